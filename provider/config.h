@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file config.h
+ * The configuration: keys, their ranges, and the sentences a person reads when one is wrong.
+ * Shared by the provider and the uiwarp command. Hostile input: files and the environment.
+ */
+#ifndef PROVIDER_CONFIG_H
+#define PROVIDER_CONFIG_H
+
+#include "base/ip_addr.h"
+#include "base/log.h"
+#include "mpa/mpa.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CONFIG_MAX_ADDRESSES 16
+#define CONFIG_MAX_GATEWAYS  4
+#define CONFIG_MAX_PORT      256
+#define CONFIG_MAX_PATH      1024
+
+struct config_address {
+	struct ip_addr addr;
+	unsigned prefix_len;
+};
+
+struct config {
+	char port[CONFIG_MAX_PORT];  /**< DPDK device arguments */
+	char eal[CONFIG_MAX_PATH];   /**< further EAL arguments */
+	char name[32];               /**< of the verbs device; "uiw0" */
+	uint8_t mac[6];              /**< all zero: the port's own */
+	struct config_address address[CONFIG_MAX_ADDRESSES];
+	unsigned num_addresses;
+	struct ip_addr gateway[CONFIG_MAX_GATEWAYS];
+	unsigned num_gateways;
+	uint16_t mtu;                /**< 0: the port's */
+	bool progress_dedicated;     /**< progress = auto | dedicated[:core] */
+	int progress_core;           /**< -1: none named */
+	struct mpa_config mpa;       /**< crc, markers, mpa_revision, rtr */
+	char congestion_control[16];
+	char capture[CONFIG_MAX_PATH];
+	enum log_level log;          /**< error | warning | info | debug */
+	char log_file[CONFIG_MAX_PATH]; /**< empty: stderr */
+	uint32_t send_buffer, receive_buffer; /**< bytes; 0: default */
+	uint32_t memory;             /**< MiB for packet buffers; 0: default */
+};
+
+/** What was wrong, as one sentence with key, value, file, line, and what would be right. */
+struct config_error {
+	char text[512];
+};
+
+/** Set every field to its default. */
+void config_init(struct config *c);
+
+/** Read an ini file without sections. @return 0, or -EINVAL / -errno with @p e filled in. */
+int config_read_file(struct config *c, const char *path, struct config_error *e);
+
+/** Apply one "key=value". @return 0 or -EINVAL with @p e filled in. */
+int config_set(struct config *c, const char *assignment, struct config_error *e);
+
+/** Check what only the whole can tell (a port is there, gateways are on-link, ...). */
+int config_check(const struct config *c, struct config_error *e);
+
+/**
+ * The configuration that `uiwarp run` hands to its program: UIWARP_CONFIG (a file) and UIWARP_SET
+ * (assignments, one a line, later ones win). @return 1: there is one; 0: none, be inert; negative:
+ * wrong, with @p e filled in.
+ */
+int config_from_environment(struct config *c, struct config_error *e);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file timer.h
+ * A hierarchical timer wheel in virtual time: start, stop and restart in constant time, tens of
+ * thousands of timers, no clock of its own. Time is nanoseconds on any monotonic clock.
+ *
+ * Not thread-safe: a wheel belongs to one engine and is used under its lock.
+ */
+#ifndef BASE_TIMER_H
+#define BASE_TIMER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TIMER_NEVER UINT64_MAX
+
+/** One tick of the wheel: deadlines fire within this much after their time, never before it. */
+#define TIMER_TICK_NS UINT64_C(1 << 14)
+
+#define TIMER_LEVELS 6
+#define TIMER_SLOTS  64
+
+struct timer;
+
+/** Called at or after the deadline, with the timer already stopped: it may start it again. */
+typedef void timer_fn(struct timer *t, uint64_t now);
+
+/** Embed one per purpose; find the owner with container_of. Zero-initialised is stopped. */
+struct timer {
+	struct timer *next;
+	struct timer **pprev; /**< NULL: not running. */
+	uint64_t deadline;    /**< ns; valid while running. */
+	timer_fn *fn;
+};
+
+struct timer_wheel {
+	uint64_t tick; /**< the tick processed last */
+	uint64_t occupied[TIMER_LEVELS];
+	struct timer *slot[TIMER_LEVELS][TIMER_SLOTS];
+};
+
+/** Make @p w empty, at time @p now. */
+void timer_wheel_init(struct timer_wheel *w, uint64_t now);
+
+/** Bind @p fn to a stopped timer. */
+static inline void timer_init(struct timer *t, timer_fn *fn)
+{
+	*t = (struct timer){.fn = fn};
+}
+
+static inline bool timer_running(const struct timer *t)
+{
+	return t->pprev != 0;
+}
+
+/** Start, or move, @p t to @p deadline (ns; in the past: fires at the next run). */
+void timer_start(struct timer_wheel *w, struct timer *t, uint64_t deadline);
+
+/** Stop @p t; nothing happens if it is not running. */
+void timer_stop(struct timer_wheel *w, struct timer *t);
+
+/** Fire all timers due at @p now. A callback may start and stop any timer, itself included. */
+void timer_wheel_run(struct timer_wheel *w, uint64_t now);
+
+/**
+ * A time by which timer_wheel_run() wants to be called again: not later than the earliest
+ * deadline's tick, possibly earlier (a cascade). TIMER_NEVER when no timer runs. Constant time.
+ */
+uint64_t timer_wheel_next(const struct timer_wheel *w);
+
+#endif

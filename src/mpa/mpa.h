@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file mpa.h
+ * MPA: Marker PDU Aligned framing (RFC 5044) with enhanced connection set-up (RFC 6581).
+ *
+ * One struct mpa sits on one LLP connection. First the start-up: the initiator sends a request
+ * frame, the responder a reply; then full operation: FPDUs both ways. Pure protocol: no clock, no
+ * lock, no allocation. The CM endpoint above owns the deadlines.
+ */
+#ifndef MPA_MPA_H
+#define MPA_MPA_H
+
+#include "llp/llp.h"
+#include "mpa/mpa_wire.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** What this side wants; from the configuration of the RNIC. */
+struct mpa_config {
+	uint8_t revision;       /**< to request with: 1 or 2 */
+	bool crc;               /**< ask for CRCs (RFC 5044 section 7.1: on unless both agree) */
+	bool markers;           /**< ask the peer to send markers; reserved: must be false */
+	uint8_t rtr;            /**< MPA_RTR_* mask that we can do, as initiator and responder */
+	bool peer_to_peer;      /**< RFC 6581 section 9.2: ask for (initiator) the A flag */
+};
+
+/** What a request or reply frame said, or shall say. */
+struct mpa_start {
+	uint8_t revision;       /**< 0, 1 or 2, as in the frame */
+	bool crc, markers, reject;
+	bool enhanced;          /**< revision 2 with the S bit: ird, ord and rtr are there */
+	bool peer_to_peer;      /**< the A flag */
+	uint8_t rtr;            /**< MPA_RTR_* mask */
+	uint16_t ird, ord;      /**< of the sender of the frame; MPA_DEPTH_UNKNOWN: not told */
+	const uint8_t *private_data; /**< without the enhanced words; valid during the call only */
+	uint16_t private_len;   /**< 0 - 512, 508 with enhanced words */
+};
+
+#define MPA_DEPTH_UNKNOWN 0x3fff
+
+enum mpa_role { MPA_INITIATOR, MPA_RESPONDER };
+
+enum mpa_state {
+	MPA_IDLE,         /**< initiator: the LLP is not connected or the request not sent yet */
+	MPA_WAIT_REQUEST, /**< responder */
+	MPA_WAIT_REPLY,   /**< initiator */
+	MPA_WAIT_ACCEPT,  /**< responder: the request is with the user */
+	MPA_WAIT_FIRST,   /**< responder: replied, must not send before the first FPDU (7.1.2 rule 4) */
+	MPA_OPERATIONAL,
+	MPA_CLOSED,       /**< over or failed; nothing is sent or taken any more */
+};
+
+/** A received FPDU's ULPDU, complete, its CRC good; pieces in the LLP's own memory. */
+struct mpa_ulpdu {
+	const struct llp_iov *v;
+	unsigned n;
+	uint32_t len;
+};
+
+struct mpa_user_ops {
+	/** Initiator: the LLP is connected; call mpa_request() now or later. */
+	void (*connected)(void *user);
+	/** Responder: a good request came. Answer with mpa_accept() or mpa_reject(), now or later. */
+	void (*request)(void *user, const struct mpa_start *st);
+	/** Initiator: the reply came; st->reject tells which. After an accept: operational. */
+	void (*reply)(void *user, const struct mpa_start *st);
+	/**
+	 * Responder: the first FPDU is about to be handed up, sending is open from now on; or the
+	 * initiator is operational. Called once, before any ulpdu().
+	 */
+	void (*operational)(void *user);
+	/** One ULPDU. Whoever is called may end the connection. */
+	void (*ulpdu)(void *user, const struct mpa_ulpdu *u);
+	/** mpa_reserve() had refused; there is room again. */
+	void (*writable)(void *user);
+	/** The peer closed its direction between FPDUs (or during start-up). */
+	void (*eof)(void *user);
+	/**
+	 * A protocol error (RFC 5044 section 8): the code to put in a Terminate, or, during start-up,
+	 * only a reason. No more input is taken. The user ends the connection; sending still works
+	 * if it was operational, so that the Terminate can go out.
+	 */
+	void (*error)(void *user, enum mpa_error code, const char *reason);
+	/** The LLP is gone: 0 orderly, else a negative errno as llp closed(). The last upcall. */
+	void (*closed)(void *user, int error);
+};
+
+struct mpa {
+	struct llp *llp;            /**< NULL once gone */
+	const struct mpa_user_ops *ops;
+	void *user;
+	struct mpa_config config;
+	enum mpa_role role;
+	enum mpa_state state;
+	bool tx_crc, rx_crc;        /**< CRCs are used (both or neither: RFC 5044 section 7.1) */
+	uint8_t peer_revision;
+	bool peer_enhanced;
+	bool told_operational;
+	bool in_upcall_gone;        /**< the user ended it inside an upcall */
+	uint8_t *tx_room;           /**< of the FPDU being built */
+	uint32_t tx_len;
+};
+
+/** Start an initiator on @p llp, whose user this becomes. */
+void mpa_init_initiator(struct mpa *m, struct llp *llp, const struct mpa_config *cfg,
+	const struct mpa_user_ops *ops, void *user);
+
+/** Start a responder on an accepted @p llp, whose user this becomes. */
+void mpa_init_responder(struct mpa *m, struct llp *llp, const struct mpa_config *cfg,
+	const struct mpa_user_ops *ops, void *user);
+
+/** Hand the connection to another user (the CM endpoint gives it to the QP). */
+static inline void mpa_set_user(struct mpa *m, const struct mpa_user_ops *ops, void *user)
+{
+	m->ops = ops;
+	m->user = user;
+}
+
+/**
+ * Initiator: send the request. ird and ord go out with revision 2 only.
+ * @return 0, -EINVAL (private data too long for the revision), -ENOTCONN, -ENOMEM.
+ */
+int mpa_request(struct mpa *m, uint16_t ird, uint16_t ord, const void *private_data, size_t len);
+
+/**
+ * Responder: accept, in the requester's revision. @p rtr is the one type chosen from the request
+ * (0: none). From here the first FPDU opens sending.
+ * @return 0, -EINVAL, -ENOTCONN, -ENOMEM.
+ */
+int mpa_accept(struct mpa *m, uint16_t ird, uint16_t ord, uint8_t rtr, const void *private_data,
+	size_t len);
+
+/** Responder: reject, then close in good order. The struct is finished with. */
+int mpa_reject(struct mpa *m, const void *private_data, size_t len);
+
+/** Largest ULPDU that fits one segment now (RFC 5044 section 3.1: MULPDU). At least 128. */
+uint32_t mpa_mulpdu(const struct mpa *m);
+
+/**
+ * Room for a ULPDU of exactly @p len bytes (at most 65,535); then mpa_commit() or mpa_cancel().
+ * @param join may share a TCP segment with the FPDU before it.
+ * @return NULL: no room now (writable() follows), or not allowed to send yet or any more.
+ */
+uint8_t *mpa_reserve(struct mpa *m, uint32_t len, bool join);
+
+/** Frame what was written: length, pad, CRC; queue it. */
+void mpa_commit(struct mpa *m);
+
+/** Give an unused reservation back. */
+void mpa_cancel(struct mpa *m);
+
+/** Let queued FPDUs go. */
+void mpa_push(struct mpa *m);
+
+/** Close our direction after what is queued (graceful). */
+void mpa_shutdown(struct mpa *m);
+
+/** Reset the connection now; no upcall follows. */
+void mpa_abort(struct mpa *m);
+
+/** Let go of the connection in good order; no upcall follows. */
+void mpa_release(struct mpa *m);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file mpa_wire.h
+ * What MPA puts on the wire: start-up frames (RFC 5044 section 7.1, RFC 6581 section 9) and FPDUs
+ * (RFC 5044 section 4).
+ */
+#ifndef MPA_MPA_WIRE_H
+#define MPA_MPA_WIRE_H
+
+#include <stdint.h>
+
+#define MPA_KEY_LEN       16
+#define MPA_HEADER_LEN    20   /**< key, flags, revision, private data length */
+#define MPA_PRIVATE_MAX   512  /**< RFC 5044 section 7.1: of the whole field */
+#define MPA_ENHANCED_LEN  4    /**< the IRD and ORD words at the front of the field */
+
+#define MPA_FLAG_MARKERS  0x80
+#define MPA_FLAG_CRC      0x40
+#define MPA_FLAG_REJECT   0x20
+#define MPA_FLAG_ENHANCED 0x10 /**< RFC 6581 section 9: S */
+
+/* The four control flags of the enhanced words: A, B in the IRD word, C, D in the ORD word. */
+#define MPA_IRD_PEER_TO_PEER 0x8000
+#define MPA_IRD_RTR_SEND     0x4000
+#define MPA_ORD_RTR_WRITE    0x8000
+#define MPA_ORD_RTR_READ     0x4000
+#define MPA_DEPTH_MASK       0x3fff
+
+/** Ready-to-receive frames as a mask (RFC 6581 section 9.2). */
+enum mpa_rtr { MPA_RTR_SEND = 1, MPA_RTR_WRITE = 2, MPA_RTR_READ = 4 };
+
+#define MPA_FPDU_HEADER_LEN 2
+#define MPA_CRC_LEN         4
+
+/** RFC 5044 section 8, RFC 6581 section 8; the error codes of the MPA (LLP) layer in a Terminate. */
+enum mpa_error {
+	MPA_ERROR_CLOSED = 0x01,          /**< TCP connection closed, terminated or lost */
+	MPA_ERROR_CRC = 0x02,             /**< received CRC does not match */
+	MPA_ERROR_MARKER = 0x03,          /**< marker and ULPDU length disagree */
+	MPA_ERROR_START = 0x04,           /**< invalid request or reply frame */
+	MPA_ERROR_CATASTROPHIC = 0x05,    /**< RFC 6581: local catastrophic error */
+	MPA_ERROR_INSUFFICIENT_IRD = 0x06,
+	MPA_ERROR_NO_RTR = 0x07,          /**< no matching RTR option */
+};
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file rdmap.h
+ * RDMAP (RFC 5040): the operations of one RDMA stream, over DDP over MPA.
+ *
+ * Pure protocol: the QP above owns memory, queues and locks; this owns the order of things: which
+ * send work request may start (fences, ORD), inbound Reads (IRD), what completes when, and which
+ * Terminate an error makes.
+ */
+#ifndef RDMAP_RDMAP_H
+#define RDMAP_RDMAP_H
+
+#include "ddp/ddp.h"
+#include "mpa/mpa.h"
+#include "rdmap/rdmap_wire.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- the work queue elements ------------------------------------------------------------- */
+
+/** One scatter/gather element. @p stag is the lkey. */
+struct rdmap_sge {
+	uint64_t addr;
+	uint32_t len;
+	uint32_t stag;
+};
+
+enum rdmap_wr_op {
+	RDMAP_WR_SEND,        /**< with RDMAP_WR_SOLICITED: Send with Solicited Event */
+	RDMAP_WR_SEND_INV,    /**< likewise */
+	RDMAP_WR_WRITE,
+	RDMAP_WR_READ,        /**< exactly one sge, the sink (or none, of length 0) */
+	RDMAP_WR_READ_INV,    /**< Read, then invalidate the sink's STag locally */
+	RDMAP_WR_LOCAL_INV,
+	RDMAP_WR_BIND_MW,     /**< handled by the rnic through ops->local_op */
+	RDMAP_WR_OPS
+};
+
+#define RDMAP_WR_SIGNALED  0x01
+#define RDMAP_WR_FENCE     0x02 /**< RFC 5040 section 5.5: wait for all Reads before */
+#define RDMAP_WR_SOLICITED 0x04
+#define RDMAP_WR_INLINE    0x08 /**< the data stands in the element, at rdmap_wqe_inline() */
+
+/** A send queue element: this header, then sge[] or inline bytes, up to the ring's stride. */
+struct rdmap_wqe {
+	uint64_t wr_id;
+	uint64_t remote_to;
+	uint32_t remote_stag;
+	uint32_t inv_stag;    /**< SEND_INV, LOCAL_INV */
+	uint32_t length;      /**< sum of the elements, or of the inline bytes */
+	uint8_t op;
+	uint8_t flags;
+	uint8_t num_sge;
+	uint8_t status;       /**< enum rdmap_wc_status, set while it waits to complete in order */
+	bool done;            /**< finished out of order; waits for those before it */
+	uint32_t read_msn;    /**< of a Read under way */
+	void *local;          /**< BIND_MW: the rnic's own */
+	uint64_t local_arg[3];
+	struct rdmap_sge sge[];
+};
+
+static inline void *rdmap_wqe_inline(struct rdmap_wqe *w)
+{
+	return w->sge;
+}
+
+/**
+ * The send queue: a ring of @p size (a power of two) elements of @p stride bytes. The poster
+ * (under its own lock) advances head with release order; everything else is rdmap's.
+ */
+struct rdmap_sq {
+	uint8_t *ring;
+	uint32_t size;
+	uint32_t stride;
+	_Atomic uint32_t head;   /**< posted up to here (free running) */
+	_Atomic uint32_t tail;   /**< completed up to here; head - tail elements are in use */
+	uint32_t next;           /**< the next to start */
+};
+
+static inline struct rdmap_wqe *rdmap_sq_at(const struct rdmap_sq *q, uint32_t i)
+{
+	return (struct rdmap_wqe *)(void *)(q->ring + (size_t)(i & (q->size - 1)) * q->stride);
+}
+
+/** A receive queue element, taken by rdmap from the QP's RQ or SRQ for each Send that comes. */
+struct rdmap_rqe {
+	uint64_t wr_id;
+	uint32_t length;         /**< sum of the elements */
+	uint32_t num_sge;
+	struct rdmap_sge sge[];
+};
+
+/* ---- completions ------------------------------------------------------------------------- */
+
+enum rdmap_wc_status {
+	RDMAP_WC_SUCCESS,
+	RDMAP_WC_LOC_LEN_ERR,    /**< a Send was longer than the receive buffer */
+	RDMAP_WC_LOC_PROT_ERR,   /**< a local sge failed its check */
+	RDMAP_WC_LOC_QP_OP_ERR,
+	RDMAP_WC_MW_BIND_ERR,
+	RDMAP_WC_REM_ACCESS_ERR, /**< the peer's Terminate named our Write or Read */
+	RDMAP_WC_REM_INV_REQ_ERR,
+	RDMAP_WC_REM_OP_ERR,
+	RDMAP_WC_WR_FLUSH_ERR,
+	RDMAP_WC_FATAL_ERR,
+};
+
+enum rdmap_wc_op {
+	RDMAP_WC_SEND, RDMAP_WC_WRITE, RDMAP_WC_READ, RDMAP_WC_LOCAL_INV, RDMAP_WC_BIND_MW,
+	RDMAP_WC_RECV,
+};
+
+#define RDMAP_WC_WITH_INV  0x01
+#define RDMAP_WC_SOLICITED 0x02 /**< receive side: the peer asked for an event */
+
+struct rdmap_wc {
+	uint64_t wr_id;
+	uint32_t byte_len;
+	uint32_t inv_stag;
+	uint8_t status;
+	uint8_t op;
+	uint8_t flags;
+};
+
+/* ---- upcalls ----------------------------------------------------------------------------- */
+
+#define RDMAP_ACCESS_LOCAL_READ   0x0
+#define RDMAP_ACCESS_LOCAL_WRITE  0x1
+#define RDMAP_ACCESS_REMOTE_WRITE 0x2
+#define RDMAP_ACCESS_REMOTE_READ  0x4
+#define RDMAP_ACCESS_READ_SINK    0x8 /**< for our own Read's response: local write suffices */
+
+/** Why a connection ended, for the QP. */
+struct rdmap_end {
+	enum {
+		RDMAP_END_CLOSED,       /**< the peer closed in good order, or both did */
+		RDMAP_END_LOST,         /**< the LLP failed: error tells how */
+		RDMAP_END_TERMINATE_TX, /**< we found an error and sent a Terminate */
+		RDMAP_END_TERMINATE_RX, /**< the peer did */
+	} kind;
+	int error;                      /**< negative errno for LOST, else 0 */
+	uint8_t layer, etype, code;     /**< of the Terminate (RFC 5040 section 4.8) */
+};
+
+struct rdmap_ops {
+	/**
+	 * Check [to, to + len) of @p stag for @p access and find its memory. Called for each piece
+	 * that is about to be read or written, never remembered. @p len 0 always succeeds for a
+	 * valid STag; callers do not ask for zero-length remote operations (RFC 5040 section 5.2).
+	 * @return 0; -ENOENT no such STag or invalidated; -EPERM wrong PD or QP; -EACCES rights;
+	 *         -ERANGE bounds; -EOVERFLOW to + len wraps.
+	 */
+	int (*stag_check)(void *user, uint32_t stag, uint64_t to, uint32_t len, unsigned access,
+		uint8_t **mem);
+	/** Invalidate by Send with Invalidate (@p remote) or a local request. @return as above. */
+	int (*stag_invalidate)(void *user, uint32_t stag, bool remote);
+	/** BIND_MW and others that touch no wire. @return enum rdmap_wc_status. */
+	int (*local_op)(void *user, struct rdmap_wqe *w);
+	/** Take the next receive element; it stays valid until recv_done(). NULL: none is posted. */
+	const struct rdmap_rqe *(*recv_take)(void *user);
+	/** The element taken last is finished with (complete() was called for it, or a flush). */
+	void (*recv_done)(void *user);
+	/** A work request completed: send side in posting order, receive side in MSN order. */
+	void (*complete)(void *user, const struct rdmap_wc *wc);
+	/** The stream is open for sending (initiator: at once; responder: at the first FPDU). */
+	void (*operational)(void *user);
+	/** The peer closed its direction; ours is still open. */
+	void (*peer_closed)(void *user);
+	/** The stream is over. The QP goes to ERROR and calls rdmap_flush(). Called once. */
+	void (*ended)(void *user, const struct rdmap_end *e);
+};
+
+/* ---- the stream -------------------------------------------------------------------------- */
+
+/** An inbound Read Request being answered, or waiting for its turn. */
+struct rdmap_inbound_read {
+	uint32_t sink_stag, src_stag;
+	uint64_t sink_to, src_to;
+	uint32_t len, sent;
+};
+
+struct rdmap {
+	struct mpa *mpa;             /**< NULL: not connected, or over */
+	const struct rdmap_ops *ops;
+	void *user;
+	struct rdmap_sq *sq;
+	struct ddp ddp;
+	bool operational;
+	bool ended;                  /**< ended() was called */
+	bool closing;                /**< rdmap_close() under way */
+	uint16_t ord, reads_out;     /**< outbound Reads: limit, under way */
+	uint16_t ird;
+	uint16_t in_head, in_count;  /**< inbound Reads: ring of ird elements */
+	struct rdmap_inbound_read *inbound;
+	uint32_t tx_offset;          /**< bytes of sq->next already sent */
+	bool tx_started;             /**< sq->next has begun */
+	bool response_turn;          /**< take turns between Read responses and the SQ */
+	uint32_t read_request_msn;   /**< next to be sent on queue 1 */
+	uint32_t send_msn;           /**< next to be sent on queue 0 */
+	const struct rdmap_rqe *rqe; /**< receive element of the Send under way */
+	uint8_t term_layer, term_etype, term_code;
+};
+
+/**
+ * Prepare @p r for a QP. @p inbound: memory for @p ird inbound Reads, the caller's.
+ */
+void rdmap_init(struct rdmap *r, struct rdmap_sq *sq, const struct rdmap_ops *ops, void *user);
+
+/**
+ * Put the stream on a connection that has finished its start-up; becomes @p m's user.
+ * @param rtr initiator: the RTR frame to send first (0: none); responder: the type to expect.
+ */
+void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
+	struct rdmap_inbound_read *inbound, uint8_t rtr);
+
+/**
+ * Start what may start: answer inbound Reads, send work requests, as far as the LLP has room.
+ * Called at a doorbell and at writable; cheap when there is nothing to do.
+ */
+void rdmap_run(struct rdmap *r);
+
+/**
+ * Close in good order: finish what was posted, then close our direction (RFC 5040 section 5.1).
+ * ended() follows when the peer has closed too.
+ */
+void rdmap_close(struct rdmap *r);
+
+/** Send a Terminate for a local catastrophic error and close (the QP was moved to ERROR). */
+void rdmap_terminate(struct rdmap *r, uint8_t layer, uint8_t etype, uint8_t code);
+
+/** Reset the connection without a word; ended() is not called. */
+void rdmap_abort(struct rdmap *r);
+
+/** Complete every posted send element as flushed, in order (the QP is in ERROR). */
+void rdmap_flush_sq(struct rdmap *r);
+
+#endif

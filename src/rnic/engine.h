@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file engine.h
+ * One engine: a port queue with all its TCP connections and QPs, and the single lock under which
+ * they all live. Engines share nothing; a second queue is a second engine.
+ *
+ * An engine is driven by whoever is there: a thread inside a verb (inline, no thread hop), or the
+ * port's own thread. See docs/architecture.md, "Progress".
+ *
+ * The lock is taken once per round or per verb, never per packet. A thread on the fast path only
+ * tries it; if somebody holds it, it leaves a doorbell, which the holder serves before it lets go.
+ */
+#ifndef RNIC_ENGINE_H
+#define RNIC_ENGINE_H
+
+#include "base/timer.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+
+/** What the port below does for the engine. All are called with the lock held, but wake(). */
+struct engine_ops {
+	/** Nanoseconds on a monotonic clock. */
+	uint64_t (*clock)(void *ctx);
+	/** The lock was taken / is about to be released by this thread (see dpdk-port/lcore.h). */
+	void (*enter)(void *ctx);
+	void (*leave)(void *ctx);
+	/** One round: receive a burst, hand it up, run due timers. @return packets handled. */
+	unsigned (*poll)(void *ctx, uint64_t now);
+	/** Send what the stack has queued for the port. Called before the lock is released. */
+	void (*flush)(void *ctx);
+	/** The engine's thread may sleep past engine_deadline(): make it look again. Any thread. */
+	void (*wake)(void *ctx);
+};
+
+/** Embedded in what rings: a QP, for one. Zero-initialised is idle. */
+struct engine_doorbell {
+	struct engine_doorbell *_Atomic next;
+	_Atomic bool queued;
+	/** Called by the holder of the lock, once or more after each ring. */
+	void (*serve)(struct engine_doorbell *d);
+};
+
+struct engine {
+	pthread_mutex_t lock;
+	const struct engine_ops *ops;
+	void *ctx;
+	struct timer_wheel wheel;
+	uint64_t now;                     /**< of this round; under the lock */
+	struct engine_doorbell *_Atomic doorbells;
+	_Atomic uint64_t deadline;        /**< timer_wheel_next() when the lock was last released */
+	_Atomic uint64_t inline_rounds;   /**< counts rounds driven by application threads */
+	_Atomic uint64_t sleeping_until;  /**< set by the engine's thread while it sleeps, else 0 */
+};
+
+/** Prepare @p e; the wheel starts at ops->clock(). */
+void engine_init(struct engine *e, const struct engine_ops *ops, void *ctx);
+void engine_fini(struct engine *e);
+
+/** Take the lock (control path: may wait), and set e->now. */
+void engine_lock(struct engine *e);
+
+/** Try to take the lock. @return true when this thread now holds it. */
+bool engine_trylock(struct engine *e);
+
+/**
+ * Serve the doorbells, flush the port, publish the deadline, release; then, if a doorbell came
+ * meanwhile, do it again. Wakes the engine's thread if it would sleep past the new deadline.
+ */
+void engine_unlock(struct engine *e);
+
+/**
+ * Drive one round, if nobody else does. For application threads: counts as inline progress.
+ * @return packets handled, or -EBUSY when another thread holds the engine.
+ */
+int engine_drive(struct engine *e);
+
+/** One round by the engine's own thread, which waits for the lock. @return packets handled. */
+unsigned engine_round(struct engine *e);
+
+/** Ring @p d: serve it now if the engine is free, else leave it to the holder. Any thread. */
+void engine_ring(struct engine *e, struct engine_doorbell *d);
+
+/**
+ * Before freeing what embeds @p d: take it off the list. Call with the lock held, when nobody can
+ * ring it any more.
+ */
+void engine_doorbell_cancel(struct engine *e, struct engine_doorbell *d);
+
+#endif

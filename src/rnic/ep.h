@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file ep.h
+ * A CM endpoint: what makes, accepts and ends the connections of QPs, in the terms of rdma_cm.
+ *
+ * Life of an active one: create, bind (optional), resolve, connect, [ESTABLISHED | REJECTED |
+ * UNREACHABLE | ...], DISCONNECTED, destroy. Passive: create, bind, listen, CONNECT_REQUEST brings
+ * a new endpoint, accept or reject it, ESTABLISHED, DISCONNECTED, destroy.
+ *
+ * Threads: any. The functions take the engine's lock; the event callback runs under it and only
+ * queues. After rnic_ep_destroy() returned no event of that endpoint comes any more.
+ */
+#ifndef RNIC_EP_H
+#define RNIC_EP_H
+
+#include "rnic/rnic.h"
+
+struct rnic_ep;
+
+enum rnic_ep_event_type {
+	RNIC_EP_ADDR_RESOLVED,
+	RNIC_EP_ADDR_ERROR,       /**< status: -ENETUNREACH, ... */
+	RNIC_EP_CONNECT_REQUEST,  /**< a new endpoint is in `request`; belongs to the listener */
+	RNIC_EP_ESTABLISHED,      /**< active: with the private data of the reply */
+	RNIC_EP_REJECTED,         /**< status: -ECONNREFUSED by TCP RST or MPA reject, private data */
+	RNIC_EP_UNREACHABLE,      /**< status: -ETIMEDOUT, -EHOSTUNREACH, -ENETUNREACH */
+	RNIC_EP_CONNECT_ERROR,    /**< status: -EPROTO, -ECONNRESET, ... */
+	RNIC_EP_DISCONNECTED,     /**< once, however it ended; status 0 or negative errno */
+};
+
+struct rnic_ep_event {
+	enum rnic_ep_event_type type;
+	struct rnic_ep *ep;
+	void *context;            /**< of ep */
+	struct rnic_ep *request;  /**< CONNECT_REQUEST */
+	int status;
+	const void *private_data; /**< valid during the callback */
+	uint16_t private_len;
+	uint16_t ird, ord;        /**< as told by the peer, turned to our view: what we may use */
+};
+
+typedef void rnic_ep_event_fn(const struct rnic_ep_event *ev);
+
+int rnic_ep_create(struct rnic *r, rnic_ep_event_fn *fn, void *context, struct rnic_ep **out);
+
+/** A request endpoint that came with CONNECT_REQUEST is adopted by giving it its own context. */
+void rnic_ep_set_context(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context);
+
+/** In any state. Listening: stops, unaccepted requests of it that nobody adopted are reset.
+ *  Connecting: aborted. Connected: the QP keeps its connection, which then closes with the QP. */
+void rnic_ep_destroy(struct rnic_ep *ep);
+
+/**
+ * @param reuse rdma_set_option(RDMA_OPTION_ID_REUSEADDR).
+ * @param v6only rdma_set_option(RDMA_OPTION_ID_AFONLY): for a :: listener.
+ * @return 0, -EADDRNOTAVAIL, -EADDRINUSE, -EINVAL (bound already).
+ */
+int rnic_ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse, bool v6only);
+
+/** Choose source and route; ADDR_RESOLVED or ADDR_ERROR follows. @return 0, -EINVAL. */
+int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote);
+
+/** @return 0, -EINVAL (not bound), -EADDRINUSE. @p backlog 0: the largest. */
+int rnic_ep_listen(struct rnic_ep *ep, unsigned backlog);
+
+struct rnic_conn_param {
+	struct rnic_qp *qp;
+	uint16_t ird, ord;        /**< rdma_conn_param: responder_resources, initiator_depth */
+	const void *private_data;
+	uint16_t private_len;
+	uint8_t tos;
+};
+
+/** Connect the QP to the resolved peer; an event follows. @return 0, -EINVAL, -ENOMEM, ... */
+int rnic_ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p);
+
+/** Accept a request endpoint. ESTABLISHED follows. @return 0, -EINVAL, -ENOTCONN (gone). */
+int rnic_ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p);
+
+/** @return 0, -EINVAL, -ENOTCONN. */
+int rnic_ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len);
+
+/** Close in good order; DISCONNECTED follows when both sides have. @return 0, -ENOTCONN. */
+int rnic_ep_disconnect(struct rnic_ep *ep);
+
+/** Addresses as far as they are known (any-address and port 0 else). */
+void rnic_ep_addresses(const struct rnic_ep *ep, struct ip_endpoint *local,
+	struct ip_endpoint *remote);
+
+/** True once a local address of ours is fixed (bound to one, resolved, or a request). */
+bool rnic_ep_has_device(const struct rnic_ep *ep);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file rnic.h
+ * The RNIC: a device with its protection domains, memory regions, queues and queue pairs, in the
+ * terms of verbs (and of RFC 5040 / draft-hilland-verbs), without a word of libibverbs.
+ *
+ * Threads: every function may be called from any thread, unless it says otherwise. Control calls
+ * take the engine's lock; posting and polling do not wait for it.
+ *
+ * Errors are negative errno. Objects know what uses them: destroying one in use is -EBUSY.
+ */
+#ifndef RNIC_RNIC_H
+#define RNIC_RNIC_H
+
+#include "base/log.h"
+#include "base/random.h"
+#include "llp/llp.h"
+#include "mpa/mpa.h"
+#include "rdmap/rdmap.h"
+#include "rnic/engine.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rnic;
+struct rnic_pd;
+struct rnic_mr;
+struct rnic_mw;
+struct rnic_cq;
+struct rnic_srq;
+struct rnic_qp;
+
+/** What the device can do; reported by query_device and enforced. */
+struct rnic_limits {
+	uint32_t max_pd, max_mr, max_mw, max_cq, max_cqe, max_srq, max_srq_wr, max_qp;
+	uint32_t max_qp_wr;       /**< send or receive elements per QP */
+	uint32_t max_sge;         /**< per send, write or receive */
+	uint32_t max_sge_read;    /**< per Read: 1 in iWARP */
+	uint32_t max_inline;      /**< bytes */
+	uint32_t max_ird, max_ord;/**< per QP */
+	uint64_t max_mr_size;
+	uint32_t max_message;     /**< 2^31 - 1 */
+	uint32_t max_listen_backlog;
+};
+
+struct rnic_config {
+	struct engine *engine;
+	struct llp_stack *net;
+	struct random_source random;
+	const struct log_sink *log;
+	struct mpa_config mpa;
+	uint32_t start_timeout_ms; /**< MPA start-up deadline, both roles; 0: 10,000 */
+	uint32_t close_timeout_ms; /**< from our FIN to the peer's; then reset; 0: 5,000 */
+	struct rnic_limits limits; /**< zero fields: the defaults */
+};
+
+/** Things that happen without a call: verbs' asynchronous events. */
+enum rnic_event_type {
+	RNIC_EVENT_CQ_ERROR,       /**< a CQ overflowed */
+	RNIC_EVENT_QP_FATAL,       /**< local error, or a Terminate was sent */
+	RNIC_EVENT_QP_REQUEST_ERROR,
+	RNIC_EVENT_QP_ACCESS_ERROR,
+	RNIC_EVENT_QP_ESTABLISHED, /**< data came before RTS was reported */
+	RNIC_EVENT_QP_LAST_WQE,    /**< a QP with an SRQ will take no more from it */
+	RNIC_EVENT_SRQ_LIMIT,
+	RNIC_EVENT_PORT_ACTIVE,
+	RNIC_EVENT_PORT_DOWN,
+	RNIC_EVENT_DEVICE_FATAL,
+};
+
+struct rnic_event {
+	enum rnic_event_type type;
+	void *context;             /**< of the CQ, QP or SRQ it is about: its creator's */
+};
+
+/** @return 0, -ENOMEM, -EINVAL. */
+int rnic_create(const struct rnic_config *cfg, struct rnic **out);
+
+/** Everything must have been destroyed; what is left is torn down and logged. */
+void rnic_destroy(struct rnic *r);
+
+const struct rnic_limits *rnic_get_limits(const struct rnic *r);
+struct engine *rnic_engine(struct rnic *r);
+
+/** @p fn is called under the engine's lock: it queues the event and returns. NULL: none. */
+void rnic_set_event_handler(
+	struct rnic *r, void (*fn)(void *arg, const struct rnic_event *ev), void *arg);
+
+/** The port's link changed (called by the port, under the lock). */
+void rnic_port_changed(struct rnic *r, bool up);
+bool rnic_port_is_up(const struct rnic *r);
+
+/* ---- protection domains and memory ------------------------------------------------------- */
+
+int rnic_pd_alloc(struct rnic *r, struct rnic_pd **out);
+int rnic_pd_dealloc(struct rnic_pd *pd);
+
+#define RNIC_ACCESS_LOCAL_WRITE  0x01
+#define RNIC_ACCESS_REMOTE_WRITE 0x02
+#define RNIC_ACCESS_REMOTE_READ  0x04
+#define RNIC_ACCESS_REMOTE_ATOMIC 0x08
+#define RNIC_ACCESS_MW_BIND      0x10
+#define RNIC_ACCESS_ZERO_BASED   0x20
+
+/**
+ * Register memory. Its STag is unpredictable (RFC 5042 section 6.2.3) and serves as lkey and rkey.
+ * Remote access is by [iova, iova + len).
+ * @return 0; -EINVAL: remote write without local write (verbs), or addr + len or iova + len wraps;
+ *         -ENOMEM: max_mr reached, or no memory.
+ */
+int rnic_mr_reg(struct rnic_pd *pd, void *addr, size_t len, uint64_t iova, unsigned access,
+	struct rnic_mr **out);
+int rnic_mr_dereg(struct rnic_mr *mr); /**< -EBUSY: windows are bound to it */
+uint32_t rnic_mr_stag(const struct rnic_mr *mr);
+
+#define RNIC_REREG_TRANSLATION 1
+#define RNIC_REREG_PD          2
+#define RNIC_REREG_ACCESS      4
+
+/** ibv_rereg_mr(); the STag changes. */
+int rnic_mr_rereg(struct rnic_mr *mr, unsigned what, struct rnic_pd *pd, void *addr, size_t len,
+	unsigned access);
+
+/* ---- completion queues ------------------------------------------------------------------- */
+
+/** A completion as it is polled. */
+struct rnic_wc {
+	struct rdmap_wc wc;
+	uint32_t qp_num;
+};
+
+/**
+ * Called once per arming, under the engine's lock: write to the channel and return.
+ */
+typedef void rnic_cq_notify_fn(void *context);
+
+/**
+ * @param cqe entries at least (1 - max_cqe); the real number is rounded up, see rnic_cq_size().
+ * @param context for notify and events.
+ */
+int rnic_cq_create(struct rnic *r, uint32_t cqe, rnic_cq_notify_fn *notify, void *context,
+	struct rnic_cq **out);
+int rnic_cq_destroy(struct rnic_cq *cq);
+uint32_t rnic_cq_size(const struct rnic_cq *cq);
+
+/** @return 0; -EINVAL: fewer than there are completions now, or more than max_cqe. */
+int rnic_cq_resize(struct rnic_cq *cq, uint32_t cqe);
+
+/**
+ * Take at most @p n completions. When there are none, drives the engine once (inline progress).
+ * @return how many; -EOVERFLOW when the CQ has overflowed and what it held is taken.
+ */
+int rnic_cq_poll(struct rnic_cq *cq, int n, struct rnic_wc *wc);
+
+/** Ask for one notification, at the next completion (@p solicited_only: or error). */
+int rnic_cq_arm(struct rnic_cq *cq, bool solicited_only);
+
+/* ---- shared receive queues --------------------------------------------------------------- */
+
+int rnic_srq_create(struct rnic_pd *pd, uint32_t max_wr, uint32_t max_sge, uint32_t limit,
+	void *context, struct rnic_srq **out);
+int rnic_srq_destroy(struct rnic_srq *srq);
+int rnic_srq_set_limit(struct rnic_srq *srq, uint32_t limit);
+void rnic_srq_get(const struct rnic_srq *srq, uint32_t *max_wr, uint32_t *max_sge, uint32_t *limit);
+
+/* ---- queue pairs ------------------------------------------------------------------------- */
+
+enum rnic_qp_state {
+	RNIC_QP_RESET, RNIC_QP_INIT, RNIC_QP_RTR, RNIC_QP_RTS, RNIC_QP_SQD, RNIC_QP_SQE,
+	RNIC_QP_ERROR,
+};
+
+struct rnic_qp_init {
+	struct rnic_cq *send_cq, *recv_cq;
+	struct rnic_srq *srq;
+	void *context;
+	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline; /**< in and out */
+	bool sq_sig_all;
+};
+
+/** @return 0; -EINVAL: a limit exceeded or no CQ; -ENOMEM. @p init gets the real capacities. */
+int rnic_qp_create(struct rnic_pd *pd, struct rnic_qp_init *init, struct rnic_qp **out);
+
+/** A connected QP is reset first (its peer sees RST). Its completions are taken from the CQs. */
+int rnic_qp_destroy(struct rnic_qp *qp);
+uint32_t rnic_qp_num(const struct rnic_qp *qp);
+enum rnic_qp_state rnic_qp_get_state(const struct rnic_qp *qp);
+
+#define RNIC_QP_STATE  1
+#define RNIC_QP_ACCESS 2
+#define RNIC_QP_ORD    4
+#define RNIC_QP_IRD    8
+
+struct rnic_qp_attr {
+	enum rnic_qp_state state;
+	unsigned access;           /**< RNIC_ACCESS_REMOTE_*; checked besides the MR's */
+	uint16_t ird, ord;
+};
+
+/**
+ * The transitions of verbs for iWARP: RESET-INIT-RTR-RTS by the CM, any to ERROR (flush) or RESET,
+ * RTS-SQD (orderly close: librdmacm's disconnect does it). Moving a QP that has no connection to
+ * RTR or RTS is allowed and has no effect on the wire.
+ * @return 0, -EINVAL (no such transition).
+ */
+int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr *attr);
+void rnic_qp_query(struct rnic_qp *qp, struct rnic_qp_attr *attr, struct rnic_qp_init *init);
+
+/* Posting: lock, fill one element or more, unlock, ring. The element returned by next() is
+ * zeroed in its header; fill it, then commit(). In ERROR, committed elements complete flushed. */
+
+/** @return -EINVAL in RESET, INIT, RTR for sends; RESET for receives. 0 else. */
+int rnic_sq_begin(struct rnic_qp *qp);
+struct rdmap_wqe *rnic_sq_next(struct rnic_qp *qp);   /**< NULL: full (-ENOMEM to the caller) */
+void rnic_sq_commit(struct rnic_qp *qp);
+void rnic_sq_end(struct rnic_qp *qp);                 /**< unlocks and rings the engine */
+
+int rnic_rq_begin(struct rnic_qp *qp);
+struct rdmap_rqe *rnic_rq_next(struct rnic_qp *qp);
+void rnic_rq_commit(struct rnic_qp *qp);
+void rnic_rq_end(struct rnic_qp *qp);
+
+int rnic_srq_begin(struct rnic_srq *srq);
+struct rdmap_rqe *rnic_srq_next(struct rnic_srq *srq);
+void rnic_srq_commit(struct rnic_srq *srq);
+void rnic_srq_end(struct rnic_srq *srq);
+
+/** Find a QP by number, for the CM. The engine's lock must be held. */
+struct rnic_qp *rnic_qp_find(struct rnic *r, uint32_t qp_num);
+
+#endif

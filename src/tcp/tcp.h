@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file tcp.h
+ * TCP (RFC 9293) over the IP layer of one engine, as an LLP (llp/llp.h) for MPA and for plain
+ * streams. Sans-I/O: the IP layer hands segments in, the timers live on the engine's wheel, and
+ * tcp_set_now() tells the time before anything else is called in a round.
+ *
+ * Not thread-safe: used under the engine's lock.
+ */
+#ifndef TCP_TCP_H
+#define TCP_TCP_H
+
+#include "base/log.h"
+#include "base/random.h"
+#include "base/timer.h"
+#include "ip/ip.h"
+#include "llp/llp.h"
+
+struct tcp_stack;
+struct tcp_cc_ops;
+
+struct tcp_stack_config {
+	struct ip_stack *ip;
+	struct timer_wheel *wheel;
+	struct rte_mempool *pool;     /**< data and header packets; data room for MTU + headers */
+	struct random_source random;
+	const struct log_sink *log;
+	const char *congestion_control; /**< a name from tcp_cc_find(); NULL: the default */
+	uint32_t max_connections;     /**< 0: 65,536 */
+	uint32_t send_buffer;         /**< bytes queued per connection at most; 0: 1 MiB */
+	uint32_t receive_buffer;      /**< receive window at most; 0: 1 MiB; at least 128 KiB */
+	uint32_t time_wait_ms;        /**< 0: 60,000 (2 MSL with an MSL of 30 s) */
+	uint32_t syn_retries;         /**< 0: 6 */
+	uint32_t user_timeout_ms;     /**< RFC 9293 section 3.8.3 (R2); 0: 100,000 */
+	uint32_t keepalive_ms;        /**< idle time before probes; 0: off */
+	bool no_timestamps, no_sack, no_window_scale; /**< do not offer or accept the option */
+};
+
+/** @return 0, -ENOMEM, -EINVAL (unknown congestion control). */
+int tcp_stack_create(const struct tcp_stack_config *cfg, uint64_t now, struct tcp_stack **out);
+
+/** Aborts what is open. */
+void tcp_stack_destroy(struct tcp_stack *s);
+
+/** The time of this round, in ns; never goes back. */
+void tcp_set_now(struct tcp_stack *s, uint64_t now);
+
+/** The stack as MPA and the RNIC use it. */
+struct llp_stack *tcp_llp_stack(struct tcp_stack *s);
+
+/** What a person or a test wants to know of one connection. Times in ns, sizes in bytes. */
+struct tcp_info {
+	const char *state;            /**< "ESTABLISHED", ... */
+	uint64_t srtt, rttvar, rto;
+	uint32_t cwnd, ssthresh, snd_wnd, rcv_wnd, emss, flight;
+	uint64_t bytes_sent, bytes_acked, bytes_received;
+	uint64_t segments_out, segments_in, retransmits, timeouts, fast_recoveries, out_of_order;
+	bool timestamps, sack, window_scale;
+};
+
+/** @p l must be a connection of a TCP stack. */
+void tcp_get_info(const struct llp *l, struct tcp_info *out);
+
+/** Connection @p i of those in the table, for listings; false past the end. */
+bool tcp_connection_get(struct tcp_stack *s, unsigned i, struct ip_endpoint *local,
+	struct ip_endpoint *remote, struct tcp_info *info);
+
+struct tcp_stats {
+	uint64_t segments_in, segments_out, bytes_in, bytes_out, retransmits, timeouts;
+	uint64_t bad_cksum, bad_header, no_connection, out_of_order, duplicate, paws_drops;
+	uint64_t challenge_acks, challenge_acks_limited, resets_in, resets_out, resets_ignored;
+	uint64_t connects, accepts, accept_overflows, connections, pool_empty, icmp_ignored;
+};
+
+const struct tcp_stats *tcp_stack_stats(const struct tcp_stack *s);
+
+#endif
