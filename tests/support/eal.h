@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file eal.h A DPDK environment small enough for unit tests: no huge pages, no devices, no root. */
+#ifndef TESTS_SUPPORT_EAL_H
+#define TESTS_SUPPORT_EAL_H
+
+#include <rte_mbuf.h>
+
+/** Start the EAL once per process, with 64 MiB of ordinary memory. Exits with a message on failure. */
+void test_eal_init(void);
+
+/** A pool of @p n mbufs with @p room bytes of data each after RTE_PKTMBUF_HEADROOM. */
+struct rte_mempool *test_pool(const char *name, unsigned n, unsigned room);
+
+/** Mbufs of @p pool that are not in it: 0 when nothing leaked. */
+unsigned test_pool_missing(const struct rte_mempool *pool);
+
+/** A packet with the bytes of a literal. */
+struct rte_mbuf *test_packet(struct rte_mempool *pool, const void *bytes, unsigned len);
+
+#endif
