@@ -1,0 +1,922 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/llp_mem.h"
+
+#include "base/container_of.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct piece {
+	struct piece *next;
+	uint8_t *data; /* an allocation of exactly len bytes, so that overruns are seen */
+	size_t len;
+	size_t at;   /* bytes of it that are done with */
+	bool pushed; /* sent: may be delivered, nothing joins it any more */
+	bool fin;
+};
+
+struct fifo {
+	struct piece *head, **tail;
+	size_t bytes;
+};
+
+struct mem_end;
+
+struct handle {
+	struct llp llp;
+	struct mem_end *end;
+};
+
+struct mem_end {
+	struct mem_conn *conn;
+	struct handle *handle; /* NULL: the user is through with it */
+	struct ip_endpoint local, remote;
+	struct fifo tx, rx;
+	size_t need;
+	struct piece *reserved;
+	bool join;
+	bool tell_connected, tell_writable, look_again, hold;
+	bool fin_queued, fin_delivered, eof;
+	int fail; /* closed() with it at the next step */
+};
+
+struct mem_conn {
+	struct mem_conn *next;
+	struct llp_mem *m;
+	bool established;
+	struct mem_end end[2];
+};
+
+struct llp_listener {
+	struct llp_listener *next;
+	struct host *host;
+	struct ip_endpoint local;
+	llp_accept_fn *accept;
+	void *user;
+};
+
+struct reservation {
+	struct reservation *next;
+	struct ip_endpoint local;
+	bool reuse;
+};
+
+struct host {
+	struct llp_stack stack;
+	struct llp_mem *m;
+	struct ip_addr addr;
+	bool silent;
+	uint16_t next_port;
+	struct llp_listener *listeners;
+	struct reservation *reservations;
+};
+
+struct llp_mem {
+	struct host host[2];
+	struct mem_conn *conns;
+	uint32_t emss;
+	size_t segment, buffer;
+	uint32_t random; /* 0: fixed segments */
+	unsigned segments;
+};
+
+static void *must(void *p)
+{
+	if (p == NULL)
+		abort();
+	return p;
+}
+
+/* ---- pieces ------------------------------------------------------------------------------ */
+
+static struct piece *piece_new(size_t len)
+{
+	struct piece *p = must(calloc(1, sizeof *p));
+
+	p->data = must(malloc(len != 0 ? len : 1));
+	p->len = len;
+	return p;
+}
+
+static void piece_free(struct piece *p)
+{
+	if (p != NULL)
+		free(p->data);
+	free(p);
+}
+
+static void fifo_init(struct fifo *f)
+{
+	f->head = NULL;
+	f->tail = &f->head;
+	f->bytes = 0;
+}
+
+static void fifo_put(struct fifo *f, struct piece *p)
+{
+	p->next = NULL;
+	*f->tail = p;
+	f->tail = &p->next;
+	f->bytes += p->len;
+}
+
+static void fifo_drop_head(struct fifo *f)
+{
+	struct piece *p = f->head;
+
+	f->head = p->next;
+	if (f->head == NULL)
+		f->tail = &f->head;
+	f->bytes -= p->len - p->at;
+	piece_free(p);
+}
+
+static void fifo_consume(struct fifo *f, size_t len)
+{
+	while (len != 0 && f->head != NULL) {
+		struct piece *p = f->head;
+		size_t n = p->len - p->at;
+
+		if (len < n) {
+			p->at += len;
+			f->bytes -= len;
+			return;
+		}
+		len -= n;
+		fifo_drop_head(f);
+	}
+}
+
+static void fifo_clear(struct fifo *f)
+{
+	while (f->head != NULL)
+		fifo_drop_head(f);
+}
+
+static struct piece *fifo_last(struct fifo *f)
+{
+	return f->head == NULL ? NULL : container_of(f->tail, struct piece, next);
+}
+
+/* ---- the functions of a connection ------------------------------------------------------- */
+
+static struct mem_end *end_of(const struct llp *l)
+{
+	return ((const struct handle *)(const void *)l)->end;
+}
+
+static struct mem_end *other(struct mem_end *e)
+{
+	return &e->conn->end[e == &e->conn->end[0]];
+}
+
+static uint32_t mem_emss(const struct llp *l)
+{
+	return end_of(l)->conn->m->emss;
+}
+
+static void *mem_reserve(struct llp *l, uint32_t len, bool join)
+{
+	struct mem_end *e = end_of(l);
+
+	if (!e->conn->established || e->fin_queued || e->fail != 0)
+		return NULL;
+	if (e->tx.bytes != 0 && e->tx.bytes + len > e->conn->m->buffer) {
+		e->tell_writable = true;
+		return NULL;
+	}
+	piece_free(e->reserved);
+	e->reserved = piece_new(len);
+	e->join = join;
+	return e->reserved->data;
+}
+
+static void append(struct piece *to, const struct piece *from)
+{
+	uint8_t *both = must(malloc(to->len + from->len));
+
+	memcpy(both, to->data, to->len);
+	memcpy(both + to->len, from->data, from->len);
+	free(to->data);
+	to->data = both;
+	to->len += from->len;
+}
+
+static void mem_commit(struct llp *l, uint32_t len)
+{
+	struct mem_end *e = end_of(l);
+	struct piece *p = e->reserved, *last = fifo_last(&e->tx);
+	uint32_t emss = e->conn->m->emss;
+
+	e->reserved = NULL;
+	if (p == NULL || len > p->len)
+		abort();
+	if (len == 0) {
+		piece_free(p);
+		return;
+	}
+	p->len = len;
+	if (e->join && last != NULL && !last->pushed && last->len + len <= emss) {
+		append(last, p);
+		e->tx.bytes += len;
+		piece_free(p);
+		return;
+	}
+	for (size_t at = 0; at < len; at += emss) { /* a record over the EMSS is cut */
+		size_t n = len - at < emss ? len - at : emss;
+		struct piece *seg = piece_new(n);
+
+		memcpy(seg->data, p->data + at, n);
+		seg->pushed = at + n < len;
+		fifo_put(&e->tx, seg);
+	}
+	piece_free(p);
+}
+
+static void mem_push(struct llp *l)
+{
+	for (struct piece *p = end_of(l)->tx.head; p != NULL; p = p->next)
+		p->pushed = true;
+}
+
+static void mem_resume(struct llp *l)
+{
+	end_of(l)->look_again = true;
+}
+
+static size_t mem_unacked(const struct llp *l)
+{
+	return end_of(l)->tx.bytes;
+}
+
+static void mem_shutdown(struct llp *l)
+{
+	struct mem_end *e = end_of(l);
+	struct piece *fin;
+
+	if (e->fin_queued)
+		return;
+	e->fin_queued = true;
+	mem_push(l);
+	fin = piece_new(0);
+	fin->fin = true;
+	fin->pushed = true;
+	fifo_put(&e->tx, fin);
+}
+
+static void let_go(struct mem_end *e)
+{
+	free(e->handle);
+	e->handle = NULL;
+	piece_free(e->reserved);
+	e->reserved = NULL;
+	fifo_clear(&e->rx);
+}
+
+static void mem_abort(struct llp *l)
+{
+	struct mem_end *e = end_of(l), *o = other(e);
+
+	let_go(e);
+	fifo_clear(&e->tx);
+	fifo_clear(&o->tx);
+	if (o->handle != NULL && o->fail == 0)
+		o->fail = -ECONNRESET;
+}
+
+static void mem_release(struct llp *l)
+{
+	struct mem_end *e = end_of(l);
+
+	if (!e->conn->established) {
+		mem_abort(l);
+		return;
+	}
+	mem_shutdown(l);
+	let_go(e);
+}
+
+static void mem_endpoints(
+	const struct llp *l, struct ip_endpoint *local, struct ip_endpoint *remote)
+{
+	*local = end_of(l)->local;
+	*remote = end_of(l)->remote;
+}
+
+static const struct llp_ops mem_ops = {
+	.emss = mem_emss,
+	.reserve = mem_reserve,
+	.commit = mem_commit,
+	.push = mem_push,
+	.resume = mem_resume,
+	.unacked = mem_unacked,
+	.shutdown = mem_shutdown,
+	.abort = mem_abort,
+	.release = mem_release,
+	.endpoints = mem_endpoints,
+};
+
+/* ---- the functions of a stack ------------------------------------------------------------ */
+
+static struct host *host_of(struct llp_stack *s)
+{
+	return container_of(s, struct host, stack);
+}
+
+static struct host *host_by_addr(struct llp_mem *m, const struct ip_addr *a)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		if (ip_addr_equal(&m->host[i].addr, a))
+			return &m->host[i];
+	}
+	return NULL;
+}
+
+static bool is_any(const struct ip_addr *a)
+{
+	static const struct ip_addr any6, any4 = {.b = {[10] = 0xff, [11] = 0xff}};
+
+	return ip_addr_equal(a, &any6) || ip_addr_equal(a, &any4);
+}
+
+static bool mem_is_local(struct llp_stack *s, const struct ip_addr *a)
+{
+	return ip_addr_equal(&host_of(s)->addr, a);
+}
+
+static int mem_source(struct llp_stack *s, const struct ip_addr *remote, struct ip_addr *local)
+{
+	if (host_by_addr(host_of(s)->m, remote) == NULL)
+		return -ENETUNREACH;
+	*local = host_of(s)->addr;
+	return 0;
+}
+
+static struct mem_conn *conn_new(struct llp_mem *m)
+{
+	struct mem_conn *c = must(calloc(1, sizeof *c)), **at = &m->conns;
+
+	c->m = m;
+	for (unsigned i = 0; i < 2; i++) {
+		c->end[i].conn = c;
+		fifo_init(&c->end[i].tx);
+		fifo_init(&c->end[i].rx);
+	}
+	while (*at != NULL)
+		at = &(*at)->next;
+	*at = c;
+	return c;
+}
+
+static struct llp *handle_new(struct mem_end *e)
+{
+	e->handle = must(calloc(1, sizeof *e->handle));
+	e->handle->llp.ops = &mem_ops;
+	e->handle->end = e;
+	return &e->handle->llp;
+}
+
+static bool pair_exists(
+	struct llp_mem *m, const struct ip_endpoint *local, const struct ip_endpoint *remote)
+{
+	for (struct mem_conn *c = m->conns; c != NULL; c = c->next) {
+		if (c->end[0].handle != NULL && local->port == c->end[0].local.port &&
+			remote->port == c->end[0].remote.port &&
+			ip_addr_equal(&local->addr, &c->end[0].local.addr) &&
+			ip_addr_equal(&remote->addr, &c->end[0].remote.addr))
+			return true;
+	}
+	return false;
+}
+
+static int mem_connect(struct llp_stack *s, const struct llp_connect_params *p,
+	const struct llp_user_ops *ops, void *user, struct llp **out)
+{
+	struct host *h = host_of(s);
+	struct ip_endpoint local = p->local;
+	struct mem_conn *c;
+
+	if (host_by_addr(h->m, &p->remote.addr) == NULL)
+		return -ENETUNREACH;
+	if (is_any(&local.addr))
+		local.addr = h->addr;
+	else if (!mem_is_local(s, &local.addr))
+		return -EADDRNOTAVAIL;
+	if (local.port == 0)
+		local.port = h->next_port++;
+	if (pair_exists(h->m, &local, &p->remote))
+		return -EADDRINUSE;
+	c = conn_new(h->m);
+	c->end[0].local = c->end[1].remote = local;
+	c->end[0].remote = c->end[1].local = p->remote;
+	*out = handle_new(&c->end[0]);
+	llp_set_user(*out, ops, user);
+	return 0;
+}
+
+static int mem_listen(struct llp_stack *s, const struct ip_endpoint *local, unsigned backlog,
+	llp_accept_fn *accept, void *user, struct llp_listener **out)
+{
+	struct host *h = host_of(s);
+	struct llp_listener *l;
+
+	if (!is_any(&local->addr) && !mem_is_local(s, &local->addr))
+		return -EADDRNOTAVAIL;
+	for (l = h->listeners; l != NULL; l = l->next) {
+		if (l->local.port == local->port && ip_addr_equal(&l->local.addr, &local->addr))
+			return -EADDRINUSE;
+	}
+	l = must(calloc(1, sizeof *l));
+	*l = (struct llp_listener){.next = h->listeners, .host = h, .local = *local};
+	l->accept = accept;
+	l->user = user;
+	h->listeners = l;
+	*out = l;
+	return 0;
+}
+
+static void mem_unlisten(struct llp_listener *l)
+{
+	struct llp_listener **at = &l->host->listeners;
+
+	while (*at != l)
+		at = &(*at)->next;
+	*at = l->next;
+	free(l);
+}
+
+static int mem_port_reserve(struct llp_stack *s, struct ip_endpoint *local, bool reuse)
+{
+	struct host *h = host_of(s);
+	struct reservation *r;
+
+	if (!is_any(&local->addr) && !mem_is_local(s, &local->addr))
+		return -EADDRNOTAVAIL;
+	if (local->port == 0)
+		local->port = h->next_port++;
+	for (r = h->reservations; r != NULL; r = r->next) {
+		if (r->local.port == local->port && !(reuse && r->reuse))
+			return -EADDRINUSE;
+	}
+	for (struct llp_listener *l = h->listeners; l != NULL; l = l->next) {
+		if (l->local.port == local->port && !reuse)
+			return -EADDRINUSE;
+	}
+	r = must(calloc(1, sizeof *r));
+	*r = (struct reservation){.next = h->reservations, .local = *local, .reuse = reuse};
+	h->reservations = r;
+	return 0;
+}
+
+static void mem_port_release(struct llp_stack *s, const struct ip_endpoint *local)
+{
+	for (struct reservation **at = &host_of(s)->reservations; *at != NULL; at = &(*at)->next) {
+		struct reservation *r = *at;
+
+		if (r->local.port != local->port || !ip_addr_equal(&r->local.addr, &local->addr))
+			continue;
+		*at = r->next;
+		free(r);
+		return;
+	}
+}
+
+static const struct llp_stack_ops stack_ops = {
+	.connect = mem_connect,
+	.listen = mem_listen,
+	.unlisten = mem_unlisten,
+	.source = mem_source,
+	.is_local = mem_is_local,
+	.port_reserve = mem_port_reserve,
+	.port_release = mem_port_release,
+};
+
+/* ---- events ------------------------------------------------------------------------------ */
+
+static void tell_closed(struct mem_end *e, int error)
+{
+	const struct llp_user_ops *ops = e->handle->llp.user_ops;
+	void *user = e->handle->llp.user;
+
+	let_go(e);
+	fifo_clear(&e->tx);
+	ops->closed(user, error);
+}
+
+/* Which listener a connection finds: the specific address before the any-address. */
+static struct llp_listener *find_listener(struct host *h, const struct ip_endpoint *to)
+{
+	struct llp_listener *found = NULL;
+
+	for (struct llp_listener *l = h->listeners; l != NULL; l = l->next) {
+		if (l->local.port != to->port)
+			continue;
+		if (ip_addr_equal(&l->local.addr, &to->addr))
+			return l;
+		if (is_any(&l->local.addr))
+			found = l;
+	}
+	return found;
+}
+
+static bool establish(struct mem_conn *c)
+{
+	struct mem_end *a = &c->end[0], *b = &c->end[1];
+	struct host *h = host_by_addr(c->m, &a->remote.addr);
+	struct llp_listener *l;
+
+	if (h->silent || a->handle == NULL || a->fail != 0)
+		return false;
+	l = find_listener(h, &a->remote);
+	if (l == NULL) {
+		a->fail = -ECONNREFUSED;
+		return true;
+	}
+	c->established = true;
+	a->tell_connected = true;
+	if (l->accept(l->user, handle_new(b)) != 0) {
+		if (b->handle != NULL)
+			let_go(b);
+		a->tell_connected = false;
+		a->fail = -ECONNRESET;
+	} else {
+		b->tell_connected = b->handle != NULL;
+	}
+	return true;
+}
+
+static void show(struct mem_end *e)
+{
+	struct handle *h = e->handle;
+	struct llp_iov *v;
+	size_t need = 0, used, total = e->rx.bytes;
+	unsigned n = 0;
+
+	for (struct piece *p = e->rx.head; p != NULL; p = p->next)
+		n++;
+	v = must(calloc(n + 1, sizeof *v));
+	n = 0;
+	for (struct piece *p = e->rx.head; p != NULL; p = p->next)
+		v[n++] = (struct llp_iov){p->data + p->at, p->len - p->at};
+	used = h->llp.user_ops->readable(h->llp.user, v, n, total, &need);
+	free(v);
+	if (e->handle != h)
+		return;
+	if (used > total || (need != 0 && need <= total - used))
+		abort(); /* took more than there is, or asks for what it has just seen */
+	fifo_consume(&e->rx, used);
+	e->need = need;
+}
+
+static size_t next_size(struct llp_mem *m)
+{
+	if (m->random == 0)
+		return m->segment;
+	m->random = m->random * 1664525u + 1013904223u;
+	m->random |= 1; /* never the 0 that means fixed segments */
+	return 1 + (m->random >> 8) % m->segment;
+}
+
+/* One piece from e arrives at its peer. */
+static void deliver(struct mem_end *e)
+{
+	struct mem_end *o = other(e);
+	struct piece *p = e->tx.head, *copy;
+	size_t n = p->len - p->at, max = next_size(e->conn->m);
+
+	if (p->fin) {
+		fifo_drop_head(&e->tx);
+		e->fin_delivered = true;
+		o->eof = true;
+		if (o->handle != NULL)
+			o->handle->llp.user_ops->eof(o->handle->llp.user);
+		return;
+	}
+	if (max != 0 && n > max)
+		n = max;
+	copy = piece_new(n);
+	memcpy(copy->data, p->data + p->at, n);
+	fifo_consume(&e->tx, n);
+	e->conn->m->segments++;
+	if (o->handle == NULL) {
+		piece_free(copy);
+		return;
+	}
+	fifo_put(&o->rx, copy);
+	if (o->need == 0 || o->rx.bytes >= o->need)
+		show(o);
+}
+
+static bool step_end(struct mem_end *e)
+{
+	struct handle *h = e->handle;
+	bool silent = host_by_addr(e->conn->m, &e->local.addr)->silent ||
+		      host_by_addr(e->conn->m, &e->remote.addr)->silent;
+
+	if (h != NULL && e->fail != 0) {
+		tell_closed(e, e->fail);
+		return true;
+	}
+	if (h != NULL && e->tell_connected) {
+		e->tell_connected = false;
+		h->llp.user_ops->connected(h->llp.user);
+		return true;
+	}
+	if (h != NULL && e->look_again) {
+		e->look_again = false;
+		if (e->rx.bytes != 0)
+			show(e);
+		return true;
+	}
+	if (e->tx.head != NULL && e->tx.head->pushed && !e->hold && !silent &&
+		!other(e)->tell_connected) {
+		deliver(e);
+		return true;
+	}
+	if (h != NULL && e->tell_writable && e->tx.bytes <= e->conn->m->buffer / 2) {
+		e->tell_writable = false;
+		h->llp.user_ops->writable(h->llp.user);
+		return true;
+	}
+	if (h != NULL && e->fin_delivered && e->eof) {
+		tell_closed(e, 0);
+		return true;
+	}
+	return false;
+}
+
+static void conn_free(struct mem_conn *c)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		let_go(&c->end[i]);
+		fifo_clear(&c->end[i].tx);
+	}
+	free(c);
+}
+
+bool llp_mem_step(struct llp_mem *m)
+{
+	for (struct mem_conn **at = &m->conns; *at != NULL;) {
+		struct mem_conn *c = *at;
+
+		if (c->end[0].handle == NULL && c->end[1].handle == NULL) {
+			*at = c->next;
+			conn_free(c);
+			continue;
+		}
+		if (!c->established && establish(c))
+			return true;
+		if (step_end(&c->end[0]) || step_end(&c->end[1])) {
+			/* The next step serves the next connection first. */
+			struct mem_conn **last = &c->next;
+
+			at = &m->conns;
+			while (*at != c)
+				at = &(*at)->next;
+			if (c->next != NULL) {
+				*at = c->next;
+				while (*last != NULL)
+					last = &(*last)->next;
+				*last = c;
+				c->next = NULL;
+			}
+			return true;
+		}
+		at = &c->next;
+	}
+	return false;
+}
+
+unsigned llp_mem_run(struct llp_mem *m, unsigned max)
+{
+	unsigned n = 0;
+
+	while (llp_mem_step(m)) {
+		if (++n > max) {
+			fprintf(stderr, "llp_mem: no rest after %u steps\n", max);
+			abort();
+		}
+	}
+	return n;
+}
+
+/* ---- control ----------------------------------------------------------------------------- */
+
+struct llp_mem *llp_mem_create(void)
+{
+	struct llp_mem *m = must(calloc(1, sizeof *m));
+
+	m->emss = 1448;
+	m->buffer = 1 << 20;
+	for (unsigned i = 0; i < 2; i++) {
+		const uint8_t v4[4] = {10, 0, 0, (uint8_t)(1 + i)};
+
+		m->host[i].stack.ops = &stack_ops;
+		m->host[i].m = m;
+		m->host[i].addr = ip_addr_from_v4(v4);
+		m->host[i].next_port = 49152;
+	}
+	return m;
+}
+
+void llp_mem_destroy(struct llp_mem *m)
+{
+	while (m->conns != NULL) {
+		struct mem_conn *c = m->conns;
+
+		m->conns = c->next;
+		conn_free(c);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		while (m->host[i].listeners != NULL)
+			mem_unlisten(m->host[i].listeners);
+		while (m->host[i].reservations != NULL) {
+			struct ip_endpoint local = m->host[i].reservations->local;
+
+			mem_port_release(&m->host[i].stack, &local);
+		}
+	}
+	free(m);
+}
+
+struct llp_stack *llp_mem_stack(struct llp_mem *m, unsigned host)
+{
+	return &m->host[host].stack;
+}
+
+struct ip_endpoint llp_mem_endpoint(const struct llp_mem *m, unsigned host, uint16_t port)
+{
+	return (struct ip_endpoint){.addr = m->host[host].addr, .port = port};
+}
+
+void llp_mem_set_emss(struct llp_mem *m, uint32_t emss)
+{
+	m->emss = emss;
+}
+
+void llp_mem_set_segment(struct llp_mem *m, size_t bytes)
+{
+	m->segment = bytes;
+	m->random = 0;
+}
+
+void llp_mem_set_random_segment(struct llp_mem *m, size_t bytes, uint32_t seed)
+{
+	m->segment = bytes;
+	m->random = seed | 1;
+}
+
+void llp_mem_set_buffer(struct llp_mem *m, size_t bytes)
+{
+	m->buffer = bytes;
+}
+
+void llp_mem_set_silent(struct llp_mem *m, unsigned host, bool silent)
+{
+	m->host[host].silent = silent;
+}
+
+void llp_mem_hold(struct llp *l, bool hold)
+{
+	end_of(l)->hold = hold;
+}
+
+void llp_mem_fail(struct llp *l, int error)
+{
+	struct mem_end *e = end_of(l), *o = other(e);
+
+	e->fail = error;
+	if (o->handle != NULL)
+		o->fail = -ECONNRESET;
+	fifo_clear(&e->tx);
+	fifo_clear(&o->tx);
+}
+
+struct llp *llp_mem_other(struct llp *l)
+{
+	struct handle *h = other(end_of(l))->handle;
+
+	return h != NULL ? &h->llp : NULL;
+}
+
+void llp_mem_send_raw(struct llp *l, const void *bytes, size_t len)
+{
+	struct piece *p = piece_new(len);
+
+	mem_push(l);
+	memcpy(p->data, bytes, len);
+	p->pushed = true;
+	fifo_put(&end_of(l)->tx, p);
+}
+
+unsigned llp_mem_open_count(const struct llp_mem *m)
+{
+	unsigned n = 0;
+
+	for (const struct mem_conn *c = m->conns; c != NULL; c = c->next)
+		n += (c->end[0].handle != NULL) + (c->end[1].handle != NULL);
+	return n;
+}
+
+unsigned llp_mem_segments(const struct llp_mem *m)
+{
+	return m->segments;
+}
+
+/* ---- the recording peer ------------------------------------------------------------------ */
+
+static void peer_connected(void *user)
+{
+	((struct llp_mem_peer *)user)->connected = true;
+}
+
+static size_t peer_readable(
+	void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
+{
+	struct llp_mem_peer *p = user;
+
+	if (p->rx_room - p->rx_len < total) {
+		p->rx_room = (p->rx_len + total) * 2;
+		p->rx = must(realloc(p->rx, p->rx_room));
+	}
+	for (unsigned i = 0; i < n; i++) {
+		memcpy(p->rx + p->rx_len, v[i].base, v[i].len);
+		p->rx_len += v[i].len;
+	}
+	return total;
+}
+
+static void peer_writable(void *user)
+{
+}
+
+static void peer_eof(void *user)
+{
+	((struct llp_mem_peer *)user)->eof = true;
+}
+
+static void peer_closed(void *user, int error)
+{
+	struct llp_mem_peer *p = user;
+
+	p->llp = NULL;
+	p->closed = true;
+	p->error = error;
+}
+
+static const struct llp_user_ops peer_ops = {
+	.connected = peer_connected,
+	.readable = peer_readable,
+	.writable = peer_writable,
+	.eof = peer_eof,
+	.closed = peer_closed,
+};
+
+void llp_mem_peer_connect(
+	struct llp_mem_peer *p, struct llp_mem *m, unsigned host, const struct ip_endpoint *to)
+{
+	struct llp_connect_params params = {.remote = *to};
+
+	*p = (struct llp_mem_peer){.m = m};
+	if (llp_connect(llp_mem_stack(m, host), &params, &peer_ops, p, &p->llp) != 0)
+		abort();
+}
+
+static int peer_accept(void *user, struct llp *l)
+{
+	struct llp_mem_peer *p = user;
+
+	if (p->llp != NULL)
+		return -EBUSY;
+	p->llp = l;
+	llp_set_user(l, &peer_ops, p);
+	return 0;
+}
+
+void llp_mem_peer_listen(struct llp_mem_peer *p, struct llp_mem *m, unsigned host, uint16_t port)
+{
+	struct ip_endpoint local = llp_mem_endpoint(m, host, port);
+
+	*p = (struct llp_mem_peer){.m = m};
+	if (llp_listen(llp_mem_stack(m, host), &local, 1, peer_accept, p, &p->listener) != 0)
+		abort();
+}
+
+void llp_mem_peer_consume(struct llp_mem_peer *p, size_t len)
+{
+	if (len > p->rx_len)
+		abort();
+	p->rx_len -= len;
+	memmove(p->rx, p->rx + len, p->rx_len);
+}
+
+void llp_mem_peer_done(struct llp_mem_peer *p)
+{
+	if (p->llp != NULL)
+		llp_abort(p->llp);
+	if (p->listener != NULL)
+		mem_unlisten(p->listener);
+	free(p->rx);
+	*p = (struct llp_mem_peer){0};
+}
