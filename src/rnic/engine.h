@@ -55,6 +55,7 @@ struct engine {
 	_Atomic uint64_t deadline;        /**< timer_wheel_next() when the lock was last released */
 	_Atomic uint64_t inline_rounds;   /**< counts rounds driven by application threads */
 	_Atomic uint64_t sleeping_until;  /**< set by the engine's thread while it sleeps, else 0 */
+	_Atomic unsigned waiting;         /**< threads in engine_lock(): who only tries lets them by */
 };
 
 /** Prepare @p e; the wheel starts at ops->clock(). */
@@ -64,7 +65,11 @@ void engine_fini(struct engine *e);
 /** Take the lock (control path: may wait), and set e->now. */
 void engine_lock(struct engine *e);
 
-/** Try to take the lock. @return true when this thread now holds it. */
+/**
+ * Try to take the lock, and set e->now. Fails also while another thread waits in engine_lock():
+ * a thread that polls in a loop would otherwise keep the lock from it for ever.
+ * @return true when this thread now holds it.
+ */
 bool engine_trylock(struct engine *e);
 
 /**

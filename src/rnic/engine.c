@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rnic/engine.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+void engine_init(struct engine *e, const struct engine_ops *ops, void *ctx)
+{
+	pthread_mutex_init(&e->lock, NULL);
+	e->ops = ops;
+	e->ctx = ctx;
+	e->now = ops->clock(ctx);
+	timer_wheel_init(&e->wheel, e->now);
+	atomic_init(&e->doorbells, NULL);
+	atomic_init(&e->deadline, TIMER_NEVER);
+	atomic_init(&e->inline_rounds, 0);
+	atomic_init(&e->sleeping_until, 0);
+	atomic_init(&e->waiting, 0);
+}
+
+void engine_fini(struct engine *e)
+{
+	pthread_mutex_destroy(&e->lock);
+}
+
+static void engine_entered(struct engine *e)
+{
+	e->ops->enter(e->ctx);
+	e->now = e->ops->clock(e->ctx);
+}
+
+void engine_lock(struct engine *e)
+{
+	atomic_fetch_add(&e->waiting, 1);
+	pthread_mutex_lock(&e->lock);
+	atomic_fetch_sub(&e->waiting, 1);
+	engine_entered(e);
+}
+
+bool engine_trylock(struct engine *e)
+{
+	if (atomic_load(&e->waiting) || pthread_mutex_trylock(&e->lock))
+		return false;
+	engine_entered(e);
+	return true;
+}
+
+/** Take all that rang. Newest first, as they were pushed. */
+static struct engine_doorbell *doorbells_take(struct engine *e)
+{
+	if (!atomic_load(&e->doorbells))
+		return NULL;
+	return atomic_exchange(&e->doorbells, NULL);
+}
+
+static void doorbell_push(struct engine *e, struct engine_doorbell *d)
+{
+	struct engine_doorbell *old = atomic_load(&e->doorbells);
+
+	do
+		atomic_store(&d->next, old);
+	while (!atomic_compare_exchange_weak(&e->doorbells, &old, d));
+}
+
+static void doorbells_serve(struct engine *e)
+{
+	struct engine_doorbell *d = doorbells_take(e), *first = NULL, *next;
+
+	/* Oldest first: nobody is overtaken for ever. */
+	for (; d; d = next) {
+		next = atomic_load(&d->next);
+		atomic_store(&d->next, first);
+		first = d;
+	}
+	for (d = first; d; d = next) {
+		/* Once it is not queued another thread may push it, and so change its next. */
+		next = atomic_load(&d->next);
+		atomic_store(&d->queued, false);
+		d->serve(d);
+	}
+}
+
+void engine_unlock(struct engine *e)
+{
+	uint64_t deadline, asleep;
+
+	for (;;) {
+		doorbells_serve(e);
+		e->ops->flush(e->ctx);
+		deadline = timer_wheel_next(&e->wheel);
+		atomic_store(&e->deadline, deadline);
+		e->ops->leave(e->ctx);
+		pthread_mutex_unlock(&e->lock);
+		/*
+		 * Who rang while the lock was held pushed first and tried the lock then: either it
+		 * got the lock, or its bell is seen here. If the lock cannot be had now, its new
+		 * holder (or the thread that waits for it) comes by here later.
+		 */
+		if (!atomic_load(&e->doorbells) || !engine_trylock(e))
+			break;
+	}
+	asleep = atomic_load(&e->sleeping_until);
+	if (asleep > deadline)
+		e->ops->wake(e->ctx);
+}
+
+int engine_drive(struct engine *e)
+{
+	unsigned n;
+
+	if (!engine_trylock(e))
+		return -EBUSY;
+	atomic_fetch_add_explicit(&e->inline_rounds, 1, memory_order_relaxed);
+	n = e->ops->poll(e->ctx, e->now);
+	engine_unlock(e);
+	return (int)n;
+}
+
+unsigned engine_round(struct engine *e)
+{
+	unsigned n;
+
+	engine_lock(e);
+	n = e->ops->poll(e->ctx, e->now);
+	engine_unlock(e);
+	return n;
+}
+
+void engine_ring(struct engine *e, struct engine_doorbell *d)
+{
+	if (engine_trylock(e)) {
+		d->serve(d);
+		engine_unlock(e);
+		return;
+	}
+	if (atomic_exchange(&d->queued, true))
+		return; /* the holder has yet to serve it, and will see what is new by then */
+	doorbell_push(e, d);
+	if (engine_trylock(e))
+		engine_unlock(e);
+}
+
+void engine_doorbell_cancel(struct engine *e, struct engine_doorbell *d)
+{
+	struct engine_doorbell *b, *next;
+
+	if (!atomic_load(&d->queued))
+		return;
+	for (b = doorbells_take(e); b; b = next) {
+		next = atomic_load(&b->next);
+		if (b != d)
+			doorbell_push(e, b);
+	}
+	atomic_store(&d->queued, false);
+}
