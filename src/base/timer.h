@@ -15,7 +15,7 @@
 #define TIMER_NEVER UINT64_MAX
 
 /** One tick of the wheel: deadlines fire within this much after their time, never before it. */
-#define TIMER_TICK_NS UINT64_C(1 << 14)
+#define TIMER_TICK_NS (UINT64_C(1) << 14)
 
 #define TIMER_LEVELS 6
 #define TIMER_SLOTS  64
@@ -34,7 +34,9 @@ struct timer {
 };
 
 struct timer_wheel {
-	uint64_t tick; /**< the tick processed last */
+	uint64_t tick;     /**< the tick processed last */
+	uint64_t now;      /**< of the last run */
+	struct timer *due; /**< started with a deadline already past: fire at the next run */
 	uint64_t occupied[TIMER_LEVELS];
 	struct timer *slot[TIMER_LEVELS][TIMER_SLOTS];
 };
@@ -53,7 +55,10 @@ static inline bool timer_running(const struct timer *t)
 	return t->pprev != 0;
 }
 
-/** Start, or move, @p t to @p deadline (ns; in the past: fires at the next run). */
+/**
+ * Start, or move, @p t to @p deadline (ns; in the past: fires at the next run; TIMER_NEVER: stops
+ * it). Timers of one tick fire in no particular order.
+ */
 void timer_start(struct timer_wheel *w, struct timer *t, uint64_t deadline);
 
 /** Stop @p t; nothing happens if it is not running. */

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Level L holds the timers that are less than 64^(L+1) ticks away, one slot per 64^L ticks. When
+ * the wheel reaches the first tick of an upper slot, that slot's timers move down. Slots that are
+ * empty cost nothing: the bitmaps name the next tick at which there is something to do.
+ */
+#include "base/timer.h"
+
+#include <stddef.h>
+
+#define SLOT_BITS 6
+#define TICK_BITS 14
+#define HORIZON   (UINT64_C(1) << (SLOT_BITS * TIMER_LEVELS))
+
+_Static_assert(TIMER_SLOTS == 1 << SLOT_BITS, "one bit of a bitmap for each slot");
+_Static_assert(TIMER_TICK_NS == 1 << TICK_BITS, "a tick is a shift");
+
+static void list_push(struct timer **head, struct timer *t)
+{
+	t->next = *head;
+	t->pprev = head;
+	if (*head)
+		(*head)->pprev = &t->next;
+	*head = t;
+}
+
+static void list_remove(struct timer *t)
+{
+	*t->pprev = t->next;
+	if (t->next)
+		t->next->pprev = t->pprev;
+	t->pprev = NULL;
+}
+
+/* Take all of @from's timers over to @to, which is empty. */
+static void list_move(struct timer **to, struct timer **from)
+{
+	*to = *from;
+	*from = NULL;
+	if (*to)
+		(*to)->pprev = to;
+}
+
+/* The first tick that is not before @deadline: rounding up, so that none fires early. */
+static uint64_t tick_of(uint64_t deadline)
+{
+	return (deadline >> TICK_BITS) + ((deadline & (TIMER_TICK_NS - 1)) != 0);
+}
+
+static void wheel_place(struct timer_wheel *w, struct timer *t)
+{
+	uint64_t tick = tick_of(t->deadline);
+	uint64_t ahead = tick - w->tick;
+	unsigned level = 0;
+	unsigned slot;
+
+	/* Beyond the horizon: the last slot, and a new place from there. */
+	if (ahead >= HORIZON) {
+		ahead = HORIZON - 1;
+		tick = w->tick + ahead;
+	}
+	if (ahead)
+		level = (unsigned)(63 - __builtin_clzll(ahead)) / SLOT_BITS;
+	slot = tick >> (SLOT_BITS * level) & (TIMER_SLOTS - 1);
+	w->occupied[level] |= UINT64_C(1) << slot;
+	list_push(&w->slot[level][slot], t);
+}
+
+void timer_wheel_init(struct timer_wheel *w, uint64_t now)
+{
+	*w = (struct timer_wheel){.tick = now >> TICK_BITS, .now = now};
+}
+
+void timer_start(struct timer_wheel *w, struct timer *t, uint64_t deadline)
+{
+	timer_stop(w, t);
+	if (deadline == TIMER_NEVER)
+		return;
+	t->deadline = deadline;
+	if (deadline <= w->now)
+		list_push(&w->due, t);
+	else
+		wheel_place(w, t);
+}
+
+void timer_stop(struct timer_wheel *w, struct timer *t)
+{
+	struct timer **head = t->pprev;
+	struct timer **first = &w->slot[0][0];
+
+	if (!timer_running(t))
+		return;
+	list_remove(t);
+	/* The last one of its slot: so that timer_wheel_next() does not wake anybody for it. */
+	if (head >= first && head < first + TIMER_LEVELS * TIMER_SLOTS && !*head)
+		w->occupied[(head - first) / TIMER_SLOTS] &=
+			~(UINT64_C(1) << ((head - first) % TIMER_SLOTS));
+}
+
+/* The next tick after w->tick at which a slot is due or moves down; UINT64_MAX: none. */
+static uint64_t next_event(const struct timer_wheel *w)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (unsigned level = 0; level < TIMER_LEVELS; level++) {
+		uint64_t bits = w->occupied[level];
+		uint64_t at = w->tick >> (SLOT_BITS * level);
+		unsigned turn = (at + 1) & (TIMER_SLOTS - 1);
+		uint64_t event;
+
+		if (!bits)
+			continue;
+		/* Turned so that bit 0 is the slot after the current one. */
+		bits = bits >> turn | bits << (-turn & (TIMER_SLOTS - 1));
+		event = (at + 1 + (unsigned)__builtin_ctzll(bits)) << (SLOT_BITS * level);
+		if (event < first)
+			first = event;
+	}
+	return first;
+}
+
+static void slot_take(struct timer_wheel *w, unsigned level, struct timer **list)
+{
+	unsigned slot = w->tick >> (SLOT_BITS * level) & (TIMER_SLOTS - 1);
+
+	w->occupied[level] &= ~(UINT64_C(1) << slot);
+	list_move(list, &w->slot[level][slot]);
+}
+
+static void cascade(struct timer_wheel *w)
+{
+	for (unsigned level = 1; level < TIMER_LEVELS; level++) {
+		struct timer *list;
+
+		if (w->tick & ((UINT64_C(1) << (SLOT_BITS * level)) - 1))
+			return;
+		slot_take(w, level, &list);
+		while (list) {
+			struct timer *t = list;
+
+			list_remove(t);
+			wheel_place(w, t);
+		}
+	}
+}
+
+static void fire(struct timer **list, uint64_t now)
+{
+	while (*list) {
+		struct timer *t = *list;
+
+		list_remove(t);
+		t->fn(t, now);
+	}
+}
+
+void timer_wheel_run(struct timer_wheel *w, uint64_t now)
+{
+	uint64_t target = now >> TICK_BITS;
+	uint64_t event;
+	struct timer *list;
+
+	if (now < w->now)
+		return;
+	w->now = now;
+	if (w->due) {
+		list_move(&list, &w->due);
+		fire(&list, now);
+	}
+	while (w->tick < target) {
+		event = next_event(w);
+		if (event > target) {
+			w->tick = target;
+			return;
+		}
+		w->tick = event;
+		cascade(w);
+		slot_take(w, 0, &list);
+		fire(&list, now);
+	}
+}
+
+uint64_t timer_wheel_next(const struct timer_wheel *w)
+{
+	uint64_t event;
+
+	if (w->due)
+		return w->now;
+	event = next_event(w);
+	return event == UINT64_MAX ? TIMER_NEVER : event << TICK_BITS;
+}
