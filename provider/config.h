@@ -19,6 +19,7 @@
 #define CONFIG_MAX_GATEWAYS  4
 #define CONFIG_MAX_PORT      256
 #define CONFIG_MAX_PATH      1024
+#define CONFIG_MAX_KEYS      32
 
 struct config_address {
 	struct ip_addr addr;
@@ -26,24 +27,26 @@ struct config_address {
 };
 
 struct config {
-	char port[CONFIG_MAX_PORT];  /**< DPDK device arguments */
-	char eal[CONFIG_MAX_PATH];   /**< further EAL arguments */
-	char name[32];               /**< of the verbs device; "uiw0" */
-	uint8_t mac[6];              /**< all zero: the port's own */
+	char port[CONFIG_MAX_PORT]; /**< DPDK device arguments */
+	char eal[CONFIG_MAX_PATH];  /**< further EAL arguments */
+	char name[32];              /**< of the verbs device; "uiw0" */
+	uint8_t mac[6];             /**< all zero: the port's own */
 	struct config_address address[CONFIG_MAX_ADDRESSES];
 	unsigned num_addresses;
 	struct ip_addr gateway[CONFIG_MAX_GATEWAYS];
 	unsigned num_gateways;
-	uint16_t mtu;                /**< 0: the port's */
-	bool progress_dedicated;     /**< progress = auto | dedicated[:core] */
-	int progress_core;           /**< -1: none named */
-	struct mpa_config mpa;       /**< crc, markers, mpa_revision, rtr */
+	uint16_t mtu;            /**< 0: the port's */
+	bool progress_dedicated; /**< progress = auto | dedicated[:core] */
+	int progress_core;       /**< -1: none named */
+	struct mpa_config mpa;   /**< crc, markers, mpa_revision, rtr */
 	char congestion_control[16];
 	char capture[CONFIG_MAX_PATH];
-	enum log_level log;          /**< error | warning | info | debug */
-	char log_file[CONFIG_MAX_PATH]; /**< empty: stderr */
+	enum log_level log;                   /**< error | warning | info | debug */
+	char log_file[CONFIG_MAX_PATH];       /**< empty: stderr */
 	uint32_t send_buffer, receive_buffer; /**< bytes; 0: default */
-	uint32_t memory;             /**< MiB for packet buffers; 0: default */
+	uint32_t memory;                      /**< MiB for packet buffers; 0: default */
+	/** Private: the line of the file on which each key stood last; 0: none. */
+	unsigned file_line[CONFIG_MAX_KEYS];
 };
 
 /** What was wrong, as one sentence with key, value, file, line, and what would be right. */
