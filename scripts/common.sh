@@ -1,0 +1,62 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Sourced by the commands in scripts/ and by the test programs: where things are, how to say
+# things, how to build.
+
+# shellcheck disable=SC2034 # used by those who source this
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+say() {
+	printf '%s\n' "$*"
+}
+
+die() {
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+is_root() {
+	[[ $(id -u) -eq 0 ]]
+}
+
+# Packages of a group, one a line.
+packages_of() { # GROUP
+	awk -v group="$1" '$1 == group { print $2 }' "$root/scripts/packages"
+}
+
+is_installed() { # PACKAGE
+	[[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
+}
+
+# Configure once, then build what changed.
+build() { # DIRECTORY [MESON OPTION...]
+	local dir=$1
+	shift
+	if [[ -e $dir && ! -w $dir ]]; then
+		die "$dir is not yours to write to: remove it, or build as its owner"
+	fi
+	[[ -f $dir/build.ninja ]] || meson setup "$dir" "$root" "$@"
+	ninja -C "$dir"
+}
+
+# True as soon as the command is; false when it is not within the seconds.
+wait_for() { # SECONDS COMMAND...
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		((SECONDS < end)) || return 1
+		sleep 0.05
+	done
+}
+
+# Why namespaces cannot be made here; nothing when they can.
+why_no_namespaces() {
+	local probe=uiw-probe-$$
+	if ! is_root; then
+		say "needs root"
+	elif ! ip netns add "$probe" 2>/dev/null; then
+		say "this system does not let us make network namespaces"
+	else
+		ip netns del "$probe"
+	fi
+}

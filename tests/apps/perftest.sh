@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# perftest: every operation, as bandwidth and as latency, over connections made by rdma_cm (-R).
+# shellcheck source=tests/apps/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+# One line per case: NAME, PROGRAM, OPTIONS, and how many lines of figures it must print.
+while read -r name program sizes options; do
+	[[ $name ]] || continue
+	command="$program -R -F $options"
+	pair "$name" "$command" "$command %4" client "$sizes" '^ *[0-9]+ +[0-9]+ '
+done <<-EOT
+	write_bw_all      ib_write_bw   23  -a -n %n
+	write_bw_qps      ib_write_bw   1   -q 4 -s 4096 -n 1000
+	write_bw_both     ib_write_bw   1   -b -s 65536 -n %n
+	write_bw_both_all ib_write_bw   23  -b -a -n 20
+	write_lat_all     ib_write_lat  23  -a -n 20
+	read_bw_all       ib_read_bw    23  -a -n %n
+	read_bw_qps       ib_read_bw    1   -q 4 -s 4096 -n 1000
+	read_bw_both      ib_read_bw    1   -b -s 65536 -n %n
+	read_bw_events    ib_read_bw    1   --events -s 65536 -n %n
+	read_lat_all      ib_read_lat   23  -a -n 20
+	read_lat_events   ib_read_lat   1   --events -s 64 -n 1000
+	send_bw_all       ib_send_bw    23  -a -n %n
+	send_bw_qps       ib_send_bw    1   -q 4 -s 4096 -n 1000
+	send_bw_both      ib_send_bw    1   -b -s 65536 -n %n
+	send_bw_events    ib_send_bw    1   --events -s 65536 -n %n
+	send_bw_qps_both  ib_send_bw    1   -q 4 -b --events -s 4096 -n 1000
+	send_lat_all      ib_send_lat   23  -a -n 20
+	send_lat_events   ib_send_lat   1   --events -s 64 -n 1000
+EOT
+for program in ib_write_bw ib_read_lat ib_send_bw; do
+	pair "v6-$program" "$program -R -F --ipv6 -s 4096 -n 100" \
+		"$program -R -F --ipv6 -s 4096 -n 100 %6" client 1 '^ *4096 +100 '
+done
+plan_done

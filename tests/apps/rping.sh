@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# rping: RDMA Reads and Writes in turns, its data shown by the server and verified by the client.
+# shellcheck source=tests/apps/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+for size in 64 1024 4096 16384 65536; do
+	pair "v4-$size" "rping -s -a %4 -v -C 10 -S $size" "rping -c -a %4 -v -V -C 10 -S $size" \
+		server 10 'ping data: rdma-ping' client 10 'ping data: rdma-ping'
+done
+pair v6-64 "rping -s -a %6 -v -C 10" "rping -c -a %6 -v -V -C 10" \
+	server 10 'ping data: rdma-ping' client 10 'ping data: rdma-ping'
+pair v6-65536 "rping -s -a %6 -v -C 5 -S 65536" "rping -c -a %6 -v -V -C 5 -S 65536" \
+	client 5 'ping data: rdma-ping'
+pair wildcard-v4 "rping -s -v -C 10" "rping -c -a %4 -v -V -C 10" client 10 'ping data: rdma-ping'
+pair wildcard-v6 "rping -s -a ::0 -v -C 10" "rping -c -a %6 -v -V -C 10" \
+	client 10 'ping data: rdma-ping'
+pair many "rping -s -a %4 -C 1000" "rping -c -a %4 -v -V -C 1000" client 1000 'ping data: rdma-ping'
+
+# A persistent server takes one client after the other, and two at once.
+persistent() {
+	local first second
+	server_persists=yes exchange "rping -s -P -a %4 -v" "rping -c -a %4 -v -V -C 10" \
+		client 10 'ping data: rdma-ping' || return 1
+	start client rping -c -a "$server_v4" -V -C 50
+	finish client "$started" || return 1
+	is_alive "$(program_pid server)" || { say "the server is gone"; return 1; }
+}
+run_case persistent persistent
+plan_done

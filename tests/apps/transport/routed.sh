@@ -1,0 +1,31 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Sourced by the transports that have Linux routers between: each gives its port as $routed_port.
+
+# shellcheck source=scripts/netns.sh
+source "$root/scripts/netns.sh"
+
+transport_missing() {
+	why_no_namespaces
+}
+
+transport_up() {
+	netns_up "uiw-$$" "$routed_port"
+}
+
+transport_down() {
+	netns_down
+}
+
+transport_in() { # SIDE COMMAND...
+	netns_in "$@"
+}
+
+transport_settings() { # SIDE; fills the array `settings`
+	netns_settings "$1" "$routed_port"
+}
+
+transport_ready() { :; }
+
+# shellcheck disable=SC2034 # for lib.sh
+server_v4=10.1.0.2 server_v6=fd01::2 bulk=20
