@@ -3,6 +3,8 @@
  * @file mpa.h
  * MPA: Marker PDU Aligned framing (RFC 5044) with enhanced connection set-up (RFC 6581).
  *
+ * After closed(), mpa_abort(), mpa_release() and mpa_reject() every function here does nothing.
+ *
  * One struct mpa sits on one LLP connection. First the start-up: the initiator sends a request
  * frame, the responder a reply; then full operation: FPDUs both ways. Pure protocol: no clock, no
  * lock, no allocation. The CM endpoint above owns the deadlines.
@@ -19,23 +21,24 @@
 
 /** What this side wants; from the configuration of the RNIC. */
 struct mpa_config {
-	uint8_t revision;       /**< to request with: 1 or 2 */
-	bool crc;               /**< ask for CRCs (RFC 5044 section 7.1: on unless both agree) */
-	bool markers;           /**< ask the peer to send markers; reserved: must be false */
-	uint8_t rtr;            /**< MPA_RTR_* mask that we can do, as initiator and responder */
-	bool peer_to_peer;      /**< RFC 6581 section 9.2: ask for (initiator) the A flag */
+	uint8_t revision;  /**< to request with: 1 or 2 */
+	bool crc;          /**< ask for CRCs (RFC 5044 section 7.1: on unless both agree) */
+	bool markers;      /**< ask the peer to send markers; reserved: must be false. A peer
+				that asks us for them is rejected (RFC 5044 section 4.3). */
+	uint8_t rtr;       /**< MPA_RTR_* mask that we can do, as initiator and responder */
+	bool peer_to_peer; /**< RFC 6581 section 9.2: ask for (initiator) the A flag */
 };
 
 /** What a request or reply frame said, or shall say. */
 struct mpa_start {
-	uint8_t revision;       /**< 0, 1 or 2, as in the frame */
+	uint8_t revision; /**< 0, 1 or 2, as in the frame */
 	bool crc, markers, reject;
-	bool enhanced;          /**< revision 2 with the S bit: ird, ord and rtr are there */
-	bool peer_to_peer;      /**< the A flag */
-	uint8_t rtr;            /**< MPA_RTR_* mask */
-	uint16_t ird, ord;      /**< of the sender of the frame; MPA_DEPTH_UNKNOWN: not told */
+	bool enhanced;               /**< revision 2 with the S bit: ird, ord and rtr are there */
+	bool peer_to_peer;           /**< the A flag */
+	uint8_t rtr;                 /**< MPA_RTR_* mask */
+	uint16_t ird, ord;           /**< of the sender of the frame; MPA_DEPTH_UNKNOWN: not told */
 	const uint8_t *private_data; /**< without the enhanced words; valid during the call only */
-	uint16_t private_len;   /**< 0 - 512, 508 with enhanced words */
+	uint16_t private_len;        /**< 0 - 512, 508 with enhanced words */
 };
 
 #define MPA_DEPTH_UNKNOWN 0x3fff
@@ -47,22 +50,30 @@ enum mpa_state {
 	MPA_WAIT_REQUEST, /**< responder */
 	MPA_WAIT_REPLY,   /**< initiator */
 	MPA_WAIT_ACCEPT,  /**< responder: the request is with the user */
-	MPA_WAIT_FIRST,   /**< responder: replied, must not send before the first FPDU (7.1.2 rule 4) */
+	MPA_WAIT_FIRST,   /**< responder: must not send before the first FPDU (7.1.2 rule 4) */
 	MPA_OPERATIONAL,
-	MPA_CLOSED,       /**< over or failed; nothing is sent or taken any more */
+	MPA_CLOSED, /**< over or failed; nothing is sent or taken any more */
 };
 
-/** A received FPDU's ULPDU, complete, its CRC good; pieces in the LLP's own memory. */
+/**
+ * A received FPDU's ULPDU, complete, its CRC good; in the LLP's own memory, valid during the
+ * upcall. Its first byte is @p offset bytes into v[0]; it may end before the last piece does.
+ */
 struct mpa_ulpdu {
 	const struct llp_iov *v;
 	unsigned n;
+	size_t offset;
 	uint32_t len;
 };
 
+/**
+ * What the user of an MPA connection is told. Inside any upcall the user may call any function of
+ * this file, and may free the struct mpa after mpa_abort(), mpa_release() or mpa_reject().
+ */
 struct mpa_user_ops {
 	/** Initiator: the LLP is connected; call mpa_request() now or later. */
 	void (*connected)(void *user);
-	/** Responder: a good request came. Answer with mpa_accept() or mpa_reject(), now or later. */
+	/** Responder: a good request came. mpa_accept() or mpa_reject() it, now or later. */
 	void (*request)(void *user, const struct mpa_start *st);
 	/** Initiator: the reply came; st->reject tells which. After an accept: operational. */
 	void (*reply)(void *user, const struct mpa_start *st);
@@ -71,16 +82,21 @@ struct mpa_user_ops {
 	 * initiator is operational. Called once, before any ulpdu().
 	 */
 	void (*operational)(void *user);
-	/** One ULPDU. Whoever is called may end the connection. */
+	/**
+	 * One ULPDU. Whoever is called may end the connection. NULL: this user cannot take any yet;
+	 * they wait in the LLP until the next user calls mpa_resume().
+	 */
 	void (*ulpdu)(void *user, const struct mpa_ulpdu *u);
+	/** All complete FPDUs that have arrived were handed up: time to answer. May be NULL. */
+	void (*rx_done)(void *user);
 	/** mpa_reserve() had refused; there is room again. */
 	void (*writable)(void *user);
 	/** The peer closed its direction between FPDUs (or during start-up). */
 	void (*eof)(void *user);
 	/**
-	 * A protocol error (RFC 5044 section 8): the code to put in a Terminate, or, during start-up,
-	 * only a reason. No more input is taken. The user ends the connection; sending still works
-	 * if it was operational, so that the Terminate can go out.
+	 * A protocol error (RFC 5044 section 8): the code to put in a Terminate, or, during
+	 * start-up, only a reason. No more input is taken. The user ends the connection; sending
+	 * still works if it was operational, so that the Terminate can go out.
 	 */
 	void (*error)(void *user, enum mpa_error code, const char *reason);
 	/** The LLP is gone: 0 orderly, else a negative errno as llp closed(). The last upcall. */
@@ -88,18 +104,23 @@ struct mpa_user_ops {
 };
 
 struct mpa {
-	struct llp *llp;            /**< NULL once gone */
+	struct llp *llp; /**< NULL once gone */
 	const struct mpa_user_ops *ops;
 	void *user;
 	struct mpa_config config;
 	enum mpa_role role;
 	enum mpa_state state;
-	bool tx_crc, rx_crc;        /**< CRCs are used (both or neither: RFC 5044 section 7.1) */
+	bool crc; /**< CRCs are used, both ways or neither (RFC 5044 section 7.1) */
 	uint8_t peer_revision;
-	bool peer_enhanced;
+	bool peer_enhanced; /**< its request or reply had the enhanced words */
+	bool peer_p2p;      /**< with the A flag */
 	bool told_operational;
-	bool in_upcall_gone;        /**< the user ended it inside an upcall */
-	uint8_t *tx_room;           /**< of the FPDU being built */
+	bool tx_closed;   /**< mpa_shutdown() was called */
+	bool rx_off;      /**< an error was reported, or mpa_drop_input() */
+	bool eof;         /**< the peer closed its direction */
+	bool rx_partial;  /**< bytes of an incomplete FPDU or frame wait in the LLP */
+	bool *gone;       /**< set when the user ends it inside readable() */
+	uint8_t *tx_room; /**< of the FPDU being built */
 	uint32_t tx_len;
 };
 
@@ -150,6 +171,12 @@ void mpa_commit(struct mpa *m);
 
 /** Give an unused reservation back. */
 void mpa_cancel(struct mpa *m);
+
+/** The user can take ULPDUs now: show what waits in the LLP. They come by a later upcall. */
+void mpa_resume(struct mpa *m);
+
+/** Take no more ULPDUs: what still comes is dropped. */
+void mpa_drop_input(struct mpa *m);
 
 /** Let queued FPDUs go. */
 void mpa_push(struct mpa *m);

@@ -9,10 +9,23 @@
 
 #include <stdint.h>
 
-#define MPA_KEY_LEN       16
-#define MPA_HEADER_LEN    20   /**< key, flags, revision, private data length */
-#define MPA_PRIVATE_MAX   512  /**< RFC 5044 section 7.1: of the whole field */
-#define MPA_ENHANCED_LEN  4    /**< the IRD and ORD words at the front of the field */
+#define MPA_KEY_LEN      16
+#define MPA_HEADER_LEN   20  /**< key, flags, revision, private data length */
+#define MPA_PRIVATE_MAX  512 /**< RFC 5044 section 7.1: of the whole field */
+#define MPA_ENHANCED_LEN 4   /**< the IRD and ORD words at the front of the field */
+
+/* Offsets in a request or reply frame (RFC 5044 section 7.1.1). */
+#define MPA_AT_FLAGS        16
+#define MPA_AT_REVISION     17
+#define MPA_AT_PD_LENGTH    18
+#define MPA_AT_PRIVATE_DATA 20
+/* Offsets in the enhanced data at the front of the private data (RFC 6581 section 9). */
+#define MPA_AT_IRD 0
+#define MPA_AT_ORD 2
+
+#define MPA_REQUEST_KEY "MPA ID Req Frame"
+#define MPA_REPLY_KEY   "MPA ID Rep Frame"
+#define MPA_FRAME_MAX   (MPA_HEADER_LEN + MPA_PRIVATE_MAX)
 
 #define MPA_FLAG_MARKERS  0x80
 #define MPA_FLAG_CRC      0x40
@@ -31,16 +44,31 @@ enum mpa_rtr { MPA_RTR_SEND = 1, MPA_RTR_WRITE = 2, MPA_RTR_READ = 4 };
 
 #define MPA_FPDU_HEADER_LEN 2
 #define MPA_CRC_LEN         4
+#define MPA_ULPDU_MAX       65535
+#define MPA_MULPDU_MIN      128 /**< RFC 5044 section 4.5 */
 
-/** RFC 5044 section 8, RFC 6581 section 8; the error codes of the MPA (LLP) layer in a Terminate. */
+/** Bytes of an FPDU up to its CRC field: length, ULPDU, pad (RFC 5044 section 4.1). */
+static inline uint32_t mpa_fpdu_body(uint32_t ulpdu_len)
+{
+	return (MPA_FPDU_HEADER_LEN + ulpdu_len + 3) & ~UINT32_C(3);
+}
+
+/** Bytes of a whole FPDU. */
+static inline uint32_t mpa_fpdu_len(uint32_t ulpdu_len)
+{
+	return mpa_fpdu_body(ulpdu_len) + MPA_CRC_LEN;
+}
+
+/** RFC 5044 section 8, RFC 6581 section 8; the error codes of the MPA (LLP) layer in a Terminate.
+ */
 enum mpa_error {
-	MPA_ERROR_CLOSED = 0x01,          /**< TCP connection closed, terminated or lost */
-	MPA_ERROR_CRC = 0x02,             /**< received CRC does not match */
-	MPA_ERROR_MARKER = 0x03,          /**< marker and ULPDU length disagree */
-	MPA_ERROR_START = 0x04,           /**< invalid request or reply frame */
-	MPA_ERROR_CATASTROPHIC = 0x05,    /**< RFC 6581: local catastrophic error */
+	MPA_ERROR_CLOSED = 0x01,       /**< TCP connection closed, terminated or lost */
+	MPA_ERROR_CRC = 0x02,          /**< received CRC does not match */
+	MPA_ERROR_MARKER = 0x03,       /**< marker and ULPDU length disagree */
+	MPA_ERROR_START = 0x04,        /**< invalid request or reply frame */
+	MPA_ERROR_CATASTROPHIC = 0x05, /**< RFC 6581: local catastrophic error */
 	MPA_ERROR_INSUFFICIENT_IRD = 0x06,
-	MPA_ERROR_NO_RTR = 0x07,          /**< no matching RTR option */
+	MPA_ERROR_NO_RTR = 0x07, /**< no matching RTR option */
 };
 
 #endif

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mpa/mpa.h"
+
+#include "base/bytes.h"
+#include "mpa/crc.h"
+#include "mpa/fpdu.h"
+#include "mpa/startup.h"
+
+#include <errno.h>
+
+/* ---- start-up: receive ------------------------------------------------------------------- */
+
+static void fail_start(struct mpa *m, const char *reason)
+{
+	m->state = MPA_CLOSED;
+	m->rx_off = true;
+	m->ops->error(m->user, MPA_ERROR_START, reason);
+}
+
+static int send_frame(struct mpa *m, enum mpa_frame frame, const struct mpa_start *st)
+{
+	uint8_t buf[MPA_FRAME_MAX];
+	int len = mpa_startup_build(frame, st, buf);
+	void *room;
+
+	if (len < 0)
+		return len;
+	room = llp_reserve(m->llp, (uint32_t)len, false);
+	if (room == NULL)
+		return -ENOMEM;
+	memcpy(room, buf, (size_t)len);
+	llp_commit(m->llp, (uint32_t)len);
+	llp_push(m->llp);
+	return 0;
+}
+
+static int send_reply(struct mpa *m, struct mpa_start *st, const void *private_data, size_t len)
+{
+	if (len > MPA_PRIVATE_MAX)
+		return -EINVAL;
+	st->revision = m->peer_revision;
+	st->enhanced = m->peer_enhanced;
+	st->crc = m->crc;
+	/* RFC 6581 section 9.2: A MUST match the request's. */
+	st->peer_to_peer = m->peer_p2p;
+	st->private_data = private_data;
+	st->private_len = (uint16_t)len;
+	return send_frame(m, MPA_FRAME_REPLY, st);
+}
+
+static void take_request(struct mpa *m, const struct mpa_start *st, bool more)
+{
+	m->peer_revision = st->revision;
+	m->peer_enhanced = st->enhanced;
+	m->peer_p2p = st->peer_to_peer;
+	/* RFC 5044 section 7.1.1: CRCs MUST be used if either side asks. */
+	m->crc = m->config.crc || st->crc;
+	if (more) {
+		fail_start(m, "data before the reply frame");
+		return;
+	}
+	if (st->markers) {
+		/* We cannot send them (RFC 5044 section 4.3): tell the peer so, then close. */
+		struct mpa_start no = {.reject = true, .ird = 0, .ord = 0};
+
+		send_reply(m, &no, NULL, 0);
+		fail_start(m, "the peer requires markers");
+		return;
+	}
+	m->state = MPA_WAIT_ACCEPT;
+	m->ops->request(m->user, st);
+}
+
+static void take_reply(struct mpa *m, const struct mpa_start *st)
+{
+	const bool *gone = m->gone;
+	bool asked_enhanced = m->config.revision >= 2;
+
+	m->peer_revision = st->revision;
+	m->peer_enhanced = st->enhanced;
+	m->peer_p2p = st->peer_to_peer;
+	m->crc = m->config.crc || st->crc;
+	if (st->revision > m->config.revision || (st->enhanced && !asked_enhanced)) {
+		fail_start(m, "a reply in another revision than the request");
+		return;
+	}
+	if (st->reject) {
+		m->state = MPA_CLOSED;
+		m->rx_off = true;
+	} else if (st->markers) {
+		fail_start(m, "the peer requires markers");
+		return;
+	} else {
+		m->state = MPA_OPERATIONAL;
+	}
+	m->ops->reply(m->user, st);
+	if (*gone || m->rx_off || m->told_operational || m->ops->operational == NULL)
+		return;
+	m->told_operational = true;
+	m->ops->operational(m->user);
+}
+
+/* @return bytes done with; the frame may have ended the connection. */
+static size_t input_start(
+	struct mpa *m, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
+{
+	uint8_t buf[MPA_FRAME_MAX];
+	bool request = m->state == MPA_WAIT_REQUEST;
+	struct mpa_start st;
+	const char *reason;
+	size_t have = 0;
+	int len;
+
+	for (unsigned i = 0; i < n && have < sizeof buf; i++) {
+		size_t some = v[i].len < sizeof buf - have ? v[i].len : sizeof buf - have;
+
+		memcpy(buf + have, v[i].base, some);
+		have += some;
+	}
+	len = mpa_startup_parse(
+		request ? MPA_FRAME_REQUEST : MPA_FRAME_REPLY, buf, have, &st, need, &reason);
+	m->rx_partial = len == 0;
+	if (len == 0)
+		return 0;
+	*need = 0;
+	if (len < 0) {
+		fail_start(m, reason);
+		return total;
+	}
+	if (request)
+		take_request(m, &st, total > (size_t)len);
+	else
+		take_reply(m, &st);
+	return (size_t)len;
+}
+
+/* ---- upcalls of the LLP ------------------------------------------------------------------ */
+
+static void on_connected(void *user)
+{
+	struct mpa *m = user;
+
+	if (m->role == MPA_INITIATOR && m->ops->connected != NULL)
+		m->ops->connected(m->user);
+}
+
+static size_t input(struct mpa *m, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
+{
+	const bool *gone = m->gone;
+	size_t used = 0;
+
+	if (m->rx_off || m->state == MPA_CLOSED)
+		return total;
+	if (m->state == MPA_IDLE || m->state == MPA_WAIT_ACCEPT) {
+		/* An initiator's peer must wait for its request, ours for our reply. */
+		fail_start(m, "data out of turn");
+		return total;
+	}
+	if (m->state == MPA_WAIT_REQUEST || m->state == MPA_WAIT_REPLY) {
+		used = input_start(m, v, n, total, need);
+		if (*gone || m->rx_off)
+			return total;
+		if (m->state != MPA_OPERATIONAL || used == total)
+			return used;
+	}
+	return mpa_fpdu_input(m, v, n, total, used, need);
+}
+
+/*
+ * The user may end the connection, and free m with it, inside an upcall; who called it then sees
+ * so in its own frame. Not inlined: the compiler would take the stored address for a mistake.
+ */
+__attribute__((noinline)) static void watch(struct mpa *m, bool *gone)
+{
+	m->gone = gone;
+}
+
+static void tell_eof(struct mpa *m)
+{
+	m->rx_off = true;
+	if (m->rx_partial)
+		m->ops->error(
+			m->user, MPA_ERROR_CLOSED, "the peer closed in the middle of a frame");
+	else
+		m->ops->eof(m->user);
+}
+
+static size_t on_readable(
+	void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
+{
+	struct mpa *m = user;
+	bool gone = false;
+	size_t used;
+
+	watch(m, &gone);
+	used = input(m, v, n, total, need);
+	if (gone)
+		return total;
+	watch(m, NULL);
+	if (m->eof && !m->rx_off && m->ops->ulpdu != NULL)
+		tell_eof(m);
+	return used;
+}
+
+static void on_writable(void *user)
+{
+	struct mpa *m = user;
+
+	if (m->ops->writable != NULL)
+		m->ops->writable(m->user);
+}
+
+static void on_eof(void *user)
+{
+	struct mpa *m = user;
+
+	m->eof = true;
+	/* FPDUs that wait for a user to take them come before it. */
+	if (!m->rx_off && !(m->rx_partial && m->ops->ulpdu == NULL))
+		tell_eof(m);
+}
+
+static void on_closed(void *user, int error)
+{
+	struct mpa *m = user;
+
+	m->llp = NULL;
+	m->state = MPA_CLOSED;
+	m->ops->closed(m->user, error);
+}
+
+static const struct llp_user_ops llp_user_ops = {
+	.connected = on_connected,
+	.readable = on_readable,
+	.writable = on_writable,
+	.eof = on_eof,
+	.closed = on_closed,
+};
+
+/* ---- start-up: send ---------------------------------------------------------------------- */
+
+static void init(struct mpa *m, struct llp *llp, const struct mpa_config *cfg,
+	const struct mpa_user_ops *ops, void *user)
+{
+	*m = (struct mpa){.llp = llp, .ops = ops, .user = user, .config = *cfg};
+	llp_set_user(llp, &llp_user_ops, m);
+}
+
+void mpa_init_initiator(struct mpa *m, struct llp *llp, const struct mpa_config *cfg,
+	const struct mpa_user_ops *ops, void *user)
+{
+	init(m, llp, cfg, ops, user);
+	m->role = MPA_INITIATOR;
+	m->state = MPA_IDLE;
+}
+
+void mpa_init_responder(struct mpa *m, struct llp *llp, const struct mpa_config *cfg,
+	const struct mpa_user_ops *ops, void *user)
+{
+	init(m, llp, cfg, ops, user);
+	m->role = MPA_RESPONDER;
+	m->state = MPA_WAIT_REQUEST;
+}
+
+int mpa_request(struct mpa *m, uint16_t ird, uint16_t ord, const void *private_data, size_t len)
+{
+	struct mpa_start st = {
+		.revision = m->config.revision,
+		.enhanced = m->config.revision >= 2,
+		.crc = m->config.crc,
+		.ird = ird,
+		.ord = ord,
+		.peer_to_peer = m->config.peer_to_peer,
+		.rtr = m->config.rtr,
+		.private_data = private_data,
+		.private_len = (uint16_t)len,
+	};
+	int rc;
+
+	if (m->llp == NULL || m->state != MPA_IDLE)
+		return -ENOTCONN;
+	if (len > MPA_PRIVATE_MAX)
+		return -EINVAL;
+	rc = send_frame(m, MPA_FRAME_REQUEST, &st);
+	if (rc == 0)
+		m->state = MPA_WAIT_REPLY;
+	return rc;
+}
+
+int mpa_accept(struct mpa *m, uint16_t ird, uint16_t ord, uint8_t rtr, const void *private_data,
+	size_t len)
+{
+	/* RFC 6581 section 9.2: at least one RTR type, even if none of the request's will do. */
+	struct mpa_start st = {.ird = ird, .ord = ord, .rtr = rtr != 0 ? rtr : m->config.rtr};
+	int rc;
+
+	if (m->llp == NULL || m->state != MPA_WAIT_ACCEPT)
+		return -ENOTCONN;
+	rc = send_reply(m, &st, private_data, len);
+	if (rc == 0)
+		m->state = MPA_WAIT_FIRST;
+	return rc;
+}
+
+int mpa_reject(struct mpa *m, const void *private_data, size_t len)
+{
+	struct mpa_start st = {.reject = true, .rtr = m->config.rtr};
+	int rc;
+
+	if (m->llp == NULL || m->state != MPA_WAIT_ACCEPT)
+		return -ENOTCONN;
+	rc = send_reply(m, &st, private_data, len);
+	if (rc == 0)
+		mpa_release(m);
+	return rc;
+}
+
+/* ---- full operation: send ---------------------------------------------------------------- */
+
+uint32_t mpa_mulpdu(const struct mpa *m)
+{
+	uint32_t emss = m->llp != NULL ? llp_emss(m->llp) : 0;
+	/* RFC 5044 section 4.5, without markers. */
+	uint32_t overhead = MPA_FPDU_HEADER_LEN + MPA_CRC_LEN + emss % 4;
+
+	if (emss < MPA_MULPDU_MIN + overhead)
+		return MPA_MULPDU_MIN;
+	return emss - overhead < MPA_ULPDU_MAX ? emss - overhead : MPA_ULPDU_MAX;
+}
+
+uint8_t *mpa_reserve(struct mpa *m, uint32_t len, bool join)
+{
+	if (m->state != MPA_OPERATIONAL || m->tx_closed || m->llp == NULL || len > MPA_ULPDU_MAX)
+		return NULL;
+	m->tx_room = llp_reserve(m->llp, mpa_fpdu_len(len), join);
+	m->tx_len = len;
+	return m->tx_room != NULL ? m->tx_room + MPA_FPDU_HEADER_LEN : NULL;
+}
+
+void mpa_commit(struct mpa *m)
+{
+	uint32_t body = mpa_fpdu_body(m->tx_len), crc = 0;
+	uint8_t *p = m->tx_room;
+
+	store_be16(p, (uint16_t)m->tx_len);
+	for (uint32_t i = MPA_FPDU_HEADER_LEN + m->tx_len; i < body; i++)
+		p[i] = 0;
+	/* Unused, it may hold any value (RFC 5044 section 4.1); siw sends zeros, so do we. */
+	if (m->crc)
+		crc = mpa_crc_end(mpa_crc_add(MPA_CRC_START, p, body));
+	store_le32(p + body, crc);
+	llp_commit(m->llp, body + MPA_CRC_LEN);
+}
+
+void mpa_cancel(struct mpa *m)
+{
+	llp_commit(m->llp, 0);
+}
+
+void mpa_push(struct mpa *m)
+{
+	if (m->llp != NULL)
+		llp_push(m->llp);
+}
+
+/* ---- the rest ---------------------------------------------------------------------------- */
+
+void mpa_resume(struct mpa *m)
+{
+	if (m->llp != NULL)
+		llp_resume(m->llp);
+}
+
+void mpa_drop_input(struct mpa *m)
+{
+	m->rx_off = true;
+	mpa_resume(m);
+}
+
+void mpa_shutdown(struct mpa *m)
+{
+	if (m->llp == NULL || m->tx_closed)
+		return;
+	m->tx_closed = true;
+	llp_shutdown(m->llp);
+}
+
+static struct llp *let_go(struct mpa *m)
+{
+	struct llp *l = m->llp;
+
+	m->llp = NULL;
+	m->state = MPA_CLOSED;
+	if (m->gone != NULL)
+		*m->gone = true;
+	m->gone = NULL;
+	return l;
+}
+
+void mpa_abort(struct mpa *m)
+{
+	struct llp *l = let_go(m);
+
+	if (l != NULL)
+		llp_abort(l);
+}
+
+void mpa_release(struct mpa *m)
+{
+	struct llp *l = let_go(m);
+
+	if (l != NULL)
+		llp_release(l);
+}
