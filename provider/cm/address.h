@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file address.h
+ * The commands about addresses: bind, resolve, query.
+ */
+#ifndef PROVIDER_CM_ADDRESS_H
+#define PROVIDER_CM_ADDRESS_H
+
+#include "provider/cm/call.h"
+
+/**
+ * @param sa a sockaddr_in or sockaddr_in6 in a field large enough for both.
+ * @return 0, -EINVAL: another family (AF_IB is refused: librdmacm then uses the plain commands).
+ */
+int ucma_address_get(const void *sa, struct ip_endpoint *out, sa_family_t *family);
+
+/**
+ * @param family of the id; AF_UNSPEC leaves @p sa zero.
+ * @return bytes of @p sa that count; 0 for AF_UNSPEC.
+ */
+size_t ucma_address_put(const struct ip_endpoint *e, sa_family_t family, struct sockaddr_in6 *sa);
+
+/** Bind the call's id. @return as rnic_ep_bind(); -EINVAL: bound before; -ENODEV: not RDMA_PS_TCP.
+ */
+int ucma_bind_to(struct ucma_call *c, const struct ip_endpoint *local, sa_family_t family);
+
+ucma_handler ucma_bind_ip, ucma_bind, ucma_resolve_ip, ucma_resolve_addr, ucma_resolve_route,
+	ucma_query_route, ucma_query;
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "provider/cm/event.h"
+
+#include "provider/cm/address.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/** The library's private_data_len is 8 bits wide; MPA carries up to 512 bytes (RFC 5044 7.1.1). */
+#define MAX_PRIVATE_DATA 255
+
+static const uint8_t event_of[] = {
+	[RNIC_EP_ADDR_RESOLVED] = UCMA_EVENT_ADDR_RESOLVED,
+	[RNIC_EP_ADDR_ERROR] = UCMA_EVENT_ADDR_ERROR,
+	[RNIC_EP_CONNECT_REQUEST] = UCMA_EVENT_CONNECT_REQUEST,
+	[RNIC_EP_ESTABLISHED] = UCMA_EVENT_ESTABLISHED,
+	[RNIC_EP_REJECTED] = UCMA_EVENT_REJECTED,
+	[RNIC_EP_UNREACHABLE] = UCMA_EVENT_UNREACHABLE,
+	[RNIC_EP_CONNECT_ERROR] = UCMA_EVENT_CONNECT_ERROR,
+	[RNIC_EP_DISCONNECTED] = UCMA_EVENT_DISCONNECTED,
+};
+
+static uint8_t depth(uint16_t v)
+{
+	return v < UINT8_MAX ? (uint8_t)v : UINT8_MAX;
+}
+
+static struct ucma_event *event_new(struct ucma_id *id, enum ucma_event_type type)
+{
+	struct ucma_event *ev = calloc(1, sizeof *ev);
+
+	if (!ev)
+		return NULL;
+	ev->id = id;
+	ev->resp.uid = id->uid;
+	ev->resp.id = id->number;
+	ev->resp.event = type;
+	return ev;
+}
+
+/*
+ * rdma_cm's view of the depths is the reader's own: initiator_depth is what we may have
+ * outstanding at the peer (our ORD), responder_resources what the peer may have here (our IRD).
+ */
+static void fill_conn_param(struct rdma_ucm_conn_param *p, const struct rnic_ep_event *e)
+{
+	p->initiator_depth = depth(e->ord);
+	p->responder_resources = depth(e->ird);
+	p->private_data_len =
+		e->private_len < MAX_PRIVATE_DATA ? (uint8_t)e->private_len : MAX_PRIVATE_DATA;
+	if (p->private_data_len)
+		memcpy(p->private_data, e->private_data, p->private_data_len);
+}
+
+/* The kernel's cma.c: a resolution that failed may be tried again. */
+static void follow_resolution(struct ucma_id *id, enum rnic_ep_event_type type)
+{
+	if (id->state != UCMA_ADDR_QUERY)
+		return;
+	if (type == RNIC_EP_ADDR_RESOLVED)
+		id->state = UCMA_ADDR_RESOLVED;
+	else if (type == RNIC_EP_ADDR_ERROR)
+		id->state = UCMA_ADDR_BOUND;
+}
+
+static void take_event(struct ucma_id *id, const struct rnic_ep_event *e)
+{
+	struct ucma_event *ev;
+
+	follow_resolution(id, e->type);
+	/*
+	 * The kernel's ucma.c: before accept has named the id nobody can be told. The accept will
+	 * fail in its turn.
+	 */
+	if (!id->uid)
+		return;
+	ev = event_new(id, event_of[e->type]);
+	if (!ev)
+		return;
+	ev->request = e->request;
+	ev->resp.status = (uint32_t)e->status;
+	fill_conn_param(&ev->resp.param.conn, e);
+	ucma_channel_push(id->channel, ev);
+}
+
+void ucma_on_ep_event(const struct rnic_ep_event *e)
+{
+	struct ucma_id *id = e->context;
+	struct ucma *u = id->ucma;
+
+	pthread_mutex_lock(&u->lock);
+	if (!id->dying)
+		take_event(id, e);
+	pthread_mutex_unlock(&u->lock);
+}
+
+int ucma_event_post(struct ucma_id *id, enum ucma_event_type type)
+{
+	struct ucma *u = id->ucma;
+	struct ucma_event *ev;
+
+	pthread_mutex_lock(&u->lock);
+	ev = event_new(id, type);
+	if (ev)
+		ucma_channel_push(id->channel, ev);
+	pthread_mutex_unlock(&u->lock);
+	return ev ? 0 : -ENOMEM;
+}
+
+/* A request is read: from now on it is an id of its own. Called with the lock. */
+static struct ucma_id *adopt(struct ucma_call *c, struct ucma_event *ev)
+{
+	struct ucma_id *id = ucma_id_new(c->u, &c->u->ids, c->ch);
+
+	if (!id)
+		return NULL;
+	id->ep = ev->request;
+	id->state = UCMA_REQUEST;
+	id->port_space = ev->id->port_space;
+	id->qp_type = ev->id->qp_type;
+	id->tos = ev->id->tos;
+	ev->resp.id = id->number;
+	return id;
+}
+
+/*
+ * Take the first event. While a request is being adopted its listener is held: destroying it now
+ * would reset the request. Called with the lock.
+ */
+static int take_first(struct ucma_call *c, struct ucma_event **out, struct ucma_id **adopted)
+{
+	struct ucma *u = c->u;
+	struct ucma_event *ev;
+
+	*adopted = NULL;
+	do {
+		ev = TAILQ_FIRST(&c->ch->events);
+		if (!ev)
+			return -ENODATA;
+	} while (ev->request && !ucma_id_hold_or_wait(&u->ids, &u->lock, ev->id));
+	if (ev->request) {
+		*adopted = adopt(c, ev);
+		if (!*adopted) {
+			ucma_id_release(&u->ids, ev->id);
+			return -ENOMEM;
+		}
+	}
+	TAILQ_REMOVE(&c->ch->events, ev, link);
+	ev->id->events_reported++;
+	*out = ev;
+	return 0;
+}
+
+static void finish_adoption(struct ucma *u, struct ucma_id *listener, struct ucma_id *id)
+{
+	struct ip_endpoint local, remote;
+
+	rnic_ep_set_context(id->ep, ucma_on_ep_event, id);
+	rnic_ep_addresses(id->ep, &local, &remote);
+	pthread_mutex_lock(&u->lock);
+	id->family = ip_addr_is_v4(&local.addr) ? AF_INET : AF_INET6;
+	ucma_id_release(&u->ids, id);
+	ucma_id_release(&u->ids, listener);
+	pthread_mutex_unlock(&u->lock);
+}
+
+static void unref_channel(void *arg)
+{
+	struct ucma_call *c = arg;
+
+	pthread_mutex_lock(&c->u->lock);
+	ucma_channel_unref(c->ch);
+	pthread_mutex_unlock(&c->u->lock);
+}
+
+/* The one place where a command waits, and where its thread may be cancelled (rping does it). */
+static int wait_for_event(struct ucma_call *c)
+{
+	int err;
+
+	pthread_cleanup_push(unref_channel, c);
+	pthread_setcancelstate(c->cancel_state, NULL);
+	err = ucma_channel_wait(c->ch);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	pthread_cleanup_pop(0);
+	return err;
+}
+
+int ucma_get_event(struct ucma_call *c)
+{
+	struct ucma_event *ev;
+	struct ucma_id *adopted;
+	int err;
+
+	do {
+		err = wait_for_event(c);
+		if (err)
+			return err;
+		pthread_mutex_lock(&c->u->lock);
+		err = take_first(c, &ev, &adopted);
+		if (err == -ENOMEM)
+			ucma_channel_unwait(c->ch);
+		pthread_mutex_unlock(&c->u->lock);
+	} while (err == -ENODATA);
+	if (err)
+		return err;
+	if (adopted)
+		finish_adoption(c->u, ev->id, adopted);
+	ucma_respond(c, &ev->resp, sizeof ev->resp);
+	free(ev);
+	return 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file event.h
+ * From the events of endpoints to those that rdma_get_cm_event() reads.
+ */
+#ifndef PROVIDER_CM_EVENT_H
+#define PROVIDER_CM_EVENT_H
+
+#include "provider/cm/call.h"
+
+/** enum rdma_cm_event_type; <rdma/rdma_cma.h> and <rdma/rdma_user_cm.h> exclude each other. */
+enum ucma_event_type {
+	UCMA_EVENT_ADDR_RESOLVED,
+	UCMA_EVENT_ADDR_ERROR,
+	UCMA_EVENT_ROUTE_RESOLVED,
+	UCMA_EVENT_ROUTE_ERROR,
+	UCMA_EVENT_CONNECT_REQUEST,
+	UCMA_EVENT_CONNECT_RESPONSE,
+	UCMA_EVENT_CONNECT_ERROR,
+	UCMA_EVENT_UNREACHABLE,
+	UCMA_EVENT_REJECTED,
+	UCMA_EVENT_ESTABLISHED,
+	UCMA_EVENT_DISCONNECTED,
+};
+
+/** The callback of every endpoint of ours; its context is the struct ucma_id. */
+rnic_ep_event_fn ucma_on_ep_event;
+
+/** Queue an event that has nothing to tell but itself. Takes the ucma's lock. @return 0, -ENOMEM.
+ */
+int ucma_event_post(struct ucma_id *id, enum ucma_event_type type);
+
+ucma_handler ucma_get_event;
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "provider/cm/id.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int ucma_id_table_init(struct ucma_id_table *t)
+{
+	*t = (struct ucma_id_table){0};
+	t->by_number = calloc(UCMA_MAX_IDS, sizeof *t->by_number);
+	if (!t->by_number)
+		return -ENOMEM;
+	pthread_cond_init(&t->released, NULL);
+	return 0;
+}
+
+void ucma_id_table_fini(struct ucma_id_table *t)
+{
+	free(t->by_number);
+	pthread_cond_destroy(&t->released);
+}
+
+struct ucma_id *ucma_id_new(struct ucma *u, struct ucma_id_table *t, struct ucma_channel *ch)
+{
+	struct ucma_id *id;
+
+	if (t->used == UCMA_MAX_IDS || ch->closed)
+		return NULL;
+	id = calloc(1, sizeof *id);
+	if (!id)
+		return NULL;
+	while (t->by_number[t->next])
+		t->next = (t->next + 1) % UCMA_MAX_IDS;
+	id->ucma = u;
+	id->channel = ch;
+	id->number = t->next;
+	id->held = true;
+	t->by_number[t->next] = id;
+	t->next = (t->next + 1) % UCMA_MAX_IDS;
+	t->used++;
+	TAILQ_INSERT_TAIL(&ch->ids, id, link);
+	return id;
+}
+
+bool ucma_id_hold_or_wait(struct ucma_id_table *t, pthread_mutex_t *lock, struct ucma_id *id)
+{
+	if (!id->held) {
+		id->held = true;
+		return true;
+	}
+	pthread_cond_wait(&t->released, lock);
+	return false;
+}
+
+int ucma_id_hold(struct ucma_id_table *t, pthread_mutex_t *lock, const struct ucma_channel *ch,
+	uint32_t number, struct ucma_id **out)
+{
+	struct ucma_id *id;
+
+	do {
+		id = number < UCMA_MAX_IDS ? t->by_number[number] : NULL;
+		if (!id)
+			return -ENOENT;
+		if (id->channel != ch)
+			return -EINVAL;
+	} while (!ucma_id_hold_or_wait(t, lock, id));
+	*out = id;
+	return 0;
+}
+
+void ucma_id_release(struct ucma_id_table *t, struct ucma_id *id)
+{
+	id->held = false;
+	pthread_cond_broadcast(&t->released);
+}
+
+void ucma_id_remove(struct ucma_id_table *t, struct ucma_id *id)
+{
+	ucma_channel_purge(id->channel, id);
+	TAILQ_REMOVE(&id->channel->ids, id, link);
+	t->by_number[id->number] = NULL;
+	t->used--;
+	id->dying = true;
+	pthread_cond_broadcast(&t->released);
+}
+
+void ucma_id_free(struct ucma_id *id)
+{
+	free(id);
+}
+
+void ucma_id_migrate(struct ucma_id *id, struct ucma_channel *to)
+{
+	ucma_channel_move(id->channel, to, id);
+	TAILQ_REMOVE(&id->channel->ids, id, link);
+	TAILQ_INSERT_TAIL(&to->ids, id, link);
+	id->channel = to;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file id.h
+ * An rdma_cm id: the number that librdmacm knows, and the endpoint behind it.
+ *
+ * A command holds its id, so that no two commands work on one id at a time and none loses it
+ * under its feet. Only the callbacks of endpoints do not hold: they touch state and events, under
+ * the lock.
+ */
+#ifndef PROVIDER_CM_ID_H
+#define PROVIDER_CM_ID_H
+
+#include "provider/cm/channel.h"
+
+#include <pthread.h>
+#include <sys/socket.h>
+
+struct ucma;
+
+/** librdmacm's table of ids ends here (IDX_MAX_INDEX of its indexer.h). */
+#define UCMA_MAX_IDS 65536
+
+/** As in the kernel's cma.c. */
+enum ucma_id_state {
+	UCMA_IDLE,
+	UCMA_ADDR_BOUND,
+	UCMA_ADDR_QUERY,
+	UCMA_ADDR_RESOLVED,
+	UCMA_ROUTE_RESOLVED,
+	UCMA_CONNECT, /**< active, from connect on; passive, from accept on */
+	UCMA_LISTEN,
+	UCMA_REQUEST,  /**< passive, before accept */
+	UCMA_REJECTED, /**< passive, by us */
+};
+
+struct ucma_id {
+	TAILQ_ENTRY(ucma_id) link; /**< of its channel */
+	struct ucma *ucma;
+	struct ucma_channel *channel;
+	struct rnic_ep *ep;
+	uint32_t number;
+	uint64_t uid; /**< the program's; 0 until accept on the passive side */
+	uint32_t events_reported;
+	enum ucma_id_state state;
+	uint16_t port_space; /**< enum rdma_ucm_port_space */
+	uint8_t qp_type;     /**< enum ib_qp_type */
+	sa_family_t family;  /**< AF_UNSPEC until bound or resolved */
+	uint8_t tos;
+	bool reuse, v6only;
+	bool held;
+	bool dying;
+};
+
+/** All ids, by number. */
+struct ucma_id_table {
+	struct ucma_id **by_number;
+	uint32_t next; /**< numbers go round, so that a stale one finds nobody */
+	uint32_t used;
+	pthread_cond_t released;
+};
+
+/** @return 0, -ENOMEM. */
+int ucma_id_table_init(struct ucma_id_table *t);
+void ucma_id_table_fini(struct ucma_id_table *t);
+
+/* Every function below needs the ucma's lock. */
+
+/** A new id on @p ch, held by the caller. @return NULL: no memory, all numbers
+ *  taken, or the channel was closed. */
+struct ucma_id *ucma_id_new(struct ucma *u, struct ucma_id_table *t, struct ucma_channel *ch);
+
+/**
+ * Find and hold: waits while another command holds it (@p lock is let go meanwhile).
+ * @return 0, -ENOENT: no such id; -EINVAL: not of @p ch.
+ */
+int ucma_id_hold(struct ucma_id_table *t, pthread_mutex_t *lock, const struct ucma_channel *ch,
+	uint32_t number, struct ucma_id **out);
+
+/**
+ * Hold @p id, or wait until some id is released.
+ * @return false: it had to wait, with the lock let go: look everything up again.
+ */
+bool ucma_id_hold_or_wait(struct ucma_id_table *t, pthread_mutex_t *lock, struct ucma_id *id);
+
+void ucma_id_release(struct ucma_id_table *t, struct ucma_id *id);
+
+/**
+ * A held id goes: out of the table and the channel, its unread events with it. Its memory stays,
+ * for the callbacks that are under way, until ucma_id_free().
+ */
+void ucma_id_remove(struct ucma_id_table *t, struct ucma_id *id);
+
+void ucma_id_free(struct ucma_id *id);
+
+/** Put a held id, and its unread events, on another channel. */
+void ucma_id_migrate(struct ucma_id *id, struct ucma_channel *to);
+
+#endif
