@@ -18,7 +18,10 @@ netns_in() { # SIDE COMMAND...
 }
 
 netns_side_number() { # server | client
-	[[ $1 == server ]] && say 1 || say 2
+	case $1 in
+	server) say 1 ;;
+	client) say 2 ;;
+	esac
 }
 
 # Linux's veth hands over unfinished checksums and 64 KiB packets: switch that off.

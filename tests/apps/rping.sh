@@ -19,7 +19,6 @@ pair many "rping -s -a %4 -C 1000" "rping -c -a %4 -v -V -C 1000" client 1000 'p
 
 # A persistent server takes one client after the other, and two at once.
 persistent() {
-	local first second
 	server_persists=yes exchange "rping -s -P -a %4 -v" "rping -c -a %4 -v -V -C 10" \
 		client 10 'ping data: rdma-ping' || return 1
 	start client rping -c -a "$server_v4" -V -C 50

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # goes between lib.sh and its users
 # SPDX-License-Identifier: BSD-2-Clause
 # Two stacks on DPDK's net_af_packet in namespaces of their own, with Linux routing between them.
 routed_port=af_packet

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # goes between lib.sh and its users
 # SPDX-License-Identifier: BSD-2-Clause
 # Two stacks joined by shared memory: no root, no hugepages, no network.
 
@@ -25,5 +25,4 @@ transport_ready() {
 	[[ -S $case_dir/memif ]]
 }
 
-# shellcheck disable=SC2034 # for lib.sh
 server_v4=10.77.0.1 server_v6=fd77::1 bulk=200

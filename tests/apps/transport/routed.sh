@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # goes between lib.sh and its users
 # SPDX-License-Identifier: BSD-2-Clause
 # Sourced by the transports that have Linux routers between: each gives its port as $routed_port.
 
@@ -27,5 +27,4 @@ transport_settings() { # SIDE; fills the array `settings`
 
 transport_ready() { :; }
 
-# shellcheck disable=SC2034 # for lib.sh
 server_v4=10.1.0.2 server_v6=fd01::2 bulk=20

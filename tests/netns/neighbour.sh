@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# ARP and neighbour discovery, as Linux's neighbour table shows them.
+# shellcheck source=tests/netns/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+# Linux asks, the stack answers with its hardware address.
+answered() { # ADDRESS
+	linux_side ip neigh flush dev "$(linux_device)"
+	linux_side ping -n -c 1 -W 5 "$1" >"$(log_of ping)" 2>&1 || { say "no answer"; return 1; }
+	linux_side ip neigh show "$1" dev "$(linux_device)" >"$(log_of neigh)"
+	has_line "$(log_of neigh)" 'lladdr ([0-9a-f]{2}:){5}[0-9a-f]{2}.* (REACHABLE|STALE|DELAY|PROBE)' ||
+		{ say "not in the neighbour table: $(<"$(log_of neigh)")"; return 1; }
+}
+
+# Linux forgets; what it then asks while a connection runs is answered as well.
+probed() { # ADDRESS
+	start client rping -c -a "$1" -V -C 2000
+	local job=$started
+	linux_side ip neigh flush dev "$(linux_device)"
+	answered "$1" || return 1
+	finish client "$job"
+}
+
+# Nobody has this address: Linux must not get an answer for it from us.
+silent() { # ADDRESS
+	linux_side ping -n -c 1 -W 2 "$1" >"$(log_of ping)" 2>&1 && { say "answered"; return 1; }
+	linux_side ip neigh show "$1" dev "$(linux_device)" >"$(log_of neigh)"
+	! has_line "$(log_of neigh)" lladdr || { say "resolved: $(<"$(log_of neigh)")"; return 1; }
+}
+
+run_case arp with_server answered "$server_v4"
+run_case nd with_server answered "$server_v6"
+run_case arp-again with_server probed "$server_v4"
+run_case nd-again with_server probed "$server_v6"
+run_case arp-not-ours with_server silent 10.1.0.77
+run_case nd-not-ours with_server silent fd01::77
+plan_done

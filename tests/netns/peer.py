@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""A peer that speaks plain TCP, UDP or raw IP to a stack under test, from Linux.
+
+usage: peer.py garbage|silent|half ADDRESS PORT SECONDS
+           connect, send something that is no MPA request (nothing; the first half of one) and
+           expect the connection to end within the seconds
+       peer.py closed ADDRESS PORT      expect a TCP connection to be refused
+       peer.py udp ADDRESS PORT         expect ICMP to say that the UDP port is closed
+       peer.py flood ADDRESS PORT COUNT send SYNs from addresses where nobody answers
+
+Exit status 0 when it was as expected; otherwise one sentence and status 1.
+"""
+import socket
+import struct
+import sys
+
+MPA_REQUEST = b"MPA ID Req Frame" + bytes([0x40, 1, 0, 0])
+
+
+def family(address):
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
+
+
+def expect_end(address, port, seconds, data):
+    with socket.socket(family(address), socket.SOCK_STREAM) as s:
+        s.settimeout(float(seconds))
+        s.connect((address, int(port)))
+        try:
+            s.sendall(data)
+            while s.recv(4096):
+                pass
+        except (ConnectionResetError, BrokenPipeError):
+            pass
+        except TimeoutError:
+            return f"the connection still lives after {seconds} s"
+    return None
+
+
+def garbage(address, port, seconds):
+    return expect_end(address, port, seconds, b"GET / HTTP/1.0\r\n\r\n" * 4)
+
+
+def silent(address, port, seconds):
+    return expect_end(address, port, seconds, b"")
+
+
+def half(address, port, seconds):
+    return expect_end(address, port, seconds, MPA_REQUEST[:10])
+
+
+def closed(address, port):
+    with socket.socket(family(address), socket.SOCK_STREAM) as s:
+        s.settimeout(5)
+        try:
+            s.connect((address, int(port)))
+        except ConnectionRefusedError:
+            return None
+        except TimeoutError:
+            return "no answer to a SYN for a closed port"
+    return "a closed port accepted"
+
+
+def udp(address, port):
+    with socket.socket(family(address), socket.SOCK_DGRAM) as s:
+        s.settimeout(2)
+        s.connect((address, int(port)))
+        for _ in range(3):
+            try:
+                s.send(b"anybody there?")
+                s.recv(100)
+            except ConnectionRefusedError:
+                return None
+            except TimeoutError:
+                continue
+    return "no ICMP port unreachable came back"
+
+
+def checksum(data):
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def syn(source, destination, port, number):
+    pseudo = source + destination + struct.pack("!HH", socket.IPPROTO_TCP, 20)
+    fields = [1024 + number, port, 1000 * number, 0, 5 << 12 | 2, 65535, 0, 0]
+    fields[6] = checksum(pseudo + struct.pack("!HHIIHHHH", *fields))
+    return struct.pack("!HHIIHHHH", *fields)
+
+
+def flood(address, port, count):
+    destination = socket.inet_aton(address)
+    with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW) as s:
+        for number in range(int(count)):
+            source = socket.inet_aton(f"192.0.2.{1 + number % 250}")
+            ip = struct.pack("!BBHHHBBH", 0x45, 0, 40, number & 0xFFFF, 0, 64,
+                             socket.IPPROTO_TCP, 0) + source + destination
+            s.sendto(ip + syn(source, destination, int(port), number), (address, 0))
+    return None
+
+
+def main():
+    actions = {f.__name__: f for f in (garbage, silent, half, closed, udp, flood)}
+    complaint = actions[sys.argv[1]](*sys.argv[2:])
+    if complaint:
+        sys.exit(complaint)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Linux's TCP against a listening program of ours: a peer that talks garbage, or nothing, or half
+# a request loses its connection in time, and the program serves on.
+# shellcheck source=tests/netns/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+# RFC 5044 leaves the time for the start-up frames to us: 10 s (rnic_config.start_timeout_ms).
+deadline=20
+
+for address in "$server_v4" "$server_v6"; do
+	[[ $address == *:* ]] && family=v6 || family=v4
+	run_case "garbage-$family" with_server peer garbage "$address" $service 10
+	run_case "silent-$family" with_server peer silent "$address" $service $deadline
+	run_case "half-$family" with_server peer half "$address" $service $deadline
+done
+
+# SYNs from addresses where nobody answers fill no table for good.
+flooded() {
+	netns_in router ip route replace blackhole 192.0.2.0/24
+	peer flood "$server_v4" $service 2000
+}
+run_case flood with_server flooded
+
+# The network falls silent in the middle of the start-up; the connection is given up.
+half_open() {
+	local job
+	peer silent "$server_v4" $service $((2 * deadline)) >"$(log_of peer)" 2>&1 &
+	job=$!
+	jobs+=("$job")
+	wait_for "$patience" connected_to "$server_v4" || { say "no connection"; return 1; }
+	netns_in router ip link set server down
+	wait_for $deadline has_line "$(stack_log_of server)" 'start-up' || true
+	netns_in router ip link set server up
+	wait "$job" || true
+}
+connected_to() { # ADDRESS
+	netns_in router grep -q ' 01 ' /proc/net/tcp
+}
+run_case half-open with_server half_open
+plan_done
