@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file provider.h
+ * The table between the two libraries: what libuiwarp-preload.so (which every program carries)
+ * calls in libuiwarp.so (which it loads when there is work for it).
+ *
+ * The members are named as the verbs they answer, without "ibv_". They are called for objects of
+ * our device only, and follow the conventions of verbs: a pointer is NULL with errno set, an int is
+ * 0 or a positive errno unless the verb says otherwise.
+ */
+#ifndef PROVIDER_PROVIDER_H
+#define PROVIDER_PROVIDER_H
+
+#include <infiniband/verbs.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/** Both libraries must be of the same build of the table. */
+#define PROVIDER_VERSION 1
+
+/** What the shim gives to the provider. */
+struct provider_host {
+	/** The calling thread is the provider's own: its calls go past the shim, for good. */
+	void (*own_thread)(void);
+	/** A function of the real libibverbs, or NULL. */
+	void *(*real_verbs)(const char *name);
+};
+
+struct provider {
+	uint32_t version;
+	/**
+	 * Read the configuration and start the RNIC; called once. What is wrong is said on stderr.
+	 * @return 0 with our device, or a negative errno.
+	 */
+	int (*start)(const struct provider_host *host, struct ibv_device **device);
+
+	/* The rdma_cm character device: see cm/ucma.h. */
+	int (*cm_open)(int flags);
+	ssize_t (*cm_write)(int fd, const void *buf, size_t n);
+	void (*cm_close)(int fd);
+
+	__be64 (*get_device_guid)(struct ibv_device *device);
+	struct ibv_context *(*open_device)(struct ibv_device *device);
+	int (*close_device)(struct ibv_context *context);
+	int (*get_async_event)(struct ibv_context *context, struct ibv_async_event *event);
+
+	int (*query_device)(struct ibv_context *context, struct ibv_device_attr *attr);
+	int (*query_port)(
+		struct ibv_context *context, uint8_t port_num, struct _compat_ibv_port_attr *attr);
+	int (*query_gid)(
+		struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid);
+	int (*query_gid_ex)(struct ibv_context *context, uint32_t port_num, uint32_t gid_index,
+		struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size);
+	ssize_t (*query_gid_table)(struct ibv_context *context, struct ibv_gid_entry *entries,
+		size_t max_entries, uint32_t flags, size_t entry_size);
+	int (*query_gid_type)(
+		struct ibv_context *context, uint8_t port_num, unsigned index, int *type);
+	int (*query_pkey)(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey);
+	int (*get_pkey_index)(struct ibv_context *context, uint8_t port_num, __be16 pkey);
+
+	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
+	int (*dealloc_pd)(struct ibv_pd *pd);
+	struct ibv_mr *(*reg_mr)(
+		struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access);
+	int (*rereg_mr)(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
+		int access);
+	int (*dereg_mr)(struct ibv_mr *mr);
+
+	struct ibv_comp_channel *(*create_comp_channel)(struct ibv_context *context);
+	int (*destroy_comp_channel)(struct ibv_comp_channel *channel);
+	int (*get_cq_event)(
+		struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context);
+	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe, void *cq_context,
+		struct ibv_comp_channel *channel, int comp_vector);
+	int (*resize_cq)(struct ibv_cq *cq, int cqe);
+	int (*destroy_cq)(struct ibv_cq *cq);
+
+	struct ibv_srq *(*create_srq)(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
+	int (*modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask);
+	int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr);
+	int (*destroy_srq)(struct ibv_srq *srq);
+
+	struct ibv_qp *(*create_qp)(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		struct ibv_qp_init_attr *init_attr);
+	int (*query_qp_data_in_order)(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);
+	int (*destroy_qp)(struct ibv_qp *qp);
+	struct ibv_qp_ex *(*qp_to_qp_ex)(struct ibv_qp *qp);
+};
+
+/** The one symbol that libuiwarp.so exports. @return NULL for another version. */
+const struct provider *uiwarp_provider(uint32_t version);
+
+/**
+ * For the provider's own threads (the engine's, the EAL's): call it first, so that verbs called by
+ * a driver in rte_eal_init() reach the real library and never come back to us.
+ */
+void provider_own_thread(void);
+
+#endif

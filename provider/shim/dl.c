@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Programs that load libibverbs themselves and ask dlsym() or dlvsym() for its functions get ours
+ * where ours stand in front. RTLD_NEXT and RTLD_DEFAULT depend on the caller's address, so those
+ * (and everything that is no verb) must reach the real function as if we were not there: by a jump,
+ * with the caller's return address on the stack.
+ */
+#include "provider/shim/shim.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+void *shim_own_dlsym(void *handle, const char *name);
+void *shim_own_dlvsym(void *handle, const char *name, const char *version);
+
+static bool is_verb(void *handle, const char *name)
+{
+	return handle != RTLD_NEXT && handle != RTLD_DEFAULT && name != NULL &&
+	       (strncmp(name, "ibv_", 4) == 0 || strncmp(name, "_ibv_", 5) == 0) &&
+	       !shim_inside() && shim_configured();
+}
+
+/* Ours for @p theirs, if that is libibverbs' and we have one. */
+static void *ours(void *theirs, const char *name)
+{
+	Dl_info here, found;
+	void *mine;
+
+	if (theirs == NULL || !shim_in_libibverbs(theirs))
+		return NULL;
+	/* The preloaded library comes first in the global scope. */
+	mine = shim_dlsym(RTLD_DEFAULT, name);
+	if (mine == NULL || dladdr(mine, &found) == 0 || dladdr((void *)is_verb, &here) == 0 ||
+		found.dli_fbase != here.dli_fbase)
+		return NULL;
+	return mine;
+}
+
+void *shim_own_dlsym(void *handle, const char *name)
+{
+	return is_verb(handle, name) ? ours(shim_dlsym(handle, name), name) : NULL;
+}
+
+void *shim_own_dlvsym(void *handle, const char *name, const char *version)
+{
+	return is_verb(handle, name) ? ours(shim_dlvsym(handle, name, version), name) : NULL;
+}
+
+#ifndef __x86_64__
+#error "dlsym() and dlvsym() need their tail jump for this architecture"
+#endif
+
+/* Each: ask ours with the same arguments; if it has no answer, jump to the real one with them. */
+__asm__(".text\n"
+	".globl dlsym\n"
+	".type dlsym, @function\n"
+	"dlsym:\n"
+	"	push %rdi\n"
+	"	push %rsi\n"
+	"	sub $8, %rsp\n"
+	"	call shim_own_dlsym\n"
+	"	test %rax, %rax\n"
+	"	jnz 1f\n"
+	"	call shim_real_dlsym\n"
+	"	add $8, %rsp\n"
+	"	pop %rsi\n"
+	"	pop %rdi\n"
+	"	jmp *%rax\n"
+	"1:	add $24, %rsp\n"
+	"	ret\n"
+	".size dlsym, .-dlsym\n"
+	".globl dlvsym\n"
+	".type dlvsym, @function\n"
+	"dlvsym:\n"
+	"	push %rdi\n"
+	"	push %rsi\n"
+	"	push %rdx\n"
+	"	call shim_own_dlvsym\n"
+	"	test %rax, %rax\n"
+	"	jnz 1f\n"
+	"	call shim_real_dlvsym\n"
+	"	pop %rdx\n"
+	"	pop %rsi\n"
+	"	pop %rdi\n"
+	"	jmp *%rax\n"
+	"1:	add $24, %rsp\n"
+	"	ret\n"
+	".size dlvsym, .-dlvsym\n");

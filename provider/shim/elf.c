@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * dlsym() and dlvsym() are hooked, and a reference to either from here would find the hook; so the
+ * real ones are looked up once in the symbol tables that the dynamic linker itself uses.
+ */
+#include "provider/shim/shim.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+struct search {
+	const char *object, *symbol;
+	void *found;
+};
+
+static uint32_t gnu_hash(const char *s)
+{
+	uint32_t h = 5381;
+
+	for (; *s != '\0'; s++)
+		h = h * 33 + (unsigned char)*s;
+	return h;
+}
+
+struct tables {
+	const ElfW(Sym) * symtab;
+	const char *strtab;
+	const uint32_t *hash;
+};
+
+/* The tables' addresses are relocated by glibc in most objects, but not in the vdso. */
+static const void *table_at(const struct dl_phdr_info *info, ElfW(Addr) p)
+{
+	return (const void *)(p < info->dlpi_addr ? p + info->dlpi_addr : p);
+}
+
+static bool find_tables(const struct dl_phdr_info *info, struct tables *t)
+{
+	const ElfW(Dyn) *dyn = NULL;
+
+	memset(t, 0, sizeof *t);
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			dyn = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	for (; dyn != NULL && dyn->d_tag != DT_NULL; dyn++) {
+		if (dyn->d_tag == DT_SYMTAB)
+			t->symtab = table_at(info, dyn->d_un.d_ptr);
+		else if (dyn->d_tag == DT_STRTAB)
+			t->strtab = table_at(info, dyn->d_un.d_ptr);
+		else if (dyn->d_tag == DT_GNU_HASH)
+			t->hash = table_at(info, dyn->d_un.d_ptr);
+	}
+	return t->symtab != NULL && t->strtab != NULL && t->hash != NULL;
+}
+
+/* DT_GNU_HASH: buckets of chains whose last hash has bit 0 set. The Bloom filter is skipped. */
+static const ElfW(Sym) * find_symbol(const struct tables *t, const char *name)
+{
+	uint32_t num_buckets = t->hash[0];
+	uint32_t first = t->hash[1];
+	uint32_t bloom_words = t->hash[2];
+	const uint32_t *buckets =
+		t->hash + 4 + (size_t)bloom_words * (sizeof(ElfW(Addr)) / sizeof *t->hash);
+	const uint32_t *chain = buckets + num_buckets;
+	uint32_t h = gnu_hash(name);
+	uint32_t i;
+
+	if (num_buckets == 0)
+		return NULL;
+	i = buckets[h % num_buckets];
+	if (i < first)
+		return NULL;
+	for (;; i++) {
+		const ElfW(Sym) *s = &t->symtab[i];
+
+		if ((chain[i - first] | 1) == (h | 1) && s->st_shndx != SHN_UNDEF &&
+			strcmp(t->strtab + s->st_name, name) == 0)
+			return s;
+		if ((chain[i - first] & 1) != 0)
+			return NULL;
+	}
+}
+
+static int look_into(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *s = arg;
+	const char *base = strrchr(info->dlpi_name, '/');
+	const ElfW(Sym) * sym;
+	struct tables t;
+
+	(void)size;
+	base = base == NULL ? info->dlpi_name : base + 1;
+	if (strncmp(base, s->object, strlen(s->object)) != 0 || !find_tables(info, &t))
+		return 0;
+	sym = find_symbol(&t, s->symbol);
+	if (sym == NULL)
+		return 0;
+	s->found = (void *)(info->dlpi_addr + sym->st_value);
+	return 1;
+}
+
+void *elf_find(const char *object, const char *symbol)
+{
+	struct search s = {.object = object, .symbol = symbol};
+
+	dl_iterate_phdr(look_into, &s);
+	return s.found;
+}

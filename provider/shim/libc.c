@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The libc functions through which librdmacm reaches its character device: open and fstat see a
+ * character device at /dev/infiniband/rdma_cm, write carries the commands, close ends it.
+ *
+ * A program calls these for everything else too, some of them in signal handlers: so the way
+ * through is one comparison and one load, and the real functions are looked up at start.
+ */
+#undef _FILE_OFFSET_BITS /* would rename open() and fstat() below to their 64-bit twins */
+#undef _FORTIFY_SOURCE
+#include "provider/shim/shim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define MAX_FD (1 << 20)
+
+/* Which descriptors are ours. A page of it is only touched when such a number is used. */
+static _Atomic bool is_cm[MAX_FD];
+
+static shim_slot real_open, real_open64, real_openat, real_openat64, real_open_2, real_open64_2,
+	real_openat_2, real_openat64_2, real_fstat, real_fstat64, real_fxstat, real_fxstat64,
+	real_write, real_close;
+
+#define LIBC(type, name)   ((type *)shim_real_libc(&real_##name, #name))
+#define LIBC__(type, name) ((type *)shim_real_libc(&real_##name, "__" #name))
+
+typedef int open_fn(const char *, int, ...);
+typedef int openat_fn(int, const char *, int, ...);
+typedef int open_2_fn(const char *, int);
+typedef int openat_2_fn(int, const char *, int);
+typedef int fstat_fn(int, struct stat *);
+typedef int fstat64_fn(int, struct stat64 *);
+typedef int fxstat_fn(int, int, struct stat *);
+typedef int fxstat64_fn(int, int, struct stat64 *);
+typedef ssize_t write_fn(int, const void *, size_t);
+typedef int close_fn(int);
+
+/* What the fortified headers call; no header declares all of them. */
+int __open_2(const char *path, int flags);
+int __open64_2(const char *path, int flags);
+int __openat_2(int dir, const char *path, int flags);
+int __openat64_2(int dir, const char *path, int flags);
+int __fxstat(int ver, int fd, struct stat *st);
+int __fxstat64(int ver, int fd, struct stat64 *st);
+
+__attribute__((constructor)) static void look_up(void)
+{
+	LIBC(open_fn, open);
+	LIBC(openat_fn, openat);
+	LIBC(fstat_fn, fstat);
+	LIBC(write_fn, write);
+	LIBC(close_fn, close);
+}
+
+static bool fd_is_cm(int fd)
+{
+	return fd >= 0 && fd < MAX_FD && atomic_load_explicit(&is_cm[fd], memory_order_relaxed);
+}
+
+/* @return true: the path is ours and *fd is the answer. */
+static bool open_cm(const char *path, int flags, int *fd)
+{
+	const struct provider *p;
+
+	if (path == NULL || strcmp(path, SHIM_CM_PATH) != 0)
+		return false;
+	p = shim_provider();
+	if (p == NULL)
+		return false;
+	shim_enter();
+	*fd = p->cm_open(flags);
+	if (*fd >= MAX_FD) {
+		p->cm_close(*fd);
+		LIBC(close_fn, close)(*fd);
+		*fd = -1;
+		errno = EMFILE;
+	}
+	shim_leave();
+	if (*fd >= 0)
+		atomic_store_explicit(&is_cm[*fd], true, memory_order_relaxed);
+	return true;
+}
+
+static bool wants_mode(int flags)
+{
+	return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+#define GET_MODE(flags, mode)                         \
+	do {                                          \
+		if (wants_mode(flags)) {              \
+			va_list ap_;                  \
+			va_start(ap_, flags);         \
+			(mode) = va_arg(ap_, mode_t); \
+			va_end(ap_);                  \
+		}                                     \
+	} while (0)
+
+SHIM_EXPORT int open(const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	int fd;
+
+	GET_MODE(flags, mode);
+	return open_cm(path, flags, &fd) ? fd : LIBC(open_fn, open)(path, flags, mode);
+}
+
+SHIM_EXPORT int open64(const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	int fd;
+
+	GET_MODE(flags, mode);
+	return open_cm(path, flags, &fd) ? fd : LIBC(open_fn, open64)(path, flags, mode);
+}
+
+SHIM_EXPORT int openat(int dir, const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	int fd;
+
+	GET_MODE(flags, mode);
+	return open_cm(path, flags, &fd) ? fd : LIBC(openat_fn, openat)(dir, path, flags, mode);
+}
+
+SHIM_EXPORT int openat64(int dir, const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	int fd;
+
+	GET_MODE(flags, mode);
+	return open_cm(path, flags, &fd) ? fd : LIBC(openat_fn, openat64)(dir, path, flags, mode);
+}
+
+SHIM_EXPORT int __open_2(const char *path, int flags)
+{
+	int fd;
+
+	return open_cm(path, flags, &fd) ? fd : LIBC__(open_2_fn, open_2)(path, flags);
+}
+
+SHIM_EXPORT int __open64_2(const char *path, int flags)
+{
+	int fd;
+
+	return open_cm(path, flags, &fd) ? fd : LIBC__(open_2_fn, open64_2)(path, flags);
+}
+
+SHIM_EXPORT int __openat_2(int dir, const char *path, int flags)
+{
+	int fd;
+
+	return open_cm(path, flags, &fd) ? fd : LIBC__(openat_2_fn, openat_2)(dir, path, flags);
+}
+
+SHIM_EXPORT int __openat64_2(int dir, const char *path, int flags)
+{
+	int fd;
+
+	return open_cm(path, flags, &fd) ? fd : LIBC__(openat_2_fn, openat64_2)(dir, path, flags);
+}
+
+/* librdmacm compares the device number with the one it saw in sysfs, when there is a real one. */
+static dev_t cm_device_number(void)
+{
+	struct stat st;
+
+	return stat(SHIM_CM_PATH, &st) == 0 ? st.st_rdev : makedev(10, 250);
+}
+
+SHIM_EXPORT int fstat(int fd, struct stat *st)
+{
+	int rc = LIBC(fstat_fn, fstat)(fd, st);
+
+	if (rc == 0 && fd_is_cm(fd)) {
+		st->st_mode = S_IFCHR | 0666;
+		st->st_rdev = cm_device_number();
+	}
+	return rc;
+}
+
+SHIM_EXPORT int fstat64(int fd, struct stat64 *st)
+{
+	int rc = LIBC(fstat64_fn, fstat64)(fd, st);
+
+	if (rc == 0 && fd_is_cm(fd)) {
+		st->st_mode = S_IFCHR | 0666;
+		st->st_rdev = cm_device_number();
+	}
+	return rc;
+}
+
+SHIM_EXPORT int __fxstat(int ver, int fd, struct stat *st)
+{
+	int rc = LIBC__(fxstat_fn, fxstat)(ver, fd, st);
+
+	if (rc == 0 && fd_is_cm(fd)) {
+		st->st_mode = S_IFCHR | 0666;
+		st->st_rdev = cm_device_number();
+	}
+	return rc;
+}
+
+SHIM_EXPORT int __fxstat64(int ver, int fd, struct stat64 *st)
+{
+	int rc = LIBC__(fxstat64_fn, fxstat64)(ver, fd, st);
+
+	if (rc == 0 && fd_is_cm(fd)) {
+		st->st_mode = S_IFCHR | 0666;
+		st->st_rdev = cm_device_number();
+	}
+	return rc;
+}
+
+SHIM_EXPORT ssize_t write(int fd, const void *buf, size_t n)
+{
+	const struct provider *p;
+	ssize_t rc;
+
+	if (!fd_is_cm(fd) || shim_inside())
+		return LIBC(write_fn, write)(fd, buf, n);
+	p = shim_running();
+	if (p == NULL || shim_is_orphan()) {
+		errno = ENODEV;
+		return -1;
+	}
+	shim_enter();
+	rc = p->cm_write(fd, buf, n);
+	shim_leave();
+	return rc;
+}
+
+SHIM_EXPORT int close(int fd)
+{
+	const struct provider *p;
+
+	/* The mark goes before the descriptor, whose number may be in use again at once. */
+	if (fd_is_cm(fd) && !shim_inside()) {
+		atomic_store_explicit(&is_cm[fd], false, memory_order_relaxed);
+		p = shim_running();
+		if (p != NULL && !shim_is_orphan()) {
+			shim_enter();
+			p->cm_close(fd);
+			shim_leave();
+		}
+	}
+	return LIBC(close_fn, close)(fd);
+}

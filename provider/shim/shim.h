@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file shim.h
+ * The preloaded library: it links libc alone, and does nothing in a program that has no
+ * configuration in its environment or calls neither verbs nor rdma_cm.
+ */
+#ifndef PROVIDER_SHIM_SHIM_H
+#define PROVIDER_SHIM_SHIM_H
+
+#include "provider/provider.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#define SHIM_EXPORT __attribute__((visibility("default")))
+
+/* ---- start.c ----------------------------------------------------------------------------- */
+
+/** True when the environment has a configuration (looked up once). */
+bool shim_configured(void);
+
+/**
+ * The provider, started if it has not been yet. @return NULL: no configuration, it failed (said
+ * once on stderr), or the caller is inside the provider.
+ */
+const struct provider *shim_provider(void);
+
+/** The provider if it runs; never starts it. */
+const struct provider *shim_running(void);
+
+/** Our device, or NULL as long as there is none: so it compares unequal to any other. */
+struct ibv_device *shim_device(void);
+
+/** In a child after fork(): our objects answer ENODEV, and nothing of the RNIC is touched. */
+bool shim_is_orphan(void);
+
+/** True while this thread is inside the provider: hooks pass it through. */
+bool shim_inside(void);
+void shim_enter(void);
+void shim_leave(void);
+
+/* ---- real.c ------------------------------------------------------------------------------ */
+
+/** Resolved once and kept in @p slot; safe to race. */
+typedef void *_Atomic shim_slot;
+
+/** libc's function behind ours of the same name. Never NULL for those that libc has. */
+void *shim_real_libc(shim_slot *slot, const char *name);
+
+/** libibverbs' function behind ours. NULL: this libibverbs has none, or there is no libibverbs. */
+void *shim_real_verbs(shim_slot *slot, const char *name);
+
+/** @overload for the provider. */
+void *shim_find_verbs(const char *name);
+
+/** The real dlsym() and dlvsym(). */
+void *shim_dlsym(void *handle, const char *name);
+void *shim_dlvsym(void *handle, const char *name, const char *version);
+
+/** True when @p address lies in libibverbs. */
+bool shim_in_libibverbs(const void *address);
+
+/* ---- elf.c ------------------------------------------------------------------------------- */
+
+/**
+ * Find a function in a loaded object by its ELF hash table, without dlsym().
+ * @param object the beginning of its file name, such as "libc.so".
+ * @return NULL: not found.
+ */
+void *elf_find(const char *object, const char *symbol);
+
+/* ---- libc.c ------------------------------------------------------------------------------ */
+
+#define SHIM_CM_PATH "/dev/infiniband/rdma_cm"
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "provider/shim/shim.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum state {
+	STATE_UNKNOWN, /* the environment was not looked at */
+	STATE_INERT,   /* no configuration, or the start failed */
+	STATE_WAITING, /* for the first call that needs the RNIC */
+	STATE_RUNNING,
+};
+
+static struct {
+	_Atomic int state;
+	_Atomic bool orphan;
+	pthread_mutex_t lock;
+	const struct provider *provider;
+	struct ibv_device *_Atomic device;
+} shim = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static __thread unsigned inside __attribute__((tls_model("initial-exec")));
+
+bool shim_inside(void)
+{
+	return inside != 0;
+}
+
+void shim_enter(void)
+{
+	inside++;
+}
+
+void shim_leave(void)
+{
+	inside--;
+}
+
+bool shim_is_orphan(void)
+{
+	return atomic_load_explicit(&shim.orphan, memory_order_relaxed);
+}
+
+struct ibv_device *shim_device(void)
+{
+	return atomic_load_explicit(&shim.device, memory_order_relaxed);
+}
+
+static bool environment_has(const char *name)
+{
+	const char *v = secure_getenv(name);
+
+	return v != NULL && *v != '\0';
+}
+
+bool shim_configured(void)
+{
+	int state = atomic_load_explicit(&shim.state, memory_order_acquire);
+	int unknown = STATE_UNKNOWN;
+
+	/* Hooks may run before libc has the environment. */
+	if (state == STATE_UNKNOWN && environ != NULL) {
+		state = environment_has("UIWARP_CONFIG") || environment_has("UIWARP_SET")
+				? STATE_WAITING
+				: STATE_INERT;
+		if (!atomic_compare_exchange_strong(&shim.state, &unknown, state))
+			state = unknown;
+	}
+	return state == STATE_WAITING || state == STATE_RUNNING;
+}
+
+static void own_thread(void)
+{
+	inside = 1;
+}
+
+static void after_fork(void)
+{
+	atomic_store_explicit(&shim.orphan, true, memory_order_relaxed);
+}
+
+/* libuiwarp.so stands beside us: as installed, or one directory up in the build tree. */
+static void *load_provider(void)
+{
+	static const char *const places[] = {"%.*slibuiwarp.so", "%.*s../verbs/libuiwarp.so"};
+	char path[4096];
+	Dl_info self;
+	const char *slash;
+	void *h = NULL;
+
+	if (dladdr(&shim, &self) == 0 || self.dli_fname == NULL)
+		return NULL;
+	slash = strrchr(self.dli_fname, '/');
+	for (unsigned i = 0; h == NULL && i < sizeof places / sizeof places[0]; i++) {
+		int n = snprintf(path, sizeof path, places[i],
+			slash == NULL ? 0 : (int)(slash + 1 - self.dli_fname), self.dli_fname);
+
+		if (n > 0 && (size_t)n < sizeof path && access(path, F_OK) == 0) {
+			h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+			if (h == NULL)
+				fprintf(stderr, "uiwarp: %s\n", dlerror());
+			return h;
+		}
+	}
+	fprintf(stderr, "uiwarp: there is no libuiwarp.so beside %s\n", self.dli_fname);
+	return NULL;
+}
+
+static int start(void)
+{
+	static const struct provider_host host = {
+		.own_thread = own_thread, .real_verbs = shim_find_verbs};
+	const struct provider *(*entry)(uint32_t);
+	struct ibv_device *device = NULL;
+	void *h = load_provider();
+	int rc;
+
+	if (h == NULL)
+		return -ENOENT;
+	entry = (const struct provider *(*)(uint32_t))shim_dlsym(h, "uiwarp_provider");
+	shim.provider = entry == NULL ? NULL : entry(PROVIDER_VERSION);
+	if (shim.provider == NULL) {
+		fprintf(stderr, "uiwarp: libuiwarp.so and libuiwarp-preload.so do not belong "
+				"together; install both from one build\n");
+		return -ELIBBAD;
+	}
+	rc = shim.provider->start(&host, &device);
+	if (rc != 0)
+		return rc;
+	pthread_atfork(NULL, NULL, after_fork);
+	atomic_store_explicit(&shim.device, device, memory_order_release);
+	return 0;
+}
+
+const struct provider *shim_running(void)
+{
+	return atomic_load_explicit(&shim.state, memory_order_acquire) == STATE_RUNNING
+		       ? shim.provider
+		       : NULL;
+}
+
+const struct provider *shim_provider(void)
+{
+	int saved = errno;
+
+	if (inside != 0 || !shim_configured())
+		return NULL;
+	if (atomic_load_explicit(&shim.state, memory_order_acquire) == STATE_WAITING) {
+		shim_enter();
+		pthread_mutex_lock(&shim.lock);
+		if (atomic_load_explicit(&shim.state, memory_order_relaxed) == STATE_WAITING)
+			atomic_store_explicit(&shim.state,
+				start() == 0 ? STATE_RUNNING : STATE_INERT, memory_order_release);
+		pthread_mutex_unlock(&shim.lock);
+		shim_leave();
+		errno = saved;
+	}
+	return shim_is_orphan() ? NULL : shim_running();
+}

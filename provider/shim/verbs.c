@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The public entry points of libibverbs that stand in front of the real ones: ours for our device,
+ * the real library's for every other. What verbs.h has inline reaches us through the tables in our
+ * contexts and never passes here.
+ *
+ * Only the current symbol versions are told apart: a program linked before libibverbs 1.1 (2007)
+ * cannot use our device.
+ */
+#include "provider/shim/shim.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#undef ibv_query_port
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+static bool is_ours(const struct ibv_context *context)
+{
+	const struct ibv_device *device = shim_device();
+
+	return device != NULL && context->device == device;
+}
+
+/* After a fork() our objects are there but nothing behind them is. */
+static int gone(void)
+{
+	errno = ENODEV;
+	return ENODEV;
+}
+
+#define REAL(name)                                                 \
+	({                                                         \
+		static shim_slot slot_;                            \
+		(__typeof__(&name))shim_real_verbs(&slot_, #name); \
+	})
+
+/* An int verb: a positive errno. @p fail is what the verb returns when it cannot be called. */
+#define FORWARD(type, fail, verb, context, params, args)  \
+	SHIM_EXPORT type ibv_##verb params                \
+	{                                                 \
+		__typeof__(&ibv_##verb) real_;            \
+                                                          \
+		if (is_ours(context)) {                   \
+			if (shim_is_orphan()) {           \
+				gone();                   \
+				return fail;              \
+			}                                 \
+			return shim_running()->verb args; \
+		}                                         \
+		real_ = REAL(ibv_##verb);                 \
+		if (real_ == NULL) {                      \
+			errno = ENOSYS;                   \
+			return fail;                      \
+		}                                         \
+		return real_ args;                        \
+	}
+
+#define FORWARD_INT(verb, context, params, args)   FORWARD(int, errno, verb, context, params, args)
+#define FORWARD_MINUS(verb, context, params, args) FORWARD(int, -1, verb, context, params, args)
+#define FORWARD_POINTER(type, verb, context, params, args) \
+	FORWARD(struct type *, NULL, verb, context, params, args)
+
+/* ---- the device list --------------------------------------------------------------------- */
+
+/*
+ * The list is one malloc()ed block, as programs are known to free() it themselves; so what belongs
+ * to it is kept aside, by its address.
+ */
+struct listing {
+	struct ibv_device **list, **real;
+	struct listing *next;
+};
+
+static struct listing *listings;
+static pthread_mutex_t listings_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool remember(struct ibv_device **list, struct ibv_device **real)
+{
+	struct listing *l;
+
+	pthread_mutex_lock(&listings_lock);
+	for (l = listings; l != NULL && l->list != list; l = l->next)
+		;
+	if (l == NULL) {
+		l = calloc(1, sizeof *l);
+		if (l != NULL) {
+			l->next = listings;
+			listings = l;
+		}
+	}
+	if (l != NULL) {
+		l->list = list;
+		l->real = real;
+	}
+	pthread_mutex_unlock(&listings_lock);
+	return l != NULL;
+}
+
+/* @return true if the list is one of ours. */
+static bool forget(struct ibv_device **list, struct ibv_device ***real)
+{
+	struct listing **p = &listings;
+	struct listing *l;
+
+	pthread_mutex_lock(&listings_lock);
+	while (*p != NULL && (*p)->list != list)
+		p = &(*p)->next;
+	l = *p;
+	if (l != NULL) {
+		*p = l->next;
+		*real = l->real;
+	}
+	pthread_mutex_unlock(&listings_lock);
+	free(l);
+	return l != NULL;
+}
+
+static struct ibv_device **join_list(struct ibv_device **real, int n, int *num)
+{
+	struct ibv_device **list = calloc((size_t)n + 2, sizeof *list);
+
+	if (list == NULL || !remember(list, real)) {
+		free(list);
+		errno = ENOMEM;
+		return NULL;
+	}
+	for (int i = 0; i < n; i++)
+		list[i] = real[i];
+	list[n] = shim_device();
+	if (num != NULL)
+		*num = n + 1;
+	return list;
+}
+
+SHIM_EXPORT struct ibv_device **ibv_get_device_list(int *num)
+{
+	const struct provider *p = shim_provider();
+	__typeof__(&ibv_get_device_list) real = REAL(ibv_get_device_list);
+	struct ibv_device **theirs, **list;
+	int n = 0;
+
+	if (p == NULL) {
+		if (real != NULL)
+			return real(num);
+		errno = ENOSYS;
+		return NULL;
+	}
+	theirs = real == NULL ? NULL : real(&n);
+	list = join_list(theirs, theirs == NULL ? 0 : n, num);
+	if (list == NULL && theirs != NULL)
+		REAL(ibv_free_device_list)(theirs);
+	return list;
+}
+
+SHIM_EXPORT void ibv_free_device_list(struct ibv_device **list)
+{
+	struct ibv_device **theirs = list;
+	bool ours = forget(list, &theirs);
+	__typeof__(&ibv_free_device_list) real = REAL(ibv_free_device_list);
+
+	if (theirs != NULL && real != NULL)
+		real(theirs);
+	if (ours)
+		free(list);
+}
+
+SHIM_EXPORT __be64 ibv_get_device_guid(struct ibv_device *device)
+{
+	__typeof__(&ibv_get_device_guid) real;
+
+	if (device != NULL && device == shim_device())
+		return shim_running()->get_device_guid(device);
+	real = REAL(ibv_get_device_guid);
+	return real == NULL ? 0 : real(device);
+}
+
+SHIM_EXPORT int ibv_get_device_index(struct ibv_device *device)
+{
+	__typeof__(&ibv_get_device_index) real;
+
+	/* The kernel knows none for ours. */
+	if (device != NULL && device == shim_device())
+		return -1;
+	real = REAL(ibv_get_device_index);
+	return real == NULL ? -1 : real(device);
+}
+
+SHIM_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	__typeof__(&ibv_open_device) real;
+
+	if (device != NULL && device == shim_device()) {
+		if (!shim_is_orphan())
+			return shim_running()->open_device(device);
+		gone();
+		return NULL;
+	}
+	real = REAL(ibv_open_device);
+	if (real != NULL)
+		return real(device);
+	errno = ENOSYS;
+	return NULL;
+}
+
+/* ---- context ------------------------------------------------------------------------------ */
+
+FORWARD_MINUS(close_device, context, (struct ibv_context * context), (context))
+FORWARD_MINUS(get_async_event, context,
+	(struct ibv_context * context, struct ibv_async_event *event), (context, event))
+FORWARD_INT(query_device, context, (struct ibv_context * context, struct ibv_device_attr *attr),
+	(context, attr))
+FORWARD_INT(query_port, context,
+	(struct ibv_context * context, uint8_t port_num, struct _compat_ibv_port_attr *attr),
+	(context, port_num, attr))
+FORWARD_MINUS(query_gid, context,
+	(struct ibv_context * context, uint8_t port_num, int index, union ibv_gid *gid),
+	(context, port_num, index, gid))
+FORWARD_MINUS(query_pkey, context,
+	(struct ibv_context * context, uint8_t port_num, int index, __be16 *pkey),
+	(context, port_num, index, pkey))
+FORWARD_MINUS(get_pkey_index, context,
+	(struct ibv_context * context, uint8_t port_num, __be16 pkey), (context, port_num, pkey))
+
+SHIM_EXPORT int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num,
+	uint32_t gid_index, struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size)
+{
+	__typeof__(&_ibv_query_gid_ex) real;
+
+	if (is_ours(context))
+		return shim_is_orphan() ? gone()
+					: shim_running()->query_gid_ex(context, port_num, gid_index,
+						  entry, flags, entry_size);
+	real = REAL(_ibv_query_gid_ex);
+	return real == NULL ? ENOSYS : real(context, port_num, gid_index, entry, flags, entry_size);
+}
+
+SHIM_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
+	size_t max_entries, uint32_t flags, size_t entry_size)
+{
+	__typeof__(&_ibv_query_gid_table) real;
+
+	if (is_ours(context))
+		return shim_is_orphan() ? -gone()
+					: shim_running()->query_gid_table(
+						  context, entries, max_entries, flags, entry_size);
+	real = REAL(_ibv_query_gid_table);
+	return real == NULL ? -ENOSYS : real(context, entries, max_entries, flags, entry_size);
+}
+
+/* Private to rdma-core, whose own ibv_devinfo -v calls it. */
+int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned index, int *type);
+
+SHIM_EXPORT int ibv_query_gid_type(
+	struct ibv_context *context, uint8_t port_num, unsigned index, int *type)
+{
+	__typeof__(&ibv_query_gid_type) real;
+
+	if (is_ours(context)) {
+		if (!shim_is_orphan())
+			return shim_running()->query_gid_type(context, port_num, index, type);
+		gone();
+		return -1;
+	}
+	real = REAL(ibv_query_gid_type);
+	if (real != NULL)
+		return real(context, port_num, index, type);
+	errno = ENOSYS;
+	return -1;
+}
+
+/* ---- protection domains and memory -------------------------------------------------------- */
+
+FORWARD_POINTER(ibv_pd, alloc_pd, context, (struct ibv_context * context), (context))
+FORWARD_INT(dealloc_pd, pd->context, (struct ibv_pd * pd), (pd))
+FORWARD_INT(rereg_mr, mr->context,
+	(struct ibv_mr * mr, int flags, struct ibv_pd *pd, void *addr, size_t length, int access),
+	(mr, flags, pd, addr, length, access))
+FORWARD_INT(dereg_mr, mr->context, (struct ibv_mr * mr), (mr))
+
+static struct ibv_mr *register_ours(
+	struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
+{
+	if (!shim_is_orphan())
+		return shim_running()->reg_mr(pd, addr, length, iova, access);
+	gone();
+	return NULL;
+}
+
+static struct ibv_mr *refuse_mr(int error)
+{
+	errno = error;
+	return NULL;
+}
+
+SHIM_EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+	__typeof__(&ibv_reg_mr) real;
+
+	if (is_ours(pd->context))
+		return register_ours(pd, addr, length, (uintptr_t)addr, (unsigned)access);
+	real = REAL(ibv_reg_mr);
+	return real == NULL ? refuse_mr(ENOSYS) : real(pd, addr, length, access);
+}
+
+SHIM_EXPORT struct ibv_mr *ibv_reg_mr_iova(
+	struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access)
+{
+	__typeof__(&ibv_reg_mr_iova) real;
+
+	if (is_ours(pd->context))
+		return register_ours(pd, addr, length, iova, (unsigned)access);
+	real = REAL(ibv_reg_mr_iova);
+	return real == NULL ? refuse_mr(ENOSYS) : real(pd, addr, length, iova, access);
+}
+
+SHIM_EXPORT struct ibv_mr *ibv_reg_mr_iova2(
+	struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
+{
+	__typeof__(&ibv_reg_mr_iova2) real;
+
+	if (is_ours(pd->context))
+		return register_ours(pd, addr, length, iova, access);
+	real = REAL(ibv_reg_mr_iova2);
+	return real == NULL ? refuse_mr(ENOSYS) : real(pd, addr, length, iova, access);
+}
+
+SHIM_EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(
+	struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access)
+{
+	__typeof__(&ibv_reg_dmabuf_mr) real;
+
+	if (is_ours(pd->context))
+		return refuse_mr(EOPNOTSUPP);
+	real = REAL(ibv_reg_dmabuf_mr);
+	return real == NULL ? refuse_mr(ENOSYS) : real(pd, offset, length, iova, fd, access);
+}
+
+SHIM_EXPORT struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
+{
+	__typeof__(&ibv_import_mr) real;
+
+	if (is_ours(pd->context))
+		return refuse_mr(EOPNOTSUPP);
+	real = REAL(ibv_import_mr);
+	return real == NULL ? refuse_mr(ENOSYS) : real(pd, mr_handle);
+}
+
+SHIM_EXPORT struct ibv_pd *ibv_import_pd(struct ibv_context *context, uint32_t pd_handle)
+{
+	__typeof__(&ibv_import_pd) real = NULL;
+
+	if (is_ours(context))
+		errno = EOPNOTSUPP;
+	else if ((real = REAL(ibv_import_pd)) == NULL)
+		errno = ENOSYS;
+	return real == NULL ? NULL : real(context, pd_handle);
+}
+
+/* ---- completion queues --------------------------------------------------------------------- */
+
+FORWARD_POINTER(
+	ibv_comp_channel, create_comp_channel, context, (struct ibv_context * context), (context))
+FORWARD_INT(destroy_comp_channel, channel->context, (struct ibv_comp_channel * channel), (channel))
+FORWARD_MINUS(get_cq_event, channel->context,
+	(struct ibv_comp_channel * channel, struct ibv_cq **cq, void **cq_context),
+	(channel, cq, cq_context))
+FORWARD_POINTER(ibv_cq, create_cq, context,
+	(struct ibv_context * context, int cqe, void *cq_context, struct ibv_comp_channel *channel,
+		int comp_vector),
+	(context, cqe, cq_context, channel, comp_vector))
+FORWARD_INT(resize_cq, cq->context, (struct ibv_cq * cq, int cqe), (cq, cqe))
+FORWARD_INT(destroy_cq, cq->context, (struct ibv_cq * cq), (cq))
+
+/* ---- shared receive queues ----------------------------------------------------------------- */
+
+FORWARD_POINTER(ibv_srq, create_srq, pd->context,
+	(struct ibv_pd * pd, struct ibv_srq_init_attr *attr), (pd, attr))
+FORWARD_INT(modify_srq, srq->context, (struct ibv_srq * srq, struct ibv_srq_attr *attr, int mask),
+	(srq, attr, mask))
+FORWARD_INT(query_srq, srq->context, (struct ibv_srq * srq, struct ibv_srq_attr *attr), (srq, attr))
+FORWARD_INT(destroy_srq, srq->context, (struct ibv_srq * srq), (srq))
+
+/* ---- queue pairs ---------------------------------------------------------------------------- */
+
+FORWARD_POINTER(ibv_qp, create_qp, pd->context, (struct ibv_pd * pd, struct ibv_qp_init_attr *attr),
+	(pd, attr))
+FORWARD_INT(modify_qp, qp->context, (struct ibv_qp * qp, struct ibv_qp_attr *attr, int mask),
+	(qp, attr, mask))
+FORWARD_INT(query_qp, qp->context,
+	(struct ibv_qp * qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init),
+	(qp, attr, mask, init))
+FORWARD(int, 0, query_qp_data_in_order, qp->context,
+	(struct ibv_qp * qp, enum ibv_wr_opcode op, uint32_t flags), (qp, op, flags))
+FORWARD_INT(destroy_qp, qp->context, (struct ibv_qp * qp), (qp))
+FORWARD_POINTER(ibv_qp_ex, qp_to_qp_ex, qp->context, (struct ibv_qp * qp), (qp))
+
+/* ---- what iWARP has not ---------------------------------------------------------------------- */
+
+#define REFUSE(type, fail, verb, context, params, args)      \
+	SHIM_EXPORT type ibv_##verb params                   \
+	{                                                    \
+		__typeof__(&ibv_##verb) real_ = NULL;        \
+                                                             \
+		if (is_ours(context))                        \
+			errno = EOPNOTSUPP;                  \
+		else if ((real_ = REAL(ibv_##verb)) == NULL) \
+			errno = ENOSYS;                      \
+		return real_ == NULL ? (fail) : real_ args;  \
+	}
+
+REFUSE(struct ibv_ah *, NULL, create_ah, pd->context,
+	(struct ibv_pd * pd, struct ibv_ah_attr *attr), (pd, attr))
+REFUSE(struct ibv_ah *, NULL, create_ah_from_wc, pd->context,
+	(struct ibv_pd * pd, struct ibv_wc *wc, struct ibv_grh *grh, uint8_t port_num),
+	(pd, wc, grh, port_num))
+REFUSE(int, -1, init_ah_from_wc, context,
+	(struct ibv_context * context, uint8_t port_num, struct ibv_wc *wc, struct ibv_grh *grh,
+		struct ibv_ah_attr *attr),
+	(context, port_num, wc, grh, attr))
+REFUSE(int, errno, resolve_eth_l2_from_gid, context,
+	(struct ibv_context * context, struct ibv_ah_attr *attr, uint8_t mac[6], uint16_t *vid),
+	(context, attr, mac, vid))
+REFUSE(int, errno, attach_mcast, qp->context,
+	(struct ibv_qp * qp, const union ibv_gid *gid, uint16_t lid), (qp, gid, lid))
+REFUSE(int, errno, detach_mcast, qp->context,
+	(struct ibv_qp * qp, const union ibv_gid *gid, uint16_t lid), (qp, gid, lid))
+REFUSE(int, errno, set_ece, qp->context, (struct ibv_qp * qp, struct ibv_ece *ece), (qp, ece))
+REFUSE(int, errno, query_ece, qp->context, (struct ibv_qp * qp, struct ibv_ece *ece), (qp, ece))
+REFUSE(struct ibv_dm *, NULL, import_dm, context,
+	(struct ibv_context * context, uint32_t dm_handle), (context, dm_handle))
