@@ -28,7 +28,9 @@ killed() { # VICTIM SURVIVOR SERVER CLIENT REGEX COUNT
 	shift 2
 	under_way "$@" || return 1
 	kill -9 "$(program_pid "$victim")"
+	rm -f "$case_dir/$victim.pid"
 	wait "${!job}" || status=$?
+	rm -f "$case_dir/$survivor.pid"
 	case $status in
 	124 | 137) say "the $survivor did not end within $limit s" && return 1 ;;
 	134 | 139) say "the $survivor $(status_text $status)" && return 1 ;;

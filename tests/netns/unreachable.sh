@@ -15,6 +15,7 @@ hopeless() { # ADDRESS PORT REGEX
 	local status=0
 	start client rping -c -d -a "$1" -p "$2" -C 1
 	wait "$started" || status=$?
+	rm -f "$case_dir/client.pid"
 	((status != 0)) || { say "the client succeeded"; return 1; }
 	((status != 124 && status != 137 && status < 134)) ||
 		{ say "the client $(status_text $status)"; return 1; }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Sourced by the transports that have Linux routers between: each gives its port as $routed_port.
 
-# shellcheck source=scripts/netns.sh
-source "$root/scripts/netns.sh"
+# shellcheck source=scripts/lib/netns.sh
+source "$root/scripts/lib/netns.sh"
 
 transport_missing() {
 	why_no_namespaces
@@ -25,6 +25,7 @@ transport_settings() { # SIDE; fills the array `settings`
 	netns_settings "$1" "$routed_port"
 }
 
+transport_reset() { :; }
 transport_ready() { :; }
 
 server_v4=10.1.0.2 server_v6=fd01::2 bulk=20

@@ -2,5 +2,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Two stacks on DPDK's net_tap in namespaces of their own, with Linux routing between them.
 routed_port=tap
-# shellcheck source=tests/apps/transport/routed.sh
-source "$root/tests/apps/transport/routed.sh"
+# shellcheck source=scripts/lib/transport/routed.sh
+source "$root/scripts/lib/transport/routed.sh"

@@ -20,6 +20,10 @@ transport_settings() { # SIDE; fills the array `settings`
 	)
 }
 
+transport_reset() {
+	rm -f "$case_dir/memif"
+}
+
 # The server's end must be there before the client's looks for it.
 transport_ready() {
 	[[ -S $case_dir/memif ]]
