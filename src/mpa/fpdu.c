@@ -4,55 +4,35 @@
 #include "base/bytes.h"
 #include "mpa/crc.h"
 
-/** A place in an array of pieces; never at the end of a piece while bytes follow. */
-struct cursor {
-	const struct llp_iov *v;
-	unsigned n;
-	size_t off;
-};
-
-static void advance(struct cursor *c, size_t len)
-{
-	c->off += len;
-	while (c->n != 0 && c->off >= c->v->len) {
-		c->off -= c->v->len;
-		c->v++;
-		c->n--;
-	}
-}
-
 /* Copy without moving: for the length and the CRC field, wherever the segments were cut. */
-static void peek(struct cursor c, size_t skip, uint8_t *out, size_t len)
+static void peek(struct mpa_cursor c, size_t skip, uint8_t *out, size_t len)
 {
-	advance(&c, skip);
-	for (size_t i = 0; i < len; i++) {
-		out[i] = c.v->base[c.off];
-		advance(&c, 1);
-	}
+	mpa_cursor_advance(&c, skip);
+	mpa_cursor_copy(&c, out, len);
 }
 
-static uint32_t crc_of_pieces(struct cursor c, size_t len)
+static uint32_t crc_of_pieces(struct mpa_cursor c, size_t len)
 {
 	uint32_t crc = MPA_CRC_START;
 
 	while (len != 0) {
-		size_t n = c.v->len - c.off;
+		size_t n = mpa_cursor_run(&c);
 
 		if (n > len)
 			n = len;
-		crc = mpa_crc_add(crc, c.v->base + c.off, n);
-		advance(&c, n);
+		crc = mpa_crc_add(crc, mpa_cursor_at(&c), n);
+		mpa_cursor_advance(&c, n);
 		len -= n;
 	}
 	return mpa_crc_end(crc);
 }
 
-static bool crc_good(const struct cursor *c, size_t body)
+static bool crc_good(const struct mpa_cursor *c, size_t body)
 {
 	uint8_t field[MPA_CRC_LEN];
 
-	if (c->v->len - c->off >= body + MPA_CRC_LEN) {
-		const uint8_t *p = c->v->base + c->off;
+	if (mpa_cursor_run(c) >= body + MPA_CRC_LEN) {
+		const uint8_t *p = mpa_cursor_at(c);
 
 		return mpa_crc_end(mpa_crc_add(MPA_CRC_START, p, body)) == load_le32(p + body);
 	}
@@ -60,22 +40,22 @@ static bool crc_good(const struct cursor *c, size_t body)
 	return crc_of_pieces(*c, body) == load_le32(field);
 }
 
-static uint32_t ulpdu_length(const struct cursor *c)
+static uint32_t ulpdu_length(const struct mpa_cursor *c)
 {
 	uint8_t field[MPA_FPDU_HEADER_LEN];
 
-	if (c->v->len - c->off >= sizeof field)
-		return load_be16(c->v->base + c->off);
+	if (mpa_cursor_run(c) >= sizeof field)
+		return load_be16(mpa_cursor_at(c));
 	peek(*c, 0, field, sizeof field);
 	return load_be16(field);
 }
 
-static void hand_up(struct mpa *m, struct cursor c, uint32_t len)
+static void hand_up(struct mpa *m, struct mpa_cursor c, uint32_t len)
 {
 	struct mpa_ulpdu u;
 
-	advance(&c, MPA_FPDU_HEADER_LEN);
-	u = (struct mpa_ulpdu){.v = c.v, .n = c.n, .offset = c.off, .len = len};
+	mpa_cursor_advance(&c, MPA_FPDU_HEADER_LEN);
+	u = (struct mpa_ulpdu){.at = c, .len = len};
 	m->ops->ulpdu(m->user, &u);
 }
 
@@ -92,10 +72,10 @@ size_t mpa_fpdu_input(
 	struct mpa *m, const struct llp_iov *v, unsigned n, size_t total, size_t used, size_t *need)
 {
 	const bool *gone = m->gone;
-	struct cursor c = {.v = v, .n = n};
+	struct mpa_cursor c = {.v = v, .n = n};
 	bool any = false;
 
-	advance(&c, used);
+	mpa_cursor_advance(&c, used);
 	while (m->ops->ulpdu != NULL && total - used >= MPA_FPDU_HEADER_LEN) {
 		uint32_t len = ulpdu_length(&c);
 		size_t fpdu = mpa_fpdu_len(len);
@@ -118,7 +98,7 @@ size_t mpa_fpdu_input(
 		if (*gone || m->rx_off)
 			return total;
 		any = true;
-		advance(&c, fpdu);
+		mpa_cursor_advance(&c, fpdu);
 		used += fpdu;
 	}
 	if (*need == 0 && total - used == 1)

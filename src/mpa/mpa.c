@@ -367,7 +367,8 @@ void mpa_push(struct mpa *m)
 
 void mpa_resume(struct mpa *m)
 {
-	if (m->llp != NULL)
+	/* Inside readable() there is no need: it goes on, or drops, when the user returns. */
+	if (m->llp != NULL && m->gone == NULL)
 		llp_resume(m->llp);
 }
 

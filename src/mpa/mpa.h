@@ -13,6 +13,7 @@
 #define MPA_MPA_H
 
 #include "llp/llp.h"
+#include "mpa/cursor.h"
 #include "mpa/mpa_wire.h"
 
 #include <stdbool.h>
@@ -57,12 +58,10 @@ enum mpa_state {
 
 /**
  * A received FPDU's ULPDU, complete, its CRC good; in the LLP's own memory, valid during the
- * upcall. Its first byte is @p offset bytes into v[0]; it may end before the last piece does.
+ * upcall. It may end before the last piece does.
  */
 struct mpa_ulpdu {
-	const struct llp_iov *v;
-	unsigned n;
-	size_t offset;
+	struct mpa_cursor at; /**< its first byte */
 	uint32_t len;
 };
 

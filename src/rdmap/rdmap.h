@@ -28,13 +28,13 @@ struct rdmap_sge {
 };
 
 enum rdmap_wr_op {
-	RDMAP_WR_SEND,        /**< with RDMAP_WR_SOLICITED: Send with Solicited Event */
-	RDMAP_WR_SEND_INV,    /**< likewise */
+	RDMAP_WR_SEND,     /**< with RDMAP_WR_SOLICITED: Send with Solicited Event */
+	RDMAP_WR_SEND_INV, /**< likewise */
 	RDMAP_WR_WRITE,
-	RDMAP_WR_READ,        /**< exactly one sge, the sink (or none, of length 0) */
-	RDMAP_WR_READ_INV,    /**< Read, then invalidate the sink's STag locally */
+	RDMAP_WR_READ,     /**< exactly one sge, the sink (or none, of length 0) */
+	RDMAP_WR_READ_INV, /**< Read, then invalidate the sink's STag locally */
 	RDMAP_WR_LOCAL_INV,
-	RDMAP_WR_BIND_MW,     /**< handled by the rnic through ops->local_op */
+	RDMAP_WR_BIND_MW, /**< handled by the rnic through ops->local_op */
 	RDMAP_WR_OPS
 };
 
@@ -48,15 +48,15 @@ struct rdmap_wqe {
 	uint64_t wr_id;
 	uint64_t remote_to;
 	uint32_t remote_stag;
-	uint32_t inv_stag;    /**< SEND_INV, LOCAL_INV */
-	uint32_t length;      /**< sum of the elements, or of the inline bytes */
+	uint32_t inv_stag; /**< SEND_INV, LOCAL_INV */
+	uint32_t length;   /**< sum of the elements, or of the inline bytes */
 	uint8_t op;
 	uint8_t flags;
 	uint8_t num_sge;
-	uint8_t status;       /**< enum rdmap_wc_status, set while it waits to complete in order */
-	bool done;            /**< finished out of order; waits for those before it */
-	uint32_t read_msn;    /**< of a Read under way */
-	void *local;          /**< BIND_MW: the rnic's own */
+	uint8_t status;    /**< enum rdmap_wc_status, set while it waits to complete in order */
+	bool done;         /**< finished out of order; waits for those before it */
+	uint32_t read_msn; /**< of a Read or Send that has started: its untagged message */
+	void *local;       /**< BIND_MW: the rnic's own */
 	uint64_t local_arg[3];
 	struct rdmap_sge sge[];
 };
@@ -74,9 +74,9 @@ struct rdmap_sq {
 	uint8_t *ring;
 	uint32_t size;
 	uint32_t stride;
-	_Atomic uint32_t head;   /**< posted up to here (free running) */
-	_Atomic uint32_t tail;   /**< completed up to here; head - tail elements are in use */
-	uint32_t next;           /**< the next to start */
+	_Atomic uint32_t head; /**< posted up to here (free running) */
+	_Atomic uint32_t tail; /**< completed up to here; head - tail elements are in use */
+	uint32_t next;         /**< the next to start */
 };
 
 static inline struct rdmap_wqe *rdmap_sq_at(const struct rdmap_sq *q, uint32_t i)
@@ -87,7 +87,7 @@ static inline struct rdmap_wqe *rdmap_sq_at(const struct rdmap_sq *q, uint32_t i
 /** A receive queue element, taken by rdmap from the QP's RQ or SRQ for each Send that comes. */
 struct rdmap_rqe {
 	uint64_t wr_id;
-	uint32_t length;         /**< sum of the elements */
+	uint32_t length; /**< sum of the elements */
 	uint32_t num_sge;
 	struct rdmap_sge sge[];
 };
@@ -96,8 +96,8 @@ struct rdmap_rqe {
 
 enum rdmap_wc_status {
 	RDMAP_WC_SUCCESS,
-	RDMAP_WC_LOC_LEN_ERR,    /**< a Send was longer than the receive buffer */
-	RDMAP_WC_LOC_PROT_ERR,   /**< a local sge failed its check */
+	RDMAP_WC_LOC_LEN_ERR,  /**< a Send was longer than the receive buffer */
+	RDMAP_WC_LOC_PROT_ERR, /**< a local sge failed its check */
 	RDMAP_WC_LOC_QP_OP_ERR,
 	RDMAP_WC_MW_BIND_ERR,
 	RDMAP_WC_REM_ACCESS_ERR, /**< the peer's Terminate named our Write or Read */
@@ -108,7 +108,11 @@ enum rdmap_wc_status {
 };
 
 enum rdmap_wc_op {
-	RDMAP_WC_SEND, RDMAP_WC_WRITE, RDMAP_WC_READ, RDMAP_WC_LOCAL_INV, RDMAP_WC_BIND_MW,
+	RDMAP_WC_SEND,
+	RDMAP_WC_WRITE,
+	RDMAP_WC_READ,
+	RDMAP_WC_LOCAL_INV,
+	RDMAP_WC_BIND_MW,
 	RDMAP_WC_RECV,
 };
 
@@ -140,10 +144,14 @@ struct rdmap_end {
 		RDMAP_END_TERMINATE_TX, /**< we found an error and sent a Terminate */
 		RDMAP_END_TERMINATE_RX, /**< the peer did */
 	} kind;
-	int error;                      /**< negative errno for LOST, else 0 */
-	uint8_t layer, etype, code;     /**< of the Terminate (RFC 5040 section 4.8) */
+	int error;                  /**< negative errno for LOST, else 0 */
+	uint8_t layer, etype, code; /**< of the Terminate (RFC 5040 section 4.8) */
 };
 
+/**
+ * What the stream asks of and tells its QP. Inside an upcall the QP may call any function of this
+ * file for the same stream; it must not free the struct rdmap before the upcall has returned.
+ */
 struct rdmap_ops {
 	/**
 	 * Check [to, to + len) of @p stag for @p access and find its memory. Called for each piece
@@ -158,17 +166,27 @@ struct rdmap_ops {
 	int (*stag_invalidate)(void *user, uint32_t stag, bool remote);
 	/** BIND_MW and others that touch no wire. @return enum rdmap_wc_status. */
 	int (*local_op)(void *user, struct rdmap_wqe *w);
-	/** Take the next receive element; it stays valid until recv_done(). NULL: none is posted. */
+	/** Take the next receive element; it stays valid until recv_done(). NULL: none is posted.
+	 */
 	const struct rdmap_rqe *(*recv_take)(void *user);
 	/** The element taken last is finished with (complete() was called for it, or a flush). */
 	void (*recv_done)(void *user);
 	/** A work request completed: send side in posting order, receive side in MSN order. */
 	void (*complete)(void *user, const struct rdmap_wc *wc);
-	/** The stream is open for sending (initiator: at once; responder: at the first FPDU). */
+	/**
+	 * The stream is open for sending (initiator: at rdmap_attach(); responder: at the first
+	 * FPDU). Work requests posted before go out after this returns.
+	 */
 	void (*operational)(void *user);
 	/** The peer closed its direction; ours is still open. */
 	void (*peer_closed)(void *user);
-	/** The stream is over. The QP goes to ERROR and calls rdmap_flush(). Called once. */
+	/**
+	 * The stream is over. The QP goes to ERROR and calls rdmap_flush_sq(). Called once. After
+	 * CLOSED and LOST the MPA connection is gone. After a Terminate our direction is closed
+	 * and what comes is dropped, but the connection is still held, so that the Terminate gets
+	 * through: call rdmap_release() or rdmap_abort(), or wait until it closes, which is not
+	 * told; the struct mpa must live until then.
+	 */
 	void (*ended)(void *user, const struct rdmap_end *e);
 };
 
@@ -181,59 +199,105 @@ struct rdmap_inbound_read {
 	uint32_t len, sent;
 };
 
+/** How far a list of scatter/gather elements has been used. */
+struct rdmap_sge_at {
+	uint32_t index;
+	uint32_t offset; /**< bytes of that element */
+};
+
+/** Room for the largest Terminate: control, length, untagged header, Read Request header. */
+#define RDMAP_TERM_MAX \
+	(RDMAP_TERM_HEADER_LEN + RDMAP_TERM_LENGTH_LEN + DDP_UNTAGGED_LEN + RDMAP_READ_HEADER_LEN)
+
+enum rdmap_tx { RDMAP_TX_NONE, RDMAP_TX_SQ, RDMAP_TX_RESPONSE };
+
+/** One RDMA stream. The fields are private. */
 struct rdmap {
-	struct mpa *mpa;             /**< NULL: not connected, or over */
+	struct mpa *mpa; /**< NULL: not connected, or over */
 	const struct rdmap_ops *ops;
 	void *user;
 	struct rdmap_sq *sq;
 	struct ddp ddp;
 	bool operational;
-	bool ended;                  /**< ended() was called */
-	bool closing;                /**< rdmap_close() under way */
-	uint16_t ord, reads_out;     /**< outbound Reads: limit, under way */
+	bool ended;              /**< ended() was called, or must not be any more */
+	bool closing;            /**< rdmap_close() under way */
+	bool running;            /**< inside rdmap_run() */
+	bool wake;               /**< what came lets rdmap_run() go on */
+	uint16_t ord, reads_out; /**< outbound Reads: limit, under way */
 	uint16_t ird;
-	uint16_t in_head, in_count;  /**< inbound Reads: ring of ird elements */
+	uint16_t in_head, in_count; /**< inbound Reads: ring of ird elements */
 	struct rdmap_inbound_read *inbound;
-	uint32_t tx_offset;          /**< bytes of sq->next already sent */
-	bool tx_started;             /**< sq->next has begun */
-	bool response_turn;          /**< take turns between Read responses and the SQ */
-	uint32_t read_request_msn;   /**< next to be sent on queue 1 */
-	uint32_t send_msn;           /**< next to be sent on queue 0 */
+	/* The ready-to-receive frame of RFC 6581 section 9.2 */
+	uint8_t rtr_send;       /**< ours, still to be sent */
+	uint8_t rtr_expect;     /**< the peer's may still come, of one of these types */
+	bool rtr_read;          /**< ours was a Read; its response is not here yet */
+	bool rtr_answer;        /**< the peer's was a Read; to be answered */
+	uint32_t rtr_sink_stag; /**< of the peer's Read */
+	uint64_t rtr_sink_to;
+	/* The message being sent */
+	enum rdmap_tx tx;
+	bool response_turn; /**< take turns between Read responses and the SQ */
+	uint32_t mulpdu;    /**< during one rdmap_run() */
+	uint32_t tx_offset; /**< bytes of sq->next already sent */
+	struct rdmap_sge_at tx_at;
+	/* The messages being received */
 	const struct rdmap_rqe *rqe; /**< receive element of the Send under way */
-	uint8_t term_layer, term_etype, term_code;
+	struct rdmap_sge_at rx_at;
+	uint32_t read_placed; /**< bytes of the oldest Read's response */
+	/* A Terminate that waits for room in the LLP */
+	uint8_t term[RDMAP_TERM_MAX];
+	uint8_t term_len; /**< 0: none */
 };
 
-/**
- * Prepare @p r for a QP. @p inbound: memory for @p ird inbound Reads, the caller's.
- */
+/** Prepare @p r for a QP. */
 void rdmap_init(struct rdmap *r, struct rdmap_sq *sq, const struct rdmap_ops *ops, void *user);
 
 /**
- * Put the stream on a connection that has finished its start-up; becomes @p m's user.
- * @param rtr initiator: the RTR frame to send first (0: none); responder: the type to expect.
+ * Put the stream on a connection; becomes @p m's user. An initiator calls it in reply() or later,
+ * a responder before or after mpa_accept(); what comes in between waits in the LLP. When @p m is
+ * operational already (the initiator's case), the RTR frame goes out and ops->operational() is
+ * called before this returns.
+ * @param ird inbound Reads that may be under way at one time; @p inbound: memory for as many, the
+ *            caller's, until ended() or rdmap_abort() or rdmap_release().
+ * @param rtr initiator: the type of RTR frame to send first (0: none); responder: the types that
+ *            the first frame may have (RFC 6581 section 9.2); it is not told to the QP.
  */
 void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
 	struct rdmap_inbound_read *inbound, uint8_t rtr);
 
 /**
  * Start what may start: answer inbound Reads, send work requests, as far as the LLP has room.
- * Called at a doorbell and at writable; cheap when there is nothing to do.
+ * Called at a doorbell; cheap when there is nothing to do. Sends and Writes complete once they
+ * are copied into the LLP.
  */
 void rdmap_run(struct rdmap *r);
 
 /**
- * Close in good order: finish what was posted, then close our direction (RFC 5040 section 5.1).
+ * Close in good order: finish what was posted, then close our direction (RFC 5040 section 6.2).
  * ended() follows when the peer has closed too.
  */
 void rdmap_close(struct rdmap *r);
 
-/** Send a Terminate for a local catastrophic error and close (the QP was moved to ERROR). */
+/**
+ * Send a Terminate for an error that no incoming message made and close our direction (RFC 5040
+ * section 6.2.1). ended() is called before this returns; does nothing when it was already.
+ */
 void rdmap_terminate(struct rdmap *r, uint8_t layer, uint8_t etype, uint8_t code);
 
 /** Reset the connection without a word; ended() is not called. */
 void rdmap_abort(struct rdmap *r);
 
-/** Complete every posted send element as flushed, in order (the QP is in ERROR). */
+/**
+ * Let go of the connection: what is queued (a Terminate, say) is delivered, then it closes by
+ * itself. ended() is not called any more.
+ */
+void rdmap_release(struct rdmap *r);
+
+/**
+ * The QP is in ERROR: complete the receive element that is half filled, if there is one, then
+ * every posted send element, in order: what finished before with its own status, the rest as
+ * flushed. Call it again for elements that are posted later.
+ */
 void rdmap_flush_sq(struct rdmap *r);
 
 #endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rdmap/rdmap_priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The part of the element at @at that is left, at most @max bytes; passes empty elements. */
+static uint32_t next_part(
+	const struct rdmap_sge *sge, uint32_t num, struct rdmap_sge_at *at, uint32_t max)
+{
+	while (at->index < num) {
+		uint32_t left = sge[at->index].len - at->offset;
+
+		if (left != 0)
+			return left < max ? left : max;
+		at->index++;
+		at->offset = 0;
+	}
+	return 0;
+}
+
+int rdmap_gather(struct rdmap *r, const struct rdmap_wqe *w, uint8_t *to, uint32_t len)
+{
+	struct rdmap_sge_at *at = &r->tx_at;
+
+	if (w->flags & RDMAP_WR_INLINE) {
+		memcpy(to, (const uint8_t *)w->sge + r->tx_offset, len);
+		return 0;
+	}
+	while (len != 0) {
+		uint32_t n = next_part(w->sge, w->num_sge, at, len);
+		const struct rdmap_sge *sge = &w->sge[at->index];
+		uint8_t *mem;
+		int rc;
+
+		if (n == 0)
+			return -EINVAL;
+		rc = r->ops->stag_check(r->user, sge->stag, sge->addr + at->offset, n,
+			RDMAP_ACCESS_LOCAL_READ, &mem);
+		if (rc != 0)
+			return rc;
+		memcpy(to, mem, n);
+		at->offset += n;
+		to += n;
+		len -= n;
+	}
+	return 0;
+}
+
+int rdmap_scatter(struct rdmap *r, struct ddp_segment *s)
+{
+	const struct rdmap_rqe *q = r->rqe;
+	struct rdmap_sge_at *at = &r->rx_at;
+	uint32_t len = s->len;
+
+	while (len != 0) {
+		uint32_t n = next_part(q->sge, q->num_sge, at, len);
+		const struct rdmap_sge *sge = &q->sge[at->index];
+		uint8_t *mem;
+		int rc;
+
+		if (n == 0)
+			return -EINVAL;
+		rc = r->ops->stag_check(r->user, sge->stag, sge->addr + at->offset, n,
+			RDMAP_ACCESS_LOCAL_WRITE, &mem);
+		if (rc != 0)
+			return rc;
+		ddp_place(s, mem, n);
+		at->offset += n;
+		len -= n;
+	}
+	return 0;
+}

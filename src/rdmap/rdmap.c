@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rdmap/rdmap_priv.h"
+
+#include <errno.h>
+
+void rdmap_end(struct rdmap *r, const struct rdmap_end *e)
+{
+	if (r->ended)
+		return;
+	r->ended = true;
+	r->ops->ended(r->user, e);
+}
+
+static void lost(struct rdmap *r, int error)
+{
+	rdmap_end(r, &(struct rdmap_end){.kind = RDMAP_END_LOST, .error = error});
+}
+
+/* ---- upcalls of MPA ---------------------------------------------------------------------- */
+
+static void on_operational(void *user)
+{
+	struct rdmap *r = user;
+
+	r->operational = true;
+	r->ops->operational(r->user);
+	rdmap_run(r);
+}
+
+static void on_rx_done(void *user)
+{
+	struct rdmap *r = user;
+
+	if (r->wake)
+		rdmap_run(r);
+}
+
+static void on_writable(void *user)
+{
+	struct rdmap *r = user;
+
+	rdmap_terminate_retry(r);
+	rdmap_run(r);
+}
+
+static void on_eof(void *user)
+{
+	struct rdmap *r = user;
+	bool complete = ddp_at_boundary(&r->ddp) && r->rqe == NULL && r->reads_out == 0;
+
+	if (!rdmap_alive(r))
+		return;
+	if (!complete) {
+		/* The rest will never come: no use in keeping our own direction. */
+		mpa_abort(r->mpa);
+		r->mpa = NULL;
+		lost(r, -ECONNRESET);
+		return;
+	}
+	if (!r->closing)
+		r->ops->peer_closed(r->user);
+}
+
+static void on_error(void *user, enum mpa_error code, const char *reason)
+{
+	struct rdmap *r = user;
+
+	if (!rdmap_alive(r))
+		return;
+	if (code == MPA_ERROR_CLOSED) { /* FIN inside an FPDU */
+		mpa_abort(r->mpa);
+		r->mpa = NULL;
+		lost(r, -ECONNRESET);
+		return;
+	}
+	rdmap_terminate(r, RDMAP_LAYER_LLP, RDMAP_ETYPE_MPA, code);
+}
+
+static void on_closed(void *user, int error)
+{
+	struct rdmap *r = user;
+
+	r->mpa = NULL;
+	if (error != 0)
+		lost(r, error);
+	else
+		rdmap_end(r, &(struct rdmap_end){.kind = RDMAP_END_CLOSED});
+}
+
+static const struct mpa_user_ops mpa_ops = {
+	.operational = on_operational,
+	.ulpdu = rdmap_on_ulpdu,
+	.rx_done = on_rx_done,
+	.writable = on_writable,
+	.eof = on_eof,
+	.error = on_error,
+	.closed = on_closed,
+};
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+void rdmap_init(struct rdmap *r, struct rdmap_sq *sq, const struct rdmap_ops *ops, void *user)
+{
+	*r = (struct rdmap){.sq = sq, .ops = ops, .user = user, .ended = true};
+}
+
+void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
+	struct rdmap_inbound_read *inbound, uint8_t rtr)
+{
+	*r = (struct rdmap){
+		.mpa = m,
+		.ops = r->ops,
+		.user = r->user,
+		.sq = r->sq,
+		.ird = ird,
+		.ord = ord,
+		.inbound = inbound,
+		.rtr_send = m->role == MPA_INITIATOR ? rtr : 0,
+		.rtr_expect = m->role == MPA_RESPONDER ? rtr : 0,
+	};
+	ddp_init(&r->ddp);
+	mpa_set_user(m, &mpa_ops, r);
+	if (m->state == MPA_OPERATIONAL) {
+		m->told_operational = true;
+		on_operational(r);
+	}
+	if (rdmap_alive(r))
+		mpa_resume(m);
+}
+
+void rdmap_close(struct rdmap *r)
+{
+	if (!rdmap_alive(r) || r->closing)
+		return;
+	r->closing = true;
+	if (r->operational)
+		rdmap_run(r);
+	else
+		mpa_shutdown(r->mpa); /* what is posted can never be sent */
+}
+
+void rdmap_abort(struct rdmap *r)
+{
+	struct mpa *m = r->mpa;
+
+	r->mpa = NULL;
+	r->ended = true;
+	if (m != NULL)
+		mpa_abort(m);
+}
+
+void rdmap_release(struct rdmap *r)
+{
+	struct mpa *m = r->mpa;
+
+	r->mpa = NULL;
+	r->ended = true;
+	if (m != NULL)
+		mpa_release(m);
+}

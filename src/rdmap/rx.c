@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rdmap/rdmap_priv.h"
+
+/* ---- Write ------------------------------------------------------------------------------- */
+
+static void on_write(struct rdmap *r, struct ddp_segment *s)
+{
+	if (s->len != 0) { /* RFC 5041 section 5.2: else STag and TO MUST NOT be checked */
+		uint8_t *mem;
+		int rc = r->ops->stag_check(
+			r->user, s->stag, s->to, s->len, RDMAP_ACCESS_REMOTE_WRITE, &mem);
+
+		if (rc != 0) {
+			rdmap_fail_ddp(r, ddp_tagged_error(rc), s);
+			return;
+		}
+		ddp_place(s, mem, s->len);
+	}
+	ddp_advance(&r->ddp, s);
+}
+
+/* ---- Send -------------------------------------------------------------------------------- */
+
+/* A receive element that cannot take the message completes with why; then the stream ends. */
+static void spoil_recv(struct rdmap *r, enum rdmap_wc_status status)
+{
+	rdmap_recv_complete(r, &(struct rdmap_wc){.status = (uint8_t)status});
+}
+
+static void deliver_send(struct rdmap *r, struct ddp_segment *s)
+{
+	uint8_t opcode = s->ulp & RDMAP_CONTROL_OPCODE;
+	struct rdmap_wc wc = {.status = RDMAP_WC_SUCCESS, .byte_len = s->mo + s->len};
+
+	if (opcode == RDMAP_OP_SEND_SE || opcode == RDMAP_OP_SEND_SE_INV)
+		wc.flags |= RDMAP_WC_SOLICITED;
+	if (opcode == RDMAP_OP_SEND_INV || opcode == RDMAP_OP_SEND_SE_INV) {
+		wc.flags |= RDMAP_WC_WITH_INV;
+		wc.inv_stag = s->ulp32;
+		/* RFC 5040 section 5.3 and 7.2, checks 4 and 5. */
+		if (r->ops->stag_invalidate(r->user, s->ulp32, true) != 0) {
+			rdmap_fail_rdma(r, RDMAP_ETYPE_PROTECTION, RDMAP_CODE_CANNOT_INVALIDATE, s);
+			return;
+		}
+	}
+	rdmap_recv_complete(r, &wc);
+}
+
+static void on_send(struct rdmap *r, struct ddp_segment *s)
+{
+	enum ddp_error error;
+
+	if (r->rtr_expect & MPA_RTR_SEND && s->len == 0 && s->last) {
+		ddp_advance(&r->ddp, s); /* RFC 6581 section 9.2: no receive buffer is consumed */
+		return;
+	}
+	if (r->rqe == NULL) {
+		r->rqe = r->ops->recv_take(r->user);
+		r->rx_at = (struct rdmap_sge_at){0};
+		if (r->rqe == NULL) {
+			rdmap_fail_ddp(r, DDP_ERROR_NO_BUFFER, s);
+			return;
+		}
+	}
+	error = ddp_check_room(s, r->rqe->length);
+	if (error != DDP_OK) {
+		spoil_recv(r, RDMAP_WC_LOC_LEN_ERR);
+		rdmap_fail_ddp(r, error, s);
+		return;
+	}
+	if (rdmap_scatter(r, s) != 0) {
+		spoil_recv(r, RDMAP_WC_LOC_PROT_ERR);
+		rdmap_terminate(r, RDMAP_LAYER_RDMA, RDMAP_ETYPE_CATASTROPHIC, 0);
+		return;
+	}
+	ddp_advance(&r->ddp, s);
+	if (s->last)
+		deliver_send(r, s);
+}
+
+/* ---- dispatch ---------------------------------------------------------------------------- */
+
+/* RFC 5040 section 4.1, Figure 4; codes 8 to 15 are reserved. */
+static const struct handler {
+	void (*fn)(struct rdmap *r, struct ddp_segment *s);
+	bool tagged;
+	uint8_t qn;
+} handlers[RDMAP_OPCODES] = {
+	[RDMAP_OP_WRITE] = {on_write, true, 0},
+	[RDMAP_OP_READ_REQUEST] = {rdmap_on_read_request, false, RDMAP_QN_READ},
+	[RDMAP_OP_READ_RESPONSE] = {rdmap_on_read_response, true, 0},
+	[RDMAP_OP_SEND] = {on_send, false, RDMAP_QN_SEND},
+	[RDMAP_OP_SEND_INV] = {on_send, false, RDMAP_QN_SEND},
+	[RDMAP_OP_SEND_SE] = {on_send, false, RDMAP_QN_SEND},
+	[RDMAP_OP_SEND_SE_INV] = {on_send, false, RDMAP_QN_SEND},
+	[RDMAP_OP_TERMINATE] = {rdmap_on_terminate, false, RDMAP_QN_TERMINATE},
+};
+
+void rdmap_on_ulpdu(void *user, const struct mpa_ulpdu *u)
+{
+	struct rdmap *r = user;
+	struct ddp_segment s;
+	const struct handler *h;
+	enum ddp_error error;
+
+	if (!rdmap_alive(r))
+		return;
+	error = ddp_parse(&s, u);
+	if (error == DDP_ERROR_SHORT) {
+		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_UNSPECIFIED, NULL);
+		return;
+	}
+	if (error == DDP_OK && !s.tagged)
+		error = ddp_check_untagged(&r->ddp, &s);
+	if (error != DDP_OK) {
+		rdmap_fail_ddp(r, error, &s);
+		return;
+	}
+	/* RFC 5040 section 7.2, checks 2 and 3. Version 00b is the RDMA Consortium's. */
+	if (s.ulp >> RDMAP_CONTROL_VERSION_SHIFT != RDMAP_VERSION) {
+		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_VERSION, &s);
+		return;
+	}
+	h = &handlers[s.ulp & RDMAP_CONTROL_OPCODE];
+	if (h->fn == NULL || h->tagged != s.tagged || (!s.tagged && h->qn != s.qn)) {
+		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, &s);
+		return;
+	}
+	h->fn(r, &s);
+	r->rtr_expect = 0; /* only the first may be one */
+}

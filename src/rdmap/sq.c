@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rdmap/rdmap_priv.h"
+
+static const uint8_t wc_ops[RDMAP_WR_OPS] = {
+	[RDMAP_WR_SEND] = RDMAP_WC_SEND,
+	[RDMAP_WR_SEND_INV] = RDMAP_WC_SEND,
+	[RDMAP_WR_WRITE] = RDMAP_WC_WRITE,
+	[RDMAP_WR_READ] = RDMAP_WC_READ,
+	[RDMAP_WR_READ_INV] = RDMAP_WC_READ,
+	[RDMAP_WR_LOCAL_INV] = RDMAP_WC_LOCAL_INV,
+	[RDMAP_WR_BIND_MW] = RDMAP_WC_BIND_MW,
+};
+
+/* Complete the element at the tail. */
+static void complete_tail(struct rdmap *r, uint32_t tail, enum rdmap_wc_status status)
+{
+	const struct rdmap_wqe *w = rdmap_sq_at(r->sq, tail);
+	bool tell = status != RDMAP_WC_SUCCESS || w->flags & RDMAP_WR_SIGNALED;
+	struct rdmap_wc wc = {
+		.wr_id = w->wr_id,
+		.byte_len = w->length,
+		.status = (uint8_t)status,
+		.op = w->op < RDMAP_WR_OPS ? wc_ops[w->op] : RDMAP_WC_SEND,
+	};
+
+	/* The slot may be posted to again as soon as tail has passed it: w is not read after. */
+	atomic_store_explicit(&r->sq->tail, tail + 1, memory_order_release);
+	if (tell)
+		r->ops->complete(r->user, &wc);
+}
+
+void rdmap_sq_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status status)
+{
+	struct rdmap_sq *q = r->sq;
+
+	w->done = true;
+	w->status = (uint8_t)status;
+	/* RFC 5040 section 5.5 rule 15: completed in the order in which they were submitted. */
+	while (rdmap_alive(r)) {
+		uint32_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
+
+		w = rdmap_sq_at(q, tail);
+		if (tail == q->next || !w->done)
+			return;
+		complete_tail(r, tail, w->status);
+	}
+}
+
+void rdmap_recv_complete(struct rdmap *r, struct rdmap_wc *wc)
+{
+	wc->wr_id = r->rqe->wr_id;
+	wc->op = RDMAP_WC_RECV;
+	r->rqe = NULL;
+	r->ops->complete(r->user, wc);
+	r->ops->recv_done(r->user);
+}
+
+void rdmap_flush_sq(struct rdmap *r)
+{
+	struct rdmap_sq *q = r->sq;
+
+	if (r->rqe != NULL)
+		rdmap_recv_complete(r, &(struct rdmap_wc){.status = RDMAP_WC_WR_FLUSH_ERR});
+	r->tx = RDMAP_TX_NONE;
+	r->reads_out = 0;
+	for (;;) {
+		uint32_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
+		const struct rdmap_wqe *w = rdmap_sq_at(q, tail);
+
+		if (tail == atomic_load_explicit(&q->head, memory_order_acquire))
+			break;
+		q->next = tail + 1;
+		complete_tail(r, tail, w->done ? w->status : RDMAP_WC_WR_FLUSH_ERR);
+	}
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rdmap/rdmap_priv.h"
+
+#include <string.h>
+
+/* ---- sending ----------------------------------------------------------------------------- */
+
+/* The DDP header that a Read Request of one segment has; its peer's bytes, made again. */
+static void put_read_request_header(uint8_t *p, uint32_t msn)
+{
+	ddp_put_untagged(p, true, RDMAP_CONTROL(RDMAP_OP_READ_REQUEST), 0, RDMAP_QN_READ, msn, 0);
+}
+
+size_t rdmap_terminate_build(const struct rdmap_error *e, uint8_t *out)
+{
+	uint8_t *p = out + RDMAP_TERM_HEADER_LEN;
+
+	memset(out, 0, RDMAP_TERM_HEADER_LEN);
+	out[RDMAP_AT_TERM_TYPE] = (uint8_t)(e->layer << 4 | e->etype);
+	out[RDMAP_AT_TERM_CODE] = e->code;
+	if (e->segment == NULL && e->read_msn == NULL)
+		return RDMAP_TERM_HEADER_LEN;
+	out[RDMAP_AT_TERM_HDRCT] = RDMAP_HDRCT_M | RDMAP_HDRCT_D;
+	if (e->segment != NULL) {
+		store_be16(p, (uint16_t)e->segment->ulpdu->len);
+		ddp_copy_header(e->segment, p + RDMAP_TERM_LENGTH_LEN);
+		p += RDMAP_TERM_LENGTH_LEN + e->segment->header_len;
+	} else {
+		store_be16(p, DDP_UNTAGGED_LEN + RDMAP_READ_HEADER_LEN);
+		put_read_request_header(p + RDMAP_TERM_LENGTH_LEN, *e->read_msn);
+		p += RDMAP_TERM_LENGTH_LEN + DDP_UNTAGGED_LEN;
+	}
+	if (e->read_header != NULL) {
+		out[RDMAP_AT_TERM_HDRCT] |= RDMAP_HDRCT_R;
+		memcpy(p, e->read_header, RDMAP_READ_HEADER_LEN);
+		p += RDMAP_READ_HEADER_LEN;
+	}
+	return (size_t)(p - out);
+}
+
+/* Send the Terminate and FIN, now if there is room. */
+static void send_terminate(struct rdmap *r)
+{
+	uint32_t len = DDP_UNTAGGED_LEN + (uint32_t)r->term_len;
+	uint8_t *p = mpa_reserve(r->mpa, len, true);
+
+	if (p == NULL && r->operational)
+		return; /* writable() comes here again */
+	/* A responder that has not seen a good FPDU must not send one (RFC 5044 7.1.2). */
+	if (p != NULL) {
+		ddp_put_untagged(p, true, RDMAP_CONTROL(RDMAP_OP_TERMINATE), 0, RDMAP_QN_TERMINATE,
+			r->ddp.tx_msn[RDMAP_QN_TERMINATE], 0);
+		memcpy(p + DDP_UNTAGGED_LEN, r->term, r->term_len);
+		mpa_commit(r->mpa);
+		mpa_push(r->mpa);
+	}
+	r->term_len = 0;
+	mpa_shutdown(r->mpa);
+}
+
+void rdmap_terminate_retry(struct rdmap *r)
+{
+	if (r->mpa != NULL && r->term_len != 0)
+		send_terminate(r);
+}
+
+void rdmap_fail(struct rdmap *r, const struct rdmap_error *e)
+{
+	/* RFC 5040 section 7.1: the first error is the one that is told. */
+	if (!rdmap_alive(r))
+		return;
+	r->term_len = (uint8_t)rdmap_terminate_build(e, r->term);
+	mpa_drop_input(r->mpa);
+	send_terminate(r);
+	rdmap_end(r, &(struct rdmap_end){.kind = RDMAP_END_TERMINATE_TX,
+			     .layer = e->layer,
+			     .etype = e->etype,
+			     .code = e->code});
+}
+
+void rdmap_fail_ddp(struct rdmap *r, enum ddp_error error, const struct ddp_segment *s)
+{
+	rdmap_fail(r, &(struct rdmap_error){.layer = RDMAP_LAYER_DDP,
+			      .etype = (uint8_t)(error >> 8),
+			      .code = (uint8_t)error,
+			      .segment = s});
+}
+
+void rdmap_fail_rdma(struct rdmap *r, uint8_t etype, uint8_t code, const struct ddp_segment *s)
+{
+	rdmap_fail(
+		r, &(struct rdmap_error){
+			   .layer = RDMAP_LAYER_RDMA, .etype = etype, .code = code, .segment = s});
+}
+
+void rdmap_terminate(struct rdmap *r, uint8_t layer, uint8_t etype, uint8_t code)
+{
+	rdmap_fail(r, &(struct rdmap_error){.layer = layer, .etype = etype, .code = code});
+}
+
+/* ---- receiving --------------------------------------------------------------------------- */
+
+/* What a received Terminate quotes of our message. */
+struct quoted {
+	bool known, tagged;
+	uint32_t qn, msn, stag;
+	uint64_t to;
+};
+
+/* The work request's status for the peer's error. */
+static enum rdmap_wc_status status_of(const struct rdmap_end *e)
+{
+	bool rdma = e->layer == RDMAP_LAYER_RDMA, ddp = e->layer == RDMAP_LAYER_DDP;
+
+	if (rdma && e->code == RDMAP_CODE_CANNOT_INVALIDATE)
+		return RDMAP_WC_REM_INV_REQ_ERR;
+	if (rdma && e->etype == RDMAP_ETYPE_PROTECTION)
+		return RDMAP_WC_REM_ACCESS_ERR;
+	if (ddp && e->etype == DDP_ERROR_INVALID_STAG >> 8)
+		return RDMAP_WC_REM_ACCESS_ERR;
+	if (ddp && (e->etype << 8 | e->code) == DDP_ERROR_TOO_LONG)
+		return RDMAP_WC_REM_INV_REQ_ERR;
+	return RDMAP_WC_REM_OP_ERR;
+}
+
+static bool names(const struct quoted *q, const struct rdmap_wqe *w)
+{
+	switch (w->op) {
+	case RDMAP_WR_WRITE:
+		return q->tagged && q->stag == w->remote_stag && q->to - w->remote_to <= w->length;
+	case RDMAP_WR_READ:
+	case RDMAP_WR_READ_INV:
+		return !q->tagged && q->qn == RDMAP_QN_READ && q->msn == w->read_msn;
+	case RDMAP_WR_SEND:
+	case RDMAP_WR_SEND_INV:
+		return !q->tagged && q->qn == RDMAP_QN_SEND && q->msn == w->read_msn;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Give the oldest work request that the Terminate names its status; rdmap_flush_sq() completes it
+ * in its turn. A Write or Send has often completed already: its data was in the LLP.
+ */
+static void blame(struct rdmap *r, const struct quoted *q, enum rdmap_wc_status status)
+{
+	uint32_t i = atomic_load_explicit(&r->sq->tail, memory_order_relaxed);
+	uint32_t end = r->sq->next + (r->tx == RDMAP_TX_SQ);
+
+	for (; i != end; i++) {
+		struct rdmap_wqe *w = rdmap_sq_at(r->sq, i);
+
+		if (!names(q, w))
+			continue;
+		w->done = true;
+		w->status = (uint8_t)status;
+		return;
+	}
+}
+
+static void parse_quoted(struct quoted *q, const uint8_t *p, size_t len)
+{
+	if (len < DDP_TAGGED_LEN)
+		return;
+	q->tagged = p[DDP_AT_CONTROL] & DDP_CONTROL_TAGGED;
+	if (q->tagged) {
+		q->stag = load_be32(p + DDP_AT_STAG);
+		q->to = load_be64(p + DDP_AT_TO);
+	} else if (len >= DDP_UNTAGGED_LEN) {
+		q->qn = load_be32(p + DDP_AT_QN);
+		q->msn = load_be32(p + DDP_AT_MSN);
+	} else {
+		return;
+	}
+	q->known = true;
+}
+
+void rdmap_on_terminate(struct rdmap *r, struct ddp_segment *s)
+{
+	struct rdmap_end end = {.kind = RDMAP_END_TERMINATE_RX};
+	uint8_t buf[RDMAP_TERM_MAX];
+	size_t len = s->len < sizeof buf ? s->len : sizeof buf;
+	const size_t quote = RDMAP_TERM_HEADER_LEN + RDMAP_TERM_LENGTH_LEN;
+	struct quoted q = {0};
+
+	ddp_place(s, buf, (uint32_t)len);
+	end.etype = RDMAP_ETYPE_OPERATION;
+	end.code = RDMAP_CODE_UNSPECIFIED; /* for one that is too short to say */
+	if (len >= RDMAP_TERM_HEADER_LEN) {
+		end.layer = buf[RDMAP_AT_TERM_TYPE] >> 4;
+		end.etype = buf[RDMAP_AT_TERM_TYPE] & 0xf;
+		end.code = buf[RDMAP_AT_TERM_CODE];
+		if (buf[RDMAP_AT_TERM_HDRCT] & RDMAP_HDRCT_D && len > quote)
+			parse_quoted(&q, buf + quote, len - quote);
+	}
+	if (q.known)
+		blame(r, &q, status_of(&end));
+	/* RFC 5040 section 6.2.1: a graceful LLP teardown. */
+	mpa_drop_input(r->mpa);
+	mpa_shutdown(r->mpa);
+	rdmap_end(r, &end);
+}

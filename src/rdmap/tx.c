@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rdmap/rdmap_priv.h"
+
+#define MESSAGE_MAX UINT32_C(0x7fffffff) /* what this RNIC's verbs promise */
+
+/* What siw and cxgb4 put there; nobody looks at it in an empty message. */
+#define RTR_STAG 1
+
+/* ---- errors of our own ------------------------------------------------------------------- */
+
+/* The work request at sq->next cannot be done: it completes in its turn, the stream ends. */
+static enum rdmap_progress fail_wqe(
+	struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status status)
+{
+	w->done = true;
+	w->status = (uint8_t)status;
+	r->sq->next++;
+	r->tx = RDMAP_TX_NONE;
+	/* RFC 5040 section 7.1 case 1. */
+	rdmap_terminate(r, RDMAP_LAYER_RDMA, RDMAP_ETYPE_CATASTROPHIC, 0);
+	return RDMAP_OVER;
+}
+
+static enum rdmap_progress finish_wqe(struct rdmap *r, struct rdmap_wqe *w)
+{
+	r->sq->next++;
+	r->tx = RDMAP_TX_NONE;
+	rdmap_sq_done(r, w, RDMAP_WC_SUCCESS);
+	return rdmap_alive(r) ? RDMAP_MORE : RDMAP_OVER;
+}
+
+/* ---- messages with payload --------------------------------------------------------------- */
+
+static enum rdmap_progress fill_segment(
+	struct rdmap *r, struct rdmap_wqe *w, uint8_t *payload, uint32_t n)
+{
+	if (rdmap_gather(r, w, payload, n) != 0) {
+		mpa_cancel(r->mpa);
+		return fail_wqe(r, w, RDMAP_WC_LOC_PROT_ERR);
+	}
+	mpa_commit(r->mpa);
+	r->tx_offset += n;
+	return r->tx_offset == w->length ? finish_wqe(r, w) : RDMAP_MORE;
+}
+
+static enum rdmap_progress send_write(struct rdmap *r, struct rdmap_wqe *w)
+{
+	uint32_t left = w->length - r->tx_offset, max = r->mulpdu - DDP_TAGGED_LEN;
+	uint32_t n = left < max ? left : max;
+	uint8_t *p = mpa_reserve(r->mpa, DDP_TAGGED_LEN + n, true);
+
+	if (p == NULL)
+		return RDMAP_BLOCKED;
+	ddp_put_tagged(p, n == left, RDMAP_CONTROL(RDMAP_OP_WRITE), w->remote_stag,
+		w->remote_to + r->tx_offset);
+	return fill_segment(r, w, p + DDP_TAGGED_LEN, n);
+}
+
+static uint8_t send_opcode(const struct rdmap_wqe *w)
+{
+	bool solicited = w->flags & RDMAP_WR_SOLICITED;
+
+	if (w->op == RDMAP_WR_SEND_INV)
+		return solicited ? RDMAP_OP_SEND_SE_INV : RDMAP_OP_SEND_INV;
+	return solicited ? RDMAP_OP_SEND_SE : RDMAP_OP_SEND;
+}
+
+static enum rdmap_progress send_send(struct rdmap *r, struct rdmap_wqe *w)
+{
+	uint32_t left = w->length - r->tx_offset, max = r->mulpdu - DDP_UNTAGGED_LEN;
+	uint32_t n = left < max ? left : max;
+	uint8_t *p = mpa_reserve(r->mpa, DDP_UNTAGGED_LEN + n, true);
+
+	if (p == NULL)
+		return RDMAP_BLOCKED;
+	if (r->tx_offset == 0)
+		w->read_msn = r->ddp.tx_msn[RDMAP_QN_SEND];
+	ddp_put_untagged(p, n == left, RDMAP_CONTROL(send_opcode(w)),
+		w->op == RDMAP_WR_SEND_INV ? w->inv_stag : 0, RDMAP_QN_SEND, w->read_msn,
+		r->tx_offset);
+	r->ddp.tx_msn[RDMAP_QN_SEND] = w->read_msn + (n == left);
+	return fill_segment(r, w, p + DDP_UNTAGGED_LEN, n);
+}
+
+/* ---- the others -------------------------------------------------------------------------- */
+
+static enum rdmap_progress send_read(struct rdmap *r, struct rdmap_wqe *w)
+{
+	uint8_t *mem;
+
+	if (r->ord == 0)
+		return fail_wqe(r, w, RDMAP_WC_LOC_QP_OP_ERR);
+	if (w->length != 0 && (w->num_sge != 1 || w->sge[0].len < w->length ||
+				      r->ops->stag_check(r->user, w->sge[0].stag, w->sge[0].addr,
+					      w->length, RDMAP_ACCESS_READ_SINK, &mem) != 0))
+		return fail_wqe(r, w, RDMAP_WC_LOC_PROT_ERR);
+	return rdmap_send_read_request(r, w);
+}
+
+static enum rdmap_progress local_invalidate(struct rdmap *r, struct rdmap_wqe *w)
+{
+	if (r->ops->stag_invalidate(r->user, w->inv_stag, false) != 0)
+		return fail_wqe(r, w, RDMAP_WC_LOC_PROT_ERR);
+	return finish_wqe(r, w);
+}
+
+static enum rdmap_progress bind_window(struct rdmap *r, struct rdmap_wqe *w)
+{
+	int status = r->ops->local_op(r->user, w);
+
+	if (status != RDMAP_WC_SUCCESS)
+		return fail_wqe(r, w, (enum rdmap_wc_status)status);
+	return finish_wqe(r, w);
+}
+
+static enum rdmap_progress (*const senders[RDMAP_WR_OPS])(struct rdmap *, struct rdmap_wqe *) = {
+	[RDMAP_WR_SEND] = send_send,
+	[RDMAP_WR_SEND_INV] = send_send,
+	[RDMAP_WR_WRITE] = send_write,
+	[RDMAP_WR_READ] = send_read,
+	[RDMAP_WR_READ_INV] = send_read,
+	[RDMAP_WR_LOCAL_INV] = local_invalidate,
+	[RDMAP_WR_BIND_MW] = bind_window,
+};
+
+/* RFC 6581 section 9.2: before anything else. */
+static enum rdmap_progress send_rtr(struct rdmap *r)
+{
+	struct rdmap_inbound_read empty = {.src_stag = RTR_STAG};
+	uint8_t *p;
+
+	if (r->rtr_send & MPA_RTR_READ) {
+		if (!rdmap_put_read_request(r, &empty))
+			return RDMAP_BLOCKED;
+		r->rtr_read = true;
+	} else {
+		bool write = r->rtr_send & MPA_RTR_WRITE;
+
+		p = mpa_reserve(r->mpa, write ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN, true);
+		if (p == NULL)
+			return RDMAP_BLOCKED;
+		if (write)
+			ddp_put_tagged(p, true, RDMAP_CONTROL(RDMAP_OP_WRITE), RTR_STAG, 0);
+		else
+			ddp_put_untagged(p, true, RDMAP_CONTROL(RDMAP_OP_SEND), 0, RDMAP_QN_SEND,
+				r->ddp.tx_msn[RDMAP_QN_SEND]++, 0);
+		mpa_commit(r->mpa);
+	}
+	r->rtr_send = 0;
+	return RDMAP_MORE;
+}
+
+/* ---- the order of things ----------------------------------------------------------------- */
+
+static bool sq_may_start(const struct rdmap *r)
+{
+	const struct rdmap_sq *q = r->sq;
+	const struct rdmap_wqe *w;
+
+	if (q->next == atomic_load_explicit(&q->head, memory_order_acquire))
+		return false;
+	w = rdmap_sq_at(q, q->next);
+	/* RFC 5040 section 5.5 rule 12: a fence waits until all Reads before have completed. */
+	if (w->flags & RDMAP_WR_FENCE && r->reads_out != 0)
+		return false;
+	/* Section 6.1: never more outstanding than the ORD. */
+	if (w->op == RDMAP_WR_READ || w->op == RDMAP_WR_READ_INV)
+		return r->ord == 0 || r->reads_out + r->rtr_read < r->ord;
+	return true;
+}
+
+/* Choose the message to send now; messages are not interleaved (RFC 5041 section 5.3). */
+static bool choose(struct rdmap *r)
+{
+	bool sq = sq_may_start(r), response = r->in_count != 0;
+
+	if (!sq && !response)
+		return false;
+	r->tx = response && (!sq || r->response_turn) ? RDMAP_TX_RESPONSE : RDMAP_TX_SQ;
+	r->response_turn = r->tx == RDMAP_TX_SQ;
+	r->tx_offset = 0;
+	r->tx_at = (struct rdmap_sge_at){0};
+	return true;
+}
+
+static enum rdmap_progress step(struct rdmap *r)
+{
+	struct rdmap_wqe *w;
+
+	if (r->tx == RDMAP_TX_RESPONSE)
+		return rdmap_send_response(r);
+	w = rdmap_sq_at(r->sq, r->sq->next);
+	if (w->op >= RDMAP_WR_OPS)
+		return fail_wqe(r, w, RDMAP_WC_LOC_QP_OP_ERR);
+	if (w->length > MESSAGE_MAX)
+		return fail_wqe(r, w, RDMAP_WC_LOC_LEN_ERR);
+	return senders[w->op](r, w);
+}
+
+/* RFC 5040 section 6.2: when all that was posted is finished, our direction closes. */
+static void close_if_idle(struct rdmap *r)
+{
+	const struct rdmap_sq *q = r->sq;
+
+	if (r->tx == RDMAP_TX_NONE && r->in_count == 0 && r->rtr_send == 0 && !r->rtr_answer &&
+		atomic_load_explicit(&q->tail, memory_order_relaxed) ==
+			atomic_load_explicit(&q->head, memory_order_acquire))
+		mpa_shutdown(r->mpa);
+}
+
+void rdmap_run(struct rdmap *r)
+{
+	enum rdmap_progress p = RDMAP_MORE;
+
+	if (!rdmap_alive(r) || !r->operational || r->running)
+		return;
+	r->running = true;
+	r->wake = false;
+	r->mulpdu = mpa_mulpdu(r->mpa);
+	if (r->rtr_send != 0)
+		p = send_rtr(r);
+	if (p == RDMAP_MORE && r->rtr_answer)
+		p = rdmap_answer_rtr(r);
+	while (p == RDMAP_MORE && (r->tx != RDMAP_TX_NONE || choose(r)))
+		p = step(r);
+	r->running = false;
+	if (!rdmap_alive(r))
+		return;
+	if (r->closing)
+		close_if_idle(r);
+	mpa_push(r->mpa);
+}
