@@ -88,14 +88,14 @@ is_alive() { # PID
 stop_all() {
 	local job file
 	for file in "$case_dir"/*.pid; do
-		[[ -s $file ]] && kill -9 "$(<"$file")" 2>/dev/null
+		[[ ! -s $file ]] || kill -9 "$(<"$file")" 2>/dev/null || true
+		rm -f "$file"
 	done
 	for job in "${jobs[@]}"; do
-		kill "$job" 2>/dev/null
-		wait "$job" 2>/dev/null
+		kill "$job" 2>/dev/null || true
+		wait "$job" 2>/dev/null || true
 	done
 	jobs=()
-	return 0
 }
 
 has_line() { # FILE REGEX

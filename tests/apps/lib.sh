@@ -60,7 +60,7 @@ show_logs() { # NAME
 
 # Run one case: a function that returns 0, or says why not and returns another status.
 run_case() { # NAME FUNCTION [ARGUMENT]...
-	local name=$1 why started=$SECONDS
+	local name=$1 why begun=$SECONDS
 	shift
 	wanted "$name" || return 0
 	name=$suite-$name-$transport
@@ -69,7 +69,7 @@ run_case() { # NAME FUNCTION [ARGUMENT]...
 	mkdir -p "$case_dir"
 	rm -f "$out/$name".*
 	if "$@" >"$case_dir/why" 2>&1; then
-		result ok "$name" "$((SECONDS - started)) s"
+		result ok "$name" "$((SECONDS - begun)) s"
 	else
 		why=$(tail -n 1 "$case_dir/why")
 		result "not ok" "$name" "${why:-no reason given}"
