@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file ep_fake.h
+ * A double of rnic/ep.h (and of the little of the engine that goes with it): it connects nothing,
+ * notes what it is asked for, and emits what a test tells it to.
+ */
+#ifndef SUPPORT_EP_FAKE_H
+#define SUPPORT_EP_FAKE_H
+
+#include "rnic/ep.h"
+
+#define EP_FAKE_QP_NUM 17
+
+struct ep_fake {
+	unsigned live;            /**< endpoints that exist */
+	int fail;                 /**< what the next call that can fail answers, once */
+	struct rnic_ep *last;     /**< created or connected last */
+	struct ip_endpoint bound; /**< by the last bind */
+	bool reuse, v6only;
+	unsigned backlog;
+	unsigned connects, accepts, rejects, disconnects, listens;
+	struct rnic_conn_param param; /**< of the last connect or accept; private data is below */
+	uint8_t private_data[512];
+	uint16_t private_len;
+	bool resolve_at_once;   /**< emit ADDR_RESOLVED inside the call */
+	bool establish_at_once; /**< emit ESTABLISHED inside accept */
+};
+
+extern struct ep_fake ep_fake;
+
+/** Forget everything. No endpoint may exist. */
+void ep_fake_reset(void);
+
+/** What struct rnic is for those under test. */
+struct rnic *ep_fake_rnic(void);
+
+/** Emit an event as the engine would. Nothing happens on an endpoint that nobody adopted. */
+void ep_fake_emit(struct rnic_ep *ep, enum rnic_ep_event_type type, int status);
+
+/** The same with what came from the peer. */
+void ep_fake_emit_data(struct rnic_ep *ep, enum rnic_ep_event_type type, const void *data,
+	uint16_t len, uint16_t ird, uint16_t ord);
+
+/** A connection request arrives at @p listener. @return the request's endpoint. */
+struct rnic_ep *ep_fake_request(struct rnic_ep *listener, const char *local, const char *remote,
+	const void *data, uint16_t len);
+
+#endif

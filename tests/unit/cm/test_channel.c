@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unit/cm/client.h"
+
+/* Two ids are enough to tell their events apart; a channel never looks into them. */
+static struct ucma_id a, b;
+
+static void push(struct ucma_channel *ch, struct ucma_id *id, uint32_t mark)
+{
+	struct ucma_event *ev = calloc(1, sizeof *ev);
+
+	assert_non_null(ev);
+	ev->id = id;
+	ev->resp.event = mark;
+	ucma_channel_push(ch, ev);
+}
+
+static uint32_t pop(struct ucma_channel *ch)
+{
+	struct ucma_event *ev = TAILQ_FIRST(&ch->events);
+	uint32_t mark;
+
+	assert_non_null(ev);
+	assert_int_equal(ucma_channel_wait(ch), 0);
+	TAILQ_REMOVE(&ch->events, ev, link);
+	mark = ev->resp.event;
+	free(ev);
+	return mark;
+}
+
+static void end(struct ucma_channels *t, struct ucma_channel *ch)
+{
+	int fd = ch->fd;
+
+	ucma_channel_remove(t, ch);
+	close(fd);
+}
+
+static void flags_are_those_of_open(void **state)
+{
+	struct ucma_channels t = {0};
+	struct ucma_channel *x, *y;
+
+	assert_int_equal(ucma_channel_open(&t, O_NONBLOCK | O_CLOEXEC, &x), 0);
+	assert_true(fcntl(x->fd, F_GETFL) & O_NONBLOCK);
+	assert_true(fcntl(x->fd, F_GETFD) & FD_CLOEXEC);
+	assert_int_equal(ucma_channel_open(&t, 0, &y), 0);
+	assert_false(fcntl(y->fd, F_GETFL) & O_NONBLOCK);
+	assert_false(fcntl(y->fd, F_GETFD) & FD_CLOEXEC);
+	end(&t, x);
+	end(&t, y);
+	ucma_channels_fini(&t);
+}
+
+static void find_knows_its_own_descriptors_only(void **state)
+{
+	struct ucma_channels t = {0};
+	struct ucma_channel *ch;
+	int fd;
+
+	assert_null(ucma_channel_find(&t, 0));
+	assert_int_equal(ucma_channel_open(&t, O_NONBLOCK, &ch), 0);
+	fd = ch->fd;
+	assert_ptr_equal(ucma_channel_find(&t, fd), ch);
+	assert_null(ucma_channel_find(&t, fd + 1));
+	assert_null(ucma_channel_find(&t, -1));
+	assert_null(ucma_channel_find(&t, INT32_MAX));
+	end(&t, ch);
+	assert_null(ucma_channel_find(&t, fd));
+	ucma_channels_fini(&t);
+}
+
+static void the_table_grows(void **state)
+{
+	struct ucma_channels t = {0};
+	struct ucma_channel *ch[200];
+
+	for (size_t i = 0; i < 200; i++)
+		assert_int_equal(ucma_channel_open(&t, O_NONBLOCK, &ch[i]), 0);
+	for (size_t i = 0; i < 200; i++)
+		assert_ptr_equal(ucma_channel_find(&t, ch[i]->fd), ch[i]);
+	for (size_t i = 0; i < 200; i++)
+		end(&t, ch[i]);
+	ucma_channels_fini(&t);
+}
+
+static void each_event_is_one_count(void **state)
+{
+	struct ucma_channels t = {0};
+	struct ucma_channel *ch;
+
+	assert_int_equal(ucma_channel_open(&t, O_NONBLOCK, &ch), 0);
+	assert_int_equal(ucma_channel_wait(ch), -EAGAIN);
+	push(ch, &a, 1);
+	push(ch, &b, 2);
+	assert_int_equal(pop(ch), 1);
+	assert_int_equal(pop(ch), 2);
+	assert_int_equal(ucma_channel_wait(ch), -EAGAIN);
+	ucma_channel_unwait(ch);
+	assert_true(client_readable(ch->fd));
+	assert_int_equal(ucma_channel_wait(ch), 0);
+	end(&t, ch);
+	ucma_channels_fini(&t);
+}
+
+static void purge_takes_the_counts_of_a_blocking_channel_too(void **state)
+{
+	struct ucma_channels t = {0};
+	struct ucma_channel *ch;
+
+	assert_int_equal(ucma_channel_open(&t, 0, &ch), 0);
+	push(ch, &a, 1);
+	push(ch, &b, 2);
+	push(ch, &a, 3);
+	ucma_channel_purge(ch, &a);
+	assert_int_equal(pop(ch), 2);
+	assert_false(client_readable(ch->fd));
+	end(&t, ch);
+	ucma_channels_fini(&t);
+}
+
+/* A reader has its count already, and the event is gone before it looks: nobody may hang. */
+static void purge_survives_a_reader_who_was_faster(void **state)
+{
+	struct ucma_channels t = {0};
+	struct ucma_channel *ch;
+
+	assert_int_equal(ucma_channel_open(&t, 0, &ch), 0);
+	push(ch, &a, 1);
+	assert_int_equal(ucma_channel_wait(ch), 0);
+	ucma_channel_purge(ch, &a);
+	assert_true(TAILQ_EMPTY(&ch->events));
+	assert_false(client_readable(ch->fd));
+	end(&t, ch);
+	ucma_channels_fini(&t);
+}
+
+static void move_keeps_order_and_counts(void **state)
+{
+	struct ucma_channels t = {0};
+	struct ucma_channel *x, *y;
+
+	assert_int_equal(ucma_channel_open(&t, 0, &x), 0);
+	assert_int_equal(ucma_channel_open(&t, 0, &y), 0);
+	push(y, &b, 1);
+	push(x, &a, 2);
+	push(x, &b, 3);
+	push(x, &a, 4);
+	ucma_channel_move(x, y, &a);
+	ucma_channel_move(y, y, &a);
+	assert_int_equal(pop(x), 3);
+	assert_false(client_readable(x->fd));
+	assert_int_equal(pop(y), 1);
+	assert_int_equal(pop(y), 2);
+	assert_int_equal(pop(y), 4);
+	assert_false(client_readable(y->fd));
+	end(&t, x);
+	end(&t, y);
+	ucma_channels_fini(&t);
+}
+
+static void the_last_reference_frees(void **state)
+{
+	struct ucma_channels t = {0};
+	struct ucma_channel *ch;
+
+	assert_int_equal(ucma_channel_open(&t, 0, &ch), 0);
+	ucma_channel_ref(ch);
+	end(&t, ch);
+	assert_true(ch->closed);
+	ucma_channel_unref(ch);
+	ucma_channels_fini(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(flags_are_those_of_open),
+		cmocka_unit_test(find_knows_its_own_descriptors_only),
+		cmocka_unit_test(the_table_grows),
+		cmocka_unit_test(each_event_is_one_count),
+		cmocka_unit_test(purge_takes_the_counts_of_a_blocking_channel_too),
+		cmocka_unit_test(purge_survives_a_reader_who_was_faster),
+		cmocka_unit_test(move_keeps_order_and_counts),
+		cmocka_unit_test(the_last_reference_frees),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

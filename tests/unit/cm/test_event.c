@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unit/cm/client.h"
+
+static void events_come_in_their_order(void **state)
+{
+	struct client c = client_open();
+	uint32_t a = client_create(&c, 1), b = client_create(&c, 2);
+	struct rdma_ucm_event_resp r;
+
+	assert_int_equal(client_resolve(&c, b, "10.0.0.2"), 0);
+	assert_int_equal(client_resolve(&c, a, "10.0.0.2"), 0);
+	assert_int_equal(client_route(&c, b), 0);
+	client_expect(&c, UCMA_EVENT_ADDR_RESOLVED, 2);
+	client_expect(&c, UCMA_EVENT_ADDR_RESOLVED, 1);
+	client_expect(&c, UCMA_EVENT_ROUTE_RESOLVED, 2);
+	assert_int_equal(client_event(&c, &r), -EAGAIN);
+	assert_int_equal(client_destroy(&c, b), 2);
+	assert_int_equal(client_destroy(&c, a), 1);
+	client_close(&c);
+}
+
+static void a_request_carries_the_listeners_name_and_a_new_id(void **state)
+{
+	struct client c = client_open();
+	struct rnic_ep *ep;
+	uint32_t listener = client_listener(&c, 0x33, &ep);
+	struct rdma_ucm_event_resp r;
+	struct rdma_ucm_query_route_resp route;
+	struct rdma_ucm_query q = {.response = (uintptr_t)&route};
+	struct sockaddr_in6 src = client_sa("10.0.0.1", 7174), dst = client_sa("10.0.0.2", 50000);
+
+	ep_fake_request(ep, "10.0.0.1", "10.0.0.2", "private", 7);
+	r = client_expect(&c, UCMA_EVENT_CONNECT_REQUEST, 0x33);
+	assert_int_not_equal(r.id, listener);
+	/* The fake told: we may use 5, the peer may use 3. */
+	assert_int_equal(r.param.conn.initiator_depth, 5);
+	assert_int_equal(r.param.conn.responder_resources, 3);
+	assert_int_equal(r.param.conn.private_data_len, 7);
+	assert_memory_equal(r.param.conn.private_data, "private", 7);
+	q.id = r.id;
+	assert_int_equal(CALL_RESP(&c, QUERY_ROUTE, q, route), 0);
+	assert_memory_equal(&route.src_addr, &src, sizeof src);
+	assert_memory_equal(&route.dst_addr, &dst, sizeof dst);
+	assert_int_equal(route.node_guid, GUID);
+	/* It counts against the listener. */
+	assert_int_equal(client_destroy(&c, r.id), 0);
+	assert_int_equal(client_destroy(&c, listener), 1);
+	client_close(&c);
+}
+
+static void a_v6_request_has_v6_addresses(void **state)
+{
+	struct client c = client_open();
+	struct rnic_ep *ep;
+	struct rdma_ucm_query_route_resp route;
+	struct rdma_ucm_query q = {.response = (uintptr_t)&route};
+
+	client_listener(&c, 0x33, &ep);
+	ep_fake_request(ep, "fd00::1", "fd00::2", NULL, 0);
+	q.id = client_expect(&c, UCMA_EVENT_CONNECT_REQUEST, 0x33).id;
+	assert_int_equal(CALL_RESP(&c, QUERY_ROUTE, q, route), 0);
+	assert_int_equal(route.dst_addr.sin6_family, AF_INET6);
+	assert_int_equal(route.dst_addr.sin6_addr.s6_addr[15], 2);
+	client_close(&c);
+}
+
+static void long_private_data_and_depths_are_cut(void **state)
+{
+	struct client c = client_open();
+	struct rdma_ucm_connect q = {.conn_param = client_param(), .id = client_routed(&c, 1)};
+	struct rdma_ucm_event_resp r;
+	uint8_t data[512];
+
+	memset(data, 'y', sizeof data);
+	assert_int_equal(CALL(&c, CONNECT, q), 0);
+	ep_fake_emit_data(ep_fake.last, RNIC_EP_ESTABLISHED, data, sizeof data, 0x3fff, 300);
+	r = client_expect(&c, UCMA_EVENT_ESTABLISHED, 1);
+	assert_int_equal(r.param.conn.private_data_len, 255);
+	assert_int_equal(r.param.conn.private_data[254], 'y');
+	assert_int_equal(r.param.conn.private_data[255], 0);
+	assert_int_equal(r.param.conn.responder_resources, 255);
+	assert_int_equal(r.param.conn.initiator_depth, 255);
+	client_close(&c);
+}
+
+/* Who destroys a listener has not read its requests: their endpoints end with it. */
+static void unread_requests_end_with_their_listener(void **state)
+{
+	struct client c = client_open();
+	struct rnic_ep *ep;
+	uint32_t listener = client_listener(&c, 0x33, &ep);
+	struct rdma_ucm_event_resp r;
+
+	ep_fake_request(ep, "10.0.0.1", "10.0.0.2", NULL, 0);
+	ep_fake_request(ep, "10.0.0.1", "10.0.0.3", NULL, 0);
+	assert_int_equal(ep_fake.live, 3);
+	assert_int_equal(client_destroy(&c, listener), 0);
+	assert_int_equal(ep_fake.live, 0);
+	assert_false(client_readable(c.fd));
+	assert_int_equal(client_event(&c, &r), -EAGAIN);
+	client_close(&c);
+}
+
+static void a_request_that_was_read_outlives_its_listener(void **state)
+{
+	struct client c = client_open();
+	struct rnic_ep *ep;
+	uint32_t listener = client_listener(&c, 0x33, &ep), id = client_request(&c, 0x33, ep);
+	struct rdma_ucm_accept q = {.uid = 0x44, .conn_param = client_param(), .id = id};
+
+	assert_int_equal(client_destroy(&c, listener), 1);
+	assert_int_equal(CALL(&c, ACCEPT, q), 0);
+	client_close(&c);
+}
+
+static void unread_events_go_with_their_id(void **state)
+{
+	struct client c = client_open();
+	uint32_t a = client_create(&c, 1), b = client_create(&c, 2);
+
+	assert_int_equal(client_resolve(&c, a, "10.0.0.2"), 0);
+	assert_int_equal(client_resolve(&c, b, "10.0.0.2"), 0);
+	assert_int_equal(client_route(&c, a), 0);
+	assert_int_equal(client_destroy(&c, a), 0);
+	client_expect(&c, UCMA_EVENT_ADDR_RESOLVED, 2);
+	assert_false(client_readable(c.fd));
+	assert_int_equal(client_destroy(&c, b), 1);
+	client_close(&c);
+}
+
+static void nothing_is_told_before_accept(void **state)
+{
+	struct client c = client_open();
+	struct rnic_ep *ep;
+	struct rdma_ucm_event_resp r;
+
+	client_listener(&c, 0x33, &ep);
+	client_request(&c, 0x33, ep);
+	ep_fake_emit(ep_fake.last, RNIC_EP_DISCONNECTED, -ECONNRESET);
+	assert_int_equal(client_event(&c, &r), -EAGAIN);
+	client_close(&c);
+}
+
+/* Libraries from before ECE give room for 4 or 12 bytes less. */
+static void the_answer_may_be_shorter(void **state)
+{
+	struct client c = client_open();
+	struct rdma_ucm_event_resp r;
+	struct rdma_ucm_get_event q = {.response = (uintptr_t)&r};
+	uint16_t shortest = offsetof(struct rdma_ucm_event_resp, reserved);
+
+	memset(&r, 0xee, sizeof r);
+	assert_int_equal(client_resolve(&c, client_create(&c, 1), "10.0.0.2"), 0);
+	assert_int_equal(
+		client_call(&c, RDMA_USER_CM_CMD_GET_EVENT, &q, sizeof q, shortest - 1), -ENOSPC);
+	assert_int_equal(client_call(&c, RDMA_USER_CM_CMD_GET_EVENT, &q, sizeof q, shortest), 0);
+	assert_int_equal(r.uid, 1);
+	assert_int_equal(r.reserved, 0xeeeeeeee);
+	client_close(&c);
+}
+
+struct reader {
+	struct client *c;
+	int fd;
+	int got, err;
+};
+
+static void *read_one(void *arg)
+{
+	struct reader *r = arg;
+	struct rdma_ucm_event_resp resp;
+
+	r->err = client_event_on(r->c, r->fd, &resp);
+	r->got = (int)resp.uid;
+	return NULL;
+}
+
+static void several_readers_share_a_blocking_channel(void **state)
+{
+	struct client c = client_open();
+	struct client blocking = {c.u, ucma_open(c.u, 0)};
+	struct reader r[4];
+	pthread_t t[4];
+	int sum = 0;
+
+	for (int i = 0; i < 4; i++) {
+		r[i] = (struct reader){&c, blocking.fd, 0, 0};
+		pthread_create(&t[i], NULL, read_one, &r[i]);
+	}
+	for (unsigned i = 1; i <= 4; i++)
+		assert_int_equal(
+			client_resolve(&blocking, client_create(&blocking, i), "10.0.0.2"), 0);
+	for (int i = 0; i < 4; i++) {
+		pthread_join(t[i], NULL);
+		assert_int_equal(r[i].err, 0);
+		sum += r[i].got;
+	}
+	assert_int_equal(sum, 1 + 2 + 3 + 4);
+	ucma_close(c.u, blocking.fd);
+	close(blocking.fd);
+	client_close(&c);
+}
+
+/* Without a heap block of its own, which would be lost. */
+static void *cancelled_reader(void *arg)
+{
+	static struct rdma_ucm_event_resp resp;
+	const struct reader *r = arg;
+	struct {
+		struct rdma_ucm_cmd_hdr h;
+		struct rdma_ucm_get_event q;
+	} cmd = {{RDMA_USER_CM_CMD_GET_EVENT, sizeof cmd.q, sizeof resp}, {(uintptr_t)&resp}};
+
+	ucma_write(r->c->u, r->fd, &cmd, sizeof cmd);
+	return NULL;
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+#define UNWINDING_TRIPS_THE_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UNWINDING_TRIPS_THE_SANITIZER 1
+#endif
+#endif
+
+/* rping cancels its event thread inside rdma_get_cm_event(); nothing may stay locked or leak. */
+static void a_blocked_reader_can_be_cancelled(void **state)
+{
+#ifdef UNWINDING_TRIPS_THE_SANITIZER
+	/* AddressSanitizer does not unpoison the frames that a cancelled thread leaves. */
+	skip();
+#endif
+	struct client c = client_open();
+	struct client blocking = {c.u, ucma_open(c.u, 0)};
+	struct ucma_channel *ch = ucma_channel_find(&c.u->channels, blocking.fd);
+	struct reader r = {&c, blocking.fd, 0, 0};
+	unsigned refs;
+	pthread_t t;
+	void *result;
+
+	pthread_create(&t, NULL, cancelled_reader, &r);
+	/* Until it has reached the channel: it takes a reference before it waits. */
+	do {
+		sched_yield();
+		pthread_mutex_lock(&c.u->lock);
+		refs = ch->refs;
+		pthread_mutex_unlock(&c.u->lock);
+	} while (refs == 1);
+	pthread_cancel(t);
+	pthread_join(t, &result);
+	assert_ptr_equal(result, PTHREAD_CANCELED);
+	assert_int_equal(ch->refs, 1);
+	client_create(&blocking, 1);
+	ucma_close(c.u, blocking.fd);
+	close(blocking.fd);
+	client_close(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(events_come_in_their_order),
+		cmocka_unit_test(a_request_carries_the_listeners_name_and_a_new_id),
+		cmocka_unit_test(a_v6_request_has_v6_addresses),
+		cmocka_unit_test(long_private_data_and_depths_are_cut),
+		cmocka_unit_test(unread_requests_end_with_their_listener),
+		cmocka_unit_test(a_request_that_was_read_outlives_its_listener),
+		cmocka_unit_test(unread_events_go_with_their_id),
+		cmocka_unit_test(nothing_is_told_before_accept),
+		cmocka_unit_test(the_answer_may_be_shorter),
+		cmocka_unit_test(several_readers_share_a_blocking_channel),
+		cmocka_unit_test(a_blocked_reader_can_be_cancelled),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
