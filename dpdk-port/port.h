@@ -2,6 +2,8 @@
 /**
  * @file port.h
  * One DPDK Ethernet port, opened by its device arguments, with one queue pair per engine.
+ *
+ * Threads: port_open() and port_close() from any; all else under the engine's lock.
  */
 #ifndef DPDK_PORT_PORT_H
 #define DPDK_PORT_PORT_H
@@ -13,13 +15,14 @@
 #include <stdint.h>
 
 struct port;
+struct capture;
 
 struct port_config {
-	const char *device;     /**< "net_memif0,role=client,...", "0000:03:00.0", ... */
-	const char *eal;        /**< further EAL arguments, or NULL */
-	const uint8_t *mac;     /**< to set on the port; NULL: its own */
-	uint16_t mtu;           /**< wanted; 0: the port's */
-	uint32_t memory_mib;    /**< for packet buffers; 0: default */
+	const char *device;  /**< "net_memif0,role=client,...", "0000:03:00.0", ... */
+	const char *eal;     /**< further EAL arguments, or NULL */
+	const uint8_t *mac;  /**< to set on the port; NULL: its own */
+	uint16_t mtu;        /**< wanted; 0: the port's */
+	uint32_t memory_mib; /**< for packet buffers; 0: default */
 	const struct log_sink *log;
 };
 
@@ -34,6 +37,8 @@ struct port_error {
  * @return 0, or negative errno with @p e filled in.
  */
 int port_open(const struct port_config *cfg, struct port **out, struct port_error *e);
+
+/** Stop and detach the device. All its packets must have been freed. */
 void port_close(struct port *p);
 
 struct port_caps {
@@ -52,9 +57,36 @@ unsigned port_rx(struct port *p, struct rte_mbuf **pkts, unsigned n);
 
 /** Queue one frame; owns it. Sent by port_flush() or when a burst is full. */
 void port_tx(struct port *p, struct rte_mbuf *m);
+
+/** Send what is queued. What the port has no room for stays queued while its link is up. */
 void port_flush(struct port *p);
 
-/** Link state as the driver has it, without waiting. @param speed Mb/s, 0 unknown. */
+/** Frames queued that the port had no room for at the last flush. */
+unsigned port_backlog(const struct port *p);
+
+/** Link state as the driver has it, without waiting. @param speed Mb/s, 0 unknown; or NULL. */
 bool port_link(struct port *p, uint32_t *speed);
+
+/** Record all frames from now on; NULL: none. @p now of each is the engine's, see port_set_now().
+ */
+void port_set_capture(struct port *p, struct capture *c);
+
+/** The time that captured frames get, ns. */
+void port_set_now(struct port *p, uint64_t now);
+
+/**
+ * A descriptor that polls readable when frames have come, or -1. It belongs to the port. Call
+ * port_rx_arm() before sleeping on it and port_rx_woken() after.
+ */
+int port_rx_fd(const struct port *p);
+void port_rx_arm(struct port *p);
+void port_rx_woken(struct port *p);
+
+struct port_stats {
+	uint64_t rx_packets, tx_packets;
+	uint64_t tx_dropped; /**< no room for long, or the link down: TCP sends again */
+};
+
+const struct port_stats *port_get_stats(const struct port *p);
 
 #endif

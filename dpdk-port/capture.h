@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file capture.h
+ * All that a port sends and receives, as a pcapng file (draft-ietf-opsawg-pcapng).
+ *
+ * The engine copies each frame, as a finished block of the file, into a ring; a thread writes the
+ * ring out. A frame that the port is to checksum is written with the checksums it will have.
+ * When the ring is full, frames are left out and counted: a capture never holds up the stack.
+ */
+#ifndef DPDK_PORT_CAPTURE_H
+#define DPDK_PORT_CAPTURE_H
+
+#include "base/log.h"
+
+#include <rte_mbuf.h>
+#include <stdint.h>
+
+struct capture;
+
+enum capture_direction { CAPTURE_IN = 1, CAPTURE_OUT = 2 }; /* of epb_flags, section 4.3.1 */
+
+/**
+ * Create @p path and start its thread.
+ * @param ifname of the interface in the file.
+ * @param now ns on the clock that capture_packet() is given; stamps become time of day.
+ * @return 0, -errno (file), -ENOMEM.
+ */
+int capture_open(const char *path, const char *ifname, uint64_t now, const struct log_sink *log,
+	struct capture **out);
+
+/** Write out what is left, with the count of frames left out, and close. NULL does nothing. */
+void capture_close(struct capture *c);
+
+/** Copy one frame. One thread at a time. */
+void capture_packet(
+	struct capture *c, const struct rte_mbuf *m, enum capture_direction dir, uint64_t now);
+
+/** Frames left out because the ring was full. */
+uint64_t capture_dropped(const struct capture *c);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/clock.h"
+
+#include <cpuid.h>
+
+#define CALIBRATION_MIN_NS UINT64_C(20000000)
+
+uint64_t clock_kernel_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+struct clock_sample clock_sample_now(void)
+{
+	struct clock_sample best = {0}, s;
+	uint64_t before, after, shortest = UINT64_MAX;
+
+	/* Of a few tries the one with the least between its two readings of the counter. */
+	for (int i = 0; i < 5; i++) {
+		before = rte_rdtsc();
+		s.ns = clock_kernel_ns();
+		after = rte_rdtsc();
+		s.tsc = before + (after - before) / 2;
+		if (after - before < shortest) {
+			shortest = after - before;
+			best = s;
+		}
+	}
+	return best;
+}
+
+/** CPUID leaf 8000_0007h, EDX bit 8: the TSC runs at one rate in all power states. */
+static bool tsc_is_invariant(void)
+{
+	unsigned a, b, c, d;
+
+	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
+}
+
+void clock_init(struct port_clock *c, const struct clock_sample *since)
+{
+	uint64_t cycles, ns;
+
+	c->base = clock_sample_now();
+	c->mult = 0;
+	if (!tsc_is_invariant())
+		return;
+	cycles = rte_get_tsc_hz();
+	ns = UINT64_C(1000000000);
+	if (since && c->base.ns - since->ns >= CALIBRATION_MIN_NS) {
+		cycles = c->base.tsc - since->tsc;
+		ns = c->base.ns - since->ns;
+	}
+	if (cycles)
+		c->mult = (uint64_t)(((unsigned __int128)ns << 32) / cycles);
+}

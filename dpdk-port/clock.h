@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file clock.h
+ * Nanoseconds on a monotonic clock, read without a system call: the TSC scaled by a multiplier
+ * that is computed once. Where the TSC is not invariant, clock_gettime() stands in.
+ */
+#ifndef DPDK_PORT_CLOCK_H
+#define DPDK_PORT_CLOCK_H
+
+#include <rte_cycles.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+/** The TSC and CLOCK_MONOTONIC read at the same moment. */
+struct clock_sample {
+	uint64_t tsc;
+	uint64_t ns;
+};
+
+struct port_clock {
+	struct clock_sample base;
+	uint64_t mult; /**< ns per cycle, times 2^32; 0: clock_gettime() */
+};
+
+struct clock_sample clock_sample_now(void);
+
+/**
+ * Start a clock that continues CLOCK_MONOTONIC.
+ * @param since an earlier sample to measure the TSC's rate against, if 20 ms have passed since:
+ *        DPDK's own figure is rounded to 10 MHz. NULL: DPDK's figure is good enough.
+ */
+void clock_init(struct port_clock *c, const struct clock_sample *since);
+
+/** CLOCK_MONOTONIC in ns, by the kernel. */
+uint64_t clock_kernel_ns(void);
+
+/** Nanoseconds at @p tsc cycles, which must not be before the clock's start. */
+static inline uint64_t clock_at(const struct port_clock *c, uint64_t tsc)
+{
+	return c->base.ns + (uint64_t)((unsigned __int128)(tsc - c->base.tsc) * c->mult >> 32);
+}
+
+/** Nanoseconds now. May step back by what two cores' counters differ, a few ns. */
+static inline uint64_t clock_ns(const struct port_clock *c)
+{
+	uint64_t tsc;
+
+	if (!c->mult)
+		return clock_kernel_ns();
+	tsc = rte_rdtsc();
+	return clock_at(c, tsc > c->base.tsc ? tsc : c->base.tsc);
+}
+
+#endif

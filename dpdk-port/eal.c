@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/eal.h"
+#include "dpdk-port/eal_log.h"
+#include "dpdk-port/pool.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <pthread.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_log.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define EAL_MAX_ARGS 64
+#define EAL_TEXT     2048
+
+/* The EAL is a singleton of the process, hence this. */
+static struct {
+	pthread_mutex_t lock;
+	enum { EAL_IDLE, EAL_OURS, EAL_JOINED } state;
+	bool failed; /**< a start of ours did not succeed */
+	struct clock_sample sample;
+} eal = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/** The arguments of rte_eal_init(), and the text they point into. */
+struct eal_args {
+	int argc;
+	char *argv[EAL_MAX_ARGS + 1];
+	char text[EAL_TEXT];
+	size_t len;
+	bool user; /**< some are the user's */
+	int result, error;
+};
+
+bool eal_is_software(const char *device)
+{
+	return strncmp(device, "net_", 4) == 0 || strncmp(device, "virtio_user", 11) == 0 ||
+	       strncmp(device, "eth_", 4) == 0;
+}
+
+static bool args_add(struct eal_args *a, const char *word, size_t len)
+{
+	if (a->argc == EAL_MAX_ARGS || len >= sizeof a->text - a->len)
+		return false;
+	a->argv[a->argc++] = memcpy(a->text + a->len, word, len);
+	a->text[a->len + len] = '\0';
+	a->len += len + 1;
+	return true;
+}
+
+static bool args_word(struct eal_args *a, const char *word)
+{
+	return args_add(a, word, strlen(word));
+}
+
+/** Split @p text at blanks; single or double quotes keep them. */
+static bool args_split(struct eal_args *a, const char *text)
+{
+	char word[EAL_TEXT];
+	size_t n;
+
+	while (*text) {
+		char quote = 0;
+
+		while (isspace((unsigned char)*text))
+			text++;
+		if (!*text)
+			break;
+		for (n = 0; *text && (quote || !isspace((unsigned char)*text)); text++) {
+			if (!quote && (*text == '\'' || *text == '"'))
+				quote = *text;
+			else if (quote && *text == quote)
+				quote = 0;
+			else if (n < sizeof word - 1)
+				word[n++] = *text;
+		}
+		if (quote || !args_add(a, word, n))
+			return false;
+	}
+	return true;
+}
+
+/** True if one of the words is option @p name, alone or as "name=value". */
+static bool args_has(const struct eal_args *a, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (int i = 0; i < a->argc; i++)
+		if (strncmp(a->argv[i], name, len) == 0 &&
+			(!a->argv[i][len] || a->argv[i][len] == '='))
+			return true;
+	return false;
+}
+
+/** One lcore that floats over the CPUs that the process may use. */
+static void format_lcores(char *buf, size_t len)
+{
+	cpu_set_t set;
+	size_t n = (size_t)snprintf(buf, len, "0@(");
+	const char *sep = "";
+
+	if (sched_getaffinity(0, sizeof set, &set)) {
+		CPU_ZERO(&set);
+		CPU_SET(0, &set);
+	}
+	for (int i = 0; i < CPU_SETSIZE && n < len - 8; i++) {
+		if (!CPU_ISSET(i, &set))
+			continue;
+		n += (size_t)snprintf(buf + n, len - n, "%s%d", sep, i);
+		sep = ",";
+	}
+	snprintf(buf + n, len - n, ")");
+}
+
+static const char *log_option(const struct log_sink *log)
+{
+	/* Errors are always wanted: one of them is the reason when a port does not open. */
+	switch (log ? log->max_level : LOG_LEVEL_ERROR) {
+	case LOG_LEVEL_DEBUG:
+		return "*:debug";
+	case LOG_LEVEL_INFO:
+		return "*:info";
+	default:
+		return "*:warning";
+	}
+}
+
+/** Add @p option and its @p value, unless the @p user has it. */
+static bool args_default(
+	struct eal_args *a, const struct eal_args *user, const char *option, const char *value)
+{
+	if (args_has(user, option))
+		return true;
+	return args_word(a, option) && (!value || args_word(a, value));
+}
+
+/** Ordinary memory and nothing shared: no root, no hugepages, no files. */
+static bool args_software(
+	struct eal_args *a, const struct eal_args *user, const struct port_config *cfg)
+{
+	uint32_t mib = cfg->memory_mib ? cfg->memory_mib : POOL_DEFAULT_MIB;
+	bool ok = args_default(a, user, "--no-pci", NULL);
+	char text[16];
+
+	if (args_has(user, "--in-memory") || args_has(user, "--huge-dir") ||
+		args_has(user, "--socket-mem"))
+		return ok; /* hugepages after all */
+	/* This is address space: pages are touched by the pools that are made of it. */
+	snprintf(text, sizeof text, "%u", RTE_MIN(mib, 1u << 18) * 2 + 384);
+	return ok && args_default(a, user, "--no-huge", NULL) &&
+	       args_default(a, user, "--no-shconf", NULL) && args_default(a, user, "-m", text);
+}
+
+/** Hugepages that vanish with the process, and only the device asked for. */
+static bool args_hardware(
+	struct eal_args *a, const struct eal_args *user, const struct port_config *cfg)
+{
+	bool ok = true;
+
+	if (!args_has(user, "--proc-type") && !args_has(user, "--no-huge"))
+		ok = args_default(a, user, "--in-memory", NULL);
+	/* The host's other NICs are not ours to take. */
+	if (!args_has(user, "-b"))
+		ok = ok && args_default(a, user, "-a", cfg->device);
+	return ok;
+}
+
+static int args_build(struct eal_args *a, const struct port_config *cfg, struct port_error *e)
+{
+	struct eal_args user = {0};
+	char buf[512];
+	bool ok;
+
+	if (cfg->eal && !args_split(&user, cfg->eal)) {
+		snprintf(e->text, sizeof e->text,
+			"eal arguments \"%.200s\": a quote is not closed, or they are too long",
+			cfg->eal);
+		return -EINVAL;
+	}
+	if (args_has(&user, "-h") || args_has(&user, "--help") || args_has(&user, "--")) {
+		snprintf(e->text, sizeof e->text,
+			"eal arguments \"%.200s\": -h, --help and -- have no place here", cfg->eal);
+		return -EINVAL;
+	}
+	/* EAL calls openlog() with its own name for the program: this leaves syslog's as it is. */
+	ok = args_word(a, program_invocation_short_name);
+	format_lcores(buf, sizeof buf);
+	if (!args_has(&user, "-l") && !args_has(&user, "-c"))
+		ok = ok && args_default(a, &user, "--lcores", buf);
+	snprintf(buf, sizeof buf, "uiwarp-%d", (int)getpid());
+	ok = ok && args_default(a, &user, "--file-prefix", buf);
+	if (!args_has(&user, "--telemetry"))
+		ok = ok && args_default(a, &user, "--no-telemetry", NULL);
+	ok = ok && args_default(a, &user, "--log-level", log_option(cfg->log));
+	if (eal_is_software(cfg->device))
+		ok = ok && args_software(a, &user, cfg);
+	else
+		ok = ok && args_hardware(a, &user, cfg);
+	/* The user's come last and so have the last word. */
+	a->user = user.argc > 0;
+	for (int i = 0; i < user.argc; i++)
+		ok = ok && args_word(a, user.argv[i]);
+	if (ok)
+		return 0;
+	snprintf(e->text, sizeof e->text, "eal arguments: too many or too long");
+	return -EINVAL;
+}
+
+static void *eal_thread(void *arg)
+{
+	struct eal_args *a = arg;
+	char *argv[EAL_MAX_ARGS + 1];
+	FILE *out = stdout, *err = stderr, *usage = NULL, *complaint = NULL;
+
+	memcpy(argv, a->argv, sizeof argv); /* EAL permutes it */
+	/* Arguments of the user's can be wrong, and then EAL prints its usage to stdout, and getopt
+	 * to stderr what it could not make out. */
+	if (a->user) {
+		usage = eal_log_stream((int)RTE_LOG_DEBUG);
+		complaint = eal_log_stream((int)RTE_LOG_ERR);
+	}
+	if (usage && complaint) {
+		stdout = usage;
+		stderr = complaint;
+	}
+	a->result = rte_eal_init(a->argc, argv);
+	a->error = rte_errno;
+	stdout = out;
+	stderr = err;
+	if (usage)
+		fclose(usage);
+	if (complaint)
+		fclose(complaint);
+	return NULL;
+}
+
+/** Run eal_thread() with all signals blocked, which the EAL's own threads inherit. */
+static int run_thread(struct eal_args *a)
+{
+	sigset_t all, before;
+	pthread_t t;
+	int r;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&t, NULL, eal_thread, a);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (r == 0)
+		pthread_join(t, NULL);
+	return -r;
+}
+
+static int eal_init(const struct port_config *cfg, struct port_error *e)
+{
+	struct eal_args a = {0};
+	struct clock_sample sample = clock_sample_now();
+	FILE *before = rte_log_get_stream(), *log;
+	char reason[400];
+	int r;
+
+	r = args_build(&a, cfg, e);
+	if (r)
+		return r;
+	log = eal_log_stream(0);
+	eal_log_to(cfg->log);
+	eal_log_watch();
+	if (log)
+		rte_openlog_stream(log);
+	r = run_thread(&a);
+	if (r) {
+		snprintf(e->text, sizeof e->text, "no thread to start DPDK on: %s", strerror(-r));
+	} else if (a.result >= 0) {
+		/* EAL made itself a directory that it has no use for without a shared
+		 * configuration. */
+		rmdir(rte_eal_get_runtime_dir());
+		eal.state = EAL_OURS;
+		eal.sample = sample;
+		eal_log_reason(reason, sizeof reason);
+		return 0;
+	} else if (a.error == EALREADY && !eal.failed) {
+		eal.state = EAL_JOINED;
+	} else {
+		eal.failed = true; /* from some failures the EAL does not recover */
+		r = a.user ? -EINVAL : -ENODEV;
+		if (!eal_log_reason(reason, sizeof reason))
+			snprintf(reason, sizeof reason, "%s", rte_strerror(a.error));
+		snprintf(e->text, sizeof e->text, "DPDK does not start%s%.100s%s: %.340s",
+			a.user ? " with eal arguments \"" : "", a.user ? cfg->eal : "",
+			a.user ? "\"" : "", reason);
+	}
+	/* The stream is not closed: a thread of the EAL's may be about to write to it. */
+	rte_openlog_stream(before == stderr ? NULL : before);
+	eal_log_reason(reason, sizeof reason);
+	return r;
+}
+
+int eal_start(const struct port_config *cfg, struct port_error *e)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&eal.lock);
+	if (eal.state == EAL_IDLE)
+		r = eal_init(cfg, e);
+	pthread_mutex_unlock(&eal.lock);
+	return r;
+}
+
+const struct clock_sample *eal_clock_sample(void)
+{
+	return eal.state == EAL_OURS ? &eal.sample : NULL;
+}

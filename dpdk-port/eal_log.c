@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* DPDK logs to one stream per process: ours cuts it into lines for the sink in force, and keeps
+ * the first error, which is the one that tells: those after it say that something failed. */
+#include "dpdk-port/eal_log.h"
+#include "dpdk-port/eal.h"
+
+#include <pthread.h>
+#include <rte_log.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_MAX_LEN 400
+
+static struct {
+	pthread_mutex_t lock;
+	const struct log_sink *sink;
+	char line[LINE_MAX_LEN];
+	size_t len;
+	char reason[LINE_MAX_LEN];
+	bool watching;
+} eal_log = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static enum log_level line_level(int dpdk, bool starting)
+{
+	/* While a port is opened its errors come back as one sentence: do not say them twice. */
+	if (dpdk <= (int)RTE_LOG_ERR)
+		return starting ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING;
+	if (dpdk <= (int)RTE_LOG_NOTICE)
+		return LOG_LEVEL_INFO;
+	return LOG_LEVEL_DEBUG;
+}
+
+static void line_done(int dpdk_level)
+{
+	eal_log.line[eal_log.len] = '\0';
+	if (eal_log.watching && dpdk_level <= (int)RTE_LOG_ERR && !eal_log.reason[0])
+		memcpy(eal_log.reason, eal_log.line, eal_log.len + 1);
+	if (eal_log.len)
+		log_printf(eal_log.sink, line_level(dpdk_level, eal_log.watching), "DPDK: %s",
+			eal_log.line);
+	eal_log.len = 0;
+}
+
+static ssize_t log_write(void *cookie, const char *buf, size_t size)
+{
+	int level = cookie ? (int)(intptr_t)cookie : rte_log_cur_msg_loglevel();
+
+	if (level <= 0)
+		level = (int)RTE_LOG_DEBUG;
+	pthread_mutex_lock(&eal_log.lock);
+	for (size_t i = 0; i < size; i++) {
+		if (buf[i] == '\n')
+			line_done(level);
+		else if (eal_log.len < sizeof eal_log.line - 1)
+			eal_log.line[eal_log.len++] = buf[i];
+	}
+	pthread_mutex_unlock(&eal_log.lock);
+	return (ssize_t)size;
+}
+
+FILE *eal_log_stream(int level)
+{
+	FILE *f = fopencookie(
+		(void *)(intptr_t)level, "w", (cookie_io_functions_t){.write = log_write});
+
+	if (f)
+		setvbuf(f, NULL, _IOLBF, 0);
+	return f;
+}
+
+void eal_log_to(const struct log_sink *log)
+{
+	pthread_mutex_lock(&eal_log.lock);
+	eal_log.sink = log;
+	pthread_mutex_unlock(&eal_log.lock);
+}
+
+void eal_log_release(const struct log_sink *log)
+{
+	pthread_mutex_lock(&eal_log.lock);
+	if (eal_log.sink == log)
+		eal_log.sink = NULL;
+	pthread_mutex_unlock(&eal_log.lock);
+}
+
+void eal_log_watch(void)
+{
+	pthread_mutex_lock(&eal_log.lock);
+	eal_log.watching = true;
+	eal_log.reason[0] = '\0';
+	pthread_mutex_unlock(&eal_log.lock);
+}
+
+bool eal_log_reason(char *buf, size_t len)
+{
+	bool any;
+
+	pthread_mutex_lock(&eal_log.lock);
+	any = eal_log.watching && eal_log.reason[0];
+	if (any)
+		snprintf(buf, len, "%s", eal_log.reason);
+	eal_log.watching = false;
+	pthread_mutex_unlock(&eal_log.lock);
+	return any;
+}

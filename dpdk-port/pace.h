@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file pace.h
+ * How long the engine's thread sleeps after a round. A pure function of what the thread saw and
+ * when, so that it can be tested without a thread.
+ *
+ * - Packets come: go on at once for a few microseconds, then sleep briefly between looks, for
+ *   as long as the traffic is recent. Brief sleeps, not spinning: the application may be spinning
+ *   on this very core, and a task that sleeps is let in at once when it wakes.
+ * - Nothing comes: sleep longer and longer. With a descriptor that tells of packets, until the
+ *   next deadline.
+ * - An application thread polls without a pause: stay away, longer and longer; if it has paused,
+ *   look after the packets, for it may be waiting for memory to change.
+ */
+#ifndef DPDK_PORT_PACE_H
+#define DPDK_PORT_PACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PACE_SPIN_NS   UINT64_C(3000)      /**< after a packet, before the first sleep */
+#define PACE_SHORT_NS  UINT64_C(10000)     /**< between looks while traffic is recent */
+#define PACE_RECENT_NS UINT64_C(20000000)  /**< how long traffic is recent */
+#define PACE_AWAY_NS   UINT64_C(1000000)   /**< at most, while the application polls */
+#define PACE_IDLE_NS   UINT64_C(2000000)   /**< at most, with nothing that tells of packets */
+#define PACE_LINK_NS   UINT64_C(100000000) /**< between looks at the link; at most asleep */
+
+/** An application that polls comes by at least this often. */
+#define PACE_INLINE_NS UINT64_C(4000)
+
+struct pace {
+	bool tells;           /**< the port has a descriptor that tells of packets */
+	uint64_t last_packet; /**< ns; 0: none yet */
+	uint64_t last_rounds; /**< the application's rounds at the last look */
+	uint64_t last_look;
+	uint64_t sleep;  /**< the last one's length */
+	unsigned polled; /**< looks in a row that found the application polling */
+};
+
+struct pace_step {
+	uint64_t sleep; /**< ns; 0: go on at once */
+	bool wait_rx;   /**< wake for packets: the descriptor is to be watched */
+	bool wait_wake; /**< wake for new deadlines */
+};
+
+/**
+ * Called when the thread wakes. @param rounds engine.inline_rounds.
+ * @return true when an application is driving the engine: leave it alone.
+ */
+bool pace_look(struct pace *p, uint64_t now, uint64_t rounds);
+
+/** After a look that found an application polling. */
+struct pace_step pace_away(struct pace *p);
+
+/**
+ * After a round. @param handled packets, or frames that wait for room in the port.
+ * @param deadline of the engine's timers, ns or TIMER_NEVER.
+ */
+struct pace_step pace_after(struct pace *p, uint64_t now, unsigned handled, uint64_t deadline);
+
+#endif

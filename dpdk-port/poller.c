@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/poller.h"
+
+#include "dpdk-port/eal.h"
+#include "dpdk-port/lcore.h"
+
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define POLL_BURST 32
+
+static uint64_t poller_clock(void *ctx)
+{
+	struct poller *p = ctx;
+	uint64_t now = clock_ns(&p->clock);
+
+	/* Two cores' counters may differ by a little; the stack's time must not go back. */
+	if (now > p->last)
+		p->last = now;
+	return p->last;
+}
+
+static void poller_enter(void *ctx)
+{
+	struct poller *p = ctx;
+
+	p->had = lcore_enter(p->lcore);
+}
+
+static void poller_leave(void *ctx)
+{
+	struct poller *p = ctx;
+
+	lcore_leave(p->had);
+}
+
+static unsigned poller_poll(void *ctx, uint64_t now)
+{
+	struct poller *p = ctx;
+	struct rte_mbuf *pkts[POLL_BURST];
+	unsigned n, handled = 0;
+
+	port_set_now(p->port, now);
+	n = port_rx(p->port, pkts, POLL_BURST);
+	if (p->tcp)
+		tcp_set_now(p->tcp, now);
+	if (p->ip)
+		handled = ip_input(p->ip, pkts, n, now);
+	else if (n)
+		rte_pktmbuf_free_bulk(pkts, n);
+	timer_wheel_run(&p->engine->wheel, now);
+	return handled;
+}
+
+static void poller_flush(void *ctx)
+{
+	struct poller *p = ctx;
+
+	port_flush(p->port);
+}
+
+static void poller_wake(void *ctx)
+{
+	struct poller *p = ctx;
+	uint64_t one = 1;
+
+	if (write(p->wake_fd, &one, sizeof one) < 0)
+		return; /* the counter is full: a wake-up is pending */
+}
+
+const struct engine_ops poller_ops = {
+	.clock = poller_clock,
+	.enter = poller_enter,
+	.leave = poller_leave,
+	.poll = poller_poll,
+	.flush = poller_flush,
+	.wake = poller_wake,
+};
+
+int poller_init(struct poller *p, struct engine *e, struct port *port)
+{
+	*p = (struct poller){.engine = e, .port = port};
+	p->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (p->wake_fd < 0)
+		return -errno;
+	clock_init(&p->clock, eal_clock_sample());
+	p->lcore = lcore_reserve();
+	engine_init(e, &poller_ops, p);
+	return 0;
+}
+
+void poller_fini(struct poller *p)
+{
+	engine_fini(p->engine);
+	lcore_release(p->lcore);
+	close(p->wake_fd);
+}
+
+void poller_transmit(void *port, struct rte_mbuf *m)
+{
+	port_tx(port, m);
+}
+
+void poller_wake_clear(struct poller *p)
+{
+	uint64_t n;
+
+	if (read(p->wake_fd, &n, sizeof n) < 0)
+		return; /* none was pending */
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/port_private.h"
+
+#include "dpdk-port/capture.h"
+
+#include <unistd.h>
+
+const struct port_caps *port_get_caps(const struct port *p)
+{
+	return &p->caps;
+}
+
+struct rte_mempool *port_pool(struct port *p)
+{
+	return p->pool;
+}
+
+const struct port_stats *port_get_stats(const struct port *p)
+{
+	return &p->stats;
+}
+
+void port_set_capture(struct port *p, struct capture *c)
+{
+	p->capture = c;
+}
+
+void port_set_now(struct port *p, uint64_t now)
+{
+	p->now = now;
+}
+
+unsigned port_rx(struct port *p, struct rte_mbuf **pkts, unsigned n)
+{
+	unsigned got = rte_eth_rx_burst(p->id, 0, pkts, (uint16_t)n);
+
+	if (unlikely(p->capture != NULL))
+		for (unsigned i = 0; i < got; i++)
+			capture_packet(p->capture, pkts[i], CAPTURE_IN, p->now);
+	p->stats.rx_packets += got;
+	return got;
+}
+
+void port_drop(struct port *p)
+{
+	p->stats.tx_dropped += p->tail - p->head;
+	while (p->head != p->tail)
+		rte_pktmbuf_free(p->queue[p->head++ & (PORT_QUEUE - 1)]);
+}
+
+/** Hand to the driver what it takes; the rest stays. */
+static void queue_send(struct port *p)
+{
+	while (p->head != p->tail) {
+		unsigned at = p->head & (PORT_QUEUE - 1);
+		unsigned n = RTE_MIN(p->tail - p->head, PORT_QUEUE - at);
+		unsigned sent;
+
+		sent = rte_eth_tx_burst(p->id, 0, p->queue + at, (uint16_t)RTE_MIN(n, PORT_BURST));
+		p->head += sent;
+		p->stats.tx_packets += sent;
+		if (!sent)
+			break;
+	}
+}
+
+void port_flush(struct port *p)
+{
+	if (p->head == p->tail)
+		return;
+	queue_send(p);
+	/* Nobody will ever take these: do not keep them until the link comes back. */
+	if (unlikely(p->head != p->tail) && !p->link_up)
+		port_drop(p);
+	p->backlog = p->tail - p->head;
+}
+
+unsigned port_backlog(const struct port *p)
+{
+	return p->backlog;
+}
+
+void port_tx(struct port *p, struct rte_mbuf *m)
+{
+	if (unlikely(p->capture != NULL))
+		capture_packet(p->capture, m, CAPTURE_OUT, p->now);
+	if (unlikely(p->tail - p->head == PORT_QUEUE)) {
+		queue_send(p);
+		if (p->tail - p->head == PORT_QUEUE) {
+			rte_pktmbuf_free(m);
+			p->stats.tx_dropped++;
+			return;
+		}
+	}
+	p->queue[p->tail++ & (PORT_QUEUE - 1)] = m;
+	/* With a backlog the port is full: try again once a round, not once a frame. */
+	if (p->tail - p->head >= PORT_BURST && !p->backlog) {
+		queue_send(p);
+		p->backlog = p->tail - p->head;
+	}
+}
+
+bool port_link(struct port *p, uint32_t *speed)
+{
+	struct rte_eth_link l = {0};
+
+	if (rte_eth_link_get_nowait(p->id, &l))
+		l.link_status = p->link_up;
+	p->link_up = l.link_status == RTE_ETH_LINK_UP;
+	if (speed)
+		*speed = l.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : l.link_speed;
+	return p->link_up;
+}
+
+int port_rx_fd(const struct port *p)
+{
+	return p->rx_fd;
+}
+
+void port_rx_arm(struct port *p)
+{
+	if (p->rx_event)
+		rte_eth_dev_rx_intr_enable(p->id, 0);
+}
+
+void port_rx_woken(struct port *p)
+{
+	uint64_t events;
+
+	if (!p->rx_event)
+		return;
+	rte_eth_dev_rx_intr_disable(p->id, 0);
+	/* An eventfd stays readable until it is read; it was set non-blocking at open. */
+	if (read(p->rx_fd, &events, sizeof events) < 0)
+		return;
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/eal.h"
+#include "dpdk-port/pool.h"
+#include "dpdk-port/port_private.h"
+#include "dpdk-port/rxfd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <net/if.h>
+#include <pthread.h>
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_malloc.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define PORT_DESC 512 /* ring entries: enough for a burst, few enough to stay in the cache */
+#define MTU_MIN   576
+
+/* Probing goes through the EAL's own tables, and its log has one reader. */
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct opening {
+	const struct port_config *cfg;
+	struct port *p;
+	struct port_error *e;
+	struct rte_eth_dev_info info;
+	char ifname[IF_NAMESIZE]; /**< the kernel's interface under the port, or empty */
+	uint16_t mtu;             /**< of the port */
+};
+
+__attribute__((format(printf, 3, 4))) static int fail(
+	struct opening *o, int error, const char *fmt, ...)
+{
+	char what[180], reason[400];
+	size_t len;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof what, fmt, ap);
+	va_end(ap);
+	snprintf(o->e->text, sizeof o->e->text, "port \"%.100s\": %s", o->cfg->device, what);
+	/* Where the sentence names what is wrong by itself there is no more to say. */
+	if (!eal_log_reason(reason, sizeof reason)) {
+		if (error == -EINVAL)
+			return error;
+		snprintf(reason, sizeof reason, "%s", rte_strerror(-error));
+	}
+	if (strstr(reason, "failed to parse device"))
+		snprintf(reason, sizeof reason, "no driver of its knows such a device");
+	len = strlen(o->e->text);
+	snprintf(o->e->text + len, sizeof o->e->text - len, ": %s", reason);
+	return error;
+}
+
+/** The device's name: its arguments up to the first comma. */
+static void device_name(const char *device, char *name, size_t len)
+{
+	size_t n = strcspn(device, ",");
+
+	snprintf(name, len, "%.*s", (int)n, device);
+}
+
+/** The port that device @p name made. @return false if it made none. */
+static bool port_find(const char *name, uint16_t *id)
+{
+	struct rte_eth_dev_info info;
+	uint16_t i;
+
+	if (rte_eth_dev_get_port_by_name(name, id) == 0)
+		return true;
+	RTE_ETH_FOREACH_DEV (i) {
+		if (rte_eth_dev_info_get(i, &info) || !info.device ||
+			strcmp(rte_dev_name(info.device), name))
+			continue;
+		*id = i;
+		return true;
+	}
+	return false;
+}
+
+static int probe(struct opening *o)
+{
+	char name[RTE_DEV_NAME_MAX_LEN];
+	int r;
+
+	device_name(o->cfg->device, name, sizeof name);
+	r = rte_dev_probe(o->cfg->device);
+	/* A device that the EAL probed when it started is there already. */
+	if (r && r != -EEXIST)
+		return fail(o, r, "DPDK cannot open it");
+	if (!port_find(name, &o->p->id))
+		return fail(o, -ENODEV, "DPDK has no Ethernet port for it");
+	r = rte_eth_dev_info_get(o->p->id, &o->info);
+	if (r)
+		return fail(o, r, "its driver does not describe it");
+	o->p->device = o->info.device;
+	snprintf(o->p->caps.driver, sizeof o->p->caps.driver, "%s", o->info.driver_name);
+	if (o->info.if_index)
+		if_indextoname(o->info.if_index, o->ifname);
+	return 0;
+}
+
+static bool driver_is(const struct opening *o, const char *name)
+{
+	return strcmp(o->p->caps.driver, name) == 0;
+}
+
+/** MTU of the kernel's interface under the port; 0 if there is none. */
+static uint16_t interface_mtu(const char *ifname)
+{
+	struct ifreq ifr;
+	int fd, r;
+
+	if (!*ifname)
+		return 0;
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return 0;
+	memset(&ifr, 0, sizeof ifr);
+	snprintf(ifr.ifr_name, sizeof ifr.ifr_name, "%s", ifname);
+	r = ioctl(fd, SIOCGIFMTU, &ifr);
+	close(fd);
+	return r ? 0 : (uint16_t)RTE_MIN(ifr.ifr_mtu, UINT16_MAX);
+}
+
+/** The number after "key=" in the device's arguments, or @p otherwise. */
+static unsigned device_number(const struct opening *o, const char *key, unsigned otherwise)
+{
+	char pattern[32];
+	const char *at;
+
+	snprintf(pattern, sizeof pattern, ",%s=", key);
+	at = strstr(o->cfg->device, pattern);
+	return at ? (unsigned)strtoul(at + strlen(pattern), NULL, 10) : otherwise;
+}
+
+/**
+ * AF_PACKET sends and receives through frames of a fixed size and cannot be asked about it: a
+ * larger frame is dropped. It must not change the interface's MTU either, which is the host's.
+ */
+static int choose_mtu_packet(struct opening *o)
+{
+	unsigned framesz = device_number(o, "framesz", 2048);
+	unsigned room = framesz > 128 ? framesz - 128 : 0; /* less header, address and alignment */
+	unsigned below = interface_mtu(o->ifname);
+	unsigned wanted = o->cfg->mtu;
+
+	o->mtu = (uint16_t)(wanted ? wanted : below ? below : RTE_ETHER_MTU);
+	if (below && o->mtu > below)
+		return fail(o, -EINVAL, "mtu %u is more than interface %s has, %u", o->mtu,
+			o->ifname, below);
+	if (pool_frame_size(o->mtu) <= room)
+		return 0;
+	if (wanted)
+		return fail(o, -EINVAL, "mtu %u needs larger frames: add framesz=%u,blocksz=%u",
+			wanted, o->mtu > 8000 ? 16384 : 8192, o->mtu > 8000 ? 65536 : 32768);
+	o->mtu = RTE_ETHER_MTU;
+	log_printf(o->cfg->log, LOG_LEVEL_WARNING,
+		"port %s: frames of framesz=%u hold an MTU of 1500, not the %u that %s has",
+		o->cfg->device, framesz, below, o->ifname);
+	return 0;
+}
+
+static int choose_mtu(struct opening *o)
+{
+	uint16_t own = 0;
+
+	if (driver_is(o, "net_af_packet"))
+		return choose_mtu_packet(o);
+	rte_eth_dev_get_mtu(o->p->id, &own);
+	o->mtu = o->cfg->mtu ? o->cfg->mtu : own ? own : RTE_ETHER_MTU;
+	if (o->mtu < MTU_MIN || o->mtu > o->info.max_mtu) {
+		return fail(o, -EINVAL, "mtu %u is not within its %u to %u", o->mtu, MTU_MIN,
+			o->info.max_mtu);
+	}
+	return 0;
+}
+
+/** Offloads worth having. Fast free stays off: buffers have external memory and references. */
+static void choose_offloads(struct opening *o, struct rte_eth_conf *conf)
+{
+	const uint64_t rx = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_TCP_CKSUM;
+	const uint64_t tx = RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
+
+	conf->rxmode.offloads = o->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
+	conf->txmode.offloads = o->info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	/* TAP's are computed by its driver in software, and cost it a copy. */
+	if (driver_is(o, "net_tap"))
+		return;
+	conf->rxmode.offloads |= o->info.rx_offload_capa & rx;
+	conf->txmode.offloads |= o->info.tx_offload_capa & tx;
+	o->p->caps.rx_cksum = (conf->rxmode.offloads & rx) == rx;
+	o->p->caps.tx_ipv4_cksum = conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM;
+	o->p->caps.tx_tcp_cksum = conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
+}
+
+/** Software devices have no interrupt but by their kernel descriptors, see find_rx_fd(). */
+static bool want_interrupt(const struct opening *o)
+{
+	return !eal_is_software(o->cfg->device) || strncmp(o->cfg->device, "virtio_user", 11) == 0;
+}
+
+static int configure(struct opening *o)
+{
+	struct rte_eth_conf conf = {0};
+	uint32_t most = o->info.max_rx_pktlen;
+	int r;
+
+	choose_offloads(o, &conf);
+	/* Drivers that know only the standard frame take no other number here. */
+	if (o->mtu <= o->info.max_mtu && most && most >= (uint32_t)o->mtu + RTE_ETHER_HDR_LEN)
+		conf.rxmode.mtu = o->mtu;
+	conf.intr_conf.rxq = want_interrupt(o);
+	r = rte_eth_dev_configure(o->p->id, 1, 1, &conf);
+	if (r && conf.intr_conf.rxq) {
+		conf.intr_conf.rxq = 0;
+		r = rte_eth_dev_configure(o->p->id, 1, 1, &conf);
+	}
+	if (r)
+		return fail(o, r, "it takes no configuration");
+	if (!driver_is(o, "net_af_packet")) {
+		uint16_t now = 0;
+
+		rte_eth_dev_get_mtu(o->p->id, &now);
+		r = now == o->mtu ? 0 : rte_eth_dev_set_mtu(o->p->id, o->mtu);
+		if (r && r != -ENOTSUP)
+			return fail(o, r, "it does not take mtu %u", o->mtu);
+	}
+	o->p->caps.mtu = o->mtu;
+	if (o->cfg->mac) {
+		struct rte_ether_addr a;
+
+		memcpy(a.addr_bytes, o->cfg->mac, 6);
+		r = rte_eth_dev_default_mac_addr_set(o->p->id, &a);
+		if (r)
+			return fail(o, r, "it does not take another MAC address");
+	}
+	return 0;
+}
+
+static int setup_queues(struct opening *o)
+{
+	struct port *p = o->p;
+	uint16_t rx = PORT_DESC, tx = PORT_DESC;
+	char name[RTE_MEMPOOL_NAMESIZE];
+	int socket = rte_eth_dev_socket_id(p->id), r;
+
+	snprintf(name, sizeof name, "uiwarp-%u", p->id);
+	p->pool = pool_create(name, o->mtu, o->cfg->memory_mib, socket);
+	if (!p->pool)
+		return fail(o, -rte_errno, "no memory for its packet buffers");
+	r = rte_eth_dev_adjust_nb_rx_tx_desc(p->id, &rx, &tx);
+	if (r)
+		return fail(o, r, "it has no room for descriptors");
+	r = rte_eth_rx_queue_setup(p->id, 0, rx, (unsigned)socket, NULL, p->pool);
+	if (r)
+		return fail(o, r, "it has no receive queue");
+	r = rte_eth_tx_queue_setup(p->id, 0, tx, (unsigned)socket, NULL);
+	if (r)
+		return fail(o, r, "it has no transmit queue");
+	return 0;
+}
+
+/** Where the port has an interrupt, or a descriptor of the kernel's, to sleep on. */
+static void find_rx_fd(struct opening *o)
+{
+	struct port *p = o->p;
+	int fd;
+
+	if (p->rx_fd >= 0)
+		return;
+	if (driver_is(o, "net_af_packet")) {
+		p->rx_fd = rxfd_packet_socket(o->info.if_index);
+		return;
+	}
+	if (!want_interrupt(o))
+		return;
+	fd = rte_eth_dev_rx_intr_ctl_q_get_fd(p->id, 0);
+	if (fd < 0 || rte_eth_dev_rx_intr_enable(p->id, 0))
+		return;
+	rte_eth_dev_rx_intr_disable(p->id, 0);
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+	p->rx_fd = fd;
+	p->rx_event = true;
+}
+
+static int start(struct opening *o)
+{
+	struct port *p = o->p;
+	struct rte_ether_addr mac;
+	int r;
+
+	if (driver_is(o, "net_tap"))
+		p->rx_fd = rxfd_tap_quiet(o->ifname);
+	r = rte_eth_dev_start(p->id);
+	if (r)
+		return fail(o, r, "it does not start");
+	find_rx_fd(o);
+	p->caps.rx_interrupt = p->rx_fd >= 0;
+	/* IPv6 neighbours ask by multicast (RFC 4861 section 7.2.1). */
+	if (rte_eth_allmulticast_enable(p->id))
+		rte_eth_promiscuous_enable(p->id);
+	r = rte_eth_macaddr_get(p->id, &mac);
+	if (r)
+		return fail(o, r, "it has no MAC address");
+	memcpy(p->caps.mac, mac.addr_bytes, 6);
+	port_link(p, NULL);
+	return 0;
+}
+
+static int open_steps(struct opening *o)
+{
+	int (*const steps[])(struct opening *) = {
+		probe, choose_mtu, configure, setup_queues, start};
+	int r = 0;
+
+	for (size_t i = 0; i < RTE_DIM(steps) && r == 0; i++)
+		r = steps[i](o);
+	return r;
+}
+
+/** Undo what port_open() did, as far as it came. */
+static void dismantle(struct port *p)
+{
+	if (p->id < RTE_MAX_ETHPORTS) {
+		port_drop(p);
+		rte_eth_dev_stop(p->id);
+		rte_eth_dev_close(p->id);
+	}
+	if (p->device)
+		rte_dev_remove(p->device);
+	rte_mempool_free(p->pool);
+	eal_log_release(p->log);
+	rte_free(p);
+}
+
+void port_close(struct port *p)
+{
+	pthread_mutex_lock(&open_lock);
+	dismantle(p);
+	pthread_mutex_unlock(&open_lock);
+}
+
+int port_open(const struct port_config *cfg, struct port **out, struct port_error *e)
+{
+	struct opening o = {.cfg = cfg, .e = e};
+	char rest[2];
+	int r;
+
+	r = eal_start(cfg, e);
+	if (r)
+		return r;
+	o.p = rte_zmalloc("port", sizeof *o.p, RTE_CACHE_LINE_SIZE);
+	if (!o.p) {
+		snprintf(e->text, sizeof e->text, "port \"%.120s\": no memory", cfg->device);
+		return -ENOMEM;
+	}
+	o.p->log = cfg->log;
+	o.p->rx_fd = -1;
+	o.p->id = RTE_MAX_ETHPORTS;
+	pthread_mutex_lock(&open_lock);
+	eal_log_to(cfg->log);
+	eal_log_watch();
+	r = open_steps(&o);
+	eal_log_reason(rest, sizeof rest);
+	if (r)
+		dismantle(o.p);
+	pthread_mutex_unlock(&open_lock);
+	if (r)
+		return r;
+	log_printf(cfg->log, LOG_LEVEL_INFO,
+		"port %s: %s, mtu %u, %02x:%02x:%02x:%02x:%02x:%02x%s%s%s", cfg->device,
+		o.p->caps.driver, o.p->caps.mtu, o.p->caps.mac[0], o.p->caps.mac[1],
+		o.p->caps.mac[2], o.p->caps.mac[3], o.p->caps.mac[4], o.p->caps.mac[5],
+		o.p->caps.rx_interrupt ? ", sleeps on receive" : "",
+		o.p->caps.rx_cksum ? ", receive checksums" : "",
+		o.p->caps.tx_tcp_cksum ? ", transmit checksums" : "");
+	*out = o.p;
+	return 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file port_private.h What port_open.c fills in and port.c works with. */
+#ifndef DPDK_PORT_PORT_PRIVATE_H
+#define DPDK_PORT_PORT_PRIVATE_H
+
+#include "dpdk-port/port.h"
+
+#include <rte_ethdev.h>
+
+#define PORT_BURST 32u
+
+/** Frames waiting for the driver, burst and backlog in one: a power of two. */
+#define PORT_QUEUE 1024u
+
+struct port {
+	uint16_t id;
+	bool link_up;
+	bool rx_event; /**< rx_fd is an interrupt to be armed, not a socket */
+	int rx_fd;
+	struct capture *capture;
+	uint64_t now;
+	unsigned head, tail; /**< of queue, counting freely */
+	unsigned backlog;
+	struct port_stats stats;
+	struct rte_mempool *pool;
+	struct rte_device *device;
+	struct port_caps caps;
+	const struct log_sink *log;
+	struct rte_mbuf *queue[PORT_QUEUE];
+};
+
+/** Drop everything that is queued for sending. */
+void port_drop(struct port *p);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/rxfd.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/if_packet.h>
+#include <linux/if_tun.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+typedef bool fd_match_fn(int fd, const void *arg);
+
+/** Call @p match for each open descriptor; the last that it said yes to, and how many did. */
+static int fd_find(fd_match_fn *match, const void *arg, unsigned *count)
+{
+	DIR *d = opendir("/proc/self/fd");
+	struct dirent *de;
+	int found = -1;
+
+	*count = 0;
+	if (!d)
+		return -1;
+	while ((de = readdir(d))) {
+		int fd = atoi(de->d_name);
+
+		if (de->d_name[0] == '.' || fd == dirfd(d) || !match(fd, arg))
+			continue;
+		found = fd;
+		++*count;
+	}
+	closedir(d);
+	return found;
+}
+
+static bool is_packet_socket(int fd, const void *arg)
+{
+	const unsigned *ifindex = arg;
+	struct sockaddr_ll sll;
+	socklen_t len = sizeof sll;
+
+	return getsockname(fd, (struct sockaddr *)&sll, &len) == 0 && len >= sizeof sll - 8 &&
+	       sll.sll_family == AF_PACKET && sll.sll_ifindex == (int)*ifindex;
+}
+
+int rxfd_packet_socket(unsigned ifindex)
+{
+	unsigned n;
+	int fd = fd_find(is_packet_socket, &ifindex, &n);
+
+	return n == 1 ? fd : -1;
+}
+
+/** A queue of TAP interface @p arg; its signals are turned off on the way. */
+static bool is_tap_queue(int fd, const void *arg)
+{
+	struct ifreq ifr;
+	int flags;
+
+	memset(&ifr, 0, sizeof ifr);
+	if (ioctl(fd, TUNGETIFF, &ifr) || strncmp(ifr.ifr_name, arg, IFNAMSIZ))
+		return false;
+	/* The queue that receives is the one that the driver made asynchronous; another of the
+	 * same interface only keeps it alive. */
+	flags = fcntl(fd, F_GETFL);
+	if (flags < 0 || !(flags & O_ASYNC))
+		return false;
+	fcntl(fd, F_SETFL, flags & ~O_ASYNC);
+	return true;
+}
+
+int rxfd_tap_quiet(const char *ifname)
+{
+	unsigned n;
+	int fd = fd_find(is_tap_queue, ifname, &n);
+
+	return n == 1 ? fd : -1;
+}

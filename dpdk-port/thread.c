@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/thread.h"
+
+#include "dpdk-port/pace.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/** What to ask the scheduler for: the length of a round or two. */
+#define SLICE_NS UINT64_C(100000)
+#define NICE     (-10)
+
+struct engine_thread {
+	struct engine_thread_config cfg;
+	struct pace pace;
+	bool link_up;
+	uint64_t next_housekeeping;
+	_Atomic bool stop;
+	struct {
+		_Atomic uint64_t looks, rounds, away, busy, sleeps;
+	} stats;
+	pthread_t thread;
+};
+
+static void count(_Atomic uint64_t *c)
+{
+	atomic_store_explicit(
+		c, atomic_load_explicit(c, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+/** struct sched_attr of sched_setattr(2), which libc does not declare. */
+struct sched_attributes {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+	uint32_t util_min, util_max;
+};
+
+/**
+ * Be let in soon after each sleep, though an application spins on the same core. Under EEVDF
+ * (Linux 6.6) a task that sleeps most of the time is let in when its timer ends, and a short
+ * slice (6.12) keeps it so when it has run a little more than its share; a privileged process
+ * also gets a better nice value. All are hints: without them the median is the same and the
+ * rare late wake-up is later. Not a real-time policy: at times this thread is busy for long, and
+ * would starve who shares the core.
+ */
+static void ask_scheduler(void)
+{
+	struct sched_attributes a = {.size = sizeof a, .runtime = SLICE_NS};
+	pid_t tid = gettid();
+
+	prctl(PR_SET_TIMERSLACK, 1);
+	a.nice = getpriority(PRIO_PROCESS, (id_t)tid);
+	if (syscall(SYS_sched_setattr, tid, &a, 0))
+		return;
+	setpriority(PRIO_PROCESS, (id_t)tid, NICE);
+}
+
+/** Drive a round unless somebody else does. @return what there was to do. */
+static unsigned drive(struct engine_thread *t)
+{
+	struct poller *p = t->cfg.poller;
+	unsigned n;
+
+	/* Not engine_round(): to wait here would make the application's thread wake this one. */
+	if (!engine_trylock(p->engine)) {
+		count(&t->stats.busy);
+		return 0;
+	}
+	count(&t->stats.rounds);
+	n = poller_ops.poll(p, p->engine->now);
+	engine_unlock(p->engine);
+	return n;
+}
+
+static void housekeeping(struct engine_thread *t, uint64_t now)
+{
+	struct poller *p = t->cfg.poller;
+	bool up;
+
+	t->next_housekeeping = now + PACE_LINK_NS;
+	engine_lock(p->engine);
+	up = port_link(p->port, NULL);
+	if (up != t->link_up && t->cfg.link_changed)
+		t->cfg.link_changed(t->cfg.ctx, up);
+	t->link_up = up;
+	if (t->cfg.housekeeping)
+		t->cfg.housekeeping(t->cfg.ctx);
+	engine_unlock(p->engine);
+}
+
+static void sleep_on(struct engine_thread *t, const struct pace_step *s, uint64_t now)
+{
+	struct poller *p = t->cfg.poller;
+	struct engine *e = p->engine;
+	struct timespec ts = {(time_t)(s->sleep / 1000000000), (long)(s->sleep % 1000000000)};
+	struct pollfd fds[2] = {{.fd = p->wake_fd, .events = POLLIN},
+		{.fd = s->wait_rx ? port_rx_fd(p->port) : -1, .events = POLLIN}};
+
+	if (s->wait_wake) {
+		/* Whoever sets an earlier deadline from here on wakes us; who did before is seen.
+		 */
+		atomic_store(&e->sleeping_until, now + s->sleep);
+		if (atomic_load(&e->deadline) < now + s->sleep || atomic_load(&e->doorbells))
+			goto out;
+	}
+	if (s->wait_rx)
+		port_rx_arm(p->port);
+	count(&t->stats.sleeps);
+	ppoll(fds, s->wait_rx ? 2 : 1, &ts, NULL);
+	if (s->wait_rx)
+		port_rx_woken(p->port);
+	if (fds[0].revents)
+		poller_wake_clear(p);
+out:
+	if (s->wait_wake)
+		atomic_store(&e->sleeping_until, 0);
+}
+
+/** One look: at the application, the packets, the link; then sleep as is right. */
+static void look(struct engine_thread *t)
+{
+	struct poller *p = t->cfg.poller;
+	struct engine *e = p->engine;
+	uint64_t now = clock_ns(&p->clock);
+	struct pace_step s;
+	unsigned n;
+
+	count(&t->stats.looks);
+	if (now >= t->next_housekeeping)
+		housekeeping(t, now);
+	if (pace_look(
+		    &t->pace, now, atomic_load_explicit(&e->inline_rounds, memory_order_relaxed))) {
+		count(&t->stats.away);
+		s = pace_away(&t->pace);
+	} else {
+		n = drive(t);
+		now = clock_ns(&p->clock);
+		s = pace_after(&t->pace, now, n, atomic_load(&e->deadline));
+	}
+	if (s.sleep)
+		sleep_on(t, &s, now);
+}
+
+static void look_dedicated(struct engine_thread *t)
+{
+	uint64_t now = clock_ns(&t->cfg.poller->clock);
+
+	count(&t->stats.looks);
+	if (now >= t->next_housekeeping)
+		housekeeping(t, now);
+	drive(t);
+}
+
+static void *engine_thread_main(void *arg)
+{
+	struct engine_thread *t = arg;
+
+	if (t->cfg.dedicated) {
+		while (!atomic_load_explicit(&t->stop, memory_order_relaxed))
+			look_dedicated(t);
+		return NULL;
+	}
+	ask_scheduler();
+	while (!atomic_load_explicit(&t->stop, memory_order_relaxed))
+		look(t);
+	return NULL;
+}
+
+static int spawn(struct engine_thread *t)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	cpu_set_t set;
+	int r = 0;
+
+	pthread_attr_init(&attr);
+	if (t->cfg.core >= 0) {
+		CPU_ZERO(&set);
+		if (t->cfg.core < CPU_SETSIZE)
+			CPU_SET(t->cfg.core, &set);
+		r = pthread_attr_setaffinity_np(&attr, sizeof set, &set);
+	}
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (r == 0)
+		r = pthread_create(&t->thread, &attr, engine_thread_main, t);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	if (r == 0)
+		pthread_setname_np(t->thread, "uiwarp-engine");
+	return -r;
+}
+
+int engine_thread_start(const struct engine_thread_config *cfg, struct engine_thread **out)
+{
+	struct engine_thread *t = calloc(1, sizeof *t);
+	int r;
+
+	if (!t)
+		return -ENOMEM;
+	t->cfg = *cfg;
+	t->pace.tells = port_rx_fd(cfg->poller->port) >= 0;
+	r = spawn(t);
+	if (r) {
+		free(t);
+		return r;
+	}
+	*out = t;
+	return 0;
+}
+
+void engine_thread_stop(struct engine_thread *t)
+{
+	if (!t)
+		return;
+	atomic_store(&t->stop, true);
+	poller_ops.wake(t->cfg.poller);
+	pthread_join(t->thread, NULL);
+	free(t);
+}
+
+struct engine_thread_stats engine_thread_stats(const struct engine_thread *t)
+{
+	return (struct engine_thread_stats){
+		.looks = atomic_load_explicit(&t->stats.looks, memory_order_relaxed),
+		.rounds = atomic_load_explicit(&t->stats.rounds, memory_order_relaxed),
+		.away = atomic_load_explicit(&t->stats.away, memory_order_relaxed),
+		.busy = atomic_load_explicit(&t->stats.busy, memory_order_relaxed),
+		.sleeps = atomic_load_explicit(&t->stats.sleeps, memory_order_relaxed),
+	};
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/eal.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <rte_eal.h>
+#include <rte_lcore.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char device[] = "net_null0";
+
+/** What has come out on stdout since it was redirected to this file. */
+static FILE *out;
+static int stdout_was;
+
+static void stdout_redirect(void)
+{
+	fflush(stdout);
+	out = tmpfile();
+	assert_non_null(out);
+	stdout_was = dup(1);
+	dup2(fileno(out), 1);
+}
+
+static long stdout_restore(void)
+{
+	struct stat st;
+
+	fflush(stdout);
+	fstat(fileno(out), &st);
+	dup2(stdout_was, 1);
+	close(stdout_was);
+	fclose(out);
+	return st.st_size;
+}
+
+static void wrong_arguments_give_a_sentence_and_print_nothing(void **state)
+{
+	const char *const wrong[] = {"--no-such-option", "--lcores=bad", "--iova-mode=xx", "'open",
+		"--help", "-h", "--no-telemetry --file-prefix"};
+
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		struct port_config cfg = {.device = device, .eal = wrong[i]};
+		struct port_error e = {""};
+		int r;
+
+		stdout_redirect();
+		r = eal_start(&cfg, &e);
+		assert_int_equal(stdout_restore(), 0);
+		assert_int_equal(r, -EINVAL);
+		assert_non_null(strstr(e.text, "eal arguments"));
+		assert_null(strstr(e.text, "FATAL"));
+		assert_null(strchr(e.text, '\n'));
+	}
+	assert_null(eal_clock_sample());
+}
+
+static void a_refused_start_tells_dpdks_reason(void **state)
+{
+	struct port_config cfg = {.device = device, .eal = "-d /no/such/driver.so"};
+	struct port_error e = {""};
+	pid_t child = fork();
+	int status;
+
+	/* In a process of its own: the EAL would never forget that driver. */
+	if (child == 0)
+		_exit(eal_start(&cfg, &e) != -EINVAL || !strstr(e.text, "/no/such/driver.so"));
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void start_leaves_the_caller_as_it_was(void **state)
+{
+	struct port_config cfg = {.device = device, .memory_mib = 8, .eal = "--iova-mode=va"};
+	struct port_error e = {""};
+	cpu_set_t before, after;
+	sigset_t mask, mask_after;
+	char dir[4096];
+
+	sched_getaffinity(0, sizeof before, &before);
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR2);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	stdout_redirect();
+	assert_int_equal(eal_start(&cfg, &e), 0);
+	printf("x");
+	assert_int_equal(stdout_restore(), 1);
+	sched_getaffinity(0, sizeof after, &after);
+	assert_true(CPU_EQUAL(&before, &after));
+	pthread_sigmask(SIG_SETMASK, NULL, &mask_after);
+	assert_memory_equal(&mask, &mask_after, sizeof mask);
+	assert_int_equal(rte_lcore_id(), LCORE_ID_ANY);
+	assert_non_null(eal_clock_sample());
+	snprintf(dir, sizeof dir, "%s", rte_eal_get_runtime_dir());
+	assert_int_equal(access(dir, F_OK), -1);
+}
+
+static void a_second_start_is_the_first(void **state)
+{
+	struct port_config cfg = {.device = device, .eal = "--no-such-option"};
+	struct port_error e = {""};
+
+	assert_int_equal(eal_start(&cfg, &e), 0);
+}
+
+static char said[512];
+
+static void keep_line(void *ctx, enum log_level level, const char *text)
+{
+	snprintf(said, sizeof said, "%d %s", (int)level, text);
+}
+
+static void log_lines_go_to_the_sink_in_force(void **state)
+{
+	const struct log_sink sink = {.line = keep_line, .max_level = LOG_LEVEL_DEBUG};
+	char reason[64];
+
+	eal_log_to(&sink);
+	rte_log(RTE_LOG_WARNING, RTE_LOGTYPE_USER1, "half a line");
+	assert_string_equal(said, "");
+	rte_log(RTE_LOG_ERR, RTE_LOGTYPE_USER1, ", and its end\n");
+	assert_string_equal(said, "1 DPDK: half a line, and its end");
+	eal_log_watch();
+	rte_log(RTE_LOG_WARNING, RTE_LOGTYPE_USER1, "no error\n");
+	rte_log(RTE_LOG_ERR, RTE_LOGTYPE_USER1, "the first\n");
+	rte_log(RTE_LOG_ERR, RTE_LOGTYPE_USER1, "the second\n");
+	assert_true(eal_log_reason(reason, sizeof reason));
+	assert_string_equal(reason, "the first");
+	assert_false(eal_log_reason(reason, sizeof reason));
+	said[0] = 0;
+	eal_log_release(&sink);
+	rte_log(RTE_LOG_ERR, RTE_LOGTYPE_USER1, "to nobody\n");
+	assert_string_equal(said, "");
+}
+
+static void software_devices_are_known(void **state)
+{
+	assert_true(eal_is_software("net_memif0,role=client"));
+	assert_true(eal_is_software("virtio_user0,path=/x"));
+	assert_false(eal_is_software("0000:03:00.0"));
+	assert_false(eal_is_software("03:00.0,txq_inline=1"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wrong_arguments_give_a_sentence_and_print_nothing),
+		cmocka_unit_test(a_refused_start_tells_dpdks_reason),
+		cmocka_unit_test(start_leaves_the_caller_as_it_was),
+		cmocka_unit_test(a_second_start_is_the_first),
+		cmocka_unit_test(log_lines_go_to_the_sink_in_force),
+		cmocka_unit_test(software_devices_are_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

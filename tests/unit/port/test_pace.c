@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/timer.h"
+#include "dpdk-port/pace.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define START UINT64_C(1000000000)
+
+static void after_a_packet_goes_on_then_sleeps_briefly(void **state)
+{
+	struct pace p = {0};
+	uint64_t now = START;
+
+	assert_int_equal(pace_after(&p, now, 1, TIMER_NEVER).sleep, 0);
+	now += PACE_SPIN_NS - 1;
+	assert_int_equal(pace_after(&p, now, 0, TIMER_NEVER).sleep, 0);
+	now += 1;
+	assert_int_equal(pace_after(&p, now, 0, TIMER_NEVER).sleep, PACE_SHORT_NS);
+	assert_false(pace_after(&p, now, 0, TIMER_NEVER).wait_wake);
+	now = START + PACE_RECENT_NS - 1;
+	assert_int_equal(pace_after(&p, now, 0, TIMER_NEVER).sleep, PACE_SHORT_NS);
+}
+
+static void idle_sleeps_grow_to_their_limit(void **state)
+{
+	struct pace p = {0};
+	uint64_t now = START, last = 0;
+	struct pace_step s = {0};
+
+	for (int i = 0; i < 20; i++) {
+		s = pace_after(&p, now, 0, TIMER_NEVER);
+		assert_true(s.sleep >= last);
+		last = s.sleep;
+		now += s.sleep;
+	}
+	assert_int_equal(last, PACE_IDLE_NS);
+	assert_true(s.wait_wake);
+	assert_false(s.wait_rx);
+}
+
+static void a_port_that_tells_of_packets_is_waited_for(void **state)
+{
+	struct pace p = {.tells = true};
+	struct pace_step s;
+	uint64_t now = START;
+
+	pace_after(&p, now, 1, TIMER_NEVER);
+	s = pace_after(&p, now + PACE_SPIN_NS, 0, TIMER_NEVER);
+	assert_true(s.wait_rx);
+	assert_true(s.wait_wake);
+	assert_int_equal(s.sleep, PACE_LINK_NS);
+}
+
+static void a_deadline_ends_the_sleep(void **state)
+{
+	struct pace p = {.tells = true};
+	struct pace_step s = pace_after(&p, START, 0, START + 500);
+
+	assert_int_equal(s.sleep, 500);
+	assert_false(s.wait_wake);
+	assert_int_equal(pace_after(&p, START, 0, START).sleep, 0);
+	assert_int_equal(pace_after(&p, START, 0, START - 1).sleep, 0);
+}
+
+static void a_polling_application_is_left_alone(void **state)
+{
+	struct pace p = {0};
+	uint64_t now = START, rounds = 0, last = 0;
+	int driven = 0;
+
+	pace_look(&p, now, rounds);
+	for (int i = 0; i < 20; i++) {
+		struct pace_step s;
+
+		now += 20000;
+		rounds += 40; /* one in 500 ns */
+		if (!pace_look(&p, now, rounds)) {
+			driven++;
+			continue;
+		}
+		s = pace_away(&p);
+		assert_true(s.sleep >= last);
+		assert_false(s.wait_wake);
+		last = s.sleep;
+	}
+	assert_int_equal(last, PACE_AWAY_NS);
+	assert_in_range(driven, 1, 5);
+	/* It stops: looked after at once. */
+	assert_false(pace_look(&p, now + PACE_AWAY_NS, rounds));
+}
+
+static void an_application_that_polls_now_and_then_is_helped(void **state)
+{
+	struct pace p = {0};
+	uint64_t now = START, rounds = 0;
+
+	pace_look(&p, now, rounds);
+	for (int i = 0; i < 20; i++) {
+		now += 50000;
+		rounds += 3;
+		assert_false(pace_look(&p, now, rounds));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(after_a_packet_goes_on_then_sleeps_briefly),
+		cmocka_unit_test(idle_sleeps_grow_to_their_limit),
+		cmocka_unit_test(a_port_that_tells_of_packets_is_waited_for),
+		cmocka_unit_test(a_deadline_ends_the_sleep),
+		cmocka_unit_test(a_polling_application_is_left_alone),
+		cmocka_unit_test(an_application_that_polls_now_and_then_is_helped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/capture.h"
+#include "dpdk-port/port.h"
+
+#include <rte_mbuf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* net_ring gives back what is sent; net_null takes all and receives zeros without end. */
+static const uint8_t mac[6] = {2, 0, 0, 0, 0, 7};
+
+static struct port *open_port(const char *device)
+{
+	struct port_config cfg = {.device = device, .memory_mib = 8};
+	struct port_error e = {""};
+	struct port *p = NULL;
+
+	if (port_open(&cfg, &p, &e))
+		fail_msg("%s", e.text);
+	return p;
+}
+
+static struct rte_mbuf *frame(struct port *p, uint32_t number)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(port_pool(p));
+
+	assert_non_null(m);
+	memcpy(rte_pktmbuf_append(m, 64), &number, sizeof number);
+	return m;
+}
+
+static uint32_t number_of(struct rte_mbuf *m)
+{
+	uint32_t n;
+
+	memcpy(&n, rte_pktmbuf_mtod(m, void *), sizeof n);
+	return n;
+}
+
+static void frames_go_out_at_flush_or_by_the_burst(void **state)
+{
+	struct port *p = open_port("net_ring0");
+	struct rte_mbuf *got[64];
+	unsigned n;
+
+	assert_int_equal(port_rx(p, got, 64), 0);
+	port_tx(p, frame(p, 0));
+	assert_int_equal(port_rx(p, got, 64), 0);
+	port_flush(p);
+	assert_int_equal(port_rx(p, got, 64), 1);
+	rte_pktmbuf_free(got[0]);
+	for (uint32_t i = 0; i < 40; i++)
+		port_tx(p, frame(p, i));
+	n = port_rx(p, got, 64);
+	assert_int_equal(n, 32);
+	port_flush(p);
+	assert_int_equal(port_rx(p, got + 32, 32), 8);
+	for (uint32_t i = 0; i < 40; i++) {
+		assert_int_equal(number_of(got[i]), i);
+		rte_pktmbuf_free(got[i]);
+	}
+	assert_int_equal(port_backlog(p), 0);
+	assert_int_equal(port_get_stats(p)->tx_packets, 41);
+	assert_int_equal(port_get_stats(p)->rx_packets, 41);
+	assert_int_equal(rte_mempool_in_use_count(port_pool(p)), 0);
+	port_close(p);
+}
+
+static void a_full_port_keeps_order_and_drops_the_newest(void **state)
+{
+	struct port *p = open_port("net_ring1");
+	struct rte_mbuf *got[32];
+	uint32_t expected = 0, sent = 0;
+	unsigned n;
+
+	/* The ring holds 1023; our own queue 1024. */
+	while (port_get_stats(p)->tx_dropped < 5 && sent < 5000) {
+		port_tx(p, frame(p, sent++));
+		port_flush(p);
+	}
+	assert_int_equal(port_get_stats(p)->tx_dropped, 5);
+	assert_int_equal(port_backlog(p), 1024);
+	sent -= 5;
+	while ((n = port_rx(p, got, 32)) > 0) {
+		for (unsigned i = 0; i < n; i++) {
+			assert_int_equal(number_of(got[i]), expected++);
+			rte_pktmbuf_free(got[i]);
+		}
+		port_flush(p);
+	}
+	assert_int_equal(expected, sent);
+	assert_int_equal(port_backlog(p), 0);
+	assert_int_equal(rte_mempool_in_use_count(port_pool(p)), 0);
+	port_close(p);
+}
+
+static void a_link_that_is_down_keeps_nothing(void **state)
+{
+	struct port *p = open_port("net_memif0,role=server,socket=@uiwarp-test-port");
+
+	assert_false(port_link(p, NULL));
+	for (uint32_t i = 0; i < 10; i++)
+		port_tx(p, frame(p, i));
+	port_flush(p);
+	assert_int_equal(port_backlog(p), 0);
+	assert_int_equal(port_get_stats(p)->tx_dropped, 10);
+	assert_int_equal(rte_mempool_in_use_count(port_pool(p)), 0);
+	assert_int_equal(port_rx_fd(p), -1);
+	port_close(p);
+}
+
+static void what_is_queued_at_close_is_freed_and_the_device_reopens(void **state)
+{
+	for (int i = 0; i < 3; i++) {
+		struct port *p = open_port("net_null0");
+
+		for (uint32_t k = 0; k < 10; k++)
+			port_tx(p, frame(p, k));
+		port_close(p);
+	}
+}
+
+static void caps_tell_what_the_port_is(void **state)
+{
+	struct port_config cfg = {.device = "net_null1", .memory_mib = 8, .mac = mac, .mtu = 1400};
+	struct port_error e = {""};
+	struct port *p;
+	const struct port_caps *c;
+
+	if (port_open(&cfg, &p, &e))
+		fail_msg("%s", e.text);
+	c = port_get_caps(p);
+	assert_string_equal(c->driver, "net_null");
+	assert_int_equal(c->mtu, 1400);
+	assert_memory_equal(c->mac, mac, 6);
+	assert_false(c->rx_interrupt);
+	assert_true(port_link(p, NULL));
+	port_close(p);
+}
+
+static void failures_say_why(void **state)
+{
+	static const struct {
+		const char *device, *says;
+		uint16_t mtu;
+	} bad[] = {
+		{"net_nosuchdriver0", "no driver", 0},
+		{"nonsense", "\"nonsense\"", 0},
+		{"net_memif0,role=client,socket=/no/such/dir/s,socket-abstract=no", "/no/such/dir",
+			0},
+		{"net_memif0,role=boss", "boss", 0},
+		{"net_af_packet0,iface=nosuchif", "nosuchif", 0},
+		{"net_pcap0,rx_pcap=/no/such/file", "/no/such/file", 0},
+		{"net_null0", "mtu 100", 100},
+	};
+
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		struct port_config cfg = {
+			.device = bad[i].device, .memory_mib = 8, .mtu = bad[i].mtu};
+		struct port_error e = {""};
+		struct port *p = NULL;
+
+		assert_true(port_open(&cfg, &p, &e) < 0);
+		assert_null(p);
+		if (!strstr(e.text, bad[i].says) || strchr(e.text, '\n'))
+			fail_msg("%s", e.text);
+	}
+}
+
+static void captures_both_directions(void **state)
+{
+	struct port *p = open_port("net_ring2");
+	char path[] = "/tmp/uiwarp-test-port-XXXXXX";
+	int fd = mkstemp(path);
+	struct rte_mbuf *m;
+	struct capture *c;
+	struct stat st;
+
+	assert_true(fd >= 0);
+	assert_int_equal(capture_open(path, "net_ring2", 0, NULL, &c), 0);
+	port_set_capture(p, c);
+	fstat(fd, &st);
+	port_tx(p, frame(p, 1));
+	port_flush(p);
+	assert_int_equal(port_rx(p, &m, 1), 1);
+	rte_pktmbuf_free(m);
+	port_set_capture(p, NULL);
+	port_tx(p, frame(p, 1));
+	port_flush(p);
+	capture_close(c);
+	unlink(path);
+	/* Twice a frame of 64 bytes, each in a block of 108. */
+	assert_int_equal(lseek(fd, 0, SEEK_END), st.st_size + 2 * 108);
+	close(fd);
+	assert_int_equal(port_rx(p, &m, 1), 1);
+	rte_pktmbuf_free(m);
+	port_close(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_go_out_at_flush_or_by_the_burst),
+		cmocka_unit_test(a_full_port_keeps_order_and_drops_the_newest),
+		cmocka_unit_test(a_link_that_is_down_keeps_nothing),
+		cmocka_unit_test(what_is_queued_at_close_is_freed_and_the_device_reopens),
+		cmocka_unit_test(caps_tell_what_the_port_is),
+		cmocka_unit_test(failures_say_why),
+		cmocka_unit_test(captures_both_directions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
