@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What one process has of everything here: the configuration, the stack, the device and its
+ * CM. The only mutable globals of the project are in this file.
+ */
+#include "provider/provider.h"
+
+#include "provider/cm/ucma.h"
+#include "provider/config.h"
+#include "provider/stack.h"
+#include "provider/verbs/objects.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+	const struct provider_host *host;
+	struct device *device;
+	struct ucma *ucma;
+} process;
+
+void provider_own_thread(void)
+{
+	if (process.host != NULL)
+		process.host->own_thread();
+}
+
+/* The engine's thread did not come along, and its locks may have been held. */
+static void orphan_child(void)
+{
+	if (process.device != NULL)
+		atomic_store_explicit(&process.device->orphan, true, memory_order_relaxed);
+}
+
+/*
+ * By atexit(), which runs before any library is torn down, DPDK's drivers among them. What the
+ * program has not destroyed stays allocated; the connections are ended by stack_close().
+ */
+static void at_exit(void)
+{
+	struct device *d = process.device;
+
+	if (d == NULL || atomic_load_explicit(&d->orphan, memory_order_relaxed))
+		return;
+	/* No upcalls into a program that is leaving. */
+	rnic_set_event_handler(d->rnic, NULL, NULL);
+	process.device = NULL;
+	stack_close(d->stack);
+}
+
+/* One sentence, once. */
+static int say(int rc, const struct config_error *e)
+{
+	fprintf(stderr, "uiwarp: %s\n", e->text);
+	return rc;
+}
+
+static int start_device(const struct config *c)
+{
+	struct config_error e = {.text = "cannot start"};
+	struct device *d = calloc(1, sizeof *d);
+	struct stack *stack;
+	int rc;
+
+	if (d == NULL)
+		return -ENOMEM;
+	rc = stack_open(c, &stack, &e);
+	if (rc != 0) {
+		free(d);
+		return say(rc, &e);
+	}
+	device_init(d, stack, process.host);
+	rc = ucma_create(d->rnic, d->guid, &process.ucma);
+	if (rc != 0) {
+		snprintf(e.text, sizeof e.text, "cannot start the connection manager: %s",
+			strerror(-rc));
+		stack_close(stack);
+		free(d);
+		return say(rc, &e);
+	}
+	process.device = d;
+	return 0;
+}
+
+static int start(const struct provider_host *host, struct ibv_device **device)
+{
+	struct config *c = malloc(sizeof *c);
+	struct config_error e;
+	int rc;
+
+	if (c == NULL)
+		return -ENOMEM;
+	process.host = host;
+	rc = config_from_environment(c, &e);
+	if (rc < 0)
+		say(rc, &e);
+	else
+		rc = rc == 0 ? -ENOENT : start_device(c);
+	free(c);
+	if (rc != 0)
+		return rc;
+	pthread_atfork(NULL, NULL, orphan_child);
+	atexit(at_exit);
+	*device = &process.device->ibv;
+	return 0;
+}
+
+static int cm_open(int flags)
+{
+	return ucma_open(process.ucma, flags);
+}
+
+static ssize_t cm_write(int fd, const void *buf, size_t n)
+{
+	return ucma_write(process.ucma, fd, buf, n);
+}
+
+static void cm_close(int fd)
+{
+	ucma_close(process.ucma, fd);
+}
+
+static const struct provider table = {
+	.version = PROVIDER_VERSION,
+	.start = start,
+	.cm_open = cm_open,
+	.cm_write = cm_write,
+	.cm_close = cm_close,
+	.get_device_guid = device_get_guid,
+	.open_device = device_open,
+	.close_device = device_close,
+	.get_async_event = async_get,
+	.query_device = query_device,
+	.query_port = query_port_compat,
+	.query_gid = query_gid,
+	.query_gid_ex = query_gid_ex,
+	.query_gid_table = query_gid_table,
+	.query_gid_type = query_gid_type,
+	.query_pkey = query_pkey,
+	.get_pkey_index = query_pkey_index,
+	.alloc_pd = pd_alloc,
+	.dealloc_pd = pd_dealloc,
+	.reg_mr = mr_reg,
+	.rereg_mr = mr_rereg,
+	.dereg_mr = mr_dereg,
+	.create_comp_channel = channel_create,
+	.destroy_comp_channel = channel_destroy,
+	.get_cq_event = channel_get_event,
+	.create_cq = cq_create,
+	.resize_cq = cq_resize,
+	.destroy_cq = cq_destroy,
+	.create_srq = srq_create,
+	.modify_srq = srq_modify,
+	.query_srq = srq_query,
+	.destroy_srq = srq_destroy,
+	.create_qp = qp_create,
+	.modify_qp = qp_modify,
+	.query_qp = qp_query,
+	.query_qp_data_in_order = qp_data_in_order,
+	.destroy_qp = qp_destroy,
+	.qp_to_qp_ex = qp_to_ex,
+};
+
+__attribute__((visibility("default"))) const struct provider *uiwarp_provider(uint32_t version)
+{
+	return version == PROVIDER_VERSION ? &table : NULL;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "provider/verbs/objects.h"
+
+#include <stdlib.h>
+
+/* ibv_event_type of each, and which kind of object it is about. */
+static const struct {
+	enum ibv_event_type type;
+	enum { ABOUT_PORT, ABOUT_DEVICE, ABOUT_CQ, ABOUT_QP, ABOUT_SRQ } about;
+} kinds[] = {
+	[RNIC_EVENT_CQ_ERROR] = {IBV_EVENT_CQ_ERR, ABOUT_CQ},
+	[RNIC_EVENT_QP_FATAL] = {IBV_EVENT_QP_FATAL, ABOUT_QP},
+	[RNIC_EVENT_QP_REQUEST_ERROR] = {IBV_EVENT_QP_REQ_ERR, ABOUT_QP},
+	[RNIC_EVENT_QP_ACCESS_ERROR] = {IBV_EVENT_QP_ACCESS_ERR, ABOUT_QP},
+	[RNIC_EVENT_QP_ESTABLISHED] = {IBV_EVENT_COMM_EST, ABOUT_QP},
+	[RNIC_EVENT_QP_LAST_WQE] = {IBV_EVENT_QP_LAST_WQE_REACHED, ABOUT_QP},
+	[RNIC_EVENT_SRQ_LIMIT] = {IBV_EVENT_SRQ_LIMIT_REACHED, ABOUT_SRQ},
+	[RNIC_EVENT_PORT_ACTIVE] = {IBV_EVENT_PORT_ACTIVE, ABOUT_PORT},
+	[RNIC_EVENT_PORT_DOWN] = {IBV_EVENT_PORT_ERR, ABOUT_PORT},
+	[RNIC_EVENT_DEVICE_FATAL] = {IBV_EVENT_DEVICE_FATAL, ABOUT_DEVICE},
+};
+
+static void put(struct context *c, const struct ibv_async_event *event, uint32_t *reported)
+{
+	struct async_record *r = malloc(sizeof *r);
+
+	/* Without memory for a note of 40 bytes there is nobody left to tell. */
+	if (r == NULL)
+		return;
+	r->event = *event;
+	r->reported = reported;
+	pthread_mutex_lock(&c->async.lock);
+	TAILQ_INSERT_TAIL(&c->events, r, link);
+	mailbox_post(&c->async);
+	pthread_mutex_unlock(&c->async.lock);
+}
+
+static void put_everywhere(struct device *d, const struct ibv_async_event *event)
+{
+	struct context *c;
+
+	pthread_mutex_lock(&d->lock);
+	LIST_FOREACH (c, &d->contexts, link)
+		put(c, event, NULL);
+	pthread_mutex_unlock(&d->lock);
+}
+
+void async_event(void *arg, const struct rnic_event *ev)
+{
+	struct device *d = arg;
+	struct ibv_async_event event = {0};
+
+	if ((unsigned)ev->type >= sizeof kinds / sizeof kinds[0])
+		return;
+	event.event_type = kinds[ev->type].type;
+	switch (kinds[ev->type].about) {
+	case ABOUT_PORT:
+		event.element.port_num = 1;
+		put_everywhere(d, &event);
+		break;
+	case ABOUT_DEVICE:
+		put_everywhere(d, &event);
+		break;
+	case ABOUT_CQ: {
+		struct cq *cq = ev->context;
+
+		event.element.cq = &cq->ibv;
+		put(context_of(cq->ibv.context), &event, &cq->async_reported);
+		break;
+	}
+	case ABOUT_QP: {
+		struct qp *qp = ev->context;
+
+		event.element.qp = &qp->ibv;
+		put(context_of(qp->ibv.context), &event, &qp->async_reported);
+		break;
+	}
+	case ABOUT_SRQ: {
+		struct srq *srq = ev->context;
+
+		event.element.srq = &srq->ibv;
+		put(context_of(srq->ibv.context), &event, &srq->async_reported);
+		break;
+	}
+	}
+}
+
+int async_get(struct ibv_context *context, struct ibv_async_event *event)
+{
+	struct context *c = context_of(context);
+	struct async_record *r;
+
+	do {
+		int rc = mailbox_wait(&c->async);
+
+		if (rc != 0) {
+			errno = -rc;
+			return -1;
+		}
+		pthread_mutex_lock(&c->async.lock);
+		r = TAILQ_FIRST(&c->events);
+		if (r != NULL) {
+			TAILQ_REMOVE(&c->events, r, link);
+			if (r->reported != NULL)
+				++*r->reported;
+		}
+		pthread_mutex_unlock(&c->async.lock);
+	} while (r == NULL);
+	*event = r->event;
+	free(r);
+	return 0;
+}
+
+void async_forget(struct ibv_context *context, const uint32_t *reported)
+{
+	struct context *c = context_of(context);
+	struct async_record *r, *next;
+	unsigned n = 0;
+
+	pthread_mutex_lock(&c->async.lock);
+	for (r = TAILQ_FIRST(&c->events); r != NULL; r = next) {
+		next = TAILQ_NEXT(r, link);
+		if (r->reported != reported)
+			continue;
+		TAILQ_REMOVE(&c->events, r, link);
+		free(r);
+		n++;
+	}
+	mailbox_retract(&c->async, n);
+	pthread_mutex_unlock(&c->async.lock);
+}
+
+void async_drop_all(struct context *c)
+{
+	struct async_record *r;
+
+	while ((r = TAILQ_FIRST(&c->events)) != NULL) {
+		TAILQ_REMOVE(&c->events, r, link);
+		free(r);
+	}
+}

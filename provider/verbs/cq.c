@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "provider/verbs/objects.h"
+
+#include <stdlib.h>
+
+struct ibv_comp_channel *channel_create(struct ibv_context *context)
+{
+	struct channel *ch = calloc(1, sizeof *ch);
+	int rc = ch == NULL ? -ENOMEM : mailbox_open(&ch->box);
+
+	if (rc != 0) {
+		free(ch);
+		return fail_null(-rc);
+	}
+	TAILQ_INIT(&ch->ready);
+	ch->ibv.context = context;
+	ch->ibv.fd = ch->box.fd;
+	context_hold(context);
+	return &ch->ibv;
+}
+
+int channel_destroy(struct ibv_comp_channel *ibv)
+{
+	struct channel *ch = OBJECT_OF(channel, ibv);
+	struct ibv_context *context = ibv->context;
+	int in_use;
+
+	pthread_mutex_lock(&ch->box.lock);
+	in_use = ibv->refcnt;
+	pthread_mutex_unlock(&ch->box.lock);
+	if (in_use != 0)
+		return fail_errno(-EBUSY);
+	mailbox_close(&ch->box);
+	free(ch);
+	context_put(context);
+	return 0;
+}
+
+/* The RNIC's notification, once per arming, under the engine's lock. */
+static void notify(void *arg)
+{
+	struct cq *cq = arg;
+	struct channel *ch = OBJECT_OF(channel, cq->ibv.channel);
+
+	if (ch == NULL)
+		return;
+	pthread_mutex_lock(&ch->box.lock);
+	if (cq->unread++ == 0)
+		TAILQ_INSERT_TAIL(&ch->ready, cq, link);
+	mailbox_post(&ch->box);
+	pthread_mutex_unlock(&ch->box.lock);
+}
+
+int channel_get_event(struct ibv_comp_channel *ibv, struct ibv_cq **out, void **cq_context)
+{
+	struct channel *ch = OBJECT_OF(channel, ibv);
+	struct cq *cq;
+
+	do {
+		int rc = mailbox_wait(&ch->box);
+
+		if (rc != 0) {
+			errno = -rc;
+			return -1;
+		}
+		pthread_mutex_lock(&ch->box.lock);
+		cq = TAILQ_FIRST(&ch->ready);
+		if (cq != NULL) {
+			TAILQ_REMOVE(&ch->ready, cq, link);
+			/* In turns, when several have more than one. */
+			if (--cq->unread != 0)
+				TAILQ_INSERT_TAIL(&ch->ready, cq, link);
+			cq->comp_reported++;
+			*out = &cq->ibv;
+			*cq_context = cq->ibv.cq_context;
+		}
+		pthread_mutex_unlock(&ch->box.lock);
+	} while (cq == NULL);
+	return 0;
+}
+
+/* ---- completion queues ----------------------------------------------------------------------- */
+
+static struct cq *create(struct ibv_context *context, uint32_t cqe, void *cq_context,
+	struct ibv_comp_channel *channel, uint32_t comp_vector)
+{
+	struct device *d = device_of(context);
+	struct cq *cq;
+	int rc;
+
+	if (cqe == 0 || cqe > rnic_get_limits(d->rnic)->max_cqe ||
+		comp_vector >= (uint32_t)context->num_comp_vectors ||
+		(channel != NULL && channel->context != context))
+		return fail_null(EINVAL);
+	cq = calloc(1, sizeof *cq);
+	if (cq == NULL)
+		return fail_null(ENOMEM);
+	cq->ibv.context = context;
+	cq->ibv.channel = channel;
+	cq->ibv.cq_context = cq_context;
+	pthread_mutex_init(&cq->ibv.mutex, NULL);
+	pthread_cond_init(&cq->ibv.cond, NULL);
+	rc = rnic_cq_create(d->rnic, cqe, notify, cq, &cq->rnic);
+	if (rc != 0) {
+		free(cq);
+		return fail_null(-rc);
+	}
+	cq->ibv.cqe = (int)rnic_cq_size(cq->rnic);
+	if (channel != NULL) {
+		pthread_mutex_lock(&OBJECT_OF(channel, channel)->box.lock);
+		channel->refcnt++;
+		pthread_mutex_unlock(&OBJECT_OF(channel, channel)->box.lock);
+	}
+	context_hold(context);
+	return cq;
+}
+
+struct ibv_cq *cq_create(struct ibv_context *context, int cqe, void *cq_context,
+	struct ibv_comp_channel *channel, int comp_vector)
+{
+	struct cq *cq;
+
+	if (cqe <= 0 || comp_vector < 0)
+		return fail_null(EINVAL);
+	cq = create(context, (uint32_t)cqe, cq_context, channel, (uint32_t)comp_vector);
+	return cq == NULL ? NULL : &cq->ibv;
+}
+
+#define WC_FIELDS                                                                 \
+	(IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM | IBV_WC_EX_WITH_QP_NUM |   \
+		IBV_WC_EX_WITH_SRC_QP | IBV_WC_EX_WITH_SLID | IBV_WC_EX_WITH_SL | \
+		IBV_WC_EX_WITH_DLID_PATH_BITS)
+
+struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
+{
+	struct cq *cq;
+
+	if ((attr->wc_flags & ~(uint64_t)WC_FIELDS) != 0 ||
+		(attr->comp_mask & ~(uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0)
+		return fail_null(EOPNOTSUPP);
+	/* Both flags only give permissions: no locking, no overrun check. Neither is made use of.
+	 */
+	if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 &&
+		(attr->flags & ~(uint32_t)(IBV_CREATE_CQ_ATTR_SINGLE_THREADED |
+					   IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)) != 0)
+		return fail_null(EOPNOTSUPP);
+	cq = create(context, attr->cqe, attr->cq_context, attr->channel, attr->comp_vector);
+	if (cq == NULL)
+		return NULL;
+	cq_set_poll_ops(cq);
+	return &cq->ex;
+}
+
+int cq_resize(struct ibv_cq *ibv, int cqe)
+{
+	struct cq *cq = OBJECT_OF(cq, ibv);
+	int rc = cqe <= 0 ? -EINVAL : rnic_cq_resize(cq->rnic, (uint32_t)cqe);
+
+	if (rc == 0)
+		ibv->cqe = (int)rnic_cq_size(cq->rnic);
+	return fail_errno(rc);
+}
+
+/* Take our unread events out of the channel, and count those that were read. */
+static uint32_t leave_channel(struct cq *cq)
+{
+	struct channel *ch = OBJECT_OF(channel, cq->ibv.channel);
+	uint32_t reported;
+
+	if (ch == NULL)
+		return 0;
+	pthread_mutex_lock(&ch->box.lock);
+	if (cq->unread != 0) {
+		TAILQ_REMOVE(&ch->ready, cq, link);
+		mailbox_retract(&ch->box, cq->unread);
+		cq->unread = 0;
+	}
+	reported = cq->comp_reported;
+	ch->ibv.refcnt--;
+	pthread_mutex_unlock(&ch->box.lock);
+	return reported;
+}
+
+int cq_destroy(struct ibv_cq *ibv)
+{
+	struct cq *cq = OBJECT_OF(cq, ibv);
+	struct ibv_context *context = ibv->context;
+	int rc = rnic_cq_destroy(cq->rnic);
+	uint32_t comp_reported;
+
+	if (rc != 0)
+		return fail_errno(rc);
+	/* From here the RNIC tells of it no more; whoever holds an event of it acknowledges first.
+	 */
+	comp_reported = leave_channel(cq);
+	async_forget(context, &cq->async_reported);
+	pthread_mutex_lock(&ibv->mutex);
+	while (ibv->comp_events_completed != comp_reported ||
+		ibv->async_events_completed != cq->async_reported)
+		pthread_cond_wait(&ibv->cond, &ibv->mutex);
+	pthread_mutex_unlock(&ibv->mutex);
+	pthread_mutex_destroy(&ibv->mutex);
+	pthread_cond_destroy(&ibv->cond);
+	free(cq);
+	context_put(context);
+	return 0;
+}

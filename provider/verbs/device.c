@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "provider/verbs/objects.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * How much larger than ours the running library's verbs_context may be; it has grown by 48 bytes
+ * from version 44 to 64.
+ */
+#define VERBS_CONTEXT_GROWTH 2048
+
+/* The identifier of the EUI-64 form of the MAC address (RFC 4291, appendix A). */
+static __be64 guid_from_mac(const uint8_t mac[6])
+{
+	const uint8_t b[8] = {mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]};
+	__be64 guid;
+
+	memcpy(&guid, b, sizeof guid);
+	return guid;
+}
+
+void device_init(struct device *d, struct stack *s, const struct provider_host *host)
+{
+	const char *name = stack_config(s)->name;
+	struct ibv_device *v = &d->ibv;
+
+	d->stack = s;
+	d->rnic = stack_rnic(s);
+	d->host = host;
+	stack_mac(s, d->mac);
+	d->guid = guid_from_mac(d->mac);
+	pthread_mutex_init(&d->lock, NULL);
+	LIST_INIT(&d->contexts);
+	v->node_type = IBV_NODE_RNIC;
+	v->transport_type = IBV_TRANSPORT_IWARP;
+	snprintf(v->name, sizeof v->name, "%s", name);
+	snprintf(v->dev_name, sizeof v->dev_name, "uverbs-%s", name);
+	/* Neither path exists; programs that look there get "no such file". */
+	snprintf(v->dev_path, sizeof v->dev_path, "/sys/class/infiniband_verbs/uverbs-%s", name);
+	snprintf(v->ibdev_path, sizeof v->ibdev_path, "/sys/class/infiniband/%s", name);
+	rnic_set_event_handler(d->rnic, async_event, d);
+}
+
+__be64 device_get_guid(struct ibv_device *device)
+{
+	return OBJECT_OF(device, device)->guid;
+}
+
+/* ---- what iWARP, or this RNIC, does not have ---------------------------------------------- */
+
+static struct ibv_mw *no_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+	return fail_null(EOPNOTSUPP);
+}
+
+static int no_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+{
+	return EOPNOTSUPP;
+}
+
+static int no_dealloc_mw(struct ibv_mw *mw)
+{
+	return EOPNOTSUPP;
+}
+
+static struct ibv_pd *no_parent_domain(
+	struct ibv_context *context, struct ibv_parent_domain_init_attr *attr)
+{
+	return fail_null(EOPNOTSUPP);
+}
+
+static struct ibv_td *no_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
+{
+	return fail_null(EOPNOTSUPP);
+}
+
+static struct ibv_dm *no_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr)
+{
+	return fail_null(EOPNOTSUPP);
+}
+
+static struct ibv_mr *no_null_mr(struct ibv_pd *pd)
+{
+	return fail_null(EOPNOTSUPP);
+}
+
+static struct ibv_qp *no_open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr)
+{
+	return fail_null(EOPNOTSUPP);
+}
+
+static struct ibv_xrcd *no_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
+{
+	return fail_null(EOPNOTSUPP);
+}
+
+static int no_srq_num(struct ibv_srq *srq, uint32_t *srq_num)
+{
+	return EOPNOTSUPP;
+}
+
+static int no_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
+{
+	return EOPNOTSUPP;
+}
+
+static struct ibv_wq *no_wq(struct ibv_context *context, struct ibv_wq_init_attr *attr)
+{
+	return fail_null(EOPNOTSUPP);
+}
+
+/* Advice may be ignored: the pages were touched at registration. */
+static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+	struct ibv_sge *sg_list, uint32_t num_sge)
+{
+	return EOPNOTSUPP;
+}
+
+static void fill_context_ops(struct ibv_context_ops *ops)
+{
+	ops->alloc_mw = no_alloc_mw;
+	ops->bind_mw = no_bind_mw;
+	ops->dealloc_mw = no_dealloc_mw;
+	ops->poll_cq = cq_poll;
+	ops->req_notify_cq = cq_request_notify;
+	ops->post_srq_recv = post_srq_recv;
+	ops->post_send = post_send;
+	ops->post_recv = post_recv;
+}
+
+static void fill_extended_ops(struct verbs_context *v)
+{
+	v->query_port = query_port;
+	v->advise_mr = advise_mr;
+	v->alloc_null_mr = no_null_mr;
+	v->alloc_dm = no_dm;
+	v->alloc_parent_domain = no_parent_domain;
+	v->alloc_td = no_td;
+	v->modify_cq = no_modify_cq;
+	v->create_wq = no_wq;
+	v->create_cq_ex = cq_create_ex;
+	v->query_device_ex = query_device_ex;
+	v->open_qp = no_open_qp;
+	v->create_qp_ex = qp_create_ex;
+	v->get_srq_num = no_srq_num;
+	v->create_srq_ex = srq_create_ex;
+	v->open_xrcd = no_xrcd;
+}
+
+/* ---- contexts ------------------------------------------------------------------------------ */
+
+typedef void *init_and_alloc_fn(struct ibv_device *, int cmd_fd, size_t alloc_size,
+	struct verbs_context *context_offset, uint32_t driver_id);
+
+/*
+ * Let the running library allocate the context, so that its private part in front holds that
+ * library's own answers (EOPNOTSUPP) for verbs that we do not have or do not know yet. How large
+ * the front is, is found: `sz` stands immediately before ibv_context and tells it.
+ */
+static struct verbs_context *library_context(struct device *d, void **block)
+{
+	size_t known = sizeof(struct verbs_context);
+	size_t room = known + VERBS_CONTEXT_GROWTH + sizeof(struct context);
+	init_and_alloc_fn *alloc =
+		(init_and_alloc_fn *)d->host->real_verbs("_verbs_init_and_alloc_context");
+	uint8_t *b = alloc == NULL ? NULL : alloc(&d->ibv, -1, room, NULL, 0);
+
+	*block = b;
+	for (size_t size = known; b != NULL && size <= known + VERBS_CONTEXT_GROWTH; size += 8) {
+		uint8_t *context = b + size - sizeof(struct ibv_context);
+		size_t told;
+
+		memcpy(&told, context - sizeof told, sizeof told);
+		if (told == size)
+			return (void *)(context - offsetof(struct verbs_context, context));
+	}
+	free(b);
+	return NULL;
+}
+
+/* A library without that function: a plain one, in which the unknown verbs are NULL. */
+static struct verbs_context *plain_context(struct device *d, void **block)
+{
+	struct verbs_context *v = calloc(1, sizeof *v + sizeof(struct context));
+
+	*block = v;
+	if (v == NULL)
+		return NULL;
+	v->sz = sizeof *v;
+	v->context.device = &d->ibv;
+	v->context.cmd_fd = -1;
+	v->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+	pthread_mutex_init(&v->context.mutex, NULL);
+	return v;
+}
+
+struct ibv_context *device_open(struct ibv_device *device)
+{
+	struct device *d = OBJECT_OF(device, device);
+	struct verbs_context *v;
+	struct context *c;
+	void *block;
+	int rc;
+
+	v = library_context(d, &block);
+	if (v == NULL)
+		v = plain_context(d, &block);
+	if (v == NULL)
+		return fail_null(ENOMEM);
+	c = context_of(&v->context);
+	c->device = d;
+	c->block = block;
+	c->head = v;
+	TAILQ_INIT(&c->events);
+	rc = mailbox_open(&c->async);
+	if (rc != 0) {
+		free(v->priv);
+		free(block);
+		return fail_null(-rc);
+	}
+	c->ibv.async_fd = c->async.fd;
+	c->ibv.num_comp_vectors = 1;
+	fill_context_ops(&c->ibv.ops);
+	fill_extended_ops(v);
+	pthread_mutex_lock(&d->lock);
+	LIST_INSERT_HEAD(&d->contexts, c, link);
+	pthread_mutex_unlock(&d->lock);
+	return &c->ibv;
+}
+
+int device_close(struct ibv_context *context)
+{
+	struct context *c = context_of(context);
+	struct device *d = c->device;
+
+	/* The kernel would tear down what is left; here the RNIC must not keep pointers to it. */
+	if (atomic_load_explicit(&c->users, memory_order_acquire) != 0) {
+		errno = EBUSY;
+		return -1;
+	}
+	pthread_mutex_lock(&d->lock);
+	LIST_REMOVE(c, link);
+	pthread_mutex_unlock(&d->lock);
+	async_drop_all(c);
+	mailbox_close(&c->async);
+	pthread_mutex_destroy(&c->ibv.mutex);
+	free(c->head->priv);
+	free(c->block);
+	return 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "provider/verbs/objects.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+int mailbox_open(struct mailbox *m)
+{
+	m->fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
+	if (m->fd < 0)
+		return -errno;
+	pthread_mutex_init(&m->lock, NULL);
+	return 0;
+}
+
+void mailbox_close(struct mailbox *m)
+{
+	close(m->fd);
+	pthread_mutex_destroy(&m->lock);
+}
+
+void mailbox_post(struct mailbox *m)
+{
+	/* Blocks at 2^64 - 2 tokens only, and fails only when a program closed the descriptor. */
+	eventfd_write(m->fd, 1);
+}
+
+int mailbox_wait(struct mailbox *m)
+{
+	eventfd_t v;
+
+	return read(m->fd, &v, sizeof v) == sizeof v ? 0 : -errno;
+}
+
+void mailbox_retract(struct mailbox *m, unsigned n)
+{
+	while (n-- > 0) {
+		eventfd_t v;
+		struct iovec iov = {.iov_base = &v, .iov_len = sizeof v};
+
+		/*
+		 * RWF_NOWAIT, as the descriptor may be a blocking one, and a reader may have taken
+		 * the token already: it will find nothing, and go back to waiting.
+		 */
+		if (preadv2(m->fd, &iov, 1, -1, RWF_NOWAIT) < 0)
+			return;
+	}
+}

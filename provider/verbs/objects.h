@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file objects.h
+ * The verbs objects of our device: each is the public structure of <infiniband/verbs.h> first, as
+ * programs see it, and what is ours behind it.
+ *
+ * Locks, in this order: the engine's, then device.lock, then a channel's or context's lock. The
+ * RNIC's upcalls (completions, events) come under the first and take the others.
+ */
+#ifndef PROVIDER_VERBS_OBJECTS_H
+#define PROVIDER_VERBS_OBJECTS_H
+
+#include "provider/provider.h"
+#include "provider/stack.h"
+#include "rnic/rnic.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/queue.h>
+
+/** Direct-verbs libraries peek at their own fields behind any ibv_device: they find zeros. */
+#define DEVICE_ZEROS 4096
+
+struct context;
+
+struct device {
+	struct ibv_device ibv;
+	uint8_t zeros[DEVICE_ZEROS];
+	struct stack *stack;
+	struct rnic *rnic;
+	const struct provider_host *host;
+	__be64 guid;
+	uint8_t mac[6];
+	_Atomic bool orphan;  /**< a child after fork(): everything answers ENODEV */
+	pthread_mutex_t lock; /**< contexts */
+	LIST_HEAD(, context) contexts;
+};
+
+/** A queue of things to be read from a pollable descriptor: one token for each. */
+struct mailbox {
+	pthread_mutex_t lock;
+	int fd; /**< EFD_SEMAPHORE eventfd */
+};
+
+struct async_record {
+	TAILQ_ENTRY(async_record) link;
+	struct ibv_async_event event;
+	uint32_t *reported; /**< of the object, counted when read; NULL: a port's */
+};
+
+struct context {
+	struct ibv_context ibv; /**< the end of the library's verbs_context */
+	struct device *device;
+	void *block; /**< what was allocated: verbs_context grows at its front */
+	struct verbs_context *head;
+	LIST_ENTRY(context) link;
+	struct mailbox async;
+	TAILQ_HEAD(, async_record) events;
+	_Atomic unsigned users; /**< objects: close is EBUSY as long as there are some */
+};
+
+struct pd {
+	struct ibv_pd ibv;
+	struct rnic_pd *rnic;
+};
+
+struct mr {
+	struct ibv_mr ibv;
+	struct rnic_mr *rnic;
+};
+
+struct cq;
+
+struct channel {
+	struct ibv_comp_channel ibv;
+	struct mailbox box;
+	TAILQ_HEAD(, cq) ready; /**< CQs with unread events */
+};
+
+struct cq {
+	union {
+		struct ibv_cq ibv;
+		struct ibv_cq_ex ex;
+	};
+	struct rnic_cq *rnic;
+	TAILQ_ENTRY(cq) link;    /**< in channel.ready, when unread > 0 */
+	uint32_t unread;         /**< events written; under the channel's lock */
+	uint32_t comp_reported;  /**< events read; under the channel's lock */
+	uint32_t async_reported; /**< under the context's async lock */
+	struct ibv_wc wc;        /**< the one that ibv_wc_read_*() tell of */
+};
+
+struct srq {
+	struct ibv_srq ibv;
+	struct rnic_srq *rnic;
+	uint32_t max_sge;
+	uint32_t async_reported;
+};
+
+struct qp {
+	union {
+		struct ibv_qp ibv;
+		struct ibv_qp_ex ex;
+	};
+	struct rnic_qp *rnic;
+	struct device *device;
+	uint32_t max_send_sge, max_recv_sge, max_inline;
+	uint8_t signal_all; /**< RDMAP_WR_SIGNALED when every send is */
+	bool extended;      /**< created with send_ops_flags */
+	uint32_t async_reported;
+	struct rdmap_wqe *building; /**< by ibv_wr_*(): not committed yet */
+	int build_error;            /**< the first since ibv_wr_start(), positive */
+	bool begun;                 /**< between ibv_wr_start() and complete or abort */
+};
+
+static inline struct device *device_of(struct ibv_context *context)
+{
+	return (struct device *)(void *)context->device;
+}
+
+static inline struct context *context_of(struct ibv_context *context)
+{
+	return (struct context *)(void *)context;
+}
+
+#define OBJECT_OF(type, p) ((struct type *)(void *)(p))
+
+/** NULL with errno, for the verbs that answer so. */
+static inline void *fail_null(int error)
+{
+	errno = error;
+	return NULL;
+}
+
+/** A negative errno to the positive one of verbs; errno is set too. */
+static inline int fail_errno(int rc)
+{
+	if (rc == 0)
+		return 0;
+	errno = -rc;
+	return -rc;
+}
+
+/* ---- device.c ---------------------------------------------------------------------------- */
+
+void device_init(struct device *d, struct stack *s, const struct provider_host *host);
+__be64 device_get_guid(struct ibv_device *device);
+struct ibv_context *device_open(struct ibv_device *device);
+int device_close(struct ibv_context *context);
+
+/** Count an object in or out of its context. */
+static inline void context_hold(struct ibv_context *c)
+{
+	atomic_fetch_add_explicit(&context_of(c)->users, 1, memory_order_relaxed);
+}
+
+static inline void context_put(struct ibv_context *c)
+{
+	atomic_fetch_sub_explicit(&context_of(c)->users, 1, memory_order_release);
+}
+
+/* ---- mailbox.c ---------------------------------------------------------------------------- */
+
+/** @return 0 or a negative errno. */
+int mailbox_open(struct mailbox *m);
+void mailbox_close(struct mailbox *m);
+/** Add one token: the descriptor turns readable. Never blocks. */
+void mailbox_post(struct mailbox *m);
+/** Take one token, waiting as the descriptor's O_NONBLOCK says. @return 0 or -errno. */
+int mailbox_wait(struct mailbox *m);
+/** Take @p n tokens back, without waiting. */
+void mailbox_retract(struct mailbox *m, unsigned n);
+
+/* ---- async.c ------------------------------------------------------------------------------ */
+
+/** The RNIC's event handler. @p arg is the device. */
+void async_event(void *arg, const struct rnic_event *ev);
+int async_get(struct ibv_context *context, struct ibv_async_event *event);
+/** Drop the unread events of an object that is being destroyed: it is known by its counter. */
+void async_forget(struct ibv_context *context, const uint32_t *reported);
+void async_drop_all(struct context *c);
+
+/* ---- query.c ------------------------------------------------------------------------------ */
+
+int query_device(struct ibv_context *context, struct ibv_device_attr *attr);
+int query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
+	struct ibv_device_attr_ex *attr, size_t attr_size);
+int query_port(
+	struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr, size_t attr_len);
+int query_port_compat(
+	struct ibv_context *context, uint8_t port_num, struct _compat_ibv_port_attr *attr);
+int query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid);
+int query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_index,
+	struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size);
+ssize_t query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
+	size_t max_entries, uint32_t flags, size_t entry_size);
+int query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned index, int *type);
+int query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey);
+int query_pkey_index(struct ibv_context *context, uint8_t port_num, __be16 pkey);
+
+/* ---- pd_mr.c ------------------------------------------------------------------------------ */
+
+struct ibv_pd *pd_alloc(struct ibv_context *context);
+int pd_dealloc(struct ibv_pd *pd);
+struct ibv_mr *mr_reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access);
+int mr_rereg(
+	struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length, int access);
+int mr_dereg(struct ibv_mr *mr);
+
+/* ---- cq.c, poll.c ------------------------------------------------------------------------- */
+
+struct ibv_comp_channel *channel_create(struct ibv_context *context);
+int channel_destroy(struct ibv_comp_channel *channel);
+int channel_get_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context);
+struct ibv_cq *cq_create(struct ibv_context *context, int cqe, void *cq_context,
+	struct ibv_comp_channel *channel, int comp_vector);
+struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
+int cq_resize(struct ibv_cq *cq, int cqe);
+int cq_destroy(struct ibv_cq *cq);
+int cq_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc);
+int cq_request_notify(struct ibv_cq *cq, int solicited_only);
+/** Fill the table of an extended CQ. */
+void cq_set_poll_ops(struct cq *cq);
+
+/* ---- srq.c -------------------------------------------------------------------------------- */
+
+struct ibv_srq *srq_create(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
+struct ibv_srq *srq_create_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
+int srq_modify(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask);
+int srq_query(struct ibv_srq *srq, struct ibv_srq_attr *attr);
+int srq_destroy(struct ibv_srq *srq);
+
+/* ---- qp.c --------------------------------------------------------------------------------- */
+
+struct ibv_qp *qp_create(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+int qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+int qp_query(
+	struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr);
+int qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);
+int qp_destroy(struct ibv_qp *qp);
+struct ibv_qp_ex *qp_to_ex(struct ibv_qp *qp);
+
+/* ---- post.c, wr_api.c --------------------------------------------------------------------- */
+
+int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
+int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+
+/** The operations that ibv_wr_*() can build here. */
+#define WR_API_OPS                                                                    \
+	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_READ | \
+		IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_SEND_WITH_INV)
+void wr_api_set_ops(struct qp *qp);
+
+#endif

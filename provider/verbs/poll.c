@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "provider/verbs/objects.h"
+
+/* Completions are taken from the RNIC in batches that stay on the stack. */
+#define POLL_BATCH 16
+
+static const uint8_t wc_status[] = {
+	[RDMAP_WC_SUCCESS] = IBV_WC_SUCCESS,
+	[RDMAP_WC_LOC_LEN_ERR] = IBV_WC_LOC_LEN_ERR,
+	[RDMAP_WC_LOC_PROT_ERR] = IBV_WC_LOC_PROT_ERR,
+	[RDMAP_WC_LOC_QP_OP_ERR] = IBV_WC_LOC_QP_OP_ERR,
+	[RDMAP_WC_MW_BIND_ERR] = IBV_WC_MW_BIND_ERR,
+	[RDMAP_WC_REM_ACCESS_ERR] = IBV_WC_REM_ACCESS_ERR,
+	[RDMAP_WC_REM_INV_REQ_ERR] = IBV_WC_REM_INV_REQ_ERR,
+	[RDMAP_WC_REM_OP_ERR] = IBV_WC_REM_OP_ERR,
+	[RDMAP_WC_WR_FLUSH_ERR] = IBV_WC_WR_FLUSH_ERR,
+	[RDMAP_WC_FATAL_ERR] = IBV_WC_FATAL_ERR,
+};
+
+static const uint8_t wc_opcode[] = {
+	[RDMAP_WC_SEND] = IBV_WC_SEND,
+	[RDMAP_WC_WRITE] = IBV_WC_RDMA_WRITE,
+	[RDMAP_WC_READ] = IBV_WC_RDMA_READ,
+	[RDMAP_WC_LOCAL_INV] = IBV_WC_LOCAL_INV,
+	[RDMAP_WC_BIND_MW] = IBV_WC_BIND_MW,
+	[RDMAP_WC_RECV] = IBV_WC_RECV,
+};
+
+static void translate(const struct rnic_wc *from, struct ibv_wc *to)
+{
+	to->wr_id = from->wc.wr_id;
+	to->status = (enum ibv_wc_status)wc_status[from->wc.status];
+	to->opcode = (enum ibv_wc_opcode)wc_opcode[from->wc.op];
+	to->vendor_err = 0;
+	to->byte_len = from->wc.byte_len;
+	to->invalidated_rkey = from->wc.inv_stag;
+	to->qp_num = from->qp_num;
+	to->src_qp = 0;
+	to->wc_flags = (from->wc.flags & RDMAP_WC_WITH_INV) != 0 ? IBV_WC_WITH_INV : 0;
+	to->pkey_index = 0;
+	to->slid = 0;
+	to->sl = 0;
+	to->dlid_path_bits = 0;
+}
+
+int cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
+{
+	struct rnic_wc batch[POLL_BATCH];
+	struct cq *cq = OBJECT_OF(cq, ibv);
+	int done = 0;
+
+	if (atomic_load_explicit(&device_of(ibv->context)->orphan, memory_order_relaxed))
+		return -ENODEV;
+	while (done < n) {
+		int want = n - done < POLL_BATCH ? n - done : POLL_BATCH;
+		int got = rnic_cq_poll(cq->rnic, want, batch);
+
+		/* Overflow: first hand out what was taken, then tell. */
+		if (got < 0)
+			return done > 0 ? done : got;
+		for (int i = 0; i < got; i++)
+			translate(&batch[i], &wc[done++]);
+		if (got < want)
+			break;
+	}
+	return done;
+}
+
+int cq_request_notify(struct ibv_cq *ibv, int solicited_only)
+{
+	if (atomic_load_explicit(&device_of(ibv->context)->orphan, memory_order_relaxed))
+		return ENODEV;
+	return fail_errno(rnic_cq_arm(OBJECT_OF(cq, ibv)->rnic, solicited_only != 0));
+}
+
+/* ---- ibv_start_poll() and its family --------------------------------------------------------- */
+
+static int next_poll(struct ibv_cq_ex *ex)
+{
+	struct cq *cq = OBJECT_OF(cq, ex);
+	int got = cq_poll(&cq->ibv, 1, &cq->wc);
+
+	if (got <= 0)
+		return got == 0 ? ENOENT : -got;
+	ex->wr_id = cq->wc.wr_id;
+	ex->status = cq->wc.status;
+	return 0;
+}
+
+static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
+{
+	return attr->comp_mask != 0 ? EINVAL : next_poll(ex);
+}
+
+static void end_poll(struct ibv_cq_ex *ex)
+{
+}
+
+static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *ex)
+{
+	return OBJECT_OF(cq, ex)->wc.opcode;
+}
+
+static uint32_t read_byte_len(struct ibv_cq_ex *ex)
+{
+	return OBJECT_OF(cq, ex)->wc.byte_len;
+}
+
+/* Of an immediate, or of the invalidated rkey, which shares its place (as in ibv_wc). */
+static __be32 read_imm_data(struct ibv_cq_ex *ex)
+{
+	return OBJECT_OF(cq, ex)->wc.imm_data;
+}
+
+static uint32_t read_qp_num(struct ibv_cq_ex *ex)
+{
+	return OBJECT_OF(cq, ex)->wc.qp_num;
+}
+
+static unsigned read_wc_flags(struct ibv_cq_ex *ex)
+{
+	return OBJECT_OF(cq, ex)->wc.wc_flags;
+}
+
+/* InfiniBand's: always zero. */
+static uint32_t read_zero(struct ibv_cq_ex *ex)
+{
+	return 0;
+}
+
+static uint8_t read_zero_byte(struct ibv_cq_ex *ex)
+{
+	return 0;
+}
+
+void cq_set_poll_ops(struct cq *cq)
+{
+	struct ibv_cq_ex *ex = &cq->ex;
+
+	ex->start_poll = start_poll;
+	ex->next_poll = next_poll;
+	ex->end_poll = end_poll;
+	ex->read_opcode = read_opcode;
+	ex->read_vendor_err = read_zero;
+	ex->read_byte_len = read_byte_len;
+	ex->read_imm_data = read_imm_data;
+	ex->read_qp_num = read_qp_num;
+	ex->read_src_qp = read_zero;
+	ex->read_wc_flags = read_wc_flags;
+	ex->read_slid = read_zero;
+	ex->read_sl = read_zero_byte;
+	ex->read_dlid_path_bits = read_zero_byte;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "provider/verbs/objects.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* verbs counts in int what the RNIC counts in uint32_t. */
+static int as_int(uint64_t n)
+{
+	return n > INT_MAX ? INT_MAX : (int)n;
+}
+
+static void fill_device(const struct device *d, struct ibv_device_attr *a)
+{
+	const struct rnic_limits *l = rnic_get_limits(d->rnic);
+
+	memset(a, 0, sizeof *a);
+	snprintf(a->fw_ver, sizeof a->fw_ver, "%s", UIWARP_VERSION);
+	a->node_guid = d->guid;
+	a->sys_image_guid = d->guid;
+	a->max_mr_size = l->max_mr_size;
+	a->page_size_cap = (uint64_t)sysconf(_SC_PAGESIZE);
+	a->hw_ver = 1;
+	a->max_qp = as_int(l->max_qp);
+	a->max_qp_wr = as_int(l->max_qp_wr);
+	/* Local Invalidate, Send with Invalidate. */
+	a->device_cap_flags = IBV_DEVICE_MEM_MGT_EXTENSIONS;
+	a->max_sge = as_int(l->max_sge);
+	a->max_sge_rd = as_int(l->max_sge_read);
+	a->max_cq = as_int(l->max_cq);
+	a->max_cqe = as_int(l->max_cqe);
+	a->max_mr = as_int(l->max_mr);
+	a->max_pd = as_int(l->max_pd);
+	a->max_qp_rd_atom = as_int(l->max_ird);
+	a->max_qp_init_rd_atom = as_int(l->max_ord);
+	a->max_res_rd_atom = as_int((uint64_t)l->max_ird * l->max_qp);
+	a->atomic_cap = IBV_ATOMIC_NONE;
+	a->max_srq = as_int(l->max_srq);
+	a->max_srq_wr = as_int(l->max_srq_wr);
+	a->max_srq_sge = l->max_srq == 0 ? 0 : as_int(l->max_sge);
+	a->max_pkeys = 1;
+	a->phys_port_cnt = 1;
+}
+
+int query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+	fill_device(device_of(context), attr);
+	return 0;
+}
+
+int query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
+	struct ibv_device_attr_ex *attr, size_t attr_size)
+{
+	if (input != NULL && input->comp_mask != 0)
+		return EINVAL;
+	if (attr_size < sizeof attr->orig_attr)
+		return EOPNOTSUPP;
+	/* No optional ability of those told here: all zero. */
+	memset(attr, 0, attr_size);
+	fill_device(device_of(context), &attr->orig_attr);
+	if (vext_field_avail(struct ibv_device_attr_ex, device_cap_flags_ex, attr_size))
+		attr->device_cap_flags_ex = attr->orig_attr.device_cap_flags;
+	if (vext_field_avail(struct ibv_device_attr_ex, phys_port_cnt_ex, attr_size))
+		attr->phys_port_cnt_ex = 1;
+	return 0;
+}
+
+/* ---- the port ------------------------------------------------------------------------------ */
+
+/* The largest of verbs' few sizes that an IP packet takes. */
+static enum ibv_mtu mtu_from_bytes(unsigned bytes)
+{
+	static const struct {
+		unsigned bytes;
+		enum ibv_mtu mtu;
+	} sizes[] = {{4096, IBV_MTU_4096}, {2048, IBV_MTU_2048}, {1024, IBV_MTU_1024},
+		{512, IBV_MTU_512}};
+
+	for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+		if (bytes >= sizes[i].bytes)
+			return sizes[i].mtu;
+	return IBV_MTU_256;
+}
+
+/* Lanes (1: 1X, 2: 4X) and speed of a lane (1: 2.5, 4: 10, 32: 25, 64: 50 Gb/s) for a link. */
+static void fill_speed(struct ibv_port_attr *a, uint32_t mbps)
+{
+	static const struct {
+		uint32_t mbps;
+		uint8_t width, speed;
+	} links[] = {{200000, 2, 64}, {100000, 2, 32}, {50000, 1, 64}, {40000, 2, 4},
+		{25000, 1, 32}, {10000, 1, 4}};
+
+	a->active_width = 1;
+	a->active_speed = 1;
+	for (unsigned i = 0; i < sizeof links / sizeof links[0]; i++) {
+		if (mbps >= links[i].mbps) {
+			a->active_width = links[i].width;
+			a->active_speed = links[i].speed;
+			break;
+		}
+	}
+}
+
+static void fill_port(const struct device *d, struct ibv_port_attr *a)
+{
+	uint16_t mtu;
+	uint32_t speed;
+	bool up;
+
+	stack_link(d->stack, &mtu, &speed, &up);
+	memset(a, 0, sizeof *a);
+	a->state = up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
+	a->max_mtu = IBV_MTU_4096;
+	a->active_mtu = mtu_from_bytes(mtu);
+	a->gid_tbl_len = 1;
+	a->pkey_tbl_len = 1;
+	a->port_cap_flags = IBV_PORT_CM_SUP;
+	a->max_msg_sz = rnic_get_limits(d->rnic)->max_message;
+	/* Physical port state of InfiniBand: 5 is LinkUp, 3 is Disabled. */
+	a->phys_state = up ? 5 : 3;
+	a->link_layer = IBV_LINK_LAYER_ETHERNET;
+	fill_speed(a, speed);
+}
+
+int query_port(
+	struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr, size_t attr_len)
+{
+	struct ibv_port_attr full;
+
+	if (port_num != 1)
+		return EINVAL;
+	fill_port(device_of(context), &full);
+	memset(attr, 0, attr_len);
+	memcpy(attr, &full, attr_len < sizeof full ? attr_len : sizeof full);
+	return 0;
+}
+
+/* What programs of before verbs_context.query_port have: all up to `flags`. */
+int query_port_compat(
+	struct ibv_context *context, uint8_t port_num, struct _compat_ibv_port_attr *attr)
+{
+	return query_port(
+		context, port_num, (void *)attr, offsetof(struct ibv_port_attr, port_cap_flags2));
+}
+
+/* An iWARP port has one GID: its MAC address, the rest zero (as in the kernel's drivers). */
+static void fill_gid(const struct device *d, union ibv_gid *gid)
+{
+	memset(gid, 0, sizeof *gid);
+	memcpy(gid->raw, d->mac, sizeof d->mac);
+}
+
+int query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid)
+{
+	if (port_num != 1 || index != 0) {
+		errno = EINVAL;
+		return -1;
+	}
+	fill_gid(device_of(context), gid);
+	return 0;
+}
+
+int query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_index,
+	struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size)
+{
+	struct ibv_gid_entry e = {.port_num = 1, .gid_type = IBV_GID_TYPE_IB};
+
+	if (port_num != 1 || flags != 0)
+		return EINVAL;
+	if (gid_index != 0)
+		return ENODATA;
+	fill_gid(device_of(context), &e.gid);
+	memset(entry, 0, entry_size);
+	memcpy(entry, &e, entry_size < sizeof e ? entry_size : sizeof e);
+	return 0;
+}
+
+ssize_t query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
+	size_t max_entries, uint32_t flags, size_t entry_size)
+{
+	int rc;
+
+	if (max_entries == 0)
+		return -EINVAL;
+	rc = query_gid_ex(context, 1, 0, entries, flags, entry_size);
+	return rc == 0 ? 1 : -rc;
+}
+
+int query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned index, int *type)
+{
+	if (port_num != 1 || index != 0) {
+		errno = EINVAL;
+		return -1;
+	}
+	*type = IBV_GID_TYPE_IB;
+	return 0;
+}
+
+int query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey)
+{
+	if (port_num != 1 || index != 0) {
+		errno = EINVAL;
+		return -1;
+	}
+	*pkey = 0xffff;
+	return 0;
+}
+
+int query_pkey_index(struct ibv_context *context, uint8_t port_num, __be16 pkey)
+{
+	if (port_num == 1 && pkey == 0xffff)
+		return 0;
+	errno = EINVAL;
+	return -1;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ibv_wr_start() ... ibv_wr_complete(): work requests are built in the ring itself, one after the
+ * other; the one being built is committed when the next begins, and nothing is seen by the engine
+ * before ibv_wr_complete().
+ *
+ * The builders return nothing: the first error is kept, and ibv_wr_complete() returns it with none
+ * of the requests posted.
+ */
+#include "provider/verbs/objects.h"
+
+#include <string.h>
+
+static inline struct qp *qp_of(struct ibv_qp_ex *ex)
+{
+	return OBJECT_OF(qp, ex);
+}
+
+static void wr_start(struct ibv_qp_ex *ex)
+{
+	struct qp *qp = qp_of(ex);
+	bool orphan = atomic_load_explicit(&qp->device->orphan, memory_order_relaxed);
+	int rc = orphan ? -ENODEV : rnic_sq_begin(qp->rnic);
+
+	qp->building = NULL;
+	qp->begun = rc == 0;
+	qp->build_error = -rc;
+}
+
+static void wr_abort(struct ibv_qp_ex *ex)
+{
+	struct qp *qp = qp_of(ex);
+
+	qp->building = NULL;
+	if (qp->begun)
+		rnic_sq_abort(qp->rnic);
+	qp->begun = false;
+}
+
+static int wr_complete(struct ibv_qp_ex *ex)
+{
+	struct qp *qp = qp_of(ex);
+
+	if (qp->build_error != 0) {
+		wr_abort(ex);
+		return qp->build_error;
+	}
+	if (qp->building != NULL)
+		rnic_sq_commit(qp->rnic);
+	qp->building = NULL;
+	qp->begun = false;
+	rnic_sq_end(qp->rnic);
+	return 0;
+}
+
+/* Begin the next element. @return NULL: an error stands. */
+static struct rdmap_wqe *begin(struct ibv_qp_ex *ex, enum rdmap_wr_op op)
+{
+	struct qp *qp = qp_of(ex);
+	struct rdmap_wqe *w;
+
+	if (qp->build_error != 0)
+		return NULL;
+	if (qp->building != NULL)
+		rnic_sq_commit(qp->rnic);
+	w = rnic_sq_next(qp->rnic);
+	qp->building = w;
+	if (w == NULL) {
+		qp->build_error = ENOMEM;
+		return NULL;
+	}
+	w->wr_id = ex->wr_id;
+	w->op = (uint8_t)op;
+	w->flags = qp->signal_all;
+	if ((ex->wr_flags & IBV_SEND_SIGNALED) != 0)
+		w->flags |= RDMAP_WR_SIGNALED;
+	if ((ex->wr_flags & IBV_SEND_FENCE) != 0)
+		w->flags |= RDMAP_WR_FENCE;
+	if ((ex->wr_flags & IBV_SEND_SOLICITED) != 0)
+		w->flags |= RDMAP_WR_SOLICITED;
+	return w;
+}
+
+static void wr_send(struct ibv_qp_ex *ex)
+{
+	begin(ex, RDMAP_WR_SEND);
+}
+
+static void wr_send_inv(struct ibv_qp_ex *ex, uint32_t invalidate_rkey)
+{
+	struct rdmap_wqe *w = begin(ex, RDMAP_WR_SEND_INV);
+
+	if (w != NULL)
+		w->inv_stag = invalidate_rkey;
+}
+
+static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t invalidate_rkey)
+{
+	struct rdmap_wqe *w = begin(ex, RDMAP_WR_LOCAL_INV);
+
+	if (w != NULL)
+		w->inv_stag = invalidate_rkey;
+}
+
+static void begin_remote(
+	struct ibv_qp_ex *ex, enum rdmap_wr_op op, uint32_t rkey, uint64_t remote_addr)
+{
+	struct rdmap_wqe *w = begin(ex, op);
+
+	if (w != NULL) {
+		w->remote_stag = rkey;
+		w->remote_to = remote_addr;
+	}
+}
+
+static void wr_rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr)
+{
+	begin_remote(ex, RDMAP_WR_WRITE, rkey, remote_addr);
+}
+
+static void wr_rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr)
+{
+	begin_remote(ex, RDMAP_WR_READ, rkey, remote_addr);
+}
+
+/* ---- the data of the element being built ------------------------------------------------------
+ */
+
+/* @return the element that takes data now, or NULL with the error kept. */
+static struct rdmap_wqe *taker(struct qp *qp)
+{
+	if (qp->build_error == 0 && qp->building == NULL)
+		qp->build_error = EINVAL;
+	return qp->build_error == 0 ? qp->building : NULL;
+}
+
+static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint32_t length)
+{
+	struct qp *qp = qp_of(ex);
+	struct rdmap_wqe *w = taker(qp);
+
+	if (w == NULL)
+		return;
+	if (length > INT32_MAX || qp->max_send_sge == 0) {
+		qp->build_error = EINVAL;
+		return;
+	}
+	w->sge[0] = (struct rdmap_sge){.addr = addr, .len = length, .stag = lkey};
+	w->num_sge = 1;
+	w->length = length;
+}
+
+static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t num_sge, const struct ibv_sge *sg)
+{
+	struct qp *qp = qp_of(ex);
+	struct rdmap_wqe *w = taker(qp);
+	uint64_t length = 0;
+
+	if (w == NULL)
+		return;
+	if (num_sge > qp->max_send_sge || (w->op == RDMAP_WR_READ && num_sge > 1)) {
+		qp->build_error = EINVAL;
+		return;
+	}
+	for (size_t i = 0; i < num_sge; i++) {
+		w->sge[i] = (struct rdmap_sge){
+			.addr = sg[i].addr, .len = sg[i].length, .stag = sg[i].lkey};
+		length += sg[i].length;
+	}
+	if (length > INT32_MAX) {
+		qp->build_error = EINVAL;
+		return;
+	}
+	w->num_sge = (uint8_t)num_sge;
+	w->length = (uint32_t)length;
+}
+
+static void wr_set_inline_data_list(
+	struct ibv_qp_ex *ex, size_t num_buf, const struct ibv_data_buf *list)
+{
+	struct qp *qp = qp_of(ex);
+	struct rdmap_wqe *w = taker(qp);
+	size_t length = 0;
+
+	if (w == NULL)
+		return;
+	if (w->op == RDMAP_WR_READ) {
+		qp->build_error = EINVAL;
+		return;
+	}
+	for (size_t i = 0; i < num_buf; i++) {
+		if (list[i].length > qp->max_inline - length) {
+			qp->build_error = EINVAL;
+			return;
+		}
+		memcpy((uint8_t *)rdmap_wqe_inline(w) + length, list[i].addr, list[i].length);
+		length += list[i].length;
+	}
+	w->flags |= RDMAP_WR_INLINE;
+	w->num_sge = 0;
+	w->length = (uint32_t)length;
+}
+
+static void wr_set_inline_data(struct ibv_qp_ex *ex, void *addr, size_t length)
+{
+	struct ibv_data_buf buf = {.addr = addr, .length = length};
+
+	wr_set_inline_data_list(ex, 1, &buf);
+}
+
+void wr_api_set_ops(struct qp *qp)
+{
+	struct ibv_qp_ex *ex = &qp->ex;
+
+	/* All of what is supported is there, asked for at creation or not. */
+	ex->wr_start = wr_start;
+	ex->wr_complete = wr_complete;
+	ex->wr_abort = wr_abort;
+	ex->wr_send = wr_send;
+	ex->wr_send_inv = wr_send_inv;
+	ex->wr_local_inv = wr_local_inv;
+	ex->wr_rdma_write = wr_rdma_write;
+	ex->wr_rdma_read = wr_rdma_read;
+	ex->wr_set_sge = wr_set_sge;
+	ex->wr_set_sge_list = wr_set_sge_list;
+	ex->wr_set_inline_data = wr_set_inline_data;
+	ex->wr_set_inline_data_list = wr_set_inline_data_list;
+}
