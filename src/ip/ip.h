@@ -28,9 +28,9 @@ struct ip_neighbour;
 
 struct ip_stack_config {
 	uint8_t mac[6];
-	uint16_t mtu;                /**< of the link, IP header included: 1280 - 9216 */
-	struct timer_wheel *wheel;   /**< the engine's */
-	struct rte_mempool *pool;    /**< for packets of our own (ARP, ND, ICMP) */
+	uint16_t mtu;              /**< of the link, IP header included: 1280 - 9216 */
+	struct timer_wheel *wheel; /**< the engine's */
+	struct rte_mempool *pool;  /**< for packets of our own (ARP, ND, ICMP) */
 	struct random_source random;
 	const struct log_sink *log;
 	/**
@@ -39,37 +39,46 @@ struct ip_stack_config {
 	 */
 	void (*transmit)(void *ctx, struct rte_mbuf *m);
 	void *transmit_ctx;
-	bool tx_ipv4_cksum;          /**< the port fills in IPv4 header checksums */
-	bool tx_tcp_cksum;           /**< the port fills in TCP checksums */
+	bool tx_ipv4_cksum; /**< the port fills in IPv4 header checksums */
+	bool tx_tcp_cksum;  /**< the port fills in TCP checksums */
 };
 
 /** What a transport is told of a received packet, its IP header checked and taken off. */
 struct ip_rx {
 	struct ip_addr src;
-	struct ip_addr dst;          /**< always one of ours for unicast */
-	uint8_t tos;                 /**< traffic class; the low two bits are ECN */
+	struct ip_addr dst; /**< always one of ours for unicast */
+	uint8_t tos;        /**< traffic class; the low two bits are ECN */
 	uint8_t ttl;
-	bool l4_cksum_good;          /**< verified by the port, or looped back by us */
-	bool l4_cksum_bad;           /**< the port says that it is wrong */
-	/** The frame came with its checksum still to be filled in (a veth or TAP neighbour with
-	 *  transmit offload on): count it by that name. Set when the sum equals the pseudo header's. */
-	bool looped;
+	bool l4_cksum_good;     /**< verified by the port, or looped back by us */
+	bool l4_cksum_bad;      /**< the port says that it is wrong */
+	bool from_self;         /**< looped back by us, never on a wire */
+	const uint8_t *src_mac; /**< of the frame; valid during the upcall */
 };
 
 /** An ICMP or ICMPv6 error about a packet that we sent (RFC 792, 4443). */
 struct ip_error {
-	struct ip_addr src;          /**< from the quoted header: our address */
-	struct ip_addr dst;          /**< the peer the packet went to */
-	enum { IP_ERROR_NET, IP_ERROR_HOST, IP_ERROR_PROTO, IP_ERROR_PORT, IP_ERROR_ADMIN,
-		IP_ERROR_MTU, IP_ERROR_TIME } kind;
-	uint16_t mtu;                /**< IP_ERROR_MTU: next hop's MTU as told, unchecked */
-	const uint8_t *l4;           /**< the quoted transport header */
-	size_t l4_len;               /**< how much of it was quoted: at least 8 */
+	struct ip_addr src; /**< from the quoted header: our address */
+	struct ip_addr dst; /**< the peer the packet went to */
+	enum {
+		IP_ERROR_NET,
+		IP_ERROR_HOST,
+		IP_ERROR_PROTO,
+		IP_ERROR_PORT,
+		IP_ERROR_ADMIN,
+		IP_ERROR_MTU,
+		IP_ERROR_TIME
+	} kind;
+	uint16_t mtu;      /**< IP_ERROR_MTU: next hop's MTU as told, unchecked */
+	const uint8_t *l4; /**< the quoted transport header */
+	size_t l4_len;     /**< how much of it was quoted: at least 8 */
 };
 
 /** The transport above: one for TCP. */
 struct ip_transport {
-	/** Takes ownership of @p m, whose data begins at the transport header; may be a chain. */
+	/**
+	 * Takes ownership of @p m, whose data begins at the transport header; may be a chain, but
+	 * its first 60 bytes (all, if it has less) are contiguous.
+	 */
 	void (*input)(void *ctx, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now);
 	/** An error about one of our packets. The transport must check it against the connection
 	 *  (RFC 5927) before it believes it. */
@@ -122,12 +131,13 @@ unsigned ip_input(struct ip_stack *s, struct rte_mbuf **pkts, unsigned n, uint64
 struct ip_path {
 	struct ip_addr src;
 	struct ip_addr dst;
-	uint8_t tos;                 /**< set by the owner at will, ECN bits included, per packet too */
-	uint8_t ttl;                 /**< 0: the stack's default, 64 */
-	uint16_t mtu;                /**< kept by the stack: of this path now (route and PMTU signals) */
-	uint32_t generation;         /**< of the route table when neighbour was found */
+	uint8_t tos;         /**< set by the owner at will, ECN bits included, per packet too */
+	uint8_t ttl;         /**< 0: the stack's default, 64 */
+	uint16_t mtu;        /**< kept by the stack: of this path now (route and PMTU signals) */
+	uint32_t generation; /**< of the route table when neighbour was found */
 	struct ip_neighbour *neighbour;
-	bool loop;                   /**< dst is one of ours */
+	bool loop;         /**< dst is one of ours */
+	uint64_t addr_sum; /**< private: checksum over both addresses */
 };
 
 /** Fill in @p p for the pair (src, dst). @return 0, -ENETUNREACH, -EADDRNOTAVAIL. */
@@ -158,15 +168,26 @@ uint16_t ip_path_too_big(struct ip_stack *s, struct ip_path *p, uint16_t mtu, ui
 uint16_t ip_l4_cksum(const struct ip_addr *src, const struct ip_addr *dst, uint8_t proto,
 	const struct rte_mbuf *m, uint32_t off);
 
+/**
+ * After ip_l4_cksum() found a received TCP segment wrong: did its sender leave the checksum to
+ * "hardware" that never came, as a kernel does on a veth or TAP with transmit offload on? Its
+ * checksum field then holds the plain sum of the pseudo header. Counts rx_cksum_unfilled.
+ */
+bool ip_l4_cksum_unfilled(
+	struct ip_stack *s, const struct ip_rx *rx, uint8_t proto, const struct rte_mbuf *m);
+
 /** Counters, always on; all since creation. Plain fields: read them under the engine's lock. */
 struct ip_stats {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
 	uint64_t rx_bad_header, rx_bad_cksum, rx_not_ours, rx_unknown_proto;
-	uint64_t rx_cksum_unfilled; /**< transport checksum left to "hardware" by the sender's offload */
+	uint64_t rx_cksum_unfilled; /**< transport checksum left to "hardware" by the sender's
+				       offload */
 	uint64_t rx_fragments, reassembled, reassembly_failed;
 	uint64_t arp_rx, arp_tx, arp_conflicts, nd_rx, nd_tx, nd_conflicts;
 	uint64_t icmp_rx, icmp_tx, icmp_errors_rx, icmp_errors_limited;
 	uint64_t neighbour_failed, neighbour_queue_drops, no_route, looped;
+	uint64_t rx_martian;   /**< impossible source: ours, loopback, group */
+	uint64_t rx_no_memory; /**< dropped because the pool was empty */
 };
 
 const struct ip_stats *ip_stack_stats(const struct ip_stack *s);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ip/cksum.h"
+
+#include "ip/ip.h"
+
+#include <rte_ip.h>
+
+uint64_t cksum_bytes(const void *data, size_t len)
+{
+	return rte_raw_cksum(data, len);
+}
+
+uint64_t cksum_mbuf(const struct rte_mbuf *m, uint32_t off)
+{
+	uint64_t sum = 0;
+	bool odd = false;
+
+	for (; m; m = m->next) {
+		uint32_t len = m->data_len;
+		uint64_t part;
+
+		if (off >= len) {
+			off -= len;
+			continue;
+		}
+		part = cksum_bytes(rte_pktmbuf_mtod_offset(m, const void *, off), len - off);
+		/* After an odd number of bytes, the words lie across (RFC 1071 section 2(B)). */
+		sum += odd ? __builtin_bswap16(cksum_fold(part)) : part;
+		odd ^= (len - off) & 1;
+		off = 0;
+	}
+	return sum;
+}
+
+uint16_t ip_l4_cksum(const struct ip_addr *src, const struct ip_addr *dst, uint8_t proto,
+	const struct rte_mbuf *m, uint32_t off)
+{
+	uint64_t sum = cksum_pseudo(cksum_addrs(src, dst), proto, (uint16_t)(m->pkt_len - off));
+
+	if (rte_pktmbuf_is_contiguous(m))
+		sum += cksum_bytes(
+			rte_pktmbuf_mtod_offset(m, const void *, off), m->data_len - off);
+	else
+		sum += cksum_mbuf(m, off);
+	return (uint16_t)~cksum_fold(sum);
+}

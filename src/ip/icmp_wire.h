@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file icmp_wire.h ICMP (RFC 792), ICMPv6 (RFC 4443) and Neighbour Discovery (RFC 4861). */
+#ifndef IP_ICMP_WIRE_H
+#define IP_ICMP_WIRE_H
+
+/** The head that all messages of both families have. */
+enum {
+	ICMP_TYPE = 0,
+	ICMP_CODE = 1,
+	ICMP_CKSUM = 2,
+	ICMP_BODY = 4, /**< echo: id, sequence; errors: unused, MTU, pointer */
+	ICMP_LEN = 8,  /**< an echo or an error up to its data */
+};
+
+enum {
+	ICMP_ECHO_REPLY = 0,
+	ICMP_UNREACHABLE = 3,
+	ICMP_ECHO_REQUEST = 8,
+	ICMP_TIME_EXCEEDED = 11,
+};
+
+/** Codes of ICMP_UNREACHABLE (RFC 792, RFC 1122 section 3.2.2.1). */
+enum {
+	ICMP_UNREACHABLE_NET = 0,
+	ICMP_UNREACHABLE_HOST = 1,
+	ICMP_UNREACHABLE_PROTOCOL = 2,
+	ICMP_UNREACHABLE_PORT = 3,
+	ICMP_UNREACHABLE_FRAG_NEEDED = 4,
+	ICMP_UNREACHABLE_SOURCE_ROUTE = 5,
+	ICMP_UNREACHABLE_NET_UNKNOWN = 6,
+	ICMP_UNREACHABLE_HOST_UNKNOWN = 7,
+	ICMP_UNREACHABLE_NET_PROHIBITED = 9,
+	ICMP_UNREACHABLE_HOST_PROHIBITED = 10,
+	ICMP_UNREACHABLE_NET_TOS = 11,
+	ICMP_UNREACHABLE_HOST_TOS = 12,
+	ICMP_UNREACHABLE_FILTERED = 13,
+};
+enum { ICMP_NEXT_HOP_MTU = 6 }; /**< RFC 1191 section 4 */
+
+enum {
+	ICMPV6_UNREACHABLE = 1,
+	ICMPV6_TOO_BIG = 2,
+	ICMPV6_TIME_EXCEEDED = 3,
+	ICMPV6_PARAMETER = 4,
+	ICMPV6_FIRST_INFORMATIONAL = 128, /**< below: errors (RFC 4443 section 2.1) */
+	ICMPV6_ECHO_REQUEST = 128,
+	ICMPV6_ECHO_REPLY = 129,
+	ICMPV6_MLD_QUERY = 130,
+	ICMPV6_RS = 133,
+	ICMPV6_RA = 134,
+	ICMPV6_NS = 135,
+	ICMPV6_NA = 136,
+	ICMPV6_REDIRECT = 137,
+	ICMPV6_MLDV2_REPORT = 143,
+};
+
+/** Codes of ICMPV6_UNREACHABLE (RFC 4443 section 3.1). */
+enum {
+	ICMPV6_UNREACHABLE_ROUTE = 0,
+	ICMPV6_UNREACHABLE_ADMIN = 1,
+	ICMPV6_UNREACHABLE_SCOPE = 2,
+	ICMPV6_UNREACHABLE_ADDRESS = 3,
+	ICMPV6_UNREACHABLE_PORT = 4,
+	ICMPV6_UNREACHABLE_POLICY = 5,
+	ICMPV6_UNREACHABLE_REJECT = 6,
+};
+
+/** Codes of ICMPV6_PARAMETER (RFC 4443 section 3.4). */
+enum {
+	ICMPV6_PARAMETER_FIELD = 0,
+	ICMPV6_PARAMETER_NEXT_HEADER = 1,
+	ICMPV6_PARAMETER_OPTION = 2,
+};
+
+/** Neighbour Solicitation and Advertisement (RFC 4861 sections 4.3, 4.4). */
+enum {
+	ND_FLAGS = 4,
+	ND_TARGET = 8,
+	ND_LEN = 24, /**< options follow */
+	ND_RS_LEN = 8,
+};
+#define ND_FLAG_ROUTER    UINT32_C(0x80000000)
+#define ND_FLAG_SOLICITED UINT32_C(0x40000000)
+#define ND_FLAG_OVERRIDE  UINT32_C(0x20000000)
+
+/** Router Advertisement (RFC 4861 section 4.2). */
+enum {
+	ND_RA_LIFETIME = 6, /**< seconds */
+	ND_RA_LEN = 16,
+};
+
+/** Options (RFC 4861 section 4.6). */
+enum {
+	ND_OPT_TYPE = 0,
+	ND_OPT_LENGTH = 1, /**< in units of 8 bytes */
+	ND_OPT_LLADDR = 2, /**< link-layer address */
+	ND_OPT_LLADDR_LEN = 8,
+	ND_OPT_MTU_VALUE = 4,
+	ND_OPT_MTU_LEN = 8,
+	ND_OPT_PREFIX_BITS = 2,
+	ND_OPT_PREFIX_FLAGS = 3,
+	ND_OPT_PREFIX_VALID = 4, /**< seconds */
+	ND_OPT_PREFIX_ADDR = 16,
+	ND_OPT_PREFIX_LEN = 32,
+};
+enum { ND_OPT_SOURCE = 1, ND_OPT_TARGET = 2, ND_OPT_PREFIX = 3, ND_OPT_MTU = 5 };
+enum { ND_OPT_PREFIX_ON_LINK = 0x80 };
+
+#endif

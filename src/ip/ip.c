@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ip/ip.h"
+
+#include "ip/arp.h"
+#include "ip/eth_wire.h"
+#include "ip/icmp.h"
+#include "ip/ipv4.h"
+#include "ip/ipv6.h"
+#include "ip/nd.h"
+#include "ip/packet.h"
+#include "ip/reassembly.h"
+#include "ip/stack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { TCP_DATA_OFFSET = 12, TCP_CKSUM = 16, TCP_LEN = 20 };
+
+int ip_stack_create(const struct ip_stack_config *cfg, uint64_t now, struct ip_stack **out)
+{
+	struct ip_stack *s = calloc(1, sizeof *s);
+	int rc;
+
+	if (!s)
+		return -ENOMEM;
+	s->cfg = *cfg;
+	s->generation = 1;
+	s->mtu_v6 = cfg->mtu;
+	s->icmp_limit.refilled = now;
+	cfg->random.fill(cfg->random.ctx, &s->key, sizeof s->key);
+	rc = reassembly_init(s);
+	if (rc < 0) {
+		free(s);
+		return rc;
+	}
+	route_init(s);
+	neighbour_init(s);
+	pmtu_init(s);
+	nd_init(s);
+	*out = s;
+	return 0;
+}
+
+void ip_stack_destroy(struct ip_stack *s)
+{
+	if (!s)
+		return;
+	nd_fini(s);
+	pmtu_fini(s);
+	neighbour_fini(s);
+	route_fini(s);
+	local_fini(s);
+	reassembly_fini(s);
+	while (s->loop_head != s->loop_tail)
+		rte_pktmbuf_free(s->loop[s->loop_head++ & (IP_LOOP_SIZE - 1)]);
+	free(s);
+}
+
+void ip_set_transport(struct ip_stack *s, uint8_t proto, const struct ip_transport *t)
+{
+	s->transport[proto] = *t;
+}
+
+const struct ip_stats *ip_stack_stats(const struct ip_stack *s)
+{
+	return &s->stats;
+}
+
+/* Routes, neighbours, addresses or path MTUs are not what they were: look again. */
+static int path_find(struct ip_stack *s, struct ip_path *p, uint64_t now)
+{
+	struct ip_addr hop;
+
+	if (!ip_addr_is_local(s, &p->src))
+		return -EADDRNOTAVAIL;
+	p->loop = ip_addr_is_local(s, &p->dst);
+	p->neighbour = NULL;
+	if (!p->loop) {
+		if (ip_addr_is_multicast(&p->dst) || ip_addr_is_any(&p->dst) ||
+			local_is_broadcast(s, &p->dst) || route_next_hop(s, &p->dst, &hop) < 0) {
+			s->stats.no_route++;
+			return -ENETUNREACH;
+		}
+		p->neighbour = neighbour_get(s, &hop, now);
+	}
+	p->mtu = pmtu_get(s, &p->dst);
+	p->generation = s->generation;
+	return 0;
+}
+
+int ip_path_init(struct ip_stack *s, struct ip_path *p, const struct ip_addr *src,
+	const struct ip_addr *dst, uint64_t now)
+{
+	if (ip_addr_is_v4(src) != ip_addr_is_v4(dst))
+		return -EADDRNOTAVAIL;
+	p->src = *src;
+	p->dst = *dst;
+	p->addr_sum = cksum_addrs(src, dst);
+	return path_find(s, p, now);
+}
+
+void ip_path_confirm(struct ip_stack *s, struct ip_path *p, uint64_t now)
+{
+	if (p->generation == s->generation && p->neighbour)
+		neighbour_confirm(s, p->neighbour, now);
+}
+
+uint16_t ip_path_too_big(struct ip_stack *s, struct ip_path *p, uint16_t mtu, uint64_t now)
+{
+	p->mtu = pmtu_lower(s, &p->dst, mtu, now);
+	return p->mtu;
+}
+
+/* The transport left its checksum to us: by the port, by software, or not at all in a loop. */
+static inline void fill_tcp_cksum(struct ip_stack *s, const struct ip_path *p, struct rte_mbuf *m)
+{
+	uint8_t *t = rte_pktmbuf_mtod(m, uint8_t *);
+	uint64_t sum = cksum_pseudo(p->addr_sum, IP_PROTO_TCP, (uint16_t)m->pkt_len);
+
+	if (p->loop)
+		return;
+	if (s->cfg.tx_tcp_cksum) {
+		cksum_store(t + TCP_CKSUM, cksum_fold(sum));
+		m->ol_flags |= RTE_MBUF_F_TX_TCP_CKSUM;
+		m->l4_len = (t[TCP_DATA_OFFSET] >> 4) * 4U;
+		return;
+	}
+	cksum_store(t + TCP_CKSUM, 0);
+	if (likely(rte_pktmbuf_is_contiguous(m)))
+		sum += cksum_bytes(t, m->data_len);
+	else
+		sum += cksum_mbuf(m, 0);
+	cksum_store(t + TCP_CKSUM, (uint16_t)~cksum_fold(sum));
+}
+
+static inline void push_v4(
+	struct ip_stack *s, const struct ip_path *p, uint8_t proto, struct rte_mbuf *m, uint8_t *h)
+{
+	uint8_t ttl = p->ttl ? p->ttl : IP_DEFAULT_TTL;
+	bool hw = s->cfg.tx_ipv4_cksum && !p->loop;
+
+	ipv4_store(h + ETH_LEN, p, proto, (uint16_t)(m->pkt_len - ETH_LEN), ttl, hw);
+	m->l3_len = IPV4_LEN;
+	if (hw)
+		m->ol_flags |= RTE_MBUF_F_TX_IP_CKSUM;
+	if (m->ol_flags & RTE_MBUF_F_TX_OFFLOAD_MASK)
+		m->ol_flags |= RTE_MBUF_F_TX_IPV4;
+}
+
+static inline void push_v6(const struct ip_path *p, uint8_t proto, struct rte_mbuf *m, uint8_t *h)
+{
+	ipv6_store(h + ETH_LEN, &(struct ipv6_header){.src = &p->src,
+					.dst = &p->dst,
+					.payload_len = (uint16_t)(m->pkt_len - ETH_LEN - IPV6_LEN),
+					.traffic_class = p->tos,
+					.next_header = proto,
+					.hop_limit = p->ttl ? p->ttl : IP_DEFAULT_TTL});
+	m->l3_len = IPV6_LEN;
+	if (m->ol_flags & RTE_MBUF_F_TX_OFFLOAD_MASK)
+		m->ol_flags |= RTE_MBUF_F_TX_IPV6;
+}
+
+static int loop_back(struct ip_stack *s, const struct ip_path *p, struct rte_mbuf *m, uint8_t *h)
+{
+	if (s->loop_tail - s->loop_head == IP_LOOP_SIZE) {
+		rte_pktmbuf_free(m);
+		return 0; /* lost, as on any link whose queue is full */
+	}
+	eth_store(
+		h, s->cfg.mac, s->cfg.mac, ip_addr_is_v4(&p->dst) ? ETH_TYPE_IPV4 : ETH_TYPE_IPV6);
+	s->loop[s->loop_tail++ & (IP_LOOP_SIZE - 1)] = m;
+	return 0;
+}
+
+int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m, uint64_t now)
+{
+	bool v4 = ip_addr_is_v4(&p->dst);
+	uint16_t room = v4 ? ETH_LEN + IPV4_LEN : ETH_LEN + IPV6_LEN;
+	struct ip_neighbour *n;
+	uint8_t *h;
+	int rc = 0;
+
+	if (unlikely(p->generation != s->generation))
+		rc = path_find(s, p, now);
+	if (unlikely(rc == 0 && m->pkt_len + room - ETH_LEN > p->mtu))
+		rc = -EMSGSIZE;
+	if (unlikely(rc < 0)) {
+		rte_pktmbuf_free(m);
+		return rc;
+	}
+	if (proto == IP_PROTO_TCP)
+		fill_tcp_cksum(s, p, m);
+	h = (uint8_t *)rte_pktmbuf_prepend(m, room);
+	m->l2_len = ETH_LEN;
+	if (v4)
+		push_v4(s, p, proto, m, h);
+	else
+		push_v6(p, proto, m, h);
+	if (unlikely(p->loop))
+		return loop_back(s, p, m, h);
+	n = p->neighbour;
+	if (unlikely(!n->direct))
+		return neighbour_output(s, n, m, now);
+	n->used = now;
+	memcpy(h, n->eth, ETH_LEN);
+	ip_transmit(s, m);
+	return 0;
+}
+
+void ip_reply(struct ip_stack *s, const struct ip_reply *r, struct rte_mbuf *m, uint64_t now)
+{
+	struct ip_path p = {.tos = r->tos, .ttl = r->ttl};
+
+	if (ip_path_init(s, &p, &r->src, &r->dst, now) < 0)
+		rte_pktmbuf_free(m);
+	else
+		(void)ip_send(s, &p, r->proto, m, now);
+}
+
+bool ip_l4_cksum_unfilled(
+	struct ip_stack *s, const struct ip_rx *rx, uint8_t proto, const struct rte_mbuf *m)
+{
+	uint64_t sum = cksum_pseudo(cksum_addrs(&rx->src, &rx->dst), proto, (uint16_t)m->pkt_len);
+	uint16_t field;
+
+	if (proto != IP_PROTO_TCP || m->data_len < TCP_LEN)
+		return false;
+	memcpy(&field, rte_pktmbuf_mtod_offset(m, const void *, TCP_CKSUM), sizeof field);
+	if (field != cksum_fold(sum))
+		return false;
+	s->stats.rx_cksum_unfilled++;
+	return true;
+}
+
+static void dispatch(struct ip_stack *s, const struct ip_frame *f, uint16_t type,
+	struct rte_mbuf *m, uint64_t now)
+{
+	packet_skip(m, ETH_LEN);
+	if (likely(type == ETH_TYPE_IPV4)) {
+		ipv4_input(s, f, m, now);
+	} else if (type == ETH_TYPE_IPV6) {
+		ipv6_input(s, f, m, now);
+	} else if (type == ETH_TYPE_ARP) {
+		arp_input(s, f, m, now);
+	} else {
+		/* VLANs among them: a tagged frame is on another link. */
+		s->stats.rx_not_ours++;
+		rte_pktmbuf_free(m);
+	}
+}
+
+static void frame_input(struct ip_stack *s, struct rte_mbuf *m, bool from_self, uint64_t now)
+{
+	struct ip_frame f = {.from_self = from_self};
+	const uint8_t *h;
+
+	if (unlikely(m->data_len < ETH_LEN))
+		m = packet_head(s, m, ETH_LEN);
+	if (unlikely(!m || m->data_len < ETH_LEN)) {
+		s->stats.rx_bad_header++;
+		rte_pktmbuf_free(m);
+		return;
+	}
+	h = rte_pktmbuf_mtod(m, const uint8_t *);
+	f.group = eth_addr_is_group(h + ETH_DST);
+	/* A port may be promiscuous (AF_PACKET, a hub). */
+	if (unlikely(!f.group && !eth_addr_equal(h + ETH_DST, s->cfg.mac))) {
+		s->stats.rx_not_ours++;
+		rte_pktmbuf_free(m);
+		return;
+	}
+	memcpy(f.src_mac, h + ETH_SRC, ETH_ADDR_LEN);
+	dispatch(s, &f, load_be16(h + ETH_TYPE), m, now);
+}
+
+unsigned ip_input(struct ip_stack *s, struct rte_mbuf **pkts, unsigned n, uint64_t now)
+{
+	/* Only what is there now: answers to ourselves come in the next round. */
+	uint32_t looped = s->loop_tail - s->loop_head;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (i + 1 < n)
+			rte_prefetch0(rte_pktmbuf_mtod(pkts[i + 1], void *));
+		s->stats.rx_packets++;
+		s->stats.rx_bytes += pkts[i]->pkt_len;
+		frame_input(s, pkts[i], false, now);
+	}
+	for (uint32_t i = 0; i < looped; i++) {
+		struct rte_mbuf *m = s->loop[s->loop_head++ & (IP_LOOP_SIZE - 1)];
+
+		s->stats.looped++;
+		m->ol_flags &= ~(RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK);
+		frame_input(s, m, true, now);
+	}
+	return n + looped;
+}

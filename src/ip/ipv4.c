@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ip/ipv4.h"
+
+#include "ip/icmp.h"
+#include "ip/icmp_wire.h"
+#include "ip/packet.h"
+#include "ip/reassembly.h"
+
+#define L4_HEAD   60 /* what transports find contiguous */
+#define UDP_PROTO 17
+
+/* RFC 1122 section 3.2.1.8: what we need not understand is skipped; source routes are refused. */
+static bool options_ok(const uint8_t *p, uint32_t len)
+{
+	while (len) {
+		uint8_t type = p[0];
+		uint32_t size;
+
+		if (type == IPV4_OPT_END)
+			return true;
+		if (type == IPV4_OPT_NOP) {
+			p++;
+			len--;
+			continue;
+		}
+		if (len < 2 || type == IPV4_OPT_LSRR || type == IPV4_OPT_SSRR)
+			return false;
+		size = p[1];
+		if (size < 2 || size > len)
+			return false;
+		p += size;
+		len -= size;
+	}
+	return true;
+}
+
+/* @return the header's length, or 0: not a header (RFC 1122 section 3.2.1). */
+static uint16_t check_header(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m)
+{
+	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);
+	uint64_t flags = m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK;
+	uint16_t hlen, total;
+
+	if (unlikely(m->data_len < IPV4_LEN))
+		goto bad;
+	hlen = (h[IPV4_VERSION_IHL] & 15) * 4;
+	total = load_be16(h + IPV4_TOTAL_LENGTH);
+	if (unlikely(h[IPV4_VERSION_IHL] >> 4 != 4 || hlen < IPV4_LEN || m->data_len < hlen ||
+		     total < hlen || total > m->pkt_len))
+		goto bad;
+	if (!f->from_self && flags != RTE_MBUF_F_RX_IP_CKSUM_GOOD &&
+		(flags == RTE_MBUF_F_RX_IP_CKSUM_BAD ||
+			cksum_fold(cksum_bytes(h, hlen)) != 0xffff)) {
+		s->stats.rx_bad_cksum++;
+		return 0;
+	}
+	if (unlikely(hlen > IPV4_LEN && !options_ok(h + IPV4_LEN, hlen - IPV4_LEN)))
+		goto bad;
+	/* Ethernet pads to 60 bytes. */
+	if (m->pkt_len > total)
+		packet_trim(m, total);
+	return hlen;
+bad:
+	s->stats.rx_bad_header++;
+	return 0;
+}
+
+static bool is_ours(const struct ip_stack *s, const uint8_t *v4)
+{
+	uint32_t a;
+
+	memcpy(&a, v4, 4);
+	for (unsigned i = 0; i < s->local.n_v4; i++) {
+		if (s->local.v4[i] == a)
+			return true;
+	}
+	return false;
+}
+
+/* RFC 1122 section 3.2.1.3: addresses that no datagram from a wire can come from. */
+static bool martian(const struct ip_stack *s, const uint8_t *src)
+{
+	struct ip_addr addr;
+
+	if (src[0] == 0 || src[0] == 127 || src[0] >= 224 || is_ours(s, src))
+		return true;
+	/* A subnet's broadcast address ends in a one or a zero for each bit of the host: only then
+	 * is the longer look worth it. */
+	if (src[3] & 3 && (src[3] & 3) != 3)
+		return false;
+	addr = ip_addr_from_v4(src);
+	return local_is_broadcast(s, &addr);
+}
+
+static bool check_addresses(struct ip_stack *s, const struct ip_frame *f, const uint8_t *h)
+{
+	/* RFC 1122 section 3.3.6: nothing here wants IP or link-layer broadcasts; section 4.2.3.10:
+	 * TCP must not see them. */
+	if (!is_ours(s, h + IPV4_DST) || f->group) {
+		s->stats.rx_not_ours++;
+		return false;
+	}
+	if (!f->from_self && martian(s, h + IPV4_SRC)) {
+		s->stats.rx_martian++;
+		return false;
+	}
+	return true;
+}
+
+static void fill_rx(struct ip_rx *rx, const struct ip_frame *f, const uint8_t *h, uint64_t flags)
+{
+	flags &= RTE_MBUF_F_RX_L4_CKSUM_MASK;
+	rx->src = ip_addr_from_v4(h + IPV4_SRC);
+	rx->dst = ip_addr_from_v4(h + IPV4_DST);
+	rx->tos = h[IPV4_TOS];
+	rx->ttl = h[IPV4_TTL];
+	rx->from_self = f->from_self;
+	rx->l4_cksum_good = f->from_self || flags == RTE_MBUF_F_RX_L4_CKSUM_GOOD;
+	rx->l4_cksum_bad = flags == RTE_MBUF_F_RX_L4_CKSUM_BAD;
+	rx->src_mac = f->src_mac;
+}
+
+static void unknown_proto(struct ip_stack *s, const struct ip_rx *rx, uint8_t proto, uint16_t hlen,
+	struct rte_mbuf *m, uint64_t now)
+{
+	const struct icmp_about about = {.rx = rx, .m = m, .proto = proto, .l4_off = hlen};
+
+	s->stats.rx_unknown_proto++;
+	icmp_unreachable(s, &about,
+		proto == UDP_PROTO ? ICMP_UNREACHABLE_PORT : ICMP_UNREACHABLE_PROTOCOL, now);
+	rte_pktmbuf_free(m);
+}
+
+static struct rte_mbuf *head(struct ip_stack *s, struct rte_mbuf *m)
+{
+	m = packet_head(s, m, IPV4_MAX_LEN + L4_HEAD);
+	if (unlikely(!m))
+		s->stats.rx_no_memory++;
+	return m;
+}
+
+void ipv4_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m, uint64_t now)
+{
+	const struct ip_transport *t;
+	const uint8_t *h;
+	struct ip_rx rx;
+	uint16_t hlen;
+	uint8_t proto;
+
+	m = head(s, m);
+	if (unlikely(!m))
+		return;
+	hlen = check_header(s, f, m);
+	h = rte_pktmbuf_mtod(m, const uint8_t *);
+	if (unlikely(!hlen || !check_addresses(s, f, h))) {
+		rte_pktmbuf_free(m);
+		return;
+	}
+	if (unlikely(load_be16(h + IPV4_FRAGMENT) & (IPV4_MF | IPV4_OFFSET_MASK))) {
+		m = reassembly_v4(s, m, hlen, now);
+		m = m ? head(s, m) : NULL;
+		if (!m)
+			return;
+		h = rte_pktmbuf_mtod(m, const uint8_t *);
+		hlen = (h[IPV4_VERSION_IHL] & 15) * 4;
+	}
+	fill_rx(&rx, f, h, m->ol_flags);
+	proto = h[IPV4_PROTOCOL];
+	t = &s->transport[proto];
+	if (likely(t->input)) {
+		packet_skip(m, hlen);
+		t->input(t->ctx, &rx, m, now);
+	} else if (proto == ICMP_PROTO) {
+		packet_skip(m, hlen);
+		icmp_input(s, &rx, m, now);
+	} else {
+		unknown_proto(s, &rx, proto, hlen, m, now);
+	}
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ip/ipv6.h"
+
+#include "ip/icmp.h"
+#include "ip/icmp_wire.h"
+#include "ip/nd.h"
+#include "ip/packet.h"
+#include "ip/reassembly.h"
+
+#define L4_HEAD     60  /* what transports find contiguous */
+#define EXT_MAX     8   /* extension headers of one packet */
+#define EXT_LEN_MAX 512 /* bytes of them together */
+#define OPTIONS_MAX 16  /* options of one header (RFC 8504 section 5.3 allows such limits) */
+#define UDP_PROTO   17
+
+/* A packet on its way through its headers. */
+struct walk {
+	struct ip_stack *s;
+	struct ip_rx *rx;
+	struct rte_mbuf *m;  /* data at the IPv6 header */
+	uint8_t next;        /* kind of header at off */
+	uint16_t off;        /* behind the headers seen */
+	uint16_t next_field; /* where `next` was read, for parameter problems */
+	unsigned headers;
+	uint64_t now;
+};
+
+/* What to do with a packet after one header. */
+enum step { STEP_ON, STEP_UPPER, STEP_DROP, STEP_DONE /* the packet is gone */ };
+
+static void parameter_problem(struct walk *w, uint8_t code, uint32_t pointer)
+{
+	const struct icmp_about about = {
+		.rx = w->rx, .m = w->m, .proto = w->next, .l4_off = w->off};
+
+	icmpv6_error(w->s, &about, ICMPV6_PARAMETER, code, pointer, w->now);
+}
+
+/* RFC 8200 section 4.2. */
+static enum step option_unknown(struct walk *w, uint8_t type, uint16_t at)
+{
+	switch (type >> IPV6_OPT_ACTION_SHIFT) {
+	case IPV6_OPT_SKIP:
+		return STEP_ON;
+	case IPV6_OPT_REPORT_UNICAST:
+		if (ip_addr_is_multicast(&w->rx->dst))
+			return STEP_DROP;
+		/* fall through */
+	case IPV6_OPT_REPORT:
+		parameter_problem(w, ICMPV6_PARAMETER_OPTION, at);
+		return STEP_DROP;
+	default:
+		return STEP_DROP;
+	}
+}
+
+/* Hop-by-hop and destination options: @len bytes at offset @at, headers' first two not in it. */
+static enum step options(struct walk *w, uint16_t at, uint16_t len)
+{
+	const uint8_t *h = rte_pktmbuf_mtod(w->m, const uint8_t *);
+
+	for (unsigned i = 0; len; i++) {
+		uint16_t size;
+
+		if (h[at] == IPV6_OPT_PAD1) {
+			at++;
+			len--;
+			continue;
+		}
+		if (len < 2 || i == OPTIONS_MAX)
+			return STEP_DROP;
+		size = 2 + h[at + 1];
+		if (size > len)
+			return STEP_DROP;
+		if (h[at] != IPV6_OPT_PADN && option_unknown(w, h[at], at) == STEP_DROP)
+			return STEP_DROP;
+		at += size;
+		len -= size;
+	}
+	return STEP_ON;
+}
+
+static enum step routing(struct walk *w, uint16_t at)
+{
+	const uint8_t *p = rte_pktmbuf_mtod_offset(w->m, const uint8_t *, at);
+
+	if (p[IPV6_ROUTING_LEFT] == 0)
+		return STEP_ON;
+	/* RFC 8200 section 4.4, for a type that we do not know: all (type 0 by RFC 5095). */
+	parameter_problem(w, ICMPV6_PARAMETER_FIELD, at + IPV6_ROUTING_TYPE);
+	return STEP_DROP;
+}
+
+static enum step fragment(struct walk *w, uint16_t at)
+{
+	const uint8_t *p = rte_pktmbuf_mtod_offset(w->m, const uint8_t *, at);
+	uint16_t field = load_be16(p + IPV6_FRAGMENT_OFFSET);
+
+	/* RFC 6946: an atomic fragment is a whole packet by itself. */
+	if (!(field & (IPV6_FRAGMENT_OFFSET_MASK | IPV6_FRAGMENT_MORE)))
+		return STEP_ON;
+	w->m = reassembly_v6(w->s, w->m, at, w->now);
+	return STEP_DONE;
+}
+
+/* One extension header at w->off. */
+static enum step step(struct walk *w)
+{
+	const uint8_t *p = rte_pktmbuf_mtod_offset(w->m, const uint8_t *, w->off);
+	uint32_t left = w->m->data_len - (uint32_t)w->off;
+	uint16_t at = w->off;
+	uint16_t size;
+	uint8_t kind = w->next;
+	enum step r;
+
+	if (kind != IPV6_NH_HOP_BY_HOP && kind != IPV6_NH_DEST_OPTIONS && kind != IPV6_NH_ROUTING &&
+		kind != IPV6_NH_FRAGMENT)
+		return kind == IPV6_NH_NONE ? STEP_DROP : STEP_UPPER;
+	/* RFC 8200 section 4.1: hop-by-hop only directly after the IPv6 header. */
+	if (kind == IPV6_NH_HOP_BY_HOP && w->headers) {
+		parameter_problem(w, ICMPV6_PARAMETER_NEXT_HEADER, w->next_field);
+		return STEP_DROP;
+	}
+	if (++w->headers > EXT_MAX || left < 8)
+		return STEP_DROP;
+	size = kind == IPV6_NH_FRAGMENT ? IPV6_FRAGMENT_LEN : (p[IPV6_EXT_LENGTH] + 1) * 8;
+	if (size > left || size > EXT_LEN_MAX - (w->off - IPV6_LEN))
+		return STEP_DROP;
+	if (kind == IPV6_NH_FRAGMENT)
+		r = fragment(w, at);
+	else if (kind == IPV6_NH_ROUTING)
+		r = routing(w, at);
+	else
+		r = options(w, at + 2, size - 2);
+	if (r != STEP_ON)
+		return r;
+	w->next = p[IPV6_EXT_NEXT];
+	w->next_field = at + IPV6_EXT_NEXT;
+	w->off = at + size;
+	return STEP_ON;
+}
+
+static struct rte_mbuf *head(struct ip_stack *s, struct rte_mbuf *m, uint16_t len)
+{
+	m = packet_head(s, m, len);
+	if (unlikely(!m))
+		s->stats.rx_no_memory++;
+	return m;
+}
+
+static void deliver(struct walk *w)
+{
+	struct ip_stack *s = w->s;
+	const struct ip_transport *t = &s->transport[w->next];
+	const struct icmp_about about = {
+		.rx = w->rx, .m = w->m, .proto = w->next, .l4_off = w->off};
+	bool group = ip_addr_is_multicast(&w->rx->dst);
+
+	if (likely(t->input && !group)) {
+		packet_skip(w->m, w->off);
+		t->input(t->ctx, w->rx, w->m, w->now);
+		return;
+	}
+	if (w->next == IPV6_NH_ICMP) {
+		packet_skip(w->m, w->off);
+		icmpv6_input(s, w->rx, w->m, w->now);
+		return;
+	}
+	s->stats.rx_unknown_proto++;
+	/* RFC 4443 section 3.1 for UDP without a listener, section 3.4 for all that is unknown. */
+	if (w->next == UDP_PROTO)
+		icmpv6_error(s, &about, ICMPV6_UNREACHABLE, ICMPV6_UNREACHABLE_PORT, 0, w->now);
+	else if (!t->input)
+		parameter_problem(w, ICMPV6_PARAMETER_NEXT_HEADER, w->next_field);
+	rte_pktmbuf_free(w->m);
+}
+
+/* A packet with extension headers. */
+static void walk_headers(struct walk *w)
+{
+	enum step r;
+
+	w->m = head(w->s, w->m, IPV6_LEN + EXT_LEN_MAX + L4_HEAD);
+	if (!w->m)
+		return;
+	do {
+		r = step(w);
+		if (r == STEP_DONE) {
+			/* Put together: its headers anew. It cannot be a fragment again. */
+			w->m = w->m ? head(w->s, w->m, IPV6_LEN + EXT_LEN_MAX + L4_HEAD) : NULL;
+			if (!w->m)
+				return;
+			w->next = rte_pktmbuf_mtod(w->m, const uint8_t *)[IPV6_NEXT_HEADER];
+			w->next_field = IPV6_NEXT_HEADER;
+			w->off = IPV6_LEN;
+			w->rx->l4_cksum_good = w->rx->l4_cksum_bad = false;
+			r = STEP_ON;
+		}
+	} while (r == STEP_ON);
+	if (r == STEP_UPPER) {
+		deliver(w);
+		return;
+	}
+	if (w->next != IPV6_NH_NONE)
+		w->s->stats.rx_bad_header++;
+	rte_pktmbuf_free(w->m);
+}
+
+/* RFC 4291 sections 2.5.2, 2.5.3, 2.7: where no packet from a wire comes from or goes to. Our
+ * form of IPv4 must not get in through IPv6 either. */
+static bool check_addresses(struct ip_stack *s, const struct ip_frame *f, const struct ip_rx *rx)
+{
+	bool group = ip_addr_is_multicast(&rx->dst);
+
+	if (ip_addr_is_v4(&rx->src) || ip_addr_is_v4(&rx->dst) || ip_addr_is_multicast(&rx->src) ||
+		(!f->from_self &&
+			(ip_addr_is_loopback(&rx->src) || ip_addr_is_local(s, &rx->src)))) {
+		s->stats.rx_martian++;
+		return false;
+	}
+	if (group ? !nd_is_member(s, &rx->dst) : f->group || !ip_addr_is_local(s, &rx->dst)) {
+		s->stats.rx_not_ours++;
+		return false;
+	}
+	return true;
+}
+
+/* @return false: not a header (RFC 8200 section 3). */
+static bool check_header(struct rte_mbuf *m)
+{
+	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);
+	uint32_t payload;
+
+	if (m->data_len < IPV6_LEN || h[IPV6_VERSION_CLASS_FLOW] >> 4 != 6)
+		return false;
+	payload = load_be16(h + IPV6_PAYLOAD_LENGTH);
+	if (payload > m->pkt_len - IPV6_LEN)
+		return false;
+	if (m->pkt_len - IPV6_LEN > payload)
+		packet_trim(m, IPV6_LEN + payload);
+	return true;
+}
+
+void ipv6_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m, uint64_t now)
+{
+	uint64_t flags = m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK;
+	const uint8_t *h;
+	struct ip_rx rx;
+	struct walk w = {.s = s, .rx = &rx, .now = now};
+
+	m = head(s, m, IPV6_LEN + L4_HEAD);
+	if (unlikely(!m))
+		return;
+	if (unlikely(!check_header(m))) {
+		s->stats.rx_bad_header++;
+		rte_pktmbuf_free(m);
+		return;
+	}
+	h = rte_pktmbuf_mtod(m, const uint8_t *);
+	rx.src = ip_addr_from_v6(h + IPV6_SRC);
+	rx.dst = ip_addr_from_v6(h + IPV6_DST);
+	rx.tos = (uint8_t)(load_be16(h + IPV6_VERSION_CLASS_FLOW) >> 4);
+	rx.ttl = h[IPV6_HOP_LIMIT];
+	rx.from_self = f->from_self;
+	rx.l4_cksum_good = f->from_self || flags == RTE_MBUF_F_RX_L4_CKSUM_GOOD;
+	rx.l4_cksum_bad = flags == RTE_MBUF_F_RX_L4_CKSUM_BAD;
+	rx.src_mac = f->src_mac;
+	if (unlikely(!check_addresses(s, f, &rx))) {
+		rte_pktmbuf_free(m);
+		return;
+	}
+	w.m = m;
+	w.next = h[IPV6_NEXT_HEADER];
+	w.next_field = IPV6_NEXT_HEADER;
+	w.off = IPV6_LEN;
+	if (likely(w.next == IP_PROTO_TCP || w.next == IPV6_NH_ICMP))
+		deliver(&w);
+	else
+		walk_headers(&w);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ip/local.h"
+
+#include "base/container_of.h"
+#include "ip/arp.h"
+#include "ip/nd.h"
+#include "ip/stack.h"
+
+#include <errno.h>
+
+#define SECOND UINT64_C(1000000000)
+
+/* RFC 5227 section 1.1. */
+#define PROBE_NUM            3
+#define PROBE_INTERVAL_NS    SECOND
+#define ANNOUNCE_WAIT_NS     (2 * SECOND)
+#define ANNOUNCE_NUM         2
+#define ANNOUNCE_INTERVAL_NS (2 * SECOND)
+#define DEFEND_INTERVAL_NS   (10 * SECOND)
+
+#define DAD_TRANSMITS  1 /* RFC 4862 section 5.1: DupAddrDetectTransmits */
+#define DAD_RETRANS_NS SECOND
+
+struct local_addr *local_find(struct ip_stack *s, const struct ip_addr *a)
+{
+	for (unsigned i = 0; i < s->local.n; i++) {
+		struct local_addr *l = &s->local.a[i];
+
+		if (ip_addr_equal(&l->addr, a))
+			return l->state == LOCAL_DUPLICATE ? NULL : l;
+	}
+	return NULL;
+}
+
+bool ip_addr_is_local(const struct ip_stack *s, const struct ip_addr *a)
+{
+	for (unsigned i = 0; i < s->local.n; i++) {
+		if (ip_addr_equal(&s->local.a[i].addr, a))
+			return s->local.a[i].state != LOCAL_DUPLICATE;
+	}
+	return false;
+}
+
+bool ip_addr_get(const struct ip_stack *s, unsigned i, struct ip_addr *a, unsigned *prefix_len)
+{
+	if (i >= s->local.n)
+		return false;
+	*a = s->local.a[i].addr;
+	*prefix_len = s->local.a[i].prefix_len;
+	return true;
+}
+
+bool local_is_broadcast(const struct ip_stack *s, const struct ip_addr *dst)
+{
+	uint32_t v4 = load_be32(dst->b + 12);
+
+	if (!ip_addr_is_v4(dst))
+		return false;
+	if (v4 == UINT32_MAX)
+		return true;
+	for (unsigned i = 0; i < s->local.n; i++) {
+		const struct local_addr *l = &s->local.a[i];
+		uint32_t host;
+
+		/* RFC 3021: /31 has none; /32 neither. */
+		if (!ip_addr_is_v4(&l->addr) || l->prefix_len > 30)
+			continue;
+		host = l->prefix_len ? UINT32_MAX >> l->prefix_len : UINT32_MAX;
+		/* All ones, and all zeros as 4.2BSD had it (RFC 1122 section 3.3.6). */
+		if (ip_addr_in_prefix(dst, &l->addr, l->prefix_len) &&
+			((v4 & host) == host || (v4 & host) == 0))
+			return true;
+	}
+	return false;
+}
+
+static unsigned common_bits(const struct ip_addr *a, const struct ip_addr *b)
+{
+	for (unsigned i = 0; i < 16; i++) {
+		uint8_t x = a->b[i] ^ b->b[i];
+
+		if (x)
+			return 8 * i + (unsigned)__builtin_clz(x) - 24;
+	}
+	return 128;
+}
+
+struct local_addr *local_source(
+	struct ip_stack *s, const struct ip_addr *remote, const struct ip_addr *hop)
+{
+	struct local_addr *best = NULL;
+	unsigned best_score = 0;
+
+	for (unsigned i = 0; i < s->local.n; i++) {
+		struct local_addr *l = &s->local.a[i];
+		unsigned score = 1;
+
+		if (ip_addr_is_v4(&l->addr) != ip_addr_is_v4(remote) || l->state == LOCAL_DUPLICATE)
+			continue;
+		/* RFC 6724 section 5: rule 1 the same address, rule 2 the scope, rule 8 the longest
+		 * prefix. Before the last one the subnet of the next hop (rule 5.5 in spirit). */
+		if (ip_addr_equal(&l->addr, remote))
+			return l;
+		if (ip_addr_is_link_local(&l->addr) == ip_addr_is_link_local(remote))
+			score += 1024;
+		if (ip_addr_in_prefix(hop, &l->addr, l->prefix_len))
+			score += 512;
+		if (!ip_addr_is_v4(remote))
+			score += common_bits(&l->addr, remote);
+		if (score > best_score) {
+			best = l;
+			best_score = score;
+		}
+	}
+	return best;
+}
+
+int ip_source(struct ip_stack *s, const struct ip_addr *remote, struct ip_addr *src)
+{
+	struct ip_addr hop = *remote;
+	struct local_addr *l;
+
+	if (!ip_addr_is_local(s, remote) && route_next_hop(s, remote, &hop) < 0)
+		return -ENETUNREACH;
+	l = local_source(s, remote, &hop);
+	if (!l)
+		return -ENETUNREACH;
+	*src = l->addr;
+	return 0;
+}
+
+/* Probe, then announce (RFC 5227 sections 2.1, 2.3); solicit, then be sure (RFC 4862). */
+static void step_v4(struct local_addr *l, uint64_t now)
+{
+	struct timer_wheel *w = l->stack->cfg.wheel;
+
+	if (l->sent < PROBE_NUM) {
+		arp_probe(l->stack, &l->addr);
+		l->sent++;
+		timer_start(w, &l->timer,
+			now + (l->sent < PROBE_NUM ? PROBE_INTERVAL_NS : ANNOUNCE_WAIT_NS));
+		return;
+	}
+	l->state = LOCAL_PREFERRED;
+	arp_announce(l->stack, &l->addr);
+	l->sent++;
+	if (l->sent < PROBE_NUM + ANNOUNCE_NUM)
+		timer_start(w, &l->timer, now + ANNOUNCE_INTERVAL_NS);
+}
+
+static void step_v6(struct local_addr *l, uint64_t now)
+{
+	struct ip_stack *s = l->stack;
+
+	if (l->sent < DAD_TRANSMITS) {
+		nd_probe(s, &l->addr);
+		l->sent++;
+		timer_start(s->cfg.wheel, &l->timer, now + DAD_RETRANS_NS);
+		return;
+	}
+	l->state = LOCAL_PREFERRED;
+	/* RFC 4861 section 7.2.6: whoever knows an old link-layer address of it learns ours. */
+	nd_announce(s, &l->addr);
+	if (ip_addr_is_link_local(&l->addr))
+		nd_find_routers(s, now);
+}
+
+static void local_timer(struct timer *timer, uint64_t now)
+{
+	struct local_addr *l = container_of(timer, struct local_addr, timer);
+
+	if (ip_addr_is_v4(&l->addr))
+		step_v4(l, now);
+	else
+		step_v6(l, now);
+}
+
+void local_conflict(struct ip_stack *s, struct local_addr *l, const uint8_t *mac, uint64_t now)
+{
+	bool v4 = ip_addr_is_v4(&l->addr);
+	bool duplicate = !v4 && l->state == LOCAL_TENTATIVE;
+	bool first = !l->defended || now - l->defended >= DEFEND_INTERVAL_NS;
+	char text[IP_ADDR_STRLEN];
+
+	if (v4)
+		s->stats.arp_conflicts++;
+	else
+		s->stats.nd_conflicts++;
+	if (first || duplicate)
+		log_printf(s->cfg.log, LOG_LEVEL_ERROR,
+			"ip: our address %s is also claimed by %02x:%02x:%02x:%02x:%02x:%02x%s",
+			ip_addr_format(&l->addr, text), mac[0], mac[1], mac[2], mac[3], mac[4],
+			mac[5], duplicate ? ": it cannot be used" : "");
+	if (duplicate) {
+		/* RFC 4862 section 5.4.5. */
+		l->state = LOCAL_DUPLICATE;
+		timer_stop(s->cfg.wheel, &l->timer);
+		ip_paths_changed(s);
+		return;
+	}
+	/* RFC 5227 section 2.4(c): the address was given by a person and is kept; not more than
+	 * one defence in ten seconds, lest two hosts fight at wire speed. */
+	if (!first)
+		return;
+	l->defended = now;
+	if (v4)
+		arp_announce(s, &l->addr);
+	else
+		nd_announce(s, &l->addr);
+}
+
+static int check(const struct ip_stack *s, const struct ip_addr *a, unsigned prefix_len)
+{
+	if (prefix_len > (ip_addr_is_v4(a) ? 32 : 128) || ip_addr_is_any(a) ||
+		ip_addr_is_multicast(a) || ip_addr_is_loopback(a))
+		return -EINVAL;
+	/* RFC 1122 section 3.2.1.3: 240/4 is not for hosts, all ones is broadcast. */
+	if (ip_addr_is_v4(a) && a->b[12] >= 240)
+		return -EINVAL;
+	for (unsigned i = 0; i < s->local.n; i++) {
+		if (ip_addr_equal(&s->local.a[i].addr, a))
+			return -EEXIST;
+	}
+	return s->local.n == LOCAL_MAX ? -ENOSPC : 0;
+}
+
+static int add(struct ip_stack *s, const struct ip_addr *a, unsigned prefix_len, uint64_t now)
+{
+	struct route subnet = {
+		.prefix = *a,
+		.prefix_len = prefix_len,
+		.origin = ROUTE_CONNECTED,
+		.expires = TIMER_NEVER,
+	};
+	struct local_addr *l;
+	int rc = check(s, a, prefix_len);
+
+	if (rc < 0)
+		return rc;
+	rc = route_insert(s, &subnet);
+	if (rc < 0 && rc != -EEXIST) /* two addresses may share a subnet */
+		return rc;
+	l = &s->local.a[s->local.n++];
+	*l = (struct local_addr){.addr = *a, .prefix_len = prefix_len, .stack = s};
+	timer_init(&l->timer, local_timer);
+	if (ip_addr_is_v4(a))
+		memcpy(&s->local.v4[s->local.n_v4++], a->b + 12, 4);
+	ip_paths_changed(s);
+	local_timer(&l->timer, now);
+	return 0;
+}
+
+/* fe80::/64 and the EUI-64 of the MAC (RFC 4862 section 5.3, RFC 4291 appendix A). */
+static struct ip_addr link_local(const uint8_t mac[6])
+{
+	return (struct ip_addr){
+		{0xfe, 0x80, [8] = mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]}};
+}
+
+int ip_addr_add(struct ip_stack *s, const struct ip_addr *a, unsigned prefix_len, uint64_t now)
+{
+	struct ip_addr ll = link_local(s->cfg.mac);
+	int rc = add(s, a, prefix_len, now);
+
+	/* RFC 4291 section 2.8: a node with IPv6 has a link-local address. */
+	if (rc == 0 && !ip_addr_is_v4(a) && !ip_addr_is_local(s, &ll))
+		(void)add(s, &ll, 64, now);
+	return rc;
+}
+
+void local_fini(struct ip_stack *s)
+{
+	for (unsigned i = 0; i < s->local.n; i++)
+		timer_stop(s->cfg.wheel, &s->local.a[i].timer);
+}

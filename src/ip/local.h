@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file local.h Our own addresses: which they are, their duplicates on the link, source choice. */
+#ifndef IP_LOCAL_H
+#define IP_LOCAL_H
+
+#include "ip/ip.h"
+
+#define LOCAL_MAX 16
+
+enum local_state {
+	LOCAL_TENTATIVE, /**< being probed; in use already (RFC 4429) */
+	LOCAL_PREFERRED,
+	LOCAL_DUPLICATE, /**< IPv6 only: not in use (RFC 4862 section 5.4.5) */
+};
+
+struct local_addr {
+	struct ip_addr addr;
+	unsigned prefix_len; /**< in the family's own bits */
+	enum local_state state;
+	unsigned sent;     /**< probes and announcements */
+	uint64_t defended; /**< when we last answered a conflict; 0: never */
+	struct timer timer;
+	struct ip_stack *stack;
+};
+
+struct local_table {
+	uint32_t v4[LOCAL_MAX]; /**< as on the wire: what ip_input() compares with */
+	unsigned n_v4;
+	struct local_addr a[LOCAL_MAX];
+	unsigned n;
+};
+
+/** @return our address that equals @p a and is in use, or NULL. */
+struct local_addr *local_find(struct ip_stack *s, const struct ip_addr *a);
+
+/** Is @p dst the broadcast address of one of our subnets, or of all (RFC 1122 section 3.2.1.3)? */
+bool local_is_broadcast(const struct ip_stack *s, const struct ip_addr *dst);
+
+/** The address we use towards @p remote when its next hop is @p hop; NULL: none of its family. */
+struct local_addr *local_source(
+	struct ip_stack *s, const struct ip_addr *remote, const struct ip_addr *hop);
+
+/** Somebody else has @p l, seen at @p mac: tell, and defend it or give it up. */
+void local_conflict(struct ip_stack *s, struct local_addr *l, const uint8_t *mac, uint64_t now);
+
+void local_fini(struct ip_stack *s);
+
+#endif

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ip/nd.h"
+
+#include "base/container_of.h"
+#include "ip/cksum.h"
+#include "ip/icmp_wire.h"
+#include "ip/ipv6.h"
+#include "ip/ipv6_wire.h"
+#include "ip/packet.h"
+#include "ip/stack.h"
+
+#define SECOND UINT64_C(1000000000)
+#define ND_TTL 255 /* proves that no router passed it on (RFC 4861 section 3.1) */
+
+/* RFC 4861 section 10. */
+#define RTR_SOLICITATIONS            3
+#define RTR_SOLICITATION_INTERVAL_NS (4 * SECOND)
+
+#define OPTIONS_MAX 32 /* of one message; more are not looked at */
+
+static const struct ip_addr all_nodes = {{0xff, 0x02, [15] = 1}};
+static const struct ip_addr all_routers = {{0xff, 0x02, [15] = 2}};
+static const struct ip_addr unspecified;
+
+/* RFC 4291 section 2.7.1. */
+static struct ip_addr solicited_node(const struct ip_addr *a)
+{
+	return (struct ip_addr){
+		{0xff, 0x02, [11] = 1, [12] = 0xff, [13] = a->b[13], a->b[14], a->b[15]}};
+}
+
+bool nd_is_member(const struct ip_stack *s, const struct ip_addr *group)
+{
+	if (ip_addr_equal(group, &all_nodes))
+		return s->local.n > s->local.n_v4;
+	for (unsigned i = 0; i < s->local.n; i++) {
+		struct ip_addr g = solicited_node(&s->local.a[i].addr);
+
+		if (!ip_addr_is_v4(&s->local.a[i].addr) && ip_addr_equal(group, &g))
+			return true;
+	}
+	return false;
+}
+
+/* One message of ours: @type, @word after the checksum, a target and an option or none. */
+struct nd_message {
+	const struct ip_addr *src, *dst;
+	const uint8_t *mac; /* NULL: dst is a group */
+	const struct ip_addr *target;
+	uint32_t word;
+	uint8_t type;
+	uint8_t option; /* ND_OPT_SOURCE or _TARGET with our MAC; 0: none */
+};
+
+static void nd_send(struct ip_stack *s, const struct nd_message *nd)
+{
+	uint16_t len = nd->target ? ND_LEN : ND_RS_LEN;
+	uint16_t total = len + (nd->option ? ND_OPT_LLADDR_LEN : 0);
+	uint8_t group[ETH_ADDR_LEN];
+	struct rte_mbuf *m = packet_new(s);
+	uint8_t *h = m ? (uint8_t *)rte_pktmbuf_append(m, ETH_LEN + IPV6_LEN + total) : NULL;
+	uint8_t *p;
+	uint64_t sum;
+
+	if (!h) {
+		rte_pktmbuf_free(m);
+		return;
+	}
+	eth_multicast_v6(group, nd->dst->b);
+	eth_store(h, nd->mac ? nd->mac : group, s->cfg.mac, ETH_TYPE_IPV6);
+	ipv6_store(h + ETH_LEN, &(struct ipv6_header){.src = nd->src,
+					.dst = nd->dst,
+					.payload_len = total,
+					.next_header = IPV6_NH_ICMP,
+					.hop_limit = ND_TTL});
+	p = h + ETH_LEN + IPV6_LEN;
+	memset(p, 0, total);
+	p[ICMP_TYPE] = nd->type;
+	store_be32(p + ND_FLAGS, nd->word);
+	if (nd->target)
+		memcpy(p + ND_TARGET, nd->target->b, 16);
+	if (nd->option) {
+		p[len + ND_OPT_TYPE] = nd->option;
+		p[len + ND_OPT_LENGTH] = ND_OPT_LLADDR_LEN / 8;
+		memcpy(p + len + ND_OPT_LLADDR, s->cfg.mac, ETH_ADDR_LEN);
+	}
+	sum = cksum_pseudo(cksum_addrs(nd->src, nd->dst), IPV6_NH_ICMP, total);
+	cksum_store(p + ICMP_CKSUM, (uint16_t)~cksum_fold(sum + cksum_bytes(p, total)));
+	s->stats.nd_tx++;
+	ip_transmit(s, m);
+}
+
+void nd_solicit(struct ip_stack *s, const struct ip_addr *target, const uint8_t *mac)
+{
+	const struct ip_addr group = solicited_node(target);
+	const struct local_addr *l = local_source(s, target, target);
+
+	if (!l)
+		return;
+	/* While the address is tentative, no link-layer address may be told (RFC 4429 section
+	 * 3.2); the answer will make the other side ask us. */
+	nd_send(s, &(struct nd_message){.type = ICMPV6_NS,
+			   .src = &l->addr,
+			   .dst = mac ? target : &group,
+			   .mac = mac,
+			   .target = target,
+			   .option = l->state == LOCAL_TENTATIVE ? 0 : ND_OPT_SOURCE});
+}
+
+void nd_probe(struct ip_stack *s, const struct ip_addr *addr)
+{
+	const struct ip_addr group = solicited_node(addr);
+
+	nd_send(s, &(struct nd_message){
+			   .type = ICMPV6_NS, .src = &unspecified, .dst = &group, .target = addr});
+}
+
+void nd_announce(struct ip_stack *s, const struct ip_addr *addr)
+{
+	nd_send(s, &(struct nd_message){.type = ICMPV6_NA,
+			   .src = addr,
+			   .dst = &all_nodes,
+			   .target = addr,
+			   .word = ND_FLAG_OVERRIDE,
+			   .option = ND_OPT_TARGET});
+}
+
+static void solicit_routers(struct timer *timer, uint64_t now)
+{
+	struct ip_stack *s = container_of(timer, struct ip_stack, rs_timer);
+	const struct local_addr *l = local_source(s, &all_routers, &all_routers);
+
+	if (!l)
+		return;
+	nd_send(s, &(struct nd_message){.type = ICMPV6_RS,
+			   .src = &l->addr,
+			   .dst = &all_routers,
+			   .option = l->state == LOCAL_TENTATIVE ? 0 : ND_OPT_SOURCE});
+	if (++s->rs_sent < RTR_SOLICITATIONS)
+		timer_start(s->cfg.wheel, timer, now + RTR_SOLICITATION_INTERVAL_NS);
+}
+
+void nd_init(struct ip_stack *s)
+{
+	timer_init(&s->rs_timer, solicit_routers);
+}
+
+void nd_fini(struct ip_stack *s)
+{
+	timer_stop(s->cfg.wheel, &s->rs_timer);
+}
+
+void nd_find_routers(struct ip_stack *s, uint64_t now)
+{
+	s->rs_sent = 0;
+	solicit_routers(&s->rs_timer, now);
+}
+
+/* The options of a message that we use. */
+struct nd_options {
+	const uint8_t *source, *target; /* link-layer addresses */
+	const uint8_t *mtu;
+	const uint8_t *prefix[8];
+	unsigned prefixes;
+};
+
+static void take_option(struct nd_options *o, const uint8_t *p, uint32_t len)
+{
+	switch (p[ND_OPT_TYPE]) {
+	case ND_OPT_SOURCE:
+	case ND_OPT_TARGET:
+		if (len != ND_OPT_LLADDR_LEN || !eth_addr_is_station(p + ND_OPT_LLADDR))
+			break;
+		if (p[ND_OPT_TYPE] == ND_OPT_SOURCE)
+			o->source = p + ND_OPT_LLADDR;
+		else
+			o->target = p + ND_OPT_LLADDR;
+		break;
+	case ND_OPT_MTU:
+		if (len == ND_OPT_MTU_LEN)
+			o->mtu = p;
+		break;
+	case ND_OPT_PREFIX:
+		if (len == ND_OPT_PREFIX_LEN && o->prefixes < 8)
+			o->prefix[o->prefixes++] = p;
+		break;
+	default:
+		/* RFC 4861 section 4.6: others are ignored. */
+		break;
+	}
+}
+
+/* @return false: the whole message must be dropped (RFC 4861 section 4.6: an option of length 0).
+ */
+static bool parse_options(struct nd_options *o, const uint8_t *p, uint32_t len)
+{
+	*o = (struct nd_options){.source = NULL};
+	for (unsigned i = 0; i < OPTIONS_MAX && len; i++) {
+		uint32_t size;
+
+		if (len < 8)
+			return false;
+		size = p[ND_OPT_LENGTH] * 8U;
+		if (size == 0 || size > len)
+			return false;
+		take_option(o, p, size);
+		p += size;
+		len -= size;
+	}
+	return true;
+}
+
+/* RFC 4861 section 7.1.1 and 7.2.3. */
+static void ns_input(
+	struct ip_stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t len, uint64_t now)
+{
+	bool probe = ip_addr_is_any(&rx->src);
+	struct ip_addr target, group;
+	struct nd_options o;
+	struct local_addr *l;
+	struct ip_neighbour *n = NULL;
+
+	if (len < ND_LEN || !parse_options(&o, p + ND_LEN, len - ND_LEN)) {
+		s->stats.rx_bad_header++;
+		return;
+	}
+	target = ip_addr_from_v6(p + ND_TARGET);
+	group = solicited_node(&target);
+	if (ip_addr_is_multicast(&target) ||
+		(probe && (o.source || !ip_addr_equal(&rx->dst, &group)))) {
+		s->stats.rx_bad_header++;
+		return;
+	}
+	l = local_find(s, &target);
+	if (!l)
+		return;
+	if (probe && l->state == LOCAL_TENTATIVE) {
+		/* RFC 4862 section 5.4.3: both of us try to have it. */
+		local_conflict(s, l, rx->src_mac, now);
+		return;
+	}
+	if (!probe && o.source && route_is_on_link(s, &rx->src)) {
+		n = neighbour_get(s, &rx->src, now);
+		neighbour_learn(
+			s, n, &(struct neighbour_news){.mac = o.source, .override = true}, now);
+	}
+	/* RFC 4861 section 7.2.4; RFC 4429 section 3.3: no override while tentative. */
+	nd_send(s, &(struct nd_message){.type = ICMPV6_NA,
+			   .src = &l->addr,
+			   .dst = probe ? &all_nodes : &rx->src,
+			   .mac = probe      ? NULL
+				  : o.source ? o.source
+					     : rx->src_mac,
+			   .target = &l->addr,
+			   .word = (probe ? 0 : ND_FLAG_SOLICITED) |
+				   (l->state == LOCAL_TENTATIVE ? 0 : ND_FLAG_OVERRIDE),
+			   .option = ND_OPT_TARGET});
+}
+
+/* RFC 4861 sections 7.1.2 and 7.2.5. */
+static void na_input(
+	struct ip_stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t len, uint64_t now)
+{
+	struct ip_addr target;
+	struct nd_options o;
+	struct local_addr *l;
+	struct ip_neighbour *n;
+	uint32_t flags;
+
+	if (len < ND_LEN || !parse_options(&o, p + ND_LEN, len - ND_LEN)) {
+		s->stats.rx_bad_header++;
+		return;
+	}
+	flags = load_be32(p + ND_FLAGS);
+	target = ip_addr_from_v6(p + ND_TARGET);
+	if (ip_addr_is_multicast(&target) ||
+		(ip_addr_is_multicast(&rx->dst) && (flags & ND_FLAG_SOLICITED))) {
+		s->stats.rx_bad_header++;
+		return;
+	}
+	l = local_find(s, &target);
+	if (l) {
+		local_conflict(s, l, o.target ? o.target : rx->src_mac, now);
+		return;
+	}
+	n = neighbour_find(s, &target);
+	if (!n)
+		return;
+	n->router = flags & ND_FLAG_ROUTER;
+	neighbour_learn(s, n,
+		&(struct neighbour_news){
+			.mac = o.target,
+			.solicited = flags & ND_FLAG_SOLICITED,
+			.override = flags & ND_FLAG_OVERRIDE,
+		},
+		now);
+}
+
+static uint64_t lifetime_end(uint64_t now, uint32_t seconds)
+{
+	if (seconds == 0)
+		return 0;
+	return seconds == UINT32_MAX ? TIMER_NEVER : now + seconds * SECOND;
+}
+
+static void take_prefix(struct ip_stack *s, const uint8_t *p, uint64_t now)
+{
+	struct route r = {
+		.prefix = ip_addr_from_v6(p + ND_OPT_PREFIX_ADDR),
+		.prefix_len = p[ND_OPT_PREFIX_BITS],
+		.origin = ROUTE_ADVERTISED,
+		.expires = lifetime_end(now, load_be32(p + ND_OPT_PREFIX_VALID)),
+	};
+
+	/* RFC 4861 section 6.3.4: the link-local prefix is ignored. A prefix that swallows all or
+	 * our form of IPv4 is nobody's link. */
+	if (!(p[ND_OPT_PREFIX_FLAGS] & ND_OPT_PREFIX_ON_LINK) || r.prefix_len > 128 ||
+		r.prefix_len < 16 || ip_addr_is_link_local(&r.prefix) ||
+		ip_addr_is_multicast(&r.prefix) || ip_addr_is_v4(&r.prefix))
+		return;
+	route_advertise(s, &r);
+}
+
+static void take_mtu(struct ip_stack *s, const uint8_t *p)
+{
+	uint32_t mtu = load_be32(p + ND_OPT_MTU_VALUE);
+
+	/* RFC 4861 section 6.3.4: between the least and the link's own. */
+	if (mtu < IPV6_MIN_MTU || mtu > s->cfg.mtu || mtu == s->mtu_v6)
+		return;
+	s->mtu_v6 = (uint16_t)mtu;
+	ip_paths_changed(s);
+}
+
+/* RFC 4861 sections 6.1.2 and 6.3.4. */
+static void ra_input(
+	struct ip_stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t len, uint64_t now)
+{
+	struct route def = {.prefix_len = 0,
+		.has_gateway = true,
+		.gateway = rx->src,
+		.origin = ROUTE_ADVERTISED};
+	struct nd_options o;
+	struct ip_neighbour *n;
+
+	if (len < ND_RA_LEN || !ip_addr_is_link_local(&rx->src) ||
+		!parse_options(&o, p + ND_RA_LEN, len - ND_RA_LEN)) {
+		s->stats.rx_bad_header++;
+		return;
+	}
+	timer_stop(s->cfg.wheel, &s->rs_timer);
+	def.expires = lifetime_end(now, load_be16(p + ND_RA_LIFETIME));
+	route_advertise(s, &def);
+	if (o.source) {
+		n = neighbour_get(s, &rx->src, now);
+		n->router = true;
+		neighbour_learn(
+			s, n, &(struct neighbour_news){.mac = o.source, .override = true}, now);
+	}
+	if (o.mtu)
+		take_mtu(s, o.mtu);
+	for (unsigned i = 0; i < o.prefixes; i++)
+		take_prefix(s, o.prefix[i], now);
+}
+
+void nd_input(
+	struct ip_stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t len, uint64_t now)
+{
+	/* Our own, come back from a hub or a bridge (RFC 4862 section 5.4.3, second paragraph). */
+	if (eth_addr_equal(rx->src_mac, s->cfg.mac))
+		return;
+	s->stats.nd_rx++;
+	/* RFC 4861 section 6.1, 7.1: not from this link, or not of this version. */
+	if (rx->ttl != ND_TTL || p[ICMP_CODE] != 0) {
+		s->stats.rx_bad_header++;
+		return;
+	}
+	switch (p[ICMP_TYPE]) {
+	case ICMPV6_NS:
+		ns_input(s, rx, p, len, now);
+		break;
+	case ICMPV6_NA:
+		na_input(s, rx, p, len, now);
+		break;
+	case ICMPV6_RA:
+		ra_input(s, rx, p, len, now);
+		break;
+	default:
+		/* We are no router, and take our routes from a person or an RA only. */
+		break;
+	}
+}

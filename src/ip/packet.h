@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file packet.h Small services on mbufs. */
+#ifndef IP_PACKET_H
+#define IP_PACKET_H
+
+#include "ip/ip.h"
+
+/** An empty packet from the stack's pool, its headroom at least IP_HEADROOM; or NULL. */
+struct rte_mbuf *packet_new(struct ip_stack *s);
+
+/**
+ * Make the first @p len bytes of @p m contiguous and ours to write. @p len must not be larger than
+ * the packet. Owns @p m.
+ * @return the packet, or NULL (no memory): @p m is then freed.
+ */
+struct rte_mbuf *packet_pull(struct ip_stack *s, struct rte_mbuf *m, uint16_t len);
+
+/**
+ * Make the first @p len bytes contiguous and writable, with IP_HEADROOM before them. @p len must
+ * not be larger than the packet. Owns @p m. @return the packet, or NULL: @p m is then freed.
+ */
+struct rte_mbuf *packet_own(struct ip_stack *s, struct rte_mbuf *m, uint16_t len);
+
+/** packet_pull() of at most @p len bytes: less when the packet is shorter. */
+static inline struct rte_mbuf *packet_head(struct ip_stack *s, struct rte_mbuf *m, uint16_t len)
+{
+	if (m->data_len >= len || m->data_len == m->pkt_len)
+		return m;
+	return packet_pull(s, m, m->pkt_len < len ? (uint16_t)m->pkt_len : len);
+}
+
+/** Drop all after the first @p len bytes. */
+void packet_trim(struct rte_mbuf *m, uint32_t len);
+
+/** Take @p len bytes, which are contiguous, off the front. */
+static inline void packet_skip(struct rte_mbuf *m, uint16_t len)
+{
+	m->data_off += len;
+	m->data_len -= len;
+	m->pkt_len -= len;
+}
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* For rte_ip_frag_table_del_expired_entries(): without it, pieces of datagrams that never become
+ * whole would keep their buffers until the next fragment comes. */
+#define ALLOW_EXPERIMENTAL_API
+#include "ip/reassembly.h"
+
+#include "base/bytes.h"
+#include "base/container_of.h"
+#include "ip/ipv4_wire.h"
+#include "ip/ipv6_wire.h"
+#include "ip/stack.h"
+
+#include <errno.h>
+#include <rte_ip_frag.h>
+#include <stdlib.h>
+
+#define SECOND UINT64_C(1000000000)
+
+/* RFC 8200 section 4.5: 60 seconds; RFC 1122 section 3.3.2: 60 to 120. The library calls it
+ * cycles and compares it with what it is given as the time: we give it nanoseconds. */
+#define TIMEOUT_NS (60 * SECOND)
+#define SWEEP_NS   SECOND
+
+/* Fragments wait in receive buffers, which strangers must not take away: 16 datagrams of at most
+ * RTE_LIBRTE_IP_FRAG_MAX_FRAG (8) pieces. */
+#define DATAGRAMS 16
+#define BUCKETS   16
+#define WAYS      4
+
+/* A piece in the middle smaller than this was not made by a router, whose MTUs start at 576, or
+ * at 1280 for IPv6: tiny fragments hide headers (RFC 1858) and fill tables. */
+#define MIN_PIECE_V4 512
+#define MIN_PIECE_V6 (IPV6_MIN_MTU - IPV6_LEN - IPV6_FRAGMENT_LEN - 8)
+
+struct reassembly {
+	struct ip_stack *stack;
+	struct rte_ip_frag_tbl *table;
+	struct rte_ip_frag_death_row row;
+	struct timer sweep;
+	uint64_t last; /* when the youngest fragment came */
+};
+
+static void bury(struct reassembly *r)
+{
+	if (!r->row.cnt)
+		return;
+	r->stack->stats.reassembly_failed++;
+	rte_ip_frag_free_death_row(&r->row, 0);
+}
+
+static void sweep(struct timer *t, uint64_t now)
+{
+	struct reassembly *r = container_of(t, struct reassembly, sweep);
+
+	rte_ip_frag_table_del_expired_entries(r->table, &r->row, now);
+	bury(r);
+	if (now - r->last <= TIMEOUT_NS + SWEEP_NS)
+		timer_start(r->stack->cfg.wheel, t, now + SWEEP_NS);
+}
+
+int reassembly_init(struct ip_stack *s)
+{
+	struct reassembly *r = calloc(1, sizeof *r);
+
+	if (!r)
+		return -ENOMEM;
+	r->stack = s;
+	r->table = rte_ip_frag_table_create(BUCKETS, WAYS, DATAGRAMS, TIMEOUT_NS, SOCKET_ID_ANY);
+	if (!r->table) {
+		free(r);
+		return -ENOMEM;
+	}
+	timer_init(&r->sweep, sweep);
+	s->reassembly = r;
+	return 0;
+}
+
+void reassembly_fini(struct ip_stack *s)
+{
+	struct reassembly *r = s->reassembly;
+
+	if (!r)
+		return;
+	timer_stop(s->cfg.wheel, &r->sweep);
+	rte_ip_frag_free_death_row(&r->row, 0);
+	rte_ip_frag_table_destroy(r->table);
+	free(r);
+}
+
+/* The piece may be inside a datagram: RFC 791, RFC 8200 section 4.5. */
+static bool piece_ok(uint32_t offset, uint32_t len, bool more, uint32_t least)
+{
+	if (len == 0 || offset + len > UINT16_MAX - IPV4_MAX_LEN)
+		return false;
+	return !more || (len % 8 == 0 && len >= least);
+}
+
+static void begin(struct ip_stack *s, uint64_t now)
+{
+	struct reassembly *r = s->reassembly;
+
+	s->stats.rx_fragments++;
+	r->last = now;
+	if (!timer_running(&r->sweep))
+		timer_start(s->cfg.wheel, &r->sweep, now + SWEEP_NS);
+}
+
+static struct rte_mbuf *end(struct ip_stack *s, struct rte_mbuf *whole)
+{
+	bury(s->reassembly);
+	if (whole) {
+		s->stats.reassembled++;
+		/* What the port said of the first piece says nothing of the whole. */
+		whole->ol_flags &= ~(RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK);
+	}
+	return whole;
+}
+
+static struct rte_mbuf *refuse(struct ip_stack *s, struct rte_mbuf *m)
+{
+	s->stats.rx_fragments++;
+	s->stats.reassembly_failed++;
+	rte_pktmbuf_free(m);
+	return NULL;
+}
+
+struct rte_mbuf *reassembly_v4(struct ip_stack *s, struct rte_mbuf *m, uint16_t hlen, uint64_t now)
+{
+	struct reassembly *r = s->reassembly;
+	uint8_t *h = rte_pktmbuf_mtod(m, uint8_t *);
+	uint16_t field = load_be16(h + IPV4_FRAGMENT);
+	uint32_t offset = (field & IPV4_OFFSET_MASK) * 8U;
+
+	if (!piece_ok(offset, m->pkt_len - hlen, field & IPV4_MF, MIN_PIECE_V4))
+		return refuse(s, m);
+	begin(s, now);
+	m->l2_len = 0;
+	m->l3_len = hlen;
+	/* The library reads the header through its own struct, byte for byte as on the wire. */
+	return end(s, rte_ipv4_frag_reassemble_packet(r->table, &r->row, m, now, (void *)h));
+}
+
+struct rte_mbuf *reassembly_v6(struct ip_stack *s, struct rte_mbuf *m, uint16_t at, uint64_t now)
+{
+	struct reassembly *r = s->reassembly;
+	uint8_t *h = rte_pktmbuf_mtod(m, uint8_t *);
+	uint16_t field = load_be16(h + at + IPV6_FRAGMENT_OFFSET);
+	uint32_t len = m->pkt_len - at - IPV6_FRAGMENT_LEN;
+
+	/* The library knows no other extension header in front; nobody sends them so. */
+	if (at != IPV6_LEN || !piece_ok(field & IPV6_FRAGMENT_OFFSET_MASK, len,
+				      field & IPV6_FRAGMENT_MORE, MIN_PIECE_V6))
+		return refuse(s, m);
+	begin(s, now);
+	m->l2_len = 0;
+	m->l3_len = IPV6_LEN + IPV6_FRAGMENT_LEN;
+	return end(s, rte_ipv6_frag_reassemble_packet(
+			      r->table, &r->row, m, now, (void *)h, (void *)(h + at)));
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file reassembly.h Fragments put together by DPDK's library, within limits. */
+#ifndef IP_REASSEMBLY_H
+#define IP_REASSEMBLY_H
+
+#include "ip/ip.h"
+
+/** @return 0 or -ENOMEM. */
+int reassembly_init(struct ip_stack *s);
+void reassembly_fini(struct ip_stack *s);
+
+/**
+ * Take a fragment for us, its data at its checked IPv4 header of @p hlen bytes, trimmed.
+ * Owns @p m. @return the whole datagram (data at its header) when this was the last piece, or NULL.
+ */
+struct rte_mbuf *reassembly_v4(struct ip_stack *s, struct rte_mbuf *m, uint16_t hlen, uint64_t now);
+
+/** The same for IPv6; the fragment header is at offset @p at. */
+struct rte_mbuf *reassembly_v6(struct ip_stack *s, struct rte_mbuf *m, uint16_t at, uint64_t now);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ip/route.h"
+
+#include "base/container_of.h"
+#include "ip/stack.h"
+
+#include <errno.h>
+
+/* A person configures a handful: a sorted array is the fastest table for that, and paths keep
+ * what it said until the generation changes. */
+
+static bool same_prefix(const struct route *a, const struct route *b)
+{
+	return a->prefix_len == b->prefix_len && ip_addr_equal(&a->prefix, &b->prefix);
+}
+
+static struct ip_addr mask(const struct ip_addr *a, unsigned prefix_len)
+{
+	unsigned bits = prefix_len + (ip_addr_is_v4(a) ? 96 : 0);
+	struct ip_addr m = *a;
+
+	for (unsigned i = 0; i < 16; i++) {
+		if (bits >= 8 * i + 8)
+			continue;
+		m.b[i] &= bits > 8 * i ? (uint8_t)(0xff00 >> (bits - 8 * i)) : 0;
+	}
+	return m;
+}
+
+static bool goes_before(const struct route *a, const struct route *b)
+{
+	if (a->prefix_len != b->prefix_len)
+		return a->prefix_len > b->prefix_len;
+	return a->origin < b->origin;
+}
+
+static struct route *find_same(struct route_table *t, const struct route *r)
+{
+	for (unsigned i = 0; i < t->n; i++) {
+		struct route *x = &t->r[i];
+
+		if (!same_prefix(x, r))
+			continue;
+		if (r->origin != ROUTE_ADVERTISED && x->origin != ROUTE_ADVERTISED)
+			return x;
+		if (r->origin == x->origin && r->has_gateway == x->has_gateway &&
+			(!r->has_gateway || ip_addr_equal(&x->gateway, &r->gateway)))
+			return x;
+	}
+	return NULL;
+}
+
+static void remove_at(struct ip_stack *s, unsigned i)
+{
+	struct route_table *t = &s->routes;
+
+	if (t->r[i].origin == ROUTE_ADVERTISED)
+		t->advertised--;
+	t->n--;
+	memmove(&t->r[i], &t->r[i + 1], (t->n - i) * sizeof t->r[0]);
+	ip_paths_changed(s);
+}
+
+static void schedule(struct ip_stack *s)
+{
+	uint64_t first = TIMER_NEVER;
+
+	for (unsigned i = 0; i < s->routes.n; i++)
+		first = s->routes.r[i].expires < first ? s->routes.r[i].expires : first;
+	timer_start(s->cfg.wheel, &s->routes.expiry, first);
+}
+
+static void expire(struct timer *timer, uint64_t now)
+{
+	struct ip_stack *s = container_of(timer, struct ip_stack, routes.expiry);
+
+	for (unsigned i = s->routes.n; i-- > 0;) {
+		if (s->routes.r[i].expires <= now)
+			remove_at(s, i);
+	}
+	schedule(s);
+}
+
+void route_init(struct ip_stack *s)
+{
+	timer_init(&s->routes.expiry, expire);
+}
+
+void route_fini(struct ip_stack *s)
+{
+	timer_stop(s->cfg.wheel, &s->routes.expiry);
+}
+
+int route_insert(struct ip_stack *s, const struct route *r)
+{
+	struct route_table *t = &s->routes;
+	struct route add = *r;
+	unsigned i;
+
+	add.prefix = mask(&r->prefix, r->prefix_len);
+	if (find_same(t, &add))
+		return -EEXIST;
+	if (t->n == ROUTE_MAX)
+		return -ENOSPC;
+	if (add.origin == ROUTE_ADVERTISED) {
+		if (t->advertised == ROUTE_ADVERTISED_MAX)
+			return -ENOSPC;
+		t->advertised++;
+	}
+	for (i = 0; i < t->n && !goes_before(&add, &t->r[i]); i++)
+		;
+	memmove(&t->r[i + 1], &t->r[i], (t->n - i) * sizeof t->r[0]);
+	t->r[i] = add;
+	t->n++;
+	ip_paths_changed(s);
+	schedule(s);
+	return 0;
+}
+
+void route_advertise(struct ip_stack *s, const struct route *r)
+{
+	struct route key = *r;
+	struct route *known;
+
+	key.prefix = mask(&r->prefix, r->prefix_len);
+	known = find_same(&s->routes, &key);
+	if (known && r->expires) {
+		known->expires = r->expires;
+		schedule(s);
+	} else if (known) {
+		remove_at(s, (unsigned)(known - s->routes.r));
+		schedule(s);
+	} else if (r->expires) {
+		if (route_insert(s, r) < 0)
+			log_printf(s->cfg.log, LOG_LEVEL_DEBUG,
+				"ip: too many routes advertised: one is ignored");
+	}
+}
+
+static const struct route *find(const struct ip_stack *s, const struct ip_addr *dst)
+{
+	for (unsigned i = 0; i < s->routes.n; i++) {
+		const struct route *r = &s->routes.r[i];
+
+		if (ip_addr_in_prefix(dst, &r->prefix, r->prefix_len))
+			return r;
+	}
+	return NULL;
+}
+
+int route_next_hop(const struct ip_stack *s, const struct ip_addr *dst, struct ip_addr *hop)
+{
+	const struct route *r = find(s, dst);
+
+	if (!r)
+		return -ENETUNREACH;
+	*hop = r->has_gateway ? r->gateway : *dst;
+	return 0;
+}
+
+bool route_is_on_link(const struct ip_stack *s, const struct ip_addr *a)
+{
+	const struct route *r = find(s, a);
+
+	return r && !r->has_gateway;
+}
+
+bool route_is_gateway(const struct ip_stack *s, const struct ip_addr *a)
+{
+	for (unsigned i = 0; i < s->routes.n; i++) {
+		if (s->routes.r[i].has_gateway && ip_addr_equal(&s->routes.r[i].gateway, a))
+			return true;
+	}
+	return false;
+}
+
+int ip_route_add(struct ip_stack *s, const struct ip_addr *prefix, unsigned prefix_len,
+	const struct ip_addr *gateway)
+{
+	struct route r = {
+		.prefix = *prefix,
+		.prefix_len = prefix_len,
+		.origin = ROUTE_STATIC,
+		.expires = TIMER_NEVER,
+	};
+
+	if (prefix_len > (ip_addr_is_v4(prefix) ? 32 : 128) || ip_addr_is_multicast(prefix))
+		return -EINVAL;
+	if (gateway) {
+		if (ip_addr_is_v4(gateway) != ip_addr_is_v4(prefix) || ip_addr_is_any(gateway) ||
+			ip_addr_is_multicast(gateway))
+			return -EINVAL;
+		if (!route_is_on_link(s, gateway) || ip_addr_is_local(s, gateway))
+			return -ENETUNREACH;
+		r.has_gateway = true;
+		r.gateway = *gateway;
+	}
+	return route_insert(s, &r);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file route.h One routing table for both families, longest prefix first. */
+#ifndef IP_ROUTE_H
+#define IP_ROUTE_H
+
+#include "ip/ip.h"
+
+#define ROUTE_MAX            64
+#define ROUTE_ADVERTISED_MAX 12 /* of them, what routers may fill */
+
+/** Where a route comes from; among equal prefixes the smaller wins. */
+enum route_origin { ROUTE_CONNECTED, ROUTE_STATIC, ROUTE_ADVERTISED };
+
+struct route {
+	struct ip_addr prefix;
+	unsigned prefix_len; /**< in the family's own bits */
+	bool has_gateway;
+	struct ip_addr gateway;
+	enum route_origin origin;
+	uint64_t expires; /**< ns; TIMER_NEVER */
+};
+
+struct route_table {
+	struct route r[ROUTE_MAX];
+	unsigned n, advertised;
+	struct timer expiry;
+};
+
+void route_init(struct ip_stack *s);
+
+/** @return 0, -EEXIST (same prefix and, if advertised, same gateway), -ENOSPC. */
+int route_insert(struct ip_stack *s, const struct route *r);
+
+/**
+ * What a router advertised: insert it, give it a new lifetime, or with @p expires 0 remove it.
+ */
+void route_advertise(struct ip_stack *s, const struct route *r);
+
+/** Where packets to @p dst go next. @return 0 or -ENETUNREACH. */
+int route_next_hop(const struct ip_stack *s, const struct ip_addr *dst, struct ip_addr *hop);
+
+/** True if @p a is on the link by a route without gateway. */
+bool route_is_on_link(const struct ip_stack *s, const struct ip_addr *a);
+
+/** True if a route goes through @p a. */
+bool route_is_gateway(const struct ip_stack *s, const struct ip_addr *a);
+
+void route_fini(struct ip_stack *s);
+
+#endif

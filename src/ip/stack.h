@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file stack.h What the rooms of the IP layer share: the stack itself. */
+#ifndef IP_STACK_H
+#define IP_STACK_H
+
+#include "base/siphash.h"
+#include "ip/ip.h"
+#include "ip/local.h"
+#include "ip/neighbour.h"
+#include "ip/pmtu.h"
+#include "ip/route.h"
+
+#define IP_DEFAULT_TTL 64
+#define IP_LOOP_SIZE   2048 /* a power of two */
+
+struct reassembly;
+
+/** Tokens for ICMP errors (RFC 1122 section 3.2.2, RFC 4443 section 2.4(f)). */
+struct icmp_limit {
+	unsigned tokens;
+	uint64_t refilled;
+};
+
+struct ip_stack {
+	struct ip_stack_config cfg;
+	uint32_t generation; /**< grows when any path may have to be found again; never 0 */
+	uint16_t mtu_v6; /**< the link's, perhaps lowered by a router (RFC 4861 section 6.3.4) */
+	struct ip_transport transport[256];
+	/** Frames sent to ourselves; a ring like a port's, which drops when it is full. */
+	struct rte_mbuf *loop[IP_LOOP_SIZE];
+	uint32_t loop_head, loop_tail;
+	struct local_table local;
+	struct route_table routes;
+	struct neighbour_table neighbours;
+	struct pmtu_cache pmtu;
+	struct reassembly *reassembly;
+	struct icmp_limit icmp_limit;
+	struct timer rs_timer; /**< router solicitations (RFC 4861 section 6.3.7) */
+	unsigned rs_sent;
+	struct siphash_key key; /**< of the tables that strangers can fill */
+	struct ip_stats stats;
+};
+
+/** Every path must look again: routes, neighbours, addresses or path MTUs changed. */
+static inline void ip_paths_changed(struct ip_stack *s)
+{
+	if (++s->generation == 0)
+		s->generation = 1;
+}
+
+/** Hand a finished frame to the port. Owns @p m. */
+static inline void ip_transmit(struct ip_stack *s, struct rte_mbuf *m)
+{
+	s->stats.tx_packets++;
+	s->stats.tx_bytes += m->pkt_len;
+	s->cfg.transmit(s->cfg.transmit_ctx, m);
+}
+
+/** What ip_reply() sends. */
+struct ip_reply {
+	struct ip_addr src, dst;
+	uint8_t proto, tos, ttl; /**< ttl 0: the default */
+};
+
+/** Send one packet of our own by routes and neighbours. Owns @p m. Errors are of no interest. */
+void ip_reply(struct ip_stack *s, const struct ip_reply *r, struct rte_mbuf *m, uint64_t now);
+
+/** A checked unicast packet, its IP headers taken off. Owns @p m. */
+static inline void ip_deliver(struct ip_stack *s, const struct ip_transport *t,
+	const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now)
+{
+	t->input(t->ctx, rx, m, now);
+}
+
+/** What is known of a received frame below IP. */
+struct ip_frame {
+	bool from_self; /**< looped back */
+	bool group;     /**< link-layer multicast or broadcast */
+	uint8_t src_mac[6];
+};
+
+#endif

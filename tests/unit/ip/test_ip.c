@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host.h"
+
+#include <errno.h>
+
+#define ETH_TO_US "02 00 00 00 00 01 02 00 00 00 00 02 "
+
+/* 10.0.0.2 is 02:..:02; the request for it and its answer. */
+#define ARP_REQUEST                                                         \
+	"ff ff ff ff ff ff 02 00 00 00 00 01 08 06 00 01 08 00 06 04 00 01" \
+	"02 00 00 00 00 01 0a 00 00 01 00 00 00 00 00 00 0a 00 00 02"
+#define ARP_REPLY                                                           \
+	"02 00 00 00 00 01 02 00 00 00 00 02 08 06 00 01 08 00 06 04 00 02" \
+	"02 00 00 00 00 02 0a 00 00 02 02 00 00 00 00 01 0a 00 00 01"
+
+/* A TCP header of zeros but for its length, checksum by hand: 10.0.0.1 -> 10.0.0.2. */
+#define SENT_SEGMENT                                                  \
+	"02 00 00 00 00 02 02 00 00 00 00 01 08 00"                   \
+	"45 00 00 28 00 00 40 00 40 06 26 ce 0a 00 00 01 0a 00 00 02" \
+	"00 00 00 00 00 00 00 00 00 00 00 00 50 00 00 00 9b e2 00 00"
+
+static void path_to(struct host *h, struct ip_path *p, const char *dst)
+{
+	struct ip_addr d = host_addr(dst), src;
+
+	memset(p, 0, sizeof *p);
+	assert_int_equal(ip_source(h->ip, &d, &src), 0);
+	assert_int_equal(ip_path_init(h->ip, p, &src, &d, h->now), 0);
+}
+
+static int send_one(struct host *h, struct ip_path *p)
+{
+	return ip_send(h->ip, p, IP_PROTO_TCP, host_segment(h, 20), h->now);
+}
+
+static void send_waits_for_the_neighbour(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_path p;
+
+	path_to(h, &p, "10.0.0.2");
+	assert_int_equal(p.mtu, 1500);
+	assert_int_equal(send_one(h, &p), 0);
+	host_expect(h, ARP_REQUEST);
+	host_expect_nothing(h);
+	host_input_hex(h, ARP_REPLY);
+	host_expect(h, SENT_SEGMENT);
+	assert_int_equal(send_one(h, &p), 0);
+	host_expect(h, SENT_SEGMENT);
+	host_free(h);
+}
+
+static void send_asks_the_port_for_checksums(void **state)
+{
+	struct host *h = host_new_offload();
+	struct ip_addr a = host_addr("10.0.0.1");
+	struct ip_path p;
+	struct rte_mbuf *m;
+
+	assert_int_equal(ip_addr_add(h->ip, &a, 24, h->now), 0);
+	host_run(h, 20 * SECOND);
+	host_forget(h);
+	path_to(h, &p, "10.0.0.2");
+	(void)send_one(h, &p);
+	host_forget(h);
+	host_input_hex(h, ARP_REPLY);
+	m = h->tx[0];
+	assert_true((m->ol_flags & (RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM |
+					   RTE_MBUF_F_TX_TCP_CKSUM)) ==
+		    (RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_TCP_CKSUM));
+	assert_int_equal(m->l2_len, 14);
+	assert_int_equal(m->l3_len, 20);
+	assert_int_equal(m->l4_len, 20);
+	/* The plain sum of the pseudo header: 0a00+0001+0a00+0002+0006+0014. */
+	host_expect(h, "02 00 00 00 00 02 02 00 00 00 00 01 08 00"
+		       "45 00 00 28 00 00 40 00 40 06 00 00 0a 00 00 01 0a 00 00 02"
+		       "00 00 00 00 00 00 00 00 00 00 00 00 50 00 00 00 14 1d 00 00");
+	host_free(h);
+}
+
+static void send_errors(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_addr src = host_addr("10.0.0.1"), other = host_addr("10.0.0.9");
+	struct ip_addr far = host_addr("192.0.2.1"), bcast = host_addr("10.0.0.255");
+	struct ip_addr near = host_addr("10.0.0.2"), v6 = host_addr("fd00::2"), out;
+	struct ip_path p = {.tos = 0};
+
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), -ENETUNREACH);
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &bcast, h->now), -ENETUNREACH);
+	assert_int_equal(ip_path_init(h->ip, &p, &other, &near, h->now), -EADDRNOTAVAIL);
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &v6, h->now), -EADDRNOTAVAIL);
+	assert_int_equal(ip_source(h->ip, &far, &out), -ENETUNREACH);
+	assert_int_equal(ip_source(h->ip, &v6, &out), -ENETUNREACH);
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &near, h->now), 0);
+	assert_int_equal(
+		ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 1481), h->now), -EMSGSIZE);
+	assert_int_equal(ip_stack_stats(h->ip)->no_route, 2);
+	host_expect_nothing(h);
+	host_free(h);
+}
+
+static void neighbour_failure_comes_back_as_an_error(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_path p;
+
+	path_to(h, &p, "10.0.0.2");
+	(void)send_one(h, &p);
+	(void)send_one(h, &p);
+	host_run(h, 3 * SECOND + SECOND / 2);
+	assert_int_equal(h->n_errors, 2);
+	assert_int_equal(h->error.kind, IP_ERROR_HOST);
+	assert_int_equal(h->error_l4[12], 0x50);
+	assert_int_equal(send_one(h, &p), -EHOSTUNREACH);
+	host_run(h, 2 * SECOND);
+	assert_int_equal(send_one(h, &p), 0); /* a new try */
+	host_free(h);
+}
+
+static void own_addresses_are_looped(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_path p;
+	struct rte_mbuf *none = NULL;
+
+	path_to(h, &p, "10.0.0.1");
+	assert_true(p.loop);
+	assert_int_equal(send_one(h, &p), 0);
+	assert_int_equal(h->n_rx, 0);
+	assert_int_equal(ip_input(h->ip, &none, 0, h->now), 1);
+	assert_int_equal(h->n_rx, 1);
+	assert_true(h->rx_info[0].from_self);
+	assert_true(h->rx_info[0].l4_cksum_good);
+	assert_int_equal(h->rx[0]->pkt_len, 20);
+	assert_int_equal(ip_input(h->ip, &none, 0, h->now), 0);
+	host_expect_nothing(h);
+	(void)send_one(h, &p); /* left in the loop: the stack frees it */
+	host_free(h);
+}
+
+static void unfilled_checksum_is_told_from_a_wrong_one(void **state)
+{
+	struct host *h = host_new_v4();
+
+	/* 141d is the plain sum of the pseudo header of 20 bytes from .2 to .1. */
+	host_input_hex(h, ETH_TO_US "08 00"
+				    "45 00 00 28 00 00 40 00 40 06 26 ce 0a 00 00 02 0a 00 00 01"
+				    "00 00 00 00 00 00 00 00 00 00 00 00 50 00 00 00 14 1d 00 00");
+	host_input_hex(h, ETH_TO_US "08 00"
+				    "45 00 00 28 00 00 40 00 40 06 26 ce 0a 00 00 02 0a 00 00 01"
+				    "00 00 00 00 00 00 00 00 00 00 00 00 50 00 00 00 14 1e 00 00");
+	assert_int_equal(h->n_rx, 2);
+	assert_true(ip_l4_cksum(&h->rx_info[0].src, &h->rx_info[0].dst, 6, h->rx[0], 0) != 0);
+	assert_true(ip_l4_cksum_unfilled(h->ip, &h->rx_info[0], 6, h->rx[0]));
+	assert_false(ip_l4_cksum_unfilled(h->ip, &h->rx_info[1], 6, h->rx[1]));
+	assert_int_equal(ip_stack_stats(h->ip)->rx_cksum_unfilled, 1);
+	host_free(h);
+}
+
+static void frames_for_others_are_dropped(void **state)
+{
+	struct host *h = host_new_v4();
+
+	host_input_hex(h, "02 00 00 00 00 03 02 00 00 00 00 02 08 00"
+			  "45 00 00 28 00 00 40 00 40 06 26 ce 0a 00 00 02 0a 00 00 01"
+			  "00 00 00 00 00 00 00 00 00 00 00 00 50 00 00 00 9b e2 00 00");
+	/* VLAN 1 */
+	host_input_hex(h, ETH_TO_US "81 00 00 01 08 00"
+				    "45 00 00 28 00 00 40 00 40 06 26 ce 0a 00 00 02 0a 00 00 01"
+				    "00 00 00 00 00 00 00 00 00 00 00 00 50 00 00 00 9b e2 00 00");
+	assert_int_equal(ip_stack_stats(h->ip)->rx_not_ours, 2);
+	host_input_hex(h, "02 00 00 00 00 01 02");
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 1);
+	assert_int_equal(h->n_rx, 0);
+	host_expect_nothing(h);
+	host_free(h);
+}
+
+static void path_follows_the_route_table(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_addr net = host_addr("192.0.2.0"), gw = host_addr("10.0.0.2");
+	struct ip_addr gw2 = host_addr("10.0.0.3"), one = host_addr("192.0.2.1");
+	struct ip_path p;
+
+	assert_int_equal(ip_route_add(h->ip, &net, 24, &gw), 0);
+	path_to(h, &p, "192.0.2.1");
+	(void)send_one(h, &p);
+	host_expect(h, ARP_REQUEST);
+	assert_int_equal(ip_route_add(h->ip, &one, 32, &gw2), 0);
+	(void)send_one(h, &p);
+	host_expect(h, "ff ff ff ff ff ff 02 00 00 00 00 01 08 06 00 01 08 00 06 04 00 01"
+		       "02 00 00 00 00 01 0a 00 00 01 00 00 00 00 00 00 0a 00 00 03");
+	host_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(send_waits_for_the_neighbour),
+		cmocka_unit_test(send_asks_the_port_for_checksums),
+		cmocka_unit_test(send_errors),
+		cmocka_unit_test(neighbour_failure_comes_back_as_an_error),
+		cmocka_unit_test(own_addresses_are_looped),
+		cmocka_unit_test(unfilled_checksum_is_told_from_a_wrong_one),
+		cmocka_unit_test(frames_for_others_are_dropped),
+		cmocka_unit_test(path_follows_the_route_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
