@@ -126,6 +126,13 @@ unsigned engine_round(struct engine *e)
 	return n;
 }
 
+void engine_defer(struct engine *e, struct engine_doorbell *d)
+{
+	/* If it is queued already, the holder has yet to serve it, and sees what is new by then. */
+	if (!atomic_exchange(&d->queued, true))
+		doorbell_push(e, d);
+}
+
 void engine_ring(struct engine *e, struct engine_doorbell *d)
 {
 	if (engine_trylock(e)) {
@@ -133,9 +140,7 @@ void engine_ring(struct engine *e, struct engine_doorbell *d)
 		engine_unlock(e);
 		return;
 	}
-	if (atomic_exchange(&d->queued, true))
-		return; /* the holder has yet to serve it, and will see what is new by then */
-	doorbell_push(e, d);
+	engine_defer(e, d);
 	if (engine_trylock(e))
 		engine_unlock(e);
 }

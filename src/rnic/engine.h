@@ -50,12 +50,12 @@ struct engine {
 	const struct engine_ops *ops;
 	void *ctx;
 	struct timer_wheel wheel;
-	uint64_t now;                     /**< of this round; under the lock */
+	uint64_t now; /**< of this round; under the lock */
 	struct engine_doorbell *_Atomic doorbells;
-	_Atomic uint64_t deadline;        /**< timer_wheel_next() when the lock was last released */
-	_Atomic uint64_t inline_rounds;   /**< counts rounds driven by application threads */
-	_Atomic uint64_t sleeping_until;  /**< set by the engine's thread while it sleeps, else 0 */
-	_Atomic unsigned waiting;         /**< threads in engine_lock(): who only tries lets them by */
+	_Atomic uint64_t deadline;       /**< timer_wheel_next() when the lock was last released */
+	_Atomic uint64_t inline_rounds;  /**< counts rounds driven by application threads */
+	_Atomic uint64_t sleeping_until; /**< set by the engine's thread while it sleeps, else 0 */
+	_Atomic unsigned waiting; /**< threads in engine_lock(): who only tries lets them by */
 };
 
 /** Prepare @p e; the wheel starts at ops->clock(). */
@@ -89,6 +89,9 @@ unsigned engine_round(struct engine *e);
 
 /** Ring @p d: serve it now if the engine is free, else leave it to the holder. Any thread. */
 void engine_ring(struct engine *e, struct engine_doorbell *d);
+
+/** Leave @p d to be served when this thread releases the lock. The lock must be held. */
+void engine_defer(struct engine *e, struct engine_doorbell *d);
 
 /**
  * Before freeing what embeds @p d: take it off the list. Call with the lock held, when nobody can

@@ -19,24 +19,24 @@ struct rnic_ep;
 
 enum rnic_ep_event_type {
 	RNIC_EP_ADDR_RESOLVED,
-	RNIC_EP_ADDR_ERROR,       /**< status: -ENETUNREACH, ... */
-	RNIC_EP_CONNECT_REQUEST,  /**< a new endpoint is in `request`; belongs to the listener */
-	RNIC_EP_ESTABLISHED,      /**< active: with the private data of the reply */
-	RNIC_EP_REJECTED,         /**< status: -ECONNREFUSED by TCP RST or MPA reject, private data */
-	RNIC_EP_UNREACHABLE,      /**< status: -ETIMEDOUT, -EHOSTUNREACH, -ENETUNREACH */
-	RNIC_EP_CONNECT_ERROR,    /**< status: -EPROTO, -ECONNRESET, ... */
-	RNIC_EP_DISCONNECTED,     /**< once, however it ended; status 0 or negative errno */
+	RNIC_EP_ADDR_ERROR,      /**< status: -ENETUNREACH, ... */
+	RNIC_EP_CONNECT_REQUEST, /**< a new endpoint is in `request`; belongs to the listener */
+	RNIC_EP_ESTABLISHED,     /**< active: with the private data of the reply */
+	RNIC_EP_REJECTED,      /**< status: -ECONNREFUSED by TCP RST or MPA reject, private data */
+	RNIC_EP_UNREACHABLE,   /**< status: -ETIMEDOUT, -EHOSTUNREACH, -ENETUNREACH */
+	RNIC_EP_CONNECT_ERROR, /**< status: -EPROTO, -ECONNRESET, ... */
+	RNIC_EP_DISCONNECTED,  /**< once, however it ended; status 0 or negative errno */
 };
 
 struct rnic_ep_event {
 	enum rnic_ep_event_type type;
 	struct rnic_ep *ep;
-	void *context;            /**< of ep */
-	struct rnic_ep *request;  /**< CONNECT_REQUEST */
+	void *context;           /**< of ep */
+	struct rnic_ep *request; /**< CONNECT_REQUEST */
 	int status;
 	const void *private_data; /**< valid during the callback */
 	uint16_t private_len;
-	uint16_t ird, ord;        /**< as told by the peer, turned to our view: what we may use */
+	uint16_t ird, ord; /**< as told by the peer, turned to our view: what we may use */
 };
 
 typedef void rnic_ep_event_fn(const struct rnic_ep_event *ev);
@@ -65,7 +65,7 @@ int rnic_ep_listen(struct rnic_ep *ep, unsigned backlog);
 
 struct rnic_conn_param {
 	struct rnic_qp *qp;
-	uint16_t ird, ord;        /**< rdma_conn_param: responder_resources, initiator_depth */
+	uint16_t ird, ord; /**< rdma_conn_param: responder_resources, initiator_depth */
 	const void *private_data;
 	uint16_t private_len;
 	uint8_t tos;
@@ -84,8 +84,8 @@ int rnic_ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len);
 int rnic_ep_disconnect(struct rnic_ep *ep);
 
 /** Addresses as far as they are known (any-address and port 0 else). */
-void rnic_ep_addresses(const struct rnic_ep *ep, struct ip_endpoint *local,
-	struct ip_endpoint *remote);
+void rnic_ep_addresses(
+	const struct rnic_ep *ep, struct ip_endpoint *local, struct ip_endpoint *remote);
 
 /** True once a local address of ours is fixed (bound to one, resolved, or a request). */
 bool rnic_ep_has_device(const struct rnic_ep *ep);

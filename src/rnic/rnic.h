@@ -34,13 +34,13 @@ struct rnic_qp;
 /** What the device can do; reported by query_device and enforced. */
 struct rnic_limits {
 	uint32_t max_pd, max_mr, max_mw, max_cq, max_cqe, max_srq, max_srq_wr, max_qp;
-	uint32_t max_qp_wr;       /**< send or receive elements per QP */
-	uint32_t max_sge;         /**< per send, write or receive */
-	uint32_t max_sge_read;    /**< per Read: 1 in iWARP */
-	uint32_t max_inline;      /**< bytes */
-	uint32_t max_ird, max_ord;/**< per QP */
+	uint32_t max_qp_wr;        /**< send or receive elements per QP */
+	uint32_t max_sge;          /**< per send, write or receive */
+	uint32_t max_sge_read;     /**< per Read: 1 in iWARP */
+	uint32_t max_inline;       /**< bytes */
+	uint32_t max_ird, max_ord; /**< per QP */
 	uint64_t max_mr_size;
-	uint32_t max_message;     /**< 2^31 - 1 */
+	uint32_t max_message; /**< 2^31 - 1 */
 	uint32_t max_listen_backlog;
 };
 
@@ -57,8 +57,8 @@ struct rnic_config {
 
 /** Things that happen without a call: verbs' asynchronous events. */
 enum rnic_event_type {
-	RNIC_EVENT_CQ_ERROR,       /**< a CQ overflowed */
-	RNIC_EVENT_QP_FATAL,       /**< local error, or a Terminate was sent */
+	RNIC_EVENT_CQ_ERROR, /**< a CQ overflowed */
+	RNIC_EVENT_QP_FATAL, /**< local error, or a Terminate was sent */
 	RNIC_EVENT_QP_REQUEST_ERROR,
 	RNIC_EVENT_QP_ACCESS_ERROR,
 	RNIC_EVENT_QP_ESTABLISHED, /**< data came before RTS was reported */
@@ -71,7 +71,7 @@ enum rnic_event_type {
 
 struct rnic_event {
 	enum rnic_event_type type;
-	void *context;             /**< of the CQ, QP or SRQ it is about: its creator's */
+	void *context; /**< of the CQ, QP or SRQ it is about: its creator's */
 };
 
 /** @return 0, -ENOMEM, -EINVAL. */
@@ -96,12 +96,12 @@ bool rnic_port_is_up(const struct rnic *r);
 int rnic_pd_alloc(struct rnic *r, struct rnic_pd **out);
 int rnic_pd_dealloc(struct rnic_pd *pd);
 
-#define RNIC_ACCESS_LOCAL_WRITE  0x01
-#define RNIC_ACCESS_REMOTE_WRITE 0x02
-#define RNIC_ACCESS_REMOTE_READ  0x04
+#define RNIC_ACCESS_LOCAL_WRITE   0x01
+#define RNIC_ACCESS_REMOTE_WRITE  0x02
+#define RNIC_ACCESS_REMOTE_READ   0x04
 #define RNIC_ACCESS_REMOTE_ATOMIC 0x08
-#define RNIC_ACCESS_MW_BIND      0x10
-#define RNIC_ACCESS_ZERO_BASED   0x20
+#define RNIC_ACCESS_MW_BIND       0x10
+#define RNIC_ACCESS_ZERO_BASED    0x20
 
 /**
  * Register memory. Its STag is unpredictable (RFC 5042 section 6.2.3) and serves as lkey and rkey.
@@ -167,7 +167,12 @@ void rnic_srq_get(const struct rnic_srq *srq, uint32_t *max_wr, uint32_t *max_sg
 /* ---- queue pairs ------------------------------------------------------------------------- */
 
 enum rnic_qp_state {
-	RNIC_QP_RESET, RNIC_QP_INIT, RNIC_QP_RTR, RNIC_QP_RTS, RNIC_QP_SQD, RNIC_QP_SQE,
+	RNIC_QP_RESET,
+	RNIC_QP_INIT,
+	RNIC_QP_RTR,
+	RNIC_QP_RTS,
+	RNIC_QP_SQD,
+	RNIC_QP_SQE,
 	RNIC_QP_ERROR,
 };
 
@@ -175,7 +180,8 @@ struct rnic_qp_init {
 	struct rnic_cq *send_cq, *recv_cq;
 	struct rnic_srq *srq;
 	void *context;
-	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline; /**< in and out */
+	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge,
+		max_inline; /**< in and out */
 	bool sq_sig_all;
 };
 
@@ -194,7 +200,7 @@ enum rnic_qp_state rnic_qp_get_state(const struct rnic_qp *qp);
 
 struct rnic_qp_attr {
 	enum rnic_qp_state state;
-	unsigned access;           /**< RNIC_ACCESS_REMOTE_*; checked besides the MR's */
+	unsigned access; /**< RNIC_ACCESS_REMOTE_*; checked besides the MR's */
 	uint16_t ird, ord;
 };
 
@@ -212,9 +218,11 @@ void rnic_qp_query(struct rnic_qp *qp, struct rnic_qp_attr *attr, struct rnic_qp
 
 /** @return -EINVAL in RESET, INIT, RTR for sends; RESET for receives. 0 else. */
 int rnic_sq_begin(struct rnic_qp *qp);
-struct rdmap_wqe *rnic_sq_next(struct rnic_qp *qp);   /**< NULL: full (-ENOMEM to the caller) */
+struct rdmap_wqe *rnic_sq_next(struct rnic_qp *qp); /**< NULL: full (-ENOMEM to the caller) */
 void rnic_sq_commit(struct rnic_qp *qp);
-void rnic_sq_end(struct rnic_qp *qp);                 /**< unlocks and rings the engine */
+void rnic_sq_end(struct rnic_qp *qp); /**< unlocks and rings the engine */
+/** Unlocks; nothing since rnic_sq_begin() counts. */
+void rnic_sq_abort(struct rnic_qp *qp);
 
 int rnic_rq_begin(struct rnic_qp *qp);
 struct rdmap_rqe *rnic_rq_next(struct rnic_qp *qp);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file conn.h
+ * One connection through its three ages: start-up (MPA request and reply, with a deadline), the
+ * stream (rdmap has it), and over.
+ *
+ * The endpoint and the QP point to it and it points to them until it is over, from when on neither
+ * knows it any more. It is freed when the lock's holder is done, never under the feet of MPA.
+ */
+#ifndef RNIC_CONN_H
+#define RNIC_CONN_H
+
+#include "rnic/device.h"
+
+enum conn_phase { CONN_START, CONN_STREAM, CONN_OVER };
+
+struct conn {
+	LIST_ENTRY(conn) link;
+	struct rnic *rnic;
+	struct mpa mpa;
+	enum conn_phase phase;
+	struct rnic_ep *ep; /**< told how it goes; for a request not yet made: the listener */
+	struct rnic_qp *qp; /**< also when it is over, while it lingers */
+	bool pending;       /**< in the listener's list, waiting for the MPA request */
+	LIST_ENTRY(conn) pending_link;
+	struct timer timer; /**< start-up deadline; close deadline; lingering */
+	struct engine_doorbell bell;
+	size_t close_unacked; /**< for the close deadline: what was left when it was set */
+	uint32_t close_tail;
+
+	uint16_t ird, ord; /**< ours: wanted, then negotiated */
+
+	/* What the request said (responder), or shall say (initiator: private data). */
+	uint16_t peer_ird, peer_ord;
+	uint8_t rtr; /**< responder: the peer's mask */
+	bool enhanced, peer_to_peer;
+	uint16_t private_len;
+	uint8_t private_data[MPA_PRIVATE_MAX];
+
+	struct rdmap_inbound_read *inbound;
+};
+
+/** How a connection ended, for the endpoint. */
+struct conn_end {
+	int status;                       /**< 0, or negative errno */
+	const struct mpa_start *rejected; /**< the peer's MPA reply that said no, or NULL */
+};
+
+/** @return NULL: no memory. */
+struct conn *conn_create(struct rnic *r);
+
+/** Start an initiator. ird, ord and private data must have been set. @return as llp_connect(). */
+int conn_connect(struct conn *c, const struct llp_connect_params *p);
+
+/** Start a responder on @p l, for listener @p ep. */
+void conn_accepted(struct conn *c, struct llp *l, struct rnic_ep *ep);
+
+/** Give the QP its inbound Reads. @return 0, -ENOMEM. */
+int conn_prepare_stream(struct conn *c, uint16_t ird);
+
+/** Responder: the RTR type to name in the reply, one of the peer's that we can do; 0: none. */
+uint8_t conn_choose_rtr(const struct conn *c);
+
+/** Start (again) a deadline @p ns from now. */
+void conn_set_deadline(struct conn *c, uint64_t ns);
+void conn_stop_deadline(struct conn *c);
+
+/**
+ * It is over: part from endpoint and QP, telling the endpoint. The LLP, if it still lives, may
+ * finish sending. The QP, if any, has been moved to ERROR by the caller.
+ */
+void conn_over(struct conn *c, const struct conn_end *end);
+
+/** A connection that is over but whose Terminate still waits for room: reset it. */
+void conn_linger_end(struct conn *c);
+
+/** Reset it, then conn_over(). Start-up only: a stream is ended by its QP. */
+void conn_abort(struct conn *c, int status);
+
+/** Free at once, whatever it does (the device goes away). */
+void conn_destroy(struct conn *c);
+
+#endif

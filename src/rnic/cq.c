@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rnic/cq.h"
+
+#include "rnic/qp.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Polls that find the engine taken before a thread lets its holder have the core. */
+#define MISSES_MAX 64
+
+int rnic_cq_create(struct rnic *r, uint32_t cqe, rnic_cq_notify_fn *notify, void *context,
+	struct rnic_cq **out)
+{
+	struct rnic_cq *cq;
+	int rc = 0;
+
+	if (!cqe || cqe > r->limits.max_cqe)
+		return -EINVAL;
+	cq = aligned_alloc(64, sizeof *cq);
+	if (!cq)
+		return -ENOMEM;
+	memset(cq, 0, sizeof *cq);
+	cq->rnic = r;
+	cq->notify = notify;
+	cq->context = context;
+	cq->mask = rnic_round_up(cqe) - 1;
+	cq->ring = malloc(((size_t)cq->mask + 1) * sizeof *cq->ring);
+	pthread_spin_init(&cq->lock, PTHREAD_PROCESS_PRIVATE);
+	if (cq->ring) {
+		engine_lock(r->engine);
+		if (r->cq_count < r->limits.max_cq) {
+			r->cq_count++;
+			LIST_INSERT_HEAD(&r->cqs, cq, link);
+		} else {
+			rc = -ENOMEM;
+		}
+		engine_unlock(r->engine);
+	} else {
+		rc = -ENOMEM;
+	}
+	if (rc) {
+		pthread_spin_destroy(&cq->lock);
+		free(cq->ring);
+		free(cq);
+	} else {
+		*out = cq;
+	}
+	return rc;
+}
+
+int rnic_cq_destroy(struct rnic_cq *cq)
+{
+	struct rnic *r = cq->rnic;
+	bool busy;
+
+	engine_lock(r->engine);
+	busy = !LIST_EMPTY(&cq->senders) || !LIST_EMPTY(&cq->receivers);
+	if (!busy) {
+		r->cq_count--;
+		LIST_REMOVE(cq, link);
+	}
+	engine_unlock(r->engine);
+	if (busy)
+		return -EBUSY;
+	pthread_spin_destroy(&cq->lock);
+	free(cq->ring);
+	free(cq);
+	return 0;
+}
+
+uint32_t rnic_cq_size(const struct rnic_cq *cq)
+{
+	return cq->mask + 1;
+}
+
+/** Move @p n completions to the front of @p to. Both locks held. */
+static void cq_copy(const struct rnic_cq *cq, struct rnic_wc *to, uint32_t n)
+{
+	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < n; i++)
+		to[i] = cq->ring[(tail + i) & cq->mask];
+}
+
+int rnic_cq_resize(struct rnic_cq *cq, uint32_t cqe)
+{
+	struct engine *e = cq->rnic->engine;
+	struct rnic_wc *ring, *old;
+	uint32_t size, used;
+	int rc = 0;
+
+	if (!cqe || cqe > cq->rnic->limits.max_cqe)
+		return -EINVAL;
+	size = rnic_round_up(cqe);
+	ring = malloc((size_t)size * sizeof *ring);
+	if (!ring)
+		return -ENOMEM;
+	engine_lock(e);
+	pthread_spin_lock(&cq->lock);
+	used = atomic_load(&cq->head) - atomic_load(&cq->tail);
+	old = ring;
+	if (used > size) {
+		rc = -EINVAL;
+	} else {
+		cq_copy(cq, ring, used);
+		old = cq->ring;
+		cq->ring = ring;
+		cq->mask = size - 1;
+		cq->tail_seen = 0;
+		atomic_store(&cq->tail, 0);
+		atomic_store(&cq->head, used);
+	}
+	pthread_spin_unlock(&cq->lock);
+	engine_unlock(e);
+	free(old);
+	return rc;
+}
+
+/** Take at most @p n completions that are there. */
+static int cq_pop(struct rnic_cq *cq, int n, struct rnic_wc *wc)
+{
+	uint32_t tail, count;
+
+	if (atomic_load_explicit(&cq->head, memory_order_acquire) ==
+		atomic_load_explicit(&cq->tail, memory_order_relaxed))
+		return 0;
+	pthread_spin_lock(&cq->lock);
+	tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
+	count = atomic_load_explicit(&cq->head, memory_order_acquire) - tail;
+	if (count > (uint32_t)n)
+		count = (uint32_t)n;
+	for (uint32_t i = 0; i < count; i++)
+		wc[i] = cq->ring[(tail + i) & cq->mask];
+	atomic_store_explicit(&cq->tail, tail + count, memory_order_release);
+	pthread_spin_unlock(&cq->lock);
+	return (int)count;
+}
+
+/** Nothing is there: let the engine make progress, or its holder have the core. */
+static void cq_drive(struct rnic_cq *cq)
+{
+	if (engine_drive(cq->rnic->engine) != -EBUSY) {
+		atomic_store_explicit(&cq->misses, 0, memory_order_relaxed);
+		return;
+	}
+	/*
+	 * The holder makes the progress that is waited for. If it is not running, because this
+	 * thread spins on its core, only giving way helps.
+	 */
+	if (atomic_fetch_add_explicit(&cq->misses, 1, memory_order_relaxed) < MISSES_MAX)
+		return;
+	atomic_store_explicit(&cq->misses, 0, memory_order_relaxed);
+	sched_yield();
+}
+
+int rnic_cq_poll(struct rnic_cq *cq, int n, struct rnic_wc *wc)
+{
+	int got;
+
+	if (n <= 0)
+		return n < 0 ? -EINVAL : 0;
+	got = cq_pop(cq, n, wc);
+	if (got)
+		return got;
+	if (!atomic_load_explicit(&cq->overflowed, memory_order_acquire)) {
+		cq_drive(cq);
+		got = cq_pop(cq, n, wc);
+	}
+	/* What came before the overflow is taken first, also when that happened just now. */
+	if (!got && atomic_load_explicit(&cq->overflowed, memory_order_acquire)) {
+		got = cq_pop(cq, n, wc);
+		return got ? got : -EOVERFLOW;
+	}
+	return got;
+}
+
+int rnic_cq_arm(struct rnic_cq *cq, bool solicited_only)
+{
+	int none = CQ_ARM_NONE;
+
+	/* Verbs: asking for any completion outweighs asking for solicited ones, in any order. */
+	if (solicited_only)
+		atomic_compare_exchange_strong(&cq->armed, &none, CQ_ARM_SOLICITED);
+	else
+		atomic_store(&cq->armed, CQ_ARM_NEXT);
+	return 0;
+}
+
+static void cq_notify(struct rnic_cq *cq)
+{
+	if (atomic_exchange(&cq->armed, CQ_ARM_NONE) != CQ_ARM_NONE && cq->notify)
+		cq->notify(cq->context);
+}
+
+/** A completion is lost: nobody can trust this CQ, nor the QPs that complete there, any more. */
+static void cq_overflow(struct rnic_cq *cq)
+{
+	struct rnic_qp *qp;
+
+	if (atomic_exchange(&cq->overflowed, true))
+		return;
+	LIST_FOREACH (qp, &cq->senders, send_cq_link)
+		qp_cq_failed(qp);
+	LIST_FOREACH (qp, &cq->receivers, recv_cq_link)
+		qp_cq_failed(qp);
+	rnic_raise(cq->rnic, RNIC_EVENT_CQ_ERROR, cq->context);
+	cq_notify(cq);
+}
+
+void cq_push(struct rnic_cq *cq, const struct rdmap_wc *wc, uint32_t qp_num)
+{
+	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
+	struct rnic_wc *slot = &cq->ring[head & cq->mask];
+	int armed;
+
+	if (head - cq->tail_seen > cq->mask) {
+		cq->tail_seen = atomic_load_explicit(&cq->tail, memory_order_acquire);
+		if (head - cq->tail_seen > cq->mask) {
+			cq_overflow(cq);
+			return;
+		}
+	}
+	slot->wc = *wc;
+	slot->qp_num = qp_num;
+	/*
+	 * Who arms the CQ polls it once more before it sleeps. Sequentially consistent: either
+	 * that poll sees this completion, or this sees the arming.
+	 */
+	atomic_store(&cq->head, head + 1);
+	armed = atomic_load(&cq->armed);
+	if (armed == CQ_ARM_NEXT ||
+		(armed == CQ_ARM_SOLICITED &&
+			(wc->flags & RDMAP_WC_SOLICITED || wc->status != RDMAP_WC_SUCCESS)))
+		cq_notify(cq);
+}
+
+void cq_purge(struct rnic_cq *cq, uint32_t qp_num)
+{
+	uint32_t to, from, head;
+
+	pthread_spin_lock(&cq->lock);
+	head = atomic_load(&cq->head);
+	to = atomic_load(&cq->tail);
+	for (from = to; from != head; from++) {
+		if (cq->ring[from & cq->mask].qp_num != qp_num)
+			cq->ring[to++ & cq->mask] = cq->ring[from & cq->mask];
+	}
+	atomic_store(&cq->head, to);
+	pthread_spin_unlock(&cq->lock);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file cq.h
+ * The inside of a completion queue: a ring that one side fills under the engine's lock and the
+ * other empties under the CQ's own, so that neither waits for the other.
+ */
+#ifndef RNIC_CQ_H
+#define RNIC_CQ_H
+
+#include "rnic/device.h"
+
+struct rnic_qp;
+
+enum cq_arm { CQ_ARM_NONE, CQ_ARM_SOLICITED, CQ_ARM_NEXT };
+
+struct rnic_cq {
+	LIST_ENTRY(rnic_cq) link;
+	struct rnic *rnic;
+	rnic_cq_notify_fn *notify;
+	void *context;
+	LIST_HEAD(, rnic_qp) senders, receivers;
+
+	/* Changed with both locks held (resize), so read under either. */
+	struct rnic_wc *ring;
+	uint32_t mask;
+
+	/* The producer's line. */
+	_Alignas(64) _Atomic uint32_t head;
+	uint32_t tail_seen; /**< of tail, when last looked */
+	_Atomic bool overflowed;
+
+	/* The consumers' line. */
+	_Alignas(64) _Atomic uint32_t tail;
+	pthread_spinlock_t lock;
+	_Atomic int armed;       /**< enum cq_arm */
+	_Atomic unsigned misses; /**< polls in a row that found the engine taken */
+};
+
+/** Add a completion. Engine's lock held. When there is no room the CQ and its QPs fail. */
+void cq_push(struct rnic_cq *cq, const struct rdmap_wc *wc, uint32_t qp_num);
+
+/** Take the completions of a QP out: it goes away. Engine's lock held. */
+void cq_purge(struct rnic_cq *cq, uint32_t qp_num);
+
+#endif

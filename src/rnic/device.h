@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file device.h The inside of struct rnic, for the other rooms of src/rnic. */
+#ifndef RNIC_DEVICE_H
+#define RNIC_DEVICE_H
+
+#include "rnic/id_table.h"
+#include "rnic/rnic.h"
+#include "rnic/stag_table.h"
+
+#include <sys/queue.h>
+
+struct conn;
+struct rnic_ep;
+
+/** All but the constants is under the engine's lock. */
+struct rnic {
+	struct engine *engine;
+	struct llp_stack *net;
+	struct random_source random;
+	const struct log_sink *log;
+	struct mpa_config mpa;
+	uint64_t start_timeout, close_timeout; /**< ns */
+	struct rnic_limits limits;
+
+	void (*event_fn)(void *arg, const struct rnic_event *ev);
+	void *event_arg;
+	_Atomic bool port_up;
+
+	struct stag_table stags;
+	struct id_table qps;
+
+	/* Everything that exists, to count against the limits and to tear down at the end. */
+	LIST_HEAD(, rnic_pd) pds;
+	LIST_HEAD(, rnic_mr) mrs;
+	LIST_HEAD(, rnic_cq) cqs;
+	LIST_HEAD(, rnic_srq) srqs;
+	LIST_HEAD(, rnic_ep) eps;
+	LIST_HEAD(, conn) conns;
+	uint32_t pd_count, cq_count, srq_count;
+};
+
+/** Tell of an asynchronous event, if anybody listens. */
+void rnic_raise(struct rnic *r, enum rnic_event_type type, void *context);
+
+/** The smallest power of two that is at least @p n (1 - 2^31). */
+static inline uint32_t rnic_round_up(uint32_t n)
+{
+	return n <= 1 ? 1 : 1u << (32 - __builtin_clz(n - 1));
+}
+
+#endif

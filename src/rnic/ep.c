@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Endpoints that connect, and what all endpoints have in common. Passive ones: ep_listen.c. */
+#include "rnic/ep.h"
+
+#include "rnic/ep_priv.h"
+#include "rnic/qp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+struct rnic_ep *ep_new(struct rnic *r, rnic_ep_event_fn *fn, void *context)
+{
+	struct rnic_ep *ep = calloc(1, sizeof *ep);
+
+	if (!ep)
+		return NULL;
+	ep->rnic = r;
+	ep->fn = fn;
+	ep->context = context;
+	LIST_INSERT_HEAD(&r->eps, ep, link);
+	return ep;
+}
+
+int rnic_ep_create(struct rnic *r, rnic_ep_event_fn *fn, void *context, struct rnic_ep **out)
+{
+	engine_lock(r->engine);
+	*out = ep_new(r, fn, context);
+	engine_unlock(r->engine);
+	return *out ? 0 : -ENOMEM;
+}
+
+void rnic_ep_set_context(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context)
+{
+	engine_lock(ep->rnic->engine);
+	ep->fn = fn;
+	ep->context = context;
+	ep->adopted = true;
+	engine_unlock(ep->rnic->engine);
+}
+
+void ep_free(struct rnic_ep *ep)
+{
+	struct conn *c = ep->conn;
+
+	ep->conn = NULL;
+	if (c) {
+		c->ep = NULL;
+		/* A stream stays with its QP; a start-up ends with its endpoint. */
+		if (c->phase == CONN_START)
+			conn_abort(c, -ECONNABORTED);
+	}
+	ep_request_answered(ep);
+	ep_leave_listener(ep);
+	ep_unlisten(ep);
+	if (ep->reserved)
+		llp_port_release(ep->rnic->net, &ep->bound);
+	LIST_REMOVE(ep, link);
+	free(ep);
+}
+
+void rnic_ep_destroy(struct rnic_ep *ep)
+{
+	struct engine *e = ep->rnic->engine;
+
+	engine_lock(e);
+	ep_free(ep);
+	engine_unlock(e);
+}
+
+/* ---- addresses --------------------------------------------------------------------------- */
+
+static int ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse, bool v6only)
+{
+	struct ip_endpoint at = *local;
+	int rc;
+
+	if (ep->state != EP_IDLE)
+		return -EINVAL;
+	rc = llp_port_reserve(ep->rnic->net, &at, reuse);
+	if (rc)
+		return rc;
+	ep->bound = ep->local = at;
+	ep->reserved = true;
+	ep->v6only = v6only;
+	ep->state = EP_BOUND;
+	return 0;
+}
+
+int rnic_ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse, bool v6only)
+{
+	struct engine *e = ep->rnic->engine;
+	int rc;
+
+	engine_lock(e);
+	rc = ep_bind(ep, local, reuse, v6only);
+	engine_unlock(e);
+	return rc;
+}
+
+static int ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote)
+{
+	struct rnic_ep_event ev = {.type = RNIC_EP_ADDR_RESOLVED};
+	struct ip_addr source;
+
+	if (ep->state != EP_IDLE && ep->state != EP_BOUND)
+		return -EINVAL;
+	if (ip_addr_is_any(&remote->addr) || ip_addr_is_multicast(&remote->addr))
+		return -EINVAL;
+	if (ep->state == EP_BOUND && !ip_addr_is_any(&ep->local.addr) &&
+		ip_addr_is_v4(&ep->local.addr) != ip_addr_is_v4(&remote->addr))
+		return -EINVAL;
+	ev.status = llp_source(ep->rnic->net, &remote->addr, &source);
+	if (ev.status) {
+		ev.type = RNIC_EP_ADDR_ERROR;
+	} else {
+		if (ep->state == EP_IDLE || ip_addr_is_any(&ep->local.addr))
+			ep->local.addr = source;
+		ep->remote = *remote;
+		ep->state = EP_RESOLVED;
+	}
+	ep_tell(ep, &ev);
+	return 0;
+}
+
+int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote)
+{
+	struct engine *e = ep->rnic->engine;
+	int rc;
+
+	engine_lock(e);
+	rc = ep_resolve(ep, remote);
+	engine_unlock(e);
+	return rc;
+}
+
+void rnic_ep_addresses(
+	const struct rnic_ep *ep, struct ip_endpoint *local, struct ip_endpoint *remote)
+{
+	struct engine *e = ep->rnic->engine;
+
+	engine_lock(e);
+	*local = ep->local;
+	*remote = ep->remote;
+	engine_unlock(e);
+}
+
+bool rnic_ep_has_device(const struct rnic_ep *ep)
+{
+	struct engine *e = ep->rnic->engine;
+	bool fixed;
+
+	engine_lock(e);
+	fixed = ep->state != EP_IDLE && !ip_addr_is_any(&ep->local.addr);
+	engine_unlock(e);
+	return fixed;
+}
+
+/* ---- connect ----------------------------------------------------------------------------- */
+
+int ep_param_verify(const struct rnic *r, const struct rnic_conn_param *p, bool enhanced)
+{
+	const struct rnic_qp *qp = p->qp;
+	unsigned max = MPA_PRIVATE_MAX - (enhanced ? MPA_ENHANCED_LEN : 0);
+
+	if (!qp || qp->rnic != r || qp->conn || qp_state(qp) > RNIC_QP_RTS)
+		return -EINVAL;
+	if (p->ird > r->limits.max_ird || p->ord > r->limits.max_ord || p->private_len > max)
+		return -EINVAL;
+	return 0;
+}
+
+static int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
+{
+	struct rnic *r = ep->rnic;
+	struct llp_connect_params params = {
+		.local = ep->local, .remote = ep->remote, .tos = p->tos};
+	struct conn *c;
+	int rc;
+
+	if (ep->state != EP_RESOLVED || ep_param_verify(r, p, r->mpa.revision >= 2))
+		return -EINVAL;
+	c = conn_create(r);
+	if (!c)
+		return -ENOMEM;
+	c->ird = p->ird;
+	c->ord = p->ord;
+	c->private_len = p->private_len;
+	if (p->private_len)
+		memcpy(c->private_data, p->private_data, p->private_len);
+	rc = conn_connect(c, &params);
+	if (rc) {
+		conn_destroy(c);
+		return rc;
+	}
+	llp_endpoints(c->mpa.llp, &ep->local, &ep->remote);
+	c->ep = ep;
+	c->qp = p->qp;
+	ep->conn = p->qp->conn = c;
+	ep->state = EP_CONNECTING;
+	return 0;
+}
+
+int rnic_ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
+{
+	struct engine *e = ep->rnic->engine;
+	int rc;
+
+	engine_lock(e);
+	rc = ep_connect(ep, p);
+	engine_unlock(e);
+	return rc;
+}
+
+/* ---- disconnect -------------------------------------------------------------------------- */
+
+int rnic_ep_disconnect(struct rnic_ep *ep)
+{
+	struct engine *e = ep->rnic->engine;
+	int rc = 0;
+
+	engine_lock(e);
+	if (ep->state == EP_CONNECTED || ep->state == EP_ACCEPTED)
+		qp_close(ep->conn->qp);
+	else if (!ep->was_connected)
+		rc = -ENOTCONN;
+	engine_unlock(e);
+	return rc;
+}
+
+/* ---- what a connection tells ------------------------------------------------------------- */
+
+void ep_tell(struct rnic_ep *ep, struct rnic_ep_event *ev)
+{
+	ev->ep = ep;
+	ev->context = ep->context;
+	ep->fn(ev);
+}
+
+void ep_on_reply(struct rnic_ep *ep, const struct mpa_start *st, uint16_t ird, uint16_t ord)
+{
+	struct rnic_ep_event ev = {.type = RNIC_EP_ESTABLISHED,
+		.private_data = st->private_data,
+		.private_len = st->private_len,
+		.ird = ird,
+		.ord = ord};
+
+	ep->state = EP_CONNECTED;
+	ep->was_connected = true;
+	ep_tell(ep, &ev);
+}
+
+/** How a start-up that failed is told, in the terms of the kernel's iWARP CM. */
+static enum rnic_ep_event_type failure(int status)
+{
+	switch (status) {
+	case -ECONNREFUSED:
+	case -ECONNRESET:
+		return RNIC_EP_REJECTED;
+	case -ETIMEDOUT:
+	case -EHOSTUNREACH:
+	case -ENETUNREACH:
+		return RNIC_EP_UNREACHABLE;
+	default:
+		return RNIC_EP_CONNECT_ERROR;
+	}
+}
+
+void ep_on_over(struct rnic_ep *ep, const struct conn_end *end)
+{
+	struct rnic_ep_event ev = {.status = end->status};
+	enum ep_state was = ep->state;
+
+	ep->state = EP_OVER;
+	switch (was) {
+	case EP_CONNECTING:
+		ep->state = EP_RESOLVED; /* another attempt may be made */
+		ev.type = failure(end->status);
+		if (end->rejected) {
+			ev.private_data = end->rejected->private_data;
+			ev.private_len = end->rejected->private_len;
+			ev.ird = ep_depth(end->rejected->ord, ep->rnic->limits.max_ird);
+			ev.ord = ep_depth(end->rejected->ird, ep->rnic->limits.max_ord);
+		}
+		break;
+	case EP_ACCEPTED:
+		ev.type = end->status == 0 ? RNIC_EP_CONNECT_ERROR : failure(end->status);
+		break;
+	case EP_CONNECTED:
+		ev.type = RNIC_EP_DISCONNECTED;
+		break;
+	default:
+		ep_request_answered(ep); /* gone before the user answered: accept will tell */
+		return;
+	}
+	ep_tell(ep, &ev);
+}

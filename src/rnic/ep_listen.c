@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Endpoints that listen, and the requests that come to them. */
+#include "rnic/ep_priv.h"
+#include "rnic/qp.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- listen ------------------------------------------------------------------------------ */
+
+static int on_accept(void *user, struct llp *l)
+{
+	struct rnic_ep *ep = user;
+	struct ip_endpoint local, remote;
+	struct conn *c;
+
+	llp_endpoints(l, &local, &remote);
+	if (ep->v6only && ip_addr_is_v4(&remote.addr))
+		return -ECONNREFUSED;
+	/* Peers that connect and then say nothing hold memory until the deadline: not too many. */
+	if (ep->pending_count >= ep->rnic->limits.max_listen_backlog)
+		return -ECONNREFUSED;
+	c = conn_create(ep->rnic);
+	if (!c)
+		return -ENOMEM;
+	conn_accepted(c, l, ep);
+	return 0;
+}
+
+static int ep_listen(struct rnic_ep *ep, unsigned backlog)
+{
+	uint32_t max = ep->rnic->limits.max_listen_backlog;
+	char text[IP_ADDR_STRLEN];
+	int rc;
+
+	if (ep->state != EP_BOUND)
+		return -EINVAL;
+	rc = llp_listen(ep->rnic->net, &ep->local, max, on_accept, ep, &ep->listener);
+	if (rc)
+		return rc;
+	ep->backlog = backlog && backlog < max ? backlog : max;
+	ep->state = EP_LISTENING;
+	log_printf(ep->rnic->log, LOG_LEVEL_INFO, "rnic: listening on %s port %u",
+		ip_addr_format(&ep->local.addr, text), ep->local.port);
+	return 0;
+}
+
+int rnic_ep_listen(struct rnic_ep *ep, unsigned backlog)
+{
+	struct engine *e = ep->rnic->engine;
+	int rc;
+
+	engine_lock(e);
+	rc = ep_listen(ep, backlog);
+	engine_unlock(e);
+	return rc;
+}
+
+void ep_unlisten(struct rnic_ep *ep)
+{
+	struct rnic_ep *request;
+
+	if (!ep->listener)
+		return;
+	llp_unlisten(ep->rnic->net, ep->listener);
+	ep->listener = NULL;
+	while (!LIST_EMPTY(&ep->pending))
+		conn_abort(LIST_FIRST(&ep->pending), -ECONNABORTED);
+	while ((request = LIST_FIRST(&ep->requests)) != NULL) {
+		/* What the program has not seen yet it cannot destroy: we do. */
+		if (request->adopted)
+			ep_leave_listener(request);
+		else
+			ep_free(request);
+	}
+}
+
+/* ---- requests ---------------------------------------------------------------------------- */
+
+uint16_t ep_depth(uint16_t told, uint32_t max)
+{
+	/* Not told (revision 1, or left to the user): whatever we can. */
+	return told == MPA_DEPTH_UNKNOWN || told > max ? (uint16_t)max : told;
+}
+
+void ep_on_request(struct rnic_ep *ep, struct conn *c, const struct mpa_start *st)
+{
+	const struct rnic_limits *l = &ep->rnic->limits;
+	struct rnic_ep *request = NULL;
+	struct rnic_ep_event ev = {.type = RNIC_EP_CONNECT_REQUEST,
+		.private_data = st->private_data,
+		.private_len = st->private_len,
+		.ird = ep_depth(st->ord, l->max_ird),
+		.ord = ep_depth(st->ird, l->max_ord)};
+
+	if (ep->waiting < ep->backlog)
+		request = ep_new(ep->rnic, ep->fn, ep->context);
+	if (!request) {
+		log_printf(ep->rnic->log, LOG_LEVEL_DEBUG, "rnic: backlog full, request reset");
+		conn_abort(c, -ECONNABORTED);
+		return;
+	}
+	request->state = EP_REQUEST;
+	request->conn = c;
+	c->ep = request;
+	llp_endpoints(c->mpa.llp, &request->local, &request->remote);
+	request->parent = ep;
+	request->unanswered = true;
+	LIST_INSERT_HEAD(&ep->requests, request, request_link);
+	ep->waiting++;
+	ev.request = request;
+	ep_tell(ep, &ev);
+}
+
+void ep_request_answered(struct rnic_ep *ep)
+{
+	if (ep->unanswered && ep->parent)
+		ep->parent->waiting--;
+	ep->unanswered = false;
+}
+
+void ep_leave_listener(struct rnic_ep *ep)
+{
+	if (!ep->parent)
+		return;
+	ep->parent = NULL;
+	LIST_REMOVE(ep, request_link);
+}
+
+/* ---- accept ------------------------------------------------------------------------------ */
+
+struct terms {
+	uint16_t ird, ord;             /**< what we use */
+	uint16_t reply_ird, reply_ord; /**< what the reply says */
+	uint8_t rtr;
+};
+
+/** RFC 6581 section 9.1, the responder's part. */
+static struct terms negotiate(const struct conn *c, const struct rnic_conn_param *p)
+{
+	struct terms t = {.ird = p->ird, .ord = p->ord};
+
+	if (c->peer_to_peer)
+		t.rtr = conn_choose_rtr(c);
+	/* "greater than or equal to the initiator ORD", as far as we can. */
+	if (c->peer_ord != MPA_DEPTH_UNKNOWN && t.ird < c->peer_ord)
+		t.ird = ep_depth(c->peer_ord, c->rnic->limits.max_ird);
+	if (t.rtr == MPA_RTR_READ && !t.ird)
+		t.ird = 1;
+	/* "The responder MUST set its ORD at most to the initiator IRD." */
+	if (c->peer_ird != MPA_DEPTH_UNKNOWN && t.ord > c->peer_ird)
+		t.ord = c->peer_ird;
+	/* All ones: not negotiated here. Each side keeps its own, and says all ones. */
+	t.reply_ird = c->peer_ord == MPA_DEPTH_UNKNOWN ? MPA_DEPTH_UNKNOWN : t.ird;
+	t.reply_ord = c->peer_ird == MPA_DEPTH_UNKNOWN ? MPA_DEPTH_UNKNOWN : t.ord;
+	return t;
+}
+
+static void passive_established(struct rnic_ep *ep, const struct conn *c)
+{
+	struct rnic_ep_event ev = {.type = RNIC_EP_ESTABLISHED, .ird = c->ird, .ord = c->ord};
+
+	ep->state = EP_CONNECTED;
+	ep->was_connected = true;
+	ep_tell(ep, &ev);
+}
+
+static int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
+{
+	struct conn *c = ep->conn;
+	struct terms t;
+	int rc;
+
+	if (ep->state == EP_OVER)
+		return -ENOTCONN;
+	if (ep->state != EP_REQUEST || ep_param_verify(ep->rnic, p, c->enhanced))
+		return -EINVAL;
+	t = negotiate(c, p);
+	rc = conn_prepare_stream(c, t.ird);
+	if (rc)
+		return rc;
+	rc = mpa_accept(&c->mpa, t.reply_ird, t.reply_ord, t.rtr, p->private_data, p->private_len);
+	if (rc)
+		return rc;
+	ep_request_answered(ep);
+	c->ord = t.ord;
+	c->qp = p->qp;
+	p->qp->conn = c;
+	if (c->peer_to_peer) {
+		/* RFC 6581 section 9.3: nothing is sure before the initiator's RTR frame. */
+		ep->state = EP_ACCEPTED;
+		conn_set_deadline(c, ep->rnic->start_timeout);
+		qp_connect(p->qp, c, t.rtr);
+	} else {
+		qp_connect(p->qp, c, 0);
+		passive_established(ep, c);
+	}
+	return 0;
+}
+
+int rnic_ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
+{
+	struct engine *e = ep->rnic->engine;
+	int rc;
+
+	engine_lock(e);
+	rc = ep_accept(ep, p);
+	engine_unlock(e);
+	return rc;
+}
+
+void ep_on_operational(struct rnic_ep *ep)
+{
+	if (ep->state != EP_ACCEPTED)
+		return;
+	if (qp_state(ep->conn->qp) != RNIC_QP_SQD)
+		conn_stop_deadline(ep->conn);
+	passive_established(ep, ep->conn);
+}
+
+int rnic_ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len)
+{
+	struct engine *e = ep->rnic->engine;
+	struct conn *c;
+	int rc;
+
+	engine_lock(e);
+	c = ep->conn;
+	if (ep->state == EP_OVER) {
+		rc = -ENOTCONN;
+	} else if (ep->state != EP_REQUEST) {
+		rc = -EINVAL;
+	} else {
+		rc = mpa_reject(&c->mpa, private_data, len);
+		if (!rc)
+			conn_over(c, &(struct conn_end){.status = 0});
+	}
+	engine_unlock(e);
+	return rc;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file ep_priv.h The inside of a CM endpoint. */
+#ifndef RNIC_EP_PRIV_H
+#define RNIC_EP_PRIV_H
+
+#include "rnic/conn.h"
+#include "rnic/ep.h"
+
+enum ep_state {
+	EP_IDLE,
+	EP_BOUND,
+	EP_RESOLVED,
+	EP_LISTENING,
+	EP_CONNECTING,
+	EP_REQUEST,  /**< passive: the user has not answered yet */
+	EP_ACCEPTED, /**< passive: waits for the ready-to-receive frame (RFC 6581 section 9.3) */
+	EP_CONNECTED,
+	EP_OVER, /**< was connected, or a request that is gone */
+};
+
+/** All under the engine's lock. */
+struct rnic_ep {
+	LIST_ENTRY(rnic_ep) link;
+	struct rnic *rnic;
+	rnic_ep_event_fn *fn;
+	void *context;
+	enum ep_state state;
+	struct ip_endpoint local, remote;
+	struct ip_endpoint bound; /**< as reserved from the LLP, if it was */
+	bool reserved;
+	bool v6only;
+	bool was_connected;
+	struct conn *conn; /**< until it is over */
+
+	/* Of a listener. */
+	struct llp_listener *listener;
+	uint32_t backlog, waiting; /**< requests that nobody has answered yet */
+	LIST_HEAD(, conn) pending;
+	uint32_t pending_count;
+	LIST_HEAD(, rnic_ep) requests;
+
+	/* Of a request. */
+	struct rnic_ep *parent; /**< the listener, while that exists */
+	bool unanswered;        /**< counts as waiting there */
+	bool adopted;
+	LIST_ENTRY(rnic_ep) request_link;
+};
+
+/** Fill in who it is about, and call the user. */
+void ep_tell(struct rnic_ep *ep, struct rnic_ep_event *ev);
+
+/** A new endpoint in the device's list. @return NULL: no memory. */
+struct rnic_ep *ep_new(struct rnic *r, rnic_ep_event_fn *fn, void *context);
+
+/** What rnic_ep_destroy() does, with the lock held. */
+void ep_free(struct rnic_ep *ep);
+
+/** A request was answered, or is gone: it does not wait in its listener any more. */
+void ep_request_answered(struct rnic_ep *ep);
+
+/** The listener does not own a request any more. */
+void ep_leave_listener(struct rnic_ep *ep);
+
+/** Stop listening: pending connections and unadopted requests are reset. */
+void ep_unlisten(struct rnic_ep *ep);
+
+/** A depth that a peer told, as what we may use of it. */
+uint16_t ep_depth(uint16_t told, uint32_t max);
+
+/** Can this QP be connected so? @param enhanced the frame has the words of RFC 6581. */
+int ep_param_verify(const struct rnic *r, const struct rnic_conn_param *p, bool enhanced);
+
+/* What a connection tells. */
+
+/** Listener: an MPA request has come on @p c. */
+void ep_on_request(struct rnic_ep *ep, struct conn *c, const struct mpa_start *st);
+
+/** Active: the stream stands. @param ird, ord what may be used. */
+void ep_on_reply(struct rnic_ep *ep, const struct mpa_start *st, uint16_t ird, uint16_t ord);
+
+/** Passive: the first FPDU came. */
+void ep_on_operational(struct rnic_ep *ep);
+
+/** @p c has parted from @p ep already. */
+void ep_on_over(struct rnic_ep *ep, const struct conn_end *end);
+
+#endif

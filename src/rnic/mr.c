@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rnic/mr.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define ACCESS_REMOTE \
+	(RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_READ | RNIC_ACCESS_REMOTE_ATOMIC)
+#define ACCESS_ALL \
+	(RNIC_ACCESS_LOCAL_WRITE | ACCESS_REMOTE | RNIC_ACCESS_MW_BIND | RNIC_ACCESS_ZERO_BASED)
+
+static int access_verify(unsigned access)
+{
+	if (access & ~ACCESS_ALL)
+		return -EINVAL;
+	/* Verbs: who lets peers write must be allowed to write. */
+	if (access & (RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_ATOMIC) &&
+		!(access & RNIC_ACCESS_LOCAL_WRITE))
+		return -EINVAL;
+	return 0;
+}
+
+static int range_verify(const struct rnic *r, const void *addr, size_t len, uint64_t iova)
+{
+	if (!len || len > r->limits.max_mr_size)
+		return -EINVAL;
+	if (len - 1 > UINT64_MAX - (uintptr_t)addr || len - 1 > UINT64_MAX - iova)
+		return -EINVAL;
+	return 0;
+}
+
+int rnic_mr_reg(struct rnic_pd *pd, void *addr, size_t len, uint64_t iova, unsigned access,
+	struct rnic_mr **out)
+{
+	struct rnic *r = pd->rnic;
+	struct rnic_mr *mr;
+	int rc;
+
+	if (access & RNIC_ACCESS_ZERO_BASED)
+		iova = 0;
+	if (access_verify(access) || range_verify(r, addr, len, iova))
+		return -EINVAL;
+	mr = malloc(sizeof *mr);
+	if (!mr)
+		return -ENOMEM;
+	*mr = (struct rnic_mr){
+		.pd = pd, .mem = addr, .iova = iova, .len = len, .access = access, .valid = true};
+	engine_lock(r->engine);
+	rc = stag_table_add(&r->stags, mr, &mr->stag);
+	if (!rc) {
+		LIST_INSERT_HEAD(&r->mrs, mr, link);
+		pd->users++;
+	}
+	engine_unlock(r->engine);
+	if (rc)
+		free(mr);
+	else
+		*out = mr;
+	return rc;
+}
+
+int rnic_mr_dereg(struct rnic_mr *mr)
+{
+	struct rnic *r = mr->pd->rnic;
+
+	engine_lock(r->engine);
+	stag_table_remove(&r->stags, mr->stag);
+	LIST_REMOVE(mr, link);
+	mr->pd->users--;
+	engine_unlock(r->engine);
+	free(mr);
+	return 0;
+}
+
+uint32_t rnic_mr_stag(const struct rnic_mr *mr)
+{
+	return mr->stag;
+}
+
+int rnic_mr_rereg(struct rnic_mr *mr, unsigned what, struct rnic_pd *pd, void *addr, size_t len,
+	unsigned access)
+{
+	struct rnic *r = mr->pd->rnic;
+	struct rnic_mr new = *mr;
+	int rc;
+
+	if (!what || what & ~(RNIC_REREG_TRANSLATION | RNIC_REREG_PD | RNIC_REREG_ACCESS))
+		return -EINVAL;
+	if (what & RNIC_REREG_ACCESS)
+		new.access = access;
+	if (what & RNIC_REREG_TRANSLATION) {
+		new.mem = addr;
+		new.iova = new.access &RNIC_ACCESS_ZERO_BASED ? 0 : (uintptr_t)addr;
+		new.len = len;
+	}
+	if (what & RNIC_REREG_PD)
+		new.pd = pd;
+	if (!new.pd || new.pd->rnic != r || access_verify(new.access) ||
+		range_verify(r, new.mem, new.len, new.iova))
+		return -EINVAL;
+	engine_lock(r->engine);
+	/*
+	 * The old STag must not reach the new memory, so it changes whatever else does. There is
+	 * room for the new one where the old one was.
+	 */
+	stag_table_remove(&r->stags, mr->stag);
+	rc = stag_table_add(&r->stags, mr, &mr->stag);
+	mr->pd->users--;
+	new.pd->users++;
+	mr->pd = new.pd;
+	mr->mem = new.mem;
+	mr->iova = new.iova;
+	mr->len = new.len;
+	mr->access = new.access;
+	mr->valid = true;
+	engine_unlock(r->engine);
+	return rc;
+}
+
+/** What a region (and, for peers, the QP) must allow for an access, in one bit of RNIC_ACCESS_*. */
+static unsigned right_for(unsigned access)
+{
+	if (access & RDMAP_ACCESS_REMOTE_WRITE)
+		return RNIC_ACCESS_REMOTE_WRITE;
+	if (access & RDMAP_ACCESS_REMOTE_READ)
+		return RNIC_ACCESS_REMOTE_READ;
+	/* A Read's sink needs no REMOTE_WRITE: its STag goes to the peer, but only our own Read
+	 * Request makes the response acceptable. */
+	if (access & (RDMAP_ACCESS_LOCAL_WRITE | RDMAP_ACCESS_READ_SINK))
+		return RNIC_ACCESS_LOCAL_WRITE;
+	return 0;
+}
+
+int mr_check(const struct rnic *r, const struct rnic_pd *pd, unsigned qp_access, uint32_t stag,
+	uint64_t to, uint32_t len, unsigned access, uint8_t **mem)
+{
+	const struct rnic_mr *mr = stag_table_get(&r->stags, stag);
+	unsigned right = right_for(access);
+	uint64_t at;
+
+	if (!mr || !mr->valid)
+		return -ENOENT;
+	if (mr->pd != pd)
+		return -EPERM;
+	*mem = mr->mem;
+	if (!len)
+		return 0;
+	if ((mr->access & right) != right)
+		return -EACCES;
+	if (right & ACCESS_REMOTE && !(qp_access & right))
+		return -EACCES;
+	if (len - 1 > UINT64_MAX - to)
+		return -EOVERFLOW;
+	if (to < mr->iova)
+		return -ERANGE;
+	at = to - mr->iova;
+	if (at > mr->len || len > mr->len - at)
+		return -ERANGE;
+	*mem = mr->mem + at;
+	return 0;
+}
+
+int mr_invalidate(struct rnic *r, const struct rnic_pd *pd, uint32_t stag, bool remote)
+{
+	struct rnic_mr *mr = stag_table_get(&r->stags, stag);
+
+	if (!mr || !mr->valid)
+		return -ENOENT;
+	if (mr->pd != pd)
+		return -EPERM;
+	if (remote && !(mr->access & ACCESS_REMOTE))
+		return -EACCES;
+	mr->valid = false;
+	return 0;
+}

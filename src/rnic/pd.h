@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file pd.h The inside of a protection domain. */
+#ifndef RNIC_PD_H
+#define RNIC_PD_H
+
+#include "rnic/device.h"
+
+struct rnic_pd {
+	LIST_ENTRY(rnic_pd) link;
+	struct rnic *rnic;
+	uint32_t users; /**< memory regions, SRQs and QPs; under the engine's lock */
+};
+
+#endif

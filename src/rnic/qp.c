@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rnic/qp.h"
+
+#include "base/container_of.h"
+#include "rdmap/rdmap_wire.h"
+#include "rnic/conn.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- create and destroy ------------------------------------------------------------------ */
+
+static int init_verify(const struct rnic *r, const struct rnic_qp_init *init)
+{
+	const struct rnic_limits *l = &r->limits;
+
+	if (!init->send_cq || !init->recv_cq)
+		return -EINVAL;
+	if (init->max_send_wr > l->max_qp_wr || init->max_send_sge > l->max_sge ||
+		init->max_inline > l->max_inline)
+		return -EINVAL;
+	if (!init->srq && (init->max_recv_wr > l->max_qp_wr || init->max_recv_sge > l->max_sge))
+		return -EINVAL;
+	return 0;
+}
+
+static int sq_init(struct rdmap_sq *sq, const struct rnic_qp_init *init)
+{
+	size_t head = sizeof(struct rdmap_wqe);
+	size_t data = init->max_send_sge * sizeof(struct rdmap_sge);
+
+	if (data < init->max_inline)
+		data = init->max_inline;
+	sq->size = rnic_round_up(init->max_send_wr);
+	/* Whole cache lines: elements of two posters never share one. */
+	sq->stride = (uint32_t)((head + data + 63) & ~(size_t)63);
+	sq->ring = aligned_alloc(64, (size_t)sq->size * sq->stride);
+	return sq->ring ? 0 : -ENOMEM;
+}
+
+static int queues_init(struct rnic_qp *qp, const struct rnic_qp_init *init)
+{
+	int rc = sq_init(&qp->sq, init);
+
+	if (rc)
+		return rc;
+	if (!init->srq)
+		return recv_queue_init(&qp->rq, init->max_recv_wr, init->max_recv_sge);
+	qp->srq_rqe = calloc(1, srq_element_size(init->srq));
+	return qp->srq_rqe ? 0 : -ENOMEM;
+}
+
+static void qp_free(struct rnic_qp *qp)
+{
+	pthread_spin_destroy(&qp->sq_lock);
+	recv_queue_fini(&qp->rq);
+	free(qp->sq.ring);
+	free(qp->srq_rqe);
+	free(qp);
+}
+
+static void capacities(const struct rnic_qp *qp, struct rnic_qp_init *init)
+{
+	const struct rnic_limits *l = &qp->rnic->limits;
+	uint32_t data = qp->sq.stride - (uint32_t)sizeof(struct rdmap_wqe);
+	uint32_t sge = data / (uint32_t)sizeof(struct rdmap_sge);
+
+	init->max_send_wr = qp->sq.size;
+	init->max_send_sge = sge < l->max_sge ? sge : l->max_sge;
+	init->max_inline = data < l->max_inline ? data : l->max_inline;
+	init->max_recv_wr = qp->srq ? 0 : qp->rq.size;
+	init->max_recv_sge = qp->srq ? 0 : qp->rq.max_sge;
+}
+
+/** Make it known. Engine's lock held. */
+static int enroll(struct rnic_qp *qp)
+{
+	int rc = id_table_add(&qp->rnic->qps, qp, &qp->num);
+
+	if (rc)
+		return rc;
+	qp->pd->users++;
+	if (qp->srq)
+		qp->srq->users++;
+	LIST_INSERT_HEAD(&qp->send_cq->senders, qp, send_cq_link);
+	LIST_INSERT_HEAD(&qp->recv_cq->receivers, qp, recv_cq_link);
+	return 0;
+}
+
+int rnic_qp_create(struct rnic_pd *pd, struct rnic_qp_init *init, struct rnic_qp **out)
+{
+	struct rnic *r = pd->rnic;
+	struct rnic_qp *qp;
+	int rc = init_verify(r, init);
+
+	if (rc)
+		return rc;
+	qp = calloc(1, sizeof *qp);
+	if (!qp)
+		return -ENOMEM;
+	qp->rnic = r;
+	qp->pd = pd;
+	qp->send_cq = init->send_cq;
+	qp->recv_cq = init->recv_cq;
+	qp->srq = init->srq;
+	qp->context = init->context;
+	qp->sig_all = init->sq_sig_all;
+	qp->bell.serve = qp_serve;
+	pthread_spin_init(&qp->sq_lock, PTHREAD_PROCESS_PRIVATE);
+	atomic_init(&qp->state, RNIC_QP_RESET);
+	rc = queues_init(qp, init);
+	if (!rc) {
+		rdmap_init(&qp->rdmap, &qp->sq, &qp_stream_ops, qp);
+		engine_lock(r->engine);
+		rc = enroll(qp);
+		engine_unlock(r->engine);
+	}
+	if (rc) {
+		qp_free(qp);
+		return rc;
+	}
+	capacities(qp, init);
+	*out = qp;
+	return 0;
+}
+
+/** End whatever connection there is, without a word to the peer but a reset. */
+static void drop_connection(struct rnic_qp *qp)
+{
+	if (qp_has_stream(qp))
+		qp_abort(qp, -ECONNABORTED);
+	else if (qp->conn)
+		conn_abort(qp->conn, -ECONNABORTED);
+	if (qp->lingering)
+		conn_linger_end(qp->lingering);
+}
+
+int rnic_qp_destroy(struct rnic_qp *qp)
+{
+	struct engine *e = qp->rnic->engine;
+
+	engine_lock(e);
+	drop_connection(qp);
+	/* A post in progress ends first. A later one is the caller's mistake. */
+	pthread_spin_lock(&qp->sq_lock);
+	pthread_spin_unlock(&qp->sq_lock);
+	LIST_REMOVE(qp, send_cq_link);
+	LIST_REMOVE(qp, recv_cq_link);
+	cq_purge(qp->send_cq, qp->num);
+	if (qp->recv_cq != qp->send_cq)
+		cq_purge(qp->recv_cq, qp->num);
+	id_table_remove(&qp->rnic->qps, qp->num);
+	qp->pd->users--;
+	if (qp->srq)
+		qp->srq->users--;
+	engine_doorbell_cancel(e, &qp->bell);
+	engine_unlock(e);
+	qp_free(qp);
+	return 0;
+}
+
+uint32_t rnic_qp_num(const struct rnic_qp *qp)
+{
+	return qp->num;
+}
+
+enum rnic_qp_state rnic_qp_get_state(const struct rnic_qp *qp)
+{
+	return qp_state(qp);
+}
+
+struct rnic_qp *rnic_qp_find(struct rnic *r, uint32_t qp_num)
+{
+	return id_table_get(&r->qps, qp_num);
+}
+
+/* ---- flushing ---------------------------------------------------------------------------- */
+
+static void flush_one(struct rnic_qp *qp, const struct rdmap_rqe *e)
+{
+	cq_push(qp->recv_cq,
+		&(struct rdmap_wc){
+			.wr_id = e->wr_id, .status = RDMAP_WC_WR_FLUSH_ERR, .op = RDMAP_WC_RECV},
+		qp->num);
+}
+
+/** Complete everything that is posted, flushed. Again and again: later posts are flushed too. */
+static void qp_flush(struct rnic_qp *qp)
+{
+	const struct rdmap_rqe *e;
+
+	rdmap_flush_sq(&qp->rdmap); /* and the receive under way */
+	if (qp->srq) {
+		/* What is still in the SRQ belongs to the other QPs. */
+		return;
+	}
+	while ((e = recv_queue_first(&qp->rq)) != NULL) {
+		flush_one(qp, e);
+		recv_queue_pop(&qp->rq);
+	}
+}
+
+void qp_enter_error(struct rnic_qp *qp)
+{
+	if (qp->in_error)
+		return;
+	qp->in_error = true;
+	/* Before the queues are looked at: see recv_queue_end(). */
+	atomic_store(&qp->state, RNIC_QP_ERROR);
+	qp_flush(qp);
+	if (qp->srq)
+		rnic_raise(qp->rnic, RNIC_EVENT_QP_LAST_WQE, qp->context);
+}
+
+/* ---- the connection ---------------------------------------------------------------------- */
+
+bool qp_has_stream(const struct rnic_qp *qp)
+{
+	return qp->conn && qp->conn->phase == CONN_STREAM;
+}
+
+void qp_connect(struct rnic_qp *qp, struct conn *c, uint8_t rtr)
+{
+	c->phase = CONN_STREAM;
+	qp->ird = c->ird;
+	qp->ord = c->ord;
+	atomic_store(&qp->state, RNIC_QP_RTS);
+	rdmap_attach(&qp->rdmap, &c->mpa, c->ird, c->ord, c->inbound, rtr);
+	engine_defer(qp->rnic->engine, &qp->bell);
+}
+
+void qp_close(struct rnic_qp *qp)
+{
+	struct conn *c = qp->conn;
+
+	if (!qp_has_stream(qp) || qp_state(qp) == RNIC_QP_SQD)
+		return;
+	atomic_store(&qp->state, RNIC_QP_SQD);
+	conn_set_deadline(c, qp->rnic->close_timeout);
+	rdmap_close(&qp->rdmap);
+}
+
+void qp_abort(struct rnic_qp *qp, int status)
+{
+	struct conn *c = qp->conn;
+
+	rdmap_abort(&qp->rdmap);
+	qp_enter_error(qp);
+	conn_over(c, &(struct conn_end){.status = status});
+}
+
+/** ERROR by our own decision: a peer is told with a Terminate (RFC 5040 section 5.1). */
+static void fail(struct rnic_qp *qp)
+{
+	if (qp_has_stream(qp))
+		rdmap_terminate(&qp->rdmap, RDMAP_LAYER_RDMA, RDMAP_ETYPE_CATASTROPHIC, 0);
+	else if (qp->conn)
+		conn_abort(qp->conn, -ECONNABORTED);
+	qp_enter_error(qp);
+}
+
+void qp_cq_failed(struct rnic_qp *qp)
+{
+	qp->cq_failed = true;
+	/* Not now: rdmap is in the middle of a completion. */
+	engine_defer(qp->rnic->engine, &qp->bell);
+}
+
+void qp_serve(struct engine_doorbell *d)
+{
+	struct rnic_qp *qp = container_of(d, struct rnic_qp, bell);
+
+	if (qp->cq_failed && !qp->in_error)
+		fail(qp);
+	if (qp->in_error)
+		qp_flush(qp);
+	else if (qp_has_stream(qp))
+		rdmap_run(&qp->rdmap);
+}
+
+/* ---- modify and query -------------------------------------------------------------------- */
+
+static bool transition_ok(const struct rnic_qp *qp, enum rnic_qp_state to)
+{
+	enum rnic_qp_state from = qp_state(qp);
+
+	switch (to) {
+	case RNIC_QP_RESET:
+	case RNIC_QP_ERROR:
+	case RNIC_QP_SQD: /* librdmacm's disconnect: whatever happened to the QP before */
+		return true;
+	case RNIC_QP_INIT:
+		return from == RNIC_QP_RESET || from == RNIC_QP_INIT;
+	case RNIC_QP_RTR:
+		return from == RNIC_QP_INIT || from == RNIC_QP_RTR;
+	case RNIC_QP_RTS:
+		return from == RNIC_QP_INIT || from == RNIC_QP_RTR || from == RNIC_QP_RTS ||
+		       (from == RNIC_QP_SQD && !qp->conn);
+	default:
+		return false;
+	}
+}
+
+static void reset(struct rnic_qp *qp)
+{
+	drop_connection(qp);
+	pthread_spin_lock(&qp->sq_lock);
+	atomic_store(&qp->state, RNIC_QP_RESET);
+	qp->sq_posted = 0;
+	atomic_store(&qp->sq.head, 0);
+	atomic_store(&qp->sq.tail, 0);
+	qp->sq.next = 0;
+	pthread_spin_unlock(&qp->sq_lock);
+	if (!qp->srq)
+		recv_queue_clear(&qp->rq);
+	cq_purge(qp->send_cq, qp->num);
+	if (qp->recv_cq != qp->send_cq)
+		cq_purge(qp->recv_cq, qp->num);
+	qp->cq_failed = qp->in_error = false;
+	rdmap_init(&qp->rdmap, &qp->sq, &qp_stream_ops, qp);
+}
+
+static void go(struct rnic_qp *qp, enum rnic_qp_state to)
+{
+	switch (to) {
+	case RNIC_QP_RESET:
+		reset(qp);
+		break;
+	case RNIC_QP_ERROR:
+		/* First: an end that the program asked for raises no event. */
+		qp->failing = true;
+		if (!qp->in_error)
+			fail(qp);
+		qp->failing = false;
+		break;
+	case RNIC_QP_SQD:
+		if (qp->conn)
+			qp_close(qp);
+		else if (qp_state(qp) == RNIC_QP_RTS)
+			atomic_store(&qp->state, RNIC_QP_SQD);
+		break;
+	default:
+		atomic_store(&qp->state, to);
+	}
+}
+
+int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr *attr)
+{
+	const struct rnic_limits *l = &qp->rnic->limits;
+	struct engine *e = qp->rnic->engine;
+	int rc = 0;
+
+	if ((mask & RNIC_QP_IRD && attr->ird > l->max_ird) ||
+		(mask & RNIC_QP_ORD && attr->ord > l->max_ord))
+		return -EINVAL;
+	engine_lock(e);
+	if (mask & RNIC_QP_STATE && !transition_ok(qp, attr->state)) {
+		rc = -EINVAL;
+	} else {
+		if (mask & RNIC_QP_ACCESS)
+			qp->access = attr->access;
+		/* While connected the depths are those negotiated with the peer. */
+		if (mask & RNIC_QP_IRD && !qp->conn)
+			qp->ird = attr->ird;
+		if (mask & RNIC_QP_ORD && !qp->conn)
+			qp->ord = attr->ord;
+		if (mask & RNIC_QP_STATE)
+			go(qp, attr->state);
+	}
+	engine_unlock(e);
+	return rc;
+}
+
+void rnic_qp_query(struct rnic_qp *qp, struct rnic_qp_attr *attr, struct rnic_qp_init *init)
+{
+	struct engine *e = qp->rnic->engine;
+
+	engine_lock(e);
+	*attr = (struct rnic_qp_attr){
+		.state = qp_state(qp), .access = qp->access, .ird = qp->ird, .ord = qp->ord};
+	*init = (struct rnic_qp_init){.send_cq = qp->send_cq,
+		.recv_cq = qp->recv_cq,
+		.srq = qp->srq,
+		.context = qp->context,
+		.sq_sig_all = qp->sig_all};
+	capacities(qp, init);
+	engine_unlock(e);
+}

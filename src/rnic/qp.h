@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file qp.h
+ * The inside of a queue pair: the queues, the state of verbs, and the RDMAP stream while there is
+ * a connection. Posting is in qp_post.c, what the stream tells in qp_stream.c.
+ */
+#ifndef RNIC_QP_H
+#define RNIC_QP_H
+
+#include "rnic/cq.h"
+#include "rnic/pd.h"
+#include "rnic/recv_queue.h"
+#include "rnic/srq.h"
+
+struct conn;
+
+struct rnic_qp {
+	/* What posting touches. */
+	struct rnic *rnic;
+	_Atomic int state; /**< enum rnic_qp_state; changed under the engine's lock */
+	bool sig_all;
+	pthread_spinlock_t sq_lock;
+	uint32_t sq_posted; /**< under sq_lock: committed, not yet shown */
+	struct rdmap_sq sq;
+	struct recv_queue rq; /**< without a ring when there is an SRQ */
+	struct engine_doorbell bell;
+
+	/* The rest is under the engine's lock, or constant. */
+	struct rdmap rdmap;
+	struct rnic_cq *send_cq, *recv_cq;
+	struct rnic_srq *srq;
+	struct rdmap_rqe *srq_rqe; /**< copy of the element under way, with an SRQ */
+	bool cq_failed;            /**< a CQ overflowed: fail at the next occasion */
+	bool failing;              /**< the program moves it to ERROR: no event about it */
+	bool in_error;             /**< told: flushed, events raised */
+	unsigned access;           /**< RNIC_ACCESS_REMOTE_* granted to the peer */
+	uint16_t ird, ord;
+	uint32_t num;
+	void *context;
+	struct rnic_pd *pd;
+	struct conn *conn;      /**< being made, or the stream's; NULL: none */
+	struct conn *lingering; /**< over, but a Terminate is still to be sent on it */
+	LIST_ENTRY(rnic_qp) send_cq_link, recv_cq_link;
+};
+
+extern const struct rdmap_ops qp_stream_ops;
+
+/** The doorbell's handler: send what was posted, or flush it. */
+void qp_serve(struct engine_doorbell *d);
+
+/** A CQ lost a completion of this QP. It fails once the lock's holder is done with the stream. */
+void qp_cq_failed(struct rnic_qp *qp);
+
+/** Take over @p c, whose start-up is done. @param rtr see rdmap_attach(). */
+void qp_connect(struct rnic_qp *qp, struct conn *c, uint8_t rtr);
+
+/** Begin the orderly close, if there is a stream and it has not begun. */
+void qp_close(struct rnic_qp *qp);
+
+/** Reset the connection, then as after any end: ERROR, flush, the endpoint is told @p status. */
+void qp_abort(struct rnic_qp *qp, int status);
+
+/** Go to ERROR and flush. The connection is not touched. */
+void qp_enter_error(struct rnic_qp *qp);
+
+static inline enum rnic_qp_state qp_state(const struct rnic_qp *qp)
+{
+	return (enum rnic_qp_state)atomic_load(&qp->state);
+}
+
+/** True while rdmap has the connection. */
+bool qp_has_stream(const struct rnic_qp *qp);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Posting: any thread, under the queue's own lock, never waiting for the engine. */
+#include "rnic/qp.h"
+
+#include <errno.h>
+#include <string.h>
+
+int rnic_sq_begin(struct rnic_qp *qp)
+{
+	pthread_spin_lock(&qp->sq_lock);
+	switch (qp_state(qp)) {
+	case RNIC_QP_RESET:
+	case RNIC_QP_INIT:
+	case RNIC_QP_RTR:
+		pthread_spin_unlock(&qp->sq_lock);
+		return -EINVAL;
+	default:
+		return 0;
+	}
+}
+
+struct rdmap_wqe *rnic_sq_next(struct rnic_qp *qp)
+{
+	struct rdmap_wqe *w;
+
+	if (qp->sq_posted - atomic_load_explicit(&qp->sq.tail, memory_order_acquire) >= qp->sq.size)
+		return NULL;
+	w = rdmap_sq_at(&qp->sq, qp->sq_posted);
+	memset(w, 0, sizeof *w);
+	return w;
+}
+
+void rnic_sq_commit(struct rnic_qp *qp)
+{
+	if (qp->sig_all)
+		rdmap_sq_at(&qp->sq, qp->sq_posted)->flags |= RDMAP_WR_SIGNALED;
+	qp->sq_posted++;
+}
+
+void rnic_sq_end(struct rnic_qp *qp)
+{
+	atomic_store_explicit(&qp->sq.head, qp->sq_posted, memory_order_release);
+	pthread_spin_unlock(&qp->sq_lock);
+	engine_ring(qp->rnic->engine, &qp->bell);
+}
+
+void rnic_sq_abort(struct rnic_qp *qp)
+{
+	qp->sq_posted = atomic_load_explicit(&qp->sq.head, memory_order_relaxed);
+	pthread_spin_unlock(&qp->sq_lock);
+}
+
+int rnic_rq_begin(struct rnic_qp *qp)
+{
+	if (qp->srq)
+		return -EINVAL;
+	recv_queue_begin(&qp->rq);
+	if (qp_state(qp) != RNIC_QP_RESET)
+		return 0;
+	pthread_spin_unlock(&qp->rq.lock);
+	return -EINVAL;
+}
+
+struct rdmap_rqe *rnic_rq_next(struct rnic_qp *qp)
+{
+	return recv_queue_next(&qp->rq);
+}
+
+void rnic_rq_commit(struct rnic_qp *qp)
+{
+	recv_queue_commit(&qp->rq);
+}
+
+void rnic_rq_end(struct rnic_qp *qp)
+{
+	recv_queue_end(&qp->rq);
+	/* Nobody takes it any more, so it must be flushed. Else the next Send finds it. */
+	if (qp_state(qp) == RNIC_QP_ERROR)
+		engine_ring(qp->rnic->engine, &qp->bell);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the RDMAP stream asks and tells its QP. All under the engine's lock. */
+#include "rnic/conn.h"
+#include "rnic/ep_priv.h"
+#include "rnic/mr.h"
+#include "rnic/qp.h"
+
+#include <errno.h>
+
+static int stag_check(
+	void *user, uint32_t stag, uint64_t to, uint32_t len, unsigned access, uint8_t **mem)
+{
+	const struct rnic_qp *qp = user;
+
+	return mr_check(qp->rnic, qp->pd, qp->access, stag, to, len, access, mem);
+}
+
+static int stag_invalidate(void *user, uint32_t stag, bool remote)
+{
+	const struct rnic_qp *qp = user;
+
+	return mr_invalidate(qp->rnic, qp->pd, stag, remote);
+}
+
+static int local_op(void *user, struct rdmap_wqe *w)
+{
+	return RDMAP_WC_LOC_QP_OP_ERR; /* memory windows: max_mw is 0 */
+}
+
+static const struct rdmap_rqe *recv_take(void *user)
+{
+	struct rnic_qp *qp = user;
+	const struct rdmap_rqe *e = qp->srq_rqe;
+
+	if (!qp->srq)
+		e = recv_queue_first(&qp->rq);
+	else if (!srq_take(qp->srq, qp->srq_rqe))
+		e = NULL;
+	return e;
+}
+
+static void recv_done(void *user)
+{
+	struct rnic_qp *qp = user;
+
+	if (!qp->srq)
+		recv_queue_pop(&qp->rq);
+}
+
+static void complete(void *user, const struct rdmap_wc *wc)
+{
+	struct rnic_qp *qp = user;
+
+	cq_push(wc->op == RDMAP_WC_RECV ? qp->recv_cq : qp->send_cq, wc, qp->num);
+}
+
+static void operational(void *user)
+{
+	struct rnic_qp *qp = user;
+
+	if (qp->conn && qp->conn->ep)
+		ep_on_operational(qp->conn->ep);
+}
+
+static void peer_closed(void *user)
+{
+	/* RFC 5040 section 5.2: a stream has no half-open state; when the peer is through, so are
+	 * we, after what was posted. */
+	qp_close(user);
+}
+
+static bool is_access_error(const struct rdmap_end *e)
+{
+	return (e->layer == RDMAP_LAYER_RDMA && e->etype == RDMAP_ETYPE_PROTECTION) ||
+	       (e->layer == RDMAP_LAYER_DDP && e->etype == DDP_ERROR_INVALID_STAG >> 8);
+}
+
+static bool is_request_error(const struct rdmap_end *e)
+{
+	return (e->layer == RDMAP_LAYER_RDMA && e->etype == RDMAP_ETYPE_OPERATION) ||
+	       (e->layer == RDMAP_LAYER_DDP && e->etype == DDP_ERROR_INVALID_QN >> 8);
+}
+
+/**
+ * Which asynchronous event tells of a Terminate: what the peer did to us is its access or request
+ * error, as verbs have it at the responder. A connection that merely went away is the CM's to
+ * tell; so is a peer whose program moved its QP to ERROR, which says "local catastrophic".
+ */
+static void raise_end(const struct rnic_qp *qp, const struct rdmap_end *e)
+{
+	enum rnic_event_type type = RNIC_EVENT_QP_FATAL;
+
+	if (e->kind == RDMAP_END_TERMINATE_RX) {
+		if (e->layer == RDMAP_LAYER_RDMA && e->etype == RDMAP_ETYPE_CATASTROPHIC)
+			return;
+	} else if (e->kind != RDMAP_END_TERMINATE_TX) {
+		return;
+	} else if (is_access_error(e)) {
+		type = RNIC_EVENT_QP_ACCESS_ERROR;
+	} else if (is_request_error(e)) {
+		type = RNIC_EVENT_QP_REQUEST_ERROR;
+	}
+	rnic_raise(qp->rnic, type, qp->context);
+}
+
+static void ended(void *user, const struct rdmap_end *e)
+{
+	struct rnic_qp *qp = user;
+	struct conn_end end = {.status = 0};
+
+	if (e->kind == RDMAP_END_LOST)
+		end.status = e->error;
+	else if (e->kind != RDMAP_END_CLOSED)
+		end.status = -EPROTO;
+	if (!qp->failing)
+		raise_end(qp, e);
+	qp_enter_error(qp);
+	/* The Terminate is in the LLP's hands, unless that had no room: then rdmap sends it when
+	 * there is, and the connection lingers for it. */
+	if (!qp->rdmap.term_len)
+		rdmap_release(&qp->rdmap);
+	conn_over(qp->conn, &end);
+}
+
+const struct rdmap_ops qp_stream_ops = {
+	.stag_check = stag_check,
+	.stag_invalidate = stag_invalidate,
+	.local_op = local_op,
+	.recv_take = recv_take,
+	.recv_done = recv_done,
+	.complete = complete,
+	.operational = operational,
+	.peer_closed = peer_closed,
+	.ended = ended,
+};

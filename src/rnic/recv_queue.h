@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file recv_queue.h
+ * The ring of receive elements under a QP's receive queue and under an SRQ. Any thread posts, under
+ * the ring's own lock; elements are taken under the engine's lock.
+ */
+#ifndef RNIC_RECV_QUEUE_H
+#define RNIC_RECV_QUEUE_H
+
+#include "rdmap/rdmap.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct recv_queue {
+	uint8_t *ring;
+	uint32_t size;   /**< elements; a power of two */
+	uint32_t stride; /**< bytes of one */
+	uint32_t max_sge;
+	pthread_spinlock_t lock;
+	uint32_t posted;       /**< under lock: committed, not yet shown */
+	_Atomic uint32_t head; /**< elements up to here are there to be taken */
+	_Atomic uint32_t tail; /**< elements up to here are finished with */
+};
+
+/** @return 0, -ENOMEM. */
+int recv_queue_init(struct recv_queue *q, uint32_t max_wr, uint32_t max_sge);
+void recv_queue_fini(struct recv_queue *q);
+
+void recv_queue_begin(struct recv_queue *q);
+
+/** Room for one more, its header zeroed; NULL: full. */
+struct rdmap_rqe *recv_queue_next(struct recv_queue *q);
+void recv_queue_commit(struct recv_queue *q);
+
+/** Show what was committed, and unlock. */
+void recv_queue_end(struct recv_queue *q);
+
+/** Throw all elements away. Engine's lock held. */
+void recv_queue_clear(struct recv_queue *q);
+
+static inline struct rdmap_rqe *recv_queue_at(const struct recv_queue *q, uint32_t i)
+{
+	return (struct rdmap_rqe *)(void *)(q->ring + (size_t)(i & (q->size - 1)) * q->stride);
+}
+
+/** Elements there. */
+static inline uint32_t recv_queue_count(const struct recv_queue *q)
+{
+	return atomic_load(&q->head) - atomic_load_explicit(&q->tail, memory_order_relaxed);
+}
+
+/** The oldest element, or NULL. Engine's lock held. */
+static inline const struct rdmap_rqe *recv_queue_first(const struct recv_queue *q)
+{
+	return recv_queue_count(q)
+		       ? recv_queue_at(q, atomic_load_explicit(&q->tail, memory_order_relaxed))
+		       : NULL;
+}
+
+/** The oldest element is finished with; its place may be posted to. Engine's lock held. */
+static inline void recv_queue_pop(struct recv_queue *q)
+{
+	atomic_store_explicit(&q->tail, atomic_load_explicit(&q->tail, memory_order_relaxed) + 1,
+		memory_order_release);
+}
+
+#endif

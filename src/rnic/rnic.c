@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rnic/rnic.h"
+
+#include "rnic/conn.h"
+#include "rnic/cq.h"
+#include "rnic/device.h"
+#include "rnic/ep_priv.h"
+#include "rnic/mr.h"
+#include "rnic/pd.h"
+#include "rnic/qp.h"
+#include "rnic/srq.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define MS UINT64_C(1000000)
+
+#define START_TIMEOUT_MS 10000
+#define CLOSE_TIMEOUT_MS 5000
+
+/* Numbers of objects are bounded by their tables; queue sizes are powers of two, as the rings. */
+static const struct rnic_limits defaults = {
+	.max_pd = 65536,
+	.max_mr = 1 << 20,
+	.max_cq = 65536,
+	.max_cqe = 1 << 22,
+	.max_srq = 65536,
+	.max_srq_wr = 16384,
+	.max_qp = 65536,
+	.max_qp_wr = 16384,
+	.max_sge = 16,
+	.max_sge_read = 1, /* RFC 5040 section 4.4: a Read Request has one sink */
+	.max_inline = 512,
+	.max_ird = 128,
+	.max_ord = 128,
+	.max_mr_size = UINT64_C(1) << 47, /* the whole user address space */
+	.max_message = (UINT32_C(1) << 31) - 1,
+	.max_listen_backlog = 1024,
+};
+
+/** @p v, or the default where it is 0; -1 in @p bad if it is more than the code can do. */
+static uint32_t pick(uint32_t v, uint32_t def, uint32_t most, bool *bad)
+{
+	if (v > most)
+		*bad = true;
+	return v ? v : def;
+}
+
+static int limits_set(struct rnic_limits *l, const struct rnic_limits *want)
+{
+	const struct rnic_limits *d = &defaults;
+	bool bad = false;
+
+	l->max_pd = pick(want->max_pd, d->max_pd, UINT32_MAX, &bad);
+	l->max_mr = pick(want->max_mr, d->max_mr, 1 << 22, &bad);
+	l->max_mw = pick(want->max_mw, 0, 0, &bad);
+	l->max_cq = pick(want->max_cq, d->max_cq, UINT32_MAX, &bad);
+	l->max_cqe = pick(want->max_cqe, d->max_cqe, 1 << 26, &bad);
+	l->max_srq = pick(want->max_srq, d->max_srq, UINT32_MAX, &bad);
+	l->max_srq_wr = pick(want->max_srq_wr, d->max_srq_wr, 1 << 24, &bad);
+	l->max_qp = pick(want->max_qp, d->max_qp, 1 << 22, &bad);
+	l->max_qp_wr = pick(want->max_qp_wr, d->max_qp_wr, 1 << 24, &bad);
+	l->max_sge = pick(want->max_sge, d->max_sge, 255, &bad);
+	l->max_sge_read = pick(want->max_sge_read, d->max_sge_read, 1, &bad);
+	l->max_inline = pick(want->max_inline, d->max_inline, 1 << 16, &bad);
+	/* Fourteen bits on the wire, of which all ones mean something else (RFC 6581 section 9.1).
+	 */
+	l->max_ird = pick(want->max_ird, d->max_ird, MPA_DEPTH_UNKNOWN - 1, &bad);
+	l->max_ord = pick(want->max_ord, d->max_ord, MPA_DEPTH_UNKNOWN - 1, &bad);
+	l->max_mr_size = want->max_mr_size ? want->max_mr_size : d->max_mr_size;
+	l->max_message = pick(want->max_message, d->max_message, d->max_message, &bad);
+	l->max_listen_backlog =
+		pick(want->max_listen_backlog, d->max_listen_backlog, 1 << 16, &bad);
+	return bad ? -EINVAL : 0;
+}
+
+int rnic_create(const struct rnic_config *cfg, struct rnic **out)
+{
+	struct rnic *r;
+
+	if (!cfg->engine || !cfg->net || !cfg->random.fill || cfg->mpa.markers ||
+		cfg->mpa.revision < 1 || cfg->mpa.revision > 2)
+		return -EINVAL;
+	r = calloc(1, sizeof *r);
+	if (!r)
+		return -ENOMEM;
+	r->engine = cfg->engine;
+	r->net = cfg->net;
+	r->random = cfg->random;
+	r->log = cfg->log;
+	r->mpa = cfg->mpa;
+	r->start_timeout = (cfg->start_timeout_ms ? cfg->start_timeout_ms : START_TIMEOUT_MS) * MS;
+	r->close_timeout = (cfg->close_timeout_ms ? cfg->close_timeout_ms : CLOSE_TIMEOUT_MS) * MS;
+	r->port_up = true;
+	if (limits_set(&r->limits, &cfg->limits)) {
+		free(r);
+		return -EINVAL;
+	}
+	id_table_init(&r->qps, r->limits.max_qp);
+	if (stag_table_init(&r->stags, r->limits.max_mr, &r->random)) {
+		free(r);
+		return -ENOMEM;
+	}
+	*out = r;
+	return 0;
+}
+
+/** Destroy what the program left, users before what they use. @return how many objects. */
+static unsigned destroy_leftovers(struct rnic *r)
+{
+	unsigned n = 0;
+
+	for (; !LIST_EMPTY(&r->eps); n++)
+		rnic_ep_destroy(LIST_FIRST(&r->eps));
+	for (uint32_t i = 0; i < r->qps.size; i++) {
+		struct rnic_qp *qp = id_table_get(&r->qps, i);
+
+		if (qp) {
+			rnic_qp_destroy(qp);
+			n++;
+		}
+	}
+	for (; !LIST_EMPTY(&r->srqs); n++)
+		rnic_srq_destroy(LIST_FIRST(&r->srqs));
+	for (; !LIST_EMPTY(&r->cqs); n++)
+		rnic_cq_destroy(LIST_FIRST(&r->cqs));
+	for (; !LIST_EMPTY(&r->mrs); n++)
+		rnic_mr_dereg(LIST_FIRST(&r->mrs));
+	for (; !LIST_EMPTY(&r->pds); n++)
+		rnic_pd_dealloc(LIST_FIRST(&r->pds));
+	return n;
+}
+
+void rnic_destroy(struct rnic *r)
+{
+	unsigned left;
+
+	rnic_set_event_handler(r, NULL, NULL);
+	left = destroy_leftovers(r);
+	if (left)
+		log_printf(r->log, LOG_LEVEL_INFO, "rnic: %u objects were not destroyed", left);
+	engine_lock(r->engine);
+	while (!LIST_EMPTY(&r->conns))
+		conn_destroy(LIST_FIRST(&r->conns));
+	engine_unlock(r->engine);
+	id_table_fini(&r->qps);
+	stag_table_fini(&r->stags);
+	free(r);
+}
+
+const struct rnic_limits *rnic_get_limits(const struct rnic *r)
+{
+	return &r->limits;
+}
+
+struct engine *rnic_engine(struct rnic *r)
+{
+	return r->engine;
+}
+
+void rnic_set_event_handler(
+	struct rnic *r, void (*fn)(void *arg, const struct rnic_event *ev), void *arg)
+{
+	engine_lock(r->engine);
+	r->event_fn = fn;
+	r->event_arg = arg;
+	engine_unlock(r->engine);
+}
+
+void rnic_raise(struct rnic *r, enum rnic_event_type type, void *context)
+{
+	if (r->event_fn)
+		r->event_fn(r->event_arg, &(struct rnic_event){.type = type, .context = context});
+}
+
+void rnic_port_changed(struct rnic *r, bool up)
+{
+	if (r->port_up == up)
+		return;
+	r->port_up = up;
+	rnic_raise(r, up ? RNIC_EVENT_PORT_ACTIVE : RNIC_EVENT_PORT_DOWN, NULL);
+}
+
+bool rnic_port_is_up(const struct rnic *r)
+{
+	return r->port_up;
+}
