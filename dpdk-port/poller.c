@@ -18,6 +18,10 @@ static uint64_t poller_clock(void *ctx)
 	/* Two cores' counters may differ by a little; the stack's time must not go back. */
 	if (now > p->last)
 		p->last = now;
+	/* Asked whenever the lock was taken, by whoever posts too: what they send has this time. */
+	if (p->tcp)
+		tcp_set_now(p->tcp, p->last);
+	port_set_now(p->port, p->last);
 	return p->last;
 }
 
@@ -41,22 +45,22 @@ static unsigned poller_poll(void *ctx, uint64_t now)
 	struct rte_mbuf *pkts[POLL_BURST];
 	unsigned n, handled = 0;
 
-	port_set_now(p->port, now);
 	n = port_rx(p->port, pkts, POLL_BURST);
-	if (p->tcp)
-		tcp_set_now(p->tcp, now);
 	if (p->ip)
 		handled = ip_input(p->ip, pkts, n, now);
 	else if (n)
 		rte_pktmbuf_free_bulk(pkts, n);
 	timer_wheel_run(&p->engine->wheel, now);
-	return handled;
+	/* Frames that wait for room in the port are work too: who sleeps must come back soon. */
+	return handled + (port_backlog(p->port) > 0);
 }
 
 static void poller_flush(void *ctx)
 {
 	struct poller *p = ctx;
 
+	if (p->tcp)
+		tcp_round_end(p->tcp);
 	port_flush(p->port);
 }
 

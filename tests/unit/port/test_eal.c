@@ -46,6 +46,26 @@ static long stdout_restore(void)
 	return st.st_size;
 }
 
+/**
+ * Start in a process of its own: the EAL does not forget all of what was wrong.
+ * @return 0 if it is refused with one line that says @p says.
+ */
+static int in_child(const struct port_config *cfg, const char *says)
+{
+	struct port_error e = {""};
+	pid_t child = fork();
+	int status = -1, r;
+
+	if (child == 0) {
+		r = eal_start(cfg, &e);
+		fflush(stdout);
+		_exit(r != -EINVAL ? 1 : !strstr(e.text, says) ? 2 : !!strchr(e.text, '\n'));
+	}
+	if (waitpid(child, &status, 0) != child)
+		return -1;
+	return status;
+}
+
 static void wrong_arguments_give_a_sentence_and_print_nothing(void **state)
 {
 	const char *const wrong[] = {"--no-such-option", "--lcores=bad", "--iova-mode=xx", "'open",
@@ -53,16 +73,10 @@ static void wrong_arguments_give_a_sentence_and_print_nothing(void **state)
 
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
 		struct port_config cfg = {.device = device, .eal = wrong[i]};
-		struct port_error e = {""};
-		int r;
 
 		stdout_redirect();
-		r = eal_start(&cfg, &e);
+		assert_int_equal(in_child(&cfg, "eal arguments"), 0);
 		assert_int_equal(stdout_restore(), 0);
-		assert_int_equal(r, -EINVAL);
-		assert_non_null(strstr(e.text, "eal arguments"));
-		assert_null(strstr(e.text, "FATAL"));
-		assert_null(strchr(e.text, '\n'));
 	}
 	assert_null(eal_clock_sample());
 }
@@ -70,16 +84,8 @@ static void wrong_arguments_give_a_sentence_and_print_nothing(void **state)
 static void a_refused_start_tells_dpdks_reason(void **state)
 {
 	struct port_config cfg = {.device = device, .eal = "-d /no/such/driver.so"};
-	struct port_error e = {""};
-	pid_t child = fork();
-	int status;
 
-	/* In a process of its own: the EAL would never forget that driver. */
-	if (child == 0)
-		_exit(eal_start(&cfg, &e) != -EINVAL || !strstr(e.text, "/no/such/driver.so"));
-	assert_true(child > 0);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
+	assert_int_equal(in_child(&cfg, "/no/such/driver.so"), 0);
 }
 
 static void start_leaves_the_caller_as_it_was(void **state)
@@ -100,6 +106,7 @@ static void start_leaves_the_caller_as_it_was(void **state)
 	assert_int_equal(stdout_restore(), 1);
 	sched_getaffinity(0, sizeof after, &after);
 	assert_true(CPU_EQUAL(&before, &after));
+	sigemptyset(&mask_after); /* the kernel fills in less than all of it */
 	pthread_sigmask(SIG_SETMASK, NULL, &mask_after);
 	assert_memory_equal(&mask, &mask_after, sizeof mask);
 	assert_int_equal(rte_lcore_id(), LCORE_ID_ANY);
