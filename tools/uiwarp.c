@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/commands.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+} commands[] = {
+	{"run", cmd_run, "start a program with an iWARP device of its own"},
+};
+
+#define NUM_COMMANDS (sizeof commands / sizeof commands[0])
+
+static void usage(FILE *out)
+{
+	fprintf(out, "Usage: uiwarp COMMAND [ARGUMENT...]\n"
+		     "       uiwarp help [COMMAND]\n"
+		     "       uiwarp --version\n"
+		     "RDMA verbs over TCP/IP in user space.\n\nCommands:\n");
+	for (size_t i = 0; i < NUM_COMMANDS; i++)
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
+}
+
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < NUM_COMMANDS; i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+static int unknown(const char *name)
+{
+	fprintf(stderr, "uiwarp: there is no command \"%s\"; see \"uiwarp help\"\n", name);
+	return EXIT_USAGE;
+}
+
+static int help(int argc, char **argv)
+{
+	static char help_option[] = "--help";
+	const struct command *c;
+
+	if (argc < 3) {
+		usage(stdout);
+		return EXIT_SUCCESS;
+	}
+	c = find(argv[2]);
+	if (c == NULL)
+		return unknown(argv[2]);
+	return c->run(2, (char *[]){argv[2], help_option, NULL});
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *c;
+
+	/* Whatever is wrong with the command line has one exit status. */
+	argp_err_exit_status = EXIT_USAGE;
+	if (argc < 2) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+		puts("uiwarp " UIWARP_VERSION);
+		return EXIT_SUCCESS;
+	}
+	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0)
+		return help(argc, argv);
+	c = find(argv[1]);
+	return c == NULL ? unknown(argv[1]) : c->run(argc - 1, argv + 1);
+}
