@@ -22,17 +22,17 @@ struct tcp_cc_ops;
 struct tcp_stack_config {
 	struct ip_stack *ip;
 	struct timer_wheel *wheel;
-	struct rte_mempool *pool;     /**< data and header packets; data room for MTU + headers */
+	struct rte_mempool *pool; /**< data and header packets; data room for MTU + headers */
 	struct random_source random;
 	const struct log_sink *log;
 	const char *congestion_control; /**< a name from tcp_cc_find(); NULL: the default */
-	uint32_t max_connections;     /**< 0: 65,536 */
-	uint32_t send_buffer;         /**< bytes queued per connection at most; 0: 1 MiB */
-	uint32_t receive_buffer;      /**< receive window at most; 0: 1 MiB; at least 128 KiB */
-	uint32_t time_wait_ms;        /**< 0: 60,000 (2 MSL with an MSL of 30 s) */
-	uint32_t syn_retries;         /**< 0: 6 */
-	uint32_t user_timeout_ms;     /**< RFC 9293 section 3.8.3 (R2); 0: 100,000 */
-	uint32_t keepalive_ms;        /**< idle time before probes; 0: off */
+	uint32_t max_connections;       /**< 0: 65,536 */
+	uint32_t send_buffer;           /**< bytes queued per connection at most; 0: 1 MiB */
+	uint32_t receive_buffer;        /**< receive window at most; 0: 1 MiB; at least 128 KiB */
+	uint32_t time_wait_ms;          /**< 0: 60,000 (2 MSL with an MSL of 30 s) */
+	uint32_t syn_retries;           /**< 0: 6 */
+	uint32_t user_timeout_ms;       /**< RFC 9293 section 3.8.3 (R2); 0: 100,000 */
+	uint32_t keepalive_ms;          /**< idle time before probes; 0: off */
 	bool no_timestamps, no_sack, no_window_scale; /**< do not offer or accept the option */
 };
 
@@ -45,12 +45,19 @@ void tcp_stack_destroy(struct tcp_stack *s);
 /** The time of this round, in ns; never goes back. */
 void tcp_set_now(struct tcp_stack *s, uint64_t now);
 
+/**
+ * The round is over: send the ACKs that it made due (one for each connection, whatever number of
+ * segments came), what the windows now allow, tell writable(), and free closed connections. Call
+ * it after ip_input() and the timers of every round, before the port is flushed.
+ */
+void tcp_round_end(struct tcp_stack *s);
+
 /** The stack as MPA and the RNIC use it. */
 struct llp_stack *tcp_llp_stack(struct tcp_stack *s);
 
 /** What a person or a test wants to know of one connection. Times in ns, sizes in bytes. */
 struct tcp_info {
-	const char *state;            /**< "ESTABLISHED", ... */
+	const char *state; /**< "ESTABLISHED", ... */
 	uint64_t srtt, rttvar, rto;
 	uint32_t cwnd, ssthresh, snd_wnd, rcv_wnd, emss, flight;
 	uint64_t bytes_sent, bytes_acked, bytes_received;

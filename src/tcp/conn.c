@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tcp/conn.h"
+
+#include "base/container_of.h"
+#include "tcp/listen.h"
+#include "tcp/llp_ops.h"
+#include "tcp/output.h"
+#include "tcp/timers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/** RFC 9293 section 3.7.1 (MUST-15): the MSS of a peer that names none. */
+#define MSS_DEFAULT_V4 536
+#define MSS_DEFAULT_V6 1220
+/** A peer that offers less would have us send headers only (RFC 879's smallest datagram less 20).
+ */
+#define MSS_MIN 64
+/** Segments acknowledged at once when a connection begins, while the peer's window is small. */
+#define QUICK_ACKS 16
+
+static unsigned ip_header_len(const struct tcp_tuple *id)
+{
+	return ip_addr_is_v4(&id->remote) ? 20 : 40;
+}
+
+uint32_t tcp_conn_iss(const struct tcp_stack *s, const struct tcp_tuple *id)
+{
+	/* ISN = M + F(tuple, key); M ticks every 4 microseconds. */
+	return (uint32_t)(s->now / 4000) + (uint32_t)siphash(&s->isn_key, id, sizeof *id);
+}
+
+/** Make room by dropping the oldest TIME-WAIT, if the table is full. */
+static bool have_room(struct tcp_stack *s)
+{
+	if (s->table.count < s->cfg.max_connections)
+		return true;
+	if (!s->tw_head)
+		return false;
+	tcp_conn_close(s->tw_head, 0);
+	return true;
+}
+
+static void init_receive(struct tcp_conn *c)
+{
+	c->rcv_wscale = c->s->rcv_wscale;
+	c->rcv_mss = MSS_DEFAULT_V4;
+	c->quick_acks = QUICK_ACKS;
+}
+
+int tcp_conn_new(struct tcp_stack *s, const struct tcp_tuple *id, enum tcp_state state,
+	struct tcp_conn **out)
+{
+	struct tcp_conn *c;
+	int err;
+
+	if (tcp_table_find(&s->table, id))
+		return -EADDRINUSE;
+	if (!have_room(s))
+		return -ENOMEM;
+	c = calloc(1, sizeof *c);
+	if (!c)
+		return -ENOMEM;
+	err = ip_path_init(s->cfg.ip, &c->path, &id->local, &id->remote, s->now);
+	if (err) {
+		free(c);
+		return err;
+	}
+	c->llp.ops = &tcp_llp_ops;
+	c->s = s;
+	c->id = *id;
+	c->state = (uint8_t)state;
+	c->iss = tcp_conn_iss(s, id);
+	c->snd_una = c->iss;
+	c->snd_nxt = c->snd_max = c->push_seq = c->iss + 1;
+	c->ts_offset = (uint32_t)siphash(&s->ts_key, id, sizeof *id);
+	c->peer_mss = ip_addr_is_v4(&id->remote) ? MSS_DEFAULT_V4 : MSS_DEFAULT_V6;
+	c->heard_at = c->progress_at = s->now;
+	c->rtx_at = c->delack_at = c->life_at = TIMER_NEVER;
+	tcp_rto_init(&c->rto);
+	init_receive(c);
+	tcp_conn_update_emss(c);
+	tcp_timers_init(c);
+	tcp_table_insert(&s->table, c);
+	s->stats.connections = s->table.count;
+	*out = c;
+	return 0;
+}
+
+void tcp_conn_take_syn(struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	const struct tcp_stack_config *cfg = &c->s->cfg;
+
+	c->irs = seg->seq;
+	c->rcv_nxt = seg->seq + 1;
+	c->rcv_adv = c->rcv_nxt + u32_min(cfg->receive_buffer, 65535u); /* a SYN's is unscaled */
+	c->last_ack_sent = c->rcv_nxt;
+	if (seg->has & TCP_HAS_MSS)
+		c->peer_mss = (uint16_t)u32_max(seg->mss, MSS_MIN);
+	/* RFC 7323 sections 1.3 and 2.2, RFC 2018 section 2: only where both SYNs have it. */
+	c->wscale_on = (seg->has & TCP_HAS_WSCALE) && !cfg->no_window_scale;
+	c->snd_wscale = c->wscale_on ? seg->wscale : 0;
+	if (!c->wscale_on)
+		c->rcv_wscale = 0;
+	c->sack_on = (seg->has & TCP_HAS_SACK_PERMITTED) && !cfg->no_sack;
+	c->ts_on = (seg->has & TCP_HAS_TS) && !cfg->no_timestamps;
+	if (c->ts_on) {
+		c->ts_recent = seg->tsval;
+		c->ts_recent_at = c->s->now;
+	}
+	c->snd_wnd = c->max_snd_wnd = seg->wnd; /* unscaled on a SYN: RFC 7323 section 2.2 */
+	c->snd_wl1 = seg->seq;
+	c->snd_wl2 = seg->ack;
+	tcp_conn_update_emss(c);
+}
+
+void tcp_conn_establish(struct tcp_conn *c)
+{
+	c->state = TCP_ESTABLISHED;
+	c->rtx_at = TIMER_NEVER;
+	c->rto.backoff = 0;
+	c->recover = c->high_sacked = c->snd_una;
+	c->cwnd_limited = c->snd_una - 1;
+	tcp_cc_init(&c->cc, c->s->cc, c->emss, c->syn_sent_n > 1);
+	tcp_timers_keepalive(c);
+	tcp_conn_touch(c);
+	if (c->fin_queued) { /* the user closed during the handshake */
+		c->fin_queued = false;
+		tcp_conn_queue_fin(c);
+	}
+}
+
+void tcp_conn_touch(struct tcp_conn *c)
+{
+	if (c->touched)
+		return;
+	c->touched = true;
+	c->touched_next = NULL;
+	*c->s->touched_tail = c;
+	c->s->touched_tail = &c->touched_next;
+}
+
+void tcp_conn_update_emss(struct tcp_conn *c)
+{
+	uint32_t mss = (uint32_t)c->path.mtu - ip_header_len(&c->id) - TCP_HEADER_LEN;
+
+	c->mtu = c->path.mtu;
+	if (mss > c->peer_mss)
+		mss = c->peer_mss;
+	if (c->ts_on) /* RFC 6691 section 2: options come out of the MSS */
+		mss -= TCP_TS_LEN;
+	if (mss > c->s->room)
+		mss = c->s->room;
+	c->emss = mss;
+	if (c->cc.ops)
+		tcp_cc_set_smss(&c->cc, mss);
+}
+
+void tcp_conn_queue_fin(struct tcp_conn *c)
+{
+	struct tcp_record *last;
+	uint32_t seq;
+
+	if (c->fin_queued)
+		return;
+	c->fin_queued = true;
+	if (!tcp_synchronized(c))
+		return; /* tcp_conn_establish() comes back to it */
+	if (tcp_sendq_room(&c->sendq)) {
+		tcp_send_rst(c);
+		tcp_conn_close(c, -ECONNABORTED);
+		return;
+	}
+	last = c->sendq.count ? tcp_sendq_at(&c->sendq, c->sendq.count - 1) : NULL;
+	seq = last ? tcp_record_end(last) : c->snd_nxt;
+	tcp_sendq_push(&c->sendq, NULL, 0, 0, seq, TCP_REC_FIN);
+	c->state = c->state == TCP_CLOSE_WAIT ? TCP_LAST_ACK : TCP_FIN_WAIT_1;
+	c->push_seq = seq + 1;
+}
+
+static void tell_closed(struct tcp_conn *c, int error)
+{
+	const struct llp_user_ops *ops = c->llp.user_ops;
+
+	c->llp.user_ops = NULL;
+	c->orphan = true;
+	if (ops)
+		ops->closed(c->llp.user, error);
+}
+
+/** Free what is queued; what the user may be looking at stays until the round ends. */
+static void drop_queues(struct tcp_conn *c)
+{
+	c->s->tx_held -= c->sendq.count;
+	tcp_sendq_clear(&c->sendq);
+	if (c->reserved)
+		rte_pktmbuf_free(c->reserved);
+	c->reserved = NULL;
+	c->reserved_join = 0;
+	c->s->rx_held -= c->ooo.n;
+	tcp_ooo_clear(&c->ooo);
+}
+
+static void unlink_time_wait(struct tcp_conn *c)
+{
+	if (!c->tw_pprev)
+		return;
+	*c->tw_pprev = c->tw_next;
+	if (c->tw_next)
+		c->tw_next->tw_pprev = c->tw_pprev;
+	else
+		c->s->tw_tail = c->tw_pprev;
+	c->tw_pprev = NULL;
+}
+
+static void link_time_wait(struct tcp_conn *c)
+{
+	c->tw_next = NULL;
+	c->tw_pprev = c->s->tw_tail;
+	*c->s->tw_tail = c;
+	c->s->tw_tail = &c->tw_next;
+}
+
+void tcp_conn_time_wait(struct tcp_conn *c)
+{
+	c->state = TCP_TIME_WAIT;
+	c->rtx_at = TIMER_NEVER;
+	drop_queues(c);
+	link_time_wait(c);
+	tcp_timers_set_life(c, c->s->now + c->s->cfg.time_wait_ms * TCP_MS);
+	tell_closed(c, 0);
+}
+
+void tcp_conn_restart_time_wait(struct tcp_conn *c)
+{
+	unlink_time_wait(c);
+	link_time_wait(c);
+	tcp_timers_set_life(c, c->s->now + c->s->cfg.time_wait_ms * TCP_MS);
+}
+
+void tcp_conn_close(struct tcp_conn *c, int error)
+{
+	struct tcp_stack *s = c->s;
+
+	if (c->state == TCP_CLOSED)
+		return;
+	unlink_time_wait(c);
+	c->state = TCP_CLOSED;
+	tcp_timers_stop(c);
+	drop_queues(c);
+	if (c->listener)
+		c->listener->handshakes--;
+	c->listener = NULL;
+	tcp_table_remove(&s->table, c);
+	s->stats.connections = s->table.count;
+	c->hash_next = s->dead;
+	s->dead = c;
+	tell_closed(c, error);
+}
+
+void tcp_conn_reap(struct tcp_stack *s)
+{
+	while (s->dead) {
+		struct tcp_conn *c = s->dead;
+
+		s->dead = c->hash_next;
+		s->rx_held -= c->recvq.count;
+		tcp_recvq_clear(&c->recvq);
+		free(c);
+	}
+}
+
+const char *tcp_state_name(enum tcp_state state)
+{
+	static const char *const name[] = {"CLOSED", "SYN-SENT", "SYN-RECEIVED", "ESTABLISHED",
+		"FIN-WAIT-1", "FIN-WAIT-2", "CLOSE-WAIT", "CLOSING", "LAST-ACK", "TIME-WAIT"};
+
+	return name[state];
+}
+
+void tcp_conn_info(const struct tcp_conn *c, struct tcp_info *out)
+{
+	*out = (struct tcp_info){
+		.state = tcp_state_name(c->state),
+		.srtt = c->rto.srtt,
+		.rttvar = c->rto.rttvar,
+		.rto = tcp_rto_get(&c->rto),
+		.cwnd = c->cc.cwnd,
+		.ssthresh = c->cc.ssthresh,
+		.snd_wnd = c->snd_wnd,
+		.rcv_wnd = tcp_rcv_wnd(c),
+		.emss = c->emss,
+		.flight = tcp_flight(c),
+		.bytes_sent = c->bytes_sent,
+		.bytes_acked = c->bytes_acked,
+		.bytes_received = c->bytes_received,
+		.segments_out = c->segments_out,
+		.segments_in = c->segments_in,
+		.retransmits = c->retransmits,
+		.timeouts = c->timeouts,
+		.fast_recoveries = c->fast_recoveries,
+		.out_of_order = c->out_of_order,
+		.timestamps = c->ts_on,
+		.sack = c->sack_on,
+		.window_scale = c->wscale_on,
+	};
+}

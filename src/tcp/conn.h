@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file conn.h One connection: the TCB of RFC 9293 section 3.3.1 and its states. */
+#ifndef TCP_CONN_H
+#define TCP_CONN_H
+
+#include "tcp/cc.h"
+#include "tcp/ooo.h"
+#include "tcp/recvq.h"
+#include "tcp/rto.h"
+#include "tcp/sack.h"
+#include "tcp/sendq.h"
+#include "tcp/stack.h"
+
+/** LISTEN is not among them: a listener is a thing of its own (listen.h). */
+enum tcp_state {
+	TCP_CLOSED,
+	TCP_SYN_SENT,
+	TCP_SYN_RECEIVED,
+	TCP_ESTABLISHED,
+	TCP_FIN_WAIT_1,
+	TCP_FIN_WAIT_2,
+	TCP_CLOSE_WAIT,
+	TCP_CLOSING,
+	TCP_LAST_ACK,
+	TCP_TIME_WAIT
+};
+
+#define TCP_STATE_BIT(s) (1u << (s))
+
+/** Our own FIN may still have to be sent or acknowledged, and so may text before it. */
+#define TCP_STATES_SENDING                                                   \
+	(TCP_STATE_BIT(TCP_ESTABLISHED) | TCP_STATE_BIT(TCP_FIN_WAIT_1) |    \
+		TCP_STATE_BIT(TCP_CLOSE_WAIT) | TCP_STATE_BIT(TCP_CLOSING) | \
+		TCP_STATE_BIT(TCP_LAST_ACK))
+/** The peer has not sent its FIN: text may come. */
+#define TCP_STATES_RECEIVING                                              \
+	(TCP_STATE_BIT(TCP_ESTABLISHED) | TCP_STATE_BIT(TCP_FIN_WAIT_1) | \
+		TCP_STATE_BIT(TCP_FIN_WAIT_2))
+
+struct tcp_conn {
+	struct llp llp;
+	struct tcp_stack *s;
+	struct tcp_conn *hash_next; /**< in the table; once closed, in the stack's dead list */
+	struct tcp_conn *touched_next;
+	struct tcp_tuple id;
+	uint8_t state; /**< enum tcp_state */
+	uint8_t snd_wscale, rcv_wscale;
+	uint8_t quick_acks; /**< segments still to be acknowledged at once */
+	uint8_t dupacks;
+	uint8_t keepalive_probes;
+	uint8_t syn_sent_n; /**< transmissions of our SYN */
+	bool touched : 1;
+	bool orphan : 1; /**< the user let go: text that comes is dropped */
+	bool passive : 1;
+	bool ts_on : 1, sack_on : 1, wscale_on : 1;
+	bool fin_queued : 1; /**< the user closed; with records before it, perhaps */
+	bool fin_received : 1;
+	bool fin_early : 1; /**< a FIN beyond a gap: rcv_fin tells where */
+	bool ack_now : 1;
+	bool write_refused : 1; /**< writable() is owed */
+	bool in_readable : 1, resume : 1;
+	bool persist : 1;       /**< the retransmission timer probes a closed window */
+	bool recovery : 1;      /**< fast recovery (RFC 6675 section 5) */
+	bool rto_recovery : 1;  /**< after a timeout, until recover is acknowledged */
+	bool closing_early : 1; /**< closed before it was established: the timer tells */
+	bool hop_dead : 1;      /**< the IP layer could not resolve the next hop */
+
+	/* Send sequence variables. */
+	uint32_t iss, snd_una, snd_nxt;
+	uint32_t snd_max; /**< beyond snd_nxt only by a window probe */
+	uint32_t snd_wnd, snd_wl1, snd_wl2, max_snd_wnd;
+	uint32_t push_seq; /**< the user has let go of what begins before this */
+	uint32_t recover;  /**< recovery ends when this is acknowledged */
+	uint32_t high_sacked;
+	uint32_t dup_bytes;    /**< left the network, by duplicate ACKs without SACK */
+	uint32_t cwnd_limited; /**< snd_nxt when cwnd last held us back */
+	uint16_t peer_mss;     /**< from its SYN, options not counted (RFC 6691) */
+	uint16_t mtu;          /**< that emss was computed from */
+	uint32_t emss;
+
+	/* Receive sequence variables. */
+	uint32_t irs, rcv_nxt;
+	uint32_t rcv_adv;       /**< right edge of the window that we have told */
+	uint32_t last_ack_sent; /**< RFC 7323 section 4.3 */
+	uint32_t rcv_fin;
+	uint32_t ts_recent, ts_offset;
+	uint64_t ts_recent_at;
+	uint32_t rcv_mss; /**< largest text seen: what a full segment is (RFC 5681) */
+	size_t read_need; /**< the user wants to see no less */
+
+	struct tcp_sendq sendq;
+	struct rte_mbuf *reserved; /**< a record being written, not queued yet */
+	uint32_t reserved_join;    /**< bytes being appended to the last record instead */
+	struct tcp_recvq recvq;
+	struct tcp_ooo ooo;
+	struct tcp_sack_out sack;
+	struct tcp_cc cc;
+	struct tcp_rto rto;
+
+	struct ip_path path;
+	struct tcp_listener *listener; /**< while in handshake from LISTEN */
+	struct tcp_conn *tw_next, **tw_pprev;
+	/** One timer on the wheel serves all deadlines; it may run early, never late. */
+	struct timer timer;
+	uint64_t rtx_at, delack_at, life_at;
+	uint64_t progress_at; /**< when the oldest unacknowledged byte began to wait */
+	uint64_t heard_at;    /**< the last acceptable segment */
+	uint64_t confirmed_at;
+	uint64_t challenge_at;
+	uint8_t challenges;
+	int soft_error; /**< to report instead of -ETIMEDOUT */
+
+	uint64_t bytes_sent, bytes_acked, bytes_received;
+	uint32_t segments_out, segments_in, retransmits, timeouts, fast_recoveries, out_of_order;
+};
+
+static inline struct tcp_conn *tcp_conn_of(const struct llp *l)
+{
+	return (struct tcp_conn *)(uintptr_t)l;
+}
+
+static inline bool tcp_in(const struct tcp_conn *c, unsigned states)
+{
+	return (TCP_STATE_BIT(c->state) & states) != 0;
+}
+
+static inline bool tcp_synchronized(const struct tcp_conn *c)
+{
+	return c->state >= TCP_ESTABLISHED;
+}
+
+/** The receive window that the peer knows of. */
+static inline uint32_t tcp_rcv_wnd(const struct tcp_conn *c)
+{
+	return c->rcv_adv - c->rcv_nxt;
+}
+
+static inline uint32_t tcp_flight(const struct tcp_conn *c)
+{
+	return c->snd_nxt - c->snd_una;
+}
+
+/** Our FIN has been sent and acknowledged, and with it all. */
+static inline bool tcp_fin_acked(const struct tcp_conn *c)
+{
+	return c->fin_queued && c->sendq.count == 0;
+}
+
+/**
+ * Make a connection in @p state and put it into the table; nothing is sent.
+ * @return 0, -ENETUNREACH, -EADDRNOTAVAIL, -EADDRINUSE (the tuple exists), -ENOMEM.
+ */
+int tcp_conn_new(struct tcp_stack *s, const struct tcp_tuple *id, enum tcp_state state,
+	struct tcp_conn **out);
+
+/** Our initial sequence number (RFC 6528 section 3). */
+uint32_t tcp_conn_iss(const struct tcp_stack *s, const struct tcp_tuple *id);
+
+/** Take over what the peer's SYN offers, as far as we offer or accept it. */
+void tcp_conn_take_syn(struct tcp_conn *c, const struct tcp_segment *seg);
+
+/** The handshake is over: ESTABLISHED, timers and congestion control begin. */
+void tcp_conn_establish(struct tcp_conn *c);
+
+/** To be looked at when the round ends: an ACK, output, writable(). */
+void tcp_conn_touch(struct tcp_conn *c);
+
+/** EMSS after the path's MTU or the peer's MSS became known or changed. */
+void tcp_conn_update_emss(struct tcp_conn *c);
+
+/** Queue our FIN; the state changes at once (RFC 9293 section 3.10.4). */
+void tcp_conn_queue_fin(struct tcp_conn *c);
+
+/** Both FINs are done: TIME-WAIT, the user hears closed(0). */
+void tcp_conn_time_wait(struct tcp_conn *c);
+
+/** TIME-WAIT begins anew: the peer sent its FIN again. */
+void tcp_conn_restart_time_wait(struct tcp_conn *c);
+
+/** The end: out of the table, everything freed when the round ends; closed(@p error). */
+void tcp_conn_close(struct tcp_conn *c, int error);
+
+/** Free what has ended. */
+void tcp_conn_reap(struct tcp_stack *s);
+
+/** "ESTABLISHED", ... */
+const char *tcp_state_name(enum tcp_state state);
+
+void tcp_conn_info(const struct tcp_conn *c, struct tcp_info *out);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ICMP errors, believed only as far as RFC 5927 advises. */
+#include "base/bytes.h"
+#include "tcp/input.h"
+#include "tcp/loss.h"
+#include "tcp/output.h"
+
+#include <errno.h>
+
+static int error_of(const struct ip_error *e)
+{
+	switch (e->kind) {
+	case IP_ERROR_NET:
+		return -ENETUNREACH;
+	case IP_ERROR_PROTO:
+	case IP_ERROR_PORT:
+		return -ECONNREFUSED;
+	default:
+		return -EHOSTUNREACH;
+	}
+}
+
+/** RFC 1191 section 6.4: what was dropped goes out again, smaller; this is not congestion. */
+static void too_big(struct tcp_conn *c, uint16_t mtu)
+{
+	/* RFC 5927 section 7.2: it must be smaller than what we send. */
+	if (mtu >= c->path.mtu) {
+		c->s->stats.icmp_ignored++;
+		return;
+	}
+	ip_path_too_big(c->s->cfg.ip, &c->path, mtu, c->s->now);
+	tcp_conn_update_emss(c);
+	if (tcp_synchronized(c)) {
+		tcp_loss_too_big(c);
+		tcp_output(c);
+	}
+}
+
+void tcp_icmp_error(void *ctx, const struct ip_error *e, uint64_t now)
+{
+	struct tcp_stack *s = ctx;
+	struct tcp_tuple id = {.local = e->src, .remote = e->dst};
+	struct tcp_conn *c;
+	uint32_t seq;
+
+	tcp_set_now(s, now);
+	if (e->l4_len < 8) {
+		s->stats.icmp_ignored++;
+		return;
+	}
+	id.lport = load_be16(e->l4 + TCP_OFF_SPORT);
+	id.rport = load_be16(e->l4 + TCP_OFF_DPORT);
+	seq = load_be32(e->l4 + TCP_OFF_SEQ);
+	c = tcp_table_find(&s->table, &id);
+	/* RFC 5927 section 4.1: only about what is in flight. */
+	if (!c || !(seq_leq(c->snd_una, seq) && seq_lt(seq, c->snd_max))) {
+		s->stats.icmp_ignored++;
+		return;
+	}
+	if (e->kind == IP_ERROR_MTU) {
+		too_big(c, e->mtu);
+		return;
+	}
+	/* RFC 9293 section 3.9.2.2: hard errors may end an attempt; RFC 5927 section 5.2: but never
+	 * a synchronized connection. All others are remembered, for when it times out. */
+	if (c->state == TCP_SYN_SENT && (e->kind == IP_ERROR_PROTO || e->kind == IP_ERROR_PORT))
+		tcp_conn_close(c, error_of(e));
+	else
+		c->soft_error = error_of(e);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tcp/input.h"
+
+#include "tcp/listen.h"
+#include "tcp/output.h"
+
+/** Parse the header, wherever the mbufs of a chain cut it. @return 0 or -EINVAL. */
+static int parse(const struct rte_mbuf *m, struct tcp_segment *seg)
+{
+	uint8_t copy[TCP_HEADER_MAX];
+	uint32_t want = u32_min(m->pkt_len, (uint32_t)TCP_HEADER_MAX);
+
+	if (likely(m->data_len >= want))
+		return tcp_wire_parse(
+			rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, m->pkt_len, seg);
+	return tcp_wire_parse(rte_pktmbuf_read(m, 0, want, copy), want, m->pkt_len, seg);
+}
+
+static bool checksum_ok(struct tcp_stack *s, const struct ip_rx *rx, const struct rte_mbuf *m)
+{
+	if (likely(rx->l4_cksum_good))
+		return true;
+	if (!rx->l4_cksum_bad && ip_l4_cksum(&rx->src, &rx->dst, IP_PROTO_TCP, m, 0) == 0)
+		return true;
+	/* From a kernel on this very host, memory to memory: there was no wire to damage it. */
+	return ip_l4_cksum_unfilled(s->cfg.ip, rx, IP_PROTO_TCP, m);
+}
+
+/**
+ * Header prediction: an established connection, nothing lost or reordered either way, the next
+ * expected text or a plain ACK. Everything else takes the long road and gets the same answers.
+ */
+static bool straight(const struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	if (c->state != TCP_ESTABLISHED || (seg->flags & ~TCP_PSH) != TCP_ACK ||
+		seg->seq != c->rcv_nxt || seg->n_sack)
+		return false;
+	if (c->ts_on && (!(seg->has & TCP_HAS_TS) || seq_lt(seg->tsval, c->ts_recent)))
+		return false;
+	if (seq_lt(seg->ack, c->snd_una) || seq_gt(seg->ack, c->snd_nxt) || c->recovery ||
+		c->rto_recovery || c->dupacks)
+		return false;
+	if (seg->len == 0)
+		return seg->ack != c->snd_una;
+	return seg->len <= tcp_rcv_wnd(c) && !c->ooo.n && !c->fin_early;
+}
+
+static void go_straight(struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m)
+{
+	c->heard_at = c->s->now;
+	tcp_take_timestamp(c, seg);
+	tcp_ack_arrives(c, seg);
+	if (!seg->len)
+		rte_pktmbuf_free(m);
+	else
+		tcp_text_in_order(c, m, seg->len);
+}
+
+static void to_nobody(struct tcp_stack *s, const struct ip_rx *rx, const struct tcp_segment *seg)
+{
+	const struct ip_endpoint to = {rx->dst, seg->dport};
+	struct tcp_listener *l = tcp_listener_find(s, &to);
+
+	if (l) {
+		tcp_listen_input(l, rx, seg, NULL);
+		return;
+	}
+	s->stats.no_connection++;
+	tcp_reply_rst(s, rx, seg);
+}
+
+/** Leave the text alone in @p m. */
+static struct rte_mbuf *take_header_off(struct rte_mbuf *m, unsigned len)
+{
+	if (likely(m->nb_segs == 1)) {
+		m->data_off = (uint16_t)(m->data_off + len);
+		m->data_len = (uint16_t)(m->data_len - len);
+		m->pkt_len = m->data_len;
+		return m;
+	}
+	return tcp_mbuf_trim_front(m, len);
+}
+
+void tcp_input(void *ctx, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now)
+{
+	struct tcp_stack *s = ctx;
+	struct tcp_segment seg;
+	struct tcp_tuple id;
+	struct tcp_conn *c;
+
+	tcp_set_now(s, now);
+	s->stats.segments_in++;
+	if (parse(m, &seg)) {
+		s->stats.bad_header++;
+		rte_pktmbuf_free(m);
+		return;
+	}
+	if (!checksum_ok(s, rx, m)) {
+		s->stats.bad_cksum++;
+		rte_pktmbuf_free(m);
+		return;
+	}
+	id = (struct tcp_tuple){rx->dst, rx->src, seg.dport, seg.sport};
+	c = tcp_table_find(&s->table, &id);
+	if (!c) {
+		to_nobody(s, rx, &seg);
+		rte_pktmbuf_free(m);
+		return;
+	}
+	c->segments_in++;
+	m = take_header_off(m, seg.header_len);
+	if (likely(straight(c, &seg)))
+		go_straight(c, &seg, m);
+	else
+		tcp_segment_arrives(c, rx, &seg, m);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file input.h
+ * The stages of a received segment: input.c finds its connection and takes the straight road where
+ * it can; input_segment.c is RFC 9293 section 3.10.7; input_ack.c and input_data.c its parts.
+ */
+#ifndef TCP_INPUT_H
+#define TCP_INPUT_H
+
+#include "tcp/conn.h"
+
+/** As ip_transport's input(): owns @p m. @p ctx is the stack. */
+void tcp_input(void *ctx, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now);
+
+/** As ip_transport's error(). */
+void tcp_icmp_error(void *ctx, const struct ip_error *e, uint64_t now);
+
+/** A segment of an existing connection, any state. @p m begins at the text; owned. */
+void tcp_segment_arrives(
+	struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m);
+
+/**
+ * The ACK field of a segment of a synchronized connection, known to lie within
+ * [SND.UNA - MAX.SND.WND, SND.MAX]: window, scoreboard, queue, timers, congestion control.
+ */
+void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg);
+
+/**
+ * In-order text: SEG.SEQ = RCV.NXT, within the window. To the user at once, what is left to the
+ * queue. Owns @p m.
+ */
+void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len);
+
+/** Text anywhere, trimmed to the window here. Owns @p m. */
+void tcp_text_arrives(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m);
+
+/** Show the user what is unread, if it wants to see it. */
+void tcp_show_unread(struct tcp_conn *c);
+
+/** Take RFC 7323's TS.Recent from a segment that was accepted. */
+static inline void tcp_take_timestamp(struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	/* RFC 7323 section 4.3, step 2. */
+	if ((seg->has & TCP_HAS_TS) && seq_geq(seg->tsval, c->ts_recent) &&
+		seq_leq(seg->seq, c->last_ack_sent)) {
+		c->ts_recent = seg->tsval;
+		c->ts_recent_at = c->s->now;
+	}
+}
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tcp/input.h"
+#include "tcp/loss.h"
+#include "tcp/output.h"
+#include "tcp/timers.h"
+
+/** How often the neighbour's entry is told that it works. */
+#define CONFIRM_INTERVAL (1000 * TCP_MS)
+
+/** RFC 9293 section 3.10.7.4: only from segments newer than the one that set it last. */
+static bool update_window(struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	uint32_t wnd = (uint32_t)seg->wnd << c->snd_wscale;
+	bool changed = wnd != c->snd_wnd;
+
+	if (!seq_lt(c->snd_wl1, seg->seq) &&
+		!(c->snd_wl1 == seg->seq && seq_leq(c->snd_wl2, seg->ack)))
+		return false;
+	c->snd_wnd = wnd;
+	c->snd_wl1 = seg->seq;
+	c->snd_wl2 = seg->ack;
+	if (wnd > c->max_snd_wnd)
+		c->max_snd_wnd = wnd;
+	return changed;
+}
+
+static void measure(struct tcp_conn *c, const struct tcp_segment *seg, uint64_t sent_at)
+{
+	if (sent_at) {
+		tcp_rto_sample(&c->rto, c->s->now - sent_at);
+	} else if (c->ts_on && seg->tsecr) {
+		/* RTTM (RFC 7323 section 4.1): also where Karn's rule forbids the other. */
+		int32_t ms = (int32_t)(c->s->now_ms + c->ts_offset - seg->tsecr);
+
+		if (ms >= 0)
+			tcp_rto_sample(&c->rto, ms ? (uint64_t)ms * TCP_MS : TCP_MS);
+	}
+}
+
+static void confirm_path(struct tcp_conn *c)
+{
+	if (c->confirmed_at && c->s->now - c->confirmed_at < CONFIRM_INTERVAL)
+		return;
+	c->confirmed_at = c->s->now;
+	ip_path_confirm(c->s->cfg.ip, &c->path, c->s->now);
+}
+
+/** New bytes are acknowledged: SND.UNA < SEG.ACK =< SND.MAX. @return how many. */
+static uint32_t advance(struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	uint32_t acked = seg->ack - c->snd_una, held = c->sendq.count;
+	uint64_t sent_at;
+	bool limited = seq_leq(c->snd_una, c->cwnd_limited);
+
+	tcp_sendq_ack(&c->sendq, seg->ack, &sent_at);
+	c->s->tx_held -= held - c->sendq.count;
+	c->snd_una = seg->ack;
+	if (seq_gt(seg->ack, c->snd_nxt))
+		c->snd_nxt = seg->ack; /* a window probe was taken */
+	if (!limited)                  /* keep it near, so that it cannot come round */
+		c->cwnd_limited = c->snd_una - 1;
+	c->bytes_acked += acked;
+	measure(c, seg, sent_at);
+	tcp_rto_progress(&c->rto);
+	c->progress_at = c->s->now;
+	c->soft_error = 0;
+	confirm_path(c);
+	/* RFC 6298 sections 5.2 and 5.3. */
+	c->persist = false;
+	tcp_timers_set_rtx(c, tcp_flight(c) ? c->s->now + tcp_rto_get(&c->rto) : TIMER_NEVER);
+	if (!c->recovery && limited)
+		c->cc.ops->ack(&c->cc, acked, c->rto.srtt, c->s->now);
+	return acked;
+}
+
+void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	struct tcp_loss_ack a = {0};
+	bool outstanding = tcp_flight(c) != 0;
+	bool window_changed = update_window(c, seg);
+
+	if (seg->ack == c->snd_una && !seg->n_sack && !outstanding && !c->persist)
+		return;
+	if (seg->n_sack && seq_geq(seg->ack, c->snd_una))
+		a.sacked = tcp_loss_sack(c, seg);
+	if (seq_gt(seg->ack, c->snd_una))
+		a.acked = advance(c, seg);
+	/* RFC 5681 section 2; with SACK it must also report something (RFC 6675 section 2). */
+	a.duplicate = !a.acked && outstanding && seg->ack == c->snd_una && !seg->len &&
+		      !window_changed && !(seg->flags & (TCP_SYN | TCP_FIN)) &&
+		      (!c->sack_on || a.sacked);
+	if (a.sacked || a.duplicate || c->recovery || c->rto_recovery || c->dupacks)
+		tcp_loss_on_ack(c, &a);
+	if (c->persist && window_changed) {
+		c->rto.backoff = 0;
+		c->persist = false;
+		c->rtx_at = TIMER_NEVER;
+	}
+	tcp_conn_touch(c);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tcp/input.h"
+#include "tcp/timers.h"
+
+#include <errno.h>
+
+/** RFC 9293 section 3.8.6.3: less than 0.5 s; ours must not wait longer than this. */
+#define DELAYED_ACK (40 * TCP_MS)
+/** Pieces shown in one call; recvq.h says why they are more than an FPDU needs. */
+#define SHOW_MAX 128
+
+/** RFC 5681 section 4.2: at least every second full segment, and not later than the timer. */
+static void owe_ack(struct tcp_conn *c)
+{
+	if (c->quick_acks) {
+		c->quick_acks--;
+		c->ack_now = true;
+	} else if (c->rcv_nxt - c->last_ack_sent >= 2 * c->rcv_mss) {
+		c->ack_now = true;
+	} else if (c->delack_at == TIMER_NEVER) {
+		c->delack_at = c->s->now + DELAYED_ACK;
+		tcp_timers_arm(c, c->delack_at);
+	}
+	tcp_conn_touch(c);
+}
+
+/** The user took bytes: is the window worth telling (RFC 9293 section 3.8.6.2.2)? */
+static void consider_window_update(struct tcp_conn *c)
+{
+	uint32_t buffer = c->s->cfg.receive_buffer, unread = c->recvq.bytes;
+	uint32_t edge = c->rcv_nxt + (buffer > unread ? buffer - unread : 0);
+	uint32_t growth = edge - c->rcv_adv, limit = 65535u << c->rcv_wscale;
+
+	if (seq_leq(edge, c->rcv_adv) || tcp_rcv_wnd(c) >= limit - c->rcv_mss)
+		return;
+	if (growth >= buffer / 4 ||
+		(tcp_rcv_wnd(c) < 2 * c->rcv_mss && growth >= u32_min(buffer / 2, c->rcv_mss))) {
+		c->ack_now = true;
+		tcp_conn_touch(c);
+	}
+}
+
+/** @return how many of the @p total bytes the user is done with. */
+static size_t show(struct tcp_conn *c, const struct llp_iov *v, unsigned n, size_t total)
+{
+	size_t need = 0, taken;
+
+	c->resume = false;
+	c->in_readable = true;
+	taken = c->llp.user_ops->readable(c->llp.user, v, n, total, &need);
+	c->in_readable = false;
+	c->read_need = need;
+	return taken < total ? taken : total;
+}
+
+static void drop_unread(struct tcp_conn *c)
+{
+	c->s->rx_held -= c->recvq.count;
+	tcp_recvq_clear(&c->recvq);
+}
+
+static void queue_text(struct tcp_conn *c, struct rte_mbuf *m)
+{
+	uint32_t before = c->recvq.count;
+
+	tcp_recvq_push(&c->recvq, m);
+	c->s->rx_held += c->recvq.count - before;
+}
+
+void tcp_show_unread(struct tcp_conn *c)
+{
+	struct llp_iov v[SHOW_MAX];
+	size_t total, taken;
+
+	do {
+		unsigned n;
+		uint32_t held = c->recvq.count;
+
+		if (c->in_readable || !c->recvq.count || c->recvq.bytes < c->read_need)
+			return;
+		n = tcp_recvq_show(&c->recvq, v, SHOW_MAX, &total);
+		taken = c->llp.user_ops ? show(c, v, n, total) : total;
+		if (c->state == TCP_CLOSED)
+			return; /* freed with the connection */
+		if (c->orphan) {
+			drop_unread(c);
+			return;
+		}
+		tcp_recvq_consume(&c->recvq, taken);
+		c->s->rx_held -= held - c->recvq.count;
+	} while (taken && (taken == total || c->resume));
+	consider_window_update(c);
+}
+
+/** To the user without a stop in the queue. Owns @p m. */
+static void hand_up(struct tcp_conn *c, struct rte_mbuf *m)
+{
+	const struct llp_iov v = {rte_pktmbuf_mtod(m, const uint8_t *), m->data_len};
+	size_t taken = show(c, &v, 1, v.len);
+
+	if (taken == v.len || c->orphan || c->state == TCP_CLOSED) {
+		rte_pktmbuf_free_seg(m);
+		return;
+	}
+	m->data_off = (uint16_t)(m->data_off + taken);
+	m->data_len = (uint16_t)(m->data_len - taken);
+	m->pkt_len = m->data_len;
+	queue_text(c, m);
+	if (taken && c->resume)
+		tcp_show_unread(c);
+}
+
+void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len)
+{
+	/* What cannot be kept is not acknowledged: to the peer, it was lost on the way. */
+	if (unlikely(
+		    tcp_recvq_room(&c->recvq, m->nb_segs) || c->s->rx_held >= 2 * c->s->rx_limit)) {
+		c->s->stats.pool_empty++;
+		rte_pktmbuf_free(m);
+		return;
+	}
+	c->rcv_nxt += len;
+	c->bytes_received += len;
+	c->s->stats.bytes_in += len;
+	if (len > c->rcv_mss)
+		c->rcv_mss = len;
+	owe_ack(c);
+	if (c->orphan || !c->llp.user_ops) {
+		rte_pktmbuf_free(m);
+	} else if (likely(!c->recvq.count && m->nb_segs == 1 && len >= c->read_need)) {
+		hand_up(c, m);
+	} else {
+		queue_text(c, m);
+		tcp_show_unread(c);
+	}
+}
+
+/** What waited behind a gap that is now filled. */
+static void drain(struct tcp_conn *c)
+{
+	uint32_t len, held = c->ooo.n;
+	struct rte_mbuf *m;
+
+	while (tcp_in(c, TCP_STATES_RECEIVING) && (m = tcp_ooo_take(&c->ooo, c->rcv_nxt, &len))) {
+		c->s->rx_held -= held - c->ooo.n;
+		held = c->ooo.n;
+		tcp_text_in_order(c, m, len);
+	}
+	if (c->state == TCP_CLOSED)
+		return;
+	c->s->rx_held -= held - c->ooo.n;
+	tcp_sack_advance(&c->sack, c->rcv_nxt);
+}
+
+static void keep_out_of_order(struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m)
+{
+	struct tcp_range r = {seg->seq, seg->seq + seg->len};
+	uint32_t held = c->ooo.n;
+	int err;
+
+	c->out_of_order++;
+	c->s->stats.out_of_order++;
+	c->ack_now = true; /* RFC 5681 section 4.2: at once */
+	tcp_conn_touch(c);
+	if (c->s->rx_held >= c->s->rx_limit) {
+		rte_pktmbuf_free(m);
+		return;
+	}
+	err = tcp_ooo_insert(&c->ooo, m, seg->seq, seg->len);
+	c->s->rx_held += c->ooo.n - held;
+	if (err == -EEXIST)
+		tcp_sack_duplicate(&c->sack, r);
+	if (err == 0 || err == -EEXIST)
+		tcp_sack_add(&c->sack, r);
+}
+
+/** Cut what is before RCV.NXT or beyond the window off @p seg and its text. @return the text. */
+static struct rte_mbuf *trim(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m)
+{
+	uint32_t end = seg->seq + seg->len;
+
+	if (seq_gt(end, c->rcv_adv)) {
+		uint32_t n = u32_min(end - c->rcv_adv, seg->len);
+
+		tcp_mbuf_trim_back(m, n);
+		seg->len -= n;
+		seg->flags &= (uint8_t)~TCP_FIN;
+		c->ack_now = true;
+		tcp_conn_touch(c);
+	}
+	if (seg->len && seq_lt(seg->seq, c->rcv_nxt)) {
+		uint32_t n = u32_min(c->rcv_nxt - seg->seq, seg->len);
+
+		tcp_sack_duplicate(&c->sack, (struct tcp_range){seg->seq, seg->seq + n});
+		c->s->stats.duplicate++;
+		c->ack_now = true;
+		tcp_conn_touch(c);
+		if (n < seg->len)
+			m = tcp_mbuf_trim_front(m, n);
+		seg->seq += n;
+		seg->len -= n;
+	}
+	return m;
+}
+
+/** RFC 9293 section 3.10.7.4, eighth: every byte before the FIN has come. */
+static void fin_arrives(struct tcp_conn *c)
+{
+	c->rcv_nxt++;
+	if (seq_lt(c->rcv_adv, c->rcv_nxt))
+		c->rcv_adv = c->rcv_nxt;
+	c->fin_received = true;
+	c->fin_early = false;
+	c->ack_now = true;
+	tcp_conn_touch(c);
+	if (c->state == TCP_ESTABLISHED)
+		c->state = TCP_CLOSE_WAIT;
+	else if (c->state == TCP_FIN_WAIT_1)
+		c->state = TCP_CLOSING;
+	c->read_need = 0; /* no more will come: show the rest as it is */
+	tcp_show_unread(c);
+	if (c->llp.user_ops && c->llp.user_ops->eof)
+		c->llp.user_ops->eof(c->llp.user);
+	if (c->state == TCP_FIN_WAIT_2)
+		tcp_conn_time_wait(c);
+}
+
+void tcp_text_arrives(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m)
+{
+	m = trim(c, seg, m);
+	if (seg->flags & TCP_FIN) {
+		uint32_t fin = seg->seq + seg->len;
+
+		if (seq_geq(fin, c->rcv_nxt) && seq_lt(fin, c->rcv_adv)) {
+			c->fin_early = true;
+			c->rcv_fin = fin;
+		}
+	}
+	if (!seg->len) {
+		rte_pktmbuf_free(m);
+	} else if (seg->seq != c->rcv_nxt) {
+		keep_out_of_order(c, seg, m);
+	} else {
+		if (c->ooo.n)
+			c->ack_now = true; /* RFC 5681 section 4.2: it fills a gap */
+		tcp_text_in_order(c, m, seg->len);
+		drain(c);
+	}
+	if (c->state != TCP_CLOSED && c->fin_early && c->rcv_fin == c->rcv_nxt)
+		fin_arrives(c);
+	else if (c->fin_early && c->state != TCP_CLOSED && !seg->len) {
+		c->ack_now = true; /* a FIN beyond a gap */
+		tcp_conn_touch(c);
+	}
+}

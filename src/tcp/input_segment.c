@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* RFC 9293 section 3.10.7: the steps are named as there. */
+#include "tcp/input.h"
+#include "tcp/listen.h"
+#include "tcp/output.h"
+#include "tcp/timers.h"
+
+#include <errno.h>
+
+/** RFC 7323 section 5.5: after 24 days of silence TS.Recent says nothing. */
+#define PAWS_IDLE (UINT64_C(24) * 24 * 3600 * 1000 * TCP_MS)
+
+static void tell_connected(struct tcp_conn *c)
+{
+	if (c->state != TCP_CLOSED && c->llp.user_ops && c->llp.user_ops->connected)
+		c->llp.user_ops->connected(c->llp.user);
+}
+
+/** Text and FIN: the seventh and eighth step. Owns @p m. */
+static void seventh_and_eighth(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m)
+{
+	if (tcp_in(c, TCP_STATES_RECEIVING) && (seg->len || (seg->flags & TCP_FIN)))
+		tcp_text_arrives(c, seg, m);
+	else
+		rte_pktmbuf_free(m);
+}
+
+/** SYN-SENT, fourth: the SYN is there and its ACK, if any, is good. Owns @p m. */
+static void syn_sent_syn(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m)
+{
+	tcp_conn_take_syn(c, seg);
+	if (!(seg->flags & TCP_ACK)) { /* simultaneous open */
+		c->state = TCP_SYN_RECEIVED;
+		tcp_send_syn(c);
+		rte_pktmbuf_free(m);
+		return;
+	}
+	c->snd_una = seg->ack;
+	if (c->syn_sent_n == 1)
+		tcp_rto_sample(&c->rto, c->s->now - c->progress_at);
+	tcp_conn_establish(c);
+	c->s->stats.connects++;
+	c->ack_now = true;
+	tell_connected(c);
+	seg->seq++;
+	seg->flags &= (uint8_t)~TCP_SYN;
+	seventh_and_eighth(c, seg, m);
+}
+
+static void syn_sent(
+	struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m)
+{
+	bool ack = (seg->flags & TCP_ACK) != 0;
+
+	if (ack && (seq_leq(seg->ack, c->iss) || seq_gt(seg->ack, c->snd_nxt))) {
+		tcp_reply_rst(c->s, rx, seg);
+	} else if (seg->flags & TCP_RST) {
+		if (ack) {
+			c->s->stats.resets_in++;
+			tcp_conn_close(c, -ECONNREFUSED);
+		} else {
+			c->s->stats.resets_ignored++;
+		}
+	} else if (seg->flags & TCP_SYN) {
+		syn_sent_syn(c, seg, m);
+		return;
+	}
+	rte_pktmbuf_free(m);
+}
+
+/** First: is any of it in the window? With none open, ACK and RST still count at RCV.NXT. */
+static bool acceptable(const struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	uint32_t wnd = tcp_rcv_wnd(c), space = tcp_segment_space(seg);
+	uint32_t last = seg->seq + (space ? space - 1 : 0);
+
+	if (wnd == 0)
+		return seg->seq == c->rcv_nxt;
+	return seg->seq - c->rcv_nxt < wnd || last - c->rcv_nxt < wnd ||
+	       (seq_lt(seg->seq, c->rcv_nxt) && seq_gt(last, c->rcv_nxt));
+}
+
+static void answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	uint32_t end = seg->seq + seg->len;
+
+	if (seg->flags & TCP_RST)
+		return;
+	if (seg->len && seq_leq(end, c->rcv_nxt) && tcp_in(c, TCP_STATES_RECEIVING)) {
+		tcp_sack_duplicate(&c->sack, (struct tcp_range){seg->seq, end});
+		c->s->stats.duplicate++;
+	}
+	if (c->state == TCP_TIME_WAIT && (seg->flags & TCP_FIN))
+		tcp_conn_restart_time_wait(c);
+	if (c->state == TCP_SYN_RECEIVED && (seg->flags & TCP_SYN) && seg->seq == c->irs) {
+		tcp_send_syn(c); /* our SYN,ACK was lost */
+	} else if (tcp_segment_space(seg)) {
+		c->ack_now = true;
+		tcp_conn_touch(c);
+	} else {
+		tcp_challenge_ack(c); /* limited, lest two ends answer each other for ever */
+	}
+}
+
+/** RFC 7323 section 5.3, R1. @return false: drop the segment. */
+static bool paws(struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	if (!c->ts_on || (seg->flags & TCP_RST))
+		return true;
+	if (!(seg->has & TCP_HAS_TS)) /* section 3.2: SHOULD be dropped without an answer */
+		return false;
+	if (!seq_lt(seg->tsval, c->ts_recent) || c->s->now - c->ts_recent_at > PAWS_IDLE)
+		return true;
+	c->s->stats.paws_drops++;
+	c->ack_now = true;
+	tcp_conn_touch(c);
+	return false;
+}
+
+/** Second: a reset within the window (RFC 5961 section 3.2). */
+static void reset_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	int err = -ECONNRESET;
+
+	if (seg->seq != c->rcv_nxt) {
+		c->s->stats.resets_ignored++;
+		tcp_challenge_ack(c);
+		return;
+	}
+	c->s->stats.resets_in++;
+	if (c->state == TCP_SYN_RECEIVED)
+		err = -ECONNREFUSED; /* heard only where the open was active */
+	tcp_conn_close(c, err);
+}
+
+/** Fourth: a SYN (RFC 5961 section 4.2). */
+static void syn_arrives(struct tcp_conn *c)
+{
+	if (c->state == TCP_SYN_RECEIVED && c->passive)
+		tcp_conn_close(c, -ECONNRESET); /* back to LISTEN; nobody has heard of it */
+	else
+		tcp_challenge_ack(c);
+}
+
+/** The three-way handshake of a passive open is complete: offer it. */
+static void offer(struct tcp_conn *c)
+{
+	struct tcp_listener *l = c->listener;
+
+	c->listener = NULL;
+	l->handshakes--;
+	c->s->stats.accepts++;
+	if (l->accept(l->user, &c->llp) && c->state != TCP_CLOSED) {
+		c->llp.user_ops = NULL;
+		tcp_send_rst(c);
+		tcp_conn_close(c, -ECONNABORTED);
+	}
+}
+
+/** Fifth, SYN-RECEIVED. @return false: the segment is done with. */
+static bool handshake_ack(struct tcp_conn *c, const struct ip_rx *rx, const struct tcp_segment *seg)
+{
+	if (!seq_lt(c->snd_una, seg->ack) || seq_gt(seg->ack, c->snd_nxt)) {
+		tcp_reply_rst(c->s, rx, seg);
+		return false;
+	}
+	c->snd_una = seg->ack;
+	c->snd_wnd = (uint32_t)seg->wnd << c->snd_wscale;
+	c->max_snd_wnd = u32_max(c->max_snd_wnd, c->snd_wnd);
+	c->snd_wl1 = seg->seq;
+	c->snd_wl2 = seg->ack;
+	if (c->syn_sent_n == 1)
+		tcp_rto_sample(&c->rto, c->s->now - c->progress_at);
+	tcp_conn_establish(c);
+	if (c->listener)
+		offer(c);
+	else
+		c->s->stats.connects++;
+	tell_connected(c);
+	return c->state != TCP_CLOSED;
+}
+
+/** What the acknowledgment of our FIN changes. @return false: the connection is over. */
+static bool fin_acked(struct tcp_conn *c)
+{
+	switch (c->state) {
+	case TCP_FIN_WAIT_1:
+		c->state = TCP_FIN_WAIT_2;
+		if (c->orphan)
+			tcp_timers_set_life(c, c->s->now + TCP_ORPHAN_FIN_WAIT_2);
+		return true;
+	case TCP_CLOSING:
+		tcp_conn_time_wait(c);
+		return true;
+	case TCP_LAST_ACK:
+		tcp_conn_close(c, 0);
+		return false;
+	default:
+		return true;
+	}
+}
+
+/** Fifth: the ACK field. @return false: the segment is done with. */
+static bool fifth(struct tcp_conn *c, const struct ip_rx *rx, const struct tcp_segment *seg)
+{
+	if (!(seg->flags & TCP_ACK))
+		return false;
+	if (c->state == TCP_SYN_RECEIVED)
+		return handshake_ack(c, rx, seg);
+	/* RFC 5961 section 5.2. */
+	if (seq_gt(seg->ack, c->snd_max) || seq_lt(seg->ack, c->snd_una - c->max_snd_wnd)) {
+		tcp_challenge_ack(c);
+		return false;
+	}
+	if (c->state == TCP_TIME_WAIT)
+		return true;
+	tcp_ack_arrives(c, seg);
+	return !tcp_fin_acked(c) || fin_acked(c);
+}
+
+/** @return true if the segment survived the first five steps and its text and FIN are next. */
+static bool check(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment *seg)
+{
+	/* The peer's SYN,ACK of a simultaneous open repeats its SYN: only the ACK is new (figure
+	 * 8). */
+	if (c->state == TCP_SYN_RECEIVED && seg->seq == c->irs &&
+		(seg->flags & (TCP_SYN | TCP_ACK | TCP_RST)) == (TCP_SYN | TCP_ACK)) {
+		seg->seq++;
+		seg->flags &= (uint8_t)~TCP_SYN;
+	}
+	if (!paws(c, seg))
+		return false;
+	if (!acceptable(c, seg)) {
+		answer_unacceptable(c, seg);
+		return false;
+	}
+	tcp_take_timestamp(c, seg);
+	c->heard_at = c->s->now;
+	if (seg->flags & TCP_RST) {
+		reset_arrives(c, seg);
+		return false;
+	}
+	if (seg->flags & TCP_SYN) {
+		syn_arrives(c);
+		return false;
+	}
+	return fifth(c, rx, seg);
+}
+
+/** A new SYN for a pair in TIME-WAIT (RFC 9293 section 3.6.1, RFC 6191). @return true if taken. */
+static bool reopen(struct tcp_conn *c, const struct ip_rx *rx, const struct tcp_segment *seg)
+{
+	const struct ip_endpoint to = {c->id.local, c->id.lport};
+	uint32_t above = c->snd_nxt;
+	struct tcp_listener *l;
+	bool newer;
+
+	if ((seg->flags & (TCP_SYN | TCP_ACK | TCP_RST)) != TCP_SYN)
+		return false;
+	if (c->ts_on && (seg->has & TCP_HAS_TS) && seg->tsval != c->ts_recent)
+		newer = seq_gt(seg->tsval, c->ts_recent);
+	else
+		newer = seq_gt(seg->seq, c->rcv_nxt);
+	l = newer ? tcp_listener_find(c->s, &to) : NULL;
+	if (!l)
+		return false;
+	tcp_conn_close(c, 0);
+	tcp_listen_input(l, rx, seg, &above);
+	return true;
+}
+
+void tcp_segment_arrives(
+	struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m)
+{
+	if (c->state == TCP_SYN_SENT) {
+		syn_sent(c, rx, seg, m);
+		return;
+	}
+	if ((c->state == TCP_TIME_WAIT && reopen(c, rx, seg)) || !check(c, rx, seg)) {
+		rte_pktmbuf_free(m);
+		return;
+	}
+	seventh_and_eighth(c, seg, m);
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tcp/llp_ops.h"
+
+#include "base/container_of.h"
+#include "tcp/input.h"
+#include "tcp/listen.h"
+#include "tcp/output.h"
+#include "tcp/timers.h"
+
+#include <errno.h>
+
+/** A packet costs more than its text: what a short record counts against the send buffer. */
+#define RECORD_MIN_COST 256
+
+static uint32_t emss(const struct llp *l)
+{
+	return tcp_conn_of(l)->emss;
+}
+
+static bool can_queue(const struct tcp_conn *c)
+{
+	return !c->fin_queued &&
+	       tcp_in(c, TCP_STATE_BIT(TCP_SYN_SENT) | TCP_STATE_BIT(TCP_SYN_RECEIVED) |
+				 TCP_STATE_BIT(TCP_ESTABLISHED) | TCP_STATE_BIT(TCP_CLOSE_WAIT));
+}
+
+/** Room for @p len more bytes, by this connection's buffer and the stack's share of the pool. */
+static bool has_room(const struct tcp_conn *c, uint32_t len)
+{
+	const struct tcp_sendq *q = &c->sendq;
+	uint32_t limit = c->s->cfg.send_buffer;
+
+	if (c->s->tx_held >= c->s->tx_limit)
+		return false;
+	return q->count == 0 || (q->bytes + len <= limit && q->count < limit / RECORD_MIN_COST);
+}
+
+static void *refuse(struct tcp_conn *c)
+{
+	c->write_refused = true;
+	tcp_conn_touch(c);
+	return NULL;
+}
+
+/** The end of the last record, if @p len bytes may join it there. */
+static void *join_room(struct tcp_conn *c, uint32_t len)
+{
+	struct tcp_record *r = tcp_sendq_unsent_tail(&c->sendq);
+
+	if (!r || !r->m || seq_lt(r->seq, c->snd_max) || rte_mbuf_refcnt_read(r->m) != 1 ||
+		r->len >= c->emss || len > c->emss - r->len ||
+		len > (uint32_t)r->m->buf_len - r->off - r->len)
+		return NULL;
+	return tcp_record_text(r) + r->len;
+}
+
+static void *reserve(struct llp *l, uint32_t len, bool join)
+{
+	struct tcp_conn *c = tcp_conn_of(l);
+	struct rte_mbuf *m;
+	void *room;
+
+	if (!can_queue(c) || len == 0 || len > c->s->room)
+		return NULL;
+	if (!has_room(c, len) || tcp_sendq_room(&c->sendq))
+		return refuse(c);
+	room = join ? join_room(c, len) : NULL;
+	if (room) {
+		c->reserved_join = len;
+		return room;
+	}
+	m = tcp_stack_packet(c->s);
+	if (!m)
+		return refuse(c);
+	c->reserved = m;
+	return rte_pktmbuf_mtod(m, void *);
+}
+
+static uint32_t end_of_queue(const struct tcp_conn *c)
+{
+	const struct tcp_sendq *q = &c->sendq;
+
+	return q->count ? tcp_record_end(tcp_sendq_at(q, q->count - 1)) : c->snd_nxt;
+}
+
+static void commit(struct llp *l, uint32_t len)
+{
+	struct tcp_conn *c = tcp_conn_of(l);
+	struct rte_mbuf *m = c->reserved;
+
+	if (c->reserved_join) {
+		tcp_sendq_at(&c->sendq, c->sendq.count - 1)->len += len;
+		c->sendq.bytes += len;
+		c->reserved_join = 0;
+		return;
+	}
+	c->reserved = NULL;
+	if (len == 0) {
+		rte_pktmbuf_free(m);
+		return;
+	}
+	if (!m)
+		return; /* the connection ended in between */
+	tcp_sendq_push(&c->sendq, m, m->data_off, len, end_of_queue(c), 0);
+	c->s->tx_held++;
+}
+
+static void push(struct llp *l)
+{
+	struct tcp_conn *c = tcp_conn_of(l);
+
+	c->push_seq = end_of_queue(c);
+	tcp_output(c);
+}
+
+static void resume(struct llp *l)
+{
+	struct tcp_conn *c = tcp_conn_of(l);
+
+	c->read_need = 0;
+	if (c->in_readable) {
+		c->resume = true;
+		return;
+	}
+	tcp_show_unread(c);
+	/* Called outside a round, perhaps: the window must not wait for the next one. */
+	if (c->state != TCP_CLOSED && c->ack_now && tcp_synchronized(c))
+		tcp_send_ack(c);
+}
+
+static size_t unacked(const struct llp *l)
+{
+	return tcp_conn_of(l)->sendq.bytes;
+}
+
+static void shutdown_sending(struct llp *l)
+{
+	struct tcp_conn *c = tcp_conn_of(l);
+
+	if (c->state == TCP_SYN_SENT) { /* RFC 9293 section 3.10.4: delete; but not from in here */
+		c->closing_early = true;
+		tcp_timers_set_life(c, c->s->now);
+		return;
+	}
+	tcp_conn_queue_fin(c);
+	tcp_output(c);
+}
+
+static void let_go(struct tcp_conn *c)
+{
+	c->llp.user_ops = NULL;
+	c->orphan = true;
+}
+
+static void abort_connection(struct llp *l)
+{
+	struct tcp_conn *c = tcp_conn_of(l);
+
+	let_go(c);
+	/* RFC 9293 section 3.10.5. */
+	if (tcp_in(c, TCP_STATE_BIT(TCP_SYN_RECEIVED) | TCP_STATE_BIT(TCP_ESTABLISHED) |
+			      TCP_STATE_BIT(TCP_FIN_WAIT_1) | TCP_STATE_BIT(TCP_FIN_WAIT_2) |
+			      TCP_STATE_BIT(TCP_CLOSE_WAIT)))
+		tcp_send_rst(c);
+	tcp_conn_close(c, -ECONNABORTED);
+}
+
+static void release(struct llp *l)
+{
+	struct tcp_conn *c = tcp_conn_of(l);
+
+	let_go(c);
+	if (c->state == TCP_SYN_SENT) {
+		tcp_conn_close(c, -ECONNABORTED);
+		return;
+	}
+	tcp_show_unread(c); /* nobody is there: drops it, unless it is being shown */
+	tcp_conn_queue_fin(c);
+	tcp_output(c);
+	if (c->state == TCP_FIN_WAIT_2)
+		tcp_timers_set_life(c, c->s->now + TCP_ORPHAN_FIN_WAIT_2);
+}
+
+static void endpoints(const struct llp *l, struct ip_endpoint *local, struct ip_endpoint *remote)
+{
+	const struct tcp_tuple *id = &tcp_conn_of(l)->id;
+
+	*local = (struct ip_endpoint){id->local, id->lport};
+	*remote = (struct ip_endpoint){id->remote, id->rport};
+}
+
+const struct llp_ops tcp_llp_ops = {
+	.emss = emss,
+	.reserve = reserve,
+	.commit = commit,
+	.push = push,
+	.resume = resume,
+	.unacked = unacked,
+	.shutdown = shutdown_sending,
+	.abort = abort_connection,
+	.release = release,
+	.endpoints = endpoints,
+};
+
+void tcp_consider_writable(struct tcp_conn *c)
+{
+	if (!c->write_refused)
+		return;
+	/* Some room, not just a byte: whoever fills buffers should fill many at a time. */
+	if (!has_room(c, c->s->cfg.send_buffer / 8)) {
+		if (!tcp_flight(c))
+			tcp_conn_touch(c); /* no ACK will come to remind us */
+		return;
+	}
+	c->write_refused = false;
+	if (c->llp.user_ops && c->llp.user_ops->writable)
+		c->llp.user_ops->writable(c->llp.user);
+}
+
+/* ---- the stack's side -------------------------------------------------------------------- */
+
+static struct tcp_stack *stack_of(struct llp_stack *s)
+{
+	return container_of(s, struct tcp_stack, llp);
+}
+
+struct port_query {
+	struct tcp_stack *s;
+	struct tcp_tuple id;
+};
+
+static bool port_free(void *ctx, uint16_t port)
+{
+	struct port_query *q = ctx;
+	const struct ip_endpoint local = {q->id.local, port};
+
+	q->id.lport = port;
+	return !tcp_table_find(&q->s->table, &q->id) && !tcp_listener_find(q->s, &local) &&
+	       !tcp_ports_reserved(&q->s->ports, &local, false);
+}
+
+static int choose_local(
+	struct tcp_stack *s, const struct llp_connect_params *p, struct tcp_tuple *id)
+{
+	struct port_query q = {.s = s};
+	int err;
+
+	*id = (struct tcp_tuple){p->local.addr, p->remote.addr, p->local.port, p->remote.port};
+	if (ip_addr_is_any(&id->local)) {
+		err = ip_source(s->cfg.ip, &id->remote, &id->local);
+		if (err)
+			return err;
+	} else if (!ip_addr_is_local(s->cfg.ip, &id->local)) {
+		return -EADDRNOTAVAIL;
+	}
+	if (id->lport)
+		return 0;
+	q.id = *id;
+	id->lport =
+		tcp_ports_ephemeral(&s->ports, &s->port_key, &id->local, &p->remote, port_free, &q);
+	return id->lport ? 0 : -EADDRNOTAVAIL;
+}
+
+static int connect_to(struct llp_stack *ls, const struct llp_connect_params *p,
+	const struct llp_user_ops *ops, void *user, struct llp **out)
+{
+	struct tcp_stack *s = stack_of(ls);
+	struct tcp_tuple id;
+	struct tcp_conn *c;
+	int err;
+
+	if (ip_addr_is_any(&p->remote.addr) || ip_addr_is_multicast(&p->remote.addr))
+		return -ENETUNREACH;
+	err = choose_local(s, p, &id);
+	if (!err)
+		err = tcp_conn_new(s, &id, TCP_SYN_SENT, &c);
+	if (err)
+		return err;
+	c->path.tos = p->tos & 0xfc;
+	llp_set_user(&c->llp, ops, user);
+	tcp_send_syn(c);
+	tcp_timers_set_rtx(c, s->now + tcp_rto_get(&c->rto));
+	*out = &c->llp;
+	return 0;
+}
+
+/* A listener is handed out as the opaque struct llp_listener. */
+static int listen_on(struct llp_stack *ls, const struct ip_endpoint *local, unsigned backlog,
+	llp_accept_fn *accept, void *user, struct llp_listener **out)
+{
+	struct tcp_listener *l;
+	int err = tcp_listen(stack_of(ls), local, backlog, accept, user, &l);
+
+	if (!err)
+		*out = (struct llp_listener *)(void *)l;
+	return err;
+}
+
+static void unlisten(struct llp_listener *l)
+{
+	tcp_unlisten((struct tcp_listener *)(void *)l);
+}
+
+static int source(struct llp_stack *s, const struct ip_addr *remote, struct ip_addr *local)
+{
+	return ip_source(stack_of(s)->cfg.ip, remote, local);
+}
+
+static bool is_local(struct llp_stack *s, const struct ip_addr *a)
+{
+	return ip_addr_is_local(stack_of(s)->cfg.ip, a);
+}
+
+static bool reservable(struct tcp_stack *s, const struct ip_endpoint *local, bool reuse)
+{
+	for (const struct tcp_listener *l = s->listeners; l; l = l->next)
+		if (tcp_endpoint_overlaps(&l->local, local))
+			return false;
+	return !tcp_ports_reserved(&s->ports, local, reuse);
+}
+
+static bool port_reservable(void *ctx, uint16_t port)
+{
+	struct port_query *q = ctx;
+	const struct ip_endpoint local = {q->id.local, port};
+
+	return reservable(q->s, &local, false);
+}
+
+static int port_reserve(struct llp_stack *ls, struct ip_endpoint *local, bool reuse)
+{
+	struct tcp_stack *s = stack_of(ls);
+	struct port_query q = {.s = s, .id.local = local->addr};
+	static const struct ip_endpoint nobody;
+	int err;
+
+	if (!ip_addr_is_any(&local->addr) && !ip_addr_is_local(s->cfg.ip, &local->addr))
+		return -EADDRNOTAVAIL;
+	if (local->port == 0) {
+		local->port = tcp_ports_ephemeral(
+			&s->ports, &s->port_key, &local->addr, &nobody, port_reservable, &q);
+		if (!local->port)
+			return -EADDRINUSE;
+	} else if (!reservable(s, local, reuse)) {
+		return -EADDRINUSE;
+	}
+	err = tcp_ports_reserve(&s->ports, local, reuse);
+	return err == -ENOMEM ? -EADDRINUSE : err;
+}
+
+static void port_release(struct llp_stack *ls, const struct ip_endpoint *local)
+{
+	tcp_ports_release(&stack_of(ls)->ports, local);
+}
+
+const struct llp_stack_ops tcp_llp_stack_ops = {
+	.connect = connect_to,
+	.listen = listen_on,
+	.unlisten = unlisten,
+	.source = source,
+	.is_local = is_local,
+	.port_reserve = port_reserve,
+	.port_release = port_release,
+};

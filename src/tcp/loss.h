@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file loss.h
+ * Loss detection and recovery: which records are believed lost, and when congestion control hears
+ * of it. By duplicate ACKs (RFC 5681, RFC 6582) and by SACK (RFC 6675).
+ */
+#ifndef TCP_LOSS_H
+#define TCP_LOSS_H
+
+#include "tcp/conn.h"
+
+/** What one ACK said. */
+struct tcp_loss_ack {
+	uint32_t acked;  /**< new bytes acknowledged */
+	uint32_t sacked; /**< newly SACKed */
+	bool duplicate;  /**< a duplicate ACK as RFC 5681 section 2 defines it */
+};
+
+/** Mark what @p seg's SACK option reports. @return sequence space newly SACKed. */
+uint32_t tcp_loss_sack(struct tcp_conn *c, const struct tcp_segment *seg);
+
+/** Draw the conclusions from an ACK; SND.UNA and the queue are up to date. */
+void tcp_loss_on_ack(struct tcp_conn *c, const struct tcp_loss_ack *a);
+
+/** The retransmission timer expired: all that is not SACKed is lost (RFC 6298 section 5.4). */
+void tcp_loss_timeout(struct tcp_conn *c);
+
+/** The path's MTU fell: what is in flight and larger was dropped there (RFC 1191 section 6.4). */
+void tcp_loss_too_big(struct tcp_conn *c);
+
+#endif

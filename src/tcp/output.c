@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tcp/output.h"
+
+#include "base/bytes.h"
+#include "tcp/loss.h"
+#include "tcp/timers.h"
+
+#include <errno.h>
+
+/** RFC 5961 section 7's figures, per connection: a shared limit can be observed from outside. */
+#define CHALLENGES       10
+#define CHALLENGE_PERIOD (5000 * TCP_MS)
+
+_Static_assert(RTE_PKTMBUF_HEADROOM >= IP_HEADROOM + TCP_HEADER_MAX, "headers fit the headroom");
+
+/** @return what to write into the window field; moves the edge that we have promised. */
+static uint16_t advertise(struct tcp_conn *c)
+{
+	uint32_t buffer = c->s->cfg.receive_buffer, unread = c->recvq.bytes;
+	uint32_t edge = c->rcv_nxt + (buffer > unread ? buffer - unread : 0);
+	uint32_t wnd;
+
+	/* RFC 9293 section 3.8.6.2.2: no small steps; and never back (section 3.8.6, SHLD-14). */
+	if (seq_gt(edge, c->rcv_adv) &&
+		edge - c->rcv_adv >= u32_min(buffer / 2, u32_max(c->rcv_mss, c->emss)))
+		c->rcv_adv = edge;
+	wnd = tcp_rcv_wnd(c) >> c->rcv_wscale;
+	if (wnd > 65535) {
+		wnd = 65535;
+		c->rcv_adv = c->rcv_nxt + (wnd << c->rcv_wscale);
+	}
+	return (uint16_t)wnd;
+}
+
+/** The ACK in the segment being built is the newest: nothing more is owed. */
+static void acknowledged(struct tcp_conn *c)
+{
+	c->last_ack_sent = c->rcv_nxt;
+	c->ack_now = false;
+	c->delack_at = TIMER_NEVER;
+}
+
+static void count_out(struct tcp_conn *c)
+{
+	c->segments_out++;
+	c->s->stats.segments_out++;
+}
+
+/** Fill in what every segment of a synchronized connection has. */
+static void prepare(struct tcp_conn *c, struct tcp_segment *h, uint32_t seq, uint8_t flags)
+{
+	h->sport = c->id.lport;
+	h->dport = c->id.rport;
+	h->seq = seq;
+	h->ack = c->rcv_nxt;
+	h->flags = flags;
+	h->wnd = advertise(c);
+	h->has = 0;
+	h->n_sack = 0;
+	if (c->ts_on) {
+		h->has = TCP_HAS_TS;
+		h->tsval = c->s->now_ms + c->ts_offset;
+		h->tsecr = c->ts_recent;
+	}
+}
+
+/** SACK blocks into @p h, as many as fit @p room bytes of options. */
+static void add_sack(struct tcp_conn *c, struct tcp_segment *h, uint32_t room)
+{
+	uint32_t most = c->ts_on ? TCP_SACK_MAX - 1 : TCP_SACK_MAX;
+
+	if (!c->sack_on || (!c->sack.n && !c->sack.has_dup) || room < 12)
+		return;
+	tcp_sack_emit(&c->sack, h, u32_min((room - 4) / 8, most));
+}
+
+static int send_packet(struct tcp_conn *c, struct rte_mbuf *m)
+{
+	count_out(c);
+	return ip_send(c->s->cfg.ip, &c->path, IP_PROTO_TCP, m, c->s->now);
+}
+
+/** A segment of nothing but a header. @return 0 or a negative errno. */
+static int send_bare(struct tcp_conn *c, const struct tcp_segment *h)
+{
+	struct rte_mbuf *m = tcp_stack_packet(c->s);
+	unsigned len = tcp_wire_len(h);
+
+	if (!m)
+		return -ENOMEM;
+	m->data_len = (uint16_t)len;
+	m->pkt_len = len;
+	tcp_wire_emit(h, rte_pktmbuf_mtod(m, uint8_t *));
+	return send_packet(c, m);
+}
+
+void tcp_send_ack(struct tcp_conn *c)
+{
+	struct tcp_segment h;
+
+	prepare(c, &h, c->snd_nxt, TCP_ACK);
+	add_sack(c, &h, 40);
+	if (send_bare(c, &h) == -ENOMEM) {
+		c->ack_now = true; /* again in the next round, or soon */
+		c->delack_at = c->s->now + TCP_MS;
+		tcp_timers_arm(c, c->delack_at);
+		tcp_conn_touch(c);
+		return;
+	}
+	acknowledged(c);
+}
+
+void tcp_send_syn(struct tcp_conn *c)
+{
+	const struct tcp_stack_config *cfg = &c->s->cfg;
+	bool answer = c->state == TCP_SYN_RECEIVED;
+	struct tcp_segment h = {.sport = c->id.lport,
+		.dport = c->id.rport,
+		.seq = c->iss,
+		.flags = answer ? TCP_SYN | TCP_ACK : TCP_SYN,
+		.ack = answer ? c->rcv_nxt : 0,
+		.wnd = (uint16_t)u32_min(cfg->receive_buffer, 65535u),
+		.has = TCP_HAS_MSS,
+		.wscale = c->rcv_wscale,
+		.tsval = c->s->now_ms + c->ts_offset,
+		.tsecr = answer ? c->ts_recent : 0};
+	unsigned iphdr = ip_addr_is_v4(&c->id.remote) ? 20 : 40;
+
+	h.mss = (uint16_t)(c->path.mtu - iphdr - TCP_HEADER_LEN);
+	if (answer ? c->wscale_on : !cfg->no_window_scale)
+		h.has |= TCP_HAS_WSCALE;
+	if (answer ? c->sack_on : !cfg->no_sack)
+		h.has |= TCP_HAS_SACK_PERMITTED;
+	if (answer ? c->ts_on : !cfg->no_timestamps)
+		h.has |= TCP_HAS_TS;
+	if (c->syn_sent_n < UINT8_MAX)
+		c->syn_sent_n++;
+	c->hop_dead = send_bare(c, &h) == -EHOSTUNREACH;
+	if (c->hop_dead)
+		c->soft_error = -EHOSTUNREACH;
+}
+
+void tcp_send_rst(struct tcp_conn *c)
+{
+	struct tcp_segment h;
+
+	prepare(c, &h, c->snd_nxt, TCP_RST | TCP_ACK);
+	c->s->stats.resets_out++;
+	send_bare(c, &h);
+}
+
+void tcp_send_keepalive(struct tcp_conn *c)
+{
+	struct tcp_segment h;
+
+	prepare(c, &h, c->snd_nxt - 1, TCP_ACK);
+	send_bare(c, &h);
+}
+
+void tcp_challenge_ack(struct tcp_conn *c)
+{
+	if (c->s->now - c->challenge_at >= CHALLENGE_PERIOD) {
+		c->challenge_at = c->s->now;
+		c->challenges = 0;
+	}
+	if (c->challenges >= CHALLENGES) {
+		c->s->stats.challenge_acks_limited++;
+		return;
+	}
+	c->challenges++;
+	c->s->stats.challenge_acks++;
+	tcp_send_ack(c);
+}
+
+void tcp_reply_rst(struct tcp_stack *s, const struct ip_rx *rx, const struct tcp_segment *seg)
+{
+	struct tcp_segment h = {.sport = seg->dport, .dport = seg->sport, .flags = TCP_RST};
+	struct ip_path path = {0};
+	struct rte_mbuf *m;
+
+	if ((seg->flags & TCP_RST) || ip_addr_is_multicast(&rx->src) ||
+		ip_path_init(s->cfg.ip, &path, &rx->dst, &rx->src, s->now))
+		return;
+	if (seg->flags & TCP_ACK) {
+		h.seq = seg->ack;
+	} else {
+		h.ack = seg->seq + tcp_segment_space(seg);
+		h.flags |= TCP_ACK;
+	}
+	m = tcp_stack_packet(s);
+	if (!m)
+		return;
+	m->data_len = (uint16_t)tcp_wire_emit(&h, rte_pktmbuf_mtod(m, uint8_t *));
+	m->pkt_len = m->data_len;
+	s->stats.resets_out++;
+	s->stats.segments_out++;
+	ip_send(s->cfg.ip, &path, IP_PROTO_TCP, m, s->now);
+}
+
+/** Put the header before record @p r's text, in the mbuf's headroom, and send a reference. */
+static int send_text(struct tcp_conn *c, struct tcp_record *r, bool last)
+{
+	struct tcp_segment h;
+	struct rte_mbuf *m = r->m;
+	unsigned hlen;
+
+	prepare(c, &h, r->seq, last ? TCP_ACK | TCP_PSH : TCP_ACK);
+	if (c->emss > r->len)
+		add_sack(c, &h, c->emss - r->len);
+	hlen = tcp_wire_len(&h);
+	m->data_off = (uint16_t)(r->off - hlen);
+	m->data_len = (uint16_t)(hlen + r->len);
+	m->pkt_len = m->data_len;
+	m->ol_flags = 0;
+	tcp_wire_emit(&h, rte_pktmbuf_mtod(m, uint8_t *));
+	rte_mbuf_refcnt_update(m, 1);
+	acknowledged(c);
+	c->bytes_sent += r->len;
+	c->s->stats.bytes_out += r->len;
+	return send_packet(c, m);
+}
+
+/** Make record @p i fit for sending: not larger than a segment, nor still with the port. */
+static int ready_record(struct tcp_conn *c, uint32_t i)
+{
+	struct tcp_stack *s = c->s;
+	struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
+
+	if (r->len > c->emss) {
+		if (tcp_sendq_split(&c->sendq, i, c->emss, s->cfg.pool))
+			return -ENOMEM;
+		s->tx_held++;
+		r = tcp_sendq_at(&c->sendq, i);
+	}
+	if (rte_mbuf_refcnt_read(r->m) > 1 && tcp_sendq_renew(&c->sendq, i, s->cfg.pool))
+		return -ENOMEM;
+	return 0;
+}
+
+static int send_fin(struct tcp_conn *c, const struct tcp_record *r)
+{
+	struct tcp_segment h;
+	int err;
+
+	prepare(c, &h, r->seq, TCP_FIN | TCP_ACK);
+	add_sack(c, &h, 40);
+	err = send_bare(c, &h);
+	if (err != -ENOMEM)
+		acknowledged(c);
+	return err;
+}
+
+/** Send record @p i. What the network refuses counts as sent: the timer brings it back. */
+static int send_record(struct tcp_conn *c, uint32_t i)
+{
+	struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
+	int err;
+
+	if (r->flags & TCP_REC_FIN) {
+		err = send_fin(c, r);
+	} else {
+		if (ready_record(c, i)) {
+			c->s->stats.pool_empty++;
+			return -ENOMEM;
+		}
+		r = tcp_sendq_at(&c->sendq, i);
+		err = send_text(c, r, i + 1 == c->sendq.count);
+		if (err == -EMSGSIZE) { /* the path shrank under us: cut and try once more */
+			tcp_conn_update_emss(c);
+			if (ready_record(c, i))
+				return -ENOMEM;
+			r = tcp_sendq_at(&c->sendq, i);
+			err = send_text(c, r, i + 1 == c->sendq.count);
+		}
+	}
+	if (err == -ENOMEM)
+		return err;
+	if (err)
+		c->soft_error = err;
+	return 0;
+}
+
+/** Bytes believed to be in the network (RFC 6675 section 4, SetPipe). */
+static uint32_t pipe(const struct tcp_conn *c)
+{
+	const struct tcp_sendq *q = &c->sendq;
+	uint32_t p = tcp_flight(c) - q->sacked - q->lost + q->rexmit;
+
+	return p > c->dup_bytes ? p - c->dup_bytes : 0;
+}
+
+/** There is something that has not been sent, and the user has let go of it. */
+static bool more_to_send(const struct tcp_conn *c)
+{
+	const struct tcp_sendq *q = &c->sendq;
+
+	return q->nxt < q->count && seq_lt(tcp_sendq_at(q, q->nxt)->seq, c->push_seq);
+}
+
+/** Which record goes next? @return false if the queue is empty or a window forbids it. */
+static bool next_record(struct tcp_conn *c, uint32_t *i)
+{
+	const struct tcp_sendq *q = &c->sendq;
+	const struct tcp_record *r;
+	uint32_t p = pipe(c);
+
+	*i = tcp_sendq_first_lost(q);
+	if (*i < q->nxt)
+		return p == 0 || p + tcp_sendq_at(q, *i)->len <= c->cc.cwnd;
+	if (!more_to_send(c))
+		return false;
+	r = tcp_sendq_at(q, *i);
+	/* A record is not cut to fit the window: that is also the sender's part in avoiding silly
+	 * windows (RFC 9293 section 3.8.6.2.1). When nothing is in flight, probes go out. */
+	if (seq_gt(r->seq + u32_min(tcp_record_space(r), c->emss), c->snd_una + c->snd_wnd))
+		return false;
+	if (p && p + u32_min(r->len, c->emss) > c->cc.cwnd) {
+		c->cwnd_limited = c->snd_nxt;
+		return false;
+	}
+	return true;
+}
+
+static void run_timer(struct tcp_conn *c)
+{
+	if (tcp_flight(c)) {
+		if (c->persist || c->rtx_at == TIMER_NEVER) {
+			c->persist = false;
+			tcp_timers_set_rtx(c, c->s->now + tcp_rto_get(&c->rto));
+		}
+	} else if (!more_to_send(c)) {
+		c->persist = false;
+		c->rtx_at = TIMER_NEVER;
+	} else if (!c->persist) {
+		tcp_timers_start_persist(c);
+	}
+}
+
+static void account_sent(struct tcp_conn *c, uint32_t i)
+{
+	bool again = i < c->sendq.nxt;
+	const struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
+
+	if (again) {
+		c->retransmits++;
+		c->s->stats.retransmits++;
+	} else {
+		if (tcp_flight(c) == 0)
+			c->progress_at = c->s->now;
+		c->snd_nxt = tcp_record_end(r);
+		c->snd_max = seq_max(c->snd_max, c->snd_nxt);
+	}
+	tcp_sendq_sent(&c->sendq, i, c->s->now);
+}
+
+void tcp_output(struct tcp_conn *c)
+{
+	uint32_t i;
+
+	if (!tcp_in(c, TCP_STATES_SENDING) || !c->sendq.count)
+		return;
+	if (c->path.mtu != c->mtu)
+		tcp_conn_update_emss(c);
+	while (next_record(c, &i)) {
+		if (send_record(c, i)) {
+			tcp_conn_touch(c); /* no packet: again in the next round */
+			break;
+		}
+		account_sent(c, i);
+	}
+	run_timer(c);
+}
+
+void tcp_send_window_probe(struct tcp_conn *c)
+{
+	struct tcp_sendq *q = &c->sendq;
+	struct tcp_record *r;
+
+	if (q->nxt >= q->count || send_record(c, q->nxt))
+		return;
+	/* SND.NXT stays: the window forbids it. But the peer may have opened it and take this. */
+	r = tcp_sendq_at(q, q->nxt);
+	r->flags |= TCP_REC_KARN;
+	c->snd_max = seq_max(c->snd_max, tcp_record_end(r));
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file output.h Everything that a connection sends. */
+#ifndef TCP_OUTPUT_H
+#define TCP_OUTPUT_H
+
+#include "tcp/conn.h"
+
+/** Send what the windows allow: lost records first, then new ones; keeps the timer running. */
+void tcp_output(struct tcp_conn *c);
+
+/** An ACK of its own, now. */
+void tcp_send_ack(struct tcp_conn *c);
+
+/** Our SYN, or SYN,ACK in SYN-RECEIVED; again perhaps. */
+void tcp_send_syn(struct tcp_conn *c);
+
+/** <SEQ=SND.NXT><CTL=RST,ACK>: the connection is being thrown away. */
+void tcp_send_rst(struct tcp_conn *c);
+
+/** A segment that the peer must answer: nothing, one before SND.NXT (RFC 9293 section 3.8.4). */
+void tcp_send_keepalive(struct tcp_conn *c);
+
+/** The first record beyond the window, whole: at least one octet (RFC 9293 section 3.8.6.1). */
+void tcp_send_window_probe(struct tcp_conn *c);
+
+/** An ACK to a suspicious segment, at a limited rate (RFC 5961 section 7). */
+void tcp_challenge_ack(struct tcp_conn *c);
+
+/**
+ * Answer @p seg, which belongs to no connection, with a reset (RFC 9293 section 3.10.7.1); never
+ * answers a reset.
+ */
+void tcp_reply_rst(struct tcp_stack *s, const struct ip_rx *rx, const struct tcp_segment *seg);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file rto.h The retransmission timeout of RFC 6298. Times in ns. */
+#ifndef TCP_RTO_H
+#define TCP_RTO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TCP_MS UINT64_C(1000000)
+
+/** RFC 6298 section 2.1. */
+#define TCP_RTO_INITIAL (1000 * TCP_MS)
+/**
+ * RFC 6298 section 2.4 recommends 1 s against spurious timeouts of coarse clocks; ours is fine, so
+ * the floor only has to exceed the delayed ACKs that are deployed (200 ms, as most stacks).
+ */
+#define TCP_RTO_MIN (200 * TCP_MS)
+/** RFC 6298 section 2.5: at least 60 s. */
+#define TCP_RTO_MAX (60000 * TCP_MS)
+
+struct tcp_rto {
+	uint64_t srtt, rttvar, base; /**< srtt 0: no sample yet */
+	uint8_t backoff;             /**< doublings since the last progress */
+};
+
+void tcp_rto_init(struct tcp_rto *r);
+
+/** A round trip was measured (RFC 6298 sections 2.2 and 2.3). */
+void tcp_rto_sample(struct tcp_rto *r, uint64_t rtt);
+
+/** The timeout now, doublings included (section 5.5). */
+uint64_t tcp_rto_get(const struct tcp_rto *r);
+
+/** The timer expired: double (section 5.5). */
+void tcp_rto_expired(struct tcp_rto *r);
+
+/** New data was acknowledged. */
+static inline void tcp_rto_progress(struct tcp_rto *r)
+{
+	r->backoff = 0;
+}
+
+#endif

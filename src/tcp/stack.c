@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tcp/stack.h"
+
+#include "tcp/input.h"
+#include "tcp/listen.h"
+#include "tcp/llp_ops.h"
+#include "tcp/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define RECEIVE_BUFFER_MIN (128 * 1024)
+/** RFC 7323 section 2.3: no window is larger than 2^30. */
+#define BUFFER_MAX (1u << 30)
+
+static void fill_in(struct tcp_stack_config *cfg)
+{
+	if (!cfg->max_connections)
+		cfg->max_connections = 65536;
+	if (!cfg->send_buffer)
+		cfg->send_buffer = 1 << 20;
+	if (!cfg->receive_buffer)
+		cfg->receive_buffer = 1 << 20;
+	cfg->receive_buffer = u32_max(cfg->receive_buffer, (uint32_t)RECEIVE_BUFFER_MIN);
+	cfg->receive_buffer = u32_min(cfg->receive_buffer, BUFFER_MAX);
+	cfg->send_buffer = u32_min(cfg->send_buffer, BUFFER_MAX);
+	if (!cfg->time_wait_ms)
+		cfg->time_wait_ms = 60000;
+	if (!cfg->syn_retries)
+		cfg->syn_retries = 6;
+	if (!cfg->user_timeout_ms)
+		cfg->user_timeout_ms = 100000;
+}
+
+static void draw_keys(struct tcp_stack *s)
+{
+	struct siphash_key table_key;
+	struct random_source *r = &s->cfg.random;
+
+	r->fill(r->ctx, &s->isn_key, sizeof s->isn_key);
+	r->fill(r->ctx, &s->port_key, sizeof s->port_key);
+	r->fill(r->ctx, &s->ts_key, sizeof s->ts_key);
+	r->fill(r->ctx, &table_key, sizeof table_key);
+	s->table.key = table_key;
+	s->ports.counter = random_u32(r);
+}
+
+static void size_up(struct tcp_stack *s)
+{
+	struct rte_mempool *pool = s->cfg.pool;
+
+	s->room = rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
+	s->tx_limit = pool->size / 2;
+	s->rx_limit = pool->size / 4;
+	/* Without scaling no more than 64 KiB can be told; with it, the least that reaches. */
+	while (!s->cfg.no_window_scale && s->rcv_wscale < TCP_WSCALE_MAX &&
+		(65535u << s->rcv_wscale) < s->cfg.receive_buffer)
+		s->rcv_wscale++;
+}
+
+int tcp_stack_create(const struct tcp_stack_config *cfg, uint64_t now, struct tcp_stack **out)
+{
+	const struct tcp_cc_ops *cc = tcp_cc_find(cfg->congestion_control);
+	struct ip_transport t = {.input = tcp_input, .error = tcp_icmp_error};
+	struct tcp_stack *s;
+
+	if (!cc)
+		return -EINVAL;
+	s = calloc(1, sizeof *s);
+	if (!s)
+		return -ENOMEM;
+	s->llp.ops = &tcp_llp_stack_ops;
+	s->cfg = *cfg;
+	s->cc = cc;
+	s->touched_tail = &s->touched;
+	s->tw_tail = &s->tw_head;
+	fill_in(&s->cfg);
+	draw_keys(s);
+	size_up(s);
+	tcp_set_now(s, now);
+	if (tcp_table_init(&s->table, &s->table.key)) {
+		free(s);
+		return -ENOMEM;
+	}
+	t.ctx = s;
+	ip_set_transport(cfg->ip, IP_PROTO_TCP, &t);
+	*out = s;
+	return 0;
+}
+
+void tcp_stack_destroy(struct tcp_stack *s)
+{
+	struct tcp_conn *c;
+
+	if (!s)
+		return;
+	while (s->listeners)
+		tcp_unlisten(s->listeners);
+	while ((c = tcp_table_get(&s->table, 0))) {
+		c->llp.user_ops = NULL;
+		if (c->state != TCP_TIME_WAIT)
+			tcp_send_rst(c);
+		tcp_conn_close(c, -ECONNABORTED);
+	}
+	tcp_conn_reap(s);
+	tcp_table_fini(&s->table);
+	tcp_ports_fini(&s->ports);
+	free(s);
+}
+
+void tcp_set_now(struct tcp_stack *s, uint64_t now)
+{
+	if (now <= s->now)
+		return;
+	s->now = now;
+	s->now_ms = (uint32_t)(now / TCP_MS);
+}
+
+struct llp_stack *tcp_llp_stack(struct tcp_stack *s)
+{
+	return &s->llp;
+}
+
+struct rte_mbuf *tcp_stack_packet(struct tcp_stack *s)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(s->cfg.pool);
+
+	if (unlikely(!m))
+		s->stats.pool_empty++;
+	return m;
+}
+
+static void end_round_for(struct tcp_conn *c)
+{
+	if (c->state == TCP_CLOSED)
+		return;
+	tcp_consider_writable(c);
+	tcp_output(c);
+	if (c->state != TCP_CLOSED && c->ack_now && tcp_synchronized(c))
+		tcp_send_ack(c);
+}
+
+void tcp_round_end(struct tcp_stack *s)
+{
+	struct tcp_conn *c = s->touched;
+
+	/* Who is touched from here on (an empty pool, for one) has its turn in the next round. */
+	s->touched = NULL;
+	s->touched_tail = &s->touched;
+	while (c) {
+		struct tcp_conn *next = c->touched_next;
+
+		c->touched = false;
+		end_round_for(c);
+		c = next;
+	}
+	tcp_conn_reap(s);
+}
+
+void tcp_get_info(const struct llp *l, struct tcp_info *out)
+{
+	tcp_conn_info(tcp_conn_of(l), out);
+}
+
+bool tcp_connection_get(struct tcp_stack *s, unsigned i, struct ip_endpoint *local,
+	struct ip_endpoint *remote, struct tcp_info *info)
+{
+	const struct tcp_conn *c = tcp_table_get(&s->table, i);
+
+	if (!c)
+		return false;
+	llp_endpoints(&c->llp, local, remote);
+	tcp_conn_info(c, info);
+	return true;
+}
+
+const struct tcp_stats *tcp_stack_stats(const struct tcp_stack *s)
+{
+	return &s->stats;
+}

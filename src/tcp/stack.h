@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file stack.h What the connections of one engine share. */
+#ifndef TCP_STACK_H
+#define TCP_STACK_H
+
+#include "base/siphash.h"
+#include "tcp/cc.h"
+#include "tcp/ports.h"
+#include "tcp/table.h"
+#include "tcp/tcp.h"
+#include "tcp/tcp_wire.h"
+
+struct tcp_conn;
+struct tcp_listener;
+
+struct tcp_stack {
+	struct llp_stack llp;
+	struct tcp_stack_config cfg; /**< with the defaults filled in */
+	const struct tcp_cc_ops *cc;
+	uint64_t now;
+	uint32_t now_ms; /**< the clock under our timestamps (RFC 7323 section 5.4) */
+	struct tcp_table table;
+	struct tcp_conn *touched, **touched_tail; /**< to be looked at when the round ends */
+	struct tcp_conn *dead;                    /**< closed; freed when the round ends */
+	struct tcp_conn *tw_head, **tw_tail;      /**< in TIME-WAIT, oldest first */
+	struct tcp_listener *listeners;
+	struct tcp_ports ports;
+	struct siphash_key isn_key, port_key, ts_key;
+	uint32_t room; /**< of one packet of the pool after its headroom */
+	/** Packets that wait to be sent or acknowledged, and that wait to be read: neither kind may
+	 *  take so much of the pool that nothing can be received any more. */
+	uint32_t tx_held, tx_limit, rx_held, rx_limit;
+	uint8_t rcv_wscale;
+	struct tcp_stats stats;
+};
+
+/** A packet with TCP's and IP's headroom in front, or NULL (counted). */
+struct rte_mbuf *tcp_stack_packet(struct tcp_stack *s);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tcp/timers.h"
+
+#include "base/container_of.h"
+#include "tcp/loss.h"
+#include "tcp/output.h"
+
+#include <errno.h>
+
+/** RFC 9293 section 3.8.4 leaves both open; as most stacks. */
+#define KEEPALIVE_INTERVAL (75000 * TCP_MS)
+#define KEEPALIVE_PROBES   9
+/** SYNs without an answer after which a dead next hop ends the attempt. */
+#define SYNS_TO_DEAD_HOP 2
+
+void tcp_timers_keepalive(struct tcp_conn *c)
+{
+	if (c->s->cfg.keepalive_ms)
+		tcp_timers_set_life(c, c->s->now + c->s->cfg.keepalive_ms * TCP_MS);
+}
+
+void tcp_timers_start_persist(struct tcp_conn *c)
+{
+	c->persist = true;
+	c->progress_at = c->s->now;
+	tcp_timers_set_rtx(c, c->s->now + tcp_rto_get(&c->rto));
+}
+
+static void give_up(struct tcp_conn *c)
+{
+	int err = c->soft_error ? c->soft_error : -ETIMEDOUT;
+
+	if (tcp_synchronized(c))
+		tcp_send_rst(c);
+	tcp_conn_close(c, err);
+}
+
+static bool user_timeout(const struct tcp_conn *c, uint64_t since)
+{
+	return c->s->now - since >= c->s->cfg.user_timeout_ms * TCP_MS;
+}
+
+static void syn_timeout(struct tcp_conn *c)
+{
+	/* Our own knowledge, not a stranger's word, so it may end the attempt early. */
+	bool dead_hop = c->hop_dead && c->state == TCP_SYN_SENT;
+
+	if (c->syn_sent_n > c->s->cfg.syn_retries || user_timeout(c, c->progress_at) ||
+		(dead_hop && c->syn_sent_n > SYNS_TO_DEAD_HOP)) {
+		give_up(c);
+		return;
+	}
+	c->timeouts++;
+	c->s->stats.timeouts++;
+	tcp_rto_expired(&c->rto);
+	tcp_send_syn(c);
+	if (c->state != TCP_CLOSED)
+		tcp_timers_set_rtx(c, c->s->now + tcp_rto_get(&c->rto));
+}
+
+/** RFC 9293 section 3.8.6.1: probes go on as long as the peer answers them (RFC 1122, 4.2.2.17). */
+static void persist_timeout(struct tcp_conn *c)
+{
+	if (user_timeout(c, u64_max(c->heard_at, c->progress_at))) {
+		give_up(c);
+		return;
+	}
+	tcp_rto_expired(&c->rto);
+	tcp_send_window_probe(c);
+	tcp_timers_set_rtx(c, c->s->now + tcp_rto_get(&c->rto));
+}
+
+static void retransmit_timeout(struct tcp_conn *c)
+{
+	if (!tcp_synchronized(c)) {
+		syn_timeout(c);
+		return;
+	}
+	if (c->persist) {
+		persist_timeout(c);
+		return;
+	}
+	if (tcp_flight(c) == 0)
+		return;
+	if (user_timeout(c, c->progress_at)) {
+		give_up(c);
+		return;
+	}
+	c->timeouts++;
+	c->s->stats.timeouts++;
+	tcp_loss_timeout(c);
+	tcp_rto_expired(&c->rto);
+	tcp_output(c);
+	if (c->rtx_at == TIMER_NEVER)
+		tcp_timers_set_rtx(c, c->s->now + tcp_rto_get(&c->rto));
+}
+
+static void keepalive_timeout(struct tcp_conn *c)
+{
+	uint64_t idle = c->s->cfg.keepalive_ms * TCP_MS;
+	uint64_t interval = u64_min(idle, KEEPALIVE_INTERVAL);
+
+	if (c->s->now - c->heard_at < idle) {
+		c->keepalive_probes = 0;
+		tcp_timers_set_life(c, c->heard_at + idle);
+		return;
+	}
+	if (c->keepalive_probes >= KEEPALIVE_PROBES) {
+		give_up(c);
+		return;
+	}
+	c->keepalive_probes++;
+	tcp_send_keepalive(c);
+	tcp_timers_set_life(c, c->s->now + interval);
+}
+
+static void life_timeout(struct tcp_conn *c)
+{
+	if (c->closing_early)
+		tcp_conn_close(c, -ECONNABORTED);
+	else if (c->state == TCP_TIME_WAIT || (c->state == TCP_FIN_WAIT_2 && c->orphan))
+		tcp_conn_close(c, 0);
+	else if (tcp_synchronized(c) && c->s->cfg.keepalive_ms)
+		keepalive_timeout(c);
+}
+
+static void on_timer(struct timer *t, uint64_t now)
+{
+	struct tcp_conn *c = container_of(t, struct tcp_conn, timer);
+	uint64_t next;
+
+	tcp_set_now(c->s, now);
+	now = c->s->now;
+	if (now >= c->delack_at) {
+		c->delack_at = TIMER_NEVER;
+		tcp_send_ack(c);
+	}
+	if (now >= c->rtx_at) {
+		c->rtx_at = TIMER_NEVER;
+		retransmit_timeout(c);
+	}
+	if (c->state != TCP_CLOSED && now >= c->life_at) {
+		c->life_at = TIMER_NEVER;
+		life_timeout(c);
+	}
+	if (c->state == TCP_CLOSED)
+		return;
+	next = u64_min(c->rtx_at, u64_min(c->delack_at, c->life_at));
+	if (next != TIMER_NEVER)
+		tcp_timers_arm(c, next);
+}
+
+void tcp_timers_init(struct tcp_conn *c)
+{
+	timer_init(&c->timer, on_timer);
+}
+
+void tcp_timers_stop(struct tcp_conn *c)
+{
+	timer_stop(c->s->cfg.wheel, &c->timer);
+	c->rtx_at = c->delack_at = c->life_at = TIMER_NEVER;
+}

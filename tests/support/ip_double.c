@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/ip_double.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void ip_double_init(struct ip_stack *s, uint16_t mtu, const char *addr)
+{
+	memset(s, 0, sizeof *s);
+	s->mtu = mtu;
+	if (ip_addr_parse(addr, &s->addr[s->n_addr++]))
+		abort();
+}
+
+unsigned ip_double_pending(const struct ip_stack *s)
+{
+	return s->tail - s->head;
+}
+
+struct rte_mbuf *ip_double_take_from(struct ip_stack *s, struct ip_addr *src, struct ip_addr *dst)
+{
+	unsigned i = s->head % IP_DOUBLE_QUEUE;
+
+	if (s->head == s->tail)
+		return NULL;
+	*src = s->sent_from[i];
+	*dst = s->sent_to[i];
+	s->head++;
+	return s->sent[i];
+}
+
+struct rte_mbuf *ip_double_take(struct ip_stack *s)
+{
+	struct ip_addr src, dst;
+
+	return ip_double_take_from(s, &src, &dst);
+}
+
+void ip_double_deliver(struct ip_stack *s, const struct ip_addr *src, const struct ip_addr *dst,
+	struct rte_mbuf *m, uint64_t now)
+{
+	const struct ip_rx rx = {.src = *src, .dst = *dst, .ttl = 64, .l4_cksum_good = true};
+
+	s->transport.input(s->transport.ctx, &rx, m, now);
+}
+
+void ip_double_drain(struct ip_stack *s)
+{
+	struct rte_mbuf *m;
+
+	while ((m = ip_double_take(s)))
+		rte_pktmbuf_free(m);
+}
+
+/* ---- ip.h ---------------------------------------------------------------------------------- */
+
+void ip_set_transport(struct ip_stack *s, uint8_t proto, const struct ip_transport *t)
+{
+	s->transport = *t;
+}
+
+bool ip_addr_is_local(const struct ip_stack *s, const struct ip_addr *a)
+{
+	for (unsigned i = 0; i < s->n_addr; i++)
+		if (ip_addr_equal(&s->addr[i], a))
+			return true;
+	return false;
+}
+
+int ip_source(struct ip_stack *s, const struct ip_addr *remote, struct ip_addr *src)
+{
+	for (unsigned i = 0; i < s->n_addr; i++) {
+		if (ip_addr_is_v4(&s->addr[i]) == ip_addr_is_v4(remote)) {
+			*src = s->addr[i];
+			return 0;
+		}
+	}
+	return -ENETUNREACH;
+}
+
+int ip_path_init(struct ip_stack *s, struct ip_path *p, const struct ip_addr *src,
+	const struct ip_addr *dst, uint64_t now)
+{
+	if (!ip_addr_is_local(s, src))
+		return -EADDRNOTAVAIL;
+	p->src = *src;
+	p->dst = *dst;
+	p->mtu = s->path_mtu ? s->path_mtu : s->mtu;
+	p->loop = ip_addr_is_local(s, dst);
+	return 0;
+}
+
+int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m, uint64_t now)
+{
+	unsigned i = s->tail % IP_DOUBLE_QUEUE;
+	int err = s->send_error;
+
+	if (rte_pktmbuf_headroom(m) < IP_HEADROOM) {
+		fprintf(stderr, "ip_send: %u bytes of headroom\n", rte_pktmbuf_headroom(m));
+		abort();
+	}
+	p->mtu = s->path_mtu ? s->path_mtu : s->mtu;
+	if (!err && m->pkt_len + (ip_addr_is_v4(&p->dst) ? 20u : 40u) > p->mtu)
+		err = -EMSGSIZE;
+	if (s->tail - s->head == IP_DOUBLE_QUEUE)
+		err = -ENETUNREACH;
+	if (err) {
+		s->refused++;
+		rte_pktmbuf_free(m);
+		return err;
+	}
+	s->sent[i] = m;
+	s->sent_to[i] = p->dst;
+	s->sent_from[i] = p->src;
+	s->tail++;
+	return 0;
+}
+
+void ip_path_confirm(struct ip_stack *s, struct ip_path *p, uint64_t now)
+{
+	s->confirms++;
+}
+
+uint16_t ip_path_too_big(struct ip_stack *s, struct ip_path *p, uint16_t mtu, uint64_t now)
+{
+	uint16_t least = ip_addr_is_v4(&p->dst) ? 576 : 1280;
+
+	p->mtu = s->path_mtu = mtu < least ? least : mtu;
+	return p->mtu;
+}
+
+uint16_t ip_l4_cksum(const struct ip_addr *src, const struct ip_addr *dst, uint8_t proto,
+	const struct rte_mbuf *m, uint32_t off)
+{
+	return 1; /* only asked about segments that the test marks as unchecked: wrong */
+}
+
+bool ip_l4_cksum_unfilled(
+	struct ip_stack *s, const struct ip_rx *rx, uint8_t proto, const struct rte_mbuf *m)
+{
+	return false;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file ip_double.h
+ * A double of ip/ip.h for tests of TCP: what ip_send() is given is queued for the test to look
+ * at; the test hands segments in. One struct ip_stack is one host with one address per family.
+ */
+#ifndef TESTS_SUPPORT_IP_DOUBLE_H
+#define TESTS_SUPPORT_IP_DOUBLE_H
+
+#include "ip/ip.h"
+
+#define IP_DOUBLE_QUEUE 16384
+
+struct ip_stack {
+	struct ip_addr addr[2];
+	unsigned n_addr;
+	uint16_t mtu;
+	struct ip_transport transport;
+	/** Sent and not yet taken by the test: references as the port would hold them. */
+	struct rte_mbuf *sent[IP_DOUBLE_QUEUE];
+	struct ip_addr sent_to[IP_DOUBLE_QUEUE], sent_from[IP_DOUBLE_QUEUE];
+	unsigned head, tail;
+	int send_error;    /**< what ip_send() returns, if not 0 */
+	unsigned refused;  /**< packets that it refused */
+	uint16_t path_mtu; /**< 0: mtu */
+	unsigned confirms;
+};
+
+void ip_double_init(struct ip_stack *s, uint16_t mtu, const char *addr);
+
+/** Packets that were sent and not taken yet. */
+unsigned ip_double_pending(const struct ip_stack *s);
+
+/** Take the oldest packet sent; it begins at the TCP header and is the caller's. NULL: none. */
+struct rte_mbuf *ip_double_take(struct ip_stack *s);
+
+/** The same, with its addresses. */
+struct rte_mbuf *ip_double_take_from(struct ip_stack *s, struct ip_addr *src, struct ip_addr *dst);
+
+/** Hand @p m to @p s's transport as if it had come from @p src; its checksum counts as good. */
+void ip_double_deliver(struct ip_stack *s, const struct ip_addr *src, const struct ip_addr *dst,
+	struct rte_mbuf *m, uint64_t now);
+
+/** Free all that waits. */
+void ip_double_drain(struct ip_stack *s);
+
+#endif
