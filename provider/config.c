@@ -132,13 +132,11 @@ static char *trim(char *s)
 static int apply_value(struct config *c, const struct config_key *k, const char *value,
 	const struct config_place *where, struct config_error *e)
 {
-	struct config before = *c;
 	const char *right = k->parse(c, value);
 	struct shown s;
 
 	if (right == NULL)
 		return 0;
-	*c = before;
 	return complain(e, -EINVAL, where, "\"%s\" is \"%s\"; expected %s", k->name,
 		show(&s, value), right);
 }
@@ -172,8 +170,10 @@ static int apply_list(struct config *c, const struct config_key *k, char *value,
 static int apply(struct config *c, const char *name, char *value, const struct config_place *where,
 	struct config_error *e)
 {
-	unsigned i = 0;
+	const struct config before = *c;
 	const struct config_key *k;
+	unsigned i = 0;
+	int rc;
 
 	while (i < config_num_keys && strcmp(name, config_keys[i].name) != 0)
 		i++;
@@ -193,9 +193,11 @@ static int apply(struct config *c, const char *name, char *value, const struct c
 		k->reset(c);
 		c->file_line[i] = 0;
 	}
-	if (k->repeatable)
-		return apply_list(c, k, value, where, e);
-	return apply_value(c, k, value, where, e);
+	rc = k->repeatable ? apply_list(c, k, value, where, e) : apply_value(c, k, value, where, e);
+	/* All of a list, or nothing. */
+	if (rc != 0)
+		*c = before;
+	return rc;
 }
 
 void config_init(struct config *c)

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "provider/config.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* After the four that it needs. */
+#include <cmocka.h>
+
+static struct config c;
+static struct config_error e;
+
+static int start_over(void **state)
+{
+	config_init(&c);
+	return 0;
+}
+
+static void right(const char *assignment)
+{
+	if (config_set(&c, assignment, &e) != 0)
+		fail_msg("%s: %s", assignment, e.text);
+}
+
+static void wrong(const char *assignment, const char *expected)
+{
+	if (config_set(&c, assignment, &e) != -EINVAL)
+		fail_msg("%s was taken", assignment);
+	if (strstr(e.text, expected) == NULL)
+		fail_msg("\"%s\" does not say \"%s\"", e.text, expected);
+}
+
+static void test_port(void **state)
+{
+	char text[300];
+
+	right("port=0000:01:00.0");
+	wrong("port=net null0", "DPDK device arguments");
+	wrong("port=-a", "DPDK device arguments");
+	wrong("port=,x", "DPDK device arguments");
+	memset(text, 'x', sizeof text);
+	memcpy(text, "port=", 5);
+	text[5 + 255] = '\0';
+	right(text);
+	assert_int_equal(strlen(c.port), 255);
+	text[5 + 255] = 'x';
+	text[5 + 256] = '\0';
+	wrong(text, "at most 255");
+}
+
+static void test_address(void **state)
+{
+	right("address=10.0.0.1/24,fd00::1/64");
+	assert_int_equal(c.num_addresses, 2);
+	wrong("address=10.0.0.2", "with its prefix length");
+	wrong("address=10.0.0.256/24", "with its prefix length");
+	wrong("address=10.0.0.2/33", "prefix length");
+	wrong("address=10.0.0.2/0", "prefix length from 1 to 32");
+	wrong("address=10.0.0.1/8", "only once");
+	wrong("address=127.0.0.1/8", "unicast");
+	wrong("address=224.0.0.1/8", "unicast");
+	wrong("address=0.0.0.0/8", "unicast");
+	wrong("address=::1/128", "unicast");
+	wrong("address=10.0.0.3/24,,10.0.0.4/24", "one comma");
+	wrong("address=10.0.0.3/24,", "one comma");
+}
+
+static void test_address_too_many(void **state)
+{
+	char text[64];
+
+	for (int i = 1; i <= CONFIG_MAX_ADDRESSES; i++) {
+		snprintf(text, sizeof text, "address=10.0.0.%d/24", i);
+		right(text);
+	}
+	wrong("address=10.0.0.100/24", "at most 16");
+	assert_int_equal(c.num_addresses, CONFIG_MAX_ADDRESSES);
+}
+
+static void test_gateway(void **state)
+{
+	right("gateway=10.0.0.254");
+	right("gateway=fe80::1");
+	wrong("gateway=10.0.0.254/24", "without prefix length");
+	wrong("gateway=router", "unicast address of a router");
+	wrong("gateway=10.0.0.254", "only once");
+	right("gateway=10.0.0.1,10.0.0.2");
+	wrong("gateway=10.0.0.3", "at most 4");
+}
+
+static void test_numbers(void **state)
+{
+	right("mtu=576");
+	right("mtu=65535");
+	wrong("mtu=575", "576");
+	wrong("mtu=65536", "65535");
+	wrong("mtu=-1", "576");
+	wrong("mtu=0x600", "576");
+	wrong("mtu=1500 bytes", "576");
+	wrong("mtu=99999999999999999999999999999", "65535");
+	right("memory=64");
+	wrong("memory=1", "from 8");
+	wrong("memory=64M", "MiB");
+}
+
+static void test_sizes(void **state)
+{
+	right("send_buffer=16384");
+	assert_int_equal(c.send_buffer, 16384);
+	right("send_buffer=4M");
+	assert_int_equal(c.send_buffer, 4 << 20);
+	right("receive_buffer=64k");
+	assert_int_equal(c.receive_buffer, 64 << 10);
+	wrong("receive_buffer=1K", "16K");
+	wrong("receive_buffer=1G", "1023M");
+	wrong("receive_buffer=99999999999999999999999G", "1023M");
+	wrong("receive_buffer=K", "16K");
+	wrong("receive_buffer=64KB", "16K");
+}
+
+static void test_mac(void **state)
+{
+	static const uint8_t mac[6] = {2, 0, 0, 0, 0xab, 0xCD};
+
+	right("mac=02:00:00:00:ab:CD");
+	assert_memory_equal(c.mac, mac, 6);
+	wrong("mac=02:00:00:00:00", "six hexadecimal pairs");
+	wrong("mac=02-00-00-00-00-01", "six hexadecimal pairs");
+	wrong("mac=03:00:00:00:00:01", "unicast");
+	wrong("mac=00:00:00:00:00:00", "unicast");
+	wrong("mac=02:00:00:00:00:0g", "six hexadecimal pairs");
+}
+
+static void test_name(void **state)
+{
+	right("name=my-rnic_1");
+	wrong("name=1st", "beginning with a letter");
+	wrong("name=a/b", "letters, digits");
+	wrong("name=abcdefghijklmnopqrstuvwxyz012345", "at most 31");
+}
+
+static void test_progress(void **state)
+{
+	right("progress=dedicated:3");
+	assert_true(c.progress_dedicated);
+	assert_int_equal(c.progress_core, 3);
+	right("progress=dedicated");
+	assert_int_equal(c.progress_core, -1);
+	right("progress=auto");
+	assert_false(c.progress_dedicated);
+	wrong("progress=dedicated:", "CORE");
+	wrong("progress=dedicated:-1", "CORE");
+	wrong("progress=dedicated3", "CORE");
+	wrong("progress=busy", "auto, dedicated");
+}
+
+static void test_mpa(void **state)
+{
+	right("crc=off");
+	assert_false(c.mpa.crc);
+	wrong("crc=yes", "on or off");
+	right("markers=off");
+	wrong("markers=on", "not implemented");
+	right("mpa_revision=1");
+	assert_int_equal(c.mpa.revision, 1);
+	wrong("mpa_revision=0", "RFC 6581");
+	wrong("mpa_revision=3", "RFC 6581");
+	right("rtr=none");
+	assert_int_equal(c.mpa.rtr, 0);
+	assert_false(c.mpa.peer_to_peer);
+	right("rtr=send, write");
+	assert_int_equal(c.mpa.rtr, MPA_RTR_SEND | MPA_RTR_WRITE);
+	assert_true(c.mpa.peer_to_peer);
+	wrong("rtr=write,write", "write, read and send");
+	wrong("rtr=write,none", "write, read and send");
+	wrong("rtr=,write", "write, read and send");
+}
+
+static void test_words(void **state)
+{
+	right("congestion_control=cubic");
+	assert_string_equal(c.congestion_control, "cubic");
+	wrong("congestion_control=vegas", "newreno or cubic");
+	right("log=info");
+	assert_int_equal(c.log, LOG_LEVEL_INFO);
+	wrong("log=loud", "warning");
+	right("log_file=/tmp/x.log");
+	right("capture=/tmp/x.pcapng");
+	right("eal=--no-telemetry -l 0");
+	assert_string_equal(c.eal, "--no-telemetry -l 0");
+	wrong("eal=a\tb", "EAL arguments");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_port, start_over),
+		cmocka_unit_test_setup(test_address, start_over),
+		cmocka_unit_test_setup(test_address_too_many, start_over),
+		cmocka_unit_test_setup(test_gateway, start_over),
+		cmocka_unit_test_setup(test_numbers, start_over),
+		cmocka_unit_test_setup(test_sizes, start_over),
+		cmocka_unit_test_setup(test_mac, start_over),
+		cmocka_unit_test_setup(test_name, start_over),
+		cmocka_unit_test_setup(test_progress, start_over),
+		cmocka_unit_test_setup(test_mpa, start_over),
+		cmocka_unit_test_setup(test_words, start_over),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
