@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mpa_user.h"
+
+#include <stdlib.h>
+
+/* A Send and a Read Request as Linux siw framed them, CRC on. */
+static const uint8_t siw_send[] = {0x00, 0x22, 0x41, 0x43, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x55, 0xc2, 0x99, 0x14,
+	0x53, 0x70, 0xd7, 0x96, 0x9c, 0x00, 0x00, 0x00, 0x00, 0x40, 0xf5, 0x9f, 0xb3, 0xb8};
+static const uint8_t siw_read[] = {0x00, 0x2e, 0x41, 0x41, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x01, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0xe3, 0x0c, 0x37, 0x00, 0x00, 0x00,
+	0x55, 0xa7, 0x39, 0xca, 0x15, 0x50, 0x00, 0x00, 0x00, 0x40, 0xd7, 0x96, 0x9c, 0x00, 0x00,
+	0x00, 0x55, 0xc2, 0x99, 0x14, 0x53, 0x70, 0xac, 0xad, 0x5c, 0x39};
+
+static struct mpa_user *operational(bool crc)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	u->config.crc = crc;
+	mpa_user_initiate(u);
+	assert_int_equal(mpa_request(u->m, 1, 1, NULL, 0), 0);
+	FEED(u, "MPA ID Rep Frame\x10\x02\x00\x04\x00\x01\x00\x01");
+	assert_int_equal(u->operational, 1);
+	llp_mem_peer_consume(&u->peer, u->peer.rx_len);
+	return u;
+}
+
+static void test_siw_frames_in_every_segmentation(void **state)
+{
+	uint8_t both[sizeof siw_send + sizeof siw_read];
+
+	memcpy(both, siw_send, sizeof siw_send);
+	memcpy(both + sizeof siw_send, siw_read, sizeof siw_read);
+	for (size_t segment = 1; segment <= sizeof both; segment++) {
+		struct mpa_user *u = operational(true);
+
+		llp_mem_set_segment(u->net, segment);
+		mpa_user_feed(u, both, sizeof both);
+		assert_int_equal(u->errors, 0);
+		assert_int_equal(u->ulpdus, 2);
+		assert_int_equal(u->ulpdu_len[0], 34);
+		assert_int_equal(u->ulpdu_len[1], 46);
+		assert_memory_equal(u->rx, siw_send + 2, 34);
+		assert_memory_equal(u->rx + 34, siw_read + 2, 46);
+		mpa_user_free(u);
+	}
+}
+
+/* Any single wrong byte is seen, and nothing behind it is handed up. */
+static void test_every_wrong_byte(void **state)
+{
+	uint8_t bad[sizeof siw_send];
+
+	for (size_t i = 2; i < sizeof siw_send; i++) {
+		struct mpa_user *u = operational(true);
+
+		memcpy(bad, siw_send, sizeof bad);
+		bad[i] ^= 0x10;
+		mpa_user_feed(u, bad, sizeof bad);
+		mpa_user_feed(u, siw_read, sizeof siw_read);
+		assert_int_equal(u->ulpdus, 0);
+		assert_int_equal(u->errors, 1);
+		assert_int_equal(u->error, MPA_ERROR_CRC);
+		assert_non_null(mpa_reserve(u->m, 18, false)); /* the Terminate can go out */
+		mpa_cancel(u->m);
+		mpa_user_free(u);
+	}
+}
+
+/* Without CRCs the field may hold anything (RFC 5044 section 4.1). */
+static void test_crc_off(void **state)
+{
+	struct mpa_user *u = operational(false);
+
+	FEED(u, "\x00\x05hello\x00\xde\xad\xbe\xef");
+	assert_int_equal(u->ulpdus, 1);
+	assert_memory_equal(u->rx, "hello", 5);
+	assert_int_equal(u->errors, 0);
+	mpa_user_free(u);
+}
+
+static void test_empty_ulpdu(void **state)
+{
+	struct mpa_user *u = operational(false);
+
+	FEED(u, "\x00\x00\x00\x00\x00\x00\x00\x00"
+		"\x00\x01x\x00\x00\x00\x00\x00");
+	assert_int_equal(u->ulpdus, 2);
+	assert_int_equal(u->ulpdu_len[0], 0);
+	assert_int_equal(u->ulpdu_len[1], 1);
+	mpa_user_free(u);
+}
+
+/* One rx_done() per arrival, however many FPDUs it brought. */
+static void test_rx_done(void **state)
+{
+	struct mpa_user *u = operational(false);
+
+	FEED(u, "\x00\x02hi\x00\x00\x00\x00"
+		"\x00\x02ho\x00\x00\x00\x00"
+		"\x00\x02");
+	assert_int_equal(u->ulpdus, 2);
+	assert_int_equal(u->rx_dones, 1);
+	FEED(u, "h");
+	assert_int_equal(u->rx_dones, 1);
+	FEED(u, "a\x00\x00\x00\x00");
+	assert_int_equal(u->rx_dones, 2);
+	mpa_user_free(u);
+}
+
+static void test_largest_fpdu(void **state)
+{
+	struct mpa_user *u = operational(true);
+	uint8_t *p;
+
+	llp_mem_set_segment(u->net, 700);
+	p = mpa_reserve(u->m, 65535, false);
+	assert_non_null(p);
+	for (unsigned i = 0; i < 65535; i++)
+		p[i] = (uint8_t)(i >> 3);
+	mpa_commit(u->m);
+	mpa_push(u->m);
+	llp_mem_run(u->net, 1000);
+	/* 2 + 65535 + 3 of pad + 4; back it comes, through the receiver. */
+	assert_int_equal(u->peer.rx_len, 65544);
+	mpa_user_feed(u, u->peer.rx, u->peer.rx_len);
+	assert_int_equal(u->ulpdus, 1);
+	assert_int_equal(u->ulpdu_len[0], 65535);
+	assert_int_equal(u->rx[65534], 65534 >> 3 & 0xff);
+	assert_null(mpa_reserve(u->m, 65536, false));
+	mpa_user_free(u);
+}
+
+/* What siw sent, sent by us, has the same bytes. */
+static void test_transmit_as_siw(void **state)
+{
+	struct mpa_user *u = operational(true);
+	uint8_t both[sizeof siw_send + sizeof siw_read];
+
+	memcpy(both, siw_send, sizeof siw_send);
+	memcpy(both + sizeof siw_send, siw_read, sizeof siw_read);
+	memcpy(mpa_reserve(u->m, 34, false), siw_send + 2, 34);
+	mpa_commit(u->m);
+	memcpy(mpa_reserve(u->m, 46, true), siw_read + 2, 46);
+	mpa_commit(u->m);
+	mpa_push(u->m);
+	mpa_user_expect(u, both, sizeof both);
+	mpa_user_free(u);
+}
+
+static void test_transmit_pad(void **state)
+{
+	struct mpa_user *u = operational(false);
+
+	for (uint32_t len = 1; len <= 4; len++) {
+		memset(mpa_reserve(u->m, len, true), 'a', len);
+		mpa_commit(u->m);
+	}
+	mpa_push(u->m);
+	EXPECT(u, "\x00\x01"
+		  "a\x00\x00\x00\x00\x00"
+		  "\x00\x02"
+		  "aa\x00\x00\x00\x00"
+		  "\x00\x03"
+		  "aaa\x00\x00\x00\x00\x00\x00\x00"
+		  "\x00\x04"
+		  "aaaa\x00\x00\x00\x00\x00\x00");
+	mpa_user_free(u);
+}
+
+/* The trailer is never cut off: an FPDU that fits the EMSS is one record, small ones join. */
+static void test_joined_in_one_segment(void **state)
+{
+	struct mpa_user *u = operational(false);
+	unsigned before = llp_mem_segments(u->net);
+
+	for (unsigned i = 0; i < 10; i++) {
+		memset(mpa_reserve(u->m, 22, true), (int)i, 22);
+		mpa_commit(u->m);
+	}
+	mpa_push(u->m);
+	llp_mem_run(u->net, 100);
+	assert_int_equal(llp_mem_segments(u->net) - before, 1);
+	memset(mpa_reserve(u->m, mpa_mulpdu(u->m), true), 0, mpa_mulpdu(u->m));
+	mpa_commit(u->m);
+	mpa_push(u->m);
+	llp_mem_run(u->net, 100);
+	assert_int_equal(llp_mem_segments(u->net) - before, 2);
+	mpa_user_free(u);
+}
+
+static void test_no_room(void **state)
+{
+	struct mpa_user *u = operational(false);
+
+	llp_mem_set_buffer(u->net, 100);
+	assert_non_null(mpa_reserve(u->m, 80, false));
+	mpa_commit(u->m);
+	assert_null(mpa_reserve(u->m, 80, false));
+	mpa_push(u->m);
+	llp_mem_run(u->net, 100);
+	assert_int_equal(u->writables, 1);
+	assert_non_null(mpa_reserve(u->m, 80, false));
+	mpa_cancel(u->m);
+	mpa_user_free(u);
+}
+
+static void abort_and_free(struct mpa_user *u)
+{
+	mpa_abort(u->m);
+	free(u->m);
+	u->m = NULL;
+}
+
+static void test_free_in_ulpdu(void **state)
+{
+	struct mpa_user *u = operational(false);
+
+	u->on_ulpdu = abort_and_free;
+	FEED(u, "\x00\x02hi\x00\x00\x00\x00"
+		"\x00\x02ho\x00\x00\x00\x00");
+	assert_int_equal(u->ulpdus, 1);
+	assert_int_equal(u->rx_dones, 0);
+	mpa_user_free(u);
+}
+
+static void test_free_in_error(void **state)
+{
+	struct mpa_user *u = operational(true);
+
+	u->on_error = abort_and_free;
+	FEED(u, "\x00\x02hi\x00\x00\x00\x00"
+		"\x00\x02ho\x00\x00\x00\x00");
+	assert_int_equal(u->errors, 1);
+	mpa_user_free(u);
+}
+
+static void test_eof_inside_fpdu(void **state)
+{
+	for (size_t len = 1; len < sizeof siw_send; len++) {
+		struct mpa_user *u = operational(true);
+
+		mpa_user_feed(u, siw_send, len);
+		llp_shutdown(u->peer.llp);
+		llp_mem_run(u->net, 100);
+		assert_int_equal(u->eofs, 0);
+		assert_int_equal(u->errors, 1);
+		assert_int_equal(u->error, MPA_ERROR_CLOSED);
+		mpa_user_free(u);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_siw_frames_in_every_segmentation),
+		cmocka_unit_test(test_every_wrong_byte),
+		cmocka_unit_test(test_crc_off),
+		cmocka_unit_test(test_empty_ulpdu),
+		cmocka_unit_test(test_rx_done),
+		cmocka_unit_test(test_largest_fpdu),
+		cmocka_unit_test(test_transmit_as_siw),
+		cmocka_unit_test(test_transmit_pad),
+		cmocka_unit_test(test_joined_in_one_segment),
+		cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_free_in_ulpdu),
+		cmocka_unit_test(test_free_in_error),
+		cmocka_unit_test(test_eof_inside_fpdu),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

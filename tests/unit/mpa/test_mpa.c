@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mpa_user.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define REQ "MPA ID Req Frame"
+#define REP "MPA ID Rep Frame"
+
+/* ---- responder --------------------------------------------------------------------------- */
+
+static void test_accept_revision_2(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	mpa_user_respond(u);
+	FEED(u, REQ "\x10\x02\x00\x06\x80\x04\xc0\x08"
+		    "ab");
+	assert_int_equal(u->requests, 1);
+	assert_int_equal(u->start.ird, 4);
+	assert_int_equal(u->start.ord, 8);
+	assert_int_equal(u->start.private_len, 2);
+	assert_memory_equal(u->private_data, "ab", 2);
+	assert_int_equal(mpa_accept(u->m, 8, 4, MPA_RTR_READ, "xyz", 3), 0);
+	EXPECT(u, REP "\x10\x02\x00\x07\x80\x08\x40\x04xyz");
+	assert_int_equal(u->operational, 0);
+	mpa_user_free(u);
+}
+
+/* RFC 6581 section 9.2: the A flag MUST match, and some RTR type must be named. */
+static void test_accept_mirrors_a(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	mpa_user_respond(u);
+	FEED(u, REQ "\x10\x02\x00\x04\xc0\x01\x00\x01"); /* can do Send only */
+	assert_int_equal(u->start.rtr, MPA_RTR_SEND);
+	assert_int_equal(mpa_accept(u->m, 1, 1, 0, NULL, 0), 0);
+	EXPECT(u, REP "\x10\x02\x00\x04\x80\x01\xc0\x01"); /* ours: Write and Read */
+	mpa_user_free(u);
+
+	u = mpa_user_new();
+	mpa_user_respond(u);
+	FEED(u, REQ "\x10\x02\x00\x04\x00\x01\x00\x01");
+	assert_int_equal(mpa_accept(u->m, 1, 1, MPA_RTR_READ, NULL, 0), 0);
+	EXPECT(u, REP "\x10\x02\x00\x04\x00\x01\x00\x01");
+	mpa_user_free(u);
+}
+
+/* The reply has the request's revision; without S it has no words. */
+static void test_accept_old_revisions(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	u->config.crc = true;
+	mpa_user_respond(u);
+	FEED(u, REQ "\x00\x01\x00\x01z");
+	assert_int_equal(mpa_accept(u->m, 5, 5, 0, "p", 1), 0);
+	EXPECT(u, REP "\x40\x01\x00\x01p");
+	mpa_user_free(u);
+
+	u = mpa_user_new();
+	mpa_user_respond(u);
+	FEED(u, REQ "\x40\x00\x00\x00");
+	assert_int_equal(mpa_accept(u->m, 5, 5, 0, NULL, 0), 0);
+	EXPECT(u, REP "\x40\x00\x00\x00"); /* C: either side asks for both */
+	mpa_user_free(u);
+}
+
+static void test_request_byte_by_byte(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	llp_mem_set_segment(u->net, 1);
+	mpa_user_respond(u);
+	FEED(u, REQ "\x10\x02\x00\x06\x80\x04\xc0\x08"
+		    "a");
+	assert_int_equal(u->requests, 0);
+	FEED(u, "b");
+	assert_int_equal(u->requests, 1);
+	assert_int_equal(u->start.private_len, 2);
+	mpa_user_free(u);
+}
+
+static void test_reject(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	mpa_user_respond(u);
+	FEED(u, REQ "\x10\x02\x00\x04\x00\x01\x00\x01");
+	assert_int_equal(mpa_reject(u->m, "no", 2), 0);
+	EXPECT(u, REP "\x30\x02\x00\x06\x00\x00\x00\x00no");
+	assert_true(u->peer.eof);
+	assert_int_equal(u->closeds, 0);
+	assert_int_equal(mpa_accept(u->m, 1, 1, 0, NULL, 0), -ENOTCONN);
+	mpa_user_free(u);
+}
+
+static void reject_and_free(struct mpa_user *u)
+{
+	assert_int_equal(mpa_reject(u->m, NULL, 0), 0);
+	free(u->m);
+	u->m = NULL;
+}
+
+/* The user may free the struct inside an upcall. */
+static void test_reject_in_upcall(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	u->on_request = reject_and_free;
+	mpa_user_respond(u);
+	FEED(u, REQ "\x00\x01\x00\x00");
+	EXPECT(u, REP "\x20\x01\x00\x00");
+	mpa_user_free(u);
+}
+
+static void test_private_data_limits(void **state)
+{
+	static const uint8_t data[513];
+	struct mpa_user *u = mpa_user_new();
+
+	mpa_user_respond(u);
+	FEED(u, REQ "\x10\x02\x00\x04\x00\x01\x00\x01");
+	assert_int_equal(mpa_accept(u->m, 1, 1, 0, data, 509), -EINVAL);
+	assert_int_equal(mpa_accept(u->m, 1, 1, 0, data, 65536 + 4), -EINVAL);
+	assert_int_equal(mpa_accept(u->m, 1, 1, 0, data, 508), 0);
+	llp_mem_run(u->net, 100);
+	assert_int_equal(u->peer.rx_len, 532);
+	mpa_user_free(u);
+}
+
+static void bad_request(const void *bytes, size_t len)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	mpa_user_respond(u);
+	mpa_user_feed(u, bytes, len);
+	assert_int_equal(u->requests, 0);
+	assert_int_equal(u->errors, 1);
+	assert_int_equal(u->error, MPA_ERROR_START);
+	mpa_user_feed(u, bytes, len); /* dropped without a word */
+	assert_int_equal(u->errors, 1);
+	assert_int_equal(u->peer.rx_len, 0);
+	assert_int_equal(mpa_accept(u->m, 1, 1, 0, NULL, 0), -ENOTCONN);
+	mpa_user_free(u);
+}
+
+#define BAD(literal) bad_request(literal, sizeof(literal) - 1)
+
+static void test_bad_requests(void **state)
+{
+	BAD(REP "\x00\x01\x00\x00");
+	BAD("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+	BAD(REQ "\x00\x03\x00\x00");
+	BAD(REQ "\x00\x01\x02\x01");
+	BAD(REQ "\x10\x02\x00\x03xyz");
+	BAD(REQ "\x00\x01\x00\x00"
+		"\x00"); /* data before the reply */
+}
+
+static void test_data_before_reply_later(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	mpa_user_respond(u);
+	FEED(u, REQ "\x00\x01\x00\x00");
+	assert_int_equal(u->requests, 1);
+	FEED(u, "x");
+	assert_int_equal(u->errors, 1);
+	assert_int_equal(mpa_accept(u->m, 1, 1, 0, NULL, 0), -ENOTCONN);
+	mpa_user_free(u);
+}
+
+/* We cannot send markers, so a peer that requires them is told R=1. */
+static void test_request_for_markers(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	mpa_user_respond(u);
+	FEED(u, REQ "\xc0\x01\x00\x00");
+	assert_int_equal(u->errors, 1);
+	assert_int_equal(u->error, MPA_ERROR_START);
+	EXPECT(u, REP "\x60\x01\x00\x00");
+	mpa_user_free(u);
+}
+
+static void test_responder_waits_for_first_fpdu(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	mpa_user_respond(u);
+	FEED(u, REQ "\x00\x01\x00\x00");
+	assert_int_equal(mpa_accept(u->m, 0, 0, 0, NULL, 0), 0);
+	assert_null(mpa_reserve(u->m, 4, false));
+	FEED(u, "\x00\x02hi\x00\x00\x00\x00");
+	assert_int_equal(u->operational, 1);
+	assert_int_equal(u->ulpdus, 1);
+	assert_non_null(mpa_reserve(u->m, 4, false));
+	mpa_cancel(u->m);
+	FEED(u, "\x00\x02hi\x00\x00\x00\x00");
+	assert_int_equal(u->operational, 1);
+	assert_int_equal(u->ulpdus, 2);
+	mpa_user_free(u);
+}
+
+/* A first FPDU that is not valid does not open our direction (RFC 5044 7.1.2 rule 4). */
+static void test_bad_first_fpdu(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	u->config.crc = true;
+	mpa_user_respond(u);
+	FEED(u, REQ "\x00\x01\x00\x00");
+	assert_int_equal(mpa_accept(u->m, 0, 0, 0, NULL, 0), 0);
+	FEED(u, "\x00\x02hi\x00\x00\x00\x00");
+	assert_int_equal(u->errors, 1);
+	assert_int_equal(u->error, MPA_ERROR_CRC);
+	assert_int_equal(u->operational, 0);
+	assert_null(mpa_reserve(u->m, 4, false));
+	mpa_user_free(u);
+}
+
+/* ---- initiator --------------------------------------------------------------------------- */
+
+static void test_request_revision_2(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	u->config.crc = true;
+	u->config.peer_to_peer = true;
+	mpa_user_initiate(u);
+	assert_int_equal(mpa_request(u->m, 7, 9, "hello", 5), 0);
+	EXPECT(u, REQ "\x50\x02\x00\x09\x80\x07\xc0\x09hello");
+	assert_int_equal(mpa_request(u->m, 7, 9, NULL, 0), -ENOTCONN);
+	assert_null(mpa_reserve(u->m, 4, false));
+	FEED(u, REP "\x50\x02\x00\x05\x80\x09\x80\x07!");
+	assert_int_equal(u->replies, 1);
+	assert_int_equal(u->start.ird, 9);
+	assert_int_equal(u->start.ord, 7);
+	assert_int_equal(u->start.rtr, MPA_RTR_WRITE);
+	assert_int_equal(u->operational, 1);
+	assert_non_null(mpa_reserve(u->m, 4, false));
+	mpa_cancel(u->m);
+	mpa_user_free(u);
+}
+
+static void test_request_revision_1(void **state)
+{
+	static const uint8_t data[513];
+	struct mpa_user *u = mpa_user_new();
+
+	u->config.revision = 1;
+	u->config.peer_to_peer = true;
+	mpa_user_initiate(u);
+	assert_int_equal(mpa_request(u->m, 7, 9, data, 513), -EINVAL);
+	assert_int_equal(mpa_request(u->m, 7, 9, "hello", 5), 0);
+	EXPECT(u, REQ "\x00\x01\x00\x05hello");
+	FEED(u, REP "\x40\x01\x00\x00"); /* C=1 although we did not ask: CRCs are used */
+	assert_int_equal(u->operational, 1);
+	assert_true(u->m->crc);
+	assert_int_equal(u->start.ird, MPA_DEPTH_UNKNOWN);
+	mpa_user_free(u);
+}
+
+static void test_rejected(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	mpa_user_initiate(u);
+	assert_int_equal(mpa_request(u->m, 1, 1, NULL, 0), 0);
+	FEED(u, REP "\x30\x02\x00\x07\x00\x00\x00\x00why");
+	assert_int_equal(u->replies, 1);
+	assert_true(u->start.reject);
+	assert_memory_equal(u->private_data, "why", 3);
+	assert_int_equal(u->operational, 0);
+	assert_null(mpa_reserve(u->m, 4, false));
+	mpa_release(u->m);
+	llp_mem_run(u->net, 100);
+	assert_true(u->peer.eof);
+	assert_int_equal(u->closeds, 0);
+	mpa_user_free(u);
+}
+
+static void bad_reply(uint8_t revision, const void *bytes, size_t len)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	u->config.revision = revision;
+	mpa_user_initiate(u);
+	assert_int_equal(mpa_request(u->m, 1, 1, NULL, 0), 0);
+	mpa_user_feed(u, bytes, len);
+	assert_int_equal(u->replies, 0);
+	assert_int_equal(u->errors, 1);
+	assert_int_equal(u->error, MPA_ERROR_START);
+	mpa_user_free(u);
+}
+
+#define BAD_REPLY(revision, literal) bad_reply(revision, literal, sizeof(literal) - 1)
+
+static void test_bad_replies(void **state)
+{
+	BAD_REPLY(2, REQ "\x00\x01\x00\x00");
+	BAD_REPLY(2, REP "\x80\x02\x00\x00");                 /* requires markers */
+	BAD_REPLY(1, REP "\x10\x02\x00\x04\x00\x01\x00\x01"); /* above what was asked for */
+	BAD_REPLY(2, REP "\x00\x04\x00\x00");
+	BAD_REPLY(2, REP "\x00\x02\xff\xff");
+}
+
+static void test_reply_before_request(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	mpa_user_initiate(u);
+	FEED(u, REP "\x00\x01\x00\x00");
+	assert_int_equal(u->errors, 1);
+	assert_int_equal(u->replies, 0);
+	mpa_user_free(u);
+}
+
+/* An FPDU right behind the reply, in the same segment, is legal. */
+static void test_fpdu_behind_reply(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	mpa_user_initiate(u);
+	assert_int_equal(mpa_request(u->m, 1, 1, NULL, 0), 0);
+	FEED(u, REP "\x10\x02\x00\x04\x00\x01\x00\x01"
+		    "\x00\x02hi\x00\x00\x00\x00"
+		    "\x00");
+	assert_int_equal(u->operational, 1);
+	assert_int_equal(u->ulpdus, 1);
+	FEED(u, "\x02ho\x00\x00\x00\x00");
+	assert_int_equal(u->ulpdus, 2);
+	assert_memory_equal(u->rx, "hiho", 4);
+	mpa_user_free(u);
+}
+
+static void abort_and_free(struct mpa_user *u)
+{
+	mpa_abort(u->m);
+	free(u->m);
+	u->m = NULL;
+}
+
+static void test_abort_in_reply(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	u->on_reply = abort_and_free;
+	mpa_user_initiate(u);
+	assert_int_equal(mpa_request(u->m, 1, 1, NULL, 0), 0);
+	FEED(u, REP "\x10\x02\x00\x04\x00\x01\x00\x01"
+		    "\x00\x02hi\x00\x00\x00\x00");
+	assert_int_equal(u->operational, 0);
+	assert_int_equal(u->ulpdus, 0);
+	assert_true(u->peer.closed);
+	assert_int_equal(u->peer.error, -ECONNRESET);
+	mpa_user_free(u);
+}
+
+/* A user without ulpdu() is not given any; the next one finds them all. */
+static void test_handover(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+	struct mpa_user_ops waiting = mpa_user_ops;
+
+	waiting.ulpdu = NULL;
+	u->ops = &waiting;
+	mpa_user_respond(u);
+	FEED(u, REQ "\x00\x01\x00\x00");
+	assert_int_equal(mpa_accept(u->m, 0, 0, 0, NULL, 0), 0);
+	FEED(u, "\x00\x02hi\x00\x00\x00\x00"
+		"\x00\x02ho\x00\x00\x00\x00");
+	assert_int_equal(u->operational, 0);
+	llp_shutdown(u->peer.llp);
+	llp_mem_run(u->net, 100);
+	assert_int_equal(u->eofs, 0);
+	mpa_set_user(u->m, &mpa_user_ops, u);
+	mpa_resume(u->m);
+	llp_mem_run(u->net, 100);
+	assert_int_equal(u->operational, 1);
+	assert_int_equal(u->ulpdus, 2);
+	assert_int_equal(u->eofs, 1);
+	mpa_user_free(u);
+}
+
+/* ---- ends -------------------------------------------------------------------------------- */
+
+static void test_eof_in_start_up(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	mpa_user_respond(u);
+	llp_shutdown(u->peer.llp);
+	llp_mem_run(u->net, 100);
+	assert_int_equal(u->eofs, 1);
+	mpa_user_free(u);
+
+	u = mpa_user_new();
+	mpa_user_respond(u);
+	FEED(u, REQ);
+	llp_shutdown(u->peer.llp);
+	llp_mem_run(u->net, 100);
+	assert_int_equal(u->eofs, 0);
+	assert_int_equal(u->errors, 1);
+	assert_int_equal(u->error, MPA_ERROR_CLOSED);
+	mpa_user_free(u);
+}
+
+static void test_orderly_close(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	mpa_user_initiate(u);
+	assert_int_equal(mpa_request(u->m, 1, 1, NULL, 0), 0);
+	FEED(u, REP "\x10\x02\x00\x04\x00\x01\x00\x01");
+	mpa_shutdown(u->m);
+	assert_null(mpa_reserve(u->m, 4, false));
+	llp_mem_run(u->net, 100);
+	assert_true(u->peer.eof);
+	FEED(u, "\x00\x02hi\x00\x00\x00\x00"); /* receiving goes on */
+	assert_int_equal(u->ulpdus, 1);
+	llp_shutdown(u->peer.llp);
+	llp_mem_run(u->net, 100);
+	assert_int_equal(u->eofs, 1);
+	assert_int_equal(u->closeds, 1);
+	assert_int_equal(u->closed_error, 0);
+	assert_null(u->m->llp);
+	mpa_shutdown(u->m); /* all of these do nothing now */
+	mpa_push(u->m);
+	mpa_resume(u->m);
+	mpa_release(u->m);
+	mpa_abort(u->m);
+	assert_int_equal(mpa_request(u->m, 1, 1, NULL, 0), -ENOTCONN);
+	mpa_user_free(u);
+}
+
+static void test_reset(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	mpa_user_respond(u);
+	llp_abort(u->peer.llp);
+	u->peer.llp = NULL;
+	llp_mem_run(u->net, 100);
+	assert_int_equal(u->closeds, 1);
+	assert_int_equal(u->closed_error, -ECONNRESET);
+	mpa_user_free(u);
+}
+
+static void test_drop_input(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	mpa_user_initiate(u);
+	assert_int_equal(mpa_request(u->m, 1, 1, NULL, 0), 0);
+	FEED(u, REP "\x10\x02\x00\x04\x00\x01\x00\x01"
+		    "\x00\x02h");
+	mpa_drop_input(u->m);
+	FEED(u, "i\x00\x00\x00\x00"
+		"\x00\x02hi\x00\x00\x00\x00");
+	llp_shutdown(u->peer.llp);
+	llp_mem_run(u->net, 100);
+	assert_int_equal(u->ulpdus + u->errors + u->eofs, 0);
+	mpa_user_free(u);
+}
+
+/* ---- sizes ------------------------------------------------------------------------------- */
+
+static void test_mulpdu(void **state)
+{
+	static const struct {
+		uint32_t emss, mulpdu;
+	} t[] = {{1448, 1442}, {1460, 1454}, {1449, 1442}, {1451, 1442}, {8948, 8942}, {100, 128},
+		{134, 128}, {136, 130}, {137, 130}, {65495, 65486}, {65541, 65534}, {65544, 65535},
+		{1 << 20, 65535}};
+	struct mpa_user *u = mpa_user_new();
+
+	mpa_user_respond(u);
+	for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++) {
+		llp_mem_set_emss(u->net, t[i].emss);
+		assert_int_equal(mpa_mulpdu(u->m), t[i].mulpdu);
+	}
+	mpa_user_free(u);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_accept_revision_2),
+		cmocka_unit_test(test_accept_mirrors_a),
+		cmocka_unit_test(test_accept_old_revisions),
+		cmocka_unit_test(test_request_byte_by_byte),
+		cmocka_unit_test(test_reject),
+		cmocka_unit_test(test_reject_in_upcall),
+		cmocka_unit_test(test_private_data_limits),
+		cmocka_unit_test(test_bad_requests),
+		cmocka_unit_test(test_data_before_reply_later),
+		cmocka_unit_test(test_request_for_markers),
+		cmocka_unit_test(test_responder_waits_for_first_fpdu),
+		cmocka_unit_test(test_bad_first_fpdu),
+		cmocka_unit_test(test_request_revision_2),
+		cmocka_unit_test(test_request_revision_1),
+		cmocka_unit_test(test_rejected),
+		cmocka_unit_test(test_bad_replies),
+		cmocka_unit_test(test_reply_before_request),
+		cmocka_unit_test(test_fpdu_behind_reply),
+		cmocka_unit_test(test_abort_in_reply),
+		cmocka_unit_test(test_handover),
+		cmocka_unit_test(test_eof_in_start_up),
+		cmocka_unit_test(test_orderly_close),
+		cmocka_unit_test(test_reset),
+		cmocka_unit_test(test_drop_input),
+		cmocka_unit_test(test_mulpdu),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mpa/startup.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* From Linux siw: peer-to-peer, IRD 1, ORD 1, RTR Write and Read. */
+static const uint8_t siw_request[] = "MPA ID Req Frame\x10\x02\x00\x04\x80\x01\xc0\x01";
+static const uint8_t siw_reply[] = "MPA ID Rep Frame\x10\x02\x00\x04\x80\x01\x80\x01";
+
+static int parse(enum mpa_frame f, const void *b, size_t len, struct mpa_start *st)
+{
+	const char *reason = NULL;
+	size_t need = 0;
+	int rc = mpa_startup_parse(f, b, len, st, &need, &reason);
+
+	if (rc < 0)
+		assert_non_null(reason);
+	if (rc == 0)
+		assert_true(need > len);
+	return rc;
+}
+
+static void test_parse_siw_request(void **state)
+{
+	struct mpa_start st;
+
+	assert_int_equal(parse(MPA_FRAME_REQUEST, siw_request, 24, &st), 24);
+	assert_int_equal(st.revision, 2);
+	assert_true(st.enhanced);
+	assert_true(st.peer_to_peer);
+	assert_int_equal(st.rtr, MPA_RTR_WRITE | MPA_RTR_READ);
+	assert_int_equal(st.ird, 1);
+	assert_int_equal(st.ord, 1);
+	assert_int_equal(st.private_len, 0);
+	assert_false(st.crc || st.markers || st.reject);
+}
+
+static void test_parse_siw_reply(void **state)
+{
+	struct mpa_start st;
+
+	assert_int_equal(parse(MPA_FRAME_REPLY, siw_reply, 24, &st), 24);
+	assert_true(st.peer_to_peer);
+	assert_int_equal(st.rtr, MPA_RTR_WRITE);
+}
+
+/* B is the second bit of the IRD word; the depths have 14 bits. */
+static void test_parse_all_flags(void **state)
+{
+	static const uint8_t b[] = "MPA ID Rep Frame\xf0\x02\x00\x06\xff\xff\xff\xfe"
+				   "hi";
+	struct mpa_start st;
+
+	assert_int_equal(parse(MPA_FRAME_REPLY, b, 26, &st), 26);
+	assert_true(st.crc && st.markers && st.reject && st.enhanced && st.peer_to_peer);
+	assert_int_equal(st.rtr, MPA_RTR_SEND | MPA_RTR_WRITE | MPA_RTR_READ);
+	assert_int_equal(st.ird, MPA_DEPTH_UNKNOWN);
+	assert_int_equal(st.ord, 0x3ffe);
+	assert_int_equal(st.private_len, 2);
+	assert_memory_equal(st.private_data, "hi", 2);
+}
+
+/* Without A, the other three MUST be ignored (RFC 6581 section 9.2). */
+static void test_parse_flags_without_a(void **state)
+{
+	static const uint8_t b[] = "MPA ID Req Frame\x10\x02\x00\x04\x40\x08\xc0\x10";
+	struct mpa_start st;
+
+	assert_int_equal(parse(MPA_FRAME_REQUEST, b, 24, &st), 24);
+	assert_false(st.peer_to_peer);
+	assert_int_equal(st.rtr, 0);
+	assert_int_equal(st.ird, 8);
+	assert_int_equal(st.ord, 16);
+}
+
+/* R in a request and reserved bits are not checked; S means nothing below revision 2. */
+static void test_parse_lenient_request(void **state)
+{
+	static const uint8_t b[] = "MPA ID Req Frame\x3f\x01\x00\x03xyz";
+	struct mpa_start st;
+
+	assert_int_equal(parse(MPA_FRAME_REQUEST, b, 23, &st), 23);
+	assert_false(st.reject);
+	assert_false(st.enhanced);
+	assert_int_equal(st.private_len, 3);
+	assert_int_equal(st.ird, MPA_DEPTH_UNKNOWN);
+}
+
+static void test_parse_revision_0(void **state)
+{
+	struct mpa_start st;
+
+	assert_int_equal(parse(MPA_FRAME_REQUEST, "MPA ID Req Frame\x40\x00\x00\x00", 20, &st), 20);
+	assert_int_equal(st.revision, 0);
+	assert_true(st.crc);
+}
+
+static void test_parse_needs_all(void **state)
+{
+	struct mpa_start st;
+
+	for (size_t len = 0; len < 24; len++)
+		assert_int_equal(parse(MPA_FRAME_REQUEST, siw_request, len, &st), 0);
+}
+
+static void test_parse_bad(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+	} bad[] = {
+		{"MPA ID Rep Frame\x00\x01\x00\x00", 20}, /* initiator meets initiator */
+		{"MPA_ID_Req_Frame\x00\x01\x00\x00", 20},
+		{"MPA ID Req Frame\x00\x03\x00\x00", 20},    /* revision 3 */
+		{"MPA ID Req Frame\x00\x01\x02\x01", 20},    /* 513 bytes */
+		{"MPA ID Req Frame\x10\x02\x00\x03xyz", 23}, /* S, but no words */
+	};
+	struct mpa_start st;
+
+	for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		assert_int_equal(parse(MPA_FRAME_REQUEST, bad[i].bytes, bad[i].len, &st), -EPROTO);
+}
+
+static void test_build_request(void **state)
+{
+	struct mpa_start st = {.revision = 2,
+		.enhanced = true,
+		.peer_to_peer = true,
+		.rtr = MPA_RTR_WRITE | MPA_RTR_READ,
+		.ird = 1,
+		.ord = 1};
+	uint8_t out[MPA_FRAME_MAX];
+
+	assert_int_equal(mpa_startup_build(MPA_FRAME_REQUEST, &st, out), 24);
+	assert_memory_equal(out, siw_request, 24);
+	st.rtr = MPA_RTR_WRITE;
+	assert_int_equal(mpa_startup_build(MPA_FRAME_REPLY, &st, out), 24);
+	assert_memory_equal(out, siw_reply, 24);
+}
+
+static void test_build_reply_all(void **state)
+{
+	struct mpa_start st = {.revision = 2,
+		.enhanced = true,
+		.crc = true,
+		.markers = true,
+		.reject = true,
+		.peer_to_peer = true,
+		.rtr = MPA_RTR_SEND,
+		.ird = 0xffff, /* more than the field holds: the largest there is */
+		.ord = 3,
+		.private_data = (const uint8_t *)"hi",
+		.private_len = 2};
+	uint8_t out[MPA_FRAME_MAX];
+
+	assert_int_equal(mpa_startup_build(MPA_FRAME_REPLY, &st, out), 26);
+	assert_memory_equal(out, "MPA ID Rep Frame\xf0\x02\x00\x06\xff\xff\x00\x03hi", 26);
+	st.peer_to_peer = false; /* then no flag may be set */
+	assert_int_equal(mpa_startup_build(MPA_FRAME_REPLY, &st, out), 26);
+	assert_memory_equal(out, "MPA ID Rep Frame\xf0\x02\x00\x06\x3f\xff\x00\x03hi", 26);
+}
+
+static void test_build_private_limits(void **state)
+{
+	uint8_t data[513] = {1}, out[MPA_FRAME_MAX];
+	struct mpa_start st = {.revision = 1, .private_data = data, .private_len = 512};
+
+	assert_int_equal(mpa_startup_build(MPA_FRAME_REQUEST, &st, out), 532);
+	st.private_len = 513;
+	assert_int_equal(mpa_startup_build(MPA_FRAME_REQUEST, &st, out), -EINVAL);
+	st = (struct mpa_start){.revision = 2, .enhanced = true, .private_data = data};
+	st.private_len = 508;
+	assert_int_equal(mpa_startup_build(MPA_FRAME_REQUEST, &st, out), 532);
+	st.private_len = 509;
+	assert_int_equal(mpa_startup_build(MPA_FRAME_REQUEST, &st, out), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parse_siw_request),
+		cmocka_unit_test(test_parse_siw_reply),
+		cmocka_unit_test(test_parse_all_flags),
+		cmocka_unit_test(test_parse_flags_without_a),
+		cmocka_unit_test(test_parse_lenient_request),
+		cmocka_unit_test(test_parse_revision_0),
+		cmocka_unit_test(test_parse_needs_all),
+		cmocka_unit_test(test_parse_bad),
+		cmocka_unit_test(test_build_request),
+		cmocka_unit_test(test_build_reply_all),
+		cmocka_unit_test(test_build_private_limits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
