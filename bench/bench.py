@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Measures everything in one run, on the same two cores, and says what came out."""
+
+import argparse
+import contextlib
+import datetime
+import json
+import os
+import platform
+import shutil
+import statistics
+import sys
+
+import measure
+import metrics
+import report
+from programs import Failure, Runner, work_directory
+from veth import Veth
+
+
+def arguments():
+    p = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
+    p.add_argument("--quick", action="store_true", help="one run of each instead of three")
+    p.add_argument("--runs", type=int, default=3, metavar="N", help="the median of N (default 3)")
+    p.add_argument("--only", default="raw,ours,idle,kernel,libfabric,ucx", metavar="LIST",
+                   help="some of raw,ours,idle,kernel,libfabric,ucx")
+    p.add_argument("--build", default="build", metavar="DIR", help="where uiwarp is built")
+    p.add_argument("--out", default="out/bench", metavar="DIR")
+    a = p.parse_args()
+    a.runs = 1 if a.quick else a.runs
+    if a.runs < 1:
+        p.error("--runs: at least 1")
+    a.only = a.only.split(",")
+    return a
+
+
+def machine(cores, build):
+    """What the figures depend on."""
+    info = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+            "kernel": platform.release(), "cores_used": cores, "cores": os.cpu_count(),
+            "load_average": os.getloadavg()[0]}
+    with open("/proc/cpuinfo", encoding="utf-8") as cpuinfo:
+        for line in cpuinfo:
+            if line.startswith("model name"):
+                info["cpu"] = line.split(":", 1)[1].strip()
+                break
+    options = os.path.join(build, "meson-info", "intro-buildoptions.json")
+    if os.path.exists(options):
+        with open(options, encoding="utf-8") as file:
+            wanted = ("buildtype", "optimization", "b_sanitize", "b_ndebug")
+            info["build"] = {o["name"]: o["value"] for o in json.load(file)
+                             if o["name"] in wanted}
+    return info
+
+
+class Session:
+    """Figures as they come; what fails or cannot be is remembered and the rest goes on."""
+
+    def __init__(self, runner):
+        self.runner = runner
+        self.runs, self.failed, self.skipped = {}, {}, {}
+
+    def skip(self, what, why):
+        if what not in self.skipped:
+            print(f"  {what}: skipped, {why}", flush=True)
+        self.skipped[what] = why
+
+    def take(self, what, function, *args):
+        print(f"  {what} ...", end=" ", flush=True)
+        try:
+            figures = function(*args)
+        except (Failure, OSError, KeyError, IndexError, ValueError) as e:
+            print(f"FAILED: {e}", flush=True)
+            self.failed[what] = str(e)
+            return
+        finally:
+            self.runner.stop_all()
+        print(", ".join(f"{k} {v:.4g}" for k, v in figures.items()), flush=True)
+        for name, value in figures.items():
+            self.runs.setdefault(name, []).append(value)
+
+
+def one_run(session, only, parts, cores):
+    for name in ("raw", "ours"):
+        if name not in only:
+            continue
+        missing = parts[name].missing()
+        if missing:
+            session.skip(name, missing)
+        elif name == "raw":
+            session.take(name, parts[name].measure)
+        else:
+            measure_ours(session, parts[name], cores)
+    if "idle" in only and not parts["ours"].missing():
+        session.take("idle", parts["ours"].measure_idle)
+    for name in ("kernel", "libfabric", "ucx"):
+        if name in only and name in parts:
+            missing = parts[name].missing() if name != "kernel" else None
+            if missing:
+                session.skip(name, missing)
+            else:
+                session.take(name, parts[name].measure)
+
+
+def measure_ours(session, ours, cores):
+    session.take("ours", ours.measure)
+    if len(cores) >= 4:
+        session.take("ib_write_lat with two cores each", ours.measure_apart, cores)
+    else:
+        session.skip("ib_write_lat with two cores each", "needs four cores")
+
+
+def measure_all(args, session, work, cores):
+    runner, build = session.runner, os.path.abspath(args.build)
+    parts = {"raw": measure.Raw(runner, work, cores, build),
+             "ours": measure.Ours(runner, work, cores, build)}
+    with contextlib.ExitStack() as stack:
+        missing = Veth.missing()
+        if not missing:
+            veth = stack.enter_context(Veth())
+            parts["kernel"] = measure.Kernel(runner, cores, build, veth)
+            parts["libfabric"] = measure.Libfabric(runner, cores, veth)
+            parts["ucx"] = measure.Ucx(runner, cores, veth)
+        elif {"kernel", "libfabric", "ucx"} & set(args.only):
+            session.skip("kernel, libfabric, ucx", missing)
+        for run in range(args.runs):
+            print(f"run {run + 1} of {args.runs}", flush=True)
+            one_run(session, args.only, parts, cores)
+
+
+def save(args, session, info):
+    median = {name: statistics.median(values) for name, values in session.runs.items()}
+    result = {"machine": info, "median": median, "runs": session.runs,
+              "units": {name: metrics.METRICS[name][1] for name in median},
+              "bars": metrics.judge(median), "skipped": session.skipped,
+              "failed": session.failed, "commands": session.runner.commands}
+    stamp = info["date"].replace(":", "").replace("+0000", "Z")
+    for name in (f"bench-{stamp}.json", "bench.json"):
+        with open(os.path.join(args.out, name), "w", encoding="utf-8") as file:
+            json.dump(result, file, indent=1)
+            file.write("\n")
+    return result
+
+
+def main():
+    args = arguments()
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        sys.exit("bench: needs two cores, one for each process")
+    os.makedirs(args.out, exist_ok=True)
+    logs = os.path.join(args.out, "logs")
+    shutil.rmtree(logs, ignore_errors=True)
+    os.makedirs(logs)
+    info = machine(cores, os.path.abspath(args.build))
+    print(f"{info.get('cpu', 'unknown CPU')}, Linux {info['kernel']}, cores {cores[0]} and "
+          f"{cores[1]}, build {info.get('build', {}).get('buildtype', 'unknown')}")
+    if info["load_average"] > 0.5:
+        print(f"note: the machine is busy (load {info['load_average']:.1f}): "
+              "figures will be worse than they could be")
+    work = work_directory()
+    session = Session(Runner(logs))
+    try:
+        measure_all(args, session, work, cores)
+    finally:
+        session.runner.stop_all()
+        shutil.rmtree(work, ignore_errors=True)
+    result = save(args, session, info)
+    print(report.table(result))
+    files = report.plots(result, args.out)
+    print("\nwritten:", ", ".join(os.path.relpath(f) for f in
+                                  [os.path.join(args.out, "bench.json")] + files))
+    print(f"commands: in {os.path.relpath(os.path.join(args.out, 'bench.json'))}, "
+          f"outputs in {os.path.relpath(logs)}/")
+    sys.exit(1 if session.failed else 0)
+
+
+if __name__ == "__main__":
+    main()

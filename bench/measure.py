@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+The measurements. Each returns a dictionary from metric to figure, in the units that metrics.py
+says, or raises Failure.
+"""
+
+import json
+import os
+import shutil
+import signal
+import time
+
+from programs import Failure, child_of, cpu_seconds, listens
+
+PORT = 7479
+
+
+class Raw:
+    """(a) The port alone: what is left when our stack costs nothing."""
+
+    def __init__(self, runner, work, cores, build):
+        self.runner, self.work, self.cores = runner, work, cores
+        self.program = os.path.join(build, "bench", "raw_port")
+
+    def missing(self):
+        return None if os.access(self.program, os.X_OK) else "bench/raw_port is not built"
+
+    def _pair(self, mode, count, length):
+        socket = os.path.join(self.work, "raw")
+        if os.path.exists(socket):
+            os.unlink(socket)
+        args = lambda role: [self.program, f"net_memif0,role={role},socket={socket},"
+                             "socket-abstract=no", mode, role, count, length]
+        server = self.runner.start(args("server"), self.cores[0], f"raw-{mode}-server")
+        self.runner.wait_until(lambda: os.path.exists(socket), server)
+        client = self.runner.start(args("client"), self.cores[1], f"raw-{mode}-client")
+        texts = self.runner.finish(client), self.runner.finish(server)
+        return json_in(texts[0 if mode == "echo" else 1])
+
+    def measure(self):
+        figures = {}
+        for length in (64, 1500):
+            echo = self._pair("echo", 200000, length)
+            figures[f"raw_lat_{length}"] = echo["rtt_us_p50"] / 2
+            one_way = self._pair("oneway", 20000000 if length == 64 else 5000000, length)
+            figures[f"raw_mpps_{length}"] = one_way["mpps"]
+            figures[f"raw_gbit_{length}"] = one_way["gbit_s"]
+        return figures
+
+
+class Ours:
+    """(b) Unmodified perftest, each process on a stack of its own, over memif."""
+
+    address = "10.77.0.1"
+
+    def __init__(self, runner, work, cores, build):
+        self.runner, self.work, self.cores = runner, work, cores
+        self.uiwarp = os.path.join(build, "tools", "uiwarp")
+
+    def missing(self):
+        if not os.access(self.uiwarp, os.X_OK):
+            return "uiwarp is not built"
+        if not shutil.which("ib_send_lat"):
+            return "perftest is not installed"
+        return None
+
+    def _stack(self, side, log):
+        role, number = ("server", 1) if side == "server" else ("client", 2)
+        socket = os.path.join(self.work, "memif")
+        settings = (f"port=net_memif0,role={role},socket={socket},socket-abstract=no",
+                    f"address=10.77.0.{number}/24", "mtu=1500", "crc=on", "log=info",
+                    f"log_file={log}")
+        command = [self.uiwarp, "run"]
+        for setting in settings:
+            command += ["--set", setting]
+        return command + ["--"]
+
+    def start(self, name, server, client, cores=None):
+        """Both programs; the client when the server's stack says that somebody listens."""
+        socket = os.path.join(self.work, "memif")
+        log = os.path.join(self.work, "server.log")
+        for path in (socket, log):
+            if os.path.exists(path):
+                os.unlink(path)
+        cores = cores or self.cores
+        s = self.runner.start(self._stack("server", log) + server, cores[0], name + "-server")
+        self.runner.wait_until(lambda: "listening" in text_of(log), s, what="does not listen")
+        c = self.runner.start(self._stack("client", os.path.join(self.work, "client.log")) + client,
+                              cores[1], name + "-client")
+        return s, c
+
+    def _perftest(self, program, options, cores=None):
+        command = [program, "-R", "-F"] + options
+        s, c = self.start(program, command, command + [self.address], cores)
+        text = self.runner.finish(c)
+        self.runner.finish(s)
+        return figures_in(text)
+
+    def _latency(self, program, count, cores=None):
+        row = self._perftest(program, ["-s", "8", "-n", str(count)], cores)
+        return {"min": row[2], "typical": row[4], "p99": row[7]}
+
+    def measure(self):
+        figures = {}
+        for name, program, count in (("send", "ib_send_lat", 200000),
+                                     ("read", "ib_read_lat", 100000),
+                                     ("write", "ib_write_lat", 2000)):
+            for what, value in self._latency(program, count).items():
+                figures[f"our_{name}_lat_{what}"] = value
+        row = self._perftest("ib_write_bw", ["-s", "8", "-n", "2000000"])
+        figures["our_write_rate_8"] = row[4]
+        row = self._perftest("ib_write_bw", ["-s", "1048576", "-n", "5000", "--report_gbits"])
+        figures["our_write_gbit_1m"] = row[3]
+        return figures
+
+    def measure_apart(self, cores):
+        """ib_write_lat with a core for each thread: the engine's beside the one that spins."""
+        row = self._latency("ib_write_lat", 100000, [f"{cores[0]},{cores[2]}",
+                                                     f"{cores[1]},{cores[3]}"])
+        return {"our_write_lat_apart": row["typical"]}
+
+    def measure_idle(self, seconds=5):
+        """
+        CPU of a server whose QP is connected and has nothing to do: its rping client is stopped.
+        """
+        s, c = self.start("rping", ["rping", "-s", "-a", self.address],
+                          ["rping", "-c", "-a", self.address])
+        pid, peer = child_of(s, "rping"), child_of(c, "rping")
+        used = cpu_seconds(pid)
+        self.runner.wait_until(lambda: cpu_seconds(pid) > used + 0.2, s, what="does nothing")
+        os.kill(peer, signal.SIGSTOP)
+        time.sleep(1)
+        begin, used = time.monotonic(), cpu_seconds(pid)
+        time.sleep(seconds)
+        share = (cpu_seconds(pid) - used) / (time.monotonic() - begin)
+        alive = s.poll() is None
+        os.kill(peer, signal.SIGCONT)
+        self.runner.stop(c)
+        self.runner.stop(s)
+        if not alive:
+            raise Failure("the idle server ended while it was watched")
+        return {"our_idle_cpu": 100 * share}
+
+
+class Kernel:
+    """(c) The kernel's TCP over veth."""
+
+    def __init__(self, runner, cores, build, veth):
+        self.runner, self.cores, self.veth = runner, cores, veth
+        self.program = os.path.join(build, "bench", "tcp_pingpong")
+
+    def _pingpong(self, *options):
+        v = self.veth
+        s = self.runner.start([self.program, "-s", "-p", PORT], self.cores[0],
+                              "tcp-server", namespace=v.server)
+        self.runner.wait_until(lambda: listens(v.server, PORT), s)
+        c = self.runner.start([self.program, "-p", PORT, *options, v.address], self.cores[1],
+                              "tcp-client", namespace=v.client)
+        text = self.runner.finish(c)
+        self.runner.finish(s)
+        return json_in(text)
+
+    def _iperf3(self):
+        v = self.veth
+        s = self.runner.start(["iperf3", "-s", "-1", "-p", PORT], self.cores[0],
+                              "iperf3-server", namespace=v.server)
+        self.runner.wait_until(lambda: listens(v.server, PORT), s)
+        c = self.runner.start(["iperf3", "-c", v.address, "-p", PORT, "-t", "3", "-J"],
+                              self.cores[1], "iperf3-client", namespace=v.client)
+        text = self.runner.finish(c)
+        self.runner.finish(s)
+        return json.loads(text)["end"]["sum_received"]["bits_per_second"] / 1e9
+
+    def measure(self):
+        figures = {
+            "tcp_lat_8": self._pingpong("-l", "8", "-n", "50000")["rtt_us_p50"] / 2,
+            "tcp_rate_8": self._pingpong("-r", "-l", "8", "-n", "2000000")["mmsg_s"],
+        }
+        if shutil.which("iperf3"):
+            figures["tcp_gbit"] = self._iperf3()
+        return figures
+
+
+class Libfabric:
+    """(d) libfabric's tcp provider: fi_pingpong."""
+
+    def __init__(self, runner, cores, veth):
+        self.runner, self.cores, self.veth = runner, cores, veth
+
+    @staticmethod
+    def missing():
+        return None if shutil.which("fi_pingpong") else "libfabric-bin is not installed"
+
+    def _pingpong(self, size, count):
+        v = self.veth
+        command = ["fi_pingpong", "-p", "tcp", "-e", "msg", "-I", count, "-S", size,
+                   "-B", PORT + 1, "-P", PORT + 1]
+        s = self.runner.start(command[:-2], self.cores[0], "fi-server", namespace=v.server)
+        self.runner.wait_until(lambda: listens(v.server, PORT + 1), s)
+        c = self.runner.start(command[:-4] + command[-2:] + [v.address], self.cores[1],
+                              "fi-client", namespace=v.client)
+        text = self.runner.finish(c)
+        self.runner.finish(s)
+        row = text.strip().splitlines()[-1].split()
+        return float(row[6]), float(row[5]) * 8 / 1000
+
+    def measure(self):
+        return {"fi_lat_8": self._pingpong(8, 20000)[0],
+                "fi_gbit_1m": self._pingpong(1048576, 2000)[1]}
+
+
+class Ucx:
+    """(d) UCX over tcp: ucx_perftest."""
+
+    def __init__(self, runner, cores, veth):
+        self.runner, self.cores, self.veth = runner, cores, veth
+
+    @staticmethod
+    def missing():
+        return None if shutil.which("ucx_perftest") else "ucx-utils is not installed"
+
+    def _perftest(self, test, size, count):
+        v = self.veth
+        env = {"UCX_TLS": "tcp", "UCX_NET_DEVICES": "veth0"}
+        command = ["ucx_perftest", "-p", PORT + 2]
+        s = self.runner.start(command, self.cores[0], "ucx-server", env, v.server)
+        self.runner.wait_until(lambda: listens(v.server, PORT + 2), s)
+        c = self.runner.start(command + [v.address, "-t", test, "-s", size, "-n", count, "-f"],
+                              self.cores[1], "ucx-client", env, v.client)
+        text = self.runner.finish(c)
+        self.runner.finish(s)
+        # iterations, latency (typical, average, overall), MB/s (2), messages/s (2)
+        return [float(x) for x in text.splitlines()[-1].replace("Final:", "").split()]
+
+    def measure(self):
+        return {"ucx_lat_8": self._perftest("tag_lat", 8, 50000)[1],
+                "ucx_rate_8": self._perftest("ucp_put_bw", 8, 500000)[-1] / 1e6,
+                "ucx_gbit_1m": self._perftest("ucp_put_bw", 1048576, 3000)[-3] * 8 * 1.048576 / 1e3}
+
+
+def text_of(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+def json_in(text):
+    """The last line that is an object."""
+    for line in reversed(text.splitlines()):
+        if line.startswith("{"):
+            return json.loads(line)
+    raise Failure(f"no figures in: {text.strip()[-200:]!r}")
+
+
+def figures_in(text):
+    """perftest's last row of figures."""
+    rows = []
+    for line in text.splitlines():
+        words = line.split()
+        try:
+            rows.append([float(w) for w in words])
+        except ValueError:
+            continue
+    rows = [row for row in rows if len(row) >= 5]
+    if not rows:
+        raise Failure(f"perftest printed no figures: {text.strip()[-200:]!r}")
+    return rows[-1]

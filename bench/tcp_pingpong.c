@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the kernel's TCP does with small messages, to compare with: a ping-pong, and a stream of
+ * small sends. Both ends poll, as ib_send_lat's do. The client prints one line of JSON.
+ *
+ *     tcp_pingpong -s [-p PORT]                        serve one client
+ *     tcp_pingpong [-p PORT] [-r] [-l BYTES] [-n COUNT] HOST
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_SIZE 65536
+#define WARM_UP  1000
+
+struct job {
+	uint32_t rate; /**< 1: a stream of messages; 0: ping-pong */
+	uint32_t size; /**< bytes of each */
+	uint32_t count;
+};
+
+static uint8_t buffer[MAX_SIZE];
+
+static void die(const char *what)
+{
+	fprintf(stderr, "tcp_pingpong: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void send_all(int fd, const void *p, size_t n)
+{
+	const uint8_t *b = p;
+
+	while (n) {
+		ssize_t done = send(fd, b, n, MSG_NOSIGNAL);
+
+		if (done < 0)
+			die("send");
+		b += done;
+		n -= (size_t)done;
+	}
+}
+
+static void recv_all(int fd, void *p, size_t n)
+{
+	uint8_t *b = p;
+
+	while (n) {
+		ssize_t done = recv(fd, b, n, MSG_DONTWAIT);
+
+		if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+			continue;
+		if (done <= 0)
+			die("recv");
+		b += done;
+		n -= (size_t)done;
+	}
+}
+
+static void set_nodelay(int fd)
+{
+	int on = 1;
+
+	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on))
+		die("TCP_NODELAY");
+}
+
+static void echo(int fd, const struct job *j)
+{
+	set_nodelay(fd);
+	for (uint32_t i = 0; i < j->count + WARM_UP; i++) {
+		recv_all(fd, buffer, j->size);
+		send_all(fd, buffer, j->size);
+	}
+}
+
+static void drain(int fd, const struct job *j)
+{
+	uint64_t left = (uint64_t)j->count * j->size;
+
+	while (left) {
+		size_t n = left < sizeof buffer ? (size_t)left : sizeof buffer;
+		ssize_t done = recv(fd, buffer, n, 0);
+
+		if (done <= 0)
+			die("recv");
+		left -= (uint64_t)done;
+	}
+	send_all(fd, buffer, 1);
+}
+
+static void serve(uint16_t port)
+{
+	struct sockaddr_in6 a = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+	int on = 1, listener = socket(AF_INET6, SOCK_STREAM, 0), fd;
+	struct job j;
+
+	if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) ||
+		bind(listener, (struct sockaddr *)&a, sizeof a) || listen(listener, 1))
+		die("listen");
+	fd = accept(listener, NULL, NULL);
+	if (fd < 0)
+		die("accept");
+	recv_all(fd, &j, sizeof j);
+	if (!j.size || j.size > MAX_SIZE) {
+		errno = EINVAL;
+		die("job");
+	}
+	if (j.rate)
+		drain(fd, &j);
+	else
+		echo(fd, &j);
+	close(fd);
+	close(listener);
+}
+
+static int connect_to(const char *host, const char *port)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
+	int fd, err = getaddrinfo(host, port, &hints, &list);
+
+	if (err) {
+		fprintf(stderr, "tcp_pingpong: %s: %s\n", host, gai_strerror(err));
+		exit(1);
+	}
+	fd = socket(list->ai_family, SOCK_STREAM, 0);
+	if (fd < 0 || connect(fd, list->ai_addr, list->ai_addrlen))
+		die("connect");
+	freeaddrinfo(list);
+	return fd;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void ping(int fd, const struct job *j)
+{
+	uint64_t *t = malloc(j->count * sizeof *t);
+
+	if (!t)
+		die("malloc");
+	set_nodelay(fd);
+	for (uint32_t i = 0; i < j->count + WARM_UP; i++) {
+		uint64_t begin = now_ns();
+
+		send_all(fd, buffer, j->size);
+		recv_all(fd, buffer, j->size);
+		if (i >= WARM_UP)
+			t[i - WARM_UP] = now_ns() - begin;
+	}
+	qsort(t, j->count, sizeof *t, compare);
+	printf("{\"size\": %u, \"count\": %u, \"rtt_us_min\": %.3f, \"rtt_us_p50\": %.3f, "
+	       "\"rtt_us_p99\": %.3f}\n",
+		j->size, j->count, (double)t[0] / 1e3, (double)t[j->count / 2] / 1e3,
+		(double)t[(uint64_t)j->count * 99 / 100] / 1e3);
+	free(t);
+}
+
+/* With Nagle's algorithm on, which is the kernel's best for this. */
+static void stream(int fd, const struct job *j)
+{
+	uint64_t begin = now_ns();
+	double seconds;
+
+	for (uint32_t i = 0; i < j->count; i++)
+		send_all(fd, buffer, j->size);
+	recv_all(fd, buffer, 1);
+	seconds = (double)(now_ns() - begin) / 1e9;
+	printf("{\"size\": %u, \"count\": %u, \"mmsg_s\": %.4f, \"gbit_s\": %.4f}\n", j->size,
+		j->count, j->count / seconds / 1e6, 8.0 * j->count * j->size / seconds / 1e9);
+}
+
+int main(int argc, char **argv)
+{
+	struct job j = {.size = 8, .count = 20000};
+	const char *port = "7471";
+	bool server = false;
+	int c, fd;
+
+	while ((c = getopt(argc, argv, "srp:l:n:")) != -1) {
+		switch (c) {
+		case 's':
+			server = true;
+			break;
+		case 'r':
+			j.rate = 1;
+			break;
+		case 'p':
+			port = optarg;
+			break;
+		case 'l':
+			j.size = (uint32_t)strtoul(optarg, NULL, 10);
+			break;
+		case 'n':
+			j.count = (uint32_t)strtoul(optarg, NULL, 10);
+			break;
+		default:
+			return 2;
+		}
+	}
+	if (server) {
+		serve((uint16_t)strtoul(port, NULL, 10));
+		return 0;
+	}
+	if (optind != argc - 1 || !j.size || j.size > MAX_SIZE || !j.count) {
+		fprintf(stderr, "usage: tcp_pingpong -s [-p PORT]\n"
+				"       tcp_pingpong [-p PORT] [-r] [-l BYTES] [-n COUNT] HOST\n");
+		return 2;
+	}
+	fd = connect_to(argv[optind], port);
+	send_all(fd, &j, sizeof j);
+	if (j.rate)
+		stream(fd, &j);
+	else
+		ping(fd, &j);
+	close(fd);
+	return 0;
+}
