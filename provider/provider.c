@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What one process has of everything here: the configuration, the stack, the device and its
- * CM. The only mutable globals of the project are in this file.
+ * What one process has: a configuration, the stack that it asks for, the device on it and its CM.
+ * They live until the process ends; stack.c sees to what peers have yet to be told then.
  */
 #include "provider/provider.h"
 
@@ -21,33 +21,11 @@ static struct {
 	struct ucma *ucma;
 } process;
 
-void provider_own_thread(void)
-{
-	if (process.host != NULL)
-		process.host->own_thread();
-}
-
 /* The engine's thread did not come along, and its locks may have been held. */
 static void orphan_child(void)
 {
 	if (process.device != NULL)
 		atomic_store_explicit(&process.device->orphan, true, memory_order_relaxed);
-}
-
-/*
- * By atexit(), which runs before any library is torn down, DPDK's drivers among them. What the
- * program has not destroyed stays allocated; the connections are ended by stack_close().
- */
-static void at_exit(void)
-{
-	struct device *d = process.device;
-
-	if (d == NULL || atomic_load_explicit(&d->orphan, memory_order_relaxed))
-		return;
-	/* No upcalls into a program that is leaving. */
-	rnic_set_event_handler(d->rnic, NULL, NULL);
-	process.device = NULL;
-	stack_close(d->stack);
 }
 
 /* One sentence, once. */
@@ -102,7 +80,6 @@ static int start(const struct provider_host *host, struct ibv_device **device)
 	if (rc != 0)
 		return rc;
 	pthread_atfork(NULL, NULL, orphan_child);
-	atexit(at_exit);
 	*device = &process.device->ibv;
 	return 0;
 }

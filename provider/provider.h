@@ -21,8 +21,6 @@
 
 /** What the shim gives to the provider. */
 struct provider_host {
-	/** The calling thread is the provider's own: its calls go past the shim, for good. */
-	void (*own_thread)(void);
 	/** A function of the real libibverbs, or NULL. */
 	void *(*real_verbs)(const char *name);
 };
@@ -92,11 +90,5 @@ struct provider {
 
 /** The one symbol that libuiwarp.so exports. @return NULL for another version. */
 const struct provider *uiwarp_provider(uint32_t version);
-
-/**
- * For the provider's own threads (the engine's, the EAL's): call it first, so that verbs called by
- * a driver in rte_eal_init() reach the real library and never come back to us.
- */
-void provider_own_thread(void);
 
 #endif

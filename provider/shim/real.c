@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef void *dlsym_fn(void *, const char *);
 typedef void *dlvsym_fn(void *, const char *, const char *);
@@ -115,4 +116,16 @@ bool shim_in_libibverbs(const void *address)
 
 	return known != NULL && dladdr(known, &theirs) != 0 && dladdr(address, &its) != 0 &&
 	       theirs.dli_fbase == its.dli_fbase;
+}
+
+bool shim_is_below(const void *address)
+{
+	const char *name;
+	Dl_info info;
+
+	if (dladdr(address, &info) == 0 || info.dli_fname == NULL)
+		return false;
+	name = strrchr(info.dli_fname, '/');
+	name = name == NULL ? info.dli_fname : name + 1;
+	return strncmp(name, "librte_", 7) == 0 || strncmp(name, "libuiwarp.", 10) == 0;
 }

@@ -60,6 +60,9 @@ void *shim_dlvsym(void *handle, const char *name, const char *version);
 /** True when @p address lies in libibverbs. */
 bool shim_in_libibverbs(const void *address);
 
+/** True when @p address lies in libuiwarp.so or in a library of DPDK. */
+bool shim_is_below(const void *address);
+
 /* ---- elf.c ------------------------------------------------------------------------------- */
 
 /**

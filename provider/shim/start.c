@@ -74,11 +74,6 @@ bool shim_configured(void)
 	return state == STATE_WAITING || state == STATE_RUNNING;
 }
 
-static void own_thread(void)
-{
-	inside = 1;
-}
-
 static void after_fork(void)
 {
 	atomic_store_explicit(&shim.orphan, true, memory_order_relaxed);
@@ -113,8 +108,7 @@ static void *load_provider(void)
 
 static int start(void)
 {
-	static const struct provider_host host = {
-		.own_thread = own_thread, .real_verbs = shim_find_verbs};
+	static const struct provider_host host = {.real_verbs = shim_find_verbs};
 	const struct provider *(*entry)(uint32_t);
 	struct ibv_device *device = NULL;
 	void *h = load_provider();

@@ -118,6 +118,7 @@ static void fill_port(const struct device *d, struct ibv_port_attr *a)
 	a->gid_tbl_len = 1;
 	a->pkey_tbl_len = 1;
 	a->port_cap_flags = IBV_PORT_CM_SUP;
+	a->max_vl_num = 1;
 	a->max_msg_sz = rnic_get_limits(d->rnic)->max_message;
 	/* Physical port state of InfiniBand: 5 is LinkUp, 3 is Disabled. */
 	a->phys_state = up ? 5 : 3;
