@@ -9,7 +9,7 @@
 void test_eal_init(void)
 {
 	static int done;
-	char *argv[] = {"test", "--no-huge", "-m", "64", "--no-pci", "--no-shconf", "--no-telemetry",
+	char *argv[] = {"test", "--no-huge", "-m", "256", "--no-pci", "--no-shconf", "--no-telemetry",
 		"--log-level=error", "--iova-mode=va", "-l", "0", NULL};
 
 	if (done)

@@ -5,7 +5,7 @@
 
 #include <rte_mbuf.h>
 
-/** Start the EAL once per process, with 64 MiB of ordinary memory. Exits with a message on failure. */
+/** Start the EAL once per process, with 256 MiB of ordinary memory. Exits with a message on failure. */
 void test_eal_init(void);
 
 /** A pool of @p n mbufs with @p room bytes of data each after RTE_PKTMBUF_HEADROOM. */

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/rdma_pair.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PORT  7174
+#define DEPTH 64
+
+static void must(int r, const char *what)
+{
+	if (r < 0) {
+		fprintf(stderr, "rdma_pair: %s: %s\n", what, strerror(-r));
+		abort();
+	}
+}
+
+static void side_event(const struct rnic_ep_event *ev)
+{
+	struct rdma_side *side = ev->context;
+
+	switch (ev->type) {
+	case RNIC_EP_CONNECT_REQUEST:
+		side->request = ev->request;
+		break;
+	case RNIC_EP_ESTABLISHED:
+		side->established = true;
+		break;
+	case RNIC_EP_DISCONNECTED:
+		side->disconnected = true;
+		break;
+	case RNIC_EP_ADDR_RESOLVED:
+		break;
+	default:
+		side->failed = true;
+	}
+}
+
+static void side_create(struct rdma_side *d, size_t size)
+{
+	struct rnic *r = sim_host_rnic(d->host);
+	struct rnic_qp_init init = {.max_send_wr = DEPTH,
+		.max_recv_wr = DEPTH,
+		.max_send_sge = 1,
+		.max_recv_sge = 1,
+		.sq_sig_all = true};
+
+	d->buf = calloc(1, size);
+	must(d->buf ? 0 : -12, "buffer");
+	must(rnic_pd_alloc(r, &d->pd), "pd");
+	must(rnic_mr_reg(d->pd, d->buf, size, (uintptr_t)d->buf,
+		     RNIC_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_READ,
+		     &d->mr),
+		"mr");
+	must(rnic_cq_create(r, 4 * DEPTH, NULL, NULL, &d->cq), "cq");
+	init.send_cq = init.recv_cq = d->cq;
+	must(rnic_qp_create(d->pd, &init, &d->qp), "qp");
+	must(rnic_qp_modify(d->qp, RNIC_QP_STATE | RNIC_QP_ACCESS,
+		     &(struct rnic_qp_attr){.state = RNIC_QP_INIT,
+			     .access = RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_READ}),
+		"modify");
+	must(rnic_ep_create(r, side_event, d, &d->ep), "ep");
+}
+
+void rdma_pair_create(struct rdma_pair *p, struct sim *s, const struct sim_link_config *link,
+	bool v6, size_t size)
+{
+	memset(p, 0, sizeof *p);
+	p->sim = s;
+	p->size = size;
+	p->a.host = sim_host_create(
+		s, &(struct sim_host_config){.address = v6 ? "fd00::1/64" : "10.0.0.1/24"});
+	p->b.host = sim_host_create(
+		s, &(struct sim_host_config){.address = v6 ? "fd00::2/64" : "10.0.0.2/24"});
+	sim_join(p->a.host, p->b.host, link);
+	side_create(&p->a, size);
+	side_create(&p->b, size);
+}
+
+static bool have_request(void *ctx)
+{
+	struct rdma_pair *p = ctx;
+
+	return p->b.request || p->a.failed;
+}
+
+static bool have_connection(void *ctx)
+{
+	struct rdma_pair *p = ctx;
+
+	return (p->a.established && p->b.established) || p->a.failed;
+}
+
+bool rdma_pair_connect(struct rdma_pair *p, uint64_t limit)
+{
+	struct ip_endpoint to = {.port = PORT};
+	struct rnic_conn_param cp = {.qp = p->a.qp, .ird = 4, .ord = 4};
+	unsigned prefix;
+
+	ip_addr_get(sim_host_ip(p->b.host), 0, &to.addr, &prefix);
+	must(rnic_ep_bind(p->b.ep, &to, false, false), "bind");
+	must(rnic_ep_listen(p->b.ep, 4), "listen");
+	must(rnic_ep_resolve(p->a.ep, &to), "resolve");
+	must(rnic_ep_connect(p->a.ep, &cp), "connect");
+	if (!sim_run(p->sim, limit, have_request, p) || p->a.failed)
+		return false;
+	rnic_ep_set_context(p->b.request, side_event, &p->b);
+	cp.qp = p->b.qp;
+	must(rnic_ep_accept(p->b.request, &cp), "accept");
+	return sim_run(p->sim, limit, have_connection, p) && !p->a.failed;
+}
+
+void rdma_post(struct rdma_pair *p, struct rdma_side *from, enum rdmap_wr_op op, size_t local,
+	size_t remote, uint32_t len)
+{
+	struct rdma_side *to = from == &p->a ? &p->b : &p->a;
+	struct rdmap_wqe *w;
+
+	must(rnic_sq_begin(from->qp), "post_send");
+	w = rnic_sq_next(from->qp);
+	must(w ? 0 : -12, "send queue full");
+	w->op = op;
+	w->flags = RDMAP_WR_SIGNALED;
+	w->length = len;
+	w->remote_to = (uintptr_t)to->buf + remote;
+	w->remote_stag = rnic_mr_stag(to->mr);
+	w->num_sge = 1;
+	w->sge[0] = (struct rdmap_sge){(uintptr_t)from->buf + local, len, rnic_mr_stag(from->mr)};
+	rnic_sq_commit(from->qp);
+	rnic_sq_end(from->qp);
+}
+
+void rdma_post_recv(struct rdma_side *side, size_t offset, uint32_t len)
+{
+	struct rdmap_rqe *w;
+
+	must(rnic_rq_begin(side->qp), "post_recv");
+	w = rnic_rq_next(side->qp);
+	must(w ? 0 : -12, "receive queue full");
+	w->length = len;
+	w->num_sge = 1;
+	w->sge[0] = (struct rdmap_sge){(uintptr_t)side->buf + offset, len, rnic_mr_stag(side->mr)};
+	rnic_rq_commit(side->qp);
+	rnic_rq_end(side->qp);
+}
+
+struct waiting {
+	struct rdma_side *side;
+	unsigned left;
+	bool bad;
+};
+
+static bool collect(void *ctx)
+{
+	struct waiting *w = ctx;
+	struct rnic_wc wc;
+
+	while (w->left && rnic_cq_poll(w->side->cq, 1, &wc) == 1) {
+		w->left--;
+		if (wc.wc.status != RDMAP_WC_SUCCESS)
+			w->bad = true;
+	}
+	return !w->left || w->bad;
+}
+
+bool rdma_complete(struct rdma_pair *p, struct rdma_side *side, unsigned n, uint64_t limit)
+{
+	struct waiting w = {.side = side, .left = n};
+
+	return sim_run(p->sim, limit, collect, &w) && !w.bad;
+}
+
+static void side_destroy(struct rdma_side *d)
+{
+	rnic_ep_destroy(d->ep);
+	if (d->request)
+		rnic_ep_destroy(d->request);
+	must(rnic_qp_destroy(d->qp), "destroy qp");
+	must(rnic_cq_destroy(d->cq), "destroy cq");
+	must(rnic_mr_dereg(d->mr), "dereg");
+	must(rnic_pd_dealloc(d->pd), "dealloc pd");
+	free(d->buf);
+}
+
+void rdma_pair_destroy(struct rdma_pair *p)
+{
+	side_destroy(&p->a);
+	side_destroy(&p->b);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file rdma_pair.h
+ * Two simulated hosts with one connected QP each and a registered buffer: the stage for tests
+ * that want RDMA over a bad path.
+ */
+#ifndef TESTS_SIM_RDMA_PAIR_H
+#define TESTS_SIM_RDMA_PAIR_H
+
+#include "rnic/ep.h"
+#include "sim/sim.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rdma_side {
+	struct sim_host *host;
+	struct rnic_pd *pd;
+	struct rnic_cq *cq;
+	struct rnic_qp *qp;
+	struct rnic_mr *mr;
+	struct rnic_ep *ep, *request;
+	uint8_t *buf;
+	bool established, disconnected, failed;
+};
+
+struct rdma_pair {
+	struct sim *sim;
+	struct rdma_side a, b; /**< a connects, b listens */
+	size_t size;
+};
+
+/** Hosts on 10.0.0.0/24, or fd00::/64 with @p v6, buffers of @p size bytes. */
+void rdma_pair_create(struct rdma_pair *p, struct sim *s, const struct sim_link_config *link,
+	bool v6, size_t size);
+
+/** Connect the QPs. @return false if that did not happen within @p limit ns. */
+bool rdma_pair_connect(struct rdma_pair *p, uint64_t limit);
+
+/** Post one signalled operation on a side; remote offset and length in the other's buffer. */
+void rdma_post(struct rdma_pair *p, struct rdma_side *from, enum rdmap_wr_op op, size_t local,
+	size_t remote, uint32_t len);
+void rdma_post_recv(struct rdma_side *side, size_t offset, uint32_t len);
+
+/** Run until @p n completions came on @p side, all good. @return false at the limit or on error. */
+bool rdma_complete(struct rdma_pair *p, struct rdma_side *side, unsigned n, uint64_t limit);
+
+/** Tear everything down but the simulation. */
+void rdma_pair_destroy(struct rdma_pair *p);
+
+#endif

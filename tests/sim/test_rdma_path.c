@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** RDMA between two whole hosts over good, lossy, reordering, duplicating and corrupting paths. */
+#include "sim/rdma_pair.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#define SIZE (4u << 20)
+
+struct path {
+	const char *name;
+	bool v6;
+	struct sim_link_config link;
+};
+
+static const struct path paths[] = {
+	{"clean", false, {.rate = 10000000000, .delay = 10 * SIM_US}},
+	{"clean v6", true, {.rate = 10000000000, .delay = 10 * SIM_US}},
+	{"long", false, {.rate = 1000000000, .delay = 50 * SIM_MS, .queue = 16 << 20}},
+	{"loss", false, {.rate = 1000000000, .delay = SIM_MS, .loss_ppm = 10000}},
+	{"loss v6", true, {.rate = 1000000000, .delay = SIM_MS, .loss_ppm = 10000}},
+	{"reorder", false,
+		{.rate = 1000000000,
+			.delay = SIM_MS,
+			.reorder_ppm = 20000,
+			.reorder_delay = SIM_MS / 2}},
+	{"duplicate", false, {.rate = 1000000000, .delay = SIM_MS, .duplicate_ppm = 20000}},
+	{"corrupt", false, {.rate = 1000000000, .delay = SIM_MS, .corrupt_ppm = 5000}},
+	{"everything", false,
+		{.rate = 200000000,
+			.delay = 5 * SIM_MS,
+			.loss_ppm = 5000,
+			.reorder_ppm = 10000,
+			.reorder_delay = 3 * SIM_MS,
+			.duplicate_ppm = 5000,
+			.corrupt_ppm = 2000}},
+};
+
+static void fill(uint8_t *p, size_t n, uint32_t x)
+{
+	while (n--) {
+		x = x * 1664525 + 1013904223;
+		*p++ = (uint8_t)(x >> 24);
+	}
+}
+
+static void write_read_send(struct rdma_pair *p)
+{
+	fill(p->a.buf, SIZE / 2, 1);
+	rdma_post(p, &p->a, RDMAP_WR_WRITE, 0, 0, SIZE / 2);
+	rdma_post(p, &p->a, RDMAP_WR_READ, SIZE / 2, 0, SIZE / 4);
+	assert_true(rdma_complete(p, &p->a, 2, 120 * SIM_S));
+	assert_memory_equal(p->a.buf, p->b.buf, SIZE / 2);
+	assert_memory_equal(p->a.buf + SIZE / 2, p->b.buf, SIZE / 4);
+
+	rdma_post_recv(&p->b, SIZE / 2, SIZE / 2);
+	rdma_post_recv(&p->a, SIZE / 2, SIZE / 2);
+	fill(p->a.buf, SIZE / 4, 2);
+	rdma_post(p, &p->a, RDMAP_WR_SEND, 0, 0, SIZE / 4);
+	assert_true(rdma_complete(p, &p->b, 1, 120 * SIM_S));
+	assert_memory_equal(p->a.buf, p->b.buf + SIZE / 2, SIZE / 4);
+	assert_true(rdma_complete(p, &p->a, 1, 120 * SIM_S));
+	rdma_post(p, &p->b, RDMAP_WR_SEND, SIZE / 2, 0, 0);
+	assert_true(rdma_complete(p, &p->a, 1, 120 * SIM_S));
+}
+
+static void run_path(void **state)
+{
+	const struct path *path = *state;
+	struct sim *s = sim_create(42);
+	struct rdma_pair p;
+
+	rdma_pair_create(&p, s, &path->link, path->v6, SIZE);
+	assert_true(rdma_pair_connect(&p, 30 * SIM_S));
+	write_read_send(&p);
+	rnic_ep_disconnect(p.a.ep);
+	sim_run(s, 120 * SIM_S, NULL, NULL);
+	assert_true(p.a.disconnected);
+	assert_true(p.b.disconnected);
+	rdma_pair_destroy(&p);
+	sim_run(s, 120 * SIM_S, NULL, NULL);
+	sim_destroy(s);
+}
+
+/** The peer vanishes in the middle of a transfer: both sides learn it and flush. */
+static void vanish(void **state)
+{
+	struct sim *s = sim_create(7);
+	struct rdma_pair p;
+
+	rdma_pair_create(&p, s, &paths[0].link, false, SIZE);
+	assert_true(rdma_pair_connect(&p, 30 * SIM_S));
+	rdma_post(&p, &p.a, RDMAP_WR_WRITE, 0, 0, SIZE);
+	rdma_post(&p, &p.a, RDMAP_WR_READ, 0, 0, SIZE);
+	sim_link(p.a.host)->loss_ppm = sim_link(p.b.host)->loss_ppm = 1000000;
+	assert_false(rdma_complete(&p, &p.a, 2, 600 * SIM_S));
+	assert_true(p.a.disconnected);
+	assert_int_equal(rnic_qp_get_state(p.a.qp), RNIC_QP_ERROR);
+	rdma_pair_destroy(&p);
+	sim_destroy(s);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[sizeof paths / sizeof paths[0] + 1];
+	size_t n = sizeof paths / sizeof paths[0];
+
+	for (size_t i = 0; i < n; i++)
+		tests[i] = (struct CMUnitTest){.name = paths[i].name,
+			.test_func = run_path,
+			.initial_state = (void *)&paths[i]};
+	tests[n] = (struct CMUnitTest){.name = "vanish", .test_func = vanish};
+	return _cmocka_run_group_tests("rdma_path", tests, n + 1, NULL, NULL);
+}
