@@ -9,11 +9,13 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_log.h>
+#include <rte_random.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -262,6 +264,7 @@ static int eal_init(const struct port_config *cfg, struct port_error *e)
 	struct clock_sample sample = clock_sample_now();
 	FILE *before = rte_log_get_stream(), *log;
 	char reason[400];
+	uint64_t seed;
 	int r;
 
 	r = args_build(&a, cfg, e);
@@ -281,6 +284,10 @@ static int eal_init(const struct port_config *cfg, struct port_error *e)
 		rmdir(rte_eal_get_runtime_dir());
 		eal.state = EAL_OURS;
 		eal.sample = sample;
+		/* DPDK drew its seed when it was loaded. Drivers make up MAC addresses of it, and
+		 * those of two processes forked since then must differ. */
+		if (getrandom(&seed, sizeof seed, 0) == sizeof seed)
+			rte_srand(seed);
 		eal_log_reason(reason, sizeof reason);
 		return 0;
 	} else if (a.error == EALREADY && !eal.failed) {
