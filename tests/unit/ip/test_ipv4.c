@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host.h"
+
+#include "base/bytes.h"
+
+#define ETH     "02 00 00 00 00 01 02 00 00 00 00 02 08 00 "
+#define SEGMENT "00 01 00 02 00 00 00 03 00 00 00 04 50 02 10 00 00 00 00 00 "
+
+static void input_fixed(struct host *h, const char *hex, unsigned piece)
+{
+	struct bytes b = bytes(hex);
+
+	fix_v4(&b);
+	host_input(h, &b, piece);
+}
+
+static void expect_dropped(struct host *h, const char *hex)
+{
+	input_fixed(h, hex, 0);
+	assert_int_equal(h->n_rx, 0);
+	host_expect_nothing(h);
+}
+
+static void segment_goes_up_without_its_header(void **state)
+{
+	struct host *h = host_new_v4();
+
+	/* ECN CE, TTL 1, padded to 60 bytes. */
+	input_fixed(h,
+		ETH "45 03 00 28 12 34 40 00 01 06 00 00 0a 00 00 02 0a 00 00 01" SEGMENT
+		    "ee ee ee ee ee ee",
+		0);
+	assert_int_equal(h->n_rx, 1);
+	assert_int_equal(h->rx[0]->pkt_len, 20);
+	assert_int_equal(h->rx_info[0].tos, 3);
+	assert_int_equal(h->rx_info[0].ttl, 1);
+	assert_false(h->rx_info[0].l4_cksum_good || h->rx_info[0].l4_cksum_bad);
+	assert_false(h->rx_info[0].from_self);
+	assert_int_equal(rte_pktmbuf_mtod(h->rx[0], uint8_t *)[3], 2);
+	assert_int_equal(h->rx_info[0].src.b[15], 2);
+	assert_int_equal(h->rx_info[0].dst.b[15], 1);
+	host_free(h);
+}
+
+static void pieces_become_contiguous_at_the_front(void **state)
+{
+	struct host *h = host_new_v4();
+	struct bytes b =
+		bytes(ETH "45 00 00 64 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01" SEGMENT);
+
+	for (unsigned i = 0; i < 60; i++)
+		bytes_add(&b, "aa");
+	fix_v4(&b);
+	for (unsigned piece = 1; piece < 100; piece += 3) {
+		host_input(h, &b, piece);
+		assert_int_equal(h->n_rx, 1);
+		assert_int_equal(h->rx[0]->pkt_len, 80);
+		assert_true(h->rx[0]->data_len >= 60);
+		assert_int_equal(
+			ip_l4_cksum(&h->rx_info[0].src, &h->rx_info[0].dst, 6, h->rx[0], 0), 0);
+		host_forget(h);
+	}
+	host_free(h);
+}
+
+static void port_flags_are_believed(void **state)
+{
+	struct host *h = host_new_v4();
+	struct bytes b =
+		bytes(ETH "45 00 00 28 12 34 40 00 40 06 de ad 0a 00 00 02 0a 00 00 01" SEGMENT);
+	static const uint64_t flags[] = {
+		RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_GOOD,
+		RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_BAD,
+		RTE_MBUF_F_RX_IP_CKSUM_BAD,
+	};
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(h->pool);
+
+		memcpy(rte_pktmbuf_append(m, (uint16_t)b.len), b.b, b.len);
+		m->ol_flags = flags[i];
+		(void)ip_input(h->ip, &m, 1, h->now);
+	}
+	assert_int_equal(h->n_rx, 2);
+	assert_true(h->rx_info[0].l4_cksum_good && !h->rx_info[0].l4_cksum_bad);
+	assert_true(h->rx_info[1].l4_cksum_bad && !h->rx_info[1].l4_cksum_good);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_cksum, 1);
+	host_input(h, &b, 0); /* without a word from the port: verified, and wrong */
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_cksum, 2);
+	host_free(h);
+}
+
+static void bad_headers(void **state)
+{
+	struct host *h = host_new_v4();
+
+	host_input_hex(
+		h, ETH "45 00 00 28 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00"); /* short */
+	expect_dropped(
+		h, ETH "65 00 00 28 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01" SEGMENT);
+	expect_dropped(
+		h, ETH "45 00 00 29 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01" SEGMENT);
+	host_input_hex(
+		h, ETH "45 00 00 13 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01" SEGMENT);
+	host_input_hex(
+		h, ETH "44 00 00 28 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01" SEGMENT);
+	host_input_hex(
+		h, ETH "4f 00 00 28 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01" SEGMENT);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 6);
+	assert_int_equal(h->n_rx, 0);
+	host_expect_nothing(h);
+	host_free(h);
+}
+
+static void options_are_skipped_but_source_routes_refused(void **state)
+{
+	struct host *h = host_new_v4();
+
+	/* Router alert, NOPs, end of list with rubbish behind it. */
+	input_fixed(h,
+		ETH "46 00 00 2c 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01"
+		    "94 04 00 00" SEGMENT,
+		0);
+	input_fixed(h,
+		ETH "46 00 00 2c 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01"
+		    "01 01 00 99" SEGMENT,
+		0);
+	assert_int_equal(h->n_rx, 2);
+	assert_int_equal(h->rx[0]->pkt_len, 20);
+	assert_int_equal(rte_pktmbuf_mtod(h->rx[1], uint8_t *)[3], 2);
+	host_forget(h);
+	/* Loose and strict source route; lengths 0, 1, beyond the header; cut off. */
+	expect_dropped(h, ETH "47 00 00 30 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01"
+			      "83 07 04 0a 00 00 03 00" SEGMENT);
+	expect_dropped(h, ETH "47 00 00 30 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01"
+			      "89 07 04 0a 00 00 03 00" SEGMENT);
+	expect_dropped(h, ETH "46 00 00 2c 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01"
+			      "94 00 00 00" SEGMENT);
+	expect_dropped(h, ETH "46 00 00 2c 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01"
+			      "94 01 00 00" SEGMENT);
+	expect_dropped(h, ETH "46 00 00 2c 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01"
+			      "94 05 00 00" SEGMENT);
+	expect_dropped(h, ETH "46 00 00 2c 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01"
+			      "01 01 01 94" SEGMENT);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 6);
+	host_free(h);
+}
+
+static void groups_and_others_do_not_reach_tcp(void **state)
+{
+	struct host *h = host_new_v4();
+
+	expect_dropped(
+		h, ETH "45 00 00 28 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 03" SEGMENT);
+	expect_dropped(
+		h, ETH "45 00 00 28 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 ff" SEGMENT);
+	expect_dropped(h, "ff ff ff ff ff ff 02 00 00 00 00 02 08 00"
+			  "45 00 00 28 12 34 40 00 40 06 00 00 0a 00 00 02 ff ff ff ff" SEGMENT);
+	expect_dropped(h, "01 00 5e 00 00 01 02 00 00 00 00 02 08 00"
+			  "45 00 00 28 12 34 40 00 40 06 00 00 0a 00 00 02 e0 00 00 01" SEGMENT);
+	/* To us, but in a link-layer broadcast (RFC 1122 section 3.3.6). */
+	expect_dropped(h, "ff ff ff ff ff ff 02 00 00 00 00 02 08 00"
+			  "45 00 00 28 12 34 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01" SEGMENT);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_not_ours, 5);
+	host_free(h);
+}
+
+static void impossible_sources(void **state)
+{
+	static const char *const src[] = {"0a 00 00 01", "7f 00 00 01", "e0 00 00 01",
+		"ff ff ff ff", "00 00 00 00", "0a 00 00 ff", "0a 00 00 00", "f0 00 00 01"};
+	struct host *h = host_new_v4();
+
+	for (unsigned i = 0; i < sizeof src / sizeof *src; i++) {
+		struct bytes b = bytes(ETH "45 00 00 28 12 34 40 00 40 06 00 00");
+
+		bytes_add(&b, src[i]);
+		bytes_add(&b, "0a 00 00 01" SEGMENT);
+		fix_v4(&b);
+		host_input(h, &b, 0);
+	}
+	assert_int_equal(ip_stack_stats(h->ip)->rx_martian, sizeof src / sizeof *src);
+	assert_int_equal(h->n_rx, 0);
+	host_expect_nothing(h);
+	host_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(segment_goes_up_without_its_header),
+		cmocka_unit_test(pieces_become_contiguous_at_the_front),
+		cmocka_unit_test(port_flags_are_believed),
+		cmocka_unit_test(bad_headers),
+		cmocka_unit_test(options_are_skipped_but_source_routes_refused),
+		cmocka_unit_test(groups_and_others_do_not_reach_tcp),
+		cmocka_unit_test(impossible_sources),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

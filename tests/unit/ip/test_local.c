@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host.h"
+#include "ip/stack.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static int add(struct host *h, const char *text, unsigned len)
+{
+	struct ip_addr a = host_addr(text);
+
+	return ip_addr_add(h->ip, &a, len, h->now);
+}
+
+static void expect_source(struct host *h, const char *remote, const char *want)
+{
+	struct ip_addr r = host_addr(remote), src;
+	char text[IP_ADDR_STRLEN];
+
+	assert_int_equal(ip_source(h->ip, &r, &src), 0);
+	assert_string_equal(ip_addr_format(&src, text), want);
+}
+
+static void refusals(void **state)
+{
+	struct host *h = host_new();
+	char text[32];
+	int rc = 0;
+
+	assert_int_equal(add(h, "0.0.0.0", 24), -EINVAL);
+	assert_int_equal(add(h, "::", 64), -EINVAL);
+	assert_int_equal(add(h, "224.0.0.1", 24), -EINVAL);
+	assert_int_equal(add(h, "ff02::1", 64), -EINVAL);
+	assert_int_equal(add(h, "127.0.0.1", 8), -EINVAL);
+	assert_int_equal(add(h, "255.255.255.255", 32), -EINVAL);
+	assert_int_equal(add(h, "10.0.0.1", 33), -EINVAL);
+	assert_int_equal(add(h, "fd00::1", 129), -EINVAL);
+	host_expect_nothing(h);
+	assert_int_equal(add(h, "10.0.0.1", 24), 0);
+	assert_int_equal(add(h, "10.0.0.1", 16), -EEXIST);
+	assert_int_equal(add(h, "10.0.0.2", 24), 0); /* a second one in the subnet */
+	for (unsigned i = 3; i < 100 && rc == 0; i++) {
+		snprintf(text, sizeof text, "10.0.0.%u", i);
+		rc = add(h, text, 24);
+	}
+	assert_int_equal(rc, -ENOSPC);
+	host_free(h);
+}
+
+static void ipv4_is_probed_then_announced(void **state)
+{
+	static const char probe[] =
+		"ff ff ff ff ff ff 02 00 00 00 00 01 08 06 00 01 08 00 06 04 00 01"
+		"02 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00 0a 00 00 01";
+	static const char announcement[] =
+		"ff ff ff ff ff ff 02 00 00 00 00 01 08 06 00 01 08 00 06 04 00 01"
+		"02 00 00 00 00 01 0a 00 00 01 00 00 00 00 00 00 0a 00 00 01";
+	struct host *h = host_new();
+
+	assert_int_equal(add(h, "10.0.0.1", 24), 0);
+	host_expect(h, probe);
+	host_run(h, SECOND + SECOND / 10);
+	host_expect(h, probe);
+	host_run(h, SECOND);
+	host_expect(h, probe);
+	host_expect_nothing(h);
+	host_run(h, 2 * SECOND);
+	host_expect(h, announcement);
+	host_run(h, 2 * SECOND);
+	host_expect(h, announcement);
+	host_run(h, 60 * SECOND);
+	host_expect_nothing(h);
+	host_free(h);
+}
+
+static void ipv6_brings_a_link_local_address(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr ll = host_addr("fe80::ff:fe00:1"), a;
+	unsigned len;
+
+	assert_int_equal(add(h, "10.0.0.1", 24), 0);
+	assert_false(ip_addr_is_local(h->ip, &ll));
+	assert_int_equal(add(h, "fd00::1", 64), 0);
+	assert_true(ip_addr_is_local(h->ip, &ll));
+	assert_true(ip_addr_get(h->ip, 1, &a, &len));
+	assert_int_equal(len, 64);
+	assert_int_equal(a.b[0], 0xfd);
+	assert_true(ip_addr_get(h->ip, 2, &a, &len));
+	assert_true(ip_addr_equal(&a, &ll));
+	assert_false(ip_addr_get(h->ip, 3, &a, &len));
+	host_free(h);
+}
+
+static void duplicate_ipv6_address_is_given_up(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr a = host_addr("fd00::1"), dst = host_addr("fd00::2");
+	struct ip_path p = {.tos = 0};
+	struct rte_mbuf *m;
+
+	assert_int_equal(add(h, "fd00::1", 64), 0);
+	assert_int_equal(ip_path_init(h->ip, &p, &a, &dst, h->now), 0);
+	/* fd00::1 advertised by 02:..:09. */
+	struct bytes na = bytes("33 33 00 00 00 01 02 00 00 00 00 09 86 dd 60 00 00 00 00 20 3a ff"
+				"fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 09 ff 02 00 00 00 00 "
+				"00 00 00 00 00 00"
+				"00 00 00 01 88 00 00 00 20 00 00 00 fd 00 00 00 00 00 00 00 00 00 "
+				"00 00 00 00 00 01"
+				"02 01 02 00 00 00 00 09");
+	fix_v6(&na);
+	host_input(h, &na, 0);
+	assert_false(ip_addr_is_local(h->ip, &a));
+	assert_int_equal(ip_stack_stats(h->ip)->nd_conflicts, 1);
+	assert_non_null(strstr(h->log_text, "cannot be used"));
+	m = host_segment(h, 20);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, m, h->now), -EADDRNOTAVAIL);
+	host_free(h);
+}
+
+static void source_by_subnet_scope_and_prefix(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr gw = host_addr("10.1.0.254"), any = host_addr("0.0.0.0");
+	struct ip_addr gw6 = host_addr("fe80::9"), any6 = host_addr("::");
+
+	assert_int_equal(add(h, "10.0.0.1", 24), 0);
+	assert_int_equal(add(h, "10.1.0.1", 24), 0);
+	assert_int_equal(add(h, "fd00::1", 64), 0);
+	assert_int_equal(add(h, "2001:db8::1", 64), 0);
+	assert_int_equal(ip_route_add(h->ip, &any, 0, &gw), 0);
+	assert_int_equal(ip_route_add(h->ip, &any6, 0, &gw6), 0);
+	expect_source(h, "10.0.0.9", "10.0.0.1");
+	expect_source(h, "10.1.0.9", "10.1.0.1");
+	expect_source(h, "8.8.8.8", "10.1.0.1");
+	expect_source(h, "10.0.0.1", "10.0.0.1"); /* to ourselves, from the same */
+	expect_source(h, "fe80::5", "fe80::ff:fe00:1");
+	expect_source(h, "fd00::5", "fd00::1");
+	expect_source(h, "2001:db8:5::5", "2001:db8::1");
+	expect_source(h, "fd99::5", "fd00::1");
+	host_free(h);
+}
+
+static void broadcast_addresses(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr a;
+
+	assert_int_equal(add(h, "10.0.0.1", 24), 0);
+	assert_int_equal(add(h, "10.2.0.0", 31), 0);
+	a = host_addr("10.0.0.255");
+	assert_true(local_is_broadcast(h->ip, &a));
+	a = host_addr("10.0.0.0");
+	assert_true(local_is_broadcast(h->ip, &a));
+	a = host_addr("255.255.255.255");
+	assert_true(local_is_broadcast(h->ip, &a));
+	a = host_addr("10.0.1.255");
+	assert_false(local_is_broadcast(h->ip, &a));
+	a = host_addr("10.2.0.1"); /* RFC 3021 */
+	assert_false(local_is_broadcast(h->ip, &a));
+	a = host_addr("ff02::1");
+	assert_false(local_is_broadcast(h->ip, &a));
+	host_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(refusals),
+		cmocka_unit_test(ipv4_is_probed_then_announced),
+		cmocka_unit_test(ipv6_brings_a_link_local_address),
+		cmocka_unit_test(duplicate_ipv6_address_is_given_up),
+		cmocka_unit_test(source_by_subnet_scope_and_prefix),
+		cmocka_unit_test(broadcast_addresses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host.h"
+#include "ip/stack.h"
+
+#include <errno.h>
+
+#define REQUEST                                                             \
+	"ff ff ff ff ff ff 02 00 00 00 00 01 08 06 00 01 08 00 06 04 00 01" \
+	"02 00 00 00 00 01 0a 00 00 01 00 00 00 00 00 00 0a 00 00 02"
+#define POLL                                                                \
+	"02 00 00 00 00 02 02 00 00 00 00 01 08 06 00 01 08 00 06 04 00 01" \
+	"02 00 00 00 00 01 0a 00 00 01 02 00 00 00 00 02 0a 00 00 02"
+#define REPLY                                                               \
+	"02 00 00 00 00 01 02 00 00 00 00 02 08 06 00 01 08 00 06 04 00 02" \
+	"02 00 00 00 00 02 0a 00 00 02 02 00 00 00 00 01 0a 00 00 01"
+
+static struct ip_neighbour *entry(struct host *h)
+{
+	struct ip_addr a = host_addr("10.0.0.2");
+
+	return neighbour_get(h->ip, &a, h->now);
+}
+
+static void send_to(struct host *h, struct ip_path *p)
+{
+	struct ip_addr src = host_addr("10.0.0.1"), dst = host_addr("10.0.0.2");
+
+	if (!p->generation)
+		assert_int_equal(ip_path_init(h->ip, p, &src, &dst, h->now), 0);
+	assert_int_equal(ip_send(h->ip, p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+}
+
+static void resolution_retries_and_fails(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_path p = {.tos = 0};
+
+	send_to(h, &p);
+	assert_int_equal(entry(h)->state, NEIGHBOUR_INCOMPLETE);
+	host_expect(h, REQUEST);
+	host_run(h, SECOND + SECOND / 10);
+	host_expect(h, REQUEST);
+	host_run(h, SECOND);
+	host_expect(h, REQUEST);
+	host_run(h, SECOND / 2);
+	host_expect_nothing(h);
+	assert_int_equal(h->n_errors, 0);
+	host_run(h, SECOND);
+	host_expect_nothing(h);
+	assert_int_equal(h->n_errors, 1);
+	assert_int_equal(entry(h)->state, NEIGHBOUR_FAILED);
+	assert_int_equal(ip_stack_stats(h->ip)->neighbour_failed, 1);
+	host_run(h, 2 * SECOND);
+	assert_int_equal(entry(h)->state, NEIGHBOUR_NEW); /* forgotten and made anew by the test */
+	host_free(h);
+}
+
+static void queue_keeps_the_youngest(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_path p = {.tos = 0};
+
+	for (unsigned i = 0; i < NEIGHBOUR_QUEUE + 3; i++) {
+		p.tos = (uint8_t)(i << 2);
+		send_to(h, &p);
+	}
+	host_forget(h);
+	host_input_hex(h, REPLY);
+	assert_int_equal(h->n_tx, NEIGHBOUR_QUEUE);
+	for (unsigned i = 0; i < NEIGHBOUR_QUEUE; i++)
+		assert_int_equal(*rte_pktmbuf_mtod_offset(h->tx[i], uint8_t *, 15), (i + 3) << 2);
+	assert_int_equal(ip_stack_stats(h->ip)->neighbour_queue_drops, 3);
+	assert_int_equal(entry(h)->state, NEIGHBOUR_REACHABLE);
+	host_free(h);
+}
+
+static void stale_delay_probe_and_back(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_path p = {.tos = 0};
+
+	send_to(h, &p);
+	host_input_hex(h, REPLY);
+	host_run(h, 31 * SECOND);
+	assert_int_equal(entry(h)->state, NEIGHBOUR_STALE);
+	host_forget(h);
+	send_to(h, &p);
+	assert_int_equal(entry(h)->state, NEIGHBOUR_DELAY);
+	assert_int_equal(h->n_tx, 1); /* the packet itself, at once */
+	host_forget(h);
+	host_run(h, 5 * SECOND + SECOND / 10);
+	assert_int_equal(entry(h)->state, NEIGHBOUR_PROBE);
+	host_expect(h, POLL); /* unicast: RFC 1122 section 2.3.2.1 (2) */
+	host_input_hex(h, REPLY);
+	assert_int_equal(entry(h)->state, NEIGHBOUR_REACHABLE);
+	host_expect_nothing(h);
+	host_free(h);
+}
+
+static void dead_neighbour_is_asked_for_by_broadcast_then_given_up(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_path p = {.tos = 0};
+
+	send_to(h, &p);
+	host_input_hex(h, REPLY);
+	host_run(h, 31 * SECOND);
+	send_to(h, &p);
+	host_forget(h);
+	host_run(h, 5 * SECOND + 2 * SECOND + SECOND / 10);
+	host_expect(h, POLL);
+	host_expect(h, POLL);
+	host_expect(h, POLL);
+	host_run(h, SECOND);
+	host_expect(h, REQUEST);
+	host_run(h, 3 * SECOND);
+	assert_int_equal(entry(h)->state, NEIGHBOUR_FAILED);
+	assert_int_equal(
+		ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), -EHOSTUNREACH);
+	host_free(h);
+}
+
+static void forward_progress_saves_the_probes(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_path p = {.tos = 0};
+
+	send_to(h, &p);
+	host_input_hex(h, REPLY);
+	host_forget(h);
+	for (unsigned i = 0; i < 20; i++) {
+		host_run(h, 10 * SECOND);
+		send_to(h, &p);
+		ip_path_confirm(h->ip, &p, h->now);
+		assert_int_equal(entry(h)->state, NEIGHBOUR_REACHABLE);
+	}
+	assert_int_equal(h->n_tx, 20);
+	host_run(h, 40 * SECOND);
+	send_to(h, &p);
+	assert_int_equal(entry(h)->state, NEIGHBOUR_DELAY);
+	ip_path_confirm(h->ip, &p, h->now);
+	assert_int_equal(entry(h)->state, NEIGHBOUR_REACHABLE);
+	host_free(h);
+}
+
+static void unused_entries_expire(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_addr a = host_addr("10.0.0.2");
+	struct ip_path p = {.tos = 0};
+
+	send_to(h, &p);
+	host_input_hex(h, REPLY);
+	host_forget(h);
+	host_run(h, 640 * SECOND);
+	assert_null(neighbour_find(h->ip, &a));
+	/* A path that knew it finds a new one. */
+	send_to(h, &p);
+	host_expect(h, REQUEST);
+	host_free(h);
+}
+
+static void learning_follows_rfc_4861(void **state)
+{
+	static const uint8_t mac_a[6] = {2, 0, 0, 0, 0, 0xa}, mac_b[6] = {2, 0, 0, 0, 0, 0xb};
+	struct host *h = host_new_v4();
+	struct ip_neighbour *n = entry(h);
+	struct neighbour_news a = {.mac = mac_a}, b = {.mac = mac_b}, none = {.solicited = true};
+
+	neighbour_learn(h->ip, n, &none, h->now); /* nothing to learn from */
+	assert_int_equal(n->state, NEIGHBOUR_NEW);
+	neighbour_learn(h->ip, n, &a, h->now);
+	assert_int_equal(n->state, NEIGHBOUR_STALE);
+	assert_memory_equal(n->eth, mac_a, 6);
+	a.solicited = true;
+	neighbour_learn(h->ip, n, &a, h->now);
+	assert_int_equal(n->state, NEIGHBOUR_REACHABLE);
+	/* Another address without override: doubt, but no change. */
+	neighbour_learn(h->ip, n, &b, h->now);
+	assert_int_equal(n->state, NEIGHBOUR_STALE);
+	assert_memory_equal(n->eth, mac_a, 6);
+	neighbour_learn(h->ip, n, &none, h->now);
+	assert_int_equal(n->state, NEIGHBOUR_REACHABLE);
+	b.override = true;
+	neighbour_learn(h->ip, n, &b, h->now);
+	assert_int_equal(n->state, NEIGHBOUR_STALE);
+	assert_memory_equal(n->eth, mac_b, 6);
+	host_free(h);
+}
+
+static void strangers_cannot_push_out_who_is_used(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_path p = {.tos = 0};
+	struct ip_addr a = host_addr("10.0.0.2"), x = host_addr("10.9.0.0");
+
+	send_to(h, &p);
+	host_input_hex(h, REPLY);
+	host_forget(h);
+	for (unsigned i = 0; i < 20000; i++) {
+		x.b[14] = (uint8_t)(i >> 8);
+		x.b[15] = (uint8_t)i;
+		assert_non_null(neighbour_get(h->ip, &x, h->now));
+	}
+	assert_non_null(neighbour_find(h->ip, &a));
+	send_to(h, &p); /* its path is found again */
+	assert_int_equal(h->n_tx, 1);
+	host_free(h);
+}
+
+static void count_reachable(
+	void *ctx, const struct ip_addr *a, const uint8_t mac[6], const char *state)
+{
+	unsigned *n = ctx;
+
+	*n += strcmp(state, "REACHABLE") == 0 && mac[5] == 2;
+}
+
+static void listing(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_path p = {.tos = 0};
+	unsigned n = 0;
+
+	send_to(h, &p);
+	host_input_hex(h, REPLY);
+	ip_neighbour_each(h->ip, count_reachable, &n);
+	assert_int_equal(n, 1);
+	host_free(h);
+}
+
+static void waiting_packets_are_freed_with_the_stack(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_path p = {.tos = 0};
+
+	send_to(h, &p);
+	send_to(h, &p);
+	host_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(resolution_retries_and_fails),
+		cmocka_unit_test(queue_keeps_the_youngest),
+		cmocka_unit_test(stale_delay_probe_and_back),
+		cmocka_unit_test(dead_neighbour_is_asked_for_by_broadcast_then_given_up),
+		cmocka_unit_test(forward_progress_saves_the_probes),
+		cmocka_unit_test(unused_entries_expire),
+		cmocka_unit_test(learning_follows_rfc_4861),
+		cmocka_unit_test(strangers_cannot_push_out_who_is_used),
+		cmocka_unit_test(listing),
+		cmocka_unit_test(waiting_packets_are_freed_with_the_stack),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
