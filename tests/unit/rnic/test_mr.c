@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rnic/mr.h"
+
+#include "pair.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+#define RW (RNIC_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_READ)
+
+static uint8_t memory[4096];
+
+static int setup(void **state)
+{
+	static struct pair p;
+
+	pair_engine_init(&p);
+	pair_rnic(&p, &p.a, 0, NULL);
+	assert_int_equal(rnic_pd_alloc(p.a.rnic, &p.a.pd), 0);
+	*state = &p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	pair_fini(*state);
+	return 0;
+}
+
+static struct rnic_mr *reg(struct pair *p, unsigned access)
+{
+	struct rnic_mr *mr;
+
+	assert_int_equal(rnic_mr_reg(p->a.pd, memory, sizeof memory, 0x10000, access, &mr), 0);
+	return mr;
+}
+
+static int check(
+	struct pair *p, const struct rnic_mr *mr, uint64_t to, uint32_t len, unsigned access)
+{
+	uint8_t *mem = NULL;
+	int rc = mr_check(p->a.rnic, p->a.pd, RW, rnic_mr_stag(mr), to, len, access, &mem);
+
+	if (!rc && len)
+		assert_ptr_equal(mem, memory + (to - 0x10000));
+	return rc;
+}
+
+static void bounds(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_mr *mr = reg(p, RW);
+	const struct {
+		uint64_t to;
+		uint32_t len;
+		int rc;
+	} t[] = {
+		{0x10000, 1, 0},
+		{0x10000, 4096, 0},
+		{0x10fff, 1, 0},
+		{0x10000, 4097, -ERANGE},
+		{0x0ffff, 1, -ERANGE},
+		{0x0ffff, 2, -ERANGE},
+		{0x11000, 1, -ERANGE},
+		{0x10fff, 2, -ERANGE},
+		{0, 1, -ERANGE},
+		{UINT64_MAX, 1, -ERANGE},
+		{UINT64_MAX, 2, -EOVERFLOW},
+		{UINT64_MAX - 0xffffffff + 2, 0xffffffff, -EOVERFLOW},
+		{0x10001, 0xffffffff, -ERANGE},
+		/* Nothing is touched: only the STag counts. */
+		{0x10000, 0, 0},
+		{0x11000, 0, 0},
+		{UINT64_MAX, 0, 0},
+	};
+
+	for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++) {
+		assert_int_equal(
+			check(p, mr, t[i].to, t[i].len, RDMAP_ACCESS_REMOTE_WRITE), t[i].rc);
+		assert_int_equal(check(p, mr, t[i].to, t[i].len, RDMAP_ACCESS_LOCAL_READ), t[i].rc);
+	}
+	rnic_mr_dereg(mr);
+}
+
+static void up_to_the_last_address(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_mr *mr;
+	uint8_t *mem;
+
+	assert_int_equal(rnic_mr_reg(p->a.pd, memory, 16, UINT64_MAX - 15, RW, &mr), 0);
+	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RW, rnic_mr_stag(mr), UINT64_MAX - 15, 16,
+				 RDMAP_ACCESS_REMOTE_READ, &mem),
+		0);
+	assert_ptr_equal(mem, memory);
+	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RW, rnic_mr_stag(mr), UINT64_MAX, 1,
+				 RDMAP_ACCESS_REMOTE_READ, &mem),
+		0);
+	assert_ptr_equal(mem, memory + 15);
+	rnic_mr_dereg(mr);
+}
+
+static void rights(void **state)
+{
+	struct pair *p = *state;
+	const struct {
+		unsigned mr, access;
+		int rc;
+	} t[] = {
+		{0, RDMAP_ACCESS_LOCAL_READ, 0},
+		{0, RDMAP_ACCESS_LOCAL_WRITE, -EACCES},
+		{0, RDMAP_ACCESS_READ_SINK, -EACCES},
+		{0, RDMAP_ACCESS_REMOTE_READ, -EACCES},
+		{0, RDMAP_ACCESS_REMOTE_WRITE, -EACCES},
+		{RNIC_ACCESS_LOCAL_WRITE, RDMAP_ACCESS_LOCAL_WRITE, 0},
+		{RNIC_ACCESS_LOCAL_WRITE, RDMAP_ACCESS_READ_SINK, 0},
+		{RNIC_ACCESS_LOCAL_WRITE, RDMAP_ACCESS_REMOTE_WRITE, -EACCES},
+		{RNIC_ACCESS_REMOTE_READ, RDMAP_ACCESS_REMOTE_READ, 0},
+		{RNIC_ACCESS_REMOTE_READ, RDMAP_ACCESS_REMOTE_WRITE, -EACCES},
+		{RNIC_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_WRITE, RDMAP_ACCESS_REMOTE_WRITE, 0},
+		{RNIC_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_WRITE, RDMAP_ACCESS_REMOTE_READ,
+			-EACCES},
+	};
+
+	for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++) {
+		struct rnic_mr *mr = reg(p, t[i].mr);
+
+		assert_int_equal(check(p, mr, 0x10000, 1, t[i].access), t[i].rc);
+		rnic_mr_dereg(mr);
+	}
+}
+
+static void the_qp_must_grant_it_too(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_mr *mr = reg(p, RW);
+	uint32_t stag = rnic_mr_stag(mr);
+	uint8_t *mem;
+
+	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RNIC_ACCESS_REMOTE_READ, stag, 0x10000, 1,
+				 RDMAP_ACCESS_REMOTE_WRITE, &mem),
+		-EACCES);
+	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RNIC_ACCESS_REMOTE_READ, stag, 0x10000, 1,
+				 RDMAP_ACCESS_REMOTE_READ, &mem),
+		0);
+	/* What we do ourselves is none of the peer's business. */
+	assert_int_equal(
+		mr_check(p->a.rnic, p->a.pd, 0, stag, 0x10000, 1, RDMAP_ACCESS_LOCAL_WRITE, &mem),
+		0);
+	rnic_mr_dereg(mr);
+}
+
+static void another_pd_gets_nothing(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_mr *mr = reg(p, RW);
+	uint32_t stag = rnic_mr_stag(mr);
+	struct rnic_pd *pd;
+	uint8_t *mem;
+
+	assert_int_equal(rnic_pd_alloc(p->a.rnic, &pd), 0);
+	assert_int_equal(mr_check(p->a.rnic, pd, RW, stag, 0x10000, 1, 0, &mem), -EPERM);
+	assert_int_equal(mr_invalidate(p->a.rnic, pd, stag, true), -EPERM);
+	/* Moved there, under a new STag. */
+	assert_int_equal(rnic_mr_rereg(mr, RNIC_REREG_PD, pd, NULL, 0, 0), 0);
+	assert_int_not_equal(rnic_mr_stag(mr), stag);
+	assert_int_equal(mr_check(p->a.rnic, pd, RW, stag, 0x10000, 1, 0, &mem), -ENOENT);
+	assert_int_equal(mr_check(p->a.rnic, pd, RW, rnic_mr_stag(mr), 0x10000, 1, 0, &mem), 0);
+	assert_int_equal(rnic_pd_dealloc(pd), -EBUSY);
+	rnic_mr_dereg(mr);
+	assert_int_equal(rnic_pd_dealloc(pd), 0);
+}
+
+static void dead_stags_stay_dead(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_mr *mr = reg(p, RW);
+	uint32_t stag = rnic_mr_stag(mr);
+	uint8_t *mem;
+
+	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RW, stag ^ 1, 0x10000, 1, 0, &mem), -ENOENT);
+	assert_int_equal(
+		mr_check(p->a.rnic, p->a.pd, RW, stag ^ 0x100, 0x10000, 1, 0, &mem), -ENOENT);
+	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RW, 0, 0x10000, 0, 0, &mem), -ENOENT);
+	rnic_mr_dereg(mr);
+	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RW, stag, 0x10000, 1, 0, &mem), -ENOENT);
+	mr = reg(p, RW);
+	assert_int_not_equal(rnic_mr_stag(mr), stag);
+	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RW, stag, 0x10000, 1, 0, &mem), -ENOENT);
+	rnic_mr_dereg(mr);
+}
+
+static void invalidate(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_mr *mr = reg(p, RNIC_ACCESS_LOCAL_WRITE);
+	uint32_t stag = rnic_mr_stag(mr);
+
+	/* Peers cannot reach it, so they cannot take it away. */
+	assert_int_equal(mr_invalidate(p->a.rnic, p->a.pd, stag, true), -EACCES);
+	assert_int_equal(check(p, mr, 0x10000, 1, RDMAP_ACCESS_LOCAL_WRITE), 0);
+	assert_int_equal(mr_invalidate(p->a.rnic, p->a.pd, stag, false), 0);
+	assert_int_equal(check(p, mr, 0x10000, 1, RDMAP_ACCESS_LOCAL_WRITE), -ENOENT);
+	assert_int_equal(mr_invalidate(p->a.rnic, p->a.pd, stag, false), -ENOENT);
+	rnic_mr_dereg(mr);
+	mr = reg(p, RNIC_ACCESS_REMOTE_READ);
+	assert_int_equal(mr_invalidate(p->a.rnic, p->a.pd, rnic_mr_stag(mr), true), 0);
+	assert_int_equal(check(p, mr, 0x10000, 1, RDMAP_ACCESS_REMOTE_READ), -ENOENT);
+	rnic_mr_dereg(mr);
+}
+
+static void what_cannot_be_registered(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_mr *mr;
+	const struct {
+		void *addr;
+		size_t len;
+		uint64_t iova;
+		unsigned access;
+	} bad[] = {
+		{memory, 0, 0, RW},
+		{memory, 16, UINT64_MAX - 14, RW},
+		{(void *)(UINTPTR_MAX - 14), 16, 0, RW},
+		{memory, SIZE_MAX, 0, RW},
+		{memory, (UINT64_C(1) << 47) + 1, 0, RW},
+		{memory, 16, 0, RNIC_ACCESS_REMOTE_WRITE},
+		{memory, 16, 0, RNIC_ACCESS_REMOTE_ATOMIC},
+		{memory, 16, 0, 0x40},
+		{memory, 16, 0, 0x80000000 | RNIC_ACCESS_LOCAL_WRITE},
+	};
+
+	for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		assert_int_equal(rnic_mr_reg(p->a.pd, bad[i].addr, bad[i].len, bad[i].iova,
+					 bad[i].access, &mr),
+			-EINVAL);
+}
+
+static void zero_based(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_mr *mr;
+	uint8_t *mem;
+
+	assert_int_equal(rnic_mr_reg(p->a.pd, memory, 16, (uintptr_t)memory,
+				 RW | RNIC_ACCESS_ZERO_BASED, &mr),
+		0);
+	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RW, rnic_mr_stag(mr), 15, 1,
+				 RDMAP_ACCESS_REMOTE_WRITE, &mem),
+		0);
+	assert_ptr_equal(mem, memory + 15);
+	rnic_mr_dereg(mr);
+}
+
+static void reregister(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_mr *mr = reg(p, RNIC_ACCESS_LOCAL_WRITE);
+	uint32_t stag = rnic_mr_stag(mr);
+	uint8_t *mem;
+
+	assert_int_equal(rnic_mr_rereg(mr, 0, NULL, NULL, 0, 0), -EINVAL);
+	assert_int_equal(rnic_mr_rereg(mr, 8, NULL, NULL, 0, 0), -EINVAL);
+	assert_int_equal(rnic_mr_rereg(mr, RNIC_REREG_PD, NULL, NULL, 0, 0), -EINVAL);
+	assert_int_equal(
+		rnic_mr_rereg(mr, RNIC_REREG_ACCESS, NULL, NULL, 0, RNIC_ACCESS_REMOTE_WRITE),
+		-EINVAL);
+	assert_int_equal(rnic_mr_rereg(mr, RNIC_REREG_TRANSLATION, NULL, memory, 0, 0), -EINVAL);
+	/* What failed changed nothing. */
+	assert_int_equal(rnic_mr_stag(mr), stag);
+	assert_int_equal(check(p, mr, 0x10000, 4096, RDMAP_ACCESS_LOCAL_WRITE), 0);
+	assert_int_equal(mr_invalidate(p->a.rnic, p->a.pd, stag, false), 0);
+	assert_int_equal(rnic_mr_rereg(mr, RNIC_REREG_TRANSLATION | RNIC_REREG_ACCESS, NULL,
+				 memory + 8, 8, RW),
+		0);
+	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RW, rnic_mr_stag(mr), (uintptr_t)memory + 8,
+				 8, RDMAP_ACCESS_REMOTE_WRITE, &mem),
+		0);
+	assert_ptr_equal(mem, memory + 8);
+	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RW, rnic_mr_stag(mr), (uintptr_t)memory + 8,
+				 9, RDMAP_ACCESS_REMOTE_WRITE, &mem),
+		-ERANGE);
+	rnic_mr_dereg(mr);
+}
+
+static void limit_is_kept(void **state)
+{
+	struct rnic_config cfg = {.mpa.revision = 2, .limits.max_mr = 3};
+	struct pair p;
+	struct rnic_mr *mr[4];
+
+	pair_engine_init(&p);
+	pair_rnic(&p, &p.a, 0, &cfg);
+	assert_int_equal(rnic_pd_alloc(p.a.rnic, &p.a.pd), 0);
+	for (unsigned i = 0; i < 3; i++)
+		mr[i] = reg(&p, RW);
+	assert_int_equal(rnic_mr_reg(p.a.pd, memory, 1, 0, RW, &mr[3]), -ENOMEM);
+	/* Full is no reason to fail a change. */
+	assert_int_equal(rnic_mr_rereg(mr[0], RNIC_REREG_ACCESS, NULL, NULL, 0, 0), 0);
+	for (unsigned i = 0; i < 3; i++)
+		rnic_mr_dereg(mr[i]);
+	pair_fini(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(bounds, setup, teardown),
+		cmocka_unit_test_setup_teardown(up_to_the_last_address, setup, teardown),
+		cmocka_unit_test_setup_teardown(rights, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_qp_must_grant_it_too, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_pd_gets_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(dead_stags_stay_dead, setup, teardown),
+		cmocka_unit_test_setup_teardown(invalidate, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_cannot_be_registered, setup, teardown),
+		cmocka_unit_test_setup_teardown(zero_based, setup, teardown),
+		cmocka_unit_test_setup_teardown(reregister, setup, teardown),
+		cmocka_unit_test(limit_is_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
