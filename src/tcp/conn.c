@@ -260,10 +260,16 @@ void tcp_conn_close(struct tcp_conn *c, int error)
 
 void tcp_conn_reap(struct tcp_stack *s)
 {
-	while (s->dead) {
-		struct tcp_conn *c = s->dead;
+	struct tcp_conn *c = s->dead, *next;
 
-		s->dead = c->hash_next;
+	s->dead = NULL;
+	for (; c; c = next) {
+		next = c->hash_next;
+		if (c->touched) { /* still in the list for the next round's end */
+			c->hash_next = s->dead;
+			s->dead = c;
+			continue;
+		}
 		s->rx_held -= c->recvq.count;
 		tcp_recvq_clear(&c->recvq);
 		free(c);

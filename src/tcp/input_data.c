@@ -77,7 +77,7 @@ void tcp_show_unread(struct tcp_conn *c)
 		uint32_t held = c->recvq.count;
 
 		if (c->in_readable || !c->recvq.count || c->recvq.bytes < c->read_need)
-			return;
+			break;
 		n = tcp_recvq_show(&c->recvq, v, SHOW_MAX, &total);
 		taken = c->llp.user_ops ? show(c, v, n, total) : total;
 		if (c->state == TCP_CLOSED)
@@ -123,7 +123,7 @@ void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len)
 	c->bytes_received += len;
 	c->s->stats.bytes_in += len;
 	if (len > c->rcv_mss)
-		c->rcv_mss = len;
+		c->rcv_mss = u32_min(len, c->mtu); /* a port may have joined segments */
 	owe_ack(c);
 	if (c->orphan || !c->llp.user_ops) {
 		rte_pktmbuf_free(m);

@@ -102,6 +102,8 @@ void tcp_stack_destroy(struct tcp_stack *s)
 			tcp_send_rst(c);
 		tcp_conn_close(c, -ECONNABORTED);
 	}
+	for (c = s->touched; c; c = c->touched_next)
+		c->touched = false;
 	tcp_conn_reap(s);
 	tcp_table_fini(&s->table);
 	tcp_ports_fini(&s->ports);

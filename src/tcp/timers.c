@@ -82,7 +82,8 @@ static void retransmit_timeout(struct tcp_conn *c)
 	}
 	if (tcp_flight(c) == 0)
 		return;
-	if (user_timeout(c, c->progress_at)) {
+	/* A peer that answers with a closed window is alive (RFC 1122 section 4.2.2.17). */
+	if (user_timeout(c, c->snd_wnd ? c->progress_at : u64_max(c->heard_at, c->progress_at))) {
 		give_up(c);
 		return;
 	}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host.h"
+
+static void test_begins_with_a_second(void **state)
+{
+	struct tcp_rto r;
+
+	tcp_rto_init(&r);
+	assert_int_equal(tcp_rto_get(&r), 1000 * MS);
+}
+
+static void test_first_sample(void **state)
+{
+	struct tcp_rto r;
+
+	tcp_rto_init(&r);
+	tcp_rto_sample(&r, 400 * MS);
+	assert_int_equal(r.srtt, 400 * MS);
+	assert_int_equal(r.rttvar, 200 * MS);
+	assert_int_equal(tcp_rto_get(&r), 1200 * MS);
+}
+
+static void test_second_sample(void **state)
+{
+	struct tcp_rto r;
+
+	tcp_rto_init(&r);
+	tcp_rto_sample(&r, 400 * MS);
+	tcp_rto_sample(&r, 800 * MS);
+	assert_int_equal(r.rttvar, 250 * MS); /* 3/4 200 + 1/4 400 */
+	assert_int_equal(r.srtt, 450 * MS);   /* 7/8 400 + 1/8 800 */
+	assert_int_equal(tcp_rto_get(&r), 1450 * MS);
+}
+
+static void test_bounds(void **state)
+{
+	struct tcp_rto r;
+
+	tcp_rto_init(&r);
+	tcp_rto_sample(&r, 0);
+	assert_true(r.srtt > 0);
+	for (int i = 0; i < 50; i++)
+		tcp_rto_sample(&r, 1000);
+	assert_int_equal(tcp_rto_get(&r), TCP_RTO_MIN);
+	for (int i = 0; i < 100; i++)
+		tcp_rto_sample(&r, 100000 * MS);
+	assert_int_equal(tcp_rto_get(&r), TCP_RTO_MAX);
+}
+
+static void test_doubles_until_progress(void **state)
+{
+	struct tcp_rto r;
+
+	tcp_rto_init(&r);
+	tcp_rto_expired(&r);
+	assert_int_equal(tcp_rto_get(&r), 2000 * MS);
+	tcp_rto_expired(&r);
+	assert_int_equal(tcp_rto_get(&r), 4000 * MS);
+	for (int i = 0; i < 300; i++)
+		tcp_rto_expired(&r);
+	assert_int_equal(tcp_rto_get(&r), TCP_RTO_MAX);
+	tcp_rto_progress(&r);
+	assert_int_equal(tcp_rto_get(&r), 1000 * MS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_begins_with_a_second),
+		cmocka_unit_test(test_first_sample),
+		cmocka_unit_test(test_second_sample),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_doubles_until_progress),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

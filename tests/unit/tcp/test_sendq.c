@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host.h"
+
+static struct rte_mempool *pool;
+
+static void push(struct tcp_sendq *q, uint32_t seq, const char *text)
+{
+	struct rte_mbuf *m = test_packet(pool, text, (unsigned)strlen(text));
+
+	assert_int_equal(tcp_sendq_room(q), 0);
+	tcp_sendq_push(q, m, m->data_off, (uint32_t)strlen(text), seq, 0);
+}
+
+/** Ten records of ten bytes from @p seq on, all sent at times 1, 2, ... */
+static void push_ten(struct tcp_sendq *q, uint32_t seq)
+{
+	for (uint32_t i = 0; i < 10; i++) {
+		push(q, seq + 10 * i, "0123456789");
+		tcp_sendq_sent(q, i, i + 1);
+	}
+}
+
+static int set_up(void **state)
+{
+	test_eal_init();
+	pool = test_pool("sendq", 63, 256);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	unsigned missing = test_pool_missing(pool);
+
+	rte_mempool_free(pool);
+	return missing ? -1 : 0;
+}
+
+static void test_ack_frees_across_the_wrap(void **state)
+{
+	struct tcp_sendq q = {0};
+	uint64_t sent_at;
+
+	push_ten(&q, 0xffffffd8); /* the fourth ends at 0 */
+	assert_int_equal(q.bytes, 100);
+	tcp_sendq_ack(&q, 0xffffffd8 + 25, &sent_at);
+	assert_int_equal(q.count, 8);
+	assert_int_equal(q.nxt, 8);
+	assert_int_equal(q.bytes, 75);
+	assert_int_equal(sent_at, 2);
+	assert_int_equal(tcp_sendq_at(&q, 0)->seq, 0xffffffd8 + 25);
+	assert_memory_equal(tcp_record_text(tcp_sendq_at(&q, 0)), "56789", 5);
+	tcp_sendq_ack(&q, 60, &sent_at);
+	assert_int_equal(q.count, 0);
+	assert_int_equal(q.bytes, 0);
+	assert_int_equal(sent_at, 10);
+	assert_int_equal(test_pool_missing(pool), 0);
+	tcp_sendq_clear(&q);
+}
+
+static void test_old_ack_changes_nothing(void **state)
+{
+	struct tcp_sendq q = {0};
+	uint64_t sent_at;
+
+	push_ten(&q, 1000);
+	tcp_sendq_ack(&q, 1000, &sent_at);
+	tcp_sendq_ack(&q, 900, &sent_at);
+	assert_int_equal(q.count, 10);
+	assert_int_equal(sent_at, 0);
+	tcp_sendq_clear(&q);
+}
+
+static void test_find(void **state)
+{
+	struct tcp_sendq q = {0};
+
+	push_ten(&q, 0xfffffff0);
+	assert_int_equal(tcp_sendq_find(&q, 0xfffffff0), 0);
+	assert_int_equal(tcp_sendq_find(&q, 0xfffffff9), 0);
+	assert_int_equal(tcp_sendq_find(&q, 0xfffffffa), 1);
+	assert_int_equal(tcp_sendq_find(&q, 83), 9);
+	assert_int_equal(tcp_sendq_find(&q, 84), 10);
+	tcp_sendq_clear(&q);
+}
+
+static void test_scoreboard(void **state)
+{
+	struct tcp_sendq q = {0};
+	uint64_t sent_at;
+
+	push_ten(&q, 100);
+	/* Only whole records count. */
+	assert_int_equal(tcp_sendq_sack(&q, (struct tcp_range){125, 155}), 20);
+	assert_int_equal(tcp_sendq_sack(&q, (struct tcp_range){125, 155}), 0);
+	assert_int_equal(q.sacked, 20);
+	tcp_sendq_lose(&q, 0);
+	tcp_sendq_lose(&q, 1);
+	tcp_sendq_lose(&q, 3); /* SACKed: no */
+	assert_int_equal(q.lost, 20);
+	assert_int_equal(tcp_sendq_first_lost(&q), 0);
+	tcp_sendq_sent(&q, 0, 50);
+	assert_int_equal(q.rexmit, 10);
+	assert_int_equal(tcp_sendq_first_lost(&q), 1);
+	tcp_sendq_sent(&q, 1, 51);
+	assert_int_equal(tcp_sendq_first_lost(&q), q.nxt);
+	/* Lost again. */
+	tcp_sendq_lose(&q, 0);
+	assert_int_equal(q.rexmit, 10);
+	assert_int_equal(tcp_sendq_first_lost(&q), 0);
+	/* The retransmission is SACKed: all its marks go. */
+	assert_int_equal(tcp_sendq_sack(&q, (struct tcp_range){110, 120}), 10);
+	assert_int_equal(q.lost, 10);
+	assert_int_equal(q.rexmit, 0);
+	tcp_sendq_ack(&q, 150, &sent_at);
+	assert_int_equal(q.sacked, 0);
+	assert_int_equal(q.lost, 0);
+	assert_int_equal(q.rexmit, 0);
+	tcp_sendq_clear(&q);
+}
+
+static void test_no_sample_from_what_was_sent_twice(void **state)
+{
+	struct tcp_sendq q = {0};
+	uint64_t sent_at;
+
+	push_ten(&q, 100);
+	tcp_sendq_lose(&q, 0);
+	tcp_sendq_sent(&q, 0, 99);
+	tcp_sendq_ack(&q, 110, &sent_at);
+	assert_int_equal(sent_at, 0);
+	tcp_sendq_ack(&q, 120, &sent_at);
+	assert_int_equal(sent_at, 2);
+	tcp_sendq_clear(&q);
+}
+
+static void test_ack_inside_a_lost_record(void **state)
+{
+	struct tcp_sendq q = {0};
+	uint64_t sent_at;
+
+	push_ten(&q, 100);
+	tcp_sendq_lose(&q, 0);
+	tcp_sendq_ack(&q, 104, &sent_at);
+	assert_int_equal(q.lost, 6);
+	tcp_sendq_forget_sacks(&q);
+	tcp_sendq_clear(&q);
+}
+
+static void test_split_and_renew(void **state)
+{
+	struct tcp_sendq q = {0};
+	struct rte_mbuf *held;
+
+	push_ten(&q, 100);
+	assert_int_equal(tcp_sendq_split(&q, 2, 4, pool), 0);
+	assert_int_equal(q.count, 11);
+	assert_int_equal(q.nxt, 11);
+	assert_int_equal(q.bytes, 100);
+	assert_int_equal(tcp_sendq_at(&q, 2)->len, 4);
+	assert_int_equal(tcp_sendq_at(&q, 3)->seq, 124);
+	assert_memory_equal(tcp_record_text(tcp_sendq_at(&q, 3)), "456789", 6);
+	assert_int_equal(tcp_sendq_at(&q, 4)->seq, 130);
+	held = tcp_sendq_at(&q, 0)->m;
+	rte_mbuf_refcnt_update(held, 1);
+	assert_int_equal(tcp_sendq_renew(&q, 0, pool), 0);
+	assert_ptr_not_equal(tcp_sendq_at(&q, 0)->m, held);
+	assert_int_equal(rte_mbuf_refcnt_read(held), 1);
+	assert_memory_equal(tcp_record_text(tcp_sendq_at(&q, 0)), "0123456789", 10);
+	rte_pktmbuf_free(held);
+	tcp_sendq_clear(&q);
+}
+
+static void test_split_of_the_unsent(void **state)
+{
+	struct tcp_sendq q = {0};
+
+	push(&q, 100, "0123456789");
+	assert_non_null(tcp_sendq_unsent_tail(&q));
+	assert_int_equal(tcp_sendq_split(&q, 0, 1, pool), 0);
+	assert_int_equal(q.nxt, 0);
+	tcp_sendq_sent(&q, 0, 1);
+	tcp_sendq_sent(&q, 1, 1);
+	assert_null(tcp_sendq_unsent_tail(&q));
+	tcp_sendq_clear(&q);
+}
+
+static void test_fin_takes_one(void **state)
+{
+	struct tcp_sendq q = {0};
+	uint64_t sent_at;
+
+	assert_int_equal(tcp_sendq_room(&q), 0);
+	tcp_sendq_push(&q, NULL, 0, 0, 77, TCP_REC_FIN);
+	tcp_sendq_sent(&q, 0, 5);
+	assert_int_equal(tcp_record_end(tcp_sendq_at(&q, 0)), 78);
+	tcp_sendq_ack(&q, 77, &sent_at);
+	assert_int_equal(q.count, 1);
+	tcp_sendq_ack(&q, 78, &sent_at);
+	assert_int_equal(q.count, 0);
+	tcp_sendq_clear(&q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ack_frees_across_the_wrap),
+		cmocka_unit_test(test_old_ack_changes_nothing),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_scoreboard),
+		cmocka_unit_test(test_no_sample_from_what_was_sent_twice),
+		cmocka_unit_test(test_ack_inside_a_lost_record),
+		cmocka_unit_test(test_split_and_renew),
+		cmocka_unit_test(test_split_of_the_unsent),
+		cmocka_unit_test(test_fin_takes_one),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
