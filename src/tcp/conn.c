@@ -174,6 +174,7 @@ void tcp_conn_queue_fin(struct tcp_conn *c)
 	last = c->sendq.count ? tcp_sendq_at(&c->sendq, c->sendq.count - 1) : NULL;
 	seq = last ? tcp_record_end(last) : c->snd_nxt;
 	tcp_sendq_push(&c->sendq, NULL, 0, 0, seq, TCP_REC_FIN);
+	c->s->tx_held++; /* every record counts, as every one is taken off again */
 	c->state = c->state == TCP_CLOSE_WAIT ? TCP_LAST_ACK : TCP_FIN_WAIT_1;
 	c->push_seq = seq + 1;
 }
