@@ -77,7 +77,7 @@ static void on_event(void *arg, const struct rnic_event *ev)
 	s->events[s->n_events++] = *ev;
 }
 
-static void on_ep_event(const struct rnic_ep_event *ev)
+void pair_ep_event(const struct rnic_ep_event *ev)
 {
 	struct side *s = ev->context;
 	struct ep_record *r = &s->ep_events[s->n_ep_events++];
@@ -146,7 +146,7 @@ void pair_side(struct side *s)
 				 &s->mr),
 		0);
 	s->qp = pair_qp(s, s->cq, NULL);
-	assert_int_equal(rnic_ep_create(s->rnic, on_ep_event, s, &s->ep), 0);
+	assert_int_equal(rnic_ep_create(s->rnic, pair_ep_event, s, &s->ep), 0);
 }
 
 void pair_init(struct pair *p, const struct rnic_config *cfg)
@@ -238,7 +238,7 @@ void pair_request(struct pair *p, const struct rnic_conn_param *cp)
 	assert_int_equal(rnic_ep_connect(p->a.ep, cp ? cp : &def), 0);
 	pair_run(p);
 	assert_non_null(p->b.request);
-	rnic_ep_set_context(p->b.request, on_ep_event, &p->b);
+	rnic_ep_set_context(p->b.request, pair_ep_event, &p->b);
 }
 
 void pair_connect(struct pair *p)

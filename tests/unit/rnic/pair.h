@@ -53,6 +53,9 @@ struct pair {
 	struct side a, b;
 };
 
+/** What the endpoints of a side call: records the event. Context: the side. */
+void pair_ep_event(const struct rnic_ep_event *ev);
+
 /** The engine alone, for tests that need no peer. */
 void pair_engine_init(struct pair *p);
 

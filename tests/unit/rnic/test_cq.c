@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rnic/cq.h"
+
+#include "pair.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+static int setup(void **state)
+{
+	static struct pair p;
+
+	pair_engine_init(&p);
+	pair_rnic(&p, &p.a, 0, NULL);
+	*state = &p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	pair_fini(*state);
+	return 0;
+}
+
+static void on_notify(void *context)
+{
+	++*(unsigned *)context;
+}
+
+static void push_as(
+	struct rnic_cq *cq, uint64_t wr_id, unsigned status, unsigned flags, uint32_t qp)
+{
+	struct rdmap_wc wc = {.wr_id = wr_id, .status = (uint8_t)status, .flags = (uint8_t)flags};
+
+	engine_lock(cq->rnic->engine);
+	cq_push(cq, &wc, qp);
+	engine_unlock(cq->rnic->engine);
+}
+
+static void push(struct rnic_cq *cq, uint64_t wr_id)
+{
+	push_as(cq, wr_id, RDMAP_WC_SUCCESS, 0, 1);
+}
+
+static struct rnic_cq *create(struct pair *p, uint32_t cqe, unsigned *notified)
+{
+	struct rnic_cq *cq;
+
+	assert_int_equal(rnic_cq_create(p->a.rnic, cqe, on_notify, notified, &cq), 0);
+	return cq;
+}
+
+static void expect(struct rnic_cq *cq, uint64_t wr_id)
+{
+	struct rnic_wc wc;
+
+	assert_int_equal(rnic_cq_poll(cq, 1, &wc), 1);
+	assert_int_equal(wc.wc.wr_id, wr_id);
+}
+
+static void expect_empty(struct rnic_cq *cq)
+{
+	struct rnic_wc wc;
+
+	assert_int_equal(rnic_cq_poll(cq, 1, &wc), 0);
+}
+
+static void sizes(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_cq *cq;
+	unsigned n = 0;
+
+	assert_int_equal(rnic_cq_create(p->a.rnic, 0, NULL, NULL, &cq), -EINVAL);
+	assert_int_equal(rnic_cq_create(p->a.rnic, (1 << 22) + 1, NULL, NULL, &cq), -EINVAL);
+	cq = create(p, 1, &n);
+	assert_int_equal(rnic_cq_size(cq), 1);
+	assert_int_equal(rnic_cq_destroy(cq), 0);
+	cq = create(p, 100, &n);
+	assert_int_equal(rnic_cq_size(cq), 128);
+	assert_int_equal(rnic_cq_destroy(cq), 0);
+}
+
+static void limit_is_kept(void **state)
+{
+	struct rnic_config cfg = {.mpa.revision = 2, .limits.max_cq = 1};
+	struct pair p;
+	struct rnic_cq *cq, *more;
+
+	pair_engine_init(&p);
+	pair_rnic(&p, &p.a, 0, &cfg);
+	cq = create(&p, 1, NULL);
+	assert_int_equal(rnic_cq_create(p.a.rnic, 1, NULL, NULL, &more), -ENOMEM);
+	assert_int_equal(rnic_cq_destroy(cq), 0);
+	pair_fini(&p);
+}
+
+static void in_order_and_several_at_once(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_cq *cq = create(p, 4, NULL);
+	struct rnic_wc wc[8];
+	uint64_t in = 0, out = 0;
+
+	assert_int_equal(rnic_cq_poll(cq, 0, wc), 0);
+	assert_int_equal(rnic_cq_poll(cq, -1, wc), -EINVAL);
+	for (unsigned round = 0; round < 20; round++) {
+		for (unsigned i = 0; i < 1 + round % 4; i++)
+			push(cq, in++);
+		assert_int_equal(rnic_cq_poll(cq, 8, wc), 1 + round % 4);
+		for (unsigned i = 0; i < 1 + round % 4; i++)
+			assert_int_equal(wc[i].wc.wr_id, out++);
+		expect_empty(cq);
+	}
+	push(cq, 1);
+	push(cq, 2);
+	push(cq, 3);
+	assert_int_equal(rnic_cq_poll(cq, 2, wc), 2);
+	expect(cq, 3);
+	assert_int_equal(rnic_cq_destroy(cq), 0);
+}
+
+static void an_empty_poll_drives_the_engine(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_cq *cq = create(p, 4, NULL);
+	uint64_t before = p->engine.inline_rounds;
+
+	push(cq, 1);
+	expect(cq, 1);
+	assert_int_equal(p->engine.inline_rounds, before);
+	expect_empty(cq);
+	assert_int_equal(p->engine.inline_rounds, before + 1);
+	/* While another drives it, a poll comes back at once, however often. */
+	engine_lock(&p->engine);
+	for (unsigned i = 0; i < 200; i++)
+		expect_empty(cq);
+	engine_unlock(&p->engine);
+	assert_int_equal(p->engine.inline_rounds, before + 1);
+	assert_int_equal(rnic_cq_destroy(cq), 0);
+}
+
+static void armed_once_notified_once(void **state)
+{
+	struct pair *p = *state;
+	unsigned n = 0;
+	struct rnic_cq *cq = create(p, 16, &n);
+
+	push(cq, 1);
+	assert_int_equal(n, 0);
+	/* What came before the arming does not count. */
+	assert_int_equal(rnic_cq_arm(cq, false), 0);
+	assert_int_equal(n, 0);
+	push(cq, 2);
+	push(cq, 3);
+	assert_int_equal(n, 1);
+	rnic_cq_arm(cq, false);
+	rnic_cq_arm(cq, false);
+	push(cq, 4);
+	push(cq, 5);
+	assert_int_equal(n, 2);
+	assert_int_equal(rnic_cq_destroy(cq), 0);
+}
+
+static void solicited_only(void **state)
+{
+	struct pair *p = *state;
+	unsigned n = 0;
+	struct rnic_cq *cq = create(p, 16, &n);
+
+	rnic_cq_arm(cq, true);
+	push(cq, 1);
+	assert_int_equal(n, 0);
+	push_as(cq, 2, RDMAP_WC_SUCCESS, RDMAP_WC_SOLICITED, 1);
+	assert_int_equal(n, 1);
+	rnic_cq_arm(cq, true);
+	push_as(cq, 3, RDMAP_WC_WR_FLUSH_ERR, 0, 1);
+	assert_int_equal(n, 2);
+	/* "Any" outweighs "solicited", before and after. */
+	rnic_cq_arm(cq, true);
+	rnic_cq_arm(cq, false);
+	push(cq, 4);
+	assert_int_equal(n, 3);
+	rnic_cq_arm(cq, false);
+	rnic_cq_arm(cq, true);
+	push(cq, 5);
+	assert_int_equal(n, 4);
+	assert_int_equal(rnic_cq_destroy(cq), 0);
+}
+
+static void resize_keeps_what_is_there(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_cq *cq = create(p, 4, NULL);
+
+	/* Somewhere in the middle of the ring. */
+	for (unsigned i = 0; i < 3; i++) {
+		push(cq, i);
+		expect(cq, i);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		push(cq, 10 + i);
+	assert_int_equal(rnic_cq_resize(cq, 2), -EINVAL);
+	assert_int_equal(rnic_cq_resize(cq, 0), -EINVAL);
+	assert_int_equal(rnic_cq_resize(cq, (1 << 22) + 1), -EINVAL);
+	assert_int_equal(rnic_cq_size(cq), 4);
+	assert_int_equal(rnic_cq_resize(cq, 5), 0);
+	assert_int_equal(rnic_cq_size(cq), 8);
+	for (unsigned i = 0; i < 4; i++)
+		push(cq, 20 + i);
+	for (unsigned i = 0; i < 4; i++)
+		expect(cq, 10 + i);
+	assert_int_equal(rnic_cq_resize(cq, 4), 0);
+	for (unsigned i = 0; i < 4; i++)
+		expect(cq, 20 + i);
+	expect_empty(cq);
+	assert_int_equal(rnic_cq_destroy(cq), 0);
+}
+
+static void purge_takes_one_qps_out(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_cq *cq = create(p, 8, NULL);
+
+	for (unsigned i = 0; i < 6; i++) {
+		push(cq, i);
+		expect(cq, i);
+	}
+	for (unsigned i = 0; i < 8; i++)
+		push_as(cq, i, RDMAP_WC_SUCCESS, 0, 1 + i % 2);
+	engine_lock(&p->engine);
+	cq_purge(cq, 2);
+	cq_purge(cq, 3);
+	engine_unlock(&p->engine);
+	/* The room is there again. */
+	for (unsigned i = 0; i < 4; i++)
+		push(cq, 100 + i);
+	for (unsigned i = 0; i < 8; i += 2)
+		expect(cq, i);
+	for (unsigned i = 0; i < 4; i++)
+		expect(cq, 100 + i);
+	expect_empty(cq);
+	assert_int_equal(rnic_cq_destroy(cq), 0);
+}
+
+/** Nothing is lost silently: what fits is polled, then the overflow is told, for good. */
+static void overflow_is_told(void **state)
+{
+	struct pair *p = *state;
+	unsigned n = 0;
+	struct rnic_cq *cq = create(p, 2, &n);
+	struct rnic_wc wc;
+
+	push(cq, 1);
+	push(cq, 2);
+	assert_int_equal(p->a.n_events, 0);
+	rnic_cq_arm(cq, true);
+	push(cq, 3);
+	push(cq, 4);
+	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_CQ_ERROR), 1);
+	assert_ptr_equal(p->a.events[0].context, &n);
+	assert_int_equal(n, 1);
+	expect(cq, 1);
+	expect(cq, 2);
+	assert_int_equal(rnic_cq_poll(cq, 1, &wc), -EOVERFLOW);
+	assert_int_equal(rnic_cq_poll(cq, 1, &wc), -EOVERFLOW);
+	assert_int_equal(rnic_cq_destroy(cq), 0);
+}
+
+static void overflow_fails_the_qps(void **state)
+{
+	struct pair p;
+	struct rnic_cq *small;
+	struct rnic_qp *idle, *other;
+	unsigned n = 0;
+
+	pair_init(&p, NULL);
+	assert_int_equal(rnic_cq_create(p.a.rnic, 2, on_notify, &n, &small), 0);
+	idle = pair_qp(&p.a, small, NULL);
+	other = pair_qp(&p.a, p.a.cq, NULL);
+	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
+	p.a.qp = pair_qp(&p.a, small, NULL);
+	pair_connect(&p);
+	assert_int_equal(rnic_cq_destroy(small), -EBUSY);
+	for (unsigned i = 0; i < 3; i++)
+		pair_post(&p.a, p.a.qp, i, RDMAP_WR_WRITE, 0, 8, (uintptr_t)p.b.buf,
+			rnic_mr_stag(p.b.mr));
+	pair_run(&p);
+	assert_int_equal(pair_count_async(&p.a, RNIC_EVENT_CQ_ERROR), 1);
+	assert_int_equal(rnic_qp_get_state(p.a.qp), RNIC_QP_ERROR);
+	assert_int_equal(rnic_qp_get_state(idle), RNIC_QP_ERROR);
+	assert_int_equal(rnic_qp_get_state(other), RNIC_QP_INIT);
+	assert_int_equal(rnic_qp_get_state(p.b.qp), RNIC_QP_ERROR);
+	assert_int_equal(pair_count(&p.a, RNIC_EP_DISCONNECTED), 1);
+	assert_int_equal(pair_count(&p.b, RNIC_EP_DISCONNECTED), 1);
+	assert_int_equal(rnic_qp_destroy(idle), 0);
+	assert_int_equal(rnic_qp_destroy(other), 0);
+	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
+	p.a.qp = NULL;
+	assert_int_equal(rnic_cq_destroy(small), 0);
+	pair_fini(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(sizes, setup, teardown),
+		cmocka_unit_test(limit_is_kept),
+		cmocka_unit_test_setup_teardown(in_order_and_several_at_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_empty_poll_drives_the_engine, setup, teardown),
+		cmocka_unit_test_setup_teardown(armed_once_notified_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(solicited_only, setup, teardown),
+		cmocka_unit_test_setup_teardown(resize_keeps_what_is_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(purge_takes_one_qps_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(overflow_is_told, setup, teardown),
+		cmocka_unit_test(overflow_fails_the_qps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rnic/qp.h"
+
+#include "pair.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+static int setup(void **state)
+{
+	static struct pair p;
+
+	pair_init(&p, NULL);
+	*state = &p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	pair_fini(*state);
+	return 0;
+}
+
+static void states_that_take_posts(void **state)
+{
+	struct pair *p = *state;
+	static const struct {
+		enum rnic_qp_state state;
+		int sq, rq;
+	} t[] = {
+		{RNIC_QP_RESET, -EINVAL, -EINVAL},
+		{RNIC_QP_INIT, -EINVAL, 0},
+		{RNIC_QP_RTR, -EINVAL, 0},
+		{RNIC_QP_RTS, 0, 0},
+		{RNIC_QP_SQD, 0, 0},
+		{RNIC_QP_ERROR, 0, 0},
+	};
+
+	for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++) {
+		assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE,
+					 &(struct rnic_qp_attr){.state = t[i].state}),
+			0);
+		/* Refused, the queue is not left locked: twice. */
+		for (unsigned n = 0; n < 2; n++) {
+			assert_int_equal(rnic_sq_begin(p->a.qp), t[i].sq);
+			if (!t[i].sq)
+				rnic_sq_end(p->a.qp);
+			assert_int_equal(rnic_rq_begin(p->a.qp), t[i].rq);
+			if (!t[i].rq)
+				rnic_rq_end(p->a.qp);
+		}
+	}
+}
+
+static void full(void **state)
+{
+	struct pair *p = *state;
+
+	rnic_qp_modify(p->a.qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_RTS});
+	assert_int_equal(rnic_sq_begin(p->a.qp), 0);
+	for (unsigned i = 0; i < PAIR_DEPTH; i++) {
+		assert_non_null(rnic_sq_next(p->a.qp));
+		rnic_sq_commit(p->a.qp);
+	}
+	assert_null(rnic_sq_next(p->a.qp));
+	rnic_sq_end(p->a.qp);
+	assert_int_equal(rnic_rq_begin(p->a.qp), 0);
+	for (unsigned i = 0; i < PAIR_DEPTH; i++) {
+		assert_non_null(rnic_rq_next(p->a.qp));
+		rnic_rq_commit(p->a.qp);
+	}
+	assert_null(rnic_rq_next(p->a.qp));
+	rnic_rq_end(p->a.qp);
+}
+
+/** The header is zeroed whatever stood there; a batch goes out at its end. */
+static void elements_are_clean_and_shown_together(void **state)
+{
+	struct pair *p = *state;
+	struct rdmap_wqe *w;
+	struct rnic_wc wc;
+
+	pair_connect(p);
+	for (unsigned round = 0; round < 3 * PAIR_DEPTH; round += 2) {
+		assert_int_equal(rnic_sq_begin(p->a.qp), 0);
+		for (unsigned i = 0; i < 2; i++) {
+			w = rnic_sq_next(p->a.qp);
+			assert_int_equal(w->wr_id, 0);
+			assert_int_equal(w->flags, 0);
+			assert_int_equal(w->num_sge, 0);
+			assert_false(w->done);
+			w->wr_id = round + i;
+			w->op = RDMAP_WR_WRITE;
+			w->flags = RDMAP_WR_SIGNALED;
+			w->num_sge = 1;
+			rnic_sq_commit(p->a.qp);
+			assert_int_equal(p->a.qp->sq.head, round);
+		}
+		rnic_sq_end(p->a.qp);
+		assert_int_equal(p->a.qp->sq.head, round + 2);
+		pair_expect(p, &p->a, round, RDMAP_WC_SUCCESS);
+		pair_expect(p, &p->a, round + 1, RDMAP_WC_SUCCESS);
+	}
+	assert_int_equal(rnic_cq_poll(p->a.cq, 1, &wc), 0);
+}
+
+static void signalled_when_all_are(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_qp_init init = {.send_cq = p->a.cq,
+		.recv_cq = p->a.cq,
+		.max_send_wr = 4,
+		.max_recv_wr = 1,
+		.sq_sig_all = true};
+
+	/* Not signalled: no completion. */
+	pair_connect(p);
+	assert_int_equal(rnic_sq_begin(p->a.qp), 0);
+	assert_non_null(rnic_sq_next(p->a.qp));
+	rnic_sq_next(p->a.qp)->op = RDMAP_WR_WRITE;
+	rnic_sq_commit(p->a.qp);
+	rnic_sq_end(p->a.qp);
+	pair_expect_none(p, &p->a);
+	assert_int_equal(p->a.qp->sq.tail, 1);
+
+	assert_int_equal(rnic_qp_destroy(p->a.qp), 0);
+	assert_int_equal(rnic_qp_create(p->a.pd, &init, &p->a.qp), 0);
+	rnic_qp_modify(p->a.qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_INIT});
+	rnic_qp_modify(p->a.qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_RTS});
+	assert_int_equal(rnic_sq_begin(p->a.qp), 0);
+	assert_non_null(rnic_sq_next(p->a.qp));
+	rnic_sq_commit(p->a.qp);
+	assert_true(rdmap_sq_at(&p->a.qp->sq, 0)->flags & RDMAP_WR_SIGNALED);
+	rnic_sq_end(p->a.qp);
+}
+
+/** A post while another drives the engine waits for nothing, and is served by the other. */
+static void a_busy_engine_serves_later(void **state)
+{
+	struct pair *p = *state;
+
+	pair_connect(p);
+	p->quiet = true;
+	engine_lock(&p->engine);
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_WRITE, 0, 8, (uintptr_t)p->b.buf,
+		rnic_mr_stag(p->b.mr));
+	assert_int_equal(p->a.qp->sq.tail, 0);
+	engine_unlock(&p->engine);
+	assert_int_equal(p->a.qp->sq.tail, 1);
+	p->quiet = false;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(states_that_take_posts, setup, teardown),
+		cmocka_unit_test_setup_teardown(full, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			elements_are_clean_and_shown_together, setup, teardown),
+		cmocka_unit_test_setup_teardown(signalled_when_all_are, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_busy_engine_serves_later, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
