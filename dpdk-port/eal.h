@@ -44,4 +44,7 @@ void eal_log_watch(void);
 /** @return false if DPDK logged no error since eal_log_watch(). */
 bool eal_log_reason(char *buf, size_t len);
 
+/** Swallow DPDK's lines for a while: what is tried again and again fails again and again. */
+void eal_log_quiet(bool quiet);
+
 #endif

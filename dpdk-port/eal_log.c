@@ -18,7 +18,7 @@ static struct {
 	char line[LINE_MAX_LEN];
 	size_t len;
 	char reason[LINE_MAX_LEN];
-	bool watching;
+	bool watching, quiet;
 } eal_log = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static enum log_level line_level(int dpdk, bool starting)
@@ -36,7 +36,7 @@ static void line_done(int dpdk_level)
 	eal_log.line[eal_log.len] = '\0';
 	if (eal_log.watching && dpdk_level <= (int)RTE_LOG_ERR && !eal_log.reason[0])
 		memcpy(eal_log.reason, eal_log.line, eal_log.len + 1);
-	if (eal_log.len)
+	if (eal_log.len && !eal_log.quiet)
 		log_printf(eal_log.sink, line_level(dpdk_level, eal_log.watching), "DPDK: %s",
 			eal_log.line);
 	eal_log.len = 0;
@@ -103,4 +103,11 @@ bool eal_log_reason(char *buf, size_t len)
 	eal_log.watching = false;
 	pthread_mutex_unlock(&eal_log.lock);
 	return any;
+}
+
+void eal_log_quiet(bool quiet)
+{
+	pthread_mutex_lock(&eal_log.lock);
+	eal_log.quiet = quiet;
+	pthread_mutex_unlock(&eal_log.lock);
 }

@@ -2,8 +2,12 @@
 #include "dpdk-port/port_private.h"
 
 #include "dpdk-port/capture.h"
+#include "dpdk-port/eal.h"
 
 #include <unistd.h>
+
+/** A client gets this many watches to connect before it is started anew. */
+#define PORT_DOWNS 3
 
 const struct port_caps *port_get_caps(const struct port *p)
 {
@@ -32,7 +36,7 @@ void port_set_now(struct port *p, uint64_t now)
 
 unsigned port_rx(struct port *p, struct rte_mbuf **pkts, unsigned n)
 {
-	unsigned got = rte_eth_rx_burst(p->id, 0, pkts, (uint16_t)n);
+	unsigned got = p->started ? rte_eth_rx_burst(p->id, 0, pkts, (uint16_t)n) : 0;
 
 	if (unlikely(p->capture != NULL))
 		for (unsigned i = 0; i < got; i++)
@@ -51,7 +55,7 @@ void port_drop(struct port *p)
 /** Hand to the driver what it takes; the rest stays. */
 static void queue_send(struct port *p)
 {
-	while (p->head != p->tail) {
+	while (p->head != p->tail && likely(p->started)) {
 		unsigned at = p->head & (PORT_QUEUE - 1);
 		unsigned n = RTE_MIN(p->tail - p->head, PORT_QUEUE - at);
 		unsigned sent;
@@ -106,10 +110,26 @@ bool port_link(struct port *p, uint32_t *speed)
 
 	if (rte_eth_link_get_nowait(p->id, &l))
 		l.link_status = p->link_up;
-	p->link_up = l.link_status == RTE_ETH_LINK_UP;
+	p->link_up = p->started && l.link_status == RTE_ETH_LINK_UP;
 	if (speed)
 		*speed = l.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : l.link_speed;
 	return p->link_up;
+}
+
+bool port_watch(struct port *p)
+{
+	if (port_link(p, NULL)) {
+		p->downs = 0;
+		return true;
+	}
+	if (p->connects && ++p->downs % PORT_DOWNS == 0) {
+		eal_log_quiet(true);
+		if (p->started)
+			rte_eth_dev_stop(p->id);
+		p->started = rte_eth_dev_start(p->id) == 0;
+		eal_log_quiet(false);
+	}
+	return false;
 }
 
 int port_rx_fd(const struct port *p)

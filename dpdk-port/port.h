@@ -67,6 +67,13 @@ unsigned port_backlog(const struct port *p);
 /** Link state as the driver has it, without waiting. @param speed Mb/s, 0 unknown; or NULL. */
 bool port_link(struct port *p, uint32_t *speed);
 
+/**
+ * Look after the link; call it every 100 ms or so. A memif client whose server was not there, or
+ * went, connects again: its driver does not.
+ * @return true when the link is up.
+ */
+bool port_watch(struct port *p);
+
 /** Record all frames from now on; NULL: none. @p now of each is the engine's, see port_set_now().
  */
 void port_set_capture(struct port *p, struct capture *c);

@@ -15,7 +15,10 @@
 struct port {
 	uint16_t id;
 	bool link_up;
-	bool rx_event; /**< rx_fd is an interrupt to be armed, not a socket */
+	bool started;   /**< else the driver must not be called */
+	bool connects;  /**< a memif client: it connects when it is started, and only then */
+	unsigned downs; /**< times in a row that the link was found down */
+	bool rx_event;  /**< rx_fd is an interrupt to be armed, not a socket */
 	int rx_fd;
 	struct capture *capture;
 	uint64_t now;

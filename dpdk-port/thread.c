@@ -92,7 +92,7 @@ static void housekeeping(struct engine_thread *t, uint64_t now)
 
 	t->next_housekeeping = now + PACE_LINK_NS;
 	engine_lock(p->engine);
-	up = port_link(p->port, NULL);
+	up = port_watch(p->port);
 	if (up != t->link_up && t->cfg.link_changed)
 		t->cfg.link_changed(t->cfg.ctx, up);
 	t->link_up = up;

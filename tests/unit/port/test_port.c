@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -116,6 +118,58 @@ static void a_link_that_is_down_keeps_nothing(void **state)
 	port_close(p);
 }
 
+/** In another process: be the server for one frame, once told to go. @return its pid. */
+static pid_t fork_server(int go)
+{
+	pid_t pid = fork();
+	struct rte_mbuf *m;
+	struct port *p;
+	char x;
+
+	if (pid)
+		return pid;
+	alarm(60);
+	if (read(go, &x, 1) != 1)
+		_exit(1);
+	p = open_port("net_memif1,role=server,socket=@uiwarp-test-wait");
+	while (!port_rx(p, &m, 1))
+		;
+	_exit(number_of(m) != 7);
+}
+
+static void a_memif_client_waits_for_its_server(void **state)
+{
+	time_t end = time(NULL) + 20;
+	struct port *c;
+	int go[2], status;
+	pid_t server[2];
+
+	/* Before this process has an EAL, which does not survive a fork. */
+	assert_int_equal(pipe(go), 0);
+	server[0] = fork_server(go[0]);
+	server[1] = fork_server(go[0]);
+	c = open_port("net_memif1,role=client,socket=@uiwarp-test-wait");
+	assert_false(port_watch(c));
+	port_tx(c, frame(c, 1));
+	port_flush(c);
+	assert_int_equal(port_get_stats(c)->tx_dropped, 1);
+	for (int i = 0; i < 2; i++) {
+		/* What connects is the driver's own thread, so there is nothing but to wait. */
+		assert_int_equal(write(go[1], "x", 1), 1);
+		while (!port_watch(c) && time(NULL) < end)
+			usleep(50000);
+		assert_true(port_watch(c));
+		port_tx(c, frame(c, 7));
+		port_flush(c);
+		assert_true(waitpid(-1, &status, 0) > 0);
+		assert_int_equal(status, 0);
+		while (port_watch(c) && time(NULL) < end)
+			usleep(50000);
+	}
+	assert_true(server[0] > 0 && server[1] > 0);
+	port_close(c);
+}
+
 static void what_is_queued_at_close_is_freed_and_the_device_reopens(void **state)
 {
 	for (int i = 0; i < 3; i++) {
@@ -207,6 +261,7 @@ static void captures_both_directions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_memif_client_waits_for_its_server),
 		cmocka_unit_test(frames_go_out_at_flush_or_by_the_burst),
 		cmocka_unit_test(a_full_port_keeps_order_and_drops_the_newest),
 		cmocka_unit_test(a_link_that_is_down_keeps_nothing),
