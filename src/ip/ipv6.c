@@ -28,11 +28,33 @@ struct walk {
 /* What to do with a packet after one header. */
 enum step { STEP_ON, STEP_UPPER, STEP_DROP, STEP_DONE /* the packet is gone */ };
 
+/* What a packet carries behind its extension headers, as far as that can be seen: no error may be
+ * sent about an ICMPv6 error (RFC 4443 section 2.4(e.1)), wherever in the headers we stopped. */
+static void find_upper(const struct walk *w, struct icmp_about *about)
+{
+	const uint8_t *h = rte_pktmbuf_mtod(w->m, const uint8_t *);
+
+	for (unsigned i = 0; i < EXT_MAX; i++) {
+		uint8_t kind = about->proto;
+
+		if ((kind != IPV6_NH_HOP_BY_HOP && kind != IPV6_NH_DEST_OPTIONS &&
+			    kind != IPV6_NH_ROUTING && kind != IPV6_NH_FRAGMENT) ||
+			w->m->data_len - about->l4_off < 8)
+			return;
+		about->proto = h[about->l4_off + IPV6_EXT_NEXT];
+		about->l4_off += kind == IPV6_NH_FRAGMENT
+					 ? IPV6_FRAGMENT_LEN
+					 : (h[about->l4_off + IPV6_EXT_LENGTH] + 1U) * 8;
+		if (about->l4_off > w->m->data_len)
+			about->l4_off = w->m->data_len;
+	}
+}
+
 static void parameter_problem(struct walk *w, uint8_t code, uint32_t pointer)
 {
-	const struct icmp_about about = {
-		.rx = w->rx, .m = w->m, .proto = w->next, .l4_off = w->off};
+	struct icmp_about about = {.rx = w->rx, .m = w->m, .proto = w->next, .l4_off = w->off};
 
+	find_upper(w, &about);
 	icmpv6_error(w->s, &about, ICMPV6_PARAMETER, code, pointer, w->now);
 }
 

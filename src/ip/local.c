@@ -85,6 +85,12 @@ static unsigned common_bits(const struct ip_addr *a, const struct ip_addr *b)
 	return 128;
 }
 
+/* fe80::/10 and ff02::/16 (RFC 4291 sections 2.5.6, 2.7). */
+static bool is_link_scope(const struct ip_addr *a)
+{
+	return ip_addr_is_link_local(a) || (a->b[0] == 0xff && (a->b[1] & 15) == 2);
+}
+
 struct local_addr *local_source(
 	struct ip_stack *s, const struct ip_addr *remote, const struct ip_addr *hop)
 {
@@ -101,7 +107,7 @@ struct local_addr *local_source(
 		 * prefix. Before the last one the subnet of the next hop (rule 5.5 in spirit). */
 		if (ip_addr_equal(&l->addr, remote))
 			return l;
-		if (ip_addr_is_link_local(&l->addr) == ip_addr_is_link_local(remote))
+		if (ip_addr_is_link_local(&l->addr) == is_link_scope(remote))
 			score += 1024;
 		if (ip_addr_in_prefix(hop, &l->addr, l->prefix_len))
 			score += 512;

@@ -269,6 +269,14 @@ static void fix_l4(uint8_t *l4, unsigned len, uint8_t proto, uint32_t pseudo)
 	store_be16(l4 + at, (uint16_t)~plain_sum(l4, len, pseudo));
 }
 
+void fix_v4_header(struct bytes *frame)
+{
+	uint8_t *h = frame->b + 14;
+
+	store_be16(h + 10, 0);
+	store_be16(h + 10, (uint16_t)~plain_sum(h, (h[0] & 15) * 4, 0));
+}
+
 void fix_v4(struct bytes *frame)
 {
 	uint8_t *h = frame->b + 14;
@@ -277,8 +285,7 @@ void fix_v4(struct bytes *frame)
 	uint32_t pseudo = h[9] == 6 ? plain_sum(h + 12, 8, h[9] + len) : 0;
 
 	fix_l4(h + hlen, len, h[9], pseudo);
-	store_be16(h + 10, 0);
-	store_be16(h + 10, (uint16_t)~plain_sum(h, hlen, 0));
+	fix_v4_header(frame);
 }
 
 void fix_v6(struct bytes *frame)

@@ -81,6 +81,7 @@ struct rte_mbuf *host_segment(struct host *h, unsigned len);
 
 /** Write the IPv4 header checksum of a frame literal, and the ICMP(v6) or TCP one behind it. */
 void fix_v4(struct bytes *frame);
+void fix_v4_header(struct bytes *frame); /**< the IPv4 header's only */
 void fix_v6(struct bytes *frame);
 
 #endif

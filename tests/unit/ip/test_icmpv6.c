@@ -148,11 +148,19 @@ static void no_error_where_rfc_4443_forbids_it(void **state)
 {
 	struct host *h = start();
 
-	/* About an error with an unknown option in front; from nobody; from a group is martian. */
+	/* From nobody. */
 	host_input_hex(h,
 		ETH "60 00 00 00 00 08 84 40 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00" TO
 		    "00 00 00 00 00 00 00 00");
 	host_expect_nothing(h);
+	/* About an error behind an option that asks for one; about an echo it may be. */
+	host_input_hex(h, ETH "60 00 00 00 00 10 3c 40" FROM TO
+			      "3a 00 9e 04 00 00 00 00 01 00 00 00 00 00 00 00");
+	host_expect_nothing(h);
+	host_input_hex(h, ETH "60 00 00 00 00 10 3c 40" FROM TO
+			      "3a 00 9e 04 00 00 00 00 80 00 00 00 00 00 00 00");
+	assert_int_equal(h->n_tx, 1);
+	host_forget(h);
 	/* To a group. */
 	host_input_hex(h,
 		"33 33 00 00 00 01 02 00 00 00 00 02 86 dd 60 00 00 00 00 08 84 40" FROM

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host.h"
+
+#include "base/bytes.h"
+#include "ip/nd.h"
+#include "ip/stack.h"
+
+#include <stdio.h>
+
+#define ETH     "02 00 00 00 00 01 02 00 00 00 00 02 86 dd "
+#define ETH_ALL "33 33 00 00 00 01 02 00 00 00 00 02 86 dd "
+#define ETH_SOL "33 33 ff 00 00 01 02 00 00 00 00 02 86 dd "
+#define HEAD    "60 00 00 00 00 00 3a ff "
+#define FD2     "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 02 "
+#define FD1     "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01 "
+#define LL2     "fe 80 00 00 00 00 00 00 00 00 00 00 00 00 00 02 "
+#define LL_US   "fe 80 00 00 00 00 00 00 00 00 00 ff fe 00 00 01 "
+#define NONE    "00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
+#define ALL     "ff 02 00 00 00 00 00 00 00 00 00 00 00 00 00 01 "
+#define ROUTERS "ff 02 00 00 00 00 00 00 00 00 00 00 00 00 00 02 "
+#define SOL1    "ff 02 00 00 00 00 00 00 00 00 00 01 ff 00 00 01 "
+#define SOL2    "ff 02 00 00 00 00 00 00 00 00 00 01 ff 00 00 02 "
+#define NS      "87 00 00 00 00 00 00 00 "
+#define SLLA    "01 01 02 00 00 00 00 02 "
+#define TLLA    "02 01 02 00 00 00 00 02 "
+
+static void input_fixed(struct host *h, const char *hex, unsigned piece)
+{
+	struct bytes b = bytes(hex);
+
+	store_be16(b.b + 18, (uint16_t)(b.len - 54));
+	fix_v6(&b);
+	host_input(h, &b, piece);
+}
+
+/* The next frame sent must be this, its length and ICMPv6 checksum filled in here. */
+static void expect_fixed(struct host *h, const char *hex)
+{
+	struct bytes b = bytes(hex);
+	char text[3 * 200], *p = text;
+
+	store_be16(b.b + 18, (uint16_t)(b.len - 54));
+	fix_v6(&b);
+	for (unsigned i = 0; i < b.len; i++)
+		p += snprintf(p, 4, "%02x ", b.b[i]);
+	host_expect(h, text);
+}
+
+static struct ip_neighbour *find(struct host *h, const char *addr)
+{
+	struct ip_addr a = host_addr(addr);
+
+	return neighbour_find(h->ip, &a);
+}
+
+static void solicitation_is_answered_and_remembered(void **state)
+{
+	struct host *h = host_new_v6();
+
+	for (unsigned piece = 0; piece < 80; piece += 13) {
+		input_fixed(h, ETH_SOL HEAD FD2 SOL1 NS FD1 SLLA, piece);
+		expect_fixed(h, "02 00 00 00 00 02 02 00 00 00 00 01 86 dd" HEAD FD1 FD2
+				"88 00 00 00 60 00 00 00" FD1 "02 01 02 00 00 00 00 01");
+		host_expect_nothing(h);
+	}
+	assert_int_equal(find(h, "fd00::2")->state, NEIGHBOUR_STALE);
+	/* The unicast poll of a neighbour that knows us, without its own address. */
+	input_fixed(h, ETH HEAD LL2 FD1 NS FD1, 0);
+	assert_int_equal(h->n_tx, 1);
+	assert_null(find(h, "fe80::2"));
+	host_free(h);
+}
+
+static void foreign_or_broken_solicitations_are_not(void **state)
+{
+	struct host *h = host_new_v6();
+
+	input_fixed(h, ETH HEAD FD2 FD1 NS FD2 SLLA, 0);                      /* not our target */
+	input_fixed(h, ETH "60 00 00 00 00 00 3a fe" FD2 FD1 NS FD1 SLLA, 0); /* routed */
+	input_fixed(h, ETH HEAD FD2 FD1 "87 01 00 00 00 00 00 00" FD1 SLLA, 0);
+	input_fixed(h, ETH HEAD FD2 FD1 NS ALL SLLA, 0); /* a group */
+	input_fixed(h, ETH HEAD FD2 FD1 NS "fd 00", 0);  /* short */
+	input_fixed(h, ETH HEAD FD2 FD1 NS FD1 "01 00 02 00 00 00 00 02", 0);
+	input_fixed(h, ETH HEAD FD2 FD1 NS FD1 "01 02 02 00 00 00 00 02", 0);
+	input_fixed(h, ETH HEAD FD2 FD1 NS FD1 "01 01 02 00", 0);
+	input_fixed(h, ETH_SOL HEAD NONE SOL1 NS FD1 SLLA, 0); /* from nobody with an address */
+	input_fixed(h, ETH HEAD NONE FD1 NS FD1, 0);           /* probes go to the group */
+	host_expect_nothing(h);
+	assert_null(find(h, "fd00::2"));
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 9);
+	host_free(h);
+}
+
+static void probes_of_others_are_answered_to_all(void **state)
+{
+	struct host *h = host_new_v6();
+
+	input_fixed(h, ETH_SOL HEAD NONE SOL1 NS FD1, 0);
+	expect_fixed(h, "33 33 00 00 00 01 02 00 00 00 00 01 86 dd" HEAD FD1 ALL
+			"88 00 00 00 20 00 00 00" FD1 "02 01 02 00 00 00 00 01");
+	host_free(h);
+}
+
+static void dad_solicits_and_announces(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr a = host_addr("fd00::1");
+
+	assert_int_equal(ip_addr_add(h->ip, &a, 64, h->now), 0);
+	expect_fixed(h, "33 33 ff 00 00 01 02 00 00 00 00 01 86 dd" HEAD NONE SOL1 NS FD1);
+	expect_fixed(h, "33 33 ff 00 00 01 02 00 00 00 00 01 86 dd" HEAD NONE SOL1 NS LL_US);
+	host_expect_nothing(h);
+	/* Optimistic: answers, but does not override. */
+	input_fixed(h, ETH HEAD FD2 FD1 NS FD1 SLLA, 0);
+	expect_fixed(h, "02 00 00 00 00 02 02 00 00 00 00 01 86 dd" HEAD FD1 FD2
+			"88 00 00 00 40 00 00 00" FD1 "02 01 02 00 00 00 00 01");
+	host_run(h, SECOND + SECOND / 10);
+	assert_int_equal(h->n_tx, 3); /* two announcements, one router solicitation */
+	host_free(h);
+}
+
+static void dad_sees_the_other_prober(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr a = host_addr("fd00::1");
+
+	assert_int_equal(ip_addr_add(h->ip, &a, 64, h->now), 0);
+	host_forget(h);
+	/* Our own probe, come back: not a conflict. */
+	input_fixed(h, "33 33 ff 00 00 01 02 00 00 00 00 01 86 dd" HEAD NONE SOL1 NS FD1, 0);
+	assert_true(ip_addr_is_local(h->ip, &a));
+	input_fixed(h, ETH_SOL HEAD NONE SOL1 NS FD1, 0);
+	assert_false(ip_addr_is_local(h->ip, &a));
+	assert_non_null(strstr(h->log_text, "02:00:00:00:00:02"));
+	host_expect_nothing(h);
+	host_free(h);
+}
+
+static void later_conflict_is_told_and_defended(void **state)
+{
+	struct host *h = host_new_v6();
+
+	input_fixed(h, ETH_ALL HEAD FD2 ALL "88 00 00 00 20 00 00 00" FD1 TLLA, 0);
+	assert_int_equal(ip_stack_stats(h->ip)->nd_conflicts, 1);
+	expect_fixed(h, "33 33 00 00 00 01 02 00 00 00 00 01 86 dd" HEAD FD1 ALL
+			"88 00 00 00 20 00 00 00" FD1 "02 01 02 00 00 00 00 01");
+	input_fixed(h, ETH_ALL HEAD FD2 ALL "88 00 00 00 20 00 00 00" FD1 TLLA, 0);
+	host_expect_nothing(h);
+	host_free(h);
+}
+
+static void resolution(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr src = host_addr("fd00::1"), dst = host_addr("fd00::2");
+	struct ip_path p = {.tos = 0};
+
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &dst, h->now), 0);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	expect_fixed(h, "33 33 ff 00 00 02 02 00 00 00 00 01 86 dd" HEAD FD1 SOL2 NS FD2
+			"01 01 02 00 00 00 00 01");
+	host_expect_nothing(h);
+	/* Without a link-layer address it is of no use; solicited to a group it is wrong. */
+	input_fixed(h, ETH HEAD FD2 FD1 "88 00 00 00 60 00 00 00" FD2, 0);
+	input_fixed(h, ETH_ALL HEAD FD2 ALL "88 00 00 00 60 00 00 00" FD2 TLLA, 0);
+	host_expect_nothing(h);
+	input_fixed(h, ETH HEAD FD2 FD1 "88 00 00 00 60 00 00 00" FD2 TLLA, 0);
+	assert_int_equal(h->n_tx, 1);
+	assert_int_equal(find(h, "fd00::2")->state, NEIGHBOUR_REACHABLE);
+	/* The poll goes to the one address. */
+	host_forget(h);
+	host_run(h, 31 * SECOND);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now), 0);
+	host_forget(h);
+	host_run(h, 5 * SECOND + SECOND / 10);
+	expect_fixed(h, "02 00 00 00 00 02 02 00 00 00 00 01 86 dd" HEAD FD1 FD2 NS FD2
+			"01 01 02 00 00 00 00 01");
+	host_free(h);
+}
+
+static void advertisements_make_no_entries(void **state)
+{
+	struct host *h = host_new_v6();
+
+	input_fixed(h, ETH_ALL HEAD FD2 ALL "88 00 00 00 20 00 00 00" FD2 TLLA, 0);
+	assert_null(find(h, "fd00::2"));
+	host_free(h);
+}
+
+static void routers_are_solicited_three_times(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr a = host_addr("fd00::1");
+
+	assert_int_equal(ip_addr_add(h->ip, &a, 64, h->now), 0);
+	host_forget(h);
+	host_run(h, SECOND + SECOND / 10);
+	/* In the same tick come two announcements, in no particular order. */
+	for (unsigned i = 0; i < h->n_tx;) {
+		if (rte_pktmbuf_mtod(h->tx[i], uint8_t *)[54] == 0x85) {
+			i++;
+			continue;
+		}
+		rte_pktmbuf_free(h->tx[i]);
+		h->tx[i] = h->tx[--h->n_tx];
+	}
+	assert_int_equal(h->n_tx, 1);
+	expect_fixed(h, "33 33 00 00 00 02 02 00 00 00 00 01 86 dd" HEAD LL_US ROUTERS
+			"85 00 00 00 00 00 00 00 01 01 02 00 00 00 00 01");
+	host_run(h, 60 * SECOND);
+	assert_int_equal(h->n_tx, 2);
+	host_free(h);
+}
+
+/* Life 1800 s, MTU 1400, on-link prefix 2001:db8:1::/64 for 600 s. */
+#define RA     "86 00 00 00 40 00 07 08 00 00 00 00 00 00 00 00 "
+#define RA_END "86 00 00 00 40 00 00 00 00 00 00 00 00 00 00 00 "
+#define MTU    "05 01 00 00 00 00 05 78 "
+#define PREFIX                                             \
+	"03 04 40 80 00 00 02 58 00 00 02 58 00 00 00 00 " \
+	"20 01 0d b8 00 01 00 00 00 00 00 00 00 00 00 00 "
+
+static bool hop(struct host *h, const char *dst, const char *want)
+{
+	struct ip_addr d = host_addr(dst), w = host_addr(want), got;
+
+	return route_next_hop(h->ip, &d, &got) == 0 && ip_addr_equal(&got, &w);
+}
+
+static void router_advertisement_gives_routes_and_mtu(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr far = host_addr("2001:db8:9::1");
+
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA SLLA MTU PREFIX, 0);
+	assert_true(hop(h, "2001:db8:9::1", "fe80::2"));
+	assert_true(hop(h, "2001:db8:1::7", "2001:db8:1::7"));
+	assert_int_equal(pmtu_get(h->ip, &far), 1400);
+	assert_true(find(h, "fe80::2")->router);
+	host_run(h, 601 * SECOND);
+	assert_true(hop(h, "2001:db8:1::7", "fe80::2")); /* no longer on-link */
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA_END, 0);
+	assert_false(hop(h, "2001:db8:9::1", "fe80::2"));
+	host_free(h);
+}
+
+static void bad_router_advertisements(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr far = host_addr("2001:db8:9::1");
+
+	input_fixed(h, ETH_ALL HEAD FD2 ALL RA SLLA, 0); /* not link-local */
+	input_fixed(h, ETH_ALL "60 00 00 00 00 00 3a 40" LL2 ALL RA SLLA, 0);
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA "01 00", 0);
+	input_fixed(h, ETH_ALL HEAD LL2 ALL "86 00 00 00 40 00 07 08", 0);
+	assert_false(hop(h, "2001:db8:9::1", "fe80::2"));
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 4);
+	/* An MTU below 1280 or above the link's; prefixes: link-local, a group, ::/0, ours of v4,
+	 * not on-link. */
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA_END "05 01 00 00 00 00 04 ff", 0);
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA_END "05 01 00 00 00 00 05 dd", 0);
+	assert_int_equal(pmtu_get(h->ip, &far), 1500);
+	input_fixed(h,
+		ETH_ALL HEAD LL2 ALL RA_END "03 04 40 80 00 00 02 58 00 00 02 58 00 00 00 00" LL2
+					    "03 04 40 80 00 00 02 58 00 00 02 58 00 00 00 00" ALL
+					    "03 04 00 80 00 00 02 58 00 00 02 58 00 00 00 00" NONE
+					    "03 04 60 80 00 00 02 58 00 00 02 58 00 00 00 00"
+					    "00 00 00 00 00 00 00 00 00 00 ff ff 00 00 00 00"
+					    "03 04 81 80 00 00 02 58 00 00 02 58 00 00 00 00" FD2
+					    "03 04 40 00 00 00 02 58 00 00 02 58 00 00 00 00"
+					    "20 01 0d b8 00 02 00 00 00 00 00 00 00 00 00 00",
+		0);
+	assert_int_equal(h->ip->routes.advertised, 0);
+	host_free(h);
+}
+
+static void groups(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr a;
+
+	a = host_addr("ff02::1");
+	assert_true(nd_is_member(h->ip, &a));
+	a = host_addr("ff02::1:ff00:1");
+	assert_true(nd_is_member(h->ip, &a));
+	a = host_addr("ff02::1:ff00:2");
+	assert_false(nd_is_member(h->ip, &a));
+	a = host_addr("ff02::2");
+	assert_false(nd_is_member(h->ip, &a));
+	host_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(solicitation_is_answered_and_remembered),
+		cmocka_unit_test(foreign_or_broken_solicitations_are_not),
+		cmocka_unit_test(probes_of_others_are_answered_to_all),
+		cmocka_unit_test(dad_solicits_and_announces),
+		cmocka_unit_test(dad_sees_the_other_prober),
+		cmocka_unit_test(later_conflict_is_told_and_defended),
+		cmocka_unit_test(resolution),
+		cmocka_unit_test(advertisements_make_no_entries),
+		cmocka_unit_test(routers_are_solicited_three_times),
+		cmocka_unit_test(router_advertisement_gives_routes_and_mtu),
+		cmocka_unit_test(bad_router_advertisements),
+		cmocka_unit_test(groups),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host.h"
+
+#include "base/bytes.h"
+#include "support/eal.h"
+
+/* A TCP "segment" of LEN bytes whose byte i is i * 7, cut into fragments. */
+#define LEN 2800
+
+static uint8_t payload(unsigned i)
+{
+	return (uint8_t)(i * 7 + (i >> 8));
+}
+
+static void fragment_v4(struct host *h, uint16_t id, unsigned from, unsigned to, bool more)
+{
+	struct bytes b = bytes("02 00 00 00 00 01 02 00 00 00 00 02 08 00"
+			       "45 00 00 00 00 00 00 00 40 06 00 00 0a 00 00 02 0a 00 00 01");
+
+	store_be16(b.b + 14 + 2, (uint16_t)(20 + to - from));
+	store_be16(b.b + 14 + 4, id);
+	store_be16(b.b + 14 + 6, (uint16_t)(from / 8 | (more ? 0x2000 : 0)));
+	for (unsigned i = from; i < to; i++)
+		b.b[b.len++] = payload(i);
+	fix_v4_header(&b);
+	host_input(h, &b, 0);
+}
+
+static void fragment_v6(struct host *h, uint32_t id, unsigned from, unsigned to, bool more)
+{
+	struct bytes b = bytes("02 00 00 00 00 01 02 00 00 00 00 02 86 dd 60 00 00 00 00 00 2c 40"
+			       "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 02"
+			       "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01"
+			       "06 00 00 00 00 00 00 00");
+
+	store_be16(b.b + 14 + 4, (uint16_t)(8 + to - from));
+	store_be16(b.b + 54 + 2, (uint16_t)(from | more));
+	store_be32(b.b + 54 + 4, id);
+	for (unsigned i = from; i < to; i++)
+		b.b[b.len++] = payload(i);
+	host_input(h, &b, 0);
+}
+
+static void expect_whole(struct host *h, unsigned len)
+{
+	uint8_t buf[4096];
+	const uint8_t *p;
+
+	assert_int_equal(h->n_rx, 1);
+	assert_int_equal(h->rx[0]->pkt_len, len);
+	assert_true(h->rx[0]->data_len >= 60);
+	assert_int_equal(h->rx_info[0].src.b[15], 2);
+	p = rte_pktmbuf_read(h->rx[0], 0, len, buf);
+	for (unsigned i = 0; i < len; i++)
+		assert_int_equal(p[i], payload(i));
+	host_forget(h);
+}
+
+static void any_order(struct host *h, void (*piece)(struct host *, unsigned, unsigned))
+{
+	static const unsigned order[6][3] = {
+		{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+	for (unsigned o = 0; o < 6; o++) {
+		for (unsigned i = 0; i < 3; i++) {
+			assert_int_equal(h->n_rx, 0);
+			piece(h, o, order[o][i]);
+		}
+		expect_whole(h, LEN);
+	}
+	assert_int_equal(ip_stack_stats(h->ip)->rx_fragments, 18);
+	assert_int_equal(ip_stack_stats(h->ip)->reassembled, 6);
+	assert_int_equal(ip_stack_stats(h->ip)->reassembly_failed, 0);
+}
+
+static void piece_v4(struct host *h, unsigned id, unsigned i)
+{
+	static const unsigned cut[] = {0, 1200, 2400, LEN};
+
+	fragment_v4(h, (uint16_t)(100 + id), cut[i], cut[i + 1], i < 2);
+}
+
+static void piece_v6(struct host *h, unsigned id, unsigned i)
+{
+	static const unsigned cut[] = {0, 1232, 2464, LEN};
+
+	fragment_v6(h, 100 + id, cut[i], cut[i + 1], i < 2);
+}
+
+static void ipv4_in_any_order(void **state)
+{
+	struct host *h = host_new_v4();
+
+	any_order(h, piece_v4);
+	host_free(h);
+}
+
+static void ipv6_in_any_order(void **state)
+{
+	struct host *h = host_new_v6();
+
+	any_order(h, piece_v6);
+	host_free(h);
+}
+
+static void pieces_that_cannot_be_are_refused(void **state)
+{
+	struct host *h = host_new_v4();
+
+	fragment_v4(h, 1, 0, 8, true);          /* tiny */
+	fragment_v4(h, 2, 0, 1001, true);       /* not a multiple of eight */
+	fragment_v4(h, 3, 64800, 65520, false); /* beyond 65,535 */
+	fragment_v4(h, 4, 8, 8, false);         /* empty */
+	assert_int_equal(ip_stack_stats(h->ip)->reassembly_failed, 4);
+	host_free(h);
+	h = host_new_v6();
+	fragment_v6(h, 1, 0, 600, true);
+	fragment_v6(h, 2, 0, 1236, true);
+	fragment_v6(h, 3, 64800, 65520, false);
+	assert_int_equal(ip_stack_stats(h->ip)->reassembly_failed, 3);
+	host_free(h);
+}
+
+static void overlaps_never_come_up(void **state)
+{
+	struct host *h = host_new_v4();
+
+	fragment_v4(h, 1, 0, 1200, true);
+	fragment_v4(h, 1, 1000, 2400, true);
+	fragment_v4(h, 1, 2400, LEN, false);
+	assert_int_equal(h->n_rx, 0);
+	host_run(h, 70 * SECOND);
+	assert_int_equal(test_pool_missing(h->pool), 0);
+	host_free(h);
+	/* RFC 8200 section 4.5 (RFC 5722): the whole datagram goes. */
+	h = host_new_v6();
+	fragment_v6(h, 1, 0, 1232, true);
+	fragment_v6(h, 1, 1224, 2464, true);
+	fragment_v6(h, 1, 2464, LEN, false);
+	assert_int_equal(h->n_rx, 0);
+	host_run(h, 70 * SECOND);
+	assert_int_equal(test_pool_missing(h->pool), 0);
+	host_free(h);
+}
+
+static void incomplete_datagrams_expire(void **state)
+{
+	struct host *h = host_new_v4();
+
+	fragment_v4(h, 1, 0, 1200, true);
+	host_run(h, 59 * SECOND);
+	assert_int_equal(test_pool_missing(h->pool), 1);
+	host_run(h, 4 * SECOND);
+	assert_int_equal(test_pool_missing(h->pool), 0);
+	assert_int_equal(ip_stack_stats(h->ip)->reassembly_failed, 1);
+	/* The rest comes too late. */
+	fragment_v4(h, 1, 1200, LEN, false);
+	assert_int_equal(h->n_rx, 0);
+	host_free(h);
+}
+
+static void strangers_can_hold_only_so_many_buffers(void **state)
+{
+	struct host *h = host_new_v4();
+
+	for (unsigned i = 0; i < 400; i++)
+		fragment_v4(h, (uint16_t)i, 0, 1200, true);
+	assert_in_range(test_pool_missing(h->pool), 1, 16);
+	host_run(h, 70 * SECOND);
+	assert_int_equal(test_pool_missing(h->pool), 0);
+	host_free(h);
+	/* Many pieces of one. */
+	h = host_new_v4();
+	for (unsigned i = 0; i < 40; i++)
+		fragment_v4(h, 7, i * 512, (i + 1) * 512, true);
+	assert_in_range(test_pool_missing(h->pool), 0, 16);
+	host_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ipv4_in_any_order),
+		cmocka_unit_test(ipv6_in_any_order),
+		cmocka_unit_test(pieces_that_cannot_be_are_refused),
+		cmocka_unit_test(overlaps_never_come_up),
+		cmocka_unit_test(incomplete_datagrams_expire),
+		cmocka_unit_test(strangers_can_hold_only_so_many_buffers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
