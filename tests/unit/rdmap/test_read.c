@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "qp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define ZERO4  "\x00\x00\x00\x00"
+#define MSN(n) "\x00\x00\x00" n
+#define QN1    "\x00\x00\x00\x01"
+
+/* A Read Request's DDP header, then sink STag 0x77 at 0x3000, size, source STag 9 at 0x2000. */
+#define HEADER(msn)           "\x41\x41" ZERO4 QN1 MSN(msn) ZERO4
+#define BODY(size, src)       "\x00\x00\x00\x77\x00\x00\x00\x00\x00\x00\x30\x00\x00\x00\x00" size src
+#define SRC9                  "\x00\x00\x00\x09\x00\x00\x00\x00\x00\x00\x20\x00"
+#define REQUEST(msn, size)    HEADER(msn) BODY(size, SRC9)
+#define RESPONSE(control, lo) control "\x42\x00\x00\x00\x77\x00\x00\x00\x00\x00\x00\x30" lo
+
+/* ---- Data Source: we answer ------------------------------------------------------------------ */
+
+static void setup_source(struct qp_net *n)
+{
+	qp_net_init(n);
+	n->b->rtr = 0;
+	n->b->ird = 2;
+	qp_net_raw_responder(n);
+	memcpy(qp_region_add(n->b, 9, 0x2000, 16, REMOTE)->mem, "0123456789abcdef", 16);
+	qp_region_add(n->b, 10, 0x2000, 16, LOCAL);
+	qp_region_add(n->b, 11, 0x2000, 16, REMOTE)->foreign = true;
+}
+
+static void test_answer(void **state)
+{
+	struct qp_net n;
+
+	setup_source(&n);
+	FEED(&n, REQUEST("\x01", "\x04"));
+	EXPECT(&n, RESPONSE("\xc1", "\x00") "0123");
+	FEED(&n, REQUEST("\x02", "\x10"));
+	EXPECT(&n, RESPONSE("\xc1", "\x00") "0123456789abcdef");
+	qp_expect_no_wc(n.b);
+	qp_net_done(&n);
+}
+
+/* The source of an empty Read MUST NOT be validated (RFC 5040 section 5.2.1). */
+static void test_answer_empty(void **state)
+{
+	struct qp_net n;
+
+	setup_source(&n);
+	FEED(&n, HEADER("\x01") BODY("\x00", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"));
+	EXPECT(&n, RESPONSE("\xc1", "\x00"));
+	qp_net_done(&n);
+}
+
+static void test_answer_in_segments(void **state)
+{
+	struct qp_net n;
+	struct qp_region *g;
+	uint8_t ulpdu[1442];
+
+	setup_source(&n);
+	g = qp_region_add(n.b, 12, 0, 2000, REMOTE);
+	FEED(&n, HEADER("\x01") "\x00\x00\x00\x77\x00\x00\x00\x00\x00\x00\x30\x00\x00\x00\x07\xd0"
+				"\x00\x00\x00\x0c" ZERO4 ZERO4);
+	memcpy(ulpdu, RESPONSE("\x81", "\x00"), 14);
+	memcpy(ulpdu + 14, g->mem, 1428);
+	qp_net_expect(&n, ulpdu, 1442);
+	memcpy(ulpdu, "\xc1\x42\x00\x00\x00\x77\x00\x00\x00\x00\x00\x00\x35\x94", 14);
+	memcpy(ulpdu + 14, g->mem + 1428, 572);
+	qp_net_expect(&n, ulpdu, 586);
+	qp_net_done(&n);
+}
+
+/* Requests in one arrival, as many as the IRD, then one more. */
+static void test_ird(void **state)
+{
+	struct qp_net n;
+
+	setup_source(&n);
+	llp_mem_set_buffer(n.mem, 1);
+	FEED(&n, REQUEST("\x01", "\x01"));
+	llp_mem_hold(n.b->m->llp, true); /* the send buffer stays full from here */
+	FEED(&n, REQUEST("\x02", "\x02"));
+	FEED(&n, REQUEST("\x03", "\x03"));
+	FEED(&n, REQUEST("\x04", "\x04"));
+	assert_int_equal(n.b->endeds, 0);
+	FEED(&n, REQUEST("\x05", "\x05"));
+	/* RFC 5041: no buffer on queue 1 for that MSN. It waits for room behind one response. */
+	qp_expect_end(n.b, RDMAP_END_TERMINATE_TX, 0, 1, 2, 2);
+	llp_mem_hold(n.b->m->llp, false);
+	EXPECT(&n, RESPONSE("\xc1", "\x00") "0");
+	EXPECT(&n, RESPONSE("\xc1", "\x00") "01");
+	EXPECT_TERMINATE(&n, "\x12\x02\xc0\x00\x00\x2e" HEADER("\x05"));
+	qp_net_done(&n);
+}
+
+struct wrong {
+	const char *request;
+	size_t len;
+	const char *terminate;
+	size_t terminate_len;
+};
+
+/* Layer 0, type 1: M, D and R; all of the request is quoted. */
+#define PROTECTION(code, body)                                                         \
+	{                                                                              \
+		HEADER("\x01")                                                         \
+		body, sizeof(HEADER("\x01") body) - 1,                                 \
+			"\x01" code "\xe0\x00\x00\x2e" HEADER("\x01") body,            \
+			sizeof("\x01" code "\xe0\x00\x00\x2e" HEADER("\x01") body) - 1 \
+	}
+
+static const struct wrong wrong[] = {
+	PROTECTION("\x00", BODY("\x04", "\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00\x20\x00")),
+	PROTECTION("\x01", BODY("\x11", SRC9)),
+	PROTECTION("\x01", BODY("\x04", "\x00\x00\x00\x09\x00\x00\x00\x00\x00\x00\x1f\xff")),
+	PROTECTION("\x02", BODY("\x04", "\x00\x00\x00\x0a\x00\x00\x00\x00\x00\x00\x20\x00")),
+	PROTECTION("\x03", BODY("\x04", "\x00\x00\x00\x0b\x00\x00\x00\x00\x00\x00\x20\x00")),
+	PROTECTION("\x04", BODY("\x04", "\x00\x00\x00\x09\xff\xff\xff\xff\xff\xff\xff\xfe")),
+};
+
+static void test_wrong_source(void **state)
+{
+	for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		struct qp_net n;
+
+		setup_source(&n);
+		qp_net_feed(&n, wrong[i].request, wrong[i].len);
+		qp_net_expect_terminate(&n, wrong[i].terminate, wrong[i].terminate_len);
+		qp_expect_end(n.b, RDMAP_END_TERMINATE_TX, 0, 0, 1, (uint8_t)wrong[i].terminate[1]);
+		qp_net_done(&n);
+	}
+}
+
+static void test_malformed_request(void **state)
+{
+	struct qp_net n;
+
+	setup_source(&n); /* a byte too long: DDP, message too long */
+	FEED(&n, REQUEST("\x01", "\x04") "x");
+	EXPECT_TERMINATE(&n, "\x12\x05\xc0\x00\x00\x2f" HEADER("\x01"));
+	qp_net_done(&n);
+
+	setup_source(&n); /* too short */
+	FEED(&n, HEADER("\x01") "1234");
+	EXPECT_TERMINATE(&n, "\x02\xff\xc0\x00\x00\x16" HEADER("\x01"));
+	qp_net_done(&n);
+
+	setup_source(&n); /* not the last segment */
+	FEED(&n, "\x01\x41" ZERO4 QN1 MSN("\x01") ZERO4 BODY("\x04", SRC9));
+	EXPECT_TERMINATE(&n, "\x02\xff\xc0\x00\x00\x2e\x01\x41" ZERO4 QN1 MSN("\x01") ZERO4);
+	qp_net_done(&n);
+}
+
+/* The source goes away while we answer: the quoted request tells how far we came. */
+static void test_source_gone(void **state)
+{
+	struct qp_net n;
+	struct qp_region *g;
+
+	setup_source(&n);
+	g = qp_region_add(n.b, 12, 0, 2000, REMOTE);
+	llp_mem_set_buffer(n.mem, 1);
+	FEED(&n, REQUEST("\x01", "\x01"));
+	llp_mem_hold(n.b->m->llp, true);
+	FEED(&n, HEADER("\x02") "\x00\x00\x00\x77\x00\x00\x00\x00\x00\x00\x30\x00\x00\x00\x07\xd0"
+				"\x00\x00\x00\x0c" ZERO4 ZERO4);
+	g->invalid = true; /* after the first segment of two */
+	llp_mem_hold(n.b->m->llp, false);
+	qp_net_run(&n);
+	EXPECT(&n, RESPONSE("\xc1", "\x00") "0");
+	llp_mem_peer_consume(&n.peer, 1448);
+	EXPECT_TERMINATE(&n,
+		"\x01\x00\xe0\x00\x00\x2e" HEADER(
+			"\x02") "\x00\x00\x00\x77\x00\x00\x00\x00\x00\x00\x35\x94\x00\x00\x02\x3c"
+				"\x00\x00\x00\x0c\x00\x00\x00\x00\x00\x00\x05\x94");
+	qp_net_done(&n);
+}
+
+/* ---- Data Sink: we ask ----------------------------------------------------------------------- */
+
+static struct qp_region *setup_sink(struct qp_net *n, enum rdmap_wr_op op, uint32_t len)
+{
+	struct qp_region *g;
+	struct rdmap_wqe *w;
+
+	qp_net_init(n);
+	qp_net_raw_initiator(n);
+	g = qp_region_add(n->a, 0x77, 0x3000, 16, LOCAL);
+	memset(g->mem, '.', 16);
+	w = qp_wqe(n->a, 1, op, RDMAP_WR_SIGNALED);
+	qp_wqe_sge(w, g, 0, len);
+	w->remote_stag = 9;
+	w->remote_to = 0x2000;
+	qp_post(n->a);
+	qp_run(n->a);
+	qp_net_run(n);
+	llp_mem_peer_consume(&n->peer, n->peer.rx_len);
+	return g;
+}
+
+static void test_response(void **state)
+{
+	struct qp_net n;
+	struct qp_region *g = setup_sink(&n, RDMAP_WR_READ, 8);
+
+	FEED(&n, RESPONSE("\x81", "\x00") "abcd");
+	qp_expect_no_wc(n.a);
+	FEED(&n, RESPONSE("\xc1", "\x04") "efgh");
+	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_READ, 8);
+	assert_memory_equal(g->mem, "abcdefgh........", 16);
+	assert_false(g->invalid);
+	qp_net_done(&n);
+}
+
+static void test_response_invalidates(void **state)
+{
+	struct qp_net n;
+	struct qp_region *g = setup_sink(&n, RDMAP_WR_READ_INV, 4);
+
+	FEED(&n, RESPONSE("\xc1", "\x00") "abcd");
+	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_READ, 4);
+	assert_true(g->invalid);
+	qp_net_done(&n);
+}
+
+static void test_response_empty(void **state)
+{
+	struct qp_net n;
+
+	setup_sink(&n, RDMAP_WR_READ, 0);
+	/* STag and TO of an empty message MUST NOT be checked. */
+	FEED(&n, "\xc1\x42\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff");
+	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_READ, 0);
+	qp_net_done(&n);
+}
+
+static const struct {
+	const char *segment;
+	size_t len;
+	const char *type_code;
+} bad_responses[] = {
+	{"\xc1\x42\x00\x00\x00\x78\x00\x00\x00\x00\x00\x00\x30\x00"
+	 "abcdefgh",
+		22, "\x11\x00"},
+	{RESPONSE("\xc1", "\x01") "abcdefgh", 22, "\x11\x01"},  /* not where it goes on */
+	{RESPONSE("\xc1", "\x00") "abcdefghi", 23, "\x11\x01"}, /* more than was asked for */
+	{RESPONSE("\xc1", "\x00") "abcdefg", 21, "\x02\xff"},   /* less */
+	{"\xc1\x42" ZERO4 ZERO4 ZERO4, 14, "\x02\xff"},
+};
+
+static void test_bad_responses(void **state)
+{
+	for (unsigned i = 0; i < sizeof bad_responses / sizeof bad_responses[0]; i++) {
+		struct qp_net n;
+		uint8_t term[20] = {[2] = 0xc0};
+
+		setup_sink(&n, RDMAP_WR_READ, 8);
+		qp_net_feed(&n, bad_responses[i].segment, bad_responses[i].len);
+		memcpy(term, bad_responses[i].type_code, 2);
+		term[5] = (uint8_t)bad_responses[i].len;
+		memcpy(term + 6, bad_responses[i].segment, 14);
+		qp_net_expect_terminate(&n, term, sizeof term);
+		qp_expect_wc(n.a, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
+		qp_net_done(&n);
+	}
+}
+
+/* Our own program took the sink away: its Read says so. */
+static void test_sink_gone(void **state)
+{
+	struct qp_net n;
+
+	setup_sink(&n, RDMAP_WR_READ, 8)->invalid = true;
+	FEED(&n, RESPONSE("\xc1", "\x00") "abcdefgh");
+	EXPECT_TERMINATE(&n, "\x11\x00\xc0\x00\x00\x16" RESPONSE("\xc1", "\x00"));
+	qp_expect_wc(n.a, 1, RDMAP_WC_LOC_PROT_ERR, RDMAP_WC_READ, 0);
+	qp_net_done(&n);
+}
+
+static void test_rtr_response_wrong(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	n.a->rtr = MPA_RTR_READ;
+	qp_net_raw_initiator(&n);
+	llp_mem_peer_consume(&n.peer, n.peer.rx_len);
+	FEED(&n, RESPONSE("\xc1", "\x00") "abcd");
+	EXPECT_TERMINATE(&n, "\x02\x06\xc0\x00\x00\x12" RESPONSE("\xc1", "\x00"));
+	qp_net_done(&n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_answer),
+		cmocka_unit_test(test_answer_empty),
+		cmocka_unit_test(test_answer_in_segments),
+		cmocka_unit_test(test_ird),
+		cmocka_unit_test(test_wrong_source),
+		cmocka_unit_test(test_malformed_request),
+		cmocka_unit_test(test_source_gone),
+		cmocka_unit_test(test_response),
+		cmocka_unit_test(test_response_invalidates),
+		cmocka_unit_test(test_response_empty),
+		cmocka_unit_test(test_bad_responses),
+		cmocka_unit_test(test_sink_gone),
+		cmocka_unit_test(test_rtr_response_wrong),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rdmap/rdmap_priv.h"
+
+#include "qp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define ZERO4                        "\x00\x00\x00\x00"
+#define TERMINATE                    "\x41\x47" ZERO4 "\x00\x00\x00\x02\x00\x00\x00\x01" ZERO4
+#define QUOTE(type_code, hdrct, len) type_code hdrct "\x00\x00" len
+#define READ_REQUEST(msn)            "\x41\x41" ZERO4 "\x00\x00\x00\x01\x00\x00\x00" msn ZERO4
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+static void test_build_bare(void **state)
+{
+	struct rdmap_error e = {.layer = RDMAP_LAYER_LLP, .etype = 0, .code = MPA_ERROR_CRC};
+	uint8_t out[RDMAP_TERM_MAX];
+
+	assert_int_equal(rdmap_terminate_build(&e, out), 4);
+	assert_memory_equal(out, "\x20\x02\x00\x00", 4);
+}
+
+static void test_build_tagged(void **state)
+{
+	static const uint8_t segment[] =
+		"\xc1\x40\x00\x00\x00\x09\x00\x00\x00\x00\x00\x00\x20\x00xyz";
+	const struct llp_iov v = {segment, 17};
+	const struct mpa_ulpdu u = {.at = {.v = &v, .n = 1}, .len = 17};
+	struct rdmap_error e = {.layer = RDMAP_LAYER_DDP, .etype = 1, .code = 3};
+	uint8_t out[RDMAP_TERM_MAX];
+	struct ddp_segment s;
+
+	assert_int_equal(ddp_parse(&s, &u), DDP_OK);
+	e.segment = &s;
+	assert_int_equal(rdmap_terminate_build(&e, out), 20);
+	assert_memory_equal(out, QUOTE("\x11\x03", "\xc0", "\x11"), 6);
+	assert_memory_equal(out + 6, segment, 14);
+}
+
+static void test_build_read(void **state)
+{
+	struct rdmap_error e = {.layer = RDMAP_LAYER_RDMA, .etype = 1, .code = 1};
+	uint8_t out[RDMAP_TERM_MAX], header[RDMAP_READ_HEADER_LEN];
+	uint32_t msn = 5;
+
+	memset(header, 0xab, sizeof header);
+	e.read_msn = &msn;
+	e.read_header = header;
+	assert_int_equal(rdmap_terminate_build(&e, out), RDMAP_TERM_MAX);
+	assert_memory_equal(out, QUOTE("\x01\x01", "\xe0", "\x2e"), 6);
+	assert_memory_equal(out + 6, READ_REQUEST("\x05"), 18);
+	assert_memory_equal(out + 24, header, sizeof header);
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+static void test_send_local(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	qp_net_raw_initiator(&n);
+	rdmap_terminate(&n.a->r, RDMAP_LAYER_LLP, RDMAP_ETYPE_MPA, MPA_ERROR_INSUFFICIENT_IRD);
+	EXPECT_TERMINATE(&n, "\x20\x06\x00\x00");
+	qp_expect_end(n.a, RDMAP_END_TERMINATE_TX, 0, 2, 0, 6);
+	rdmap_terminate(&n.a->r, 0, 0, 0); /* the first is the one */
+	qp_net_expect_nothing(&n);
+	assert_int_equal(n.a->endeds, 1);
+	llp_shutdown(n.peer.llp);
+	qp_net_run(&n);
+	assert_null(n.a->r.mpa); /* the LLP has closed; nobody is told */
+	assert_int_equal(n.a->endeds, 1);
+	qp_net_done(&n);
+}
+
+static void test_send_crc_error(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	n.b->config.crc = true;
+	qp_net_connect(&n);
+	qp_wqe_inline(qp_wqe(n.a, 1, RDMAP_WR_WRITE, 0), "x", 1);
+	rdmap_sq_at(&n.a->sq, 0)->length = 0; /* an empty Write opens b's direction */
+	qp_post(n.a);
+	qp_run(n.a);
+	qp_net_run(&n);
+	assert_int_equal(n.b->operationals, 1);
+	llp_mem_send_raw(n.a->m->llp, "\x00\x02zz\x12\x34\x56\x78", 8);
+	qp_net_run(&n);
+	qp_expect_end(n.b, RDMAP_END_TERMINATE_TX, 0, 2, 0, 2);
+	qp_expect_end(n.a, RDMAP_END_TERMINATE_RX, 0, 2, 0, 2);
+	qp_net_done(&n);
+}
+
+/* A responder may not send before the first good FPDU: it only closes. */
+static void test_send_before_operational(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	qp_net_raw_responder(&n);
+	rdmap_terminate(&n.b->r, 0, 0, 0);
+	qp_net_expect_nothing(&n);
+	assert_true(n.peer.eof);
+	qp_expect_end(n.b, RDMAP_END_TERMINATE_TX, 0, 0, 0, 0);
+	qp_net_done(&n);
+}
+
+/* No room in the LLP: the Terminate goes out when there is. */
+static void test_send_waits(void **state)
+{
+	struct qp_net n;
+	struct rdmap_wqe *w;
+
+	qp_net_init(&n);
+	qp_net_raw_initiator(&n);
+	llp_mem_set_buffer(n.mem, 1);
+	w = qp_wqe(n.a, 1, RDMAP_WR_WRITE, 0);
+	qp_wqe_inline(w, "x", 1);
+	qp_post(n.a);
+	qp_run(n.a);
+	rdmap_terminate(&n.a->r, 0, 0, 0);
+	assert_int_equal(n.a->endeds, 1);
+	qp_net_run(&n);
+	llp_mem_peer_consume(&n.peer, mpa_fpdu_len(15));
+	EXPECT_TERMINATE(&n, ZERO4);
+	qp_net_done(&n);
+}
+
+/* ---- receiving ------------------------------------------------------------------------------- */
+
+static struct qp_region *post_three(struct qp_net *n)
+{
+	struct qp_region *g;
+
+	qp_net_init(n);
+	qp_net_raw_initiator(n);
+	g = qp_region_add(n->a, 7, 0, 16, LOCAL);
+	for (unsigned i = 1; i <= 2; i++) {
+		struct rdmap_wqe *w = qp_wqe(n->a, i, RDMAP_WR_READ, 0);
+
+		qp_wqe_sge(w, g, 0, 4);
+		qp_post(n->a);
+	}
+	return g;
+}
+
+static void test_receive_names_read(void **state)
+{
+	struct qp_net n;
+
+	post_three(&n);
+	qp_run(n.a);
+	FEED(&n, TERMINATE QUOTE("\x01\x02", "\xe0", "\x2e") READ_REQUEST("\x02")
+			 ZERO4 ZERO4 ZERO4 ZERO4 ZERO4 ZERO4 ZERO4);
+	qp_expect_end(n.a, RDMAP_END_TERMINATE_RX, 0, 0, 1, 2);
+	qp_expect_wc(n.a, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
+	qp_expect_wc(n.a, 2, RDMAP_WC_REM_ACCESS_ERR, RDMAP_WC_READ, 0);
+	qp_expect_no_wc(n.a);
+	qp_net_run(&n);
+	assert_true(n.peer.eof);
+	qp_net_done(&n);
+}
+
+/* A Write and a Send that wait behind a Read can still be blamed. */
+static void test_receive_names_write(void **state)
+{
+	struct qp_net n;
+	struct rdmap_wqe *w;
+
+	post_three(&n);
+	w = qp_wqe(n.a, 3, RDMAP_WR_WRITE, 0);
+	qp_wqe_inline(w, "abcd", 4);
+	w->remote_stag = 0xabcd;
+	w->remote_to = 0x1000;
+	qp_post(n.a);
+	qp_run(n.a);
+	FEED(&n, TERMINATE QUOTE("\x11\x01", "\xc0",
+			 "\x12") "\xc1\x40\x00\x00\xab\xcd\x00\x00\x00\x00\x00\x00\x10\x00");
+	qp_expect_wc(n.a, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
+	qp_expect_wc(n.a, 2, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
+	qp_expect_wc(n.a, 3, RDMAP_WC_REM_ACCESS_ERR, RDMAP_WC_WRITE, 0);
+	qp_net_done(&n);
+}
+
+static void names_send(const char *type_code, enum rdmap_wc_status status)
+{
+	uint8_t b[18 + 6 + 18];
+	struct qp_net n;
+
+	post_three(&n);
+	qp_wqe_inline(qp_wqe(n.a, 3, RDMAP_WR_SEND, 0), "abcd", 4);
+	qp_post(n.a);
+	qp_wqe_inline(qp_wqe(n.a, 4, RDMAP_WR_SEND, RDMAP_WR_SIGNALED), "abcd", 4);
+	qp_post(n.a);
+	qp_run(n.a);
+	memcpy(b, TERMINATE, 18);
+	memcpy(b + 18, QUOTE("xx", "\xc0", "\x16"), 6);
+	memcpy(b + 18, type_code, 2);
+	memcpy(b + 24, "\x41\x43" ZERO4 ZERO4 "\x00\x00\x00\x02" ZERO4, 18);
+	qp_net_feed(&n, b, sizeof b);
+	qp_expect_wc(n.a, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
+	qp_expect_wc(n.a, 2, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
+	qp_expect_wc(n.a, 4, status, RDMAP_WC_SEND, 0); /* 3: was fine, not signalled */
+	qp_expect_no_wc(n.a);
+	qp_net_done(&n);
+}
+
+static void test_receive_names_send(void **state)
+{
+	names_send("\x12\x05", RDMAP_WC_REM_INV_REQ_ERR);
+	names_send("\x12\x02", RDMAP_WC_REM_OP_ERR);
+	names_send("\x02\x06", RDMAP_WC_REM_OP_ERR);
+	names_send("\x01\x09", RDMAP_WC_REM_INV_REQ_ERR);
+}
+
+/* Odd ones end the stream all the same. */
+static void test_receive_odd(void **state)
+{
+	static const struct {
+		const char *header;
+		size_t len;
+		unsigned layer, etype, code;
+	} t[] = {
+		{"", 0, 0, 2, 0xff},
+		{"\x11\x00\xc0", 3, 0, 2, 0xff},
+		{"\x11\x00\xc0\x00", 4, 1, 1, 0},
+		{"\x11\x00\xc0\x00\x00", 5, 1, 1, 0},
+		{"\x11\x00\xc0\x00\x00\x2e\x41\x41", 8, 1, 1, 0},
+		{"\x11\x00\xc0\x00\x00\x2e\x41\x41" ZERO4 ZERO4 ZERO4, 20, 1, 1, 0},
+		{"\xff\xff\x00\x00", 4, 15, 15, 255},
+	};
+
+	for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++) {
+		uint8_t b[18 + 32] = TERMINATE;
+		struct qp_net n;
+
+		post_three(&n);
+		qp_run(n.a);
+		memcpy(b + 18, t[i].header, t[i].len);
+		qp_net_feed(&n, b, 18 + t[i].len);
+		qp_expect_end(n.a, RDMAP_END_TERMINATE_RX, 0, t[i].layer, t[i].etype, t[i].code);
+		qp_expect_wc(n.a, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
+		qp_expect_wc(n.a, 2, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
+		qp_net_done(&n);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_build_bare),
+		cmocka_unit_test(test_build_tagged),
+		cmocka_unit_test(test_build_read),
+		cmocka_unit_test(test_send_local),
+		cmocka_unit_test(test_send_crc_error),
+		cmocka_unit_test(test_send_before_operational),
+		cmocka_unit_test(test_send_waits),
+		cmocka_unit_test(test_receive_names_read),
+		cmocka_unit_test(test_receive_names_write),
+		cmocka_unit_test(test_receive_names_send),
+		cmocka_unit_test(test_receive_odd),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
