@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** What goes through a connected QP: every operation, every error, what completes and how. */
+#include "rnic/qp.h"
+
 #include "pair.h"
 
 #include <setjmp.h>
@@ -129,6 +131,261 @@ static void inline_data(void **state)
 	assert_memory_equal(p->b.buf + 9, "inline", 6);
 }
 
+/* ---- errors ------------------------------------------------------------------------------ */
+
+static void both_in_error(struct pair *p)
+{
+	assert_int_equal(rnic_qp_get_state(p->a.qp), RNIC_QP_ERROR);
+	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_ERROR);
+	assert_int_equal(pair_count(&p->a, RNIC_EP_DISCONNECTED), 1);
+	assert_int_equal(pair_count(&p->b, RNIC_EP_DISCONNECTED), 1);
+	assert_int_equal(llp_mem_open_count(p->mem), 0);
+}
+
+/** An STag nobody gave: Terminate; the target has an access error, the requester a fatal one. */
+static void write_to_a_wrong_stag(void **state)
+{
+	struct pair *p = *state;
+
+	pair_post_recv(&p->b, p->b.qp, 9, 0, 8);
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_WRITE, 0, 8, addr(&p->b, 0),
+		rnic_mr_stag(p->b.mr) ^ 0x55);
+	pair_run(p);
+	both_in_error(p);
+	assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_QP_ACCESS_ERROR), 1);
+	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_QP_FATAL), 1);
+	assert_int_equal(p->a.n_events + p->b.n_events, 2);
+	assert_ptr_equal(p->b.events[0].context, &p->b);
+	pair_expect(p, &p->b, 9, RDMAP_WC_WR_FLUSH_ERR);
+	pair_expect(p, &p->a, 1, RDMAP_WC_SUCCESS); /* its data had left before */
+}
+
+static void read_what_is_not_ours(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_wc wc;
+
+	/* The first reaches beyond the region, the others wait behind it. */
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, addr(&p->b, PAIR_BUF - 7),
+		rnic_mr_stag(p->b.mr));
+	pair_post(&p->a, p->a.qp, 2, RDMAP_WR_READ, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
+	pair_post(&p->a, p->a.qp, 3, RDMAP_WR_WRITE, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
+	wc = pair_expect(p, &p->a, 1, RDMAP_WC_REM_ACCESS_ERR);
+	assert_int_equal(wc.wc.op, RDMAP_WC_READ);
+	pair_expect(p, &p->a, 2, RDMAP_WC_WR_FLUSH_ERR);
+	/* Done, but told in its turn: the order of completions is that of the posts. */
+	pair_expect(p, &p->a, 3, RDMAP_WC_SUCCESS);
+	both_in_error(p);
+	assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_QP_ACCESS_ERROR), 1);
+}
+
+/** Rights that the QP does not grant, though the region does. */
+static void the_qp_forbids(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_qp_attr attr = {.access = RNIC_ACCESS_REMOTE_READ};
+
+	assert_int_equal(rnic_qp_modify(p->b.qp, RNIC_QP_ACCESS, &attr), 0);
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
+	pair_expect(p, &p->a, 1, RDMAP_WC_SUCCESS);
+	pair_post(&p->a, p->a.qp, 2, RDMAP_WR_WRITE, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
+	pair_run(p);
+	both_in_error(p);
+	assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_QP_ACCESS_ERROR), 1);
+}
+
+static void no_receive_posted(void **state)
+{
+	struct pair *p = *state;
+
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_SEND, 0, 8, 0, 0);
+	pair_run(p);
+	both_in_error(p);
+	assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_QP_REQUEST_ERROR), 1);
+}
+
+static void message_too_long_for_its_buffer(void **state)
+{
+	struct pair *p = *state;
+
+	pair_post_recv(&p->b, p->b.qp, 7, 0, 8);
+	pair_post_recv(&p->b, p->b.qp, 8, 0, 8);
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_SEND, 0, 9, 0, 0);
+	pair_expect(p, &p->b, 7, RDMAP_WC_LOC_LEN_ERR);
+	pair_expect(p, &p->b, 8, RDMAP_WC_WR_FLUSH_ERR);
+	pair_expect_none(p, &p->b);
+	both_in_error(p);
+}
+
+/** Our own program's mistake: its work request says so, those behind it are flushed. */
+static void a_wrong_lkey(void **state)
+{
+	struct pair *p = *state;
+	struct rdmap_wqe *w;
+
+	pair_post_recv(&p->a, p->a.qp, 50, 0, 8);
+	assert_int_equal(rnic_sq_begin(p->a.qp), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		w = rnic_sq_next(p->a.qp);
+		w->wr_id = i;
+		w->op = RDMAP_WR_WRITE;
+		w->flags = RDMAP_WR_SIGNALED;
+		w->length = 8;
+		w->num_sge = 1;
+		w->remote_to = addr(&p->b, 0);
+		w->remote_stag = rnic_mr_stag(p->b.mr);
+		w->sge[0] = (struct rdmap_sge){addr(&p->a, 0), 8, rnic_mr_stag(p->a.mr) ^ (i == 1)};
+		rnic_sq_commit(p->a.qp);
+	}
+	rnic_sq_end(p->a.qp);
+	pair_expect(p, &p->a, 0, RDMAP_WC_SUCCESS);
+	pair_expect(p, &p->a, 1, RDMAP_WC_LOC_PROT_ERR);
+	pair_expect(p, &p->a, 2, RDMAP_WC_WR_FLUSH_ERR);
+	pair_expect(p, &p->a, 50, RDMAP_WC_WR_FLUSH_ERR);
+	pair_expect_none(p, &p->a);
+	both_in_error(p);
+	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_QP_FATAL), 1);
+	/* For the peer it is a connection that ended. */
+	assert_int_equal(p->b.n_events, 0);
+}
+
+static void memory_windows_are_not_there(void **state)
+{
+	struct pair *p = *state;
+
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_BIND_MW, 0, 0, 0, 0);
+	pair_expect(p, &p->a, 1, RDMAP_WC_LOC_QP_OP_ERR);
+	both_in_error(p);
+}
+
+/** The peer's program dies: its TCP is gone at once, without a Terminate. */
+static void the_peer_is_reset(void **state)
+{
+	struct pair *p = *state;
+
+	pair_post_recv(&p->b, p->b.qp, 5, 0, 8);
+	pair_run(p);
+	assert_int_equal(rnic_qp_destroy(p->a.qp), 0);
+	p->a.qp = NULL;
+	pair_expect(p, &p->b, 5, RDMAP_WC_WR_FLUSH_ERR);
+	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_ERROR);
+	assert_int_equal(pair_last(&p->b)->type, RNIC_EP_DISCONNECTED);
+	assert_int_equal(pair_last(&p->b)->status, -ECONNRESET);
+	assert_int_equal(pair_last(&p->a)->type, RNIC_EP_DISCONNECTED);
+	assert_int_equal(pair_last(&p->a)->status, -ECONNABORTED);
+	/* No error of anybody's making: only the CM tells. */
+	assert_int_equal(p->a.n_events + p->b.n_events, 0);
+}
+
+/** The program moves its QP to ERROR in the middle: flush here, Terminate and flush there. */
+static void moved_to_error(void **state)
+{
+	struct pair *p = *state;
+
+	pair_post_recv(&p->a, p->a.qp, 1, 0, 8);
+	pair_post_recv(&p->b, p->b.qp, 2, 0, 8);
+	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE,
+				 &(struct rnic_qp_attr){.state = RNIC_QP_ERROR}),
+		0);
+	pair_expect(p, &p->a, 1, RDMAP_WC_WR_FLUSH_ERR);
+	pair_expect(p, &p->b, 2, RDMAP_WC_WR_FLUSH_ERR);
+	both_in_error(p);
+	assert_int_equal(p->a.n_events + p->b.n_events, 0);
+}
+
+/**
+ * The error is found while the send buffer is full, so the Terminate waits: the connection lingers
+ * for it, whatever the program does with the QP meanwhile.
+ */
+static void fill_then_fail(struct pair *p)
+{
+	llp_mem_set_buffer(p->mem, 2900);
+	p->quiet = true;
+	pair_post(
+		&p->a, p->a.qp, 1, RDMAP_WR_WRITE, 0, 30000, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
+	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE,
+				 &(struct rnic_qp_attr){.state = RNIC_QP_ERROR}),
+		0);
+	p->quiet = false;
+	assert_int_equal(pair_last(&p->a)->type, RNIC_EP_DISCONNECTED);
+	assert_int_equal(llp_mem_open_count(p->mem), 2);
+}
+
+static void a_terminate_that_waits_is_sent(void **state)
+{
+	struct pair *p = *state;
+
+	fill_then_fail(p);
+	pair_run(p);
+	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_ERROR);
+	assert_int_equal(pair_last(&p->b)->status, -EPROTO); /* not -ECONNRESET: it came */
+	pair_advance(p, 5100);
+	assert_int_equal(llp_mem_open_count(p->mem), 0);
+	assert_null(p->a.qp->lingering);
+}
+
+static void a_terminate_that_cannot_be_sent_is_given_up(void **state)
+{
+	struct pair *p = *state;
+
+	llp_mem_set_silent(p->mem, 1, true);
+	fill_then_fail(p);
+	pair_advance(p, 4900);
+	assert_non_null(p->a.qp->lingering);
+	pair_advance(p, 200);
+	assert_null(p->a.qp->lingering);
+	assert_int_equal(llp_mem_open_count(p->mem), 0);
+}
+
+static void a_terminate_that_waits_dies_with_its_qp(void **state)
+{
+	struct pair *p = *state;
+
+	fill_then_fail(p);
+	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE,
+				 &(struct rnic_qp_attr){.state = RNIC_QP_RESET}),
+		0);
+	assert_null(p->a.qp->lingering);
+	pair_run(p);
+	assert_int_equal(llp_mem_open_count(p->mem), 0);
+	assert_int_equal(pair_last(&p->b)->status, -ECONNRESET);
+}
+
+/** Many messages through small buffers and odd segments, both ways at once, on two QPs. */
+static void stress(void **state)
+{
+	struct pair *p = *state;
+	unsigned done_a = 0, done_b = 0, posted = 0;
+	struct rnic_wc wc;
+
+	llp_mem_set_buffer(p->mem, 9000);
+	llp_mem_set_random_segment(p->mem, 1448, 5);
+	for (unsigned i = 0; i < PAIR_BUF; i++)
+		p->a.buf[i] = (uint8_t)(i ^ i >> 8);
+	pair_post(&p->a, p->a.qp, 0, RDMAP_WR_WRITE, 0, 0, 0, 0);
+	pair_expect(p, &p->a, 0, RDMAP_WC_SUCCESS);
+	while (done_a < 200 || done_b < 200) {
+		if (posted < 200 && posted - done_a < PAIR_DEPTH && posted - done_b < PAIR_DEPTH) {
+			enum rdmap_wr_op op = posted % 3 ? RDMAP_WR_WRITE : RDMAP_WR_READ;
+
+			pair_post(&p->a, p->a.qp, posted, op, posted * 7, posted * 50,
+				addr(&p->b, posted * 7), rnic_mr_stag(p->b.mr));
+			pair_post(&p->b, p->b.qp, posted, RDMAP_WR_READ, 20000, posted * 30,
+				addr(&p->a, 0), rnic_mr_stag(p->a.mr));
+			posted++;
+		}
+		if (rnic_cq_poll(p->a.cq, 1, &wc) == 1) {
+			assert_int_equal(wc.wc.status, RDMAP_WC_SUCCESS);
+			assert_int_equal(wc.wc.wr_id, done_a++);
+		}
+		if (rnic_cq_poll(p->b.cq, 1, &wc) == 1) {
+			assert_int_equal(wc.wc.status, RDMAP_WC_SUCCESS);
+			assert_int_equal(wc.wc.wr_id, done_b++);
+		}
+	}
+	assert_int_equal(p->a.n_events + p->b.n_events, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +394,21 @@ int main(void)
 		cmocka_unit_test_setup_teardown(both_ways, setup, teardown),
 		cmocka_unit_test_setup_teardown(send_with_invalidate, setup, teardown),
 		cmocka_unit_test_setup_teardown(inline_data, setup, teardown),
+		cmocka_unit_test_setup_teardown(write_to_a_wrong_stag, setup, teardown),
+		cmocka_unit_test_setup_teardown(read_what_is_not_ours, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_qp_forbids, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_receive_posted, setup, teardown),
+		cmocka_unit_test_setup_teardown(message_too_long_for_its_buffer, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_wrong_lkey, setup, teardown),
+		cmocka_unit_test_setup_teardown(memory_windows_are_not_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_peer_is_reset, setup, teardown),
+		cmocka_unit_test_setup_teardown(moved_to_error, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_terminate_that_waits_is_sent, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_terminate_that_cannot_be_sent_is_given_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_terminate_that_waits_dies_with_its_qp, setup, teardown),
+		cmocka_unit_test_setup_teardown(stress, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
