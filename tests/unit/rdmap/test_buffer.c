@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rdmap/rdmap_priv.h"
+
+#include "qp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Lists with empty elements at every place, gathered and scattered in portions of every size. */
+
+#define PARTS 6
+static const uint32_t part_len[PARTS] = {0, 5, 0, 1, 9, 0};
+#define TOTAL 15
+
+static void setup(struct qp_net *n)
+{
+	qp_net_init(n);
+	for (unsigned i = 0; i < PARTS; i++)
+		qp_region_add(n->a, 0x10 + i, 0x100 * i, part_len[i] + 2, LOCAL);
+}
+
+static void test_gather(void **state)
+{
+	for (uint32_t portion = 1; portion <= TOTAL; portion++) {
+		uint8_t out[TOTAL], expect[TOTAL];
+		struct rdmap_wqe *w;
+		struct qp_net n;
+		uint32_t at = 0;
+
+		setup(&n);
+		w = qp_wqe(n.a, 1, RDMAP_WR_WRITE, 0);
+		for (unsigned i = 0; i < PARTS; i++) {
+			qp_wqe_sge(w, &n.a->region[i], 1, part_len[i]);
+			memcpy(expect + at, n.a->region[i].mem + 1, part_len[i]);
+			at += part_len[i];
+		}
+		n.a->r.tx_at = (struct rdmap_sge_at){0};
+		for (at = 0; at < TOTAL; at += portion) {
+			uint32_t len = TOTAL - at < portion ? TOTAL - at : portion;
+
+			assert_int_equal(rdmap_gather(&n.a->r, w, out + at, len), 0);
+		}
+		assert_memory_equal(out, expect, TOTAL);
+		assert_int_equal(rdmap_gather(&n.a->r, w, out, 1), -EINVAL);
+		qp_net_done(&n);
+	}
+}
+
+static void test_gather_inline(void **state)
+{
+	struct rdmap_wqe *w;
+	uint8_t out[6];
+	struct qp_net n;
+
+	qp_net_init(&n);
+	w = qp_wqe(n.a, 1, RDMAP_WR_WRITE, 0);
+	qp_wqe_inline(w, "abcdef", 6);
+	n.a->r.tx_offset = 2;
+	assert_int_equal(rdmap_gather(&n.a->r, w, out, 3), 0);
+	assert_memory_equal(out, "cde", 3);
+	qp_net_done(&n);
+}
+
+static void test_gather_checks(void **state)
+{
+	struct rdmap_wqe *w;
+	uint8_t out[TOTAL];
+	struct qp_net n;
+
+	setup(&n);
+	w = qp_wqe(n.a, 1, RDMAP_WR_WRITE, 0);
+	qp_wqe_sge(w, &n.a->region[1], 0, 5);
+	qp_wqe_sge(w, &n.a->region[4], 5, 9);
+	n.a->r.tx_at = (struct rdmap_sge_at){0};
+	assert_int_equal(rdmap_gather(&n.a->r, w, out, 14), -ERANGE);
+	n.a->region[1].invalid = true;
+	n.a->r.tx_at = (struct rdmap_sge_at){0};
+	assert_int_equal(rdmap_gather(&n.a->r, w, out, 1), -ENOENT);
+	qp_net_done(&n);
+}
+
+/* The payload of an untagged segment, in one piece. */
+static void segment(struct ddp_segment *s, struct mpa_ulpdu *u, struct llp_iov *v,
+	const uint8_t *ulpdu, uint32_t len)
+{
+	*v = (struct llp_iov){ulpdu, len};
+	*u = (struct mpa_ulpdu){.at = {.v = v, .n = 1}, .len = len};
+	assert_int_equal(ddp_parse(s, u), DDP_OK);
+}
+
+static void test_scatter(void **state)
+{
+	struct {
+		struct rdmap_rqe e;
+		struct rdmap_sge sge[PARTS];
+	} q = {.e = {.length = TOTAL, .num_sge = PARTS}};
+	uint8_t ulpdu[18 + TOTAL] = {0x41, 0x43};
+	struct ddp_segment s;
+	struct mpa_ulpdu u;
+	struct llp_iov v;
+
+	for (unsigned i = 0; i < TOTAL; i++)
+		ulpdu[18 + i] = (uint8_t)('a' + i);
+	for (uint32_t first = 0; first <= TOTAL; first++) {
+		struct qp_net n;
+
+		setup(&n);
+		for (unsigned i = 0; i < PARTS; i++) {
+			memset(n.a->region[i].mem, '.', part_len[i] + 2);
+			q.sge[i] = (struct rdmap_sge){
+				.addr = 0x100 * i + 1, .len = part_len[i], .stag = 0x10 + i};
+		}
+		n.a->r.rqe = &q.e;
+		n.a->r.rx_at = (struct rdmap_sge_at){0};
+		segment(&s, &u, &v, ulpdu, 18 + TOTAL);
+		s.len = first;
+		assert_int_equal(rdmap_scatter(&n.a->r, &s), 0);
+		s.len = TOTAL - first;
+		assert_int_equal(rdmap_scatter(&n.a->r, &s), 0);
+		assert_memory_equal(n.a->region[1].mem, ".abcde.", 7);
+		assert_memory_equal(n.a->region[2].mem, "..", 2);
+		assert_memory_equal(n.a->region[3].mem, ".f.", 3);
+		assert_memory_equal(n.a->region[4].mem, ".ghijklmno.", 11);
+		n.a->region[4].access = 0;
+		n.a->r.rx_at = (struct rdmap_sge_at){.index = 4};
+		segment(&s, &u, &v, ulpdu, 19);
+		assert_int_equal(rdmap_scatter(&n.a->r, &s), -EACCES);
+		n.a->r.rx_at = (struct rdmap_sge_at){.index = PARTS};
+		assert_int_equal(rdmap_scatter(&n.a->r, &s), -EINVAL);
+		n.a->r.rqe = NULL;
+		qp_net_done(&n);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_gather),
+		cmocka_unit_test(test_gather_inline),
+		cmocka_unit_test(test_gather_checks),
+		cmocka_unit_test(test_scatter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "qp.h"
+
+#include <stdlib.h>
+
+#define RESPONSE(lo) "\xc1\x42\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x10\x00" lo
+
+static void setup(struct qp_net *n)
+{
+	qp_net_init(n);
+	qp_net_raw_initiator(n);
+}
+
+static void post_read(struct qp *q, uint64_t wr_id, const struct qp_region *g, unsigned flags)
+{
+	qp_wqe_sge(qp_wqe(q, wr_id, RDMAP_WR_READ, flags), g, 0, 4);
+	qp_post(q);
+}
+
+static void post_write(struct qp *q, uint64_t wr_id, unsigned flags)
+{
+	qp_wqe_inline(qp_wqe(q, wr_id, RDMAP_WR_WRITE, flags), "x", 1);
+	qp_post(q);
+}
+
+/* In the order of posting (RFC 5040 section 5.5 rule 15), only what is signalled. */
+static void test_order(void **state)
+{
+	struct qp_region *g;
+	struct qp_net n;
+
+	setup(&n);
+	g = qp_region_add(n.a, 7, 0x1000, 4, LOCAL);
+	post_write(n.a, 1, RDMAP_WR_SIGNALED);
+	post_read(n.a, 2, g, 0);
+	post_write(n.a, 3, 0);
+	post_write(n.a, 4, RDMAP_WR_SIGNALED);
+	post_read(n.a, 5, g, RDMAP_WR_SIGNALED);
+	qp_run(n.a);
+	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
+	qp_expect_no_wc(n.a);
+	assert_int_equal(atomic_load(&n.a->sq.tail), 1);
+	FEED(&n, RESPONSE("abcd"));
+	qp_expect_wc(n.a, 4, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
+	qp_expect_no_wc(n.a);
+	assert_int_equal(atomic_load(&n.a->sq.tail), 4);
+	FEED(&n, RESPONSE("abcd"));
+	qp_expect_wc(n.a, 5, RDMAP_WC_SUCCESS, RDMAP_WC_READ, 4);
+	assert_int_equal(atomic_load(&n.a->sq.tail), 5);
+	qp_net_done(&n);
+}
+
+/* The ring goes round, and the free running indices wrap. */
+static void test_wrap(void **state)
+{
+	struct qp_net n;
+
+	setup(&n);
+	atomic_store(&n.a->sq.head, UINT32_MAX - 10);
+	atomic_store(&n.a->sq.tail, UINT32_MAX - 10);
+	n.a->sq.next = UINT32_MAX - 10;
+	for (unsigned i = 0; i < 3 * QP_SQ_SIZE; i++) {
+		post_write(n.a, i, RDMAP_WR_SIGNALED);
+		if (i % 20 == 0)
+			qp_run(n.a);
+	}
+	qp_run(n.a);
+	for (unsigned i = 0; i < 3 * QP_SQ_SIZE; i++)
+		qp_expect_wc(n.a, i, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
+	qp_expect_no_wc(n.a);
+	qp_net_done(&n);
+}
+
+static void post_again(struct qp *q, const struct rdmap_wc *wc)
+{
+	if (wc->wr_id < 1000)
+		post_write(q, wc->wr_id + 100, RDMAP_WR_SIGNALED);
+}
+
+/* A slot is free when its completion is told: a full queue can be filled from there. */
+static void test_post_in_complete(void **state)
+{
+	struct qp_net n;
+
+	setup(&n);
+	n.a->on_complete = post_again;
+	for (unsigned i = 0; i < QP_SQ_SIZE; i++)
+		post_write(n.a, i, RDMAP_WR_SIGNALED);
+	qp_run(n.a);
+	/* Ten rounds each, the last numbers are 1000 and above. */
+	assert_int_equal(n.a->wcs, 11 * QP_SQ_SIZE);
+	assert_int_equal(atomic_load(&n.a->sq.tail), 11 * QP_SQ_SIZE);
+	qp_net_done(&n);
+}
+
+static void test_flush(void **state)
+{
+	struct qp_region *g;
+	struct qp_net n;
+
+	setup(&n);
+	g = qp_region_add(n.a, 7, 0x1000, 4, LOCAL);
+	qp_post_recv(n.a, 50, g, 0, 4);
+	post_read(n.a, 1, g, 0);
+	post_write(n.a, 2, RDMAP_WR_SIGNALED); /* done, behind the Read */
+	post_write(n.a, 3, 0);                 /* the same, not signalled */
+	post_write(n.a, 4, RDMAP_WR_FENCE);    /* not begun; flushed ones always complete */
+	qp_run(n.a);
+	FEED(&n, "\x01\x43\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00"
+		 "xy");
+	n.a->on_ended = NULL;
+	rdmap_abort(&n.a->r);
+	assert_int_equal(n.a->endeds, 0);
+	rdmap_flush_sq(&n.a->r);
+	qp_expect_wc(n.a, 50, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_RECV, 0); /* half filled */
+	assert_int_equal(n.a->taken, 0);
+	qp_expect_wc(n.a, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
+	qp_expect_wc(n.a, 2, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
+	qp_expect_wc(n.a, 4, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_WRITE, 0);
+	qp_expect_no_wc(n.a);
+	/* Posted in ERROR: the next flush takes them. */
+	post_write(n.a, 5, 0);
+	rdmap_run(&n.a->r);
+	rdmap_flush_sq(&n.a->r);
+	qp_expect_wc(n.a, 5, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_WRITE, 0);
+	rdmap_flush_sq(&n.a->r);
+	qp_expect_no_wc(n.a);
+	qp_net_done(&n);
+}
+
+static void abort_at_3(struct qp *q, const struct rdmap_wc *wc)
+{
+	if (wc->wr_id != 3)
+		return;
+	rdmap_abort(&q->r);
+	free(q->m);
+	q->m = NULL;
+}
+
+/* A full CQ may make the QP end the stream in the middle of it all. */
+static void test_abort_in_complete(void **state)
+{
+	struct qp_net n;
+
+	setup(&n);
+	n.a->on_complete = abort_at_3;
+	for (unsigned i = 1; i <= 5; i++)
+		post_write(n.a, i, RDMAP_WR_SIGNALED);
+	qp_run(n.a);
+	assert_int_equal(n.a->wcs, 3);
+	rdmap_flush_sq(&n.a->r);
+	n.a->wc_next = 3;
+	qp_expect_wc(n.a, 4, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_WRITE, 0);
+	qp_expect_wc(n.a, 5, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_WRITE, 0);
+	qp_net_run(&n);
+	assert_true(n.peer.closed);
+	qp_net_done(&n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_post_in_complete),
+		cmocka_unit_test(test_flush),
+		cmocka_unit_test(test_abort_in_complete),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
