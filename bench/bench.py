@@ -103,7 +103,12 @@ def one_run(session, only, parts, cores):
 
 
 def measure_ours(session, ours, cores):
-    session.take("ours", ours.measure)
+    for program, function in (("ib_send_lat", ours.send_latency),
+                              ("ib_read_lat", ours.read_latency),
+                              ("ib_write_lat", ours.write_latency),
+                              ("ib_write_bw, 8 B", ours.write_rate),
+                              ("ib_write_bw, 1 MiB", ours.write_bandwidth)):
+        session.take(program, function)
     if len(cores) >= 4:
         session.take("ib_write_lat with two cores each", ours.measure_apart, cores)
     else:

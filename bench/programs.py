@@ -94,7 +94,7 @@ class Runner:
 
 
 def child_of(process, name):
-    """The process id of the program itself, below taskset, ip and uiwarp, which only exec."""
+    """The process id of the program itself: taskset, ip and uiwarp exec, or wait for a child."""
     pids = [process.pid]
     for pid in pids:
         try:
