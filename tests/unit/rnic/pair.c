@@ -160,10 +160,11 @@ void pair_init(struct pair *p, const struct rnic_config *cfg)
 
 static void side_fini(struct pair *p, struct side *s)
 {
-	if (s->ep)
-		rnic_ep_destroy(s->ep);
+	/* First: a request that was not adopted goes with its listener. */
 	if (s->request)
 		rnic_ep_destroy(s->request);
+	if (s->ep)
+		rnic_ep_destroy(s->ep);
 	if (s->qp)
 		assert_int_equal(rnic_qp_destroy(s->qp), 0);
 	if (s->mr)
