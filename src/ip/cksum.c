@@ -3,11 +3,22 @@
 
 #include "ip/ip.h"
 
-#include <rte_ip.h>
-
+/* Sums of 32-bit words in 64-bit lanes, a loop that compilers turn into vector code;
+ * rte_raw_cksum() adds 16 bits at a time and takes several times as long for a full segment. */
 uint64_t cksum_bytes(const void *data, size_t len)
 {
-	return rte_raw_cksum(data, len);
+	const uint8_t *p = data;
+	size_t words = len / 4;
+	uint64_t sum = 0;
+	uint32_t w;
+
+	for (size_t i = 0; i < words; i++) {
+		memcpy(&w, p + 4 * i, 4);
+		sum += w;
+	}
+	w = 0;
+	memcpy(&w, p + 4 * words, len % 4);
+	return sum + w;
 }
 
 uint64_t cksum_mbuf(const struct rte_mbuf *m, uint32_t off)
