@@ -163,11 +163,16 @@ int rnic_cq_poll(struct rnic_cq *cq, int n, struct rnic_wc *wc)
 	if (n <= 0)
 		return n < 0 ? -EINVAL : 0;
 	got = cq_pop(cq, n, wc);
-	if (got)
+	if (got == n)
 		return got;
+	/*
+	 * The caller sees the queue's end: the time to look for more. Also when it got some: a
+	 * program whose sends complete at once would else never receive the acknowledgements that
+	 * let them go on.
+	 */
 	if (!atomic_load_explicit(&cq->overflowed, memory_order_acquire)) {
 		cq_drive(cq);
-		got = cq_pop(cq, n, wc);
+		got += cq_pop(cq, n - got, wc + got);
 	}
 	/* What came before the overflow is taken first, also when that happened just now. */
 	if (!got && atomic_load_explicit(&cq->overflowed, memory_order_acquire)) {

@@ -104,13 +104,21 @@ void engine_unlock(struct engine *e)
 		e->ops->wake(e->ctx);
 }
 
+/** Only the lock's holder writes it. */
+static void count_inline(struct engine *e)
+{
+	uint64_t n = atomic_load_explicit(&e->inline_rounds, memory_order_relaxed);
+
+	atomic_store_explicit(&e->inline_rounds, n + 1, memory_order_relaxed);
+}
+
 int engine_drive(struct engine *e)
 {
 	unsigned n;
 
 	if (!engine_trylock(e))
 		return -EBUSY;
-	atomic_fetch_add_explicit(&e->inline_rounds, 1, memory_order_relaxed);
+	count_inline(e);
 	n = e->ops->poll(e->ctx, e->now);
 	engine_unlock(e);
 	return (int)n;
@@ -136,6 +144,7 @@ void engine_defer(struct engine *e, struct engine_doorbell *d)
 void engine_ring(struct engine *e, struct engine_doorbell *d)
 {
 	if (engine_trylock(e)) {
+		count_inline(e);
 		d->serve(d);
 		engine_unlock(e);
 		return;

@@ -53,7 +53,7 @@ struct engine {
 	uint64_t now; /**< of this round; under the lock */
 	struct engine_doorbell *_Atomic doorbells;
 	_Atomic uint64_t deadline;       /**< timer_wheel_next() when the lock was last released */
-	_Atomic uint64_t inline_rounds;  /**< counts rounds driven by application threads */
+	_Atomic uint64_t inline_rounds;  /**< by application threads: rounds driven, bells served */
 	_Atomic uint64_t sleeping_until; /**< set by the engine's thread while it sleeps, else 0 */
 	_Atomic unsigned waiting; /**< threads in engine_lock(): who only tries lets them by */
 };
