@@ -45,7 +45,7 @@ static const struct engine_ops engine_ops = {
 };
 
 /** xorshift64: the same numbers in each run. */
-static void op_random(void *ctx, void *buf, size_t len)
+void pair_random(void *ctx, void *buf, size_t len)
 {
 	struct pair *p = ctx;
 	uint8_t *at = buf;
@@ -108,7 +108,7 @@ void pair_rnic(struct pair *p, struct side *s, unsigned host, const struct rnic_
 		c = *cfg;
 	c.engine = &p->engine;
 	c.net = llp_mem_stack(p->mem, host);
-	c.random = (struct random_source){op_random, p};
+	c.random = (struct random_source){pair_random, p};
 	s->host = host;
 	assert_int_equal(rnic_create(&c, &s->rnic), 0);
 	rnic_set_event_handler(s->rnic, on_event, s);

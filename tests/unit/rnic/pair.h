@@ -53,6 +53,9 @@ struct pair {
 	struct side a, b;
 };
 
+/** The same numbers in each run; for struct random_source, with the pair as context. */
+void pair_random(void *ctx, void *buf, size_t len);
+
 /** What the endpoints of a side call: records the event. Context: the side. */
 void pair_ep_event(const struct rnic_ep_event *ev);
 

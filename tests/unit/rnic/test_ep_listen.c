@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rnic/ep_priv.h"
+
+#include "pair.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+static int setup(void **state)
+{
+	static struct pair p;
+
+	pair_init(&p, NULL);
+	*state = &p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	pair_fini(*state);
+	return 0;
+}
+
+#define REQUEST "MPA ID Req Frame\x40\x01\x00\x00"
+
+static void ask(struct pair *p, struct llp_mem_peer *peer, bool request)
+{
+	struct ip_endpoint to = llp_mem_endpoint(p->mem, 1, PAIR_PORT);
+
+	llp_mem_peer_connect(peer, p->mem, 0, &to);
+	pair_run(p);
+	if (request && peer->llp)
+		llp_mem_send_raw(peer->llp, REQUEST, 20);
+	pair_run(p);
+}
+
+static void listen_and_its_errors(void **state)
+{
+	struct pair *p = *state;
+	struct ip_endpoint at = llp_mem_endpoint(p->mem, 1, PAIR_PORT);
+	struct rnic_ep *ep;
+
+	assert_int_equal(rnic_ep_listen(p->b.ep, 1), -EINVAL);
+	assert_int_equal(rnic_ep_bind(p->b.ep, &at, true, false), 0);
+	assert_int_equal(rnic_ep_listen(p->b.ep, 1), 0);
+	assert_int_equal(rnic_ep_listen(p->b.ep, 1), -EINVAL);
+	assert_int_equal(rnic_ep_resolve(p->b.ep, &at), -EINVAL);
+	assert_int_equal(rnic_ep_disconnect(p->b.ep), -ENOTCONN);
+	assert_int_equal(rnic_ep_create(p->b.rnic, pair_ep_event, &p->b, &ep), 0);
+	assert_int_equal(rnic_ep_bind(ep, &at, true, false), 0);
+	assert_int_equal(rnic_ep_listen(ep, 1), -EADDRINUSE);
+	rnic_ep_destroy(ep);
+}
+
+/** The listener's own handler and context speak for a request until somebody adopts it. */
+static void the_backlog_is_kept(void **state)
+{
+	struct pair *p = *state;
+	struct llp_mem_peer peer[4];
+	struct rnic_ep *first;
+	struct rnic_conn_param cp = {.qp = p->b.qp};
+
+	pair_listen(p, 2);
+	ask(p, &peer[0], true);
+	first = p->b.request;
+	ask(p, &peer[1], true);
+	ask(p, &peer[2], true);
+	assert_int_equal(pair_count(&p->b, RNIC_EP_CONNECT_REQUEST), 2);
+	assert_true(peer[2].closed);
+	assert_int_equal(peer[2].error, -ECONNRESET);
+	/* One answered makes room for one. */
+	rnic_ep_set_context(first, pair_ep_event, &p->b);
+	assert_int_equal(rnic_ep_accept(first, &cp), 0);
+	ask(p, &peer[3], true);
+	assert_int_equal(pair_count(&p->b, RNIC_EP_CONNECT_REQUEST), 3);
+	for (unsigned i = 0; i < 4; i++)
+		llp_mem_peer_done(&peer[i]);
+	pair_run(p);
+	assert_int_equal(pair_count(&p->b, RNIC_EP_DISCONNECTED), 1);
+	rnic_ep_destroy(first);
+}
+
+static void a_request_that_went_away_makes_room(void **state)
+{
+	struct pair *p = *state;
+	struct llp_mem_peer peer;
+
+	pair_listen(p, 1);
+	for (unsigned i = 1; i < 4; i++) {
+		ask(p, &peer, true);
+		assert_int_equal(pair_count(&p->b, RNIC_EP_CONNECT_REQUEST), i);
+		llp_mem_peer_done(&peer);
+		pair_run(p);
+		assert_int_equal(rnic_ep_reject(p->b.request, NULL, 0), -ENOTCONN);
+	}
+	/* Adopted or not, they are there until they, or the listener, are destroyed. */
+	assert_int_equal(pair_count(&p->b, RNIC_EP_DISCONNECTED), 0);
+}
+
+static void destroying_a_listener(void **state)
+{
+	struct pair *p = *state;
+	struct llp_mem_peer silent, asked, adopted, late;
+	struct rnic_conn_param cp = {.qp = p->b.qp};
+
+	pair_listen(p, 0);
+	ask(p, &silent, false);
+	ask(p, &adopted, true);
+	rnic_ep_set_context(p->b.request, pair_ep_event, &p->b);
+	{
+		struct rnic_ep *mine = p->b.request;
+
+		ask(p, &asked, true);
+		p->b.request = mine;
+	}
+	rnic_ep_destroy(p->b.ep);
+	p->b.ep = NULL;
+	pair_run(p);
+	assert_int_equal(silent.error, -ECONNRESET);
+	assert_int_equal(asked.error, -ECONNRESET);
+	assert_false(adopted.closed);
+	ask(p, &late, false);
+	assert_int_equal(late.error, -ECONNREFUSED);
+	/* What was adopted lives on. */
+	assert_int_equal(rnic_ep_accept(p->b.request, &cp), 0);
+	assert_int_equal(pair_count(&p->b, RNIC_EP_ESTABLISHED), 1);
+	llp_mem_peer_done(&silent);
+	llp_mem_peer_done(&asked);
+	llp_mem_peer_done(&late);
+	llp_mem_peer_done(&adopted);
+	pair_run(p);
+}
+
+static void a_request_destroyed_is_reset(void **state)
+{
+	struct pair *p = *state;
+	struct llp_mem_peer peer;
+
+	pair_listen(p, 1);
+	ask(p, &peer, true);
+	rnic_ep_destroy(p->b.request);
+	p->b.request = NULL;
+	pair_run(p);
+	assert_int_equal(peer.error, -ECONNRESET);
+	llp_mem_peer_done(&peer);
+	ask(p, &peer, true);
+	assert_int_equal(pair_count(&p->b, RNIC_EP_CONNECT_REQUEST), 2);
+	llp_mem_peer_done(&peer);
+	pair_run(p);
+}
+
+static void wildcard_takes_ipv4_unless_told_not_to(void **state)
+{
+	for (unsigned v6only = 0; v6only < 2; v6only++) {
+		struct ip_endpoint any = {.port = PAIR_PORT};
+		struct llp_mem_peer peer;
+		struct pair *p;
+
+		setup(state);
+		p = *state;
+		assert_int_equal(rnic_ep_bind(p->b.ep, &any, false, v6only), 0);
+		assert_int_equal(rnic_ep_listen(p->b.ep, 1), 0);
+		ask(p, &peer, true);
+		assert_int_equal(pair_count(&p->b, RNIC_EP_CONNECT_REQUEST), !v6only);
+		assert_int_equal(peer.closed, v6only);
+		llp_mem_peer_done(&peer);
+		pair_run(p);
+		teardown(state);
+	}
+}
+
+/** Peers that connect and say nothing do not fill the memory. */
+static void silent_peers_are_bounded(void **state)
+{
+	struct rnic_config cfg = {.mpa.revision = 2, .limits.max_listen_backlog = 3};
+	struct llp_mem_peer peer[4];
+	struct pair p;
+
+	pair_init(&p, &cfg);
+	pair_listen(&p, 0);
+	for (unsigned i = 0; i < 4; i++)
+		ask(&p, &peer[i], false);
+	for (unsigned i = 0; i < 3; i++)
+		assert_false(peer[i].closed);
+	assert_true(peer[3].closed);
+	for (unsigned i = 0; i < 4; i++)
+		llp_mem_peer_done(&peer[i]);
+	pair_run(&p);
+	pair_fini(&p);
+}
+
+/** An error leaves the request as it was: it can still be accepted. */
+static void accept_may_be_tried_again(void **state)
+{
+	static const uint8_t data[513];
+	struct pair *p = *state;
+	struct rnic_conn_param cp = {.qp = p->b.qp, .ird = 1, .ord = 1};
+
+	pair_request(p, NULL);
+	cp.private_data = data;
+	cp.private_len = 509;
+	assert_int_equal(rnic_ep_accept(p->b.request, &cp), -EINVAL);
+	assert_int_equal(rnic_ep_reject(p->b.request, data, 513), -EINVAL);
+	cp.private_len = 508;
+	assert_int_equal(rnic_ep_accept(p->b.request, &cp), 0);
+	assert_int_equal(rnic_ep_accept(p->b.request, &cp), -EINVAL);
+	pair_run(p);
+	assert_int_equal(pair_last(&p->a)->private_len, 508);
+}
+
+static void depths_for_the_program(void **state)
+{
+	assert_int_equal(ep_depth(5, 128), 5);
+	assert_int_equal(ep_depth(0, 128), 0);
+	assert_int_equal(ep_depth(129, 128), 128);
+	assert_int_equal(ep_depth(MPA_DEPTH_UNKNOWN, 128), 128);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(listen_and_its_errors, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_backlog_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_request_that_went_away_makes_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(destroying_a_listener, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_request_destroyed_is_reset, setup, teardown),
+		cmocka_unit_test(wildcard_takes_ipv4_unless_told_not_to),
+		cmocka_unit_test(silent_peers_are_bounded),
+		cmocka_unit_test_setup_teardown(accept_may_be_tried_again, setup, teardown),
+		cmocka_unit_test(depths_for_the_program),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
