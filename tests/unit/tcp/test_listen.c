@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host.h"
+
+#include "tcp/listen.h"
+
+#include <errno.h>
+
+static struct host h;
+
+static const struct tcp_segment syn = {.seq = 1000, .flags = TCP_SYN, .wnd = 5000};
+
+static void test_syn_to_nobody_is_reset(void **state)
+{
+	struct heard a;
+
+	host_init(&h, LOCAL, NULL);
+	host_hear(&h, PORT, &syn, NULL);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.flags, TCP_RST | TCP_ACK);
+	assert_int_equal(a.h.seq, 0);
+	assert_int_equal(a.h.ack, 1001);
+	assert_int_equal(tcp_stack_stats(h.tcp)->no_connection, 1);
+	host_end(&h);
+}
+
+static void test_segments_to_nobody(void **state)
+{
+	const struct tcp_segment data = {.seq = 7, .ack = 99, .flags = TCP_ACK, .len = 3};
+	const struct tcp_segment fin = {.seq = 7, .flags = TCP_FIN, .len = 3};
+	const struct tcp_segment rst = {.seq = 7, .ack = 99, .flags = TCP_RST | TCP_ACK};
+	struct heard a;
+
+	host_init(&h, LOCAL, NULL);
+	host_hear(&h, PORT, &data, "abc");
+	host_expect(&h, &a);
+	assert_int_equal(a.h.flags, TCP_RST);
+	assert_int_equal(a.h.seq, 99);
+	host_hear(&h, PORT, &fin, "abc");
+	host_expect(&h, &a);
+	assert_int_equal(a.h.flags, TCP_RST | TCP_ACK);
+	assert_int_equal(a.h.ack, 11);
+	host_hear(&h, PORT, &rst, NULL);
+	host_expect_none(&h);
+	host_end(&h);
+}
+
+static void test_listen_state(void **state)
+{
+	const struct tcp_segment rst = {.seq = 7, .flags = TCP_RST};
+	const struct tcp_segment ack = {.seq = 7, .ack = 99, .flags = TCP_ACK};
+	const struct tcp_segment syn_ack = {.seq = 7, .ack = 98, .flags = TCP_SYN | TCP_ACK};
+	const struct tcp_segment text = {.seq = 7, .len = 1};
+	struct heard a;
+
+	host_init(&h, LOCAL, NULL);
+	host_listen(&h, 8);
+	host_hear(&h, PORT, &rst, NULL);
+	host_hear(&h, PORT, &text, "x");
+	host_expect_none(&h);
+	host_hear(&h, PORT, &ack, NULL);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.flags, TCP_RST);
+	assert_int_equal(a.h.seq, 99);
+	host_hear(&h, PORT, &syn_ack, NULL);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.seq, 98);
+	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 0);
+	host_end(&h);
+}
+
+static void test_syn_ack_offers_what_was_offered(void **state)
+{
+	struct tcp_segment s = syn;
+	struct heard a;
+
+	host_init(&h, LOCAL, NULL);
+	host_listen(&h, 8);
+	s.has = TCP_HAS_MSS | TCP_HAS_TS | TCP_HAS_WSCALE | TCP_HAS_SACK_PERMITTED;
+	s.mss = 1460;
+	s.tsval = 77;
+	host_hear(&h, PORT, &s, NULL);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.flags, TCP_SYN | TCP_ACK);
+	assert_int_equal(a.h.ack, 1001);
+	assert_int_equal(a.h.has, s.has);
+	assert_int_equal(a.h.mss, 1460);
+	assert_int_equal(a.h.tsecr, 77);
+	assert_int_equal(a.h.wscale, 5); /* 1 MiB */
+	assert_int_equal(a.h.wnd, 65535);
+	host_end(&h);
+}
+
+static void test_syn_ack_offers_nothing_unasked(void **state)
+{
+	struct heard a;
+
+	host_init(&h, LOCAL, NULL);
+	host_listen(&h, 8);
+	host_hear(&h, PORT, &syn, NULL);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.has, TCP_HAS_MSS);
+	host_end(&h);
+}
+
+static void hear_syn_from(uint16_t rport)
+{
+	const struct ip_addr src = addr(REMOTE), dst = addr(LOCAL);
+	const uint8_t p[] = {(uint8_t)(rport >> 8), (uint8_t)rport, PORT >> 8, PORT & 0xff, 0, 0, 3,
+		0xe8, 0, 0, 0, 0, 0x50, TCP_SYN, 0x10, 0, 0, 0, 0, 0};
+
+	ip_double_deliver(&h.ip, &src, &dst, test_packet(h.pool, p, sizeof p), h.now);
+}
+
+static void test_backlog(void **state)
+{
+	struct heard a;
+
+	host_init(&h, LOCAL, NULL);
+	host_listen(&h, 2);
+	for (uint16_t i = 0; i < 5; i++)
+		hear_syn_from((uint16_t)(100 + i));
+	assert_int_equal(ip_double_pending(&h.ip), 2);
+	assert_int_equal(tcp_stack_stats(h.tcp)->accept_overflows, 3);
+	/* One of them is reset: there is room for another. */
+	host_expect(&h, &a);
+	{
+		const struct ip_addr src = addr(REMOTE), dst = addr(LOCAL);
+		const uint8_t p[] = {0, 100, PORT >> 8, PORT & 0xff, 0, 0, 3, 0xe9, 0, 0, 0, 0,
+			0x50, TCP_RST, 0, 0, 0, 0, 0, 0};
+
+		ip_double_deliver(&h.ip, &src, &dst, test_packet(h.pool, p, sizeof p), h.now);
+	}
+	host_round(&h);
+	ip_double_drain(&h.ip);
+	hear_syn_from(200);
+	assert_int_equal(ip_double_pending(&h.ip), 1);
+	assert_int_equal(h.app.accepted, 0);
+	host_end(&h);
+}
+
+static void test_unlisten_resets_handshakes(void **state)
+{
+	struct heard a;
+
+	host_init(&h, LOCAL, NULL);
+	host_listen(&h, 8);
+	host_hear(&h, PORT, &syn, NULL);
+	host_expect(&h, &a);
+	llp_unlisten(h.llp, h.listener);
+	host_expect(&h, &a);
+	assert_true(a.h.flags & TCP_RST);
+	host_hear(&h, PORT, &syn, NULL);
+	host_expect(&h, &a);
+	assert_true(a.h.flags & TCP_RST);
+	host_end(&h);
+}
+
+static int listen_at(const char *a, struct llp_listener **l)
+{
+	const struct ip_endpoint e = {addr(a), PORT};
+
+	return llp_listen(h.llp, &e, 4, NULL, NULL, l);
+}
+
+static void test_addresses(void **state)
+{
+	struct llp_listener *any6, *any4, *own, *l;
+	const struct ip_endpoint v4 = {addr(LOCAL), PORT}, v6 = {addr("fd00::1"), PORT},
+				 other = {addr(LOCAL), PORT + 1};
+
+	host_init(&h, LOCAL, NULL);
+	assert_int_equal(listen_at("10.9.9.9", &l), -EADDRNOTAVAIL);
+	assert_int_equal(listen_at("::", &any6), 0);
+	assert_int_equal(listen_at("::", &l), -EADDRINUSE);
+	assert_ptr_equal(tcp_listener_find(h.tcp, &v4), any6);
+	assert_ptr_equal(tcp_listener_find(h.tcp, &v6), any6);
+	assert_null(tcp_listener_find(h.tcp, &other));
+	assert_int_equal(listen_at("0.0.0.0", &any4), 0);
+	assert_ptr_equal(tcp_listener_find(h.tcp, &v4), any4);
+	assert_ptr_equal(tcp_listener_find(h.tcp, &v6), any6);
+	assert_int_equal(listen_at(LOCAL, &own), 0);
+	assert_ptr_equal(tcp_listener_find(h.tcp, &v4), own);
+	llp_unlisten(h.llp, any6);
+	assert_null(tcp_listener_find(h.tcp, &v6));
+	host_end(&h);
+}
+
+static void test_refused_accept_is_reset(void **state)
+{
+	struct peer p = {.h = &h, .lport = PORT, .wnd = 5000};
+	struct heard a;
+
+	host_init(&h, LOCAL, NULL);
+	host_listen(&h, 8);
+	h.app.refuse = -ENOMEM;
+	host_hear(&h, PORT, &syn, NULL);
+	host_expect(&h, &a);
+	peer_send_at(&p, TCP_ACK, 1001, a.h.seq + 1, NULL, 0);
+	host_expect(&h, &a);
+	assert_true(a.h.flags & TCP_RST);
+	assert_int_equal(h.app.accepted, 1);
+	assert_int_equal(h.app.connected, 0);
+	assert_int_equal(h.app.closed, 0);
+	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 0);
+	host_end(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_syn_to_nobody_is_reset),
+		cmocka_unit_test(test_segments_to_nobody),
+		cmocka_unit_test(test_listen_state),
+		cmocka_unit_test(test_syn_ack_offers_what_was_offered),
+		cmocka_unit_test(test_syn_ack_offers_nothing_unasked),
+		cmocka_unit_test(test_backlog),
+		cmocka_unit_test(test_unlisten_resets_handshakes),
+		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_refused_accept_is_reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
