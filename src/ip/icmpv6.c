@@ -3,6 +3,7 @@
 #include "ip/icmp.h"
 #include "ip/icmp_wire.h"
 #include "ip/ipv6_wire.h"
+#include "ip/mld.h"
 #include "ip/nd.h"
 #include "ip/packet.h"
 
@@ -156,6 +157,8 @@ void icmpv6_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m
 		error_input(s, p, m->data_len, now);
 	else if (p[ICMP_TYPE] >= ICMPV6_RS && p[ICMP_TYPE] <= ICMPV6_REDIRECT && !rx->from_self)
 		nd_input(s, rx, p, m->data_len, now);
+	else if (p[ICMP_TYPE] == ICMPV6_MLD_QUERY && !rx->from_self)
+		mld_query(s, rx, m->data_len, now);
 drop:
 	rte_pktmbuf_free(m);
 }

@@ -3,6 +3,7 @@
 
 #include "base/container_of.h"
 #include "ip/arp.h"
+#include "ip/mld.h"
 #include "ip/nd.h"
 #include "ip/stack.h"
 
@@ -158,13 +159,17 @@ static void step_v6(struct local_addr *l, uint64_t now)
 {
 	struct ip_stack *s = l->stack;
 
+	/* First without, then with an address of our own to speak from (RFC 3590); before the
+	 * probe, as answers come to the group (RFC 4862 section 5.4.2). */
 	if (l->sent < DAD_TRANSMITS) {
+		mld_join(s);
 		nd_probe(s, &l->addr);
 		l->sent++;
 		timer_start(s->cfg.wheel, &l->timer, now + DAD_RETRANS_NS);
 		return;
 	}
 	l->state = LOCAL_PREFERRED;
+	mld_join(s);
 	/* RFC 4861 section 7.2.6: whoever knows an old link-layer address of it learns ours. */
 	nd_announce(s, &l->addr);
 	if (ip_addr_is_link_local(&l->addr))

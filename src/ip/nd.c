@@ -22,8 +22,7 @@ static const struct ip_addr all_nodes = {{0xff, 0x02, [15] = 1}};
 static const struct ip_addr all_routers = {{0xff, 0x02, [15] = 2}};
 static const struct ip_addr unspecified;
 
-/* RFC 4291 section 2.7.1. */
-static struct ip_addr solicited_node(const struct ip_addr *a)
+struct ip_addr nd_group(const struct ip_addr *a)
 {
 	return (struct ip_addr){
 		{0xff, 0x02, [11] = 1, [12] = 0xff, [13] = a->b[13], a->b[14], a->b[15]}};
@@ -34,7 +33,7 @@ bool nd_is_member(const struct ip_stack *s, const struct ip_addr *group)
 	if (ip_addr_equal(group, &all_nodes))
 		return s->local.n > s->local.n_v4;
 	for (unsigned i = 0; i < s->local.n; i++) {
-		struct ip_addr g = solicited_node(&s->local.a[i].addr);
+		struct ip_addr g = nd_group(&s->local.a[i].addr);
 
 		if (!ip_addr_is_v4(&s->local.a[i].addr) && ip_addr_equal(group, &g))
 			return true;
@@ -92,7 +91,7 @@ static void nd_send(struct ip_stack *s, const struct nd_message *nd)
 
 void nd_solicit(struct ip_stack *s, const struct ip_addr *target, const uint8_t *mac)
 {
-	const struct ip_addr group = solicited_node(target);
+	const struct ip_addr group = nd_group(target);
 	const struct local_addr *l = local_source(s, target, target);
 
 	if (!l)
@@ -109,7 +108,7 @@ void nd_solicit(struct ip_stack *s, const struct ip_addr *target, const uint8_t 
 
 void nd_probe(struct ip_stack *s, const struct ip_addr *addr)
 {
-	const struct ip_addr group = solicited_node(addr);
+	const struct ip_addr group = nd_group(addr);
 
 	nd_send(s, &(struct nd_message){
 			   .type = ICMPV6_NS, .src = &unspecified, .dst = &group, .target = addr});
@@ -225,7 +224,7 @@ static void ns_input(
 		return;
 	}
 	target = ip_addr_from_v6(p + ND_TARGET);
-	group = solicited_node(&target);
+	group = nd_group(&target);
 	if (ip_addr_is_multicast(&target) ||
 		(probe && (o.source || !ip_addr_equal(&rx->dst, &group)))) {
 		s->stats.rx_bad_header++;

@@ -37,6 +37,7 @@ struct ip_stack {
 	struct icmp_limit icmp_limit;
 	struct timer rs_timer; /**< router solicitations (RFC 4861 section 6.3.7) */
 	unsigned rs_sent;
+	uint64_t mld_answered;  /**< when we last answered a multicast query; 0: never */
 	struct siphash_key key; /**< of the tables that strangers can fill */
 	struct ip_stats stats;
 };

@@ -46,6 +46,20 @@ static void expect_fixed(struct host *h, const char *hex)
 	host_expect(h, text);
 }
 
+/* Reports of groups, which go between: test_mld.c has them. */
+static void forget_mld(struct host *h)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < h->n_tx; i++) {
+		if (rte_pktmbuf_mtod(h->tx[i], uint8_t *)[20] == 0)
+			rte_pktmbuf_free(h->tx[i]);
+		else
+			h->tx[kept++] = h->tx[i];
+	}
+	h->n_tx = kept;
+}
+
 static struct ip_neighbour *find(struct host *h, const char *addr)
 {
 	struct ip_addr a = host_addr(addr);
@@ -107,6 +121,7 @@ static void dad_solicits_and_announces(void **state)
 	struct ip_addr a = host_addr("fd00::1");
 
 	assert_int_equal(ip_addr_add(h->ip, &a, 64, h->now), 0);
+	forget_mld(h);
 	expect_fixed(h, "33 33 ff 00 00 01 02 00 00 00 00 01 86 dd" HEAD NONE SOL1 NS FD1);
 	expect_fixed(h, "33 33 ff 00 00 01 02 00 00 00 00 01 86 dd" HEAD NONE SOL1 NS LL_US);
 	host_expect_nothing(h);
@@ -115,6 +130,7 @@ static void dad_solicits_and_announces(void **state)
 	expect_fixed(h, "02 00 00 00 00 02 02 00 00 00 00 01 86 dd" HEAD FD1 FD2
 			"88 00 00 00 40 00 00 00" FD1 "02 01 02 00 00 00 00 01");
 	host_run(h, SECOND + SECOND / 10);
+	forget_mld(h);
 	assert_int_equal(h->n_tx, 3); /* two announcements, one router solicitation */
 	host_free(h);
 }
@@ -195,7 +211,7 @@ static void routers_are_solicited_three_times(void **state)
 	assert_int_equal(ip_addr_add(h->ip, &a, 64, h->now), 0);
 	host_forget(h);
 	host_run(h, SECOND + SECOND / 10);
-	/* In the same tick come two announcements, in no particular order. */
+	/* In the same tick come announcements and reports, in no particular order. */
 	for (unsigned i = 0; i < h->n_tx;) {
 		if (rte_pktmbuf_mtod(h->tx[i], uint8_t *)[54] == 0x85) {
 			i++;
