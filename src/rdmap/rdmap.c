@@ -139,12 +139,18 @@ void rdmap_close(struct rdmap *r)
 		mpa_shutdown(r->mpa); /* what is posted can never be sent */
 }
 
+static void let_go(struct rdmap *r)
+{
+	r->mpa = NULL;
+	r->ended = true;
+	r->term_len = 0;
+}
+
 void rdmap_abort(struct rdmap *r)
 {
 	struct mpa *m = r->mpa;
 
-	r->mpa = NULL;
-	r->ended = true;
+	let_go(r);
 	if (m != NULL)
 		mpa_abort(m);
 }
@@ -153,8 +159,7 @@ void rdmap_release(struct rdmap *r)
 {
 	struct mpa *m = r->mpa;
 
-	r->mpa = NULL;
-	r->ended = true;
+	let_go(r);
 	if (m != NULL)
 		mpa_release(m);
 }

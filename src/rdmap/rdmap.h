@@ -284,6 +284,15 @@ void rdmap_close(struct rdmap *r);
  */
 void rdmap_terminate(struct rdmap *r, uint8_t layer, uint8_t etype, uint8_t code);
 
+/**
+ * True after ended() while the Terminate waits for room in the LLP; it goes out by itself, but
+ * rdmap_release() and rdmap_abort() would lose it.
+ */
+static inline bool rdmap_terminate_waits(const struct rdmap *r)
+{
+	return r->term_len != 0;
+}
+
 /** Reset the connection without a word; ended() is not called. */
 void rdmap_abort(struct rdmap *r);
 

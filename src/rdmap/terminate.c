@@ -44,7 +44,7 @@ static void send_terminate(struct rdmap *r)
 	uint32_t len = DDP_UNTAGGED_LEN + (uint32_t)r->term_len;
 	uint8_t *p = mpa_reserve(r->mpa, len, true);
 
-	if (p == NULL && r->operational)
+	if (p == NULL && r->operational && !r->mpa->tx_closed)
 		return; /* writable() comes here again */
 	/* A responder that has not seen a good FPDU must not send one (RFC 5044 7.1.2). */
 	if (p != NULL) {

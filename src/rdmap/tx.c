@@ -211,6 +211,7 @@ static void close_if_idle(struct rdmap *r)
 void rdmap_run(struct rdmap *r)
 {
 	enum rdmap_progress p = RDMAP_MORE;
+	bool any = r->rtr_send != 0 || r->rtr_answer;
 
 	if (!rdmap_alive(r) || !r->operational || r->running)
 		return;
@@ -221,12 +222,15 @@ void rdmap_run(struct rdmap *r)
 		p = send_rtr(r);
 	if (p == RDMAP_MORE && r->rtr_answer)
 		p = rdmap_answer_rtr(r);
-	while (p == RDMAP_MORE && (r->tx != RDMAP_TX_NONE || choose(r)))
+	while (p == RDMAP_MORE && (r->tx != RDMAP_TX_NONE || choose(r))) {
 		p = step(r);
+		any = true;
+	}
 	r->running = false;
 	if (!rdmap_alive(r))
 		return;
 	if (r->closing)
 		close_if_idle(r);
-	mpa_push(r->mpa);
+	if (any)
+		mpa_push(r->mpa);
 }

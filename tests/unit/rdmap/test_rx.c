@@ -300,6 +300,46 @@ static void test_cannot_invalidate(void **state)
 	qp_net_done(&n);
 }
 
+/* Segments that are almost right, drawn from a fixed seed: no access where none may be. */
+static void test_garbage(void **state)
+{
+	static const char *const good[] = {
+		"\xc1\x40" AT9("\x04") "abcdefgh",
+		"\x41\x43" ZERO4 QN0 MSN("\x01") MO("\x00") "abcdefgh",
+		"\x41\x46" ZERO4 QN0 MSN("\x01") MO("\x00") "abcdefgh",
+		"\x41\x41" ZERO4 "\x00\x00\x00\x01" MSN("\x01") MO("\x00") AT9("\x00") MSN("\x08")
+			AT9("\x00"),
+		"\x41\x47" ZERO4 "\x00\x00\x00\x02" MSN("\x01")
+			MO("\x00") "\x11\x00\xe0\x00"
+				   "\x00\x12\xc1\x40" AT9("\x04"),
+	};
+	static const size_t len[] = {22, 26, 26, 46, 38};
+	uint32_t seed = 11;
+
+	for (unsigned i = 0; i < 3000; i++) {
+		struct qp_net n;
+
+		setup(&n);
+		qp_post_recv(n.b, 1, qp_region_add(n.b, 9, 0x2000, 16, REMOTE), 0, 16);
+		llp_mem_set_random_segment(n.mem, 30, seed | 1);
+		for (unsigned k = 0; k < 4 && n.b->endeds == 0; k++) {
+			uint8_t ulpdu[46];
+			unsigned which = (seed >> 8) % 5;
+
+			memcpy(ulpdu, good[which], len[which]);
+			for (unsigned j = (seed >> 12) % 3; j != 0; j--) {
+				seed = seed * 1664525u + 1013904223u;
+				ulpdu[(seed >> 8) % len[which]] ^=
+					(uint8_t)(1u << (seed >> 28) % 8);
+			}
+			seed = seed * 1664525u + 1013904223u;
+			qp_net_feed(&n, ulpdu,
+				len[which] - ((seed >> 16) % 8 == 0) * ((seed >> 20) % 20));
+		}
+		qp_net_done(&n);
+	}
+}
+
 /* ---- reentrancy ------------------------------------------------------------------------------ */
 
 static void abort_on_complete(struct qp *q, const struct rdmap_wc *wc)
@@ -362,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_message_too_long),
 		cmocka_unit_test(test_receive_buffer_gone),
 		cmocka_unit_test(test_cannot_invalidate),
+		cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_abort_in_complete),
 		cmocka_unit_test(test_release_in_ended),
 	};

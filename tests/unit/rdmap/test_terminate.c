@@ -124,9 +124,26 @@ static void test_send_waits(void **state)
 	qp_run(n.a);
 	rdmap_terminate(&n.a->r, 0, 0, 0);
 	assert_int_equal(n.a->endeds, 1);
+	assert_true(rdmap_terminate_waits(&n.a->r));
 	qp_net_run(&n);
+	assert_false(rdmap_terminate_waits(&n.a->r));
 	llp_mem_peer_consume(&n.peer, mpa_fpdu_len(15));
 	EXPECT_TERMINATE(&n, ZERO4);
+	qp_net_done(&n);
+}
+
+/* Our direction is closed already: nothing can be sent, and nothing waits. */
+static void test_send_after_close(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	qp_net_raw_initiator(&n);
+	rdmap_close(&n.a->r);
+	rdmap_terminate(&n.a->r, 0, 0, 0);
+	assert_int_equal(n.a->endeds, 1);
+	assert_false(rdmap_terminate_waits(&n.a->r));
+	qp_net_expect_nothing(&n);
 	qp_net_done(&n);
 }
 
@@ -259,6 +276,7 @@ int main(void)
 		cmocka_unit_test(test_send_crc_error),
 		cmocka_unit_test(test_send_before_operational),
 		cmocka_unit_test(test_send_waits),
+		cmocka_unit_test(test_send_after_close),
 		cmocka_unit_test(test_receive_names_read),
 		cmocka_unit_test(test_receive_names_write),
 		cmocka_unit_test(test_receive_names_send),
