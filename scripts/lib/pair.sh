@@ -42,6 +42,11 @@ log_of() { # SIDE
 	say "$out/$case_name.$1.log"
 }
 
+# Apart from the output, as both are buffered and would cut into each other's lines.
+errors_of() { # SIDE
+	say "$out/$case_name.$1.stderr.log"
+}
+
 stack_log_of() { # SIDE
 	say "$out/$case_name.$1.stack.log"
 }
@@ -70,7 +75,7 @@ start() { # SIDE COMMAND...
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	transport_in "$side" timeout -k 3 "$limit" \
 		bash -c 'echo $$ >"$0"; exec "$@"' "$case_dir/$side.pid" \
-		"$uiwarp" run "${settings[@]}" -- "$@" >>"$log" 2>&1 </dev/null &
+		"$uiwarp" run "${settings[@]}" -- "$@" >>"$log" 2>>"$(errors_of "$side")" </dev/null &
 	started=$!
 	jobs+=("$started")
 	wait_for "$patience" test -s "$case_dir/$side.pid"
@@ -102,8 +107,13 @@ has_line() { # FILE REGEX
 	grep -Eqs -- "$2" "$1"
 }
 
-has_lines() { # FILE REGEX COUNT
-	(($(grep -Ecs -- "$2" "$1") >= $3))
+# In what a program printed and complained.
+lines_of() { # SIDE REGEX
+	cat "$(log_of "$1")" "$(errors_of "$1")" | grep -Ec -- "$2" || true
+}
+
+has_lines() { # SIDE REGEX COUNT
+	(($(lines_of "$1" "$2") >= $3))
 }
 
 # Until the stack of the server says that somebody listens. Its program is on its way to that.
@@ -159,7 +169,7 @@ exchange() { # SERVER CLIENT [SIDE COUNT REGEX]...
 		finish server "$server_job" || return 1
 	fi
 	while (($#)); do
-		found=$(grep -Ec -- "$3" "$(log_of "$1")" || true)
+		found=$(lines_of "$1" "$3")
 		((found == $2)) || { say "$found lines of the $1 match '$3', not $2"; return 1; }
 		shift 3
 	done

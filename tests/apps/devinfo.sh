@@ -5,14 +5,13 @@
 source "$(dirname "$0")/lib.sh"
 
 alone() { # COMMAND [REGEX]...
-	local command log
+	local command
 	read -ra command <<<"$1"
 	shift
 	start server "${command[@]}"
 	finish server "$started" || return 1
-	log=$(log_of server)
 	while (($#)); do
-		has_line "$log" "$1" || { say "no line matches '$1'"; return 1; }
+		has_lines server "$1" 1 || { say "no line matches '$1'"; return 1; }
 		shift
 	done
 }

@@ -18,7 +18,7 @@ under_way() { # SERVER CLIENT REGEX-OF-PROGRESS COUNT
 	wait_listening "$server_job" || return 1
 	start client "${client[@]}"
 	client_job=$started
-	wait_for "$patience" has_lines "$(log_of client)" "$3" "$4" ||
+	wait_for "$patience" has_lines client "$3" "$4" ||
 		{ say "the transfer did not begin"; return 1; }
 	is_alive "$(program_pid server)" && is_alive "$(program_pid client)"
 }
@@ -36,7 +36,7 @@ killed() { # VICTIM SURVIVOR SERVER CLIENT REGEX COUNT
 	134 | 139) say "the $survivor $(status_text $status)" && return 1 ;;
 	esac
 	# rping calls a disconnection it is told of a good end.
-	((status)) || has_line "$(log_of "$survivor")" 'DISCONNECT' ||
+	((status)) || has_lines "$survivor" 'DISCONNECT' 1 ||
 		{ say "the $survivor noticed nothing"; return 1; }
 }
 

@@ -19,7 +19,7 @@ hopeless() { # ADDRESS PORT REGEX
 	((status != 0)) || { say "the client succeeded"; return 1; }
 	((status != 124 && status != 137 && status < 134)) ||
 		{ say "the client $(status_text $status)"; return 1; }
-	has_line "$(log_of client)" "$3" || { say "no event of '$3'"; return 1; }
+	has_lines client "$3" 1 || { say "no event of '$3'"; return 1; }
 }
 
 no_route() {

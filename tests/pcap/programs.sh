@@ -16,12 +16,12 @@ while IFS='|' read -r name server client; do
 	[[ $name ]] && run_case "$name" captured "$server" "$client"
 done <<-EOT
 	rping-64|rping -s -a %4 -C 20|rping -c -a %4 -V -C 20
-	rping-65536|rping -s -a %4 -C 5 -S 65536|rping -c -a %4 -V -C 5 -S 65536
+	rping-65535|rping -s -a %4 -C 5 -S 65535|rping -c -a %4 -V -C 5 -S 65535
 	rping-v6|rping -s -a %6 -C 20 -S 3000|rping -c -a %6 -V -C 20 -S 3000
 	rdma_client|rdma_server|rdma_client -s %4
 	rdma_xclient|rdma_xserver -c r|rdma_xclient -s %4 -c r
 	ucmatose|ucmatose -b %4 -c 4 -C 20 -S 3000|ucmatose -s %4 -c 4 -C 20 -S 3000
-	rstream|rstream -S 4096 -I 20|rstream -s %4 -S 4096 -I 20
+	rstream|rstream -S 4096 -C 20 -I 5|rstream -s %4 -S 4096 -C 20 -I 5
 	write_bw|ib_write_bw -R -F -s 20000 -n 20|ib_write_bw -R -F -s 20000 -n 20 %4
 	write_lat|ib_write_lat -R -F -s 8 -n 50|ib_write_lat -R -F -s 8 -n 50 %4
 	read_bw|ib_read_bw -R -F -s 20000 -n 20|ib_read_bw -R -F -s 20000 -n 20 %4
