@@ -55,6 +55,7 @@ static void enter_recovery(struct tcp_conn *c)
 {
 	c->cc.ops->congestion(&c->cc, tcp_flight(c), c->s->now);
 	c->recovery = true;
+	c->rtx_first = true; /* RFC 6675 section 5, step 4.3; RFC 5681 section 3.2, step 3 */
 	c->recover = c->snd_nxt;
 	c->fast_recoveries++;
 	if (c->sendq.nxt && !(tcp_sendq_at(&c->sendq, 0)->flags & TCP_REC_LOST))
@@ -70,12 +71,13 @@ static void advance(struct tcp_conn *c, uint32_t acked)
 		return;
 	}
 	if (seq_geq(c->snd_una, c->recover)) {
-		c->recovery = c->rto_recovery = false;
+		c->recovery = c->rto_recovery = c->rtx_first = false;
 		c->dupacks = 0;
 		c->dup_bytes = 0;
 	} else if (c->recovery && !c->sack_on && c->sendq.nxt) {
 		/* RFC 6582 section 3.2, step 3: a partial ACK; the next hole is lost too. */
 		tcp_sendq_lose(&c->sendq, 0);
+		c->rtx_first = true;
 	}
 }
 

@@ -306,7 +306,7 @@ static bool next_record(struct tcp_conn *c, uint32_t *i)
 
 	*i = tcp_sendq_first_lost(q);
 	if (*i < q->nxt)
-		return p == 0 || p + tcp_sendq_at(q, *i)->len <= c->cc.cwnd;
+		return p == 0 || c->rtx_first || p + tcp_sendq_at(q, *i)->len <= c->cc.cwnd;
 	if (!more_to_send(c))
 		return false;
 	r = tcp_sendq_at(q, *i);
@@ -342,6 +342,7 @@ static void account_sent(struct tcp_conn *c, uint32_t i)
 	const struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
 
 	if (again) {
+		c->rtx_first = false;
 		c->retransmits++;
 		c->s->stats.retransmits++;
 	} else {

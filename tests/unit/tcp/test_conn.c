@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host.h"
+
+#include <errno.h>
+
+static struct host h;
+static struct peer p;
+
+static void test_iss(void **state)
+{
+	struct tcp_tuple a = {addr(LOCAL), addr(REMOTE), 1, 2}, b = a;
+	uint32_t first;
+
+	host_init(&h, LOCAL, NULL);
+	b.rport = 3;
+	first = tcp_conn_iss(h.tcp, &a);
+	assert_int_equal(tcp_conn_iss(h.tcp, &a), first);
+	assert_int_not_equal(tcp_conn_iss(h.tcp, &b), first);
+	host_advance(&h, 4 * MS); /* one tick in 4 microseconds */
+	assert_int_equal(tcp_conn_iss(h.tcp, &a), first + 1000);
+	host_end(&h);
+}
+
+static void test_emss(void **state)
+{
+	struct tcp_conn *c;
+
+	host_init(&h, LOCAL, NULL);
+	peer_accepted(&p, &h, 0); /* no MSS option: 536 */
+	c = tcp_conn_of(h.app.llp);
+	assert_int_equal(c->emss, 536);
+	c->peer_mss = 9000;
+	tcp_conn_update_emss(c);
+	assert_int_equal(c->emss, 1460);
+	c->path.mtu = 9000;
+	tcp_conn_update_emss(c);
+	assert_int_equal(c->emss, 2048); /* what a packet of the pool holds */
+	host_end(&h);
+}
+
+static void test_emss_ipv6(void **state)
+{
+	const struct llp_connect_params to = {.remote = {addr("fd00::2"), 7}};
+	struct llp *l;
+
+	host_init(&h, "fd00::1", NULL);
+	assert_int_equal(llp_connect(h.llp, &to, &app_ops, &h.app, &l), 0);
+	tcp_conn_of(l)->peer_mss = 9000;
+	tcp_conn_update_emss(tcp_conn_of(l));
+	assert_int_equal(llp_emss(l), 1440);
+	host_end(&h);
+}
+
+static void test_tiny_mss_is_raised(void **state)
+{
+	const struct tcp_segment syn = {
+		.seq = 1000, .flags = TCP_SYN, .wnd = 5000, .has = TCP_HAS_MSS, .mss = 1};
+	struct heard a;
+
+	host_init(&h, LOCAL, NULL);
+	host_listen(&h, 8);
+	host_hear(&h, PORT, &syn, NULL);
+	host_expect(&h, &a);
+	p = (struct peer){.h = &h, .lport = PORT, .wnd = 5000};
+	peer_send_at(&p, TCP_ACK, 1001, a.h.seq + 1, NULL, 0);
+	assert_int_equal(llp_emss(h.app.llp), 64);
+	host_end(&h);
+}
+
+static void test_table_full(void **state)
+{
+	const struct tcp_stack_config cfg = {.max_connections = 1};
+	const struct llp_connect_params to = {.remote = {addr(REMOTE), 7}};
+	struct llp *l;
+
+	host_init(&h, LOCAL, &cfg);
+	peer_accepted(&p, &h, 0);
+	assert_int_equal(llp_connect(h.llp, &to, &app_ops, &h.app, &l), -ENOMEM);
+	/* TIME-WAIT makes room. */
+	llp_shutdown(h.app.llp);
+	p.ack++;
+	peer_send(&p, TCP_FIN, NULL, 0);
+	assert_int_equal(h.app.closed, 1);
+	assert_int_equal(llp_connect(h.llp, &to, &app_ops, &h.app, &l), 0);
+	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 1);
+	host_end(&h);
+}
+
+static void test_info_and_listing(void **state)
+{
+	struct ip_endpoint local, remote;
+	struct tcp_info info;
+
+	host_init(&h, LOCAL, NULL);
+	peer_accepted(&p, &h, TCP_HAS_MSS | TCP_HAS_TS);
+	app_send(&h.app, "abc", 3);
+	assert_true(tcp_connection_get(h.tcp, 0, &local, &remote, &info));
+	assert_false(tcp_connection_get(h.tcp, 1, &local, &remote, &info));
+	assert_int_equal(local.port, PORT);
+	assert_int_equal(remote.port, RPORT);
+	assert_string_equal(info.state, "ESTABLISHED");
+	assert_int_equal(info.flight, 3);
+	assert_int_equal(info.bytes_sent, 3);
+	assert_true(info.timestamps);
+	assert_false(info.sack);
+	host_end(&h);
+}
+
+static void test_state_names(void **state)
+{
+	assert_string_equal(tcp_state_name(TCP_CLOSED), "CLOSED");
+	assert_string_equal(tcp_state_name(TCP_SYN_RECEIVED), "SYN-RECEIVED");
+	assert_string_equal(tcp_state_name(TCP_TIME_WAIT), "TIME-WAIT");
+}
+
+static void test_idle_connection_is_small(void **state)
+{
+	assert_true(sizeof(struct tcp_conn) <= 704);
+}
+
+static void test_options_can_be_switched_off(void **state)
+{
+	const struct tcp_stack_config cfg = {
+		.no_sack = true, .no_timestamps = true, .no_window_scale = true};
+	struct heard a;
+
+	host_init(&h, LOCAL, &cfg);
+	host_connect(&h);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.has, TCP_HAS_MSS);
+	host_end(&h);
+	host_init(&h, LOCAL, &cfg);
+	peer_accepted(&p, &h, TCP_HAS_MSS | TCP_HAS_TS | TCP_HAS_WSCALE | TCP_HAS_SACK_PERMITTED);
+	assert_false(tcp_conn_of(h.app.llp)->ts_on);
+	assert_false(tcp_conn_of(h.app.llp)->sack_on);
+	assert_int_equal(tcp_conn_of(h.app.llp)->snd_wscale, 0);
+	host_end(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_iss),
+		cmocka_unit_test(test_emss),
+		cmocka_unit_test(test_emss_ipv6),
+		cmocka_unit_test(test_tiny_mss_is_raised),
+		cmocka_unit_test(test_table_full),
+		cmocka_unit_test(test_info_and_listing),
+		cmocka_unit_test(test_state_names),
+		cmocka_unit_test(test_idle_connection_is_small),
+		cmocka_unit_test(test_options_can_be_switched_off),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

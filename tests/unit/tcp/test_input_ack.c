@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host.h"
+
+static struct host h;
+static struct peer p;
+static struct tcp_conn *c;
+
+static void start(unsigned options)
+{
+	host_init(&h, LOCAL, NULL);
+	peer_accepted(&p, &h, options | TCP_HAS_MSS);
+	c = tcp_conn_of(h.app.llp);
+}
+
+static void test_ack_frees_and_stops_the_timer(void **state)
+{
+	start(0);
+	app_send(&h.app, "abcdef", 6);
+	assert_int_equal(llp_unacked(h.app.llp), 6);
+	assert_true(c->rtx_at != TIMER_NEVER);
+	p.ack += 6;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(llp_unacked(h.app.llp), 0);
+	assert_true(c->rtx_at == TIMER_NEVER);
+	ip_double_drain(&h.ip);
+	assert_int_equal(test_pool_missing(h.pool), 0);
+	assert_int_equal(c->bytes_acked, 6);
+	assert_int_equal(h.ip.confirms, 1);
+	host_end(&h);
+}
+
+static void test_partial_ack_of_a_record(void **state)
+{
+	start(0);
+	app_send(&h.app, "abcdef", 6);
+	ip_double_drain(&h.ip);
+	p.ack += 4;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(llp_unacked(h.app.llp), 2);
+	host_advance(&h, 300 * MS);
+	{
+		struct heard a;
+
+		host_expect(&h, &a);
+		assert_int_equal(a.len, 2);
+		assert_memory_equal(a.text, "ef", 2);
+	}
+	host_end(&h);
+}
+
+static void test_round_trip_is_measured(void **state)
+{
+	start(0);
+	c->rto.srtt = 0;
+	app_send(&h.app, "abc", 3);
+	host_advance(&h, 30 * MS);
+	p.ack += 3;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(c->rto.srtt, 30 * MS);
+	host_end(&h);
+}
+
+static void test_round_trip_by_timestamp_after_retransmission(void **state)
+{
+	struct heard a;
+
+	start(TCP_HAS_TS);
+	c->rto.srtt = 0;
+	app_send(&h.app, "abc", 3);
+	host_advance(&h, 500 * MS);
+	while (ip_double_pending(&h.ip))
+		host_expect(&h, &a);
+	host_advance(&h, 40 * MS);
+	p.tsecr = a.h.tsval;
+	p.ack += 3;
+	peer_send(&p, 0, NULL, 0);
+	assert_in_range(c->rto.srtt, 40 * MS, 350 * MS);
+	host_end(&h);
+}
+
+static void test_no_sample_after_retransmission_without_timestamps(void **state)
+{
+	start(0);
+	c->rto.srtt = 0;
+	app_send(&h.app, "abc", 3);
+	host_advance(&h, 500 * MS);
+	p.ack += 3;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(c->rto.srtt, 0);
+	host_end(&h);
+}
+
+static void test_window_only_from_newer_segments(void **state)
+{
+	start(0);
+	peer_send(&p, 0, "abc", 3);
+	p.wnd = 100;
+	peer_send_at(&p, TCP_ACK, p.seq, p.ack, NULL, 0);
+	assert_int_equal(c->snd_wnd, 100);
+	p.wnd = 9999;
+	c->rcv_nxt = p.seq; /* an older one, still acceptable: overlaps */
+	peer_send_at(&p, TCP_ACK, p.seq - 1, p.ack, "cd", 2);
+	assert_int_equal(c->snd_wnd, 100);
+	host_end(&h);
+}
+
+static void test_scaled_window(void **state)
+{
+	start(TCP_HAS_WSCALE);
+	p.wnd = 1000;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(c->snd_wnd, 128000);
+	assert_int_equal(c->max_snd_wnd, 65535 << 7);
+	host_end(&h);
+}
+
+static void test_window_grows_only_when_it_limits(void **state)
+{
+	uint32_t before;
+
+	start(0);
+	before = c->cc.cwnd;
+	for (int i = 0; i < 50; i++) {
+		app_send(&h.app, "x", 1);
+		p.ack++;
+		peer_send(&p, 0, NULL, 0);
+	}
+	assert_int_equal(c->cc.cwnd, before);
+	for (uint32_t i = 0; i < 20; i++)
+		app_send_pattern(&h.app, 0, 1460);
+	p.ack += 1460;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(c->cc.cwnd, before + 1460);
+	host_end(&h);
+}
+
+static void test_old_ack_is_ignored(void **state)
+{
+	start(0);
+	app_send(&h.app, "abc", 3);
+	p.ack += 3;
+	peer_send(&p, 0, NULL, 0);
+	peer_send_at(&p, TCP_ACK, p.seq, p.ack - 2, "z", 1);
+	assert_int_equal(c->snd_una, p.ack);
+	assert_int_equal(h.app.n_got, 1); /* its text is good */
+	host_end(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ack_frees_and_stops_the_timer),
+		cmocka_unit_test(test_partial_ack_of_a_record),
+		cmocka_unit_test(test_round_trip_is_measured),
+		cmocka_unit_test(test_round_trip_by_timestamp_after_retransmission),
+		cmocka_unit_test(test_no_sample_after_retransmission_without_timestamps),
+		cmocka_unit_test(test_window_only_from_newer_segments),
+		cmocka_unit_test(test_scaled_window),
+		cmocka_unit_test(test_window_grows_only_when_it_limits),
+		cmocka_unit_test(test_old_ack_is_ignored),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

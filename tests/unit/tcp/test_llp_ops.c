@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct host h;
+static struct peer p;
+static struct tcp_conn *c;
+
+static void start(const struct tcp_stack_config *cfg)
+{
+	host_init(&h, LOCAL, cfg);
+	peer_accepted(&p, &h, TCP_HAS_MSS);
+	c = tcp_conn_of(h.app.llp);
+}
+
+static unsigned fill(uint32_t len)
+{
+	unsigned n = 0;
+	void *room;
+
+	while ((room = llp_reserve(h.app.llp, len, false))) {
+		memset(room, 'f', len);
+		llp_commit(h.app.llp, len);
+		n++;
+	}
+	return n;
+}
+
+static void test_buffer_fills_and_empties(void **state)
+{
+	const struct tcp_stack_config cfg = {.send_buffer = 64 * 1024};
+
+	start(&cfg);
+	assert_int_equal(fill(1024), 64);
+	llp_push(h.app.llp);
+	host_round(&h);
+	assert_int_equal(h.app.writable, 0);
+	while (llp_unacked(h.app.llp)) {
+		ip_double_drain(&h.ip);
+		p.ack = c->snd_nxt;
+		peer_send(&p, 0, NULL, 0);
+	}
+	assert_int_equal(h.app.writable, 1);
+	host_end(&h);
+}
+
+static void test_many_small_records_are_bounded(void **state)
+{
+	const struct tcp_stack_config cfg = {.send_buffer = 64 * 1024};
+
+	start(&cfg);
+	assert_int_equal(fill(1), 256);
+	host_end(&h);
+}
+
+static void test_pool_share(void **state)
+{
+	const struct tcp_stack_config cfg = {.send_buffer = 1 << 30};
+
+	start(&cfg);
+	assert_int_equal(fill(1000), 4095 / 2);
+	host_end(&h);
+}
+
+static void test_reserve_bounds(void **state)
+{
+	start(NULL);
+	assert_null(llp_reserve(h.app.llp, 2049, false));
+	assert_null(llp_reserve(h.app.llp, 0, false));
+	assert_non_null(llp_reserve(h.app.llp, 2048, false));
+	llp_commit(h.app.llp, 0); /* given back */
+	assert_int_equal(test_pool_missing(h.pool), 0);
+	assert_non_null(llp_reserve(h.app.llp, 100, false));
+	llp_commit(h.app.llp, 60); /* less than reserved */
+	assert_int_equal(llp_unacked(h.app.llp), 60);
+	assert_non_null(llp_reserve(h.app.llp, 100, true));
+	llp_commit(h.app.llp, 0);
+	assert_int_equal(llp_unacked(h.app.llp), 60);
+	host_end(&h);
+}
+
+static void test_reservation_dies_with_the_connection(void **state)
+{
+	start(NULL);
+	assert_non_null(llp_reserve(h.app.llp, 100, false));
+	llp_abort(h.app.llp);
+	host_end(&h);
+}
+
+static void test_nothing_after_shutdown(void **state)
+{
+	start(NULL);
+	llp_shutdown(h.app.llp);
+	assert_null(llp_reserve(h.app.llp, 10, false));
+	host_end(&h);
+}
+
+static void test_fin_follows_the_records(void **state)
+{
+	struct heard a;
+	void *room;
+
+	start(NULL);
+	room = llp_reserve(h.app.llp, 3, false);
+	memcpy(room, "abc", 3);
+	llp_commit(h.app.llp, 3); /* not pushed */
+	llp_shutdown(h.app.llp);
+	host_expect(&h, &a);
+	assert_int_equal(a.len, 3);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.flags, TCP_FIN | TCP_ACK);
+	host_end(&h);
+}
+
+static void test_release_delivers(void **state)
+{
+	struct heard a;
+
+	start(NULL);
+	app_send(&h.app, "abc", 3);
+	ip_double_drain(&h.ip);
+	llp_release(h.app.llp);
+	host_advance(&h, 250 * MS); /* lost: sent again all the same */
+	host_expect(&h, &a);
+	p.ack = c->snd_nxt;
+	peer_send(&p, TCP_FIN, NULL, 0);
+	assert_int_equal(c->state, TCP_TIME_WAIT);
+	assert_int_equal(h.app.closed, 0);
+	assert_int_equal(h.app.eof, 0);
+	host_end(&h);
+}
+
+static void test_release_in_eof(void **state)
+{
+	start(NULL);
+	h.app.release_on_eof = true;
+	peer_send(&p, TCP_FIN, NULL, 0);
+	assert_int_equal(c->state, TCP_LAST_ACK);
+	p.ack = c->snd_nxt;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 0);
+	assert_int_equal(h.app.closed, 0);
+	host_end(&h);
+}
+
+static void test_abort(void **state)
+{
+	struct heard a;
+
+	start(NULL);
+	app_send(&h.app, "abc", 3);
+	ip_double_drain(&h.ip);
+	llp_abort(h.app.llp);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.flags, TCP_RST | TCP_ACK);
+	assert_int_equal(a.h.seq, p.ack + 3);
+	assert_int_equal(h.app.closed, 0);
+	host_end(&h);
+}
+
+static void test_give_up_connecting(void **state)
+{
+	host_init(&h, LOCAL, NULL);
+	host_connect(&h);
+	llp_shutdown(h.app.llp);
+	assert_int_equal(h.app.closed, 0); /* never from inside the call */
+	host_advance(&h, MS);
+	assert_int_equal(h.app.closed, 1);
+	assert_int_equal(h.app.error, -ECONNABORTED);
+	host_connect(&h);
+	llp_abort(h.app.llp);
+	host_connect(&h);
+	llp_release(h.app.llp);
+	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 0);
+	assert_int_equal(h.app.closed, 1);
+	host_end(&h);
+}
+
+static void test_queued_before_the_connection(void **state)
+{
+	struct heard a;
+	struct tcp_segment syn = {.seq = 9, .flags = TCP_SYN | TCP_ACK, .wnd = 5000};
+
+	host_init(&h, LOCAL, NULL);
+	host_connect(&h);
+	app_send(&h.app, "early", 5);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.flags, TCP_SYN);
+	host_expect_none(&h);
+	syn.ack = a.h.seq + 1;
+	host_hear(&h, a.h.sport, &syn, NULL);
+	host_round(&h);
+	host_expect(&h, &a); /* carries the ACK of the SYN */
+	assert_int_equal(a.len, 5);
+	assert_int_equal(a.h.ack, 10);
+	host_expect_none(&h);
+	host_end(&h);
+}
+
+static void test_connect_errors(void **state)
+{
+	struct llp_connect_params to = {
+		.local = {addr("10.7.7.7"), 0}, .remote = {addr(REMOTE), 7}};
+	struct llp *l;
+
+	host_init(&h, LOCAL, NULL);
+	assert_int_equal(llp_connect(h.llp, &to, &app_ops, &h.app, &l), -EADDRNOTAVAIL);
+	to.local.addr = addr("0.0.0.0");
+	to.remote.addr = addr("fd00::1");
+	assert_int_equal(llp_connect(h.llp, &to, &app_ops, &h.app, &l), -ENETUNREACH);
+	to.remote.addr = addr("224.0.0.1");
+	assert_int_equal(llp_connect(h.llp, &to, &app_ops, &h.app, &l), -ENETUNREACH);
+	to.remote.addr = addr(REMOTE);
+	to.local.port = 1234;
+	assert_int_equal(llp_connect(h.llp, &to, &app_ops, &h.app, &l), 0);
+	assert_int_equal(llp_connect(h.llp, &to, &app_ops, &h.app, &l), -EADDRINUSE);
+	host_end(&h);
+}
+
+static void test_endpoints_and_addresses(void **state)
+{
+	struct ip_endpoint local, remote;
+	struct ip_addr a, b = addr(REMOTE);
+
+	host_init(&h, LOCAL, NULL);
+	host_connect(&h);
+	llp_endpoints(h.app.llp, &local, &remote);
+	a = addr(LOCAL);
+	assert_true(ip_addr_equal(&local.addr, &a));
+	assert_true(local.port >= 49152);
+	assert_true(ip_addr_equal(&remote.addr, &b));
+	assert_int_equal(remote.port, RPORT);
+	assert_true(llp_is_local(h.llp, &a));
+	assert_false(llp_is_local(h.llp, &b));
+	assert_int_equal(llp_source(h.llp, &b, &a), 0);
+	host_end(&h);
+}
+
+static void test_port_reservations(void **state)
+{
+	struct ip_endpoint e = {addr(LOCAL), 0}, same, foreign = {addr("10.7.7.7"), 1};
+	struct llp_listener *l;
+
+	host_init(&h, LOCAL, NULL);
+	assert_int_equal(llp_port_reserve(h.llp, &foreign, false), -EADDRNOTAVAIL);
+	assert_int_equal(llp_port_reserve(h.llp, &e, false), 0);
+	assert_true(e.port >= 49152);
+	same = e;
+	assert_int_equal(llp_port_reserve(h.llp, &same, false), -EADDRINUSE);
+	assert_int_equal(llp_listen(h.llp, &e, 1, NULL, NULL, &l), 0); /* it is ours */
+	llp_port_release(h.llp, &e);
+	assert_int_equal(llp_port_reserve(h.llp, &same, false), -EADDRINUSE); /* a listener */
+	llp_unlisten(h.llp, l);
+	assert_int_equal(llp_port_reserve(h.llp, &same, false), 0);
+	host_end(&h);
+}
+
+/** Both ends in one stack: what it sends comes back to it. */
+static void test_connection_to_self(void **state)
+{
+	static struct app client;
+	const struct llp_connect_params to = {.remote = {addr(LOCAL), PORT}};
+	struct ip_addr src, dst;
+	struct rte_mbuf *m;
+	struct llp *l;
+
+	host_init(&h, LOCAL, NULL);
+	host_listen(&h, 8);
+	client = (struct app){.take = SIZE_MAX};
+	h.app.reply = true;
+	assert_int_equal(llp_connect(h.llp, &to, &app_ops, &client, &l), 0);
+	client.llp = l;
+	for (int i = 0; i < 20; i++) {
+		if (i == 5)
+			app_send(&client, "echo", 4);
+		while ((m = ip_double_take_from(&h.ip, &src, &dst)))
+			ip_double_deliver(&h.ip, &src, &dst, m, h.now);
+		host_round(&h);
+	}
+	assert_int_equal(client.n_got, 4);
+	assert_memory_equal(client.got, "echo", 4);
+	free(client.got);
+	host_end(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_buffer_fills_and_empties),
+		cmocka_unit_test(test_many_small_records_are_bounded),
+		cmocka_unit_test(test_pool_share),
+		cmocka_unit_test(test_reserve_bounds),
+		cmocka_unit_test(test_reservation_dies_with_the_connection),
+		cmocka_unit_test(test_nothing_after_shutdown),
+		cmocka_unit_test(test_fin_follows_the_records),
+		cmocka_unit_test(test_release_delivers),
+		cmocka_unit_test(test_release_in_eof),
+		cmocka_unit_test(test_abort),
+		cmocka_unit_test(test_give_up_connecting),
+		cmocka_unit_test(test_queued_before_the_connection),
+		cmocka_unit_test(test_connect_errors),
+		cmocka_unit_test(test_endpoints_and_addresses),
+		cmocka_unit_test(test_port_reservations),
+		cmocka_unit_test(test_connection_to_self),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host.h"
+
+#include "tcp/output.h"
+
+static struct host h;
+static struct peer p;
+static struct tcp_conn *c;
+
+static void start(unsigned options)
+{
+	host_init(&h, LOCAL, NULL);
+	peer_accepted(&p, &h, options);
+	c = tcp_conn_of(h.app.llp);
+}
+
+static void expect_text(uint32_t seq, uint32_t len)
+{
+	struct heard a;
+
+	host_expect(&h, &a);
+	assert_int_equal(a.h.seq, seq);
+	assert_int_equal(a.len, len);
+}
+
+/** Queue a record without letting it go. */
+static void queue(uint32_t len, bool join)
+{
+	void *room = llp_reserve(h.app.llp, len, join);
+
+	assert_non_null(room);
+	memset(room, 'q', len);
+	llp_commit(h.app.llp, len);
+}
+
+static void test_a_record_is_a_segment(void **state)
+{
+	struct heard a;
+
+	start(TCP_HAS_MSS);
+	queue(100, false);
+	queue(1460, false);
+	queue(50, false);
+	host_round(&h);
+	host_expect_none(&h); /* not before the push */
+	llp_push(h.app.llp);
+	expect_text(p.ack, 100);
+	expect_text(p.ack + 100, 1460);
+	host_expect(&h, &a);
+	assert_int_equal(a.len, 50);
+	assert_int_equal(a.h.flags, TCP_ACK | TCP_PSH);
+	assert_int_equal(a.h.ack, p.seq);
+	assert_int_equal(a.h.sport, PORT);
+	assert_int_equal(a.h.dport, RPORT);
+	host_expect_none(&h);
+	host_end(&h);
+}
+
+static void test_records_join(void **state)
+{
+	start(TCP_HAS_MSS);
+	queue(100, false);
+	queue(200, true);
+	queue(1160, true); /* exactly full */
+	queue(1, true);    /* no more */
+	queue(5, false);
+	llp_push(h.app.llp);
+	expect_text(p.ack, 1460);
+	expect_text(p.ack + 1460, 1);
+	expect_text(p.ack + 1461, 5);
+	queue(5, true); /* what was sent is not joined */
+	llp_push(h.app.llp);
+	expect_text(p.ack + 1466, 5);
+	host_end(&h);
+}
+
+static void test_timestamps_come_out_of_the_segment(void **state)
+{
+	struct heard a;
+
+	start(TCP_HAS_MSS | TCP_HAS_TS);
+	assert_int_equal(llp_emss(h.app.llp), 1448);
+	app_send_pattern(&h.app, 0, 1448);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.has, TCP_HAS_TS);
+	assert_int_equal(a.h.tsecr, 7000);
+	host_end(&h);
+}
+
+static void test_initial_window(void **state)
+{
+	start(TCP_HAS_MSS);
+	for (int i = 0; i < 20; i++)
+		queue(1460, false);
+	llp_push(h.app.llp);
+	assert_int_equal(ip_double_pending(&h.ip), 10);
+	ip_double_drain(&h.ip);
+	/* Slow start: each acknowledged segment lets two out. */
+	p.ack += 2 * 1460;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(ip_double_pending(&h.ip), 4);
+	host_end(&h);
+}
+
+static void test_window_is_not_cut_to(void **state)
+{
+	start(TCP_HAS_MSS);
+	p.wnd = 1500;
+	peer_send(&p, 0, NULL, 0);
+	queue(1000, false);
+	queue(1000, false);
+	llp_push(h.app.llp);
+	expect_text(p.ack, 1000);
+	host_expect_none(&h);
+	p.ack += 1000;
+	peer_send(&p, 0, NULL, 0);
+	expect_text(p.ack, 1000);
+	host_end(&h);
+}
+
+static void test_closed_window_is_probed_with_the_whole_record(void **state)
+{
+	start(TCP_HAS_MSS);
+	p.wnd = 0;
+	peer_send(&p, 0, NULL, 0);
+	app_send_pattern(&h.app, 0, 700);
+	host_expect_none(&h);
+	host_advance(&h, 500 * MS);
+	expect_text(p.ack, 700);
+	host_expect_none(&h);
+	peer_send(&p, 0, NULL, 0); /* still closed */
+	host_advance(&h, 5000 * MS);
+	assert_in_range(ip_double_pending(&h.ip), 2, 6); /* ever more slowly */
+	ip_double_drain(&h.ip);
+	p.wnd = 5000; /* it opens: the record goes out again, whole */
+	peer_send(&p, 0, NULL, 0);
+	expect_text(p.ack, 700);
+	p.ack += 700;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(llp_unacked(h.app.llp), 0);
+	host_end(&h);
+}
+
+static void test_probe_may_be_taken(void **state)
+{
+	start(TCP_HAS_MSS);
+	p.wnd = 0;
+	peer_send(&p, 0, NULL, 0);
+	app_send_pattern(&h.app, 0, 700);
+	host_advance(&h, 500 * MS);
+	expect_text(p.ack, 700);
+	p.ack += 300; /* in part */
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(llp_unacked(h.app.llp), 400);
+	p.wnd = 1000;
+	peer_send(&p, 0, NULL, 0);
+	expect_text(p.ack, 400);
+	p.ack += 400;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(llp_unacked(h.app.llp), 0);
+	host_end(&h);
+}
+
+static void test_packet_with_the_port_is_not_touched(void **state)
+{
+	struct rte_mbuf *held;
+	uint16_t off;
+
+	start(TCP_HAS_MSS);
+	app_send_pattern(&h.app, 0, 700);
+	held = ip_double_take(&h.ip); /* the port still has it */
+	assert_int_equal(rte_mbuf_refcnt_read(held), 2);
+	off = held->data_off;
+	held->data_off -= 34; /* as the IP layer leaves it */
+	held->data_len += 34;
+	held->pkt_len += 34;
+	host_advance(&h, 1500 * MS);
+	assert_int_equal(held->data_off, off - 34);
+	assert_int_equal(held->pkt_len, 20 + 34 + 700);
+	assert_int_equal(rte_mbuf_refcnt_read(held), 1);
+	expect_text(p.ack, 700);
+	rte_pktmbuf_free(held);
+	host_end(&h);
+}
+
+static void test_retransmission_after_ip_headers(void **state)
+{
+	struct heard a;
+	struct rte_mbuf *m;
+
+	start(TCP_HAS_MSS);
+	app_send(&h.app, "abcdef", 6);
+	m = ip_double_take(&h.ip);
+	assert_non_null(rte_pktmbuf_prepend(m, 34));
+	rte_pktmbuf_free(m);
+	host_advance(&h, 500 * MS);
+	host_expect(&h, &a);
+	assert_int_equal(a.len, 6);
+	assert_memory_equal(a.text, "abcdef", 6);
+	host_end(&h);
+}
+
+static void test_path_shrinks(void **state)
+{
+	start(TCP_HAS_MSS);
+	queue(1460, false);
+	h.ip.path_mtu = 1000; /* ip_send() says -EMSGSIZE */
+	llp_push(h.app.llp);
+	expect_text(p.ack, 960);
+	expect_text(p.ack + 960, 500);
+	host_expect_none(&h);
+	assert_int_equal(llp_emss(h.app.llp), 960);
+	host_end(&h);
+}
+
+static void test_network_refuses(void **state)
+{
+	start(TCP_HAS_MSS);
+	h.ip.send_error = -113;
+	app_send(&h.app, "abc", 3);
+	assert_int_equal(h.ip.refused, 1);
+	h.ip.send_error = 0;
+	host_advance(&h, 500 * MS);
+	expect_text(p.ack, 3);
+	host_end(&h);
+}
+
+static void test_sack_on_text_where_it_fits(void **state)
+{
+	struct heard a;
+
+	start(TCP_HAS_MSS | TCP_HAS_SACK_PERMITTED);
+	peer_send_at(&p, TCP_ACK, p.seq + 10, p.ack, "x", 1);
+	ip_double_drain(&h.ip);
+	app_send_pattern(&h.app, 0, 1000);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.n_sack, 1);
+	app_send_pattern(&h.app, 0, 1460);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.n_sack, 0);
+	assert_int_equal(a.len, 1460);
+	host_end(&h);
+}
+
+static void test_empty_pool_is_survived(void **state)
+{
+	static struct rte_mbuf *all[4096];
+	unsigned n = 0;
+
+	start(TCP_HAS_MSS);
+	queue(100, false);
+	while ((all[n] = rte_pktmbuf_alloc(h.pool)))
+		n++;
+	assert_null(llp_reserve(h.app.llp, 10, false));
+	llp_push(h.app.llp); /* needs no packet */
+	expect_text(p.ack, 100);
+	llp_shutdown(h.app.llp);
+	host_expect_none(&h);
+	assert_true(tcp_stack_stats(h.tcp)->pool_empty > 0);
+	while (n)
+		rte_pktmbuf_free(all[--n]);
+	host_round(&h);
+	{
+		struct heard a;
+
+		host_expect(&h, &a);
+		assert_int_equal(a.h.flags, TCP_FIN | TCP_ACK);
+	}
+	host_end(&h);
+}
+
+static void test_reset_to_a_multicast_source_is_not_sent(void **state)
+{
+	const struct tcp_segment seg = {.flags = TCP_ACK};
+	const struct ip_rx rx = {.src = addr("224.0.0.1"), .dst = addr(LOCAL)};
+
+	start(0);
+	tcp_reply_rst(h.tcp, &rx, &seg);
+	host_expect_none(&h);
+	host_end(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_record_is_a_segment),
+		cmocka_unit_test(test_records_join),
+		cmocka_unit_test(test_timestamps_come_out_of_the_segment),
+		cmocka_unit_test(test_initial_window),
+		cmocka_unit_test(test_window_is_not_cut_to),
+		cmocka_unit_test(test_closed_window_is_probed_with_the_whole_record),
+		cmocka_unit_test(test_probe_may_be_taken),
+		cmocka_unit_test(test_packet_with_the_port_is_not_touched),
+		cmocka_unit_test(test_retransmission_after_ip_headers),
+		cmocka_unit_test(test_path_shrinks),
+		cmocka_unit_test(test_network_refuses),
+		cmocka_unit_test(test_sack_on_text_where_it_fits),
+		cmocka_unit_test(test_empty_pool_is_survived),
+		cmocka_unit_test(test_reset_to_a_multicast_source_is_not_sent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

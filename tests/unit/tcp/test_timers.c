@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host.h"
+
+#include <errno.h>
+
+static struct host h;
+static struct peer p;
+static struct tcp_conn *c;
+
+static void start(const struct tcp_stack_config *cfg)
+{
+	host_init(&h, LOCAL, cfg);
+	peer_accepted(&p, &h, TCP_HAS_MSS);
+	c = tcp_conn_of(h.app.llp);
+}
+
+static unsigned sent_within(uint64_t ns)
+{
+	unsigned n;
+
+	host_advance(&h, ns);
+	n = ip_double_pending(&h.ip);
+	ip_double_drain(&h.ip);
+	return n;
+}
+
+static void test_syn_is_repeated_then_given_up(void **state)
+{
+	const struct tcp_stack_config cfg = {.syn_retries = 3};
+
+	host_init(&h, LOCAL, &cfg);
+	host_connect(&h);
+	assert_int_equal(sent_within(999 * MS), 1);
+	assert_int_equal(sent_within(2 * MS), 1); /* at 1 s */
+	assert_int_equal(sent_within(1990 * MS), 0);
+	assert_int_equal(sent_within(20 * MS), 1);   /* at 3 s */
+	assert_int_equal(sent_within(4000 * MS), 1); /* at 7 s */
+	assert_int_equal(h.app.closed, 0);
+	assert_int_equal(sent_within(8000 * MS), 0);
+	assert_int_equal(h.app.closed, 1);
+	assert_int_equal(h.app.error, -ETIMEDOUT);
+	host_end(&h);
+}
+
+static void test_dead_next_hop_is_known_soon(void **state)
+{
+	host_init(&h, LOCAL, NULL);
+	host_connect(&h);
+	h.ip.send_error = -EHOSTUNREACH;
+	host_advance(&h, 6000 * MS);
+	assert_int_equal(h.app.closed, 0);
+	host_advance(&h, 2000 * MS);
+	assert_int_equal(h.app.closed, 1);
+	assert_int_equal(h.app.error, -EHOSTUNREACH);
+	host_end(&h);
+}
+
+static void test_half_open_ends(void **state)
+{
+	const struct tcp_segment syn = {.seq = 1000, .flags = TCP_SYN, .wnd = 5000};
+
+	host_init(&h, LOCAL, NULL);
+	host_listen(&h, 8);
+	host_hear(&h, PORT, &syn, NULL);
+	assert_int_equal(sent_within(200000 * MS), 7);
+	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 0);
+	host_end(&h);
+}
+
+static void test_retransmissions_back_off_and_end(void **state)
+{
+	start(NULL);
+	app_send(&h.app, "abc", 3);
+	ip_double_drain(&h.ip);
+	assert_int_equal(sent_within(210 * MS), 1);
+	assert_int_equal(sent_within(380 * MS), 0);
+	assert_int_equal(sent_within(30 * MS), 1);
+	host_advance(&h, 90000 * MS);
+	ip_double_drain(&h.ip);
+	assert_int_equal(h.app.closed, 0);
+	host_advance(&h, 60000 * MS);
+	assert_int_equal(h.app.closed, 1);
+	assert_int_equal(h.app.error, -ETIMEDOUT);
+	host_end(&h);
+}
+
+static void test_user_timeout_is_configured(void **state)
+{
+	const struct tcp_stack_config cfg = {.user_timeout_ms = 2000};
+
+	start(&cfg);
+	app_send(&h.app, "abc", 3);
+	host_advance(&h, 1900 * MS);
+	assert_int_equal(h.app.closed, 0);
+	host_advance(&h, 2000 * MS);
+	assert_int_equal(h.app.error, -ETIMEDOUT);
+	host_end(&h);
+}
+
+static void test_soft_error_is_reported_at_the_end(void **state)
+{
+	const struct tcp_stack_config cfg = {.user_timeout_ms = 2000};
+
+	start(&cfg);
+	app_send(&h.app, "abc", 3);
+	h.ip.send_error = -ENETUNREACH;
+	host_advance(&h, 5000 * MS);
+	assert_int_equal(h.app.error, -ENETUNREACH);
+	host_end(&h);
+}
+
+static void test_closed_window_is_probed_for_ever(void **state)
+{
+	start(NULL);
+	p.wnd = 0;
+	peer_send(&p, 0, NULL, 0);
+	app_send(&h.app, "abc", 3);
+	for (int i = 0; i < 60; i++) {
+		host_advance(&h, 60000 * MS);
+		assert_true(ip_double_pending(&h.ip) > 0);
+		ip_double_drain(&h.ip);
+		peer_send(&p, 0, NULL, 0);
+	}
+	assert_int_equal(h.app.closed, 0);
+	host_advance(&h, 250000 * MS); /* no answer any more */
+	assert_int_equal(h.app.error, -ETIMEDOUT);
+	host_end(&h);
+}
+
+static void test_window_closed_over_what_is_in_flight(void **state)
+{
+	start(NULL);
+	app_send(&h.app, "abc", 3);
+	p.wnd = 0;
+	for (int i = 0; i < 10; i++) {
+		host_advance(&h, 60000 * MS);
+		ip_double_drain(&h.ip);
+		peer_send(&p, 0, NULL, 0);
+	}
+	assert_int_equal(h.app.closed, 0);
+	host_end(&h);
+}
+
+static void test_keepalive(void **state)
+{
+	const struct tcp_stack_config cfg = {.keepalive_ms = 10000};
+	struct heard a;
+
+	start(&cfg);
+	host_advance(&h, 9900 * MS);
+	host_expect_none(&h);
+	peer_send(&p, 0, "x", 1);
+	ip_double_drain(&h.ip);
+	host_advance(&h, 9900 * MS);
+	host_expect_none(&h);
+	host_advance(&h, 200 * MS);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.seq, c->snd_nxt - 1);
+	assert_int_equal(a.len, 0);
+	peer_send(&p, 0, NULL, 0); /* alive */
+	host_advance(&h, 9900 * MS);
+	host_expect_none(&h);
+	assert_int_equal(sent_within(89000 * MS), 9);
+	assert_int_equal(h.app.closed, 0);
+	host_advance(&h, 12000 * MS);
+	assert_int_equal(h.app.closed, 1);
+	assert_int_equal(h.app.error, -ETIMEDOUT);
+	host_end(&h);
+}
+
+static void test_idle_connection_needs_no_timer(void **state)
+{
+	start(NULL);
+	app_send(&h.app, "abc", 3);
+	p.ack += 3;
+	peer_send(&p, 0, "x", 1);
+	host_advance(&h, 2000 * MS);
+	assert_true(timer_wheel_next(&h.wheel) == TIMER_NEVER);
+	host_end(&h);
+}
+
+static void test_orphan_does_not_wait_for_ever(void **state)
+{
+	start(NULL);
+	llp_release(h.app.llp);
+	p.ack = c->snd_nxt;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(c->state, TCP_FIN_WAIT_2);
+	host_advance(&h, 59000 * MS);
+	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 1);
+	host_advance(&h, 2000 * MS);
+	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 0);
+	assert_int_equal(h.app.closed, 0);
+	host_end(&h);
+}
+
+static void test_half_closed_waits_for_the_peer(void **state)
+{
+	start(NULL);
+	llp_shutdown(h.app.llp);
+	p.ack = c->snd_nxt;
+	peer_send(&p, 0, NULL, 0);
+	host_advance(&h, 3600000 * MS);
+	assert_int_equal(c->state, TCP_FIN_WAIT_2);
+	host_end(&h);
+}
+
+static void test_steady_traffic_leaves_the_wheel_alone(void **state)
+{
+	uint64_t deadline;
+
+	start(NULL);
+	app_send(&h.app, "x", 1);
+	deadline = c->timer.deadline;
+	for (int i = 0; i < 100; i++) {
+		p.ack++;
+		peer_send(&p, 0, NULL, 0);
+		app_send(&h.app, "x", 1);
+	}
+	assert_int_equal(c->timer.deadline, deadline);
+	assert_true(c->rtx_at >= deadline);
+	host_end(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_syn_is_repeated_then_given_up),
+		cmocka_unit_test(test_dead_next_hop_is_known_soon),
+		cmocka_unit_test(test_half_open_ends),
+		cmocka_unit_test(test_retransmissions_back_off_and_end),
+		cmocka_unit_test(test_user_timeout_is_configured),
+		cmocka_unit_test(test_soft_error_is_reported_at_the_end),
+		cmocka_unit_test(test_closed_window_is_probed_for_ever),
+		cmocka_unit_test(test_window_closed_over_what_is_in_flight),
+		cmocka_unit_test(test_keepalive),
+		cmocka_unit_test(test_idle_connection_needs_no_timer),
+		cmocka_unit_test(test_orphan_does_not_wait_for_ever),
+		cmocka_unit_test(test_half_closed_waits_for_the_peer),
+		cmocka_unit_test(test_steady_traffic_leaves_the_wheel_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
