@@ -3,11 +3,12 @@
 
 #include "dpdk-port/capture.h"
 #include "dpdk-port/eal.h"
+#include "dpdk-port/gate.h"
 
 #include <unistd.h>
 
-/** A client gets this many watches to connect before it is started anew. */
-#define PORT_DOWNS 3
+/** Watches (of 100 ms) that a memif client gets to connect before it is started anew. */
+#define PORT_PATIENCE 20
 
 const struct port_caps *port_get_caps(const struct port *p)
 {
@@ -116,18 +117,30 @@ bool port_link(struct port *p, uint32_t *speed)
 	return p->link_up;
 }
 
+/** A client that has been refused, or whose server went, is started anew; not too soon: to stop
+ *  it in the middle of the handshake would only begin it again. */
+static bool is_overdue(const struct port *p)
+{
+	return !p->started || p->downs >= PORT_PATIENCE;
+}
+
 bool port_watch(struct port *p)
 {
+	gate_pass(p->gate);
 	if (port_link(p, NULL)) {
 		p->downs = 0;
+		gate_shut(p->gate);
 		return true;
 	}
-	if (p->connects && ++p->downs % PORT_DOWNS == 0) {
+	gate_open(p->gate);
+	p->downs++;
+	if (p->connects && is_overdue(p)) {
 		eal_log_quiet(true);
 		if (p->started)
 			rte_eth_dev_stop(p->id);
 		p->started = rte_eth_dev_start(p->id) == 0;
 		eal_log_quiet(false);
+		p->downs = 0;
 	}
 	return false;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/eal.h"
+#include "dpdk-port/gate.h"
 #include "dpdk-port/pool.h"
 #include "dpdk-port/port_private.h"
 #include "dpdk-port/rxfd.h"
@@ -85,12 +86,29 @@ static bool port_find(const char *name, uint16_t *id)
 	return false;
 }
 
+/** True when the port is there from before, see can_be_closed(), with other arguments. */
+static bool is_another(const struct opening *o, const char *name)
+{
+	const char *comma = strchr(o->cfg->device, ',');
+	struct rte_eth_dev_info info;
+	const struct rte_devargs *args;
+	uint16_t id;
+
+	if (strncmp(name, "net_memif", 9) || !port_find(name, &id) ||
+		rte_eth_dev_info_get(id, &info))
+		return false;
+	args = rte_dev_devargs(info.device);
+	return args && strcmp(args->args ? args->args : "", comma ? comma + 1 : "");
+}
+
 static int probe(struct opening *o)
 {
 	char name[RTE_DEV_NAME_MAX_LEN];
 	int r;
 
 	device_name(o->cfg->device, name, sizeof name);
+	if (is_another(o, name))
+		return fail(o, -EBUSY, "this process had it open with other arguments");
 	r = rte_dev_probe(o->cfg->device);
 	/* A device that the EAL probed when it started is there already. */
 	if (r && r != -EEXIST)
@@ -102,6 +120,9 @@ static int probe(struct opening *o)
 		return fail(o, r, "its driver does not describe it");
 	o->p->device = o->info.device;
 	snprintf(o->p->caps.driver, sizeof o->p->caps.driver, "%s", o->info.driver_name);
+	o->p->connects = !strcmp(o->info.driver_name, "net_memif") &&
+			 !strstr(o->cfg->device, "role=server") &&
+			 !strstr(o->cfg->device, "role=master");
 	if (o->info.if_index)
 		if_indextoname(o->info.if_index, o->ifname);
 	return 0;
@@ -300,8 +321,8 @@ static int start(struct opening *o)
 	if (driver_is(o, "net_tap"))
 		p->rx_fd = rxfd_tap_quiet(o->ifname);
 	/* A memif client may come before its server: it waits for it as for any other link. */
-	p->connects = driver_is(o, "net_memif") && !strstr(o->cfg->device, "role=server") &&
-		      !strstr(o->cfg->device, "role=master");
+	if (driver_is(o, "net_memif"))
+		p->gate = gate_create();
 	eal_log_quiet(p->connects);
 	r = rte_eth_dev_start(p->id);
 	eal_log_quiet(false);
@@ -332,15 +353,26 @@ static int open_steps(struct opening *o)
 	return r;
 }
 
+/**
+ * A memif server cannot be closed: its listening socket stays registered with the EAL's interrupt
+ * thread after it is freed. It stays, stopped, and is used again when it is opened again.
+ */
+static bool can_be_closed(const struct port *p)
+{
+	return strcmp(p->caps.driver, "net_memif") || p->connects;
+}
+
 /** Undo what port_open() did, as far as it came. */
 static void dismantle(struct port *p)
 {
+	gate_destroy(p->gate);
 	if (p->id < RTE_MAX_ETHPORTS) {
 		port_drop(p);
 		rte_eth_dev_stop(p->id);
-		rte_eth_dev_close(p->id);
+		if (can_be_closed(p))
+			rte_eth_dev_close(p->id);
 	}
-	if (p->device)
+	if (p->device && can_be_closed(p))
 		rte_dev_remove(p->device);
 	rte_mempool_free(p->pool);
 	eal_log_release(p->log);

@@ -15,10 +15,11 @@
 struct port {
 	uint16_t id;
 	bool link_up;
-	bool started;   /**< else the driver must not be called */
-	bool connects;  /**< a memif client: it connects when it is started, and only then */
-	unsigned downs; /**< times in a row that the link was found down */
-	bool rx_event;  /**< rx_fd is an interrupt to be armed, not a socket */
+	bool started;      /**< else the driver must not be called */
+	bool connects;     /**< a memif client: it connects when it is started, and only then */
+	struct gate *gate; /**< memif: what disconnects it is kept out of the bursts */
+	unsigned downs;    /**< times in a row that the link was found down */
+	bool rx_event;     /**< rx_fd is an interrupt to be armed, not a socket */
 	int rx_fd;
 	struct capture *capture;
 	uint64_t now;

@@ -116,6 +116,9 @@ static void a_link_that_is_down_keeps_nothing(void **state)
 	assert_int_equal(rte_mempool_in_use_count(port_pool(p)), 0);
 	assert_int_equal(port_rx_fd(p), -1);
 	port_close(p);
+	/* A memif server is used again. */
+	p = open_port("net_memif0,role=server,socket=@uiwarp-test-port");
+	port_close(p);
 }
 
 /** In another process: be the server for one frame, once told to go. @return its pid. */
@@ -207,9 +210,10 @@ static void failures_say_why(void **state)
 	} bad[] = {
 		{"net_nosuchdriver0", "no driver", 0},
 		{"nonsense", "\"nonsense\"", 0},
-		{"net_memif0,role=client,socket=/no/such/dir/s,socket-abstract=no", "/no/such/dir",
+		{"net_memif5,role=client,socket=/no/such/dir/s,socket-abstract=no", "/no/such/dir",
 			0},
-		{"net_memif0,role=boss", "boss", 0},
+		{"net_memif5,role=boss", "boss", 0},
+		{"net_memif0,role=client", "other arguments", 0},
 		{"net_af_packet0,iface=nosuchif", "nosuchif", 0},
 		{"net_pcap0,rx_pcap=/no/such/file", "/no/such/file", 0},
 		{"net_null0", "mtu 100", 100},

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* In 22.11 the only way to an interrupt handle is still marked experimental. */
+#define ALLOW_EXPERIMENTAL_API
+
+#include "dpdk-port/gate.h"
+
+#include <pthread.h>
+#include <rte_interrupts.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/** The interrupt thread is late when the machine is loaded; it is asked again at the next pass. */
+#define PATIENCE_NS 500000000
+
+struct gate {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool shut;
+	bool inside;     /**< the interrupt thread waits in our handler */
+	unsigned passes; /**< how often it was let go */
+	int fd;          /**< readable: come to the gate */
+	struct rte_intr_handle *handle;
+};
+
+static _Atomic bool in_use; /* there is one interrupt thread in a process */
+
+static void at_the_gate(void *arg)
+{
+	struct gate *g = arg;
+	unsigned ticket;
+	uint64_t n;
+
+	pthread_mutex_lock(&g->lock);
+	if (read(g->fd, &n, sizeof n) < 0 || !g->shut) {
+		pthread_mutex_unlock(&g->lock);
+		return;
+	}
+	g->inside = true;
+	ticket = g->passes;
+	pthread_cond_broadcast(&g->changed);
+	while (g->shut && g->passes == ticket)
+		pthread_cond_wait(&g->changed, &g->lock);
+	pthread_mutex_unlock(&g->lock);
+}
+
+static void call(struct gate *g)
+{
+	uint64_t one = 1;
+
+	if (write(g->fd, &one, sizeof one) < 0)
+		return; /* it has been called already */
+}
+
+/** With the lock held. */
+static void wait_until_inside(struct gate *g)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_nsec += PATIENCE_NS;
+	end.tv_sec += end.tv_nsec / 1000000000;
+	end.tv_nsec %= 1000000000;
+	while (!g->inside && pthread_cond_timedwait(&g->changed, &g->lock, &end) == 0)
+		;
+}
+
+struct gate *gate_create(void)
+{
+	struct gate *g;
+
+	if (atomic_exchange(&in_use, true))
+		return NULL;
+	g = calloc(1, sizeof *g);
+	if (!g) {
+		atomic_store(&in_use, false);
+		return NULL;
+	}
+	pthread_mutex_init(&g->lock, NULL);
+	pthread_cond_init(&g->changed, NULL);
+	g->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	g->handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
+	if (g->fd >= 0 && g->handle && rte_intr_fd_set(g->handle, g->fd) == 0 &&
+		rte_intr_type_set(g->handle, RTE_INTR_HANDLE_EXT) == 0 &&
+		rte_intr_callback_register(g->handle, at_the_gate, g) == 0)
+		return g;
+	rte_intr_instance_free(g->handle);
+	if (g->fd >= 0)
+		close(g->fd);
+	free(g);
+	atomic_store(&in_use, false);
+	return NULL;
+}
+
+void gate_destroy(struct gate *g)
+{
+	if (!g)
+		return;
+	gate_open(g);
+	rte_intr_callback_unregister_sync(g->handle, at_the_gate, g);
+	rte_intr_instance_free(g->handle);
+	close(g->fd);
+	pthread_cond_destroy(&g->changed);
+	pthread_mutex_destroy(&g->lock);
+	free(g);
+	atomic_store(&in_use, false);
+}
+
+void gate_shut(struct gate *g)
+{
+	if (!g)
+		return;
+	pthread_mutex_lock(&g->lock);
+	if (!g->shut) {
+		g->shut = true;
+		call(g);
+	}
+	wait_until_inside(g);
+	pthread_mutex_unlock(&g->lock);
+}
+
+void gate_pass(struct gate *g)
+{
+	if (!g)
+		return;
+	pthread_mutex_lock(&g->lock);
+	if (g->shut && g->inside) {
+		call(g);
+		g->inside = false;
+		g->passes++;
+		pthread_cond_broadcast(&g->changed);
+	}
+	if (g->shut)
+		wait_until_inside(g);
+	pthread_mutex_unlock(&g->lock);
+}
+
+void gate_open(struct gate *g)
+{
+	if (!g)
+		return;
+	pthread_mutex_lock(&g->lock);
+	g->shut = false;
+	g->inside = false;
+	pthread_cond_broadcast(&g->changed);
+	pthread_mutex_unlock(&g->lock);
+}

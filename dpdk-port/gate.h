@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file gate.h
+ * Keeps the EAL's interrupt thread from running while an engine uses the port.
+ *
+ * When its peer goes, memif's handler on that thread unmaps the rings, whoever is in the middle of
+ * a burst: a fault in the application. While the gate is shut the interrupt thread waits in a
+ * handler of ours; what is pending is handled in gate_pass(), which is called under the engine's
+ * lock, when nobody is in a burst.
+ *
+ * One per process, as there is one such thread: a second memif port goes without.
+ */
+#ifndef DPDK_PORT_GATE_H
+#define DPDK_PORT_GATE_H
+
+struct gate;
+
+/** @return NULL if there is one already, or no memory. */
+struct gate *gate_create(void);
+
+/** Opens it first. NULL does nothing, here and below. */
+void gate_destroy(struct gate *g);
+
+/** Wait until the interrupt thread waits in the gate. Nothing if it does already. */
+void gate_shut(struct gate *g);
+
+/** Let it handle what is pending and come back. Nothing while the gate is open. */
+void gate_pass(struct gate *g);
+
+/** Let it run freely. */
+void gate_open(struct gate *g);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define ALLOW_EXPERIMENTAL_API
+
+#include "dpdk-port/gate.h"
+#include "support/eal.h"
+
+#include <rte_interrupts.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct rte_intr_handle *handle;
+static int fd;
+static _Atomic unsigned handled;
+
+/** Another source of the interrupt thread's, as a driver has. */
+static void on_interrupt(void *arg)
+{
+	uint64_t n;
+
+	if (read(fd, &n, sizeof n) == sizeof n)
+		atomic_fetch_add(&handled, 1);
+}
+
+static void interrupt(void)
+{
+	uint64_t one = 1;
+
+	assert_int_equal(write(fd, &one, sizeof one), sizeof one);
+}
+
+static void nothing_is_handled_while_it_is_shut(void **state)
+{
+	struct gate *g = gate_create();
+
+	assert_non_null(g);
+	gate_shut(g);
+	for (unsigned i = 0; i < 200; i++) {
+		unsigned before = atomic_load(&handled);
+
+		interrupt();
+		sched_yield();
+		assert_int_equal(atomic_load(&handled), before);
+		/* A pass or two: the order of two events in one batch is the kernel's. */
+		gate_pass(g);
+		gate_pass(g);
+		assert_int_equal(atomic_load(&handled), before + 1);
+	}
+	gate_destroy(g);
+}
+
+static void an_open_gate_lets_all_through(void **state)
+{
+	struct gate *g = gate_create();
+	unsigned before = atomic_load(&handled);
+
+	gate_pass(g);
+	gate_shut(g);
+	gate_shut(g);
+	interrupt();
+	gate_open(g);
+	while (atomic_load(&handled) == before)
+		sched_yield();
+	gate_destroy(g);
+}
+
+static void there_is_one(void **state)
+{
+	struct gate *g = gate_create();
+
+	assert_non_null(g);
+	assert_null(gate_create());
+	gate_destroy(g);
+	g = gate_create();
+	assert_non_null(g);
+	gate_destroy(g);
+	gate_shut(NULL);
+	gate_pass(NULL);
+	gate_open(NULL);
+	gate_destroy(NULL);
+}
+
+static int setup(void **state)
+{
+	test_eal_init();
+	fd = eventfd(0, EFD_NONBLOCK);
+	handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
+	return fd < 0 || !handle || rte_intr_fd_set(handle, fd) ||
+	       rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT) ||
+	       rte_intr_callback_register(handle, on_interrupt, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_handled_while_it_is_shut),
+		cmocka_unit_test(an_open_gate_lets_all_through),
+		cmocka_unit_test(there_is_one),
+	};
+
+	return cmocka_run_group_tests(tests, setup, NULL);
+}
