@@ -96,9 +96,13 @@ static int touch(void *addr, size_t len, bool write)
 	span = (span + len + page - 1) & ~(page - 1);
 	if (madvise((void *)first, span, write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0)
 		return 0;
-	/* EINVAL: an older kernel, or memory of a device, which is all there is to know of. */
-	if (errno == EINVAL || errno == EHWPOISON)
+	if (errno == EINVAL || errno == EHWPOISON) {
+		/* It may be there, but not to be written to. */
+		if (write && madvise((void *)first, span, MADV_POPULATE_READ) == 0)
+			return -EFAULT;
+		/* An older kernel, or memory of a device: that it is there is all one can know. */
 		return is_mapped(first, span, page) ? 0 : -EFAULT;
+	}
 	return errno == ENOMEM || errno == EFAULT ? -EFAULT : -errno;
 }
 
