@@ -97,7 +97,9 @@ void ip_set_transport(struct ip_stack *s, uint8_t proto, const struct ip_transpo
  * Add one of our addresses with the subnet around it (its connected route). IPv4: probed and
  * announced by gratuitous ARP; IPv6: duplicate address detection (RFC 4862 section 5.4), during
  * which the address already receives (optimistic, RFC 4429: it is configured by a person).
- * @return 0, -EEXIST, -EINVAL (multicast, any, bad prefix), -ENOSPC.
+ * The first IPv6 address brings the link-local one of the MAC with it (RFC 4291 section 2.8), which
+ * ip_addr_get() lists after it. A duplicate IPv6 address is taken out of use, with a log line.
+ * @return 0, -EEXIST, -EINVAL (multicast, any, loopback, class E, bad prefix), -ENOSPC.
  */
 int ip_addr_add(struct ip_stack *s, const struct ip_addr *a, unsigned prefix_len, uint64_t now);
 

@@ -27,6 +27,4 @@ enum {
 /** Option types (RFC 791 section 3.1). */
 enum { IPV4_OPT_END = 0, IPV4_OPT_NOP = 1, IPV4_OPT_LSRR = 131, IPV4_OPT_SSRR = 137 };
 
-#define IPV4_MIN_MTU 68 /* RFC 791 */
-
 #endif

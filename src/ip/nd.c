@@ -285,6 +285,11 @@ static void na_input(
 	n = neighbour_find(s, &target);
 	if (!n)
 		return;
+	/* RFC 4861 section 7.2.5: it does not forward any more. */
+	if (n->router && !(flags & ND_FLAG_ROUTER))
+		route_advertise(s, &(struct route){.has_gateway = true,
+					   .gateway = target,
+					   .origin = ROUTE_ADVERTISED});
 	n->router = flags & ND_FLAG_ROUTER;
 	neighbour_learn(s, n,
 		&(struct neighbour_news){

@@ -66,13 +66,6 @@ struct ip_reply {
 /** Send one packet of our own by routes and neighbours. Owns @p m. Errors are of no interest. */
 void ip_reply(struct ip_stack *s, const struct ip_reply *r, struct rte_mbuf *m, uint64_t now);
 
-/** A checked unicast packet, its IP headers taken off. Owns @p m. */
-static inline void ip_deliver(struct ip_stack *s, const struct ip_transport *t,
-	const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now)
-{
-	t->input(t->ctx, rx, m, now);
-}
-
 /** What is known of a received frame below IP. */
 struct ip_frame {
 	bool from_self; /**< looped back */

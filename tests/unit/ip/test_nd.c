@@ -260,6 +260,19 @@ static void router_advertisement_gives_routes_and_mtu(void **state)
 	host_free(h);
 }
 
+static void router_that_becomes_a_host_is_no_gateway(void **state)
+{
+	struct host *h = host_new_v6();
+
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
+	assert_true(hop(h, "2001:db8:9::1", "fe80::2"));
+	input_fixed(h, ETH_ALL HEAD LL2 ALL "88 00 00 00 a0 00 00 00" LL2 TLLA, 0);
+	assert_true(hop(h, "2001:db8:9::1", "fe80::2"));
+	input_fixed(h, ETH_ALL HEAD LL2 ALL "88 00 00 00 20 00 00 00" LL2 TLLA, 0);
+	assert_false(hop(h, "2001:db8:9::1", "fe80::2"));
+	host_free(h);
+}
+
 static void bad_router_advertisements(void **state)
 {
 	struct host *h = host_new_v6();
@@ -319,6 +332,7 @@ int main(void)
 		cmocka_unit_test(advertisements_make_no_entries),
 		cmocka_unit_test(routers_are_solicited_three_times),
 		cmocka_unit_test(router_advertisement_gives_routes_and_mtu),
+		cmocka_unit_test(router_that_becomes_a_host_is_no_gateway),
 		cmocka_unit_test(bad_router_advertisements),
 		cmocka_unit_test(groups),
 	};
