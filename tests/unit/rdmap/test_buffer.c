@@ -90,15 +90,14 @@ static void segment(struct ddp_segment *s, struct mpa_ulpdu *u, struct llp_iov *
 
 static void test_scatter(void **state)
 {
-	struct {
-		struct rdmap_rqe e;
-		struct rdmap_sge sge[PARTS];
-	} q = {.e = {.length = TOTAL, .num_sge = PARTS}};
+	struct rdmap_rqe *q = calloc(1, sizeof *q + PARTS * sizeof q->sge[0]);
 	uint8_t ulpdu[18 + TOTAL] = {0x41, 0x43};
 	struct ddp_segment s;
 	struct mpa_ulpdu u;
 	struct llp_iov v;
 
+	q->length = TOTAL;
+	q->num_sge = PARTS;
 	for (unsigned i = 0; i < TOTAL; i++)
 		ulpdu[18 + i] = (uint8_t)('a' + i);
 	for (uint32_t first = 0; first <= TOTAL; first++) {
@@ -107,10 +106,10 @@ static void test_scatter(void **state)
 		setup(&n);
 		for (unsigned i = 0; i < PARTS; i++) {
 			memset(n.a->region[i].mem, '.', part_len[i] + 2);
-			q.sge[i] = (struct rdmap_sge){
+			q->sge[i] = (struct rdmap_sge){
 				.addr = 0x100 * i + 1, .len = part_len[i], .stag = 0x10 + i};
 		}
-		n.a->r.rqe = &q.e;
+		n.a->r.rqe = q;
 		n.a->r.rx_at = (struct rdmap_sge_at){0};
 		segment(&s, &u, &v, ulpdu, 18 + TOTAL);
 		s.len = first;
@@ -130,6 +129,7 @@ static void test_scatter(void **state)
 		n.a->r.rqe = NULL;
 		qp_net_done(&n);
 	}
+	free(q);
 }
 
 int main(void)

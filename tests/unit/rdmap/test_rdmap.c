@@ -93,6 +93,31 @@ static void test_close_finishes_first(void **state)
 	qp_net_done(&n);
 }
 
+/* A Read that the peer has asked for is answered before our direction closes. */
+static void test_close_answers_first(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	n.b->rtr = 0;
+	qp_net_raw_responder(&n);
+	FEED(&n, "\xc1\x40" ZERO4 ZERO4 ZERO4);
+	llp_mem_set_buffer(n.mem, 1);
+	llp_mem_hold(n.b->m->llp, true);
+	qp_wqe(n.b, 1, RDMAP_WR_WRITE, 0); /* fills the send buffer */
+	qp_post(n.b);
+	qp_run(n.b);
+	FEED(&n,
+		"\x41\x41" ZERO4
+		"\x00\x00\x00\x01\x00\x00\x00\x01" ZERO4 ZERO4 ZERO4 ZERO4 ZERO4 ZERO4 ZERO4 ZERO4);
+	rdmap_close(&n.b->r);
+	llp_mem_hold(n.b->m->llp, false);
+	EXPECT(&n, "\xc1\x40" ZERO4 ZERO4 ZERO4);
+	EXPECT(&n, "\xc1\x42" ZERO4 ZERO4 ZERO4);
+	assert_true(n.peer.eof);
+	qp_net_done(&n);
+}
+
 static void test_close_before_operational(void **state)
 {
 	struct qp_net n;
@@ -466,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_both_ends_operational),
 		cmocka_unit_test(test_peer_to_peer),
 		cmocka_unit_test(test_close_finishes_first),
+		cmocka_unit_test(test_close_answers_first),
 		cmocka_unit_test(test_close_before_operational),
 		cmocka_unit_test(test_simultaneous_close),
 		cmocka_unit_test(test_reset_by_peer),
