@@ -9,6 +9,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/**
+ * When an initiator whose SYN is refused tries again. Some programs (perftest, for one) close their
+ * listener and open it again while the peer connects already.
+ */
+static const uint8_t retry_ms[] = {5, 20, 75};
+
 static void conn_deadline(struct timer *t, uint64_t now);
 static void conn_serve(struct engine_doorbell *d);
 
@@ -108,6 +114,50 @@ static void conn_serve(struct engine_doorbell *d)
 		conn_destroy(c);
 }
 
+/* ---- an initiator's attempts ------------------------------------------------------------- */
+
+static const struct mpa_user_ops start_ops;
+
+static int conn_attempt(struct conn *c)
+{
+	struct llp *l;
+	int rc = llp_connect(c->rnic->net, &c->connect, NULL, NULL, &l);
+
+	if (rc)
+		return rc;
+	mpa_init_initiator(&c->mpa, l, &c->rnic->mpa, &start_ops, c);
+	timer_start(&c->rnic->engine->wheel, &c->timer, c->start_deadline);
+	return 0;
+}
+
+int conn_connect(struct conn *c, const struct llp_connect_params *p)
+{
+	c->connect = *p;
+	c->start_deadline = c->rnic->engine->now + c->rnic->start_timeout;
+	return conn_attempt(c);
+}
+
+static void conn_retry(struct conn *c)
+{
+	int rc = conn_attempt(c);
+
+	c->retry_wait = false;
+	if (rc)
+		conn_over(c, &(struct conn_end){.status = rc});
+	else if (c->ep)
+		llp_endpoints(c->mpa.llp, &c->ep->local, &c->ep->remote);
+}
+
+/** @return false: there were enough attempts. */
+static bool conn_retry_later(struct conn *c)
+{
+	if (c->retries == sizeof retry_ms)
+		return false;
+	c->retry_wait = true;
+	conn_set_deadline(c, retry_ms[c->retries++] * UINT64_C(1000000));
+	return true;
+}
+
 /* ---- deadlines --------------------------------------------------------------------------- */
 
 /** An orderly close has not ended. @return true if at least it gets on. */
@@ -128,6 +178,10 @@ static void conn_deadline(struct timer *t, uint64_t now)
 
 	switch (c->phase) {
 	case CONN_START:
+		if (c->retry_wait) {
+			conn_retry(c);
+			break;
+		}
 		log_printf(c->rnic->log, LOG_LEVEL_DEBUG, "rnic: MPA start-up timed out");
 		conn_abort(c, -ETIMEDOUT);
 		break;
@@ -252,6 +306,8 @@ static void start_error(void *user, enum mpa_error code, const char *reason)
 
 static void start_closed(void *user, int error)
 {
+	if (error == -ECONNREFUSED && conn_retry_later(user))
+		return;
 	conn_over(user, &(struct conn_end){.status = error ? error : -ECONNRESET});
 }
 
@@ -263,18 +319,6 @@ static const struct mpa_user_ops start_ops = {
 	.error = start_error,
 	.closed = start_closed,
 };
-
-int conn_connect(struct conn *c, const struct llp_connect_params *p)
-{
-	struct llp *l;
-	int rc = llp_connect(c->rnic->net, p, NULL, NULL, &l);
-
-	if (rc)
-		return rc;
-	mpa_init_initiator(&c->mpa, l, &c->rnic->mpa, &start_ops, c);
-	conn_set_deadline(c, c->rnic->start_timeout);
-	return 0;
-}
 
 void conn_accepted(struct conn *c, struct llp *l, struct rnic_ep *ep)
 {

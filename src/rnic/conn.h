@@ -23,7 +23,11 @@ struct conn {
 	struct rnic_qp *qp; /**< also when it is over, while it lingers */
 	bool pending;       /**< in the listener's list, waiting for the MPA request */
 	LIST_ENTRY(conn) pending_link;
-	struct timer timer; /**< start-up deadline; close deadline; lingering */
+	struct llp_connect_params connect; /**< initiator */
+	uint64_t start_deadline;           /**< initiator */
+	uint8_t retries;                   /**< after RST */
+	bool retry_wait;                   /**< the timer is for the next one */
+	struct timer timer;                /**< start-up deadline; close deadline; lingering */
 	struct engine_doorbell bell;
 	size_t close_unacked; /**< for the close deadline: what was left when it was set */
 	uint32_t close_tail;

@@ -38,6 +38,8 @@ void rnic_ep_set_context(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context
 	ep->fn = fn;
 	ep->context = context;
 	ep->adopted = true;
+	if (ep->state == EP_OVER)
+		ep_request_answered(ep);
 	engine_unlock(ep->rnic->engine);
 }
 
@@ -253,12 +255,12 @@ void ep_on_reply(struct rnic_ep *ep, const struct mpa_start *st, uint16_t ird, u
 }
 
 /** How a start-up that failed is told, in the terms of the kernel's iWARP CM. */
-static enum rnic_ep_event_type failure(int status)
+static enum rnic_ep_event_type failure(int status, bool active)
 {
 	switch (status) {
 	case -ECONNREFUSED:
 	case -ECONNRESET:
-		return RNIC_EP_REJECTED;
+		return active ? RNIC_EP_REJECTED : RNIC_EP_CONNECT_ERROR;
 	case -ETIMEDOUT:
 	case -EHOSTUNREACH:
 	case -ENETUNREACH:
@@ -277,7 +279,7 @@ void ep_on_over(struct rnic_ep *ep, const struct conn_end *end)
 	switch (was) {
 	case EP_CONNECTING:
 		ep->state = EP_RESOLVED; /* another attempt may be made */
-		ev.type = failure(end->status);
+		ev.type = failure(end->status, true);
 		if (end->rejected) {
 			ev.private_data = end->rejected->private_data;
 			ev.private_len = end->rejected->private_len;
@@ -286,13 +288,18 @@ void ep_on_over(struct rnic_ep *ep, const struct conn_end *end)
 		}
 		break;
 	case EP_ACCEPTED:
-		ev.type = end->status == 0 ? RNIC_EP_CONNECT_ERROR : failure(end->status);
+		if (!ev.status)
+			ev.status = -ECONNRESET;
+		ev.type = failure(ev.status, false);
 		break;
 	case EP_CONNECTED:
 		ev.type = RNIC_EP_DISCONNECTED;
 		break;
 	default:
-		ep_request_answered(ep); /* gone before the user answered: accept will tell */
+		/* Gone before the user answered: accept will tell. Until the user has seen it, it
+		 * counts: else peers that come and go would fill the memory. */
+		if (ep->adopted)
+			ep_request_answered(ep);
 		return;
 	}
 	ep_tell(ep, &ev);

@@ -22,10 +22,14 @@ enum rnic_ep_event_type {
 	RNIC_EP_ADDR_ERROR,      /**< status: -ENETUNREACH, ... */
 	RNIC_EP_CONNECT_REQUEST, /**< a new endpoint is in `request`; belongs to the listener */
 	RNIC_EP_ESTABLISHED,     /**< active: with the private data of the reply */
-	RNIC_EP_REJECTED,      /**< status: -ECONNREFUSED by TCP RST or MPA reject, private data */
-	RNIC_EP_UNREACHABLE,   /**< status: -ETIMEDOUT, -EHOSTUNREACH, -ENETUNREACH */
-	RNIC_EP_CONNECT_ERROR, /**< status: -EPROTO, -ECONNRESET, ... */
-	RNIC_EP_DISCONNECTED,  /**< once, however it ended; status 0 or negative errno */
+	/** Active. status: -ECONNREFUSED by TCP RST or MPA reject (then with private data);
+	 *  -ECONNRESET: the peer let go during start-up. */
+	RNIC_EP_REJECTED,
+	RNIC_EP_UNREACHABLE, /**< status: -ETIMEDOUT, -EHOSTUNREACH, -ENETUNREACH */
+	/** status: -EPROTO, -ECONNABORTED (our QP went away); passive, after accept: -ECONNRESET.
+	 */
+	RNIC_EP_CONNECT_ERROR,
+	RNIC_EP_DISCONNECTED, /**< once, however it ended; status 0 or negative errno */
 };
 
 struct rnic_ep_event {
@@ -71,7 +75,11 @@ struct rnic_conn_param {
 	uint8_t tos;
 };
 
-/** Connect the QP to the resolved peer; an event follows. @return 0, -EINVAL, -ENOMEM, ... */
+/**
+ * Connect the QP to the resolved peer; an event follows. A refusal by RST is tried again a few
+ * times within 100 ms: programs that replace one listener by another refuse for a moment.
+ * @return 0, -EINVAL, -ENOMEM, or as llp_connect().
+ */
 int rnic_ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p);
 
 /** Accept a request endpoint. ESTABLISHED follows. @return 0, -EINVAL, -ENOTCONN (gone). */

@@ -125,13 +125,23 @@ int rnic_qp_create(struct rnic_pd *pd, struct rnic_qp_init *init, struct rnic_qp
 	return 0;
 }
 
-/** End whatever connection there is, without a word to the peer but a reset. */
+/**
+ * End whatever connection there is. A stream that the program has closed is let go in good order:
+ * what has completed may still be in the LLP's hands, and must arrive. Else it is reset.
+ */
 static void drop_connection(struct rnic_qp *qp)
 {
-	if (qp_has_stream(qp))
+	struct conn *c = qp->conn;
+
+	if (qp_has_stream(qp) && qp_state(qp) == RNIC_QP_SQD) {
+		rdmap_release(&qp->rdmap);
+		qp_enter_error(qp);
+		conn_over(c, &(struct conn_end){.status = 0});
+	} else if (qp_has_stream(qp)) {
 		qp_abort(qp, -ECONNABORTED);
-	else if (qp->conn)
-		conn_abort(qp->conn, -ECONNABORTED);
+	} else if (c) {
+		conn_abort(c, -ECONNABORTED);
+	}
 	if (qp->lingering)
 		conn_linger_end(qp->lingering);
 }

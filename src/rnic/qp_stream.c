@@ -117,7 +117,7 @@ static void ended(void *user, const struct rdmap_end *e)
 	qp_enter_error(qp);
 	/* The Terminate is in the LLP's hands, unless that had no room: then rdmap sends it when
 	 * there is, and the connection lingers for it. */
-	if (!qp->rdmap.term_len)
+	if (!rdmap_terminate_waits(&qp->rdmap))
 		rdmap_release(&qp->rdmap);
 	conn_over(qp->conn, &end);
 }

@@ -106,8 +106,9 @@ int rnic_pd_dealloc(struct rnic_pd *pd);
 /**
  * Register memory. Its STag is unpredictable (RFC 5042 section 6.2.3) and serves as lkey and rkey.
  * Remote access is by [iova, iova + len).
- * @return 0; -EINVAL: remote write without local write (verbs), or addr + len or iova + len wraps;
- *         -ENOMEM: max_mr reached, or no memory.
+ * @return 0; -EINVAL: remote write without local write (verbs), unknown rights, no length, more
+ *         than max_mr_size, or addr + len or iova + len wraps; -ENOMEM: max_mr reached, or no
+ * memory.
  */
 int rnic_mr_reg(struct rnic_pd *pd, void *addr, size_t len, uint64_t iova, unsigned access,
 	struct rnic_mr **out);
@@ -188,7 +189,11 @@ struct rnic_qp_init {
 /** @return 0; -EINVAL: a limit exceeded or no CQ; -ENOMEM. @p init gets the real capacities. */
 int rnic_qp_create(struct rnic_pd *pd, struct rnic_qp_init *init, struct rnic_qp **out);
 
-/** A connected QP is reset first (its peer sees RST). Its completions are taken from the CQs. */
+/**
+ * A connected QP is reset first (its peer sees RST); one that is being closed is let go in good
+ * order (what has completed arrives). Its completions are taken from the CQs. Nobody may post to
+ * it at the same time.
+ */
 int rnic_qp_destroy(struct rnic_qp *qp);
 uint32_t rnic_qp_num(const struct rnic_qp *qp);
 enum rnic_qp_state rnic_qp_get_state(const struct rnic_qp *qp);

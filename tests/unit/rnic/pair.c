@@ -210,11 +210,8 @@ void pair_run(struct pair *p)
 void pair_advance(struct pair *p, uint64_t ms)
 {
 	/* In small steps, as a timer that fires may start another. */
-	while (ms) {
-		uint64_t step = ms < 10 ? ms : 10;
-
-		p->clock += step * PAIR_MS;
-		ms -= step;
+	while (ms--) {
+		p->clock += PAIR_MS;
 		pair_run(p);
 	}
 }

@@ -481,7 +481,8 @@ static void a_read_as_rtr_needs_an_ird(void **state)
 	llp_mem_peer_done(&peer);
 	pair_run(p);
 	/* It went away before it was ready. */
-	assert_int_equal(pair_last(&p->b)->type, RNIC_EP_REJECTED);
+	assert_int_equal(pair_last(&p->b)->type, RNIC_EP_CONNECT_ERROR);
+	assert_int_equal(pair_last(&p->b)->status, -ECONNRESET);
 	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_ERROR);
 }
 

@@ -162,12 +162,55 @@ static void nobody_listens(void **state)
 	/* It may be tried again, with the same QP. */
 	for (unsigned i = 1; i < 3; i++) {
 		assert_int_equal(rnic_ep_connect(p->a.ep, &cp), 0);
-		pair_run(p);
+		/* After three more attempts, 5, 20 and 75 ms apart. */
+		pair_advance(p, 99);
+		assert_int_equal(pair_count(&p->a, RNIC_EP_REJECTED), i - 1);
+		pair_advance(p, 10);
 		assert_int_equal(pair_count(&p->a, RNIC_EP_REJECTED), i);
 		assert_int_equal(pair_last(&p->a)->status, -ECONNREFUSED);
 	}
 	assert_int_equal(rnic_qp_get_state(p->a.qp), RNIC_QP_INIT);
 	assert_int_equal(rnic_ep_disconnect(p->a.ep), -ENOTCONN);
+}
+
+/** A listener that is replaced by another refuses for a moment only. */
+static void the_listener_comes_late(void **state)
+{
+	struct pair *p = *state;
+	struct ip_endpoint to = llp_mem_endpoint(p->mem, 1, PAIR_PORT), local, remote, seen;
+	struct rnic_conn_param cp = {.qp = p->a.qp};
+
+	assert_int_equal(rnic_ep_resolve(p->a.ep, &to), 0);
+	assert_int_equal(rnic_ep_connect(p->a.ep, &cp), 0);
+	pair_advance(p, 50);
+	pair_listen(p, 1);
+	pair_advance(p, 60);
+	assert_int_equal(p->a.n_ep_events, 1);
+	assert_non_null(p->b.request);
+	rnic_ep_addresses(p->a.ep, &local, &remote);
+	rnic_ep_addresses(p->b.request, &remote, &seen);
+	assert_true(same(&local, &seen));
+	rnic_ep_set_context(p->b.request, pair_ep_event, &p->b);
+	cp.qp = p->b.qp;
+	assert_int_equal(rnic_ep_accept(p->b.request, &cp), 0);
+	pair_run(p);
+	assert_int_equal(pair_last(&p->a)->type, RNIC_EP_ESTABLISHED);
+}
+
+static void destroyed_between_attempts(void **state)
+{
+	struct pair *p = *state;
+	struct ip_endpoint to = llp_mem_endpoint(p->mem, 1, PAIR_PORT);
+	struct rnic_conn_param cp = {.qp = p->a.qp};
+
+	assert_int_equal(rnic_ep_resolve(p->a.ep, &to), 0);
+	assert_int_equal(rnic_ep_connect(p->a.ep, &cp), 0);
+	pair_advance(p, 50);
+	rnic_ep_destroy(p->a.ep);
+	p->a.ep = NULL;
+	pair_advance(p, 100);
+	assert_int_equal(p->a.n_ep_events, 1);
+	assert_int_equal(rnic_qp_get_state(p->a.qp), RNIC_QP_INIT);
 }
 
 static void rejected_with_private_data(void **state)
@@ -304,6 +347,29 @@ static void disconnect_drains(void **state)
 	pair_expect(p, &p->a, 2, RDMAP_WC_SUCCESS);
 	pair_expect(p, &p->b, 1, RDMAP_WC_SUCCESS);
 	is_over(p);
+}
+
+/**
+ * Disconnect and destroy at once, as many programs do: what completed is on its way and must
+ * arrive.
+ */
+static void disconnect_and_destroy(void **state)
+{
+	struct pair *p = *state;
+
+	memcpy(p->a.buf, "last words", 11);
+	pair_post_recv(&p->b, p->b.qp, 1, 0, 64);
+	p->quiet = true;
+	pair_post(&p->a, p->a.qp, 2, RDMAP_WR_SEND, 0, 11, 0, 0);
+	assert_int_equal(rnic_ep_disconnect(p->a.ep), 0);
+	assert_int_equal(rnic_qp_destroy(p->a.qp), 0);
+	p->a.qp = NULL;
+	assert_int_equal(pair_last(&p->a)->type, RNIC_EP_DISCONNECTED);
+	p->quiet = false;
+	pair_expect(p, &p->b, 1, RDMAP_WC_SUCCESS);
+	assert_string_equal((char *)p->b.buf, "last words");
+	assert_int_equal(pair_last(&p->b)->type, RNIC_EP_DISCONNECTED);
+	assert_int_equal(pair_last(&p->b)->status, 0);
 }
 
 /** What is posted after it completes too: flushed. */
@@ -507,6 +573,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(families_do_not_mix, setup, teardown),
 		cmocka_unit_test_setup_teardown(private_data_and_addresses, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_listens, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_listener_comes_late, setup, teardown),
+		cmocka_unit_test_setup_teardown(destroyed_between_attempts, setup, teardown),
 		cmocka_unit_test_setup_teardown(rejected_with_private_data, setup, teardown),
 		cmocka_unit_test_setup_teardown(wrong_parameters, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_qp_one_connection, setup, teardown),
@@ -519,6 +587,7 @@ int main(void)
 			nobody_answers_the_close, setup_connected, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_slow_drain_is_let_finish, setup_connected, teardown),
+		cmocka_unit_test_setup_teardown(disconnect_and_destroy, setup_connected, teardown),
 		cmocka_unit_test_setup_teardown(connection_lost, setup_connected, teardown),
 		cmocka_unit_test_setup_teardown(destroyed_while_connecting, setup, teardown),
 		cmocka_unit_test_setup_teardown(

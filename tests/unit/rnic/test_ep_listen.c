@@ -89,7 +89,7 @@ static void the_backlog_is_kept(void **state)
 static void a_request_that_went_away_makes_room(void **state)
 {
 	struct pair *p = *state;
-	struct llp_mem_peer peer;
+	struct llp_mem_peer peer, more;
 
 	pair_listen(p, 1);
 	for (unsigned i = 1; i < 4; i++) {
@@ -97,9 +97,15 @@ static void a_request_that_went_away_makes_room(void **state)
 		assert_int_equal(pair_count(&p->b, RNIC_EP_CONNECT_REQUEST), i);
 		llp_mem_peer_done(&peer);
 		pair_run(p);
+		/* But only once the program has seen it: before, it counts. */
+		ask(p, &more, true);
+		assert_true(more.closed);
+		llp_mem_peer_done(&more);
+		rnic_ep_set_context(p->b.request, pair_ep_event, &p->b);
 		assert_int_equal(rnic_ep_reject(p->b.request, NULL, 0), -ENOTCONN);
+		rnic_ep_destroy(p->b.request);
+		p->b.request = NULL;
 	}
-	/* Adopted or not, they are there until they, or the listener, are destroyed. */
 	assert_int_equal(pair_count(&p->b, RNIC_EP_DISCONNECTED), 0);
 }
 
