@@ -169,7 +169,7 @@ struct rdmap_ops {
 	/** Take the next receive element; it stays valid until recv_done(). NULL: none is posted.
 	 */
 	const struct rdmap_rqe *(*recv_take)(void *user);
-	/** The element taken last is finished with (complete() was called for it, or a flush). */
+	/** The element taken last is finished with; complete() for it follows. */
 	void (*recv_done)(void *user);
 	/** A work request completed: send side in posting order, receive side in MSN order. */
 	void (*complete)(void *user, const struct rdmap_wc *wc);

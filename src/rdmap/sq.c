@@ -51,8 +51,9 @@ void rdmap_recv_complete(struct rdmap *r, struct rdmap_wc *wc)
 	wc->wr_id = r->rqe->wr_id;
 	wc->op = RDMAP_WC_RECV;
 	r->rqe = NULL;
-	r->ops->complete(r->user, wc);
+	/* The place is free before the program can see the completion and post again into it. */
 	r->ops->recv_done(r->user);
+	r->ops->complete(r->user, wc);
 }
 
 void rdmap_flush_sq(struct rdmap *r)
