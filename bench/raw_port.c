@@ -265,7 +265,7 @@ static int oneway_client(struct bench *b)
 {
 	uint64_t sent = 0, stuck = 0;
 
-	while (sent < b->o->count * 4 && stuck < 100000) {
+	while (sent < b->o->count * 4) {
 		struct rte_mbuf *m[BURST];
 		unsigned n;
 
