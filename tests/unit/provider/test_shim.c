@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The preloaded library in a program's own eyes. Run with LD_PRELOAD set: without a configuration
+ * (argument "inert"), under uiwarp run ("active"), and with a port that cannot be opened
+ * ("broken").
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+/* After the four that it needs. */
+#include <cmocka.h>
+
+#define CM_PATH "/dev/infiniband/rdma_cm"
+
+static const char *object_of(void *address)
+{
+	Dl_info info;
+
+	assert_non_null(address);
+	assert_int_not_equal(dladdr(address, &info), 0);
+	return info.dli_fname;
+}
+
+static void assert_from(void *address, const char *library)
+{
+	if (strstr(object_of(address), library) == NULL)
+		fail_msg("found in %s, not in %s", object_of(address), library);
+}
+
+static int count_devices(const char *name)
+{
+	int n = 0, found = 0;
+	struct ibv_device **list = ibv_get_device_list(&n);
+
+	for (int i = 0; list != NULL && i < n; i++)
+		found += strcmp(ibv_get_device_name(list[i]), name) == 0;
+	if (list != NULL)
+		ibv_free_device_list(list);
+	return found;
+}
+
+/* ---- in every program ---------------------------------------------------------------------------
+ */
+
+static void test_files(void **state)
+{
+	static const char name[] = "test_shim.tmp";
+	char buf[8] = "";
+	struct stat st;
+	int fd = open(name, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0640);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "seven b", 7), 7);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_true(S_ISREG(st.st_mode));
+	assert_int_equal(st.st_size, 7);
+	assert_int_equal(st.st_mode & 0700, 0600);
+	assert_int_equal(close(fd), 0);
+	assert_int_equal(close(fd), -1);
+	assert_int_equal(errno, EBADF);
+	fd = openat(AT_FDCWD, name, O_RDONLY);
+	assert_int_equal(read(fd, buf, sizeof buf), 7);
+	assert_int_equal(write(fd, buf, 1), -1);
+	assert_int_equal(errno, EBADF);
+	close(fd);
+	unlink(name);
+	assert_int_equal(open("no/such/file", O_RDONLY), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(write(-1, buf, 1), -1);
+	assert_int_equal(close(-1), -1);
+	assert_int_equal(close(0x7fffffff), -1);
+}
+
+static void test_dlsym_for_others(void **state)
+{
+	void *h = dlopen("libm.so.6", RTLD_NOW);
+
+	assert_non_null(h);
+	assert_from(dlsym(h, "cos"), "libm.so");
+	assert_from(dlsym(RTLD_DEFAULT, "printf"), "libc.so");
+	/* The caller counts: for us, the next after the program is the preloaded library. */
+	assert_from(dlsym(RTLD_NEXT, "write"), "libuiwarp-preload.so");
+	assert_null(dlsym(h, "no_such_function"));
+	assert_non_null(dlerror());
+	assert_non_null(dlvsym(RTLD_DEFAULT, "printf", "GLIBC_2.2.5"));
+	assert_null(dlvsym(RTLD_DEFAULT, "printf", "GLIBC_9.9"));
+	dlclose(h);
+}
+
+/* ---- without a configuration --------------------------------------------------------------------
+ */
+
+static void test_inert(void **state)
+{
+	void *h = dlopen("libibverbs.so.1", RTLD_NOW);
+	struct stat st;
+	int fd;
+
+	assert_int_equal(count_devices("uiw0"), 0);
+	assert_from(dlsym(h, "ibv_get_device_list"), "libibverbs.so");
+	assert_from(dlvsym(h, "ibv_reg_mr", "IBVERBS_1.1"), "libibverbs.so");
+	dlclose(h);
+	/* A real one, or none. */
+	fd = open(CM_PATH, O_RDWR | O_CLOEXEC);
+	assert_true((fd >= 0) == (stat(CM_PATH, &st) == 0));
+	if (fd >= 0)
+		close(fd);
+	/* Nothing heavy was loaded. */
+	assert_null(dlopen("librte_eal.so.23", RTLD_NOW | RTLD_NOLOAD));
+}
+
+/* ---- with one
+ * ------------------------------------------------------------------------------------- */
+
+static void test_active_devices(void **state)
+{
+	assert_int_equal(count_devices("uiw0"), 1);
+	assert_int_equal(count_devices("uiw0"), 1);
+}
+
+static void test_active_dlsym(void **state)
+{
+	void *h = dlopen("libibverbs.so.1", RTLD_NOW);
+
+	assert_from(dlsym(h, "ibv_get_device_list"), "libuiwarp-preload.so");
+	assert_from(dlvsym(h, "ibv_reg_mr", "IBVERBS_1.1"), "libuiwarp-preload.so");
+	/* Those that we leave to the real one, and those that nobody has. */
+	assert_from(dlsym(h, "ibv_wc_status_str"), "libibverbs.so");
+	assert_null(dlsym(h, "ibv_no_such_verb"));
+	assert_null(dlvsym(h, "ibv_reg_mr", "IBVERBS_9.9"));
+	dlclose(h);
+}
+
+static void test_active_cm_device(void **state)
+{
+	struct stat st;
+	int fd = open(CM_PATH, O_RDWR | O_CLOEXEC);
+	int other;
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_true(S_ISCHR(st.st_mode));
+	/* A command too short for its header. */
+	assert_int_equal(write(fd, "x", 1), -1);
+	assert_int_equal(errno, EINVAL);
+	assert_int_equal(close(fd), 0);
+	/* The number's next owner is an ordinary file. */
+	other = open("/dev/null", O_WRONLY);
+	assert_int_equal(other, fd);
+	assert_int_equal(write(other, "x", 1), 1);
+	close(other);
+}
+
+static void test_active_leaves_the_program_alone(void **state)
+{
+	struct stat st;
+
+	/* stdout and stderr are what they were; stdin too. */
+	for (int fd = 0; fd < 3; fd++)
+		assert_int_equal(fstat(fd, &st), 0);
+}
+
+/* ---- with one that does not work
+ * ------------------------------------------------------------------- */
+
+static void test_broken(void **state)
+{
+	int saved = dup(2), back;
+	char text[2048] = "";
+	FILE *f = tmpfile();
+
+	fflush(stderr);
+	dup2(fileno(f), 2);
+	assert_int_equal(count_devices("uiw0"), 0);
+	back = count_devices("uiw0");
+	dup2(saved, 2);
+	close(saved);
+	assert_int_equal(back, 0);
+	rewind(f);
+	text[fread(text, 1, sizeof text - 1, f)] = '\0';
+	fclose(f);
+	/* One sentence, once. */
+	assert_non_null(strstr(text, "uiwarp: port \"net_nonesuch0\""));
+	assert_null(strstr(strstr(text, "uiwarp: port") + 1, "uiwarp: port"));
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest inert[] = {
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_dlsym_for_others),
+		cmocka_unit_test(test_inert),
+	};
+	const struct CMUnitTest active[] = {
+		cmocka_unit_test(test_active_devices),
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_dlsym_for_others),
+		cmocka_unit_test(test_active_dlsym),
+		cmocka_unit_test(test_active_cm_device),
+		cmocka_unit_test(test_active_leaves_the_program_alone),
+	};
+	const struct CMUnitTest broken[] = {
+		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_files),
+	};
+
+	if (argc == 2 && strcmp(argv[1], "inert") == 0)
+		return cmocka_run_group_tests(inert, NULL, NULL);
+	if (argc == 2 && strcmp(argv[1], "active") == 0)
+		return cmocka_run_group_tests(active, NULL, NULL);
+	if (argc == 2 && strcmp(argv[1], "broken") == 0)
+		return cmocka_run_group_tests(broken, NULL, NULL);
+	fprintf(stderr, "usage: test_shim inert|active|broken\n");
+	return 2;
+}
