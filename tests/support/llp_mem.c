@@ -1,92 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "support/llp_mem.h"
-
-#include "base/container_of.h"
+#include "support/llp_mem_priv.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-struct piece {
-	struct piece *next;
-	uint8_t *data; /* an allocation of exactly len bytes, so that overruns are seen */
-	size_t len;
-	size_t at;   /* bytes of it that are done with */
-	bool pushed; /* sent: may be delivered, nothing joins it any more */
-	bool fin;
-};
-
-struct fifo {
-	struct piece *head, **tail;
-	size_t bytes;
-};
-
-struct mem_end;
-
-struct handle {
-	struct llp llp;
-	struct mem_end *end;
-};
-
-struct mem_end {
-	struct mem_conn *conn;
-	struct handle *handle; /* NULL: the user is through with it */
-	struct ip_endpoint local, remote;
-	struct fifo tx, rx;
-	size_t need;
-	struct piece *reserved;
-	bool join;
-	bool tell_connected, tell_writable, look_again, hold;
-	bool fin_queued, fin_delivered, eof;
-	int fail; /* closed() with it at the next step */
-};
-
-struct mem_conn {
-	struct mem_conn *next;
-	struct llp_mem *m;
-	bool established;
-	struct mem_end end[2];
-};
-
-struct llp_listener {
-	struct llp_listener *next;
-	struct host *host;
-	struct ip_endpoint local;
-	llp_accept_fn *accept;
-	void *user;
-};
-
-struct reservation {
-	struct reservation *next;
-	struct ip_endpoint local;
-	bool reuse;
-};
-
-struct host {
-	struct llp_stack stack;
-	struct llp_mem *m;
-	struct ip_addr addr;
-	bool silent;
-	uint16_t next_port;
-	struct llp_listener *listeners;
-	struct reservation *reservations;
-};
-
-struct llp_mem {
-	struct host host[2];
-	struct mem_conn *conns;
-	uint32_t emss;
-	size_t segment, buffer;
-	uint32_t random; /* 0: fixed segments */
-	unsigned segments;
-};
-
-static void *must(void *p)
-{
-	if (p == NULL)
-		abort();
-	return p;
-}
 
 /* ---- pieces ------------------------------------------------------------------------------ */
 
@@ -317,43 +233,15 @@ static const struct llp_ops mem_ops = {
 	.endpoints = mem_endpoints,
 };
 
-/* ---- the functions of a stack ------------------------------------------------------------ */
-
-static struct host *host_of(struct llp_stack *s)
+struct llp *llp_mem_handle(struct mem_end *e)
 {
-	return container_of(s, struct host, stack);
+	e->handle = must(calloc(1, sizeof *e->handle));
+	e->handle->llp.ops = &mem_ops;
+	e->handle->end = e;
+	return &e->handle->llp;
 }
 
-static struct host *host_by_addr(struct llp_mem *m, const struct ip_addr *a)
-{
-	for (unsigned i = 0; i < 2; i++) {
-		if (ip_addr_equal(&m->host[i].addr, a))
-			return &m->host[i];
-	}
-	return NULL;
-}
-
-static bool is_any(const struct ip_addr *a)
-{
-	static const struct ip_addr any6, any4 = {.b = {[10] = 0xff, [11] = 0xff}};
-
-	return ip_addr_equal(a, &any6) || ip_addr_equal(a, &any4);
-}
-
-static bool mem_is_local(struct llp_stack *s, const struct ip_addr *a)
-{
-	return ip_addr_equal(&host_of(s)->addr, a);
-}
-
-static int mem_source(struct llp_stack *s, const struct ip_addr *remote, struct ip_addr *local)
-{
-	if (host_by_addr(host_of(s)->m, remote) == NULL)
-		return -ENETUNREACH;
-	*local = host_of(s)->addr;
-	return 0;
-}
-
-static struct mem_conn *conn_new(struct llp_mem *m)
+struct mem_conn *llp_mem_conn(struct llp_mem *m)
 {
 	struct mem_conn *c = must(calloc(1, sizeof *c)), **at = &m->conns;
 
@@ -369,128 +257,14 @@ static struct mem_conn *conn_new(struct llp_mem *m)
 	return c;
 }
 
-static struct llp *handle_new(struct mem_end *e)
+struct host *llp_mem_host_by_addr(struct llp_mem *m, const struct ip_addr *a)
 {
-	e->handle = must(calloc(1, sizeof *e->handle));
-	e->handle->llp.ops = &mem_ops;
-	e->handle->end = e;
-	return &e->handle->llp;
-}
-
-static bool pair_exists(
-	struct llp_mem *m, const struct ip_endpoint *local, const struct ip_endpoint *remote)
-{
-	for (struct mem_conn *c = m->conns; c != NULL; c = c->next) {
-		if (c->end[0].handle != NULL && local->port == c->end[0].local.port &&
-			remote->port == c->end[0].remote.port &&
-			ip_addr_equal(&local->addr, &c->end[0].local.addr) &&
-			ip_addr_equal(&remote->addr, &c->end[0].remote.addr))
-			return true;
+	for (unsigned i = 0; i < 2; i++) {
+		if (ip_addr_equal(&m->host[i].addr, a))
+			return &m->host[i];
 	}
-	return false;
+	return NULL;
 }
-
-static int mem_connect(struct llp_stack *s, const struct llp_connect_params *p,
-	const struct llp_user_ops *ops, void *user, struct llp **out)
-{
-	struct host *h = host_of(s);
-	struct ip_endpoint local = p->local;
-	struct mem_conn *c;
-
-	if (host_by_addr(h->m, &p->remote.addr) == NULL)
-		return -ENETUNREACH;
-	if (is_any(&local.addr))
-		local.addr = h->addr;
-	else if (!mem_is_local(s, &local.addr))
-		return -EADDRNOTAVAIL;
-	if (local.port == 0)
-		local.port = h->next_port++;
-	if (pair_exists(h->m, &local, &p->remote))
-		return -EADDRINUSE;
-	c = conn_new(h->m);
-	c->end[0].local = c->end[1].remote = local;
-	c->end[0].remote = c->end[1].local = p->remote;
-	*out = handle_new(&c->end[0]);
-	llp_set_user(*out, ops, user);
-	return 0;
-}
-
-static int mem_listen(struct llp_stack *s, const struct ip_endpoint *local, unsigned backlog,
-	llp_accept_fn *accept, void *user, struct llp_listener **out)
-{
-	struct host *h = host_of(s);
-	struct llp_listener *l;
-
-	if (!is_any(&local->addr) && !mem_is_local(s, &local->addr))
-		return -EADDRNOTAVAIL;
-	for (l = h->listeners; l != NULL; l = l->next) {
-		if (l->local.port == local->port && ip_addr_equal(&l->local.addr, &local->addr))
-			return -EADDRINUSE;
-	}
-	l = must(calloc(1, sizeof *l));
-	*l = (struct llp_listener){.next = h->listeners, .host = h, .local = *local};
-	l->accept = accept;
-	l->user = user;
-	h->listeners = l;
-	*out = l;
-	return 0;
-}
-
-static void mem_unlisten(struct llp_listener *l)
-{
-	struct llp_listener **at = &l->host->listeners;
-
-	while (*at != l)
-		at = &(*at)->next;
-	*at = l->next;
-	free(l);
-}
-
-static int mem_port_reserve(struct llp_stack *s, struct ip_endpoint *local, bool reuse)
-{
-	struct host *h = host_of(s);
-	struct reservation *r;
-
-	if (!is_any(&local->addr) && !mem_is_local(s, &local->addr))
-		return -EADDRNOTAVAIL;
-	if (local->port == 0)
-		local->port = h->next_port++;
-	for (r = h->reservations; r != NULL; r = r->next) {
-		if (r->local.port == local->port && !(reuse && r->reuse))
-			return -EADDRINUSE;
-	}
-	for (struct llp_listener *l = h->listeners; l != NULL; l = l->next) {
-		if (l->local.port == local->port && !reuse)
-			return -EADDRINUSE;
-	}
-	r = must(calloc(1, sizeof *r));
-	*r = (struct reservation){.next = h->reservations, .local = *local, .reuse = reuse};
-	h->reservations = r;
-	return 0;
-}
-
-static void mem_port_release(struct llp_stack *s, const struct ip_endpoint *local)
-{
-	for (struct reservation **at = &host_of(s)->reservations; *at != NULL; at = &(*at)->next) {
-		struct reservation *r = *at;
-
-		if (r->local.port != local->port || !ip_addr_equal(&r->local.addr, &local->addr))
-			continue;
-		*at = r->next;
-		free(r);
-		return;
-	}
-}
-
-static const struct llp_stack_ops stack_ops = {
-	.connect = mem_connect,
-	.listen = mem_listen,
-	.unlisten = mem_unlisten,
-	.source = mem_source,
-	.is_local = mem_is_local,
-	.port_reserve = mem_port_reserve,
-	.port_release = mem_port_release,
-};
 
 /* ---- events ------------------------------------------------------------------------------ */
 
@@ -523,7 +297,7 @@ static struct llp_listener *find_listener(struct host *h, const struct ip_endpoi
 static bool establish(struct mem_conn *c)
 {
 	struct mem_end *a = &c->end[0], *b = &c->end[1];
-	struct host *h = host_by_addr(c->m, &a->remote.addr);
+	struct host *h = llp_mem_host_by_addr(c->m, &a->remote.addr);
 	struct llp_listener *l;
 
 	if (h->silent || a->handle == NULL || a->fail != 0)
@@ -535,7 +309,7 @@ static bool establish(struct mem_conn *c)
 	}
 	c->established = true;
 	a->tell_connected = true;
-	if (l->accept(l->user, handle_new(b)) != 0) {
+	if (l->accept(l->user, llp_mem_handle(b)) != 0) {
 		if (b->handle != NULL)
 			let_go(b);
 		a->tell_connected = false;
@@ -611,8 +385,8 @@ static void deliver(struct mem_end *e)
 static bool step_end(struct mem_end *e)
 {
 	struct handle *h = e->handle;
-	bool silent = host_by_addr(e->conn->m, &e->local.addr)->silent ||
-		      host_by_addr(e->conn->m, &e->remote.addr)->silent;
+	bool silent = llp_mem_host_by_addr(e->conn->m, &e->local.addr)->silent ||
+		      llp_mem_host_by_addr(e->conn->m, &e->remote.addr)->silent;
 
 	if (h != NULL && e->fail != 0) {
 		tell_closed(e, e->fail);
@@ -712,7 +486,7 @@ struct llp_mem *llp_mem_create(void)
 	for (unsigned i = 0; i < 2; i++) {
 		const uint8_t v4[4] = {10, 0, 0, (uint8_t)(1 + i)};
 
-		m->host[i].stack.ops = &stack_ops;
+		m->host[i].stack.ops = &llp_mem_stack_ops;
 		m->host[i].m = m;
 		m->host[i].addr = ip_addr_from_v4(v4);
 		m->host[i].next_port = 49152;
@@ -730,11 +504,11 @@ void llp_mem_destroy(struct llp_mem *m)
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		while (m->host[i].listeners != NULL)
-			mem_unlisten(m->host[i].listeners);
+			llp_unlisten(&m->host[i].stack, m->host[i].listeners);
 		while (m->host[i].reservations != NULL) {
 			struct ip_endpoint local = m->host[i].reservations->local;
 
-			mem_port_release(&m->host[i].stack, &local);
+			llp_port_release(&m->host[i].stack, &local);
 		}
 	}
 	free(m);
@@ -822,101 +596,4 @@ unsigned llp_mem_open_count(const struct llp_mem *m)
 unsigned llp_mem_segments(const struct llp_mem *m)
 {
 	return m->segments;
-}
-
-/* ---- the recording peer ------------------------------------------------------------------ */
-
-static void peer_connected(void *user)
-{
-	((struct llp_mem_peer *)user)->connected = true;
-}
-
-static size_t peer_readable(
-	void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
-{
-	struct llp_mem_peer *p = user;
-
-	if (p->rx_room - p->rx_len < total) {
-		p->rx_room = (p->rx_len + total) * 2;
-		p->rx = must(realloc(p->rx, p->rx_room));
-	}
-	for (unsigned i = 0; i < n; i++) {
-		memcpy(p->rx + p->rx_len, v[i].base, v[i].len);
-		p->rx_len += v[i].len;
-	}
-	return total;
-}
-
-static void peer_writable(void *user)
-{
-}
-
-static void peer_eof(void *user)
-{
-	((struct llp_mem_peer *)user)->eof = true;
-}
-
-static void peer_closed(void *user, int error)
-{
-	struct llp_mem_peer *p = user;
-
-	p->llp = NULL;
-	p->closed = true;
-	p->error = error;
-}
-
-static const struct llp_user_ops peer_ops = {
-	.connected = peer_connected,
-	.readable = peer_readable,
-	.writable = peer_writable,
-	.eof = peer_eof,
-	.closed = peer_closed,
-};
-
-void llp_mem_peer_connect(
-	struct llp_mem_peer *p, struct llp_mem *m, unsigned host, const struct ip_endpoint *to)
-{
-	struct llp_connect_params params = {.remote = *to};
-
-	*p = (struct llp_mem_peer){.m = m};
-	if (llp_connect(llp_mem_stack(m, host), &params, &peer_ops, p, &p->llp) != 0)
-		abort();
-}
-
-static int peer_accept(void *user, struct llp *l)
-{
-	struct llp_mem_peer *p = user;
-
-	if (p->llp != NULL)
-		return -EBUSY;
-	p->llp = l;
-	llp_set_user(l, &peer_ops, p);
-	return 0;
-}
-
-void llp_mem_peer_listen(struct llp_mem_peer *p, struct llp_mem *m, unsigned host, uint16_t port)
-{
-	struct ip_endpoint local = llp_mem_endpoint(m, host, port);
-
-	*p = (struct llp_mem_peer){.m = m};
-	if (llp_listen(llp_mem_stack(m, host), &local, 1, peer_accept, p, &p->listener) != 0)
-		abort();
-}
-
-void llp_mem_peer_consume(struct llp_mem_peer *p, size_t len)
-{
-	if (len > p->rx_len)
-		abort();
-	p->rx_len -= len;
-	memmove(p->rx, p->rx + len, p->rx_len);
-}
-
-void llp_mem_peer_done(struct llp_mem_peer *p)
-{
-	if (p->llp != NULL)
-		llp_abort(p->llp);
-	if (p->listener != NULL)
-		mem_unlisten(p->listener);
-	free(p->rx);
-	*p = (struct llp_mem_peer){0};
 }

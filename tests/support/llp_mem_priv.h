@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file llp_mem_priv.h What the files of the in-memory LLP share. */
+#ifndef TESTS_SUPPORT_LLP_MEM_PRIV_H
+#define TESTS_SUPPORT_LLP_MEM_PRIV_H
+
+#include "base/container_of.h"
+#include "support/llp_mem.h"
+
+#include <stdlib.h>
+
+struct piece {
+	struct piece *next;
+	uint8_t *data; /* an allocation of exactly len bytes, so that overruns are seen */
+	size_t len;
+	size_t at;   /* bytes of it that are done with */
+	bool pushed; /* sent: may be delivered, nothing joins it any more */
+	bool fin;
+};
+
+struct fifo {
+	struct piece *head, **tail;
+	size_t bytes;
+};
+
+struct mem_end;
+
+struct handle {
+	struct llp llp;
+	struct mem_end *end;
+};
+
+struct mem_end {
+	struct mem_conn *conn;
+	struct handle *handle; /* NULL: the user is through with it */
+	struct ip_endpoint local, remote;
+	struct fifo tx, rx;
+	size_t need;
+	struct piece *reserved;
+	bool join;
+	bool tell_connected, tell_writable, look_again, hold;
+	bool fin_queued, fin_delivered, eof;
+	int fail; /* closed() with it at the next step */
+};
+
+struct mem_conn {
+	struct mem_conn *next;
+	struct llp_mem *m;
+	bool established;
+	struct mem_end end[2];
+};
+
+struct llp_listener {
+	struct llp_listener *next;
+	struct host *host;
+	struct ip_endpoint local;
+	llp_accept_fn *accept;
+	void *user;
+};
+
+struct reservation {
+	struct reservation *next;
+	struct ip_endpoint local;
+	bool reuse;
+};
+
+struct host {
+	struct llp_stack stack;
+	struct llp_mem *m;
+	struct ip_addr addr;
+	bool silent;
+	uint16_t next_port;
+	struct llp_listener *listeners;
+	struct reservation *reservations;
+};
+
+struct llp_mem {
+	struct host host[2];
+	struct mem_conn *conns;
+	uint32_t emss;
+	size_t segment, buffer;
+	uint32_t random; /* 0: fixed segments */
+	unsigned segments;
+};
+
+extern const struct llp_stack_ops llp_mem_stack_ops;
+
+static inline void *must(void *p)
+{
+	if (p == NULL)
+		abort();
+	return p;
+}
+
+static inline bool is_any(const struct ip_addr *a)
+{
+	static const struct ip_addr any6, any4 = {.b = {[10] = 0xff, [11] = 0xff}};
+
+	return ip_addr_equal(a, &any6) || ip_addr_equal(a, &any4);
+}
+
+/** The host that has this address, or NULL. */
+struct host *llp_mem_host_by_addr(struct llp_mem *m, const struct ip_addr *a);
+
+/** A new handle for one end of a connection. */
+struct llp *llp_mem_handle(struct mem_end *e);
+
+/** A new connection, not established, without handles. */
+struct mem_conn *llp_mem_conn(struct llp_mem *m);
+
+#endif
