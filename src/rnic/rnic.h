@@ -149,7 +149,7 @@ uint32_t rnic_cq_size(const struct rnic_cq *cq);
 int rnic_cq_resize(struct rnic_cq *cq, uint32_t cqe);
 
 /**
- * Take at most @p n completions. When there are none, drives the engine once (inline progress).
+ * Take at most @p n completions. When there are fewer, drives the engine once (inline progress).
  * @return how many; -EOVERFLOW when the CQ has overflowed and what it held is taken.
  */
 int rnic_cq_poll(struct rnic_cq *cq, int n, struct rnic_wc *wc);

@@ -198,6 +198,11 @@ static void silent_peers_are_bounded(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		llp_mem_peer_done(&peer[i]);
 	pair_run(&p);
+	/* Gone, they leave their places. */
+	ask(&p, &peer[0], true);
+	assert_int_equal(pair_count(&p.b, RNIC_EP_CONNECT_REQUEST), 1);
+	llp_mem_peer_done(&peer[0]);
+	pair_run(&p);
 	pair_fini(&p);
 }
 
