@@ -2,17 +2,46 @@
 /*
  * dlsym() and dlvsym() are hooked, and a reference to either from here would find the hook; so the
  * real ones are looked up once in the symbol tables that the dynamic linker itself uses.
+ *
+ * No string functions of libc here: a sanitizer's runtime calls dlsym() to find them.
  */
 #include "provider/shim/shim.h"
 
 #include <elf.h>
 #include <link.h>
-#include <string.h>
 
 struct search {
 	const char *object, *symbol;
 	void *found;
 };
+
+static bool begins_with(const char *s, const char *prefix)
+{
+	while (*prefix != '\0' && *s == *prefix) {
+		s++;
+		prefix++;
+	}
+	return *prefix == '\0';
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	while (*a != '\0' && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *base = path;
+
+	for (; *path != '\0'; path++)
+		if (*path == '/')
+			base = path + 1;
+	return base;
+}
 
 static uint32_t gnu_hash(const char *s)
 {
@@ -39,7 +68,7 @@ static bool find_tables(const struct dl_phdr_info *info, struct tables *t)
 {
 	const ElfW(Dyn) *dyn = NULL;
 
-	memset(t, 0, sizeof *t);
+	*t = (struct tables){NULL, NULL, NULL};
 	for (int i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
 			dyn = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
@@ -75,7 +104,7 @@ static const ElfW(Sym) * find_symbol(const struct tables *t, const char *name)
 		const ElfW(Sym) *s = &t->symtab[i];
 
 		if ((chain[i - first] | 1) == (h | 1) && s->st_shndx != SHN_UNDEF &&
-			strcmp(t->strtab + s->st_name, name) == 0)
+			is_same(t->strtab + s->st_name, name))
 			return s;
 		if ((chain[i - first] & 1) != 0)
 			return NULL;
@@ -85,13 +114,11 @@ static const ElfW(Sym) * find_symbol(const struct tables *t, const char *name)
 static int look_into(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct search *s = arg;
-	const char *base = strrchr(info->dlpi_name, '/');
 	const ElfW(Sym) * sym;
 	struct tables t;
 
 	(void)size;
-	base = base == NULL ? info->dlpi_name : base + 1;
-	if (strncmp(base, s->object, strlen(s->object)) != 0 || !find_tables(info, &t))
+	if (!begins_with(base_name(info->dlpi_name), s->object) || !find_tables(info, &t))
 		return 0;
 	sym = find_symbol(&t, s->symbol);
 	if (sym == NULL)
