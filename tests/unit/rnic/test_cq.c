@@ -136,12 +136,16 @@ static void an_empty_poll_drives_the_engine(void **state)
 	assert_int_equal(p->engine.inline_rounds, before);
 	expect_empty(cq);
 	assert_int_equal(p->engine.inline_rounds, before + 1);
+	/* So does one that takes all there is and has room for more. */
+	push(cq, 2);
+	assert_int_equal(rnic_cq_poll(cq, 4, (struct rnic_wc[4]){{.qp_num = 0}}), 1);
+	assert_int_equal(p->engine.inline_rounds, before + 2);
 	/* While another drives it, a poll comes back at once, however often. */
 	engine_lock(&p->engine);
 	for (unsigned i = 0; i < 200; i++)
 		expect_empty(cq);
 	engine_unlock(&p->engine);
-	assert_int_equal(p->engine.inline_rounds, before + 1);
+	assert_int_equal(p->engine.inline_rounds, before + 2);
 	assert_int_equal(rnic_cq_destroy(cq), 0);
 }
 
