@@ -255,7 +255,7 @@ static int configure(struct opening *o)
 			return fail(o, r, "it does not take mtu %u", o->mtu);
 	}
 	o->p->caps.mtu = o->mtu;
-	if (o->cfg->mac) {
+	if (o->cfg->mac && !driver_is(o, "net_tap")) {
 		struct rte_ether_addr a;
 
 		memcpy(a.addr_bytes, o->cfg->mac, 6);
@@ -338,6 +338,13 @@ static int start(struct opening *o)
 	if (r)
 		return fail(o, r, "it has no MAC address");
 	memcpy(p->caps.mac, mac.addr_bytes, 6);
+	/* At the other end of a TAP is the kernel's interface: a neighbour with an address of its
+	 * own, to which its driver would give ours. */
+	if (driver_is(o, "net_tap")) {
+		p->caps.mac[5] ^= 1;
+		if (o->cfg->mac)
+			memcpy(p->caps.mac, o->cfg->mac, 6);
+	}
 	port_link(p, NULL);
 	return 0;
 }

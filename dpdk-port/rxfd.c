@@ -63,13 +63,13 @@ static bool is_tap_queue(int fd, const void *arg)
 	memset(&ifr, 0, sizeof ifr);
 	if (ioctl(fd, TUNGETIFF, &ifr) || strncmp(ifr.ifr_name, arg, IFNAMSIZ))
 		return false;
-	/* The queue that receives is the one that the driver made asynchronous; another of the
-	 * same interface only keeps it alive. */
+	/* The queue that receives is the one that the driver made asynchronous; what shares its
+	 * description is seen after that. Another, detached one only keeps the interface alive. */
 	flags = fcntl(fd, F_GETFL);
 	if (flags < 0 || !(flags & O_ASYNC))
 		return false;
 	fcntl(fd, F_SETFL, flags & ~O_ASYNC);
-	return true;
+	return !(ifr.ifr_flags & IFF_DETACH_QUEUE);
 }
 
 int rxfd_tap_quiet(const char *ifname)
