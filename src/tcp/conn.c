@@ -202,6 +202,12 @@ static void drop_queues(struct tcp_conn *c)
 	tcp_ooo_clear(&c->ooo);
 }
 
+static void drop_unread(struct tcp_conn *c)
+{
+	c->s->rx_held -= c->recvq.count;
+	tcp_recvq_clear(&c->recvq);
+}
+
 static void unlink_time_wait(struct tcp_conn *c)
 {
 	if (!c->tw_pprev)
@@ -230,6 +236,8 @@ void tcp_conn_time_wait(struct tcp_conn *c)
 	link_time_wait(c);
 	tcp_timers_set_life(c, c->s->now + c->s->cfg.time_wait_ms * TCP_MS);
 	tell_closed(c, 0);
+	if (!c->in_readable) /* nobody will read it, and packets are dear */
+		drop_unread(c);
 }
 
 void tcp_conn_restart_time_wait(struct tcp_conn *c)
@@ -271,8 +279,7 @@ void tcp_conn_reap(struct tcp_stack *s)
 			s->dead = c;
 			continue;
 		}
-		s->rx_held -= c->recvq.count;
-		tcp_recvq_clear(&c->recvq);
+		drop_unread(c);
 		free(c);
 	}
 }

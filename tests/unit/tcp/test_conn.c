@@ -86,6 +86,24 @@ static void test_table_full(void **state)
 	host_end(&h);
 }
 
+static void test_time_wait_holds_no_packets(void **state)
+{
+	host_init(&h, LOCAL, NULL);
+	peer_accepted(&p, &h, 0);
+	h.app.take = 0;
+	peer_send(&p, 0, "abc", 3);
+	assert_int_equal(h.tcp->rx_held, 1);
+	llp_shutdown(h.app.llp);
+	p.ack++;
+	peer_send(&p, TCP_FIN, NULL, 0);
+	assert_int_equal(h.app.closed, 1);
+	ip_double_drain(&h.ip);
+	assert_int_equal(h.tcp->rx_held, 0);
+	assert_int_equal(h.tcp->tx_held, 0);
+	assert_int_equal(test_pool_missing(h.pool), 0);
+	host_end(&h);
+}
+
 static void test_info_and_listing(void **state)
 {
 	struct ip_endpoint local, remote;
@@ -145,6 +163,7 @@ int main(void)
 		cmocka_unit_test(test_emss_ipv6),
 		cmocka_unit_test(test_tiny_mss_is_raised),
 		cmocka_unit_test(test_table_full),
+		cmocka_unit_test(test_time_wait_holds_no_packets),
 		cmocka_unit_test(test_info_and_listing),
 		cmocka_unit_test(test_state_names),
 		cmocka_unit_test(test_idle_connection_is_small),

@@ -198,6 +198,9 @@ static void transfer(const struct link *link, size_t total, const struct tcp_sta
 		;
 	assert_int_equal(tcp_stack_stats(a.tcp)->connections, 0);
 	assert_int_equal(tcp_stack_stats(b.tcp)->connections, 0);
+	/* The shares of the pool are given back to the last packet. */
+	assert_int_equal(a.tcp->tx_held + a.tcp->rx_held, 0);
+	assert_int_equal(b.tcp->tx_held + b.tcp->rx_held, 0);
 	tcp_stack_destroy(a.tcp);
 	tcp_stack_destroy(b.tcp);
 	assert_int_equal(test_pool_missing(a.pool), 0);
