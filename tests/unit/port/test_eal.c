@@ -106,9 +106,9 @@ static void start_leaves_the_caller_as_it_was(void **state)
 	assert_int_equal(stdout_restore(), 1);
 	sched_getaffinity(0, sizeof after, &after);
 	assert_true(CPU_EQUAL(&before, &after));
-	sigemptyset(&mask_after); /* the kernel fills in less than all of it */
 	pthread_sigmask(SIG_SETMASK, NULL, &mask_after);
-	assert_memory_equal(&mask, &mask_after, sizeof mask);
+	for (int sig = 1; sig < SIGRTMIN; sig++)
+		assert_int_equal(sigismember(&mask_after, sig), sig == SIGUSR2);
 	assert_int_equal(rte_lcore_id(), LCORE_ID_ANY);
 	assert_non_null(eal_clock_sample());
 	snprintf(dir, sizeof dir, "%s", rte_eal_get_runtime_dir());
