@@ -76,6 +76,8 @@ static void drop_covered(struct tcp_ooo *o, uint32_t i, uint32_t right)
 
 	while (k < o->n && seq_leq(o->v[k].seq + o->v[k].len, right))
 		rte_pktmbuf_free(o->v[k++].m);
+	if (k == i)
+		return;
 	memmove(&o->v[i], &o->v[k], (o->n - k) * sizeof o->v[0]);
 	o->n -= k - i;
 }
@@ -114,6 +116,8 @@ struct rte_mbuf *tcp_ooo_take(struct tcp_ooo *o, uint32_t next, uint32_t *len)
 		rte_pktmbuf_free(e.m);
 		e.m = NULL;
 	}
+	if (k == 0)
+		return NULL;
 	memmove(&o->v[0], &o->v[k], (o->n - k) * sizeof o->v[0]);
 	o->n -= k;
 	if (!e.m)
