@@ -105,8 +105,9 @@ static void fill_speed(struct ibv_port_attr *a, uint32_t mbps)
 }
 
 /*
- * A memif has no cable of its own: its link is up while the other process is there. Programs look at
- * the port before their peer is started, perftest's servers for one, so such a port counts as ready.
+ * A memif has no cable of its own: its link is up while the other process is there. Programs look
+ * at the port before their peer is started, perftest's servers for one, so such a port counts as
+ * ready.
  */
 static bool has_carrier(const struct device *d)
 {
