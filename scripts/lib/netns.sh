@@ -46,6 +46,9 @@ netns_address() { # SIDE DEVICE ADDRESS...
 	done
 }
 
+# Addresses are given by hand, link-local ones too (Linux solicits neighbours from those): nothing
+# has to wait for duplicate address detection.
+
 # The veth pair between a side and the router; `uiw0` outside, the side's name in the router.
 netns_wire() { # SIDE
 	local side=$1
@@ -62,25 +65,24 @@ netns_attach_af_packet() { # SIDE
 	local side=$1 n
 	n=$(netns_side_number "$side")
 	netns_in "$side" sh -c 'echo 1 >/proc/sys/net/ipv6/conf/uiw0/disable_ipv6'
-	netns_address router "$side" "10.$n.0.1/24" "fd0$n::1/64"
+	netns_address router "$side" "10.$n.0.1/24" "fd0$n::1/64" fe80::1/64
 }
 
 # The stack will sit on tap0, with Linux as its router.
 netns_attach_tap() { # SIDE
 	local side=$1 n
 	n=$(netns_side_number "$side")
-	netns_address router "$side" "10.$n.1.1/24" "fd0$n:1::1/64"
-	netns_address "$side" uiw0 "10.$n.1.2/24" "fd0$n:1::2/64"
+	netns_address router "$side" "10.$n.1.1/24" "fd0$n:1::1/64" fe80::1/64
+	netns_address "$side" uiw0 "10.$n.1.2/24" "fd0$n:1::2/64" fe80::2/64
 	netns_in router ip route add "10.$n.0.0/24" via "10.$n.1.2"
 	netns_in router ip -6 route add "fd0$n::/64" via "fd0$n:1::2"
 	netns_in "$side" ip route add default via "10.$n.1.1"
 	netns_in "$side" ip -6 route add default via "fd0$n:1::1"
 	netns_forward "$side"
 	netns_in "$side" ip tuntap add dev tap0 mode tap multi_queue
-	# The stack takes the tap's own hardware address: no second fe80:: from the same one.
 	netns_in "$side" ip link set tap0 addrgenmode none
 	netns_in "$side" ip link set tap0 up
-	netns_address "$side" tap0 "10.$n.0.1/24" "fd0$n::1/64"
+	netns_address "$side" tap0 "10.$n.0.1/24" "fd0$n::1/64" fe80::1/64
 }
 
 netns_up() { # PREFIX af_packet|tap
