@@ -135,6 +135,7 @@ def measure_all(args, session, work, cores):
 
 def save(args, session, info):
     median = {name: statistics.median(values) for name, values in session.runs.items()}
+    info["load_average_at_end"] = os.getloadavg()[0]
     result = {"machine": info, "median": median, "runs": session.runs,
               "units": {name: metrics.METRICS[name][1] for name in median},
               "bars": metrics.judge(median), "skipped": session.skipped,
