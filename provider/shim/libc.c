@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <rdma/rdma_user_cm.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,7 +22,8 @@
 #define MAX_FD (1 << 20)
 
 /* Which descriptors are ours. A page of it is only touched when such a number is used. */
-static _Atomic bool is_cm[MAX_FD];
+enum { FD_OTHER, FD_CM, FD_WAS_CM };
+static _Atomic uint8_t cm_state[MAX_FD];
 
 static shim_slot real_open, real_open64, real_openat, real_openat64, real_open_2, real_open64_2,
 	real_openat_2, real_openat64_2, real_fstat, real_fstat64, real_fxstat, real_fxstat64,
@@ -60,7 +62,8 @@ __attribute__((constructor)) static void look_up(void)
 
 static bool fd_is_cm(int fd)
 {
-	return fd >= 0 && fd < MAX_FD && atomic_load_explicit(&is_cm[fd], memory_order_relaxed);
+	return fd >= 0 && fd < MAX_FD &&
+	       atomic_load_explicit(&cm_state[fd], memory_order_relaxed) == FD_CM;
 }
 
 /* @return true: the path is ours and *fd is the answer. */
@@ -83,7 +86,7 @@ static bool open_cm(const char *path, int flags, int *fd)
 	}
 	shim_leave();
 	if (*fd >= 0)
-		atomic_store_explicit(&is_cm[*fd], true, memory_order_relaxed);
+		atomic_store_explicit(&cm_state[*fd], FD_CM, memory_order_relaxed);
 	return true;
 }
 
@@ -218,13 +221,37 @@ SHIM_EXPORT int __fxstat64(int ver, int fd, struct stat64 *st)
 	return rc;
 }
 
+/*
+ * A thread that waits for an event while another closes its channel stays in the kernel's write()
+ * for good; one that comes a moment later gets EBADF. rping's does so at the end of every run, with
+ * an exit status of 255 if it comes too late, and a process that ends takes longer with us than
+ * without. Nobody can tell the two apart from outside, so the late one waits as well.
+ */
+static void wait_if_late(int fd, const void *buf, size_t n)
+{
+	struct rdma_ucm_cmd_hdr h;
+	int error = errno;
+
+	if (error != EBADF || fd < 0 || fd >= MAX_FD || n < sizeof h ||
+		atomic_load_explicit(&cm_state[fd], memory_order_relaxed) != FD_WAS_CM)
+		return;
+	memcpy(&h, buf, sizeof h);
+	while (h.cmd == RDMA_USER_CM_CMD_GET_EVENT && n == sizeof h + h.in)
+		pause();
+	errno = error;
+}
+
 SHIM_EXPORT ssize_t write(int fd, const void *buf, size_t n)
 {
 	const struct provider *p;
 	ssize_t rc;
 
-	if (!fd_is_cm(fd) || shim_inside())
-		return LIBC(write_fn, write)(fd, buf, n);
+	if (!fd_is_cm(fd) || shim_inside()) {
+		rc = LIBC(write_fn, write)(fd, buf, n);
+		if (rc < 0)
+			wait_if_late(fd, buf, n);
+		return rc;
+	}
 	p = shim_running();
 	if (p == NULL || shim_is_orphan()) {
 		errno = ENODEV;
@@ -233,6 +260,8 @@ SHIM_EXPORT ssize_t write(int fd, const void *buf, size_t n)
 	shim_enter();
 	rc = p->cm_write(fd, buf, n);
 	shim_leave();
+	if (rc < 0)
+		wait_if_late(fd, buf, n);
 	return rc;
 }
 
@@ -242,7 +271,9 @@ SHIM_EXPORT int close(int fd)
 
 	/* The mark goes before the descriptor, whose number may be in use again at once. */
 	if (fd_is_cm(fd) && !shim_inside()) {
-		atomic_store_explicit(&is_cm[fd], false, memory_order_relaxed);
+		atomic_store_explicit(&cm_state[fd],
+			(fcntl(fd, F_GETFL) & O_NONBLOCK) != 0 ? FD_OTHER : FD_WAS_CM,
+			memory_order_relaxed);
 		p = shim_running();
 		if (p != NULL && !shim_is_orphan()) {
 			shim_enter();
