@@ -9,8 +9,11 @@
 
 #define PORT_BURST 32u
 
-/** Frames waiting for the driver, burst and backlog in one: a power of two. */
-#define PORT_QUEUE 1024u
+/**
+ * Frames waiting for the driver, burst and backlog in one: a power of two, and the full windows of
+ * several connections: a peer that is not scheduled for a moment should cost time, not losses.
+ */
+#define PORT_QUEUE 8192u
 
 struct port {
 	uint16_t id;

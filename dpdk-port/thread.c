@@ -68,14 +68,19 @@ static void ask_scheduler(void)
 	setpriority(PRIO_PROCESS, (id_t)tid, NICE);
 }
 
-/** Drive a round unless somebody else does. @return what there was to do. */
-static unsigned drive(struct engine_thread *t)
+/**
+ * Drive a round unless somebody else does.
+ * @param[out] missed somebody else does.
+ * @return what there was to do.
+ */
+static unsigned drive(struct engine_thread *t, bool *missed)
 {
 	struct poller *p = t->cfg.poller;
 	unsigned n;
 
 	/* Not engine_round(): to wait here would make the application's thread wake this one. */
-	if (!engine_trylock(p->engine)) {
+	*missed = !engine_trylock(p->engine);
+	if (*missed) {
 		count(&t->stats.busy);
 		return 0;
 	}
@@ -137,6 +142,7 @@ static void look(struct engine_thread *t)
 	uint64_t now = clock_ns(&p->clock);
 	struct pace_step s;
 	unsigned n;
+	bool missed;
 
 	count(&t->stats.looks);
 	if (now >= t->next_housekeeping)
@@ -146,9 +152,12 @@ static void look(struct engine_thread *t)
 		count(&t->stats.away);
 		s = pace_away(&t->pace);
 	} else {
-		n = drive(t);
+		n = drive(t, &missed);
 		now = clock_ns(&p->clock);
 		s = pace_after(&t->pace, now, n, atomic_load(&e->deadline));
+		/* Who holds the lock may be waiting for this very core: never go on at once. */
+		if (missed && s.sleep < PACE_SHORT_NS)
+			s.sleep = PACE_SHORT_NS;
 	}
 	if (s.sleep)
 		sleep_on(t, &s, now);
@@ -157,11 +166,12 @@ static void look(struct engine_thread *t)
 static void look_dedicated(struct engine_thread *t)
 {
 	uint64_t now = clock_ns(&t->cfg.poller->clock);
+	bool missed;
 
 	count(&t->stats.looks);
 	if (now >= t->next_housekeeping)
 		housekeeping(t, now);
-	drive(t);
+	drive(t, &missed);
 }
 
 static void *engine_thread_main(void *arg)

@@ -20,7 +20,7 @@ static const uint8_t mac[6] = {2, 0, 0, 0, 0, 7};
 
 static struct port *open_port(const char *device)
 {
-	struct port_config cfg = {.device = device, .memory_mib = 8};
+	struct port_config cfg = {.device = device, .memory_mib = 40};
 	struct port_error e = {""};
 	struct port *p = NULL;
 
@@ -82,13 +82,13 @@ static void a_full_port_keeps_order_and_drops_the_newest(void **state)
 	uint32_t expected = 0, sent = 0;
 	unsigned n;
 
-	/* The ring holds 1023; our own queue 1024. */
-	while (port_get_stats(p)->tx_dropped < 5 && sent < 5000) {
+	/* The ring holds 1023; our own queue 8192. */
+	while (port_get_stats(p)->tx_dropped < 5 && sent < 12000) {
 		port_tx(p, frame(p, sent++));
 		port_flush(p);
 	}
 	assert_int_equal(port_get_stats(p)->tx_dropped, 5);
-	assert_int_equal(port_backlog(p), 1024);
+	assert_int_equal(port_backlog(p), 8192);
 	sent -= 5;
 	while ((n = port_rx(p, got, 32)) > 0) {
 		for (unsigned i = 0; i < n; i++) {
