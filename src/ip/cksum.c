@@ -3,8 +3,24 @@
 
 #include "ip/ip.h"
 
+/*
+ * One copy for each width of vectors, chosen at load. Not under sanitizers, whose run-time is not
+ * ready yet when the choice is made.
+ */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define FOR_EACH_WIDTH
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define FOR_EACH_WIDTH
+#endif
+#ifndef FOR_EACH_WIDTH
+#define FOR_EACH_WIDTH __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
+#endif
+
 /* Sums of 32-bit words in 64-bit lanes, a loop that compilers turn into vector code;
  * rte_raw_cksum() adds 16 bits at a time and takes several times as long for a full segment. */
+FOR_EACH_WIDTH
 uint64_t cksum_bytes(const void *data, size_t len)
 {
 	const uint8_t *p = data;
