@@ -21,6 +21,16 @@
 /** How long the end of the process is put off for what peers have yet to acknowledge. */
 #define LINGER_NS UINT64_C(1000000000)
 
+/** How long to wait at the start for a link that is slow to come up, a NIC's or a TAP's. */
+#define LINK_NS UINT64_C(3000000000)
+
+/*
+ * RDMA programs expect to hear of a dead peer in less than the 100 s that RFC 1122 section 4.2.3.5
+ * gives to people at terminals: also when they only receive, hence the keep-alive.
+ */
+#define USER_TIMEOUT_MS 30000
+#define KEEPALIVE_MS    10000
+
 /** How long a peer gets to take a reset from a link that vanishes with us. */
 #define PARTING_NS 5000000
 
@@ -199,6 +209,8 @@ static int open_tcp(struct stack *s, struct config_error *e)
 		.congestion_control = *c->congestion_control ? c->congestion_control : NULL,
 		.send_buffer = c->send_buffer,
 		.receive_buffer = c->receive_buffer,
+		.user_timeout_ms = USER_TIMEOUT_MS,
+		.keepalive_ms = KEEPALIVE_MS,
 	};
 	int r = tcp_stack_create(&cfg, s->engine.now, &s->tcp);
 
@@ -272,6 +284,35 @@ static int open_thread(struct stack *s, struct config_error *e)
 	return r;
 }
 
+static void nap(long ns)
+{
+	struct timespec t = {.tv_nsec = ns};
+
+	nanosleep(&t, NULL);
+}
+
+/** A memif is ready without its peer, who may come at any time; other ports have a cable. */
+static bool has_carrier(const struct stack *s)
+{
+	return strcmp(port_get_caps(s->port)->driver, "net_memif") != 0;
+}
+
+/** Programs look at the port's state once, at their start, and give up when it is down. */
+static int await_link(struct stack *s, struct config_error *e)
+{
+	uint64_t end = clock_ns(&s->poller.clock) + LINK_NS;
+	uint32_t speed;
+	uint16_t mtu;
+	bool up = false;
+
+	while (has_carrier(s) && !up && clock_ns(&s->poller.clock) < end) {
+		stack_link(s, &mtu, &speed, &up);
+		if (!up)
+			nap(10000000);
+	}
+	return 0;
+}
+
 /* ---- closing ------------------------------------------------------------------------------ */
 
 /** True while a peer has yet to acknowledge what we sent before we closed. */
@@ -287,13 +328,6 @@ static bool is_parting(struct stack *s)
 			  !strcmp(info.state, "CLOSING") || !strcmp(info.state, "LAST-ACK");
 	engine_unlock(&s->engine);
 	return parting;
-}
-
-static void nap(long ns)
-{
-	struct timespec t = {.tv_nsec = ns};
-
-	nanosleep(&t, NULL);
 }
 
 /** Connections that were closed in good order are not in the kernel's care when we are gone. */
@@ -413,8 +447,8 @@ bool stack_is_orphan(const struct stack *s)
 
 int stack_open(const struct config *c, struct stack **out, struct config_error *e)
 {
-	static int (*const steps[])(struct stack *, struct config_error *) = {
-		open_port, open_engine, open_capture, open_ip, open_tcp, open_rnic, open_thread};
+	static int (*const steps[])(struct stack *, struct config_error *) = {open_port,
+		open_engine, open_capture, open_ip, open_tcp, open_rnic, open_thread, await_link};
 	struct stack *s = calloc(1, sizeof *s);
 	int r;
 

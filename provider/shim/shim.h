@@ -31,7 +31,8 @@ const struct provider *shim_running(void);
 /** Our device, or NULL as long as there is none: so it compares unequal to any other. */
 struct ibv_device *shim_device(void);
 
-/** In a child after fork(): our objects answer ENODEV, and nothing of the RNIC is touched. */
+/** In a child after fork(), and once exit() runs: our objects answer ENODEV, and nothing of the
+ * RNIC is touched. */
 bool shim_is_orphan(void);
 
 /** True while this thread is inside the provider: hooks pass it through. */

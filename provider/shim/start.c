@@ -41,9 +41,16 @@ void shim_leave(void)
 	inside--;
 }
 
+/*
+ * exit() has begun on this thread. The stack's own handler, registered earlier and so called later,
+ * leaves the engine locked for good; destructors that still want to destroy their objects must get
+ * an answer. Other threads may wait in a verb until the process is gone.
+ */
+static __thread bool leaving;
+
 bool shim_is_orphan(void)
 {
-	return atomic_load_explicit(&shim.orphan, memory_order_relaxed);
+	return leaving || atomic_load_explicit(&shim.orphan, memory_order_relaxed);
 }
 
 struct ibv_device *shim_device(void)
@@ -72,6 +79,11 @@ bool shim_configured(void)
 			state = unknown;
 	}
 	return state == STATE_WAITING || state == STATE_RUNNING;
+}
+
+static void at_exit(void)
+{
+	leaving = true;
 }
 
 static void after_fork(void)
@@ -127,6 +139,7 @@ static int start(void)
 	if (rc != 0)
 		return rc;
 	pthread_atfork(NULL, NULL, after_fork);
+	atexit(at_exit);
 	atomic_store_explicit(&shim.device, device, memory_order_release);
 	return 0;
 }
