@@ -27,7 +27,7 @@ done <<-EOT
 	read_bw|ib_read_bw -R -F -s 20000 -n 20|ib_read_bw -R -F -s 20000 -n 20 %4
 	read_lat|ib_read_lat -R -F -s 8 -n 50|ib_read_lat -R -F -s 8 -n 50 %4
 	send_bw|ib_send_bw -R -F -s 20000 -n 20 -q 4|ib_send_bw -R -F -s 20000 -n 20 -q 4 %4
-	send_lat|ib_send_lat -R -F -a -n 5|ib_send_lat -R -F -a -n 5 %4
+	send_lat|ib_send_lat -R -F -s 70000 -n 20|ib_send_lat -R -F -s 70000 -n 20 %4
 EOT
 
 # The oracle itself: one changed byte of payload in a good capture is a bad CRC.
