@@ -137,8 +137,8 @@ static char *find_preload(void)
 	static const char *const places[] = {
 		"../provider/shim/" PRELOAD,
 		PRELOAD,
-		"../lib/" PRELOAD,
-		UIWARP_LIBDIR "/" PRELOAD,
+		"../" UIWARP_LIBDIR "/" PRELOAD, /* also when the whole was moved elsewhere */
+		UIWARP_PREFIX "/" UIWARP_LIBDIR "/" PRELOAD,
 	};
 	char exe[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
@@ -163,7 +163,8 @@ static int set_preload(void)
 	char *all;
 
 	if (path == NULL)
-		return complain(PRELOAD, "not found beside this program, nor in " UIWARP_LIBDIR);
+		return complain(PRELOAD,
+			"not found beside this program, nor in " UIWARP_PREFIX "/" UIWARP_LIBDIR);
 	/* ld.so(8): blanks and colons separate the elements and cannot be escaped. */
 	if (strpbrk(path, " :") != NULL) {
 		complain(path, "the dynamic linker takes no path with a blank or a colon");
