@@ -44,8 +44,11 @@ int ucma_channel_open(struct ucma_channels *t, int flags, struct ucma_channel **
 		free(ch);
 		return err;
 	}
-	err = make_room(t, ch->fd);
+	ch->own_fd = fcntl(ch->fd, F_DUPFD_CLOEXEC, 0);
+	err = ch->own_fd < 0 ? -errno : make_room(t, ch->fd);
 	if (err) {
+		if (ch->own_fd >= 0)
+			close(ch->own_fd);
 		close(ch->fd);
 		free(ch);
 		return err;
@@ -79,6 +82,7 @@ void ucma_channel_unref(struct ucma_channel *ch)
 {
 	if (--ch->refs)
 		return;
+	close(ch->own_fd);
 	free(ch);
 }
 
@@ -95,7 +99,7 @@ void ucma_channels_fini(struct ucma_channels *t)
 static void count(const struct ucma_channel *ch, uint64_t n)
 {
 	if (n)
-		syscall(SYS_write, ch->fd, &n, sizeof n);
+		syscall(SYS_write, ch->own_fd, &n, sizeof n);
 }
 
 void ucma_channel_push(struct ucma_channel *ch, struct ucma_event *ev)
@@ -108,7 +112,7 @@ int ucma_channel_wait(const struct ucma_channel *ch)
 {
 	uint64_t one;
 
-	return read(ch->fd, &one, sizeof one) == sizeof one ? 0 : -errno;
+	return read(ch->own_fd, &one, sizeof one) == sizeof one ? 0 : -errno;
 }
 
 void ucma_channel_unwait(const struct ucma_channel *ch)
@@ -125,7 +129,7 @@ static void uncount(const struct ucma_channel *ch, unsigned n)
 	uint64_t one;
 	struct iovec v = {&one, sizeof one};
 
-	while (n-- && syscall(SYS_preadv2, ch->fd, &v, 1, -1L, -1L, RWF_NOWAIT) == sizeof one)
+	while (n-- && syscall(SYS_preadv2, ch->own_fd, &v, 1, -1L, -1L, RWF_NOWAIT) == sizeof one)
 		;
 }
 

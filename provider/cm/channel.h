@@ -8,6 +8,9 @@
  * faster it finds no event, and waits again: so the count may be too high for a moment, never too
  * low.
  *
+ * The program may close its descriptor while a reader waits or an event comes, and the number may
+ * be another file's a moment later. So all reading and counting here goes by a duplicate of it.
+ *
  * Every function needs the lock of the ucma, unless it says otherwise.
  */
 #ifndef PROVIDER_CM_CHANNEL_H
@@ -34,7 +37,8 @@ TAILQ_HEAD(ucma_events, ucma_event);
 TAILQ_HEAD(ucma_ids, ucma_id);
 
 struct ucma_channel {
-	int fd;
+	int fd;        /**< the program's, by which it names the channel and waits */
+	int own_fd;    /**< the same open file under a number that nobody else closes */
 	unsigned refs; /**< one of the table's, one of each call in progress */
 	bool closed;   /**< no ids come to it any more */
 	struct ucma_events events;
@@ -61,7 +65,7 @@ void ucma_channel_remove(struct ucma_channels *t, struct ucma_channel *ch);
 
 void ucma_channel_ref(struct ucma_channel *ch);
 
-/** Frees with the last one; the descriptor belongs to the program, which closes it. */
+/** Frees with the last one; @p fd belongs to the program, which closes it. */
 void ucma_channel_unref(struct ucma_channel *ch);
 
 void ucma_channels_fini(struct ucma_channels *t);
@@ -72,7 +76,8 @@ void ucma_channel_push(struct ucma_channel *ch, struct ucma_event *ev);
 /**
  * Take one count, as read() on the descriptor does: blocks or not as the descriptor's own flags
  * say, a cancellation point. Call WITHOUT the lock.
- * @return 0, -EAGAIN, -EINTR, -EBADF.
+ * On a channel that was closed meanwhile it waits for good, as in the kernel.
+ * @return 0, -EAGAIN, -EINTR.
  */
 int ucma_channel_wait(const struct ucma_channel *ch);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unit/cm/client.h"
 
+#include <sys/resource.h>
+
 /* Two ids are enough to tell their events apart; a channel never looks into them. */
 static struct ucma_id a, b;
 
@@ -171,6 +173,74 @@ static void the_last_reference_frees(void **state)
 	ucma_channels_fini(&t);
 }
 
+/* The number of a channel that is closed under a reader may be a stranger's a moment later. */
+static void nothing_is_read_from_or_written_to_the_number_s_next_owner(void **state)
+{
+	struct ucma_channels t = {0};
+	struct ucma_channel *ch;
+	uint64_t eight = 0;
+	int fd, pipefd[2];
+
+	assert_int_equal(ucma_channel_open(&t, O_NONBLOCK, &ch), 0);
+	fd = ch->fd;
+	ucma_channel_ref(ch);
+	end(&t, ch);
+	assert_int_equal(pipe2(pipefd, O_NONBLOCK), 0);
+	assert_int_equal(pipefd[0], fd);
+	assert_int_equal(write(pipefd[1], "stranger", 8), 8);
+	assert_int_equal(ucma_channel_wait(ch), -EAGAIN);
+	assert_int_equal(read(pipefd[0], &eight, sizeof eight), 8);
+	assert_memory_equal(&eight, "stranger", 8);
+	/* And the other way: what is counted late is not written into the pipe. */
+	assert_int_equal(dup2(pipefd[1], fd), fd);
+	ucma_channel_unwait(ch);
+	assert_int_equal(ucma_channel_wait(ch), 0);
+	ucma_channel_unref(ch);
+	close(fd);
+	close(pipefd[1]);
+	ucma_channels_fini(&t);
+}
+
+static void closing_leaves_no_descriptor(void **state)
+{
+	struct ucma_channels t = {0};
+	struct ucma_channel *ch;
+	int first = dup(0), last;
+
+	close(first);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(ucma_channel_open(&t, 0, &ch), 0);
+		assert_int_equal(ch->fd, first);
+		assert_true(fcntl(ch->own_fd, F_GETFD) & FD_CLOEXEC);
+		end(&t, ch);
+	}
+	last = dup(0);
+	assert_int_equal(last, first);
+	close(last);
+	ucma_channels_fini(&t);
+}
+
+/* One number is left: not enough for a channel, and neither is kept. */
+static void too_many_descriptors_give_an_error_and_leave_none(void **state)
+{
+	struct ucma_channels t = {0};
+	struct ucma_channel *ch;
+	struct rlimit was, one;
+	int first = dup(0), got;
+
+	close(first);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	one = (struct rlimit){(rlim_t)first + 1, was.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &one), 0);
+	got = ucma_channel_open(&t, 0, &ch);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	assert_int_equal(got, -EMFILE);
+	got = dup(0);
+	assert_int_equal(got, first);
+	close(got);
+	ucma_channels_fini(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +252,9 @@ int main(void)
 		cmocka_unit_test(purge_survives_a_reader_who_was_faster),
 		cmocka_unit_test(move_keeps_order_and_counts),
 		cmocka_unit_test(the_last_reference_frees),
+		cmocka_unit_test(nothing_is_read_from_or_written_to_the_number_s_next_owner),
+		cmocka_unit_test(closing_leaves_no_descriptor),
+		cmocka_unit_test(too_many_descriptors_give_an_error_and_leave_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
