@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "provider/verbs/objects.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* After the four that it needs. */
+#include <cmocka.h>
+
+static int open_box(void **state)
+{
+	static struct mailbox m;
+
+	*state = &m;
+	return mailbox_open(&m);
+}
+
+static int close_box(void **state)
+{
+	mailbox_close(*state);
+	return 0;
+}
+
+static bool is_readable(const struct mailbox *m)
+{
+	struct pollfd p = {.fd = m->fd, .events = POLLIN};
+
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLIN) != 0;
+}
+
+static void set_nonblocking(const struct mailbox *m)
+{
+	assert_int_equal(fcntl(m->fd, F_SETFL, fcntl(m->fd, F_GETFL) | O_NONBLOCK), 0);
+}
+
+/* Programs inherit nothing of it over exec(), and a new one waits as read() does. */
+static void test_open(void **state)
+{
+	const struct mailbox *m = *state;
+
+	assert_true((fcntl(m->fd, F_GETFD) & FD_CLOEXEC) != 0);
+	assert_false((fcntl(m->fd, F_GETFL) & O_NONBLOCK) != 0);
+	assert_false(is_readable(m));
+}
+
+static void test_one_token_for_each(void **state)
+{
+	struct mailbox *m = *state;
+
+	for (int i = 0; i < 3; i++)
+		mailbox_post(m);
+	for (int i = 0; i < 3; i++) {
+		assert_true(is_readable(m));
+		assert_int_equal(mailbox_wait(m), 0);
+	}
+	assert_false(is_readable(m));
+}
+
+/* What programs set on the descriptor with fcntl() holds. */
+static void test_nonblocking(void **state)
+{
+	struct mailbox *m = *state;
+
+	set_nonblocking(m);
+	assert_int_equal(mailbox_wait(m), -EAGAIN);
+	mailbox_post(m);
+	assert_int_equal(mailbox_wait(m), 0);
+	assert_int_equal(mailbox_wait(m), -EAGAIN);
+}
+
+static void test_retract(void **state)
+{
+	struct mailbox *m = *state;
+
+	for (int i = 0; i < 3; i++)
+		mailbox_post(m);
+	mailbox_retract(m, 0);
+	mailbox_retract(m, 2);
+	assert_true(is_readable(m));
+	assert_int_equal(mailbox_wait(m), 0);
+	assert_false(is_readable(m));
+}
+
+/* A reader may have taken them before: more than there are must not wait, on either kind. */
+static void test_retract_too_many(void **state)
+{
+	struct mailbox *m = *state;
+
+	mailbox_post(m);
+	mailbox_retract(m, 5);
+	assert_false(is_readable(m));
+	set_nonblocking(m);
+	mailbox_post(m);
+	mailbox_retract(m, 5);
+	assert_int_equal(mailbox_wait(m), -EAGAIN);
+}
+
+static void *wait_for_token(void *arg)
+{
+	return (void *)(intptr_t)mailbox_wait(arg);
+}
+
+static void test_wait_is_woken(void **state)
+{
+	pthread_t thread;
+	void *rc;
+
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_token, *state), 0);
+	mailbox_post(*state);
+	assert_int_equal(pthread_join(thread, &rc), 0);
+	assert_int_equal((intptr_t)rc, 0);
+	assert_false(is_readable(*state));
+}
+
+int main(void)
+{
+#define BOX(f) cmocka_unit_test_setup_teardown(f, open_box, close_box)
+	const struct CMUnitTest tests[] = {
+		BOX(test_open),
+		BOX(test_one_token_for_each),
+		BOX(test_nonblocking),
+		BOX(test_retract),
+		BOX(test_retract_too_many),
+		BOX(test_wait_is_woken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Completions as the RNIC gives them, and as programs read them. The RNIC is a double. */
+#include "provider/verbs/objects.h"
+
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* After the four that it needs. */
+#include <cmocka.h>
+
+#define MANY 40
+
+static struct {
+	struct device device;
+	struct ibv_context context;
+	struct cq cq;
+	struct rnic_wc there[MANY]; /**< what is still to be polled */
+	int count, taken;
+	bool overflowed;
+	int armings, solicited;
+} t;
+
+int rnic_cq_poll(struct rnic_cq *cq, int n, struct rnic_wc *wc)
+{
+	int got = 0;
+
+	assert_true(n > 0);
+	while (got < n && t.taken < t.count)
+		wc[got++] = t.there[t.taken++];
+	return got == 0 && t.overflowed ? -EOVERFLOW : got;
+}
+
+int rnic_cq_arm(struct rnic_cq *cq, bool solicited_only)
+{
+	t.armings++;
+	t.solicited = solicited_only;
+	return 0;
+}
+
+static int setup(void **state)
+{
+	memset(&t, 0, sizeof t);
+	t.context.device = &t.device.ibv;
+	t.cq.ibv.context = &t.context;
+	cq_set_poll_ops(&t.cq);
+	return 0;
+}
+
+static void add(uint64_t wr_id, enum rdmap_wc_status status, enum rdmap_wc_op op)
+{
+	t.there[t.count++] = (struct rnic_wc){
+		.wc = {.wr_id = wr_id, .status = (uint8_t)status, .op = (uint8_t)op},
+		.qp_num = 0x123456};
+}
+
+static void test_status(void **state)
+{
+	static const enum ibv_wc_status expected[] = {
+		[RDMAP_WC_SUCCESS] = IBV_WC_SUCCESS,
+		[RDMAP_WC_LOC_LEN_ERR] = IBV_WC_LOC_LEN_ERR,
+		[RDMAP_WC_LOC_PROT_ERR] = IBV_WC_LOC_PROT_ERR,
+		[RDMAP_WC_LOC_QP_OP_ERR] = IBV_WC_LOC_QP_OP_ERR,
+		[RDMAP_WC_MW_BIND_ERR] = IBV_WC_MW_BIND_ERR,
+		[RDMAP_WC_REM_ACCESS_ERR] = IBV_WC_REM_ACCESS_ERR,
+		[RDMAP_WC_REM_INV_REQ_ERR] = IBV_WC_REM_INV_REQ_ERR,
+		[RDMAP_WC_REM_OP_ERR] = IBV_WC_REM_OP_ERR,
+		[RDMAP_WC_WR_FLUSH_ERR] = IBV_WC_WR_FLUSH_ERR,
+		[RDMAP_WC_FATAL_ERR] = IBV_WC_FATAL_ERR,
+	};
+	struct ibv_wc wc;
+
+	for (int s = RDMAP_WC_SUCCESS; s <= RDMAP_WC_FATAL_ERR; s++) {
+		add(7, (enum rdmap_wc_status)s, RDMAP_WC_SEND);
+		assert_int_equal(cq_poll(&t.cq.ibv, 1, &wc), 1);
+		assert_int_equal(wc.status, expected[s]);
+	}
+}
+
+static void test_opcode(void **state)
+{
+	static const enum ibv_wc_opcode expected[] = {
+		[RDMAP_WC_SEND] = IBV_WC_SEND,
+		[RDMAP_WC_WRITE] = IBV_WC_RDMA_WRITE,
+		[RDMAP_WC_READ] = IBV_WC_RDMA_READ,
+		[RDMAP_WC_LOCAL_INV] = IBV_WC_LOCAL_INV,
+		[RDMAP_WC_BIND_MW] = IBV_WC_BIND_MW,
+		[RDMAP_WC_RECV] = IBV_WC_RECV,
+	};
+	struct ibv_wc wc;
+
+	for (int op = RDMAP_WC_SEND; op <= RDMAP_WC_RECV; op++) {
+		add(7, RDMAP_WC_SUCCESS, (enum rdmap_wc_op)op);
+		assert_int_equal(cq_poll(&t.cq.ibv, 1, &wc), 1);
+		assert_int_equal(wc.opcode, expected[op]);
+	}
+}
+
+/* No field keeps what stood there before. */
+static void test_fields(void **state)
+{
+	struct ibv_wc wc;
+
+	add(0xfedcba9876543210, RDMAP_WC_SUCCESS, RDMAP_WC_RECV);
+	t.there[0].wc.byte_len = 0x7fffffff;
+	t.there[0].wc.inv_stag = 0xabcdef01;
+	t.there[0].wc.flags = RDMAP_WC_WITH_INV | RDMAP_WC_SOLICITED;
+	add(1, RDMAP_WC_SUCCESS, RDMAP_WC_RECV);
+	t.there[1].wc.flags = RDMAP_WC_SOLICITED;
+	memset(&wc, 0xff, sizeof wc);
+	assert_int_equal(cq_poll(&t.cq.ibv, 1, &wc), 1);
+	assert_true(wc.wr_id == 0xfedcba9876543210);
+	assert_int_equal(wc.byte_len, 0x7fffffff);
+	assert_int_equal(wc.invalidated_rkey, 0xabcdef01);
+	assert_int_equal(wc.wc_flags, IBV_WC_WITH_INV);
+	assert_int_equal(wc.qp_num, 0x123456);
+	assert_int_equal(wc.vendor_err, 0);
+	assert_int_equal(wc.src_qp, 0);
+	assert_int_equal(wc.pkey_index, 0);
+	assert_int_equal(wc.slid, 0);
+	assert_int_equal(wc.sl, 0);
+	assert_int_equal(wc.dlid_path_bits, 0);
+	assert_int_equal(cq_poll(&t.cq.ibv, 1, &wc), 1);
+	assert_int_equal(wc.wc_flags, 0);
+}
+
+/* More than one batch, in order, and never more than asked for. */
+static void test_batches(void **state)
+{
+	struct ibv_wc wc[MANY + 2];
+
+	for (unsigned i = 0; i < MANY; i++)
+		add(i, RDMAP_WC_SUCCESS, RDMAP_WC_SEND);
+	memset(wc, 0xff, sizeof wc);
+	assert_int_equal(cq_poll(&t.cq.ibv, 35, wc), 35);
+	assert_true(wc[35].wr_id == UINT64_MAX);
+	for (unsigned i = 0; i < 35; i++)
+		assert_int_equal(wc[i].wr_id, i);
+	assert_int_equal(cq_poll(&t.cq.ibv, MANY, wc), MANY - 35);
+	assert_int_equal(wc[0].wr_id, 35);
+	assert_int_equal(cq_poll(&t.cq.ibv, MANY, wc), 0);
+	assert_int_equal(cq_poll(&t.cq.ibv, 0, wc), 0);
+}
+
+/* ibv_poll_cq(3): a negative value on failure; what was there is handed out before. */
+static void test_overflow(void **state)
+{
+	struct ibv_wc wc[MANY];
+
+	for (unsigned i = 0; i < 17; i++)
+		add(i, RDMAP_WC_SUCCESS, RDMAP_WC_SEND);
+	t.overflowed = true;
+	assert_int_equal(cq_poll(&t.cq.ibv, MANY, wc), 17);
+	assert_true(cq_poll(&t.cq.ibv, MANY, wc) < 0);
+	assert_int_equal(ibv_start_poll(&t.cq.ex, &(struct ibv_poll_cq_attr){0}), EOVERFLOW);
+}
+
+static void test_orphan(void **state)
+{
+	struct ibv_wc wc;
+
+	add(1, RDMAP_WC_SUCCESS, RDMAP_WC_SEND);
+	t.device.orphan = true;
+	assert_int_equal(cq_poll(&t.cq.ibv, 1, &wc), -ENODEV);
+	assert_int_equal(cq_request_notify(&t.cq.ibv, 0), ENODEV);
+	assert_int_equal(t.taken + t.armings, 0);
+}
+
+static void test_arm(void **state)
+{
+	assert_int_equal(cq_request_notify(&t.cq.ibv, 0), 0);
+	assert_int_equal(t.solicited, 0);
+	assert_int_equal(cq_request_notify(&t.cq.ibv, 256), 0);
+	assert_int_equal(t.solicited, 1);
+	assert_int_equal(t.armings, 2);
+}
+
+static void test_extended(void **state)
+{
+	struct ibv_cq_ex *cq = &t.cq.ex;
+	struct ibv_poll_cq_attr attr = {0};
+
+	assert_int_equal(ibv_start_poll(cq, &attr), ENOENT);
+	attr.comp_mask = 1;
+	assert_int_equal(ibv_start_poll(cq, &attr), EINVAL);
+	attr.comp_mask = 0;
+
+	add(11, RDMAP_WC_SUCCESS, RDMAP_WC_RECV);
+	t.there[0].wc.byte_len = 4711;
+	t.there[0].wc.inv_stag = 0xabcdef01;
+	t.there[0].wc.flags = RDMAP_WC_WITH_INV;
+	add(12, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_WRITE);
+	assert_int_equal(ibv_start_poll(cq, &attr), 0);
+	assert_int_equal(cq->wr_id, 11);
+	assert_int_equal(cq->status, IBV_WC_SUCCESS);
+	assert_int_equal(ibv_wc_read_opcode(cq), IBV_WC_RECV);
+	assert_int_equal(ibv_wc_read_byte_len(cq), 4711);
+	assert_int_equal(ibv_wc_read_wc_flags(cq), IBV_WC_WITH_INV);
+	assert_int_equal(ibv_wc_read_invalidated_rkey(cq), 0xabcdef01);
+	assert_int_equal(ibv_wc_read_qp_num(cq), 0x123456);
+	assert_int_equal(ibv_wc_read_vendor_err(cq), 0);
+	assert_int_equal(ibv_wc_read_src_qp(cq), 0);
+	assert_int_equal(ibv_wc_read_slid(cq), 0);
+	assert_int_equal(ibv_wc_read_sl(cq), 0);
+	assert_int_equal(ibv_wc_read_dlid_path_bits(cq), 0);
+	assert_int_equal(ibv_next_poll(cq), 0);
+	assert_int_equal(cq->wr_id, 12);
+	assert_int_equal(cq->status, IBV_WC_WR_FLUSH_ERR);
+	assert_int_equal(ibv_wc_read_opcode(cq), IBV_WC_RDMA_WRITE);
+	assert_int_equal(ibv_wc_read_wc_flags(cq), 0);
+	assert_int_equal(ibv_next_poll(cq), ENOENT);
+	ibv_end_poll(cq);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_status, setup),
+		cmocka_unit_test_setup(test_opcode, setup),
+		cmocka_unit_test_setup(test_fields, setup),
+		cmocka_unit_test_setup(test_batches, setup),
+		cmocka_unit_test_setup(test_overflow, setup),
+		cmocka_unit_test_setup(test_orphan, setup),
+		cmocka_unit_test_setup(test_arm, setup),
+		cmocka_unit_test_setup(test_extended, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
