@@ -106,7 +106,11 @@ static void keepalive_timeout(struct tcp_conn *c)
 		tcp_timers_set_life(c, c->heard_at + idle);
 		return;
 	}
-	if (c->keepalive_probes >= KEEPALIVE_PROBES) {
+	/* The user timeout bounds this as well (RFC 5482 section 3), counted from the first probe.
+	 */
+	if (c->keepalive_probes >= KEEPALIVE_PROBES ||
+		(c->keepalive_probes &&
+			c->s->now - c->heard_at >= idle + c->s->cfg.user_timeout_ms * TCP_MS)) {
 		give_up(c);
 		return;
 	}
