@@ -182,7 +182,8 @@ static void test_token_without_event(void **state)
 	report(RNIC_EVENT_SRQ_LIMIT, &t.srq);
 	assert_int_equal(async_get(&t.a.ibv, &ev), 0);
 	assert_int_equal(ev.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);
-	nothing_more(&t.a);
+	assert_int_equal(async_get(&t.a.ibv, &ev), -1);
+	assert_int_equal(errno, EAGAIN);
 }
 
 static void *read_one(void *arg)
