@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/capture.h"
-#include "dpdk-port/port.h"
+#include "dpdk-port/port_private.h"
 
 #include <rte_mbuf.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,7 +123,7 @@ static void a_link_that_is_down_keeps_nothing(void **state)
 }
 
 /** In another process: be the server for one frame, once told to go. @return its pid. */
-static pid_t fork_server(int go)
+static pid_t fork_server(int go, int ready)
 {
 	pid_t pid = fork();
 	struct rte_mbuf *m;
@@ -135,41 +136,64 @@ static pid_t fork_server(int go)
 	if (read(go, &x, 1) != 1)
 		_exit(1);
 	p = open_port("net_memif1,role=server,socket=@uiwarp-test-wait");
+	if (write(ready, &x, 1) != 1)
+		_exit(1);
 	while (!port_rx(p, &m, 1))
 		;
 	_exit(number_of(m) != 7);
 }
 
+/** Let other threads and processes go on, which is what the caller waits for. */
+static bool not_yet(bool condition, time_t end)
+{
+	if (condition || time(NULL) >= end)
+		return false;
+	sched_yield();
+	return true;
+}
+
 static void a_memif_client_waits_for_its_server(void **state)
 {
-	time_t end = time(NULL) + 20;
+	time_t end = time(NULL) + 40;
 	struct port *c;
-	int go[2], status;
+	int go[2], ready[2], status;
 	pid_t server[2];
+	char x;
 
 	/* Before this process has an EAL, which does not survive a fork. */
 	assert_int_equal(pipe(go), 0);
-	server[0] = fork_server(go[0]);
-	server[1] = fork_server(go[0]);
+	assert_int_equal(pipe(ready), 0);
+	server[0] = fork_server(go[0], ready[1]);
+	server[1] = fork_server(go[0], ready[1]);
+	close(ready[1]);
 	c = open_port("net_memif1,role=client,socket=@uiwarp-test-wait");
 	assert_false(port_watch(c));
 	port_tx(c, frame(c, 1));
 	port_flush(c);
 	assert_int_equal(port_get_stats(c)->tx_dropped, 1);
 	for (int i = 0; i < 2; i++) {
-		/* What connects is the driver's own thread, so there is nothing but to wait. */
 		assert_int_equal(write(go[1], "x", 1), 1);
-		while (!port_watch(c) && time(NULL) < end)
-			usleep(50000);
+		assert_int_equal(read(ready[0], &x, 1), 1);
+		/* The server listens, so the next look begins the handshake, which is the business
+		 * of the drivers' own threads. */
+		assert_false(port_watch(c));
+		assert_true(c->started);
+		while (not_yet(port_link(c, NULL), end))
+			;
 		assert_true(port_watch(c));
 		port_tx(c, frame(c, 7));
 		port_flush(c);
 		assert_true(waitpid(-1, &status, 0) > 0);
 		assert_int_equal(status, 0);
-		while (port_watch(c) && time(NULL) < end)
-			usleep(50000);
+		/* It is gone; the client notices, and finds nobody when it connects again. */
+		while (not_yet(!port_watch(c) && !c->started, end))
+			;
+		assert_false(c->started);
 	}
 	assert_true(server[0] > 0 && server[1] > 0);
+	close(go[0]);
+	close(go[1]);
+	close(ready[0]);
 	port_close(c);
 }
 
