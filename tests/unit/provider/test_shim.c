@@ -4,50 +4,13 @@
  * (argument "inert"), under uiwarp run ("active"), and with a port that cannot be opened
  * ("broken").
  */
-#include <dlfcn.h>
+#include "unit/provider/preloaded.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <infiniband/verbs.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-/* After the four that it needs. */
-#include <cmocka.h>
-
-#define CM_PATH "/dev/infiniband/rdma_cm"
-
-static const char *object_of(void *address)
-{
-	Dl_info info;
-
-	assert_non_null(address);
-	assert_int_not_equal(dladdr(address, &info), 0);
-	return info.dli_fname;
-}
-
-static void assert_from(void *address, const char *library)
-{
-	if (strstr(object_of(address), library) == NULL)
-		fail_msg("found in %s, not in %s", object_of(address), library);
-}
-
-static int count_devices(const char *name)
-{
-	int n = 0, found = 0;
-	struct ibv_device **list = ibv_get_device_list(&n);
-
-	for (int i = 0; list != NULL && i < n; i++)
-		found += strcmp(ibv_get_device_name(list[i]), name) == 0;
-	if (list != NULL)
-		ibv_free_device_list(list);
-	return found;
-}
 
 /* ---- in every program ---------------------------------------------------------------------------
  */

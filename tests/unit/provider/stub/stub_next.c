@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A library that comes after the preloaded one and asks for what comes after itself. */
+#include "unit/provider/stub/stub_next.h"
+
+#include <dlfcn.h>
+
+void *stub_next(const char *name)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+
+	/* No tail call: whose address the return is decides what is next. */
+	__asm__ volatile("" : "+r"(found));
+	return found;
+}
