@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* MPA opposite a hostile stream: start-up frames and FPDUs, in segments of any size. */
+#include "base/bytes.h"
+#include "fuzz.h"
+#include "mpa/crc.h"
+#include "mpa/mpa.h"
+#include "support/llp_mem.h"
+
+#define STEPS_MAX 2000000
+/** Bytes sent for one input at most, either way: it may ask for one segment per byte. */
+#define BUDGET (1 << 18)
+
+struct user {
+	struct fuzz *in;
+	struct llp_mem *net;
+	struct llp_mem_peer peer;
+	struct mpa_config config;
+	struct mpa *m; /* NULL once it is over: its own allocation, so that late uses are seen */
+	unsigned operational, ended;
+	uint32_t sent;
+};
+
+static void end(struct user *u, bool abortive)
+{
+	if (!u->m)
+		return;
+	if (abortive)
+		mpa_abort(u->m);
+	else
+		mpa_release(u->m);
+	free(u->m);
+	u->m = NULL;
+}
+
+static void answer(struct user *u, uint32_t len, bool join)
+{
+	uint8_t *room = u->m && u->sent < BUDGET ? mpa_reserve(u->m, len, join) : NULL;
+
+	if (!room)
+		return;
+	u->sent += len;
+	memset(room, 0x5a, len);
+	if (len & 1)
+		mpa_cancel(u->m);
+	else
+		mpa_commit(u->m);
+	mpa_push(u->m);
+}
+
+/** What a user may do in an upcall, as the input says. */
+static void whim(struct user *u)
+{
+	uint8_t op = fuzz_u8(u->in);
+
+	if (!u->m)
+		return;
+	switch (op & 15) {
+	case 1:
+		end(u, true);
+		break;
+	case 2:
+		end(u, false);
+		break;
+	case 3:
+		mpa_shutdown(u->m);
+		break;
+	case 4:
+		mpa_drop_input(u->m);
+		break;
+	case 5:
+		mpa_resume(u->m);
+		break;
+	case 6:
+	case 7:
+		answer(u, 1 + fuzz_u16(u->in) % MPA_ULPDU_MAX, op & 16);
+		break;
+	}
+}
+
+static void on_connected(void *user)
+{
+	struct user *u = user;
+
+	MUST(mpa_mulpdu(u->m) >= MPA_MULPDU_MIN);
+	mpa_request(u->m, fuzz_u16(u->in), fuzz_u16(u->in), "hello", fuzz_u8(u->in) % 6);
+}
+
+static void read_start(const struct mpa_start *st)
+{
+	MUST(st->private_len <= MPA_PRIVATE_MAX);
+	fuzz_touch(st->private_data, st->private_len);
+}
+
+static void on_request(void *user, const struct mpa_start *st)
+{
+	struct user *u = user;
+	uint8_t op = fuzz_u8(u->in);
+
+	read_start(st);
+	if (op == 1) {
+		mpa_reject(u->m, "no", 2);
+		free(u->m);
+		u->m = NULL;
+	} else if (op == 2) {
+		whim(u);
+	} else if (op != 3) {
+		mpa_accept(u->m, st->ord, st->ird, st->rtr & (uint8_t)-st->rtr, "yes", op % 4);
+	}
+}
+
+static void on_reply(void *user, const struct mpa_start *st)
+{
+	struct user *u = user;
+
+	read_start(st);
+	if (st->reject)
+		end(u, false);
+	else
+		whim(u);
+}
+
+static void on_operational(void *user)
+{
+	struct user *u = user;
+
+	MUST(u->operational++ == 0);
+	whim(u);
+}
+
+static void on_ulpdu(void *user, const struct mpa_ulpdu *p)
+{
+	struct user *u = user;
+	struct mpa_cursor c = p->at;
+
+	MUST(p->len <= MPA_ULPDU_MAX && u->operational == 1);
+	for (uint32_t i = 0; i < p->len; i++, mpa_cursor_advance(&c, 1))
+		fuzz_touch(mpa_cursor_at(&c), 1);
+	whim(u);
+}
+
+static void on_other(void *user)
+{
+	whim(user);
+}
+
+static void on_error(void *user, enum mpa_error code, const char *reason)
+{
+	struct user *u = user;
+
+	MUST(reason && u->ended++ == 0);
+	if (fuzz_u8(u->in) & 1)
+		answer(u, 64, false);
+	end(u, fuzz_u8(u->in) & 1);
+}
+
+static void on_closed(void *user, int error)
+{
+	struct user *u = user;
+
+	MUST(u->m && error <= 0);
+	free(u->m);
+	u->m = NULL;
+}
+
+static const struct mpa_user_ops ops = {
+	.connected = on_connected,
+	.request = on_request,
+	.reply = on_reply,
+	.operational = on_operational,
+	.ulpdu = on_ulpdu,
+	.rx_done = on_other,
+	.writable = on_other,
+	.eof = on_other,
+	.error = on_error,
+	.closed = on_closed,
+};
+
+static const struct llp_user_ops no_ops;
+
+static int accept_one(void *user, struct llp *l)
+{
+	struct user *u = user;
+
+	if (!u->m)
+		return -1;
+	mpa_init_responder(u->m, l, &u->config, &ops, u);
+	return 0;
+}
+
+static void connect_them(struct user *u, bool initiator)
+{
+	if (initiator) {
+		struct llp_connect_params p = {.remote = llp_mem_endpoint(u->net, 1, 7174)};
+		struct llp *l;
+
+		llp_mem_peer_listen(&u->peer, u->net, 1, 7174);
+		MUST(!llp_connect(llp_mem_stack(u->net, 0), &p, &no_ops, NULL, &l));
+		mpa_init_initiator(u->m, l, &u->config, &ops, u);
+	} else {
+		struct ip_endpoint at = llp_mem_endpoint(u->net, 0, 7174);
+		struct llp_listener *listener;
+
+		MUST(!llp_listen(llp_mem_stack(u->net, 0), &at, 1, accept_one, u, &listener));
+		llp_mem_peer_connect(&u->peer, u->net, 1, &at);
+	}
+	llp_mem_run(u->net, STEPS_MAX);
+}
+
+/** A start-up frame that is right but for what the input makes of it. */
+static void send_start(struct user *u, bool reply)
+{
+	uint8_t frame[MPA_FRAME_MAX] = {0};
+	uint16_t len = fuzz_u8(u->in);
+
+	memcpy(frame, reply ? MPA_REPLY_KEY : MPA_REQUEST_KEY, MPA_KEY_LEN);
+	frame[MPA_AT_FLAGS] = fuzz_u8(u->in);
+	frame[MPA_AT_REVISION] = fuzz_u8(u->in);
+	store_be16(frame + MPA_AT_PD_LENGTH, len);
+	store_be16(frame + MPA_AT_PRIVATE_DATA + MPA_AT_IRD, fuzz_u16(u->in));
+	store_be16(frame + MPA_AT_PRIVATE_DATA + MPA_AT_ORD, fuzz_u16(u->in));
+	llp_mem_send_raw(u->peer.llp, frame, MPA_HEADER_LEN + len);
+}
+
+static void send_fpdu(struct user *u, uint32_t len)
+{
+	uint8_t *fpdu = calloc(1, mpa_fpdu_len(len));
+	uint32_t body = mpa_fpdu_body(len);
+	size_t got;
+	const uint8_t *p = fuzz_bytes(u->in, len < 64 ? len : 64, &got);
+
+	MUST(fpdu);
+	u->sent += len;
+	store_be16(fpdu, (uint16_t)len);
+	memcpy(fpdu + MPA_FPDU_HEADER_LEN, p, got);
+	store_le32(fpdu + body, mpa_crc_end(mpa_crc_add(MPA_CRC_START, fpdu, body)));
+	llp_mem_send_raw(u->peer.llp, fpdu, mpa_fpdu_len(len));
+	free(fpdu);
+}
+
+static void step(struct user *u, bool initiator)
+{
+	uint8_t op = fuzz_u8(u->in);
+	const uint8_t *p;
+	size_t got;
+
+	if (!u->peer.llp || op >= 0xf8) {
+		whim(u);
+		return;
+	}
+	switch (op & 7) {
+	case 0:
+	case 1:
+		p = fuzz_bytes(u->in, 1u + fuzz_u8(u->in), &got);
+		if (got)
+			llp_mem_send_raw(u->peer.llp, p, got);
+		break;
+	case 2:
+		send_start(u, initiator);
+		break;
+	case 3:
+		send_fpdu(u, fuzz_u8(u->in));
+		break;
+	case 4:
+		if (u->sent < BUDGET)
+			send_fpdu(u, fuzz_u16(u->in));
+		break;
+	case 5:
+		llp_shutdown(u->peer.llp);
+		break;
+	case 6:
+		if (op & 0x80)
+			llp_mem_fail(u->peer.llp, -104);
+		break;
+	default:
+		llp_mem_run(u->net, STEPS_MAX);
+	}
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz in = {data, size};
+	struct user u = {.in = &in, .net = llp_mem_create()};
+	uint8_t bits = fuzz_u8(&in), segment = fuzz_u8(&in);
+	bool initiator = bits & 1;
+
+	u.m = calloc(1, sizeof *u.m);
+	MUST(u.m);
+	u.config = (struct mpa_config){.revision = bits & 2 ? 1 : 2,
+		.crc = bits & 4,
+		.rtr = bits >> 4 & 7,
+		.peer_to_peer = bits & 8};
+	if (bits & 0x80)
+		llp_mem_set_random_segment(u.net, 1u + segment, segment);
+	else
+		llp_mem_set_segment(u.net, segment);
+	llp_mem_set_buffer(u.net, 1 << 16);
+	connect_them(&u, initiator);
+	while (in.left)
+		step(&u, initiator);
+	llp_mem_run(u.net, STEPS_MAX);
+	end(&u, true);
+	llp_mem_peer_done(&u.peer);
+	llp_mem_run(u.net, STEPS_MAX);
+	MUST(llp_mem_open_count(u.net) == 0);
+	llp_mem_destroy(u.net);
+	return 0;
+}

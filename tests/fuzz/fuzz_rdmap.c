@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A whole RNIC opposite a hostile peer that keeps to MPA: ULPDUs with good CRCs into DDP, RDMAP,
+ * queue pairs and memory regions. What was not registered for the peer must never change.
+ */
+#include "base/bytes.h"
+#include "ddp/ddp_wire.h"
+#include "fuzz.h"
+#include "mpa/crc.h"
+#include "rdmap/rdmap_wire.h"
+#include "unit/rnic/pair.h"
+
+#include <errno.h>
+
+#define STEPS_MAX  100000
+#define ARENA      8192
+#define REGIONS    5
+#define IOVA(k)    (UINT64_C(0x10000) * ((k) + 1))
+#define ULPDU_MOST 4096
+
+/** The arena's parts; what lies between them is registered to nobody. */
+static const struct {
+	uint32_t at, len;
+	unsigned access;
+	bool peer_writes; /* its bytes may change */
+} regions[REGIONS] = {
+	{512, 1024, RNIC_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_READ,
+		true},
+	{2048, 512, RNIC_ACCESS_REMOTE_READ, false},
+	{3072, 1000, RNIC_ACCESS_LOCAL_WRITE, true}, /* receive buffers, sinks of Reads */
+	{4200, 7, RNIC_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_WRITE, true},
+	{5000, 512, RNIC_ACCESS_LOCAL_WRITE, false}, /* sources of our messages alone */
+};
+
+struct world {
+	struct fuzz *in;
+	struct pair pair;
+	struct side *us;
+	struct llp_mem_peer peer;
+	uint8_t *arena;
+	struct rnic_mr *mr[REGIONS];
+	uint32_t stag[REGIONS];
+	uint32_t msn[3]; /* that the peer should use next, of each queue */
+	uint64_t wr_id;
+	bool crc;
+};
+
+static uint8_t pattern(uint32_t i)
+{
+	return (uint8_t)(i * 7 + (i >> 8));
+}
+
+/** Guards, and regions that nobody may write, are as they were. */
+static void check_arena(const struct world *w)
+{
+	uint32_t at = 0;
+
+	for (unsigned k = 0; k <= REGIONS; k++) {
+		uint32_t end = k < REGIONS ? regions[k].at : ARENA;
+
+		for (; at < end; at++)
+			MUST(w->arena[at] == pattern(at));
+		if (k < REGIONS && regions[k].peer_writes)
+			at += regions[k].len;
+	}
+}
+
+/* ---- start and end ----------------------------------------------------------------------- */
+
+static void send_start(struct world *w, const char *key, uint8_t flags, uint16_t ird, uint16_t ord)
+{
+	uint8_t frame[MPA_HEADER_LEN + MPA_ENHANCED_LEN] = {0};
+
+	memcpy(frame, key, MPA_KEY_LEN);
+	frame[MPA_AT_FLAGS] = (uint8_t)(flags | MPA_FLAG_ENHANCED);
+	frame[MPA_AT_REVISION] = 2;
+	store_be16(frame + MPA_AT_PD_LENGTH, MPA_ENHANCED_LEN);
+	store_be16(frame + MPA_AT_PRIVATE_DATA + MPA_AT_IRD, ird);
+	store_be16(frame + MPA_AT_PRIVATE_DATA + MPA_AT_ORD, ord);
+	if (w->peer.llp)
+		llp_mem_send_raw(w->peer.llp, frame, sizeof frame);
+	pair_run(&w->pair);
+}
+
+static void responder(struct world *w, uint16_t ird, uint16_t ord)
+{
+	struct rnic_conn_param cp = {.qp = w->us->qp, .ird = 4, .ord = 4};
+	struct ip_endpoint to = llp_mem_endpoint(w->pair.mem, 1, PAIR_PORT);
+
+	pair_listen(&w->pair, 2);
+	llp_mem_peer_connect(&w->peer, w->pair.mem, 0, &to);
+	pair_run(&w->pair);
+	send_start(w, MPA_REQUEST_KEY, w->crc ? MPA_FLAG_CRC : 0, ird, ord);
+	if (!w->us->request)
+		return;
+	rnic_ep_set_context(w->us->request, pair_ep_event, w->us);
+	rnic_ep_accept(w->us->request, &cp);
+}
+
+static void initiator(struct world *w, uint16_t ird, uint16_t ord)
+{
+	struct rnic_conn_param cp = {.qp = w->us->qp, .ird = 4, .ord = 4};
+	struct ip_endpoint to = llp_mem_endpoint(w->pair.mem, 0, PAIR_PORT);
+
+	llp_mem_peer_listen(&w->peer, w->pair.mem, 0, PAIR_PORT);
+	MUST(!rnic_ep_resolve(w->us->ep, &to));
+	rnic_ep_connect(w->us->ep, &cp);
+	pair_run(&w->pair);
+	send_start(w, MPA_REPLY_KEY, w->crc ? MPA_FLAG_CRC : 0, ird, ord);
+}
+
+static void world_start(struct world *w, struct fuzz *in)
+{
+	uint8_t bits = fuzz_u8(in);
+	const struct rnic_config cfg = {.mpa = {.revision = 2,
+						.crc = bits & 1,
+						.rtr = bits >> 1 & 7,
+						.peer_to_peer = bits & 16}};
+
+	memset(w, 0, sizeof *w);
+	w->in = in;
+	w->us = &w->pair.b;
+	w->crc = bits & 1;
+	for (unsigned q = 0; q < 3; q++)
+		w->msn[q] = 1;
+	w->arena = malloc(ARENA);
+	MUST(w->arena);
+	for (uint32_t i = 0; i < ARENA; i++)
+		w->arena[i] = pattern(i);
+	pair_engine_init(&w->pair);
+	pair_rnic(&w->pair, w->us, 1, &cfg);
+	pair_side(w->us);
+	for (unsigned k = 0; k < REGIONS; k++) {
+		MUST(!rnic_mr_reg(w->us->pd, w->arena + regions[k].at, regions[k].len, IOVA(k),
+			regions[k].access, &w->mr[k]));
+		w->stag[k] = rnic_mr_stag(w->mr[k]);
+	}
+	llp_mem_set_segment(w->pair.mem, bits & 32 ? 1 + fuzz_u8(in) : 0);
+	if (bits & 64)
+		initiator(w, fuzz_u16(in), fuzz_u16(in));
+	else
+		responder(w, fuzz_u16(in), fuzz_u16(in));
+}
+
+static void world_end(struct world *w)
+{
+	struct rnic_wc wc;
+
+	pair_run(&w->pair);
+	while (rnic_cq_poll(w->us->cq, 1, &wc) > 0)
+		;
+	llp_mem_peer_done(&w->peer);
+	pair_advance(&w->pair, 2);
+	if (w->us->qp)
+		MUST(!rnic_qp_destroy(w->us->qp));
+	w->us->qp = NULL;
+	for (unsigned k = 0; k < REGIONS; k++)
+		if (w->mr[k])
+			MUST(!rnic_mr_dereg(w->mr[k]));
+	check_arena(w);
+	pair_fini(&w->pair);
+	free(w->arena);
+}
+
+/* ---- the peer ---------------------------------------------------------------------------- */
+
+static void send_ulpdu(struct world *w, const uint8_t *ulpdu, uint32_t len)
+{
+	uint32_t body = mpa_fpdu_body(len);
+	uint8_t *fpdu = calloc(1, mpa_fpdu_len(len));
+
+	MUST(fpdu);
+	store_be16(fpdu, (uint16_t)len);
+	memcpy(fpdu + MPA_FPDU_HEADER_LEN, ulpdu, len);
+	if (w->crc)
+		store_le32(fpdu + body, mpa_crc_end(mpa_crc_add(MPA_CRC_START, fpdu, body)));
+	if (w->peer.llp)
+		llp_mem_send_raw(w->peer.llp, fpdu, mpa_fpdu_len(len));
+	free(fpdu);
+}
+
+static uint32_t any_stag(struct world *w)
+{
+	uint8_t k = fuzz_u8(w->in);
+
+	if (k < 0xf0)
+		return w->stag[k % REGIONS];
+	return k < 0xf8 ? rnic_mr_stag(w->us->mr) : fuzz_u32(w->in);
+}
+
+/** Mostly near the beginning of a region. */
+static uint64_t any_to(struct world *w)
+{
+	uint8_t k = fuzz_u8(w->in);
+
+	if (k == 0xff)
+		return fuzz_u64(w->in);
+	return IOVA(k % REGIONS) + (uint64_t)(int64_t)(int16_t)fuzz_u16(w->in);
+}
+
+/** @return the segment's length. */
+static uint32_t payload(struct world *w, uint8_t *at, uint32_t header)
+{
+	uint32_t len = fuzz_u16(w->in) % (ULPDU_MOST - header);
+
+	memset(at + header, 0xa5, len);
+	return header + len;
+}
+
+static void tagged(struct world *w, uint8_t bits)
+{
+	static const uint8_t opcodes[] = {RDMAP_OP_WRITE, RDMAP_OP_READ_RESPONSE};
+	uint8_t p[ULPDU_MOST];
+	uint32_t stag = any_stag(w);
+
+	ddp_put_tagged(p, bits & 16, RDMAP_CONTROL(opcodes[bits >> 5 & 1]), stag, any_to(w));
+	if (bits & 64) /* damage */
+		p[fuzz_u8(w->in) & 1] ^= fuzz_u8(w->in);
+	send_ulpdu(w, p, payload(w, p, DDP_TAGGED_LEN));
+}
+
+static void untagged(struct world *w, uint8_t bits)
+{
+	uint8_t p[ULPDU_MOST], qn = fuzz_u8(w->in), op = fuzz_u8(w->in) & 15;
+	uint32_t q = qn < 0xf0 ? (op == RDMAP_OP_TERMINATE ? 2 : op == RDMAP_OP_READ_REQUEST) : qn;
+	uint32_t msn = q < 3 ? w->msn[q] : 1, mo = 0;
+
+	if (bits & 32)
+		mo = fuzz_u16(w->in);
+	if (bits & 64)
+		msn += (uint32_t)(int8_t)fuzz_u8(w->in);
+	if (bits & 16 && q < 3)
+		w->msn[q]++;
+	ddp_put_untagged(p, bits & 16, RDMAP_CONTROL(op), any_stag(w), q, msn, mo);
+	send_ulpdu(w, p, payload(w, p, DDP_UNTAGGED_LEN));
+}
+
+static void read_request(struct world *w, uint8_t bits)
+{
+	uint8_t p[DDP_UNTAGGED_LEN + RDMAP_READ_HEADER_LEN], *h = p + DDP_UNTAGGED_LEN;
+
+	ddp_put_untagged(p, true, RDMAP_CONTROL(RDMAP_OP_READ_REQUEST), 0, RDMAP_QN_READ,
+		w->msn[RDMAP_QN_READ]++, 0);
+	store_be32(h + RDMAP_AT_SINK_STAG, fuzz_u32(w->in));
+	store_be64(h + RDMAP_AT_SINK_TO, fuzz_u64(w->in));
+	store_be32(h + RDMAP_AT_SIZE, bits & 16 ? fuzz_u32(w->in) : fuzz_u16(w->in) % 2048u);
+	store_be32(h + RDMAP_AT_SOURCE_STAG, any_stag(w));
+	store_be64(h + RDMAP_AT_SOURCE_TO, any_to(w));
+	send_ulpdu(w, p, sizeof p);
+}
+
+static void raw(struct world *w)
+{
+	size_t got;
+	const uint8_t *p = fuzz_bytes(w->in, 1u + fuzz_u8(w->in), &got);
+
+	send_ulpdu(w, p, (uint32_t)got);
+}
+
+/* ---- our program ------------------------------------------------------------------------- */
+
+static struct rdmap_sge any_sge(struct world *w, unsigned k)
+{
+	uint32_t at = fuzz_u8(w->in), len = fuzz_u16(w->in) % 1200u;
+
+	return (struct rdmap_sge){IOVA(k) + at, len, w->stag[k]};
+}
+
+static void post_recv(struct world *w, uint8_t bits)
+{
+	struct rdmap_rqe *e;
+
+	if (rnic_rq_begin(w->us->qp))
+		return;
+	e = rnic_rq_next(w->us->qp);
+	if (e) {
+		e->wr_id = w->wr_id++;
+		e->num_sge = bits >> 4 & 2 ? 2 : bits >> 4 & 1;
+		e->length = 0;
+		for (unsigned i = 0; i < e->num_sge; i++) {
+			e->sge[i] = any_sge(w, 2);
+			e->length += e->sge[i].len;
+		}
+		rnic_rq_commit(w->us->qp);
+	}
+	rnic_rq_end(w->us->qp);
+}
+
+static void post_send(struct world *w, uint8_t bits)
+{
+	struct rdmap_wqe *e;
+	unsigned op = fuzz_u8(w->in) % RDMAP_WR_BIND_MW;
+	bool read = op == RDMAP_WR_READ || op == RDMAP_WR_READ_INV;
+
+	if (rnic_sq_begin(w->us->qp))
+		return;
+	e = rnic_sq_next(w->us->qp);
+	if (e) {
+		e->wr_id = w->wr_id++;
+		e->op = (uint8_t)op;
+		e->flags = RDMAP_WR_SIGNALED | (bits >> 4 & (RDMAP_WR_FENCE | RDMAP_WR_SOLICITED));
+		e->num_sge = read || bits & 128;
+		if (e->num_sge) {
+			e->sge[0] = any_sge(w, read ? 2 : 4);
+			e->length = e->sge[0].len;
+		}
+		e->remote_stag = fuzz_u8(w->in);
+		e->remote_to = fuzz_u16(w->in);
+		e->inv_stag = any_stag(w);
+		rnic_sq_commit(w->us->qp);
+	}
+	rnic_sq_end(w->us->qp);
+}
+
+static void poll(struct world *w)
+{
+	struct rnic_wc wc[8];
+	int n = rnic_cq_poll(w->us->cq, 8, wc);
+
+	for (int i = 0; i < n; i++)
+		MUST(wc[i].wc.wr_id < w->wr_id && wc[i].wc.status <= RDMAP_WC_FATAL_ERR);
+}
+
+static void rare(struct world *w, uint8_t bits)
+{
+	static const enum rnic_qp_state states[] = {RNIC_QP_ERROR, RNIC_QP_SQD, RNIC_QP_RTS};
+	struct rnic_qp_attr attr = {.state = states[(bits >> 4) % 3]};
+	unsigned k = (bits >> 4) % REGIONS;
+
+	switch (fuzz_u8(w->in) % 6) {
+	case 0:
+		rnic_qp_modify(w->us->qp, RNIC_QP_STATE, &attr);
+		break;
+	case 1:
+		if (w->mr[k] && !rnic_mr_dereg(w->mr[k]))
+			w->mr[k] = NULL;
+		break;
+	case 2:
+		if (w->peer.llp)
+			llp_shutdown(w->peer.llp);
+		break;
+	case 3:
+		if (w->peer.llp && bits & 128)
+			llp_mem_fail(w->peer.llp, -ECONNRESET);
+		break;
+	case 4:
+		pair_advance(&w->pair, fuzz_u8(w->in));
+		break;
+	default:
+		rnic_ep_disconnect(w->us->request ? w->us->request : w->us->ep);
+	}
+}
+
+static void step(struct world *w)
+{
+	uint8_t op = fuzz_u8(w->in);
+
+	switch (op & 15) {
+	case 0:
+	case 1:
+	case 2:
+		tagged(w, op);
+		break;
+	case 3:
+	case 4:
+	case 5:
+		untagged(w, op);
+		break;
+	case 6:
+	case 7:
+		read_request(w, op);
+		break;
+	case 8:
+		raw(w);
+		break;
+	case 9:
+	case 10:
+		post_recv(w, op);
+		break;
+	case 11:
+	case 12:
+		post_send(w, op);
+		break;
+	case 13:
+		rare(w, op);
+		break;
+	default:
+		pair_run(&w->pair);
+		poll(w);
+	}
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	setenv("CMOCKA_TEST_ABORT", "1", 1); /* asserts of the double */
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz in = {data, size};
+	static struct world w;
+
+	world_start(&w, &in);
+	while (in.left) {
+		step(&w);
+		check_arena(&w);
+	}
+	world_end(&w);
+	return 0;
+}

@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Write the seed inputs of the fuzzers to seeds/TARGET/: tests/fuzz/seeds.py
+
+Each is a short program in the operations of its target (see there), enough to reach the states
+that random bytes would take long to find.
+"""
+import pathlib
+import struct
+
+HERE = pathlib.Path(__file__).resolve().parent / "seeds"
+
+
+def write(target, name, data):
+    path = HERE / target / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def h(text):
+    return bytes.fromhex(text)
+
+
+def be16(value):
+    return struct.pack(">H", value)
+
+
+# ---- fuzz_mpa: role and configuration, segment size, then operations ----------------------------
+
+
+def mpa_raw(data):
+    return bytes([0, len(data) - 1]) + data
+
+
+def mpa_start(key, flags, revision, private):
+    return mpa_raw(key + bytes([flags, revision]) + be16(len(private)) + private)
+
+
+RUN = b"\x07"
+REQUEST, REPLY = b"MPA ID Req Frame", b"MPA ID Rep Frame"
+for role, key in ((0, REQUEST), (1, REPLY)):
+    for revision, flags, private in ((1, 0, b"abcd"), (2, 0x10, h("80048004")), (0, 0, b"")):
+        for crc in (0, 4):
+            start = mpa_start(key, flags | (0x40 if crc else 0), revision, private)
+            fpdus = b"\x03\x12" + bytes(18) + b"\x04" + be16(1500) + bytes(64) + b"\x05" + RUN
+            head = bytes([role | crc | 0x70 | 8, 7]) + (bytes(5) if role else b"")
+            write("mpa", f"{'initiator' if role else 'responder'}-{revision}-{crc}",
+                  head + start + RUN + fpdus)
+
+# ---- fuzz_rdmap: configuration, IRD, ORD, then operations ---------------------------------------
+
+
+def tagged(stag, region, at, length, last=True, response=False):
+    return (bytes([0 | (16 if last else 0) | (32 if response else 0), stag, region]) +
+            struct.pack(">h", at) + be16(length))
+
+
+def untagged(op, length, last=True, offset=None):
+    head = bytes([3 | (16 if last else 0) | (32 if offset is not None else 0), 0, op])
+    return head + (be16(offset) if offset is not None else b"") + b"\x00" + be16(length)
+
+
+RECV = h("19 00 0100")  # one element of 256 bytes
+POLL = b"\x0e"
+READ = h("06 00000007 0000000000000100 0040 01 01 0000")
+
+
+def post(op, length):
+    return bytes([0x8b, op, 0]) + be16(length) + h("09 0010 00")
+
+
+for name, bits in (("responder", 0), ("responder-crc", 1), ("initiator", 64), ("p2p", 64 | 16 | 14)):
+    head = bytes([bits]) + h("0004 0004")
+    for what, ops in (
+            ("write", tagged(0, 0, 16, 100, False) + tagged(0, 0, 116, 100) + POLL),
+            ("bounds", tagged(0, 0, 1000, 100) + POLL),
+            ("guard", tagged(0, 0, -1, 1) + POLL),
+            ("send", RECV * 2 + untagged(3, 100) + untagged(5, 20) + POLL),
+            ("send-inv", RECV * 2 + untagged(4, 100) + POLL),
+            ("send-parts", RECV + untagged(3, 100, False) + untagged(3, 100, True, 100) + POLL),
+            ("send-none", untagged(3, 100) + POLL),
+            ("read", READ * 3 + POLL),
+            ("terminate", untagged(7, 24) + POLL),
+            ("our-read", tagged(0, 0, 0, 10) + POLL + post(3, 64) + POLL +
+             tagged(2, 2, 0, 64, True, True) + POLL),
+            ("our-work", tagged(0, 0, 0, 10) + POLL + post(0, 64) + post(2, 99) + POLL)):
+        write("rdmap", f"{name}-{what}", head + ops)
+
+# ---- fuzz_ip: port, then frames -----------------------------------------------------------------
+
+OURS, PEER = "020000000001", "020000000002"
+
+
+def frame(hexes, bits=3, piece=0):
+    data = h(hexes)
+    return b"\x00" + bytes([bits | (4 if piece else 0), piece]) + be16(len(data)) + data
+
+
+def v4(proto, payload, src="0a000002", dst="0a000001", frag="0000", ident="0001"):
+    body = h(payload)
+    return (OURS + PEER + "0800" + "4500" + be16(20 + len(body)).hex() + ident + frag + "40" + proto +
+            "0000" + src + dst + payload)
+
+
+def v6(proto, payload, src="fd000000000000000000000000000002",
+       dst="fd000000000000000000000000000001", hops="ff"):
+    return (OURS + PEER + "86dd" + "60000000" + be16(len(h(payload))).hex() + proto + hops + src + dst +
+            payload)
+
+
+TCP_SYN = "9c40138800000001000000005002ffff00000000"
+ARP = "00010800060400" + "{op}" + PEER + "0a000002" + "{target}" + "0a000001"
+QUOTE4 = "4500002800004000400600000a0000010a000002" + "13889c4000000001"
+QUOTE6 = ("60000000001406400000fd000000000000000000000000000001"[0:16] +
+          "fd000000000000000000000000000001fd000000000000000000000000000002" + "13889c4000000001")
+LL = "fe80000000000000000000000000000a"
+NODES = "ff020000000000000000000000000001"
+IP_SEEDS = {
+    "arp-request": frame("ffffffffffff" + PEER + "0806" + ARP.format(op="01", target="000000000000"), 0),
+    "arp-reply": b"\x07\x00\x00\x00" + frame(OURS + PEER + "0806" + ARP.format(op="02", target=OURS)),
+    "echo": frame(v4("01", "0800000000010001" + "61" * 32)),
+    "echo-cut": frame(v4("01", "0800000000010001" + "61" * 32), 3, 9),
+    "unreachable": frame(v4("01", "0303000000000000" + QUOTE4)),
+    "too-big": frame(v4("01", "03040000000003e8" + QUOTE4)),
+    "tcp": frame(v4("06", TCP_SYN)),
+    "udp": frame(v4("11", "1388138800080000")),
+    "fragments": (frame(v4("01", "0800000000010001" + "61" * 24, frag="2000")) +
+                  frame(v4("01", "61" * 32, frag="2004")) + frame(v4("01", "61" * 8, frag="0008"))),
+    "overlap": (frame(v4("01", "08" * 32, frag="2000")) + frame(v4("01", "61" * 32, frag="2003")) +
+                frame(v4("01", "61" * 8, frag="0007")) + b"\x06\x22"),
+    "options": frame(OURS + PEER + "0800" + "4700002400010000400100000a0000020a00000107040400000000000800f7ff0000"),
+    "echo6": frame(v6("3a", "8000000000010001" + "61" * 16)),
+    "ns": frame(v6("3a", "8700000000000000fd0000000000000000000000000000010101" + PEER)),
+    "na": b"\x07\x02\x00\x00" + frame(v6("3a", "8800000060000000fd0000000000000000000000000000020201" + PEER)),
+    "dad": frame(v6("3a", "8700000000000000fd000000000000000000000000000001", src="0" * 32)),
+    "ra": frame(v6("3a", "86000000400807080000000000000000" + "0501000000000500" +
+                   "030440c0000151800000384000000000fd000000000000000000000000000000" + "0101" + PEER,
+                   src=LL, dst=NODES)),
+    "redirect": frame(v6("3a", "8900000000000000fd0000000000000000000000000000fe" +
+                         "20010db8000000000000000000000007", src=LL)),
+    "mld": frame(v6("00", "3a00050200000000" + "82000000271000000000000000000000000000000000000000",
+                    src=LL, dst=NODES, hops="01")),
+    "too-big6": frame(v6("3a", "0200000000000500" + QUOTE6)),
+    "fragments6": (frame(v6("2c", "3a00000100000007" + "8000000000010001" + "61" * 24)) +
+                   frame(v6("2c", "3a00002000000007" + "61" * 16))),
+    "extensions": frame(v6("00", "3c00010400000000" + "2b00010400000000" + "3a00000000000000" +
+                           "8000000000010001")),
+    "tcp6": frame(v6("06", TCP_SYN), 3, 60),
+}
+for name, ops in IP_SEEDS.items():
+    write("ip", name, b"\x04" + ops)
+write("ip", "all", b"\x04" + b"".join(IP_SEEDS.values()))
+
+# ---- fuzz_tcp: configuration, then operations ---------------------------------------------------
+
+HANDSHAKE = h("08 0f")
+
+
+def seg(kind, seq=b"\x00", ack=b"\x00", length=None, conn=0):
+    return (bytes([conn << 4, kind]) + seq + ack + (be16(length) if length is not None else b"") +
+            b"\x00")
+
+
+DATA = seg(1, length=1000)
+GAP = seg(1, seq=h("2a"[0:0] + "0d"), length=700)
+FIN = seg(2, length=0)
+ROUND = b"\x0e"
+SEND = h("09 10 0400")
+MOOD = {n: bytes([0x09, 8, n]) for n in range(8)}
+ADVANCE = h("0b 06")
+CONNECT = h("09 07") + ROUND
+ACK = seg(0)
+for bits in (0, 2, 8, 24, 64):
+    for name, ops in {
+            "data": HANDSHAKE + DATA * 3 + ROUND + FIN + ROUND,
+            "unread": HANDSHAKE + MOOD[2] + DATA * 3 + ROUND + FIN + h("09 0a") + ROUND,
+            "half": HANDSHAKE + MOOD[1] + DATA * 3 + ROUND + ADVANCE + MOOD[0] + h("09 0a"),
+            "gaps": HANDSHAKE + GAP * 2 + DATA + ROUND + GAP + ADVANCE + DATA * 2 + ROUND,
+            "send": HANDSHAKE + SEND * 4 + ROUND + ACK + ROUND + ADVANCE * 3 + ACK,
+            "loss": HANDSHAKE + h("09 f3") + ROUND + seg(0, ack=h("012f")) * 3 + ADVANCE + ACK,
+            "close": HANDSHAKE + SEND + h("09 05") + ROUND + ACK + FIN + ROUND + h("0b 11"),
+            "release": HANDSHAKE + DATA + h("09 86") + ROUND + ACK + FIN + ROUND,
+            "abort": HANDSHAKE + MOOD[3] + DATA + ROUND,
+            "connect": CONNECT + HANDSHAKE + ROUND + DATA + ROUND + h("09 05") + ROUND + ACK,
+            "simultaneous": CONNECT + seg(3) + b"\x00\x05b4\x00" + ROUND + seg(4) + ROUND + ACK,
+            "reset": HANDSHAKE + seg(5, seq=h("0105")) + seg(5) + ROUND,
+            "icmp": HANDSHAKE + SEND + ROUND + h("0d 00 05 0300 00") + ROUND + ADVANCE,
+            "zero-window": HANDSHAKE + SEND + h("80 00 00 00 0000 00") + SEND + ROUND + ADVANCE * 4,
+    }.items():
+        write("tcp", f"{name}-{bits}", bytes([bits]) + ops)
+
+# ---- fuzz_config: lines -------------------------------------------------------------------------
+
+write("config", "all", b"""port = net_memif0,role=server,id=1
+eal = --no-huge -m 256
+name = uiw0
+mac = 02:00:00:00:00:01
+address = 10.0.0.1/24
+address = fd00::1/64
+gateway = 10.0.0.254
+gateway = fd00::fe
+mtu = 1500
+progress = dedicated:1
+crc = off
+markers = off
+mpa_revision = 2
+rtr = read write
+congestion_control = newreno
+capture = /tmp/%p.pcapng
+log = debug
+log_file = /tmp/log
+send_buffer = 1M
+receive_buffer = 256K
+memory = 64
+""")
+write("config", "wrong", b"# a comment\n[section]\nport\n=\nmtu = 99999999999\naddress=1.2.3.4/33\nmtu=-1\n")
+write("config", "assignments", b"mtu=9000\naddress=::1/128\nprogress=auto\nlog=info\n")
+
+# ---- fuzz_ucma: configuration, then commands ----------------------------------------------------
+
+
+def cmd(number, payload):
+    return bytes([0, number]) + be16(len(payload)) + payload + b"\x00"
+
+
+def sockaddr(address, port):
+    return struct.pack("<H", 2) + be16(port) + bytes(map(int, address.split("."))) + bytes(20)
+
+
+def conn_param(private=b"hello"):
+    return struct.pack("<II256sBBBBBBBB", 17, 0, private, len(private), 0, 4, 4, 0, 7, 7, 1)
+
+
+def u32(*values):
+    return struct.pack("<%dI" % len(values), *values)
+
+
+CREATE = cmd(0, struct.pack("<QQHB5x", 7, 1, 0x106, 2))
+EVENT = cmd(12, bytes(8))
+for first in (0, 1):  # ids count from one or the other
+    i = u32(first)
+    DESTROY = cmd(1, bytes(8) + i + bytes(4))
+    BIND_IP = cmd(2, bytes(8) + sockaddr("10.0.0.1", 7174) + i + bytes(4))
+    RESOLVE = cmd(3, bytes(28) + sockaddr("10.0.0.2", 7174) + i + u32(2000))
+    ROUTE = cmd(4, i + u32(2000))
+    ACTIVE = CREATE + RESOLVE + EVENT + ROUTE + EVENT
+    QUERIES = cmd(5, bytes(8) + i + u32(0)) + b"".join(
+        cmd(19, bytes(8) + i + u32(k)) for k in range(3))
+    LISTEN = cmd(7, i + u32(5))
+    ENDED = h("0c 07 01")
+    for name, ops in {
+            "active": ACTIVE + QUERIES + cmd(11, bytes(8) + i + u32(1)) +
+            cmd(6, conn_param() + i + bytes(12)) + h("0c 03 00 05") + EVENT + cmd(10, i) + ENDED +
+            EVENT + DESTROY,
+            "rejected": ACTIVE + cmd(6, conn_param() + i + bytes(12)) + h("0c 04 00 09") + EVENT,
+            "passive": CREATE + BIND_IP + LISTEN + h("0c 02 05") * 3 + EVENT +
+            cmd(8, bytes(8) + conn_param() + u32(first + 1) + bytes(12)) + EVENT +
+            cmd(9, u32(first + 2) + b"\x02\x00\x00\x00" + b"no" + bytes(254)) + DESTROY,
+            "options": CREATE + b"".join(
+                cmd(14, bytes(8) + i + u32(0, opt, size)) for opt, size in
+                ((0, 1), (1, 4), (2, 4), (3, 1))) + BIND_IP + cmd(15, i + u32(2)),
+            "migrate": CREATE + cmd(18, bytes(8) + i + u32(1)) + b"\x8f" + DESTROY,
+            "bind": CREATE + cmd(20, i + struct.pack("<HH", 16, 0) + sockaddr("10.0.0.1", 0) +
+                                 bytes(100)) + cmd(21, i + u32(2000) + struct.pack("<HHI", 0, 16, 0) +
+                                                   bytes(128) + sockaddr("10.0.0.2", 1) + bytes(100)),
+    }.items():
+        write("ucma", f"{name}-{first}", b"\x01" + ops)
