@@ -70,6 +70,7 @@ struct pd {
 struct mr {
 	struct ibv_mr ibv;
 	struct rnic_mr *rnic;
+	unsigned rights; /**< RNIC_ACCESS_* */
 };
 
 struct cq;

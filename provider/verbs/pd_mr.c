@@ -61,7 +61,15 @@ static int translate_access(unsigned access, unsigned *out)
 	return 0;
 }
 
-/* True when every page of the range is mapped, on kernels before 5.14. */
+/* The kernel (5.14) populates on request: it does so with our own stack. */
+static bool can_populate(size_t page)
+{
+	const uintptr_t here = (uintptr_t)&page & ~(page - 1);
+
+	return madvise((void *)here, page, MADV_POPULATE_READ) == 0;
+}
+
+/* True when every page of the range is mapped. */
 static bool is_mapped(uintptr_t first, size_t len, size_t page)
 {
 	unsigned char in_core[1024];
@@ -96,14 +104,11 @@ static int touch(void *addr, size_t len, bool write)
 	span = (span + len + page - 1) & ~(page - 1);
 	if (madvise((void *)first, span, write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0)
 		return 0;
-	if (errno == EINVAL || errno == EHWPOISON) {
-		/* It may be there, but not to be written to. */
-		if (write && madvise((void *)first, span, MADV_POPULATE_READ) == 0)
-			return -EFAULT;
-		/* An older kernel, or memory of a device: that it is there is all one can know. */
+	/* An older kernel: that it is there is all one can know. */
+	if (errno == EINVAL && !can_populate(page))
 		return is_mapped(first, span, page) ? 0 : -EFAULT;
-	}
-	return errno == ENOMEM || errno == EFAULT ? -EFAULT : -errno;
+	/* EINVAL: no right to it, or memory of a device, which the kernel does not pin either. */
+	return errno == EAGAIN ? -EAGAIN : -EFAULT;
 }
 
 struct ibv_mr *mr_reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
@@ -112,7 +117,7 @@ struct ibv_mr *mr_reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t iov
 	unsigned rights;
 	int rc = translate_access(access, &rights);
 
-	if (rc == 0)
+	if (rc == 0 && flags != IBV_REREG_MR_CHANGE_PD)
 		rc = touch(addr, length, (rights & RNIC_ACCESS_LOCAL_WRITE) != 0);
 	if (rc != 0)
 		return fail_null(-rc);
@@ -129,6 +134,7 @@ struct ibv_mr *mr_reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t iov
 	mr->ibv.addr = addr;
 	mr->ibv.length = length;
 	mr->ibv.lkey = mr->ibv.rkey = rnic_mr_stag(mr->rnic);
+	mr->rights = rights;
 	context_hold(pd->context);
 	return &mr->ibv;
 }
@@ -143,7 +149,7 @@ int mr_rereg(
 {
 	struct mr *mr = OBJECT_OF(mr, ibv);
 	struct rnic_pd *new_pd = NULL;
-	unsigned rights = 0;
+	unsigned rights = mr->rights;
 	int rc = 0;
 
 	if (flags == 0 || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0)
@@ -155,8 +161,13 @@ int mr_rereg(
 	}
 	if ((flags & IBV_REREG_MR_CHANGE_ACCESS) != 0)
 		rc = translate_access((unsigned)access, &rights);
-	if (rc == 0 && (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0)
-		rc = touch(addr, length, false);
+	/* A right to write that is new looks at the memory again, too. */
+	if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) == 0) {
+		addr = ibv->addr;
+		length = ibv->length;
+	}
+	if (rc == 0 && flags != IBV_REREG_MR_CHANGE_PD)
+		rc = touch(addr, length, (rights & RNIC_ACCESS_LOCAL_WRITE) != 0);
 	if (rc == 0)
 		rc = rnic_mr_rereg(mr->rnic, (unsigned)flags, new_pd, addr, length, rights);
 	if (rc != 0) {
@@ -165,10 +176,9 @@ int mr_rereg(
 	}
 	if ((flags & IBV_REREG_MR_CHANGE_PD) != 0)
 		ibv->pd = pd;
-	if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0) {
-		ibv->addr = addr;
-		ibv->length = length;
-	}
+	ibv->addr = addr;
+	ibv->length = length;
+	mr->rights = rights;
 	ibv->lkey = ibv->rkey = rnic_mr_stag(mr->rnic);
 	return 0;
 

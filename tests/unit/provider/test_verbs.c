@@ -385,7 +385,7 @@ static void threads_may_list_at_the_same_time(void **state)
 	void *bad;
 
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(pthread_create(&t[i], NULL, list_often, &t[i]), 0);
+		assert_int_equal(pthread_create(&t[i], NULL, list_often, ours), 0);
 	for (int i = 0; i < 4; i++) {
 		assert_int_equal(pthread_join(t[i], &bad), 0);
 		assert_null(bad);
