@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The libc functions through which librdmacm reaches its character device: open and fstat see a
- * character device at /dev/infiniband/rdma_cm, write carries the commands, close ends it.
+ * character device at /dev/infiniband/rdma_cm, write carries the commands, close ends it; so does
+ * what closes on the way, such as dup2.
  *
  * A program calls these for everything else too, some of them in signal handlers: so the way
  * through is one comparison and one load, and the real functions are looked up at start.
@@ -12,6 +13,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/close_range.h>
 #include <rdma/rdma_user_cm.h>
 #include <stdarg.h>
 #include <string.h>
@@ -24,10 +27,11 @@
 /* Which descriptors are ours. A page of it is only touched when such a number is used. */
 enum { FD_OTHER, FD_CM, FD_WAS_CM };
 static _Atomic uint8_t cm_state[MAX_FD];
+static _Atomic unsigned cm_end; /* all of them are below */
 
 static shim_slot real_open, real_open64, real_openat, real_openat64, real_open_2, real_open64_2,
 	real_openat_2, real_openat64_2, real_fstat, real_fstat64, real_fxstat, real_fxstat64,
-	real_write, real_close;
+	real_write, real_close, real_dup2, real_dup3, real_close_range, real_closefrom;
 
 #define LIBC(type, name)   ((type *)shim_real_libc(&real_##name, #name))
 #define LIBC__(type, name) ((type *)shim_real_libc(&real_##name, "__" #name))
@@ -42,6 +46,10 @@ typedef int fxstat_fn(int, int, struct stat *);
 typedef int fxstat64_fn(int, int, struct stat64 *);
 typedef ssize_t write_fn(int, const void *, size_t);
 typedef int close_fn(int);
+typedef int dup2_fn(int, int);
+typedef int dup3_fn(int, int, int);
+typedef int close_range_fn(unsigned, unsigned, int);
+typedef void closefrom_fn(int);
 
 /* What the fortified headers call; no header declares all of them. */
 int __open_2(const char *path, int flags);
@@ -58,6 +66,7 @@ __attribute__((constructor)) static void look_up(void)
 	LIBC(fstat_fn, fstat);
 	LIBC(write_fn, write);
 	LIBC(close_fn, close);
+	LIBC(dup2_fn, dup2);
 }
 
 static bool fd_is_cm(int fd)
@@ -66,11 +75,23 @@ static bool fd_is_cm(int fd)
 	       atomic_load_explicit(&cm_state[fd], memory_order_relaxed) == FD_CM;
 }
 
+static void begin_cm(int fd)
+{
+	unsigned end = atomic_load_explicit(&cm_end, memory_order_relaxed);
+
+	while (end <= (unsigned)fd && !atomic_compare_exchange_weak(&cm_end, &end, fd + 1u))
+		;
+	atomic_store_explicit(&cm_state[fd], FD_CM, memory_order_relaxed);
+}
+
 /* @return true: the path is ours and *fd is the answer. */
 static bool open_cm(const char *path, int flags, int *fd)
 {
 	const struct provider *p;
 
+	/* By its header open() has no NULL, so the compiler would leave the test out; in a program
+	 * it may, and gets EFAULT from the kernel. */
+	__asm__("" : "+r"(path));
 	if (path == NULL || strcmp(path, SHIM_CM_PATH) != 0)
 		return false;
 	p = shim_provider();
@@ -86,7 +107,7 @@ static bool open_cm(const char *path, int flags, int *fd)
 	}
 	shim_leave();
 	if (*fd >= 0)
-		atomic_store_explicit(&cm_state[*fd], FD_CM, memory_order_relaxed);
+		begin_cm(*fd);
 	return true;
 }
 
@@ -265,21 +286,71 @@ SHIM_EXPORT ssize_t write(int fd, const void *buf, size_t n)
 	return rc;
 }
 
-SHIM_EXPORT int close(int fd)
+/* Its descriptor is about to be closed. */
+static void end_cm(int fd)
 {
-	const struct provider *p;
+	const struct provider *p = shim_running();
 
 	/* The mark goes before the descriptor, whose number may be in use again at once. */
-	if (fd_is_cm(fd) && !shim_inside()) {
-		atomic_store_explicit(&cm_state[fd],
-			(fcntl(fd, F_GETFL) & O_NONBLOCK) != 0 ? FD_OTHER : FD_WAS_CM,
-			memory_order_relaxed);
-		p = shim_running();
-		if (p != NULL && !shim_is_orphan()) {
-			shim_enter();
-			p->cm_close(fd);
-			shim_leave();
-		}
+	atomic_store_explicit(&cm_state[fd],
+		(fcntl(fd, F_GETFL) & O_NONBLOCK) != 0 ? FD_OTHER : FD_WAS_CM,
+		memory_order_relaxed);
+	if (p != NULL && !shim_is_orphan()) {
+		shim_enter();
+		p->cm_close(fd);
+		shim_leave();
 	}
+}
+
+SHIM_EXPORT int close(int fd)
+{
+	if (fd_is_cm(fd) && !shim_inside())
+		end_cm(fd);
 	return LIBC(close_fn, close)(fd);
+}
+
+/* ---- what closes without close() ---------------------------------------------------------- */
+
+/* Nothing is closed when @p fd is no descriptor, or the same. */
+static void end_cm_under(int fd, int number)
+{
+	if (fd_is_cm(number) && !shim_inside() && fd != number && fcntl(fd, F_GETFD) >= 0)
+		end_cm(number);
+}
+
+SHIM_EXPORT int dup2(int fd, int number)
+{
+	end_cm_under(fd, number);
+	return LIBC(dup2_fn, dup2)(fd, number);
+}
+
+SHIM_EXPORT int dup3(int fd, int number, int flags)
+{
+	if ((flags & ~O_CLOEXEC) == 0)
+		end_cm_under(fd, number);
+	return LIBC(dup3_fn, dup3)(fd, number, flags);
+}
+
+static void end_cm_range(unsigned first, unsigned last)
+{
+	unsigned end = atomic_load_explicit(&cm_end, memory_order_relaxed);
+
+	if (shim_inside())
+		return;
+	for (unsigned fd = first; fd < end && fd <= last; fd++)
+		if (fd_is_cm((int)fd))
+			end_cm((int)fd);
+}
+
+SHIM_EXPORT int close_range(unsigned first, unsigned last, int flags)
+{
+	if ((flags & ~(int)CLOSE_RANGE_UNSHARE) == 0)
+		end_cm_range(first, last);
+	return LIBC(close_range_fn, close_range)(first, last, flags);
+}
+
+SHIM_EXPORT void closefrom(int first)
+{
+	end_cm_range(first < 0 ? 0 : (unsigned)first, UINT_MAX);
+	LIBC(closefrom_fn, closefrom)(first);
 }
