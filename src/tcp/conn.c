@@ -198,7 +198,7 @@ static void drop_queues(struct tcp_conn *c)
 		rte_pktmbuf_free(c->reserved);
 	c->reserved = NULL;
 	c->reserved_join = 0;
-	c->s->rx_held -= c->ooo.n;
+	c->s->rx_held -= c->ooo.held;
 	tcp_ooo_clear(&c->ooo);
 }
 

@@ -138,24 +138,24 @@ void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len)
 /** What waited behind a gap that is now filled. */
 static void drain(struct tcp_conn *c)
 {
-	uint32_t len, held = c->ooo.n;
+	uint32_t len, held = c->ooo.held;
 	struct rte_mbuf *m;
 
 	while (tcp_in(c, TCP_STATES_RECEIVING) && (m = tcp_ooo_take(&c->ooo, c->rcv_nxt, &len))) {
-		c->s->rx_held -= held - c->ooo.n;
-		held = c->ooo.n;
+		c->s->rx_held -= held - c->ooo.held;
+		held = c->ooo.held;
 		tcp_text_in_order(c, m, len);
 	}
 	if (c->state == TCP_CLOSED)
 		return;
-	c->s->rx_held -= held - c->ooo.n;
+	c->s->rx_held -= held - c->ooo.held;
 	tcp_sack_advance(&c->sack, c->rcv_nxt);
 }
 
 static void keep_out_of_order(struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	struct tcp_range r = {seg->seq, seg->seq + seg->len};
-	uint32_t held = c->ooo.n;
+	uint32_t held = c->ooo.held;
 	int err;
 
 	c->out_of_order++;
@@ -167,7 +167,7 @@ static void keep_out_of_order(struct tcp_conn *c, const struct tcp_segment *seg,
 		return;
 	}
 	err = tcp_ooo_insert(&c->ooo, m, seg->seq, seg->len);
-	c->s->rx_held += c->ooo.n - held;
+	c->s->rx_held += c->ooo.held - held;
 	if (err == -EEXIST)
 		tcp_sack_duplicate(&c->sack, r);
 	if (err == 0 || err == -EEXIST)

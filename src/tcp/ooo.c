@@ -74,8 +74,10 @@ static void drop_covered(struct tcp_ooo *o, uint32_t i, uint32_t right)
 {
 	uint32_t k = i;
 
-	while (k < o->n && seq_leq(o->v[k].seq + o->v[k].len, right))
+	while (k < o->n && seq_leq(o->v[k].seq + o->v[k].len, right)) {
+		o->held -= o->v[k].m->nb_segs;
 		rte_pktmbuf_free(o->v[k++].m);
+	}
 	if (k == i)
 		return;
 	memmove(&o->v[i], &o->v[k], (o->n - k) * sizeof o->v[0]);
@@ -101,6 +103,7 @@ int tcp_ooo_insert(struct tcp_ooo *o, struct rte_mbuf *m, uint32_t seq, uint32_t
 	memmove(&o->v[i + 1], &o->v[i], (o->n - i) * sizeof o->v[0]);
 	o->v[i] = (struct tcp_ooo_entry){m, seq, len};
 	o->n++;
+	o->held += m->nb_segs;
 	return 0;
 }
 
@@ -111,6 +114,7 @@ struct rte_mbuf *tcp_ooo_take(struct tcp_ooo *o, uint32_t next, uint32_t *len)
 
 	while (k < o->n && seq_leq(o->v[k].seq, next)) {
 		e = o->v[k++];
+		o->held -= e.m->nb_segs;
 		if (seq_gt(e.seq + e.len, next))
 			break;
 		rte_pktmbuf_free(e.m);

@@ -24,6 +24,7 @@ struct tcp_ooo_entry {
 struct tcp_ooo {
 	struct tcp_ooo_entry *v;
 	uint32_t n, cap;
+	uint32_t held; /**< mbufs in all: a peer may have text come in many small ones */
 };
 
 /**

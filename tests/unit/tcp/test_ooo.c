@@ -150,6 +150,38 @@ static void test_trim_back_of_a_chain(void **state)
 	assert_int_equal(test_pool_missing(pool), 0);
 }
 
+static int insert_chain(struct tcp_ooo *o, uint32_t seq, uint32_t len)
+{
+	struct rte_mbuf *m = test_packet(pool, "x", 1);
+
+	for (uint32_t i = 1; i < len; i++)
+		assert_int_equal(rte_pktmbuf_chain(m, test_packet(pool, "x", 1)), 0);
+	return tcp_ooo_insert(o, m, seq, len);
+}
+
+static void test_mbufs_of_chains_are_counted(void **state)
+{
+	struct tcp_ooo o = {0};
+	struct rte_mbuf *m;
+	uint32_t len;
+
+	assert_int_equal(insert_chain(&o, 100, 8), 0);
+	assert_int_equal(insert_chain(&o, 120, 5), 0);
+	assert_int_equal(o.held, 13);
+	assert_int_equal(insert_chain(&o, 121, 3), -EEXIST);
+	assert_int_equal(o.held, 13);
+	assert_int_equal(insert(&o, 99, 10), 0); /* covers the first */
+	assert_int_equal(o.held, 6);
+	m = tcp_ooo_take(&o, 100, &len);
+	rte_pktmbuf_free(m);
+	assert_int_equal(o.held, 5);
+	m = tcp_ooo_take(&o, 122, &len);
+	assert_int_equal(len, 3);
+	rte_pktmbuf_free(m);
+	assert_int_equal(o.held, 0);
+	tcp_ooo_clear(&o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +192,7 @@ int main(void)
 		cmocka_unit_test(test_bounded),
 		cmocka_unit_test(test_trim_front_of_a_chain),
 		cmocka_unit_test(test_trim_back_of_a_chain),
+		cmocka_unit_test(test_mbufs_of_chains_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
