@@ -227,6 +227,10 @@ static int ready_record(struct tcp_conn *c, uint32_t i)
 	struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
 
 	if (r->len > c->emss) {
+		/* A peer with a tiny MSS must not have us fill the pool with cuttings: the next
+		 * waits until one of those in flight is acknowledged. */
+		if (s->tx_held >= s->tx_limit && tcp_flight(c))
+			return -ENOMEM;
 		if (tcp_sendq_split(&c->sendq, i, c->emss, s->cfg.pool))
 			return -ENOMEM;
 		s->tx_held++;

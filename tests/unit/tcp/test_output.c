@@ -280,6 +280,27 @@ static void test_reset_to_a_multicast_source_is_not_sent(void **state)
 	host_end(&h);
 }
 
+static void test_cuttings_do_not_fill_the_pool(void **state)
+{
+	start(0);
+	c->peer_mss = 64;
+	tcp_conn_update_emss(c);
+	queue(640, false);
+	h.tcp->tx_limit = 4; /* others have taken the rest */
+	llp_push(h.app.llp);
+	assert_int_equal(ip_double_pending(&h.ip), 3);
+	assert_int_equal(h.tcp->tx_held, 4);
+	ip_double_drain(&h.ip);
+	for (uint32_t acked = 64; acked < 640; acked += 64) { /* it goes on nevertheless */
+		peer_send_at(&p, TCP_ACK, p.seq, p.ack + acked, NULL, 0);
+		assert_true(h.tcp->tx_held <= 4);
+		ip_double_drain(&h.ip);
+	}
+	peer_send_at(&p, TCP_ACK, p.seq, p.ack + 640, NULL, 0);
+	assert_int_equal(h.tcp->tx_held, 0);
+	host_end(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +318,7 @@ int main(void)
 		cmocka_unit_test(test_sack_on_text_where_it_fits),
 		cmocka_unit_test(test_empty_pool_is_survived),
 		cmocka_unit_test(test_reset_to_a_multicast_source_is_not_sent),
+		cmocka_unit_test(test_cuttings_do_not_fill_the_pool),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
