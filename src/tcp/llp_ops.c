@@ -170,6 +170,7 @@ static void release(struct llp *l)
 	struct tcp_conn *c = tcp_conn_of(l);
 
 	let_go(c);
+	c->progress_at = c->s->now; /* from here on, it has the user timeout */
 	if (c->state == TCP_SYN_SENT) {
 		tcp_conn_close(c, -ECONNABORTED);
 		return;

@@ -22,7 +22,9 @@ void tcp_timers_keepalive(struct tcp_conn *c)
 void tcp_timers_start_persist(struct tcp_conn *c)
 {
 	c->persist = true;
-	c->progress_at = c->s->now;
+	/* Without a user, closing and opening the window is no sign of progress. */
+	if (!c->orphan)
+		c->progress_at = c->s->now;
 	tcp_timers_set_rtx(c, c->s->now + tcp_rto_get(&c->rto));
 }
 
@@ -38,6 +40,16 @@ static void give_up(struct tcp_conn *c)
 static bool user_timeout(const struct tcp_conn *c, uint64_t since)
 {
 	return c->s->now - since >= c->s->cfg.user_timeout_ms * TCP_MS;
+}
+
+/**
+ * Since when a peer with a closed window has given no reason to wait for it. While there is a
+ * user, any answer is one (RFC 1122 section 4.2.2.17), as the user may end it. What was let go
+ * of must end by itself (RFC 6429 section 3): a peer could keep our packets for ever otherwise.
+ */
+static uint64_t waiting_since(const struct tcp_conn *c)
+{
+	return c->orphan ? c->progress_at : u64_max(c->heard_at, c->progress_at);
 }
 
 static void syn_timeout(struct tcp_conn *c)
@@ -61,7 +73,7 @@ static void syn_timeout(struct tcp_conn *c)
 /** RFC 9293 section 3.8.6.1: probes go on as long as the peer answers them (RFC 1122, 4.2.2.17). */
 static void persist_timeout(struct tcp_conn *c)
 {
-	if (user_timeout(c, u64_max(c->heard_at, c->progress_at))) {
+	if (user_timeout(c, waiting_since(c))) {
 		give_up(c);
 		return;
 	}
@@ -82,8 +94,8 @@ static void retransmit_timeout(struct tcp_conn *c)
 	}
 	if (tcp_flight(c) == 0)
 		return;
-	/* A peer that answers with a closed window is alive (RFC 1122 section 4.2.2.17). */
-	if (user_timeout(c, c->snd_wnd ? c->progress_at : u64_max(c->heard_at, c->progress_at))) {
+	/* A peer that answers with a closed window is alive. */
+	if (user_timeout(c, c->snd_wnd ? c->progress_at : waiting_since(c))) {
 		give_up(c);
 		return;
 	}

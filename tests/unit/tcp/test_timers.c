@@ -222,6 +222,33 @@ static void test_steady_traffic_leaves_the_wheel_alone(void **state)
 	host_end(&h);
 }
 
+static void test_orphan_is_not_held_by_a_closed_window(void **state)
+{
+	start(NULL);
+	p.wnd = 0;
+	peer_send(&p, 0, NULL, 0);
+	app_send(&h.app, "abc", 3);
+	for (int i = 0; i < 10; i++) {
+		host_advance(&h, 60000 * MS);
+		ip_double_drain(&h.ip);
+		peer_send(&p, 0, NULL, 0);
+	}
+	assert_int_equal(h.app.closed, 0);
+	llp_release(h.app.llp);
+	for (int i = 0; i < 20; i++) { /* it answers, and toggles its window, but takes nothing */
+		p.wnd = i & 1;
+		ip_double_drain(&h.ip);
+		peer_send(&p, 0, NULL, 0);
+		assert_int_equal(tcp_stack_stats(h.tcp)->connections, i < 10);
+		host_advance(&h, 10000 * MS);
+		if (i == 9) /* the timer that notices may be a minute away */
+			host_advance(&h, 60000 * MS);
+	}
+	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 0);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +265,7 @@ int main(void)
 		cmocka_unit_test(test_orphan_does_not_wait_for_ever),
 		cmocka_unit_test(test_half_closed_waits_for_the_peer),
 		cmocka_unit_test(test_steady_traffic_leaves_the_wheel_alone),
+		cmocka_unit_test(test_orphan_is_not_held_by_a_closed_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
