@@ -75,6 +75,9 @@ static inline void copy_inline(struct rdmap_wqe *w, const struct ibv_sge *sg, in
 	uint8_t *p = rdmap_wqe_inline(w);
 
 	for (int i = 0; i < n; i++) {
+		/* Of no bytes, the address may be none as well. */
+		if (sg[i].length == 0)
+			continue;
 		memcpy(p, (const void *)(uintptr_t)sg[i].addr, sg[i].length);
 		p += sg[i].length;
 	}

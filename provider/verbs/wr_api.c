@@ -193,6 +193,9 @@ static void wr_set_inline_data_list(
 			qp->build_error = EINVAL;
 			return;
 		}
+		/* Of no bytes, the address may be none as well. */
+		if (list[i].length == 0)
+			continue;
 		memcpy((uint8_t *)rdmap_wqe_inline(w) + length, list[i].addr, list[i].length);
 		length += list[i].length;
 	}
