@@ -117,7 +117,7 @@ struct ibv_mr *mr_reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t iov
 	unsigned rights;
 	int rc = translate_access(access, &rights);
 
-	if (rc == 0 && flags != IBV_REREG_MR_CHANGE_PD)
+	if (rc == 0)
 		rc = touch(addr, length, (rights & RNIC_ACCESS_LOCAL_WRITE) != 0);
 	if (rc != 0)
 		return fail_null(-rc);
