@@ -40,12 +40,45 @@ static void set_state(struct ip_neighbour *n, enum neighbour_state state)
 		    state == NEIGHBOUR_PROBE;
 }
 
+/* Empty the queue into @p to. @return how many there were. */
+static unsigned take_queue(struct ip_neighbour *n, struct rte_mbuf *to[NEIGHBOUR_QUEUE])
+{
+	unsigned queued = n->queued;
+
+	memcpy(to, n->queue, sizeof n->queue);
+	n->queued = 0;
+	n->stack->neighbours.queued -= queued;
+	return queued;
+}
+
 static void drop_queue(struct ip_neighbour *n)
 {
-	n->stack->stats.neighbour_queue_drops += n->queued;
-	for (unsigned i = 0; i < n->queued; i++)
-		rte_pktmbuf_free(n->queue[i]);
-	n->queued = 0;
+	struct rte_mbuf *queue[NEIGHBOUR_QUEUE];
+	unsigned queued = take_queue(n, queue);
+
+	n->stack->stats.neighbour_queue_drops += queued;
+	for (unsigned i = 0; i < queued; i++)
+		rte_pktmbuf_free(queue[i]);
+}
+
+/* To wait for the neighbour's answer. */
+static void enqueue(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf *m)
+{
+	if (n->queued == NEIGHBOUR_QUEUE) {
+		/* RFC 4861 section 7.2.2: the oldest makes room. */
+		rte_pktmbuf_free(n->queue[0]);
+		n->queued--;
+		s->neighbours.queued--;
+		memmove(n->queue, n->queue + 1, n->queued * sizeof n->queue[0]);
+		s->stats.neighbour_queue_drops++;
+	}
+	if (s->neighbours.queued == NEIGHBOUR_QUEUED_MAX) {
+		rte_pktmbuf_free(m);
+		s->stats.neighbour_queue_drops++;
+		return;
+	}
+	n->queue[n->queued++] = m;
+	s->neighbours.queued++;
 }
 
 static void release(struct ip_stack *s, struct ip_neighbour *n)
@@ -98,11 +131,9 @@ static void fail(struct ip_neighbour *n, uint64_t now)
 {
 	struct ip_stack *s = n->stack;
 	struct rte_mbuf *queue[NEIGHBOUR_QUEUE];
-	unsigned queued = n->queued;
+	unsigned queued = take_queue(n, queue);
 	char text[IP_ADDR_STRLEN];
 
-	memcpy(queue, n->queue, sizeof queue);
-	n->queued = 0;
 	s->stats.neighbour_failed++;
 	log_printf(s->cfg.log, LOG_LEVEL_INFO, "ip: %s does not answer %s",
 		ip_addr_format(&n->addr, text), ip_addr_is_v4(&n->addr) ? "ARP" : "ND");
@@ -250,10 +281,8 @@ static void send_now(struct ip_neighbour *n, struct rte_mbuf *m, uint64_t now)
 static void flush_queue(struct ip_neighbour *n, uint64_t now)
 {
 	struct rte_mbuf *queue[NEIGHBOUR_QUEUE];
-	unsigned queued = n->queued;
+	unsigned queued = take_queue(n, queue);
 
-	memcpy(queue, n->queue, sizeof queue);
-	n->queued = 0;
 	for (unsigned i = 0; i < queued; i++)
 		(void)neighbour_output(n->stack, n, queue[i], now);
 }
@@ -303,15 +332,8 @@ int neighbour_output(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf
 		break;
 	case NEIGHBOUR_NEW:
 	case NEIGHBOUR_INCOMPLETE:
-		if (n->queued == NEIGHBOUR_QUEUE) {
-			/* RFC 4861 section 7.2.2: the oldest makes room. */
-			rte_pktmbuf_free(n->queue[0]);
-			n->queued--;
-			memmove(n->queue, n->queue + 1, n->queued * sizeof n->queue[0]);
-			s->stats.neighbour_queue_drops++;
-		}
 		n->used = now;
-		n->queue[n->queued++] = m;
+		enqueue(s, n, m);
 		if (n->state == NEIGHBOUR_NEW)
 			start_resolution(n, now);
 		return 0;

@@ -13,6 +13,9 @@
 #define NEIGHBOUR_MAX     1024
 #define NEIGHBOUR_BUCKETS 1024 /* a power of two */
 #define NEIGHBOUR_QUEUE   4    /* packets that wait for an answer (RFC 4861 section 7.2.2) */
+/* Packets that wait, all neighbours together: answers to made-up addresses of our own subnet must
+ * not take the pool away (RFC 3756 section 4.3.2). */
+#define NEIGHBOUR_QUEUED_MAX 256
 
 enum neighbour_state {
 	NEIGHBOUR_FREE,
@@ -44,7 +47,8 @@ struct ip_neighbour {
 struct neighbour_table {
 	struct ip_neighbour *bucket[NEIGHBOUR_BUCKETS];
 	struct ip_neighbour *free;
-	unsigned hand; /**< where the search for a victim goes on */
+	unsigned hand;   /**< where the search for a victim goes on */
+	unsigned queued; /**< packets that wait, in all entries */
 	struct ip_neighbour e[NEIGHBOUR_MAX];
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host.h"
 #include "ip/stack.h"
+#include "support/eal.h"
 
 #include <errno.h>
 
@@ -239,6 +240,33 @@ static void waiting_packets_are_freed_with_the_stack(void **state)
 	host_free(h);
 }
 
+static void strangers_do_not_fill_the_pool(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr src = host_addr("fd00::1"), dst = host_addr("fd00::2");
+
+	for (unsigned i = 0; i < 400; i++) {
+		struct ip_path p = {.tos = 0};
+
+		dst.b[14] = (uint8_t)(1 + i / 256);
+		dst.b[15] = (uint8_t)i;
+		assert_int_equal(ip_path_init(h->ip, &p, &src, &dst, h->now), 0);
+		ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now);
+		assert_int_equal(h->n_tx, 1); /* whoever it is, it is asked for */
+		host_run(h, SECOND / 200);
+		host_forget(h);
+	}
+	assert_int_equal(test_pool_missing(h->pool), NEIGHBOUR_QUEUED_MAX);
+	assert_int_equal(ip_stack_stats(h->ip)->neighbour_queue_drops, 400 - NEIGHBOUR_QUEUED_MAX);
+	for (unsigned i = 0; i < 500; i++) { /* and in time all are given up */
+		host_run(h, SECOND / 100);
+		host_forget(h);
+	}
+	assert_int_equal(test_pool_missing(h->pool), 0);
+	assert_int_equal(h->ip->neighbours.queued, 0);
+	host_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +280,7 @@ int main(void)
 		cmocka_unit_test(strangers_cannot_push_out_who_is_used),
 		cmocka_unit_test(listing),
 		cmocka_unit_test(waiting_packets_are_freed_with_the_stack),
+		cmocka_unit_test(strangers_do_not_fill_the_pool),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
