@@ -201,6 +201,19 @@ static void check(struct world *w)
 	}
 }
 
+/** What the stack believes to hold of the pool is what its connections hold. */
+static void check_held(struct world *w)
+{
+	uint32_t tx = 0, rx = 0;
+	const struct tcp_conn *c;
+
+	for (unsigned i = 0; (c = tcp_table_get(&w->tcp->table, i)); i++) {
+		tx += c->sendq.count;
+		rx += c->recvq.count + c->ooo.held;
+	}
+	MUST(w->tcp->dead || (w->tcp->tx_held == tx && w->tcp->rx_held == rx));
+}
+
 static void drain(struct world *w)
 {
 	struct rte_mbuf *m;
@@ -219,6 +232,7 @@ static void round_end(struct world *w)
 {
 	tcp_round_end(w->tcp);
 	check(w);
+	check_held(w);
 	drain(w);
 }
 
@@ -343,11 +357,16 @@ static void put(struct world *w, const uint8_t *p, unsigned len, unsigned cut)
 	struct rte_mbuf *m = test_packet(pool, p, len);
 
 	/* The first 60 bytes are contiguous: ip.h. */
-	if (cut && cut < len - 60 && len > 60) {
-		struct rte_mbuf *rest = test_packet(pool, p + 60 + cut, len - 60 - cut);
+	if (cut && len > 60 && cut < len - 60) {
+		unsigned at = 60 + cut, piece = cut & 1 ? 0 : cut;
 
-		rte_pktmbuf_trim(m, (uint16_t)(len - 60 - cut));
-		MUST(!rte_pktmbuf_chain(m, rest));
+		rte_pktmbuf_trim(m, (uint16_t)(len - at));
+		for (unsigned n = 0; at < len; n++) {
+			unsigned size = piece && n < 6 && len - at > piece ? piece : len - at;
+
+			MUST(!rte_pktmbuf_chain(m, test_packet(pool, p + at, size)));
+			at += size;
+		}
 	}
 	ip_double_deliver(&w->ip, &remote, &local, m, w->now);
 }

@@ -30,12 +30,14 @@ half_open() {
 	jobs+=("$job")
 	wait_for "$patience" connected_to "$server_v4" || { say "no connection"; return 1; }
 	netns_in router ip link set server down
-	wait_for $deadline has_line "$(stack_log_of server)" 'start-up' || true
+	wait_for $deadline has_line "$(stack_log_of server)" 'start-up' ||
+		{ say "the start-up was not given up"; return 1; }
 	netns_in router ip link set server up
-	wait "$job" || true
+	kill "$job" 2>/dev/null || true
 }
 connected_to() { # ADDRESS
 	netns_in router grep -q ' 01 ' /proc/net/tcp
 }
+server_extra=(--set log=debug)
 run_case half-open with_server half_open
 plan_done
