@@ -167,6 +167,10 @@ int qp_destroy(struct ibv_qp *ibv)
 /* ---- modify, query ----------------------------------------------------------------------------
  */
 
+/* The queues keep their sizes (no IBV_DEVICE_RESIZE_MAX_WR), and nothing paces a QP. */
+#define ATTR_REFUSED (IBV_QP_CAP | IBV_QP_RATE_LIMIT)
+#define ATTR_ALL     (2 * IBV_QP_RATE_LIMIT - 1)
+
 /* What iWARP has no use for may be given and is not looked at: paths, PSNs, retries, Q_Keys. */
 static int translate_attr(
 	const struct qp *qp, const struct ibv_qp_attr *a, int mask, struct rnic_qp_attr *out)
@@ -174,6 +178,10 @@ static int translate_attr(
 	const struct rnic_limits *l = rnic_get_limits(qp->device->rnic);
 	unsigned what = 0;
 
+	if ((mask & ~ATTR_ALL) != 0)
+		return -EINVAL;
+	if ((mask & ATTR_REFUSED) != 0)
+		return -EOPNOTSUPP;
 	if ((mask & IBV_QP_CUR_STATE) != 0 &&
 		(int)a->cur_qp_state != (int)rnic_qp_get_state(qp->rnic))
 		return -EINVAL;

@@ -10,8 +10,7 @@ static struct srq *create(struct ibv_pd *pd, void *srq_context, struct ibv_srq_a
 	uint32_t limit;
 	int rc;
 
-	if (attr->max_wr == 0 || attr->max_wr > l->max_srq_wr || attr->max_sge > l->max_sge ||
-		attr->srq_limit > attr->max_wr)
+	if (attr->max_wr == 0 || attr->max_wr > l->max_srq_wr || attr->max_sge > l->max_sge)
 		return fail_null(EINVAL);
 	srq = calloc(1, sizeof *srq);
 	if (srq == NULL)
@@ -45,7 +44,8 @@ struct ibv_srq *srq_create_ex(struct ibv_context *context, struct ibv_srq_init_a
 {
 	struct srq *srq;
 
-	if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0 || attr->pd->context != context)
+	if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0 || attr->pd == NULL ||
+		attr->pd->context != context)
 		return fail_null(EINVAL);
 	if ((attr->comp_mask & ~(uint32_t)(IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_TYPE)) != 0 ||
 		((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) != 0 &&

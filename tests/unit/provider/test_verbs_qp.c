@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Queue pairs of provider/verbs/qp.c: creation, attributes, states, and their events. */
+#include "fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct ibv_qp_cap small = {.max_send_wr = 3,
+	.max_recv_wr = 5,
+	.max_send_sge = 2,
+	.max_recv_sge = 3,
+	.max_inline_data = 20};
+
+static struct ibv_device_attr limits(void)
+{
+	struct ibv_device_attr dev;
+
+	assert_int_equal(ibv_query_device(fx.context, &dev), 0);
+	return dev;
+}
+
+/* ---- creation -------------------------------------------------------------------------------- */
+
+static void test_capacities(void **state)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	struct lone l;
+
+	lone_open(&l, &small, 4, false);
+	/* ibv_create_qp(3): at least what was asked for, and what it really is. */
+	assert_true(l.cap.max_send_wr >= 3 && l.cap.max_recv_wr >= 5);
+	assert_true(l.cap.max_send_sge >= 2 && l.cap.max_recv_sge >= 3);
+	assert_true(l.cap.max_inline_data >= 20);
+	assert_int_equal(l.qp->state, IBV_QPS_RESET);
+	assert_int_equal(l.qp->qp_type, IBV_QPT_RC);
+	assert_ptr_equal(l.qp->pd, l.pd);
+	assert_ptr_equal(l.qp->send_cq, l.cq);
+	assert_ptr_equal(l.qp->recv_cq, l.cq);
+	assert_null(l.qp->srq);
+	/* 24 bits. */
+	assert_in_range(l.qp->qp_num, 1, 0xffffff);
+	assert_int_equal(ibv_query_qp(l.qp, &attr, IBV_QP_CAP, &init), 0);
+	assert_memory_equal(&attr.cap, &l.cap, sizeof l.cap);
+	assert_memory_equal(&init.cap, &l.cap, sizeof l.cap);
+	assert_ptr_equal(init.send_cq, l.cq);
+	assert_int_equal(init.qp_type, IBV_QPT_RC);
+	assert_int_equal(init.sq_sig_all, 0);
+	assert_int_equal(attr.qp_state, IBV_QPS_RESET);
+	assert_int_equal(attr.path_mtu, IBV_MTU_1024);
+	lone_close(&l);
+}
+
+static struct ibv_qp *try_qp(struct lone *l, struct ibv_qp_cap cap, enum ibv_qp_type type)
+{
+	struct ibv_qp_init_attr a = {
+		.send_cq = l->cq, .recv_cq = l->cq, .qp_type = type, .cap = cap};
+
+	errno = 0;
+	return ibv_create_qp(l->pd, &a);
+}
+
+static void test_limits(void **state)
+{
+	struct ibv_device_attr dev = limits();
+	const uint32_t wr = (uint32_t)dev.max_qp_wr, sge = (uint32_t)dev.max_sge;
+	const struct ibv_qp_cap full = {
+		.max_send_wr = wr, .max_recv_wr = wr, .max_send_sge = sge, .max_recv_sge = sge};
+	const struct ibv_qp_cap beyond[] = {{.max_send_wr = wr + 1}, {.max_recv_wr = wr + 1},
+		{.max_send_sge = sge + 1}, {.max_recv_sge = sge + 1}, {.max_inline_data = 1 << 20},
+		{.max_send_wr = UINT32_MAX}, {.max_inline_data = UINT32_MAX}};
+	struct ibv_qp *qp;
+	struct lone l;
+
+	lone_open(&l, &small, 4, false);
+	qp = try_qp(&l, full, IBV_QPT_RC);
+	assert_non_null(qp);
+	assert_int_equal(ibv_destroy_qp(qp), 0);
+	for (unsigned i = 0; i < sizeof beyond / sizeof beyond[0]; i++) {
+		assert_null(try_qp(&l, beyond[i], IBV_QPT_RC));
+		assert_int_equal(errno, EINVAL);
+	}
+	lone_close(&l);
+}
+
+/* RFC 5040 section 3: reliable and connected, or not at all. */
+static void test_types(void **state)
+{
+	static const enum ibv_qp_type types[] = {IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_RAW_PACKET,
+		IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV, IBV_QPT_DRIVER};
+	struct lone l;
+
+	lone_open(&l, &small, 4, false);
+	for (unsigned i = 0; i < sizeof types / sizeof types[0]; i++) {
+		assert_null(try_qp(&l, small, types[i]));
+		assert_int_equal(errno, EOPNOTSUPP);
+	}
+	lone_close(&l);
+}
+
+static void test_bad_objects(void **state)
+{
+	struct ibv_context *second = ibv_open_device(fx.context->device);
+	struct ibv_cq *foreign = ibv_create_cq(second, 1, NULL, NULL, 0);
+	struct ibv_qp_init_attr a = {.qp_type = IBV_QPT_RC};
+	struct lone l;
+
+	lone_open(&l, &small, 4, false);
+	a.recv_cq = l.cq;
+	assert_null(ibv_create_qp(l.pd, &a));
+	assert_int_equal(errno, EINVAL);
+	a.send_cq = foreign;
+	errno = 0;
+	assert_null(ibv_create_qp(l.pd, &a));
+	assert_int_equal(errno, EINVAL);
+	a.send_cq = l.cq;
+	a.recv_cq = NULL;
+	errno = 0;
+	assert_null(ibv_create_qp(l.pd, &a));
+	assert_int_equal(errno, EINVAL);
+	assert_int_equal(ibv_dealloc_pd(l.pd), EBUSY);
+	assert_int_equal(ibv_destroy_cq(l.cq), EBUSY);
+	lone_close(&l);
+	assert_int_equal(ibv_destroy_cq(foreign), 0);
+	assert_int_equal(ibv_close_device(second), 0);
+}
+
+static void test_extended_attributes(void **state)
+{
+	struct ibv_qp_init_attr_ex a = {.comp_mask = IBV_QP_INIT_ATTR_PD, .qp_type = IBV_QPT_RC};
+	struct lone l;
+	struct ibv_qp *qp;
+
+	lone_open(&l, &small, 4, false);
+	a.send_cq = a.recv_cq = l.cq;
+	a.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	errno = 0;
+	assert_null(ibv_create_qp_ex(fx.context, &a));
+	assert_int_equal(errno, EINVAL);
+	a.pd = l.pd;
+	a.comp_mask = IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	errno = 0;
+	assert_null(ibv_create_qp_ex(fx.context, &a));
+	assert_int_equal(errno, EINVAL);
+	a.comp_mask |= IBV_QP_INIT_ATTR_PD;
+	a.create_flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
+	assert_null(ibv_create_qp_ex(fx.context, &a));
+	assert_int_equal(errno, EOPNOTSUPP);
+	a.create_flags = 0;
+	qp = ibv_create_qp_ex(fx.context, &a);
+	assert_non_null(qp);
+	assert_int_equal(ibv_destroy_qp(qp), 0);
+	a.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_MAX_TSO_HEADER;
+	errno = 0;
+	assert_null(ibv_create_qp_ex(fx.context, &a));
+	assert_int_equal(errno, EOPNOTSUPP);
+	lone_close(&l);
+}
+
+/* ---- modify ------------------------------------------------------------------------------------
+ */
+
+/* Bring a fresh QP to a state. */
+static void open_in(struct lone *l, enum ibv_qp_state s)
+{
+	lone_open(l, &small, 16, false);
+	if (s == IBV_QPS_RESET)
+		return;
+	if (s != IBV_QPS_ERR)
+		assert_int_equal(qp_go(l->qp, IBV_QPS_INIT), 0);
+	if (s == IBV_QPS_SQD)
+		assert_int_equal(qp_go(l->qp, IBV_QPS_RTS), 0);
+	assert_int_equal(qp_go(l->qp, s), 0);
+	assert_int_equal(l->qp->state, s);
+}
+
+static void test_transitions(void **state)
+{
+	/* By bits, from RESET up: where one may go from each state. */
+	static const struct {
+		enum ibv_qp_state from;
+		unsigned to;
+	} allowed[] = {
+		{IBV_QPS_RESET, 1 << IBV_QPS_INIT},
+		{IBV_QPS_INIT, 1 << IBV_QPS_INIT | 1 << IBV_QPS_RTR | 1 << IBV_QPS_RTS},
+		{IBV_QPS_RTR, 1 << IBV_QPS_RTR | 1 << IBV_QPS_RTS},
+		{IBV_QPS_RTS, 1 << IBV_QPS_RTS},
+		{IBV_QPS_SQD, 1 << IBV_QPS_RTS},
+		{IBV_QPS_ERR, 0},
+	};
+	static const enum ibv_qp_state to[] = {
+		IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPS_SQE, (enum ibv_qp_state)7};
+
+	for (unsigned i = 0; i < sizeof allowed / sizeof allowed[0]; i++) {
+		for (unsigned j = 0; j < sizeof to / sizeof to[0]; j++) {
+			bool ok = (allowed[i].to & 1u << to[j]) != 0;
+			struct lone l;
+
+			open_in(&l, allowed[i].from);
+			assert_int_equal(qp_go(l.qp, to[j]), ok ? 0 : EINVAL);
+			assert_int_equal(l.qp->state, ok ? to[j] : allowed[i].from);
+			/* From everywhere to the end, and to the beginning. */
+			assert_int_equal(qp_go(l.qp, IBV_QPS_ERR), 0);
+			assert_int_equal(l.qp->state, IBV_QPS_ERR);
+			/* librdmacm's disconnect must get past this one. */
+			assert_int_equal(qp_go(l.qp, IBV_QPS_SQD), 0);
+			assert_int_equal(l.qp->state, IBV_QPS_ERR);
+			assert_int_equal(qp_go(l.qp, IBV_QPS_RESET), 0);
+			assert_int_equal(l.qp->state, IBV_QPS_RESET);
+			assert_int_equal(qp_go(l.qp, IBV_QPS_INIT), 0);
+			lone_close(&l);
+		}
+	}
+}
+
+static void test_attributes(void **state)
+{
+	struct ibv_device_attr dev = limits();
+	struct ibv_qp_attr a = {.port_num = 2}, now;
+	struct ibv_qp_init_attr init;
+	struct lone l;
+
+	open_in(&l, IBV_QPS_INIT);
+	assert_int_equal(ibv_modify_qp(l.qp, &a, IBV_QP_PORT), EINVAL);
+	a.port_num = 1;
+	assert_int_equal(ibv_modify_qp(l.qp, &a, IBV_QP_PORT), 0);
+	a.cur_qp_state = IBV_QPS_RTS;
+	assert_int_equal(ibv_modify_qp(l.qp, &a, IBV_QP_CUR_STATE), EINVAL);
+	a.cur_qp_state = IBV_QPS_INIT;
+	a.qp_state = IBV_QPS_RTR;
+	assert_int_equal(ibv_modify_qp(l.qp, &a, IBV_QP_CUR_STATE | IBV_QP_STATE), 0);
+	a.qp_access_flags =
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+	a.max_rd_atomic = (uint8_t)dev.max_qp_init_rd_atom;
+	a.max_dest_rd_atomic = (uint8_t)dev.max_qp_rd_atom;
+	assert_int_equal(
+		ibv_modify_qp(l.qp, &a,
+			IBV_QP_ACCESS_FLAGS | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC),
+		0);
+	assert_int_equal(ibv_query_qp(l.qp, &now, 0, &init), 0);
+	assert_int_equal(now.qp_state, IBV_QPS_RTR);
+	assert_int_equal(now.cur_qp_state, IBV_QPS_RTR);
+	assert_int_equal(now.qp_access_flags, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	assert_int_equal(now.max_rd_atomic, dev.max_qp_init_rd_atom);
+	assert_int_equal(now.max_dest_rd_atomic, dev.max_qp_rd_atom);
+	assert_int_equal(now.port_num, 1);
+	a.max_rd_atomic = (uint8_t)(dev.max_qp_init_rd_atom + 1);
+	assert_int_equal(ibv_modify_qp(l.qp, &a, IBV_QP_MAX_QP_RD_ATOMIC), EINVAL);
+	a.max_dest_rd_atomic = (uint8_t)(dev.max_qp_rd_atom + 1);
+	assert_int_equal(ibv_modify_qp(l.qp, &a, IBV_QP_MAX_DEST_RD_ATOMIC), EINVAL);
+	/* InfiniBand's: given by programs that do not care, and of no consequence. */
+	assert_int_equal(
+		ibv_modify_qp(l.qp, &a,
+			IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+				IBV_QP_RNR_RETRY | IBV_QP_RQ_PSN | IBV_QP_SQ_PSN | IBV_QP_DEST_QPN |
+				IBV_QP_MIN_RNR_TIMER | IBV_QP_PKEY_INDEX | IBV_QP_QKEY),
+		0);
+	lone_close(&l);
+}
+
+/* Neither the queues' sizes (no IBV_DEVICE_RESIZE_MAX_WR) nor a rate: no false success. */
+static void test_no_such_attributes(void **state)
+{
+	struct ibv_qp_attr a = {.cap = {.max_send_wr = 100}, .rate_limit = 1000};
+	struct lone l;
+
+	open_in(&l, IBV_QPS_INIT);
+	assert_int_equal(ibv_modify_qp(l.qp, &a, IBV_QP_CAP), EOPNOTSUPP);
+	assert_int_equal(ibv_modify_qp(l.qp, &a, IBV_QP_RATE_LIMIT), EOPNOTSUPP);
+	assert_int_equal(ibv_modify_qp(l.qp, &a, 1 << 30), EINVAL);
+	lone_close(&l);
+}
+
+/* RESET forgets what is posted, and what has completed. */
+static void test_reset(void **state)
+{
+	struct ibv_recv_wr wr = {.wr_id = 1}, *bad;
+	struct ibv_wc wc[4];
+	struct lone l;
+
+	open_in(&l, IBV_QPS_INIT);
+	assert_int_equal(ibv_post_recv(l.qp, &wr, &bad), 0);
+	assert_int_equal(qp_go(l.qp, IBV_QPS_ERR), 0);
+	assert_int_equal(qp_go(l.qp, IBV_QPS_RESET), 0);
+	assert_int_equal(ibv_poll_cq(l.cq, 4, wc), 0);
+	assert_int_equal(qp_go(l.qp, IBV_QPS_INIT), 0);
+	wr.wr_id = 2;
+	assert_int_equal(ibv_post_recv(l.qp, &wr, &bad), 0);
+	assert_int_equal(qp_go(l.qp, IBV_QPS_RESET), 0);
+	assert_int_equal(qp_go(l.qp, IBV_QPS_ERR), 0);
+	assert_int_equal(ibv_poll_cq(l.cq, 4, wc), 0);
+	lone_close(&l);
+}
+
+static void test_data_in_order(void **state)
+{
+	struct lone l;
+
+	lone_open(&l, &small, 4, false);
+	/* RFC 5040 section 5.5 promises no order of placement. */
+	assert_int_equal(ibv_query_qp_data_in_order(l.qp, IBV_WR_RDMA_WRITE, 0), 0);
+	lone_close(&l);
+}
+
+/* ---- connected ------------------------------------------------------------------------------- */
+
+static void test_connected_attributes(void **state)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr now;
+
+	assert_int_equal(ibv_query_qp(fx.client.id->qp, &now, 0, &init), 0);
+	assert_int_equal(now.qp_state, IBV_QPS_RTS);
+	assert_int_equal(fx.client.id->qp->state, IBV_QPS_RTS);
+	/* As negotiated: both sides asked for 4. */
+	assert_int_equal(now.max_rd_atomic, 4);
+	assert_int_equal(now.max_dest_rd_atomic, 4);
+	assert_ptr_equal(init.qp_context, fx.client.id->qp->qp_context);
+}
+
+/* Everything posted on both sides is flushed, in order, before the QP is seen in ERROR. */
+static void test_disconnect_flushes(void **state)
+{
+	for (uint64_t i = 1; i <= 3; i++) {
+		post_recv(&fx.client, i);
+		post_recv(&fx.server, i);
+	}
+	assert_int_equal(rdma_disconnect(fx.client.id), 0);
+	for (uint64_t i = 1; i <= 3; i++) {
+		struct ibv_wc wc = take(fx.server.id->recv_cq);
+
+		assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR);
+		assert_int_equal(wc.wr_id, i);
+		wc = take(fx.client.id->recv_cq);
+		assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR);
+		assert_int_equal(wc.wr_id, i);
+	}
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* The server's QP ends with an error of the peer's making; wait until it is known there. */
+static void provoke_event(void)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, &sge, &fx.client, 8);
+	struct pollfd p = {.fd = fx.server.id->verbs->async_fd, .events = POLLIN};
+
+	aim(&wr, 0);
+	wr.wr.rdma.rkey ^= 0x5a5a00;
+	client_posts(&wr);
+	assert_int_equal(poll(&p, 1, 20000), 1);
+}
+
+static void test_access_error(void **state)
+{
+	struct ibv_async_event ev;
+
+	provoke_event();
+	assert_int_equal(ibv_get_async_event(fx.server.id->verbs, &ev), 0);
+	assert_int_equal(ev.event_type, IBV_EVENT_QP_ACCESS_ERR);
+	assert_ptr_equal(ev.element.qp, fx.server.id->qp);
+	ibv_ack_async_event(&ev);
+}
+
+static _Atomic bool destroyed;
+
+static void *destroy(void *qp)
+{
+	int rc = ibv_destroy_qp(qp);
+
+	atomic_store(&destroyed, true);
+	return (void *)(intptr_t)rc;
+}
+
+/* Leave the end with another QP, for the common clean-up. */
+static void new_server_qp(void)
+{
+	struct ibv_qp_init_attr a = {.send_cq = fx.server.id->send_cq,
+		.recv_cq = fx.server.id->recv_cq,
+		.qp_type = IBV_QPT_RC};
+
+	fx.server.id->qp = ibv_create_qp(fx.server.id->pd, &a);
+	assert_non_null(fx.server.id->qp);
+}
+
+/* ibv_ack_async_event(3): destroying waits for the acknowledgement. */
+static void test_destroy_waits(void **state)
+{
+	struct ibv_async_event ev;
+	pthread_t thread;
+	void *rc;
+
+	provoke_event();
+	assert_int_equal(ibv_get_async_event(fx.server.id->verbs, &ev), 0);
+	atomic_store(&destroyed, false);
+	assert_int_equal(pthread_create(&thread, NULL, destroy, fx.server.id->qp), 0);
+	for (int i = 0; i < 5000; i++) {
+		assert_false(atomic_load(&destroyed));
+		sched_yield();
+	}
+	ibv_ack_async_event(&ev);
+	assert_int_equal(pthread_join(thread, &rc), 0);
+	assert_int_equal((intptr_t)rc, 0);
+	new_server_qp();
+}
+
+/* An event that nobody has read goes with its QP, and keeps nobody waiting. */
+static void test_unread_event_goes(void **state)
+{
+	struct ibv_async_event ev;
+	struct pollfd p = {.fd = fx.server.id->verbs->async_fd, .events = POLLIN};
+
+	provoke_event();
+	assert_int_equal(ibv_destroy_qp(fx.server.id->qp), 0);
+	assert_int_equal(poll(&p, 1, 0), 0);
+	assert_int_equal(fcntl(p.fd, F_SETFL, O_NONBLOCK), 0);
+	assert_int_equal(ibv_get_async_event(fx.server.id->verbs, &ev), -1);
+	assert_int_equal(errno, EAGAIN);
+	assert_int_equal(fcntl(p.fd, F_SETFL, 0), 0);
+	new_server_qp();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		OPENED(test_capacities),
+		OPENED(test_limits),
+		OPENED(test_types),
+		OPENED(test_bad_objects),
+		OPENED(test_extended_attributes),
+		OPENED(test_transitions),
+		OPENED(test_attributes),
+		OPENED(test_no_such_attributes),
+		OPENED(test_reset),
+		OPENED(test_data_in_order),
+		CONNECTED(test_connected_attributes),
+		CONNECTED(test_disconnect_flushes),
+		CONNECTED(test_access_error),
+		CONNECTED(test_destroy_waits),
+		CONNECTED(test_unread_event_goes),
+	};
+
+	/* A lost event must end the test, not the patience of who runs it. */
+	alarm(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
