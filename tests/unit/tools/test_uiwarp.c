@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/child.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+/* After the four that it needs. */
+#include <cmocka.h>
+
+static struct child c;
+
+#define RUN(...) child_run(&c, (const char *const[]){UIWARP, __VA_ARGS__, NULL}, NULL)
+
+static void without_a_command_it_says_how_to_use_it(void **state)
+{
+	child_run(&c, (const char *const[]){UIWARP, NULL}, NULL);
+	assert_int_equal(child_exit(&c), 2);
+	assert_string_equal(c.out, "");
+	assert_int_equal(strncmp(c.err, "Usage: uiwarp COMMAND", 21), 0);
+	assert_non_null(strstr(c.err, "\n  run "));
+}
+
+static void help_goes_to_stdout(void **state)
+{
+	char text[sizeof c.out];
+
+	RUN("help");
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.err, "");
+	assert_int_equal(strncmp(c.out, "Usage: uiwarp COMMAND", 21), 0);
+	assert_non_null(strstr(c.out, "\n  run "));
+	memcpy(text, c.out, sizeof text);
+	RUN("--help");
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.out, text);
+}
+
+static void help_of_a_command_is_its_own(void **state)
+{
+	char text[sizeof c.out];
+
+	RUN("help", "run");
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.err, "");
+	assert_non_null(strstr(c.out, "--config"));
+	assert_non_null(strstr(c.out, "--set"));
+	assert_non_null(strstr(c.out, "Exit status"));
+	memcpy(text, c.out, sizeof text);
+	RUN("run", "--help");
+	assert_int_equal(child_exit(&c), 0);
+	/* The name before "Usage" aside, both are the same. */
+	assert_string_equal(strstr(c.out, "PROGRAM"), strstr(text, "PROGRAM"));
+}
+
+static void the_version_is_that_of_the_project(void **state)
+{
+	RUN("--version");
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.out, "uiwarp " UIWARP_VERSION "\n");
+	RUN("-V");
+	assert_string_equal(c.out, "uiwarp " UIWARP_VERSION "\n");
+	assert_string_equal(c.err, "");
+}
+
+static void an_unknown_command_is_named(void **state)
+{
+	static const char expected[] =
+		"uiwarp: there is no command \"walk\"; see \"uiwarp help\"\n";
+
+	RUN("walk", "--help");
+	assert_int_equal(child_exit(&c), 2);
+	assert_string_equal(c.out, "");
+	assert_string_equal(c.err, expected);
+	RUN("help", "walk");
+	assert_int_equal(child_exit(&c), 2);
+	assert_string_equal(c.err, expected);
+	RUN("");
+	assert_int_equal(child_exit(&c), 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_a_command_it_says_how_to_use_it),
+		cmocka_unit_test(help_goes_to_stdout),
+		cmocka_unit_test(help_of_a_command_is_its_own),
+		cmocka_unit_test(the_version_is_that_of_the_project),
+		cmocka_unit_test(an_unknown_command_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
