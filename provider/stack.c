@@ -342,6 +342,23 @@ static void linger(struct stack *s)
 		nap(200000);
 }
 
+/** What a person wants to know of a run that was slower than it should be. */
+static void log_totals(struct stack *s)
+{
+	const struct tcp_stats *t = tcp_stack_stats(s->tcp);
+	const struct port_stats *p = port_get_stats(s->port);
+
+	log_printf(&s->log.sink, LOG_LEVEL_DEBUG,
+		"total: %llu frames in, %llu out, %llu not taken by the port; TCP: %llu segments "
+		"in, "
+		"%llu out, %llu retransmitted, %llu timeouts, %llu out of order, %llu duplicate",
+		(unsigned long long)p->rx_packets, (unsigned long long)p->tx_packets,
+		(unsigned long long)p->tx_dropped, (unsigned long long)t->segments_in,
+		(unsigned long long)t->segments_out, (unsigned long long)t->retransmits,
+		(unsigned long long)t->timeouts, (unsigned long long)t->out_of_order,
+		(unsigned long long)t->duplicate);
+}
+
 /**
  * Undo what stack_open() did, as far as it came.
  * @param end the process ends: its other threads may be inside a verb, so leave them all their
@@ -354,6 +371,8 @@ static void dismantle(struct stack *s, bool end)
 	bool connected = s->tcp && tcp_connection_get(s->tcp, 0, &local, &remote, &info);
 
 	engine_thread_stop(s->thread);
+	if (s->thread)
+		log_totals(s);
 	if (s->rnic && !end)
 		rnic_destroy(s->rnic);
 	if (s->have_poller)
