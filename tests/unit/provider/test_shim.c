@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The preloaded library in a program's own eyes. Run with LD_PRELOAD set: without a configuration
- * (argument "inert"), under uiwarp run ("active"), and with a port that cannot be opened
- * ("broken").
+ * (argument "inert"), under uiwarp run ("active"), to its very end ("exit"), and with a port that
+ * cannot be opened ("broken").
  */
 #include "unit/provider/preloaded.h"
 
@@ -157,6 +157,47 @@ static void test_broken(void **state)
 	assert_null(strstr(strstr(text, "uiwarp: port") + 1, "uiwarp: port"));
 }
 
+/* ---- at the end --------------------------------------------------------------------------------
+ */
+
+static struct ibv_context *left;
+static struct ibv_mr *left_mr;
+static int left_cm;
+
+/* exit() has locked the engine for good by now: a program's own destructors get an answer. */
+__attribute__((destructor)) static void clean_up(void)
+{
+	bool gone;
+
+	if (left == NULL)
+		return;
+	gone = ibv_dereg_mr(left_mr) == ENODEV && errno == ENODEV;
+	errno = 0;
+	gone = gone && ibv_alloc_pd(left) == NULL && errno == ENODEV;
+	errno = 0;
+	gone = gone && write(left_cm, "x", 1) == -1 && errno == ENODEV;
+	gone = gone && close(left_cm) == 0;
+	_exit(gone ? 0 : 1);
+}
+
+/** @return an exit status that is not used when all is well. */
+static int leave_it_all_behind(void)
+{
+	static char buf[64];
+	struct ibv_device **list;
+	int n = 0;
+
+	alarm(60);
+	list = ibv_get_device_list(&n);
+	left_cm = open(CM_PATH, O_RDWR | O_CLOEXEC);
+	left = ibv_open_device(list[n - 1]);
+	ibv_free_device_list(list);
+	if (left == NULL || left_cm < 0)
+		return 2;
+	left_mr = ibv_reg_mr(ibv_alloc_pd(left), buf, sizeof buf, IBV_ACCESS_LOCAL_WRITE);
+	return 3;
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest inert[] = {
@@ -183,6 +224,8 @@ int main(int argc, char **argv)
 		return cmocka_run_group_tests(active, NULL, NULL);
 	if (argc == 2 && strcmp(argv[1], "broken") == 0)
 		return cmocka_run_group_tests(broken, NULL, NULL);
-	fprintf(stderr, "usage: test_shim inert|active|broken\n");
+	if (argc == 2 && strcmp(argv[1], "exit") == 0)
+		return leave_it_all_behind();
+	fprintf(stderr, "usage: test_shim inert|active|broken|exit\n");
 	return 2;
 }
