@@ -36,7 +36,8 @@ struct world {
 	struct fuzz *in;
 	struct pair pair;
 	struct side *us;
-	struct llp_mem_peer peer;
+	struct llp_mem_peer peer, stranger; /* the latter never gets further than start-up */
+	struct rnic_ep *request;            /* the peer's, accepted */
 	uint8_t *arena;
 	struct rnic_mr *mr[REGIONS];
 	uint32_t stag[REGIONS];
@@ -93,8 +94,10 @@ static void responder(struct world *w, uint16_t ird, uint16_t ord)
 	send_start(w, MPA_REQUEST_KEY, w->crc ? MPA_FLAG_CRC : 0, ird, ord);
 	if (!w->us->request)
 		return;
-	rnic_ep_set_context(w->us->request, pair_ep_event, w->us);
-	rnic_ep_accept(w->us->request, &cp);
+	w->request = w->us->request;
+	w->us->request = NULL;
+	rnic_ep_set_context(w->request, pair_ep_event, w->us);
+	rnic_ep_accept(w->request, &cp);
 }
 
 static void initiator(struct world *w, uint16_t ird, uint16_t ord)
@@ -150,7 +153,12 @@ static void world_end(struct world *w)
 	while (rnic_cq_poll(w->us->cq, 1, &wc) > 0)
 		;
 	llp_mem_peer_done(&w->peer);
+	llp_mem_peer_done(&w->stranger);
 	pair_advance(&w->pair, 2);
+	w->us->n_ep_events = w->us->n_events = 0;
+	w->us->request = NULL; /* the stranger's goes with the listener */
+	if (w->request)
+		rnic_ep_destroy(w->request);
 	if (w->us->qp)
 		MUST(!rnic_qp_destroy(w->us->qp));
 	w->us->qp = NULL;
@@ -321,13 +329,44 @@ static void poll(struct world *w)
 		MUST(wc[i].wc.wr_id < w->wr_id && wc[i].wc.status <= RDMAP_WC_FATAL_ERR);
 }
 
+/** Another comes to the listener, says what the input has it say, and may be turned away. */
+static void stranger(struct world *w, uint8_t bits)
+{
+	struct ip_endpoint to = llp_mem_endpoint(w->pair.mem, 1, PAIR_PORT);
+	struct rnic_ep *ep = w->us->request;
+	const uint8_t *p;
+	size_t got;
+
+	if (!w->request) /* we are the initiator: nobody listens */
+		return;
+	if (ep && bits & 128) {
+		w->us->request = NULL;
+		rnic_ep_set_context(ep, pair_ep_event, w->us);
+		if (bits & 64)
+			rnic_ep_reject(ep, "no", bits & 32 ? 2 : 0);
+		rnic_ep_destroy(ep);
+	} else if (!w->stranger.llp) {
+		llp_mem_peer_done(&w->stranger);
+		llp_mem_peer_connect(&w->stranger, w->pair.mem, 0, &to);
+		pair_run(&w->pair);
+	} else if (bits & 16) {
+		p = fuzz_bytes(w->in, fuzz_u8(w->in), &got);
+		if (got)
+			llp_mem_send_raw(w->stranger.llp, p, got);
+	} else if (bits & 32) {
+		llp_mem_peer_done(&w->stranger);
+	} else {
+		llp_mem_send_raw(w->stranger.llp, MPA_REQUEST_KEY, MPA_KEY_LEN);
+	}
+}
+
 static void rare(struct world *w, uint8_t bits)
 {
 	static const enum rnic_qp_state states[] = {RNIC_QP_ERROR, RNIC_QP_SQD, RNIC_QP_RTS};
 	struct rnic_qp_attr attr = {.state = states[(bits >> 4) % 3]};
 	unsigned k = (bits >> 4) % REGIONS;
 
-	switch (fuzz_u8(w->in) % 6) {
+	switch (fuzz_u8(w->in) % 7) {
 	case 0:
 		rnic_qp_modify(w->us->qp, RNIC_QP_STATE, &attr);
 		break;
@@ -343,11 +382,14 @@ static void rare(struct world *w, uint8_t bits)
 		if (w->peer.llp && bits & 128)
 			llp_mem_fail(w->peer.llp, -ECONNRESET);
 		break;
+	case 5:
+		stranger(w, bits);
+		break;
 	case 4:
 		pair_advance(&w->pair, fuzz_u8(w->in));
 		break;
 	default:
-		rnic_ep_disconnect(w->us->request ? w->us->request : w->us->ep);
+		rnic_ep_disconnect(w->request ? w->request : w->us->ep);
 	}
 }
 
@@ -405,6 +447,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (in.left) {
 		step(&w);
 		check_arena(&w);
+		w.us->n_ep_events = w.us->n_events = 0; /* what happened was noted, and is enough */
 	}
 	world_end(&w);
 	return 0;

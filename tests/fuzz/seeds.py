@@ -83,6 +83,8 @@ for name, bits in (("responder", 0), ("responder-crc", 1), ("initiator", 64), ("
             ("terminate", untagged(7, 24) + POLL),
             ("our-read", tagged(0, 0, 0, 10) + POLL + post(3, 64) + POLL +
              tagged(2, 2, 0, 64, True, True) + POLL),
+            ("stranger", h("0d 05 1d 05 0d 05") + POLL + h("1d 05 14 1002 0004 00080008") + POLL +
+             h("ed 05 0d 05 2d 05") + POLL),
             ("our-work", tagged(0, 0, 0, 10) + POLL + post(0, 64) + post(2, 99) + POLL)):
         write("rdmap", f"{name}-{what}", head + ops)
 
