@@ -112,9 +112,11 @@ static void hand_up(struct tcp_conn *c, struct rte_mbuf *m)
 
 void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len)
 {
-	/* What cannot be kept is not acknowledged: to the peer, it was lost on the way. */
-	if (unlikely(
-		    tcp_recvq_room(&c->recvq, m->nb_segs) || c->s->rx_held >= 2 * c->s->rx_limit)) {
+	/* What cannot be kept is not acknowledged: to the peer, it was lost on the way. Whoever
+	 * keeps nothing may go on all the same, as most text is taken at once: connections that
+	 * let unread text pile up must not stop the others. */
+	if (unlikely(tcp_recvq_room(&c->recvq, m->nb_segs) ||
+		     (c->recvq.count && c->s->rx_held >= 2 * c->s->rx_limit))) {
 		c->s->stats.pool_empty++;
 		rte_pktmbuf_free(m);
 		return;

@@ -313,6 +313,21 @@ static void test_single_bytes_out_of_order_are_bounded(void **state)
 	host_end(&h);
 }
 
+static void test_unread_text_of_others_stops_nobody_who_reads(void **state)
+{
+	start(0);
+	h.tcp->rx_limit = 0; /* others have filled it */
+	peer_send(&p, 0, "abc", 3);
+	assert_int_equal(h.app.n_got, 3);
+	h.app.take = 0;
+	peer_send(&p, 0, "def", 3);
+	assert_int_equal(c->recvq.bytes, 3);
+	peer_send(&p, 0, "ghi", 3);
+	assert_int_equal(c->recvq.bytes, 3); /* but who does not read gets no more */
+	assert_int_equal(c->rcv_nxt, p.seq - 3);
+	host_end(&h);
+}
+
 static void test_abort_inside_readable(void **state)
 {
 	struct heard a;
@@ -369,6 +384,7 @@ int main(void)
 		cmocka_unit_test(test_text_beyond_the_window_is_cut),
 		cmocka_unit_test(test_single_bytes_do_not_pin_the_pool),
 		cmocka_unit_test(test_single_bytes_out_of_order_are_bounded),
+		cmocka_unit_test(test_unread_text_of_others_stops_nobody_who_reads),
 		cmocka_unit_test(test_abort_inside_readable),
 		cmocka_unit_test(test_release_inside_readable),
 		cmocka_unit_test(test_orphan_drops_what_comes),
