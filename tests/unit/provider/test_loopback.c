@@ -119,7 +119,6 @@ static void test_qp_states(void **state)
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
 	struct ibv_recv_wr recv = {.wr_id = 7}, *bad_recv;
 	struct ibv_send_wr send = {.wr_id = 8}, *bad_send = NULL;
-	struct ibv_wc wc[4];
 
 	assert_non_null(qp);
 	assert_true(a.cap.max_send_wr >= 2);
@@ -137,9 +136,8 @@ static void test_qp_states(void **state)
 	assert_int_equal(ibv_modify_qp(qp, &attr, IBV_QP_STATE), 0);
 	/* In ERROR what was posted, and what still is, completes flushed. */
 	assert_int_equal(ibv_post_send(qp, &send, &bad_send), 0);
-	assert_int_equal(ibv_poll_cq(cq, 4, wc), 2);
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(wc[i].status, IBV_WC_WR_FLUSH_ERR);
+		assert_int_equal(take(cq).status, IBV_WC_WR_FLUSH_ERR);
 	/* librdmacm's disconnect must get past this. */
 	attr.qp_state = IBV_QPS_SQD;
 	assert_int_equal(ibv_modify_qp(qp, &attr, IBV_QP_STATE), 0);
@@ -166,11 +164,15 @@ static void test_extended_cq(void **state)
 
 static void test_fork(void **state)
 {
-	struct ibv_pd *pd = ibv_alloc_pd(fx.context);
-	struct ibv_cq *cq = ibv_create_cq(fx.context, 8, NULL, NULL, 0);
+	/* Where LeakSanitizer, in the child, is sure to look. */
+	static struct ibv_pd *pd;
+	static struct ibv_cq *cq;
 	int status;
-	pid_t pid = fork();
+	pid_t pid;
 
+	pd = ibv_alloc_pd(fx.context);
+	cq = ibv_create_cq(fx.context, 8, NULL, NULL, 0);
+	pid = fork();
 	if (pid == 0) {
 		struct ibv_wc wc;
 		int ok = ibv_alloc_pd(fx.context) == NULL && errno == ENODEV &&

@@ -42,17 +42,19 @@ static void recv_refused(struct ibv_qp *qp, struct ibv_recv_wr *wr, int error)
 /* How many of which kind wait: end them, and count. */
 static void flushed(struct lone *l, int n, const uint64_t *wr_ids, enum ibv_wc_opcode opcode)
 {
-	struct ibv_wc wc[64];
+	struct ibv_wc wc;
 
 	assert_int_equal(qp_go(l->qp, IBV_QPS_ERR), 0);
-	assert_int_equal(ibv_poll_cq(l->cq, 64, wc), n);
 	for (int i = 0; i < n; i++) {
-		assert_int_equal(wc[i].status, IBV_WC_WR_FLUSH_ERR);
-		assert_int_equal(wc[i].wr_id, wr_ids[i]);
-		assert_int_equal(wc[i].qp_num, l->qp->qp_num);
+		/* What is posted in ERROR is flushed by whoever drives the engine next. */
+		wc = take(l->cq);
+		assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR);
+		assert_int_equal(wc.wr_id, wr_ids[i]);
+		assert_int_equal(wc.qp_num, l->qp->qp_num);
 		if (opcode == IBV_WC_RECV)
-			assert_int_equal(wc[i].opcode, IBV_WC_RECV);
+			assert_int_equal(wc.opcode, IBV_WC_RECV);
 	}
+	assert_int_equal(ibv_poll_cq(l->cq, 1, &wc), 0);
 }
 
 /* ---- limits and refusals --------------------------------------------------------------------- */
