@@ -149,10 +149,14 @@ static void test_overflow(void **state)
 {
 	struct ibv_wc wc[MANY];
 
+	/* A whole batch and one; then exactly a batch. */
+	t.overflowed = true;
 	for (unsigned i = 0; i < 17; i++)
 		add(i, RDMAP_WC_SUCCESS, RDMAP_WC_SEND);
-	t.overflowed = true;
 	assert_int_equal(cq_poll(&t.cq.ibv, MANY, wc), 17);
+	for (unsigned i = 0; i < 16; i++)
+		add(i, RDMAP_WC_SUCCESS, RDMAP_WC_SEND);
+	assert_int_equal(cq_poll(&t.cq.ibv, MANY, wc), 16);
 	assert_true(cq_poll(&t.cq.ibv, MANY, wc) < 0);
 	assert_int_equal(ibv_start_poll(&t.cq.ex, &(struct ibv_poll_cq_attr){0}), EOVERFLOW);
 }
