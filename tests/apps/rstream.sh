@@ -4,12 +4,25 @@
 # shellcheck source=tests/apps/lib.sh
 source "$(dirname "$0")/lib.sh"
 
+# rstream -T a takes the POLLHUP of a peer that is done already for an error (status 16), even with the
+# last bytes still unread: only then is it tried again.
+exchange_patiently() { # ARGUMENT-OF-exchange...
+	local try said
+	for try in 1 2 3 4 5; do
+		said=$(exchange "$@") && return 0
+		say "try $try: $said"
+		[[ $said == *"status 16" ]] || return 1
+		stop_all
+	done
+	return 1
+}
+
 # Both sides must be told the same sizes and counts. NAME, lines of figures, options.
 while read -r name lines options; do
 	[[ $name ]] || continue
 	at_server="rstream $options" version=4
 	[[ $name != v6* ]] || { at_server+=" -b %6" && version=6; }
-	pair "$name" "$at_server" "rstream $options -s %${version}" \
+	run_case "$name" exchange_patiently "$at_server" "rstream $options -s %${version}" \
 		client "$lines" '^[0-9a-z_]+ +[0-9]+[km]? +[0-9]+[km]? '
 done <<-EOT
 	default      8  -T v
