@@ -25,9 +25,9 @@
 #define MAX_FD (1 << 20)
 
 /* Which descriptors are ours. A page of it is only touched when such a number is used. */
-enum { FD_OTHER, FD_CM, FD_WAS_CM };
-static _Atomic uint8_t cm_state[MAX_FD];
-static _Atomic unsigned cm_end; /* all of them are below */
+static _Atomic bool cm_fd[MAX_FD];
+static _Atomic unsigned cm_end;    /* all of them are below */
+static _Atomic bool cm_was_closed; /* one on which a thread may have been waiting */
 
 static shim_slot real_open, real_open64, real_openat, real_openat64, real_open_2, real_open64_2,
 	real_openat_2, real_openat64_2, real_fstat, real_fstat64, real_fxstat, real_fxstat64,
@@ -71,8 +71,7 @@ __attribute__((constructor)) static void look_up(void)
 
 static bool fd_is_cm(int fd)
 {
-	return fd >= 0 && fd < MAX_FD &&
-	       atomic_load_explicit(&cm_state[fd], memory_order_relaxed) == FD_CM;
+	return fd >= 0 && fd < MAX_FD && atomic_load_explicit(&cm_fd[fd], memory_order_relaxed);
 }
 
 static void begin_cm(int fd)
@@ -81,7 +80,7 @@ static void begin_cm(int fd)
 
 	while (end <= (unsigned)fd && !atomic_compare_exchange_weak(&cm_end, &end, fd + 1u))
 		;
-	atomic_store_explicit(&cm_state[fd], FD_CM, memory_order_relaxed);
+	atomic_store_explicit(&cm_fd[fd], true, memory_order_relaxed);
 }
 
 /* @return true: the path is ours and *fd is the answer. */
@@ -246,18 +245,21 @@ SHIM_EXPORT int __fxstat64(int ver, int fd, struct stat64 *st)
  * A thread that waits for an event while another closes its channel stays in the kernel's write()
  * for good; one that comes a moment later gets EBADF. rping's does so at the end of every run, with
  * an exit status of 255 if it comes too late, and a process that ends takes longer with us than
- * without. Nobody can tell the two apart from outside, so the late one waits as well.
+ * without. Nobody can tell the two apart from outside, so the late one waits as well. librdmacm has
+ * freed the channel by then, so the number it comes with may be any; what it says is plain enough.
  */
-static void wait_if_late(int fd, const void *buf, size_t n)
+static void wait_if_late(const void *buf, size_t n)
 {
+	const size_t in = sizeof(struct rdma_ucm_get_event);
 	struct rdma_ucm_cmd_hdr h;
 	int error = errno;
 
-	if (error != EBADF || fd < 0 || fd >= MAX_FD || n < sizeof h ||
-		atomic_load_explicit(&cm_state[fd], memory_order_relaxed) != FD_WAS_CM)
+	if (error != EBADF || n != sizeof h + in ||
+		!atomic_load_explicit(&cm_was_closed, memory_order_relaxed))
 		return;
 	memcpy(&h, buf, sizeof h);
-	while (h.cmd == RDMA_USER_CM_CMD_GET_EVENT && n == sizeof h + h.in)
+	while (h.cmd == RDMA_USER_CM_CMD_GET_EVENT && h.in == in &&
+		h.out == sizeof(struct rdma_ucm_event_resp))
 		pause();
 	errno = error;
 }
@@ -270,7 +272,7 @@ SHIM_EXPORT ssize_t write(int fd, const void *buf, size_t n)
 	if (!fd_is_cm(fd) || shim_inside()) {
 		rc = LIBC(write_fn, write)(fd, buf, n);
 		if (rc < 0)
-			wait_if_late(fd, buf, n);
+			wait_if_late(buf, n);
 		return rc;
 	}
 	p = shim_running();
@@ -282,7 +284,7 @@ SHIM_EXPORT ssize_t write(int fd, const void *buf, size_t n)
 	rc = p->cm_write(fd, buf, n);
 	shim_leave();
 	if (rc < 0)
-		wait_if_late(fd, buf, n);
+		wait_if_late(buf, n);
 	return rc;
 }
 
@@ -291,10 +293,10 @@ static void end_cm(int fd)
 {
 	const struct provider *p = shim_running();
 
+	if ((fcntl(fd, F_GETFL) & O_NONBLOCK) == 0)
+		atomic_store_explicit(&cm_was_closed, true, memory_order_relaxed);
 	/* The mark goes before the descriptor, whose number may be in use again at once. */
-	atomic_store_explicit(&cm_state[fd],
-		(fcntl(fd, F_GETFL) & O_NONBLOCK) != 0 ? FD_OTHER : FD_WAS_CM,
-		memory_order_relaxed);
+	atomic_store_explicit(&cm_fd[fd], false, memory_order_relaxed);
 	if (p != NULL && !shim_is_orphan()) {
 		shim_enter();
 		p->cm_close(fd);

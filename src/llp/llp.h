@@ -33,18 +33,21 @@ struct llp_user_ops {
 	void (*connected)(void *user);
 
 	/**
-	 * In-order bytes are there: all that is unread, oldest first, @p n pieces of @p total bytes.
-	 * Return how many bytes, from the front, are done with; the rest stays in the LLP's receive
-	 * queue (and inside its window) and is shown again, from its beginning, when at least @p *need
-	 * bytes are there or after llp_resume(). Leave @p *need at 0 to be called at the next arrival.
-	 * MPA uses this to see an FPDU only when all of it has come, without a copy.
+	 * In-order bytes are there: all that is unread, oldest first, @p n pieces of @p total
+	 * bytes. Return how many bytes, from the front, are done with; the rest stays in the LLP's
+	 * receive queue (and inside its window) and is shown again, from its beginning, when at
+	 * least @p *need bytes are there or after llp_resume(). Leave @p *need at 0 to be called at
+	 * the next arrival. MPA uses this to see an FPDU only when all of it has come, without a
+	 * copy.
 	 */
-	size_t (*readable)(void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need);
+	size_t (*readable)(
+		void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need);
 
 	/** llp_reserve() had refused; there is room again. */
 	void (*writable)(void *user);
 
-	/** The peer closed its direction; every byte before it has been shown. Sending still works. */
+	/** The peer closed its direction; every byte before it has been shown. Sending still works.
+	 */
 	void (*eof)(void *user);
 
 	/**
@@ -65,7 +68,8 @@ struct llp_ops {
 	void (*shutdown)(struct llp *l);
 	void (*abort)(struct llp *l);
 	void (*release)(struct llp *l);
-	void (*endpoints)(const struct llp *l, struct ip_endpoint *local, struct ip_endpoint *remote);
+	void (*endpoints)(
+		const struct llp *l, struct ip_endpoint *local, struct ip_endpoint *remote);
 };
 
 /** The common head of every LLP connection. The LLP sets ops; the user owns the other two. */
@@ -158,9 +162,9 @@ struct llp_stack;
 struct llp_listener;
 
 struct llp_connect_params {
-	struct ip_endpoint local;  /**< any address: by route; port 0: ephemeral (RFC 6056) */
+	struct ip_endpoint local; /**< any address: by route; port 0: ephemeral (RFC 6056) */
 	struct ip_endpoint remote;
-	uint8_t tos;               /**< DSCP << 2 */
+	uint8_t tos; /**< DSCP << 2 */
 };
 
 /**
@@ -215,7 +219,8 @@ static inline void llp_unlisten(struct llp_stack *s, struct llp_listener *l)
 }
 
 /** Which of our addresses would talk to @p remote. @return 0, or -ENETUNREACH. */
-static inline int llp_source(struct llp_stack *s, const struct ip_addr *remote, struct ip_addr *local)
+static inline int llp_source(
+	struct llp_stack *s, const struct ip_addr *remote, struct ip_addr *local)
 {
 	return s->ops->source(s, remote, local);
 }

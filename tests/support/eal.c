@@ -9,8 +9,8 @@
 void test_eal_init(void)
 {
 	static int done;
-	char *argv[] = {"test", "--no-huge", "-m", "256", "--no-pci", "--no-shconf", "--no-telemetry",
-		"--log-level=error", "--iova-mode=va", "-l", "0", NULL};
+	char *argv[] = {"test", "--no-huge", "-m", "256", "--no-pci", "--no-shconf",
+		"--no-telemetry", "--log-level=error", "--iova-mode=va", "-l", "0", NULL};
 
 	if (done)
 		return;

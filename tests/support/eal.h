@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file eal.h A DPDK environment small enough for unit tests: no huge pages, no devices, no root. */
+/** @file eal.h A DPDK environment small enough for unit tests: no huge pages, no devices, no root.
+ */
 #ifndef TESTS_SUPPORT_EAL_H
 #define TESTS_SUPPORT_EAL_H
 
 #include <rte_mbuf.h>
 
-/** Start the EAL once per process, with 256 MiB of ordinary memory. Exits with a message on failure. */
+/** Start the EAL once per process, with 256 MiB of ordinary memory. Exits with a message on
+ * failure. */
 void test_eal_init(void);
 
 /** A pool of @p n mbufs with @p room bytes of data each after RTE_PKTMBUF_HEADROOM. */

@@ -495,7 +495,9 @@ struct reader {
 static void *read_event(void *arg)
 {
 	struct reader *r = arg;
-	struct get_event q = {.header = {.cmd = r->cmd, .in = sizeof q.body}};
+	struct get_event q = {.header = {.cmd = r->cmd,
+				      .in = sizeof q.body,
+				      .out = sizeof(struct rdma_ucm_event_resp)}};
 
 	r->tid = gettid();
 	r->error = write(r->fd, &q, sizeof q) < 0 ? errno : 0;
@@ -564,6 +566,10 @@ static void a_reader_who_comes_late_waits_as_well(void **state)
 	start_reader(&r, fd, RDMA_USER_CM_CMD_GET_EVENT);
 	wait_until_it_pauses(&r);
 	cancel(&r);
+	/* With whatever number librdmacm finds in the channel that it has freed. */
+	start_reader(&r, -1, RDMA_USER_CM_CMD_GET_EVENT);
+	wait_until_it_pauses(&r);
+	cancel(&r);
 }
 
 static void others_who_come_late_get_ebadf(void **state)
@@ -574,12 +580,6 @@ static void others_who_come_late_get_ebadf(void **state)
 
 	close(fd);
 	start_reader(&r, fd, RDMA_USER_CM_CMD_DESTROY_ID);
-	assert_int_equal(pthread_join(r.thread, &result), 0);
-	assert_int_equal(r.error, EBADF);
-	/* Nobody waits in a channel that does not block. */
-	fd = open_cm(O_CLOEXEC | O_NONBLOCK);
-	close(fd);
-	start_reader(&r, fd, RDMA_USER_CM_CMD_GET_EVENT);
 	assert_int_equal(pthread_join(r.thread, &result), 0);
 	assert_int_equal(r.error, EBADF);
 }

@@ -302,7 +302,7 @@ typedef int side_fn(struct side *s, const char *const *settings, const char *add
 /** Each side in a process of its own: an EAL does not survive a fork. */
 static pid_t run(side_fn *fn, const char *const *settings, const char *address, int ready)
 {
-	struct side *s;
+	static struct side *s; /* what the child leaves at its exit is not lost */
 	pid_t p = fork();
 
 	if (p)
