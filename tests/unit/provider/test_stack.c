@@ -302,14 +302,13 @@ typedef int side_fn(struct side *s, const char *const *settings, const char *add
 /** Each side in a process of its own: an EAL does not survive a fork. */
 static pid_t run(side_fn *fn, const char *const *settings, const char *address, int ready)
 {
-	static struct side *s; /* what the child leaves at its exit is not lost */
+	static struct side side; /* the child's own copy */
 	pid_t p = fork();
 
 	if (p)
 		return p;
 	alarm(60);
-	s = calloc(1, sizeof *s);
-	exit(s ? fn(s, settings, address, ready) : 1);
+	exit(fn(&side, settings, address, ready));
 }
 
 static void pair(const char *const *server, const char *const *client, const char *address)
