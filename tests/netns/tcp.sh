@@ -29,10 +29,11 @@ half_open() {
 	job=$!
 	jobs+=("$job")
 	wait_for "$patience" connected_to "$server_v4" || { say "no connection"; return 1; }
-	netns_in router ip link set server down
+	# Not the link: the router would forget its routes with it.
+	netns_in router ip route add blackhole "$server_v4/32"
 	wait_for $deadline has_line "$(stack_log_of server)" 'start-up' ||
 		{ say "the start-up was not given up"; return 1; }
-	netns_in router ip link set server up
+	netns_in router ip route del blackhole "$server_v4/32"
 	kill "$job" 2>/dev/null || true
 }
 connected_to() { # ADDRESS
