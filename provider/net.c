@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "provider/net.h"
+
+#include "dpdk-port/capture.h"
+#include "dpdk-port/poller.h"
+#include "dpdk-port/thread.h"
+#include "ip/ip.h"
+#include "provider/stack_log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+/** How long the end of the process is put off for what peers have yet to acknowledge. */
+#define LINGER_NS UINT64_C(1000000000)
+
+/** How long to wait at the start for a link that is slow to come up, a NIC's or a TAP's. */
+#define LINK_NS UINT64_C(3000000000)
+
+/*
+ * RDMA programs expect to hear of a dead peer in less than the 100 s that RFC 1122 section 4.2.3.5
+ * gives to people at terminals: also when they only receive, hence the keep-alive.
+ */
+#define USER_TIMEOUT_MS 30000
+#define KEEPALIVE_MS    10000
+
+/** How long a peer gets to take a reset from a link that vanishes with us. */
+#define PARTING_NS 5000000
+
+struct net {
+	struct config config;
+	struct stack_log log;
+	struct engine engine;
+	struct poller poller;
+	struct port *port;
+	struct capture *capture;
+	struct ip_stack *ip;
+	struct tcp_stack *tcp;
+	struct engine_thread *thread;
+	void (*link_changed)(void *ctx, bool up);
+	void *link_ctx;
+	bool have_poller;
+	bool connected;     /**< somebody was, when the thread stopped */
+	bool told_unfilled; /**< of frames with unfilled checksums, once */
+};
+
+static void random_fill(void *ctx, void *buf, size_t len)
+{
+	uint8_t *p = buf;
+
+	while (len) {
+		ssize_t n = getrandom(p, len, 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			abort(); /* unpredictability is what STags and sequence numbers rest on */
+		p += n;
+		len -= (size_t)n;
+	}
+}
+
+const struct random_source net_random = {.fill = random_fill};
+
+/* ---- opening, step by step ---------------------------------------------------------------- */
+
+static int open_port(struct net *n, struct config_error *e)
+{
+	static const uint8_t none[6];
+	const struct config *c = &n->config;
+	struct port_config cfg = {
+		.device = c->port,
+		.eal = *c->eal ? c->eal : NULL,
+		.mac = memcmp(c->mac, none, sizeof none) ? c->mac : NULL,
+		.mtu = c->mtu,
+		.memory_mib = c->memory,
+		.log = &n->log.sink,
+	};
+	struct port_error pe = {""};
+	int r = port_open(&cfg, &n->port, &pe);
+
+	if (r)
+		snprintf(e->text, sizeof e->text, "%s", pe.text);
+	return r;
+}
+
+/** The path with %p replaced by the process's number: programs in a pair share a configuration. */
+static void capture_path(const char *pattern, char *path, size_t len)
+{
+	const char *at = strstr(pattern, "%p");
+
+	if (at)
+		snprintf(
+			path, len, "%.*s%d%s", (int)(at - pattern), pattern, (int)getpid(), at + 2);
+	else
+		snprintf(path, len, "%s", pattern);
+}
+
+static int open_capture(struct net *n, struct config_error *e)
+{
+	char path[CONFIG_MAX_PATH + 16];
+	int r;
+
+	if (!*n->config.capture)
+		return 0;
+	capture_path(n->config.capture, path, sizeof path);
+	r = capture_open(
+		path, n->config.port, clock_ns(&n->poller.clock), &n->log.sink, &n->capture);
+	if (r)
+		snprintf(
+			e->text, sizeof e->text, "capture file \"%.300s\": %s", path, strerror(-r));
+	else
+		port_set_capture(n->port, n->capture);
+	return r;
+}
+
+static int open_engine(struct net *n, struct config_error *e)
+{
+	int r = poller_init(&n->poller, &n->engine, n->port);
+
+	if (r)
+		snprintf(e->text, sizeof e->text, "the engine does not start: %s", strerror(-r));
+	n->have_poller = r == 0;
+	return r;
+}
+
+static int add_addresses(struct net *n, struct config_error *e)
+{
+	const struct config *c = &n->config;
+	char text[IP_ADDR_STRLEN];
+	int r;
+
+	for (unsigned i = 0; i < c->num_addresses; i++) {
+		const struct config_address *a = &c->address[i];
+
+		r = ip_addr_add(n->ip, &a->addr, a->prefix_len, n->engine.now);
+		if (r && r != -EEXIST) {
+			snprintf(e->text, sizeof e->text, "address %s/%u: %s",
+				ip_addr_format(&a->addr, text), a->prefix_len, strerror(-r));
+			return r;
+		}
+	}
+	for (unsigned i = 0; i < c->num_gateways; i++) {
+		const struct ip_addr *g = &c->gateway[i];
+		struct ip_addr any = {{0}};
+
+		if (ip_addr_is_v4(g))
+			any = ip_addr_from_v4(any.b);
+		r = ip_route_add(n->ip, &any, 0, g);
+		if (r && r != -EEXIST) {
+			snprintf(e->text, sizeof e->text, "gateway %s: %s", ip_addr_format(g, text),
+				strerror(-r));
+			return r;
+		}
+	}
+	return 0;
+}
+
+static int open_ip(struct net *n, struct config_error *e)
+{
+	const struct port_caps *caps = port_get_caps(n->port);
+	struct ip_stack_config cfg = {
+		.mtu = caps->mtu,
+		.wheel = &n->engine.wheel,
+		.pool = port_pool(n->port),
+		.random = net_random,
+		.log = &n->log.sink,
+		.transmit = poller_transmit,
+		.transmit_ctx = n->port,
+		.tx_ipv4_cksum = caps->tx_ipv4_cksum,
+		.tx_tcp_cksum = caps->tx_tcp_cksum,
+	};
+	int r;
+
+	memcpy(cfg.mac, caps->mac, sizeof cfg.mac);
+	r = ip_stack_create(&cfg, n->engine.now, &n->ip);
+	if (r) {
+		snprintf(e->text, sizeof e->text, "the IP layer does not start: %s", strerror(-r));
+		return r;
+	}
+	n->poller.ip = n->ip;
+	return add_addresses(n, e);
+}
+
+static int open_tcp(struct net *n, struct config_error *e)
+{
+	const struct config *c = &n->config;
+	struct tcp_stack_config cfg = {
+		.ip = n->ip,
+		.wheel = &n->engine.wheel,
+		.pool = port_pool(n->port),
+		.random = net_random,
+		.log = &n->log.sink,
+		.congestion_control = *c->congestion_control ? c->congestion_control : NULL,
+		.send_buffer = c->send_buffer,
+		.receive_buffer = c->receive_buffer,
+		.user_timeout_ms = USER_TIMEOUT_MS,
+		.keepalive_ms = KEEPALIVE_MS,
+	};
+	int r = tcp_stack_create(&cfg, n->engine.now, &n->tcp);
+
+	if (r == -EINVAL)
+		snprintf(e->text, sizeof e->text, "congestion_control: there is none named \"%s\"",
+			c->congestion_control);
+	else if (r)
+		snprintf(e->text, sizeof e->text, "TCP does not start: %s", strerror(-r));
+	n->poller.tcp = n->tcp;
+	return r;
+}
+
+static void link_changed(void *ctx, bool up)
+{
+	struct net *n = ctx;
+
+	log_printf(&n->log.sink, LOG_LEVEL_INFO, "port %s: link %s", n->config.port,
+		up ? "up" : "down");
+	if (n->link_changed)
+		n->link_changed(n->link_ctx, up);
+}
+
+static void housekeeping(void *ctx)
+{
+	struct net *n = ctx;
+
+	if (n->told_unfilled || !ip_stack_stats(n->ip)->rx_cksum_unfilled)
+		return;
+	n->told_unfilled = true;
+	log_printf(&n->log.sink, LOG_LEVEL_WARNING,
+		"frames come without their TCP checksum, which the sender leaves to hardware that "
+		"is "
+		"not there: run \"ethtool -K DEVICE tx off\" on the other side");
+}
+
+static int open_thread(struct net *n, struct config_error *e)
+{
+	struct engine_thread_config cfg = {
+		.poller = &n->poller,
+		.dedicated = n->config.progress_dedicated,
+		.core = n->config.progress_dedicated ? n->config.progress_core : -1,
+		.link_changed = link_changed,
+		.housekeeping = housekeeping,
+		.ctx = n,
+		.log = &n->log.sink,
+	};
+	int r = engine_thread_start(&cfg, &n->thread);
+
+	if (r && cfg.core >= 0)
+		snprintf(e->text, sizeof e->text,
+			"progress = dedicated:%d: this process cannot run on that core: %s",
+			cfg.core, strerror(-r));
+	else if (r)
+		snprintf(e->text, sizeof e->text, "the engine's thread does not start: %s",
+			strerror(-r));
+	return r;
+}
+
+static void nap(long ns)
+{
+	struct timespec t = {.tv_nsec = ns};
+
+	nanosleep(&t, NULL);
+}
+
+/** A memif is ready without its peer, who may come at any time; other ports have a cable. */
+static bool has_carrier(const struct net *n)
+{
+	return strcmp(port_get_caps(n->port)->driver, "net_memif") != 0;
+}
+
+/** Programs look at the port's state once, at their start, and give up when it is down. */
+static void await_link(struct net *n)
+{
+	uint64_t end = clock_ns(&n->poller.clock) + LINK_NS;
+
+	while (has_carrier(n) && !net_link(n, NULL) && clock_ns(&n->poller.clock) < end)
+		nap(10000000);
+}
+
+/* ---- closing ------------------------------------------------------------------------------ */
+
+/** True while a peer has yet to acknowledge what we sent before we closed. */
+static bool is_parting(struct net *n)
+{
+	struct ip_endpoint local, remote;
+	struct tcp_info info;
+	bool parting = false;
+
+	engine_lock(&n->engine);
+	for (unsigned i = 0; !parting && tcp_connection_get(n->tcp, i, &local, &remote, &info); i++)
+		parting = !strcmp(info.state, "FIN-WAIT-1") || !strcmp(info.state, "FIN-WAIT-2") ||
+			  !strcmp(info.state, "CLOSING") || !strcmp(info.state, "LAST-ACK");
+	engine_unlock(&n->engine);
+	return parting;
+}
+
+/** Connections that were closed in good order are not in the kernel's care when we are gone. */
+void net_linger(struct net *n)
+{
+	uint64_t end;
+
+	if (!n->tcp || !n->thread)
+		return;
+	end = clock_ns(&n->poller.clock) + LINGER_NS;
+	while (is_parting(n) && clock_ns(&n->poller.clock) < end)
+		nap(200000);
+}
+
+/** What a person wants to know of a run that was slower than it should be. */
+static void log_totals(struct net *n)
+{
+	const struct tcp_stats *t = tcp_stack_stats(n->tcp);
+	const struct port_stats *p = port_get_stats(n->port);
+
+	log_printf(&n->log.sink, LOG_LEVEL_DEBUG,
+		"total: %llu frames in, %llu out, %llu not taken by the port; TCP: %llu segments "
+		"in, "
+		"%llu out, %llu retransmitted, %llu timeouts, %llu out of order, %llu duplicate",
+		(unsigned long long)p->rx_packets, (unsigned long long)p->tx_packets,
+		(unsigned long long)p->tx_dropped, (unsigned long long)t->segments_in,
+		(unsigned long long)t->segments_out, (unsigned long long)t->retransmits,
+		(unsigned long long)t->timeouts, (unsigned long long)t->out_of_order,
+		(unsigned long long)t->duplicate);
+}
+
+/** True while there is anybody who has to hear of our end. */
+static bool is_connected(struct net *n)
+{
+	struct ip_endpoint local, remote;
+	struct tcp_info info;
+
+	return n->tcp && tcp_connection_get(n->tcp, 0, &local, &remote, &info);
+}
+
+void net_stop(struct net *n)
+{
+	if (!n->thread)
+		return;
+	engine_thread_stop(n->thread);
+	n->thread = NULL;
+	n->connected = is_connected(n);
+	log_totals(n);
+}
+
+static void close_port(struct net *n)
+{
+	port_flush(n->port);
+	port_set_capture(n->port, NULL);
+	/* What was connected has been reset: let that reach the peers before the link goes. */
+	if (n->connected && port_link(n->port, NULL))
+		nap(PARTING_NS);
+}
+
+void net_close(struct net *n, bool end)
+{
+	net_stop(n);
+	if (n->have_poller)
+		engine_lock(&n->engine);
+	if (n->tcp)
+		tcp_stack_destroy(n->tcp);
+	n->poller.tcp = NULL;
+	if (n->ip)
+		ip_stack_destroy(n->ip);
+	n->poller.ip = NULL;
+	if (n->port)
+		close_port(n);
+	capture_close(n->capture);
+	if (end)
+		return;
+	if (n->have_poller) {
+		engine_unlock(&n->engine);
+		poller_fini(&n->poller);
+	}
+	if (n->port)
+		port_close(n->port);
+	stack_log_close(&n->log);
+	free(n);
+}
+
+/* ---- the interface ------------------------------------------------------------------------ */
+
+int net_open(const struct config *c, struct net **out, struct config_error *e)
+{
+	static int (*const steps[])(struct net *, struct config_error *) = {
+		open_port, open_engine, open_capture, open_ip, open_tcp};
+	struct net *n = calloc(1, sizeof *n);
+	int r;
+
+	if (!n) {
+		snprintf(e->text, sizeof e->text, "no memory");
+		return -ENOMEM;
+	}
+	n->config = *c;
+	r = stack_log_open(&n->log, c->log, c->log_file);
+	if (r) {
+		snprintf(e->text, sizeof e->text, "log_file \"%.300s\": %s", c->log_file,
+			strerror(-r));
+		free(n);
+		return r;
+	}
+	for (size_t i = 0; i < sizeof steps / sizeof steps[0] && !r; i++)
+		r = steps[i](n, e);
+	if (r) {
+		net_close(n, false);
+		return r;
+	}
+	*out = n;
+	return 0;
+}
+
+int net_start(struct net *n, void (*changed)(void *ctx, bool up), void *ctx, struct config_error *e)
+{
+	int r;
+
+	n->link_changed = changed;
+	n->link_ctx = ctx;
+	r = open_thread(n, e);
+	if (!r)
+		await_link(n);
+	return r;
+}
+
+const struct config *net_config(const struct net *n)
+{
+	return &n->config;
+}
+
+const struct log_sink *net_log(const struct net *n)
+{
+	return &n->log.sink;
+}
+
+struct engine *net_engine(struct net *n)
+{
+	return &n->engine;
+}
+
+struct tcp_stack *net_tcp(struct net *n)
+{
+	return n->tcp;
+}
+
+void net_mac(const struct net *n, uint8_t mac[6])
+{
+	memcpy(mac, port_get_caps(n->port)->mac, 6);
+}
+
+uint16_t net_mtu(const struct net *n)
+{
+	return port_get_caps(n->port)->mtu;
+}
+
+bool net_link(struct net *n, uint32_t *speed)
+{
+	bool up;
+
+	engine_lock(&n->engine);
+	up = port_link(n->port, speed);
+	engine_unlock(&n->engine);
+	return up;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file net.h
+ * A TCP/IP host put together from a configuration: port, engine, IP, TCP, the engine's thread.
+ * What is above, an RNIC or plain streams, is its user's.
+ */
+#ifndef PROVIDER_NET_H
+#define PROVIDER_NET_H
+
+#include "base/random.h"
+#include "provider/config.h"
+#include "rnic/engine.h"
+#include "tcp/tcp.h"
+
+struct net;
+
+/** The kernel's generator. */
+extern const struct random_source net_random;
+
+/**
+ * Open the port and what stands on it; nothing moves before net_start(). The calling thread's
+ * affinity and signal mask, and the process's stdout, are as before when it returns.
+ * @return 0, or a negative errno with a sentence in @p e (DPDK's own reason for a bad port).
+ */
+int net_open(const struct config *c, struct net **out, struct config_error *e);
+
+/**
+ * Start the engine's thread and wait a little for a link that is slow to come up.
+ * @param link_changed the link came or went; called under the engine's lock. May be NULL.
+ * @return 0, or a negative errno with a sentence in @p e.
+ */
+int net_start(
+	struct net *n, void (*link_changed)(void *ctx, bool up), void *ctx, struct config_error *e);
+
+/** Wait, but not for long, until peers have acknowledged what was sent before we closed. */
+void net_linger(struct net *n);
+
+/** Stop the engine's thread. */
+void net_stop(struct net *n);
+
+/**
+ * Stop if that has not been done, reset what is connected, close everything, the port last.
+ * @param end the process ends and its other threads may be in here: nothing is freed, and the
+ *        engine stays locked for good.
+ */
+void net_close(struct net *n, bool end);
+
+const struct config *net_config(const struct net *n);
+const struct log_sink *net_log(const struct net *n);
+struct engine *net_engine(struct net *n);
+struct tcp_stack *net_tcp(struct net *n);
+
+/** The MAC address in use. */
+void net_mac(const struct net *n, uint8_t mac[6]);
+
+/** IP MTU of the port. */
+uint16_t net_mtu(const struct net *n);
+
+/** @param[out] speed Mb/s, 0: unknown. May be NULL. @return whether the link is up. */
+bool net_link(struct net *n, uint32_t *speed);
+
+#endif
