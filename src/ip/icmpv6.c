@@ -132,6 +132,7 @@ static void echo(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m,
 
 void icmpv6_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now)
 {
+	bool from_link = !rx->from_self && !s->cfg.no_link;
 	const uint8_t *p;
 
 	s->stats.icmp_rx++;
@@ -155,9 +156,9 @@ void icmpv6_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m
 	}
 	if (p[ICMP_TYPE] < ICMPV6_FIRST_INFORMATIONAL)
 		error_input(s, p, m->data_len, now);
-	else if (p[ICMP_TYPE] >= ICMPV6_RS && p[ICMP_TYPE] <= ICMPV6_REDIRECT && !rx->from_self)
+	else if (p[ICMP_TYPE] >= ICMPV6_RS && p[ICMP_TYPE] <= ICMPV6_REDIRECT && from_link)
 		nd_input(s, rx, p, m->data_len, now);
-	else if (p[ICMP_TYPE] == ICMPV6_MLD_QUERY && !rx->from_self)
+	else if (p[ICMP_TYPE] == ICMPV6_MLD_QUERY && from_link)
 		mld_query(s, rx, m->data_len, now);
 drop:
 	rte_pktmbuf_free(m);

@@ -81,7 +81,8 @@ static int path_find(struct ip_stack *s, struct ip_path *p, uint64_t now)
 			s->stats.no_route++;
 			return -ENETUNREACH;
 		}
-		p->neighbour = neighbour_get(s, &hop, now);
+		if (!s->cfg.no_link)
+			p->neighbour = neighbour_get(s, &hop, now);
 	}
 	p->mtu = pmtu_get(s, &p->dst);
 	p->generation = s->generation;
@@ -139,7 +140,7 @@ static inline void push_v4(
 	uint8_t ttl = p->ttl ? p->ttl : IP_DEFAULT_TTL;
 	bool hw = s->cfg.tx_ipv4_cksum && !p->loop;
 
-	ipv4_store(h + ETH_LEN, p, proto, (uint16_t)(m->pkt_len - ETH_LEN), ttl, hw);
+	ipv4_store(h, p, proto, (uint16_t)m->pkt_len, ttl, hw);
 	m->l3_len = IPV4_LEN;
 	if (hw)
 		m->ol_flags |= RTE_MBUF_F_TX_IP_CKSUM;
@@ -149,25 +150,27 @@ static inline void push_v4(
 
 static inline void push_v6(const struct ip_path *p, uint8_t proto, struct rte_mbuf *m, uint8_t *h)
 {
-	ipv6_store(h + ETH_LEN, &(struct ipv6_header){.src = &p->src,
-					.dst = &p->dst,
-					.payload_len = (uint16_t)(m->pkt_len - ETH_LEN - IPV6_LEN),
-					.traffic_class = p->tos,
-					.next_header = proto,
-					.hop_limit = p->ttl ? p->ttl : IP_DEFAULT_TTL});
+	ipv6_store(h, &(struct ipv6_header){.src = &p->src,
+			      .dst = &p->dst,
+			      .payload_len = (uint16_t)(m->pkt_len - IPV6_LEN),
+			      .traffic_class = p->tos,
+			      .next_header = proto,
+			      .hop_limit = p->ttl ? p->ttl : IP_DEFAULT_TTL});
 	m->l3_len = IPV6_LEN;
 	if (m->ol_flags & RTE_MBUF_F_TX_OFFLOAD_MASK)
 		m->ol_flags |= RTE_MBUF_F_TX_IPV6;
 }
 
-static int loop_back(struct ip_stack *s, const struct ip_path *p, struct rte_mbuf *m, uint8_t *h)
+/* Owns @m, which has its link's header, if there is one, still blank at its front. */
+static int loop_back(struct ip_stack *s, const struct ip_path *p, struct rte_mbuf *m)
 {
 	if (s->loop_tail - s->loop_head == IP_LOOP_SIZE) {
 		rte_pktmbuf_free(m);
 		return 0; /* lost, as on any link whose queue is full */
 	}
-	eth_store(
-		h, s->cfg.mac, s->cfg.mac, ip_addr_is_v4(&p->dst) ? ETH_TYPE_IPV4 : ETH_TYPE_IPV6);
+	if (!s->cfg.no_link)
+		eth_store(rte_pktmbuf_mtod(m, uint8_t *), s->cfg.mac, s->cfg.mac,
+			ip_addr_is_v4(&p->dst) ? ETH_TYPE_IPV4 : ETH_TYPE_IPV6);
 	s->loop[s->loop_tail++ & (IP_LOOP_SIZE - 1)] = m;
 	return 0;
 }
@@ -175,14 +178,14 @@ static int loop_back(struct ip_stack *s, const struct ip_path *p, struct rte_mbu
 int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m, uint64_t now)
 {
 	bool v4 = ip_addr_is_v4(&p->dst);
-	uint16_t room = v4 ? ETH_LEN + IPV4_LEN : ETH_LEN + IPV6_LEN;
+	uint16_t ip_len = v4 ? IPV4_LEN : IPV6_LEN, link_len = s->cfg.no_link ? 0 : ETH_LEN;
 	struct ip_neighbour *n;
 	uint8_t *h;
 	int rc = 0;
 
 	if (unlikely(p->generation != s->generation))
 		rc = path_find(s, p, now);
-	if (unlikely(rc == 0 && m->pkt_len + room - ETH_LEN > p->mtu))
+	if (unlikely(rc == 0 && m->pkt_len + ip_len > p->mtu))
 		rc = -EMSGSIZE;
 	if (unlikely(rc < 0)) {
 		rte_pktmbuf_free(m);
@@ -190,15 +193,20 @@ int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbu
 	}
 	if (proto == IP_PROTO_TCP)
 		fill_tcp_cksum(s, p, m);
-	h = (uint8_t *)rte_pktmbuf_prepend(m, room);
-	m->l2_len = ETH_LEN;
+	h = (uint8_t *)rte_pktmbuf_prepend(m, ip_len);
 	if (v4)
 		push_v4(s, p, proto, m, h);
 	else
 		push_v6(p, proto, m, h);
+	h = (uint8_t *)rte_pktmbuf_prepend(m, link_len);
+	m->l2_len = link_len;
 	if (unlikely(p->loop))
-		return loop_back(s, p, m, h);
+		return loop_back(s, p, m);
 	n = p->neighbour;
+	if (unlikely(!n)) {
+		ip_transmit(s, m);
+		return 0;
+	}
 	if (unlikely(!n->direct))
 		return neighbour_output(s, n, m, now);
 	n->used = now;
@@ -235,7 +243,6 @@ bool ip_l4_cksum_unfilled(
 static void dispatch(struct ip_stack *s, const struct ip_frame *f, uint16_t type,
 	struct rte_mbuf *m, uint64_t now)
 {
-	packet_skip(m, ETH_LEN);
 	if (likely(type == ETH_TYPE_IPV4)) {
 		ipv4_input(s, f, m, now);
 	} else if (type == ETH_TYPE_IPV6) {
@@ -249,11 +256,33 @@ static void dispatch(struct ip_stack *s, const struct ip_frame *f, uint16_t type
 	}
 }
 
+/* No link layer: the version in the IP header is all that tells the families apart. */
+static void packet_input(struct ip_stack *s, struct rte_mbuf *m, bool from_self, uint64_t now)
+{
+	const struct ip_frame f = {.from_self = from_self};
+	uint8_t version;
+
+	m = packet_head(s, m, 1);
+	version = m && m->data_len ? *rte_pktmbuf_mtod(m, const uint8_t *) >> 4 : 0;
+	if (version == 4) {
+		ipv4_input(s, &f, m, now);
+	} else if (version == 6) {
+		ipv6_input(s, &f, m, now);
+	} else {
+		s->stats.rx_bad_header++;
+		rte_pktmbuf_free(m);
+	}
+}
+
 static void frame_input(struct ip_stack *s, struct rte_mbuf *m, bool from_self, uint64_t now)
 {
 	struct ip_frame f = {.from_self = from_self};
 	const uint8_t *h;
 
+	if (unlikely(s->cfg.no_link)) {
+		packet_input(s, m, from_self, now);
+		return;
+	}
 	if (unlikely(m->data_len < ETH_LEN))
 		m = packet_head(s, m, ETH_LEN);
 	if (unlikely(!m || m->data_len < ETH_LEN)) {
@@ -270,6 +299,7 @@ static void frame_input(struct ip_stack *s, struct rte_mbuf *m, bool from_self, 
 		return;
 	}
 	memcpy(f.src_mac, h + ETH_SRC, ETH_ADDR_LEN);
+	packet_skip(m, ETH_LEN);
 	dispatch(s, &f, load_be16(h + ETH_TYPE), m, now);
 }
 

@@ -34,13 +34,20 @@ struct ip_stack_config {
 	struct random_source random;
 	const struct log_sink *log;
 	/**
-	 * Take one Ethernet frame; the callee owns @p m from here on. Offload requests are in
-	 * m->ol_flags as DPDK defines them, l2_len / l3_len / l4_len set.
+	 * Take one frame (a packet, where there is no link layer); the callee owns @p m from here
+	 * on. Offload requests are in m->ol_flags as DPDK defines them, l2_len / l3_len / l4_len
+	 * set.
 	 */
 	void (*transmit)(void *ctx, struct rte_mbuf *m);
 	void *transmit_ctx;
 	bool tx_ipv4_cksum; /**< the port fills in IPv4 header checksums */
 	bool tx_tcp_cksum;  /**< the port fills in TCP checksums */
+	/**
+	 * There is no link layer: packets in and out begin with their IP header, whatever has a
+	 * route is sent at once, and nothing is asked of or told to a link (ARP, ND, MLD). mac is
+	 * not used.
+	 */
+	bool no_link;
 };
 
 /** What a transport is told of a received packet, its IP header checked and taken off. */
@@ -52,7 +59,7 @@ struct ip_rx {
 	bool l4_cksum_good;     /**< verified by the port, or looped back by us */
 	bool l4_cksum_bad;      /**< the port says that it is wrong */
 	bool from_self;         /**< looped back by us, never on a wire */
-	const uint8_t *src_mac; /**< of the frame; valid during the upcall */
+	const uint8_t *src_mac; /**< of the frame; valid during the upcall; zeros with no_link */
 };
 
 /** An ICMP or ICMPv6 error about a packet that we sent (RFC 792, 4443). */

@@ -257,7 +257,10 @@ static int add(struct ip_stack *s, const struct ip_addr *a, unsigned prefix_len,
 	if (ip_addr_is_v4(a))
 		memcpy(&s->local.v4[s->local.n_v4++], a->b + 12, 4);
 	ip_paths_changed(s);
-	local_timer(&l->timer, now);
+	if (s->cfg.no_link) /* nobody there to have the same address, or to be told */
+		l->state = LOCAL_PREFERRED;
+	else
+		local_timer(&l->timer, now);
 	return 0;
 }
 
@@ -274,7 +277,7 @@ int ip_addr_add(struct ip_stack *s, const struct ip_addr *a, unsigned prefix_len
 	int rc = add(s, a, prefix_len, now);
 
 	/* RFC 4291 section 2.8: a node with IPv6 has a link-local address. */
-	if (rc == 0 && !ip_addr_is_v4(a) && !ip_addr_is_local(s, &ll))
+	if (rc == 0 && !s->cfg.no_link && !ip_addr_is_v4(a) && !ip_addr_is_local(s, &ll))
 		(void)add(s, &ll, 64, now);
 	return rc;
 }

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sockets from their birth to their end; stream.c has what they carry. */
+#include "drive/socket.h"
+
+#include "drive/address.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct sock *sock_get(const struct uiwarp_tcp *h, int s)
+{
+	return s >= 0 && (unsigned)s < h->n_socks ? h->sock[s] : NULL;
+}
+
+struct sock *sock_new(struct uiwarp_tcp *h, int family)
+{
+	struct sock *s = calloc(1, sizeof *s);
+
+	if (!s)
+		return NULL;
+	s->h = h;
+	s->family = family;
+	s->waiting_tail = &s->waiting;
+	return s;
+}
+
+void sock_free(struct sock *s)
+{
+	free(s->rest);
+	free(s);
+}
+
+/** Give @p s the lowest free number. @return it or -ENOMEM. */
+static int give_number(struct sock *s)
+{
+	struct uiwarp_tcp *h = s->h;
+	struct sock **more;
+	unsigned i = 0;
+
+	while (i < h->n_socks && h->sock[i])
+		i++;
+	if (i == h->n_socks) {
+		more = realloc(h->sock, (i + 1) * sizeof(struct sock *));
+		if (!more)
+			return -ENOMEM;
+		h->sock = more;
+		h->n_socks++;
+	}
+	h->sock[i] = s;
+	return (int)i;
+}
+
+int uiwarp_tcp_socket(struct uiwarp_tcp *h, int family)
+{
+	struct sock *s;
+	int n;
+
+	if (family != AF_INET && family != AF_INET6)
+		return -EAFNOSUPPORT;
+	s = sock_new(h, family);
+	n = s ? give_number(s) : -ENOMEM;
+	if (n < 0)
+		free(s);
+	return n;
+}
+
+/** The address that a socket of @p s's family may use. IPv4 may be had through IPv6 as well. */
+static int load(
+	const struct sock *s, const struct sockaddr *a, socklen_t len, struct ip_endpoint *e)
+{
+	int err = address_load(a, len, e);
+
+	if (err)
+		return err == -EAFNOSUPPORT ? -EINVAL : err;
+	return s->family == AF_INET && !ip_addr_is_v4(&e->addr) ? -EINVAL : 0;
+}
+
+int uiwarp_tcp_bind(struct uiwarp_tcp *h, int n, const struct sockaddr *a, socklen_t len)
+{
+	struct sock *s = sock_get(h, n);
+	struct ip_endpoint e;
+	int err;
+
+	if (!s)
+		return -EBADF;
+	if (s->bound || s->begun || s->listener)
+		return -EINVAL;
+	err = load(s, a, len, &e);
+	if (!err)
+		err = llp_port_reserve(h->llp, &e, false);
+	if (err)
+		return err;
+	s->local = e;
+	s->bound = true;
+	return 0;
+}
+
+static int on_accept(void *user, struct llp *l)
+{
+	struct sock *listener = user, *s;
+	struct ip_endpoint remote;
+
+	if (listener->n_waiting >= (unsigned)listener->backlog)
+		return -ENOBUFS;
+	s = sock_new(listener->h, listener->family);
+	if (!s)
+		return -ENOMEM;
+	llp_endpoints(l, &s->local, &remote);
+	s->llp = l;
+	s->begun = true;
+	llp_set_user(l, &sock_ops, s);
+	*listener->waiting_tail = s;
+	listener->waiting_tail = &s->next;
+	listener->n_waiting++;
+	return 0;
+}
+
+int uiwarp_tcp_listen(struct uiwarp_tcp *h, int n, int backlog)
+{
+	struct sock *s = sock_get(h, n);
+
+	if (!s)
+		return -EBADF;
+	if (!s->bound || s->begun)
+		return -EINVAL;
+	s->backlog = backlog > 0 ? backlog : 1;
+	if (s->listener)
+		return 0;
+	/* [::] hears both families: with v6only there is nothing that would do. */
+	if (s->v6only && ip_addr_is_any(&s->local.addr))
+		return -EINVAL;
+	return llp_listen(h->llp, &s->local, (unsigned)s->backlog, on_accept, s, &s->listener);
+}
+
+int uiwarp_tcp_accept(struct uiwarp_tcp *h, int n, struct sockaddr *a, socklen_t *len)
+{
+	struct sock *l = sock_get(h, n), *s;
+	struct ip_endpoint local, remote;
+
+	if (!l)
+		return -EBADF;
+	if (!l->listener)
+		return -EINVAL;
+	s = l->waiting;
+	if (!s)
+		return -EAGAIN;
+	n = give_number(s);
+	if (n < 0)
+		return n;
+	l->waiting = s->next;
+	if (!l->waiting)
+		l->waiting_tail = &l->waiting;
+	l->n_waiting--;
+	if (s->llp) {
+		llp_endpoints(s->llp, &local, &remote);
+		address_copy(&remote, a, len);
+	}
+	return n;
+}
+
+int uiwarp_tcp_connect(struct uiwarp_tcp *h, int n, const struct sockaddr *a, socklen_t len)
+{
+	struct sock *s = sock_get(h, n);
+	struct llp_connect_params p = {0};
+	int err;
+
+	if (!s)
+		return -EBADF;
+	if (s->listener)
+		return -EINVAL;
+	if (s->begun)
+		return s->connected ? -EISCONN : s->llp ? -EALREADY : -EINVAL;
+	err = load(s, a, len, &p.remote);
+	if (err)
+		return err;
+	p.tos = s->tos;
+	if (s->bound)
+		p.local = s->local;
+	err = llp_connect(h->llp, &p, &sock_ops, s, &s->llp);
+	if (err)
+		return err;
+	s->begun = true;
+	host_round(h);
+	return -EINPROGRESS;
+}
+
+/** End the connection, in order or not. No upcall comes after this. */
+static void drop(struct sock *s, bool reset)
+{
+	struct llp *l = s->llp;
+
+	s->llp = NULL;
+	if (l && reset)
+		llp_abort(l);
+	else if (l)
+		llp_release(l);
+}
+
+/** @p s has no number any more. */
+static void dispose(struct sock *s, bool reset)
+{
+	struct uiwarp_tcp *h = s->h;
+	struct sock *next;
+
+	drop(s, reset);
+	for (struct sock *w = s->waiting; w; w = next) {
+		next = w->next;
+		drop(w, true); /* nobody will ever know of them */
+		sock_free(w);
+	}
+	if (s->listener)
+		llp_unlisten(h->llp, s->listener);
+	if (s->bound)
+		llp_port_release(h->llp, &s->local);
+	sock_free(s);
+}
+
+static int end(struct uiwarp_tcp *h, int n, bool reset)
+{
+	struct sock *s = sock_get(h, n);
+
+	if (!s)
+		return -EBADF;
+	h->sock[n] = NULL;
+	dispose(s, reset || s->unread || s->rest_at < s->rest_len);
+	host_round(h);
+	return 0;
+}
+
+int uiwarp_tcp_close(struct uiwarp_tcp *h, int n)
+{
+	return end(h, n, false);
+}
+
+int uiwarp_tcp_abort(struct uiwarp_tcp *h, int n)
+{
+	return end(h, n, true);
+}
+
+void sockets_fini(struct uiwarp_tcp *h)
+{
+	for (unsigned i = 0; i < h->n_socks; i++)
+		if (h->sock[i])
+			dispose(h->sock[i], true);
+	free(h->sock);
+	h->n_socks = 0;
+}
+
+int uiwarp_tcp_getsockname(struct uiwarp_tcp *h, int n, struct sockaddr *a, socklen_t *len)
+{
+	const struct sock *s = sock_get(h, n);
+	struct ip_endpoint local, remote;
+
+	if (!s)
+		return -EBADF;
+	local = s->local;
+	if (s->llp)
+		llp_endpoints(s->llp, &local, &remote);
+	else if (!s->bound && !s->begun)
+		return -ENOTCONN;
+	address_copy(&local, a, len);
+	return 0;
+}
+
+int uiwarp_tcp_getpeername(struct uiwarp_tcp *h, int n, struct sockaddr *a, socklen_t *len)
+{
+	const struct sock *s = sock_get(h, n);
+	struct ip_endpoint local, remote;
+
+	if (!s)
+		return -EBADF;
+	if (!s->llp)
+		return -ENOTCONN;
+	llp_endpoints(s->llp, &local, &remote);
+	address_copy(&remote, a, len);
+	return 0;
+}
+
+int uiwarp_tcp_set(struct uiwarp_tcp *h, int n, enum uiwarp_tcp_option option, int value)
+{
+	struct sock *s = sock_get(h, n);
+
+	if (!s)
+		return -EBADF;
+	if (option == UIWARP_TCP_TOS && !s->begun)
+		s->tos = (uint8_t)value;
+	else if (option == UIWARP_TCP_V6ONLY && !s->listener)
+		s->v6only = value != 0;
+	else
+		return -ENOPROTOOPT;
+	return 0;
+}
+
+int uiwarp_tcp_get(struct uiwarp_tcp *h, int n, enum uiwarp_tcp_option option, int *value)
+{
+	struct sock *s = sock_get(h, n);
+
+	if (!s)
+		return -EBADF;
+	switch (option) {
+	case UIWARP_TCP_ERROR:
+		*value = -s->error;
+		s->error = 0;
+		return 0;
+	case UIWARP_TCP_UNREAD:
+		*value = (int)(s->unread + s->rest_len - s->rest_at);
+		return 0;
+	case UIWARP_TCP_UNACKED:
+		*value = s->llp ? (int)llp_unacked(s->llp) : 0;
+		return 0;
+	case UIWARP_TCP_TOS:
+		*value = s->tos;
+		return 0;
+	case UIWARP_TCP_V6ONLY:
+		*value = s->v6only;
+		return 0;
+	}
+	return -ENOPROTOOPT;
+}
+
+int uiwarp_tcp_info(struct uiwarp_tcp *h, int n, struct uiwarp_tcp_info *info)
+{
+	const struct sock *s = sock_get(h, n);
+	struct tcp_info t = {.state = "CLOSED"};
+
+	if (!s)
+		return -EBADF;
+	if (s->llp)
+		tcp_get_info(s->llp, &t);
+	else if (s->listener)
+		t.state = "LISTEN";
+	host_fill_info(info, &t);
+	return 0;
+}

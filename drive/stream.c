@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The bytes of a socket. What is unread stays in TCP's queue, and so inside its window. */
+#include "drive/socket.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+
+/* ---- what the connection tells -------------------------------------------------------------- */
+
+static void on_connected(void *user)
+{
+	((struct sock *)user)->connected = true;
+}
+
+static size_t on_readable(
+	void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
+{
+	struct sock *s = user;
+	size_t taken = 0;
+
+	for (unsigned i = 0; i < n && s->want.room; i++) {
+		size_t k = v[i].len < s->want.room ? v[i].len : s->want.room;
+
+		memcpy(s->want.to + s->want.got, v[i].base, k);
+		s->want.got += k;
+		s->want.room -= k;
+		taken += k;
+	}
+	if (s->shut_read)
+		taken = total;
+	else if (s->want.peek)
+		taken = 0;
+	s->unread = total - taken;
+	*need = 0;
+	return taken;
+}
+
+static void on_writable(void *user)
+{
+	((struct sock *)user)->write_blocked = false;
+}
+
+/** Take what is unread into a buffer of our own: the connection may end at any moment now. */
+static void save_unread(struct sock *s)
+{
+	/* TCP shows its queue in parts; each resume takes all that it shows until none is left. */
+	while (s->unread) {
+		uint8_t *more = realloc(s->rest, s->rest_len + s->unread);
+
+		if (!more)
+			return;
+		s->rest = more;
+		s->want.to = s->rest + s->rest_len;
+		s->want.room = s->unread;
+		s->want.got = 0;
+		s->unread = 0;
+		llp_resume(s->llp);
+		s->want.room = 0;
+		s->rest_len += s->want.got;
+	}
+}
+
+static void on_eof(void *user)
+{
+	struct sock *s = user;
+
+	s->eof = true;
+	save_unread(s);
+}
+
+static void on_closed(void *user, int error)
+{
+	struct sock *s = user;
+
+	s->llp = NULL;
+	s->error = error;
+	s->unread = 0;
+	s->write_blocked = false;
+}
+
+const struct llp_user_ops sock_ops = {.connected = on_connected,
+	.readable = on_readable,
+	.writable = on_writable,
+	.eof = on_eof,
+	.closed = on_closed};
+
+/* ---- what the user asks --------------------------------------------------------------------- */
+
+/** The reason why there is nothing to talk to: once the connection's end, then @p after. */
+static int why_not(struct sock *s, int after)
+{
+	int err = s->error;
+
+	s->error = 0;
+	if (err)
+		return err;
+	return s->begun ? after : -ENOTCONN;
+}
+
+ssize_t uiwarp_tcp_send(struct uiwarp_tcp *h, int n, const void *buf, size_t len, int flags)
+{
+	struct sock *s = sock_get(h, n);
+	const uint8_t *from = buf;
+	size_t done = 0;
+
+	if (!s)
+		return -EBADF;
+	if (!s->llp)
+		return why_not(s, -EPIPE);
+	if (s->shut_write)
+		return -EPIPE;
+	while (done < len) {
+		size_t k = len - done, emss = llp_emss(s->llp);
+		void *room;
+
+		if (k > emss)
+			k = emss;
+		room = llp_reserve(s->llp, (uint32_t)k, true);
+		if (!room)
+			break;
+		memcpy(room, from + done, k);
+		llp_commit(s->llp, (uint32_t)k);
+		done += k;
+	}
+	s->write_blocked = done < len;
+	if (!(flags & MSG_MORE))
+		llp_push(s->llp);
+	host_round(h);
+	return done || !len ? (ssize_t)done : -EAGAIN;
+}
+
+static size_t take_rest(struct sock *s, void *buf, size_t len, bool peek)
+{
+	size_t k = s->rest_len - s->rest_at;
+
+	k = k < len ? k : len;
+	memcpy(buf, s->rest + s->rest_at, k);
+	if (!peek)
+		s->rest_at += k;
+	return k;
+}
+
+static size_t take_unread(struct sock *s, void *buf, size_t len, bool peek)
+{
+	s->want.to = buf;
+	s->want.room = len;
+	s->want.got = 0;
+	s->want.peek = peek;
+	llp_resume(s->llp);
+	s->want.room = 0;
+	s->want.peek = false;
+	return s->want.got;
+}
+
+ssize_t uiwarp_tcp_recv(struct uiwarp_tcp *h, int n, void *buf, size_t len, int flags)
+{
+	struct sock *s = sock_get(h, n);
+	bool peek = (flags & MSG_PEEK) != 0;
+	size_t got = 0;
+
+	if (!s)
+		return -EBADF;
+	if (s->shut_read || !len)
+		return 0;
+	if (s->rest_at < s->rest_len)
+		return (ssize_t)take_rest(s, buf, len, peek);
+	if (s->llp && s->unread) {
+		got = take_unread(s, buf, len, peek);
+		host_round(h);
+	}
+	if (got || s->eof)
+		return (ssize_t)got;
+	return s->llp ? -EAGAIN : why_not(s, 0);
+}
+
+int uiwarp_tcp_shutdown(struct uiwarp_tcp *h, int n, int how)
+{
+	struct sock *s = sock_get(h, n);
+
+	if (!s)
+		return -EBADF;
+	if (how != SHUT_RD && how != SHUT_WR && how != SHUT_RDWR)
+		return -EINVAL;
+	if (!s->llp)
+		return -ENOTCONN;
+	if (how != SHUT_WR) {
+		s->shut_read = true;
+		s->rest_at = s->rest_len;
+		llp_resume(s->llp);
+	}
+	if (how != SHUT_RD && s->llp && !s->shut_write) {
+		s->shut_write = true;
+		llp_shutdown(s->llp);
+	}
+	host_round(h);
+	return 0;
+}
+
+int uiwarp_tcp_poll(struct uiwarp_tcp *h, int n)
+{
+	const struct sock *s = sock_get(h, n);
+	bool over;
+	int r = 0;
+
+	if (!s)
+		return -EBADF;
+	if (s->listener)
+		return s->waiting ? POLLIN : 0;
+	over = s->begun && !s->llp;
+	if (s->unread || s->rest_at < s->rest_len || s->eof || s->shut_read || over)
+		r |= POLLIN;
+	if (s->llp ? s->connected && !s->write_blocked : over)
+		r |= POLLOUT;
+	if (s->eof)
+		r |= POLLRDHUP;
+	if (over || !s->begun)
+		r |= POLLHUP;
+	if (s->error)
+		r |= POLLERR;
+	return r;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file uiwarp_tcp.h
+ * uiwarp's TCP (RFC 9293 and its family) as a library, libuiwarp-tcp.so, for tools that test TCPs:
+ * raw IP packets in and out, a clock that the caller moves, sockets that never block.
+ *
+ * A *host* is one IP stack with one TCP above it. Nothing here reads a clock, sleeps, starts a
+ * thread or touches the network: the same calls give the same packets, to the byte.
+ *
+ * - Packets begin with their IPv4 or IPv6 header and carry correct checksums; there is no link
+ *   layer, so no ARP and no ND. Everything that is not addressed to the host is dropped.
+ * - Time is nanoseconds since any moment the caller likes, and never goes back. Timers fire up to
+ *   UIWARP_TCP_TICK_NS late, never early.
+ * - Functions return 0 or a count, or a negative errno. Sockets are small numbers, each host's own.
+ * - Buffers are the caller's and are copied before a call returns.
+ * - A host is used by one thread at a time. The first uiwarp_tcp_create() of a process starts
+ * DPDK's EAL with 512 MiB of ordinary memory (address space, used only as far as hosts need it),
+ * unless the process runs one already; no root, no hugepages, no files.
+ *
+ * docs/tcp-testing.md shows its use.
+ */
+#ifndef UIWARP_TCP_H
+#define UIWARP_TCP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define UIWARP_TCP_API __attribute__((visibility("default")))
+
+/** The grain of the timers. */
+#define UIWARP_TCP_TICK_NS 16384
+
+/** What uiwarp_tcp_next() answers when no timer runs. */
+#define UIWARP_TCP_NEVER UINT64_MAX
+
+struct uiwarp_tcp;
+
+/** All zeros is a good configuration. */
+struct uiwarp_tcp_config {
+	uint64_t seed;    /**< of initial sequence numbers, ports, timestamps and hashes */
+	uint16_t mtu;     /**< IP header included: 1280 - 9216; 0: 1500 */
+	unsigned packets; /**< buffers that the host has in all; 0: 4096. Half may wait to be
+			       acknowledged, a quarter to be read. */
+	const char *congestion_control;       /**< "newreno", "cubic", ...; NULL: the default */
+	uint32_t send_buffer, receive_buffer; /**< bytes for each connection; 0: the default */
+	uint32_t time_wait_ms;                /**< 0: 60,000 */
+	uint32_t syn_retries;                 /**< 0: 6 */
+	uint32_t user_timeout_ms;             /**< 0: 100,000 */
+	uint32_t keepalive_ms;                /**< idle time before probes; 0: none */
+	bool no_timestamps, no_sack, no_window_scale; /**< neither offered nor accepted */
+	/** One line of text for a person, without its newline; NULL: silence. */
+	void (*log)(void *ctx, const char *line);
+	void *log_ctx;
+};
+
+/** @return 0, -EINVAL (mtu, congestion_control), -ENOMEM, -ENODEV (DPDK does not start). */
+UIWARP_TCP_API int uiwarp_tcp_create(
+	const struct uiwarp_tcp_config *cfg, uint64_t now, struct uiwarp_tcp **out);
+
+/** Connections that are open are reset; those packets are not to be had any more. */
+UIWARP_TCP_API void uiwarp_tcp_destroy(struct uiwarp_tcp *h);
+
+/**
+ * Give the host an address, "192.0.2.1/24" or "2001:db8::1/64". Only what is inside a prefix
+ * can be reached, or by uiwarp_tcp_add_route(). At most 16.
+ * @return 0, -EINVAL, -EEXIST, -ENOSPC.
+ */
+UIWARP_TCP_API int uiwarp_tcp_add_address(struct uiwarp_tcp *h, const char *cidr);
+
+/** Let the host reach @p cidr; "0.0.0.0/0" and "::/0" for everybody. Errors as above. */
+UIWARP_TCP_API int uiwarp_tcp_add_route(struct uiwarp_tcp *h, const char *cidr);
+
+/* ---- packets and time ----------------------------------------------------------------------- */
+
+/**
+ * The host receives one IP packet, now. What it answers at once can be taken when this returns.
+ * @return 0; -EMSGSIZE: longer than a buffer; -ENOBUFS: no buffer is free, the packet is lost.
+ */
+UIWARP_TCP_API int uiwarp_tcp_input(struct uiwarp_tcp *h, const void *packet, size_t len);
+
+/** One packet of a burst. */
+struct uiwarp_tcp_packet {
+	const void *bytes;
+	size_t len;
+};
+
+/**
+ * The host receives @p n packets in one poll of its port: it owes each connection one ACK, not one
+ * for each segment. @return as uiwarp_tcp_input(), after the packets before the bad one.
+ */
+UIWARP_TCP_API int uiwarp_tcp_input_burst(
+	struct uiwarp_tcp *h, const struct uiwarp_tcp_packet *p, unsigned n);
+
+/**
+ * Take the oldest packet that the host has sent.
+ * @param sent_at if not NULL: when it was sent.
+ * @return its length, of which at most @p size bytes are copied; 0: there is none.
+ */
+UIWARP_TCP_API size_t uiwarp_tcp_output(
+	struct uiwarp_tcp *h, void *buf, size_t size, uint64_t *sent_at);
+
+/** When the earliest packet that waits was sent; UIWARP_TCP_NEVER: none waits. */
+UIWARP_TCP_API uint64_t uiwarp_tcp_output_time(const struct uiwarp_tcp *h);
+
+UIWARP_TCP_API uint64_t uiwarp_tcp_now(const struct uiwarp_tcp *h);
+
+/** A time by which something may happen by itself, or UIWARP_TCP_NEVER. */
+UIWARP_TCP_API uint64_t uiwarp_tcp_next(const struct uiwarp_tcp *h);
+
+/** Time passes: everything due until @p now happens, each at its own time and in order. */
+UIWARP_TCP_API void uiwarp_tcp_advance(struct uiwarp_tcp *h, uint64_t now);
+
+/* ---- sockets -------------------------------------------------------------------------------- */
+
+/** @param family AF_INET or AF_INET6. @return a socket, -EAFNOSUPPORT, -ENOMEM. */
+UIWARP_TCP_API int uiwarp_tcp_socket(struct uiwarp_tcp *h, int family);
+
+/** @return 0, -EBADF, -EINVAL, -EADDRINUSE, -EADDRNOTAVAIL. */
+UIWARP_TCP_API int uiwarp_tcp_bind(
+	struct uiwarp_tcp *h, int s, const struct sockaddr *a, socklen_t len);
+
+/**
+ * @param backlog connections at most in handshake, and at most waiting for accept().
+ * @return 0, -EBADF, -EINVAL (not bound, or connected), -EADDRINUSE.
+ */
+UIWARP_TCP_API int uiwarp_tcp_listen(struct uiwarp_tcp *h, int s, int backlog);
+
+/** @return a socket, -EAGAIN, -EBADF, -EINVAL (does not listen). @p a and @p len may be NULL. */
+UIWARP_TCP_API int uiwarp_tcp_accept(
+	struct uiwarp_tcp *h, int s, struct sockaddr *a, socklen_t *len);
+
+/**
+ * Begin to connect: the socket becomes writable, or UIWARP_TCP_ERROR tells why not.
+ * @return -EINPROGRESS, never 0; -EALREADY, -EISCONN, -EBADF, -EINVAL, -EADDRINUSE,
+ *         -EADDRNOTAVAIL, -ENETUNREACH, -ENOMEM.
+ */
+UIWARP_TCP_API int uiwarp_tcp_connect(
+	struct uiwarp_tcp *h, int s, const struct sockaddr *a, socklen_t len);
+
+/**
+ * Queue bytes, also while connecting (RFC 9293 section 3.10.2). There is no Nagle algorithm: what
+ * one call queues is sent at once, in segments of its own as far as possible.
+ * @param flags MSG_MORE: keep it, to share segments with what the next call brings.
+ * @return how many were taken; -EAGAIN (no room: POLLOUT tells when); -ENOTCONN, -EPIPE (after
+ *         shutdown or the end), -EBADF, or once the reason why the connection ended.
+ */
+UIWARP_TCP_API ssize_t uiwarp_tcp_send(
+	struct uiwarp_tcp *h, int s, const void *buf, size_t len, int flags);
+
+/**
+ * @param flags MSG_PEEK: leave them there.
+ * @return bytes; 0: the peer closed its side; -EAGAIN, -ENOTCONN, -EBADF, or once the reason why
+ *         the connection ended.
+ */
+UIWARP_TCP_API ssize_t uiwarp_tcp_recv(
+	struct uiwarp_tcp *h, int s, void *buf, size_t len, int flags);
+
+/** @param how SHUT_RD, SHUT_WR, SHUT_RDWR. @return 0, -EBADF, -EINVAL, -ENOTCONN. */
+UIWARP_TCP_API int uiwarp_tcp_shutdown(struct uiwarp_tcp *h, int s, int how);
+
+/**
+ * Let go of the socket. What was sent is delivered and both sides close in order; but if bytes
+ * are unread, the peer gets a reset (RFC 9293 section 3.6.1). @return 0 or -EBADF.
+ */
+UIWARP_TCP_API int uiwarp_tcp_close(struct uiwarp_tcp *h, int s);
+
+/** RFC 9293's ABORT: the peer gets a reset, the socket is gone. @return 0 or -EBADF. */
+UIWARP_TCP_API int uiwarp_tcp_abort(struct uiwarp_tcp *h, int s);
+
+/** @return POLLIN, POLLOUT, POLLRDHUP, POLLHUP, POLLERR as poll() has them, or -EBADF. */
+UIWARP_TCP_API int uiwarp_tcp_poll(struct uiwarp_tcp *h, int s);
+
+/** @return 0, -EBADF, -ENOTCONN. */
+UIWARP_TCP_API int uiwarp_tcp_getsockname(
+	struct uiwarp_tcp *h, int s, struct sockaddr *a, socklen_t *len);
+UIWARP_TCP_API int uiwarp_tcp_getpeername(
+	struct uiwarp_tcp *h, int s, struct sockaddr *a, socklen_t *len);
+
+enum uiwarp_tcp_option {
+	UIWARP_TCP_ERROR,   /**< get: why the connection ended, a positive errno, once; or 0 */
+	UIWARP_TCP_UNREAD,  /**< get: bytes that recv() would find */
+	UIWARP_TCP_UNACKED, /**< get: bytes sent or queued and not acknowledged */
+	UIWARP_TCP_TOS,     /**< DSCP << 2, before connect() */
+	UIWARP_TCP_V6ONLY,  /**< before listen(): an IPv6 socket takes no IPv4 */
+};
+
+/** @return 0, -EBADF, -ENOPROTOOPT (@p option cannot be set, or not now). */
+UIWARP_TCP_API int uiwarp_tcp_set(
+	struct uiwarp_tcp *h, int s, enum uiwarp_tcp_option option, int value);
+UIWARP_TCP_API int uiwarp_tcp_get(
+	struct uiwarp_tcp *h, int s, enum uiwarp_tcp_option option, int *value);
+
+/** RFC 9293's STATUS, and more. Times in ns, sizes in bytes. */
+struct uiwarp_tcp_info {
+	char state[16]; /**< "ESTABLISHED", ...; "CLOSED" when there is no connection (any more) */
+	uint64_t srtt, rttvar, rto;
+	uint32_t cwnd, ssthresh, flight;
+	uint32_t snd_wnd, rcv_wnd; /**< as told last, by the peer and by us */
+	uint32_t emss;             /**< text that one segment can carry now */
+	uint64_t bytes_sent, bytes_acked, bytes_received;
+	uint64_t segments_out, segments_in, retransmits, timeouts, fast_recoveries, out_of_order;
+	bool timestamps, sack, window_scale;
+};
+
+/** @return 0 or -EBADF. */
+UIWARP_TCP_API int uiwarp_tcp_info(struct uiwarp_tcp *h, int s, struct uiwarp_tcp_info *info);
+
+/**
+ * Connection number @p i of the host, those without a socket included (handshakes, TIME-WAIT).
+ * The addresses and @p info may be NULL. @return 0, or -ENOENT past the last.
+ */
+UIWARP_TCP_API int uiwarp_tcp_connection(struct uiwarp_tcp *h, unsigned i,
+	struct sockaddr_storage *local, struct sockaddr_storage *remote,
+	struct uiwarp_tcp_info *info);
+
+/** Packet buffers in use: 0 when nothing is connected, queued, or lost for ever. */
+UIWARP_TCP_API unsigned uiwarp_tcp_packets_in_use(const struct uiwarp_tcp *h);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pair.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+
+#define SA(e) ((struct sockaddr *)&(e))
+
+static void both_families_connect(void **state)
+{
+	static const struct {
+		int family;
+		const char *addr;
+	} way[] = {{AF_INET, "192.0.2.2"}, {AF_INET6, "2001:db8::2"}};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct sockaddr_storage name, want = endpoint(way[i].addr, PORT);
+		socklen_t len = sizeof name;
+		struct uiwarp_tcp_info info;
+		struct pair p;
+		int l, a, b;
+
+		pair_init(&p, NULL);
+		l = pair_connect(&p, way[i].family, way[i].addr, &a, &b);
+		assert_int_equal(uiwarp_tcp_poll(p.a, a), POLLOUT);
+		assert_int_equal(uiwarp_tcp_getpeername(p.a, a, SA(name), &len), 0);
+		assert_memory_equal(&name, &want, len);
+		assert_int_equal(uiwarp_tcp_info(p.b, b, &info), 0);
+		assert_string_equal(info.state, "ESTABLISHED");
+		assert_int_equal(uiwarp_tcp_info(p.b, l, &info), 0);
+		assert_string_equal(info.state, "LISTEN");
+		assert_int_equal(uiwarp_tcp_connection(p.b, 0, NULL, NULL, &info), 0);
+		assert_int_equal(uiwarp_tcp_connection(p.b, 1, NULL, NULL, &info), -ENOENT);
+		assert_int_equal(uiwarp_tcp_close(p.a, a), 0);
+		pair_carry(&p);
+		assert_int_equal(uiwarp_tcp_poll(p.b, b), POLLIN | POLLOUT | POLLRDHUP);
+		assert_int_equal(uiwarp_tcp_close(p.b, b), 0);
+		assert_int_equal(uiwarp_tcp_close(p.b, l), 0);
+		pair_run(&p, 61000 * MS);
+		assert_int_equal(uiwarp_tcp_connection(p.a, 0, NULL, NULL, NULL), -ENOENT);
+		pair_end(&p);
+	}
+}
+
+static void refused_is_an_error_of_the_socket(void **state)
+{
+	struct sockaddr_storage e = endpoint("192.0.2.2", PORT);
+	struct pair p;
+	char buf[4];
+	int s, err = 0;
+
+	pair_init(&p, NULL);
+	s = uiwarp_tcp_socket(p.a, AF_INET);
+	assert_int_equal(uiwarp_tcp_poll(p.a, s), POLLHUP);
+	assert_int_equal(uiwarp_tcp_recv(p.a, s, buf, 4, 0), -ENOTCONN);
+	assert_int_equal(uiwarp_tcp_send(p.a, s, buf, 4, 0), -ENOTCONN);
+	assert_int_equal(uiwarp_tcp_shutdown(p.a, s, SHUT_WR), -ENOTCONN);
+	assert_int_equal(uiwarp_tcp_connect(p.a, s, SA(e), sizeof e), -EINPROGRESS);
+	assert_int_equal(uiwarp_tcp_connect(p.a, s, SA(e), sizeof e), -EALREADY);
+	assert_int_equal(uiwarp_tcp_poll(p.a, s), 0);
+	assert_int_equal(uiwarp_tcp_recv(p.a, s, buf, 4, 0), -EAGAIN);
+	pair_carry(&p);
+	assert_int_equal(uiwarp_tcp_poll(p.a, s), POLLIN | POLLOUT | POLLHUP | POLLERR);
+	assert_int_equal(uiwarp_tcp_get(p.a, s, UIWARP_TCP_ERROR, &err), 0);
+	assert_int_equal(err, ECONNREFUSED);
+	assert_int_equal(uiwarp_tcp_get(p.a, s, UIWARP_TCP_ERROR, &err), 0);
+	assert_int_equal(err, 0);
+	assert_int_equal(uiwarp_tcp_recv(p.a, s, buf, 4, 0), 0);
+	assert_int_equal(uiwarp_tcp_send(p.a, s, buf, 4, 0), -EPIPE);
+	assert_int_equal(uiwarp_tcp_close(p.a, s), 0);
+	pair_end(&p);
+}
+
+static void addresses_are_checked(void **state)
+{
+	struct sockaddr_storage mine = endpoint("192.0.2.1", PORT), any = endpoint("0.0.0.0", PORT);
+	struct sockaddr_storage other = endpoint("192.0.2.7", PORT), v6 = endpoint("::1", PORT);
+	struct sockaddr_storage far = endpoint("198.51.100.1", PORT), name;
+	socklen_t len = sizeof name;
+	struct pair p;
+	int s, t;
+
+	pair_init(&p, NULL);
+	assert_int_equal(uiwarp_tcp_socket(p.a, AF_UNIX), -EAFNOSUPPORT);
+	s = uiwarp_tcp_socket(p.a, AF_INET);
+	t = uiwarp_tcp_socket(p.a, AF_INET);
+	assert_int_equal(s, 0);
+	assert_int_equal(t, 1);
+	assert_int_equal(uiwarp_tcp_getsockname(p.a, s, SA(name), &len), -ENOTCONN);
+	assert_int_equal(uiwarp_tcp_listen(p.a, s, 1), -EINVAL);
+	assert_int_equal(uiwarp_tcp_bind(p.a, s, SA(v6), sizeof v6), -EINVAL);
+	assert_int_equal(uiwarp_tcp_bind(p.a, s, SA(mine), 3), -EINVAL);
+	assert_int_equal(uiwarp_tcp_bind(p.a, s, SA(other), sizeof other), -EADDRNOTAVAIL);
+	assert_int_equal(uiwarp_tcp_bind(p.a, s, SA(mine), sizeof mine), 0);
+	assert_int_equal(uiwarp_tcp_bind(p.a, s, SA(mine), sizeof mine), -EINVAL);
+	assert_int_equal(uiwarp_tcp_bind(p.a, t, SA(any), sizeof any), -EADDRINUSE);
+	assert_int_equal(uiwarp_tcp_connect(p.a, t, SA(far), sizeof far), -ENETUNREACH);
+	assert_int_equal(uiwarp_tcp_getsockname(p.a, s, SA(name), &len), 0);
+	assert_memory_equal(&name, &mine, sizeof(struct sockaddr_in));
+	assert_int_equal(uiwarp_tcp_accept(p.a, s, NULL, NULL), -EINVAL);
+	assert_int_equal(uiwarp_tcp_listen(p.a, s, 1), 0);
+	assert_int_equal(uiwarp_tcp_accept(p.a, s, NULL, NULL), -EAGAIN);
+	assert_int_equal(uiwarp_tcp_connect(p.a, s, SA(far), sizeof far), -EINVAL);
+	assert_int_equal(uiwarp_tcp_close(p.a, s), 0);
+	assert_int_equal(uiwarp_tcp_close(p.a, s), -EBADF);
+	assert_int_equal(uiwarp_tcp_bind(p.a, t, SA(any), sizeof any), 0);
+	assert_int_equal(uiwarp_tcp_socket(p.a, AF_INET), 0); /* the lowest number again */
+	uiwarp_tcp_close(p.a, 0);
+	uiwarp_tcp_close(p.a, t);
+	assert_int_equal(uiwarp_tcp_poll(p.a, t), -EBADF);
+	assert_int_equal(uiwarp_tcp_poll(p.a, -1), -EBADF);
+	assert_int_equal(uiwarp_tcp_poll(p.a, 1000), -EBADF);
+	pair_end(&p);
+}
+
+/* What accept() never took is reset when the listener goes. */
+static void the_queue_of_a_listener_is_limited_and_ends_with_it(void **state)
+{
+	struct sockaddr_storage e = endpoint("192.0.2.2", PORT);
+	struct pair p;
+	char buf[4];
+	int l, s[3];
+
+	pair_init(&p, NULL);
+	l = uiwarp_tcp_socket(p.b, AF_INET);
+	assert_int_equal(uiwarp_tcp_bind(p.b, l, SA(e), sizeof e), 0);
+	assert_int_equal(uiwarp_tcp_listen(p.b, l, 2), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		s[i] = uiwarp_tcp_socket(p.a, AF_INET);
+		uiwarp_tcp_connect(p.a, s[i], SA(e), sizeof e);
+		pair_carry(&p);
+	}
+	assert_int_equal(uiwarp_tcp_poll(p.b, l), POLLIN);
+	assert_int_equal(uiwarp_tcp_recv(p.a, s[1], buf, 4, 0), -EAGAIN);
+	assert_int_equal(uiwarp_tcp_recv(p.a, s[2], buf, 4, 0), -ECONNRESET);
+	assert_int_equal(uiwarp_tcp_close(p.b, l), 0);
+	pair_carry(&p);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(uiwarp_tcp_recv(p.a, s[i], buf, 4, 0), i < 2 ? -ECONNRESET : 0);
+		assert_int_equal(uiwarp_tcp_close(p.a, s[i]), 0);
+	}
+	pair_end(&p);
+}
+
+static void options_have_their_time(void **state)
+{
+	struct pair p;
+	int l, a, b, v = 0;
+
+	pair_init(&p, NULL);
+	l = uiwarp_tcp_socket(p.a, AF_INET);
+	assert_int_equal(uiwarp_tcp_set(p.a, l, UIWARP_TCP_TOS, 0x20), 0);
+	assert_int_equal(uiwarp_tcp_get(p.a, l, UIWARP_TCP_TOS, &v), 0);
+	assert_int_equal(v, 0x20);
+	assert_int_equal(uiwarp_tcp_set(p.a, l, UIWARP_TCP_ERROR, 1), -ENOPROTOOPT);
+	uiwarp_tcp_close(p.a, l);
+	l = pair_connect(&p, AF_INET, "192.0.2.2", &a, &b);
+	assert_int_equal(uiwarp_tcp_set(p.a, a, UIWARP_TCP_TOS, 0x20), -ENOPROTOOPT);
+	assert_int_equal(uiwarp_tcp_send(p.a, a, "abc", 3, 0), 3);
+	assert_int_equal(uiwarp_tcp_get(p.a, a, UIWARP_TCP_UNACKED, &v), 0);
+	assert_int_equal(v, 3);
+	pair_carry(&p);
+	assert_int_equal(uiwarp_tcp_get(p.b, b, UIWARP_TCP_UNREAD, &v), 0);
+	assert_int_equal(v, 3);
+	/* Unread bytes: the peer hears a reset (RFC 9293 section 3.6.1). */
+	assert_int_equal(uiwarp_tcp_close(p.b, b), 0);
+	pair_carry(&p);
+	assert_int_equal(uiwarp_tcp_recv(p.a, a, &v, 1, 0), -ECONNRESET);
+	uiwarp_tcp_close(p.a, a);
+	uiwarp_tcp_close(p.b, l);
+	pair_end(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_families_connect),
+		cmocka_unit_test(refused_is_an_error_of_the_socket),
+		cmocka_unit_test(addresses_are_checked),
+		cmocka_unit_test(the_queue_of_a_listener_is_limited_and_ends_with_it),
+		cmocka_unit_test(options_have_their_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

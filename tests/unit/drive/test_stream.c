@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pair.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOTS (8u << 20)
+
+static void pattern(uint8_t *p, size_t from, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		p[i] = (uint8_t)((from + i) * 31 >> 3);
+}
+
+/* More than all buffers hold: send() says -EAGAIN and POLLOUT comes back. */
+static void much_data_arrives_whole(void **state)
+{
+	uint8_t *out = malloc(LOTS), in[5000], want[5000];
+	size_t sent = 0, got = 0;
+	bool blocked = false;
+	struct pair p;
+	int l, a, b;
+
+	pair_init(&p, NULL);
+	l = pair_connect(&p, AF_INET6, "2001:db8::2", &a, &b);
+	pattern(out, 0, LOTS);
+	while (got < LOTS) {
+		ssize_t r;
+
+		if (sent < LOTS && uiwarp_tcp_poll(p.a, a) & POLLOUT) {
+			r = uiwarp_tcp_send(p.a, a, out + sent, LOTS - sent, 0);
+			assert_true(r > 0);
+			sent += (size_t)r;
+			if (sent < LOTS) {
+				blocked = true;
+				assert_false(uiwarp_tcp_poll(p.a, a) & POLLOUT);
+				assert_int_equal(uiwarp_tcp_send(p.a, a, out, 1, 0), -EAGAIN);
+			}
+		}
+		pair_run(&p, MS);
+		while ((r = uiwarp_tcp_recv(p.b, b, in, sizeof in, 0)) > 0) {
+			pattern(want, got, (size_t)r);
+			assert_memory_equal(in, want, (size_t)r);
+			got += (size_t)r;
+		}
+		assert_int_equal(r, -EAGAIN);
+	}
+	assert_true(blocked);
+	free(out);
+	uiwarp_tcp_abort(p.a, a);
+	uiwarp_tcp_close(p.b, b);
+	uiwarp_tcp_close(p.b, l);
+	pair_end(&p);
+}
+
+static void peek_leaves_the_bytes(void **state)
+{
+	char buf[8] = "";
+	struct pair p;
+	int l, a, b;
+
+	pair_init(&p, NULL);
+	l = pair_connect(&p, AF_INET, "192.0.2.2", &a, &b);
+	assert_int_equal(uiwarp_tcp_poll(p.b, b), POLLOUT);
+	uiwarp_tcp_send(p.a, a, "hello", 5, 0);
+	pair_carry(&p);
+	assert_int_equal(uiwarp_tcp_poll(p.b, b), POLLIN | POLLOUT);
+	assert_int_equal(uiwarp_tcp_recv(p.b, b, buf, 8, MSG_PEEK), 5);
+	assert_int_equal(uiwarp_tcp_recv(p.b, b, buf, 2, 0), 2);
+	assert_memory_equal(buf, "he", 2);
+	assert_int_equal(uiwarp_tcp_recv(p.b, b, buf, 8, 0), 3);
+	assert_memory_equal(buf, "llo", 3);
+	assert_int_equal(uiwarp_tcp_recv(p.b, b, buf, 8, 0), -EAGAIN);
+	uiwarp_tcp_close(p.a, a);
+	uiwarp_tcp_close(p.b, b);
+	uiwarp_tcp_close(p.b, l);
+	pair_carry(&p);
+	pair_end(&p);
+}
+
+/* MSG_MORE gathers: one segment carries both. */
+static void more_waits_for_the_rest(void **state)
+{
+	struct uiwarp_tcp_info before, after;
+	struct pair p;
+	char buf[8];
+	int l, a, b;
+
+	pair_init(&p, NULL);
+	l = pair_connect(&p, AF_INET, "192.0.2.2", &a, &b);
+	uiwarp_tcp_info(p.a, a, &before);
+	assert_int_equal(uiwarp_tcp_send(p.a, a, "abc", 3, MSG_MORE), 3);
+	pair_carry(&p);
+	assert_int_equal(uiwarp_tcp_recv(p.b, b, buf, 8, 0), -EAGAIN);
+	assert_int_equal(uiwarp_tcp_send(p.a, a, "def", 3, 0), 3);
+	pair_carry(&p);
+	uiwarp_tcp_info(p.a, a, &after);
+	assert_int_equal(after.segments_out - before.segments_out, 1);
+	assert_int_equal(uiwarp_tcp_recv(p.b, b, buf, 8, 0), 6);
+	assert_memory_equal(buf, "abcdef", 6);
+	uiwarp_tcp_close(p.a, a);
+	uiwarp_tcp_close(p.b, b);
+	uiwarp_tcp_close(p.b, l);
+	pair_carry(&p);
+	pair_end(&p);
+}
+
+/* Bytes that were not read before both sides closed are still there. */
+static void the_end_does_not_take_the_bytes_away(void **state)
+{
+	struct uiwarp_tcp_info info;
+	uint8_t *big = calloc(1, 200000);
+	struct pair p;
+	size_t got = 0;
+	ssize_t r;
+	int l, a, b;
+
+	pair_init(&p, NULL);
+	l = pair_connect(&p, AF_INET, "192.0.2.2", &a, &b);
+	assert_int_equal(uiwarp_tcp_shutdown(p.b, b, SHUT_WR), 0);
+	assert_int_equal(uiwarp_tcp_send(p.b, b, "x", 1, 0), -EPIPE);
+	pair_carry(&p);
+	assert_int_equal(uiwarp_tcp_recv(p.a, a, big, 10, 0), 0);
+	pattern(big, 0, 200000);
+	assert_int_equal(uiwarp_tcp_send(p.a, a, big, 200000, 0), 200000);
+	pair_run(&p, 1000 * MS);
+	assert_int_equal(uiwarp_tcp_close(p.a, a), 0);
+	pair_carry(&p);
+	uiwarp_tcp_info(p.b, b, &info);
+	assert_string_equal(info.state, "CLOSED"); /* it is the kernel's, so to speak, by now */
+	while ((r = uiwarp_tcp_recv(p.b, b, big, 7777, 0)) > 0) {
+		uint8_t want[7777];
+
+		pattern(want, got, (size_t)r);
+		assert_memory_equal(big, want, (size_t)r);
+		got += (size_t)r;
+	}
+	assert_int_equal(r, 0);
+	assert_int_equal(got, 200000);
+	assert_int_equal(uiwarp_tcp_close(p.b, b), 0);
+	uiwarp_tcp_close(p.b, l);
+	free(big);
+	pair_end(&p);
+}
+
+static void a_silent_peer_is_a_time_out(void **state)
+{
+	struct pair p;
+	char c = 'c';
+	int l, a, b;
+
+	pair_init(&p, NULL);
+	l = pair_connect(&p, AF_INET, "192.0.2.2", &a, &b);
+	p.lose = true;
+	assert_int_equal(uiwarp_tcp_send(p.a, a, &c, 1, 0), 1);
+	pair_run(&p, 200000 * MS);
+	assert_int_equal(uiwarp_tcp_recv(p.a, a, &c, 1, 0), -ETIMEDOUT);
+	uiwarp_tcp_close(p.a, a);
+	uiwarp_tcp_abort(p.b, b);
+	uiwarp_tcp_close(p.b, l);
+	pair_end(&p);
+}
+
+static void shutdown_of_reading_drops_what_comes(void **state)
+{
+	struct pair p;
+	char buf[8];
+	int l, a, b, v = 1;
+
+	pair_init(&p, NULL);
+	l = pair_connect(&p, AF_INET, "192.0.2.2", &a, &b);
+	uiwarp_tcp_send(p.a, a, "one", 3, 0);
+	pair_carry(&p);
+	assert_int_equal(uiwarp_tcp_shutdown(p.b, b, 77), -EINVAL);
+	assert_int_equal(uiwarp_tcp_shutdown(p.b, b, SHUT_RD), 0);
+	uiwarp_tcp_send(p.a, a, "two", 3, 0);
+	pair_run(&p, 100 * MS);
+	assert_int_equal(uiwarp_tcp_recv(p.b, b, buf, 8, 0), 0);
+	assert_int_equal(uiwarp_tcp_get(p.a, a, UIWARP_TCP_UNACKED, &v), 0);
+	assert_int_equal(v, 0);
+	uiwarp_tcp_close(p.b, b);
+	uiwarp_tcp_close(p.a, a);
+	uiwarp_tcp_close(p.b, l);
+	pair_carry(&p);
+	pair_end(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(much_data_arrives_whole),
+		cmocka_unit_test(peek_leaves_the_bytes),
+		cmocka_unit_test(more_waits_for_the_rest),
+		cmocka_unit_test(the_end_does_not_take_the_bytes_away),
+		cmocka_unit_test(a_silent_peer_is_a_time_out),
+		cmocka_unit_test(shutdown_of_reading_drops_what_comes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
