@@ -45,14 +45,13 @@ static void confirm_path(struct tcp_conn *c)
 	ip_path_confirm(c->s->cfg.ip, &c->path, c->s->now);
 }
 
-/** New bytes are acknowledged: SND.UNA < SEG.ACK =< SND.MAX. @return how many. */
-static uint32_t advance(struct tcp_conn *c, const struct tcp_segment *seg)
+/** New bytes are acknowledged: SND.UNA < SEG.ACK =< SND.MAX. */
+static void advance(struct tcp_conn *c, const struct tcp_segment *seg, struct tcp_delivery *d)
 {
 	uint32_t acked = seg->ack - c->snd_una, held = c->sendq.count;
-	uint64_t sent_at;
 	bool limited = seq_leq(c->snd_una, c->cwnd_limited);
 
-	tcp_sendq_ack(&c->sendq, seg->ack, &sent_at);
+	tcp_sendq_ack(&c->sendq, seg->ack, d);
 	c->s->tx_held -= held - c->sendq.count;
 	c->snd_una = seg->ack;
 	if (seq_gt(seg->ack, c->snd_nxt))
@@ -60,7 +59,7 @@ static uint32_t advance(struct tcp_conn *c, const struct tcp_segment *seg)
 	if (!limited)                  /* keep it near, so that it cannot come round */
 		c->cwnd_limited = c->snd_una - 1;
 	c->bytes_acked += acked;
-	measure(c, seg, sent_at);
+	measure(c, seg, d->rtt_sent_at);
 	tcp_rto_progress(&c->rto);
 	c->progress_at = c->s->now;
 	c->soft_error = 0;
@@ -70,27 +69,25 @@ static uint32_t advance(struct tcp_conn *c, const struct tcp_segment *seg)
 	tcp_timers_set_rtx(c, tcp_flight(c) ? c->s->now + tcp_rto_get(&c->rto) : TIMER_NEVER);
 	if (!c->recovery && limited)
 		c->cc.ops->ack(&c->cc, acked, c->rto.srtt, c->s->now);
-	return acked;
 }
 
 void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 {
-	struct tcp_loss_ack a = {0};
-	bool outstanding = tcp_flight(c) != 0;
+	struct tcp_delivery d = {.credible_until = UINT64_MAX, .fack = c->high_sacked};
+	bool dup, outstanding = tcp_flight(c) != 0;
 	bool window_changed = update_window(c, seg);
 
 	if (seg->ack == c->snd_una && !seg->n_sack && !outstanding && !c->persist)
 		return;
-	if (seg->n_sack && seq_geq(seg->ack, c->snd_una))
-		a.sacked = tcp_loss_sack(c, seg);
 	if (seq_gt(seg->ack, c->snd_una))
-		a.acked = advance(c, seg);
+		advance(c, seg, &d);
+	if (seg->n_sack && seg->ack == c->snd_una)
+		tcp_loss_sack(c, seg, &d);
 	/* RFC 5681 section 2; with SACK it must also report something (RFC 6675 section 2). */
-	a.duplicate = !a.acked && outstanding && seg->ack == c->snd_una && !seg->len &&
-		      !window_changed && !(seg->flags & (TCP_SYN | TCP_FIN)) &&
-		      (!c->sack_on || a.sacked);
-	if (a.sacked || a.duplicate || c->recovery || c->rto_recovery || c->dupacks)
-		tcp_loss_on_ack(c, &a);
+	dup = !d.acked && outstanding && seg->ack == c->snd_una && !seg->len && !window_changed &&
+	      !(seg->flags & (TCP_SYN | TCP_FIN)) && (!c->sack_on || d.sacked);
+	if (d.sacked || dup || c->recovery || c->rto_recovery || c->dupacks)
+		tcp_loss_on_ack(c, &d, dup);
 	if (c->persist && window_changed) {
 		c->rto.backoff = 0;
 		c->persist = false;

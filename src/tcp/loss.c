@@ -4,26 +4,22 @@
 /** DupThresh: RFC 5681 section 3.2, RFC 6675 section 2. */
 #define DUP_THRESH 3
 
-uint32_t tcp_loss_sack(struct tcp_conn *c, const struct tcp_segment *seg)
+void tcp_loss_sack(struct tcp_conn *c, const struct tcp_segment *seg, struct tcp_delivery *d)
 {
-	uint32_t marked = 0;
-
 	if (!c->sack_on)
-		return 0;
+		return;
 	for (unsigned i = 0; i < seg->n_sack; i++) {
 		struct tcp_range r = seg->sack[i];
-		uint32_t n;
+		uint32_t before = d->sacked;
 
 		/* Blocks at or below SND.UNA are D-SACKs (RFC 2883); others must make sense. */
 		if (!seq_lt(r.left, r.right) || seq_leq(r.right, c->snd_una) ||
-			seq_leq(r.right, seg->ack) || seq_gt(r.right, c->snd_nxt))
+			seq_gt(r.right, c->snd_nxt))
 			continue;
-		n = tcp_sendq_sack(&c->sendq, r);
-		if (n && seq_gt(r.right, c->high_sacked))
+		tcp_sendq_sack(&c->sendq, r, d);
+		if (d->sacked != before && seq_gt(r.right, c->high_sacked))
 			c->high_sacked = r.right;
-		marked += n;
 	}
-	return marked;
 }
 
 /**
@@ -91,15 +87,15 @@ static void duplicate(struct tcp_conn *c)
 		c->dup_bytes = u32_min(c->dup_bytes + c->emss, tcp_flight(c));
 }
 
-void tcp_loss_on_ack(struct tcp_conn *c, const struct tcp_loss_ack *a)
+void tcp_loss_on_ack(struct tcp_conn *c, const struct tcp_delivery *d, bool dup)
 {
 	bool lost = false;
 
-	if (a->acked)
-		advance(c, a->acked);
-	else if (a->duplicate || a->sacked)
+	if (d->acked)
+		advance(c, d->acked);
+	else if (dup || d->sacked)
 		duplicate(c);
-	if (c->sack_on && (a->sacked || (c->recovery && a->acked)))
+	if (c->sack_on && (d->sacked || (c->recovery && d->acked)))
 		lost = mark_lost(c);
 	if (c->recovery || c->rto_recovery || !tcp_flight(c))
 		return;

@@ -9,18 +9,14 @@
 
 #include "tcp/conn.h"
 
-/** What one ACK said. */
-struct tcp_loss_ack {
-	uint32_t acked;  /**< new bytes acknowledged */
-	uint32_t sacked; /**< newly SACKed */
-	bool duplicate;  /**< a duplicate ACK as RFC 5681 section 2 defines it */
-};
+/** Mark what @p seg's SACK option reports; SEG.ACK has been taken already. */
+void tcp_loss_sack(struct tcp_conn *c, const struct tcp_segment *seg, struct tcp_delivery *d);
 
-/** Mark what @p seg's SACK option reports. @return sequence space newly SACKed. */
-uint32_t tcp_loss_sack(struct tcp_conn *c, const struct tcp_segment *seg);
-
-/** Draw the conclusions from an ACK; SND.UNA and the queue are up to date. */
-void tcp_loss_on_ack(struct tcp_conn *c, const struct tcp_loss_ack *a);
+/**
+ * Draw the conclusions from an ACK that delivered @p d; SND.UNA and the queue are up to date.
+ * @param duplicate it was a duplicate ACK as RFC 5681 section 2 defines it.
+ */
+void tcp_loss_on_ack(struct tcp_conn *c, const struct tcp_delivery *d, bool duplicate);
 
 /** The retransmission timer expired: all that is not SACKed is lost (RFC 6298 section 5.4). */
 void tcp_loss_timeout(struct tcp_conn *c);

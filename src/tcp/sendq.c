@@ -7,6 +7,96 @@
 
 #define FIRST_CAP 8
 
+/* ---- chains -------------------------------------------------------------------------------- */
+
+static void chain_append(struct tcp_sendq *q, struct tcp_chain *ch, uint32_t id)
+{
+	if (ch->n++) {
+		tcp_sendq_by_id(q, ch->last)->next = id;
+		tcp_sendq_by_id(q, id)->prev = ch->last;
+	} else {
+		ch->first = id;
+	}
+	ch->last = id;
+}
+
+static void chain_prepend(struct tcp_sendq *q, struct tcp_chain *ch, uint32_t id)
+{
+	if (ch->n++) {
+		tcp_sendq_by_id(q, ch->first)->prev = id;
+		tcp_sendq_by_id(q, id)->next = ch->first;
+	} else {
+		ch->last = id;
+	}
+	ch->first = id;
+}
+
+static void chain_insert_after(
+	struct tcp_sendq *q, struct tcp_chain *ch, uint32_t after, uint32_t id)
+{
+	uint32_t next;
+
+	if (after == ch->last) {
+		chain_append(q, ch, id);
+		return;
+	}
+	next = tcp_sendq_by_id(q, after)->next;
+	tcp_sendq_by_id(q, id)->prev = after;
+	tcp_sendq_by_id(q, id)->next = next;
+	tcp_sendq_by_id(q, after)->next = id;
+	tcp_sendq_by_id(q, next)->prev = id;
+	ch->n++;
+}
+
+static void chain_remove(struct tcp_sendq *q, struct tcp_chain *ch, uint32_t id)
+{
+	const struct tcp_record *r = tcp_sendq_by_id(q, id);
+
+	if (--ch->n == 0)
+		return;
+	if (ch->first == id)
+		ch->first = r->next;
+	else
+		tcp_sendq_by_id(q, r->prev)->next = r->next;
+	if (ch->last == id)
+		ch->last = r->prev;
+	else
+		tcp_sendq_by_id(q, r->next)->prev = r->prev;
+}
+
+/** The chain that @p r, which was sent, is in; NULL: it is SACKed. */
+static struct tcp_chain *chain_of(struct tcp_sendq *q, const struct tcp_record *r)
+{
+	if (r->flags & TCP_REC_SACKED)
+		return NULL;
+	return (r->flags & (TCP_REC_LOST | TCP_REC_REXMIT)) == TCP_REC_LOST ? &q->to_mend
+									    : &q->flight;
+}
+
+/**
+ * Into to_mend, lowest sequence first as far as that costs nothing: what is marked together is
+ * marked in order, and what was lost twice lies below the rest.
+ */
+static void mend_later(struct tcp_sendq *q, uint32_t id)
+{
+	struct tcp_chain *ch = &q->to_mend;
+	uint32_t at = q->lost_last;
+	bool last_in = ch->n && at - q->head < q->nxt && chain_of(q, tcp_sendq_by_id(q, at)) == ch;
+
+	if (!ch->n || seq_gt(id, ch->last))
+		chain_append(q, ch, id);
+	else if (seq_lt(id, ch->first))
+		chain_prepend(q, ch, id);
+	else if (last_in && seq_lt(at, id) && at != ch->last &&
+		 seq_lt(id, tcp_sendq_by_id(q, at)->next))
+		chain_insert_after(q, ch, at, id);
+	else
+		chain_append(q, ch, id);
+	q->lost_last = id;
+}
+
+/* ---- the ring ------------------------------------------------------------------------------ */
+
 int tcp_sendq_room(struct tcp_sendq *q)
 {
 	uint32_t cap = q->cap ? q->cap * 2 : FIRST_CAP;
@@ -17,12 +107,11 @@ int tcp_sendq_room(struct tcp_sendq *q)
 	ring = malloc(cap * sizeof *ring);
 	if (!ring)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < q->count; i++)
-		ring[i] = *tcp_sendq_at(q, i);
+	for (uint32_t id = q->head; id != q->head + q->count; id++)
+		ring[id & (cap - 1)] = *tcp_sendq_by_id(q, id);
 	free(q->ring);
 	q->ring = ring;
 	q->cap = cap;
-	q->head = 0;
 	return 0;
 }
 
@@ -40,48 +129,6 @@ struct tcp_record *tcp_sendq_unsent_tail(const struct tcp_sendq *q)
 	return q->count > q->nxt ? tcp_sendq_at(q, q->count - 1) : NULL;
 }
 
-/** Take @p n units of @p r's sequence space out of the sums. */
-static void unaccount(struct tcp_sendq *q, const struct tcp_record *r, uint32_t n)
-{
-	if (r->flags & TCP_REC_SACKED)
-		q->sacked -= n;
-	if (r->flags & TCP_REC_LOST)
-		q->lost -= n;
-	if (r->flags & TCP_REC_REXMIT)
-		q->rexmit -= n;
-}
-
-void tcp_sendq_ack(struct tcp_sendq *q, uint32_t ack, uint64_t *sent_at)
-{
-	*sent_at = 0;
-	while (q->count) {
-		struct tcp_record *r = tcp_sendq_at(q, 0);
-		uint32_t n;
-
-		if (seq_gt(tcp_record_end(r), ack)) {
-			if (seq_geq(r->seq, ack))
-				return;
-			n = ack - r->seq;
-			unaccount(q, r, n);
-			r->seq += n;
-			r->off = (uint16_t)(r->off + n);
-			r->len -= n;
-			q->bytes -= n;
-			return;
-		}
-		unaccount(q, r, tcp_record_space(r));
-		if (!(r->flags & (TCP_REC_KARN | TCP_REC_SACKED)))
-			*sent_at = r->sent_at;
-		if (r->m)
-			rte_pktmbuf_free_seg(r->m);
-		q->bytes -= r->len;
-		q->head = (q->head + 1) & (q->cap - 1);
-		q->count--;
-		if (q->nxt)
-			q->nxt--;
-	}
-}
-
 uint32_t tcp_sendq_find(const struct tcp_sendq *q, uint32_t seq)
 {
 	uint32_t lo = 0, hi = q->count;
@@ -97,35 +144,195 @@ uint32_t tcp_sendq_find(const struct tcp_sendq *q, uint32_t seq)
 	return lo;
 }
 
-uint32_t tcp_sendq_sack(struct tcp_sendq *q, struct tcp_range range)
+/* ---- delivery ------------------------------------------------------------------------------ */
+
+/** Take @p n units of @p r's sequence space out of the sums. */
+static void unaccount(struct tcp_sendq *q, const struct tcp_record *r, uint32_t n)
 {
-	uint32_t marked = 0;
-
-	for (uint32_t i = tcp_sendq_find(q, range.left); i < q->nxt; i++) {
-		struct tcp_record *r = tcp_sendq_at(q, i);
-
-		if (seq_gt(tcp_record_end(r), range.right))
-			break;
-		if (seq_lt(r->seq, range.left) || (r->flags & TCP_REC_SACKED))
-			continue;
-		unaccount(q, r, tcp_record_space(r));
-		r->flags =
-			(uint8_t)((r->flags & ~(TCP_REC_LOST | TCP_REC_REXMIT)) | TCP_REC_SACKED);
-		q->sacked += tcp_record_space(r);
-		marked += tcp_record_space(r);
-	}
-	return marked;
+	if (r->flags & TCP_REC_SACKED)
+		q->sacked -= n;
+	if (r->flags & TCP_REC_LOST)
+		q->lost -= n;
+	if (r->flags & TCP_REC_REXMIT)
+		q->rexmit -= n;
 }
 
-void tcp_sendq_lose(struct tcp_sendq *q, uint32_t i)
+/** @p r is delivered, and was not before. */
+static void gather(
+	struct tcp_delivery *d, const struct tcp_record *r, const struct tcp_record **newest)
+{
+	bool once = !(r->flags & TCP_REC_KARN);
+	uint32_t end = tcp_record_end(r);
+
+	if (once) {
+		d->original = true;
+		d->rtt_sent_at = u64_max(d->rtt_sent_at, r->sent_at);
+		if (seq_lt(end, d->fack))
+			d->reordered = true;
+	}
+	if ((once || r->sent_at <= d->credible_until) &&
+		(!*newest || tcp_sent_after(
+				     r->sent_at, end, (*newest)->sent_at, tcp_record_end(*newest))))
+		*newest = r;
+	d->fack = seq_max(d->fack, end);
+}
+
+/** One copy for many records. */
+static void keep_newest(struct tcp_delivery *d, const struct tcp_record *r)
+{
+	if (!r || (d->any && tcp_sent_after(d->newest.sent_at, tcp_record_end(&d->newest),
+				     r->sent_at, tcp_record_end(r))))
+		return;
+	d->newest = *r;
+	d->newest.m = NULL;
+	d->any = true;
+}
+
+/** The record at the head loses its first @p n bytes, which the peer has. */
+static void cut_front(struct tcp_sendq *q, struct tcp_record *r, uint32_t n, struct tcp_delivery *d)
+{
+	unaccount(q, r, n);
+	if (!(r->flags & TCP_REC_SACKED))
+		d->delivered += n;
+	r->seq += n;
+	r->off = (uint16_t)(r->off + n);
+	r->len -= n;
+	q->bytes -= n;
+	d->acked += n;
+}
+
+/** The record at the head leaves the queue; its slot keeps it until the next push. */
+static void drop_head(struct tcp_sendq *q, struct tcp_record *r)
+{
+	unaccount(q, r, tcp_record_space(r));
+	if (q->nxt) {
+		struct tcp_chain *ch = chain_of(q, r);
+
+		if (ch)
+			chain_remove(q, ch, q->head);
+		else
+			q->n_sacked--;
+		q->nxt--;
+	}
+	if (r->m)
+		rte_pktmbuf_free_seg(r->m);
+	q->bytes -= r->len;
+	q->head++;
+	q->count--;
+}
+
+void tcp_sendq_ack(struct tcp_sendq *q, uint32_t ack, struct tcp_delivery *d)
+{
+	const struct tcp_record *newest = NULL;
+	bool ambiguous = false;
+
+	while (q->count) {
+		struct tcp_record *r = tcp_sendq_at(q, 0);
+
+		if (seq_gt(tcp_record_end(r), ack)) {
+			if (seq_lt(r->seq, ack))
+				cut_front(q, r, ack - r->seq, d);
+			break;
+		}
+		d->acked += tcp_record_space(r);
+		if (r->flags & TCP_REC_KARN)
+			d->rexmit_acked = ambiguous = true;
+		if (!(r->flags & TCP_REC_SACKED))
+			d->delivered += tcp_record_space(r);
+		if (q->nxt && !(r->flags & TCP_REC_SACKED)) /* a window probe was never sent */
+			gather(d, r, &newest);
+		drop_head(q, r);
+	}
+	keep_newest(d, newest);
+	/* What arrived long ago may only now be acknowledged, with the hole before it. */
+	if (ambiguous)
+		d->rtt_sent_at = 0;
+}
+
+/** The first id from @p id on, which is SACKed, that is not; shortens the way there. */
+static uint32_t skip_sacked(struct tcp_sendq *q, uint32_t id)
+{
+	uint32_t end = q->head + q->nxt, to = id;
+
+	while (to != end && (tcp_sendq_by_id(q, to)->flags & TCP_REC_SACKED))
+		to = tcp_sendq_by_id(q, to)->next;
+	while (id != to) {
+		struct tcp_record *r = tcp_sendq_by_id(q, id);
+
+		id = r->next;
+		r->next = to;
+	}
+	return to;
+}
+
+static void mark_sacked(struct tcp_sendq *q, struct tcp_record *r, uint32_t id)
+{
+	uint32_t n = tcp_record_space(r);
+
+	chain_remove(q, chain_of(q, r), id);
+	unaccount(q, r, n);
+	r->flags = (uint8_t)((r->flags & ~(TCP_REC_LOST | TCP_REC_REXMIT)) | TCP_REC_SACKED);
+	r->next = id + 1;
+	q->sacked += n;
+	q->n_sacked++;
+}
+
+void tcp_sendq_sack(struct tcp_sendq *q, struct tcp_range range, struct tcp_delivery *d)
+{
+	uint32_t id = q->head + tcp_sendq_find(q, range.left), end = q->head + q->nxt;
+	const struct tcp_record *newest = NULL;
+
+	if (!q->nxt || seq_gt(id, end))
+		return;
+	while (id != end) {
+		struct tcp_record *r = tcp_sendq_by_id(q, id);
+
+		if (r->flags & TCP_REC_SACKED) {
+			id = skip_sacked(q, id);
+			continue;
+		}
+		if (seq_gt(tcp_record_end(r), range.right))
+			break;
+		if (seq_geq(r->seq, range.left)) {
+			d->sacked += tcp_record_space(r);
+			d->delivered += tcp_record_space(r);
+			gather(d, r, &newest);
+			mark_sacked(q, r, id);
+		}
+		id++;
+	}
+	keep_newest(d, newest);
+}
+
+/* ---- loss and transmission ----------------------------------------------------------------- */
+
+uint32_t tcp_sendq_lose(struct tcp_sendq *q, uint32_t i)
 {
 	struct tcp_record *r = tcp_sendq_at(q, i);
+	uint32_t n = tcp_record_space(r);
 
-	if (r->flags & TCP_REC_SACKED)
-		return;
-	unaccount(q, r, tcp_record_space(r));
+	if (chain_of(q, r) != &q->flight)
+		return 0;
+	chain_remove(q, &q->flight, q->head + i);
+	unaccount(q, r, n);
 	r->flags = (uint8_t)((r->flags & ~TCP_REC_REXMIT) | TCP_REC_LOST);
-	q->lost += tcp_record_space(r);
+	q->lost += n;
+	mend_later(q, q->head + i);
+	return n;
+}
+
+void tcp_sendq_unlose(struct tcp_sendq *q)
+{
+	/* Whatever was marked was sent before all that was not, or was sent since. */
+	while (q->to_mend.n) {
+		uint32_t id = q->to_mend.last;
+		struct tcp_record *r = tcp_sendq_by_id(q, id);
+
+		chain_remove(q, &q->to_mend, id);
+		unaccount(q, r, tcp_record_space(r));
+		r->flags &= (uint8_t)~TCP_REC_LOST;
+		chain_prepend(q, &q->flight, id);
+	}
 }
 
 void tcp_sendq_sent(struct tcp_sendq *q, uint32_t i, uint64_t now)
@@ -135,31 +342,34 @@ void tcp_sendq_sent(struct tcp_sendq *q, uint32_t i, uint64_t now)
 	r->sent_at = now;
 	if (i >= q->nxt) {
 		q->nxt = i + 1;
-		return;
+	} else {
+		chain_remove(q, chain_of(q, r), q->head + i);
+		if (!(r->flags & TCP_REC_REXMIT))
+			q->rexmit += tcp_record_space(r);
+		r->flags |= TCP_REC_REXMIT | TCP_REC_KARN;
+		if (r->rexmits < UINT8_MAX)
+			r->rexmits++;
 	}
-	if (!(r->flags & TCP_REC_REXMIT)) {
-		r->flags |= TCP_REC_REXMIT;
-		q->rexmit += tcp_record_space(r);
-	}
-	r->flags |= TCP_REC_KARN;
+	chain_append(q, &q->flight, q->head + i);
 }
 
 void tcp_sendq_forget_sacks(struct tcp_sendq *q)
 {
-	for (uint32_t i = 0; i < q->nxt; i++)
-		tcp_sendq_at(q, i)->flags &= (uint8_t)~TCP_REC_SACKED;
-	q->sacked = 0;
+	q->to_mend.n = 0;
+	for (uint32_t i = 0; i < q->nxt; i++) {
+		struct tcp_record *r = tcp_sendq_at(q, i);
+
+		if (r->flags & TCP_REC_SACKED) {
+			r->flags = (uint8_t)((r->flags & ~TCP_REC_SACKED) | TCP_REC_LOST);
+			q->lost += tcp_record_space(r);
+		}
+		if (chain_of(q, r) == &q->to_mend)
+			chain_append(q, &q->to_mend, q->head + i);
+	}
+	q->sacked = q->n_sacked = 0;
 }
 
-uint32_t tcp_sendq_first_lost(const struct tcp_sendq *q)
-{
-	if (q->lost == q->rexmit)
-		return q->nxt;
-	for (uint32_t i = 0; i < q->nxt; i++)
-		if ((tcp_sendq_at(q, i)->flags & (TCP_REC_LOST | TCP_REC_REXMIT)) == TCP_REC_LOST)
-			return i;
-	return q->nxt;
-}
+/* ---- cutting and copying ------------------------------------------------------------------- */
 
 static struct rte_mbuf *copy_text(struct rte_mempool *pool, const uint8_t *from, uint32_t len)
 {
@@ -175,10 +385,53 @@ static struct rte_mbuf *copy_text(struct rte_mempool *pool, const uint8_t *from,
 	return m;
 }
 
+/** Move the record in slot @p from to the free slot @p to, and tell its neighbours. */
+static void move(struct tcp_sendq *q, uint32_t from, uint32_t to)
+{
+	struct tcp_record *r = tcp_sendq_by_id(q, to);
+	struct tcp_chain *ch;
+
+	*r = *tcp_sendq_by_id(q, from);
+	if (from - q->head >= q->nxt)
+		return;
+	ch = chain_of(q, r);
+	if (!ch) { /* whatever it may skip to moves with it, but for the end of the run */
+		r->next = to + 1;
+		return;
+	}
+	if (ch->first == from)
+		ch->first = to;
+	else
+		tcp_sendq_by_id(q, r->prev)->next = to;
+	if (ch->last == from)
+		ch->last = to;
+	else
+		tcp_sendq_by_id(q, r->next)->prev = to;
+	if (q->lost_last == from)
+		q->lost_last = to;
+}
+
+/** Free a slot after record @p i. @return the id of the record, which may have moved. */
+static uint32_t open_gap(struct tcp_sendq *q, uint32_t i)
+{
+	uint32_t head = q->head, id = head + i;
+
+	if (i < q->count / 2) {
+		for (uint32_t k = 0; k <= i; k++)
+			move(q, head + k, head + k - 1);
+		q->head--;
+		return id - 1;
+	}
+	for (uint32_t k = q->count; k > i + 1; k--)
+		move(q, head + k - 1, head + k);
+	return id;
+}
+
 int tcp_sendq_split(struct tcp_sendq *q, uint32_t i, uint32_t len, struct rte_mempool *pool)
 {
 	struct tcp_record *r, *rest;
 	struct rte_mbuf *m;
+	uint32_t id;
 
 	if (tcp_sendq_room(q))
 		return -ENOMEM;
@@ -186,19 +439,20 @@ int tcp_sendq_split(struct tcp_sendq *q, uint32_t i, uint32_t len, struct rte_me
 	m = copy_text(pool, tcp_record_text(r) + len, r->len - len);
 	if (!m)
 		return -ENOMEM;
-	for (uint32_t k = q->count; k > i + 1; k--)
-		*tcp_sendq_at(q, k) = *tcp_sendq_at(q, k - 1);
-	q->count++;
-	if (i < q->nxt)
-		q->nxt++;
-	r = tcp_sendq_at(q, i);
-	rest = tcp_sendq_at(q, i + 1);
+	id = open_gap(q, i);
+	r = tcp_sendq_by_id(q, id);
+	rest = tcp_sendq_by_id(q, id + 1);
 	*rest = *r;
 	rest->m = m;
 	rest->off = m->data_off;
 	rest->seq = r->seq + len;
 	rest->len = r->len - len;
 	r->len = len;
+	q->count++;
+	if (i < q->nxt) {
+		q->nxt++;
+		chain_insert_after(q, chain_of(q, r), id, id + 1);
+	}
 	return 0;
 }
 

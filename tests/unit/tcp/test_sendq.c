@@ -20,6 +20,21 @@ static void push_ten(struct tcp_sendq *q, uint32_t seq)
 	}
 }
 
+static struct tcp_delivery d; /* of the last call */
+
+static void ack(struct tcp_sendq *q, uint32_t seq)
+{
+	d = (struct tcp_delivery){.credible_until = UINT64_MAX, .fack = d.fack};
+	tcp_sendq_ack(q, seq, &d);
+}
+
+static uint32_t sack(struct tcp_sendq *q, uint32_t left, uint32_t right)
+{
+	d = (struct tcp_delivery){.credible_until = UINT64_MAX, .fack = d.fack};
+	tcp_sendq_sack(q, (struct tcp_range){left, right}, &d);
+	return d.sacked;
+}
+
 static int set_up(void **state)
 {
 	test_eal_init();
@@ -38,21 +53,20 @@ static int tear_down(void **state)
 static void test_ack_frees_across_the_wrap(void **state)
 {
 	struct tcp_sendq q = {0};
-	uint64_t sent_at;
 
 	push_ten(&q, 0xffffffd8); /* the fourth ends at 0 */
 	assert_int_equal(q.bytes, 100);
-	tcp_sendq_ack(&q, 0xffffffd8 + 25, &sent_at);
+	ack(&q, 0xffffffd8 + 25);
 	assert_int_equal(q.count, 8);
 	assert_int_equal(q.nxt, 8);
 	assert_int_equal(q.bytes, 75);
-	assert_int_equal(sent_at, 2);
+	assert_int_equal(d.rtt_sent_at, 2);
 	assert_int_equal(tcp_sendq_at(&q, 0)->seq, 0xffffffd8 + 25);
 	assert_memory_equal(tcp_record_text(tcp_sendq_at(&q, 0)), "56789", 5);
-	tcp_sendq_ack(&q, 60, &sent_at);
+	ack(&q, 60);
 	assert_int_equal(q.count, 0);
 	assert_int_equal(q.bytes, 0);
-	assert_int_equal(sent_at, 10);
+	assert_int_equal(d.rtt_sent_at, 10);
 	assert_int_equal(test_pool_missing(pool), 0);
 	tcp_sendq_clear(&q);
 }
@@ -60,13 +74,12 @@ static void test_ack_frees_across_the_wrap(void **state)
 static void test_old_ack_changes_nothing(void **state)
 {
 	struct tcp_sendq q = {0};
-	uint64_t sent_at;
 
 	push_ten(&q, 1000);
-	tcp_sendq_ack(&q, 1000, &sent_at);
-	tcp_sendq_ack(&q, 900, &sent_at);
+	ack(&q, 1000);
+	ack(&q, 900);
 	assert_int_equal(q.count, 10);
-	assert_int_equal(sent_at, 0);
+	assert_int_equal(d.rtt_sent_at, 0);
 	tcp_sendq_clear(&q);
 }
 
@@ -86,12 +99,11 @@ static void test_find(void **state)
 static void test_scoreboard(void **state)
 {
 	struct tcp_sendq q = {0};
-	uint64_t sent_at;
 
 	push_ten(&q, 100);
 	/* Only whole records count. */
-	assert_int_equal(tcp_sendq_sack(&q, (struct tcp_range){125, 155}), 20);
-	assert_int_equal(tcp_sendq_sack(&q, (struct tcp_range){125, 155}), 0);
+	assert_int_equal(sack(&q, 125, 155), 20);
+	assert_int_equal(sack(&q, 125, 155), 0);
 	assert_int_equal(q.sacked, 20);
 	tcp_sendq_lose(&q, 0);
 	tcp_sendq_lose(&q, 1);
@@ -108,10 +120,10 @@ static void test_scoreboard(void **state)
 	assert_int_equal(q.rexmit, 10);
 	assert_int_equal(tcp_sendq_first_lost(&q), 0);
 	/* The retransmission is SACKed: all its marks go. */
-	assert_int_equal(tcp_sendq_sack(&q, (struct tcp_range){110, 120}), 10);
+	assert_int_equal(sack(&q, 110, 120), 10);
 	assert_int_equal(q.lost, 10);
 	assert_int_equal(q.rexmit, 0);
-	tcp_sendq_ack(&q, 150, &sent_at);
+	ack(&q, 150);
 	assert_int_equal(q.sacked, 0);
 	assert_int_equal(q.lost, 0);
 	assert_int_equal(q.rexmit, 0);
@@ -121,26 +133,24 @@ static void test_scoreboard(void **state)
 static void test_no_sample_from_what_was_sent_twice(void **state)
 {
 	struct tcp_sendq q = {0};
-	uint64_t sent_at;
 
 	push_ten(&q, 100);
 	tcp_sendq_lose(&q, 0);
 	tcp_sendq_sent(&q, 0, 99);
-	tcp_sendq_ack(&q, 110, &sent_at);
-	assert_int_equal(sent_at, 0);
-	tcp_sendq_ack(&q, 120, &sent_at);
-	assert_int_equal(sent_at, 2);
+	ack(&q, 110);
+	assert_int_equal(d.rtt_sent_at, 0);
+	ack(&q, 120);
+	assert_int_equal(d.rtt_sent_at, 2);
 	tcp_sendq_clear(&q);
 }
 
 static void test_ack_inside_a_lost_record(void **state)
 {
 	struct tcp_sendq q = {0};
-	uint64_t sent_at;
 
 	push_ten(&q, 100);
 	tcp_sendq_lose(&q, 0);
-	tcp_sendq_ack(&q, 104, &sent_at);
+	ack(&q, 104);
 	assert_int_equal(q.lost, 6);
 	tcp_sendq_forget_sacks(&q);
 	tcp_sendq_clear(&q);
@@ -187,15 +197,14 @@ static void test_split_of_the_unsent(void **state)
 static void test_fin_takes_one(void **state)
 {
 	struct tcp_sendq q = {0};
-	uint64_t sent_at;
 
 	assert_int_equal(tcp_sendq_room(&q), 0);
 	tcp_sendq_push(&q, NULL, 0, 0, 77, TCP_REC_FIN);
 	tcp_sendq_sent(&q, 0, 5);
 	assert_int_equal(tcp_record_end(tcp_sendq_at(&q, 0)), 78);
-	tcp_sendq_ack(&q, 77, &sent_at);
+	ack(&q, 77);
 	assert_int_equal(q.count, 1);
-	tcp_sendq_ack(&q, 78, &sent_at);
+	ack(&q, 78);
 	assert_int_equal(q.count, 0);
 	tcp_sendq_clear(&q);
 }
