@@ -96,7 +96,7 @@ static int unknown_key(const char *name, const struct config_place *where, struc
 	unsigned best = 4;
 	struct shown s;
 	size_t n = 0;
-	char all[256];
+	char all[384];
 
 	for (unsigned i = 0; i < config_num_keys; i++) {
 		unsigned d = distance(name, config_keys[i].name);
@@ -210,6 +210,9 @@ void config_init(struct config *c)
 			.rtr = MPA_RTR_WRITE | MPA_RTR_READ | MPA_RTR_SEND,
 			.peer_to_peer = true},
 		.congestion_control = "newreno",
+		.timestamps = true,
+		.sack = true,
+		.window_scale = true,
 		.log = LOG_LEVEL_WARNING,
 	};
 }

@@ -40,6 +40,7 @@ struct config {
 	int progress_core;       /**< -1: none named */
 	struct mpa_config mpa;   /**< crc, markers, mpa_revision, rtr */
 	char congestion_control[16];
+	bool timestamps, sack, window_scale; /**< TCP options to offer and accept */
 	char capture[CONFIG_MAX_PATH];
 	enum log_level log;                   /**< error | warning | info | debug */
 	char log_file[CONFIG_MAX_PATH];       /**< empty: stderr */

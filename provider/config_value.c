@@ -222,15 +222,20 @@ static const char *parse_progress(struct config *c, const char *v)
 	return NULL;
 }
 
-static const char *parse_crc(struct config *c, const char *v)
+static const char *parse_switch(const char *v, bool *out)
 {
 	static const char *const words[] = {"off", "on", NULL};
 	int i = parse_word(v, words);
 
 	if (i < 0)
 		return "on or off";
-	c->mpa.crc = i == 1;
+	*out = i == 1;
 	return NULL;
+}
+
+static const char *parse_crc(struct config *c, const char *v)
+{
+	return parse_switch(v, &c->mpa.crc);
 }
 
 static const char *parse_markers(struct config *c, const char *v)
@@ -288,6 +293,21 @@ static const char *parse_congestion_control(struct config *c, const char *v)
 		return "newreno or cubic";
 	parse_text(v, c->congestion_control, sizeof c->congestion_control);
 	return NULL;
+}
+
+static const char *parse_timestamps(struct config *c, const char *v)
+{
+	return parse_switch(v, &c->timestamps);
+}
+
+static const char *parse_sack(struct config *c, const char *v)
+{
+	return parse_switch(v, &c->sack);
+}
+
+static const char *parse_window_scale(struct config *c, const char *v)
+{
+	return parse_switch(v, &c->window_scale);
 }
 
 static const char *parse_capture(struct config *c, const char *v)
@@ -360,6 +380,9 @@ const struct config_key config_keys[] = {
 	{"mpa_revision", false, parse_revision, NULL},
 	{"rtr", false, parse_rtr, NULL},
 	{"congestion_control", false, parse_congestion_control, NULL},
+	{"timestamps", false, parse_timestamps, NULL},
+	{"sack", false, parse_sack, NULL},
+	{"window_scale", false, parse_window_scale, NULL},
 	{"capture", false, parse_capture, NULL},
 	{"log", false, parse_log, NULL},
 	{"log_file", false, parse_log_file, NULL},

@@ -200,6 +200,9 @@ static int open_tcp(struct net *n, struct config_error *e)
 		.receive_buffer = c->receive_buffer,
 		.user_timeout_ms = USER_TIMEOUT_MS,
 		.keepalive_ms = KEEPALIVE_MS,
+		.no_timestamps = !c->timestamps,
+		.no_sack = !c->sack,
+		.no_window_scale = !c->window_scale,
 	};
 	int r = tcp_stack_create(&cfg, n->engine.now, &n->tcp);
 
@@ -441,6 +444,11 @@ struct engine *net_engine(struct net *n)
 struct tcp_stack *net_tcp(struct net *n)
 {
 	return n->tcp;
+}
+
+uint64_t net_now(const struct net *n)
+{
+	return clock_ns(&n->poller.clock);
 }
 
 void net_mac(const struct net *n, uint8_t mac[6])

@@ -50,6 +50,9 @@ const struct log_sink *net_log(const struct net *n);
 struct engine *net_engine(struct net *n);
 struct tcp_stack *net_tcp(struct net *n);
 
+/** Nanoseconds on the engine's clock, now; any thread. */
+uint64_t net_now(const struct net *n);
+
 /** The MAC address in use. */
 void net_mac(const struct net *n, uint8_t mac[6]);
 

@@ -51,9 +51,10 @@ struct llp_user_ops {
 	void (*eof)(void *user);
 
 	/**
-	 * The connection is over and the handle must not be used any more: 0 after an orderly close
-	 * of both directions, else -ECONNREFUSED, -ECONNRESET, -ETIMEDOUT, -EHOSTUNREACH,
-	 * -ENETUNREACH, -ECONNABORTED, -EADDRNOTAVAIL.
+	 * The connection is over and the handle must not be used any more; until this returns it
+	 * may still be looked at, such as by tcp_get_info(). 0 after an orderly close of both
+	 * directions, else -ECONNREFUSED, -ECONNRESET, -ETIMEDOUT, -EHOSTUNREACH, -ENETUNREACH,
+	 * -ECONNABORTED, -EADDRNOTAVAIL.
 	 */
 	void (*closed)(void *user, int error);
 };

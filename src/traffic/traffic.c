@@ -224,13 +224,14 @@ static void on_eof(void *user)
 static void on_closed(void *user, int error)
 {
 	struct traffic *t = user;
+	const struct llp *last = t->llp;
 
 	t->llp = NULL;
 	t->ended = true;
 	t->ended_at = now(t);
 	t->error = error;
 	if (t->cfg.ended)
-		t->cfg.ended(t->cfg.ctx, t);
+		t->cfg.ended(t->cfg.ctx, t, last);
 }
 
 static const struct llp_user_ops user_ops = {

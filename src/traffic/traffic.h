@@ -37,8 +37,9 @@ struct traffic_config {
 	/** ns. May be NULL: all times are then 0. */
 	uint64_t (*clock)(void *ctx);
 	/** The connection is over: `error` and `wrong` say how. The stream is the caller's again,
-	 *  who may free it in here. May be NULL. */
-	void (*ended)(void *ctx, struct traffic *t);
+	 *  who may free it in here. @p last may be looked at until this returns, such as by
+	 *  tcp_get_info(). May be NULL. */
+	void (*ended)(void *ctx, struct traffic *t, const struct llp *last);
 	void *ctx;
 };
 

@@ -42,6 +42,9 @@ done <<-EOT
 	name                7days         letters
 	progress            sometimes     auto
 	crc                 maybe         on
+	timestamps          maybe         on
+	sack                maybe         on
+	window_scale        maybe         on
 	markers             on            off
 	mpa_revision        3             6581
 	rtr                 shout         write

@@ -157,6 +157,22 @@ static void test_progress(void **state)
 	wrong("progress=busy", "auto, dedicated");
 }
 
+static void test_tcp_options(void **state)
+{
+	assert_true(c.timestamps && c.sack && c.window_scale);
+	right("timestamps=off");
+	assert_false(c.timestamps);
+	wrong("timestamps=no", "on or off");
+	right("sack=off");
+	assert_false(c.sack);
+	wrong("sack=1", "on or off");
+	right("window_scale=off");
+	assert_false(c.window_scale);
+	right("window_scale=on");
+	assert_true(c.window_scale);
+	wrong("window_scale=7", "on or off");
+}
+
 static void test_mpa(void **state)
 {
 	right("crc=off");
@@ -206,6 +222,7 @@ int main(void)
 		cmocka_unit_test_setup(test_mac, start_over),
 		cmocka_unit_test_setup(test_name, start_over),
 		cmocka_unit_test_setup(test_progress, start_over),
+		cmocka_unit_test_setup(test_tcp_options, start_over),
 		cmocka_unit_test_setup(test_mpa, start_over),
 		cmocka_unit_test_setup(test_words, start_over),
 	};

@@ -29,8 +29,9 @@ static uint64_t clock_of(void *ctx)
 	return ((struct stage *)ctx)->now;
 }
 
-static void count_end(void *ctx, struct traffic *t)
+static void count_end(void *ctx, struct traffic *t, const struct llp *last)
 {
+	assert_non_null(last);
 	assert_null(t->llp);
 	((struct stage *)ctx)->ended++;
 }
