@@ -209,7 +209,7 @@ void config_init(struct config *c)
 			.crc = true,
 			.rtr = MPA_RTR_WRITE | MPA_RTR_READ | MPA_RTR_SEND,
 			.peer_to_peer = true},
-		.congestion_control = "newreno",
+		.congestion_control = "cubic",
 		.timestamps = true,
 		.sack = true,
 		.window_scale = true,

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/cc.h"
 
+#include "tcp/seq.h"
+
 #include <stddef.h>
 #include <string.h>
 
 /** Far above what a scaled window can be; sums of it and a segment do not wrap. */
 #define SSTHRESH_INFINITE 0x7fffffffu
 
-static const struct tcp_cc_ops *const table[] = {&tcp_cc_newreno, &tcp_cc_cubic};
+static const struct tcp_cc_ops *const table[] = {&tcp_cc_cubic, &tcp_cc_newreno};
 
 const struct tcp_cc_ops *tcp_cc_find(const char *name)
 {
@@ -19,17 +21,90 @@ const struct tcp_cc_ops *tcp_cc_find(const char *name)
 	return NULL;
 }
 
-void tcp_cc_init(struct tcp_cc *cc, const struct tcp_cc_ops *ops, uint32_t smss, bool syn_lost)
+uint32_t tcp_cc_initial_window(uint32_t smss)
 {
-	uint32_t floor = 2 * smss > 14600 ? 2 * smss : 14600;
+	return u32_min(10 * smss, u32_max(2 * smss, 14600));
+}
 
+void tcp_cc_init(
+	struct tcp_cc *cc, const struct tcp_cc_ops *ops, uint32_t smss, bool syn_lost, uint64_t now)
+{
 	*cc = (struct tcp_cc){.ops = ops, .smss = smss, .ssthresh = SSTHRESH_INFINITE};
-	/* RFC 6928 section 2: min(10 MSS, max(2 MSS, 14600)); RFC 5681 section 3.1 after a SYN's
-	 * loss. */
-	cc->cwnd = 10 * smss < floor ? 10 * smss : floor;
-	if (syn_lost)
-		cc->cwnd = smss;
-	ops->init(cc);
+	/* RFC 6928 section 2; RFC 5681 section 3.1 after a SYN's loss. */
+	cc->cwnd = syn_lost ? smss : tcp_cc_initial_window(smss);
+	ops->init(cc, now);
+}
+
+void tcp_cc_fini(struct tcp_cc *cc)
+{
+	if (cc->ops && cc->ops->fini)
+		cc->ops->fini(cc);
+	cc->ops = NULL;
+}
+
+void tcp_cc_on_ack(struct tcp_cc *cc, const struct tcp_cc_ack *a)
+{
+	cc->ops->ack(cc, a);
+}
+
+static void remember(struct tcp_cc *cc)
+{
+	cc->prior_cwnd = cc->cwnd;
+	cc->prior_ssthresh = cc->ssthresh;
+}
+
+void tcp_cc_congestion(struct tcp_cc *cc, enum tcp_cc_signal why, uint32_t in_flight, uint64_t now)
+{
+	remember(cc);
+	cc->ops->congestion(cc, why, in_flight, now);
+}
+
+void tcp_cc_timeout(struct tcp_cc *cc, uint32_t in_flight, uint64_t now)
+{
+	remember(cc);
+	cc->ops->timeout(cc, in_flight, now);
+}
+
+void tcp_cc_recovered(struct tcp_cc *cc, uint64_t now)
+{
+	if (cc->ops->recovered)
+		cc->ops->recovered(cc, now);
+}
+
+void tcp_cc_undo(struct tcp_cc *cc, uint64_t now)
+{
+	if (!cc->prior_cwnd)
+		return;
+	/* RFC 4015 section 3.2 would start below it, to avoid a burst: pacing does that. */
+	cc->cwnd = u32_max(cc->cwnd, cc->prior_cwnd);
+	cc->ssthresh = cc->prior_ssthresh;
+	cc->prior_cwnd = 0;
+	if (cc->ops->undo)
+		cc->ops->undo(cc, now);
+}
+
+/**
+ * RFC 5681 section 4.1: what the window was worth is not known any more after an idle RTO. Half of
+ * it for each (RFC 2861 section 3.1), down to the restart window, where slow start begins and
+ * goes up to three quarters of what had been.
+ */
+static void decay(struct tcp_cc *cc, uint64_t idle, uint64_t rto)
+{
+	uint32_t restart = u32_min(cc->cwnd, tcp_cc_initial_window(cc->smss));
+
+	if (idle < rto)
+		return;
+	cc->ssthresh = u32_max(cc->ssthresh, cc->cwnd / 4 * 3);
+	for (; idle >= rto && cc->cwnd > restart; idle -= rto)
+		cc->cwnd = u32_max(cc->cwnd / 2, restart);
+}
+
+void tcp_cc_restart(struct tcp_cc *cc, uint64_t idle, uint64_t rto, uint64_t now)
+{
+	if (!cc->ops->owns_cwnd)
+		decay(cc, idle, rto);
+	if (cc->ops->restart)
+		cc->ops->restart(cc, idle, now);
 }
 
 void tcp_cc_set_smss(struct tcp_cc *cc, uint32_t smss)
@@ -39,16 +114,55 @@ void tcp_cc_set_smss(struct tcp_cc *cc, uint32_t smss)
 		cc->cwnd = smss;
 }
 
-uint32_t tcp_cc_slow_start(struct tcp_cc *cc, uint32_t acked)
+uint64_t tcp_cc_pacing_rate(const struct tcp_cc *cc, uint32_t in_flight, uint64_t srtt)
 {
-	uint32_t room = cc->ssthresh - cc->cwnd;
-	uint32_t n = acked < room ? acked : room;
+	uint64_t window = u32_max(cc->cwnd, in_flight);
 
-	cc->cwnd += n;
-	return acked - n;
+	if (cc->ops->owns_cwnd)
+		return cc->pacing_rate;
+	if (!srtt)
+		return 0;
+	/* Fast enough that pacing is never what limits: in slow start the window doubles in each
+	 * round trip; after it, a fifth more than the window fills gaps that others leave. */
+	window = cc->cwnd < cc->ssthresh / 2 ? window * 2 : window + window / 5;
+	return window * UINT64_C(1000000000) / srtt;
 }
 
-uint32_t tcp_cc_floor(const struct tcp_cc *cc, uint32_t w)
+void tcp_cc_get_info(const struct tcp_cc *cc, struct tcp_cc_info *out)
 {
-	return w > 2 * cc->smss ? w : 2 * cc->smss;
+	*out = (struct tcp_cc_info){.name = "", .phase = ""};
+	if (!cc->ops)
+		return;
+	out->name = cc->ops->name;
+	out->phase = cc->cwnd < cc->ssthresh ? "slow start" : "avoidance";
+	if (cc->ops->info)
+		cc->ops->info(cc, out);
+}
+
+bool tcp_cc_may_grow(const struct tcp_cc *cc, const struct tcp_cc_ack *a)
+{
+	if (a->in_recovery || cc->cwnd >= TCP_CWND_MAX)
+		return false;
+	return a->cwnd_limited || (cc->cwnd < cc->ssthresh && a->prior_in_flight >= cc->cwnd / 2);
+}
+
+uint32_t tcp_cc_slow_start(struct tcp_cc *cc, const struct tcp_cc_ack *a)
+{
+	enum tcp_hystart_growth growth = TCP_HYSTART_FULL;
+	uint32_t n = u32_min(a->acked, cc->ssthresh - cc->cwnd);
+
+	/* RFC 9406 section 4.3: for the first slow start only; later, ssthresh tells when. */
+	if (cc->ssthresh == SSTHRESH_INFINITE)
+		growth = tcp_hystart_ack(&cc->u.hystart, a->rtt, a->snd_una, a->snd_nxt);
+	if (growth == TCP_HYSTART_DONE) {
+		cc->ssthresh = cc->cwnd;
+		return a->acked;
+	}
+	cc->cwnd += growth == TCP_HYSTART_CSS ? n / TCP_HYSTART_CSS_DIVISOR : n;
+	return a->acked - n;
+}
+
+uint32_t tcp_cc_floor(const struct tcp_cc *cc, uint64_t w)
+{
+	return w > 2 * cc->smss ? (uint32_t)w : 2 * cc->smss;
 }

@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* CUBIC (RFC 8312). Time within a period is counted in ms, windows in bytes. */
+/* CUBIC (RFC 9438). Time within a period is counted in ms, windows in bytes. */
 #include "tcp/cc.h"
 
-#define CWND_MAX 0x40000000u
-#define MS       UINT64_C(1000000)
+#include "tcp/seq.h"
 
-/** Cube root, rounded down. */
-static uint64_t cube_root(uint64_t x)
+#define MS UINT64_C(1000000)
+
+/** The longest time to be cubed, in ms: 10^15, times 65,535, still fits. */
+#define T_MAX 100000
+/**
+ * Until the path's capacity has shown itself, by a loss, grow by a 20th in each round trip: after
+ * an early end of slow start the convex curve would take a minute to fill a long fat path. Linux
+ * does the same.
+ */
+#define UNKNOWN_GROWTH 20
+
+/** Cube root, rounded down; @p x below 2^63. */
+static uint32_t cube_root(uint64_t x)
 {
-	uint64_t lo = 0, hi = UINT64_C(1) << 21;
+	uint64_t lo = 0, hi = (UINT64_C(1) << 21) - 1;
 
 	while (lo < hi) {
 		uint64_t mid = (lo + hi + 1) / 2;
@@ -18,107 +28,158 @@ static uint64_t cube_root(uint64_t x)
 		else
 			hi = mid - 1;
 	}
-	return lo;
+	return (uint32_t)lo;
 }
 
-static void init(struct tcp_cc *cc)
+static void init(struct tcp_cc *cc, uint64_t now)
 {
-	cc->u.cubic.epoch = 0;
-	cc->u.cubic.w_max = 0;
 }
 
-static void start_epoch(struct tcp_cc *cc, uint64_t now)
+/** A time that is never 0, which stands for none. It comes round, but differences are right. */
+static uint32_t ms_of(uint64_t now)
 {
-	uint64_t missing = 0;
+	uint32_t ms = (uint32_t)(now / MS);
 
-	cc->u.cubic.epoch = now;
-	cc->u.cubic.w_est = cc->cwnd;
-	cc->u.cubic.est_acked = 0;
-	if (cc->u.cubic.w_max > cc->cwnd)
-		missing = (cc->u.cubic.w_max - cc->cwnd) / cc->smss;
-	else
-		cc->u.cubic.w_max = cc->cwnd;
-	/* RFC 8312 equation 2: K = cubic_root((W_max - cwnd) / C), C = 0.4; in ms. */
-	cc->u.cubic.k = cube_root(missing * 5 / 2 * UINT64_C(1000000000));
+	return ms ? ms : 1;
 }
 
-/** RFC 8312 equation 1: W_cubic(t) = C (t - K)^3 + W_max. */
-static uint32_t w_cubic(const struct tcp_cc *cc, uint64_t t)
+/** RFC 9438 section 4.2: W_max as it was, or the window now if there is none (section 4.8). */
+static void start_epoch(struct tcp_cc *cc, uint32_t now)
 {
-	bool below = t < cc->u.cubic.k;
-	uint64_t d = below ? cc->u.cubic.k - t : t - cc->u.cubic.k;
-	uint64_t delta;
+	struct tcp_cubic *q = &cc->u.cubic;
+	uint64_t missing = q->w_max > cc->cwnd ? q->w_max - cc->cwnd : 0;
 
-	if (d > 100000)
-		d = 100000; /* 10^15, times 65,535: still fits */
-	delta = d * d * d / 1000 * 4 / 10 / 1000 * cc->smss / 1000;
+	q->epoch = now;
+	q->paused = 0;
+	q->w_est = cc->cwnd;
+	q->acked = 0;
+	q->origin = u32_max(q->w_max, cc->cwnd);
+	/* Equation 2: K = cubic_root((W_max - cwnd_epoch) / C), C = 0.4 segments / s^3; in ms. */
+	q->k = cube_root(missing * 5 / 2 / cc->smss * UINT64_C(1000000000));
+}
+
+/** Equation 1: W_cubic(t) = C (t - K)^3 + W_max. */
+static uint32_t w_cubic(const struct tcp_cc *cc, uint32_t t)
+{
+	const struct tcp_cubic *q = &cc->u.cubic;
+	bool below = t < q->k;
+	uint64_t d = u64_min(below ? q->k - t : t - q->k, T_MAX);
+	uint64_t delta = d * d * d / 1000 * 4 / 10 / 1000 * cc->smss / 1000;
+
 	if (below)
-		return delta < cc->u.cubic.w_max ? cc->u.cubic.w_max - (uint32_t)delta : 0;
-	return delta > CWND_MAX ? CWND_MAX : cc->u.cubic.w_max + (uint32_t)delta;
+		return delta < q->origin ? q->origin - (uint32_t)delta : 0;
+	return delta > TCP_CWND_MAX ? TCP_CWND_MAX : q->origin + (uint32_t)delta;
 }
 
-/** Section 4.2: what AIMD with the same decrease would have: alpha = 3 (1 - 0.7) / (1 + 0.7). */
-static void friendly(struct tcp_cc *cc, uint32_t acked)
+/**
+ * Section 4.3: what AIMD with the same decrease would have; from the window before the reduction
+ * on it grows like Reno.
+ */
+static void grow_w_est(struct tcp_cc *cc, uint32_t acked)
 {
-	cc->u.cubic.est_acked += acked;
-	while (cc->u.cubic.est_acked >= cc->u.cubic.w_est) {
-		cc->u.cubic.est_acked -= cc->u.cubic.w_est;
-		cc->u.cubic.w_est += cc->smss * 9 / 17;
+	struct tcp_cubic *q = &cc->u.cubic;
+
+	q->acked += acked;
+	while (q->acked >= cc->cwnd) {
+		q->acked -= cc->cwnd;
+		/* alpha = 3 (1 - 0.7) / (1 + 0.7), or 1. */
+		q->w_est += q->w_est < q->cwnd_prior ? cc->smss * 9 / 17 : cc->smss;
 	}
 }
 
-static void ack(struct tcp_cc *cc, uint32_t acked, uint64_t srtt, uint64_t now)
+/** Where the window shall be one round trip from now: sections 4.4 and 4.5. */
+static uint32_t target(const struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
-	uint32_t target;
-	uint64_t step;
+	uint32_t ms = ms_of(a->now + a->srtt);
+	uint32_t w = w_cubic(cc, ms - cc->u.cubic.epoch);
 
-	if (cc->cwnd < cc->ssthresh)
-		acked = tcp_cc_slow_start(cc, acked);
-	if (!acked || cc->cwnd >= CWND_MAX)
-		return;
-	if (!cc->u.cubic.epoch)
+	w = u32_min(w, cc->cwnd + cc->cwnd / 2);
+	if (!cc->u.cubic.w_max)
+		w = u32_max(w, cc->cwnd + cc->cwnd / UNKNOWN_GROWTH);
+	return w;
+}
+
+static void avoid(struct tcp_cc *cc, const struct tcp_cc_ack *a, uint32_t acked)
+{
+	struct tcp_cubic *q = &cc->u.cubic;
+	uint32_t now = ms_of(a->now), w;
+	uint64_t gain;
+
+	if (!q->epoch)
 		start_epoch(cc, now);
-	friendly(cc, acked);
-	target = w_cubic(cc, (now + srtt - cc->u.cubic.epoch) / MS);
-	if (target < cc->u.cubic.w_est)
-		target = cc->u.cubic.w_est;
-	if (target > cc->cwnd + cc->cwnd / 2)
-		target = cc->cwnd +
-			 cc->cwnd / 2; /* section 4.1: at most half as much again per RTT */
-	if (target <= cc->cwnd)
+	if (q->paused) { /* section 4.2: t has no part of the time without a use for the window */
+		q->epoch += now - q->paused;
+		q->paused = 0;
+	}
+	grow_w_est(cc, acked);
+	if (w_cubic(cc, now - q->epoch) < q->w_est && q->w_est > cc->cwnd)
+		cc->cwnd = q->w_est; /* the Reno-friendly region */
+	w = target(cc, a);
+	if (w <= cc->cwnd)
 		return;
-	/* Section 4.3: (W_cubic(t + RTT) - cwnd) / cwnd for each segment acknowledged. */
-	step = (uint64_t)(target - cc->cwnd) * acked / cc->cwnd;
-	cc->cwnd += step ? (uint32_t)step : 1;
+	/* (target - cwnd) / cwnd for each byte acknowledged; what the division leaves is kept. */
+	gain = (uint64_t)(w - cc->cwnd) * acked + cc->quota;
+	cc->quota = (uint32_t)(gain % cc->cwnd);
+	cc->cwnd += (uint32_t)(gain / cc->cwnd);
 }
 
-static void reduce(struct tcp_cc *cc, uint32_t flight)
+static void ack(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
-	uint32_t w = cc->cwnd;
+	uint32_t acked = a->acked;
 
-	/* Section 4.6, fast convergence: give way when the maximum fell. */
-	if (w < cc->u.cubic.w_max)
-		cc->u.cubic.w_max = (uint32_t)((uint64_t)w * 17 / 20);
-	else
-		cc->u.cubic.w_max = w;
-	cc->u.cubic.epoch = 0;
-	/* Section 4.5: beta = 0.7; of what was in flight, as RFC 5681 equation 4 has it. */
-	if (flight < w)
-		w = flight;
-	cc->ssthresh = tcp_cc_floor(cc, (uint32_t)((uint64_t)w * 7 / 10));
+	if (!tcp_cc_may_grow(cc, a)) {
+		if (!cc->u.cubic.paused)
+			cc->u.cubic.paused = ms_of(a->now);
+		return;
+	}
+	if (cc->cwnd < cc->ssthresh)
+		acked = tcp_cc_slow_start(cc, a);
+	if (cc->cwnd >= cc->ssthresh && acked)
+		avoid(cc, a, u32_min(acked, cc->cwnd));
 }
 
-static void congestion(struct tcp_cc *cc, uint32_t flight, uint64_t now)
+/** Section 4.6: beta = 0.7; of what was in flight, as an unused window means nothing. */
+static void congestion(struct tcp_cc *cc, enum tcp_cc_signal why, uint32_t in_flight, uint64_t now)
 {
-	reduce(cc, flight);
-	cc->cwnd = cc->ssthresh;
+	struct tcp_cubic *q = &cc->u.cubic;
+	uint32_t w = u32_min(cc->cwnd, in_flight);
+
+	cc->u.prior_cubic = *q;
+	/* Section 4.7, fast convergence: give way when the maximum fell. */
+	q->w_max = cc->cwnd < q->w_max ? (uint32_t)((uint64_t)cc->cwnd * 17 / 20) : cc->cwnd;
+	q->cwnd_prior = cc->cwnd;
+	q->epoch = 0;
+	cc->quota = 0;
+	/* RFC 8511: less for a mark than for a loss, as a marking queue is a short one. */
+	cc->ssthresh = tcp_cc_floor(cc, (uint64_t)w * (why == TCP_CC_ECN ? 85 : 70) / 100);
 }
 
-static void timeout(struct tcp_cc *cc, uint32_t flight, uint64_t now)
+/** Section 4.8: and the plateau is where avoidance begins again. */
+static void timeout(struct tcp_cc *cc, uint32_t in_flight, uint64_t now)
 {
-	reduce(cc, flight);
+	congestion(cc, TCP_CC_LOSS, in_flight, now);
+	cc->u.cubic.w_max = 0;
 	cc->cwnd = cc->smss;
 }
 
-const struct tcp_cc_ops tcp_cc_cubic = {
-	.name = "cubic", .init = init, .ack = ack, .congestion = congestion, .timeout = timeout};
+/** Section 4.9. */
+static void undo(struct tcp_cc *cc, uint64_t now)
+{
+	cc->u.cubic = cc->u.prior_cubic;
+}
+
+static void restart(struct tcp_cc *cc, uint64_t idle, uint64_t now)
+{
+	struct tcp_cubic *q = &cc->u.cubic;
+
+	if (q->epoch && !q->paused)
+		q->paused = ms_of(now - idle);
+}
+
+const struct tcp_cc_ops tcp_cc_cubic = {.name = "cubic",
+	.init = init,
+	.ack = ack,
+	.congestion = congestion,
+	.timeout = timeout,
+	.undo = undo,
+	.restart = restart};

@@ -1,40 +1,44 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* RFC 5681 with appropriate byte counting; recovery itself (RFC 6582, 6675) is in loss.c. */
+/* RFC 5681 with appropriate byte counting (RFC 3465); what happens in recovery is in loss.c. */
 #include "tcp/cc.h"
 
-#define CWND_MAX 0x40000000u
+#include "tcp/seq.h"
 
-static void init(struct tcp_cc *cc)
+static void init(struct tcp_cc *cc, uint64_t now)
 {
-	cc->u.newreno.acked = 0;
 }
 
-static void ack(struct tcp_cc *cc, uint32_t acked, uint64_t srtt, uint64_t now)
+static void ack(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
+	uint32_t acked = a->acked;
+
+	if (!tcp_cc_may_grow(cc, a))
+		return;
 	if (cc->cwnd < cc->ssthresh)
-		acked = tcp_cc_slow_start(cc, acked);
-	if (!acked || cc->cwnd >= CWND_MAX)
+		acked = tcp_cc_slow_start(cc, a);
+	if (cc->cwnd < cc->ssthresh)
 		return;
 	/* RFC 5681 section 3.1: one segment for each window of bytes acknowledged. */
-	cc->u.newreno.acked += acked;
-	if (cc->u.newreno.acked >= cc->cwnd) {
-		cc->u.newreno.acked -= cc->cwnd;
+	cc->quota += u32_min(acked, cc->cwnd);
+	if (cc->quota >= cc->cwnd) {
+		cc->quota -= cc->cwnd;
 		cc->cwnd += cc->smss;
 	}
 }
 
-static void congestion(struct tcp_cc *cc, uint32_t flight, uint64_t now)
+/** RFC 5681 equation 4: half; RFC 8511: four fifths, as a marking queue is a short one. */
+static void congestion(struct tcp_cc *cc, enum tcp_cc_signal why, uint32_t in_flight, uint64_t now)
 {
-	cc->ssthresh = tcp_cc_floor(cc, flight / 2); /* RFC 5681, equation 4 */
-	cc->cwnd = cc->ssthresh;                     /* RFC 6675 section 5, step 4.2 */
-	cc->u.newreno.acked = 0;
+	cc->ssthresh =
+		tcp_cc_floor(cc, why == TCP_CC_ECN ? (uint64_t)in_flight * 4 / 5 : in_flight / 2);
+	cc->quota = 0;
 }
 
-static void timeout(struct tcp_cc *cc, uint32_t flight, uint64_t now)
+static void timeout(struct tcp_cc *cc, uint32_t in_flight, uint64_t now)
 {
-	cc->ssthresh = tcp_cc_floor(cc, flight / 2);
+	cc->ssthresh = tcp_cc_floor(cc, in_flight / 2);
 	cc->cwnd = cc->smss; /* the loss window */
-	cc->u.newreno.acked = 0;
+	cc->quota = 0;
 }
 
 const struct tcp_cc_ops tcp_cc_newreno = {

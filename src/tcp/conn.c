@@ -121,7 +121,7 @@ void tcp_conn_establish(struct tcp_conn *c)
 	c->rto.backoff = 0;
 	c->recover = c->high_sacked = c->snd_una;
 	c->cwnd_limited = c->snd_una - 1;
-	tcp_cc_init(&c->cc, c->s->cc, c->emss, c->syn_sent_n > 1);
+	tcp_cc_init(&c->cc, c->s->cc, c->emss, c->syn_sent_n > 1, c->s->now);
 	tcp_timers_keepalive(c);
 	tcp_conn_touch(c);
 	if (c->fin_queued) { /* the user closed during the handshake */
@@ -280,6 +280,7 @@ void tcp_conn_reap(struct tcp_stack *s)
 			continue;
 		}
 		drop_unread(c);
+		tcp_cc_fini(&c->cc);
 		free(c);
 	}
 }

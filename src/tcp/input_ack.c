@@ -45,10 +45,33 @@ static void confirm_path(struct tcp_conn *c)
 	ip_path_confirm(c->s->cfg.ip, &c->path, c->s->now);
 }
 
+static void tell_congestion_control(
+	struct tcp_conn *c, const struct tcp_delivery *d, uint32_t flight, bool limited)
+{
+	static const struct tcp_rate_sample none;
+	struct tcp_cc_ack a = {
+		.now = c->s->now,
+		.srtt = c->rto.srtt,
+		.rtt = d->rtt_sent_at ? c->s->now - d->rtt_sent_at : 0,
+		.acked = d->acked,
+		.delivered = d->delivered,
+		.prior_in_flight = flight,
+		.in_flight = tcp_flight(c),
+		.snd_una = c->snd_una,
+		.snd_nxt = c->snd_nxt,
+		.cwnd_limited = limited,
+		.in_recovery = c->recovery,
+		.rate = &none,
+	};
+
+	tcp_cc_on_ack(&c->cc, &a);
+}
+
 /** New bytes are acknowledged: SND.UNA < SEG.ACK =< SND.MAX. */
 static void advance(struct tcp_conn *c, const struct tcp_segment *seg, struct tcp_delivery *d)
 {
 	uint32_t acked = seg->ack - c->snd_una, held = c->sendq.count;
+	uint32_t flight = tcp_flight(c);
 	bool limited = seq_leq(c->snd_una, c->cwnd_limited);
 
 	tcp_sendq_ack(&c->sendq, seg->ack, d);
@@ -67,8 +90,7 @@ static void advance(struct tcp_conn *c, const struct tcp_segment *seg, struct tc
 	/* RFC 6298 sections 5.2 and 5.3. */
 	c->persist = false;
 	tcp_timers_set_rtx(c, tcp_flight(c) ? c->s->now + tcp_rto_get(&c->rto) : TIMER_NEVER);
-	if (!c->recovery && limited)
-		c->cc.ops->ack(&c->cc, acked, c->rto.srtt, c->s->now);
+	tell_congestion_control(c, d, flight, limited);
 }
 
 void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)

@@ -49,7 +49,8 @@ static bool mark_lost(struct tcp_conn *c)
 
 static void enter_recovery(struct tcp_conn *c)
 {
-	c->cc.ops->congestion(&c->cc, tcp_flight(c), c->s->now);
+	tcp_cc_congestion(&c->cc, TCP_CC_LOSS, tcp_flight(c), c->s->now);
+	c->cc.cwnd = c->cc.ssthresh; /* RFC 6675 section 5, step 4.2 */
 	c->recovery = true;
 	c->rtx_first = true; /* RFC 6675 section 5, step 4.3; RFC 5681 section 3.2, step 3 */
 	c->recover = c->snd_nxt;
@@ -68,6 +69,7 @@ static void advance(struct tcp_conn *c, uint32_t acked)
 	}
 	if (seq_geq(c->snd_una, c->recover)) {
 		c->recovery = c->rto_recovery = c->rtx_first = false;
+		tcp_cc_recovered(&c->cc, c->s->now);
 		c->dupacks = 0;
 		c->dup_bytes = 0;
 	} else if (c->recovery && !c->sack_on && c->sendq.nxt) {
@@ -113,7 +115,7 @@ void tcp_loss_timeout(struct tcp_conn *c)
 		tcp_sendq_forget_sacks(q);
 	/* RFC 5681 section 3.1: ssthresh falls once for the same data. */
 	if (!c->rto_recovery)
-		c->cc.ops->timeout(&c->cc, tcp_flight(c), c->s->now);
+		tcp_cc_timeout(&c->cc, tcp_flight(c), c->s->now);
 	else
 		c->cc.cwnd = c->cc.smss;
 	for (uint32_t i = 0; i < q->nxt; i++)

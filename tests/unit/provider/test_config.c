@@ -51,7 +51,7 @@ static void test_defaults(void **state)
 	assert_int_equal(c.mpa.revision, 2);
 	assert_true(c.mpa.peer_to_peer);
 	assert_int_equal(c.progress_core, -1);
-	assert_string_equal(c.congestion_control, "newreno");
+	assert_string_equal(c.congestion_control, "cubic");
 }
 
 static void test_file(void **state)

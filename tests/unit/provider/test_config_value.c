@@ -197,8 +197,8 @@ static void test_mpa(void **state)
 
 static void test_words(void **state)
 {
-	right("congestion_control=cubic");
-	assert_string_equal(c.congestion_control, "cubic");
+	right("congestion_control=newreno");
+	assert_string_equal(c.congestion_control, "newreno");
 	wrong("congestion_control=vegas", "newreno or cubic");
 	right("log=info");
 	assert_int_equal(c.log, LOG_LEVEL_INFO);

@@ -14,31 +14,97 @@ static void test_initial_window(void **state)
 {
 	struct tcp_cc cc;
 
-	tcp_cc_init(&cc, &tcp_cc_newreno, 1448, false);
+	tcp_cc_init(&cc, &tcp_cc_newreno, 1448, false, MS);
 	assert_int_equal(cc.cwnd, 14480);
-	tcp_cc_init(&cc, &tcp_cc_newreno, 8948, false);
+	tcp_cc_init(&cc, &tcp_cc_newreno, 8948, false, MS);
 	assert_int_equal(cc.cwnd, 17896); /* two segments: RFC 6928 */
-	tcp_cc_init(&cc, &tcp_cc_newreno, 2000, false);
+	tcp_cc_init(&cc, &tcp_cc_newreno, 2000, false, MS);
 	assert_int_equal(cc.cwnd, 14600);
-	tcp_cc_init(&cc, &tcp_cc_newreno, 1448, true);
+	tcp_cc_init(&cc, &tcp_cc_newreno, 1448, true, MS);
 	assert_int_equal(cc.cwnd, 1448);
 }
 
 static void test_slow_start_stops_at_ssthresh(void **state)
 {
+	struct tcp_cc_ack a = {.acked = 1000};
 	struct tcp_cc cc;
 
-	tcp_cc_init(&cc, &tcp_cc_newreno, 1000, false);
+	tcp_cc_init(&cc, &tcp_cc_newreno, 1000, false, MS);
 	cc.ssthresh = cc.cwnd + 300;
-	assert_int_equal(tcp_cc_slow_start(&cc, 1000), 700);
+	assert_int_equal(tcp_cc_slow_start(&cc, &a), 700);
 	assert_int_equal(cc.cwnd, cc.ssthresh);
+}
+
+static void test_only_a_used_window_grows(void **state)
+{
+	struct tcp_cc_ack a = {.acked = 1000, .prior_in_flight = 5000};
+	struct tcp_cc cc;
+
+	tcp_cc_init(&cc, &tcp_cc_newreno, 1000, false, MS);
+	assert_true(tcp_cc_may_grow(&cc, &a)); /* slow start: half of it in use */
+	a.prior_in_flight = 4999;
+	assert_false(tcp_cc_may_grow(&cc, &a));
+	a.cwnd_limited = true;
+	assert_true(tcp_cc_may_grow(&cc, &a));
+	a.in_recovery = true;
+	assert_false(tcp_cc_may_grow(&cc, &a));
+	a = (struct tcp_cc_ack){.acked = 1000, .prior_in_flight = 5000};
+	cc.ssthresh = cc.cwnd;
+	assert_false(tcp_cc_may_grow(&cc, &a));
+}
+
+/** RFC 5681 section 4.1. */
+static void test_idle_times_wear_the_window_down(void **state)
+{
+	struct tcp_cc cc;
+
+	tcp_cc_init(&cc, &tcp_cc_newreno, 1000, false, MS);
+	cc.cwnd = 160000;
+	cc.ssthresh = 50000;
+	tcp_cc_restart(&cc, 199 * MS, 200 * MS, 1000 * MS);
+	assert_int_equal(cc.cwnd, 160000);
+	tcp_cc_restart(&cc, 450 * MS, 200 * MS, 1000 * MS);
+	assert_int_equal(cc.cwnd, 40000);
+	assert_int_equal(cc.ssthresh, 120000);
+	tcp_cc_restart(&cc, 3600000 * MS, 200 * MS, 1000 * MS);
+	assert_int_equal(cc.cwnd, 10000);
+	cc.cwnd = 2000;
+	tcp_cc_restart(&cc, 3600000 * MS, 200 * MS, 1000 * MS);
+	assert_int_equal(cc.cwnd, 2000);
+}
+
+static void test_pacing_rate(void **state)
+{
+	struct tcp_cc cc;
+
+	tcp_cc_init(&cc, &tcp_cc_newreno, 1000, false, MS);
+	assert_int_equal(tcp_cc_pacing_rate(&cc, 0, 0), 0);
+	assert_int_equal(tcp_cc_pacing_rate(&cc, 0, 10 * MS), 2000000);
+	cc.ssthresh = cc.cwnd;
+	assert_int_equal(tcp_cc_pacing_rate(&cc, 0, 10 * MS), 1200000);
+	assert_int_equal(tcp_cc_pacing_rate(&cc, 20000, 10 * MS), 2400000);
+	cc.cwnd = TCP_CWND_MAX; /* no overflow */
+	assert_int_equal(tcp_cc_pacing_rate(&cc, 0, 1000 * MS), TCP_CWND_MAX + TCP_CWND_MAX / 5);
+}
+
+static void test_info(void **state)
+{
+	struct tcp_cc cc = {0};
+	struct tcp_cc_info i;
+
+	tcp_cc_get_info(&cc, &i);
+	assert_string_equal(i.name, "");
+	tcp_cc_init(&cc, &tcp_cc_cubic, 1000, false, MS);
+	tcp_cc_get_info(&cc, &i);
+	assert_string_equal(i.name, "cubic");
+	assert_string_equal(i.phase, "slow start");
 }
 
 static void test_segment_size_changes(void **state)
 {
 	struct tcp_cc cc;
 
-	tcp_cc_init(&cc, &tcp_cc_newreno, 1000, true);
+	tcp_cc_init(&cc, &tcp_cc_newreno, 1000, true, MS);
 	tcp_cc_set_smss(&cc, 1400);
 	assert_int_equal(cc.cwnd, 1400);
 	assert_int_equal(tcp_cc_floor(&cc, 5), 2800);
@@ -51,6 +117,10 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_initial_window),
 		cmocka_unit_test(test_slow_start_stops_at_ssthresh),
+		cmocka_unit_test(test_only_a_used_window_grows),
+		cmocka_unit_test(test_idle_times_wear_the_window_down),
+		cmocka_unit_test(test_pacing_rate),
+		cmocka_unit_test(test_info),
 		cmocka_unit_test(test_segment_size_changes),
 	};
 

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tcp/hystart.h"
+
+#include "tcp/seq.h"
+
+/* RFC 9406 section 4.3, in microseconds; L is infinite, as we pace. */
+#define MIN_RTT_THRESH  4000
+#define MAX_RTT_THRESH  16000
+#define MIN_RTT_DIVISOR 8
+#define N_RTT_SAMPLE    8
+#define CSS_ROUNDS      5
+
+static uint32_t threshold(const struct tcp_hystart *h)
+{
+	return u32_max(MIN_RTT_THRESH, u32_min(h->last_min / MIN_RTT_DIVISOR, MAX_RTT_THRESH));
+}
+
+static void begin_round(struct tcp_hystart *h, uint32_t snd_nxt)
+{
+	h->last_min = h->running ? h->round_min : UINT32_MAX;
+	h->round_min = UINT32_MAX;
+	h->samples = 0;
+	h->window_end = snd_nxt;
+	h->running = true;
+}
+
+static void take(struct tcp_hystart *h, uint64_t rtt)
+{
+	uint64_t us = rtt / 1000;
+
+	if (!rtt)
+		return;
+	if (us < h->round_min)
+		h->round_min = us ? (uint32_t)us : 1;
+	if (h->samples < UINT8_MAX)
+		h->samples++;
+}
+
+enum tcp_hystart_growth tcp_hystart_ack(
+	struct tcp_hystart *h, uint64_t rtt, uint32_t snd_una, uint32_t snd_nxt)
+{
+	bool over = h->running && seq_geq(snd_una, h->window_end);
+
+	/* Section 4.2: a CSS that lasted its rounds was right. */
+	if (over && h->css_rounds && --h->css_rounds == 0)
+		return TCP_HYSTART_DONE;
+	if (over || !h->running)
+		begin_round(h, snd_nxt);
+	take(h, rtt);
+	if (h->samples < N_RTT_SAMPLE)
+		return h->css_rounds ? TCP_HYSTART_CSS : TCP_HYSTART_FULL;
+	if (h->css_rounds) {
+		/* The round trip is short again: it was jitter, slow start goes on. */
+		if (h->round_min < h->css_baseline)
+			h->css_rounds = 0;
+	} else if (h->last_min != UINT32_MAX && h->round_min >= h->last_min + threshold(h)) {
+		h->css_baseline = h->round_min;
+		h->css_rounds = CSS_ROUNDS;
+	}
+	return h->css_rounds ? TCP_HYSTART_CSS : TCP_HYSTART_FULL;
+}
