@@ -2,6 +2,7 @@
 #include "tcp/conn.h"
 
 #include "base/container_of.h"
+#include "tcp/buffer.h"
 #include "tcp/listen.h"
 #include "tcp/llp_ops.h"
 #include "tcp/output.h"
@@ -46,6 +47,7 @@ static void init_receive(struct tcp_conn *c)
 	c->rcv_wscale = c->s->rcv_wscale;
 	c->rcv_mss = MSS_DEFAULT_V4;
 	c->quick_acks = QUICK_ACKS;
+	tcp_buffer_init(c);
 }
 
 int tcp_conn_new(struct tcp_stack *s, const struct tcp_tuple *id, enum tcp_state state,
@@ -93,7 +95,7 @@ void tcp_conn_take_syn(struct tcp_conn *c, const struct tcp_segment *seg)
 
 	c->irs = seg->seq;
 	c->rcv_nxt = seg->seq + 1;
-	c->rcv_adv = c->rcv_nxt + u32_min(cfg->receive_buffer, 65535u); /* a SYN's is unscaled */
+	c->rcv_adv = c->rcv_nxt + u32_min(tcp_rcv_buffer(c), 65535u); /* a SYN's is unscaled */
 	c->last_ack_sent = c->rcv_nxt;
 	if (seg->has & TCP_HAS_MSS)
 		c->peer_mss = (uint16_t)u32_max(seg->mss, MSS_MIN);
@@ -122,6 +124,7 @@ void tcp_conn_establish(struct tcp_conn *c)
 	c->recover = c->high_sacked = c->snd_una;
 	c->cwnd_limited = c->snd_una - 1;
 	tcp_cc_init(&c->cc, c->s->cc, c->emss, c->syn_sent_n > 1, c->s->now);
+	tcp_buffer_establish(c);
 	tcp_timers_keepalive(c);
 	tcp_conn_touch(c);
 	if (c->fin_queued) { /* the user closed during the handshake */
@@ -200,6 +203,7 @@ static void drop_queues(struct tcp_conn *c)
 	c->reserved_join = 0;
 	c->s->rx_held -= c->ooo.held;
 	tcp_ooo_clear(&c->ooo);
+	tcp_buffer_release(c);
 }
 
 static void drop_unread(struct tcp_conn *c)
@@ -306,6 +310,8 @@ void tcp_conn_info(const struct tcp_conn *c, struct tcp_info *out)
 		.rcv_wnd = tcp_rcv_wnd(c),
 		.emss = c->emss,
 		.flight = tcp_flight(c),
+		.send_buffer = tcp_snd_buffer(c),
+		.receive_buffer = tcp_rcv_buffer(c),
 		.bytes_sent = c->bytes_sent,
 		.bytes_acked = c->bytes_acked,
 		.bytes_received = c->bytes_received,

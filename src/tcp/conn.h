@@ -85,9 +85,17 @@ struct tcp_conn {
 	uint32_t last_ack_sent; /**< RFC 7323 section 4.3 */
 	uint32_t rcv_fin;
 	uint32_t ts_recent, ts_offset;
+	uint32_t ts_echo; /**< the newest echo of our time stamps */
 	uint64_t ts_recent_at;
 	uint32_t rcv_mss; /**< largest text seen: what a full segment is (RFC 5681) */
-	size_t read_need; /**< the user wants to see no less */
+	/* The receive buffer's size (buffer.h). */
+	uint32_t rcv_buffer;
+	uint32_t rx_claim;    /**< packets of the stack's budget beyond the minimum */
+	uint32_t measure_seq; /**< what the user had taken when this measurement began, */
+	uint32_t measured;    /**< and the most that it took in one */
+	uint64_t measure_from, measure_at; /**< begin and end of it */
+	uint64_t rcv_rtt;                  /**< ns, as a receiver sees it */
+	size_t read_need;                  /**< the user wants to see no less */
 
 	struct tcp_sendq sendq;
 	struct rte_mbuf *reserved; /**< a record being written, not queued yet */

@@ -45,6 +45,7 @@ static inline void tcp_take_timestamp(struct tcp_conn *c, const struct tcp_segme
 		seq_leq(seg->seq, c->last_ack_sent)) {
 		c->ts_recent = seg->tsval;
 		c->ts_recent_at = c->s->now;
+		c->ts_echo = seg->tsecr;
 	}
 }
 

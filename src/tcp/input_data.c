@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "tcp/buffer.h"
 #include "tcp/input.h"
 #include "tcp/timers.h"
 
@@ -27,14 +28,13 @@ static void owe_ack(struct tcp_conn *c)
 /** The user took bytes: is the window worth telling (RFC 9293 section 3.8.6.2.2)? */
 static void consider_window_update(struct tcp_conn *c)
 {
-	uint32_t buffer = c->s->cfg.receive_buffer, unread = c->recvq.bytes;
-	uint32_t edge = c->rcv_nxt + (buffer > unread ? buffer - unread : 0);
+	uint32_t buffer = tcp_rcv_buffer(c), edge = tcp_buffer_edge(c), told = tcp_rcv_wnd(c);
 	uint32_t growth = edge - c->rcv_adv, limit = 65535u << c->rcv_wscale;
 
-	if (seq_leq(edge, c->rcv_adv) || tcp_rcv_wnd(c) >= limit - c->rcv_mss)
+	if (seq_leq(edge, c->rcv_adv) || told >= limit - c->rcv_mss)
 		return;
-	if (growth >= buffer / 4 ||
-		(tcp_rcv_wnd(c) < 2 * c->rcv_mss && growth >= u32_min(buffer / 2, c->rcv_mss))) {
+	/* Each time that it doubles: a few updates take it from nothing to all. */
+	if (growth >= buffer / 4 || growth >= u32_max(told, u32_min(buffer / 2, c->rcv_mss))) {
 		c->ack_now = true;
 		tcp_conn_touch(c);
 	}
@@ -116,11 +116,12 @@ void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len)
 	 * keeps nothing may go on all the same, as most text is taken at once: connections that
 	 * let unread text pile up must not stop the others. */
 	if (unlikely(tcp_recvq_room(&c->recvq, m->nb_segs) ||
-		     (c->recvq.count && c->s->rx_held >= 2 * c->s->rx_limit))) {
+		     (c->recvq.count && c->s->rx_held >= c->s->rx_hard_limit))) {
 		c->s->stats.pool_empty++;
 		rte_pktmbuf_free(m);
 		return;
 	}
+	tcp_buffer_received(c);
 	c->rcv_nxt += len;
 	c->bytes_received += len;
 	c->s->stats.bytes_in += len;

@@ -2,6 +2,7 @@
 #include "tcp/llp_ops.h"
 
 #include "base/container_of.h"
+#include "tcp/buffer.h"
 #include "tcp/input.h"
 #include "tcp/listen.h"
 #include "tcp/output.h"
@@ -9,8 +10,9 @@
 
 #include <errno.h>
 
-/** A packet costs more than its text: what a short record counts against the send buffer. */
-#define RECORD_MIN_COST 256
+/** writable() comes when so much room is there: whoever fills buffers should fill many at a time.
+ */
+#define WRITABLE_STEP (64u * 1024)
 
 static uint32_t emss(const struct llp *l)
 {
@@ -22,17 +24,6 @@ static bool can_queue(const struct tcp_conn *c)
 	return !c->fin_queued &&
 	       tcp_in(c, TCP_STATE_BIT(TCP_SYN_SENT) | TCP_STATE_BIT(TCP_SYN_RECEIVED) |
 				 TCP_STATE_BIT(TCP_ESTABLISHED) | TCP_STATE_BIT(TCP_CLOSE_WAIT));
-}
-
-/** Room for @p len more bytes, by this connection's buffer and the stack's share of the pool. */
-static bool has_room(const struct tcp_conn *c, uint32_t len)
-{
-	const struct tcp_sendq *q = &c->sendq;
-	uint32_t limit = c->s->cfg.send_buffer;
-
-	if (c->s->tx_held >= c->s->tx_limit)
-		return false;
-	return q->count == 0 || (q->bytes + len <= limit && q->count < limit / RECORD_MIN_COST);
 }
 
 static void *refuse(struct tcp_conn *c)
@@ -62,7 +53,7 @@ static void *reserve(struct llp *l, uint32_t len, bool join)
 
 	if (!can_queue(c) || len == 0 || len > c->s->room)
 		return NULL;
-	if (!has_room(c, len) || tcp_sendq_room(&c->sendq))
+	if (!tcp_buffer_may_queue(c, len) || tcp_sendq_room(&c->sendq))
 		return refuse(c);
 	room = join ? join_room(c, len) : NULL;
 	if (room) {
@@ -207,8 +198,7 @@ void tcp_consider_writable(struct tcp_conn *c)
 {
 	if (!c->write_refused)
 		return;
-	/* Some room, not just a byte: whoever fills buffers should fill many at a time. */
-	if (!has_room(c, c->s->cfg.send_buffer / 8)) {
+	if (!tcp_buffer_may_queue(c, u32_min(tcp_snd_buffer(c) / 8, WRITABLE_STEP))) {
 		if (!tcp_flight(c))
 			tcp_conn_touch(c); /* no ACK will come to remind us */
 		return;

@@ -2,6 +2,7 @@
 #include "tcp/output.h"
 
 #include "base/bytes.h"
+#include "tcp/buffer.h"
 #include "tcp/loss.h"
 #include "tcp/timers.h"
 
@@ -16,19 +17,25 @@ _Static_assert(RTE_PKTMBUF_HEADROOM >= IP_HEADROOM + TCP_HEADER_MAX, "headers fi
 /** @return what to write into the window field; moves the edge that we have promised. */
 static uint16_t advertise(struct tcp_conn *c)
 {
-	uint32_t buffer = c->s->cfg.receive_buffer, unread = c->recvq.bytes;
-	uint32_t edge = c->rcv_nxt + (buffer > unread ? buffer - unread : 0);
-	uint32_t wnd;
+	uint32_t buffer = tcp_rcv_buffer(c), edge = tcp_buffer_edge(c);
+	uint32_t wnd, unit = 1u << c->rcv_wscale;
 
 	/* RFC 9293 section 3.8.6.2.2: no small steps; and never back (section 3.8.6, SHLD-14). */
 	if (seq_gt(edge, c->rcv_adv) &&
 		edge - c->rcv_adv >= u32_min(buffer / 2, u32_max(c->rcv_mss, c->emss)))
 		c->rcv_adv = edge;
-	wnd = tcp_rcv_wnd(c) >> c->rcv_wscale;
+	/* Rounded up: rounded down it would take back what was told (RFC 7323 section 2.4). Only
+	 * a peer that sends less than a unit at a time into a full buffer has to bear with that:
+	 * the window would never close. */
+	wnd = tcp_rcv_wnd(c) + unit - 1;
+	if (c->rcv_nxt - c->last_ack_sent < unit && c->recvq.bytes + wnd > buffer + buffer / 8)
+		wnd = tcp_rcv_wnd(c);
+	wnd >>= c->rcv_wscale;
 	if (wnd > 65535) {
 		wnd = 65535;
 		c->rcv_adv = c->rcv_nxt + (wnd << c->rcv_wscale);
 	}
+	c->rcv_adv = seq_max(c->rcv_adv, c->rcv_nxt + (wnd << c->rcv_wscale));
 	return (uint16_t)wnd;
 }
 
@@ -119,7 +126,7 @@ void tcp_send_syn(struct tcp_conn *c)
 		.seq = c->iss,
 		.flags = answer ? TCP_SYN | TCP_ACK : TCP_SYN,
 		.ack = answer ? c->rcv_nxt : 0,
-		.wnd = (uint16_t)u32_min(cfg->receive_buffer, 65535u),
+		.wnd = (uint16_t)u32_min(tcp_rcv_buffer(c), 65535u),
 		.has = TCP_HAS_MSS,
 		.wscale = c->rcv_wscale,
 		.tsval = c->s->now_ms + c->ts_offset,

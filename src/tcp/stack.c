@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/stack.h"
 
+#include "tcp/buffer.h"
 #include "tcp/input.h"
 #include "tcp/listen.h"
 #include "tcp/llp_ops.h"
@@ -9,21 +10,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define RECEIVE_BUFFER_MIN (128 * 1024)
-/** RFC 7323 section 2.3: no window is larger than 2^30. */
-#define BUFFER_MAX (1u << 30)
-
 static void fill_in(struct tcp_stack_config *cfg)
 {
 	if (!cfg->max_connections)
 		cfg->max_connections = 65536;
-	if (!cfg->send_buffer)
-		cfg->send_buffer = 1 << 20;
-	if (!cfg->receive_buffer)
-		cfg->receive_buffer = 1 << 20;
-	cfg->receive_buffer = u32_max(cfg->receive_buffer, (uint32_t)RECEIVE_BUFFER_MIN);
-	cfg->receive_buffer = u32_min(cfg->receive_buffer, BUFFER_MAX);
-	cfg->send_buffer = u32_min(cfg->send_buffer, BUFFER_MAX);
 	if (!cfg->time_wait_ms)
 		cfg->time_wait_ms = 60000;
 	if (!cfg->syn_retries)
@@ -50,12 +40,7 @@ static void size_up(struct tcp_stack *s)
 	struct rte_mempool *pool = s->cfg.pool;
 
 	s->room = rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
-	s->tx_limit = pool->size / 2;
-	s->rx_limit = pool->size / 4;
-	/* Without scaling no more than 64 KiB can be told; with it, the least that reaches. */
-	while (!s->cfg.no_window_scale && s->rcv_wscale < TCP_WSCALE_MAX &&
-		(65535u << s->rcv_wscale) < s->cfg.receive_buffer)
-		s->rcv_wscale++;
+	tcp_buffer_init_stack(s);
 }
 
 int tcp_stack_create(const struct tcp_stack_config *cfg, uint64_t now, struct tcp_stack **out)

@@ -30,6 +30,8 @@ struct tcp_stack {
 	/** Packets that wait to be sent or acknowledged, and that wait to be read: neither kind may
 	 *  take so much of the pool that nothing can be received any more. */
 	uint32_t tx_held, tx_limit, rx_held, rx_limit;
+	uint32_t rx_hard_limit; /**< of rx_held, for what fills a gap */
+	uint32_t rx_claimed;    /**< by receive buffers beyond their minimum (buffer.h) */
 	uint8_t rcv_wscale;
 	struct tcp_stats stats;
 };

@@ -27,12 +27,14 @@ struct tcp_stack_config {
 	const struct log_sink *log;
 	const char *congestion_control; /**< a name from tcp_cc_find(); NULL: the default */
 	uint32_t max_connections;       /**< 0: 65,536 */
-	uint32_t send_buffer;           /**< bytes queued per connection at most; 0: 1 MiB */
-	uint32_t receive_buffer;        /**< receive window at most; 0: 1 MiB; at least 128 KiB */
-	uint32_t time_wait_ms;          /**< 0: 60,000 (2 MSL with an MSL of 30 s) */
-	uint32_t syn_retries;           /**< 0: 6 */
-	uint32_t user_timeout_ms;       /**< RFC 9293 section 3.8.3 (R2); 0: 100,000 */
-	uint32_t keepalive_ms;          /**< idle time before probes; 0: off */
+	uint32_t send_buffer;     /**< bytes queued per connection at most; 0: as the path asks */
+	uint32_t receive_buffer;  /**< receive window; 0: as the path asks; at least 128 KiB */
+	uint32_t send_packets;    /**< of all connections' queues; 0: 7/16 of the pool */
+	uint32_t receive_packets; /**< that may wait to be read; 0: 3/8 of the pool */
+	uint32_t time_wait_ms;    /**< 0: 60,000 (2 MSL with an MSL of 30 s) */
+	uint32_t syn_retries;     /**< 0: 6 */
+	uint32_t user_timeout_ms; /**< RFC 9293 section 3.8.3 (R2); 0: 100,000 */
+	uint32_t keepalive_ms;    /**< idle time before probes; 0: off */
 	bool no_timestamps, no_sack, no_window_scale; /**< do not offer or accept the option */
 };
 
@@ -60,6 +62,7 @@ struct tcp_info {
 	const char *state; /**< "ESTABLISHED", ... */
 	uint64_t srtt, rttvar, rto;
 	uint32_t cwnd, ssthresh, snd_wnd, rcv_wnd, emss, flight;
+	uint32_t send_buffer, receive_buffer; /**< their limits now */
 	uint64_t bytes_sent, bytes_acked, bytes_received;
 	uint64_t segments_out, segments_in, retransmits, timeouts, fast_recoveries, out_of_order;
 	bool timestamps, sack, window_scale;

@@ -5,11 +5,16 @@ static struct host h;
 static struct peer p;
 static struct tcp_conn *c;
 
-static void start(unsigned options)
+static void start_with(unsigned options, const struct tcp_stack_config *cfg)
 {
-	host_init(&h, LOCAL, NULL);
+	host_init(&h, LOCAL, cfg);
 	peer_accepted(&p, &h, options);
 	c = tcp_conn_of(h.app.llp);
+}
+
+static void start(unsigned options)
+{
+	start_with(options, NULL);
 }
 
 /** No more acknowledgments at once. */
@@ -246,9 +251,10 @@ static void fill_window(void)
 
 static void test_window_closes_and_opens(void **state)
 {
+	const struct tcp_stack_config cfg = {.receive_buffer = 1 << 20};
 	struct heard a;
 
-	start(TCP_HAS_MSS);
+	start_with(TCP_HAS_MSS, &cfg);
 	h.app.take = 0;
 	fill_window();
 	ip_double_drain(&h.ip);
@@ -316,7 +322,7 @@ static void test_single_bytes_out_of_order_are_bounded(void **state)
 static void test_unread_text_of_others_stops_nobody_who_reads(void **state)
 {
 	start(0);
-	h.tcp->rx_limit = 0; /* others have filled it */
+	h.tcp->rx_hard_limit = 0; /* others have filled it */
 	peer_send(&p, 0, "abc", 3);
 	assert_int_equal(h.app.n_got, 3);
 	h.app.take = 0;

@@ -85,7 +85,7 @@ static void test_syn_ack_offers_what_was_offered(void **state)
 	assert_int_equal(a.h.has, s.has);
 	assert_int_equal(a.h.mss, 1460);
 	assert_int_equal(a.h.tsecr, 77);
-	assert_int_equal(a.h.wscale, 5); /* 1 MiB */
+	assert_int_equal(a.h.wscale, 6); /* for the pool's 2.5 MB that one may have */
 	assert_int_equal(a.h.wnd, 65535);
 	host_end(&h);
 }

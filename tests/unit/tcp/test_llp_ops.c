@@ -60,7 +60,7 @@ static void test_pool_share(void **state)
 	const struct tcp_stack_config cfg = {.send_buffer = 1 << 30};
 
 	start(&cfg);
-	assert_int_equal(fill(1000), 4095 / 2);
+	assert_int_equal(fill(1000), 4095 / 16 * 7 * 4 / 5);
 	host_end(&h);
 }
 

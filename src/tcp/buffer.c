@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tcp/buffer.h"
+
+/** A packet costs more than its text: what a short record counts against the send buffer. */
+#define RECORD_MIN_COST 256
+/** Until a round trip was measured. */
+#define RTT_UNKNOWN (100 * TCP_MS)
+/** Time stamps tick in milliseconds: what they say about less is noise. */
+#define RTT_BY_TIMESTAMP (2 * TCP_MS)
+/** Segments in one round trip that make its time stamps' echo a round trip time. */
+#define RTT_SEGMENTS 8
+
+void tcp_buffer_init_stack(struct tcp_stack *s)
+{
+	struct tcp_stack_config *cfg = &s->cfg;
+	uint32_t pool = cfg->pool->size;
+	uint64_t most;
+
+	/* An eighth of the pool stays for packets that come in and go out. */
+	s->tx_limit = cfg->send_packets ? cfg->send_packets : pool / 16 * 7;
+	s->rx_limit = cfg->receive_packets ? cfg->receive_packets : pool / 8 * 3;
+	s->rx_hard_limit = s->rx_limit + s->rx_limit / 6;
+	if (cfg->receive_buffer) {
+		cfg->receive_buffer = u32_max(cfg->receive_buffer, TCP_RECEIVE_BUFFER_MIN);
+		cfg->receive_buffer = u32_min(cfg->receive_buffer, TCP_BUFFER_MAX);
+		most = cfg->receive_buffer;
+	} else {
+		most = (uint64_t)s->rx_limit * TCP_SHARE / (TCP_SHARE + 1) * s->room +
+		       TCP_RECEIVE_BUFFER_MIN;
+		most = u64_min(most, TCP_BUFFER_MAX);
+	}
+	cfg->send_buffer = u32_min(cfg->send_buffer, TCP_BUFFER_MAX);
+	/* Without scaling no more than 64 KiB can be told; with it, the least that reaches: small
+	 * units tell small windows exactly. */
+	while (!cfg->no_window_scale && s->rcv_wscale < TCP_WSCALE_MAX &&
+		(UINT64_C(65535) << s->rcv_wscale) < most)
+		s->rcv_wscale++;
+}
+
+void tcp_buffer_init(struct tcp_conn *c)
+{
+	uint32_t fixed = c->s->cfg.receive_buffer;
+
+	c->rcv_buffer = fixed ? fixed : TCP_RECEIVE_BUFFER_MIN;
+	c->measure_at = TIMER_NEVER;
+}
+
+static void begin_measuring(struct tcp_conn *c)
+{
+	c->measure_seq = c->rcv_nxt - c->recvq.bytes;
+	c->measure_from = c->s->now;
+	c->measure_at = c->s->now + c->rcv_rtt;
+}
+
+void tcp_buffer_establish(struct tcp_conn *c)
+{
+	if (c->s->cfg.receive_buffer)
+		return;
+	c->rcv_rtt = c->rto.srtt ? c->rto.srtt : RTT_UNKNOWN;
+	c->measured = 10 * c->rcv_mss; /* RFC 6928: what the peer's first round trip brings */
+	begin_measuring(c);
+}
+
+/** What buffers of @p bytes above the minimum may cost in packets. */
+static uint32_t packets_for(const struct tcp_conn *c, uint32_t bytes)
+{
+	return bytes > TCP_RECEIVE_BUFFER_MIN ? (bytes - TCP_RECEIVE_BUFFER_MIN) / c->rcv_mss + 1
+					      : 0;
+}
+
+static void claim(struct tcp_conn *c, uint32_t packets)
+{
+	c->s->rx_claimed += packets - c->rx_claim;
+	c->rx_claim = packets;
+}
+
+void tcp_buffer_release(struct tcp_conn *c)
+{
+	claim(c, 0);
+	c->measure_at = TIMER_NEVER;
+}
+
+/** The most that the receive buffer may be, beside what the others claim. */
+static uint32_t fair_share(const struct tcp_conn *c)
+{
+	uint32_t others = c->s->rx_claimed - c->rx_claim, limit = c->s->rx_limit;
+	uint64_t packets = others < limit ? limit - others : 0;
+
+	packets = packets * TCP_SHARE / (TCP_SHARE + 1) * c->rcv_mss + TCP_RECEIVE_BUFFER_MIN;
+	return (uint32_t)u64_min(packets, UINT64_C(65535) << c->rcv_wscale);
+}
+
+static void resize(struct tcp_conn *c, uint64_t want)
+{
+	c->rcv_buffer = (uint32_t)u64_max(u64_min(want, fair_share(c)), TCP_RECEIVE_BUFFER_MIN);
+	claim(c, packets_for(c, c->rcv_buffer));
+}
+
+/**
+ * The round trip time as a receiver sees it, who sends no text that could be timed: the echo of
+ * our time stamps (RFC 7323 section 4), or what one window per round trip leaves as possible.
+ */
+static void measure_rtt(struct tcp_conn *c, uint32_t taken)
+{
+	uint64_t bound, elapsed = c->s->now - c->measure_from;
+	uint64_t rtt = c->rto.srtt ? c->rto.srtt : c->rcv_rtt;
+
+	if (c->ts_on) {
+		uint32_t ticks = c->s->now_ms + c->ts_offset - c->ts_echo;
+		uint64_t sample = ticks * TCP_MS;
+
+		if (sample >= RTT_BY_TIMESTAMP && sample < TCP_RTO_MAX) {
+			c->rcv_rtt = sample < c->rcv_rtt ? sample
+							 : c->rcv_rtt + (sample - c->rcv_rtt) / 4;
+			return;
+		}
+		rtt = u64_min(rtt, RTT_BY_TIMESTAMP);
+	}
+	bound = elapsed * c->rcv_buffer / taken;
+	c->rcv_rtt = u64_max(u64_min(rtt, bound), 1000);
+}
+
+/** Dynamic right-sizing: the next round trip may bring twice what this one did, and then more. */
+void tcp_buffer_measure(struct tcp_conn *c)
+{
+	uint32_t taken = c->rcv_nxt - c->recvq.bytes - c->measure_seq;
+	uint64_t want = c->rcv_buffer;
+
+	if (taken >= RTT_SEGMENTS * c->rcv_mss)
+		measure_rtt(c, taken);
+	if (taken > c->measured) {
+		uint64_t twice = 2 * (uint64_t)taken + 16 * c->rcv_mss;
+
+		/* By the time that the peer hears of it, a slow start has doubled again. */
+		want = u64_max(want, twice + 2 * twice * u64_min(taken - c->measured, c->measured) /
+						     c->measured);
+		c->measured = taken;
+	}
+	resize(c, want);
+	/* Cut by its share, it may grow again from there. */
+	c->measured = u32_min(c->measured, c->rcv_buffer / 2);
+	begin_measuring(c);
+}
+
+uint32_t tcp_snd_buffer(const struct tcp_conn *c)
+{
+	uint32_t fixed = c->s->cfg.send_buffer;
+
+	if (fixed)
+		return fixed;
+	/* What is in flight, and as much again, which the next round trip will ask for. */
+	return u32_max(2 * u32_min(c->cc.cwnd, TCP_BUFFER_MAX / 2), TCP_SEND_BUFFER_MIN);
+}
+
+bool tcp_buffer_may_queue(const struct tcp_conn *c, uint32_t len)
+{
+	const struct tcp_sendq *q = &c->sendq;
+	const struct tcp_stack *s = c->s;
+	uint32_t limit = tcp_snd_buffer(c), with_peer = q->sacked;
+
+	if (s->tx_held >= s->tx_limit)
+		return false;
+	if (q->count == 0)
+		return true;
+	/* What the peer holds beyond a gap does not wait for the network: repairs of a loss must
+	 * not stop what is new. */
+	return q->bytes - u32_min(with_peer, q->bytes) + len <= limit &&
+	       q->count < (limit + with_peer) / RECORD_MIN_COST &&
+	       q->count / TCP_SHARE < s->tx_limit - s->tx_held;
+}

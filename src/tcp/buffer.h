@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file buffer.h
+ * How much a connection may hold back each way: the receive buffer, which is the window that the
+ * peer may fill, and the send buffer. Both follow what the path carries, within the stack's share
+ * of the packet pool. Packets are counted, not bytes of text: a packet of one byte costs a whole
+ * one.
+ *
+ * The share of one connection is a dynamic threshold: TCP_SHARE/(TCP_SHARE + 1) of what the others
+ * leave. So one alone gets most of it, many get equal parts, and a part is always free for who
+ * comes next; nobody has to be told. Memory is taken back by not moving the window's edge on.
+ */
+#ifndef TCP_BUFFER_H
+#define TCP_BUFFER_H
+
+#include "tcp/conn.h"
+
+/** The receive buffer that every connection has, whatever the others hold: two of MPA's FPDUs. */
+#define TCP_RECEIVE_BUFFER_MIN (128u * 1024)
+/** The send buffer of a connection whose cwnd is small: what a round of the engine can use up. */
+#define TCP_SEND_BUFFER_MIN (512u * 1024)
+/** RFC 7323 section 2.3: no window is larger than 2^30. */
+#define TCP_BUFFER_MAX (1u << 30)
+/** A connection may have as much as this times what is left. */
+#define TCP_SHARE 4u
+
+/** Budgets and the window scale, from the pool and the configuration. */
+void tcp_buffer_init_stack(struct tcp_stack *s);
+
+/** The connection begins with the least. */
+void tcp_buffer_init(struct tcp_conn *c);
+
+/** It is established: the path's round trip time is known, perhaps, and measuring begins. */
+void tcp_buffer_establish(struct tcp_conn *c);
+
+/** It ends: what it claimed is free. */
+void tcp_buffer_release(struct tcp_conn *c);
+
+/** A round trip is over: let the receive buffer follow what the user took in it. */
+void tcp_buffer_measure(struct tcp_conn *c);
+
+/** In-order text comes, not counted in yet: is it time to measure? */
+static inline void tcp_buffer_received(struct tcp_conn *c)
+{
+	if (c->s->now >= c->measure_at)
+		tcp_buffer_measure(c);
+}
+
+/** Bytes that may be unread or on their way here, now. */
+static inline uint32_t tcp_rcv_buffer(const struct tcp_conn *c)
+{
+	return c->rcv_buffer;
+}
+
+/** Where the window would end if it were told now; never before RCV.NXT. */
+static inline uint32_t tcp_buffer_edge(const struct tcp_conn *c)
+{
+	uint32_t unread = c->recvq.bytes;
+
+	return c->rcv_nxt + (c->rcv_buffer > unread ? c->rcv_buffer - unread : 0);
+}
+
+/** Bytes of text that may be queued and not yet be with the peer. */
+uint32_t tcp_snd_buffer(const struct tcp_conn *c);
+
+/** May @p len more bytes be queued? At least one record always may, while there are packets. */
+bool tcp_buffer_may_queue(const struct tcp_conn *c, uint32_t len);
+
+#endif
