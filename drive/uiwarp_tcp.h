@@ -46,8 +46,8 @@ struct uiwarp_tcp;
 struct uiwarp_tcp_config {
 	uint64_t seed;    /**< of initial sequence numbers, ports, timestamps and hashes */
 	uint16_t mtu;     /**< IP header included: 1280 - 9216; 0: 1500 */
-	unsigned packets; /**< buffers that the host has in all; 0: 4096. Half may wait to be
-			       acknowledged, a quarter to be read. */
+	unsigned packets; /**< buffers that the host has in all; 0: 4096. 7/16 may wait to be
+			       acknowledged, 3/8 to be read. */
 	const char *congestion_control;       /**< "newreno", "cubic", ...; NULL: the default */
 	uint32_t send_buffer, receive_buffer; /**< bytes for each connection; 0: the default */
 	uint32_t time_wait_ms;                /**< 0: 60,000 */
