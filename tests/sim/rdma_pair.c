@@ -63,7 +63,7 @@ static void side_create(struct rdma_side *d, size_t size)
 	must(rnic_ep_create(r, side_event, d, &d->ep), "ep");
 }
 
-void rdma_pair_create(struct rdma_pair *p, struct sim *s, const struct sim_link_config *link,
+void rdma_pair_create(struct rdma_pair *p, struct sim *s, const struct sim_path_config *path,
 	bool v6, size_t size)
 {
 	memset(p, 0, sizeof *p);
@@ -73,7 +73,7 @@ void rdma_pair_create(struct rdma_pair *p, struct sim *s, const struct sim_link_
 		s, &(struct sim_host_config){.address = v6 ? "fd00::1/64" : "10.0.0.1/24"});
 	p->b.host = sim_host_create(
 		s, &(struct sim_host_config){.address = v6 ? "fd00::2/64" : "10.0.0.2/24"});
-	sim_join(p->a.host, p->b.host, link);
+	sim_join(p->a.host, p->b.host, path, NULL, &p->link);
 	side_create(&p->a, size);
 	side_create(&p->b, size);
 }
@@ -96,9 +96,8 @@ bool rdma_pair_connect(struct rdma_pair *p, uint64_t limit)
 {
 	struct ip_endpoint to = {.port = PORT};
 	struct rnic_conn_param cp = {.qp = p->a.qp, .ird = 4, .ord = 4};
-	unsigned prefix;
 
-	ip_addr_get(sim_host_ip(p->b.host), 0, &to.addr, &prefix);
+	to.addr = sim_host_address(p->b.host);
 	must(rnic_ep_bind(p->b.ep, &to, false, false), "bind");
 	must(rnic_ep_listen(p->b.ep, 4), "listen");
 	must(rnic_ep_resolve(p->a.ep, &to), "resolve");

@@ -8,7 +8,8 @@
 #define TESTS_SIM_RDMA_PAIR_H
 
 #include "rnic/ep.h"
-#include "sim/sim.h"
+#include "sim/host.h"
+#include "sim/path.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,11 +29,12 @@ struct rdma_side {
 struct rdma_pair {
 	struct sim *sim;
 	struct rdma_side a, b; /**< a connects, b listens */
+	struct sim_link link;
 	size_t size;
 };
 
-/** Hosts on 10.0.0.0/24, or fd00::/64 with @p v6, buffers of @p size bytes. */
-void rdma_pair_create(struct rdma_pair *p, struct sim *s, const struct sim_link_config *link,
+/** Hosts on 10.0.0.0/24, or fd00::/64 with @p v6, buffers of @p size bytes, @p path both ways. */
+void rdma_pair_create(struct rdma_pair *p, struct sim *s, const struct sim_path_config *path,
 	bool v6, size_t size);
 
 /** Connect the QPs. @return false if that did not happen within @p limit ns. */

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file sim.h
- * Whole iWARP hosts on a virtual clock, joined by links with a rate, a delay and faults. Nothing
- * here reads a clock, sleeps or starts a thread, and every random choice comes from one seed, so
- * a run that fails replays exactly.
+ * A network of whole hosts on a virtual clock. Nothing here reads a clock, sleeps or starts a
+ * thread, and every random choice comes from one seed, so a run that fails replays exactly.
  *
- * A simulated host is the real stack from IP to RNIC; only the port is ours.
+ * host.h: what is at the ends; path.h: what is between them, made of elements (element.h).
  */
 #ifndef TESTS_SIM_SIM_H
 #define TESTS_SIM_SIM_H
 
-#include "ip/ip.h"
-#include "rnic/engine.h"
-#include "rnic/rnic.h"
-#include "tcp/tcp.h"
+#include "sim/event.h"
+#include "sim/rng.h"
 
+#include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,61 +20,57 @@
 #define SIM_MS UINT64_C(1000000)
 #define SIM_S  UINT64_C(1000000000)
 
-struct sim;
+struct sim_element;
 struct sim_host;
 
-/** One direction of a link. Probabilities are in parts per million. */
-struct sim_link_config {
-	uint64_t rate;  /**< bits per second; 0: infinite */
-	uint64_t delay; /**< propagation, ns */
-	uint32_t queue; /**< bytes that may wait for the wire; 0: 1 MiB */
-	uint32_t loss_ppm;
-	uint32_t duplicate_ppm;
-	uint32_t corrupt_ppm;   /**< one bit is flipped somewhere behind the Ethernet header */
-	uint32_t reorder_ppm;   /**< the packet takes reorder_delay longer */
-	uint64_t reorder_delay; /**< ns */
-	uint32_t drop_from;     /**< with drop_count: packets number drop_from ... are lost */
-	uint32_t drop_count;
+struct sim_config {
+	uint64_t seed;
+	/** Packets that all hosts' stacks may hold at one time: sent and not acknowledged, unread,
+	 *  out of order. 0: 16,383. Memory that is not used costs little. */
+	uint32_t packets;
+	uint16_t room; /**< of one packet, for the largest MTU with its headers; 0: 2,048 */
+	/** Packets on their way that somebody changed or copied; 0: 16,383. */
+	uint32_t copies;
 };
 
-struct sim_link_stats {
-	uint64_t packets, bytes, lost, queue_drops, duplicated, corrupted, reordered;
+struct sim {
+	uint64_t now; /**< ns; begins at 1 s */
+	struct sim_events events;
+	struct sim_rng rng;
+	struct rte_mempool *pool;       /**< of the hosts' stacks */
+	struct rte_mempool *references; /**< packet.h */
+	struct rte_mempool *copies;
+	uint64_t no_packet; /**< packets lost because one of the last two was empty */
+	struct sim_element *elements;
+	struct appointment *appointments; /**< of sim_at() */
+	struct sim_host *hosts;
+	unsigned n_hosts;
+	bool changed; /**< a host or a program did something since sim_run() asked */
 };
 
-struct sim_host_config {
-	const char *address;         /**< "10.0.0.1/24" or IPv6 */
-	const char *gateway;         /**< NULL: none */
-	uint16_t mtu;                /**< 0: 1500 */
-	struct tcp_stack_config tcp; /**< sizes and options; the rest is filled in */
-	struct rnic_config rnic;     /**< likewise */
-};
+/** @return never NULL. */
+struct sim *sim_create(const struct sim_config *cfg);
 
-struct sim *sim_create(uint64_t seed);
+/** Hosts, elements, packets; aborts when a packet has leaked. */
 void sim_destroy(struct sim *s);
 
-/** Time now, ns since the start. */
-uint64_t sim_now(const struct sim *s);
+/** Time now, ns. */
+static inline uint64_t sim_now(const struct sim *s)
+{
+	return s->now;
+}
 
-struct sim_host *sim_host_create(struct sim *s, const struct sim_host_config *cfg);
-struct engine *sim_host_engine(struct sim_host *h);
-struct ip_stack *sim_host_ip(struct sim_host *h);
-struct tcp_stack *sim_host_tcp(struct sim_host *h);
-struct rnic *sim_host_rnic(struct sim_host *h);
-
-/** Join two hosts' ports, with the same properties in both directions. */
-void sim_join(struct sim_host *a, struct sim_host *b, const struct sim_link_config *cfg);
-
-/** The direction that leaves @p h: change its properties at any time. */
-struct sim_link_config *sim_link(struct sim_host *h);
-const struct sim_link_stats *sim_link_get_stats(const struct sim_host *h);
+/** Call @p fn at time @p at: a route changes, a host begins. */
+void sim_at(struct sim *s, uint64_t at, void (*fn)(void *ctx), void *ctx);
 
 /**
- * Run until @p done says so, or @p limit ns have passed.
+ * Run until @p done says so, or @p limit ns have passed. @p done is asked after each event at a
+ * host, and may call what it likes.
  * @return true when @p done said so.
  */
 bool sim_run(struct sim *s, uint64_t limit, bool (*done)(void *ctx), void *ctx);
 
-/** Mbufs that are still out of the pool: call after every host was torn down. */
-unsigned sim_leaked(const struct sim *s);
+/** For ip_stack_config.random and its like. */
+struct random_source sim_random_source(struct sim *s);
 
 #endif

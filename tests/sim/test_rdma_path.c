@@ -15,30 +15,41 @@
 struct path {
 	const char *name;
 	bool v6;
-	struct sim_link_config link;
+	struct sim_path_config path;
 };
 
+#define GBIT UINT64_C(1000000000)
+
 static const struct path paths[] = {
-	{"clean", false, {.rate = 10000000000, .delay = 10 * SIM_US}},
-	{"clean v6", true, {.rate = 10000000000, .delay = 10 * SIM_US}},
-	{"long", false, {.rate = 1000000000, .delay = 50 * SIM_MS, .queue = 16 << 20}},
-	{"loss", false, {.rate = 1000000000, .delay = SIM_MS, .loss_ppm = 10000}},
-	{"loss v6", true, {.rate = 1000000000, .delay = SIM_MS, .loss_ppm = 10000}},
-	{"reorder", false,
-		{.rate = 1000000000,
+	{"clean", false, {.queue = {.rate = 10 * GBIT}, .delay = 10 * SIM_US}},
+	{"clean v6", true, {.queue = {.rate = 10 * GBIT}, .delay = 10 * SIM_US}},
+	{"long", false, {.queue = {.rate = GBIT, .limit = 16 << 20}, .delay = 50 * SIM_MS}},
+	{"loss", false, {.queue = {.rate = GBIT}, .delay = SIM_MS, .loss = {.p = 0.01}}},
+	{"loss v6", true, {.queue = {.rate = GBIT}, .delay = SIM_MS, .loss = {.p = 0.01}}},
+	{"bursts of loss", false,
+		{.queue = {.rate = GBIT},
 			.delay = SIM_MS,
-			.reorder_ppm = 20000,
-			.reorder_delay = SIM_MS / 2}},
-	{"duplicate", false, {.rate = 1000000000, .delay = SIM_MS, .duplicate_ppm = 20000}},
-	{"corrupt", false, {.rate = 1000000000, .delay = SIM_MS, .corrupt_ppm = 5000}},
+			.loss = {.gilbert = {0.001, 0.1, 0, 0.5}}}},
+	{"reorder", false,
+		{.queue = {.rate = GBIT}, .delay = SIM_MS, .reorder = {0.02, SIM_MS / 2}}},
+	{"duplicate", false, {.queue = {.rate = GBIT}, .delay = SIM_MS, .duplicate = 0.02}},
+	{"corrupt", false, {.queue = {.rate = GBIT}, .delay = SIM_MS, .corrupt = 0.005}},
+	{"shaper", false,
+		{.queue = {.rate = GBIT},
+			.delay = SIM_MS,
+			.shaper = {.bucket = {GBIT / 10, 30000}, .limit = 100000}}},
+	{"policer", false,
+		{.queue = {.rate = GBIT}, .delay = SIM_MS, .policer = {GBIT / 10, 100000}}},
+	{"red", false,
+		{.queue = {.rate = GBIT / 10, .limit = 400000, .red = {50000, 150000, 0.1, 0.002}},
+			.delay = SIM_MS}},
 	{"everything", false,
-		{.rate = 200000000,
+		{.queue = {.rate = GBIT / 5},
 			.delay = 5 * SIM_MS,
-			.loss_ppm = 5000,
-			.reorder_ppm = 10000,
-			.reorder_delay = 3 * SIM_MS,
-			.duplicate_ppm = 5000,
-			.corrupt_ppm = 2000}},
+			.loss = {.p = 0.005},
+			.reorder = {0.01, 3 * SIM_MS},
+			.duplicate = 0.005,
+			.corrupt = 0.002}},
 };
 
 static void fill(uint8_t *p, size_t n, uint32_t x)
@@ -72,10 +83,10 @@ static void write_read_send(struct rdma_pair *p)
 static void run_path(void **state)
 {
 	const struct path *path = *state;
-	struct sim *s = sim_create(42);
+	struct sim *s = sim_create(&(struct sim_config){.seed = 42});
 	struct rdma_pair p;
 
-	rdma_pair_create(&p, s, &path->link, path->v6, SIZE);
+	rdma_pair_create(&p, s, &path->path, path->v6, SIZE);
 	assert_true(rdma_pair_connect(&p, 30 * SIM_S));
 	write_read_send(&p);
 	rnic_ep_disconnect(p.a.ep);
@@ -90,14 +101,14 @@ static void run_path(void **state)
 /** The peer vanishes in the middle of a transfer: both sides learn it and flush. */
 static void vanish(void **state)
 {
-	struct sim *s = sim_create(7);
+	struct sim *s = sim_create(&(struct sim_config){.seed = 7});
 	struct rdma_pair p;
 
-	rdma_pair_create(&p, s, &paths[0].link, false, SIZE);
+	rdma_pair_create(&p, s, &paths[0].path, false, SIZE);
 	assert_true(rdma_pair_connect(&p, 30 * SIM_S));
 	rdma_post(&p, &p.a, RDMAP_WR_WRITE, 0, 0, SIZE);
 	rdma_post(&p, &p.a, RDMAP_WR_READ, 0, 0, SIZE);
-	sim_link(p.a.host)->loss_ppm = sim_link(p.b.host)->loss_ppm = 1000000;
+	sim_loss_config(p.link.ab.loss)->p = sim_loss_config(p.link.ba.loss)->p = 1;
 	assert_false(rdma_complete(&p, &p.a, 2, 600 * SIM_S));
 	assert_true(p.a.disconnected);
 	assert_int_equal(rnic_qp_get_state(p.a.qp), RNIC_QP_ERROR);

@@ -8,12 +8,19 @@
 
 void test_eal_init(void)
 {
+	test_eal_init_with(256);
+}
+
+void test_eal_init_with(unsigned megabytes)
+{
 	static int done;
-	char *argv[] = {"test", "--no-huge", "-m", "256", "--no-pci", "--no-shconf",
+	char size[16];
+	char *argv[] = {"test", "--no-huge", "-m", size, "--no-pci", "--no-shconf",
 		"--no-telemetry", "--log-level=error", "--iova-mode=va", "-l", "0", NULL};
 
 	if (done)
 		return;
+	snprintf(size, sizeof size, "%u", megabytes);
 	if (rte_eal_init(sizeof argv / sizeof argv[0] - 1, argv) < 0) {
 		fprintf(stderr, "rte_eal_init failed\n");
 		exit(1);

@@ -10,6 +10,9 @@
  * failure. */
 void test_eal_init(void);
 
+/** The same with another size, of address space: what is not used takes no memory. */
+void test_eal_init_with(unsigned megabytes);
+
 /** A pool of @p n mbufs with @p room bytes of data each after RTE_PKTMBUF_HEADROOM. */
 struct rte_mempool *test_pool(const char *name, unsigned n, unsigned room);
 

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/loss.h"
+
+#include "base/container_of.h"
+
+struct sim_loss {
+	struct sim_element element;
+	struct sim_loss_config cfg;
+	struct sim_loss_stats stats;
+	struct sim_rng rng;
+	bool bad; /**< Gilbert and Elliott's state */
+};
+
+static bool in_a_burst(struct sim_loss *l)
+{
+	const struct sim_gilbert_config *g = &l->cfg.gilbert;
+
+	if (!(g->to_bad > 0))
+		return false;
+	if (sim_rng_chance(&l->rng, l->bad ? g->to_good : g->to_bad))
+		l->bad = !l->bad;
+	return sim_rng_chance(&l->rng, l->bad ? g->loss_bad : g->loss_good);
+}
+
+static bool by_number(const struct sim_loss *l, uint64_t number)
+{
+	for (unsigned i = 0; i < sizeof l->cfg.lose / sizeof l->cfg.lose[0]; i++)
+		if (number >= l->cfg.lose[i].from &&
+			number - l->cfg.lose[i].from < l->cfg.lose[i].count)
+			return true;
+	return false;
+}
+
+static void loss_input(struct sim_element *e, struct rte_mbuf *m)
+{
+	struct sim_loss *l = container_of(e, struct sim_loss, element);
+	uint64_t number = l->stats.packets++;
+
+	if (sim_rng_chance(&l->rng, l->cfg.p) || in_a_burst(l) || by_number(l, number) ||
+		(l->cfg.predicate && l->cfg.predicate(l->cfg.ctx, m, number))) {
+		l->stats.lost++;
+		rte_pktmbuf_free(m);
+		return;
+	}
+	sim_pass(e, m);
+}
+
+static const struct sim_element_ops ops = {loss_input, sim_element_free};
+
+struct sim_loss *sim_loss_create(struct sim *s, const struct sim_loss_config *cfg)
+{
+	struct sim_loss *l = sim_element_new(s, &ops, sizeof *l);
+
+	l->cfg = *cfg;
+	l->rng.state = sim_rng_next(&s->rng);
+	return l;
+}
+
+struct sim_element *sim_loss_element(struct sim_loss *l)
+{
+	return &l->element;
+}
+
+struct sim_loss_config *sim_loss_config(struct sim_loss *l)
+{
+	return &l->cfg;
+}
+
+const struct sim_loss_stats *sim_loss_stats(const struct sim_loss *l)
+{
+	return &l->stats;
+}
