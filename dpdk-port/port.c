@@ -5,6 +5,8 @@
 #include "dpdk-port/eal.h"
 #include "dpdk-port/gate.h"
 
+#include <linux/if_packet.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /** Watches (of 100 ms) that a memif client gets to connect before it is started anew. */
@@ -143,6 +145,20 @@ bool port_watch(struct port *p)
 		p->downs = 0;
 	}
 	return false;
+}
+
+uint64_t port_rx_missed(struct port *p)
+{
+	struct rte_eth_stats s = {0};
+	struct tpacket_stats kernel = {0};
+	socklen_t len = sizeof kernel;
+
+	if (rte_eth_stats_get(p->id, &s))
+		return p->kernel_missed;
+	if (!p->rx_event && p->rx_fd >= 0 &&
+		getsockopt(p->rx_fd, SOL_PACKET, PACKET_STATISTICS, &kernel, &len) == 0)
+		p->kernel_missed += kernel.tp_drops;
+	return s.imissed + s.rx_nombuf + p->kernel_missed;
 }
 
 int port_rx_fd(const struct port *p)

@@ -23,6 +23,7 @@ struct port_config {
 	const uint8_t *mac;  /**< to set on the port; NULL: its own */
 	uint16_t mtu;        /**< wanted; 0: the port's */
 	uint32_t memory_mib; /**< for packet buffers; 0: default */
+	bool wire;           /**< take frames for whomever, none of the host's own */
 	const struct log_sink *log;
 };
 
@@ -40,6 +41,12 @@ int port_open(const struct port_config *cfg, struct port **out, struct port_erro
 
 /** Stop and detach the device. All its packets must have been freed. */
 void port_close(struct port *p);
+
+/**
+ * Neither send nor receive from now on, and let go of all frames: ports that send each other's are
+ * all stopped before the first is closed.
+ */
+void port_stop(struct port *p);
 
 struct port_caps {
 	uint8_t mac[6];
@@ -88,6 +95,12 @@ void port_set_now(struct port *p, uint64_t now);
 int port_rx_fd(const struct port *p);
 void port_rx_arm(struct port *p);
 void port_rx_woken(struct port *p);
+
+/**
+ * Frames that came and were lost before port_rx() could have them, since the port was opened: the
+ * ring was full, or there were no buffers. A system call on some ports.
+ */
+uint64_t port_rx_missed(struct port *p);
 
 struct port_stats {
 	uint64_t rx_packets, tx_packets;

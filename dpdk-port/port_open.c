@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/if_packet.h>
 #include <net/if.h>
 #include <pthread.h>
 #include <rte_dev.h>
@@ -312,6 +313,14 @@ static void find_rx_fd(struct opening *o)
 	p->rx_event = true;
 }
 
+/** What the host itself sends on the interface is not from the wire. Linux 4.20 and later. */
+static void ignore_outgoing(int fd)
+{
+	int on = 1;
+
+	setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on);
+}
+
 static int start(struct opening *o)
 {
 	struct port *p = o->p;
@@ -332,8 +341,10 @@ static int start(struct opening *o)
 	find_rx_fd(o);
 	p->caps.rx_interrupt = p->rx_fd >= 0;
 	/* IPv6 neighbours ask by multicast (RFC 4861 section 7.2.1). */
-	if (rte_eth_allmulticast_enable(p->id))
+	if (o->cfg->wire || rte_eth_allmulticast_enable(p->id))
 		rte_eth_promiscuous_enable(p->id);
+	if (o->cfg->wire && p->rx_fd >= 0 && driver_is(o, "net_af_packet"))
+		ignore_outgoing(p->rx_fd);
 	r = rte_eth_macaddr_get(p->id, &mac);
 	if (r)
 		return fail(o, r, "it has no MAC address");
@@ -384,6 +395,13 @@ static void dismantle(struct port *p)
 	rte_mempool_free(p->pool);
 	eal_log_release(p->log);
 	rte_free(p);
+}
+
+void port_stop(struct port *p)
+{
+	port_drop(p);
+	p->started = false;
+	rte_eth_dev_stop(p->id);
 }
 
 void port_close(struct port *p)

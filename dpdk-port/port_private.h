@@ -29,6 +29,7 @@ struct port {
 	unsigned head, tail; /**< of queue, counting freely */
 	unsigned backlog;
 	struct port_stats stats;
+	uint64_t kernel_missed; /**< by a packet socket, which forgets what it has told */
 	struct rte_mempool *pool;
 	struct rte_device *device;
 	struct port_caps caps;

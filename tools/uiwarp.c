@@ -12,6 +12,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {
 	{"run", cmd_run, "start a program with an iWARP device of its own"},
+	{"wan", cmd_wan, "emulate a long path between two interfaces"},
 };
 
 #define NUM_COMMANDS (sizeof commands / sizeof commands[0])

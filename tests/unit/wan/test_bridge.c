@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The emulator between two ports that read and write capture files. */
+#include "wan/bridge.h"
+
+#include "base/bytes.h"
+
+#include <pcap/pcap.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+/* After the four that it needs. */
+#include <cmocka.h>
+
+#define FRAMES 300u
+#define MS     UINT64_C(1000000)
+
+static char directory[] = "/tmp/uiwarp-wan-XXXXXX";
+static char device[2][256];
+static char said[1024];
+static unsigned lines;
+static uint64_t written[2]; /* frames for each port */
+
+/* What the loop's callback looks at. */
+static struct {
+	struct wan_bridge *bridge;
+	uint64_t expected[2]; /* frames out before the end */
+	uint64_t first_seen;  /* when the first was out, ns */
+	unsigned ticks;
+} run;
+
+static volatile sig_atomic_t stop;
+
+static void log_line(void *ctx, enum log_level level, const char *text)
+{
+	snprintf(said, sizeof said, "%s", text);
+	lines++;
+}
+
+static const struct log_sink sink = {log_line, NULL, LOG_LEVEL_WARNING};
+
+static const char *path_of(const char *what, unsigned i)
+{
+	static char path[4][128];
+	static unsigned next;
+	char *p = path[next++ % 4];
+
+	snprintf(p, sizeof path[0], "%s/%s%u", directory, what, i);
+	return p;
+}
+
+/* Length of frame @k of port @i: all sizes from the smallest to the largest. */
+static uint32_t length(unsigned i, unsigned k)
+{
+	return 60 + (k * 97 + i * 13) % 1455;
+}
+
+static void fill(uint8_t *b, unsigned i, unsigned k, uint32_t len)
+{
+	memset(b, (int)(k * 3 + i), len);
+	memset(b, 0xff, 6);
+	store_be16(b + 12, 0x88b5);
+	store_be32(b + 14, k);
+}
+
+/* @count frames for port @i to receive, each filled by @fill. */
+static void write_frames(unsigned i, unsigned count, uint32_t (*len)(unsigned, unsigned),
+	void (*filler)(uint8_t *, unsigned, unsigned, uint32_t))
+{
+	pcap_t *p = pcap_open_dead(DLT_EN10MB, 65535);
+	pcap_dumper_t *d = pcap_dump_open(p, path_of("in", i));
+	static uint8_t bytes[4096];
+
+	assert_non_null(d);
+	written[i] = count;
+	for (unsigned k = 0; k < count; k++) {
+		struct pcap_pkthdr h = {.caplen = len(i, k), .len = len(i, k)};
+
+		filler(bytes, i, k, h.len);
+		pcap_dump((u_char *)d, &h, bytes);
+	}
+	pcap_dump_close(d);
+	pcap_close(p);
+}
+
+/* Frames that port @i has sent are those that the other received, in order, unchanged. */
+static unsigned check_frames(unsigned i)
+{
+	char error[PCAP_ERRBUF_SIZE];
+	pcap_t *p = pcap_open_offline(path_of("out", i), error);
+	struct pcap_pkthdr *h;
+	const u_char *bytes;
+	uint8_t expected[2048];
+	unsigned k = 0;
+
+	assert_non_null(p);
+	for (; pcap_next_ex(p, &h, &bytes) == 1; k++) {
+		assert_int_equal(h->len, length(1 - i, k));
+		fill(expected, 1 - i, k, h->len);
+		assert_memory_equal(bytes, expected, h->len);
+	}
+	pcap_close(p);
+	return k;
+}
+
+static void tick(void *ctx)
+{
+	uint64_t out[2];
+	bool all_in = true;
+
+	for (unsigned d = 0; d < 2; d++) {
+		const struct wan_path_stats *s = wan_path_get_stats(wan_bridge_path(run.bridge, d));
+
+		all_in &=
+			s->frames_in + wan_bridge_get_stats(run.bridge, d)->oversize == written[d];
+		out[d] = s->frames_out;
+	}
+	if (run.first_seen == 0 && out[0] + out[1] != 0)
+		run.first_seen = wan_bridge_elapsed(run.bridge);
+	/* Longer than anything here takes. */
+	if (++run.ticks > 600 || (all_in && out[0] >= run.expected[0] && out[1] >= run.expected[1]))
+		stop = 1;
+}
+
+static void carry(const struct wan_path_config *path, uint64_t a_to_b, uint64_t b_to_a)
+{
+	struct wan_bridge_config cfg = {
+		.device = {device[0], device[1]},
+		.memory_mib = 8,
+		.path = {*path, *path},
+		.seed = 1,
+		.tick = tick,
+		.log = &sink,
+	};
+	struct port_error e = {""};
+
+	memset(&run, 0, sizeof run);
+	run.expected[0] = a_to_b;
+	run.expected[1] = b_to_a;
+	stop = 0;
+	lines = 0;
+	if (wan_bridge_open(&cfg, &run.bridge, &e) != 0)
+		fail_msg("%s", e.text);
+	wan_bridge_run(run.bridge, &stop);
+}
+
+static const struct wan_path_stats *path_stats(unsigned d)
+{
+	return wan_path_get_stats(wan_bridge_path(run.bridge, d));
+}
+
+static int set_up(void **state)
+{
+	if (mkdtemp(directory) == NULL)
+		return -1;
+	for (unsigned i = 0; i < 2; i++)
+		snprintf(device[i], sizeof device[i], "net_pcap%u,rx_pcap=%s,tx_pcap=%s", i,
+			path_of("in", i), path_of("out", i));
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		unlink(path_of("in", i));
+		unlink(path_of("out", i));
+	}
+	return rmdir(directory);
+}
+
+static void frames_pass_both_ways_unchanged_and_in_order(void **state)
+{
+	write_frames(0, FRAMES, length, fill);
+	write_frames(1, FRAMES / 2, length, fill);
+	carry(&(struct wan_path_config){.delay = 20 * MS, .jitter = 10 * MS}, FRAMES, FRAMES / 2);
+	assert_int_equal(path_stats(0)->frames_in, FRAMES);
+	assert_int_equal(path_stats(0)->frames_out, FRAMES);
+	assert_int_equal(path_stats(1)->frames_out, FRAMES / 2);
+	for (unsigned d = 0; d < 2; d++) {
+		const struct wan_bridge_stats *s = wan_bridge_get_stats(run.bridge, d);
+
+		assert_int_equal(s->bytes_out, path_stats(d)->bytes_in);
+		assert_int_equal(s->lateness.count, path_stats(d)->frames_out);
+		assert_int_equal(s->oversize + s->refused, 0);
+	}
+	wan_bridge_close(run.bridge);
+	assert_int_equal(check_frames(1), FRAMES);
+	assert_int_equal(check_frames(0), FRAMES / 2);
+	assert_int_equal(lines, 0);
+}
+
+static void no_frame_comes_before_its_time(void **state)
+{
+	write_frames(0, 10, length, fill);
+	write_frames(1, 0, length, fill);
+	carry(&(struct wan_path_config){.delay = 250 * MS}, 10, 0);
+	assert_true(run.first_seen >= 250 * MS);
+	wan_bridge_close(run.bridge);
+	assert_int_equal(check_frames(1), 10);
+}
+
+static void what_the_path_loses_does_not_arrive(void **state)
+{
+	write_frames(0, FRAMES, length, fill);
+	write_frames(1, 0, length, fill);
+	carry(&(struct wan_path_config){.loss = {.good = 1}}, 0, 0);
+	assert_int_equal(path_stats(0)->fate[WAN_DROP_LOSS], FRAMES);
+	wan_bridge_close(run.bridge);
+	assert_int_equal(check_frames(1), 0);
+}
+
+static void duplicates_arrive_twice_from_one_buffer(void **state)
+{
+	write_frames(0, FRAMES, length, fill);
+	write_frames(1, 0, length, fill);
+	carry(&(struct wan_path_config){.duplicate = 1}, 2 * (uint64_t)FRAMES, 0);
+	assert_int_equal(path_stats(0)->duplicated, FRAMES);
+	assert_int_equal(
+		wan_bridge_get_stats(run.bridge, 0)->bytes_out, 2 * path_stats(0)->bytes_in);
+	wan_bridge_close(run.bridge);
+}
+
+static void frames_on_the_way_at_the_end_are_let_go(void **state)
+{
+	write_frames(0, FRAMES, length, fill);
+	write_frames(1, 0, length, fill);
+	carry(&(struct wan_path_config){.delay = 3600000 * MS}, 0, 0);
+	assert_int_equal(wan_path_count(wan_bridge_path(run.bridge, 0)), FRAMES);
+	wan_bridge_close(run.bridge);
+	assert_int_equal(check_frames(1), 0);
+}
+
+static uint32_t too_long(unsigned i, unsigned k)
+{
+	return k % 2 == 0 ? 1600 : 1518;
+}
+
+static void frames_larger_than_the_mtu_are_dropped_and_told_of_once(void **state)
+{
+	write_frames(0, 10, too_long, fill);
+	write_frames(1, 0, length, fill);
+	carry(&(struct wan_path_config){0}, 5, 0);
+	assert_int_equal(wan_bridge_get_stats(run.bridge, 0)->oversize, 5);
+	assert_int_equal(path_stats(0)->frames_in, 5);
+	wan_bridge_close(run.bridge);
+	assert_int_equal(lines, 1);
+	assert_non_null(strstr(said, "frames larger than its MTU"));
+	assert_non_null(strstr(said, "ethtool -K DEVICE tx off tso off gso off gro off"));
+}
+
+static uint32_t bare(unsigned i, unsigned k)
+{
+	return 60;
+}
+
+/* TCP over IPv4 whose checksum field has the sum of the pseudo header. */
+static void fill_unfilled(uint8_t *b, unsigned i, unsigned k, uint32_t len)
+{
+	memset(b, 0, len);
+	store_be16(b + 12, 0x0800);
+	b[14] = 0x45;
+	b[17] = 40;
+	b[23] = 6;
+	store_be32(b + 26, 0x0a000001);
+	store_be32(b + 30, 0x0a000002);
+	store_be16(b + 50, 0x0a00 + 0x0a00 + 3 + 6 + 20);
+}
+
+static void missing_checksums_are_told_of_once(void **state)
+{
+	write_frames(0, 100, bare, fill_unfilled);
+	write_frames(1, 0, length, fill);
+	carry(&(struct wan_path_config){0}, 100, 0);
+	wan_bridge_close(run.bridge);
+	assert_int_equal(lines, 1);
+	assert_non_null(strstr(said, "TCP segments come without their checksums"));
+	assert_non_null(strstr(said, device[0]));
+}
+
+static void a_port_that_does_not_open_leaves_none(void **state)
+{
+	struct wan_bridge_config cfg = {
+		.device = {device[0], "net_af_packet9,iface=nosuchif"}, .memory_mib = 8};
+	struct wan_bridge *b = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		struct port_error e = {""};
+
+		assert_true(wan_bridge_open(&cfg, &b, &e) < 0);
+		assert_null(b);
+		assert_non_null(strstr(e.text, "port \"net_af_packet9,iface=nosuchif\""));
+	}
+	/* The first can be opened again. */
+	frames_pass_both_ways_unchanged_and_in_order(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_pass_both_ways_unchanged_and_in_order),
+		cmocka_unit_test(no_frame_comes_before_its_time),
+		cmocka_unit_test(what_the_path_loses_does_not_arrive),
+		cmocka_unit_test(duplicates_arrive_twice_from_one_buffer),
+		cmocka_unit_test(frames_on_the_way_at_the_end_are_let_go),
+		cmocka_unit_test(frames_larger_than_the_mtu_are_dropped_and_told_of_once),
+		cmocka_unit_test(missing_checksums_are_told_of_once),
+		cmocka_unit_test(a_port_that_does_not_open_leaves_none),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

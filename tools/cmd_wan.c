@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* uiwarp wan: a long path between two interfaces, in real time. */
+#include "tools/commands.h"
+#include "tools/wan_control.h"
+#include "tools/wan_report.h"
+#include "wan/options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_LISTS   16
+#define MAX_OPTIONS 32
+#define MAX_MEMORY  1048576
+
+/** Keys of argp's for long options: those of the path begin at KEY_PATH. */
+enum {
+	KEY_A = 256,
+	KEY_B,
+	KEY_A_TO_B,
+	KEY_B_TO_A,
+	KEY_SEED,
+	KEY_STATS,
+	KEY_JSON,
+	KEY_MEMORY,
+	KEY_EAL,
+	KEY_POLL,
+	KEY_CONTROL,
+	KEY_PATH
+};
+
+struct options {
+	const char *device[2];
+	const char *eal;
+	struct wan_path_config common;  /* of both directions */
+	const char *list[2][MAX_LISTS]; /* of one: they win */
+	unsigned lists[2];
+	struct wan_path_config path[2];     /* as written */
+	struct wan_path_config finished[2]; /* as run */
+	uint64_t seed, stats;               /* ns between reports, 0: none */
+	uint32_t memory;
+	bool json, poll, control;
+};
+
+/** What the loop's callback works with. */
+struct session {
+	struct wan_bridge *bridge;
+	struct wan_report report;
+	struct wan_control control;
+	uint64_t stats, next_stats;
+};
+
+static volatile sig_atomic_t stop_wanted, stats_wanted;
+
+static void on_signal(int number)
+{
+	if (number == SIGUSR1)
+		stats_wanted = 1;
+	else
+		stop_wanted = 1;
+}
+
+/* ---- the command line --------------------------------------------------------------------------
+ */
+
+static uint64_t number(struct argp_state *state, const char *name, const char *arg, uint64_t max)
+{
+	unsigned long long n;
+	char *end;
+
+	errno = 0;
+	n = strtoull(arg, &end, 10);
+	if (*arg < '0' || *arg > '9' || *end != '\0' || errno != 0 || n > max)
+		argp_error(state, "\"%s\" is \"%s\"; expected a number from 0 to %llu", name, arg,
+			(unsigned long long)max);
+	return n;
+}
+
+static void set_device(struct argp_state *state, struct options *o, unsigned i, const char *arg)
+{
+	if (o->device[i] != NULL)
+		argp_error(state, "--%c is given twice; expected it once", "ab"[i]);
+	o->device[i] = arg;
+}
+
+static void set_list(struct argp_state *state, struct options *o, unsigned d, const char *arg)
+{
+	if (o->lists[d] == MAX_LISTS)
+		argp_error(state, "--%s is given more than %d times", d == 0 ? "a-to-b" : "b-to-a",
+			MAX_LISTS);
+	else
+		o->list[d][o->lists[d]++] = arg;
+}
+
+static void set_stats(struct argp_state *state, struct options *o, const char *arg)
+{
+	struct wan_path_config time;
+	struct wan_options_error e;
+
+	/* The same form as a path's times. */
+	if (wan_options_set(&time, "delay", arg, &e) != 0 || time.delay < 100000000)
+		argp_error(state, "\"stats\" is \"%s\"; expected a time from 100ms to 3600s", arg);
+	o->stats = time.delay;
+}
+
+static void finish(struct argp_state *state, struct options *o)
+{
+	struct wan_options_error e;
+
+	for (unsigned d = 0; d < 2; d++) {
+		if (o->device[d] == NULL)
+			argp_error(state,
+				"no --%c; expected DPDK device arguments such as "
+				"net_af_packet%u,iface=veth%u",
+				"ab"[d], d, d);
+		o->path[d] = o->common;
+		for (unsigned i = 0; i < o->lists[d]; i++)
+			if (wan_options_parse(&o->path[d], o->list[d][i], &e) != 0)
+				argp_error(state, "--%s: %s", d == 0 ? "a-to-b" : "b-to-a", e.text);
+	}
+	for (unsigned d = 0; d < 2; d++) {
+		o->finished[d] = o->path[d];
+		if (wan_options_finish(&o->finished[d], &o->path[1 - d], &e) != 0)
+			argp_error(state, "%s", e.text);
+	}
+}
+
+static error_t parse_path_option(int key, const char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	struct wan_options_error e;
+
+	if (key < KEY_PATH || key >= KEY_PATH + MAX_OPTIONS)
+		return ARGP_ERR_UNKNOWN;
+	if (wan_options_set(&o->common, wan_options[key - KEY_PATH].name, arg, &e) != 0)
+		argp_error(state, "%s", e.text);
+	return 0;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case KEY_A:
+	case KEY_B:
+		set_device(state, o, key == KEY_B, arg);
+		return 0;
+	case KEY_A_TO_B:
+	case KEY_B_TO_A:
+		set_list(state, o, key == KEY_B_TO_A, arg);
+		return 0;
+	case KEY_SEED:
+		o->seed = number(state, "seed", arg, UINT64_MAX);
+		return 0;
+	case KEY_STATS:
+		set_stats(state, o, arg);
+		return 0;
+	case KEY_MEMORY:
+		o->memory = (uint32_t)number(state, "memory", arg, MAX_MEMORY);
+		return 0;
+	case KEY_EAL:
+		o->eal = arg;
+		return 0;
+	case KEY_JSON:
+		o->json = true;
+		return 0;
+	case KEY_POLL:
+		o->poll = true;
+		return 0;
+	case KEY_CONTROL:
+		o->control = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "\"%s\" is no option", arg);
+		return 0;
+	case ARGP_KEY_END:
+		finish(state, o);
+		return 0;
+	default:
+		return parse_path_option(key, arg, state);
+	}
+}
+
+static const struct argp_option fixed_options[] = {
+	{0, 0, 0, 0, "What is joined:", 1},
+	{"a", KEY_A, "DEVICE", 0, "One port, by DPDK device arguments: net_af_packet0,iface=veth0",
+		0},
+	{"b", KEY_B, "DEVICE", 0, "The other port", 0},
+	{0, 0, 0, 0, "The path, in both directions:", 2},
+};
+
+static const struct argp_option more_options[] = {
+	{0, 0, 0, 0, "The path, in one direction:", 3},
+	{"a-to-b", KEY_A_TO_B, "LIST", 0, "Only from a to b; LIST as in delay=10ms,loss=1%", 0},
+	{"b-to-a", KEY_B_TO_A, "LIST", 0, "Only from b to a", 0},
+	{0, 0, 0, 0, "The rest:", 4},
+	{"seed", KEY_SEED, "N", 0, "What chance is drawn from (default 1)", 0},
+	{"stats", KEY_STATS, "TIME", 0, "Report every TIME: 1s", 0},
+	{"json", KEY_JSON, NULL, 0, "Report in JSON, an object a line", 0},
+	{"control", KEY_CONTROL, NULL, 0, "Read changes from standard input, a LIST a line", 0},
+	{"poll", KEY_POLL, NULL, 0, "Never sleep: the core is ours", 0},
+	{"memory", KEY_MEMORY, "MIB", 0, "Packet buffers for each direction", 0},
+	{"eal", KEY_EAL, "ARGUMENTS", 0, "Further arguments for DPDK's EAL", 0},
+};
+
+/** The fixed options with those of a path between them. */
+static void list_options(struct argp_option *to)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < sizeof fixed_options / sizeof *fixed_options; i++)
+		to[n++] = fixed_options[i];
+	for (int i = 0; wan_options[i].name != NULL; i++)
+		to[n++] = (struct argp_option){wan_options[i].name, KEY_PATH + i,
+			wan_options[i].value, 0, wan_options[i].help, 0};
+	for (size_t i = 0; i < sizeof more_options / sizeof *more_options; i++)
+		to[n++] = more_options[i];
+	to[n] = (struct argp_option){0};
+}
+
+/* ---- running -----------------------------------------------------------------------------------
+ */
+
+static void tick(void *ctx)
+{
+	struct session *s = ctx;
+
+	wan_control_read(&s->control);
+	if (s->stats != 0 && wan_bridge_elapsed(s->bridge) >= s->next_stats) {
+		s->next_stats += s->stats;
+		wan_report_interval(&s->report, s->bridge);
+	}
+	if (stats_wanted != 0) {
+		stats_wanted = 0;
+		wan_report_totals(&s->report, s->bridge);
+	}
+}
+
+static void log_line(void *ctx, enum log_level level, const char *text)
+{
+	/* Not by stdio: its streams stand in for DPDK's while the EAL starts. */
+	dprintf(STDERR_FILENO, "uiwarp wan: %s\n", text);
+}
+
+static void catch_signals(void)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+	struct sigaction a = {.sa_handler = on_signal};
+
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		sigaction(numbers[i], &a, NULL);
+}
+
+static int run(const struct options *o)
+{
+	static const struct log_sink sink = {log_line, NULL, LOG_LEVEL_WARNING};
+	struct session s = {
+		.report = {.json = o->json},
+		.control = {.fd = o->control ? STDIN_FILENO : -1, .path = {o->path[0], o->path[1]}},
+		.stats = o->stats,
+		.next_stats = o->stats,
+	};
+	struct wan_bridge_config cfg = {
+		.device = {o->device[0], o->device[1]},
+		.eal = o->eal,
+		.memory_mib = o->memory,
+		.path = {o->finished[0], o->finished[1]},
+		.seed = o->seed,
+		.poll = o->poll,
+		.wake_fd = &s.control.fd,
+		.tick = tick,
+		.ctx = &s,
+		.log = &sink,
+	};
+	struct port_error e = {""};
+
+	catch_signals();
+	if (wan_bridge_open(&cfg, &s.bridge, &e) != 0) {
+		fprintf(stderr, "uiwarp wan: %s\n", e.text);
+		return EXIT_FAILURE;
+	}
+	s.control.bridge = s.bridge;
+	wan_report_ready(&s.report, s.bridge, o->device);
+	wan_bridge_run(s.bridge, &stop_wanted);
+	wan_report_totals(&s.report, s.bridge);
+	wan_bridge_close(s.bridge);
+	return EXIT_SUCCESS;
+}
+
+int cmd_wan(int argc, char **argv)
+{
+	static char name[] = "uiwarp wan";
+	struct argp_option list[MAX_OPTIONS];
+	const struct argp argp = {list, parse_option, NULL,
+		"Join two interfaces by a path with a rate, a delay, losses and more. Frames of "
+		"any "
+		"protocol pass unchanged otherwise.\v"
+		"Ends by SIGINT or SIGTERM with statistics; SIGUSR1 asks for them. Frames that are "
+		"on the way keep their times when the path is changed.\n\n"
+		"Exit status: 0; 1 if a port cannot be opened; 2 if the command line is wrong.",
+		NULL, NULL, NULL};
+	struct options o = {.seed = 1};
+
+	argv[0] = name;
+	wan_options_init(&o.common);
+	list_options(list);
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	return run(&o);
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "wan/bridge.h"
+
+#include "dpdk-port/clock.h"
+#include "dpdk-port/eal.h"
+#include "dpdk-port/lcore.h"
+#include "dpdk-port/pool.h"
+#include "wan/frame.h"
+#include "wan/line.h"
+#include "wan/options.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <rte_mempool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+#define BURST 64u
+#define TICK  UINT64_C(100000000)
+
+/** After a frame the loop goes on without a sleep for so long: another often follows. */
+#define LINGER UINT64_C(200000)
+/** To be woken takes so long: what is due sooner is waited for awake. */
+#define WAKE_UP UINT64_C(100000)
+/** Sleep of a port that nothing wakes for. */
+#define NAP UINT64_C(50000)
+
+/** Frames of a direction that are looked at for what a kernel's offloads leave undone. */
+#define INSPECTED 65536u
+#define UNFILLED  16u
+
+struct direction {
+	struct port *from, *to;
+	struct wan_path *path;
+	uint32_t max_frame; /**< largest that a frame of the port's MTU can be */
+	uint32_t inspected, unfilled;
+	bool told_oversize, told_unfilled;
+	struct wan_bridge_stats stats;
+};
+
+struct wan_bridge {
+	struct wan_bridge_config cfg;
+	struct port *port[2];
+	struct direction dir[2];
+	struct port_clock clock;
+	unsigned lcore;
+	uint64_t started, now;
+	uint64_t next_tick;
+	uint64_t awake_until;
+};
+
+/* ---- opening -----------------------------------------------------------------------------------
+ */
+
+static void *clone_frame(void *ctx, void *frame)
+{
+	/* Sent twice and changed by nobody, so one buffer will do. */
+	rte_pktmbuf_refcnt_update(frame, 1);
+	return frame;
+}
+
+static void *corrupt_frame(void *ctx, void *frame, uint64_t random)
+{
+	wan_frame_corrupt(frame, random);
+	return frame;
+}
+
+static const struct wan_path_ops frame_ops = {clone_frame, corrupt_frame, NULL};
+
+/** MiB of buffers for what a path can hold, of full-sized frames and half as many small ones. */
+static uint32_t memory_for(const struct wan_path_config *c)
+{
+	const uint64_t object = 2560, frame = 1514, rings = UINT64_C(48) << 20;
+	uint64_t bytes = wan_options_bytes(c) / frame * 3 / 2 * object + rings;
+
+	return (uint32_t)RTE_MIN(bytes >> 20, UINT64_C(1) << 20);
+}
+
+/** Frames that may be on the way: the rest of the pool is for the rings of the ports. */
+static uint32_t capacity_of(struct port *p)
+{
+	uint32_t n = port_pool(p)->size;
+
+	return n - n / 8 - 1024;
+}
+
+static int open_ports(struct wan_bridge *b, struct port_error *e)
+{
+	struct port_config cfg[2];
+	int r = 0;
+
+	for (unsigned i = 0; i < 2; i++)
+		cfg[i] = (struct port_config){
+			.device = b->cfg.device[i],
+			.eal = b->cfg.eal,
+			.memory_mib =
+				b->cfg.memory_mib ? b->cfg.memory_mib : memory_for(&b->cfg.path[i]),
+			.wire = true,
+			.log = b->cfg.log,
+		};
+	/* The EAL starts once, for both: with the hardware that either needs, and memory for all.
+	 */
+	struct port_config both = cfg[eal_is_software(cfg[0].device)];
+
+	both.memory_mib = cfg[0].memory_mib + cfg[1].memory_mib;
+	r = eal_start(&both, e);
+	for (unsigned i = 0; i < 2 && r == 0; i++)
+		r = port_open(&cfg[i], &b->port[i], e);
+	return r;
+}
+
+static int open_direction(struct wan_bridge *b, unsigned d, struct port_error *e)
+{
+	struct direction *x = &b->dir[d];
+
+	x->from = b->port[d];
+	x->to = b->port[1 - d];
+	x->max_frame = pool_frame_size(port_get_caps(x->from)->mtu) - 4 /* CRC */;
+	x->path =
+		wan_path_create(&b->cfg.path[d], &frame_ops, capacity_of(x->from), b->cfg.seed + d);
+	if (x->path == NULL) {
+		snprintf(e->text, sizeof e->text, "no memory for the path");
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+int wan_bridge_open(
+	const struct wan_bridge_config *cfg, struct wan_bridge **out, struct port_error *e)
+{
+	struct wan_bridge *b = calloc(1, sizeof *b);
+	int r;
+
+	if (b == NULL) {
+		snprintf(e->text, sizeof e->text, "no memory");
+		return -ENOMEM;
+	}
+	b->cfg = *cfg;
+	b->lcore = LCORE_ID_ANY;
+	r = open_ports(b, e);
+	for (unsigned d = 0; d < 2 && r == 0; d++)
+		r = open_direction(b, d, e);
+	if (r != 0) {
+		wan_bridge_close(b);
+		return r;
+	}
+	b->lcore = lcore_reserve();
+	clock_init(&b->clock, eal_clock_sample());
+	b->started = b->now = clock_ns(&b->clock);
+	*out = b;
+	return 0;
+}
+
+static void drain(struct wan_path *p)
+{
+	struct rte_mbuf *m;
+	uint64_t due;
+
+	while ((m = wan_path_take(p, WAN_NEVER, &due)) != NULL)
+		rte_pktmbuf_free(m);
+	wan_path_destroy(p);
+}
+
+void wan_bridge_close(struct wan_bridge *b)
+{
+	for (unsigned d = 0; d < 2; d++)
+		if (b->dir[d].path != NULL)
+			drain(b->dir[d].path);
+	for (unsigned i = 0; i < 2; i++)
+		if (b->port[i] != NULL)
+			port_stop(b->port[i]);
+	for (unsigned i = 0; i < 2; i++)
+		if (b->port[i] != NULL)
+			port_close(b->port[i]);
+	lcore_release(b->lcore);
+	free(b);
+}
+
+/* ---- frames ------------------------------------------------------------------------------------
+ */
+
+static void tell_offloads(struct wan_bridge *b, unsigned d, const char *what)
+{
+	log_printf(b->cfg.log, LOG_LEVEL_WARNING,
+		"port %s: %s: offloads are on where they come from; run \"ethtool -K DEVICE tx off "
+		"tso off gso off gro off\" for the sender's end of the link",
+		b->cfg.device[d], what);
+}
+
+/** False for a frame that cannot be passed on as it should be. */
+static bool inspect(struct wan_bridge *b, unsigned d, const struct rte_mbuf *m)
+{
+	struct direction *x = &b->dir[d];
+
+	if (unlikely(m->pkt_len > x->max_frame)) {
+		x->stats.oversize++;
+		if (!x->told_oversize)
+			tell_offloads(b, d, "frames larger than its MTU come and are dropped");
+		x->told_oversize = true;
+		return false;
+	}
+	if (x->inspected >= INSPECTED)
+		return true;
+	x->inspected++;
+	if (wan_frame_is_unfilled(m) && ++x->unfilled >= UNFILLED && !x->told_unfilled) {
+		tell_offloads(b, d, "TCP segments come without their checksums");
+		x->told_unfilled = true;
+	}
+	return true;
+}
+
+static unsigned receive(struct wan_bridge *b, unsigned d)
+{
+	struct direction *x = &b->dir[d];
+	struct rte_mbuf *pkts[BURST];
+	unsigned n = port_rx(x->from, pkts, BURST);
+	uint64_t now = n ? clock_ns(&b->clock) : 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct rte_mbuf *m = wan_frame_adopt(pkts[i]);
+
+		if (m != NULL && (!inspect(b, d, m) ||
+					 wan_path_put(x->path, now, m, m->pkt_len) != WAN_TAKEN))
+			rte_pktmbuf_free(m);
+	}
+	return n;
+}
+
+/** Send what is due. What a port has no room for waits on the path, not in the port. */
+static unsigned deliver(struct wan_bridge *b, unsigned d, uint64_t *due)
+{
+	struct direction *x = &b->dir[d];
+	unsigned n = 0;
+
+	while (n < BURST && port_backlog(x->to) == 0) {
+		struct rte_mbuf *m = wan_path_take(x->path, b->now, &due[n]);
+
+		if (m == NULL)
+			break;
+		x->stats.bytes_out += m->pkt_len;
+		port_tx(x->to, m);
+		n++;
+	}
+	port_flush(x->to);
+	return n;
+}
+
+/** @return frames that came or went. */
+static unsigned carry(struct wan_bridge *b)
+{
+	uint64_t due[BURST], sent;
+	unsigned all = receive(b, 0) + receive(b, 1);
+
+	for (unsigned d = 0; d < 2; d++) {
+		unsigned n;
+
+		b->now = clock_ns(&b->clock);
+		if (wan_path_next(b->dir[d].path) > b->now && port_backlog(b->dir[d].to) == 0)
+			continue;
+		n = deliver(b, d, due);
+		sent = clock_ns(&b->clock);
+		for (unsigned i = 0; i < n; i++)
+			histogram_add(&b->dir[d].stats.lateness, sent - due[i]);
+		all += n;
+	}
+	return all;
+}
+
+/* ---- the loop ----------------------------------------------------------------------------------
+ */
+
+static uint64_t next_due(const struct wan_bridge *b)
+{
+	return RTE_MIN(wan_path_next(b->dir[0].path), wan_path_next(b->dir[1].path));
+}
+
+/** Sleep until a frame comes, or shortly before one is due. */
+static void rest(struct wan_bridge *b)
+{
+	uint64_t until = RTE_MIN(next_due(b) - WAKE_UP, b->next_tick);
+	struct pollfd fds[3] = {{.fd = b->cfg.wake_fd ? *b->cfg.wake_fd : -1, .events = POLLIN}};
+	struct timespec ts;
+
+	for (unsigned i = 0; i < 2; i++) {
+		fds[1 + i] = (struct pollfd){.fd = port_rx_fd(b->port[i]), .events = POLLIN};
+		if (fds[1 + i].fd < 0)
+			until = RTE_MIN(until, b->now + NAP);
+		port_rx_arm(b->port[i]);
+	}
+	ts = (struct timespec){.tv_nsec = until > b->now ? (long)(until - b->now) : 0};
+	ppoll(fds, 3, &ts, NULL);
+	for (unsigned i = 0; i < 2; i++)
+		port_rx_woken(b->port[i]);
+	if (fds[0].revents != 0)
+		b->next_tick = b->now;
+}
+
+static bool may_rest(const struct wan_bridge *b)
+{
+	return !b->cfg.poll && b->now >= b->awake_until && next_due(b) > b->now + WAKE_UP &&
+	       port_backlog(b->port[0]) == 0 && port_backlog(b->port[1]) == 0;
+}
+
+static void tick(struct wan_bridge *b)
+{
+	b->next_tick = b->now + TICK;
+	port_watch(b->port[0]);
+	port_watch(b->port[1]);
+	if (b->cfg.tick != NULL)
+		b->cfg.tick(b->cfg.ctx);
+}
+
+void wan_bridge_run(struct wan_bridge *b, const volatile sig_atomic_t *stop)
+{
+	unsigned had = lcore_enter(b->lcore);
+
+	/* Else the kernel takes the liberty of 50 us with each sleep. */
+	prctl(PR_SET_TIMERSLACK, 1);
+	while (*stop == 0) {
+		if (carry(b) != 0)
+			b->awake_until = b->now + LINGER;
+		if (b->now >= b->next_tick)
+			tick(b);
+		else if (may_rest(b))
+			rest(b);
+	}
+	lcore_leave(had);
+}
+
+struct wan_path *wan_bridge_path(struct wan_bridge *b, unsigned d)
+{
+	return b->dir[d].path;
+}
+
+const struct wan_bridge_stats *wan_bridge_get_stats(struct wan_bridge *b, unsigned d)
+{
+	struct direction *x = &b->dir[d];
+
+	x->stats.missed = port_rx_missed(x->from);
+	x->stats.refused = port_get_stats(x->to)->tx_dropped;
+	return &x->stats;
+}
+
+uint64_t wan_bridge_elapsed(const struct wan_bridge *b)
+{
+	return b->now - b->started;
+}

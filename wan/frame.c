@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "wan/frame.h"
+
+#include "ip/cksum.h"
+
+#include <rte_ether.h>
+
+#define ETH_LEN   14u
+#define TYPE_IPV4 0x0800u
+#define TYPE_IPV6 0x86ddu
+#define PROTO_TCP 6u
+#define TCP_CKSUM 16u
+
+struct rte_mbuf *wan_frame_adopt(struct rte_mbuf *m)
+{
+	if (unlikely(m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) && rte_vlan_insert(&m) != 0) {
+		rte_pktmbuf_free(m);
+		return NULL;
+	}
+	/* Whose memory it is belongs to the buffer, not to the offloads. */
+	m->ol_flags &= RTE_MBUF_F_EXTERNAL | RTE_MBUF_F_INDIRECT;
+	return m;
+}
+
+void wan_frame_corrupt(struct rte_mbuf *m, uint64_t random)
+{
+	uint32_t first = m->pkt_len > ETH_LEN ? ETH_LEN : 0;
+	uint64_t bit = random % ((m->pkt_len - first) * UINT64_C(8));
+	uint32_t at = first + (uint32_t)(bit / 8);
+
+	while (at >= m->data_len) {
+		at -= m->data_len;
+		m = m->next;
+	}
+	*rte_pktmbuf_mtod_offset(m, uint8_t *, at) ^= (uint8_t)(1u << bit % 8);
+}
+
+/** Plain sum of the 16-bit words of @p len bytes, an even number, in memory order. */
+static uint64_t sum_words(const uint8_t *p, unsigned len)
+{
+	uint64_t sum = 0;
+	uint16_t w;
+
+	for (unsigned i = 0; i < len; i += 2) {
+		memcpy(&w, p + i, sizeof w);
+		sum += w;
+	}
+	return sum;
+}
+
+bool wan_frame_is_unfilled(const struct rte_mbuf *m)
+{
+	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
+	unsigned len = m->data_len, header;
+	uint64_t sum;
+	uint16_t field;
+
+	if (len < ETH_LEN + 20)
+		return false;
+	p += ETH_LEN;
+	len -= ETH_LEN;
+	if (load_be16(p - 2) == TYPE_IPV4) {
+		header = (p[0] & 0xfu) * 4;
+		/* A fragment has no header, or a checksum over more than itself. */
+		if (p[9] != PROTO_TCP || (load_be16(p + 6) & 0x3fff) != 0 || header < 20 ||
+			load_be16(p + 2) < header)
+			return false;
+		sum = sum_words(p + 12, 8) + cksum_word((uint16_t)(load_be16(p + 2) - header));
+	} else if (load_be16(p - 2) == TYPE_IPV6 && len >= 40 && p[6] == PROTO_TCP) {
+		header = 40;
+		sum = sum_words(p + 8, 32) + cksum_word(load_be16(p + 4));
+	} else {
+		return false;
+	}
+	if (len < header + 20)
+		return false;
+	memcpy(&field, p + header + TCP_CKSUM, sizeof field);
+	return field == cksum_fold(sum + cksum_word(PROTO_TCP));
+}
