@@ -3,7 +3,6 @@
 
 #include "base/container_of.h"
 #include "tcp/buffer.h"
-#include "tcp/listen.h"
 #include "tcp/llp_ops.h"
 #include "tcp/output.h"
 #include "tcp/timers.h"
@@ -11,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/** RFC 9293 section 3.7.1 (MUST-15): the MSS of a peer that names none. */
 #define MSS_DEFAULT_V4 536
 #define MSS_DEFAULT_V6 1220
 /** A peer that offers less would have us send headers only (RFC 879's smallest datagram less 20).
@@ -31,6 +29,21 @@ uint32_t tcp_conn_iss(const struct tcp_stack *s, const struct tcp_tuple *id)
 	return (uint32_t)(s->now / 4000) + (uint32_t)siphash(&s->isn_key, id, sizeof *id);
 }
 
+uint32_t tcp_conn_tsval(const struct tcp_stack *s, const struct tcp_tuple *id)
+{
+	return s->now_ms + (uint32_t)siphash(&s->ts_key, id, sizeof *id);
+}
+
+uint16_t tcp_conn_default_mss(const struct tcp_tuple *id)
+{
+	return ip_addr_is_v4(&id->remote) ? MSS_DEFAULT_V4 : MSS_DEFAULT_V6;
+}
+
+bool tcp_conn_room(const struct tcp_stack *s)
+{
+	return s->table.count < s->cfg.max_connections || s->tw_head;
+}
+
 /** Make room by dropping the oldest TIME-WAIT, if the table is full. */
 static bool have_room(struct tcp_stack *s)
 {
@@ -48,6 +61,12 @@ static void init_receive(struct tcp_conn *c)
 	c->rcv_mss = MSS_DEFAULT_V4;
 	c->quick_acks = QUICK_ACKS;
 	tcp_buffer_init(c);
+}
+
+void tcp_conn_set_iss(struct tcp_conn *c, uint32_t iss)
+{
+	c->iss = c->snd_una = iss;
+	c->snd_nxt = c->snd_max = c->push_seq = iss + 1;
 }
 
 int tcp_conn_new(struct tcp_stack *s, const struct tcp_tuple *id, enum tcp_state state,
@@ -72,11 +91,9 @@ int tcp_conn_new(struct tcp_stack *s, const struct tcp_tuple *id, enum tcp_state
 	c->s = s;
 	c->id = *id;
 	c->state = (uint8_t)state;
-	c->iss = tcp_conn_iss(s, id);
-	c->snd_una = c->iss;
-	c->snd_nxt = c->snd_max = c->push_seq = c->iss + 1;
-	c->ts_offset = (uint32_t)siphash(&s->ts_key, id, sizeof *id);
-	c->peer_mss = ip_addr_is_v4(&id->remote) ? MSS_DEFAULT_V4 : MSS_DEFAULT_V6;
+	tcp_conn_set_iss(c, tcp_conn_iss(s, id));
+	c->ts_offset = tcp_conn_tsval(s, id) - s->now_ms;
+	c->peer_mss = tcp_conn_default_mss(id);
 	c->heard_at = c->progress_at = s->now;
 	c->rtx_at = c->delack_at = c->life_at = TIMER_NEVER;
 	tcp_rto_init(&c->rto);
@@ -261,9 +278,6 @@ void tcp_conn_close(struct tcp_conn *c, int error)
 	c->state = TCP_CLOSED;
 	tcp_timers_stop(c);
 	drop_queues(c);
-	if (c->listener)
-		c->listener->handshakes--;
-	c->listener = NULL;
 	tcp_table_remove(&s->table, c);
 	s->stats.connections = s->table.count;
 	c->hash_next = s->dead;
@@ -324,5 +338,8 @@ void tcp_conn_info(const struct tcp_conn *c, struct tcp_info *out)
 		.timestamps = c->ts_on,
 		.sack = c->sack_on,
 		.window_scale = c->wscale_on,
+		.ecn = c->ecn.on,
+		.ce_received = c->ecn.ce_received,
+		.ece_received = c->ecn.ece_received,
 	};
 }

@@ -37,6 +37,18 @@ enum tcp_state {
 	(TCP_STATE_BIT(TCP_ESTABLISHED) | TCP_STATE_BIT(TCP_FIN_WAIT_1) | \
 		TCP_STATE_BIT(TCP_FIN_WAIT_2))
 
+/** ECN (ecn.h). */
+struct tcp_ecn {
+	uint32_t recover; /**< ECE is old news until this is acknowledged */
+	uint32_t ce_received, ece_received;
+	uint8_t windows; /**< in a row with ECE though cwnd is as small as it gets */
+	bool on : 1;     /**< both sides use it */
+	bool asked : 1;  /**< by our last SYN */
+	bool echo : 1;   /**< a mark came: ECE goes out until CWR comes */
+	bool waiting : 1;
+	bool distrusted : 1; /**< the path's marks mean nothing: ours is sent without ECT */
+};
+
 struct tcp_conn {
 	struct llp llp;
 	struct tcp_stack *s;
@@ -49,9 +61,9 @@ struct tcp_conn {
 	uint8_t dupacks;
 	uint8_t keepalive_probes;
 	uint8_t syn_sent_n; /**< transmissions of our SYN */
+	uint8_t challenges;
 	bool touched : 1;
 	bool orphan : 1; /**< the user let go: text that comes is dropped */
-	bool passive : 1;
 	bool ts_on : 1, sack_on : 1, wscale_on : 1;
 	bool fin_queued : 1; /**< the user closed; with records before it, perhaps */
 	bool fin_received : 1;
@@ -65,10 +77,13 @@ struct tcp_conn {
 	bool rto_recovery : 1;  /**< after a timeout, until recover is acknowledged */
 	bool closing_early : 1; /**< closed before it was established: the timer tells */
 	bool hop_dead : 1;      /**< the IP layer could not resolve the next hop */
+	bool accept_again : 1;  /**< the user could not take it yet: closed, not accepted */
+	bool cwr_pending : 1;   /**< the next new text carries CWR */
 
 	/* Send sequence variables. */
 	uint32_t iss, snd_una, snd_nxt;
 	uint32_t snd_max; /**< beyond snd_nxt only by a window probe */
+	struct tcp_ecn ecn;
 	uint32_t snd_wnd, snd_wl1, snd_wl2, max_snd_wnd;
 	uint32_t push_seq; /**< the user has let go of what begins before this */
 	uint32_t recover;  /**< recovery ends when this is acknowledged */
@@ -107,7 +122,7 @@ struct tcp_conn {
 	struct tcp_rto rto;
 
 	struct ip_path path;
-	struct tcp_listener *listener; /**< while in handshake from LISTEN */
+	struct tcp_listener *listener; /**< until it is accepted */
 	struct tcp_conn *tw_next, **tw_pprev;
 	/** One timer on the wheel serves all deadlines; it may run early, never late. */
 	struct timer timer;
@@ -115,9 +130,8 @@ struct tcp_conn {
 	uint64_t progress_at; /**< when the oldest unacknowledged byte began to wait */
 	uint64_t heard_at;    /**< the last acceptable segment */
 	uint64_t confirmed_at;
-	uint64_t challenge_at;
-	uint8_t challenges;
-	int soft_error; /**< to report instead of -ETIMEDOUT */
+	uint32_t challenge_ms; /**< when the present allowance of challenge ACKs began */
+	int soft_error;        /**< to report instead of -ETIMEDOUT */
 
 	uint64_t bytes_sent, bytes_acked, bytes_received;
 	uint32_t segments_out, segments_in, retransmits, timeouts, fast_recoveries, out_of_order;
@@ -162,8 +176,20 @@ static inline bool tcp_fin_acked(const struct tcp_conn *c)
 int tcp_conn_new(struct tcp_stack *s, const struct tcp_tuple *id, enum tcp_state state,
 	struct tcp_conn **out);
 
+/** Could a connection be made now, or room for one? */
+bool tcp_conn_room(const struct tcp_stack *s);
+
 /** Our initial sequence number (RFC 6528 section 3). */
 uint32_t tcp_conn_iss(const struct tcp_stack *s, const struct tcp_tuple *id);
+
+/** Another one than tcp_conn_new() has chosen. */
+void tcp_conn_set_iss(struct tcp_conn *c, uint32_t iss);
+
+/** The timestamp that connection @p id would send now. */
+uint32_t tcp_conn_tsval(const struct tcp_stack *s, const struct tcp_tuple *id);
+
+/** RFC 9293 section 3.7.1 (MUST-15): the MSS of a peer that names none. */
+uint16_t tcp_conn_default_mss(const struct tcp_tuple *id);
 
 /** Take over what the peer's SYN offers, as far as we offer or accept it. */
 void tcp_conn_take_syn(struct tcp_conn *c, const struct tcp_segment *seg);

@@ -36,6 +36,17 @@ static void too_big(struct tcp_conn *c, uint16_t mtu)
 	}
 }
 
+/** Nobody is there whom we answered (RFC 4987 section 3.3): one place less is taken. */
+static bool half_open_error(struct tcp_stack *s, const struct tcp_tuple *id, int kind, uint32_t seq)
+{
+	struct tcp_half *h = tcp_half_find(&s->halves, id);
+
+	if (!h || seq != h->e.iss || kind == IP_ERROR_MTU || kind == IP_ERROR_TIME)
+		return false;
+	tcp_half_drop(h);
+	return true;
+}
+
 void tcp_icmp_error(void *ctx, const struct ip_error *e, uint64_t now)
 {
 	struct tcp_stack *s = ctx;
@@ -52,6 +63,8 @@ void tcp_icmp_error(void *ctx, const struct ip_error *e, uint64_t now)
 	id.rport = load_be16(e->l4 + TCP_OFF_DPORT);
 	seq = load_be32(e->l4 + TCP_OFF_SEQ);
 	c = tcp_table_find(&s->table, &id);
+	if (!c && half_open_error(s, &id, e->kind, seq))
+		return;
 	/* RFC 5927 section 4.1: only about what is in flight. */
 	if (!c || !(seq_leq(c->snd_una, seq) && seq_lt(seq, c->snd_max))) {
 		s->stats.icmp_ignored++;

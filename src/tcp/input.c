@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/input.h"
 
+#include "tcp/ecn.h"
 #include "tcp/listen.h"
 #include "tcp/output.h"
 
@@ -45,28 +46,41 @@ static bool straight(const struct tcp_conn *c, const struct tcp_segment *seg)
 	return seg->len <= tcp_rcv_wnd(c) && !c->ooo.n && !c->fin_early;
 }
 
-static void go_straight(struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m)
+static void go_straight(struct tcp_conn *c, const struct ip_rx *rx, const struct tcp_segment *seg,
+	struct rte_mbuf *m)
 {
 	c->heard_at = c->s->now;
 	tcp_take_timestamp(c, seg);
+	tcp_ecn_ack(c, seg);
 	tcp_ack_arrives(c, seg);
-	if (!seg->len)
+	if (!seg->len) {
 		rte_pktmbuf_free(m);
-	else
-		tcp_text_in_order(c, m, seg->len);
+		return;
+	}
+	tcp_ecn_text(c, rx, seg);
+	tcp_text_in_order(c, m, seg->len);
 }
 
-static void to_nobody(struct tcp_stack *s, const struct ip_rx *rx, const struct tcp_segment *seg)
+/** There is no connection: for a half-open one, for a listener, or a mistake. Owns @p m. */
+static void to_nobody(struct tcp_stack *s, const struct tcp_tuple *id, const struct ip_rx *rx,
+	struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	const struct ip_endpoint to = {rx->dst, seg->dport};
-	struct tcp_listener *l = tcp_listener_find(s, &to);
+	struct tcp_half *h = tcp_half_find(&s->halves, id);
+	struct tcp_listener *l;
 
+	if (h) {
+		tcp_half_input(h, rx, seg, m);
+		return;
+	}
+	l = tcp_listener_find(s, &to);
 	if (l) {
-		tcp_listen_input(l, rx, seg, NULL);
+		tcp_listen_input(l, rx, seg, m, NULL);
 		return;
 	}
 	s->stats.no_connection++;
 	tcp_reply_rst(s, rx, seg);
+	rte_pktmbuf_free(m);
 }
 
 /** Leave the text alone in @p m. */
@@ -102,15 +116,14 @@ void tcp_input(void *ctx, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t n
 	}
 	id = (struct tcp_tuple){rx->dst, rx->src, seg.dport, seg.sport};
 	c = tcp_table_find(&s->table, &id);
+	m = take_header_off(m, seg.header_len);
 	if (!c) {
-		to_nobody(s, rx, &seg);
-		rte_pktmbuf_free(m);
+		to_nobody(s, &id, rx, &seg, m);
 		return;
 	}
 	c->segments_in++;
-	m = take_header_off(m, seg.header_len);
 	if (likely(straight(c, &seg)))
-		go_straight(c, &seg, m);
+		go_straight(c, rx, &seg, m);
 	else
 		tcp_segment_arrives(c, rx, &seg, m);
 }

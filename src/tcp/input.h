@@ -15,6 +15,9 @@ void tcp_input(void *ctx, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t n
 /** As ip_transport's error(). */
 void tcp_icmp_error(void *ctx, const struct ip_error *e, uint64_t now);
 
+/** RFC 9293 section 3.10.7.4, first: does any of @p seg lie in [@p nxt, @p nxt + @p wnd)? */
+bool tcp_segment_acceptable(const struct tcp_segment *seg, uint32_t nxt, uint32_t wnd);
+
 /** A segment of an existing connection, any state. @p m begins at the text; owned. */
 void tcp_segment_arrives(
 	struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m);

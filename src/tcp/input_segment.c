@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* RFC 9293 section 3.10.7: the steps are named as there. */
+#include "tcp/ecn.h"
 #include "tcp/input.h"
 #include "tcp/listen.h"
 #include "tcp/output.h"
@@ -35,6 +36,7 @@ static void syn_sent_syn(struct tcp_conn *c, struct tcp_segment *seg, struct rte
 		rte_pktmbuf_free(m);
 		return;
 	}
+	tcp_ecn_take_syn_ack(c, seg);
 	c->snd_una = seg->ack;
 	if (c->syn_sent_n == 1)
 		tcp_rto_sample(&c->rto, c->s->now - c->progress_at);
@@ -55,7 +57,11 @@ static void syn_sent(
 	if (ack && (seq_leq(seg->ack, c->iss) || seq_gt(seg->ack, c->snd_nxt))) {
 		tcp_reply_rst(c->s, rx, seg);
 	} else if (seg->flags & TCP_RST) {
-		if (ack) {
+		if (ack && c->ecn.asked) { /* RFC 3168 section 6.1.1.1: perhaps for that */
+			c->s->stats.resets_in++;
+			tcp_send_syn(c);
+			tcp_timers_set_rtx(c, c->s->now + tcp_rto_get(&c->rto));
+		} else if (ack) {
 			c->s->stats.resets_in++;
 			tcp_conn_close(c, -ECONNREFUSED);
 		} else {
@@ -68,16 +74,16 @@ static void syn_sent(
 	rte_pktmbuf_free(m);
 }
 
-/** First: is any of it in the window? With none open, ACK and RST still count at RCV.NXT. */
-static bool acceptable(const struct tcp_conn *c, const struct tcp_segment *seg)
+/** With no window open, ACK and RST still count at @p nxt. */
+bool tcp_segment_acceptable(const struct tcp_segment *seg, uint32_t nxt, uint32_t wnd)
 {
-	uint32_t wnd = tcp_rcv_wnd(c), space = tcp_segment_space(seg);
+	uint32_t space = tcp_segment_space(seg);
 	uint32_t last = seg->seq + (space ? space - 1 : 0);
 
 	if (wnd == 0)
-		return seg->seq == c->rcv_nxt;
-	return seg->seq - c->rcv_nxt < wnd || last - c->rcv_nxt < wnd ||
-	       (seq_lt(seg->seq, c->rcv_nxt) && seq_gt(last, c->rcv_nxt));
+		return seg->seq == nxt;
+	return seg->seq - nxt < wnd || last - nxt < wnd ||
+	       (seq_lt(seg->seq, nxt) && seq_gt(last, nxt));
 }
 
 static void answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *seg)
@@ -129,32 +135,35 @@ static void reset_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 	}
 	c->s->stats.resets_in++;
 	if (c->state == TCP_SYN_RECEIVED)
-		err = -ECONNREFUSED; /* heard only where the open was active */
+		err = -ECONNREFUSED;
 	tcp_conn_close(c, err);
 }
 
 /** Fourth: a SYN (RFC 5961 section 4.2). */
 static void syn_arrives(struct tcp_conn *c)
 {
-	if (c->state == TCP_SYN_RECEIVED && c->passive)
-		tcp_conn_close(c, -ECONNRESET); /* back to LISTEN; nobody has heard of it */
-	else
-		tcp_challenge_ack(c);
+	tcp_challenge_ack(c);
 }
 
 /** The three-way handshake of a passive open is complete: offer it. */
 static void offer(struct tcp_conn *c)
 {
 	struct tcp_listener *l = c->listener;
+	int err;
 
 	c->listener = NULL;
-	l->handshakes--;
-	c->s->stats.accepts++;
-	if (l->accept(l->user, &c->llp) && c->state != TCP_CLOSED) {
-		c->llp.user_ops = NULL;
-		tcp_send_rst(c);
-		tcp_conn_close(c, -ECONNABORTED);
+	err = l->accept(l->user, &c->llp);
+	if (!err) {
+		c->s->stats.accepts++;
+		return;
 	}
+	if (c->state == TCP_CLOSED)
+		return;
+	c->llp.user_ops = NULL;
+	c->accept_again = err == -EAGAIN;
+	if (!c->accept_again)
+		tcp_send_rst(c);
+	tcp_conn_close(c, -ECONNABORTED);
 }
 
 /** Fifth, SYN-RECEIVED. @return false: the segment is done with. */
@@ -214,6 +223,7 @@ static bool fifth(struct tcp_conn *c, const struct ip_rx *rx, const struct tcp_s
 	}
 	if (c->state == TCP_TIME_WAIT)
 		return true;
+	tcp_ecn_ack(c, seg);
 	tcp_ack_arrives(c, seg);
 	return !tcp_fin_acked(c) || fin_acked(c);
 }
@@ -230,7 +240,7 @@ static bool check(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment
 	}
 	if (!paws(c, seg))
 		return false;
-	if (!acceptable(c, seg)) {
+	if (!tcp_segment_acceptable(seg, c->rcv_nxt, tcp_rcv_wnd(c))) {
 		answer_unacceptable(c, seg);
 		return false;
 	}
@@ -247,8 +257,12 @@ static bool check(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment
 	return fifth(c, rx, seg);
 }
 
-/** A new SYN for a pair in TIME-WAIT (RFC 9293 section 3.6.1, RFC 6191). @return true if taken. */
-static bool reopen(struct tcp_conn *c, const struct ip_rx *rx, const struct tcp_segment *seg)
+/**
+ * A new SYN for a pair in TIME-WAIT (RFC 9293 section 3.6.1, RFC 6191).
+ * @return true if taken, and @p m with it.
+ */
+static bool reopen(
+	struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	const struct ip_endpoint to = {c->id.local, c->id.lport};
 	uint32_t above = c->snd_nxt;
@@ -265,7 +279,7 @@ static bool reopen(struct tcp_conn *c, const struct ip_rx *rx, const struct tcp_
 	if (!l)
 		return false;
 	tcp_conn_close(c, 0);
-	tcp_listen_input(l, rx, seg, &above);
+	tcp_listen_input(l, rx, seg, m, &above);
 	return true;
 }
 
@@ -276,9 +290,13 @@ void tcp_segment_arrives(
 		syn_sent(c, rx, seg, m);
 		return;
 	}
-	if ((c->state == TCP_TIME_WAIT && reopen(c, rx, seg)) || !check(c, rx, seg)) {
+	if (c->state == TCP_TIME_WAIT && reopen(c, rx, seg, m))
+		return;
+	if (!check(c, rx, seg)) {
 		rte_pktmbuf_free(m);
 		return;
 	}
+	if (seg->len)
+		tcp_ecn_text(c, rx, seg);
 	seventh_and_eighth(c, seg, m);
 }

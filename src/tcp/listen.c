@@ -2,14 +2,17 @@
 #include "tcp/listen.h"
 
 #include "tcp/conn.h"
+#include "tcp/ecn.h"
+#include "tcp/input.h"
 #include "tcp/output.h"
-#include "tcp/timers.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 /** RFC 1122 section 4.2.2.13's increment between incarnations, as 4.4BSD. */
 #define ISS_STEP 128000
+/** A listener has room for so many half-open connections, however small its backlog (as Linux). */
+#define HALF_MIN 8
 
 int tcp_listen(struct tcp_stack *s, const struct ip_endpoint *local, unsigned backlog,
 	llp_accept_fn *accept, void *user, struct tcp_listener **out)
@@ -21,15 +24,18 @@ int tcp_listen(struct tcp_stack *s, const struct ip_endpoint *local, unsigned ba
 	for (l = s->listeners; l; l = l->next)
 		if (l->local.port == local->port && ip_addr_equal(&l->local.addr, &local->addr))
 			return -EADDRINUSE;
+	if (!s->halves.bucket && tcp_halves_init(&s->halves, s->cfg.max_half_open, &s->table.key))
+		return -ENOMEM;
 	l = malloc(sizeof *l);
 	if (!l)
 		return -ENOMEM;
 	*l = (struct tcp_listener){.next = s->listeners,
 		.s = s,
 		.local = *local,
-		.backlog = backlog ? backlog : 1,
+		.half_limit = u32_max(backlog, HALF_MIN),
 		.accept = accept,
 		.user = user};
+	l->halves.tail = &l->halves.oldest;
 	s->listeners = l;
 	*out = l;
 	return 0;
@@ -40,16 +46,9 @@ void tcp_unlisten(struct tcp_listener *l)
 	struct tcp_stack *s = l->s;
 	struct tcp_listener **p = &s->listeners;
 
-	for (uint32_t b = 0; l->handshakes && b <= s->table.mask; b++) {
-		struct tcp_conn *next;
-
-		for (struct tcp_conn *c = s->table.bucket[b]; c; c = next) {
-			next = c->hash_next;
-			if (c->listener == l) {
-				tcp_send_rst(c);
-				tcp_conn_close(c, -ECONNABORTED);
-			}
-		}
+	while (l->halves.oldest) {
+		tcp_send_embryo_rst(s, &l->halves.oldest->e);
+		tcp_half_drop(l->halves.oldest);
 	}
 	while (*p != l)
 		p = &(*p)->next;
@@ -83,43 +82,261 @@ struct tcp_listener *tcp_listener_find(struct tcp_stack *s, const struct ip_endp
 	return best;
 }
 
-static void answer_syn(struct tcp_listener *l, struct tcp_conn *c, const struct tcp_segment *seg,
-	const uint32_t *iss_above)
+/** What to remember of a SYN: its options as far as we take them. */
+static struct tcp_embryo embryo_of(
+	const struct tcp_stack *s, const struct ip_rx *rx, const struct tcp_segment *seg)
 {
-	if (iss_above && seq_leq(c->iss, *iss_above)) {
-		c->iss = *iss_above + ISS_STEP;
-		c->snd_una = c->iss;
-		c->snd_nxt = c->snd_max = c->push_seq = c->iss + 1;
-	}
-	c->passive = true;
-	c->listener = l;
-	l->handshakes++;
-	tcp_conn_take_syn(c, seg);
-	tcp_send_syn(c);
-	tcp_timers_set_rtx(c, c->s->now + tcp_rto_get(&c->rto));
+	const struct tcp_stack_config *cfg = &s->cfg;
+	struct tcp_embryo e = {.id = {rx->dst, rx->src, seg->dport, seg->sport},
+		.irs = seg->seq,
+		.ts_recent = seg->tsval,
+		.mss = seg->mss,
+		.wnd = seg->wnd,
+		.has = seg->has,
+		.wscale = seg->wscale,
+		.ecn = tcp_ecn_offered(cfg, rx, seg)};
+
+	if (cfg->no_window_scale)
+		e.has &= (uint8_t)~TCP_HAS_WSCALE;
+	if (cfg->no_sack)
+		e.has &= (uint8_t)~TCP_HAS_SACK_PERMITTED;
+	if (cfg->no_timestamps)
+		e.has &= (uint8_t)~TCP_HAS_TS;
+	return e;
 }
 
-void tcp_listen_input(struct tcp_listener *l, const struct ip_rx *rx, const struct tcp_segment *seg,
-	const uint32_t *iss_above)
+/** Answer without remembering anything (RFC 4987 section 3.6). */
+static void answer_with_cookie(
+	struct tcp_listener *l, struct tcp_embryo *e, const uint32_t *iss_above)
 {
-	const struct tcp_tuple id = {rx->dst, rx->src, seg->dport, seg->sport};
 	struct tcp_stack *s = l->s;
-	struct tcp_conn *c;
+	uint16_t mss = e->has & TCP_HAS_MSS ? e->mss : tcp_conn_default_mss(&e->id);
 
-	if (seg->flags & TCP_RST) /* first */
-		return;
-	if (seg->flags & TCP_ACK) { /* second */
-		tcp_reply_rst(s, rx, seg);
+	e->iss = tcp_cookie_make(&s->cookies, &s->cfg.random, &e->id, e->irs, mss, s->now);
+	if (iss_above && seq_leq(e->iss, *iss_above)) {
+		s->stats.accept_overflows++; /* no cookie will do; its next SYN may find room */
 		return;
 	}
-	if (!(seg->flags & TCP_SYN) || (seg->flags & TCP_FIN)) /* third and fourth */
-		return;
-	/* RFC 9293 section 3.9.2.3 (MUST-57): no connection with a broadcast or multicast peer. */
-	if (ip_addr_is_multicast(&rx->src) || ip_addr_is_any(&rx->src))
-		return;
-	if (l->handshakes >= l->backlog || tcp_conn_new(s, &id, TCP_SYN_RECEIVED, &c)) {
+	if (!(e->has & TCP_HAS_TS)) {
+		e->has &= TCP_HAS_MSS;
+		e->ecn = false;
+	}
+	s->stats.syn_cookies_sent++;
+	tcp_send_syn_ack(s, e, true);
+}
+
+/** The listener with the most half-open connections: whose oldest has to go, if it must be. */
+static struct tcp_listener *fullest(struct tcp_stack *s)
+{
+	struct tcp_listener *most = s->listeners;
+
+	for (struct tcp_listener *l = s->listeners; l; l = l->next)
+		if (l->halves.count > most->halves.count)
+			most = l;
+	return most;
+}
+
+static bool is_full(const struct tcp_listener *l)
+{
+	return l->halves.count >= l->half_limit || l->s->halves.count >= l->s->cfg.max_half_open;
+}
+
+static void syn_arrives(struct tcp_listener *l, const struct ip_rx *rx,
+	const struct tcp_segment *seg, const uint32_t *iss_above)
+{
+	struct tcp_stack *s = l->s;
+	struct tcp_embryo e = embryo_of(s, rx, seg);
+
+	if (!tcp_conn_room(s)) {
 		s->stats.accept_overflows++; /* the peer's next SYN may find room */
 		return;
 	}
-	answer_syn(l, c, seg, iss_above);
+	if (s->cfg.syn_cookies == TCP_COOKIES_ALWAYS ||
+		(s->cfg.syn_cookies == TCP_COOKIES_AUTO && is_full(l))) {
+		answer_with_cookie(l, &e, iss_above);
+		return;
+	}
+	/* RFC 4987 section 3.3: those who answer do so long before they are the oldest. */
+	if (is_full(l)) {
+		tcp_half_drop((l->halves.count ? l : fullest(s))->halves.oldest);
+		s->stats.half_recycled++;
+	}
+	e.iss = tcp_conn_iss(s, &e.id);
+	if (iss_above && seq_leq(e.iss, *iss_above))
+		e.iss = *iss_above + ISS_STEP;
+	if (tcp_half_add(l, &e))
+		s->stats.accept_overflows++;
+}
+
+/** @return the connection that grows from @p e, in SYN-RECEIVED, or NULL: there is no room. */
+static struct tcp_conn *grow(struct tcp_listener *l, const struct tcp_embryo *e)
+{
+	const struct tcp_segment syn = {.seq = e->irs,
+		.wnd = e->wnd,
+		.has = e->has,
+		.mss = e->mss,
+		.wscale = e->wscale,
+		.tsval = e->ts_recent};
+	struct tcp_conn *c;
+
+	if (tcp_conn_new(l->s, &e->id, TCP_SYN_RECEIVED, &c)) {
+		l->s->stats.accept_overflows++;
+		return NULL;
+	}
+	tcp_conn_set_iss(c, e->iss);
+	c->listener = l;
+	c->syn_sent_n = e->syn_sent_n;
+	c->progress_at = e->sent_at;
+	c->ecn.on = e->ecn;
+	tcp_conn_take_syn(c, &syn);
+	return c;
+}
+
+/**
+ * The ACK of our SYN: make the connection and let it take the segment. Owns @p m.
+ * @return false if it was not accepted yet, and the handshake's end shall be tried again.
+ */
+static bool complete(struct tcp_listener *l, const struct tcp_embryo *e, const struct ip_rx *rx,
+	struct tcp_segment *seg, struct rte_mbuf *m)
+{
+	struct tcp_conn *c = grow(l, e);
+
+	if (!c) {
+		rte_pktmbuf_free(m);
+		return false;
+	}
+	c->segments_in++;
+	tcp_segment_arrives(c, rx, seg, m);
+	return !c->accept_again;
+}
+
+static bool is_listening(const struct tcp_stack *s, const struct tcp_listener *l)
+{
+	const struct tcp_listener *x = s->listeners;
+
+	while (x && x != l)
+		x = x->next;
+	return x != NULL;
+}
+
+/** A segment without a connection that may be the ACK of a cookie. @return true: it was. */
+static bool cookie_arrives(
+	struct tcp_listener *l, const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m)
+{
+	struct tcp_stack *s = l->s;
+	struct tcp_embryo e = {.id = {rx->dst, rx->src, seg->dport, seg->sport},
+		.irs = seg->seq - 1,
+		.iss = seg->ack - 1,
+		.ts_recent = seg->tsval,
+		.has = TCP_HAS_MSS};
+	struct tcp_cookie_options o = {0};
+
+	e.mss = tcp_cookie_check(&s->cookies, &e.id, e.irs, e.iss, s->now);
+	if (!e.mss)
+		return false;
+	if ((seg->has & TCP_HAS_TS) && !s->cfg.no_timestamps) {
+		if (!tcp_cookie_unstamp(seg->tsecr, tcp_conn_tsval(s, &e.id), &o))
+			return false;
+		e.has |= o.has | TCP_HAS_TS;
+		e.wscale = o.wscale;
+		e.ecn = o.ecn;
+	}
+	s->stats.syn_cookies_received++;
+	/* Who is not accepted now may come again with its next segment: it has the cookie. */
+	complete(l, &e, rx, seg, m);
+	return true;
+}
+
+/** Second: nothing that we acknowledged, unless a cookie did. Owns @p m. */
+static void ack_arrives(
+	struct tcp_listener *l, const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m)
+{
+	struct tcp_stack *s = l->s;
+
+	if (!(seg->flags & TCP_SYN) && tcp_cookies_about(&s->cookies, s->now)) {
+		if (cookie_arrives(l, rx, seg, m))
+			return;
+		s->stats.syn_cookies_failed++;
+		/* The first segment of a peer with a cookie may be lost, or come after this one:
+		 * a reset would end what is about to begin. */
+		if (seg->len) {
+			rte_pktmbuf_free(m);
+			return;
+		}
+	}
+	tcp_reply_rst(s, rx, seg);
+	rte_pktmbuf_free(m);
+}
+
+void tcp_listen_input(struct tcp_listener *l, const struct ip_rx *rx, struct tcp_segment *seg,
+	struct rte_mbuf *m, const uint32_t *iss_above)
+{
+	/* First to fourth; and RFC 9293 section 3.9.2.3 (MUST-57): no connection with a broadcast
+	 * or multicast peer. */
+	if (!(seg->flags & TCP_RST) && (seg->flags & TCP_ACK)) {
+		ack_arrives(l, rx, seg, m);
+		return;
+	}
+	if ((seg->flags & (TCP_SYN | TCP_RST | TCP_FIN)) == TCP_SYN &&
+		!ip_addr_is_multicast(&rx->src) && !ip_addr_is_any(&rx->src))
+		syn_arrives(l, rx, seg, iss_above);
+	rte_pktmbuf_free(m);
+}
+
+/** RFC 9293 section 3.10.7.4 as far as the ACK field. @return true: the handshake is complete. */
+static bool check(struct tcp_half *h, const struct ip_rx *rx, const struct tcp_segment *seg)
+{
+	struct tcp_stack *s = h->listener->s;
+	const struct tcp_embryo *e = &h->e;
+
+	if ((e->has & TCP_HAS_TS) && !(seg->flags & TCP_RST)) { /* RFC 7323 sections 3.2, 5.3 */
+		if (!(seg->has & TCP_HAS_TS))
+			return false;
+		if (seq_lt(seg->tsval, e->ts_recent)) {
+			s->stats.paws_drops++;
+			tcp_reply_challenge(s, e);
+			return false;
+		}
+	}
+	if (!tcp_segment_acceptable(seg, e->irs + 1, tcp_syn_window(s))) {
+		if ((seg->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN && seg->seq == e->irs)
+			tcp_send_syn_ack(s, e, false); /* ours was lost */
+		else if (!(seg->flags & TCP_RST))
+			tcp_reply_challenge(s, e);
+		return false;
+	}
+	if (seg->flags & TCP_RST) { /* RFC 5961 section 3.2 */
+		if (seg->seq == e->irs + 1) {
+			s->stats.resets_in++;
+			tcp_half_drop(h);
+		} else {
+			s->stats.resets_ignored++;
+			tcp_reply_challenge(s, e);
+		}
+		return false;
+	}
+	if (seg->flags & TCP_SYN) { /* back to LISTEN */
+		tcp_half_drop(h);
+		return false;
+	}
+	if ((seg->flags & TCP_ACK) && seg->ack != e->iss + 1)
+		tcp_reply_rst(s, rx, seg);
+	return (seg->flags & TCP_ACK) && seg->ack == e->iss + 1;
+}
+
+void tcp_half_input(
+	struct tcp_half *h, const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m)
+{
+	struct tcp_listener *l = h->listener;
+	struct tcp_stack *s = l->s;
+
+	if (!check(h, rx, seg)) {
+		rte_pktmbuf_free(m);
+		return;
+	}
+	tcp_half_unlink(h); /* the user may stop listening from inside */
+	if (complete(l, &h->e, rx, seg, m) || !is_listening(s, l))
+		free(h);
+	else
+		tcp_half_relink(h);
 }

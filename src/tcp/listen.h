@@ -3,13 +3,15 @@
 #ifndef TCP_LISTEN_H
 #define TCP_LISTEN_H
 
+#include "tcp/half.h"
 #include "tcp/stack.h"
 
 struct tcp_listener {
 	struct tcp_listener *next;
 	struct tcp_stack *s;
 	struct ip_endpoint local;
-	unsigned backlog, handshakes;
+	struct tcp_half_list halves;
+	uint32_t half_limit; /**< beyond it, cookies; or the oldest has to go */
 	llp_accept_fn *accept;
 	void *user;
 };
@@ -24,10 +26,15 @@ void tcp_unlisten(struct tcp_listener *l);
 struct tcp_listener *tcp_listener_find(struct tcp_stack *s, const struct ip_endpoint *local);
 
 /**
- * A segment for a listener and for no connection. @p iss_above: the initial sequence number must
- * lie beyond it, for a reopened TIME-WAIT (RFC 9293 section 3.6.1); NULL: no such condition.
+ * A segment for a listener and for no connection, half-open ones included. Owns @p m, which begins
+ * at the text. @p iss_above: the initial sequence number must lie beyond it, for a reopened
+ * TIME-WAIT (RFC 9293 section 3.6.1); NULL: no such condition.
  */
-void tcp_listen_input(struct tcp_listener *l, const struct ip_rx *rx, const struct tcp_segment *seg,
-	const uint32_t *iss_above);
+void tcp_listen_input(struct tcp_listener *l, const struct ip_rx *rx, struct tcp_segment *seg,
+	struct rte_mbuf *m, const uint32_t *iss_above);
+
+/** A segment for a half-open connection. Owns @p m, which begins at the text. */
+void tcp_half_input(
+	struct tcp_half *h, const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m);
 
 #endif

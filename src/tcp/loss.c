@@ -127,6 +127,12 @@ void tcp_loss_timeout(struct tcp_conn *c)
 	c->dup_bytes = 0;
 }
 
+void tcp_loss_ecn(struct tcp_conn *c)
+{
+	tcp_cc_congestion(&c->cc, TCP_CC_ECN, tcp_flight(c), c->s->now);
+	c->cc.cwnd = c->cc.ssthresh;
+}
+
 void tcp_loss_too_big(struct tcp_conn *c)
 {
 	for (uint32_t i = 0; i < c->sendq.nxt; i++)

@@ -21,6 +21,9 @@ void tcp_loss_on_ack(struct tcp_conn *c, const struct tcp_delivery *d, bool dupl
 /** The retransmission timer expired: all that is not SACKed is lost (RFC 6298 section 5.4). */
 void tcp_loss_timeout(struct tcp_conn *c);
 
+/** The peer reports a mark (RFC 3168 section 6.1.2): slow down; nothing was lost. */
+void tcp_loss_ecn(struct tcp_conn *c);
+
 /** The path's MTU fell: what is in flight and larger was dropped there (RFC 1191 section 6.4). */
 void tcp_loss_too_big(struct tcp_conn *c);
 

@@ -14,6 +14,8 @@ static void fill_in(struct tcp_stack_config *cfg)
 {
 	if (!cfg->max_connections)
 		cfg->max_connections = 65536;
+	if (!cfg->max_half_open)
+		cfg->max_half_open = 4096;
 	if (!cfg->time_wait_ms)
 		cfg->time_wait_ms = 60000;
 	if (!cfg->syn_retries)
@@ -33,6 +35,7 @@ static void draw_keys(struct tcp_stack *s)
 	r->fill(r->ctx, &table_key, sizeof table_key);
 	s->table.key = table_key;
 	s->ports.counter = random_u32(r);
+	tcp_cookies_init(&s->cookies, r);
 }
 
 static void size_up(struct tcp_stack *s)
@@ -91,6 +94,7 @@ void tcp_stack_destroy(struct tcp_stack *s)
 		c->touched = false;
 	tcp_conn_reap(s);
 	tcp_table_fini(&s->table);
+	tcp_halves_fini(&s->halves);
 	tcp_ports_fini(&s->ports);
 	free(s);
 }

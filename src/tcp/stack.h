@@ -5,6 +5,8 @@
 
 #include "base/siphash.h"
 #include "tcp/cc.h"
+#include "tcp/cookies.h"
+#include "tcp/half.h"
 #include "tcp/ports.h"
 #include "tcp/table.h"
 #include "tcp/tcp.h"
@@ -24,6 +26,10 @@ struct tcp_stack {
 	struct tcp_conn *dead;                    /**< closed; freed when the round ends */
 	struct tcp_conn *tw_head, **tw_tail;      /**< in TIME-WAIT, oldest first */
 	struct tcp_listener *listeners;
+	struct tcp_halves halves;
+	struct tcp_cookies cookies;
+	uint64_t challenge_at; /**< when the present allowance of challenge ACKs began */
+	uint32_t challenges;   /**< left of it */
 	struct tcp_ports ports;
 	struct siphash_key isn_key, port_key, ts_key;
 	uint32_t room; /**< of one packet of the pool after its headroom */

@@ -19,6 +19,20 @@
 struct tcp_stack;
 struct tcp_cc_ops;
 
+/** When to answer SYNs without remembering them (RFC 4987). */
+enum tcp_syn_cookies {
+	TCP_COOKIES_AUTO, /**< when there are too many half-open connections */
+	TCP_COOKIES_ALWAYS,
+	TCP_COOKIES_OFF /**< the oldest half-open connection has to go */
+};
+
+/** ECN (RFC 3168). */
+enum tcp_ecn_mode {
+	TCP_ECN_ACCEPT, /**< when the peer asks for it */
+	TCP_ECN_OFF,
+	TCP_ECN_ON /**< ask for it, too */
+};
+
 struct tcp_stack_config {
 	struct ip_stack *ip;
 	struct timer_wheel *wheel;
@@ -35,6 +49,9 @@ struct tcp_stack_config {
 	uint32_t syn_retries;     /**< 0: 6 */
 	uint32_t user_timeout_ms; /**< RFC 9293 section 3.8.3 (R2); 0: 100,000 */
 	uint32_t keepalive_ms;    /**< idle time before probes; 0: off */
+	uint32_t max_half_open;   /**< handshakes from outside, all listeners; 0: 4096 */
+	enum tcp_syn_cookies syn_cookies;
+	enum tcp_ecn_mode ecn;
 	bool no_timestamps, no_sack, no_window_scale; /**< do not offer or accept the option */
 };
 
@@ -65,7 +82,8 @@ struct tcp_info {
 	uint32_t send_buffer, receive_buffer; /**< their limits now */
 	uint64_t bytes_sent, bytes_acked, bytes_received;
 	uint64_t segments_out, segments_in, retransmits, timeouts, fast_recoveries, out_of_order;
-	bool timestamps, sack, window_scale;
+	uint32_t ce_received, ece_received; /**< text marked by the network; marks echoed to us */
+	bool timestamps, sack, window_scale, ecn;
 };
 
 /** @p l must be a connection of a TCP stack. */
@@ -79,6 +97,8 @@ struct tcp_stats {
 	uint64_t segments_in, segments_out, bytes_in, bytes_out, retransmits, timeouts;
 	uint64_t bad_cksum, bad_header, no_connection, out_of_order, duplicate, paws_drops;
 	uint64_t challenge_acks, challenge_acks_limited, resets_in, resets_out, resets_ignored;
+	uint64_t half_open, half_recycled; /**< now; dropped for others */
+	uint64_t syn_cookies_sent, syn_cookies_received, syn_cookies_failed;
 	uint64_t connects, accepts, accept_overflows, connections, pool_empty, icmp_ignored;
 };
 

@@ -214,26 +214,29 @@ static void check_held(struct world *w)
 	MUST(w->tcp->dead || (w->tcp->tx_held == tx && w->tcp->rx_held == rx));
 }
 
-static void drain(struct world *w)
+/** Take what was sent; the last segment is left in @p s. @return how many there were. */
+static unsigned drain(struct world *w, struct tcp_segment *s)
 {
 	struct rte_mbuf *m;
+	unsigned n = 0;
 
-	while ((m = ip_double_take(&w->ip))) {
-		struct tcp_segment s;
-
+	for (; (m = ip_double_take(&w->ip)); n++) {
 		rte_mbuf_sanity_check(m, 1);
 		MUST(m->data_len >= TCP_HEADER_LEN);
-		MUST(!tcp_wire_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, m->pkt_len, &s));
+		MUST(!tcp_wire_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, m->pkt_len, s));
 		rte_pktmbuf_free(m);
 	}
+	return n;
 }
 
 static void round_end(struct world *w)
 {
+	struct tcp_segment s;
+
 	tcp_round_end(w->tcp);
 	check(w);
 	check_held(w);
-	drain(w);
+	drain(w, &s);
 }
 
 static void run(struct world *w, uint64_t ns)
@@ -270,6 +273,8 @@ static void world_start(struct world *w, struct fuzz *in)
 		.receive_buffer = 128 << 10,
 		.keepalive_ms = bits & 4 ? 1000 : 0,
 		.user_timeout_ms = 30000,
+		.syn_cookies = bits & 128 ? TCP_COOKIES_ALWAYS : TCP_COOKIES_AUTO,
+		.ecn = TCP_ECN_ON,
 		.no_timestamps = bits & 8,
 		.no_sack = bits & 16,
 		.no_window_scale = bits & 32};
@@ -440,7 +445,10 @@ static void handshake(struct world *w, uint8_t op)
 		.mss = 1460,
 		.wscale = 7,
 		.tsval = 7000 + (uint32_t)(w->now / MS)};
+	struct tcp_segment answer;
 
+	if (op & 128)
+		s.flags |= TCP_ECE | TCP_CWR;
 	if (c && c->state != TCP_SYN_SENT)
 		return;
 	if (c) {
@@ -449,15 +457,15 @@ static void handshake(struct world *w, uint8_t op)
 		s.tsecr = w->tcp->now_ms + c->ts_offset;
 	}
 	hlen = tcp_wire_emit(&s, buf);
+	round_end(w);
 	put(w, buf, hlen, 0);
-	c = conn_of(w, k, &id);
-	if (!c || c->state != TCP_SYN_RECEIVED)
+	if (drain(w, &answer) != 1 || (answer.flags & (TCP_SYN | TCP_ACK)) != (TCP_SYN | TCP_ACK))
 		return;
 	s.flags = TCP_ACK;
 	s.seq++;
-	s.ack = c->snd_nxt;
-	s.has = c->ts_on ? TCP_HAS_TS : 0;
-	s.tsecr = w->tcp->now_ms + c->ts_offset;
+	s.ack = answer.seq + 1;
+	s.has = answer.has & TCP_HAS_TS;
+	s.tsecr = answer.tsval;
 	hlen = tcp_wire_emit(&s, buf);
 	put(w, buf, hlen, 0);
 }
@@ -518,6 +526,9 @@ static void use(struct world *w, uint8_t op)
 		break;
 	case 12:
 		w->ip.path_mtu = (uint16_t)(576 + (what >> 4) * 60);
+		break;
+	case 13:
+		w->ip.rx_tos = what >> 4 & 3;
 		break;
 	default:
 		if (a->llp)

@@ -172,7 +172,8 @@ MOOD = {n: bytes([0x09, 8, n]) for n in range(8)}
 ADVANCE = h("0b 06")
 CONNECT = h("09 07") + ROUND
 ACK = seg(0)
-for bits in (0, 2, 8, 24, 64):
+MARKED = h("09 3d")
+for bits in (0, 2, 8, 24, 64, 128, 136):
     for name, ops in {
             "data": HANDSHAKE + DATA * 3 + ROUND + FIN + ROUND,
             "unread": HANDSHAKE + MOOD[2] + DATA * 3 + ROUND + FIN + h("09 0a") + ROUND,
@@ -187,6 +188,8 @@ for bits in (0, 2, 8, 24, 64):
             "simultaneous": CONNECT + seg(3) + b"\x00\x05b4\x00" + ROUND + seg(4) + ROUND + ACK,
             "reset": HANDSHAKE + seg(5, seq=h("0105")) + seg(5) + ROUND,
             "icmp": HANDSHAKE + SEND + ROUND + h("0d 00 05 0300 00") + ROUND + ADVANCE,
+            "ecn": h("88 0f") + MARKED + seg(1, length=1000, conn=8) + ROUND + h("89 10 0400") + ROUND,
+            "half-open": seg(3) + b"\x00\x05b4\x00" + ROUND + ADVANCE + seg(0) + seg(5) + ROUND,
             "zero-window": HANDSHAKE + SEND + h("80 00 00 00 0000 00") + SEND + ROUND + ADVANCE * 4,
     }.items():
         write("tcp", f"{name}-{bits}", bytes([bits]) + ops)

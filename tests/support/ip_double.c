@@ -26,6 +26,7 @@ struct rte_mbuf *ip_double_take_from(struct ip_stack *s, struct ip_addr *src, st
 		return NULL;
 	*src = s->sent_from[i];
 	*dst = s->sent_to[i];
+	s->taken_tos = s->sent_tos[i];
 	s->head++;
 	return s->sent[i];
 }
@@ -40,7 +41,8 @@ struct rte_mbuf *ip_double_take(struct ip_stack *s)
 void ip_double_deliver(struct ip_stack *s, const struct ip_addr *src, const struct ip_addr *dst,
 	struct rte_mbuf *m, uint64_t now)
 {
-	const struct ip_rx rx = {.src = *src, .dst = *dst, .ttl = 64, .l4_cksum_good = true};
+	const struct ip_rx rx = {
+		.src = *src, .dst = *dst, .tos = s->rx_tos, .ttl = 64, .l4_cksum_good = true};
 
 	s->transport.input(s->transport.ctx, &rx, m, now);
 }
@@ -113,6 +115,7 @@ int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbu
 	s->sent[i] = m;
 	s->sent_to[i] = p->dst;
 	s->sent_from[i] = p->src;
+	s->sent_tos[i] = p->tos;
 	s->tail++;
 	return 0;
 }

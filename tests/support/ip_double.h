@@ -19,6 +19,8 @@ struct ip_stack {
 	/** Sent and not yet taken by the test: references as the port would hold them. */
 	struct rte_mbuf *sent[IP_DOUBLE_QUEUE];
 	struct ip_addr sent_to[IP_DOUBLE_QUEUE], sent_from[IP_DOUBLE_QUEUE];
+	uint8_t sent_tos[IP_DOUBLE_QUEUE], taken_tos; /**< of the packet taken last */
+	uint8_t rx_tos;                               /**< of what is delivered */
 	unsigned head, tail;
 	int send_error;    /**< what ip_send() returns, if not 0 */
 	unsigned refused;  /**< packets that it refused */

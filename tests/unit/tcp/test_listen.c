@@ -111,30 +111,119 @@ static void hear_syn_from(uint16_t rport)
 	ip_double_deliver(&h.ip, &src, &dst, test_packet(h.pool, p, sizeof p), h.now);
 }
 
-static void test_backlog(void **state)
+/** The half-open connections of a listener have 8 places, or as many as its backlog. */
+static void test_oldest_half_open_goes(void **state)
 {
+	const struct tcp_stack_config cfg = {.syn_cookies = TCP_COOKIES_OFF};
+	struct peer p = {.h = &h, .lport = PORT, .wnd = 5000};
+	struct heard a;
+
+	host_init(&h, LOCAL, &cfg);
+	host_listen(&h, 2);
+	host_hear(&h, PORT, &syn, NULL);
+	host_expect(&h, &a);
+	for (uint16_t i = 0; i < 7; i++)
+		hear_syn_from((uint16_t)(100 + i));
+	assert_int_equal(ip_double_pending(&h.ip), 7);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 8);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_recycled, 0);
+	ip_double_drain(&h.ip);
+	hear_syn_from(200); /* takes the place of the first */
+	assert_int_equal(ip_double_pending(&h.ip), 1);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 8);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_recycled, 1);
+	ip_double_drain(&h.ip);
+	peer_send_at(&p, TCP_ACK, 1001, a.h.seq + 1, NULL, 0);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.flags, TCP_RST);
+	assert_int_equal(h.app.accepted, 0);
+	host_end(&h);
+}
+
+static void test_limit_of_all_takes_from_the_fullest(void **state)
+{
+	const struct tcp_stack_config cfg = {
+		.syn_cookies = TCP_COOKIES_OFF, .max_half_open = 4, .max_connections = 100};
+	const struct ip_endpoint other = {addr(LOCAL), 6000};
+	struct llp_listener *l;
+
+	host_init(&h, LOCAL, &cfg);
+	host_listen(&h, 100);
+	assert_int_equal(llp_listen(h.llp, &other, 100, NULL, NULL, &l), 0);
+	for (uint16_t i = 0; i < 4; i++)
+		hear_syn_from((uint16_t)(100 + i));
+	host_hear(&h, 6000, &syn, NULL);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 4);
+	assert_int_equal(((struct tcp_listener *)(void *)l)->halves.count, 1);
+	host_end(&h);
+}
+
+static void test_reset_makes_room(void **state)
+{
+	struct peer p = {.h = &h, .lport = PORT, .wnd = 5000};
+
+	host_init(&h, LOCAL, NULL);
+	host_listen(&h, 8);
+	host_hear(&h, PORT, &syn, NULL);
+	ip_double_drain(&h.ip);
+	peer_send_at(&p, TCP_RST, 1002, 0, NULL, 0); /* RFC 5961 section 3.2 */
+	assert_int_equal(ip_double_pending(&h.ip), 1);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 1);
+	peer_send_at(&p, TCP_RST, 1001, 0, NULL, 0);
+	assert_int_equal(ip_double_pending(&h.ip), 1);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 0);
+	host_end(&h);
+}
+
+/** What the user cannot take yet stays half-open; its SYN,ACK asks the peer again. */
+static void test_accept_again(void **state)
+{
+	struct peer p = {.h = &h, .lport = PORT, .wnd = 5000};
 	struct heard a;
 
 	host_init(&h, LOCAL, NULL);
-	host_listen(&h, 2);
-	for (uint16_t i = 0; i < 5; i++)
-		hear_syn_from((uint16_t)(100 + i));
-	assert_int_equal(ip_double_pending(&h.ip), 2);
-	assert_int_equal(tcp_stack_stats(h.tcp)->accept_overflows, 3);
-	/* One of them is reset: there is room for another. */
+	host_listen(&h, 8);
+	h.app.refuse = -EAGAIN;
+	host_hear(&h, PORT, &syn, NULL);
 	host_expect(&h, &a);
-	{
-		const struct ip_addr src = addr(REMOTE), dst = addr(LOCAL);
-		const uint8_t p[] = {0, 100, PORT >> 8, PORT & 0xff, 0, 0, 3, 0xe9, 0, 0, 0, 0,
-			0x50, TCP_RST, 0, 0, 0, 0, 0, 0};
+	p.ack = a.h.seq + 1;
+	peer_send_at(&p, TCP_ACK, 1001, p.ack, NULL, 0);
+	host_expect_none(&h);
+	assert_int_equal(h.app.accepted, 1);
+	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 0);
+	h.app.refuse = 0;
+	host_advance(&h, 3000 * MS);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.flags, TCP_SYN | TCP_ACK);
+	assert_int_equal(a.h.seq + 1, p.ack);
+	peer_send_at(&p, TCP_ACK, 1001, p.ack, "abc", 3);
+	assert_int_equal(h.app.accepted, 2);
+	assert_int_equal(h.app.n_got, 3);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 0);
+	host_end(&h);
+}
 
-		ip_double_deliver(&h.ip, &src, &dst, test_packet(h.pool, p, sizeof p), h.now);
-	}
-	host_round(&h);
-	ip_double_drain(&h.ip);
-	hear_syn_from(200);
-	assert_int_equal(ip_double_pending(&h.ip), 1);
-	assert_int_equal(h.app.accepted, 0);
+static struct host *stopper;
+
+static int stop_listening(void *user, struct llp *l)
+{
+	llp_unlisten(stopper->llp, stopper->listener);
+	return -EAGAIN;
+}
+
+static void test_unlisten_while_accepting(void **state)
+{
+	const struct ip_endpoint any = {addr("::"), PORT};
+	struct peer p = {.h = &h, .lport = PORT, .wnd = 5000};
+	struct heard a;
+
+	host_init(&h, LOCAL, NULL);
+	stopper = &h;
+	assert_int_equal(llp_listen(h.llp, &any, 4, stop_listening, NULL, &h.listener), 0);
+	host_hear(&h, PORT, &syn, NULL);
+	host_expect(&h, &a);
+	peer_send_at(&p, TCP_ACK, 1001, a.h.seq + 1, NULL, 0);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 0);
 	host_end(&h);
 }
 
@@ -213,7 +302,11 @@ int main(void)
 		cmocka_unit_test(test_listen_state),
 		cmocka_unit_test(test_syn_ack_offers_what_was_offered),
 		cmocka_unit_test(test_syn_ack_offers_nothing_unasked),
-		cmocka_unit_test(test_backlog),
+		cmocka_unit_test(test_oldest_half_open_goes),
+		cmocka_unit_test(test_limit_of_all_takes_from_the_fullest),
+		cmocka_unit_test(test_reset_makes_room),
+		cmocka_unit_test(test_accept_again),
+		cmocka_unit_test(test_unlisten_while_accepting),
 		cmocka_unit_test(test_unlisten_resets_handshakes),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_refused_accept_is_reset),

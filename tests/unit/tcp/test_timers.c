@@ -62,7 +62,10 @@ static void test_half_open_ends(void **state)
 	host_init(&h, LOCAL, NULL);
 	host_listen(&h, 8);
 	host_hear(&h, PORT, &syn, NULL);
-	assert_int_equal(sent_within(200000 * MS), 7);
+	assert_int_equal(sent_within(30000 * MS), 5);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 1);
+	assert_int_equal(sent_within(200000 * MS), 0);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 0);
 	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 0);
 	host_end(&h);
 }

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tcp/half.h"
+
+#include "base/container_of.h"
+#include "tcp/listen.h"
+#include "tcp/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/**
+ * Transmissions of a SYN,ACK that nobody answers: at 0, 1, 3, 7 and 15 s, given up at 31 s. That is
+ * fewer than Linux's six: a genuine peer sends its own SYN again, and a forged source is not to get
+ * more packets for one than it must.
+ */
+#define SYN_ACKS 5
+/** When more than half of the listener's places are taken (a flood, or a rush). */
+#define SYN_ACKS_PRESSED 2
+
+int tcp_halves_init(struct tcp_halves *t, uint32_t most, const struct siphash_key *key)
+{
+	uint32_t n = 16;
+
+	while (n < most && n < 1u << 16)
+		n *= 2;
+	t->bucket = calloc(n, sizeof *t->bucket);
+	if (!t->bucket)
+		return -ENOMEM;
+	t->mask = n - 1;
+	t->key = *key;
+	return 0;
+}
+
+void tcp_halves_fini(struct tcp_halves *t)
+{
+	free(t->bucket);
+	t->bucket = NULL;
+}
+
+static struct tcp_half **place(const struct tcp_halves *t, const struct tcp_tuple *id)
+{
+	struct tcp_half **p = &t->bucket[siphash(&t->key, id, sizeof *id) & t->mask];
+
+	while (*p && memcmp(&(*p)->e.id, id, sizeof *id) != 0)
+		p = &(*p)->hash_next;
+	return p;
+}
+
+struct tcp_half *tcp_half_find(const struct tcp_halves *t, const struct tcp_tuple *id)
+{
+	return t->count ? *place(t, id) : NULL;
+}
+
+static void send_and_wait(struct tcp_half *h)
+{
+	struct tcp_stack *s = h->listener->s;
+
+	tcp_send_syn_ack(s, &h->e, false);
+	timer_start(s->cfg.wheel, &h->timer, s->now + (TCP_RTO_INITIAL << h->e.syn_sent_n));
+	h->e.syn_sent_n++;
+}
+
+static void on_timer(struct timer *t, uint64_t now)
+{
+	struct tcp_half *h = container_of(t, struct tcp_half, timer);
+	struct tcp_listener *l = h->listener;
+	bool pressed = l->halves.count > l->half_limit / 2;
+
+	tcp_set_now(l->s, now);
+	if (h->e.syn_sent_n >= (pressed ? SYN_ACKS_PRESSED : SYN_ACKS)) {
+		tcp_half_drop(h);
+		return;
+	}
+	l->s->stats.timeouts++;
+	send_and_wait(h);
+}
+
+static void insert(struct tcp_half *h)
+{
+	struct tcp_listener *l = h->listener;
+	struct tcp_halves *t = &l->s->halves;
+
+	h->hash_next = NULL;
+	*place(t, &h->e.id) = h;
+	t->count++;
+	h->next = NULL;
+	h->pprev = l->halves.tail;
+	*l->halves.tail = h;
+	l->halves.tail = &h->next;
+	l->halves.count++;
+	l->s->stats.half_open = t->count;
+}
+
+int tcp_half_add(struct tcp_listener *l, const struct tcp_embryo *e)
+{
+	struct tcp_half *h = malloc(sizeof *h);
+
+	if (!h)
+		return -ENOMEM;
+	*h = (struct tcp_half){.listener = l, .e = *e};
+	timer_init(&h->timer, on_timer);
+	insert(h);
+	h->e.sent_at = l->s->now;
+	send_and_wait(h);
+	return 0;
+}
+
+void tcp_half_unlink(struct tcp_half *h)
+{
+	struct tcp_listener *l = h->listener;
+	struct tcp_halves *t = &l->s->halves;
+
+	timer_stop(l->s->cfg.wheel, &h->timer);
+	*place(t, &h->e.id) = h->hash_next;
+	t->count--;
+	*h->pprev = h->next;
+	if (h->next)
+		h->next->pprev = h->pprev;
+	else
+		l->halves.tail = h->pprev;
+	l->halves.count--;
+	l->s->stats.half_open = t->count;
+}
+
+void tcp_half_relink(struct tcp_half *h)
+{
+	struct tcp_stack *s = h->listener->s;
+
+	insert(h);
+	timer_start(s->cfg.wheel, &h->timer, s->now + (TCP_RTO_INITIAL << h->e.syn_sent_n));
+}
+
+void tcp_half_drop(struct tcp_half *h)
+{
+	tcp_half_unlink(h);
+	free(h);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file half.h
+ * Half-open connections: SYN-RECEIVED after a passive open (RFC 9293 section 3.10.7.4), kept small
+ * and few, as anybody can make them with addresses that are not theirs (RFC 4987). A connection is
+ * made when the third segment of the handshake has come.
+ */
+#ifndef TCP_HALF_H
+#define TCP_HALF_H
+
+#include "base/siphash.h"
+#include "base/timer.h"
+#include "tcp/table.h"
+#include "tcp/tcp_wire.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tcp_listener;
+struct tcp_stack;
+
+/** What is known of a connection before there is one: the peer's SYN, and our answer to it. */
+struct tcp_embryo {
+	struct tcp_tuple id;
+	uint32_t irs, iss;
+	uint32_t ts_recent;
+	uint16_t mss; /**< the peer's; valid with TCP_HAS_MSS */
+	uint16_t wnd; /**< of its SYN, unscaled */
+	uint8_t has;  /**< the options that both sides will use, and TCP_HAS_MSS if it had one */
+	uint8_t wscale;
+	bool ecn;
+	uint8_t syn_sent_n; /**< transmissions of our SYN,ACK; 0: not counted (a cookie) */
+	uint64_t sent_at;   /**< the first one */
+};
+
+struct tcp_half {
+	struct tcp_half *hash_next;
+	struct tcp_half *next, **pprev; /**< of its listener, oldest first */
+	struct tcp_listener *listener;
+	struct timer timer;
+	struct tcp_embryo e;
+};
+
+/** All of a stack. */
+struct tcp_halves {
+	struct tcp_half **bucket; /**< made with the first listener */
+	uint32_t mask, count;
+	struct siphash_key key;
+};
+
+/** Those of one listener. */
+struct tcp_half_list {
+	struct tcp_half *oldest, **tail;
+	uint32_t count;
+};
+
+/** @return 0 or -ENOMEM. @p most: how many there will be at most. */
+int tcp_halves_init(struct tcp_halves *t, uint32_t most, const struct siphash_key *key);
+void tcp_halves_fini(struct tcp_halves *t);
+
+struct tcp_half *tcp_half_find(const struct tcp_halves *t, const struct tcp_tuple *id);
+
+/** Remember @p e, answer it, and again later. @return 0 or -ENOMEM: neither was done. */
+int tcp_half_add(struct tcp_listener *l, const struct tcp_embryo *e);
+
+/** Out of the table and the list, its timer stopped; it still has its memory. */
+void tcp_half_unlink(struct tcp_half *h);
+
+/** Back after tcp_half_unlink(): the user could not take the connection yet. */
+void tcp_half_relink(struct tcp_half *h);
+
+/** Unlink and free. */
+void tcp_half_drop(struct tcp_half *h);
+
+#endif
