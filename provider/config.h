@@ -10,6 +10,7 @@
 #include "base/ip_addr.h"
 #include "base/log.h"
 #include "mpa/mpa.h"
+#include "tcp/choices.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,6 +42,8 @@ struct config {
 	struct mpa_config mpa;   /**< crc, markers, mpa_revision, rtr */
 	char congestion_control[16];
 	bool timestamps, sack, window_scale; /**< TCP options to offer and accept */
+	enum tcp_ecn_mode ecn;               /**< accept | on | off */
+	enum tcp_syn_cookies syn_cookies;    /**< auto | always | off */
 	char capture[CONFIG_MAX_PATH];
 	enum log_level log;                   /**< error | warning | info | debug */
 	char log_file[CONFIG_MAX_PATH];       /**< empty: stderr */

@@ -310,6 +310,30 @@ static const char *parse_window_scale(struct config *c, const char *v)
 	return parse_switch(v, &c->window_scale);
 }
 
+static const char *parse_ecn(struct config *c, const char *v)
+{
+	/* In the order of enum tcp_ecn_mode. */
+	static const char *const words[] = {"accept", "off", "on", NULL};
+	int i = parse_word(v, words);
+
+	if (i < 0)
+		return "accept, on or off";
+	c->ecn = (enum tcp_ecn_mode)i;
+	return NULL;
+}
+
+static const char *parse_syn_cookies(struct config *c, const char *v)
+{
+	/* In the order of enum tcp_syn_cookies. */
+	static const char *const words[] = {"auto", "always", "off", NULL};
+	int i = parse_word(v, words);
+
+	if (i < 0)
+		return "auto, always or off";
+	c->syn_cookies = (enum tcp_syn_cookies)i;
+	return NULL;
+}
+
 static const char *parse_capture(struct config *c, const char *v)
 {
 	return parse_text(v, c->capture, sizeof c->capture) == 0
@@ -383,6 +407,8 @@ const struct config_key config_keys[] = {
 	{"timestamps", false, parse_timestamps, NULL},
 	{"sack", false, parse_sack, NULL},
 	{"window_scale", false, parse_window_scale, NULL},
+	{"ecn", false, parse_ecn, NULL},
+	{"syn_cookies", false, parse_syn_cookies, NULL},
 	{"capture", false, parse_capture, NULL},
 	{"log", false, parse_log, NULL},
 	{"log_file", false, parse_log_file, NULL},

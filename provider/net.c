@@ -203,6 +203,8 @@ static int open_tcp(struct net *n, struct config_error *e)
 		.no_timestamps = !c->timestamps,
 		.no_sack = !c->sack,
 		.no_window_scale = !c->window_scale,
+		.ecn = c->ecn,
+		.syn_cookies = c->syn_cookies,
 	};
 	int r = tcp_stack_create(&cfg, n->engine.now, &n->tcp);
 

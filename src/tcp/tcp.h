@@ -15,23 +15,10 @@
 #include "base/timer.h"
 #include "ip/ip.h"
 #include "llp/llp.h"
+#include "tcp/choices.h"
 
 struct tcp_stack;
 struct tcp_cc_ops;
-
-/** When to answer SYNs without remembering them (RFC 4987). */
-enum tcp_syn_cookies {
-	TCP_COOKIES_AUTO, /**< when there are too many half-open connections */
-	TCP_COOKIES_ALWAYS,
-	TCP_COOKIES_OFF /**< the oldest half-open connection has to go */
-};
-
-/** ECN (RFC 3168). */
-enum tcp_ecn_mode {
-	TCP_ECN_ACCEPT, /**< when the peer asks for it */
-	TCP_ECN_OFF,
-	TCP_ECN_ON /**< ask for it, too */
-};
 
 struct tcp_stack_config {
 	struct ip_stack *ip;

@@ -45,6 +45,8 @@ done <<-EOT
 	timestamps          maybe         on
 	sack                maybe         on
 	window_scale        maybe         on
+	ecn                 yes           accept
+	syn_cookies         on            always
 	markers             on            off
 	mpa_revision        3             6581
 	rtr                 shout         write

@@ -171,6 +171,18 @@ static void test_tcp_options(void **state)
 	right("window_scale=on");
 	assert_true(c.window_scale);
 	wrong("window_scale=7", "on or off");
+	assert_int_equal(c.ecn, TCP_ECN_ACCEPT);
+	right("ecn=on");
+	assert_int_equal(c.ecn, TCP_ECN_ON);
+	right("ecn=off");
+	assert_int_equal(c.ecn, TCP_ECN_OFF);
+	wrong("ecn=yes", "accept, on or off");
+	assert_int_equal(c.syn_cookies, TCP_COOKIES_AUTO);
+	right("syn_cookies=always");
+	assert_int_equal(c.syn_cookies, TCP_COOKIES_ALWAYS);
+	right("syn_cookies=off");
+	assert_int_equal(c.syn_cookies, TCP_COOKIES_OFF);
+	wrong("syn_cookies=on", "auto, always or off");
 }
 
 static void test_mpa(void **state)
