@@ -154,15 +154,12 @@ static void fire(struct timer **list, uint64_t now)
 	}
 }
 
-void timer_wheel_run(struct timer_wheel *w, uint64_t now)
+static void turn(struct timer_wheel *w, uint64_t now)
 {
 	uint64_t target = now >> TICK_BITS;
 	uint64_t event;
 	struct timer *list;
 
-	if (now < w->now)
-		return;
-	w->now = now;
 	if (w->due) {
 		list_move(&list, &w->due);
 		fire(&list, now);
@@ -180,12 +177,22 @@ void timer_wheel_run(struct timer_wheel *w, uint64_t now)
 	}
 }
 
+void timer_wheel_run(struct timer_wheel *w, uint64_t now)
+{
+	if (now < w->now)
+		return;
+	w->now = now;
+	turn(w, now);
+	timer_heap_run(&w->exact, now);
+}
+
 uint64_t timer_wheel_next(const struct timer_wheel *w)
 {
-	uint64_t event;
+	uint64_t event, exact = timer_heap_next(&w->exact);
 
 	if (w->due)
 		return w->now;
 	event = next_event(w);
-	return event == UINT64_MAX ? TIMER_NEVER : event << TICK_BITS;
+	event = event == UINT64_MAX ? TIMER_NEVER : event << TICK_BITS;
+	return exact < event ? exact : event;
 }

@@ -9,6 +9,8 @@
 #ifndef BASE_TIMER_H
 #define BASE_TIMER_H
 
+#include "base/timer_heap.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -39,6 +41,7 @@ struct timer_wheel {
 	struct timer *due; /**< started with a deadline already past: fire at the next run */
 	uint64_t occupied[TIMER_LEVELS];
 	struct timer *slot[TIMER_LEVELS][TIMER_SLOTS];
+	struct timer_heap exact; /**< timers that do not go by ticks */
 };
 
 /** Make @p w empty, at time @p now. */
@@ -64,12 +67,14 @@ void timer_start(struct timer_wheel *w, struct timer *t, uint64_t deadline);
 /** Stop @p t; nothing happens if it is not running. */
 void timer_stop(struct timer_wheel *w, struct timer *t);
 
-/** Fire all timers due at @p now. A callback may start and stop any timer, itself included. */
+/** Fire all timers due at @p now, the exact ones last. A callback may start and stop any timer,
+ * itself included. */
 void timer_wheel_run(struct timer_wheel *w, uint64_t now);
 
 /**
  * A time by which timer_wheel_run() wants to be called again: not later than the earliest
- * deadline's tick, possibly earlier (a cascade). TIMER_NEVER when no timer runs. Constant time.
+ * deadline's tick, possibly earlier (a cascade), and at an exact deadline. TIMER_NEVER when no
+ * timer runs. Constant time.
  */
 uint64_t timer_wheel_next(const struct timer_wheel *w);
 

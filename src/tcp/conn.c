@@ -142,6 +142,7 @@ void tcp_conn_establish(struct tcp_conn *c)
 	c->cwnd_limited = c->snd_una - 1;
 	tcp_cc_init(&c->cc, c->s->cc, c->emss, c->syn_sent_n > 1, c->s->now);
 	tcp_buffer_establish(c);
+	tcp_pace_init(c);
 	tcp_timers_keepalive(c);
 	tcp_conn_touch(c);
 	if (c->fin_queued) { /* the user closed during the handshake */
@@ -313,6 +314,9 @@ const char *tcp_state_name(enum tcp_state state)
 
 void tcp_conn_info(const struct tcp_conn *c, struct tcp_info *out)
 {
+	struct tcp_cc_info cc;
+
+	tcp_cc_get_info(&c->cc, &cc);
 	*out = (struct tcp_info){
 		.state = tcp_state_name(c->state),
 		.srtt = c->rto.srtt,
@@ -341,5 +345,12 @@ void tcp_conn_info(const struct tcp_conn *c, struct tcp_info *out)
 		.ecn = c->ecn.on,
 		.ce_received = c->ecn.ce_received,
 		.ece_received = c->ecn.ece_received,
+		.congestion_control = cc.name,
+		.phase = cc.phase,
+		.bandwidth = cc.bandwidth,
+		.delivery_rate = tcp_rate_last(&c->rate),
+		.app_limited = c->rate.app_limited,
 	};
+	if (c->cc.ops)
+		out->pacing_rate = tcp_cc_pacing_rate(&c->cc, tcp_pipe(c), c->rto.srtt);
 }

@@ -5,6 +5,7 @@
 
 #include "tcp/cc.h"
 #include "tcp/ooo.h"
+#include "tcp/pace.h"
 #include "tcp/recvq.h"
 #include "tcp/rto.h"
 #include "tcp/sack.h"
@@ -120,6 +121,8 @@ struct tcp_conn {
 	struct tcp_sack_out sack;
 	struct tcp_cc cc;
 	struct tcp_rto rto;
+	struct tcp_rate rate;
+	struct tcp_pace pace;
 
 	struct ip_path path;
 	struct tcp_listener *listener; /**< until it is accepted */
@@ -161,6 +164,15 @@ static inline uint32_t tcp_rcv_wnd(const struct tcp_conn *c)
 static inline uint32_t tcp_flight(const struct tcp_conn *c)
 {
 	return c->snd_nxt - c->snd_una;
+}
+
+/** Bytes believed to be in the network (RFC 6675 section 4, SetPipe). */
+static inline uint32_t tcp_pipe(const struct tcp_conn *c)
+{
+	const struct tcp_sendq *q = &c->sendq;
+	uint32_t p = tcp_flight(c) - q->sacked - q->lost + q->rexmit;
+
+	return p > c->dup_bytes ? p - c->dup_bytes : 0;
 }
 
 /** Our FIN has been sent and acknowledged, and with it all. */

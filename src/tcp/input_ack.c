@@ -45,42 +45,16 @@ static void confirm_path(struct tcp_conn *c)
 	ip_path_confirm(c->s->cfg.ip, &c->path, c->s->now);
 }
 
-static void tell_congestion_control(
-	struct tcp_conn *c, const struct tcp_delivery *d, uint32_t flight, bool limited)
-{
-	static const struct tcp_rate_sample none;
-	struct tcp_cc_ack a = {
-		.now = c->s->now,
-		.srtt = c->rto.srtt,
-		.rtt = d->rtt_sent_at ? c->s->now - d->rtt_sent_at : 0,
-		.acked = d->acked,
-		.delivered = d->delivered,
-		.prior_in_flight = flight,
-		.in_flight = tcp_flight(c),
-		.snd_una = c->snd_una,
-		.snd_nxt = c->snd_nxt,
-		.cwnd_limited = limited,
-		.in_recovery = c->recovery,
-		.rate = &none,
-	};
-
-	tcp_cc_on_ack(&c->cc, &a);
-}
-
 /** New bytes are acknowledged: SND.UNA < SEG.ACK =< SND.MAX. */
 static void advance(struct tcp_conn *c, const struct tcp_segment *seg, struct tcp_delivery *d)
 {
 	uint32_t acked = seg->ack - c->snd_una, held = c->sendq.count;
-	uint32_t flight = tcp_flight(c);
-	bool limited = seq_leq(c->snd_una, c->cwnd_limited);
 
 	tcp_sendq_ack(&c->sendq, seg->ack, d);
 	c->s->tx_held -= held - c->sendq.count;
 	c->snd_una = seg->ack;
 	if (seq_gt(seg->ack, c->snd_nxt))
 		c->snd_nxt = seg->ack; /* a window probe was taken */
-	if (!limited)                  /* keep it near, so that it cannot come round */
-		c->cwnd_limited = c->snd_una - 1;
 	c->bytes_acked += acked;
 	measure(c, seg, d->rtt_sent_at);
 	tcp_rto_progress(&c->rto);
@@ -90,12 +64,44 @@ static void advance(struct tcp_conn *c, const struct tcp_segment *seg, struct tc
 	/* RFC 6298 sections 5.2 and 5.3. */
 	c->persist = false;
 	tcp_timers_set_rtx(c, tcp_flight(c) ? c->s->now + tcp_rto_get(&c->rto) : TIMER_NEVER);
-	tell_congestion_control(c, d, flight, limited);
+}
+
+/** How things stood before an ACK. */
+struct before {
+	uint32_t in_flight, total_lost;
+	bool recovery;
+};
+
+static void tell_congestion_control(
+	struct tcp_conn *c, const struct tcp_delivery *d, const struct before *b)
+{
+	struct tcp_rate_sample rate;
+	const struct tcp_cc_ack a = {
+		.now = c->s->now,
+		.srtt = c->rto.srtt,
+		.rtt = d->rtt_sent_at ? c->s->now - d->rtt_sent_at : 0,
+		.acked = d->acked,
+		.delivered = d->delivered,
+		.lost = c->sendq.total_lost - b->total_lost,
+		.prior_in_flight = b->in_flight,
+		.in_flight = tcp_pipe(c),
+		.snd_una = c->snd_una,
+		.snd_nxt = c->snd_nxt,
+		.cwnd_limited = seq_leq(c->snd_una - d->acked, c->cwnd_limited),
+		.in_recovery = b->recovery || c->recovery,
+		.rate = &rate,
+	};
+
+	tcp_rate_take(c, d, &rate);
+	tcp_cc_on_ack(&c->cc, &a);
+	if (!a.cwnd_limited) /* keep it near, so that it cannot come round */
+		c->cwnd_limited = c->snd_una - 1;
 }
 
 void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	struct tcp_delivery d = {.credible_until = UINT64_MAX, .fack = c->high_sacked};
+	const struct before b = {tcp_pipe(c), c->sendq.total_lost, c->recovery};
 	bool dup, outstanding = tcp_flight(c) != 0;
 	bool window_changed = update_window(c, seg);
 
@@ -110,6 +116,8 @@ void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 	      !(seg->flags & (TCP_SYN | TCP_FIN)) && (!c->sack_on || d.sacked);
 	if (d.sacked || dup || c->recovery || c->rto_recovery || c->dupacks)
 		tcp_loss_on_ack(c, &d, dup);
+	if (d.delivered || c->sendq.total_lost != b.total_lost)
+		tell_congestion_control(c, &d, &b);
 	if (c->persist && window_changed) {
 		c->rto.backoff = 0;
 		c->persist = false;

@@ -414,15 +414,6 @@ static int send_record(struct tcp_conn *c, uint32_t i)
 	return 0;
 }
 
-/** Bytes believed to be in the network (RFC 6675 section 4, SetPipe). */
-static uint32_t pipe(const struct tcp_conn *c)
-{
-	const struct tcp_sendq *q = &c->sendq;
-	uint32_t p = tcp_flight(c) - q->sacked - q->lost + q->rexmit;
-
-	return p > c->dup_bytes ? p - c->dup_bytes : 0;
-}
-
 /** There is something that has not been sent, and the user has let go of it. */
 static bool more_to_send(const struct tcp_conn *c)
 {
@@ -436,7 +427,7 @@ static bool next_record(struct tcp_conn *c, uint32_t *i)
 {
 	const struct tcp_sendq *q = &c->sendq;
 	const struct tcp_record *r;
-	uint32_t p = pipe(c);
+	uint32_t p = tcp_pipe(c);
 
 	*i = tcp_sendq_first_lost(q);
 	if (*i < q->nxt)
@@ -473,8 +464,11 @@ static void run_timer(struct tcp_conn *c)
 static void account_sent(struct tcp_conn *c, uint32_t i)
 {
 	bool again = i < c->sendq.nxt;
-	const struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
+	struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
+	uint32_t in_flight = tcp_pipe(c);
 
+	tcp_rate_on_sent(c, r, in_flight);
+	tcp_pace_sent(c, r->len, in_flight);
 	if (again) {
 		c->rtx_first = false;
 		c->retransmits++;
@@ -488,20 +482,47 @@ static void account_sent(struct tcp_conn *c, uint32_t i)
 	tcp_sendq_sent(&c->sendq, i, c->s->now);
 }
 
-void tcp_output(struct tcp_conn *c)
+/** Nothing is in flight: is what congestion control knew of the path still true? */
+static void begin_flight(struct tcp_conn *c)
+{
+	uint64_t idle = c->s->now - c->progress_at;
+
+	if (idle < c->rto.srtt)
+		return;
+	tcp_cc_restart(&c->cc, idle, tcp_rto_get(&c->rto), c->s->now);
+	tcp_pace_restart(c);
+}
+
+/** @return false if what waits, waits for its time. */
+static bool send_allowed(struct tcp_conn *c)
 {
 	uint32_t i;
 
-	if (!tcp_in(c, TCP_STATES_SENDING) || !c->sendq.count)
-		return;
-	if (c->path.mtu != c->mtu)
-		tcp_conn_update_emss(c);
 	while (next_record(c, &i)) {
+		if (!tcp_pace_may_send(c))
+			return false;
 		if (send_record(c, i)) {
 			tcp_conn_touch(c); /* no packet: again in the next round */
 			break;
 		}
 		account_sent(c, i);
+	}
+	return true;
+}
+
+void tcp_output(struct tcp_conn *c)
+{
+
+	if (!tcp_in(c, TCP_STATES_SENDING) || !c->sendq.count)
+		return;
+	if (c->path.mtu != c->mtu)
+		tcp_conn_update_emss(c);
+	if (tcp_flight(c) == 0 && more_to_send(c))
+		begin_flight(c);
+	if (send_allowed(c)) {
+		tcp_pace_idle(c);
+		if (!more_to_send(c) && tcp_pipe(c) < c->cc.cwnd)
+			tcp_rate_app_limited(c, tcp_pipe(c));
 	}
 	run_timer(c);
 }

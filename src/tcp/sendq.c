@@ -317,6 +317,7 @@ uint32_t tcp_sendq_lose(struct tcp_sendq *q, uint32_t i)
 	unaccount(q, r, n);
 	r->flags = (uint8_t)((r->flags & ~TCP_REC_REXMIT) | TCP_REC_LOST);
 	q->lost += n;
+	q->total_lost += n;
 	mend_later(q, q->head + i);
 	return n;
 }
@@ -330,6 +331,7 @@ void tcp_sendq_unlose(struct tcp_sendq *q)
 
 		chain_remove(q, &q->to_mend, id);
 		unaccount(q, r, tcp_record_space(r));
+		q->total_lost -= tcp_record_space(r);
 		r->flags &= (uint8_t)~TCP_REC_LOST;
 		chain_prepend(q, &q->flight, id);
 	}

@@ -61,8 +61,9 @@ struct tcp_sendq {
 	uint32_t count;
 	uint32_t nxt;   /**< how many have been sent: the index of the first that has not */
 	uint32_t bytes; /**< of text, in all records */
-	uint32_t sacked, lost, rexmit;    /**< sequence space with that mark */
-	uint32_t n_sacked;                /**< records SACKed (RFC 8985: segs_sacked) */
+	uint32_t sacked, lost, rexmit; /**< sequence space with that mark */
+	uint32_t total_lost; /**< sequence space ever marked lost and rightly so, modulo 2^32 */
+	uint32_t n_sacked;   /**< records SACKed (RFC 8985: segs_sacked) */
 	struct tcp_chain flight, to_mend; /**< by time sent; lost and not sent again */
 	uint32_t lost_last;               /**< id that was put into to_mend last */
 };

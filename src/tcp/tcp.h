@@ -71,6 +71,10 @@ struct tcp_info {
 	uint64_t segments_out, segments_in, retransmits, timeouts, fast_recoveries, out_of_order;
 	uint32_t ce_received, ece_received; /**< text marked by the network; marks echoed to us */
 	bool timestamps, sack, window_scale, ecn;
+	const char *congestion_control, *phase; /**< "cubic", "slow start" */
+	/** Bytes per second; 0: not paced; no sample yet; the module does not estimate it. */
+	uint64_t pacing_rate, delivery_rate, bandwidth;
+	bool app_limited; /**< delivery_rate's sample: the network was not the limit */
 };
 
 /** @p l must be a connection of a TCP stack. */

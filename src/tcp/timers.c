@@ -175,5 +175,6 @@ void tcp_timers_init(struct tcp_conn *c)
 void tcp_timers_stop(struct tcp_conn *c)
 {
 	timer_stop(c->s->cfg.wheel, &c->timer);
+	tcp_pace_stop(c);
 	c->rtx_at = c->delack_at = c->life_at = TIMER_NEVER;
 }

@@ -242,6 +242,7 @@ static void test_sacked_text_does_not_count(void **state)
 {
 	start(OPTIONS, NULL);
 	c->cc.cwnd = 400 * 1024;
+	c->rto.srtt = 0; /* not paced: all of it is in flight */
 	p.wnd = 65535;
 	peer_send(&p, 0, NULL, 0);
 	while (tcp_buffer_may_queue(c, 1000))

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tcp/pace.h"
+
+#include "base/container_of.h"
+#include "tcp/conn.h"
+
+/** A quantum is what the rate gives in 2^-17 s, 7.6 us: bursts of a few packets at any rate. */
+#define QUANTUM_SHIFT 17
+/** Below this rate (1.2 Mbit/s) segments leave one by one. */
+#define RATE_OF_SINGLES 150000
+/**
+ * The lateness that is made up for. Who turns the engine may have slept, or been kept from
+ * running; without this each such delay would cost throughput, with more of it the burst would.
+ */
+#define CATCH_UP TCP_MS
+
+static void due(struct exact_timer *t, uint64_t now)
+{
+	struct tcp_conn *c = container_of(t, struct tcp_conn, pace.timer);
+
+	tcp_set_now(c->s, now);
+	tcp_conn_touch(c);
+}
+
+void tcp_pace_init(struct tcp_conn *c)
+{
+	c->pace = (struct tcp_pace){.timer.fn = due};
+	c->pace.quantum = 2 * c->emss;
+	tcp_pace_restart(c);
+}
+
+void tcp_pace_stop(struct tcp_conn *c)
+{
+	exact_timer_stop(&c->s->cfg.wheel->exact, &c->pace.timer);
+}
+
+void tcp_pace_restart(struct tcp_conn *c)
+{
+	c->pace.sent = -(int32_t)u32_min(c->cc.cwnd, tcp_cc_initial_window(c->emss));
+}
+
+bool tcp_pace_may_send(struct tcp_conn *c)
+{
+	if (c->s->now >= c->pace.at || tcp_flight(c) == 0)
+		return true;
+	c->pace.behind = true;
+	if (!exact_timer_running(&c->pace.timer) || c->pace.timer.deadline != c->pace.at)
+		exact_timer_start(&c->s->cfg.wheel->exact, &c->pace.timer, c->pace.at);
+	return false;
+}
+
+/** A quantum is out: when may the next follow? */
+static void charge(struct tcp_conn *c, uint32_t in_flight)
+{
+	struct tcp_pace *p = &c->pace;
+	uint64_t rate = tcp_cc_pacing_rate(&c->cc, in_flight, c->rto.srtt);
+	uint64_t now = c->s->now;
+
+	if (rate) {
+		p->at = u64_max(p->at, p->behind ? now - CATCH_UP : now) +
+			(uint64_t)p->sent * UINT64_C(1000000000) / rate;
+		p->quantum = u32_max(rate < RATE_OF_SINGLES ? c->emss : 2 * c->emss,
+			(uint32_t)u64_min(rate >> QUANTUM_SHIFT, INT32_MAX / 2));
+	}
+	p->sent = 0;
+}
+
+void tcp_pace_sent(struct tcp_conn *c, uint32_t len, uint32_t in_flight)
+{
+	c->pace.sent += (int32_t)len;
+	if (c->pace.sent >= (int32_t)c->pace.quantum)
+		charge(c, in_flight);
+}
+
+void tcp_pace_idle(struct tcp_conn *c)
+{
+	c->pace.behind = false;
+	if (exact_timer_running(&c->pace.timer))
+		tcp_pace_stop(c);
+}

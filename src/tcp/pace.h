@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file pace.h
+ * Pacing: records go out at the rate that congestion control gives, not in the bursts in which
+ * windows open. In quanta: what takes some microseconds at that rate, two segments at least,
+ * leaves together; then the next waits for its time, to the nanosecond.
+ */
+#ifndef TCP_PACE_H
+#define TCP_PACE_H
+
+#include "base/timer_heap.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tcp_conn;
+
+/** A connection's state. */
+struct tcp_pace {
+	struct exact_timer timer; /**< runs while something waits for its time */
+	uint64_t at;              /**< nothing leaves before */
+	int32_t sent;             /**< bytes since then; negative: that much is free */
+	uint32_t quantum;         /**< bytes that leave together */
+	bool behind;              /**< something has waited since we last had nothing to send */
+};
+
+/** The handshake is over: the initial window goes out at once (RFC 6928 is about that burst). */
+void tcp_pace_init(struct tcp_conn *c);
+
+/** The connection ends. */
+void tcp_pace_stop(struct tcp_conn *c);
+
+/** Sending begins again after a pause of at least a round trip: a few segments at once do no harm.
+ */
+void tcp_pace_restart(struct tcp_conn *c);
+
+/** Has the time come? If not, the connection is touched when it has. */
+bool tcp_pace_may_send(struct tcp_conn *c);
+
+/** @p len bytes went out; @p in_flight are outstanding. */
+void tcp_pace_sent(struct tcp_conn *c, uint32_t len, uint32_t in_flight);
+
+/** Nothing waits any more, or waits for something else than time. */
+void tcp_pace_idle(struct tcp_conn *c);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host.h"
+
+#define LEN 1000
+#define RTT (10 * MS)
+
+static struct host h;
+static struct peer p;
+static struct tcp_conn *c;
+static uint32_t first;
+
+/** A connection with a measured round trip and a window far larger than what is sent. */
+static void start(void)
+{
+	host_init(&h, LOCAL, NULL);
+	peer_accepted(&p, &h, TCP_HAS_MSS | TCP_HAS_SACK_PERMITTED | TCP_HAS_WSCALE);
+	c = tcp_conn_of(h.app.llp);
+	c->rto.srtt = RTT;
+	c->cc.cwnd = 100 * c->emss;
+	c->cc.ssthresh = c->cc.cwnd; /* avoidance: 1.2 windows in a round trip */
+	first = c->snd_nxt;
+}
+
+static void queue(unsigned n)
+{
+	while (n--)
+		app_send_pattern(&h.app, 0, LEN);
+}
+
+static unsigned sent(void)
+{
+	unsigned n = ip_double_pending(&h.ip);
+
+	ip_double_drain(&h.ip);
+	return n;
+}
+
+static void ack(unsigned n)
+{
+	p.ack = first + n * LEN;
+	peer_send(&p, 0, NULL, 0);
+}
+
+/** What takes this many bytes at the rate of avoidance, in ns. */
+static uint64_t time_of(uint64_t bytes)
+{
+	return bytes * UINT64_C(1000000000) / tcp_cc_pacing_rate(&c->cc, 0, RTT);
+}
+
+static void test_an_initial_window_is_free(void **state)
+{
+	start();
+	queue(60);
+	/* Ten segments' worth, and the quantum. */
+	assert_int_equal(sent(), (10 * c->emss + 2 * c->emss + LEN - 1) / LEN);
+	host_end(&h);
+}
+
+static void test_quanta_leave_at_the_rate(void **state)
+{
+	uint64_t step;
+
+	start();
+	queue(60);
+	sent();
+	step = time_of(3 * LEN); /* the first multiple of records that fills two segments */
+	assert_true(timer_wheel_next(&h.wheel) == c->pace.at);
+	for (unsigned i = 0; i < 10; i++) {
+		uint64_t at = c->pace.at;
+
+		host_advance(&h, at - h.now - 1);
+		assert_int_equal(sent(), 0);
+		host_advance(&h, 1);
+		assert_int_equal(sent(), 3);
+		assert_in_range(c->pace.at - at, step - 1, step + 1);
+	}
+	host_end(&h);
+}
+
+/** Who turns the engine came late: what it missed goes out at once, a millisecond of it at most. */
+static void test_lateness_is_made_up_for(void **state)
+{
+	uint64_t at;
+
+	start();
+	queue(90);
+	sent();
+	at = c->pace.at;
+	h.now = at + time_of(9 * LEN) + 2;
+	tcp_set_now(h.tcp, h.now);
+	timer_wheel_run(&h.wheel, h.now);
+	host_round(&h);
+	assert_int_equal(sent(), 12);
+	h.now += 3 * MS;
+	tcp_set_now(h.tcp, h.now);
+	timer_wheel_run(&h.wheel, h.now);
+	host_round(&h);
+	assert_in_range(sent(), MS / time_of(LEN), MS / time_of(LEN) + 6);
+	host_end(&h);
+}
+
+/** Time in which nothing waited is not saved up. */
+static void test_idleness_is_not(void **state)
+{
+	start();
+	queue(17);
+	assert_int_equal(sent(), 17);
+	host_advance(&h, MS);
+	queue(20);
+	assert_in_range(sent(), 1, 4);
+	host_end(&h);
+}
+
+/** After a pause of a round trip and more, ten segments go out at once again. */
+static void test_a_pause_frees_a_few(void **state)
+{
+	start();
+	queue(12);
+	sent();
+	ack(12);
+	assert_int_equal(tcp_flight(c), 0);
+	host_advance(&h, 2 * RTT);
+	queue(60);
+	assert_in_range(sent(), 15, 20);
+	host_end(&h);
+}
+
+static void test_nothing_in_flight_never_waits(void **state)
+{
+	start();
+	queue(1);
+	sent();
+	c->pace.at = h.now + 1000 * MS;
+	queue(1);
+	assert_int_equal(sent(), 0);
+	ack(1);
+	assert_int_equal(sent(), 1);
+	host_end(&h);
+}
+
+/** Without a round trip there is no rate. */
+static void test_unpaced_without_a_sample(void **state)
+{
+	start();
+	c->rto.srtt = 0;
+	queue(60);
+	assert_int_equal(sent(), 60);
+	host_end(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_initial_window_is_free),
+		cmocka_unit_test(test_quanta_leave_at_the_rate),
+		cmocka_unit_test(test_lateness_is_made_up_for),
+		cmocka_unit_test(test_idleness_is_not),
+		cmocka_unit_test(test_a_pause_frees_a_few),
+		cmocka_unit_test(test_nothing_in_flight_never_waits),
+		cmocka_unit_test(test_unpaced_without_a_sample),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
