@@ -2,6 +2,7 @@
 #include "dpdk-port/thread.h"
 
 #include "dpdk-port/pace.h"
+#include "dpdk-port/priority.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -10,15 +11,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-/** What to ask the scheduler for: the length of a round or two. */
-#define SLICE_NS UINT64_C(100000)
-#define NICE     (-10)
 
 struct engine_thread {
 	struct engine_thread_config cfg;
@@ -36,36 +30,6 @@ static void count(_Atomic uint64_t *c)
 {
 	atomic_store_explicit(
 		c, atomic_load_explicit(c, memory_order_relaxed) + 1, memory_order_relaxed);
-}
-
-/** struct sched_attr of sched_setattr(2), which libc does not declare. */
-struct sched_attributes {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime, deadline, period;
-	uint32_t util_min, util_max;
-};
-
-/**
- * Be let in soon after each sleep, though an application spins on the same core. Under EEVDF
- * (Linux 6.6) a task that sleeps most of the time is let in when its timer ends, and a short
- * slice (6.12) keeps it so when it has run a little more than its share; a privileged process
- * also gets a better nice value. All are hints: without them the median is the same and the
- * rare late wake-up is later. Not a real-time policy: at times this thread is busy for long, and
- * would starve who shares the core.
- */
-static void ask_scheduler(void)
-{
-	struct sched_attributes a = {.size = sizeof a, .runtime = SLICE_NS};
-	pid_t tid = gettid();
-
-	prctl(PR_SET_TIMERSLACK, 1);
-	a.nice = getpriority(PRIO_PROCESS, (id_t)tid);
-	if (syscall(SYS_sched_setattr, tid, &a, 0))
-		return;
-	setpriority(PRIO_PROCESS, (id_t)tid, NICE);
 }
 
 /**
@@ -183,7 +147,7 @@ static void *engine_thread_main(void *arg)
 			look_dedicated(t);
 		return NULL;
 	}
-	ask_scheduler();
+	priority_ask();
 	while (!atomic_load_explicit(&t->stop, memory_order_relaxed))
 		look(t);
 	return NULL;

@@ -5,6 +5,7 @@
 #include "dpdk-port/eal.h"
 #include "dpdk-port/lcore.h"
 #include "dpdk-port/pool.h"
+#include "dpdk-port/priority.h"
 #include "wan/frame.h"
 #include "wan/line.h"
 #include "wan/options.h"
@@ -14,7 +15,6 @@
 #include <rte_mempool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 
 #define BURST 64u
 #define TICK  UINT64_C(100000000)
@@ -26,9 +26,13 @@
 /** Sleep of a port that nothing wakes for. */
 #define NAP UINT64_C(50000)
 
-/** Frames of a direction that are looked at for what a kernel's offloads leave undone. */
+/**
+ * Frames of a direction that are looked at for what a kernel's offloads leave undone, and how many
+ * among a thousand of them tell: one that is in order looks so too, now and then.
+ */
 #define INSPECTED 65536u
-#define UNFILLED  16u
+#define THOUSAND  1024u
+#define UNFILLED  3u
 
 struct direction {
 	struct port *from, *to;
@@ -188,6 +192,21 @@ static void tell_offloads(struct wan_bridge *b, unsigned d, const char *what)
 		b->cfg.device[d], what);
 }
 
+static void tell_oversize(struct wan_bridge *b, unsigned d, const struct rte_mbuf *m)
+{
+	if (wan_frame_is_tcp(m))
+		tell_offloads(b, d, "frames larger than its MTU come and are dropped");
+	else
+		log_printf(b->cfg.log, LOG_LEVEL_WARNING,
+			"port %s: frames larger than its MTU come and are dropped: if the driver "
+			"is "
+			"net_af_packet, they are IPv4 fragments that the kernel put together for "
+			"it, "
+			"which net_tap and net_pcap do not ask for",
+			b->cfg.device[d]);
+	b->dir[d].told_oversize = true;
+}
+
 /** False for a frame that cannot be passed on as it should be. */
 static bool inspect(struct wan_bridge *b, unsigned d, const struct rte_mbuf *m)
 {
@@ -196,13 +215,13 @@ static bool inspect(struct wan_bridge *b, unsigned d, const struct rte_mbuf *m)
 	if (unlikely(m->pkt_len > x->max_frame)) {
 		x->stats.oversize++;
 		if (!x->told_oversize)
-			tell_offloads(b, d, "frames larger than its MTU come and are dropped");
-		x->told_oversize = true;
+			tell_oversize(b, d, m);
 		return false;
 	}
 	if (x->inspected >= INSPECTED)
 		return true;
-	x->inspected++;
+	if (x->inspected++ % THOUSAND == 0)
+		x->unfilled = 0;
 	if (wan_frame_is_unfilled(m) && ++x->unfilled >= UNFILLED && !x->told_unfilled) {
 		tell_offloads(b, d, "TCP segments come without their checksums");
 		x->told_unfilled = true;
@@ -315,8 +334,7 @@ void wan_bridge_run(struct wan_bridge *b, const volatile sig_atomic_t *stop)
 {
 	unsigned had = lcore_enter(b->lcore);
 
-	/* Else the kernel takes the liberty of 50 us with each sleep. */
-	prctl(PR_SET_TIMERSLACK, 1);
+	priority_ask();
 	while (*stop == 0) {
 		if (carry(b) != 0)
 			b->awake_until = b->now + LINGER;

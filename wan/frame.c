@@ -48,15 +48,14 @@ static uint64_t sum_words(const uint8_t *p, unsigned len)
 	return sum;
 }
 
-bool wan_frame_is_unfilled(const struct rte_mbuf *m)
+/** The TCP header, and the sum of the pseudo header in front of it; NULL: there is none. */
+static const uint8_t *find_tcp(const struct rte_mbuf *m, uint64_t *pseudo)
 {
 	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
 	unsigned len = m->data_len, header;
-	uint64_t sum;
-	uint16_t field;
 
 	if (len < ETH_LEN + 20)
-		return false;
+		return NULL;
 	p += ETH_LEN;
 	len -= ETH_LEN;
 	if (load_be16(p - 2) == TYPE_IPV4) {
@@ -64,16 +63,33 @@ bool wan_frame_is_unfilled(const struct rte_mbuf *m)
 		/* A fragment has no header, or a checksum over more than itself. */
 		if (p[9] != PROTO_TCP || (load_be16(p + 6) & 0x3fff) != 0 || header < 20 ||
 			load_be16(p + 2) < header)
-			return false;
-		sum = sum_words(p + 12, 8) + cksum_word((uint16_t)(load_be16(p + 2) - header));
+			return NULL;
+		*pseudo = sum_words(p + 12, 8) + cksum_word((uint16_t)(load_be16(p + 2) - header));
 	} else if (load_be16(p - 2) == TYPE_IPV6 && len >= 40 && p[6] == PROTO_TCP) {
 		header = 40;
-		sum = sum_words(p + 8, 32) + cksum_word(load_be16(p + 4));
+		*pseudo = sum_words(p + 8, 32) + cksum_word(load_be16(p + 4));
 	} else {
-		return false;
+		return NULL;
 	}
-	if (len < header + 20)
+	*pseudo += cksum_word(PROTO_TCP);
+	return len < header + 20 ? NULL : p + header;
+}
+
+bool wan_frame_is_tcp(const struct rte_mbuf *m)
+{
+	uint64_t pseudo;
+
+	return find_tcp(m, &pseudo) != NULL;
+}
+
+bool wan_frame_is_unfilled(const struct rte_mbuf *m)
+{
+	uint64_t pseudo;
+	const uint8_t *tcp = find_tcp(m, &pseudo);
+	uint16_t field;
+
+	if (tcp == NULL)
 		return false;
-	memcpy(&field, p + header + TCP_CKSUM, sizeof field);
-	return field == cksum_fold(sum + cksum_word(PROTO_TCP));
+	memcpy(&field, tcp + TCP_CKSUM, sizeof field);
+	return field == cksum_fold(pseudo);
 }

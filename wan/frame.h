@@ -19,6 +19,9 @@ struct rte_mbuf *wan_frame_adopt(struct rte_mbuf *m);
 /** Turn over one bit behind the Ethernet header, chosen by @p random; of the frame itself. */
 void wan_frame_corrupt(struct rte_mbuf *m, uint64_t random);
 
+/** True for a TCP segment over IPv4, unless it is a fragment, or directly over IPv6. */
+bool wan_frame_is_tcp(const struct rte_mbuf *m);
+
 /**
  * True for a TCP segment over IPv4 or IPv6 whose checksum its sender left to hardware, which was
  * not there: the field then holds the plain sum of the pseudo header. One correct segment in

@@ -234,29 +234,6 @@ static void frames_on_the_way_at_the_end_are_let_go(void **state)
 	assert_int_equal(check_frames(1), 0);
 }
 
-static uint32_t too_long(unsigned i, unsigned k)
-{
-	return k % 2 == 0 ? 1600 : 1518;
-}
-
-static void frames_larger_than_the_mtu_are_dropped_and_told_of_once(void **state)
-{
-	write_frames(0, 10, too_long, fill);
-	write_frames(1, 0, length, fill);
-	carry(&(struct wan_path_config){0}, 5, 0);
-	assert_int_equal(wan_bridge_get_stats(run.bridge, 0)->oversize, 5);
-	assert_int_equal(path_stats(0)->frames_in, 5);
-	wan_bridge_close(run.bridge);
-	assert_int_equal(lines, 1);
-	assert_non_null(strstr(said, "frames larger than its MTU"));
-	assert_non_null(strstr(said, "ethtool -K DEVICE tx off tso off gso off gro off"));
-}
-
-static uint32_t bare(unsigned i, unsigned k)
-{
-	return 60;
-}
-
 /* TCP over IPv4 whose checksum field has the sum of the pseudo header. */
 static void fill_unfilled(uint8_t *b, unsigned i, unsigned k, uint32_t len)
 {
@@ -268,6 +245,47 @@ static void fill_unfilled(uint8_t *b, unsigned i, unsigned k, uint32_t len)
 	store_be32(b + 26, 0x0a000001);
 	store_be32(b + 30, 0x0a000002);
 	store_be16(b + 50, 0x0a00 + 0x0a00 + 3 + 6 + 20);
+}
+
+static uint32_t too_long(unsigned i, unsigned k)
+{
+	return k % 2 == 0 ? 1600 : 1518;
+}
+
+/* The beginning of what a kernel leaves to the segmentation of its hardware. */
+static void fill_segments(uint8_t *b, unsigned i, unsigned k, uint32_t len)
+{
+	fill_unfilled(b, i, k, len);
+	store_be16(b + 16, 40000);
+}
+
+static void segments_larger_than_the_mtu_are_dropped_and_told_of_once(void **state)
+{
+	write_frames(0, 10, too_long, fill_segments);
+	write_frames(1, 0, length, fill);
+	carry(&(struct wan_path_config){0}, 5, 0);
+	assert_int_equal(wan_bridge_get_stats(run.bridge, 0)->oversize, 5);
+	assert_int_equal(path_stats(0)->frames_in, 5);
+	wan_bridge_close(run.bridge);
+	assert_int_equal(lines, 1);
+	assert_non_null(strstr(said, "frames larger than its MTU"));
+	assert_non_null(strstr(said, "ethtool -K DEVICE tx off tso off gso off gro off"));
+}
+
+static void so_are_others_but_the_sentence_is_another(void **state)
+{
+	write_frames(0, 10, too_long, fill);
+	write_frames(1, 0, length, fill);
+	carry(&(struct wan_path_config){0}, 5, 0);
+	assert_int_equal(wan_bridge_get_stats(run.bridge, 0)->oversize, 5);
+	wan_bridge_close(run.bridge);
+	assert_int_equal(lines, 1);
+	assert_non_null(strstr(said, "IPv4 fragments that the kernel put together"));
+}
+
+static uint32_t bare(unsigned i, unsigned k)
+{
+	return 60;
 }
 
 static void missing_checksums_are_told_of_once(void **state)
@@ -306,7 +324,8 @@ int main(void)
 		cmocka_unit_test(what_the_path_loses_does_not_arrive),
 		cmocka_unit_test(duplicates_arrive_twice_from_one_buffer),
 		cmocka_unit_test(frames_on_the_way_at_the_end_are_let_go),
-		cmocka_unit_test(frames_larger_than_the_mtu_are_dropped_and_told_of_once),
+		cmocka_unit_test(segments_larger_than_the_mtu_are_dropped_and_told_of_once),
+		cmocka_unit_test(so_are_others_but_the_sentence_is_another),
 		cmocka_unit_test(missing_checksums_are_told_of_once),
 		cmocka_unit_test(a_port_that_does_not_open_leaves_none),
 	};

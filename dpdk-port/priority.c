@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/priority.h"
+
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/** What to ask the scheduler for: the length of a round or two. */
+#define SLICE_NS UINT64_C(100000)
+#define NICE     (-10)
+
+/** struct sched_attr of sched_setattr(2), which libc does not declare. */
+struct sched_attributes {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+	uint32_t util_min, util_max;
+};
+
+/*
+ * Under EEVDF (Linux 6.6) a task that sleeps most of the time is let in when its timer ends, and a
+ * short slice (6.12) keeps it so when it has run a little more than its share; a privileged process
+ * also gets a better nice value. All are hints: without them the median is the same and the
+ * rare late wake-up is later. Not a real-time policy: at times this thread is busy for long, and
+ * would starve who shares the core.
+ */
+void priority_ask(void)
+{
+	struct sched_attributes a = {.size = sizeof a, .runtime = SLICE_NS};
+	pid_t tid = gettid();
+
+	prctl(PR_SET_TIMERSLACK, 1);
+	a.nice = getpriority(PRIO_PROCESS, (id_t)tid);
+	if (syscall(SYS_sched_setattr, tid, &a, 0))
+		return;
+	setpriority(PRIO_PROCESS, (id_t)tid, NICE);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/priority.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+/* After the four that it needs. */
+#include <cmocka.h>
+
+static void sleeps_end_when_they_should(void **state)
+{
+	priority_ask();
+	assert_int_equal(prctl(PR_GET_TIMERSLACK), 1);
+}
+
+static void a_privileged_thread_comes_before_others(void **state)
+{
+	if (geteuid() != 0)
+		skip();
+	priority_ask();
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), -10);
+	/* Asked again it is no different. */
+	priority_ask();
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), -10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sleeps_end_when_they_should),
+		cmocka_unit_test(a_privileged_thread_comes_before_others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

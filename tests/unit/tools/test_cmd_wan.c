@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* uiwarp wan, from outside: its command line, and a run between ports that need nothing. */
+#include "support/child.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+/* After the four that it needs. */
+#include <cmocka.h>
+
+static struct child c;
+
+#define PORTS    "--a", "net_null0", "--b", "net_null1"
+#define RUN(...) child_run(&c, (const char *const[]){UIWARP, "wan", __VA_ARGS__, NULL}, NULL)
+
+static void assert_refused(const char *sentence)
+{
+	assert_int_equal(child_exit(&c), 2);
+	assert_string_equal(c.out, "");
+	assert_int_equal(strncmp(c.err, "uiwarp wan: ", 12), 0);
+	if (strncmp(c.err + 12, sentence, strlen(sentence)) != 0)
+		fail_msg("says: %s", c.err);
+}
+
+static void both_ports_must_be_there(void **state)
+{
+	RUN("--b", "net_null1");
+	assert_refused("no --a; expected DPDK device arguments such as "
+		       "net_af_packet0,iface=veth0\n");
+	RUN("--a", "net_null0");
+	assert_refused("no --b; expected DPDK device arguments such as "
+		       "net_af_packet1,iface=veth1\n");
+	RUN(PORTS, "--a", "net_null2");
+	assert_refused("--a is given twice; expected it once\n");
+}
+
+static void each_wrong_value_has_a_sentence(void **state)
+{
+	static const struct {
+		const char *option, *value, *sentence;
+	} wrong[] = {
+		{"--rate", "fast", "\"rate\" is \"fast\"; expected bits per second"},
+		{"--delay", "50", "\"delay\" is \"50\"; expected a time"},
+		{"--loss", "200%", "\"loss\" is \"200%\"; expected a share"},
+		{"--queue", "7", "\"queue\" is \"7\"; expected bytes, packets or a time"},
+		{"--seed", "-1", "\"seed\" is \"-1\"; expected a number from 0 to"},
+		{"--seed", "18446744073709551616", "\"seed\" is \"18446744073709551616\""},
+		{"--memory", "1048577",
+			"\"memory\" is \"1048577\"; expected a number from 0 to 1048576"},
+		{"--stats", "1ms", "\"stats\" is \"1ms\"; expected a time from 100ms to 3600s"},
+		{"--a-to-b", "delay=x", "--a-to-b: \"delay\" is \"x\"; expected a time"},
+		{"--b-to-a", "delay", "--b-to-a: \"delay\" is no key=value"},
+		{"--b-to-a", "colour=red", "--b-to-a: there is no \"colour\" of a path"},
+		{"--reorder", "1%", "\"reorder\" needs \"reorder-by\""},
+	};
+
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		RUN(PORTS, wrong[i].option, wrong[i].value);
+		assert_refused(wrong[i].sentence);
+	}
+	RUN(PORTS, "veth0");
+	assert_refused("\"veth0\" is no option\n");
+}
+
+static void a_port_that_does_not_open_is_1(void **state)
+{
+	RUN("--a", "net_null0", "--b", "net_af_packet0,iface=nosuchif");
+	assert_int_equal(child_exit(&c), 1);
+	assert_string_equal(c.out, "");
+	assert_int_equal(
+		strncmp(c.err, "uiwarp wan: port \"net_af_packet0,iface=nosuchif\": ", 50), 0);
+	assert_int_equal(child_count(c.err, "\n"), 1);
+}
+
+/* Run it until its first line is out. A list for one direction wins over what is said for both,
+ * wherever it stands. */
+static void run_briefly(const char *option, int number)
+{
+	char script[512];
+
+	snprintf(script, sizeof script,
+		"exec 3< <(exec timeout 60 \"$0\" wan %s --a net_null0,no-rx=1 --b "
+		"net_null1,no-rx=1 --memory 8 --a-to-b delay=5ms,mtu=1400 --rate 2g --loss 1%%:4 "
+		"--delay 10ms --b-to-a queue=100p); job=$!; read -r -u 3 line; echo \"$line\"; "
+		"kill -%d $job; cat <&3; wait $job",
+		option, number);
+	child_run(&c, (const char *const[]){"/bin/bash", "-c", script, UIWARP, NULL}, NULL);
+	assert_int_equal(child_exit(&c), 0);
+}
+
+static void it_says_what_it_does_and_ends_in_order(void **state)
+{
+	run_briefly("", SIGTERM);
+	assert_non_null(
+		strstr(c.out, "carrying frames between net_null0,no-rx=1 and net_null1,no-rx=1\n"));
+	assert_non_null(
+		strstr(c.out, "\na to b: 2000 Mbit/s, 5 ms, queue 15 ms, loss 1 %, mtu 1400\n"));
+	assert_non_null(
+		strstr(c.out, "\nb to a: 2000 Mbit/s, 10 ms, queue 100 frames, loss 1 %\n"));
+	assert_non_null(strstr(c.out, "\na to b: 0 frames, 0 bytes in; 0 frames, 0 bytes out\n"));
+	assert_non_null(strstr(c.out, "sent late by 0.0 us at the median"));
+	assert_string_equal(c.err, "");
+}
+
+static void in_json_too(void **state)
+{
+	run_briefly("--json", SIGINT);
+	assert_int_equal(strncmp(c.out, "{\"ready\":true,\"a\":\"net_null0,no-rx=1\",", 38), 0);
+	assert_non_null(strstr(c.out, "\"rate\":2000000000"));
+	assert_non_null(strstr(c.out, "\"delay_ns\":5000000"));
+	assert_non_null(strstr(c.out, "\n{\"seconds\":"));
+	assert_non_null(strstr(c.out, "\"late_ns_p50\":0"));
+	assert_int_equal(child_count(c.out, "\n"), 2);
+	assert_string_equal(c.err, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_ports_must_be_there),
+		cmocka_unit_test(each_wrong_value_has_a_sentence),
+		cmocka_unit_test(a_port_that_does_not_open_is_1),
+		cmocka_unit_test(it_says_what_it_does_and_ends_in_order),
+		cmocka_unit_test(in_json_too),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
