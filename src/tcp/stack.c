@@ -127,7 +127,8 @@ static void end_round_for(struct tcp_conn *c)
 		return;
 	tcp_consider_writable(c);
 	tcp_output(c);
-	if (c->state != TCP_CLOSED && c->ack_now && tcp_synchronized(c))
+	/* From SYN-RECEIVED on there is something to acknowledge (RFC 9293 section 3.10.7.4). */
+	if (c->ack_now && c->state >= TCP_SYN_RECEIVED)
 		tcp_send_ack(c);
 }
 
