@@ -12,19 +12,15 @@
 #define DEFAULT_PACKETS 4096
 #define ROOM_MIN        2048
 
-/** SplitMix64: every seed gives a different and good sequence. */
 static void fill(void *ctx, void *buf, size_t len)
 {
 	struct uiwarp_tcp *h = ctx;
 	uint8_t *p = buf;
 
 	while (len) {
-		uint64_t z = h->random += UINT64_C(0x9e3779b97f4a7c15);
+		uint64_t z = prng_u64(&h->random);
 		size_t n = len < sizeof z ? len : sizeof z;
 
-		z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-		z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-		z ^= z >> 31;
 		memcpy(p, &z, n);
 		p += n;
 		len -= n;
@@ -125,7 +121,7 @@ int uiwarp_tcp_create(const struct uiwarp_tcp_config *cfg, uint64_t now, struct 
 		return -ENOMEM;
 	h->cfg = *cfg;
 	h->now = now;
-	h->random = cfg->seed;
+	h->random.state = cfg->seed;
 	h->sent_tail = &h->sent;
 	if (cfg->log)
 		h->log = (struct log_sink){log_line, h, LOG_LEVEL_INFO};

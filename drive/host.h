@@ -3,7 +3,7 @@
 #ifndef DRIVE_HOST_H
 #define DRIVE_HOST_H
 
-#include "base/random.h"
+#include "base/prng.h"
 #include "drive/uiwarp_tcp.h"
 #include "tcp/tcp.h"
 
@@ -26,7 +26,7 @@ struct uiwarp_tcp {
 	struct tcp_stack *tcp;
 	struct llp_stack *llp;
 	uint64_t now;
-	uint64_t random;
+	struct prng random;
 	struct sent_packet *sent, **sent_tail;
 	struct sock **sock; /**< by number; NULL: free */
 	unsigned n_socks;
