@@ -56,6 +56,24 @@ struct script_test {
 	const struct script_row *rows; /**< the last has no name; NULL: no table */
 };
 
+/** Entries of the table: a script; one whose host is configured; one that works through rows. */
+#define SCRIPT(fn, rfc, open, on)                  \
+	{                                          \
+#fn, rfc, fn, open, on, NULL, NULL \
+	}
+#define SCRIPT_WITH(fn, rfc, open, on, config)       \
+	{                                            \
+#fn, rfc, fn, open, on, config, NULL \
+	}
+#define SCRIPT_ROWS(name, rfc, fn, open, on, rows)  \
+	{                                           \
+		name, rfc, fn, open, on, NULL, rows \
+	}
+#define SCRIPTS_END                                \
+	{                                          \
+		NULL, NULL, NULL, 0, 0, NULL, NULL \
+	}
+
 /** The file's tests; the last one has no name. */
 extern const struct script_test script_tests[];
 

@@ -59,7 +59,7 @@ static const struct script_row closed_rows[] = {
 	{"FIN without ACK",       {"F 1",             "R. =0 ack 2",   "CLOSED", ""}},
 	{"no flag",               {"- 1",             "R. =0 ack 1",   "CLOSED", ""}},
 	{"wrong checksum",        {". 1 ack 77 badsum", "",            "CLOSED", ""}},
-	{0},
+	{NULL, {NULL}},
 };
 
 /* Section 3.10.7.2. */
@@ -82,7 +82,7 @@ static const struct script_row listen_rows[] = {
 	{"text without ACK",      {"P 1:11",          "",              "LISTEN", ""}},
 	{"no flag",               {"- 1",             "",              "LISTEN", ""}},
 	{"wrong checksum",        {"S 0 badsum",      "",              "LISTEN", ""}},
-	{0},
+	{NULL, {NULL}},
 };
 
 /* Section 3.10.7.3. */
@@ -107,7 +107,7 @@ static const struct script_row syn_sent_rows[] = {
 	{"RST,ACK new",           {"R. =0 ack 1",     "",              "CLOSED", "ECONNREFUSED"}},
 	{"RST,SYN,ACK new",       {"RS. 0 ack 1",     "",              "CLOSED", "ECONNREFUSED"}},
 	{"no flag",               {"- 1",             "",              "SYN-SENT", "EAGAIN"}},
-	{0},
+	{NULL, {NULL}},
 };
 
 /* Section 3.10.7.4, where the open was passive: a way back leads to LISTEN. */
@@ -129,7 +129,7 @@ static const struct script_row syn_received_rows[] = {
 	{"RST before the window", {"R 0",             "",              "SYN-RECEIVED", ""}},
 	{"RST behind the window", {"R $W",            "",              "SYN-RECEIVED", ""}},
 	{"no flag",               {"- 1",             "",              "SYN-RECEIVED", ""}},
-	{0},
+	{NULL, {NULL}},
 };
 
 /* The same after an active open: the user hears of it. */
@@ -145,7 +145,7 @@ static const struct script_row syn_received_active_rows[] = {
 	{"RST exact",             {"R 1",             "",              "CLOSED", "ECONNREFUSED"}},
 	{"RST in window",         {"R 2",             ". 1 ack 1",     "SYN-RECEIVED", "EAGAIN"}},
 	{"RST before the window", {"R 0",             "",              "SYN-RECEIVED", "EAGAIN"}},
-	{0},
+	{NULL, {NULL}},
 };
 
 /* A SYN of a later ISN would open TIME-WAIT anew (time_wait.c). */
@@ -193,7 +193,7 @@ static const struct script_row established_rows[] = {
 	{"FIN with an old ACK",   {"F. 1 ack 0",       ". 1 ack 2",     "CLOSE-WAIT", "end"}},
 	{"FIN with a future ACK", {"F. 1 ack 2",       ". 1 ack 1",     "ESTABLISHED", "EAGAIN"}},
 	{"RST with text",         {"R 1:11",           "",              "CLOSED", "ECONNRESET"}},
-	{0},
+	{NULL, {NULL}},
 };
 
 static const struct script_row fin_wait_1_rows[] = {
@@ -207,7 +207,7 @@ static const struct script_row fin_wait_1_rows[] = {
 	{"FIN with ACK of FIN",   {"F. 1 ack 2",       ". 2 ack 2",     "TIME-WAIT", "end"}},
 	{"text, FIN, ACK of FIN", {"FP. 1:11 ack 2",   ". 2 ack 12",    "TIME-WAIT", ""}},
 	{"FIN beyond a gap",      {"F. 11 ack 2",      ". 2 ack 1",     "FIN-WAIT-2", "EAGAIN"}},
-	{0},
+	{NULL, {NULL}},
 };
 
 static const struct script_row fin_wait_2_rows[] = {
@@ -219,7 +219,7 @@ static const struct script_row fin_wait_2_rows[] = {
 	{"FIN with an old ACK",   {"F. 1 ack 1",       ". 2 ack 2",     "TIME-WAIT", "end"}},
 	{"text and FIN",          {"FP. 1:11 ack 2",   ". 2 ack 12",    "TIME-WAIT", ""}},
 	{"FIN beyond a gap",      {"F. 11 ack 2",      ". 2 ack 1",     "FIN-WAIT-2", "EAGAIN"}},
-	{0},
+	{NULL, {NULL}},
 };
 
 /* Text and FIN that come after a FIN are ignored; its retransmission is acknowledged. */
@@ -233,7 +233,7 @@ static const struct script_row close_wait_rows[] = {
 	SYNCHRONIZED("CLOSE-WAIT", "end", "end"),
 	LATE_SYN("CLOSE-WAIT", "end"),
 	AFTER_FIN("CLOSE-WAIT"),
-	{0},
+	{NULL, {NULL}},
 };
 
 static const struct script_row closing_rows[] = {
@@ -241,7 +241,7 @@ static const struct script_row closing_rows[] = {
 	LATE_SYN("CLOSING", "end"),
 	AFTER_FIN("CLOSING"),
 	{"ACK new",               {". 2 ack 2",        "",              "TIME-WAIT", "end"}},
-	{0},
+	{NULL, {NULL}},
 };
 
 static const struct script_row last_ack_rows[] = {
@@ -249,29 +249,29 @@ static const struct script_row last_ack_rows[] = {
 	LATE_SYN("LAST-ACK", "end"),
 	AFTER_FIN("LAST-ACK"),
 	{"ACK new",               {". 2 ack 2",        "",              "CLOSED", "end"}},
-	{0},
+	{NULL, {NULL}},
 };
 
 static const struct script_row time_wait_rows[] = {
 	SYNCHRONIZED("TIME-WAIT", "end", "end"),
 	AFTER_FIN("TIME-WAIT"),
-	{0},
+	{NULL, {NULL}},
 };
 
 #define OPEN_WAYS (V6 | TS | SACK | WRAP)
 
 const struct script_test script_tests[] = {
-	{"CLOSED",       "RFC 9293 section 3.10.7.1", in_closed,       OPEN_WAYS, WS, NULL, closed_rows},
-	{"LISTEN",       "RFC 9293 section 3.10.7.2", in_listen,       OPEN_WAYS, WS, NULL, listen_rows},
-	{"SYN-SENT",     "RFC 9293 section 3.10.7.3", in_syn_sent,     OPEN_WAYS, WS, NULL, syn_sent_rows},
-	{"SYN-RECEIVED", "RFC 9293 section 3.10.7.4", in_syn_received, OPEN_WAYS, WS, NULL, syn_received_rows},
-	{"SYN-RECEIVED after active open", "RFC 9293 section 3.10.7.4", in_syn_received_active, OPEN_WAYS, WS, NULL, syn_received_active_rows},
-	{"ESTABLISHED",  "RFC 9293 section 3.10.7.4", in_established,  OPEN_WAYS, WS, NULL, established_rows},
-	{"FIN-WAIT-1",   "RFC 9293 section 3.10.7.4", in_fin_wait_1,   OPEN_WAYS, WS, NULL, fin_wait_1_rows},
-	{"FIN-WAIT-2",   "RFC 9293 section 3.10.7.4", in_fin_wait_2,   OPEN_WAYS, WS, NULL, fin_wait_2_rows},
-	{"CLOSE-WAIT",   "RFC 9293 section 3.10.7.4", in_close_wait,   OPEN_WAYS, WS, NULL, close_wait_rows},
-	{"CLOSING",      "RFC 9293 section 3.10.7.4", in_closing,      OPEN_WAYS, WS, NULL, closing_rows},
-	{"LAST-ACK",     "RFC 9293 section 3.10.7.4", in_last_ack,     OPEN_WAYS, WS, NULL, last_ack_rows},
-	{"TIME-WAIT",    "RFC 9293 section 3.10.7.4", in_time_wait,    OPEN_WAYS, WS, NULL, time_wait_rows},
-	{0},
+	SCRIPT_ROWS("CLOSED", "RFC 9293 section 3.10.7.1", in_closed, OPEN_WAYS, WS, closed_rows),
+	SCRIPT_ROWS("LISTEN", "RFC 9293 section 3.10.7.2", in_listen, OPEN_WAYS, WS, listen_rows),
+	SCRIPT_ROWS("SYN-SENT", "RFC 9293 section 3.10.7.3", in_syn_sent, OPEN_WAYS, WS, syn_sent_rows),
+	SCRIPT_ROWS("SYN-RECEIVED", "RFC 9293 section 3.10.7.4", in_syn_received, OPEN_WAYS, WS, syn_received_rows),
+	SCRIPT_ROWS("SYN-RECEIVED after active open", "RFC 9293 section 3.10.7.4", in_syn_received_active, OPEN_WAYS, WS, syn_received_active_rows),
+	SCRIPT_ROWS("ESTABLISHED", "RFC 9293 section 3.10.7.4", in_established, OPEN_WAYS, WS, established_rows),
+	SCRIPT_ROWS("FIN-WAIT-1", "RFC 9293 section 3.10.7.4", in_fin_wait_1, OPEN_WAYS, WS, fin_wait_1_rows),
+	SCRIPT_ROWS("FIN-WAIT-2", "RFC 9293 section 3.10.7.4", in_fin_wait_2, OPEN_WAYS, WS, fin_wait_2_rows),
+	SCRIPT_ROWS("CLOSE-WAIT", "RFC 9293 section 3.10.7.4", in_close_wait, OPEN_WAYS, WS, close_wait_rows),
+	SCRIPT_ROWS("CLOSING", "RFC 9293 section 3.10.7.4", in_closing, OPEN_WAYS, WS, closing_rows),
+	SCRIPT_ROWS("LAST-ACK", "RFC 9293 section 3.10.7.4", in_last_ack, OPEN_WAYS, WS, last_ack_rows),
+	SCRIPT_ROWS("TIME-WAIT", "RFC 9293 section 3.10.7.4", in_time_wait, OPEN_WAYS, WS, time_wait_rows),
+	SCRIPTS_END,
 };
