@@ -101,7 +101,7 @@ static int on_accept(void *user, struct llp *l)
 	struct ip_endpoint remote;
 
 	if (listener->n_waiting >= (unsigned)listener->backlog)
-		return -ENOBUFS;
+		return -EAGAIN; /* later: the handshake is not over */
 	s = sock_new(listener->h, listener->family);
 	if (!s)
 		return -ENOMEM;

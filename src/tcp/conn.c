@@ -138,6 +138,8 @@ void tcp_conn_establish(struct tcp_conn *c)
 	c->state = TCP_ESTABLISHED;
 	c->rtx_at = TIMER_NEVER;
 	c->rto.backoff = 0;
+	if (c->syn_sent_n > 1)
+		c->rto.base = TCP_RTO_AFTER_SYN_LOSS;
 	c->recover = c->high_sacked = c->snd_una;
 	c->cwnd_limited = c->snd_una - 1;
 	tcp_cc_init(&c->cc, c->s->cc, c->emss, c->syn_sent_n > 1, c->s->now);

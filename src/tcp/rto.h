@@ -10,6 +10,8 @@
 
 /** RFC 6298 section 2.1. */
 #define TCP_RTO_INITIAL (1000 * TCP_MS)
+/** RFC 6298 section 5.7: when text begins after a SYN that had to be sent again. */
+#define TCP_RTO_AFTER_SYN_LOSS (3000 * TCP_MS)
 /**
  * RFC 6298 section 2.4 recommends 1 s against spurious timeouts of coarse clocks; ours is fine, so
  * the floor only has to exceed the delayed ACKs that are deployed (200 ms, as most stacks).

@@ -154,13 +154,33 @@ void tcp_get_info(const struct llp *l, struct tcp_info *out)
 	tcp_conn_info(tcp_conn_of(l), out);
 }
 
+/** Handshake number @p i of all listeners. */
+static bool handshake_get(const struct tcp_stack *s, unsigned i, struct ip_endpoint *local,
+	struct ip_endpoint *remote, struct tcp_info *info)
+{
+	for (const struct tcp_listener *l = s->listeners; l; l = l->next)
+		for (const struct tcp_half *h = l->halves.oldest; h; h = h->next) {
+			if (i--)
+				continue;
+			*local = (struct ip_endpoint){h->e.id.local, h->e.id.lport};
+			*remote = (struct ip_endpoint){h->e.id.remote, h->e.id.rport};
+			*info = (struct tcp_info){.state = tcp_state_name(TCP_SYN_RECEIVED),
+				.snd_wnd = h->e.wnd,
+				.timestamps = h->e.has & TCP_HAS_TS,
+				.sack = h->e.has & TCP_HAS_SACK_PERMITTED,
+				.window_scale = h->e.has & TCP_HAS_WSCALE};
+			return true;
+		}
+	return false;
+}
+
 bool tcp_connection_get(struct tcp_stack *s, unsigned i, struct ip_endpoint *local,
 	struct ip_endpoint *remote, struct tcp_info *info)
 {
 	const struct tcp_conn *c = tcp_table_get(&s->table, i);
 
 	if (!c)
-		return false;
+		return handshake_get(s, i - s->table.count, local, remote, info);
 	llp_endpoints(&c->llp, local, remote);
 	tcp_conn_info(c, info);
 	return true;

@@ -80,7 +80,7 @@ struct tcp_info {
 /** @p l must be a connection of a TCP stack. */
 void tcp_get_info(const struct llp *l, struct tcp_info *out);
 
-/** Connection @p i of those in the table, for listings; false past the end. */
+/** Connection @p i, handshakes from outside last, for listings; false past the end. */
 bool tcp_connection_get(struct tcp_stack *s, unsigned i, struct ip_endpoint *local,
 	struct ip_endpoint *remote, struct tcp_info *info);
 

@@ -77,7 +77,7 @@ static const struct script_row listen_rows[] = {
 	{"SYN with text",         {"S 0:11",          "S. 0 ack 1",    "SYN-RECEIVED", ""}},
 	/* A port scanner's, not a TCP's: dropped, as most stacks do. */
 	{"SYN,FIN",               {"SF 0",            "",              "LISTEN", ""}},
-	{"SYN,ECE,CWR",           {"SEC 0",           "S. 0 ack 1",    "SYN-RECEIVED", ""}},
+	{"SYN,ECE,CWR",           {"SEC 0",           "S.E 0 ack 1",   "SYN-RECEIVED", ""}},
 	{"FIN alone",             {"F 1",             "",              "LISTEN", ""}},
 	{"text without ACK",      {"P 1:11",          "",              "LISTEN", ""}},
 	{"no flag",               {"- 1",             "",              "LISTEN", ""}},
