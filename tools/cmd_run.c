@@ -3,8 +3,8 @@
  * uiwarp run: check the configuration, put it and the preloaded library into the environment, and
  * become the program.
  */
-#include "provider/config.h"
 #include "tools/commands.h"
+#include "tools/configuration.h"
 
 #include <argp.h>
 #include <elf.h>
@@ -20,52 +20,17 @@
 #define PRELOAD "libuiwarp-preload.so"
 
 struct options {
-	const char *config;
-	char *set;      /* the --set options, one a line; malloc()ed */
+	struct configuration configuration;
 	char **program; /* with its arguments */
 };
-
-static void *checked(void *p)
-{
-	if (p == NULL) {
-		perror("uiwarp run");
-		exit(EXIT_FAILURE);
-	}
-	return p;
-}
-
-/* @p a and @p b with @p separator between them; either may be NULL. */
-static char *join(const char *a, const char *separator, const char *b)
-{
-	char *s;
-
-	if (a == NULL || *a == '\0')
-		return checked(strdup(b == NULL ? "" : b));
-	if (b == NULL || *b == '\0')
-		return checked(strdup(a));
-	if (asprintf(&s, "%s%s%s", a, separator, b) < 0)
-		s = NULL;
-	return checked(s);
-}
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
-	char *joined;
 
 	switch (key) {
-	case 'c':
-		if (o->config != NULL)
-			argp_error(state, "--config is given twice; expected it once");
-		o->config = arg;
-		return 0;
-	case 's':
-		/* A line end is what separates them in the environment. */
-		if (strchr(arg, '\n') != NULL)
-			argp_error(state, "--set has a line end in its value; expected key=value");
-		joined = join(o->set, "\n", arg);
-		free(o->set);
-		o->set = joined;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->configuration;
 		return 0;
 	case ARGP_KEY_ARGS:
 		o->program = state->argv + state->next;
@@ -78,56 +43,21 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_option argp_options[] = {
-	{"config", 'c', "FILE", 0, "Read the configuration from FILE", 0},
-	{"set", 's', "KEY=VALUE", 0, "Set one key; wins over the file", 0},
-	{0},
-};
+static const struct argp_child argp_children[] = {{&configuration_argp, 0, NULL, 0}, {0}};
 
-static const struct argp argp = {argp_options, parse_option, "[--] PROGRAM [ARGUMENT...]",
+static const struct argp argp = {NULL, parse_option, "[--] PROGRAM [ARGUMENT...]",
 	"Start PROGRAM with an iWARP device of its own, which it finds through libibverbs and "
 	"librdmacm.\v"
 	"The environment's UIWARP_CONFIG (a file) and UIWARP_SET (lines of KEY=VALUE) are read "
 	"too; the command line wins.\n\n"
 	"Exit status: the program's own; 2 if the configuration is wrong, 127 if there is no such "
 	"program, 126 if it cannot be started.",
-	NULL, NULL, NULL};
+	argp_children, NULL, NULL};
 
 static int complain(const char *what, const char *why)
 {
 	fprintf(stderr, "uiwarp run: %s: %s\n", what, why);
 	return EXIT_USAGE;
-}
-
-/* Put the configuration into the environment, and read it back as the program will. */
-static int set_configuration(const struct options *o)
-{
-	struct config_error e;
-	struct config c;
-	char *set;
-	int rc;
-
-	if (o->config != NULL) {
-		/* The program may change its directory before it comes to verbs. */
-		char *path = realpath(o->config, NULL);
-
-		if (path == NULL)
-			return complain(o->config, strerror(errno));
-		setenv("UIWARP_CONFIG", path, 1);
-		free(path);
-	}
-	set = join(getenv("UIWARP_SET"), "\n", o->set);
-	if (*set != '\0')
-		setenv("UIWARP_SET", set, 1);
-	free(set);
-	rc = config_from_environment(&c, &e);
-	if (rc == 0)
-		return complain("no configuration", "expected --config FILE or --set KEY=VALUE");
-	if (rc < 0) {
-		fprintf(stderr, "uiwarp run: %s\n", e.text);
-		return EXIT_USAGE;
-	}
-	return 0;
 }
 
 /* Beside this program in the build tree, or where it was installed. */
@@ -171,7 +101,7 @@ static int set_preload(void)
 		free(path);
 		return EXIT_USAGE;
 	}
-	all = join(path, ":", getenv("LD_PRELOAD"));
+	all = configuration_join(path, ":", getenv("LD_PRELOAD"));
 	setenv("LD_PRELOAD", all, 1);
 	free(all);
 	free(path);
@@ -217,9 +147,9 @@ static void warn_if_static(const char *program)
 			complain(program, "is statically linked, so it will not see the device");
 		return;
 	}
-	copy = next = checked(strdup(all));
+	copy = next = configuration_join(all, "", NULL);
 	while (next != NULL) {
-		char *path = join(strsep(&next, ":"), "/", program);
+		char *path = configuration_join(strsep(&next, ":"), "/", program);
 		bool there = access(path, X_OK) == 0;
 
 		if (there && is_static(path))
@@ -235,13 +165,13 @@ int cmd_run(int argc, char **argv)
 {
 	static char name[] = "uiwarp run";
 	struct options o = {0};
+	struct config config;
 	int rc;
 
 	argv[0] = name;
 	/* In order: what follows the program's name is the program's. */
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
-	rc = set_configuration(&o);
-	free(o.set);
+	rc = configuration_apply(&o.configuration, name, &config);
 	if (rc == 0)
 		rc = set_preload();
 	if (rc != 0)

@@ -15,6 +15,7 @@
 #define EXIT_NOT_FOUND 127
 
 int cmd_run(int argc, char **argv);
+int cmd_tcp(int argc, char **argv);
 int cmd_wan(int argc, char **argv);
 
 #endif

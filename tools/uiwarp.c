@@ -12,6 +12,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {
 	{"run", cmd_run, "start a program with an iWARP device of its own"},
+	{"tcp", cmd_tcp, "plain TCP streams, to measure a path or to test with any TCP"},
 	{"wan", cmd_wan, "emulate a long path between two interfaces"},
 };
 

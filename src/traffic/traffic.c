@@ -166,6 +166,8 @@ static void on_connected(void *user)
 
 	t->connected = true;
 	t->connected_at = now(t);
+	if (t->cfg.connected)
+		t->cfg.connected(t->cfg.ctx, t);
 	if (t->cfg.role == TRAFFIC_SOURCE)
 		fill(t);
 	else if (t->cfg.role == TRAFFIC_PINGPONG)

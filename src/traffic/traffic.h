@@ -36,6 +36,8 @@ struct traffic_config {
 	struct histogram *latency; /**< pingpong: round trips in ns; needs a clock. May be NULL */
 	/** ns. May be NULL: all times are then 0. */
 	uint64_t (*clock)(void *ctx);
+	/** The connection is established. May be NULL. */
+	void (*connected)(void *ctx, struct traffic *t);
 	/** The connection is over: `error` and `wrong` say how. The stream is the caller's again,
 	 *  who may free it in here. @p last may be looked at until this returns, such as by
 	 *  tcp_get_info(). May be NULL. */

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/configuration.h"
+
+#include "tools/commands.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *checked(void *p)
+{
+	if (p == NULL) {
+		perror("uiwarp");
+		exit(EXIT_FAILURE);
+	}
+	return p;
+}
+
+char *configuration_join(const char *a, const char *separator, const char *b)
+{
+	char *s;
+
+	if (a == NULL || *a == '\0')
+		return checked(strdup(b == NULL ? "" : b));
+	if (b == NULL || *b == '\0')
+		return checked(strdup(a));
+	if (asprintf(&s, "%s%s%s", a, separator, b) < 0)
+		s = NULL;
+	return checked(s);
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct configuration *c = state->input;
+	char *joined;
+
+	switch (key) {
+	case 'c':
+		if (c->file != NULL)
+			argp_error(state, "--config is given twice; expected it once");
+		c->file = arg;
+		return 0;
+	case 's':
+		/* A line end is what separates them in the environment. */
+		if (strchr(arg, '\n') != NULL)
+			argp_error(state, "--set has a line end in its value; expected key=value");
+		joined = configuration_join(c->set, "\n", arg);
+		free(c->set);
+		c->set = joined;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option argp_options[] = {
+	{"config", 'c', "FILE", 0, "Read the configuration from FILE", 0},
+	{"set", 's', "KEY=VALUE", 0, "Set one key; wins over the file", 0},
+	{0},
+};
+
+const struct argp configuration_argp = {argp_options, parse_option, NULL, NULL, NULL, NULL, NULL};
+
+static int complain(const char *who, const char *what, const char *why)
+{
+	fprintf(stderr, "%s: %s: %s\n", who, what, why);
+	return EXIT_USAGE;
+}
+
+/* Into the environment, each before what is there already. */
+static int export(struct configuration *c, const char *who)
+{
+	char *set;
+
+	if (c->file != NULL) {
+		/* The program may change its directory before it comes to verbs. */
+		char *path = realpath(c->file, NULL);
+
+		if (path == NULL)
+			return complain(who, c->file, strerror(errno));
+		setenv("UIWARP_CONFIG", path, 1);
+		free(path);
+	}
+	set = configuration_join(getenv("UIWARP_SET"), "\n", c->set);
+	if (*set != '\0')
+		setenv("UIWARP_SET", set, 1);
+	free(set);
+	return 0;
+}
+
+int configuration_apply(struct configuration *c, const char *who, struct config *out)
+{
+	struct config_error e;
+	int rc = export(c, who);
+
+	free(c->set);
+	c->set = NULL;
+	if (rc != 0)
+		return rc;
+	rc = config_from_environment(out, &e);
+	if (rc == 0)
+		return complain(
+			who, "no configuration", "expected --config FILE or --set KEY=VALUE");
+	if (rc < 0) {
+		fprintf(stderr, "%s: %s\n", who, e.text);
+		return EXIT_USAGE;
+	}
+	return 0;
+}

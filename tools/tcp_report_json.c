@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/tcp_report_json.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/** Print @p o, which jansson makes NULL when memory is short, and free it. */
+static void emit(json_t *o)
+{
+	if (!o || json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(10)) != 0)
+		fputs("{\"event\":\"error\",\"error\":\"no memory\"}", stdout);
+	putchar('\n');
+	json_decref(o);
+}
+
+static json_t *endpoint(const struct ip_endpoint *e)
+{
+	char text[IP_ADDR_STRLEN];
+
+	return json_pack(
+		"{s:s, s:i}", "address", ip_addr_format(&e->addr, text), "port", (int)e->port);
+}
+
+static json_t *integer(uint64_t n)
+{
+	return json_integer((json_int_t)n);
+}
+
+static json_t *info(const struct tcp_info *i)
+{
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
+			 " s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b}",
+		"state", i->state ? i->state : "CLOSED", "srtt_ns", integer(i->srtt), "rttvar_ns",
+		integer(i->rttvar), "rto_ns", integer(i->rto), "cwnd", integer(i->cwnd), "ssthresh",
+		integer(i->ssthresh), "snd_wnd", integer(i->snd_wnd), "rcv_wnd",
+		integer(i->rcv_wnd), "emss", integer(i->emss), "flight", integer(i->flight),
+		"bytes_sent", integer(i->bytes_sent), "bytes_acked", integer(i->bytes_acked),
+		"bytes_received", integer(i->bytes_received), "segments_out",
+		integer(i->segments_out), "segments_in", integer(i->segments_in), "retransmits",
+		integer(i->retransmits), "timeouts", integer(i->timeouts), "fast_recoveries",
+		integer(i->fast_recoveries), "out_of_order", integer(i->out_of_order), "timestamps",
+		i->timestamps, "sack", i->sack, "window_scale", i->window_scale);
+}
+
+static json_t *latency(const struct histogram *h)
+{
+	if (!h || !h->count)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "count", integer(h->count),
+		"min_ns", integer(h->min), "p50_ns", integer(histogram_quantile(h, 500000)),
+		"p90_ns", integer(histogram_quantile(h, 900000)), "p99_ns",
+		integer(histogram_quantile(h, 990000)), "p99.9_ns",
+		integer(histogram_quantile(h, 999000)), "max_ns", integer(h->max));
+}
+
+static json_t *figures(const char *event, const struct tcp_stream *t, const struct tcp_figures *f)
+{
+	return json_pack("{s:s, s:i, s:f, s:f, s:o, s:f, s:o, s:o, s:o, s:o, s:o}", "event", event,
+		"stream", (int)t->id, "start", f->start, "end", f->end, "bytes", integer(f->bytes),
+		"bits_per_second", f->bits_per_second, "messages", integer(f->messages),
+		"retransmits", integer(f->retransmits), "timeouts", integer(f->timeouts),
+		"out_of_order", integer(f->out_of_order), "tcp", info(&t->view.info));
+}
+
+void tcp_report_json_listening(const struct tcp_session *s)
+{
+	emit(json_pack("{s:s, s:o}", "event", "listening", "local", endpoint(&s->options->local)));
+}
+
+void tcp_report_json_connected(const struct tcp_stream *t)
+{
+	emit(json_pack("{s:s, s:i, s:o, s:o, s:o}", "event", "connected", "stream", (int)t->id,
+		"local", endpoint(&t->local), "remote", endpoint(&t->remote), "tcp",
+		info(&t->view.info)));
+}
+
+void tcp_report_json_interval(const struct tcp_stream *t, const struct tcp_figures *f)
+{
+	json_t *o = figures("interval", t, f);
+
+	if (o && t->interval_latency)
+		json_object_set_new(o, "latency", latency(t->interval_latency));
+	emit(o);
+}
+
+void tcp_report_json_end(const struct tcp_stream *t, const struct tcp_figures *f, const char *error)
+{
+	json_t *o = figures("end", t, f);
+
+	if (o && t->total_latency)
+		json_object_set_new(o, "latency", latency(t->total_latency));
+	if (o)
+		json_object_set_new(o, "error", error ? json_string(error) : json_null());
+	emit(o);
+}
+
+void tcp_report_json_total(const struct tcp_totals *totals, double cpu_seconds)
+{
+	emit(json_pack("{s:s, s:i, s:i, s:o, s:f, s:f}", "event", "total", "streams",
+		(int)totals->streams, "failed", (int)totals->failed, "bytes",
+		integer(totals->bytes), "bits_per_second", totals->bits_per_second, "cpu_seconds",
+		cpu_seconds));
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/tcp_session.h"
+
+#include "tools/tcp_resolve.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BACKLOG 128
+#define MS      UINT64_C(1000000)
+
+/** Between looks at metered streams: what may be sent in that time goes out in one go. */
+#define METER_NS MS
+
+/** How long a link may take to come up, before connections are made all the same. */
+#define LINK_NS (1000 * MS)
+
+/** How long streams that were told to end may take: to send what they have queued... */
+#define DRAIN_NS (10000 * MS)
+/** ... or, for those that only take in, to hear that the peer ends as well. */
+#define PART_NS (1000 * MS)
+
+/* ---- upcalls, under the engine's lock ------------------------------------------------------- */
+
+static void notify(struct tcp_session *s)
+{
+	uint64_t one = 1;
+
+	if (write(s->event_fd, &one, sizeof one) < 0)
+		return; /* the counter is full: somebody will look */
+}
+
+static uint64_t clock_of(void *ctx)
+{
+	const struct tcp_stream *t = ctx;
+
+	return net_now(t->session->net);
+}
+
+static void on_connected(void *ctx, struct traffic *traffic)
+{
+	struct tcp_stream *t = ctx;
+
+	llp_endpoints(traffic->llp, &t->local, &t->remote);
+	notify(t->session);
+}
+
+static void on_ended(void *ctx, struct traffic *traffic, const struct llp *last)
+{
+	struct tcp_stream *t = ctx;
+
+	tcp_get_info(last, &t->last_info);
+	notify(t->session);
+}
+
+static void stream_free(struct tcp_stream *t)
+{
+	if (!t)
+		return;
+	free(t->latency);
+	free(t->interval_latency);
+	free(t->total_latency);
+	free(t);
+}
+
+static bool add_histograms(struct tcp_stream *t)
+{
+	t->latency = calloc(1, sizeof *t->latency);
+	t->interval_latency = calloc(1, sizeof *t->interval_latency);
+	t->total_latency = calloc(1, sizeof *t->total_latency);
+	return t->latency && t->interval_latency && t->total_latency;
+}
+
+/** A stream that has no connection yet; NULL: no memory. */
+static struct tcp_stream *stream_new(struct tcp_session *s)
+{
+	const struct tcp_options *o = s->options;
+	struct tcp_stream *t = calloc(1, sizeof *t);
+	struct traffic_config cfg = {
+		.role = o->role,
+		.pattern = &s->pattern,
+		.bytes = o->bytes,
+		.metered = o->rate > 0,
+		.verify = o->verify,
+		.paused = o->stall > 0,
+		.message = o->message,
+		.count = o->count,
+		.clock = clock_of,
+		.connected = on_connected,
+		.ended = on_ended,
+		.ctx = t,
+	};
+
+	if (!t || (o->role == TRAFFIC_PINGPONG && !add_histograms(t))) {
+		stream_free(t);
+		return NULL;
+	}
+	cfg.latency = t->latency;
+	traffic_init(&t->traffic, &cfg);
+	t->session = s;
+	t->id = ++s->made;
+	t->next = s->fresh;
+	s->fresh = t;
+	return t;
+}
+
+static int take(void *ctx, struct llp *l)
+{
+	struct tcp_session *s = ctx;
+	struct tcp_stream *t;
+
+	if (s->stopping || (s->options->once && s->made == s->options->parallel))
+		return -ECONNREFUSED;
+	t = stream_new(s);
+	if (!t)
+		return -ENOMEM;
+	traffic_accept(&t->traffic, l);
+	return 0;
+}
+
+/* ---- starting ------------------------------------------------------------------------------- */
+
+int tcp_session_open(struct tcp_session *s, const struct tcp_options *o, const struct config *c)
+{
+	struct config_error e;
+
+	*s = (struct tcp_session){.options = o};
+	traffic_pattern_init(&s->pattern, o->seed);
+	s->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (s->event_fd < 0) {
+		perror("uiwarp tcp");
+		return EXIT_FAILURE;
+	}
+	if (net_open(c, &s->net, &e) == 0 && net_start(s->net, NULL, NULL, &e) == 0) {
+		s->engine = net_engine(s->net);
+		return 0;
+	}
+	fprintf(stderr, "uiwarp tcp: %s\n", e.text);
+	tcp_session_close(s);
+	return EXIT_FAILURE;
+}
+
+static int start_listening(struct tcp_session *s)
+{
+	const struct ip_endpoint *local = &s->options->local;
+	char text[IP_ADDR_STRLEN];
+	int r;
+
+	engine_lock(s->engine);
+	r = llp_listen(tcp_llp_stack(net_tcp(s->net)), local, BACKLOG, take, s, &s->listener);
+	engine_unlock(s->engine);
+	if (r == 0)
+		return 0;
+	ip_addr_format(&local->addr, text);
+	if (r == -EADDRNOTAVAIL)
+		fprintf(stderr, "uiwarp tcp: %s is no address of this stack\n", text);
+	else
+		fprintf(stderr, "uiwarp tcp: cannot listen on %s port %u: %s\n", text, local->port,
+			strerror(-r));
+	return EXIT_FAILURE;
+}
+
+static int begin(struct tcp_session *s, const struct llp_connect_params *p)
+{
+	struct tcp_stream *t = stream_new(s);
+
+	if (!t)
+		return -ENOMEM;
+	return traffic_connect(&t->traffic, tcp_llp_stack(net_tcp(s->net)), p);
+}
+
+/** The first SYN should not be lost where the other side is there but not yet joined (memif). */
+static void await_link(struct tcp_session *s)
+{
+	static const struct timespec nap = {.tv_nsec = 2000000};
+	uint64_t end = net_now(s->net) + LINK_NS;
+
+	while (!net_link(s->net, NULL) && net_now(s->net) < end)
+		nanosleep(&nap, NULL);
+}
+
+static int start_connecting(struct tcp_session *s)
+{
+	const struct tcp_options *o = s->options;
+	struct llp_connect_params p = {.remote.port = o->port};
+	char text[IP_ADDR_STRLEN];
+	int r = 0;
+
+	if (tcp_resolve(s->net, o->host, &p.remote.addr) != 0)
+		return EXIT_FAILURE;
+	await_link(s);
+	engine_lock(s->engine);
+	for (unsigned i = 0; i < o->parallel && r == 0; i++)
+		r = begin(s, &p);
+	engine_unlock(s->engine);
+	if (r == 0)
+		return 0;
+	fprintf(stderr, "uiwarp tcp: cannot connect to %s port %u: %s\n",
+		ip_addr_format(&p.remote.addr, text), o->port, strerror(-r));
+	return EXIT_FAILURE;
+}
+
+int tcp_session_start(struct tcp_session *s)
+{
+	return s->options->listen ? start_listening(s) : start_connecting(s);
+}
+
+/* ---- looking, under the engine's lock ------------------------------------------------------- */
+
+static void earlier(uint64_t *next, uint64_t when)
+{
+	if (when < *next)
+		*next = when;
+}
+
+/** End in good order, but do not wait for ever. */
+static void finish(struct tcp_stream *t, uint64_t now)
+{
+	enum traffic_role role = t->traffic.cfg.role;
+
+	if (t->abort_at)
+		return;
+	t->abort_at = now + (role == TRAFFIC_SOURCE ? DRAIN_NS : PART_NS);
+	traffic_finish(&t->traffic);
+}
+
+static void give_up(struct tcp_stream *t)
+{
+	if (t->traffic.ended || t->aborted)
+		return;
+	if (t->traffic.llp)
+		tcp_get_info(t->traffic.llp, &t->last_info);
+	traffic_abort(&t->traffic);
+	t->aborted = true;
+}
+
+static void meter(struct tcp_stream *t, uint64_t now, uint64_t *next)
+{
+	double seconds = (double)(now - t->traffic.connected_at) * 1e-9;
+	uint64_t due = (uint64_t)(seconds * t->session->options->rate / 8);
+
+	if (due > t->traffic.allowed)
+		traffic_allow(&t->traffic, due - t->traffic.allowed);
+	earlier(next, now + METER_NS);
+}
+
+/** Do what is due on an established connection. */
+static void attend(struct tcp_stream *t, uint64_t now, uint64_t *next)
+{
+	const struct tcp_options *o = t->session->options;
+	uint64_t since = t->traffic.connected_at;
+
+	if (o->stall && now - since >= o->stall)
+		traffic_resume(&t->traffic);
+	else if (o->stall)
+		earlier(next, since + o->stall);
+	if (o->rate > 0 && !t->abort_at)
+		meter(t, now, next);
+	if (o->time && now - since >= o->time)
+		finish(t, now);
+	else if (o->time)
+		earlier(next, since + o->time);
+}
+
+static void view(struct tcp_stream *t, uint64_t now)
+{
+	const struct traffic *f = &t->traffic;
+
+	t->view = (struct tcp_view){
+		.at = now,
+		.sent = f->sent,
+		.received = f->received,
+		.messages = f->messages,
+		.info = t->last_info,
+		.connected = f->connected,
+		.eof = f->eof,
+		.ended = f->ended || t->aborted,
+	};
+	if (f->llp)
+		tcp_get_info(f->llp, &t->view.info);
+	if (f->ended)
+		t->view.at = f->ended_at;
+	/* What takes in has its result when the last byte is there, not when all is closed. */
+	if (f->eof && (f->cfg.role == TRAFFIC_SINK || f->cfg.role == TRAFFIC_ECHO))
+		t->view.at = f->eof_at;
+}
+
+/** What was counted since the last time is the interval's, and goes to the total. */
+static void collect_latency(struct tcp_stream *t)
+{
+	if (!t->latency)
+		return;
+	*t->interval_latency = *t->latency;
+	histogram_merge(t->total_latency, t->latency);
+	*t->latency = (struct histogram){0};
+}
+
+static void look(struct tcp_stream *t, uint64_t now, uint64_t *next)
+{
+	const struct tcp_options *o = t->session->options;
+	bool over;
+
+	if (t->view.ended)
+		return;
+	view(t, now);
+	over = t->view.ended || t->abort_at || t->session->stopping ||
+	       (t->view.connected && o->time && now - t->traffic.connected_at >= o->time);
+	if (t->view.connected && !t->start.at)
+		t->start.at = t->traffic.connected_at;
+	if (over && !t->result.at)
+		t->result = t->view;
+	if (t->view.ended) {
+		collect_latency(t);
+		return;
+	}
+	if (t->view.connected)
+		attend(t, now, next);
+	if (t->session->stopping)
+		finish(t, now);
+	if (t->abort_at && now >= t->abort_at)
+		give_up(t);
+	else if (t->abort_at)
+		earlier(next, t->abort_at);
+	view(t, now);
+}
+
+/** Streams that are new go to the end of the list. */
+static void list_fresh(struct tcp_session *s)
+{
+	struct tcp_stream **at, *list = NULL, *t;
+
+	while ((t = s->fresh) != NULL) {
+		s->fresh = t->next;
+		t->next = list;
+		list = t;
+	}
+	for (at = &s->streams; *at; at = &(*at)->next)
+		;
+	*at = list;
+}
+
+void tcp_session_look(struct tcp_session *s, uint64_t *next)
+{
+	uint64_t now, events;
+
+	*next = UINT64_MAX;
+	if (read(s->event_fd, &events, sizeof events) < 0)
+		events = 0; /* it is the time that brings us here */
+	engine_lock(s->engine);
+	now = s->engine->now;
+	list_fresh(s);
+	for (struct tcp_stream *t = s->streams; t; t = t->next)
+		look(t, now, next);
+	engine_unlock(s->engine);
+}
+
+void tcp_session_collect(struct tcp_session *s)
+{
+	engine_lock(s->engine);
+	for (struct tcp_stream *t = s->streams; t; t = t->next)
+		collect_latency(t);
+	engine_unlock(s->engine);
+}
+
+/* ---- ending --------------------------------------------------------------------------------- */
+
+void tcp_session_stop(struct tcp_session *s)
+{
+	engine_lock(s->engine);
+	if (s->listener)
+		llp_unlisten(tcp_llp_stack(net_tcp(s->net)), s->listener);
+	s->listener = NULL;
+	if (s->stopping)
+		for (struct tcp_stream *t = s->streams; t; t = t->next)
+			give_up(t);
+	s->stopping = true;
+	engine_unlock(s->engine);
+}
+
+bool tcp_session_done(const struct tcp_session *s)
+{
+	const struct tcp_options *o = s->options;
+	bool done;
+
+	engine_lock(s->engine);
+	done = s->removed == s->made;
+	if (o->listen && !s->stopping)
+		done = done && o->once && s->made == o->parallel;
+	engine_unlock(s->engine);
+	return done;
+}
+
+void tcp_session_remove(struct tcp_session *s, struct tcp_stream *t)
+{
+	struct tcp_stream **at;
+
+	for (at = &s->streams; *at != t; at = &(*at)->next)
+		;
+	*at = t->next;
+	s->removed++;
+	stream_free(t);
+}
+
+void tcp_session_close(struct tcp_session *s)
+{
+	if (s->net) {
+		net_linger(s->net);
+		net_close(s->net, false);
+	}
+	list_fresh(s);
+	while (s->streams) {
+		struct tcp_stream *t = s->streams;
+
+		s->streams = t->next;
+		stream_free(t);
+	}
+	close(s->event_fd);
+}
