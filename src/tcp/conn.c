@@ -229,7 +229,7 @@ static void drop_queues(struct tcp_conn *c)
 static void drop_unread(struct tcp_conn *c)
 {
 	c->s->rx_held -= c->recvq.count;
-	tcp_recvq_clear(&c->recvq);
+	tcp_mbufs_free(&c->recvq);
 }
 
 static void unlink_time_wait(struct tcp_conn *c)

@@ -116,7 +116,7 @@ struct tcp_conn {
 	struct tcp_sendq sendq;
 	struct rte_mbuf *reserved; /**< a record being written, not queued yet */
 	uint32_t reserved_join;    /**< bytes being appended to the last record instead */
-	struct tcp_recvq recvq;
+	struct tcp_mbufs recvq;    /**< in order, not taken by the user yet */
 	struct tcp_ooo ooo;
 	struct tcp_sack_out sack;
 	struct tcp_cc cc;
@@ -173,6 +173,12 @@ static inline uint32_t tcp_pipe(const struct tcp_conn *c)
 	uint32_t p = tcp_flight(c) - q->sacked - q->lost + q->rexmit;
 
 	return p > c->dup_bytes ? p - c->dup_bytes : 0;
+}
+
+/** SACK blocks that fit beside the other options. */
+static inline unsigned tcp_sack_blocks(const struct tcp_conn *c)
+{
+	return c->ts_on ? TCP_SACK_MAX - 1 : TCP_SACK_MAX;
 }
 
 /** Our FIN has been sent and acknowledged, and with it all. */

@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/buffer.h"
 #include "tcp/input.h"
+#include "tcp/output.h"
 #include "tcp/timers.h"
 
 #include <errno.h>
 
 /** RFC 9293 section 3.8.6.3: less than 0.5 s; ours must not wait longer than this. */
 #define DELAYED_ACK (40 * TCP_MS)
-/** Pieces shown in one call; recvq.h says why they are more than an FPDU needs. */
+/** Pieces shown in one call; mbufs.h says why they are more than an FPDU needs. */
 #define SHOW_MAX 128
+/** Packets that every connection may hold out of order, while there are any. */
+#define OUT_OF_ORDER_MIN 1024u
+/** Segments acknowledged at once after a loss, while the peer's window is small. */
+#define QUICK_ACKS_LOSS 8
 
 /** RFC 5681 section 4.2: at least every second full segment, and not later than the timer. */
 static void owe_ack(struct tcp_conn *c)
 {
 	if (c->quick_acks) {
 		c->quick_acks--;
+		/* The peer's window is small, and each ACK lets it grow: not one for all that came
+		 * at a time. */
+		if (c->ack_now && c->rcv_nxt - c->last_ack_sent >= 2 * c->rcv_mss)
+			tcp_send_ack(c);
 		c->ack_now = true;
 	} else if (c->rcv_nxt - c->last_ack_sent >= 2 * c->rcv_mss) {
 		c->ack_now = true;
@@ -56,14 +65,14 @@ static size_t show(struct tcp_conn *c, const struct llp_iov *v, unsigned n, size
 static void drop_unread(struct tcp_conn *c)
 {
 	c->s->rx_held -= c->recvq.count;
-	tcp_recvq_clear(&c->recvq);
+	tcp_mbufs_free(&c->recvq);
 }
 
 static void queue_text(struct tcp_conn *c, struct rte_mbuf *m)
 {
 	uint32_t before = c->recvq.count;
 
-	tcp_recvq_push(&c->recvq, m);
+	tcp_mbufs_push(&c->recvq, m);
 	c->s->rx_held += c->recvq.count - before;
 }
 
@@ -76,7 +85,7 @@ void tcp_show_unread(struct tcp_conn *c)
 		unsigned n;
 		uint32_t held = c->recvq.count;
 
-		if (c->in_readable || !c->recvq.count || c->recvq.bytes < c->read_need)
+		if (c->in_readable || !held || c->recvq.bytes < c->read_need)
 			break;
 		n = tcp_recvq_show(&c->recvq, v, SHOW_MAX, &total);
 		taken = c->llp.user_ops ? show(c, v, n, total) : total;
@@ -86,7 +95,7 @@ void tcp_show_unread(struct tcp_conn *c)
 			drop_unread(c);
 			return;
 		}
-		tcp_recvq_consume(&c->recvq, taken);
+		tcp_mbufs_consume(&c->recvq, (uint32_t)taken);
 		c->s->rx_held -= held - c->recvq.count;
 	} while (taken && (taken == total || c->resume));
 	consider_window_update(c);
@@ -110,24 +119,44 @@ static void hand_up(struct tcp_conn *c, struct rte_mbuf *m)
 		tcp_show_unread(c);
 }
 
-void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len)
+/**
+ * Is there no memory for text that fills a gap? Whoever keeps nothing may go on all the same, as
+ * most text is taken at once: connections that let unread text pile up must not stop the others.
+ * What was SACKed is dropped only for what brings the connection on (RFC 2018 section 8).
+ */
+static bool is_memory_short(struct tcp_conn *c)
 {
-	/* What cannot be kept is not acknowledged: to the peer, it was lost on the way. Whoever
-	 * keeps nothing may go on all the same, as most text is taken at once: connections that
-	 * let unread text pile up must not stop the others. */
-	if (unlikely(tcp_recvq_room(&c->recvq, m->nb_segs) ||
-		     (c->recvq.count && c->s->rx_held >= c->s->rx_hard_limit))) {
-		c->s->stats.pool_empty++;
-		rte_pktmbuf_free(m);
-		return;
-	}
+	uint32_t held = c->ooo.held, limit = c->s->rx_hard_limit;
+
+	if (likely(c->s->rx_held < limit) || !c->recvq.count)
+		return false;
+	tcp_ooo_prune(&c->ooo, c->s->rx_held - limit + 1);
+	c->s->rx_held -= held - c->ooo.held;
+	c->s->stats.reneged += held - c->ooo.held;
+	return c->s->rx_held >= limit;
+}
+
+/** @p len bytes at RCV.NXT are here to stay. */
+static void take_in(struct tcp_conn *c, uint32_t len)
+{
 	tcp_buffer_received(c);
 	c->rcv_nxt += len;
 	c->bytes_received += len;
 	c->s->stats.bytes_in += len;
+	owe_ack(c);
+}
+
+void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len)
+{
+	/* What cannot be kept is not acknowledged: to the peer, it was lost on the way. */
+	if (unlikely(is_memory_short(c))) {
+		c->s->stats.pool_empty++;
+		rte_pktmbuf_free(m);
+		return;
+	}
 	if (len > c->rcv_mss)
 		c->rcv_mss = u32_min(len, c->mtu); /* a port may have joined segments */
-	owe_ack(c);
+	take_in(c, len);
 	if (c->orphan || !c->llp.user_ops) {
 		rte_pktmbuf_free(m);
 	} else if (likely(!c->recvq.count && m->nb_segs == 1 && len >= c->read_need)) {
@@ -141,40 +170,94 @@ void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len)
 /** What waited behind a gap that is now filled. */
 static void drain(struct tcp_conn *c)
 {
-	uint32_t len, held = c->ooo.held;
-	struct rte_mbuf *m;
+	struct tcp_mbufs text;
+	uint32_t held = c->ooo.held;
 
-	while (tcp_in(c, TCP_STATES_RECEIVING) && (m = tcp_ooo_take(&c->ooo, c->rcv_nxt, &len))) {
-		c->s->rx_held -= held - c->ooo.held;
-		held = c->ooo.held;
-		tcp_text_in_order(c, m, len);
-	}
-	if (c->state == TCP_CLOSED)
-		return;
+	bool any = tcp_ooo_take(&c->ooo, c->rcv_nxt, &text);
+
 	c->s->rx_held -= held - c->ooo.held;
-	tcp_sack_advance(&c->sack, c->rcv_nxt);
+	if (!any)
+		return;
+	take_in(c, text.bytes);
+	if (c->orphan || !c->llp.user_ops) {
+		tcp_mbufs_free(&text);
+		return;
+	}
+	held = c->recvq.count;
+	tcp_mbufs_join(&c->recvq, &text);
+	c->s->rx_held += c->recvq.count - held;
+	tcp_show_unread(c);
+}
+
+/** May @p c hold one more packet out of order? Its share is as that of what waits to be sent. */
+static bool may_keep(const struct tcp_conn *c)
+{
+	const struct tcp_stack *s = c->s;
+	uint32_t usual = 2 * (tcp_rcv_buffer(c) / c->rcv_mss);
+
+	return s->rx_held < s->rx_limit && c->ooo.held / TCP_SHARE < s->rx_limit - s->rx_held &&
+	       c->ooo.held < u32_max(usual, OUT_OF_ORDER_MIN);
+}
+
+/**
+ * A segment repeats something, comes too early or fills a gap: an ACK, at once (RFC 5681 section
+ * 4.2). That is at the round's end, for all of its segments, as long as one SACK option can tell
+ * of them. Without SACK, the peer counts the ACKs.
+ */
+static void answer_at_once(struct tcp_conn *c)
+{
+	if (c->ack_now && (!c->sack_on || tcp_sack_is_full(&c->sack, tcp_sack_blocks(c))))
+		tcp_send_ack(c);
+	c->ack_now = true;
+	if (c->quick_acks < QUICK_ACKS_LOSS)
+		c->quick_acks = QUICK_ACKS_LOSS;
+	tcp_conn_touch(c);
+}
+
+/** These bytes came again. Of one segment, the first such run is told (RFC 2883 section 4.2). */
+static void report_duplicate(struct tcp_conn *c, struct tcp_range r)
+{
+	c->s->stats.duplicate++;
+	if (!c->sack.has_dup)
+		tcp_sack_duplicate(&c->sack, r);
 }
 
 static void keep_out_of_order(struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m)
 {
-	struct tcp_range r = {seg->seq, seg->seq + seg->len};
 	uint32_t held = c->ooo.held;
-	int err;
+	struct tcp_ooo_result result;
 
 	c->out_of_order++;
 	c->s->stats.out_of_order++;
-	c->ack_now = true; /* RFC 5681 section 4.2: at once */
-	tcp_conn_touch(c);
-	if (c->s->rx_held >= c->s->rx_limit) {
+	if (!may_keep(c)) { /* never told, so nothing is taken back */
+		c->s->stats.out_of_order_drops++;
 		rte_pktmbuf_free(m);
 		return;
 	}
-	err = tcp_ooo_insert(&c->ooo, m, seg->seq, seg->len);
+	result = tcp_ooo_insert(&c->ooo, m, seg->seq, seg->len, c->s->cfg.pool);
 	c->s->rx_held += c->ooo.held - held;
-	if (err == -EEXIST)
-		tcp_sack_duplicate(&c->sack, r);
-	if (err == 0 || err == -EEXIST)
-		tcp_sack_add(&c->sack, r);
+	if (result.dup.left != result.dup.right)
+		report_duplicate(c, result.dup);
+	tcp_sack_add(&c->sack, &c->ooo, seg->seq);
+}
+
+/** Text at RCV.NXT; what it has in common with the first island came before. */
+static void fill_gap(struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m)
+{
+	uint32_t end = seg->seq + seg->len;
+	struct tcp_range first;
+
+	if (likely(!c->ooo.n)) {
+		tcp_text_in_order(c, m, seg->len);
+		return;
+	}
+	first = tcp_ooo_at(&c->ooo, 0)->r;
+	if (seq_lt(first.left, end))
+		report_duplicate(c, (struct tcp_range){first.left, seq_min(first.right, end)});
+	tcp_text_in_order(c, m, seg->len);
+	while (tcp_in(c, TCP_STATES_RECEIVING) && c->ooo.n &&
+		seq_leq(tcp_ooo_at(&c->ooo, 0)->r.left, c->rcv_nxt))
+		drain(c);
 }
 
 /** Cut what is before RCV.NXT or beyond the window off @p seg and its text. @return the text. */
@@ -194,10 +277,7 @@ static struct rte_mbuf *trim(struct tcp_conn *c, struct tcp_segment *seg, struct
 	if (seg->len && seq_lt(seg->seq, c->rcv_nxt)) {
 		uint32_t n = u32_min(c->rcv_nxt - seg->seq, seg->len);
 
-		tcp_sack_duplicate(&c->sack, (struct tcp_range){seg->seq, seg->seq + n});
-		c->s->stats.duplicate++;
-		c->ack_now = true;
-		tcp_conn_touch(c);
+		report_duplicate(c, (struct tcp_range){seg->seq, seg->seq + n});
 		if (n < seg->len)
 			m = tcp_mbuf_trim_front(m, n);
 		seg->seq += n;
@@ -230,6 +310,8 @@ static void fin_arrives(struct tcp_conn *c)
 
 void tcp_text_arrives(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m)
 {
+	if (seg->len && (seg->seq != c->rcv_nxt || c->ooo.n))
+		answer_at_once(c);
 	m = trim(c, seg, m);
 	if (seg->flags & TCP_FIN) {
 		uint32_t fin = seg->seq + seg->len;
@@ -244,10 +326,7 @@ void tcp_text_arrives(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mb
 	} else if (seg->seq != c->rcv_nxt) {
 		keep_out_of_order(c, seg, m);
 	} else {
-		if (c->ooo.n)
-			c->ack_now = true; /* RFC 5681 section 4.2: it fills a gap */
-		tcp_text_in_order(c, m, seg->len);
-		drain(c);
+		fill_gap(c, seg, m);
 	}
 	if (c->state != TCP_CLOSED && c->fin_early && c->rcv_fin == c->rcv_nxt)
 		fin_arrives(c);

@@ -43,11 +43,14 @@ static uint16_t advertise(struct tcp_conn *c)
 	return (uint16_t)wnd;
 }
 
-/** The ACK in the segment being built is the newest: nothing more is owed. */
+/**
+ * The ACK in the segment being built is the newest: nothing more is owed, unless it had no room
+ * for what SACK has to tell.
+ */
 static void acknowledged(struct tcp_conn *c)
 {
 	c->last_ack_sent = c->rcv_nxt;
-	c->ack_now = false;
+	c->ack_now = c->sack_on && tcp_sack_is_news(&c->sack);
 	c->delack_at = TIMER_NEVER;
 }
 
@@ -80,11 +83,11 @@ static void prepare(struct tcp_conn *c, struct tcp_segment *h, uint32_t seq, uin
 /** SACK blocks into @p h, as many as fit @p room bytes of options. */
 static void add_sack(struct tcp_conn *c, struct tcp_segment *h, uint32_t room)
 {
-	uint32_t most = c->ts_on ? TCP_SACK_MAX - 1 : TCP_SACK_MAX;
+	uint32_t most = tcp_sack_blocks(c);
 
-	if (!c->sack_on || (!c->sack.n && !c->sack.has_dup) || room < 12)
+	if (!c->sack_on || !tcp_sack_any(&c->sack, &c->ooo) || room < 12)
 		return;
-	tcp_sack_emit(&c->sack, h, u32_min((room - 4) / 8, most));
+	tcp_sack_emit(&c->sack, &c->ooo, h, u32_min((room - 4) / 8, most));
 }
 
 static int send_packet(struct tcp_conn *c, struct rte_mbuf *m)

@@ -1,48 +1,68 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/sack.h"
 
-void tcp_sack_add(struct tcp_sack_out *s, struct tcp_range r)
+static bool within(struct tcp_range r, uint32_t seq)
 {
-	struct tcp_range keep[TCP_SACK_BLOCKS];
-	unsigned n = 0;
+	return seq - r.left < r.right - r.left;
+}
 
+void tcp_sack_add(struct tcp_sack_out *s, const struct tcp_ooo *o, uint32_t seq)
+{
+	const struct tcp_island *at = tcp_ooo_find(o, seq);
+	uint32_t keep[TCP_SACK_RECENT];
+	unsigned n = 0, fresh = 1;
+
+	if (!at)
+		return;
 	for (unsigned i = 0; i < s->n; i++) {
-		const struct tcp_range *b = &s->block[i];
-
-		if (seq_leq(b->left, r.right) && seq_leq(r.left, b->right)) {
-			r.left = seq_min(r.left, b->left);
-			r.right = seq_max(r.right, b->right);
-		} else {
-			keep[n++] = *b;
-		}
+		if (within(at->r, s->recent[i]))
+			continue; /* the same island, or one that has joined it */
+		if (i < s->fresh)
+			fresh++;
+		keep[n++] = s->recent[i];
 	}
-	s->block[0] = r;
-	if (n > TCP_SACK_BLOCKS - 1)
-		n = TCP_SACK_BLOCKS - 1;
+	n = n < TCP_SACK_RECENT ? n : TCP_SACK_RECENT - 1;
+	s->recent[0] = seq;
 	for (unsigned i = 0; i < n; i++)
-		s->block[i + 1] = keep[i];
+		s->recent[i + 1] = keep[i];
 	s->n = (uint8_t)(n + 1);
+	s->fresh = (uint8_t)(fresh < s->n ? fresh : s->n);
 }
 
-void tcp_sack_advance(struct tcp_sack_out *s, uint32_t next)
+/** Add island @p at, unless it is among the blocks from number @p from on. */
+static void add_block(struct tcp_segment *seg, unsigned from, const struct tcp_island *at)
 {
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < s->n; i++)
-		if (seq_gt(s->block[i].right, next))
-			s->block[n++] = s->block[i];
-	s->n = (uint8_t)n;
+	for (unsigned i = from; i < seg->n_sack; i++)
+		if (seg->sack[i].left == at->r.left)
+			return;
+	seg->sack[seg->n_sack++] = at->r;
 }
 
-void tcp_sack_emit(struct tcp_sack_out *s, struct tcp_segment *seg, unsigned max)
+void tcp_sack_emit(
+	struct tcp_sack_out *s, const struct tcp_ooo *o, struct tcp_segment *seg, unsigned max)
 {
-	unsigned n = 0;
+	unsigned from, kept = 0, told;
 
+	seg->n_sack = 0;
 	if (s->has_dup && max) {
-		seg->sack[n++] = s->dup;
+		seg->sack[seg->n_sack++] = s->dup;
 		s->has_dup = false;
 	}
-	for (unsigned i = 0; i < s->n && n < max; i++)
-		seg->sack[n++] = s->block[i];
-	seg->n_sack = (uint8_t)n;
+	from = seg->n_sack;
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct tcp_island *at = tcp_ooo_find(o, s->recent[i]);
+
+		if (!at)
+			continue; /* delivered, or dropped */
+		s->recent[kept++] = s->recent[i];
+		if (seg->n_sack < max)
+			add_block(seg, from, at);
+	}
+	s->n = (uint8_t)kept;
+	told = seg->n_sack - from;
+	if (told >= s->fresh || told >= kept)
+		s->fresh = 0;
+	/* Room left: the lowest islands tell of the gaps whose repair is most urgent. */
+	for (uint32_t i = 0; i < o->n && seg->n_sack < max; i++)
+		add_block(seg, from, tcp_ooo_at(o, i));
 }

@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file sack.h
- * What we report in SACK options (RFC 2018 section 4, RFC 2883): the blocks that we hold beyond
- * RCV.NXT, most recent first, and the last duplicate.
+ * What we report in SACK options (RFC 2018 section 4, RFC 2883): the islands beyond RCV.NXT, most
+ * recently changed first, and before them a duplicate. Islands are remembered by a byte in each,
+ * and looked up when an option is written: so no block can tell of what is not held.
  */
 #ifndef TCP_SACK_H
 #define TCP_SACK_H
 
-#include "tcp/seq.h"
+#include "tcp/ooo.h"
 #include "tcp/tcp_wire.h"
 
-/** Blocks remembered; more than fit an option, so that merging works across them. */
-#define TCP_SACK_BLOCKS 6
+/** Islands remembered: more than fit an option, as some join or are delivered. */
+#define TCP_SACK_RECENT 6
 
 /** Zero-initialised is empty. */
 struct tcp_sack_out {
-	struct tcp_range block[TCP_SACK_BLOCKS];
-	struct tcp_range dup; /**< to be reported once (RFC 2883 section 4) */
+	uint32_t recent[TCP_SACK_RECENT]; /**< a byte of each, the newest first */
+	struct tcp_range dup;             /**< to be reported once (RFC 2883 section 4) */
 	uint8_t n;
+	uint8_t fresh; /**< how many of them no option has told yet */
 	bool has_dup;
 };
 
-/** Bytes [left, right) arrived out of order: they, with what they touch, become the first block. */
-void tcp_sack_add(struct tcp_sack_out *s, struct tcp_range r);
-
-/** RCV.NXT moved to @p next: forget the blocks before it. */
-void tcp_sack_advance(struct tcp_sack_out *s, uint32_t next);
+/** Byte @p seq, which @p o holds, was touched by a segment that came now. */
+void tcp_sack_add(struct tcp_sack_out *s, const struct tcp_ooo *o, uint32_t seq);
 
 /** These bytes came a second time. */
 static inline void tcp_sack_duplicate(struct tcp_sack_out *s, struct tcp_range r)
@@ -34,7 +33,26 @@ static inline void tcp_sack_duplicate(struct tcp_sack_out *s, struct tcp_range r
 	s->has_dup = true;
 }
 
-/** Put up to @p max blocks into @p seg, a D-SACK first, which is thereby reported. */
-void tcp_sack_emit(struct tcp_sack_out *s, struct tcp_segment *seg, unsigned max);
+/** There is something that no option has told yet. */
+static inline bool tcp_sack_is_news(const struct tcp_sack_out *s)
+{
+	return s->has_dup || s->fresh;
+}
+
+/** After one more segment an option of @p max blocks might not hold the news: send it before. */
+static inline bool tcp_sack_is_full(const struct tcp_sack_out *s, unsigned max)
+{
+	return s->has_dup || s->fresh + 2u > max;
+}
+
+/** There is something to tell. */
+static inline bool tcp_sack_any(const struct tcp_sack_out *s, const struct tcp_ooo *o)
+{
+	return s->has_dup || o->n;
+}
+
+/** Put up to @p max blocks into @p seg, a D-SACK first; what is told is no news any more. */
+void tcp_sack_emit(
+	struct tcp_sack_out *s, const struct tcp_ooo *o, struct tcp_segment *seg, unsigned max);
 
 #endif

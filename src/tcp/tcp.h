@@ -87,6 +87,8 @@ bool tcp_connection_get(struct tcp_stack *s, unsigned i, struct ip_endpoint *loc
 struct tcp_stats {
 	uint64_t segments_in, segments_out, bytes_in, bytes_out, retransmits, timeouts;
 	uint64_t bad_cksum, bad_header, no_connection, out_of_order, duplicate, paws_drops;
+	uint64_t out_of_order_drops; /**< no memory to keep them: never SACKed */
+	uint64_t reneged;            /**< packets dropped after they were SACKed */
 	uint64_t challenge_acks, challenge_acks_limited, resets_in, resets_out, resets_ignored;
 	uint64_t half_open, half_recycled; /**< now; dropped for others */
 	uint64_t syn_cookies_sent, syn_cookies_received, syn_cookies_failed;

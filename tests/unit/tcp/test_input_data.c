@@ -80,6 +80,7 @@ static void test_one_ack_for_a_burst(void **state)
 	uint8_t text[1000] = {0};
 
 	start(0);
+	settle();
 	for (int i = 0; i < 8; i++) {
 		s.seq = p.seq;
 		s.ack = p.ack;
@@ -88,6 +89,187 @@ static void test_one_ack_for_a_burst(void **state)
 	}
 	host_round(&h);
 	expect_ack(p.seq);
+	host_end(&h);
+}
+
+/** At the start the peer needs ACKs to grow: one for every second segment of a burst. */
+static void test_acks_for_the_first_burst(void **state)
+{
+	struct tcp_segment s = {.flags = TCP_ACK, .wnd = 65535, .len = 1000};
+	uint8_t text[1000] = {0};
+	unsigned acks;
+
+	start(0);
+	for (int i = 0; i < 10; i++) {
+		s.seq = p.seq;
+		s.ack = p.ack;
+		host_hear(&h, PORT, &s, text);
+		p.seq += 1000;
+	}
+	host_round(&h);
+	acks = ip_double_pending(&h.ip);
+	assert_in_range(acks, 5, 6);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
+/** Two duplicates, or more islands than one option tells, in one round: an ACK for each. */
+static void test_nothing_is_left_out_of_sack(void **state)
+{
+	struct tcp_segment s = {.flags = TCP_ACK, .wnd = 65535, .len = 10};
+	struct heard a;
+	unsigned dups = 0, first = 0;
+	uint32_t seen = 0;
+
+	start(TCP_HAS_SACK_PERMITTED);
+	peer_send(&p, 0, "0123456789", 10);
+	settle();
+	s.ack = p.ack;
+	for (uint32_t i = 1; i <= 8; i++) { /* eight islands */
+		s.seq = p.seq + 20 * i;
+		host_hear(&h, PORT, &s, "0123456789");
+	}
+	for (uint32_t i = 1; i <= 3; i++) { /* three of them again */
+		s.seq = p.seq + 20 * i;
+		host_hear(&h, PORT, &s, "0123456789");
+	}
+	host_round(&h);
+	while (ip_double_pending(&h.ip)) {
+		host_expect(&h, &a);
+		for (unsigned i = 0; i < a.h.n_sack; i++) {
+			uint32_t k = (a.h.sack[i].left - p.seq) / 20;
+
+			if (i + 1 < a.h.n_sack && a.h.sack[i].left == a.h.sack[i + 1].left)
+				dups++;
+			seen |= 1u << k;
+		}
+		first++;
+	}
+	assert_int_equal(dups, 3);
+	assert_int_equal(seen, 0x1fe);
+	assert_true(first <= 11);
+	host_end(&h);
+}
+
+static void expect_sack(unsigned n, const struct tcp_range *r, uint32_t base)
+{
+	struct heard a;
+
+	host_expect(&h, &a);
+	host_expect_none(&h);
+	assert_int_equal(a.h.n_sack, n);
+	for (unsigned i = 0; i < n; i++) {
+		assert_int_equal(a.h.sack[i].left - base, r[i].left);
+		assert_int_equal(a.h.sack[i].right - base, r[i].right);
+	}
+}
+
+/** The examples of RFC 2883 section 4, its sequence numbers less 1000, or 500, as ours begin. */
+static void test_partial_duplicates(void **state)
+{
+	static const uint8_t text[1500];
+	uint32_t base;
+
+	start(TCP_HAS_SACK_PERMITTED);
+	settle();
+	base = p.seq;
+	/* Example 4: the first half is old, and the rest joins what follows. */
+	peer_send_at(&p, TCP_ACK, base + 1000, p.ack, text, 500);
+	expect_sack(1, (struct tcp_range[]){{1000, 1500}}, base);
+	peer_send_at(&p, TCP_ACK, base, p.ack, text, 500);
+	expect_sack(1, (struct tcp_range[]){{1000, 1500}}, base);
+	peer_send_at(&p, TCP_ACK, base, p.ack, text, 1000);
+	expect_sack(1, (struct tcp_range[]){{0, 500}}, base);
+	assert_int_equal(c->rcv_nxt, base + 1500);
+	/* Example 5: two old parts with a new one between, ending in order. */
+	base = p.seq = c->rcv_nxt;
+	peer_send_at(&p, TCP_ACK, base + 2000, p.ack, text, 500);
+	peer_send_at(&p, TCP_ACK, base, p.ack, text, 500);
+	peer_send_at(&p, TCP_ACK, base + 1000, p.ack, text, 500);
+	ip_double_drain(&h.ip);
+	peer_send_at(&p, TCP_ACK, base, p.ack, text, 1500);
+	expect_sack(2, (struct tcp_range[]){{0, 500}, {2000, 2500}}, base);
+	assert_int_equal(c->rcv_nxt, base + 1500);
+	/* Example 6: the same above a gap. */
+	base = p.seq = c->rcv_nxt;
+	peer_send_at(&p, TCP_ACK, base + 4000, p.ack, text, 500);
+	peer_send_at(&p, TCP_ACK, base + 2000, p.ack, text, 500);
+	peer_send_at(&p, TCP_ACK, base + 3000, p.ack, text, 500);
+	ip_double_drain(&h.ip);
+	peer_send_at(&p, TCP_ACK, base + 2000, p.ack, text, 1500);
+	expect_sack(4, (struct tcp_range[]){{2000, 2500}, {2000, 3500}, {4000, 4500}, {500, 1000}},
+		base);
+	host_end(&h);
+}
+
+/** In order, but with an end that was there already. */
+static void test_duplicate_at_the_end_of_what_fills_a_gap(void **state)
+{
+	static const uint8_t text[100];
+	uint32_t base;
+
+	start(TCP_HAS_SACK_PERMITTED);
+	settle();
+	base = p.seq;
+	peer_send_at(&p, TCP_ACK, base + 50, p.ack, text, 100);
+	ip_double_drain(&h.ip);
+	peer_send_at(&p, TCP_ACK, base, p.ack, text, 80);
+	expect_sack(1, (struct tcp_range[]){{50, 80}}, base);
+	assert_int_equal(c->rcv_nxt, base + 150);
+	host_end(&h);
+}
+
+/** A full segment has no room for SACK: what there is to tell follows on its own. */
+static void test_text_does_not_swallow_sack(void **state)
+{
+	struct heard a;
+
+	start(TCP_HAS_SACK_PERMITTED | TCP_HAS_MSS);
+	settle();
+	h.app.take = 0;
+	peer_send_at(&p, TCP_ACK, p.seq + 10, p.ack, "x", 1);
+	ip_double_drain(&h.ip);
+	c->ack_now = false;
+	host_hear(&h, PORT,
+		&(struct tcp_segment){
+			.flags = TCP_ACK, .seq = p.seq + 20, .ack = p.ack, .wnd = 65535, .len = 1},
+		"y");
+	app_send_pattern(&h.app, 0, c->emss);
+	host_round(&h);
+	host_expect(&h, &a);
+	assert_int_equal(a.len, c->emss);
+	assert_int_equal(a.h.n_sack, 0);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.n_sack, 2);
+	host_expect_none(&h);
+	host_end(&h);
+}
+
+/** What was SACKed goes only where the connection could not go on otherwise (RFC 2018 section 8).
+ */
+static void test_gap_is_filled_though_memory_is_short(void **state)
+{
+	static const uint8_t text[1000];
+	struct heard a;
+
+	start(TCP_HAS_SACK_PERMITTED | TCP_HAS_MSS);
+	settle();
+	h.app.take = 0;
+	peer_send(&p, 0, text, 1000);
+	peer_send_at(&p, TCP_ACK, p.seq + 1000, p.ack, text, 1000);
+	peer_send_at(&p, TCP_ACK, p.seq + 3000, p.ack, text, 1000);
+	ip_double_drain(&h.ip);
+	h.tcp->rx_limit = h.tcp->rx_held;
+	peer_send_at(&p, TCP_ACK, p.seq + 5000, p.ack, text, 1000); /* no more of those */
+	assert_int_equal(tcp_stack_stats(h.tcp)->out_of_order_drops, 1);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.n_sack, 2);
+	h.tcp->rx_hard_limit = h.tcp->rx_held;
+	peer_send(&p, 0, text, 1000);
+	assert_int_equal(tcp_stack_stats(h.tcp)->reneged, 1); /* the farthest */
+	assert_int_equal(c->rcv_nxt, p.seq + 1000);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.n_sack, 0);
 	host_end(&h);
 }
 
@@ -315,7 +497,7 @@ static void test_single_bytes_out_of_order_are_bounded(void **state)
 		peer_send_at(&p, TCP_ACK, p.seq + 1 + 2 * i, p.ack, "x", 1);
 		ip_double_drain(&h.ip);
 	}
-	assert_true(test_pool_missing(h.pool) <= TCP_OOO_MAX);
+	assert_true(test_pool_missing(h.pool) <= 1024);
 	host_end(&h);
 }
 
@@ -378,6 +560,12 @@ int main(void)
 		cmocka_unit_test(test_delayed_ack),
 		cmocka_unit_test(test_every_second_full_segment),
 		cmocka_unit_test(test_one_ack_for_a_burst),
+		cmocka_unit_test(test_acks_for_the_first_burst),
+		cmocka_unit_test(test_nothing_is_left_out_of_sack),
+		cmocka_unit_test(test_partial_duplicates),
+		cmocka_unit_test(test_duplicate_at_the_end_of_what_fills_a_gap),
+		cmocka_unit_test(test_text_does_not_swallow_sack),
+		cmocka_unit_test(test_gap_is_filled_though_memory_is_short),
 		cmocka_unit_test(test_reply_carries_the_ack),
 		cmocka_unit_test(test_user_takes_a_part),
 		cmocka_unit_test(test_need),

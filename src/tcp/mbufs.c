@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tcp/mbufs.h"
+
+#include <string.h>
+
+/** @return true if the text of @p m now lies in @p into; @p m is then freed. */
+static bool coalesce(struct rte_mbuf *into, struct rte_mbuf *m, bool always)
+{
+	if (m->data_len > TCP_PIECE_SMALL && !always)
+		return false;
+	/* A looped-back mbuf is shared with its sender until acknowledged: hands off. */
+	if (rte_mbuf_refcnt_read(into) != 1 || rte_pktmbuf_tailroom(into) < m->data_len ||
+		!RTE_MBUF_DIRECT(into))
+		return false;
+	memcpy(rte_pktmbuf_mtod_offset(into, void *, into->data_len), rte_pktmbuf_mtod(m, void *),
+		m->data_len);
+	into->data_len = (uint16_t)(into->data_len + m->data_len);
+	into->pkt_len = into->data_len;
+	rte_pktmbuf_free_seg(m);
+	return true;
+}
+
+static void push_one(struct tcp_mbufs *l, struct rte_mbuf *m)
+{
+	m->next = NULL;
+	m->nb_segs = 1;
+	m->pkt_len = m->data_len;
+	l->bytes += m->data_len;
+	if (m->data_len == 0) {
+		rte_pktmbuf_free_seg(m);
+		return;
+	}
+	if (l->first) {
+		if (coalesce(l->last, m, l->count >= TCP_LIST_LONG))
+			return;
+		l->last->next = m;
+	} else {
+		l->first = m;
+	}
+	l->last = m;
+	l->count++;
+}
+
+void tcp_mbufs_push(struct tcp_mbufs *l, struct rte_mbuf *m)
+{
+	while (m) {
+		struct rte_mbuf *next = m->next;
+
+		push_one(l, m);
+		m = next;
+	}
+}
+
+void tcp_mbufs_join(struct tcp_mbufs *l, struct tcp_mbufs *more)
+{
+	struct rte_mbuf *m = more->first;
+
+	if (!m)
+		return;
+	if (!l->first) {
+		*l = *more;
+	} else {
+		struct rte_mbuf *next = m->next, *last = more->last;
+
+		l->bytes += more->bytes;
+		l->count += more->count;
+		m->next = NULL;
+		if (coalesce(l->last, m, false)) {
+			l->count--;
+			l->last->next = next;
+			if (next)
+				l->last = last;
+		} else {
+			m->next = next;
+			l->last->next = m;
+			l->last = last;
+		}
+	}
+	*more = (struct tcp_mbufs){0};
+}
+
+/** Take the first off and free it. */
+static void drop_first(struct tcp_mbufs *l)
+{
+	struct rte_mbuf *m = l->first;
+
+	l->first = m->next;
+	if (!l->first)
+		l->last = NULL;
+	l->count--;
+	l->bytes -= m->data_len;
+	m->next = NULL; /* also if somebody else holds it still */
+	rte_pktmbuf_free_seg(m);
+}
+
+void tcp_mbufs_consume(struct tcp_mbufs *l, uint32_t n)
+{
+	while (n) {
+		struct rte_mbuf *m = l->first;
+
+		if (n < m->data_len) {
+			m->data_off = (uint16_t)(m->data_off + n);
+			m->data_len = (uint16_t)(m->data_len - n);
+			m->pkt_len = m->data_len;
+			l->bytes -= n;
+			return;
+		}
+		n -= m->data_len;
+		drop_first(l);
+	}
+}
+
+void tcp_mbufs_free(struct tcp_mbufs *l)
+{
+	while (l->first)
+		drop_first(l);
+}
+
+struct rte_mbuf *tcp_mbuf_trim_front(struct rte_mbuf *m, uint32_t n)
+{
+	uint32_t left = m->pkt_len - n;
+	uint16_t segs = m->nb_segs;
+
+	while (n >= m->data_len && m->next) {
+		struct rte_mbuf *next = m->next;
+
+		n -= m->data_len;
+		m->next = NULL;
+		m->nb_segs = 1;
+		rte_pktmbuf_free_seg(m);
+		m = next;
+		segs--;
+	}
+	m->data_off = (uint16_t)(m->data_off + n);
+	m->data_len = (uint16_t)(m->data_len - n);
+	m->pkt_len = left;
+	m->nb_segs = segs;
+	return m;
+}
+
+void tcp_mbuf_trim_back(struct rte_mbuf *m, uint32_t n)
+{
+	uint32_t keep = m->pkt_len - n;
+	struct rte_mbuf *last = m;
+	uint16_t segs = 1;
+
+	m->pkt_len = keep;
+	while (keep > last->data_len && last->next) {
+		keep -= last->data_len;
+		last = last->next;
+		segs++;
+	}
+	last->data_len = (uint16_t)keep;
+	m->nb_segs = segs;
+	if (last->next)
+		rte_pktmbuf_free(last->next);
+	last->next = NULL;
+}

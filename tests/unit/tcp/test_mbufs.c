@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host.h"
+#include "tcp/mbufs.h"
+
+static struct rte_mempool *pool;
+
+static int set_up(void **state)
+{
+	test_eal_init();
+	pool = test_pool("mbufs", 255, 512);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	unsigned missing = test_pool_missing(pool);
+
+	rte_mempool_free(pool);
+	return missing ? -1 : 0;
+}
+
+static struct rte_mbuf *packet(uint8_t fill, unsigned len)
+{
+	uint8_t text[512];
+
+	memset(text, fill, sizeof text);
+	return test_packet(pool, text, len);
+}
+
+/** What @p l says of itself is true. */
+static void check(const struct tcp_mbufs *l)
+{
+	const struct rte_mbuf *last = NULL;
+	uint32_t count = 0, bytes = 0;
+
+	for (const struct rte_mbuf *m = l->first; m; m = m->next) {
+		assert_int_equal(m->nb_segs, 1);
+		assert_int_equal(m->pkt_len, m->data_len);
+		count++;
+		bytes += m->data_len;
+		last = m;
+	}
+	assert_int_equal(l->count, count);
+	assert_int_equal(l->bytes, bytes);
+	assert_ptr_equal(l->last, last);
+}
+
+static void test_single_bytes_share_one_packet(void **state)
+{
+	struct tcp_mbufs l = {0};
+
+	for (unsigned i = 0; i < 500; i++)
+		tcp_mbufs_push(&l, packet((uint8_t)i, 1));
+	check(&l);
+	assert_int_equal(l.bytes, 500);
+	assert_int_equal(test_pool_missing(pool), 1);
+	assert_int_equal(rte_pktmbuf_mtod(l.first, uint8_t *)[499], (uint8_t)499);
+	tcp_mbufs_free(&l);
+	check(&l);
+}
+
+static void test_shared_packet_is_not_written(void **state)
+{
+	struct tcp_mbufs l = {0};
+	struct rte_mbuf *m = packet(1, 10);
+
+	rte_mbuf_refcnt_update(m, 1);
+	tcp_mbufs_push(&l, m);
+	tcp_mbufs_push(&l, packet(2, 10));
+	assert_int_equal(l.count, 2);
+	tcp_mbufs_free(&l);
+	assert_null(m->next); /* its other holder knows nothing of lists */
+	rte_pktmbuf_free(m);
+}
+
+static void test_chain_is_taken_apart(void **state)
+{
+	struct tcp_mbufs l = {0};
+	struct rte_mbuf *m = packet(1, 400);
+
+	assert_int_equal(rte_pktmbuf_chain(m, packet(2, 300)), 0);
+	assert_int_equal(rte_pktmbuf_chain(m, packet(3, 0)), 0);
+	tcp_mbufs_push(&l, m);
+	check(&l);
+	assert_int_equal(l.count, 2);
+	assert_int_equal(l.bytes, 700);
+	assert_int_equal(test_pool_missing(pool), 2);
+	tcp_mbufs_free(&l);
+}
+
+static void test_consume(void **state)
+{
+	struct tcp_mbufs l = {0};
+
+	for (unsigned i = 0; i < 3; i++)
+		tcp_mbufs_push(&l, packet((uint8_t)i, 400));
+	tcp_mbufs_consume(&l, 401);
+	check(&l);
+	assert_int_equal(l.bytes, 799);
+	assert_int_equal(test_pool_missing(pool), 2);
+	tcp_mbufs_consume(&l, 799);
+	check(&l);
+	assert_int_equal(test_pool_missing(pool), 0);
+}
+
+static void test_join(void **state)
+{
+	struct tcp_mbufs a = {0}, b = {0};
+
+	tcp_mbufs_join(&a, &b);
+	check(&a);
+	tcp_mbufs_push(&b, packet(1, 10));
+	tcp_mbufs_join(&a, &b); /* into nothing */
+	check(&a);
+	check(&b);
+	tcp_mbufs_push(&b, packet(2, 20));
+	tcp_mbufs_join(&a, &b); /* the only one goes into the last */
+	check(&a);
+	assert_int_equal(a.count, 1);
+	tcp_mbufs_push(&b, packet(3, 30));
+	tcp_mbufs_push(&b, packet(4, 500));
+	tcp_mbufs_join(&a, &b); /* the first does, the next stays */
+	check(&a);
+	assert_int_equal(a.count, 2);
+	assert_int_equal(a.bytes, 560);
+	tcp_mbufs_push(&b, packet(5, 500));
+	tcp_mbufs_join(&a, &b);
+	check(&a);
+	assert_int_equal(a.count, 3);
+	tcp_mbufs_free(&a);
+}
+
+static void test_long_list_is_packed(void **state)
+{
+	struct tcp_mbufs l = {0};
+
+	for (unsigned i = 0; i < 100; i++)
+		tcp_mbufs_push(&l, packet((uint8_t)i, 257));
+	/* Up to 32 stay single; from there on, two never fit one packet of 512: none is packed. */
+	assert_int_equal(l.count, 100);
+	for (unsigned i = 0; i < 2; i++)
+		tcp_mbufs_push(&l, packet(0, 200));
+	assert_int_equal(l.count, 101);
+	tcp_mbufs_free(&l);
+}
+
+static struct rte_mbuf *chain(void)
+{
+	struct rte_mbuf *m = test_packet(pool, "abcd", 4);
+
+	assert_int_equal(rte_pktmbuf_chain(m, test_packet(pool, "efgh", 4)), 0);
+	assert_int_equal(rte_pktmbuf_chain(m, test_packet(pool, "ijkl", 4)), 0);
+	return m;
+}
+
+static void test_trim_front_of_a_chain(void **state)
+{
+	for (uint32_t n = 0; n < 12; n++) {
+		struct rte_mbuf *m = tcp_mbuf_trim_front(chain(), n);
+
+		assert_int_equal(m->pkt_len, 12 - n);
+		assert_int_equal(*rte_pktmbuf_mtod(m, char *), 'a' + (char)n);
+		rte_mbuf_sanity_check(m, 1);
+		rte_pktmbuf_free(m);
+	}
+	assert_int_equal(test_pool_missing(pool), 0);
+}
+
+static void test_trim_back_of_a_chain(void **state)
+{
+	for (uint32_t n = 0; n <= 12; n++) {
+		struct rte_mbuf *m = chain();
+		char copy[12];
+
+		tcp_mbuf_trim_back(m, n);
+		assert_int_equal(m->pkt_len, 12 - n);
+		rte_mbuf_sanity_check(m, 1);
+		if (n < 12)
+			assert_memory_equal(
+				rte_pktmbuf_read(m, 0, 12 - n, copy), "abcdefghijkl", 12 - n);
+		rte_pktmbuf_free(m);
+	}
+	assert_int_equal(test_pool_missing(pool), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_single_bytes_share_one_packet),
+		cmocka_unit_test(test_shared_packet_is_not_written),
+		cmocka_unit_test(test_chain_is_taken_apart),
+		cmocka_unit_test(test_consume),
+		cmocka_unit_test(test_join),
+		cmocka_unit_test(test_long_list_is_packed),
+		cmocka_unit_test(test_trim_front_of_a_chain),
+		cmocka_unit_test(test_trim_back_of_a_chain),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
