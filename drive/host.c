@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The public names are the stack's own by another name. */
+_Static_assert((int)UIWARP_TCP_COOKIES_OFF == (int)TCP_COOKIES_OFF, "cookies");
+_Static_assert((int)UIWARP_TCP_ECN_ON == (int)TCP_ECN_ON, "ECN");
+
 #define DEFAULT_PACKETS 4096
 #define ROOM_MIN        2048
 
@@ -101,6 +105,9 @@ static int start_tcp(struct uiwarp_tcp *h)
 		.syn_retries = c->syn_retries,
 		.user_timeout_ms = c->user_timeout_ms,
 		.keepalive_ms = c->keepalive_ms,
+		.max_half_open = c->max_half_open,
+		.syn_cookies = (enum tcp_syn_cookies)c->syn_cookies,
+		.ecn = (enum tcp_ecn_mode)c->ecn,
 		.no_timestamps = c->no_timestamps,
 		.no_sack = c->no_sack,
 		.no_window_scale = c->no_window_scale,

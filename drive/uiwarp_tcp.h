@@ -42,6 +42,19 @@ extern "C" {
 
 struct uiwarp_tcp;
 
+/** When SYNs are answered without being remembered (RFC 4987). */
+enum uiwarp_tcp_cookies {
+	UIWARP_TCP_COOKIES_AUTO, /**< when a listener's backlog is full of handshakes */
+	UIWARP_TCP_COOKIES_ALWAYS,
+	UIWARP_TCP_COOKIES_OFF,
+};
+
+enum uiwarp_tcp_ecn {
+	UIWARP_TCP_ECN_ACCEPT, /**< when the peer asks for it */
+	UIWARP_TCP_ECN_OFF,
+	UIWARP_TCP_ECN_ON, /**< ask for it, too */
+};
+
 /** All zeros is a good configuration. */
 struct uiwarp_tcp_config {
 	uint64_t seed;    /**< of initial sequence numbers, ports, timestamps and hashes */
@@ -54,6 +67,9 @@ struct uiwarp_tcp_config {
 	uint32_t syn_retries;                 /**< 0: 6 */
 	uint32_t user_timeout_ms;             /**< 0: 100,000 */
 	uint32_t keepalive_ms;                /**< idle time before probes; 0: none */
+	uint32_t max_half_open;               /**< handshakes from outside; 0: 4096 */
+	enum uiwarp_tcp_cookies syn_cookies;
+	enum uiwarp_tcp_ecn ecn;
 	bool no_timestamps, no_sack, no_window_scale; /**< neither offered nor accepted */
 	/** One line of text for a person, without its newline; NULL: silence. */
 	void (*log)(void *ctx, const char *line);

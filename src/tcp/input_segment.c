@@ -92,7 +92,8 @@ static void answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *se
 
 	if (seg->flags & TCP_RST)
 		return;
-	if (seg->len && seq_leq(end, c->rcv_nxt) && tcp_in(c, TCP_STATES_RECEIVING)) {
+	if (seg->len && seq_lt(seg->seq, c->rcv_nxt) && seq_leq(end, c->rcv_nxt) &&
+		tcp_in(c, TCP_STATES_RECEIVING)) {
 		tcp_sack_duplicate(&c->sack, (struct tcp_range){seg->seq, end});
 		c->s->stats.duplicate++;
 	}

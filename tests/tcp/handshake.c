@@ -10,6 +10,7 @@ static void passive_open(struct script *s)
 	listens(s);
 	peer(s, "S 0 <mss 1460>");
 	host(s, "S. 0 ack 1 <mss %u>", s->way & V6 ? 1440 : 1460);
+	check(s, !(s->way & WRAP) || s->base.seq > 0xffffff00 - 300);
 	state_is(s, "SYN-RECEIVED");
 	peer(s, ". 1 ack 1");
 	nothing(s);
@@ -25,6 +26,7 @@ static void active_open(struct script *s)
 {
 	connects(s);
 	host(s, "S 0 <mss %u,sackOK,ts . 0>", s->way & V6 ? 1440 : 1460);
+	check(s, !(s->way & WRAP) || s->base.seq > 0xffffff00 - 300);
 	state_is(s, "SYN-SENT");
 	peer(s, "S. 0 ack 1 <%s>", offer(s));
 	host(s, ". 1 ack 1");

@@ -114,6 +114,8 @@ struct script {
 #define host(s, ...) script_host(HERE(s), 0, __VA_ARGS__)
 /** The host is silent for @p ns, and then sends this. */
 #define host_after(s, ns, ...) script_host(HERE(s), ns, __VA_ARGS__)
+/** The host sends this within @p ns, and nothing before. */
+#define host_within(s, ns, ...) script_host_within(HERE(s), ns, __VA_ARGS__)
 /** The host has sent nothing that was not expected. */
 #define nothing(s) script_nothing(HERE(s))
 /** Time passes, and the host sends nothing. */
@@ -123,6 +125,8 @@ struct script {
 
 void script_peer(struct script *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const struct seg *script_host(struct script *s, uint64_t after, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+const struct seg *script_host_within(struct script *s, uint64_t ns, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void script_nothing(struct script *s);
 void script_silence(struct script *s, uint64_t ns);

@@ -93,6 +93,26 @@ void to_time_wait(struct script *s)
 	state_is(s, "TIME-WAIT");
 }
 
+void to_state(struct script *s, const char *name)
+{
+	static const struct {
+		const char *name;
+		void (*to)(struct script *s);
+	} states[] = {{"CLOSED", to_closed}, {"LISTEN", to_listen}, {"SYN-SENT", to_syn_sent},
+		{"SYN-RECEIVED", to_syn_received}, {"ESTABLISHED", to_established},
+		{"FIN-WAIT-1", to_fin_wait_1}, {"FIN-WAIT-2", to_fin_wait_2},
+		{"CLOSE-WAIT", to_close_wait}, {"CLOSING", to_closing}, {"LAST-ACK", to_last_ack},
+		{"TIME-WAIT", to_time_wait},
+		{"SYN-RECEIVED after active open", to_syn_received_active}};
+
+	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+		if (strcmp(states[i].name, name) == 0) {
+			states[i].to(s);
+			return;
+		}
+	script_fail(s, "no such state: %s", name);
+}
+
 /** What is different in each way of running a row. */
 static const char *by_way(const struct script *s, char name)
 {

@@ -19,6 +19,9 @@ void to_closing(struct script *s);
 void to_last_ack(struct script *s);
 void to_time_wait(struct script *s);
 
+/** By name; "SYN-RECEIVED" is after the passive open. */
+void to_state(struct script *s, const char *name);
+
 /**
  * Write @p text to @p out with these words put in: $R the host's RCV.NXT, $U its SND.UNA, $N its
  * SND.NXT, $W the right edge of the window it has told; all relative, "$R-10" as it should be. And,
