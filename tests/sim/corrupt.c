@@ -7,23 +7,23 @@
 
 struct sim_corrupt {
 	struct sim_element element;
-	struct sim_rng rng;
+	struct prng rng;
 	double p;
 	uint64_t count;
 };
 
 static void flip_a_bit(struct sim_corrupt *x, struct rte_mbuf *m)
 {
-	uint64_t at = ETH_LEN + sim_rng_next(&x->rng) % (m->pkt_len - ETH_LEN);
+	uint64_t at = ETH_LEN + prng_u64(&x->rng) % (m->pkt_len - ETH_LEN);
 
-	*rte_pktmbuf_mtod_offset(m, uint8_t *, at) ^= (uint8_t)(1 << (sim_rng_next(&x->rng) & 7));
+	*rte_pktmbuf_mtod_offset(m, uint8_t *, at) ^= (uint8_t)(1 << (prng_u64(&x->rng) & 7));
 }
 
 static void corrupt_input(struct sim_element *e, struct rte_mbuf *m)
 {
 	struct sim_corrupt *x = container_of(e, struct sim_corrupt, element);
 
-	if (sim_rng_chance(&x->rng, x->p)) {
+	if (prng_chance(&x->rng, x->p)) {
 		x->count++;
 		m = sim_packet_own(e->sim, m);
 		if (!m)
@@ -40,7 +40,7 @@ struct sim_corrupt *sim_corrupt_create(struct sim *s, double p)
 	struct sim_corrupt *x = sim_element_new(s, &ops, sizeof *x);
 
 	x->p = p;
-	x->rng.state = sim_rng_next(&s->rng);
+	x->rng.state = prng_u64(&s->rng);
 	return x;
 }
 

@@ -5,7 +5,7 @@
 
 struct sim_duplicate {
 	struct sim_element element;
-	struct sim_rng rng;
+	struct prng rng;
 	double p;
 	uint64_t count;
 };
@@ -15,7 +15,7 @@ static void duplicate_input(struct sim_element *e, struct rte_mbuf *m)
 	struct sim_duplicate *x = container_of(e, struct sim_duplicate, element);
 	struct rte_mbuf *second = NULL;
 
-	if (sim_rng_chance(&x->rng, x->p)) {
+	if (prng_chance(&x->rng, x->p)) {
 		x->count++;
 		second = sim_packet_copy(e->sim, m);
 	}
@@ -31,7 +31,7 @@ struct sim_duplicate *sim_duplicate_create(struct sim *s, double p)
 	struct sim_duplicate *x = sim_element_new(s, &ops, sizeof *x);
 
 	x->p = p;
-	x->rng.state = sim_rng_next(&s->rng);
+	x->rng.state = prng_u64(&s->rng);
 	return x;
 }
 

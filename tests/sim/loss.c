@@ -7,20 +7,9 @@ struct sim_loss {
 	struct sim_element element;
 	struct sim_loss_config cfg;
 	struct sim_loss_stats stats;
-	struct sim_rng rng;
-	bool bad; /**< Gilbert and Elliott's state */
+	struct prng rng;
+	struct wan_loss chance;
 };
-
-static bool in_a_burst(struct sim_loss *l)
-{
-	const struct sim_gilbert_config *g = &l->cfg.gilbert;
-
-	if (!(g->to_bad > 0))
-		return false;
-	if (sim_rng_chance(&l->rng, l->bad ? g->to_good : g->to_bad))
-		l->bad = !l->bad;
-	return sim_rng_chance(&l->rng, l->bad ? g->loss_bad : g->loss_good);
-}
 
 static bool by_number(const struct sim_loss *l, uint64_t number)
 {
@@ -36,7 +25,8 @@ static void loss_input(struct sim_element *e, struct rte_mbuf *m)
 	struct sim_loss *l = container_of(e, struct sim_loss, element);
 	uint64_t number = l->stats.packets++;
 
-	if (sim_rng_chance(&l->rng, l->cfg.p) || in_a_burst(l) || by_number(l, number) ||
+	l->chance.cfg = l->cfg.chance;
+	if (wan_loss_next(&l->chance, &l->rng) || by_number(l, number) ||
 		(l->cfg.predicate && l->cfg.predicate(l->cfg.ctx, m, number))) {
 		l->stats.lost++;
 		rte_pktmbuf_free(m);
@@ -52,7 +42,7 @@ struct sim_loss *sim_loss_create(struct sim *s, const struct sim_loss_config *cf
 	struct sim_loss *l = sim_element_new(s, &ops, sizeof *l);
 
 	l->cfg = *cfg;
-	l->rng.state = sim_rng_next(&s->rng);
+	l->rng.state = prng_u64(&s->rng);
 	return l;
 }
 

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file loss.h
- * Packets that never arrive: at random; in bursts by the model of Gilbert and Elliott, a chain of a
- * good and a bad state with a loss rate each; by number; or as a function says.
+ * Packets that never arrive: by chance, one by one or in bursts, as the path emulator loses them;
+ * by number; or as a function says.
  */
 #ifndef TESTS_SIM_LOSS_H
 #define TESTS_SIM_LOSS_H
 
 #include "sim/element.h"
-
-struct sim_gilbert_config {
-	double to_bad, to_good; /**< per packet; to_bad 0: not used */
-	double loss_good, loss_bad;
-};
+#include "wan/loss.h"
 
 /** Packets number @p from (the first is 0) up to @p from + @p count - 1. */
 struct sim_loss_range {
@@ -20,8 +16,7 @@ struct sim_loss_range {
 };
 
 struct sim_loss_config {
-	double p;
-	struct sim_gilbert_config gilbert;
+	struct wan_loss_config chance;
 	struct sim_loss_range lose[4]; /**< count 0: not used */
 	/** @return true: lose it. NULL: none. Packets lost otherwise are not shown. */
 	bool (*predicate)(void *ctx, struct rte_mbuf *m, uint64_t number);

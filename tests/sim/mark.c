@@ -7,7 +7,7 @@
 
 struct sim_mark {
 	struct sim_element element;
-	struct sim_rng rng;
+	struct prng rng;
 	double p;
 	uint64_t count;
 };
@@ -16,7 +16,7 @@ static void mark_input(struct sim_element *e, struct rte_mbuf *m)
 {
 	struct sim_mark *x = container_of(e, struct sim_mark, element);
 
-	if (sim_rng_chance(&x->rng, x->p) && sim_ecn_capable(m)) {
+	if (prng_chance(&x->rng, x->p) && sim_ecn_capable(m)) {
 		x->count++;
 		m = sim_ecn_mark(e->sim, m);
 		if (!m)
@@ -32,7 +32,7 @@ struct sim_mark *sim_mark_create(struct sim *s, double p)
 	struct sim_mark *x = sim_element_new(s, &ops, sizeof *x);
 
 	x->p = p;
-	x->rng.state = sim_rng_next(&s->rng);
+	x->rng.state = prng_u64(&s->rng);
 	return x;
 }
 

@@ -20,7 +20,7 @@ struct sim_queue {
 	struct sim_element element;
 	struct sim_queue_config cfg;
 	struct sim_queue_stats stats;
-	struct sim_rng rng;
+	struct prng rng;
 	struct sim_fifo fifo;
 	struct sim_event sent; /**< the first packet has left */
 	uint64_t remainder;    /**< of the division for its time, so that none is lost */
@@ -97,7 +97,7 @@ static bool red_chooses(struct sim_queue *q)
 		p = max_p + (1 - max_p) * (r->average - max) / max;
 	/* Spread evenly over the packets between two that are chosen. */
 	p = r->count * p < 1 ? p / (1 - r->count * p) : 1;
-	if (!sim_rng_chance(&q->rng, p))
+	if (!prng_chance(&q->rng, p))
 		return false;
 	r->count = 0;
 	return true;
@@ -161,7 +161,7 @@ struct sim_queue *sim_queue_create(struct sim *s, const struct sim_queue_config 
 
 	q->cfg = *cfg;
 	q->sent.fn = first_sent;
-	q->rng.state = sim_rng_next(&s->rng);
+	q->rng.state = prng_u64(&s->rng);
 	q->red.count = -1;
 	sim_queue_reset_stats(q);
 	return q;

@@ -16,25 +16,62 @@ static void must(int r, const char *what)
 	}
 }
 
+static void side_tell(void *ctx)
+{
+	struct rdma_side *side = ctx;
+
+	side->told = false;
+	if (side->changed)
+		side->changed(side->ctx);
+}
+
+/** Callbacks of the RNIC may not call back into it. */
+static void side_changed(void *ctx)
+{
+	struct rdma_side *side = ctx;
+	struct sim *s = sim_host_sim(side->host);
+
+	if (side->told)
+		return;
+	side->told = true;
+	sim_at(s, sim_now(s), side_tell, side);
+}
+
+static void side_accept(void *ctx);
+
 static void side_event(const struct rnic_ep_event *ev)
 {
 	struct rdma_side *side = ev->context;
+	struct sim *s = sim_host_sim(side->host);
 
 	switch (ev->type) {
 	case RNIC_EP_CONNECT_REQUEST:
 		side->request = ev->request;
+		sim_at(s, sim_now(s), side_accept, side);
 		break;
 	case RNIC_EP_ESTABLISHED:
 		side->established = true;
+		side_changed(side);
 		break;
 	case RNIC_EP_DISCONNECTED:
 		side->disconnected = true;
+		side_changed(side);
 		break;
 	case RNIC_EP_ADDR_RESOLVED:
 		break;
 	default:
 		side->failed = true;
+		side_changed(side);
 	}
+}
+
+static void side_accept(void *ctx)
+{
+	struct rdma_side *side = ctx;
+	struct rnic_conn_param cp = {.qp = side->qp, .ird = 4, .ord = 4};
+
+	rnic_ep_set_context(side->request, side_event, side);
+	must(rnic_ep_accept(side->request, &cp), "accept");
 }
 
 static void side_create(struct rdma_side *d, size_t size)
@@ -53,7 +90,7 @@ static void side_create(struct rdma_side *d, size_t size)
 		     RNIC_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_READ,
 		     &d->mr),
 		"mr");
-	must(rnic_cq_create(r, 4 * DEPTH, NULL, NULL, &d->cq), "cq");
+	must(rnic_cq_create(r, 4 * DEPTH, side_changed, d, &d->cq), "cq");
 	init.send_cq = init.recv_cq = d->cq;
 	must(rnic_qp_create(d->pd, &init, &d->qp), "qp");
 	must(rnic_qp_modify(d->qp, RNIC_QP_STATE | RNIC_QP_ACCESS,
@@ -63,26 +100,37 @@ static void side_create(struct rdma_side *d, size_t size)
 	must(rnic_ep_create(r, side_event, d, &d->ep), "ep");
 }
 
-void rdma_pair_create(struct rdma_pair *p, struct sim *s, const struct sim_path_config *path,
-	bool v6, size_t size)
+void rdma_pair_create_on(
+	struct rdma_pair *p, struct sim_host *a, struct sim_host *b, uint16_t port, size_t size)
 {
-	memset(p, 0, sizeof *p);
-	p->sim = s;
-	p->size = size;
-	p->a.host = sim_host_create(
-		s, &(struct sim_host_config){.address = v6 ? "fd00::1/64" : "10.0.0.1/24"});
-	p->b.host = sim_host_create(
-		s, &(struct sim_host_config){.address = v6 ? "fd00::2/64" : "10.0.0.2/24"});
-	sim_join(p->a.host, p->b.host, path, NULL, &p->link);
+	*p = (struct rdma_pair){.sim = sim_host_sim(a), .size = size, .port = port};
+	p->a.host = a;
+	p->b.host = b;
 	side_create(&p->a, size);
 	side_create(&p->b, size);
 }
 
-static bool have_request(void *ctx)
+void rdma_pair_create(struct rdma_pair *p, struct sim *s, const struct sim_path_config *path,
+	bool v6, size_t size)
 {
-	struct rdma_pair *p = ctx;
+	struct sim_host *a = sim_host_create(
+		s, &(struct sim_host_config){.address = v6 ? "fd00::1/64" : "10.0.0.1/24"});
+	struct sim_host *b = sim_host_create(
+		s, &(struct sim_host_config){.address = v6 ? "fd00::2/64" : "10.0.0.2/24"});
 
-	return p->b.request || p->a.failed;
+	rdma_pair_create_on(p, a, b, PORT, size);
+	sim_join(a, b, path, NULL, &p->link);
+}
+
+void rdma_pair_start(struct rdma_pair *p)
+{
+	struct ip_endpoint to = {sim_host_address(p->b.host), p->port};
+	struct rnic_conn_param cp = {.qp = p->a.qp, .ird = 4, .ord = 4};
+
+	must(rnic_ep_bind(p->b.ep, &to, false, false), "bind");
+	must(rnic_ep_listen(p->b.ep, 4), "listen");
+	must(rnic_ep_resolve(p->a.ep, &to), "resolve");
+	must(rnic_ep_connect(p->a.ep, &cp), "connect");
 }
 
 static bool have_connection(void *ctx)
@@ -94,20 +142,13 @@ static bool have_connection(void *ctx)
 
 bool rdma_pair_connect(struct rdma_pair *p, uint64_t limit)
 {
-	struct ip_endpoint to = {.port = PORT};
-	struct rnic_conn_param cp = {.qp = p->a.qp, .ird = 4, .ord = 4};
-
-	to.addr = sim_host_address(p->b.host);
-	must(rnic_ep_bind(p->b.ep, &to, false, false), "bind");
-	must(rnic_ep_listen(p->b.ep, 4), "listen");
-	must(rnic_ep_resolve(p->a.ep, &to), "resolve");
-	must(rnic_ep_connect(p->a.ep, &cp), "connect");
-	if (!sim_run(p->sim, limit, have_request, p) || p->a.failed)
-		return false;
-	rnic_ep_set_context(p->b.request, side_event, &p->b);
-	cp.qp = p->b.qp;
-	must(rnic_ep_accept(p->b.request, &cp), "accept");
+	rdma_pair_start(p);
 	return sim_run(p->sim, limit, have_connection, p) && !p->a.failed;
+}
+
+void rdma_arm(struct rdma_side *side)
+{
+	must(rnic_cq_arm(side->cq, false), "arm");
 }
 
 void rdma_post(struct rdma_pair *p, struct rdma_side *from, enum rdmap_wr_op op, size_t local,

@@ -24,6 +24,11 @@ struct rdma_side {
 	struct rnic_ep *ep, *request;
 	uint8_t *buf;
 	bool established, disconnected, failed;
+	/** When it changes: it is established or over, or has a completion after rdma_arm(). Called
+	 *  outside of the host's engine, at the same virtual time. May be NULL. */
+	void (*changed)(void *ctx);
+	void *ctx;
+	bool told; /**< that call is due */
 };
 
 struct rdma_pair {
@@ -31,11 +36,19 @@ struct rdma_pair {
 	struct rdma_side a, b; /**< a connects, b listens */
 	struct sim_link link;
 	size_t size;
+	uint16_t port;
 };
 
 /** Hosts on 10.0.0.0/24, or fd00::/64 with @p v6, buffers of @p size bytes, @p path both ways. */
 void rdma_pair_create(struct rdma_pair *p, struct sim *s, const struct sim_path_config *path,
 	bool v6, size_t size);
+
+/** The same on two hosts that are there; b will listen on @p port. */
+void rdma_pair_create_on(
+	struct rdma_pair *p, struct sim_host *a, struct sim_host *b, uint16_t port, size_t size);
+
+/** Begin to connect the QPs; b accepts. */
+void rdma_pair_start(struct rdma_pair *p);
 
 /** Connect the QPs. @return false if that did not happen within @p limit ns. */
 bool rdma_pair_connect(struct rdma_pair *p, uint64_t limit);
@@ -47,6 +60,9 @@ void rdma_post_recv(struct rdma_side *side, size_t offset, uint32_t len);
 
 /** Run until @p n completions came on @p side, all good. @return false at the limit or on error. */
 bool rdma_complete(struct rdma_pair *p, struct rdma_side *side, unsigned n, uint64_t limit);
+
+/** Call side->changed at its next completion. */
+void rdma_arm(struct rdma_side *side);
 
 /** Tear everything down but the simulation. */
 void rdma_pair_destroy(struct rdma_pair *p);

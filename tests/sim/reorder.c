@@ -8,7 +8,7 @@
 struct sim_reorder {
 	struct sim_element element;
 	struct sim_reorder_config cfg;
-	struct sim_rng rng;
+	struct prng rng;
 	struct sim_heap held;
 	struct sim_event release; /**< of the first of them */
 	uint64_t count;
@@ -33,13 +33,12 @@ static void reorder_input(struct sim_element *e, struct rte_mbuf *m)
 {
 	struct sim_reorder *r = container_of(e, struct sim_reorder, element);
 
-	if (!sim_rng_chance(&r->rng, r->cfg.p)) {
+	if (!prng_chance(&r->rng, r->cfg.p)) {
 		sim_pass(e, m);
 		return;
 	}
 	r->count++;
-	sim_packet(m)->at =
-		e->sim->now + (uint64_t)(sim_rng_unit(&r->rng) * (double)r->cfg.max) + 1;
+	sim_packet(m)->at = e->sim->now + 1 + prng_below(&r->rng, r->cfg.max);
 	sim_heap_push(&r->held, m);
 	schedule(r);
 }
@@ -59,7 +58,7 @@ struct sim_reorder *sim_reorder_create(struct sim *s, const struct sim_reorder_c
 	struct sim_reorder *r = sim_element_new(s, &ops, sizeof *r);
 
 	r->cfg = *cfg;
-	r->rng.state = sim_rng_next(&s->rng);
+	r->rng.state = prng_u64(&s->rng);
 	r->release.fn = release;
 	return r;
 }

@@ -2,7 +2,6 @@
 #include "sim/sim.h"
 
 #include "base/container_of.h"
-#include "base/random.h"
 #include "sim/element.h"
 #include "sim/host.h"
 #include "support/eal.h"
@@ -49,7 +48,7 @@ struct sim *sim_create(const struct sim_config *cfg)
 		abort();
 	test_eal_init_with(EAL_MEGABYTES);
 	s->pool = pool_create("host", n, room);
-	s->references = pool_create("ref", 2 * n, 0);
+	s->references = pool_create("ref", n, 0);
 	s->copies = pool_create("copy", cfg->copies ? cfg->copies : 16383, room);
 	s->rng.state = cfg->seed;
 	s->now = SIM_S;
@@ -62,7 +61,7 @@ static void fill(void *ctx, void *buf, size_t len)
 	uint8_t *p = buf;
 
 	while (len--)
-		*p++ = (uint8_t)sim_rng_next(&s->rng);
+		*p++ = (uint8_t)prng_u64(&s->rng);
 }
 
 struct random_source sim_random_source(struct sim *s)

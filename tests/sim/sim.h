@@ -9,8 +9,9 @@
 #ifndef TESTS_SIM_SIM_H
 #define TESTS_SIM_SIM_H
 
+#include "base/prng.h"
+#include "base/random.h"
 #include "sim/event.h"
-#include "sim/rng.h"
 
 #include <rte_mbuf.h>
 #include <stdbool.h>
@@ -36,7 +37,7 @@ struct sim_config {
 struct sim {
 	uint64_t now; /**< ns; begins at 1 s */
 	struct sim_events events;
-	struct sim_rng rng;
+	struct prng rng;
 	struct rte_mempool *pool;       /**< of the hosts' stacks */
 	struct rte_mempool *references; /**< packet.h */
 	struct rte_mempool *copies;

@@ -24,12 +24,13 @@ static const struct path paths[] = {
 	{"clean", false, {.queue = {.rate = 10 * GBIT}, .delay = 10 * SIM_US}},
 	{"clean v6", true, {.queue = {.rate = 10 * GBIT}, .delay = 10 * SIM_US}},
 	{"long", false, {.queue = {.rate = GBIT, .limit = 16 << 20}, .delay = 50 * SIM_MS}},
-	{"loss", false, {.queue = {.rate = GBIT}, .delay = SIM_MS, .loss = {.p = 0.01}}},
-	{"loss v6", true, {.queue = {.rate = GBIT}, .delay = SIM_MS, .loss = {.p = 0.01}}},
+	{"loss", false, {.queue = {.rate = GBIT}, .delay = SIM_MS, .loss = {.chance.good = 0.01}}},
+	{"loss v6", true,
+		{.queue = {.rate = GBIT}, .delay = SIM_MS, .loss = {.chance.good = 0.01}}},
 	{"bursts of loss", false,
 		{.queue = {.rate = GBIT},
 			.delay = SIM_MS,
-			.loss = {.gilbert = {0.001, 0.1, 0, 0.5}}}},
+			.loss = {.chance = {.enter = 0.001, .leave = 0.1, .bad = 0.5}}}},
 	{"reorder", false,
 		{.queue = {.rate = GBIT}, .delay = SIM_MS, .reorder = {0.02, SIM_MS / 2}}},
 	{"duplicate", false, {.queue = {.rate = GBIT}, .delay = SIM_MS, .duplicate = 0.02}},
@@ -46,7 +47,7 @@ static const struct path paths[] = {
 	{"everything", false,
 		{.queue = {.rate = GBIT / 5},
 			.delay = 5 * SIM_MS,
-			.loss = {.p = 0.005},
+			.loss = {.chance.good = 0.005},
 			.reorder = {0.01, 3 * SIM_MS},
 			.duplicate = 0.005,
 			.corrupt = 0.002}},
@@ -108,7 +109,8 @@ static void vanish(void **state)
 	assert_true(rdma_pair_connect(&p, 30 * SIM_S));
 	rdma_post(&p, &p.a, RDMAP_WR_WRITE, 0, 0, SIZE);
 	rdma_post(&p, &p.a, RDMAP_WR_READ, 0, 0, SIZE);
-	sim_loss_config(p.link.ab.loss)->p = sim_loss_config(p.link.ba.loss)->p = 1;
+	sim_loss_config(p.link.ab.loss)->chance.good = 1;
+	sim_loss_config(p.link.ba.loss)->chance.good = 1;
 	assert_false(rdma_complete(&p, &p.a, 2, 600 * SIM_S));
 	assert_true(p.a.disconnected);
 	assert_int_equal(rnic_qp_get_state(p.a.qp), RNIC_QP_ERROR);

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/report.h"
+
+#include "sim/plot.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define MBIT 1e6
+
+static double seconds(const struct sim_scenario *x, uint64_t at)
+{
+	return ((double)at - (double)x->began) / (double)SIM_S;
+}
+
+static const char *cc_name(const struct sim_scenario *x, unsigned i)
+{
+	return x->cfg.flow[i].cc ? x->cfg.flow[i].cc : "default";
+}
+
+static void print_flow(const struct sim_scenario *x, unsigned i, FILE *to)
+{
+	const struct sim_scenario_config *c = &x->cfg;
+	double all = sim_scenario_goodput(x, i, c->flow[i].start, c->duration);
+	double settled =
+		sim_scenario_goodput(x, i, RTE_MAX(c->settle, c->flow[i].start), c->duration);
+	struct sim_flow_state f;
+
+	sim_flow_get(x->flow[i], &f);
+	fprintf(to, "flow %u %s %s: %.2f Mbit/s, after %.0f s %.2f (%.2f %% of the line's %.2f)\n",
+		i, c->flow[i].kind == SIM_FLOW_RDMA ? "rdma" : "stream", cc_name(x, i), all / MBIT,
+		(double)c->settle / (double)SIM_S, settled / MBIT,
+		100 * settled / sim_scenario_capacity(x, i), sim_scenario_capacity(x, i) / MBIT);
+	fprintf(to,
+		"  %" PRIu64 " segments, %" PRIu64 " sent again, %" PRIu64 " timeouts, %" PRIu64
+		" recoveries; cwnd %u, srtt %.3f ms%s\n",
+		f.sender.segments_out, f.sender.retransmits, f.sender.timeouts,
+		f.sender.fast_recoveries, f.sender.cwnd, (double)f.sender.srtt / (double)SIM_MS,
+		f.failed      ? "; FAILED"
+		: f.connected ? ""
+			      : "; NOT CONNECTED");
+}
+
+void sim_report_print(struct sim_scenario *x, FILE *to)
+{
+	const struct sim_queue_stats *q = sim_queue_stats(x->forward.queue);
+	const double limit = (double)x->cfg.queue;
+	uint64_t last = x->cfg.settle;
+
+	for (unsigned i = 0; i < x->cfg.n_flows; i++) {
+		print_flow(x, i, to);
+		last = RTE_MAX(last, x->cfg.flow[i].start);
+	}
+	fprintf(to,
+		"queue: %.1f %% full on average, %.1f %% at most; %" PRIu64 " drops, %" PRIu64
+		" marks\n",
+		100 * sim_queue_mean(x->forward.queue) / limit, 100 * (double)q->max_bytes / limit,
+		q->drops, q->marks);
+	if (x->cfg.n_flows > 1) {
+		uint64_t from = last + (x->cfg.duration - last) / 2;
+
+		fprintf(to, "Jain's index from %.0f s on: %.4f\n", (double)from / (double)SIM_S,
+			sim_scenario_fairness(x, from, x->cfg.duration));
+	}
+}
+
+/* ---- plots ------------------------------------------------------------------------------- */
+
+enum panel { GOODPUT, WINDOW, ROUND_TRIP, QUEUE, PANELS };
+
+/** All series of a plot have as many points, and share the times. */
+struct points {
+	size_t n;
+	double *x, *goodput, *cwnd, *flight, *rtt, *queue;
+};
+
+static double *numbers(size_t n)
+{
+	double *v = calloc(n + 1, sizeof *v);
+
+	if (!v)
+		abort();
+	return v;
+}
+
+static struct points points_of(const struct sim_scenario *x, unsigned flow)
+{
+	const struct sim_sample *v;
+	size_t n = sim_sampler_get(x->sampler[flow], &v);
+	struct points p = {
+		n, numbers(n), numbers(n), numbers(n), numbers(n), numbers(n), numbers(n)};
+
+	for (size_t i = 0; i < n; i++) {
+		const struct tcp_info *t = &v[i].flow.sender;
+		double time = i ? (double)(v[i].at - v[i - 1].at) / (double)SIM_S : 0;
+
+		p.x[i] = seconds(x, v[i].at);
+		p.goodput[i] =
+			time > 0 ? ((double)v[i].flow.delivered - (double)v[i - 1].flow.delivered) *
+					   8 / time / MBIT
+				 : NAN;
+		p.cwnd[i] = v[i].flow.connected ? t->cwnd / 1e6 : NAN;
+		p.flight[i] = v[i].flow.connected ? t->flight / 1e6 : NAN;
+		p.rtt[i] = t->srtt ? (double)t->srtt / (double)SIM_MS : NAN;
+		p.queue[i] = (double)v[i].queue_bytes / 1e6;
+	}
+	return p;
+}
+
+static void points_free(struct points *p)
+{
+	free(p->x);
+	free(p->goodput);
+	free(p->cwnd);
+	free(p->flight);
+	free(p->rtt);
+	free(p->queue);
+}
+
+static void series(struct sim_plot_panel *p, const char *name, unsigned color, size_t n,
+	const double *x, const double *y)
+{
+	if (p->n < SIM_PLOT_SERIES)
+		p->series[p->n++] = (struct sim_plot_series){name, SIM_PLOT_LINE, color, n, x, y};
+}
+
+int sim_report_plot(const struct sim_scenario *x, const char *title, const char *path)
+{
+	struct sim_plot_panel panel[PANELS] = {
+		[GOODPUT] = {.label = "goodput, Mbit/s"},
+		[WINDOW] = {.label = "cwnd (line), flight, MB"},
+		[ROUND_TRIP] = {.label = "smoothed round trip, ms"},
+		[QUEUE] = {.label = "bottleneck's queue, MB"},
+	};
+	struct points p[SIM_SCENARIO_FLOWS];
+	int r;
+
+	for (unsigned i = 0; i < x->cfg.n_flows; i++) {
+		p[i] = points_of(x, i);
+		series(&panel[GOODPUT], cc_name(x, i), i, p[i].n, p[i].x, p[i].goodput);
+		series(&panel[WINDOW], NULL, i, p[i].n, p[i].x, p[i].cwnd);
+		if (x->cfg.n_flows == 1)
+			series(&panel[WINDOW], "flight", 1, p[i].n, p[i].x, p[i].flight);
+		series(&panel[ROUND_TRIP], NULL, i, p[i].n, p[i].x, p[i].rtt);
+	}
+	series(&panel[QUEUE], NULL, 5, p[0].n, p[0].x, p[0].queue);
+	r = sim_plot_write(
+		path, title, "time, s", 0, (double)x->cfg.duration / (double)SIM_S, panel, PANELS);
+	for (unsigned i = 0; i < x->cfg.n_flows; i++)
+		points_free(&p[i]);
+	return r;
+}
+
+/** Entries of one kind as points; both ends of a range. */
+static void trace_series(const struct sim_scenario *x, struct sim_plot_panel *p,
+	const struct sim_trace *t, enum sim_trace_kind kind, struct sim_plot_series s)
+{
+	const struct sim_trace_entry *v;
+	size_t n = sim_trace_get(t, &v);
+	double *xs = numbers(n), *ys = numbers(n);
+
+	s.n = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (v[i].kind != kind)
+			continue;
+		xs[s.n] = seconds(x, v[i].at);
+		ys[s.n++] = (double)(kind == SIM_TRACE_ACK ? v[i].lo : v[i].hi) / 1e6;
+	}
+	s.x = xs;
+	s.y = ys;
+	p->series[p->n++] = s;
+}
+
+int sim_report_plot_trace(const struct sim_scenario *x, const struct sim_trace *t,
+	const char *title, const char *path)
+{
+	struct sim_plot_panel p = {.label = "sequence number, MB", .not_from_zero = true};
+	const struct sim_trace_entry *v;
+	size_t n = sim_trace_get(t, &v);
+	int r;
+
+	if (!n)
+		return -ENODATA;
+	trace_series(x, &p, t, SIM_TRACE_SACK,
+		(struct sim_plot_series){.name = "SACK", .kind = SIM_PLOT_DOTS, .color = 2});
+	trace_series(x, &p, t, SIM_TRACE_DATA,
+		(struct sim_plot_series){.name = "sent", .kind = SIM_PLOT_DOTS, .color = 0});
+	trace_series(x, &p, t, SIM_TRACE_AGAIN,
+		(struct sim_plot_series){.name = "sent again", .kind = SIM_PLOT_DOTS, .color = 1});
+	trace_series(x, &p, t, SIM_TRACE_ACK,
+		(struct sim_plot_series){.name = "ACK", .kind = SIM_PLOT_STEPS, .color = 5});
+	r = sim_plot_write(
+		path, title, "time, s", seconds(x, v[0].at), seconds(x, v[n - 1].at), &p, 1);
+	for (unsigned i = 0; i < p.n; i++) {
+		free((void *)(uintptr_t)p.series[i].x);
+		free((void *)(uintptr_t)p.series[i].y);
+	}
+	return r;
+}
+
+double sim_report_cubic_model(const struct sim_scenario *x, double p, uint64_t rtt)
+{
+	const double c = 0.4, beta = 0.7, s = (double)rtt / (double)SIM_S;
+	struct sim_flow_state f;
+	double cubic, reno, goodput, line = sim_scenario_capacity(x, 0);
+
+	sim_flow_get(x->flow[0], &f);
+	/* Equation 6, in segments. */
+	cubic = pow(c * (3 + beta) / (4 * (1 - beta)), 0.25) * pow(s, 0.75) / pow(p, 0.75);
+	/* Section 4.3 gives the average window of AIMD(3 (1 - beta) / (1 + beta), beta), which is
+	 * that of Reno. */
+	reno = sqrt(3.0 / 2 / p);
+	goodput = fmax(cubic, reno) * f.sender.emss * 8 / s;
+	return fmin(goodput, line);
+}
