@@ -287,10 +287,10 @@ static const char *parse_rtr(struct config *c, const char *v)
 
 static const char *parse_congestion_control(struct config *c, const char *v)
 {
-	static const char *const words[] = {"newreno", "cubic", NULL};
+	static const char *const words[] = {"cubic", "bbr", "newreno", NULL};
 
 	if (parse_word(v, words) < 0)
-		return "newreno or cubic";
+		return "cubic, bbr or newreno";
 	parse_text(v, c->congestion_control, sizeof c->congestion_control);
 	return NULL;
 }

@@ -9,7 +9,7 @@
 /** Far above what a scaled window can be; sums of it and a segment do not wrap. */
 #define SSTHRESH_INFINITE 0x7fffffffu
 
-static const struct tcp_cc_ops *const table[] = {&tcp_cc_cubic, &tcp_cc_newreno};
+static const struct tcp_cc_ops *const table[] = {&tcp_cc_cubic, &tcp_cc_newreno, &tcp_cc_bbr};
 
 const struct tcp_cc_ops *tcp_cc_find(const char *name)
 {

@@ -87,6 +87,7 @@ struct tcp_cc {
 	/** Before the last reduction; 0: there is none that could be undone. */
 	uint32_t prior_cwnd, prior_ssthresh;
 	uint32_t quota; /**< acknowledged, or fractions of bytes gained, towards the next step */
+	bool held_back; /**< by the module on purpose: rates measured now are not the path's */
 	uint64_t pacing_rate; /**< of a module that owns it; see tcp_cc_pacing_rate() */
 	union {
 		struct {
@@ -99,8 +100,9 @@ struct tcp_cc {
 
 extern const struct tcp_cc_ops tcp_cc_newreno;
 extern const struct tcp_cc_ops tcp_cc_cubic;
+extern const struct tcp_cc_ops tcp_cc_bbr;
 
-/** "newreno" or "cubic"; NULL: the default. @return NULL if there is no such name. */
+/** "cubic", "newreno" or "bbr"; NULL: the default. @return NULL if there is no such name. */
 const struct tcp_cc_ops *tcp_cc_find(const char *name);
 
 /** Begin, with the initial window of RFC 6928, or one segment when the SYN was lost. */

@@ -94,6 +94,8 @@ static void tell_congestion_control(
 
 	tcp_rate_take(c, d, &rate);
 	tcp_cc_on_ack(&c->cc, &a);
+	if (c->cc.held_back)
+		tcp_rate_app_limited(c, a.in_flight);
 	if (!a.cwnd_limited) /* keep it near, so that it cannot come round */
 		c->cwnd_limited = c->snd_una - 1;
 }

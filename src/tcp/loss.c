@@ -50,7 +50,8 @@ static bool mark_lost(struct tcp_conn *c)
 static void enter_recovery(struct tcp_conn *c)
 {
 	tcp_cc_congestion(&c->cc, TCP_CC_LOSS, tcp_flight(c), c->s->now);
-	c->cc.cwnd = c->cc.ssthresh; /* RFC 6675 section 5, step 4.2 */
+	if (!c->cc.ops->owns_cwnd)
+		c->cc.cwnd = c->cc.ssthresh; /* RFC 6675 section 5, step 4.2 */
 	c->recovery = true;
 	c->rtx_first = true; /* RFC 6675 section 5, step 4.3; RFC 5681 section 3.2, step 3 */
 	c->recover = c->snd_nxt;

@@ -211,7 +211,7 @@ static void test_words(void **state)
 {
 	right("congestion_control=newreno");
 	assert_string_equal(c.congestion_control, "newreno");
-	wrong("congestion_control=vegas", "newreno or cubic");
+	wrong("congestion_control=vegas", "cubic, bbr or newreno");
 	right("log=info");
 	assert_int_equal(c.log, LOG_LEVEL_INFO);
 	wrong("log=loud", "warning");

@@ -5,7 +5,8 @@ static void test_names(void **state)
 {
 	assert_ptr_equal(tcp_cc_find("newreno"), &tcp_cc_newreno);
 	assert_ptr_equal(tcp_cc_find("cubic"), &tcp_cc_cubic);
-	assert_non_null(tcp_cc_find(NULL));
+	assert_ptr_equal(tcp_cc_find("bbr"), &tcp_cc_bbr);
+	assert_ptr_equal(tcp_cc_find(NULL), &tcp_cc_cubic);
 	assert_null(tcp_cc_find("vegas"));
 	assert_null(tcp_cc_find(""));
 }
