@@ -126,8 +126,9 @@ static void print_connected(const struct tcp_stream *t)
 	printf("[%3u] ", t->id);
 	print_endpoint("", &t->local);
 	print_endpoint(" connected to ", &t->remote);
-	printf(", segments of %u B%s%s%s\n", i->emss, i->timestamps ? ", timestamps" : "",
-		i->sack ? ", SACK" : "", i->window_scale ? ", window scale" : "");
+	printf(", segments of %u B%s%s%s%s\n", i->emss, i->timestamps ? ", timestamps" : "",
+		i->sack ? ", SACK" : "", i->window_scale ? ", window scale" : "",
+		i->ecn ? ", ECN" : "");
 }
 
 static void print_interval(const struct tcp_stream *t, const struct tcp_figures *f)
@@ -170,18 +171,32 @@ static void print_latency(const struct histogram *h)
 	printf(", most %s\n", units_time(b, (double)h->max));
 }
 
-static void print_windows(const struct tcp_stream *t)
+/** As it was when the time was over: what drains afterwards says little. */
+static void print_congestion(const struct tcp_info *i)
 {
-	const struct tcp_info *i = &t->view.info;
-	char b[3][UNITS_LEN];
+	char b[2][UNITS_LEN];
 
-	printf("      windows     ");
-	if (t->traffic.cfg.role != TRAFFIC_SINK)
-		printf("congestion %s, slow start %s%s, peer's %s, ", units_bytes(b[0], i->cwnd),
-			i->ssthresh < SSTHRESH_ANY ? "up to " : "without end",
-			i->ssthresh < SSTHRESH_ANY ? units_bytes(b[1], i->ssthresh) : "",
-			units_bytes(b[2], i->snd_wnd));
-	printf("ours %s\n", units_bytes(b[0], i->rcv_wnd));
+	printf("      congestion  %s%s%s, window %s, ",
+		i->congestion_control ? i->congestion_control : "", i->phase ? ", " : "",
+		i->phase ? i->phase : "", units_bytes(b[0], i->cwnd));
+	printf("slow start %s%s", i->ssthresh < SSTHRESH_ANY ? "up to " : "without end",
+		i->ssthresh < SSTHRESH_ANY ? units_bytes(b[0], i->ssthresh) : "");
+	if (i->pacing_rate)
+		printf(", paced at %s", units_rate(b[0], (double)i->pacing_rate * 8));
+	if (i->delivery_rate)
+		printf(", delivered at %s", units_rate(b[1], (double)i->delivery_rate * 8));
+	if (i->ecn)
+		printf(", %u ECN echoes", i->ece_received);
+	putchar('\n');
+}
+
+static void print_buffers(const struct tcp_info *i)
+{
+	char b[4][UNITS_LEN];
+
+	printf("      windows     peer's %s, ours %s; buffers %s to send, %s to receive\n",
+		units_bytes(b[0], i->snd_wnd), units_bytes(b[1], i->rcv_wnd),
+		units_bytes(b[2], i->send_buffer), units_bytes(b[3], i->receive_buffer));
 }
 
 static void print_end(const struct tcp_stream *t, const struct tcp_figures *f)
@@ -200,7 +215,9 @@ static void print_end(const struct tcp_stream *t, const struct tcp_figures *f)
 		printf("      round trip  %s smoothed, varies by %s, timeout %s\n",
 			units_time(b[0], (double)i->srtt), units_time(b[1], (double)i->rttvar),
 			units_time(b[2], (double)i->rto));
-	print_windows(t);
+	if (t->traffic.cfg.role != TRAFFIC_SINK)
+		print_congestion(&t->result.info);
+	print_buffers(&t->result.info);
 	if (t->total_latency && t->total_latency->count)
 		print_latency(t->total_latency);
 }

@@ -2,7 +2,9 @@
 #include "tools/tcp_report_json.h"
 
 #include <jansson.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 /** Print @p o, which jansson makes NULL when memory is short, and free it. */
 static void emit(json_t *o)
@@ -26,20 +28,73 @@ static json_t *integer(uint64_t n)
 	return json_integer((json_int_t)n);
 }
 
+/** All numbers of struct tcp_info; rates in bytes per second. */
+static const struct {
+	const char *name;
+	size_t offset, size;
+} numbers[] = {
+#define NUMBER(key, field)                                                                 \
+	{                                                                                  \
+		key, offsetof(struct tcp_info, field), sizeof((struct tcp_info *)0)->field \
+	}
+	NUMBER("srtt_ns", srtt),
+	NUMBER("rttvar_ns", rttvar),
+	NUMBER("rto_ns", rto),
+	NUMBER("cwnd", cwnd),
+	NUMBER("ssthresh", ssthresh),
+	NUMBER("snd_wnd", snd_wnd),
+	NUMBER("rcv_wnd", rcv_wnd),
+	NUMBER("send_buffer", send_buffer),
+	NUMBER("receive_buffer", receive_buffer),
+	NUMBER("emss", emss),
+	NUMBER("flight", flight),
+	NUMBER("pacing_rate", pacing_rate),
+	NUMBER("delivery_rate", delivery_rate),
+	NUMBER("bandwidth", bandwidth),
+	NUMBER("bytes_sent", bytes_sent),
+	NUMBER("bytes_acked", bytes_acked),
+	NUMBER("bytes_received", bytes_received),
+	NUMBER("segments_out", segments_out),
+	NUMBER("segments_in", segments_in),
+	NUMBER("retransmits", retransmits),
+	NUMBER("timeouts", timeouts),
+	NUMBER("fast_recoveries", fast_recoveries),
+	NUMBER("out_of_order", out_of_order),
+	NUMBER("ce_received", ce_received),
+	NUMBER("ece_received", ece_received),
+#undef NUMBER
+};
+
+static json_t *number(const struct tcp_info *i, size_t offset, size_t size)
+{
+	const char *at = (const char *)i + offset;
+	uint64_t n64;
+	uint32_t n32;
+
+	if (size == sizeof n32) {
+		memcpy(&n32, at, sizeof n32);
+		return integer(n32);
+	}
+	memcpy(&n64, at, sizeof n64);
+	return integer(n64);
+}
+
+static json_t *text(const char *s)
+{
+	return s ? json_string(s) : json_null();
+}
+
 static json_t *info(const struct tcp_info *i)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
-			 " s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b}",
-		"state", i->state ? i->state : "CLOSED", "srtt_ns", integer(i->srtt), "rttvar_ns",
-		integer(i->rttvar), "rto_ns", integer(i->rto), "cwnd", integer(i->cwnd), "ssthresh",
-		integer(i->ssthresh), "snd_wnd", integer(i->snd_wnd), "rcv_wnd",
-		integer(i->rcv_wnd), "emss", integer(i->emss), "flight", integer(i->flight),
-		"bytes_sent", integer(i->bytes_sent), "bytes_acked", integer(i->bytes_acked),
-		"bytes_received", integer(i->bytes_received), "segments_out",
-		integer(i->segments_out), "segments_in", integer(i->segments_in), "retransmits",
-		integer(i->retransmits), "timeouts", integer(i->timeouts), "fast_recoveries",
-		integer(i->fast_recoveries), "out_of_order", integer(i->out_of_order), "timestamps",
-		i->timestamps, "sack", i->sack, "window_scale", i->window_scale);
+	json_t *o = json_pack("{s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:b}", "state", text(i->state),
+		"congestion_control", text(i->congestion_control), "phase", text(i->phase),
+		"timestamps", i->timestamps, "sack", i->sack, "window_scale", i->window_scale,
+		"ecn", i->ecn, "app_limited", i->app_limited);
+
+	for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
+		json_object_set_new(
+			o, numbers[k].name, number(i, numbers[k].offset, numbers[k].size));
+	return o;
 }
 
 static json_t *latency(const struct histogram *h)

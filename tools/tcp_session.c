@@ -23,7 +23,9 @@
 /** How long streams that were told to end may take: to send what they have queued... */
 #define DRAIN_NS (10000 * MS)
 /** ... or, for those that only take in, to hear that the peer ends as well. */
-#define PART_NS (1000 * MS)
+#define PART_NS (3000 * MS)
+/** How long TIME-WAIT is kept after everything has ended, at most. */
+#define LAST_NS (3000 * MS)
 
 /* ---- upcalls, under the engine's lock ------------------------------------------------------- */
 
@@ -255,6 +257,10 @@ static void attend(struct tcp_stream *t, uint64_t now, uint64_t *next)
 	const struct tcp_options *o = t->session->options;
 	uint64_t since = t->traffic.connected_at;
 
+	/* All has come: only the acknowledgement of our FIN can be missing, and with it the peer.
+	 */
+	if (o->role == TRAFFIC_SINK && t->traffic.eof && !t->traffic.unread)
+		finish(t, now);
 	if (o->stall && now - since >= o->stall)
 		traffic_resume(&t->traffic);
 	else if (o->stall)
@@ -382,6 +388,19 @@ void tcp_session_stop(struct tcp_session *s)
 	engine_unlock(s->engine);
 }
 
+/**
+ * The last ACK of a connection that we closed first may get lost, and the peer would send its FIN
+ * again to nobody: be there for its first retransmission. Who wants TIME-WAIT in full has a kernel.
+ */
+static void outlive_last_ack(struct tcp_session *s)
+{
+	static const struct timespec nap = {.tv_nsec = 10000000};
+	uint64_t end = s->last_ack_until;
+
+	while (net_now(s->net) < end)
+		nanosleep(&nap, NULL);
+}
+
 bool tcp_session_done(const struct tcp_session *s)
 {
 	const struct tcp_options *o = s->options;
@@ -397,8 +416,15 @@ bool tcp_session_done(const struct tcp_session *s)
 
 void tcp_session_remove(struct tcp_session *s, struct tcp_stream *t)
 {
+	const struct tcp_info *i = &t->view.info;
 	struct tcp_stream **at;
+	uint64_t until;
 
+	if (i->state && strcmp(i->state, "TIME-WAIT") == 0) {
+		until = t->view.at + (2 * i->rto < LAST_NS ? 2 * i->rto : LAST_NS);
+		if (until > s->last_ack_until)
+			s->last_ack_until = until;
+	}
 	for (at = &s->streams; *at != t; at = &(*at)->next)
 		;
 	*at = t->next;
@@ -409,6 +435,7 @@ void tcp_session_remove(struct tcp_session *s, struct tcp_stream *t)
 void tcp_session_close(struct tcp_session *s)
 {
 	if (s->net) {
+		outlive_last_ack(s);
 		net_linger(s->net);
 		net_close(s->net, false);
 	}

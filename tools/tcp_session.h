@@ -48,6 +48,7 @@ struct tcp_session {
 	struct traffic_pattern pattern;
 	struct tcp_stream *streams; /**< in the order of their ids; of the thread that looks */
 	unsigned removed;           /**< that have ended, and were reported */
+	uint64_t last_ack_until;    /**< a peer may still want its FIN acknowledged again */
 	int event_fd;               /**< readable when something was connected or has ended */
 
 	/* Under the engine's lock. */

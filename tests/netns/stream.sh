@@ -103,7 +103,7 @@ reset_by_linux() { # ADDRESS
 	linux_listens reset 1000000 || return 1
 	ours_start source "$1" $stream_port
 	linux_ends || return 1
-	ours_ends 1 || return 1
+	ours_ends_with 1 || return 1
 	has_line "$(errors_of ours)" 'port 5001 reset the connection$' ||
 		{ say "it does not say so"; return 1; }
 }
@@ -138,7 +138,7 @@ run_case interrupted interrupted
 
 refused() { # ADDRESS
 	ours_start source "$1" $stream_port
-	ours_ends 1 || return 1
+	ours_ends_with 1 || return 1
 	has_line "$(errors_of ours)" "^uiwarp tcp: $1 port 5001 refused the connection: " ||
 		{ say "it does not say so"; return 1; }
 }

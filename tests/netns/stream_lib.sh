@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2034,SC2154 # goes between lib.sh and its users
 # SPDX-License-Identifier: BSD-2-Clause
 # uiwarp tcp on the server's side against Linux's TCP. Sourced by tests/netns/stream*.sh, after
 # lib.sh.
@@ -33,11 +33,15 @@ ours_listens() { # ROLE ARGUMENT...
 		{ say "ours does not listen"; return 1; }
 }
 
-ours_ends() { # [STATUS]
+ours_ends_with() { # STATUS
 	local status=0
 	wait "$ours" || status=$?
 	rm -f "$case_dir/ours.pid"
-	((status == ${1:-0})) || { say "ours $(status_text $status)"; return 1; }
+	((status == $1)) || { say "ours $(status_text $status)"; return 1; }
+}
+
+ours_ends() {
+	ours_ends_with 0
 }
 
 # Linux's side, to its end.
