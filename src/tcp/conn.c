@@ -5,6 +5,7 @@
 #include "tcp/buffer.h"
 #include "tcp/llp_ops.h"
 #include "tcp/output.h"
+#include "tcp/pmtu.h"
 #include "tcp/timers.h"
 
 #include <errno.h>
@@ -98,6 +99,7 @@ int tcp_conn_new(struct tcp_stack *s, const struct tcp_tuple *id, enum tcp_state
 	c->rtx_at = c->delack_at = c->life_at = TIMER_NEVER;
 	tcp_rto_init(&c->rto);
 	init_receive(c);
+	c->mtu = c->path_mtu = c->path.mtu;
 	tcp_conn_update_emss(c);
 	tcp_timers_init(c);
 	tcp_table_insert(&s->table, c);
@@ -165,9 +167,8 @@ void tcp_conn_touch(struct tcp_conn *c)
 
 void tcp_conn_update_emss(struct tcp_conn *c)
 {
-	uint32_t mss = (uint32_t)c->path.mtu - ip_header_len(&c->id) - TCP_HEADER_LEN;
+	uint32_t mss = (uint32_t)c->mtu - ip_header_len(&c->id) - TCP_HEADER_LEN;
 
-	c->mtu = c->path.mtu;
 	if (mss > c->peer_mss)
 		mss = c->peer_mss;
 	if (c->ts_on) /* RFC 6691 section 2: options come out of the MSS */
@@ -257,6 +258,7 @@ void tcp_conn_time_wait(struct tcp_conn *c)
 	c->state = TCP_TIME_WAIT;
 	c->rtx_at = TIMER_NEVER;
 	drop_queues(c);
+	tcp_pmtu_free(c);
 	link_time_wait(c);
 	tcp_timers_set_life(c, c->s->now + c->s->cfg.time_wait_ms * TCP_MS);
 	tell_closed(c, 0);
@@ -281,6 +283,7 @@ void tcp_conn_close(struct tcp_conn *c, int error)
 	c->state = TCP_CLOSED;
 	tcp_timers_stop(c);
 	drop_queues(c);
+	tcp_pmtu_free(c);
 	tcp_table_remove(&s->table, c);
 	s->stats.connections = s->table.count;
 	c->hash_next = s->dead;
@@ -329,6 +332,7 @@ void tcp_conn_info(const struct tcp_conn *c, struct tcp_info *out)
 		.snd_wnd = c->snd_wnd,
 		.rcv_wnd = tcp_rcv_wnd(c),
 		.emss = c->emss,
+		.mtu = c->mtu,
 		.flight = tcp_flight(c),
 		.send_buffer = tcp_snd_buffer(c),
 		.receive_buffer = tcp_rcv_buffer(c),

@@ -89,10 +89,13 @@ struct tcp_conn {
 	uint32_t push_seq; /**< the user has let go of what begins before this */
 	uint32_t recover;  /**< recovery ends when this is acknowledged */
 	uint32_t high_sacked;
-	uint32_t dup_bytes;    /**< left the network, by duplicate ACKs without SACK */
-	uint32_t cwnd_limited; /**< snd_nxt when cwnd last held us back */
-	uint16_t peer_mss;     /**< from its SYN, options not counted (RFC 6691) */
-	uint16_t mtu;          /**< that emss was computed from */
+	uint32_t dup_bytes;              /**< left the network, by duplicate ACKs without SACK */
+	uint32_t cwnd_limited;           /**< snd_nxt when cwnd last held us back */
+	uint16_t peer_mss;               /**< from its SYN, options not counted (RFC 6691) */
+	uint16_t mtu;                    /**< of packets that we send now: emss follows from it */
+	uint16_t path_mtu;               /**< of the IP layer, when it was looked at last */
+	uint16_t largest_acked, big_len; /**< text of segments that arrived: ever, lately */
+	uint32_t big_ms;                 /**< when big_len did */
 	uint32_t emss;
 
 	/* Receive sequence variables. */
@@ -125,6 +128,7 @@ struct tcp_conn {
 	struct tcp_pace pace;
 
 	struct ip_path path;
+	struct tcp_pmtu *pmtu; /**< what is being done about the path's MTU; NULL: nothing */
 	struct tcp_listener *listener; /**< until it is accepted */
 	struct tcp_conn *tw_next, **tw_pprev;
 	/** One timer on the wheel serves all deadlines; it may run early, never late. */
@@ -218,7 +222,7 @@ void tcp_conn_establish(struct tcp_conn *c);
 /** To be looked at when the round ends: an ACK, output, writable(). */
 void tcp_conn_touch(struct tcp_conn *c);
 
-/** EMSS after the path's MTU or the peer's MSS became known or changed. */
+/** EMSS after the MTU or the peer's MSS became known or changed. */
 void tcp_conn_update_emss(struct tcp_conn *c);
 
 /** Queue our FIN; the state changes at once (RFC 9293 section 3.10.4). */

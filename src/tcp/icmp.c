@@ -2,8 +2,8 @@
 /* ICMP errors, believed only as far as RFC 5927 advises. */
 #include "base/bytes.h"
 #include "tcp/input.h"
-#include "tcp/loss.h"
 #include "tcp/output.h"
+#include "tcp/pmtu.h"
 
 #include <errno.h>
 
@@ -17,22 +17,6 @@ static int error_of(const struct ip_error *e)
 		return -ECONNREFUSED;
 	default:
 		return -EHOSTUNREACH;
-	}
-}
-
-/** RFC 1191 section 6.4: what was dropped goes out again, smaller; this is not congestion. */
-static void too_big(struct tcp_conn *c, uint16_t mtu)
-{
-	/* RFC 5927 section 7.2: it must be smaller than what we send. */
-	if (mtu >= c->path.mtu) {
-		c->s->stats.icmp_ignored++;
-		return;
-	}
-	ip_path_too_big(c->s->cfg.ip, &c->path, mtu, c->s->now);
-	tcp_conn_update_emss(c);
-	if (tcp_synchronized(c)) {
-		tcp_loss_too_big(c);
-		tcp_output(c);
 	}
 }
 
@@ -71,7 +55,10 @@ void tcp_icmp_error(void *ctx, const struct ip_error *e, uint64_t now)
 		return;
 	}
 	if (e->kind == IP_ERROR_MTU) {
-		too_big(c, e->mtu);
+		if (tcp_pmtu_too_big(c, seq, e->mtu))
+			tcp_output(c); /* RFC 1191 section 6.4: what was dropped, smaller */
+		else
+			s->stats.icmp_ignored++;
 		return;
 	}
 	/* RFC 9293 section 3.9.2.2: hard errors may end an attempt; RFC 5927 section 5.2: but never

@@ -2,6 +2,7 @@
 #include "tcp/input.h"
 #include "tcp/loss.h"
 #include "tcp/output.h"
+#include "tcp/pmtu.h"
 #include "tcp/timers.h"
 
 /** How often the neighbour's entry is told that it works. */
@@ -116,6 +117,8 @@ void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 	/* RFC 5681 section 2; with SACK it must also report something (RFC 6675 section 2). */
 	dup = !d.acked && outstanding && seg->ack == c->snd_una && !seg->len && !window_changed &&
 	      !(seg->flags & (TCP_SYN | TCP_FIN)) && (!c->sack_on || d.sacked);
+	if (d.any)
+		tcp_pmtu_delivered(c, d.newest.len);
 	if (d.sacked || dup || c->recovery || c->rto_recovery || c->dupacks)
 		tcp_loss_on_ack(c, &d, dup);
 	if (d.delivered || c->sendq.total_lost != b.total_lost)

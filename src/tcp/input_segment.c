@@ -4,6 +4,7 @@
 #include "tcp/input.h"
 #include "tcp/listen.h"
 #include "tcp/output.h"
+#include "tcp/pmtu.h"
 #include "tcp/timers.h"
 
 #include <errno.h>
@@ -211,7 +212,7 @@ static bool fin_acked(struct tcp_conn *c)
 }
 
 /** Fifth: the ACK field. @return false: the segment is done with. */
-static bool fifth(struct tcp_conn *c, const struct ip_rx *rx, const struct tcp_segment *seg)
+static bool fifth(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment *seg)
 {
 	if (!(seg->flags & TCP_ACK))
 		return false;
@@ -225,6 +226,8 @@ static bool fifth(struct tcp_conn *c, const struct ip_rx *rx, const struct tcp_s
 	if (c->state == TCP_TIME_WAIT)
 		return true;
 	tcp_ecn_ack(c, seg);
+	if (c->pmtu)
+		tcp_pmtu_sack(c, seg);
 	tcp_ack_arrives(c, seg);
 	return !tcp_fin_acked(c) || fin_acked(c);
 }

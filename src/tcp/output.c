@@ -5,6 +5,7 @@
 #include "tcp/buffer.h"
 #include "tcp/ecn.h"
 #include "tcp/loss.h"
+#include "tcp/pmtu.h"
 #include "tcp/timers.h"
 
 #include <errno.h>
@@ -353,6 +354,29 @@ static int send_text(struct tcp_conn *c, struct tcp_record *r, bool last)
 	return err;
 }
 
+int tcp_send_copy(struct tcp_conn *c, uint32_t seq, uint32_t len)
+{
+	uint32_t i = tcp_sendq_find(&c->sendq, seq), done = 0;
+	struct rte_mbuf *m = tcp_stack_packet(c->s);
+	struct tcp_segment h;
+	char *p;
+
+	if (!m)
+		return -ENOMEM;
+	p = rte_pktmbuf_append(m, (uint16_t)len);
+	for (; done < len; i++) {
+		const struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
+		uint32_t from = seq + done - r->seq, n = u32_min(r->len - from, len - done);
+
+		memcpy(p + done, tcp_record_text(r) + from, n);
+		done += n;
+	}
+	prepare(c, &h, seq, TCP_ACK);
+	tcp_wire_emit(&h, (uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)tcp_wire_len(&h)));
+	acknowledged(c);
+	return send_packet(c, m);
+}
+
 /** Make record @p i fit for sending: not larger than a segment, nor still with the port. */
 static int ready_record(struct tcp_conn *c, uint32_t i)
 {
@@ -403,7 +427,7 @@ static int send_record(struct tcp_conn *c, uint32_t i)
 		r = tcp_sendq_at(&c->sendq, i);
 		err = send_text(c, r, i + 1 == c->sendq.count);
 		if (err == -EMSGSIZE) { /* the path shrank under us: cut and try once more */
-			tcp_conn_update_emss(c);
+			tcp_pmtu_path_changed(c);
 			if (ready_record(c, i))
 				return -ENOMEM;
 			r = tcp_sendq_at(&c->sendq, i);
@@ -502,6 +526,8 @@ static bool send_allowed(struct tcp_conn *c)
 	uint32_t i;
 
 	while (next_record(c, &i)) {
+		if (i < c->sendq.nxt && tcp_pmtu_suspect(c, i))
+			continue;
 		if (!tcp_pace_may_send(c))
 			return false;
 		if (send_record(c, i)) {
@@ -518,8 +544,8 @@ void tcp_output(struct tcp_conn *c)
 
 	if (!tcp_in(c, TCP_STATES_SENDING) || !c->sendq.count)
 		return;
-	if (c->path.mtu != c->mtu)
-		tcp_conn_update_emss(c);
+	if (c->path.mtu != c->path_mtu)
+		tcp_pmtu_path_changed(c);
 	if (tcp_flight(c) == 0 && more_to_send(c))
 		begin_flight(c);
 	if (send_allowed(c)) {
@@ -528,6 +554,8 @@ void tcp_output(struct tcp_conn *c)
 			tcp_rate_app_limited(c, tcp_pipe(c));
 	}
 	run_timer(c);
+	if (c->pmtu)
+		tcp_pmtu_consider(c);
 }
 
 void tcp_send_window_probe(struct tcp_conn *c)

@@ -26,6 +26,12 @@ void tcp_send_keepalive(struct tcp_conn *c);
 /** The first record beyond the window, whole: at least one octet (RFC 9293 section 3.8.6.1). */
 void tcp_send_window_probe(struct tcp_conn *c);
 
+/**
+ * One segment that repeats @p len bytes of text in flight from @p seq on, wherever records begin.
+ * @p len is within the room of a packet. @return 0, or as ip_send(), or -ENOMEM.
+ */
+int tcp_send_copy(struct tcp_conn *c, uint32_t seq, uint32_t len);
+
 /** An ACK to a suspicious segment, at a limited rate (RFC 5961 section 7). */
 void tcp_challenge_ack(struct tcp_conn *c);
 

@@ -65,7 +65,7 @@ struct llp_stack *tcp_llp_stack(struct tcp_stack *s);
 struct tcp_info {
 	const char *state; /**< "ESTABLISHED", ... */
 	uint64_t srtt, rttvar, rto;
-	uint32_t cwnd, ssthresh, snd_wnd, rcv_wnd, emss, flight;
+	uint32_t cwnd, ssthresh, snd_wnd, rcv_wnd, emss, mtu, flight;
 	uint32_t send_buffer, receive_buffer; /**< their limits now */
 	uint64_t bytes_sent, bytes_acked, bytes_received;
 	uint64_t segments_out, segments_in, retransmits, timeouts, fast_recoveries, out_of_order;
@@ -93,6 +93,7 @@ struct tcp_stats {
 	uint64_t half_open, half_recycled; /**< now; dropped for others */
 	uint64_t syn_cookies_sent, syn_cookies_received, syn_cookies_failed;
 	uint64_t connects, accepts, accept_overflows, connections, pool_empty, icmp_ignored;
+	uint64_t path_too_big, black_holes, pmtu_probes, pmtu_raised;
 };
 
 const struct tcp_stats *tcp_stack_stats(const struct tcp_stack *s);

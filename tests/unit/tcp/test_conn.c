@@ -32,7 +32,7 @@ static void test_emss(void **state)
 	c->peer_mss = 9000;
 	tcp_conn_update_emss(c);
 	assert_int_equal(c->emss, 1460);
-	c->path.mtu = 9000;
+	c->mtu = 9000;
 	tcp_conn_update_emss(c);
 	assert_int_equal(c->emss, 2048); /* what a packet of the pool holds */
 	host_end(&h);
