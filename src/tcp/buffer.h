@@ -60,6 +60,12 @@ static inline uint32_t tcp_buffer_edge(const struct tcp_conn *c)
 	return c->rcv_nxt + (c->rcv_buffer > unread ? c->rcv_buffer - unread : 0);
 }
 
+/** The least step in which the window opens (RFC 9293 section 3.8.6.2.2). */
+static inline uint32_t tcp_buffer_step(const struct tcp_conn *c)
+{
+	return u32_min(c->rcv_buffer / 2, u32_max(c->rcv_mss, c->emss));
+}
+
 /** Bytes of text that may be queued and not yet be with the peer. */
 uint32_t tcp_snd_buffer(const struct tcp_conn *c);
 

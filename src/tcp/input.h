@@ -40,12 +40,18 @@ void tcp_text_arrives(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mb
 /** Show the user what is unread, if it wants to see it. */
 void tcp_show_unread(struct tcp_conn *c);
 
+/** RFC 7323 section 5.5: after 24 days of silence TS.Recent says nothing. */
+static inline bool tcp_ts_recent_is_old(const struct tcp_conn *c)
+{
+	return c->s->now - c->ts_recent_at > UINT64_C(24) * 24 * 3600 * 1000 * TCP_MS;
+}
+
 /** Take RFC 7323's TS.Recent from a segment that was accepted. */
 static inline void tcp_take_timestamp(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	/* RFC 7323 section 4.3, step 2. */
-	if ((seg->has & TCP_HAS_TS) && seq_geq(seg->tsval, c->ts_recent) &&
-		seq_leq(seg->seq, c->last_ack_sent)) {
+	if ((seg->has & TCP_HAS_TS) && seq_leq(seg->seq, c->last_ack_sent) &&
+		(seq_geq(seg->tsval, c->ts_recent) || tcp_ts_recent_is_old(c))) {
 		c->ts_recent = seg->tsval;
 		c->ts_recent_at = c->s->now;
 		c->ts_echo = seg->tsecr;

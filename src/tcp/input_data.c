@@ -43,7 +43,7 @@ static void consider_window_update(struct tcp_conn *c)
 	if (seq_leq(edge, c->rcv_adv) || told >= limit - c->rcv_mss)
 		return;
 	/* Each time that it doubles: a few updates take it from nothing to all. */
-	if (growth >= buffer / 4 || growth >= u32_max(told, u32_min(buffer / 2, c->rcv_mss))) {
+	if (growth >= buffer / 4 || growth >= u32_max(told, tcp_buffer_step(c))) {
 		c->ack_now = true;
 		tcp_conn_touch(c);
 	}

@@ -9,9 +9,6 @@
 
 #include <errno.h>
 
-/** RFC 7323 section 5.5: after 24 days of silence TS.Recent says nothing. */
-#define PAWS_IDLE (UINT64_C(24) * 24 * 3600 * 1000 * TCP_MS)
-
 static void tell_connected(struct tcp_conn *c)
 {
 	if (c->state != TCP_CLOSED && c->llp.user_ops && c->llp.user_ops->connected)
@@ -117,7 +114,7 @@ static bool paws(struct tcp_conn *c, const struct tcp_segment *seg)
 		return true;
 	if (!(seg->has & TCP_HAS_TS)) /* section 3.2: SHOULD be dropped without an answer */
 		return false;
-	if (!seq_lt(seg->tsval, c->ts_recent) || c->s->now - c->ts_recent_at > PAWS_IDLE)
+	if (!seq_lt(seg->tsval, c->ts_recent) || tcp_ts_recent_is_old(c))
 		return true;
 	c->s->stats.paws_drops++;
 	c->ack_now = true;

@@ -26,8 +26,7 @@ static uint16_t advertise(struct tcp_conn *c)
 	uint32_t wnd, unit = 1u << c->rcv_wscale;
 
 	/* RFC 9293 section 3.8.6.2.2: no small steps; and never back (section 3.8.6, SHLD-14). */
-	if (seq_gt(edge, c->rcv_adv) &&
-		edge - c->rcv_adv >= u32_min(buffer / 2, u32_max(c->rcv_mss, c->emss)))
+	if (seq_gt(edge, c->rcv_adv) && edge - c->rcv_adv >= tcp_buffer_step(c))
 		c->rcv_adv = edge;
 	/* Rounded up: rounded down it would take back what was told (RFC 7323 section 2.4). Only
 	 * a peer that sends less than a unit at a time into a full buffer has to bear with that:

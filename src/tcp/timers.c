@@ -108,13 +108,16 @@ static void retransmit_timeout(struct tcp_conn *c)
 		tcp_timers_set_rtx(c, c->s->now + tcp_rto_get(&c->rto));
 }
 
-static void keepalive_timeout(struct tcp_conn *c)
+/** @p due: the deadline that has passed, an interval after the last probe if there was one. */
+static void keepalive_timeout(struct tcp_conn *c, uint64_t due)
 {
 	uint64_t idle = c->s->cfg.keepalive_ms * TCP_MS;
 	uint64_t interval = u64_min(idle, KEEPALIVE_INTERVAL);
 
-	if (c->s->now - c->heard_at < idle) {
+	/* Whatever came since is an answer, also when a round trip is shorter than we are late. */
+	if (c->heard_at >= due - interval)
 		c->keepalive_probes = 0;
+	if (c->s->now - c->heard_at < idle) {
 		tcp_timers_set_life(c, c->heard_at + idle);
 		return;
 	}
@@ -131,14 +134,14 @@ static void keepalive_timeout(struct tcp_conn *c)
 	tcp_timers_set_life(c, c->s->now + interval);
 }
 
-static void life_timeout(struct tcp_conn *c)
+static void life_timeout(struct tcp_conn *c, uint64_t due)
 {
 	if (c->closing_early)
 		tcp_conn_close(c, -ECONNABORTED);
 	else if (c->state == TCP_TIME_WAIT || (c->state == TCP_FIN_WAIT_2 && c->orphan))
 		tcp_conn_close(c, 0);
 	else if (tcp_synchronized(c) && c->s->cfg.keepalive_ms)
-		keepalive_timeout(c);
+		keepalive_timeout(c, due);
 }
 
 static void on_timer(struct timer *t, uint64_t now)
@@ -157,8 +160,10 @@ static void on_timer(struct timer *t, uint64_t now)
 		retransmit_timeout(c);
 	}
 	if (c->state != TCP_CLOSED && now >= c->life_at) {
+		uint64_t due = c->life_at;
+
 		c->life_at = TIMER_NEVER;
-		life_timeout(c);
+		life_timeout(c, due);
 	}
 	if (c->state == TCP_CLOSED)
 		return;

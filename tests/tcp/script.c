@@ -461,7 +461,7 @@ void script_writes(struct script *s, uint32_t n)
 
 void script_reads(struct script *s, uint32_t n)
 {
-	uint8_t text[2048];
+	static uint8_t text[1 << 20];
 
 	while (n) {
 		ssize_t r =
