@@ -172,6 +172,8 @@ void wan_report_interval(struct wan_report *r, struct wan_bridge *b)
 	double seconds = span != 0 ? (double)span / 1e9 : 1;
 	json_t *parts[2];
 
+	if (!r->json)
+		printf("%10.3f s  ", (double)now / 1e9);
 	for (unsigned d = 0; d < 2; d++) {
 		const struct wan_path_stats *p = wan_path_get_stats(wan_bridge_path(b, d));
 		const struct wan_bridge_stats *s = wan_bridge_get_stats(b, d);
@@ -183,10 +185,9 @@ void wan_report_interval(struct wan_report *r, struct wan_bridge *b)
 				"frames_per_second", frames, "queue_bytes",
 				(json_int_t)p->queue_bytes, "dropped", drops_json(p, s));
 		else
-			printf("%s%10.3f s  %s %9.3f Mbit/s %8.0f frames/s, %" PRIu64
-			       " dropped so far",
-				d == 0 ? "" : ";", (double)now / 1e9, direction_text[d], rate / 1e6,
-				frames, dropped(p, s));
+			printf("%s%s %9.3f Mbit/s %8.0f frames/s, %" PRIu64 " dropped so far",
+				d == 0 ? "" : ";  ", direction_text[d], rate / 1e6, frames,
+				dropped(p, s));
 		r->bytes[d] = s->bytes_out;
 		r->frames[d] = p->frames_out;
 	}

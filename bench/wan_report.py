@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+What scripts/bench wan found, from its JSON alone: tables in Markdown, a verdict on each bar, plots.
+
+usage: wan_report.py WAN.JSON      writes tables and plots beside it again
+"""
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+
+ALGORITHMS = ("cubic", "bbr")
+COLOURS = {"linux-cubic": "0xd0b080", "ours-cubic": "0x80a8e0",
+           "linux-bbr": "0xd08030", "ours-bbr": "0x2060c0"}
+TITLES = {"linux-cubic": "Linux cubic", "ours-cubic": "ours cubic",
+          "linux-bbr": "Linux bbr", "ours-bbr": "ours bbr"}
+
+
+def cells(results):
+    return sorted({(r["rtt"], r["loss"]) for r in results})
+
+
+def goodput(results, cell, flow):
+    """The median over the runs, Mbit/s; None without one."""
+    found = [r["mbit"] for r in results if (r["rtt"], r["loss"]) == cell and r["flow"] == flow]
+    return statistics.median(found) if found else None
+
+
+def ratio(a, b):
+    return a / b if a is not None and b else None
+
+
+def text(value, form):
+    return "" if value is None else format(value, form)
+
+
+def best(results, cell, who):
+    found = [goodput(results, cell, f"{who}-{a}") for a in ALGORITHMS]
+    return max((f for f in found if f is not None), default=None)
+
+
+def tcp_table(results):
+    lines = ["| RTT | loss | Linux cubic | ours cubic | ours / Linux | Linux bbr | ours bbr "
+             "| ours / Linux | best / best |", "|--:" * 9 + "|"]
+    for cell in cells(results):
+        row = [f"{cell[0]:g} ms", f"{cell[1]:g} %"]
+        for a in ALGORITHMS:
+            theirs, ours = (goodput(results, cell, f"{who}-{a}") for who in ("linux", "ours"))
+            row += [text(theirs, ".1f"), text(ours, ".1f"), text(ratio(ours, theirs), ".2f")]
+        row.append(text(ratio(best(results, cell, "ours"), best(results, cell, "linux")), ".2f"))
+        lines.append("| " + " | ".join(row) + " |")
+    return lines
+
+
+def spread_table(results):
+    """Every run, for who wants to know how far apart they were."""
+    lines = ["| RTT | loss | flow | Mbit/s, each run | retransmissions | queue at most, ms |",
+             "|--:|--:|:--|:--|:--|:--|"]
+    for cell in cells(results):
+        for flow in COLOURS:
+            of = [r for r in results if (r["rtt"], r["loss"]) == cell and r["flow"] == flow]
+            if not of:
+                continue
+            runs = ", ".join(f"{r['mbit']:.1f}{' (!)' if r['disturbed'] else ''}" for r in of)
+            again = ", ".join(str(r["retransmits"]) for r in of)
+            queue = ", ".join(f"{r['path']['a_to_b']['queue_ns_max'] / 1e6:.1f}" for r in of)
+            lines.append(f"| {cell[0]:g} ms | {cell[1]:g} % | {TITLES[flow]} | {runs} | {again} "
+                         f"| {queue} |")
+    return lines
+
+
+def bars(result):
+    """(what, figure, least or most, holds)."""
+    found = []
+    for cell in cells(result.get("tcp", [])):
+        where = f"{cell[0]:g} ms, {cell[1]:g} %"
+        for a in ALGORITHMS:
+            value = ratio(goodput(result["tcp"], cell, f"ours-{a}"),
+                          goodput(result["tcp"], cell, f"linux-{a}"))
+            if value is not None:
+                found.append((f"{where}: ours / Linux, {a}", value, ">= 0.95", value >= 0.95))
+        value = ratio(best(result["tcp"], cell, "ours"), best(result["tcp"], cell, "linux"))
+        if value is not None:
+            found.append((f"{where}: best of ours / best of Linux", value, ">= 1.00", value >= 1))
+    median = result.get("emulator", {}).get("median", {})
+    for kind in ("memif", "veth"):
+        if f"{kind}_gbit" in median:
+            found.append((f"emulator over {kind}, 1500 bytes, one core, Gbit/s",
+                          median[f"{kind}_gbit"], ">= 2", median[f"{kind}_gbit"] >= 2))
+        for load, name in (("2g", "at 2 Gbit/s"), ("1m", "at 1 Mbit/s")):
+            value = median.get(f"{kind}_late_us_{load}")
+            if value is not None:
+                found.append((f"emulator over {kind}, late {name}, median, us", value, "< 50",
+                              value < 50))
+    return found
+
+
+def emulator_table(emulator):
+    m = emulator["median"]
+    lines = ["| ports | Gbit/s at most | frames/s at most | late at 2 Gbit/s: median, 99 % "
+             "| late at 1 Mbit/s: median, 99 % |", "|:--|--:|--:|--:|--:|"]
+    for kind, name in (("memif", "memif"), ("veth", "AF_PACKET on veth")):
+        if f"{kind}_gbit" not in m:
+            continue
+        lines.append(
+            f"| {name} | {m[f'{kind}_gbit']:.1f} | {m[f'{kind}_mpps']:.2f} M "
+            f"| {m[f'{kind}_late_us_2g']:.1f} us, {m[f'{kind}_late_us_2g_p99']:.1f} us "
+            f"| {m[f'{kind}_late_us_1m']:.1f} us, {m[f'{kind}_late_us_1m_p99']:.1f} us |")
+    return lines
+
+
+def tables(result):
+    info = result["machine"]
+    lines = [f"`{result['command']}`, {info['date']}, {info.get('cpu', 'unknown CPU')}, "
+             f"Linux {info['kernel']}.", ""]
+    if result.get("emulator", {}).get("median"):
+        lines += ["The emulator itself, one core, frames of 1514 bytes, everything included "
+                  f"between two ports of one probe; median of {result['runs']}:", ""]
+        lines += emulator_table(result["emulator"]) + [""]
+    if result.get("tcp"):
+        lines += [f"Goodput in Mbit/s, {result['rate']} bottleneck, a queue of one "
+                  f"bandwidth-delay product, flows of {result['seconds']} s from their first "
+                  f"byte; median of {result['runs']}:", ""]
+        lines += tcp_table(result["tcp"]) + ["", "Each run:", ""]
+        lines += spread_table(result["tcp"]) + [""]
+    lines += ["| bar | figure | wanted | |", "|:--|--:|--:|:--|"]
+    lines += [f"| {what} | {value:.2f} | {limit} | {'holds' if holds else 'MISSED'} |"
+              for what, value, limit, holds in bars(result)]
+    lines += [f"\nFailed: {what}: {why}" for what, why in result["failed"].items()]
+    return "\n".join(lines) + "\n"
+
+
+def plot(result, rtt, directory):
+    """Goodput over loss, a bar per flow. Returns the file, or None."""
+    losses = [loss for at, loss in cells(result["tcp"]) if at == rtt]
+    svg = os.path.join(directory, f"wan-rtt{rtt:g}.svg")
+    rows = []
+    for i, loss in enumerate(losses):
+        for k, (flow, colour) in enumerate(COLOURS.items()):
+            value = goodput(result["tcp"], (rtt, loss), flow)
+            if value is not None:
+                rows.append(f"{i + (k - 1.5) * 0.2:.3f} {value:.3f} {colour}")
+    keys = ", ".join(f'1/0 with boxes lc rgb {c} title "{TITLES[f]}"' for f, c in COLOURS.items())
+    ticks = ", ".join(f'"{loss:g} %%" {i}' for i, loss in enumerate(losses))
+    newline = "\n"
+    script = f"""set terminal svg size 800,420 font "sans,13" background "white"
+set output "{svg}"
+set title "Goodput of one flow, bottleneck {result['rate']}, round trip {rtt:g} ms, median of {result['runs']}"
+set ylabel "Mbit/s"
+set xlabel "frames lost at random"
+set yrange [0:*]
+set offsets 0, 0, graph 0.08, 0
+set xrange [-0.6:{len(losses) - 0.4}]
+set xtics ({ticks}) scale 0
+set style fill solid 0.9
+set boxwidth 0.18
+set grid ytics
+set key outside right top
+$data << EOD
+{newline.join(rows)}
+EOD
+plot $data using 1:2:3 with boxes lc rgb variable notitle, {keys}, \\
+     $data using 1:2:(sprintf("%.0f", $2)) with labels offset 0,0.6 font ",10" notitle
+"""
+    done = subprocess.run(["gnuplot"], input=script, text=True, capture_output=True, check=False)
+    if done.returncode == 0:
+        return svg
+    print(done.stderr, file=sys.stderr)
+    return None
+
+
+def write(result, directory):
+    """Tables to wan.md, a plot per RTT. Returns the tables."""
+    out = tables(result)
+    with open(os.path.join(directory, "wan.md"), "w", encoding="utf-8") as file:
+        file.write(out)
+    if shutil.which("gnuplot"):
+        for rtt in sorted({r["rtt"] for r in result.get("tcp", [])}):
+            plot(result, rtt, directory)
+    return out
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], encoding="utf-8") as saved:
+        print(write(json.load(saved), os.path.dirname(os.path.abspath(sys.argv[1]))))
