@@ -4,6 +4,7 @@
 #include "base/container_of.h"
 #include "tcp/buffer.h"
 #include "tcp/llp_ops.h"
+#include "tcp/loss.h"
 #include "tcp/output.h"
 #include "tcp/pmtu.h"
 #include "tcp/timers.h"
@@ -142,7 +143,7 @@ void tcp_conn_establish(struct tcp_conn *c)
 	c->rto.backoff = 0;
 	if (c->syn_sent_n > 1)
 		c->rto.base = TCP_RTO_AFTER_SYN_LOSS;
-	c->recover = c->high_sacked = c->snd_una;
+	tcp_loss_init(c);
 	c->cwnd_limited = c->snd_una - 1;
 	tcp_cc_init(&c->cc, c->s->cc, c->emss, c->syn_sent_n > 1, c->s->now);
 	tcp_buffer_establish(c);
@@ -344,6 +345,16 @@ void tcp_conn_info(const struct tcp_conn *c, struct tcp_info *out)
 		.retransmits = c->retransmits,
 		.timeouts = c->timeouts,
 		.fast_recoveries = c->fast_recoveries,
+		.min_rtt = tcp_min_rtt_get(&c->rec.min_rtt),
+		.reo_wnd = tcp_rack_reo_wnd(&c->rec.rack, tcp_min_rtt_get(&c->rec.min_rtt),
+			c->rto.srtt, c->recovery || c->rto_recovery, c->sendq.n_sacked),
+		.reordering_seen = c->rec.rack.reordering_seen,
+		.lost = c->sendq.lost,
+		.sacked = c->sendq.sacked,
+		.tlp_probes = c->rec.tlp_probes,
+		.dsacks = c->rec.dsacks,
+		.spurious_recoveries = c->rec.spurious_recoveries,
+		.spurious_timeouts = c->rec.spurious_timeouts,
 		.out_of_order = c->out_of_order,
 		.timestamps = c->ts_on,
 		.sack = c->sack_on,

@@ -6,6 +6,7 @@
 #include "tcp/cc.h"
 #include "tcp/ooo.h"
 #include "tcp/pace.h"
+#include "tcp/recovery.h"
 #include "tcp/recvq.h"
 #include "tcp/rto.h"
 #include "tcp/sack.h"
@@ -74,6 +75,7 @@ struct tcp_conn {
 	bool in_readable : 1, resume : 1;
 	bool persist : 1;       /**< the retransmission timer probes a closed window */
 	bool recovery : 1;      /**< fast recovery (RFC 6675 section 5) */
+	bool cwr : 1;           /**< the window comes down for an ECN-Echo (RFC 3168) */
 	bool rtx_first : 1;     /**< the next lost record goes out whatever cwnd says */
 	bool rto_recovery : 1;  /**< after a timeout, until recover is acknowledged */
 	bool closing_early : 1; /**< closed before it was established: the timer tells */
@@ -86,9 +88,8 @@ struct tcp_conn {
 	uint32_t snd_max; /**< beyond snd_nxt only by a window probe */
 	struct tcp_ecn ecn;
 	uint32_t snd_wnd, snd_wl1, snd_wl2, max_snd_wnd;
-	uint32_t push_seq; /**< the user has let go of what begins before this */
-	uint32_t recover;  /**< recovery ends when this is acknowledged */
-	uint32_t high_sacked;
+	uint32_t push_seq;               /**< the user has let go of what begins before this */
+	uint32_t recover;                /**< recovery ends when this is acknowledged */
 	uint32_t dup_bytes;              /**< left the network, by duplicate ACKs without SACK */
 	uint32_t cwnd_limited;           /**< snd_nxt when cwnd last held us back */
 	uint16_t peer_mss;               /**< from its SYN, options not counted (RFC 6691) */
@@ -126,6 +127,7 @@ struct tcp_conn {
 	struct tcp_rto rto;
 	struct tcp_rate rate;
 	struct tcp_pace pace;
+	struct tcp_recovery rec;
 
 	struct ip_path path;
 	struct tcp_pmtu *pmtu; /**< what is being done about the path's MTU; NULL: nothing */

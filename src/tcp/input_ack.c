@@ -25,17 +25,43 @@ static bool update_window(struct tcp_conn *c, const struct tcp_segment *seg)
 	return changed;
 }
 
-static void measure(struct tcp_conn *c, const struct tcp_segment *seg, uint64_t sent_at)
+/** How many round trips a flight like this one measures, as a power of two (RFC 7323, app. G). */
+static unsigned samples_log2(uint32_t flight, uint32_t emss)
 {
-	if (sent_at) {
-		tcp_rto_sample(&c->rto, c->s->now - sent_at);
-	} else if (c->ts_on && seg->tsecr) {
-		/* RTTM (RFC 7323 section 4.1): also where Karn's rule forbids the other. */
-		int32_t ms = (int32_t)(c->s->now_ms + c->ts_offset - seg->tsecr);
+	uint32_t n = flight / (2 * emss);
 
-		if (ms >= 0)
-			tcp_rto_sample(&c->rto, ms ? (uint64_t)ms * TCP_MS : TCP_MS);
-	}
+	return n ? 31 - (unsigned)__builtin_clz(n) : 0;
+}
+
+/** RTTM (RFC 7323 section 4.1): also where Karn's rule forbids the other. @return ns, or 0. */
+static uint64_t measure_by_echo(const struct tcp_conn *c, const struct tcp_ack_news *n)
+{
+	const struct tcp_record *r = &n->d.newest;
+	int32_t ms = (int32_t)(c->s->now_ms + c->ts_offset - n->seg->tsecr);
+
+	if (!c->ts_on || !(n->seg->has & TCP_HAS_TS) || !n->seg->tsecr || ms < 0)
+		return 0;
+	/* It answers the record's last transmission: our own clock tells more. */
+	if (n->d.any && (uint32_t)(r->sent_at / TCP_MS) == c->s->now_ms - (uint32_t)ms)
+		return c->s->now - r->sent_at;
+	/* Of a path shorter than its ticks a timestamp says nothing. */
+	if (ms < 2 && c->rto.srtt && c->rto.srtt < TCP_MS)
+		return 0;
+	return ms ? (uint64_t)ms * TCP_MS : TCP_MS;
+}
+
+/** @return the round trip that this ACK tells, in ns; 0: none. */
+static uint64_t measure(struct tcp_conn *c, const struct tcp_ack_news *n)
+{
+	uint64_t sent_at = n->d.rtt_sent_at, rtt = c->s->now - sent_at;
+
+	if (sent_at)
+		tcp_min_rtt_sample(&c->rec.min_rtt, rtt, c->s->now_ms);
+	else if (!n->d.acked || !(rtt = measure_by_echo(c, n)))
+		return 0;
+	tcp_rto_sample_often(&c->rto, rtt, samples_log2(tcp_flight(c) + n->d.acked, c->emss));
+	c->rec.tlp_unfit = false;
+	return sent_at ? rtt : 0;
 }
 
 static void confirm_path(struct tcp_conn *c)
@@ -46,54 +72,47 @@ static void confirm_path(struct tcp_conn *c)
 	ip_path_confirm(c->s->cfg.ip, &c->path, c->s->now);
 }
 
-/** New bytes are acknowledged: SND.UNA < SEG.ACK =< SND.MAX. */
-static void advance(struct tcp_conn *c, const struct tcp_segment *seg, struct tcp_delivery *d)
+/** New bytes are acknowledged: SND.UNA was @p una. */
+static void advanced(struct tcp_conn *c, uint32_t una)
 {
-	uint32_t acked = seg->ack - c->snd_una, held = c->sendq.count;
-
-	tcp_sendq_ack(&c->sendq, seg->ack, d);
-	c->s->tx_held -= held - c->sendq.count;
-	c->snd_una = seg->ack;
-	if (seq_gt(seg->ack, c->snd_nxt))
-		c->snd_nxt = seg->ack; /* a window probe was taken */
-	c->bytes_acked += acked;
-	measure(c, seg, d->rtt_sent_at);
+	if (seq_gt(c->snd_una, c->snd_nxt))
+		c->snd_nxt = c->snd_una; /* a window probe was taken */
+	c->bytes_acked += c->snd_una - una;
 	tcp_rto_progress(&c->rto);
-	c->progress_at = c->s->now;
+	c->progress_at = c->rec.rto_from = c->s->now; /* RFC 6298 sections 5.2 and 5.3 */
 	c->soft_error = 0;
-	confirm_path(c);
-	/* RFC 6298 sections 5.2 and 5.3. */
 	c->persist = false;
-	tcp_timers_set_rtx(c, tcp_flight(c) ? c->s->now + tcp_rto_get(&c->rto) : TIMER_NEVER);
+	confirm_path(c);
 }
 
 /** How things stood before an ACK. */
 struct before {
-	uint32_t in_flight, total_lost;
+	uint32_t una, total_lost;
 	bool recovery;
 };
 
 static void tell_congestion_control(
-	struct tcp_conn *c, const struct tcp_delivery *d, const struct before *b)
+	struct tcp_conn *c, const struct tcp_ack_news *n, const struct before *b, uint64_t rtt)
 {
 	struct tcp_rate_sample rate;
 	const struct tcp_cc_ack a = {
 		.now = c->s->now,
 		.srtt = c->rto.srtt,
-		.rtt = d->rtt_sent_at ? c->s->now - d->rtt_sent_at : 0,
-		.acked = d->acked,
-		.delivered = d->delivered,
+		.min_rtt = tcp_min_rtt_get(&c->rec.min_rtt),
+		.rtt = rtt,
+		.acked = n->d.acked,
+		.delivered = n->d.delivered,
 		.lost = c->sendq.total_lost - b->total_lost,
-		.prior_in_flight = b->in_flight,
+		.prior_in_flight = n->prior_pipe,
 		.in_flight = tcp_pipe(c),
 		.snd_una = c->snd_una,
 		.snd_nxt = c->snd_nxt,
-		.cwnd_limited = seq_leq(c->snd_una - d->acked, c->cwnd_limited),
-		.in_recovery = b->recovery || c->recovery,
+		.cwnd_limited = seq_leq(b->una, c->cwnd_limited),
+		.in_recovery = b->recovery || c->recovery || c->cwr,
 		.rate = &rate,
 	};
 
-	tcp_rate_take(c, d, &rate);
+	tcp_rate_take(c, &n->d, &rate);
 	tcp_cc_on_ack(&c->cc, &a);
 	if (c->cc.held_back)
 		tcp_rate_app_limited(c, a.in_flight);
@@ -101,28 +120,37 @@ static void tell_congestion_control(
 		c->cwnd_limited = c->snd_una - 1;
 }
 
+/** Text is acknowledged, selectively perhaps, or an ACK came twice. */
+static void news(struct tcp_conn *c, struct tcp_ack_news *n)
+{
+	const struct before b = {c->snd_una, c->sendq.total_lost, c->recovery || c->cwr};
+	uint32_t held = c->sendq.count;
+	uint64_t rtt;
+
+	tcp_loss_take(c, n);
+	c->s->tx_held -= held - c->sendq.count;
+	rtt = measure(c, n);
+	if (c->snd_una != b.una)
+		advanced(c, b.una);
+	tcp_loss_on_ack(c, n);
+	if (n->d.any)
+		tcp_pmtu_delivered(c, n->d.newest.len);
+	if (n->d.delivered || c->sendq.total_lost != b.total_lost)
+		tell_congestion_control(c, n, &b, rtt);
+}
+
 void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 {
-	struct tcp_delivery d = {.credible_until = UINT64_MAX, .fack = c->high_sacked};
-	const struct before b = {tcp_pipe(c), c->sendq.total_lost, c->recovery};
-	bool dup, outstanding = tcp_flight(c) != 0;
+	struct tcp_ack_news n = {.seg = seg, .prior_pipe = tcp_pipe(c)};
+	bool outstanding = tcp_flight(c) != 0;
 	bool window_changed = update_window(c, seg);
 
 	if (seg->ack == c->snd_una && !seg->n_sack && !outstanding && !c->persist)
 		return;
-	if (seq_gt(seg->ack, c->snd_una))
-		advance(c, seg, &d);
-	if (seg->n_sack && seg->ack == c->snd_una)
-		tcp_loss_sack(c, seg, &d);
-	/* RFC 5681 section 2; with SACK it must also report something (RFC 6675 section 2). */
-	dup = !d.acked && outstanding && seg->ack == c->snd_una && !seg->len && !window_changed &&
-	      !(seg->flags & (TCP_SYN | TCP_FIN)) && (!c->sack_on || d.sacked);
-	if (d.any)
-		tcp_pmtu_delivered(c, d.newest.len);
-	if (d.sacked || dup || c->recovery || c->rto_recovery || c->dupacks)
-		tcp_loss_on_ack(c, &d, dup);
-	if (d.delivered || c->sendq.total_lost != b.total_lost)
-		tell_congestion_control(c, &d, &b);
+	n.duplicate = outstanding && seg->ack == c->snd_una && !seg->len && !window_changed &&
+		      !(seg->flags & (TCP_SYN | TCP_FIN));
+	if (seq_gt(seg->ack, c->snd_una) || seg->n_sack || n.duplicate)
+		news(c, &n);
 	if (c->persist && window_changed) {
 		c->rto.backoff = 0;
 		c->persist = false;

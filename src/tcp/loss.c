@@ -1,137 +1,368 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/loss.h"
 
-/** DupThresh: RFC 5681 section 3.2, RFC 6675 section 2. */
-#define DUP_THRESH 3
+#include "tcp/output.h"
+#include "tcp/timers.h"
+#include "tcp/tlp.h"
+#include "tcp/undo.h"
 
-void tcp_loss_sack(struct tcp_conn *c, const struct tcp_segment *seg, struct tcp_delivery *d)
+/** How long a peer that seems to have reneged may need to take what it has to its user. */
+#define RENEGE_WAIT (10 * TCP_MS)
+
+static bool recovering(const struct tcp_conn *c)
 {
-	if (!c->sack_on)
-		return;
-	for (unsigned i = 0; i < seg->n_sack; i++) {
-		struct tcp_range r = seg->sack[i];
-		uint32_t before = d->sacked;
+	return c->recovery || c->rto_recovery;
+}
 
-		/* Blocks at or below SND.UNA are D-SACKs (RFC 2883); others must make sense. */
-		if (!seq_lt(r.left, r.right) || seq_leq(r.right, c->snd_una) ||
-			seq_gt(r.right, c->snd_nxt))
-			continue;
-		tcp_sendq_sack(&c->sendq, r, d);
-		if (d->sacked != before && seq_gt(r.right, c->high_sacked))
-			c->high_sacked = r.right;
-	}
+void tcp_loss_init(struct tcp_conn *c)
+{
+	tcp_rack_init(&c->rec.rack, c->snd_una);
+	c->recover = c->snd_una - 1;
+}
+
+/* ---- what an ACK delivered ----------------------------------------------------------------- */
+
+/**
+ * RFC 8985 section 6.2, step 2: an answer to the last transmission of what was sent twice takes a
+ * round trip. On a cumulative ACK the echoed timestamp tells as well; on others it is an old one.
+ */
+static uint64_t credible_until(
+	const struct tcp_conn *c, const struct tcp_segment *seg, bool cumulative)
+{
+	uint64_t now = c->s->now, until = now - u64_min(now, tcp_min_rtt_get(&c->rec.min_rtt));
+	int32_t age = (int32_t)(c->s->now_ms + c->ts_offset - seg->tsecr);
+
+	if (!cumulative || !c->ts_on || !(seg->has & TCP_HAS_TS) || age < 0 ||
+		(uint64_t)age * TCP_MS > now)
+		return until;
+	return u64_min(until, now - now % TCP_MS - (uint64_t)age * TCP_MS + TCP_MS - 1);
 }
 
 /**
- * RFC 6675 section 4, IsLost: three SACKed segments above. Records may be far smaller than SMSS,
- * so segments are counted, not bytes. What was sent again is left to the timer.
+ * A block that tells of something above SND.UNA: anything else is a D-SACK or nonsense, such as
+ * the byte that SEG.ACK asks for.
  */
-static bool mark_lost(struct tcp_conn *c)
+static bool block_ok(const struct tcp_conn *c, struct tcp_range r)
 {
-	struct tcp_sendq *q = &c->sendq;
-	uint32_t i = tcp_sendq_find(q, c->high_sacked - 1) + 1, above = 0;
-	bool any = false;
-
-	if (!q->sacked)
-		return false;
-	if (i > q->nxt)
-		i = q->nxt;
-	while (i && above < DUP_THRESH)
-		above += (tcp_sendq_at(q, --i)->flags & TCP_REC_SACKED) != 0;
-	while (i--) {
-		if (tcp_sendq_at(q, i)->flags & (TCP_REC_SACKED | TCP_REC_LOST))
-			continue;
-		tcp_sendq_lose(q, i);
-		any = true;
-	}
-	return any;
+	return seq_lt(r.left, r.right) && seq_gt(r.left, c->snd_una) &&
+	       seq_leq(r.right, c->snd_nxt);
 }
 
-static void enter_recovery(struct tcp_conn *c)
+/** Lowest first, lest two blocks that one ACK brings look like reordering. */
+static unsigned sort_blocks(
+	const struct tcp_conn *c, const struct tcp_segment *seg, struct tcp_range *to)
 {
-	tcp_cc_congestion(&c->cc, TCP_CC_LOSS, tcp_flight(c), c->s->now);
-	if (!c->cc.ops->owns_cwnd)
-		c->cc.cwnd = c->cc.ssthresh; /* RFC 6675 section 5, step 4.2 */
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < seg->n_sack; i++) {
+		unsigned k = n;
+
+		if (!block_ok(c, seg->sack[i]))
+			continue;
+		for (; k && seq_lt(seg->sack[i].left, to[k - 1].left); k--)
+			to[k] = to[k - 1];
+		to[k] = seg->sack[i];
+		n++;
+	}
+	return n;
+}
+
+void tcp_loss_take(struct tcp_conn *c, struct tcp_ack_news *n)
+{
+	const struct tcp_segment *seg = n->seg;
+	struct tcp_range r[TCP_SACK_MAX];
+	unsigned blocks;
+
+	n->d.fack = c->rec.rack.fack;
+	if (seq_gt(seg->ack, c->snd_una)) {
+		n->d.credible_until = credible_until(c, seg, true);
+		tcp_sendq_ack(&c->sendq, seg->ack, &n->d);
+		c->snd_una = seg->ack;
+	}
+	if (!seg->n_sack || !c->sack_on)
+		return;
+	n->d.credible_until = credible_until(c, seg, false);
+	blocks = sort_blocks(c, seg, r);
+	for (unsigned i = 0; i < blocks; i++)
+		tcp_sendq_sack(&c->sendq, r[i], &n->d);
+}
+
+/* ---- the timer ----------------------------------------------------------------------------- */
+
+/** RFC 2018 section 8: the peer cannot have what it asks for. */
+static bool reneged(const struct tcp_conn *c)
+{
+	return c->sendq.nxt && (tcp_sendq_at(&c->sendq, 0)->flags & TCP_REC_SACKED);
+}
+
+/** @p reorder when the next record will be believed lost, if no news comes; 0: none. */
+static void run_timer(struct tcp_conn *c, uint64_t reorder)
+{
+	uint64_t rto = c->rec.rto_from + tcp_rto_get(&c->rto), at = rto;
+
+	c->rec.timer = TCP_TIMER_RTO;
+	if (!tcp_flight(c)) {
+		if (!c->persist)
+			c->rtx_at = TIMER_NEVER;
+		return;
+	}
+	if (reneged(c)) {
+		at = u64_min(rto, c->s->now + u64_max(c->rto.srtt / 2, RENEGE_WAIT));
+	} else if (reorder && reorder < rto) {
+		c->rec.timer = TCP_TIMER_REORDER;
+		at = reorder;
+	} else if (tcp_tlp_wanted(c)) {
+		c->rec.timer = TCP_TIMER_PROBE;
+		at = u64_min(rto, c->s->now + tcp_tlp_pto(c));
+	}
+	tcp_timers_set_rtx(c, at);
+}
+
+void tcp_loss_sent(struct tcp_conn *c)
+{
+	if (c->rec.timer == TCP_TIMER_REORDER && c->rtx_at != TIMER_NEVER)
+		return;
+	run_timer(c, 0);
+}
+
+/* ---- recovery ------------------------------------------------------------------------------ */
+
+static struct tcp_rack_loss detect(struct tcp_conn *c)
+{
+	uint64_t wnd = tcp_rack_reo_wnd(&c->rec.rack, tcp_min_rtt_get(&c->rec.min_rtt), c->rto.srtt,
+		recovering(c), c->sendq.n_sacked);
+
+	return tcp_rack_detect(&c->rec.rack, &c->sendq, wnd, c->s->now);
+}
+
+/** Congestion control sets the goal, proportional rate reduction leads there. */
+static void reduce(struct tcp_conn *c, enum tcp_cc_signal why, uint32_t in_flight)
+{
+	/* Text sent for others' duplicates is not counted (RFC 5681 section 3.2, step 2). */
+	tcp_cc_congestion(&c->cc, why, u32_min(tcp_flight(c), c->cc.cwnd), c->s->now);
+	tcp_prr_begin(&c->rec.prr, in_flight);
+	c->rec.reduced_at = c->s->now;
+}
+
+static void enter_recovery(struct tcp_conn *c, uint32_t in_flight)
+{
+	if (c->cwr) { /* reduced already in this window (RFC 3168 section 6.1.2) */
+		c->cwr = false;
+	} else {
+		reduce(c, TCP_CC_LOSS, in_flight);
+		tcp_undo_begin(c, false);
+	}
 	c->recovery = true;
 	c->rtx_first = true; /* RFC 6675 section 5, step 4.3; RFC 5681 section 3.2, step 3 */
 	c->recover = c->snd_nxt;
+	c->rec.tlp_out = false;
 	c->fast_recoveries++;
-	if (c->sendq.nxt && !(tcp_sendq_at(&c->sendq, 0)->flags & TCP_REC_LOST))
+	if (!c->sack_on && c->sendq.nxt)
 		tcp_sendq_lose(&c->sendq, 0);
 }
 
-static void advance(struct tcp_conn *c, uint32_t acked)
+/** Back to normal, whatever it was. */
+static void settle(struct tcp_conn *c)
 {
-	c->dup_bytes = c->dup_bytes > acked ? c->dup_bytes - acked : 0;
-	if (!c->recovery && !c->rto_recovery) {
-		c->dupacks = 0;
-		c->dup_bytes = 0;
-		return;
-	}
-	if (seq_geq(c->snd_una, c->recover)) {
-		c->recovery = c->rto_recovery = c->rtx_first = false;
-		tcp_cc_recovered(&c->cc, c->s->now);
-		c->dupacks = 0;
-		c->dup_bytes = 0;
-	} else if (c->recovery && !c->sack_on && c->sendq.nxt) {
-		/* RFC 6582 section 3.2, step 3: a partial ACK; the next hole is lost too. */
-		tcp_sendq_lose(&c->sendq, 0);
-		c->rtx_first = true;
-	}
-}
-
-static void duplicate(struct tcp_conn *c)
-{
-	if (c->dupacks < UINT8_MAX)
-		c->dupacks++;
-	/* A segment has left the network: what SACK would say (RFC 5681 section 3.2, steps 1, 4).
-	 */
-	if (!c->sack_on)
-		c->dup_bytes = u32_min(c->dup_bytes + c->emss, tcp_flight(c));
-}
-
-void tcp_loss_on_ack(struct tcp_conn *c, const struct tcp_delivery *d, bool dup)
-{
-	bool lost = false;
-
-	if (d->acked)
-		advance(c, d->acked);
-	else if (dup || d->sacked)
-		duplicate(c);
-	if (c->sack_on && (d->sacked || (c->recovery && d->acked)))
-		lost = mark_lost(c);
-	if (c->recovery || c->rto_recovery || !tcp_flight(c))
-		return;
-	if (lost || c->dupacks >= DUP_THRESH)
-		enter_recovery(c);
-}
-
-void tcp_loss_timeout(struct tcp_conn *c)
-{
-	struct tcp_sendq *q = &c->sendq;
-
-	/* RFC 2018 section 8: the oldest byte is never SACKed unless the peer took its word back.
-	 */
-	if (q->nxt && (tcp_sendq_at(q, 0)->flags & TCP_REC_SACKED))
-		tcp_sendq_forget_sacks(q);
-	/* RFC 5681 section 3.1: ssthresh falls once for the same data. */
-	if (!c->rto_recovery)
-		tcp_cc_timeout(&c->cc, tcp_flight(c), c->s->now);
-	else
-		c->cc.cwnd = c->cc.smss;
-	for (uint32_t i = 0; i < q->nxt; i++)
-		tcp_sendq_lose(q, i);
-	c->recovery = false;
-	c->rto_recovery = true;
-	c->recover = c->snd_nxt;
+	c->recovery = c->rto_recovery = c->cwr = c->rtx_first = false;
+	c->rec.frto = TCP_FRTO_OFF;
 	c->dupacks = 0;
 	c->dup_bytes = 0;
 }
 
+/** All that was in flight when recovery began is acknowledged. */
+static void leave(struct tcp_conn *c)
+{
+	if (!c->rto_recovery && !c->cc.ops->owns_cwnd)
+		c->cc.cwnd = c->cc.ssthresh;
+	if (recovering(c))
+		tcp_rack_recovered(&c->rec.rack);
+	settle(c);
+	c->rec.undo_until = c->snd_nxt;
+	tcp_cc_recovered(&c->cc, c->s->now);
+}
+
+void tcp_loss_undo(struct tcp_conn *c)
+{
+	if (c->rec.undo_timeout)
+		c->rec.spurious_timeouts++;
+	else
+		c->rec.spurious_recoveries++;
+	c->rec.undo_on = false;
+	tcp_sendq_unlose(&c->sendq);
+	tcp_cc_undo(&c->cc, c->s->now);
+	if (!recovering(c))
+		return;
+	tcp_rack_recovered(&c->rec.rack);
+	settle(c);
+	c->recover = c->snd_una - 1;
+	c->rto.backoff = 0;
+	c->rec.rto_from = c->s->now;
+}
+
+/** Without SACK: what duplicate ACKs and partial ACKs say (RFC 5681 section 3.2, RFC 6582). */
+static void count_duplicates(struct tcp_conn *c, struct tcp_ack_news *n)
+{
+	if (n->duplicate) {
+		if (c->dupacks < UINT8_MAX)
+			c->dupacks++;
+		/* A segment has left the network: what SACK would say. */
+		if (!c->sack_on) {
+			n->d.delivered = u32_min(c->emss, tcp_flight(c) - c->dup_bytes);
+			c->dup_bytes += n->d.delivered;
+		}
+	} else if (n->d.acked && recovering(c)) {
+		uint32_t counted = u32_min(c->dup_bytes, n->d.acked);
+
+		c->dup_bytes -= counted;
+		n->d.delivered -= counted;
+		/* RFC 6582 section 3.2, step 3: a partial ACK; the next hole is lost too. */
+		if (c->recovery && !c->sack_on && c->sendq.nxt) {
+			tcp_sendq_lose(&c->sendq, 0);
+			c->rtx_first = true;
+		}
+	} else if (n->d.acked) {
+		c->dupacks = 0;
+		c->dup_bytes = 0;
+	}
+}
+
+/** RFC 6582 section 3.2, step 2: no second time for what go-back-N makes the peer repeat. */
+static bool third_duplicate(const struct tcp_conn *c)
+{
+	return !c->sack_on && c->dupacks >= TCP_DUP_THRESH && seq_gt(c->snd_una, c->recover);
+}
+
+/** Proportional rate reduction's part of an ACK. @p lost more was found lost by it. */
+static void send_in_proportion(struct tcp_conn *c, const struct tcp_delivery *d, bool lost)
+{
+	uint32_t pipe = tcp_pipe(c);
+
+	if (c->cc.ops->owns_cwnd)
+		return;
+	c->cc.cwnd = pipe + tcp_prr_ack(&c->rec.prr, d->delivered, pipe, c->cc.ssthresh, c->cc.smss,
+				    d->acked && !lost);
+}
+
+/** What looking for losses found, in whatever state. */
+static void conclude(struct tcp_conn *c, const struct tcp_ack_news *n, struct tcp_rack_loss loss)
+{
+	if (!recovering(c)) {
+		if (loss.lost || third_duplicate(c))
+			enter_recovery(c, n->prior_pipe);
+	} else if (c->recovery && loss.relost && loss.relost >= c->rec.reduced_at) {
+		/* RFC 5681 section 4.3: a retransmission was lost, so the window falls again. */
+		reduce(c, TCP_CC_LOSS, n->prior_pipe);
+		c->rec.undo_on = false;
+	}
+	if (c->recovery || c->cwr)
+		send_in_proportion(c, &n->d, loss.lost != 0);
+}
+
+/** Nothing is lost, late, probed or to be taken back. */
+static bool calm(const struct tcp_conn *c)
+{
+	return !recovering(c) && !c->cwr && !c->dupacks && !c->rec.undo_on && !c->rec.tlp_out &&
+	       !c->sendq.n_sacked && !c->sendq.to_mend.n;
+}
+
+void tcp_loss_on_ack(struct tcp_conn *c, struct tcp_ack_news *n)
+{
+	struct tcp_rack_loss loss = {0};
+	bool undone;
+
+	tcp_rack_delivered(&c->rec.rack, &n->d, c->snd_una, c->s->now);
+	if (likely(calm(c) && !n->duplicate && !n->seg->n_sack)) {
+		c->recover = c->snd_una - 1; /* kept near, so that it cannot come round */
+		run_timer(c, 0);
+		return;
+	}
+	undone = tcp_undo_on_ack(c, n);
+	tcp_tlp_on_ack(c, n);
+	if ((recovering(c) || c->cwr) && seq_geq(c->snd_una, c->recover))
+		leave(c);
+	count_duplicates(c, n);
+	if (c->sack_on)
+		loss = detect(c);
+	conclude(c, n, loss);
+	if (n->d.acked || n->d.sacked || loss.lost || undone)
+		run_timer(c, loss.next);
+}
+
 void tcp_loss_ecn(struct tcp_conn *c)
 {
-	tcp_cc_congestion(&c->cc, TCP_CC_ECN, tcp_flight(c), c->s->now);
-	c->cc.cwnd = c->cc.ssthresh;
+	if (recovering(c) || c->cwr)
+		return;
+	reduce(c, TCP_CC_ECN, tcp_pipe(c));
+	c->rec.undo_on = false;
+	c->cwr = true;
+	c->recover = c->snd_nxt;
+}
+
+/* ---- timeouts ------------------------------------------------------------------------------ */
+
+/** The reordering timer (RFC 8985 section 6.2, step 5). */
+static void reorder_timeout(struct tcp_conn *c)
+{
+	struct tcp_ack_news none = {.prior_pipe = tcp_pipe(c)};
+	struct tcp_rack_loss loss = detect(c);
+
+	conclude(c, &none, loss);
+	run_timer(c, loss.next);
+	tcp_conn_touch(c);
+}
+
+/** RFC 6298 sections 5.4 to 5.6, with RFC 8985 section 6.3 for what is lost. */
+static void retransmit_timeout(struct tcp_conn *c)
+{
+	struct tcp_sendq *q = &c->sendq;
+	bool same = c->rto_recovery && c->snd_una == c->rec.undo_from;
+	bool fresh = !recovering(c);
+	uint64_t wnd = tcp_rack_reo_wnd(
+		&c->rec.rack, tcp_min_rtt_get(&c->rec.min_rtt), c->rto.srtt, true, q->n_sacked);
+
+	if (reneged(c))
+		tcp_sendq_forget_sacks(q);
+	/* RFC 5681 section 3.1: ssthresh falls once for the same data. */
+	if (!c->rto_recovery) {
+		tcp_cc_timeout(&c->cc, tcp_flight(c), c->s->now);
+		tcp_undo_begin(c, true);
+	} else {
+		if (!c->cc.ops->owns_cwnd)
+			c->cc.cwnd = c->cc.smss;
+		c->rec.undo_on = c->rec.undo_on && same;
+	}
+	tcp_rack_timeout(&c->rec.rack, q, c->sack_on ? wnd : 0, c->s->now);
+	while (!c->sack_on && q->flight.n)
+		tcp_sendq_lose(q, tcp_sendq_oldest(q));
+	settle(c);
+	c->rto_recovery = c->rtx_first = true;
+	c->recover = c->snd_nxt;
+	c->rec.tlp_out = false;
+	/* RFC 5682 section 3.1, step 1: not when recovery was under way, but again for the same. */
+	c->rec.frto = fresh || same ? TCP_FRTO_WAIT : TCP_FRTO_OFF;
+	c->rec.rto_from = c->s->now;
+}
+
+void tcp_loss_timer(struct tcp_conn *c)
+{
+	switch (c->rec.timer) {
+	case TCP_TIMER_REORDER:
+		reorder_timeout(c);
+		break;
+	case TCP_TIMER_PROBE:
+		tcp_tlp_timeout(c);
+		c->rec.rto_from = c->s->now; /* RFC 8985 section 7.3: the last resort, anew */
+		run_timer(c, 0);
+		break;
+	default:
+		c->timeouts++;
+		c->s->stats.timeouts++;
+		retransmit_timeout(c);
+		tcp_rto_expired(&c->rto);
+		run_timer(c, 0);
+		tcp_output(c);
+	}
 }
 
 void tcp_loss_too_big(struct tcp_conn *c)

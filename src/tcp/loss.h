@@ -1,30 +1,50 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file loss.h
- * Loss detection and recovery: which records are believed lost, and when congestion control hears
- * of it. By duplicate ACKs (RFC 5681, RFC 6582) and by SACK (RFC 6675).
+ * Loss recovery: which records are believed lost (RFC 8985; without SACK, RFC 6582), how fast they
+ * and others are sent meanwhile (RFC 6937), and when congestion control hears of it.
  */
 #ifndef TCP_LOSS_H
 #define TCP_LOSS_H
 
 #include "tcp/conn.h"
 
-/** Mark what @p seg's SACK option reports; SEG.ACK has been taken already. */
-void tcp_loss_sack(struct tcp_conn *c, const struct tcp_segment *seg, struct tcp_delivery *d);
+/** One ACK and what it did. */
+struct tcp_ack_news {
+	const struct tcp_segment *seg;
+	struct tcp_delivery d;
+	uint32_t prior_pipe; /**< tcp_pipe() before it */
+	bool duplicate;      /**< as RFC 5681 section 2 defines it */
+};
+
+/** Recovery has nothing to remember yet. */
+void tcp_loss_init(struct tcp_conn *c);
+
+/** Take SEG.ACK, if it is new, and the SACK blocks into the queue and n->d. */
+void tcp_loss_take(struct tcp_conn *c, struct tcp_ack_news *n);
 
 /**
- * Draw the conclusions from an ACK that delivered @p d; SND.UNA and the queue are up to date.
- * @param duplicate it was a duplicate ACK as RFC 5681 section 2 defines it.
+ * Draw the conclusions; SND.UNA and the round trip are up to date. Runs the timer. Without SACK,
+ * counts what duplicate ACKs say as delivered in n->d.
  */
-void tcp_loss_on_ack(struct tcp_conn *c, const struct tcp_delivery *d, bool duplicate);
+void tcp_loss_on_ack(struct tcp_conn *c, struct tcp_ack_news *n);
 
-/** The retransmission timer expired: all that is not SACKed is lost (RFC 6298 section 5.4). */
-void tcp_loss_timeout(struct tcp_conn *c);
+/** ECN-Echo counts (RFC 3168 section 6.1.2): reduce, once per window; nothing is sent again. */
+void tcp_loss_ecn(struct tcp_conn *c);
 
 /** The peer reports a mark (RFC 3168 section 6.1.2): slow down; nothing was lost. */
 void tcp_loss_ecn(struct tcp_conn *c);
 
 /** The path's MTU fell: what is in flight and larger was dropped there (RFC 1191 section 6.4). */
 void tcp_loss_too_big(struct tcp_conn *c);
+
+/** The retransmission timer fired, for what rec.timer says. */
+void tcp_loss_timer(struct tcp_conn *c);
+
+/** Something was sent: run the timer for it. */
+void tcp_loss_sent(struct tcp_conn *c);
+
+/** The reduction that recovery began with was wrong: take it back (RFC 4015), and end recovery. */
+void tcp_loss_undo(struct tcp_conn *c);
 
 #endif

@@ -7,6 +7,7 @@
 #include "tcp/loss.h"
 #include "tcp/pmtu.h"
 #include "tcp/timers.h"
+#include "tcp/undo.h"
 
 #include <errno.h>
 
@@ -448,36 +449,56 @@ static bool more_to_send(const struct tcp_conn *c)
 	return q->nxt < q->count && seq_lt(tcp_sendq_at(q, q->nxt)->seq, c->push_seq);
 }
 
+/** The first record that has not been sent fits into the peer's window. */
+static bool window_allows(const struct tcp_conn *c)
+{
+	const struct tcp_record *r = tcp_sendq_at(&c->sendq, c->sendq.nxt);
+
+	/* A record is not cut to fit the window: that is also the sender's part in avoiding silly
+	 * windows (RFC 9293 section 3.8.6.2.1). When nothing is in flight, probes go out. */
+	return seq_leq(r->seq + u32_min(tcp_record_space(r), c->emss), c->snd_una + c->snd_wnd);
+}
+
+bool tcp_may_send_new(const struct tcp_conn *c)
+{
+	return more_to_send(c) && window_allows(c);
+}
+
+/** Does cwnd allow @p len bytes? Nothing in flight: one record may always go. */
+static bool cwnd_allows(struct tcp_conn *c, uint32_t len)
+{
+	uint32_t p = tcp_pipe(c);
+
+	if (!p || p + u32_min(len, c->emss) <= c->cc.cwnd)
+		return true;
+	c->cwnd_limited = c->snd_nxt;
+	return false;
+}
+
 /** Which record goes next? @return false if the queue is empty or a window forbids it. */
 static bool next_record(struct tcp_conn *c, uint32_t *i)
 {
 	const struct tcp_sendq *q = &c->sendq;
-	const struct tcp_record *r;
-	uint32_t p = tcp_pipe(c);
 
 	*i = tcp_sendq_first_lost(q);
-	if (*i < q->nxt)
-		return p == 0 || c->rtx_first || p + tcp_sendq_at(q, *i)->len <= c->cc.cwnd;
-	if (!more_to_send(c))
+	if (*i < q->nxt && c->rec.frto != TCP_FRTO_TRY)
+		return c->rtx_first ||
+		       (c->rec.frto == TCP_FRTO_OFF && cwnd_allows(c, tcp_sendq_at(q, *i)->len));
+	*i = q->nxt;
+	if (!tcp_may_send_new(c))
 		return false;
-	r = tcp_sendq_at(q, *i);
-	/* A record is not cut to fit the window: that is also the sender's part in avoiding silly
-	 * windows (RFC 9293 section 3.8.6.2.1). When nothing is in flight, probes go out. */
-	if (seq_gt(r->seq + u32_min(tcp_record_space(r), c->emss), c->snd_una + c->snd_wnd))
-		return false;
-	if (p && p + u32_min(r->len, c->emss) > c->cc.cwnd) {
-		c->cwnd_limited = c->snd_nxt;
-		return false;
-	}
-	return true;
+	/* RFC 5682 section 3.1, step 2b. */
+	if (c->rec.frto == TCP_FRTO_TRY)
+		return c->rec.frto_left > 0;
+	return cwnd_allows(c, tcp_sendq_at(q, *i)->len);
 }
 
-static void run_timer(struct tcp_conn *c)
+static void run_timer(struct tcp_conn *c, bool sent)
 {
 	if (tcp_flight(c)) {
-		if (c->persist || c->rtx_at == TIMER_NEVER) {
+		if (sent || c->persist || c->rtx_at == TIMER_NEVER) {
 			c->persist = false;
-			tcp_timers_set_rtx(c, c->s->now + tcp_rto_get(&c->rto));
+			tcp_loss_sent(c);
 		}
 	} else if (!more_to_send(c)) {
 		c->persist = false;
@@ -487,24 +508,37 @@ static void run_timer(struct tcp_conn *c)
 	}
 }
 
+static void account_again(struct tcp_conn *c, uint32_t i)
+{
+	c->rtx_first = false;
+	c->retransmits++;
+	c->s->stats.retransmits++;
+	/* The timeout is for the oldest byte, and for its last transmission. */
+	if (i == 0)
+		c->rec.rto_from = c->s->now;
+}
+
+static void account_new(struct tcp_conn *c, const struct tcp_record *r)
+{
+	if (tcp_flight(c) == 0)
+		c->progress_at = c->rec.rto_from = c->s->now;
+	if (c->rec.frto_left)
+		c->rec.frto_left--;
+	c->snd_nxt = tcp_record_end(r);
+	c->snd_max = seq_max(c->snd_max, c->snd_nxt);
+}
+
 static void account_sent(struct tcp_conn *c, uint32_t i)
 {
-	bool again = i < c->sendq.nxt;
 	struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
 	uint32_t in_flight = tcp_pipe(c);
 
 	tcp_rate_on_sent(c, r, in_flight);
 	tcp_pace_sent(c, r->len, in_flight);
-	if (again) {
-		c->rtx_first = false;
-		c->retransmits++;
-		c->s->stats.retransmits++;
-	} else {
-		if (tcp_flight(c) == 0)
-			c->progress_at = c->s->now;
-		c->snd_nxt = tcp_record_end(r);
-		c->snd_max = seq_max(c->snd_max, c->snd_nxt);
-	}
+	if (i < c->sendq.nxt)
+		account_again(c, i);
+	else
+		account_new(c, r);
 	tcp_sendq_sent(&c->sendq, i, c->s->now);
 }
 
@@ -520,7 +554,7 @@ static void begin_flight(struct tcp_conn *c)
 }
 
 /** @return false if what waits, waits for its time. */
-static bool send_allowed(struct tcp_conn *c)
+static bool send_allowed(struct tcp_conn *c, bool *sent)
 {
 	uint32_t i;
 
@@ -533,13 +567,18 @@ static bool send_allowed(struct tcp_conn *c)
 			tcp_conn_touch(c); /* no packet: again in the next round */
 			break;
 		}
+		tcp_prr_sent(&c->rec.prr, tcp_sendq_at(&c->sendq, i)->len);
+		if (i < c->sendq.nxt)
+			tcp_undo_rexmit(c, tcp_sendq_at(&c->sendq, i)->len);
 		account_sent(c, i);
+		*sent = true;
 	}
 	return true;
 }
 
 void tcp_output(struct tcp_conn *c)
 {
+	bool sent = false;
 
 	if (!tcp_in(c, TCP_STATES_SENDING) || !c->sendq.count)
 		return;
@@ -547,14 +586,25 @@ void tcp_output(struct tcp_conn *c)
 		tcp_pmtu_path_changed(c);
 	if (tcp_flight(c) == 0 && more_to_send(c))
 		begin_flight(c);
-	if (send_allowed(c)) {
+	if (send_allowed(c, &sent)) {
 		tcp_pace_idle(c);
 		if (!more_to_send(c) && tcp_pipe(c) < c->cc.cwnd)
 			tcp_rate_app_limited(c, tcp_pipe(c));
 	}
-	run_timer(c);
+	run_timer(c, sent);
 	if (c->pmtu)
 		tcp_pmtu_consider(c);
+}
+
+int tcp_send_loss_probe(struct tcp_conn *c)
+{
+	bool again = !tcp_may_send_new(c);
+	uint32_t i = c->sendq.nxt - again;
+
+	if (!tcp_in(c, TCP_STATES_SENDING) || !tcp_flight(c) || send_record(c, i))
+		return -1;
+	account_sent(c, i);
+	return again;
 }
 
 void tcp_send_window_probe(struct tcp_conn *c)

@@ -32,6 +32,13 @@ void tcp_send_window_probe(struct tcp_conn *c);
  */
 int tcp_send_copy(struct tcp_conn *c, uint32_t seq, uint32_t len);
 
+/** A tail loss probe (RFC 8985 section 7.3). @return 0: new text; 1: the last again; -1: nothing.
+ */
+int tcp_send_loss_probe(struct tcp_conn *c);
+
+/** There is text that has not been sent, and the peer's window has room for it. */
+bool tcp_may_send_new(const struct tcp_conn *c);
+
 /** An ACK to a suspicious segment, at a limited rate (RFC 5961 section 7). */
 void tcp_challenge_ack(struct tcp_conn *c);
 

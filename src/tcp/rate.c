@@ -60,6 +60,9 @@ void tcp_rate_take(struct tcp_conn *c, const struct tcp_delivery *d, struct tcp_
 	/* Section 3.3: no faster than it was sent, so that compressed ACKs do not deceive. */
 	out->interval =
 		u64_max(r->sent_at - r->first_sent_at, rate->delivered_at - r->delivered_at);
+	/* What is faster than any round trip answers an earlier transmission. */
+	if (out->interval < tcp_min_rtt_get(&c->rec.min_rtt))
+		out->interval = 0;
 	if (!out->interval)
 		return;
 	rate->last_delivered = out->delivered;

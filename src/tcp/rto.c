@@ -1,34 +1,43 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/rto.h"
 
-#include "base/timer.h"
-
 void tcp_rto_init(struct tcp_rto *r)
 {
 	*r = (struct tcp_rto){.base = TCP_RTO_INITIAL};
 }
 
-void tcp_rto_sample(struct tcp_rto *r, uint64_t rtt)
+/** Fixed point, so that small weights do not round to none. Round trips are less than 2^40 ns. */
+#define FRACTION 20
+#define RTT_MAX  (UINT64_C(1) << 40)
+
+/** @p *whole and @p *frac move by 2^-shift of the way to @p to, which is fixed point. */
+static void approach(uint64_t *whole, uint32_t *frac, int64_t to, unsigned shift)
+{
+	int64_t x = (int64_t)(*whole << FRACTION | *frac);
+
+	x += (to - x) >> shift;
+	*whole = (uint64_t)x >> FRACTION;
+	*frac = (uint32_t)x & ((1u << FRACTION) - 1);
+}
+
+void tcp_rto_sample_often(struct tcp_rto *r, uint64_t rtt, unsigned log2)
 {
 	uint64_t var;
 
-	if (rtt == 0)
-		rtt = 1;
+	rtt = rtt == 0 ? 1 : rtt < RTT_MAX ? rtt : RTT_MAX;
 	if (r->srtt == 0) { /* section 2.2 */
 		r->srtt = rtt;
 		r->rttvar = rtt / 2;
 	} else { /* section 2.3: beta = 1/4, alpha = 1/8 */
 		uint64_t diff = rtt > r->srtt ? rtt - r->srtt : r->srtt - rtt;
 
-		r->rttvar = r->rttvar - r->rttvar / 4 + diff / 4;
-		r->srtt = r->srtt - r->srtt / 8 + rtt / 8;
+		approach(&r->rttvar, &r->rttvar_frac, (int64_t)(diff << FRACTION), 2 + log2);
+		approach(&r->srtt, &r->srtt_frac, (int64_t)(rtt << FRACTION), 3 + log2);
 		if (r->srtt == 0)
 			r->srtt = 1;
 	}
 	var = 4 * r->rttvar;
-	r->base = r->srtt + (var > TIMER_TICK_NS ? var : TIMER_TICK_NS);
-	if (r->base < TCP_RTO_MIN)
-		r->base = TCP_RTO_MIN;
+	r->base = r->srtt + (var > TCP_RTO_MIN ? var : TCP_RTO_MIN);
 	if (r->base > TCP_RTO_MAX)
 		r->base = TCP_RTO_MAX;
 }

@@ -14,21 +14,31 @@
 #define TCP_RTO_AFTER_SYN_LOSS (3000 * TCP_MS)
 /**
  * RFC 6298 section 2.4 recommends 1 s against spurious timeouts of coarse clocks; ours is fine, so
- * the floor only has to exceed the delayed ACKs that are deployed (200 ms, as most stacks).
+ * the floor only has to exceed the delayed ACKs that are deployed (200 ms, as most stacks). They
+ * come on top of the round trip, so it is the floor of what is added to SRTT.
  */
 #define TCP_RTO_MIN (200 * TCP_MS)
 /** RFC 6298 section 2.5: at least 60 s. */
 #define TCP_RTO_MAX (60000 * TCP_MS)
 
 struct tcp_rto {
-	uint64_t srtt, rttvar, base; /**< srtt 0: no sample yet */
-	uint8_t backoff;             /**< doublings since the last progress */
+	uint64_t srtt, rttvar, base;     /**< srtt 0: no sample yet */
+	uint32_t srtt_frac, rttvar_frac; /**< of ns, in 2^-20 */
+	uint8_t backoff;                 /**< doublings since the last progress */
 };
 
 void tcp_rto_init(struct tcp_rto *r);
 
-/** A round trip was measured (RFC 6298 sections 2.2 and 2.3). */
-void tcp_rto_sample(struct tcp_rto *r, uint64_t rtt);
+/**
+ * A round trip was measured (RFC 6298 sections 2.2 and 2.3), as it is 2^@p log2 times in each: so
+ * much less it weighs, lest the history be forgotten within one (RFC 7323 appendix G).
+ */
+void tcp_rto_sample_often(struct tcp_rto *r, uint64_t rtt, unsigned log2);
+
+static inline void tcp_rto_sample(struct tcp_rto *r, uint64_t rtt)
+{
+	tcp_rto_sample_often(r, rtt, 0);
+}
 
 /** The timeout now, doublings included (section 5.5). */
 uint64_t tcp_rto_get(const struct tcp_rto *r);

@@ -364,6 +364,7 @@ void tcp_sendq_forget_sacks(struct tcp_sendq *q)
 		if (r->flags & TCP_REC_SACKED) {
 			r->flags = (uint8_t)((r->flags & ~TCP_REC_SACKED) | TCP_REC_LOST);
 			q->lost += tcp_record_space(r);
+			q->total_lost += tcp_record_space(r);
 		}
 		if (chain_of(q, r) == &q->to_mend)
 			chain_append(q, &q->to_mend, q->head + i);

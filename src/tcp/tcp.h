@@ -69,6 +69,12 @@ struct tcp_info {
 	uint32_t send_buffer, receive_buffer; /**< their limits now */
 	uint64_t bytes_sent, bytes_acked, bytes_received;
 	uint64_t segments_out, segments_in, retransmits, timeouts, fast_recoveries, out_of_order;
+	uint64_t min_rtt;      /**< of the last minutes; 0: none yet */
+	uint64_t reo_wnd;      /**< how much reordering is taken for no loss (RFC 8985) */
+	uint32_t lost, sacked; /**< of the flight; lost: until acknowledged */
+	uint64_t tlp_probes, dsacks;
+	uint64_t spurious_recoveries, spurious_timeouts; /**< found to be, and taken back */
+	bool reordering_seen;
 	uint32_t ce_received, ece_received; /**< text marked by the network; marks echoed to us */
 	bool timestamps, sack, window_scale, ecn;
 	const char *congestion_control, *phase; /**< "cubic", "slow start" */

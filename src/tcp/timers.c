@@ -99,13 +99,7 @@ static void retransmit_timeout(struct tcp_conn *c)
 		give_up(c);
 		return;
 	}
-	c->timeouts++;
-	c->s->stats.timeouts++;
-	tcp_loss_timeout(c);
-	tcp_rto_expired(&c->rto);
-	tcp_output(c);
-	if (c->rtx_at == TIMER_NEVER)
-		tcp_timers_set_rtx(c, c->s->now + tcp_rto_get(&c->rto));
+	tcp_loss_timer(c);
 }
 
 /** @p due: the deadline that has passed, an interval after the last probe if there was one. */

@@ -133,7 +133,7 @@ static void test_state_names(void **state)
 
 static void test_idle_connection_is_small(void **state)
 {
-	assert_true(sizeof(struct tcp_conn) <= 1024);
+	assert_true(sizeof(struct tcp_conn) <= 1088);
 }
 
 static void test_options_can_be_switched_off(void **state)

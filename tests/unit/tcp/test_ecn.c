@@ -215,15 +215,15 @@ static void test_echo_slows_down_once_per_window(void **state)
 	ip_double_drain(&h.ip);
 	p.ack += 500;
 	peer_send(&p, TCP_ECE, NULL, 0);
-	assert_true(c->cc.cwnd < cwnd);
-	cwnd = c->cc.cwnd;
+	assert_true(c->cc.ssthresh < cwnd);
+	cwnd = c->cc.ssthresh;
 	for (int i = 0; i < 5; i++) { /* the same window */
 		p.ack += 500;
 		peer_send(&p, TCP_ECE, NULL, 0);
 	}
 	assert_int_equal(p.ack, c->snd_nxt);
-	assert_true(c->cc.cwnd >= cwnd);
-	cwnd = c->cc.cwnd;
+	assert_int_equal(c->cc.ssthresh, cwnd);
+	assert_int_equal(c->cc.cwnd, cwnd);
 	/* CWR on the first new text only. */
 	app_send(&h.app, "a", 1);
 	app_send(&h.app, "b", 1);

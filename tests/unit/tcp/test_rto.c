@@ -41,10 +41,28 @@ static void test_bounds(void **state)
 	assert_true(r.srtt > 0);
 	for (int i = 0; i < 50; i++)
 		tcp_rto_sample(&r, 1000);
-	assert_int_equal(tcp_rto_get(&r), TCP_RTO_MIN);
+	assert_int_equal(tcp_rto_get(&r), TCP_RTO_MIN + r.srtt); /* a delayed ACK comes on top */
 	for (int i = 0; i < 100; i++)
 		tcp_rto_sample(&r, 100000 * MS);
 	assert_int_equal(tcp_rto_get(&r), TCP_RTO_MAX);
+}
+
+/** RFC 7323 appendix G: many samples in a round trip are one as far as memory goes. */
+static void test_many_samples_weigh_little(void **state)
+{
+	struct tcp_rto one, many;
+
+	tcp_rto_init(&one);
+	tcp_rto_init(&many);
+	tcp_rto_sample(&one, 100 * MS);
+	tcp_rto_sample(&many, 100 * MS);
+	for (int round = 0; round < 4; round++) {
+		tcp_rto_sample(&one, 100 * MS + 1000);
+		for (int i = 0; i < 65536; i++)
+			tcp_rto_sample_often(&many, 100 * MS + 1000, 16);
+	}
+	assert_in_range(many.srtt, one.srtt - 200, one.srtt + 200);
+	assert_in_range(many.rttvar, one.rttvar * 3 / 4, one.rttvar * 5 / 4);
 }
 
 static void test_doubles_until_progress(void **state)
@@ -70,6 +88,7 @@ int main(void)
 		cmocka_unit_test(test_first_sample),
 		cmocka_unit_test(test_second_sample),
 		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_many_samples_weigh_little),
 		cmocka_unit_test(test_doubles_until_progress),
 	};
 

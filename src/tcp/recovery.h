@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file recovery.h What a connection remembers to find losses, repair them, and take it back. */
+#ifndef TCP_RECOVERY_H
+#define TCP_RECOVERY_H
+
+#include "tcp/min_rtt.h"
+#include "tcp/prr.h"
+#include "tcp/rack.h"
+
+/** What the retransmission timer waits for (RFC 8985 section 8); probes of windows apart. */
+enum tcp_timer_kind {
+	TCP_TIMER_RTO,
+	TCP_TIMER_PROBE,  /**< a tail loss probe (RFC 8985 section 7) */
+	TCP_TIMER_REORDER /**< the reordering window (RFC 8985 section 6.2, step 5) */
+};
+
+/** F-RTO's steps (RFC 5682 section 3.1). */
+enum tcp_frto {
+	TCP_FRTO_OFF,
+	TCP_FRTO_WAIT, /**< step 2: the first record is sent again, and alone */
+	TCP_FRTO_TRY   /**< step 3: up to two new ones are sent, nothing else */
+};
+
+struct tcp_recovery {
+	struct tcp_rack rack;
+	struct tcp_min_rtt min_rtt;
+	struct tcp_prr prr;
+	uint64_t rto_from;   /**< what the retransmission timeout counts from */
+	uint64_t reduced_at; /**< the last reduction: what is sent since and lost is another loss */
+
+	/* The last reduction of the window, as long as it may turn out to have been wrong. */
+	uint32_t undo_from;  /**< SND.UNA when it began, */
+	uint32_t undo_until; /**< and what ends it when acknowledged, once recovery is over */
+	uint32_t undo_bytes; /**< sent again since, and not reported as duplicates */
+	uint32_t rexmit_ts;  /**< timestamp of the first of it (RFC 3522: RetransmitTS) */
+	bool undo_on : 1;
+	bool undo_timeout : 1; /**< it was a timeout */
+	bool rexmitted : 1;    /**< rexmit_ts is valid */
+	bool late : 1;         /**< what was sent again had only been late */
+	bool genuine : 1;      /**< something sent again was needed */
+
+	bool tlp_out : 1;    /**< a tail loss probe is not acknowledged yet */
+	bool tlp_rexmit : 1; /**< it was no new text */
+	bool tlp_unfit : 1;  /**< no round trip was measured since the last probe */
+	uint8_t timer;       /**< enum tcp_timer_kind */
+	uint8_t frto;        /**< enum tcp_frto */
+	uint8_t frto_left;   /**< new records that step 3 may still send */
+	uint32_t tlp_end;    /**< RFC 8985: TLP.end_seq */
+
+	uint32_t tlp_probes, dsacks, spurious_recoveries, spurious_timeouts;
+};
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tcp/tlp.h"
+
+#include "tcp/output.h"
+#include "tcp/undo.h"
+
+/** RFC 8985 section 7.2: TLP.max_ack_delay. Those deployed wait 40 ms, mostly. */
+#define MAX_ACK_DELAY (50 * TCP_MS)
+/** A peer that had to wake up first is not a loss, however short the path. */
+#define PTO_MIN (2 * TCP_MS)
+
+bool tcp_tlp_wanted(const struct tcp_conn *c)
+{
+	/* SACK tells the losses before the probe; section 7.4.2's arithmetic needs D-SACK. */
+	return c->sack_on && !c->recovery && !c->rto_recovery && !c->sendq.n_sacked &&
+	       !c->sendq.to_mend.n && !c->rec.tlp_out && !c->rec.tlp_unfit && !c->rto.backoff;
+}
+
+uint64_t tcp_tlp_pto(const struct tcp_conn *c)
+{
+	uint64_t pto = c->rto.srtt ? u64_max(2 * c->rto.srtt, PTO_MIN) : tcp_rto_get(&c->rto);
+
+	/* Less than two full segments the peer may be in no hurry to acknowledge. */
+	return tcp_flight(c) < 2 * c->emss ? pto + MAX_ACK_DELAY : pto;
+}
+
+void tcp_tlp_timeout(struct tcp_conn *c)
+{
+	int sent = tcp_send_loss_probe(c);
+
+	if (sent < 0)
+		return;
+	c->rec.tlp_rexmit = sent > 0;
+	c->rec.tlp_out = true;
+	c->rec.tlp_unfit = true;
+	c->rec.tlp_end = c->snd_nxt;
+	c->rec.tlp_probes++;
+}
+
+/** The probe repaired a loss, which nobody else noticed: answer it as fast recovery would. */
+static void repaired(struct tcp_conn *c)
+{
+	if (c->recovery || c->rto_recovery || c->cwr)
+		return;
+	tcp_cc_congestion(&c->cc, TCP_CC_LOSS, u32_min(tcp_flight(c), c->cc.cwnd), c->s->now);
+	if (!c->cc.ops->owns_cwnd)
+		c->cc.cwnd = u32_min(c->cc.cwnd, c->cc.ssthresh);
+	tcp_cc_recovered(&c->cc, c->s->now);
+}
+
+void tcp_tlp_on_ack(struct tcp_conn *c, const struct tcp_ack_news *n)
+{
+	struct tcp_range dup;
+
+	if (!c->rec.tlp_out || seq_lt(n->seg->ack, c->rec.tlp_end))
+		return;
+	if (!c->rec.tlp_rexmit || (tcp_undo_dsack(n->seg, &dup) && dup.right == c->rec.tlp_end)) {
+		c->rec.tlp_out = false; /* new text arrived; or both did, and nothing was lost */
+	} else if (seq_gt(n->seg->ack, c->rec.tlp_end)) {
+		c->rec.tlp_out = false;
+		repaired(c);
+	} else if (n->duplicate && !n->seg->n_sack) {
+		c->rec.tlp_out = false; /* both arrived, at a peer without D-SACK */
+	}
+}
