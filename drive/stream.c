@@ -187,7 +187,8 @@ int uiwarp_tcp_shutdown(struct uiwarp_tcp *h, int n, int how)
 	if (how != SHUT_WR) {
 		s->shut_read = true;
 		s->rest_at = s->rest_len;
-		llp_resume(s->llp);
+		if (s->unread)
+			llp_resume(s->llp);
 	}
 	if (how != SHUT_RD && s->llp && !s->shut_write) {
 		s->shut_write = true;
