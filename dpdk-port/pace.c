@@ -28,6 +28,26 @@ struct pace_step pace_away(struct pace *p)
 	return (struct pace_step){.sleep = p->sleep};
 }
 
+static bool is_recent(const struct pace *p, uint64_t now)
+{
+	return p->last_packet && now - p->last_packet < PACE_RECENT_NS;
+}
+
+static struct pace_step after_relaxed(
+	struct pace *p, uint64_t now, unsigned handled, uint64_t deadline)
+{
+	uint64_t most = p->tells ? PACE_LINK_NS : PACE_IDLE_NS;
+	uint64_t rest = deadline > now ? deadline - now : 0;
+	bool recent = is_recent(p, now);
+
+	if (handled >= PACE_FULL_ROUND)
+		return (struct pace_step){0};
+	p->sleep = recent || p->sleep < PACE_GATHER_NS ? PACE_GATHER_NS : min64(p->sleep * 2, most);
+	rest = min64(p->sleep, rest > PACE_GATHER_NS ? rest : PACE_GATHER_NS);
+	return (struct pace_step){
+		.sleep = rest, .wait_rx = p->tells && !recent, .wait_wake = rest > PACE_AWAY_NS};
+}
+
 struct pace_step pace_after(struct pace *p, uint64_t now, unsigned handled, uint64_t deadline)
 {
 	struct pace_step s = {0};
@@ -35,10 +55,12 @@ struct pace_step pace_after(struct pace *p, uint64_t now, unsigned handled, uint
 
 	if (handled)
 		p->last_packet = now;
+	if (p->relaxed)
+		return after_relaxed(p, now, handled, deadline);
 	if (p->last_packet && now - p->last_packet < PACE_SPIN_NS)
 		return s;
 	s.wait_rx = p->tells;
-	if (p->last_packet && now - p->last_packet < PACE_RECENT_NS) {
+	if (is_recent(p, now)) {
 		/* What tells of packets wakes in time by itself, and costs less than looking. */
 		p->sleep = p->tells ? most : PACE_SHORT_NS;
 	} else {

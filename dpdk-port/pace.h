@@ -9,6 +9,8 @@
  *   on this very core, and a task that sleeps is let in at once when it wakes.
  * - Nothing comes: sleep longer and longer. With a descriptor that tells of packets, until the
  *   next deadline.
+ * - Relaxed, for bulk that nobody waits for: no shorter sleep than it takes for a few packets to
+ *   gather, whatever the next deadline. TCP's pacing makes up for what is late.
  * - An application thread polls without a pause: stay away, longer and longer; if it has paused,
  *   look after the packets, for it may be waiting for memory to change.
  */
@@ -20,15 +22,20 @@
 
 #define PACE_SPIN_NS   UINT64_C(3000)      /**< after a packet, before the first sleep */
 #define PACE_SHORT_NS  UINT64_C(10000)     /**< between looks while traffic is recent */
+#define PACE_GATHER_NS UINT64_C(50000)     /**< the same, relaxed */
 #define PACE_RECENT_NS UINT64_C(20000000)  /**< how long traffic is recent */
 #define PACE_AWAY_NS   UINT64_C(1000000)   /**< at most, while the application polls */
 #define PACE_IDLE_NS   UINT64_C(2000000)   /**< at most, with nothing that tells of packets */
 #define PACE_LINK_NS   UINT64_C(100000000) /**< between looks at the link; at most asleep */
 
+/** More may be there when a round handled so many. */
+#define PACE_FULL_ROUND 32
+
 /** An application that polls comes by at least this often. */
 #define PACE_INLINE_NS UINT64_C(4000)
 
 struct pace {
+	bool relaxed;         /**< processor time is worth more than latency */
 	bool tells;           /**< the port has a descriptor that tells of packets */
 	uint64_t last_packet; /**< ns; 0: none yet */
 	uint64_t last_rounds; /**< the application's rounds at the last look */

@@ -3,12 +3,13 @@
 
 #include "dpdk-port/eal.h"
 #include "dpdk-port/lcore.h"
+#include "dpdk-port/pace.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define POLL_BURST 32
+#define POLL_BURST PACE_FULL_ROUND
 
 static uint64_t poller_clock(void *ctx)
 {

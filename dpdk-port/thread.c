@@ -186,6 +186,7 @@ int engine_thread_start(const struct engine_thread_config *cfg, struct engine_th
 	if (!t)
 		return -ENOMEM;
 	t->cfg = *cfg;
+	t->pace.relaxed = cfg->relaxed;
 	t->pace.tells = port_rx_fd(cfg->poller->port) >= 0;
 	r = spawn(t);
 	if (r) {

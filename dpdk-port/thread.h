@@ -14,6 +14,7 @@ struct engine_thread;
 struct engine_thread_config {
 	struct poller *poller;
 	bool dedicated; /**< poll without a pause, on a core of its own */
+	bool relaxed;   /**< sleep longer, see pace.h: for bulk, not for latency */
 	int core;       /**< CPU to stay on; -1: any */
 	/** The link came or went. Called under the engine's lock. May be NULL. */
 	void (*link_changed)(void *ctx, bool up);

@@ -37,9 +37,10 @@ struct config {
 	struct ip_addr gateway[CONFIG_MAX_GATEWAYS];
 	unsigned num_gateways;
 	uint16_t mtu;            /**< 0: the port's */
-	bool progress_dedicated; /**< progress = auto | dedicated[:core] */
-	int progress_core;       /**< -1: none named */
-	struct mpa_config mpa;   /**< crc, markers, mpa_revision, rtr */
+	bool progress_dedicated; /**< progress = auto | relaxed | dedicated[:core] */
+	bool progress_relaxed;
+	int progress_core;     /**< -1: none named */
+	struct mpa_config mpa; /**< crc, markers, mpa_revision, rtr */
 	char congestion_control[16];
 	bool timestamps, sack, window_scale; /**< TCP options to offer and accept */
 	enum tcp_ecn_mode ecn;               /**< accept | on | off */

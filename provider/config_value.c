@@ -199,13 +199,14 @@ static const char *parse_mtu(struct config *c, const char *v)
 
 static const char *parse_progress(struct config *c, const char *v)
 {
-	const char *right = "auto, dedicated, or dedicated:CORE with CORE from 0 to 1023";
+	const char *right = "auto, relaxed, dedicated, or dedicated:CORE with CORE from 0 to 1023";
 	static const char dedicated[] = "dedicated";
 	const char *core = v + sizeof dedicated - 1;
 	uint64_t n;
 
-	if (strcmp(v, "auto") == 0) {
+	if (strcmp(v, "auto") == 0 || strcmp(v, "relaxed") == 0) {
 		c->progress_dedicated = false;
+		c->progress_relaxed = *v == 'r';
 		c->progress_core = -1;
 		return NULL;
 	}
@@ -219,6 +220,7 @@ static const char *parse_progress(struct config *c, const char *v)
 		c->progress_core = (int)n;
 	}
 	c->progress_dedicated = true;
+	c->progress_relaxed = false;
 	return NULL;
 }
 

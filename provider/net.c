@@ -245,6 +245,7 @@ static int open_thread(struct net *n, struct config_error *e)
 	struct engine_thread_config cfg = {
 		.poller = &n->poller,
 		.dedicated = n->config.progress_dedicated,
+		.relaxed = n->config.progress_relaxed,
 		.core = n->config.progress_dedicated ? n->config.progress_core : -1,
 		.link_changed = link_changed,
 		.housekeeping = housekeeping,

@@ -45,8 +45,13 @@ static int make_configuration(struct tcp_options *o, struct config *c)
 	char *assignment;
 	int r = configuration_apply(&o->configuration, "uiwarp tcp", c);
 
-	if (r != 0 || o->congestion_control == NULL)
+	if (r != 0)
 		return r;
+	/* Nobody waits for a single packet of bulk. */
+	if (o->role == TRAFFIC_SOURCE || o->role == TRAFFIC_SINK)
+		c->progress_relaxed = !c->progress_dedicated;
+	if (o->congestion_control == NULL)
+		return 0;
 	assignment = configuration_join("congestion_control", "=", o->congestion_control);
 	r = config_set(c, assignment, &e);
 	free(assignment);

@@ -66,6 +66,40 @@ static void a_deadline_ends_the_sleep(void **state)
 	assert_int_equal(pace_after(&p, START, 0, START - 1).sleep, 0);
 }
 
+static void relaxed_it_lets_packets_gather(void **state)
+{
+	struct pace p = {.relaxed = true};
+	uint64_t now = START, last = 0;
+	struct pace_step s;
+
+	assert_int_equal(pace_after(&p, now, 1, TIMER_NEVER).sleep, PACE_GATHER_NS);
+	assert_int_equal(pace_after(&p, now, 1, now + 1).sleep, PACE_GATHER_NS);
+	assert_int_equal(pace_after(&p, now, 1, now - 1).sleep, PACE_GATHER_NS);
+	/* The ring may hold more. */
+	assert_int_equal(pace_after(&p, now, PACE_FULL_ROUND, TIMER_NEVER).sleep, 0);
+	now += PACE_RECENT_NS;
+	for (int i = 0; i < 20; i++) {
+		s = pace_after(&p, now, 0, TIMER_NEVER);
+		assert_true(s.sleep >= last);
+		last = s.sleep;
+	}
+	assert_int_equal(last, PACE_IDLE_NS);
+	assert_true(s.wait_wake);
+	s = pace_after(&p, now, 0, now + PACE_GATHER_NS + 5);
+	assert_int_equal(s.sleep, PACE_GATHER_NS + 5);
+	assert_false(s.wait_wake);
+}
+
+static void relaxed_it_waits_for_packets_when_there_are_none(void **state)
+{
+	struct pace p = {.relaxed = true, .tells = true};
+	uint64_t now = START;
+
+	assert_false(pace_after(&p, now, 1, TIMER_NEVER).wait_rx);
+	now += PACE_RECENT_NS;
+	assert_true(pace_after(&p, now, 0, TIMER_NEVER).wait_rx);
+}
+
 static void a_polling_application_is_left_alone(void **state)
 {
 	struct pace p = {0};
@@ -113,6 +147,8 @@ int main(void)
 		cmocka_unit_test(idle_sleeps_grow_to_their_limit),
 		cmocka_unit_test(a_port_that_tells_of_packets_is_waited_for),
 		cmocka_unit_test(a_deadline_ends_the_sleep),
+		cmocka_unit_test(relaxed_it_lets_packets_gather),
+		cmocka_unit_test(relaxed_it_waits_for_packets_when_there_are_none),
 		cmocka_unit_test(a_polling_application_is_left_alone),
 		cmocka_unit_test(an_application_that_polls_now_and_then_is_helped),
 	};

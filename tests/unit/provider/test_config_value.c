@@ -151,10 +151,18 @@ static void test_progress(void **state)
 	assert_int_equal(c.progress_core, -1);
 	right("progress=auto");
 	assert_false(c.progress_dedicated);
+	right("progress=relaxed");
+	assert_true(c.progress_relaxed && !c.progress_dedicated);
+	right("progress=dedicated:3");
+	assert_true(!c.progress_relaxed && c.progress_dedicated);
+	right("progress=relaxed");
+	right("progress=auto");
+	assert_false(c.progress_relaxed || c.progress_dedicated);
+	wrong("progress=relaxed:3", "relaxed");
 	wrong("progress=dedicated:", "CORE");
 	wrong("progress=dedicated:-1", "CORE");
 	wrong("progress=dedicated3", "CORE");
-	wrong("progress=busy", "auto, dedicated");
+	wrong("progress=busy", "auto, relaxed, dedicated");
 }
 
 static void test_tcp_options(void **state)
