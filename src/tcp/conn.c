@@ -14,9 +14,8 @@
 
 #define MSS_DEFAULT_V4 536
 #define MSS_DEFAULT_V6 1220
-/** A peer that offers less would have us send headers only (RFC 879's smallest datagram less 20).
- */
-#define MSS_MIN 64
+/** A peer that offers less would have us send headers only. As FreeBSD. */
+#define MSS_MIN 216
 /** Segments acknowledged at once when a connection begins, while the peer's window is small. */
 #define QUICK_ACKS 16
 
@@ -43,18 +42,69 @@ uint16_t tcp_conn_default_mss(const struct tcp_tuple *id)
 
 bool tcp_conn_room(const struct tcp_stack *s)
 {
-	return s->table.count < s->cfg.max_connections || s->tw_head;
+	return s->table.count < s->cfg.max_connections || s->time_wait.head || s->orphans.head;
 }
 
-/** Make room by dropping the oldest TIME-WAIT, if the table is full. */
+/** A connection without a user is in TIME-WAIT's queue or in that of the orphans. */
+static struct tcp_conn_queue *queue_of(struct tcp_conn *c)
+{
+	return c->state == TCP_TIME_WAIT ? &c->s->time_wait : &c->s->orphans;
+}
+
+static void join_queue(struct tcp_conn *c)
+{
+	struct tcp_conn_queue *q = queue_of(c);
+
+	c->queue_next = NULL;
+	c->queue_pprev = q->tail;
+	*q->tail = c;
+	q->tail = &c->queue_next;
+	q->count++;
+}
+
+static void leave_queue(struct tcp_conn *c)
+{
+	struct tcp_conn_queue *q = queue_of(c);
+
+	if (!c->queue_pprev)
+		return;
+	*c->queue_pprev = c->queue_next;
+	if (c->queue_next)
+		c->queue_next->queue_pprev = c->queue_pprev;
+	else
+		q->tail = c->queue_pprev;
+	c->queue_pprev = NULL;
+	q->count--;
+}
+
+static void drop_oldest_orphan(struct tcp_stack *s)
+{
+	struct tcp_conn *c = s->orphans.head;
+
+	s->stats.orphans_recycled++;
+	tcp_send_rst(c);
+	tcp_conn_close(c, -ECONNABORTED);
+}
+
+void tcp_conn_orphan(struct tcp_conn *c)
+{
+	if (c->state == TCP_TIME_WAIT || c->state == TCP_CLOSED)
+		return;
+	join_queue(c);
+	if (c->s->orphans.count > c->s->cfg.max_orphans)
+		drop_oldest_orphan(c->s);
+}
+
+/** Make room, if the table is full: who has no user goes, the oldest in TIME-WAIT first. */
 static bool have_room(struct tcp_stack *s)
 {
 	if (s->table.count < s->cfg.max_connections)
 		return true;
-	if (!s->tw_head)
-		return false;
-	tcp_conn_close(s->tw_head, 0);
-	return true;
+	if (s->time_wait.head)
+		tcp_conn_close(s->time_wait.head, 0);
+	else if (s->orphans.head)
+		drop_oldest_orphan(s);
+	return s->table.count < s->cfg.max_connections;
 }
 
 static void init_receive(struct tcp_conn *c)
@@ -234,33 +284,14 @@ static void drop_unread(struct tcp_conn *c)
 	tcp_mbufs_free(&c->recvq);
 }
 
-static void unlink_time_wait(struct tcp_conn *c)
-{
-	if (!c->tw_pprev)
-		return;
-	*c->tw_pprev = c->tw_next;
-	if (c->tw_next)
-		c->tw_next->tw_pprev = c->tw_pprev;
-	else
-		c->s->tw_tail = c->tw_pprev;
-	c->tw_pprev = NULL;
-}
-
-static void link_time_wait(struct tcp_conn *c)
-{
-	c->tw_next = NULL;
-	c->tw_pprev = c->s->tw_tail;
-	*c->s->tw_tail = c;
-	c->s->tw_tail = &c->tw_next;
-}
-
 void tcp_conn_time_wait(struct tcp_conn *c)
 {
+	leave_queue(c);
 	c->state = TCP_TIME_WAIT;
 	c->rtx_at = TIMER_NEVER;
 	drop_queues(c);
 	tcp_pmtu_free(c);
-	link_time_wait(c);
+	join_queue(c);
 	tcp_timers_set_life(c, c->s->now + c->s->cfg.time_wait_ms * TCP_MS);
 	tell_closed(c, 0);
 	if (!c->in_readable) /* nobody will read it, and packets are dear */
@@ -269,8 +300,8 @@ void tcp_conn_time_wait(struct tcp_conn *c)
 
 void tcp_conn_restart_time_wait(struct tcp_conn *c)
 {
-	unlink_time_wait(c);
-	link_time_wait(c);
+	leave_queue(c);
+	join_queue(c);
 	tcp_timers_set_life(c, c->s->now + c->s->cfg.time_wait_ms * TCP_MS);
 }
 
@@ -280,7 +311,7 @@ void tcp_conn_close(struct tcp_conn *c, int error)
 
 	if (c->state == TCP_CLOSED)
 		return;
-	unlink_time_wait(c);
+	leave_queue(c);
 	c->state = TCP_CLOSED;
 	tcp_timers_stop(c);
 	drop_queues(c);

@@ -131,8 +131,8 @@ struct tcp_conn {
 
 	struct ip_path path;
 	struct tcp_pmtu *pmtu; /**< what is being done about the path's MTU; NULL: nothing */
-	struct tcp_listener *listener; /**< until it is accepted */
-	struct tcp_conn *tw_next, **tw_pprev;
+	struct tcp_listener *listener;              /**< until it is accepted */
+	struct tcp_conn *queue_next, **queue_pprev; /**< in TIME-WAIT, or an orphan's */
 	/** One timer on the wheel serves all deadlines; it may run early, never late. */
 	struct timer timer;
 	uint64_t rtx_at, delack_at, life_at;
@@ -232,6 +232,9 @@ void tcp_conn_queue_fin(struct tcp_conn *c);
 
 /** Both FINs are done: TIME-WAIT, the user hears closed(0). */
 void tcp_conn_time_wait(struct tcp_conn *c);
+
+/** The user let go of it: it ends by itself, and must not wait in too great a company. */
+void tcp_conn_orphan(struct tcp_conn *c);
 
 /** TIME-WAIT begins anew: the peer sent its FIN again. */
 void tcp_conn_restart_time_wait(struct tcp_conn *c);

@@ -99,10 +99,10 @@ static void answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *se
 		tcp_conn_restart_time_wait(c);
 	if (c->state == TCP_SYN_RECEIVED && (seg->flags & TCP_SYN) && seg->seq == c->irs) {
 		tcp_send_syn(c); /* our SYN,ACK was lost */
-	} else if (tcp_segment_space(seg)) {
+	} else if (tcp_segment_space(seg) && !(seg->flags & TCP_SYN)) {
 		c->ack_now = true;
 		tcp_conn_touch(c);
-	} else {
+	} else { /* RFC 5961 section 4.2: a SYN, wherever it is; and what takes no space */
 		tcp_challenge_ack(c); /* limited, lest two ends answer each other for ever */
 	}
 }
@@ -117,8 +117,12 @@ static bool paws(struct tcp_conn *c, const struct tcp_segment *seg)
 	if (!seq_lt(seg->tsval, c->ts_recent) || tcp_ts_recent_is_old(c))
 		return true;
 	c->s->stats.paws_drops++;
-	c->ack_now = true;
-	tcp_conn_touch(c);
+	if (tcp_segment_space(seg)) {
+		c->ack_now = true;
+		tcp_conn_touch(c);
+	} else {
+		tcp_challenge_ack(c); /* limited: the other end may find ours as old */
+	}
 	return false;
 }
 
@@ -130,6 +134,11 @@ static void reset_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 	if (seg->seq != c->rcv_nxt) {
 		c->s->stats.resets_ignored++;
 		tcp_challenge_ack(c);
+		return;
+	}
+	/* RFC 1337 section 3: an old duplicate, which we acknowledged, may have brought this on. */
+	if (c->state == TCP_TIME_WAIT) {
+		c->s->stats.resets_ignored++;
 		return;
 	}
 	c->s->stats.resets_in++;

@@ -171,6 +171,7 @@ static void release(struct llp *l)
 	tcp_output(c);
 	if (c->state == TCP_FIN_WAIT_2)
 		tcp_timers_set_life(c, c->s->now + TCP_ORPHAN_FIN_WAIT_2);
+	tcp_conn_orphan(c);
 }
 
 static void endpoints(const struct llp *l, struct ip_endpoint *local, struct ip_endpoint *remote)

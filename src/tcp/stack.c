@@ -14,6 +14,8 @@ static void fill_in(struct tcp_stack_config *cfg)
 {
 	if (!cfg->max_connections)
 		cfg->max_connections = 65536;
+	if (!cfg->max_orphans)
+		cfg->max_orphans = u32_max(cfg->max_connections / 4, 1);
 	if (!cfg->max_half_open)
 		cfg->max_half_open = 4096;
 	if (!cfg->time_wait_ms)
@@ -61,7 +63,8 @@ int tcp_stack_create(const struct tcp_stack_config *cfg, uint64_t now, struct tc
 	s->cfg = *cfg;
 	s->cc = cc;
 	s->touched_tail = &s->touched;
-	s->tw_tail = &s->tw_head;
+	s->time_wait.tail = &s->time_wait.head;
+	s->orphans.tail = &s->orphans.head;
 	fill_in(&s->cfg);
 	draw_keys(s);
 	size_up(s);

@@ -15,6 +15,12 @@
 struct tcp_conn;
 struct tcp_listener;
 
+/** Connections without a user, oldest first: those that wait longest go when room is short. */
+struct tcp_conn_queue {
+	struct tcp_conn *head, **tail;
+	uint32_t count;
+};
+
 struct tcp_stack {
 	struct llp_stack llp;
 	struct tcp_stack_config cfg; /**< with the defaults filled in */
@@ -24,7 +30,8 @@ struct tcp_stack {
 	struct tcp_table table;
 	struct tcp_conn *touched, **touched_tail; /**< to be looked at when the round ends */
 	struct tcp_conn *dead;                    /**< closed; freed when the round ends */
-	struct tcp_conn *tw_head, **tw_tail;      /**< in TIME-WAIT, oldest first */
+	struct tcp_conn_queue time_wait;
+	struct tcp_conn_queue orphans; /**< not in TIME-WAIT yet */
 	struct tcp_listener *listeners;
 	struct tcp_halves halves;
 	struct tcp_cookies cookies;

@@ -104,7 +104,7 @@ static void tiny_mss(struct script *s)
 		accepts(s);
 		s->written = 1;
 		writes(s, 1000);
-		host(s, ". 1:65 ack 1");
+		host(s, ". 1:217 ack 1");
 		pass(s, 0);
 		aborts(s);
 		pass(s, 0);

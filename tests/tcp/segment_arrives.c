@@ -153,12 +153,13 @@ static const struct script_row syn_received_active_rows[] = {
 	{"SYN behind the window", {"S $W+10",          ". $N ack $R",   state, user}}
 
 /* Section 3.10.7.4, first to fourth and the check of the ACK, in every synchronized state. */
-#define SYNCHRONIZED(state, user, reset) \
+/* after: the state that an exact reset leaves. */
+#define SYNCHRONIZED(state, user, after, reset) \
 	{"SYN in window",         {"S $R",             ". $N ack $R",   state, user}}, \
 	{"SYN before the window", {"S 0",              ". $N ack $R",   state, user}}, \
 	{"SYN,ACK again",         {"S. 0 ack $N",      ". $N ack $R",   state, user}}, \
-	{"RST exact",             {"R $R",             "",              "CLOSED", reset}}, \
-	{"RST,ACK exact",         {"R. $R ack $N",     "",              "CLOSED", reset}}, \
+	{"RST exact",             {"R $R",             "",              after, reset}}, \
+	{"RST,ACK exact",         {"R. $R ack $N",     "",              after, reset}}, \
 	{"RST in window",         {"R $R+1",           ". $N ack $R",   state, user}}, \
 	{"RST at the last byte",  {"R $W-1",           ". $N ack $R",   state, user}}, \
 	{"RST before the window", {"R $R-1",           "",              state, user}}, \
@@ -178,7 +179,7 @@ static const struct script_row syn_received_active_rows[] = {
 	{"no flag",               {"- $R",             "",              state, user}}
 
 static const struct script_row established_rows[] = {
-	SYNCHRONIZED("ESTABLISHED", "EAGAIN", "ECONNRESET"),
+	SYNCHRONIZED("ESTABLISHED", "EAGAIN", "CLOSED", "ECONNRESET"),
 	LATE_SYN("ESTABLISHED", "EAGAIN"),
 	{"ACK old",               {". 1 ack 0",        "",              "ESTABLISHED", "EAGAIN"}},
 	{"text",                  {"P. 1:11 ack 1",    ". 1 ack 11",    "ESTABLISHED", "10 bytes"}},
@@ -197,7 +198,7 @@ static const struct script_row established_rows[] = {
 };
 
 static const struct script_row fin_wait_1_rows[] = {
-	SYNCHRONIZED("FIN-WAIT-1", "EAGAIN", "ECONNRESET"),
+	SYNCHRONIZED("FIN-WAIT-1", "EAGAIN", "CLOSED", "ECONNRESET"),
 	LATE_SYN("FIN-WAIT-1", "EAGAIN"),
 	{"ACK new",               {". 1 ack 2",        "",              "FIN-WAIT-2", "EAGAIN"}},
 	{"ACK old",               {". 1 ack 0",        "",              "FIN-WAIT-1", "EAGAIN"}},
@@ -211,7 +212,7 @@ static const struct script_row fin_wait_1_rows[] = {
 };
 
 static const struct script_row fin_wait_2_rows[] = {
-	SYNCHRONIZED("FIN-WAIT-2", "EAGAIN", "ECONNRESET"),
+	SYNCHRONIZED("FIN-WAIT-2", "EAGAIN", "CLOSED", "ECONNRESET"),
 	LATE_SYN("FIN-WAIT-2", "EAGAIN"),
 	{"ACK old",               {". 1 ack 1",        "",              "FIN-WAIT-2", "EAGAIN"}},
 	{"text",                  {"P. 1:11 ack 2",    ". 2 ack 11",    "FIN-WAIT-2", "10 bytes"}},
@@ -230,14 +231,14 @@ static const struct script_row fin_wait_2_rows[] = {
 	{"ACK old",               {". $R ack $U-1",    "",              state, "end"}}
 
 static const struct script_row close_wait_rows[] = {
-	SYNCHRONIZED("CLOSE-WAIT", "end", "end"),
+	SYNCHRONIZED("CLOSE-WAIT", "end", "CLOSED", "end"),
 	LATE_SYN("CLOSE-WAIT", "end"),
 	AFTER_FIN("CLOSE-WAIT"),
 	{NULL, {NULL}},
 };
 
 static const struct script_row closing_rows[] = {
-	SYNCHRONIZED("CLOSING", "end", "end"),
+	SYNCHRONIZED("CLOSING", "end", "CLOSED", "end"),
 	LATE_SYN("CLOSING", "end"),
 	AFTER_FIN("CLOSING"),
 	{"ACK new",               {". 2 ack 2",        "",              "TIME-WAIT", "end"}},
@@ -245,7 +246,7 @@ static const struct script_row closing_rows[] = {
 };
 
 static const struct script_row last_ack_rows[] = {
-	SYNCHRONIZED("LAST-ACK", "end", "end"),
+	SYNCHRONIZED("LAST-ACK", "end", "CLOSED", "end"),
 	LATE_SYN("LAST-ACK", "end"),
 	AFTER_FIN("LAST-ACK"),
 	{"ACK new",               {". 2 ack 2",        "",              "CLOSED", "end"}},
@@ -253,7 +254,8 @@ static const struct script_row last_ack_rows[] = {
 };
 
 static const struct script_row time_wait_rows[] = {
-	SYNCHRONIZED("TIME-WAIT", "end", "end"),
+	/* RFC 1337: a reset does not end TIME-WAIT. */
+	SYNCHRONIZED("TIME-WAIT", "end", "TIME-WAIT", "end"),
 	AFTER_FIN("TIME-WAIT"),
 	{NULL, {NULL}},
 };

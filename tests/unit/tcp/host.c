@@ -89,7 +89,7 @@ const struct llp_user_ops app_ops = {.connected = on_connected,
 	.eof = on_eof,
 	.closed = on_closed};
 
-static int on_accept(void *user, struct llp *l)
+int host_accept(void *user, struct llp *l)
 {
 	struct app *a = user;
 
@@ -194,7 +194,7 @@ void host_listen(struct host *h, unsigned backlog)
 {
 	const struct ip_endpoint any = {addr("::"), PORT};
 
-	assert_int_equal(llp_listen(h->llp, &any, backlog, on_accept, &h->app, &h->listener), 0);
+	assert_int_equal(llp_listen(h->llp, &any, backlog, host_accept, &h->app, &h->listener), 0);
 }
 
 struct llp *host_connect(struct host *h)

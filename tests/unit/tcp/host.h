@@ -69,6 +69,8 @@ void host_advance(struct host *h, uint64_t ns);
 /** The end of a round. */
 void host_round(struct host *h);
 
+/** As llp_accept_fn: @p user is a struct app, which takes the connection. */
+int host_accept(void *user, struct llp *l);
 void host_listen(struct host *h, unsigned backlog);
 struct llp *host_connect(struct host *h);
 

@@ -63,7 +63,7 @@ static void test_tiny_mss_is_raised(void **state)
 	host_expect(&h, &a);
 	p = (struct peer){.h = &h, .lport = PORT, .wnd = 5000};
 	peer_send_at(&p, TCP_ACK, 1001, a.h.seq + 1, NULL, 0);
-	assert_int_equal(llp_emss(h.app.llp), 64);
+	assert_int_equal(llp_emss(h.app.llp), 216);
 	host_end(&h);
 }
 
