@@ -15,7 +15,7 @@ struct sim_delay {
 
 static uint64_t first_at(const struct sim_delay *d)
 {
-	uint64_t a = d->in_order.n ? sim_packet(d->in_order.first)->at : SIM_NEVER;
+	uint64_t a = d->in_order.n ? sim_fifo_at(&d->in_order, 0)->at : SIM_NEVER;
 	uint64_t b = d->overtaking.n ? sim_packet(d->overtaking.v[0])->at : SIM_NEVER;
 
 	return a < b ? a : b;
@@ -27,7 +27,7 @@ static void arrive(struct sim_event *e)
 	uint64_t now = d->element.sim->now;
 	struct rte_mbuf *m;
 
-	if (d->in_order.n && sim_packet(d->in_order.first)->at <= now)
+	if (d->in_order.n && sim_fifo_at(&d->in_order, 0)->at <= now)
 		m = sim_fifo_take(&d->in_order);
 	else
 		m = sim_heap_take(&d->overtaking);
@@ -44,11 +44,12 @@ static void delay_input(struct sim_element *e, struct rte_mbuf *m)
 		sim_pass(e, m);
 		return;
 	}
-	sim_packet(m)->at = at;
-	if (d->in_order.n && sim_packet(d->in_order.last)->at > at)
+	if (d->in_order.n && sim_fifo_at(&d->in_order, d->in_order.n - 1)->at > at) {
+		sim_packet(m)->at = at;
 		sim_heap_push(&d->overtaking, m);
-	else
-		sim_fifo_push(&d->in_order, m);
+	} else {
+		sim_fifo_push(&d->in_order, m, at);
+	}
 	if (!sim_event_is_set(&d->arrival) || at < d->arrival.at)
 		sim_event_set(&e->sim->events, &d->arrival, at);
 }

@@ -77,3 +77,18 @@ void sim_headers_checksum(const struct sim_headers *h)
 	cksum_store(l4 + TCP_OFF_CKSUM, 0);
 	cksum_store(l4 + TCP_OFF_CKSUM, (uint16_t)~cksum_fold(sum + cksum_bytes(l4, len)));
 }
+
+void sim_headers_set_text(struct rte_mbuf *m, const struct sim_headers *h, uint32_t len)
+{
+	struct sim_headers now = *h;
+	uint8_t *l3;
+
+	now.frame = rte_pktmbuf_mtod(m, uint8_t *);
+	now.end = h->text + len;
+	l3 = now.frame + now.l3;
+	if (now.v4)
+		store_be16(l3 + IPV4_TOTAL_LENGTH, (uint16_t)(now.end - now.l3));
+	else
+		store_be16(l3 + IPV6_PAYLOAD_LENGTH, (uint16_t)(now.end - now.l4));
+	sim_headers_checksum(&now);
+}

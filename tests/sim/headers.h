@@ -30,4 +30,10 @@ bool sim_headers_find(struct rte_mbuf *m, struct sim_headers *h);
  */
 void sim_headers_checksum(const struct sim_headers *h);
 
+/**
+ * The text at @p h's place in @p m, which is one's own, now has @p len bytes: set the lengths and
+ * checksums.
+ */
+void sim_headers_set_text(struct rte_mbuf *m, const struct sim_headers *h, uint32_t len);
+
 #endif

@@ -49,7 +49,7 @@ static void host_input(struct sim_element *e, struct rte_mbuf *m)
 {
 	struct sim_host *h = container_of(e, struct sim_host, port);
 
-	sim_fifo_push(&h->rx, m);
+	sim_fifo_push(&h->rx, m, e->sim->now);
 	wake_at(h, RTE_MAX(e->sim->now, h->polled_at + h->poll));
 }
 

@@ -95,10 +95,36 @@ struct rte_mbuf *sim_packet_own(struct sim *s, struct rte_mbuf *m)
 	return c;
 }
 
+static void fifo_grow(struct sim_fifo *f)
+{
+	struct sim_fifo bigger = {.cap = f->cap ? 2 * f->cap : 64};
+
+	bigger.ring = malloc(bigger.cap * sizeof *bigger.ring);
+	if (!bigger.ring)
+		abort();
+	for (uint32_t i = 0; i < f->n; i++)
+		bigger.ring[i] = *sim_fifo_at(f, i);
+	bigger.n = f->n;
+	bigger.bytes = f->bytes;
+	free(f->ring);
+	*f = bigger;
+}
+
+void sim_fifo_push(struct sim_fifo *f, struct rte_mbuf *m, uint64_t at)
+{
+	if (f->n == f->cap)
+		fifo_grow(f);
+	*sim_fifo_at(f, f->n) = (struct sim_slot){m, at, m->pkt_len};
+	f->n++;
+	f->bytes += m->pkt_len;
+}
+
 void sim_fifo_free(struct sim_fifo *f)
 {
-	while (f->first)
+	while (f->n)
 		rte_pktmbuf_free(sim_fifo_take(f));
+	free(f->ring);
+	*f = (struct sim_fifo){0};
 }
 
 static bool before(struct rte_mbuf *a, struct rte_mbuf *b)

@@ -9,6 +9,7 @@
 #define TESTS_SIM_PACKET_H
 
 #include <rte_mbuf.h>
+#include <rte_prefetch.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,11 +17,10 @@ struct sim;
 
 /** In the private area of every mbuf on the way. */
 struct sim_packet {
-	struct rte_mbuf *next; /**< in a FIFO */
-	uint64_t at;           /**< ns: what the element that holds it makes of it */
-	uint64_t order;        /**< among those of one time, in a heap */
-	bool unfilled;         /**< its checksums were left to the port, which leaves them out */
-	bool writable;         /**< its bytes belong to it alone */
+	uint64_t at;    /**< ns: when it leaves the heap that it is in */
+	uint64_t order; /**< among those of one time */
+	bool unfilled;  /**< its checksums were left to the port, which leaves them out */
+	bool writable;  /**< its bytes belong to it alone */
 };
 
 static inline struct sim_packet *sim_packet(struct rte_mbuf *m)
@@ -43,34 +43,42 @@ struct rte_mbuf *sim_packet_own(struct sim *s, struct rte_mbuf *m);
 /** An empty frame of memory of its own, or NULL. */
 struct rte_mbuf *sim_packet_new(struct sim *s);
 
-/** In order of arrival. Zero-initialised is empty. */
-struct sim_fifo {
-	struct rte_mbuf *first, *last;
-	uint64_t bytes;
-	uint32_t n;
+/** A place in a FIFO: what elements ask for stands here, as the packets themselves are out of the
+ *  processor's caches by the time their turn comes. */
+struct sim_slot {
+	struct rte_mbuf *m;
+	uint64_t at; /**< ns: what the element that holds it makes of it */
+	uint32_t len;
 };
 
-static inline void sim_fifo_push(struct sim_fifo *f, struct rte_mbuf *m)
+/** In order of arrival. Zero-initialised is empty. */
+struct sim_fifo {
+	struct sim_slot *ring;
+	uint32_t cap, head, n; /**< cap is a power of two */
+	uint64_t bytes;
+};
+
+void sim_fifo_push(struct sim_fifo *f, struct rte_mbuf *m, uint64_t at);
+
+/** Number @p i from the front; it must be there. */
+static inline struct sim_slot *sim_fifo_at(const struct sim_fifo *f, uint32_t i)
 {
-	sim_packet(m)->next = NULL;
-	if (f->first)
-		sim_packet(f->last)->next = m;
-	else
-		f->first = m;
-	f->last = m;
-	f->bytes += m->pkt_len;
-	f->n++;
+	return &f->ring[(f->head + i) & (f->cap - 1)];
 }
 
-/** The first, taken out; there must be one. */
+/** The first, taken out; there must be one. Calls those after it into the caches. */
 static inline struct rte_mbuf *sim_fifo_take(struct sim_fifo *f)
 {
-	struct rte_mbuf *m = f->first;
+	struct sim_slot *first = sim_fifo_at(f, 0);
 
-	f->first = sim_packet(m)->next;
-	f->bytes -= m->pkt_len;
+	if (f->n > 16) {
+		rte_prefetch0(sim_fifo_at(f, 16)->m);
+		rte_prefetch0(rte_pktmbuf_mtod(sim_fifo_at(f, 8)->m, void *));
+	}
+	f->head++;
 	f->n--;
-	return m;
+	f->bytes -= first->len;
+	return first->m;
 }
 
 void sim_fifo_free(struct sim_fifo *f);

@@ -36,7 +36,7 @@ static void count_bytes(struct sim_queue *q)
 
 static void send_first(struct sim_queue *q)
 {
-	uint64_t bits = UINT64_C(8) * q->fifo.first->pkt_len * SIM_S + q->remainder;
+	uint64_t bits = UINT64_C(8) * sim_fifo_at(&q->fifo, 0)->len * SIM_S + q->remainder;
 	uint64_t rate = q->cfg.rate;
 
 	q->remainder = rate ? bits % rate : 0;
@@ -50,9 +50,9 @@ static void first_sent(struct sim_event *e)
 	struct rte_mbuf *m;
 
 	count_bytes(q);
-	m = sim_fifo_take(&q->fifo);
 	q->stats.packets++;
-	q->stats.bytes += m->pkt_len;
+	q->stats.bytes += sim_fifo_at(&q->fifo, 0)->len;
+	m = sim_fifo_take(&q->fifo);
 	if (q->fifo.n) {
 		send_first(q);
 	} else {
@@ -138,7 +138,7 @@ static void queue_input(struct sim_element *e, struct rte_mbuf *m)
 	if (!m)
 		return;
 	count_bytes(q);
-	sim_fifo_push(&q->fifo, m);
+	sim_fifo_push(&q->fifo, m, 0);
 	if (q->fifo.bytes > q->stats.max_bytes)
 		q->stats.max_bytes = q->fifo.bytes;
 	if (q->fifo.n == 1)

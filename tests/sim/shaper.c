@@ -34,7 +34,8 @@ static void first_ready(struct sim_event *e)
 
 	take_and_pass(p, sim_fifo_take(&p->fifo));
 	if (p->fifo.n)
-		sim_event_set(&p->element.sim->events, e, ready_at(p, p->fifo.first->pkt_len));
+		sim_event_set(
+			&p->element.sim->events, e, ready_at(p, sim_fifo_at(&p->fifo, 0)->len));
 }
 
 static void shaper_input(struct sim_element *e, struct rte_mbuf *m)
@@ -52,7 +53,7 @@ static void shaper_input(struct sim_element *e, struct rte_mbuf *m)
 		rte_pktmbuf_free(m);
 		return;
 	}
-	sim_fifo_push(&p->fifo, m);
+	sim_fifo_push(&p->fifo, m, 0);
 	if (p->fifo.bytes > p->stats.max_bytes)
 		p->stats.max_bytes = p->fifo.bytes;
 	if (p->fifo.n == 1)
