@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sim/coalesce.h"
 
+#include "base/bytes.h"
 #include "base/container_of.h"
 #include "sim/headers.h"
 #include "tcp/tcp_wire.h"

@@ -7,6 +7,8 @@
 
 #define PORT  7174
 #define DEPTH 64
+/** Of both buffers. Tagged offsets are in packets, and packets must not depend on this process. */
+#define IOVA UINT64_C(0x10000000)
 
 static void must(int r, const char *what)
 {
@@ -86,7 +88,7 @@ static void side_create(struct rdma_side *d, size_t size)
 	d->buf = calloc(1, size);
 	must(d->buf ? 0 : -12, "buffer");
 	must(rnic_pd_alloc(r, &d->pd), "pd");
-	must(rnic_mr_reg(d->pd, d->buf, size, (uintptr_t)d->buf,
+	must(rnic_mr_reg(d->pd, d->buf, size, IOVA,
 		     RNIC_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_READ,
 		     &d->mr),
 		"mr");
@@ -163,10 +165,10 @@ void rdma_post(struct rdma_pair *p, struct rdma_side *from, enum rdmap_wr_op op,
 	w->op = op;
 	w->flags = RDMAP_WR_SIGNALED;
 	w->length = len;
-	w->remote_to = (uintptr_t)to->buf + remote;
+	w->remote_to = IOVA + remote;
 	w->remote_stag = rnic_mr_stag(to->mr);
 	w->num_sge = 1;
-	w->sge[0] = (struct rdmap_sge){(uintptr_t)from->buf + local, len, rnic_mr_stag(from->mr)};
+	w->sge[0] = (struct rdmap_sge){IOVA + local, len, rnic_mr_stag(from->mr)};
 	rnic_sq_commit(from->qp);
 	rnic_sq_end(from->qp);
 }
@@ -180,7 +182,7 @@ void rdma_post_recv(struct rdma_side *side, size_t offset, uint32_t len)
 	must(w ? 0 : -12, "receive queue full");
 	w->length = len;
 	w->num_sge = 1;
-	w->sge[0] = (struct rdmap_sge){(uintptr_t)side->buf + offset, len, rnic_mr_stag(side->mr)};
+	w->sge[0] = (struct rdmap_sge){IOVA + offset, len, rnic_mr_stag(side->mr)};
 	rnic_rq_commit(side->qp);
 	rnic_rq_end(side->qp);
 }

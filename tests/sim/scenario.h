@@ -12,7 +12,7 @@
 #include "sim/sampler.h"
 #include "sim/switch.h"
 
-#define SIM_SCENARIO_FLOWS 64
+#define SIM_SCENARIO_FLOWS 128
 /** Of the first flow's receiver; those of the others follow. */
 #define SIM_SCENARIO_PORT 5001
 

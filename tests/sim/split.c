@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sim/split.h"
 
+#include "base/bytes.h"
 #include "base/container_of.h"
 #include "ip/ipv4_wire.h"
 #include "ip/ipv6_wire.h"

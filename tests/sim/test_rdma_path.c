@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** RDMA between two whole hosts over good, lossy, reordering, duplicating and corrupting paths. */
+#include "sim/coalesce.h"
+#include "sim/nat.h"
 #include "sim/rdma_pair.h"
+#include "sim/split.h"
+#include "sim/strip.h"
+#include "tcp/tcp_wire.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,41 +21,109 @@ struct path {
 	const char *name;
 	bool v6;
 	struct sim_path_config path;
+	void (*box)(struct rdma_pair *p); /**< adds something to both directions; or NULL */
 };
 
 #define GBIT UINT64_C(1000000000)
 
+static void resegment(struct rdma_pair *p)
+{
+	sim_link_prepend(&p->link, sim_coalesce_create(p->sim, 1400, 20 * SIM_US),
+		sim_coalesce_create(p->sim, 1400, 20 * SIM_US));
+	sim_link_prepend(&p->link, sim_split_create(p->sim, 601), sim_split_create(p->sim, 601));
+}
+
+static void strip(struct rdma_pair *p, uint64_t kinds)
+{
+	sim_link_prepend(
+		&p->link, sim_strip_create(p->sim, kinds), sim_strip_create(p->sim, kinds));
+}
+
+static void strip_timestamps(struct rdma_pair *p)
+{
+	strip(p, 1 << TCP_OPT_TS);
+}
+
+static void strip_sack(struct rdma_pair *p)
+{
+	strip(p, 1 << TCP_OPT_SACK_PERMITTED | 1 << TCP_OPT_SACK);
+}
+
+static void strip_all(struct rdma_pair *p)
+{
+	strip(p, UINT64_MAX);
+}
+
+static void translate(struct rdma_pair *p)
+{
+	struct sim_nat *n = sim_nat_create(
+		p->sim, &(struct sim_nat_config){.inside = p->a.host, .outside = "10.0.0.77"});
+
+	sim_link_prepend(&p->link, sim_nat_out(n), NULL);
+	sim_path_append(&p->link.ba, sim_nat_in(n));
+}
+
 static const struct path paths[] = {
-	{"clean", false, {.queue = {.rate = 10 * GBIT}, .delay = 10 * SIM_US}},
-	{"clean v6", true, {.queue = {.rate = 10 * GBIT}, .delay = 10 * SIM_US}},
-	{"long", false, {.queue = {.rate = GBIT, .limit = 16 << 20}, .delay = 50 * SIM_MS}},
-	{"loss", false, {.queue = {.rate = GBIT}, .delay = SIM_MS, .loss = {.chance.good = 0.01}}},
-	{"loss v6", true,
-		{.queue = {.rate = GBIT}, .delay = SIM_MS, .loss = {.chance.good = 0.01}}},
-	{"bursts of loss", false,
-		{.queue = {.rate = GBIT},
+	{.name = "clean", .path = {.queue = {.rate = 10 * GBIT}, .delay = 10 * SIM_US}},
+	{.name = "clean v6",
+		.v6 = true,
+		.path = {.queue = {.rate = 10 * GBIT}, .delay = 10 * SIM_US}},
+	{.name = "long",
+		.path = {.queue = {.rate = GBIT, .limit = 16 << 20}, .delay = 50 * SIM_MS}},
+	{.name = "loss",
+		.path = {.queue = {.rate = GBIT}, .delay = SIM_MS, .loss = {.chance.good = 0.01}}},
+	{.name = "loss v6",
+		.v6 = true,
+		.path = {.queue = {.rate = GBIT}, .delay = SIM_MS, .loss = {.chance.good = 0.01}}},
+	{.name = "bursts of loss",
+		.path = {.queue = {.rate = GBIT},
 			.delay = SIM_MS,
 			.loss = {.chance = {.enter = 0.001, .leave = 0.1, .bad = 0.5}}}},
-	{"reorder", false,
-		{.queue = {.rate = GBIT}, .delay = SIM_MS, .reorder = {0.02, SIM_MS / 2}}},
-	{"duplicate", false, {.queue = {.rate = GBIT}, .delay = SIM_MS, .duplicate = 0.02}},
-	{"corrupt", false, {.queue = {.rate = GBIT}, .delay = SIM_MS, .corrupt = 0.005}},
-	{"shaper", false,
-		{.queue = {.rate = GBIT},
+	{.name = "reorder",
+		.path = {.queue = {.rate = GBIT}, .delay = SIM_MS, .reorder = {0.02, SIM_MS / 2}}},
+	{.name = "duplicate",
+		.path = {.queue = {.rate = GBIT}, .delay = SIM_MS, .duplicate = 0.02}},
+	{.name = "corrupt", .path = {.queue = {.rate = GBIT}, .delay = SIM_MS, .corrupt = 0.005}},
+	{.name = "shaper",
+		.path = {.queue = {.rate = GBIT},
 			.delay = SIM_MS,
 			.shaper = {.bucket = {GBIT / 10, 30000}, .limit = 100000}}},
-	{"policer", false,
-		{.queue = {.rate = GBIT}, .delay = SIM_MS, .policer = {GBIT / 10, 100000}}},
-	{"red", false,
-		{.queue = {.rate = GBIT / 10, .limit = 400000, .red = {50000, 150000, 0.1, 0.002}},
+	{.name = "policer",
+		.path = {.queue = {.rate = GBIT}, .delay = SIM_MS, .policer = {GBIT / 10, 100000}}},
+	{.name = "red",
+		.path = {.queue = {.rate = GBIT / 10,
+				 .limit = 400000,
+				 .red = {50000, 150000, 0.1, 0.002}},
 			.delay = SIM_MS}},
-	{"everything", false,
-		{.queue = {.rate = GBIT / 5},
+	{.name = "everything",
+		.path = {.queue = {.rate = GBIT / 5},
 			.delay = 5 * SIM_MS,
 			.loss = {.chance.good = 0.005},
 			.reorder = {0.01, 3 * SIM_MS},
 			.duplicate = 0.005,
 			.corrupt = 0.002}},
+	{.name = "resegmented",
+		.path = {.queue = {.rate = GBIT}, .delay = SIM_MS},
+		.box = resegment},
+	{.name = "resegmented v6",
+		.v6 = true,
+		.path = {.queue = {.rate = GBIT}, .delay = SIM_MS},
+		.box = resegment},
+	{.name = "resegmented, loss",
+		.path = {.queue = {.rate = GBIT}, .delay = SIM_MS, .loss = {.chance.good = 0.01}},
+		.box = resegment},
+	{.name = "no timestamps",
+		.path = {.queue = {.rate = GBIT}, .delay = SIM_MS, .loss = {.chance.good = 0.01}},
+		.box = strip_timestamps},
+	{.name = "no SACK",
+		.path = {.queue = {.rate = GBIT}, .delay = SIM_MS, .loss = {.chance.good = 0.01}},
+		.box = strip_sack},
+	{.name = "no options",
+		.path = {.queue = {.rate = GBIT}, .delay = SIM_MS, .loss = {.chance.good = 0.01}},
+		.box = strip_all},
+	{.name = "translated",
+		.path = {.queue = {.rate = GBIT}, .delay = SIM_MS},
+		.box = translate},
 };
 
 static void fill(uint8_t *p, size_t n, uint32_t x)
@@ -88,6 +161,8 @@ static void run_path(void **state)
 	struct rdma_pair p;
 
 	rdma_pair_create(&p, s, &path->path, path->v6, SIZE);
+	if (path->box)
+		path->box(&p);
 	assert_true(rdma_pair_connect(&p, 30 * SIM_S));
 	write_read_send(&p);
 	rnic_ep_disconnect(p.a.ep);

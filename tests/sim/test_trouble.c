@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** What networks do to connections between transfers: forget them, shrink, lose the goodbye. */
+#include "sim/nat.h"
+#include "sim/rdma_pair.h"
+#include "sim/scenario.h"
+#include "sim/tap.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#define SIZE (2u << 20)
+#define GBIT UINT64_C(1000000000)
+
+static const struct sim_path_config good = {.queue = {.rate = GBIT}, .delay = 5 * SIM_MS};
+
+static struct rdma_pair pair;
+static struct sim *s;
+
+static void connect_pair(const struct sim_path_config *path, const struct tcp_stack_config *tcp,
+	bool v6, struct sim_nat_config *nat, struct sim_nat **n)
+{
+	struct sim_host_config h = {.tcp = *tcp, .address = v6 ? "fd00::1/64" : "10.0.0.1/24"};
+	struct sim_host *a, *b;
+
+	s = sim_create(&(struct sim_config){.seed = 3});
+	a = sim_host_create(s, &h);
+	h.address = v6 ? "fd00::2/64" : "10.0.0.2/24";
+	b = sim_host_create(s, &h);
+	rdma_pair_create_on(&pair, a, b, 7174, SIZE);
+	sim_join(a, b, path, NULL, &pair.link);
+	if (nat) {
+		nat->inside = a;
+		nat->outside = "10.0.0.77";
+		*n = sim_nat_create(s, nat);
+		sim_link_prepend(&pair.link, sim_nat_out(*n), NULL);
+		sim_path_append(&pair.link.ba, sim_nat_in(*n));
+	}
+	assert_true(rdma_pair_connect(&pair, 30 * SIM_S));
+}
+
+static bool write_all(uint64_t limit)
+{
+	for (size_t i = 0; i < SIZE; i++)
+		pair.a.buf[i] = (uint8_t)(i * 31 ^ i >> 9);
+	memset(pair.b.buf, 0, SIZE);
+	rdma_post(&pair, &pair.a, RDMAP_WR_WRITE, 0, 0, SIZE);
+	rdma_post(&pair, &pair.a, RDMAP_WR_READ, 0, 0, 1);
+	if (!rdma_complete(&pair, &pair.a, 2, limit))
+		return false;
+	assert_memory_equal(pair.a.buf, pair.b.buf, SIZE);
+	return true;
+}
+
+static void disconnect_and_end(void)
+{
+	rnic_ep_disconnect(pair.a.ep);
+	sim_run(s, 150 * SIM_S, NULL, NULL);
+	rdma_pair_destroy(&pair);
+	sim_run(s, 150 * SIM_S, NULL, NULL);
+	assert_int_equal(tcp_stack_stats(sim_host_tcp(pair.a.host))->connections, 0);
+	assert_int_equal(tcp_stack_stats(sim_host_tcp(pair.b.host))->connections, 0);
+	sim_destroy(s);
+}
+
+/* ---- translators that forget ------------------------------------------------------------- */
+
+/** What is sent into nothing ends in an error, not in waiting for ever. */
+static void nat_drops_idle_connection(void **state)
+{
+	struct sim_nat *n;
+
+	connect_pair(&good, &(struct tcp_stack_config){0}, false,
+		&(struct sim_nat_config){.idle = 30 * SIM_S}, &n);
+	assert_true(write_all(10 * SIM_S));
+	sim_run(s, 60 * SIM_S, NULL, NULL);
+	assert_false(write_all(300 * SIM_S));
+	assert_true(pair.a.disconnected);
+	assert_int_equal(sim_nat_stats(n)->expired, 1);
+	assert_in_range(sim_nat_stats(n)->drops, 3, 100);
+	rdma_pair_destroy(&pair);
+	sim_destroy(s);
+}
+
+/** The peer does not know the new port: its RST ends the connection at once. */
+static void nat_gives_another_port(void **state)
+{
+	struct sim_nat *n;
+
+	connect_pair(&good, &(struct tcp_stack_config){0}, false,
+		&(struct sim_nat_config){.idle = 30 * SIM_S, .remap = true}, &n);
+	assert_true(write_all(10 * SIM_S));
+	sim_run(s, 60 * SIM_S, NULL, NULL);
+	assert_false(write_all(2 * SIM_S));
+	assert_true(pair.a.disconnected);
+	assert_int_equal(sim_nat_stats(n)->mapped, 2);
+	rdma_pair_destroy(&pair);
+	sim_destroy(s);
+}
+
+static void keepalive_keeps_nat_awake(void **state)
+{
+	struct sim_nat *n;
+
+	connect_pair(&good, &(struct tcp_stack_config){.keepalive_ms = 20000}, false,
+		&(struct sim_nat_config){.idle = 30 * SIM_S}, &n);
+	assert_true(write_all(10 * SIM_S));
+	sim_run(s, 600 * SIM_S, NULL, NULL);
+	assert_true(write_all(10 * SIM_S));
+	assert_int_equal(sim_nat_stats(n)->expired, 0);
+	disconnect_and_end();
+}
+
+/* ---- paths that shrink ------------------------------------------------------------------- */
+
+struct shrink {
+	const char *name;
+	bool v6, silent, later;
+	uint16_t mtu;
+};
+
+static const struct shrink shrinks[] = {
+	{"too big, told", .mtu = 1300},
+	{"too big, told, v6", .v6 = true, .mtu = 1400},
+	{"too big, told, during the connection", .later = true, .mtu = 1300},
+	{"black hole", .silent = true, .mtu = 1300},
+	{"black hole v6", .silent = true, .v6 = true, .mtu = 1400},
+	{"black hole during the connection", .silent = true, .later = true, .mtu = 1000},
+};
+
+static void set_mtu(const struct shrink *k)
+{
+	struct sim_mtu_config *ab = sim_mtu_config(pair.link.ab.mtu),
+			      *ba = sim_mtu_config(pair.link.ba.mtu);
+
+	*ab = *ba = (struct sim_mtu_config){.mtu = k->mtu};
+	if (!k->silent) {
+		ab->back = sim_delay_element(pair.link.ba.delay);
+		ba->back = sim_delay_element(pair.link.ab.delay);
+	}
+}
+
+static void path_shrinks(void **state)
+{
+	const struct shrink *k = *state;
+
+	connect_pair(&good, &(struct tcp_stack_config){0}, k->v6, NULL, NULL);
+	if (k->later)
+		assert_true(write_all(10 * SIM_S));
+	set_mtu(k);
+	/* It takes a few round trips to see, or the timer when nothing gets through. */
+	assert_true(write_all(20 * SIM_S));
+	assert_true(sim_mtu_drops(pair.link.ab.mtu) > 0);
+	assert_true(write_all(2 * SIM_S));
+	disconnect_and_end();
+}
+
+/* ---- the last words ---------------------------------------------------------------------- */
+
+/** Both sides close at one time and a third of all packets is lost: nothing stays behind. */
+static void simultaneous_close_over_loss(void **state)
+{
+	for (uint64_t seed = 1; seed <= 25; seed++) {
+		s = sim_create(&(struct sim_config){.seed = seed, .packets = 2047, .copies = 1023});
+		rdma_pair_create(&pair, s, &good, false, 4096);
+		assert_true(rdma_pair_connect(&pair, 30 * SIM_S));
+		rdma_post(&pair, &pair.a, RDMAP_WR_WRITE, 0, 0, 4096);
+		assert_true(rdma_complete(&pair, &pair.a, 1, SIM_S));
+		sim_run(s, SIM_S, NULL, NULL);
+		sim_loss_config(pair.link.ab.loss)->chance.good = 0.33;
+		sim_loss_config(pair.link.ba.loss)->chance.good = 0.33;
+		rnic_ep_disconnect(pair.a.ep);
+		rnic_ep_disconnect(pair.b.request);
+		sim_run(s, 300 * SIM_S, NULL, NULL);
+		assert_true(pair.a.disconnected && pair.b.disconnected);
+		assert_int_equal(tcp_stack_stats(sim_host_tcp(pair.a.host))->connections, 0);
+		assert_int_equal(tcp_stack_stats(sim_host_tcp(pair.b.host))->connections, 0);
+		rdma_pair_destroy(&pair);
+		sim_destroy(s);
+	}
+}
+
+/* ---- the simulator itself ---------------------------------------------------------------- */
+
+static void hash_packet(void *ctx, struct rte_mbuf *m, uint64_t now)
+{
+	uint64_t *h = ctx;
+	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	*h = (*h ^ now) * UINT64_C(0x100000001b3);
+	for (uint32_t i = 0; i < m->data_len; i++)
+		*h = (*h ^ p[i]) * UINT64_C(0x100000001b3);
+}
+
+static uint64_t hash_of_run(uint64_t seed)
+{
+	struct sim_scenario_config c = {.seed = seed,
+		.rate = GBIT / 50,
+		.rtt = 30 * SIM_MS,
+		.duration = 5 * SIM_S,
+		.settle = SIM_S,
+		.n_flows = 3,
+		.forward = {.loss.chance.good = 0.002,
+			.reorder = {0.01, 10 * SIM_MS},
+			.duplicate = 0.001}};
+	struct sim_scenario *x;
+	uint64_t h = 1;
+
+	c.flow[0].kind = SIM_FLOW_RDMA;
+	c.flow[1].cc = "newreno";
+	x = sim_scenario_create(&c);
+	sim_path_append(&x->forward, sim_tap_create(x->sim, hash_packet, &h));
+	sim_path_append(&x->backward, sim_tap_create(x->sim, hash_packet, &h));
+	sim_scenario_run(x);
+	sim_scenario_destroy(x);
+	return h;
+}
+
+static void same_seed_same_packets(void **state)
+{
+	uint64_t h = hash_of_run(1);
+
+	assert_true(h == hash_of_run(1));
+	assert_true(h != hash_of_run(2));
+}
+
+/** A hundred pairs of hosts share 100 Mbit/s, and each gets on. */
+static void two_hundred_hosts(void **state)
+{
+	struct sim_scenario_config c = {.seed = 5,
+		.rate = GBIT / 10,
+		.rtt = 20 * SIM_MS,
+		.duration = 10 * SIM_S,
+		.settle = 5 * SIM_S,
+		.n_flows = 100};
+	struct sim_scenario *x;
+	double sum = 0;
+
+	for (unsigned i = 0; i < c.n_flows; i++)
+		c.flow[i] = (struct sim_scenario_flow){
+			.kind = i % 2 ? SIM_FLOW_RDMA : SIM_FLOW_STREAM, .start = i * 10 * SIM_MS};
+	x = sim_scenario_create(&c);
+	sim_scenario_run(x);
+	for (unsigned i = 0; i < c.n_flows; i++) {
+		struct sim_flow_state f;
+
+		sim_flow_get(x->flow[i], &f);
+		assert_true(f.connected && !f.failed);
+		assert_true(sim_scenario_goodput(x, i, c.settle, c.duration) > 1e5);
+		sum += sim_scenario_goodput(x, i, c.settle, c.duration);
+	}
+	assert_true(sum > 0.97 * sim_scenario_capacity(x, 0));
+	sim_scenario_destroy(x);
+}
+
+#define N_SHRINKS (sizeof shrinks / sizeof shrinks[0])
+
+int main(void)
+{
+	struct CMUnitTest tests[] = {
+		cmocka_unit_test(nat_drops_idle_connection),
+		cmocka_unit_test(nat_gives_another_port),
+		cmocka_unit_test(keepalive_keeps_nat_awake),
+		cmocka_unit_test(simultaneous_close_over_loss),
+		cmocka_unit_test(same_seed_same_packets),
+		cmocka_unit_test(two_hundred_hosts),
+	};
+	struct CMUnitTest shrinking[N_SHRINKS];
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	for (size_t i = 0; i < N_SHRINKS; i++)
+		shrinking[i] = (struct CMUnitTest){.name = shrinks[i].name,
+			.test_func = path_shrinks,
+			.initial_state = (void *)(uintptr_t)&shrinks[i]};
+	return failed + _cmocka_run_group_tests("path_shrinks", shrinking, N_SHRINKS, NULL, NULL);
+}
