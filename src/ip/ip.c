@@ -303,11 +303,46 @@ static void frame_input(struct ip_stack *s, struct rte_mbuf *m, bool from_self, 
 	dispatch(s, &f, load_be16(h + ETH_TYPE), m, now);
 }
 
+const uint8_t *ip_peek(const struct ip_stack *s, const struct rte_mbuf *m, uint8_t proto,
+	struct ip_addr *src, struct ip_addr *dst)
+{
+	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);
+	unsigned link = s->cfg.no_link ? 0 : ETH_LEN, have = m->data_len;
+	uint8_t version;
+
+	if (have < link + IPV4_LEN + TCP_LEN)
+		return NULL;
+	h += link;
+	version = h[0] >> 4;
+	if (h[0] == 0x45) { /* version 4, no options */
+		if (h[IPV4_PROTOCOL] != proto || (load_be16(h + IPV4_FRAGMENT) & ~IPV4_DF))
+			return NULL;
+		*src = ip_addr_from_v4(h + IPV4_SRC);
+		*dst = ip_addr_from_v4(h + IPV4_DST);
+		return h + IPV4_LEN;
+	}
+	if (version != 6 || have < link + IPV6_LEN + TCP_LEN || h[IPV6_NEXT_HEADER] != proto)
+		return NULL;
+	*src = ip_addr_from_v6(h + IPV6_SRC);
+	*dst = ip_addr_from_v6(h + IPV6_DST);
+	return h + IPV6_LEN;
+}
+
+static void look_ahead(struct ip_stack *s, struct rte_mbuf *const *pkts, unsigned n)
+{
+	const struct ip_transport *t = &s->transport[IP_PROTO_TCP];
+
+	if (t->burst)
+		t->burst(t->ctx, pkts, n);
+}
+
 unsigned ip_input(struct ip_stack *s, struct rte_mbuf **pkts, unsigned n, uint64_t now)
 {
 	/* Only what is there now: answers to ourselves come in the next round. */
 	uint32_t looped = s->loop_tail - s->loop_head;
 
+	if (n > 1)
+		look_ahead(s, pkts, n);
 	for (unsigned i = 0; i < n; i++) {
 		if (i + 1 < n)
 			rte_prefetch0(rte_pktmbuf_mtod(pkts[i + 1], void *));

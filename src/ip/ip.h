@@ -87,6 +87,11 @@ struct ip_transport {
 	 * its first 60 bytes (all, if it has less) are contiguous.
 	 */
 	void (*input)(void *ctx, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now);
+	/**
+	 * May be NULL: these @p n frames come next, not checked yet and not all for this transport;
+	 * for a look ahead (ip_peek()) at what they will need.
+	 */
+	void (*burst)(void *ctx, struct rte_mbuf *const *pkts, unsigned n);
 	/** An error about one of our packets. The transport must check it against the connection
 	 *  (RFC 5927) before it believes it. */
 	void (*error)(void *ctx, const struct ip_error *e, uint64_t now);
@@ -172,6 +177,14 @@ void ip_path_confirm(struct ip_stack *s, struct ip_path *p, uint64_t now);
  * @return the path MTU now.
  */
 uint16_t ip_path_too_big(struct ip_stack *s, struct ip_path *p, uint16_t mtu, uint64_t now);
+
+/**
+ * What a received frame says of itself, if it is an unfragmented packet of @p proto without IPv4
+ * options or IPv6 extension headers; nothing is checked. @return its transport header, of which
+ * 20 bytes are there; NULL: look at it in the usual way.
+ */
+const uint8_t *ip_peek(const struct ip_stack *s, const struct rte_mbuf *m, uint8_t proto,
+	struct ip_addr *src, struct ip_addr *dst);
 
 /** Ones'-complement sum of the pseudo header and the @p m's bytes from @p off: 0 when correct. */
 uint16_t ip_l4_cksum(const struct ip_addr *src, const struct ip_addr *dst, uint8_t proto,

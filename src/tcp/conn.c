@@ -131,17 +131,21 @@ int tcp_conn_new(struct tcp_stack *s, const struct tcp_tuple *id, enum tcp_state
 		return -EADDRINUSE;
 	if (!have_room(s))
 		return -ENOMEM;
-	c = calloc(1, sizeof *c);
+	c = tcp_store_conn(&s->store, sizeof *c);
 	if (!c)
 		return -ENOMEM;
 	err = ip_path_init(s->cfg.ip, &c->path, &id->local, &id->remote, s->now);
 	if (err) {
-		free(c);
+		tcp_store_conn_free(&s->store, c);
 		return err;
 	}
 	c->llp.ops = &tcp_llp_ops;
 	c->s = s;
 	c->id = *id;
+	if (tcp_table_insert(&s->table, c)) {
+		tcp_store_conn_free(&s->store, c);
+		return -ENOMEM;
+	}
 	c->state = (uint8_t)state;
 	tcp_conn_set_iss(c, tcp_conn_iss(s, id));
 	c->ts_offset = tcp_conn_tsval(s, id) - s->now_ms;
@@ -153,7 +157,6 @@ int tcp_conn_new(struct tcp_stack *s, const struct tcp_tuple *id, enum tcp_state
 	c->mtu = c->path_mtu = c->path.mtu;
 	tcp_conn_update_emss(c);
 	tcp_timers_init(c);
-	tcp_table_insert(&s->table, c);
 	s->stats.connections = s->table.count;
 	*out = c;
 	return 0;
@@ -231,6 +234,32 @@ void tcp_conn_update_emss(struct tcp_conn *c)
 		tcp_cc_set_smss(&c->cc, mss);
 }
 
+int tcp_conn_lend_ring(struct tcp_conn *c)
+{
+	struct tcp_sendq *q = &c->sendq;
+
+	if (q->ring)
+		return tcp_sendq_room(q);
+	q->ring = tcp_store_ring(&c->s->store, 1u << c->ring_log2, sizeof *q->ring, &q->cap);
+	if (!q->ring)
+		q->cap = 0;
+	c->queued_most = 0;
+	return q->ring ? 0 : -ENOMEM;
+}
+
+void tcp_conn_return_ring(struct tcp_conn *c)
+{
+	struct tcp_sendq *q = &c->sendq;
+
+	if (!q->ring || q->count || c->reserved)
+		return;
+	tcp_store_ring_free(&c->s->store, q->ring, q->cap, sizeof *q->ring);
+	q->ring = NULL;
+	q->cap = 0;
+	/* The next burst will be like this one: then its ring does not have to grow. */
+	c->ring_log2 = c->queued_most < 2 ? 0 : (uint8_t)(32 - __builtin_clz(c->queued_most - 1));
+}
+
 void tcp_conn_queue_fin(struct tcp_conn *c)
 {
 	struct tcp_record *last;
@@ -241,7 +270,7 @@ void tcp_conn_queue_fin(struct tcp_conn *c)
 	c->fin_queued = true;
 	if (!tcp_synchronized(c))
 		return; /* tcp_conn_establish() comes back to it */
-	if (tcp_sendq_room(&c->sendq)) {
+	if (tcp_conn_send_room(c)) {
 		tcp_send_rst(c);
 		tcp_conn_close(c, -ECONNABORTED);
 		return;
@@ -318,7 +347,7 @@ void tcp_conn_close(struct tcp_conn *c, int error)
 	tcp_pmtu_free(c);
 	tcp_table_remove(&s->table, c);
 	s->stats.connections = s->table.count;
-	c->hash_next = s->dead;
+	c->dead_next = s->dead;
 	s->dead = c;
 	tell_closed(c, error);
 }
@@ -329,15 +358,15 @@ void tcp_conn_reap(struct tcp_stack *s)
 
 	s->dead = NULL;
 	for (; c; c = next) {
-		next = c->hash_next;
+		next = c->dead_next;
 		if (c->touched) { /* still in the list for the next round's end */
-			c->hash_next = s->dead;
+			c->dead_next = s->dead;
 			s->dead = c;
 			continue;
 		}
 		drop_unread(c);
 		tcp_cc_fini(&c->cc);
-		free(c);
+		tcp_store_conn_free(&s->store, c);
 	}
 }
 

@@ -54,7 +54,7 @@ struct tcp_ecn {
 struct tcp_conn {
 	struct llp llp;
 	struct tcp_stack *s;
-	struct tcp_conn *hash_next; /**< in the table; once closed, in the stack's dead list */
+	struct tcp_conn *dead_next; /**< once closed, in the stack's dead list */
 	struct tcp_conn *touched_next;
 	struct tcp_tuple id;
 	uint8_t state; /**< enum tcp_state */
@@ -118,6 +118,8 @@ struct tcp_conn {
 	size_t read_need;                  /**< the user wants to see no less */
 
 	struct tcp_sendq sendq;
+	uint32_t queued_most;      /**< records at a time since it has its ring */
+	uint8_t ring_log2;         /**< how large a ring to begin with */
 	struct rte_mbuf *reserved; /**< a record being written, not queued yet */
 	uint32_t reserved_join;    /**< bytes being appended to the last record instead */
 	struct tcp_mbufs recvq;    /**< in order, not taken by the user yet */
@@ -226,6 +228,24 @@ void tcp_conn_touch(struct tcp_conn *c);
 
 /** EMSS after the MTU or the peer's MSS became known or changed. */
 void tcp_conn_update_emss(struct tcp_conn *c);
+
+/** See that the queue has a ring, and room in it. @return 0 or -ENOMEM. */
+int tcp_conn_lend_ring(struct tcp_conn *c);
+
+/** See that one more record can be queued. @return 0 or -ENOMEM. */
+static inline int tcp_conn_send_room(struct tcp_conn *c)
+{
+	uint32_t n = c->sendq.count;
+
+	if (n >= c->sendq.cap && tcp_conn_lend_ring(c))
+		return -ENOMEM;
+	if (n >= c->queued_most)
+		c->queued_most = n + 1;
+	return 0;
+}
+
+/** Nothing is queued any more: give the ring back. */
+void tcp_conn_return_ring(struct tcp_conn *c);
 
 /** Queue our FIN; the state changes at once (RFC 9293 section 3.10.4). */
 void tcp_conn_queue_fin(struct tcp_conn *c);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/input.h"
 
+#include "base/bytes.h"
 #include "tcp/ecn.h"
 #include "tcp/listen.h"
 #include "tcp/output.h"
+
+/** So many connections are not in the cache all the time. */
+#define MANY 256
 
 /** Parse the header, wherever the mbufs of a chain cut it. @return 0 or -EINVAL. */
 static int parse(const struct rte_mbuf *m, struct tcp_segment *seg)
@@ -93,6 +97,28 @@ static struct rte_mbuf *take_header_off(struct rte_mbuf *m, unsigned len)
 		return m;
 	}
 	return tcp_mbuf_trim_front(m, len);
+}
+
+void tcp_burst_comes(void *ctx, struct rte_mbuf *const *pkts, unsigned n)
+{
+	struct tcp_stack *s = ctx;
+	struct tcp_tuple id[TCP_TABLE_AHEAD];
+	unsigned k = 0;
+
+	if (s->table.count < MANY)
+		return;
+	for (unsigned i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], const void *));
+	for (unsigned i = 0; i < n && k < TCP_TABLE_AHEAD; i++) {
+		const uint8_t *l4 =
+			ip_peek(s->cfg.ip, pkts[i], IP_PROTO_TCP, &id[k].remote, &id[k].local);
+
+		if (!l4)
+			continue;
+		id[k].rport = load_be16(l4 + TCP_OFF_SPORT);
+		id[k++].lport = load_be16(l4 + TCP_OFF_DPORT);
+	}
+	tcp_table_expect(&s->table, id, k);
 }
 
 void tcp_input(void *ctx, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now)

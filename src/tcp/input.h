@@ -12,6 +12,9 @@
 /** As ip_transport's input(): owns @p m. @p ctx is the stack. */
 void tcp_input(void *ctx, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now);
 
+/** As ip_transport's burst(): with many connections, have theirs fetched into the cache. */
+void tcp_burst_comes(void *ctx, struct rte_mbuf *const *pkts, unsigned n);
+
 /** As ip_transport's error(). */
 void tcp_icmp_error(void *ctx, const struct ip_error *e, uint64_t now);
 

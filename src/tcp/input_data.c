@@ -28,8 +28,7 @@ static void owe_ack(struct tcp_conn *c)
 	} else if (c->rcv_nxt - c->last_ack_sent >= 2 * c->rcv_mss) {
 		c->ack_now = true;
 	} else if (c->delack_at == TIMER_NEVER) {
-		c->delack_at = c->s->now + DELAYED_ACK;
-		tcp_timers_arm(c, c->delack_at);
+		c->delack_at = c->s->now + DELAYED_ACK; /* armed when the round ends */
 	}
 	tcp_conn_touch(c);
 }

@@ -14,6 +14,11 @@
 /** A listener has room for so many half-open connections, however small its backlog (as Linux). */
 #define HALF_MIN 8
 
+static struct tcp_listener **chain_of(struct tcp_stack *s, uint16_t port)
+{
+	return &s->by_port[port & (TCP_LISTENER_CHAINS - 1)];
+}
+
 int tcp_listen(struct tcp_stack *s, const struct ip_endpoint *local, unsigned backlog,
 	llp_accept_fn *accept, void *user, struct tcp_listener **out)
 {
@@ -21,7 +26,7 @@ int tcp_listen(struct tcp_stack *s, const struct ip_endpoint *local, unsigned ba
 
 	if (!ip_addr_is_any(&local->addr) && !ip_addr_is_local(s->cfg.ip, &local->addr))
 		return -EADDRNOTAVAIL;
-	for (l = s->listeners; l; l = l->next)
+	for (l = *chain_of(s, local->port); l; l = l->port_next)
 		if (l->local.port == local->port && ip_addr_equal(&l->local.addr, &local->addr))
 			return -EADDRINUSE;
 	if (!s->halves.bucket && tcp_halves_init(&s->halves, s->cfg.max_half_open, &s->table.key))
@@ -30,13 +35,14 @@ int tcp_listen(struct tcp_stack *s, const struct ip_endpoint *local, unsigned ba
 	if (!l)
 		return -ENOMEM;
 	*l = (struct tcp_listener){.next = s->listeners,
+		.port_next = *chain_of(s, local->port),
 		.s = s,
 		.local = *local,
 		.half_limit = u32_max(backlog, HALF_MIN),
 		.accept = accept,
 		.user = user};
 	l->halves.tail = &l->halves.oldest;
-	s->listeners = l;
+	s->listeners = *chain_of(s, local->port) = l;
 	*out = l;
 	return 0;
 }
@@ -53,6 +59,9 @@ void tcp_unlisten(struct tcp_listener *l)
 	while (*p != l)
 		p = &(*p)->next;
 	*p = l->next;
+	for (p = chain_of(s, l->local.port); *p != l;)
+		p = &(*p)->port_next;
+	*p = l->port_next;
 	free(l);
 }
 
@@ -71,7 +80,7 @@ struct tcp_listener *tcp_listener_find(struct tcp_stack *s, const struct ip_endp
 	struct tcp_listener *best = NULL;
 	unsigned best_fit = 0;
 
-	for (struct tcp_listener *l = s->listeners; l; l = l->next) {
+	for (struct tcp_listener *l = *chain_of(s, local->port); l; l = l->port_next) {
 		unsigned f = fits(l, local);
 
 		if (f > best_fit) {

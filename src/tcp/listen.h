@@ -8,6 +8,7 @@
 
 struct tcp_listener {
 	struct tcp_listener *next;
+	struct tcp_listener *port_next; /**< in the chain of its port */
 	struct tcp_stack *s;
 	struct ip_endpoint local;
 	struct tcp_half_list halves;

@@ -53,7 +53,7 @@ static void *reserve(struct llp *l, uint32_t len, bool join)
 
 	if (!can_queue(c) || len == 0 || len > c->s->room)
 		return NULL;
-	if (!tcp_buffer_may_queue(c, len) || tcp_sendq_room(&c->sendq))
+	if (!tcp_buffer_may_queue(c, len) || tcp_conn_send_room(c))
 		return refuse(c);
 	room = join ? join_room(c, len) : NULL;
 	if (room) {

@@ -6,6 +6,7 @@
 #include "tcp/listen.h"
 #include "tcp/llp_ops.h"
 #include "tcp/output.h"
+#include "tcp/timers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -51,7 +52,8 @@ static void size_up(struct tcp_stack *s)
 int tcp_stack_create(const struct tcp_stack_config *cfg, uint64_t now, struct tcp_stack **out)
 {
 	const struct tcp_cc_ops *cc = tcp_cc_find(cfg->congestion_control);
-	struct ip_transport t = {.input = tcp_input, .error = tcp_icmp_error};
+	struct ip_transport t = {
+		.input = tcp_input, .burst = tcp_burst_comes, .error = tcp_icmp_error};
 	struct tcp_stack *s;
 
 	if (!cc)
@@ -87,16 +89,18 @@ void tcp_stack_destroy(struct tcp_stack *s)
 		return;
 	while (s->listeners)
 		tcp_unlisten(s->listeners);
-	while ((c = tcp_table_get(&s->table, 0))) {
-		c->llp.user_ops = NULL;
-		if (c->state != TCP_TIME_WAIT)
-			tcp_send_rst(c);
-		tcp_conn_close(c, -ECONNABORTED);
-	}
+	for (uint32_t i = 0; s->table.count; i = (i + 1) & s->table.mask)
+		while ((c = s->table.slot[i].c)) {
+			c->llp.user_ops = NULL;
+			if (c->state != TCP_TIME_WAIT)
+				tcp_send_rst(c);
+			tcp_conn_close(c, -ECONNABORTED);
+		}
 	for (c = s->touched; c; c = c->touched_next)
 		c->touched = false;
 	tcp_conn_reap(s);
 	tcp_table_fini(&s->table);
+	tcp_store_fini(&s->store);
 	tcp_halves_fini(&s->halves);
 	tcp_ports_fini(&s->ports);
 	free(s);
@@ -133,6 +137,11 @@ static void end_round_for(struct tcp_conn *c)
 	/* From SYN-RECEIVED on there is something to acknowledge (RFC 9293 section 3.10.7.4). */
 	if (c->ack_now && c->state >= TCP_SYN_RECEIVED)
 		tcp_send_ack(c);
+	/* Only now is it known that no text took the ACK along. */
+	if (c->delack_at != TIMER_NEVER)
+		tcp_timers_arm(c, c->delack_at);
+	if (!c->sendq.count)
+		tcp_conn_return_ring(c);
 }
 
 void tcp_round_end(struct tcp_stack *s)

@@ -8,6 +8,7 @@
 #include "tcp/cookies.h"
 #include "tcp/half.h"
 #include "tcp/ports.h"
+#include "tcp/store.h"
 #include "tcp/table.h"
 #include "tcp/tcp.h"
 #include "tcp/tcp_wire.h"
@@ -21,6 +22,9 @@ struct tcp_conn_queue {
 	uint32_t count;
 };
 
+/** A power of two. */
+#define TCP_LISTENER_CHAINS 256u
+
 struct tcp_stack {
 	struct llp_stack llp;
 	struct tcp_stack_config cfg; /**< with the defaults filled in */
@@ -28,11 +32,13 @@ struct tcp_stack {
 	uint64_t now;
 	uint32_t now_ms; /**< the clock under our timestamps (RFC 7323 section 5.4) */
 	struct tcp_table table;
+	struct tcp_store store;
 	struct tcp_conn *touched, **touched_tail; /**< to be looked at when the round ends */
 	struct tcp_conn *dead;                    /**< closed; freed when the round ends */
 	struct tcp_conn_queue time_wait;
 	struct tcp_conn_queue orphans; /**< not in TIME-WAIT yet */
 	struct tcp_listener *listeners;
+	struct tcp_listener *by_port[TCP_LISTENER_CHAINS]; /**< the same, by their ports */
 	struct tcp_halves halves;
 	struct tcp_cookies cookies;
 	uint64_t challenge_at; /**< when the present allowance of challenge ACKs began */

@@ -6,29 +6,54 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define FIRST_BUCKETS 64
+#define FIRST_SLOTS 64
+#define CACHE_LINE  64
 
 int tcp_table_init(struct tcp_table *t, const struct siphash_key *key)
 {
-	*t = (struct tcp_table){.key = *key, .mask = FIRST_BUCKETS - 1};
-	t->bucket = calloc(FIRST_BUCKETS, sizeof(struct tcp_conn *));
-	return t->bucket ? 0 : -ENOMEM;
+	*t = (struct tcp_table){.key = *key, .mask = FIRST_SLOTS - 1};
+	t->slot = calloc(FIRST_SLOTS, sizeof *t->slot);
+	return t->slot ? 0 : -ENOMEM;
 }
 
 void tcp_table_fini(struct tcp_table *t)
 {
-	free(t->bucket);
-	t->bucket = NULL;
+	free(t->slot);
+	t->slot = NULL;
 }
 
-static struct tcp_conn **bucket_of(const struct tcp_table *t, const struct tcp_tuple *id)
+static uint32_t hash_of(const struct tcp_table *t, const struct tcp_tuple *id)
 {
-	return &t->bucket[siphash(&t->key, id, sizeof *id) & t->mask];
+	return (uint32_t)siphash(&t->key, id, sizeof *id);
 }
 
 static bool same(const struct tcp_tuple *a, const struct tcp_tuple *b)
 {
 	return memcmp(a, b, sizeof *a) == 0;
+}
+
+static struct tcp_conn *find(const struct tcp_table *t, const struct tcp_tuple *id, uint32_t hash)
+{
+	const struct tcp_slot *s;
+
+	for (uint32_t i = hash & t->mask; (s = &t->slot[i])->c; i = (i + 1) & t->mask)
+		if (s->hash == hash && same(&s->c->id, id))
+			return s->c;
+	return NULL;
+}
+
+/** Is it among the next that are expected? Some may have been skipped. */
+static struct tcp_conn *expected(struct tcp_table *t, const struct tcp_tuple *id)
+{
+	for (unsigned i = t->at; i < t->n_ahead && i < t->at + 4; i++) {
+		struct tcp_conn *c = t->ahead[i];
+
+		if (c && same(&c->id, id)) {
+			t->at = i + 1;
+			return c;
+		}
+	}
+	return NULL;
 }
 
 struct tcp_conn *tcp_table_find(struct tcp_table *t, const struct tcp_tuple *id)
@@ -37,69 +62,115 @@ struct tcp_conn *tcp_table_find(struct tcp_table *t, const struct tcp_tuple *id)
 
 	if (c && same(&c->id, id))
 		return c;
-	for (c = *bucket_of(t, id); c; c = c->hash_next) {
-		if (same(&c->id, id)) {
-			t->last = c;
-			return c;
-		}
-	}
-	return NULL;
+	c = t->at < t->n_ahead ? expected(t, id) : NULL;
+	if (!c)
+		c = find(t, id, hash_of(t, id));
+	if (c)
+		t->last = c;
+	return c;
 }
 
-/** Double the buckets; when there is no memory for that the chains just get longer. */
-static void grow(struct tcp_table *t)
+static void fetch(const void *p, size_t len)
 {
-	uint32_t old_n = t->mask + 1;
-	struct tcp_conn **old = t->bucket, **wide = calloc(2 * (size_t)old_n, sizeof *wide);
+	for (size_t i = 0; i < len; i += CACHE_LINE)
+		__builtin_prefetch((const char *)p + i, 1);
+}
+
+/*
+ * Step by step for all of them, so that the memory works for all of them at once: each step's
+ * loads were asked for by the one before.
+ */
+void tcp_table_expect(struct tcp_table *t, const struct tcp_tuple *id, unsigned n)
+{
+	uint32_t hash[TCP_TABLE_AHEAD];
+
+	t->at = 0;
+	t->n_ahead = n;
+	for (unsigned i = 0; i < n; i++) {
+		hash[i] = hash_of(t, &id[i]);
+		__builtin_prefetch(&t->slot[hash[i] & t->mask]);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		const struct tcp_slot *s;
+		uint32_t k = hash[i] & t->mask;
+
+		while ((s = &t->slot[k])->c && s->hash != hash[i])
+			k = (k + 1) & t->mask;
+		t->ahead[i] = s->c;
+		if (s->c)
+			fetch(s->c, sizeof *s->c);
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (t->ahead[i] && t->ahead[i]->sendq.count)
+			__builtin_prefetch(tcp_sendq_at(&t->ahead[i]->sendq, 0), 1);
+	for (unsigned i = 0; i < n; i++)
+		if (t->ahead[i] && t->ahead[i]->sendq.count)
+			__builtin_prefetch(tcp_sendq_at(&t->ahead[i]->sendq, 0)->m, 1);
+}
+
+static void put(struct tcp_table *t, struct tcp_slot s)
+{
+	uint32_t i = s.hash & t->mask;
+
+	while (t->slot[i].c)
+		i = (i + 1) & t->mask;
+	t->slot[i] = s;
+}
+
+static int grow(struct tcp_table *t)
+{
+	uint32_t old_mask = t->mask;
+	struct tcp_slot *old = t->slot, *wide = calloc(2 * ((size_t)old_mask + 1), sizeof *wide);
 
 	if (!wide)
-		return;
-	t->bucket = wide;
-	t->mask = 2 * old_n - 1;
-	for (uint32_t i = 0; i < old_n; i++) {
-		struct tcp_conn *next;
-
-		for (struct tcp_conn *c = old[i]; c; c = next) {
-			struct tcp_conn **b = bucket_of(t, &c->id);
-
-			next = c->hash_next;
-			c->hash_next = *b;
-			*b = c;
-		}
-	}
+		return -ENOMEM;
+	t->slot = wide;
+	t->mask = 2 * old_mask + 1;
+	for (uint32_t i = 0; i <= old_mask; i++)
+		if (old[i].c)
+			put(t, old[i]);
 	free(old);
+	return 0;
 }
 
-void tcp_table_insert(struct tcp_table *t, struct tcp_conn *c)
+int tcp_table_insert(struct tcp_table *t, struct tcp_conn *c)
 {
-	struct tcp_conn **b;
-
-	if (t->count > t->mask)
-		grow(t);
-	b = bucket_of(t, &c->id);
-	c->hash_next = *b;
-	*b = c;
+	/* Two thirds full: a look finds what it wants in the first or second line. */
+	if (t->count >= t->mask / 3 * 2 && grow(t) && t->count >= t->mask)
+		return -ENOMEM;
+	put(t, (struct tcp_slot){c, hash_of(t, &c->id)});
 	t->count++;
+	return 0;
 }
 
 void tcp_table_remove(struct tcp_table *t, struct tcp_conn *c)
 {
-	struct tcp_conn **p = bucket_of(t, &c->id);
+	uint32_t i = hash_of(t, &c->id) & t->mask;
 
-	while (*p != c)
-		p = &(*p)->hash_next;
-	*p = c->hash_next;
-	c->hash_next = NULL;
+	while (t->slot[i].c != c)
+		i = (i + 1) & t->mask;
+	/* Move up what could not be where it wanted to be, so that no look ends at the hole. */
+	for (uint32_t k = (i + 1) & t->mask; t->slot[k].c; k = (k + 1) & t->mask) {
+		uint32_t home = t->slot[k].hash & t->mask;
+
+		if (((k - home) & t->mask) >= ((k - i) & t->mask)) {
+			t->slot[i] = t->slot[k];
+			i = k;
+		}
+	}
+	t->slot[i] = (struct tcp_slot){0};
 	t->count--;
 	if (t->last == c)
 		t->last = NULL;
+	for (unsigned k = t->at; k < t->n_ahead; k++)
+		if (t->ahead[k] == c)
+			t->ahead[k] = NULL;
 }
 
 struct tcp_conn *tcp_table_get(const struct tcp_table *t, unsigned i)
 {
-	for (uint32_t b = 0; b <= t->mask; b++)
-		for (struct tcp_conn *c = t->bucket[b]; c; c = c->hash_next)
-			if (i-- == 0)
-				return c;
+	for (uint32_t k = 0; k <= t->mask; k++)
+		if (t->slot[k].c && i-- == 0)
+			return t->slot[k].c;
 	return NULL;
 }

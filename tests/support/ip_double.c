@@ -62,6 +62,12 @@ void ip_set_transport(struct ip_stack *s, uint8_t proto, const struct ip_transpo
 	s->transport = *t;
 }
 
+const uint8_t *ip_peek(const struct ip_stack *s, const struct rte_mbuf *m, uint8_t proto,
+	struct ip_addr *src, struct ip_addr *dst)
+{
+	return NULL;
+}
+
 bool ip_addr_is_local(const struct ip_stack *s, const struct ip_addr *a)
 {
 	for (unsigned i = 0; i < s->n_addr; i++)

@@ -55,7 +55,7 @@ static struct host *host_create(bool offload)
 {
 	static struct rte_mempool *pool;
 	struct host *h = calloc(1, sizeof *h);
-	struct ip_transport tcp = {input, error, h};
+	struct ip_transport tcp = {.input = input, .error = error, .ctx = h};
 
 	test_eal_init();
 	if (!pool)

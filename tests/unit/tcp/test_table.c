@@ -20,7 +20,7 @@ static void test_insert_find_remove(void **state)
 	assert_int_equal(tcp_table_init(&t, &key), 0);
 	for (unsigned i = 0; i < N; i++) {
 		c[i].id = tuple(i);
-		tcp_table_insert(&t, &c[i]);
+		assert_int_equal(tcp_table_insert(&t, &c[i]), 0);
 	}
 	assert_int_equal(t.count, N);
 	assert_true(t.mask >= N / 2); /* it grew */
@@ -39,6 +39,69 @@ static void test_insert_find_remove(void **state)
 	free(c);
 }
 
+/** Whatever comes and goes, each look finds what is there: removal leaves no holes. */
+static void test_comes_and_goes(void **state)
+{
+	struct tcp_table t;
+	const struct siphash_key key = {{5, 6}};
+	struct tcp_conn *c = calloc(N, sizeof *c);
+	bool in[N] = {false};
+	uint32_t x = 1, count = 0;
+
+	assert_int_equal(tcp_table_init(&t, &key), 0);
+	for (unsigned i = 0; i < N; i++)
+		c[i].id = tuple(i);
+	for (unsigned round = 0; round < 20000; round++) {
+		unsigned i;
+
+		x = x * 1664525 + 1013904223;
+		i = (x >> 8) % (round < 10000 ? 60 : N);
+		assert_ptr_equal(tcp_table_find(&t, &c[i].id), in[i] ? &c[i] : NULL);
+		if (in[i])
+			tcp_table_remove(&t, &c[i]);
+		else
+			assert_int_equal(tcp_table_insert(&t, &c[i]), 0);
+		count += in[i] ? UINT32_MAX : 1;
+		in[i] = !in[i];
+		assert_int_equal(t.count, count);
+	}
+	tcp_table_fini(&t);
+	free(c);
+}
+
+/** A hint changes nothing, be it right, wrong or old. */
+static void test_what_is_expected(void **state)
+{
+	struct tcp_table t;
+	const struct siphash_key key = {{5, 6}};
+	struct tcp_conn *c = calloc(N, sizeof *c);
+	struct tcp_tuple id[TCP_TABLE_AHEAD];
+
+	assert_int_equal(tcp_table_init(&t, &key), 0);
+	for (unsigned i = 0; i < N; i++) {
+		c[i].id = tuple(i);
+		if (i % 4)
+			assert_int_equal(tcp_table_insert(&t, &c[i]), 0);
+	}
+	for (unsigned i = 0; i < TCP_TABLE_AHEAD; i++)
+		id[i] = tuple(i * 3 % 50);
+	tcp_table_expect(&t, id, TCP_TABLE_AHEAD);
+	for (unsigned i = 0; i < TCP_TABLE_AHEAD; i++) {
+		unsigned k = i * 3 % 50;
+
+		assert_ptr_equal(tcp_table_find(&t, &id[i]), k % 4 ? &c[k] : NULL);
+		assert_ptr_equal(tcp_table_find(&t, &c[801].id), &c[801]);
+	}
+	tcp_table_expect(&t, id, TCP_TABLE_AHEAD);
+	for (unsigned i = 0; i < 50; i++)
+		if (i % 4)
+			tcp_table_remove(&t, &c[i]); /* before their packets are looked at */
+	for (unsigned i = 0; i < TCP_TABLE_AHEAD; i++)
+		assert_null(tcp_table_find(&t, &id[i]));
+	tcp_table_fini(&t);
+	free(c);
+}
+
 static void test_last_hit_is_forgotten_with_its_connection(void **state)
 {
 	struct tcp_table t;
@@ -48,7 +111,7 @@ static void test_last_hit_is_forgotten_with_its_connection(void **state)
 
 	assert_int_equal(tcp_table_init(&t, &key), 0);
 	c->id = id;
-	tcp_table_insert(&t, c);
+	assert_int_equal(tcp_table_insert(&t, c), 0);
 	assert_ptr_equal(tcp_table_find(&t, &id), c);
 	tcp_table_remove(&t, c);
 	free(c);
@@ -67,7 +130,7 @@ static void test_each_is_listed_once(void **state)
 	assert_int_equal(tcp_table_init(&t, &key), 0);
 	for (unsigned i = 0; i < 10; i++) {
 		c[i].id = tuple(i);
-		tcp_table_insert(&t, &c[i]);
+		assert_int_equal(tcp_table_insert(&t, &c[i]), 0);
 	}
 	for (struct tcp_conn *k; (k = tcp_table_get(&t, n)); n++)
 		assert_int_equal(k->dupacks++, 0);
@@ -80,6 +143,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_insert_find_remove),
+		cmocka_unit_test(test_comes_and_goes),
+		cmocka_unit_test(test_what_is_expected),
 		cmocka_unit_test(test_last_hit_is_forgotten_with_its_connection),
 		cmocka_unit_test(test_each_is_listed_once),
 	};

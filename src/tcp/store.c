@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tcp/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define CACHE_LINE  64
+#define HUGE_PAGE   (2u << 20)
+#define FIRST_PIECE (16u << 10)
+/** Rings kept for the next who needs one. */
+#define RING_BYTES_MAX (4u << 20)
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+/** Each connection on its own, so that it is seen who uses one after its end. */
+#ifdef __SANITIZE_ADDRESS__
+#define PIECES false
+#else
+#define PIECES true
+#endif
+
+struct tcp_ring {
+	struct tcp_ring *next;
+};
+
+/** The head of a piece; connections follow in the next cache line. */
+struct piece {
+	struct piece *next;
+	size_t len;
+};
+
+static size_t rounded(size_t size)
+{
+	return (size + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
+}
+
+/** A huge page's worth, where one can be, and not more than that. */
+static void *map_huge(void)
+{
+	char *p = mmap(
+		NULL, 2 * HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t before;
+
+	if (p == MAP_FAILED)
+		return NULL;
+	before = -(uintptr_t)p & (HUGE_PAGE - 1);
+	if (before)
+		munmap(p, before);
+	munmap(p + before + HUGE_PAGE, HUGE_PAGE - before);
+	madvise(p + before, HUGE_PAGE, MADV_HUGEPAGE); /* without, it is slower, no more */
+	return p + before;
+}
+
+static bool more(struct tcp_store *s, size_t size)
+{
+	size_t len = s->next_piece ? s->next_piece : FIRST_PIECE;
+	struct piece *p = len < HUGE_PAGE ? aligned_alloc(CACHE_LINE, len) : map_huge();
+	char *at = (char *)p + CACHE_LINE;
+
+	if (!p)
+		return false;
+	*p = (struct piece){s->pieces, len};
+	s->pieces = p;
+	s->next_piece = len < HUGE_PAGE ? 2 * len : len;
+	for (size = rounded(size); (size_t)((char *)p + len - at) >= size; at += size)
+		tcp_store_conn_free(s, at);
+	return true;
+}
+
+void *tcp_store_conn(struct tcp_store *s, size_t size)
+{
+	void *c;
+
+	if (!PIECES)
+		return calloc(1, size);
+	if (!s->free_conns && !more(s, size))
+		return NULL;
+	c = s->free_conns;
+	memcpy(&s->free_conns, c, sizeof s->free_conns);
+	return memset(c, 0, size);
+}
+
+void tcp_store_conn_free(struct tcp_store *s, void *conn)
+{
+	if (!PIECES) {
+		free(conn);
+		return;
+	}
+	memcpy(conn, &s->free_conns, sizeof s->free_conns);
+	s->free_conns = conn;
+}
+
+static unsigned class_of(uint32_t n)
+{
+	return n <= TCP_RING_FIRST ? 0 : 29u - (unsigned)__builtin_clz(n - 1);
+}
+
+void *tcp_store_ring(struct tcp_store *s, uint32_t n, size_t size, uint32_t *cap)
+{
+	unsigned k = class_of(n);
+	struct tcp_ring *r = k < TCP_RING_CLASSES ? s->rings[k] : NULL;
+
+	*cap = TCP_RING_FIRST << k;
+	if (!r)
+		return aligned_alloc(CACHE_LINE, rounded(*cap * size));
+	s->rings[k] = r->next;
+	s->ring_bytes -= *cap * size;
+	return r;
+}
+
+void tcp_store_ring_free(struct tcp_store *s, void *ring, uint32_t cap, size_t size)
+{
+	unsigned k = class_of(cap);
+	struct tcp_ring *r = ring;
+
+	if (k >= TCP_RING_CLASSES || s->ring_bytes + cap * size > RING_BYTES_MAX) {
+		free(ring);
+		return;
+	}
+	s->ring_bytes += cap * size;
+	r->next = s->rings[k];
+	s->rings[k] = r;
+}
+
+void tcp_store_fini(struct tcp_store *s)
+{
+	for (unsigned k = 0; k < TCP_RING_CLASSES; k++) {
+		struct tcp_ring *next;
+
+		for (struct tcp_ring *r = s->rings[k]; r; r = next) {
+			next = r->next;
+			free(r);
+		}
+	}
+	for (struct piece *p = s->pieces, *next; p; p = next) {
+		next = p->next;
+		if (p->len < HUGE_PAGE)
+			free(p);
+		else
+			munmap(p, HUGE_PAGE);
+	}
+	*s = (struct tcp_store){0};
+}

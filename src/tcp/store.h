@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file store.h
+ * Memory of one stack's connections. The connections themselves come from large pieces, in huge
+ * pages where the kernel has them: with tens of thousands, a connection is looked up in the page
+ * tables more often than in the cache otherwise. Rings of send queues are lent: who has nothing to
+ * send has none, and steady traffic finds the one that was given back last still in the cache.
+ */
+#ifndef TCP_STORE_H
+#define TCP_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Rings of 8, 16, ... 2^18 records. */
+#define TCP_RING_CLASSES 16
+#define TCP_RING_FIRST   8u
+
+struct tcp_store {
+	void *free_conns; /**< a list through their first words */
+	void *pieces;
+	size_t next_piece;
+	struct tcp_ring *rings[TCP_RING_CLASSES];
+	size_t ring_bytes; /**< in these lists */
+};
+
+/** Memory for a connection: zeroed, aligned to a cache line; NULL: there is none. */
+void *tcp_store_conn(struct tcp_store *s, size_t size);
+void tcp_store_conn_free(struct tcp_store *s, void *conn);
+
+/**
+ * A ring for @p n records of @p size bytes at least. @param[out] cap for how many it is, a power
+ * of two. @return NULL: no memory.
+ */
+void *tcp_store_ring(struct tcp_store *s, uint32_t n, size_t size, uint32_t *cap);
+
+/** Give back a ring for @p cap records. */
+void tcp_store_ring_free(struct tcp_store *s, void *ring, uint32_t cap, size_t size);
+
+/** Free everything; all connections and rings must have been given back. */
+void tcp_store_fini(struct tcp_store *s);
+
+#endif
