@@ -199,22 +199,40 @@ static void print_buffers(const struct tcp_info *i)
 		units_bytes(b[2], i->send_buffer), units_bytes(b[3], i->receive_buffer));
 }
 
+static void print_segments(const struct tcp_info *i)
+{
+	printf("      segments    %llu sent, %llu retransmitted; %llu came, %llu out of order\n",
+		(unsigned long long)i->segments_out, (unsigned long long)i->retransmits,
+		(unsigned long long)i->segments_in, (unsigned long long)i->out_of_order);
+	if (i->retransmits)
+		printf("      recoveries  %llu (%llu needless), %llu timeouts (%llu needless), "
+		       "%llu "
+		       "tail probes%s\n",
+			(unsigned long long)i->fast_recoveries,
+			(unsigned long long)i->spurious_recoveries, (unsigned long long)i->timeouts,
+			(unsigned long long)i->spurious_timeouts, (unsigned long long)i->tlp_probes,
+			i->reordering_seen ? "; the path reorders" : "");
+}
+
+static void print_round_trip(const struct tcp_info *i)
+{
+	char b[4][UNITS_LEN];
+
+	printf("      round trip  %s smoothed, varies by %s, least %s, timeout %s\n",
+		units_time(b[0], (double)i->srtt), units_time(b[1], (double)i->rttvar),
+		units_time(b[2], (double)i->min_rtt), units_time(b[3], (double)i->rto));
+}
+
 static void print_end(const struct tcp_stream *t, const struct tcp_figures *f)
 {
 	const struct tcp_info *i = &t->view.info;
-	char b[4][UNITS_LEN];
+	char b[2][UNITS_LEN];
 
 	printf("[%3u] in all: %s in %.2f s, %s\n", t->id, units_bytes(b[0], (double)f->bytes),
 		f->end, units_rate(b[1], f->bits_per_second));
-	printf("      segments    %llu sent, %llu retransmitted, %llu timeouts, %llu fast "
-	       "recoveries; %llu came, %llu out of order\n",
-		(unsigned long long)i->segments_out, (unsigned long long)i->retransmits,
-		(unsigned long long)i->timeouts, (unsigned long long)i->fast_recoveries,
-		(unsigned long long)i->segments_in, (unsigned long long)i->out_of_order);
+	print_segments(i);
 	if (i->srtt)
-		printf("      round trip  %s smoothed, varies by %s, timeout %s\n",
-			units_time(b[0], (double)i->srtt), units_time(b[1], (double)i->rttvar),
-			units_time(b[2], (double)i->rto));
+		print_round_trip(i);
 	if (t->traffic.cfg.role != TRAFFIC_SINK)
 		print_congestion(&t->result.info);
 	print_buffers(&t->result.info);

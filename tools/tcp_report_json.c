@@ -40,6 +40,8 @@ static const struct {
 	NUMBER("srtt_ns", srtt),
 	NUMBER("rttvar_ns", rttvar),
 	NUMBER("rto_ns", rto),
+	NUMBER("min_rtt_ns", min_rtt),
+	NUMBER("reo_wnd_ns", reo_wnd),
 	NUMBER("cwnd", cwnd),
 	NUMBER("ssthresh", ssthresh),
 	NUMBER("snd_wnd", snd_wnd),
@@ -47,7 +49,10 @@ static const struct {
 	NUMBER("send_buffer", send_buffer),
 	NUMBER("receive_buffer", receive_buffer),
 	NUMBER("emss", emss),
+	NUMBER("mtu", mtu),
 	NUMBER("flight", flight),
+	NUMBER("lost", lost),
+	NUMBER("sacked", sacked),
 	NUMBER("pacing_rate", pacing_rate),
 	NUMBER("delivery_rate", delivery_rate),
 	NUMBER("bandwidth", bandwidth),
@@ -60,6 +65,10 @@ static const struct {
 	NUMBER("timeouts", timeouts),
 	NUMBER("fast_recoveries", fast_recoveries),
 	NUMBER("out_of_order", out_of_order),
+	NUMBER("tlp_probes", tlp_probes),
+	NUMBER("dsacks", dsacks),
+	NUMBER("spurious_recoveries", spurious_recoveries),
+	NUMBER("spurious_timeouts", spurious_timeouts),
 	NUMBER("ce_received", ce_received),
 	NUMBER("ece_received", ece_received),
 #undef NUMBER
@@ -86,10 +95,11 @@ static json_t *text(const char *s)
 
 static json_t *info(const struct tcp_info *i)
 {
-	json_t *o = json_pack("{s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:b}", "state", text(i->state),
-		"congestion_control", text(i->congestion_control), "phase", text(i->phase),
-		"timestamps", i->timestamps, "sack", i->sack, "window_scale", i->window_scale,
-		"ecn", i->ecn, "app_limited", i->app_limited);
+	json_t *o = json_pack("{s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:b, s:b}", "state",
+		text(i->state), "congestion_control", text(i->congestion_control), "phase",
+		text(i->phase), "timestamps", i->timestamps, "sack", i->sack, "window_scale",
+		i->window_scale, "ecn", i->ecn, "reordering_seen", i->reordering_seen,
+		"app_limited", i->app_limited);
 
 	for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
 		json_object_set_new(

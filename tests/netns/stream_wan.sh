@@ -49,7 +49,7 @@ duplex() { # BYTES
 }
 
 # Losses of both kinds, and each other trouble alone: then it is known which one hurts.
-for cc in newreno cubic; do
+for cc in newreno cubic bbr; do
 	run_case "loss-$cc" over "--rate 100m --delay 5ms --loss 0.5%" both_ways 4000000 --cc $cc
 done
 run_case bursts over "--rate 100m --delay 5ms --loss 0.5%:6" both_ways 4000000
