@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "tcp/ecn.h"
 #include "tcp/input.h"
 #include "tcp/loss.h"
 #include "tcp/output.h"
@@ -109,6 +110,7 @@ static void tell_congestion_control(
 		.snd_nxt = c->snd_nxt,
 		.cwnd_limited = seq_leq(b->una, c->cwnd_limited),
 		.in_recovery = b->recovery || c->recovery || c->cwr,
+		.ece = (n->seg->flags & TCP_ECE) && tcp_ecn_capable(c),
 		.rate = &rate,
 	};
 

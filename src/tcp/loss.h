@@ -32,9 +32,6 @@ void tcp_loss_on_ack(struct tcp_conn *c, struct tcp_ack_news *n);
 /** ECN-Echo counts (RFC 3168 section 6.1.2): reduce, once per window; nothing is sent again. */
 void tcp_loss_ecn(struct tcp_conn *c);
 
-/** The peer reports a mark (RFC 3168 section 6.1.2): slow down; nothing was lost. */
-void tcp_loss_ecn(struct tcp_conn *c);
-
 /** The path's MTU fell: what is in flight and larger was dropped there (RFC 1191 section 6.4). */
 void tcp_loss_too_big(struct tcp_conn *c);
 
