@@ -94,7 +94,9 @@ static bool wait_for_links(struct probe *p)
 {
 	for (int i = 0; i < LINK_WAIT_S * 20; i++) {
 		/* Both, whatever the first says: the watch is what connects a port. */
-		if (port_watch(p->port[0]) & port_watch(p->port[1]))
+		bool first = port_watch(p->port[0]), second = port_watch(p->port[1]);
+
+		if (first && second)
 			return true;
 		usleep(50000);
 	}
