@@ -20,7 +20,7 @@
 #define TICK  UINT64_C(100000000)
 
 /** After a frame the loop goes on without a sleep for so long: another often follows. */
-#define LINGER UINT64_C(200000)
+#define LINGER UINT64_C(2000000)
 /** To be woken takes so long: what is due sooner is waited for awake. */
 #define WAKE_UP UINT64_C(100000)
 /** Sleep of a port that nothing wakes for. */
@@ -307,8 +307,11 @@ static void rest(struct wan_bridge *b)
 			until = RTE_MIN(until, b->now + NAP);
 		port_rx_arm(b->port[i]);
 	}
-	ts = (struct timespec){.tv_nsec = until > b->now ? (long)(until - b->now) : 0};
-	ppoll(fds, 3, &ts, NULL);
+	/* A frame that came before its port was armed wakes nobody. */
+	if (carry(b) == 0) {
+		ts = (struct timespec){.tv_nsec = until > b->now ? (long)(until - b->now) : 0};
+		ppoll(fds, 3, &ts, NULL);
+	}
 	for (unsigned i = 0; i < 2; i++)
 		port_rx_woken(b->port[i]);
 	if (fds[0].revents != 0)
