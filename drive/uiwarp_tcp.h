@@ -220,8 +220,16 @@ struct uiwarp_tcp_info {
 	uint32_t cwnd, ssthresh, flight;
 	uint32_t snd_wnd, rcv_wnd; /**< as told last, by the peer and by us */
 	uint32_t emss;             /**< text that one segment can carry now */
+	uint32_t mtu;              /**< of the path, as far as it is known */
+	uint32_t lost, sacked;     /**< of the flight */
+	uint64_t min_rtt;          /**< of the last minutes; 0: none yet */
+	uint64_t reo_wnd;          /**< reordering that is taken for no loss (RFC 8985) */
 	uint64_t bytes_sent, bytes_acked, bytes_received;
 	uint64_t segments_out, segments_in, retransmits, timeouts, fast_recoveries, out_of_order;
+	uint64_t tlp_probes, dsacks;
+	uint64_t spurious_recoveries, spurious_timeouts; /**< found to be, and taken back */
+	uint32_t ce_received, ece_received; /**< marked by the network; echoed by the peer */
+	bool reordering_seen, ecn;
 	bool timestamps, sack, window_scale;
 };
 

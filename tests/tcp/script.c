@@ -98,16 +98,6 @@ void script_silence(struct script *s, uint64_t ns)
 	script_nothing(s);
 }
 
-void script_pass(struct script *s, uint64_t ns)
-{
-	uint64_t end = uiwarp_tcp_now(s->h) + ns;
-	struct seg_path p;
-	struct seg seg;
-
-	while (advance(s, end))
-		take(s, &p, &seg);
-}
-
 /* ---- the peer sends ------------------------------------------------------------------------- */
 
 static bool both(const struct script *s, uint32_t option)
@@ -130,18 +120,20 @@ static struct seg_path from_peer(const struct script *s)
 	return p;
 }
 
-static void fill_in_timestamp(const struct script *s, struct seg *seg)
+static void fill_in_timestamp(struct script *s, struct seg *seg)
 {
+	uint32_t val, ecr;
+
 	if (seg->has & HAS_NO_TS)
 		return;
 	if (!(seg->has & HAS_TS) && !both(s, HAS_TS))
 		return;
 	if ((seg->has & (HAS_TSVAL | HAS_TSECR)) == (HAS_TSVAL | HAS_TSECR))
 		return;
-	seg_add_timestamp(seg, seg->has & HAS_TSVAL ? seg->tsval : peer_clock(s),
-		seg->has & HAS_TSECR ? seg->tsecr
-		: seg->flags & ACK   ? s->ts_echo
-				     : 0);
+	val = seg->has & HAS_TSVAL ? seg->tsval : peer_clock(s);
+	ecr = seg->has & HAS_TSECR ? seg->tsecr : seg->flags & ACK ? s->ts_echo : 0;
+	if (!seg_add_timestamp(seg, val, ecr))
+		script_fail(s, "no room for the timestamp");
 }
 
 void script_peer(struct script *s, const char *fmt, ...)
@@ -308,6 +300,29 @@ static void learn(struct script *s, const struct seg_path *p, const struct seg *
 		script_fail(s, "it goes to another address or port");
 }
 
+/** It is as it must be: remember it. */
+static void accept_segment(struct script *s, struct seg *seg)
+{
+	check_always(s, seg);
+	if (seg->has & HAS_TS)
+		s->ts_echo = seg->tsval;
+	seg->text = NULL;
+	s->last = *seg;
+}
+
+void script_pass(struct script *s, uint64_t ns)
+{
+	uint64_t end = uiwarp_tcp_now(s->h) + ns;
+	struct seg_path p;
+	struct seg seg;
+
+	while (advance(s, end)) {
+		take(s, &p, &seg);
+		learn(s, &p, &seg);
+		accept_segment(s, &seg);
+	}
+}
+
 /** The next segment, which must come until @p end and be as @p line says. */
 static const struct seg *expect(struct script *s, uint64_t end, const char *line)
 {
@@ -325,11 +340,7 @@ static const struct seg *expect(struct script *s, uint64_t end, const char *line
 	what = differs(&want, &got);
 	if (what)
 		script_fail(s, "%s; expected: %s", what, line);
-	check_always(s, &got);
-	if (got.has & HAS_TS)
-		s->ts_echo = got.tsval;
-	got.text = NULL;
-	s->last = got;
+	accept_segment(s, &got);
 	return &s->last;
 }
 
@@ -435,6 +446,28 @@ void script_accepted(struct script *s)
 	script_peer(s, ". 1 ack 1");
 	script_nothing(s);
 	script_accepts(s);
+}
+
+void script_accepted_far(struct script *s, uint64_t rtt)
+{
+	listens(s);
+	script_peer(s, "S 0 <mss %u%s%s%s>", s->way & TS ? 1012 : 1000,
+		s->way & SACK ? ",sackOK" : "", s->way & TS ? ",ts . ." : "",
+		s->way & WS ? ",ws 7" : "");
+	script_host(s, 0, "S. 0 ack 1");
+	script_silence(s, rtt);
+	script_peer(s, ". 1 ack 1");
+	script_nothing(s);
+	script_accepts(s);
+}
+
+void script_host_sends(struct script *s, uint32_t from, uint32_t to, uint64_t ns)
+{
+	uint64_t end = uiwarp_tcp_now(s->h) + ns;
+
+	for (; from < to; from += 1000)
+		script_host_within(
+			s, end - uiwarp_tcp_now(s->h), ". %u:%u ack 1", from, from + 1000);
 }
 
 void script_connected(struct script *s)

@@ -159,6 +159,16 @@ void script_connected(struct script *s);
 /** The options of this run, for a SYN or SYN,ACK of the peer: "mss 1460,sackOK,ws 7". */
 const char *offer(const struct script *s);
 
+/**
+ * A passive open of a connection with this round trip time, segments of 1000 bytes of text, and a
+ * peer that keeps to the run's options.
+ */
+#define accepted_far(s, rtt) script_accepted_far(HERE(s), rtt)
+void script_accepted_far(struct script *s, uint64_t rtt);
+/** The host sends segments of 1000 bytes from @p from up to @p to, within @p ns, as it paces. */
+#define host_sends(s, from, to, ns) script_host_sends(HERE(s), from, to, ns)
+void script_host_sends(struct script *s, uint32_t from, uint32_t to, uint64_t ns);
+
 /** SEND @p n bytes, all of which there must be room for. */
 #define writes(s, n) script_writes(HERE(s), n)
 void script_writes(struct script *s, uint32_t n);

@@ -274,10 +274,10 @@ const char *seg_parse_text(const char *text, const struct seg_base *base, struct
 	return r.error;
 }
 
-void seg_add_timestamp(struct seg *s, uint32_t val, uint32_t ecr)
+bool seg_add_timestamp(struct seg *s, uint32_t val, uint32_t ecr)
 {
 	if (s->n_options + 12 > sizeof s->options)
-		return;
+		return false;
 	memmove(s->options + 12, s->options, s->n_options);
 	s->n_options += 12;
 	s->options[0] = s->options[1] = OPT_NOP;
@@ -288,6 +288,7 @@ void seg_add_timestamp(struct seg *s, uint32_t val, uint32_t ecr)
 	s->tsval = val;
 	s->tsecr = ecr;
 	s->has |= HAS_TS;
+	return true;
 }
 
 /* ---- to packets ----------------------------------------------------------------------------- */

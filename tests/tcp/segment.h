@@ -89,8 +89,8 @@ struct seg_base {
  */
 const char *seg_parse_text(const char *text, const struct seg_base *base, struct seg *out);
 
-/** Put a timestamp option in front of the others. */
-void seg_add_timestamp(struct seg *s, uint32_t val, uint32_t ecr);
+/** Put a timestamp option in front of the others. @return false if there is no room for it. */
+bool seg_add_timestamp(struct seg *s, uint32_t val, uint32_t ecr);
 
 /** Make a packet of @p s with s->len bytes of text at @p text. @return its length. */
 size_t seg_build(const struct seg *s, const struct seg_path *p, const uint8_t *text, uint8_t *out);

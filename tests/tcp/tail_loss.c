@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tail loss probes (RFC 8985 section 7) and the retransmission time-out (RFC 6298). */
+#include "script.h"
+
+#include <errno.h>
+
+#define RTT (100 * MS)
+
+static const struct uiwarp_tcp_config newreno = {.congestion_control = "newreno"};
+
+/** @p n segments leave; time stands where the last one did. */
+static void in_flight(struct script *s, uint32_t n)
+{
+	accepted_far(s, RTT);
+	writes(s, 1000 * n);
+	host_sends(s, 1, 1000 * n + 1, RTT);
+}
+
+/* Section 7.2: two round trips after the last segment, when there is no new text, it comes again.
+ */
+static void the_last_segment_is_the_probe(struct script *s)
+{
+	uint64_t from;
+
+	in_flight(s, 4);
+	from = uiwarp_tcp_now(s->h);
+	host_within(s, 3 * RTT, "P. 3001:4001 ack 1");
+	check(s, uiwarp_tcp_now(s->h) - from >= 2 * RTT);
+	check(s, uiwarp_tcp_now(s->h) - from <= 2 * RTT + 10 * MS);
+	check(s, script_info(s).tlp_probes == 1);
+}
+
+/* A single segment may be waiting for the peer's delayed ACK: more patience. */
+static void a_single_segment(struct script *s)
+{
+	uint64_t from;
+
+	in_flight(s, 1);
+	from = uiwarp_tcp_now(s->h);
+	host_within(s, SEC, "P. 1:1001 ack 1");
+	check(s, uiwarp_tcp_now(s->h) - from >= 2 * RTT + 20 * MS);
+}
+
+/* Section 7.3: new text, if there is some, says as much and may be needed anyway. */
+static void new_text_is_the_better_probe(struct script *s)
+{
+	in_flight(s, 10);
+	writes(s, 1000);
+	nothing(s); /* cwnd is full */
+	host_within(s, 3 * RTT, "P. 10001:11001 ack 1");
+}
+
+/* The last three of ten are lost: the probe's SACK finds the rest, and no time-out is needed. */
+static void tail_loss_without_a_timeout(struct script *s)
+{
+	in_flight(s, 10);
+	pass(s, RTT);
+	peer(s, ". 1 ack 7001");
+	host_within(s, 3 * RTT, "P. 9001:10001 ack 1");
+	silence(s, RTT);
+	peer(s, ". 1 ack 7001 <sack 9001:10001>");
+	host_within(s, RTT, ". 7001:8001 ack 1");
+	silence(s, RTT); /* one for the one that arrived (RFC 9937's conservative bound) */
+	peer(s, ". 1 ack 8001 <sack 9001:10001>");
+	host_within(s, RTT, ". 8001:9001 ack 1");
+	peer(s, ". 1 ack 10001");
+	silence(s, 10 * SEC);
+	check(s, script_info(s).timeouts == 0);
+}
+
+/* Section 7.4: the probe repaired the loss; the network was congested all the same. */
+static void a_probe_that_repairs_is_a_loss(struct script *s)
+{
+	in_flight(s, 10);
+	pass(s, RTT);
+	peer(s, ". 1 ack 9001");
+	host_within(s, 3 * RTT, "P. 9001:10001 ack 1");
+	silence(s, RTT);
+	peer(s, ". 1 ack 10001");
+	writes(s, 1000); /* what tells is an ACK behind the probe's end */
+	host_within(s, RTT, "P. 10001:11001 ack 1");
+	silence(s, RTT);
+	peer(s, ". 1 ack 11001");
+	check(s, script_info(s).ssthresh < 10 * 1000);
+}
+
+/* The same with a D-SACK: the original had only been slow, nothing is reduced. */
+static void a_probe_in_vain_costs_nothing(struct script *s)
+{
+	uint32_t cwnd;
+
+	in_flight(s, 10);
+	pass(s, RTT);
+	peer(s, ". 1 ack 9001");
+	cwnd = script_info(s).cwnd;
+	host_within(s, 3 * RTT, "P. 9001:10001 ack 1");
+	peer(s, ". 1 ack 10001");
+	silence(s, RTT);
+	peer(s, ". 1 ack 10001 <sack 9001:10001>");
+	writes(s, 1000);
+	host_within(s, RTT, "P. 10001:11001 ack 1");
+	silence(s, RTT);
+	peer(s, ". 1 ack 11001");
+	check(s, script_info(s).cwnd >= cwnd);
+}
+
+/* One probe, then the time-out: of the first segment, and twice as late each time (RFC 6298). */
+static void probe_then_timeouts(struct script *s)
+{
+	uint64_t before = 0;
+
+	accepted_far(s, RTT);
+	for (uint32_t i = 0; i < 4; i++) { /* small, so that nobody suspects the path's MTU */
+		writes(s, 100);
+		host_within(s, RTT, "P. %u:%u ack 1", 1 + 100 * i, 101 + 100 * i);
+	}
+	host_within(s, 4 * RTT, "P. 301:401 ack 1");
+	for (unsigned i = 0; i < 6; i++) {
+		uint64_t from = uiwarp_tcp_now(s->h), took;
+
+		host_within(s, 60 * SEC, ". 1:101 ack 1");
+		took = uiwarp_tcp_now(s->h) - from;
+		if (i > 1) {
+			check(s, took >= 2 * before - MS);
+			check(s, took <= 2 * before + MS);
+		}
+		before = took;
+	}
+	check(s, script_info(s).timeouts == 6);
+	check(s, script_info(s).cwnd == 1000);
+}
+
+/* Section 2.2: the first sample gives SRTT = R and RTTVAR = R / 2; no SACK, so no probe. */
+static void the_first_timeout(struct script *s)
+{
+	uint64_t from;
+
+	accepted_far(s, RTT);
+	writes(s, 1000);
+	host(s, "P. 1:1001 ack 1");
+	from = uiwarp_tcp_now(s->h);
+	host_within(s, SEC, "P. 1:1001 ack 1");
+	check(s, uiwarp_tcp_now(s->h) - from >= RTT + 4 * RTT / 2 - 2 * MS);
+	check(s, uiwarp_tcp_now(s->h) - from <= RTT + 4 * RTT / 2 + 2 * MS);
+}
+
+/* Section 5.5 and 2.5: the time-out grows, but not beyond its maximum, of at least 60 s. */
+static void the_longest_timeout(struct script *s)
+{
+	uint64_t longest = 0;
+
+	accepted_far(s, RTT);
+	writes(s, 100);
+	host(s, "P. 1:101 ack 1");
+	for (;;) {
+		uint64_t from = uiwarp_tcp_now(s->h);
+
+		if (script_info(s).timeouts >= 8)
+			break;
+		host_within(s, 120 * SEC, "P. 1:101 ack 1");
+		check(s, uiwarp_tcp_now(s->h) - from + MS >= longest);
+		longest = uiwarp_tcp_now(s->h) - from;
+	}
+	check(s, longest > 30 * SEC);
+	check(s, longest <= 61 * SEC);
+}
+
+/* Section 5.3: an ACK of new text starts the timer again. */
+static void acknowledgments_restart_the_timer(struct script *s)
+{
+	accepted_far(s, RTT);
+	writes(s, 5000);
+	host_sends(s, 1, 5001, RTT);
+	for (uint32_t i = 1; i < 5; i++) {
+		silence(s, 250 * MS);
+		peer(s, ". 1 ack %u", 1 + 1000 * i);
+	}
+	silence(s, 300 * MS);
+	host_within(s, 5 * SEC, "P. 4001:5001 ack 1");
+}
+
+/* Section 3, Karn: the ACK of what was sent twice measures nothing; a timestamp does. */
+static void karn(struct script *s)
+{
+	struct uiwarp_tcp_info before;
+
+	accepted_far(s, RTT);
+	before = script_info(s);
+	writes(s, 1000);
+	host(s, "P. 1:1001 ack 1");
+	host_within(s, SEC, "P. 1:1001 ack 1");
+	silence(s, 250 * MS);
+	peer(s, ". 1 ack 1001");
+	if (!(s->way & TS))
+		check(s, script_info(s).srtt == before.srtt);
+	check(s, script_info(s).srtt < 2 * RTT);
+}
+
+#define WAYS (V6 | TS | WRAP)
+
+const struct script_test script_tests[] = {
+	SCRIPT_WITH(
+		the_last_segment_is_the_probe, "RFC 8985 section 7.3", WAYS, SACK | WS, &newreno),
+	SCRIPT_WITH(a_single_segment, "RFC 8985 section 7.2", WAYS, SACK | WS, &newreno),
+	SCRIPT_WITH(
+		new_text_is_the_better_probe, "RFC 8985 section 7.3", WAYS, SACK | WS, &newreno),
+	SCRIPT_WITH(tail_loss_without_a_timeout, "RFC 8985 section 7", WAYS, SACK | WS, &newreno),
+	SCRIPT_WITH(
+		a_probe_that_repairs_is_a_loss, "RFC 8985 section 7.4", WAYS, SACK | WS, &newreno),
+	SCRIPT_WITH(
+		a_probe_in_vain_costs_nothing, "RFC 8985 section 7.4", WAYS, SACK | WS, &newreno),
+	SCRIPT_WITH(probe_then_timeouts, "RFC 6298 section 5", WAYS, SACK | WS, &newreno),
+	SCRIPT_WITH(the_first_timeout, "RFC 6298 section 2", WAYS, WS, &newreno),
+	SCRIPT_WITH(the_longest_timeout, "RFC 6298 section 2", WAYS, WS, &newreno),
+	SCRIPT_WITH(acknowledgments_restart_the_timer, "RFC 6298 section 5", WAYS, WS, &newreno),
+	SCRIPT_WITH(karn, "RFC 6298 section 3", WAYS, WS, &newreno),
+	SCRIPTS_END,
+};
