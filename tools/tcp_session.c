@@ -227,7 +227,10 @@ static void finish(struct tcp_stream *t, uint64_t now)
 
 	if (t->abort_at)
 		return;
-	t->abort_at = now + (role == TRAFFIC_SOURCE ? DRAIN_NS : PART_NS);
+	t->abort_at = now;
+	if (!t->traffic.connected)
+		return;
+	t->abort_at += role == TRAFFIC_SOURCE ? DRAIN_NS : PART_NS;
 	traffic_finish(&t->traffic);
 }
 
@@ -306,24 +309,29 @@ static void collect_latency(struct tcp_stream *t)
 	*t->latency = (struct histogram){0};
 }
 
-static void look(struct tcp_stream *t, uint64_t now, uint64_t *next)
+/** What it is by now; its result, when its time is over. */
+static void note(struct tcp_stream *t, uint64_t now)
 {
-	const struct tcp_options *o = t->session->options;
-	bool over;
+	uint64_t time = t->session->options->time;
 
-	if (t->view.ended)
-		return;
 	view(t, now);
-	over = t->view.ended || t->abort_at || t->session->stopping ||
-	       (t->view.connected && o->time && now - t->traffic.connected_at >= o->time);
 	if (t->view.connected && !t->start.at)
 		t->start.at = t->traffic.connected_at;
-	if (over && !t->result.at)
+	if (!t->result.at &&
+		(t->view.ended || t->abort_at || t->session->stopping ||
+			(time && t->view.connected && now - t->traffic.connected_at >= time)))
 		t->result = t->view;
-	if (t->view.ended) {
+	if (t->view.ended)
 		collect_latency(t);
+}
+
+static void look(struct tcp_stream *t, uint64_t now, uint64_t *next)
+{
+	if (t->view.ended)
 		return;
-	}
+	note(t, now);
+	if (t->view.ended)
+		return;
 	if (t->view.connected)
 		attend(t, now, next);
 	if (t->session->stopping)
@@ -332,7 +340,7 @@ static void look(struct tcp_stream *t, uint64_t now, uint64_t *next)
 		give_up(t);
 	else if (t->abort_at)
 		earlier(next, t->abort_at);
-	view(t, now);
+	note(t, now);
 }
 
 /** Streams that are new go to the end of the list. */

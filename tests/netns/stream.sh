@@ -145,6 +145,17 @@ refused() { # ADDRESS
 run_case refused-v4 refused "$linux_v4"
 run_case refused-v6 refused "$linux_v6"
 
+# Nobody has this address. Interrupted, it does not wait any longer.
+no_answer() {
+	ours_start source 10.1.0.77 --set capture="$case_dir/c"
+	wait_for "$patience" test -e "$case_dir/c" || { say "ours does not start"; return 1; }
+	kill -INT "$(<"$case_dir/ours.pid")"
+	ours_ends_with 1 || return 1
+	has_line "$(errors_of ours)" '^uiwarp tcp: 10.1.0.77 port 5001 did not answer before the end$' ||
+		{ say "it does not say so"; return 1; }
+}
+run_case no-answer no_answer
+
 # ---- windows ------------------------------------------------------------------------------------
 
 # Linux reads nothing for a while: its window closes, ours probes it, and goes on when it opens.
