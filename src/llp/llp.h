@@ -166,6 +166,8 @@ struct llp_connect_params {
 	struct ip_endpoint local; /**< any address: by route; port 0: ephemeral (RFC 6056) */
 	struct ip_endpoint remote;
 	uint8_t tos; /**< DSCP << 2 */
+	const char
+		*congestion_control; /**< by name, of an LLP that has a choice; NULL: its default */
 };
 
 /**
@@ -194,7 +196,7 @@ struct llp_stack {
 /**
  * Begin to connect; connected() or closed() follows, never before this returned.
  * @return 0, -ENETUNREACH (no route), -EADDRNOTAVAIL (local is not ours, or no port is left),
- *         -EADDRINUSE (that pair exists), -ENOMEM.
+ *         -EADDRINUSE (that pair exists), -EINVAL (no such congestion control), -ENOMEM.
  */
 static inline int llp_connect(struct llp_stack *s, const struct llp_connect_params *p,
 	const struct llp_user_ops *ops, void *user, struct llp **out)

@@ -42,6 +42,22 @@ void tcp_cc_fini(struct tcp_cc *cc)
 	cc->ops = NULL;
 }
 
+void tcp_cc_switch(struct tcp_cc *cc, const struct tcp_cc_ops *ops, uint64_t now)
+{
+	struct tcp_cc old = *cc;
+
+	if (!tcp_cc_begun(cc)) {
+		cc->ops = ops;
+		return;
+	}
+	tcp_cc_fini(cc);
+	*cc = (struct tcp_cc){.ops = ops,
+		.smss = old.smss,
+		.cwnd = old.cwnd,
+		.ssthresh = old.ops->owns_cwnd ? old.cwnd : old.ssthresh};
+	ops->init(cc, now);
+}
+
 void tcp_cc_on_ack(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	cc->ops->ack(cc, a);
@@ -131,9 +147,10 @@ uint64_t tcp_cc_pacing_rate(const struct tcp_cc *cc, uint32_t in_flight, uint64_
 void tcp_cc_get_info(const struct tcp_cc *cc, struct tcp_cc_info *out)
 {
 	*out = (struct tcp_cc_info){.name = "", .phase = ""};
-	if (!cc->ops)
+	if (cc->ops)
+		out->name = cc->ops->name;
+	if (!tcp_cc_begun(cc))
 		return;
-	out->name = cc->ops->name;
 	out->phase = cc->cwnd < cc->ssthresh ? "slow start" : "avoidance";
 	if (cc->ops->info)
 		cc->ops->info(cc, out);

@@ -47,6 +47,7 @@ struct tcp_bbr {
 	uint64_t bw_lo;     /**< short term; UINT64_MAX: none */
 	uint64_t bw_latest; /**< greatest of this round */
 	uint64_t min_rtt, min_rtt_at;
+	uint64_t rtt_slack; /**< more than min_rtt by no more than this: there is no queue */
 	uint64_t probe_rtt_min, probe_rtt_min_at; /**< of the time since PROBE_RTT was due */
 	uint32_t inflight_hi;                     /**< long term bound; BBR_INFINITE: none */
 	uint32_t inflight_lo;                     /**< short term */

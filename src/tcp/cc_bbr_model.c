@@ -7,8 +7,9 @@
  *   loss: at 1 % of random loss every round of a long path has one.
  * - One segment lost is not a rate: where a window is less than fifty segments the first loss
  *   does not count.
- * - A round trip within a 128th of the shortest known shows that no queue is there, so PROBE_RTT,
- *   which would empty it, is put off.
+ * - A round trip that exceeds the shortest known by a 128th, and by the time of what leaves
+ *   together at either end, shows that no queue stands: PROBE_RTT, which would empty it, is put
+ * off.
  */
 #include "tcp/cc_bbr.h"
 #include "tcp/seq.h"
@@ -93,11 +94,17 @@ uint32_t bbr_bdp(const struct tcp_cc *cc, uint64_t bw, uint32_t gain)
 	return (uint32_t)u64_min(bw, TCP_CWND_MAX);
 }
 
+/** What leaves together at a time (pace.h). */
+static uint64_t quantum(const struct tcp_cc *cc, uint64_t bw)
+{
+	return u64_max(2 * cc->smss, u64_min(bw >> 17, TCP_CWND_MAX / 4));
+}
+
 uint32_t bbr_inflight(const struct tcp_cc *cc, uint64_t bw, uint32_t gain)
 {
 	const struct tcp_bbr *b = cc->u.bbr;
-	/* Three times what leaves together (pace.h), and a pair while the pipe is probed. */
-	uint32_t quanta = 3 * u32_max(2 * cc->smss, (uint32_t)u64_min(bw >> 17, TCP_CWND_MAX / 4));
+	/* And a pair while the pipe is probed. */
+	uint32_t quanta = (uint32_t)(3 * quantum(cc, bw));
 
 	if (b->state == BBR_UP)
 		quanta += 2 * cc->smss;
@@ -132,12 +139,17 @@ bool bbr_inflight_too_high(const struct tcp_cc *cc, const struct tcp_cc_ack *a)
 	return exceeds(cc, a->rate->lost, a->rate->tx_in_flight) || cc->u.bbr->too_much_marked;
 }
 
-static void update_round(struct tcp_bbr *b, const struct tcp_rate_sample *s)
+static void update_round(struct tcp_cc *cc, const struct tcp_rate_sample *s)
 {
+	struct tcp_bbr *b = cc->u.bbr;
+
 	b->round_start = seq_geq(s->prior_delivered, b->next_round);
 	if (!b->round_start)
 		return;
 	bbr_start_round(b, s->total_delivered);
+	b->rtt_slack = b->min_rtt / 128;
+	if (b->bw)
+		b->rtt_slack += 2 * quantum(cc, b->bw) * UINT64_C(1000000000) / b->bw;
 	b->round_count++;
 	b->rounds_since_probe++;
 }
@@ -253,7 +265,7 @@ void bbr_update_model(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 	struct tcp_bbr *b = cc->u.bbr;
 	uint64_t rate = tcp_rate_of(a->rate);
 
-	update_round(b, a->rate);
+	update_round(cc, a->rate);
 	if (rate >= bbr_max_bw(b) || !a->rate->app_limited)
 		b->max_bw[1] = u64_max(b->max_bw[1], rate);
 	update_congestion(cc, a, rate);
@@ -278,7 +290,7 @@ bool bbr_update_min_rtt(struct tcp_bbr *b, const struct tcp_cc_ack *a)
 	if (a->rtt && (a->rtt < b->probe_rtt_min || due)) {
 		b->probe_rtt_min = a->rtt;
 		b->probe_rtt_min_at = a->now;
-	} else if (a->rtt && a->rtt - b->min_rtt <= b->min_rtt / 128) {
+	} else if (a->rtt && a->rtt - b->min_rtt <= b->rtt_slack) {
 		b->probe_rtt_min_at = b->min_rtt_at = a->now;
 	}
 	if (b->probe_rtt_min < b->min_rtt || a->now - b->min_rtt_at > MIN_RTT_LEN) {

@@ -152,6 +152,7 @@ int tcp_conn_new(struct tcp_stack *s, const struct tcp_tuple *id, enum tcp_state
 	c->peer_mss = tcp_conn_default_mss(id);
 	c->heard_at = c->progress_at = s->now;
 	c->rtx_at = c->delack_at = c->life_at = TIMER_NEVER;
+	c->cc.ops = s->cc;
 	tcp_rto_init(&c->rto);
 	init_receive(c);
 	c->mtu = c->path_mtu = c->path.mtu;
@@ -198,7 +199,7 @@ void tcp_conn_establish(struct tcp_conn *c)
 		c->rto.base = TCP_RTO_AFTER_SYN_LOSS;
 	tcp_loss_init(c);
 	c->cwnd_limited = c->snd_una - 1;
-	tcp_cc_init(&c->cc, c->s->cc, c->emss, c->syn_sent_n > 1, c->s->now);
+	tcp_cc_init(&c->cc, c->cc.ops, c->emss, c->syn_sent_n > 1, c->s->now);
 	tcp_buffer_establish(c);
 	tcp_pace_init(c);
 	tcp_timers_keepalive(c);
@@ -230,7 +231,7 @@ void tcp_conn_update_emss(struct tcp_conn *c)
 	if (mss > c->s->room)
 		mss = c->s->room;
 	c->emss = mss;
-	if (c->cc.ops)
+	if (tcp_cc_begun(&c->cc))
 		tcp_cc_set_smss(&c->cc, mss);
 }
 
@@ -428,6 +429,6 @@ void tcp_conn_info(const struct tcp_conn *c, struct tcp_info *out)
 		.delivery_rate = tcp_rate_last(&c->rate),
 		.app_limited = c->rate.app_limited,
 	};
-	if (c->cc.ops)
+	if (tcp_cc_begun(&c->cc))
 		out->pacing_rate = tcp_cc_pacing_rate(&c->cc, tcp_pipe(c), c->rto.srtt);
 }

@@ -39,6 +39,7 @@ int tcp_listen(struct tcp_stack *s, const struct ip_endpoint *local, unsigned ba
 		.s = s,
 		.local = *local,
 		.half_limit = u32_max(backlog, HALF_MIN),
+		.cc = s->cc,
 		.accept = accept,
 		.user = user};
 	l->halves.tail = &l->halves.oldest;
@@ -194,6 +195,7 @@ static struct tcp_conn *grow(struct tcp_listener *l, const struct tcp_embryo *e)
 	}
 	tcp_conn_set_iss(c, e->iss);
 	c->listener = l;
+	c->cc.ops = l->cc;
 	c->syn_sent_n = e->syn_sent_n;
 	c->progress_at = e->sent_at;
 	c->ecn.on = e->ecn;

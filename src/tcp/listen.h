@@ -12,7 +12,8 @@ struct tcp_listener {
 	struct tcp_stack *s;
 	struct ip_endpoint local;
 	struct tcp_half_list halves;
-	uint32_t half_limit; /**< beyond it, cookies; or the oldest has to go */
+	uint32_t half_limit;         /**< beyond it, cookies; or the oldest has to go */
+	const struct tcp_cc_ops *cc; /**< of what is accepted */
 	llp_accept_fn *accept;
 	void *user;
 };

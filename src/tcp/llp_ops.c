@@ -257,10 +257,15 @@ static int connect_to(struct llp_stack *ls, const struct llp_connect_params *p,
 	const struct llp_user_ops *ops, void *user, struct llp **out)
 {
 	struct tcp_stack *s = stack_of(ls);
+	const struct tcp_cc_ops *cc = s->cc;
 	struct tcp_tuple id;
 	struct tcp_conn *c;
 	int err;
 
+	if (p->congestion_control)
+		cc = tcp_cc_find(p->congestion_control);
+	if (!cc)
+		return -EINVAL;
 	if (ip_addr_is_any(&p->remote.addr) || ip_addr_is_multicast(&p->remote.addr))
 		return -ENETUNREACH;
 	err = choose_local(s, p, &id);
@@ -269,6 +274,7 @@ static int connect_to(struct llp_stack *ls, const struct llp_connect_params *p,
 	if (err)
 		return err;
 	c->path.tos = p->tos & 0xfc;
+	c->cc.ops = cc;
 	llp_set_user(&c->llp, ops, user);
 	tcp_send_syn(c);
 	tcp_timers_set_rtx(c, s->now + tcp_rto_get(&c->rto));

@@ -166,6 +166,27 @@ void tcp_get_info(const struct llp *l, struct tcp_info *out)
 	tcp_conn_info(tcp_conn_of(l), out);
 }
 
+int tcp_set_congestion_control(struct llp *l, const char *name)
+{
+	const struct tcp_cc_ops *ops = tcp_cc_find(name);
+	struct tcp_conn *c = tcp_conn_of(l);
+
+	if (!ops)
+		return -EINVAL;
+	tcp_cc_switch(&c->cc, ops, c->s->now);
+	return 0;
+}
+
+int tcp_listener_set_congestion_control(struct llp_listener *l, const char *name)
+{
+	const struct tcp_cc_ops *ops = tcp_cc_find(name);
+
+	if (!ops)
+		return -EINVAL;
+	((struct tcp_listener *)(void *)l)->cc = ops;
+	return 0;
+}
+
 /** Handshake number @p i of all listeners. */
 static bool handshake_get(const struct tcp_stack *s, unsigned i, struct ip_endpoint *local,
 	struct ip_endpoint *remote, struct tcp_info *info)

@@ -87,6 +87,15 @@ struct tcp_info {
 /** @p l must be a connection of a TCP stack. */
 void tcp_get_info(const struct llp *l, struct tcp_info *out);
 
+/**
+ * Let @p l go on with another congestion control, from the window that it has.
+ * @return 0, or -EINVAL if there is none of that name.
+ */
+int tcp_set_congestion_control(struct llp *l, const char *name);
+
+/** The same for what @p l, of a TCP stack, will accept. */
+int tcp_listener_set_congestion_control(struct llp_listener *l, const char *name);
+
 /** Connection @p i, handshakes from outside last, for listings; false past the end. */
 bool tcp_connection_get(struct tcp_stack *s, unsigned i, struct ip_endpoint *local,
 	struct ip_endpoint *remote, struct tcp_info *info);

@@ -285,6 +285,66 @@ static void test_connection_to_self(void **state)
 	host_end(&h);
 }
 
+/** Those accepted have the listener's. */
+static const char *accepted_with(void)
+{
+	struct tcp_segment syn = {.seq = 1000, .flags = TCP_SYN, .wnd = 65535};
+	struct tcp_segment third = {.seq = 1001, .flags = TCP_ACK, .wnd = 65535};
+	struct tcp_info info;
+	struct heard a;
+
+	host_hear(&h, PORT, &syn, NULL);
+	host_expect(&h, &a);
+	third.ack = a.h.seq + 1;
+	host_hear(&h, PORT, &third, NULL);
+	host_round(&h);
+	tcp_get_info(h.app.llp, &info);
+	return info.congestion_control;
+}
+
+static void test_congestion_control_is_chosen(void **state)
+{
+	struct llp_connect_params to = {
+		.remote = {addr(REMOTE), RPORT}, .congestion_control = "vegas"};
+	struct tcp_info info;
+
+	host_init(&h, LOCAL, NULL);
+	assert_int_equal(llp_connect(h.llp, &to, &app_ops, &h.app, &h.app.llp), -EINVAL);
+	to.congestion_control = "bbr";
+	assert_int_equal(llp_connect(h.llp, &to, &app_ops, &h.app, &h.app.llp), 0);
+	tcp_get_info(h.app.llp, &info); /* before it is established, too */
+	assert_string_equal(info.congestion_control, "bbr");
+	assert_int_equal(info.pacing_rate, 0);
+	llp_abort(h.app.llp);
+	ip_double_drain(&h.ip);
+
+	host_listen(&h, 5);
+	assert_int_equal(tcp_listener_set_congestion_control(h.listener, "vegas"), -EINVAL);
+	assert_int_equal(tcp_listener_set_congestion_control(h.listener, "cubic"), 0);
+	assert_string_equal(accepted_with(), "cubic");
+	host_end(&h);
+}
+
+static void test_congestion_control_is_changed(void **state)
+{
+	struct tcp_info info;
+	struct peer q;
+
+	host_init(&h, LOCAL, NULL);
+	peer_accepted(&q, &h, TCP_HAS_MSS);
+	tcp_conn_of(h.app.llp)->cc.cwnd = 50000;
+	assert_int_equal(tcp_set_congestion_control(h.app.llp, "vegas"), -EINVAL);
+	assert_int_equal(tcp_set_congestion_control(h.app.llp, "bbr"), 0);
+	tcp_get_info(h.app.llp, &info);
+	assert_string_equal(info.phase, "Startup");
+	assert_int_equal(info.cwnd, 50000);
+	assert_int_equal(tcp_set_congestion_control(h.app.llp, "newreno"), 0);
+	tcp_get_info(h.app.llp, &info);
+	assert_int_equal(info.cwnd, 50000);
+	assert_int_equal(info.ssthresh, 50000); /* what BBR knew of the path */
+	host_end(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +364,8 @@ int main(void)
 		cmocka_unit_test(test_endpoints_and_addresses),
 		cmocka_unit_test(test_port_reservations),
 		cmocka_unit_test(test_connection_to_self),
+		cmocka_unit_test(test_congestion_control_is_chosen),
+		cmocka_unit_test(test_congestion_control_is_changed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
