@@ -88,13 +88,14 @@ static void advanced(struct tcp_conn *c, uint32_t una)
 
 /** How things stood before an ACK. */
 struct before {
-	uint32_t una, total_lost;
+	uint32_t una;
 	bool recovery;
 };
 
 static void tell_congestion_control(
 	struct tcp_conn *c, const struct tcp_ack_news *n, const struct before *b, uint64_t rtt)
 {
+	uint32_t lost = tcp_rate_newly_lost(c);
 	struct tcp_rate_sample rate;
 	const struct tcp_cc_ack a = {
 		.now = c->s->now,
@@ -103,7 +104,7 @@ static void tell_congestion_control(
 		.rtt = rtt,
 		.acked = n->d.acked,
 		.delivered = n->d.delivered,
-		.lost = c->sendq.total_lost - b->total_lost,
+		.lost = lost,
 		.prior_in_flight = n->prior_pipe,
 		.in_flight = tcp_pipe(c),
 		.snd_una = c->snd_una,
@@ -114,6 +115,8 @@ static void tell_congestion_control(
 		.rate = &rate,
 	};
 
+	if (!a.delivered && !lost)
+		return;
 	tcp_rate_take(c, &n->d, &rate);
 	tcp_cc_on_ack(&c->cc, &a);
 	if (c->cc.held_back)
@@ -125,7 +128,7 @@ static void tell_congestion_control(
 /** Text is acknowledged, selectively perhaps, or an ACK came twice. */
 static void news(struct tcp_conn *c, struct tcp_ack_news *n)
 {
-	const struct before b = {c->snd_una, c->sendq.total_lost, c->recovery || c->cwr};
+	const struct before b = {c->snd_una, c->recovery || c->cwr};
 	uint32_t held = c->sendq.count;
 	uint64_t rtt;
 
@@ -137,8 +140,7 @@ static void news(struct tcp_conn *c, struct tcp_ack_news *n)
 	tcp_loss_on_ack(c, n);
 	if (n->d.any)
 		tcp_pmtu_delivered(c, n->d.newest.len);
-	if (n->d.delivered || c->sendq.total_lost != b.total_lost)
-		tell_congestion_control(c, n, &b, rtt);
+	tell_congestion_control(c, n, &b, rtt);
 }
 
 void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)

@@ -55,7 +55,9 @@ void tcp_rate_take(struct tcp_conn *c, const struct tcp_delivery *d, struct tcp_
 	out->prior_delivered = r->delivered;
 	out->delivered = rate->delivered - r->delivered;
 	out->tx_in_flight = r->tx_in_flight;
-	out->lost = c->sendq.total_lost - r->tx_lost;
+	/* Losses may have been taken back since. */
+	if (seq_gt(c->sendq.total_lost, r->tx_lost))
+		out->lost = c->sendq.total_lost - r->tx_lost;
 	out->app_limited = (r->flags & TCP_REC_APP_LIMITED) != 0;
 	/* Section 3.3: no faster than it was sent, so that compressed ACKs do not deceive. */
 	out->interval =
@@ -63,11 +65,22 @@ void tcp_rate_take(struct tcp_conn *c, const struct tcp_delivery *d, struct tcp_
 	/* What is faster than any round trip answers an earlier transmission. */
 	if (out->interval < tcp_min_rtt_get(&c->rec.min_rtt))
 		out->interval = 0;
+	/* Less than a round trip cannot be: what came back answers to something else. */
+	if (out->interval < tcp_min_rtt_get(&c->rec.min_rtt))
+		out->interval = 0;
 	if (!out->interval)
 		return;
 	rate->last_delivered = out->delivered;
 	rate->last_interval =
 		(uint32_t)u64_min(out->interval >> INTERVAL_SHIFT, UINT32_MAX - 1) + 1;
+}
+
+uint32_t tcp_rate_newly_lost(struct tcp_conn *c)
+{
+	int32_t n = (int32_t)(c->sendq.total_lost - c->rate.told_lost);
+
+	c->rate.told_lost = c->sendq.total_lost;
+	return n > 0 ? (uint32_t)n : 0;
 }
 
 uint64_t tcp_rate_last(const struct tcp_rate *r)

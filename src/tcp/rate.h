@@ -23,6 +23,7 @@ struct tcp_rate {
 	uint64_t first_sent_at; /**< of the record that began the send phase of the next sample */
 	uint32_t delivered;     /**< acknowledged or SACKed in all */
 	uint32_t app_limited_until; /**< while app_limited: until this much is delivered */
+	uint32_t told_lost;         /**< of what was ever lost: congestion control knows of this */
 	bool app_limited;           /**< the network is not what limits */
 	uint32_t last_delivered,
 		last_interval; /**< the last sample; the latter in 1024 ns, 0: none */
@@ -53,6 +54,10 @@ void tcp_rate_app_limited(struct tcp_conn *c, uint32_t in_flight);
 
 /** After an ACK delivered @p d: count it, and take the sample. */
 void tcp_rate_take(struct tcp_conn *c, const struct tcp_delivery *d, struct tcp_rate_sample *out);
+
+/** @return what was lost since this was asked last; less than nothing, which happens, is nothing.
+ */
+uint32_t tcp_rate_newly_lost(struct tcp_conn *c);
 
 /** The last sample, in bytes per second; 0: there was none. */
 uint64_t tcp_rate_last(const struct tcp_rate *r);

@@ -89,6 +89,39 @@ static void test_losses_since_the_sending_are_told(void **state)
 	assert_int_equal(a.lost, 3000);
 }
 
+/** What undo takes back is no loss, and no huge one either. */
+static void test_losses_taken_back(void **state)
+{
+	struct tcp_record r;
+
+	start();
+	c.sendq.total_lost = 5000;
+	assert_int_equal(tcp_rate_newly_lost(&c), 5000);
+	assert_int_equal(tcp_rate_newly_lost(&c), 0);
+	r = send(1000);
+	c.sendq.total_lost -= 2000;
+	assert_int_equal(tcp_rate_newly_lost(&c), 0);
+	s.now += 10 * MS;
+	assert_int_equal(deliver(&r).lost, 0);
+	c.sendq.total_lost += 1000;
+	assert_int_equal(tcp_rate_newly_lost(&c), 1000);
+}
+
+/** What comes sooner than the path allows answers to something else. */
+static void test_samples_shorter_than_a_round_trip_are_dropped(void **state)
+{
+	struct tcp_record r;
+
+	start();
+	tcp_min_rtt_sample(&c.rec.min_rtt, 10 * MS, 0);
+	r = send(1000);
+	s.now += 9 * MS;
+	assert_int_equal(deliver(&r).interval, 0);
+	r = send(1000);
+	s.now += 10 * MS;
+	assert_int_equal(deliver(&r).interval, 10 * MS);
+}
+
 static void test_app_limited_until_that_is_delivered(void **state)
 {
 	struct tcp_record r[4];
@@ -134,6 +167,8 @@ int main(void)
 		cmocka_unit_test(test_a_steady_flow_shows_its_rate),
 		cmocka_unit_test(test_compressed_acks_do_not_deceive),
 		cmocka_unit_test(test_losses_since_the_sending_are_told),
+		cmocka_unit_test(test_losses_taken_back),
+		cmocka_unit_test(test_samples_shorter_than_a_round_trip_are_dropped),
 		cmocka_unit_test(test_app_limited_until_that_is_delivered),
 		cmocka_unit_test(test_no_delivery_no_sample),
 	};
