@@ -310,17 +310,24 @@ static void accept_segment(struct script *s, struct seg *seg)
 	s->last = *seg;
 }
 
-void script_pass(struct script *s, uint64_t ns)
+const struct seg *script_next(struct script *s)
 {
-	uint64_t end = uiwarp_tcp_now(s->h) + ns;
 	struct seg_path p;
 	struct seg seg;
 
-	while (advance(s, end)) {
-		take(s, &p, &seg);
-		learn(s, &p, &seg);
-		accept_segment(s, &seg);
-	}
+	if (!take(s, &p, &seg))
+		return NULL;
+	learn(s, &p, &seg);
+	accept_segment(s, &seg);
+	return &s->last;
+}
+
+void script_pass(struct script *s, uint64_t ns)
+{
+	uint64_t end = uiwarp_tcp_now(s->h) + ns;
+
+	while (advance(s, end))
+		script_next(s);
 }
 
 /** The next segment, which must come until @p end and be as @p line says. */

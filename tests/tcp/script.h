@@ -120,6 +120,8 @@ struct script {
 #define nothing(s) script_nothing(HERE(s))
 /** Time passes, and the host sends nothing. */
 #define silence(s, ns) script_silence(HERE(s), ns)
+/** The next segment that the host has sent, whatever it is; NULL: none. */
+#define next(s) script_next(HERE(s))
 /** Time passes; what the host sends is of no interest. */
 #define pass(s, ns) script_pass(HERE(s), ns)
 
@@ -129,6 +131,7 @@ const struct seg *script_host(struct script *s, uint64_t after, const char *fmt,
 const struct seg *script_host_within(struct script *s, uint64_t ns, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void script_nothing(struct script *s);
+const struct seg *script_next(struct script *s);
 void script_silence(struct script *s, uint64_t ns);
 void script_pass(struct script *s, uint64_t ns);
 
