@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -214,8 +215,8 @@ def one_flow(path, runner, core, flow, cell, args, seed):
     return figures
 
 
-def measure_tcp(args, runner, cores, build, failed):
-    results = []
+def measure_tcp(args, runner, cores, build, result):
+    failed, results = result["failed"], result.setdefault("tcp", [])
     with LongPath(runner, os.path.join(build, "tools", "uiwarp"), cores[0], cores[1]) as path:
         for run in range(args.runs):
             for cell in [(rtt, loss) for rtt in args.rtt for loss in args.loss]:
@@ -233,7 +234,7 @@ def measure_tcp(args, runner, cores, build, failed):
                     results.append(figures)
                     print(f"{figures['mbit']:.1f} Mbit/s, {figures['retransmits']} "
                           "retransmissions", flush=True)
-    return results
+            result["runs_done"] = run + 1
 
 
 # ---- all of it -----------------------------------------------------------------------------------
@@ -285,6 +286,8 @@ def main():
     if info["load_average"] > 0.5:
         print(f"note: the machine is busy (load {info['load_average']:.1f}): "
               "figures will be worse than they could be")
+    # An end by signal leaves no namespaces behind.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     runner, failed = Runner(logs, limit=args.seconds + 60), {}
     result = {"machine": info, "command": " ".join(["scripts/bench", "wan", *sys.argv[1:]]),
               "rate": args.rate, "seconds": args.seconds, "runs": args.runs, "failed": failed}
@@ -292,7 +295,10 @@ def main():
         if "emulator" in args.only:
             result["emulator"] = measure_emulator(args, runner, cores, build, failed)
         if "tcp" in args.only:
-            result["tcp"] = measure_tcp(args, runner, cores, build, failed)
+            measure_tcp(args, runner, cores, build, result)
+    except KeyboardInterrupt:
+        # What has been measured until then counts.
+        failed["the rest"] = "interrupted"
     finally:
         runner.stop_all()
         info["load_average_at_end"] = os.getloadavg()[0]
