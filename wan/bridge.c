@@ -16,7 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BURST 64u
+/** Few, so that those at a burst's end do not wait long for those before them. */
+#define BURST 32u
 #define TICK  UINT64_C(100000000)
 
 /** After a frame the loop goes on without a sleep for so long: another often follows. */
