@@ -17,7 +17,17 @@ static double seconds(const struct sim_scenario *x, uint64_t at)
 
 static const char *cc_name(const struct sim_scenario *x, unsigned i)
 {
-	return x->cfg.flow[i].cc ? x->cfg.flow[i].cc : "default";
+	struct sim_flow_state f;
+
+	sim_flow_get(x->flow[i], &f);
+	return f.connected ? f.sender.congestion_control : "?";
+}
+
+static const char *how_it_is(const struct sim_flow_state *f)
+{
+	if (f->failed)
+		return "; FAILED";
+	return f->connected ? "" : "; NOT CONNECTED";
 }
 
 static void print_flow(const struct sim_scenario *x, unsigned i, FILE *to)
@@ -38,9 +48,35 @@ static void print_flow(const struct sim_scenario *x, unsigned i, FILE *to)
 		" recoveries; cwnd %u, srtt %.3f ms%s\n",
 		f.sender.segments_out, f.sender.retransmits, f.sender.timeouts,
 		f.sender.fast_recoveries, f.sender.cwnd, (double)f.sender.srtt / (double)SIM_MS,
-		f.failed      ? "; FAILED"
-		: f.connected ? ""
-			      : "; NOT CONNECTED");
+		how_it_is(&f));
+	fprintf(to,
+		"  %" PRIu64 " probes, %" PRIu64 " D-SACKs; taken back: %" PRIu64
+		" recoveries, %" PRIu64 " timeouts\n",
+		f.sender.tlp_probes, f.sender.dsacks, f.sender.spurious_recoveries,
+		f.sender.spurious_timeouts);
+}
+
+/** What should be nothing: a simulation that runs out of memory shows the wrong thing. */
+static void print_shortage(const struct sim_scenario *x, FILE *to)
+{
+	uint64_t empty = 0, unkept = 0, reneged = 0, paws = 0;
+
+	for (unsigned i = 0; i < x->cfg.n_flows; i++) {
+		const struct tcp_stats *s = tcp_stack_stats(sim_host_tcp(x->to[i]));
+
+		empty += s->pool_empty + tcp_stack_stats(sim_host_tcp(x->from[i]))->pool_empty;
+		unkept += s->out_of_order_drops;
+		reneged += s->reneged;
+		paws += s->paws_drops;
+	}
+	if (paws)
+		fprintf(to, "%" PRIu64 " segments dropped for old timestamps\n", paws);
+	if (empty || unkept || reneged || x->sim->no_packet)
+		fprintf(to,
+			"short of memory: %" PRIu64 " times in hosts; %" PRIu64
+			" segments not kept out of order, %" PRIu64 " reneged; %" PRIu64
+			" lost by the network\n",
+			empty, unkept, reneged, x->sim->no_packet);
 }
 
 void sim_report_print(struct sim_scenario *x, FILE *to)
@@ -58,6 +94,7 @@ void sim_report_print(struct sim_scenario *x, FILE *to)
 		" marks\n",
 		100 * sim_queue_mean(x->forward.queue) / limit, 100 * (double)q->max_bytes / limit,
 		q->drops, q->marks);
+	print_shortage(x, to);
 	if (x->cfg.n_flows > 1) {
 		uint64_t from = last + (x->cfg.duration - last) / 2;
 
@@ -68,12 +105,14 @@ void sim_report_print(struct sim_scenario *x, FILE *to)
 
 /* ---- plots ------------------------------------------------------------------------------- */
 
-enum panel { GOODPUT, WINDOW, ROUND_TRIP, QUEUE, PANELS };
+enum panel { GOODPUT, PACING, WINDOW, ROUND_TRIP, QUEUE, PANELS };
 
-/** All series of a plot have as many points, and share the times. */
+/** What is drawn of one flow, and against what: all columns have as many rows. */
+enum column { AT, DELIVERED, PACED, CWND, FLIGHT, SRTT, MIN_RTT, WAITING, COLUMNS };
+
 struct points {
 	size_t n;
-	double *x, *goodput, *cwnd, *flight, *rtt, *queue;
+	double *v[COLUMNS];
 };
 
 static double *numbers(size_t n)
@@ -85,52 +124,63 @@ static double *numbers(size_t n)
 	return v;
 }
 
+/** Zero of something that is never zero says that it is not known. */
+static double known(uint64_t value, double unit)
+{
+	return value ? (double)value / unit : NAN;
+}
+
+static void fill_row(
+	const struct sim_scenario *x, const struct sim_sample *s, struct points *p, size_t i)
+{
+	const struct tcp_info *t = &s->flow.sender;
+	double time = i ? (double)(s->at - s[-1].at) / (double)SIM_S : 0;
+
+	p->v[AT][i] = seconds(x, s->at);
+	p->v[DELIVERED][i] = NAN;
+	if (time > 0)
+		p->v[DELIVERED][i] = ((double)s->flow.delivered - (double)s[-1].flow.delivered) *
+				     8 / time / MBIT;
+	p->v[PACED][i] = known(t->pacing_rate * 8, MBIT);
+	p->v[CWND][i] = known(t->cwnd, 1e6);
+	p->v[FLIGHT][i] = s->flow.connected ? t->flight / 1e6 : NAN;
+	p->v[SRTT][i] = known(t->srtt, (double)SIM_MS);
+	p->v[MIN_RTT][i] = known(t->min_rtt, (double)SIM_MS);
+	p->v[WAITING][i] = (double)s->queue_bytes / 1e6;
+}
+
 static struct points points_of(const struct sim_scenario *x, unsigned flow)
 {
 	const struct sim_sample *v;
-	size_t n = sim_sampler_get(x->sampler[flow], &v);
-	struct points p = {
-		n, numbers(n), numbers(n), numbers(n), numbers(n), numbers(n), numbers(n)};
+	struct points p = {.n = sim_sampler_get(x->sampler[flow], &v)};
 
-	for (size_t i = 0; i < n; i++) {
-		const struct tcp_info *t = &v[i].flow.sender;
-		double time = i ? (double)(v[i].at - v[i - 1].at) / (double)SIM_S : 0;
-
-		p.x[i] = seconds(x, v[i].at);
-		p.goodput[i] =
-			time > 0 ? ((double)v[i].flow.delivered - (double)v[i - 1].flow.delivered) *
-					   8 / time / MBIT
-				 : NAN;
-		p.cwnd[i] = v[i].flow.connected ? t->cwnd / 1e6 : NAN;
-		p.flight[i] = v[i].flow.connected ? t->flight / 1e6 : NAN;
-		p.rtt[i] = t->srtt ? (double)t->srtt / (double)SIM_MS : NAN;
-		p.queue[i] = (double)v[i].queue_bytes / 1e6;
-	}
+	for (unsigned c = 0; c < COLUMNS; c++)
+		p.v[c] = numbers(p.n);
+	for (size_t i = 0; i < p.n; i++)
+		fill_row(x, &v[i], &p, i);
 	return p;
 }
 
 static void points_free(struct points *p)
 {
-	free(p->x);
-	free(p->goodput);
-	free(p->cwnd);
-	free(p->flight);
-	free(p->rtt);
-	free(p->queue);
+	for (unsigned c = 0; c < COLUMNS; c++)
+		free(p->v[c]);
 }
 
-static void series(struct sim_plot_panel *p, const char *name, unsigned color, size_t n,
-	const double *x, const double *y)
+static void series(struct sim_plot_panel *panel, const char *name, unsigned color,
+	const struct points *p, enum column c)
 {
-	if (p->n < SIM_PLOT_SERIES)
-		p->series[p->n++] = (struct sim_plot_series){name, SIM_PLOT_LINE, color, n, x, y};
+	if (panel->n < SIM_PLOT_SERIES)
+		panel->series[panel->n++] = (struct sim_plot_series){
+			name, SIM_PLOT_LINE, color, p->n, p->v[AT], p->v[c]};
 }
 
 int sim_report_plot(const struct sim_scenario *x, const char *title, const char *path)
 {
 	struct sim_plot_panel panel[PANELS] = {
 		[GOODPUT] = {.label = "goodput, Mbit/s"},
-		[WINDOW] = {.label = "cwnd (line), flight, MB"},
+		[PACING] = {.label = "pacing rate, Mbit/s"},
+		[WINDOW] = {.label = "cwnd, MB"},
 		[ROUND_TRIP] = {.label = "smoothed round trip, ms"},
 		[QUEUE] = {.label = "bottleneck's queue, MB"},
 	};
@@ -139,13 +189,16 @@ int sim_report_plot(const struct sim_scenario *x, const char *title, const char 
 
 	for (unsigned i = 0; i < x->cfg.n_flows; i++) {
 		p[i] = points_of(x, i);
-		series(&panel[GOODPUT], cc_name(x, i), i, p[i].n, p[i].x, p[i].goodput);
-		series(&panel[WINDOW], NULL, i, p[i].n, p[i].x, p[i].cwnd);
-		if (x->cfg.n_flows == 1)
-			series(&panel[WINDOW], "flight", 1, p[i].n, p[i].x, p[i].flight);
-		series(&panel[ROUND_TRIP], NULL, i, p[i].n, p[i].x, p[i].rtt);
+		series(&panel[GOODPUT], cc_name(x, i), i, &p[i], DELIVERED);
+		series(&panel[PACING], NULL, i, &p[i], PACED);
+		series(&panel[WINDOW], NULL, i, &p[i], CWND);
+		series(&panel[ROUND_TRIP], NULL, i, &p[i], SRTT);
 	}
-	series(&panel[QUEUE], NULL, 5, p[0].n, p[0].x, p[0].queue);
+	if (x->cfg.n_flows == 1) { /* there is room to say more */
+		series(&panel[WINDOW], "in flight", 1, &p[0], FLIGHT);
+		series(&panel[ROUND_TRIP], "least", 1, &p[0], MIN_RTT);
+	}
+	series(&panel[QUEUE], NULL, 5, &p[0], WAITING);
 	r = sim_plot_write(
 		path, title, "time, s", 0, (double)x->cfg.duration / (double)SIM_S, panel, PANELS);
 	for (unsigned i = 0; i < x->cfg.n_flows; i++)
