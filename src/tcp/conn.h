@@ -105,7 +105,8 @@ struct tcp_conn {
 	uint32_t last_ack_sent; /**< RFC 7323 section 4.3 */
 	uint32_t rcv_fin;
 	uint32_t ts_recent, ts_offset;
-	uint32_t ts_echo; /**< the newest echo of our time stamps */
+	uint32_t ts_echo;         /**< the newest echo of our time stamps */
+	uint32_t ts_gap, gap_seq; /**< TS.Recent and RCV.NXT when the present gap opened */
 	uint64_t ts_recent_at;
 	uint32_t rcv_mss; /**< largest text seen: what a full segment is (RFC 5681) */
 	/* The receive buffer's size (buffer.h). */

@@ -226,6 +226,10 @@ static void keep_out_of_order(struct tcp_conn *c, const struct tcp_segment *seg,
 	uint32_t held = c->ooo.held;
 	struct tcp_ooo_result result;
 
+	if (!c->ooo.n || c->rcv_nxt - c->gap_seq >= TCP_GAP_MAX) {
+		c->ts_gap = c->ts_recent;
+		c->gap_seq = c->rcv_nxt;
+	}
 	c->out_of_order++;
 	c->s->stats.out_of_order++;
 	if (!may_keep(c)) { /* never told, so nothing is taken back */

@@ -107,6 +107,18 @@ static void answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *se
 	}
 }
 
+/**
+ * Text for a gap, sent before what came from behind the gap. TS.Recent may by now be of a
+ * retransmission, which was sent later still: by R1, whatever was only late would be dropped and
+ * sent again, whose retransmission makes the next late one too old. But what is not older than the
+ * gap is no duplicate from 2^32 bytes ago, which is what R1 is against.
+ */
+static bool fills_gap(const struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	return c->ooo.n && seg->len && seq_geq(seg->tsval, c->ts_gap) &&
+	       c->rcv_nxt - c->gap_seq < TCP_GAP_MAX;
+}
+
 /** RFC 7323 section 5.3, R1. @return false: drop the segment. */
 static bool paws(struct tcp_conn *c, const struct tcp_segment *seg)
 {
@@ -114,7 +126,7 @@ static bool paws(struct tcp_conn *c, const struct tcp_segment *seg)
 		return true;
 	if (!(seg->has & TCP_HAS_TS)) /* section 3.2: SHOULD be dropped without an answer */
 		return false;
-	if (!seq_lt(seg->tsval, c->ts_recent) || tcp_ts_recent_is_old(c))
+	if (!seq_lt(seg->tsval, c->ts_recent) || tcp_ts_recent_is_old(c) || fills_gap(c, seg))
 		return true;
 	c->s->stats.paws_drops++;
 	if (tcp_segment_space(seg)) {

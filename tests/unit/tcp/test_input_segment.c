@@ -521,6 +521,35 @@ static void test_paws(void **state)
 	host_end(&h);
 }
 
+static void text_with_time(uint32_t off, const char *text, uint32_t tsval)
+{
+	p.tsval = tsval;
+	peer_send_at(&p, TCP_ACK, p.seq + off, p.ack, text, 1);
+}
+
+/** A retransmission must not make what is only late too old: it was sent after the gap opened. */
+static void test_paws_spares_what_fills_a_gap(void **state)
+{
+	to_state(TCP_ESTABLISHED, TCP_HAS_TS);
+	p.tsval = 8000;
+	peer_send(&p, 0, "a", 1);
+	text_with_time(1, "c", 8010);
+	text_with_time(3, "e", 8012);
+	text_with_time(0, "b", 8020); /* again, sent late */
+	assert_int_equal(c->ts_recent, 8020);
+	assert_int_equal(h.app.n_got, 3);
+	text_with_time(2, "d", 7999); /* older than what came before the gap: from another turn */
+	assert_int_equal(h.app.n_got, 3);
+	assert_int_equal(tcp_stack_stats(h.tcp)->paws_drops, 1);
+	text_with_time(2, "d", 8011);
+	assert_int_equal(h.app.n_got, 5);
+	assert_int_equal(c->ts_recent, 8020);
+	text_with_time(4, "f", 8019); /* no gap any more */
+	assert_int_equal(h.app.n_got, 5);
+	assert_int_equal(tcp_stack_stats(h.tcp)->paws_drops, 2);
+	host_end(&h);
+}
+
 static void test_paws_over_the_wrap_of_the_clock(void **state)
 {
 	to_state(TCP_ESTABLISHED, TCP_HAS_TS);
@@ -593,6 +622,7 @@ int main(void)
 		cmocka_unit_test(test_time_wait_reopened_by_higher_sequence),
 		cmocka_unit_test(test_time_wait_reopened_by_timestamp),
 		cmocka_unit_test(test_paws),
+		cmocka_unit_test(test_paws_spares_what_fills_a_gap),
 		cmocka_unit_test(test_paws_over_the_wrap_of_the_clock),
 		cmocka_unit_test(test_paws_after_24_days),
 		cmocka_unit_test(test_segment_without_timestamp_is_dropped),
