@@ -170,7 +170,7 @@ static void pair(const char *listener, const char *client)
 
 static void a_source_and_a_sink_agree(void **state)
 {
-	pair("sink --verify --json", "source --bytes 20M --json");
+	pair("sink --verify --json -i 0", "source --bytes 20M --json -i 0");
 	assert_int_equal(child_exit(&c), 0);
 	assert_int_equal(child_count(c.out, "\"event\":\"listening\""), 1);
 	assert_int_equal(child_count(c.out, "\"event\":\"connected\""), 2);
@@ -182,7 +182,7 @@ static void a_source_and_a_sink_agree(void **state)
 
 static void a_listener_may_send(void **state)
 {
-	pair("source --bytes 3M -J -P 3", "sink -V -P 3 -J");
+	pair("source --bytes 3M -J -i 0 -P 3", "sink -V -P 3 -J -i 0");
 	assert_int_equal(child_exit(&c), 0);
 	assert_int_equal(child_count(c.out, "\"event\":\"end\""), 6);
 	assert_int_equal(child_count(c.out, "\"streams\":3,\"failed\":0,\"bytes\":9437184,"), 2);
@@ -213,7 +213,7 @@ static void time_ends_a_source_and_intervals_are_told(void **state)
 
 static void a_stalled_sink_gets_everything_in_the_end(void **state)
 {
-	pair("sink -V --stall 0.5 -J", "source --bytes 4M -J");
+	pair("sink -V --stall 0.5 -J -i 0", "source --bytes 4M -J -i 0");
 	assert_int_equal(child_exit(&c), 0);
 	assert_int_equal(child_count(c.out, "\"failed\":0,\"bytes\":4194304,"), 2);
 }
