@@ -85,6 +85,7 @@ static int path_find(struct ip_stack *s, struct ip_path *p, uint64_t now)
 			p->neighbour = neighbour_get(s, &hop, now);
 	}
 	p->mtu = pmtu_get(s, &p->dst);
+	p->link_mtu = pmtu_link(s, &p->dst);
 	p->generation = s->generation;
 	return 0;
 }

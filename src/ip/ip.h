@@ -151,6 +151,7 @@ struct ip_path {
 	uint32_t generation; /**< of the route table when neighbour was found */
 	struct ip_neighbour *neighbour;
 	bool loop;         /**< dst is one of ours */
+	uint16_t link_mtu; /**< what we can receive from there, whatever the path takes */
 	uint64_t addr_sum; /**< private: checksum over both addresses */
 };
 

@@ -11,7 +11,7 @@
  * sake of RFC 5927 section 7.1's attack with tiny MTUs. */
 #define MIN_MTU_V4 576
 
-static uint16_t link_mtu(const struct ip_stack *s, const struct ip_addr *dst)
+uint16_t pmtu_link(const struct ip_stack *s, const struct ip_addr *dst)
 {
 	return ip_addr_is_v4(dst) ? s->cfg.mtu : s->mtu_v6;
 }
@@ -59,7 +59,7 @@ void pmtu_fini(struct ip_stack *s)
 uint16_t pmtu_get(const struct ip_stack *s, const struct ip_addr *dst)
 {
 	const struct pmtu_entry *e = s->pmtu.e[bucket(s, dst)];
-	uint16_t mtu = link_mtu(s, dst);
+	uint16_t mtu = pmtu_link(s, dst);
 
 	for (unsigned i = 0; i < PMTU_WAYS; i++) {
 		if (e[i].mtu && ip_addr_equal(&e[i].dst, dst))

@@ -21,6 +21,9 @@ struct pmtu_cache {
 
 void pmtu_init(struct ip_stack *s);
 
+/** The link's MTU towards @p dst. */
+uint16_t pmtu_link(const struct ip_stack *s, const struct ip_addr *dst);
+
 /** The MTU towards @p dst now: the link's, or less. */
 uint16_t pmtu_get(const struct ip_stack *s, const struct ip_addr *dst);
 

@@ -134,7 +134,10 @@ uint16_t tcp_syn_window(const struct tcp_stack *s)
 	return (uint16_t)u32_min(fixed ? fixed : TCP_RECEIVE_BUFFER_MIN, 65535u);
 }
 
-/** What a SYN of ours offers; SYN,ACKs then leave out what the peer did not. */
+/**
+ * What a SYN of ours offers; SYN,ACKs then leave out what the peer did not. The MSS is what we can
+ * receive (RFC 9293 section 3.7.1): a path that is narrow now may widen while we are connected.
+ */
 static struct tcp_segment our_syn(
 	const struct tcp_stack *s, const struct tcp_tuple *id, uint16_t mtu, uint32_t iss)
 {
@@ -160,7 +163,7 @@ static struct tcp_segment our_syn(
 
 void tcp_send_syn(struct tcp_conn *c)
 {
-	struct tcp_segment h = our_syn(c->s, &c->id, c->path.mtu, c->iss);
+	struct tcp_segment h = our_syn(c->s, &c->id, c->path.link_mtu, c->iss);
 
 	h.flags |= tcp_ecn_syn_flags(c);
 	if (c->state == TCP_SYN_RECEIVED) { /* a simultaneous open */
@@ -238,7 +241,8 @@ static void send_stateless(struct tcp_stack *s, const struct ip_addr *src,
 	if (!m)
 		return;
 	if (h->has & TCP_HAS_MSS) /* a SYN: only the path knows */
-		h->mss = (uint16_t)(path.mtu - (ip_addr_is_v4(dst) ? 20 : 40) - TCP_HEADER_LEN);
+		h->mss =
+			(uint16_t)(path.link_mtu - (ip_addr_is_v4(dst) ? 20 : 40) - TCP_HEADER_LEN);
 	m->data_len = (uint16_t)tcp_wire_emit(h, rte_pktmbuf_mtod(m, uint8_t *));
 	m->pkt_len = m->data_len;
 	s->stats.segments_out++;

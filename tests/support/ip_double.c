@@ -95,6 +95,7 @@ int ip_path_init(struct ip_stack *s, struct ip_path *p, const struct ip_addr *sr
 	p->src = *src;
 	p->dst = *dst;
 	p->mtu = s->path_mtu ? s->path_mtu : s->mtu;
+	p->link_mtu = s->mtu;
 	p->loop = ip_addr_is_local(s, dst);
 	return 0;
 }

@@ -299,6 +299,25 @@ static void test_raise_is_probed(void **state)
 	host_end(&h);
 }
 
+/** RFC 9293 section 3.7.1: our MSS says what we can receive, not what the path takes from us. */
+static void test_our_mss_is_the_links(void **state)
+{
+	const struct tcp_segment syn = {.seq = 1000, .flags = TCP_SYN, .wnd = 5000};
+	struct heard a;
+
+	host_init(&h, LOCAL, NULL);
+	h.ip.path_mtu = 1000;
+	host_connect(&h);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.mss, 1460);
+	assert_int_equal(llp_emss(h.app.llp), 536);
+	host_listen(&h, 8);
+	host_hear(&h, PORT, &syn, NULL);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.mss, 1460);
+	host_end(&h);
+}
+
 static void test_little_text_probes_little(void **state)
 {
 	start(OPTIONS, 1500, 1500);
@@ -427,6 +446,7 @@ int main(void)
 		cmocka_unit_test(test_without_sack_it_is_tried_later),
 		cmocka_unit_test(test_peer_without_dsack),
 		cmocka_unit_test(test_raise_is_probed),
+		cmocka_unit_test(test_our_mss_is_the_links),
 		cmocka_unit_test(test_little_text_probes_little),
 		cmocka_unit_test(test_message_against_experience_waits),
 		cmocka_unit_test(test_message_about_a_small_packet_is_false),
