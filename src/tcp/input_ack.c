@@ -89,7 +89,7 @@ static void advanced(struct tcp_conn *c, uint32_t una)
 /** How things stood before an ACK. */
 struct before {
 	uint32_t una;
-	bool recovery;
+	bool recovery, timed_out;
 };
 
 static void tell_congestion_control(
@@ -97,12 +97,13 @@ static void tell_congestion_control(
 {
 	uint32_t lost = tcp_rate_newly_lost(c);
 	struct tcp_rate_sample rate;
+	/* RFC 3465 section 2.3: after a timeout, an ACK may cover what came long ago. */
 	const struct tcp_cc_ack a = {
 		.now = c->s->now,
 		.srtt = c->rto.srtt,
 		.min_rtt = tcp_min_rtt_get(&c->rec.min_rtt),
 		.rtt = rtt,
-		.acked = n->d.acked,
+		.acked = b->timed_out ? u32_min(n->d.acked, c->cc.smss) : n->d.acked,
 		.delivered = n->d.delivered,
 		.lost = lost,
 		.prior_in_flight = n->prior_pipe,
@@ -128,7 +129,7 @@ static void tell_congestion_control(
 /** Text is acknowledged, selectively perhaps, or an ACK came twice. */
 static void news(struct tcp_conn *c, struct tcp_ack_news *n)
 {
-	const struct before b = {c->snd_una, c->recovery || c->cwr};
+	const struct before b = {c->snd_una, c->recovery || c->cwr, c->rto_recovery};
 	uint32_t held = c->sendq.count;
 	uint64_t rtt;
 

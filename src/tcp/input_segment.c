@@ -84,17 +84,23 @@ bool tcp_segment_acceptable(const struct tcp_segment *seg, uint32_t nxt, uint32_
 	       (seq_lt(seg->seq, nxt) && seq_gt(last, nxt));
 }
 
-static void answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *seg)
+/** Text that was received before: RFC 2883 section 4. */
+static void report_repeated(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	uint32_t end = seg->seq + seg->len;
 
+	if (!seg->len || !seq_lt(seg->seq, c->rcv_nxt) || !seq_leq(end, c->rcv_nxt) ||
+		!tcp_in(c, TCP_STATES_RECEIVING))
+		return;
+	tcp_sack_duplicate(&c->sack, (struct tcp_range){seg->seq, end});
+	c->s->stats.duplicate++;
+}
+
+static void answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *seg)
+{
 	if (seg->flags & TCP_RST)
 		return;
-	if (seg->len && seq_lt(seg->seq, c->rcv_nxt) && seq_leq(end, c->rcv_nxt) &&
-		tcp_in(c, TCP_STATES_RECEIVING)) {
-		tcp_sack_duplicate(&c->sack, (struct tcp_range){seg->seq, end});
-		c->s->stats.duplicate++;
-	}
+	report_repeated(c, seg);
 	if (c->state == TCP_TIME_WAIT && (seg->flags & TCP_FIN))
 		tcp_conn_restart_time_wait(c);
 	if (c->state == TCP_SYN_RECEIVED && (seg->flags & TCP_SYN) && seg->seq == c->irs) {
@@ -128,6 +134,7 @@ static bool paws(struct tcp_conn *c, const struct tcp_segment *seg)
 		return false;
 	if (!seq_lt(seg->tsval, c->ts_recent) || tcp_ts_recent_is_old(c) || fills_gap(c, seg))
 		return true;
+	report_repeated(c, seg);
 	c->s->stats.paws_drops++;
 	if (tcp_segment_space(seg)) {
 		c->ack_now = true;

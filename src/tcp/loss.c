@@ -184,10 +184,13 @@ static void leave(struct tcp_conn *c)
 
 void tcp_loss_undo(struct tcp_conn *c)
 {
-	if (c->rec.undo_timeout)
+	if (c->rec.undo_timeout) {
 		c->rec.spurious_timeouts++;
-	else
+	} else {
 		c->rec.spurious_recoveries++;
+		/* It was reordering, which RACK cannot see in what was sent again. */
+		c->rec.rack.reordering_seen = true;
+	}
 	c->rec.undo_on = false;
 	tcp_sendq_unlose(&c->sendq);
 	tcp_cc_undo(&c->cc, c->s->now);
@@ -327,6 +330,7 @@ static void retransmit_timeout(struct tcp_conn *c)
 	if (!c->rto_recovery) {
 		tcp_cc_timeout(&c->cc, tcp_flight(c), c->s->now);
 		tcp_undo_begin(c, true);
+		c->rec.reduced_at = c->s->now;
 	} else {
 		if (!c->cc.ops->owns_cwnd)
 			c->cc.cwnd = c->cc.smss;

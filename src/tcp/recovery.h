@@ -32,10 +32,9 @@ struct tcp_recovery {
 	uint32_t undo_from;  /**< SND.UNA when it began, */
 	uint32_t undo_until; /**< and what ends it when acknowledged, once recovery is over */
 	uint32_t undo_bytes; /**< sent again since, and not reported as duplicates */
-	uint32_t rexmit_ts;  /**< timestamp of the first of it (RFC 3522: RetransmitTS) */
 	bool undo_on : 1;
 	bool undo_timeout : 1; /**< it was a timeout */
-	bool rexmitted : 1;    /**< rexmit_ts is valid */
+	bool rexmitted : 1;    /**< something was sent again since */
 	bool late : 1;         /**< what was sent again had only been late */
 	bool genuine : 1;      /**< something sent again was needed */
 

@@ -226,6 +226,9 @@ void tcp_sendq_ack(struct tcp_sendq *q, uint32_t ack, struct tcp_delivery *d)
 	const struct tcp_record *newest = NULL;
 	bool ambiguous = false;
 
+	if (q->nxt && (tcp_sendq_at(q, 0)->flags & TCP_REC_KARN) &&
+		seq_leq(tcp_record_end(tcp_sendq_at(q, 0)), ack))
+		d->rexmit_at = tcp_sendq_at(q, 0)->sent_at;
 	while (q->count) {
 		struct tcp_record *r = tcp_sendq_at(q, 0);
 
@@ -236,7 +239,7 @@ void tcp_sendq_ack(struct tcp_sendq *q, uint32_t ack, struct tcp_delivery *d)
 		}
 		d->acked += tcp_record_space(r);
 		if (r->flags & TCP_REC_KARN)
-			d->rexmit_acked = ambiguous = true;
+			ambiguous = true;
 		if (!(r->flags & TCP_REC_SACKED))
 			d->delivered += tcp_record_space(r);
 		if (q->nxt && !(r->flags & TCP_REC_SACKED)) /* a window probe was never sent */

@@ -85,7 +85,8 @@ struct tcp_delivery {
 	bool any;                 /**< newest is valid */
 	bool reordered;           /**< one that was sent only once arrived below fack */
 	bool original;            /**< one that was sent only once was delivered */
-	bool rexmit_acked;        /**< one that was sent again is now acknowledged, not SACKed */
+	/** When the oldest one acknowledged was sent last, if more than once; else 0. */
+	uint64_t rexmit_at;
 };
 
 static inline struct tcp_record *tcp_sendq_by_id(const struct tcp_sendq *q, uint32_t id)

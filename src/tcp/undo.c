@@ -18,8 +18,6 @@ void tcp_undo_rexmit(struct tcp_conn *c, uint32_t len)
 	if (!c->rec.undo_on)
 		return;
 	c->rec.undo_bytes += len;
-	if (!c->rec.rexmitted)
-		c->rec.rexmit_ts = c->s->now_ms + c->ts_offset;
 	c->rec.rexmitted = true;
 }
 
@@ -56,12 +54,18 @@ static bool all_duplicates(struct tcp_conn *c, const struct tcp_segment *seg)
 	return c->rec.undo_bytes == 0;
 }
 
-/** RFC 3522: what is acknowledged now was sent before we sent it again, or it was not. */
+/**
+ * RFC 3522: what filled the hole was sent before we sent it again, or it was not. The peer echoes
+ * what made SND.UNA advance, which is the oldest record acknowledged.
+ */
 static void compare_timestamps(struct tcp_conn *c, const struct tcp_ack_news *n)
 {
-	if (!n->d.rexmit_acked || !c->ts_on || !(n->seg->has & TCP_HAS_TS) || !c->rec.rexmitted)
+	uint32_t rexmit_ts = (uint32_t)(n->d.rexmit_at / TCP_MS) + c->ts_offset;
+
+	if (!n->d.rexmit_at || n->d.rexmit_at < c->rec.reduced_at || !c->ts_on ||
+		!(n->seg->has & TCP_HAS_TS))
 		return;
-	if (seq_lt(n->seg->tsecr, c->rec.rexmit_ts))
+	if (seq_lt(n->seg->tsecr, rexmit_ts))
 		c->rec.late = true;
 	else
 		c->rec.genuine = true;

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "flight.h"
+#include "tcp/tlp.h"
+
+static struct flight f;
+
+#define SACK TCP_HAS_SACK_PERMITTED
+
+static void test_a_lost_tail_is_repaired_without_timeout(void **state)
+{
+	flight_start(&f, SACK);
+	flight_ack(&f, 7); /* 7, 8 and 9 are lost */
+	host_advance(&f.h, 2 * RTT - MS);
+	host_expect_none(&f.h);
+	host_advance(&f.h, 2 * MS);
+	flight_expect(&f, 9);
+	host_expect_none(&f.h);
+	host_advance(&f.h, RTT);
+	flight_sack(&f, 7, 9, 10);
+	flight_expect(&f, 7);
+	host_advance(&f.h, RTT);
+	flight_sack(&f, 8, 9, 10);
+	flight_expect(&f, 8);
+	flight_ack(&f, 10);
+	assert_int_equal(f.c->timeouts, 0);
+	assert_int_equal(f.c->rec.tlp_probes, 1);
+	assert_int_equal(f.c->fast_recoveries, 1);
+	host_end(&f.h);
+}
+
+static void test_new_text_is_the_better_probe(void **state)
+{
+	flight_start(&f, SACK);
+	f.c->cc.cwnd = 10 * LEN;
+	flight_make(&f, 2);
+	host_expect_none(&f.h);
+	host_advance(&f.h, 2 * RTT);
+	flight_expect(&f, 10); /* one, beyond cwnd */
+	host_expect_none(&f.h);
+	flight_ack(&f, 11);
+	assert_false(f.c->rec.tlp_out);
+	assert_true(f.c->cc.cwnd >= 10 * LEN);
+	host_end(&f.h);
+}
+
+static void test_one_probe_then_the_timeout(void **state)
+{
+	flight_start(&f, SACK);
+	host_advance(&f.h, RTT + MS);
+	flight_expect(&f, 9);
+	host_advance(&f.h, 200 * MS);
+	host_expect_none(&f.h); /* the timeout counts from the probe */
+	host_advance(&f.h, 30 * MS);
+	flight_expect(&f, 0);
+	assert_int_equal(f.c->timeouts, 1);
+	host_end(&f.h);
+}
+
+static void test_no_second_probe_without_a_round_trip(void **state)
+{
+	flight_start(&f, SACK);
+	host_advance(&f.h, RTT + MS);
+	flight_expect(&f, 9);
+	/* All arrive, the probe too; the answer measures nothing, for 9 was sent twice. */
+	flight_ack(&f, 10);
+	flight_make(&f, 2);
+	ip_double_drain(&f.h.ip);
+	host_advance(&f.h, 3 * RTT + 60 * MS);
+	host_expect_none(&f.h);
+	flight_ack(&f, 12); /* this one does */
+	flight_make(&f, 4);
+	ip_double_drain(&f.h.ip);
+	host_advance(&f.h, 200 * MS);
+	assert_int_equal(ip_double_pending(&f.h.ip), 1);
+	host_end(&f.h);
+}
+
+static void test_little_in_flight_waits_for_a_delayed_ack(void **state)
+{
+	flight_init(&f, SACK, "newreno");
+	flight_make(&f, 1);
+	flight_expect(&f, 0);
+	host_advance(&f.h, 2 * RTT + 40 * MS);
+	host_expect_none(&f.h);
+	host_advance(&f.h, 20 * MS);
+	flight_expect(&f, 0);
+	host_end(&f.h);
+}
+
+/** Section 7.4.2: the probe was the repair. */
+static void test_a_repair_is_a_loss_for_congestion_control(void **state)
+{
+	uint32_t cwnd;
+
+	flight_start(&f, SACK);
+	flight_ack(&f, 9);
+	cwnd = f.c->cc.cwnd;
+	host_advance(&f.h, 2 * RTT + 60 * MS);
+	flight_expect(&f, 9);
+	flight_ack(&f, 10);
+	assert_true(f.c->cc.cwnd >= cwnd); /* it may have been late only: not known yet */
+	flight_make(&f, 1);
+	ip_double_drain(&f.h.ip);
+	flight_ack(&f, 11);
+	assert_true(f.c->cc.cwnd < cwnd);
+	assert_int_equal(f.c->fast_recoveries, 0);
+	host_end(&f.h);
+}
+
+static void spurious(void (*tell)(void))
+{
+	uint32_t cwnd;
+
+	flight_start(&f, SACK);
+	flight_ack(&f, 9);
+	cwnd = f.c->cc.cwnd;
+	host_advance(&f.h, 2 * RTT + 60 * MS);
+	flight_expect(&f, 9);
+	tell();
+	assert_false(f.c->rec.tlp_out);
+	flight_make(&f, 1);
+	ip_double_drain(&f.h.ip);
+	flight_ack(&f, 11);
+	assert_true(f.c->cc.cwnd >= cwnd);
+	assert_int_equal(f.c->rec.rack.reo_wnd_mult, 1); /* the probe's duplicate is no news */
+	host_end(&f.h);
+}
+
+static void tell_by_dsack(void)
+{
+	flight_ack(&f, 10);
+	flight_sack(&f, 10, 9, 10);
+}
+
+static void tell_by_duplicate(void)
+{
+	flight_ack(&f, 10);
+	flight_make(&f, 1); /* a duplicate ACK needs something outstanding */
+	ip_double_drain(&f.h.ip);
+	f.made--;
+	flight_ack(&f, 10);
+}
+
+static void test_both_arrived_says_dsack(void **state)
+{
+	spurious(tell_by_dsack);
+}
+
+static void test_both_arrived_says_a_duplicate_ack(void **state)
+{
+	spurious(tell_by_duplicate);
+}
+
+static void test_none_without_sack(void **state)
+{
+	flight_start(&f, 0);
+	host_advance(&f.h, 190 * MS);
+	host_expect_none(&f.h);
+	host_end(&f.h);
+}
+
+static void test_the_fin_is_probed(void **state)
+{
+	struct heard a;
+
+	flight_start(&f, SACK);
+	llp_shutdown(f.h.app.llp);
+	host_expect(&f.h, &a);
+	assert_true(a.h.flags & TCP_FIN);
+	host_advance(&f.h, 2 * RTT + MS);
+	host_expect(&f.h, &a);
+	assert_true(a.h.flags & TCP_FIN);
+	host_end(&f.h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_lost_tail_is_repaired_without_timeout),
+		cmocka_unit_test(test_new_text_is_the_better_probe),
+		cmocka_unit_test(test_one_probe_then_the_timeout),
+		cmocka_unit_test(test_no_second_probe_without_a_round_trip),
+		cmocka_unit_test(test_little_in_flight_waits_for_a_delayed_ack),
+		cmocka_unit_test(test_a_repair_is_a_loss_for_congestion_control),
+		cmocka_unit_test(test_both_arrived_says_dsack),
+		cmocka_unit_test(test_both_arrived_says_a_duplicate_ack),
+		cmocka_unit_test(test_none_without_sack),
+		cmocka_unit_test(test_the_fin_is_probed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
