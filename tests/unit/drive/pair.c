@@ -52,7 +52,7 @@ static bool carry(struct pair *p, struct uiwarp_tcp *from, struct uiwarp_tcp *to
 
 void pair_carry(struct pair *p)
 {
-	while (carry(p, p->a, p->b) | carry(p, p->b, p->a))
+	while (carry(p, p->a, p->b) || carry(p, p->b, p->a))
 		;
 }
 
