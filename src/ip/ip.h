@@ -145,13 +145,14 @@ unsigned ip_input(struct ip_stack *s, struct rte_mbuf **pkts, unsigned n, uint64
 struct ip_path {
 	struct ip_addr src;
 	struct ip_addr dst;
+	uint16_t ports[2];   /**< the owner's: beside the addresses they are an identity */
 	uint8_t tos;         /**< set by the owner at will, ECN bits included, per packet too */
 	uint8_t ttl;         /**< 0: the stack's default, 64 */
 	uint16_t mtu;        /**< kept by the stack: of this path now (route and PMTU signals) */
 	uint32_t generation; /**< of the route table when neighbour was found */
+	uint16_t link_mtu;   /**< what we can receive from there, whatever the path takes */
+	bool loop;           /**< dst is one of ours */
 	struct ip_neighbour *neighbour;
-	bool loop;         /**< dst is one of ours */
-	uint16_t link_mtu; /**< what we can receive from there, whatever the path takes */
 	uint64_t addr_sum; /**< private: checksum over both addresses */
 };
 

@@ -5,6 +5,8 @@
 #define RECORD_MIN_COST 256
 /** Until a round trip was measured. */
 #define RTT_UNKNOWN (100 * TCP_MS)
+/** Longer ones are measured in parts. */
+#define RTT_MOST (4000 * TCP_MS)
 /** Time stamps tick in milliseconds: what they say about less is noise. */
 #define RTT_BY_TIMESTAMP (2 * TCP_MS)
 /** Segments in one round trip that make its time stamps' echo a round trip time. */
@@ -45,10 +47,14 @@ void tcp_buffer_init(struct tcp_conn *c)
 	c->measure_at = TIMER_NEVER;
 }
 
+static void set_rtt(struct tcp_conn *c, uint64_t rtt)
+{
+	c->rcv_rtt = (uint32_t)u64_min(rtt, RTT_MOST);
+}
+
 static void begin_measuring(struct tcp_conn *c)
 {
 	c->measure_seq = c->rcv_nxt - c->recvq.bytes;
-	c->measure_from = c->s->now;
 	c->measure_at = c->s->now + c->rcv_rtt;
 }
 
@@ -56,7 +62,7 @@ void tcp_buffer_establish(struct tcp_conn *c)
 {
 	if (c->s->cfg.receive_buffer)
 		return;
-	c->rcv_rtt = c->rto.srtt ? c->rto.srtt : RTT_UNKNOWN;
+	set_rtt(c, c->rto.srtt ? c->rto.srtt : RTT_UNKNOWN);
 	c->measured = 10 * c->rcv_mss; /* RFC 6928: what the peer's first round trip brings */
 	begin_measuring(c);
 }
@@ -102,7 +108,7 @@ static void resize(struct tcp_conn *c, uint64_t want)
  */
 static void measure_rtt(struct tcp_conn *c, uint32_t taken)
 {
-	uint64_t bound, elapsed = c->s->now - c->measure_from;
+	uint64_t bound, elapsed = c->s->now - c->measure_at + c->rcv_rtt;
 	uint64_t rtt = c->rto.srtt ? c->rto.srtt : c->rcv_rtt;
 
 	if (c->ts_on) {
@@ -110,14 +116,15 @@ static void measure_rtt(struct tcp_conn *c, uint32_t taken)
 		uint64_t sample = ticks * TCP_MS;
 
 		if (sample >= RTT_BY_TIMESTAMP && sample < TCP_RTO_MAX) {
-			c->rcv_rtt = sample < c->rcv_rtt ? sample
-							 : c->rcv_rtt + (sample - c->rcv_rtt) / 4;
+			if (sample > c->rcv_rtt)
+				sample = c->rcv_rtt + (sample - c->rcv_rtt) / 4;
+			set_rtt(c, sample);
 			return;
 		}
 		rtt = u64_min(rtt, RTT_BY_TIMESTAMP);
 	}
 	bound = elapsed * c->rcv_buffer / taken;
-	c->rcv_rtt = u64_max(u64_min(rtt, bound), 1000);
+	set_rtt(c, u64_max(u64_min(rtt, bound), 1000));
 }
 
 /** Dynamic right-sizing: the next round trip may bring twice what this one did, and then more. */

@@ -303,8 +303,7 @@ static void drop_queues(struct tcp_conn *c)
 		rte_pktmbuf_free(c->reserved);
 	c->reserved = NULL;
 	c->reserved_join = 0;
-	c->s->rx_held -= c->ooo.held;
-	tcp_ooo_clear(&c->ooo);
+	tcp_early_clear(c);
 	tcp_buffer_release(c);
 }
 
@@ -348,7 +347,7 @@ void tcp_conn_close(struct tcp_conn *c, int error)
 	tcp_pmtu_free(c);
 	tcp_table_remove(&s->table, c);
 	s->stats.connections = s->table.count;
-	c->dead_next = s->dead;
+	c->queue_next = s->dead;
 	s->dead = c;
 	tell_closed(c, error);
 }
@@ -359,9 +358,9 @@ void tcp_conn_reap(struct tcp_stack *s)
 
 	s->dead = NULL;
 	for (; c; c = next) {
-		next = c->dead_next;
+		next = c->queue_next;
 		if (c->touched) { /* still in the list for the next round's end */
-			c->dead_next = s->dead;
+			c->queue_next = s->dead;
 			s->dead = c;
 			continue;
 		}

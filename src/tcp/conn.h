@@ -4,12 +4,11 @@
 #define TCP_CONN_H
 
 #include "tcp/cc.h"
-#include "tcp/ooo.h"
+#include "tcp/early.h"
 #include "tcp/pace.h"
 #include "tcp/recovery.h"
 #include "tcp/recvq.h"
 #include "tcp/rto.h"
-#include "tcp/sack.h"
 #include "tcp/sendq.h"
 #include "tcp/stack.h"
 
@@ -51,12 +50,15 @@ struct tcp_ecn {
 	bool distrusted : 1; /**< the path's marks mean nothing: ours is sent without ECT */
 };
 
+/**
+ * In the order of use: what every packet needs comes first, a cache line for each purpose, what
+ * few ever need last. With tens of thousands of connections a packet costs as many cache misses as
+ * it touches lines. test_conn.c watches the size.
+ */
 struct tcp_conn {
 	struct llp llp;
 	struct tcp_stack *s;
-	struct tcp_conn *dead_next; /**< once closed, in the stack's dead list */
 	struct tcp_conn *touched_next;
-	struct tcp_tuple id;
 	uint8_t state; /**< enum tcp_state */
 	uint8_t snd_wscale, rcv_wscale;
 	uint8_t quick_acks; /**< segments still to be acknowledged at once */
@@ -64,6 +66,7 @@ struct tcp_conn {
 	uint8_t keepalive_probes;
 	uint8_t syn_sent_n; /**< transmissions of our SYN */
 	uint8_t challenges;
+	uint8_t ring_log2; /**< how large a ring to begin with */
 	bool touched : 1;
 	bool orphan : 1; /**< the user let go: text that comes is dropped */
 	bool ts_on : 1, sack_on : 1, wscale_on : 1;
@@ -83,71 +86,74 @@ struct tcp_conn {
 	bool accept_again : 1;  /**< the user could not take it yet: closed, not accepted */
 	bool cwr_pending : 1;   /**< the next new text carries CWR */
 
-	/* Send sequence variables. */
-	uint32_t iss, snd_una, snd_nxt;
-	uint32_t snd_max; /**< beyond snd_nxt only by a window probe */
-	struct tcp_ecn ecn;
-	uint32_t snd_wnd, snd_wl1, snd_wl2, max_snd_wnd;
-	uint32_t push_seq;               /**< the user has let go of what begins before this */
-	uint32_t recover;                /**< recovery ends when this is acknowledged */
-	uint32_t dup_bytes;              /**< left the network, by duplicate ACKs without SACK */
-	uint32_t cwnd_limited;           /**< snd_nxt when cwnd last held us back */
-	uint16_t peer_mss;               /**< from its SYN, options not counted (RFC 6691) */
-	uint16_t mtu;                    /**< of packets that we send now: emss follows from it */
-	uint16_t path_mtu;               /**< of the IP layer, when it was looked at last */
-	uint16_t largest_acked, big_len; /**< text of segments that arrived: ever, lately */
-	uint32_t big_ms;                 /**< when big_len did */
-	uint32_t emss;
+	uint32_t snd_una, snd_nxt, rcv_nxt;
+	union {
+		struct tcp_tuple id;
+		struct ip_path path; /**< begins with the same addresses and ports */
+	};
 
 	/* Receive sequence variables. */
-	uint32_t irs, rcv_nxt;
 	uint32_t rcv_adv;       /**< right edge of the window that we have told */
 	uint32_t last_ack_sent; /**< RFC 7323 section 4.3 */
-	uint32_t rcv_fin;
 	uint32_t ts_recent, ts_offset;
-	uint32_t ts_echo;         /**< the newest echo of our time stamps */
-	uint32_t ts_gap, gap_seq; /**< TS.Recent and RCV.NXT when the present gap opened */
-	uint64_t ts_recent_at;
-	uint32_t rcv_mss; /**< largest text seen: what a full segment is (RFC 5681) */
-	/* The receive buffer's size (buffer.h). */
-	uint32_t rcv_buffer;
-	uint32_t rx_claim;    /**< packets of the stack's budget beyond the minimum */
-	uint32_t measure_seq; /**< what the user had taken when this measurement began, */
-	uint32_t measured;    /**< and the most that it took in one */
-	uint64_t measure_from, measure_at; /**< begin and end of it */
-	uint64_t rcv_rtt;                  /**< ns, as a receiver sees it */
-	size_t read_need;                  /**< the user wants to see no less */
-
+	uint32_t ts_echo;        /**< the newest echo of our time stamps */
+	uint32_t rcv_mss;        /**< largest text seen: what a full segment is (RFC 5681) */
+	uint32_t rcv_buffer;     /**< its size (buffer.h) */
+	uint32_t read_need;      /**< the user wants to see no less */
+	struct tcp_mbufs recvq;  /**< in order, not taken by the user yet */
+	struct tcp_early *early; /**< what came out of order, or twice; NULL: nothing */
 	struct tcp_sendq sendq;
-	uint32_t queued_most;      /**< records at a time since it has its ring */
-	uint8_t ring_log2;         /**< how large a ring to begin with */
-	struct rte_mbuf *reserved; /**< a record being written, not queued yet */
-	uint32_t reserved_join;    /**< bytes being appended to the last record instead */
-	struct tcp_mbufs recvq;    /**< in order, not taken by the user yet */
-	struct tcp_ooo ooo;
-	struct tcp_sack_out sack;
-	struct tcp_cc cc;
-	struct tcp_rto rto;
-	struct tcp_rate rate;
-	struct tcp_pace pace;
-	struct tcp_recovery rec;
+	uint64_t ts_recent_at;
+	uint64_t heard_at;   /**< the last acceptable segment */
+	uint64_t measure_at; /**< when the present measurement of what the user takes ends */
 
-	struct ip_path path;
-	struct tcp_pmtu *pmtu; /**< what is being done about the path's MTU; NULL: nothing */
-	struct tcp_listener *listener;              /**< until it is accepted */
-	struct tcp_conn *queue_next, **queue_pprev; /**< in TIME-WAIT, or an orphan's */
+	/* Send sequence variables. */
+	uint32_t snd_max; /**< beyond snd_nxt only by a window probe */
+	uint32_t snd_wnd, snd_wl1, snd_wl2, max_snd_wnd;
+	uint32_t push_seq;     /**< the user has let go of what begins before this */
+	uint32_t cwnd_limited; /**< snd_nxt when cwnd last held us back */
+	uint32_t emss;
+	uint16_t mtu;              /**< of packets that we send now: emss follows from it */
+	uint16_t path_mtu;         /**< of the IP layer, when it was looked at last */
+	uint16_t reserved_join;    /**< bytes being appended to the last record */
+	int16_t soft_error;        /**< to report instead of -ETIMEDOUT */
+	uint32_t dup_bytes;        /**< left the network, by duplicate ACKs without SACK */
+	uint32_t queued_most;      /**< records at a time since it has its ring */
+	struct rte_mbuf *reserved; /**< a record being written, not queued yet */
 	/** One timer on the wheel serves all deadlines; it may run early, never late. */
 	struct timer timer;
 	uint64_t rtx_at, delack_at, life_at;
 	uint64_t progress_at; /**< when the oldest unacknowledged byte began to wait */
-	uint64_t heard_at;    /**< the last acceptable segment */
-	uint64_t confirmed_at;
-	uint32_t challenge_ms; /**< when the present allowance of challenge ACKs began */
-	int soft_error;        /**< to report instead of -ETIMEDOUT */
-
 	uint64_t bytes_sent, bytes_acked, bytes_received;
-	uint32_t segments_out, segments_in, retransmits, timeouts, fast_recoveries, out_of_order;
+	uint32_t segments_out, segments_in;
+	struct tcp_rto rto;
+	struct tcp_rate rate;
+	struct tcp_cc cc;
+	struct tcp_pace pace;
+	struct tcp_recovery rec;
+
+	struct tcp_ecn ecn;
+	uint32_t recover; /**< recovery ends when this is acknowledged */
+	uint32_t iss, irs, rcv_fin;
+	uint16_t peer_mss;               /**< from its SYN, options not counted (RFC 6691) */
+	uint16_t largest_acked, big_len; /**< text of segments that arrived: ever, lately */
+	uint32_t big_ms;                 /**< when big_len did */
+	/* The receive buffer's measurement (buffer.h). */
+	uint32_t rx_claim;     /**< packets of the stack's budget beyond the minimum */
+	uint32_t measure_seq;  /**< what the user had taken when this measurement began, */
+	uint32_t measured;     /**< and the most that it took in one */
+	uint32_t rcv_rtt;      /**< ns, as a receiver sees it */
+	struct tcp_pmtu *pmtu; /**< what is being done about the path's MTU; NULL: nothing */
+	struct tcp_listener *listener; /**< until it is accepted */
+	/** In TIME-WAIT, or an orphan's; once closed, in the stack's dead list. */
+	struct tcp_conn *queue_next, **queue_pprev;
+	uint32_t confirmed_ms; /**< when the next hop was last told that it works */
+	uint32_t challenge_ms; /**< when the present allowance of challenge ACKs began */
+	uint32_t retransmits, timeouts, fast_recoveries, out_of_order;
 };
+
+_Static_assert(offsetof(struct ip_path, ports) == offsetof(struct tcp_tuple, lport),
+	"a path begins with what identifies its connection");
 
 static inline struct tcp_conn *tcp_conn_of(const struct llp *l)
 {

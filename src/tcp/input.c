@@ -47,7 +47,7 @@ static bool straight(const struct tcp_conn *c, const struct tcp_segment *seg)
 		return false;
 	if (seg->len == 0)
 		return seg->ack != c->snd_una;
-	return seg->len <= tcp_rcv_wnd(c) && !c->ooo.n && !c->fin_early;
+	return seg->len <= tcp_rcv_wnd(c) && !c->early && !c->fin_early;
 }
 
 static void go_straight(struct tcp_conn *c, const struct ip_rx *rx, const struct tcp_segment *seg,

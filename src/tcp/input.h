@@ -43,7 +43,7 @@ void tcp_text_arrives(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mb
 /** Show the user what is unread, if it wants to see it. */
 void tcp_show_unread(struct tcp_conn *c);
 
-/** Bytes after which a gap's time stamp (tcp_conn.ts_gap) is taken anew: far below 2^32. */
+/** Bytes after which a gap's time stamp (tcp_early.ts_gap) is taken anew: far below 2^32. */
 #define TCP_GAP_MAX (1u << 30)
 
 /** RFC 7323 section 5.5: after 24 days of silence TS.Recent says nothing. */

@@ -7,7 +7,7 @@
 #include "tcp/timers.h"
 
 /** How often the neighbour's entry is told that it works. */
-#define CONFIRM_INTERVAL (1000 * TCP_MS)
+#define CONFIRM_INTERVAL_MS 1000
 
 /** RFC 9293 section 3.10.7.4: only from segments newer than the one that set it last. */
 static bool update_window(struct tcp_conn *c, const struct tcp_segment *seg)
@@ -67,9 +67,9 @@ static uint64_t measure(struct tcp_conn *c, const struct tcp_ack_news *n)
 
 static void confirm_path(struct tcp_conn *c)
 {
-	if (c->confirmed_at && c->s->now - c->confirmed_at < CONFIRM_INTERVAL)
+	if (c->s->now_ms - c->confirmed_ms < CONFIRM_INTERVAL_MS)
 		return;
-	c->confirmed_at = c->s->now;
+	c->confirmed_ms = c->s->now_ms;
 	ip_path_confirm(c->s->cfg.ip, &c->path, c->s->now);
 }
 

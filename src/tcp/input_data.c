@@ -57,7 +57,7 @@ static size_t show(struct tcp_conn *c, const struct llp_iov *v, unsigned n, size
 	c->in_readable = true;
 	taken = c->llp.user_ops->readable(c->llp.user, v, n, total, &need);
 	c->in_readable = false;
-	c->read_need = need;
+	c->read_need = need < UINT32_MAX ? (uint32_t)need : UINT32_MAX;
 	return taken < total ? taken : total;
 }
 
@@ -125,13 +125,16 @@ static void hand_up(struct tcp_conn *c, struct rte_mbuf *m)
  */
 static bool is_memory_short(struct tcp_conn *c)
 {
-	uint32_t held = c->ooo.held, limit = c->s->rx_hard_limit;
+	uint32_t held, limit = c->s->rx_hard_limit;
 
 	if (likely(c->s->rx_held < limit) || !c->recvq.count)
 		return false;
-	tcp_ooo_prune(&c->ooo, c->s->rx_held - limit + 1);
-	c->s->rx_held -= held - c->ooo.held;
-	c->s->stats.reneged += held - c->ooo.held;
+	if (!c->early)
+		return true;
+	held = c->early->ooo.held;
+	tcp_ooo_prune(&c->early->ooo, c->s->rx_held - limit + 1);
+	c->s->rx_held -= held - c->early->ooo.held;
+	c->s->stats.reneged += held - c->early->ooo.held;
 	return c->s->rx_held >= limit;
 }
 
@@ -166,15 +169,20 @@ void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len)
 	}
 }
 
+static bool gaps(const struct tcp_conn *c)
+{
+	return c->early && c->early->ooo.n;
+}
+
 /** What waited behind a gap that is now filled. */
 static void drain(struct tcp_conn *c)
 {
 	struct tcp_mbufs text;
-	uint32_t held = c->ooo.held;
+	struct tcp_ooo *o = &c->early->ooo;
+	uint32_t held = o->held;
+	bool any = tcp_ooo_take(o, c->rcv_nxt, &text);
 
-	bool any = tcp_ooo_take(&c->ooo, c->rcv_nxt, &text);
-
-	c->s->rx_held -= held - c->ooo.held;
+	c->s->rx_held -= held - o->held;
 	if (!any)
 		return;
 	take_in(c, text.bytes);
@@ -189,13 +197,13 @@ static void drain(struct tcp_conn *c)
 }
 
 /** May @p c hold one more packet out of order? Its share is as that of what waits to be sent. */
-static bool may_keep(const struct tcp_conn *c)
+static bool may_keep(const struct tcp_conn *c, uint32_t held)
 {
 	const struct tcp_stack *s = c->s;
 	uint32_t usual = 2 * (tcp_rcv_buffer(c) / c->rcv_mss);
 
-	return s->rx_held < s->rx_limit && c->ooo.held / TCP_SHARE < s->rx_limit - s->rx_held &&
-	       c->ooo.held < u32_max(usual, OUT_OF_ORDER_MIN);
+	return s->rx_held < s->rx_limit && held / TCP_SHARE < s->rx_limit - s->rx_held &&
+	       held < u32_max(usual, OUT_OF_ORDER_MIN);
 }
 
 /**
@@ -205,7 +213,8 @@ static bool may_keep(const struct tcp_conn *c)
  */
 static void answer_at_once(struct tcp_conn *c)
 {
-	if (c->ack_now && (!c->sack_on || tcp_sack_is_full(&c->sack, tcp_sack_blocks(c))))
+	if (c->ack_now && (!c->sack_on || (c->early && tcp_sack_is_full(&c->early->sack,
+							       tcp_sack_blocks(c)))))
 		tcp_send_ack(c);
 	c->ack_now = true;
 	if (c->quick_acks < QUICK_ACKS_LOSS)
@@ -213,35 +222,29 @@ static void answer_at_once(struct tcp_conn *c)
 	tcp_conn_touch(c);
 }
 
-/** These bytes came again. Of one segment, the first such run is told (RFC 2883 section 4.2). */
-static void report_duplicate(struct tcp_conn *c, struct tcp_range r)
-{
-	c->s->stats.duplicate++;
-	if (!c->sack.has_dup)
-		tcp_sack_duplicate(&c->sack, r);
-}
-
 static void keep_out_of_order(struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m)
 {
-	uint32_t held = c->ooo.held;
+	struct tcp_early *e = tcp_early_get(c);
 	struct tcp_ooo_result result;
+	uint32_t held;
 
-	if (!c->ooo.n || c->rcv_nxt - c->gap_seq >= TCP_GAP_MAX) {
-		c->ts_gap = c->ts_recent;
-		c->gap_seq = c->rcv_nxt;
+	if (e && (!e->ooo.n || c->rcv_nxt - e->gap_seq >= TCP_GAP_MAX)) {
+		e->ts_gap = c->ts_recent;
+		e->gap_seq = c->rcv_nxt;
 	}
 	c->out_of_order++;
 	c->s->stats.out_of_order++;
-	if (!may_keep(c)) { /* never told, so nothing is taken back */
+	if (!e || !may_keep(c, e->ooo.held)) { /* never told, so nothing is taken back */
 		c->s->stats.out_of_order_drops++;
 		rte_pktmbuf_free(m);
 		return;
 	}
-	result = tcp_ooo_insert(&c->ooo, m, seg->seq, seg->len, c->s->cfg.pool);
-	c->s->rx_held += c->ooo.held - held;
+	held = e->ooo.held;
+	result = tcp_ooo_insert(&e->ooo, m, seg->seq, seg->len, c->s->cfg.pool);
+	c->s->rx_held += e->ooo.held - held;
 	if (result.dup.left != result.dup.right)
-		report_duplicate(c, result.dup);
-	tcp_sack_add(&c->sack, &c->ooo, seg->seq);
+		tcp_early_duplicate(c, result.dup);
+	tcp_sack_add(&e->sack, &e->ooo, seg->seq);
 }
 
 /** Text at RCV.NXT; what it has in common with the first island came before. */
@@ -250,16 +253,16 @@ static void fill_gap(struct tcp_conn *c, const struct tcp_segment *seg, struct r
 	uint32_t end = seg->seq + seg->len;
 	struct tcp_range first;
 
-	if (likely(!c->ooo.n)) {
+	if (likely(!gaps(c))) {
 		tcp_text_in_order(c, m, seg->len);
 		return;
 	}
-	first = tcp_ooo_at(&c->ooo, 0)->r;
+	first = tcp_ooo_at(&c->early->ooo, 0)->r;
 	if (seq_lt(first.left, end))
-		report_duplicate(c, (struct tcp_range){first.left, seq_min(first.right, end)});
+		tcp_early_duplicate(c, (struct tcp_range){first.left, seq_min(first.right, end)});
 	tcp_text_in_order(c, m, seg->len);
-	while (tcp_in(c, TCP_STATES_RECEIVING) && c->ooo.n &&
-		seq_leq(tcp_ooo_at(&c->ooo, 0)->r.left, c->rcv_nxt))
+	while (tcp_in(c, TCP_STATES_RECEIVING) && gaps(c) &&
+		seq_leq(tcp_ooo_at(&c->early->ooo, 0)->r.left, c->rcv_nxt))
 		drain(c);
 }
 
@@ -280,7 +283,7 @@ static struct rte_mbuf *trim(struct tcp_conn *c, struct tcp_segment *seg, struct
 	if (seg->len && seq_lt(seg->seq, c->rcv_nxt)) {
 		uint32_t n = u32_min(c->rcv_nxt - seg->seq, seg->len);
 
-		report_duplicate(c, (struct tcp_range){seg->seq, seg->seq + n});
+		tcp_early_duplicate(c, (struct tcp_range){seg->seq, seg->seq + n});
 		if (n < seg->len)
 			m = tcp_mbuf_trim_front(m, n);
 		seg->seq += n;
@@ -313,7 +316,7 @@ static void fin_arrives(struct tcp_conn *c)
 
 void tcp_text_arrives(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m)
 {
-	if (seg->len && (seg->seq != c->rcv_nxt || c->ooo.n))
+	if (seg->len && (seg->seq != c->rcv_nxt || gaps(c)))
 		answer_at_once(c);
 	m = trim(c, seg, m);
 	if (seg->flags & TCP_FIN) {

@@ -92,8 +92,7 @@ static void report_repeated(struct tcp_conn *c, const struct tcp_segment *seg)
 	if (!seg->len || !seq_lt(seg->seq, c->rcv_nxt) || !seq_leq(end, c->rcv_nxt) ||
 		!tcp_in(c, TCP_STATES_RECEIVING))
 		return;
-	tcp_sack_duplicate(&c->sack, (struct tcp_range){seg->seq, end});
-	c->s->stats.duplicate++;
+	tcp_early_duplicate(c, (struct tcp_range){seg->seq, end});
 }
 
 static void answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *seg)
@@ -121,8 +120,10 @@ static void answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *se
  */
 static bool fills_gap(const struct tcp_conn *c, const struct tcp_segment *seg)
 {
-	return c->ooo.n && seg->len && seq_geq(seg->tsval, c->ts_gap) &&
-	       c->rcv_nxt - c->gap_seq < TCP_GAP_MAX;
+	const struct tcp_early *e = c->early;
+
+	return e && e->ooo.n && seg->len && seq_geq(seg->tsval, e->ts_gap) &&
+	       c->rcv_nxt - e->gap_seq < TCP_GAP_MAX;
 }
 
 /** RFC 7323 section 5.3, R1. @return false: drop the segment. */

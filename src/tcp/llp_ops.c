@@ -57,7 +57,7 @@ static void *reserve(struct llp *l, uint32_t len, bool join)
 		return refuse(c);
 	room = join ? join_room(c, len) : NULL;
 	if (room) {
-		c->reserved_join = len;
+		c->reserved_join = (uint16_t)len; /* no more than a packet has */
 		return room;
 	}
 	m = tcp_stack_packet(c->s);

@@ -51,7 +51,7 @@ static uint16_t advertise(struct tcp_conn *c)
 static void acknowledged(struct tcp_conn *c)
 {
 	c->last_ack_sent = c->rcv_nxt;
-	c->ack_now = c->sack_on && tcp_sack_is_news(&c->sack);
+	c->ack_now = c->early && c->sack_on && tcp_sack_is_news(&c->early->sack);
 	c->delack_at = TIMER_NEVER;
 }
 
@@ -86,9 +86,9 @@ static void add_sack(struct tcp_conn *c, struct tcp_segment *h, uint32_t room)
 {
 	uint32_t most = tcp_sack_blocks(c);
 
-	if (!c->sack_on || !tcp_sack_any(&c->sack, &c->ooo) || room < 12)
+	if (likely(!c->early) || !c->sack_on || room < 12)
 		return;
-	tcp_sack_emit(&c->sack, &c->ooo, h, u32_min((room - 4) / 8, most));
+	tcp_sack_emit(&c->early->sack, &c->early->ooo, h, u32_min((room - 4) / 8, most));
 }
 
 static int send_packet(struct tcp_conn *c, struct rte_mbuf *m)

@@ -45,12 +45,6 @@ static inline bool tcp_sack_is_full(const struct tcp_sack_out *s, unsigned max)
 	return s->has_dup || s->fresh + 2u > max;
 }
 
-/** There is something to tell. */
-static inline bool tcp_sack_any(const struct tcp_sack_out *s, const struct tcp_ooo *o)
-{
-	return s->has_dup || o->n;
-}
-
 /** Put up to @p max blocks into @p seg, a D-SACK first; what is told is no news any more. */
 void tcp_sack_emit(
 	struct tcp_sack_out *s, const struct tcp_ooo *o, struct tcp_segment *seg, unsigned max);

@@ -142,6 +142,8 @@ static void end_round_for(struct tcp_conn *c)
 		tcp_timers_arm(c, c->delack_at);
 	if (!c->sendq.count)
 		tcp_conn_return_ring(c);
+	if (unlikely(c->early != NULL))
+		tcp_early_done(c);
 }
 
 void tcp_round_end(struct tcp_stack *s)

@@ -209,7 +209,7 @@ static void check_held(struct world *w)
 
 	for (unsigned i = 0; (c = tcp_table_get(&w->tcp->table, i)); i++) {
 		tx += c->sendq.count;
-		rx += c->recvq.count + c->ooo.held;
+		rx += c->recvq.count + (c->early ? c->early->ooo.held : 0);
 	}
 	MUST(w->tcp->dead || (w->tcp->tx_held == tx && w->tcp->rx_held == rx));
 }
