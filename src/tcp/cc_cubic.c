@@ -138,11 +138,23 @@ static void ack(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 		avoid(cc, a, u32_min(acked, cc->cwnd));
 }
 
-/** Section 4.6: beta = 0.7; of what was in flight, as an unused window means nothing. */
+/**
+ * What section 4.6 takes beta of. The window, which it allows to who does not let an unused one
+ * grow; what is in flight falls short of it by fractions of a segment, and by what left before the
+ * loss showed: nothing for large windows, a fifth for small ones. What was in flight, if the window
+ * is not in use or doubles, when much of it has not been tried yet.
+ */
+static uint32_t window_tried(const struct tcp_cc *cc, uint32_t in_flight)
+{
+	uint32_t w = cc->cwnd < cc->ssthresh ? in_flight : in_flight + 3 * cc->smss;
+
+	return u32_min(cc->cwnd, w);
+}
+
 static void congestion(struct tcp_cc *cc, enum tcp_cc_signal why, uint32_t in_flight, uint64_t now)
 {
 	struct tcp_cubic *q = &cc->u.cubic;
-	uint32_t w = u32_min(cc->cwnd, in_flight);
+	uint32_t w = window_tried(cc, in_flight);
 
 	cc->u.prior_cubic = *q;
 	/* Section 4.7, fast convergence: give way when the maximum fell. */
@@ -150,7 +162,8 @@ static void congestion(struct tcp_cc *cc, enum tcp_cc_signal why, uint32_t in_fl
 	q->cwnd_prior = cc->cwnd;
 	q->epoch = 0;
 	cc->quota = 0;
-	/* RFC 8511: less for a mark than for a loss, as a marking queue is a short one. */
+	/* beta = 0.7; RFC 8511: less for a mark than for a loss, as a marking queue is a short one.
+	 */
 	cc->ssthresh = tcp_cc_floor(cc, (uint64_t)w * (why == TCP_CC_ECN ? 85 : 70) / 100);
 }
 
