@@ -302,6 +302,10 @@ static void set_pacing(struct tcp_cc *cc, uint32_t gain)
 	uint64_t rate = b->bw * gain / BBR_UNIT;
 
 	rate -= rate / PACING_MARGIN;
+	/* Never slower than the smallest window in a round trip: after an outage samples tell of
+	 * next to nothing, and pacing by them would keep it so. */
+	if (b->min_rtt != UINT64_MAX && bbr_bdp(cc, rate, BBR_UNIT) < 4 * cc->smss)
+		rate = 4 * cc->smss * UINT64_C(1000000) / u64_max(b->min_rtt / 1000, 1);
 	if (rate && (b->full_bw_reached || rate > cc->pacing_rate))
 		cc->pacing_rate = rate;
 }

@@ -54,11 +54,12 @@ static void charge(struct tcp_conn *c, uint32_t in_flight)
 {
 	struct tcp_pace *p = &c->pace;
 	uint64_t rate = tcp_cc_pacing_rate(&c->cc, in_flight, c->rto.srtt);
-	uint64_t now = c->s->now;
+	uint64_t now = c->s->now, from = now;
 
 	if (rate) {
-		p->at = u64_max(p->at, p->behind ? now - CATCH_UP : now) +
-			(uint64_t)p->sent * UINT64_C(1000000000) / rate;
+		if (p->behind)
+			from -= u64_min(now, CATCH_UP);
+		p->at = u64_max(p->at, from) + (uint64_t)p->sent * UINT64_C(1000000000) / rate;
 		p->quantum = u32_max(rate < RATE_OF_SINGLES ? c->emss : 2 * c->emss,
 			(uint32_t)u64_min(rate >> QUANTUM_SHIFT, INT32_MAX / 2));
 	}

@@ -99,6 +99,23 @@ static void test_lateness_is_made_up_for(void **state)
 	host_end(&h);
 }
 
+/** A clock that has just begun is no reason to wait for ever. */
+static void test_lateness_at_the_beginning_of_time(void **state)
+{
+	start();
+	queue(90);
+	sent();
+	h.tcp->now = 5000; /* earlier than any lateness that counts */
+	c->pace.at = 4000;
+	h.now = h.tcp->now;
+	host_round(&h);
+	tcp_conn_touch(c);
+	host_round(&h);
+	assert_true(sent() > 0);
+	assert_true(c->pace.at < MS);
+	host_end(&h);
+}
+
 /** Time in which nothing waited is not saved up. */
 static void test_idleness_is_not(void **state)
 {
@@ -154,6 +171,7 @@ int main(void)
 		cmocka_unit_test(test_an_initial_window_is_free),
 		cmocka_unit_test(test_quanta_leave_at_the_rate),
 		cmocka_unit_test(test_lateness_is_made_up_for),
+		cmocka_unit_test(test_lateness_at_the_beginning_of_time),
 		cmocka_unit_test(test_idleness_is_not),
 		cmocka_unit_test(test_a_pause_frees_a_few),
 		cmocka_unit_test(test_nothing_in_flight_never_waits),
