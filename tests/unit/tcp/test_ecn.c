@@ -239,6 +239,25 @@ static void test_echo_slows_down_once_per_window(void **state)
 	host_end(&h);
 }
 
+/** ACKs of what was sent before the CWR still carry ECE: they call for no other. */
+static void test_old_echoes_cause_no_second_cwr(void **state)
+{
+	established();
+	send_window();
+	ip_double_drain(&h.ip);
+	p.ack += 500;
+	peer_send(&p, TCP_ECE, NULL, 0);
+	app_send(&h.app, "a", 1);
+	host_expect(&h, &a);
+	assert_true(a.h.flags & TCP_CWR);
+	p.ack += 500;
+	peer_send(&p, TCP_ECE, NULL, 0);
+	app_send(&h.app, "b", 1);
+	host_expect(&h, &a);
+	assert_false(a.h.flags & TCP_CWR);
+	host_end(&h);
+}
+
 static void test_echo_without_negotiation_is_nothing(void **state)
 {
 	uint32_t cwnd;
@@ -366,6 +385,7 @@ int main(void)
 		cmocka_unit_test(test_only_new_text_is_ect),
 		cmocka_unit_test(test_window_probe_is_not_ect),
 		cmocka_unit_test(test_echo_slows_down_once_per_window),
+		cmocka_unit_test(test_old_echoes_cause_no_second_cwr),
 		cmocka_unit_test(test_echo_without_negotiation_is_nothing),
 		cmocka_unit_test(test_echo_for_ever_is_not_believed),
 		cmocka_unit_test(test_mark_is_echoed_until_cwr),

@@ -284,6 +284,8 @@ static void test_peer_without_dsack(void **state)
 
 static void test_raise_is_probed(void **state)
 {
+	struct tcp_info info;
+
 	start(OPTIONS, 1500, 1500);
 	h.ip.path_mtu = 1300; /* somebody else was told */
 	bulk(3);
@@ -296,6 +298,8 @@ static void test_raise_is_probed(void **state)
 	assert_int_equal(c->mtu, 1500);
 	assert_int_equal(tcp_stack_stats(h.tcp)->pmtu_probes, 1);
 	all_arrived();
+	tcp_get_info(h.app.llp, &info); /* recovery must not hear of the answers */
+	assert_int_equal(info.dsacks, 0);
 	host_end(&h);
 }
 
