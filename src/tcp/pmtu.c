@@ -190,11 +190,16 @@ static bool claim_holds(const struct tcp_conn *c, const struct tcp_record *r)
 
 /* ---- black holes --------------------------------------------------------------------------- */
 
-/** Nothing as large as @p r has arrived since it was sent last. */
+/**
+ * Nothing as large as @p r has arrived since it was sent the last but one time: that was, with a
+ * timeout that doubles, half as long before the last as has passed since.
+ */
 static bool large_vanish(const struct tcp_conn *c, const struct tcp_record *r)
 {
+	uint64_t since = r->sent_at - u64_min((c->s->now - r->sent_at) / 2, r->sent_at);
+
 	return r->len > TCP_PMTU_SMALL &&
-	       (c->big_len < r->len || seq_lt(c->big_ms, (uint32_t)(r->sent_at / TCP_MS)));
+	       (c->big_len < r->len || seq_lt(c->big_ms, (uint32_t)(since / TCP_MS)));
 }
 
 static bool black_hole(struct tcp_conn *c, const struct tcp_record *r)

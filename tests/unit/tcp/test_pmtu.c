@@ -17,6 +17,8 @@ static struct {
 	uint32_t irs, nxt; /* in order so far */
 	bool got[1 << 23]; /* by offset from irs */
 	bool dsacks;
+	uint32_t unlucky; /**< the segment that begins here is dropped so many times */
+	unsigned times;
 	unsigned dropped, largest;
 } path;
 
@@ -63,7 +65,9 @@ static void carry(void)
 		unsigned n = 0;
 
 		host_expect(&h, &a);
-		if (20u + a.h.header_len + a.len > path.mtu) {
+		if (20u + a.h.header_len + a.len > path.mtu ||
+			(a.len && a.h.seq == path.unlucky && path.times)) {
+			path.times -= path.times > 0;
 			path.dropped++;
 			continue;
 		}
@@ -193,6 +197,13 @@ static void test_losses_are_no_black_hole(void **state)
 {
 	start(OPTIONS, 1500, 1500);
 	bulk(2);
+	/* One is lost four times while others of its size arrive. */
+	path.unlucky = c->snd_nxt;
+	path.times = 4;
+	bulk(20);
+	all_arrived();
+	assert_int_equal(path.times, 0);
+	assert_int_equal(tcp_stack_stats(h.tcp)->black_holes, 0);
 	/* One segment is lost over and over while others of its size arrive. */
 	for (int i = 0; i < 6; i++) {
 		struct heard a;
@@ -300,6 +311,32 @@ static void test_raise_is_probed(void **state)
 	all_arrived();
 	tcp_get_info(h.app.llp, &info); /* recovery must not hear of the answers */
 	assert_int_equal(info.dsacks, 0);
+	host_end(&h);
+}
+
+/** The answer to a probe is taken out of the SACK option, and nothing else is. */
+static void test_answer_is_taken_out(void **state)
+{
+	struct tcp_segment seg = {.n_sack = 2};
+
+	start(OPTIONS, 1500, 1500);
+	h.ip.path_mtu = 1300;
+	bulk(3);
+	h.ip.path_mtu = 0;
+	send_records(1, 100);
+	carry();
+	send_records(10, 1260);
+	assert_int_equal(c->pmtu->size, 1500);
+	seg.sack[0] = (struct tcp_range){c->pmtu->seq, c->pmtu->seq + c->pmtu->len - 1};
+	seg.sack[1] = (struct tcp_range){7, 8};
+	tcp_pmtu_sack(c, &seg);
+	assert_int_equal(seg.n_sack, 2);
+	assert_int_equal(c->mtu, 1300);
+	seg.sack[0].right++;
+	tcp_pmtu_sack(c, &seg);
+	assert_int_equal(seg.n_sack, 1);
+	assert_int_equal(seg.sack[0].left, 7);
+	assert_int_equal(c->mtu, 1500);
 	host_end(&h);
 }
 
@@ -450,6 +487,7 @@ int main(void)
 		cmocka_unit_test(test_without_sack_it_is_tried_later),
 		cmocka_unit_test(test_peer_without_dsack),
 		cmocka_unit_test(test_raise_is_probed),
+		cmocka_unit_test(test_answer_is_taken_out),
 		cmocka_unit_test(test_our_mss_is_the_links),
 		cmocka_unit_test(test_little_text_probes_little),
 		cmocka_unit_test(test_message_against_experience_waits),
