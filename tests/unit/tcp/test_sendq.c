@@ -38,7 +38,7 @@ static uint32_t sack(struct tcp_sendq *q, uint32_t left, uint32_t right)
 static int set_up(void **state)
 {
 	test_eal_init();
-	pool = test_pool("sendq", 63, 256);
+	pool = test_pool("sendq", 1023, 256);
 	return 0;
 }
 
@@ -209,6 +209,148 @@ static void test_fin_takes_one(void **state)
 	tcp_sendq_clear(&q);
 }
 
+/* ---- invariants ---------------------------------------------------------------------------- */
+
+static bool in_flight(const struct tcp_record *r)
+{
+	return !(r->flags & TCP_REC_SACKED) &&
+	       (r->flags & (TCP_REC_LOST | TCP_REC_REXMIT)) != TCP_REC_LOST;
+}
+
+static void check_chain(const struct tcp_sendq *q, const struct tcp_chain *ch, bool flying)
+{
+	uint32_t id = ch->first;
+
+	for (uint32_t k = 0; k < ch->n; k++) {
+		const struct tcp_record *r = tcp_sendq_by_id(q, id);
+
+		assert_true(id - q->head < q->nxt);
+		assert_false(r->flags & TCP_REC_SACKED);
+		assert_int_equal(in_flight(r), flying);
+		if (k + 1 == ch->n) {
+			assert_int_equal(id, ch->last);
+		} else {
+			assert_int_equal(tcp_sendq_by_id(q, r->next)->prev, id);
+			id = r->next;
+		}
+	}
+}
+
+static void check_sacked(const struct tcp_sendq *q, uint32_t i)
+{
+	const struct tcp_record *r = tcp_sendq_at(q, i);
+	uint32_t to = r->next - q->head;
+
+	assert_true(to > i && to <= q->nxt);
+	for (uint32_t k = i; k < to; k++)
+		assert_true(tcp_sendq_at(q, k)->flags & TCP_REC_SACKED);
+}
+
+/** Every record is where it belongs, and the sums are right. */
+static void check(const struct tcp_sendq *q)
+{
+	uint32_t n_sacked = 0, sacked = 0, lost = 0, rexmit = 0, bytes = 0;
+
+	for (uint32_t i = 0; i < q->count; i++) {
+		const struct tcp_record *r = tcp_sendq_at(q, i);
+
+		if (i)
+			assert_int_equal(r->seq, tcp_record_end(tcp_sendq_at(q, i - 1)));
+		bytes += r->len;
+		if (r->flags & TCP_REC_SACKED) {
+			n_sacked++;
+			sacked += r->len;
+			check_sacked(q, i);
+		}
+		lost += r->flags & TCP_REC_LOST ? r->len : 0;
+		rexmit += r->flags & TCP_REC_REXMIT ? r->len : 0;
+	}
+	assert_int_equal(q->bytes, bytes);
+	assert_int_equal(q->n_sacked, n_sacked);
+	assert_int_equal(q->sacked, sacked);
+	assert_int_equal(q->lost, lost);
+	assert_int_equal(q->rexmit, rexmit);
+	assert_int_equal(q->flight.n + q->to_mend.n + n_sacked, q->nxt);
+	check_chain(q, &q->flight, true);
+	check_chain(q, &q->to_mend, false);
+}
+
+static uint32_t below(uint32_t n)
+{
+	static uint32_t x = 7;
+
+	x = x * 1664525 + 1013904223;
+	return n ? (x >> 8) % n : 0;
+}
+
+static uint32_t first_seq(const struct tcp_sendq *q, uint32_t end)
+{
+	return q->count ? tcp_sendq_at(q, 0)->seq : end;
+}
+
+static void step(struct tcp_sendq *q, uint32_t *end, uint64_t now)
+{
+	uint32_t una = first_seq(q, *end), span = *end - una, i = below(q->nxt);
+
+	switch (below(9)) {
+	case 0:
+	case 1:
+		if (q->count < 40) {
+			push(q, *end, "0123456789");
+			*end += 10;
+		}
+		break;
+	case 2:
+	case 3:
+		if (q->nxt < q->count)
+			tcp_sendq_sent(q, q->nxt, now);
+		break;
+	case 4: {
+		uint32_t left = una + 1 + below(span);
+
+		if (q->nxt)
+			sack(q, left, left + below(60));
+		break;
+	}
+	case 5:
+		for (uint32_t n = below(4); q->nxt && n; n--)
+			tcp_sendq_lose(q, below(q->nxt));
+		break;
+	case 6:
+		i = tcp_sendq_first_lost(q);
+		if (i < q->nxt) {
+			if (tcp_sendq_at(q, i)->len > 1 && below(3) == 0)
+				assert_int_equal(tcp_sendq_split(q, i, 1, pool), 0);
+			tcp_sendq_sent(q, i, now);
+		}
+		break;
+	case 7:
+		if (q->nxt && below(3) == 0)
+			ack(q, una + below(tcp_record_end(tcp_sendq_at(q, q->nxt - 1)) - una + 1));
+		break;
+	default:
+		if (below(20) == 0)
+			tcp_sendq_unlose(q);
+		else if (below(20) == 0)
+			tcp_sendq_forget_sacks(q);
+		else if (q->nxt && !(tcp_sendq_at(q, i)->flags & TCP_REC_SACKED) && below(4) == 0)
+			tcp_sendq_sent(q, i, now); /* a probe: sent again though not lost */
+	}
+}
+
+static void test_anything_goes(void **state)
+{
+	struct tcp_sendq q = {0};
+	uint32_t end = 0xffffff00;
+
+	q.head = 0xfffffff0; /* ids wrap as well */
+	for (uint64_t now = 1; now < 200000; now++) {
+		step(&q, &end, now);
+		check(&q);
+	}
+	tcp_sendq_clear(&q);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +363,7 @@ int main(void)
 		cmocka_unit_test(test_split_and_renew),
 		cmocka_unit_test(test_split_of_the_unsent),
 		cmocka_unit_test(test_fin_takes_one),
+		cmocka_unit_test(test_anything_goes),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
