@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/buffer.h"
 
+/**
+ * No path carries more than this, 256 Gbit/s. Where nothing is ever lost, between two processes of
+ * one machine, windows grow without end, and what they let queue up only leaves the caches.
+ */
+#define PATH_BYTES_PER_NS 32
+#define SHORT_PATH_BUFFER (1u << 20)
+
 /** A packet costs more than its text: what a short record counts against the send buffer. */
 #define RECORD_MIN_COST 256
 /** Until a round trip was measured. */
@@ -151,12 +158,15 @@ void tcp_buffer_measure(struct tcp_conn *c)
 
 uint32_t tcp_snd_buffer(const struct tcp_conn *c)
 {
-	uint32_t fixed = c->s->cfg.send_buffer;
+	uint32_t fixed = c->s->cfg.send_buffer, wanted;
+	uint64_t useful;
 
 	if (fixed)
 		return fixed;
 	/* What is in flight, and as much again, which the next round trip will ask for. */
-	return u32_max(2 * u32_min(c->cc.cwnd, TCP_BUFFER_MAX / 2), TCP_SEND_BUFFER_MIN);
+	wanted = u32_max(2 * u32_min(c->cc.cwnd, TCP_BUFFER_MAX / 2), TCP_SEND_BUFFER_MIN);
+	useful = PATH_BYTES_PER_NS * tcp_min_rtt_get(&c->rec.min_rtt);
+	return (uint32_t)u64_min(wanted, u64_max(useful, SHORT_PATH_BUFFER));
 }
 
 bool tcp_buffer_may_queue(const struct tcp_conn *c, uint32_t len)

@@ -7,12 +7,19 @@
 #define MIN_RTT_THRESH  4000
 #define MAX_RTT_THRESH  16000
 #define MIN_RTT_DIVISOR 8
+#define JITTER          200
 #define N_RTT_SAMPLE    8
 #define CSS_ROUNDS      5
 
+/**
+ * Section 4.2's RttThresh. Its least, 4 ms, would never be reached by the queue of a path that is
+ * shorter than that; there, half a round trip more is a queue, but for jitter of our own machine.
+ */
 static uint32_t threshold(const struct tcp_hystart *h)
 {
-	return u32_max(MIN_RTT_THRESH, u32_min(h->last_min / MIN_RTT_DIVISOR, MAX_RTT_THRESH));
+	uint32_t least = u32_min(u32_max(h->last_min / 2, JITTER), MIN_RTT_THRESH);
+
+	return u32_max(least, u32_min(h->last_min / MIN_RTT_DIVISOR, MAX_RTT_THRESH));
 }
 
 static void begin_round(struct tcp_hystart *h, uint32_t snd_nxt)

@@ -210,8 +210,15 @@ static void test_send_buffer_follows_cwnd(void **state)
 {
 	start(OPTIONS, NULL);
 	assert_int_equal(tcp_snd_buffer(c), TCP_SEND_BUFFER_MIN);
+	c->rec.min_rtt = (struct tcp_min_rtt){.young = 100 * MS, .since_ms = h.tcp->now_ms};
 	c->cc.cwnd = 100 << 20;
 	assert_int_equal(tcp_snd_buffer(c), 200 << 20);
+	/* But a short path cannot hold what such a window lets queue up. */
+	c->rec.min_rtt.young = MS;
+	assert_int_equal(tcp_snd_buffer(c), 32 * MS);
+	c->rec.min_rtt.young = 20000;
+	assert_int_equal(tcp_snd_buffer(c), 1 << 20);
+	c->rec.min_rtt.young = 100 * MS;
 	c->cc.cwnd = UINT32_MAX;
 	assert_int_equal(tcp_snd_buffer(c), TCP_BUFFER_MAX);
 	host_end(&h);

@@ -57,10 +57,20 @@ static void test_bounds_of_the_threshold(void **state)
 {
 	struct path p = {.una = 1};
 
-	/* Never less than 4 ms... */
+	/* Less than 4 ms only where that is more than half a round trip, or 200 us... */
+	round_of(&p, 20, 10 * MS);
+	round_of(&p, 20, 10 * MS);
+	assert_int_equal(round_of(&p, 20, 13999000), TCP_HYSTART_FULL);
+	assert_int_equal(round_of(&p, 20, 18 * MS), TCP_HYSTART_CSS);
+	p = (struct path){.una = 1};
 	round_of(&p, 20, MS);
 	round_of(&p, 20, MS);
-	assert_int_equal(round_of(&p, 20, 4 * MS), TCP_HYSTART_FULL);
+	assert_int_equal(round_of(&p, 20, MS + MS / 2 - 1000), TCP_HYSTART_FULL);
+	assert_int_equal(round_of(&p, 20, 3 * MS), TCP_HYSTART_CSS);
+	p = (struct path){.una = 1};
+	round_of(&p, 20, MS / 50);
+	round_of(&p, 20, MS / 50);
+	assert_int_equal(round_of(&p, 20, MS / 5), TCP_HYSTART_FULL);
 	/* ...nor more than 16. */
 	p = (struct path){.una = 1};
 	round_of(&p, 20, 400 * MS);
