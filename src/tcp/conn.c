@@ -3,9 +3,9 @@
 
 #include "base/container_of.h"
 #include "tcp/buffer.h"
+#include "tcp/control.h"
 #include "tcp/llp_ops.h"
 #include "tcp/loss.h"
-#include "tcp/output.h"
 #include "tcp/pmtu.h"
 #include "tcp/timers.h"
 

@@ -2,8 +2,8 @@
 #include "tcp/half.h"
 
 #include "base/container_of.h"
+#include "tcp/control.h"
 #include "tcp/listen.h"
-#include "tcp/output.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 #include "tcp/input.h"
 
 #include "base/bytes.h"
+#include "tcp/control.h"
 #include "tcp/ecn.h"
 #include "tcp/listen.h"
-#include "tcp/output.h"
 
 /** So many connections are not in the cache all the time. */
 #define MANY 256

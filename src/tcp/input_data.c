@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/buffer.h"
+#include "tcp/control.h"
 #include "tcp/input.h"
-#include "tcp/output.h"
 #include "tcp/timers.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* RFC 9293 section 3.10.7: the steps are named as there. */
+#include "tcp/control.h"
 #include "tcp/ecn.h"
 #include "tcp/input.h"
 #include "tcp/listen.h"
-#include "tcp/output.h"
 #include "tcp/pmtu.h"
 #include "tcp/timers.h"
 

@@ -2,9 +2,9 @@
 #include "tcp/listen.h"
 
 #include "tcp/conn.h"
+#include "tcp/control.h"
 #include "tcp/ecn.h"
 #include "tcp/input.h"
-#include "tcp/output.h"
 
 #include <errno.h>
 #include <stdlib.h>

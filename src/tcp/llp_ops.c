@@ -3,6 +3,7 @@
 
 #include "base/container_of.h"
 #include "tcp/buffer.h"
+#include "tcp/control.h"
 #include "tcp/input.h"
 #include "tcp/listen.h"
 #include "tcp/output.h"

@@ -2,6 +2,7 @@
 #include "tcp/stack.h"
 
 #include "tcp/buffer.h"
+#include "tcp/control.h"
 #include "tcp/input.h"
 #include "tcp/listen.h"
 #include "tcp/llp_ops.h"

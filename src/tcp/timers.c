@@ -2,6 +2,7 @@
 #include "tcp/timers.h"
 
 #include "base/container_of.h"
+#include "tcp/control.h"
 #include "tcp/loss.h"
 #include "tcp/output.h"
 

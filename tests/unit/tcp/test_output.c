@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host.h"
 
-#include "tcp/output.h"
-
 static struct host h;
 static struct peer p;
 static struct tcp_conn *c;
@@ -225,23 +223,6 @@ static void test_network_refuses(void **state)
 	host_end(&h);
 }
 
-static void test_sack_on_text_where_it_fits(void **state)
-{
-	struct heard a;
-
-	start(TCP_HAS_MSS | TCP_HAS_SACK_PERMITTED);
-	peer_send_at(&p, TCP_ACK, p.seq + 10, p.ack, "x", 1);
-	ip_double_drain(&h.ip);
-	app_send_pattern(&h.app, 0, 1000);
-	host_expect(&h, &a);
-	assert_int_equal(a.h.n_sack, 1);
-	app_send_pattern(&h.app, 0, 1460);
-	host_expect(&h, &a);
-	assert_int_equal(a.h.n_sack, 0);
-	assert_int_equal(a.len, 1460);
-	host_end(&h);
-}
-
 static void test_empty_pool_is_survived(void **state)
 {
 	static struct rte_mbuf *all[4096];
@@ -266,17 +247,6 @@ static void test_empty_pool_is_survived(void **state)
 		host_expect(&h, &a);
 		assert_int_equal(a.h.flags, TCP_FIN | TCP_ACK);
 	}
-	host_end(&h);
-}
-
-static void test_reset_to_a_multicast_source_is_not_sent(void **state)
-{
-	const struct tcp_segment seg = {.flags = TCP_ACK};
-	const struct ip_rx rx = {.src = addr("224.0.0.1"), .dst = addr(LOCAL)};
-
-	start(0);
-	tcp_reply_rst(h.tcp, &rx, &seg);
-	host_expect_none(&h);
 	host_end(&h);
 }
 
@@ -315,9 +285,7 @@ int main(void)
 		cmocka_unit_test(test_retransmission_after_ip_headers),
 		cmocka_unit_test(test_path_shrinks),
 		cmocka_unit_test(test_network_refuses),
-		cmocka_unit_test(test_sack_on_text_where_it_fits),
 		cmocka_unit_test(test_empty_pool_is_survived),
-		cmocka_unit_test(test_reset_to_a_multicast_source_is_not_sent),
 		cmocka_unit_test(test_cuttings_do_not_fill_the_pool),
 	};
 
