@@ -329,6 +329,9 @@ const uint8_t *ip_peek(const struct ip_stack *s, const struct rte_mbuf *m, uint8
 	return h + IPV6_LEN;
 }
 
+/** So many packets' needs fit into the cache together. */
+#define LOOK_AHEAD 8u
+
 static void look_ahead(struct ip_stack *s, struct rte_mbuf *const *pkts, unsigned n)
 {
 	const struct ip_transport *t = &s->transport[IP_PROTO_TCP];
@@ -342,9 +345,9 @@ unsigned ip_input(struct ip_stack *s, struct rte_mbuf **pkts, unsigned n, uint64
 	/* Only what is there now: answers to ourselves come in the next round. */
 	uint32_t looped = s->loop_tail - s->loop_head;
 
-	if (n > 1)
-		look_ahead(s, pkts, n);
 	for (unsigned i = 0; i < n; i++) {
+		if (i % LOOK_AHEAD == 0 && n > 1)
+			look_ahead(s, pkts + i, n - i < LOOK_AHEAD ? n - i : LOOK_AHEAD);
 		if (i + 1 < n)
 			rte_prefetch0(rte_pktmbuf_mtod(pkts[i + 1], void *));
 		s->stats.rx_packets++;

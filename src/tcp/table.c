@@ -105,7 +105,7 @@ void tcp_table_expect(struct tcp_table *t, const struct tcp_tuple *id, unsigned 
 			__builtin_prefetch(tcp_sendq_at(&t->ahead[i]->sendq, 0), 1);
 	for (unsigned i = 0; i < n; i++)
 		if (t->ahead[i] && t->ahead[i]->sendq.count)
-			__builtin_prefetch(tcp_sendq_at(&t->ahead[i]->sendq, 0)->m, 1);
+			fetch(tcp_sendq_at(&t->ahead[i]->sendq, 0)->m, sizeof(struct rte_mbuf));
 }
 
 static void put(struct tcp_table *t, struct tcp_slot s)

@@ -13,12 +13,19 @@
 /** How long an orphan waits for the peer's FIN: as most stacks. */
 #define TCP_ORPHAN_FIN_WAIT_2 (60000 * TCP_MS)
 
+/** A timer that is this far away may run early. */
+#define TCP_TIMERS_COARSE (64 * TCP_MS)
+
 void tcp_timers_init(struct tcp_conn *c);
 void tcp_timers_stop(struct tcp_conn *c);
 
 /** See that the wheel's timer runs no later than @p at. */
 static inline void tcp_timers_arm(struct tcp_conn *c, uint64_t at)
 {
+	/* Mostly it finds that its deadline has moved: at a turn of the wheel's first level it is
+	 * taken out and run in one, and with many connections each look at one is dear. */
+	if (at != TIMER_NEVER && at - c->s->now > TCP_TIMERS_COARSE && at > c->s->now)
+		at &= ~(uint64_t)(TIMER_SLOTS * TIMER_TICK_NS - 1);
 	if (!timer_running(&c->timer) || at < c->timer.deadline)
 		timer_start(c->s->cfg.wheel, &c->timer, at);
 }
