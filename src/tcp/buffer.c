@@ -12,6 +12,10 @@
 #define RECORD_MIN_COST 256
 /** Until a round trip was measured. */
 #define RTT_UNKNOWN (100 * TCP_MS)
+/** Nothing came for so long after a round trip: the connection is idle. */
+#define RECLAIM_IDLE (2000 * TCP_MS)
+/** Places of the table that one connection looks at when it wants more than its share. */
+#define RECLAIM_SLOTS 16
 /** Longer ones are measured in parts. */
 #define RTT_MOST (4000 * TCP_MS)
 /** Time stamps tick in milliseconds: what they say about less is noise. */
@@ -103,9 +107,30 @@ static uint32_t fair_share(const struct tcp_conn *c)
 	return (uint32_t)u64_min(packets, UINT64_C(65535) << c->rcv_wscale);
 }
 
+/**
+ * The budget is short: look at a few connections, others each time, and take back what idle ones
+ * claim. Their buffers grow again when they are used.
+ */
+static void reclaim(struct tcp_stack *s)
+{
+	for (unsigned i = 0; i < RECLAIM_SLOTS; i++) {
+		struct tcp_conn *c = s->table.slot[s->reclaim_at++ & s->table.mask].c;
+
+		if (!c || !c->rx_claim || s->now < c->measure_at + RECLAIM_IDLE)
+			continue;
+		claim(c, 0);
+		c->rcv_buffer = TCP_RECEIVE_BUFFER_MIN;
+		c->measured = c->rcv_buffer / 2;
+	}
+}
+
 static void resize(struct tcp_conn *c, uint64_t want)
 {
-	c->rcv_buffer = (uint32_t)u64_max(u64_min(want, fair_share(c)), TCP_RECEIVE_BUFFER_MIN);
+	uint32_t share = fair_share(c);
+
+	if (want > share)
+		reclaim(c->s);
+	c->rcv_buffer = (uint32_t)u64_max(u64_min(want, share), TCP_RECEIVE_BUFFER_MIN);
 	claim(c, packets_for(c, c->rcv_buffer));
 }
 

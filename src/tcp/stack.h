@@ -50,6 +50,7 @@ struct tcp_stack {
 	 *  take so much of the pool that nothing can be received any more. */
 	uint32_t tx_held, tx_limit, rx_held, rx_limit;
 	uint32_t rx_hard_limit; /**< of rx_held, for what fills a gap */
+	uint32_t reclaim_at;    /**< the table's place to look at next for idle claims */
 	uint32_t rx_claimed;    /**< by receive buffers beyond their minimum (buffer.h) */
 	uint8_t rcv_wscale;
 	struct tcp_stats stats;

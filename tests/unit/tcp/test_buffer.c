@@ -136,6 +136,31 @@ static void test_others_take_their_part_and_the_edge_stays(void **state)
 	host_end(&h);
 }
 
+/** What idle connections claim goes to who needs it. */
+static void test_idle_claims_are_taken_back(void **state)
+{
+	struct tcp_conn *idle;
+
+	start(OPTIONS, NULL);
+	idle = tcp_conn_of(host_connect(&h)); /* as if it had been busy */
+	h.app.llp = &c->llp;
+	idle->rcv_buffer = 100 << 20;
+	idle->measure_at = h.now + 1000 * MS;
+	idle->rx_claim = h.tcp->rx_limit;
+	h.tcp->rx_claimed += idle->rx_claim;
+	for (int i = 0; i < 40; i++)
+		round_trip(UINT32_MAX);
+	assert_int_equal(tcp_rcv_buffer(c), TCP_RECEIVE_BUFFER_MIN);
+	host_advance(&h, 2000 * MS);
+	for (int i = 0; i < 20; i++)
+		round_trip(UINT32_MAX);
+	assert_int_equal(idle->rx_claim, 0);
+	assert_int_equal(idle->rcv_buffer, TCP_RECEIVE_BUFFER_MIN);
+	assert_true(tcp_rcv_buffer(c) > 1 << 20);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
 static void test_a_fixed_buffer_stays(void **state)
 {
 	const struct tcp_stack_config cfg = {.receive_buffer = 300000, .send_buffer = 20000};
@@ -272,6 +297,7 @@ int main(void)
 		cmocka_unit_test(test_who_does_not_read_gets_no_more),
 		cmocka_unit_test(test_grows_to_the_share_and_no_further),
 		cmocka_unit_test(test_others_take_their_part_and_the_edge_stays),
+		cmocka_unit_test(test_idle_claims_are_taken_back),
 		cmocka_unit_test(test_a_fixed_buffer_stays),
 		cmocka_unit_test(test_round_trip_by_time_stamps),
 		cmocka_unit_test(test_edge_is_exact_under_scaling),
