@@ -22,8 +22,8 @@ def arguments():
     p = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     p.add_argument("--quick", action="store_true", help="one run of each instead of three")
     p.add_argument("--runs", type=int, default=3, metavar="N", help="the median of N (default 3)")
-    p.add_argument("--only", default="raw,ours,idle,kernel,libfabric,ucx", metavar="LIST",
-                   help="some of raw,ours,idle,kernel,libfabric,ucx")
+    p.add_argument("--only", default="raw,ours,idle,connections,kernel,libfabric,ucx", metavar="LIST",
+                   help="some of raw,ours,idle,connections,kernel,libfabric,ucx")
     p.add_argument("--build", default="build", metavar="DIR", help="where uiwarp is built")
     p.add_argument("--out", default="out/bench", metavar="DIR")
     a = p.parse_args()
@@ -81,13 +81,13 @@ class Session:
 
 
 def one_run(session, only, parts, cores):
-    for name in ("raw", "ours"):
+    for name in ("raw", "ours", "connections"):
         if name not in only:
             continue
         missing = parts[name].missing()
         if missing:
             session.skip(name, missing)
-        elif name == "raw":
+        elif name != "ours":
             session.take(name, parts[name].measure)
         else:
             measure_ours(session, parts[name], cores)
@@ -118,7 +118,8 @@ def measure_ours(session, ours, cores):
 def measure_all(args, session, work, cores):
     runner, build = session.runner, os.path.abspath(args.build)
     parts = {"raw": measure.Raw(runner, work, cores, build),
-             "ours": measure.Ours(runner, work, cores, build)}
+             "ours": measure.Ours(runner, work, cores, build),
+             "connections": measure.Connections(runner, cores, build)}
     with contextlib.ExitStack() as stack:
         missing = Veth.missing()
         if not missing:

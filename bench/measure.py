@@ -156,6 +156,23 @@ class Ours:
         return {"our_idle_cpu": 100 * share}
 
 
+class Connections:
+    """(e) Our TCP without a port: what a packet costs when there are many connections."""
+
+    def __init__(self, runner, cores, build):
+        self.runner, self.cores = runner, cores
+        self.program = os.path.join(build, "bench", "tcp_connections")
+
+    def missing(self):
+        return None if os.access(self.program, os.X_OK) else "bench/tcp_connections is not built"
+
+    def measure(self):
+        p = self.runner.start([self.program], self.cores[0], "tcp-connections")
+        figures = json_in(self.runner.finish(p))
+        return {"conn_ns_10": figures["ns_few"], "conn_ns_50k": figures["ns_many"],
+                "conn_ratio": figures["ratio"], "conn_bytes": figures["memory_new"]}
+
+
 class Kernel:
     """(c) The kernel's TCP over veth."""
 

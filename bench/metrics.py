@@ -22,6 +22,10 @@ METRICS = {
     "our_write_rate_8": ("ib_write_bw 8 B, one QP", "M/s"),
     "our_write_gbit_1m": ("ib_write_bw 1 MiB", "Gbit/s"),
     "our_idle_cpu": ("process with a connected QP, idle", "% of a core"),
+    "conn_ns_10": ("TCP alone, a packet of one of 10 connections", "ns"),
+    "conn_ns_50k": ("TCP alone, a packet of one of 50,000 connections", "ns"),
+    "conn_ratio": ("... as many times the cost of ten", ""),
+    "conn_bytes": ("memory of a TCP connection that is idle", "B"),
     "tcp_lat_8": ("kernel TCP ping-pong 8 B, one way", "us"),
     "tcp_rate_8": ("kernel TCP, send() of 8 B", "M/s"),
     "tcp_gbit": ("kernel TCP, iperf3", "Gbit/s"),
@@ -53,6 +57,9 @@ BARS = (
      "<=", 100, None),
     ("8-byte writes, one QP, at least 2 M/s", "our_write_rate_8", ">=", 2, None),
     ("1 MiB writes at least 20 Gbit/s", "our_write_gbit_1m", ">=", 20, None),
+    ("a packet of one of 50,000 connections at most 1.3 times as dear as of ten", "conn_ratio",
+     "<=", 1.3, None),
+    ("an idle TCP connection at most 1 KiB", "conn_bytes", "<=", 1024, None),
     ("idle with a connected QP, under 2 % of a core", "our_idle_cpu", "<", 2, None),
 )
 
