@@ -57,7 +57,6 @@ struct tcp_ecn {
  */
 struct tcp_conn {
 	struct llp llp;
-	struct tcp_stack *s;
 	struct tcp_conn *touched_next;
 	uint8_t state; /**< enum tcp_state */
 	uint8_t snd_wscale, rcv_wscale;
@@ -87,14 +86,20 @@ struct tcp_conn {
 	bool cwr_pending : 1;   /**< the next new text carries CWR */
 
 	uint32_t snd_una, snd_nxt, rcv_nxt;
+	uint32_t rcv_adv;       /**< right edge of the window that we have told */
+	uint32_t last_ack_sent; /**< RFC 7323 section 4.3 */
 	union {
 		struct tcp_tuple id;
 		struct ip_path path; /**< begins with the same addresses and ports */
 	};
 
+	/* All that a timer looks at which finds its deadline moved. */
+	struct tcp_stack *s;
+	/** One timer on the wheel serves all deadlines; it may run early, never late. */
+	struct timer timer;
+	uint64_t rtx_at, delack_at, life_at;
+
 	/* Receive sequence variables. */
-	uint32_t rcv_adv;       /**< right edge of the window that we have told */
-	uint32_t last_ack_sent; /**< RFC 7323 section 4.3 */
 	uint32_t ts_recent, ts_offset;
 	uint32_t ts_echo;        /**< the newest echo of our time stamps */
 	uint32_t rcv_mss;        /**< largest text seen: what a full segment is (RFC 5681) */
@@ -120,10 +125,7 @@ struct tcp_conn {
 	uint32_t dup_bytes;        /**< left the network, by duplicate ACKs without SACK */
 	uint32_t queued_most;      /**< records at a time since it has its ring */
 	struct rte_mbuf *reserved; /**< a record being written, not queued yet */
-	/** One timer on the wheel serves all deadlines; it may run early, never late. */
-	struct timer timer;
-	uint64_t rtx_at, delack_at, life_at;
-	uint64_t progress_at; /**< when the oldest unacknowledged byte began to wait */
+	uint64_t progress_at;      /**< when the oldest unacknowledged byte began to wait */
 	uint64_t bytes_sent, bytes_acked, bytes_received;
 	uint32_t segments_out, segments_in;
 	struct tcp_rto rto;
@@ -152,6 +154,8 @@ struct tcp_conn {
 	uint32_t retransmits, timeouts, fast_recoveries, out_of_order;
 };
 
+_Static_assert(offsetof(struct tcp_conn, path) == 64 && offsetof(struct tcp_conn, s) == 128,
+	"a cache line for each purpose");
 _Static_assert(offsetof(struct ip_path, ports) == offsetof(struct tcp_tuple, lport),
 	"a path begins with what identifies its connection");
 

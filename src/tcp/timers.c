@@ -139,13 +139,30 @@ static void life_timeout(struct tcp_conn *c, uint64_t due)
 		keepalive_timeout(c, due);
 }
 
+/** See that the timer runs for what comes next. */
+static void arm_next(struct tcp_conn *c)
+{
+	uint64_t next = u64_min(c->rtx_at, u64_min(c->delack_at, c->life_at));
+
+	if (next != TIMER_NEVER)
+		tcp_timers_arm(c, next);
+}
+
+static bool is_due(const struct tcp_conn *c, uint64_t now)
+{
+	return now >= c->rtx_at || now >= c->delack_at || now >= c->life_at;
+}
+
 static void on_timer(struct timer *t, uint64_t now)
 {
 	struct tcp_conn *c = container_of(t, struct tcp_conn, timer);
-	uint64_t next;
 
 	tcp_set_now(c->s, now);
 	now = c->s->now;
+	if (likely(!is_due(c, now))) { /* the usual case, and the rest is not in the cache */
+		arm_next(c);
+		return;
+	}
 	if (now >= c->delack_at) {
 		c->delack_at = TIMER_NEVER;
 		tcp_send_ack(c);
@@ -160,11 +177,8 @@ static void on_timer(struct timer *t, uint64_t now)
 		c->life_at = TIMER_NEVER;
 		life_timeout(c, due);
 	}
-	if (c->state == TCP_CLOSED)
-		return;
-	next = u64_min(c->rtx_at, u64_min(c->delack_at, c->life_at));
-	if (next != TIMER_NEVER)
-		tcp_timers_arm(c, next);
+	if (c->state != TCP_CLOSED)
+		arm_next(c);
 }
 
 void tcp_timers_init(struct tcp_conn *c)
