@@ -303,9 +303,9 @@ static void run(const struct command *c, const char *title)
 	sim_scenario_run(x);
 	sim_report_print(x, stdout);
 	write_plots(c, x, trace, title);
+	sim_scenario_destroy(x); /* its last packets pass the taps */
 	if (trace)
 		sim_trace_destroy(trace);
-	sim_scenario_destroy(x);
 	if (pcap && (r = sim_pcapng_close(pcap)))
 		complain(c->pcap, r);
 }

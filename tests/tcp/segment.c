@@ -385,7 +385,8 @@ size_t seg_build(const struct seg *s, const struct seg_path *p, const uint8_t *t
 	put(t + 14, 2, s->win);
 	put(t + 18, 2, s->urg);
 	memcpy(t + 20, s->options, s->n_options);
-	memcpy(t + header, text, s->len);
+	if (s->len)
+		memcpy(t + header, text, s->len);
 	packet_finish(out, h + header + s->len);
 	if (s->has & HAS_BADSUM)
 		t[16] ^= 0x55;
