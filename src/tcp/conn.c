@@ -244,6 +244,7 @@ int tcp_conn_lend_ring(struct tcp_conn *c)
 	q->ring = tcp_store_ring(&c->s->store, 1u << c->ring_log2, sizeof *q->ring, &q->cap);
 	if (!q->ring)
 		q->cap = 0;
+	q->head = 0; /* its first line is the one that is in the cache */
 	c->queued_most = 0;
 	return q->ring ? 0 : -ENOMEM;
 }
