@@ -13,6 +13,11 @@
  * running; without this each such delay would cost throughput, with more of it the burst would.
  */
 #define CATCH_UP TCP_MS
+/**
+ * Where a packet can be there and back sooner than this, on one host or one switch, nothing is
+ * gained by waiting for fractions of it, and each wait costs a timer and perhaps a thread's sleep.
+ */
+#define SHORT_PATH (100 * (TCP_MS / 1000))
 
 static void due(struct exact_timer *t, uint64_t now)
 {
@@ -49,11 +54,19 @@ bool tcp_pace_may_send(struct tcp_conn *c)
 	return false;
 }
 
+/** Is the window all that holds this connection back? A module that lives by its rate is asked. */
+static bool is_unpaced(const struct tcp_conn *c)
+{
+	uint64_t rtt = tcp_min_rtt_get(&c->rec.min_rtt);
+
+	return rtt && rtt < SHORT_PATH && !c->cc.ops->owns_cwnd;
+}
+
 /** A quantum is out: when may the next follow? */
 static void charge(struct tcp_conn *c, uint32_t in_flight)
 {
 	struct tcp_pace *p = &c->pace;
-	uint64_t rate = tcp_cc_pacing_rate(&c->cc, in_flight, c->rto.srtt);
+	uint64_t rate = is_unpaced(c) ? 0 : tcp_cc_pacing_rate(&c->cc, in_flight, c->rto.srtt);
 	uint64_t now = c->s->now, from = now;
 
 	if (rate) {

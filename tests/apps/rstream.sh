@@ -8,7 +8,7 @@ source "$(dirname "$0")/lib.sh"
 # last bytes still unread: only then is it tried again.
 exchange_patiently() { # ARGUMENT-OF-exchange...
 	local try said
-	for try in 1 2 3 4 5; do
+	for try in {1..12}; do
 		said=$(exchange "$@") && return 0
 		say "try $try: $said"
 		[[ $said == *"status 16" ]] || return 1

@@ -56,6 +56,16 @@ static void test_an_initial_window_is_free(void **state)
 	host_end(&h);
 }
 
+/** Nothing is won by waiting for parts of a few microseconds. */
+static void test_a_short_path_is_not_paced(void **state)
+{
+	start();
+	c->rec.min_rtt.young = 50 * (uint32_t)MS / 1000;
+	queue(60);
+	assert_int_equal(sent(), 60);
+	host_end(&h);
+}
+
 static void test_quanta_leave_at_the_rate(void **state)
 {
 	uint64_t step;
@@ -134,6 +144,7 @@ static void test_a_pause_frees_a_few(void **state)
 	start();
 	queue(12);
 	sent();
+	host_advance(&h, RTT);
 	ack(12);
 	assert_int_equal(tcp_flight(c), 0);
 	host_advance(&h, 2 * RTT);
@@ -169,6 +180,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_initial_window_is_free),
+		cmocka_unit_test(test_a_short_path_is_not_paced),
 		cmocka_unit_test(test_quanta_leave_at_the_rate),
 		cmocka_unit_test(test_lateness_is_made_up_for),
 		cmocka_unit_test(test_lateness_at_the_beginning_of_time),
