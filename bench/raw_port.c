@@ -9,6 +9,8 @@
 #include "dpdk-port/lcore.h"
 #include "dpdk-port/port_private.h"
 
+#include "bench/number.h"
+
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,19 +38,6 @@ struct bench {
 	struct port *port;
 	struct port_clock clock;
 };
-
-/** A whole number within [low, high], or the program ends. */
-static uint64_t number(
-	struct argp_state *state, const char *what, const char *arg, uint64_t low, uint64_t high)
-{
-	char *end;
-	uint64_t v = strtoull(arg, &end, 10);
-
-	if (*end || end == arg || v < low || v > high)
-		argp_error(state, "%s is a number from %lu to %lu", what, (unsigned long)low,
-			(unsigned long)high);
-	return v;
-}
 
 static void parse_argument(struct options *o, struct argp_state *state, const char *arg)
 {

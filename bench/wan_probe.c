@@ -11,6 +11,8 @@
 
 #include "base/histogram.h"
 
+#include "bench/number.h"
+
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,18 +45,6 @@ struct probe {
 	uint64_t first, last; /* when the first and the last that count came */
 	struct histogram late;
 };
-
-static uint64_t number(
-	struct argp_state *state, const char *what, const char *arg, uint64_t low, uint64_t high)
-{
-	char *end;
-	uint64_t v = strtoull(arg, &end, 10);
-
-	if (*end || end == arg || v < low || v > high)
-		argp_error(state, "%s is a number from %lu to %lu", what, (unsigned long)low,
-			(unsigned long)high);
-	return v;
-}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
