@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file rdmap_wire.h RDMAP on the wire: RFC 5040 section 4. */
+/** @file rdmap_wire.h RDMAP on the wire: RFC 5040 section 4 and RFC 7306 sections 4 to 6. */
 #ifndef RDMAP_RDMAP_WIRE_H
 #define RDMAP_RDMAP_WIRE_H
 
@@ -18,13 +18,18 @@ enum rdmap_opcode {
 	RDMAP_OP_SEND_SE = 0x5,
 	RDMAP_OP_SEND_SE_INV = 0x6,
 	RDMAP_OP_TERMINATE = 0x7,
+	RDMAP_OP_IMMEDIATE = 0x8, /**< RFC 7306, as the rest */
+	RDMAP_OP_IMMEDIATE_SE = 0x9,
+	RDMAP_OP_ATOMIC_REQUEST = 0xa,
+	RDMAP_OP_ATOMIC_RESPONSE = 0xb,
 	RDMAP_OPCODES = 16,
 };
 
-/* Untagged queues (section 4.1, Figure 4). */
-#define RDMAP_QN_SEND      0
-#define RDMAP_QN_READ      1
-#define RDMAP_QN_TERMINATE 2
+/* Untagged queues (section 4.1, Figure 4; RFC 7306 section 10.2). */
+#define RDMAP_QN_SEND            0 /**< and Immediate Data */
+#define RDMAP_QN_READ            1 /**< and Atomic Requests */
+#define RDMAP_QN_TERMINATE       2
+#define RDMAP_QN_ATOMIC_RESPONSE 3
 
 /* The Read Request header (section 4.4). */
 #define RDMAP_AT_SINK_STAG    0
@@ -33,6 +38,36 @@ enum rdmap_opcode {
 #define RDMAP_AT_SOURCE_STAG  16
 #define RDMAP_AT_SOURCE_TO    20
 #define RDMAP_READ_HEADER_LEN 28
+
+/* The Immediate Data header (RFC 7306 section 6.2): eight bytes of the program's. */
+#define RDMAP_IMMEDIATE_LEN 8
+
+/* The Atomic Request header (RFC 7306 section 5.2.1). All of it is big-endian. */
+#define RDMAP_AT_ATOMIC_OPCODE       0 /**< 28 reserved bits, then the code */
+#define RDMAP_AT_ATOMIC_REQUEST_ID   4
+#define RDMAP_AT_ATOMIC_STAG         8
+#define RDMAP_AT_ATOMIC_TO           12
+#define RDMAP_AT_ATOMIC_DATA         20 /**< to add, or to swap in */
+#define RDMAP_AT_ATOMIC_MASK         28 /**< fields to add in, or bits to swap */
+#define RDMAP_AT_ATOMIC_COMPARE      36
+#define RDMAP_AT_ATOMIC_COMPARE_MASK 44
+#define RDMAP_ATOMIC_REQUEST_LEN     52
+
+#define RDMAP_ATOMIC_OPCODE_MASK 0xf
+
+/** Figure 5. Code 1, Swap in the drafts, is reserved; a CmpSwap that compares no bit is one. */
+enum rdmap_atomic_opcode {
+	RDMAP_ATOMIC_FETCH_ADD = 0,
+	RDMAP_ATOMIC_CMP_SWAP = 2,
+};
+
+/** What an Atomic Operation reads and writes; its address is a multiple of it. */
+#define RDMAP_ATOMIC_LEN 8
+
+/* The Atomic Response header (section 5.2.2, Figure 6; the 32 bytes of section 4 are a slip). */
+#define RDMAP_AT_ATOMIC_ORIGINAL_ID    0 /**< the Request Identifier, given back */
+#define RDMAP_AT_ATOMIC_ORIGINAL_VALUE 4
+#define RDMAP_ATOMIC_RESPONSE_LEN      12
 
 /* The Terminate header (section 4.8). */
 #define RDMAP_AT_TERM_TYPE    0 /**< layer << 4 | error type */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "rdmap/opcode.h"
 #include "rdmap/rdmap_priv.h"
 
 /* ---- Write ------------------------------------------------------------------------------- */
@@ -80,27 +81,32 @@ static void on_send(struct rdmap *r, struct ddp_segment *s)
 
 /* ---- dispatch ---------------------------------------------------------------------------- */
 
-/* RFC 5040 section 4.1, Figure 4; codes 8 to 15 are reserved. */
-static const struct handler {
-	void (*fn)(struct rdmap *r, struct ddp_segment *s);
-	bool tagged;
-	uint8_t qn;
-} handlers[RDMAP_OPCODES] = {
-	[RDMAP_OP_WRITE] = {on_write, true, 0},
-	[RDMAP_OP_READ_REQUEST] = {rdmap_on_read_request, false, RDMAP_QN_READ},
-	[RDMAP_OP_READ_RESPONSE] = {rdmap_on_read_response, true, 0},
-	[RDMAP_OP_SEND] = {on_send, false, RDMAP_QN_SEND},
-	[RDMAP_OP_SEND_INV] = {on_send, false, RDMAP_QN_SEND},
-	[RDMAP_OP_SEND_SE] = {on_send, false, RDMAP_QN_SEND},
-	[RDMAP_OP_SEND_SE_INV] = {on_send, false, RDMAP_QN_SEND},
-	[RDMAP_OP_TERMINATE] = {rdmap_on_terminate, false, RDMAP_QN_TERMINATE},
+/* NULL: reserved, or of an extension that this receiver does not have. */
+static void (*const handlers[RDMAP_OPCODES])(struct rdmap *r, struct ddp_segment *s) = {
+	[RDMAP_OP_WRITE] = on_write,
+	[RDMAP_OP_READ_REQUEST] = rdmap_on_read_request,
+	[RDMAP_OP_READ_RESPONSE] = rdmap_on_read_response,
+	[RDMAP_OP_SEND] = on_send,
+	[RDMAP_OP_SEND_INV] = on_send,
+	[RDMAP_OP_SEND_SE] = on_send,
+	[RDMAP_OP_SEND_SE_INV] = on_send,
+	[RDMAP_OP_TERMINATE] = rdmap_on_terminate,
 };
+
+/* RFC 5040 section 7.2, check 2: an opcode that exists, in the segment that it belongs in. */
+static bool opcode_fits(const struct ddp_segment *s)
+{
+	uint8_t opcode = s->ulp & RDMAP_CONTROL_OPCODE;
+	const struct rdmap_opcode_info *info = rdmap_opcode_info(opcode);
+
+	return handlers[opcode] != NULL && info->tagged == s->tagged &&
+	       (s->tagged || info->qn == s->qn);
+}
 
 void rdmap_on_ulpdu(void *user, const struct mpa_ulpdu *u)
 {
 	struct rdmap *r = user;
 	struct ddp_segment s;
-	const struct handler *h;
 	enum ddp_error error;
 
 	if (!rdmap_alive(r))
@@ -121,11 +127,10 @@ void rdmap_on_ulpdu(void *user, const struct mpa_ulpdu *u)
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_VERSION, &s);
 		return;
 	}
-	h = &handlers[s.ulp & RDMAP_CONTROL_OPCODE];
-	if (h->fn == NULL || h->tagged != s.tagged || (!s.tagged && h->qn != s.qn)) {
+	if (!opcode_fits(&s)) {
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, &s);
 		return;
 	}
-	h->fn(r, &s);
+	handlers[s.ulp & RDMAP_CONTROL_OPCODE](r, &s);
 	r->rtr_expect = 0; /* only the first may be one */
 }
