@@ -4,20 +4,29 @@
 #define MPA_CURSOR_H
 
 #include "llp/llp.h"
+#include "mpa/mpa_wire.h"
 
 #include <string.h>
 
-/** Never at the end of a piece while bytes follow; the caller knows how many there are. */
+/**
+ * Never at the end of a piece, and never at a marker, while bytes follow; the caller knows how many
+ * there are. Where the stream has markers the cursor steps over them: lengths below count what is
+ * between them.
+ */
 struct mpa_cursor {
 	const struct llp_iov *v;
 	unsigned n;
+	uint32_t
+		marker; /**< bytes from here to the next marker (1 - 508); 0: the stream has none */
 	size_t off;
 };
 
-/** Bytes from here that lie in one piece. */
+/** Bytes from here that lie in one piece, without a marker. */
 static inline size_t mpa_cursor_run(const struct mpa_cursor *c)
 {
-	return c->v->len - c->off;
+	size_t n = c->v->len - c->off;
+
+	return c->marker != 0 && n > c->marker ? c->marker : n;
 }
 
 static inline const uint8_t *mpa_cursor_at(const struct mpa_cursor *c)
@@ -25,7 +34,8 @@ static inline const uint8_t *mpa_cursor_at(const struct mpa_cursor *c)
 	return c->v->base + c->off;
 }
 
-static inline void mpa_cursor_advance(struct mpa_cursor *c, size_t len)
+/** Pass @p len bytes of the stream, its markers counted. */
+static inline void mpa_cursor_pass(struct mpa_cursor *c, size_t len)
 {
 	c->off += len;
 	while (c->n != 0 && c->off >= c->v->len) {
@@ -33,6 +43,27 @@ static inline void mpa_cursor_advance(struct mpa_cursor *c, size_t len)
 		c->v++;
 		c->n--;
 	}
+}
+
+/** Bytes of the markers between here and @p len bytes on, and the one there; passes them. */
+static inline size_t mpa_cursor_markers(struct mpa_cursor *c, size_t len)
+{
+	size_t past;
+
+	if (len < c->marker) {
+		c->marker -= (uint32_t)len;
+		return 0;
+	}
+	past = len - c->marker;
+	c->marker = MPA_MARKER_GAP - (uint32_t)(past % MPA_MARKER_GAP);
+	return (1 + past / MPA_MARKER_GAP) * MPA_MARKER_LEN;
+}
+
+static inline void mpa_cursor_advance(struct mpa_cursor *c, size_t len)
+{
+	if (c->marker != 0)
+		len += mpa_cursor_markers(c, len);
+	mpa_cursor_pass(c, len);
 }
 
 /** Copy the next @p len bytes and pass them. */

@@ -92,6 +92,7 @@ static void take_reply(struct mpa *m, const struct mpa_start *st)
 		return;
 	} else {
 		m->state = MPA_OPERATIONAL;
+		mpa_deframe_init(&m->rx, m->crc, m->config.markers);
 	}
 	m->ops->reply(m->user, st);
 	if (*gone || m->rx_off || m->told_operational || m->ops->operational == NULL)
@@ -297,9 +298,11 @@ int mpa_accept(struct mpa *m, uint16_t ird, uint16_t ord, uint8_t rtr, const voi
 	if (m->llp == NULL || m->state != MPA_WAIT_ACCEPT)
 		return -ENOTCONN;
 	rc = send_reply(m, &st, private_data, len);
-	if (rc == 0)
-		m->state = MPA_WAIT_FIRST;
-	return rc;
+	if (rc != 0)
+		return rc;
+	m->state = MPA_WAIT_FIRST;
+	mpa_deframe_init(&m->rx, m->crc, m->config.markers);
+	return 0;
 }
 
 int mpa_reject(struct mpa *m, const void *private_data, size_t len)

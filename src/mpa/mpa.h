@@ -13,7 +13,7 @@
 #define MPA_MPA_H
 
 #include "llp/llp.h"
-#include "mpa/cursor.h"
+#include "mpa/deframe.h"
 #include "mpa/mpa_wire.h"
 
 #include <stdbool.h>
@@ -54,15 +54,6 @@ enum mpa_state {
 	MPA_WAIT_FIRST,   /**< responder: must not send before the first FPDU (7.1.2 rule 4) */
 	MPA_OPERATIONAL,
 	MPA_CLOSED, /**< over or failed; nothing is sent or taken any more */
-};
-
-/**
- * A received FPDU's ULPDU, complete, its CRC good; in the LLP's own memory, valid during the
- * upcall. It may end before the last piece does.
- */
-struct mpa_ulpdu {
-	struct mpa_cursor at; /**< its first byte */
-	uint32_t len;
 };
 
 /**
@@ -109,7 +100,8 @@ struct mpa {
 	struct mpa_config config;
 	enum mpa_role role;
 	enum mpa_state state;
-	bool crc; /**< CRCs are used, both ways or neither (RFC 5044 section 7.1) */
+	bool crc;              /**< CRCs are used, both ways or neither (RFC 5044 section 7.1) */
+	struct mpa_deframe rx; /**< full operation: the FPDUs that come */
 	uint8_t peer_revision;
 	bool peer_enhanced; /**< its request or reply had the enhanced words */
 	bool peer_p2p;      /**< with the A flag */

@@ -47,16 +47,47 @@ enum mpa_rtr { MPA_RTR_SEND = 1, MPA_RTR_WRITE = 2, MPA_RTR_READ = 4 };
 #define MPA_ULPDU_MAX       65535
 #define MPA_MULPDU_MIN      128 /**< RFC 5044 section 4.5 */
 
-/** Bytes of an FPDU up to its CRC field: length, ULPDU, pad (RFC 5044 section 4.1). */
+/* Markers (RFC 5044 sections 4.2 and 4.3). */
+#define MPA_MARKER_LEN    4
+#define MPA_MARKER_PERIOD 512 /**< octets of the stream from one to the next */
+#define MPA_MARKER_GAP    (MPA_MARKER_PERIOD - MPA_MARKER_LEN)
+#define MPA_AT_FPDUPTR    2      /**< in a marker */
+#define MPA_FPDUPTR_MASK  0xfffc /**< the two low bits are to be taken for zero */
+
+/** Bytes of an FPDU up to its CRC field, without markers: length, ULPDU, pad (section 4.1). */
 static inline uint32_t mpa_fpdu_body(uint32_t ulpdu_len)
 {
 	return (MPA_FPDU_HEADER_LEN + ulpdu_len + 3) & ~UINT32_C(3);
 }
 
-/** Bytes of a whole FPDU. */
+/** Bytes of a whole FPDU, without markers. */
 static inline uint32_t mpa_fpdu_len(uint32_t ulpdu_len)
 {
 	return mpa_fpdu_body(ulpdu_len) + MPA_CRC_LEN;
+}
+
+/** Octets from @p at in the stream to the next marker: 0 - 511; 0: one begins there. */
+static inline uint32_t mpa_marker_distance(uint64_t at)
+{
+	return (uint32_t)(-at % MPA_MARKER_PERIOD);
+}
+
+/**
+ * Bytes of the markers of an FPDU that begins at @p at in the stream and has @p len bytes without
+ * them. One that falls between FPDUs belongs to the following (section 4.3): an FPDU may begin
+ * with a marker, but never ends with one.
+ */
+static inline uint32_t mpa_marker_bytes(uint64_t at, uint32_t len)
+{
+	uint32_t first = mpa_marker_distance(at);
+
+	return len <= first ? 0 : (1 + (len - first - 1) / MPA_MARKER_GAP) * MPA_MARKER_LEN;
+}
+
+/** Where the ULPDU Length field of an FPDU that begins at @p at is: behind a marker before it. */
+static inline uint64_t mpa_fpdu_header_at(uint64_t at)
+{
+	return mpa_marker_distance(at) == 0 ? at + MPA_MARKER_LEN : at;
 }
 
 /** RFC 5044 section 8, RFC 6581 section 8; the error codes of the MPA (LLP) layer in a Terminate.
