@@ -18,8 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Untagged queues of a stream: RFC 5040 section 4.1 uses 0, 1 and 2. */
-#define DDP_QUEUES 3
+/** Untagged queues of a stream: RFC 5040 section 4.1 uses 0, 1 and 2, RFC 7306 queue 3. */
+#define DDP_QUEUES 4
 
 /** Error type << 8 | error code, as a Terminate has them (RFC 5041 section 7.2). */
 enum ddp_error {

@@ -105,7 +105,7 @@ void rdmap_init(struct rdmap *r, struct rdmap_sq *sq, const struct rdmap_ops *op
 }
 
 void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
-	struct rdmap_inbound_read *inbound, uint8_t rtr)
+	struct rdmap_inbound *inbound, uint8_t rtr)
 {
 	*r = (struct rdmap){
 		.mpa = m,

@@ -34,30 +34,49 @@ enum rdmap_wr_op {
 	RDMAP_WR_READ,     /**< exactly one sge, the sink (or none, of length 0) */
 	RDMAP_WR_READ_INV, /**< Read, then invalidate the sink's STag locally */
 	RDMAP_WR_LOCAL_INV,
-	RDMAP_WR_BIND_MW, /**< handled by the rnic through ops->local_op */
+	RDMAP_WR_WRITE_IMM, /**< Write, then Immediate Data (with RDMAP_WR_SOLICITED: and SE) */
+	RDMAP_WR_FETCH_ADD, /**< RFC 7306 section 5.1; one sge of 8 bytes, for the value before */
+	RDMAP_WR_CMP_SWAP,  /**< likewise */
+	RDMAP_WR_BIND_MW,   /**< handled by the rnic through ops->local_op */
 	RDMAP_WR_OPS
 };
 
 #define RDMAP_WR_SIGNALED  0x01
-#define RDMAP_WR_FENCE     0x02 /**< RFC 5040 section 5.5: wait for all Reads before */
+#define RDMAP_WR_FENCE     0x02 /**< RFC 5040 section 5.5: wait for all Reads and Atomics before */
 #define RDMAP_WR_SOLICITED 0x04
 #define RDMAP_WR_INLINE    0x08 /**< the data stands in the element, at rdmap_wqe_inline() */
+
+/** The operands of an Atomic Operation (RFC 7306 section 5.2.1), in the host's byte order. */
+struct rdmap_atomic {
+	uint64_t data;         /**< to add, or to swap in */
+	uint64_t mask;         /**< FetchAdd: highest bit of each field; CmpSwap: bits to swap */
+	uint64_t compare;      /**< CmpSwap */
+	uint64_t compare_mask; /**< CmpSwap: bits to compare; 0 makes it a Swap */
+};
 
 /** A send queue element: this header, then sge[] or inline bytes, up to the ring's stride. */
 struct rdmap_wqe {
 	uint64_t wr_id;
 	uint64_t remote_to;
 	uint32_t remote_stag;
-	uint32_t inv_stag; /**< SEND_INV, LOCAL_INV */
-	uint32_t length;   /**< sum of the elements, or of the inline bytes */
+	union {
+		uint32_t inv_stag; /**< SEND_INV, LOCAL_INV */
+		uint32_t imm;      /**< WRITE_IMM: as it goes out, big-endian */
+	};
+	uint32_t length; /**< sum of the elements, or of the inline bytes */
 	uint8_t op;
 	uint8_t flags;
 	uint8_t num_sge;
-	uint8_t status;    /**< enum rdmap_wc_status, set while it waits to complete in order */
-	bool done;         /**< finished out of order; waits for those before it */
-	uint32_t read_msn; /**< of a Read or Send that has started: its untagged message */
-	void *local;       /**< BIND_MW: the rnic's own */
-	uint64_t local_arg[3];
+	uint8_t status; /**< enum rdmap_wc_status, set while it waits to complete in order */
+	bool done;      /**< finished out of order; waits for those before it */
+	uint32_t msn;   /**< of its untagged message, once it has started; 0: has none */
+	union {
+		struct rdmap_atomic atomic; /**< FETCH_ADD, CMP_SWAP */
+		struct {                    /**< BIND_MW: the rnic's own */
+			void *local;
+			uint64_t local_arg[3];
+		};
+	};
 	struct rdmap_sge sge[];
 };
 
@@ -113,16 +132,33 @@ enum rdmap_wc_op {
 	RDMAP_WC_READ,
 	RDMAP_WC_LOCAL_INV,
 	RDMAP_WC_BIND_MW,
-	RDMAP_WC_RECV,
+	RDMAP_WC_FETCH_ADD,
+	RDMAP_WC_CMP_SWAP,
+	RDMAP_WC_RECV,     /**< from here on: of the receive queue */
+	RDMAP_WC_RECV_IMM, /**< Immediate Data came; nothing is in the receive element's buffer */
 };
 
 #define RDMAP_WC_WITH_INV  0x01
 #define RDMAP_WC_SOLICITED 0x02 /**< receive side: the peer asked for an event */
+#define RDMAP_WC_WITH_IMM  0x04
 
 struct rdmap_wc {
 	uint64_t wr_id;
+	/**
+	 * Of RECV_IMM: the length of the Write that came right before. Immediate Data is a message
+	 * of its own in iWARP and tells nothing of a Write (RFC 7306 section 6); but they come in
+	 * order, so this is what InfiniBand's users expect. 0 when another message of the send
+	 * queue, or nothing, came right before.
+	 */
 	uint32_t byte_len;
-	uint32_t inv_stag;
+	union {
+		uint32_t inv_stag;
+		/**
+		 * The first half of the eight bytes, as they came. Verbs have four: they travel in
+		 * the first half, the other is zero (so does Chelsio's cxgb4).
+		 */
+		uint32_t imm;
+	};
 	uint8_t status;
 	uint8_t op;
 	uint8_t flags;
@@ -134,7 +170,9 @@ struct rdmap_wc {
 #define RDMAP_ACCESS_LOCAL_WRITE  0x1
 #define RDMAP_ACCESS_REMOTE_WRITE 0x2
 #define RDMAP_ACCESS_REMOTE_READ  0x4
-#define RDMAP_ACCESS_READ_SINK    0x8 /**< for our own Read's response: local write suffices */
+#define RDMAP_ACCESS_READ_SINK \
+	0x8 /**< for the answer to our own Read or Atomic: local write suffices */
+#define RDMAP_ACCESS_REMOTE_ATOMIC 0x10
 
 /** Why a connection ended, for the QP. */
 struct rdmap_end {
@@ -192,11 +230,23 @@ struct rdmap_ops {
 
 /* ---- the stream -------------------------------------------------------------------------- */
 
-/** An inbound Read Request being answered, or waiting for its turn. */
-struct rdmap_inbound_read {
-	uint32_t sink_stag, src_stag;
-	uint64_t sink_to, src_to;
-	uint32_t len, sent;
+/** An inbound Read or Atomic Request being answered, or waiting for its turn. */
+struct rdmap_inbound {
+	bool atomic;
+	uint32_t src_stag; /**< what is read, or operated on */
+	uint64_t src_to;
+	union {
+		struct { /**< Read */
+			uint32_t sink_stag;
+			uint64_t sink_to;
+			uint32_t len, sent;
+		};
+		struct { /**< Atomic */
+			uint8_t atomic_opcode;
+			uint32_t request_id;
+			struct rdmap_atomic operands;
+		};
+	};
 };
 
 /** How far a list of scatter/gather elements has been used. */
@@ -223,10 +273,10 @@ struct rdmap {
 	bool closing;            /**< rdmap_close() under way */
 	bool running;            /**< inside rdmap_run() */
 	bool wake;               /**< what came lets rdmap_run() go on */
-	uint16_t ord, reads_out; /**< outbound Reads: limit, under way */
+	uint16_t ord, reads_out; /**< outbound Reads and Atomics: limit, under way */
 	uint16_t ird;
-	uint16_t in_head, in_count; /**< inbound Reads: ring of ird elements */
-	struct rdmap_inbound_read *inbound;
+	uint16_t in_head, in_count; /**< inbound Reads and Atomics: ring of ird elements */
+	struct rdmap_inbound *inbound;
 	/* The ready-to-receive frame of RFC 6581 section 9.2 */
 	uint8_t rtr_send;       /**< ours, still to be sent */
 	uint8_t rtr_expect;     /**< the peer's may still come, of one of these types */
@@ -240,10 +290,13 @@ struct rdmap {
 	uint32_t mulpdu;    /**< during one rdmap_run() */
 	uint32_t tx_offset; /**< bytes of sq->next already sent */
 	struct rdmap_sge_at tx_at;
+	bool tx_imm; /**< of a Write with Immediate: the Write is out */
 	/* The messages being received */
 	const struct rdmap_rqe *rqe; /**< receive element of the Send under way */
 	struct rdmap_sge_at rx_at;
 	uint32_t read_placed; /**< bytes of the oldest Read's response */
+	uint32_t write_len;   /**< of the Write that came last, if no Send came after it */
+	bool write_open;      /**< its last segment is not here */
 	/* A Terminate that waits for room in the LLP */
 	uint8_t term[RDMAP_TERM_MAX];
 	uint8_t term_len; /**< 0: none */
@@ -257,13 +310,14 @@ void rdmap_init(struct rdmap *r, struct rdmap_sq *sq, const struct rdmap_ops *op
  * a responder before or after mpa_accept(); what comes in between waits in the LLP. When @p m is
  * operational already (the initiator's case), the RTR frame goes out and ops->operational() is
  * called before this returns.
- * @param ird inbound Reads that may be under way at one time; @p inbound: memory for as many, the
- *            caller's, until ended() or rdmap_abort() or rdmap_release().
+ * @param ird inbound Reads and Atomics that may be under way at one time (RFC 7306 section 5.2:
+ * they share a queue); @p inbound: memory for as many, the caller's, until ended() or rdmap_abort()
+ * or rdmap_release().
  * @param rtr initiator: the type of RTR frame to send first (0: none); responder: the types that
  *            the first frame may have (RFC 6581 section 9.2); it is not told to the QP.
  */
 void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
-	struct rdmap_inbound_read *inbound, uint8_t rtr);
+	struct rdmap_inbound *inbound, uint8_t rtr);
 
 /**
  * Start what may start: answer inbound Reads, send work requests, as far as the LLP has room.

@@ -32,10 +32,40 @@ int rdmap_scatter(struct rdmap *r, struct ddp_segment *s);
 /** @p w is done; it completes when all before it have. */
 void rdmap_sq_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status status);
 
-/** Complete the receive element in hand. */
+/** Complete the receive element in hand. @p wc->op: RDMAP_WC_RECV or RDMAP_WC_RECV_IMM. */
 void rdmap_recv_complete(struct rdmap *r, struct rdmap_wc *wc);
 
+/* ---- inbound.c: requests of the peer that are answered in order ---------------------------- */
+
+/** RFC 5040 section 7.2 (Read Requests, check 4), as Figure 9 codes it. @p rc of stag_check(). */
+uint8_t rdmap_protection_code(int rc);
+
+/**
+ * Keep a request until its turn comes. @return false: there are as many as the IRD allows; the
+ * stream has ended.
+ */
+bool rdmap_inbound_add(struct rdmap *r, const struct rdmap_inbound *q, struct ddp_segment *s);
+
+/** The oldest is answered. */
+void rdmap_inbound_pop(struct rdmap *r);
+
+/** The MSN of the oldest one's request. */
+uint32_t rdmap_inbound_msn(const struct rdmap *r);
+
 /* ---- read.c ------------------------------------------------------------------------------ */
+
+/** True of those that wait for an answer, and count against the ORD. */
+static inline bool rdmap_wr_waits(const struct rdmap_wqe *w)
+{
+	return w->op == RDMAP_WR_READ || w->op == RDMAP_WR_READ_INV ||
+	       w->op == RDMAP_WR_FETCH_ADD || w->op == RDMAP_WR_CMP_SWAP;
+}
+
+/** The oldest of them, which is the element at the tail: all before it are completed. */
+static inline struct rdmap_wqe *rdmap_oldest_waiting(const struct rdmap *r)
+{
+	return rdmap_sq_at(r->sq, atomic_load_explicit(&r->sq->tail, memory_order_relaxed));
+}
 
 enum rdmap_progress {
 	RDMAP_MORE,    /**< call again */
@@ -43,22 +73,49 @@ enum rdmap_progress {
 	RDMAP_OVER,    /**< the stream has ended */
 };
 
-/** Send one segment of the response to the oldest inbound Read. */
-enum rdmap_progress rdmap_send_response(struct rdmap *r);
+/** Send one segment of the response to the oldest inbound request, a Read. */
+enum rdmap_progress rdmap_send_read_response(struct rdmap *r);
 
 /** Send the Read Request of @p w. */
 enum rdmap_progress rdmap_send_read_request(struct rdmap *r, struct rdmap_wqe *w);
 
 /** Send a Read Request, or give up for lack of room. */
-bool rdmap_put_read_request(struct rdmap *r, const struct rdmap_inbound_read *q);
+bool rdmap_put_read_request(struct rdmap *r, const struct rdmap_inbound *q);
 
 /** Send an empty Read Response for an RTR Read. */
 enum rdmap_progress rdmap_answer_rtr(struct rdmap *r);
 
+/** The answer to @p w, a Read or Atomic, is here. */
+void rdmap_read_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status status);
+
 void rdmap_on_read_request(struct rdmap *r, struct ddp_segment *s);
 void rdmap_on_read_response(struct rdmap *r, struct ddp_segment *s);
 
+/* ---- atomic.c: RFC 7306 section 5 ---------------------------------------------------------- */
+
+/** Execute the oldest inbound request, an Atomic, and send its response. */
+enum rdmap_progress rdmap_send_atomic_response(struct rdmap *r);
+
+/** Send the Atomic Request of @p w. */
+enum rdmap_progress rdmap_send_atomic_request(struct rdmap *r, struct rdmap_wqe *w);
+
+void rdmap_on_atomic_request(struct rdmap *r, struct ddp_segment *s);
+void rdmap_on_atomic_response(struct rdmap *r, struct ddp_segment *s);
+
+/* ---- immediate.c: RFC 7306 section 6 -------------------------------------------------------- */
+
+/** Send the Immediate Data of @p w, or give up for lack of room. */
+bool rdmap_put_immediate(struct rdmap *r, struct rdmap_wqe *w);
+
+void rdmap_on_immediate(struct rdmap *r, struct ddp_segment *s);
+
 /* ---- rx.c -------------------------------------------------------------------------------- */
+
+/**
+ * Copy a message that is an RDMAP header of @p len bytes and nothing else.
+ * @return false: it is not; the stream has ended.
+ */
+bool rdmap_take_header(struct rdmap *r, struct ddp_segment *s, uint8_t *p, uint32_t len);
 
 /** The stream's receive side, for MPA. */
 void rdmap_on_ulpdu(void *user, const struct mpa_ulpdu *u);
@@ -70,8 +127,12 @@ struct rdmap_error {
 	uint8_t layer, etype, code;
 	const struct ddp_segment *segment; /**< the offending one: M and D bits. Or NULL */
 	const uint8_t *read_header;        /**< RDMAP_READ_HEADER_LEN bytes: R bit. Or NULL */
-	/** For a Read Request whose segment is not at hand: its DDP header is made again. */
-	const uint32_t *read_msn;
+	/**
+	 * For a Read or Atomic Request whose segment is not at hand: its DDP header is made again.
+	 * request_opcode 0: none.
+	 */
+	uint8_t request_opcode;
+	uint32_t request_msn;
 };
 
 /** Build a Terminate. @p out: RDMAP_TERM_MAX bytes. @return its length. */

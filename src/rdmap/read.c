@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rdmap/rdmap_priv.h"
 
-#include <errno.h>
-
-static void put_read_header(uint8_t *p, const struct rdmap_inbound_read *q)
+static void put_read_header(uint8_t *p, const struct rdmap_inbound *q)
 {
 	store_be32(p + RDMAP_AT_SINK_STAG, q->sink_stag);
 	store_be64(p + RDMAP_AT_SINK_TO, q->sink_to);
@@ -12,32 +10,13 @@ static void put_read_header(uint8_t *p, const struct rdmap_inbound_read *q)
 	store_be64(p + RDMAP_AT_SOURCE_TO, q->src_to);
 }
 
-/* RFC 5040 section 7.2, Read Requests, check 4, as Figure 9 codes it. */
-static uint8_t protection_code(int stag_check_error)
-{
-	switch (stag_check_error) {
-	case -EPERM:
-		return RDMAP_CODE_STAG_STREAM;
-	case -EACCES:
-		return RDMAP_CODE_ACCESS;
-	case -ERANGE:
-		return RDMAP_CODE_BOUNDS;
-	case -EOVERFLOW:
-		return RDMAP_CODE_TO_WRAP;
-	default:
-		return RDMAP_CODE_INVALID_STAG;
-	}
-}
-
 /* ---- we are the Data Source -------------------------------------------------------------- */
 
 /* The source went away while we answered: quote the request as far as it was served. */
-static void fail_response(struct rdmap *r, const struct rdmap_inbound_read *q, int rc)
+static void fail_response(struct rdmap *r, const struct rdmap_inbound *q, int rc)
 {
-	/* MSNs of the queue are consecutive, and the ring holds its newest in_count. */
-	uint32_t msn = r->ddp.rx[RDMAP_QN_READ].msn - r->in_count;
 	uint8_t header[RDMAP_READ_HEADER_LEN];
-	struct rdmap_inbound_read left = {
+	struct rdmap_inbound left = {
 		.sink_stag = q->sink_stag,
 		.sink_to = q->sink_to + q->sent,
 		.len = q->len - q->sent,
@@ -48,14 +27,15 @@ static void fail_response(struct rdmap *r, const struct rdmap_inbound_read *q, i
 	put_read_header(header, &left);
 	rdmap_fail(r, &(struct rdmap_error){.layer = RDMAP_LAYER_RDMA,
 			      .etype = RDMAP_ETYPE_PROTECTION,
-			      .code = protection_code(rc),
-			      .read_msn = &msn,
+			      .code = rdmap_protection_code(rc),
+			      .request_opcode = RDMAP_OP_READ_REQUEST,
+			      .request_msn = rdmap_inbound_msn(r),
 			      .read_header = header});
 }
 
-enum rdmap_progress rdmap_send_response(struct rdmap *r)
+enum rdmap_progress rdmap_send_read_response(struct rdmap *r)
 {
-	struct rdmap_inbound_read *q = &r->inbound[r->in_head];
+	struct rdmap_inbound *q = &r->inbound[r->in_head];
 	uint32_t left = q->len - q->sent, max = r->mulpdu - DDP_TAGGED_LEN;
 	uint32_t n = left < max ? left : max;
 	uint8_t *mem = NULL, *p;
@@ -78,11 +58,8 @@ enum rdmap_progress rdmap_send_response(struct rdmap *r)
 		memcpy(p + DDP_TAGGED_LEN, mem, n);
 	mpa_commit(r->mpa);
 	q->sent += n;
-	if (n == left) {
-		r->in_head = (uint16_t)(r->in_head + 1 == r->ird ? 0 : r->in_head + 1);
-		r->in_count--;
-		r->tx = RDMAP_TX_NONE;
-	}
+	if (n == left)
+		rdmap_inbound_pop(r);
 	return RDMAP_MORE;
 }
 
@@ -103,12 +80,12 @@ static void fail_request(struct rdmap *r, struct ddp_segment *s, const uint8_t *
 {
 	rdmap_fail(r, &(struct rdmap_error){.layer = RDMAP_LAYER_RDMA,
 			      .etype = RDMAP_ETYPE_PROTECTION,
-			      .code = protection_code(rc),
+			      .code = rdmap_protection_code(rc),
 			      .segment = s,
 			      .read_header = header});
 }
 
-static bool swallow_rtr(struct rdmap *r, const struct rdmap_inbound_read *q)
+static bool swallow_rtr(struct rdmap *r, const struct rdmap_inbound *q)
 {
 	if (!(r->rtr_expect & MPA_RTR_READ) || q->len != 0)
 		return false;
@@ -122,21 +99,12 @@ static bool swallow_rtr(struct rdmap *r, const struct rdmap_inbound_read *q)
 void rdmap_on_read_request(struct rdmap *r, struct ddp_segment *s)
 {
 	uint8_t p[RDMAP_READ_HEADER_LEN], *mem;
-	struct rdmap_inbound_read q;
-	uint32_t at;
+	struct rdmap_inbound q;
 	int rc;
 
-	/* Its untagged buffer is as long as the header, and one segment always holds that. */
-	if (s->len > sizeof p) {
-		rdmap_fail_ddp(r, DDP_ERROR_TOO_LONG, s);
+	if (!rdmap_take_header(r, s, p, sizeof p))
 		return;
-	}
-	if (s->len < sizeof p || !s->last) {
-		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_UNSPECIFIED, s);
-		return;
-	}
-	ddp_place(s, p, sizeof p);
-	q = (struct rdmap_inbound_read){
+	q = (struct rdmap_inbound){
 		.sink_stag = load_be32(p + RDMAP_AT_SINK_STAG),
 		.sink_to = load_be64(p + RDMAP_AT_SINK_TO),
 		.len = load_be32(p + RDMAP_AT_SIZE),
@@ -144,11 +112,6 @@ void rdmap_on_read_request(struct rdmap *r, struct ddp_segment *s)
 		.src_to = load_be64(p + RDMAP_AT_SOURCE_TO),
 	};
 	if (!swallow_rtr(r, &q)) {
-		/* The IRD is the number of untagged buffers on queue 1 (RFC 5040 5.2.2). */
-		if (r->in_count == r->ird) {
-			rdmap_fail_ddp(r, DDP_ERROR_NO_BUFFER, s);
-			return;
-		}
 		/* Section 5.2.1: the source of an empty Read MUST NOT be validated. */
 		rc = q.len == 0 ? 0
 				: r->ops->stag_check(r->user, q.src_stag, q.src_to, q.len,
@@ -157,17 +120,15 @@ void rdmap_on_read_request(struct rdmap *r, struct ddp_segment *s)
 			fail_request(r, s, p, rc);
 			return;
 		}
-		at = (uint32_t)r->in_head + r->in_count;
-		r->inbound[at >= r->ird ? at - r->ird : at] = q;
-		r->in_count++;
-		r->wake = true;
+		if (!rdmap_inbound_add(r, &q, s))
+			return;
 	}
 	ddp_advance(&r->ddp, s);
 }
 
 /* ---- we are the Data Sink ---------------------------------------------------------------- */
 
-bool rdmap_put_read_request(struct rdmap *r, const struct rdmap_inbound_read *q)
+bool rdmap_put_read_request(struct rdmap *r, const struct rdmap_inbound *q)
 {
 	uint8_t *p = mpa_reserve(r->mpa, DDP_UNTAGGED_LEN + RDMAP_READ_HEADER_LEN, true);
 
@@ -182,7 +143,7 @@ bool rdmap_put_read_request(struct rdmap *r, const struct rdmap_inbound_read *q)
 
 enum rdmap_progress rdmap_send_read_request(struct rdmap *r, struct rdmap_wqe *w)
 {
-	struct rdmap_inbound_read q = {
+	struct rdmap_inbound q = {
 		.sink_stag = w->num_sge != 0 ? w->sge[0].stag : 0,
 		.sink_to = w->num_sge != 0 ? w->sge[0].addr : 0,
 		.len = w->length,
@@ -190,7 +151,7 @@ enum rdmap_progress rdmap_send_read_request(struct rdmap *r, struct rdmap_wqe *w
 		.src_to = w->remote_to,
 	};
 
-	w->read_msn = r->ddp.tx_msn[RDMAP_QN_READ];
+	w->msn = r->ddp.tx_msn[RDMAP_QN_READ];
 	if (!rdmap_put_read_request(r, &q))
 		return RDMAP_BLOCKED;
 	r->reads_out++;
@@ -212,6 +173,13 @@ static enum ddp_error check_response(
 	return DDP_OK;
 }
 
+void rdmap_read_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status status)
+{
+	r->reads_out--;
+	r->wake = true; /* ORD or a fence may have held up the next */
+	rdmap_sq_done(r, w, status);
+}
+
 static void finish_read(struct rdmap *r, struct rdmap_wqe *w)
 {
 	enum rdmap_wc_status status = RDMAP_WC_SUCCESS;
@@ -220,15 +188,13 @@ static void finish_read(struct rdmap *r, struct rdmap_wqe *w)
 		r->ops->stag_invalidate(r->user, w->sge[0].stag, false) != 0)
 		status = RDMAP_WC_LOC_PROT_ERR;
 	r->read_placed = 0;
-	r->reads_out--;
-	r->wake = true; /* ORD or a fence may have held up the next */
 	if (status != RDMAP_WC_SUCCESS) {
 		w->done = true;
 		w->status = (uint8_t)status;
 		rdmap_terminate(r, RDMAP_LAYER_RDMA, RDMAP_ETYPE_CATASTROPHIC, 0);
 		return;
 	}
-	rdmap_sq_done(r, w, status);
+	rdmap_read_done(r, w, status);
 }
 
 void rdmap_on_read_response(struct rdmap *r, struct ddp_segment *s)
@@ -248,11 +214,11 @@ void rdmap_on_read_response(struct rdmap *r, struct ddp_segment *s)
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, s);
 		return;
 	}
-	/*
-	 * All before the oldest outstanding Read are done and therefore completed, so it is the
-	 * element at the tail.
-	 */
-	w = rdmap_sq_at(r->sq, atomic_load_explicit(&r->sq->tail, memory_order_relaxed));
+	w = rdmap_oldest_waiting(r);
+	if (w->op != RDMAP_WR_READ && w->op != RDMAP_WR_READ_INV) { /* an Atomic's answer is due */
+		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, s);
+		return;
+	}
 	error = check_response(r, w, s);
 	if (error == DDP_OK && s->len != 0)
 		rc = r->ops->stag_check(

@@ -17,6 +17,8 @@ static void on_write(struct rdmap *r, struct ddp_segment *s)
 		}
 		ddp_place(s, mem, s->len);
 	}
+	r->write_len = s->len + (r->write_open ? r->write_len : 0);
+	r->write_open = !s->last;
 	ddp_advance(&r->ddp, s);
 }
 
@@ -25,14 +27,16 @@ static void on_write(struct rdmap *r, struct ddp_segment *s)
 /* A receive element that cannot take the message completes with why; then the stream ends. */
 static void spoil_recv(struct rdmap *r, enum rdmap_wc_status status)
 {
-	rdmap_recv_complete(r, &(struct rdmap_wc){.status = (uint8_t)status});
+	rdmap_recv_complete(r, &(struct rdmap_wc){.op = RDMAP_WC_RECV, .status = (uint8_t)status});
 }
 
 static void deliver_send(struct rdmap *r, struct ddp_segment *s)
 {
 	uint8_t opcode = s->ulp & RDMAP_CONTROL_OPCODE;
-	struct rdmap_wc wc = {.status = RDMAP_WC_SUCCESS, .byte_len = s->mo + s->len};
+	struct rdmap_wc wc = {
+		.op = RDMAP_WC_RECV, .status = RDMAP_WC_SUCCESS, .byte_len = s->mo + s->len};
 
+	r->write_len = 0;
 	if (opcode == RDMAP_OP_SEND_SE || opcode == RDMAP_OP_SEND_SE_INV)
 		wc.flags |= RDMAP_WC_SOLICITED;
 	if (opcode == RDMAP_OP_SEND_INV || opcode == RDMAP_OP_SEND_SE_INV) {
@@ -81,7 +85,22 @@ static void on_send(struct rdmap *r, struct ddp_segment *s)
 
 /* ---- dispatch ---------------------------------------------------------------------------- */
 
-/* NULL: reserved, or of an extension that this receiver does not have. */
+bool rdmap_take_header(struct rdmap *r, struct ddp_segment *s, uint8_t *p, uint32_t len)
+{
+	/* Its untagged buffer is as long as the header, and one segment always holds that. */
+	if (s->len > len) {
+		rdmap_fail_ddp(r, DDP_ERROR_TOO_LONG, s);
+		return false;
+	}
+	if (s->len < len || !s->last) {
+		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_UNSPECIFIED, s);
+		return false;
+	}
+	ddp_place(s, p, len);
+	return true;
+}
+
+/* NULL: reserved. */
 static void (*const handlers[RDMAP_OPCODES])(struct rdmap *r, struct ddp_segment *s) = {
 	[RDMAP_OP_WRITE] = on_write,
 	[RDMAP_OP_READ_REQUEST] = rdmap_on_read_request,
@@ -91,6 +110,10 @@ static void (*const handlers[RDMAP_OPCODES])(struct rdmap *r, struct ddp_segment
 	[RDMAP_OP_SEND_SE] = on_send,
 	[RDMAP_OP_SEND_SE_INV] = on_send,
 	[RDMAP_OP_TERMINATE] = rdmap_on_terminate,
+	[RDMAP_OP_IMMEDIATE] = rdmap_on_immediate,
+	[RDMAP_OP_IMMEDIATE_SE] = rdmap_on_immediate,
+	[RDMAP_OP_ATOMIC_REQUEST] = rdmap_on_atomic_request,
+	[RDMAP_OP_ATOMIC_RESPONSE] = rdmap_on_atomic_response,
 };
 
 /* RFC 5040 section 7.2, check 2: an opcode that exists, in the segment that it belongs in. */

@@ -8,6 +8,9 @@ static const uint8_t wc_ops[RDMAP_WR_OPS] = {
 	[RDMAP_WR_READ] = RDMAP_WC_READ,
 	[RDMAP_WR_READ_INV] = RDMAP_WC_READ,
 	[RDMAP_WR_LOCAL_INV] = RDMAP_WC_LOCAL_INV,
+	[RDMAP_WR_WRITE_IMM] = RDMAP_WC_WRITE,
+	[RDMAP_WR_FETCH_ADD] = RDMAP_WC_FETCH_ADD,
+	[RDMAP_WR_CMP_SWAP] = RDMAP_WC_CMP_SWAP,
 	[RDMAP_WR_BIND_MW] = RDMAP_WC_BIND_MW,
 };
 
@@ -49,7 +52,6 @@ void rdmap_sq_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status st
 void rdmap_recv_complete(struct rdmap *r, struct rdmap_wc *wc)
 {
 	wc->wr_id = r->rqe->wr_id;
-	wc->op = RDMAP_WC_RECV;
 	r->rqe = NULL;
 	/* The place is free before the program can see the completion and post again into it. */
 	r->ops->recv_done(r->user);
@@ -61,7 +63,8 @@ void rdmap_flush_sq(struct rdmap *r)
 	struct rdmap_sq *q = r->sq;
 
 	if (r->rqe != NULL)
-		rdmap_recv_complete(r, &(struct rdmap_wc){.status = RDMAP_WC_WR_FLUSH_ERR});
+		rdmap_recv_complete(r,
+			&(struct rdmap_wc){.op = RDMAP_WC_RECV, .status = RDMAP_WC_WR_FLUSH_ERR});
 	r->tx = RDMAP_TX_NONE;
 	r->reads_out = 0;
 	for (;;) {

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "rdmap/opcode.h"
 #include "rdmap/rdmap_priv.h"
 
 #include <string.h>
 
 /* ---- sending ----------------------------------------------------------------------------- */
 
-/* The DDP header that a Read Request of one segment has; its peer's bytes, made again. */
-static void put_read_request_header(uint8_t *p, uint32_t msn)
+/* Length and DDP header of a request of one segment: the peer's bytes, made again. */
+static uint8_t *put_request(uint8_t *p, uint8_t opcode, uint32_t msn)
 {
-	ddp_put_untagged(p, true, RDMAP_CONTROL(RDMAP_OP_READ_REQUEST), 0, RDMAP_QN_READ, msn, 0);
+	const struct rdmap_opcode_info *info = rdmap_opcode_info(opcode);
+
+	store_be16(p, (uint16_t)(DDP_UNTAGGED_LEN + info->min_len));
+	p += RDMAP_TERM_LENGTH_LEN;
+	ddp_put_untagged(p, true, RDMAP_CONTROL(opcode), 0, info->qn, msn, 0);
+	return p + DDP_UNTAGGED_LEN;
 }
 
 size_t rdmap_terminate_build(const struct rdmap_error *e, uint8_t *out)
@@ -18,7 +24,7 @@ size_t rdmap_terminate_build(const struct rdmap_error *e, uint8_t *out)
 	memset(out, 0, RDMAP_TERM_HEADER_LEN);
 	out[RDMAP_AT_TERM_TYPE] = (uint8_t)(e->layer << 4 | e->etype);
 	out[RDMAP_AT_TERM_CODE] = e->code;
-	if (e->segment == NULL && e->read_msn == NULL)
+	if (e->segment == NULL && e->request_opcode == 0)
 		return RDMAP_TERM_HEADER_LEN;
 	out[RDMAP_AT_TERM_HDRCT] = RDMAP_HDRCT_M | RDMAP_HDRCT_D;
 	if (e->segment != NULL) {
@@ -26,9 +32,7 @@ size_t rdmap_terminate_build(const struct rdmap_error *e, uint8_t *out)
 		ddp_copy_header(e->segment, p + RDMAP_TERM_LENGTH_LEN);
 		p += RDMAP_TERM_LENGTH_LEN + e->segment->header_len;
 	} else {
-		store_be16(p, DDP_UNTAGGED_LEN + RDMAP_READ_HEADER_LEN);
-		put_read_request_header(p + RDMAP_TERM_LENGTH_LEN, *e->read_msn);
-		p += RDMAP_TERM_LENGTH_LEN + DDP_UNTAGGED_LEN;
+		p = put_request(p, e->request_opcode, e->request_msn);
 	}
 	if (e->read_header != NULL) {
 		out[RDMAP_AT_TERM_HDRCT] |= RDMAP_HDRCT_R;
@@ -123,17 +127,31 @@ static enum rdmap_wc_status status_of(const struct rdmap_end *e)
 	return RDMAP_WC_REM_OP_ERR;
 }
 
+static bool names_write(const struct quoted *q, const struct rdmap_wqe *w)
+{
+	return q->tagged && q->stag == w->remote_stag && q->to - w->remote_to <= w->length;
+}
+
+static bool names_untagged(const struct quoted *q, const struct rdmap_wqe *w, uint32_t qn)
+{
+	return !q->tagged && q->qn == qn && q->msn == w->msn;
+}
+
 static bool names(const struct quoted *q, const struct rdmap_wqe *w)
 {
 	switch (w->op) {
 	case RDMAP_WR_WRITE:
-		return q->tagged && q->stag == w->remote_stag && q->to - w->remote_to <= w->length;
+		return names_write(q, w);
+	case RDMAP_WR_WRITE_IMM:
+		return names_write(q, w) || names_untagged(q, w, RDMAP_QN_SEND);
 	case RDMAP_WR_READ:
 	case RDMAP_WR_READ_INV:
-		return !q->tagged && q->qn == RDMAP_QN_READ && q->msn == w->read_msn;
+	case RDMAP_WR_FETCH_ADD:
+	case RDMAP_WR_CMP_SWAP:
+		return names_untagged(q, w, RDMAP_QN_READ);
 	case RDMAP_WR_SEND:
 	case RDMAP_WR_SEND_INV:
-		return !q->tagged && q->qn == RDMAP_QN_SEND && q->msn == w->read_msn;
+		return names_untagged(q, w, RDMAP_QN_SEND);
 	default:
 		return false;
 	}

@@ -40,7 +40,12 @@ static enum rdmap_progress fill_segment(
 	}
 	mpa_commit(r->mpa);
 	r->tx_offset += n;
-	return r->tx_offset == w->length ? finish_wqe(r, w) : RDMAP_MORE;
+	if (r->tx_offset != w->length)
+		return RDMAP_MORE;
+	if (w->op != RDMAP_WR_WRITE_IMM)
+		return finish_wqe(r, w);
+	r->tx_imm = true;
+	return RDMAP_MORE;
 }
 
 static enum rdmap_progress send_write(struct rdmap *r, struct rdmap_wqe *w)
@@ -54,6 +59,14 @@ static enum rdmap_progress send_write(struct rdmap *r, struct rdmap_wqe *w)
 	ddp_put_tagged(p, n == left, RDMAP_CONTROL(RDMAP_OP_WRITE), w->remote_stag,
 		w->remote_to + r->tx_offset);
 	return fill_segment(r, w, p + DDP_TAGGED_LEN, n);
+}
+
+/* Nothing comes between the two, so that the peer can tell how long the Write was. */
+static enum rdmap_progress send_write_imm(struct rdmap *r, struct rdmap_wqe *w)
+{
+	if (!r->tx_imm)
+		return send_write(r, w);
+	return rdmap_put_immediate(r, w) ? finish_wqe(r, w) : RDMAP_BLOCKED;
 }
 
 static uint8_t send_opcode(const struct rdmap_wqe *w)
@@ -74,27 +87,43 @@ static enum rdmap_progress send_send(struct rdmap *r, struct rdmap_wqe *w)
 	if (p == NULL)
 		return RDMAP_BLOCKED;
 	if (r->tx_offset == 0)
-		w->read_msn = r->ddp.tx_msn[RDMAP_QN_SEND];
+		w->msn = r->ddp.tx_msn[RDMAP_QN_SEND];
 	ddp_put_untagged(p, n == left, RDMAP_CONTROL(send_opcode(w)),
-		w->op == RDMAP_WR_SEND_INV ? w->inv_stag : 0, RDMAP_QN_SEND, w->read_msn,
-		r->tx_offset);
-	r->ddp.tx_msn[RDMAP_QN_SEND] = w->read_msn + (n == left);
+		w->op == RDMAP_WR_SEND_INV ? w->inv_stag : 0, RDMAP_QN_SEND, w->msn, r->tx_offset);
+	r->ddp.tx_msn[RDMAP_QN_SEND] = w->msn + (n == left);
 	return fill_segment(r, w, p + DDP_UNTAGGED_LEN, n);
 }
 
 /* ---- the others -------------------------------------------------------------------------- */
 
-static enum rdmap_progress send_read(struct rdmap *r, struct rdmap_wqe *w)
+/* The sink's STag goes out in a Read Request, but local write is all that it must allow. */
+static bool sink_ok(struct rdmap *r, const struct rdmap_wqe *w)
 {
 	uint8_t *mem;
 
+	return w->num_sge == 1 && w->sge[0].len >= w->length &&
+	       r->ops->stag_check(r->user, w->sge[0].stag, w->sge[0].addr, w->length,
+		       RDMAP_ACCESS_READ_SINK, &mem) == 0;
+}
+
+static enum rdmap_progress send_read(struct rdmap *r, struct rdmap_wqe *w)
+{
 	if (r->ord == 0)
 		return fail_wqe(r, w, RDMAP_WC_LOC_QP_OP_ERR);
-	if (w->length != 0 && (w->num_sge != 1 || w->sge[0].len < w->length ||
-				      r->ops->stag_check(r->user, w->sge[0].stag, w->sge[0].addr,
-					      w->length, RDMAP_ACCESS_READ_SINK, &mem) != 0))
+	if (w->length != 0 && !sink_ok(r, w))
 		return fail_wqe(r, w, RDMAP_WC_LOC_PROT_ERR);
 	return rdmap_send_read_request(r, w);
+}
+
+static enum rdmap_progress send_atomic(struct rdmap *r, struct rdmap_wqe *w)
+{
+	if (r->ord == 0)
+		return fail_wqe(r, w, RDMAP_WC_LOC_QP_OP_ERR);
+	if (w->length != RDMAP_ATOMIC_LEN)
+		return fail_wqe(r, w, RDMAP_WC_LOC_LEN_ERR);
+	if (!sink_ok(r, w))
+		return fail_wqe(r, w, RDMAP_WC_LOC_PROT_ERR);
+	return rdmap_send_atomic_request(r, w);
 }
 
 static enum rdmap_progress local_invalidate(struct rdmap *r, struct rdmap_wqe *w)
@@ -120,13 +149,16 @@ static enum rdmap_progress (*const senders[RDMAP_WR_OPS])(struct rdmap *, struct
 	[RDMAP_WR_READ] = send_read,
 	[RDMAP_WR_READ_INV] = send_read,
 	[RDMAP_WR_LOCAL_INV] = local_invalidate,
+	[RDMAP_WR_WRITE_IMM] = send_write_imm,
+	[RDMAP_WR_FETCH_ADD] = send_atomic,
+	[RDMAP_WR_CMP_SWAP] = send_atomic,
 	[RDMAP_WR_BIND_MW] = bind_window,
 };
 
 /* RFC 6581 section 9.2: before anything else. */
 static enum rdmap_progress send_rtr(struct rdmap *r)
 {
-	struct rdmap_inbound_read empty = {.src_stag = RTR_STAG};
+	struct rdmap_inbound empty = {.src_stag = RTR_STAG};
 	uint8_t *p;
 
 	if (r->rtr_send & MPA_RTR_READ) {
@@ -160,11 +192,12 @@ static bool sq_may_start(const struct rdmap *r)
 	if (q->next == atomic_load_explicit(&q->head, memory_order_acquire))
 		return false;
 	w = rdmap_sq_at(q, q->next);
-	/* RFC 5040 section 5.5 rule 12: a fence waits until all Reads before have completed. */
+	/* RFC 5040 section 5.5 rule 12: a fence waits until all Reads before have completed, and
+	 * Atomics, of which RFC 7306 section 5.4 rule 4 says the same. */
 	if (w->flags & RDMAP_WR_FENCE && r->reads_out != 0)
 		return false;
 	/* Section 6.1: never more outstanding than the ORD. */
-	if (w->op == RDMAP_WR_READ || w->op == RDMAP_WR_READ_INV)
+	if (rdmap_wr_waits(w))
 		return r->ord == 0 || r->reads_out + r->rtr_read < r->ord;
 	return true;
 }
@@ -179,6 +212,7 @@ static bool choose(struct rdmap *r)
 	r->tx = response && (!sq || r->response_turn) ? RDMAP_TX_RESPONSE : RDMAP_TX_SQ;
 	r->response_turn = r->tx == RDMAP_TX_SQ;
 	r->tx_offset = 0;
+	r->tx_imm = false;
 	r->tx_at = (struct rdmap_sge_at){0};
 	return true;
 }
@@ -188,7 +222,8 @@ static enum rdmap_progress step(struct rdmap *r)
 	struct rdmap_wqe *w;
 
 	if (r->tx == RDMAP_TX_RESPONSE)
-		return rdmap_send_response(r);
+		return r->inbound[r->in_head].atomic ? rdmap_send_atomic_response(r)
+						     : rdmap_send_read_response(r);
 	w = rdmap_sq_at(r->sq, r->sq->next);
 	if (w->op >= RDMAP_WR_OPS)
 		return fail_wqe(r, w, RDMAP_WC_LOC_QP_OP_ERR);

@@ -41,7 +41,7 @@ struct conn {
 	uint16_t private_len;
 	uint8_t private_data[MPA_PRIVATE_MAX];
 
-	struct rdmap_inbound_read *inbound;
+	struct rdmap_inbound *inbound;
 };
 
 /** How a connection ended, for the endpoint. */

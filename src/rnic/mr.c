@@ -124,6 +124,8 @@ static unsigned right_for(unsigned access)
 		return RNIC_ACCESS_REMOTE_WRITE;
 	if (access & RDMAP_ACCESS_REMOTE_READ)
 		return RNIC_ACCESS_REMOTE_READ;
+	if (access & RDMAP_ACCESS_REMOTE_ATOMIC)
+		return RNIC_ACCESS_REMOTE_ATOMIC;
 	/* A Read's sink needs no REMOTE_WRITE: its STag goes to the peer, but only our own Read
 	 * Request makes the response acceptable. */
 	if (access & (RDMAP_ACCESS_LOCAL_WRITE | RDMAP_ACCESS_READ_SINK))

@@ -179,7 +179,7 @@ static void test_check_untagged(void **state)
 	assert_int_equal(check(&d, 0, 1, 0), DDP_OK);
 	assert_int_equal(check(&d, 1, 1, 0), DDP_OK);
 	assert_int_equal(check(&d, 2, 1, 0), DDP_OK);
-	assert_int_equal(check(&d, 3, 1, 0), DDP_ERROR_INVALID_QN);
+	assert_int_equal(check(&d, 4, 1, 0), DDP_ERROR_INVALID_QN);
 	assert_int_equal(check(&d, UINT32_MAX, 1, 0), DDP_ERROR_INVALID_QN);
 	assert_int_equal(check(&d, 0, 0, 0), DDP_ERROR_MSN_RANGE);
 	assert_int_equal(check(&d, 0, 2, 0), DDP_ERROR_MSN_RANGE);

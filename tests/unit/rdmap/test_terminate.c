@@ -43,10 +43,10 @@ static void test_build_read(void **state)
 {
 	struct rdmap_error e = {.layer = RDMAP_LAYER_RDMA, .etype = 1, .code = 1};
 	uint8_t out[RDMAP_TERM_MAX], header[RDMAP_READ_HEADER_LEN];
-	uint32_t msn = 5;
 
 	memset(header, 0xab, sizeof header);
-	e.read_msn = &msn;
+	e.request_opcode = RDMAP_OP_READ_REQUEST;
+	e.request_msn = 5;
 	e.read_header = header;
 	assert_int_equal(rdmap_terminate_build(&e, out), RDMAP_TERM_MAX);
 	assert_memory_equal(out, QUOTE("\x01\x01", "\xe0", "\x2e"), 6);

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "qp.h"
+
+#define ZERO4      "\x00\x00\x00\x00"
+#define ZERO8      ZERO4 ZERO4
+#define WRITE_LAST "\xc1\x40"
+#define WRITE_MORE "\x81\x40"
+#define STAG_TO    "\x00\x00\x00\x0c\x00\x00\x00\x00\x00\x00\x00\x00"
+
+/* DDP's header of an Immediate Data message: opcode, MSN. */
+#define IMM(opcode, msn) "\x41" opcode ZERO4 ZERO4 "\x00\x00\x00" msn ZERO4
+#define SEND(msn)        IMM("\x43", msn)
+
+/* ---- sending ----------------------------------------------------------------------------- */
+
+static struct rdmap_wqe *wqe(struct qp *q, uint64_t wr_id, unsigned flags)
+{
+	struct rdmap_wqe *w = qp_wqe(q, wr_id, RDMAP_WR_WRITE_IMM, flags);
+
+	w->remote_stag = 12;
+	memcpy(&w->imm, "\xde\xad\xbe\xef", 4);
+	return w;
+}
+
+/* RFC 7306 section 6: a Write, then Immediate Data; a Read Response that is due waits. */
+static void test_put(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	qp_net_raw_initiator(&n);
+	qp_wqe_inline(wqe(n.a, 1, RDMAP_WR_SIGNALED), "abc", 3);
+	qp_post(n.a);
+	wqe(n.a, 2, RDMAP_WR_SIGNALED | RDMAP_WR_SOLICITED);
+	qp_post(n.a);
+	qp_run(n.a);
+	EXPECT(&n, WRITE_LAST STAG_TO "abc");
+	EXPECT(&n, IMM("\x48", "\x01") "\xde\xad\xbe\xef" ZERO4);
+	EXPECT(&n, WRITE_LAST STAG_TO);
+	EXPECT(&n, IMM("\x49", "\x02") "\xde\xad\xbe\xef" ZERO4);
+	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 3);
+	qp_expect_wc(n.a, 2, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 0);
+	qp_net_done(&n);
+}
+
+/* The Write may go before there is room for the rest; nothing comes between. */
+static void test_put_blocked(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	qp_net_raw_initiator(&n);
+	llp_mem_set_buffer(n.mem, 1); /* one FPDU at a time */
+	qp_region_add(n.a, 12, 0, 16, REMOTE);
+	qp_wqe_inline(wqe(n.a, 1, RDMAP_WR_SIGNALED), "abc", 3);
+	qp_post(n.a);
+	llp_mem_hold(n.a->m->llp, true);
+	qp_run(n.a);
+	qp_expect_no_wc(n.a);
+	FEED(&n, "\x41\x41" ZERO4 "\x00\x00\x00\x01\x00\x00\x00\x01" ZERO4 "\x00\x00\x00\x09" ZERO8
+		 "\x00\x00\x00\x01\x00\x00\x00\x0c" ZERO8); /* a Read Request for one byte */
+	llp_mem_hold(n.a->m->llp, false);
+	EXPECT(&n, WRITE_LAST STAG_TO "abc");
+	EXPECT(&n, IMM("\x48", "\x01") "\xde\xad\xbe\xef" ZERO4);
+	EXPECT(&n, "\xc1\x42\x00\x00\x00\x09" ZERO8 "\x0c");
+	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 3);
+	qp_net_done(&n);
+}
+
+/* A peer without RFC 7306 quotes the message: the request, if it is still there, fails. */
+static void test_refused(void **state)
+{
+	struct qp_net n;
+	struct qp_region *g;
+
+	qp_net_init(&n);
+	qp_net_raw_initiator(&n);
+	g = qp_region_add(n.a, 7, 0, 8, LOCAL);
+	qp_wqe_sge(qp_wqe(n.a, 1, RDMAP_WR_READ, 0), g, 0, 8); /* holds up what is behind it */
+	qp_post(n.a);
+	wqe(n.a, 2, 0);
+	qp_post(n.a);
+	qp_run(n.a);
+	qp_net_run(&n);
+	FEED(&n, "\x41\x47" ZERO4 "\x00\x00\x00\x02\x00\x00\x00\x01" ZERO4
+		 "\x02\x06\xc0\x00\x00\x1a" IMM("\x48", "\x01"));
+	qp_expect_end(n.a, RDMAP_END_TERMINATE_RX, 0, 0, 2, 6);
+	qp_expect_wc(n.a, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
+	qp_expect_wc(n.a, 2, RDMAP_WC_REM_OP_ERR, RDMAP_WC_WRITE, 0);
+	qp_net_done(&n);
+}
+
+/* ---- receiving --------------------------------------------------------------------------- */
+
+static void setup(struct qp_net *n)
+{
+	qp_net_init(n);
+	qp_net_raw_responder(n);
+	qp_region_add(n->b, 12, 0, 64, REMOTE);
+}
+
+static void expect_imm(struct qp *q, uint64_t wr_id, uint32_t len, unsigned flags)
+{
+	const struct rdmap_wc *wc =
+		qp_expect_wc(q, wr_id, RDMAP_WC_SUCCESS, RDMAP_WC_RECV_IMM, len);
+
+	assert_int_equal(wc->flags, RDMAP_WC_WITH_IMM | flags);
+	assert_memory_equal(&wc->imm, "\x01\x02\x03\x04", 4);
+}
+
+#define DATA "\x01\x02\x03\x04" ZERO4
+
+/* Each consumes a receive element, whose buffer may be none; the length is that of the Write. */
+static void test_receive(void **state)
+{
+	struct qp_net n;
+
+	setup(&n);
+	for (unsigned i = 1; i <= 6; i++)
+		qp_post_recv(n.b, i, NULL, 0, 0);
+	FEED(&n, IMM("\x48", "\x01") DATA); /* nothing before it */
+	FEED(&n, WRITE_MORE STAG_TO "abc");
+	FEED(&n, WRITE_LAST "\x00\x00\x00\x0c\x00\x00\x00\x00\x00\x00\x00\x03"
+			    "de");
+	FEED(&n, IMM("\x49", "\x02") DATA);
+	FEED(&n, WRITE_LAST STAG_TO "abcdefg");
+	FEED(&n, WRITE_LAST STAG_TO "abcd"); /* of two Writes the last */
+	FEED(&n, IMM("\x48", "\x03") DATA);
+	FEED(&n, IMM("\x48", "\x04") DATA);
+	FEED(&n, WRITE_LAST STAG_TO "abcd");
+	FEED(&n, SEND("\x05"));
+	FEED(&n, IMM("\x48", "\x06") DATA); /* a Send came between */
+	expect_imm(n.b, 1, 0, 0);
+	expect_imm(n.b, 2, 5, RDMAP_WC_SOLICITED);
+	expect_imm(n.b, 3, 4, 0);
+	expect_imm(n.b, 4, 0, 0);
+	qp_expect_wc(n.b, 5, RDMAP_WC_SUCCESS, RDMAP_WC_RECV, 0);
+	expect_imm(n.b, 6, 0, 0);
+	qp_expect_no_wc(n.b);
+	qp_net_done(&n);
+}
+
+/* The receive element's buffer is not written to: the data is in the completion. */
+static void test_buffer_untouched(void **state)
+{
+	struct qp_region *g;
+	struct qp_net n;
+	uint8_t before[16];
+
+	setup(&n);
+	g = qp_region_add(n.b, 3, 0, 16, LOCAL);
+	memcpy(before, g->mem, sizeof before);
+	qp_post_recv(n.b, 1, g, 0, 16);
+	FEED(&n, IMM("\x48", "\x01") DATA);
+	expect_imm(n.b, 1, 0, 0);
+	assert_memory_equal(g->mem, before, sizeof before);
+	qp_net_done(&n);
+}
+
+/* Exactly eight bytes (section 6.3), in one segment. */
+static void test_length(void **state)
+{
+	struct qp_net n;
+
+	setup(&n);
+	qp_post_recv(n.b, 1, NULL, 0, 0);
+	FEED(&n, IMM("\x48", "\x01") "1234567");
+	EXPECT_TERMINATE(&n, "\x02\xff\xc0\x00\x00\x19" IMM("\x48", "\x01"));
+	qp_expect_wc(n.b, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_RECV, 0);
+	qp_net_done(&n);
+
+	setup(&n);
+	FEED(&n, IMM("\x49", "\x01") "123456789");
+	EXPECT_TERMINATE(&n, "\x02\xff\xc0\x00\x00\x1b" IMM("\x49", "\x01"));
+	qp_net_done(&n);
+
+	setup(&n);
+	FEED(&n, "\x01\x48" ZERO8 "\x00\x00\x00\x01" ZERO4 "12345678");
+	EXPECT_TERMINATE(&n, "\x02\xff\xc0\x00\x00\x1a"
+			     "\x01\x48" ZERO8 "\x00\x00\x00\x01" ZERO4);
+	qp_net_done(&n);
+}
+
+static void test_no_buffer(void **state)
+{
+	struct qp_net n;
+
+	setup(&n);
+	FEED(&n, IMM("\x48", "\x01") DATA);
+	EXPECT_TERMINATE(&n, "\x12\x02\xc0\x00\x00\x1a" IMM("\x48", "\x01"));
+	qp_net_done(&n);
+}
+
+/* In the middle of a Send there is no other message. */
+static void test_inside_send(void **state)
+{
+	struct qp_region *g;
+	struct qp_net n;
+
+	setup(&n);
+	g = qp_region_add(n.b, 3, 0, 16, LOCAL);
+	qp_post_recv(n.b, 1, g, 0, 16);
+	FEED(&n, "\x01\x43" ZERO8 "\x00\x00\x00\x01" ZERO4 "abcd");
+	FEED(&n, "\x41\x48" ZERO8 "\x00\x00\x00\x01\x00\x00\x00\x04" DATA);
+	EXPECT_TERMINATE(&n, "\x02\x06\xc0\x00\x00\x1a"
+			     "\x41\x48" ZERO8 "\x00\x00\x00\x01\x00\x00\x00\x04");
+	qp_expect_wc(n.b, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_RECV, 0);
+	qp_net_done(&n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_put),
+		cmocka_unit_test(test_put_blocked),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_receive),
+		cmocka_unit_test(test_buffer_untouched),
+		cmocka_unit_test(test_length),
+		cmocka_unit_test(test_no_buffer),
+		cmocka_unit_test(test_inside_send),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
