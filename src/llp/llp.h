@@ -24,6 +24,15 @@ struct llp_iov {
 	size_t len;
 };
 
+/** Bytes of a user's own that one note holds. */
+#define LLP_NOTE_MAX 108
+
+/** What the user wants to know again of bytes that it took before their turn. */
+struct llp_note {
+	uint16_t len; /**< of what follows */
+	uint8_t bytes[LLP_NOTE_MAX];
+};
+
 /**
  * What the user of a connection is told. No upcall comes after closed(), nor after the user
  * called llp_abort() or llp_release(). A user may call any llp function from inside an upcall.
@@ -42,6 +51,24 @@ struct llp_user_ops {
 	 */
 	size_t (*readable)(
 		void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need);
+
+	/**
+	 * A segment came before what precedes it: @p n pieces of @p total bytes, the first of which
+	 * is @p ahead bytes behind the first unread one. NULL: the user does not want them. It may
+	 * use them now and say true, with a note: then the LLP keeps that instead of the bytes, and
+	 * taken() comes in their turn. Or false: they are kept and shown in their turn. The LLP may
+	 * have to forget what it holds out of order; it will offer the bytes again, perhaps
+	 * otherwise cut. Here alone no llp function may be called.
+	 */
+	bool (*early)(void *user, const struct llp_iov *v, unsigned n, size_t total, uint64_t ahead,
+		struct llp_note *note);
+
+	/**
+	 * The next bytes of the stream are those that early() took, as many as it was shown; not
+	 * NULL where that is not. All before them have been shown by readable(); what of these is
+	 * unread will not become more.
+	 */
+	void (*taken)(void *user, const struct llp_note *note);
 
 	/** llp_reserve() had refused; there is room again. */
 	void (*writable)(void *user);

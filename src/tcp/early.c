@@ -5,11 +5,50 @@
 
 #include <stdlib.h>
 
+/** Mbufs of a segment that is offered before its turn, at most. */
+#define PIECES_MAX 16
+
 struct tcp_early *tcp_early_get(struct tcp_conn *c)
 {
 	if (!c->early)
 		c->early = calloc(1, sizeof *c->early);
 	return c->early;
+}
+
+static bool offer(struct tcp_conn *c, uint32_t seq, const struct rte_mbuf *m, struct llp_note *note)
+{
+	struct llp_iov v[PIECES_MAX];
+	uint32_t ahead = seq - (c->rcv_nxt - c->recvq.bytes);
+	unsigned n = 0;
+
+	for (const struct rte_mbuf *at = m; at; at = at->next)
+		if (at->data_len)
+			v[n++] = (struct llp_iov){
+				rte_pktmbuf_mtod(at, const uint8_t *), at->data_len};
+	return c->llp.user_ops->early(c->llp.user, v, n, m->pkt_len, ahead, note);
+}
+
+bool tcp_early_offer(
+	struct tcp_conn *c, const struct tcp_segment *seg, const struct rte_mbuf *m, bool more)
+{
+	struct tcp_ooo *o = &c->early->ooo;
+	uint32_t held = o->held;
+	struct tcp_note *note;
+	bool took;
+
+	/* Small pieces share packets, so that a note would save nothing. */
+	if (!c->llp.user_ops || !c->llp.user_ops->early || seg->len <= TCP_PIECE_SMALL ||
+		m->nb_segs > PIECES_MAX)
+		return false;
+	note = tcp_ooo_note(o, (struct tcp_range){seg->seq, seg->seq + seg->len}, more);
+	took = note && offer(c, seg->seq, m, &note->text);
+	if (took)
+		tcp_ooo_keep_note(o, note);
+	else if (note)
+		tcp_ooo_drop_note(o, note);
+	c->s->rx_held += o->held - held;
+	c->s->stats.taken_early += took;
+	return took;
 }
 
 void tcp_early_done(struct tcp_conn *c)

@@ -11,7 +11,9 @@
 #include "tcp/ooo.h"
 #include "tcp/sack.h"
 
+struct rte_mbuf;
 struct tcp_conn;
+struct tcp_segment;
 
 struct tcp_early {
 	struct tcp_ooo ooo;
@@ -21,6 +23,13 @@ struct tcp_early {
 
 /** @p c's, made if need be; NULL: no memory. */
 struct tcp_early *tcp_early_get(struct tcp_conn *c);
+
+/**
+ * May the user have the text of @p m, which is at @p seg, before its turn (llp.h: early())? It is
+ * still the caller's. @param more may it cost memory? @return true: taken, a note is in its place.
+ */
+bool tcp_early_offer(
+	struct tcp_conn *c, const struct tcp_segment *seg, const struct rte_mbuf *m, bool more);
 
 /** Let it go if it is empty. */
 void tcp_early_done(struct tcp_conn *c);

@@ -174,26 +174,44 @@ static bool gaps(const struct tcp_conn *c)
 	return c->early && c->early->ooo.n;
 }
 
-/** What waited behind a gap that is now filled. */
+/** It is the turn of what the user took before. */
+static void show_taken(struct tcp_conn *c, const struct llp_note *note)
+{
+	c->resume = false;
+	c->in_readable = true;
+	c->llp.user_ops->taken(c->llp.user, note);
+	c->in_readable = false;
+	if (c->state == TCP_CLOSED)
+		return;
+	if (c->orphan)
+		drop_unread(c);
+	else if (c->resume)
+		tcp_show_unread(c);
+	consider_window_update(c);
+}
+
+/** What waited behind a gap that is now filled: the next run of it. */
 static void drain(struct tcp_conn *c)
 {
-	struct tcp_mbufs text;
+	struct tcp_ooo_run run;
 	struct tcp_ooo *o = &c->early->ooo;
 	uint32_t held = o->held;
-	bool any = tcp_ooo_take(o, c->rcv_nxt, &text);
+	bool any = tcp_ooo_take(o, c->rcv_nxt, &run);
 
 	c->s->rx_held -= held - o->held;
 	if (!any)
 		return;
-	take_in(c, text.bytes);
+	take_in(c, run.len);
 	if (c->orphan || !c->llp.user_ops) {
-		tcp_mbufs_free(&text);
-		return;
+		tcp_mbufs_free(&run.text);
+	} else if (!run.text.first) {
+		show_taken(c, &run.note);
+	} else {
+		held = c->recvq.count;
+		tcp_mbufs_join(&c->recvq, &run.text);
+		c->s->rx_held += c->recvq.count - held;
+		tcp_show_unread(c);
 	}
-	held = c->recvq.count;
-	tcp_mbufs_join(&c->recvq, &text);
-	c->s->rx_held += c->recvq.count - held;
-	tcp_show_unread(c);
 }
 
 /** May @p c hold one more packet out of order? Its share is as that of what waits to be sent. */
@@ -222,11 +240,22 @@ static void answer_at_once(struct tcp_conn *c)
 	tcp_conn_touch(c);
 }
 
+/** Keep what is missing of @p m; owns it. */
+static void keep_text(struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m)
+{
+	struct tcp_ooo *o = &c->early->ooo;
+	uint32_t held = o->held;
+	struct tcp_ooo_result result = tcp_ooo_insert(o, m, seg->seq, seg->len, c->s->cfg.pool);
+
+	c->s->rx_held += o->held - held;
+	if (result.dup.left != result.dup.right)
+		tcp_early_duplicate(c, result.dup);
+}
+
 static void keep_out_of_order(struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	struct tcp_early *e = tcp_early_get(c);
-	struct tcp_ooo_result result;
-	uint32_t held;
+	bool may;
 
 	if (e && (!e->ooo.n || c->rcv_nxt - e->gap_seq >= TCP_GAP_MAX)) {
 		e->ts_gap = c->ts_recent;
@@ -234,16 +263,16 @@ static void keep_out_of_order(struct tcp_conn *c, const struct tcp_segment *seg,
 	}
 	c->out_of_order++;
 	c->s->stats.out_of_order++;
-	if (!e || !may_keep(c, e->ooo.held)) { /* never told, so nothing is taken back */
+	may = e && may_keep(c, e->ooo.held);
+	if (e && tcp_early_offer(c, seg, m, may)) {
+		rte_pktmbuf_free(m);
+	} else if (may) {
+		keep_text(c, seg, m);
+	} else { /* never told, so nothing is taken back */
 		c->s->stats.out_of_order_drops++;
 		rte_pktmbuf_free(m);
 		return;
 	}
-	held = e->ooo.held;
-	result = tcp_ooo_insert(&e->ooo, m, seg->seq, seg->len, c->s->cfg.pool);
-	c->s->rx_held += e->ooo.held - held;
-	if (result.dup.left != result.dup.right)
-		tcp_early_duplicate(c, result.dup);
 	tcp_sack_add(&e->sack, &e->ooo, seg->seq);
 }
 
@@ -258,9 +287,15 @@ static void fill_gap(struct tcp_conn *c, const struct tcp_segment *seg, struct r
 		return;
 	}
 	first = tcp_ooo_at(&c->early->ooo, 0)->r;
-	if (seq_lt(first.left, end))
-		tcp_early_duplicate(c, (struct tcp_range){first.left, seq_min(first.right, end)});
-	tcp_text_in_order(c, m, seg->len);
+	if (seq_lt(first.left, end) && tcp_ooo_first_has_notes(&c->early->ooo)) {
+		/* RFC 5044 appendix A.3: what was taken is not given again. */
+		keep_text(c, seg, m);
+	} else {
+		if (seq_lt(first.left, end))
+			tcp_early_duplicate(
+				c, (struct tcp_range){first.left, seq_min(first.right, end)});
+		tcp_text_in_order(c, m, seg->len);
+	}
 	while (tcp_in(c, TCP_STATES_RECEIVING) && gaps(c) &&
 		seq_leq(tcp_ooo_at(&c->early->ooo, 0)->r.left, c->rcv_nxt))
 		drain(c);

@@ -51,32 +51,56 @@ void tcp_mbufs_push(struct tcp_mbufs *l, struct rte_mbuf *m)
 	}
 }
 
+void tcp_mbufs_join_apart(struct tcp_mbufs *l, struct tcp_mbufs *more)
+{
+	if (more->first) {
+		if (l->first)
+			l->last->next = more->first;
+		else
+			l->first = more->first;
+		l->last = more->last;
+	}
+	l->bytes += more->bytes;
+	l->count += more->count;
+	*more = (struct tcp_mbufs){0};
+}
+
 void tcp_mbufs_join(struct tcp_mbufs *l, struct tcp_mbufs *more)
 {
-	struct rte_mbuf *m = more->first;
+	struct rte_mbuf *m = more->first, *next;
 
 	if (!m)
 		return;
-	if (!l->first) {
-		*l = *more;
+	next = m->next;
+	m->next = NULL;
+	if (l->first && coalesce(l->last, m, false)) {
+		more->first = next;
+		more->count--;
 	} else {
-		struct rte_mbuf *next = m->next, *last = more->last;
-
-		l->bytes += more->bytes;
-		l->count += more->count;
-		m->next = NULL;
-		if (coalesce(l->last, m, false)) {
-			l->count--;
-			l->last->next = next;
-			if (next)
-				l->last = last;
-		} else {
-			m->next = next;
-			l->last->next = m;
-			l->last = last;
-		}
+		m->next = next;
 	}
-	*more = (struct tcp_mbufs){0};
+	tcp_mbufs_join_apart(l, more);
+}
+
+void tcp_mbufs_split(struct tcp_mbufs *l, uint32_t n, struct tcp_mbufs *out)
+{
+	struct rte_mbuf *m = l->first;
+
+	*out = (struct tcp_mbufs){.first = m};
+	for (; m && m->data_len <= n - out->bytes; m = m->next) {
+		out->bytes += m->data_len;
+		out->count++;
+		out->last = m;
+	}
+	l->first = m;
+	l->bytes -= out->bytes;
+	l->count -= out->count;
+	if (!m)
+		l->last = NULL;
+	if (out->last)
+		out->last->next = NULL;
+	else
+		out->first = NULL;
 }
 
 /** Take the first off and free it. */

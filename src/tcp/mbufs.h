@@ -30,6 +30,12 @@ void tcp_mbufs_push(struct tcp_mbufs *l, struct rte_mbuf *m);
 /** Append all of @p more, which is then empty. */
 void tcp_mbufs_join(struct tcp_mbufs *l, struct tcp_mbufs *more);
 
+/** The same, and no bytes of the two share a packet: they do not belong together. */
+void tcp_mbufs_join_apart(struct tcp_mbufs *l, struct tcp_mbufs *more);
+
+/** Move the first mbufs, @p n bytes exactly, to @p out, which is overwritten. */
+void tcp_mbufs_split(struct tcp_mbufs *l, uint32_t n, struct tcp_mbufs *out);
+
 /** Free @p n bytes, which are there, from the front. */
 void tcp_mbufs_consume(struct tcp_mbufs *l, uint32_t n);
 

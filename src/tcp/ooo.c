@@ -75,41 +75,91 @@ static void close_place(struct tcp_ooo *o, uint32_t i)
 
 /* ---- coming ------------------------------------------------------------------------------- */
 
-/** @p m is the text of @p r, all of which is missing. @return false if there is no memory. */
-static bool place(struct tcp_ooo *o, struct rte_mbuf *m, struct tcp_range r)
+static bool note_ends_at(const struct tcp_island *at, uint32_t seq)
+{
+	return at->notes.first && at->notes.last->r.right == seq;
+}
+
+static bool note_begins_at(const struct tcp_island *at, uint32_t seq)
+{
+	return at->notes.first && at->notes.first->r.left == seq;
+}
+
+/** Add @p more, which begins where @p at ends. */
+static void join(struct tcp_island *at, struct tcp_island *more)
+{
+	if (note_ends_at(at, more->r.left) || note_begins_at(more, more->r.left))
+		tcp_mbufs_join_apart(&at->text, &more->text);
+	else
+		tcp_mbufs_join(&at->text, &more->text);
+	tcp_notes_join(&at->notes, &more->notes);
+	at->r.right = more->r.right;
+}
+
+/** Add @p n, or else @p m, which is the text of @p r; that begins where @p at ends. */
+static void append(
+	struct tcp_island *at, struct rte_mbuf *m, struct tcp_note *n, struct tcp_range r)
+{
+	struct tcp_mbufs one = {0};
+
+	if (n) {
+		tcp_notes_push(&at->notes, n);
+	} else if (note_ends_at(at, r.left)) {
+		tcp_mbufs_push(&one, m);
+		tcp_mbufs_join_apart(&at->text, &one);
+	} else {
+		tcp_mbufs_push(&at->text, m);
+	}
+	at->r.right = r.right;
+}
+
+/** @p n or else @p m is what is known of @p r, all of which is missing; there is room. */
+static void place(struct tcp_ooo *o, struct rte_mbuf *m, struct tcp_note *n, struct tcp_range r)
 {
 	uint32_t i = find(o, r.left - 1); /* the first that ends at or after its begin */
 	struct tcp_island *at = i < o->n ? tcp_ooo_at(o, i) : NULL, *next;
-	struct tcp_mbufs text = {0};
+	struct tcp_island fresh = {.r = {r.left, r.left}};
 
 	if (at && at->r.right == r.left) {
 		o->held -= at->text.count;
-		tcp_mbufs_push(&at->text, m);
-		at->r.right = r.right;
+		append(at, m, n, r);
 		next = i + 1 < o->n ? tcp_ooo_at(o, i + 1) : NULL;
 		if (next && next->r.left == r.right) { /* the gap between two is gone */
 			o->held -= next->text.count;
-			tcp_mbufs_join(&at->text, &next->text);
-			at->r.right = next->r.right;
+			join(at, next);
 			close_place(o, i + 1);
 			at = tcp_ooo_at(o, i);
 		}
-	} else if (at && at->r.left == r.right) {
-		o->held -= at->text.count;
-		tcp_mbufs_push(&text, m);
-		tcp_mbufs_join(&text, &at->text);
-		at->text = text;
-		at->r.left = r.left;
 	} else {
-		if (!grow(o)) {
-			rte_pktmbuf_free(m);
-			return false;
+		append(&fresh, m, n, r);
+		if (at && at->r.left == r.right) {
+			o->held -= at->text.count;
+			join(&fresh, at);
+		} else {
+			at = open_place(o, i);
 		}
-		tcp_mbufs_push(&text, m);
-		at = open_place(o, i);
-		*at = (struct tcp_island){r, text};
+		*at = fresh;
 	}
 	o->held += at->text.count;
+}
+
+/** Is there room for @p r, an island of its own perhaps? */
+static bool room_for(struct tcp_ooo *o, struct tcp_range r)
+{
+	uint32_t i = find(o, r.left - 1);
+	const struct tcp_island *at = i < o->n ? tcp_ooo_at(o, i) : NULL;
+
+	return (at && (at->r.right == r.left || at->r.left == r.right)) || grow(o);
+}
+
+/** As place(), of text. @return false if there is no memory. */
+static bool place_text(struct tcp_ooo *o, struct rte_mbuf *m, struct tcp_range r)
+{
+	if (!room_for(o, r)) {
+		rte_pktmbuf_free(m);
+		return false;
+	}
+	place(o, m, NULL, r);
 	return true;
 }
 
@@ -150,7 +200,7 @@ static uint32_t fill_gaps(
 		uint32_t len = gap.right - gap.left;
 		struct rte_mbuf *piece = rte_pktmbuf_copy(m, pool, gap.left - begin, len);
 
-		if (!piece || !place(o, piece, gap))
+		if (!piece || !place_text(o, piece, gap))
 			break;
 		kept += len;
 		r.left = gap.right;
@@ -177,7 +227,7 @@ struct tcp_ooo_result tcp_ooo_insert(
 		tcp_mbuf_trim_back(m, r.right - gap.right);
 	if (gap.left != r.left)
 		m = tcp_mbuf_trim_front(m, gap.left - r.left);
-	if (place(o, m, gap))
+	if (place_text(o, m, gap))
 		result.kept = gap.right - gap.left;
 	return result;
 }
@@ -187,26 +237,97 @@ struct tcp_ooo_result tcp_ooo_insert(
 /** Without islands, no memory: an idle connection costs nothing here. Loss is rare enough. */
 static void give_back(struct tcp_ooo *o)
 {
+	tcp_note_store_free(&o->notes);
 	free(o->ring);
 	*o = (struct tcp_ooo){0};
 }
 
-bool tcp_ooo_take(struct tcp_ooo *o, uint32_t next, struct tcp_mbufs *out)
+/** Text up to the first note, perhaps none. */
+static uint32_t text_run(const struct tcp_island *at)
 {
-	*out = (struct tcp_mbufs){0};
-	while (o->n && !out->first) {
+	return (at->notes.first ? at->notes.first->r.left : at->r.right) - at->r.left;
+}
+
+/** Drop what is before @p seq; of a note all, as it says nothing of a part. */
+static void cut(struct tcp_ooo *o, struct tcp_island *at, uint32_t seq)
+{
+	while (seq_lt(at->r.left, seq) && at->r.left != at->r.right) {
+		uint32_t n = u32_min(text_run(at), seq - at->r.left);
+
+		if (n) {
+			tcp_mbufs_consume(&at->text, n);
+			at->r.left += n;
+		} else {
+			at->r.left = at->notes.first->r.right;
+			tcp_notes_drop_first(&at->notes, &o->notes);
+		}
+	}
+}
+
+/** The first run of @p at. */
+static void take_run(struct tcp_ooo *o, struct tcp_island *at, struct tcp_ooo_run *out)
+{
+	out->len = text_run(at);
+	if (out->len) {
+		tcp_mbufs_split(&at->text, out->len, &out->text);
+	} else {
+		out->len = at->notes.first->r.right - at->r.left;
+		out->note = at->notes.first->text;
+		tcp_notes_drop_first(&at->notes, &o->notes);
+	}
+	at->r.left += out->len;
+}
+
+struct tcp_note *tcp_ooo_note(struct tcp_ooo *o, struct tcp_range r, bool more)
+{
+	uint32_t blocks = o->notes.count;
+	struct tcp_range gap;
+	struct tcp_note *n = NULL;
+
+	if (!next_gap(o, r, &gap) || gap.left != r.left || gap.right != r.right)
+		return NULL;
+	if (room_for(o, r))
+		n = tcp_note_get(&o->notes, more);
+	o->held += o->notes.count - blocks;
+	if (n)
+		n->r = r;
+	else if (!o->n)
+		give_back(o);
+	return n;
+}
+
+void tcp_ooo_keep_note(struct tcp_ooo *o, struct tcp_note *n)
+{
+	place(o, NULL, n, n->r);
+}
+
+void tcp_ooo_drop_note(struct tcp_ooo *o, struct tcp_note *n)
+{
+	tcp_note_put(&o->notes, n);
+	if (!o->n)
+		give_back(o);
+}
+
+bool tcp_ooo_take(struct tcp_ooo *o, uint32_t next, struct tcp_ooo_run *out)
+{
+	out->len = 0;
+	out->text = (struct tcp_mbufs){0};
+	while (o->n && !out->len) {
 		struct tcp_island *at = tcp_ooo_at(o, 0);
 
 		if (seq_gt(at->r.left, next))
 			break;
 		o->held -= at->text.count;
-		tcp_mbufs_consume(&at->text, seq_min(next, at->r.right) - at->r.left);
-		*out = at->text;
-		close_place(o, 0);
+		cut(o, at, next);
+		if (at->r.left == next && at->r.left != at->r.right)
+			take_run(o, at, out);
+		o->held += at->text.count;
+		if (at->r.left == at->r.right)
+			close_place(o, 0);
 	}
 	if (!o->n)
 		give_back(o);
-	return out->first != NULL;
+	return out->len != 0;
 }
 
 const struct tcp_island *tcp_ooo_find(const struct tcp_ooo *o, uint32_t seq)
@@ -225,6 +346,8 @@ void tcp_ooo_prune(struct tcp_ooo *o, uint32_t packets)
 
 		o->held -= last->text.count;
 		tcp_mbufs_free(&last->text);
+		while (last->notes.first)
+			tcp_notes_drop_first(&last->notes, &o->notes);
 	}
 	if (!o->n)
 		give_back(o);

@@ -5,6 +5,9 @@
  * least a byte between any two. An island knows its bounds, so it is a SACK block as it is, and
  * holds its text as a list, so it goes to the receive queue in one step.
  *
+ * Where the user took text already, a note stands in its place (notes.h). Neighbours of a note
+ * share no packet, so that each run of text between notes is a list of its own mbufs.
+ *
  * What is there stays: of a new segment only the bytes that are missing are taken. Islands lie in
  * a ring, found by bisection; one that comes or goes moves the shorter side, and that is nothing
  * where losses happen (at the far end) and are repaired (at the near end).
@@ -13,6 +16,7 @@
 #define TCP_OOO_H
 
 #include "tcp/mbufs.h"
+#include "tcp/notes.h"
 #include "tcp/seq.h"
 
 #include <stdbool.h>
@@ -22,20 +26,31 @@
 
 struct tcp_island {
 	struct tcp_range r;
-	struct tcp_mbufs text;
+	struct tcp_mbufs text; /**< all of it but what the notes stand for */
+	struct tcp_notes notes;
 };
 
 /** Zero-initialised is empty and holds no memory. */
 struct tcp_ooo {
 	struct tcp_island *ring;
 	uint32_t cap, head, n;
-	uint32_t held; /**< mbufs in all: a packet costs a whole one, whatever it carries */
+	/** Mbufs in all, as a packet costs a whole one, whatever it carries; and blocks of notes.
+	 */
+	uint32_t held;
+	struct tcp_note_store notes;
 };
 
 /** What became of a segment. */
 struct tcp_ooo_result {
 	uint32_t kept;        /**< bytes that were missing and are held now */
 	struct tcp_range dup; /**< the first run of bytes that were held already; empty: none */
+};
+
+/** What comes next out of it: text, or what the user took as @p note says. */
+struct tcp_ooo_run {
+	uint32_t len;          /**< of the stream */
+	struct tcp_mbufs text; /**< empty: taken */
+	struct llp_note note;
 };
 
 static inline struct tcp_island *tcp_ooo_at(const struct tcp_ooo *o, uint32_t i)
@@ -51,10 +66,27 @@ struct tcp_ooo_result tcp_ooo_insert(struct tcp_ooo *o, struct rte_mbuf *m, uint
 	uint32_t len, struct rte_mempool *pool);
 
 /**
- * Take the first island if it reaches or passes @p next, cut to begin there.
+ * A note for text of @p r, to be filled in and kept or dropped.
+ * @param more may it take more memory?
+ * @return NULL: some of @p r is there already, or there is no memory.
+ */
+struct tcp_note *tcp_ooo_note(struct tcp_ooo *o, struct tcp_range r, bool more);
+
+/** Keep @p n in place of its text, all of which is missing. */
+void tcp_ooo_keep_note(struct tcp_ooo *o, struct tcp_note *n);
+void tcp_ooo_drop_note(struct tcp_ooo *o, struct tcp_note *n);
+
+/** Does a note stand for any of what the first island holds? */
+static inline bool tcp_ooo_first_has_notes(const struct tcp_ooo *o)
+{
+	return o->n && tcp_ooo_at(o, 0)->notes.first;
+}
+
+/**
+ * Take the first run of the first island if that reaches or passes @p next, cut to begin there.
  * @param[out] out the caller's to keep.
  */
-bool tcp_ooo_take(struct tcp_ooo *o, uint32_t next, struct tcp_mbufs *out);
+bool tcp_ooo_take(struct tcp_ooo *o, uint32_t next, struct tcp_ooo_run *out);
 
 /** The island that holds byte @p seq, or NULL. */
 const struct tcp_island *tcp_ooo_find(const struct tcp_ooo *o, uint32_t seq);

@@ -104,6 +104,7 @@ struct tcp_stats {
 	uint64_t segments_in, segments_out, bytes_in, bytes_out, retransmits, timeouts;
 	uint64_t bad_cksum, bad_header, no_connection, out_of_order, duplicate, paws_drops;
 	uint64_t out_of_order_drops; /**< no memory to keep them: never SACKed */
+	uint64_t taken_early;        /**< segments that the user took before their turn */
 	uint64_t reneged;            /**< packets dropped after they were SACKed */
 	uint64_t challenge_acks, challenge_acks_limited, resets_in, resets_out, resets_ignored;
 	uint64_t half_open, half_recycled; /**< now; dropped for others */

@@ -17,8 +17,10 @@ static struct piece *piece_new(size_t len)
 
 static void piece_free(struct piece *p)
 {
-	if (p != NULL)
+	if (p != NULL) {
 		free(p->data);
+		free(p->note);
+	}
 	free(p);
 }
 
@@ -352,6 +354,18 @@ static size_t next_size(struct llp_mem *m)
 	return 1 + (m->random >> 8) % m->segment;
 }
 
+/* The turn of a piece that was taken early; it is at the head of what e sends. */
+static void deliver_taken(struct mem_end *e, struct piece *p)
+{
+	struct mem_end *o = other(e);
+	const struct llp_note note = *p->note;
+
+	fifo_drop_head(&e->tx);
+	e->conn->m->segments++;
+	if (o->handle != NULL)
+		o->handle->llp.user_ops->taken(o->handle->llp.user, &note);
+}
+
 /* One piece from e arrives at its peer. */
 static void deliver(struct mem_end *e)
 {
@@ -365,6 +379,10 @@ static void deliver(struct mem_end *e)
 		o->eof = true;
 		if (o->handle != NULL)
 			o->handle->llp.user_ops->eof(o->handle->llp.user);
+		return;
+	}
+	if (p->note != NULL) {
+		deliver_taken(e, p);
 		return;
 	}
 	if (max != 0 && n > max)
@@ -572,6 +590,43 @@ struct llp *llp_mem_other(struct llp *l)
 	struct handle *h = other(end_of(l))->handle;
 
 	return h != NULL ? &h->llp : NULL;
+}
+
+bool llp_mem_early(struct llp *l, unsigned k)
+{
+	struct mem_end *e = end_of(l), *o = other(e);
+	uint64_t ahead = o->rx.bytes;
+	struct piece *p = e->tx.head;
+	struct llp_note *note;
+	struct llp_iov v;
+
+	for (; p != NULL && k != 0; k--, p = p->next)
+		ahead += p->len - p->at;
+	/* The first is in order, and what is half delivered cannot come again. */
+	if (p == NULL || p == e->tx.head || !p->pushed || p->fin || p->at != 0 || p->offered ||
+		o->handle == NULL || o->handle->llp.user_ops->early == NULL)
+		return false;
+	p->offered = true;
+	v = (struct llp_iov){p->data, p->len};
+	note = must(calloc(1, sizeof *note));
+	if (!o->handle->llp.user_ops->early(o->handle->llp.user, &v, 1, p->len, ahead, note)) {
+		free(note);
+		return false;
+	}
+	p->note = note;
+	free(p->data);
+	p->data = NULL;
+	return true;
+}
+
+unsigned llp_mem_pending(const struct llp *l, size_t *held)
+{
+	unsigned n = 0;
+
+	*held = 0;
+	for (const struct piece *p = end_of(l)->tx.head; p != NULL; p = p->next, n++)
+		*held += p->data != NULL ? p->len - p->at : 0;
+	return n;
 }
 
 void llp_mem_send_raw(struct llp *l, const void *bytes, size_t len)

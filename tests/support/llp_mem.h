@@ -45,6 +45,16 @@ void llp_mem_set_silent(struct llp_mem *m, unsigned host, bool silent);
 /** Hold back (or let go again) all that @p l sends. */
 void llp_mem_hold(struct llp *l, bool hold);
 
+/**
+ * Piece @p k of what @p l has sent and is not delivered overtakes those before it: the receiver may
+ * take it early. A piece is offered once. @return true if it was taken; else it comes in its turn.
+ */
+bool llp_mem_early(struct llp *l, unsigned k);
+
+/** Pieces sent by @p l and not delivered, and bytes of payload that they hold: not what was taken.
+ */
+unsigned llp_mem_pending(const struct llp *l, size_t *held);
+
 /** One event: an establishment, the delivery of one piece, an end. @return false: all is quiet. */
 bool llp_mem_step(struct llp_mem *m);
 

@@ -130,6 +130,37 @@ static void test_join(void **state)
 	tcp_mbufs_free(&a);
 }
 
+/* Two small ones side by side, and both ends of a list found again. */
+static void test_join_apart_and_split(void **state)
+{
+	struct tcp_mbufs a = {0}, b = {0}, out;
+
+	tcp_mbufs_join_apart(&a, &b);
+	check(&a);
+	for (unsigned i = 1; i <= 3; i++) {
+		tcp_mbufs_push(&b, packet((uint8_t)i, 10 * i));
+		tcp_mbufs_join_apart(&a, &b);
+		check(&a);
+		check(&b);
+		assert_int_equal(a.count, i);
+	}
+	tcp_mbufs_split(&a, 30, &out);
+	check(&a);
+	check(&out);
+	assert_int_equal(out.count, 2);
+	assert_int_equal(a.bytes, 30);
+	tcp_mbufs_free(&out);
+	tcp_mbufs_split(&a, 0, &out);
+	check(&a);
+	check(&out);
+	assert_null(out.first);
+	tcp_mbufs_split(&a, 30, &out);
+	check(&a);
+	assert_null(a.first);
+	assert_int_equal(out.bytes, 30);
+	tcp_mbufs_free(&out);
+}
+
 static void test_long_list_is_packed(void **state)
 {
 	struct tcp_mbufs l = {0};
@@ -191,6 +222,7 @@ int main(void)
 		cmocka_unit_test(test_chain_is_taken_apart),
 		cmocka_unit_test(test_consume),
 		cmocka_unit_test(test_join),
+		cmocka_unit_test(test_join_apart_and_split),
 		cmocka_unit_test(test_long_list_is_packed),
 		cmocka_unit_test(test_trim_front_of_a_chain),
 		cmocka_unit_test(test_trim_back_of_a_chain),

@@ -37,12 +37,40 @@ static struct tcp_ooo_result insert(struct tcp_ooo *o, uint32_t seq, uint32_t le
 	return tcp_ooo_insert(o, packet(seq, len), seq, len, pool);
 }
 
+/** A note in place of text, if nothing of it is there. @return bytes that it stands for. */
+static uint32_t note(struct tcp_ooo *o, uint32_t seq, uint32_t len)
+{
+	struct tcp_note *n = tcp_ooo_note(o, (struct tcp_range){seq, seq + len}, true);
+
+	if (!n)
+		return 0;
+	n->text.len = sizeof seq;
+	memcpy(n->text.bytes, &seq, sizeof seq);
+	tcp_ooo_keep_note(o, n);
+	return len;
+}
+
 static void expect(struct tcp_ooo_result r, uint32_t kept, uint32_t dup_left, uint32_t dup_len)
 {
 	assert_int_equal(r.kept, kept);
 	assert_int_equal(r.dup.right - r.dup.left, dup_len);
 	if (dup_len)
 		assert_int_equal(r.dup.left, dup_left);
+}
+
+/** Bytes for which notes stand, which are in order and within @p at. */
+static uint32_t noted(const struct tcp_island *at)
+{
+	uint32_t sum = 0, end = at->r.left;
+
+	for (const struct tcp_note *n = at->notes.first; n; n = n->next) {
+		assert_true(seq_leq(end, n->r.left) && seq_lt(n->r.left, n->r.right));
+		end = n->r.right;
+		sum += end - n->r.left;
+		assert_true(n->next || n == at->notes.last);
+	}
+	assert_true(seq_leq(end, at->r.right));
+	return sum;
 }
 
 /** Sorted, apart, and as long and as many as it says. */
@@ -55,23 +83,38 @@ static void check(const struct tcp_ooo *o)
 
 		assert_true(seq_lt(at->r.left, at->r.right));
 		assert_true(i == 0 || seq_lt(tcp_ooo_at(o, i - 1)->r.right, at->r.left));
-		assert_int_equal(at->text.bytes, at->r.right - at->r.left);
+		assert_int_equal(at->text.bytes + noted(at), at->r.right - at->r.left);
 		held += at->text.count;
 	}
-	assert_int_equal(o->held, held);
+	assert_int_equal(o->held, held + o->notes.count);
 	assert_int_equal(test_pool_missing(pool), held);
+}
+
+static void check_run(struct tcp_ooo_run *run, uint32_t at)
+{
+	uint32_t noted, end = at + run->len;
+
+	if (!run->text.first) {
+		assert_int_equal(run->note.len, sizeof noted);
+		memcpy(&noted, run->note.bytes, sizeof noted);
+		assert_int_equal(noted, at);
+		return;
+	}
+	for (struct rte_mbuf *m = run->text.first; m; m = m->next)
+		for (uint32_t i = 0; i < m->data_len; i++, at++)
+			assert_int_equal(rte_pktmbuf_mtod(m, uint8_t *)[i], text_at(at));
+	assert_int_equal(at, end);
+	tcp_mbufs_free(&run->text);
 }
 
 /** Take all from @p next on. @return where the run ends. */
 static uint32_t drain(struct tcp_ooo *o, uint32_t next)
 {
-	struct tcp_mbufs text;
+	struct tcp_ooo_run run;
 
-	while (tcp_ooo_take(o, next, &text)) {
-		for (struct rte_mbuf *m = text.first; m; m = m->next)
-			for (uint32_t i = 0; i < m->data_len; i++, next++)
-				assert_int_equal(rte_pktmbuf_mtod(m, uint8_t *)[i], text_at(next));
-		tcp_mbufs_free(&text);
+	while (tcp_ooo_take(o, next, &run)) {
+		check_run(&run, next);
+		next += run.len;
 	}
 	return next;
 }
@@ -127,11 +170,11 @@ static void test_many_gaps_at_once(void **state)
 static void test_delivered_islands_are_dropped(void **state)
 {
 	struct tcp_ooo o = {0};
-	struct tcp_mbufs text;
+	struct tcp_ooo_run run;
 
 	insert(&o, 100, 10);
 	insert(&o, 120, 10);
-	assert_false(tcp_ooo_take(&o, 115, &text));
+	assert_false(tcp_ooo_take(&o, 115, &run));
 	assert_int_equal(o.n, 1);
 	check(&o);
 	assert_int_equal(drain(&o, 124), 130);
@@ -215,6 +258,112 @@ static void test_no_packet_for_a_copy(void **state)
 	tcp_ooo_clear(&o);
 }
 
+/* Text beside a note is not packed with text beyond it; all comes in order. */
+static void test_notes_between_text(void **state)
+{
+	struct tcp_ooo o = {0};
+	struct tcp_ooo_run run;
+
+	expect(insert(&o, 100, 10), 10, 0, 0);
+	assert_int_equal(note(&o, 110, 300), 300);
+	assert_int_equal(o.n, 1);
+	expect(insert(&o, 410, 10), 10, 0, 0);
+	assert_int_equal(note(&o, 420, 5), 5);
+	assert_int_equal(note(&o, 425, 5), 5);
+	check(&o);
+	assert_int_equal(o.n, 1);
+	assert_int_equal(o.held, 2 + 1);
+	assert_true(tcp_ooo_first_has_notes(&o));
+	assert_true(tcp_ooo_take(&o, 104, &run)); /* begins inside of its text */
+	check_run(&run, 104);
+	assert_int_equal(run.len, 6);
+	assert_true(tcp_ooo_take(&o, 110, &run));
+	assert_null(run.text.first);
+	assert_int_equal(run.len, 300);
+	assert_false(tcp_ooo_take(&o, 409, &run));
+	assert_int_equal(drain(&o, 410), 430);
+	assert_null(o.ring);
+	assert_null(o.notes.blocks);
+}
+
+/* Before, behind and between islands, of text and of notes. */
+static void test_notes_join_islands(void **state)
+{
+	for (unsigned kinds = 0; kinds < 8; kinds++) {
+		for (unsigned order = 0; order < 6; order++) {
+			static const uint8_t orders[6][3] = {
+				{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+			struct tcp_ooo o = {0};
+
+			for (unsigned i = 0; i < 3; i++) {
+				uint32_t k = orders[order][i], at = 1000 + 20 * k;
+
+				if (kinds >> k & 1)
+					assert_int_equal(note(&o, at, 20), 20);
+				else
+					expect(insert(&o, at, 20), 20, 0, 0);
+				check(&o);
+			}
+			assert_int_equal(o.n, 1);
+			assert_int_equal(drain(&o, 1000), 1060);
+		}
+	}
+	assert_int_equal(test_pool_missing(pool), 0);
+}
+
+/* Only text all of which is missing can be noted; and what a note stands for is there. */
+static void test_notes_and_overlaps(void **state)
+{
+	struct tcp_ooo o = {0};
+
+	expect(insert(&o, 100, 20), 20, 0, 0);
+	assert_int_equal(note(&o, 90, 11), 0);
+	assert_int_equal(note(&o, 119, 5), 0);
+	assert_int_equal(note(&o, 105, 5), 0);
+	assert_int_equal(note(&o, 90, 100), 0);
+	assert_int_equal(note(&o, 130, 20), 20);
+	expect(insert(&o, 135, 5), 0, 135, 5);
+	expect(insert(&o, 110, 60), 30, 110, 10);
+	check(&o);
+	assert_int_equal(drain(&o, 100), 170);
+	/* A note of which a part came again in order says nothing of the rest. */
+	assert_int_equal(note(&o, 200, 20), 20);
+	expect(insert(&o, 220, 20), 20, 0, 0);
+	assert_int_equal(drain(&o, 210), 210);
+	assert_int_equal(tcp_ooo_at(&o, 0)->r.left, 220);
+	check(&o);
+	assert_int_equal(drain(&o, 225), 240);
+}
+
+static void test_notes_are_given_back(void **state)
+{
+	struct tcp_ooo o = {0};
+	struct tcp_note *n;
+
+	assert_null(tcp_ooo_note(&o, (struct tcp_range){10, 20}, false));
+	assert_null(o.ring);
+	n = tcp_ooo_note(&o, (struct tcp_range){10, 20}, true);
+	assert_non_null(n);
+	tcp_ooo_drop_note(&o, n);
+	assert_null(o.ring);
+	assert_null(o.notes.blocks);
+	assert_int_equal(o.held, 0);
+	for (uint32_t i = 0; i < 100; i++) {
+		assert_int_equal(note(&o, 1000 * i, 500), 500);
+		check(&o);
+	}
+	assert_int_equal(o.held, (100 + TCP_NOTES_PER_BLOCK - 1) / TCP_NOTES_PER_BLOCK);
+	/* Where memory is short, what is there serves on. */
+	assert_int_equal(drain(&o, 0), 500);
+	n = tcp_ooo_note(&o, (struct tcp_range){100000, 100500}, false);
+	assert_non_null(n);
+	tcp_ooo_keep_note(&o, n);
+	check(&o);
+	tcp_ooo_clear(&o);
+	assert_null(o.ring);
+	assert_int_equal(o.held, 0);
+}
+
 /** Against a plain map of bytes, with everything that can overlap. */
 static void test_random_segments(void **state)
 {
@@ -250,6 +399,16 @@ static void test_random_segments(void **state)
 			}
 			continue;
 		}
+		if (x & 0x2000) {
+			uint32_t some = note(&o, base + at, len);
+
+			for (uint32_t i = at; i < at + len; i++) {
+				assert_true(!some || !have[i & 4095]);
+				have[i & 4095] |= some != 0;
+			}
+			check(&o);
+			continue;
+		}
 		r = insert(&o, base + at, len);
 		for (uint32_t i = at; i < at + len; i++) {
 			kept += !have[i & 4095];
@@ -274,6 +433,10 @@ int main(void)
 		cmocka_unit_test(test_small_pieces_are_packed),
 		cmocka_unit_test(test_islands_are_bounded),
 		cmocka_unit_test(test_no_packet_for_a_copy),
+		cmocka_unit_test(test_notes_between_text),
+		cmocka_unit_test(test_notes_join_islands),
+		cmocka_unit_test(test_notes_and_overlaps),
+		cmocka_unit_test(test_notes_are_given_back),
 		cmocka_unit_test(test_random_segments),
 	};
 

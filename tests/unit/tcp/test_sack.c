@@ -76,12 +76,12 @@ static void test_one_segment_joins_two_blocks(void **state)
 
 static void test_what_was_delivered_is_not_told(void **state)
 {
-	struct tcp_mbufs text;
+	struct tcp_ooo_run run;
 
 	add(200, 300);
 	add(400, 500);
-	assert_true(tcp_ooo_take(&o, 200, &text));
-	tcp_mbufs_free(&text);
+	assert_true(tcp_ooo_take(&o, 200, &run));
+	tcp_mbufs_free(&run.text);
 	emit(4);
 	assert_int_equal(seg.n_sack, 1);
 	expect_block(0, 400, 500);
@@ -130,13 +130,13 @@ static void test_more_blocks_than_fit(void **state)
 
 static void test_room_is_filled_with_the_lowest(void **state)
 {
-	struct tcp_mbufs text;
+	struct tcp_ooo_run run;
 
 	for (uint32_t i = 1; i <= 20; i++)
 		add(100 * i, 100 * i + 50);
 	for (uint32_t i = 1; i <= 3; i++) {
-		assert_true(tcp_ooo_take(&o, 100 * i, &text));
-		tcp_mbufs_free(&text);
+		assert_true(tcp_ooo_take(&o, 100 * i, &run));
+		tcp_mbufs_free(&run.text);
 	}
 	tcp_ooo_prune(&o, 6); /* all that was recent */
 	emit(4);
