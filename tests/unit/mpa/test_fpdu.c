@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mpa_user.h"
 
+#include "base/bytes.h"
+#include "mpa/crc.h"
+
 #include <stdlib.h>
 
 /* A Send and a Read Request as Linux siw framed them, CRC on. */
@@ -75,6 +78,31 @@ static void test_crc_off(void **state)
 	FEED(u, "\x00\x05hello\x00\xde\xad\xbe\xef");
 	assert_int_equal(u->ulpdus, 1);
 	assert_memory_equal(u->rx, "hello", 5);
+	assert_int_equal(u->errors, 0);
+	mpa_user_free(u);
+}
+
+/* RFC 5044 section 4.1: only the CRC looks at the pad. */
+static void test_pad_is_ignored(void **state)
+{
+	static const uint8_t body[] = "\x00\x05hello\xa5";
+	uint8_t fpdu[12];
+	struct mpa_user *u = operational(true);
+
+	memcpy(fpdu, body, 8);
+	store_le32(fpdu + 8, mpa_crc_end(mpa_crc_add(MPA_CRC_START, fpdu, 8)));
+	mpa_user_feed(u, fpdu, sizeof fpdu);
+	assert_int_equal(u->ulpdus, 1);
+	assert_memory_equal(u->rx, "hello", 5);
+	fpdu[7] = 0; /* now the CRC is wrong */
+	mpa_user_feed(u, fpdu, sizeof fpdu);
+	assert_int_equal(u->ulpdus, 1);
+	assert_int_equal(u->error, MPA_ERROR_CRC);
+	mpa_user_free(u);
+
+	u = operational(false);
+	FEED(u, "\x00\x05hello\xa5\x00\x00\x00\x00");
+	assert_int_equal(u->ulpdus, 1);
 	assert_int_equal(u->errors, 0);
 	mpa_user_free(u);
 }
@@ -256,6 +284,7 @@ int main(void)
 		cmocka_unit_test(test_siw_frames_in_every_segmentation),
 		cmocka_unit_test(test_every_wrong_byte),
 		cmocka_unit_test(test_crc_off),
+		cmocka_unit_test(test_pad_is_ignored),
 		cmocka_unit_test(test_empty_ulpdu),
 		cmocka_unit_test(test_rx_done),
 		cmocka_unit_test(test_largest_fpdu),

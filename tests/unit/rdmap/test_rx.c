@@ -90,6 +90,35 @@ static void test_send_kinds(void **state)
 	qp_net_done(&n);
 }
 
+/* RFC 5040 section 4.1: bits 26-27, and an Invalidate STag where none belongs, are ignored. */
+static void test_reserved_bits(void **state)
+{
+	struct qp_net n;
+	struct qp_region *g;
+
+	setup(&n);
+	g = qp_region_add(n.b, 9, 0x2000, 16, REMOTE);
+	qp_post_recv(n.b, 1, NULL, 0, 0);
+	qp_post_recv(n.b, 2, NULL, 0, 0);
+	qp_post_recv(n.b, 3, NULL, 0, 0);
+	FEED(&n, "\xc1\x70" AT9("\x00") "abcd");
+	assert_memory_equal(g->mem, "abcd", 4);
+	FEED(&n, "\x41\x73\x00\x00\x00\x09" QN0 MSN("\x01") MO("\x00"));
+	assert_int_equal(qp_expect_wc(n.b, 1, RDMAP_WC_SUCCESS, RDMAP_WC_RECV, 0)->flags, 0);
+	FEED(&n, "\x41\x75\x00\x00\x00\x09" QN0 MSN("\x02") MO("\x00"));
+	qp_expect_wc(n.b, 2, RDMAP_WC_SUCCESS, RDMAP_WC_RECV, 0);
+	FEED(&n, "\x41\x78\x00\x00\x00\x09" QN0 MSN("\x03") MO("\x00") "imm-data");
+	qp_expect_wc(n.b, 3, RDMAP_WC_SUCCESS, RDMAP_WC_RECV_IMM, 0);
+	assert_false(g->invalid);
+	FEED(&n, "\x41\x71\x00\x00\x00\x09\x00\x00\x00\x01" MSN("\x01")
+			 MO("\x00") "\x00\x00\x00\x77" ZERO4 ZERO4 "\x00\x00\x00\x02" AT9("\x00"));
+	EXPECT(&n, "\xc1\x42\x00\x00\x00\x77" ZERO4 ZERO4 "ab");
+	FEED(&n, "\x41\x77\x00\x00\x00\x09\x00\x00\x00\x02" MSN("\x01") MO("\x00") ZERO4);
+	qp_expect_end(n.b, RDMAP_END_TERMINATE_RX, 0, 0, 0, 0);
+	assert_false(g->invalid);
+	qp_net_done(&n);
+}
+
 /* Any cutting of the byte stream gives the same. */
 static void test_segmentation(void **state)
 {
@@ -394,6 +423,7 @@ int main(void)
 		cmocka_unit_test(test_empty_write),
 		cmocka_unit_test(test_send),
 		cmocka_unit_test(test_send_kinds),
+		cmocka_unit_test(test_reserved_bits),
 		cmocka_unit_test(test_segmentation),
 		cmocka_unit_test(test_rtr_send),
 		cmocka_unit_test(test_rtr_read),

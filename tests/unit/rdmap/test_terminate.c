@@ -234,6 +234,21 @@ static void test_receive_names_send(void **state)
 	names_send("\x01\x09", RDMAP_WC_REM_INV_REQ_ERR);
 }
 
+/* The 13 reserved bits are ignored (RFC 5040 section 4.8). */
+static void test_receive_reserved(void **state)
+{
+	struct qp_net n;
+
+	post_three(&n);
+	qp_run(n.a);
+	FEED(&n, TERMINATE "\x01\x02\xff\xff\x00\x2e" READ_REQUEST("\x02")
+			 ZERO4 ZERO4 ZERO4 ZERO4 ZERO4 ZERO4 ZERO4);
+	qp_expect_end(n.a, RDMAP_END_TERMINATE_RX, 0, 0, 1, 2);
+	qp_expect_wc(n.a, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
+	qp_expect_wc(n.a, 2, RDMAP_WC_REM_ACCESS_ERR, RDMAP_WC_READ, 0);
+	qp_net_done(&n);
+}
+
 /* Odd ones end the stream all the same. */
 static void test_receive_odd(void **state)
 {
@@ -280,6 +295,7 @@ int main(void)
 		cmocka_unit_test(test_receive_names_read),
 		cmocka_unit_test(test_receive_names_write),
 		cmocka_unit_test(test_receive_names_send),
+		cmocka_unit_test(test_receive_reserved),
 		cmocka_unit_test(test_receive_odd),
 	};
 

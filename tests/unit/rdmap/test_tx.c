@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "qp.h"
 
+#include "base/bytes.h"
+
 #include <stdlib.h>
 
 /* DDP and RDMAP headers as they must stand on the wire. */
@@ -92,6 +94,47 @@ static void test_segmentation(void **state)
 	memcpy(ulpdu + 18, g->mem + 1424, 1424);
 	qp_net_expect(&n, ulpdu, 1442);
 	assert_int_equal(llp_mem_segments(n.mem) - before, 5);
+	qp_net_done(&n);
+}
+
+/* The path's EMSS shrinks while a message is under way: its segments do from then on. */
+static void test_mulpdu_changes(void **state)
+{
+	static const uint32_t lengths[] = {1442, 1442, 530, 158};
+	struct qp_net n;
+	struct qp_region *g;
+
+	setup(&n);
+	llp_mem_set_buffer(n.mem, 2900); /* two records */
+	g = qp_region_add(n.a, 0x7, 0x1000, 3516, LOCAL);
+	qp_wqe_sge(write_wqe(n.a, 1, RDMAP_WR_SIGNALED), g, 0, 3516);
+	qp_post(n.a);
+	qp_run(n.a);
+	llp_mem_set_emss(n.mem, 536);
+	qp_net_run(&n);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_int_equal(load_be16(n.peer.rx), lengths[i]);
+		llp_mem_peer_consume(&n.peer, mpa_fpdu_len(lengths[i]));
+	}
+	qp_net_expect_nothing(&n);
+	qp_net_done(&n);
+}
+
+/* RFC 5041 section 4.3: from 0xFFFFFFFF to 0, and on. */
+static void test_msn_wraps(void **state)
+{
+	struct qp_net n;
+
+	setup(&n);
+	n.a->r.ddp.tx_msn[RDMAP_QN_SEND] = UINT32_MAX;
+	for (unsigned i = 0; i < 3; i++) {
+		qp_wqe(n.a, i, RDMAP_WR_SEND, 0);
+		qp_post(n.a);
+	}
+	qp_run(n.a);
+	EXPECT(&n, "\x41\x43" ZERO4 ZERO4 "\xff\xff\xff\xff" ZERO4);
+	EXPECT(&n, "\x41\x43" ZERO4 ZERO4 ZERO4 ZERO4);
+	EXPECT(&n, "\x41\x43" ZERO4 ZERO4 "\x00\x00\x00\x01" ZERO4);
 	qp_net_done(&n);
 }
 
@@ -389,6 +432,8 @@ int main(void)
 		cmocka_unit_test(test_write),
 		cmocka_unit_test(test_write_inline_and_empty),
 		cmocka_unit_test(test_segmentation),
+		cmocka_unit_test(test_mulpdu_changes),
+		cmocka_unit_test(test_msn_wraps),
 		cmocka_unit_test(test_send_opcodes),
 		cmocka_unit_test(test_read_request),
 		cmocka_unit_test(test_join),
