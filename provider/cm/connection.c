@@ -133,7 +133,8 @@ int ucma_disconnect(struct ucma_call *c)
 
 /*
  * As the kernel's iw_cm_init_qp_attr() and rdma_init_qp_attr(): there is little to set, since the
- * connection brings the QP to RTS. The access rights are granted from the start here.
+ * connection brings the QP to RTS. The access rights are granted from the start here; atomics
+ * among them, as its ib_cm does (iWARP devices of the kernel have none).
  */
 int ucma_init_qp_attr(struct ucma_call *c)
 {
@@ -143,7 +144,8 @@ int ucma_init_qp_attr(struct ucma_call *c)
 	case IBV_QPS_INIT:
 	case IBV_QPS_RTR:
 		r.qp_attr_mask = IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_PORT;
-		r.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+		r.qp_access_flags =
+			IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 		break;
 	case IBV_QPS_RTS:
 		r.qp_attr_mask = IBV_QP_PORT;

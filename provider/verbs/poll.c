@@ -23,7 +23,10 @@ static const uint8_t wc_opcode[] = {
 	[RDMAP_WC_READ] = IBV_WC_RDMA_READ,
 	[RDMAP_WC_LOCAL_INV] = IBV_WC_LOCAL_INV,
 	[RDMAP_WC_BIND_MW] = IBV_WC_BIND_MW,
+	[RDMAP_WC_FETCH_ADD] = IBV_WC_FETCH_ADD,
+	[RDMAP_WC_CMP_SWAP] = IBV_WC_COMP_SWAP,
 	[RDMAP_WC_RECV] = IBV_WC_RECV,
+	[RDMAP_WC_RECV_IMM] = IBV_WC_RECV_RDMA_WITH_IMM,
 };
 
 static void translate(const struct rnic_wc *from, struct ibv_wc *to)
@@ -33,10 +36,12 @@ static void translate(const struct rnic_wc *from, struct ibv_wc *to)
 	to->opcode = (enum ibv_wc_opcode)wc_opcode[from->wc.op];
 	to->vendor_err = 0;
 	to->byte_len = from->wc.byte_len;
-	to->invalidated_rkey = from->wc.inv_stag;
+	to->invalidated_rkey = from->wc.inv_stag; /* or imm_data: one place in both */
 	to->qp_num = from->qp_num;
 	to->src_qp = 0;
-	to->wc_flags = (from->wc.flags & RDMAP_WC_WITH_INV) != 0 ? IBV_WC_WITH_INV : 0;
+	to->wc_flags = (from->wc.flags & RDMAP_WC_WITH_INV) != 0   ? IBV_WC_WITH_INV
+		       : (from->wc.flags & RDMAP_WC_WITH_IMM) != 0 ? IBV_WC_WITH_IMM
+								   : 0;
 	to->pkey_index = 0;
 	to->slid = 0;
 	to->sl = 0;

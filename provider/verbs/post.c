@@ -4,33 +4,19 @@
  * first and then written straight into the ring's elements.
  */
 #include "provider/verbs/objects.h"
-
-#include <string.h>
+#include "provider/verbs/wqe.h"
 
 /* Of struct ibv_send_wr's opcode, plus one; 0: not of iWARP. */
 static const uint8_t wr_op[] = {
 	[IBV_WR_RDMA_WRITE] = RDMAP_WR_WRITE + 1,
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = RDMAP_WR_WRITE_IMM + 1,
 	[IBV_WR_SEND] = RDMAP_WR_SEND + 1,
 	[IBV_WR_RDMA_READ] = RDMAP_WR_READ + 1,
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = RDMAP_WR_CMP_SWAP + 1,
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = RDMAP_WR_FETCH_ADD + 1,
 	[IBV_WR_LOCAL_INV] = RDMAP_WR_LOCAL_INV + 1,
 	[IBV_WR_SEND_WITH_INV] = RDMAP_WR_SEND_INV + 1,
 };
-
-/* IBV_SEND_FENCE 1, SIGNALED 2, SOLICITED 4, INLINE 8 to RDMAP_WR_*, which has two exchanged. */
-static const uint8_t wr_flags[16] = {
-	0x0, 0x2, 0x1, 0x3, 0x4, 0x6, 0x5, 0x7, 0x8, 0xa, 0x9, 0xb, 0xc, 0xe, 0xd, 0xf};
-
-_Static_assert((int)IBV_SEND_FENCE == 1 && (int)IBV_SEND_SIGNALED == 2 &&
-		       (int)IBV_SEND_SOLICITED == 4 && (int)IBV_SEND_INLINE == 8 &&
-		       RDMAP_WR_SIGNALED == 1 && RDMAP_WR_FENCE == 2 && RDMAP_WR_SOLICITED == 4 &&
-		       RDMAP_WR_INLINE == 8,
-	"wr_flags[] maps one to the other");
-
-_Static_assert(sizeof(struct rdmap_sge) == sizeof(struct ibv_sge) &&
-		       offsetof(struct rdmap_sge, addr) == offsetof(struct ibv_sge, addr) &&
-		       offsetof(struct rdmap_sge, len) == offsetof(struct ibv_sge, length) &&
-		       offsetof(struct rdmap_sge, stag) == offsetof(struct ibv_sge, lkey),
-	"scatter/gather elements are copied as they are");
 
 static inline bool is_orphan(const struct ibv_context *context)
 {
@@ -39,62 +25,42 @@ static inline bool is_orphan(const struct ibv_context *context)
 	return atomic_load_explicit(&d->orphan, memory_order_relaxed);
 }
 
-static inline uint64_t sum_lengths(const struct ibv_sge *sg, int n)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; i < n; i++)
-		sum += sg[i].length;
-	return sum;
-}
-
 /* @return 0 with *length, or a positive errno. */
 static inline int check_send(const struct qp *qp, const struct ibv_send_wr *wr, uint64_t *length)
 {
-	unsigned op = (unsigned)wr->opcode;
+	unsigned opcode = (unsigned)wr->opcode;
+	enum rdmap_wr_op op;
 
-	if (op >= sizeof wr_op || wr_op[op] == 0)
+	/* RFC 7306 gives immediate data to Writes alone: SEND_WITH_IMM is none of ours. */
+	if (opcode >= sizeof wr_op || wr_op[opcode] == 0)
 		return EOPNOTSUPP;
+	op = (enum rdmap_wr_op)(wr_op[opcode] - 1);
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->max_send_sge)
 		return EINVAL;
-	*length = sum_lengths(wr->sg_list, wr->num_sge);
-	if ((wr->send_flags & IBV_SEND_INLINE) != 0) {
-		if (*length > qp->max_inline || wr->opcode == IBV_WR_RDMA_READ)
-			return EINVAL;
-	} else if (*length > INT32_MAX) {
-		return EINVAL;
-	}
-	/* RFC 5040 section 4.4: a Read Request names one sink. */
-	if (wr->opcode == IBV_WR_RDMA_READ && wr->num_sge > 1)
-		return EINVAL;
-	return 0;
+	*length = sge_lengths(wr->sg_list, (size_t)wr->num_sge);
+	if ((wr->send_flags & IBV_SEND_INLINE) != 0)
+		return *length > qp->max_inline || wqe_fetches(op) ? EINVAL : 0;
+	return wqe_list_ok(op, (size_t)wr->num_sge, *length) ? 0 : EINVAL;
 }
 
-static inline void copy_inline(struct rdmap_wqe *w, const struct ibv_sge *sg, int n)
+static inline void fill_operation(struct rdmap_wqe *w, const struct ibv_send_wr *wr)
 {
-	uint8_t *p = rdmap_wqe_inline(w);
-
-	for (int i = 0; i < n; i++) {
-		/* Of no bytes, the address may be none as well. */
-		if (sg[i].length == 0)
-			continue;
-		memcpy(p, (const void *)(uintptr_t)sg[i].addr, sg[i].length);
-		p += sg[i].length;
-	}
-}
-
-static inline void fill_send(
-	const struct qp *qp, struct rdmap_wqe *w, const struct ibv_send_wr *wr, uint64_t length)
-{
-	w->wr_id = wr->wr_id;
-	w->op = (uint8_t)(wr_op[wr->opcode] - 1);
-	w->flags = wr_flags[wr->send_flags & 0xf] | qp->signal_all;
-	w->length = (uint32_t)length;
 	switch (w->op) {
+	case RDMAP_WR_WRITE_IMM:
+		w->imm = wr->imm_data;
+		/* fall through */
 	case RDMAP_WR_WRITE:
 	case RDMAP_WR_READ:
 		w->remote_to = wr->wr.rdma.remote_addr;
 		w->remote_stag = wr->wr.rdma.rkey;
+		break;
+	case RDMAP_WR_FETCH_ADD:
+	case RDMAP_WR_CMP_SWAP:
+		w->remote_to = wr->wr.atomic.remote_addr;
+		w->remote_stag = wr->wr.atomic.rkey;
+		w->atomic = w->op == RDMAP_WR_FETCH_ADD
+				    ? wqe_fetch_add(wr->wr.atomic.compare_add)
+				    : wqe_cmp_swap(wr->wr.atomic.compare_add, wr->wr.atomic.swap);
 		break;
 	case RDMAP_WR_SEND_INV:
 	case RDMAP_WR_LOCAL_INV:
@@ -103,15 +69,26 @@ static inline void fill_send(
 	default:
 		break;
 	}
+}
+
+static inline void fill_send(
+	const struct qp *qp, struct rdmap_wqe *w, const struct ibv_send_wr *wr, uint64_t length)
+{
+	w->wr_id = wr->wr_id;
+	w->op = (uint8_t)(wr_op[wr->opcode] - 1);
+	w->flags = wqe_flags(wr->send_flags) | qp->signal_all;
+	w->length = wqe_length((enum rdmap_wr_op)w->op, length);
+	fill_operation(w, wr);
 	if ((w->flags & RDMAP_WR_INLINE) != 0) {
+		uint8_t *p = rdmap_wqe_inline(w);
+
 		w->num_sge = 0;
-		copy_inline(w, wr->sg_list, wr->num_sge);
+		for (int i = 0; i < wr->num_sge; i++)
+			p = wqe_append(p, (const void *)(uintptr_t)wr->sg_list[i].addr,
+				wr->sg_list[i].length);
 	} else {
 		w->num_sge = (uint8_t)wr->num_sge;
-		for (int i = 0; i < wr->num_sge; i++)
-			w->sge[i] = (struct rdmap_sge){.addr = wr->sg_list[i].addr,
-				.len = wr->sg_list[i].length,
-				.stag = wr->sg_list[i].lkey};
+		sge_copy(w->sge, wr->sg_list, w->num_sge);
 	}
 }
 
@@ -147,27 +124,50 @@ int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **b
 
 /* ---- receives -------------------------------------------------------------------------------- */
 
-/* @return 0 with *length, or a positive errno. */
-static inline int check_recv(const struct ibv_recv_wr *wr, uint32_t max_sge, uint64_t *length)
+static inline void fill_recv(struct rdmap_rqe *e, const struct ibv_recv_wr *wr)
 {
-	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > max_sge)
-		return EINVAL;
-	*length = sum_lengths(wr->sg_list, wr->num_sge);
+	uint64_t length = sge_lengths(wr->sg_list, (size_t)wr->num_sge);
+
+	e->wr_id = wr->wr_id;
 	/* More room than any message needs is no error; the count must hold it. */
-	if (*length > UINT32_MAX)
-		*length = UINT32_MAX;
-	return 0;
+	e->length = length > UINT32_MAX ? UINT32_MAX : (uint32_t)length;
+	e->num_sge = (uint32_t)wr->num_sge;
+	sge_copy(e->sge, wr->sg_list, e->num_sge);
 }
 
-static inline void fill_recv(struct rdmap_rqe *e, const struct ibv_recv_wr *wr, uint64_t length)
+/* Where receives go: to a QP, or to an SRQ. */
+static inline struct rdmap_rqe *recv_next(struct rnic_qp *qp, struct rnic_srq *srq)
 {
-	e->wr_id = wr->wr_id;
-	e->length = (uint32_t)length;
-	e->num_sge = (uint32_t)wr->num_sge;
-	for (int i = 0; i < wr->num_sge; i++)
-		e->sge[i] = (struct rdmap_sge){.addr = wr->sg_list[i].addr,
-			.len = wr->sg_list[i].length,
-			.stag = wr->sg_list[i].lkey};
+	return srq != NULL ? rnic_srq_next(srq) : rnic_rq_next(qp);
+}
+
+static inline void recv_commit(struct rnic_qp *qp, struct rnic_srq *srq)
+{
+	if (srq != NULL)
+		rnic_srq_commit(srq);
+	else
+		rnic_rq_commit(qp);
+}
+
+/*
+ * Between begin and end: write as many as go. @return 0, or a positive errno with *wr the one that
+ * did not. One of @p qp and @p srq is NULL in each caller, so each has its own copy.
+ */
+static inline __attribute__((always_inline)) int recv_list(
+	struct rnic_qp *qp, struct rnic_srq *srq, uint32_t max_sge, struct ibv_recv_wr **wr)
+{
+	for (; *wr != NULL; *wr = (*wr)->next) {
+		struct rdmap_rqe *e;
+
+		if ((*wr)->num_sge < 0 || (uint32_t)(*wr)->num_sge > max_sge)
+			return EINVAL;
+		e = recv_next(qp, srq);
+		if (e == NULL)
+			return ENOMEM;
+		fill_recv(e, *wr);
+		recv_commit(qp, srq);
+	}
+	return 0;
 }
 
 int post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
@@ -177,29 +177,13 @@ int post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **b
 		 : ibv->srq != NULL      ? -EINVAL
 					 : rnic_rq_begin(qp->rnic);
 
-	if (rc != 0) {
-		*bad_wr = wr;
-		return -rc;
+	if (rc == 0) {
+		rc = -recv_list(qp->rnic, NULL, qp->max_recv_sge, &wr);
+		rnic_rq_end(qp->rnic);
 	}
-	for (; wr != NULL; wr = wr->next) {
-		struct rdmap_rqe *e;
-		uint64_t length;
-
-		rc = check_recv(wr, qp->max_recv_sge, &length);
-		if (rc != 0)
-			break;
-		e = rnic_rq_next(qp->rnic);
-		if (e == NULL) {
-			rc = ENOMEM;
-			break;
-		}
-		fill_recv(e, wr, length);
-		rnic_rq_commit(qp->rnic);
-	}
-	rnic_rq_end(qp->rnic);
 	if (rc != 0)
 		*bad_wr = wr;
-	return rc;
+	return -rc;
 }
 
 int post_srq_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
@@ -207,27 +191,11 @@ int post_srq_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_w
 	struct srq *srq = OBJECT_OF(srq, ibv);
 	int rc = is_orphan(ibv->context) ? -ENODEV : rnic_srq_begin(srq->rnic);
 
-	if (rc != 0) {
-		*bad_wr = wr;
-		return -rc;
+	if (rc == 0) {
+		rc = -recv_list(NULL, srq->rnic, srq->max_sge, &wr);
+		rnic_srq_end(srq->rnic);
 	}
-	for (; wr != NULL; wr = wr->next) {
-		struct rdmap_rqe *e;
-		uint64_t length;
-
-		rc = check_recv(wr, srq->max_sge, &length);
-		if (rc != 0)
-			break;
-		e = rnic_srq_next(srq->rnic);
-		if (e == NULL) {
-			rc = ENOMEM;
-			break;
-		}
-		fill_recv(e, wr, length);
-		rnic_srq_commit(srq->rnic);
-	}
-	rnic_srq_end(srq->rnic);
 	if (rc != 0)
 		*bad_wr = wr;
-	return rc;
+	return -rc;
 }

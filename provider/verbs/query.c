@@ -36,7 +36,11 @@ static void fill_device(const struct device *d, struct ibv_device_attr *a)
 	a->max_qp_rd_atom = as_int(l->max_ird);
 	a->max_qp_init_rd_atom = as_int(l->max_ord);
 	a->max_res_rd_atom = as_int((uint64_t)l->max_ird * l->max_qp);
-	a->atomic_cap = IBV_ATOMIC_NONE;
+	/*
+	 * An operation is the host's own atomic instruction on the program's memory, so it is
+	 * atomic for all who use such instructions there, and not for this device's streams alone.
+	 */
+	a->atomic_cap = IBV_ATOMIC_GLOB;
 	a->max_srq = as_int(l->max_srq);
 	a->max_srq_wr = as_int(l->max_srq_wr);
 	a->max_srq_sge = l->max_srq == 0 ? 0 : as_int(l->max_sge);

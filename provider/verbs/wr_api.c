@@ -8,8 +8,7 @@
  * of the requests posted.
  */
 #include "provider/verbs/objects.h"
-
-#include <string.h>
+#include "provider/verbs/wqe.h"
 
 static inline struct qp *qp_of(struct ibv_qp_ex *ex)
 {
@@ -71,13 +70,8 @@ static struct rdmap_wqe *begin(struct ibv_qp_ex *ex, enum rdmap_wr_op op)
 	}
 	w->wr_id = ex->wr_id;
 	w->op = (uint8_t)op;
-	w->flags = qp->signal_all;
-	if ((ex->wr_flags & IBV_SEND_SIGNALED) != 0)
-		w->flags |= RDMAP_WR_SIGNALED;
-	if ((ex->wr_flags & IBV_SEND_FENCE) != 0)
-		w->flags |= RDMAP_WR_FENCE;
-	if ((ex->wr_flags & IBV_SEND_SOLICITED) != 0)
-		w->flags |= RDMAP_WR_SOLICITED;
+	/* Inline is what the setter makes it. */
+	w->flags = wqe_flags(ex->wr_flags & ~(unsigned)IBV_SEND_INLINE) | qp->signal_all;
 	return w;
 }
 
@@ -102,7 +96,7 @@ static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t invalidate_rkey)
 		w->inv_stag = invalidate_rkey;
 }
 
-static void begin_remote(
+static struct rdmap_wqe *begin_remote(
 	struct ibv_qp_ex *ex, enum rdmap_wr_op op, uint32_t rkey, uint64_t remote_addr)
 {
 	struct rdmap_wqe *w = begin(ex, op);
@@ -111,11 +105,39 @@ static void begin_remote(
 		w->remote_stag = rkey;
 		w->remote_to = remote_addr;
 	}
+	return w;
 }
 
 static void wr_rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr)
 {
 	begin_remote(ex, RDMAP_WR_WRITE, rkey, remote_addr);
+}
+
+static void wr_rdma_write_imm(
+	struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr, __be32 imm_data)
+{
+	struct rdmap_wqe *w = begin_remote(ex, RDMAP_WR_WRITE_IMM, rkey, remote_addr);
+
+	if (w != NULL)
+		w->imm = imm_data;
+}
+
+static void wr_atomic_cmp_swp(
+	struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr, uint64_t compare, uint64_t swap)
+{
+	struct rdmap_wqe *w = begin_remote(ex, RDMAP_WR_CMP_SWAP, rkey, remote_addr);
+
+	if (w != NULL)
+		w->atomic = wqe_cmp_swap(compare, swap);
+}
+
+static void wr_atomic_fetch_add(
+	struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr, uint64_t add)
+{
+	struct rdmap_wqe *w = begin_remote(ex, RDMAP_WR_FETCH_ADD, rkey, remote_addr);
+
+	if (w != NULL)
+		w->atomic = wqe_fetch_add(add);
 }
 
 static void wr_rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr)
@@ -134,45 +156,33 @@ static struct rdmap_wqe *taker(struct qp *qp)
 	return qp->build_error == 0 ? qp->building : NULL;
 }
 
-static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint32_t length)
-{
-	struct qp *qp = qp_of(ex);
-	struct rdmap_wqe *w = taker(qp);
-
-	if (w == NULL)
-		return;
-	if (length > INT32_MAX || qp->max_send_sge == 0) {
-		qp->build_error = EINVAL;
-		return;
-	}
-	w->sge[0] = (struct rdmap_sge){.addr = addr, .len = length, .stag = lkey};
-	w->num_sge = 1;
-	w->length = length;
-}
-
 static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t num_sge, const struct ibv_sge *sg)
 {
 	struct qp *qp = qp_of(ex);
 	struct rdmap_wqe *w = taker(qp);
-	uint64_t length = 0;
+	uint64_t length;
 
 	if (w == NULL)
 		return;
-	if (num_sge > qp->max_send_sge || (w->op == RDMAP_WR_READ && num_sge > 1)) {
+	if (num_sge > qp->max_send_sge) {
 		qp->build_error = EINVAL;
 		return;
 	}
-	for (size_t i = 0; i < num_sge; i++) {
-		w->sge[i] = (struct rdmap_sge){
-			.addr = sg[i].addr, .len = sg[i].length, .stag = sg[i].lkey};
-		length += sg[i].length;
-	}
-	if (length > INT32_MAX) {
+	length = sge_lengths(sg, num_sge);
+	if (!wqe_list_ok((enum rdmap_wr_op)w->op, num_sge, length)) {
 		qp->build_error = EINVAL;
 		return;
 	}
+	sge_copy(w->sge, sg, num_sge);
 	w->num_sge = (uint8_t)num_sge;
-	w->length = (uint32_t)length;
+	w->length = wqe_length((enum rdmap_wr_op)w->op, length);
+}
+
+static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint32_t length)
+{
+	const struct ibv_sge sg = {.addr = addr, .length = length, .lkey = lkey};
+
+	wr_set_sge_list(ex, 1, &sg);
 }
 
 static void wr_set_inline_data_list(
@@ -181,22 +191,21 @@ static void wr_set_inline_data_list(
 	struct qp *qp = qp_of(ex);
 	struct rdmap_wqe *w = taker(qp);
 	size_t length = 0;
+	uint8_t *p;
 
 	if (w == NULL)
 		return;
-	if (w->op == RDMAP_WR_READ) {
+	if (wqe_fetches((enum rdmap_wr_op)w->op)) {
 		qp->build_error = EINVAL;
 		return;
 	}
+	p = rdmap_wqe_inline(w);
 	for (size_t i = 0; i < num_buf; i++) {
 		if (list[i].length > qp->max_inline - length) {
 			qp->build_error = EINVAL;
 			return;
 		}
-		/* Of no bytes, the address may be none as well. */
-		if (list[i].length == 0)
-			continue;
-		memcpy((uint8_t *)rdmap_wqe_inline(w) + length, list[i].addr, list[i].length);
+		p = wqe_append(p, list[i].addr, list[i].length);
 		length += list[i].length;
 	}
 	w->flags |= RDMAP_WR_INLINE;
@@ -223,7 +232,10 @@ void wr_api_set_ops(struct qp *qp)
 	ex->wr_send_inv = wr_send_inv;
 	ex->wr_local_inv = wr_local_inv;
 	ex->wr_rdma_write = wr_rdma_write;
+	ex->wr_rdma_write_imm = wr_rdma_write_imm;
 	ex->wr_rdma_read = wr_rdma_read;
+	ex->wr_atomic_cmp_swp = wr_atomic_cmp_swp;
+	ex->wr_atomic_fetch_add = wr_atomic_fetch_add;
 	ex->wr_set_sge = wr_set_sge;
 	ex->wr_set_sge_list = wr_set_sge_list;
 	ex->wr_set_inline_data = wr_set_inline_data;

@@ -222,7 +222,8 @@ static void qp_attributes_are_those_of_iwarp(void **state)
 	assert_int_equal(CALL_RESP(&c, INIT_QP_ATTR, q, r), 0);
 	assert_int_equal(r.qp_state, IBV_QPS_INIT);
 	assert_int_equal(r.qp_attr_mask, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_PORT);
-	assert_int_equal(r.qp_access_flags, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	assert_int_equal(r.qp_access_flags,
+		IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
 	assert_int_equal(r.port_num, 1);
 	q.qp_state = IBV_QPS_RTR;
 	assert_int_equal(CALL_RESP(&c, INIT_QP_ATTR, q, r), 0);

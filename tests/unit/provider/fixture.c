@@ -93,8 +93,8 @@ static void make_qp(struct end *e, bool signal_all, bool shared)
 			.max_inline_data = 16},
 	};
 	struct ibv_srq_init_attr srq = {.attr = {.max_wr = 4, .max_sge = 2}};
-	const int access =
-		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+	const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
 	if (shared) {
 		e->srq = ibv_create_srq(e->id->pd, &srq);

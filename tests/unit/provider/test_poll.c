@@ -87,11 +87,14 @@ static void test_opcode(void **state)
 		[RDMAP_WC_READ] = IBV_WC_RDMA_READ,
 		[RDMAP_WC_LOCAL_INV] = IBV_WC_LOCAL_INV,
 		[RDMAP_WC_BIND_MW] = IBV_WC_BIND_MW,
+		[RDMAP_WC_FETCH_ADD] = IBV_WC_FETCH_ADD,
+		[RDMAP_WC_CMP_SWAP] = IBV_WC_COMP_SWAP,
 		[RDMAP_WC_RECV] = IBV_WC_RECV,
+		[RDMAP_WC_RECV_IMM] = IBV_WC_RECV_RDMA_WITH_IMM,
 	};
 	struct ibv_wc wc;
 
-	for (int op = RDMAP_WC_SEND; op <= RDMAP_WC_RECV; op++) {
+	for (int op = RDMAP_WC_SEND; op <= RDMAP_WC_RECV_IMM; op++) {
 		add(7, RDMAP_WC_SUCCESS, (enum rdmap_wc_op)op);
 		assert_int_equal(cq_poll(&t.cq.ibv, 1, &wc), 1);
 		assert_int_equal(wc.opcode, expected[op]);
@@ -109,6 +112,9 @@ static void test_fields(void **state)
 	t.there[0].wc.flags = RDMAP_WC_WITH_INV | RDMAP_WC_SOLICITED;
 	add(1, RDMAP_WC_SUCCESS, RDMAP_WC_RECV);
 	t.there[1].wc.flags = RDMAP_WC_SOLICITED;
+	add(1, RDMAP_WC_SUCCESS, RDMAP_WC_RECV_IMM);
+	t.there[2].wc.flags = RDMAP_WC_WITH_IMM;
+	memcpy(&t.there[2].wc.imm, "\x01\x02\x03\x04", 4);
 	memset(&wc, 0xff, sizeof wc);
 	assert_int_equal(cq_poll(&t.cq.ibv, 1, &wc), 1);
 	assert_true(wc.wr_id == 0xfedcba9876543210);
@@ -124,6 +130,9 @@ static void test_fields(void **state)
 	assert_int_equal(wc.dlid_path_bits, 0);
 	assert_int_equal(cq_poll(&t.cq.ibv, 1, &wc), 1);
 	assert_int_equal(wc.wc_flags, 0);
+	assert_int_equal(cq_poll(&t.cq.ibv, 1, &wc), 1);
+	assert_int_equal(wc.wc_flags, IBV_WC_WITH_IMM);
+	assert_memory_equal(&wc.imm_data, "\x01\x02\x03\x04", 4);
 }
 
 /* More than one batch, in order, and never more than asked for. */

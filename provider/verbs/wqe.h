@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file wqe.h
+ * From verbs' work requests to the RNIC's elements: what ibv_post_send(), ibv_wr_*() and the two
+ * ibv_post_recv()s have in common.
+ */
+#ifndef PROVIDER_VERBS_WQE_H
+#define PROVIDER_VERBS_WQE_H
+
+#include "rdmap/rdmap_wire.h"
+#include "rnic/rnic.h"
+
+#include <infiniband/verbs.h>
+#include <string.h>
+
+_Static_assert((int)IBV_SEND_FENCE == 1 && (int)IBV_SEND_SIGNALED == 2 &&
+		       (int)IBV_SEND_SOLICITED == 4 && (int)IBV_SEND_INLINE == 8 &&
+		       RDMAP_WR_SIGNALED == 1 && RDMAP_WR_FENCE == 2 && RDMAP_WR_SOLICITED == 4 &&
+		       RDMAP_WR_INLINE == 8,
+	"wqe_flags() maps one to the other");
+
+_Static_assert(sizeof(struct rdmap_sge) == sizeof(struct ibv_sge) &&
+		       offsetof(struct rdmap_sge, addr) == offsetof(struct ibv_sge, addr) &&
+		       offsetof(struct rdmap_sge, len) == offsetof(struct ibv_sge, length) &&
+		       offsetof(struct rdmap_sge, stag) == offsetof(struct ibv_sge, lkey),
+	"scatter/gather elements are copied as they are");
+
+/** IBV_SEND_* to RDMAP_WR_*: fence and signaled change places. */
+static inline uint8_t wqe_flags(unsigned send_flags)
+{
+	static const uint8_t map[16] = {
+		0x0, 0x2, 0x1, 0x3, 0x4, 0x6, 0x5, 0x7, 0x8, 0xa, 0x9, 0xb, 0xc, 0xe, 0xd, 0xf};
+
+	return map[send_flags & 0xf];
+}
+
+static inline bool wqe_is_atomic(enum rdmap_wr_op op)
+{
+	return op == RDMAP_WR_FETCH_ADD || op == RDMAP_WR_CMP_SWAP;
+}
+
+/** Of operations that fetch something: it cannot come inline, and has one place to go to. */
+static inline bool wqe_fetches(enum rdmap_wr_op op)
+{
+	return op == RDMAP_WR_READ || wqe_is_atomic(op);
+}
+
+/**
+ * Whether a list of @p num elements with @p length bytes together is good for @p op. A Read Request
+ * names one sink (RFC 5040 section 4.4); an Atomic fetches 8 bytes, there may be more room.
+ */
+static inline bool wqe_list_ok(enum rdmap_wr_op op, size_t num, uint64_t length)
+{
+	if (length > INT32_MAX || (wqe_fetches(op) && num > 1))
+		return false;
+	return !wqe_is_atomic(op) || (num == 1 && length >= RDMAP_ATOMIC_LEN);
+}
+
+/** The length of an operation whose list has @p length bytes. */
+static inline uint32_t wqe_length(enum rdmap_wr_op op, uint64_t length)
+{
+	return wqe_is_atomic(op) ? RDMAP_ATOMIC_LEN : (uint32_t)length;
+}
+
+static inline uint64_t sge_lengths(const struct ibv_sge *sg, size_t n)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += sg[i].length;
+	return sum;
+}
+
+static inline void sge_copy(struct rdmap_sge *to, const struct ibv_sge *sg, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] = (struct rdmap_sge){
+			.addr = sg[i].addr, .len = sg[i].length, .stag = sg[i].lkey};
+}
+
+/** Append to inline data. @return its new end. Of no bytes, the address may be none as well. */
+static inline uint8_t *wqe_append(uint8_t *to, const void *from, size_t length)
+{
+	if (length != 0)
+		memcpy(to, from, length);
+	return to + length;
+}
+
+/** Plain FetchAdd: a sum of 64 bits (RFC 7306 section 5.1.1: a mask of zero). */
+static inline struct rdmap_atomic wqe_fetch_add(uint64_t add)
+{
+	return (struct rdmap_atomic){.data = add};
+}
+
+/** Plain CmpSwap: all bits are compared, all are swapped. */
+static inline struct rdmap_atomic wqe_cmp_swap(uint64_t compare, uint64_t swap)
+{
+	return (struct rdmap_atomic){
+		.data = swap, .mask = UINT64_MAX, .compare = compare, .compare_mask = UINT64_MAX};
+}
+
+#endif
