@@ -13,6 +13,7 @@ static const struct command {
 } commands[] = {
 	{"run", cmd_run, "start a program with an iWARP device of its own"},
 	{"tcp", cmd_tcp, "plain TCP streams, to measure a path or to test with any TCP"},
+	{"pcap", cmd_pcap, "iWARP in capture files: show it, check it against the RFCs"},
 	{"wan", cmd_wan, "emulate a long path between two interfaces"},
 };
 

@@ -27,10 +27,11 @@
 #define DDP_HEADER_MAX DDP_UNTAGGED_LEN
 
 /* The control field (section 4.1). */
-#define DDP_CONTROL_TAGGED  0x80
-#define DDP_CONTROL_LAST    0x40
-#define DDP_CONTROL_VERSION 0x03
-#define DDP_VERSION         1
+#define DDP_CONTROL_TAGGED   0x80
+#define DDP_CONTROL_LAST     0x40
+#define DDP_CONTROL_RESERVED 0x3c
+#define DDP_CONTROL_VERSION  0x03
+#define DDP_VERSION          1
 
 /** Write a tagged header of DDP_TAGGED_LEN bytes. */
 static inline void ddp_put_tagged(uint8_t *p, bool last, uint8_t ulp, uint32_t stag, uint64_t to)

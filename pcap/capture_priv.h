@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file capture_priv.h What the readers of the two formats share. */
+#ifndef PCAP_CAPTURE_PRIV_H
+#define PCAP_CAPTURE_PRIV_H
+
+#include "pcap/capture.h"
+
+#include "base/bytes.h"
+
+#include <stdio.h>
+
+/** Longest frame that is believed: more than any link has, and than any offload makes of it. */
+#define CAP_FRAME_MAX (1u << 22)
+/** Interfaces of one section of a pcapng file. */
+#define CAP_INTERFACES_MAX 4096
+
+struct cap_interface {
+	uint32_t link;
+	uint32_t snap;  /**< 0: none */
+	uint64_t units; /**< of time in a second */
+	int64_t offset; /**< seconds to add */
+};
+
+struct cap_file {
+	const uint8_t *bytes;
+	size_t len, at;
+	size_t given_back; /**< pages before this were given back to the system */
+	bool mapped, swapped;
+	enum cap_result (*next)(struct cap_file *c, struct cap_frame *f, struct cap_error *e);
+	uint64_t number;
+	/* pcap */
+	struct cap_interface one;
+	/* pcapng: of the section */
+	struct cap_interface *interfaces;
+	unsigned num_interfaces;
+};
+
+static inline uint32_t cap_load32(const struct cap_file *c, const uint8_t *p)
+{
+	return c->swapped ? load_be32(p) : load_le32(p);
+}
+
+static inline uint16_t cap_load16(const struct cap_file *c, const uint8_t *p)
+{
+	uint16_t v = load_be16(p);
+
+	return c->swapped ? v : __builtin_bswap16(v);
+}
+
+/** A time in units of @p i, in ns; 0 for what no 64 bits of ns can hold. */
+static inline uint64_t cap_time(const struct cap_interface *i, uint64_t units)
+{
+	uint64_t seconds = units / i->units;
+	unsigned __int128 part = (unsigned __int128)(units % i->units) * 1000000000u / i->units;
+
+	seconds += (uint64_t)i->offset;
+	return seconds < UINT64_C(18000000000) ? seconds * 1000000000u + (uint64_t)part : 0;
+}
+
+/** Say what is wrong, with the frame that would have come. @return CAP_BAD. */
+__attribute__((format(printf, 2, 3))) enum cap_result cap_bad(
+	struct cap_error *e, const char *format, ...);
+
+/**
+ * Begin to read one of the formats at its first byte.
+ * @return 1; 0: it is not this format; -1: it is, but damaged.
+ */
+int cap_pcap_start(struct cap_file *c, struct cap_error *e);
+int cap_pcapng_start(struct cap_file *c, struct cap_error *e);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pcap/follow.h"
+
+#define MAX_FLOWS       65536
+#define MAX_CONNECTIONS 16384
+#define MAX_PIECES      ((size_t)1 << 20)
+
+int follow_init(struct follow *w, const struct follow_config *config,
+	const struct connection_ops *ops, void *user)
+{
+	*w = (struct follow){.config = *config, .ops = ops, .user = user};
+	if (w->config.max_flows == 0)
+		w->config.max_flows = MAX_FLOWS;
+	if (w->config.max_connections == 0)
+		w->config.max_connections = MAX_CONNECTIONS;
+	w->budget.max = config->max_pieces != 0 ? config->max_pieces : MAX_PIECES;
+	return flow_table_init(&w->flows, w->config.max_flows, &w->config.key);
+}
+
+/* ---- flows ---------------------------------------------------------------------------------- */
+
+static void end(struct follow *w, struct flow *f, enum connection_end how, uint64_t frame)
+{
+	if (f->connection == NULL)
+		return;
+	connection_end(f->connection, how, frame);
+	f->connection = NULL;
+	f->state = FLOW_OVER;
+	w->open--;
+}
+
+static void evict(struct follow *w, struct flow *f, uint64_t frame)
+{
+	if (f->connection != NULL && f->connection->id != 0)
+		w->counters.evicted++;
+	end(w, f, CONNECTION_EVICTED, frame);
+	flow_remove(&w->flows, f);
+}
+
+/* The connection that was idle for longest makes room for another. */
+static void evict_connection(struct follow *w, uint64_t frame)
+{
+	struct flow *f = w->flows.oldest;
+
+	while (f != NULL && f->connection == NULL)
+		f = f->newer;
+	if (f != NULL)
+		evict(w, f, frame);
+}
+
+static struct flow *get(
+	struct follow *w, const struct packet *p, const struct cap_frame *f, unsigned *side)
+{
+	struct flow *flow = flow_get(&w->flows, &p->src, &p->dst, side);
+
+	if (flow == NULL && w->flows.oldest != NULL) {
+		evict(w, w->flows.oldest, f->number);
+		flow = flow_get(&w->flows, &p->src, &p->dst, side);
+	}
+	return flow;
+}
+
+/* ---- is it iWARP? --------------------------------------------------------------------------- */
+
+static bool has_key(const struct packet *p)
+{
+	return p->captured >= MPA_KEY_LEN &&
+	       (memcmp(p->text, MPA_REQUEST_KEY, MPA_KEY_LEN) == 0 ||
+		       memcmp(p->text, MPA_REPLY_KEY, MPA_KEY_LEN) == 0);
+}
+
+static bool is_wanted(const struct follow *w, const struct packet *p)
+{
+	for (unsigned i = 0; i < w->config.num_ports; i++)
+		if (p->src.port == w->config.ports[i] || p->dst.port == w->config.ports[i])
+			return true;
+	return false;
+}
+
+static bool open_connection(struct follow *w, struct flow *flow, uint64_t frame)
+{
+	if (w->open == w->config.max_connections)
+		evict_connection(w, frame);
+	flow->connection =
+		connection_new(w->ops, w->user, flow->end, &w->budget, &w->counters.connections);
+	if (flow->connection == NULL)
+		return false;
+	flow->state = FLOW_OPEN;
+	w->open++;
+	return true;
+}
+
+/*
+ * A connection with text is taken up on trial if all of its text has been seen, or if this segment
+ * begins with a key: the ULP may have used the connection before (RFC 5044 section 7.1.3).
+ */
+static void consider(struct follow *w, struct flow *flow, unsigned side, const struct packet *p,
+	const struct cap_frame *f)
+{
+	bool key = has_key(p), fresh = flow->state == FLOW_NEW && flow->syn[side];
+	bool join = !key && !fresh && flow->state == FLOW_NEW && is_wanted(w, p);
+	struct connection *c;
+
+	if (!key && !fresh && !join) {
+		flow->state = FLOW_NONE;
+		return;
+	}
+	if (!open_connection(w, flow, f->number))
+		return;
+	c = flow->connection;
+	/* What the segment acknowledges is where its peer goes on. */
+	if (p->flags & PACKET_ACK)
+		cap_reassembly_start(&c->stream[!side].tcp, p->ack);
+	else if (flow->syn[!side])
+		cap_reassembly_start(&c->stream[!side].tcp, flow->isn[!side] + 1);
+	cap_reassembly_start(&c->stream[side].tcp, fresh && !key ? flow->isn[side] + 1 : p->seq);
+	if (join)
+		connection_join(c);
+}
+
+/* ---- segments ------------------------------------------------------------------------------- */
+
+static void restart(struct flow *flow)
+{
+	flow->state = FLOW_NEW;
+	flow->syn[0] = flow->syn[1] = false;
+}
+
+static void take_syn(struct follow *w, struct flow *flow, unsigned side, const struct packet *p,
+	const struct cap_frame *f)
+{
+	bool again = flow->syn[side] && flow->isn[side] == p->seq;
+
+	if (again)
+		return;
+	/* Addresses and ports used once more; a SYN with ACK may answer one just seen. */
+	if (flow->syn[side] || flow->state != FLOW_NEW) {
+		end(w, flow, CONNECTION_REUSED, f->number);
+		restart(flow);
+	}
+	flow->syn[side] = true;
+	flow->isn[side] = p->seq;
+}
+
+static void take_segment(struct follow *w, struct flow *flow, unsigned side, const struct packet *p,
+	const struct cap_frame *f)
+{
+	struct connection *c;
+
+	if (p->flags & PACKET_SYN) {
+		take_syn(w, flow, side, p, f);
+		return;
+	}
+	if (flow->state != FLOW_OPEN && flow->state != FLOW_OVER && p->len != 0)
+		consider(w, flow, side, p, f);
+	c = flow->connection;
+	if (c == NULL)
+		return;
+	connection_segment(c, side, p, f);
+	if (p->flags & PACKET_RST) {
+		end(w, flow, CONNECTION_RESET, f->number);
+	} else if (c->not_mpa) {
+		end(w, flow, CONNECTION_CLOSED, f->number);
+		flow->state = FLOW_NONE;
+	} else if (c->stream[0].fin_told && c->stream[1].fin_told) {
+		end(w, flow, CONNECTION_CLOSED, f->number);
+	}
+}
+
+void follow_frame(struct follow *w, const struct cap_frame *f)
+{
+	struct follow_counters *n = &w->counters;
+	struct packet p;
+	enum packet_kind kind = packet_parse(f, &p);
+	struct flow *flow;
+	unsigned side;
+
+	n->frames++;
+	n->bytes += f->len;
+	if (n->kind[kind]++ == 0)
+		n->first[kind] = f->number;
+	if (n->first_time == 0)
+		n->first_time = f->time;
+	n->last_time = f->time;
+	if (kind != PACKET_TCP)
+		return;
+	flow = get(w, &p, f, &side);
+	if (flow != NULL)
+		take_segment(w, flow, side, &p, f);
+}
+
+void follow_finish(struct follow *w)
+{
+	for (struct flow *f = w->flows.oldest; f != NULL; f = f->newer)
+		end(w, f, CONNECTION_CAPTURE_END, w->counters.frames);
+	flow_table_free(&w->flows);
+}
+
+enum cap_result follow_capture(struct follow *w, struct cap_file *c, struct cap_error *e)
+{
+	struct cap_frame f;
+	enum cap_result r;
+
+	while ((r = cap_next(c, &f, e)) == CAP_FRAME)
+		follow_frame(w, &f);
+	follow_finish(w);
+	return r;
+}

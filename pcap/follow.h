@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file follow.h
+ * A whole capture: its frames, the TCP connections among them, and those of them that are iWARP.
+ */
+#ifndef PCAP_FOLLOW_H
+#define PCAP_FOLLOW_H
+
+#include "pcap/capture.h"
+#include "pcap/connection.h"
+#include "pcap/flow.h"
+
+#define FOLLOW_PORTS_MAX 16
+
+struct follow_config {
+	uint16_t ports[FOLLOW_PORTS_MAX]; /**< followed although their start was not seen */
+	unsigned num_ports;
+	unsigned max_flows;       /**< TCP connections known at one time; 0: 65,536 */
+	unsigned max_connections; /**< of them iWARP; 0: 16,384 */
+	size_t max_pieces;        /**< segments that wait, of all; 0: 1,048,576 */
+	struct siphash_key key;   /**< random where the capture is a stranger's */
+};
+
+/** What was in the frames. */
+struct follow_counters {
+	uint64_t frames, bytes; /**< bytes: on the wire */
+	uint64_t kind[PACKET_KINDS];
+	uint64_t first[PACKET_KINDS]; /**< number of the first frame of each kind */
+	uint64_t connections;         /**< iWARP */
+	uint64_t evicted;
+	uint64_t first_time, last_time;
+};
+
+struct follow {
+	struct follow_config config;
+	const struct connection_ops *ops;
+	void *user;
+	struct flow_table flows;
+	struct cap_reassembly_budget budget;
+	unsigned open; /**< connections there now */
+	struct follow_counters counters;
+};
+
+/** @return 0, or -ENOMEM. */
+int follow_init(struct follow *w, const struct follow_config *config,
+	const struct connection_ops *ops, void *user);
+
+/** Take the next frame. */
+void follow_frame(struct follow *w, const struct cap_frame *f);
+
+/** The capture ends: all connections do. */
+void follow_finish(struct follow *w);
+
+/** Follow a capture to its end. @return as cap_next() at last. */
+enum cap_result follow_capture(struct follow *w, struct cap_file *c, struct cap_error *e);
+
+#endif

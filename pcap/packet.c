@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pcap/packet.h"
+
+#include "base/bytes.h"
+
+/* LINKTYPE_ values, https://www.tcpdump.org/linktypes.html */
+enum {
+	LINK_NULL = 0,
+	LINK_ETHERNET = 1,
+	LINK_RAW_BSD = 12,
+	LINK_RAW_OPENBSD = 14,
+	LINK_RAW = 101,
+	LINK_LOOP = 108,
+	LINK_LINUX_SLL = 113,
+	LINK_IPV4 = 228,
+	LINK_IPV6 = 229,
+	LINK_LINUX_SLL2 = 276,
+};
+
+#define ETHERTYPE_IPV4 0x0800
+#define ETHERTYPE_IPV6 0x86dd
+
+#define PROTOCOL_TCP 6
+
+/** What of a frame has not been read. */
+struct rest {
+	const uint8_t *p;
+	size_t here; /**< bytes captured */
+	size_t sent; /**< bytes on the wire, at least here */
+};
+
+static bool skip(struct rest *r, size_t n)
+{
+	if (r->here < n)
+		return false;
+	r->p += n;
+	r->here -= n;
+	r->sent -= n;
+	return true;
+}
+
+/** Why @p n bytes are not there: not captured, or never sent. */
+static enum packet_kind missing(const struct rest *r, size_t n)
+{
+	return r->sent >= n ? PACKET_CUT : PACKET_BAD;
+}
+
+/** The packet ends here, whatever padding or trailer follows. */
+static void end_at(struct rest *r, size_t n)
+{
+	if (r->sent > n)
+		r->sent = n;
+	if (r->here > r->sent)
+		r->here = r->sent;
+}
+
+/* ---- TCP ---------------------------------------------------------------------------------- */
+
+static enum packet_kind parse_tcp(struct rest *r, struct packet *p)
+{
+	const uint8_t *h = r->p;
+	size_t header;
+
+	if (r->here < 20)
+		return missing(r, 20);
+	header = (size_t)(h[12] >> 4) * 4;
+	if (header < 20)
+		return PACKET_BAD;
+	p->src.port = load_be16(h);
+	p->dst.port = load_be16(h + 2);
+	p->seq = load_be32(h + 4);
+	p->ack = load_be32(h + 8);
+	p->flags = h[13];
+	p->window = load_be16(h + 14);
+	if (r->sent < header)
+		return PACKET_BAD;
+	/* Options cut off: the text is as long as it is, none of it here. */
+	p->len = (uint32_t)(r->sent - header);
+	p->captured = r->here < header ? 0 : (uint32_t)(r->here - header);
+	p->text = h + (r->here < header ? r->here : header);
+	return PACKET_TCP;
+}
+
+/* ---- IP ----------------------------------------------------------------------------------- */
+
+static enum packet_kind parse_ipv4(struct rest *r, struct packet *p)
+{
+	const uint8_t *h = r->p;
+	size_t header, total;
+
+	if (r->here < 20)
+		return missing(r, 20);
+	header = (size_t)(h[0] & 0xf) * 4;
+	total = load_be16(h + 2);
+	if (total == 0)
+		total = r->sent; /* an offloaded packet above 64 KB */
+	if (h[0] >> 4 != 4 || header < 20 || total < header || total > r->sent)
+		return PACKET_BAD;
+	if (h[9] != PROTOCOL_TCP)
+		return PACKET_OTHER;
+	if ((load_be16(h + 6) & 0x3fff) != 0)
+		return PACKET_FRAGMENT;
+	p->src.addr = ip_addr_from_v4(h + 12);
+	p->dst.addr = ip_addr_from_v4(h + 16);
+	end_at(r, total);
+	if (!skip(r, header))
+		return missing(r, header);
+	return parse_tcp(r, p);
+}
+
+/* RFC 8200 section 4: from the fixed header to TCP. */
+static enum packet_kind skip_extensions(struct rest *r, uint8_t next)
+{
+	while (next != PROTOCOL_TCP) {
+		size_t len;
+
+		if (r->here < 8)
+			return missing(r, 8);
+		switch (next) {
+		case 0:   /* hop-by-hop options */
+		case 43:  /* routing */
+		case 60:  /* destination options */
+		case 135: /* mobility */
+			len = (size_t)(r->p[1] + 1) * 8;
+			break;
+		case 51: /* authentication header, RFC 4302 */
+			len = (size_t)(r->p[1] + 2) * 4;
+			break;
+		case 44:
+			if (r->p[0] != PROTOCOL_TCP)
+				return PACKET_OTHER;
+			if ((load_be16(r->p + 2) & 0xfff9) != 0)
+				return PACKET_FRAGMENT;
+			len = 8; /* an atomic fragment, RFC 6946 */
+			break;
+		default:
+			return PACKET_OTHER;
+		}
+		next = r->p[0];
+		if (!skip(r, len))
+			return missing(r, len);
+	}
+	return PACKET_TCP;
+}
+
+static enum packet_kind parse_ipv6(struct rest *r, struct packet *p)
+{
+	const uint8_t *h = r->p;
+	enum packet_kind kind;
+	size_t payload;
+
+	if (r->here < 40)
+		return missing(r, 40);
+	payload = load_be16(h + 4);
+	if (payload == 0)
+		payload = r->sent - 40; /* an offloaded packet above 64 KB */
+	if (h[0] >> 4 != 6 || payload > r->sent - 40)
+		return PACKET_BAD;
+	p->src.addr = ip_addr_from_v6(h + 8);
+	p->dst.addr = ip_addr_from_v6(h + 24);
+	end_at(r, 40 + payload);
+	skip(r, 40);
+	kind = skip_extensions(r, h[6]);
+	return kind == PACKET_TCP ? parse_tcp(r, p) : kind;
+}
+
+static enum packet_kind parse_ip(struct rest *r, struct packet *p)
+{
+	if (r->here == 0)
+		return missing(r, 1);
+	return r->p[0] >> 4 == 6 ? parse_ipv6(r, p) : parse_ipv4(r, p);
+}
+
+static enum packet_kind parse_ethertype(struct rest *r, uint16_t type, struct packet *p)
+{
+	/* 802.1Q, 802.1ad and what was there before it, stacked as deep as they like. */
+	while (type == 0x8100 || type == 0x88a8 || type == 0x9100 || type == 0x9200) {
+		if (r->here < 4)
+			return missing(r, 4);
+		type = load_be16(r->p + 2);
+		skip(r, 4);
+	}
+	if (type == ETHERTYPE_IPV4)
+		return parse_ipv4(r, p);
+	return type == ETHERTYPE_IPV6 ? parse_ipv6(r, p) : PACKET_OTHER;
+}
+
+/* ---- links -------------------------------------------------------------------------------- */
+
+/* A link header of @p len bytes with an EtherType at @p at. */
+static enum packet_kind parse_link(struct rest *r, size_t len, size_t at, struct packet *p)
+{
+	uint16_t type;
+
+	if (r->here < len)
+		return missing(r, len);
+	type = load_be16(r->p + at);
+	skip(r, len);
+	return parse_ethertype(r, type, p);
+}
+
+/* Four bytes of address family before IP, in this or that byte order: IP tells itself. */
+static enum packet_kind parse_loopback(struct rest *r, struct packet *p)
+{
+	if (!skip(r, 4))
+		return missing(r, 4);
+	if (r->here == 0)
+		return missing(r, 1);
+	return r->p[0] >> 4 == 4 || r->p[0] >> 4 == 6 ? parse_ip(r, p) : PACKET_OTHER;
+}
+
+enum packet_kind packet_parse(const struct cap_frame *f, struct packet *p)
+{
+	struct rest r = {.p = f->bytes, .here = f->captured, .sent = f->len};
+
+	switch (f->link) {
+	case LINK_ETHERNET:
+		return parse_link(&r, 14, 12, p);
+	case LINK_LINUX_SLL:
+		return parse_link(&r, 16, 14, p);
+	case LINK_LINUX_SLL2:
+		return parse_link(&r, 20, 0, p);
+	case LINK_NULL:
+	case LINK_LOOP:
+		return parse_loopback(&r, p);
+	case LINK_RAW:
+	case LINK_RAW_BSD:
+	case LINK_RAW_OPENBSD:
+	case LINK_IPV4:
+	case LINK_IPV6:
+		return parse_ip(&r, p);
+	default:
+		return PACKET_OTHER;
+	}
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file packet.h
+ * TCP segments out of captured frames: link headers (Ethernet with any VLAN tags, Linux cooked,
+ * loopback, raw IP), IPv4, IPv6 with extension headers. No state. Checksums are not looked at: on
+ * the sending machine a capture sees them before the NIC fills them in.
+ */
+#ifndef PCAP_PACKET_H
+#define PCAP_PACKET_H
+
+#include "base/ip_addr.h"
+#include "pcap/capture.h"
+
+enum packet_kind {
+	PACKET_TCP,
+	PACKET_OTHER,    /**< no TCP, or a link type that we do not know */
+	PACKET_FRAGMENT, /**< a fragment of an IP packet that carries TCP */
+	PACKET_CUT,      /**< the snap length cut the headers off */
+	PACKET_BAD,      /**< headers that cannot be */
+	PACKET_KINDS
+};
+
+#define PACKET_FIN 0x01
+#define PACKET_SYN 0x02
+#define PACKET_RST 0x04
+#define PACKET_PSH 0x08
+#define PACKET_ACK 0x10
+
+struct packet {
+	struct ip_endpoint src, dst;
+	uint32_t seq, ack;
+	uint16_t window;
+	uint8_t flags;
+	uint32_t len;      /**< of the text, as sent */
+	uint32_t captured; /**< of it, here */
+	const uint8_t *text;
+};
+
+/** Read a frame. @p p is complete with PACKET_TCP only. */
+enum packet_kind packet_parse(const struct cap_frame *f, struct packet *p);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pcap/reassembly.h"
+
+#include <stdlib.h>
+
+/** Pieces that wait, of one direction: when its peer was seen to acknowledge, and when not. */
+#define EARLY_MAX       65536
+#define EARLY_MAX_BLIND 256
+/** Segments after which text that was acknowledged is not waited for any more. */
+#define PATIENCE 32
+/** Text further ahead than any window is of another connection. */
+#define WINDOW_MAX (1 << 30)
+
+static int32_t seq_diff(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b);
+}
+
+void cap_reassembly_init(struct cap_reassembly *r, const struct cap_reassembly_ops *ops, void *user,
+	struct cap_reassembly_budget *budget)
+{
+	*r = (struct cap_reassembly){.ops = ops, .user = user, .budget = budget};
+}
+
+void cap_reassembly_start(struct cap_reassembly *r, uint32_t seq)
+{
+	r->known = true;
+	r->next = seq;
+	r->budget->used -= r->num_early;
+	r->num_early = 0;
+}
+
+/* ---- in order ----------------------------------------------------------------------------- */
+
+static void hand_up(struct cap_reassembly *r, const struct piece *p)
+{
+	r->next += p->len;
+	if (p->bytes != NULL) {
+		r->old[r->at_old] = *p;
+		r->at_old = (r->at_old + 1) % REASSEMBLY_HISTORY;
+	}
+	r->ops->text(r->user, p);
+}
+
+/* Hand up what waited and is in order now. */
+static void drain(struct cap_reassembly *r)
+{
+	unsigned n = 0;
+
+	if (r->num_early == 0)
+		return;
+	while (n < r->num_early && r->early[n].seq == r->next) {
+		struct piece p = r->early[n++];
+
+		hand_up(r, &p);
+	}
+	r->num_early -= n;
+	r->budget->used -= n;
+	memmove(r->early, r->early + n, r->num_early * sizeof *r->early);
+	if (!cap_reassembly_behind(r))
+		r->waits = 0;
+}
+
+/* The hole before the first piece that waits will not be filled. */
+static void give_up(struct cap_reassembly *r)
+{
+	const struct piece *e = &r->early[0];
+	struct piece lost = {
+		.len = e->seq - r->next,
+		.seq = r->next,
+		.ack = e->ack,
+		.lost = true,
+		.frame = e->frame,
+		.time = e->time,
+	};
+
+	r->counters.holes++;
+	r->counters.hole_bytes += lost.len;
+	r->waits = 0;
+	hand_up(r, &lost);
+	drain(r);
+}
+
+void cap_reassembly_flush(struct cap_reassembly *r)
+{
+	while (r->num_early != 0)
+		give_up(r);
+}
+
+/* ---- sent again --------------------------------------------------------------------------- */
+
+static void compare(struct cap_reassembly *r, const struct piece *now, const struct piece *before)
+{
+	uint32_t skip_now = 0, skip_before = 0, n;
+
+	if (now->bytes == NULL || before->bytes == NULL)
+		return;
+	if (seq_diff(before->seq, now->seq) > 0)
+		skip_now = before->seq - now->seq;
+	else
+		skip_before = now->seq - before->seq;
+	if (skip_now >= now->len || skip_before >= before->len)
+		return;
+	n = now->len - skip_now;
+	if (n > before->len - skip_before)
+		n = before->len - skip_before;
+	if (memcmp(now->bytes + skip_now, before->bytes + skip_before, n) == 0)
+		return;
+	r->counters.conflicts++;
+	r->ops->conflict(r->user, now, before);
+}
+
+static void compare_with_old(struct cap_reassembly *r, const struct piece *now)
+{
+	/* A keep-alive probe is one octet before the window, of any value (RFC 1122, 4.2.3.6). */
+	if (now->len == 1 && now->seq == r->next - 1)
+		return;
+	for (unsigned i = 0; i < REASSEMBLY_HISTORY; i++)
+		if (r->old[i].len != 0)
+			compare(r, now, &r->old[i]);
+}
+
+/* ---- early -------------------------------------------------------------------------------- */
+
+static bool insert(struct cap_reassembly *r, unsigned at, const struct piece *p)
+{
+	if (r->num_early == r->cap_early) {
+		unsigned cap = r->cap_early == 0 ? 16 : 2 * r->cap_early;
+		struct piece *more = realloc(r->early, cap * sizeof *more);
+
+		if (more == NULL)
+			return false;
+		r->early = more;
+		r->cap_early = cap;
+	}
+	memmove(r->early + at + 1, r->early + at, (r->num_early - at) * sizeof *r->early);
+	r->early[at] = *p;
+	r->num_early++;
+	r->budget->used++;
+	return true;
+}
+
+static void trim_front(struct piece *p, uint32_t n)
+{
+	if (p->bytes != NULL)
+		p->bytes += n;
+	p->seq += n;
+	p->len -= n;
+	p->first = false;
+}
+
+/* Keep those parts of @p p that do not wait already. */
+static void keep_early(struct cap_reassembly *r, struct piece p)
+{
+	unsigned i = r->num_early;
+
+	/* Mostly it belongs at the end. */
+	while (i != 0 && seq_diff(r->early[i - 1].seq + r->early[i - 1].len, p.seq) > 0)
+		i--;
+	while (p.len != 0) {
+		struct piece part = p, *e = &r->early[i];
+
+		if (i < r->num_early && seq_diff(e->seq, p.seq) <= 0) {
+			uint32_t covered = e->seq + e->len - p.seq;
+
+			compare(r, &p, e);
+			if (covered >= p.len)
+				return;
+			trim_front(&p, covered);
+			i++;
+			continue;
+		}
+		if (i < r->num_early && e->seq - p.seq < p.len) {
+			part.len = e->seq - p.seq;
+			part.last = false;
+		}
+		if (!insert(r, i, &part))
+			return;
+		trim_front(&p, part.len);
+		i++;
+	}
+}
+
+static bool too_many(const struct cap_reassembly *r)
+{
+	return r->num_early > (r->acked_set ? EARLY_MAX : EARLY_MAX_BLIND) ||
+	       r->budget->used > r->budget->max;
+}
+
+/* ---- segments ----------------------------------------------------------------------------- */
+
+/* One part of a segment's text, captured or cut off. */
+static void take(struct cap_reassembly *r, struct piece p)
+{
+	int32_t ahead = seq_diff(p.seq, r->next);
+
+	if (ahead < 0) {
+		uint32_t old = (uint32_t)-ahead;
+
+		compare_with_old(r, &p);
+		r->counters.again_bytes += old < p.len ? old : p.len;
+		if (old >= p.len) {
+			r->counters.again++;
+			return;
+		}
+		trim_front(&p, old);
+		ahead = 0;
+	}
+	if (ahead == 0) {
+		uint32_t room = r->num_early != 0 ? r->early[0].seq - r->next : p.len;
+
+		if (room < p.len) {
+			/* The rest waits already, or lies between what waits. */
+			struct piece rest = p;
+
+			trim_front(&rest, room);
+			p.len = room;
+			p.last = false;
+			keep_early(r, rest);
+		}
+		hand_up(r, &p);
+		drain(r);
+	} else if (ahead < WINDOW_MAX) {
+		r->counters.early++;
+		keep_early(r, p);
+		while (r->num_early != 0 && too_many(r))
+			give_up(r);
+	}
+}
+
+static void take_text(struct cap_reassembly *r, const struct packet *p, const struct cap_frame *f)
+{
+	struct piece here = {
+		.bytes = p->text,
+		.len = p->captured,
+		.seq = p->seq,
+		.ack = p->ack,
+		.first = true,
+		.last = true,
+		.frame = f->number,
+		.time = f->time,
+	};
+
+	r->counters.segments++;
+	r->counters.bytes += p->len;
+	if (p->captured == p->len) {
+		take(r, here);
+		return;
+	}
+	r->counters.cut++;
+	r->counters.cut_bytes += p->len - p->captured;
+	here.last = false;
+	if (here.len != 0)
+		take(r, here);
+	here.bytes = NULL;
+	here.first = p->captured == 0;
+	here.last = true;
+	here.seq = p->seq + p->captured;
+	here.len = p->len - p->captured;
+	take(r, here);
+}
+
+void cap_reassembly_segment(
+	struct cap_reassembly *r, const struct packet *p, const struct cap_frame *f)
+{
+	if (!r->known) {
+		if (p->len == 0 && !(p->flags & PACKET_FIN))
+			return;
+		cap_reassembly_start(r, p->seq);
+	}
+	if (cap_reassembly_behind(r) && r->num_early != 0 && ++r->waits > PATIENCE)
+		give_up(r);
+	if (p->len != 0)
+		take_text(r, p, f);
+	if (p->flags & PACKET_FIN && !r->fin) {
+		r->fin = true;
+		r->fin_seq = p->seq + p->len;
+		r->fin_frame = f->number;
+	}
+}
+
+void cap_reassembly_ack(struct cap_reassembly *r, uint32_t ack)
+{
+	if (!r->acked_set || seq_diff(ack, r->acked) > 0) {
+		r->acked = ack;
+		r->acked_set = true;
+	}
+	if (cap_reassembly_behind(r) && r->num_early != 0 && ++r->waits > PATIENCE)
+		give_up(r);
+}
+
+void cap_reassembly_free(struct cap_reassembly *r)
+{
+	r->budget->used -= r->num_early;
+	free(r->early);
+	r->early = NULL;
+	r->num_early = r->cap_early = 0;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pcap/show.h"
+
+#include "pcap/describe.h"
+
+static void begin(
+	struct show *w, struct line *l, const struct stream *s, uint64_t frame, uint64_t time)
+{
+	if (!w->started)
+		w->origin = time;
+	w->started = true;
+	line_add(l, "%6llu ", (unsigned long long)frame);
+	line_add_seconds(l, time >= w->origin ? time - w->origin : 0);
+	line_add(l, " #%llu %s ", (unsigned long long)s->c->id,
+		stream_is_initiator(s) || (s->c->initiator < 0 && stream_side(s) == 0) ? ">" : "<");
+}
+
+static json_t *begin_json(const char *event, const struct stream *s, uint64_t frame, uint64_t time)
+{
+	struct line from = {0}, to = {0};
+
+	line_add_endpoint(&from, stream_from(s));
+	line_add_endpoint(&to, stream_to(s));
+	return json_pack("{ss sI sI sI ss ss}", "event", event, "connection", (json_int_t)s->c->id,
+		"frame", (json_int_t)frame, "time_ns", (json_int_t)time, "from", from.text, "to",
+		to.text);
+}
+
+static void end_json(struct show *w, json_t *o)
+{
+	json_dumpf(o, w->out, JSON_COMPACT);
+	putc('\n', w->out);
+	json_decref(o);
+}
+
+static void end(struct show *w, const struct line *l)
+{
+	fputs(l->text, w->out);
+	putc('\n', w->out);
+}
+
+/* The initiator first, where it is known. */
+static void on_opened(void *user, struct connection *c)
+{
+	struct show *w = user;
+	const struct stream *s = &c->stream[c->initiator == 1];
+	struct line l = {0};
+
+	if (w->json) {
+		json_t *o = begin_json("connection", s, c->frame, c->time);
+
+		json_object_set_new(o, "initiator_known", json_boolean(c->initiator >= 0));
+		end_json(w, o);
+		return;
+	}
+	line_add(&l, "connection #%llu: ", (unsigned long long)c->id);
+	line_add_endpoint(&l, stream_from(s));
+	line_add(&l, " > ");
+	line_add_endpoint(&l, stream_to(s));
+	if (c->initiator < 0)
+		line_add(&l, ", its start not seen");
+	end(w, &l);
+}
+
+static void on_start(void *user, struct connection *c, struct stream *s)
+{
+	struct show *w = user;
+	struct line l = {0};
+
+	if (w->json) {
+		json_t *o = begin_json("mpa", s, s->start.frame, s->start.time);
+
+		describe_start_json(o, &s->start);
+		end_json(w, o);
+		return;
+	}
+	begin(w, &l, s, s->start.frame, s->start.time);
+	describe_start(&l, &s->start);
+	end(w, &l);
+}
+
+static void on_fpdu(void *user, struct connection *c, struct stream *s, const struct stream_fpdu *f)
+{
+	struct show *w = user;
+	struct line l = {0};
+
+	if (w->json) {
+		json_t *o = begin_json("fpdu", s, f->frame, f->time);
+
+		describe_fpdu_json(o, f);
+		end_json(w, o);
+		return;
+	}
+	begin(w, &l, s, f->frame, f->time);
+	describe_fpdu(&l, f);
+	end(w, &l);
+}
+
+static void remark(
+	struct show *w, const struct stream *s, uint64_t frame, const char *event, const char *text)
+{
+	struct line l = {0};
+
+	if (w->json) {
+		json_t *o = begin_json(event, s, frame, s->c->time);
+
+		if (*text != '\0')
+			json_object_set_new(o, "reason", json_string(text));
+		end_json(w, o);
+		return;
+	}
+	begin(w, &l, s, frame, s->c->time);
+	line_add(&l, "-- %s%s%s", event, *text != '\0' ? ": " : "", text);
+	end(w, &l);
+}
+
+static void on_lost(
+	void *user, struct connection *c, struct stream *s, const struct piece *p, const char *why)
+{
+	remark(user, s, p->frame, "lost", why);
+}
+
+static void on_found(void *user, struct connection *c, struct stream *s, uint64_t frame)
+{
+	remark(user, s, frame, "found", "");
+}
+
+static void on_conflict(void *user, struct connection *c, struct stream *s, const struct piece *now,
+	const struct piece *before)
+{
+	struct line l = {0};
+
+	line_add(&l, "frame %llu had other bytes", (unsigned long long)before->frame);
+	remark(user, s, now->frame, "sent again", l.text);
+}
+
+static void on_missing(void *user, struct connection *c, struct stream *s, const struct piece *p)
+{
+	struct line l = {0};
+
+	line_add(&l, "%u octets %s", p->len,
+		p->lost ? "that no frame has" : "cut off by the snap length");
+	remark(user, s, p->frame, "not captured", l.text);
+}
+
+static void on_fin(void *user, struct connection *c, struct stream *s, size_t rest)
+{
+	struct line l = {0};
+
+	if (rest != 0)
+		line_add(&l, "%zu octets of an unfinished frame before it", rest);
+	remark(user, s, s->tcp.fin_frame, "FIN", l.text);
+}
+
+static void on_segment(void *user, struct connection *c, struct stream *s, const struct packet *p,
+	const struct cap_frame *f)
+{
+	if (p->flags & PACKET_RST)
+		remark(user, s, f->number, "RST", "");
+}
+
+static void on_closed(void *user, struct connection *c, enum connection_end how, uint64_t frame)
+{
+}
+
+const struct connection_ops show_ops = {
+	.opened = on_opened,
+	.start = on_start,
+	.fpdu = on_fpdu,
+	.lost = on_lost,
+	.found = on_found,
+	.conflict = on_conflict,
+	.missing = on_missing,
+	.fin = on_fin,
+	.segment = on_segment,
+	.closed = on_closed,
+};

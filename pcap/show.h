@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file show.h A line for each start-up frame and FPDU of a capture. */
+#ifndef PCAP_SHOW_H
+#define PCAP_SHOW_H
+
+#include "pcap/connection.h"
+
+#include <stdio.h>
+
+struct show {
+	FILE *out;
+	bool json;
+	bool started;
+	uint64_t origin; /**< time of the first line */
+};
+
+/** For follow_init(), with a struct show. */
+extern const struct connection_ops show_ops;
+
+#endif

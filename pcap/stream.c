@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pcap/connection.h"
+
+#include "base/bytes.h"
+
+#include <stdlib.h>
+
+/** Text that waits for the peer's start-up frame at most; then it counts as not captured. */
+#define WAIT_MAX (256u << 10)
+
+static void on_text(void *user, const struct piece *p)
+{
+	stream_text(user, p);
+}
+
+static void on_conflict(void *user, const struct piece *now, const struct piece *before)
+{
+	struct stream *s = user;
+
+	if (s->c->id != 0)
+		s->c->ops->conflict(s->c->user, s->c, s, now, before);
+}
+
+void stream_init(struct stream *s, struct connection *c, struct cap_reassembly_budget *budget)
+{
+	static const struct cap_reassembly_ops ops = {on_text, on_conflict};
+
+	*s = (struct stream){.c = c};
+	cap_reassembly_init(&s->tcp, &ops, s, budget);
+}
+
+void stream_free(struct stream *s)
+{
+	cap_reassembly_free(&s->tcp);
+	free(s->v);
+	free(s->meta);
+}
+
+static void clear(struct stream *s)
+{
+	stream_drop(s, s->total);
+}
+
+static void lose(struct stream *s, const struct piece *p, const char *why)
+{
+	if (s->phase == STREAM_FPDU)
+		s->c->ops->lost(s->c->user, s->c, s, p, why);
+	s->phase = STREAM_LOST;
+	s->need = 0;
+	s->likely = 0;
+}
+
+/* ---- start-up ------------------------------------------------------------------------------- */
+
+static void begin_operation(struct stream *s)
+{
+	const struct stream_start *mine = &s->start, *peer = &stream_peer(s)->start;
+	bool both = mine->seen && peer->seen;
+
+	s->blind = !both;
+	s->crc_known = both || (mine->seen && mine->st.crc) || (peer->seen && peer->st.crc);
+	/* RFC 5044 section 7.1.1: C of either turns CRCs on, M asks the peer for markers. */
+	mpa_deframe_init(&s->deframe, (mine->seen && mine->st.crc) || (peer->seen && peer->st.crc),
+		peer->seen && peer->st.markers);
+	s->phase = STREAM_FPDU;
+	s->need = 0;
+}
+
+static void tell_start(struct stream *s, size_t len)
+{
+	struct connection *c = s->c;
+	int side = (int)stream_side(s);
+
+	s->start.seen = true;
+	if (c->id == 0) {
+		c->id = ++*c->ids;
+		c->initiator = s->start.kind == MPA_FRAME_REQUEST ? side : !side;
+		c->ops->opened(c->user, c);
+	}
+	c->ops->start(c->user, c, s);
+	s->start.bytes = NULL;
+	s->start.st.private_data = NULL;
+	stream_drop(s, len);
+	s->phase = STREAM_WAIT;
+	if (s->start.error != NULL) {
+		s->phase = STREAM_OVER;
+	} else if (s->start.kind == MPA_FRAME_REPLY && s->start.st.reject) {
+		/* Section 7.1.2 rule 3: both leave MPA, TCP is used for what they like. */
+		s->phase = stream_peer(s)->phase = STREAM_OVER;
+	}
+	if (s->phase == STREAM_WAIT && stream_peer(s)->phase == STREAM_WAIT) {
+		begin_operation(stream_peer(s));
+		begin_operation(s);
+		stream_resume(stream_peer(s));
+	}
+	if (s->phase == STREAM_OVER)
+		clear(s);
+}
+
+static void fill_start(struct stream_start *st, const uint8_t *p, size_t len)
+{
+	st->flags = p[MPA_AT_FLAGS];
+	st->revision = p[MPA_AT_REVISION];
+	st->pd_length = load_be16(p + MPA_AT_PD_LENGTH);
+	if (len >= MPA_HEADER_LEN + MPA_ENHANCED_LEN) {
+		st->words[0] = load_be16(p + MPA_AT_PRIVATE_DATA + MPA_AT_IRD);
+		st->words[1] = load_be16(p + MPA_AT_PRIVATE_DATA + MPA_AT_ORD);
+	}
+	st->bytes = p;
+	st->len = len;
+}
+
+/* True if @p p, of which @p len octets are here, may begin with @p key. */
+static bool may_be(const uint8_t *p, size_t len, const char *key)
+{
+	return memcmp(p, key, len < MPA_KEY_LEN ? len : MPA_KEY_LEN) == 0;
+}
+
+static void wrong_key(struct stream *s, const uint8_t *p, size_t len)
+{
+	if (s->c->id == 0) {
+		s->c->not_mpa = true;
+		s->phase = STREAM_OVER;
+		return;
+	}
+	s->start.error = "not an MPA key";
+	s->start.bytes = p;
+	s->start.len = len;
+	tell_start(s, 0);
+}
+
+static void take_start(struct stream *s)
+{
+	uint8_t copy[MPA_FRAME_MAX];
+	size_t len = s->total < sizeof copy ? s->total : sizeof copy, need;
+	struct mpa_cursor at = stream_cursor(s);
+	struct stream_start *st = &s->start;
+	int rc;
+
+	if (!stream_captured(s, 0, len)) {
+		/* Cut by the snap length, or lost. */
+		if (s->c->id == 0) {
+			s->c->not_mpa = true;
+			s->phase = STREAM_OVER;
+			return;
+		}
+		begin_operation(s);
+		lose(s, &s->meta[0], "its start-up frame is not in the capture");
+		return;
+	}
+	mpa_cursor_copy(&at, copy, len);
+	if (may_be(copy, len, MPA_REQUEST_KEY))
+		st->kind = MPA_FRAME_REQUEST;
+	else if (may_be(copy, len, MPA_REPLY_KEY))
+		st->kind = MPA_FRAME_REPLY;
+	else {
+		wrong_key(s, copy, len);
+		return;
+	}
+	st->frame = s->meta[0].frame;
+	st->time = s->meta[0].time;
+	st->ack = s->meta[0].ack;
+	rc = mpa_startup_parse(st->kind, copy, len, &st->st, &need, &st->error);
+	if (rc == 0)
+		return;
+	fill_start(st, copy, rc > 0 ? (size_t)rc : len);
+	st->end = s->meta[0].seq + (uint32_t)s->off + (uint32_t)(rc > 0 ? rc : 0);
+	tell_start(s, rc > 0 ? (size_t)rc : 0);
+}
+
+/* ---- full operation ------------------------------------------------------------------------- */
+
+static void look_closer(struct stream *s, struct stream_fpdu *f)
+{
+	struct mpa_cursor c = f->fpdu.ulpdu.at;
+	uint32_t len = f->fpdu.ulpdu.len;
+	uint32_t pad = mpa_fpdu_body(len) - MPA_FPDU_HEADER_LEN - len;
+	uint8_t trailer[3 + MPA_CRC_LEN] = {0};
+
+	f->ddp = ddp_parse(&f->segment, &f->fpdu.ulpdu);
+	if (f->unseen && !stream_captured(s, f->fpdu.len - MPA_CRC_LEN - pad, pad + MPA_CRC_LEN))
+		return;
+	mpa_cursor_advance(&c, len);
+	mpa_cursor_copy(&c, trailer, pad + MPA_CRC_LEN);
+	for (uint32_t i = 0; i < pad; i++)
+		f->pad_dirty |= trailer[i] != 0;
+	f->crc_zero = load_le32(trailer + pad) == 0;
+}
+
+/* Octets of an FPDU that hold its length, and both headers, with a marker that may be in them. */
+static size_t headers_len(const struct stream *s, const struct mpa_fpdu *f)
+{
+	size_t len = MPA_FPDU_HEADER_LEN + DDP_UNTAGGED_LEN + (s->deframe.markers ? 8 : 0);
+
+	return len < f->len ? len : f->len;
+}
+
+static void tell_fpdu(struct stream *s, struct stream_fpdu *f)
+{
+	size_t end = s->off + f->fpdu.len;
+	unsigned i = 0;
+
+	while (end > s->v[i].len)
+		end -= s->v[i++].len;
+	f->number = ++s->fpdus;
+	f->frame = s->meta[0].frame;
+	f->time = s->meta[0].time;
+	f->end_frame = s->meta[i].frame;
+	f->end_time = s->meta[i].time;
+	f->seq = s->meta[0].seq + (uint32_t)s->off;
+	f->ack = s->meta[0].ack;
+	f->pieces = i + 1;
+	f->aligned = s->off == 0 && s->meta[0].first;
+	f->crc = s->deframe.crc;
+	look_closer(s, f);
+	s->c->ops->fpdu(s->c->user, s->c, s, f);
+}
+
+/* One FPDU. @return false: there is none yet, or its beginning is not known. */
+static bool take_fpdu(struct stream *s)
+{
+	struct mpa_deframe d = s->deframe;
+	struct mpa_cursor c = stream_cursor(s);
+	struct stream_fpdu f = {.header = true};
+	size_t lead = d.markers ? (size_t)(mpa_fpdu_header_at(d.at) - d.at) : 0;
+
+	if (s->total < lead + MPA_FPDU_HEADER_LEN || s->total < s->need)
+		return false;
+	if (!stream_captured(s, lead, MPA_FPDU_HEADER_LEN)) {
+		lose(s, &s->meta[0], "the length of an FPDU is not in the capture");
+		return true;
+	}
+	f.result = mpa_deframe_look(&d, &c, s->total, &f.fpdu);
+	s->need = f.result == MPA_DEFRAME_MORE ? f.fpdu.len : 0;
+	if (f.result == MPA_DEFRAME_MORE)
+		return false;
+	if (!stream_captured(s, 0, f.fpdu.len)) {
+		f.unseen = true;
+		f.result = MPA_DEFRAME_GOOD;
+		f.header = stream_captured(s, lead, headers_len(s, &f.fpdu));
+	}
+	tell_fpdu(s, &f);
+	stream_drop(s, f.fpdu.len);
+	return true;
+}
+
+static void take_fpdus(struct stream *s)
+{
+	while (s->total != 0) {
+		if (s->phase == STREAM_FPDU) {
+			if (s->blind && s->fpdus == 0 && !stream_guess(s))
+				return;
+			if (s->phase == STREAM_FPDU && !take_fpdu(s))
+				return;
+		} else {
+			if (!stream_find(s))
+				return;
+			s->phase = STREAM_FPDU;
+			s->c->ops->found(s->c->user, s->c, s, s->meta[0].frame);
+		}
+	}
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+void stream_resume(struct stream *s)
+{
+	const struct stream *peer = stream_peer(s);
+
+	if (s->phase == STREAM_START && s->total != 0)
+		take_start(s);
+	/* Without the peer's half of the capture there will be no frame of it. */
+	if (s->phase == STREAM_WAIT && s->total != 0 &&
+		(!peer->tcp.known || s->total > WAIT_MAX || peer->phase > STREAM_WAIT))
+		begin_operation(s);
+	if (s->phase == STREAM_FPDU || s->phase == STREAM_LOST)
+		take_fpdus(s);
+}
+
+void stream_text(struct stream *s, const struct piece *p)
+{
+	if (s->c->id != 0 && p->bytes == NULL)
+		s->c->ops->missing(s->c->user, s->c, s, p);
+	if (s->phase == STREAM_OVER)
+		return;
+	if (s->phase == STREAM_LOST && p->bytes == NULL) {
+		clear(s);
+		s->deframe.at += p->len;
+		return;
+	}
+	if (!stream_push(s, p)) {
+		s->c->not_mpa = s->c->id == 0;
+		lose(s, p,
+			p->bytes == NULL ? "too much is not in the capture"
+					 : "an FPDU in too many segments");
+		clear(s);
+		s->deframe.at += p->len;
+		return;
+	}
+	stream_resume(s);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pcap/connection.h"
+
+#include <stdlib.h>
+
+/** Pieces of one FPDU; one of 64 KB in segments of eight octets. */
+#define PIECES_MAX 8192
+
+/** Stands for text that is not in the capture; as long as FPDUs are, with markers. */
+static const uint8_t nothing[1 << 17];
+
+static bool grow(struct stream *s)
+{
+	unsigned cap = s->cap == 0 ? 8 : 2 * s->cap;
+	struct piece *meta;
+	struct llp_iov *v;
+
+	if (s->cap == PIECES_MAX)
+		return false;
+	v = realloc(s->v, cap * sizeof *v);
+	if (v == NULL)
+		return false;
+	s->v = v;
+	meta = realloc(s->meta, cap * sizeof *meta);
+	if (meta == NULL)
+		return false;
+	s->meta = meta;
+	s->cap = cap;
+	return true;
+}
+
+bool stream_push(struct stream *s, const struct piece *p)
+{
+	if (p->bytes == NULL && p->len > sizeof nothing)
+		return false;
+	if (s->n == s->cap && !grow(s))
+		return false;
+	s->v[s->n] = (struct llp_iov){p->bytes != NULL ? p->bytes : nothing, p->len};
+	s->meta[s->n++] = *p;
+	s->total += p->len;
+	return true;
+}
+
+void stream_drop(struct stream *s, size_t len)
+{
+	unsigned n = 0;
+
+	s->total -= len;
+	s->deframe.at += len;
+	s->off += len;
+	while (n < s->n && s->off >= s->v[n].len)
+		s->off -= s->v[n++].len;
+	if (n == 0)
+		return;
+	s->n -= n;
+	memmove(s->v, s->v + n, s->n * sizeof *s->v);
+	memmove(s->meta, s->meta + n, s->n * sizeof *s->meta);
+}
+
+bool stream_captured(const struct stream *s, size_t at, size_t len)
+{
+	size_t end = at + len + s->off;
+
+	at += s->off;
+	for (unsigned i = 0; i < s->n && end > 0; i++) {
+		size_t n = s->v[i].len;
+
+		if (at < n && s->meta[i].bytes == NULL)
+			return false;
+		if (end <= n)
+			return true;
+		at = at > n ? at - n : 0;
+		end -= n;
+	}
+	return false;
+}

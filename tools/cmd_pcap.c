@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* uiwarp pcap: what iWARP connections in capture files say, and whether they may. */
+#include "pcap/follow.h"
+#include "pcap/show.h"
+#include "tools/commands.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+/* Besides 0, by which check says that it found nothing. */
+#define EXIT_VIOLATIONS 1
+#define EXIT_UNREADABLE 2
+
+enum { KEY_JSON = 256 };
+
+struct options {
+	bool json;
+	struct follow_config follow;
+	char **files;
+	int num_files;
+};
+
+/* ---- the command line ----------------------------------------------------------------------- */
+
+static void add_port(struct argp_state *state, struct follow_config *f, const char *arg)
+{
+	unsigned long n;
+	char *end;
+
+	errno = 0;
+	n = strtoul(arg, &end, 10);
+	if (*arg < '0' || *arg > '9' || *end != '\0' || errno != 0 || n == 0 || n > 65535)
+		argp_error(state, "\"port\" is \"%s\"; expected a number from 1 to 65535", arg);
+	if (f->num_ports == FOLLOW_PORTS_MAX)
+		argp_error(state, "--port is given more than %d times", FOLLOW_PORTS_MAX);
+	f->ports[f->num_ports++] = (uint16_t)n;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case 'p':
+		add_port(state, &o->follow, arg);
+		return 0;
+	case KEY_JSON:
+		o->json = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		o->files = state->argv + state->next;
+		o->num_files = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no FILE; expected capture files, or - for standard input");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option common_options[] = {
+	{"port", 'p', "PORT", 0,
+		"Follow connections of this TCP port although their start was not captured", 0},
+	{"json", KEY_JSON, NULL, 0, "An object a line", 0},
+	{0},
+};
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+/* The file became shorter while it was read. */
+static void on_bus_error(int number)
+{
+	static const char text[] = "uiwarp pcap: the file has been cut off meanwhile\n";
+
+	if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+		_exit(EXIT_UNREADABLE);
+	_exit(EXIT_UNREADABLE);
+}
+
+static int complain(const char *file, const char *text)
+{
+	fflush(stdout);
+	fprintf(stderr, "uiwarp pcap: %s: %s\n", file, text);
+	return EXIT_UNREADABLE;
+}
+
+/* What of a capture could not be used. */
+static void warn(const char *file, const struct follow_counters *n)
+{
+	static const char *const what[PACKET_KINDS] = {
+		[PACKET_FRAGMENT] = "fragments of IP packets, which are not put together",
+		[PACKET_CUT] = "frames whose headers the snap length cut off",
+		[PACKET_BAD] = "frames with headers that cannot be",
+	};
+
+	for (int k = 0; k < PACKET_KINDS; k++)
+		if (what[k] != NULL && n->kind[k] != 0)
+			fprintf(stderr, "uiwarp pcap: %s: %llu %s, first frame %llu\n", file,
+				(unsigned long long)n->kind[k], what[k],
+				(unsigned long long)n->first[k]);
+}
+
+static int follow_file(
+	const struct options *o, const char *file, const struct connection_ops *ops, void *user)
+{
+	struct cap_error e;
+	struct cap_file *c = cap_open(file, &e);
+	struct follow w;
+	enum cap_result r;
+
+	if (c == NULL)
+		return complain(file, e.text);
+	if (follow_init(&w, &o->follow, ops, user) != 0) {
+		cap_close(c);
+		return complain(file, "out of memory");
+	}
+	r = follow_capture(&w, c, &e);
+	cap_close(c);
+	warn(file, &w.counters);
+	return r == CAP_BAD ? complain(file, e.text) : EXIT_SUCCESS;
+}
+
+static void worse(int *status, int other)
+{
+	if (other > *status)
+		*status = other;
+}
+
+static int run_show(struct options *o)
+{
+	int status = EXIT_SUCCESS;
+
+	for (int i = 0; i < o->num_files; i++) {
+		struct show w = {.out = stdout, .json = o->json};
+
+		if (o->num_files > 1 && !o->json)
+			printf("%s:\n", o->files[i]);
+		worse(&status, follow_file(o, o->files[i], &show_ops, &w));
+	}
+	return status;
+}
+
+static const struct subcommand {
+	const char *name;
+	int (*run)(struct options *o);
+	const char *doc;
+} subcommands[] = {
+	{"show", run_show,
+		"Show each MPA frame and FPDU of iWARP connections in capture files, a line each.\v"
+		"Exit status: 0; 2 if a file cannot be read to its end, or the command line is "
+		"wrong."},
+};
+
+#define NUM_SUBCOMMANDS (sizeof subcommands / sizeof *subcommands)
+
+static void usage(FILE *out)
+{
+	fprintf(out, "Usage: uiwarp pcap COMMAND [OPTION...] FILE...\n"
+		     "iWARP in capture files (pcap or pcapng).\n\nCommands:\n");
+	for (size_t i = 0; i < NUM_SUBCOMMANDS; i++) {
+		const char *doc = subcommands[i].doc;
+
+		fprintf(out, "  %-8s %.*s\n", subcommands[i].name, (int)strcspn(doc, "\v"), doc);
+	}
+	fprintf(out, "\nuiwarp pcap COMMAND --help tells the options.\n");
+}
+
+static int run(const struct subcommand *s, int argc, char **argv)
+{
+	static char name[32];
+	const struct argp argp = {
+		common_options, parse_option, "FILE...", s->doc, NULL, NULL, NULL};
+	struct options o = {0};
+
+	snprintf(name, sizeof name, "uiwarp pcap %s", s->name);
+	argv[0] = name;
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (getrandom(&o.follow.key, sizeof o.follow.key, 0) != sizeof o.follow.key)
+		return complain("getrandom", strerror(errno));
+	signal(SIGBUS, on_bus_error);
+	return s->run(&o);
+}
+
+int cmd_pcap(int argc, char **argv)
+{
+	if (argc < 2) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0) {
+		usage(stdout);
+		return EXIT_SUCCESS;
+	}
+	for (size_t i = 0; i < NUM_SUBCOMMANDS; i++)
+		if (strcmp(argv[1], subcommands[i].name) == 0)
+			return run(&subcommands[i], argc - 1, argv + 1);
+	fprintf(stderr, "uiwarp pcap: there is no command \"%s\"; see \"uiwarp pcap --help\"\n",
+		argv[1]);
+	return EXIT_USAGE;
+}
