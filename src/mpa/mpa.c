@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mpa/mpa.h"
 
-#include "base/bytes.h"
-#include "mpa/crc.h"
 #include "mpa/fpdu.h"
 #include "mpa/startup.h"
+#include "mpa/terms.h"
 
 #include <errno.h>
 
@@ -15,6 +14,29 @@ static void fail_start(struct mpa *m, const char *reason)
 	m->state = MPA_CLOSED;
 	m->rx_off = true;
 	m->ops->error(m->user, MPA_ERROR_START, reason);
+}
+
+/* What the frames agreed on; the bytes of full operation are counted from here. */
+static bool take_terms(struct mpa *m, const struct mpa_start *peer)
+{
+	struct mpa_terms t;
+	const char *reason = mpa_terms_of(&m->config, m->role, peer, &t);
+
+	if (reason != NULL) {
+		fail_start(m, reason);
+		return false;
+	}
+	mpa_deframe_init(&m->rx, t.crc, t.rx_markers);
+	mpa_enframe_init(&m->tx, t.crc, t.tx_markers);
+	return true;
+}
+
+/* RFC 6581 section 9: the words take from the 512 octets of RFC 5044 section 7.1.1. */
+static size_t private_room(const struct mpa *m, bool enhanced)
+{
+	size_t max = m->config.private_max != 0 ? m->config.private_max : MPA_PRIVATE_MAX;
+
+	return max - (enhanced ? MPA_ENHANCED_LEN : 0);
 }
 
 static int send_frame(struct mpa *m, enum mpa_frame frame, const struct mpa_start *st)
@@ -36,11 +58,12 @@ static int send_frame(struct mpa *m, enum mpa_frame frame, const struct mpa_star
 
 static int send_reply(struct mpa *m, struct mpa_start *st, const void *private_data, size_t len)
 {
-	if (len > MPA_PRIVATE_MAX)
+	if (len > private_room(m, m->peer_enhanced))
 		return -EINVAL;
 	st->revision = m->peer_revision;
 	st->enhanced = m->peer_enhanced;
-	st->crc = m->crc;
+	st->crc = m->tx.crc;
+	st->markers = m->config.markers;
 	/* RFC 6581 section 9.2: A MUST match the request's. */
 	st->peer_to_peer = m->peer_p2p;
 	st->private_data = private_data;
@@ -53,20 +76,12 @@ static void take_request(struct mpa *m, const struct mpa_start *st, bool more)
 	m->peer_revision = st->revision;
 	m->peer_enhanced = st->enhanced;
 	m->peer_p2p = st->peer_to_peer;
-	/* RFC 5044 section 7.1.1: CRCs MUST be used if either side asks. */
-	m->crc = m->config.crc || st->crc;
 	if (more) {
 		fail_start(m, "data before the reply frame");
 		return;
 	}
-	if (st->markers) {
-		/* We cannot send them (RFC 5044 section 4.3): tell the peer so, then close. */
-		struct mpa_start no = {.reject = true, .ird = 0, .ord = 0};
-
-		send_reply(m, &no, NULL, 0);
-		fail_start(m, "the peer requires markers");
+	if (!take_terms(m, st))
 		return;
-	}
 	m->state = MPA_WAIT_ACCEPT;
 	m->ops->request(m->user, st);
 }
@@ -79,7 +94,6 @@ static void take_reply(struct mpa *m, const struct mpa_start *st)
 	m->peer_revision = st->revision;
 	m->peer_enhanced = st->enhanced;
 	m->peer_p2p = st->peer_to_peer;
-	m->crc = m->config.crc || st->crc;
 	if (st->revision > m->config.revision || (st->enhanced && !asked_enhanced)) {
 		fail_start(m, "a reply in another revision than the request");
 		return;
@@ -87,12 +101,10 @@ static void take_reply(struct mpa *m, const struct mpa_start *st)
 	if (st->reject) {
 		m->state = MPA_CLOSED;
 		m->rx_off = true;
-	} else if (st->markers) {
-		fail_start(m, "the peer requires markers");
-		return;
 	} else {
+		if (!take_terms(m, st))
+			return;
 		m->state = MPA_OPERATIONAL;
-		mpa_deframe_init(&m->rx, m->crc, m->config.markers);
 	}
 	m->ops->reply(m->user, st);
 	if (*gone || m->rx_off || m->told_operational || m->ops->operational == NULL)
@@ -268,7 +280,8 @@ int mpa_request(struct mpa *m, uint16_t ird, uint16_t ord, const void *private_d
 	struct mpa_start st = {
 		.revision = m->config.revision,
 		.enhanced = m->config.revision >= 2,
-		.crc = m->config.crc,
+		.crc = m->config.crc != MPA_CRC_OFF,
+		.markers = m->config.markers,
 		.ird = ird,
 		.ord = ord,
 		.peer_to_peer = m->config.peer_to_peer,
@@ -280,7 +293,7 @@ int mpa_request(struct mpa *m, uint16_t ird, uint16_t ord, const void *private_d
 
 	if (m->llp == NULL || m->state != MPA_IDLE)
 		return -ENOTCONN;
-	if (len > MPA_PRIVATE_MAX)
+	if (len > private_room(m, st.enhanced))
 		return -EINVAL;
 	rc = send_frame(m, MPA_FRAME_REQUEST, &st);
 	if (rc == 0)
@@ -301,7 +314,6 @@ int mpa_accept(struct mpa *m, uint16_t ird, uint16_t ord, uint8_t rtr, const voi
 	if (rc != 0)
 		return rc;
 	m->state = MPA_WAIT_FIRST;
-	mpa_deframe_init(&m->rx, m->crc, m->config.markers);
 	return 0;
 }
 
@@ -323,36 +335,28 @@ int mpa_reject(struct mpa *m, const void *private_data, size_t len)
 uint32_t mpa_mulpdu(const struct mpa *m)
 {
 	uint32_t emss = m->llp != NULL ? llp_emss(m->llp) : 0;
-	/* RFC 5044 section 4.5, without markers. */
-	uint32_t overhead = MPA_FPDU_HEADER_LEN + MPA_CRC_LEN + emss % 4;
 
-	if (emss < MPA_MULPDU_MIN + overhead)
-		return MPA_MULPDU_MIN;
-	return emss - overhead < MPA_ULPDU_MAX ? emss - overhead : MPA_ULPDU_MAX;
+	if (m->config.fpdu_max != 0 && emss > m->config.fpdu_max)
+		emss = m->config.fpdu_max;
+	return mpa_enframe_mulpdu(&m->tx, emss);
 }
 
 uint8_t *mpa_reserve(struct mpa *m, uint32_t len, bool join)
 {
-	if (m->state != MPA_OPERATIONAL || m->tx_closed || m->llp == NULL || len > MPA_ULPDU_MAX)
+	if (m->state != MPA_OPERATIONAL || m->tx_closed || m->llp == NULL ||
+		len > (m->tx.markers ? MPA_ULPDU_MARKED_MAX : MPA_ULPDU_MAX))
 		return NULL;
-	m->tx_room = llp_reserve(m->llp, mpa_fpdu_len(len), join);
+	m->tx_room = llp_reserve(m->llp, mpa_enframe_len(&m->tx, len), join);
 	m->tx_len = len;
-	return m->tx_room != NULL ? m->tx_room + MPA_FPDU_HEADER_LEN : NULL;
+	return m->tx_room != NULL ? m->tx_room + mpa_enframe_lead(&m->tx) : NULL;
 }
 
 void mpa_commit(struct mpa *m)
 {
-	uint32_t body = mpa_fpdu_body(m->tx_len), crc = 0;
-	uint8_t *p = m->tx_room;
+	uint32_t total = mpa_enframe_len(&m->tx, m->tx_len);
 
-	store_be16(p, (uint16_t)m->tx_len);
-	for (uint32_t i = MPA_FPDU_HEADER_LEN + m->tx_len; i < body; i++)
-		p[i] = 0;
-	/* Unused, it may hold any value (RFC 5044 section 4.1); siw sends zeros, so do we. */
-	if (m->crc)
-		crc = mpa_crc_end(mpa_crc_add(MPA_CRC_START, p, body));
-	store_le32(p + body, crc);
-	llp_commit(m->llp, body + MPA_CRC_LEN);
+	mpa_enframe_finish(&m->tx, m->tx_room, m->tx_len);
+	llp_commit(m->llp, total);
 }
 
 void mpa_cancel(struct mpa *m)

@@ -14,20 +14,35 @@
 
 #include "llp/llp.h"
 #include "mpa/deframe.h"
+#include "mpa/enframe.h"
 #include "mpa/mpa_wire.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/** CRCs (RFC 5044 section 7.1.1); see terms.h. */
+enum mpa_crc_use {
+	MPA_CRC_OFF,       /**< only if the peer asks for them */
+	MPA_CRC_PREFERRED, /**< ask: they are used */
+	MPA_CRC_REQUIRED,  /**< likewise, and the reply to our request must agree in its own bit */
+};
+
+/** When IRD and ORD are looked for in the private data; see legacy.h. */
+enum mpa_legacy { MPA_LEGACY_SMB_PORT, MPA_LEGACY_NEVER, MPA_LEGACY_ALWAYS };
+
 /** What this side wants; from the configuration of the RNIC. */
 struct mpa_config {
-	uint8_t revision;  /**< to request with: 1 or 2 */
-	bool crc;          /**< ask for CRCs (RFC 5044 section 7.1: on unless both agree) */
-	bool markers;      /**< ask the peer to send markers; reserved: must be false. A peer
-				that asks us for them is rejected (RFC 5044 section 4.3). */
-	uint8_t rtr;       /**< MPA_RTR_* mask that we can do, as initiator and responder */
-	bool peer_to_peer; /**< RFC 6581 section 9.2: ask for (initiator) the A flag */
+	uint8_t revision;     /**< to request with: 1 or 2 */
+	uint8_t crc;          /**< enum mpa_crc_use */
+	bool markers;         /**< the peer must send them; what it wants of us we do anyway */
+	bool peer_to_peer;    /**< RFC 6581 section 9.2: ask for (initiator) the A flag */
+	uint8_t rtr;          /**< MPA_RTR_* mask that we can do, as initiator and responder */
+	uint8_t rtr_order[3]; /**< initiator: which MPA_RTR_* first; 0: Write, Read, Send */
+	uint16_t fpdu_max;    /**< octets of the largest FPDU; 0: as one segment takes */
+	uint16_t private_max; /**< of the whole field in a frame that we send; 0: 512 */
+	uint16_t settle_ms;   /**< initiator: from the reply to the first FPDU (the user waits) */
+	uint8_t legacy;       /**< enum mpa_legacy (the user looks) */
 };
 
 /** What a request or reply frame said, or shall say. */
@@ -100,8 +115,8 @@ struct mpa {
 	struct mpa_config config;
 	enum mpa_role role;
 	enum mpa_state state;
-	bool crc;              /**< CRCs are used, both ways or neither (RFC 5044 section 7.1) */
 	struct mpa_deframe rx; /**< full operation: the FPDUs that come */
+	struct mpa_enframe tx; /**< and those that we send */
 	uint8_t peer_revision;
 	bool peer_enhanced; /**< its request or reply had the enhanced words */
 	bool peer_p2p;      /**< with the A flag */
@@ -112,7 +127,7 @@ struct mpa {
 	bool rx_partial;  /**< bytes of an incomplete FPDU or frame wait in the LLP */
 	bool *gone;       /**< set when the user ends it inside readable() */
 	uint8_t *tx_room; /**< of the FPDU being built */
-	uint32_t tx_len;
+	uint32_t tx_len;  /**< of its ULPDU */
 };
 
 /** Start an initiator on @p llp, whose user this becomes. */
@@ -151,7 +166,8 @@ int mpa_reject(struct mpa *m, const void *private_data, size_t len);
 uint32_t mpa_mulpdu(const struct mpa *m);
 
 /**
- * Room for a ULPDU of exactly @p len bytes (at most 65,535); then mpa_commit() or mpa_cancel().
+ * Room for a ULPDU of exactly @p len bytes (at most 65,535; 65,014 with markers); then mpa_commit()
+ * or mpa_cancel().
  * @param join may share a TCP segment with the FPDU before it.
  * @return NULL: no room now (writable() follows), or not allowed to send yet or any more.
  */

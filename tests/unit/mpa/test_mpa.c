@@ -124,6 +124,9 @@ static void test_private_data_limits(void **state)
 	FEED(u, REQ "\x10\x02\x00\x04\x00\x01\x00\x01");
 	assert_int_equal(mpa_accept(u->m, 1, 1, 0, data, 509), -EINVAL);
 	assert_int_equal(mpa_accept(u->m, 1, 1, 0, data, 65536 + 4), -EINVAL);
+	u->m->config.private_max = 256;
+	assert_int_equal(mpa_accept(u->m, 1, 1, 0, data, 253), -EINVAL);
+	u->m->config.private_max = 0;
 	assert_int_equal(mpa_accept(u->m, 1, 1, 0, data, 508), 0);
 	llp_mem_run(u->net, 100);
 	assert_int_equal(u->peer.rx_len, 532);
@@ -172,16 +175,45 @@ static void test_data_before_reply_later(void **state)
 	mpa_user_free(u);
 }
 
-/* We cannot send markers, so a peer that requires them is told R=1. */
+/* RFC 5044 section 7.1.1: the M bit of the request is for what the responder sends. */
 static void test_request_for_markers(void **state)
 {
 	struct mpa_user *u = mpa_user_new();
 
 	mpa_user_respond(u);
-	FEED(u, REQ "\xc0\x01\x00\x00");
-	assert_int_equal(u->errors, 1);
-	assert_int_equal(u->error, MPA_ERROR_START);
-	EXPECT(u, REP "\x60\x01\x00\x00");
+	FEED(u, REQ "\x80\x01\x00\x00");
+	assert_int_equal(u->requests, 1);
+	assert_int_equal(mpa_accept(u->m, 0, 0, 0, NULL, 0), 0);
+	EXPECT(u, REP "\x00\x01\x00\x00");
+	FEED(u, "\x00\x02hi\x00\x00\x00\x00"); /* no markers this way */
+	assert_int_equal(u->ulpdus, 1);
+	memcpy(mpa_reserve(u->m, 2, false), "ho", 2);
+	mpa_commit(u->m);
+	mpa_push(u->m);
+	/* Section 7.1.2 rule 7: the first octets are the special marker. */
+	EXPECT(u, "\x00\x00\x00\x00\x00\x02ho\x00\x00\x00\x00");
+	assert_int_equal(u->errors, 0);
+	mpa_user_free(u);
+}
+
+/* ... and that of the reply for what the initiator sends. */
+static void test_reply_for_markers(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	u->config.markers = true;
+	u->config.revision = 1;
+	mpa_user_initiate(u);
+	assert_int_equal(mpa_request(u->m, 1, 1, NULL, 0), 0);
+	EXPECT(u, REQ "\x80\x01\x00\x00");
+	FEED(u, REP "\x00\x01\x00\x00");
+	memcpy(mpa_reserve(u->m, 2, false), "hi", 2);
+	mpa_commit(u->m);
+	mpa_push(u->m);
+	EXPECT(u, "\x00\x02hi\x00\x00\x00\x00");
+	FEED(u, "\x00\x00\x00\x00\x00\x02ho\x00\x00\x00\x00");
+	assert_int_equal(u->ulpdus, 1);
+	assert_memory_equal(u->rx, "ho", 2);
 	mpa_user_free(u);
 }
 
@@ -258,7 +290,7 @@ static void test_request_revision_1(void **state)
 	EXPECT(u, REQ "\x00\x01\x00\x05hello");
 	FEED(u, REP "\x40\x01\x00\x00"); /* C=1 although we did not ask: CRCs are used */
 	assert_int_equal(u->operational, 1);
-	assert_true(u->m->crc);
+	assert_true(u->m->rx.crc && u->m->tx.crc);
 	assert_int_equal(u->start.ird, MPA_DEPTH_UNKNOWN);
 	mpa_user_free(u);
 }
@@ -301,7 +333,6 @@ static void bad_reply(uint8_t revision, const void *bytes, size_t len)
 static void test_bad_replies(void **state)
 {
 	BAD_REPLY(2, REQ "\x00\x01\x00\x00");
-	BAD_REPLY(2, REP "\x80\x02\x00\x00");                 /* requires markers */
 	BAD_REPLY(1, REP "\x10\x02\x00\x04\x00\x01\x00\x01"); /* above what was asked for */
 	BAD_REPLY(2, REP "\x00\x04\x00\x00");
 	BAD_REPLY(2, REP "\x00\x02\xff\xff");
@@ -482,6 +513,10 @@ static void test_mulpdu(void **state)
 		llp_mem_set_emss(u->net, t[i].emss);
 		assert_int_equal(mpa_mulpdu(u->m), t[i].mulpdu);
 	}
+	u->m->config.fpdu_max = 1000;
+	assert_int_equal(mpa_mulpdu(u->m), 994);
+	llp_mem_set_emss(u->net, 500);
+	assert_int_equal(mpa_mulpdu(u->m), 494);
 	mpa_user_free(u);
 }
 
@@ -498,6 +533,7 @@ int main(void)
 		cmocka_unit_test(test_bad_requests),
 		cmocka_unit_test(test_data_before_reply_later),
 		cmocka_unit_test(test_request_for_markers),
+		cmocka_unit_test(test_reply_for_markers),
 		cmocka_unit_test(test_responder_waits_for_first_fpdu),
 		cmocka_unit_test(test_bad_first_fpdu),
 		cmocka_unit_test(test_request_revision_2),

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mpa/enframe.h"
+
+#include "base/bytes.h"
+#include "mpa/crc.h"
+
+static void put_marker(uint8_t *p, uint32_t fpduptr)
+{
+	store_be16(p, 0); /* RESERVED (RFC 5044 section 4.2) */
+	store_be16(p + MPA_AT_FPDUPTR, (uint16_t)fpduptr);
+}
+
+/*
+ * Part @p len octets from the length field on, which lies at @p at in the stream, and put the
+ * markers between (section 4.3), from the last to the first. @p p has room behind for them.
+ */
+static void spread(uint64_t at, uint8_t *p, uint32_t len)
+{
+	uint32_t first = mpa_marker_distance(at);
+	uint32_t n = mpa_marker_bytes(at, len) / MPA_MARKER_LEN;
+
+	for (uint32_t end = len; n != 0; n--) {
+		uint32_t from = first + (n - 1) * MPA_MARKER_GAP;
+		uint32_t marker = first + (n - 1) * MPA_MARKER_PERIOD;
+
+		memmove(p + marker + MPA_MARKER_LEN, p + from, end - from);
+		put_marker(p + marker, marker);
+		end = from;
+	}
+}
+
+void mpa_enframe_finish(struct mpa_enframe *e, uint8_t *room, uint32_t len)
+{
+	uint32_t body = mpa_fpdu_body(len), total = mpa_enframe_len(e, len), crc = 0;
+	uint32_t lead = mpa_enframe_lead(e) - MPA_FPDU_HEADER_LEN;
+	uint8_t *p = room + lead;
+
+	store_be16(p, (uint16_t)len);
+	for (uint32_t i = MPA_FPDU_HEADER_LEN + len; i < body; i++)
+		p[i] = 0;
+	if (lead != 0)
+		put_marker(room, 0);
+	if (e->markers)
+		spread(e->at + lead, p, body + MPA_CRC_LEN);
+	/* Unused, it may hold any value (section 4.1); siw sends zeros, so do we. */
+	if (e->crc)
+		crc = mpa_crc_end(mpa_crc_add(MPA_CRC_START, room, total - MPA_CRC_LEN));
+	store_le32(room + total - MPA_CRC_LEN, crc);
+	e->at += total;
+}
+
+uint32_t mpa_enframe_mulpdu(const struct mpa_enframe *e, uint32_t emss)
+{
+	uint32_t overhead = MPA_FPDU_HEADER_LEN + MPA_CRC_LEN + emss % 4;
+
+	if (e->markers) {
+		/* FPDUPTR must reach from the last marker to the first octet. */
+		if (emss > MPA_FPDUPTR_MASK)
+			emss = MPA_FPDUPTR_MASK;
+		overhead = MPA_FPDU_HEADER_LEN + MPA_CRC_LEN + emss % 4 +
+			   (emss + MPA_MARKER_PERIOD - 1) / MPA_MARKER_PERIOD * MPA_MARKER_LEN;
+	}
+	if (emss < MPA_MULPDU_MIN + overhead)
+		return MPA_MULPDU_MIN;
+	return emss - overhead < MPA_ULPDU_MAX ? emss - overhead : MPA_ULPDU_MAX;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file enframe.h
+ * FPDUs for the stream (RFC 5044 section 4): the sending side of one direction in full operation,
+ * with or without markers and CRCs. The counterpart of deframe.h, with the same way of counting.
+ *
+ * The ULPDU is written in one piece behind mpa_enframe_lead() octets of the room for its FPDU;
+ * mpa_enframe_finish() does the rest there. Markers are made room for by moving what lies behind
+ * them: that costs a second pass over bytes that are in the cache, and nothing where there are
+ * none.
+ */
+#ifndef MPA_ENFRAME_H
+#define MPA_ENFRAME_H
+
+#include "mpa/mpa_wire.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** One direction. */
+struct mpa_enframe {
+	uint64_t at; /**< octet of the stream where the next FPDU begins */
+	bool crc;    /**< CRCs are made */
+	bool markers;
+};
+
+/** Begin right behind the start-up frame. */
+static inline void mpa_enframe_init(struct mpa_enframe *e, bool crc, bool markers)
+{
+	*e = (struct mpa_enframe){.crc = crc, .markers = markers};
+}
+
+/** Octets of the next FPDU, if its ULPDU has @p len. */
+static inline uint32_t mpa_enframe_len(const struct mpa_enframe *e, uint32_t len)
+{
+	uint32_t plain = mpa_fpdu_len(len);
+
+	return e->markers ? plain + mpa_marker_bytes(e->at, plain) : plain;
+}
+
+/** Octets of the next FPDU before its ULPDU. */
+static inline uint32_t mpa_enframe_lead(const struct mpa_enframe *e)
+{
+	bool marked = e->markers && mpa_marker_distance(e->at) == 0;
+
+	return MPA_FPDU_HEADER_LEN + (marked ? MPA_MARKER_LEN : 0);
+}
+
+/**
+ * Make the FPDU: length, pad, markers, CRC.
+ * @param room mpa_enframe_len(e, len) octets, with the ULPDU at mpa_enframe_lead(e).
+ */
+void mpa_enframe_finish(struct mpa_enframe *e, uint8_t *room, uint32_t len);
+
+/** The MULPDU for segments of @p emss octets (section 4.5). At least 128. */
+uint32_t mpa_enframe_mulpdu(const struct mpa_enframe *e, uint32_t emss);
+
+#endif
