@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/config.h"
 
+#include "provider/config_mpa.h"
 #include "provider/config_value.h"
 
 #include <ctype.h>
@@ -205,16 +206,13 @@ void config_init(struct config *c)
 	*c = (struct config){
 		.name = "uiw0",
 		.progress_core = -1,
-		.mpa = {.revision = 2,
-			.crc = true,
-			.rtr = MPA_RTR_WRITE | MPA_RTR_READ | MPA_RTR_SEND,
-			.peer_to_peer = true},
 		.congestion_control = "cubic",
 		.timestamps = true,
 		.sack = true,
 		.window_scale = true,
 		.log = LOG_LEVEL_WARNING,
 	};
+	config_mpa_init(c);
 }
 
 /* ---- files ------------------------------------------------------------------------------- */

@@ -40,7 +40,8 @@ struct config {
 	bool progress_dedicated; /**< progress = auto | relaxed | dedicated[:core] */
 	bool progress_relaxed;
 	int progress_core;     /**< -1: none named */
-	struct mpa_config mpa; /**< crc, markers, mpa_revision, rtr */
+	struct mpa_config mpa; /**< peer, crc, markers, mpa_revision, rtr, fpdu */
+	unsigned mpa_given;    /**< Private: which of them by their own key. */
 	char congestion_control[16];
 	bool timestamps, sack, window_scale; /**< TCP options to offer and accept */
 	enum tcp_ecn_mode ecn;               /**< accept | on | off */

@@ -1,93 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/config_value.h"
 
+#include "provider/config_mpa.h"
+#include "provider/config_parse.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A decimal number and nothing else: no sign, no blanks, no octal or hexadecimal surprises. */
-static int parse_number(const char *s, uint64_t max, uint64_t *out)
-{
-	uint64_t n = 0;
-
-	if (*s == '\0')
-		return -EINVAL;
-	for (; *s != '\0'; s++) {
-		if (*s < '0' || *s > '9')
-			return -EINVAL;
-		n = n * 10 + (unsigned)(*s - '0');
-		if (n > max)
-			return -ERANGE;
-	}
-	*out = n;
-	return 0;
-}
-
-static int parse_range(const char *s, uint64_t min, uint64_t max, uint64_t *out)
-{
-	int rc = parse_number(s, max, out);
-
-	return rc == 0 && *out < min ? -ERANGE : rc;
-}
-
-/* "64K", "4M", "1G", or bytes. */
-static int parse_size(const char *s, uint64_t min, uint64_t max, uint64_t *out)
-{
-	char digits[24];
-	size_t n = strlen(s);
-	unsigned shift = 0;
-	int rc;
-
-	if (n == 0 || n >= sizeof digits)
-		return -EINVAL;
-	memcpy(digits, s, n + 1);
-	switch (toupper((unsigned char)digits[n - 1])) {
-	case 'K':
-		shift = 10;
-		break;
-	case 'M':
-		shift = 20;
-		break;
-	case 'G':
-		shift = 30;
-		break;
-	}
-	if (shift != 0)
-		digits[n - 1] = '\0';
-	rc = parse_number(digits, max >> shift, out);
-	if (rc != 0)
-		return rc;
-	*out <<= shift;
-	return *out < min ? -ERANGE : 0;
-}
-
-static int parse_text(const char *s, char *out, size_t size)
-{
-	size_t n = strlen(s);
-
-	if (n >= size)
-		return -EINVAL;
-	for (size_t i = 0; i < n; i++)
-		if (iscntrl((unsigned char)s[i]))
-			return -EINVAL;
-	memcpy(out, s, n + 1);
-	return 0;
-}
-
-/* The index of @p s in a NULL-terminated list of words, or -1. */
-static int parse_word(const char *s, const char *const words[])
-{
-	for (int i = 0; words[i] != NULL; i++)
-		if (strcmp(s, words[i]) == 0)
-			return i;
-	return -1;
-}
-
 static const char *parse_port(struct config *c, const char *v)
 {
 	/* The EAL takes the driver's name up to the first comma; blanks are never part of it. */
-	if (parse_text(v, c->port, sizeof c->port) != 0 || strpbrk(v, " \t") != NULL ||
+	if (config_parse_text(v, c->port, sizeof c->port) != 0 || strpbrk(v, " \t") != NULL ||
 		v[0] == ',' || v[0] == '-')
 		return "DPDK device arguments of at most 255 characters without blanks, such as "
 		       "net_memif0,role=server,socket=/tmp/uiwarp.sock or 0000:01:00.0";
@@ -96,7 +21,7 @@ static const char *parse_port(struct config *c, const char *v)
 
 static const char *parse_eal(struct config *c, const char *v)
 {
-	if (parse_text(v, c->eal, sizeof c->eal) != 0)
+	if (config_parse_text(v, c->eal, sizeof c->eal) != 0)
 		return "EAL arguments of at most 1023 characters";
 	return NULL;
 }
@@ -135,7 +60,7 @@ static const char *parse_name(struct config *c, const char *v)
 	for (const char *p = v; *p != '\0'; p++)
 		if (!isalnum((unsigned char)*p) && *p != '_' && *p != '-')
 			return right;
-	return parse_text(v, c->name, sizeof c->name) == 0 ? NULL : right;
+	return config_parse_text(v, c->name, sizeof c->name) == 0 ? NULL : right;
 }
 
 static const char *parse_address(struct config *c, const char *v)
@@ -191,7 +116,7 @@ static const char *parse_mtu(struct config *c, const char *v)
 	uint64_t n;
 
 	/* RFC 1122 section 3.3.3: every host takes datagrams of 576 bytes. */
-	if (parse_range(v, 576, 65535, &n) != 0)
+	if (config_parse_range(v, 576, 65535, &n) != 0)
 		return "a number of bytes from 576 to 65535";
 	c->mtu = (uint16_t)n;
 	return NULL;
@@ -215,7 +140,7 @@ static const char *parse_progress(struct config *c, const char *v)
 	if (*core == '\0') {
 		c->progress_core = -1;
 	} else {
-		if (*core != ':' || parse_range(core + 1, 0, 1023, &n) != 0)
+		if (*core != ':' || config_parse_range(core + 1, 0, 1023, &n) != 0)
 			return right;
 		c->progress_core = (int)n;
 	}
@@ -224,99 +149,36 @@ static const char *parse_progress(struct config *c, const char *v)
 	return NULL;
 }
 
-static const char *parse_switch(const char *v, bool *out)
-{
-	static const char *const words[] = {"off", "on", NULL};
-	int i = parse_word(v, words);
-
-	if (i < 0)
-		return "on or off";
-	*out = i == 1;
-	return NULL;
-}
-
-static const char *parse_crc(struct config *c, const char *v)
-{
-	return parse_switch(v, &c->mpa.crc);
-}
-
-static const char *parse_markers(struct config *c, const char *v)
-{
-	/* RFC 5044 section 4.3: the receiver decides, and this one does not take them. */
-	if (strcmp(v, "off") != 0)
-		return "off (receiving markers is not implemented)";
-	c->mpa.markers = false;
-	return NULL;
-}
-
-static const char *parse_revision(struct config *c, const char *v)
-{
-	uint64_t n;
-
-	if (parse_range(v, 1, 2, &n) != 0)
-		return "1 (RFC 5044) or 2 (RFC 6581)";
-	c->mpa.revision = (uint8_t)n;
-	return NULL;
-}
-
-static const char *parse_rtr(struct config *c, const char *v)
-{
-	const char *right = "none, or a list of write, read and send, such as write,read";
-	uint8_t mask = 0;
-	char list[32];
-	char *save = NULL;
-
-	if (strcmp(v, "none") != 0) {
-		if (parse_text(v, list, sizeof list) != 0 || v[0] == ',' ||
-			v[strlen(v) - 1] == ',' || strstr(v, ",,") != NULL)
-			return right;
-		for (char *w = strtok_r(list, ", \t", &save); w != NULL;
-			w = strtok_r(NULL, ", \t", &save)) {
-			uint8_t bit = strcmp(w, "write") == 0  ? MPA_RTR_WRITE
-				      : strcmp(w, "read") == 0 ? MPA_RTR_READ
-				      : strcmp(w, "send") == 0 ? MPA_RTR_SEND
-							       : 0;
-
-			if (bit == 0 || (mask & bit) != 0)
-				return right;
-			mask |= bit;
-		}
-	}
-	c->mpa.rtr = mask;
-	c->mpa.peer_to_peer = mask != 0;
-	return NULL;
-}
-
 static const char *parse_congestion_control(struct config *c, const char *v)
 {
 	static const char *const words[] = {"cubic", "bbr", "newreno", NULL};
 
-	if (parse_word(v, words) < 0)
+	if (config_parse_word(v, words) < 0)
 		return "cubic, bbr or newreno";
-	parse_text(v, c->congestion_control, sizeof c->congestion_control);
+	config_parse_text(v, c->congestion_control, sizeof c->congestion_control);
 	return NULL;
 }
 
 static const char *parse_timestamps(struct config *c, const char *v)
 {
-	return parse_switch(v, &c->timestamps);
+	return config_parse_switch(v, &c->timestamps);
 }
 
 static const char *parse_sack(struct config *c, const char *v)
 {
-	return parse_switch(v, &c->sack);
+	return config_parse_switch(v, &c->sack);
 }
 
 static const char *parse_window_scale(struct config *c, const char *v)
 {
-	return parse_switch(v, &c->window_scale);
+	return config_parse_switch(v, &c->window_scale);
 }
 
 static const char *parse_ecn(struct config *c, const char *v)
 {
 	/* In the order of enum tcp_ecn_mode. */
 	static const char *const words[] = {"accept", "off", "on", NULL};
-	int i = parse_word(v, words);
+	int i = config_parse_word(v, words);
 
 	if (i < 0)
 		return "accept, on or off";
@@ -328,7 +190,7 @@ static const char *parse_syn_cookies(struct config *c, const char *v)
 {
 	/* In the order of enum tcp_syn_cookies. */
 	static const char *const words[] = {"auto", "always", "off", NULL};
-	int i = parse_word(v, words);
+	int i = config_parse_word(v, words);
 
 	if (i < 0)
 		return "auto, always or off";
@@ -338,7 +200,7 @@ static const char *parse_syn_cookies(struct config *c, const char *v)
 
 static const char *parse_capture(struct config *c, const char *v)
 {
-	return parse_text(v, c->capture, sizeof c->capture) == 0
+	return config_parse_text(v, c->capture, sizeof c->capture) == 0
 		       ? NULL
 		       : "the path of a pcapng file, at most 1023 characters";
 }
@@ -346,7 +208,7 @@ static const char *parse_capture(struct config *c, const char *v)
 static const char *parse_log(struct config *c, const char *v)
 {
 	static const char *const words[] = {"error", "warning", "info", "debug", NULL};
-	int i = parse_word(v, words);
+	int i = config_parse_word(v, words);
 
 	if (i < 0)
 		return "error, warning, info or debug";
@@ -356,7 +218,7 @@ static const char *parse_log(struct config *c, const char *v)
 
 static const char *parse_log_file(struct config *c, const char *v)
 {
-	return parse_text(v, c->log_file, sizeof c->log_file) == 0
+	return config_parse_text(v, c->log_file, sizeof c->log_file) == 0
 		       ? NULL
 		       : "the path of a file, at most 1023 characters";
 }
@@ -366,7 +228,7 @@ static const char *parse_buffer(const char *v, uint32_t *out)
 	uint64_t n;
 
 	/* RFC 7323 section 2.3: a window is less than 2^30 bytes. */
-	if (parse_size(v, 16384, (1u << 30) - 1, &n) != 0)
+	if (config_parse_size(v, 16384, (1u << 30) - 1, &n) != 0)
 		return "a number of bytes from 16K to 1023M; K and M may follow it";
 	*out = (uint32_t)n;
 	return NULL;
@@ -386,7 +248,7 @@ static const char *parse_memory(struct config *c, const char *v)
 {
 	uint64_t n;
 
-	if (parse_range(v, 8, 1u << 20, &n) != 0)
+	if (config_parse_range(v, 8, 1u << 20, &n) != 0)
 		return "a number of MiB from 8 to 1048576";
 	c->memory = (uint32_t)n;
 	return NULL;
@@ -401,10 +263,12 @@ const struct config_key config_keys[] = {
 	{"mac", false, parse_mac, NULL},
 	{"name", false, parse_name, NULL},
 	{"progress", false, parse_progress, NULL},
-	{"crc", false, parse_crc, NULL},
-	{"markers", false, parse_markers, NULL},
-	{"mpa_revision", false, parse_revision, NULL},
-	{"rtr", false, parse_rtr, NULL},
+	{"peer", false, config_mpa_peer, NULL},
+	{"crc", false, config_mpa_crc, NULL},
+	{"markers", false, config_mpa_markers, NULL},
+	{"mpa_revision", false, config_mpa_revision, NULL},
+	{"rtr", false, config_mpa_rtr, NULL},
+	{"fpdu", false, config_mpa_fpdu, NULL},
 	{"congestion_control", false, parse_congestion_control, NULL},
 	{"timestamps", false, parse_timestamps, NULL},
 	{"sack", false, parse_sack, NULL},

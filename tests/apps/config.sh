@@ -41,13 +41,15 @@ done <<-EOT
 	mac                 01:02         hexadecimal
 	name                7days         letters
 	progress            sometimes     auto
-	crc                 maybe         on
+	crc                 maybe         preferred
+	peer                mlx5          smbdirect
+	fpdu                100           segment
 	timestamps          maybe         on
 	sack                maybe         on
 	window_scale        maybe         on
 	ecn                 yes           accept
 	syn_cookies         on            always
-	markers             on            off
+	markers             maybe         on
 	mpa_revision        3             6581
 	rtr                 shout         write
 	congestion_control  hope          newreno

@@ -195,24 +195,82 @@ static void test_tcp_options(void **state)
 
 static void test_mpa(void **state)
 {
+	assert_int_equal(c.mpa.crc, MPA_CRC_PREFERRED);
 	right("crc=off");
-	assert_false(c.mpa.crc);
-	wrong("crc=yes", "on or off");
+	assert_int_equal(c.mpa.crc, MPA_CRC_OFF);
+	right("crc=required");
+	assert_int_equal(c.mpa.crc, MPA_CRC_REQUIRED);
+	right("crc=on");
+	assert_int_equal(c.mpa.crc, MPA_CRC_PREFERRED);
+	wrong("crc=yes", "preferred, required or off");
+	right("markers=on");
+	assert_true(c.mpa.markers);
 	right("markers=off");
-	wrong("markers=on", "not implemented");
+	assert_false(c.mpa.markers);
+	wrong("markers=both", "on or off");
 	right("mpa_revision=1");
 	assert_int_equal(c.mpa.revision, 1);
 	wrong("mpa_revision=0", "RFC 6581");
 	wrong("mpa_revision=3", "RFC 6581");
+	right("fpdu=1024");
+	assert_int_equal(c.mpa.fpdu_max, 1024);
+	right("fpdu=segment");
+	assert_int_equal(c.mpa.fpdu_max, 0);
+	wrong("fpdu=159", "from 160 to 65535");
+	wrong("fpdu=65536", "from 160 to 65535");
+}
+
+static void test_rtr(void **state)
+{
 	right("rtr=none");
 	assert_int_equal(c.mpa.rtr, 0);
 	assert_false(c.mpa.peer_to_peer);
 	right("rtr=send, write");
 	assert_int_equal(c.mpa.rtr, MPA_RTR_SEND | MPA_RTR_WRITE);
+	assert_int_equal(c.mpa.rtr_order[0], MPA_RTR_SEND);
+	assert_int_equal(c.mpa.rtr_order[1], MPA_RTR_WRITE);
+	assert_int_equal(c.mpa.rtr_order[2], 0);
 	assert_true(c.mpa.peer_to_peer);
 	wrong("rtr=write,write", "write, read and send");
 	wrong("rtr=write,none", "write, read and send");
 	wrong("rtr=,write", "write, read and send");
+}
+
+/* Each preset can be used, and gives way to what is said beside it, in either order. */
+static void test_peer(void **state)
+{
+	static const char *const peers[] = {"peer=auto", "peer=rfc", "peer=siw", "peer=cxgb4",
+		"peer=irdma", "peer=qed", "peer=smbdirect"};
+
+	wrong("peer=mlx5", "auto, rfc, siw, cxgb4, irdma, qed or smbdirect");
+	right("peer=siw");
+	assert_int_equal(c.mpa.rtr, MPA_RTR_WRITE | MPA_RTR_READ);
+	assert_int_equal(c.mpa.private_max, 256);
+	right("peer=cxgb4");
+	assert_int_equal(c.mpa.rtr_order[0], MPA_RTR_READ);
+	assert_int_equal(c.mpa.settle_ms, 0);
+	right("peer=smbdirect");
+	assert_int_equal(c.mpa.revision, 1);
+	right("peer=auto");
+	assert_int_equal(c.mpa.revision, 2);
+	assert_int_equal(c.mpa.private_max, 0);
+	right("crc=off");
+	right("markers=on");
+	right("mpa_revision=1");
+	right("fpdu=500");
+	right("rtr=send");
+	for (unsigned i = 0; i < sizeof peers / sizeof peers[0]; i++) {
+		right(peers[i]);
+		assert_int_equal(c.mpa.crc, MPA_CRC_OFF);
+		assert_true(c.mpa.markers);
+		assert_int_equal(c.mpa.revision, 1);
+		assert_int_equal(c.mpa.fpdu_max, 500);
+		assert_int_equal(c.mpa.rtr, MPA_RTR_SEND);
+		assert_int_equal(c.mpa.rtr_order[0], MPA_RTR_SEND);
+		assert_true(c.mpa.peer_to_peer);
+	}
+	right("crc=required");
+	assert_int_equal(c.mpa.crc, MPA_CRC_REQUIRED);
 }
 
 static void test_words(void **state)
@@ -244,6 +302,8 @@ int main(void)
 		cmocka_unit_test_setup(test_progress, start_over),
 		cmocka_unit_test_setup(test_tcp_options, start_over),
 		cmocka_unit_test_setup(test_mpa, start_over),
+		cmocka_unit_test_setup(test_rtr, start_over),
+		cmocka_unit_test_setup(test_peer, start_over),
 		cmocka_unit_test_setup(test_words, start_over),
 	};
 
