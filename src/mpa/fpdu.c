@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mpa/fpdu.h"
 
+#include "mpa/early.h"
+
 /* The first good FPDU opens a responder's sending direction (RFC 5044 section 7.1.2 rule 4). */
 static void open_sending(struct mpa *m)
 {
@@ -54,6 +56,7 @@ size_t mpa_fpdu_input(
 		used += f.len;
 	}
 	m->rx_partial = used != total;
+	mpa_early_learn(m, m->rx_partial);
 	if (any && m->ops->rx_done != NULL)
 		m->ops->rx_done(m->user);
 	return used;

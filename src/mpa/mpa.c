@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mpa/mpa.h"
 
+#include "mpa/early.h"
 #include "mpa/fpdu.h"
 #include "mpa/startup.h"
 #include "mpa/terms.h"
@@ -215,6 +216,23 @@ static size_t on_readable(
 	return used;
 }
 
+static bool on_early(void *user, const struct llp_iov *v, unsigned n, size_t total, uint64_t ahead,
+	struct llp_note *note)
+{
+	return mpa_early_input(user, v, n, total, ahead, note);
+}
+
+static void on_taken(void *user, const struct llp_note *note)
+{
+	struct mpa *m = user;
+	bool gone = false;
+
+	watch(m, &gone);
+	mpa_early_taken(m, note);
+	if (!gone)
+		watch(m, NULL);
+}
+
 static void on_writable(void *user)
 {
 	struct mpa *m = user;
@@ -245,6 +263,8 @@ static void on_closed(void *user, int error)
 static const struct llp_user_ops llp_user_ops = {
 	.connected = on_connected,
 	.readable = on_readable,
+	.early = on_early,
+	.taken = on_taken,
 	.writable = on_writable,
 	.eof = on_eof,
 	.closed = on_closed,

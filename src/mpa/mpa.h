@@ -43,6 +43,7 @@ struct mpa_config {
 	uint16_t private_max; /**< of the whole field in a frame that we send; 0: 512 */
 	uint16_t settle_ms;   /**< initiator: from the reply to the first FPDU (the user waits) */
 	uint8_t legacy;       /**< enum mpa_legacy (the user looks) */
+	bool in_order;        /**< hand nothing up before its turn (docs/placement.md) */
 };
 
 /** What a request or reply frame said, or shall say. */
@@ -92,6 +93,17 @@ struct mpa_user_ops {
 	 * they wait in the LLP until the next user calls mpa_resume().
 	 */
 	void (*ulpdu)(void *user, const struct mpa_ulpdu *u);
+	/**
+	 * A ULPDU came before its turn, its CRC good; where it belongs in the stream is known as
+	 * docs/placement.md says. Its payload may be used now, but no function of this file called.
+	 * @return how many bytes, from its first, are wanted again when its turn comes (1 - 18):
+	 * placed() then follows, or the connection ends. Unless not all of its segment is taken: in
+	 * that case, or with 0, ulpdu() follows as if nothing had been. May come again for the
+	 * same ULPDU. NULL: this user wants them in turn.
+	 */
+	uint32_t (*early)(void *user, const struct mpa_ulpdu *u);
+	/** As ulpdu(), for one that early() took; no more bytes than that said may be read. */
+	void (*placed)(void *user, const struct mpa_ulpdu *u);
 	/** All complete FPDUs that have arrived were handed up: time to answer. May be NULL. */
 	void (*rx_done)(void *user);
 	/** mpa_reserve() had refused; there is room again. */
@@ -108,6 +120,9 @@ struct mpa_user_ops {
 	void (*closed)(void *user, int error);
 };
 
+/** So many times in a row text ended with an FPDU: the peer's segments are taken for aligned. */
+#define MPA_ALIGNED_ENOUGH 16
+
 struct mpa {
 	struct llp *llp; /**< NULL once gone */
 	const struct mpa_user_ops *ops;
@@ -121,13 +136,14 @@ struct mpa {
 	bool peer_enhanced; /**< its request or reply had the enhanced words */
 	bool peer_p2p;      /**< with the A flag */
 	bool told_operational;
-	bool tx_closed;   /**< mpa_shutdown() was called */
-	bool rx_off;      /**< an error was reported, or mpa_drop_input() */
-	bool eof;         /**< the peer closed its direction */
-	bool rx_partial;  /**< bytes of an incomplete FPDU or frame wait in the LLP */
-	bool *gone;       /**< set when the user ends it inside readable() */
-	uint8_t *tx_room; /**< of the FPDU being built */
-	uint32_t tx_len;  /**< of its ULPDU */
+	bool tx_closed;     /**< mpa_shutdown() was called */
+	bool rx_off;        /**< an error was reported, or mpa_drop_input() */
+	bool eof;           /**< the peer closed its direction */
+	bool rx_partial;    /**< bytes of an incomplete FPDU or frame wait in the LLP */
+	uint8_t rx_aligned; /**< times in a row, up to MPA_ALIGNED_ENOUGH */
+	bool *gone;         /**< set when the user ends it inside readable() */
+	uint8_t *tx_room;   /**< of the FPDU being built */
+	uint32_t tx_len;    /**< of its ULPDU */
 };
 
 /** Start an initiator on @p llp, whose user this becomes. */

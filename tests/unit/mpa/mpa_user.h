@@ -33,6 +33,7 @@ struct mpa_user {
 	void (*on_reply)(struct mpa_user *u);
 	void (*on_ulpdu)(struct mpa_user *u);
 	void (*on_error)(struct mpa_user *u);
+	void *test; /* the test's own */
 };
 
 extern const struct mpa_user_ops mpa_user_ops;

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mpa/early.h"
+
+#include "base/bytes.h"
+
+/*
+ * In a note, of each FPDU: the length of its ULPDU, how many bytes of that follow, and these: what
+ * the user wants to see again, its headers.
+ */
+#define AT_ULPDU_LEN 0
+#define AT_KEPT      2
+#define AT_BYTES     3
+/** FPDUs of a segment that have room in a note, at most. */
+#define FPDUS_MAX (LLP_NOTE_MAX / (AT_BYTES + 1))
+
+static bool may_take(const struct mpa *m)
+{
+	return m->state == MPA_OPERATIONAL && m->told_operational && !m->rx_off &&
+	       !m->config.in_order && m->ops->early != NULL;
+}
+
+/*
+ * Does an FPDU begin with this part of the stream? Section 6: a marker proves it. Without markers
+ * we go by what the stream was like up to here, and then only with CRCs.
+ */
+static bool begins_here(const struct mpa *m, uint64_t at, const struct mpa_cursor *c, size_t len)
+{
+	uint64_t start;
+
+	if (m->rx.markers)
+		return mpa_deframe_find(&m->rx, at, c, len, &start) && start == at;
+	return m->rx.crc && m->rx_aligned == MPA_ALIGNED_ENOUGH;
+}
+
+/* @return how many FPDUs the part is, from its first to its last byte; 0: it is something else. */
+static unsigned frame(
+	const struct mpa *m, uint64_t at, struct mpa_cursor c, size_t len, struct mpa_ulpdu *u)
+{
+	struct mpa_deframe there = m->rx;
+	struct mpa_fpdu f;
+	unsigned n = 0;
+
+	there.at = at;
+	while (len != 0) {
+		if (n == FPDUS_MAX || mpa_deframe_look(&there, &c, len, &f) != MPA_DEFRAME_GOOD)
+			return 0;
+		u[n++] = f.ulpdu;
+		mpa_deframe_pass(&there, &c, &f);
+		len -= f.len;
+	}
+	return n;
+}
+
+static bool note_down(struct llp_note *note, const struct mpa_ulpdu *u, uint32_t kept)
+{
+	uint8_t *p = note->bytes + note->len;
+	struct mpa_cursor c = u->at;
+
+	if (kept == 0 || kept > UINT8_MAX || kept + AT_BYTES > (uint32_t)LLP_NOTE_MAX - note->len)
+		return false;
+	store_be16(p + AT_ULPDU_LEN, (uint16_t)u->len);
+	p[AT_KEPT] = (uint8_t)kept;
+	mpa_cursor_copy(&c, p + AT_BYTES, kept);
+	note->len = (uint16_t)(note->len + AT_BYTES + kept);
+	return true;
+}
+
+bool mpa_early_input(struct mpa *m, const struct llp_iov *v, unsigned n, size_t total,
+	uint64_t ahead, struct llp_note *note)
+{
+	const struct mpa_cursor c = {.v = v, .n = n};
+	struct mpa_ulpdu u[FPDUS_MAX];
+	unsigned fpdus;
+
+	/* What is unread begins where the next FPDU does. */
+	if (!may_take(m) || !begins_here(m, m->rx.at + ahead, &c, total))
+		return false;
+	fpdus = frame(m, m->rx.at + ahead, c, total, u);
+	note->len = 0;
+	for (unsigned i = 0; i < fpdus; i++) {
+		if (!note_down(note, &u[i], m->ops->early(m->user, &u[i])))
+			return false;
+	}
+	return fpdus != 0;
+}
+
+/* Bytes of the stream that an FPDU takes which begins at m->rx.at. */
+static uint32_t fpdu_len(const struct mpa *m, uint32_t ulpdu_len)
+{
+	uint32_t plain = mpa_fpdu_len(ulpdu_len);
+
+	return plain + (m->rx.markers ? mpa_marker_bytes(m->rx.at, plain) : 0);
+}
+
+void mpa_early_taken(struct mpa *m, const struct llp_note *note)
+{
+	const bool *gone = m->gone;
+	const uint8_t *p = note->bytes, *end = p + note->len;
+
+	if (m->rx_off || m->state == MPA_CLOSED)
+		return;
+	/*
+	 * An FPDU lies across what was taken, so that did not begin with one: its bytes are gone,
+	 * and somebody's payload was taken for headers.
+	 */
+	if (m->rx_partial) {
+		m->rx_off = true;
+		m->ops->error(m->user, MPA_ERROR_CATASTROPHIC,
+			"payload that looked like an FPDU was placed out of order");
+		return;
+	}
+	while (p != end) {
+		const struct llp_iov v = {p + AT_BYTES, p[AT_KEPT]};
+		const struct mpa_ulpdu u = {
+			.at = {.v = &v, .n = 1}, .len = load_be16(p + AT_ULPDU_LEN)};
+
+		m->ops->placed(m->user, &u);
+		if (*gone || m->rx_off)
+			return;
+		m->rx.at += fpdu_len(m, u.len);
+		p += AT_BYTES + p[AT_KEPT];
+	}
+	if (m->ops->rx_done != NULL)
+		m->ops->rx_done(m->user);
+}
