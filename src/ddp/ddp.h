@@ -3,9 +3,8 @@
  * @file ddp.h
  * DDP (RFC 5041): segments out of ULPDUs, the checks of section 7.1, the untagged queues.
  *
- * Segments come in order today, and each untagged queue expects the next MSN and MO. The state is
- * kept per queue and a segment carries all that placement needs, so that a later receiver can
- * place out of order and only delivery stays in order (section 5.3).
+ * Segments are delivered in order, and each untagged queue expects the next MSN and MO. A segment
+ * carries all that placement needs, so that its payload may have been placed before (section 5.3).
  *
  * Pure functions over a small state; no upcalls, no memory of its own.
  */
@@ -51,6 +50,7 @@ struct ddp_segment {
 	uint8_t header_len;
 	uint8_t ulp; /**< RsvdULP, first octet */
 	bool tagged, last;
+	bool placed; /**< the payload is where it belongs already, and not here any more */
 };
 
 /** What the next segment of an untagged queue must say. */
@@ -110,10 +110,11 @@ bool ddp_at_boundary(const struct ddp *d);
 /** The tagged error for what a look-up of the STag said: errno as rdmap_ops.stag_check(). */
 enum ddp_error ddp_tagged_error(int stag_check_error);
 
-/** Copy the next @p len bytes of the payload to where they belong. */
+/** Copy the next @p len bytes of the payload to where they belong, unless they are there. */
 static inline void ddp_place(struct ddp_segment *s, uint8_t *to, uint32_t len)
 {
-	mpa_cursor_copy(&s->payload, to, len);
+	if (!s->placed)
+		mpa_cursor_copy(&s->payload, to, len);
 }
 
 /** Copy the header of a received segment, for a Terminate. @p out: DDP_HEADER_MAX bytes. */

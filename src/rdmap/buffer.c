@@ -47,10 +47,18 @@ int rdmap_gather(struct rdmap *r, const struct rdmap_wqe *w, uint8_t *to, uint32
 	return 0;
 }
 
-int rdmap_scatter(struct rdmap *r, struct ddp_segment *s)
+struct rdmap_sge_at rdmap_sge_seek(const struct rdmap_rqe *q, uint32_t offset)
 {
-	const struct rdmap_rqe *q = r->rqe;
-	struct rdmap_sge_at *at = &r->rx_at;
+	struct rdmap_sge_at at = {.offset = offset};
+
+	while (at.index < q->num_sge && at.offset >= q->sge[at.index].len)
+		at.offset -= q->sge[at.index++].len;
+	return at;
+}
+
+int rdmap_scatter(
+	struct rdmap *r, const struct rdmap_rqe *q, struct rdmap_sge_at *at, struct ddp_segment *s)
+{
 	uint32_t len = s->len;
 
 	while (len != 0) {

@@ -90,6 +90,8 @@ static void on_closed(void *user, int error)
 static const struct mpa_user_ops mpa_ops = {
 	.operational = on_operational,
 	.ulpdu = rdmap_on_ulpdu,
+	.early = rdmap_on_early,
+	.placed = rdmap_on_placed,
 	.rx_done = on_rx_done,
 	.writable = on_writable,
 	.eof = on_eof,

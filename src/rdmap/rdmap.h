@@ -207,6 +207,12 @@ struct rdmap_ops {
 	/** Take the next receive element; it stays valid until recv_done(). NULL: none is posted.
 	 */
 	const struct rdmap_rqe *(*recv_take)(void *user);
+	/**
+	 * The receive element that the @p n-th message from now will take (0: the next, or the one
+	 * that is taken), for payload that comes early. NULL: it is not posted, or nobody knows, as
+	 * with a queue that others share.
+	 */
+	const struct rdmap_rqe *(*recv_peek)(void *user, uint32_t n);
 	/** The element taken last is finished with; complete() for it follows. */
 	void (*recv_done)(void *user);
 	/** A work request completed: send side in posting order, receive side in MSN order. */

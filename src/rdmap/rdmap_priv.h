@@ -24,8 +24,12 @@ void rdmap_end(struct rdmap *r, const struct rdmap_end *e);
  */
 int rdmap_gather(struct rdmap *r, const struct rdmap_wqe *w, uint8_t *to, uint32_t len);
 
-/** Copy the payload of @p s into the receive element. @return as rdmap_gather(). */
-int rdmap_scatter(struct rdmap *r, struct ddp_segment *s);
+/** Where byte @p offset of a receive element is, or its end. */
+struct rdmap_sge_at rdmap_sge_seek(const struct rdmap_rqe *q, uint32_t offset);
+
+/** Copy the payload of @p s into a receive element, from @p at on. @return as rdmap_gather(). */
+int rdmap_scatter(
+	struct rdmap *r, const struct rdmap_rqe *q, struct rdmap_sge_at *at, struct ddp_segment *s);
 
 /* ---- sq.c: completions ------------------------------------------------------------------- */
 
@@ -117,8 +121,17 @@ void rdmap_on_immediate(struct rdmap *r, struct ddp_segment *s);
  */
 bool rdmap_take_header(struct rdmap *r, struct ddp_segment *s, uint8_t *p, uint32_t len);
 
+/** RFC 5040 section 7.2, check 2: an opcode that exists, in the segment that it belongs in. */
+bool rdmap_opcode_fits(const struct ddp_segment *s);
+
 /** The stream's receive side, for MPA. */
 void rdmap_on_ulpdu(void *user, const struct mpa_ulpdu *u);
+void rdmap_on_placed(void *user, const struct mpa_ulpdu *u);
+
+/* ---- early.c ------------------------------------------------------------------------------ */
+
+/** Place the payload of a ULPDU before its turn, if that can be; for MPA. */
+uint32_t rdmap_on_early(void *user, const struct mpa_ulpdu *u);
 
 /* ---- terminate.c ------------------------------------------------------------------------- */
 

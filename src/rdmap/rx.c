@@ -73,7 +73,7 @@ static void on_send(struct rdmap *r, struct ddp_segment *s)
 		rdmap_fail_ddp(r, error, s);
 		return;
 	}
-	if (rdmap_scatter(r, s) != 0) {
+	if (rdmap_scatter(r, r->rqe, &r->rx_at, s) != 0) {
 		spoil_recv(r, RDMAP_WC_LOC_PROT_ERR);
 		rdmap_terminate(r, RDMAP_LAYER_RDMA, RDMAP_ETYPE_CATASTROPHIC, 0);
 		return;
@@ -116,8 +116,7 @@ static void (*const handlers[RDMAP_OPCODES])(struct rdmap *r, struct ddp_segment
 	[RDMAP_OP_ATOMIC_RESPONSE] = rdmap_on_atomic_response,
 };
 
-/* RFC 5040 section 7.2, check 2: an opcode that exists, in the segment that it belongs in. */
-static bool opcode_fits(const struct ddp_segment *s)
+bool rdmap_opcode_fits(const struct ddp_segment *s)
 {
 	uint8_t opcode = s->ulp & RDMAP_CONTROL_OPCODE;
 	const struct rdmap_opcode_info *info = rdmap_opcode_info(opcode);
@@ -126,15 +125,15 @@ static bool opcode_fits(const struct ddp_segment *s)
 	       (s->tagged || info->qn == s->qn);
 }
 
-void rdmap_on_ulpdu(void *user, const struct mpa_ulpdu *u)
+static void receive(struct rdmap *r, const struct mpa_ulpdu *u, bool placed)
 {
-	struct rdmap *r = user;
 	struct ddp_segment s;
 	enum ddp_error error;
 
 	if (!rdmap_alive(r))
 		return;
 	error = ddp_parse(&s, u);
+	s.placed = placed;
 	if (error == DDP_ERROR_SHORT) {
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_UNSPECIFIED, NULL);
 		return;
@@ -150,10 +149,20 @@ void rdmap_on_ulpdu(void *user, const struct mpa_ulpdu *u)
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_VERSION, &s);
 		return;
 	}
-	if (!opcode_fits(&s)) {
+	if (!rdmap_opcode_fits(&s)) {
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, &s);
 		return;
 	}
 	handlers[s.ulp & RDMAP_CONTROL_OPCODE](r, &s);
 	r->rtr_expect = 0; /* only the first may be one */
+}
+
+void rdmap_on_ulpdu(void *user, const struct mpa_ulpdu *u)
+{
+	receive(user, u, false);
+}
+
+void rdmap_on_placed(void *user, const struct mpa_ulpdu *u)
+{
+	receive(user, u, true);
 }

@@ -39,6 +39,13 @@ static const struct rdmap_rqe *recv_take(void *user)
 	return e;
 }
 
+static const struct rdmap_rqe *recv_peek(void *user, uint32_t n)
+{
+	const struct rnic_qp *qp = user;
+
+	return qp->srq ? NULL : recv_queue_peek(&qp->rq, n);
+}
+
 static void recv_done(void *user)
 {
 	struct rnic_qp *qp = user;
@@ -127,6 +134,7 @@ const struct rdmap_ops qp_stream_ops = {
 	.stag_invalidate = stag_invalidate,
 	.local_op = local_op,
 	.recv_take = recv_take,
+	.recv_peek = recv_peek,
 	.recv_done = recv_done,
 	.complete = complete,
 	.operational = operational,

@@ -52,12 +52,18 @@ static inline uint32_t recv_queue_count(const struct recv_queue *q)
 	return atomic_load(&q->head) - atomic_load_explicit(&q->tail, memory_order_relaxed);
 }
 
+/** The @p n-th element behind the oldest, or NULL. Engine's lock held. */
+static inline const struct rdmap_rqe *recv_queue_peek(const struct recv_queue *q, uint32_t n)
+{
+	return n < recv_queue_count(q)
+		       ? recv_queue_at(q, atomic_load_explicit(&q->tail, memory_order_relaxed) + n)
+		       : NULL;
+}
+
 /** The oldest element, or NULL. Engine's lock held. */
 static inline const struct rdmap_rqe *recv_queue_first(const struct recv_queue *q)
 {
-	return recv_queue_count(q)
-		       ? recv_queue_at(q, atomic_load_explicit(&q->tail, memory_order_relaxed))
-		       : NULL;
+	return recv_queue_peek(q, 0);
 }
 
 /** The oldest element is finished with; its place may be posted to. Engine's lock held. */

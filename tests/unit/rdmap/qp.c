@@ -81,6 +81,13 @@ static const struct rdmap_rqe *recv_take(void *user)
 	return rqe_at(q, q->rq_tail);
 }
 
+static const struct rdmap_rqe *recv_peek(void *user, uint32_t n)
+{
+	struct qp *q = user;
+
+	return n < q->rq_head - q->rq_tail && !q->shared_rq ? rqe_at(q, q->rq_tail + n) : NULL;
+}
+
 static void recv_done(void *user)
 {
 	struct qp *q = user;
@@ -226,6 +233,7 @@ static const struct rdmap_ops ops = {
 	.stag_invalidate = stag_invalidate,
 	.local_op = local_op,
 	.recv_take = recv_take,
+	.recv_peek = recv_peek,
 	.recv_done = recv_done,
 	.complete = complete,
 	.operational = operational,

@@ -45,6 +45,7 @@ struct qp {
 	unsigned regions;
 	uint8_t *rq;
 	unsigned rq_head, rq_tail, taken;
+	bool shared_rq; /* nobody can tell which message takes which element */
 	struct rdmap_wc wc[4096];
 	unsigned wcs, wc_next;
 	unsigned operationals, peer_closeds, endeds, local_ops;

@@ -88,6 +88,11 @@ static void segment(struct ddp_segment *s, struct mpa_ulpdu *u, struct llp_iov *
 	assert_int_equal(ddp_parse(s, u), DDP_OK);
 }
 
+static int scatter(struct qp *q, struct ddp_segment *s)
+{
+	return rdmap_scatter(&q->r, q->r.rqe, &q->r.rx_at, s);
+}
+
 static void test_scatter(void **state)
 {
 	struct rdmap_rqe *q = calloc(1, sizeof *q + PARTS * sizeof q->sge[0]);
@@ -113,9 +118,9 @@ static void test_scatter(void **state)
 		n.a->r.rx_at = (struct rdmap_sge_at){0};
 		segment(&s, &u, &v, ulpdu, 18 + TOTAL);
 		s.len = first;
-		assert_int_equal(rdmap_scatter(&n.a->r, &s), 0);
+		assert_int_equal(scatter(n.a, &s), 0);
 		s.len = TOTAL - first;
-		assert_int_equal(rdmap_scatter(&n.a->r, &s), 0);
+		assert_int_equal(scatter(n.a, &s), 0);
 		assert_memory_equal(n.a->region[1].mem, ".abcde.", 7);
 		assert_memory_equal(n.a->region[2].mem, "..", 2);
 		assert_memory_equal(n.a->region[3].mem, ".f.", 3);
@@ -123,12 +128,33 @@ static void test_scatter(void **state)
 		n.a->region[4].access = 0;
 		n.a->r.rx_at = (struct rdmap_sge_at){.index = 4};
 		segment(&s, &u, &v, ulpdu, 19);
-		assert_int_equal(rdmap_scatter(&n.a->r, &s), -EACCES);
+		assert_int_equal(scatter(n.a, &s), -EACCES);
 		n.a->r.rx_at = (struct rdmap_sge_at){.index = PARTS};
-		assert_int_equal(rdmap_scatter(&n.a->r, &s), -EINVAL);
+		assert_int_equal(scatter(n.a, &s), -EINVAL);
 		n.a->r.rqe = NULL;
 		qp_net_done(&n);
 	}
+	free(q);
+}
+
+/* Any byte of a list is found, however its elements divide it. */
+static void test_seek(void **state)
+{
+	struct rdmap_rqe *q = calloc(1, sizeof *q + PARTS * sizeof q->sge[0]);
+	uint32_t at = 0;
+
+	q->num_sge = PARTS;
+	for (unsigned i = 0; i < PARTS; i++)
+		q->sge[i].len = part_len[i];
+	for (uint32_t i = 0; i < PARTS; i++) {
+		for (uint32_t k = 0; k < part_len[i]; k++) {
+			struct rdmap_sge_at found = rdmap_sge_seek(q, at++);
+
+			assert_int_equal(found.index, i);
+			assert_int_equal(found.offset, k);
+		}
+	}
+	assert_int_equal(rdmap_sge_seek(q, at).index, PARTS);
 	free(q);
 }
 
@@ -139,6 +165,7 @@ int main(void)
 		cmocka_unit_test(test_gather_inline),
 		cmocka_unit_test(test_gather_checks),
 		cmocka_unit_test(test_scatter),
+		cmocka_unit_test(test_seek),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Placement before delivery (RFC 5041 section 5.3). Here payload is copied, and nothing else
+ * happens: no state of the stream changes and no error is told. All checks are made again in turn,
+ * by rx.c and the others, who find the payload placed.
+ */
+#include "rdmap/rdmap_priv.h"
+
+/** Send queue elements that are looked at for the Read that a response belongs to. */
+#define READS_MAX 64
+
+static bool place_tagged(struct rdmap *r, struct ddp_segment *s, unsigned access)
+{
+	uint8_t *mem;
+
+	if (s->len == 0)
+		return true;
+	if (r->ops->stag_check(r->user, s->stag, s->to, s->len, access, &mem) != 0)
+		return false;
+	ddp_place(s, mem, s->len);
+	return true;
+}
+
+static bool is_sink(const struct rdmap_wqe *w, const struct ddp_segment *s)
+{
+	const struct rdmap_sge *sink = &w->sge[0];
+
+	return (w->op == RDMAP_WR_READ || w->op == RDMAP_WR_READ_INV) && w->num_sge != 0 &&
+	       sink->stag == s->stag && s->to - sink->addr <= w->length &&
+	       s->len <= w->length - (s->to - sink->addr);
+}
+
+/* Into the sink of any Read that is under way: which one it answers is for its turn to say. */
+static bool place_read_response(struct rdmap *r, struct ddp_segment *s)
+{
+	uint32_t i = atomic_load_explicit(&r->sq->tail, memory_order_relaxed);
+
+	for (unsigned n = 0; n < READS_MAX && i != r->sq->next; n++, i++) {
+		if (is_sink(rdmap_sq_at(r->sq, i), s))
+			return place_tagged(r, s, RDMAP_ACCESS_READ_SINK);
+	}
+	return false;
+}
+
+/* Every message of the queue takes one receive element, so MSNs tell which. */
+static bool place_send(struct rdmap *r, struct ddp_segment *s)
+{
+	uint32_t n = s->msn - r->ddp.rx[RDMAP_QN_SEND].msn;
+	const struct rdmap_rqe *q =
+		n == 0 && r->rqe != NULL ? r->rqe : r->ops->recv_peek(r->user, n);
+	struct rdmap_sge_at at;
+
+	if (q == NULL || ddp_check_room(s, q->length) != DDP_OK)
+		return false;
+	at = rdmap_sge_seek(q, s->mo);
+	return rdmap_scatter(r, q, &at, s) == 0;
+}
+
+static bool place(struct rdmap *r, struct ddp_segment *s)
+{
+	switch (s->ulp & RDMAP_CONTROL_OPCODE) {
+	case RDMAP_OP_WRITE:
+		return place_tagged(r, s, RDMAP_ACCESS_REMOTE_WRITE);
+	case RDMAP_OP_READ_RESPONSE:
+		return place_read_response(r, s);
+	case RDMAP_OP_SEND:
+	case RDMAP_OP_SEND_INV:
+	case RDMAP_OP_SEND_SE:
+	case RDMAP_OP_SEND_SE_INV:
+		return place_send(r, s);
+	default: /* acts when it is delivered; RFC 5040 section 5.5 rules 12 and 17 */
+		return false;
+	}
+}
+
+uint32_t rdmap_on_early(void *user, const struct mpa_ulpdu *u)
+{
+	struct rdmap *r = user;
+	struct ddp_segment s;
+
+	/* What comes first may be a ready-to-receive frame, which is not like others. */
+	if (!rdmap_alive(r) || r->rtr_expect != 0 || r->rtr_read)
+		return 0;
+	if (ddp_parse(&s, u) != DDP_OK || s.ulp >> RDMAP_CONTROL_VERSION_SHIFT != RDMAP_VERSION ||
+		!rdmap_opcode_fits(&s) || !place(r, &s))
+		return 0;
+	return s.header_len;
+}
