@@ -57,12 +57,11 @@ fresh_server() {
 	rm -f "$(stack_log_of server)"
 }
 
-# Start a program on a side's stack; $started is then the job to wait for, and the program's own
-# process id is in program_pid. The pid file comes first, so that exec keeps the number.
-start() { # SIDE COMMAND...
-	local side=$1 log
+# A program on a side's stack, under its time limit. The pid file comes first, so that exec keeps
+# the number.
+on_stack() { # SIDE COMMAND...
+	local side=$1
 	shift
-	log=$(log_of "$side")
 	transport_settings "$side"
 	settings+=(--set "log=info" --set "log_file=$(stack_log_of "$side")")
 	if [[ $side == server ]]; then
@@ -70,12 +69,24 @@ start() { # SIDE COMMAND...
 	else
 		settings+=("${client_extra[@]}")
 	fi
-	rm -f "$case_dir/$side.pid"
-	[[ $side == client ]] || fresh_server
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	transport_in "$side" timeout -k 3 "$limit" \
 		bash -c 'echo $$ >"$0"; exec "$@"' "$case_dir/$side.pid" \
-		"$uiwarp" run "${settings[@]}" -- "$@" >>"$log" 2>>"$(errors_of "$side")" </dev/null &
+		"$uiwarp" run "${settings[@]}" -- "$@"
+}
+
+# Where programs run, unless a transport knows better.
+transport_run() { # SIDE COMMAND...
+	on_stack "$@"
+}
+
+# Start a program of a side; $started is then the job to wait for, and the program's own process id
+# is in program_pid.
+start() { # SIDE COMMAND...
+	local side=$1
+	rm -f "$case_dir/$side.pid"
+	[[ $side == client ]] || fresh_server
+	transport_run "$@" >>"$(log_of "$side")" 2>>"$(errors_of "$side")" </dev/null &
 	started=$!
 	jobs+=("$started")
 	wait_for "$patience" test -s "$case_dir/$side.pid"
@@ -116,10 +127,14 @@ has_lines() { # SIDE REGEX COUNT
 	(($(lines_of "$1" "$2") >= $3))
 }
 
+transport_listening() {
+	transport_ready && has_line "$(stack_log_of server)" 'listening'
+}
+
 # Until the stack of the server says that somebody listens. Its program is on its way to that.
 wait_listening() { # JOB
 	local end=$((SECONDS + patience))
-	until transport_ready && has_line "$(stack_log_of server)" 'listening'; do
+	until transport_listening; do
 		is_alive "$1" || { say "the server ended before it listened"; return 1; }
 		((SECONDS < end)) || { say "the server does not listen"; return 1; }
 		sleep 0.05
