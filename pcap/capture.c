@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /** Pages this far behind the frame in hand are given back, in portions of this size. */
-#define BEHIND ((size_t)32 << 20)
+#define BEHIND ((size_t)8 << 20)
 
 enum cap_result cap_bad(struct cap_error *e, const char *format, ...)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 struct connection *connection_new(const struct connection_ops *ops, void *user,
-	const struct ip_endpoint end[2], struct cap_reassembly_budget *budget, uint64_t *ids)
+	const struct ip_endpoint end[2], struct connection_shared *shared)
 {
 	struct connection *c = malloc(sizeof *c);
 
@@ -15,16 +15,16 @@ struct connection *connection_new(const struct connection_ops *ops, void *user,
 		.user = user,
 		.end = {end[0], end[1]},
 		.initiator = -1,
-		.ids = ids,
+		.shared = shared,
 	};
-	stream_init(&c->stream[0], c, budget);
-	stream_init(&c->stream[1], c, budget);
+	stream_init(&c->stream[0], c);
+	stream_init(&c->stream[1], c);
 	return c;
 }
 
 void connection_join(struct connection *c)
 {
-	c->id = ++*c->ids;
+	c->id = ++c->shared->connections;
 	for (unsigned i = 0; i < 2; i++) {
 		c->stream[i].phase = STREAM_LOST;
 		c->stream[i].blind = true;

@@ -46,7 +46,9 @@ struct stream_start {
 
 /** An FPDU as captured. */
 struct stream_fpdu {
-	uint64_t number; /**< within its direction, from 1; those in holes are not counted */
+	uint64_t number;       /**< within its direction, from 1; those in holes are not counted */
+	uint64_t at;           /**< octet of full operation that it begins with (mpa/deframe.h) */
+	struct mpa_cursor raw; /**< there, markers and all */
 	uint64_t frame, end_frame;
 	uint64_t time, end_time;
 	uint32_t seq;    /**< of its first octet */
@@ -56,6 +58,7 @@ struct stream_fpdu {
 	bool unseen;     /**< some of its bytes are not in the capture: its CRC says nothing */
 	bool header;     /**< its DDP and RDMAP headers are */
 	bool crc;        /**< CRCs are in use */
+	bool markers;    /**< markers are */
 	bool crc_zero;   /**< its CRC field is zero */
 	bool pad_dirty;  /**< its pad is not */
 	enum mpa_deframe_result result;
@@ -117,22 +120,29 @@ struct connection_ops {
 	void (*closed)(void *user, struct connection *c, enum connection_end how, uint64_t frame);
 };
 
+/** What the connections of a capture have in common. */
+struct connection_shared {
+	struct cap_reassembly_budget budget;
+	uint64_t connections; /**< how many there were */
+	uint64_t origin;      /**< time of the capture's first frame */
+};
+
 struct connection {
 	const struct connection_ops *ops;
 	void *user;
 	uint64_t id;               /**< from 1; 0: MPA has not been seen yet */
 	struct ip_endpoint end[2]; /**< of stream[0] and stream[1] */
 	struct stream stream[2];
-	int initiator;        /**< index; -1: not known */
-	bool not_mpa;         /**< it is none: forget it */
-	uint64_t *ids;        /**< the last id given */
+	int initiator; /**< index; -1: not known */
+	bool not_mpa;  /**< it is none: forget it */
+	struct connection_shared *shared;
 	uint64_t frame, time; /**< of the segment in hand */
 	void *own;            /**< the user's, freed in closed() */
 };
 
-/** @return NULL: out of memory. @p ids: where connections are counted. */
+/** @return NULL: out of memory. */
 struct connection *connection_new(const struct connection_ops *ops, void *user,
-	const struct ip_endpoint end[2], struct cap_reassembly_budget *budget, uint64_t *ids);
+	const struct ip_endpoint end[2], struct connection_shared *shared);
 
 /** Follow it in the middle, without its start-up. */
 void connection_join(struct connection *c);
@@ -162,6 +172,18 @@ static inline bool stream_is_initiator(const struct stream *s)
 	return s->c->initiator == (int)stream_side(s);
 }
 
+/** Its direction in a line: from the initiator, or from the end that is named first. */
+static inline const char *stream_arrow(const struct stream *s)
+{
+	return (int)stream_side(s) == (s->c->initiator < 0 ? 0 : s->c->initiator) ? ">" : "<";
+}
+
+/** A time since the capture began. */
+static inline uint64_t stream_time(const struct stream *s, uint64_t time)
+{
+	return time >= s->c->shared->origin ? time - s->c->shared->origin : 0;
+}
+
 /** The names of a direction's ends. */
 static inline const struct ip_endpoint *stream_from(const struct stream *s)
 {
@@ -175,7 +197,7 @@ static inline const struct ip_endpoint *stream_to(const struct stream *s)
 
 /* ---- stream.c, for connection.c ------------------------------------------------------------ */
 
-void stream_init(struct stream *s, struct connection *c, struct cap_reassembly_budget *budget);
+void stream_init(struct stream *s, struct connection *c);
 
 /** In-order text. */
 void stream_text(struct stream *s, const struct piece *p);

@@ -13,7 +13,7 @@ int follow_init(struct follow *w, const struct follow_config *config,
 		w->config.max_flows = MAX_FLOWS;
 	if (w->config.max_connections == 0)
 		w->config.max_connections = MAX_CONNECTIONS;
-	w->budget.max = config->max_pieces != 0 ? config->max_pieces : MAX_PIECES;
+	w->shared.budget.max = config->max_pieces != 0 ? config->max_pieces : MAX_PIECES;
 	return flow_table_init(&w->flows, w->config.max_flows, &w->config.key);
 }
 
@@ -81,8 +81,7 @@ static bool open_connection(struct follow *w, struct flow *flow, uint64_t frame)
 {
 	if (w->open == w->config.max_connections)
 		evict_connection(w, frame);
-	flow->connection =
-		connection_new(w->ops, w->user, flow->end, &w->budget, &w->counters.connections);
+	flow->connection = connection_new(w->ops, w->user, flow->end, &w->shared);
 	if (flow->connection == NULL)
 		return false;
 	flow->state = FLOW_OPEN;
@@ -179,8 +178,8 @@ void follow_frame(struct follow *w, const struct cap_frame *f)
 	n->bytes += f->len;
 	if (n->kind[kind]++ == 0)
 		n->first[kind] = f->number;
-	if (n->first_time == 0)
-		n->first_time = f->time;
+	if (w->shared.origin == 0)
+		w->shared.origin = f->time;
 	n->last_time = f->time;
 	if (kind != PACKET_TCP)
 		return;

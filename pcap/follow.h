@@ -26,9 +26,8 @@ struct follow_counters {
 	uint64_t frames, bytes; /**< bytes: on the wire */
 	uint64_t kind[PACKET_KINDS];
 	uint64_t first[PACKET_KINDS]; /**< number of the first frame of each kind */
-	uint64_t connections;         /**< iWARP */
 	uint64_t evicted;
-	uint64_t first_time, last_time;
+	uint64_t last_time;
 };
 
 struct follow {
@@ -36,7 +35,7 @@ struct follow {
 	const struct connection_ops *ops;
 	void *user;
 	struct flow_table flows;
-	struct cap_reassembly_budget budget;
+	struct connection_shared shared;
 	unsigned open; /**< connections there now */
 	struct follow_counters counters;
 };

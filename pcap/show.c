@@ -3,16 +3,11 @@
 
 #include "pcap/describe.h"
 
-static void begin(
-	struct show *w, struct line *l, const struct stream *s, uint64_t frame, uint64_t time)
+static void begin(struct line *l, const struct stream *s, uint64_t frame, uint64_t time)
 {
-	if (!w->started)
-		w->origin = time;
-	w->started = true;
 	line_add(l, "%6llu ", (unsigned long long)frame);
-	line_add_seconds(l, time >= w->origin ? time - w->origin : 0);
-	line_add(l, " #%llu %s ", (unsigned long long)s->c->id,
-		stream_is_initiator(s) || (s->c->initiator < 0 && stream_side(s) == 0) ? ">" : "<");
+	line_add_seconds(l, stream_time(s, time));
+	line_add(l, " #%llu %s ", (unsigned long long)s->c->id, stream_arrow(s));
 }
 
 static json_t *begin_json(const char *event, const struct stream *s, uint64_t frame, uint64_t time)
@@ -74,7 +69,7 @@ static void on_start(void *user, struct connection *c, struct stream *s)
 		end_json(w, o);
 		return;
 	}
-	begin(w, &l, s, s->start.frame, s->start.time);
+	begin(&l, s, s->start.frame, s->start.time);
 	describe_start(&l, &s->start);
 	end(w, &l);
 }
@@ -91,7 +86,7 @@ static void on_fpdu(void *user, struct connection *c, struct stream *s, const st
 		end_json(w, o);
 		return;
 	}
-	begin(w, &l, s, f->frame, f->time);
+	begin(&l, s, f->frame, f->time);
 	describe_fpdu(&l, f);
 	end(w, &l);
 }
@@ -109,7 +104,7 @@ static void remark(
 		end_json(w, o);
 		return;
 	}
-	begin(w, &l, s, frame, s->c->time);
+	begin(&l, s, frame, s->c->time);
 	line_add(&l, "-- %s%s%s", event, *text != '\0' ? ": " : "", text);
 	end(w, &l);
 }

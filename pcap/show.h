@@ -10,8 +10,6 @@
 struct show {
 	FILE *out;
 	bool json;
-	bool started;
-	uint64_t origin; /**< time of the first line */
 };
 
 /** For follow_init(), with a struct show. */

@@ -21,12 +21,12 @@ static void on_conflict(void *user, const struct piece *now, const struct piece 
 		s->c->ops->conflict(s->c->user, s->c, s, now, before);
 }
 
-void stream_init(struct stream *s, struct connection *c, struct cap_reassembly_budget *budget)
+void stream_init(struct stream *s, struct connection *c)
 {
 	static const struct cap_reassembly_ops ops = {on_text, on_conflict};
 
 	*s = (struct stream){.c = c};
-	cap_reassembly_init(&s->tcp, &ops, s, budget);
+	cap_reassembly_init(&s->tcp, &ops, s, &c->shared->budget);
 }
 
 void stream_free(struct stream *s)
@@ -73,7 +73,7 @@ static void tell_start(struct stream *s, size_t len)
 
 	s->start.seen = true;
 	if (c->id == 0) {
-		c->id = ++*c->ids;
+		c->id = ++c->shared->connections;
 		c->initiator = s->start.kind == MPA_FRAME_REQUEST ? side : !side;
 		c->ops->opened(c->user, c);
 	}
@@ -211,7 +211,10 @@ static void tell_fpdu(struct stream *s, struct stream_fpdu *f)
 	f->ack = s->meta[0].ack;
 	f->pieces = i + 1;
 	f->aligned = s->off == 0 && s->meta[0].first;
+	f->at = s->deframe.at;
+	f->raw = stream_cursor(s);
 	f->crc = s->deframe.crc;
+	f->markers = s->deframe.markers;
 	look_closer(s, f);
 	s->c->ops->fpdu(s->c->user, s->c, s, f);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* uiwarp pcap: what iWARP connections in capture files say, and whether they may. */
+#include "pcap/check.h"
 #include "pcap/follow.h"
 #include "pcap/show.h"
 #include "tools/commands.h"
@@ -17,10 +18,10 @@
 #define EXIT_VIOLATIONS 1
 #define EXIT_UNREADABLE 2
 
-enum { KEY_JSON = 256 };
+enum { KEY_JSON = 256, KEY_ALL };
 
 struct options {
-	bool json;
+	bool json, all;
 	struct follow_config follow;
 	char **files;
 	int num_files;
@@ -53,6 +54,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 		o->json = true;
 		return 0;
+	case KEY_ALL:
+		o->all = true;
+		return 0;
 	case ARGP_KEY_ARGS:
 		o->files = state->argv + state->next;
 		o->num_files = state->argc - state->next;
@@ -69,6 +73,7 @@ static const struct argp_option common_options[] = {
 	{"port", 'p', "PORT", 0,
 		"Follow connections of this TCP port although their start was not captured", 0},
 	{"json", KEY_JSON, NULL, 0, "An object a line", 0},
+	{"all", KEY_ALL, NULL, 0, "check: tell every violation, not the first five of a kind", 0},
 	{0},
 };
 
@@ -107,23 +112,24 @@ static void warn(const char *file, const struct follow_counters *n)
 				(unsigned long long)n->first[k]);
 }
 
-static int follow_file(
-	const struct options *o, const char *file, const struct connection_ops *ops, void *user)
+/** @param[out] w is finished afterwards, and tells its counters. */
+static int follow_file(const struct options *o, const char *file, struct follow *w,
+	const struct connection_ops *ops, void *user)
 {
 	struct cap_error e;
 	struct cap_file *c = cap_open(file, &e);
-	struct follow w;
 	enum cap_result r;
 
+	*w = (struct follow){0};
 	if (c == NULL)
 		return complain(file, e.text);
-	if (follow_init(&w, &o->follow, ops, user) != 0) {
+	if (follow_init(w, &o->follow, ops, user) != 0) {
 		cap_close(c);
 		return complain(file, "out of memory");
 	}
-	r = follow_capture(&w, c, &e);
+	r = follow_capture(w, c, &e);
 	cap_close(c);
-	warn(file, &w.counters);
+	warn(file, &w->counters);
 	return r == CAP_BAD ? complain(file, e.text) : EXIT_SUCCESS;
 }
 
@@ -138,11 +144,30 @@ static int run_show(struct options *o)
 	int status = EXIT_SUCCESS;
 
 	for (int i = 0; i < o->num_files; i++) {
-		struct show w = {.out = stdout, .json = o->json};
+		struct show s = {.out = stdout, .json = o->json};
+		struct follow w;
 
 		if (o->num_files > 1 && !o->json)
 			printf("%s:\n", o->files[i]);
-		worse(&status, follow_file(o, o->files[i], &show_ops, &w));
+		worse(&status, follow_file(o, o->files[i], &w, &show_ops, &s));
+	}
+	return status;
+}
+
+static int run_check(struct options *o)
+{
+	int status = EXIT_SUCCESS;
+
+	for (int i = 0; i < o->num_files; i++) {
+		struct check k = {.report = {.out = stdout, .json = o->json, .all = o->all}};
+		struct follow w;
+
+		if (o->num_files > 1 && !o->json)
+			printf("%s:\n", o->files[i]);
+		worse(&status, follow_file(o, o->files[i], &w, &check_ops, &k));
+		report_summary(&k.report, o->files[i], w.shared.connections, w.counters.frames);
+		if (k.report.violations != 0)
+			worse(&status, EXIT_VIOLATIONS);
 	}
 	return status;
 }
@@ -152,6 +177,14 @@ static const struct subcommand {
 	int (*run)(struct options *o);
 	const char *doc;
 } subcommands[] = {
+	{"check", run_check,
+		"Check what both ends of iWARP connections send against RFC 5040, 5041, 5044, 6581 "
+		"and 7306.\v"
+		"A violation names the demand that the sender of a frame did not meet; advice is "
+		"the same for a SHOULD; a note is worth knowing and no fault.\n\n"
+		"Exit status: 0 without violations; 1 with; 2 if a file cannot be read to its end, "
+		"or "
+		"the command line is wrong."},
 	{"show", run_show,
 		"Show each MPA frame and FPDU of iWARP connections in capture files, a line each.\v"
 		"Exit status: 0; 2 if a file cannot be read to its end, or the command line is "

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pcap/check.h"
+
+#include "pcap/describe.h"
+
+#include <stdlib.h>
+
+static void note(struct check *k, struct stream *s, uint64_t frame, const struct line *l)
+{
+	struct report_place at = {.s = s, .frame = frame, .time = s->c->time};
+
+	report_note(&k->report, &at, "%s", l->text);
+}
+
+/* What is not seen is not judged: numbers and Reads are taken up anew. */
+static void forget(struct stream *s)
+{
+	struct check_side *me = check_side_of(s), *peer = check_side_of(stream_peer(s));
+
+	me->gap = true;
+	for (unsigned i = 0; i < DDP_QUEUES; i++) {
+		me->queue_known[i] = false;
+		me->untagged[i].open = false;
+	}
+	me->tagged.open = false;
+	/* Requests of this end, and responses to the peer's. */
+	me->reads.unsure = peer->reads.unsure = true;
+}
+
+static void on_opened(void *user, struct connection *c)
+{
+	struct check_connection *own = calloc(1, sizeof *own);
+
+	c->own = own;
+	if (own == NULL)
+		return;
+	for (unsigned i = 0; i < 2; i++) {
+		ddp_init(&own->side[i].ddp);
+		for (unsigned q = 0; q < DDP_QUEUES; q++)
+			own->side[i].queue_known[q] = true;
+		if (c->stream[i].phase == STREAM_LOST)
+			forget(&c->stream[i]);
+	}
+}
+
+static void on_start(void *user, struct connection *c, struct stream *s)
+{
+	if (c->own != NULL)
+		check_start(user, s);
+}
+
+static void on_fpdu(void *user, struct connection *c, struct stream *s, const struct stream_fpdu *f)
+{
+	struct check_fpdu x = {.k = user, .s = s, .f = f};
+	struct mpa_cursor raw = f->raw;
+
+	if (c->own == NULL)
+		return;
+	x.me = check_side_of(s);
+	x.peer = check_side_of(stream_peer(s));
+	if (f->header && f->ddp != DDP_ERROR_SHORT)
+		x.opcode = f->segment.ulp & RDMAP_CONTROL_OPCODE;
+	x.len = f->fpdu.len < sizeof x.bytes ? f->fpdu.len : sizeof x.bytes;
+	mpa_cursor_copy(&raw, x.bytes, x.len);
+	check_framing(&x);
+	check_remember(&x);
+	if (f->result == MPA_DEFRAME_CRC || !f->header) {
+		forget(s); /* whatever its fields say */
+		return;
+	}
+	if (check_segment(&x))
+		check_message(&x);
+}
+
+static void on_lost(
+	void *user, struct connection *c, struct stream *s, const struct piece *p, const char *why)
+{
+	struct line l = {0};
+
+	if (c->own == NULL)
+		return;
+	forget(s);
+	line_add(&l, "FPDUs cannot be followed from here: %s", why);
+	note(user, s, p->frame, &l);
+}
+
+static void on_found(void *user, struct connection *c, struct stream *s, uint64_t frame)
+{
+	struct line l = {0};
+
+	if (c->own == NULL)
+		return;
+	line_add(&l, "an FPDU begins here; checked from here on");
+	note(user, s, frame, &l);
+}
+
+static void on_conflict(void *user, struct connection *c, struct stream *s, const struct piece *now,
+	const struct piece *before)
+{
+	struct line l = {0};
+
+	if (c->own == NULL)
+		return;
+	line_add(&l,
+		"TCP sends octets again that frame %llu had with other values; the first count",
+		(unsigned long long)before->frame);
+	note(user, s, now->frame, &l);
+}
+
+static void on_missing(void *user, struct connection *c, struct stream *s, const struct piece *p)
+{
+	struct check_side *me;
+
+	if (c->own == NULL)
+		return;
+	me = check_side_of(s);
+	if (p->lost) {
+		struct line l = {0};
+
+		line_add(&l, "%u octets before here are in no frame of the capture", p->len);
+		note(user, s, p->frame, &l);
+	} else if (me->missing++ == 0) {
+		me->missing_frame = p->frame;
+	}
+}
+
+static void on_fin(void *user, struct connection *c, struct stream *s, size_t rest)
+{
+	struct check *k = user;
+	struct report_place at = {.s = s, .frame = s->tcp.fin_frame, .time = c->time};
+
+	if (c->own == NULL || rest == 0)
+		return;
+	report_violation(&k->report, &at, REQ_DDP_6_2_1_1, check_told(s, REQ_DDP_6_2_1_1),
+		"FIN after %zu octets of an unfinished %s", rest,
+		s->phase == STREAM_FPDU ? "FPDU" : "start-up frame");
+}
+
+static void on_segment(void *user, struct connection *c, struct stream *s, const struct packet *p,
+	const struct cap_frame *f)
+{
+	struct line l = {0};
+
+	if (c->own == NULL || !(p->flags & PACKET_RST))
+		return;
+	line_add(&l, "the connection is reset");
+	note(user, s, f->number, &l);
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+static void sum_up(struct check *k, struct stream *s, uint64_t frame)
+{
+	const struct check_side *me = check_side_of(s);
+	struct line l = {0};
+
+	if (me->unaligned != 0) {
+		line_add(&l, "%llu of %llu FPDUs do not begin with a TCP segment",
+			(unsigned long long)me->unaligned, (unsigned long long)me->fpdus);
+		note(k, s, frame, &l);
+	}
+	if (me->cut != 0) {
+		l.len = 0;
+		line_add(&l, "%llu of %llu FPDUs lie in more than one TCP segment",
+			(unsigned long long)me->cut, (unsigned long long)me->fpdus);
+		note(k, s, frame, &l);
+	}
+	if (me->missing != 0) {
+		l.len = 0;
+		line_add(&l,
+			"the snap length cut %llu segments, from frame %llu on; %llu FPDUs are "
+			"not judged by their CRC",
+			(unsigned long long)me->missing, (unsigned long long)me->missing_frame,
+			(unsigned long long)me->unseen);
+		note(k, s, frame, &l);
+	}
+	if (s->start.seen && s->start.kind == MPA_FRAME_REQUEST && !stream_peer(s)->start.seen) {
+		l.len = 0;
+		line_add(&l, "no Reply was seen");
+		note(k, s, frame, &l);
+	}
+	if (cap_reassembly_behind(&s->tcp)) {
+		l.len = 0;
+		line_add(
+			&l, "the peer has acknowledged octets that are in no frame of the capture");
+		note(k, s, frame, &l);
+	}
+}
+
+static void on_closed(void *user, struct connection *c, enum connection_end how, uint64_t frame)
+{
+	struct check_connection *own = c->own;
+	struct check *k = user;
+
+	if (own == NULL)
+		return;
+	for (unsigned i = 0; i < 2; i++)
+		sum_up(k, &c->stream[i], frame);
+	if (how == CONNECTION_EVICTED) {
+		struct line l = {0};
+
+		line_add(&l, "idle for longest of too many connections: not followed any more");
+		note(k, &c->stream[0], frame, &l);
+	}
+	check_reads_free(&own->side[0].reads);
+	check_reads_free(&own->side[1].reads);
+	free(own);
+	c->own = NULL;
+}
+
+const struct connection_ops check_ops = {
+	.opened = on_opened,
+	.start = on_start,
+	.fpdu = on_fpdu,
+	.lost = on_lost,
+	.found = on_found,
+	.conflict = on_conflict,
+	.missing = on_missing,
+	.fin = on_fin,
+	.segment = on_segment,
+	.closed = on_closed,
+};

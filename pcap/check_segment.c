@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* DDP segments: RFC 5041 sections 4 and 5. */
+#include "pcap/check.h"
+
+static void check_sequence(struct check_fpdu *x)
+{
+	const struct ddp_segment *s = &x->f->segment;
+	struct ddp_queue *q = &x->me->ddp.rx[s->qn];
+
+	/* After a hole the numbers are taken as they come. */
+	if (!x->me->queue_known[s->qn])
+		*q = (struct ddp_queue){.msn = s->msn, .mo = s->mo};
+	x->me->queue_known[s->qn] = true;
+	switch (ddp_check_untagged(&x->me->ddp, s)) {
+	case DDP_ERROR_MSN_RANGE:
+		check_fail(x, q->msn == 1 ? REQ_DDP_4_3_9 : REQ_DDP_4_3_8,
+			"MSN %u on queue %u; %u is due", s->msn, s->qn, q->msn);
+		break;
+	case DDP_ERROR_INVALID_MO:
+		check_fail(x, q->mo == 0 ? REQ_DDP_4_3_12 : REQ_DDP_5_2_6,
+			"MO %u on queue %u; %u is due", s->mo, s->qn, q->mo);
+		break;
+	case DDP_ERROR_TOO_LONG:
+		check_fail(x, REQ_DDP_5_2_3, "MO %u and %u octets of payload", s->mo, s->len);
+		break;
+	default:
+		break;
+	}
+	/* Whatever it said, that is where its sender goes on. */
+	*q = (struct ddp_queue){.msn = s->msn, .mo = s->mo};
+	ddp_advance(&x->me->ddp, s);
+}
+
+static void check_untagged(struct check_fpdu *x)
+{
+	const struct ddp_segment *s = &x->f->segment;
+	struct check_message *m;
+
+	if (s->qn >= DDP_QUEUES)
+		return; /* RDMAP's part says which it should be */
+	m = &x->me->untagged[s->qn];
+	check_sequence(x);
+	if (m->open && s->mo != 0 && (m->ulp != s->ulp || m->ulp32 != s->ulp32))
+		check_fail(x, REQ_DDP_4_3_4,
+			"RsvdULP %02x %08x, in the same message %02x %08x before", s->ulp, s->ulp32,
+			m->ulp, m->ulp32);
+	*m = (struct check_message){.open = !s->last, .ulp = s->ulp, .ulp32 = s->ulp32};
+}
+
+static void check_tagged(struct check_fpdu *x)
+{
+	const struct ddp_segment *s = &x->f->segment;
+	struct check_message *m = &x->me->tagged;
+
+	if (s->len != 0 && s->len - 1 > UINT64_MAX - s->to)
+		check_fail(x, REQ_DDP_7_1_14, "TO 0x%llx and %u octets of payload",
+			(unsigned long long)s->to, s->len);
+	if (m->open && s->len != 0) {
+		if (s->ulp != m->ulp)
+			check_fail(x, REQ_DDP_4_2_4,
+				"RsvdULP %02x, in the same message %02x before", s->ulp, m->ulp);
+		else if (s->stag != m->ulp32)
+			check_fail(x, REQ_DDP_4_2_8, "STag 0x%x, in the same message 0x%x before",
+				s->stag, m->ulp32);
+		else if (s->to != m->next)
+			check_fail(x, REQ_DDP_5_2_8, "TO 0x%llx; 0x%llx is due",
+				(unsigned long long)s->to, (unsigned long long)m->next);
+	}
+	*m = (struct check_message){
+		.open = !s->last, .ulp = s->ulp, .ulp32 = s->stag, .next = s->to + s->len};
+}
+
+bool check_segment(struct check_fpdu *x)
+{
+	const struct ddp_segment *s = &x->f->segment;
+	uint8_t control = x->f->fpdu.ulpdu.len == 0 ? 0 : *mpa_cursor_at(&x->f->fpdu.ulpdu.at);
+
+	if (!x->f->header)
+		return false;
+	if (x->f->ddp == DDP_ERROR_SHORT) {
+		check_fail(x, REQ_DDP_4_4_1, "a ULPDU of %u octets", x->f->fpdu.ulpdu.len);
+		return false;
+	}
+	if (x->f->ddp != DDP_OK) {
+		check_fail(x, REQ_DDP_4_1_9, "DV is %u", control & DDP_CONTROL_VERSION);
+		return false;
+	}
+	if (control & DDP_CONTROL_RESERVED)
+		check_fail(x, REQ_DDP_4_1_8, "DDP's control octet is 0x%02x", control);
+	if (s->len == 0 && !s->last && (s->tagged ? !x->me->tagged.open : s->mo == 0))
+		check_fail(x, REQ_DDP_5_2_9,
+			"a segment without payload begins a message and does "
+			"not end it");
+	if (s->tagged)
+		check_tagged(x);
+	else
+		check_untagged(x);
+	return true;
+}

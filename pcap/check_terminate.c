@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Terminate: RFC 5040 sections 4.8 and 7.1. */
+#include "pcap/check.h"
+#include "pcap/describe.h"
+
+#include "rdmap/term_code.h"
+
+#define HDRCT_RESERVED 0x1f
+
+/** Room for a Terminate with all that it may carry. */
+#define TERMINATE_LEN \
+	(RDMAP_TERM_HEADER_LEN + RDMAP_TERM_LENGTH_LEN + DDP_UNTAGGED_LEN + RDMAP_READ_HEADER_LEN)
+
+void check_remember(struct check_fpdu *x)
+{
+	struct check_quotable *q = &x->me->quotable[x->me->quoted++ % CHECK_QUOTABLE];
+	const struct ddp_segment *s = &x->f->segment;
+
+	q->header_len = 0;
+	if (!x->f->header || x->f->ddp == DDP_ERROR_SHORT)
+		return;
+	q->ulpdu_len = (uint16_t)x->f->fpdu.ulpdu.len;
+	q->header_len = s->header_len;
+	ddp_copy_header(s, q->header);
+	q->read = x->opcode == RDMAP_OP_READ_REQUEST &&
+		  describe_payload(x->f, q->read_header, sizeof q->read_header) ==
+			  sizeof q->read_header;
+}
+
+/* ---- the quote ------------------------------------------------------------------------------ */
+
+struct quote {
+	uint16_t length;
+	const uint8_t *header;
+	size_t header_len;
+	const uint8_t *read_header; /**< NULL: none */
+};
+
+static const struct check_quotable *find(const struct check_side *peer, const struct quote *q)
+{
+	for (unsigned i = 0; i < CHECK_QUOTABLE; i++) {
+		const struct check_quotable *c = &peer->quotable[i];
+
+		if (c->header_len == q->header_len &&
+			memcmp(c->header, q->header, q->header_len) == 0)
+			return c;
+	}
+	return NULL;
+}
+
+/* The source STag and sink STag stay, sizes and offsets tell how far it came (section 4.8). */
+static bool is_of_read(const uint8_t *quoted, const uint8_t *sent)
+{
+	uint32_t done = load_be32(sent + RDMAP_AT_SIZE) - load_be32(quoted + RDMAP_AT_SIZE);
+
+	return load_be32(quoted + RDMAP_AT_SINK_STAG) == load_be32(sent + RDMAP_AT_SINK_STAG) &&
+	       load_be32(quoted + RDMAP_AT_SOURCE_STAG) == load_be32(sent + RDMAP_AT_SOURCE_STAG) &&
+	       load_be64(quoted + RDMAP_AT_SINK_TO) == load_be64(sent + RDMAP_AT_SINK_TO) + done &&
+	       load_be64(quoted + RDMAP_AT_SOURCE_TO) ==
+		       load_be64(sent + RDMAP_AT_SOURCE_TO) + done;
+}
+
+static void check_quote(struct check_fpdu *x, const struct quote *q)
+{
+	const struct check_quotable *c = find(x->peer, q);
+	bool read = q->read_header != NULL;
+
+	if (c == NULL) {
+		/* It may be older than what was kept, or lie in a hole. */
+		if (x->peer->quoted <= CHECK_QUOTABLE && !x->peer->gap && x->peer->unseen == 0)
+			check_fail(x, read ? REQ_RDMAP_7_1_5 : REQ_RDMAP_7_1_4,
+				"the DDP header that it quotes was not sent");
+		return;
+	}
+	if (q->length != c->ulpdu_len)
+		check_fail(x, REQ_RDMAP_4_8_8, "DDP Segment Length %u; the segment has %u%s",
+			q->length, c->ulpdu_len,
+			q->length + c->header_len == c->ulpdu_len ? " with its header" : "");
+	if (read && (!c->read || !is_of_read(q->read_header, c->read_header)))
+		check_fail(
+			x, REQ_RDMAP_7_1_5, "the Read Request header that it quotes was not sent");
+}
+
+/* ---- the bits, by Figure 10 ----------------------------------------------------------------- */
+
+static void check_bits(struct check_fpdu *x, const struct rdmap_term *t, const struct quote *q)
+{
+	bool none = t->layer == RDMAP_LAYER_LLP ||
+		    (t->layer == RDMAP_LAYER_RDMA && t->etype == RDMAP_ETYPE_CATASTROPHIC);
+	bool read = q->header_len == DDP_UNTAGGED_LEN &&
+		    load_be32(q->header + DDP_AT_QN) == RDMAP_QN_READ;
+
+	if (t->length_valid != t->ddp_header)
+		check_fail(x, t->ddp_header ? REQ_RDMAP_4_8_4 : REQ_RDMAP_4_8_5,
+			"M and D differ; both go with the DDP header");
+	if (none && (t->ddp_header || t->rdmap_header))
+		check_fail(x, t->ddp_header ? REQ_RDMAP_4_8_5 : REQ_RDMAP_4_8_6,
+			"a header is quoted, which errors of this kind have not");
+	if (t->layer == RDMAP_LAYER_DDP && t->etype != 0 && !t->ddp_header)
+		check_fail(x, REQ_RDMAP_4_8_5, "no DDP header is quoted");
+	if (t->rdmap_header && (t->layer != RDMAP_LAYER_RDMA || t->etype != RDMAP_ETYPE_PROTECTION))
+		check_fail(
+			x, REQ_RDMAP_4_8_6, "R is set, which only Remote Protection Errors have");
+	if (!t->rdmap_header && t->layer == RDMAP_LAYER_RDMA &&
+		t->etype == RDMAP_ETYPE_PROTECTION && read)
+		check_fail(x, REQ_RDMAP_4_8_6, "the Read Request header is not quoted");
+}
+
+/* What M, D and R say is there. @return false: it is not, and that was told. */
+static bool read_quote(struct check_fpdu *x, const struct rdmap_term *t, const uint8_t *p,
+	size_t len, struct quote *q)
+{
+	size_t at = RDMAP_TERM_HEADER_LEN;
+
+	*q = (struct quote){0};
+	if (t->length_valid || t->ddp_header) {
+		if (len - at < RDMAP_TERM_LENGTH_LEN) {
+			check_fail(x, REQ_RDMAP_4_8_9, "it ends before the DDP Segment Length");
+			return false;
+		}
+		q->length = load_be16(p + at);
+		at += RDMAP_TERM_LENGTH_LEN;
+	}
+	if (t->ddp_header) {
+		q->header_len = len == at                    ? 1
+				: p[at] & DDP_CONTROL_TAGGED ? DDP_TAGGED_LEN
+							     : DDP_UNTAGGED_LEN;
+		if (len - at < q->header_len) {
+			check_fail(x, REQ_RDMAP_4_8_10, "it ends within the DDP header");
+			return false;
+		}
+		q->header = p + at;
+		at += q->header_len;
+	}
+	if (t->rdmap_header) {
+		if (len - at < RDMAP_READ_HEADER_LEN) {
+			check_fail(x, REQ_RDMAP_4_8_11, "it ends within the RDMA header");
+			return false;
+		}
+		q->read_header = p + at;
+		at += RDMAP_READ_HEADER_LEN;
+	}
+	if (at != len)
+		check_fail(x, REQ_RDMAP_4_8_1, "%zu octets more than its header bits tell of",
+			len - at);
+	return true;
+}
+
+/* ---- the codes ------------------------------------------------------------------------------ */
+
+static void check_codes(struct check_fpdu *x, const uint8_t *p, const struct rdmap_term *t)
+{
+	unsigned layer = p[RDMAP_AT_TERM_TYPE] >> 4, etype = p[RDMAP_AT_TERM_TYPE] & 0xf;
+	unsigned reserved = (p[RDMAP_AT_TERM_HDRCT] & HDRCT_RESERVED) | p[RDMAP_AT_TERM_HDRCT + 1];
+
+	if (t->swapped) {
+		const struct rdmap_term_code *c = rdmap_term_code(t->layer, t->etype, t->code);
+
+		check_fail(x, REQ_RDMAP_4_8_2,
+			"Layer %u and EType %u have changed places, as in "
+			"Linux siw; meant is %s",
+			etype, layer, c != NULL ? c->name : "nothing known");
+	} else if (rdmap_term_code((uint8_t)layer, (uint8_t)etype, t->code) == NULL) {
+		check_fail(x, REQ_RDMAP_4_8_3, "layer %u, type %u, code 0x%02x is no error", layer,
+			etype, t->code);
+	}
+	if (reserved != 0)
+		check_fail(x, REQ_RDMAP_4_8_7, "header control is 0x%02x%02x",
+			p[RDMAP_AT_TERM_HDRCT], p[RDMAP_AT_TERM_HDRCT + 1]);
+}
+
+void check_terminate(struct check_fpdu *x)
+{
+	uint8_t p[TERMINATE_LEN] = {0};
+	size_t len = describe_payload(x->f, p, sizeof p);
+	struct rdmap_term t;
+	struct quote q;
+
+	x->me->terminated = true;
+	x->me->terminate_frame = x->f->frame;
+	if (len < RDMAP_TERM_HEADER_LEN)
+		return; /* not in the capture */
+	t = rdmap_term_read(p, x->f->number == 1 && stream_is_initiator(x->s));
+	check_codes(x, p, &t);
+	if (!read_quote(x, &t, p, len, &q))
+		return;
+	check_bits(x, &t, &q);
+	if (q.header != NULL)
+		check_quote(x, &q);
+}

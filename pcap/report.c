@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pcap/report.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/** Bytes of evidence in a line. */
+#define BYTES_MAX 64
+
+static bool is_must(const struct requirement *q)
+{
+	return strncmp(q->level, "MUST", 4) == 0 || strncmp(q->level, "SHALL", 5) == 0 ||
+	       strcmp(q->level, "REQUIRED") == 0;
+}
+
+static void print(FILE *out, const char *kind, const struct report_place *at,
+	const struct requirement *q, const char *text)
+{
+	const struct stream *s = at->s;
+	struct line l = {0};
+
+	line_add(&l, "%s: frame %llu, ", kind, (unsigned long long)at->frame);
+	line_add_seconds(&l, stream_time(s, at->time));
+	line_add(&l, " s, #%llu %s ", (unsigned long long)s->c->id, stream_arrow(s));
+	line_add_endpoint(&l, stream_from(s));
+	line_add(&l, " > ");
+	line_add_endpoint(&l, stream_to(s));
+	fprintf(out, "%s: %s\n", l.text, text);
+	if (q != NULL)
+		fprintf(out, "    %s (RFC %u section %s, %s): %s\n", q->id, q->rfc, q->section,
+			q->level, q->text);
+	if (q != NULL && at->bytes != NULL && at->len != 0) {
+		struct line hex = {0};
+
+		line_add_hex(&hex, at->bytes, at->len, BYTES_MAX);
+		fprintf(out, "    bytes %s\n", hex.text);
+	}
+}
+
+static void print_json(FILE *out, const char *kind, const struct report_place *at,
+	const struct requirement *q, const char *text)
+{
+	const struct stream *s = at->s;
+	struct line from = {0}, to = {0}, hex = {0};
+	json_t *o;
+
+	line_add_endpoint(&from, stream_from(s));
+	line_add_endpoint(&to, stream_to(s));
+	o = json_pack("{ss sI sI sI ss ss ss}", "event", kind, "connection", (json_int_t)s->c->id,
+		"frame", (json_int_t)at->frame, "time_ns", (json_int_t)at->time, "from", from.text,
+		"to", to.text, "text", text);
+	if (q != NULL) {
+		json_object_set_new(o, "id", json_string(q->id));
+		json_object_set_new(o, "rfc", json_integer(q->rfc));
+		json_object_set_new(o, "section", json_string(q->section));
+		json_object_set_new(o, "level", json_string(q->level));
+		json_object_set_new(o, "requirement", json_string(q->text));
+	}
+	if (at->bytes != NULL && at->len != 0) {
+		line_add_hex(&hex, at->bytes, at->len, BYTES_MAX);
+		json_object_set_new(o, "bytes", json_string(hex.text));
+	}
+	json_dumpf(o, out, JSON_COMPACT);
+	putc('\n', out);
+	json_decref(o);
+}
+
+static void tell(const struct report *r, const char *kind, const struct report_place *at,
+	const struct requirement *q, const char *text)
+{
+	if (r->out == NULL)
+		return;
+	if (r->json)
+		print_json(r->out, kind, at, q, text);
+	else
+		print(r->out, kind, at, q, text);
+}
+
+void report_violation(struct report *r, const struct report_place *at, enum requirement_id id,
+	uint16_t *told, const char *format, ...)
+{
+	const struct requirement *q = requirement(id);
+	bool must = is_must(q);
+	char text[256];
+	va_list args;
+
+	r->count[id]++;
+	if (must)
+		r->violations++;
+	else
+		r->advice++;
+	if (*told == REPORT_TOLD_MAX && !r->all)
+		return;
+	if (*told < UINT16_MAX)
+		++*told;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	tell(r, must ? "violation" : "advice", at, q, text);
+}
+
+void report_note(struct report *r, const struct report_place *at, const char *format, ...)
+{
+	char text[256];
+	va_list args;
+
+	r->notes++;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	tell(r, "note", at, NULL, text);
+}
+
+/* ---- summary -------------------------------------------------------------------------------- */
+
+static void summary_json(
+	const struct report *r, const char *file, uint64_t connections, uint64_t frames)
+{
+	json_t *ids = json_object();
+	json_t *o = json_pack("{ss ss sI sI sI sI sI}", "event", "summary", "file", file, "frames",
+		(json_int_t)frames, "connections", (json_int_t)connections, "violations",
+		(json_int_t)r->violations, "advice", (json_int_t)r->advice, "notes",
+		(json_int_t)r->notes);
+
+	for (unsigned i = 0; i < REQUIREMENTS; i++)
+		if (r->count[i] != 0)
+			json_object_set_new(ids, requirement((enum requirement_id)i)->id,
+				json_integer((json_int_t)r->count[i]));
+	json_object_set_new(o, "requirements", ids);
+	json_dumpf(o, r->out, JSON_COMPACT);
+	putc('\n', r->out);
+	json_decref(o);
+}
+
+void report_summary(const struct report *r, const char *file, uint64_t connections, uint64_t frames)
+{
+	if (r->out == NULL)
+		return;
+	if (r->json) {
+		summary_json(r, file, connections, frames);
+		return;
+	}
+	fprintf(r->out,
+		"%s: %llu frames, %llu iWARP connections, %llu violations, %llu advice, "
+		"%llu notes\n",
+		file, (unsigned long long)frames, (unsigned long long)connections,
+		(unsigned long long)r->violations, (unsigned long long)r->advice,
+		(unsigned long long)r->notes);
+	for (unsigned i = 0; i < REQUIREMENTS; i++) {
+		const struct requirement *q = requirement((enum requirement_id)i);
+
+		if (r->count[i] != 0)
+			fprintf(r->out, "    %6llu x %s %s\n", (unsigned long long)r->count[i],
+				q->id, q->text);
+	}
+}
