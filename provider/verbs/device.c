@@ -51,21 +51,6 @@ __be64 device_get_guid(struct ibv_device *device)
 
 /* ---- what iWARP, or this RNIC, does not have ---------------------------------------------- */
 
-static struct ibv_mw *no_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
-{
-	return fail_null(EOPNOTSUPP);
-}
-
-static int no_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
-{
-	return EOPNOTSUPP;
-}
-
-static int no_dealloc_mw(struct ibv_mw *mw)
-{
-	return EOPNOTSUPP;
-}
-
 static struct ibv_pd *no_parent_domain(
 	struct ibv_context *context, struct ibv_parent_domain_init_attr *attr)
 {
@@ -121,9 +106,9 @@ static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32
 
 static void fill_context_ops(struct ibv_context_ops *ops)
 {
-	ops->alloc_mw = no_alloc_mw;
-	ops->bind_mw = no_bind_mw;
-	ops->dealloc_mw = no_dealloc_mw;
+	ops->alloc_mw = mw_alloc;
+	ops->bind_mw = post_bind_mw;
+	ops->dealloc_mw = mw_dealloc;
 	ops->poll_cq = cq_poll;
 	ops->req_notify_cq = cq_request_notify;
 	ops->post_srq_recv = post_srq_recv;

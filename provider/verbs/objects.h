@@ -73,6 +73,11 @@ struct mr {
 	unsigned rights; /**< RNIC_ACCESS_* */
 };
 
+struct mw {
+	struct ibv_mw ibv;
+	struct rnic_mw *rnic;
+};
+
 struct cq;
 
 struct channel {
@@ -211,6 +216,11 @@ int mr_rereg(
 	struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length, int access);
 int mr_dereg(struct ibv_mr *mr);
 
+/* ---- mw.c --------------------------------------------------------------------------------- */
+
+struct ibv_mw *mw_alloc(struct ibv_pd *pd, enum ibv_mw_type type);
+int mw_dealloc(struct ibv_mw *mw);
+
 /* ---- cq.c, poll.c ------------------------------------------------------------------------- */
 
 struct ibv_comp_channel *channel_create(struct ibv_context *context);
@@ -248,6 +258,8 @@ struct ibv_qp_ex *qp_to_ex(struct ibv_qp *qp);
 /* ---- post.c, wr_api.c --------------------------------------------------------------------- */
 
 int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
+/** ibv_bind_mw(): windows of type 1. */
+int post_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 
@@ -256,7 +268,7 @@ int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_w
 	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND | \
 		IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |                  \
 		IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV |                \
-		IBV_QP_EX_WITH_SEND_WITH_INV)
+		IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_BIND_MW)
 void wr_api_set_ops(struct qp *qp);
 
 #endif

@@ -16,6 +16,7 @@ static const uint8_t wr_op[] = {
 	[IBV_WR_ATOMIC_FETCH_AND_ADD] = RDMAP_WR_FETCH_ADD + 1,
 	[IBV_WR_LOCAL_INV] = RDMAP_WR_LOCAL_INV + 1,
 	[IBV_WR_SEND_WITH_INV] = RDMAP_WR_SEND_INV + 1,
+	[IBV_WR_BIND_MW] = RDMAP_WR_BIND_MW + 1,
 };
 
 static inline bool is_orphan(const struct ibv_context *context)
@@ -35,6 +36,9 @@ static inline int check_send(const struct qp *qp, const struct ibv_send_wr *wr, 
 	if (opcode >= sizeof wr_op || wr_op[opcode] == 0)
 		return EOPNOTSUPP;
 	op = (enum rdmap_wr_op)(wr_op[opcode] - 1);
+	if (op == RDMAP_WR_BIND_MW && !wqe_bind_ok(wr->bind_mw.mw, IBV_MW_TYPE_2, wr->bind_mw.rkey,
+					      &wr->bind_mw.bind_info))
+		return EINVAL;
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->max_send_sge)
 		return EINVAL;
 	*length = sge_lengths(wr->sg_list, (size_t)wr->num_sge);
@@ -65,6 +69,9 @@ static inline void fill_operation(struct rdmap_wqe *w, const struct ibv_send_wr 
 	case RDMAP_WR_SEND_INV:
 	case RDMAP_WR_LOCAL_INV:
 		w->inv_stag = wr->invalidate_rkey;
+		break;
+	case RDMAP_WR_BIND_MW:
+		wqe_bind(w, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
 		break;
 	default:
 		break;
@@ -120,6 +127,32 @@ int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **b
 	if (rc != 0)
 		*bad_wr = wr;
 	return rc;
+}
+
+int post_bind_mw(struct ibv_qp *ibv, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+{
+	struct qp *qp = OBJECT_OF(qp, ibv);
+	uint32_t rkey = ibv_inc_rkey(mw->rkey);
+	struct rdmap_wqe *w;
+	int rc;
+
+	if (!wqe_bind_ok(mw, IBV_MW_TYPE_1, rkey, &bind->bind_info))
+		return EINVAL;
+	rc = is_orphan(ibv->context) ? -ENODEV : rnic_sq_begin(qp->rnic);
+	if (rc != 0)
+		return -rc;
+	w = rnic_sq_next(qp->rnic);
+	if (w != NULL) {
+		w->wr_id = bind->wr_id;
+		w->op = RDMAP_WR_BIND_MW;
+		w->flags =
+			wqe_flags(bind->send_flags & ~(unsigned)IBV_SEND_INLINE) | qp->signal_all;
+		wqe_bind(w, rkey, &bind->bind_info);
+		rnic_sq_commit(qp->rnic);
+		mw->rkey = rkey;
+	}
+	rnic_sq_end(qp->rnic);
+	return w != NULL ? 0 : ENOMEM;
 }
 
 /* ---- receives -------------------------------------------------------------------------------- */

@@ -25,13 +25,15 @@ static void fill_device(const struct device *d, struct ibv_device_attr *a)
 	a->hw_ver = 1;
 	a->max_qp = as_int(l->max_qp);
 	a->max_qp_wr = as_int(l->max_qp_wr);
-	/* Local Invalidate, Send with Invalidate. */
-	a->device_cap_flags = IBV_DEVICE_MEM_MGT_EXTENSIONS;
+	/* Local Invalidate, Send with Invalidate; windows for a PD, and for one QP. */
+	a->device_cap_flags = IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW |
+			      IBV_DEVICE_MEM_WINDOW_TYPE_2B;
 	a->max_sge = as_int(l->max_sge);
 	a->max_sge_rd = as_int(l->max_sge_read);
 	a->max_cq = as_int(l->max_cq);
 	a->max_cqe = as_int(l->max_cqe);
 	a->max_mr = as_int(l->max_mr);
+	a->max_mw = as_int(l->max_mw);
 	a->max_pd = as_int(l->max_pd);
 	a->max_qp_rd_atom = as_int(l->max_ird);
 	a->max_qp_init_rd_atom = as_int(l->max_ord);

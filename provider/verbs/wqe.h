@@ -86,6 +86,29 @@ static inline uint8_t *wqe_append(uint8_t *to, const void *from, size_t length)
 	return to + length;
 }
 
+/** Rights that a memory window can have. */
+#define WQE_BIND_ACCESS                                                                \
+	(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | \
+		IBV_ACCESS_ZERO_BASED)
+
+/** Whether a window of @p type can be asked to be bound so; what else is wrong the bind tells. */
+static inline bool wqe_bind_ok(const struct ibv_mw *mw, enum ibv_mw_type type, uint32_t rkey,
+	const struct ibv_mw_bind_info *info)
+{
+	return mw->type == type && (rkey ^ mw->rkey) >> 8 == 0 &&
+	       (info->mw_access_flags & ~(unsigned)WQE_BIND_ACCESS) == 0 &&
+	       (info->mr != NULL || info->length == 0);
+}
+
+static inline void wqe_bind(struct rdmap_wqe *w, uint32_t rkey, const struct ibv_mw_bind_info *info)
+{
+	w->remote_stag = rkey;
+	w->inv_stag = info->mr != NULL ? info->mr->lkey : 0;
+	w->local_arg[0] = info->addr;
+	w->local_arg[1] = info->length;
+	w->local_arg[2] = info->mw_access_flags;
+}
+
 /** Plain FetchAdd: a sum of 64 bits (RFC 7306 section 5.1.1: a mask of zero). */
 static inline struct rdmap_atomic wqe_fetch_add(uint64_t add)
 {

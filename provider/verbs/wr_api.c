@@ -96,6 +96,19 @@ static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t invalidate_rkey)
 		w->inv_stag = invalidate_rkey;
 }
 
+static void wr_bind_mw(
+	struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info)
+{
+	struct rdmap_wqe *w = begin(ex, RDMAP_WR_BIND_MW);
+
+	if (w == NULL)
+		return;
+	if (wqe_bind_ok(mw, IBV_MW_TYPE_2, rkey, info))
+		wqe_bind(w, rkey, info);
+	else
+		qp_of(ex)->build_error = EINVAL;
+}
+
 static struct rdmap_wqe *begin_remote(
 	struct ibv_qp_ex *ex, enum rdmap_wr_op op, uint32_t rkey, uint64_t remote_addr)
 {
@@ -231,6 +244,7 @@ void wr_api_set_ops(struct qp *qp)
 	ex->wr_send = wr_send;
 	ex->wr_send_inv = wr_send_inv;
 	ex->wr_local_inv = wr_local_inv;
+	ex->wr_bind_mw = wr_bind_mw;
 	ex->wr_rdma_write = wr_rdma_write;
 	ex->wr_rdma_write_imm = wr_rdma_write_imm;
 	ex->wr_rdma_read = wr_rdma_read;

@@ -72,10 +72,7 @@ struct rdmap_wqe {
 	uint32_t msn;   /**< of its untagged message, once it has started; 0: has none */
 	union {
 		struct rdmap_atomic atomic; /**< FETCH_ADD, CMP_SWAP */
-		struct {                    /**< BIND_MW: the rnic's own */
-			void *local;
-			uint64_t local_arg[3];
-		};
+		uint64_t local_arg[3];      /**< BIND_MW: the rnic's own */
 	};
 	struct rdmap_sge sge[];
 };

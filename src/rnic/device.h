@@ -32,11 +32,12 @@ struct rnic {
 	/* Everything that exists, to count against the limits and to tear down at the end. */
 	LIST_HEAD(, rnic_pd) pds;
 	LIST_HEAD(, rnic_mr) mrs;
+	LIST_HEAD(, rnic_mw) mws;
 	LIST_HEAD(, rnic_cq) cqs;
 	LIST_HEAD(, rnic_srq) srqs;
 	LIST_HEAD(, rnic_ep) eps;
 	LIST_HEAD(, conn) conns;
-	uint32_t pd_count, cq_count, srq_count;
+	uint32_t pd_count, mr_count, mw_count, cq_count, srq_count;
 };
 
 /** Tell of an asynchronous event, if anybody listens. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rnic/mr.h"
 
+#include "rnic/mw.h"
+#include "rnic/qp.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,7 +12,7 @@
 #define ACCESS_ALL \
 	(RNIC_ACCESS_LOCAL_WRITE | ACCESS_REMOTE | RNIC_ACCESS_MW_BIND | RNIC_ACCESS_ZERO_BASED)
 
-static int access_verify(unsigned access)
+int mr_access_verify(unsigned access)
 {
 	if (access & ~ACCESS_ALL)
 		return -EINVAL;
@@ -38,7 +41,7 @@ int rnic_mr_reg(struct rnic_pd *pd, void *addr, size_t len, uint64_t iova, unsig
 
 	if (access & RNIC_ACCESS_ZERO_BASED)
 		iova = 0;
-	if (access_verify(access) || range_verify(r, addr, len, iova))
+	if (mr_access_verify(access) || range_verify(r, addr, len, iova))
 		return -EINVAL;
 	mr = malloc(sizeof *mr);
 	if (!mr)
@@ -46,9 +49,10 @@ int rnic_mr_reg(struct rnic_pd *pd, void *addr, size_t len, uint64_t iova, unsig
 	*mr = (struct rnic_mr){
 		.pd = pd, .mem = addr, .iova = iova, .len = len, .access = access, .valid = true};
 	engine_lock(r->engine);
-	rc = stag_table_add(&r->stags, mr, &mr->stag);
+	rc = r->mr_count < r->limits.max_mr ? stag_table_add(&r->stags, mr, &mr->stag) : -ENOMEM;
 	if (!rc) {
 		LIST_INSERT_HEAD(&r->mrs, mr, link);
+		r->mr_count++;
 		pd->users++;
 	}
 	engine_unlock(r->engine);
@@ -62,12 +66,19 @@ int rnic_mr_reg(struct rnic_pd *pd, void *addr, size_t len, uint64_t iova, unsig
 int rnic_mr_dereg(struct rnic_mr *mr)
 {
 	struct rnic *r = mr->pd->rnic;
+	bool busy;
 
 	engine_lock(r->engine);
-	stag_table_remove(&r->stags, mr->stag);
-	LIST_REMOVE(mr, link);
-	mr->pd->users--;
+	busy = mr->windows != 0;
+	if (!busy) {
+		stag_table_remove(&r->stags, mr->stag);
+		LIST_REMOVE(mr, link);
+		r->mr_count--;
+		mr->pd->users--;
+	}
 	engine_unlock(r->engine);
+	if (busy)
+		return -EBUSY;
 	free(mr);
 	return 0;
 }
@@ -95,10 +106,14 @@ int rnic_mr_rereg(struct rnic_mr *mr, unsigned what, struct rnic_pd *pd, void *a
 	}
 	if (what & RNIC_REREG_PD)
 		new.pd = pd;
-	if (!new.pd || new.pd->rnic != r || access_verify(new.access) ||
+	if (!new.pd || new.pd->rnic != r || mr_access_verify(new.access) ||
 		range_verify(r, new.mem, new.len, new.iova))
 		return -EINVAL;
 	engine_lock(r->engine);
+	if (mr->windows) {
+		engine_unlock(r->engine);
+		return -EBUSY;
+	}
 	/*
 	 * The old STag must not reach the new memory, so it changes whatever else does. There is
 	 * room for the new one where the old one was.
@@ -133,23 +148,32 @@ static unsigned right_for(unsigned access)
 	return 0;
 }
 
-int mr_check(const struct rnic *r, const struct rnic_pd *pd, unsigned qp_access, uint32_t stag,
-	uint64_t to, uint32_t len, unsigned access, uint8_t **mem)
+/** RFC 5041 section 8.2: both ways to associate an STag with streams. */
+static bool is_of(const struct rnic_mr *mr, const struct rnic_qp *qp)
 {
-	const struct rnic_mr *mr = stag_table_get(&r->stags, stag);
+	return mr->pd == qp->pd && (!mr->only || mr->only == qp);
+}
+
+int mr_check(const struct rnic_qp *qp, uint32_t stag, uint64_t to, uint32_t len, unsigned access,
+	uint8_t **mem)
+{
+	const struct rnic_mr *mr = stag_table_get(&qp->rnic->stags, stag);
 	unsigned right = right_for(access);
 	uint64_t at;
 
 	if (!mr || !mr->valid)
 		return -ENOENT;
-	if (mr->pd != pd)
+	if (!is_of(mr, qp))
 		return -EPERM;
 	*mem = mr->mem;
 	if (!len)
 		return 0;
 	if ((mr->access & right) != right)
 		return -EACCES;
-	if (right & ACCESS_REMOTE && !(qp_access & right))
+	if (right & ACCESS_REMOTE && !(qp->access & right))
+		return -EACCES;
+	/* A window is for peers: no lkey. */
+	if (mr->window && !(right & ACCESS_REMOTE))
 		return -EACCES;
 	if (len - 1 > UINT64_MAX - to)
 		return -EOVERFLOW;
@@ -162,16 +186,33 @@ int mr_check(const struct rnic *r, const struct rnic_pd *pd, unsigned qp_access,
 	return 0;
 }
 
-int mr_invalidate(struct rnic *r, const struct rnic_pd *pd, uint32_t stag, bool remote)
+/** RFC 5040 section 8.1.1 rule 7: what other streams could use too is not a peer's to take away. */
+static int remote_verify(const struct rnic_mr *mr)
 {
-	struct rnic_mr *mr = stag_table_get(&r->stags, stag);
+	if (!(mr->access & ACCESS_REMOTE))
+		return -EACCES;
+	return !mr->only && mr->pd->qps > 1 ? -EPERM : 0;
+}
+
+int mr_invalidate(const struct rnic_qp *qp, uint32_t stag, bool remote)
+{
+	struct rnic_mr *mr = stag_table_get(&qp->rnic->stags, stag);
+	int rc;
 
 	if (!mr || !mr->valid)
 		return -ENOENT;
-	if (mr->pd != pd)
+	if (!is_of(mr, qp))
 		return -EPERM;
-	if (remote && !(mr->access & ACCESS_REMOTE))
+	if (mr->window && !mr->only)
 		return -EACCES;
-	mr->valid = false;
+	rc = remote ? remote_verify(mr) : 0;
+	if (!rc && mr->windows)
+		rc = -EBUSY;
+	if (rc)
+		return rc;
+	if (mr->window)
+		mw_unbind(mw_of(mr));
+	else
+		mr->valid = false;
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include "base/container_of.h"
 #include "rdmap/rdmap_wire.h"
 #include "rnic/conn.h"
+#include "rnic/mw.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -81,6 +82,7 @@ static int enroll(struct rnic_qp *qp)
 	if (rc)
 		return rc;
 	qp->pd->users++;
+	qp->pd->qps++;
 	if (qp->srq)
 		qp->srq->users++;
 	LIST_INSERT_HEAD(&qp->send_cq->senders, qp, send_cq_link);
@@ -162,6 +164,8 @@ int rnic_qp_destroy(struct rnic_qp *qp)
 		cq_purge(qp->recv_cq, qp->num);
 	id_table_remove(&qp->rnic->qps, qp->num);
 	qp->pd->users--;
+	qp->pd->qps--;
+	mw_unbind_all(qp);
 	if (qp->srq)
 		qp->srq->users--;
 	engine_doorbell_cancel(e, &qp->bell);
@@ -327,6 +331,8 @@ static void reset(struct rnic_qp *qp)
 	cq_purge(qp->send_cq, qp->num);
 	if (qp->recv_cq != qp->send_cq)
 		cq_purge(qp->recv_cq, qp->num);
+	/* A window of type 2 was of the stream that has ended, not of the next. */
+	mw_unbind_all(qp);
 	qp->cq_failed = qp->in_error = false;
 	rdmap_init(&qp->rdmap, &qp->sq, &qp_stream_ops, qp);
 }

@@ -41,6 +41,7 @@ struct rnic_qp {
 	struct conn *conn;      /**< being made, or the stream's; NULL: none */
 	struct conn *lingering; /**< over, but a Terminate is still to be sent on it */
 	LIST_ENTRY(rnic_qp) send_cq_link, recv_cq_link;
+	LIST_HEAD(, rnic_mw) windows; /**< of type 2, bound to this QP */
 };
 
 extern const struct rdmap_ops qp_stream_ops;

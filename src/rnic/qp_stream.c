@@ -3,6 +3,7 @@
 #include "rnic/conn.h"
 #include "rnic/ep_priv.h"
 #include "rnic/mr.h"
+#include "rnic/mw.h"
 #include "rnic/qp.h"
 
 #include <errno.h>
@@ -12,19 +13,19 @@ static int stag_check(
 {
 	const struct rnic_qp *qp = user;
 
-	return mr_check(qp->rnic, qp->pd, qp->access, stag, to, len, access, mem);
+	return mr_check(qp, stag, to, len, access, mem);
 }
 
 static int stag_invalidate(void *user, uint32_t stag, bool remote)
 {
 	const struct rnic_qp *qp = user;
 
-	return mr_invalidate(qp->rnic, qp->pd, stag, remote);
+	return mr_invalidate(qp, stag, remote);
 }
 
 static int local_op(void *user, struct rdmap_wqe *w)
 {
-	return RDMAP_WC_LOC_QP_OP_ERR; /* memory windows: max_mw is 0 */
+	return mw_bind(user, w);
 }
 
 static const struct rdmap_rqe *recv_take(void *user)

@@ -6,6 +6,7 @@
 #include "rnic/device.h"
 #include "rnic/ep_priv.h"
 #include "rnic/mr.h"
+#include "rnic/mw.h"
 #include "rnic/pd.h"
 #include "rnic/qp.h"
 #include "rnic/srq.h"
@@ -22,6 +23,7 @@
 static const struct rnic_limits defaults = {
 	.max_pd = 65536,
 	.max_mr = 1 << 20,
+	.max_mw = 1 << 20,
 	.max_cq = 65536,
 	.max_cqe = 1 << 22,
 	.max_srq = 65536,
@@ -52,8 +54,9 @@ static int limits_set(struct rnic_limits *l, const struct rnic_limits *want)
 	bool bad = false;
 
 	l->max_pd = pick(want->max_pd, d->max_pd, UINT32_MAX, &bad);
-	l->max_mr = pick(want->max_mr, d->max_mr, 1 << 22, &bad);
-	l->max_mw = pick(want->max_mw, 0, 0, &bad);
+	/* Together they must leave most indexes of STags free: see stag_table_init(). */
+	l->max_mr = pick(want->max_mr, d->max_mr, 1 << 21, &bad);
+	l->max_mw = pick(want->max_mw, d->max_mw, 1 << 21, &bad);
 	l->max_cq = pick(want->max_cq, d->max_cq, UINT32_MAX, &bad);
 	l->max_cqe = pick(want->max_cqe, d->max_cqe, 1 << 26, &bad);
 	l->max_srq = pick(want->max_srq, d->max_srq, UINT32_MAX, &bad);
@@ -97,7 +100,7 @@ int rnic_create(const struct rnic_config *cfg, struct rnic **out)
 		return -EINVAL;
 	}
 	id_table_init(&r->qps, r->limits.max_qp);
-	if (stag_table_init(&r->stags, r->limits.max_mr, &r->random)) {
+	if (stag_table_init(&r->stags, r->limits.max_mr + r->limits.max_mw, &r->random)) {
 		free(r);
 		return -ENOMEM;
 	}
@@ -124,6 +127,8 @@ static unsigned destroy_leftovers(struct rnic *r)
 		rnic_srq_destroy(LIST_FIRST(&r->srqs));
 	for (; !LIST_EMPTY(&r->cqs); n++)
 		rnic_cq_destroy(LIST_FIRST(&r->cqs));
+	for (; !LIST_EMPTY(&r->mws); n++)
+		rnic_mw_dealloc(LIST_FIRST(&r->mws));
 	for (; !LIST_EMPTY(&r->mrs); n++)
 		rnic_mr_dereg(LIST_FIRST(&r->mrs));
 	for (; !LIST_EMPTY(&r->pds); n++)

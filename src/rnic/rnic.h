@@ -119,9 +119,35 @@ uint32_t rnic_mr_stag(const struct rnic_mr *mr);
 #define RNIC_REREG_PD          2
 #define RNIC_REREG_ACCESS      4
 
-/** ibv_rereg_mr(); the STag changes. */
+/** ibv_rereg_mr(); the STag changes. As rnic_mr_reg(), and -EBUSY: windows are bound to it. */
 int rnic_mr_rereg(struct rnic_mr *mr, unsigned what, struct rnic_pd *pd, void *addr, size_t len,
 	unsigned access);
+
+enum rnic_mw_type {
+	RNIC_MW_TYPE_1, /**< for all QPs of its PD; bound again and again, or to nothing */
+	/** 2B: for the QP that binds it alone. Ends by invalidation, also by that QP's peer. */
+	RNIC_MW_TYPE_2,
+};
+
+/**
+ * A memory window: an STag for a part of a region, with rights for peers alone. It stands for
+ * nothing until it is bound, by a work request that the QP processes in its turn:
+ *
+ *     op = RDMAP_WR_BIND_MW; remote_stag = the new STag, which differs from that of the allocation
+ *     in its lowest byte only; inv_stag = the region's STag; local_arg = {address in the region,
+ *     length, RNIC_ACCESS_REMOTE_* and RNIC_ACCESS_ZERO_BASED}
+ *
+ * It completes with RDMAP_WC_MW_BIND_ERR, and the stream ends, when the region is not of the QP's
+ * PD or does not have RNIC_ACCESS_MW_BIND, rights or range exceed it, or a window of type 2 is
+ * bound or has no length. Length 0 unbinds a window of type 1. Windows of type 2 are unbound when
+ * their QP is reset or destroyed.
+ * @return 0, -ENOMEM: max_mw reached, or no memory.
+ */
+int rnic_mw_alloc(struct rnic_pd *pd, enum rnic_mw_type type, struct rnic_mw **out);
+int rnic_mw_dealloc(struct rnic_mw *mw);
+
+/** The STag now: of the last bind that was processed. */
+uint32_t rnic_mw_stag(const struct rnic_mw *mw);
 
 /* ---- completion queues ------------------------------------------------------------------- */
 

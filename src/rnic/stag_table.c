@@ -2,7 +2,6 @@
 #include "rnic/stag_table.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #define FIRST_SIZE 64
@@ -48,14 +47,13 @@ static int grow(struct stag_table *t)
 	return 0;
 }
 
-/** One index, one object: the key alone must not tell two apart, its owner may change it. */
-static bool index_in_use(const struct stag_table *t, uint32_t stag)
+struct stag_slot *stag_table_find(const struct stag_table *t, uint32_t stag)
 {
 	for (uint32_t i = stag_table_hash(t, stag); t->slot[i].stag; i = (i + 1) & t->mask) {
 		if (t->slot[i].stag >> 8 == stag >> 8)
-			return true;
+			return &t->slot[i];
 	}
-	return false;
+	return NULL;
 }
 
 int stag_table_add(struct stag_table *t, void *object, uint32_t *stag)
@@ -64,10 +62,13 @@ int stag_table_add(struct stag_table *t, void *object, uint32_t *stag)
 		return -ENOMEM;
 	if (t->count + 1 > (t->mask + 1) / 2 && grow(t))
 		return -ENOMEM;
-	/* At most a quarter of the indexes are in use: this ends soon. */
+	/*
+	 * One index, one object: the key alone must not tell two apart, its owner may change it.
+	 * At most a quarter of the indexes are in use: this ends soon.
+	 */
 	do
 		*stag = random_u32(t->random);
-	while (*stag >> 8 == 0 || index_in_use(t, *stag));
+	while (*stag >> 8 == 0 || stag_table_find(t, *stag));
 	insert(t, *stag, object);
 	t->count++;
 	return 0;

@@ -34,6 +34,12 @@ void stag_table_fini(struct stag_table *t);
 int stag_table_add(struct stag_table *t, void *object, uint32_t *stag);
 void stag_table_remove(struct stag_table *t, uint32_t stag);
 
+/**
+ * Find by index alone, whatever the key is now. The key may be changed in the slot (a window's
+ * owner does at each bind). @return NULL: no such index.
+ */
+struct stag_slot *stag_table_find(const struct stag_table *t, uint32_t stag);
+
 /** The indexes are random, so they are their own hash. */
 static inline uint32_t stag_table_hash(const struct stag_table *t, uint32_t stag)
 {

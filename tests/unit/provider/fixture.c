@@ -94,7 +94,7 @@ static void make_qp(struct end *e, bool signal_all, bool shared)
 	};
 	struct ibv_srq_init_attr srq = {.attr = {.max_wr = 4, .max_sge = 2}};
 	const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-			   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+			   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
 
 	if (shared) {
 		e->srq = ibv_create_srq(e->id->pd, &srq);
@@ -223,6 +223,41 @@ void client_posts(struct ibv_send_wr *wr)
 	struct ibv_send_wr *bad;
 
 	assert_int_equal(ibv_post_send(fx.client.id->qp, wr, &bad), 0);
+}
+
+void client_begins(void)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, &sge, &fx.client, 0);
+
+	aim(&wr, 0);
+	client_posts(&wr);
+	take_sent(wr.wr_id);
+}
+
+struct ibv_mw *server_window(size_t len)
+{
+	struct ibv_mw *mw = ibv_alloc_mw(fx.server.id->pd, IBV_MW_TYPE_2);
+	struct ibv_send_wr wr = {.wr_id = 900,
+		.opcode = IBV_WR_BIND_MW,
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = {.mw = mw,
+			.bind_info = {.mr = fx.server.mr,
+				.addr = (uintptr_t)fx.server.buf,
+				.length = len,
+				.mw_access_flags =
+					IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ}}};
+	struct ibv_send_wr *bad;
+	struct ibv_wc wc;
+
+	assert_non_null(mw);
+	client_begins();
+	wr.bind_mw.rkey = mw->rkey = ibv_inc_rkey(mw->rkey);
+	assert_int_equal(ibv_post_send(fx.server.id->qp, &wr, &bad), 0);
+	wc = take(fx.server.id->send_cq);
+	assert_int_equal(wc.status, IBV_WC_SUCCESS);
+	assert_int_equal(wc.opcode, IBV_WC_BIND_MW);
+	return mw;
 }
 
 void fill(uint8_t *buf, uint8_t seed)

@@ -79,6 +79,13 @@ void aim(struct ibv_send_wr *wr, size_t offset);
 /** Post by the client; must succeed. */
 void client_posts(struct ibv_send_wr *wr);
 
+/** The first FPDU is the client's: from here on the server may send. */
+void client_begins(void);
+
+/** A window of the first @p len bytes of the server's buffer, for its QP's peer; both have begun.
+ */
+struct ibv_mw *server_window(size_t len);
+
 /** Fill a buffer of an end with a pattern. */
 void fill(uint8_t *buf, uint8_t seed);
 /** Post a receive of the whole buffer. */

@@ -104,8 +104,6 @@ static void test_no_such_objects(void **state)
 	struct ibv_wc wc = {0};
 	struct ibv_grh grh = {0};
 
-	REFUSED_POINTER(ibv_alloc_mw(pd, IBV_MW_TYPE_1));
-	REFUSED_POINTER(ibv_alloc_mw(pd, IBV_MW_TYPE_2));
 	REFUSED_POINTER(ibv_alloc_parent_domain(fx.context, &parent));
 	REFUSED_POINTER(ibv_alloc_td(fx.context, &td));
 	REFUSED_POINTER(ibv_alloc_dm(fx.context, &dm));
@@ -129,9 +127,7 @@ static void test_no_such_calls(void **state)
 	struct ibv_srq_init_attr srq_attr = {.attr = {.max_wr = 1, .max_sge = 1}};
 	struct ibv_modify_cq_attr moderation = {.attr_mask = IBV_CQ_ATTR_MODERATE};
 	struct ibv_values_ex values = {.comp_mask = IBV_VALUES_MASK_RAW_CLOCK};
-	struct ibv_mw mw = {.context = fx.context, .type = IBV_MW_TYPE_1};
 	struct ibv_flow_attr flow = {.size = sizeof flow, .port = 1};
-	struct ibv_mw_bind bind = {0};
 	struct ibv_srq *srq;
 	union ibv_gid gid = {{0}};
 	struct ibv_ece ece = {0};
@@ -150,8 +146,6 @@ static void test_no_such_calls(void **state)
 	assert_int_equal(ibv_detach_mcast(l.qp, &gid, 0), EOPNOTSUPP);
 	assert_int_equal(ibv_set_ece(l.qp, &ece), EOPNOTSUPP);
 	assert_int_equal(ibv_query_ece(l.qp, &ece), EOPNOTSUPP);
-	assert_int_equal(fx.context->ops.bind_mw(l.qp, &mw, &bind), EOPNOTSUPP);
-	assert_int_equal(ibv_dealloc_mw(&mw), EOPNOTSUPP);
 	errno = 0;
 	assert_null(ibv_create_flow(l.qp, &flow));
 	assert_int_equal(errno, EOPNOTSUPP);

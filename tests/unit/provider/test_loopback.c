@@ -100,7 +100,6 @@ static void test_refusals(void **state)
 	assert_int_equal(errno, EINVAL);
 	assert_null(ibv_alloc_td(fx.context, &td));
 	assert_int_equal(errno, EOPNOTSUPP);
-	assert_null(ibv_alloc_mw(pd, IBV_MW_TYPE_1));
 	assert_null(ibv_create_ah(pd, &ah));
 	assert_int_equal(errno, EOPNOTSUPP);
 	assert_int_equal(ibv_destroy_cq(cq), 0);
@@ -240,21 +239,33 @@ static void test_send(void **state)
 
 static void test_send_with_invalidate(void **state)
 {
-	struct ibv_mr *mr = ibv_reg_mr(fx.server.id->pd, fx.server.buf, 64,
-		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	struct ibv_mw *mw = server_window(64);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = request(IBV_WR_SEND_WITH_INV, &sge, &fx.client, 4), *bad;
 	struct ibv_wc wc;
 
 	post_recv(&fx.server, 56);
-	wr.invalidate_rkey = mr->rkey;
+	wr.invalidate_rkey = mw->rkey;
 	assert_int_equal(ibv_post_send(fx.client.id->qp, &wr, &bad), 0);
 	wc = take(fx.server.id->recv_cq);
 	assert_int_equal(wc.status, IBV_WC_SUCCESS);
 	assert_true((wc.wc_flags & IBV_WC_WITH_INV) != 0);
-	assert_int_equal(wc.invalidated_rkey, mr->rkey);
+	assert_int_equal(wc.invalidated_rkey, mw->rkey);
 	take(fx.client.id->send_cq);
-	assert_int_equal(ibv_dereg_mr(mr), 0);
+	assert_int_equal(ibv_dealloc_mw(mw), 0);
+}
+
+/* Both QPs are of one PD, so no peer may take away what the other could use. */
+static void test_send_with_invalidate_of_shared_memory(void **state)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = request(IBV_WR_SEND_WITH_INV, &sge, &fx.client, 4);
+
+	assert_ptr_equal(fx.client.id->pd, fx.server.id->pd);
+	post_recv(&fx.server, 56);
+	wr.invalidate_rkey = fx.server.mr->rkey;
+	client_posts(&wr);
+	assert_int_equal(take(fx.server.id->recv_cq).status, IBV_WC_WR_FLUSH_ERR);
 }
 
 static void test_post_errors(void **state)
@@ -384,6 +395,7 @@ int main(void)
 		CONNECTED(test_write_and_read),
 		CONNECTED(test_send),
 		CONNECTED(test_send_with_invalidate),
+		CONNECTED(test_send_with_invalidate_of_shared_memory),
 		CONNECTED(test_post_errors),
 		CONNECTED(test_builders),
 		CONNECTED(test_completion_channel),

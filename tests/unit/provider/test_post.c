@@ -242,7 +242,7 @@ static void test_inline_length(void **state)
 static void test_opcodes(void **state)
 {
 	static const int foreign[] = {
-		IBV_WR_SEND_WITH_IMM, IBV_WR_BIND_MW, IBV_WR_TSO, IBV_WR_DRIVER1, 12, 255, 256, -1};
+		IBV_WR_SEND_WITH_IMM, IBV_WR_TSO, IBV_WR_DRIVER1, 12, 255, 256, -1};
 	struct ibv_send_wr wr = {.wr_id = 1};
 	struct lone l;
 

@@ -52,6 +52,7 @@ static int setup(void **state)
 	t.stack.up = true;
 	t.limits = (struct rnic_limits){.max_pd = 1,
 		.max_mr = 2,
+		.max_mw = 13,
 		.max_cq = 3,
 		.max_cqe = 4,
 		.max_srq = 5,
@@ -89,6 +90,7 @@ static void test_device(void **state)
 	assert_int_equal(query_device(&t.context, &a), 0);
 	assert_int_equal(a.max_pd, 1);
 	assert_int_equal(a.max_mr, 2);
+	assert_int_equal(a.max_mw, 13);
 	assert_int_equal(a.max_cq, 3);
 	assert_int_equal(a.max_cqe, 4);
 	assert_int_equal(a.max_srq, 5);
@@ -109,14 +111,16 @@ static void test_device(void **state)
 	assert_true(strlen(a.fw_ver) > 0);
 	assert_int_equal(a.atomic_cap, IBV_ATOMIC_GLOB);
 	/* What iWARP or this device does not have. */
-	assert_int_equal(a.max_mw, 0);
 	assert_int_equal(a.max_ah, 0);
 	assert_int_equal(a.max_mcast_grp, 0);
 	assert_int_equal(a.max_raw_ipv6_qp, 0);
 	assert_int_equal(a.max_fmr, 0);
 	assert_true((a.device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS) != 0);
-	assert_false((a.device_cap_flags & (IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_RESIZE_MAX_WR |
-						   IBV_DEVICE_SRQ_RESIZE)) != 0);
+	assert_true((a.device_cap_flags & IBV_DEVICE_MEM_WINDOW) != 0);
+	assert_true((a.device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2B) != 0);
+	assert_false(
+		(a.device_cap_flags & (IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_RESIZE_MAX_WR |
+					      IBV_DEVICE_SRQ_RESIZE)) != 0);
 }
 
 /* verbs counts in int. */

@@ -2,6 +2,7 @@
 #include "rnic/mr.h"
 
 #include "pair.h"
+#include "rnic/qp.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,11 +41,20 @@ static struct rnic_mr *reg(struct pair *p, unsigned access)
 	return mr;
 }
 
+/** A QP with this PD and these rights for its peer, as far as checks look at it. */
+static const struct rnic_qp *user(struct rnic *r, struct rnic_pd *pd, unsigned access)
+{
+	static struct rnic_qp qp;
+
+	qp = (struct rnic_qp){.rnic = r, .pd = pd, .access = access};
+	return &qp;
+}
+
 static int check(
 	struct pair *p, const struct rnic_mr *mr, uint64_t to, uint32_t len, unsigned access)
 {
 	uint8_t *mem = NULL;
-	int rc = mr_check(p->a.rnic, p->a.pd, RW, rnic_mr_stag(mr), to, len, access, &mem);
+	int rc = mr_check(user(p->a.rnic, p->a.pd, RW), rnic_mr_stag(mr), to, len, access, &mem);
 
 	if (!rc && len)
 		assert_ptr_equal(mem, memory + (to - 0x10000));
@@ -94,11 +104,11 @@ static void up_to_the_last_address(void **state)
 	uint8_t *mem;
 
 	assert_int_equal(rnic_mr_reg(p->a.pd, memory, 16, UINT64_MAX - 15, RW, &mr), 0);
-	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RW, rnic_mr_stag(mr), UINT64_MAX - 15, 16,
-				 RDMAP_ACCESS_REMOTE_READ, &mem),
+	assert_int_equal(mr_check(user(p->a.rnic, p->a.pd, RW), rnic_mr_stag(mr), UINT64_MAX - 15,
+				 16, RDMAP_ACCESS_REMOTE_READ, &mem),
 		0);
 	assert_ptr_equal(mem, memory);
-	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RW, rnic_mr_stag(mr), UINT64_MAX, 1,
+	assert_int_equal(mr_check(user(p->a.rnic, p->a.pd, RW), rnic_mr_stag(mr), UINT64_MAX, 1,
 				 RDMAP_ACCESS_REMOTE_READ, &mem),
 		0);
 	assert_ptr_equal(mem, memory + 15);
@@ -142,15 +152,15 @@ static void the_qp_must_grant_it_too(void **state)
 	uint32_t stag = rnic_mr_stag(mr);
 	uint8_t *mem;
 
-	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RNIC_ACCESS_REMOTE_READ, stag, 0x10000, 1,
-				 RDMAP_ACCESS_REMOTE_WRITE, &mem),
+	assert_int_equal(mr_check(user(p->a.rnic, p->a.pd, RNIC_ACCESS_REMOTE_READ), stag, 0x10000,
+				 1, RDMAP_ACCESS_REMOTE_WRITE, &mem),
 		-EACCES);
-	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RNIC_ACCESS_REMOTE_READ, stag, 0x10000, 1,
-				 RDMAP_ACCESS_REMOTE_READ, &mem),
+	assert_int_equal(mr_check(user(p->a.rnic, p->a.pd, RNIC_ACCESS_REMOTE_READ), stag, 0x10000,
+				 1, RDMAP_ACCESS_REMOTE_READ, &mem),
 		0);
 	/* What we do ourselves is none of the peer's business. */
-	assert_int_equal(
-		mr_check(p->a.rnic, p->a.pd, 0, stag, 0x10000, 1, RDMAP_ACCESS_LOCAL_WRITE, &mem),
+	assert_int_equal(mr_check(user(p->a.rnic, p->a.pd, 0), stag, 0x10000, 1,
+				 RDMAP_ACCESS_LOCAL_WRITE, &mem),
 		0);
 	rnic_mr_dereg(mr);
 }
@@ -164,13 +174,14 @@ static void another_pd_gets_nothing(void **state)
 	uint8_t *mem;
 
 	assert_int_equal(rnic_pd_alloc(p->a.rnic, &pd), 0);
-	assert_int_equal(mr_check(p->a.rnic, pd, RW, stag, 0x10000, 1, 0, &mem), -EPERM);
-	assert_int_equal(mr_invalidate(p->a.rnic, pd, stag, true), -EPERM);
+	assert_int_equal(mr_check(user(p->a.rnic, pd, RW), stag, 0x10000, 1, 0, &mem), -EPERM);
+	assert_int_equal(mr_invalidate(user(p->a.rnic, pd, 0), stag, true), -EPERM);
 	/* Moved there, under a new STag. */
 	assert_int_equal(rnic_mr_rereg(mr, RNIC_REREG_PD, pd, NULL, 0, 0), 0);
 	assert_int_not_equal(rnic_mr_stag(mr), stag);
-	assert_int_equal(mr_check(p->a.rnic, pd, RW, stag, 0x10000, 1, 0, &mem), -ENOENT);
-	assert_int_equal(mr_check(p->a.rnic, pd, RW, rnic_mr_stag(mr), 0x10000, 1, 0, &mem), 0);
+	assert_int_equal(mr_check(user(p->a.rnic, pd, RW), stag, 0x10000, 1, 0, &mem), -ENOENT);
+	assert_int_equal(
+		mr_check(user(p->a.rnic, pd, RW), rnic_mr_stag(mr), 0x10000, 1, 0, &mem), 0);
 	assert_int_equal(rnic_pd_dealloc(pd), -EBUSY);
 	rnic_mr_dereg(mr);
 	assert_int_equal(rnic_pd_dealloc(pd), 0);
@@ -183,15 +194,18 @@ static void dead_stags_stay_dead(void **state)
 	uint32_t stag = rnic_mr_stag(mr);
 	uint8_t *mem;
 
-	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RW, stag ^ 1, 0x10000, 1, 0, &mem), -ENOENT);
 	assert_int_equal(
-		mr_check(p->a.rnic, p->a.pd, RW, stag ^ 0x100, 0x10000, 1, 0, &mem), -ENOENT);
-	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RW, 0, 0x10000, 0, 0, &mem), -ENOENT);
+		mr_check(user(p->a.rnic, p->a.pd, RW), stag ^ 1, 0x10000, 1, 0, &mem), -ENOENT);
+	assert_int_equal(
+		mr_check(user(p->a.rnic, p->a.pd, RW), stag ^ 0x100, 0x10000, 1, 0, &mem), -ENOENT);
+	assert_int_equal(mr_check(user(p->a.rnic, p->a.pd, RW), 0, 0x10000, 0, 0, &mem), -ENOENT);
 	rnic_mr_dereg(mr);
-	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RW, stag, 0x10000, 1, 0, &mem), -ENOENT);
+	assert_int_equal(
+		mr_check(user(p->a.rnic, p->a.pd, RW), stag, 0x10000, 1, 0, &mem), -ENOENT);
 	mr = reg(p, RW);
 	assert_int_not_equal(rnic_mr_stag(mr), stag);
-	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RW, stag, 0x10000, 1, 0, &mem), -ENOENT);
+	assert_int_equal(
+		mr_check(user(p->a.rnic, p->a.pd, RW), stag, 0x10000, 1, 0, &mem), -ENOENT);
 	rnic_mr_dereg(mr);
 }
 
@@ -202,16 +216,33 @@ static void invalidate(void **state)
 	uint32_t stag = rnic_mr_stag(mr);
 
 	/* Peers cannot reach it, so they cannot take it away. */
-	assert_int_equal(mr_invalidate(p->a.rnic, p->a.pd, stag, true), -EACCES);
+	assert_int_equal(mr_invalidate(user(p->a.rnic, p->a.pd, 0), stag, true), -EACCES);
 	assert_int_equal(check(p, mr, 0x10000, 1, RDMAP_ACCESS_LOCAL_WRITE), 0);
-	assert_int_equal(mr_invalidate(p->a.rnic, p->a.pd, stag, false), 0);
+	assert_int_equal(mr_invalidate(user(p->a.rnic, p->a.pd, 0), stag, false), 0);
 	assert_int_equal(check(p, mr, 0x10000, 1, RDMAP_ACCESS_LOCAL_WRITE), -ENOENT);
-	assert_int_equal(mr_invalidate(p->a.rnic, p->a.pd, stag, false), -ENOENT);
+	assert_int_equal(mr_invalidate(user(p->a.rnic, p->a.pd, 0), stag, false), -ENOENT);
 	rnic_mr_dereg(mr);
 	mr = reg(p, RNIC_ACCESS_REMOTE_READ);
-	assert_int_equal(mr_invalidate(p->a.rnic, p->a.pd, rnic_mr_stag(mr), true), 0);
+	assert_int_equal(mr_invalidate(user(p->a.rnic, p->a.pd, 0), rnic_mr_stag(mr), true), 0);
 	assert_int_equal(check(p, mr, 0x10000, 1, RDMAP_ACCESS_REMOTE_READ), -ENOENT);
 	rnic_mr_dereg(mr);
+}
+
+/** RFC 5040 section 8.1.1 rule 7: a peer cannot take away what other streams could use too. */
+static void shared_is_not_for_peers_to_invalidate(void **state)
+{
+	struct pair p;
+	struct rnic_qp *second;
+	struct rnic_mr *mr;
+
+	pair_init(&p, NULL);
+	second = pair_qp(&p.a, p.a.cq, NULL);
+	assert_int_equal(rnic_mr_reg(p.a.pd, memory, 16, 0, RW, &mr), 0);
+	assert_int_equal(mr_invalidate(p.a.qp, rnic_mr_stag(mr), true), -EPERM);
+	assert_int_equal(rnic_qp_destroy(second), 0);
+	assert_int_equal(mr_invalidate(p.a.qp, rnic_mr_stag(mr), true), 0);
+	rnic_mr_dereg(mr);
+	pair_fini(&p);
 }
 
 static void what_cannot_be_registered(void **state)
@@ -250,7 +281,7 @@ static void zero_based(void **state)
 	assert_int_equal(rnic_mr_reg(p->a.pd, memory, 16, (uintptr_t)memory,
 				 RW | RNIC_ACCESS_ZERO_BASED, &mr),
 		0);
-	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RW, rnic_mr_stag(mr), 15, 1,
+	assert_int_equal(mr_check(user(p->a.rnic, p->a.pd, RW), rnic_mr_stag(mr), 15, 1,
 				 RDMAP_ACCESS_REMOTE_WRITE, &mem),
 		0);
 	assert_ptr_equal(mem, memory + 15);
@@ -274,16 +305,16 @@ static void reregister(void **state)
 	/* What failed changed nothing. */
 	assert_int_equal(rnic_mr_stag(mr), stag);
 	assert_int_equal(check(p, mr, 0x10000, 4096, RDMAP_ACCESS_LOCAL_WRITE), 0);
-	assert_int_equal(mr_invalidate(p->a.rnic, p->a.pd, stag, false), 0);
+	assert_int_equal(mr_invalidate(user(p->a.rnic, p->a.pd, 0), stag, false), 0);
 	assert_int_equal(rnic_mr_rereg(mr, RNIC_REREG_TRANSLATION | RNIC_REREG_ACCESS, NULL,
 				 memory + 8, 8, RW),
 		0);
-	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RW, rnic_mr_stag(mr), (uintptr_t)memory + 8,
-				 8, RDMAP_ACCESS_REMOTE_WRITE, &mem),
+	assert_int_equal(mr_check(user(p->a.rnic, p->a.pd, RW), rnic_mr_stag(mr),
+				 (uintptr_t)memory + 8, 8, RDMAP_ACCESS_REMOTE_WRITE, &mem),
 		0);
 	assert_ptr_equal(mem, memory + 8);
-	assert_int_equal(mr_check(p->a.rnic, p->a.pd, RW, rnic_mr_stag(mr), (uintptr_t)memory + 8,
-				 9, RDMAP_ACCESS_REMOTE_WRITE, &mem),
+	assert_int_equal(mr_check(user(p->a.rnic, p->a.pd, RW), rnic_mr_stag(mr),
+				 (uintptr_t)memory + 8, 9, RDMAP_ACCESS_REMOTE_WRITE, &mem),
 		-ERANGE);
 	rnic_mr_dereg(mr);
 }
@@ -317,6 +348,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_pd_gets_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(dead_stags_stay_dead, setup, teardown),
 		cmocka_unit_test_setup_teardown(invalidate, setup, teardown),
+		cmocka_unit_test(shared_is_not_for_peers_to_invalidate),
 		cmocka_unit_test_setup_teardown(what_cannot_be_registered, setup, teardown),
 		cmocka_unit_test_setup_teardown(zero_based, setup, teardown),
 		cmocka_unit_test_setup_teardown(reregister, setup, teardown),

@@ -249,12 +249,12 @@ static void a_wrong_lkey(void **state)
 	assert_int_equal(p->b.n_events, 0);
 }
 
-static void memory_windows_are_not_there(void **state)
+static void a_window_that_is_none(void **state)
 {
 	struct pair *p = *state;
 
 	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_BIND_MW, 0, 0, 0, 0);
-	pair_expect(p, &p->a, 1, RDMAP_WC_LOC_QP_OP_ERR);
+	pair_expect(p, &p->a, 1, RDMAP_WC_MW_BIND_ERR);
 	both_in_error(p);
 }
 
@@ -400,7 +400,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_receive_posted, setup, teardown),
 		cmocka_unit_test_setup_teardown(message_too_long_for_its_buffer, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_wrong_lkey, setup, teardown),
-		cmocka_unit_test_setup_teardown(memory_windows_are_not_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_window_that_is_none, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_peer_is_reset, setup, teardown),
 		cmocka_unit_test_setup_teardown(moved_to_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_terminate_that_waits_is_sent, setup, teardown),

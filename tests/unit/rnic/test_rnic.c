@@ -32,7 +32,7 @@ static void what_can_be_created(void **state)
 	bad[3].mpa.markers = true;
 	bad[4].mpa.revision = 0;
 	bad[5].mpa.revision = 3;
-	bad[6].limits.max_mw = 1;
+	bad[6].limits.max_mw = (1 << 21) + 1;
 	bad[7].limits.max_ird = 0x3fff;
 	bad[8].limits.max_sge_read = 2;
 	for (unsigned i = 0; i < 9; i++)
@@ -59,7 +59,7 @@ static void default_limits(void **state)
 	assert_int_equal(l->max_sge, 16);
 	assert_int_equal(l->max_sge_read, 1);
 	assert_int_equal(l->max_mr, 1 << 20);
-	assert_int_equal(l->max_mw, 0);
+	assert_int_equal(l->max_mw, 1 << 20);
 	assert_int_equal(l->max_ird, 128);
 	assert_int_equal(l->max_ord, 128);
 	assert_int_equal(l->max_message, 0x7fffffff);
