@@ -53,14 +53,9 @@ uint32_t mpa_enframe_mulpdu(const struct mpa_enframe *e, uint32_t emss)
 {
 	uint32_t overhead = MPA_FPDU_HEADER_LEN + MPA_CRC_LEN + emss % 4;
 
-	if (e->markers) {
-		/* FPDUPTR must reach from the last marker to the first octet. */
-		if (emss > MPA_FPDUPTR_MASK)
-			emss = MPA_FPDUPTR_MASK;
-		overhead = MPA_FPDU_HEADER_LEN + MPA_CRC_LEN + emss % 4 +
-			   (emss + MPA_MARKER_PERIOD - 1) / MPA_MARKER_PERIOD * MPA_MARKER_LEN;
-	}
+	if (e->markers)
+		overhead += (emss + MPA_MARKER_PERIOD - 1) / MPA_MARKER_PERIOD * MPA_MARKER_LEN;
 	if (emss < MPA_MULPDU_MIN + overhead)
 		return MPA_MULPDU_MIN;
-	return emss - overhead < MPA_ULPDU_MAX ? emss - overhead : MPA_ULPDU_MAX;
+	return emss - overhead < MPA_MULPDU_MAX ? emss - overhead : MPA_MULPDU_MAX;
 }

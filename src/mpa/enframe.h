@@ -52,7 +52,7 @@ static inline uint32_t mpa_enframe_lead(const struct mpa_enframe *e)
  */
 void mpa_enframe_finish(struct mpa_enframe *e, uint8_t *room, uint32_t len);
 
-/** The MULPDU for segments of @p emss octets (section 4.5). At least 128. */
+/** The MULPDU for segments of @p emss octets (section 4.5). 128 to 64,768. */
 uint32_t mpa_enframe_mulpdu(const struct mpa_enframe *e, uint32_t emss);
 
 #endif

@@ -178,7 +178,7 @@ int mpa_accept(struct mpa *m, uint16_t ird, uint16_t ord, uint8_t rtr, const voi
 /** Responder: reject, then close in good order. The struct is finished with. */
 int mpa_reject(struct mpa *m, const void *private_data, size_t len);
 
-/** Largest ULPDU that fits one segment now (RFC 5044 section 3.1: MULPDU). At least 128. */
+/** Largest ULPDU that fits one segment now (RFC 5044 section 3.1: MULPDU). 128 to 64,768. */
 uint32_t mpa_mulpdu(const struct mpa *m);
 
 /**

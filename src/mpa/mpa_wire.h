@@ -47,6 +47,7 @@ enum mpa_rtr { MPA_RTR_SEND = 1, MPA_RTR_WRITE = 2, MPA_RTR_READ = 4 };
 #define MPA_ULPDU_MAX        65535
 #define MPA_ULPDU_MARKED_MAX 65014 /**< with markers: FPDUPTR must reach over the FPDU */
 #define MPA_MULPDU_MIN       128   /**< RFC 5044 section 4.5 */
+#define MPA_MULPDU_MAX       64768 /**< RFC 5044 section 3 */
 
 /* Markers (RFC 5044 sections 4.2 and 4.3). */
 #define MPA_MARKER_LEN    4
