@@ -138,6 +138,7 @@ class Emulator:
 def linux(path, runner, core, algorithm, seconds):
     """Linux's TCP, by iperf3."""
     far = path.namespace["far"]
+    path.steer(to_host=True)
     server = runner.start(["iperf3", "-s", "-1", "-p", PORT], core, f"linux-{algorithm}-server",
                           namespace=far)
     runner.wait_until(lambda: listens(far, PORT), server)
@@ -156,6 +157,7 @@ def ours(path, runner, core, algorithm, seconds):
     """Our TCP, by uiwarp tcp."""
     stack = lambda address: ["--set", path.our_port(), "--set", f"address={address}/24",
                              "--set", "memory=512", "--json", "--interval", 0]
+    path.steer(to_host=False)
     sink = runner.start([path.uiwarp, "tcp", "sink", *stack(path.our_far), "--listen", PORT,
                          "--once"], core, f"ours-{algorithm}-sink", namespace=path.namespace["far"])
     runner.wait_until(lambda: '"listening"' in runner.output(sink), sink)

@@ -9,8 +9,10 @@
 /** Below this rate (1.2 Mbit/s) segments leave one by one. */
 #define RATE_OF_SINGLES 150000
 /**
- * The lateness that is made up for. Who turns the engine may have slept, or been kept from
- * running; without this each such delay would cost throughput, with more of it the burst would.
+ * The lateness that is made up for in one burst. Who turns the engine may have slept, or been kept
+ * from running; without this each such delay would cost throughput, with more of it the burst
+ * would. What was longer is made up for by and by, at twice the rate: otherwise whoever shares a
+ * core stays below the rate for good, and a module that measures it takes that for the path's.
  */
 #define CATCH_UP TCP_MS
 /**
@@ -62,17 +64,38 @@ static bool is_unpaced(const struct tcp_conn *c)
 	return rtt && rtt < SHORT_PATH && !c->cc.ops->owns_cwnd;
 }
 
+/**
+ * When may the next quantum follow one that leaves now and takes @p ns by the rate? What is owed
+ * is never more than a round trip: what was not sent before that is no part of the window any more.
+ */
+static uint64_t follow(struct tcp_conn *c, uint64_t ns)
+{
+	struct tcp_pace *p = &c->pace;
+	uint64_t now = c->s->now, from = now - u64_min(now, CATCH_UP), next, credit;
+
+	if (!p->behind) {
+		p->owed = 0;
+		return u64_max(p->at, now) + ns;
+	}
+	if (p->at < from)
+		p->owed = (uint32_t)u64_min(
+			p->owed + (from - p->at), u64_min(c->rto.srtt, 1000 * TCP_MS));
+	next = u64_max(p->at, from) + ns;
+	if (next <= now)
+		return next; /* the burst; it is paid in full */
+	credit = u64_min(u64_min(ns / 2, next - now), p->owed);
+	p->owed -= (uint32_t)credit;
+	return next - credit;
+}
+
 /** A quantum is out: when may the next follow? */
 static void charge(struct tcp_conn *c, uint32_t in_flight)
 {
 	struct tcp_pace *p = &c->pace;
 	uint64_t rate = is_unpaced(c) ? 0 : tcp_cc_pacing_rate(&c->cc, in_flight, c->rto.srtt);
-	uint64_t now = c->s->now, from = now;
 
 	if (rate) {
-		if (p->behind)
-			from -= u64_min(now, CATCH_UP);
-		p->at = u64_max(p->at, from) + (uint64_t)p->sent * UINT64_C(1000000000) / rate;
+		p->at = follow(c, (uint64_t)p->sent * UINT64_C(1000000000) / rate);
 		p->quantum = u32_max(rate < RATE_OF_SINGLES ? c->emss : 2 * c->emss,
 			(uint32_t)u64_min(rate >> QUANTUM_SHIFT, INT32_MAX / 2));
 	}

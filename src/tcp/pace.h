@@ -21,6 +21,7 @@ struct tcp_pace {
 	uint64_t at;              /**< nothing leaves before */
 	int32_t sent;             /**< bytes since then; negative: that much is free */
 	uint32_t quantum;         /**< bytes that leave together */
+	uint32_t owed;            /**< ns of lateness that is still to be made up for */
 	bool behind;              /**< something has waited since we last had nothing to send */
 };
 

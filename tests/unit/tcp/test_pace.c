@@ -109,6 +109,45 @@ static void test_lateness_is_made_up_for(void **state)
 	host_end(&h);
 }
 
+/** What was later than that is made up for at twice the rate. */
+static void test_long_lateness_is_made_up_for_by_and_by(void **state)
+{
+	uint64_t step, at, won = 0;
+
+	start();
+	queue(140);
+	sent();
+	step = time_of(3 * LEN);
+	h.now = c->pace.at + 3 * MS;
+	tcp_set_now(h.tcp, h.now);
+	timer_wheel_run(&h.wheel, h.now);
+	host_round(&h);
+	assert_in_range(sent(), MS / time_of(LEN), MS / time_of(LEN) + 6);
+	do {
+		at = c->pace.at;
+		host_advance(&h, at - h.now);
+		assert_int_equal(sent(), 3);
+		assert_true(c->pace.at - at >= step / 2);
+		won += step - (c->pace.at - at);
+	} while (c->pace.owed);
+	assert_in_range(won, 2 * MS - 2 * step, 2 * MS);
+	host_end(&h);
+}
+
+/** No more than a round trip of it. */
+static void test_what_is_owed_has_a_bound(void **state)
+{
+	start();
+	queue(90);
+	sent();
+	h.now = c->pace.at + 50 * RTT;
+	tcp_set_now(h.tcp, h.now);
+	tcp_conn_touch(c);
+	host_round(&h);
+	assert_in_range(c->pace.owed, RTT - time_of(3 * LEN), RTT);
+	host_end(&h);
+}
+
 /** A clock that has just begun is no reason to wait for ever. */
 static void test_lateness_at_the_beginning_of_time(void **state)
 {
@@ -183,6 +222,8 @@ int main(void)
 		cmocka_unit_test(test_a_short_path_is_not_paced),
 		cmocka_unit_test(test_quanta_leave_at_the_rate),
 		cmocka_unit_test(test_lateness_is_made_up_for),
+		cmocka_unit_test(test_long_lateness_is_made_up_for_by_and_by),
+		cmocka_unit_test(test_what_is_owed_has_a_bound),
 		cmocka_unit_test(test_lateness_at_the_beginning_of_time),
 		cmocka_unit_test(test_idleness_is_not),
 		cmocka_unit_test(test_a_pause_frees_a_few),
