@@ -51,10 +51,8 @@ static void on_eof(void *user)
 	if (!rdmap_alive(r))
 		return;
 	if (!complete) {
-		/* The rest will never come: no use in keeping our own direction. */
-		mpa_abort(r->mpa);
-		r->mpa = NULL;
-		lost(r, -ECONNRESET);
+		/* The rest will never come. The peer may still hear why we go (section 6.2.1). */
+		rdmap_terminate(r, RDMAP_LAYER_LLP, RDMAP_ETYPE_MPA, MPA_ERROR_CLOSED);
 		return;
 	}
 	if (!r->closing)
@@ -67,12 +65,6 @@ static void on_error(void *user, enum mpa_error code, const char *reason)
 
 	if (!rdmap_alive(r))
 		return;
-	if (code == MPA_ERROR_CLOSED) { /* FIN inside an FPDU */
-		mpa_abort(r->mpa);
-		r->mpa = NULL;
-		lost(r, -ECONNRESET);
-		return;
-	}
 	rdmap_terminate(r, RDMAP_LAYER_LLP, RDMAP_ETYPE_MPA, code);
 }
 

@@ -181,6 +181,7 @@ struct rdmap_end {
 	} kind;
 	int error;                  /**< negative errno for LOST, else 0 */
 	uint8_t layer, etype, code; /**< of the Terminate (RFC 5040 section 4.8) */
+	bool swapped;               /**< it was written in siw's way: see rdmap/term_code.h */
 };
 
 /**
@@ -295,6 +296,7 @@ struct rdmap {
 	struct rdmap_sge_at tx_at;
 	bool tx_imm; /**< of a Write with Immediate: the Write is out */
 	/* The messages being received */
+	bool heard;                  /**< one has come */
 	const struct rdmap_rqe *rqe; /**< receive element of the Send under way */
 	struct rdmap_sge_at rx_at;
 	uint32_t read_placed; /**< bytes of the oldest Read's response */

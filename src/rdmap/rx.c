@@ -155,6 +155,7 @@ static void receive(struct rdmap *r, const struct mpa_ulpdu *u, bool placed)
 	}
 	handlers[s.ulp & RDMAP_CONTROL_OPCODE](r, &s);
 	r->rtr_expect = 0; /* only the first may be one */
+	r->heard = true;
 }
 
 void rdmap_on_ulpdu(void *user, const struct mpa_ulpdu *u)

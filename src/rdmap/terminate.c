@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rdmap/opcode.h"
 #include "rdmap/rdmap_priv.h"
+#include "rdmap/term_code.h"
 
 #include <string.h>
 
@@ -198,6 +199,8 @@ void rdmap_on_terminate(struct rdmap *r, struct ddp_segment *s)
 {
 	struct rdmap_end end = {.kind = RDMAP_END_TERMINATE_RX};
 	uint8_t buf[RDMAP_TERM_MAX];
+	/* RFC 6581 section 8: from an initiator, instead of all else. */
+	bool startup = r->mpa->role == MPA_RESPONDER && !r->heard;
 	size_t len = s->len < sizeof buf ? s->len : sizeof buf;
 	const size_t quote = RDMAP_TERM_HEADER_LEN + RDMAP_TERM_LENGTH_LEN;
 	struct quoted q = {0};
@@ -206,10 +209,13 @@ void rdmap_on_terminate(struct rdmap *r, struct ddp_segment *s)
 	end.etype = RDMAP_ETYPE_OPERATION;
 	end.code = RDMAP_CODE_UNSPECIFIED; /* for one that is too short to say */
 	if (len >= RDMAP_TERM_HEADER_LEN) {
-		end.layer = buf[RDMAP_AT_TERM_TYPE] >> 4;
-		end.etype = buf[RDMAP_AT_TERM_TYPE] & 0xf;
-		end.code = buf[RDMAP_AT_TERM_CODE];
-		if (buf[RDMAP_AT_TERM_HDRCT] & RDMAP_HDRCT_D && len > quote)
+		const struct rdmap_term t = rdmap_term_read(buf, startup);
+
+		end.layer = t.layer;
+		end.etype = t.etype;
+		end.code = t.code;
+		end.swapped = t.swapped;
+		if (t.ddp_header && len > quote)
 			parse_quoted(&q, buf + quote, len - quote);
 	}
 	if (q.known)

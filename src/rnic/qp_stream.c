@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the RDMAP stream asks and tells its QP. All under the engine's lock. */
+#include "rdmap/term_code.h"
 #include "rnic/conn.h"
 #include "rnic/ep_priv.h"
 #include "rnic/mr.h"
@@ -89,6 +90,13 @@ static bool is_request_error(const struct rdmap_end *e)
 	       (e->layer == RDMAP_LAYER_DDP && e->etype == DDP_ERROR_INVALID_QN >> 8);
 }
 
+/** The peer closed in the middle of something; nothing was wrong with what it had sent. */
+static bool is_cut_off(const struct rdmap_end *e)
+{
+	return e->kind == RDMAP_END_TERMINATE_TX && e->layer == RDMAP_LAYER_LLP &&
+	       e->etype == RDMAP_ETYPE_MPA && e->code == MPA_ERROR_CLOSED;
+}
+
 /**
  * Which asynchronous event tells of a Terminate: what the peer did to us is its access or request
  * error, as verbs have it at the responder. A connection that merely went away is the CM's to
@@ -101,7 +109,7 @@ static void raise_end(const struct rnic_qp *qp, const struct rdmap_end *e)
 	if (e->kind == RDMAP_END_TERMINATE_RX) {
 		if (e->layer == RDMAP_LAYER_RDMA && e->etype == RDMAP_ETYPE_CATASTROPHIC)
 			return;
-	} else if (e->kind != RDMAP_END_TERMINATE_TX) {
+	} else if (e->kind != RDMAP_END_TERMINATE_TX || is_cut_off(e)) {
 		return;
 	} else if (is_access_error(e)) {
 		type = RNIC_EVENT_QP_ACCESS_ERROR;
@@ -111,13 +119,30 @@ static void raise_end(const struct rnic_qp *qp, const struct rdmap_end *e)
 	rnic_raise(qp->rnic, type, qp->context);
 }
 
+/* One line of what both ends agree or disagree on; odd encodings are named, for whoever debugs. */
+static void log_end(const struct rnic_qp *qp, const struct rdmap_end *e)
+{
+	const struct rdmap_term_code *c = rdmap_term_code(e->layer, e->etype, e->code);
+	bool rx = e->kind == RDMAP_END_TERMINATE_RX;
+
+	if (!rx && e->kind != RDMAP_END_TERMINATE_TX)
+		return;
+	log_printf(qp->rnic->log, LOG_LEVEL_INFO,
+		"rnic: QP %u: Terminate %s: %s (layer %u, type %u, code 0x%02x)%s", qp->num,
+		rx ? "received" : "sent", c ? c->name : "of no known meaning", e->layer, e->etype,
+		e->code, e->swapped ? ", written with its fields swapped, as Linux siw does" : "");
+}
+
 static void ended(void *user, const struct rdmap_end *e)
 {
 	struct rnic_qp *qp = user;
 	struct conn_end end = {.status = 0};
 
+	log_end(qp, e);
 	if (e->kind == RDMAP_END_LOST)
 		end.status = e->error;
+	else if (is_cut_off(e))
+		end.status = -ECONNRESET;
 	else if (e->kind != RDMAP_END_CLOSED)
 		end.status = -EPROTO;
 	if (!qp->failing)

@@ -45,6 +45,8 @@ static int stag_invalidate(void *user, uint32_t stag, bool remote)
 			continue;
 		if (g->foreign)
 			return -EPERM;
+		if (remote && !(g->access & ~(unsigned)LOCAL))
+			return -EACCES;
 		g->invalid = true;
 		return 0;
 	}
@@ -383,13 +385,14 @@ void qp_net_raw_initiator(struct qp_net *n)
 	static const uint8_t reply[] = "MPA ID Rep Frame\x10\x02\x00\x04\x00\x08\x00\x08";
 	uint8_t with_rtr[24];
 
-	n->a->config.crc = false;
+	n->a->config.crc = n->crc;
 	n->a->config.peer_to_peer = n->a->rtr != 0;
 	llp_mem_peer_listen(&n->peer, n->mem, 1, 7174);
 	connect_a(n);
 	qp_net_run(n);
 	llp_mem_peer_consume(&n->peer, 24);
 	memcpy(with_rtr, reply, 24);
+	with_rtr[16] |= n->crc ? MPA_FLAG_CRC : 0;
 	if (n->a->rtr != 0) {
 		with_rtr[20] |= 0x80 | (n->a->rtr & MPA_RTR_SEND ? 0x40 : 0);
 		with_rtr[22] |= (n->a->rtr & MPA_RTR_WRITE ? 0x80 : 0) |

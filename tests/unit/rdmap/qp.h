@@ -59,6 +59,7 @@ struct qp_net {
 	struct llp_mem *mem;
 	struct llp_mem_peer peer; /* instead of b */
 	struct qp *a, *b;         /* initiator, responder */
+	bool crc;                 /* raw peers agree to CRCs, and send zeros for them */
 };
 
 /** Two QPs on two hosts; change what you like before qp_net_connect(). */
@@ -66,7 +67,7 @@ void qp_net_init(struct qp_net *n);
 void qp_net_connect(struct qp_net *n);
 void qp_net_done(struct qp_net *n);
 
-/** a is the initiator, b stays unused; the peer is raw and has sent its reply. CRC off. */
+/** a is the initiator, b stays unused; the peer is raw and has sent its reply. CRC as n->crc. */
 void qp_net_raw_initiator(struct qp_net *n);
 
 /** b is the responder; the raw peer has sent its request. CRC off. */

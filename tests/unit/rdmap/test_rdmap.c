@@ -194,7 +194,8 @@ static void eof_after(const void *segment, size_t len, bool lost)
 	llp_shutdown(n.peer.llp);
 	qp_net_run(&n);
 	if (lost) {
-		qp_expect_end(n.b, RDMAP_END_LOST, -ECONNRESET, 0, 0, 0);
+		qp_expect_end(n.b, RDMAP_END_TERMINATE_TX, 0, 2, 0, MPA_ERROR_CLOSED);
+		EXPECT_TERMINATE(&n, "\x20\x01\x00\x00");
 		assert_int_equal(n.b->peer_closeds, 0);
 		qp_expect_wc(n.b, 5, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_RECV, 0);
 		assert_true(n.peer.closed);
@@ -224,7 +225,7 @@ static void test_eof_with_read_outstanding(void **state)
 	qp_run(n.a);
 	llp_shutdown(n.peer.llp);
 	qp_net_run(&n);
-	qp_expect_end(n.a, RDMAP_END_LOST, -ECONNRESET, 0, 0, 0);
+	qp_expect_end(n.a, RDMAP_END_TERMINATE_TX, 0, 2, 0, MPA_ERROR_CLOSED);
 	qp_expect_wc(n.a, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
 	qp_net_done(&n);
 }
@@ -238,7 +239,8 @@ static void test_eof_inside_fpdu(void **state)
 	llp_mem_send_raw(n.peer.llp, "\x00\x20\xc1", 3);
 	llp_shutdown(n.peer.llp);
 	qp_net_run(&n);
-	qp_expect_end(n.a, RDMAP_END_LOST, -ECONNRESET, 0, 0, 0);
+	qp_expect_end(n.a, RDMAP_END_TERMINATE_TX, 0, 2, 0, MPA_ERROR_CLOSED);
+	EXPECT_TERMINATE(&n, "\x20\x01\x00\x00");
 	qp_net_done(&n);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rdmap/rdmap_priv.h"
+#include "rdmap/term_code.h"
 
 #include "qp.h"
 
@@ -281,6 +282,92 @@ static void test_receive_odd(void **state)
 	}
 }
 
+/* What the user sees of each code: the status of the request that the peer names. */
+static enum rdmap_wc_status expected(const struct rdmap_term_code *c)
+{
+	static const struct {
+		uint8_t layer, etype, code;
+		enum rdmap_wc_status status;
+	} special[] = {
+		{0, 1, 0x00, RDMAP_WC_REM_ACCESS_ERR},
+		{0, 1, 0x01, RDMAP_WC_REM_ACCESS_ERR},
+		{0, 1, 0x02, RDMAP_WC_REM_ACCESS_ERR},
+		{0, 1, 0x03, RDMAP_WC_REM_ACCESS_ERR},
+		{0, 1, 0x04, RDMAP_WC_REM_ACCESS_ERR},
+		{0, 1, 0x09, RDMAP_WC_REM_INV_REQ_ERR},
+		{0, 1, 0xff, RDMAP_WC_REM_ACCESS_ERR},
+		{0, 2, 0x09, RDMAP_WC_REM_INV_REQ_ERR},
+		{1, 1, 0x00, RDMAP_WC_REM_ACCESS_ERR},
+		{1, 1, 0x01, RDMAP_WC_REM_ACCESS_ERR},
+		{1, 1, 0x02, RDMAP_WC_REM_ACCESS_ERR},
+		{1, 1, 0x03, RDMAP_WC_REM_ACCESS_ERR},
+		{1, 1, 0x04, RDMAP_WC_REM_ACCESS_ERR},
+		{1, 2, 0x05, RDMAP_WC_REM_INV_REQ_ERR},
+	};
+
+	for (unsigned i = 0; i < sizeof special / sizeof special[0]; i++)
+		if (special[i].layer == c->layer && special[i].etype == c->etype &&
+			special[i].code == c->code)
+			return special[i].status;
+	return RDMAP_WC_REM_OP_ERR;
+}
+
+static void receive(const struct rdmap_term_code *c, bool swapped)
+{
+	uint8_t b[18 + 6 + 18];
+	struct qp_net n;
+
+	post_three(&n);
+	qp_run(n.a);
+	memcpy(b, TERMINATE, 18);
+	memcpy(b + 18, QUOTE("xx", "\xc0", "\x2e") READ_REQUEST("\x01"), 24);
+	b[18] = (uint8_t)(swapped ? c->etype << 4 | c->layer : c->layer << 4 | c->etype);
+	b[19] = c->code;
+	if (swapped)
+		b[20] = 0x03;
+	qp_net_feed(&n, b, sizeof b);
+	qp_expect_end(n.a, RDMAP_END_TERMINATE_RX, 0, c->layer, c->etype, c->code);
+	assert_int_equal(n.a->end.swapped, swapped);
+	qp_expect_wc(n.a, 1, expected(c), RDMAP_WC_READ, 0);
+	qp_expect_wc(n.a, 2, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
+	qp_net_done(&n);
+}
+
+/* Written as the RFC says, and as siw does. MPA's start-up errors do not come to an initiator. */
+static void test_receive_all(void **state)
+{
+	for (size_t i = 0; i < rdmap_term_codes_count; i++) {
+		const struct rdmap_term_code *c = &rdmap_term_codes[i];
+
+		if (c->layer == RDMAP_LAYER_LLP && c->code >= MPA_ERROR_CATASTROPHIC)
+			continue;
+		receive(c, false);
+		receive(c, true);
+	}
+}
+
+/* RFC 6581 section 8: from an initiator that cannot go on; it is its first message. */
+static void test_receive_startup(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	qp_net_raw_responder(&n);
+	FEED(&n, TERMINATE "\x20\x06\x00\x00");
+	qp_expect_end(n.b, RDMAP_END_TERMINATE_RX, 0, 2, 0, 6);
+	assert_false(n.b->end.swapped);
+	qp_net_done(&n);
+
+	/* Later it is siw's way to say "unexpected opcode". */
+	qp_net_init(&n);
+	qp_net_raw_responder(&n);
+	FEED(&n, "\xc1\x40" ZERO4 ZERO4 ZERO4);
+	FEED(&n, TERMINATE "\x20\x06\x00\x00");
+	qp_expect_end(n.b, RDMAP_END_TERMINATE_RX, 0, 0, 2, 6);
+	assert_true(n.b->end.swapped);
+	qp_net_done(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +384,8 @@ int main(void)
 		cmocka_unit_test(test_receive_names_send),
 		cmocka_unit_test(test_receive_reserved),
 		cmocka_unit_test(test_receive_odd),
+		cmocka_unit_test(test_receive_all),
+		cmocka_unit_test(test_receive_startup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

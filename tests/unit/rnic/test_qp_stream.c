@@ -3,6 +3,8 @@
 #include "rnic/qp.h"
 
 #include "pair.h"
+#include "rdmap/term_code.h"
+#include "rnic/conn.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -293,6 +295,130 @@ static void moved_to_error(void **state)
 	assert_int_equal(p->a.n_events + p->b.n_events, 0);
 }
 
+/** Nothing that the peer says is about us but its own error: the others are fatal to the QP. */
+static void events_of_terminates(void **state)
+{
+	for (size_t i = 0; i < rdmap_term_codes_count; i++) {
+		const struct rdmap_term_code *c = &rdmap_term_codes[i];
+		bool local = c->layer == RDMAP_LAYER_RDMA && c->etype == RDMAP_ETYPE_CATASTROPHIC;
+		struct pair *p;
+
+		setup(state);
+		p = *state;
+		pair_post_recv(&p->a, p->a.qp, 1, 0, 8);
+		pair_post(&p->a, p->a.qp, 2, RDMAP_WR_WRITE, 0, 0, 0, 0); /* opens b's direction */
+		pair_expect(p, &p->a, 2, RDMAP_WC_SUCCESS);
+		engine_lock(&p->engine);
+		rdmap_terminate(&p->b.qp->rdmap, c->layer, c->etype, c->code);
+		engine_unlock(&p->engine);
+		pair_expect(p, &p->a, 1, RDMAP_WC_WR_FLUSH_ERR);
+		both_in_error(p);
+		assert_int_equal(p->a.n_events, !local);
+		assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_QP_FATAL), !local);
+		assert_int_equal(pair_last(&p->a)->type, RNIC_EP_DISCONNECTED);
+		pair_fini(p);
+	}
+}
+
+/** Cut off by a FIN in the middle of something: no error of ours, the CM tells. */
+static void closed_with_a_read_outstanding(void **state)
+{
+	struct pair *p = *state;
+
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
+	engine_lock(&p->engine);
+	llp_shutdown(p->b.qp->conn->mpa.llp);
+	engine_unlock(&p->engine);
+	pair_expect(p, &p->a, 1, RDMAP_WC_WR_FLUSH_ERR);
+	assert_int_equal(pair_last(&p->a)->type, RNIC_EP_DISCONNECTED);
+	assert_int_equal(pair_last(&p->a)->status, -ECONNRESET);
+	assert_int_equal(p->a.n_events, 0);
+}
+
+/* ---- RFC 7306 ---------------------------------------------------------------------------- */
+
+static void post_add(struct side *s, uint64_t wr_id, uint64_t to, uint32_t stag, uint64_t n)
+{
+	struct rdmap_wqe *w;
+
+	assert_int_equal(rnic_sq_begin(s->qp), 0);
+	w = rnic_sq_next(s->qp);
+	assert_non_null(w);
+	w->wr_id = wr_id;
+	w->op = RDMAP_WR_FETCH_ADD;
+	w->flags = RDMAP_WR_SIGNALED;
+	w->remote_to = to;
+	w->remote_stag = stag;
+	w->atomic.data = n;
+	w->num_sge = 1;
+	w->length = 8;
+	w->sge[0] = (struct rdmap_sge){addr(s, 0), 8, rnic_mr_stag(s->mr)};
+	rnic_sq_commit(s->qp);
+	rnic_sq_end(s->qp);
+}
+
+/** Region and QP must both allow it; neither Write nor Read stands for it. */
+static void atomic_rights(void **state)
+{
+	static const struct {
+		unsigned mr, qp;
+		bool ok;
+	} t[] = {
+		{RNIC_ACCESS_REMOTE_ATOMIC, RNIC_ACCESS_REMOTE_ATOMIC, true},
+		{RNIC_ACCESS_REMOTE_ATOMIC, RNIC_ACCESS_REMOTE_READ | RNIC_ACCESS_REMOTE_WRITE,
+			false},
+		{RNIC_ACCESS_REMOTE_READ | RNIC_ACCESS_REMOTE_WRITE, RNIC_ACCESS_REMOTE_ATOMIC,
+			false},
+	};
+
+	for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++) {
+		const struct rnic_qp_attr attr = {.access = t[i].qp};
+		struct rnic_mr *mr;
+		uint64_t word = 5, fetched;
+		struct pair *p;
+
+		setup(state);
+		p = *state;
+		assert_int_equal(rnic_mr_reg(p->b.pd, &word, 8, 0x8000,
+					 RNIC_ACCESS_LOCAL_WRITE | t[i].mr, &mr),
+			0);
+		assert_int_equal(rnic_qp_modify(p->b.qp, RNIC_QP_ACCESS, &attr), 0);
+		post_add(&p->a, 1, 0x8000, rnic_mr_stag(mr), 3);
+		pair_expect(p, &p->a, 1, t[i].ok ? RDMAP_WC_SUCCESS : RDMAP_WC_REM_ACCESS_ERR);
+		memcpy(&fetched, p->a.buf, 8);
+		assert_int_equal(word, t[i].ok ? 8 : 5);
+		if (t[i].ok)
+			assert_int_equal(fetched, 5);
+		else
+			assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_QP_ACCESS_ERROR), 1);
+		assert_int_equal(rnic_mr_dereg(mr), 0);
+		pair_fini(p);
+	}
+}
+
+/** It completes on the receive CQ, like a Send; a QP without a receive is in the same trouble. */
+static void write_with_immediate(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_wc wc;
+
+	pair_post_recv(&p->b, p->b.qp, 7, 0, 0);
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_WRITE_IMM, 0, 3000, addr(&p->b, 0),
+		rnic_mr_stag(p->b.mr));
+	pair_expect(p, &p->a, 1, RDMAP_WC_SUCCESS);
+	wc = pair_expect(p, &p->b, 7, RDMAP_WC_SUCCESS);
+	assert_int_equal(wc.wc.op, RDMAP_WC_RECV_IMM);
+	assert_int_equal(wc.wc.byte_len, 3000);
+	assert_memory_equal(p->b.buf, p->a.buf, 3000);
+	pair_post(
+		&p->a, p->a.qp, 2, RDMAP_WR_WRITE_IMM, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
+	pair_expect(p, &p->a, 2, RDMAP_WC_SUCCESS); /* it had gone */
+	both_in_error(p);
+	assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_QP_REQUEST_ERROR), 1);
+}
+
+/* ---- Terminates and full send buffers ---------------------------------------------------- */
+
 /**
  * The error is found while the send buffer is full, so the Terminate waits: the connection lingers
  * for it, whatever the program does with the QP meanwhile.
@@ -403,6 +529,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_window_that_is_none, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_peer_is_reset, setup, teardown),
 		cmocka_unit_test_setup_teardown(moved_to_error, setup, teardown),
+		cmocka_unit_test(events_of_terminates),
+		cmocka_unit_test_setup_teardown(closed_with_a_read_outstanding, setup, teardown),
+		cmocka_unit_test(atomic_rights),
+		cmocka_unit_test_setup_teardown(write_with_immediate, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_terminate_that_waits_is_sent, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_terminate_that_cannot_be_sent_is_given_up, setup, teardown),
