@@ -77,6 +77,7 @@ static void apply_peer(struct config *c, const struct mpa_config *preset)
 	}
 	if (c->mpa_given & GIVEN_FPDU)
 		m.fpdu_max = c->mpa.fpdu_max;
+	m.in_order = c->mpa.in_order; /* no preset has a say in that */
 	c->mpa = m;
 }
 
@@ -119,6 +120,17 @@ const char *config_mpa_markers(struct config *c, const char *v)
 	if (wrong == NULL)
 		c->mpa_given |= GIVEN_MARKERS;
 	return wrong;
+}
+
+const char *config_mpa_placement(struct config *c, const char *v)
+{
+	static const char *const words[] = {"auto", "in-order", NULL};
+	int i = config_parse_word(v, words);
+
+	if (i < 0)
+		return "auto or in-order";
+	c->mpa.in_order = i == 1;
+	return NULL;
 }
 
 const char *config_mpa_revision(struct config *c, const char *v)

@@ -17,6 +17,7 @@ void config_mpa_init(struct config *c);
 const char *config_mpa_peer(struct config *c, const char *value);
 const char *config_mpa_crc(struct config *c, const char *value);
 const char *config_mpa_markers(struct config *c, const char *value);
+const char *config_mpa_placement(struct config *c, const char *value);
 const char *config_mpa_revision(struct config *c, const char *value);
 const char *config_mpa_rtr(struct config *c, const char *value);
 const char *config_mpa_fpdu(struct config *c, const char *value);

@@ -266,6 +266,7 @@ const struct config_key config_keys[] = {
 	{"peer", false, config_mpa_peer, NULL},
 	{"crc", false, config_mpa_crc, NULL},
 	{"markers", false, config_mpa_markers, NULL},
+	{"placement", false, config_mpa_placement, NULL},
 	{"mpa_revision", false, config_mpa_revision, NULL},
 	{"rtr", false, config_mpa_rtr, NULL},
 	{"fpdu", false, config_mpa_fpdu, NULL},

@@ -81,8 +81,8 @@ int rnic_create(const struct rnic_config *cfg, struct rnic **out)
 {
 	struct rnic *r;
 
-	if (!cfg->engine || !cfg->net || !cfg->random.fill || cfg->mpa.markers ||
-		cfg->mpa.revision < 1 || cfg->mpa.revision > 2)
+	if (!cfg->engine || !cfg->net || !cfg->random.fill || cfg->mpa.revision < 1 ||
+		cfg->mpa.revision > 2)
 		return -EINVAL;
 	r = calloc(1, sizeof *r);
 	if (!r)

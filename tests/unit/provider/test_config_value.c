@@ -208,6 +208,13 @@ static void test_mpa(void **state)
 	right("markers=off");
 	assert_false(c.mpa.markers);
 	wrong("markers=both", "on or off");
+	right("placement=in-order");
+	assert_true(c.mpa.in_order);
+	right("peer=siw");
+	assert_true(c.mpa.in_order);
+	right("placement=auto");
+	assert_false(c.mpa.in_order);
+	wrong("placement=on", "auto or in-order");
 	right("mpa_revision=1");
 	assert_int_equal(c.mpa.revision, 1);
 	wrong("mpa_revision=0", "RFC 6581");

@@ -16,7 +16,7 @@
 static void what_can_be_created(void **state)
 {
 	struct pair p;
-	struct rnic_config good = {.mpa = {.revision = 2}}, bad[9];
+	struct rnic_config good = {.mpa = {.revision = 2}}, bad[8];
 	struct rnic *r;
 
 	pair_engine_init(&p);
@@ -24,18 +24,17 @@ static void what_can_be_created(void **state)
 	good.engine = &p.engine;
 	good.net = llp_mem_stack(p.mem, 0);
 	good.random = (struct random_source){.fill = pair_random, .ctx = &p};
-	for (unsigned i = 0; i < 9; i++)
+	for (unsigned i = 0; i < 8; i++)
 		bad[i] = good;
 	bad[0].engine = NULL;
 	bad[1].net = NULL;
 	bad[2].random.fill = NULL;
-	bad[3].mpa.markers = true;
-	bad[4].mpa.revision = 0;
-	bad[5].mpa.revision = 3;
-	bad[6].limits.max_mw = (1 << 21) + 1;
-	bad[7].limits.max_ird = 0x3fff;
-	bad[8].limits.max_sge_read = 2;
-	for (unsigned i = 0; i < 9; i++)
+	bad[3].mpa.revision = 0;
+	bad[4].mpa.revision = 3;
+	bad[5].limits.max_mw = (1 << 21) + 1;
+	bad[6].limits.max_ird = 0x3fff;
+	bad[7].limits.max_sge_read = 2;
+	for (unsigned i = 0; i < 8; i++)
 		assert_int_equal(rnic_create(&bad[i], &r), -EINVAL);
 	good.limits.max_ird = 0x3ffe;
 	assert_int_equal(rnic_create(&good, &r), 0);
