@@ -107,6 +107,30 @@ static void test_pad_is_ignored(void **state)
 	mpa_user_free(u);
 }
 
+/* RFC 5044 section 8 code 3. The first marker of the stream says 0, the next one 508. */
+static void test_wrong_marker(void **state)
+{
+	uint8_t fpdu[520] = {[4] = 0x01, [5] = 0xfa}; /* 506 octets, two markers, the CRC field */
+	struct mpa_user *u;
+
+	for (unsigned wrong = 0; wrong < 3; wrong++) {
+		u = mpa_user_new();
+		u->config.markers = true;
+		mpa_user_initiate(u);
+		assert_int_equal(mpa_request(u->m, 1, 1, NULL, 0), 0);
+		FEED(u, "MPA ID Rep Frame\x10\x02\x00\x04\x00\x01\x00\x01");
+		store_be16(fpdu + 514, wrong == 1 ? 512 : 508);
+		fpdu[3] = wrong == 2 ? 4 : 0;
+		mpa_user_feed(u, fpdu, sizeof fpdu);
+		assert_int_equal(u->ulpdus, wrong == 0);
+		assert_int_equal(u->errors, wrong != 0);
+		if (wrong != 0)
+			assert_int_equal(u->error, MPA_ERROR_MARKER);
+		assert_non_null(u->m->llp); /* section 8: MPA does not close the connection */
+		mpa_user_free(u);
+	}
+}
+
 static void test_empty_ulpdu(void **state)
 {
 	struct mpa_user *u = operational(false);
@@ -285,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_every_wrong_byte),
 		cmocka_unit_test(test_crc_off),
 		cmocka_unit_test(test_pad_is_ignored),
+		cmocka_unit_test(test_wrong_marker),
 		cmocka_unit_test(test_empty_ulpdu),
 		cmocka_unit_test(test_rx_done),
 		cmocka_unit_test(test_largest_fpdu),
