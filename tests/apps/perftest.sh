@@ -25,6 +25,9 @@ done <<-EOT
 	read_bw_events    ib_read_bw    1   --events -s 65536 -n %n
 	read_lat_all      ib_read_lat   23  -a -n 20
 	read_lat_events   ib_read_lat   1   --events -s 64 -n 1000
+	atomic_bw_swap    ib_atomic_bw  1   -A CMP_AND_SWAP -n %n
+	atomic_bw_qps     ib_atomic_bw  1   -q 4 -b -n 1000
+	atomic_lat        ib_atomic_lat 1   -A FETCH_AND_ADD -n 1000
 	send_bw_all       ib_send_bw    23  -a -n %n
 	send_bw_qps       ib_send_bw    1   -q 4 -s 4096 -n 1000
 	send_bw_both      ib_send_bw    1   -b -s 65536 -n %n
