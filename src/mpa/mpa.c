@@ -17,19 +17,15 @@ static void fail_start(struct mpa *m, const char *reason)
 	m->ops->error(m->user, MPA_ERROR_START, reason);
 }
 
-/* What the frames agreed on; the bytes of full operation are counted from here. */
-static bool take_terms(struct mpa *m, const struct mpa_start *peer)
+/* What the frames agreed on; the octets of full operation are counted from here. */
+static const char *take_terms(struct mpa *m, const struct mpa_start *peer)
 {
 	struct mpa_terms t;
 	const char *reason = mpa_terms_of(&m->config, m->role, peer, &t);
 
-	if (reason != NULL) {
-		fail_start(m, reason);
-		return false;
-	}
 	mpa_deframe_init(&m->rx, t.crc, t.rx_markers);
 	mpa_enframe_init(&m->tx, t.crc, t.tx_markers);
-	return true;
+	return reason;
 }
 
 /* RFC 6581 section 9: the words take from the 512 octets of RFC 5044 section 7.1.1. */
@@ -81,8 +77,7 @@ static void take_request(struct mpa *m, const struct mpa_start *st, bool more)
 		fail_start(m, "data before the reply frame");
 		return;
 	}
-	if (!take_terms(m, st))
-		return;
+	take_terms(m, st);
 	m->state = MPA_WAIT_ACCEPT;
 	m->ops->request(m->user, st);
 }
@@ -103,9 +98,15 @@ static void take_reply(struct mpa *m, const struct mpa_start *st)
 		m->state = MPA_CLOSED;
 		m->rx_off = true;
 	} else {
-		if (!take_terms(m, st))
-			return;
+		const char *reason = take_terms(m, st);
+
 		m->state = MPA_OPERATIONAL;
+		if (reason != NULL) {
+			/* RFC 6581 section 9.3: an error that has no code of its own. */
+			m->rx_off = true;
+			m->ops->error(m->user, MPA_ERROR_CATASTROPHIC, reason);
+			return;
+		}
 	}
 	m->ops->reply(m->user, st);
 	if (*gone || m->rx_off || m->told_operational || m->ops->operational == NULL)
@@ -325,7 +326,8 @@ int mpa_accept(struct mpa *m, uint16_t ird, uint16_t ord, uint8_t rtr, const voi
 	size_t len)
 {
 	/* RFC 6581 section 9.2: at least one RTR type, even if none of the request's will do. */
-	struct mpa_start st = {.ird = ird, .ord = ord, .rtr = rtr != 0 ? rtr : m->config.rtr};
+	struct mpa_start st = {
+		.ird = ird, .ord = ord, .rtr = rtr != 0 ? rtr : mpa_rtr_taken(&m->config)};
 	int rc;
 
 	if (m->llp == NULL || m->state != MPA_WAIT_ACCEPT)
@@ -339,7 +341,7 @@ int mpa_accept(struct mpa *m, uint16_t ird, uint16_t ord, uint8_t rtr, const voi
 
 int mpa_reject(struct mpa *m, const void *private_data, size_t len)
 {
-	struct mpa_start st = {.reject = true, .rtr = m->config.rtr};
+	struct mpa_start st = {.reject = true, .rtr = mpa_rtr_taken(&m->config)};
 	int rc;
 
 	if (m->llp == NULL || m->state != MPA_WAIT_ACCEPT)

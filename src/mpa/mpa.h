@@ -46,6 +46,15 @@ struct mpa_config {
 	bool in_order;        /**< hand nothing up before its turn (docs/placement.md) */
 };
 
+/**
+ * The RTR types that we take as a responder, which must take one at least (RFC 6581 section 9.2):
+ * a side that would not send any takes all.
+ */
+static inline uint8_t mpa_rtr_taken(const struct mpa_config *cfg)
+{
+	return cfg->rtr != 0 ? cfg->rtr : MPA_RTR_WRITE | MPA_RTR_READ | MPA_RTR_SEND;
+}
+
 /** What a request or reply frame said, or shall say. */
 struct mpa_start {
 	uint8_t revision; /**< 0, 1 or 2, as in the frame */
@@ -112,8 +121,9 @@ struct mpa_user_ops {
 	void (*eof)(void *user);
 	/**
 	 * A protocol error (RFC 5044 section 8): the code to put in a Terminate, or, during
-	 * start-up, only a reason. No more input is taken. The user ends the connection; sending
-	 * still works if it was operational, so that the Terminate can go out.
+	 * start-up (MPA_ERROR_START, MPA_ERROR_CLOSED), only a reason. MPA_ERROR_CATASTROPHIC: we
+	 * do not want what the peer accepted. No more input is taken. The user ends the connection;
+	 * sending still works if it was operational, so that the Terminate can go out.
 	 */
 	void (*error)(void *user, enum mpa_error code, const char *reason);
 	/** The LLP is gone: 0 orderly, else a negative errno as llp closed(). The last upcall. */
@@ -168,8 +178,8 @@ static inline void mpa_set_user(struct mpa *m, const struct mpa_user_ops *ops, v
 int mpa_request(struct mpa *m, uint16_t ird, uint16_t ord, const void *private_data, size_t len);
 
 /**
- * Responder: accept, in the requester's revision. @p rtr is the one type chosen from the request
- * (0: none). From here the first FPDU opens sending.
+ * Responder: accept, in the requester's revision. @p rtr: the types of the request that we
+ * take, to be named in the reply (0: none of them). From here the first FPDU opens sending.
  * @return 0, -EINVAL, -ENOTCONN, -ENOMEM.
  */
 int mpa_accept(struct mpa *m, uint16_t ird, uint16_t ord, uint8_t rtr, const void *private_data,

@@ -13,7 +13,7 @@
  *      off        |        0         |       0        | no CRCs
  *      off        |        0         |       1        | CRCs
  *      preferred  |        1         |     0 or 1     | CRCs
- *      required   |        1         |       0        | we close
+ *      required   |        1         |       0        | CRCs; we end it
  *      required   |        1         |       1        | CRCs
  *
  *     we respond  | C of the request | C of our reply | then
@@ -47,7 +47,8 @@ struct mpa_terms {
 
 /**
  * @param peer its request (we respond) or its reply, not a rejection (we initiate).
- * @return NULL, or why this cannot be: the connection is to be closed.
+ * @return NULL, or why we do not go on with this initiator's connection; @p t holds even then, for
+ *         a Terminate.
  */
 const char *mpa_terms_of(const struct mpa_config *ours, enum mpa_role role,
 	const struct mpa_start *peer, struct mpa_terms *t);

@@ -14,6 +14,13 @@
 
 enum conn_phase { CONN_START, CONN_STREAM, CONN_OVER };
 
+/** What the timer is for during start-up. */
+enum conn_wait {
+	CONN_WAIT_PEER,   /**< deadline: the peer must have answered */
+	CONN_WAIT_RETRY,  /**< initiator: the next attempt */
+	CONN_WAIT_SETTLE, /**< initiator: accepted; the first FPDU waits (mpa_config.settle_ms) */
+};
+
 struct conn {
 	LIST_ENTRY(conn) link;
 	struct rnic *rnic;
@@ -26,17 +33,20 @@ struct conn {
 	struct llp_connect_params connect; /**< initiator */
 	uint64_t start_deadline;           /**< initiator */
 	uint8_t retries;                   /**< after RST */
-	bool retry_wait;                   /**< the timer is for the next one */
-	struct timer timer;                /**< start-up deadline; close deadline; lingering */
+	uint8_t revision;                  /**< initiator: of the request */
+	bool requested;                    /**< initiator: it is out, and no reply here */
+	enum conn_wait wait;
+	struct timer timer; /**< start-up (see wait); close deadline; lingering */
 	struct engine_doorbell bell;
 	size_t close_unacked; /**< for the close deadline: what was left when it was set */
 	uint32_t close_tail;
 
 	uint16_t ird, ord; /**< ours: wanted, then negotiated */
 
-	/* What the request said (responder), or shall say (initiator: private data). */
+	/* What the request said (responder), or shall say (initiator: private data; later the
+	 * reply's, while it waits to settle). */
 	uint16_t peer_ird, peer_ord;
-	uint8_t rtr; /**< responder: the peer's mask */
+	uint8_t rtr; /**< responder: the peer's mask; initiator: the one to send */
 	bool enhanced, peer_to_peer;
 	uint16_t private_len;
 	uint8_t private_data[MPA_PRIVATE_MAX];
@@ -62,8 +72,11 @@ void conn_accepted(struct conn *c, struct llp *l, struct rnic_ep *ep);
 /** Give the QP its inbound Reads. @return 0, -ENOMEM. */
 int conn_prepare_stream(struct conn *c, uint16_t ird);
 
-/** Responder: the RTR type to name in the reply, one of the peer's that we can do; 0: none. */
-uint8_t conn_choose_rtr(const struct conn *c);
+/** Responder: the RTR types to name in the reply, those of the peer's that we take; 0: none. */
+uint8_t conn_common_rtr(const struct conn *c);
+
+/** The timer fired during start-up. */
+void conn_start_deadline(struct conn *c);
 
 /** Start (again) a deadline @p ns from now. */
 void conn_set_deadline(struct conn *c, uint64_t ns);

@@ -40,7 +40,9 @@ struct rnic_ep_event {
 	int status;
 	const void *private_data; /**< valid during the callback */
 	uint16_t private_len;
-	uint16_t ird, ord; /**< as told by the peer, turned to our view: what we may use */
+	/** As told by the peer, turned to our view: what we may use (RFC 6581 section 9.1). What
+	 * was not told, in revisions below 2 for one, is what the device can. */
+	uint16_t ird, ord;
 };
 
 typedef void rnic_ep_event_fn(const struct rnic_ep_event *ev);
@@ -77,7 +79,8 @@ struct rnic_conn_param {
 
 /**
  * Connect the QP to the resolved peer; an event follows. A refusal by RST is tried again a few
- * times within 100 ms: programs that replace one listener by another refuse for a moment.
+ * times within 100 ms: programs that replace one listener by another refuse for a moment. A peer
+ * that does not know MPA revision 2 is asked again with 1 on a fresh connection, in the same time.
  * @return 0, -EINVAL, -ENOMEM, or as llp_connect().
  */
 int rnic_ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p);

@@ -140,12 +140,13 @@ static struct terms negotiate(const struct conn *c, const struct rnic_conn_param
 {
 	struct terms t = {.ird = p->ird, .ord = p->ord};
 
+	/* Section 9.2: "the responder SHOULD set" all it can do of what the initiator can. */
 	if (c->peer_to_peer)
-		t.rtr = conn_choose_rtr(c);
+		t.rtr = conn_common_rtr(c);
 	/* "greater than or equal to the initiator ORD", as far as we can. */
 	if (c->peer_ord != MPA_DEPTH_UNKNOWN && t.ird < c->peer_ord)
 		t.ird = ep_depth(c->peer_ord, c->rnic->limits.max_ird);
-	if (t.rtr == MPA_RTR_READ && !t.ird)
+	if (t.rtr & MPA_RTR_READ && !t.ird)
 		t.ird = 1;
 	/* "The responder MUST set its ORD at most to the initiator IRD." */
 	if (c->peer_ird != MPA_DEPTH_UNKNOWN && t.ord > c->peer_ird)

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The first age of a connection: attempts, and MPA's request and reply. */
+#include "mpa/legacy.h"
+#include "rdmap/rdmap_wire.h"
+#include "rnic/conn.h"
+#include "rnic/ep_priv.h"
+#include "rnic/qp.h"
+
+#include <errno.h>
+#include <string.h>
+
+/**
+ * When an initiator whose SYN is refused tries again. Some programs (perftest, for one) close their
+ * listener and open it again while the peer connects already.
+ */
+static const uint8_t retry_ms[] = {5, 20, 75};
+
+static const struct mpa_user_ops start_ops;
+
+/* ---- an initiator's attempts ------------------------------------------------------------- */
+
+static int attempt(struct conn *c)
+{
+	struct mpa_config cfg = c->rnic->mpa;
+	struct llp *l;
+	int rc = llp_connect(c->rnic->net, &c->connect, NULL, NULL, &l);
+
+	if (rc)
+		return rc;
+	cfg.revision = c->revision;
+	mpa_init_initiator(&c->mpa, l, &cfg, &start_ops, c);
+	timer_start(&c->rnic->engine->wheel, &c->timer, c->start_deadline);
+	return 0;
+}
+
+int conn_connect(struct conn *c, const struct llp_connect_params *p)
+{
+	c->connect = *p;
+	c->revision = c->rnic->mpa.revision;
+	c->start_deadline = c->rnic->engine->now + c->rnic->start_timeout;
+	return attempt(c);
+}
+
+static void retry(struct conn *c)
+{
+	int rc = attempt(c);
+
+	c->wait = CONN_WAIT_PEER;
+	if (rc)
+		conn_over(c, &(struct conn_end){.status = rc});
+	else if (c->ep)
+		llp_endpoints(c->mpa.llp, &c->ep->local, &c->ep->remote);
+}
+
+static void retry_after(struct conn *c, uint64_t ms)
+{
+	c->wait = CONN_WAIT_RETRY;
+	conn_set_deadline(c, ms * UINT64_C(1000000));
+}
+
+/** @return false: there were enough attempts. */
+static bool retry_refused(struct conn *c)
+{
+	if (c->retries == sizeof retry_ms)
+		return false;
+	retry_after(c, retry_ms[c->retries++]);
+	return true;
+}
+
+/**
+ * A peer that knows no enhanced requests closes (RFC 6581 section 10): ask it again, without, on a
+ * fresh connection and within the same deadline.
+ * @return false: it was asked so already, or not asked at all.
+ */
+static bool fall_back(struct conn *c, const char *what)
+{
+	if (!c->requested || c->revision < 2)
+		return false;
+	log_printf(c->rnic->log, LOG_LEVEL_INFO,
+		"rnic: the peer %s our MPA revision 2 request; trying revision 1", what);
+	mpa_abort(&c->mpa);
+	c->requested = false;
+	c->revision = 1;
+	retry_after(c, 0);
+	return true;
+}
+
+/* ---- terms ------------------------------------------------------------------------------- */
+
+/**
+ * What the peer told of its depths, if not in the words of RFC 6581 then where SMB Direct puts
+ * them, which the private data keep all the same.
+ * @param service the endpoint of the side that listens.
+ */
+static struct mpa_start with_legacy_depths(
+	const struct conn *c, const struct mpa_start *st, const struct ip_endpoint *service)
+{
+	struct mpa_start told = *st;
+
+	if (!st->enhanced && mpa_legacy_applies(c->rnic->mpa.legacy, service->port))
+		mpa_legacy_depths(st->private_data, st->private_len, &told.ird, &told.ord);
+	return told;
+}
+
+/** The stream cannot be: say so with a Terminate (RFC 6581 section 9), which ends it. */
+static void refuse_terms(struct conn *c, enum mpa_error code)
+{
+	struct rnic_qp *qp = c->qp;
+
+	qp->failing = true;
+	qp_connect(qp, c, 0);
+	rdmap_terminate(&qp->rdmap, RDMAP_LAYER_LLP, RDMAP_ETYPE_MPA, code);
+	qp->failing = false;
+}
+
+/** The one RTR type of @p mask to send. Left to itself: a Write disturbs the peer least. */
+static uint8_t prefer_rtr(const struct mpa_config *cfg, uint8_t mask)
+{
+	static const uint8_t usual[] = {MPA_RTR_WRITE, MPA_RTR_READ, MPA_RTR_SEND};
+
+	for (unsigned i = 0; i < sizeof cfg->rtr_order; i++) {
+		if (mask & cfg->rtr_order[i])
+			return cfg->rtr_order[i];
+	}
+	for (unsigned i = 0; i < sizeof usual; i++) {
+		if (mask & usual[i])
+			return usual[i];
+	}
+	return 0;
+}
+
+uint8_t conn_common_rtr(const struct conn *c)
+{
+	return c->rtr & mpa_rtr_taken(&c->rnic->mpa);
+}
+
+/* ---- initiator: the reply ---------------------------------------------------------------- */
+
+/** The stream may begin: the first FPDU is ours (RFC 5044 section 7.1.2 rule 4). */
+static void begin_stream(struct conn *c, const struct mpa_start *st)
+{
+	conn_stop_deadline(c);
+	qp_connect(c->qp, c, c->rtr);
+	if (c->ep)
+		ep_on_reply(c->ep, st, c->ird, c->ord);
+}
+
+/** Give the peer time to get ready for it: what it said is kept. */
+static void settle(struct conn *c, const struct mpa_start *st)
+{
+	if (st->private_len)
+		memcpy(c->private_data, st->private_data, st->private_len);
+	c->private_len = st->private_len;
+	c->wait = CONN_WAIT_SETTLE;
+	conn_set_deadline(c, c->rnic->mpa.settle_ms * UINT64_C(1000000));
+}
+
+/** RFC 6581 section 9.1, last paragraphs. */
+static void take_accept(struct conn *c, const struct mpa_start *st)
+{
+	uint16_t ird = c->ird;
+
+	c->requested = false;
+	/* Ours at most what the peer takes at once, and at least what it will send us. */
+	if (st->ird != MPA_DEPTH_UNKNOWN && c->ord > st->ird)
+		c->ord = st->ird;
+	if (st->ord != MPA_DEPTH_UNKNOWN && ird < st->ord)
+		ird = st->ord;
+	c->rtr = 0;
+	if (st->enhanced && st->peer_to_peer)
+		c->rtr = prefer_rtr(&c->rnic->mpa, st->rtr & c->rnic->mpa.rtr);
+	if (ird > c->rnic->limits.max_ird || conn_prepare_stream(c, ird)) {
+		refuse_terms(c, MPA_ERROR_INSUFFICIENT_IRD);
+		return;
+	}
+	if (st->enhanced && st->peer_to_peer && !c->rtr) {
+		refuse_terms(c, MPA_ERROR_NO_RTR);
+		return;
+	}
+	if (c->rnic->mpa.settle_ms)
+		settle(c, st);
+	else
+		begin_stream(c, st);
+}
+
+static void start_connected(void *user)
+{
+	struct conn *c = user;
+	int rc = mpa_request(&c->mpa, c->ird, c->ord, c->private_data, c->private_len);
+
+	c->requested = !rc;
+	if (rc)
+		conn_abort(c, -ECONNABORTED);
+}
+
+static void start_reply(void *user, const struct mpa_start *st)
+{
+	struct conn *c = user;
+	struct mpa_start told = with_legacy_depths(c, st, &c->connect.remote);
+
+	if (!st->reject) {
+		take_accept(c, &told);
+		return;
+	}
+	/* A peer of our revision means it; an older one may not have understood. */
+	if (st->revision < 2 && fall_back(c, "rejected"))
+		return;
+	mpa_release(&c->mpa);
+	conn_over(c, &(struct conn_end){.status = -ECONNREFUSED, .rejected = &told});
+}
+
+/* ---- responder: the request -------------------------------------------------------------- */
+
+static void start_request(void *user, const struct mpa_start *st)
+{
+	struct conn *c = user;
+	struct rnic_ep *ep = c->ep;
+	struct mpa_start told = with_legacy_depths(c, st, &ep->local);
+
+	conn_stop_deadline(c);
+	c->pending = false;
+	LIST_REMOVE(c, pending_link);
+	ep->pending_count--;
+	c->ep = NULL;
+	c->peer_ird = told.ird;
+	c->peer_ord = told.ord;
+	c->enhanced = st->enhanced;
+	c->peer_to_peer = st->enhanced && st->peer_to_peer;
+	c->rtr = st->rtr;
+	ep_on_request(ep, c, &told);
+}
+
+void conn_accepted(struct conn *c, struct llp *l, struct rnic_ep *ep)
+{
+	c->ep = ep;
+	c->pending = true;
+	LIST_INSERT_HEAD(&ep->pending, c, pending_link);
+	ep->pending_count++;
+	mpa_init_responder(&c->mpa, l, &c->rnic->mpa, &start_ops, c);
+	conn_set_deadline(c, c->rnic->start_timeout);
+}
+
+/* ---- ends -------------------------------------------------------------------------------- */
+
+static void start_eof(void *user)
+{
+	if (!fall_back(user, "closed at"))
+		conn_abort(user, -ECONNRESET);
+}
+
+static void start_error(void *user, enum mpa_error code, const char *reason)
+{
+	struct conn *c = user;
+
+	log_printf(c->rnic->log, LOG_LEVEL_INFO, "rnic: MPA start-up: %s", reason);
+	if (code == MPA_ERROR_CATASTROPHIC) {
+		refuse_terms(c, code);
+		return;
+	}
+	/* RFC 5044 section 8, code 4: close. */
+	mpa_release(&c->mpa);
+	conn_over(c, &(struct conn_end){.status = -EPROTO});
+}
+
+static void start_closed(void *user, int error)
+{
+	if (error == -ECONNREFUSED && retry_refused(user))
+		return;
+	if (error == -ECONNRESET && fall_back(user, "reset"))
+		return;
+	conn_over(user, &(struct conn_end){.status = error ? error : -ECONNRESET});
+}
+
+static const struct mpa_user_ops start_ops = {
+	.connected = start_connected,
+	.request = start_request,
+	.reply = start_reply,
+	.eof = start_eof,
+	.error = start_error,
+	.closed = start_closed,
+};
+
+void conn_start_deadline(struct conn *c)
+{
+	const struct mpa_start kept = {
+		.private_data = c->private_data, .private_len = c->private_len};
+
+	switch (c->wait) {
+	case CONN_WAIT_RETRY:
+		retry(c);
+		break;
+	case CONN_WAIT_SETTLE:
+		begin_stream(c, &kept);
+		break;
+	case CONN_WAIT_PEER:
+		log_printf(c->rnic->log, LOG_LEVEL_DEBUG, "rnic: MPA start-up timed out");
+		conn_abort(c, -ETIMEDOUT);
+		break;
+	}
+}
