@@ -207,10 +207,11 @@ static void fix_crc(struct stream *s)
 
 static enum mpa_deframe_result look_at_last(const struct stream *s, bool crc, struct mpa_fpdu *f)
 {
-	struct llp_iov v = {s->bytes + s->begin, s->len - s->begin};
+	static struct llp_iov v; /* the ULPDU in f points here */
 	struct mpa_cursor c = {.v = &v, .n = 1};
 	struct mpa_deframe d = {.at = s->begin, .crc = crc, .markers = s->markers};
 
+	v = (struct llp_iov){s->bytes + s->begin, s->len - s->begin};
 	return mpa_deframe_look(&d, &c, v.len, f);
 }
 
