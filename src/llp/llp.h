@@ -65,8 +65,9 @@ struct llp_user_ops {
 
 	/**
 	 * The next bytes of the stream are those that early() took, as many as it was shown; not
-	 * NULL where that is not. All before them have been shown by readable(); what of these is
-	 * unread will not become more.
+	 * NULL where that is not. All before them have been shown by readable(): who left some of
+	 * these unread, for want of more, has taken what was not what it seemed, and can only end
+	 * the connection.
 	 */
 	void (*taken)(void *user, const struct llp_note *note);
 

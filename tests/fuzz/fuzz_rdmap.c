@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A whole RNIC opposite a hostile peer that keeps to MPA: ULPDUs with good CRCs into DDP, RDMAP,
- * queue pairs and memory regions. What was not registered for the peer must never change.
+ * queue pairs and memory regions. What was not registered for the peer must never change. Segments
+ * may overtake others: then everything is done again without placing any of them early, and the
+ * completions must be the same.
  */
 #include "base/bytes.h"
 #include "ddp/ddp_wire.h"
 #include "fuzz.h"
-#include "mpa/crc.h"
+#include "mpa/enframe.h"
 #include "rdmap/rdmap_wire.h"
 #include "unit/rnic/pair.h"
 
@@ -43,7 +45,9 @@ struct world {
 	uint32_t stag[REGIONS];
 	uint32_t msn[3]; /* that the peer should use next, of each queue */
 	uint64_t wr_id;
-	bool crc;
+	unsigned taken;        /* segments placed before their turn */
+	uint32_t seen[2];      /* digests of the completions of both queues */
+	struct mpa_enframe tx; /* how the peer frames */
 };
 
 static uint8_t pattern(uint32_t i)
@@ -91,7 +95,7 @@ static void responder(struct world *w, uint16_t ird, uint16_t ord)
 	pair_listen(&w->pair, 2);
 	llp_mem_peer_connect(&w->peer, w->pair.mem, 0, &to);
 	pair_run(&w->pair);
-	send_start(w, MPA_REQUEST_KEY, w->crc ? MPA_FLAG_CRC : 0, ird, ord);
+	send_start(w, MPA_REQUEST_KEY, w->tx.crc ? MPA_FLAG_CRC : 0, ird, ord);
 	if (!w->us->request)
 		return;
 	w->request = w->us->request;
@@ -109,21 +113,23 @@ static void initiator(struct world *w, uint16_t ird, uint16_t ord)
 	MUST(!rnic_ep_resolve(w->us->ep, &to));
 	rnic_ep_connect(w->us->ep, &cp);
 	pair_run(&w->pair);
-	send_start(w, MPA_REPLY_KEY, w->crc ? MPA_FLAG_CRC : 0, ird, ord);
+	send_start(w, MPA_REPLY_KEY, w->tx.crc ? MPA_FLAG_CRC : 0, ird, ord);
 }
 
-static void world_start(struct world *w, struct fuzz *in)
+static void world_start(struct world *w, struct fuzz *in, bool in_order)
 {
 	uint8_t bits = fuzz_u8(in);
 	const struct rnic_config cfg = {.mpa = {.revision = 2,
 						.crc = bits & 1,
 						.rtr = bits >> 1 & 7,
-						.peer_to_peer = bits & 16}};
+						.peer_to_peer = bits & 16,
+						.markers = bits & 128,
+						.in_order = in_order}};
 
 	memset(w, 0, sizeof *w);
 	w->in = in;
 	w->us = &w->pair.b;
-	w->crc = bits & 1;
+	mpa_enframe_init(&w->tx, bits & 1, bits & 128);
 	for (unsigned q = 0; q < 3; q++)
 		w->msn[q] = 1;
 	w->arena = malloc(ARENA);
@@ -145,12 +151,29 @@ static void world_start(struct world *w, struct fuzz *in)
 		responder(w, fuzz_u16(in), fuzz_u16(in));
 }
 
+/** Completions so far, in the order of each queue. @return how many there were. */
+static int poll(struct world *w)
+{
+	struct rnic_wc wc[8];
+	int n = rnic_cq_poll(w->us->cq, 8, wc);
+
+	for (int i = 0; i < n; i++) {
+		const struct rdmap_wc *c = &wc[i].wc;
+		uint32_t *seen = &w->seen[c->op >= RDMAP_WC_RECV];
+
+		MUST(c->wr_id < w->wr_id && c->status <= RDMAP_WC_FATAL_ERR);
+		*seen = *seen * 31 + (uint32_t)c->wr_id;
+		*seen = *seen * 31 + c->status;
+		if (c->status == RDMAP_WC_SUCCESS)
+			*seen = *seen * 31 + c->byte_len;
+	}
+	return n;
+}
+
 static void world_end(struct world *w)
 {
-	struct rnic_wc wc;
-
 	pair_run(&w->pair);
-	while (rnic_cq_poll(w->us->cq, 1, &wc) > 0)
+	while (poll(w) > 0)
 		;
 	llp_mem_peer_done(&w->peer);
 	llp_mem_peer_done(&w->stranger);
@@ -174,16 +197,14 @@ static void world_end(struct world *w)
 
 static void send_ulpdu(struct world *w, const uint8_t *ulpdu, uint32_t len)
 {
-	uint32_t body = mpa_fpdu_body(len);
-	uint8_t *fpdu = calloc(1, mpa_fpdu_len(len));
+	uint32_t total = mpa_enframe_len(&w->tx, len);
+	uint8_t *fpdu = calloc(1, total);
 
 	MUST(fpdu);
-	store_be16(fpdu, (uint16_t)len);
-	memcpy(fpdu + MPA_FPDU_HEADER_LEN, ulpdu, len);
-	if (w->crc)
-		store_le32(fpdu + body, mpa_crc_end(mpa_crc_add(MPA_CRC_START, fpdu, body)));
+	memcpy(fpdu + mpa_enframe_lead(&w->tx), ulpdu, len);
+	mpa_enframe_finish(&w->tx, fpdu, len);
 	if (w->peer.llp)
-		llp_mem_send_raw(w->peer.llp, fpdu, mpa_fpdu_len(len));
+		llp_mem_send_raw(w->peer.llp, fpdu, total);
 	free(fpdu);
 }
 
@@ -320,15 +341,6 @@ static void post_send(struct world *w, uint8_t bits)
 	rnic_sq_end(w->us->qp);
 }
 
-static void poll(struct world *w)
-{
-	struct rnic_wc wc[8];
-	int n = rnic_cq_poll(w->us->cq, 8, wc);
-
-	for (int i = 0; i < n; i++)
-		MUST(wc[i].wc.wr_id < w->wr_id && wc[i].wc.status <= RDMAP_WC_FATAL_ERR);
-}
-
 /** Another comes to the listener, says what the input has it say, and may be turned away. */
 static void stranger(struct world *w, uint8_t bits)
 {
@@ -426,6 +438,10 @@ static void step(struct world *w)
 	case 13:
 		rare(w, op);
 		break;
+	case 14:
+		if (w->peer.llp)
+			w->taken += llp_mem_early(w->peer.llp, 1u + (op >> 4));
+		break;
 	default:
 		pair_run(&w->pair);
 		poll(w);
@@ -438,17 +454,30 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/** @return how many segments were placed before their turn. @param[out] seen of completions. */
+static unsigned run(const uint8_t *data, size_t size, bool in_order, uint32_t *seen)
 {
 	struct fuzz in = {data, size};
 	static struct world w;
 
-	world_start(&w, &in);
+	world_start(&w, &in, in_order);
 	while (in.left) {
 		step(&w);
 		check_arena(&w);
 		w.us->n_ep_events = w.us->n_events = 0; /* what happened was noted, and is enough */
 	}
 	world_end(&w);
+	*seen = w.seen[0] * 31 + w.seen[1];
+	return w.taken;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint32_t seen, again;
+
+	if (run(data, size, false, &seen) != 0) {
+		run(data, size, true, &again);
+		MUST(seen == again);
+	}
 	return 0;
 }

@@ -125,6 +125,42 @@ static size_t on_readable(
 	return take;
 }
 
+/* A note says where its text is and how long; the mood says who wants some. */
+static bool on_early(void *user, const struct llp_iov *v, unsigned n, size_t total, uint64_t ahead,
+	struct llp_note *note)
+{
+	struct app *a = user;
+	uint32_t at = a->c->irs + 1 + (uint32_t)a->got + (uint32_t)ahead, seq = at;
+
+	MUST(a->llp && n > 0);
+	for (unsigned i = 0; i < n; i++)
+		for (size_t k = 0; k < v[i].len; k++, seq++)
+			MUST(v[i].base[k] == text_at(seq));
+	MUST(seq - at == total);
+	memset(note, 0xa5, sizeof *note);
+	note->len = sizeof at;
+	memcpy(note->bytes, &at, sizeof at);
+	memcpy(note->bytes + sizeof at, &seq, sizeof seq);
+	return a->mood & 128;
+}
+
+static void on_taken(void *user, const struct llp_note *note)
+{
+	struct app *a = user;
+	uint32_t at, end;
+
+	MUST(a->llp && note->len == sizeof at);
+	memcpy(&at, note->bytes, sizeof at);
+	memcpy(&end, note->bytes + sizeof at, sizeof end);
+	MUST(at == a->c->irs + 1 + (uint32_t)a->got + a->c->recvq.bytes);
+	if (a->c->recvq.bytes || (a->mood & 7) == 3) /* what is unread lacks its end */
+		let_go(a, true);
+	else if ((a->mood & 7) == 4)
+		let_go(a, false);
+	else
+		a->got += end - at;
+}
+
 static void on_writable(void *user)
 {
 	struct app *a = user;
@@ -156,6 +192,8 @@ static void on_closed(void *user, int error)
 
 static const struct llp_user_ops ops = {.connected = on_connected,
 	.readable = on_readable,
+	.early = on_early,
+	.taken = on_taken,
 	.writable = on_writable,
 	.eof = on_eof,
 	.closed = on_closed};

@@ -286,6 +286,112 @@ static void test_wrong(void **state)
 	}
 }
 
+/* ---- RFC 5041: queues, message numbers, offsets, L ----------------------------------------- */
+
+/* Messages of other queues, and tagged ones, come between the segments of a Send. */
+static void test_messages_interleave(void **state)
+{
+	struct qp_net n;
+	struct qp_region *g;
+
+	setup(&n);
+	g = qp_region_add(n.b, 9, 0x2000, 64, REMOTE);
+	qp_post_recv(n.b, 1, g, 32, 16);
+	FEED(&n, "\x01\x43" ZERO4 QN0 MSN("\x01") MO("\x00") "abc");
+	FEED(&n, "\x81\x40" AT9("\x00") "0123");
+	FEED(&n, "\x41\x41" ZERO4 "\x00\x00\x00\x01" MSN("\x01") MO("\x00") /* a Read Request */
+		"\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00\x00" MSN("\x04") AT9("\x00"));
+	EXPECT(&n, "\xc1\x42\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00\x00"
+		   "0123");
+	FEED(&n, "\x01\x43" ZERO4 QN0 MSN("\x01") MO("\x03") "def");
+	FEED(&n, "\xc1\x40" AT9("\x04") "4567");
+	qp_expect_no_wc(n.b);
+	FEED(&n, "\x41\x43" ZERO4 QN0 MSN("\x01") MO("\x06") "ghi");
+	qp_expect_wc(n.b, 1, RDMAP_WC_SUCCESS, RDMAP_WC_RECV, 9);
+	assert_memory_equal(g->mem, "01234567", 8);
+	assert_memory_equal(g->mem + 32, "abcdefghi", 9);
+	assert_int_equal(n.b->endeds, 0);
+	qp_net_done(&n);
+}
+
+/* A second segment is refused with a code of type 2, and nothing of it is placed. */
+static void second_segment(const char *bytes, size_t len, uint8_t code)
+{
+	struct qp_net n;
+	struct qp_region *g;
+
+	setup(&n);
+	g = qp_region_add(n.b, 9, 0x2000, 32, LOCAL);
+	memset(g->mem, '.', 32);
+	qp_post_recv(n.b, 1, g, 0, 16);
+	qp_post_recv(n.b, 2, g, 16, 16);
+	FEED(&n, "\x01\x43" ZERO4 QN0 MSN("\x01") MO("\x00") "abcd");
+	qp_net_feed(&n, bytes, len);
+	qp_expect_end(n.b, RDMAP_END_TERMINATE_TX, 0, RDMAP_LAYER_DDP, 2, code);
+	assert_memory_equal(g->mem, "abcd............................", 32);
+	qp_expect_wc(n.b, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_RECV, 0);
+	qp_net_done(&n);
+}
+
+#define SECOND(literal, code) second_segment(literal, sizeof(literal) - 1, code)
+
+/*
+ * Section 7.1, check 3. Segments of a message come with growing MO (section 5.3), and our LLP keeps
+ * the order: anything else is a gap or an overlap.
+ */
+static void test_message_offsets(void **state)
+{
+	SECOND("\x41\x43" ZERO4 QN0 MSN("\x01") MO("\x05") "xyz", 0x04); /* a gap */
+	SECOND("\x41\x43" ZERO4 QN0 MSN("\x01") MO("\x03") "xyz", 0x04); /* an overlap */
+	SECOND("\x41\x43" ZERO4 QN0 MSN("\x01") MO("\x00") "xyz", 0x04); /* again */
+	SECOND("\x41\x43" ZERO4 QN0 MSN("\x01") "\xff\xff\xff\xff"
+						"xyz",
+		0x04);
+}
+
+/* Section 7.1, check 5: one message of a queue after the other, whatever else is posted. */
+static void test_message_numbers(void **state)
+{
+	struct qp_net n;
+
+	SECOND("\x41\x43" ZERO4 QN0 MSN("\x02") MO("\x00") "xyz", 0x03); /* L was not there */
+	SECOND("\x41\x43" ZERO4 QN0 MSN("\x00") MO("\x00") "xyz", 0x03);
+	SECOND("\x41\x43" ZERO4 QN0 MSN("\x03") MO("\x00") "xyz", 0x03);
+	SECOND("\x41\x43" ZERO4 QN0 "\x80\x00\x00\x01" MO("\x04") "xyz", 0x03);
+	setup(&n);
+	qp_post_recv(n.b, 1, NULL, 0, 0);
+	qp_post_recv(n.b, 2, NULL, 0, 0);
+	FEED(&n, "\x41\x43" ZERO4 QN0 MSN("\x01") MO("\x00"));
+	qp_expect_wc(n.b, 1, RDMAP_WC_SUCCESS, RDMAP_WC_RECV, 0);
+	FEED(&n, "\x41\x43" ZERO4 QN0 MSN("\x01") MO("\x00")); /* delivered once is enough */
+	EXPECT_TERMINATE(&n, "\x12\x03\xc0\x00\x00\x12\x41\x43" ZERO4 QN0 MSN("\x01") MO("\x00"));
+	qp_expect_wc(n.b, 2, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_RECV, 0);
+	qp_net_done(&n);
+}
+
+/* Section 4.1: what has L ends the message, also with nothing in it; until then it is not there. */
+static void test_last_flag(void **state)
+{
+	struct qp_net n;
+	struct qp_region *g;
+
+	SECOND("\x41\x43" ZERO4 "\x00\x00\x00\x04" MSN("\x01") MO("\x04"),
+		0x01); /* another queue */
+	setup(&n);
+	g = qp_region_add(n.b, 9, 0x2000, 16, LOCAL);
+	for (unsigned i = 1; i <= 2; i++)
+		qp_post_recv(n.b, i, g, 0, 16);
+	FEED(&n, "\x01\x43" ZERO4 QN0 MSN("\x01") MO("\x00") "abcd");
+	FEED(&n, "\x01\x43" ZERO4 QN0 MSN("\x01") MO("\x04"));
+	qp_expect_no_wc(n.b);
+	FEED(&n, "\x41\x43" ZERO4 QN0 MSN("\x01") MO("\x04"));
+	qp_expect_wc(n.b, 1, RDMAP_WC_SUCCESS, RDMAP_WC_RECV, 4);
+	FEED(&n, "\x41\x43" ZERO4 QN0 MSN("\x02") MO("\x00"));
+	qp_expect_wc(n.b, 2, RDMAP_WC_SUCCESS, RDMAP_WC_RECV, 0);
+	assert_int_equal(n.b->endeds, 0);
+	qp_net_done(&n);
+}
+
 static void test_message_too_long(void **state)
 {
 	struct qp_net n;
@@ -429,6 +535,10 @@ int main(void)
 		cmocka_unit_test(test_rtr_read),
 		cmocka_unit_test(test_no_rtr),
 		cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_messages_interleave),
+		cmocka_unit_test(test_message_offsets),
+		cmocka_unit_test(test_message_numbers),
+		cmocka_unit_test(test_last_flag),
 		cmocka_unit_test(test_message_too_long),
 		cmocka_unit_test(test_receive_buffer_gone),
 		cmocka_unit_test(test_cannot_invalidate),

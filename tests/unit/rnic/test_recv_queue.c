@@ -36,6 +36,9 @@ static void first_in_first_out_round_the_ring(void **state)
 		post(&q, 1000 + i);
 		assert_int_equal(recv_queue_count(&q), 2);
 		assert_int_equal(recv_queue_first(&q)->wr_id, i);
+		assert_int_equal(recv_queue_peek(&q, 1)->wr_id, 1000 + i);
+		assert_null(recv_queue_peek(&q, 2));
+		assert_null(recv_queue_peek(&q, UINT32_MAX));
 		recv_queue_pop(&q);
 		assert_int_equal(recv_queue_first(&q)->wr_id, 1000 + i);
 		recv_queue_pop(&q);
