@@ -138,6 +138,34 @@ static void on_ulpdu(void *user, const struct mpa_ulpdu *p)
 	whim(u);
 }
 
+static uint32_t kept(const struct mpa_ulpdu *p)
+{
+	return p->len < 14 ? p->len : 14;
+}
+
+/* No whim here: this upcall only looks. */
+static uint32_t on_early(void *user, const struct mpa_ulpdu *p)
+{
+	struct user *u = user;
+	struct mpa_cursor c = p->at;
+
+	MUST(p->len <= MPA_ULPDU_MAX && u->operational == 1);
+	for (uint32_t i = 0; i < p->len; i++, mpa_cursor_advance(&c, 1))
+		fuzz_touch(mpa_cursor_at(&c), 1);
+	return kept(p);
+}
+
+static void on_placed(void *user, const struct mpa_ulpdu *p)
+{
+	struct user *u = user;
+	uint8_t copy[14];
+	struct mpa_cursor c = p->at;
+
+	MUST(u->operational == 1);
+	mpa_cursor_copy(&c, copy, kept(p));
+	whim(u);
+}
+
 static void on_other(void *user)
 {
 	whim(user);
@@ -168,6 +196,8 @@ static const struct mpa_user_ops ops = {
 	.reply = on_reply,
 	.operational = on_operational,
 	.ulpdu = on_ulpdu,
+	.early = on_early,
+	.placed = on_placed,
 	.rx_done = on_other,
 	.writable = on_other,
 	.eof = on_other,
@@ -268,8 +298,13 @@ static void step(struct user *u, bool initiator)
 		llp_shutdown(u->peer.llp);
 		break;
 	case 6:
-		if (op & 0x80)
+		if (op & 0x80) {
 			llp_mem_fail(u->peer.llp, -104);
+		} else if (op & 0x40) {
+			if (u->m) /* as if much had come before, and all of it aligned */
+				u->m->rx_aligned = MPA_ALIGNED_ENOUGH;
+			llp_mem_early(u->peer.llp, 1u + (op >> 3 & 7));
+		}
 		break;
 	default:
 		llp_mem_run(u->net, STEPS_MAX);

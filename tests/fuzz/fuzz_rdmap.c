@@ -438,7 +438,7 @@ static void step(struct world *w)
 	case 13:
 		rare(w, op);
 		break;
-	case 14:
+	case 15:
 		if (w->peer.llp)
 			w->taken += llp_mem_early(w->peer.llp, 1u + (op >> 4));
 		break;

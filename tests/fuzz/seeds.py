@@ -46,6 +46,10 @@ for role, key in ((0, REQUEST), (1, REPLY)):
             head = bytes([role | crc | 0x70 | 8, 7]) + (bytes(5) if role else b"")
             write("mpa", f"{'initiator' if role else 'responder'}-{revision}-{crc}",
                   head + start + RUN + fpdus)
+            if revision == 2 and crc:
+                early = fpdus[:20] * 3 + b"\x46" + b"\x4e" + RUN
+                write("mpa", f"{'initiator' if role else 'responder'}-early",
+                      head + start + RUN + fpdus[:20] + RUN + early)
 
 # ---- fuzz_rdmap: configuration, IRD, ORD, then operations ---------------------------------------
 
@@ -86,6 +90,18 @@ for name, bits in (("responder", 0), ("responder-crc", 1), ("initiator", 64), ("
             ("stranger", h("0d 05 1d 05 0d 05") + POLL + h("1d 05 14 1002 0004 00080008") + POLL +
              h("ed 05 0d 05 2d 05") + POLL),
             ("our-work", tagged(0, 0, 0, 10) + POLL + post(0, 64) + post(2, 99) + POLL)):
+        write("rdmap", f"{name}-{what}", head + ops)
+
+EARLY = b"\x1f"  # the third segment overtakes the first two
+for name, bits in (("marked", 128 | 1), ("marked-without-crc", 128)):
+    head = bytes([bits]) + h("0004 0004") + tagged(0, 0, 0, 10) + POLL
+    for what, ops in (
+            ("writes", tagged(0, 0, 16, 600) + tagged(0, 0, 616, 100) + tagged(0, 0, 0, 600) + EARLY + POLL),
+            ("sends", RECV * 3 + untagged(3, 100) + untagged(5, 20) + untagged(3, 250) + EARLY + POLL),
+            ("read", post(3, 640) + POLL + tagged(2, 2, 0, 100, False, True) +
+             tagged(2, 2, 100, 40, False, True) + tagged(2, 2, 140, 500, True, True) + EARLY + POLL),
+            ("deregistered", tagged(0, 0, 16, 600) * 3 + EARLY + h("0d 01") + POLL),
+            ("bad", tagged(0, 0, 1000, 600) * 3 + EARLY + POLL)):
         write("rdmap", f"{name}-{what}", head + ops)
 
 # ---- fuzz_ip: port, then frames -----------------------------------------------------------------
@@ -179,6 +195,7 @@ for bits in (0, 2, 8, 24, 64, 128, 136):
             "unread": HANDSHAKE + MOOD[2] + DATA * 3 + ROUND + FIN + h("09 0a") + ROUND,
             "half": HANDSHAKE + MOOD[1] + DATA * 3 + ROUND + ADVANCE + MOOD[0] + h("09 0a"),
             "gaps": HANDSHAKE + GAP * 2 + DATA + ROUND + GAP + ADVANCE + DATA * 2 + ROUND,
+            "taken": HANDSHAKE + h("09 08 80") + GAP * 2 + ROUND + DATA + ROUND + GAP + DATA * 3 + ROUND,
             "send": HANDSHAKE + SEND * 4 + ROUND + ACK + ROUND + ADVANCE * 3 + ACK,
             "loss": HANDSHAKE + h("09 f3") + ROUND + seg(0, ack=h("012f")) * 3 + ADVANCE + ACK,
             "close": HANDSHAKE + SEND + h("09 05") + ROUND + ACK + FIN + ROUND + h("0b 11"),
