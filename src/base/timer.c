@@ -3,6 +3,10 @@
  * Level L holds the timers that are less than 64^(L+1) ticks away, one slot per 64^L ticks. When
  * the wheel reaches the first tick of an upper slot, that slot's timers move down. Slots that are
  * empty cost nothing: the bitmaps name the next tick at which there is something to do.
+ *
+ * With tens of thousands of timers none is in the cache when its time comes, and a list tells its
+ * second only when the first has arrived. So a slot has several lists, all of which are on their
+ * way at a time.
  */
 #include "base/timer.h"
 
@@ -41,6 +45,43 @@ static void list_move(struct timer **to, struct timer **from)
 		(*to)->pprev = to;
 }
 
+static void expect(const struct timer *t)
+{
+	__builtin_prefetch(t, 1);
+}
+
+static void slot_move(struct timer_slot *to, struct timer_slot *from)
+{
+	for (unsigned i = 0; i < TIMER_LANES; i++)
+		expect(from->lane[i]);
+	for (unsigned i = 0; i < TIMER_LANES; i++)
+		list_move(&to->lane[i], &from->lane[i]);
+}
+
+static bool slot_is_empty(const struct timer_slot *s)
+{
+	struct timer *any = NULL;
+
+	for (unsigned i = 0; i < TIMER_LANES && !any; i++)
+		any = s->lane[i];
+	return !any;
+}
+
+/* Take one out, of lane @turn or a later one; NULL: there is none. */
+static struct timer *slot_pop(struct timer_slot *s, unsigned *turn)
+{
+	for (unsigned i = 0; i < TIMER_LANES; i++) {
+		struct timer **lane = &s->lane[(*turn)++ % TIMER_LANES], *t = *lane;
+
+		if (!t)
+			continue;
+		list_remove(t);
+		expect(*lane);
+		return t;
+	}
+	return NULL;
+}
+
 /* The first tick that is not before @deadline: rounding up, so that none fires early. */
 static uint64_t tick_of(uint64_t deadline)
 {
@@ -63,7 +104,7 @@ static void wheel_place(struct timer_wheel *w, struct timer *t)
 		level = (unsigned)(63 - __builtin_clzll(ahead)) / SLOT_BITS;
 	slot = tick >> (SLOT_BITS * level) & (TIMER_SLOTS - 1);
 	w->occupied[level] |= UINT64_C(1) << slot;
-	list_push(&w->slot[level][slot], t);
+	list_push(&w->slot[level][slot].lane[w->turn++ % TIMER_LANES], t);
 }
 
 void timer_wheel_init(struct timer_wheel *w, uint64_t now)
@@ -86,15 +127,18 @@ void timer_start(struct timer_wheel *w, struct timer *t, uint64_t deadline)
 void timer_stop(struct timer_wheel *w, struct timer *t)
 {
 	struct timer **head = t->pprev;
-	struct timer **first = &w->slot[0][0];
+	struct timer **first = &w->slot[0][0].lane[0];
+	size_t slot;
 
 	if (!timer_running(t))
 		return;
 	list_remove(t);
 	/* The last one of its slot: so that timer_wheel_next() does not wake anybody for it. */
-	if (head >= first && head < first + TIMER_LEVELS * TIMER_SLOTS && !*head)
-		w->occupied[(head - first) / TIMER_SLOTS] &=
-			~(UINT64_C(1) << ((head - first) % TIMER_SLOTS));
+	if (head < first || head >= first + TIMER_LEVELS * TIMER_SLOTS * TIMER_LANES || *head)
+		return;
+	slot = (size_t)(head - first) / TIMER_LANES;
+	if (slot_is_empty(&w->slot[0][0] + slot))
+		w->occupied[slot / TIMER_SLOTS] &= ~(UINT64_C(1) << (slot % TIMER_SLOTS));
 }
 
 /* The next tick after w->tick at which a slot is due or moves down; UINT64_MAX: none. */
@@ -119,49 +163,49 @@ static uint64_t next_event(const struct timer_wheel *w)
 	return first;
 }
 
-static void slot_take(struct timer_wheel *w, unsigned level, struct timer **list)
+static void slot_take(struct timer_wheel *w, unsigned level, struct timer_slot *to)
 {
 	unsigned slot = w->tick >> (SLOT_BITS * level) & (TIMER_SLOTS - 1);
 
+	*to = (struct timer_slot){0};
+	if (!(w->occupied[level] & UINT64_C(1) << slot))
+		return;
 	w->occupied[level] &= ~(UINT64_C(1) << slot);
-	list_move(list, &w->slot[level][slot]);
+	slot_move(to, &w->slot[level][slot]);
 }
 
 static void cascade(struct timer_wheel *w)
 {
 	for (unsigned level = 1; level < TIMER_LEVELS; level++) {
-		struct timer *list;
+		struct timer_slot list;
+		struct timer *t;
+		unsigned turn = 0;
 
 		if (w->tick & ((UINT64_C(1) << (SLOT_BITS * level)) - 1))
 			return;
 		slot_take(w, level, &list);
-		while (list) {
-			struct timer *t = list;
-
-			list_remove(t);
+		while ((t = slot_pop(&list, &turn)))
 			wheel_place(w, t);
-		}
 	}
 }
 
-static void fire(struct timer **list, uint64_t now)
+static void fire(struct timer_slot *list, uint64_t now)
 {
-	while (*list) {
-		struct timer *t = *list;
+	struct timer *t;
+	unsigned turn = 0;
 
-		list_remove(t);
+	while ((t = slot_pop(list, &turn)))
 		t->fn(t, now);
-	}
 }
 
 static void turn(struct timer_wheel *w, uint64_t now)
 {
 	uint64_t target = now >> TICK_BITS;
 	uint64_t event;
-	struct timer *list;
+	struct timer_slot list = {0};
 
 	if (w->due) {
-		list_move(&list, &w->due);
+		list_move(&list.lane[0], &w->due);
 		fire(&list, now);
 	}
 	while (w->tick < target) {

@@ -21,6 +21,8 @@
 
 #define TIMER_LEVELS 6
 #define TIMER_SLOTS  64
+/** A slot's timers are in so many lists, that many can be fetched into the cache at a time. */
+#define TIMER_LANES 8
 
 struct timer;
 
@@ -35,12 +37,17 @@ struct timer {
 	timer_fn *fn;
 };
 
+struct timer_slot {
+	struct timer *lane[TIMER_LANES];
+};
+
 struct timer_wheel {
 	uint64_t tick;     /**< the tick processed last */
 	uint64_t now;      /**< of the last run */
 	struct timer *due; /**< started with a deadline already past: fire at the next run */
+	unsigned turn;     /**< the lane for the next timer */
 	uint64_t occupied[TIMER_LEVELS];
-	struct timer *slot[TIMER_LEVELS][TIMER_SLOTS];
+	struct timer_slot slot[TIMER_LEVELS][TIMER_SLOTS];
 	struct timer_heap exact; /**< timers that do not go by ticks */
 };
 

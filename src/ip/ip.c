@@ -329,8 +329,8 @@ const uint8_t *ip_peek(const struct ip_stack *s, const struct rte_mbuf *m, uint8
 	return h + IPV6_LEN;
 }
 
-/** So many packets' needs fit into the cache together. */
-#define LOOK_AHEAD 8u
+/** The transport is told of so many at a time: a port's burst. */
+#define LOOK_AHEAD 32u
 
 static void look_ahead(struct ip_stack *s, struct rte_mbuf *const *pkts, unsigned n)
 {

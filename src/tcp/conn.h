@@ -154,6 +154,9 @@ struct tcp_conn {
 	uint32_t retransmits, timeouts, fast_recoveries, out_of_order;
 };
 
+/** What a packet may need of a connection with which all is well. */
+#define TCP_CONN_HOT sizeof(struct tcp_conn)
+
 _Static_assert(offsetof(struct tcp_conn, path) == 64 && offsetof(struct tcp_conn, s) == 128,
 	"a cache line for each purpose");
 _Static_assert(offsetof(struct ip_path, ports) == offsetof(struct tcp_tuple, lport),

@@ -262,7 +262,8 @@ static bool send_allowed(struct tcp_conn *c, bool *sent)
 			tcp_conn_touch(c); /* no packet: again in the next round */
 			break;
 		}
-		tcp_prr_sent(&c->rec.prr, tcp_sendq_at(&c->sendq, i)->len);
+		if (c->recovery || c->cwr)
+			tcp_prr_sent(&c->rec.prr, tcp_sendq_at(&c->sendq, i)->len);
 		if (i < c->sendq.nxt)
 			tcp_undo_rexmit(c, tcp_sendq_at(&c->sendq, i)->len);
 		account_sent(c, i);

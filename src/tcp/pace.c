@@ -111,7 +111,8 @@ void tcp_pace_sent(struct tcp_conn *c, uint32_t len, uint32_t in_flight)
 
 void tcp_pace_idle(struct tcp_conn *c)
 {
+	if (!c->pace.behind) /* then the timer, which is not in the cache, does not run */
+		return;
 	c->pace.behind = false;
-	if (exact_timer_running(&c->pace.timer))
-		tcp_pace_stop(c);
+	tcp_pace_stop(c);
 }

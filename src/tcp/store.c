@@ -8,8 +8,8 @@
 #define CACHE_LINE  64
 #define HUGE_PAGE   (2u << 20)
 #define FIRST_PIECE (16u << 10)
-/** Rings kept for the next who needs one. */
-#define RING_BYTES_MAX (4u << 20)
+/** Rings kept for the next who needs one: a small one for each of 100,000, say. */
+#define RING_BYTES_MAX (16u << 20)
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -96,7 +96,7 @@ void tcp_store_conn_free(struct tcp_store *s, void *conn)
 
 static unsigned class_of(uint32_t n)
 {
-	return n <= TCP_RING_FIRST ? 0 : 29u - (unsigned)__builtin_clz(n - 1);
+	return n < 2 ? 0 : 32u - (unsigned)__builtin_clz(n - 1);
 }
 
 void *tcp_store_ring(struct tcp_store *s, uint32_t n, size_t size, uint32_t *cap)
@@ -104,10 +104,11 @@ void *tcp_store_ring(struct tcp_store *s, uint32_t n, size_t size, uint32_t *cap
 	unsigned k = class_of(n);
 	struct tcp_ring *r = k < TCP_RING_CLASSES ? s->rings[k] : NULL;
 
-	*cap = TCP_RING_FIRST << k;
+	*cap = 1u << k;
 	if (!r)
 		return aligned_alloc(CACHE_LINE, rounded(*cap * size));
 	s->rings[k] = r->next;
+	__builtin_prefetch(r->next, 1); /* the next one's, which comes soon if at all */
 	s->ring_bytes -= *cap * size;
 	return r;
 }

@@ -13,9 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Rings of 8, 16, ... 2^18 records. */
-#define TCP_RING_CLASSES 16
-#define TCP_RING_FIRST   8u
+/** Rings of 1, 2, ... 2^18 records: a request or an answer is one. */
+#define TCP_RING_CLASSES 19
 
 struct tcp_store {
 	void *free_conns; /**< a list through their first words */

@@ -42,14 +42,87 @@ static struct tcp_conn *find(const struct tcp_table *t, const struct tcp_tuple *
 	return NULL;
 }
 
+/* ---- what is expected ---------------------------------------------------------------------- */
+
+static void fetch(const void *p, size_t len)
+{
+	for (size_t i = 0; i < len; i += CACHE_LINE)
+		__builtin_prefetch((const char *)p + i, 1);
+}
+
+/** First step: which connection is it? Its slot is here by now. */
+static void look_up(struct tcp_table *t, struct tcp_slot *e)
+{
+	const struct tcp_slot *s;
+	uint32_t k = e->hash & t->mask;
+
+	while ((s = &t->slot[k])->c && s->hash != e->hash)
+		k = (k + 1) & t->mask;
+	e->c = s->c;
+	if (s->c)
+		fetch(s->c, TCP_CONN_HOT);
+}
+
+/** Second step: what waits for an acknowledgment. */
+static void open_queue(const struct tcp_conn *c)
+{
+	if (c && c->sendq.count)
+		__builtin_prefetch(tcp_sendq_at(&c->sendq, 0), 1);
+}
+
+/** Third step: the packet that is given back then, and is the next to be used again. */
+static void unpack(const struct tcp_conn *c)
+{
+	const struct tcp_record *r;
+
+	if (!c || !c->sendq.count)
+		return;
+	r = tcp_sendq_at(&c->sendq, 0);
+	if (!r->m)
+		return;
+	fetch(r->m, sizeof *r->m);
+	fetch((const char *)(r->m + 1) + RTE_PKTMBUF_HEADROOM - CACHE_LINE, 2 * CACHE_LINE);
+}
+
+/** So many packets before its turn each has its steps. */
+enum { LOOK_UP_AHEAD = 18, OPEN_AHEAD = 12, UNPACK_AHEAD = 6 };
+
+static void prepare(struct tcp_table *t)
+{
+	struct tcp_expected *e = &t->ahead;
+
+	for (; e->looked_up < e->n && e->looked_up < e->at + LOOK_UP_AHEAD; e->looked_up++)
+		look_up(t, &e->next[e->looked_up]);
+	for (; e->opened < e->looked_up && e->opened < e->at + OPEN_AHEAD; e->opened++)
+		open_queue(e->next[e->opened].c);
+	for (; e->unpacked < e->opened && e->unpacked < e->at + UNPACK_AHEAD; e->unpacked++)
+		unpack(e->next[e->unpacked].c);
+}
+
+void tcp_table_expect(struct tcp_table *t, const struct tcp_tuple *id, unsigned n)
+{
+	struct tcp_expected *e = &t->ahead;
+
+	e->n = n;
+	e->at = e->looked_up = e->opened = e->unpacked = 0;
+	for (unsigned i = 0; i < n; i++) {
+		e->next[i] = (struct tcp_slot){NULL, hash_of(t, &id[i])};
+		__builtin_prefetch(&t->slot[e->next[i].hash & t->mask]);
+	}
+	prepare(t);
+}
+
 /** Is it among the next that are expected? Some may have been skipped. */
 static struct tcp_conn *expected(struct tcp_table *t, const struct tcp_tuple *id)
 {
-	for (unsigned i = t->at; i < t->n_ahead && i < t->at + 4; i++) {
-		struct tcp_conn *c = t->ahead[i];
+	struct tcp_expected *e = &t->ahead;
+
+	for (unsigned i = e->at; i < e->looked_up && i < e->at + 4; i++) {
+		struct tcp_conn *c = e->next[i].c;
 
 		if (c && same(&c->id, id)) {
-			t->at = i + 1;
+			e->at = i + 1;
+			prepare(t);
 			return c;
 		}
 	}
@@ -60,53 +133,28 @@ struct tcp_conn *tcp_table_find(struct tcp_table *t, const struct tcp_tuple *id)
 {
 	struct tcp_conn *c = t->last;
 
+	if (t->ahead.at < t->ahead.n) {
+		c = expected(t, id);
+		if (c)
+			return t->last = c;
+		c = t->last;
+	}
 	if (c && same(&c->id, id))
 		return c;
-	c = t->at < t->n_ahead ? expected(t, id) : NULL;
-	if (!c)
-		c = find(t, id, hash_of(t, id));
+	c = find(t, id, hash_of(t, id));
 	if (c)
 		t->last = c;
 	return c;
 }
 
-static void fetch(const void *p, size_t len)
+static void forget(struct tcp_expected *e, const struct tcp_conn *c)
 {
-	for (size_t i = 0; i < len; i += CACHE_LINE)
-		__builtin_prefetch((const char *)p + i, 1);
+	for (unsigned i = e->at; i < e->looked_up; i++)
+		if (e->next[i].c == c)
+			e->next[i].c = NULL;
 }
 
-/*
- * Step by step for all of them, so that the memory works for all of them at once: each step's
- * loads were asked for by the one before.
- */
-void tcp_table_expect(struct tcp_table *t, const struct tcp_tuple *id, unsigned n)
-{
-	uint32_t hash[TCP_TABLE_AHEAD];
-
-	t->at = 0;
-	t->n_ahead = n;
-	for (unsigned i = 0; i < n; i++) {
-		hash[i] = hash_of(t, &id[i]);
-		__builtin_prefetch(&t->slot[hash[i] & t->mask]);
-	}
-	for (unsigned i = 0; i < n; i++) {
-		const struct tcp_slot *s;
-		uint32_t k = hash[i] & t->mask;
-
-		while ((s = &t->slot[k])->c && s->hash != hash[i])
-			k = (k + 1) & t->mask;
-		t->ahead[i] = s->c;
-		if (s->c)
-			fetch(s->c, sizeof *s->c);
-	}
-	for (unsigned i = 0; i < n; i++)
-		if (t->ahead[i] && t->ahead[i]->sendq.count)
-			__builtin_prefetch(tcp_sendq_at(&t->ahead[i]->sendq, 0), 1);
-	for (unsigned i = 0; i < n; i++)
-		if (t->ahead[i] && t->ahead[i]->sendq.count)
-			fetch(tcp_sendq_at(&t->ahead[i]->sendq, 0)->m, sizeof(struct rte_mbuf));
-}
+/* ---- the table ----------------------------------------------------------------------------- */
 
 static void put(struct tcp_table *t, struct tcp_slot s)
 {
@@ -162,9 +210,7 @@ void tcp_table_remove(struct tcp_table *t, struct tcp_conn *c)
 	t->count--;
 	if (t->last == c)
 		t->last = NULL;
-	for (unsigned k = t->at; k < t->n_ahead; k++)
-		if (t->ahead[k] == c)
-			t->ahead[k] = NULL;
+	forget(&t->ahead, c);
 }
 
 struct tcp_conn *tcp_table_get(const struct tcp_table *t, unsigned i)

@@ -30,14 +30,24 @@ struct tcp_slot {
 /** Packets of one burst whose connections are looked up ahead. */
 #define TCP_TABLE_AHEAD 32
 
+/**
+ * What the next calls of tcp_table_find() will ask for, in this order. A load that misses the
+ * cache takes as long as a packet's whole way through here, and what a packet needs is found by
+ * three such loads, one after the other. So each packet is prepared in steps, some packets before
+ * its turn, and no step waits for the one before.
+ */
+struct tcp_expected {
+	struct tcp_slot next[TCP_TABLE_AHEAD]; /**< c: once it was looked up; NULL: nobody */
+	unsigned n, at;                        /**< at: whose turn it is */
+	unsigned looked_up, opened, unpacked;  /**< steps: how many have had them */
+};
+
 struct tcp_table {
 	struct tcp_slot *slot;
 	struct tcp_conn *last;
 	uint32_t mask, count;
 	struct siphash_key key;
-	/** Connections that the next calls of tcp_table_find() will ask for, in this order. */
-	struct tcp_conn *ahead[TCP_TABLE_AHEAD];
-	unsigned n_ahead, at;
+	struct tcp_expected ahead;
 };
 
 /** @return 0 or -ENOMEM. */
@@ -47,9 +57,9 @@ void tcp_table_fini(struct tcp_table *t);
 struct tcp_conn *tcp_table_find(struct tcp_table *t, const struct tcp_tuple *id);
 
 /**
- * The @p n connections, TCP_TABLE_AHEAD at most, of the packets that come next, probably: look
- * them all up now, and have what they will need fetched into the cache meanwhile. It is a hint:
- * what tcp_table_find() returns does not depend on it.
+ * The @p n connections, TCP_TABLE_AHEAD at most, of the packets that come next, probably: have what
+ * they will need fetched into the cache, each when its turn comes near. It is a hint: what
+ * tcp_table_find() returns does not depend on it.
  */
 void tcp_table_expect(struct tcp_table *t, const struct tcp_tuple *id, unsigned n);
 
