@@ -127,15 +127,22 @@ int rnic_qp_create(struct rnic_pd *pd, struct rnic_qp_init *init, struct rnic_qp
 	return 0;
 }
 
+/** All that was posted to the send queue has completed. */
+static bool sq_is_done(const struct rnic_qp *qp)
+{
+	return atomic_load(&qp->sq.head) == atomic_load(&qp->sq.tail);
+}
+
 /**
  * End whatever connection there is. A stream that the program has closed is let go in good order:
- * what has completed may still be in the LLP's hands, and must arrive. Else it is reset.
+ * what has completed may still be in the LLP's hands, and must arrive. So is one with nothing under
+ * way, as programs send their last words and end without rdma_disconnect(). Else it is reset.
  */
 static void drop_connection(struct rnic_qp *qp)
 {
 	struct conn *c = qp->conn;
 
-	if (qp_has_stream(qp) && qp_state(qp) == RNIC_QP_SQD) {
+	if (qp_has_stream(qp) && (qp_state(qp) == RNIC_QP_SQD || sq_is_done(qp))) {
 		rdmap_release(&qp->rdmap);
 		qp_enter_error(qp);
 		conn_over(c, &(struct conn_end){.status = 0});

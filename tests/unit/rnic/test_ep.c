@@ -372,6 +372,26 @@ static void disconnect_and_destroy(void **state)
 	assert_int_equal(pair_last(&p->b)->status, 0);
 }
 
+/** The same without a word of parting. */
+static void completed_and_destroy(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_wc wc;
+
+	memcpy(p->a.buf, "last words", 11);
+	pair_post_recv(&p->b, p->b.qp, 1, 0, 64);
+	p->quiet = true;
+	pair_post(&p->a, p->a.qp, 2, RDMAP_WR_SEND, 0, 11, 0, 0);
+	assert_int_equal(rnic_cq_poll(p->a.cq, 1, &wc), 1);
+	assert_int_equal(rnic_qp_destroy(p->a.qp), 0);
+	p->a.qp = NULL;
+	p->quiet = false;
+	pair_expect(p, &p->b, 1, RDMAP_WC_SUCCESS);
+	assert_string_equal((char *)p->b.buf, "last words");
+	assert_int_equal(pair_last(&p->b)->type, RNIC_EP_DISCONNECTED);
+	assert_int_equal(pair_last(&p->b)->status, 0);
+}
+
 /** What is posted after it completes too: flushed. */
 static void posted_after_disconnect(void **state)
 {
@@ -588,6 +608,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_slow_drain_is_let_finish, setup_connected, teardown),
 		cmocka_unit_test_setup_teardown(disconnect_and_destroy, setup_connected, teardown),
+		cmocka_unit_test_setup_teardown(completed_and_destroy, setup_connected, teardown),
 		cmocka_unit_test_setup_teardown(connection_lost, setup_connected, teardown),
 		cmocka_unit_test_setup_teardown(destroyed_while_connecting, setup, teardown),
 		cmocka_unit_test_setup_teardown(

@@ -260,15 +260,19 @@ static void a_window_that_is_none(void **state)
 	both_in_error(p);
 }
 
-/** The peer's program dies: its TCP is gone at once, without a Terminate. */
+/** The peer's program dies in the middle: its TCP is gone at once, without a Terminate. */
 static void the_peer_is_reset(void **state)
 {
 	struct pair *p = *state;
 
 	pair_post_recv(&p->b, p->b.qp, 5, 0, 8);
 	pair_run(p);
+	p->quiet = true;
+	pair_post(
+		&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, (uintptr_t)p->b.buf, rnic_mr_stag(p->b.mr));
 	assert_int_equal(rnic_qp_destroy(p->a.qp), 0);
 	p->a.qp = NULL;
+	p->quiet = false;
 	pair_expect(p, &p->b, 5, RDMAP_WC_WR_FLUSH_ERR);
 	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_ERROR);
 	assert_int_equal(pair_last(&p->b)->type, RNIC_EP_DISCONNECTED);
