@@ -179,6 +179,47 @@ static void test_order_and_ird(void **state)
 	qp_net_done(&n);
 }
 
+/* Section 5.3: two streams of an RNIC add to one word by turns, and each sees what the other did.
+ */
+static void test_two_streams(void **state)
+{
+	struct qp_region *g[2];
+	struct qp_net n[2];
+	uint8_t *own;
+
+	for (unsigned i = 0; i < 2; i++) {
+		g[i] = setup(&n[i]);
+		llp_mem_set_buffer(n[i].mem, 1);
+	}
+	own = g[1]->mem;
+	g[1]->mem = g[0]->mem;
+	FEED(&n[0], REQUEST("\x01") ADD("\x01", "\x08", "\x01"));
+	FEED(&n[1], REQUEST("\x01") ADD("\x02", "\x08", "\x10"));
+	EXPECT(&n[0], RESPONSE("\x01") "\x00\x00\x00\x01" ZERO8);
+	EXPECT(&n[1], RESPONSE("\x01") "\x00\x00\x00\x02\0\0\0\0\0\0\0\x01");
+	/* Both have one that waits; the later one's stream gets room first. */
+	for (unsigned i = 0; i < 2; i++)
+		FEED(&n[i], REQUEST("\x02") ADD("\x03", "\x00", "\x00"));
+	for (unsigned i = 0; i < 2; i++)
+		llp_mem_hold(n[i].b->m->llp, true);
+	for (unsigned i = 0; i < 2; i++)
+		FEED(&n[i], REQUEST("\x03") ADD("\x04", "\x00", "\x00"));
+	FEED(&n[0], REQUEST("\x04") ADD("\x05", "\x08", "\x02"));
+	FEED(&n[1], REQUEST("\x04") ADD("\x06", "\x08", "\x20"));
+	assert_int_equal(word(g[0], 8), 0x11);
+	for (unsigned i = 2; i-- != 0;) {
+		llp_mem_hold(n[i].b->m->llp, false);
+		EXPECT(&n[i], RESPONSE("\x02") "\x00\x00\x00\x03" ZERO8);
+		EXPECT(&n[i], RESPONSE("\x03") "\x00\x00\x00\x04" ZERO8);
+	}
+	EXPECT(&n[1], RESPONSE("\x04") "\x00\x00\x00\x06\0\0\0\0\0\0\0\x11");
+	EXPECT(&n[0], RESPONSE("\x04") "\x00\x00\x00\x05\0\0\0\0\0\0\0\x31");
+	assert_int_equal(word(g[0], 8), 0x33);
+	g[1]->mem = own;
+	qp_net_done(&n[0]);
+	qp_net_done(&n[1]);
+}
+
 /* What is wrong with a request; the Terminate quotes DDP's header only (section 8.1, case 2). */
 static void wrong(void (*spoil)(struct qp_region *g), const char *request, size_t len,
 	const char *terminate, size_t terminate_len)
@@ -522,6 +563,7 @@ int main(void)
 		cmocka_unit_test(test_swap),
 		cmocka_unit_test(test_respond),
 		cmocka_unit_test(test_order_and_ird),
+		cmocka_unit_test(test_two_streams),
 		cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_alignment_of_address),
 		cmocka_unit_test(test_invalidated_meanwhile),
