@@ -158,9 +158,9 @@ static void keep_early(struct cap_reassembly *r, struct piece p)
 	while (i != 0 && seq_diff(r->early[i - 1].seq + r->early[i - 1].len, p.seq) > 0)
 		i--;
 	while (p.len != 0) {
-		struct piece part = p, *e = &r->early[i];
+		struct piece part = p, *e = i < r->num_early ? &r->early[i] : NULL;
 
-		if (i < r->num_early && seq_diff(e->seq, p.seq) <= 0) {
+		if (e != NULL && seq_diff(e->seq, p.seq) <= 0) {
 			uint32_t covered = e->seq + e->len - p.seq;
 
 			compare(r, &p, e);
@@ -170,7 +170,7 @@ static void keep_early(struct cap_reassembly *r, struct piece p)
 			i++;
 			continue;
 		}
-		if (i < r->num_early && e->seq - p.seq < p.len) {
+		if (e != NULL && e->seq - p.seq < p.len) {
 			part.len = e->seq - p.seq;
 			part.last = false;
 		}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pcap/packet.h"
+
+#include "base/bytes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define TCP  "\x9c\x40\x1c\x06\0\0\0\1\0\0\0\2\x50\x18\xff\xff\0\0\0\0"
+#define IPV4 "\x45\0\0\x2b\0\0\0\0\x40\6\0\0\x0a\0\0\1\x0a\0\0\2"
+#define IPV6(len, next)                        \
+	"\x60\0\0\0\0" len next "\x40"         \
+	"\xfe\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\1" \
+	"\xfe\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\2"
+#define MACS "\2\0\0\0\0\1\2\0\0\0\0\2"
+#define TEXT "xyz"
+
+/* From the heap, so that a sanitizer sees what is read beyond. */
+static enum packet_kind parse(
+	uint32_t link, const char *text, size_t here, size_t sent, struct packet *p)
+{
+	static uint8_t *bytes;
+	struct cap_frame f = {.link = link, .captured = (uint32_t)here, .len = (uint32_t)sent};
+
+	free(bytes);
+	bytes = malloc(here + 1);
+	assert_non_null(bytes);
+	memcpy(bytes, text, here);
+	f.bytes = bytes;
+	return packet_parse(&f, p);
+}
+
+#define PARSE(link, text, p) parse(link, text, sizeof(text) - 1, sizeof(text) - 1, p)
+
+static void expect(const struct packet *p, bool v4)
+{
+	assert_int_equal(ip_addr_is_v4(&p->src.addr), v4);
+	assert_int_equal(p->src.addr.b[15], 1);
+	assert_int_equal(p->dst.addr.b[15], 2);
+	assert_int_equal(p->src.port, 40000);
+	assert_int_equal(p->dst.port, 7174);
+	assert_int_equal(p->seq, 1);
+	assert_int_equal(p->ack, 2);
+	assert_int_equal(p->flags, PACKET_ACK | PACKET_PSH);
+	assert_int_equal(p->len, 3);
+	assert_int_equal(p->captured, 3);
+	assert_memory_equal(p->text, TEXT, 3);
+}
+
+static void test_links(void **state)
+{
+	struct packet p;
+
+	/* Padding to Ethernet's 60 octets is no text. */
+	assert_int_equal(PARSE(1, MACS "\x08\0" IPV4 TCP TEXT "\0\0\0", &p), PACKET_TCP);
+	expect(&p, true);
+	assert_int_equal(PARSE(1, MACS "\x81\0\0\5\x08\0" IPV4 TCP TEXT, &p), PACKET_TCP);
+	expect(&p, true);
+	assert_int_equal(
+		PARSE(1, MACS "\x88\xa8\0\5\x81\0\0\6\x08\0" IPV4 TCP TEXT, &p), PACKET_TCP);
+	expect(&p, true);
+	assert_int_equal(PARSE(1, MACS "\x86\xdd" IPV6("\x17", "\6") TCP TEXT, &p), PACKET_TCP);
+	expect(&p, false);
+	assert_int_equal(
+		PARSE(113, "\0\0\0\1\0\6\2\0\0\0\0\1\0\0\x08\0" IPV4 TCP TEXT, &p), PACKET_TCP);
+	expect(&p, true);
+	assert_int_equal(
+		PARSE(276,
+			"\x86\xdd\0\0\0\0\0\1\0\1\0\6\2\0\0\0\0\1\0\0" IPV6("\x17", "\6") TCP TEXT,
+			&p),
+		PACKET_TCP);
+	expect(&p, false);
+	assert_int_equal(PARSE(0, "\2\0\0\0" IPV4 TCP TEXT, &p), PACKET_TCP);
+	expect(&p, true);
+	assert_int_equal(PARSE(108, "\0\0\0\x18" IPV6("\x17", "\6") TCP TEXT, &p), PACKET_TCP);
+	expect(&p, false);
+	assert_int_equal(PARSE(101, IPV4 TCP TEXT, &p), PACKET_TCP);
+	expect(&p, true);
+	assert_int_equal(PARSE(12, IPV6("\x17", "\6") TCP TEXT, &p), PACKET_TCP);
+	expect(&p, false);
+	assert_int_equal(PARSE(147, IPV4 TCP TEXT, &p), PACKET_OTHER);
+	assert_int_equal(PARSE(1, MACS "\x08\6" IPV4 TCP TEXT, &p), PACKET_OTHER);
+}
+
+static void test_ipv6_extensions(void **state)
+{
+	struct packet p;
+
+	assert_int_equal(PARSE(101,
+				 IPV6("\x27", "\0") "\x3c\0\0\0\0\0\0\0"
+						    "\6\0\0\0\0\0\0\0" TCP TEXT,
+				 &p),
+		PACKET_TCP);
+	expect(&p, false);
+	/* An authentication header counts in fours, less two. */
+	assert_int_equal(PARSE(101, IPV6("\x23", "\x33") "\6\1\0\0\0\0\0\0\0\0\0\0" TCP TEXT, &p),
+		PACKET_TCP);
+	expect(&p, false);
+	/* A fragment header on a packet that is whole, and on one that is not. */
+	assert_int_equal(
+		PARSE(101, IPV6("\x1f", "\x2c") "\6\0\0\0\0\0\0\1" TCP TEXT, &p), PACKET_TCP);
+	expect(&p, false);
+	assert_int_equal(
+		PARSE(101, IPV6("\x1f", "\x2c") "\6\0\0\1\0\0\0\1" TCP TEXT, &p), PACKET_FRAGMENT);
+	assert_int_equal(
+		PARSE(101, IPV6("\x1f", "\x2c") "\x11\0\0\1\0\0\0\1" TCP TEXT, &p), PACKET_OTHER);
+	assert_int_equal(PARSE(101, IPV6("\x17", "\x11") TCP TEXT, &p), PACKET_OTHER);
+	/* An extension that is longer than the packet. */
+	assert_int_equal(PARSE(101, IPV6("\x08", "\0") "\6\xff\0\0\0\0\0\0", &p), PACKET_BAD);
+}
+
+static void test_ipv4(void **state)
+{
+	struct packet p;
+
+	assert_int_equal(
+		PARSE(101, "\x46\0\0\x2f\0\0\0\0\x40\6\0\0\x0a\0\0\1\x0a\0\0\2\1\1\1\1" TCP TEXT,
+			&p),
+		PACKET_TCP);
+	expect(&p, true);
+	/* DF is no fragment; MF and an offset are. */
+	assert_int_equal(
+		PARSE(101, "\x45\0\0\x2b\0\0\x40\0\x40\6\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT, &p),
+		PACKET_TCP);
+	assert_int_equal(
+		PARSE(101, "\x45\0\0\x2b\0\0\x20\0\x40\6\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT, &p),
+		PACKET_FRAGMENT);
+	assert_int_equal(
+		PARSE(101, "\x45\0\0\x2b\0\0\0\1\x40\6\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT, &p),
+		PACKET_FRAGMENT);
+	assert_int_equal(
+		PARSE(101, "\x45\0\0\x2b\0\0\0\0\x40\x11\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT, &p),
+		PACKET_OTHER);
+	/* Lengths that cannot be. */
+	assert_int_equal(
+		PARSE(101, "\x45\0\xff\x2b\0\0\0\0\x40\6\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT, &p),
+		PACKET_BAD);
+	assert_int_equal(
+		PARSE(101, "\x44\0\0\x2b\0\0\0\0\x40\6\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT, &p),
+		PACKET_BAD);
+	/* Total length 0: the NIC would have cut it into packets. */
+	assert_int_equal(
+		PARSE(101, "\x45\0\0\0\0\0\0\0\x40\6\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT, &p),
+		PACKET_TCP);
+	expect(&p, true);
+}
+
+/* Every length of what was captured: the headers are there or they are not. */
+static void test_cut(void **state)
+{
+	static const char b[] = MACS "\x81\0\0\5\x08\0" IPV4 TCP TEXT;
+	static const char b6[] = MACS "\x86\xdd" IPV6("\x1f", "\0") "\6\0\0\0\0\0\0\0" TCP TEXT;
+	struct packet p;
+
+	for (size_t here = 0; here < sizeof b - 1; here++) {
+		size_t headers = 14 + 4 + 20 + 20;
+
+		assert_int_equal(parse(1, b, here, sizeof b - 1, &p),
+			here < headers ? PACKET_CUT : PACKET_TCP);
+		if (here >= headers) {
+			assert_int_equal(p.len, 3);
+			assert_int_equal(p.captured, here - headers);
+		}
+		assert_int_not_equal(parse(1, b, here, here, &p), PACKET_TCP);
+	}
+	for (size_t here = 0; here < 14 + 40 + 8 + 20; here++)
+		assert_int_equal(parse(1, b6, here, sizeof b6 - 1, &p), PACKET_CUT);
+}
+
+static void test_tcp(void **state)
+{
+	struct packet p;
+
+	/* Options; cut off within them, the text has its length and nothing else. */
+#define OPTIONS                                              \
+	"\x45\0\0\x2f\0\0\0\0\x40\6\0\0\x0a\0\0\1\x0a\0\0\2" \
+	"\x9c\x40\x1c\x06\0\0\0\1\0\0\0\2\x60\x18\xff\xff\0\0\0\0\1\1\1\1" TEXT
+	assert_int_equal(PARSE(101, OPTIONS, &p), PACKET_TCP);
+	expect(&p, true);
+	assert_int_equal(parse(101, OPTIONS, 42, sizeof OPTIONS - 1, &p), PACKET_TCP);
+	assert_int_equal(p.len, 3);
+	assert_int_equal(p.captured, 0);
+	/* A header of four words, and one longer than the packet. */
+	assert_int_equal(
+		PARSE(101, IPV4 "\x9c\x40\x1c\x06\0\0\0\1\0\0\0\2\x40\x18\xff\xff\0\0\0\0" TEXT,
+			&p),
+		PACKET_BAD);
+	assert_int_equal(
+		PARSE(101, IPV4 "\x9c\x40\x1c\x06\0\0\0\1\0\0\0\2\xf0\x18\xff\xff\0\0\0\0" TEXT,
+			&p),
+		PACKET_BAD);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_links),
+		cmocka_unit_test(test_ipv6_extensions),
+		cmocka_unit_test(test_ipv4),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_tcp),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

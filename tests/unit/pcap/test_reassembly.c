@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pcap/reassembly.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/** What was handed up: octets as they are, '?' for those that are not in the capture. */
+struct fixture {
+	struct cap_reassembly r;
+	struct cap_reassembly_budget budget;
+	char got[4096];
+	size_t len;
+	unsigned conflicts, pieces;
+	uint64_t frame;
+};
+
+static void on_text(void *user, const struct piece *p)
+{
+	struct fixture *x = user;
+
+	assert_true(x->len + p->len < sizeof x->got);
+	if (p->bytes != NULL)
+		memcpy(x->got + x->len, p->bytes, p->len);
+	else
+		memset(x->got + x->len, p->lost ? '?' : '-', p->len);
+	x->len += p->len;
+	x->pieces++;
+}
+
+static void on_conflict(void *user, const struct piece *now, const struct piece *before)
+{
+	struct fixture *x = user;
+
+	assert_true(now->frame > before->frame);
+	x->conflicts++;
+}
+
+static const struct cap_reassembly_ops ops = {on_text, on_conflict};
+
+static int setup(void **state)
+{
+	struct fixture *x = calloc(1, sizeof *x);
+
+	x->budget.max = 1000;
+	cap_reassembly_init(&x->r, &ops, x, &x->budget);
+	*state = x;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *x = *state;
+
+	cap_reassembly_free(&x->r);
+	assert_int_equal(x->budget.used, 0);
+	free(x);
+	return 0;
+}
+
+static void segment_cut(
+	struct fixture *x, uint32_t seq, const char *text, uint32_t captured, uint8_t flags)
+{
+	struct packet p = {
+		.seq = seq,
+		.flags = flags,
+		.len = (uint32_t)strlen(text),
+		.captured = captured,
+		.text = (const uint8_t *)text,
+	};
+	struct cap_frame f = {.number = ++x->frame};
+
+	cap_reassembly_segment(&x->r, &p, &f);
+}
+
+static void segment(struct fixture *x, uint32_t seq, const char *text)
+{
+	segment_cut(x, seq, text, (uint32_t)strlen(text), PACKET_ACK);
+}
+
+static void expect(struct fixture *x, const char *text)
+{
+	assert_int_equal(x->len, strlen(text));
+	assert_memory_equal(x->got, text, x->len);
+}
+
+static void test_in_order(void **state)
+{
+	struct fixture *x = *state;
+
+	segment(x, 100, "abc");
+	segment(x, 103, "def");
+	expect(x, "abcdef");
+	assert_int_equal(x->pieces, 2);
+	assert_int_equal(x->r.counters.segments, 2);
+	assert_int_equal(x->r.counters.bytes, 6);
+}
+
+static void test_wrap(void **state)
+{
+	struct fixture *x = *state;
+
+	segment(x, 0xfffffffe, "abc");
+	segment(x, 4, "gh");
+	segment(x, 1, "def");
+	expect(x, "abcdefgh");
+}
+
+static void test_reordered(void **state)
+{
+	struct fixture *x = *state;
+
+	cap_reassembly_start(&x->r, 100);
+	segment(x, 106, "ghi");
+	segment(x, 103, "def");
+	expect(x, "");
+	segment(x, 100, "abc");
+	expect(x, "abcdefghi");
+	assert_int_equal(x->r.counters.early, 2);
+	assert_int_equal(x->r.counters.again, 0);
+	assert_int_equal(x->budget.used, 0);
+}
+
+static void test_sent_again(void **state)
+{
+	struct fixture *x = *state;
+
+	segment(x, 100, "abc");
+	segment(x, 103, "def");
+	segment(x, 100, "abc");
+	segment(x, 101, "bcdefghi");
+	expect(x, "abcdefghi");
+	assert_int_equal(x->conflicts, 0);
+	assert_int_equal(x->r.counters.again, 1);
+	assert_int_equal(x->r.counters.again_bytes, 3 + 5);
+}
+
+/* The first octets count; others are told of, wherever they overlap. */
+static void test_conflict(void **state)
+{
+	struct fixture *x = *state;
+
+	segment(x, 100, "abc");
+	segment(x, 102, "Xde");
+	expect(x, "abcde");
+	assert_int_equal(x->conflicts, 1);
+	segment(x, 107, "hij");
+	segment(x, 106, "gHi");
+	assert_int_equal(x->conflicts, 2);
+	segment(x, 105, "f");
+	expect(x, "abcdefghij");
+	assert_int_equal(x->r.counters.conflicts, 2);
+}
+
+/* A keep-alive probe is one old octet of any value. */
+static void test_keep_alive(void **state)
+{
+	struct fixture *x = *state;
+
+	segment(x, 100, "abc");
+	segment(x, 102, "Z");
+	assert_int_equal(x->conflicts, 0);
+	expect(x, "abc");
+}
+
+/* A segment over several that wait, with gaps between them. */
+static void test_early_overlaps(void **state)
+{
+	struct fixture *x = *state;
+
+	cap_reassembly_start(&x->r, 100);
+	segment(x, 104, "e");
+	segment(x, 102, "c");
+	segment(x, 107, "h");
+	segment(x, 101, "bcdefghij");
+	assert_int_equal(x->conflicts, 0);
+	segment(x, 100, "a");
+	expect(x, "abcdefghij");
+	cap_reassembly_start(&x->r, 200);
+	x->len = 0;
+	segment(x, 203, "d");
+	segment(x, 200, "abcdef");
+	expect(x, "abcdef");
+}
+
+/* What is acknowledged and missing is lost, but only after some patience. */
+static void test_hole(void **state)
+{
+	struct fixture *x = *state;
+
+	segment(x, 100, "abc");
+	segment(x, 106, "ghi");
+	for (int i = 0; i < 100; i++)
+		cap_reassembly_ack(&x->r, 103);
+	expect(x, "abc");
+	cap_reassembly_ack(&x->r, 109);
+	assert_true(cap_reassembly_behind(&x->r));
+	expect(x, "abc");
+	for (int i = 0; i < 40; i++)
+		cap_reassembly_ack(&x->r, 109);
+	expect(x, "abc???ghi");
+	assert_false(cap_reassembly_behind(&x->r));
+	assert_int_equal(x->r.counters.holes, 1);
+	assert_int_equal(x->r.counters.hole_bytes, 3);
+}
+
+/* The frame was only late in the capture. */
+static void test_late_after_ack(void **state)
+{
+	struct fixture *x = *state;
+
+	segment(x, 100, "abc");
+	segment(x, 106, "ghi");
+	cap_reassembly_ack(&x->r, 109);
+	segment(x, 103, "def");
+	expect(x, "abcdefghi");
+	assert_int_equal(x->r.counters.holes, 0);
+}
+
+static void test_flush(void **state)
+{
+	struct fixture *x = *state;
+
+	segment(x, 100, "abc");
+	segment(x, 105, "f");
+	segment(x, 107, "h");
+	cap_reassembly_flush(&x->r);
+	expect(x, "abc??f?h");
+}
+
+static void test_snap_length(void **state)
+{
+	struct fixture *x = *state;
+
+	segment_cut(x, 100, "abcdef", 2, PACKET_ACK);
+	segment_cut(x, 106, "ghi", 0, PACKET_ACK);
+	segment(x, 109, "jk");
+	expect(x, "ab-------jk");
+	assert_int_equal(x->r.counters.cut, 2);
+	assert_int_equal(x->r.counters.cut_bytes, 7);
+}
+
+/* However much comes early: what waits has a bound, and all of it is handed up in the end. */
+static void test_bounds(void **state)
+{
+	struct fixture *x = *state;
+
+	segment(x, 100, "a");
+	/* Nobody is seen to acknowledge: a capture of one direction. */
+	for (uint32_t i = 0; i < 600; i++) {
+		segment(x, 102 + 2 * i, "x");
+		assert_true(x->r.num_early <= 257);
+	}
+	assert_true(x->r.counters.holes > 300);
+	cap_reassembly_flush(&x->r);
+	assert_int_equal(x->len, 1 + 2 * 600);
+}
+
+static void test_budget(void **state)
+{
+	struct fixture *x = *state;
+
+	x->budget.max = 10;
+	cap_reassembly_start(&x->r, 100);
+	cap_reassembly_ack(&x->r, 100);
+	for (uint32_t i = 0; i < 100; i++)
+		segment(x, 101 + 2 * i, "x");
+	assert_true(x->budget.used <= 10);
+}
+
+/* What no window holds is of another connection. */
+static void test_far_away(void **state)
+{
+	struct fixture *x = *state;
+
+	segment(x, 100, "a");
+	segment(x, 100 + 0x50000000, "z");
+	assert_int_equal(x->r.num_early, 0);
+	cap_reassembly_flush(&x->r);
+	expect(x, "a");
+}
+
+static void test_fin(void **state)
+{
+	struct fixture *x = *state;
+
+	segment(x, 100, "abc");
+	segment_cut(x, 103, "de", 2, PACKET_ACK | PACKET_FIN);
+	assert_true(x->r.fin);
+	assert_int_equal(x->r.fin_seq, 105);
+	assert_int_equal(x->r.next, 105);
+	/* FIN takes a number of its own. */
+	cap_reassembly_ack(&x->r, 106);
+	assert_false(cap_reassembly_behind(&x->r));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_in_order),
+		TEST(test_wrap),
+		TEST(test_reordered),
+		TEST(test_sent_again),
+		TEST(test_conflict),
+		TEST(test_keep_alive),
+		TEST(test_early_overlaps),
+		TEST(test_hole),
+		TEST(test_late_after_ack),
+		TEST(test_flush),
+		TEST(test_snap_length),
+		TEST(test_bounds),
+		TEST(test_budget),
+		TEST(test_far_away),
+		TEST(test_fin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pcap/report.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct fixture {
+	struct connection_shared shared;
+	struct connection c;
+	struct report r;
+	struct report_place at;
+	char *text;
+	size_t len;
+};
+
+static void init(struct fixture *x, bool json, bool all)
+{
+	*x = (struct fixture){.shared = {.origin = 1000000000}};
+	x->c = (struct connection){.id = 3, .initiator = 1, .shared = &x->shared};
+	x->c.stream[0].c = x->c.stream[1].c = &x->c;
+	assert_int_equal(ip_addr_parse("10.0.0.1", &x->c.end[0].addr), 0);
+	assert_int_equal(ip_addr_parse("10.0.0.2", &x->c.end[1].addr), 0);
+	x->c.end[0].port = 1;
+	x->c.end[1].port = 2;
+	x->r = (struct report){.out = open_memstream(&x->text, &x->len), .json = json, .all = all};
+	x->at = (struct report_place){&x->c.stream[0], 12, 1500000000, (const uint8_t *)"\1\2", 2};
+	assert_non_null(x->r.out);
+}
+
+static void test_text(void **state)
+{
+	struct fixture x;
+	uint16_t told = 0;
+
+	init(&x, false, false);
+	report_violation(&x.r, &x.at, REQ_DDP_4_1_9, &told, "DV is %d", 2);
+	report_note(&x.r, &x.at, "hm");
+	fclose(x.r.out);
+	assert_string_equal(x.text,
+		"violation: frame 12, 0.500000 s, #3 < 10.0.0.1:1 > 10.0.0.2:2: DV is 2\n"
+		"    DDP-4.1-9 (RFC 5041 section 4.1, MUST): DV is one.\n"
+		"    bytes 0102\n"
+		"note: frame 12, 0.500000 s, #3 < 10.0.0.1:1 > 10.0.0.2:2: hm\n");
+	assert_int_equal(x.r.violations, 1);
+	assert_int_equal(x.r.notes, 1);
+	free(x.text);
+}
+
+/* A SHOULD is advice. */
+static void test_advice(void **state)
+{
+	struct fixture x;
+	uint16_t told = 0;
+
+	init(&x, false, false);
+	report_violation(&x.r, &x.at, REQ_MPA_3_3, &told, "x");
+	fclose(x.r.out);
+	assert_int_equal(strncmp(x.text, "advice: ", 8), 0);
+	assert_int_equal(x.r.violations, 0);
+	assert_int_equal(x.r.advice, 1);
+	free(x.text);
+}
+
+static unsigned lines(const char *text, const char *word)
+{
+	unsigned n = 0;
+
+	for (const char *p = text; (p = strstr(p, word)) != NULL; p++)
+		n++;
+	return n;
+}
+
+/* The same over and over: told a few times, always counted. */
+static void test_limit(void **state)
+{
+	for (int all = 0; all < 2; all++) {
+		struct fixture x;
+		uint16_t told = 0;
+
+		init(&x, false, all);
+		for (int i = 0; i < 100; i++)
+			report_violation(&x.r, &x.at, REQ_DDP_4_1_9, &told, "x");
+		report_summary(&x.r, "f", 1, 2);
+		fclose(x.r.out);
+		assert_int_equal(lines(x.text, "violation:"), all ? 100 : REPORT_TOLD_MAX);
+		assert_int_equal(lines(x.text, "   100 x DDP-4.1-9 DV is one."), 1);
+		assert_non_null(strstr(
+			x.text, "f: 2 frames, 1 iWARP connections, 100 violations, 0 advice"));
+		free(x.text);
+	}
+}
+
+static void test_json(void **state)
+{
+	struct fixture x;
+	uint16_t told = 0;
+	char *second;
+	json_t *o;
+
+	init(&x, true, false);
+	report_violation(&x.r, &x.at, REQ_DDP_4_1_9, &told, "DV is \"2\"");
+	report_summary(&x.r, "f", 1, 2);
+	fclose(x.r.out);
+	second = strchr(x.text, '\n') + 1;
+	second[-1] = '\0';
+	o = json_loads(x.text, 0, NULL);
+	assert_non_null(o);
+	assert_string_equal(json_string_value(json_object_get(o, "event")), "violation");
+	assert_string_equal(json_string_value(json_object_get(o, "id")), "DDP-4.1-9");
+	assert_string_equal(json_string_value(json_object_get(o, "text")), "DV is \"2\"");
+	assert_string_equal(json_string_value(json_object_get(o, "bytes")), "0102");
+	assert_int_equal(json_integer_value(json_object_get(o, "rfc")), 5041);
+	json_decref(o);
+	o = json_loads(second, 0, NULL);
+	assert_non_null(o);
+	assert_int_equal(json_integer_value(
+				 json_object_get(json_object_get(o, "requirements"), "DDP-4.1-9")),
+		1);
+	json_decref(o);
+	free(x.text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_advice),
+		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_json),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
