@@ -202,8 +202,8 @@ static void on_closed(void *user, struct connection *c, enum connection_end how,
 		line_add(&l, "idle for longest of too many connections: not followed any more");
 		note(k, &c->stream[0], frame, &l);
 	}
-	check_reads_free(&own->side[0].reads);
-	check_reads_free(&own->side[1].reads);
+	reads_free(&own->side[0].reads);
+	reads_free(&own->side[1].reads);
 	free(own);
 	c->own = NULL;
 }

@@ -11,7 +11,7 @@
 #ifndef PCAP_CHECK_H
 #define PCAP_CHECK_H
 
-#include "pcap/check_read.h"
+#include "pcap/reads.h"
 #include "pcap/report.h"
 #include "rdmap/rdmap_wire.h"
 
@@ -39,7 +39,7 @@ struct check_side {
 	struct ddp ddp;               /**< rx: what its next untagged segments must say */
 	bool queue_known[DDP_QUEUES]; /**< false after a hole, until the next segment */
 	struct check_message untagged[DDP_QUEUES], tagged;
-	struct check_reads reads; /**< that it asked for */
+	struct reads reads; /**< that it asked for */
 	bool terminated;
 	uint64_t terminate_frame;
 	bool first;         /**< its first FPDU was seen, and nothing before it missed */

@@ -114,14 +114,14 @@ static uint16_t read_limit(const struct stream *s)
 	return peer->st.ird;
 }
 
-static void add_request(struct check_fpdu *x, struct check_request *q)
+static void add_request(struct check_fpdu *x, struct reads_request *q)
 {
-	struct check_reads *r = &x->me->reads;
+	struct reads *r = &x->me->reads;
 	uint16_t limit = read_limit(x->s);
 
 	q->frame = x->f->frame;
 	q->time = x->f->time;
-	check_reads_add(r, q);
+	reads_add(r, q);
 	/*
 	 * A response that the capture has not seen yet may have arrived where the request was sent
 	 * when frames are out of order; but not when nothing is missing.
@@ -144,7 +144,7 @@ static bool may_be_rtr(const struct check_fpdu *x)
 
 static void on_read_request(struct check_fpdu *x)
 {
-	struct check_request q = {0};
+	struct reads_request q = {0};
 	uint8_t p[RDMAP_READ_HEADER_LEN];
 
 	if (x->f->unseen || describe_payload(x->f, p, sizeof p) < sizeof p) {
@@ -178,19 +178,19 @@ static void no_request(struct check_fpdu *x, bool atomic)
 }
 
 /* The response that is due may not be this one: which is it, or what is wrong? */
-static struct check_request *mismatch(struct check_fpdu *x, struct check_request *q)
+static struct reads_request *mismatch(struct check_fpdu *x, struct reads_request *q)
 {
 	const struct ddp_segment *s = &x->f->segment;
-	struct check_reads *r = &x->peer->reads;
-	struct check_request *other = check_reads_match(r, s->stag, s->to);
+	struct reads *r = &x->peer->reads;
+	struct reads_request *other = reads_match(r, s->stag, s->to);
 
 	if (r->unsure || !requests_known(x)) {
 		/* The ones before it were answered unseen. */
 		if (other == NULL)
 			return NULL;
-		while (other != check_reads_oldest(r, false)) {
-			check_reads_remove(r, check_reads_oldest(r, false));
-			other = check_reads_match(r, s->stag, s->to);
+		while (other != reads_oldest(r, false)) {
+			reads_remove(r, reads_oldest(r, false));
+			other = reads_match(r, s->stag, s->to);
 		}
 		other->placed = (uint32_t)(s->to - other->sink_to);
 		r->unsure = false;
@@ -213,7 +213,7 @@ static struct check_request *mismatch(struct check_fpdu *x, struct check_request
 	return q;
 }
 
-static void place_response(struct check_fpdu *x, struct check_request *q)
+static void place_response(struct check_fpdu *x, struct reads_request *q)
 {
 	const struct ddp_segment *s = &x->f->segment;
 
@@ -227,13 +227,13 @@ static void place_response(struct check_fpdu *x, struct check_request *q)
 		check_fail(x, q->size == 0 ? REQ_RDMAP_5_2_1_12 : REQ_RDMAP_5_2_1_9,
 			"it ends after %u octets; the Read of frame %llu is of %u", q->placed,
 			(unsigned long long)q->frame, q->size);
-	check_reads_remove(&x->peer->reads, q);
+	reads_remove(&x->peer->reads, q);
 }
 
 static void on_read_response(struct check_fpdu *x)
 {
 	const struct ddp_segment *s = &x->f->segment;
-	struct check_request *q = check_reads_oldest(&x->peer->reads, false);
+	struct reads_request *q = reads_oldest(&x->peer->reads, false);
 
 	if (q == NULL) {
 		no_request(x, false);
@@ -251,7 +251,7 @@ static void on_read_response(struct check_fpdu *x)
 
 static void on_atomic_request(struct check_fpdu *x)
 {
-	struct check_request q = {.atomic = true};
+	struct reads_request q = {.atomic = true};
 	uint8_t p[RDMAP_ATOMIC_REQUEST_LEN];
 	uint32_t op;
 
@@ -277,8 +277,8 @@ static void on_atomic_request(struct check_fpdu *x)
 
 static void on_atomic_response(struct check_fpdu *x)
 {
-	struct check_reads *r = &x->peer->reads;
-	struct check_request *q = check_reads_oldest(r, true);
+	struct reads *r = &x->peer->reads;
+	struct reads_request *q = reads_oldest(r, true);
 	uint8_t p[RDMAP_ATOMIC_RESPONSE_LEN];
 	uint32_t id;
 
@@ -289,8 +289,8 @@ static void on_atomic_response(struct check_fpdu *x)
 	if (describe_payload(x->f, p, sizeof p) == sizeof p && !q->blank) {
 		id = load_be32(p + RDMAP_AT_ATOMIC_ORIGINAL_ID);
 		while (q != NULL && r->unsure && q->id != id) {
-			check_reads_remove(r, q);
-			q = check_reads_oldest(r, true);
+			reads_remove(r, q);
+			q = reads_oldest(r, true);
 		}
 		if (q == NULL)
 			return;
@@ -300,7 +300,7 @@ static void on_atomic_response(struct check_fpdu *x)
 				"%u, is due",
 				id, (unsigned long long)q->frame, q->id);
 	}
-	check_reads_remove(r, q);
+	reads_remove(r, q);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */

@@ -25,10 +25,7 @@ struct connection *connection_new(const struct connection_ops *ops, void *user,
 void connection_join(struct connection *c)
 {
 	c->id = ++c->shared->connections;
-	for (unsigned i = 0; i < 2; i++) {
-		c->stream[i].phase = STREAM_LOST;
-		c->stream[i].blind = true;
-	}
+	c->stream[0].phase = c->stream[1].phase = STREAM_LOST;
 	c->ops->opened(c->user, c);
 }
 

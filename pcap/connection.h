@@ -72,8 +72,8 @@ struct stream {
 	struct connection *c;
 	struct cap_reassembly tcp;
 	enum stream_phase phase;
-	bool blind;     /**< CRC and markers were not seen to be negotiated */
-	bool crc_known; /**< blind, but found out */
+	bool guess;     /**< what was negotiated is to be found out from the first FPDU */
+	bool crc_known; /**< whether CRCs are in use; else only that they may be */
 	bool fin_told;
 	unsigned likely; /**< FPDUs that look right but for the CRC, while it is not known */
 	struct stream_start start;

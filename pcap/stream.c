@@ -57,7 +57,7 @@ static void begin_operation(struct stream *s)
 	const struct stream_start *mine = &s->start, *peer = &stream_peer(s)->start;
 	bool both = mine->seen && peer->seen;
 
-	s->blind = !both;
+	s->guess = !both;
 	s->crc_known = both || (mine->seen && mine->st.crc) || (peer->seen && peer->st.crc);
 	/* RFC 5044 section 7.1.1: C of either turns CRCs on, M asks the peer for markers. */
 	mpa_deframe_init(&s->deframe, (mine->seen && mine->st.crc) || (peer->seen && peer->st.crc),
@@ -231,6 +231,7 @@ static bool take_fpdu(struct stream *s)
 		return false;
 	if (!stream_captured(s, lead, MPA_FPDU_HEADER_LEN)) {
 		lose(s, &s->meta[0], "the length of an FPDU is not in the capture");
+		stream_drop(s, 1); /* it begins elsewhere, whatever it looks like */
 		return true;
 	}
 	f.result = mpa_deframe_look(&d, &c, s->total, &f.fpdu);
@@ -251,7 +252,7 @@ static void take_fpdus(struct stream *s)
 {
 	while (s->total != 0) {
 		if (s->phase == STREAM_FPDU) {
-			if (s->blind && s->fpdus == 0 && !stream_guess(s))
+			if (s->guess && !stream_guess(s))
 				return;
 			if (s->phase == STREAM_FPDU && !take_fpdu(s))
 				return;

@@ -37,6 +37,7 @@ bool stream_guess(struct stream *s)
 	enum mpa_deframe_result without = look(s, true, false, &plain), with;
 
 	if (!stream_captured(s, 0, s->total < 64 ? s->total : 64)) {
+		s->guess = false;
 		s->phase = STREAM_LOST;
 		return true;
 	}
@@ -52,6 +53,7 @@ bool stream_guess(struct stream *s)
 		s->deframe.markers = true;
 	else if (without == MPA_DEFRAME_MORE)
 		return false;
+	s->guess = false;
 	s->crc_known = true;
 	return true;
 }
@@ -94,6 +96,9 @@ static bool begins(struct stream *s, bool *wait)
 
 	*wait = true;
 	if (s->total < MPA_FPDU_HEADER_LEN + DDP_UNTAGGED_LEN)
+		return false;
+	*wait = false;
+	if (!stream_captured(s, 0, MPA_FPDU_HEADER_LEN + DDP_UNTAGGED_LEN))
 		return false;
 	/* First the headers, whose cost is small. */
 	r = look(s, false, false, &f);

@@ -2,7 +2,9 @@
 /* uiwarp pcap: what iWARP connections in capture files say, and whether they may. */
 #include "pcap/check.h"
 #include "pcap/follow.h"
+#include "pcap/replay.h"
 #include "pcap/show.h"
+#include "pcap/stats.h"
 #include "tools/commands.h"
 
 #include <argp.h>
@@ -18,10 +20,17 @@
 #define EXIT_VIOLATIONS 1
 #define EXIT_UNREADABLE 2
 
-enum { KEY_JSON = 256, KEY_ALL };
+enum { KEY_JSON = 256, KEY_ALL, KEY_PLOT, KEY_CONNECTION, KEY_RESPONDER };
+
+/* A connection's statistics take more memory than a check of it. */
+#define STATS_CONNECTIONS 4096
+/* A session of our stack each. */
+#define REPLAY_CONNECTIONS 256
 
 struct options {
-	bool json, all;
+	bool json, all, responder;
+	const char *plot;
+	uint64_t connection;
 	struct follow_config follow;
 	char **files;
 	int num_files;
@@ -29,18 +38,35 @@ struct options {
 
 /* ---- the command line ----------------------------------------------------------------------- */
 
-static void add_port(struct argp_state *state, struct follow_config *f, const char *arg)
+static uint64_t number(struct argp_state *state, const char *name, const char *arg, uint64_t max)
 {
-	unsigned long n;
+	unsigned long long n;
 	char *end;
 
 	errno = 0;
-	n = strtoul(arg, &end, 10);
-	if (*arg < '0' || *arg > '9' || *end != '\0' || errno != 0 || n == 0 || n > 65535)
-		argp_error(state, "\"port\" is \"%s\"; expected a number from 1 to 65535", arg);
+	n = strtoull(arg, &end, 10);
+	if (*arg < '0' || *arg > '9' || *end != '\0' || errno != 0 || n == 0 || n > max)
+		argp_error(state, "\"%s\" is \"%s\"; expected a number from 1 to %llu", name, arg,
+			(unsigned long long)max);
+	return n;
+}
+
+static void add_port(struct argp_state *state, struct follow_config *f, const char *arg)
+{
+	uint64_t n = number(state, "port", arg, 65535);
+
 	if (f->num_ports == FOLLOW_PORTS_MAX)
 		argp_error(state, "--port is given more than %d times", FOLLOW_PORTS_MAX);
-	f->ports[f->num_ports++] = (uint16_t)n;
+	else
+		f->ports[f->num_ports++] = (uint16_t)n;
+}
+
+static void check_plot(struct argp_state *state, const struct options *o)
+{
+	if (o->connection != 0 && o->plot == NULL)
+		argp_error(state, "--connection without --plot; it tells which to draw");
+	if (o->plot != NULL && o->num_files > 1)
+		argp_error(state, "--plot with %d files; expected one", o->num_files);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -54,12 +80,24 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 		o->json = true;
 		return 0;
+	case KEY_PLOT:
+		o->plot = arg;
+		return 0;
+	case KEY_CONNECTION:
+		o->connection = number(state, "connection", arg, UINT32_MAX);
+		return 0;
+	case KEY_RESPONDER:
+		o->responder = true;
+		return 0;
 	case KEY_ALL:
 		o->all = true;
 		return 0;
 	case ARGP_KEY_ARGS:
 		o->files = state->argv + state->next;
 		o->num_files = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_END:
+		check_plot(state, o);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no FILE; expected capture files, or - for standard input");
@@ -73,6 +111,11 @@ static const struct argp_option common_options[] = {
 	{"port", 'p', "PORT", 0,
 		"Follow connections of this TCP port although their start was not captured", 0},
 	{"json", KEY_JSON, NULL, 0, "An object a line", 0},
+	{"plot", KEY_PLOT, "FILE.svg", 0, "stats: draw time and sequence numbers of a connection",
+		0},
+	{"connection", KEY_CONNECTION, "N", 0, "stats: draw the N-th (default: the first)", 0},
+	{"responder", KEY_RESPONDER, NULL, 0,
+		"replay: feed what responders sent to our initiator, not the other way round", 0},
 	{"all", KEY_ALL, NULL, 0, "check: tell every violation, not the first five of a kind", 0},
 	{0},
 };
@@ -172,6 +215,56 @@ static int run_check(struct options *o)
 	return status;
 }
 
+static int draw(const struct options *o, const struct timeseq *t)
+{
+	int rc = timeseq_write(t, o->plot);
+
+	if (rc == 0)
+		return EXIT_SUCCESS;
+	return complain(
+		o->plot, rc == -ENODATA ? "there is no such connection to draw" : strerror(-rc));
+}
+
+static int run_stats(struct options *o)
+{
+	int status = EXIT_SUCCESS;
+
+	o->follow.max_connections = STATS_CONNECTIONS;
+	for (int i = 0; i < o->num_files; i++) {
+		struct stats t = {.out = stdout, .json = o->json};
+		struct follow w;
+
+		if (o->plot != NULL)
+			t.plot = o->connection != 0 ? o->connection : 1;
+		if (o->num_files > 1 && !o->json)
+			printf("%s:\n", o->files[i]);
+		worse(&status, follow_file(o, o->files[i], &w, &stats_ops, &t));
+		if (o->plot != NULL)
+			worse(&status, draw(o, &t.timeseq));
+		timeseq_free(&t.timeseq);
+	}
+	return status;
+}
+
+static int run_replay(struct options *o)
+{
+	int status = EXIT_SUCCESS;
+
+	for (int i = 0; i < o->num_files; i++) {
+		static struct replay r;
+		struct follow w;
+
+		r = (struct replay){.out = stdout, .responder = o->responder};
+		o->follow.max_connections = REPLAY_CONNECTIONS;
+		worse(&status, follow_file(o, o->files[i], &w, &replay_ops, &r));
+		printf("%s: %llu connections replayed, %llu differences\n", o->files[i],
+			(unsigned long long)r.sessions, (unsigned long long)r.differences);
+		if (r.differences != 0)
+			worse(&status, EXIT_VIOLATIONS);
+	}
+	return status;
+}
+
 static const struct subcommand {
 	const char *name;
 	int (*run)(struct options *o);
@@ -185,8 +278,20 @@ static const struct subcommand {
 		"Exit status: 0 without violations; 1 with; 2 if a file cannot be read to its end, "
 		"or "
 		"the command line is wrong."},
+	{"replay", run_replay,
+		"Feed what initiators sent in capture files to our own stack as responder, and see "
+		"that "
+		"it accepts it and answers as the captured responder did.\v"
+		"Exit status: 0 without differences; 1 with; 2 if a file cannot be read to its "
+		"end, or "
+		"the command line is wrong."},
 	{"show", run_show,
 		"Show each MPA frame and FPDU of iWARP connections in capture files, a line each.\v"
+		"Exit status: 0; 2 if a file cannot be read to its end, or the command line is "
+		"wrong."},
+	{"stats", run_stats,
+		"Tell of each iWARP connection in capture files what it carried and how fast.\v"
+		"Latency of Reads is from the request to the end of its response, as captured.\n\n"
 		"Exit status: 0; 2 if a file cannot be read to its end, or the command line is "
 		"wrong."},
 };

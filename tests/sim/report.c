@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sim/report.h"
 
-#include "sim/plot.h"
+#include "base/plot.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -167,17 +167,17 @@ static void points_free(struct points *p)
 		free(p->v[c]);
 }
 
-static void series(struct sim_plot_panel *panel, const char *name, unsigned color,
+static void series(struct plot_panel *panel, const char *name, unsigned color,
 	const struct points *p, enum column c)
 {
-	if (panel->n < SIM_PLOT_SERIES)
-		panel->series[panel->n++] = (struct sim_plot_series){
-			name, SIM_PLOT_LINE, color, p->n, p->v[AT], p->v[c]};
+	if (panel->n < PLOT_SERIES)
+		panel->series[panel->n++] =
+			(struct plot_series){name, PLOT_LINE, color, p->n, p->v[AT], p->v[c]};
 }
 
 int sim_report_plot(const struct sim_scenario *x, const char *title, const char *path)
 {
-	struct sim_plot_panel panel[PANELS] = {
+	struct plot_panel panel[PANELS] = {
 		[GOODPUT] = {.label = "goodput, Mbit/s"},
 		[PACING] = {.label = "pacing rate, Mbit/s"},
 		[WINDOW] = {.label = "cwnd, MB"},
@@ -199,7 +199,7 @@ int sim_report_plot(const struct sim_scenario *x, const char *title, const char 
 		series(&panel[ROUND_TRIP], "least", 1, &p[0], MIN_RTT);
 	}
 	series(&panel[QUEUE], NULL, 5, &p[0], WAITING);
-	r = sim_plot_write(
+	r = plot_write(
 		path, title, "time, s", 0, (double)x->cfg.duration / (double)SIM_S, panel, PANELS);
 	for (unsigned i = 0; i < x->cfg.n_flows; i++)
 		points_free(&p[i]);
@@ -207,8 +207,8 @@ int sim_report_plot(const struct sim_scenario *x, const char *title, const char 
 }
 
 /** Entries of one kind as points; both ends of a range. */
-static void trace_series(const struct sim_scenario *x, struct sim_plot_panel *p,
-	const struct sim_trace *t, enum sim_trace_kind kind, struct sim_plot_series s)
+static void trace_series(const struct sim_scenario *x, struct plot_panel *p,
+	const struct sim_trace *t, enum sim_trace_kind kind, struct plot_series s)
 {
 	const struct sim_trace_entry *v;
 	size_t n = sim_trace_get(t, &v);
@@ -229,7 +229,7 @@ static void trace_series(const struct sim_scenario *x, struct sim_plot_panel *p,
 int sim_report_plot_trace(const struct sim_scenario *x, const struct sim_trace *t,
 	const char *title, const char *path)
 {
-	struct sim_plot_panel p = {.label = "sequence number, MB", .not_from_zero = true};
+	struct plot_panel p = {.label = "sequence number, MB", .not_from_zero = true};
 	const struct sim_trace_entry *v;
 	size_t n = sim_trace_get(t, &v);
 	int r;
@@ -237,15 +237,14 @@ int sim_report_plot_trace(const struct sim_scenario *x, const struct sim_trace *
 	if (!n)
 		return -ENODATA;
 	trace_series(x, &p, t, SIM_TRACE_SACK,
-		(struct sim_plot_series){.name = "SACK", .kind = SIM_PLOT_DOTS, .color = 2});
+		(struct plot_series){.name = "SACK", .kind = PLOT_DOTS, .color = 2});
 	trace_series(x, &p, t, SIM_TRACE_DATA,
-		(struct sim_plot_series){.name = "sent", .kind = SIM_PLOT_DOTS, .color = 0});
+		(struct plot_series){.name = "sent", .kind = PLOT_DOTS, .color = 0});
 	trace_series(x, &p, t, SIM_TRACE_AGAIN,
-		(struct sim_plot_series){.name = "sent again", .kind = SIM_PLOT_DOTS, .color = 1});
+		(struct plot_series){.name = "sent again", .kind = PLOT_DOTS, .color = 1});
 	trace_series(x, &p, t, SIM_TRACE_ACK,
-		(struct sim_plot_series){.name = "ACK", .kind = SIM_PLOT_STEPS, .color = 5});
-	r = sim_plot_write(
-		path, title, "time, s", seconds(x, v[0].at), seconds(x, v[n - 1].at), &p, 1);
+		(struct plot_series){.name = "ACK", .kind = PLOT_STEPS, .color = 5});
+	r = plot_write(path, title, "time, s", seconds(x, v[0].at), seconds(x, v[n - 1].at), &p, 1);
 	for (unsigned i = 0; i < p.n; i++) {
 		free((void *)(uintptr_t)p.series[i].x);
 		free((void *)(uintptr_t)p.series[i].y);

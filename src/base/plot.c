@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/plot.h"
+#include "base/plot.h"
 
 #include <errno.h>
 #include <math.h>
@@ -49,12 +49,12 @@ static bool in_x(const struct frame *f, double x)
 	return x >= f->x_min && x <= f->x_max;
 }
 
-static void find_range(const struct sim_plot_panel *p, struct frame *f)
+static void find_range(const struct plot_panel *p, struct frame *f)
 {
 	double lo = INFINITY, hi = -INFINITY;
 
 	for (unsigned s = 0; s < p->n; s++) {
-		const struct sim_plot_series *r = &p->series[s];
+		const struct plot_series *r = &p->series[s];
 
 		for (size_t i = 0; i < r->n; i++) {
 			if (isnan(r->y[i]) || !in_x(f, r->x[i]))
@@ -103,7 +103,7 @@ static void draw_axes(FILE *o, const struct frame *f, const char *label)
 }
 
 /** Many points on one pixel are one point. */
-static void draw_dots(FILE *o, const struct frame *f, const struct sim_plot_series *s)
+static void draw_dots(FILE *o, const struct frame *f, const struct plot_series *s)
 {
 	double last_x = -1, last_y = -1;
 
@@ -125,7 +125,7 @@ static void draw_dots(FILE *o, const struct frame *f, const struct sim_plot_seri
 }
 
 /** Of many points in one column of pixels: the first, the lowest, the highest and the last. */
-static void draw_line(FILE *o, const struct frame *f, const struct sim_plot_series *s)
+static void draw_line(FILE *o, const struct frame *f, const struct plot_series *s)
 {
 	double column = -1, lo = 0, hi = 0, last = 0;
 	const char *verb = "M";
@@ -149,7 +149,7 @@ static void draw_line(FILE *o, const struct frame *f, const struct sim_plot_seri
 		}
 		if (lo < hi)
 			fprintf(o, "V%.1fV%.1fV%.1f", lo, hi, last);
-		if (s->kind == SIM_PLOT_STEPS && *verb != 'M')
+		if (s->kind == PLOT_STEPS && *verb != 'M')
 			fprintf(o, "H%.1fV%.1f", x, y);
 		else
 			fprintf(o, "%s%.1f %.1f", verb, x, y);
@@ -160,7 +160,7 @@ static void draw_line(FILE *o, const struct frame *f, const struct sim_plot_seri
 	fputs("'/>\n", o);
 }
 
-static void draw_legend(FILE *o, const struct frame *f, const struct sim_plot_panel *p)
+static void draw_legend(FILE *o, const struct frame *f, const struct plot_panel *p)
 {
 	int x = LEFT + 8;
 
@@ -180,17 +180,17 @@ static void draw_legend(FILE *o, const struct frame *f, const struct sim_plot_pa
 	}
 }
 
-static void draw_panel(FILE *o, struct frame *f, const struct sim_plot_panel *p)
+static void draw_panel(FILE *o, struct frame *f, const struct plot_panel *p)
 {
 	find_range(p, f);
 	draw_axes(o, f, p->label);
 	for (unsigned i = 0; i < p->n; i++)
-		(p->series[i].kind == SIM_PLOT_DOTS ? draw_dots : draw_line)(o, f, &p->series[i]);
+		(p->series[i].kind == PLOT_DOTS ? draw_dots : draw_line)(o, f, &p->series[i]);
 	draw_legend(o, f, p);
 }
 
-int sim_plot_write(const char *path, const char *title, const char *x_label, double x_min,
-	double x_max, const struct sim_plot_panel *panel, unsigned n_panels)
+int plot_write(const char *path, const char *title, const char *x_label, double x_min, double x_max,
+	const struct plot_panel *panel, unsigned n_panels)
 {
 	const int height = TOP + (int)n_panels * (HEIGHT + GAP) + 6;
 	FILE *o = fopen(path, "w");

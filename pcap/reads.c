@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "pcap/check_read.h"
+#include "pcap/reads.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool check_reads_add(struct check_reads *r, const struct check_request *q)
+bool reads_add(struct reads *r, const struct reads_request *q)
 {
-	bool fits = r->n < CHECK_READS_MAX;
+	bool fits = r->n < READS_MAX;
 
 	if (!fits) {
-		check_reads_remove(r, &r->list[0]);
+		reads_remove(r, &r->list[0]);
 		r->unsure = true;
 	}
 	if (r->n == r->cap) {
 		unsigned cap = r->cap == 0 ? 8 : 2 * r->cap;
-		struct check_request *more = realloc(r->list, cap * sizeof *more);
+		struct reads_request *more = realloc(r->list, cap * sizeof *more);
 
 		if (more == NULL) {
 			r->unsure = true;
@@ -28,7 +28,7 @@ bool check_reads_add(struct check_reads *r, const struct check_request *q)
 	return fits;
 }
 
-struct check_request *check_reads_oldest(struct check_reads *r, bool atomic)
+struct reads_request *reads_oldest(struct reads *r, bool atomic)
 {
 	for (unsigned i = 0; i < r->n; i++)
 		if (r->list[i].atomic == atomic)
@@ -36,10 +36,10 @@ struct check_request *check_reads_oldest(struct check_reads *r, bool atomic)
 	return NULL;
 }
 
-struct check_request *check_reads_match(struct check_reads *r, uint32_t stag, uint64_t to)
+struct reads_request *reads_match(struct reads *r, uint32_t stag, uint64_t to)
 {
 	for (unsigned i = 0; i < r->n; i++) {
-		struct check_request *q = &r->list[i];
+		struct reads_request *q = &r->list[i];
 
 		if (!q->atomic && !q->blank && q->sink_stag == stag && to - q->sink_to <= q->size)
 			return q;
@@ -47,7 +47,7 @@ struct check_request *check_reads_match(struct check_reads *r, uint32_t stag, ui
 	return NULL;
 }
 
-void check_reads_remove(struct check_reads *r, struct check_request *q)
+void reads_remove(struct reads *r, struct reads_request *q)
 {
 	size_t i = (size_t)(q - r->list);
 
@@ -57,8 +57,8 @@ void check_reads_remove(struct check_reads *r, struct check_request *q)
 	memmove(q, q + 1, (r->n - i) * sizeof *q);
 }
 
-void check_reads_free(struct check_reads *r)
+void reads_free(struct reads *r)
 {
 	free(r->list);
-	*r = (struct check_reads){0};
+	*r = (struct reads){0};
 }

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pcap/replay.h"
+
+#include "pcap/line.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+void replay_differs(struct replay_session *x, const char *format, ...)
+{
+	va_list args;
+
+	x->w->differences++;
+	fprintf(x->w->out, "  differs: frame %llu: ", (unsigned long long)x->frame);
+	va_start(args, format);
+	vfprintf(x->w->out, format, args);
+	va_end(args);
+	putc('\n', x->w->out);
+}
+
+void replay_stop(struct replay_session *x, const char *why)
+{
+	fprintf(x->w->out, "  note: frame %llu: not replayed from here: %s\n",
+		(unsigned long long)x->theirs->c->frame, why);
+	x->stopped = true;
+}
+
+/* ---- our RDMAP's QP: all memory is good, and none of it is kept ------------------------------ */
+
+static int stag_check(
+	void *user, uint32_t stag, uint64_t to, uint32_t len, unsigned access, uint8_t **mem)
+{
+	struct replay_session *x = user;
+
+	if (len > sizeof x->memory)
+		return -ERANGE;
+	*mem = x->memory;
+	return 0;
+}
+
+static int stag_invalidate(void *user, uint32_t stag, bool remote)
+{
+	return 0;
+}
+
+static int local_op(void *user, struct rdmap_wqe *w)
+{
+	return RDMAP_WC_LOC_QP_OP_ERR;
+}
+
+static const struct rdmap_rqe *recv_take(void *user)
+{
+	struct replay_session *x = user;
+	struct rdmap_rqe *rqe = (struct rdmap_rqe *)(void *)x->rqe;
+
+	*rqe = (struct rdmap_rqe){.length = UINT32_MAX, .num_sge = 1};
+	rqe->sge[0] = (struct rdmap_sge){.len = UINT32_MAX};
+	return rqe;
+}
+
+static const struct rdmap_rqe *recv_peek(void *user, uint32_t n)
+{
+	return NULL;
+}
+
+static void recv_done(void *user)
+{
+}
+
+static void complete(void *user, const struct rdmap_wc *wc)
+{
+}
+
+static void rdmap_operational(void *user)
+{
+}
+
+static void peer_closed(void *user)
+{
+}
+
+static void ended(void *user, const struct rdmap_end *e)
+{
+	struct replay_session *x = user;
+
+	x->ended = true;
+	if (e->kind == RDMAP_END_TERMINATE_TX) {
+		/* Sent or not: a responder that has had no good FPDU has to keep quiet. */
+		x->terminated = true;
+		x->terminate = *e;
+	}
+	rdmap_flush_sq(&x->rdmap);
+}
+
+static const struct rdmap_ops rdmap_ops = {
+	.stag_check = stag_check,
+	.stag_invalidate = stag_invalidate,
+	.local_op = local_op,
+	.recv_take = recv_take,
+	.recv_peek = recv_peek,
+	.recv_done = recv_done,
+	.complete = complete,
+	.operational = rdmap_operational,
+	.peer_closed = peer_closed,
+	.ended = ended,
+};
+
+/* ---- our MPA, until RDMAP takes it ----------------------------------------------------------- */
+
+static uint16_t depth(uint16_t announced, bool enhanced)
+{
+	return !enhanced || announced > REPLAY_IRD_MAX ? REPLAY_IRD_MAX : announced;
+}
+
+static void attach(struct replay_session *x)
+{
+	const struct stream_start *mine = &x->ours->start, *peer = &x->theirs->start;
+	uint16_t ird = depth(mine->st.ird, mine->st.enhanced);
+
+	x->attached = true;
+	/* A Read as RTR needs room even where none was announced (RFC 6581 section 9.1). */
+	rdmap_attach(&x->rdmap, &x->mpa, ird != 0 ? ird : 1, depth(peer->st.ird, peer->st.enhanced),
+		x->inbound, x->rtr);
+}
+
+static void mpa_ignore(void *user)
+{
+}
+
+static void mpa_got(void *user, const struct mpa_start *st)
+{
+}
+
+static void mpa_failed(void *user, enum mpa_error code, const char *reason)
+{
+	struct replay_session *x = user;
+
+	x->ended = true;
+	replay_differs(x, "our MPA does not accept it: %s", reason);
+}
+
+static void mpa_gone(void *user, int error)
+{
+	struct replay_session *x = user;
+
+	x->ended = true;
+}
+
+static const struct mpa_user_ops mpa_ops = {
+	.connected = mpa_ignore,
+	.request = mpa_got,
+	.reply = mpa_got,
+	.writable = mpa_ignore,
+	.eof = mpa_ignore,
+	.error = mpa_failed,
+	.closed = mpa_gone,
+};
+
+static struct mpa_config config_of(const struct stream_start *st)
+{
+	return (struct mpa_config){
+		.revision = st->revision,
+		.crc = st->st.crc ? MPA_CRC_PREFERRED : MPA_CRC_OFF,
+		.markers = st->st.markers,
+		.peer_to_peer = st->st.peer_to_peer,
+		.rtr = st->st.rtr,
+		.legacy = MPA_LEGACY_NEVER,
+		.in_order = true,
+	};
+}
+
+static uint8_t one_of(uint8_t mask)
+{
+	return mask & -mask;
+}
+
+/* The reply was captured: both frames are known now, and our responder can take its part. */
+static void start_responder(struct replay_session *x, const struct stream_start *reply)
+{
+	struct mpa_config config = config_of(reply);
+	const struct stream_start *request = &x->theirs->start;
+
+	mpa_init_responder(&x->mpa, &x->llp.llp, &config, &mpa_ops, x);
+	replay_llp_feed(&x->llp, x->request, x->request_len);
+	if (x->ended)
+		return;
+	if (reply->st.reject) {
+		mpa_reject(&x->mpa, reply->st.private_data, reply->st.private_len);
+		x->ended = true;
+		return;
+	}
+	x->rtr = request->st.rtr & reply->st.rtr;
+	mpa_accept(&x->mpa, reply->st.ird, reply->st.ord, one_of(x->rtr), reply->st.private_data,
+		reply->st.private_len);
+	x->started = true;
+	attach(x);
+}
+
+static void start_initiator(struct replay_session *x, const struct stream_start *request)
+{
+	struct mpa_config config = config_of(request);
+
+	mpa_init_initiator(&x->mpa, &x->llp.llp, &config, &mpa_ops, x);
+	x->llp.llp.user_ops->connected(x->llp.llp.user);
+	mpa_request(&x->mpa, request->st.ird, request->st.ord, request->st.private_data,
+		request->st.private_len);
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static bool alive(const struct replay_session *x)
+{
+	return x != NULL && !x->stopped;
+}
+
+static void on_opened(void *user, struct connection *c)
+{
+	struct replay *w = user;
+	struct replay_session *x = NULL;
+	struct line l = {0};
+
+	line_add(&l, "connection #%llu: ", (unsigned long long)c->id);
+	if (c->initiator >= 0) {
+		line_add_endpoint(&l, &c->end[w->responder ? !c->initiator : c->initiator]);
+		line_add(&l, "'s side, to our %s", w->responder ? "initiator" : "responder");
+		x = calloc(1, sizeof *x);
+	} else {
+		line_add(&l, "its start is not in the capture");
+	}
+	fprintf(w->out, "%s\n", l.text);
+	c->own = x;
+	if (x == NULL)
+		return;
+	x->w = w;
+	x->theirs = &c->stream[w->responder ? !c->initiator : c->initiator];
+	x->ours = stream_peer(x->theirs);
+	replay_llp_init(&x->llp, replay_sent, x);
+	x->sq.size = REPLAY_SQ_SIZE;
+	x->sq.stride = sizeof(struct rdmap_wqe) + sizeof(struct rdmap_sge);
+	x->sq.ring = calloc(x->sq.size, x->sq.stride);
+	rdmap_init(&x->rdmap, &x->sq, &rdmap_ops, x);
+	if (x->sq.ring == NULL)
+		replay_stop(x, "out of memory");
+}
+
+static void on_start(void *user, struct connection *c, struct stream *s)
+{
+	struct replay_session *x = c->own;
+
+	if (!alive(x))
+		return;
+	x->frame = s->start.frame;
+	if (s->start.error != NULL && s == x->ours) {
+		replay_stop(x, "its peer's start-up frame is no good");
+	} else if (x->w->responder) {
+		if (s == x->ours)
+			start_initiator(x, &s->start);
+		else if (x->ours->start.seen)
+			replay_llp_feed(&x->llp, s->start.bytes, s->start.len);
+		x->started = s == x->theirs && !x->ended && !s->start.st.reject;
+	} else if (s == x->theirs) {
+		x->request_len = s->start.len;
+		memcpy(x->request, s->start.bytes, s->start.len);
+	} else if (x->theirs->start.seen) {
+		start_responder(x, &s->start);
+	}
+}
+
+/* Its RTR message tells which we shall send; it is not posted, RDMAP sends its own. */
+static bool is_rtr(struct replay_session *x, const struct stream_fpdu *f)
+{
+	uint8_t opcode = f->segment.ulp & RDMAP_CONTROL_OPCODE;
+
+	if (!x->w->responder || f->number != 1 || !x->ours->start.st.peer_to_peer ||
+		!x->theirs->start.st.peer_to_peer)
+		return false;
+	x->rtr = opcode == RDMAP_OP_READ_REQUEST ? MPA_RTR_READ
+		 : opcode == RDMAP_OP_WRITE      ? MPA_RTR_WRITE
+		 : opcode == RDMAP_OP_SEND       ? MPA_RTR_SEND
+						 : 0;
+	return x->rtr != 0;
+}
+
+static void on_ours(struct replay_session *x, const struct stream_fpdu *f)
+{
+	bool rtr;
+
+	if (!f->header || f->ddp != DDP_OK)
+		return;
+	rtr = is_rtr(x, f);
+	if (!x->attached)
+		attach(x);
+	replay_expected(x, f);
+	if (!rtr && !x->ended)
+		replay_post(x, f);
+}
+
+static void on_theirs(struct replay_session *x, const struct stream_fpdu *f)
+{
+	uint8_t *copy = x->w->fpdu;
+	struct mpa_cursor raw = f->raw;
+
+	if (f->unseen || f->fpdu.len > sizeof x->w->fpdu) {
+		replay_stop(x, "not all of an FPDU is in the capture");
+		return;
+	}
+	if (f->header && f->ddp == DDP_OK && f->result == MPA_DEFRAME_GOOD)
+		replay_asked(x, f);
+	mpa_cursor_copy(&raw, copy, f->fpdu.len);
+	x->fed++;
+	if (!replay_llp_feed(&x->llp, copy, f->fpdu.len))
+		replay_stop(x, "out of memory");
+}
+
+static void on_fpdu(void *user, struct connection *c, struct stream *s, const struct stream_fpdu *f)
+{
+	struct replay_session *x = c->own;
+
+	if (!alive(x))
+		return;
+	x->frame = f->frame;
+	if (!x->started)
+		replay_stop(x, "its start-up is not in the capture, or was not completed");
+	else if (s == x->ours)
+		on_ours(x, f);
+	else if (!x->ended)
+		on_theirs(x, f);
+}
+
+static void on_lost(
+	void *user, struct connection *c, struct stream *s, const struct piece *p, const char *why)
+{
+	if (alive(c->own))
+		replay_stop(c->own, why);
+}
+
+static void on_found(void *user, struct connection *c, struct stream *s, uint64_t frame)
+{
+}
+
+static void on_conflict(void *user, struct connection *c, struct stream *s, const struct piece *now,
+	const struct piece *before)
+{
+}
+
+static void on_missing(void *user, struct connection *c, struct stream *s, const struct piece *p)
+{
+	if (alive(c->own))
+		replay_stop(c->own, "octets are missing in the capture");
+}
+
+static void on_fin(void *user, struct connection *c, struct stream *s, size_t rest)
+{
+	struct replay_session *x = c->own;
+
+	if (alive(x) && s == x->theirs && x->started && !x->ended && rest == 0)
+		replay_llp_eof(&x->llp);
+}
+
+static void on_segment(void *user, struct connection *c, struct stream *s, const struct packet *p,
+	const struct cap_frame *f)
+{
+}
+
+static void on_closed(void *user, struct connection *c, enum connection_end how, uint64_t frame)
+{
+	struct replay_session *x = c->own;
+
+	if (x == NULL)
+		return;
+	if (!x->stopped)
+		replay_judge(x);
+	fprintf(x->w->out, "  %llu FPDUs fed, %llu Reads answered\n", (unsigned long long)x->fed,
+		(unsigned long long)x->answered);
+	x->w->sessions++;
+	replay_llp_end(&x->llp);
+	reads_free(&x->asked);
+	free(x->sq.ring);
+	free(x);
+	c->own = NULL;
+}
+
+const struct connection_ops replay_ops = {
+	.opened = on_opened,
+	.start = on_start,
+	.fpdu = on_fpdu,
+	.lost = on_lost,
+	.found = on_found,
+	.conflict = on_conflict,
+	.missing = on_missing,
+	.fin = on_fin,
+	.segment = on_segment,
+	.closed = on_closed,
+};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file replay_llp.h
+ * An LLP of one end: what it receives is fed to it, what it sends goes to a callback, a record at a
+ * time. Its user is our MPA; its peer is a capture.
+ */
+#ifndef PCAP_REPLAY_LLP_H
+#define PCAP_REPLAY_LLP_H
+
+#include "llp/llp.h"
+#include "mpa/mpa_wire.h"
+
+/** Bytes of the largest record: an FPDU with its markers. */
+#define REPLAY_RECORD_MAX (MPA_ULPDU_MAX + 1024)
+
+/** EMSS: Ethernet's, with timestamps. */
+#define REPLAY_EMSS 1448
+
+struct replay_llp {
+	struct llp llp; /**< first */
+	void (*sent)(void *ctx, const uint8_t *record, size_t len);
+	void *ctx;
+	uint8_t *rx; /**< what the user has not taken */
+	size_t rx_len, rx_room;
+	bool showing, again; /**< inside readable(); show once more */
+	bool shut;           /**< the user has closed its direction */
+	bool gone;           /**< the user has let go */
+	uint8_t tx[REPLAY_RECORD_MAX];
+};
+
+void replay_llp_init(struct replay_llp *l,
+	void (*sent)(void *ctx, const uint8_t *record, size_t len), void *ctx);
+
+/** Bytes arrive. @return false: out of memory. */
+bool replay_llp_feed(struct replay_llp *l, const uint8_t *bytes, size_t len);
+
+/** The peer closes its direction. */
+void replay_llp_eof(struct replay_llp *l);
+
+/** The connection is over: tell the user, and free what is held. */
+void replay_llp_end(struct replay_llp *l);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pcap/stats.h"
+
+#include "pcap/describe.h"
+
+#include <stdlib.h>
+
+static struct stats_side *side_of(const struct stream *s)
+{
+	struct stats_connection *c = s->c->own;
+
+	return &c->side[stream_side(s)];
+}
+
+static void on_opened(void *user, struct connection *c)
+{
+	c->own = calloc(1, sizeof(struct stats_connection));
+}
+
+static void on_start(void *user, struct connection *c, struct stream *s)
+{
+}
+
+/* ---- FPDUs ---------------------------------------------------------------------------------- */
+
+static void end_message(struct stats_operation *o, uint64_t bytes)
+{
+	if (o->messages++ == 0 || bytes < o->min)
+		o->min = bytes;
+	if (bytes > o->max)
+		o->max = bytes;
+	o->bytes += bytes;
+}
+
+static void count_message(struct stats_side *me, const struct ddp_segment *s)
+{
+	struct stats_operation *o = &me->op[s->ulp & RDMAP_CONTROL_OPCODE];
+
+	if (s->tagged) {
+		me->tagged += s->len;
+		if (s->last) {
+			end_message(o, me->tagged);
+			me->tagged = 0;
+		}
+	} else if (s->last) {
+		end_message(o, (uint64_t)s->mo + s->len);
+	}
+}
+
+static void took(struct stats_side *asker, struct reads_request *q, uint64_t now)
+{
+	if (asker->latency == NULL)
+		asker->latency = calloc(1, sizeof *asker->latency);
+	if (asker->latency != NULL)
+		histogram_add(asker->latency, now > q->time ? now - q->time : 0);
+	reads_remove(&asker->reads, q);
+}
+
+static void follow_reads(
+	struct stats_side *me, struct stats_side *peer, const struct stream_fpdu *f)
+{
+	uint8_t opcode = f->segment.ulp & RDMAP_CONTROL_OPCODE;
+	struct reads_request q = {.time = f->time}, *oldest;
+
+	switch (opcode) {
+	case RDMAP_OP_READ_REQUEST:
+	case RDMAP_OP_ATOMIC_REQUEST:
+		q.atomic = opcode == RDMAP_OP_ATOMIC_REQUEST;
+		reads_add(&me->reads, &q);
+		break;
+	case RDMAP_OP_READ_RESPONSE:
+	case RDMAP_OP_ATOMIC_RESPONSE:
+		oldest = reads_oldest(&peer->reads, opcode == RDMAP_OP_ATOMIC_RESPONSE);
+		if (oldest != NULL && f->segment.last)
+			took(peer, oldest, f->end_time);
+		break;
+	default:
+		break;
+	}
+}
+
+static void on_fpdu(void *user, struct connection *c, struct stream *s, const struct stream_fpdu *f)
+{
+	struct stats *t = user;
+	struct stats_side *me;
+
+	if (c->own == NULL)
+		return;
+	me = side_of(s);
+	if (me->fpdus++ == 0)
+		me->first = f->time;
+	me->last = f->end_time;
+	me->fpdu_bytes += f->fpdu.len;
+	me->aligned += f->aligned;
+	me->whole += f->pieces == 1;
+	me->bad_crc += f->result == MPA_DEFRAME_CRC;
+	me->unseen += f->unseen;
+	if (f->header && f->ddp == DDP_OK && f->result != MPA_DEFRAME_CRC) {
+		me->payload += f->segment.len;
+		count_message(me, &f->segment);
+		follow_reads(me, side_of(stream_peer(s)), f);
+	}
+	if (t->plot == c->id)
+		timeseq_fpdu(&t->timeseq, s, f);
+}
+
+/* ---- the rest ------------------------------------------------------------------------------- */
+
+/* Which request a response answers is not known any more. */
+static void on_lost(
+	void *user, struct connection *c, struct stream *s, const struct piece *p, const char *why)
+{
+	if (c->own == NULL)
+		return;
+	side_of(s)->tagged = 0;
+	reads_free(&side_of(s)->reads);
+	reads_free(&side_of(stream_peer(s))->reads);
+}
+
+static void on_found(void *user, struct connection *c, struct stream *s, uint64_t frame)
+{
+}
+
+static void on_conflict(void *user, struct connection *c, struct stream *s, const struct piece *now,
+	const struct piece *before)
+{
+}
+
+static void on_missing(void *user, struct connection *c, struct stream *s, const struct piece *p)
+{
+}
+
+static void on_fin(void *user, struct connection *c, struct stream *s, size_t rest)
+{
+}
+
+static void on_segment(void *user, struct connection *c, struct stream *s, const struct packet *p,
+	const struct cap_frame *f)
+{
+	struct stats *t = user;
+
+	if (t->plot == c->id)
+		timeseq_segment(&t->timeseq, s, p, f);
+}
+
+static void on_closed(void *user, struct connection *c, enum connection_end how, uint64_t frame)
+{
+	struct stats_connection *own = c->own;
+
+	if (own == NULL)
+		return;
+	stats_report(user, c, how);
+	for (unsigned i = 0; i < 2; i++) {
+		reads_free(&own->side[i].reads);
+		free(own->side[i].latency);
+	}
+	free(own);
+	c->own = NULL;
+}
+
+const struct connection_ops stats_ops = {
+	.opened = on_opened,
+	.start = on_start,
+	.fpdu = on_fpdu,
+	.lost = on_lost,
+	.found = on_found,
+	.conflict = on_conflict,
+	.missing = on_missing,
+	.fin = on_fin,
+	.segment = on_segment,
+	.closed = on_closed,
+};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file stats.h What iWARP connections carried, and how fast. */
+#ifndef PCAP_STATS_H
+#define PCAP_STATS_H
+
+#include "base/histogram.h"
+#include "pcap/connection.h"
+#include "pcap/reads.h"
+#include "pcap/timeseq.h"
+#include "rdmap/rdmap_wire.h"
+
+#include <stdio.h>
+
+/** Of one opcode: messages that ended, their payload. */
+struct stats_operation {
+	uint64_t messages, bytes;
+	uint64_t min, max;
+};
+
+struct stats_side {
+	struct stats_operation op[RDMAP_OPCODES];
+	uint64_t fpdus, payload; /**< payload: of segments of DDP */
+	uint64_t fpdu_bytes;
+	uint64_t aligned, whole; /**< begin with a segment; lie in one */
+	uint64_t bad_crc, unseen;
+	uint64_t first, last;      /**< time of its first FPDU's begin, of its last one's end */
+	uint64_t tagged;           /**< payload of the tagged message under way */
+	struct reads reads;        /**< that it asked for */
+	struct histogram *latency; /**< ns, from request to the end of the response; NULL: none */
+};
+
+struct stats_connection {
+	struct stats_side side[2];
+};
+
+struct stats {
+	FILE *out;
+	bool json;
+	uint64_t plot;          /**< the id of the connection to draw; 0: none */
+	struct timeseq timeseq; /**< of it */
+};
+
+/** For follow_init(), with a struct stats. */
+extern const struct connection_ops stats_ops;
+
+/** stats_report.c: one connection. */
+void stats_report(const struct stats *t, const struct connection *c, enum connection_end how);
+
+#endif
