@@ -9,7 +9,7 @@
 #include "ddp/ddp_wire.h"
 #include "fuzz.h"
 #include "mpa/enframe.h"
-#include "rdmap/rdmap_wire.h"
+#include "rdmap/opcode.h"
 #include "unit/rnic/pair.h"
 
 #include <errno.h>
@@ -26,11 +26,14 @@ static const struct {
 	unsigned access;
 	bool peer_writes; /* its bytes may change */
 } regions[REGIONS] = {
-	{512, 1024, RNIC_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_READ,
+	{512, 1024,
+		RNIC_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_READ |
+			RNIC_ACCESS_REMOTE_ATOMIC,
 		true},
 	{2048, 512, RNIC_ACCESS_REMOTE_READ, false},
 	{3072, 1000, RNIC_ACCESS_LOCAL_WRITE, true}, /* receive buffers, sinks of Reads */
-	{4200, 7, RNIC_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_WRITE, true},
+	{4200, 7, RNIC_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_ATOMIC,
+		true},
 	{5000, 512, RNIC_ACCESS_LOCAL_WRITE, false}, /* sources of our messages alone */
 };
 
@@ -43,7 +46,7 @@ struct world {
 	uint8_t *arena;
 	struct rnic_mr *mr[REGIONS];
 	uint32_t stag[REGIONS];
-	uint32_t msn[3]; /* that the peer should use next, of each queue */
+	uint32_t msn[DDP_QUEUES]; /* that the peer should use next, of each queue */
 	uint64_t wr_id;
 	unsigned taken;        /* segments placed before their turn */
 	uint32_t seen[2];      /* digests of the completions of both queues */
@@ -130,7 +133,7 @@ static void world_start(struct world *w, struct fuzz *in, bool in_order)
 	w->in = in;
 	w->us = &w->pair.b;
 	mpa_enframe_init(&w->tx, bits & 1, bits & 128);
-	for (unsigned q = 0; q < 3; q++)
+	for (unsigned q = 0; q < DDP_QUEUES; q++)
 		w->msn[q] = 1;
 	w->arena = malloc(ARENA);
 	MUST(w->arena);
@@ -251,14 +254,15 @@ static void tagged(struct world *w, uint8_t bits)
 static void untagged(struct world *w, uint8_t bits)
 {
 	uint8_t p[ULPDU_MOST], qn = fuzz_u8(w->in), op = fuzz_u8(w->in) & 15;
-	uint32_t q = qn < 0xf0 ? (op == RDMAP_OP_TERMINATE ? 2 : op == RDMAP_OP_READ_REQUEST) : qn;
-	uint32_t msn = q < 3 ? w->msn[q] : 1, mo = 0;
+	const struct rdmap_opcode_info *info = rdmap_opcode_info(op);
+	uint32_t q = qn < 0xf0 ? (info != NULL ? info->qn : 0) : qn;
+	uint32_t msn = q < DDP_QUEUES ? w->msn[q] : 1, mo = 0;
 
 	if (bits & 32)
 		mo = fuzz_u16(w->in);
 	if (bits & 64)
 		msn += (uint32_t)(int8_t)fuzz_u8(w->in);
-	if (bits & 16 && q < 3)
+	if (bits & 16 && q < DDP_QUEUES)
 		w->msn[q]++;
 	ddp_put_untagged(p, bits & 16, RDMAP_CONTROL(op), any_stag(w), q, msn, mo);
 	send_ulpdu(w, p, payload(w, p, DDP_UNTAGGED_LEN));
@@ -276,6 +280,38 @@ static void read_request(struct world *w, uint8_t bits)
 	store_be32(h + RDMAP_AT_SOURCE_STAG, any_stag(w));
 	store_be64(h + RDMAP_AT_SOURCE_TO, any_to(w));
 	send_ulpdu(w, p, sizeof p);
+}
+
+static void atomic_request(struct world *w, uint8_t bits)
+{
+	uint8_t p[DDP_UNTAGGED_LEN + RDMAP_ATOMIC_REQUEST_LEN], *h = p + DDP_UNTAGGED_LEN;
+
+	ddp_put_untagged(p, true, RDMAP_CONTROL(RDMAP_OP_ATOMIC_REQUEST), 0, RDMAP_QN_READ,
+		w->msn[RDMAP_QN_READ]++, 0);
+	store_be32(h + RDMAP_AT_ATOMIC_OPCODE, bits & 16 ? fuzz_u8(w->in) : RDMAP_ATOMIC_CMP_SWAP);
+	store_be32(h + RDMAP_AT_ATOMIC_REQUEST_ID, 0x12345678);
+	store_be32(h + RDMAP_AT_ATOMIC_STAG, any_stag(w));
+	store_be64(h + RDMAP_AT_ATOMIC_TO, any_to(w) & ~(uint64_t)(bits & 32 ? 0 : 7));
+	store_be64(h + RDMAP_AT_ATOMIC_DATA, fuzz_u64(w->in));
+	store_be64(h + RDMAP_AT_ATOMIC_MASK, fuzz_u64(w->in));
+	store_be64(h + RDMAP_AT_ATOMIC_COMPARE, 0);
+	store_be64(h + RDMAP_AT_ATOMIC_COMPARE_MASK, bits & 64 ? fuzz_u64(w->in) : 0);
+	send_ulpdu(w, p, sizeof p);
+}
+
+/** Messages of one small header: Immediate Data, or the answer to an Atomic of ours. */
+static void small(struct world *w, uint8_t bits)
+{
+	uint8_t p[DDP_UNTAGGED_LEN + RDMAP_ATOMIC_RESPONSE_LEN] = {0}, k = fuzz_u8(w->in);
+	bool answer = k & 2;
+	uint8_t op = answer ? RDMAP_OP_ATOMIC_RESPONSE : RDMAP_OP_IMMEDIATE | (k & 1);
+	uint32_t qn = answer ? RDMAP_QN_ATOMIC_RESPONSE : RDMAP_QN_SEND;
+
+	ddp_put_untagged(p, true, RDMAP_CONTROL(op), 0, qn, w->msn[qn]++, 0);
+	if (answer) /* our requests are numbered as their queue is */
+		store_be32(p + DDP_UNTAGGED_LEN, bits & 16 ? fuzz_u8(w->in) : w->msn[qn] - 1);
+	send_ulpdu(w, p,
+		DDP_UNTAGGED_LEN + (answer ? RDMAP_ATOMIC_RESPONSE_LEN : RDMAP_IMMEDIATE_LEN));
 }
 
 static void raw(struct world *w)
@@ -319,7 +355,8 @@ static void post_send(struct world *w, uint8_t bits)
 {
 	struct rdmap_wqe *e;
 	unsigned op = fuzz_u8(w->in) % RDMAP_WR_BIND_MW;
-	bool read = op == RDMAP_WR_READ || op == RDMAP_WR_READ_INV;
+	bool atomic = op == RDMAP_WR_FETCH_ADD || op == RDMAP_WR_CMP_SWAP;
+	bool read = op == RDMAP_WR_READ || op == RDMAP_WR_READ_INV || atomic;
 
 	if (rnic_sq_begin(w->us->qp))
 		return;
@@ -331,11 +368,15 @@ static void post_send(struct world *w, uint8_t bits)
 		e->num_sge = read || bits & 128;
 		if (e->num_sge) {
 			e->sge[0] = any_sge(w, read ? 2 : 4);
+			if (atomic && !(bits & 128))
+				e->sge[0].len = RDMAP_ATOMIC_LEN;
 			e->length = e->sge[0].len;
 		}
 		e->remote_stag = fuzz_u8(w->in);
 		e->remote_to = fuzz_u16(w->in);
-		e->inv_stag = any_stag(w);
+		e->inv_stag = any_stag(w); /* or immediate data */
+		if (atomic)
+			e->atomic.data = e->atomic.mask = e->atomic.compare = op;
 		rnic_sq_commit(w->us->qp);
 	}
 	rnic_sq_end(w->us->qp);
@@ -421,8 +462,13 @@ static void step(struct world *w)
 		untagged(w, op);
 		break;
 	case 6:
-	case 7:
 		read_request(w, op);
+		break;
+	case 7:
+		if (op & 128)
+			atomic_request(w, op);
+		else
+			small(w, op);
 		break;
 	case 8:
 		raw(w);

@@ -69,6 +69,10 @@ POLL = b"\x0e"
 READ = h("06 00000007 0000000000000100 0040 01 01 0000")
 
 
+ATOMIC = h("87 00 00 0010 0000000000000005 00000000000000ff")  # CmpSwap, always
+IMMEDIATE, ANSWER = h("07 00"), h("07 02")
+
+
 def post(op, length):
     return bytes([0x8b, op, 0]) + be16(length) + h("09 0010 00")
 
@@ -85,6 +89,10 @@ for name, bits in (("responder", 0), ("responder-crc", 1), ("initiator", 64), ("
             ("send-none", untagged(3, 100) + POLL),
             ("read", READ * 3 + POLL),
             ("terminate", untagged(7, 24) + POLL),
+            ("atomic", (ATOMIC + READ) * 2 + POLL),
+            ("immediate", RECV * 2 + tagged(0, 0, 16, 100) + IMMEDIATE * 2 + POLL),
+            ("our-atomic", tagged(0, 0, 0, 10) + POLL + post(7, 8) + post(8, 8) + POLL + ANSWER * 2 + POLL),
+            ("our-write-imm", tagged(0, 0, 0, 10) + POLL + post(6, 64) + POLL),
             ("our-read", tagged(0, 0, 0, 10) + POLL + post(3, 64) + POLL +
              tagged(2, 2, 0, 64, True, True) + POLL),
             ("stranger", h("0d 05 1d 05 0d 05") + POLL + h("1d 05 14 1002 0004 00080008") + POLL +
