@@ -20,10 +20,16 @@
 #define BURST 32u
 #define TICK  UINT64_C(100000000)
 
-/** After a frame the loop goes on without a sleep for so long: another often follows. */
-#define LINGER UINT64_C(2000000)
+/**
+ * After a frame the loop goes on without a sleep for so long: another often follows. A frame that
+ * finds the loop asleep is noticed 50 to 100 us late where a core that rests has to be woken by a
+ * hypervisor. So where frames keep coming, each is waited for twice as long as the one before took,
+ * within these bounds; what comes more seldom does not keep a core busy.
+ */
+#define LINGER     UINT64_C(2000000)
+#define LINGER_MAX UINT64_C(30000000)
 /** To be woken takes so long: what is due sooner is waited for awake. */
-#define WAKE_UP UINT64_C(100000)
+#define WAKE_UP UINT64_C(200000)
 /** Sleep of a port that nothing wakes for. */
 #define NAP UINT64_C(50000)
 
@@ -52,7 +58,8 @@ struct wan_bridge {
 	unsigned lcore;
 	uint64_t started, now;
 	uint64_t next_tick;
-	uint64_t awake_until;
+	uint64_t arrived_at; /**< the last frame */
+	uint64_t linger, awake_until;
 };
 
 /* ---- opening -----------------------------------------------------------------------------------
@@ -230,6 +237,20 @@ static bool inspect(struct wan_bridge *b, unsigned d, const struct rte_mbuf *m)
 	return true;
 }
 
+/** A frame came at @p now: how long may it be worth to wait for the next one? */
+static void expect_more(struct wan_bridge *b, uint64_t now)
+{
+	uint64_t twice = 2 * (now - b->arrived_at);
+
+	b->arrived_at = now;
+	b->linger -= b->linger / 16; /* a burst's frames say little of the pause after it */
+	if (twice > b->linger)
+		b->linger = twice;
+	if (b->linger < LINGER || twice > LINGER_MAX)
+		b->linger = LINGER;
+	b->awake_until = now + b->linger;
+}
+
 static unsigned receive(struct wan_bridge *b, unsigned d)
 {
 	struct direction *x = &b->dir[d];
@@ -237,6 +258,8 @@ static unsigned receive(struct wan_bridge *b, unsigned d)
 	unsigned n = port_rx(x->from, pkts, BURST);
 	uint64_t now = n ? clock_ns(&b->clock) : 0;
 
+	if (n)
+		expect_more(b, now);
 	for (unsigned i = 0; i < n; i++) {
 		struct rte_mbuf *m = wan_frame_adopt(pkts[i]);
 
@@ -340,8 +363,7 @@ void wan_bridge_run(struct wan_bridge *b, const volatile sig_atomic_t *stop)
 
 	priority_ask();
 	while (*stop == 0) {
-		if (carry(b) != 0)
-			b->awake_until = b->now + LINGER;
+		carry(b);
 		if (b->now >= b->next_tick)
 			tick(b);
 		else if (may_rest(b))
