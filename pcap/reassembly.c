@@ -195,7 +195,7 @@ static void take(struct cap_reassembly *r, struct piece p)
 	int32_t ahead = seq_diff(p.seq, r->next);
 
 	if (ahead < 0) {
-		uint32_t old = (uint32_t)-ahead;
+		uint32_t old = r->next - p.seq;
 
 		compare_with_old(r, &p);
 		r->counters.again_bytes += old < p.len ? old : p.len;

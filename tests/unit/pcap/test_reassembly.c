@@ -277,6 +277,7 @@ static void test_far_away(void **state)
 
 	segment(x, 100, "a");
 	segment(x, 100 + 0x50000000, "z");
+	segment(x, 101 + 0x80000000u, "y");
 	assert_int_equal(x->r.num_early, 0);
 	cap_reassembly_flush(&x->r);
 	expect(x, "a");
