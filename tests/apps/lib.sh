@@ -58,18 +58,19 @@ show_logs() { # NAME
 	done
 }
 
-# Run one case: a function that returns 0, or says why not and returns another status.
+# Run one case: a function that returns 0, or says why not and returns another status. It may leave
+# a word for the result in $remark.
 run_case() { # NAME FUNCTION [ARGUMENT]...
 	local name=$1 why begun=$SECONDS
 	shift
 	wanted "$name" || return 0
 	name=$suite-$name-$transport
-	case_name=$name
+	case_name=$name remark=
 	case_dir=$work/$number
 	mkdir -p "$case_dir"
 	rm -f "$out/$name".*
 	if "$@" >"$case_dir/why" 2>&1; then
-		result ok "$name" "$((SECONDS - begun)) s"
+		result ok "$name" "$((SECONDS - begun)) s${remark:+, $remark}"
 	else
 		why=$(tail -n 1 "$case_dir/why")
 		result "not ok" "$name" "${why:-no reason given}"

@@ -7,31 +7,33 @@ set -- -t siw-fixed -o "$(dirname "${BASH_SOURCE[0]}")/../../out/test/interop" "
 # shellcheck source=tests/apps/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../apps/lib.sh"
 
-# For the cases to set: parameters of siw, more --set of ours, FPDUs without CRC expected.
-siw_parameters=() ours=() without_crc=no
-
-capture_of() {
-	say "$out/$case_name.pcapng"
-}
+# Told to the cases that follow: parameters of siw, more --set of ours, what the capture must look like:
+# crc (each FPDU has one), plain (none has), any (not read by tshark).
+siw_parameters=() ours=() capture_is=crc
+server_port=7471
 
 # The stacks and siw as a case wants them, then its function.
 against() { # server|client (siw's side) FUNCTION [ARGUMENT]...
 	siw_is "$1"
 	shift
+	[[ -z $guest_job ]] || is_alive "$guest_job" || { transport_down; transport_up; } || return 1
 	if ((${#siw_parameters[@]})); then
 		siw_load "$siw_adjustable" "${siw_parameters[@]}" || return 1
 	else
 		siw_load "$siw_plain" || return 1
 	fi
-	server_extra=("${ours[@]}" --set "capture=$(capture_of)")
+	server_extra=("${ours[@]}" --set "capture=$out/$case_name.pcapng")
 	client_extra=("${server_extra[@]}")
 	"$@" && decoded
 }
 
 decoded() {
-	local options=-q
-	[[ $without_crc == no ]] || options=-qn
-	"$root/scripts/decode" "$options" "$(capture_of)"
+	local option=-q said
+	[[ $capture_is != any ]] || return 0
+	[[ $capture_is == crc ]] || option=-qn
+	said=$("$root/scripts/decode" $option "$out/$case_name.pcapng") ||
+		{ say "$said"; return 1; }
+	[[ $capture_is == crc || $said == *" 0 good, 0 bad"* ]] || { say "$said: there are CRCs"; return 1; }
 }
 
 # A case in both roles: the names say who is the server, so who is MPA's responder.
@@ -39,3 +41,57 @@ both_ways() { # NAME FUNCTION [ARGUMENT]...
 	run_case "$1-siw-serves" against server "${@:2}"
 	run_case "$1-siw-asks" against client "${@:2}"
 }
+
+siw_serves() { # NAME FUNCTION [ARGUMENT]...
+	run_case "$1-siw-serves" against server "${@:2}"
+}
+
+siw_asks() { # NAME FUNCTION [ARGUMENT]...
+	run_case "$1-siw-asks" against client "${@:2}"
+}
+
+# What cannot be, with its reason: the function fails, and its last words match.
+expected() { # REASON REGEX FUNCTION [ARGUMENT]...
+	local regex=$2 why=$case_dir/expected
+	remark="expected: $1"
+	shift 2
+	if "$@" >"$why" 2>&1; then
+		say "it works, which was not expected"
+		return 1
+	fi
+	cat "$why"
+	[[ $(tail -n 1 "$why") =~ $regex ]]
+}
+
+# The last words of the programs on both sides, in the order of the arguments.
+told() { # [SIDE REGEX]...
+	while (($#)); do
+		has_lines "$1" "$2" 1 || { say "the $1 did not say '$2'"; return 1; }
+		shift 2
+	done
+}
+
+# probe on both sides: to the end of each, whatever its status; then what they must have said.
+probes() { # SERVER-ARGUMENTS CLIENT-ARGUMENTS [SIDE REGEX]...
+	local listen connect server_job client_job address=${family_address:-$server_v4}
+	read -ra listen <<<"$1"
+	read -ra connect <<<"$2"
+	shift 2
+	start server probe listen "$address" "$server_port" "${listen[@]}"
+	server_job=$started
+	wait_listening "$server_job" || return 1
+	start client probe connect "$address" "$server_port" "${connect[@]}"
+	client_job=$started
+	finish client "$client_job" || return 1
+	finish server "$server_job" || return 1
+	told "$@"
+}
+
+# The same over IPv6.
+ipv6() { # FUNCTION [ARGUMENT]...
+	local family_address=$server_v6
+	"$@"
+}
+
+# probe stands beside the stack, in the guest among the programs.
+PATH=$root/build/tests/interop:$PATH

@@ -4,7 +4,7 @@
  * either side. Runs over any RDMA device, so at both ends of tests/interop. It tells what it sees,
  * a line each, and judges nothing.
  *
- *     probe listen PORT [KEY=VALUE]...
+ *     probe listen HOST PORT [KEY=VALUE]...
  *     probe connect HOST PORT [KEY=VALUE]...
  *
  * The listener offers one buffer, filled with a pattern, in the private data of its answer.
@@ -272,12 +272,12 @@ static struct addrinfo *resolve(const char *host, const char *port)
 	return found;
 }
 
-static void listen_for_one(const char *port)
+static void listen_for_one(const char *host, const char *port)
 {
 	struct rdma_cm_id *listener;
 
 	if (rdma_create_id(events, &listener, NULL, RDMA_PS_TCP) ||
-		rdma_bind_addr(listener, resolve("::", port)->ai_addr) || rdma_listen(listener, 4))
+		rdma_bind_addr(listener, resolve(host, port)->ai_addr) || rdma_listen(listener, 4))
 		die("listen");
 	printf("listening\n");
 	while (!established && !ended)
@@ -433,13 +433,13 @@ static void take(const char *argument)
 
 int main(int argc, char **argv)
 {
-	bool listening = argc >= 3 && strcmp(argv[1], "listen") == 0;
+	bool listening = argc >= 4 && strcmp(argv[1], "listen") == 0;
 
 	if (!listening && (argc < 4 || strcmp(argv[1], "connect") != 0)) {
-		printf("usage: probe listen PORT ... | connect HOST PORT ...\n");
+		printf("usage: probe listen|connect HOST PORT ...\n");
 		return 2;
 	}
-	for (int i = listening ? 3 : 4; i < argc; i++)
+	for (int i = 4; i < argc; i++)
 		take(argv[i]);
 	if (asked.size > BUFFER || asked.receives > RECEIVES) {
 		printf("too much\n");
@@ -451,7 +451,7 @@ int main(int argc, char **argv)
 	if (!events)
 		die("make an event channel");
 	if (listening)
-		listen_for_one(argv[2]);
+		listen_for_one(argv[2], argv[3]);
 	else
 		connect_once(argv[2], argv[3]);
 	printf("done\n");

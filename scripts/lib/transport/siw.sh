@@ -23,10 +23,12 @@ transport_missing() {
 
 # One order at a time on each port. What a program says that was ended meanwhile has another number.
 guest() { # program|control COMMAND
-	local port=$1 number=$((++guest_orders)) line in out
+	local port=$1 number=$((++guest_orders)) line in out end=$((SECONDS + limit + patience))
 	exec {in}>"$work/$port.in" {out}<"$work/$port.out"
 	printf '%s %s\n' "$number" "$2" >&"$in"
-	while IFS= read -r -t $((limit + patience)) line <&"$out"; do
+	while ((SECONDS < end)) && is_alive "$guest_job"; do
+		line=
+		IFS= read -r -t 1 line <&"$out" || true
 		case $line in
 		"$number "*) say "${line#* }" ;;
 		"$number="*)
@@ -35,6 +37,7 @@ guest() { # program|control COMMAND
 			;;
 		esac
 	done
+	exec {in}>&- {out}<&-
 	say "the guest does not answer"
 	return 1
 }
@@ -55,6 +58,8 @@ guest_ready() { # PORT
 # QEMU wants to see the other end of the wire before it begins: a stack that only lives meanwhile.
 transport_up() {
 	local port wire=chardev=wire,id=net
+	rm -f "$work"/{program,control}.{in,out} "$work/wire"
+	siw_loaded=''
 	for port in program control; do
 		mkfifo "$work/$port.in" "$work/$port.out"
 	done
@@ -62,9 +67,9 @@ transport_up() {
 		-nodefaults -no-user-config -display none -serial "file:$out/guest.log" \
 		-object memory-backend-memfd,id=memory,size=384M,share=on \
 		-kernel "$guest_files/vmlinuz" -initrd "$guest_files/initrd" \
-		-append "console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off random.trust_cpu=on" \
+		-append "console=ttyS0 quiet panic=-1 oops=panic tsc=reliable mitigations=off random.trust_cpu=on" \
 		-chardev "socket,id=wire,path=$work/wire,server=on,wait=off" -netdev "vhost-user,$wire" \
-		-device "virtio-net-pci,netdev=net,vectors=0,romfile=,$guest_offloads" \
+		-device "virtio-net-pci,netdev=net,vectors=0,romfile=,$guest_nic" \
 		-device virtio-serial-pci \
 		-chardev "pipe,id=program,path=$work/program" -device virtserialport,chardev=program \
 		-chardev "pipe,id=control,path=$work/control" -device virtserialport,chardev=control \
@@ -79,11 +84,12 @@ transport_up() {
 	wait "$port" || true
 }
 
-# What an interface of its own would do for it: checksums, and cutting what is longer than the MTU.
-guest_offloads=mac=02:00:00:00:66:02
-for offload in csum gso host_tso4 host_tso6 host_ecn host_ufo \
+# Not what an interface would do for it: checksums, and cutting what is longer than the MTU. Nor does
+# it see whether a stack of ours is there, as with a switch between; siw would be down without.
+guest_nic=mac=02:00:00:00:66:02
+for feature in status csum gso host_tso4 host_tso6 host_ecn host_ufo \
 	guest_csum guest_tso4 guest_tso6 guest_ecn guest_ufo; do
-	guest_offloads+=,$offload=off
+	guest_nic+=,$feature=off
 done
 
 transport_down() {
@@ -108,7 +114,7 @@ transport_settings() { # [SIDE]; fills the array `settings`
 transport_run() { # SIDE COMMAND...
 	if [[ $1 == "$siw_side" ]]; then
 		say "$BASHPID" >"$case_dir/$1.pid"
-		guest program "program ${*:2}"
+		guest program "program $limit ${*:2}"
 	else
 		on_stack "$@"
 	fi
