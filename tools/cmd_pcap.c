@@ -107,16 +107,38 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_option common_options[] = {
-	{"port", 'p', "PORT", 0,
-		"Follow connections of this TCP port although their start was not captured", 0},
-	{"json", KEY_JSON, NULL, 0, "An object a line", 0},
-	{"plot", KEY_PLOT, "FILE.svg", 0, "stats: draw time and sequence numbers of a connection",
-		0},
-	{"connection", KEY_CONNECTION, "N", 0, "stats: draw the N-th (default: the first)", 0},
+#define OPTION_PORT                                                                     \
+	{                                                                               \
+		"port", 'p', "PORT", 0,                                                 \
+			"Follow connections of this TCP port although their start was " \
+			"not captured",                                                 \
+			0                                                               \
+	}
+#define OPTION_JSON                                              \
+	{                                                        \
+		"json", KEY_JSON, NULL, 0, "An object a line", 0 \
+	}
+
+static const struct argp_option check_options[] = {
+	OPTION_PORT,
+	OPTION_JSON,
+	{"all", KEY_ALL, NULL, 0, "Tell every violation, not the first five of a kind", 0},
+	{0},
+};
+
+static const struct argp_option show_options[] = {OPTION_PORT, OPTION_JSON, {0}};
+
+static const struct argp_option stats_options[] = {
+	OPTION_PORT,
+	OPTION_JSON,
+	{"plot", KEY_PLOT, "FILE.svg", 0, "Draw time and sequence numbers of a connection", 0},
+	{"connection", KEY_CONNECTION, "N", 0, "Draw the N-th (default: the first)", 0},
+	{0},
+};
+
+static const struct argp_option replay_options[] = {
 	{"responder", KEY_RESPONDER, NULL, 0,
-		"replay: feed what responders sent to our initiator, not the other way round", 0},
-	{"all", KEY_ALL, NULL, 0, "check: tell every violation, not the first five of a kind", 0},
+		"Feed what responders sent to our initiator, not the other way round", 0},
 	{0},
 };
 
@@ -268,9 +290,10 @@ static int run_replay(struct options *o)
 static const struct subcommand {
 	const char *name;
 	int (*run)(struct options *o);
+	const struct argp_option *options;
 	const char *doc;
 } subcommands[] = {
-	{"check", run_check,
+	{"check", run_check, check_options,
 		"Check what both ends of iWARP connections send against RFC 5040, 5041, 5044, 6581 "
 		"and 7306.\v"
 		"A violation names the demand that the sender of a frame did not meet; advice is "
@@ -278,18 +301,18 @@ static const struct subcommand {
 		"Exit status: 0 without violations; 1 with; 2 if a file cannot be read to its end, "
 		"or "
 		"the command line is wrong."},
-	{"replay", run_replay,
+	{"replay", run_replay, replay_options,
 		"Feed what initiators sent in capture files to our own stack as responder, and see "
 		"that "
 		"it accepts it and answers as the captured responder did.\v"
 		"Exit status: 0 without differences; 1 with; 2 if a file cannot be read to its "
 		"end, or "
 		"the command line is wrong."},
-	{"show", run_show,
+	{"show", run_show, show_options,
 		"Show each MPA frame and FPDU of iWARP connections in capture files, a line each.\v"
 		"Exit status: 0; 2 if a file cannot be read to its end, or the command line is "
 		"wrong."},
-	{"stats", run_stats,
+	{"stats", run_stats, stats_options,
 		"Tell of each iWARP connection in capture files what it carried and how fast.\v"
 		"Latency of Reads is from the request to the end of its response, as captured.\n\n"
 		"Exit status: 0; 2 if a file cannot be read to its end, or the command line is "
@@ -313,8 +336,7 @@ static void usage(FILE *out)
 static int run(const struct subcommand *s, int argc, char **argv)
 {
 	static char name[32];
-	const struct argp argp = {
-		common_options, parse_option, "FILE...", s->doc, NULL, NULL, NULL};
+	const struct argp argp = {s->options, parse_option, "FILE...", s->doc, NULL, NULL, NULL};
 	struct options o = {0};
 
 	snprintf(name, sizeof name, "uiwarp pcap %s", s->name);

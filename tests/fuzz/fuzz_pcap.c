@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A capture file: the whole of `uiwarp pcap check` and `show` over it. With small limits, so that
- * inputs of a few hundred bytes reach what happens when tables are full.
+ * A capture file: the whole of `uiwarp pcap` over it. Also with small limits, so that inputs of a
+ * few hundred bytes reach what happens when tables are full.
  */
 #include "fuzz.h"
 #include "pcap/check.h"
 #include "pcap/follow.h"
+#include "pcap/replay.h"
 #include "pcap/show.h"
+#include "pcap/stats.h"
 
 static FILE *nowhere;
 
@@ -44,10 +46,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct check quiet = {.report = {0}};
 	struct check loud = {.report = {.out = nowhere, .all = true}};
 	struct show text = {.out = nowhere}, json = {.out = nowhere, .json = true};
+	struct stats stats = {.out = nowhere, .plot = 1};
+	static struct replay there, back;
 
 	follow(data, size, &roomy, &check_ops, &loud);
 	follow(data, size, &tight, &check_ops, &quiet);
 	follow(data, size, &roomy, &show_ops, &text);
 	follow(data, size, &tight, &show_ops, &json);
+	follow(data, size, &roomy, &stats_ops, &stats);
+	timeseq_free(&stats.timeseq);
+	there = (struct replay){.out = nowhere};
+	follow(data, size, &roomy, &replay_ops, &there);
+	back = (struct replay){.out = nowhere, .responder = true};
+	follow(data, size, &tight, &replay_ops, &back);
 	return 0;
 }
