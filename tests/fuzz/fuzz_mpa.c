@@ -2,7 +2,6 @@
 /* MPA opposite a hostile stream: start-up frames and FPDUs, in segments of any size. */
 #include "base/bytes.h"
 #include "fuzz.h"
-#include "mpa/crc.h"
 #include "mpa/mpa.h"
 #include "support/llp_mem.h"
 
@@ -16,6 +15,7 @@ struct user {
 	struct llp_mem_peer peer;
 	struct mpa_config config;
 	struct mpa *m; /* NULL once it is over: its own allocation, so that late uses are seen */
+	struct mpa_enframe peer_tx; /* the peer counts for its markers */
 	unsigned operational, ended;
 	uint32_t sent;
 };
@@ -98,7 +98,8 @@ static void on_request(void *user, const struct mpa_start *st)
 
 	read_start(st);
 	if (op == 1) {
-		mpa_reject(u->m, "no", 2);
+		if (mpa_reject(u->m, "no", 2) != 0)
+			mpa_abort(u->m);
 		free(u->m);
 		u->m = NULL;
 	} else if (op == 2) {
@@ -249,29 +250,48 @@ static void send_start(struct user *u, bool reply)
 	store_be16(frame + MPA_AT_PRIVATE_DATA + MPA_AT_IRD, fuzz_u16(u->in));
 	store_be16(frame + MPA_AT_PRIVATE_DATA + MPA_AT_ORD, fuzz_u16(u->in));
 	llp_mem_send_raw(u->peer.llp, frame, MPA_HEADER_LEN + len);
+	mpa_enframe_init(&u->peer_tx, true, u->config.markers);
 }
 
 static void send_fpdu(struct user *u, uint32_t len)
 {
-	uint8_t *fpdu = calloc(1, mpa_fpdu_len(len));
-	uint32_t body = mpa_fpdu_body(len);
+	uint32_t total = mpa_enframe_len(&u->peer_tx, len);
+	uint8_t *fpdu = calloc(1, total);
 	size_t got;
 	const uint8_t *p = fuzz_bytes(u->in, len < 64 ? len : 64, &got);
 
 	MUST(fpdu);
 	u->sent += len;
-	store_be16(fpdu, (uint16_t)len);
-	memcpy(fpdu + MPA_FPDU_HEADER_LEN, p, got);
-	store_le32(fpdu + body, mpa_crc_end(mpa_crc_add(MPA_CRC_START, fpdu, body)));
-	llp_mem_send_raw(u->peer.llp, fpdu, mpa_fpdu_len(len));
+	memcpy(fpdu + mpa_enframe_lead(&u->peer_tx), p, got);
+	mpa_enframe_finish(&u->peer_tx, fpdu, len);
+	llp_mem_send_raw(u->peer.llp, fpdu, total);
 	free(fpdu);
+}
+
+/* Bytes of any kind, which are also a part of some stream that came out of order. */
+static void send_raw(struct user *u)
+{
+	size_t got;
+	const uint8_t *p = fuzz_bytes(u->in, 1u + fuzz_u8(u->in), &got);
+	const struct llp_iov v = {p, got};
+	const struct mpa_cursor c = {.v = &v, .n = 1};
+	const struct mpa_deframe d = {.crc = true, .markers = got & 1};
+	uint64_t at = fuzz_u32(u->in), start;
+	struct mpa_fpdu f;
+
+	if (!got)
+		return;
+	llp_mem_send_raw(u->peer.llp, p, got);
+	u->peer_tx.at += got;
+	if (mpa_deframe_find(&d, at, &c, got, &start))
+		MUST(start >= at && start < at + got);
+	if (mpa_deframe_aligned(&d, at, &c, got, &f))
+		MUST(f.len <= got && f.ulpdu.len < f.len);
 }
 
 static void step(struct user *u, bool initiator)
 {
 	uint8_t op = fuzz_u8(u->in);
-	const uint8_t *p;
-	size_t got;
 
 	if (!u->peer.llp || op >= 0xf8) {
 		whim(u);
@@ -280,9 +300,7 @@ static void step(struct user *u, bool initiator)
 	switch (op & 7) {
 	case 0:
 	case 1:
-		p = fuzz_bytes(u->in, 1u + fuzz_u8(u->in), &got);
-		if (got)
-			llp_mem_send_raw(u->peer.llp, p, got);
+		send_raw(u);
 		break;
 	case 2:
 		send_start(u, initiator);
@@ -320,13 +338,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz in = {data, size};
 	struct user u = {.in = &in, .net = llp_mem_create()};
-	uint8_t bits = fuzz_u8(&in), segment = fuzz_u8(&in);
+	uint8_t bits = fuzz_u8(&in), segment = fuzz_u8(&in), more = fuzz_u8(&in);
 	bool initiator = bits & 1;
 
 	u.m = calloc(1, sizeof *u.m);
 	MUST(u.m);
 	u.config = (struct mpa_config){.revision = bits & 2 ? 1 : 2,
-		.crc = bits & 4,
+		.crc = bits & 4 ? MPA_CRC_PREFERRED + (more >> 1 & 1) : MPA_CRC_OFF,
+		.markers = more & 1,
+		.fpdu_max = more & 4 ? 600 : 0,
 		.rtr = bits >> 4 & 7,
 		.peer_to_peer = bits & 8};
 	if (bits & 0x80)

@@ -27,29 +27,28 @@ def be16(value):
 
 # ---- fuzz_mpa: role and configuration, segment size, then operations ----------------------------
 
-
-def mpa_raw(data):
-    return bytes([0, len(data) - 1]) + data
-
-
-def mpa_start(key, flags, revision, private):
-    return mpa_raw(key + bytes([flags, revision]) + be16(len(private)) + private)
-
-
 RUN = b"\x07"
 REQUEST, REPLY = b"MPA ID Req Frame", b"MPA ID Rep Frame"
 for role, key in ((0, REQUEST), (1, REPLY)):
     for revision, flags, private in ((1, 0, b"abcd"), (2, 0x10, h("80048004")), (0, 0, b"")):
         for crc in (0, 4):
-            start = mpa_start(key, flags | (0x40 if crc else 0), revision, private)
-            fpdus = b"\x03\x12" + bytes(18) + b"\x04" + be16(1500) + bytes(64) + b"\x05" + RUN
-            head = bytes([role | crc | 0x70 | 8, 7]) + (bytes(5) if role else b"")
-            write("mpa", f"{'initiator' if role else 'responder'}-{revision}-{crc}",
-                  head + start + RUN + fpdus)
-            if revision == 2 and crc:
-                early = fpdus[:20] * 3 + b"\x46" + b"\x4e" + RUN
-                write("mpa", f"{'initiator' if role else 'responder'}-early",
-                      head + start + RUN + fpdus[:20] + RUN + early)
+            for markers in (0, 1):
+                asks = flags | (0x40 if crc else 0) | (0x80 if markers else 0)
+                start = (b"\x02" + bytes([len(private), asks, revision]) +
+                         (private + bytes(4))[:4])
+                fpdus = (b"\x03\x12" + bytes(18) + b"\x04" + be16(1500) + bytes(64) +
+                         b"\x04" + be16(3000) + bytes(64) + b"\x05" + RUN)
+                head = bytes([role | crc | 0x70 | 8, 7, markers]) + (bytes(5) if role else b"")
+                name = f"{'initiator' if role else 'responder'}-{revision}-{crc}"
+                # What the upcalls take: accept; or nothing at the reply and when operational.
+                calls = b"\x00\x00" if role else b"\x00"
+                write("mpa", name + ("-markers" if markers else ""),
+                      head + start + RUN + calls + fpdus)
+                if revision == 2 and crc:
+                    early = fpdus[:20] * 3 + b"\x46" + b"\x4e" + RUN
+                    write("mpa", f"{'initiator' if role else 'responder'}-early" +
+                          ("-markers" if markers else ""),
+                          head + start + RUN + calls + fpdus[:20] + RUN + early)
 
 # ---- fuzz_rdmap: configuration, IRD, ORD, then operations ---------------------------------------
 

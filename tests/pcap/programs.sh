@@ -61,4 +61,41 @@ crc() { # SERVER CLIENT DECODE-OPTIONS
 run_case crc-off crc off off -qn
 run_case crc-server crc on off -q
 run_case crc-client crc off on -q
+
+# Markers are for each direction alone (RFC 5044 section 4.3): who has them on gets them. That every
+# FPDU is decoded, with a good CRC, is seen from their number: the same as without markers, as all
+# fit a segment either way. Sizes are chosen so that no FPDU ends right before a marker: tshark 4.0
+# counts that one to the FPDU before it, and not to the next as section 4.3 has it.
+fpdus() { # FILE
+	"$root/scripts/decode" -q "$1" | sed 's/.*, \([0-9]*\) FPDUs.*/\1/'
+}
+
+marked() { # FILE FILTER: how many frames with a marker
+	tshark -r "$1" -o tcp.try_heuristic_first:TRUE -o tcp.desegment_tcp_streams:TRUE \
+		-o tcp.reassemble_out_of_order:TRUE --disable-protocol rpcordma \
+		-Y "iwarp_mpa.marker_fpduptr && $2" 2>/dev/null | wc -l
+}
+
+markers() { # SERVER CLIENT REVISION
+	local file=$out/$case_name.server.pcapng with without to_server to_client
+	server_extra=(--set "capture=$case_dir/without.pcapng") client_extra=()
+	exchange "rping -s -a %4 -C 20 -S 1000" "rping -c -a %4 -V -C 20 -S 1000" || return 1
+	without=$(fpdus "$case_dir/without.pcapng")
+	server_extra=(--set "markers=$1" --set "capture=$file")
+	client_extra=(--set "markers=$2" --set "mpa_revision=$3")
+	exchange "rping -s -a %4 -C 20 -S 1000" "rping -c -a %4 -V -C 20 -S 1000" || return 1
+	"$root/scripts/decode" -q "$file" || return 1
+	with=$(fpdus "$file")
+	to_server=$(marked "$file" "tcp.dstport == 7174")
+	to_client=$(marked "$file" "tcp.srcport == 7174")
+	say "$with FPDUs, $without without markers; $to_server and $to_client frames with markers"
+	((with == without - ($3 == 1))) || return 1 # revision 1 has no RTR frame
+	[[ $1 == off ]] && ((to_server)) && return 1
+	[[ $2 == off ]] && ((to_client)) && return 1
+	[[ $1 == off ]] || ((to_server >= 40)) || return 1
+	[[ $2 == off ]] || ((to_client >= 40))
+}
+run_case markers-both markers on on 2
+run_case markers-server markers on off 2
+run_case markers-client markers off on 1
 plan_done
