@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mpa/deframe.h"
 
-#include "base/bytes.h"
-#include "mpa/crc.h"
-
 /* Copy without moving: for fields, wherever the segments were cut. */
 static void peek(struct mpa_cursor c, size_t skip, uint8_t *out, size_t len)
 {
@@ -96,21 +93,21 @@ static enum mpa_deframe_result look_marked(
 	return markers_good(d, c, f) ? MPA_DEFRAME_GOOD : MPA_DEFRAME_MARKER;
 }
 
-enum mpa_deframe_result mpa_deframe_look(
-	const struct mpa_deframe *d, const struct mpa_cursor *c, size_t len, struct mpa_fpdu *f)
+enum mpa_deframe_result mpa_deframe_look_closely(
+	const struct mpa_deframe *d, struct mpa_cursor c, size_t len, struct mpa_fpdu *f)
 {
 	if (d->markers)
-		return look_marked(d, c, len, f);
+		return look_marked(d, &c, len, f);
 	f->len = MPA_FPDU_HEADER_LEN;
 	if (len < MPA_FPDU_HEADER_LEN)
 		return MPA_DEFRAME_MORE;
-	f->ulpdu.len = load_field(c, 0);
+	f->ulpdu.len = load_field(&c, 0);
 	f->len = mpa_fpdu_len(f->ulpdu.len);
 	if (len < f->len)
 		return MPA_DEFRAME_MORE;
-	f->ulpdu.at = *c;
+	f->ulpdu.at = c;
 	mpa_cursor_pass(&f->ulpdu.at, MPA_FPDU_HEADER_LEN);
-	return d->crc && !crc_good(c, f->len - MPA_CRC_LEN) ? MPA_DEFRAME_CRC : MPA_DEFRAME_GOOD;
+	return d->crc && !crc_good(&c, f->len - MPA_CRC_LEN) ? MPA_DEFRAME_CRC : MPA_DEFRAME_GOOD;
 }
 
 /* The FPDU whose length field is at @header begins there, or at a marker right before. */

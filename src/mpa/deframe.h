@@ -15,6 +15,8 @@
 #ifndef MPA_DEFRAME_H
 #define MPA_DEFRAME_H
 
+#include "base/bytes.h"
+#include "mpa/crc.h"
 #include "mpa/cursor.h"
 #include "mpa/mpa_wire.h"
 
@@ -61,13 +63,42 @@ static inline void mpa_deframe_init(struct mpa_deframe *d, bool crc, bool marker
 	*d = (struct mpa_deframe){.crc = crc, .markers = markers};
 }
 
+/** mpa_deframe_look() where it is not so simple. @p c by value: the caller's stays in registers. */
+enum mpa_deframe_result mpa_deframe_look_closely(
+	const struct mpa_deframe *d, struct mpa_cursor c, size_t len, struct mpa_fpdu *f);
+
 /**
- * Look at the FPDU that begins at d->at.
+ * Look at the FPDU that begins at d->at. The usual one, whole in one piece and without markers, is
+ * done with here: this is in the way of every byte that comes.
  * @param c there, without markers (c->marker is 0).
  * @param len bytes that are here from there.
  */
-enum mpa_deframe_result mpa_deframe_look(
-	const struct mpa_deframe *d, const struct mpa_cursor *c, size_t len, struct mpa_fpdu *f);
+static inline enum mpa_deframe_result mpa_deframe_look(
+	const struct mpa_deframe *d, const struct mpa_cursor *c, size_t len, struct mpa_fpdu *f)
+{
+	const uint8_t *p;
+	uint32_t body;
+	size_t run;
+
+	if (d->markers || len < MPA_FPDU_HEADER_LEN || c->v->len - c->off < MPA_FPDU_HEADER_LEN)
+		return mpa_deframe_look_closely(d, *c, len, f);
+	p = mpa_cursor_at(c);
+	run = c->v->len - c->off;
+	f->ulpdu.len = load_be16(p);
+	body = mpa_fpdu_body(f->ulpdu.len);
+	f->len = body + MPA_CRC_LEN;
+	if (len < f->len || run < f->len)
+		return mpa_deframe_look_closely(d, *c, len, f);
+	/*
+	 * The CRC at least lies behind in this piece. Field by field: a copy of what was written
+	 * so has to wait for it.
+	 */
+	f->ulpdu.at =
+		(struct mpa_cursor){.v = c->v, .n = c->n, .off = c->off + MPA_FPDU_HEADER_LEN};
+	if (d->crc && mpa_crc_end(mpa_crc_add(MPA_CRC_START, p, body)) != load_le32(p + body))
+		return MPA_DEFRAME_CRC;
+	return MPA_DEFRAME_GOOD;
+}
 
 /** Pass it: the next one begins behind it. @p c is moved likewise. */
 static inline void mpa_deframe_pass(

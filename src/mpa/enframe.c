@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mpa/enframe.h"
 
-#include "base/bytes.h"
-#include "mpa/crc.h"
-
 static void put_marker(uint8_t *p, uint32_t fpduptr)
 {
 	store_be16(p, 0); /* RESERVED (RFC 5044 section 4.2) */
@@ -29,7 +26,7 @@ static void spread(uint64_t at, uint8_t *p, uint32_t len)
 	}
 }
 
-void mpa_enframe_finish(struct mpa_enframe *e, uint8_t *room, uint32_t len)
+void mpa_enframe_finish_marked(struct mpa_enframe *e, uint8_t *room, uint32_t len)
 {
 	uint32_t body = mpa_fpdu_body(len), total = mpa_enframe_len(e, len), crc = 0;
 	uint32_t lead = mpa_enframe_lead(e) - MPA_FPDU_HEADER_LEN;
@@ -40,9 +37,7 @@ void mpa_enframe_finish(struct mpa_enframe *e, uint8_t *room, uint32_t len)
 		p[i] = 0;
 	if (lead != 0)
 		put_marker(room, 0);
-	if (e->markers)
-		spread(e->at + lead, p, body + MPA_CRC_LEN);
-	/* Unused, it may hold any value (section 4.1); siw sends zeros, so do we. */
+	spread(e->at + lead, p, body + MPA_CRC_LEN);
 	if (e->crc)
 		crc = mpa_crc_end(mpa_crc_add(MPA_CRC_START, room, total - MPA_CRC_LEN));
 	store_le32(room + total - MPA_CRC_LEN, crc);

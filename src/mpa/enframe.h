@@ -12,6 +12,8 @@
 #ifndef MPA_ENFRAME_H
 #define MPA_ENFRAME_H
 
+#include "base/bytes.h"
+#include "mpa/crc.h"
 #include "mpa/mpa_wire.h"
 
 #include <stdbool.h>
@@ -46,11 +48,30 @@ static inline uint32_t mpa_enframe_lead(const struct mpa_enframe *e)
 	return MPA_FPDU_HEADER_LEN + (marked ? MPA_MARKER_LEN : 0);
 }
 
+/** mpa_enframe_finish() with markers. */
+void mpa_enframe_finish_marked(struct mpa_enframe *e, uint8_t *room, uint32_t len);
+
 /**
  * Make the FPDU: length, pad, markers, CRC.
  * @param room mpa_enframe_len(e, len) octets, with the ULPDU at mpa_enframe_lead(e).
  */
-void mpa_enframe_finish(struct mpa_enframe *e, uint8_t *room, uint32_t len);
+static inline void mpa_enframe_finish(struct mpa_enframe *e, uint8_t *room, uint32_t len)
+{
+	uint32_t body = mpa_fpdu_body(len), crc = 0;
+
+	if (e->markers) {
+		mpa_enframe_finish_marked(e, room, len);
+		return;
+	}
+	store_be16(room, (uint16_t)len);
+	for (uint32_t i = MPA_FPDU_HEADER_LEN + len; i < body; i++)
+		room[i] = 0;
+	/* Unused, it may hold any value (section 4.1); siw sends zeros, so do we. */
+	if (e->crc)
+		crc = mpa_crc_end(mpa_crc_add(MPA_CRC_START, room, body));
+	store_le32(room + body, crc);
+	e->at += body + MPA_CRC_LEN;
+}
 
 /** The MULPDU for segments of @p emss octets (section 4.5). 128 to 64,768. */
 uint32_t mpa_enframe_mulpdu(const struct mpa_enframe *e, uint32_t emss);
