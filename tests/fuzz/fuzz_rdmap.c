@@ -122,6 +122,9 @@ static void initiator(struct world *w, uint16_t ird, uint16_t ord)
 static void world_start(struct world *w, struct fuzz *in, bool in_order)
 {
 	uint8_t bits = fuzz_u8(in);
+	const struct rnic_qp_attr all = {.access = RNIC_ACCESS_REMOTE_WRITE |
+						   RNIC_ACCESS_REMOTE_READ |
+						   RNIC_ACCESS_REMOTE_ATOMIC};
 	const struct rnic_config cfg = {.mpa = {.revision = 2,
 						.crc = bits & 1,
 						.rtr = bits >> 1 & 7,
@@ -142,6 +145,7 @@ static void world_start(struct world *w, struct fuzz *in, bool in_order)
 	pair_engine_init(&w->pair);
 	pair_rnic(&w->pair, w->us, 1, &cfg);
 	pair_side(w->us);
+	MUST(!rnic_qp_modify(w->us->qp, RNIC_QP_ACCESS, &all));
 	for (unsigned k = 0; k < REGIONS; k++) {
 		MUST(!rnic_mr_reg(w->us->pd, w->arena + regions[k].at, regions[k].len, IOVA(k),
 			regions[k].access, &w->mr[k]));

@@ -517,6 +517,24 @@ static void test_refused(void **state)
 	qp_net_done(&n);
 }
 
+/* Linux siw knows none of this: its Terminate quotes nothing, and has its nibbles exchanged. */
+static void test_refused_by_siw(void **state)
+{
+	struct qp_region *g;
+	struct qp_net n;
+
+	g = setup_requester(&n);
+	atomic_wqe(n.a, 1, RDMAP_WR_FETCH_ADD, g, 0);
+	qp_run(n.a);
+	FEED(&n, "\x41\x47" ZERO4 "\x00\x00\x00\x02\x00\x00\x00\x01" ZERO4 "\x20\x06\x00\x00");
+	qp_expect_end(n.a, RDMAP_END_TERMINATE_RX, 0, 0, 2, 6);
+	assert_true(n.a->end.swapped);
+	qp_expect_wc(n.a, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_FETCH_ADD, 0);
+	qp_net_run(&n);
+	assert_true(n.peer.eof);
+	qp_net_done(&n);
+}
+
 /* ---- both -------------------------------------------------------------------------------- */
 
 /* Through the whole stream, mixed with Reads: every value once, in order. */
@@ -573,6 +591,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_response),
 		cmocka_unit_test(test_unasked),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_refused_by_siw),
 		cmocka_unit_test(test_both),
 	};
 
