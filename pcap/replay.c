@@ -254,11 +254,12 @@ static void on_start(void *user, struct connection *c, struct stream *s)
 	if (s->start.error != NULL && s == x->ours) {
 		replay_stop(x, "its peer's start-up frame is no good");
 	} else if (x->w->responder) {
-		if (s == x->ours)
+		if (s == x->ours) {
 			start_initiator(x, &s->start);
-		else if (x->ours->start.seen)
+		} else if (x->ours->start.seen) {
 			replay_llp_feed(&x->llp, s->start.bytes, s->start.len);
-		x->started = s == x->theirs && !x->ended && !s->start.st.reject;
+			x->started = !x->ended && !s->start.st.reject;
+		}
 	} else if (s == x->theirs) {
 		x->request_len = s->start.len;
 		memcpy(x->request, s->start.bytes, s->start.len);

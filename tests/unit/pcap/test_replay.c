@@ -154,6 +154,17 @@ static void test_hole(void **state)
 	cap_maker_send(&m, 0, 2, 10);
 	expect(&m, false, 0, "not replayed from here");
 	cap_maker_free(&m);
+	/* Nor to a stack whose own start-up frame is not known. */
+	for (unsigned side = 0; side < 2; side++) {
+		cap_maker_init(&m);
+		if (side == 0)
+			cap_maker_request(&m);
+		else
+			cap_maker_reply(&m);
+		cap_maker_send(&m, side, 1, 10);
+		expect(&m, side == 1, 0, "not replayed from here: its start-up");
+		cap_maker_free(&m);
+	}
 }
 
 int main(void)
