@@ -31,14 +31,16 @@ capture_is=crc ours=() siw_parameters=()
 
 # ---- revisions -----------------------------------------------------------------------------------
 
-# Revision 1 carries no depths: a siw that is asked then takes no Reads, and makes none.
-ours=(--set mpa_revision=1)
+# Revision 1 carries no depths. What the programs say for themselves holds; rping's server says what the
+# request has, and then cannot Read.
+ours=(--set mpa_revision=1) capture_is=any
+siw_serves revision-1 expected "rping takes no depth of Reads from a request without" \
+	'ended with status' verified
+capture_is=crc
 siw_serves revision-1-send probes "" "act=send size=3000" server 'received: 3000 bytes right'
 siw_serves revision-1-write probes "" "act=write size=3000" client 'completion: success'
-capture_is=any
-siw_serves revision-1-read expected "siw has no depth for Reads after revision 1" 'did not say' \
-	probes "" "act=read size=3000" client 'read: right'
-capture_is=crc ours=() siw_parameters=(mpa_version=1)
+siw_serves revision-1-read probes "" "act=read size=3000" server 'request: ird 0 ord 0' client 'read: right'
+ours=() siw_parameters=(mpa_version=1)
 siw_asks revision-1 verified
 siw_parameters=()
 
