@@ -166,7 +166,7 @@ int capture_open(const char *path, const char *ifname, uint64_t now, const struc
 	if (!r && (!c->ring || c->wake_fd < 0))
 		r = -ENOMEM;
 	if (!r) {
-		write_all(c, head, capture_head(head, ifname));
+		write_all(c, head, capture_head(head, "uiwarp " UIWARP_VERSION, ifname));
 		r = start_thread(c);
 	}
 	if (r) {

@@ -80,9 +80,8 @@ static size_t block_end(struct writer *w)
 	return len;
 }
 
-size_t capture_head(uint8_t b[CAPTURE_HEAD_MAX], const char *ifname)
+size_t capture_head(uint8_t b[CAPTURE_HEAD_MAX], const char *app, const char *ifname)
 {
-	static const char app[] = "uiwarp " UIWARP_VERSION;
 	const uint8_t nanoseconds = 9;
 	struct writer w = block_begin(b, BLOCK_SECTION);
 	size_t n;
@@ -91,7 +90,7 @@ size_t capture_head(uint8_t b[CAPTURE_HEAD_MAX], const char *ifname)
 	put16(&w, 1); /* version 1.0 */
 	put16(&w, 0);
 	put64(&w, UINT64_MAX); /* length unknown */
-	put_option(&w, SHB_USERAPPL, app, sizeof app - 1);
+	put_option(&w, SHB_USERAPPL, app, (uint16_t)strnlen(app, 64));
 	put_option(&w, OPT_END, NULL, 0);
 	n = block_end(&w);
 

@@ -87,8 +87,9 @@ static void check_bits(struct check_fpdu *x, const struct rdmap_term *t, const s
 {
 	bool none = t->layer == RDMAP_LAYER_LLP ||
 		    (t->layer == RDMAP_LAYER_RDMA && t->etype == RDMAP_ETYPE_CATASTROPHIC);
+	/* Atomic Requests come in the same queue, but their header is not quoted (RFC 7306 8.2). */
 	bool read = q->header_len == DDP_UNTAGGED_LEN &&
-		    load_be32(q->header + DDP_AT_QN) == RDMAP_QN_READ;
+		    (q->header[DDP_AT_ULP] & RDMAP_CONTROL_OPCODE) == RDMAP_OP_READ_REQUEST;
 
 	if (t->length_valid != t->ddp_header)
 		check_fail(x, t->ddp_header ? REQ_RDMAP_4_8_4 : REQ_RDMAP_4_8_5,

@@ -257,7 +257,7 @@ void describe_fpdu_json(json_t *o, const struct stream_fpdu *f)
 	set_int(o, "length", s->len);
 	if (s->tagged) {
 		set_int(o, "stag", s->stag);
-		set_int(o, "to", s->to);
+		set_int(o, "tagged_offset", s->to); /* "to" is the address */
 	} else {
 		set_int(o, "qn", s->qn);
 		set_int(o, "msn", s->msn);

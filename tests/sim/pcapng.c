@@ -27,7 +27,7 @@ struct sim_pcapng *sim_pcapng_open(const char *path, const char *point)
 		free(p);
 		return NULL;
 	}
-	fwrite(head, 1, capture_head(head, point), p->file);
+	fwrite(head, 1, capture_head(head, "uiwarp's simulator", point), p->file);
 	return p;
 }
 

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PORT  7174
-#define DEPTH 64
-/** Of both buffers. Tagged offsets are in packets, and packets must not depend on this process. */
-#define IOVA UINT64_C(0x10000000)
+#define PORT   7174
+#define DEPTH  64
+#define REMOTE (RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_READ | RNIC_ACCESS_REMOTE_ATOMIC)
 
 static void must(int r, const char *what)
 {
@@ -88,16 +87,13 @@ static void side_create(struct rdma_side *d, size_t size)
 	d->buf = calloc(1, size);
 	must(d->buf ? 0 : -12, "buffer");
 	must(rnic_pd_alloc(r, &d->pd), "pd");
-	must(rnic_mr_reg(d->pd, d->buf, size, IOVA,
-		     RNIC_ACCESS_LOCAL_WRITE | RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_READ,
-		     &d->mr),
+	must(rnic_mr_reg(d->pd, d->buf, size, RDMA_IOVA, RNIC_ACCESS_LOCAL_WRITE | REMOTE, &d->mr),
 		"mr");
 	must(rnic_cq_create(r, 4 * DEPTH, side_changed, d, &d->cq), "cq");
 	init.send_cq = init.recv_cq = d->cq;
 	must(rnic_qp_create(d->pd, &init, &d->qp), "qp");
 	must(rnic_qp_modify(d->qp, RNIC_QP_STATE | RNIC_QP_ACCESS,
-		     &(struct rnic_qp_attr){.state = RNIC_QP_INIT,
-			     .access = RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_READ}),
+		     &(struct rnic_qp_attr){.state = RNIC_QP_INIT, .access = REMOTE}),
 		"modify");
 	must(rnic_ep_create(r, side_event, d, &d->ep), "ep");
 }
@@ -124,15 +120,27 @@ void rdma_pair_create(struct rdma_pair *p, struct sim *s, const struct sim_path_
 	sim_join(a, b, path, NULL, &p->link);
 }
 
-void rdma_pair_start(struct rdma_pair *p)
+void rdma_pair_listen(struct rdma_pair *p)
+{
+	struct ip_endpoint at = {sim_host_address(p->b.host), p->port};
+
+	must(rnic_ep_bind(p->b.ep, &at, false, false), "bind");
+	must(rnic_ep_listen(p->b.ep, 4), "listen");
+}
+
+void rdma_pair_connect_only(struct rdma_pair *p)
 {
 	struct ip_endpoint to = {sim_host_address(p->b.host), p->port};
 	struct rnic_conn_param cp = {.qp = p->a.qp, .ird = 4, .ord = 4};
 
-	must(rnic_ep_bind(p->b.ep, &to, false, false), "bind");
-	must(rnic_ep_listen(p->b.ep, 4), "listen");
 	must(rnic_ep_resolve(p->a.ep, &to), "resolve");
 	must(rnic_ep_connect(p->a.ep, &cp), "connect");
+}
+
+void rdma_pair_start(struct rdma_pair *p)
+{
+	rdma_pair_listen(p);
+	rdma_pair_connect_only(p);
 }
 
 static bool have_connection(void *ctx)
@@ -153,8 +161,8 @@ void rdma_arm(struct rdma_side *side)
 	must(rnic_cq_arm(side->cq, false), "arm");
 }
 
-void rdma_post(struct rdma_pair *p, struct rdma_side *from, enum rdmap_wr_op op, size_t local,
-	size_t remote, uint32_t len)
+struct rdmap_wqe *rdma_begin(struct rdma_pair *p, struct rdma_side *from, enum rdmap_wr_op op,
+	size_t local, size_t remote, uint32_t len)
 {
 	struct rdma_side *to = from == &p->a ? &p->b : &p->a;
 	struct rdmap_wqe *w;
@@ -165,12 +173,24 @@ void rdma_post(struct rdma_pair *p, struct rdma_side *from, enum rdmap_wr_op op,
 	w->op = op;
 	w->flags = RDMAP_WR_SIGNALED;
 	w->length = len;
-	w->remote_to = IOVA + remote;
+	w->remote_to = RDMA_IOVA + remote;
 	w->remote_stag = rnic_mr_stag(to->mr);
 	w->num_sge = 1;
-	w->sge[0] = (struct rdmap_sge){IOVA + local, len, rnic_mr_stag(from->mr)};
+	w->sge[0] = (struct rdmap_sge){RDMA_IOVA + local, len, rnic_mr_stag(from->mr)};
+	return w;
+}
+
+void rdma_commit(struct rdma_side *from)
+{
 	rnic_sq_commit(from->qp);
 	rnic_sq_end(from->qp);
+}
+
+void rdma_post(struct rdma_pair *p, struct rdma_side *from, enum rdmap_wr_op op, size_t local,
+	size_t remote, uint32_t len)
+{
+	rdma_begin(p, from, op, local, remote, len);
+	rdma_commit(from);
 }
 
 void rdma_post_recv(struct rdma_side *side, size_t offset, uint32_t len)
@@ -182,7 +202,7 @@ void rdma_post_recv(struct rdma_side *side, size_t offset, uint32_t len)
 	must(w ? 0 : -12, "receive queue full");
 	w->length = len;
 	w->num_sge = 1;
-	w->sge[0] = (struct rdmap_sge){IOVA + offset, len, rnic_mr_stag(side->mr)};
+	w->sge[0] = (struct rdmap_sge){RDMA_IOVA + offset, len, rnic_mr_stag(side->mr)};
 	rnic_rq_commit(side->qp);
 	rnic_rq_end(side->qp);
 }

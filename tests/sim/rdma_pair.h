@@ -15,6 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Of both buffers. Tagged offsets are in packets, and packets must not depend on this process. */
+#define RDMA_IOVA UINT64_C(0x10000000)
+
 struct rdma_side {
 	struct sim_host *host;
 	struct rnic_pd *pd;
@@ -47,7 +50,13 @@ void rdma_pair_create(struct rdma_pair *p, struct sim *s, const struct sim_path_
 void rdma_pair_create_on(
 	struct rdma_pair *p, struct sim_host *a, struct sim_host *b, uint16_t port, size_t size);
 
-/** Begin to connect the QPs; b accepts. */
+/** Let b listen, and accept whoever comes. */
+void rdma_pair_listen(struct rdma_pair *p);
+
+/** Begin to connect a, whoever listens. */
+void rdma_pair_connect_only(struct rdma_pair *p);
+
+/** Both: begin to connect the QPs. */
 void rdma_pair_start(struct rdma_pair *p);
 
 /** Connect the QPs. @return false if that did not happen within @p limit ns. */
@@ -56,6 +65,12 @@ bool rdma_pair_connect(struct rdma_pair *p, uint64_t limit);
 /** Post one signalled operation on a side; remote offset and length in the other's buffer. */
 void rdma_post(struct rdma_pair *p, struct rdma_side *from, enum rdmap_wr_op op, size_t local,
 	size_t remote, uint32_t len);
+
+/** The same in two steps, with the element filled in between. */
+struct rdmap_wqe *rdma_begin(struct rdma_pair *p, struct rdma_side *from, enum rdmap_wr_op op,
+	size_t local, size_t remote, uint32_t len);
+void rdma_commit(struct rdma_side *from);
+
 void rdma_post_recv(struct rdma_side *side, size_t offset, uint32_t len);
 
 /** Run until @p n completions came on @p side, all good. @return false at the limit or on error. */

@@ -22,7 +22,7 @@ static uint32_t at32(const uint8_t *b, size_t off)
 static void head_is_a_section_and_an_interface(void **state)
 {
 	uint8_t b[CAPTURE_HEAD_MAX];
-	size_t n = capture_head(b, "net_x"), shb = at32(b, 4);
+	size_t n = capture_head(b, "uiwarp " UIWARP_VERSION, "net_x"), shb = at32(b, 4);
 
 	assert_int_equal(at32(b, 0), 0x0a0d0d0a);
 	assert_int_equal(at32(b, 8), 0x1a2b3c4d);
