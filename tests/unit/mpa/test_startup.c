@@ -110,22 +110,38 @@ static void test_parse_needs_all(void **state)
 		assert_int_equal(parse(MPA_FRAME_REQUEST, siw_request, len, &st), 0);
 }
 
+/* Each kind of malformed frame has its reason, for the log (RFC 5044 section 7.1.1). */
 static void test_parse_bad(void **state)
 {
 	static const struct {
+		enum mpa_frame frame;
 		const char *bytes;
 		size_t len;
+		const char *reason;
 	} bad[] = {
-		{"MPA ID Rep Frame\x00\x01\x00\x00", 20}, /* initiator meets initiator */
-		{"MPA_ID_Req_Frame\x00\x01\x00\x00", 20},
-		{"MPA ID Req Frame\x00\x03\x00\x00", 20},    /* revision 3 */
-		{"MPA ID Req Frame\x00\x01\x02\x01", 20},    /* 513 bytes */
-		{"MPA ID Req Frame\x10\x02\x00\x03xyz", 23}, /* S, but no words */
+		/* Section 7.1.2 rule 8: initiator meets initiator, responder meets responder. */
+		{MPA_FRAME_REQUEST, "MPA ID Rep Frame\x00\x01\x00\x00", 20, "our own role"},
+		{MPA_FRAME_REPLY, "MPA ID Req Frame\x00\x01\x00\x00", 20, "our own role"},
+		{MPA_FRAME_REQUEST, "MPA_ID_Req_Frame\x00\x01\x00\x00", 20, "not an MPA key"},
+		{MPA_FRAME_REPLY, "HTTP/1.1 400 Bad Request", 24, "not an MPA key"},
+		{MPA_FRAME_REQUEST, "MPA ID Req Frame\x00\x03\x00\x00", 20, "above 2"},
+		{MPA_FRAME_REPLY, "MPA ID Rep Frame\x00\xff\x00\x00", 20, "above 2"},
+		{MPA_FRAME_REQUEST, "MPA ID Req Frame\x00\x01\x02\x01", 20, "512 bytes"},
+		{MPA_FRAME_REPLY, "MPA ID Rep Frame\x00\x02\xff\xff", 20, "512 bytes"},
+		{MPA_FRAME_REQUEST, "MPA ID Req Frame\x10\x02\x00\x03xyz", 23, "S bit"},
+		{MPA_FRAME_REPLY, "MPA ID Rep Frame\x10\x02\x00\x00", 20, "S bit"},
 	};
-	struct mpa_start st;
 
-	for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++)
-		assert_int_equal(parse(MPA_FRAME_REQUEST, bad[i].bytes, bad[i].len, &st), -EPROTO);
+	for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		const char *reason = "none";
+		struct mpa_start st;
+		size_t need;
+
+		assert_int_equal(mpa_startup_parse(bad[i].frame, (const uint8_t *)bad[i].bytes,
+					 bad[i].len, &st, &need, &reason),
+			-EPROTO);
+		assert_non_null(strstr(reason, bad[i].reason));
+	}
 }
 
 static void test_build_request(void **state)
