@@ -123,7 +123,14 @@ static void wrong_key(struct stream *s, const uint8_t *p, size_t len)
 		s->phase = STREAM_OVER;
 		return;
 	}
+	if (stream_peer(s)->start.kind == MPA_FRAME_REPLY) {
+		/* That answers a request which is not in the capture; this comes behind it. */
+		begin_operation(s);
+		return;
+	}
 	s->start.error = "not an MPA key";
+	s->start.frame = s->meta[0].frame;
+	s->start.time = s->meta[0].time;
 	s->start.bytes = p;
 	s->start.len = len;
 	tell_start(s, 0);

@@ -677,6 +677,14 @@ static void terminate_no_read(struct cap_maker *m)
 	fpdu(m, 1, TERMINATE "0101 c000 002e " READ("00000001"));
 }
 
+/* RFC 7306 section 8.2: the header of an Atomic Request is not quoted. */
+static void terminate_good_atomic(struct cap_maker *m)
+{
+	running(m);
+	fpdu(m, 0, ATOMIC FETCH_ADD("00000009"));
+	fpdu(m, 1, TERMINATE "0101 c000 0046 " ATOMIC);
+}
+
 static void terminate_length(struct cap_maker *m)
 {
 	running(m);
@@ -856,6 +864,7 @@ static const struct {
 	{"Terminate: good Read", terminate_good_read, ""},
 	{"Terminate: bad Read", terminate_bad_read, "RDMAP-7.1-5"},
 	{"Terminate: no Read header", terminate_no_read, "RDMAP-4.8-6"},
+	{"Terminate: good Atomic", terminate_good_atomic, ""},
 	{"Terminate: segment length", terminate_length, "RDMAP-4.8-8"},
 	{"Terminate: untrue", terminate_untrue, "RDMAP-7.1-4"},
 	{"Terminate: cut", terminate_cut, "RDMAP-4.8-10"},

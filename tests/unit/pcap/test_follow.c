@@ -276,6 +276,24 @@ static void test_half(void **state)
 	}
 }
 
+/* The capture begins between the request and the reply. */
+static void test_request_missing(void **state)
+{
+	static const struct follow_config config;
+	struct cap_maker m;
+	struct heard h;
+
+	cap_maker_init(&m);
+	cap_maker_reply(&m);
+	for (uint32_t i = 1; i <= 3; i++) {
+		cap_maker_send(&m, 0, i, 60);
+		cap_maker_send(&m, 1, i, 60);
+	}
+	follow(&m, &config, &h);
+	assert_string_equal(h.text, "OP><><><C");
+	assert_int_equal(h.bad, 0);
+}
+
 static void test_mid_stream(void **state)
 {
 	static const struct follow_config config = {.ports = {7174}, .num_ports = 1};
@@ -485,6 +503,7 @@ int main(void)
 		cmocka_unit_test(test_reject),
 		cmocka_unit_test(test_bad_start),
 		cmocka_unit_test(test_half),
+		cmocka_unit_test(test_request_missing),
 		cmocka_unit_test(test_mid_stream),
 		cmocka_unit_test(test_hole),
 		cmocka_unit_test(test_hole_inside),

@@ -91,6 +91,12 @@ static void test_json(void **state)
 			assert_string_equal(
 				json_string_value(json_object_get(o, "from")), "10.0.0.1:40000");
 		}
+		if (n == 5) {
+			assert_string_equal(
+				json_string_value(json_object_get(o, "to")), "10.0.0.1:40000");
+			assert_int_equal(
+				json_integer_value(json_object_get(o, "tagged_offset")), 0x100);
+		}
 		if (n == 6)
 			assert_string_equal(json_string_value(json_object_get(o, "crc")), "bad");
 		json_decref(o);
