@@ -3,8 +3,9 @@
 """Write the seed inputs of the fuzzers to seeds/TARGET/: tests/fuzz/seeds.py
 
 Each is a short program in the operations of its target (see there), enough to reach the states
-that random bytes would take long to find.
+that random bytes would take long to find. Some are made from the captures of pcap/corpus.
 """
+import os
 import pathlib
 import struct
 
@@ -299,3 +300,93 @@ for first in (0, 1):  # ids count from one or the other
                                                    bytes(128) + sockaddr("10.0.0.2", 1) + bytes(100)),
     }.items():
         write("ucma", f"{name}-{first}", b"\x01" + ops)
+
+# ---- pcap/corpus: what real connections send ----------------------------------------------------
+
+CORPUS = HERE.parents[2] / "pcap" / "corpus"
+SEED_MAX = 2048  # of a stream: longer ones make every input slow
+
+
+def packets(data):
+    """Ethernet frames of a little-endian file, pcap or pcapng."""
+    if data[:4] == h("0a0d0d0a"):
+        at = 0
+        while at < len(data):
+            kind, length = struct.unpack_from("<II", data, at)
+            if kind == 6:
+                size = struct.unpack_from("<I", data, at + 20)[0]
+                yield data[at + 28:at + 28 + size]
+            at += length
+    else:
+        at = 24
+        while at < len(data):
+            size = struct.unpack_from("<I", data, at + 8)[0]
+            yield data[at + 16:at + 16 + size]
+            at += 16 + size
+
+
+def segments(data):
+    """(direction, TCP segment with its header); None: the packet is none."""
+    for p in packets(data):
+        if p[12:14] == h("0800") and p[23] == 6:
+            end = 14 + struct.unpack_from(">H", p, 16)[0]
+            yield p[26:34], p[14 + (p[14] & 15) * 4:end]
+        elif p[12:14] == h("86dd") and p[20] == 6:
+            yield p[22:54], p[54:54 + struct.unpack_from(">H", p, 18)[0]]
+
+
+def first_connection(data):
+    """Of both ends: the text of the first connection, as far as it is all there, in order."""
+    text, ports = {}, None
+    for way, s in segments(data):
+        sport, dport, seq = struct.unpack_from(">HHI", s)
+        body = s[(s[12] >> 4) * 4:]
+        key = (way, sport, dport)
+        if s[13] & 2:  # SYN
+            if not s[13] & 16:
+                if ports not in (None, {sport, dport}):
+                    break
+                ports = {sport, dport}
+            text.setdefault(key, [seq + 1, b""])
+        elif key in text and body:
+            begin, have = text[key]
+            new = (begin + len(have) - seq) & 0xffffffff
+            if new < len(body):
+                text[key][1] = have + body[new:]
+    return [t for _, t in text.values()]
+
+
+def pieces(op, data):
+    return b"".join(bytes([op, len(data[i:i + 256]) - 1]) + data[i:i + 256]
+                    for i in range(0, len(data), 256))
+
+
+def ulpdus(stream):
+    at = 20 + struct.unpack_from(">H", stream, 18)[0]
+    while at + 2 <= len(stream):
+        size = struct.unpack_from(">H", stream, at)[0]
+        if 0 < size <= 256:
+            yield stream[at + 2:at + 2 + size]
+        at += (2 + size + 3) // 4 * 4 + 4
+
+
+for old in HERE.glob("*/corpus-*"):
+    old.unlink()
+for file in sorted(CORPUS.rglob("*.pcap*")):
+    name, data = "corpus-" + file.stem, file.read_bytes()
+    if len(data) <= 8 * SEED_MAX:
+        (HERE / "pcap").mkdir(exist_ok=True)
+        (HERE / "pcap" / name).symlink_to(os.path.relpath(file, HERE / "pcap"))
+    for number, stream in enumerate(first_connection(data)[:2]):
+        if len(stream) < 20:
+            continue
+        crc, markers = stream[16] >> 6 & 1, stream[16] >> 7
+        head = bytes([number | crc << 2 | 0x70 | 8, 0]) + (bytes(5) if number else b"")
+        write("mpa", f"{name}-{number}", head + pieces(0, stream[:SEED_MAX]))
+        if not markers and number == 0:
+            ops = b"".join(pieces(8, u) for u in list(ulpdus(stream))[:12])
+            write("rdmap", name, bytes([crc]) + h("0004 0004") + RECV * 6 + ops + POLL)
+    if name.startswith("corpus-ops-") and file.stem not in ("ops-rev2", "ops-ipv6"):
+        continue  # the same to TCP
+    heads = [s[:(s[12] >> 4) * 4] for _, s in segments(data)][:16]
+    write("tcp", name, b"\x00" + b"".join(b"\x0c" + bytes([len(s)]) + s + ROUND for s in heads))
