@@ -26,6 +26,14 @@ void replay_stop(struct replay_session *x, const char *why)
 	x->stopped = true;
 }
 
+bool replay_owe(struct replay_session *x, uint32_t len)
+{
+	x->owed += len;
+	if (x->owed > REPLAY_OWED_MAX)
+		replay_stop(x, "more is asked for than the capture has");
+	return !x->stopped;
+}
+
 /* ---- our RDMAP's QP: all memory is good, and none of it is kept ------------------------------ */
 
 static int stag_check(
@@ -289,6 +297,7 @@ static void on_ours(struct replay_session *x, const struct stream_fpdu *f)
 
 	if (!f->header || f->ddp != DDP_OK)
 		return;
+	x->owed -= x->owed < f->segment.len ? x->owed : f->segment.len;
 	rtr = is_rtr(x, f);
 	if (!x->attached)
 		attach(x);
@@ -306,8 +315,8 @@ static void on_theirs(struct replay_session *x, const struct stream_fpdu *f)
 		replay_stop(x, "not all of an FPDU is in the capture");
 		return;
 	}
-	if (f->header && f->ddp == DDP_OK && f->result == MPA_DEFRAME_GOOD)
-		replay_asked(x, f);
+	if (f->header && f->ddp == DDP_OK && f->result == MPA_DEFRAME_GOOD && !replay_asked(x, f))
+		return;
 	mpa_cursor_copy(&raw, copy, f->fpdu.len);
 	x->fed++;
 	if (!replay_llp_feed(&x->llp, copy, f->fpdu.len))

@@ -21,6 +21,11 @@
 
 /** Inbound Reads of ours at most, whatever was announced. */
 #define REPLAY_IRD_MAX 1024
+/**
+ * Octets that our stack is asked to send ahead of what the captured side has sent: a few octets of
+ * a hostile file may ask for gigabytes.
+ */
+#define REPLAY_OWED_MAX (64u << 20)
 /** Our send queue. */
 #define REPLAY_SQ_SIZE 1024
 
@@ -47,6 +52,7 @@ struct replay_session {
 	struct reads asked;    /**< their Reads: sink, size, and how much of it is answered */
 	uint64_t answered;     /**< Read and Atomic Responses of ours, complete */
 	uint64_t expected;     /**< in the capture */
+	uint64_t owed;         /**< octets asked of our stack, less those that the capture has */
 	bool terminated;       /**< our stack ended the stream with a Terminate */
 	bool expect_terminate; /**< the captured side did */
 	struct rdmap_end terminate;
@@ -78,14 +84,17 @@ __attribute__((format(printf, 2, 3))) void replay_differs(
 /** It cannot go on, and that is nobody's fault. */
 void replay_stop(struct replay_session *x, const char *why);
 
+/** Our stack is about to be asked for so much. @return false: that is too much; stopped. */
+bool replay_owe(struct replay_session *x, uint32_t len);
+
 /** replay_post.c: post what the captured side of ours sent, when its message is complete. */
 void replay_post(struct replay_session *x, const struct stream_fpdu *f);
 
 /** replay_answer.c: a record that our stack sent. */
 void replay_sent(void *ctx, const uint8_t *record, size_t len);
 
-/** replay_answer.c: a Read Request was fed. */
-void replay_asked(struct replay_session *x, const struct stream_fpdu *f);
+/** replay_answer.c: an FPDU is about to be fed; a Read Request asks. @return as replay_owe(). */
+bool replay_asked(struct replay_session *x, const struct stream_fpdu *f);
 
 /** replay_answer.c: the captured side of ours answered, or sent a Terminate. */
 void replay_expected(struct replay_session *x, const struct stream_fpdu *f);

@@ -99,18 +99,19 @@ void replay_sent(void *ctx, const uint8_t *record, size_t len)
 
 /* ---- what the capture says ------------------------------------------------------------------ */
 
-void replay_asked(struct replay_session *x, const struct stream_fpdu *f)
+bool replay_asked(struct replay_session *x, const struct stream_fpdu *f)
 {
 	struct reads_request q = {.frame = f->frame};
 	uint8_t p[RDMAP_READ_HEADER_LEN];
 
 	if ((f->segment.ulp & RDMAP_CONTROL_OPCODE) != RDMAP_OP_READ_REQUEST ||
 		describe_payload(f, p, sizeof p) < sizeof p)
-		return;
+		return true;
 	q.sink_stag = load_be32(p + RDMAP_AT_SINK_STAG);
 	q.sink_to = load_be64(p + RDMAP_AT_SINK_TO);
 	q.size = load_be32(p + RDMAP_AT_SIZE);
 	reads_add(&x->asked, &q);
+	return replay_owe(x, q.size);
 }
 
 /* True for errors that only memory, rights and buffers make, which a capture does not tell. */

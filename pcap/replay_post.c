@@ -29,7 +29,8 @@ static void post_send(struct replay_session *x, const struct ddp_segment *s, uin
 {
 	struct rdmap_wqe *w = next(x);
 
-	if (w == NULL)
+	/* Its last segment tells the length, truly or not. */
+	if (w == NULL || !replay_owe(x, s->mo + s->len))
 		return;
 	w->op = RDMAP_WR_SEND;
 	if (opcode == RDMAP_OP_SEND_INV || opcode == RDMAP_OP_SEND_SE_INV) {

@@ -140,6 +140,19 @@ static void test_unanswered(void **state)
 	cap_maker_free(&m);
 }
 
+/* A few octets that ask for gigabytes. */
+static void test_too_much(void **state)
+{
+	struct cap_maker m;
+
+	cap_maker_init(&m);
+	cap_maker_start(&m);
+	cap_maker_send(&m, 0, 1, 10);
+	cap_maker_read_request(&m, 0, 1, 0xfffffff0);
+	expect(&m, false, 0, "more is asked for than the capture has");
+	cap_maker_free(&m);
+}
+
 /* What is not all there cannot be fed. */
 static void test_hole(void **state)
 {
@@ -174,6 +187,7 @@ int main(void)
 		cmocka_unit_test(test_terminate_of_theirs),
 		cmocka_unit_test(test_terminate_of_ours),
 		cmocka_unit_test(test_unanswered),
+		cmocka_unit_test(test_too_much),
 		cmocka_unit_test(test_hole),
 	};
 
