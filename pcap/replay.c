@@ -41,9 +41,10 @@ static int stag_check(
 {
 	struct replay_session *x = user;
 
-	if (len > sizeof x->memory)
+	if (len > REPLAY_RECORD_MAX)
 		return -ERANGE;
-	*mem = x->memory;
+	/* Atomics look at the address; most often it is aligned as the TO is. */
+	*mem = x->memory + to % 8;
 	return 0;
 }
 

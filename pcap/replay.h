@@ -61,7 +61,7 @@ struct replay_session {
 	uint64_t write_to, write_len;
 	bool write_open;
 	/* Whatever STag is asked for, and a receive element of one piece */
-	uint8_t memory[REPLAY_RECORD_MAX];
+	_Alignas(8) uint8_t memory[REPLAY_RECORD_MAX + 8];
 	_Alignas(struct rdmap_rqe) uint8_t rqe[sizeof(struct rdmap_rqe) + sizeof(struct rdmap_sge)];
 };
 

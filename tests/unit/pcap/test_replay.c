@@ -140,6 +140,22 @@ static void test_unanswered(void **state)
 	cap_maker_free(&m);
 }
 
+/* A FetchAdd that is aligned, as the captured responder found it. */
+static void test_atomic(void **state)
+{
+	static const uint8_t request[18 + 52] = {0x41, 0x4a, [9] = 1, [13] = 1, [18 + 11] = 0x22,
+		[18 + 19] = 0x10, [18 + 27] = 1},
+					  response[18 + 12] = {0x41, 0x4b, [9] = 3, [13] = 1};
+	struct cap_maker m;
+
+	cap_maker_init(&m);
+	cap_maker_start(&m);
+	cap_maker_fpdu(&m, 0, request, sizeof request);
+	cap_maker_fpdu(&m, 1, response, sizeof response);
+	expect(&m, false, 0, "1 FPDUs fed, 1 Reads answered");
+	cap_maker_free(&m);
+}
+
 /* A few octets that ask for gigabytes. */
 static void test_too_much(void **state)
 {
@@ -187,6 +203,7 @@ int main(void)
 		cmocka_unit_test(test_terminate_of_theirs),
 		cmocka_unit_test(test_terminate_of_ours),
 		cmocka_unit_test(test_unanswered),
+		cmocka_unit_test(test_atomic),
 		cmocka_unit_test(test_too_much),
 		cmocka_unit_test(test_hole),
 	};
