@@ -198,16 +198,22 @@ static void fire(struct timer_slot *list, uint64_t now)
 		t->fn(t, now);
 }
 
+static void fire_due(struct timer_wheel *w, uint64_t now)
+{
+	struct timer_slot list = {0};
+
+	list_move(&list.lane[0], &w->due);
+	fire(&list, now);
+}
+
 static void turn(struct timer_wheel *w, uint64_t now)
 {
 	uint64_t target = now >> TICK_BITS;
 	uint64_t event;
-	struct timer_slot list = {0};
+	struct timer_slot list;
 
-	if (w->due) {
-		list_move(&list.lane[0], &w->due);
-		fire(&list, now);
-	}
+	if (w->due)
+		fire_due(w, now);
 	while (w->tick < target) {
 		event = next_event(w);
 		if (event > target) {
