@@ -59,6 +59,7 @@ we_die() { # ARGUMENT-OF-under_way...
 limit=45
 both_ways siw-dies siw_dies "rping -s -a %4 -d" "rping -c -a %4 -v -d" \
 	client 'ping data: rdma-ping' 20
+capture_is='cut'
 siw_asks we-die we_die "stdbuf -oL ib_write_bw -R -F -D 40" "ib_write_bw -R -F -D 40 %4" server '#bytes' 1
 siw_serves we-die we_die "probe listen %4 $server_port" \
 	"probe connect %4 $server_port act=read size=60000 count=100000" client 'established' 1
