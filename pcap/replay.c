@@ -41,10 +41,12 @@ static int stag_check(
 {
 	struct replay_session *x = user;
 
-	if (len > REPLAY_RECORD_MAX)
+	if (len != 0 && len - 1 > UINT64_MAX - to)
+		return -EOVERFLOW;
+	if (len > sizeof x->memory - RDMAP_ATOMIC_LEN)
 		return -ERANGE;
-	/* Atomics look at the address; most often it is aligned as the TO is. */
-	*mem = x->memory + to % 8;
+	/* Aligned as its address: in verbs that is the TO (RFC 7306 section 5.1 minds). */
+	*mem = x->memory + to % RDMAP_ATOMIC_LEN;
 	return 0;
 }
 
@@ -365,8 +367,17 @@ static void on_fin(void *user, struct connection *c, struct stream *s, size_t re
 {
 	struct replay_session *x = c->own;
 
-	if (alive(x) && s == x->theirs && x->started && !x->ended && rest == 0)
-		replay_llp_eof(&x->llp);
+	if (!alive(x) || s != x->theirs || !x->started || x->ended)
+		return;
+	x->frame = s->tcp.fin_frame;
+	if (rest != 0 && rest <= sizeof x->w->fpdu && stream_captured(s, 0, rest)) {
+		/* An FPDU that will not be whole. */
+		struct mpa_cursor at = stream_cursor(s);
+
+		mpa_cursor_copy(&at, x->w->fpdu, rest);
+		replay_llp_feed(&x->llp, x->w->fpdu, rest);
+	}
+	replay_llp_eof(&x->llp);
 }
 
 static void on_segment(void *user, struct connection *c, struct stream *s, const struct packet *p,

@@ -50,6 +50,7 @@ struct replay_session {
 	uint64_t fed;     /**< FPDUs */
 	/* Answers: expected by what the capture has, and given by our stack. */
 	struct reads asked;    /**< their Reads: sink, size, and how much of it is answered */
+	uint64_t requests;     /**< Reads and Atomic Operations fed */
 	uint64_t answered;     /**< Read and Atomic Responses of ours, complete */
 	uint64_t expected;     /**< in the capture */
 	uint64_t owed;         /**< octets asked of our stack, less those that the capture has */
@@ -61,7 +62,7 @@ struct replay_session {
 	uint64_t write_to, write_len;
 	bool write_open;
 	/* Whatever STag is asked for, and a receive element of one piece */
-	_Alignas(8) uint8_t memory[REPLAY_RECORD_MAX + 8];
+	_Alignas(RDMAP_ATOMIC_LEN) uint8_t memory[REPLAY_RECORD_MAX + RDMAP_ATOMIC_LEN];
 	_Alignas(struct rdmap_rqe) uint8_t rqe[sizeof(struct rdmap_rqe) + sizeof(struct rdmap_sge)];
 };
 

@@ -104,8 +104,10 @@ bool replay_asked(struct replay_session *x, const struct stream_fpdu *f)
 	struct reads_request q = {.frame = f->frame};
 	uint8_t p[RDMAP_READ_HEADER_LEN];
 
-	if ((f->segment.ulp & RDMAP_CONTROL_OPCODE) != RDMAP_OP_READ_REQUEST ||
-		describe_payload(f, p, sizeof p) < sizeof p)
+	uint8_t opcode = f->segment.ulp & RDMAP_CONTROL_OPCODE;
+
+	x->requests += opcode == RDMAP_OP_READ_REQUEST || opcode == RDMAP_OP_ATOMIC_REQUEST;
+	if (opcode != RDMAP_OP_READ_REQUEST || describe_payload(f, p, sizeof p) < sizeof p)
 		return true;
 	q.sink_stag = load_be32(p + RDMAP_AT_SINK_STAG);
 	q.sink_to = load_be64(p + RDMAP_AT_SINK_TO);
@@ -132,8 +134,9 @@ void replay_expected(struct replay_session *x, const struct stream_fpdu *f)
 	struct rdmap_term t;
 	struct rdmap_end end;
 
+	/* What answers nothing is no model for us. */
 	if ((opcode == RDMAP_OP_READ_RESPONSE || opcode == RDMAP_OP_ATOMIC_RESPONSE) && s->last)
-		x->expected++;
+		x->expected += x->expected < x->requests;
 	if (opcode != RDMAP_OP_TERMINATE || describe_payload(f, p, sizeof p) < sizeof p)
 		return;
 	t = rdmap_term_read(p, f->number == 1 && stream_is_initiator(x->ours));

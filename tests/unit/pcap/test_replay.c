@@ -136,24 +136,52 @@ static void test_unanswered(void **state)
 	cap_maker_start(&m);
 	cap_maker_send(&m, 0, 1, 10);
 	cap_maker_read_response(&m, 1, 0x100, 8);
-	expect(&m, false, 1, "our stack answered 0 Reads; the capture has 1");
+	/* Nobody asked; nor shall we answer. */
+	expect(&m, false, 0, "0 Reads answered");
+	cap_maker_free(&m);
+	cap_maker_init(&m);
+	cap_maker_start(&m);
+	cap_maker_read_request(&m, 0, 1, 8);
+	cap_maker_read_response(&m, 1, 0x100, 8);
+	/* With an MSN out of order our stack ends the stream, and does not answer. */
+	cap_maker_read_request(&m, 0, 3, 8);
+	cap_maker_read_response(&m, 1, 0x100, 8);
+	expect(&m, false, 1, "our stack ends the stream: DDP, untagged buffer error: invalid MSN");
 	cap_maker_free(&m);
 }
 
-/* A FetchAdd that is aligned, as the captured responder found it. */
-static void test_atomic(void **state)
+/* FIN in an FPDU: our stack minds as the captured one did. */
+static void test_fin_in_fpdu(void **state)
 {
-	static const uint8_t request[18 + 52] = {0x41, 0x4a, [9] = 1, [13] = 1, [18 + 11] = 0x22,
-		[18 + 19] = 0x10, [18 + 27] = 1},
-					  response[18 + 12] = {0x41, 0x4b, [9] = 3, [13] = 1};
+	static const uint8_t lost[] = {TERMINATE, [18] = 0x20, [19] = 0x01, 0, 0};
 	struct cap_maker m;
 
 	cap_maker_init(&m);
 	cap_maker_start(&m);
-	cap_maker_fpdu(&m, 0, request, sizeof request);
-	cap_maker_fpdu(&m, 1, response, sizeof response);
-	expect(&m, false, 0, "1 FPDUs fed, 1 Reads answered");
+	cap_maker_send(&m, 0, 1, 10);
+	cap_maker_text(&m, 0, "\0\x20xx", 4);
+	cap_maker_fin(&m, 0);
+	cap_maker_fpdu(&m, 1, lost, sizeof lost);
+	expect(&m, false, 0, "1 FPDUs fed");
 	cap_maker_free(&m);
+}
+
+/* An Atomic Operation on memory that is aligned as its TO says. */
+static void test_atomic(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		uint8_t request[70] = {0x41, 0x4a, [9] = 1, [13] = 1, [33] = 2, [37] = 8};
+		static const uint8_t response[30] = {0x41, 0x4b, [9] = 3, [13] = 1};
+		struct cap_maker m;
+
+		request[18 + 19] = i == 0 ? 8 : 9;
+		cap_maker_init(&m);
+		cap_maker_start(&m);
+		cap_maker_fpdu(&m, 0, request, sizeof request);
+		cap_maker_fpdu(&m, 1, response, sizeof response);
+		expect(&m, false, i, i == 0 ? "1 Reads answered" : "our stack ends the stream");
+		cap_maker_free(&m);
+	}
 }
 
 /* A few octets that ask for gigabytes. */
@@ -203,6 +231,7 @@ int main(void)
 		cmocka_unit_test(test_terminate_of_theirs),
 		cmocka_unit_test(test_terminate_of_ours),
 		cmocka_unit_test(test_unanswered),
+		cmocka_unit_test(test_fin_in_fpdu),
 		cmocka_unit_test(test_atomic),
 		cmocka_unit_test(test_too_much),
 		cmocka_unit_test(test_hole),
