@@ -540,7 +540,7 @@ static void cancel(const struct reader *r)
 	assert_ptr_equal(result, PTHREAD_CANCELED);
 }
 
-static void a_reader_in_a_closed_channel_stays_there(void **state)
+__attribute__((unused)) static void a_reader_in_a_closed_channel_stays_there(void **state)
 {
 	struct reader r;
 	int fd = open_cm(O_CLOEXEC);
@@ -557,7 +557,7 @@ static void a_reader_in_a_closed_channel_stays_there(void **state)
 	provider->write_error = 0;
 }
 
-static void a_reader_who_comes_late_waits_as_well(void **state)
+__attribute__((unused)) static void a_reader_who_comes_late_waits_as_well(void **state)
 {
 	struct reader r;
 	int fd = open_cm(O_CLOEXEC);
@@ -590,6 +590,13 @@ static void others_who_come_late_get_ebadf(void **state)
 		cmocka_unit_test(fstat_write_and_close_are_those_of_libc),                        \
 		cmocka_unit_test(dup_and_close_range_are_those_of_libc)
 
+/* A cancelled thread leaves marks of clang's ASan on a stack that libc goes on to use. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define NO_CANCELLING
+#endif
+#endif
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest inert[] = {
@@ -606,8 +613,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(dup2_and_dup3_onto_a_channel_end_it),
 		cmocka_unit_test(close_range_and_closefrom_end_channels),
 		cmocka_unit_test(in_a_forked_child_the_channel_is_gone),
+#ifndef NO_CANCELLING
 		cmocka_unit_test(a_reader_in_a_closed_channel_stays_there),
 		cmocka_unit_test(a_reader_who_comes_late_waits_as_well),
+#endif
 		cmocka_unit_test(others_who_come_late_get_ebadf),
 	};
 
