@@ -65,9 +65,6 @@ void tcp_rate_take(struct tcp_conn *c, const struct tcp_delivery *d, struct tcp_
 	/* What is faster than any round trip answers an earlier transmission. */
 	if (out->interval < tcp_min_rtt_get(&c->rec.min_rtt))
 		out->interval = 0;
-	/* Less than a round trip cannot be: what came back answers to something else. */
-	if (out->interval < tcp_min_rtt_get(&c->rec.min_rtt))
-		out->interval = 0;
 	if (!out->interval)
 		return;
 	rate->last_delivered = out->delivered;
