@@ -59,18 +59,18 @@ show_logs() { # NAME
 }
 
 # Run one case: a function that returns 0, or says why not and returns another status. It may leave
-# a word for the result in $remark.
+# a word for the result in $remark, or in $inconclusive why the case shows nothing here.
 run_case() { # NAME FUNCTION [ARGUMENT]...
 	local name=$1 why begun=$SECONDS
 	shift
 	wanted "$name" || return 0
 	name=$suite-$name-$transport
-	case_name=$name remark=
+	case_name=$name remark='' inconclusive=''
 	case_dir=$work/$number
 	mkdir -p "$case_dir"
 	rm -f "$out/$name".*
 	if "$@" >"$case_dir/why" 2>&1; then
-		result ok "$name" "$((SECONDS - begun)) s${remark:+, $remark}"
+		result ok "$name" "${inconclusive:+SKIP $inconclusive, }$((SECONDS - begun)) s${remark:+, $remark}"
 	else
 		why=$(tail -n 1 "$case_dir/why")
 		result "not ok" "$name" "${why:-no reason given}"

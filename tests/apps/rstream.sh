@@ -4,17 +4,18 @@
 # shellcheck source=tests/apps/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# rstream -T a takes the POLLHUP of a peer that is done already for an error (status 16), even with the
-# last bytes still unread: only then is it tried again.
+# rstream -T a takes the POLLHUP of a peer that is done already for an error (status 16), or its POLLERR
+# when it has gone (8), even with the last bytes still unread: only then is it tried again. Where
+# the end comes with the last bytes each time, which is a matter of the machine, nothing is shown.
 exchange_patiently() { # ARGUMENT-OF-exchange...
 	local try said
 	for try in {1..12}; do
 		said=$(exchange "$@") && return 0
 		say "try $try: $said"
-		[[ $said == *"status 16" ]] || return 1
+		[[ $said == *"the client ended with status "@(8|16) ]] || return 1
 		stop_all
 	done
-	return 1
+	inconclusive="rstream -T a took its peer's end for an error $try times"
 }
 
 # Both sides must be told the same sizes and counts. NAME, lines of figures, options.
