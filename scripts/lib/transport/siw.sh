@@ -107,7 +107,7 @@ transport_in() { # SIDE COMMAND...
 transport_settings() { # [SIDE]; fills the array `settings`
 	settings=(
 		--set "port=net_vhost0,iface=$work/wire,client=1"
-		--set "address=10.66.0.1/24" --set "address=fd66::1/64"
+		--set "address=10.66.0.1/24" --set "address=fd66::1/64" --set "peer=$siw_peer"
 	)
 }
 
