@@ -37,7 +37,8 @@ static void tell_fin(struct stream *s)
 	if (c->id == 0 || !s->tcp.fin || s->fin_told || s->tcp.next != s->tcp.fin_seq)
 		return;
 	s->fin_told = true;
-	c->ops->fin(c->user, c, s, s->phase == STREAM_LOST ? 0 : s->total);
+	if (c->ops->fin != NULL)
+		c->ops->fin(c->user, c, s, s->phase == STREAM_LOST ? 0 : s->total);
 }
 
 void connection_segment(
@@ -47,7 +48,7 @@ void connection_segment(
 
 	c->frame = f->number;
 	c->time = f->time;
-	if (c->id != 0)
+	if (c->id != 0 && c->ops->segment != NULL)
 		c->ops->segment(c->user, c, s, p, f);
 	if (p->flags & PACKET_ACK && !(p->flags & PACKET_RST)) {
 		cap_reassembly_ack(&peer->tcp, p->ack);
@@ -71,7 +72,7 @@ void connection_end(struct connection *c, enum connection_end how, uint64_t fram
 		}
 		tell_fin(s);
 	}
-	if (c->id != 0)
+	if (c->id != 0 && c->ops->closed != NULL)
 		c->ops->closed(c->user, c, how, frame);
 	stream_free(&c->stream[0]);
 	stream_free(&c->stream[1]);

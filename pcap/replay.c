@@ -348,15 +348,6 @@ static void on_lost(
 		replay_stop(c->own, why);
 }
 
-static void on_found(void *user, struct connection *c, struct stream *s, uint64_t frame)
-{
-}
-
-static void on_conflict(void *user, struct connection *c, struct stream *s, const struct piece *now,
-	const struct piece *before)
-{
-}
-
 static void on_missing(void *user, struct connection *c, struct stream *s, const struct piece *p)
 {
 	if (alive(c->own))
@@ -378,11 +369,6 @@ static void on_fin(void *user, struct connection *c, struct stream *s, size_t re
 		replay_llp_feed(&x->llp, x->w->fpdu, rest);
 	}
 	replay_llp_eof(&x->llp);
-}
-
-static void on_segment(void *user, struct connection *c, struct stream *s, const struct packet *p,
-	const struct cap_frame *f)
-{
 }
 
 static void on_closed(void *user, struct connection *c, enum connection_end how, uint64_t frame)
@@ -408,10 +394,7 @@ const struct connection_ops replay_ops = {
 	.start = on_start,
 	.fpdu = on_fpdu,
 	.lost = on_lost,
-	.found = on_found,
-	.conflict = on_conflict,
 	.missing = on_missing,
 	.fin = on_fin,
-	.segment = on_segment,
 	.closed = on_closed,
 };

@@ -154,10 +154,6 @@ static void on_segment(void *user, struct connection *c, struct stream *s, const
 		remark(user, s, f->number, "RST", "");
 }
 
-static void on_closed(void *user, struct connection *c, enum connection_end how, uint64_t frame)
-{
-}
-
 const struct connection_ops show_ops = {
 	.opened = on_opened,
 	.start = on_start,
@@ -168,5 +164,4 @@ const struct connection_ops show_ops = {
 	.missing = on_missing,
 	.fin = on_fin,
 	.segment = on_segment,
-	.closed = on_closed,
 };

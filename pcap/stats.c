@@ -17,10 +17,6 @@ static void on_opened(void *user, struct connection *c)
 	c->own = calloc(1, sizeof(struct stats_connection));
 }
 
-static void on_start(void *user, struct connection *c, struct stream *s)
-{
-}
-
 /* ---- FPDUs ---------------------------------------------------------------------------------- */
 
 static void end_message(struct stats_operation *o, uint64_t bytes)
@@ -117,23 +113,6 @@ static void on_lost(
 	reads_free(&side_of(stream_peer(s))->reads);
 }
 
-static void on_found(void *user, struct connection *c, struct stream *s, uint64_t frame)
-{
-}
-
-static void on_conflict(void *user, struct connection *c, struct stream *s, const struct piece *now,
-	const struct piece *before)
-{
-}
-
-static void on_missing(void *user, struct connection *c, struct stream *s, const struct piece *p)
-{
-}
-
-static void on_fin(void *user, struct connection *c, struct stream *s, size_t rest)
-{
-}
-
 static void on_segment(void *user, struct connection *c, struct stream *s, const struct packet *p,
 	const struct cap_frame *f)
 {
@@ -160,13 +139,8 @@ static void on_closed(void *user, struct connection *c, enum connection_end how,
 
 const struct connection_ops stats_ops = {
 	.opened = on_opened,
-	.start = on_start,
 	.fpdu = on_fpdu,
 	.lost = on_lost,
-	.found = on_found,
-	.conflict = on_conflict,
-	.missing = on_missing,
-	.fin = on_fin,
 	.segment = on_segment,
 	.closed = on_closed,
 };

@@ -17,7 +17,7 @@ static void on_conflict(void *user, const struct piece *now, const struct piece 
 {
 	struct stream *s = user;
 
-	if (s->c->id != 0)
+	if (s->c->id != 0 && s->c->ops->conflict != NULL)
 		s->c->ops->conflict(s->c->user, s->c, s, now, before);
 }
 
@@ -43,7 +43,7 @@ static void clear(struct stream *s)
 
 static void lose(struct stream *s, const struct piece *p, const char *why)
 {
-	if (s->phase == STREAM_FPDU)
+	if (s->phase == STREAM_FPDU && s->c->ops->lost != NULL)
 		s->c->ops->lost(s->c->user, s->c, s, p, why);
 	s->phase = STREAM_LOST;
 	s->need = 0;
@@ -77,7 +77,8 @@ static void tell_start(struct stream *s, size_t len)
 		c->initiator = s->start.kind == MPA_FRAME_REQUEST ? side : !side;
 		c->ops->opened(c->user, c);
 	}
-	c->ops->start(c->user, c, s);
+	if (c->ops->start != NULL)
+		c->ops->start(c->user, c, s);
 	s->start.bytes = NULL;
 	s->start.st.private_data = NULL;
 	stream_drop(s, len);
@@ -267,7 +268,8 @@ static void take_fpdus(struct stream *s)
 			if (!stream_find(s))
 				return;
 			s->phase = STREAM_FPDU;
-			s->c->ops->found(s->c->user, s->c, s, s->meta[0].frame);
+			if (s->c->ops->found != NULL)
+				s->c->ops->found(s->c->user, s->c, s, s->meta[0].frame);
 		}
 	}
 }
@@ -290,7 +292,7 @@ void stream_resume(struct stream *s)
 
 void stream_text(struct stream *s, const struct piece *p)
 {
-	if (s->c->id != 0 && p->bytes == NULL)
+	if (s->c->id != 0 && p->bytes == NULL && s->c->ops->missing != NULL)
 		s->c->ops->missing(s->c->user, s->c, s, p);
 	if (s->phase == STREAM_OVER)
 		return;

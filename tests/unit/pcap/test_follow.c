@@ -76,11 +76,6 @@ static void on_fin(void *user, struct connection *c, struct stream *s, size_t re
 	say(user, rest == 0 ? '.' : '!');
 }
 
-static void on_segment(void *user, struct connection *c, struct stream *s, const struct packet *p,
-	const struct cap_frame *f)
-{
-}
-
 static void on_closed(void *user, struct connection *c, enum connection_end how, uint64_t frame)
 {
 	struct heard *h = user;
@@ -98,7 +93,6 @@ static const struct connection_ops ops = {
 	.conflict = on_conflict,
 	.missing = on_missing,
 	.fin = on_fin,
-	.segment = on_segment,
 	.closed = on_closed,
 };
 
