@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "check_case.h"
+
+/* Terminates that break a demand, and what is found. */
+
+static void after_read_of_100(struct cap_maker *m)
+{
+	running(m);
+	cap_maker_read_request(m, 0, 1, 100);
+}
+
+static void after_write(struct cap_maker *m)
+{
+	running(m);
+	cap_maker_write(m, 0, 2);
+}
+
+static const struct check_case cases[] = {
+	{"Terminate: no such error", NULL, "RDMAP-4.8-3", {"< " TERMINATE "3301 0000"}},
+	{"Terminate: reserved bits", NULL, "RDMAP-4.8-7", {"< " TERMINATE "0000 0001"}},
+	/* DDP, tagged, invalid STag would read the same both ways; a bad version does not. */
+	{"Terminate: as siw", after_write, "RDMAP-4.8-2 RDMAP-4.8-7 RDMAP-4.8-8",
+		{"< " TERMINATE "2106 0300 0002 c140 00000033 0000000000000200"}},
+	{"Terminate: good quote", after_write, "",
+		{"< " TERMINATE "1100 c000 0010 c140 00000033 0000000000000200"}},
+	/* After 16 octets. */
+	{"Terminate: good Read", after_read_of_100, "",
+		{"< " TERMINATE
+		 "0101 e000 002e " READ("00000001") "00000011 0000000000000110 00000054 00000022 "
+						    "0000000000000010"}},
+	{"Terminate: bad Read", after_read_of_100, "RDMAP-7.1-5",
+		{"< " TERMINATE
+		 "0101 e000 002e " READ("00000001") "00000011 0000000000000110 00000054 00000023 "
+						    "0000000000000010"}},
+	{"Terminate: no Read header", after_read_of_100, "RDMAP-4.8-6",
+		{"< " TERMINATE "0101 c000 002e " READ("00000001")}},
+	/* RFC 7306 section 8.2: the header of an Atomic Request is not quoted. */
+	{"Terminate: good Atomic", NULL, "",
+		{"> " ATOMIC FETCH_ADD("00000009"), "< " TERMINATE "0101 c000 0046 " ATOMIC}},
+	{"Terminate: segment length", after_write, "RDMAP-4.8-8",
+		{"< " TERMINATE "1100 c000 0002 c140 00000033 0000000000000200"}},
+	{"Terminate: untrue", after_write, "RDMAP-7.1-4",
+		{"< " TERMINATE "1100 c000 0010 c140 00000034 0000000000000200"}},
+	{"Terminate: cut", after_write, "RDMAP-4.8-10", {"< " TERMINATE "1100 c000 0010 c140"}},
+	{"Terminate: more than it tells", NULL, "RDMAP-4.8-1", {"< " TERMINATE "0207 0000 0000"}},
+	{"Terminate: no DDP header", NULL, "RDMAP-4.8-5", {"< " TERMINATE "1100 0000"}},
+	{"Terminate: length alone", NULL, "RDMAP-4.8-5", {"< " TERMINATE "0207 8000 0010"}},
+	{"Terminate: MPA's with a header", after_write, "RDMAP-4.8-5",
+		{"< " TERMINATE "2002 c000 0010 c140 00000033 0000000000000200"}},
+};
+
+static void test_cases(void **state)
+{
+	check_cases(cases, sizeof cases / sizeof *cases);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
