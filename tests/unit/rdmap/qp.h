@@ -115,6 +115,14 @@ void qp_expect_no_wc(struct qp *q);
 #define EXPECT(n, literal)           qp_net_expect(n, literal, sizeof(literal) - 1)
 #define EXPECT_TERMINATE(n, literal) qp_net_expect_terminate(n, literal, sizeof(literal) - 1)
 
+/* Parts of DDP's headers for such literals; AT9: a tagged one's STag 9, TO 0x2000 and a little. */
+#define ZERO4   "\x00\x00\x00\x00"
+#define QN0     ZERO4
+#define QN1     "\x00\x00\x00\x01"
+#define MSN(n)  "\x00\x00\x00" n
+#define MO(n)   "\x00\x00\x00" n
+#define AT9(lo) "\x00\x00\x00\x09\x00\x00\x00\x00\x00\x00\x20" lo
+
 #define LOCAL  (RDMAP_ACCESS_LOCAL_WRITE)
 #define REMOTE (LOCAL | RDMAP_ACCESS_REMOTE_READ | RDMAP_ACCESS_REMOTE_WRITE)
 

@@ -4,7 +4,6 @@
 #include "qp.h"
 #include "rdmap/atomic_op.h"
 
-#define ZERO4  "\x00\x00\x00\x00"
 #define ZERO8  ZERO4 ZERO4
 #define ONES8  "\xff\xff\xff\xff\xff\xff\xff\xff"
 #define ATOMIC (LOCAL | RDMAP_ACCESS_REMOTE_ATOMIC)

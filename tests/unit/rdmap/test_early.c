@@ -7,12 +7,6 @@
 
 #include <stdlib.h>
 
-#define ZERO4   "\x00\x00\x00\x00"
-#define QN0     ZERO4
-#define MSN(n)  "\x00\x00\x00" n
-#define MO(n)   "\x00\x00\x00" n
-#define AT9(lo) "\x00\x00\x00\x09\x00\x00\x00\x00\x00\x00\x20" lo
-
 /* ---- one stream, its ULPDUs handed in as MPA does ---------------------------------------- */
 
 static void setup(struct qp_net *n)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "qp.h"
 
-#define ZERO4      "\x00\x00\x00\x00"
 #define ZERO8      ZERO4 ZERO4
 #define WRITE_LAST "\xc1\x40"
 #define WRITE_MORE "\x81\x40"

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define ZERO4 "\x00\x00\x00\x00"
-
 /* ---- the life of a stream -------------------------------------------------------------------- */
 
 static void post_write(struct qp *q, uint64_t wr_id, uint32_t len, const struct qp_region *g)

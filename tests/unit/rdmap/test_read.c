@@ -4,10 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define ZERO4  "\x00\x00\x00\x00"
-#define MSN(n) "\x00\x00\x00" n
-#define QN1    "\x00\x00\x00\x01"
-
 /* A Read Request's DDP header, then sink STag 0x77 at 0x3000, size, source STag 9 at 0x2000. */
 #define HEADER(msn)           "\x41\x41" ZERO4 QN1 MSN(msn) ZERO4
 #define BODY(size, src)       "\x00\x00\x00\x77\x00\x00\x00\x00\x00\x00\x30\x00\x00\x00\x00" size src

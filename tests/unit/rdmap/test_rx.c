@@ -3,13 +3,6 @@
 
 #include <stdlib.h>
 
-#define ZERO4  "\x00\x00\x00\x00"
-#define QN0    ZERO4
-#define MSN(n) "\x00\x00\x00" n
-#define MO(n)  "\x00\x00\x00" n
-/* A tagged header for STag 9, TO 0x2000 and a little. */
-#define AT9(lo) "\x00\x00\x00\x09\x00\x00\x00\x00\x00\x00\x20" lo
-
 static void setup(struct qp_net *n)
 {
 	qp_net_init(n);

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define ZERO4                        "\x00\x00\x00\x00"
 #define TERMINATE                    "\x41\x47" ZERO4 "\x00\x00\x00\x02\x00\x00\x00\x01" ZERO4
 #define QUOTE(type_code, hdrct, len) type_code hdrct "\x00\x00" len
 #define READ_REQUEST(msn)            "\x41\x41" ZERO4 "\x00\x00\x00\x01\x00\x00\x00" msn ZERO4

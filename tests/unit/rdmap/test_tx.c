@@ -9,7 +9,6 @@
 #define WRITE_LAST "\xc1\x40"
 #define WRITE_MORE "\x81\x40"
 #define STAG_TO    "\x00\x00\xab\xcd\x00\x00\x00\x00\x00\x01\x00\x00"
-#define ZERO4      "\x00\x00\x00\x00"
 
 static void setup(struct qp_net *n)
 {
