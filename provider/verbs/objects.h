@@ -117,6 +117,7 @@ struct qp {
 	uint8_t signal_all; /**< RDMAP_WR_SIGNALED when every send is */
 	bool extended;      /**< created with send_ops_flags */
 	uint32_t async_reported;
+	struct ibv_qp_attr given;   /**< by ibv_modify_qp(), for queries alone; under ibv.mutex */
 	struct rdmap_wqe *building; /**< by ibv_wr_*(): not committed yet */
 	int build_error;            /**< the first since ibv_wr_start(), positive */
 	bool begun;                 /**< between ibv_wr_start() and complete or abort */
@@ -244,7 +245,7 @@ int srq_modify(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask);
 int srq_query(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 int srq_destroy(struct ibv_srq *srq);
 
-/* ---- qp.c --------------------------------------------------------------------------------- */
+/* ---- qp.c, qp_attr.c ---------------------------------------------------------------------- */
 
 struct ibv_qp *qp_create(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);

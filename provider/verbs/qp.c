@@ -4,16 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert((int)IBV_QPS_RESET == RNIC_QP_RESET && (int)IBV_QPS_INIT == RNIC_QP_INIT &&
-		       (int)IBV_QPS_RTR == RNIC_QP_RTR && (int)IBV_QPS_RTS == RNIC_QP_RTS &&
-		       (int)IBV_QPS_SQD == RNIC_QP_SQD && (int)IBV_QPS_SQE == RNIC_QP_SQE &&
-		       (int)IBV_QPS_ERR == RNIC_QP_ERROR,
-	"states are passed through");
-
-#define ACCESS_REMOTE (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
-
-/* ---- create, destroy ------------------------------------------------------------------------- */
-
 static int check_init(const struct ibv_pd *pd, const struct ibv_qp_init_attr *a)
 {
 	const struct rnic_limits *l = rnic_get_limits(device_of(pd->context)->rnic);
@@ -161,110 +151,6 @@ int qp_destroy(struct ibv_qp *ibv)
 	pthread_cond_destroy(&ibv->cond);
 	free(qp);
 	context_put(context);
-	return 0;
-}
-
-/* ---- modify, query ----------------------------------------------------------------------------
- */
-
-/* The queues keep their sizes (no IBV_DEVICE_RESIZE_MAX_WR), and nothing paces a QP. */
-#define ATTR_REFUSED (IBV_QP_CAP | IBV_QP_RATE_LIMIT)
-#define ATTR_ALL     (2 * IBV_QP_RATE_LIMIT - 1)
-
-/* What iWARP has no use for may be given and is not looked at: paths, PSNs, retries, Q_Keys. */
-static int translate_attr(
-	const struct qp *qp, const struct ibv_qp_attr *a, int mask, struct rnic_qp_attr *out)
-{
-	const struct rnic_limits *l = rnic_get_limits(qp->device->rnic);
-	unsigned what = 0;
-
-	if ((mask & ~ATTR_ALL) != 0)
-		return -EINVAL;
-	if ((mask & ATTR_REFUSED) != 0)
-		return -EOPNOTSUPP;
-	if ((mask & IBV_QP_CUR_STATE) != 0 &&
-		(int)a->cur_qp_state != (int)rnic_qp_get_state(qp->rnic))
-		return -EINVAL;
-	if ((mask & IBV_QP_PORT) != 0 && a->port_num != 1)
-		return -EINVAL;
-	if ((mask & IBV_QP_STATE) != 0) {
-		if ((unsigned)a->qp_state > IBV_QPS_ERR)
-			return -EINVAL;
-		out->state = (enum rnic_qp_state)a->qp_state;
-		what |= RNIC_QP_STATE;
-	}
-	if ((mask & IBV_QP_ACCESS_FLAGS) != 0) {
-		out->access = a->qp_access_flags & ACCESS_REMOTE;
-		what |= RNIC_QP_ACCESS;
-	}
-	if ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0) {
-		if (a->max_rd_atomic > l->max_ord)
-			return -EINVAL;
-		out->ord = a->max_rd_atomic;
-		what |= RNIC_QP_ORD;
-	}
-	if ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) != 0) {
-		if (a->max_dest_rd_atomic > l->max_ird)
-			return -EINVAL;
-		out->ird = a->max_dest_rd_atomic;
-		what |= RNIC_QP_IRD;
-	}
-	return (int)what;
-}
-
-int qp_modify(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
-{
-	struct qp *qp = OBJECT_OF(qp, ibv);
-	struct rnic_qp_attr to = {0};
-	int what = translate_attr(qp, attr, mask, &to);
-	int rc = what;
-
-	if (what > 0)
-		rc = rnic_qp_modify(qp->rnic, (unsigned)what, &to);
-	/*
-	 * rdma_disconnect() moves an iWARP QP to SQD first and gives up if that fails; but the peer
-	 * may have ended the connection before, and then there is nothing left to drain.
-	 */
-	if (rc == -EINVAL && what == RNIC_QP_STATE && to.state == RNIC_QP_SQD &&
-		rnic_qp_get_state(qp->rnic) == RNIC_QP_ERROR)
-		rc = 0;
-	ibv->state = (enum ibv_qp_state)rnic_qp_get_state(qp->rnic);
-	return fail_errno(rc);
-}
-
-int qp_query(
-	struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
-{
-	struct qp *qp = OBJECT_OF(qp, ibv);
-	struct rnic_qp_init init = {0};
-	struct rnic_qp_attr now = {0};
-	struct ibv_port_attr port;
-
-	rnic_qp_query(qp->rnic, &now, &init);
-	memset(attr, 0, sizeof *attr);
-	ibv->state = (enum ibv_qp_state)now.state;
-	attr->qp_state = attr->cur_qp_state = ibv->state;
-	attr->qp_access_flags = now.access;
-	attr->max_rd_atomic = (uint8_t)now.ord;
-	attr->max_dest_rd_atomic = (uint8_t)now.ird;
-	attr->port_num = 1;
-	if (query_port(ibv->context, 1, &port, sizeof port) == 0)
-		attr->path_mtu = port.active_mtu;
-	attr->cap.max_send_wr = init.max_send_wr;
-	attr->cap.max_recv_wr = init.max_recv_wr;
-	attr->cap.max_send_sge = init.max_send_sge;
-	attr->cap.max_recv_sge = init.max_recv_sge;
-	attr->cap.max_inline_data = init.max_inline;
-	if (init_attr != NULL)
-		*init_attr = (struct ibv_qp_init_attr){
-			.qp_context = ibv->qp_context,
-			.send_cq = ibv->send_cq,
-			.recv_cq = ibv->recv_cq,
-			.srq = ibv->srq,
-			.cap = attr->cap,
-			.qp_type = ibv->qp_type,
-			.sq_sig_all = qp->signal_all != 0,
-		};
 	return 0;
 }
 

@@ -302,6 +302,11 @@ void qp_serve(struct engine_doorbell *d)
 
 /* ---- modify and query -------------------------------------------------------------------- */
 
+/**
+ * The steps of verbs for a reliable connection, and two more: from RESET to ERROR, as RNICs allow
+ * it, and to SQD in whatever age of the connection, as librdmacm's disconnect goes there first and
+ * gives up if that fails: then nothing happens.
+ */
 static bool transition_ok(const struct rnic_qp *qp, enum rnic_qp_state to)
 {
 	enum rnic_qp_state from = qp_state(qp);
@@ -309,15 +314,17 @@ static bool transition_ok(const struct rnic_qp *qp, enum rnic_qp_state to)
 	switch (to) {
 	case RNIC_QP_RESET:
 	case RNIC_QP_ERROR:
-	case RNIC_QP_SQD: /* librdmacm's disconnect: whatever happened to the QP before */
 		return true;
 	case RNIC_QP_INIT:
 		return from == RNIC_QP_RESET || from == RNIC_QP_INIT;
 	case RNIC_QP_RTR:
-		return from == RNIC_QP_INIT || from == RNIC_QP_RTR;
+		return from == RNIC_QP_INIT;
 	case RNIC_QP_RTS:
-		return from == RNIC_QP_INIT || from == RNIC_QP_RTR || from == RNIC_QP_RTS ||
+		return from == RNIC_QP_RTR || from == RNIC_QP_RTS ||
 		       (from == RNIC_QP_SQD && !qp->conn);
+	case RNIC_QP_SQD:
+		return from == RNIC_QP_RTS || from == RNIC_QP_SQD || from == RNIC_QP_ERROR ||
+		       qp->conn;
 	default:
 		return false;
 	}

@@ -236,9 +236,10 @@ struct rnic_qp_attr {
 };
 
 /**
- * The transitions of verbs for iWARP: RESET-INIT-RTR-RTS by the CM, any to ERROR (flush) or RESET,
- * RTS-SQD (orderly close: librdmacm's disconnect does it). Moving a QP that has no connection to
- * RTR or RTS is allowed and has no effect on the wire.
+ * The transitions of verbs for iWARP: RESET-INIT-RTR-RTS one by one (the CM's connection goes to
+ * RTS by itself), any to ERROR (flush) or RESET, RTS-SQD (orderly close: librdmacm's disconnect
+ * does it). Moving a QP that has no connection to RTR or RTS is allowed and has no effect on the
+ * wire. To SQD from ERROR, or while a connection is being made, is allowed and does nothing.
  * @return 0, -EINVAL (no such transition).
  */
 int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr *attr);

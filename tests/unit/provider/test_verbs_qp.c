@@ -162,141 +162,6 @@ static void test_extended_attributes(void **state)
 	lone_close(&l);
 }
 
-/* ---- modify ------------------------------------------------------------------------------------
- */
-
-/* Bring a fresh QP to a state. */
-static void open_in(struct lone *l, enum ibv_qp_state s)
-{
-	lone_open(l, &small, 16, false);
-	if (s == IBV_QPS_RESET)
-		return;
-	if (s != IBV_QPS_ERR)
-		assert_int_equal(qp_go(l->qp, IBV_QPS_INIT), 0);
-	if (s == IBV_QPS_SQD)
-		assert_int_equal(qp_go(l->qp, IBV_QPS_RTS), 0);
-	assert_int_equal(qp_go(l->qp, s), 0);
-	assert_int_equal(l->qp->state, s);
-}
-
-static void test_transitions(void **state)
-{
-	/* By bits, from RESET up: where one may go from each state. */
-	static const struct {
-		enum ibv_qp_state from;
-		unsigned to;
-	} allowed[] = {
-		{IBV_QPS_RESET, 1 << IBV_QPS_INIT},
-		{IBV_QPS_INIT, 1 << IBV_QPS_INIT | 1 << IBV_QPS_RTR | 1 << IBV_QPS_RTS},
-		{IBV_QPS_RTR, 1 << IBV_QPS_RTR | 1 << IBV_QPS_RTS},
-		{IBV_QPS_RTS, 1 << IBV_QPS_RTS},
-		{IBV_QPS_SQD, 1 << IBV_QPS_RTS},
-		{IBV_QPS_ERR, 0},
-	};
-	static const enum ibv_qp_state to[] = {
-		IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPS_SQE, (enum ibv_qp_state)7};
-
-	for (unsigned i = 0; i < sizeof allowed / sizeof allowed[0]; i++) {
-		for (unsigned j = 0; j < sizeof to / sizeof to[0]; j++) {
-			bool ok = (allowed[i].to & 1u << to[j]) != 0;
-			struct lone l;
-
-			open_in(&l, allowed[i].from);
-			assert_int_equal(qp_go(l.qp, to[j]), ok ? 0 : EINVAL);
-			assert_int_equal(l.qp->state, ok ? to[j] : allowed[i].from);
-			/* From everywhere to the end, and to the beginning. */
-			assert_int_equal(qp_go(l.qp, IBV_QPS_ERR), 0);
-			assert_int_equal(l.qp->state, IBV_QPS_ERR);
-			/* librdmacm's disconnect must get past this one. */
-			assert_int_equal(qp_go(l.qp, IBV_QPS_SQD), 0);
-			assert_int_equal(l.qp->state, IBV_QPS_ERR);
-			assert_int_equal(qp_go(l.qp, IBV_QPS_RESET), 0);
-			assert_int_equal(l.qp->state, IBV_QPS_RESET);
-			assert_int_equal(qp_go(l.qp, IBV_QPS_INIT), 0);
-			lone_close(&l);
-		}
-	}
-}
-
-static void test_attributes(void **state)
-{
-	struct ibv_device_attr dev = limits();
-	struct ibv_qp_attr a = {.port_num = 2}, now;
-	struct ibv_qp_init_attr init;
-	struct lone l;
-
-	open_in(&l, IBV_QPS_INIT);
-	assert_int_equal(ibv_modify_qp(l.qp, &a, IBV_QP_PORT), EINVAL);
-	a.port_num = 1;
-	assert_int_equal(ibv_modify_qp(l.qp, &a, IBV_QP_PORT), 0);
-	a.cur_qp_state = IBV_QPS_RTS;
-	assert_int_equal(ibv_modify_qp(l.qp, &a, IBV_QP_CUR_STATE), EINVAL);
-	a.cur_qp_state = IBV_QPS_INIT;
-	a.qp_state = IBV_QPS_RTR;
-	assert_int_equal(ibv_modify_qp(l.qp, &a, IBV_QP_CUR_STATE | IBV_QP_STATE), 0);
-	a.qp_access_flags =
-		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-	a.max_rd_atomic = (uint8_t)dev.max_qp_init_rd_atom;
-	a.max_dest_rd_atomic = (uint8_t)dev.max_qp_rd_atom;
-	assert_int_equal(
-		ibv_modify_qp(l.qp, &a,
-			IBV_QP_ACCESS_FLAGS | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC),
-		0);
-	assert_int_equal(ibv_query_qp(l.qp, &now, 0, &init), 0);
-	assert_int_equal(now.qp_state, IBV_QPS_RTR);
-	assert_int_equal(now.cur_qp_state, IBV_QPS_RTR);
-	assert_int_equal(now.qp_access_flags, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
-	assert_int_equal(now.max_rd_atomic, dev.max_qp_init_rd_atom);
-	assert_int_equal(now.max_dest_rd_atomic, dev.max_qp_rd_atom);
-	assert_int_equal(now.port_num, 1);
-	a.max_rd_atomic = (uint8_t)(dev.max_qp_init_rd_atom + 1);
-	assert_int_equal(ibv_modify_qp(l.qp, &a, IBV_QP_MAX_QP_RD_ATOMIC), EINVAL);
-	a.max_dest_rd_atomic = (uint8_t)(dev.max_qp_rd_atom + 1);
-	assert_int_equal(ibv_modify_qp(l.qp, &a, IBV_QP_MAX_DEST_RD_ATOMIC), EINVAL);
-	/* InfiniBand's: given by programs that do not care, and of no consequence. */
-	assert_int_equal(
-		ibv_modify_qp(l.qp, &a,
-			IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-				IBV_QP_RNR_RETRY | IBV_QP_RQ_PSN | IBV_QP_SQ_PSN | IBV_QP_DEST_QPN |
-				IBV_QP_MIN_RNR_TIMER | IBV_QP_PKEY_INDEX | IBV_QP_QKEY),
-		0);
-	lone_close(&l);
-}
-
-/* Neither the queues' sizes (no IBV_DEVICE_RESIZE_MAX_WR) nor a rate: no false success. */
-static void test_no_such_attributes(void **state)
-{
-	struct ibv_qp_attr a = {.cap = {.max_send_wr = 100}, .rate_limit = 1000};
-	struct lone l;
-
-	open_in(&l, IBV_QPS_INIT);
-	assert_int_equal(ibv_modify_qp(l.qp, &a, IBV_QP_CAP), EOPNOTSUPP);
-	assert_int_equal(ibv_modify_qp(l.qp, &a, IBV_QP_RATE_LIMIT), EOPNOTSUPP);
-	assert_int_equal(ibv_modify_qp(l.qp, &a, 1 << 30), EINVAL);
-	lone_close(&l);
-}
-
-/* RESET forgets what is posted, and what has completed. */
-static void test_reset(void **state)
-{
-	struct ibv_recv_wr wr = {.wr_id = 1}, *bad;
-	struct ibv_wc wc[4];
-	struct lone l;
-
-	open_in(&l, IBV_QPS_INIT);
-	assert_int_equal(ibv_post_recv(l.qp, &wr, &bad), 0);
-	assert_int_equal(qp_go(l.qp, IBV_QPS_ERR), 0);
-	assert_int_equal(qp_go(l.qp, IBV_QPS_RESET), 0);
-	assert_int_equal(ibv_poll_cq(l.cq, 4, wc), 0);
-	assert_int_equal(qp_go(l.qp, IBV_QPS_INIT), 0);
-	wr.wr_id = 2;
-	assert_int_equal(ibv_post_recv(l.qp, &wr, &bad), 0);
-	assert_int_equal(qp_go(l.qp, IBV_QPS_RESET), 0);
-	assert_int_equal(qp_go(l.qp, IBV_QPS_ERR), 0);
-	assert_int_equal(ibv_poll_cq(l.cq, 4, wc), 0);
-	lone_close(&l);
-}
-
 static void test_data_in_order(void **state)
 {
 	struct lone l;
@@ -308,20 +173,6 @@ static void test_data_in_order(void **state)
 }
 
 /* ---- connected ------------------------------------------------------------------------------- */
-
-static void test_connected_attributes(void **state)
-{
-	struct ibv_qp_init_attr init;
-	struct ibv_qp_attr now;
-
-	assert_int_equal(ibv_query_qp(fx.client.id->qp, &now, 0, &init), 0);
-	assert_int_equal(now.qp_state, IBV_QPS_RTS);
-	assert_int_equal(fx.client.id->qp->state, IBV_QPS_RTS);
-	/* As negotiated: both sides asked for 4. */
-	assert_int_equal(now.max_rd_atomic, 4);
-	assert_int_equal(now.max_dest_rd_atomic, 4);
-	assert_ptr_equal(init.qp_context, fx.client.id->qp->qp_context);
-}
 
 /* The end of the connection flushes everything that is posted, on both sides, in order. */
 static void test_end_flushes(void **state)
@@ -436,12 +287,7 @@ int main(void)
 		OPENED(test_types),
 		OPENED(test_bad_objects),
 		OPENED(test_extended_attributes),
-		OPENED(test_transitions),
-		OPENED(test_attributes),
-		OPENED(test_no_such_attributes),
-		OPENED(test_reset),
 		OPENED(test_data_in_order),
-		CONNECTED(test_connected_attributes),
 		CONNECTED(test_end_flushes),
 		CONNECTED(test_access_error),
 		CONNECTED(test_destroy_waits),

@@ -21,6 +21,7 @@ static void open_waiting(struct lone *l)
 {
 	lone_open(l, &small, 64, true);
 	assert_int_equal(qp_go(l->qp, IBV_QPS_INIT), 0);
+	assert_int_equal(qp_go(l->qp, IBV_QPS_RTR), 0);
 	assert_int_equal(qp_go(l->qp, IBV_QPS_RTS), 0);
 }
 
@@ -81,6 +82,7 @@ static void test_states(void **state)
 	ibv_wr_start(ex);
 	ibv_wr_abort(ex);
 	assert_int_equal(qp_go(l.qp, IBV_QPS_INIT), 0);
+	assert_int_equal(qp_go(l.qp, IBV_QPS_RTR), 0);
 	assert_int_equal(qp_go(l.qp, IBV_QPS_RTS), 0);
 	ibv_wr_start(ex);
 	ex->wr_id = 5;
