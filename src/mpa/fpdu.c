@@ -52,6 +52,8 @@ size_t mpa_fpdu_input(
 		if (*gone || m->rx_off)
 			return total;
 		any = true;
+		if (m->held)
+			break;
 		mpa_deframe_pass(&m->rx, &c, &f);
 		used += f.len;
 	}

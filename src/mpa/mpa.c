@@ -166,6 +166,8 @@ static size_t input(struct mpa *m, const struct llp_iov *v, unsigned n, size_t t
 
 	if (m->rx_off || m->state == MPA_CLOSED)
 		return total;
+	if (m->held)
+		return 0;
 	if (m->state == MPA_IDLE || m->state == MPA_WAIT_ACCEPT) {
 		/* An initiator's peer must wait for its request, ours for our reply. */
 		fail_start(m, "data out of turn");
@@ -212,7 +214,7 @@ static size_t on_readable(
 	if (gone)
 		return total;
 	watch(m, NULL);
-	if (m->eof && !m->rx_off && m->ops->ulpdu != NULL)
+	if (m->eof && !m->rx_off && !m->held && m->ops->ulpdu != NULL)
 		tell_eof(m);
 	return used;
 }
@@ -248,7 +250,7 @@ static void on_eof(void *user)
 
 	m->eof = true;
 	/* FPDUs that wait for a user to take them come before it. */
-	if (!m->rx_off && !(m->rx_partial && m->ops->ulpdu == NULL))
+	if (!m->rx_off && !m->held && !(m->rx_partial && m->ops->ulpdu == NULL))
 		tell_eof(m);
 }
 
@@ -394,8 +396,14 @@ void mpa_push(struct mpa *m)
 
 /* ---- the rest ---------------------------------------------------------------------------- */
 
+void mpa_hold(struct mpa *m)
+{
+	m->held = true;
+}
+
 void mpa_resume(struct mpa *m)
 {
+	m->held = false;
 	/* Inside readable() there is no need: it goes on, or drops, when the user returns. */
 	if (m->llp != NULL && m->gone == NULL)
 		llp_resume(m->llp);

@@ -150,6 +150,7 @@ struct mpa {
 	bool rx_off;        /**< an error was reported, or mpa_drop_input() */
 	bool eof;           /**< the peer closed its direction */
 	bool rx_partial;    /**< bytes of an incomplete FPDU or frame wait in the LLP */
+	bool held;          /**< mpa_hold(): the FPDU in front waits for mpa_resume() */
 	uint8_t rx_aligned; /**< times in a row, up to MPA_ALIGNED_ENOUGH */
 	bool *gone;         /**< set when the user ends it inside readable() */
 	uint8_t *tx_room;   /**< of the FPDU being built */
@@ -204,6 +205,13 @@ void mpa_commit(struct mpa *m);
 
 /** Give an unused reservation back. */
 void mpa_cancel(struct mpa *m);
+
+/**
+ * Inside ulpdu() alone: this one was not taken. It and what comes behind it stay in the LLP, whose
+ * window closes when there is much, until mpa_resume() shows it again. eof() waits too. The
+ * configuration must say in_order.
+ */
+void mpa_hold(struct mpa *m);
 
 /** The user can take ULPDUs now: show what waits in the LLP. They come by a later upcall. */
 void mpa_resume(struct mpa *m);

@@ -37,7 +37,7 @@ void rdmap_on_immediate(struct rdmap *r, struct ddp_segment *s)
 	}
 	r->rqe = r->ops->recv_take(r->user);
 	if (r->rqe == NULL) {
-		rdmap_fail_ddp(r, DDP_ERROR_NO_BUFFER, s);
+		rdmap_no_buffer(r, s);
 		return;
 	}
 	ddp_place(s, data, sizeof data);

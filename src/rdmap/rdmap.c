@@ -133,6 +133,12 @@ void rdmap_close(struct rdmap *r)
 		mpa_shutdown(r->mpa); /* what is posted can never be sent */
 }
 
+void rdmap_recv_posted(struct rdmap *r)
+{
+	if (rdmap_alive(r))
+		mpa_resume(r->mpa);
+}
+
 static void let_go(struct rdmap *r)
 {
 	r->mpa = NULL;

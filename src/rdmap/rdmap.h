@@ -121,6 +121,7 @@ enum rdmap_wc_status {
 	RDMAP_WC_REM_OP_ERR,
 	RDMAP_WC_WR_FLUSH_ERR,
 	RDMAP_WC_FATAL_ERR,
+	RDMAP_WC_RETRY_EXC_ERR, /**< of those who say so by rdmap_fail_oldest() */
 };
 
 enum rdmap_wc_op {
@@ -205,6 +206,13 @@ struct rdmap_ops {
 	/** Take the next receive element; it stays valid until recv_done(). NULL: none is posted.
 	 */
 	const struct rdmap_rqe *(*recv_take)(void *user);
+	/**
+	 * recv_take() had none. @return false: that is an error (RFC 5041 section 7.1). true: the
+	 * message stays in the LLP, and what comes behind it, until rdmap_recv_posted(). To the
+	 * peer that is the flow control of the LLP and nothing else. With payload taken early
+	 * behind it that cannot be: MPA must be in order (mpa_config.in_order).
+	 */
+	bool (*recv_wait)(void *user);
 	/**
 	 * The receive element that the @p n-th message from now will take (0: the next, or the one
 	 * that is taken), for payload that comes early. NULL: it is not posted, or nobody knows, as
@@ -352,6 +360,9 @@ static inline bool rdmap_terminate_waits(const struct rdmap *r)
 	return r->term_len != 0;
 }
 
+/** There may be a receive element for the message that waits for one. */
+void rdmap_recv_posted(struct rdmap *r);
+
 /** Reset the connection without a word; ended() is not called. */
 void rdmap_abort(struct rdmap *r);
 
@@ -367,5 +378,8 @@ void rdmap_release(struct rdmap *r);
  * flushed. Call it again for elements that are posted later.
  */
 void rdmap_flush_sq(struct rdmap *r);
+
+/** The oldest send element that has not finished, if any, will complete so: before the flush. */
+void rdmap_fail_oldest(struct rdmap *r, enum rdmap_wc_status status);
 
 #endif

@@ -31,6 +31,11 @@ struct rdmap_sge_at rdmap_sge_seek(const struct rdmap_rqe *q, uint32_t offset);
 int rdmap_scatter(
 	struct rdmap *r, const struct rdmap_rqe *q, struct rdmap_sge_at *at, struct ddp_segment *s);
 
+/* ---- rx.c -------------------------------------------------------------------------------- */
+
+/** A message finds no receive element: it waits in the LLP, or that is its error. */
+void rdmap_no_buffer(struct rdmap *r, struct ddp_segment *s);
+
 /* ---- sq.c: completions ------------------------------------------------------------------- */
 
 /** @p w is done; it completes when all before it have. */

@@ -51,6 +51,14 @@ static void deliver_send(struct rdmap *r, struct ddp_segment *s)
 	rdmap_recv_complete(r, &wc);
 }
 
+void rdmap_no_buffer(struct rdmap *r, struct ddp_segment *s)
+{
+	if (r->ops->recv_wait != NULL && r->ops->recv_wait(r->user))
+		mpa_hold(r->mpa);
+	else
+		rdmap_fail_ddp(r, DDP_ERROR_NO_BUFFER, s);
+}
+
 static void on_send(struct rdmap *r, struct ddp_segment *s)
 {
 	enum ddp_error error;
@@ -63,7 +71,7 @@ static void on_send(struct rdmap *r, struct ddp_segment *s)
 		r->rqe = r->ops->recv_take(r->user);
 		r->rx_at = (struct rdmap_sge_at){0};
 		if (r->rqe == NULL) {
-			rdmap_fail_ddp(r, DDP_ERROR_NO_BUFFER, s);
+			rdmap_no_buffer(r, s);
 			return;
 		}
 	}

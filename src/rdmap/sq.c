@@ -58,6 +58,22 @@ void rdmap_recv_complete(struct rdmap *r, struct rdmap_wc *wc)
 	r->ops->complete(r->user, wc);
 }
 
+void rdmap_fail_oldest(struct rdmap *r, enum rdmap_wc_status status)
+{
+	struct rdmap_sq *q = r->sq;
+	uint32_t head = atomic_load_explicit(&q->head, memory_order_acquire);
+
+	for (uint32_t i = atomic_load_explicit(&q->tail, memory_order_relaxed); i != head; i++) {
+		struct rdmap_wqe *w = rdmap_sq_at(q, i);
+
+		if (!w->done) {
+			w->done = true;
+			w->status = (uint8_t)status;
+			return;
+		}
+	}
+}
+
 void rdmap_flush_sq(struct rdmap *r)
 {
 	struct rdmap_sq *q = r->sq;

@@ -82,6 +82,36 @@ static void test_crc_off(void **state)
 	mpa_user_free(u);
 }
 
+static void hold_first(struct mpa_user *u)
+{
+	if (u->ulpdus == 1 || u->ulpdus == 2)
+		mpa_hold(u->m);
+}
+
+/* What is held comes again when it is asked for, and nothing overtakes it. */
+static void test_hold(void **state)
+{
+	struct mpa_user *u = operational(false);
+
+	u->on_ulpdu = hold_first;
+	FEED(u, "\x00\x05hello\x00\xde\xad\xbe\xef");
+	FEED(u, "\x00\x05world\x00\xde\xad\xbe\xef");
+	llp_shutdown(u->peer.llp);
+	llp_mem_run(u->net, 100);
+	assert_int_equal(u->ulpdus, 1);
+	assert_int_equal(u->eofs, 0);
+	mpa_resume(u->m);
+	llp_mem_run(u->net, 100);
+	assert_int_equal(u->ulpdus, 2);
+	assert_memory_equal(u->rx, "hellohello", 10);
+	mpa_resume(u->m);
+	llp_mem_run(u->net, 100);
+	assert_int_equal(u->ulpdus, 4);
+	assert_memory_equal(u->rx, "hellohellohelloworld", 20);
+	assert_int_equal(u->eofs, 1);
+	mpa_user_free(u);
+}
+
 /* RFC 5044 section 4.1: only the CRC looks at the pad. */
 static void test_pad_is_ignored(void **state)
 {
@@ -308,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_siw_frames_in_every_segmentation),
 		cmocka_unit_test(test_every_wrong_byte),
 		cmocka_unit_test(test_crc_off),
+		cmocka_unit_test(test_hold),
 		cmocka_unit_test(test_pad_is_ignored),
 		cmocka_unit_test(test_wrong_marker),
 		cmocka_unit_test(test_empty_ulpdu),

@@ -83,6 +83,14 @@ static const struct rdmap_rqe *recv_take(void *user)
 	return rqe_at(q, q->rq_tail);
 }
 
+static bool recv_wait(void *user)
+{
+	struct qp *q = user;
+
+	q->recv_waits += q->patient;
+	return q->patient;
+}
+
 static const struct rdmap_rqe *recv_peek(void *user, uint32_t n)
 {
 	struct qp *q = user;
@@ -235,6 +243,7 @@ static const struct rdmap_ops ops = {
 	.stag_invalidate = stag_invalidate,
 	.local_op = local_op,
 	.recv_take = recv_take,
+	.recv_wait = recv_wait,
 	.recv_peek = recv_peek,
 	.recv_done = recv_done,
 	.complete = complete,

@@ -45,6 +45,8 @@ struct qp {
 	unsigned regions;
 	uint8_t *rq;
 	unsigned rq_head, rq_tail, taken;
+	bool patient; /* a message waits for its element */
+	unsigned recv_waits;
 	bool shared_rq; /* nobody can tell which message takes which element */
 	struct rdmap_wc wc[4096];
 	unsigned wcs, wc_next;

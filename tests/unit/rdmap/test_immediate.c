@@ -190,6 +190,36 @@ static void test_no_buffer(void **state)
 	qp_net_done(&n);
 }
 
+/* It stays where it is until an element is there, and so does the peer's end. */
+static void test_waits(void **state)
+{
+	struct qp_region *g;
+	struct qp_net n;
+
+	setup(&n);
+	n.b->patient = true;
+	g = qp_region_add(n.b, 3, 0, 16, LOCAL);
+	FEED(&n, IMM("\x48", "\x01") DATA);
+	FEED(&n, IMM("\x48", "\x02") DATA);
+	llp_shutdown(n.peer.llp);
+	qp_net_run(&n);
+	assert_int_equal(n.b->recv_waits, 1);
+	qp_expect_no_wc(n.b);
+	qp_post_recv(n.b, 7, g, 0, 16);
+	rdmap_recv_posted(&n.b->r);
+	qp_net_run(&n);
+	assert_int_equal(n.b->recv_waits, 2);
+	qp_expect_wc(n.b, 7, RDMAP_WC_SUCCESS, RDMAP_WC_RECV_IMM, 0);
+	qp_expect_no_wc(n.b);
+	assert_int_equal(n.b->peer_closeds, 0);
+	qp_post_recv(n.b, 8, g, 0, 16);
+	rdmap_recv_posted(&n.b->r);
+	qp_net_run(&n);
+	qp_expect_wc(n.b, 8, RDMAP_WC_SUCCESS, RDMAP_WC_RECV_IMM, 0);
+	assert_int_equal(n.b->peer_closeds, 1);
+	qp_net_done(&n);
+}
+
 /* In the middle of a Send there is no other message. */
 static void test_inside_send(void **state)
 {
@@ -217,6 +247,7 @@ int main(void)
 		cmocka_unit_test(test_buffer_untouched),
 		cmocka_unit_test(test_length),
 		cmocka_unit_test(test_no_buffer),
+		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_inside_send),
 	};
 

@@ -157,6 +157,29 @@ static void test_abort_in_complete(void **state)
 	qp_net_done(&n);
 }
 
+/* The oldest that is not done says why; what was done before keeps its own. */
+static void test_fail_oldest(void **state)
+{
+	struct qp_region *g;
+	struct qp_net n;
+
+	setup(&n);
+	rdmap_fail_oldest(&n.a->r, RDMAP_WC_RETRY_EXC_ERR); /* nothing is there */
+	g = qp_region_add(n.a, 7, 0x1000, 4, LOCAL);
+	post_read(n.a, 1, g, 0);
+	post_write(n.a, 2, RDMAP_WR_SIGNALED);
+	post_write(n.a, 3, RDMAP_WR_FENCE);
+	qp_run(n.a);
+	rdmap_abort(&n.a->r);
+	rdmap_fail_oldest(&n.a->r, RDMAP_WC_RETRY_EXC_ERR);
+	rdmap_flush_sq(&n.a->r);
+	qp_expect_wc(n.a, 1, RDMAP_WC_RETRY_EXC_ERR, RDMAP_WC_READ, 0);
+	qp_expect_wc(n.a, 2, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
+	qp_expect_wc(n.a, 3, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_WRITE, 0);
+	qp_expect_no_wc(n.a);
+	qp_net_done(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +187,7 @@ int main(void)
 		cmocka_unit_test(test_wrap),
 		cmocka_unit_test(test_post_in_complete),
 		cmocka_unit_test(test_flush),
+		cmocka_unit_test(test_fail_oldest),
 		cmocka_unit_test(test_abort_in_complete),
 	};
 
