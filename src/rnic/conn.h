@@ -28,6 +28,7 @@ struct conn {
 	enum conn_phase phase;
 	struct rnic_ep *ep; /**< told how it goes; for a request not yet made: the listener */
 	struct rnic_qp *qp; /**< also when it is over, while it lingers */
+	bool paired;        /**< of pairing.h: a start-up on terms of its own */
 	bool pending;       /**< in the listener's list, waiting for the MPA request */
 	LIST_ENTRY(conn) pending_link;
 	struct llp_connect_params connect; /**< initiator */
@@ -53,6 +54,12 @@ struct conn {
 
 	struct rdmap_inbound *inbound;
 };
+
+/** What our side wants of MPA on it. */
+static inline const struct mpa_config *conn_mpa(const struct conn *c)
+{
+	return c->paired ? &c->rnic->pairing_mpa : &c->rnic->mpa;
+}
 
 /** How a connection ended, for the endpoint. */
 struct conn_end {

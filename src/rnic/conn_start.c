@@ -21,7 +21,7 @@ static const struct mpa_user_ops start_ops;
 
 static int attempt(struct conn *c)
 {
-	struct mpa_config cfg = c->rnic->mpa;
+	struct mpa_config cfg = *conn_mpa(c);
 	struct llp *l;
 	int rc = llp_connect(c->rnic->net, &c->connect, NULL, NULL, &l);
 
@@ -36,7 +36,7 @@ static int attempt(struct conn *c)
 int conn_connect(struct conn *c, const struct llp_connect_params *p)
 {
 	c->connect = *p;
-	c->revision = c->rnic->mpa.revision;
+	c->revision = conn_mpa(c)->revision;
 	c->start_deadline = c->rnic->engine->now + c->rnic->start_timeout;
 	return attempt(c);
 }
@@ -69,12 +69,12 @@ static bool retry_refused(struct conn *c)
 
 /**
  * A peer that knows no enhanced requests closes (RFC 6581 section 10): ask it again, without, on a
- * fresh connection and within the same deadline.
+ * fresh connection and within the same deadline. Not one of our own kind.
  * @return false: it was asked so already, or not asked at all.
  */
 static bool fall_back(struct conn *c, const char *what)
 {
-	if (!c->requested || c->revision < 2)
+	if (!c->requested || c->revision < 2 || c->paired)
 		return false;
 	log_printf(c->rnic->log, LOG_LEVEL_INFO,
 		"rnic: the peer %s our MPA revision 2 request; trying revision 1", what);
@@ -131,7 +131,7 @@ static uint8_t prefer_rtr(const struct mpa_config *cfg, uint8_t mask)
 
 uint8_t conn_common_rtr(const struct conn *c)
 {
-	return c->rtr & mpa_rtr_taken(&c->rnic->mpa);
+	return c->rtr & mpa_rtr_taken(conn_mpa(c));
 }
 
 /* ---- initiator: the reply ---------------------------------------------------------------- */
@@ -152,7 +152,7 @@ static void settle(struct conn *c, const struct mpa_start *st)
 		memcpy(c->private_data, st->private_data, st->private_len);
 	c->private_len = st->private_len;
 	c->wait = CONN_WAIT_SETTLE;
-	conn_set_deadline(c, c->rnic->mpa.settle_ms * UINT64_C(1000000));
+	conn_set_deadline(c, conn_mpa(c)->settle_ms * UINT64_C(1000000));
 }
 
 /** RFC 6581 section 9.1, last paragraphs. */
@@ -168,7 +168,7 @@ static void take_accept(struct conn *c, const struct mpa_start *st)
 		ird = st->ord;
 	c->rtr = 0;
 	if (st->enhanced && st->peer_to_peer)
-		c->rtr = prefer_rtr(&c->rnic->mpa, st->rtr & c->rnic->mpa.rtr);
+		c->rtr = prefer_rtr(conn_mpa(c), st->rtr & conn_mpa(c)->rtr);
 	if (ird > c->rnic->limits.max_ird || conn_prepare_stream(c, ird)) {
 		refuse_terms(c, MPA_ERROR_INSUFFICIENT_IRD);
 		return;
@@ -177,7 +177,7 @@ static void take_accept(struct conn *c, const struct mpa_start *st)
 		refuse_terms(c, MPA_ERROR_NO_RTR);
 		return;
 	}
-	if (c->rnic->mpa.settle_ms)
+	if (conn_mpa(c)->settle_ms)
 		settle(c, st);
 	else
 		begin_stream(c, st);
@@ -236,7 +236,8 @@ void conn_accepted(struct conn *c, struct llp *l, struct rnic_ep *ep)
 	c->pending = true;
 	LIST_INSERT_HEAD(&ep->pending, c, pending_link);
 	ep->pending_count++;
-	mpa_init_responder(&c->mpa, l, &c->rnic->mpa, &start_ops, c);
+	c->paired = ep->paired;
+	mpa_init_responder(&c->mpa, l, conn_mpa(c), &start_ops, c);
 	conn_set_deadline(c, c->rnic->start_timeout);
 }
 

@@ -10,6 +10,7 @@
 #include <sys/queue.h>
 
 struct conn;
+struct pairing_service;
 struct rnic_ep;
 
 /** All but the constants is under the engine's lock. */
@@ -18,7 +19,9 @@ struct rnic {
 	struct llp_stack *net;
 	struct random_source random;
 	const struct log_sink *log;
-	struct mpa_config mpa;
+	struct mpa_config mpa, pairing_mpa;
+	uint16_t pairing_port;                 /**< 0: no pairing */
+	struct pairing_service *pairing;       /**< NULL: not open */
 	uint64_t start_timeout, close_timeout; /**< ns */
 	struct rnic_limits limits;
 

@@ -32,14 +32,19 @@ int rnic_ep_create(struct rnic *r, rnic_ep_event_fn *fn, void *context, struct r
 	return *out ? 0 : -ENOMEM;
 }
 
-void rnic_ep_set_context(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context)
+void ep_adopt(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context)
 {
-	engine_lock(ep->rnic->engine);
 	ep->fn = fn;
 	ep->context = context;
 	ep->adopted = true;
 	if (ep->state == EP_OVER)
 		ep_request_answered(ep);
+}
+
+void rnic_ep_set_context(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context)
+{
+	engine_lock(ep->rnic->engine);
+	ep_adopt(ep, fn, context);
 	engine_unlock(ep->rnic->engine);
 }
 
@@ -74,7 +79,7 @@ void rnic_ep_destroy(struct rnic_ep *ep)
 
 /* ---- addresses --------------------------------------------------------------------------- */
 
-static int ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse, bool v6only)
+int ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse, bool v6only)
 {
 	struct ip_endpoint at = *local;
 	int rc;
@@ -174,7 +179,7 @@ int ep_param_verify(const struct rnic *r, const struct rnic_conn_param *p, bool 
 	return 0;
 }
 
-static int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
+int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 {
 	struct rnic *r = ep->rnic;
 	struct llp_connect_params params = {
@@ -182,11 +187,12 @@ static int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 	struct conn *c;
 	int rc;
 
-	if (ep->state != EP_RESOLVED || ep_param_verify(r, p, r->mpa.revision >= 2))
+	if (ep->state != EP_RESOLVED || ep_param_verify(r, p, ep->paired || r->mpa.revision >= 2))
 		return -EINVAL;
 	c = conn_create(r);
 	if (!c)
 		return -ENOMEM;
+	c->paired = ep->paired;
 	c->ird = p->ird;
 	c->ord = p->ord;
 	c->private_len = p->private_len;

@@ -27,7 +27,7 @@ static int on_accept(void *user, struct llp *l)
 	return 0;
 }
 
-static int ep_listen(struct rnic_ep *ep, unsigned backlog)
+int ep_listen(struct rnic_ep *ep, unsigned backlog)
 {
 	uint32_t max = ep->rnic->limits.max_listen_backlog;
 	char text[IP_ADDR_STRLEN];
@@ -101,6 +101,7 @@ void ep_on_request(struct rnic_ep *ep, struct conn *c, const struct mpa_start *s
 		return;
 	}
 	request->state = EP_REQUEST;
+	request->paired = ep->paired;
 	request->conn = c;
 	c->ep = request;
 	llp_endpoints(c->mpa.llp, &request->local, &request->remote);
@@ -143,8 +144,10 @@ static struct terms negotiate(const struct conn *c, const struct rnic_conn_param
 	/* Section 9.2: "the responder SHOULD set" all it can do of what the initiator can. */
 	if (c->peer_to_peer)
 		t.rtr = conn_common_rtr(c);
-	/* "greater than or equal to the initiator ORD", as far as we can. */
-	if (c->peer_ord != MPA_DEPTH_UNKNOWN && t.ird < c->peer_ord)
+	/* "greater than or equal to the initiator ORD", as far as we can. The program of a pairing
+	 * has told what it takes: there the peer's ORD is what its device can, and the reply lowers
+	 * it. */
+	if (!c->paired && c->peer_ord != MPA_DEPTH_UNKNOWN && t.ird < c->peer_ord)
 		t.ird = ep_depth(c->peer_ord, c->rnic->limits.max_ird);
 	if (t.rtr & MPA_RTR_READ && !t.ird)
 		t.ird = 1;
@@ -166,7 +169,7 @@ static void passive_established(struct rnic_ep *ep, const struct conn *c)
 	ep_tell(ep, &ev);
 }
 
-static int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
+int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
 {
 	struct conn *c = ep->conn;
 	struct terms t;
@@ -219,23 +222,28 @@ void ep_on_operational(struct rnic_ep *ep)
 	passive_established(ep, ep->conn);
 }
 
+int ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len)
+{
+	struct conn *c = ep->conn;
+	int rc;
+
+	if (ep->state == EP_OVER)
+		return -ENOTCONN;
+	if (ep->state != EP_REQUEST)
+		return -EINVAL;
+	rc = mpa_reject(&c->mpa, private_data, len);
+	if (!rc)
+		conn_over(c, &(struct conn_end){.status = 0});
+	return rc;
+}
+
 int rnic_ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len)
 {
 	struct engine *e = ep->rnic->engine;
-	struct conn *c;
 	int rc;
 
 	engine_lock(e);
-	c = ep->conn;
-	if (ep->state == EP_OVER) {
-		rc = -ENOTCONN;
-	} else if (ep->state != EP_REQUEST) {
-		rc = -EINVAL;
-	} else {
-		rc = mpa_reject(&c->mpa, private_data, len);
-		if (!rc)
-			conn_over(c, &(struct conn_end){.status = 0});
-	}
+	rc = ep_reject(ep, private_data, len);
 	engine_unlock(e);
 	return rc;
 }

@@ -30,6 +30,7 @@ struct rnic_ep {
 	bool reserved;
 	bool v6only;
 	bool was_connected;
+	bool paired;       /**< of pairing.h, and so are its connections */
 	struct conn *conn; /**< until it is over */
 
 	/* Of a listener. */
@@ -52,8 +53,15 @@ void ep_tell(struct rnic_ep *ep, struct rnic_ep_event *ev);
 /** A new endpoint in the device's list. @return NULL: no memory. */
 struct rnic_ep *ep_new(struct rnic *r, rnic_ep_event_fn *fn, void *context);
 
-/** What rnic_ep_destroy() does, with the lock held. */
+/* What the functions of ep.h do, with the lock held: for those who are users of endpoints inside.
+ */
 void ep_free(struct rnic_ep *ep);
+int ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse, bool v6only);
+int ep_listen(struct rnic_ep *ep, unsigned backlog);
+int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p);
+int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p);
+int ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len);
+void ep_adopt(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context);
 
 /** A request was answered, or is gone: it does not wait in its listener any more. */
 void ep_request_answered(struct rnic_ep *ep);

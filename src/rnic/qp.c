@@ -5,6 +5,7 @@
 #include "rdmap/rdmap_wire.h"
 #include "rnic/conn.h"
 #include "rnic/mw.h"
+#include "rnic/pairing.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -160,6 +161,7 @@ int rnic_qp_destroy(struct rnic_qp *qp)
 	struct engine *e = qp->rnic->engine;
 
 	engine_lock(e);
+	pairing_end(qp);
 	drop_connection(qp);
 	/* A post in progress ends first. A later one is the caller's mistake. */
 	pthread_spin_lock(&qp->sq_lock);
@@ -227,6 +229,9 @@ void qp_enter_error(struct rnic_qp *qp)
 	if (qp->in_error)
 		return;
 	qp->in_error = true;
+	if (qp->pairing)
+		pairing_halt(qp->pairing);
+	qp_recv_stop(qp);
 	/* Before the queues are looked at: see recv_queue_end(). */
 	atomic_store(&qp->state, RNIC_QP_ERROR);
 	qp_flush(qp);
@@ -246,7 +251,9 @@ void qp_connect(struct rnic_qp *qp, struct conn *c, uint8_t rtr)
 	c->phase = CONN_STREAM;
 	qp->ird = c->ird;
 	qp->ord = c->ord;
-	atomic_store(&qp->state, RNIC_QP_RTS);
+	/* The state of one that connects by itself is its program's to change. */
+	if (!qp->pairing)
+		atomic_store(&qp->state, RNIC_QP_RTS);
 	rdmap_attach(&qp->rdmap, &c->mpa, c->ird, c->ord, c->inbound, rtr);
 	engine_defer(qp->rnic->engine, &qp->bell);
 }
@@ -288,6 +295,46 @@ void qp_cq_failed(struct rnic_qp *qp)
 	engine_defer(qp->rnic->engine, &qp->bell);
 }
 
+static bool has_recv(const struct rnic_qp *qp)
+{
+	return recv_queue_count(qp->srq ? &qp->srq->rq : &qp->rq) != 0;
+}
+
+void qp_recv_wait(struct rnic_qp *qp)
+{
+	qp->recv_held = true;
+	atomic_store(&qp->recv_waits, true);
+	if (qp->srq) {
+		LIST_INSERT_HEAD(&qp->srq->waiting, qp, hungry_link);
+		atomic_store(&qp->srq->hungry, true);
+	}
+	/* Posted since we looked: who posted may not have seen that we wait. */
+	if (has_recv(qp))
+		engine_defer(qp->rnic->engine, &qp->bell);
+}
+
+void qp_recv_stop(struct rnic_qp *qp)
+{
+	if (!atomic_load(&qp->recv_waits))
+		return;
+	atomic_store(&qp->recv_waits, false);
+	if (qp->srq)
+		LIST_REMOVE(qp, hungry_link);
+}
+
+static void serve_stream(struct rnic_qp *qp)
+{
+	if (qp->recv_held && has_recv(qp)) {
+		qp->recv_held = false;
+		qp_recv_stop(qp);
+		rdmap_recv_posted(&qp->rdmap);
+	} else if (qp->recv_held && !atomic_load(&qp->recv_waits)) {
+		qp_recv_wait(qp); /* another QP of the SRQ was faster */
+	}
+	if (qp_has_stream(qp))
+		rdmap_run(&qp->rdmap);
+}
+
 void qp_serve(struct engine_doorbell *d)
 {
 	struct rnic_qp *qp = container_of(d, struct rnic_qp, bell);
@@ -297,7 +344,9 @@ void qp_serve(struct engine_doorbell *d)
 	if (qp->in_error)
 		qp_flush(qp);
 	else if (qp_has_stream(qp))
-		rdmap_run(&qp->rdmap);
+		serve_stream(qp);
+	else if (qp->pairing)
+		pairing_serve(qp->pairing);
 }
 
 /* ---- modify and query -------------------------------------------------------------------- */
@@ -332,6 +381,7 @@ static bool transition_ok(const struct rnic_qp *qp, enum rnic_qp_state to)
 
 static void reset(struct rnic_qp *qp)
 {
+	pairing_end(qp);
 	drop_connection(qp);
 	pthread_spin_lock(&qp->sq_lock);
 	atomic_store(&qp->state, RNIC_QP_RESET);
@@ -360,12 +410,13 @@ static void go(struct rnic_qp *qp, enum rnic_qp_state to)
 	case RNIC_QP_ERROR:
 		/* First: an end that the program asked for raises no event. */
 		qp->failing = true;
+		pairing_end(qp);
 		if (!qp->in_error)
 			fail(qp);
 		qp->failing = false;
 		break;
 	case RNIC_QP_SQD:
-		if (qp->conn)
+		if (qp->conn && !qp->pairing)
 			qp_close(qp);
 		else if (qp_state(qp) == RNIC_QP_RTS)
 			atomic_store(&qp->state, RNIC_QP_SQD);
@@ -373,6 +424,15 @@ static void go(struct rnic_qp *qp, enum rnic_qp_state to)
 	default:
 		atomic_store(&qp->state, to);
 	}
+}
+
+static int begin_pairing(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr *attr)
+{
+	if (!(mask & RNIC_QP_STATE) || attr->state != RNIC_QP_RTR || qp->conn || qp->pairing)
+		return -EINVAL;
+	if (mask & RNIC_QP_IRD)
+		qp->ird = attr->ird;
+	return pairing_begin(qp, &attr->path);
 }
 
 int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr *attr)
@@ -385,9 +445,11 @@ int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr 
 		(mask & RNIC_QP_ORD && attr->ord > l->max_ord))
 		return -EINVAL;
 	engine_lock(e);
-	if (mask & RNIC_QP_STATE && !transition_ok(qp, attr->state)) {
+	if (mask & RNIC_QP_STATE && !transition_ok(qp, attr->state))
 		rc = -EINVAL;
-	} else {
+	else if (mask & RNIC_QP_PATH)
+		rc = begin_pairing(qp, mask, attr);
+	if (!rc) {
 		if (mask & RNIC_QP_ACCESS)
 			qp->access = attr->access;
 		/* While connected the depths are those negotiated with the peer. */
@@ -397,6 +459,8 @@ int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr 
 			qp->ord = attr->ord;
 		if (mask & RNIC_QP_STATE)
 			go(qp, attr->state);
+		if (qp->pairing)
+			pairing_modify(qp->pairing, mask, attr);
 	}
 	engine_unlock(e);
 	return rc;

@@ -13,12 +13,16 @@
 #include "rnic/srq.h"
 
 struct conn;
+struct pairing;
 
 struct rnic_qp {
 	/* What posting touches. */
 	struct rnic *rnic;
 	_Atomic int state; /**< enum rnic_qp_state; changed under the engine's lock */
 	bool sig_all;
+	_Atomic bool
+		paired; /**< connects by itself: iWARP knows no RTR, sends may be posted there */
+	_Atomic bool recv_waits; /**< a message waits for a receive element */
 	pthread_spinlock_t sq_lock;
 	uint32_t sq_posted; /**< under sq_lock: committed, not yet shown */
 	struct rdmap_sq sq;
@@ -32,16 +36,19 @@ struct rnic_qp {
 	struct rdmap_rqe *srq_rqe; /**< copy of the element under way, with an SRQ */
 	bool cq_failed;            /**< a CQ overflowed: fail at the next occasion */
 	bool failing;              /**< the program moves it to ERROR: no event about it */
+	bool recv_held;            /**< rdmap holds a message back: see qp_recv_wait() */
 	bool in_error;             /**< told: flushed, events raised */
 	unsigned access;           /**< RNIC_ACCESS_REMOTE_* granted to the peer */
 	uint16_t ird, ord;
 	uint32_t num;
 	void *context;
 	struct rnic_pd *pd;
-	struct conn *conn;      /**< being made, or the stream's; NULL: none */
-	struct conn *lingering; /**< over, but a Terminate is still to be sent on it */
+	struct pairing *pairing; /**< NULL: the CM connects it */
+	struct conn *conn;       /**< being made, or the stream's; NULL: none */
+	struct conn *lingering;  /**< over, but a Terminate is still to be sent on it */
 	LIST_ENTRY(rnic_qp) send_cq_link, recv_cq_link;
-	LIST_HEAD(, rnic_mw) windows; /**< of type 2, bound to this QP */
+	LIST_HEAD(, rnic_mw) windows;    /**< of type 2, bound to this QP */
+	LIST_ENTRY(rnic_qp) hungry_link; /**< in the SRQ's list, while recv_waits */
 };
 
 extern const struct rdmap_ops qp_stream_ops;
@@ -60,6 +67,15 @@ void qp_close(struct rnic_qp *qp);
 
 /** Reset the connection, then as after any end: ERROR, flush, the endpoint is told @p status. */
 void qp_abort(struct rnic_qp *qp, int status);
+
+/**
+ * A message has found no receive element: wait for one. Somebody posts meanwhile, or has: the bell
+ * rings when it may be there.
+ */
+void qp_recv_wait(struct rnic_qp *qp);
+
+/** Nothing waits any more. */
+void qp_recv_stop(struct rnic_qp *qp);
 
 /** Go to ERROR and flush. The connection is not touched. */
 void qp_enter_error(struct rnic_qp *qp);

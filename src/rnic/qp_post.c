@@ -9,14 +9,18 @@ int rnic_sq_begin(struct rnic_qp *qp)
 {
 	pthread_spin_lock(&qp->sq_lock);
 	switch (qp_state(qp)) {
+	case RNIC_QP_RTR:
+		if (atomic_load(&qp->paired))
+			return 0;
+		break;
 	case RNIC_QP_RESET:
 	case RNIC_QP_INIT:
-	case RNIC_QP_RTR:
-		pthread_spin_unlock(&qp->sq_lock);
-		return -EINVAL;
+		break;
 	default:
 		return 0;
 	}
+	pthread_spin_unlock(&qp->sq_lock);
+	return -EINVAL;
 }
 
 struct rdmap_wqe *rnic_sq_next(struct rnic_qp *qp)
@@ -74,7 +78,8 @@ void rnic_rq_commit(struct rnic_qp *qp)
 void rnic_rq_end(struct rnic_qp *qp)
 {
 	recv_queue_end(&qp->rq);
-	/* Nobody takes it any more, so it must be flushed. Else the next Send finds it. */
-	if (qp_state(qp) == RNIC_QP_ERROR)
+	/* Nobody takes it any more, so it must be flushed; or a message waits for it. Else the next
+	 * Send finds it. */
+	if (qp_state(qp) == RNIC_QP_ERROR || atomic_load(&qp->recv_waits))
 		engine_ring(qp->rnic->engine, &qp->bell);
 }

@@ -5,6 +5,7 @@
 #include "rnic/ep_priv.h"
 #include "rnic/mr.h"
 #include "rnic/mw.h"
+#include "rnic/pairing.h"
 #include "rnic/qp.h"
 
 #include <errno.h>
@@ -41,6 +42,18 @@ static const struct rdmap_rqe *recv_take(void *user)
 	return e;
 }
 
+static bool recv_wait(void *user)
+{
+	struct rnic_qp *qp = user;
+
+	/* InfiniBand's programs may post their receives late: its responder says "not ready" then,
+	 * and is asked again. */
+	if (!qp->pairing)
+		return false;
+	qp_recv_wait(qp);
+	return true;
+}
+
 static const struct rdmap_rqe *recv_peek(void *user, uint32_t n)
 {
 	const struct rnic_qp *qp = user;
@@ -75,7 +88,12 @@ static void peer_closed(void *user)
 {
 	/* RFC 5040 section 5.2: a stream has no half-open state; when the peer is through, so are
 	 * we, after what was posted. */
-	qp_close(user);
+	struct rnic_qp *qp = user;
+
+	if (qp->pairing)
+		pairing_peer_closed(qp->pairing);
+	else
+		qp_close(qp);
 }
 
 static bool is_access_error(const struct rdmap_end *e)
@@ -145,9 +163,11 @@ static void ended(void *user, const struct rdmap_end *e)
 		end.status = -ECONNRESET;
 	else if (e->kind != RDMAP_END_CLOSED)
 		end.status = -EPROTO;
-	if (!qp->failing)
-		raise_end(qp, e);
-	qp_enter_error(qp);
+	if (!qp->pairing || !pairing_outlives(qp->pairing, e)) {
+		if (!qp->failing)
+			raise_end(qp, e);
+		qp_enter_error(qp);
+	}
 	/* The Terminate is in the LLP's hands, unless that had no room: then rdmap sends it when
 	 * there is, and the connection lingers for it. */
 	if (!rdmap_terminate_waits(&qp->rdmap))
@@ -160,6 +180,7 @@ const struct rdmap_ops qp_stream_ops = {
 	.stag_invalidate = stag_invalidate,
 	.local_op = local_op,
 	.recv_take = recv_take,
+	.recv_wait = recv_wait,
 	.recv_peek = recv_peek,
 	.recv_done = recv_done,
 	.complete = complete,

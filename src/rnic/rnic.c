@@ -7,6 +7,7 @@
 #include "rnic/ep_priv.h"
 #include "rnic/mr.h"
 #include "rnic/mw.h"
+#include "rnic/pairing_service.h"
 #include "rnic/pd.h"
 #include "rnic/qp.h"
 #include "rnic/srq.h"
@@ -77,6 +78,21 @@ static int limits_set(struct rnic_limits *l, const struct rnic_limits *want)
 	return bad ? -EINVAL : 0;
 }
 
+/** Both ends of a pairing are ours: they speak as suits it, whatever other peers need. */
+static void pairing_terms(struct rnic *r, const struct rnic_config *cfg)
+{
+	r->pairing_port = cfg->pairing_port;
+	r->pairing_mpa = cfg->mpa;
+	r->pairing_mpa.revision = 2;
+	/* Either side may be the first to send (RFC 6581 section 9.2). */
+	r->pairing_mpa.peer_to_peer = true;
+	r->pairing_mpa.rtr = mpa_rtr_taken(&cfg->mpa);
+	r->pairing_mpa.legacy = MPA_LEGACY_NEVER;
+	r->pairing_mpa.private_max = r->pairing_mpa.settle_ms = 0;
+	/* A message may wait for its receive element. */
+	r->pairing_mpa.in_order = true;
+}
+
 int rnic_create(const struct rnic_config *cfg, struct rnic **out)
 {
 	struct rnic *r;
@@ -94,6 +110,7 @@ int rnic_create(const struct rnic_config *cfg, struct rnic **out)
 	r->mpa = cfg->mpa;
 	r->start_timeout = (cfg->start_timeout_ms ? cfg->start_timeout_ms : START_TIMEOUT_MS) * MS;
 	r->close_timeout = (cfg->close_timeout_ms ? cfg->close_timeout_ms : CLOSE_TIMEOUT_MS) * MS;
+	pairing_terms(r, cfg);
 	r->port_up = true;
 	if (limits_set(&r->limits, &cfg->limits)) {
 		free(r);
@@ -136,11 +153,26 @@ static unsigned destroy_leftovers(struct rnic *r)
 	return n;
 }
 
+/** Their endpoints are not the program's. */
+static void pairings_end(struct rnic *r)
+{
+	engine_lock(r->engine);
+	for (uint32_t i = 0; i < r->qps.size; i++) {
+		struct rnic_qp *qp = id_table_get(&r->qps, i);
+
+		if (qp)
+			pairing_end(qp);
+	}
+	pairing_service_close(r);
+	engine_unlock(r->engine);
+}
+
 void rnic_destroy(struct rnic *r)
 {
 	unsigned left;
 
 	rnic_set_event_handler(r, NULL, NULL);
+	pairings_end(r);
 	left = destroy_leftovers(r);
 	if (left)
 		log_printf(r->log, LOG_LEVEL_INFO, "rnic: %u objects were not destroyed", left);

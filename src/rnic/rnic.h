@@ -50,6 +50,7 @@ struct rnic_config {
 	struct random_source random;
 	const struct log_sink *log;
 	struct mpa_config mpa;
+	uint16_t pairing_port;     /**< for QPs that connect without a CM; 0: there are none */
 	uint32_t start_timeout_ms; /**< MPA start-up deadline, both roles; 0: 10,000 */
 	uint32_t close_timeout_ms; /**< from our FIN to the peer's; then reset; 0: 5,000 */
 	struct rnic_limits limits; /**< zero fields: the defaults */
@@ -224,15 +225,29 @@ int rnic_qp_destroy(struct rnic_qp *qp);
 uint32_t rnic_qp_num(const struct rnic_qp *qp);
 enum rnic_qp_state rnic_qp_get_state(const struct rnic_qp *qp);
 
-#define RNIC_QP_STATE  1
-#define RNIC_QP_ACCESS 2
-#define RNIC_QP_ORD    4
-#define RNIC_QP_IRD    8
+#define RNIC_QP_STATE    1
+#define RNIC_QP_ACCESS   2
+#define RNIC_QP_ORD      4
+#define RNIC_QP_IRD      8
+#define RNIC_QP_PATH     16 /**< with RTR: connect without a CM */
+#define RNIC_QP_SQ_PSN   32
+#define RNIC_QP_PATIENCE 64
+
+/** To whom a QP belongs that connects without a CM: see docs/connect.md. */
+struct rnic_path {
+	struct ip_addr local, remote;
+	uint32_t remote_qp; /**< 24 bits, as the PSNs */
+	uint32_t rq_psn;    /**< that the peer's program gave to its QP as sq_psn */
+	uint8_t tos;
+};
 
 struct rnic_qp_attr {
 	enum rnic_qp_state state;
 	unsigned access; /**< RNIC_ACCESS_REMOTE_*; checked besides the MR's */
 	uint16_t ird, ord;
+	struct rnic_path path;
+	uint32_t sq_psn;
+	uint64_t patience; /**< ns that a send waits for its peer; 0: for ever */
 };
 
 /**
@@ -240,15 +255,28 @@ struct rnic_qp_attr {
  * RTS by itself), any to ERROR (flush) or RESET, RTS-SQD (orderly close: librdmacm's disconnect
  * does it). Moving a QP that has no connection to RTR or RTS is allowed and has no effect on the
  * wire. To SQD from ERROR, or while a connection is being made, is allowed and does nothing.
- * @return 0, -EINVAL (no such transition).
+ *
+ * With RNIC_QP_PATH and RTR the QP connects by itself, to a QP of a peer whose program does the
+ * same. That goes on when this has returned; posts wait for it, from RTR on. Its state stays the
+ * program's, SQD does not close it. When there is no connection within the patience, the oldest
+ * send ends with RDMAP_WC_RETRY_EXC_ERR and the QP is in ERROR. That its peer has ended in good
+ * order is seen likewise, by the next send.
+ * @return 0, -EINVAL (no such transition), or as pairing_begin().
  */
 int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr *attr);
 void rnic_qp_query(struct rnic_qp *qp, struct rnic_qp_attr *attr, struct rnic_qp_init *init);
 
+/**
+ * Open the port for QPs that connect by themselves: a program is about to tell others of its QPs.
+ * @return 0; -EOPNOTSUPP: there is no such port; -EADDRINUSE, -ENOMEM.
+ */
+int rnic_pairing_open(struct rnic *r);
+
 /* Posting: lock, fill one element or more, unlock, ring. The element returned by next() is
  * zeroed in its header; fill it, then commit(). In ERROR, committed elements complete flushed. */
 
-/** @return -EINVAL in RESET, INIT, RTR for sends; RESET for receives. 0 else. */
+/** @return -EINVAL in RESET, INIT, and RTR without a path, for sends; RESET for receives. 0 else.
+ */
 int rnic_sq_begin(struct rnic_qp *qp);
 struct rdmap_wqe *rnic_sq_next(struct rnic_qp *qp); /**< NULL: full (-ENOMEM to the caller) */
 void rnic_sq_commit(struct rnic_qp *qp);

@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rnic/srq.h"
 
+#include "base/container_of.h"
+#include "rnic/qp.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/** Whoever waits looks again; who finds nothing waits again. */
+static void srq_serve(struct engine_doorbell *d)
+{
+	struct rnic_srq *srq = container_of(d, struct rnic_srq, bell);
+	struct rnic_qp *qp;
+
+	atomic_store(&srq->hungry, false);
+	while ((qp = LIST_FIRST(&srq->waiting)) != NULL) {
+		qp_recv_stop(qp);
+		engine_defer(qp->rnic->engine, &qp->bell);
+	}
+}
 
 int rnic_srq_create(struct rnic_pd *pd, uint32_t max_wr, uint32_t max_sge, uint32_t limit,
 	void *context, struct rnic_srq **out)
@@ -21,6 +37,7 @@ int rnic_srq_create(struct rnic_pd *pd, uint32_t max_wr, uint32_t max_sge, uint3
 	srq->pd = pd;
 	srq->context = context;
 	srq->limit = limit;
+	srq->bell.serve = srq_serve;
 	rc = recv_queue_init(&srq->rq, max_wr, max_sge);
 	if (!rc) {
 		engine_lock(r->engine);
@@ -53,6 +70,7 @@ int rnic_srq_destroy(struct rnic_srq *srq)
 		r->srq_count--;
 		srq->pd->users--;
 		LIST_REMOVE(srq, link);
+		engine_doorbell_cancel(r->engine, &srq->bell);
 	}
 	engine_unlock(r->engine);
 	if (busy)
@@ -104,6 +122,8 @@ void rnic_srq_commit(struct rnic_srq *srq)
 void rnic_srq_end(struct rnic_srq *srq)
 {
 	recv_queue_end(&srq->rq);
+	if (atomic_load(&srq->hungry))
+		engine_ring(srq->pd->rnic->engine, &srq->bell);
 }
 
 bool srq_take(struct rnic_srq *srq, struct rdmap_rqe *to)

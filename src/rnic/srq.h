@@ -3,6 +3,7 @@
 #ifndef RNIC_SRQ_H
 #define RNIC_SRQ_H
 
+#include "rnic/engine.h"
 #include "rnic/pd.h"
 #include "rnic/recv_queue.h"
 
@@ -11,8 +12,11 @@ struct rnic_srq {
 	struct rnic_pd *pd;
 	void *context;
 	struct recv_queue rq;
-	uint32_t limit; /**< tell when fewer are left; 0: do not */
-	uint32_t users; /**< QPs */
+	uint32_t limit;               /**< tell when fewer are left; 0: do not */
+	uint32_t users;               /**< QPs */
+	_Atomic bool hungry;          /**< some of them wait for an element */
+	LIST_HEAD(, rnic_qp) waiting; /**< those */
+	struct engine_doorbell bell;
 };
 
 /** Bytes of one element of @p srq. */

@@ -3,6 +3,7 @@
 
 #include "base/container_of.h"
 #include "rnic/device.h"
+#include "rnic/pairing_service.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -177,6 +178,9 @@ static void side_fini(struct pair *p, struct side *s)
 	s->buf = NULL;
 	if (!s->rnic)
 		return;
+	engine_lock(&p->engine);
+	pairing_service_close(s->rnic);
+	engine_unlock(&p->engine);
 	assert_int_equal(s->rnic->cq_count, 0);
 	assert_int_equal(s->rnic->pd_count, 0);
 	assert_int_equal(s->rnic->stags.count, 0);

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rnic/pairing.h"
+
+#include "base/container_of.h"
+#include "rnic/ep_priv.h"
+#include "rnic/pairing_service.h"
+#include "rnic/qp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS UINT64_C(1000000)
+
+/* An attempt costs the peer a SYN: often at first, as the other program is at it too; then rarely.
+ */
+#define BACKOFF_FIRST_MS 10
+#define BACKOFF_MOST_MS  1000
+
+/*
+ * InfiniBand's half a second (timeout 14, retry_cnt 7, as most programs say) is for a fabric. Here
+ * the first SYN may be lost, and is sent again after one second, three, seven.
+ */
+#define PATIENCE_LEAST (10000 * MS)
+
+static void on_event(const struct rnic_ep_event *ev);
+
+/* ---- ends -------------------------------------------------------------------------------- */
+
+static struct timer_wheel *wheel_of(const struct pairing *p)
+{
+	return &p->qp->rnic->engine->wheel;
+}
+
+static void start(const struct pairing *p, struct timer *t, uint64_t ns)
+{
+	timer_start(wheel_of(p), t, p->qp->rnic->engine->now + ns);
+}
+
+static void leave_ep(struct pairing *p)
+{
+	struct rnic_ep *ep = p->ep;
+
+	p->ep = NULL;
+	if (ep)
+		ep_free(ep);
+}
+
+void pairing_halt(struct pairing *p)
+{
+	p->state = PAIRING_FAILED;
+	timer_stop(wheel_of(p), &p->attempt);
+	timer_stop(wheel_of(p), &p->deadline);
+}
+
+void pairing_end(struct rnic_qp *qp)
+{
+	struct pairing *p = qp->pairing;
+
+	if (!p)
+		return;
+	pairing_halt(p);
+	leave_ep(p);
+	qp->pairing = NULL;
+	atomic_store(&qp->paired, false);
+	free(p);
+}
+
+static void log_failure(const struct pairing *p, const char *why)
+{
+	char text[IP_ADDR_STRLEN];
+
+	log_printf(p->qp->rnic->log, LOG_LEVEL_INFO,
+		"rnic: QP %u: no connection to QP %u of %s: %s", p->qp->num, p->path.remote_qp,
+		ip_addr_format(&p->path.remote, text), why);
+}
+
+/**
+ * What InfiniBand's requester sees of a peer that does not answer: the oldest send says so, the
+ * rest is flushed.
+ */
+static void fail(struct pairing *p, const char *why)
+{
+	struct rnic_qp *qp = p->qp;
+
+	log_failure(p, why);
+	pairing_halt(p);
+	leave_ep(p);
+	rdmap_fail_oldest(&qp->rdmap, RDMAP_WC_RETRY_EXC_ERR);
+	if (qp_has_stream(qp))
+		qp_abort(qp, -ECONNABORTED);
+	else
+		qp_enter_error(qp);
+}
+
+/** It will never be: who only receives would wait for good, so an event tells. */
+static void fail_for_good(struct pairing *p, const char *why)
+{
+	struct rnic_qp *qp = p->qp;
+
+	fail(p, why);
+	rnic_raise(qp->rnic, RNIC_EVENT_QP_FATAL, qp->context);
+}
+
+static bool has_sends(const struct rnic_qp *qp)
+{
+	return atomic_load(&qp->sq.head) != atomic_load(&qp->sq.tail);
+}
+
+void pairing_serve(struct pairing *p)
+{
+	if (!has_sends(p->qp))
+		return;
+	switch (p->state) {
+	case PAIRING_TRYING:
+	case PAIRING_WAITING:
+	case PAIRING_ANSWERED:
+		if (p->patience && !timer_running(&p->deadline))
+			start(p, &p->deadline, p->patience);
+		break;
+	case PAIRING_PARTED:
+		fail(p, "it has ended the one there was");
+		break;
+	default:
+		break;
+	}
+}
+
+static void on_deadline(struct timer *t, uint64_t now)
+{
+	fail(container_of(t, struct pairing, deadline), "not within its retries' time");
+}
+
+/* ---- what both sides do ------------------------------------------------------------------ */
+
+/** Not before both are known: at the hello for who is in RTS, else at RTS. */
+static bool psn_agrees(const struct pairing *p, uint32_t told)
+{
+	return p->sq_psn == PAIRING_PSN_UNKNOWN || told == PAIRING_PSN_UNKNOWN || p->sq_psn == told;
+}
+
+static struct pairing_hello hello_of(const struct pairing *p)
+{
+	return (struct pairing_hello){
+		.to_qp = p->path.remote_qp, .from_qp = p->qp->num, .psn = p->path.rq_psn};
+}
+
+static void joined(struct pairing *p)
+{
+	struct rnic_qp *qp = p->qp;
+
+	p->state = PAIRING_JOINED;
+	p->backoff_ms = BACKOFF_FIRST_MS;
+	timer_stop(wheel_of(p), &p->deadline);
+	if (qp_state(qp) == RNIC_QP_RTR)
+		rnic_raise(qp->rnic, RNIC_EVENT_QP_ESTABLISHED, qp->context);
+}
+
+void pairing_modify(struct pairing *p, unsigned mask, const struct rnic_qp_attr *attr)
+{
+	struct rnic_qp *qp = p->qp;
+
+	if (mask & RNIC_QP_PATIENCE)
+		p->patience = attr->patience && attr->patience < PATIENCE_LEAST ? PATIENCE_LEAST
+										: attr->patience;
+	if (mask & RNIC_QP_ORD) {
+		/* max_rd_atomic comes with RTS, when the depths may have been agreed on already. */
+		p->ord = attr->ord;
+		if (qp_has_stream(qp) && qp->rdmap.ord > p->ord)
+			qp->ord = qp->rdmap.ord = p->ord;
+	}
+	if (mask & RNIC_QP_SQ_PSN) {
+		p->sq_psn = attr->sq_psn & PAIRING_NUMBER_MASK;
+		if (!psn_agrees(p, p->peer_psn))
+			fail_for_good(p, "it was told another starting PSN");
+	}
+}
+
+/* ---- the side that connects -------------------------------------------------------------- */
+
+static int try_once(struct pairing *p)
+{
+	struct rnic *r = p->qp->rnic;
+	struct pairing_hello hello = hello_of(p);
+	uint8_t data[PAIRING_HELLO_LEN];
+	struct rnic_conn_param param = {.qp = p->qp,
+		.ird = p->qp->ird,
+		.ord = p->ord,
+		.private_data = data,
+		.private_len = sizeof data,
+		.tos = p->path.tos};
+
+	p->ep = ep_new(r, on_event, p);
+	if (!p->ep)
+		return -ENOMEM;
+	p->ep->paired = true;
+	p->ep->state = EP_RESOLVED;
+	p->ep->local.addr = p->path.local;
+	p->ep->remote = (struct ip_endpoint){p->path.remote, r->pairing_port};
+	pairing_put_hello(data, &hello);
+	return ep_connect(p->ep, &param);
+}
+
+static void try_later(struct pairing *p)
+{
+	start(p, &p->attempt, p->backoff_ms * MS);
+	p->backoff_ms = p->backoff_ms < BACKOFF_MOST_MS / 2 ? 2 * p->backoff_ms : BACKOFF_MOST_MS;
+}
+
+static void on_attempt(struct timer *t, uint64_t now)
+{
+	struct pairing *p = container_of(t, struct pairing, attempt);
+
+	leave_ep(p);
+	if (try_once(p)) {
+		leave_ep(p);
+		try_later(p);
+	}
+}
+
+static void on_refused(struct pairing *p, const struct rnic_ep_event *ev)
+{
+	static const char *const why[PAIRING_REFUSALS] = {
+		[PAIRING_NO_QP] = "it has no such QP",
+		[PAIRING_OTHER_QP] = "that QP was told another peer",
+		[PAIRING_OTHER_PSN] = "that QP was told another starting PSN",
+		[PAIRING_ILL] = "it does not understand our request",
+	};
+	struct pairing_hello hello;
+
+	/* A reset, or an answer by who knows nothing of pairings: it may yet come up. */
+	if (pairing_get_hello(ev->private_data, ev->private_len, &hello) && why[hello.refusal])
+		fail_for_good(p, why[hello.refusal]);
+	else
+		try_later(p);
+}
+
+static void on_accepted(struct pairing *p, const struct rnic_ep_event *ev)
+{
+	struct rnic_qp *qp = p->qp;
+	struct pairing_hello hello;
+
+	if (!pairing_get_hello(ev->private_data, ev->private_len, &hello) ||
+		hello.to_qp != qp->num || hello.from_qp != p->path.remote_qp ||
+		!psn_agrees(p, hello.psn)) {
+		fail_for_good(p, "it accepted on other terms");
+		return;
+	}
+	p->peer_psn = hello.psn;
+	joined(p);
+}
+
+/* ---- the side that waits ------------------------------------------------------------------ */
+
+enum pairing_refusal pairing_judge(
+	const struct pairing *p, const struct rnic_ep *request, const struct pairing_hello *hello)
+{
+	if (p->state != PAIRING_WAITING && p->state != PAIRING_TRYING)
+		return PAIRING_NOT_READY; /* it may be reset, and made another's */
+	if (p->state == PAIRING_TRYING || hello->from_qp != p->path.remote_qp ||
+		!ip_addr_equal(&request->remote.addr, &p->path.remote) ||
+		!ip_addr_equal(&request->local.addr, &p->path.local))
+		return PAIRING_OTHER_QP;
+	return psn_agrees(p, hello->psn) ? PAIRING_TAKEN : PAIRING_OTHER_PSN;
+}
+
+void pairing_answer(struct pairing *p, struct rnic_ep *request, const struct pairing_hello *hello)
+{
+	struct pairing_hello ours = hello_of(p);
+	uint8_t data[PAIRING_HELLO_LEN];
+	struct rnic_conn_param param = {.qp = p->qp,
+		.ird = p->qp->ird,
+		.ord = p->ord,
+		.private_data = data,
+		.private_len = sizeof data};
+
+	p->ep = request;
+	p->peer_psn = hello->psn;
+	p->state = PAIRING_ANSWERED;
+	ep_adopt(request, on_event, p);
+	ep_request_answered(request);
+	ep_leave_listener(request);
+	pairing_put_hello(data, &ours);
+	if (ep_accept(request, &param)) {
+		/* It has gone meanwhile, and will come again. */
+		p->state = PAIRING_WAITING;
+		leave_ep(p);
+	}
+}
+
+/* ---- what happens to the connection ------------------------------------------------------- */
+
+/** The QP has no connection any more. */
+static void on_lost(struct pairing *p, const struct rnic_ep_event *ev)
+{
+	switch (p->state) {
+	case PAIRING_TRYING:
+		if (ev->type == RNIC_EP_REJECTED)
+			on_refused(p, ev);
+		else
+			try_later(p);
+		break;
+	case PAIRING_ANSWERED:
+		p->state = PAIRING_WAITING;
+		leave_ep(p);
+		break;
+	default:
+		break;
+	}
+}
+
+static void on_event(const struct rnic_ep_event *ev)
+{
+	struct pairing *p = ev->context;
+
+	if (ev->type != RNIC_EP_ESTABLISHED)
+		on_lost(p, ev);
+	else if (p->state == PAIRING_TRYING)
+		on_accepted(p, ev);
+	else
+		joined(p);
+}
+
+bool pairing_outlives(struct pairing *p, const struct rdmap_end *e)
+{
+	bool lost = e->kind == RDMAP_END_LOST, closed = e->kind == RDMAP_END_CLOSED;
+	/* What a program says that moves its own QP to ERROR. */
+	bool left = e->kind == RDMAP_END_TERMINATE_RX && e->layer == RDMAP_LAYER_RDMA &&
+		    e->etype == RDMAP_ETYPE_CATASTROPHIC;
+
+	if (p->state == PAIRING_ANSWERED && (lost || closed))
+		return true;
+	if (!lost && !closed && !left)
+		return false;
+	if (p->state == PAIRING_JOINED && !lost && !has_sends(p->qp)) {
+		p->state = PAIRING_PARTED;
+		return true;
+	}
+	rdmap_fail_oldest(&p->qp->rdmap, RDMAP_WC_RETRY_EXC_ERR);
+	return false;
+}
+
+void pairing_peer_closed(struct pairing *p)
+{
+	struct rnic_qp *qp = p->qp;
+	struct conn *c = qp->conn;
+
+	if (p->state == PAIRING_JOINED)
+		p->state = PAIRING_PARTED;
+	rdmap_release(&qp->rdmap);
+	conn_over(c, &(struct conn_end){.status = 0});
+	pairing_serve(p);
+}
+
+/* ---- begin ------------------------------------------------------------------------------- */
+
+/** The order of (address, QP number): the lesser connects. */
+static int order(const struct rnic_qp *qp, const struct rnic_path *path)
+{
+	int c = memcmp(path->local.b, path->remote.b, sizeof path->local.b);
+
+	return c ? c : (qp->num > path->remote_qp) - (qp->num < path->remote_qp);
+}
+
+static int path_verify(const struct rnic_qp *qp, const struct rnic_path *path)
+{
+	if (ip_addr_is_any(&path->remote) || ip_addr_is_multicast(&path->remote) ||
+		ip_addr_is_v4(&path->remote) != ip_addr_is_v4(&path->local) ||
+		path->remote_qp > PAIRING_NUMBER_MASK)
+		return -EINVAL;
+	/* One QP has one end of a stream, not both. */
+	if (order(qp, path) == 0)
+		return -EINVAL;
+	return llp_is_local(qp->rnic->net, &path->local) ? 0 : -EADDRNOTAVAIL;
+}
+
+int pairing_begin(struct rnic_qp *qp, const struct rnic_path *path)
+{
+	struct pairing *p;
+	int rc = pairing_service_open(qp->rnic);
+
+	if (!rc)
+		rc = path_verify(qp, path);
+	if (rc)
+		return rc;
+	p = calloc(1, sizeof *p);
+	if (!p)
+		return -ENOMEM;
+	*p = (struct pairing){.qp = qp,
+		.path = *path,
+		.sq_psn = PAIRING_PSN_UNKNOWN,
+		.peer_psn = PAIRING_PSN_UNKNOWN,
+		.ord = (uint16_t)qp->rnic->limits.max_ord,
+		.patience = PATIENCE_LEAST,
+		.backoff_ms = BACKOFF_FIRST_MS};
+	p->path.rq_psn &= PAIRING_NUMBER_MASK;
+	timer_init(&p->attempt, on_attempt);
+	timer_init(&p->deadline, on_deadline);
+	qp->pairing = p;
+	atomic_store(&qp->paired, true);
+	if (order(qp, path) < 0) {
+		p->state = PAIRING_TRYING;
+		start(p, &p->attempt, 0);
+	} else {
+		p->state = PAIRING_WAITING;
+		pairing_service_claim(p);
+	}
+	return 0;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rnic/pairing_service.h"
+
+#include "base/container_of.h"
+#include "rnic/ep_priv.h"
+#include "rnic/qp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/** A request that came before its QP was ready. */
+struct held {
+	LIST_ENTRY(held) link;
+	struct pairing_service *service;
+	struct rnic_ep *ep;
+	struct pairing_hello hello;
+	struct timer timer;
+};
+
+struct pairing_service {
+	struct rnic *rnic;
+	struct rnic_ep *listener;
+	LIST_HEAD(, held) held;
+	unsigned held_count;
+};
+
+/* ---- refusing ---------------------------------------------------------------------------- */
+
+static void refuse(struct rnic_ep *ep, enum pairing_refusal why, const struct pairing_hello *hello)
+{
+	struct pairing_hello answer = {
+		.refusal = (uint8_t)why, .to_qp = hello->from_qp, .from_qp = hello->to_qp};
+	uint8_t data[PAIRING_HELLO_LEN];
+
+	pairing_put_hello(data, &answer);
+	/* When it cannot be told, it is reset. */
+	(void)ep_reject(ep, data, sizeof data);
+	ep_free(ep);
+}
+
+/* ---- holding ----------------------------------------------------------------------------- */
+
+/** @return its endpoint, which is the caller's now. */
+static struct rnic_ep *let_go(struct held *h)
+{
+	struct pairing_service *s = h->service;
+	struct rnic_ep *ep = h->ep;
+
+	timer_stop(&s->rnic->engine->wheel, &h->timer);
+	LIST_REMOVE(h, link);
+	s->held_count--;
+	free(h);
+	return ep;
+}
+
+static void on_too_long(struct timer *t, uint64_t now)
+{
+	struct held *h = container_of(t, struct held, timer);
+	struct pairing_hello hello = h->hello;
+
+	refuse(let_go(h), PAIRING_NOT_READY, &hello);
+}
+
+/** Of a request that is held nothing is told but its beginning. */
+static void on_held(const struct rnic_ep_event *ev)
+{
+}
+
+static void hold(struct pairing_service *s, struct rnic_ep *ep, const struct pairing_hello *hello)
+{
+	struct held *h = s->held_count < PAIRING_HELD_MAX ? malloc(sizeof *h) : NULL;
+	struct engine *e = s->rnic->engine;
+
+	if (!h) {
+		refuse(ep, PAIRING_BUSY, hello);
+		return;
+	}
+	*h = (struct held){.service = s, .ep = ep, .hello = *hello};
+	ep_adopt(ep, on_held, h);
+	/* It does not count in the listener any more: here it does. */
+	ep_request_answered(ep);
+	ep_leave_listener(ep);
+	timer_init(&h->timer, on_too_long);
+	timer_start(&e->wheel, &h->timer, e->now + PAIRING_HOLD_MS * UINT64_C(1000000));
+	LIST_INSERT_HEAD(&s->held, h, link);
+	s->held_count++;
+}
+
+/* ---- requests ---------------------------------------------------------------------------- */
+
+static enum pairing_refusal judge(
+	struct rnic *r, const struct rnic_ep *request, const struct pairing_hello *hello)
+{
+	struct rnic_qp *qp = id_table_get(&r->qps, hello->to_qp);
+
+	if (!qp)
+		return PAIRING_NO_QP;
+	if (qp->pairing)
+		return pairing_judge(qp->pairing, request, hello);
+	return qp->conn ? PAIRING_NO_QP : PAIRING_NOT_READY;
+}
+
+static void take(struct pairing_service *s, struct rnic_ep *ep, const struct pairing_hello *hello)
+{
+	enum pairing_refusal why = judge(s->rnic, ep, hello);
+	const struct rnic_qp *qp;
+
+	switch (why) {
+	case PAIRING_TAKEN:
+		qp = id_table_get(&s->rnic->qps, hello->to_qp);
+		pairing_answer(qp->pairing, ep, hello);
+		break;
+	case PAIRING_NOT_READY:
+		hold(s, ep, hello);
+		break;
+	default:
+		refuse(ep, why, hello);
+	}
+}
+
+static void on_request(const struct rnic_ep_event *ev)
+{
+	struct pairing_service *s = ev->context;
+	struct pairing_hello hello = {0};
+
+	if (ev->type != RNIC_EP_CONNECT_REQUEST)
+		return;
+	if (!pairing_get_hello(ev->private_data, ev->private_len, &hello) || hello.refusal)
+		refuse(ev->request, PAIRING_ILL, &(struct pairing_hello){0});
+	else
+		take(s, ev->request, &hello);
+}
+
+void pairing_service_claim(struct pairing *p)
+{
+	struct pairing_service *s = p->qp->rnic->pairing;
+	struct held *h = LIST_FIRST(&s->held);
+
+	while (h) {
+		struct held *next = LIST_NEXT(h, link);
+		struct pairing_hello hello = h->hello;
+
+		if (hello.to_qp == p->qp->num)
+			take(s, let_go(h), &hello);
+		h = next;
+	}
+}
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+static int listen_at(struct pairing_service *s)
+{
+	struct ip_endpoint any = {.port = s->rnic->pairing_port};
+	int rc;
+
+	s->listener = ep_new(s->rnic, on_request, s);
+	if (!s->listener)
+		return -ENOMEM;
+	s->listener->paired = true;
+	rc = ep_bind(s->listener, &any, false, false);
+	return rc ? rc : ep_listen(s->listener, 0);
+}
+
+int pairing_service_open(struct rnic *r)
+{
+	int rc;
+
+	if (!r->pairing_port)
+		return -EOPNOTSUPP;
+	if (r->pairing)
+		return 0;
+	r->pairing = calloc(1, sizeof *r->pairing);
+	if (!r->pairing)
+		return -ENOMEM;
+	r->pairing->rnic = r;
+	rc = listen_at(r->pairing);
+	if (rc) {
+		log_printf(r->log, LOG_LEVEL_ERROR,
+			"rnic: port %u is not free for the pairing of QPs", r->pairing_port);
+		pairing_service_close(r);
+	}
+	return rc;
+}
+
+void pairing_service_close(struct rnic *r)
+{
+	struct pairing_service *s = r->pairing;
+
+	if (!s)
+		return;
+	while (!LIST_EMPTY(&s->held))
+		ep_free(let_go(LIST_FIRST(&s->held)));
+	if (s->listener)
+		ep_free(s->listener);
+	r->pairing = NULL;
+	free(s);
+}
+
+int rnic_pairing_open(struct rnic *r)
+{
+	int rc;
+
+	engine_lock(r->engine);
+	rc = pairing_service_open(r);
+	engine_unlock(r->engine);
+	return rc;
+}

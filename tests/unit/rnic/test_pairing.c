@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Two QPs whose programs told them of each other: in virtual time, over an LLP in memory. */
+#include "rnic/pairing.h"
+
+#include "pair.h"
+#include "rnic/conn.h"
+#include "rnic/qp.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define PORT  61525
+#define PSN_A 0x111111u
+#define PSN_B 0x222222u
+
+static const struct rnic_config config = {
+	.mpa = {.revision = 2, .crc = MPA_CRC_PREFERRED}, .pairing_port = PORT};
+
+static struct pair p;
+
+static int setup(void **state)
+{
+	pair_init(&p, &config);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	pair_fini(&p);
+	return 0;
+}
+
+/* ---- a program's part -------------------------------------------------------------------- */
+
+static struct side *other(const struct side *s)
+{
+	return s == &p.a ? &p.b : &p.a;
+}
+
+static struct rnic_qp_attr rtr_of(const struct side *s)
+{
+	const struct side *o = other(s);
+
+	return (struct rnic_qp_attr){.state = RNIC_QP_RTR,
+		.ird = 4,
+		.path = {.local = llp_mem_endpoint(p.mem, s->host, 0).addr,
+			.remote = llp_mem_endpoint(p.mem, o->host, 0).addr,
+			.remote_qp = rnic_qp_num(o->qp),
+			.rq_psn = s == &p.a ? PSN_B : PSN_A}};
+}
+
+static int to_rtr_as(const struct side *s, const struct rnic_qp_attr *attr)
+{
+	return rnic_qp_modify(s->qp, RNIC_QP_STATE | RNIC_QP_PATH | RNIC_QP_IRD, attr);
+}
+
+static void to_rtr(const struct side *s)
+{
+	struct rnic_qp_attr attr = rtr_of(s);
+
+	assert_int_equal(to_rtr_as(s, &attr), 0);
+}
+
+static void to_rts_with(const struct side *s, uint32_t psn)
+{
+	struct rnic_qp_attr attr = {
+		.state = RNIC_QP_RTS, .ord = 4, .sq_psn = psn, .patience = 500 * PAIR_MS};
+
+	assert_int_equal(
+		rnic_qp_modify(s->qp,
+			RNIC_QP_STATE | RNIC_QP_ORD | RNIC_QP_SQ_PSN | RNIC_QP_PATIENCE, &attr),
+		0);
+}
+
+static void to_rts(const struct side *s)
+{
+	to_rts_with(s, s == &p.a ? PSN_A : PSN_B);
+}
+
+static void reset(const struct side *s)
+{
+	struct rnic_qp_attr attr = {.state = RNIC_QP_RESET};
+
+	assert_int_equal(rnic_qp_modify(s->qp, RNIC_QP_STATE, &attr), 0);
+	attr.state = RNIC_QP_INIT;
+	assert_int_equal(rnic_qp_modify(s->qp, RNIC_QP_STATE, &attr), 0);
+}
+
+static enum rnic_qp_state state_of(const struct side *s)
+{
+	return rnic_qp_get_state(s->qp);
+}
+
+static void send_from(struct side *s, uint64_t wr_id, uint8_t byte)
+{
+	s->buf[0] = byte;
+	pair_post(s, s->qp, wr_id, RDMAP_WR_SEND, 0, 1, 0, 0);
+}
+
+static void receive_at(struct side *s, uint64_t wr_id)
+{
+	pair_post_recv(s, s->qp, wr_id, 64, 16);
+}
+
+/** A message from @p s arrives at the other side, whose receive element was posted as @p wr_id. */
+static void expect_message(struct side *s, uint64_t wr_id, uint8_t byte)
+{
+	pair_expect(&p, s, wr_id, RDMAP_WC_SUCCESS);
+	assert_int_equal(s->buf[64], byte);
+}
+
+static void expect_exchange(void)
+{
+	receive_at(&p.a, 1);
+	receive_at(&p.b, 2);
+	send_from(&p.b, 3, 'b');
+	send_from(&p.a, 4, 'a');
+	pair_run(&p);
+	for (unsigned i = 0; i < 2; i++) {
+		struct side *s = i ? &p.a : &p.b;
+		struct rnic_wc wc[3];
+
+		assert_int_equal(rnic_cq_poll(s->cq, 3, wc), 2);
+		assert_int_equal(wc[0].wc.status, RDMAP_WC_SUCCESS);
+		assert_int_equal(wc[1].wc.status, RDMAP_WC_SUCCESS);
+		assert_int_equal(s->buf[64], i ? 'b' : 'a');
+	}
+}
+
+/* ---- both orders --------------------------------------------------------------------------- */
+
+static void test_who_connects_comes_first(void **state)
+{
+	to_rtr(&p.a);
+	to_rts(&p.a);
+	pair_advance(&p, 100);
+	assert_false(qp_has_stream(p.a.qp));
+	to_rtr(&p.b);
+	to_rts(&p.b);
+	pair_advance(&p, 2000);
+	expect_exchange();
+	assert_int_equal(state_of(&p.a), RNIC_QP_RTS);
+	assert_int_equal(state_of(&p.b), RNIC_QP_RTS);
+}
+
+/* Its port is open, its program is not so far: the request is held. */
+static void test_held(void **state)
+{
+	assert_int_equal(rnic_pairing_open(p.b.rnic), 0);
+	to_rtr(&p.a);
+	to_rts(&p.a);
+	pair_advance(&p, 50);
+	assert_non_null(p.a.qp->conn);
+	to_rtr(&p.b);
+	to_rts(&p.b);
+	expect_exchange();
+}
+
+static void test_who_waits_comes_first(void **state)
+{
+	to_rtr(&p.b);
+	to_rts(&p.b);
+	pair_advance(&p, 100);
+	to_rtr(&p.a);
+	to_rts(&p.a);
+	pair_run(&p);
+	expect_exchange();
+}
+
+/* perftest's servers go to RTR and no further; those of ib_send_bw send from there. */
+static void test_rtr_is_enough(void **state)
+{
+	to_rtr(&p.b);
+	to_rtr(&p.a);
+	pair_run(&p);
+	expect_exchange();
+	assert_int_equal(state_of(&p.a), RNIC_QP_RTR);
+	assert_int_equal(state_of(&p.b), RNIC_QP_RTR);
+	assert_int_equal(pair_count_async(&p.a, RNIC_EVENT_QP_ESTABLISHED), 1);
+	assert_int_equal(pair_count_async(&p.b, RNIC_EVENT_QP_ESTABLISHED), 1);
+}
+
+static void test_posted_before(void **state)
+{
+	to_rtr(&p.a);
+	send_from(&p.a, 1, 'x');
+	pair_advance(&p, 100);
+	receive_at(&p.b, 2);
+	to_rtr(&p.b);
+	pair_advance(&p, 1000);
+	expect_message(&p.b, 2, 'x');
+	pair_expect(&p, &p.a, 1, RDMAP_WC_SUCCESS);
+}
+
+/* ---- again and again ------------------------------------------------------------------------ */
+
+static void connect_pair(void)
+{
+	to_rtr(&p.a);
+	to_rtr(&p.b);
+	to_rts(&p.a);
+	to_rts(&p.b);
+	pair_advance(&p, 100);
+	assert_true(qp_has_stream(p.a.qp));
+	assert_true(qp_has_stream(p.b.qp));
+}
+
+static void test_reuse(void **state)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		connect_pair();
+		expect_exchange();
+		reset(&p.a);
+		reset(&p.b);
+	}
+}
+
+/* One side begins anew while the other does not know yet that the old is over. */
+static void test_reuse_while_the_other_is_busy(void **state)
+{
+	connect_pair();
+	p.quiet = true;
+	reset(&p.a);
+	to_rtr(&p.a);
+	to_rts(&p.a);
+	p.quiet = false;
+	pair_advance(&p, 20);
+	reset(&p.b);
+	to_rtr(&p.b);
+	to_rts(&p.b);
+	pair_advance(&p, 100);
+	expect_exchange();
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* Who only receives does not see, as over InfiniBand, that its peer is done and gone. */
+static void test_peer_leaves_in_good_order(void **state)
+{
+	connect_pair();
+	receive_at(&p.b, 1);
+	receive_at(&p.b, 2);
+	send_from(&p.a, 3, 'z');
+	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
+	p.a.qp = NULL;
+	pair_advance(&p, 10000);
+	expect_message(&p.b, 1, 'z');
+	pair_expect_none(&p, &p.b);
+	assert_int_equal(state_of(&p.b), RNIC_QP_RTS);
+	send_from(&p.b, 4, 'y');
+	pair_expect(&p, &p.b, 4, RDMAP_WC_RETRY_EXC_ERR);
+	pair_expect(&p, &p.b, 2, RDMAP_WC_WR_FLUSH_ERR);
+	assert_int_equal(state_of(&p.b), RNIC_QP_ERROR);
+}
+
+static void test_peer_goes_to_error(void **state)
+{
+	struct rnic_qp_attr attr = {.state = RNIC_QP_ERROR};
+
+	connect_pair();
+	receive_at(&p.b, 1);
+	assert_int_equal(rnic_qp_modify(p.a.qp, RNIC_QP_STATE, &attr), 0);
+	pair_expect_none(&p, &p.b);
+	send_from(&p.b, 2, 'y');
+	pair_expect(&p, &p.b, 2, RDMAP_WC_RETRY_EXC_ERR);
+	pair_expect(&p, &p.b, 1, RDMAP_WC_WR_FLUSH_ERR);
+}
+
+static void test_peer_is_lost(void **state)
+{
+	connect_pair();
+	receive_at(&p.b, 1);
+	llp_mem_fail(p.b.qp->conn->mpa.llp, -ETIMEDOUT);
+	pair_expect(&p, &p.b, 1, RDMAP_WC_WR_FLUSH_ERR);
+	assert_int_equal(state_of(&p.b), RNIC_QP_ERROR);
+}
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
+/* As long as nothing is to be sent, nobody asked. */
+static void test_nobody_there(void **state)
+{
+	to_rtr(&p.a);
+	to_rts(&p.a);
+	receive_at(&p.a, 1);
+	pair_advance(&p, 60000);
+	assert_int_equal(state_of(&p.a), RNIC_QP_RTS);
+	send_from(&p.a, 2, 'n');
+	send_from(&p.a, 3, 'n');
+	pair_advance(&p, 9900);
+	pair_expect_none(&p, &p.a);
+	pair_advance(&p, 200);
+	pair_expect(&p, &p.a, 2, RDMAP_WC_RETRY_EXC_ERR);
+	pair_expect(&p, &p.a, 3, RDMAP_WC_WR_FLUSH_ERR);
+	pair_expect(&p, &p.a, 1, RDMAP_WC_WR_FLUSH_ERR);
+	assert_int_equal(state_of(&p.a), RNIC_QP_ERROR);
+}
+
+static void test_nobody_comes(void **state)
+{
+	to_rtr(&p.b);
+	to_rts(&p.b);
+	send_from(&p.b, 1, 'n');
+	pair_advance(&p, 10100);
+	pair_expect(&p, &p.b, 1, RDMAP_WC_RETRY_EXC_ERR);
+}
+
+static void test_silent_host(void **state)
+{
+	llp_mem_set_silent(p.mem, 1, true);
+	to_rtr(&p.a);
+	to_rts(&p.a);
+	send_from(&p.a, 1, 'n');
+	pair_advance(&p, 10100);
+	pair_expect(&p, &p.a, 1, RDMAP_WC_RETRY_EXC_ERR);
+}
+
+/* Its program is late by more than the time that a request is held. */
+static void test_very_late(void **state)
+{
+	assert_int_equal(rnic_pairing_open(p.b.rnic), 0);
+	to_rtr(&p.a);
+	pair_advance(&p, 23000);
+	to_rtr(&p.b);
+	pair_advance(&p, 1100);
+	expect_exchange();
+}
+
+static void expect_refused(struct side *s)
+{
+	receive_at(s, 1);
+	pair_advance(&p, 1100);
+	pair_expect(&p, s, 1, RDMAP_WC_WR_FLUSH_ERR);
+	assert_int_equal(state_of(s), RNIC_QP_ERROR);
+	assert_int_equal(pair_count_async(s, RNIC_EVENT_QP_FATAL), 1);
+}
+
+static void test_no_such_qp(void **state)
+{
+	struct rnic_qp_attr attr = rtr_of(&p.a);
+
+	assert_int_equal(rnic_pairing_open(p.b.rnic), 0);
+	attr.path.remote_qp = 999;
+	assert_int_equal(to_rtr_as(&p.a, &attr), 0);
+	expect_refused(&p.a);
+}
+
+static void test_other_qp(void **state)
+{
+	struct rnic_qp_attr attr = rtr_of(&p.b);
+
+	attr.path.remote_qp++;
+	assert_int_equal(to_rtr_as(&p.b, &attr), 0);
+	to_rtr(&p.a);
+	expect_refused(&p.a);
+	assert_int_equal(state_of(&p.b), RNIC_QP_RTR);
+}
+
+static void test_other_psn(void **state)
+{
+	to_rtr(&p.b);
+	to_rts_with(&p.b, PSN_B + 1);
+	to_rtr(&p.a);
+	expect_refused(&p.a);
+	assert_int_equal(state_of(&p.b), RNIC_QP_RTS);
+}
+
+/* The one who waits says its PSN when the stream stands already. */
+static void test_other_psn_later(void **state)
+{
+	to_rtr(&p.b);
+	to_rtr(&p.a);
+	pair_run(&p);
+	to_rts_with(&p.b, PSN_B + 1);
+	expect_refused(&p.b);
+}
+
+static void test_path_is_wrong(void **state)
+{
+	struct rnic_qp_attr good = rtr_of(&p.a), attr = good;
+
+	attr.path.remote = good.path.local;
+	attr.path.remote_qp = rnic_qp_num(p.a.qp);
+	assert_int_equal(to_rtr_as(&p.a, &attr), -EINVAL); /* itself */
+	attr = good;
+	attr.path.remote = (struct ip_addr){0};
+	assert_int_equal(to_rtr_as(&p.a, &attr), -EINVAL);
+	attr = good;
+	attr.path.local = good.path.remote;
+	attr.path.remote_qp = 7;
+	assert_int_equal(to_rtr_as(&p.a, &attr), -EADDRNOTAVAIL);
+	attr = good;
+	attr.path.remote_qp = 1 << 24;
+	assert_int_equal(to_rtr_as(&p.a, &attr), -EINVAL);
+	assert_int_equal(state_of(&p.a), RNIC_QP_INIT);
+	connect_pair();
+	assert_int_equal(to_rtr_as(&p.a, &good), -EINVAL);
+}
+
+static void test_ended_while_it_tries(void **state)
+{
+	to_rtr(&p.a);
+	send_from(&p.a, 1, 'n');
+	pair_advance(&p, 50);
+	reset(&p.a);
+	pair_expect_none(&p, &p.a);
+	assert_int_equal(rnic_pairing_open(p.b.rnic), 0);
+	to_rtr(&p.a);
+	pair_advance(&p, 50); /* held */
+	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
+	p.a.qp = NULL;
+	pair_advance(&p, 6000);
+	assert_int_equal(llp_mem_open_count(p.mem), 0);
+}
+
+/* ---- depths and receive elements ---------------------------------------------------------------
+ */
+
+/* Each side may read as often at a time as its program says, and the other takes. */
+static void test_depths(void **state)
+{
+	struct rnic_qp_attr attr = rtr_of(&p.a);
+
+	attr.ird = 2;
+	assert_int_equal(to_rtr_as(&p.a, &attr), 0);
+	attr = rtr_of(&p.b);
+	attr.ird = 7;
+	assert_int_equal(to_rtr_as(&p.b, &attr), 0);
+	pair_advance(&p, 100);
+	assert_int_equal(p.a.qp->rdmap.ird, 2);
+	assert_int_equal(p.a.qp->rdmap.ord, 7);
+	assert_int_equal(p.b.qp->rdmap.ird, 7);
+	assert_int_equal(p.b.qp->rdmap.ord, 2);
+	to_rts(&p.a);
+	to_rts(&p.b);
+	assert_int_equal(p.a.qp->rdmap.ord, 4);
+	assert_int_equal(p.b.qp->rdmap.ord, 2);
+}
+
+/* A message waits for its receive element, and so does the peer's end behind it. */
+static void test_message_waits(void **state)
+{
+	connect_pair();
+	send_from(&p.a, 1, '1');
+	pair_expect(&p, &p.a, 1, RDMAP_WC_SUCCESS);
+	send_from(&p.a, 2, '2');
+	pair_expect(&p, &p.a, 2, RDMAP_WC_SUCCESS);
+	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
+	p.a.qp = NULL;
+	pair_advance(&p, 1000);
+	pair_expect_none(&p, &p.b);
+	receive_at(&p.b, 3);
+	expect_message(&p.b, 3, '1');
+	pair_expect_none(&p, &p.b);
+	receive_at(&p.b, 4);
+	expect_message(&p.b, 4, '2');
+	assert_int_equal(state_of(&p.b), RNIC_QP_RTS);
+	send_from(&p.b, 5, 'y');
+	pair_expect(&p, &p.b, 5, RDMAP_WC_RETRY_EXC_ERR);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_who_connects_comes_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_held, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_who_waits_comes_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rtr_is_enough, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_posted_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reuse, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_reuse_while_the_other_is_busy, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_peer_leaves_in_good_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_peer_goes_to_error, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_peer_is_lost, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nobody_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nobody_comes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_silent_host, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_very_late, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_such_qp, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_other_qp, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_other_psn, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_other_psn_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_path_is_wrong, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_ended_while_it_tries, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_depths, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_message_waits, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
