@@ -3,7 +3,6 @@
 
 #include "provider/config_mpa.h"
 #include "provider/config_parse.h"
-#include "provider/config_slot.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -150,6 +149,27 @@ static const char *parse_progress(struct config *c, const char *v)
 	return NULL;
 }
 
+static const char *parse_connect_mode(struct config *c, const char *v)
+{
+	static const char *const words[] = {"auto", "rdma_cm", NULL};
+	int i = config_parse_word(v, words);
+
+	if (i < 0)
+		return "auto or rdma_cm";
+	c->connect_rdma_cm = i == 1;
+	return NULL;
+}
+
+static const char *parse_connect_port(struct config *c, const char *v)
+{
+	uint64_t n;
+
+	if (config_parse_range(v, 1, UINT16_MAX, &n) != 0)
+		return "a port number from 1 to 65535";
+	c->connect_port = (uint16_t)n;
+	return NULL;
+}
+
 static const char *parse_congestion_control(struct config *c, const char *v)
 {
 	static const char *const words[] = {"cubic", "bbr", "newreno", NULL};
@@ -271,6 +291,8 @@ const struct config_key config_keys[] = {
 	{"mpa_revision", false, config_mpa_revision, NULL},
 	{"rtr", false, config_mpa_rtr, NULL},
 	{"fpdu", false, config_mpa_fpdu, NULL},
+	{"connect_mode", false, parse_connect_mode, NULL},
+	{"connect_port", false, parse_connect_port, NULL},
 	{"congestion_control", false, parse_congestion_control, NULL},
 	{"timestamps", false, parse_timestamps, NULL},
 	{"sack", false, parse_sack, NULL},
@@ -283,7 +305,6 @@ const struct config_key config_keys[] = {
 	{"send_buffer", false, parse_send_buffer, NULL},
 	{"receive_buffer", false, parse_receive_buffer, NULL},
 	{"memory", false, parse_memory, NULL},
-	{"slots", false, config_slot_range, NULL},
 };
 
 const unsigned config_num_keys = sizeof config_keys / sizeof config_keys[0];

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct stack {
 	struct net *net;
@@ -34,6 +33,7 @@ static int open_rnic(struct stack *s, struct config_error *e)
 		.random = net_random,
 		.log = net_log(s->net),
 		.mpa = net_config(s->net)->mpa,
+		.pairing_port = config_pairing_port(net_config(s->net)),
 	};
 	int r = rnic_create(&cfg, &s->rnic);
 
@@ -85,8 +85,6 @@ static void in_child(void)
 {
 	atomic_fetch_add(&process.forks, 1);
 	pthread_mutex_init(&process.lock, NULL);
-	for (struct stack *s = process.open; s; s = s->next)
-		net_release_slot(s->net);
 }
 
 static void process_add(struct stack *s)
@@ -133,8 +131,6 @@ int stack_open(const struct config *c, struct stack **out, struct config_error *
 
 	if (!s) {
 		snprintf(e->text, sizeof e->text, "no memory");
-		if (c->slot_fd >= 0)
-			close(c->slot_fd);
 		return -ENOMEM;
 	}
 	r = net_open(c, &s->net, e);

@@ -199,14 +199,22 @@ int query_port(
 	struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr, size_t attr_len);
 int query_port_compat(
 	struct ibv_context *context, uint8_t port_num, struct _compat_ibv_port_attr *attr);
+int query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey);
+int query_pkey_index(struct ibv_context *context, uint8_t port_num, __be16 pkey);
+
+/* ---- gid.c -------------------------------------------------------------------------------- */
+
+unsigned gid_count(const struct device *d);
+
+/** The address that a GID stands for. @return 0; -EINVAL: there is none. */
+int gid_address(const struct device *d, unsigned index, struct ip_addr *out);
+
 int query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid);
 int query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_index,
 	struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size);
 ssize_t query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
 	size_t max_entries, uint32_t flags, size_t entry_size);
 int query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned index, int *type);
-int query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey);
-int query_pkey_index(struct ibv_context *context, uint8_t port_num, __be16 pkey);
 
 /* ---- pd_mr.c ------------------------------------------------------------------------------ */
 
@@ -255,6 +263,15 @@ int qp_query(
 int qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);
 int qp_destroy(struct ibv_qp *qp);
 struct ibv_qp_ex *qp_to_ex(struct ibv_qp *qp);
+
+/* ---- path.c ------------------------------------------------------------------------------- */
+
+/**
+ * Add what a program says that connects its QP itself.
+ * @param[in,out] what RNIC_QP_*. @return 0; -EINVAL: no GRH, or no such GID of ours.
+ */
+int path_translate(const struct device *d, const struct ibv_qp_attr *a, int mask,
+	struct rnic_qp_attr *to, unsigned *what);
 
 /* ---- post.c, wr_api.c --------------------------------------------------------------------- */
 

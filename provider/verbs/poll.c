@@ -15,6 +15,7 @@ static const uint8_t wc_status[] = {
 	[RDMAP_WC_REM_OP_ERR] = IBV_WC_REM_OP_ERR,
 	[RDMAP_WC_WR_FLUSH_ERR] = IBV_WC_WR_FLUSH_ERR,
 	[RDMAP_WC_FATAL_ERR] = IBV_WC_FATAL_ERR,
+	[RDMAP_WC_RETRY_EXC_ERR] = IBV_WC_RETRY_EXC_ERR,
 };
 
 static const uint8_t wc_opcode[] = {

@@ -156,6 +156,9 @@ int qp_modify(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 	rc = verify(qp, attr, mask);
 	if (rc == 0) {
 		what = translate(attr, mask, &to);
+		rc = path_translate(qp->device, attr, mask, &to, &what);
+	}
+	if (rc == 0) {
 		rc = rnic_qp_modify(qp->rnic, what, &to);
 	}
 	if (rc == 0)

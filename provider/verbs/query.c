@@ -132,7 +132,7 @@ static void fill_port(const struct device *d, struct ibv_port_attr *a)
 	a->state = up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
 	a->max_mtu = IBV_MTU_4096;
 	a->active_mtu = mtu_from_bytes(mtu);
-	a->gid_tbl_len = 1;
+	a->gid_tbl_len = (int)gid_count(d);
 	a->pkey_tbl_len = 1;
 	a->port_cap_flags = IBV_PORT_CM_SUP;
 	a->max_vl_num = 1;
@@ -162,59 +162,6 @@ int query_port_compat(
 {
 	return query_port(
 		context, port_num, (void *)attr, offsetof(struct ibv_port_attr, port_cap_flags2));
-}
-
-/* An iWARP port has one GID: its MAC address, the rest zero (as in the kernel's drivers). */
-static void fill_gid(const struct device *d, union ibv_gid *gid)
-{
-	memset(gid, 0, sizeof *gid);
-	memcpy(gid->raw, d->mac, sizeof d->mac);
-}
-
-int query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid)
-{
-	if (port_num != 1 || index != 0) {
-		errno = EINVAL;
-		return -1;
-	}
-	fill_gid(device_of(context), gid);
-	return 0;
-}
-
-int query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_index,
-	struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size)
-{
-	struct ibv_gid_entry e = {.port_num = 1, .gid_type = IBV_GID_TYPE_IB};
-
-	if (port_num != 1 || flags != 0)
-		return EINVAL;
-	if (gid_index != 0)
-		return ENODATA;
-	fill_gid(device_of(context), &e.gid);
-	memset(entry, 0, entry_size);
-	memcpy(entry, &e, entry_size < sizeof e ? entry_size : sizeof e);
-	return 0;
-}
-
-ssize_t query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
-	size_t max_entries, uint32_t flags, size_t entry_size)
-{
-	int rc;
-
-	if (max_entries == 0)
-		return -EINVAL;
-	rc = query_gid_ex(context, 1, 0, entries, flags, entry_size);
-	return rc == 0 ? 1 : -rc;
-}
-
-int query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned index, int *type)
-{
-	if (port_num != 1 || index != 0) {
-		errno = EINVAL;
-		return -1;
-	}
-	*type = IBV_GID_TYPE_IB;
-	return 0;
 }
 
 int query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey)

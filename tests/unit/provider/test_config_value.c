@@ -193,6 +193,20 @@ static void test_tcp_options(void **state)
 	wrong("syn_cookies=on", "auto, always or off");
 }
 
+static void test_connect(void **state)
+{
+	assert_int_equal(config_pairing_port(&c), 61525);
+	right("connect_port=7");
+	assert_int_equal(config_pairing_port(&c), 7);
+	right("connect_mode=rdma_cm");
+	assert_int_equal(config_pairing_port(&c), 0);
+	right("connect_mode=auto");
+	assert_int_equal(config_pairing_port(&c), 7);
+	wrong("connect_mode=on", "auto or rdma_cm");
+	wrong("connect_port=0", "1 to 65535");
+	wrong("connect_port=65536", "1 to 65535");
+}
+
 static void test_mpa(void **state)
 {
 	assert_int_equal(c.mpa.crc, MPA_CRC_PREFERRED);
@@ -308,6 +322,7 @@ int main(void)
 		cmocka_unit_test_setup(test_name, start_over),
 		cmocka_unit_test_setup(test_progress, start_over),
 		cmocka_unit_test_setup(test_tcp_options, start_over),
+		cmocka_unit_test_setup(test_connect, start_over),
 		cmocka_unit_test_setup(test_mpa, start_over),
 		cmocka_unit_test_setup(test_rtr, start_over),
 		cmocka_unit_test_setup(test_peer, start_over),

@@ -14,7 +14,9 @@ static struct ibv_qp_attr good(enum ibv_qp_state to)
 	return (struct ibv_qp_attr){.qp_state = to,
 		.path_mtu = IBV_MTU_1024,
 		.port_num = 1,
-		.ah_attr = {.port_num = 1}};
+		.ah_attr = {.port_num = 1,
+			.is_global = 1,
+			.grh.dgid.raw = {[10] = 0xff, 0xff, 10, 99, 0, 2}}};
 }
 
 static int modify(struct lone *l, enum ibv_qp_state to, int mask)
@@ -193,11 +195,11 @@ static void test_attributes(void **state)
 /* A value out of its field's range: nothing changes, not even what was right beside it. */
 static void test_bad_values(void **state)
 {
-	struct ibv_qp_attr bad[9], a = good(IBV_QPS_RTR), now;
+	struct ibv_qp_attr bad[11], a = good(IBV_QPS_RTR), now;
 	struct ibv_qp_init_attr init;
 	struct lone l;
 
-	for (unsigned i = 0; i < 9; i++)
+	for (unsigned i = 0; i < 11; i++)
 		bad[i] = a;
 	bad[0].ah_attr.port_num = 2;
 	bad[1].path_mtu = (enum ibv_mtu)0;
@@ -205,8 +207,10 @@ static void test_bad_values(void **state)
 	bad[3].dest_qp_num = 1 << 24;
 	bad[4].min_rnr_timer = 32;
 	bad[5].max_dest_rd_atomic = 255;
+	bad[6].ah_attr.is_global = 0; /* no address: see docs/connect.md */
+	bad[7].ah_attr.grh.sgid_index = 1;
 	open_in(&l, IBV_QPS_INIT);
-	for (unsigned i = 0; i < 6; i++) {
+	for (unsigned i = 0; i < 8; i++) {
 		bad[i].qp_access_flags = IBV_ACCESS_REMOTE_READ;
 		assert_int_equal(
 			ibv_modify_qp(l.qp, &bad[i], TO_RTR | IBV_QP_ACCESS_FLAGS), EINVAL);
@@ -217,10 +221,10 @@ static void test_bad_values(void **state)
 	a.pkey_index = 1;
 	assert_int_equal(ibv_modify_qp(l.qp, &a, TO_RTR | IBV_QP_PKEY_INDEX), EINVAL);
 	assert_int_equal(modify(&l, IBV_QPS_RTR, TO_RTR), 0);
-	bad[6].timeout = 32;
-	bad[7].retry_cnt = 8;
-	bad[8].rnr_retry = 8;
-	for (unsigned i = 6; i < 9; i++) {
+	bad[8].timeout = 32;
+	bad[9].retry_cnt = 8;
+	bad[10].rnr_retry = 8;
+	for (unsigned i = 8; i < 11; i++) {
 		bad[i].qp_state = IBV_QPS_RTS;
 		assert_int_equal(ibv_modify_qp(l.qp, &bad[i], TO_RTS), EINVAL);
 		assert_int_equal(l.qp->state, IBV_QPS_RTR);

@@ -247,50 +247,6 @@ static void test_port_sizes(void **state)
 	assert_int_equal(a.behind[7], 0);
 }
 
-static void test_gid(void **state)
-{
-	static const uint8_t expected[16] = {2, 0x11, 0x22, 0x33, 0x44, 0x55};
-	union ibv_gid gid;
-	int type = -1;
-
-	memset(&gid, 0xff, sizeof gid);
-	assert_int_equal(query_gid(&t.context, 1, 0, &gid), 0);
-	assert_memory_equal(gid.raw, expected, 16);
-	errno = 0;
-	assert_int_equal(query_gid(&t.context, 1, 1, &gid), -1);
-	assert_int_equal(errno, EINVAL);
-	assert_int_equal(query_gid(&t.context, 1, -1, &gid), -1);
-	assert_int_equal(query_gid(&t.context, 2, 0, &gid), -1);
-	assert_int_equal(query_gid_type(&t.context, 1, 0, &type), 0);
-	assert_int_equal(type, IBV_GID_TYPE_IB);
-	assert_int_equal(query_gid_type(&t.context, 1, 1, &type), -1);
-	assert_int_equal(query_gid_type(&t.context, 2, 0, &type), -1);
-}
-
-static void test_gid_entries(void **state)
-{
-	struct ibv_gid_entry e[2];
-	const size_t size = sizeof e[0];
-
-	memset(e, 0xff, sizeof e);
-	assert_int_equal(query_gid_ex(&t.context, 1, 0, e, 0, size), 0);
-	assert_memory_equal(e[0].gid.raw, t.device.mac, 6);
-	assert_int_equal(e[0].gid_index, 0);
-	assert_int_equal(e[0].port_num, 1);
-	assert_int_equal(e[0].gid_type, IBV_GID_TYPE_IB);
-	assert_int_equal(e[0].ndev_ifindex, 0);
-	assert_int_equal(e[1].port_num, UINT32_MAX);
-	assert_int_equal(query_gid_ex(&t.context, 1, 1, e, 0, size), ENODATA);
-	assert_int_equal(query_gid_ex(&t.context, 2, 0, e, 0, size), EINVAL);
-	assert_int_equal(query_gid_ex(&t.context, 1, 0, e, 1, size), EINVAL);
-	memset(e, 0xff, sizeof e);
-	assert_int_equal(query_gid_table(&t.context, e, 2, 0, size), 1);
-	assert_int_equal(e[0].port_num, 1);
-	assert_int_equal(e[1].port_num, UINT32_MAX);
-	assert_int_equal(query_gid_table(&t.context, e, 0, 0, size), -EINVAL);
-	assert_int_equal(query_gid_table(&t.context, e, 2, 1, size), -EINVAL);
-}
-
 static void test_pkey(void **state)
 {
 	__be16 pkey = 0;
@@ -316,8 +272,6 @@ int main(void)
 		cmocka_unit_test_setup(test_mtu, setup),
 		cmocka_unit_test_setup(test_speed, setup),
 		cmocka_unit_test_setup(test_port_sizes, setup),
-		cmocka_unit_test_setup(test_gid, setup),
-		cmocka_unit_test_setup(test_gid_entries, setup),
 		cmocka_unit_test_setup(test_pkey, setup),
 	};
 
