@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/eal.h"
 #include "dpdk-port/gate.h"
+#include "dpdk-port/memif.h"
 #include "dpdk-port/pool.h"
 #include "dpdk-port/port_private.h"
 #include "dpdk-port/rxfd.h"
@@ -110,6 +111,7 @@ static int probe(struct opening *o)
 	device_name(o->cfg->device, name, sizeof name);
 	if (is_another(o, name))
 		return fail(o, -EBUSY, "this process had it open with other arguments");
+	memif_forget_stale(o->cfg->device);
 	r = rte_dev_probe(o->cfg->device);
 	/* A device that the EAL probed when it started is there already. */
 	if (r && r != -EEXIST)

@@ -49,10 +49,25 @@ static void on_start(void *user, struct connection *c, struct stream *s)
 		check_start(user, s);
 }
 
+/* Mostly they lie in one piece, and need no copy. */
+static void take_first_bytes(struct check_fpdu *x, uint8_t *copy)
+{
+	const struct stream_fpdu *f = x->f;
+	struct mpa_cursor raw;
+
+	x->len = f->fpdu.len < CHECK_BYTES ? f->fpdu.len : CHECK_BYTES;
+	x->bytes = mpa_cursor_at(&f->raw);
+	if (x->len <= mpa_cursor_run(&f->raw))
+		return;
+	raw = f->raw;
+	mpa_cursor_copy(&raw, copy, x->len);
+	x->bytes = copy;
+}
+
 static void on_fpdu(void *user, struct connection *c, struct stream *s, const struct stream_fpdu *f)
 {
 	struct check_fpdu x = {.k = user, .s = s, .f = f};
-	struct mpa_cursor raw = f->raw;
+	uint8_t copy[CHECK_BYTES];
 
 	if (c->own == NULL)
 		return;
@@ -60,8 +75,7 @@ static void on_fpdu(void *user, struct connection *c, struct stream *s, const st
 	x.peer = check_side_of(stream_peer(s));
 	if (f->header && f->ddp != DDP_ERROR_SHORT)
 		x.opcode = f->segment.ulp & RDMAP_CONTROL_OPCODE;
-	x.len = f->fpdu.len < sizeof x.bytes ? f->fpdu.len : sizeof x.bytes;
-	mpa_cursor_copy(&raw, x.bytes, x.len);
+	take_first_bytes(&x, copy);
 	check_framing(&x);
 	check_remember(&x);
 	if (f->result == MPA_DEFRAME_CRC || !f->header) {
@@ -136,15 +150,19 @@ static void on_fin(void *user, struct connection *c, struct stream *s, size_t re
 		s->phase == STREAM_FPDU ? "FPDU" : "start-up frame");
 }
 
-static void on_segment(void *user, struct connection *c, struct stream *s, const struct packet *p,
-	const struct cap_frame *f)
+static void note_reset(struct check *k, struct stream *s, uint64_t frame)
 {
 	struct line l = {0};
 
-	if (c->own == NULL || !(p->flags & PACKET_RST))
-		return;
 	line_add(&l, "the connection is reset");
-	note(user, s, f->number, &l);
+	note(k, s, frame, &l);
+}
+
+static void on_segment(void *user, struct connection *c, struct stream *s, const struct packet *p,
+	const struct cap_frame *f)
+{
+	if (c->own != NULL && p->flags & PACKET_RST)
+		note_reset(user, s, f->number);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */

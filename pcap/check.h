@@ -73,6 +73,9 @@ static inline struct check_side *check_side_of(const struct stream *s)
 	return &c->side[stream_side(s)];
 }
 
+/** Octets of an FPDU that are shown with what is wrong in it. */
+#define CHECK_BYTES 64
+
 /** An FPDU that is judged. */
 struct check_fpdu {
 	struct check *k;
@@ -80,8 +83,8 @@ struct check_fpdu {
 	struct check_side *me, *peer;
 	const struct stream_fpdu *f;
 	uint8_t opcode;
-	uint8_t bytes[64]; /**< its first octets, as on the wire */
-	size_t len;
+	const uint8_t *bytes; /**< its first octets, as on the wire */
+	size_t len;           /**< of them, at most CHECK_BYTES */
 };
 
 /** The sender of an FPDU did not meet a demand. */

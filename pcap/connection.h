@@ -216,16 +216,22 @@ bool stream_push(struct stream *s, const struct piece *p);
 /** Take @p len octets off the front. */
 void stream_drop(struct stream *s, size_t len);
 
+/** stream_drop() never leaves all of the first piece before it. */
 static inline struct mpa_cursor stream_cursor(const struct stream *s)
 {
-	struct mpa_cursor c = {.v = s->v, .n = s->n};
-
-	mpa_cursor_pass(&c, s->off);
-	return c;
+	return (struct mpa_cursor){.v = s->v, .n = s->n, .off = s->off};
 }
 
+/** stream_captured() where they are not all in the first piece. */
+bool stream_captured_in_pieces(const struct stream *s, size_t at, size_t len);
+
 /** True if all of the @p len octets at @p at of the queue are in the capture. */
-bool stream_captured(const struct stream *s, size_t at, size_t len);
+static inline bool stream_captured(const struct stream *s, size_t at, size_t len)
+{
+	if (s->n != 0 && s->off + at + len <= s->v[0].len)
+		return s->meta[0].bytes != NULL;
+	return stream_captured_in_pieces(s, at, len);
+}
 
 /* ---- resync.c: where FPDUs begin ------------------------------------------------------------ */
 

@@ -178,21 +178,33 @@ static void take_start(struct stream *s)
 
 /* ---- full operation ------------------------------------------------------------------------- */
 
+/* Pad and CRC: where they lie if that is in one piece, else in @p copy. */
+static const uint8_t *trailer(const struct stream_fpdu *f, uint32_t len, uint8_t *copy)
+{
+	struct mpa_cursor c;
+
+	if (f->pieces == 1 && !f->markers)
+		return f->raw.v->base + f->raw.off + f->fpdu.len - len;
+	c = f->fpdu.ulpdu.at;
+	mpa_cursor_advance(&c, f->fpdu.ulpdu.len);
+	mpa_cursor_copy(&c, copy, len);
+	return copy;
+}
+
 static void look_closer(struct stream *s, struct stream_fpdu *f)
 {
-	struct mpa_cursor c = f->fpdu.ulpdu.at;
 	uint32_t len = f->fpdu.ulpdu.len;
 	uint32_t pad = mpa_fpdu_body(len) - MPA_FPDU_HEADER_LEN - len;
-	uint8_t trailer[3 + MPA_CRC_LEN] = {0};
+	uint8_t copy[3 + MPA_CRC_LEN];
+	const uint8_t *end;
 
 	f->ddp = ddp_parse(&f->segment, &f->fpdu.ulpdu);
 	if (f->unseen && !stream_captured(s, f->fpdu.len - MPA_CRC_LEN - pad, pad + MPA_CRC_LEN))
 		return;
-	mpa_cursor_advance(&c, len);
-	mpa_cursor_copy(&c, trailer, pad + MPA_CRC_LEN);
+	end = trailer(f, pad + MPA_CRC_LEN, copy);
 	for (uint32_t i = 0; i < pad; i++)
-		f->pad_dirty |= trailer[i] != 0;
-	f->crc_zero = load_le32(trailer + pad) == 0;
+		f->pad_dirty |= end[i] != 0;
+	f->crc_zero = load_le32(end + pad) == 0;
 }
 
 /* Octets of an FPDU that hold its length, and both headers, with a marker that may be in them. */

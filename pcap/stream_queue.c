@@ -57,7 +57,7 @@ void stream_drop(struct stream *s, size_t len)
 	memmove(s->meta, s->meta + n, s->n * sizeof *s->meta);
 }
 
-bool stream_captured(const struct stream *s, size_t at, size_t len)
+bool stream_captured_in_pieces(const struct stream *s, size_t at, size_t len)
 {
 	size_t end = at + len + s->off;
 

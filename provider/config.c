@@ -2,6 +2,7 @@
 #include "provider/config.h"
 
 #include "provider/config_mpa.h"
+#include "provider/config_slot.h"
 #include "provider/config_value.h"
 
 #include <ctype.h>
@@ -172,7 +173,10 @@ static int apply(struct config *c, const char *name, char *value, const struct c
 	struct config_error *e)
 {
 	const struct config before = *c;
+	char expanded[CONFIG_MAX_EXPANDED];
 	const struct config_key *k;
+	const char *right;
+	struct shown s;
 	unsigned i = 0;
 	int rc;
 
@@ -194,6 +198,17 @@ static int apply(struct config *c, const char *name, char *value, const struct c
 		k->reset(c);
 		c->file_line[i] = 0;
 	}
+	rc = k->parse == config_slot_range ? 0
+					   : config_slot_expand(value, c->slot, expanded, &right);
+	if (rc < 0)
+		return complain(e, rc, where, "\"%s\" is \"%s\"; expected %s", k->name,
+			show(&s, value), right);
+	if (rc > 0) {
+		c->slot_wanted = true;
+		if (c->slot == 0)
+			return 0;
+		value = expanded;
+	}
 	rc = k->repeatable ? apply_list(c, k, value, where, e) : apply_value(c, k, value, where, e);
 	/* All of a list, or nothing. */
 	if (rc != 0)
@@ -212,6 +227,10 @@ void config_init(struct config *c)
 		.sack = true,
 		.window_scale = true,
 		.log = LOG_LEVEL_WARNING,
+		.slot_group = "default",
+		.slot_first = 1,
+		.slot_last = 254,
+		.slot_fd = -1,
 	};
 	config_mpa_init(c);
 }
@@ -411,45 +430,4 @@ int config_check(const struct config *c, struct config_error *e)
 				text);
 	}
 	return 0;
-}
-
-/* The lines of UIWARP_SET. */
-static int apply_environment(struct config *c, const char *set, struct config_error *e)
-{
-	char *copy = strdup(set);
-	char *next = copy;
-	int rc = 0;
-
-	if (copy == NULL)
-		return complain(e, -ENOMEM, NULL, "%s", strerror(ENOMEM));
-	while (rc == 0 && next != NULL) {
-		char *line = strsep(&next, "\n");
-
-		if (*line != '\0')
-			rc = config_set(c, line, e);
-	}
-	free(copy);
-	return rc;
-}
-
-int config_from_environment(struct config *c, struct config_error *e)
-{
-	const char *path = secure_getenv("UIWARP_CONFIG");
-	const char *set = secure_getenv("UIWARP_SET");
-	int rc = 0;
-
-	config_init(c);
-	if (path != NULL && *path == '\0')
-		path = NULL;
-	if (set != NULL && *set == '\0')
-		set = NULL;
-	if (path == NULL && set == NULL)
-		return 0;
-	if (path != NULL)
-		rc = config_read_file(c, path, e);
-	if (rc == 0 && set != NULL)
-		rc = apply_environment(c, set, e);
-	if (rc == 0)
-		rc = config_check(c, e);
-	return rc == 0 ? 1 : rc;
 }

@@ -53,6 +53,11 @@ struct config {
 	char log_file[CONFIG_MAX_PATH];       /**< empty: stderr */
 	uint32_t send_buffer, receive_buffer; /**< bytes; 0: default */
 	uint32_t memory;                      /**< MiB for packet buffers; 0: default */
+	char slot_group[32]; /**< "slots": which slots, and which processes share them */
+	unsigned slot_first, slot_last;
+	unsigned slot;    /**< 0: none yet; values that ask for it have not been read then */
+	bool slot_wanted; /**< a value has "%{slot}" in it */
+	int slot_fd;      /**< holds the slot; -1: none */
 	/** Private: the line of the file on which each key stood last; 0: none. */
 	unsigned file_line[CONFIG_MAX_KEYS];
 };
@@ -83,8 +88,17 @@ int config_check(const struct config *c, struct config_error *e);
 /**
  * The configuration that `uiwarp run` hands to its program: UIWARP_CONFIG (a file) and UIWARP_SET
  * (assignments, one a line, later ones win). @return 1: there is one; 0: none, be inert; negative:
- * wrong, with @p e filled in.
+ * wrong, with @p e filled in. Values with "%{slot}" have been tried with the first and the last
+ * number that they may get, and stand as with the first; nothing is taken.
  */
 int config_from_environment(struct config *c, struct config_error *e);
+
+/**
+ * If the configuration wants a slot, take one and read the environment again with its number.
+ * Call it once, right before the configuration is used; whoever then has @p c closes
+ * `slot_fd` to give the slot back (net_open() takes that over).
+ * @return 0, or a negative errno with @p e filled in: -EBUSY when all are taken.
+ */
+int config_take_slot(struct config *c, struct config_error *e);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "provider/config_mpa.h"
 #include "provider/config_parse.h"
+#include "provider/config_slot.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -305,6 +306,7 @@ const struct config_key config_keys[] = {
 	{"send_buffer", false, parse_send_buffer, NULL},
 	{"receive_buffer", false, parse_receive_buffer, NULL},
 	{"memory", false, parse_memory, NULL},
+	{"slots", false, config_slot_range, NULL},
 };
 
 const unsigned config_num_keys = sizeof config_keys / sizeof config_keys[0];

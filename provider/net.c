@@ -360,6 +360,13 @@ static void close_port(struct net *n)
 		nap(PARTING_NS);
 }
 
+void net_release_slot(struct net *n)
+{
+	if (n->config.slot_fd >= 0)
+		close(n->config.slot_fd);
+	n->config.slot_fd = -1;
+}
+
 void net_close(struct net *n, bool end)
 {
 	net_stop(n);
@@ -382,6 +389,7 @@ void net_close(struct net *n, bool end)
 	}
 	if (n->port)
 		port_close(n->port);
+	net_release_slot(n);
 	stack_log_close(&n->log);
 	free(n);
 }
@@ -397,6 +405,8 @@ int net_open(const struct config *c, struct net **out, struct config_error *e)
 
 	if (!n) {
 		snprintf(e->text, sizeof e->text, "no memory");
+		if (c->slot_fd >= 0)
+			close(c->slot_fd);
 		return -ENOMEM;
 	}
 	n->config = *c;
@@ -404,6 +414,7 @@ int net_open(const struct config *c, struct net **out, struct config_error *e)
 	if (r) {
 		snprintf(e->text, sizeof e->text, "log_file \"%.300s\": %s", c->log_file,
 			strerror(-r));
+		net_release_slot(n);
 		free(n);
 		return r;
 	}

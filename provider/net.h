@@ -19,7 +19,8 @@ extern const struct random_source net_random;
 
 /**
  * Open the port and what stands on it; nothing moves before net_start(). The calling thread's
- * affinity and signal mask, and the process's stdout, are as before when it returns.
+ * affinity and signal mask, and the process's stdout, are as before when it returns. The
+ * configuration's slot is held until net_close(), and given back on failure.
  * @return 0, or a negative errno with a sentence in @p e (DPDK's own reason for a bad port).
  */
 int net_open(const struct config *c, struct net **out, struct config_error *e);
@@ -31,6 +32,12 @@ int net_open(const struct config *c, struct net **out, struct config_error *e);
  */
 int net_start(
 	struct net *n, void (*link_changed)(void *ctx, bool up), void *ctx, struct config_error *e);
+
+/**
+ * Give the configuration's slot back. In a child after fork() too, whose copy would keep the
+ * slot when the parent is gone.
+ */
+void net_release_slot(struct net *n);
 
 /** Wait, but not for long, until peers have acknowledged what was sent before we closed. */
 void net_linger(struct net *n);

@@ -35,7 +35,7 @@ static int say(int rc, const struct config_error *e)
 	return rc;
 }
 
-static int start_device(const struct config *c)
+static int start_device(struct config *c)
 {
 	struct config_error e = {.text = "cannot start"};
 	struct device *d = calloc(1, sizeof *d);
@@ -44,7 +44,9 @@ static int start_device(const struct config *c)
 
 	if (d == NULL)
 		return -ENOMEM;
-	rc = stack_open(c, &stack, &e);
+	rc = config_take_slot(c, &e);
+	if (rc == 0)
+		rc = stack_open(c, &stack, &e);
 	if (rc != 0) {
 		free(d);
 		return say(rc, &e);

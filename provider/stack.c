@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct stack {
 	struct net *net;
@@ -85,6 +86,8 @@ static void in_child(void)
 {
 	atomic_fetch_add(&process.forks, 1);
 	pthread_mutex_init(&process.lock, NULL);
+	for (struct stack *s = process.open; s; s = s->next)
+		net_release_slot(s->net);
 }
 
 static void process_add(struct stack *s)
@@ -131,6 +134,8 @@ int stack_open(const struct config *c, struct stack **out, struct config_error *
 
 	if (!s) {
 		snprintf(e->text, sizeof e->text, "no memory");
+		if (c->slot_fd >= 0)
+			close(c->slot_fd);
 		return -ENOMEM;
 	}
 	r = net_open(c, &s->net, e);

@@ -129,6 +129,7 @@ static int take(void *ctx, struct llp *l)
 
 int tcp_session_open(struct tcp_session *s, const struct tcp_options *o, const struct config *c)
 {
+	struct config mine = *c;
 	struct config_error e;
 
 	*s = (struct tcp_session){.options = o};
@@ -138,7 +139,8 @@ int tcp_session_open(struct tcp_session *s, const struct tcp_options *o, const s
 		perror("uiwarp tcp");
 		return EXIT_FAILURE;
 	}
-	if (net_open(c, &s->net, &e) == 0 && net_start(s->net, NULL, NULL, &e) == 0) {
+	if (config_take_slot(&mine, &e) == 0 && net_open(&mine, &s->net, &e) == 0 &&
+		net_start(s->net, NULL, NULL, &e) == 0) {
 		s->engine = net_engine(s->net);
 		return 0;
 	}

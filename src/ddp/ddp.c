@@ -108,5 +108,11 @@ void ddp_copy_header(const struct ddp_segment *s, uint8_t *out)
 {
 	struct mpa_cursor c = s->ulpdu->at;
 
-	mpa_cursor_copy(&c, out, s->header_len);
+	/* Lengths that are known cost no call. */
+	if (mpa_cursor_run(&c) < DDP_UNTAGGED_LEN)
+		mpa_cursor_copy(&c, out, s->header_len);
+	else if (s->tagged)
+		memcpy(out, mpa_cursor_at(&c), DDP_TAGGED_LEN);
+	else
+		memcpy(out, mpa_cursor_at(&c), DDP_UNTAGGED_LEN);
 }

@@ -57,6 +57,8 @@ done <<-EOT
 	send_buffer         1             16K
 	receive_buffer      9999G         1023M
 	memory              1             8
+	slots               9-1           FIRST-LAST
+	capture             /tmp/%{rank}  %{slot}
 EOT
 run_case unknown-key refused "adress address" "${good[@]}" --set adress=10.0.0.1/24 -- true
 run_case no-port refused port --set address=10.0.0.1/24 -- true

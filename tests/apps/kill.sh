@@ -43,27 +43,17 @@ killed() { # VICTIM SURVIVOR SERVER CLIENT REGEX COUNT
 		{ say "the $survivor noticed nothing"; return 1; }
 }
 
-# They mostly wait, so all at once; told one after the other. perftest buffers its output.
+# They mostly wait for the time-outs. perftest buffers its output.
 both() { # NAME SERVER CLIENT REGEX COUNT
-	local name=$1 victim survivor
+	local name=$1
 	shift
-	for victim in server client; do
-		[[ $victim == server ]] && survivor=client || survivor=server
-		number=$started_cases
-		started_cases=$((started_cases + 1))
-		run_case "$name-$victim" killed "$victim" "$survivor" "$@" >"$work/$number.tap" 2>&1 &
-		told+=("$!")
-	done
+	beside "$name-server" killed server client "$@"
+	beside "$name-client" killed client server "$@"
 }
 
-started_cases=0 told=()
 both rping "rping -s -a %4 -d" "rping -c -a %4 -v" 'ping data: rdma-ping' 100
 both write_bw "stdbuf -oL ib_write_bw -R -F -D 90" "stdbuf -oL ib_write_bw -R -F -D 90 %4" '#bytes' 1
 both send_bw "stdbuf -oL ib_send_bw -R -F -b -D 90" "stdbuf -oL ib_send_bw -R -F -b -D 90 %4" \
 	'#bytes' 1
-for number in "${!told[@]}"; do
-	wait "${told[$number]}" || true
-	cat "$work/$number.tap"
-done
-number=$started_cases
+tell_beside
 plan_done

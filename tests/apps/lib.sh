@@ -82,6 +82,50 @@ run_case() { # NAME FUNCTION [ARGUMENT]...
 	rm -rf "$case_dir"
 }
 
+# ---- cases beside each other --------------------------------------------------------------------
+
+# Cases that mostly wait. Each has a transport of its own and is told of in its turn.
+beside_jobs=() beside_names=() beside_tap=()
+
+# As run_case, but go on meanwhile.
+beside() { # NAME FUNCTION [ARGUMENT]...
+	wanted "$1" || return 0
+	(
+		trap 'stop_all; transport_down' EXIT
+		trap 'exit 143' TERM
+		transport_up "$number"
+		run_case "$@"
+	) >"$work/$number.tap" 2>&1 &
+	beside_jobs+=("$!") beside_names+=("$1")
+	beside_tap+=("$work/$number.tap")
+	number=$((number + 1))
+}
+
+# Wait for all of them; what they printed comes as if they had run one after the other.
+tell_beside() {
+	local i
+	for i in "${!beside_jobs[@]}"; do
+		wait "${beside_jobs[$i]}" || true
+		cat "${beside_tap[$i]}"
+		has_line "${beside_tap[$i]}" '^(not )?ok ' ||
+			say "not ok - $suite-${beside_names[$i]}-$transport # ended without a result"
+	done
+	beside_jobs=() beside_names=() beside_tap=()
+}
+
+end_beside() {
+	local job
+	for job in "${beside_jobs[@]}"; do
+		kill "$job" 2>/dev/null || true
+	done
+	for job in "${beside_jobs[@]}"; do
+		wait "$job" 2>/dev/null || true
+	done
+}
+trap 'end_beside; clean_up' EXIT
+
+# ---- kinds of cases -----------------------------------------------------------------------------
+
 # The usual case: NAME, then the arguments of exchange.
 pair() {
 	local name=$1

@@ -8,15 +8,16 @@ usage: tests/corpus/corpus.py check MAKER UIWARP    made again, the same; and wh
        tests/corpus/corpus.py list                  the files of the index
 """
 import collections
-import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "pcap"))
+import compared  # noqa: E402 (it stands with the tests of whole captures)
+
 CORPUS = ROOT / "pcap" / "corpus"
 
 
@@ -24,14 +25,6 @@ def index():
     """{file: entry} of the index, in its order."""
     entries = tomllib.loads((CORPUS / "index.toml").read_text())["capture"]
     return {e["file"]: e for e in entries}
-
-
-def uiwarp_json(uiwarp, command, path, *options):
-    run = subprocess.run([uiwarp, "pcap", command, "--json", *options, path], text=True,
-                         stdout=subprocess.PIPE, check=False)
-    if run.returncode > (command == "check"):
-        sys.exit(f"{path}: uiwarp pcap {command}: status {run.returncode}")
-    return [json.loads(line) for line in run.stdout.splitlines()]
 
 
 # ---- made again, and checked --------------------------------------------------------------------
@@ -58,7 +51,7 @@ def compare(maker, files):
 def findings(uiwarp, name):
     """{"violations": {id: count}, "advice": {id: count}}"""
     found = {"violation": collections.Counter(), "advice": collections.Counter()}
-    for event in uiwarp_json(uiwarp, "check", CORPUS / name, "--all"):
+    for event in compared.uiwarp_json(uiwarp, "check", CORPUS / name, "--all"):
         if event["event"] in found:
             found[event["event"]][event["id"]] += 1
     return {"violations": dict(found["violation"]), "advice": dict(found["advice"])}
@@ -108,66 +101,11 @@ def show_index(uiwarp):
 
 # ---- tshark -------------------------------------------------------------------------------------
 
-TSHARK = ["tshark", "-V", "--disable-protocol", "rpcordma", "--disable-protocol", "smb_direct",
-          "-o", "tcp.try_heuristic_first:TRUE", "-o", "tcp.desegment_tcp_streams:TRUE",
-          "-o", "tcp.reassemble_out_of_order:TRUE", "-r"]
-LINES = re.compile(r"^    (?:(Re\w+) frame header|(FPDU))$|^        ULPDU length: (\d+) bytes"
-                   r"|^        CRC check: \S+ \((Good|Bad) CRC32|^            .*OpCode: .*\(0x(\w+)\)$")
-
-
-def tshark(path):
-    """Counters of start-up frames, and of FPDUs by opcode, length of the ULPDU, CRC."""
-    starts, fpdus = collections.Counter(), collections.Counter()
-    run = subprocess.run([*TSHARK, path], text=True, check=True, stdout=subprocess.PIPE,
-                         stderr=subprocess.DEVNULL, errors="replace")
-    fpdu = None
-
-    def done():
-        if fpdu:
-            fpdus[tuple(fpdu)] += 1
-
-    for line in run.stdout.splitlines():
-        m = LINES.match(line)
-        if not m:
-            continue
-        start, begins, length, crc, opcode = m.groups()
-        if start:
-            starts[start.lower()] += 1
-        elif begins:
-            done()
-            fpdu = [None, None, "off"]
-        elif fpdu and length:
-            fpdu[1] = int(length)
-        elif fpdu and crc:
-            fpdu[2] = crc.lower()
-        elif fpdu and opcode and fpdu[0] is None:
-            fpdu[0] = int(opcode, 16)
-    done()
-    return starts, fpdus
-
-
-def ours(uiwarp, path):
-    starts, fpdus = collections.Counter(), collections.Counter()
-    for event in uiwarp_json(uiwarp, "show", path):
-        if event["event"] == "mpa":
-            starts["request" if event["request"] else "reply"] += 1
-        elif event["event"] == "fpdu":
-            fpdus[event.get("opcode"), event["ulpdu_length"], event["crc"]] += 1
-    return starts, fpdus
-
-
-def difference(title, a, b):
-    return [f"{title} {key}: {a[key]} of ours, {b[key]} of tshark's"
-            for key in sorted(a.keys() | b.keys(), key=str) if a[key] != b[key]]
-
-
 def oracle(uiwarp, name):
     """They read the same; or as many FPDUs alike as the index says, which says why not all."""
     due = index()[name].get("tshark")
-    (our_starts, our_fpdus), (starts, fpdus) = ours(uiwarp, CORPUS / name), tshark(CORPUS / name)
-    bad = difference("start-up frame", our_starts, starts) + difference("FPDU", our_fpdus, fpdus)
-    alike = sum((our_fpdus & fpdus).values())
-    print(f"{name}: {sum(our_fpdus.values())} FPDUs, {alike} of them as tshark reads them")
+    bad, alike, fpdus = compared.with_tshark(uiwarp, CORPUS / name)
+    print(f"{name}: {fpdus} FPDUs, {alike} of them as tshark reads them")
     if due is None:
         return bad
     if not bad:

@@ -57,6 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct config c;
 
 	config_init(&c);
+	c.slot = 1; /* so that patterns are expanded */
 	set_lines(&c, data, size);
 	check_strings(&c);
 	check_error(config_check(&c, &e), &e);

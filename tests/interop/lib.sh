@@ -8,9 +8,13 @@ set -- -t siw-fixed -o "$(dirname "${BASH_SOURCE[0]}")/../../out/test/interop" "
 source "$(dirname "${BASH_SOURCE[0]}")/../apps/lib.sh"
 
 # Told to the cases that follow: parameters of siw, more --set of ours, what the capture must look like:
-# crc (each FPDU has one), plain (none has), any (not read by tshark), cut (its writer was killed).
+# crc (each FPDU has one), plain (none has), any (what is not FPDUs alone), cut (its writer was killed),
+# long (the first frames do for tshark, which takes longer for it than the run takes).
 siw_parameters=() ours=() capture_is=crc
 server_port=7471
+long_frames=3000
+# An emulated guest may get no processor for long. Nobody waits longer than for what he waits for.
+patience=90
 
 # The stacks and siw as a case wants them, then its function.
 against() { # server|client (siw's side) FUNCTION [ARGUMENT]...
@@ -25,7 +29,7 @@ against() { # server|client (siw's side) FUNCTION [ARGUMENT]...
 	server_extra=("${ours[@]}" --set "capture=$out/$case_name.pcapng")
 	client_extra=("${server_extra[@]}")
 	if "$@"; then
-		decoded && checked
+		decoded && compared && checked
 	elif lies_unread; then
 		remark="expected: stock siw leaves unread what comes right behind its reply"
 	elif fell_over; then
@@ -81,13 +85,28 @@ checked() {
 	done < <(sed -n 's/^{"event":"violation",.*"from":"\([^"]*\)",.*"id":"\([^"]*\)",.*/\1 \2/p' "$found" | sort -u)
 }
 
+# What tshark reads is in order by its own verdict.
 decoded() {
 	local option=-q said
 	[[ $capture_is == crc || $capture_is == plain ]] || return 0
 	[[ $capture_is == crc ]] || option=-qn
-	said=$("$root/scripts/decode" $option "$out/$case_name.pcapng") ||
+	said=$("$root/scripts/decode" $option -k "$case_dir/dissection" "$out/$case_name.pcapng") ||
 		{ say "$said"; return 1; }
 	[[ $capture_is == crc || $said == *" 0 good, 0 bad"* ]] || { say "$said: there are CRCs"; return 1; }
+}
+
+# tshark and our checker read the same: start-up frames, FPDUs by opcode and length, verdicts on CRCs.
+compared() {
+	local capture=$out/$case_name.pcapng
+	case $capture_is in
+	crc | plain) "$root/tests/pcap/compared.py" "$uiwarp" "$capture" "$case_dir/dissection" ;;
+	any) "$root/tests/pcap/compared.py" "$uiwarp" "$capture" ;;
+	cut) "$root/tests/pcap/compared.py" --cut "$uiwarp" "$capture" ;;
+	long)
+		tshark -r "$capture" -c "$long_frames" -w "$case_dir/first.pcapng" 2>/dev/null
+		"$root/tests/pcap/compared.py" "$uiwarp" "$case_dir/first.pcapng"
+		;;
+	esac
 }
 
 # A case in both roles: the names say who is the server, so who is MPA's responder.

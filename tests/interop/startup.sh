@@ -5,9 +5,9 @@
 source "$(dirname "$0")/lib.sh"
 
 # Its server may end with an error for a channel that it has closed itself, while it looks at it.
-verified() {
-	local status=0
-	exchange "rping -s -a %4 -v -C 3" "rping -c -a %4 -v -V -C 3" >"$case_dir/said" 2>&1 || status=$?
+verified() { # [4|6]
+	local status=0 at=%${1:-4}
+	exchange "rping -s -a $at -v -C 3" "rping -c -a $at -v -V -C 3" >"$case_dir/said" 2>&1 || status=$?
 	((!status)) || has_lines server 'rdma_get_cm_event: Bad file descriptor' 1 ||
 		{ cat "$case_dir/said"; return 1; }
 	has_lines client 'ping data: rdma-ping' 3
@@ -16,6 +16,9 @@ verified() {
 # ---- CRC: used when either side wants it ---------------------------------------------------------
 
 both_ways crc-ours verified
+ours=(--set crc=required)
+both_ways crc-required verified
+both_ways crc-required-v6 verified 6
 ours=(--set crc=off) siw_parameters=(mpa_crc_required=1)
 siw_asks crc-siws verified
 # As a responder siw answers with what was asked, whatever it requires.
@@ -23,8 +26,11 @@ capture_is=plain
 siw_serves crc-siws verified
 siw_parameters=()
 both_ways crc-none verified
+both_ways crc-none-v6 verified 6
 capture_is=any ours=() siw_parameters=(mpa_crc_strict=1)
 both_ways crc-refused expected "siw that is told to refuse CRCs refuses them" 'ended with status' verified
+ours=(--set crc=required)
+both_ways crc-required-refused expected "siw that is told to refuse CRCs refuses them" 'ended with status' verified
 capture_is=plain ours=(--set crc=off)
 both_ways crc-strict-none verified
 capture_is=crc ours=() siw_parameters=()

@@ -10,17 +10,10 @@ deadline=20
 
 for address in "$server_v4" "$server_v6"; do
 	[[ $address == *:* ]] && family=v6 || family=v4
+	beside "silent-$family" with_server peer silent "$address" $service $deadline
+	beside "half-$family" with_server peer half "$address" $service $deadline
 	run_case "garbage-$family" with_server peer garbage "$address" $service 10
-	run_case "silent-$family" with_server peer silent "$address" $service $deadline
-	run_case "half-$family" with_server peer half "$address" $service $deadline
 done
-
-# Handshakes that nobody finishes, fewer than the backlog, are in nobody's way.
-unfinished() {
-	netns_in router ip route replace blackhole 192.0.2.0/24
-	peer flood "$server_v4" $service 2
-}
-run_case unfinished with_server unfinished
 
 # The network falls silent in the middle of the start-up; the connection is given up.
 half_open() {
@@ -39,6 +32,17 @@ half_open() {
 connected_to() { # ADDRESS
 	netns_in router grep -q ' 01 ' /proc/net/tcp
 }
-server_extra=(--set log=debug)
-run_case half-open with_server half_open
+quiet_link() {
+	server_extra=(--set log=debug)
+	with_server half_open
+}
+beside half-open quiet_link
+
+# Handshakes that nobody finishes, fewer than the backlog, are in nobody's way.
+unfinished() {
+	netns_in router ip route replace blackhole 192.0.2.0/24
+	peer flood "$server_v4" $service 2
+}
+run_case unfinished with_server unfinished
+tell_beside
 plan_done

@@ -238,7 +238,8 @@ static void side_destroy(struct rdma_side *d)
 	rnic_ep_destroy(d->ep);
 	if (d->request)
 		rnic_ep_destroy(d->request);
-	must(rnic_qp_destroy(d->qp), "destroy qp");
+	if (d->qp)
+		must(rnic_qp_destroy(d->qp), "destroy qp");
 	must(rnic_cq_destroy(d->cq), "destroy cq");
 	must(rnic_mr_dereg(d->mr), "dereg");
 	must(rnic_pd_dealloc(d->pd), "dealloc pd");

@@ -22,7 +22,7 @@ struct rdma_side {
 	struct sim_host *host;
 	struct rnic_pd *pd;
 	struct rnic_cq *cq;
-	struct rnic_qp *qp;
+	struct rnic_qp *qp; /**< NULL: a test has destroyed it */
 	struct rnic_mr *mr;
 	struct rnic_ep *ep, *request;
 	uint8_t *buf;

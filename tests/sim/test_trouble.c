@@ -67,6 +67,50 @@ static void disconnect_and_end(void)
 	sim_destroy(s);
 }
 
+/* ---- goodbyes ------------------------------------------------------------------------------ */
+
+#define WORDS 4
+
+/**
+ * A program says its last words and is gone, with nothing under way (FIN) or in the middle of a
+ * Read (RST). What it said comes right before that end, which must not overtake it.
+ */
+static void last_words(bool reset)
+{
+	const struct sim_path_config fast = {.queue = {.rate = 100 * GBIT}, .delay = SIM_MS};
+	struct rnic_wc wc[2 * WORDS];
+
+	connect_pair(&fast, &(struct tcp_stack_config){0}, false, NULL, NULL);
+	for (unsigned i = 0; i <= WORDS; i++)
+		rdma_post_recv(&pair.b, i * 4096, 4096);
+	for (unsigned i = 0; i < WORDS; i++)
+		rdma_post(&pair, &pair.a, RDMAP_WR_SEND, 0, 0, 2000);
+	assert_true(rdma_complete(&pair, &pair.a, WORDS, SIM_MS / 2));
+	if (reset)
+		rdma_post(&pair, &pair.a, RDMAP_WR_READ, 0, 0, 1);
+	rnic_qp_destroy(pair.a.qp);
+	pair.a.qp = NULL;
+	assert_int_equal(rnic_cq_poll(pair.b.cq, 2 * WORDS, wc), 0); /* it is all on its way */
+	sim_run(s, SIM_S, NULL, NULL);
+	assert_int_equal(rnic_cq_poll(pair.b.cq, 2 * WORDS, wc), WORDS + 1);
+	for (unsigned i = 0; i < WORDS; i++)
+		assert_int_equal(wc[i].wc.status, RDMAP_WC_SUCCESS);
+	assert_int_equal(wc[WORDS].wc.status, RDMAP_WC_WR_FLUSH_ERR);
+	assert_true(pair.b.disconnected);
+	rdma_pair_destroy(&pair);
+	sim_destroy(s);
+}
+
+static void last_words_before_fin(void **state)
+{
+	last_words(false);
+}
+
+static void last_words_before_reset(void **state)
+{
+	last_words(true);
+}
+
 /* ---- translators that forget ------------------------------------------------------------- */
 
 /** What is sent into nothing ends in an error, not in waiting for ever. */
@@ -262,6 +306,8 @@ static void two_hundred_hosts(void **state)
 int main(void)
 {
 	struct CMUnitTest tests[] = {
+		cmocka_unit_test(last_words_before_fin),
+		cmocka_unit_test(last_words_before_reset),
 		cmocka_unit_test(nat_drops_idle_connection),
 		cmocka_unit_test(nat_gives_another_port),
 		cmocka_unit_test(keepalive_keeps_nat_awake),

@@ -9,8 +9,8 @@ transport_missing() {
 	why_no_namespaces
 }
 
-transport_up() {
-	netns_up "uiw-$$" "$routed_port"
+transport_up() { # [NAME]: what tells these namespaces from others of this program
+	netns_up "uiw-$$${1:+-$1}" "$routed_port"
 }
 
 transport_down() {

@@ -82,6 +82,35 @@ static void test_exact_reset_ends_every_state(void **state)
 	}
 }
 
+/**
+ * RFC 9293 section 3.10.7.4 lets a reset flush what the user has not taken. Ours takes text as it
+ * comes, so that an end in the same round does not overtake a peer's last words.
+ */
+static void test_no_end_overtakes_text(void **state)
+{
+	static const uint8_t ends[] = {TCP_RST, TCP_FIN};
+	struct tcp_segment text = {.flags = TCP_PSH | TCP_ACK, .wnd = 65535, .len = 5};
+
+	for (size_t i = 0; i < sizeof ends; i++) {
+		struct tcp_segment end = {.flags = ends[i] | TCP_ACK, .wnd = 65535};
+
+		to_state(TCP_ESTABLISHED, 0);
+		text.seq = p.seq;
+		end.seq = p.seq + 10;
+		text.ack = end.ack = p.ack;
+		host_hear(&h, PORT, &text, "last ");
+		text.seq += 5;
+		host_hear(&h, PORT, &text, "words");
+		host_hear(&h, PORT, &end, NULL);
+		assert_int_equal(h.app.n_got, 10);
+		assert_memory_equal(h.app.got, "last words", 10);
+		assert_int_equal(h.app.closed, ends[i] == TCP_RST);
+		assert_int_equal(h.app.eof, ends[i] == TCP_FIN);
+		host_round(&h);
+		host_end(&h);
+	}
+}
+
 /** RFC 1337: TIME-WAIT is not to be assassinated. */
 static void test_reset_does_not_end_time_wait(void **state)
 {
@@ -593,6 +622,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exact_reset_ends_every_state),
+		cmocka_unit_test(test_no_end_overtakes_text),
 		cmocka_unit_test(test_reset_does_not_end_time_wait),
 		cmocka_unit_test(test_reset_in_the_window_is_challenged),
 		cmocka_unit_test(test_reset_outside_the_window_is_ignored),

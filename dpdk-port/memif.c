@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/memif.h"
+
+#include <errno.h>
+#include <rte_kvargs.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static bool is(const struct rte_kvargs *args, const char *key, const char *value)
+{
+	const char *given = rte_kvargs_get(args, key);
+
+	return given && !strcmp(given, value);
+}
+
+/** The file of a server's socket; NULL if it has none (abstract is the driver's default). */
+static const char *server_socket(const struct rte_kvargs *args)
+{
+	if (!is(args, "role", "server") && !is(args, "role", "master"))
+		return NULL;
+	if (!is(args, "socket-abstract", "no"))
+		return NULL;
+	return rte_kvargs_get(args, "socket");
+}
+
+/** True for a socket file that nobody listens on. */
+static bool is_stale(const char *path)
+{
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	struct stat st;
+	bool stale;
+	int fd;
+
+	if (strlen(path) >= sizeof sun.sun_path || lstat(path, &st) || !S_ISSOCK(st.st_mode))
+		return false;
+	strcpy(sun.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return false;
+	stale = connect(fd, (struct sockaddr *)&sun, sizeof sun) && errno == ECONNREFUSED;
+	close(fd);
+	return stale;
+}
+
+bool memif_forget_stale(const char *device)
+{
+	const char *comma = strchr(device, ','), *path;
+	struct rte_kvargs *args;
+	bool removed;
+
+	if (strncmp(device, "net_memif", 9) || !comma)
+		return false;
+	args = rte_kvargs_parse(comma + 1, NULL);
+	if (!args)
+		return false;
+	path = server_socket(args);
+	removed = path && is_stale(path) && unlink(path) == 0;
+	rte_kvargs_free(args);
+	return removed;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/memif.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char directory[] = "/tmp/uiw-memif-XXXXXX";
+static struct sockaddr_un sun = {.sun_family = AF_UNIX};
+static char device[200];
+
+static int make_directory(void **state)
+{
+	if (!mkdtemp(directory))
+		return -1;
+	snprintf(sun.sun_path, sizeof sun.sun_path, "%s/m", directory);
+	snprintf(device, sizeof device, "net_memif0,role=server,socket=%s,socket-abstract=no",
+		sun.sun_path);
+	return 0;
+}
+
+static int remove_directory(void **state)
+{
+	unlink(sun.sun_path);
+	return rmdir(directory);
+}
+
+/** What a server holds; closed without more it is what a killed one leaves. */
+static int a_server(void)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	assert_int_not_equal(fd, -1);
+	assert_int_equal(bind(fd, (struct sockaddr *)&sun, sizeof sun), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	return fd;
+}
+
+static bool is_there(void)
+{
+	return access(sun.sun_path, F_OK) == 0;
+}
+
+static void the_socket_of_a_killed_server_is_removed(void **state)
+{
+	close(a_server());
+	assert_true(is_there());
+	assert_true(memif_forget_stale(device));
+	assert_false(is_there());
+	assert_false(memif_forget_stale(device));
+}
+
+static void the_socket_of_a_living_server_stays(void **state)
+{
+	int fd = a_server();
+
+	assert_false(memif_forget_stale(device));
+	assert_true(is_there());
+	close(fd);
+	unlink(sun.sun_path);
+}
+
+static void only_the_socket_of_a_server_is_looked_at(void **state)
+{
+	const char *const others[] = {"net_memif0,role=client,socket=%s,socket-abstract=no",
+		"net_memif0,socket=%s,socket-abstract=no", "net_memif0,role=server,socket=%s",
+		"net_memif0,role=server,socket=%s,socket-abstract=yes",
+		"net_tap0,role=server,socket=%s,socket-abstract=no"};
+	char text[200];
+
+	close(a_server());
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+		snprintf(text, sizeof text, others[i], sun.sun_path);
+		assert_false(memif_forget_stale(text));
+	}
+	assert_false(memif_forget_stale("net_memif0"));
+	assert_false(memif_forget_stale("net_memif0,role=server,socket-abstract=no"));
+	assert_true(is_there());
+	unlink(sun.sun_path);
+}
+
+static void what_is_no_socket_stays(void **state)
+{
+	int fd = open(sun.sun_path, O_CREAT | O_WRONLY, 0600);
+
+	assert_int_not_equal(fd, -1);
+	close(fd);
+	assert_false(memif_forget_stale(device));
+	assert_true(is_there());
+	unlink(sun.sun_path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_socket_of_a_killed_server_is_removed),
+		cmocka_unit_test(the_socket_of_a_living_server_stays),
+		cmocka_unit_test(only_the_socket_of_a_server_is_looked_at),
+		cmocka_unit_test(what_is_no_socket_stays),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
