@@ -5,13 +5,11 @@
  */
 #include "tools/commands.h"
 #include "tools/configuration.h"
+#include "tools/reach.h"
 
 #include <argp.h>
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +49,7 @@ static const struct argp argp = {NULL, parse_option, "[--] PROGRAM [ARGUMENT...]
 	"The environment's UIWARP_CONFIG (a file) and UIWARP_SET (lines of KEY=VALUE) are read "
 	"too; the command line wins.\n\n"
 	"Exit status: the program's own; 2 if the configuration is wrong, 127 if there is no such "
-	"program, 126 if it cannot be started.",
+	"program, 126 if it cannot be started, or not so that it would find the device.",
 	argp_children, NULL, NULL};
 
 static int complain(const char *what, const char *why)
@@ -108,57 +106,16 @@ static int set_preload(void)
 	return 0;
 }
 
-/* ---- programs that the preloaded library cannot reach ------------------------------------------
- */
-
-/* True for an ELF program without an interpreter: the dynamic linker never sees it. */
-static bool is_static(const char *path)
+/* Better to say so than to start a program that finds no device. */
+static int check_reach(const char *program)
 {
-	bool dynamic = false;
-	bool is_program = false;
-	Elf64_Ehdr h;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *path;
+	const char *why = reach_obstacle(program, &path);
 
-	if (fd < 0)
-		return false;
-	if (pread(fd, &h, sizeof h, 0) == sizeof h && memcmp(h.e_ident, ELFMAG, SELFMAG) == 0 &&
-		h.e_ident[EI_CLASS] == ELFCLASS64 && h.e_phentsize == sizeof(Elf64_Phdr)) {
-		is_program = true;
-		for (unsigned i = 0; i < h.e_phnum; i++) {
-			Elf64_Phdr p;
-			off_t at = (off_t)(h.e_phoff + (uint64_t)i * sizeof p);
-
-			if (pread(fd, &p, sizeof p, at) == sizeof p && p.p_type == PT_INTERP)
-				dynamic = true;
-		}
-	}
-	close(fd);
-	return is_program && !dynamic;
-}
-
-/* As execvp() will: the path itself, or the first in PATH. */
-static void warn_if_static(const char *program)
-{
-	const char *all = getenv("PATH");
-	char *copy, *next;
-
-	if (strchr(program, '/') != NULL || all == NULL) {
-		if (is_static(program))
-			complain(program, "is statically linked, so it will not see the device");
-		return;
-	}
-	copy = next = configuration_join(all, "", NULL);
-	while (next != NULL) {
-		char *path = configuration_join(strsep(&next, ":"), "/", program);
-		bool there = access(path, X_OK) == 0;
-
-		if (there && is_static(path))
-			complain(path, "is statically linked, so it will not see the device");
-		free(path);
-		if (there)
-			break;
-	}
-	free(copy);
+	if (why != NULL)
+		complain(path, why);
+	free(path);
+	return why == NULL ? 0 : EXIT_NOT_EXECUTABLE;
 }
 
 int cmd_run(int argc, char **argv)
@@ -174,9 +131,10 @@ int cmd_run(int argc, char **argv)
 	rc = configuration_apply(&o.configuration, name, &config);
 	if (rc == 0)
 		rc = set_preload();
+	if (rc == 0)
+		rc = check_reach(o.program[0]);
 	if (rc != 0)
 		return rc;
-	warn_if_static(o.program[0]);
 	execvp(o.program[0], o.program);
 	rc = errno;
 	complain(o.program[0], strerror(rc));

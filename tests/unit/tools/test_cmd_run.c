@@ -245,16 +245,17 @@ static void a_program_that_cannot_be_started_is_127_or_126(void **state)
 	assert_refused(126, "uiwarp run: /tmp: Permission denied\n");
 }
 
-/* As far as uiwarp run looks at it: an ELF header and one program header, which is no PT_INTERP. */
-static void write_static_program(const char *path)
+/* As far as uiwarp run looks at it: an ELF header and one program header. */
+static void write_program(
+	const char *path, unsigned char class, unsigned char machine, unsigned char header)
 {
-	static const unsigned char elf[64 + 56] = {0x7f, 'E', 'L', 'F', 2, 1, 1,
-		/* e_type EXEC, e_machine x86-64, e_version */
-		[16] = 2, [18] = 62, [20] = 1,
+	unsigned char elf[64 + 56] = {0x7f, 'E', 'L', 'F', class, 1, 1,
+		/* e_type EXEC, e_machine, e_version */
+		[16] = 2, [18] = machine, [20] = 1,
 		/* e_phoff, e_ehsize, e_phentsize, e_phnum */
 		[32] = 64, [52] = 64, [54] = 56, [56] = 1,
-		/* p_type PT_NOTE */
-		[64] = 4};
+		/* p_type */
+		[64] = header};
 	int fd = open(path, O_CREAT | O_WRONLY | O_EXCL, 0755);
 
 	assert_true(fd >= 0);
@@ -262,23 +263,43 @@ static void write_static_program(const char *path)
 	close(fd);
 }
 
-static void a_static_program_is_warned_about(void **state)
+/* What the preloaded library cannot come into is not started: one sentence says why. */
+static void a_program_out_of_reach_is_126(void **state)
 {
+	static const struct {
+		unsigned char class, machine, header;
+		mode_t mode;
+		const char *why;
+	} t[] = {
+		{2, 62, 4, 0755, "is statically linked, and a preloaded library does not reach it"},
+		{1, 3, 3, 0755, "is a 32-bit program, and the device's library has 64 bits"},
+		{2, 183, 3, 0755, "is a program for another processor than the device's library"},
+		{2, 62, 3, 04755,
+			"is setuid or setgid, and the dynamic linker preloads nothing into it; an "
+			"administrator can name the library in /etc/ld.so.preload"},
+	};
 	char dir[] = "/tmp/uiwarp-run-XXXXXX", path[64], env[64], expected[256];
 
 	assert_non_null(mkdtemp(dir));
-	snprintf(path, sizeof path, "%s/static", dir);
+	snprintf(path, sizeof path, "%s/program", dir);
 	snprintf(env, sizeof env, "PATH=/no/such:%s", dir);
-	write_static_program(path);
-	RUN(SETS, "--", path);
-	snprintf(expected, sizeof expected,
-		"uiwarp run: %s: is statically linked, so it will not see the device\n", path);
-	assert_int_equal(strncmp(c.err, expected, strlen(expected)), 0);
-	RUN_ENV(env, SETS, "--", "static");
-	assert_int_equal(strncmp(c.err, expected, strlen(expected)), 0);
-	unlink(path);
+	for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++) {
+		write_program(path, t[i].class, t[i].machine, t[i].header);
+		/* Somebody else's, which only root can make. */
+		if (t[i].mode != 0755 &&
+			(chown(path, 12345, 12345) != 0 || chmod(path, t[i].mode) != 0)) {
+			unlink(path);
+			continue;
+		}
+		snprintf(expected, sizeof expected, "uiwarp run: %s: %s\n", path, t[i].why);
+		RUN(SETS, "--", path);
+		assert_refused(126, expected);
+		RUN_ENV(env, SETS, "--", "program");
+		assert_refused(126, expected);
+		unlink(path);
+	}
 	rmdir(dir);
-	/* A script is not one; who reads it may be. */
+	/* A script is none of these; who reads it may be. */
 	RUN(SETS, "--", self, "exit", "0");
 	assert_string_equal(c.err, "");
 }
@@ -323,7 +344,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_wrong_configuration_is_2),
 		cmocka_unit_test(a_wrong_command_line_is_2),
 		cmocka_unit_test(a_program_that_cannot_be_started_is_127_or_126),
-		cmocka_unit_test(a_static_program_is_warned_about),
+		cmocka_unit_test(a_program_out_of_reach_is_126),
 		cmocka_unit_test(the_program_inherits_what_uiwarp_had),
 	};
 

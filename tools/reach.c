@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/reach.h"
+
+#include "tools/configuration.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+/* As execvp() finds it: the name itself, or the first in PATH. */
+static char *find(const char *program)
+{
+	const char *all = getenv("PATH");
+	char *copy, *next, *path = NULL;
+
+	if (strchr(program, '/') != NULL || all == NULL)
+		return strdup(program);
+	copy = next = configuration_join(all, "", NULL);
+	while (path == NULL && next != NULL) {
+		path = configuration_join(strsep(&next, ":"), "/", program);
+		if (access(path, X_OK) != 0) {
+			free(path);
+			path = NULL;
+		}
+	}
+	free(copy);
+	return path;
+}
+
+/* The dynamic linker itself, started by name, has no interpreter but is one. */
+static bool is_linker(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	name = name == NULL ? path : name + 1;
+	return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld.so", 5) == 0;
+}
+
+static bool has_interpreter(int fd, const Elf64_Ehdr *h)
+{
+	for (unsigned i = 0; i < h->e_phnum; i++) {
+		Elf64_Phdr p;
+		off_t at = (off_t)(h->e_phoff + (uint64_t)i * sizeof p);
+
+		if (pread(fd, &p, sizeof p, at) == sizeof p && p.p_type == PT_INTERP)
+			return true;
+	}
+	return false;
+}
+
+static const char *look_at_elf(int fd, const char *path)
+{
+	Elf64_Ehdr h = {0};
+	ssize_t n = pread(fd, &h, sizeof h, 0);
+
+	if (n < EI_NIDENT || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0)
+		return NULL;
+	if (h.e_ident[EI_CLASS] == ELFCLASS32)
+		return "is a 32-bit program, and the device's library has 64 bits";
+	if (n != sizeof h || h.e_phentsize != sizeof(Elf64_Phdr))
+		return NULL;
+	if (h.e_machine != EM_X86_64)
+		return "is a program for another processor than the device's library";
+	if (!has_interpreter(fd, &h) && !is_linker(path))
+		return "is statically linked, and a preloaded library does not reach it";
+	return NULL;
+}
+
+/* ld.so(8), "Secure-execution mode": LD_PRELOAD counts for nothing. */
+static const char *look_at_rights(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return NULL;
+	if (((st.st_mode & S_ISUID) != 0 && st.st_uid != getuid()) ||
+		((st.st_mode & S_ISGID) != 0 && st.st_gid != getgid()))
+		return "is setuid or setgid, and the dynamic linker preloads nothing into it; an "
+		       "administrator can name the library in /etc/ld.so.preload";
+	if (getuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0)
+		return "has file capabilities, and the dynamic linker preloads nothing into it; an "
+		       "administrator can name the library in /etc/ld.so.preload";
+	return NULL;
+}
+
+const char *reach_obstacle(const char *program, char **path)
+{
+	const char *why;
+	int fd;
+
+	*path = find(program);
+	fd = *path == NULL || access(*path, X_OK) != 0 ? -1 : open(*path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	why = look_at_elf(fd, *path);
+	if (why == NULL)
+		why = look_at_rights(fd);
+	close(fd);
+	return why;
+}
