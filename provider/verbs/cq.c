@@ -126,29 +126,63 @@ struct ibv_cq *cq_create(struct ibv_context *context, int cqe, void *cq_context,
 	return cq == NULL ? NULL : &cq->ibv;
 }
 
+#define WC_TIMES \
+	(IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+
 #define WC_FIELDS                                                                 \
 	(IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM | IBV_WC_EX_WITH_QP_NUM |   \
 		IBV_WC_EX_WITH_SRC_QP | IBV_WC_EX_WITH_SLID | IBV_WC_EX_WITH_SL | \
-		IBV_WC_EX_WITH_DLID_PATH_BITS)
+		IBV_WC_EX_WITH_DLID_PATH_BITS | WC_TIMES)
+
+#define INIT_MASK (IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD)
+
+/* Both only give permissions: no locking, no overrun check. Neither is made use of. */
+#define CREATE_FLAGS (IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)
+
+static int extended_verify(const struct ibv_context *context, const struct ibv_cq_init_attr_ex *a)
+{
+	if ((a->wc_flags & ~(uint64_t)WC_FIELDS) != 0 || (a->comp_mask & ~(uint32_t)INIT_MASK) != 0)
+		return -EOPNOTSUPP;
+	if ((a->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 &&
+		(a->flags & ~(uint32_t)CREATE_FLAGS) != 0)
+		return -EOPNOTSUPP;
+	if ((a->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0 &&
+		(a->parent_domain == NULL || a->parent_domain->context != context ||
+			OBJECT_OF(pd, a->parent_domain)->base == NULL))
+		return -EINVAL;
+	return 0;
+}
 
 struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
+	int rc = extended_verify(context, attr);
 	struct cq *cq;
 
-	if ((attr->wc_flags & ~(uint64_t)WC_FIELDS) != 0 ||
-		(attr->comp_mask & ~(uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0)
-		return fail_null(EOPNOTSUPP);
-	/* Both flags only give permissions: no locking, no overrun check. Neither is made use of.
-	 */
-	if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 &&
-		(attr->flags & ~(uint32_t)(IBV_CREATE_CQ_ATTR_SINGLE_THREADED |
-					   IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)) != 0)
-		return fail_null(EOPNOTSUPP);
+	if (rc != 0)
+		return fail_null(-rc);
 	cq = create(context, attr->cqe, attr->cq_context, attr->channel, attr->comp_vector);
 	if (cq == NULL)
 		return NULL;
+	cq->timed = (attr->wc_flags & WC_TIMES) != 0;
+	if (cq->timed && rnic_cq_keep_times(cq->rnic) != 0) {
+		cq_destroy(&cq->ibv);
+		return fail_null(ENOMEM);
+	}
+	if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0) {
+		cq->domain = OBJECT_OF(pd, attr->parent_domain);
+		pd_hold(attr->parent_domain);
+	}
 	cq_set_poll_ops(cq);
 	return &cq->ex;
+}
+
+int cq_modify(struct ibv_cq *ibv, struct ibv_modify_cq_attr *attr)
+{
+	if (attr->attr_mask != IBV_CQ_ATTR_MODERATE)
+		return fail_errno(attr->attr_mask == 0 ? -EINVAL : -EOPNOTSUPP);
+	rnic_cq_moderate(OBJECT_OF(cq, ibv)->rnic, attr->moderate.cq_count,
+		attr->moderate.cq_period * UINT64_C(1000));
+	return 0;
 }
 
 int cq_resize(struct ibv_cq *ibv, int cqe)
@@ -201,6 +235,8 @@ int cq_destroy(struct ibv_cq *ibv)
 	pthread_mutex_unlock(&ibv->mutex);
 	pthread_mutex_destroy(&ibv->mutex);
 	pthread_cond_destroy(&ibv->cond);
+	if (cq->domain != NULL)
+		pd_put(&cq->domain->ibv);
 	free(cq);
 	context_put(context);
 	return 0;

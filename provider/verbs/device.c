@@ -42,6 +42,7 @@ void device_init(struct device *d, struct stack *s, const struct provider_host *
 	snprintf(v->dev_path, sizeof v->dev_path, "/sys/class/infiniband_verbs/uverbs-%s", name);
 	snprintf(v->ibdev_path, sizeof v->ibdev_path, "/sys/class/infiniband/%s", name);
 	rnic_set_event_handler(d->rnic, async_event, d);
+	rnic_set_page_in(d->rnic, memory_page_in);
 }
 
 __be64 device_get_guid(struct ibv_device *device)
@@ -51,23 +52,7 @@ __be64 device_get_guid(struct ibv_device *device)
 
 /* ---- what iWARP, or this RNIC, does not have ---------------------------------------------- */
 
-static struct ibv_pd *no_parent_domain(
-	struct ibv_context *context, struct ibv_parent_domain_init_attr *attr)
-{
-	return fail_null(EOPNOTSUPP);
-}
-
-static struct ibv_td *no_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
-{
-	return fail_null(EOPNOTSUPP);
-}
-
 static struct ibv_dm *no_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr)
-{
-	return fail_null(EOPNOTSUPP);
-}
-
-static struct ibv_mr *no_null_mr(struct ibv_pd *pd)
 {
 	return fail_null(EOPNOTSUPP);
 }
@@ -87,21 +72,9 @@ static int no_srq_num(struct ibv_srq *srq, uint32_t *srq_num)
 	return EOPNOTSUPP;
 }
 
-static int no_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
-{
-	return EOPNOTSUPP;
-}
-
 static struct ibv_wq *no_wq(struct ibv_context *context, struct ibv_wq_init_attr *attr)
 {
 	return fail_null(EOPNOTSUPP);
-}
-
-/* Advice may be ignored: the pages were touched at registration. */
-static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
-	struct ibv_sge *sg_list, uint32_t num_sge)
-{
-	return EOPNOTSUPP;
 }
 
 static void fill_context_ops(struct ibv_context_ops *ops)
@@ -119,12 +92,14 @@ static void fill_context_ops(struct ibv_context_ops *ops)
 static void fill_extended_ops(struct verbs_context *v)
 {
 	v->query_port = query_port;
-	v->advise_mr = advise_mr;
-	v->alloc_null_mr = no_null_mr;
+	v->advise_mr = mr_advise;
+	v->alloc_null_mr = mr_alloc_null;
 	v->alloc_dm = no_dm;
-	v->alloc_parent_domain = no_parent_domain;
-	v->alloc_td = no_td;
-	v->modify_cq = no_modify_cq;
+	v->alloc_parent_domain = parent_domain_alloc;
+	v->alloc_td = td_alloc;
+	v->dealloc_td = td_dealloc;
+	v->query_rt_values = query_rt_values;
+	v->modify_cq = cq_modify;
 	v->create_wq = no_wq;
 	v->create_cq_ex = cq_create_ex;
 	v->query_device_ex = query_device_ex;

@@ -24,7 +24,7 @@ struct ibv_mw *mw_alloc(struct ibv_pd *pd, enum ibv_mw_type type)
 	mw->ibv.pd = pd;
 	mw->ibv.type = type;
 	mw->ibv.rkey = rnic_mw_stag(mw->rnic);
-	context_hold(pd->context);
+	pd_hold(pd);
 	return &mw->ibv;
 }
 
@@ -35,7 +35,7 @@ int mw_dealloc(struct ibv_mw *ibv)
 
 	if (rc != 0)
 		return fail_errno(rc);
-	context_put(ibv->context);
+	pd_put(ibv->pd);
 	free(mw);
 	return 0;
 }

@@ -62,15 +62,24 @@ struct context {
 	_Atomic unsigned users; /**< objects: close is EBUSY as long as there are some */
 };
 
+struct td {
+	struct ibv_td ibv;
+	_Atomic unsigned users; /**< parent domains */
+};
+
 struct pd {
 	struct ibv_pd ibv;
 	struct rnic_pd *rnic;
+	struct pd *base;        /**< of a parent domain, which shares its rnic; else NULL */
+	struct td *td;          /**< of a parent domain, or NULL */
+	_Atomic unsigned users; /**< objects made with this one, parent domains among them */
 };
 
 struct mr {
 	struct ibv_mr ibv;
 	struct rnic_mr *rnic;
 	unsigned rights; /**< RNIC_ACCESS_* */
+	bool null;       /**< by ibv_alloc_null_mr() */
 };
 
 struct mw {
@@ -96,6 +105,9 @@ struct cq {
 	uint32_t unread;         /**< events written; under the channel's lock */
 	uint32_t comp_reported;  /**< events read; under the channel's lock */
 	uint32_t async_reported; /**< under the context's async lock */
+	struct pd *domain;       /**< the parent domain that it was created with, or NULL */
+	bool timed;              /**< its completions carry their times */
+	uint64_t time;           /**< of wc, as the device's clock has it */
 	struct ibv_wc wc;        /**< the one that ibv_wc_read_*() tell of */
 };
 
@@ -169,6 +181,19 @@ static inline void context_put(struct ibv_context *c)
 	atomic_fetch_sub_explicit(&context_of(c)->users, 1, memory_order_release);
 }
 
+/** Count an object in or out of its protection domain, too. */
+static inline void pd_hold(struct ibv_pd *pd)
+{
+	context_hold(pd->context);
+	atomic_fetch_add_explicit(&OBJECT_OF(pd, pd)->users, 1, memory_order_relaxed);
+}
+
+static inline void pd_put(struct ibv_pd *pd)
+{
+	atomic_fetch_sub_explicit(&OBJECT_OF(pd, pd)->users, 1, memory_order_release);
+	context_put(pd->context);
+}
+
 /* ---- mailbox.c ---------------------------------------------------------------------------- */
 
 /** @return 0 or a negative errno. */
@@ -201,6 +226,8 @@ int query_port_compat(
 	struct ibv_context *context, uint8_t port_num, struct _compat_ibv_port_attr *attr);
 int query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey);
 int query_pkey_index(struct ibv_context *context, uint8_t port_num, __be16 pkey);
+/** The device's clock: nanoseconds of CLOCK_MONOTONIC. */
+int query_rt_values(struct ibv_context *context, struct ibv_values_ex *values);
 
 /* ---- gid.c -------------------------------------------------------------------------------- */
 
@@ -224,6 +251,29 @@ struct ibv_mr *mr_reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t iov
 int mr_rereg(
 	struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length, int access);
 int mr_dereg(struct ibv_mr *mr);
+struct ibv_mr *mr_alloc_null(struct ibv_pd *pd);
+int mr_advise(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+	struct ibv_sge *sg_list, uint32_t num_sge);
+
+/* ---- memory.c ----------------------------------------------------------------------------- */
+
+/**
+ * The program's memory for a region: all of it is mapped, and writable if it must be. Up to some
+ * size its pages are there afterwards. @return 0, -EINVAL: it wraps, -EFAULT, -EAGAIN.
+ */
+int memory_verify(const void *addr, size_t len, bool write);
+
+/** The pages of [addr, addr + len) are there, or are now. For what is registered on demand. */
+bool memory_page_in(const void *addr, size_t len, bool write);
+
+/* ---- domain.c ----------------------------------------------------------------------------- */
+
+struct ibv_td *td_alloc(struct ibv_context *context, struct ibv_td_init_attr *attr);
+int td_dealloc(struct ibv_td *td);
+struct ibv_pd *parent_domain_alloc(
+	struct ibv_context *context, struct ibv_parent_domain_init_attr *attr);
+/** ibv_dealloc_pd() of one that nobody uses. */
+void parent_domain_free(struct pd *pd);
 
 /* ---- mw.c --------------------------------------------------------------------------------- */
 
@@ -238,6 +288,7 @@ int channel_get_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void
 struct ibv_cq *cq_create(struct ibv_context *context, int cqe, void *cq_context,
 	struct ibv_comp_channel *channel, int comp_vector);
 struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
+int cq_modify(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 int cq_resize(struct ibv_cq *cq, int cqe);
 int cq_destroy(struct ibv_cq *cq);
 int cq_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc);

@@ -2,13 +2,6 @@
 #include "provider/verbs/objects.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ  22
-#define MADV_POPULATE_WRITE 23
-#endif
 
 struct ibv_pd *pd_alloc(struct ibv_context *context)
 {
@@ -27,8 +20,15 @@ struct ibv_pd *pd_alloc(struct ibv_context *context)
 int pd_dealloc(struct ibv_pd *ibv)
 {
 	struct pd *pd = OBJECT_OF(pd, ibv);
-	int rc = rnic_pd_dealloc(pd->rnic);
+	int rc;
 
+	if (atomic_load_explicit(&pd->users, memory_order_acquire) != 0)
+		return fail_errno(-EBUSY);
+	if (pd->base != NULL) {
+		parent_domain_free(pd);
+		return 0;
+	}
+	rc = rnic_pd_dealloc(pd->rnic);
 	if (rc != 0)
 		return fail_errno(rc);
 	context_put(ibv->context);
@@ -43,12 +43,14 @@ _Static_assert((int)IBV_ACCESS_LOCAL_WRITE == RNIC_ACCESS_LOCAL_WRITE &&
 		       (int)IBV_ACCESS_REMOTE_READ == RNIC_ACCESS_REMOTE_READ &&
 		       (int)IBV_ACCESS_REMOTE_ATOMIC == RNIC_ACCESS_REMOTE_ATOMIC &&
 		       (int)IBV_ACCESS_MW_BIND == RNIC_ACCESS_MW_BIND &&
-		       (int)IBV_ACCESS_ZERO_BASED == RNIC_ACCESS_ZERO_BASED,
+		       (int)IBV_ACCESS_ZERO_BASED == RNIC_ACCESS_ZERO_BASED &&
+		       (int)IBV_ACCESS_ON_DEMAND == RNIC_ACCESS_ON_DEMAND,
 	"access flags are passed through");
 
-#define ACCESS_KNOWN                                                                 \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
-		IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED)
+#define ACCESS_KNOWN                                                                    \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |    \
+		IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | \
+		IBV_ACCESS_ON_DEMAND)
 
 /* Flags that ask for nothing here, or that may be ignored by definition. */
 #define ACCESS_IGNORED (IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE)
@@ -61,54 +63,24 @@ static int translate_access(unsigned access, unsigned *out)
 	return 0;
 }
 
-/* The kernel (5.14) populates on request: it does so with our own stack. */
-static bool can_populate(size_t page)
+/* What is registered on demand is looked at when it is used. */
+static int look_at(void *addr, size_t length, unsigned rights)
 {
-	const uintptr_t here = (uintptr_t)&page & ~(page - 1);
-
-	return madvise((void *)here, page, MADV_POPULATE_READ) == 0;
+	if ((rights & RNIC_ACCESS_ON_DEMAND) != 0)
+		return 0;
+	return memory_verify(addr, length, (rights & RNIC_ACCESS_LOCAL_WRITE) != 0);
 }
 
-/* True when every page of the range is mapped. */
-static bool is_mapped(uintptr_t first, size_t len, size_t page)
+/* Fill what programs see of @p mr, whose RNIC's part there is. */
+static struct ibv_mr *publish(struct mr *mr, struct ibv_pd *pd, void *addr, size_t length)
 {
-	unsigned char in_core[1024];
-	size_t step = sizeof in_core * page;
-
-	for (size_t done = 0; done < len; done += step) {
-		size_t n = len - done < step ? len - done : step;
-
-		if (mincore((void *)(first + done), n, in_core) != 0)
-			return false;
-	}
-	return true;
-}
-
-/*
- * What pinning does on a kernel device: a range that is not there, or not writable, is refused now,
- * rather than killing the program when a peer's data arrives; and the pages are there.
- */
-static int touch(void *addr, size_t len, bool write)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	uintptr_t first = (uintptr_t)addr & ~(page - 1);
-	size_t span;
-
-	if (len == 0)
-		return 0;
-	if ((uintptr_t)addr + (len - 1) < (uintptr_t)addr)
-		return -EINVAL;
-	span = (uintptr_t)addr - first;
-	if (len > SIZE_MAX - span - page)
-		return -EFAULT;
-	span = (span + len + page - 1) & ~(page - 1);
-	if (madvise((void *)first, span, write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0)
-		return 0;
-	/* An older kernel: that it is there is all one can know. */
-	if (errno == EINVAL && !can_populate(page))
-		return is_mapped(first, span, page) ? 0 : -EFAULT;
-	/* EINVAL: no right to it, or memory of a device, which the kernel does not pin either. */
-	return errno == EAGAIN ? -EAGAIN : -EFAULT;
+	mr->ibv.context = pd->context;
+	mr->ibv.pd = pd;
+	mr->ibv.addr = addr;
+	mr->ibv.length = length;
+	mr->ibv.lkey = mr->ibv.rkey = rnic_mr_stag(mr->rnic);
+	pd_hold(pd);
+	return &mr->ibv;
 }
 
 struct ibv_mr *mr_reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
@@ -118,7 +90,7 @@ struct ibv_mr *mr_reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t iov
 	int rc = translate_access(access, &rights);
 
 	if (rc == 0)
-		rc = touch(addr, length, (rights & RNIC_ACCESS_LOCAL_WRITE) != 0);
+		rc = look_at(addr, length, rights);
 	if (rc != 0)
 		return fail_null(-rc);
 	mr = calloc(1, sizeof *mr);
@@ -129,13 +101,22 @@ struct ibv_mr *mr_reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t iov
 		free(mr);
 		return fail_null(-rc);
 	}
-	mr->ibv.context = pd->context;
-	mr->ibv.pd = pd;
-	mr->ibv.addr = addr;
-	mr->ibv.length = length;
-	mr->ibv.lkey = mr->ibv.rkey = rnic_mr_stag(mr->rnic);
 	mr->rights = rights;
-	context_hold(pd->context);
+	return publish(mr, pd, addr, length);
+}
+
+struct ibv_mr *mr_alloc_null(struct ibv_pd *pd)
+{
+	struct mr *mr = calloc(1, sizeof *mr);
+	int rc = mr == NULL ? -ENOMEM : rnic_mr_alloc_null(OBJECT_OF(pd, pd)->rnic, &mr->rnic);
+
+	if (rc != 0) {
+		free(mr);
+		return fail_null(-rc);
+	}
+	mr->null = true;
+	publish(mr, pd, NULL, SIZE_MAX);
+	mr->ibv.rkey = 0; /* ibv_alloc_null_mr(3): only the lkey is valid */
 	return &mr->ibv;
 }
 
@@ -152,7 +133,7 @@ int mr_rereg(
 	unsigned rights = mr->rights;
 	int rc = 0;
 
-	if (flags == 0 || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0)
+	if (mr->null || flags == 0 || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0)
 		goto bad_input;
 	if ((flags & IBV_REREG_MR_CHANGE_PD) != 0) {
 		if (pd == NULL || pd->context != ibv->context)
@@ -167,15 +148,18 @@ int mr_rereg(
 		length = ibv->length;
 	}
 	if (rc == 0 && flags != IBV_REREG_MR_CHANGE_PD)
-		rc = touch(addr, length, (rights & RNIC_ACCESS_LOCAL_WRITE) != 0);
+		rc = look_at(addr, length, rights);
 	if (rc == 0)
 		rc = rnic_mr_rereg(mr->rnic, (unsigned)flags, new_pd, addr, length, rights);
 	if (rc != 0) {
 		errno = -rc;
 		return IBV_REREG_MR_ERR_INPUT;
 	}
-	if ((flags & IBV_REREG_MR_CHANGE_PD) != 0)
+	if ((flags & IBV_REREG_MR_CHANGE_PD) != 0) {
+		pd_hold(pd);
+		pd_put(ibv->pd);
 		ibv->pd = pd;
+	}
 	ibv->addr = addr;
 	ibv->length = length;
 	mr->rights = rights;
@@ -194,7 +178,40 @@ int mr_dereg(struct ibv_mr *ibv)
 
 	if (rc != 0)
 		return fail_errno(rc);
-	context_put(ibv->context);
+	pd_put(ibv->pd);
 	free(mr);
+	return 0;
+}
+
+/* ---- advice ---------------------------------------------------------------------------------- */
+
+/* ibv_advise_mr(3), RETURN VALUE. */
+static int advise_one(struct ibv_pd *pd, const struct ibv_sge *sge, bool fault, bool write)
+{
+	uint8_t *mem;
+	int rc = rnic_mr_locate(
+		OBJECT_OF(pd, pd)->rnic, sge->lkey, sge->addr, sge->length, write, &mem);
+
+	if (rc != 0)
+		return -rc;
+	return !fault || sge->length == 0 || memory_page_in(mem, sge->length, write) ? 0 : EFAULT;
+}
+
+int mr_advise(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+	struct ibv_sge *sg_list, uint32_t num_sge)
+{
+	const bool write = advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE;
+	const bool fault = advice != IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT;
+
+	if (advice > IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
+		return ENOTSUP;
+	if ((flags & ~(uint32_t)IBV_ADVISE_MR_FLAG_FLUSH) != 0 || num_sge == 0)
+		return EINVAL;
+	for (uint32_t i = 0; i < num_sge; i++) {
+		int rc = advise_one(pd, &sg_list[i], fault, write);
+
+		if (rc != 0)
+			return rc;
+	}
 	return 0;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/verbs/objects.h"
 
+#include <time.h>
+
 /* Completions are taken from the RNIC in batches that stay on the stack. */
 #define POLL_BATCH 16
 
@@ -84,10 +86,15 @@ int cq_request_notify(struct ibv_cq *ibv, int solicited_only)
 static int next_poll(struct ibv_cq_ex *ex)
 {
 	struct cq *cq = OBJECT_OF(cq, ex);
-	int got = cq_poll(&cq->ibv, 1, &cq->wc);
+	struct rnic_wc wc;
+	int got;
 
+	if (atomic_load_explicit(&device_of(cq->ibv.context)->orphan, memory_order_relaxed))
+		return ENODEV;
+	got = rnic_cq_poll_timed(cq->rnic, &wc, &cq->time);
 	if (got <= 0)
 		return got == 0 ? ENOENT : -got;
+	translate(&wc, &cq->wc);
 	ex->wr_id = cq->wc.wr_id;
 	ex->status = cq->wc.status;
 	return 0;
@@ -128,6 +135,25 @@ static unsigned read_wc_flags(struct ibv_cq_ex *ex)
 	return OBJECT_OF(cq, ex)->wc.wc_flags;
 }
 
+static uint64_t read_time(struct ibv_cq_ex *ex)
+{
+	return OBJECT_OF(cq, ex)->time;
+}
+
+static uint64_t clock_now(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+/* The device's clock is CLOCK_MONOTONIC; how far the other is from it may change meanwhile. */
+static uint64_t read_wall_time(struct ibv_cq_ex *ex)
+{
+	return clock_now(CLOCK_REALTIME) - (clock_now(CLOCK_MONOTONIC) - read_time(ex));
+}
+
 /* InfiniBand's: always zero. */
 static uint32_t read_zero(struct ibv_cq_ex *ex)
 {
@@ -156,4 +182,8 @@ void cq_set_poll_ops(struct cq *cq)
 	ex->read_slid = read_zero;
 	ex->read_sl = read_zero_byte;
 	ex->read_dlid_path_bits = read_zero_byte;
+	if (cq->timed) {
+		ex->read_completion_ts = read_time;
+		ex->read_completion_wallclock_ns = read_wall_time;
+	}
 }

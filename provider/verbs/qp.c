@@ -80,7 +80,7 @@ static struct qp *create(struct ibv_pd *pd, struct ibv_qp_init_attr *a)
 	}
 	qp->ibv.qp_num = rnic_qp_num(qp->rnic);
 	qp->ibv.handle = qp->ibv.qp_num;
-	context_hold(pd->context);
+	pd_hold(pd);
 	return qp;
 }
 
@@ -138,6 +138,7 @@ int qp_destroy(struct ibv_qp *ibv)
 {
 	struct qp *qp = OBJECT_OF(qp, ibv);
 	struct ibv_context *context = ibv->context;
+	struct ibv_pd *pd = ibv->pd;
 	int rc = rnic_qp_destroy(qp->rnic);
 
 	if (rc != 0)
@@ -150,7 +151,7 @@ int qp_destroy(struct ibv_qp *ibv)
 	pthread_mutex_destroy(&ibv->mutex);
 	pthread_cond_destroy(&ibv->cond);
 	free(qp);
-	context_put(context);
+	pd_put(pd);
 	return 0;
 }
 

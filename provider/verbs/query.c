@@ -56,20 +56,53 @@ int query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 	return 0;
 }
 
+/* What the kernel calls page faults of the device are those of our own thread. */
+#define ODP_RC                                                                 \
+	(IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE | \
+		IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV)
+
+/* What is not named here the device does not have: zero. */
+static void fill_extended(const struct device *d, struct ibv_device_attr_ex *a)
+{
+	*a = (struct ibv_device_attr_ex){
+		.odp_caps = {.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT,
+			.per_transport_caps.rc_odp_caps = ODP_RC},
+		.completion_timestamp_mask = UINT64_MAX,
+		.hca_core_clock = 1000000, /* kHz: it counts nanoseconds */
+		.cq_mod_caps = {.max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX},
+		.phys_port_cnt_ex = 1,
+	};
+	fill_device(d, &a->orig_attr);
+	a->device_cap_flags_ex = a->orig_attr.device_cap_flags;
+}
+
 int query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
 	struct ibv_device_attr_ex *attr, size_t attr_size)
 {
+	struct ibv_device_attr_ex full;
+
 	if (input != NULL && input->comp_mask != 0)
 		return EINVAL;
 	if (attr_size < sizeof attr->orig_attr)
 		return EOPNOTSUPP;
-	/* No optional ability of those told here: all zero. */
+	fill_extended(device_of(context), &full);
+	/* The caller's structure may be of another age: shorter than ours, or longer. */
 	memset(attr, 0, attr_size);
-	fill_device(device_of(context), &attr->orig_attr);
-	if (vext_field_avail(struct ibv_device_attr_ex, device_cap_flags_ex, attr_size))
-		attr->device_cap_flags_ex = attr->orig_attr.device_cap_flags;
-	if (vext_field_avail(struct ibv_device_attr_ex, phys_port_cnt_ex, attr_size))
-		attr->phys_port_cnt_ex = 1;
+	memcpy(attr, &full, attr_size < sizeof full ? attr_size : sizeof full);
+	return 0;
+}
+
+int query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
+{
+	uint64_t now;
+
+	if ((values->comp_mask & ~(uint32_t)IBV_VALUES_MASK_RAW_CLOCK) != 0)
+		return EINVAL;
+	if (values->comp_mask == 0)
+		return 0;
+	now = rnic_clock(device_of(context)->rnic);
+	values->raw_clock.tv_sec = (time_t)(now / 1000000000);
+	values->raw_clock.tv_nsec = (long)(now % 1000000000);
 	return 0;
 }
 

@@ -29,7 +29,7 @@ static struct srq *create(struct ibv_pd *pd, void *srq_context, struct ibv_srq_a
 	}
 	rnic_srq_get(srq->rnic, &attr->max_wr, &attr->max_sge, &limit);
 	srq->max_sge = attr->max_sge;
-	context_hold(pd->context);
+	pd_hold(pd);
 	return srq;
 }
 
@@ -77,6 +77,7 @@ int srq_destroy(struct ibv_srq *ibv)
 {
 	struct srq *srq = OBJECT_OF(srq, ibv);
 	struct ibv_context *context = ibv->context;
+	struct ibv_pd *pd = ibv->pd;
 	int rc = rnic_srq_destroy(srq->rnic);
 
 	if (rc != 0)
@@ -89,6 +90,6 @@ int srq_destroy(struct ibv_srq *ibv)
 	pthread_mutex_destroy(&ibv->mutex);
 	pthread_cond_destroy(&ibv->cond);
 	free(srq);
-	context_put(context);
+	pd_put(pd);
 	return 0;
 }

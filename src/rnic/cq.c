@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rnic/cq.h"
 
+#include "base/container_of.h"
 #include "rnic/qp.h"
 
 #include <errno.h>
@@ -10,6 +11,54 @@
 
 /** Polls that find the engine taken before a thread lets its holder have the core. */
 #define MISSES_MAX 64
+
+static void cq_notify(struct rnic_cq *cq)
+{
+	if (atomic_exchange(&cq->armed, CQ_ARM_NONE) != CQ_ARM_NONE && cq->notify)
+		cq->notify(cq->context);
+}
+
+/* ---- moderation -------------------------------------------------------------------------- */
+
+static void cq_release(struct rnic_cq *cq)
+{
+	cq->withheld = 0;
+	timer_stop(&cq->rnic->engine->wheel, &cq->moderate_timer);
+	cq_notify(cq);
+}
+
+static void cq_period_over(struct timer *t, uint64_t now)
+{
+	cq_release(container_of(t, struct rnic_cq, moderate_timer));
+}
+
+/** A completion that is worth a notification, unless those are to be few. */
+static void cq_signal(struct rnic_cq *cq)
+{
+	struct engine *e = cq->rnic->engine;
+
+	cq->withheld++;
+	if (!cq->moderated || (cq->moderate_count && cq->withheld >= cq->moderate_count))
+		cq_release(cq);
+	else if (cq->moderate_period && !timer_running(&cq->moderate_timer))
+		timer_start(&e->wheel, &cq->moderate_timer, e->now + cq->moderate_period);
+}
+
+void rnic_cq_moderate(struct rnic_cq *cq, uint16_t count, uint64_t period)
+{
+	struct engine *e = cq->rnic->engine;
+
+	engine_lock(e);
+	cq->moderated = count > 1 || period;
+	cq->moderate_count = count;
+	cq->moderate_period = period;
+	/* What was withheld by the old measure is told now. */
+	if (cq->withheld)
+		cq_release(cq);
+	engine_unlock(e);
+}
+
+/* ---- create, destroy, resize -------------------------------------------------------------- */
 
 int rnic_cq_create(struct rnic *r, uint32_t cqe, rnic_cq_notify_fn *notify, void *context,
 	struct rnic_cq **out)
@@ -26,6 +75,7 @@ int rnic_cq_create(struct rnic *r, uint32_t cqe, rnic_cq_notify_fn *notify, void
 	cq->rnic = r;
 	cq->notify = notify;
 	cq->context = context;
+	timer_init(&cq->moderate_timer, cq_period_over);
 	cq->mask = rnic_round_up(cqe) - 1;
 	cq->ring = malloc(((size_t)cq->mask + 1) * sizeof *cq->ring);
 	pthread_spin_init(&cq->lock, PTHREAD_PROCESS_PRIVATE);
@@ -61,14 +111,22 @@ int rnic_cq_destroy(struct rnic_cq *cq)
 	if (!busy) {
 		r->cq_count--;
 		LIST_REMOVE(cq, link);
+		timer_stop(&r->engine->wheel, &cq->moderate_timer);
 	}
 	engine_unlock(r->engine);
 	if (busy)
 		return -EBUSY;
 	pthread_spin_destroy(&cq->lock);
 	free(cq->ring);
+	free(cq->times);
 	free(cq);
 	return 0;
+}
+
+int rnic_cq_keep_times(struct rnic_cq *cq)
+{
+	cq->times = malloc(rnic_cq_size(cq) * sizeof *cq->times);
+	return cq->times ? 0 : -ENOMEM;
 }
 
 uint32_t rnic_cq_size(const struct rnic_cq *cq)
@@ -76,38 +134,56 @@ uint32_t rnic_cq_size(const struct rnic_cq *cq)
 	return cq->mask + 1;
 }
 
-/** Move @p n completions to the front of @p to. Both locks held. */
-static void cq_copy(const struct rnic_cq *cq, struct rnic_wc *to, uint32_t n)
+/** A ring, and times for it if @p timed. @return false: no memory. */
+static bool cq_alloc(uint32_t size, bool timed, struct rnic_wc **ring, uint64_t **times)
+{
+	*ring = malloc((size_t)size * sizeof **ring);
+	*times = timed ? malloc((size_t)size * sizeof **times) : NULL;
+	if (*ring && (*times || !timed))
+		return true;
+	free(*ring);
+	free(*times);
+	return false;
+}
+
+/** Put the completions that are there at the front of another ring. Both locks held. */
+static void cq_copy(const struct rnic_cq *cq, struct rnic_wc *ring, uint64_t *times, uint32_t n)
 {
 	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
 
-	for (uint32_t i = 0; i < n; i++)
-		to[i] = cq->ring[(tail + i) & cq->mask];
+	for (uint32_t i = 0; i < n; i++) {
+		ring[i] = cq->ring[(tail + i) & cq->mask];
+		if (times)
+			times[i] = cq->times[(tail + i) & cq->mask];
+	}
 }
 
 int rnic_cq_resize(struct rnic_cq *cq, uint32_t cqe)
 {
 	struct engine *e = cq->rnic->engine;
-	struct rnic_wc *ring, *old;
+	struct rnic_wc *ring, *old_ring;
+	uint64_t *times, *old_times;
 	uint32_t size, used;
 	int rc = 0;
 
 	if (!cqe || cqe > cq->rnic->limits.max_cqe)
 		return -EINVAL;
 	size = rnic_round_up(cqe);
-	ring = malloc((size_t)size * sizeof *ring);
-	if (!ring)
+	if (!cq_alloc(size, cq->times, &ring, &times))
 		return -ENOMEM;
 	engine_lock(e);
 	pthread_spin_lock(&cq->lock);
 	used = atomic_load(&cq->head) - atomic_load(&cq->tail);
-	old = ring;
+	old_ring = ring;
+	old_times = times;
 	if (used > size) {
 		rc = -EINVAL;
 	} else {
-		cq_copy(cq, ring, used);
-		old = cq->ring;
+		cq_copy(cq, ring, times, used);
+		old_ring = cq->ring;
+		old_times = cq->times;
 		cq->ring = ring;
+		cq->times = times;
 		cq->mask = size - 1;
 		cq->tail_seen = 0;
 		atomic_store(&cq->tail, 0);
@@ -115,12 +191,13 @@ int rnic_cq_resize(struct rnic_cq *cq, uint32_t cqe)
 	}
 	pthread_spin_unlock(&cq->lock);
 	engine_unlock(e);
-	free(old);
+	free(old_ring);
+	free(old_times);
 	return rc;
 }
 
-/** Take at most @p n completions that are there. */
-static int cq_pop(struct rnic_cq *cq, int n, struct rnic_wc *wc)
+/** Take at most @p n completions that are there; one, if its time is wanted. */
+static int cq_pop(struct rnic_cq *cq, int n, struct rnic_wc *wc, uint64_t *time)
 {
 	uint32_t tail, count;
 
@@ -134,6 +211,8 @@ static int cq_pop(struct rnic_cq *cq, int n, struct rnic_wc *wc)
 		count = (uint32_t)n;
 	for (uint32_t i = 0; i < count; i++)
 		wc[i] = cq->ring[(tail + i) & cq->mask];
+	if (time && cq->times)
+		*time = cq->times[tail & cq->mask];
 	atomic_store_explicit(&cq->tail, tail + count, memory_order_release);
 	pthread_spin_unlock(&cq->lock);
 	return (int)count;
@@ -156,13 +235,10 @@ static void cq_drive(struct rnic_cq *cq)
 	sched_yield();
 }
 
-int rnic_cq_poll(struct rnic_cq *cq, int n, struct rnic_wc *wc)
+static inline int cq_take(struct rnic_cq *cq, int n, struct rnic_wc *wc, uint64_t *time)
 {
-	int got;
+	int got = cq_pop(cq, n, wc, time);
 
-	if (n <= 0)
-		return n < 0 ? -EINVAL : 0;
-	got = cq_pop(cq, n, wc);
 	if (got == n)
 		return got;
 	/*
@@ -172,14 +248,26 @@ int rnic_cq_poll(struct rnic_cq *cq, int n, struct rnic_wc *wc)
 	 */
 	if (!atomic_load_explicit(&cq->overflowed, memory_order_acquire)) {
 		cq_drive(cq);
-		got += cq_pop(cq, n - got, wc + got);
+		got += cq_pop(cq, n - got, wc + got, time);
 	}
 	/* What came before the overflow is taken first, also when that happened just now. */
 	if (!got && atomic_load_explicit(&cq->overflowed, memory_order_acquire)) {
-		got = cq_pop(cq, n, wc);
+		got = cq_pop(cq, n, wc, time);
 		return got ? got : -EOVERFLOW;
 	}
 	return got;
+}
+
+int rnic_cq_poll(struct rnic_cq *cq, int n, struct rnic_wc *wc)
+{
+	if (n <= 0)
+		return n < 0 ? -EINVAL : 0;
+	return cq_take(cq, n, wc, NULL);
+}
+
+int rnic_cq_poll_timed(struct rnic_cq *cq, struct rnic_wc *wc, uint64_t *time)
+{
+	return cq_take(cq, 1, wc, time);
 }
 
 int rnic_cq_arm(struct rnic_cq *cq, bool solicited_only)
@@ -192,12 +280,6 @@ int rnic_cq_arm(struct rnic_cq *cq, bool solicited_only)
 	else
 		atomic_store(&cq->armed, CQ_ARM_NEXT);
 	return 0;
-}
-
-static void cq_notify(struct rnic_cq *cq)
-{
-	if (atomic_exchange(&cq->armed, CQ_ARM_NONE) != CQ_ARM_NONE && cq->notify)
-		cq->notify(cq->context);
 }
 
 /** A completion is lost: nobody can trust this CQ, nor the QPs that complete there, any more. */
@@ -230,6 +312,8 @@ void cq_push(struct rnic_cq *cq, const struct rdmap_wc *wc, uint32_t qp_num)
 	}
 	slot->wc = *wc;
 	slot->qp_num = qp_num;
+	if (cq->times)
+		cq->times[head & cq->mask] = cq->rnic->engine->now;
 	/*
 	 * Who arms the CQ polls it once more before it sleeps. Sequentially consistent: either
 	 * that poll sees this completion, or this sees the arming.
@@ -239,7 +323,7 @@ void cq_push(struct rnic_cq *cq, const struct rdmap_wc *wc, uint32_t qp_num)
 	if (armed == CQ_ARM_NEXT ||
 		(armed == CQ_ARM_SOLICITED &&
 			(wc->flags & RDMAP_WC_SOLICITED || wc->status != RDMAP_WC_SUCCESS)))
-		cq_notify(cq);
+		cq_signal(cq);
 }
 
 void cq_purge(struct rnic_cq *cq, uint32_t qp_num)
@@ -250,8 +334,11 @@ void cq_purge(struct rnic_cq *cq, uint32_t qp_num)
 	head = atomic_load(&cq->head);
 	to = atomic_load(&cq->tail);
 	for (from = to; from != head; from++) {
-		if (cq->ring[from & cq->mask].qp_num != qp_num)
-			cq->ring[to++ & cq->mask] = cq->ring[from & cq->mask];
+		if (cq->ring[from & cq->mask].qp_num == qp_num)
+			continue;
+		if (cq->times)
+			cq->times[to & cq->mask] = cq->times[from & cq->mask];
+		cq->ring[to++ & cq->mask] = cq->ring[from & cq->mask];
 	}
 	atomic_store(&cq->head, to);
 	pthread_spin_unlock(&cq->lock);

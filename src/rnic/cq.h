@@ -22,12 +22,20 @@ struct rnic_cq {
 
 	/* Changed with both locks held (resize), so read under either. */
 	struct rnic_wc *ring;
+	uint64_t *times; /**< when each was added, ns; NULL: not kept */
 	uint32_t mask;
 
 	/* The producer's line. */
 	_Alignas(64) _Atomic uint32_t head;
 	uint32_t tail_seen; /**< of tail, when last looked */
 	_Atomic bool overflowed;
+
+	/* Moderation of notifications, under the engine's lock. */
+	bool moderated;
+	uint16_t moderate_count;
+	uint64_t moderate_period;
+	uint32_t withheld; /**< completions that would each have been worth a notification */
+	struct timer moderate_timer;
 
 	/* The consumers' line. */
 	_Alignas(64) _Atomic uint32_t tail;

@@ -24,6 +24,7 @@ struct rnic {
 	struct pairing_service *pairing;       /**< NULL: not open */
 	uint64_t start_timeout, close_timeout; /**< ns */
 	struct rnic_limits limits;
+	bool (*page_in)(const void *addr, size_t len, bool write);
 
 	void (*event_fn)(void *arg, const struct rnic_event *ev);
 	void *event_arg;

@@ -9,8 +9,9 @@
 
 #define ACCESS_REMOTE \
 	(RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_READ | RNIC_ACCESS_REMOTE_ATOMIC)
-#define ACCESS_ALL \
-	(RNIC_ACCESS_LOCAL_WRITE | ACCESS_REMOTE | RNIC_ACCESS_MW_BIND | RNIC_ACCESS_ZERO_BASED)
+#define ACCESS_ALL                                                                                \
+	(RNIC_ACCESS_LOCAL_WRITE | ACCESS_REMOTE | RNIC_ACCESS_MW_BIND | RNIC_ACCESS_ZERO_BASED | \
+		RNIC_ACCESS_ON_DEMAND)
 
 int mr_access_verify(unsigned access)
 {
@@ -23,13 +24,33 @@ int mr_access_verify(unsigned access)
 	return 0;
 }
 
-static int range_verify(const struct rnic *r, const void *addr, size_t len, uint64_t iova)
+static int range_verify(
+	const struct rnic *r, const void *addr, size_t len, uint64_t iova, unsigned access)
 {
+	if (access & RNIC_ACCESS_ON_DEMAND && !addr && len == SIZE_MAX)
+		return iova ? -EINVAL : 0;
 	if (!len || len > r->limits.max_mr_size)
 		return -EINVAL;
 	if (len - 1 > UINT64_MAX - (uintptr_t)addr || len - 1 > UINT64_MAX - iova)
 		return -EINVAL;
 	return 0;
+}
+
+/** Give it an STag, and make it known. */
+static int enroll(struct rnic_mr *mr)
+{
+	struct rnic *r = mr->pd->rnic;
+	int rc;
+
+	engine_lock(r->engine);
+	rc = r->mr_count < r->limits.max_mr ? stag_table_add(&r->stags, mr, &mr->stag) : -ENOMEM;
+	if (!rc) {
+		LIST_INSERT_HEAD(&r->mrs, mr, link);
+		r->mr_count++;
+		mr->pd->users++;
+	}
+	engine_unlock(r->engine);
+	return rc;
 }
 
 int rnic_mr_reg(struct rnic_pd *pd, void *addr, size_t len, uint64_t iova, unsigned access,
@@ -41,25 +62,41 @@ int rnic_mr_reg(struct rnic_pd *pd, void *addr, size_t len, uint64_t iova, unsig
 
 	if (access & RNIC_ACCESS_ZERO_BASED)
 		iova = 0;
-	if (mr_access_verify(access) || range_verify(r, addr, len, iova))
+	if (mr_access_verify(access) || range_verify(r, addr, len, iova, access))
 		return -EINVAL;
 	mr = malloc(sizeof *mr);
 	if (!mr)
 		return -ENOMEM;
 	*mr = (struct rnic_mr){
 		.pd = pd, .mem = addr, .iova = iova, .len = len, .access = access, .valid = true};
-	engine_lock(r->engine);
-	rc = r->mr_count < r->limits.max_mr ? stag_table_add(&r->stags, mr, &mr->stag) : -ENOMEM;
-	if (!rc) {
-		LIST_INSERT_HEAD(&r->mrs, mr, link);
-		r->mr_count++;
-		pd->users++;
-	}
-	engine_unlock(r->engine);
+	rc = enroll(mr);
 	if (rc)
 		free(mr);
 	else
 		*out = mr;
+	return rc;
+}
+
+int rnic_mr_alloc_null(struct rnic_pd *pd, struct rnic_mr **out)
+{
+	struct rnic_mr *mr = malloc(sizeof *mr);
+	uint8_t *null = calloc(2, RNIC_PIECE_MAX);
+	int rc = -ENOMEM;
+
+	if (mr && null) {
+		*mr = (struct rnic_mr){.pd = pd,
+			.len = UINT64_MAX,
+			.access = RNIC_ACCESS_LOCAL_WRITE,
+			.valid = true,
+			.null = null};
+		rc = enroll(mr);
+	}
+	if (rc) {
+		free(null);
+		free(mr);
+	} else {
+		*out = mr;
+	}
 	return rc;
 }
 
@@ -79,6 +116,7 @@ int rnic_mr_dereg(struct rnic_mr *mr)
 	engine_unlock(r->engine);
 	if (busy)
 		return -EBUSY;
+	free(mr->null);
 	free(mr);
 	return 0;
 }
@@ -107,7 +145,7 @@ int rnic_mr_rereg(struct rnic_mr *mr, unsigned what, struct rnic_pd *pd, void *a
 	if (what & RNIC_REREG_PD)
 		new.pd = pd;
 	if (!new.pd || new.pd->rnic != r || mr_access_verify(new.access) ||
-		range_verify(r, new.mem, new.len, new.iova))
+		range_verify(r, new.mem, new.len, new.iova, new.access))
 		return -EINVAL;
 	engine_lock(r->engine);
 	if (mr->windows) {
@@ -154,6 +192,23 @@ static bool is_of(const struct rnic_mr *mr, const struct rnic_qp *qp)
 	return mr->pd == qp->pd && (!mr->only || mr->only == qp);
 }
 
+/**
+ * Memory that is not just there. What is asked about more than a piece touches none yet: a Read
+ * Request, say, whose pieces are looked at one by one when their turn comes.
+ */
+static int provide(const struct rnic_mr *mr, uint32_t len, unsigned right, uint8_t **mem)
+{
+	bool write = right & ~(unsigned)RNIC_ACCESS_REMOTE_READ;
+
+	if (len > RNIC_PIECE_MAX)
+		return 0;
+	if (mr->null) {
+		*mem = mr->null + (write ? RNIC_PIECE_MAX : 0);
+		return 0;
+	}
+	return !mr->pd->rnic->page_in || mr->pd->rnic->page_in(*mem, len, write) ? 0 : -ERANGE;
+}
+
 int mr_check(const struct rnic_qp *qp, uint32_t stag, uint64_t to, uint32_t len, unsigned access,
 	uint8_t **mem)
 {
@@ -182,8 +237,36 @@ int mr_check(const struct rnic_qp *qp, uint32_t stag, uint64_t to, uint32_t len,
 	at = to - mr->iova;
 	if (at > mr->len || len > mr->len - at)
 		return -ERANGE;
-	*mem = mr->mem + at;
-	return 0;
+	/* By number: what is on demand may begin at no address at all. */
+	*mem = (uint8_t *)((uintptr_t)mr->mem + at);
+	return mr->access & RNIC_ACCESS_ON_DEMAND || mr->null ? provide(mr, len, right, mem) : 0;
+}
+
+int rnic_mr_locate(
+	struct rnic_pd *pd, uint32_t stag, uint64_t to, uint32_t len, bool write, uint8_t **mem)
+{
+	struct rnic *r = pd->rnic;
+	const struct stag_slot *slot;
+	const struct rnic_mr *mr;
+	int rc = 0;
+
+	engine_lock(r->engine);
+	slot = stag_table_find(&r->stags, stag);
+	mr = slot ? slot->object : NULL;
+	if (!mr || !mr->valid)
+		rc = -EFAULT;
+	else if (slot->stag != stag)
+		rc = -ENOENT;
+	else if (mr->window || !(mr->access & RNIC_ACCESS_ON_DEMAND))
+		rc = -EINVAL;
+	else if (mr->pd != pd || (write && !(mr->access & RNIC_ACCESS_LOCAL_WRITE)))
+		rc = -EPERM;
+	else if (to < mr->iova || to - mr->iova > mr->len || len > mr->len - (to - mr->iova))
+		rc = -EFAULT;
+	else
+		*mem = (uint8_t *)((uintptr_t)mr->mem + (to - mr->iova));
+	engine_unlock(r->engine);
+	return rc;
 }
 
 /** RFC 5040 section 8.1.1 rule 7: what other streams could use too is not a peer's to take away. */

@@ -18,6 +18,8 @@ struct rnic_mr {
 	uint32_t stag;
 	uint32_t windows; /**< that are bound to it */
 	bool valid;       /**< false once invalidated (RFC 5040 section 5.3) */
+	uint8_t *
+		null; /**< of the null region: zeros, then a place for what is written; else NULL */
 	/** What follows is of the view that a memory window gives: see mw.h. */
 	bool window;
 	const struct rnic_qp *only; /**< type 2: whose stream alone may use it; NULL: its PD's */

@@ -204,6 +204,23 @@ void rnic_set_event_handler(
 	engine_unlock(r->engine);
 }
 
+void rnic_set_page_in(struct rnic *r, bool (*fn)(const void *addr, size_t len, bool write))
+{
+	engine_lock(r->engine);
+	r->page_in = fn;
+	engine_unlock(r->engine);
+}
+
+uint64_t rnic_clock(struct rnic *r)
+{
+	uint64_t now;
+
+	engine_lock(r->engine);
+	now = r->engine->now;
+	engine_unlock(r->engine);
+	return now;
+}
+
 void rnic_raise(struct rnic *r, enum rnic_event_type type, void *context)
 {
 	if (r->event_fn)

@@ -56,6 +56,9 @@ struct rnic_config {
 	struct rnic_limits limits; /**< zero fields: the defaults */
 };
 
+/** No access to memory touches more at a time. */
+#define RNIC_PIECE_MAX 65536
+
 /** Things that happen without a call: verbs' asynchronous events. */
 enum rnic_event_type {
 	RNIC_EVENT_CQ_ERROR, /**< a CQ overflowed */
@@ -82,11 +85,20 @@ int rnic_create(const struct rnic_config *cfg, struct rnic **out);
 void rnic_destroy(struct rnic *r);
 
 const struct rnic_limits *rnic_get_limits(const struct rnic *r);
+
+/** The clock of the port, which completions are dated by: nanoseconds. */
+uint64_t rnic_clock(struct rnic *r);
 struct engine *rnic_engine(struct rnic *r);
 
 /** @p fn is called under the engine's lock: it queues the event and returns. NULL: none. */
 void rnic_set_event_handler(
 	struct rnic *r, void (*fn)(void *arg, const struct rnic_event *ev), void *arg);
+
+/**
+ * @p fn has memory there that is registered on demand; it returns false if that cannot be. Called
+ * under the engine's lock, for at most RNIC_PIECE_MAX bytes. Until it is set all memory is there.
+ */
+void rnic_set_page_in(struct rnic *r, bool (*fn)(const void *addr, size_t len, bool write));
 
 /** The port's link changed (called by the port, under the lock). */
 void rnic_port_changed(struct rnic *r, bool up);
@@ -103,6 +115,12 @@ int rnic_pd_dealloc(struct rnic_pd *pd);
 #define RNIC_ACCESS_REMOTE_ATOMIC 0x08
 #define RNIC_ACCESS_MW_BIND       0x10
 #define RNIC_ACCESS_ZERO_BASED    0x20
+/**
+ * The memory need not be there before it is used: then what rnic_set_page_in() named
+ * sees to it, or the access fails as one out of bounds. @p addr NULL with all of SIZE_MAX is the
+ * whole address space.
+ */
+#define RNIC_ACCESS_ON_DEMAND 0x40
 
 /**
  * Register memory. Its STag is unpredictable (RFC 5042 section 6.2.3) and serves as lkey and rkey.
@@ -123,6 +141,18 @@ uint32_t rnic_mr_stag(const struct rnic_mr *mr);
 /** ibv_rereg_mr(); the STag changes. As rnic_mr_reg(), and -EBUSY: windows are bound to it. */
 int rnic_mr_rereg(struct rnic_mr *mr, unsigned what, struct rnic_pd *pd, void *addr, size_t len,
 	unsigned access);
+
+/** The region of ibv_alloc_null_mr(): reads are zeros, writes are lost; for lkeys alone. */
+int rnic_mr_alloc_null(struct rnic_pd *pd, struct rnic_mr **out);
+
+/**
+ * Find memory of a region on demand, for advice (ibv_advise_mr()).
+ * @return 0; -EFAULT: no such STag, or out of bounds; -ENOENT: another key of the STag is valid;
+ *         -EINVAL: a window, or a region that is not on demand; -EPERM: of another PD, or @p write
+ *         without the right to.
+ */
+int rnic_mr_locate(
+	struct rnic_pd *pd, uint32_t stag, uint64_t to, uint32_t len, bool write, uint8_t **mem);
 
 enum rnic_mw_type {
 	RNIC_MW_TYPE_1, /**< for all QPs of its PD; bound again and again, or to nothing */
@@ -180,6 +210,18 @@ int rnic_cq_resize(struct rnic_cq *cq, uint32_t cqe);
  * @return how many; -EOVERFLOW when the CQ has overflowed and what it held is taken.
  */
 int rnic_cq_poll(struct rnic_cq *cq, int n, struct rnic_wc *wc);
+
+/** Date the completions from now on. Right after creation. @return 0, -ENOMEM. */
+int rnic_cq_keep_times(struct rnic_cq *cq);
+
+/** As rnic_cq_poll() of one, with the time it was added (rnic_clock()) when times are kept. */
+int rnic_cq_poll_timed(struct rnic_cq *cq, struct rnic_wc *wc, uint64_t *time);
+
+/**
+ * Notify only when @p count completions have come since the last notification that would have been
+ * worth one each, or @p period ns after the first of them. 0: not by this one; both 0: at once.
+ */
+void rnic_cq_moderate(struct rnic_cq *cq, uint16_t count, uint64_t period);
 
 /** Ask for one notification, at the next completion (@p solicited_only: or error). */
 int rnic_cq_arm(struct rnic_cq *cq, bool solicited_only);

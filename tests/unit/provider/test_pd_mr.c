@@ -171,7 +171,7 @@ static void test_access(void **state)
 	refused(&byte, 1, IBV_ACCESS_REMOTE_WRITE, EINVAL);
 	refused(&byte, 1, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ, EINVAL);
 	refused(&byte, 1, IBV_ACCESS_REMOTE_ATOMIC, EINVAL);
-	refused(&byte, 1, IBV_ACCESS_ON_DEMAND, EOPNOTSUPP);
+	accepted(&byte, 1, RW | IBV_ACCESS_ON_DEMAND);
 	refused(&byte, 1, 1 << 15, EOPNOTSUPP);
 	/* Optional by definition: ignored where not known. */
 	accepted(&byte, 1, RW | IBV_ACCESS_RELAXED_ORDERING | IBV_ACCESS_HUGETLB);
@@ -245,7 +245,7 @@ static void test_rereg_refusals(void **state)
 	rereg_refused(mr, IBV_REREG_MR_CHANGE_PD, NULL, NULL, 0, 0);
 	rereg_refused(mr, IBV_REREG_MR_CHANGE_PD, foreign, NULL, 0, 0);
 	rereg_refused(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_REMOTE_WRITE);
-	rereg_refused(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_ON_DEMAND);
+	rereg_refused(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 1 << 15);
 	rereg_refused(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, NULL, PAGE, 0);
 	rereg_refused(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, p, 0, 0);
 	rereg_refused(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, p, SIZE_MAX, 0);
@@ -344,6 +344,159 @@ static void test_remote_bounds(void **state)
 	assert_int_equal(ibv_dereg_mr(mr), 0);
 }
 
+/* ---- on demand, and nothing at all ------------------------------------------------------------
+ */
+
+#define GIB ((size_t)1 << 30)
+
+/* An area much larger than the machine's memory: nothing of it is touched that is not used. */
+static void test_huge(void **state)
+{
+	void *p = mmap(NULL, 64 * GIB, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint8_t *bytes = p;
+	unsigned char in_core[1];
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	accepted(p, 64 * GIB, RW);
+	accepted(p, 64 * GIB, RW | IBV_ACCESS_ON_DEMAND);
+	assert_int_equal(mincore(bytes + 32 * GIB, PAGE, in_core), 0);
+	assert_int_equal(in_core[0] & 1, 0);
+	/* All of it must be there, and writable. */
+	munmap(bytes + 32 * GIB, PAGE);
+	refused(p, 64 * GIB, 0, EFAULT);
+	assert_int_equal(mprotect(p, PAGE, PROT_READ), 0);
+	refused(p, 32 * GIB, RW, EFAULT);
+	accepted(p, 32 * GIB, 0);
+	munmap(p, 64 * GIB);
+}
+
+/* Have the client write 8 bytes to the server's @p to. @return how that ended. */
+static enum ibv_wc_status write_to(uint64_t to, uint32_t rkey)
+{
+	struct ibv_sge sge, sink;
+	struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, &sge, &fx.client, 8);
+	struct ibv_send_wr read = request(IBV_WR_RDMA_READ, &sink, &fx.client, 8);
+
+	sink.addr += 64;
+	wr.wr.rdma.remote_addr = to;
+	wr.wr.rdma.rkey = rkey;
+	client_posts(&wr);
+	if (take(fx.client.id->send_cq).status != IBV_WC_SUCCESS)
+		return IBV_WC_WR_FLUSH_ERR;
+	/* A Write says nothing of its arrival: a Read behind it does. */
+	aim(&read, 0);
+	client_posts(&read);
+	return take(fx.client.id->send_cq).status;
+}
+
+/* Memory that comes, changes and goes after registration, as ibv_reg_mr(3) has it on demand. */
+static void test_on_demand(void **state)
+{
+	const int access = RW | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ON_DEMAND;
+	uint8_t *p = map_pages(2, PROT_NONE);
+	struct ibv_mr *mr = ibv_reg_mr(fx.server.id->pd, p, 2 * PAGE, access);
+	struct ibv_sge sge = {.addr = (uintptr_t)p, .length = PAGE};
+
+	assert_non_null(mr);
+	sge.lkey = mr->lkey;
+	assert_int_equal(mprotect(p, PAGE, PROT_READ | PROT_WRITE), 0);
+	fill(fx.client.buf, 5);
+	assert_int_equal(write_to((uintptr_t)p + 16, mr->rkey), IBV_WC_SUCCESS);
+	assert_memory_equal(p + 16, fx.client.buf, 8);
+	/* Another page at the same address. */
+	assert_ptr_equal(mmap(p, PAGE, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+		p);
+	assert_int_equal(write_to((uintptr_t)p + 24, mr->rkey), IBV_WC_SUCCESS);
+	assert_int_equal(p[16], 0);
+	assert_int_equal(ibv_advise_mr(fx.server.id->pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
+				 IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1),
+		0);
+	sge.length = PAGE + 1;
+	assert_int_equal(
+		ibv_advise_mr(fx.server.id->pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1), EFAULT);
+	/* Where nothing is, the peer's access is refused, and this program lives. */
+	assert_int_not_equal(write_to((uintptr_t)p + PAGE, mr->rkey), IBV_WC_SUCCESS);
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	munmap(p, 2 * PAGE);
+}
+
+/* One region for everything that is or will be mapped. */
+static void test_implicit(void **state)
+{
+	struct ibv_mr *mr = ibv_reg_mr(fx.server.id->pd, NULL, SIZE_MAX,
+		RW | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ON_DEMAND);
+	uint8_t *p = map_pages(1, PROT_READ | PROT_WRITE);
+
+	assert_non_null(mr);
+	assert_int_equal(write_to((uintptr_t)p, mr->rkey), IBV_WC_SUCCESS);
+	assert_memory_equal(p, fx.client.buf, 8);
+	assert_int_not_equal(write_to(0, mr->rkey), IBV_WC_SUCCESS);
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	munmap(p, PAGE);
+}
+
+static void test_advice(void **state)
+{
+	struct ibv_pd *second = ibv_alloc_pd(fx.context);
+	uint8_t *p = map_pages(1, PROT_READ | PROT_WRITE);
+	struct ibv_mr *mr = ibv_reg_mr(pd, p, PAGE, IBV_ACCESS_ON_DEMAND);
+	struct ibv_mr *plain = ibv_reg_mr(pd, p, PAGE, 0);
+	struct ibv_sge sge = {.addr = (uintptr_t)p, .length = PAGE, .lkey = mr->lkey};
+
+	assert_int_equal(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1), 0);
+	assert_int_equal(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT, 0, &sge, 1), 0);
+	assert_int_equal(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, 0, &sge, 1), EPERM);
+	assert_int_equal(ibv_advise_mr(second, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1), EPERM);
+	assert_int_equal(ibv_advise_mr(pd, (enum ibv_advise_mr_advice)9, 0, &sge, 1), ENOTSUP);
+	assert_int_equal(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 2, &sge, 1), EINVAL);
+	assert_int_equal(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 0), EINVAL);
+	sge.lkey ^= 1;
+	assert_int_equal(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1), ENOENT);
+	sge.lkey ^= 0x5a5a5a00;
+	assert_int_equal(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1), EFAULT);
+	sge.lkey = plain->lkey;
+	assert_int_equal(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1), EINVAL);
+	assert_int_equal(ibv_dereg_mr(plain), 0);
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	assert_int_equal(ibv_dealloc_pd(second), 0);
+	munmap(p, PAGE);
+}
+
+/* ibv_alloc_null_mr(3): reads as zeros, swallows what is written, wherever. */
+static void test_null(void **state)
+{
+	struct ibv_mr *mr = ibv_alloc_null_mr(fx.client.id->pd);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, &sge, &fx.client, FIXTURE_SIZE);
+
+	assert_non_null(mr);
+	assert_int_equal(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 0),
+		IBV_REREG_MR_ERR_INPUT);
+	assert_int_equal(errno, EINVAL);
+	fill(fx.server.buf, 3);
+	aim(&wr, 0);
+	wr.opcode = IBV_WR_RDMA_READ;
+	sge.lkey = mr->lkey;
+	sge.addr = 0x123456789;
+	client_posts(&wr);
+	assert_int_equal(take(fx.client.id->send_cq).status, IBV_WC_SUCCESS);
+	/* Zeros still, after something was written. */
+	wr.opcode = IBV_WR_RDMA_WRITE;
+	client_posts(&wr);
+	assert_int_equal(take(fx.client.id->send_cq).status, IBV_WC_SUCCESS);
+	sge.lkey = fx.client.mr->lkey;
+	sge.addr = (uintptr_t)fx.client.buf;
+	fill(fx.client.buf, 9);
+	wr.opcode = IBV_WR_RDMA_READ;
+	client_posts(&wr);
+	assert_int_equal(take(fx.client.id->send_cq).status, IBV_WC_SUCCESS);
+	for (size_t i = 0; i < FIXTURE_SIZE; i++)
+		assert_int_equal(fx.client.buf[i], 0);
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+}
+
 #define WITH_PD(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -360,6 +513,11 @@ int main(void)
 		WITH_PD(test_rereg),
 		WITH_PD(test_rereg_refusals),
 		WITH_PD(test_rereg_read_only),
+		WITH_PD(test_huge),
+		WITH_PD(test_advice),
+		CONNECTED(test_on_demand),
+		CONNECTED(test_implicit),
+		CONNECTED(test_null),
 		CONNECTED(test_remote_iova),
 		CONNECTED(test_no_remote_right),
 		CONNECTED(test_remote_bounds),

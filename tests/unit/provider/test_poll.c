@@ -33,6 +33,11 @@ int rnic_cq_poll(struct rnic_cq *cq, int n, struct rnic_wc *wc)
 	return got == 0 && t.overflowed ? -EOVERFLOW : got;
 }
 
+int rnic_cq_poll_timed(struct rnic_cq *cq, struct rnic_wc *wc, uint64_t *time)
+{
+	return rnic_cq_poll(cq, 1, wc);
+}
+
 int rnic_cq_arm(struct rnic_cq *cq, bool solicited_only)
 {
 	t.armings++;

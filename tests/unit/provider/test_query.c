@@ -39,6 +39,11 @@ void stack_link(const struct stack *s, uint16_t *mtu, uint32_t *speed, bool *up)
 	*up = s->up;
 }
 
+uint64_t rnic_clock(struct rnic *r)
+{
+	return 0;
+}
+
 const struct rnic_limits *rnic_get_limits(const struct rnic *r)
 {
 	return &t.limits;
@@ -151,7 +156,10 @@ static void test_device_ex(void **state)
 	assert_int_equal(a.comp_mask, 0);
 	assert_int_equal(a.phys_port_cnt_ex, 1);
 	assert_true(a.device_cap_flags_ex == plain.device_cap_flags);
-	assert_true(a.odp_caps.general_caps == 0 && a.completion_timestamp_mask == 0);
+	assert_int_equal(a.odp_caps.general_caps, IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT);
+	assert_int_equal(a.odp_caps.per_transport_caps.ud_odp_caps, 0);
+	assert_true(a.completion_timestamp_mask == UINT64_MAX);
+	assert_int_equal(a.cq_mod_caps.max_cq_count, UINT16_MAX);
 	assert_int_equal(a.tso_caps.max_tso, 0);
 	input.comp_mask = 1;
 	assert_int_equal(query_device_ex(&t.context, &input, &a, sizeof a), EINVAL);

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static const struct ibv_qp_cap small = {.max_send_wr = 1, .max_recv_wr = 16};
@@ -60,6 +61,8 @@ static void test_create(void **state)
 	assert_int_equal(ibv_close_device(second), 0);
 }
 
+#define TIMES (IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+
 static void test_create_ex(void **state)
 {
 	struct ibv_cq_init_attr_ex attr = {.cqe = 10,
@@ -77,7 +80,7 @@ static void test_create_ex(void **state)
 	assert_int_equal(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
 
 	for (uint64_t flag = 1; flag <= IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK; flag <<= 1) {
-		bool known = (flag & IBV_WC_STANDARD_FLAGS) != 0;
+		bool known = (flag & (IBV_WC_STANDARD_FLAGS | TIMES)) != 0;
 
 		attr.wc_flags = flag;
 		errno = 0;
@@ -95,7 +98,7 @@ static void test_create_ex(void **state)
 	attr.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD;
 	errno = 0;
 	assert_null(ibv_create_cq_ex(fx.context, &attr));
-	assert_int_equal(errno, EOPNOTSUPP);
+	assert_int_equal(errno, EINVAL);
 	attr.comp_mask = 0;
 	attr.cqe = 0;
 	assert_null(ibv_create_cq_ex(fx.context, &attr));
@@ -117,6 +120,115 @@ static void complete(struct lone *l, unsigned n, uint64_t first)
 		assert_int_equal(ibv_post_recv(l->qp, &wr, &bad), 0);
 	}
 	assert_int_equal(qp_go(l->qp, IBV_QPS_ERR), 0);
+}
+
+static uint64_t nanoseconds(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec;
+}
+
+/* Completions are dated by the device's clock, also those that a resize moves. */
+static void test_times(void **state)
+{
+	struct ibv_cq_init_attr_ex attr = {.cqe = 4, .wc_flags = IBV_WC_STANDARD_FLAGS | TIMES};
+	struct ibv_values_ex before = {.comp_mask = IBV_VALUES_MASK_RAW_CLOCK}, after = before;
+	struct ibv_cq_ex *cq = ibv_create_cq_ex(fx.context, &attr);
+	struct ibv_recv_wr wr = {.wr_id = 1}, *bad;
+	struct ibv_poll_cq_attr poll_attr = {0};
+	struct ibv_device_attr_ex dev;
+	struct timespec wall_before, wall_after;
+	struct ibv_qp_init_attr a = {.qp_type = IBV_QPT_RC, .cap = small};
+	struct ibv_pd *pd = ibv_alloc_pd(fx.context);
+	struct ibv_qp *qp;
+
+	assert_int_equal(ibv_query_device_ex(fx.context, NULL, &dev), 0);
+	assert_int_equal(dev.hca_core_clock, 1000000);
+	assert_true(dev.completion_timestamp_mask == UINT64_MAX);
+	assert_non_null(cq);
+	a.send_cq = a.recv_cq = ibv_cq_ex_to_cq(cq);
+	qp = ibv_create_qp(pd, &a);
+	assert_int_equal(qp_go(qp, IBV_QPS_INIT), 0);
+	for (; wr.wr_id <= 2; wr.wr_id++)
+		assert_int_equal(ibv_post_recv(qp, &wr, &bad), 0);
+	clock_gettime(CLOCK_REALTIME, &wall_before);
+	assert_int_equal(ibv_query_rt_values_ex(fx.context, &before), 0);
+	assert_int_equal(qp_go(qp, IBV_QPS_ERR), 0);
+	assert_int_equal(ibv_query_rt_values_ex(fx.context, &after), 0);
+	clock_gettime(CLOCK_REALTIME, &wall_after);
+	assert_int_equal(ibv_resize_cq(ibv_cq_ex_to_cq(cq), 64), 0);
+	assert_int_equal(ibv_start_poll(cq, &poll_attr), 0);
+	for (uint64_t i = 1; i <= 2; i++) {
+		uint64_t wall = ibv_wc_read_completion_wallclock_ns(cq);
+
+		assert_int_equal(cq->wr_id, i);
+		assert_in_range(ibv_wc_read_completion_ts(cq), nanoseconds(&before.raw_clock),
+			nanoseconds(&after.raw_clock));
+		/* A millisecond for the two clocks that it is computed from. */
+		assert_in_range(wall, nanoseconds(&wall_before) - 1000000,
+			nanoseconds(&wall_after) + 1000000);
+		assert_int_equal(ibv_next_poll(cq), i == 1 ? 0 : ENOENT);
+	}
+	ibv_end_poll(cq);
+	before.comp_mask = 2;
+	assert_int_equal(ibv_query_rt_values_ex(fx.context, &before), EINVAL);
+	assert_int_equal(ibv_destroy_qp(qp), 0);
+	assert_int_equal(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
+	assert_int_equal(ibv_dealloc_pd(pd), 0);
+}
+
+/* ibv_modify_cq(3): few events for many completions, and none for ever. */
+static void test_moderation(void **state)
+{
+	struct ibv_modify_cq_attr m = {.attr_mask = IBV_CQ_ATTR_MODERATE, .moderate = {3, 0}};
+	struct ibv_comp_channel *channel = ibv_create_comp_channel(fx.context);
+	struct ibv_cq *cq = ibv_create_cq(fx.context, 8, NULL, channel, 0), *which;
+	struct ibv_pd *pd = ibv_alloc_pd(fx.context);
+	struct ibv_qp_init_attr a = {
+		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC, .cap = small};
+	struct ibv_qp *qp = ibv_create_qp(pd, &a);
+	struct pollfd p = {.fd = channel->fd, .events = POLLIN};
+	struct ibv_recv_wr wr = {0}, *bad;
+	void *context;
+
+	assert_int_equal(ibv_modify_cq(cq, &m), 0);
+	assert_int_equal(qp_go(qp, IBV_QPS_ERR), 0);
+	assert_int_equal(ibv_req_notify_cq(cq, 0), 0);
+	/* In ERROR each is flushed at once, one after the other. */
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(poll(&p, 1, 0), 0);
+		assert_int_equal(qp_go(qp, IBV_QPS_RESET), 0);
+		assert_int_equal(qp_go(qp, IBV_QPS_INIT), 0);
+		assert_int_equal(ibv_post_recv(qp, &wr, &bad), 0);
+		assert_int_equal(qp_go(qp, IBV_QPS_ERR), 0);
+	}
+	assert_int_equal(poll(&p, 1, 0), 1);
+	assert_int_equal(ibv_get_cq_event(channel, &which, &context), 0);
+	/* By time: one completion is enough. Nobody polls, so the device's own thread tells. */
+	m.moderate.cq_period = 1000;
+	assert_int_equal(ibv_modify_cq(cq, &m), 0);
+	assert_int_equal(ibv_req_notify_cq(cq, 0), 0);
+	assert_int_equal(ibv_post_recv(qp, &wr, &bad), 0);
+	assert_int_equal(poll(&p, 1, 20000), 1);
+	assert_int_equal(ibv_get_cq_event(channel, &which, &context), 0);
+	/* What is withheld when moderation ends is told then. */
+	m.moderate.cq_period = 0;
+	assert_int_equal(ibv_modify_cq(cq, &m), 0);
+	assert_int_equal(ibv_req_notify_cq(cq, 0), 0);
+	assert_int_equal(ibv_post_recv(qp, &wr, &bad), 0);
+	assert_int_equal(poll(&p, 1, 0), 0);
+	m.moderate.cq_count = 0;
+	assert_int_equal(ibv_modify_cq(cq, &m), 0);
+	assert_int_equal(poll(&p, 1, 0), 1);
+	assert_int_equal(ibv_get_cq_event(channel, &which, &context), 0);
+	ibv_ack_cq_events(cq, 3);
+	m.attr_mask = 0;
+	assert_int_equal(ibv_modify_cq(cq, &m), EINVAL);
+	m.attr_mask = 2;
+	assert_int_equal(ibv_modify_cq(cq, &m), EOPNOTSUPP);
+	assert_int_equal(ibv_destroy_qp(qp), 0);
+	assert_int_equal(ibv_destroy_cq(cq), 0);
+	assert_int_equal(ibv_destroy_comp_channel(channel), 0);
+	assert_int_equal(ibv_dealloc_pd(pd), 0);
 }
 
 static void test_resize(void **state)
@@ -428,6 +540,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		OPENED(test_create),
 		OPENED(test_create_ex),
+		OPENED(test_times),
+		OPENED(test_moderation),
 		OPENED(test_resize),
 		OPENED(test_busy),
 		OPENED(test_overflow),

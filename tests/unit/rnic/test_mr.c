@@ -262,7 +262,7 @@ static void what_cannot_be_registered(void **state)
 		{memory, (UINT64_C(1) << 47) + 1, 0, RW},
 		{memory, 16, 0, RNIC_ACCESS_REMOTE_WRITE},
 		{memory, 16, 0, RNIC_ACCESS_REMOTE_ATOMIC},
-		{memory, 16, 0, 0x40},
+		{memory, 16, 0, 0x80},
 		{memory, 16, 0, 0x80000000 | RNIC_ACCESS_LOCAL_WRITE},
 	};
 
@@ -270,6 +270,83 @@ static void what_cannot_be_registered(void **state)
 		assert_int_equal(rnic_mr_reg(p->a.pd, bad[i].addr, bad[i].len, bad[i].iova,
 					 bad[i].access, &mr),
 			-EINVAL);
+}
+
+/** Reads are zeros, at any address, whatever was written; peers have no right to it. */
+static void null_region(void **state)
+{
+	struct pair *p = *state;
+	const struct rnic_qp *qp;
+	struct rnic_mr *mr;
+	uint8_t *mem, *sink;
+
+	assert_int_equal(rnic_mr_alloc_null(p->a.pd, &mr), 0);
+	qp = user(p->a.rnic, p->a.pd, RW);
+	assert_int_equal(mr_check(qp, rnic_mr_stag(mr), UINT64_MAX - 7, RNIC_PIECE_MAX, 0, &mem),
+		-EOVERFLOW);
+	assert_int_equal(
+		mr_check(qp, rnic_mr_stag(mr), 77, RNIC_PIECE_MAX, RDMAP_ACCESS_LOCAL_WRITE, &sink),
+		0);
+	memset(sink, 0xff, RNIC_PIECE_MAX);
+	assert_int_equal(
+		mr_check(qp, rnic_mr_stag(mr), 77, RNIC_PIECE_MAX, RDMAP_ACCESS_LOCAL_READ, &mem),
+		0);
+	for (unsigned i = 0; i < RNIC_PIECE_MAX; i++)
+		assert_int_equal(mem[i], 0);
+	assert_int_equal(
+		mr_check(qp, rnic_mr_stag(mr), 77, 1, RDMAP_ACCESS_REMOTE_READ, &mem), -EACCES);
+	assert_int_equal(rnic_mr_dereg(mr), 0);
+}
+
+static struct {
+	const void *addr;
+	size_t len;
+	bool write, answer;
+	unsigned calls;
+} paged;
+
+static bool page_in(const void *addr, size_t len, bool write)
+{
+	paged.addr = addr;
+	paged.len = len;
+	paged.write = write;
+	paged.calls++;
+	return paged.answer;
+}
+
+/** Each piece is asked for when it is used, and not before. */
+static void on_demand(void **state)
+{
+	struct pair *p = *state;
+	const struct rnic_qp *qp;
+	struct rnic_mr *mr;
+	uint8_t *mem;
+
+	rnic_set_page_in(p->a.rnic, page_in);
+	assert_int_equal(
+		rnic_mr_reg(p->a.pd, NULL, SIZE_MAX, 0, RW | RNIC_ACCESS_ON_DEMAND, &mr), 0);
+	qp = user(p->a.rnic, p->a.pd, RW);
+	paged.calls = 0;
+	paged.answer = true;
+	assert_int_equal(
+		mr_check(qp, rnic_mr_stag(mr), 0x5000, 100, RDMAP_ACCESS_REMOTE_WRITE, &mem), 0);
+	assert_int_equal((uintptr_t)mem, 0x5000);
+	assert_ptr_equal(paged.addr, mem);
+	assert_int_equal(paged.len, 100);
+	assert_true(paged.write);
+	assert_int_equal(
+		mr_check(qp, rnic_mr_stag(mr), 0x5000, 100, RDMAP_ACCESS_LOCAL_READ, &mem), 0);
+	assert_false(paged.write);
+	assert_int_equal(mr_check(qp, rnic_mr_stag(mr), 0x5000, RNIC_PIECE_MAX + 1,
+				 RDMAP_ACCESS_LOCAL_READ, &mem),
+		0);
+	assert_int_equal(paged.calls, 2);
+	paged.answer = false;
+	assert_int_equal(
+		mr_check(qp, rnic_mr_stag(mr), 0, 1, RDMAP_ACCESS_LOCAL_READ, &mem), -ERANGE);
+	assert_int_equal(rnic_mr_dereg(mr), 0);
+	assert_int_equal(
+		rnic_mr_reg(p->a.pd, NULL, SIZE_MAX, 4, RW | RNIC_ACCESS_ON_DEMAND, &mr), -EINVAL);
 }
 
 static void zero_based(void **state)
@@ -350,6 +427,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(invalidate, setup, teardown),
 		cmocka_unit_test(shared_is_not_for_peers_to_invalidate),
 		cmocka_unit_test_setup_teardown(what_cannot_be_registered, setup, teardown),
+		cmocka_unit_test_setup_teardown(null_region, setup, teardown),
+		cmocka_unit_test_setup_teardown(on_demand, setup, teardown),
 		cmocka_unit_test_setup_teardown(zero_based, setup, teardown),
 		cmocka_unit_test_setup_teardown(reregister, setup, teardown),
 		cmocka_unit_test(limit_is_kept),

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Thread domains, and the parent domains through which objects get one. Our queues' locks are
+ * spinlocks that nobody else wants when one thread uses a queue, so there is nothing to leave out:
+ * a domain is kept, counted and otherwise of no consequence.
+ */
+#include "provider/verbs/objects.h"
+
+#include <stdlib.h>
+
+struct ibv_td *td_alloc(struct ibv_context *context, struct ibv_td_init_attr *attr)
+{
+	struct td *td;
+
+	if (attr->comp_mask != 0)
+		return fail_null(EINVAL);
+	td = calloc(1, sizeof *td);
+	if (td == NULL)
+		return fail_null(ENOMEM);
+	td->ibv.context = context;
+	context_hold(context);
+	return &td->ibv;
+}
+
+int td_dealloc(struct ibv_td *ibv)
+{
+	struct td *td = OBJECT_OF(td, ibv);
+
+	if (atomic_load_explicit(&td->users, memory_order_acquire) != 0)
+		return fail_errno(-EBUSY);
+	context_put(ibv->context);
+	free(td);
+	return 0;
+}
+
+static int parent_verify(
+	const struct ibv_context *context, const struct ibv_parent_domain_init_attr *a)
+{
+	const uint32_t known =
+		IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS | IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
+
+	if (a->pd == NULL || a->pd->context != context ||
+		(a->td != NULL && a->td->context != context) || (a->comp_mask & ~known) != 0)
+		return -EINVAL;
+	/* The rings are the RNIC's own. A program that gives no such functions is well served. */
+	return (a->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS) != 0 ? -EOPNOTSUPP : 0;
+}
+
+struct ibv_pd *parent_domain_alloc(
+	struct ibv_context *context, struct ibv_parent_domain_init_attr *attr)
+{
+	int rc = parent_verify(context, attr);
+	struct pd *pd;
+
+	if (rc != 0)
+		return fail_null(-rc);
+	pd = calloc(1, sizeof *pd);
+	if (pd == NULL)
+		return fail_null(ENOMEM);
+	pd->ibv.context = context;
+	pd->rnic = OBJECT_OF(pd, attr->pd)->rnic;
+	pd->base = OBJECT_OF(pd, attr->pd);
+	pd->td = attr->td == NULL ? NULL : OBJECT_OF(td, attr->td);
+	pd_hold(&pd->base->ibv);
+	if (pd->td != NULL)
+		atomic_fetch_add_explicit(&pd->td->users, 1, memory_order_relaxed);
+	return &pd->ibv;
+}
+
+void parent_domain_free(struct pd *pd)
+{
+	if (pd->td != NULL)
+		atomic_fetch_sub_explicit(&pd->td->users, 1, memory_order_release);
+	pd_put(&pd->base->ibv);
+	free(pd);
+}

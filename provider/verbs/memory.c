@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Regions are plain virtual memory: nothing is pinned. What is looked at here is that the memory
+ * is there, so that a peer's data does not end the program; on a kernel device pinning would have
+ * told, or for on-demand regions the fault.
+ */
+#include "provider/verbs/objects.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ  22
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/*
+ * Regions up to here get their pages at registration. Larger ones (a file, an arena of which a part
+ * is used) would fill the machine's memory: of them the mappings are looked at.
+ */
+#define POPULATE_MAX ((size_t)16 << 20)
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* The pages under [addr, addr + len). @return 0, -EFAULT: they do not exist. */
+static int whole_pages(const void *addr, size_t len, uintptr_t *first, size_t *span)
+{
+	size_t page = page_size(), before = (uintptr_t)addr & (page - 1);
+
+	if (len > SIZE_MAX - before - page)
+		return -EFAULT;
+	*first = (uintptr_t)addr - before;
+	*span = (before + len + page - 1) & ~(page - 1);
+	return *span - 1 > UINTPTR_MAX - *first ? -EFAULT : 0;
+}
+
+/* The kernel (5.14) populates on request: it does so with our own stack. */
+static bool can_populate(void)
+{
+	const uintptr_t here = (uintptr_t)&here & ~(page_size() - 1);
+
+	return madvise((void *)here, page_size(), MADV_POPULATE_READ) == 0;
+}
+
+/* Every page is mapped with the rights wanted: by the kernel's list of mappings, in order. */
+static bool is_mapped(uintptr_t first, size_t span, bool write)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	uintptr_t from, to, last = first + (span - 1);
+	char line[4400], rights[5];
+	bool covered = false;
+
+	while (maps != NULL && !covered && fgets(line, sizeof line, maps) != NULL) {
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, rights) != 3)
+			break;
+		if (to <= first)
+			continue;
+		if (from > first || rights[0] != 'r' || (write && rights[1] != 'w'))
+			break;
+		covered = to - 1 >= last;
+		first = to;
+	}
+	if (maps != NULL)
+		fclose(maps);
+	return covered;
+}
+
+/* Have the pages there. @return 0, -EFAULT, -EAGAIN, -EINVAL: this kernel cannot. */
+static int populate(uintptr_t first, size_t span, bool write)
+{
+	if (madvise((void *)first, span, write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0)
+		return 0;
+	if (errno == EINVAL && !can_populate())
+		return -EINVAL;
+	/* EINVAL: no right to it, or memory of a device, which the kernel does not pin either. */
+	return errno == EAGAIN ? -EAGAIN : -EFAULT;
+}
+
+int memory_verify(const void *addr, size_t len, bool write)
+{
+	uintptr_t first;
+	size_t span;
+	int rc;
+
+	if (len == 0)
+		return 0;
+	if ((uintptr_t)addr + (len - 1) < (uintptr_t)addr)
+		return -EINVAL;
+	rc = whole_pages(addr, len, &first, &span);
+	if (rc == 0)
+		rc = len <= POPULATE_MAX ? populate(first, span, write) : -EINVAL;
+	if (rc == -EINVAL)
+		rc = is_mapped(first, span, write) ? 0 : -EFAULT;
+	return rc;
+}
+
+bool memory_page_in(const void *addr, size_t len, bool write)
+{
+	uintptr_t first;
+	size_t span;
+	int rc = whole_pages(addr, len, &first, &span);
+
+	if (rc == 0)
+		rc = populate(first, span, write);
+	return rc == 0 || (rc == -EINVAL && is_mapped(first, span, write));
+}
