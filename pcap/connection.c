@@ -26,6 +26,7 @@ void connection_join(struct connection *c)
 {
 	c->id = ++c->shared->connections;
 	c->stream[0].phase = c->stream[1].phase = STREAM_LOST;
+	c->stream[0].joined = c->stream[1].joined = true;
 	c->ops->opened(c->user, c);
 }
 
@@ -65,6 +66,10 @@ void connection_end(struct connection *c, enum connection_end how, uint64_t fram
 		struct stream *s = &c->stream[i];
 
 		cap_reassembly_flush(&s->tcp);
+		if (s->joined) {
+			s->joined = false; /* nothing comes that could tell of markers */
+			stream_resume(s);
+		}
 		if (s->phase == STREAM_WAIT && s->total != 0 && c->id != 0) {
 			/* What follows a request without a reply is looked at all the same. */
 			stream_peer(s)->tcp.known = false;

@@ -74,8 +74,11 @@ struct stream {
 	enum stream_phase phase;
 	bool guess;     /**< what was negotiated is to be found out from the first FPDU */
 	bool crc_known; /**< whether CRCs are in use; else only that they may be */
+	bool joined;    /**< markers may be in use, but where they lie is not known */
 	bool fin_told;
 	unsigned likely; /**< FPDUs that look right but for the CRC, while it is not known */
+	size_t sought;   /**< joined: octets of the queue where no marker was found */
+	uint64_t found;  /**< joined: the octet from which there was no marker */
 	struct stream_start start;
 	struct mpa_deframe deframe; /**< at: octet where the queue below begins */
 	uint64_t fpdus;
@@ -237,6 +240,9 @@ static inline bool stream_captured(const struct stream *s, size_t at, size_t len
 
 /** Find out, from the first FPDU, what was negotiated unseen. @return false: needs more text. */
 bool stream_guess(struct stream *s);
+
+/** Joined in the middle: does a marker make sense of the next FPDU? @return false: as above. */
+bool stream_seek_marker(struct stream *s);
 
 /** Find an FPDU in the queue and drop all before it. @return false: none yet. */
 bool stream_find(struct stream *s);

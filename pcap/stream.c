@@ -274,12 +274,15 @@ static void take_fpdus(struct stream *s)
 		if (s->phase == STREAM_FPDU) {
 			if (s->guess && !stream_guess(s))
 				return;
+			if (s->joined && !stream_seek_marker(s))
+				return;
 			if (s->phase == STREAM_FPDU && !take_fpdu(s))
 				return;
 		} else {
 			if (!stream_find(s))
 				return;
 			s->phase = STREAM_FPDU;
+			s->found = s->deframe.at;
 			if (s->c->ops->found != NULL)
 				s->c->ops->found(s->c->user, s->c, s, s->meta[0].frame);
 		}

@@ -46,6 +46,7 @@ void stream_drop(struct stream *s, size_t len)
 	unsigned n = 0;
 
 	s->total -= len;
+	s->sought = s->sought > len ? s->sought - len : 0;
 	s->deframe.at += len;
 	s->off += len;
 	while (n < s->n && s->off >= s->v[n].len)

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pcap/connection.h"
 
+#include "base/bytes.h"
 #include "rdmap/opcode.h"
 
 /** FPDUs that look right in all but a CRC before CRCs count as not in use. */
 #define LIKELY_ENOUGH 3
+
+/* RFC 5040 section 4.3: the Invalidate STag of what invalidates none is zero. */
+static bool is_stag_plausible(const struct ddp_segment *s)
+{
+	uint8_t opcode = s->ulp & RDMAP_CONTROL_OPCODE;
+
+	return s->tagged || s->ulp32 == 0 || opcode == RDMAP_OP_SEND_INV ||
+	       opcode == RDMAP_OP_SEND_SE_INV;
+}
 
 /* What an FPDU's headers must be like where nothing else tells that one begins here. */
 static bool plausible(const struct mpa_fpdu *f)
@@ -19,7 +29,7 @@ static bool plausible(const struct mpa_fpdu *f)
 	info = rdmap_opcode_info(s.ulp & RDMAP_CONTROL_OPCODE);
 	return (control & DDP_CONTROL_RESERVED) == 0 &&
 	       (s.ulp & ~RDMAP_CONTROL_OPCODE) == RDMAP_CONTROL(0) && info != NULL &&
-	       info->tagged == s.tagged && (s.tagged || info->qn == s.qn);
+	       info->tagged == s.tagged && (s.tagged || info->qn == s.qn) && is_stag_plausible(&s);
 }
 
 static enum mpa_deframe_result look(
@@ -58,6 +68,189 @@ bool stream_guess(struct stream *s)
 	return true;
 }
 
+/** Octets in which the headers of an FPDU lie, with a marker before its length and one in them. */
+#define HEADERS (MPA_FPDU_HEADER_LEN + DDP_UNTAGGED_LEN + 2 * MPA_MARKER_LEN)
+
+/* True if what is at @p at of the queue may be an FPDU, whether all of it is there or not. */
+static bool may_begin(const struct stream *s, size_t at, const struct mpa_deframe *d)
+{
+	uint32_t lead = d->markers ? (uint32_t)(mpa_fpdu_header_at(d->at) - d->at) : 0;
+	uint8_t field[MPA_FPDU_HEADER_LEN];
+	struct mpa_cursor c = stream_cursor(s);
+	struct mpa_fpdu f = {0};
+
+	mpa_cursor_pass(&c, at + lead);
+	mpa_cursor_copy(&c, field, sizeof field);
+	f.ulpdu.len = load_be16(field);
+	f.ulpdu.at = c;
+	if (d->markers)
+		f.ulpdu.at.marker = mpa_marker_distance(d->at + lead + MPA_FPDU_HEADER_LEN);
+	return plausible(&f);
+}
+
+/* ---- joined in the middle ---------------------------------------------------------------------
+ */
+
+/* Two fields of 16 bits, wherever the pieces are cut. */
+static uint32_t load_word(const struct mpa_cursor *c)
+{
+	struct mpa_cursor copy = *c;
+	uint8_t word[MPA_MARKER_LEN];
+
+	if (mpa_cursor_run(c) >= sizeof word)
+		return load_be32(mpa_cursor_at(c));
+	mpa_cursor_copy(&copy, word, sizeof word);
+	return load_be32(word);
+}
+
+/*
+ * Where markers lie is counted from the start-up frames (RFC 5044 section 4.3), which are not
+ * there. But each says how far behind the beginning of its FPDU it lies, and so gives itself away:
+ * 16 bits of zero, a distance at which an FPDU begins, and its other markers where they must be
+ * then.
+ * @param marker its offset in the queue, @param back what it says
+ * @param[out] d that FPDU, without CRCs if it has none, @param[out] begin where it is in the queue
+ * @return CRC: all but that is right; MARKER: nothing of it.
+ */
+static enum mpa_deframe_result try_marker(
+	const struct stream *s, size_t marker, size_t back, struct mpa_deframe *d, size_t *begin)
+{
+	/* The queue's first octet, counted so that this is a marker. */
+	uint64_t at = MPA_MARKER_PERIOD - marker % MPA_MARKER_PERIOD, start = at + marker - back;
+	struct mpa_deframe there = {.markers = true};
+	struct mpa_cursor c = stream_cursor(s);
+	enum mpa_deframe_result r;
+	struct mpa_fpdu f;
+
+	if (start % MPA_MARKER_PERIOD == MPA_MARKER_LEN)
+		start -= MPA_MARKER_LEN; /* there is one before its length too */
+	if (start < at)
+		return MPA_DEFRAME_MARKER;
+	*begin = (size_t)(start - at);
+	*d = (struct mpa_deframe){.at = start, .markers = true};
+	mpa_cursor_pass(&c, *begin);
+	r = mpa_deframe_look(d, &c, s->total - *begin, &f);
+	if (r != MPA_DEFRAME_GOOD)
+		return r;
+	if (!plausible(&f))
+		return MPA_DEFRAME_MARKER;
+	d->crc = true;
+	if (mpa_deframe_look(d, &c, s->total - *begin, &f) == MPA_DEFRAME_GOOD)
+		return MPA_DEFRAME_GOOD;
+	/* An MSN may be what a marker there would say: without CRCs another FPDU must follow. */
+	d->crc = false;
+	if (s->total - *begin < f.len + HEADERS)
+		return MPA_DEFRAME_MORE;
+	there.at = start + f.len;
+	return may_begin(s, *begin + f.len, &there) ? MPA_DEFRAME_CRC : MPA_DEFRAME_MARKER;
+}
+
+static bool is_marker(const struct stream *s, size_t at, size_t back)
+{
+	struct mpa_cursor c = stream_cursor(s);
+
+	mpa_cursor_pass(&c, at);
+	return load_word(&c) == back;
+}
+
+/*
+ * The marker in the FPDU that the queue begins with, of @p len octets without. A CRC covers markers
+ * too, so it is good wherever the marker is taken to be, and an MSN may say what one there would:
+ * it is the last.
+ */
+static enum mpa_deframe_result last_marker(
+	const struct stream *s, uint32_t len, struct mpa_deframe *d)
+{
+	enum mpa_deframe_result r;
+	size_t begin, m = len - MPA_CRC_LEN;
+
+	if (m > MPA_MARKER_PERIOD - MPA_MARKER_LEN)
+		m = MPA_MARKER_PERIOD - MPA_MARKER_LEN;
+	for (;; m -= MPA_MARKER_LEN) {
+		if (s->total - m >= MPA_MARKER_LEN && is_marker(s, m, m)) {
+			r = try_marker(s, m, m, d, &begin);
+			if (r != MPA_DEFRAME_MARKER)
+				return r;
+		}
+		if (m == 0)
+			return MPA_DEFRAME_MARKER;
+	}
+}
+
+static void take_markers(struct stream *s, const struct mpa_deframe *d)
+{
+	s->deframe = *d;
+	s->crc_known = true;
+	s->joined = false;
+}
+
+/* Any octet may be the first of a marker. */
+static bool find_any_marker(struct stream *s, bool *wait)
+{
+	struct mpa_cursor c = stream_cursor(s);
+
+	for (mpa_cursor_pass(&c, s->sought); s->total - s->sought >= MPA_MARKER_LEN;
+		mpa_cursor_pass(&c, 1), s->sought++) {
+		uint32_t back = load_word(&c);
+		enum mpa_deframe_result r;
+		struct mpa_deframe d, last;
+		struct mpa_fpdu f;
+		size_t begin;
+
+		if (back > s->sought || back > UINT16_MAX || back % 4 != 0)
+			continue;
+		r = try_marker(s, s->sought, back, &d, &begin);
+		/* A CRC of zero before an FPDU, where there are none, looks like a marker. */
+		*wait = r == MPA_DEFRAME_MORE && back != 0;
+		if (*wait)
+			return false;
+		if (r == MPA_DEFRAME_GOOD ||
+			(r == MPA_DEFRAME_CRC && back != 0 && ++s->likely >= LIKELY_ENOUGH)) {
+			stream_drop(s, begin);
+			look(s, false, false, &f);
+			take_markers(s, last_marker(s, f.len, &last) == r ? &last : &d);
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Without CRCs: another FPDU follows an FPDU of @p len octets without a marker. Or one that begins
+ * with a marker does; what looks so may be the unused CRC of an FPDU with a marker.
+ */
+static bool ends_plain(const struct stream *s, size_t len)
+{
+	const struct mpa_deframe none = {0};
+
+	return may_begin(s, len, &none) ||
+	       (is_marker(s, len - MPA_CRC_LEN, 0) && is_marker(s, len, 0) &&
+		       may_begin(s, len + MPA_MARKER_LEN, &none));
+}
+
+bool stream_seek_marker(struct stream *s)
+{
+	struct mpa_fpdu f;
+	enum mpa_deframe_result r = look(s, s->deframe.crc, false, &f);
+	struct mpa_deframe d;
+	bool plain;
+
+	if (r == MPA_DEFRAME_MORE || (!s->deframe.crc && s->total < f.len + HEADERS))
+		return false;
+	plain = s->deframe.crc ? r == MPA_DEFRAME_GOOD : ends_plain(s, f.len);
+	r = plain ? MPA_DEFRAME_MARKER : last_marker(s, f.len, &d);
+	if (r == MPA_DEFRAME_MORE)
+		return false;
+	if (r == MPA_DEFRAME_GOOD || (r == MPA_DEFRAME_CRC && !s->deframe.crc))
+		take_markers(s, &d);
+	else if (s->deframe.at + f.len - s->found >= MPA_MARKER_PERIOD + MPA_MARKER_LEN)
+		s->joined = false; /* so many octets without a marker: there are none */
+	return true;
+}
+
+/* ---- after a hole -----------------------------------------------------------------------------
+ */
+
 /* Markers tell where FPDUs begin (RFC 5044 section 6). */
 static bool find_by_marker(struct stream *s)
 {
@@ -91,6 +284,7 @@ static bool find_by_marker(struct stream *s)
 /* True if an FPDU begins with the queue; false with *wait: more text will tell. */
 static bool begins(struct stream *s, bool *wait)
 {
+	const struct mpa_deframe none = {0};
 	struct mpa_fpdu f;
 	enum mpa_deframe_result r;
 
@@ -102,9 +296,7 @@ static bool begins(struct stream *s, bool *wait)
 		return false;
 	/* First the headers, whose cost is small. */
 	r = look(s, false, false, &f);
-	f.ulpdu.at = stream_cursor(s);
-	mpa_cursor_pass(&f.ulpdu.at, MPA_FPDU_HEADER_LEN);
-	*wait = plausible(&f);
+	*wait = may_begin(s, 0, &none);
 	if (!*wait || r == MPA_DEFRAME_MORE)
 		return false;
 	if (s->crc_known && !s->deframe.crc)
@@ -136,5 +328,11 @@ static bool find_by_segment(struct stream *s)
 
 bool stream_find(struct stream *s)
 {
-	return s->deframe.markers ? find_by_marker(s) : find_by_segment(s);
+	bool wait = false;
+
+	if (s->deframe.markers)
+		return find_by_marker(s);
+	if (s->joined && (find_any_marker(s, &wait) || wait))
+		return !wait;
+	return find_by_segment(s);
 }

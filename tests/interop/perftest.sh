@@ -28,8 +28,9 @@ table() {
 	done
 }
 
-# All sizes take half a minute each in an emulated guest, so only one of the two siw gets them.
-capture_is=long limit=150
+# All sizes take half a minute each in an emulated guest, and minutes in one that hardly gets a processor,
+# so only one of the two siw gets them.
+capture_is=long limit=400
 [[ $transport != siw-fixed ]] || table <<-EOT
 	write_bw_all  ib_write_bw   23  -a -n 5
 	read_bw_all   ib_read_bw    23  -a -n 5
