@@ -118,7 +118,7 @@ static void count(struct check_fpdu *x)
 	x->me->fpdus++;
 	x->me->unaligned += !x->f->aligned;
 	x->me->unseen += x->f->unseen;
-	x->me->cut += x->f->pieces > 1;
+	x->me->cut += x->f->segments > 1;
 }
 
 void check_framing(struct check_fpdu *x)

@@ -54,6 +54,7 @@ struct stream_fpdu {
 	uint32_t seq;    /**< of its first octet */
 	uint32_t ack;    /**< of the segment that it began in */
 	uint32_t pieces; /**< parts of segments it lies in */
+	uint32_t segments;
 	bool aligned;    /**< it began with a TCP segment */
 	bool unseen;     /**< some of its bytes are not in the capture: its CRC says nothing */
 	bool header;     /**< its DDP and RDMAP headers are */

@@ -166,13 +166,39 @@ static void take_segment(struct follow *w, struct flow *flow, unsigned side, con
 	}
 }
 
+static void take_packet(struct follow *w, const struct packet *p, const struct cap_frame *f)
+{
+	unsigned side;
+	struct flow *flow = get(w, p, f, &side);
+
+	if (flow != NULL)
+		take_segment(w, flow, side, p, f);
+}
+
+/* Each part as in its own frame, at the time of the last. */
+static void take_fragment(struct follow *w, const struct packet *p, const struct cap_frame *f)
+{
+	const struct fragments_part *parts;
+	struct cap_frame own = *f;
+	unsigned n;
+
+	if (w->fragments == NULL)
+		w->fragments = fragments_new();
+	if (w->fragments == NULL)
+		return;
+	n = fragments_take(w->fragments, p, f, &parts);
+	w->counters.fragments_used += n;
+	for (unsigned i = 0; i < n; i++) {
+		own.number = parts[i].frame;
+		take_packet(w, &parts[i].p, &own);
+	}
+}
+
 void follow_frame(struct follow *w, const struct cap_frame *f)
 {
 	struct follow_counters *n = &w->counters;
 	struct packet p;
 	enum packet_kind kind = packet_parse(f, &p);
-	struct flow *flow;
-	unsigned side;
 
 	n->frames++;
 	n->bytes += f->len;
@@ -181,11 +207,10 @@ void follow_frame(struct follow *w, const struct cap_frame *f)
 	if (w->shared.origin == 0)
 		w->shared.origin = f->time;
 	n->last_time = f->time;
-	if (kind != PACKET_TCP)
-		return;
-	flow = get(w, &p, f, &side);
-	if (flow != NULL)
-		take_segment(w, flow, side, &p, f);
+	if (kind == PACKET_TCP)
+		take_packet(w, &p, f);
+	else if (kind == PACKET_FRAGMENT)
+		take_fragment(w, &p, f);
 }
 
 void follow_finish(struct follow *w)
@@ -193,6 +218,8 @@ void follow_finish(struct follow *w)
 	for (struct flow *f = w->flows.oldest; f != NULL; f = f->newer)
 		end(w, f, CONNECTION_CAPTURE_END, w->counters.frames);
 	flow_table_free(&w->flows);
+	fragments_free(w->fragments);
+	w->fragments = NULL;
 }
 
 enum cap_result follow_capture(struct follow *w, struct cap_file *c, struct cap_error *e)

@@ -9,6 +9,7 @@
 #include "pcap/capture.h"
 #include "pcap/connection.h"
 #include "pcap/flow.h"
+#include "pcap/fragments.h"
 
 #define FOLLOW_PORTS_MAX 16
 
@@ -26,6 +27,7 @@ struct follow_counters {
 	uint64_t frames, bytes; /**< bytes: on the wire */
 	uint64_t kind[PACKET_KINDS];
 	uint64_t first[PACKET_KINDS]; /**< number of the first frame of each kind */
+	uint64_t fragments_used;      /**< of kind[PACKET_FRAGMENT], those that were put together */
 	uint64_t evicted;
 	uint64_t last_time;
 };
@@ -35,6 +37,7 @@ struct follow {
 	const struct connection_ops *ops;
 	void *user;
 	struct flow_table flows;
+	struct fragments *fragments; /**< NULL: there were none */
 	struct connection_shared shared;
 	unsigned open; /**< connections there now */
 	struct follow_counters counters;

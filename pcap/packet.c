@@ -81,12 +81,34 @@ static enum packet_kind parse_tcp(struct rest *r, struct packet *p)
 	return PACKET_TCP;
 }
 
+enum packet_kind packet_parse_tcp(struct packet *p)
+{
+	struct rest r = {.p = p->text, .here = p->captured, .sent = p->len};
+
+	return parse_tcp(&r, p);
+}
+
 /* ---- IP ----------------------------------------------------------------------------------- */
+
+/* What is left is a part of the packet. */
+static enum packet_kind fragment(
+	const struct rest *r, uint32_t id, uint32_t offset, bool more, struct packet *p)
+{
+	p->id = id;
+	p->offset = offset;
+	p->more = more;
+	p->text = r->p;
+	p->len = (uint32_t)r->sent;
+	p->captured = (uint32_t)r->here;
+	/* RFC 8200 section 4.5: all but the last in eights. */
+	return p->len == 0 || (more && p->len % 8 != 0) ? PACKET_BAD : PACKET_FRAGMENT;
+}
 
 static enum packet_kind parse_ipv4(struct rest *r, struct packet *p)
 {
 	const uint8_t *h = r->p;
 	size_t header, total;
+	uint16_t field;
 
 	if (r->here < 20)
 		return missing(r, 20);
@@ -98,20 +120,23 @@ static enum packet_kind parse_ipv4(struct rest *r, struct packet *p)
 		return PACKET_BAD;
 	if (h[9] != PROTOCOL_TCP)
 		return PACKET_OTHER;
-	if ((load_be16(h + 6) & 0x3fff) != 0)
-		return PACKET_FRAGMENT;
 	p->src.addr = ip_addr_from_v4(h + 12);
 	p->dst.addr = ip_addr_from_v4(h + 16);
 	end_at(r, total);
 	if (!skip(r, header))
 		return missing(r, header);
+	field = load_be16(h + 6);
+	if ((field & 0x3fff) != 0)
+		return fragment(r, load_be16(h + 4), (field & 0x1fffu) * 8, field & 0x2000, p);
 	return parse_tcp(r, p);
 }
 
 /* RFC 8200 section 4: from the fixed header to TCP. */
-static enum packet_kind skip_extensions(struct rest *r, uint8_t next)
+static enum packet_kind skip_extensions(struct rest *r, uint8_t next, struct packet *p)
 {
 	while (next != PROTOCOL_TCP) {
+		uint16_t field;
+		uint32_t id;
 		size_t len;
 
 		if (r->here < 8)
@@ -129,10 +154,12 @@ static enum packet_kind skip_extensions(struct rest *r, uint8_t next)
 		case 44:
 			if (r->p[0] != PROTOCOL_TCP)
 				return PACKET_OTHER;
-			if ((load_be16(r->p + 2) & 0xfff9) != 0)
-				return PACKET_FRAGMENT;
-			len = 8; /* an atomic fragment, RFC 6946 */
-			break;
+			field = load_be16(r->p + 2);
+			id = load_be32(r->p + 4);
+			skip(r, 8);
+			if ((field & 0xfff9) != 0)
+				return fragment(r, id, field & 0xfff8, field & 1, p);
+			return PACKET_TCP; /* an atomic fragment, RFC 6946 */
 		default:
 			return PACKET_OTHER;
 		}
@@ -160,7 +187,7 @@ static enum packet_kind parse_ipv6(struct rest *r, struct packet *p)
 	p->dst.addr = ip_addr_from_v6(h + 24);
 	end_at(r, 40 + payload);
 	skip(r, 40);
-	kind = skip_extensions(r, h[6]);
+	kind = skip_extensions(r, h[6], p);
 	return kind == PACKET_TCP ? parse_tcp(r, p) : kind;
 }
 
@@ -213,6 +240,7 @@ enum packet_kind packet_parse(const struct cap_frame *f, struct packet *p)
 {
 	struct rest r = {.p = f->bytes, .here = f->captured, .sent = f->len};
 
+	p->continues = false;
 	switch (f->link) {
 	case LINK_ETHERNET:
 		return parse_link(&r, 14, 12, p);

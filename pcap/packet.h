@@ -14,7 +14,7 @@
 enum packet_kind {
 	PACKET_TCP,
 	PACKET_OTHER,    /**< no TCP, or a link type that we do not know */
-	PACKET_FRAGMENT, /**< a fragment of an IP packet that carries TCP */
+	PACKET_FRAGMENT, /**< of an IP packet that carries TCP */
 	PACKET_CUT,      /**< the snap length cut the headers off */
 	PACKET_BAD,      /**< headers that cannot be */
 	PACKET_KINDS
@@ -31,12 +31,26 @@ struct packet {
 	uint32_t seq, ack;
 	uint16_t window;
 	uint8_t flags;
-	uint32_t len;      /**< of the text, as sent */
+	uint32_t len;      /**< of the text, as sent; of a fragment: of what is in it */
 	uint32_t captured; /**< of it, here */
 	const uint8_t *text;
+	bool continues;  /**< its text belongs to the segment of the packet before */
+	bool more;       /**< a fragment: others follow */
+	uint32_t offset; /**< a fragment: in octets */
+	uint32_t id;     /**< a fragment: Identification */
 };
 
-/** Read a frame. @p p is complete with PACKET_TCP only. */
+/**
+ * Read a frame.
+ * @param[out] p complete with PACKET_TCP; with PACKET_FRAGMENT addresses, text and what is of
+ *             fragments are set.
+ */
 enum packet_kind packet_parse(const struct cap_frame *f, struct packet *p);
+
+/**
+ * A TCP header and text, at p->text as of a fragment: they take its place.
+ * @return PACKET_TCP, PACKET_CUT or PACKET_BAD.
+ */
+enum packet_kind packet_parse_tcp(struct packet *p);
 
 #endif

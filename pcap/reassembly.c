@@ -235,13 +235,13 @@ static void take_text(struct cap_reassembly *r, const struct packet *p, const st
 		.len = p->captured,
 		.seq = p->seq,
 		.ack = p->ack,
-		.first = true,
+		.first = !p->continues,
 		.last = true,
 		.frame = f->number,
 		.time = f->time,
 	};
 
-	r->counters.segments++;
+	r->counters.segments += !p->continues;
 	r->counters.bytes += p->len;
 	if (p->captured == p->len) {
 		take(r, here);
@@ -253,7 +253,7 @@ static void take_text(struct cap_reassembly *r, const struct packet *p, const st
 	if (here.len != 0)
 		take(r, here);
 	here.bytes = NULL;
-	here.first = p->captured == 0;
+	here.first = here.first && p->captured == 0;
 	here.last = true;
 	here.seq = p->seq + p->captured;
 	here.len = p->len - p->captured;

@@ -88,7 +88,7 @@ static void on_fpdu(void *user, struct connection *c, struct stream *s, const st
 	me->last = f->end_time;
 	me->fpdu_bytes += f->fpdu.len;
 	me->aligned += f->aligned;
-	me->whole += f->pieces == 1;
+	me->whole += f->segments == 1;
 	me->bad_crc += f->result == MPA_DEFRAME_CRC;
 	me->unseen += f->unseen;
 	if (f->header && f->ddp == DDP_OK && f->result != MPA_DEFRAME_CRC) {

@@ -220,8 +220,11 @@ static void tell_fpdu(struct stream *s, struct stream_fpdu *f)
 	size_t end = s->off + f->fpdu.len;
 	unsigned i = 0;
 
-	while (end > s->v[i].len)
+	f->segments = 1;
+	while (end > s->v[i].len) {
 		end -= s->v[i++].len;
+		f->segments += s->meta[i].first;
+	}
 	f->number = ++s->fpdus;
 	f->frame = s->meta[0].frame;
 	f->time = s->meta[0].time;

@@ -165,11 +165,17 @@ static int complain(const char *file, const char *text)
 static void warn(const char *file, const struct follow_counters *n)
 {
 	static const char *const what[PACKET_KINDS] = {
-		[PACKET_FRAGMENT] = "fragments of IP packets, which are not put together",
 		[PACKET_CUT] = "frames whose headers the snap length cut off",
 		[PACKET_BAD] = "frames with headers that cannot be",
 	};
 
+	if (n->kind[PACKET_FRAGMENT] != n->fragments_used)
+		fprintf(stderr,
+			"uiwarp pcap: %s: %llu of %llu fragments of IP packets, the first in frame "
+			"%llu, cannot be put together\n",
+			file, (unsigned long long)(n->kind[PACKET_FRAGMENT] - n->fragments_used),
+			(unsigned long long)n->kind[PACKET_FRAGMENT],
+			(unsigned long long)n->first[PACKET_FRAGMENT]);
 	for (int k = 0; k < PACKET_KINDS; k++)
 		if (what[k] != NULL && n->kind[k] != 0)
 			fprintf(stderr, "uiwarp pcap: %s: %llu %s, first frame %llu\n", file,

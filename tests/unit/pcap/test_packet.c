@@ -50,6 +50,18 @@ static void expect(const struct packet *p, bool v4)
 	assert_memory_equal(p->text, TEXT, 3);
 }
 
+static void expect_fragment(
+	const struct packet *p, uint32_t id, uint32_t offset, bool more, uint32_t len)
+{
+	assert_int_equal(p->src.addr.b[15], 1);
+	assert_int_equal(p->dst.addr.b[15], 2);
+	assert_int_equal(p->id, id);
+	assert_int_equal(p->offset, offset);
+	assert_int_equal(p->more, more);
+	assert_int_equal(p->len, len);
+	assert_int_equal(p->captured, len);
+}
+
 static void test_links(void **state)
 {
 	struct packet p;
@@ -103,8 +115,16 @@ static void test_ipv6_extensions(void **state)
 	assert_int_equal(
 		PARSE(101, IPV6("\x1f", "\x2c") "\6\0\0\0\0\0\0\1" TCP TEXT, &p), PACKET_TCP);
 	expect(&p, false);
+	assert_int_equal(PARSE(101, IPV6("\x20", "\x2c") "\6\0\0\1\1\2\3\4" TCP TEXT "!", &p),
+		PACKET_FRAGMENT);
+	expect_fragment(&p, 0x01020304, 0, true, 24);
+	assert_int_equal(PARSE(101, IPV6("\x1f", "\x2c") "\6\0\1\x08\0\0\0\7" TCP TEXT, &p),
+		PACKET_FRAGMENT);
+	expect_fragment(&p, 7, 0x108, false, 23);
+	/* Not in eights, but more is to follow; and nothing. */
 	assert_int_equal(
-		PARSE(101, IPV6("\x1f", "\x2c") "\6\0\0\1\0\0\0\1" TCP TEXT, &p), PACKET_FRAGMENT);
+		PARSE(101, IPV6("\x1f", "\x2c") "\6\0\0\1\0\0\0\1" TCP TEXT, &p), PACKET_BAD);
+	assert_int_equal(PARSE(101, IPV6("\x08", "\x2c") "\6\0\0\x08\0\0\0\1", &p), PACKET_BAD);
 	assert_int_equal(
 		PARSE(101, IPV6("\x1f", "\x2c") "\x11\0\0\1\0\0\0\1" TCP TEXT, &p), PACKET_OTHER);
 	assert_int_equal(PARSE(101, IPV6("\x17", "\x11") TCP TEXT, &p), PACKET_OTHER);
@@ -127,10 +147,15 @@ static void test_ipv4(void **state)
 		PACKET_TCP);
 	assert_int_equal(
 		PARSE(101, "\x45\0\0\x2b\0\0\x20\0\x40\6\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT, &p),
+		PACKET_BAD);
+	assert_int_equal(
+		PARSE(101, "\x45\0\0\x2c\4\5\x20\0\x40\6\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT "!", &p),
 		PACKET_FRAGMENT);
+	expect_fragment(&p, 0x0405, 0, true, 24);
 	assert_int_equal(
 		PARSE(101, "\x45\0\0\x2b\0\0\0\1\x40\6\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT, &p),
 		PACKET_FRAGMENT);
+	expect_fragment(&p, 0, 8, false, 23);
 	assert_int_equal(
 		PARSE(101, "\x45\0\0\x2b\0\0\0\0\x40\x11\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT, &p),
 		PACKET_OTHER);

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pcap/follow.h"
+
+#include "base/bytes.h"
+#include "support/cap_maker.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define SECOND UINT64_C(1000000000)
+
+/** A TCP header of 20 octets, sequence number 1000, ACK, FIN, PSH; then text. */
+static const uint8_t segment[64] = "\x9c\x40\x1c\x06\0\0\x03\xe8\0\0\0\1\x50\x19\xff\xff\0\0\0\0"
+				   "the text of a segment, which is longer than";
+
+static struct fragments *t;
+static const struct fragments_part *parts;
+static struct cap_frame frame;
+
+static int setup(void **state)
+{
+	t = fragments_new();
+	frame = (struct cap_frame){.time = SECOND};
+	return t == NULL;
+}
+
+static int teardown(void **state)
+{
+	fragments_free(t);
+	return 0;
+}
+
+/* Octets @p at to @p end of the segment; the last ones end it. */
+static unsigned take(uint32_t id, uint32_t at, uint32_t end)
+{
+	struct packet p = {
+		.id = id,
+		.offset = at,
+		.more = end != sizeof segment,
+		.text = segment + at,
+		.len = end - at,
+		.captured = end - at,
+	};
+
+	frame.number++;
+	return fragments_take(t, &p, &frame, &parts);
+}
+
+/* The whole text in its parts, each where it belongs. */
+static void expect_segment(unsigned n)
+{
+	uint32_t at = 20;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct packet *p = &parts[i].p;
+
+		assert_int_equal(p->src.port, 40000);
+		assert_int_equal(p->seq, 1000 + at - 20);
+		assert_int_equal(p->continues, i != 0);
+		assert_int_equal(
+			p->flags, i == n - 1 ? PACKET_ACK | PACKET_FIN | PACKET_PSH : PACKET_ACK);
+		assert_memory_equal(p->text, segment + at, p->len);
+		at += p->len;
+	}
+	assert_int_equal(at, sizeof segment);
+}
+
+static void test_in_order(void **state)
+{
+	assert_int_equal(take(1, 0, 24), 0);
+	assert_int_equal(take(1, 24, 48), 0);
+	assert_int_equal(take(1, 48, 64), 3);
+	expect_segment(3);
+	assert_int_equal(parts[0].frame, 1);
+	assert_int_equal(parts[2].frame, 3);
+}
+
+static void test_out_of_order_and_again(void **state)
+{
+	assert_int_equal(take(1, 48, 64), 0);
+	assert_int_equal(take(1, 48, 64), 0);
+	assert_int_equal(take(1, 0, 24), 0);
+	assert_int_equal(take(1, 0, 24), 0);
+	assert_int_equal(take(1, 24, 48), 3);
+	expect_segment(3);
+}
+
+/* Packets between each other, by Identification. */
+static void test_two_packets(void **state)
+{
+	assert_int_equal(take(1, 0, 24), 0);
+	assert_int_equal(take(2, 24, 64), 0);
+	assert_int_equal(take(1, 24, 64), 2);
+	expect_segment(2);
+	assert_int_equal(take(2, 0, 24), 2);
+	expect_segment(2);
+}
+
+/* RFC 5722: no part of a packet whose fragments overlap counts. */
+static void test_overlap(void **state)
+{
+	static const uint32_t bad[][2] = {{16, 32}, {32, 56}, {0, 16}, {0, 64}, {40, 64}};
+
+	for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+		assert_int_equal(take(i, 0, 24), 0);
+		assert_int_equal(take(i, 48, 64), 0);
+		assert_int_equal(take(i, bad[i][0], bad[i][1]), 0);
+		assert_int_equal(take(i, 24, 48), 0);
+		assert_int_equal(take(i, 0, 24), 0);
+	}
+}
+
+/* What comes behind the end, or an end before what is there. */
+static void test_two_ends(void **state)
+{
+	struct packet p = {.id = 1, .offset = 64, .text = segment, .len = 8, .captured = 8};
+
+	assert_int_equal(take(1, 24, 64), 0);
+	assert_int_equal(fragments_take(t, &p, &frame, &parts), 0);
+	assert_int_equal(take(1, 0, 24), 0);
+	p = (struct packet){.id = 2, .offset = 24, .text = segment, .len = 8, .captured = 8};
+	assert_int_equal(take(2, 24, 48), 0);
+	assert_int_equal(fragments_take(t, &p, &frame, &parts), 0);
+	assert_int_equal(take(2, 0, 24), 0);
+	/* The largest offset and length reach beyond any packet. */
+	p = (struct packet){.id = 3, .offset = 65528, .text = segment, .len = 60, .captured = 60};
+	assert_int_equal(fragments_take(t, &p, &frame, &parts), 0);
+}
+
+/* RFC 1858: the first must have all of TCP's header. */
+static void test_tiny_first(void **state)
+{
+	assert_int_equal(take(1, 0, 16), 0);
+	assert_int_equal(take(1, 16, 64), 0);
+}
+
+static void test_too_many(void **state)
+{
+	struct packet p = {.id = 1, .more = true, .text = segment, .len = 8, .captured = 8};
+
+	for (unsigned i = 0; i <= FRAGMENTS_PARTS; i++) {
+		p.offset = 8 * i;
+		assert_int_equal(fragments_take(t, &p, &frame, &parts), 0);
+	}
+	p.offset = 8 * (FRAGMENTS_PARTS + 1);
+	p.more = false;
+	assert_int_equal(fragments_take(t, &p, &frame, &parts), 0);
+}
+
+/* The oldest makes room; after a minute an Identification is another packet's. */
+static void test_forgotten(void **state)
+{
+	for (unsigned i = 0; i < 65; i++)
+		assert_int_equal(take(i, 0, 24), 0);
+	assert_int_equal(take(64, 24, 64), 2);
+	assert_int_equal(take(1, 24, 64), 2);
+	assert_int_equal(take(0, 24, 64), 0); /* its first part is gone */
+	assert_int_equal(take(2, 32, 64), 0);
+	frame.time += 60 * SECOND;
+	assert_int_equal(take(2, 24, 32), 0);
+	assert_int_equal(take(2, 0, 24), 0);
+	assert_int_equal(take(2, 32, 64), 3);
+	expect_segment(3);
+}
+
+/* ---- all of a capture -------------------------------------------------------------------------
+ */
+
+struct heard {
+	unsigned fpdus, good, aligned, whole, closed;
+};
+
+static void on_opened(void *user, struct connection *c)
+{
+}
+
+static void on_fpdu(void *user, struct connection *c, struct stream *s, const struct stream_fpdu *f)
+{
+	struct heard *h = user;
+
+	h->fpdus++;
+	h->good += f->result == MPA_DEFRAME_GOOD;
+	h->aligned += f->aligned;
+	h->whole += f->segments == 1;
+}
+
+static void on_closed(void *user, struct connection *c, enum connection_end how, uint64_t n)
+{
+	struct heard *h = user;
+
+	h->closed += how == CONNECTION_CLOSED;
+}
+
+static const struct connection_ops ops = {
+	.opened = on_opened, .fpdu = on_fpdu, .closed = on_closed};
+
+/* A frame again, in fragments of @p size, from the last to the first. */
+static void fragment(struct cap_maker *to, const uint8_t *record, uint32_t size, uint16_t id)
+{
+	uint32_t len = load_le32(record + 8) - 34, last = (len - 1) / size * size;
+
+	for (uint32_t at = last; at <= last; at -= size) {
+		uint32_t n = at == last ? len - at : size;
+		uint8_t *p = to->bytes + to->len;
+
+		assert_true(to->len + 50 + n <= to->size);
+		memcpy(p, record, 50);
+		store_le32(p + 8, 34 + n);
+		store_le32(p + 12, 34 + n);
+		store_be16(p + 32, (uint16_t)(20 + n));
+		store_be16(p + 34, id);
+		store_be16(p + 36, (uint16_t)(at / 8 | (at == last ? 0 : 0x2000)));
+		memcpy(p + 50, record + 50 + at, n);
+		to->len += 50 + n;
+	}
+}
+
+static void follow(struct cap_maker *m, struct heard *h, uint64_t *used)
+{
+	static const struct follow_config config;
+	struct cap_error e;
+	struct cap_file *c = cap_open_bytes(m->bytes, m->len, &e);
+	struct follow w;
+
+	assert_non_null(c);
+	assert_int_equal(follow_init(&w, &config, &ops, h), 0);
+	assert_int_equal(follow_capture(&w, c, &e), CAP_END);
+	assert_int_equal(w.counters.fragments_used, w.counters.kind[PACKET_FRAGMENT]);
+	*used = w.counters.fragments_used;
+	cap_close(c);
+}
+
+static void test_capture(void **state)
+{
+	struct heard whole = {0}, cut = {0};
+	struct cap_maker m, f = {.size = 1 << 20};
+	uint16_t id = 0;
+	uint64_t used;
+
+	cap_maker_init(&m);
+	m.crc = true;
+	cap_maker_start(&m);
+	for (uint32_t i = 1; i < 20; i++)
+		cap_maker_send(&m, 0, i, 70 * i);
+	cap_maker_fin(&m, 0);
+	cap_maker_fin(&m, 1);
+	f.bytes = malloc(f.size);
+	assert_non_null(f.bytes);
+	memcpy(f.bytes, m.bytes, f.len = 24);
+	for (size_t at = 24; at < m.len; at += 16 + load_le32(m.bytes + at + 8))
+		fragment(&f, m.bytes + at, 24 + 8 * (id % 30), id), id++;
+	follow(&m, &whole, &used);
+	assert_int_equal(used, 0);
+	follow(&f, &cut, &used);
+	assert_true(used > 60);
+	assert_int_equal(whole.good, 19);
+	assert_int_equal(whole.closed, 1);
+	assert_memory_equal(&cut, &whole, sizeof cut);
+	free(f.bytes);
+	cap_maker_free(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_in_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_out_of_order_and_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_two_packets, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_overlap, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_two_ends, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_tiny_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_forgotten, setup, teardown),
+		cmocka_unit_test(test_capture),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
