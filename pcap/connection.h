@@ -55,13 +55,13 @@ struct stream_fpdu {
 	uint32_t ack;    /**< of the segment that it began in */
 	uint32_t pieces; /**< parts of segments it lies in */
 	uint32_t segments;
-	bool aligned;    /**< it began with a TCP segment */
-	bool unseen;     /**< some of its bytes are not in the capture: its CRC says nothing */
-	bool header;     /**< its DDP and RDMAP headers are */
-	bool crc;        /**< CRCs are in use */
-	bool markers;    /**< markers are */
-	bool crc_zero;   /**< its CRC field is zero */
-	bool pad_dirty;  /**< its pad is not */
+	bool aligned;   /**< it began with a TCP segment */
+	bool unseen;    /**< some of its bytes are not in the capture: its CRC says nothing */
+	bool header;    /**< its DDP and RDMAP headers are */
+	bool crc;       /**< CRCs are in use */
+	bool markers;   /**< markers are */
+	bool crc_zero;  /**< its CRC field is zero */
+	bool pad_dirty; /**< its pad is not */
 	enum mpa_deframe_result result;
 	struct mpa_fpdu fpdu;
 	enum ddp_error ddp; /**< of reading the header */
