@@ -63,9 +63,21 @@ static void set_rtt(struct tcp_conn *c, uint64_t rtt)
 	c->rcv_rtt = (uint32_t)u64_min(rtt, RTT_MOST);
 }
 
+/** What waits behind gaps. */
+static uint32_t behind_gaps(const struct tcp_conn *c)
+{
+	return c->early ? c->early->ooo.bytes : 0;
+}
+
+/** All that came, ever, but what the user could take and did not. */
+static uint32_t came(const struct tcp_conn *c)
+{
+	return c->rcv_nxt - c->recvq.bytes + behind_gaps(c);
+}
+
 static void begin_measuring(struct tcp_conn *c)
 {
-	c->measure_seq = c->rcv_nxt - c->recvq.bytes;
+	c->measure_seq = came(c);
 	c->measure_at = c->s->now + c->rcv_rtt;
 }
 
@@ -159,21 +171,27 @@ static void measure_rtt(struct tcp_conn *c, uint32_t taken)
 	set_rtt(c, u64_max(u64_min(rtt, bound), 1000));
 }
 
-/** Dynamic right-sizing: the next round trip may bring twice what this one did, and then more. */
+/**
+ * Dynamic right-sizing: the next round trip may bring twice what this one did, and then more. What
+ * waits behind a gap, for a round trip or, if the repair is lost too, for several, has its room
+ * beside: otherwise who loses a percent finds the window closed in most round trips.
+ */
 void tcp_buffer_measure(struct tcp_conn *c)
 {
-	uint32_t taken = c->rcv_nxt - c->recvq.bytes - c->measure_seq;
-	uint64_t want = c->rcv_buffer;
+	uint32_t now = came(c), waits = behind_gaps(c);
+	/* Less than before: what waited was dropped. */
+	uint32_t taken = seq_gt(now, c->measure_seq) ? now - c->measure_seq : 0;
+	uint64_t twice = 2 * (uint64_t)taken + 16 * c->rcv_mss + waits, want = c->rcv_buffer;
 
 	if (taken >= RTT_SEGMENTS * c->rcv_mss)
 		measure_rtt(c, taken);
 	if (taken > c->measured) {
-		uint64_t twice = 2 * (uint64_t)taken + 16 * c->rcv_mss;
-
 		/* By the time that the peer hears of it, a slow start has doubled again. */
 		want = u64_max(want, twice + 2 * twice * u64_min(taken - c->measured, c->measured) /
 						     c->measured);
 		c->measured = taken;
+	} else if (waits) {
+		want = u64_max(want, twice);
 	}
 	resize(c, want);
 	/* Cut by its share, it may grow again from there. */

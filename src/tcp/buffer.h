@@ -36,10 +36,10 @@ void tcp_buffer_establish(struct tcp_conn *c);
 /** It ends: what it claimed is free. */
 void tcp_buffer_release(struct tcp_conn *c);
 
-/** A round trip is over: let the receive buffer follow what the user took in it. */
+/** A round trip is over: let the receive buffer follow what came in it and was taken. */
 void tcp_buffer_measure(struct tcp_conn *c);
 
-/** In-order text comes, not counted in yet: is it time to measure? */
+/** Text comes, not counted in yet: is it time to measure? */
 static inline void tcp_buffer_received(struct tcp_conn *c)
 {
 	if (c->s->now >= c->measure_at)

@@ -5,13 +5,15 @@
  *
  * - The lower bounds come down only after a round that lost more than the threshold, not after any
  *   loss: at 1 % of random loss every round of a long path has one.
- * - One segment lost is not a rate: where a window is less than fifty segments the first loss
- *   does not count.
+ * - A few segments lost are not yet a rate: what chance makes of the threshold's rate, by twice its
+ *   standard deviation, does not count. At 1 % of random loss one window in a hundred of two
+ *   hundred segments loses more than 2 %, and Startup has several such windows.
  * - A round trip that exceeds the shortest known by a 128th, and by the time of what leaves
  *   together at either end, shows that no queue stands: PROBE_RTT, which would empty it, is put
  * off.
  */
 #include "tcp/cc_bbr.h"
+#include "tcp/pace.h"
 #include "tcp/seq.h"
 
 #define MS UINT64_C(1000000)
@@ -94,17 +96,11 @@ uint32_t bbr_bdp(const struct tcp_cc *cc, uint64_t bw, uint32_t gain)
 	return (uint32_t)u64_min(bw, TCP_CWND_MAX);
 }
 
-/** What leaves together at a time (pace.h). */
-static uint64_t quantum(const struct tcp_cc *cc, uint64_t bw)
-{
-	return u64_max(2 * cc->smss, u64_min(bw >> 17, TCP_CWND_MAX / 4));
-}
-
 uint32_t bbr_inflight(const struct tcp_cc *cc, uint64_t bw, uint32_t gain)
 {
 	const struct tcp_bbr *b = cc->u.bbr;
 	/* And a pair while the pipe is probed. */
-	uint32_t quanta = (uint32_t)(3 * quantum(cc, bw));
+	uint32_t quanta = 3 * tcp_pace_quantum(bw, cc->smss);
 
 	if (b->state == BBR_UP)
 		quanta += 2 * cc->smss;
@@ -128,10 +124,15 @@ uint32_t bbr_inflight_with_headroom(const struct tcp_cc *cc)
 
 /* ---- what an ACK tells ------------------------------------------------------------------- */
 
-/** Is @p lost, of @p all, more than a healthy path that is not full loses? */
+/**
+ * Is @p lost, of @p all, more than a healthy path that is not full loses? Of losses at random the
+ * variance, in segments, is what is expected.
+ */
 static bool exceeds(const struct tcp_cc *cc, uint32_t lost, uint32_t all)
 {
-	return lost > cc->smss && lost - cc->smss > all / LOSS_THRESH_DIVISOR;
+	uint64_t expected = all / LOSS_THRESH_DIVISOR, excess = lost - expected;
+
+	return lost > cc->smss && lost > expected && excess * excess > 4 * expected * cc->smss;
 }
 
 bool bbr_inflight_too_high(const struct tcp_cc *cc, const struct tcp_cc_ack *a)
@@ -149,7 +150,8 @@ static void update_round(struct tcp_cc *cc, const struct tcp_rate_sample *s)
 	bbr_start_round(b, s->total_delivered);
 	b->rtt_slack = b->min_rtt / 128;
 	if (b->bw)
-		b->rtt_slack += 2 * quantum(cc, b->bw) * UINT64_C(1000000000) / b->bw;
+		b->rtt_slack +=
+			2 * tcp_pace_quantum(b->bw, cc->smss) * UINT64_C(1000000000) / b->bw;
 	b->round_count++;
 	b->rounds_since_probe++;
 }

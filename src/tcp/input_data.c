@@ -141,7 +141,6 @@ static bool is_memory_short(struct tcp_conn *c)
 /** @p len bytes at RCV.NXT are here to stay. */
 static void take_in(struct tcp_conn *c, uint32_t len)
 {
-	tcp_buffer_received(c);
 	c->rcv_nxt += len;
 	c->bytes_received += len;
 	c->s->stats.bytes_in += len;
@@ -158,6 +157,7 @@ void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len)
 	}
 	if (len > c->rcv_mss)
 		c->rcv_mss = u32_min(len, c->mtu); /* a port may have joined segments */
+	tcp_buffer_received(c);
 	take_in(c, len);
 	if (c->orphan || !c->llp.user_ops) {
 		rte_pktmbuf_free(m);
@@ -196,7 +196,10 @@ static void drain(struct tcp_conn *c)
 	struct tcp_ooo_run run;
 	struct tcp_ooo *o = &c->early->ooo;
 	uint32_t held = o->held;
-	bool any = tcp_ooo_take(o, c->rcv_nxt, &run);
+	bool any;
+
+	tcp_buffer_received(c);
+	any = tcp_ooo_take(o, c->rcv_nxt, &run);
 
 	c->s->rx_held -= held - o->held;
 	if (!any)
@@ -263,6 +266,7 @@ static void keep_out_of_order(struct tcp_conn *c, const struct tcp_segment *seg,
 	}
 	c->out_of_order++;
 	c->s->stats.out_of_order++;
+	tcp_buffer_received(c);
 	may = e && may_keep(c, e->ooo.held);
 	if (e && tcp_early_offer(c, seg, m, may)) {
 		rte_pktmbuf_free(m);

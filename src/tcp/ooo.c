@@ -141,6 +141,7 @@ static void place(struct tcp_ooo *o, struct rte_mbuf *m, struct tcp_note *n, str
 		*at = fresh;
 	}
 	o->held += at->text.count;
+	o->bytes += r.right - r.left;
 }
 
 /** Is there room for @p r, an island of its own perhaps? */
@@ -314,14 +315,16 @@ bool tcp_ooo_take(struct tcp_ooo *o, uint32_t next, struct tcp_ooo_run *out)
 	out->text = (struct tcp_mbufs){0};
 	while (o->n && !out->len) {
 		struct tcp_island *at = tcp_ooo_at(o, 0);
+		uint32_t left = at->r.left;
 
-		if (seq_gt(at->r.left, next))
+		if (seq_gt(left, next))
 			break;
 		o->held -= at->text.count;
 		cut(o, at, next);
 		if (at->r.left == next && at->r.left != at->r.right)
 			take_run(o, at, out);
 		o->held += at->text.count;
+		o->bytes -= at->r.left - left;
 		if (at->r.left == at->r.right)
 			close_place(o, 0);
 	}
@@ -345,6 +348,7 @@ void tcp_ooo_prune(struct tcp_ooo *o, uint32_t packets)
 		struct tcp_island *last = tcp_ooo_at(o, --o->n);
 
 		o->held -= last->text.count;
+		o->bytes -= last->r.right - last->r.left;
 		tcp_mbufs_free(&last->text);
 		while (last->notes.first)
 			tcp_notes_drop_first(&last->notes, &o->notes);

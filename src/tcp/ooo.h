@@ -37,6 +37,7 @@ struct tcp_ooo {
 	/** Mbufs in all, as a packet costs a whole one, whatever it carries; and blocks of notes.
 	 */
 	uint32_t held;
+	uint32_t bytes; /**< of the stream, in all islands */
 	struct tcp_note_store notes;
 };
 

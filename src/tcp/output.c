@@ -284,7 +284,9 @@ void tcp_output(struct tcp_conn *c)
 		begin_flight(c);
 	if (send_allowed(c, &sent)) {
 		tcp_pace_idle(c);
-		if (!more_to_send(c) && tcp_pipe(c) < c->cc.cwnd)
+		/* The peer's window is no more of the network than a user who has nothing to say.
+		 */
+		if (!tcp_may_send_new(c) && tcp_pipe(c) < c->cc.cwnd)
 			tcp_rate_app_limited(c, tcp_pipe(c));
 	}
 	run_timer(c, sent);

@@ -4,10 +4,6 @@
 #include "base/container_of.h"
 #include "tcp/conn.h"
 
-/** A quantum is what the rate gives in 2^-17 s, 7.6 us: bursts of a few packets at any rate. */
-#define QUANTUM_SHIFT 17
-/** Below this rate (1.2 Mbit/s) segments leave one by one. */
-#define RATE_OF_SINGLES 150000
 /**
  * The lateness that is made up for in one burst. Who turns the engine may have slept, or been kept
  * from running; without this each such delay would cost throughput, with more of it the burst
@@ -96,8 +92,7 @@ static void charge(struct tcp_conn *c, uint32_t in_flight)
 
 	if (rate) {
 		p->at = follow(c, (uint64_t)p->sent * UINT64_C(1000000000) / rate);
-		p->quantum = u32_max(rate < RATE_OF_SINGLES ? c->emss : 2 * c->emss,
-			(uint32_t)u64_min(rate >> QUANTUM_SHIFT, INT32_MAX / 2));
+		p->quantum = tcp_pace_quantum(rate, c->emss);
 	}
 	p->sent = 0;
 }

@@ -9,9 +9,17 @@
 #define TCP_PACE_H
 
 #include "base/timer_heap.h"
+#include "tcp/seq.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/** A quantum is what the rate gives in 2^-17 s, 7.6 us: bursts of a few packets at any rate. */
+#define TCP_PACE_QUANTUM_SHIFT 17
+/** No more leaves together at any rate; sums of a few of these and a window do not wrap. */
+#define TCP_PACE_QUANTUM_MAX (1u << 28)
+/** Below this rate, bytes per second (1.2 Mbit/s), segments leave one by one. */
+#define TCP_PACE_SINGLES 150000
 
 struct tcp_conn;
 
@@ -24,6 +32,14 @@ struct tcp_pace {
 	uint32_t owed;            /**< ns of lateness that is still to be made up for */
 	bool behind;              /**< something has waited since we last had nothing to send */
 };
+
+/** Bytes that leave together at @p rate bytes per second, in segments of @p mss. */
+static inline uint32_t tcp_pace_quantum(uint64_t rate, uint32_t mss)
+{
+	uint64_t quantum = u64_min(rate >> TCP_PACE_QUANTUM_SHIFT, TCP_PACE_QUANTUM_MAX);
+
+	return u32_max(rate < TCP_PACE_SINGLES ? mss : 2 * mss, (uint32_t)quantum);
+}
 
 /** The handshake is over: the initial window goes out at once (RFC 6928 is about that burst). */
 void tcp_pace_init(struct tcp_conn *c);

@@ -58,6 +58,29 @@ static void test_stays_ahead_of_slow_start(void **state)
 	host_end(&h);
 }
 
+/** What waits behind a gap takes no room from what comes meanwhile, nor does it stop growth. */
+static void test_a_gap_does_not_close_the_window(void **state)
+{
+	static uint8_t text[1448];
+
+	start(OPTIONS, NULL);
+	for (int i = 0; i < 5; i++)
+		round_trip(200000);
+	p.seq += sizeof text;
+	for (int i = 0; i < 6; i++) { /* the repairs are lost, too */
+		uint32_t waits = p.seq - c->rcv_nxt;
+
+		assert_true(tcp_rcv_wnd(c) >= waits + 200000);
+		assert_int_equal(round_trip(200000), 200000);
+	}
+	p.seq = c->rcv_nxt;
+	peer_send(&p, 0, text, sizeof text);
+	assert_true(seq_gt(c->rcv_nxt, p.seq));
+	assert_true(tcp_rcv_wnd(c) >= 7 * 200000);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
 static void test_constant_rate_asks_for_no_more(void **state)
 {
 	uint32_t before;
@@ -293,6 +316,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_begins_with_little),
 		cmocka_unit_test(test_stays_ahead_of_slow_start),
+		cmocka_unit_test(test_a_gap_does_not_close_the_window),
 		cmocka_unit_test(test_constant_rate_asks_for_no_more),
 		cmocka_unit_test(test_who_does_not_read_gets_no_more),
 		cmocka_unit_test(test_grows_to_the_share_and_no_further),

@@ -76,7 +76,7 @@ static uint32_t noted(const struct tcp_island *at)
 /** Sorted, apart, and as long and as many as it says. */
 static void check(const struct tcp_ooo *o)
 {
-	uint32_t held = 0;
+	uint32_t held = 0, bytes = 0;
 
 	for (uint32_t i = 0; i < o->n; i++) {
 		const struct tcp_island *at = tcp_ooo_at(o, i);
@@ -85,8 +85,10 @@ static void check(const struct tcp_ooo *o)
 		assert_true(i == 0 || seq_lt(tcp_ooo_at(o, i - 1)->r.right, at->r.left));
 		assert_int_equal(at->text.bytes + noted(at), at->r.right - at->r.left);
 		held += at->text.count;
+		bytes += at->r.right - at->r.left;
 	}
 	assert_int_equal(o->held, held + o->notes.count);
+	assert_int_equal(o->bytes, bytes);
 	assert_int_equal(test_pool_missing(pool), held);
 }
 

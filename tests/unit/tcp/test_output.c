@@ -116,6 +116,28 @@ static void test_window_is_not_cut_to(void **state)
 	host_end(&h);
 }
 
+/** A closed window says nothing of the network: rates are lower bounds then, as with a user who
+ *  pauses. */
+static void test_the_peers_window_is_not_the_network(void **state)
+{
+	start(TCP_HAS_MSS);
+	p.wnd = 2000;
+	peer_send(&p, 0, NULL, 0);
+	app_send_pattern(&h.app, 0, 1000);
+	assert_true(c->rate.app_limited); /* nothing more to send */
+	c->rate.app_limited = false;
+	app_send_pattern(&h.app, 0, 1000);
+	c->rate.app_limited = false;
+	app_send_pattern(&h.app, 0, 1000);
+	assert_int_equal(tcp_flight(c), 2000);
+	assert_true(tcp_pipe(c) < c->cc.cwnd);
+	assert_true(c->rate.app_limited);
+	ip_double_drain(&h.ip);
+	llp_abort(h.app.llp);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
 static void test_closed_window_is_probed_with_the_whole_record(void **state)
 {
 	start(TCP_HAS_MSS);
@@ -279,6 +301,7 @@ int main(void)
 		cmocka_unit_test(test_timestamps_come_out_of_the_segment),
 		cmocka_unit_test(test_initial_window),
 		cmocka_unit_test(test_window_is_not_cut_to),
+		cmocka_unit_test(test_the_peers_window_is_not_the_network),
 		cmocka_unit_test(test_closed_window_is_probed_with_the_whole_record),
 		cmocka_unit_test(test_probe_may_be_taken),
 		cmocka_unit_test(test_packet_with_the_port_is_not_touched),
