@@ -138,9 +138,11 @@ static unsigned translate(const struct ibv_qp_attr *a, int mask, struct rnic_qp_
 	*to = (struct rnic_qp_attr){.state = (enum rnic_qp_state)a->qp_state,
 		.access = a->qp_access_flags & ACCESS_REMOTE,
 		.ord = a->max_rd_atomic,
-		.ird = a->max_dest_rd_atomic};
+		.ird = a->max_dest_rd_atomic,
+		.drain_notify = a->en_sqd_async_notify != 0};
 	return ((mask & IBV_QP_STATE) != 0 ? RNIC_QP_STATE : 0) |
 	       ((mask & IBV_QP_ACCESS_FLAGS) != 0 ? RNIC_QP_ACCESS : 0) |
+	       ((mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) != 0 ? RNIC_QP_DRAIN_NOTIFY : 0) |
 	       ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0 ? RNIC_QP_ORD : 0) |
 	       ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) != 0 ? RNIC_QP_IRD : 0);
 }
@@ -184,6 +186,7 @@ int qp_query(
 	ibv->state = (enum ibv_qp_state)now.state;
 	pthread_mutex_unlock(&ibv->mutex);
 	attr->qp_state = attr->cur_qp_state = (enum ibv_qp_state)now.state;
+	attr->sq_draining = now.draining;
 	attr->qp_access_flags = now.access;
 	attr->max_rd_atomic = (uint8_t)now.ord;
 	attr->max_dest_rd_atomic = (uint8_t)now.ird;

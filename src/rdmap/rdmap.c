@@ -109,6 +109,7 @@ void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
 		.ird = ird,
 		.ord = ord,
 		.inbound = inbound,
+		.sq_held = r->sq_held,
 		.rtr_send = m->role == MPA_INITIATOR ? rtr : 0,
 		.rtr_expect = m->role == MPA_RESPONDER ? rtr : 0,
 	};
@@ -122,11 +123,25 @@ void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
 		mpa_resume(m);
 }
 
+bool rdmap_hold(struct rdmap *r)
+{
+	r->sq_held = true;
+	r->draining = rdmap_alive(r) && !rdmap_sq_is_drained(r);
+	return !r->draining;
+}
+
+void rdmap_resume(struct rdmap *r)
+{
+	r->sq_held = r->draining = false;
+	rdmap_run(r);
+}
+
 void rdmap_close(struct rdmap *r)
 {
 	if (!rdmap_alive(r) || r->closing)
 		return;
 	r->closing = true;
+	r->sq_held = r->draining = false;
 	if (r->operational)
 		rdmap_run(r);
 	else

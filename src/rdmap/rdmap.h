@@ -230,6 +230,8 @@ struct rdmap_ops {
 	void (*operational)(void *user);
 	/** The peer closed its direction; ours is still open. */
 	void (*peer_closed)(void *user);
+	/** After rdmap_hold() that returned false: what had started is finished. Once. */
+	void (*drained)(void *user);
 	/**
 	 * The stream is over. The QP goes to ERROR and calls rdmap_flush_sq(). Called once. After
 	 * CLOSED and LOST the MPA connection is gone. After a Terminate our direction is closed
@@ -283,6 +285,8 @@ struct rdmap {
 	bool operational;
 	bool ended;              /**< ended() was called, or must not be any more */
 	bool closing;            /**< rdmap_close() under way */
+	bool sq_held;            /**< no work request starts */
+	bool draining;           /**< held, and some had started */
 	bool running;            /**< inside rdmap_run() */
 	bool wake;               /**< what came lets rdmap_run() go on */
 	uint16_t ord, reads_out; /**< outbound Reads and Atomics: limit, under way */
@@ -338,6 +342,16 @@ void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
  * are copied into the LLP.
  */
 void rdmap_run(struct rdmap *r);
+
+/**
+ * Start no more work requests; those that have started are finished. Receiving and answering go
+ * on. Also before there is a connection, for the next one.
+ * @return true: none had started; false: ops->drained() follows, if the stream lives that long.
+ */
+bool rdmap_hold(struct rdmap *r);
+
+/** Go on with what was posted meanwhile. */
+void rdmap_resume(struct rdmap *r);
 
 /**
  * Close in good order: finish what was posted, then close our direction (RFC 5040 section 6.2).

@@ -38,6 +38,9 @@ void rdmap_no_buffer(struct rdmap *r, struct ddp_segment *s);
 
 /* ---- sq.c: completions ------------------------------------------------------------------- */
 
+/** Every work request that has started has completed. */
+bool rdmap_sq_is_drained(const struct rdmap *r);
+
 /** @p w is done; it completes when all before it have. */
 void rdmap_sq_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status status);
 

@@ -44,9 +44,19 @@ void rdmap_sq_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status st
 
 		w = rdmap_sq_at(q, tail);
 		if (tail == q->next || !w->done)
-			return;
+			break;
 		complete_tail(r, tail, w->status);
 	}
+	if (r->draining && rdmap_alive(r) && rdmap_sq_is_drained(r)) {
+		r->draining = false;
+		r->ops->drained(r->user);
+	}
+}
+
+bool rdmap_sq_is_drained(const struct rdmap *r)
+{
+	return r->tx != RDMAP_TX_SQ &&
+	       atomic_load_explicit(&r->sq->tail, memory_order_relaxed) == r->sq->next;
 }
 
 void rdmap_recv_complete(struct rdmap *r, struct rdmap_wc *wc)

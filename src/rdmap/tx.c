@@ -189,7 +189,7 @@ static bool sq_may_start(const struct rdmap *r)
 	const struct rdmap_sq *q = r->sq;
 	const struct rdmap_wqe *w;
 
-	if (q->next == atomic_load_explicit(&q->head, memory_order_acquire))
+	if (r->sq_held || q->next == atomic_load_explicit(&q->head, memory_order_acquire))
 		return false;
 	w = rdmap_sq_at(q, q->next);
 	/* RFC 5040 section 5.5 rule 12: a fence waits until all Reads before have completed, and

@@ -130,7 +130,7 @@ static void conn_deadline(struct timer *t, uint64_t now)
 		conn_start_deadline(c);
 		break;
 	case CONN_STREAM:
-		if (qp_state(c->qp) == RNIC_QP_SQD && close_progress(c))
+		if (c->qp->closing && close_progress(c))
 			conn_set_deadline(c, c->rnic->close_timeout);
 		else
 			qp_abort(c->qp, -ETIMEDOUT);

@@ -217,7 +217,7 @@ void ep_on_operational(struct rnic_ep *ep)
 {
 	if (ep->state != EP_ACCEPTED)
 		return;
-	if (qp_state(ep->conn->qp) != RNIC_QP_SQD)
+	if (!ep->conn->qp->closing)
 		conn_stop_deadline(ep->conn);
 	passive_established(ep, ep->conn);
 }

@@ -143,7 +143,7 @@ static void drop_connection(struct rnic_qp *qp)
 {
 	struct conn *c = qp->conn;
 
-	if (qp_has_stream(qp) && (qp_state(qp) == RNIC_QP_SQD || sq_is_done(qp))) {
+	if (qp_has_stream(qp) && (qp->closing || sq_is_done(qp))) {
 		rdmap_release(&qp->rdmap);
 		qp_enter_error(qp);
 		conn_over(c, &(struct conn_end){.status = 0});
@@ -249,6 +249,7 @@ bool qp_has_stream(const struct rnic_qp *qp)
 void qp_connect(struct rnic_qp *qp, struct conn *c, uint8_t rtr)
 {
 	c->phase = CONN_STREAM;
+	qp->closing = false;
 	qp->ird = c->ird;
 	qp->ord = c->ord;
 	/* The state of one that connects by itself is its program's to change. */
@@ -262,8 +263,9 @@ void qp_close(struct rnic_qp *qp)
 {
 	struct conn *c = qp->conn;
 
-	if (!qp_has_stream(qp) || qp_state(qp) == RNIC_QP_SQD)
+	if (!qp_has_stream(qp) || qp->closing)
 		return;
+	qp->closing = true;
 	atomic_store(&qp->state, RNIC_QP_SQD);
 	conn_set_deadline(c, qp->rnic->close_timeout);
 	rdmap_close(&qp->rdmap);
@@ -370,7 +372,7 @@ static bool transition_ok(const struct rnic_qp *qp, enum rnic_qp_state to)
 		return from == RNIC_QP_INIT;
 	case RNIC_QP_RTS:
 		return from == RNIC_QP_RTR || from == RNIC_QP_RTS ||
-		       (from == RNIC_QP_SQD && !qp->conn);
+		       (from == RNIC_QP_SQD && !qp->closing);
 	case RNIC_QP_SQD:
 		return from == RNIC_QP_RTS || from == RNIC_QP_SQD || from == RNIC_QP_ERROR ||
 		       qp->conn;
@@ -397,8 +399,22 @@ static void reset(struct rnic_qp *qp)
 		cq_purge(qp->recv_cq, qp->num);
 	/* A window of type 2 was of the stream that has ended, not of the next. */
 	mw_unbind_all(qp);
-	qp->cq_failed = qp->in_error = false;
+	qp->cq_failed = qp->in_error = qp->closing = false;
 	rdmap_init(&qp->rdmap, &qp->sq, &qp_stream_ops, qp);
+}
+
+void qp_drained(struct rnic_qp *qp)
+{
+	if (qp->drain_notify)
+		rnic_raise(qp->rnic, RNIC_EVENT_SQ_DRAINED, qp->context);
+	qp->drain_notify = false;
+}
+
+static void drain(struct rnic_qp *qp)
+{
+	atomic_store(&qp->state, RNIC_QP_SQD);
+	if (rdmap_hold(&qp->rdmap))
+		qp_drained(qp);
 }
 
 static void go(struct rnic_qp *qp, enum rnic_qp_state to)
@@ -416,10 +432,12 @@ static void go(struct rnic_qp *qp, enum rnic_qp_state to)
 		qp->failing = false;
 		break;
 	case RNIC_QP_SQD:
-		if (qp->conn && !qp->pairing)
-			qp_close(qp);
-		else if (qp_state(qp) == RNIC_QP_RTS)
-			atomic_store(&qp->state, RNIC_QP_SQD);
+		if (qp_state(qp) == RNIC_QP_RTS)
+			drain(qp);
+		break;
+	case RNIC_QP_RTS:
+		atomic_store(&qp->state, RNIC_QP_RTS);
+		rdmap_resume(&qp->rdmap);
 		break;
 	default:
 		atomic_store(&qp->state, to);
@@ -457,6 +475,8 @@ int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr 
 			qp->ird = attr->ird;
 		if (mask & RNIC_QP_ORD && !qp->conn)
 			qp->ord = attr->ord;
+		if (mask & RNIC_QP_DRAIN_NOTIFY)
+			qp->drain_notify = attr->drain_notify;
 		if (mask & RNIC_QP_STATE)
 			go(qp, attr->state);
 		if (qp->pairing)
@@ -471,8 +491,11 @@ void rnic_qp_query(struct rnic_qp *qp, struct rnic_qp_attr *attr, struct rnic_qp
 	struct engine *e = qp->rnic->engine;
 
 	engine_lock(e);
-	*attr = (struct rnic_qp_attr){
-		.state = qp_state(qp), .access = qp->access, .ird = qp->ird, .ord = qp->ord};
+	*attr = (struct rnic_qp_attr){.state = qp_state(qp),
+		.draining = qp->rdmap.draining,
+		.access = qp->access,
+		.ird = qp->ird,
+		.ord = qp->ord};
 	*init = (struct rnic_qp_init){.send_cq = qp->send_cq,
 		.recv_cq = qp->recv_cq,
 		.srq = qp->srq,

@@ -38,6 +38,8 @@ struct rnic_qp {
 	bool failing;              /**< the program moves it to ERROR: no event about it */
 	bool recv_held;            /**< rdmap holds a message back: see qp_recv_wait() */
 	bool in_error;             /**< told: flushed, events raised */
+	bool closing;              /**< the orderly close has begun; the state is SQD */
+	bool drain_notify;         /**< tell when the send queue is drained */
 	unsigned access;           /**< RNIC_ACCESS_REMOTE_* granted to the peer */
 	uint16_t ird, ord;
 	uint32_t num;
@@ -61,6 +63,9 @@ void qp_cq_failed(struct rnic_qp *qp);
 
 /** Take over @p c, whose start-up is done. @param rtr see rdmap_attach(). */
 void qp_connect(struct rnic_qp *qp, struct conn *c, uint8_t rtr);
+
+/** In SQD: what had started is finished. */
+void qp_drained(struct rnic_qp *qp);
 
 /** Begin the orderly close, if there is a stream and it has not begun. */
 void qp_close(struct rnic_qp *qp);

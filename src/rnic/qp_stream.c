@@ -96,6 +96,11 @@ static void peer_closed(void *user)
 		qp_close(qp);
 }
 
+static void drained(void *user)
+{
+	qp_drained(user);
+}
+
 static bool is_access_error(const struct rdmap_end *e)
 {
 	return (e->layer == RDMAP_LAYER_RDMA && e->etype == RDMAP_ETYPE_PROTECTION) ||
@@ -186,5 +191,6 @@ const struct rdmap_ops qp_stream_ops = {
 	.complete = complete,
 	.operational = operational,
 	.peer_closed = peer_closed,
+	.drained = drained,
 	.ended = ended,
 };

@@ -67,6 +67,7 @@ enum rnic_event_type {
 	RNIC_EVENT_QP_ACCESS_ERROR,
 	RNIC_EVENT_QP_ESTABLISHED, /**< data came before RTS was reported */
 	RNIC_EVENT_QP_LAST_WQE,    /**< a QP with an SRQ will take no more from it */
+	RNIC_EVENT_SQ_DRAINED,     /**< in SQD: what had started is finished */
 	RNIC_EVENT_SRQ_LIMIT,
 	RNIC_EVENT_PORT_ACTIVE,
 	RNIC_EVENT_PORT_DOWN,
@@ -267,13 +268,14 @@ int rnic_qp_destroy(struct rnic_qp *qp);
 uint32_t rnic_qp_num(const struct rnic_qp *qp);
 enum rnic_qp_state rnic_qp_get_state(const struct rnic_qp *qp);
 
-#define RNIC_QP_STATE    1
-#define RNIC_QP_ACCESS   2
-#define RNIC_QP_ORD      4
-#define RNIC_QP_IRD      8
-#define RNIC_QP_PATH     16 /**< with RTR: connect without a CM */
-#define RNIC_QP_SQ_PSN   32
-#define RNIC_QP_PATIENCE 64
+#define RNIC_QP_STATE        1
+#define RNIC_QP_ACCESS       2
+#define RNIC_QP_ORD          4
+#define RNIC_QP_IRD          8
+#define RNIC_QP_PATH         16 /**< with RTR: connect without a CM */
+#define RNIC_QP_SQ_PSN       32
+#define RNIC_QP_PATIENCE     64
+#define RNIC_QP_DRAIN_NOTIFY 128 /**< with SQD: RNIC_EVENT_SQ_DRAINED is wanted */
 
 /** To whom a QP belongs that connects without a CM: see docs/connect.md. */
 struct rnic_path {
@@ -285,6 +287,8 @@ struct rnic_path {
 
 struct rnic_qp_attr {
 	enum rnic_qp_state state;
+	bool drain_notify;
+	bool draining;   /**< query: in SQD, and not all that had started is finished */
 	unsigned access; /**< RNIC_ACCESS_REMOTE_*; checked besides the MR's */
 	uint16_t ird, ord;
 	struct rnic_path path;
@@ -294,9 +298,10 @@ struct rnic_qp_attr {
 
 /**
  * The transitions of verbs for iWARP: RESET-INIT-RTR-RTS one by one (the CM's connection goes to
- * RTS by itself), any to ERROR (flush) or RESET, RTS-SQD (orderly close: librdmacm's disconnect
- * does it). Moving a QP that has no connection to RTR or RTS is allowed and has no effect on the
- * wire. To SQD from ERROR, or while a connection is being made, is allowed and does nothing.
+ * RTS by itself), any to ERROR (flush) or RESET, RTS-SQD (no more sends start; rnic_ep_disconnect()
+ * lets them go on to its end) and back. Moving a QP that has no connection to RTR or RTS is allowed
+ * and has no effect on the wire. To SQD from ERROR, or while a connection is being made, is allowed
+ * and does nothing.
  *
  * With RNIC_QP_PATH and RTR the QP connects by itself, to a QP of a peer whose program does the
  * same. That goes on when this has returned; posts wait for it, from RTR on. Its state stays the

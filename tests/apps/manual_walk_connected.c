@@ -60,6 +60,27 @@ static void walk_states(void)
 	still_moves_data();
 }
 
+/* ibv_modify_qp(3), en_sqd_async_notify; ibv_get_async_event(3), IBV_EVENT_SQ_DRAINED. */
+static void walk_drain(void)
+{
+	struct ibv_qp_attr a = {.qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1}, now;
+	struct ibv_qp *qp = fx.client.id->qp;
+	struct ibv_qp_init_attr init;
+	struct ibv_async_event ev;
+
+	INT("ibv_modify_qp", "drain",
+		ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY), 0);
+	INT("ibv_get_async_event", "drained", ibv_get_async_event(qp->context, &ev), 0);
+	TRUE("ibv_get_async_event", "drained",
+		ev.event_type == IBV_EVENT_SQ_DRAINED && ev.element.qp == qp);
+	ibv_ack_async_event(&ev);
+	INT("ibv_query_qp", "drained", ibv_query_qp(qp, &now, IBV_QP_STATE, &init), 0);
+	TRUE("ibv_query_qp", "drained", now.qp_state == IBV_QPS_SQD && now.sq_draining == 0);
+	a.qp_state = IBV_QPS_RTS;
+	INT("ibv_modify_qp", "go on", ibv_modify_qp(qp, &a, IBV_QP_STATE), 0);
+	still_moves_data();
+}
+
 /* What is posted to a QP in ERROR completes flushed, however late. */
 static void walk_end(void)
 {
@@ -84,5 +105,6 @@ void walk_connected(void **state)
 	walk_requests();
 	walk_bound();
 	walk_states();
+	walk_drain();
 	walk_end();
 }
