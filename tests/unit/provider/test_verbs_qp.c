@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -162,6 +163,42 @@ static void test_extended_attributes(void **state)
 	lone_close(&l);
 }
 
+/* As many as the device says, and not one more; likewise regions of the same byte. */
+static void test_many(void **state)
+{
+	const struct ibv_qp_cap none = {0};
+	struct ibv_device_attr dev = limits();
+	struct ibv_qp **qps = calloc((size_t)dev.max_qp, sizeof(struct ibv_qp *));
+	struct ibv_mr **mrs = calloc(65536, sizeof(struct ibv_mr *));
+	struct ibv_qp_init_attr a = {.qp_type = IBV_QPT_RC};
+	uint8_t byte;
+	struct lone l;
+
+	lone_open(&l, &none, 1, false);
+	a.send_cq = a.recv_cq = l.cq;
+	assert_int_equal(dev.max_qp, 65536);
+	/* Number 0 is nobody's, and there is one. */
+	for (int i = 0; i < dev.max_qp - 1; i++) {
+		qps[i] = ibv_create_qp(l.pd, &a);
+		if (qps[i] == NULL)
+			fail_msg("QP %d: %s", i, strerror(errno));
+	}
+	errno = 0;
+	assert_null(ibv_create_qp(l.pd, &a));
+	assert_int_equal(errno, ENOMEM);
+	for (int i = 0; i < 65536; i++) {
+		mrs[i] = ibv_reg_mr(l.pd, &byte, 1, 0);
+		assert_non_null(mrs[i]);
+	}
+	for (int i = 0; i < 65536; i++)
+		assert_int_equal(ibv_dereg_mr(mrs[i]), 0);
+	for (int i = 0; i < dev.max_qp - 1; i++)
+		assert_int_equal(ibv_destroy_qp(qps[i]), 0);
+	lone_close(&l);
+	free(qps);
+	free(mrs);
+}
+
 static void test_data_in_order(void **state)
 {
 	struct lone l;
@@ -287,6 +324,7 @@ int main(void)
 		OPENED(test_types),
 		OPENED(test_bad_objects),
 		OPENED(test_extended_attributes),
+		OPENED(test_many),
 		OPENED(test_data_in_order),
 		CONNECTED(test_end_flushes),
 		CONNECTED(test_access_error),
