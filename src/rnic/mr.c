@@ -86,7 +86,7 @@ int rnic_mr_alloc_null(struct rnic_pd *pd, struct rnic_mr **out)
 	if (mr && null) {
 		*mr = (struct rnic_mr){.pd = pd,
 			.len = UINT64_MAX,
-			.access = RNIC_ACCESS_LOCAL_WRITE,
+			.access = RNIC_ACCESS_LOCAL_WRITE | MR_NULL,
 			.valid = true,
 			.null = null};
 		rc = enroll(mr);
@@ -202,7 +202,7 @@ static int provide(const struct rnic_mr *mr, uint32_t len, unsigned right, uint8
 
 	if (len > RNIC_PIECE_MAX)
 		return 0;
-	if (mr->null) {
+	if (mr->access & MR_NULL) {
 		*mem = mr->null + (write ? RNIC_PIECE_MAX : 0);
 		return 0;
 	}
@@ -239,7 +239,7 @@ int mr_check(const struct rnic_qp *qp, uint32_t stag, uint64_t to, uint32_t len,
 		return -ERANGE;
 	/* By number: what is on demand may begin at no address at all. */
 	*mem = (uint8_t *)((uintptr_t)mr->mem + at);
-	return mr->access & RNIC_ACCESS_ON_DEMAND || mr->null ? provide(mr, len, right, mem) : 0;
+	return mr->access & (RNIC_ACCESS_ON_DEMAND | MR_NULL) ? provide(mr, len, right, mem) : 0;
 }
 
 int rnic_mr_locate(

@@ -18,12 +18,14 @@ struct rnic_mr {
 	uint32_t stag;
 	uint32_t windows; /**< that are bound to it */
 	bool valid;       /**< false once invalidated (RFC 5040 section 5.3) */
-	uint8_t *
-		null; /**< of the null region: zeros, then a place for what is written; else NULL */
 	/** What follows is of the view that a memory window gives: see mw.h. */
 	bool window;
 	const struct rnic_qp *only; /**< type 2: whose stream alone may use it; NULL: its PD's */
+	uint8_t *null;              /**< MR_NULL: zeros, then a place for what is written */
 };
+
+/** In rnic_mr.access: the null region. */
+#define MR_NULL 0x100
 
 /**
  * The checks of RFC 5041 section 7.1 and RFC 5040 section 7.2, in their order: STag valid, of
