@@ -15,6 +15,10 @@ limit=60
 patience=15
 jobs=()
 settings=()
+# Programs that have a channel of their own through Linux's TCP: its port, and where a server's readiness
+# shows: in what its stack says, or there (listens_at=linux). Few at a time, each its own.
+control_port=$((20000 + $$ % 1200 * 10))
+listens_at=stack
 # More --set for the next cases, per side.
 server_extra=() client_extra=()
 
@@ -127,8 +131,17 @@ has_lines() { # SIDE REGEX COUNT
 	(($(lines_of "$1" "$2") >= $3))
 }
 
+linux_listening() {
+	[[ $(transport_in server ss -ltnH "sport = :$control_port") ]]
+}
+
 transport_listening() {
-	transport_ready && has_line "$(stack_log_of server)" 'listening'
+	transport_ready || return 1
+	if [[ $listens_at == linux ]]; then
+		linux_listening
+	else
+		has_line "$(stack_log_of server)" 'listening'
+	fi
 }
 
 # Until the stack of the server says that somebody listens. Its program is on its way to that.
@@ -158,11 +171,14 @@ finish() { # SIDE JOB
 	((status == 0)) || { say "the $1 $(status_text $status)"; return 1; }
 }
 
-# %4 and %6 are the server's addresses, %n the iterations that suit the transport.
+# %4 and %6 are the server's addresses, %n the iterations that suit the transport; %h and %p the server's
+# address of Linux's, as the client reaches it, and a port there.
 expand() { # COMMAND
 	local text=$1
 	text=${text//%4/$server_v4}
 	text=${text//%6/$server_v6}
+	text=${text//%h/$control_host}
+	text=${text//%p/$control_port}
 	say "${text//%n/$bulk}"
 }
 

@@ -47,13 +47,18 @@ killed() { # VICTIM SURVIVOR SERVER CLIENT REGEX COUNT
 both() { # NAME SERVER CLIENT REGEX COUNT
 	local name=$1
 	shift
+	control_port=$((control_port + 1))
 	beside "$name-server" killed server client "$@"
+	control_port=$((control_port + 1))
 	beside "$name-client" killed client server "$@"
 }
 
 both rping "rping -s -a %4 -d" "rping -c -a %4 -v" 'ping data: rdma-ping' 100
 both write_bw "stdbuf -oL ib_write_bw -R -F -D 90" "stdbuf -oL ib_write_bw -R -F -D 90 %4" '#bytes' 1
 both send_bw "stdbuf -oL ib_send_bw -R -F -b -D 90" "stdbuf -oL ib_send_bw -R -F -b -D 90 %4" \
+	'#bytes' 1
+listens_at=linux
+both no_cm "stdbuf -oL ib_write_bw -F -D 90 -p %p" "stdbuf -oL ib_write_bw -F -D 90 -p %p %h" \
 	'#bytes' 1
 tell_beside
 plan_done

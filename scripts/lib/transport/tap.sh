@@ -4,3 +4,6 @@
 routed_port=tap
 # shellcheck source=scripts/lib/transport/routed.sh
 source "$root/scripts/lib/transport/routed.sh"
+
+# Here Linux has addresses of its own, at the inside.
+control_host=10.1.1.2
