@@ -74,6 +74,13 @@ static void poller_wake(void *ctx)
 		return; /* the counter is full: a wake-up is pending */
 }
 
+static uint64_t poller_glance(void *ctx)
+{
+	const struct poller *p = ctx;
+
+	return clock_ns(&p->clock);
+}
+
 const struct engine_ops poller_ops = {
 	.clock = poller_clock,
 	.enter = poller_enter,
@@ -81,6 +88,7 @@ const struct engine_ops poller_ops = {
 	.poll = poller_poll,
 	.flush = poller_flush,
 	.wake = poller_wake,
+	.glance = poller_glance,
 };
 
 int poller_init(struct poller *p, struct engine *e, struct port *port)

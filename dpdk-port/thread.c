@@ -54,6 +54,22 @@ static unsigned drive(struct engine_thread *t, bool *missed)
 	return n;
 }
 
+/** The application drives; but what it has posted last may wait for a look (engine_hold()). */
+static void serve_held(struct engine_thread *t)
+{
+	struct engine *e = t->cfg.poller->engine;
+
+	if (engine_has_bells(e) && engine_trylock(e))
+		engine_unlock(e);
+}
+
+/** How often the application has come by: it drove, or it posted and will drive. */
+static uint64_t application_rounds(const struct engine *e)
+{
+	return atomic_load_explicit(&e->inline_rounds, memory_order_relaxed) +
+	       atomic_load_explicit(&e->holds, memory_order_relaxed);
+}
+
 static void housekeeping(struct engine_thread *t, uint64_t now)
 {
 	struct poller *p = t->cfg.poller;
@@ -111,9 +127,9 @@ static void look(struct engine_thread *t)
 	count(&t->stats.looks);
 	if (now >= t->next_housekeeping)
 		housekeeping(t, now);
-	if (pace_look(
-		    &t->pace, now, atomic_load_explicit(&e->inline_rounds, memory_order_relaxed))) {
+	if (pace_look(&t->pace, now, application_rounds(e))) {
 		count(&t->stats.away);
+		serve_held(t);
 		s = pace_away(&t->pace);
 	} else {
 		n = drive(t, &missed);

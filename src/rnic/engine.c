@@ -16,6 +16,7 @@ void engine_init(struct engine *e, const struct engine_ops *ops, void *ctx)
 	atomic_init(&e->inline_rounds, 0);
 	atomic_init(&e->sleeping_until, 0);
 	atomic_init(&e->waiting, 0);
+	atomic_init(&e->holds, 0);
 }
 
 void engine_fini(struct engine *e)
@@ -27,14 +28,6 @@ static void engine_entered(struct engine *e)
 {
 	e->ops->enter(e->ctx);
 	e->now = e->ops->clock(e->ctx);
-}
-
-void engine_lock(struct engine *e)
-{
-	atomic_fetch_add(&e->waiting, 1);
-	pthread_mutex_lock(&e->lock);
-	atomic_fetch_sub(&e->waiting, 1);
-	engine_entered(e);
 }
 
 bool engine_trylock(struct engine *e)
@@ -80,6 +73,16 @@ static void doorbells_serve(struct engine *e)
 	}
 }
 
+void engine_lock(struct engine *e)
+{
+	atomic_fetch_add(&e->waiting, 1);
+	pthread_mutex_lock(&e->lock);
+	atomic_fetch_sub(&e->waiting, 1);
+	engine_entered(e);
+	/* What was posted before goes before what the caller is about to do. */
+	doorbells_serve(e);
+}
+
 void engine_unlock(struct engine *e)
 {
 	uint64_t deadline, asleep;
@@ -106,12 +109,17 @@ void engine_unlock(struct engine *e)
 		e->ops->wake(e->ctx);
 }
 
+static void add_one(_Atomic uint64_t *counter)
+{
+	uint64_t n = atomic_load_explicit(counter, memory_order_relaxed);
+
+	atomic_store_explicit(counter, n + 1, memory_order_relaxed);
+}
+
 /** Only the lock's holder writes it. */
 static void count_inline(struct engine *e)
 {
-	uint64_t n = atomic_load_explicit(&e->inline_rounds, memory_order_relaxed);
-
-	atomic_store_explicit(&e->inline_rounds, n + 1, memory_order_relaxed);
+	add_one(&e->inline_rounds);
 }
 
 int engine_drive(struct engine *e)
@@ -153,6 +161,15 @@ void engine_ring(struct engine *e, struct engine_doorbell *d)
 	}
 	engine_defer(e, d);
 	if (engine_trylock(e))
+		engine_unlock(e);
+}
+
+void engine_hold(struct engine *e, struct engine_doorbell *d)
+{
+	add_one(&e->holds);
+	engine_defer(e, d);
+	/* The thread, before it sleeps long, says so and then looks at the bells. */
+	if (atomic_load(&e->sleeping_until) && engine_trylock(e))
 		engine_unlock(e);
 }
 

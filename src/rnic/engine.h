@@ -35,6 +35,12 @@ struct engine_ops {
 	void (*flush)(void *ctx);
 	/** The engine's thread may sleep past engine_deadline(): make it look again. Any thread. */
 	void (*wake)(void *ctx);
+	/**
+	 * Nanoseconds on the same clock, for any thread, without the lock; it may be a little
+	 * behind or ahead of what clock() said. NULL: nothing may wait to be gathered
+	 * (engine_hold()).
+	 */
+	uint64_t (*glance)(void *ctx);
 };
 
 /** Embedded in what rings: a QP, for one. Zero-initialised is idle. */
@@ -56,13 +62,14 @@ struct engine {
 	_Atomic uint64_t inline_rounds;  /**< by application threads: rounds driven, bells served */
 	_Atomic uint64_t sleeping_until; /**< set by the engine's thread while it sleeps, else 0 */
 	_Atomic unsigned waiting; /**< threads in engine_lock(): who only tries lets them by */
+	_Atomic uint64_t holds;   /**< calls of engine_hold(), about: no count is worth a lock */
 };
 
 /** Prepare @p e; the wheel starts at ops->clock(). */
 void engine_init(struct engine *e, const struct engine_ops *ops, void *ctx);
 void engine_fini(struct engine *e);
 
-/** Take the lock (control path: may wait), and set e->now. */
+/** Take the lock (control path: may wait), set e->now, and serve what was held. */
 void engine_lock(struct engine *e);
 
 /**
@@ -89,6 +96,20 @@ unsigned engine_round(struct engine *e);
 
 /** Ring @p d: serve it now if the engine is free, else leave it to the holder. Any thread. */
 void engine_ring(struct engine *e, struct engine_doorbell *d);
+
+/**
+ * Ring @p d, but nobody needs to serve it yet: it waits for whoever takes the lock next. That is
+ * the caller when it polls, as it is expected to; or else the engine's thread when it looks, which
+ * it does after 1 ms at most (PACE_AWAY_NS): if it may sleep longer just now, @p d is served at
+ * once. Any thread. Only if ops->glance is there.
+ */
+void engine_hold(struct engine *e, struct engine_doorbell *d);
+
+/** Are there bells that nobody has served yet? Any thread. */
+static inline bool engine_has_bells(struct engine *e)
+{
+	return atomic_load_explicit(&e->doorbells, memory_order_relaxed) != NULL;
+}
 
 /** Leave @p d to be served when this thread releases the lock. The lock must be held. */
 void engine_defer(struct engine *e, struct engine_doorbell *d);

@@ -8,6 +8,7 @@
 #define RNIC_QP_H
 
 #include "rnic/cq.h"
+#include "rnic/gather.h"
 #include "rnic/pd.h"
 #include "rnic/recv_queue.h"
 #include "rnic/srq.h"
@@ -24,7 +25,8 @@ struct rnic_qp {
 		paired; /**< connects by itself: iWARP knows no RTR, sends may be posted there */
 	_Atomic bool recv_waits; /**< a message waits for a receive element */
 	pthread_spinlock_t sq_lock;
-	uint32_t sq_posted; /**< under sq_lock: committed, not yet shown */
+	uint32_t sq_posted;        /**< under sq_lock: committed, not yet shown */
+	struct rnic_gather gather; /**< under sq_lock */
 	struct rdmap_sq sq;
 	struct recv_queue rq; /**< without a ring when there is an SRQ */
 	struct engine_doorbell bell;

@@ -36,21 +36,46 @@ struct rdmap_wqe *rnic_sq_next(struct rnic_qp *qp)
 
 void rnic_sq_commit(struct rnic_qp *qp)
 {
+	struct rdmap_wqe *w = rdmap_sq_at(&qp->sq, qp->sq_posted);
+
 	if (qp->sig_all)
-		rdmap_sq_at(&qp->sq, qp->sq_posted)->flags |= RDMAP_WR_SIGNALED;
+		w->flags |= RDMAP_WR_SIGNALED;
+	qp->gather.bytes += w->length;
 	qp->sq_posted++;
+}
+
+static bool is_armed(const struct rnic_cq *cq)
+{
+	return atomic_load_explicit(&cq->armed, memory_order_relaxed) != CQ_ARM_NONE;
+}
+
+/** Shall what was just posted wait for more? Not if the program is about to sleep. Under sq_lock.
+ */
+static bool may_wait(struct rnic_qp *qp)
+{
+	const struct engine *e = qp->rnic->engine;
+
+	return e->ops->glance && qp_state(qp) == RNIC_QP_RTS && !is_armed(qp->send_cq) &&
+	       !is_armed(qp->recv_cq) &&
+	       rnic_gather_post(&qp->gather, e->ops->glance(e->ctx), qp->sq.size);
 }
 
 void rnic_sq_end(struct rnic_qp *qp)
 {
+	bool wait = may_wait(qp);
+
 	atomic_store_explicit(&qp->sq.head, qp->sq_posted, memory_order_release);
 	pthread_spin_unlock(&qp->sq_lock);
-	engine_ring(qp->rnic->engine, &qp->bell);
+	if (wait)
+		engine_hold(qp->rnic->engine, &qp->bell);
+	else
+		engine_ring(qp->rnic->engine, &qp->bell);
 }
 
 void rnic_sq_abort(struct rnic_qp *qp)
 {
 	qp->sq_posted = atomic_load_explicit(&qp->sq.head, memory_order_relaxed);
+	qp->gather.bytes = 0;
 	pthread_spin_unlock(&qp->sq_lock);
 }
 

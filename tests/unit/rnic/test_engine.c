@@ -67,7 +67,8 @@ static void op_wake(void *ctx)
 	((struct port *)ctx)->woken++;
 }
 
-static const struct engine_ops ops = {op_clock, op_enter, op_leave, op_poll, op_flush, op_wake};
+static const struct engine_ops ops = {
+	op_clock, op_enter, op_leave, op_poll, op_flush, op_wake, op_clock};
 
 static void on_serve(struct engine_doorbell *d)
 {
@@ -248,6 +249,35 @@ static void a_nearer_deadline_wakes_the_sleeper(void **state)
 	engine_fini(&p.e);
 }
 
+static void a_held_bell_waits_for_whoever_comes(void **state)
+{
+	struct port p;
+	struct bell b;
+
+	start(&p);
+	b = bell(&p);
+	engine_hold(&p.e, &b.d);
+	engine_hold(&p.e, &b.d);
+	assert_int_equal(b.served, 0);
+	assert_int_equal(p.entered, 0);
+	assert_true(engine_has_bells(&p.e));
+	engine_drive(&p.e);
+	assert_int_equal(b.served, 1);
+	assert_false(engine_has_bells(&p.e));
+	/* Before anything that its poster may do next. */
+	engine_hold(&p.e, &b.d);
+	engine_lock(&p.e);
+	assert_int_equal(b.served, 2);
+	engine_unlock(&p.e);
+	assert_int_equal(b.served, 2);
+	/* Nobody would come soon. */
+	atomic_store(&p.e.sleeping_until, p.clock + 1000000);
+	engine_hold(&p.e, &b.d);
+	assert_int_equal(b.served, 3);
+	assert_int_equal(p.e.holds, 4);
+	engine_fini(&p.e);
+}
+
 #define THREADS 3
 #define RINGS   20000
 
@@ -307,6 +337,7 @@ int main(void)
 		cmocka_unit_test(rung_bells_are_served_at_unlock_oldest_first),
 		cmocka_unit_test(late_bells_are_not_lost),
 		cmocka_unit_test(cancel_takes_one_off_the_list),
+		cmocka_unit_test(a_held_bell_waits_for_whoever_comes),
 		cmocka_unit_test(a_nearer_deadline_wakes_the_sleeper),
 		cmocka_unit_test(no_ring_of_any_thread_is_lost),
 	};

@@ -157,6 +157,40 @@ static void a_busy_engine_serves_later(void **state)
 	p->quiet = false;
 }
 
+static uint64_t glance(void *ctx)
+{
+	return ((struct pair *)ctx)->clock;
+}
+
+static void write_8(struct pair *p)
+{
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_WRITE, 0, 8, (uintptr_t)p->b.buf,
+		rnic_mr_stag(p->b.mr));
+}
+
+/** A series: its first go at once, the others when the program polls, whatever it finds. */
+static void posts_gather_until_a_poll(void **state)
+{
+	struct pair *p = *state;
+	struct engine_ops gathering = *p->engine.ops;
+	const struct engine_ops *before = p->engine.ops;
+	struct rnic_wc wc;
+
+	gathering.glance = glance;
+	p->engine.ops = &gathering;
+	pair_connect(p);
+	for (unsigned i = 0; i < RNIC_GATHER_FIRST + 3; i++)
+		write_8(p);
+	assert_int_equal(p->a.qp->sq.tail, RNIC_GATHER_FIRST);
+	assert_int_equal(rnic_cq_poll(p->a.cq, 1, &wc), 1);
+	assert_int_equal(p->a.qp->sq.tail, RNIC_GATHER_FIRST + 3);
+	/* Who may be about to sleep is not made to wait. */
+	rnic_cq_arm(p->a.cq, true);
+	write_8(p);
+	assert_int_equal(p->a.qp->sq.tail, RNIC_GATHER_FIRST + 4);
+	p->engine.ops = before;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +200,7 @@ int main(void)
 			elements_are_clean_and_shown_together, setup, teardown),
 		cmocka_unit_test_setup_teardown(signalled_when_all_are, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_busy_engine_serves_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(posts_gather_until_a_poll, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file gather.h
+ * Whether a post may wait for the next one. A program that posts small messages in quick
+ * succession, one by one, pays for each of them the engine's lock, a packet and what the port
+ * does for a packet; a few of them together cost hardly more than one. So the first few of a
+ * series go at once, the others gather until enough are there, or until the program polls: which
+ * it does after a series, for there is nothing else to do. What becomes of those that it does not
+ * poll for: see engine_hold().
+ */
+#ifndef RNIC_GATHER_H
+#define RNIC_GATHER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RNIC_GATHER_GAP_NS UINT64_C(1000) /**< a longer pause ends a series */
+#define RNIC_GATHER_FIRST  4              /**< posts of a series that go at once */
+#define RNIC_GATHER_MOST   16             /**< posts that go together */
+#define RNIC_GATHER_BYTES  128            /**< whoever posts more at a time gains nothing */
+
+/** Of one send queue, under its lock. Zero-initialised: no series yet. */
+struct rnic_gather {
+	uint64_t last;  /**< ns, when the last post was made */
+	uint32_t bytes; /**< of the post being made */
+	uint8_t first, held;
+};
+
+/**
+ * A post is complete. @param now ns, of a clock that all threads share.
+ * @param room elements of the send queue: half of them may wait.
+ * @return true: it waits for the next.
+ */
+static inline bool rnic_gather_post(struct rnic_gather *g, uint64_t now, uint32_t room)
+{
+	uint32_t most = room / 2 < RNIC_GATHER_MOST ? room / 2 : RNIC_GATHER_MOST;
+	bool small = g->bytes <= RNIC_GATHER_BYTES;
+	bool series = now - g->last <= RNIC_GATHER_GAP_NS;
+
+	g->bytes = 0;
+	g->last = now;
+	if (!series)
+		g->first = 0;
+	if (g->first < RNIC_GATHER_FIRST) {
+		g->first++;
+		g->held = 0;
+		return false;
+	}
+	if (!small || ++g->held >= most) {
+		g->held = 0;
+		return false;
+	}
+	return true;
+}
+
+#endif
