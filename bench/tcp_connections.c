@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a packet costs when there are many connections: two of our stacks back to back in one
- * thread, an echo on one, small requests in random order from the other. No port and no wire:
- * what is measured is IP and TCP of the one that echoes, its requests and its answers. Also what
- * memory a connection takes when it is new, and when it is idle again. One line of JSON.
+ * thread, an echo on one, small requests from the other. No port and no wire: what is measured is
+ * IP and TCP of the one that echoes, its requests and its answers. Also what memory a connection
+ * takes when it is new, and when it is idle again. One line of JSON.
  *
- *     tcp_connections [-f FEW] [-m MANY] [-r RUNS] [-l BYTES]
+ * The traffic is the same with few connections and with many: as many requests in a burst, each of
+ * another connection, in an order that is random and stays; as much time between bursts; and each
+ * connection's turn comes before it would acknowledge the last answer in a packet of its own. With
+ * a longer gap (-g 50000) that is no longer so: then most of many connections send such packets.
+ *
+ *     tcp_connections [-f FEW] [-m MANY] [-r RUNS] [-l BYTES] [-g GAP]
  */
 #include "base/prng.h"
 #include "tcp/tcp.h"
@@ -24,10 +29,11 @@
 #define PORTS     4 /* listeners: a pair of addresses has 28,000 ephemeral ports for each */
 #define BURST     32
 #define QUEUE     8192
-#define PACKETS   98303 /* many wait for a delayed ACK at a time */
+#define PACKETS   163839 /* each of many has an answer waiting for its ACK */
 #define SIZE_MAX_ 1024
-#define ROUNDS    1000  /* of a burst, in one run */
-#define GAP       50000 /* ns between bursts: two thirds of a million requests in a second */
+#define LEAD      5000  /* bursts before it is measured: many have come to their turn, too */
+#define ROUNDS    10000 /* bursts, in one run */
+#define GAP       5000  /* ns between bursts: 50,000 connections have their turns within 30 ms */
 #define WARM_UP   18    /* requests of each: beyond those that are acknowledged at once */
 #define SILENCE   UINT64_C(1000000000) /* after a run: its timers must not be the next one's */
 #define HUGE_PAGE (2u << 20)
@@ -50,9 +56,10 @@ struct bench {
 	struct rte_mempool *pool;
 	struct host client, server;
 	struct wire to_client, to_server;
-	struct prng order;
-	uint64_t now, packets, spent; /**< by the server: received, ns */
+	struct prng random;
+	uint64_t now, gap, packets, spent; /**< by the server: received, ns */
 	struct llp **conn;
+	unsigned *order, turn, burst;
 	unsigned n, accepted, connected, closed;
 	uint32_t size;
 	uint64_t answered;
@@ -278,7 +285,8 @@ static void listen_on_ports(struct bench *b)
 static void connect_up_to(struct bench *b, unsigned n)
 {
 	b->conn = realloc(b->conn, n * sizeof *b->conn);
-	if (!b->conn)
+	b->order = realloc(b->order, n * sizeof *b->order);
+	if (!b->conn || !b->order)
 		die("connections", ENOMEM);
 	while (b->n < n) {
 		const struct llp_connect_params p = {
@@ -314,33 +322,53 @@ static void grow_up(struct bench *b)
 		if (k % BURST)
 			continue;
 		settle(b);
-		b->now += GAP;
+		b->now += b->gap;
 		tcp_set_now(b->client.tcp, b->now);
 	}
 	pass_time(b, 50000000);
 }
 
-/** The server's CPU time for each packet that it gets, in ns. */
-static double run(struct bench *b, unsigned n)
+/** The first @p n connections in random order. */
+static void shuffle(struct bench *b, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		unsigned k = (unsigned)(prng_u64(&b->random) % (i + 1));
+
+		b->order[i] = b->order[k];
+		b->order[k] = i;
+	}
+	b->turn = 0;
+}
+
+struct cost {
+	double ns;      /**< the server's CPU time for each packet that it gets */
+	double packets; /**< that it gets for each request */
+};
+
+/** Of the first @p n connections. */
+static struct cost run(struct bench *b, unsigned n)
 {
 	uint64_t asked = b->answered;
-	double cost;
+	struct cost c;
 
-	b->packets = b->spent = 0;
-	for (unsigned r = 0; r < ROUNDS; r++) {
-		b->now += GAP;
+	shuffle(b, n);
+	for (unsigned r = 0; r < LEAD + ROUNDS; r++) {
+		if (r == LEAD)
+			b->packets = b->spent = 0;
+		b->now += b->gap;
 		tcp_set_now(b->client.tcp, b->now);
-		for (unsigned i = 0; i < BURST; i++)
-			ask(b, (unsigned)(prng_u64(&b->order) % n));
+		for (unsigned i = 0; i < b->burst; i++, b->turn = (b->turn + 1) % n)
+			ask(b, b->order[b->turn]);
 		tcp_round_end(b->client.tcp);
-		asked += (uint64_t)BURST * b->size;
+		asked += (uint64_t)b->burst * b->size;
 		settle(b);
 	}
-	cost = (double)b->spent / (double)b->packets;
+	c.ns = (double)b->spent / (double)b->packets;
+	c.packets = (double)b->packets / ROUNDS / b->burst;
 	pass_time(b, SILENCE);
 	if (b->answered != asked)
 		die("answers are missing", EIO);
-	return cost;
+	return c;
 }
 
 static size_t memory(void)
@@ -354,16 +382,16 @@ static size_t memory(void)
 	return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static int by_value(const void *a, const void *b)
+static int by_ns(const void *a, const void *b)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	const struct cost *x = a, *y = b;
 
-	return (x > y) - (x < y);
+	return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-static double median(double *v, unsigned n)
+static struct cost median(struct cost *v, unsigned n)
 {
-	qsort(v, n, sizeof *v, by_value);
+	qsort(v, n, sizeof *v, by_ns);
 	return v[n / 2];
 }
 
@@ -371,14 +399,14 @@ int main(int argc, char **argv)
 {
 	char *eal[] = {"tcp_connections", "--no-huge", "-m", "512", "--no-pci", "--no-shconf",
 		"--no-telemetry", "--log-level=error", "--iova-mode=va", "-l", "0", NULL};
-	unsigned few = 10, many = 50000, runs = 21;
-	static struct bench b = {.now = 1000000000, .size = 64, .order.state = 1};
-	static double of_few[100], of_many[100];
+	unsigned few = 10, many = 50000, runs = 11;
+	static struct bench b = {.now = 1000000000, .size = 64, .random.state = 1, .gap = GAP};
+	static struct cost of_few[100], of_many[100];
 	size_t empty, fresh;
-	double x, y;
+	struct cost x, y;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "f:m:r:l:")) != -1) {
+	while ((opt = getopt(argc, argv, "f:m:r:l:g:")) != -1) {
 		unsigned v = (unsigned)(optarg ? strtoul(optarg, NULL, 0) : 0);
 
 		if (opt == 'f')
@@ -389,11 +417,14 @@ int main(int argc, char **argv)
 			runs = v;
 		else if (opt == 'l')
 			b.size = v;
+		else if (opt == 'g')
+			b.gap = v;
 		else
 			return 2;
 	}
 	if (!few || many < few || !runs || runs > 100 || !b.size || b.size > SIZE_MAX_)
 		return 2;
+	b.burst = few < BURST ? few : BURST;
 	if (rte_eal_init(sizeof eal / sizeof eal[0] - 1, eal) < 0)
 		die("EAL", EIO);
 	b.pool = packet_pool();
@@ -417,8 +448,9 @@ int main(int argc, char **argv)
 	y = median(of_many, runs);
 	pass_time(&b, 3000000000u);
 	printf("{\"few\": %u, \"many\": %u, \"bytes\": %u, \"ns_few\": %.1f, \"ns_many\": %.1f, "
-	       "\"ratio\": %.2f, \"memory_new\": %zu, \"memory_used\": %zu}\n",
-		few, many, b.size, x, y, y / x, fresh,
+	       "\"ratio\": %.2f, \"packets_few\": %.2f, \"packets_many\": %.2f, \"memory_new\": "
+	       "%zu, \"memory_used\": %zu}\n",
+		few, many, b.size, x.ns, y.ns, y.ns / x.ns, x.packets, y.packets, fresh,
 		(memory() - empty) / (many > few ? 2 * (many - few) : 1));
 	return 0;
 }
