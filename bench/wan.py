@@ -41,6 +41,8 @@ def arguments():
                    help=f"some of {','.join(FLOWS)}")
     p.add_argument("--build", default="build", metavar="DIR", help="where uiwarp is built")
     p.add_argument("--out", default="out/bench/wan", metavar="DIR")
+    p.add_argument("--docs", action="store_true",
+                   help="tables into docs/wan.md, plots and figures into docs/plots")
     a = p.parse_args()
     if a.quick:
         a.runs, a.seconds = 1, 6
@@ -310,6 +312,8 @@ def main():
             json.dump(result, file, indent=1)
             file.write("\n")
     print(wan_report.write(result, args.out))
+    if args.docs:
+        wan_report.publish(result)
     sys.exit(1 if failed else 0)
 
 

@@ -2,7 +2,8 @@
 """
 What scripts/bench wan found, from its JSON alone: tables in Markdown, a verdict on each bar, plots.
 
-usage: wan_report.py WAN.JSON      writes tables and plots beside it again
+usage: wan_report.py [--docs] WAN.JSON      writes tables and plots beside it again; with --docs
+                                            into docs/, with the figures of each run
 """
 
 import json
@@ -183,6 +184,32 @@ def write(result, directory):
     return out
 
 
+DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs")
+BEGIN, END = (f"<!-- scripts/bench wan --docs: {x} -->" for x in ("begin", "end"))
+
+
+def publish(result):
+    """Tables into docs/wan.md, between its two marks; plots and the figures into docs/plots."""
+    page, plots = os.path.join(DOCS, "wan.md"), os.path.join(DOCS, "plots")
+    with open(page, encoding="utf-8") as file:
+        before, rest = file.read().split(BEGIN)
+    drawn = [plot(result, rtt, plots) for rtt in sorted({r["rtt"] for r in result.get("tcp", [])})]
+    images = "\n".join(f"![goodput against loss](plots/{os.path.basename(f)})" for f in drawn if f)
+    with open(page, "w", encoding="utf-8") as file:
+        file.write(f"{before}{BEGIN}\n\n{tables(result)}\n{images}\n\n{END}{rest.split(END)[1]}")
+    with open(os.path.join(plots, "wan.json"), "w", encoding="utf-8") as file:
+        json.dump({k: v for k, v in result.items() if k != "commands"}, file, indent=1)
+        file.write("\n")
+
+
+def main():
+    docs, name = "--docs" in sys.argv[1:], sys.argv[-1]
+    with open(name, encoding="utf-8") as saved:
+        result = json.load(saved)
+    print(write(result, os.path.dirname(os.path.abspath(name))))
+    if docs:
+        publish(result)
+
+
 if __name__ == "__main__":
-    with open(sys.argv[1], encoding="utf-8") as saved:
-        print(write(json.load(saved), os.path.dirname(os.path.abspath(sys.argv[1]))))
+    main()

@@ -174,14 +174,16 @@ static void measure_rtt(struct tcp_conn *c, uint32_t taken)
 /**
  * Dynamic right-sizing: the next round trip may bring twice what this one did, and then more. What
  * waits behind a gap, for a round trip or, if the repair is lost too, for several, has its room
- * beside: otherwise who loses a percent finds the window closed in most round trips.
+ * beside, and twice that, as the repair takes longest when it is known last: otherwise who loses a
+ * percent finds the window closed in most round trips.
  */
 void tcp_buffer_measure(struct tcp_conn *c)
 {
 	uint32_t now = came(c), waits = behind_gaps(c);
 	/* Less than before: what waited was dropped. */
 	uint32_t taken = seq_gt(now, c->measure_seq) ? now - c->measure_seq : 0;
-	uint64_t twice = 2 * (uint64_t)taken + 16 * c->rcv_mss + waits, want = c->rcv_buffer;
+	uint64_t twice = 2 * (uint64_t)taken + 16 * c->rcv_mss + 2 * (uint64_t)waits,
+		 want = c->rcv_buffer;
 
 	if (taken >= RTT_SEGMENTS * c->rcv_mss)
 		measure_rtt(c, taken);
