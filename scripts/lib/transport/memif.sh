@@ -29,4 +29,4 @@ transport_ready() {
 	[[ -S $case_dir/memif ]]
 }
 
-server_v4=10.77.0.1 server_v6=fd77::1 bulk=200 control_host=127.0.0.1
+server_v4=10.77.0.1 server_v6=fd77::1 client_v4=10.77.0.2 bulk=200 control_host=127.0.0.1
