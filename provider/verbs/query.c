@@ -25,9 +25,13 @@ static void fill_device(const struct device *d, struct ibv_device_attr *a)
 	a->hw_ver = 1;
 	a->max_qp = as_int(l->max_qp);
 	a->max_qp_wr = as_int(l->max_qp_wr);
-	/* Local Invalidate, Send with Invalidate; windows for a PD, and for one QP. */
+	/*
+	 * Local Invalidate, Send with Invalidate; windows for a PD, and for one QP. And that
+	 * IBV_QP_CUR_STATE is looked at, and IBV_EVENT_PORT_ACTIVE raised.
+	 */
 	a->device_cap_flags = IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW |
-			      IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+			      IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_CURR_QP_STATE_MOD |
+			      IBV_DEVICE_PORT_ACTIVE_EVENT;
 	a->max_sge = as_int(l->max_sge);
 	a->max_sge_rd = as_int(l->max_sge_read);
 	a->max_cq = as_int(l->max_cq);

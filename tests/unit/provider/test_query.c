@@ -123,6 +123,8 @@ static void test_device(void **state)
 	assert_true((a.device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS) != 0);
 	assert_true((a.device_cap_flags & IBV_DEVICE_MEM_WINDOW) != 0);
 	assert_true((a.device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2B) != 0);
+	assert_true((a.device_cap_flags & IBV_DEVICE_CURR_QP_STATE_MOD) != 0);
+	assert_true((a.device_cap_flags & IBV_DEVICE_PORT_ACTIVE_EVENT) != 0);
 	assert_false(
 		(a.device_cap_flags & (IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_RESIZE_MAX_WR |
 					      IBV_DEVICE_SRQ_RESIZE)) != 0);
