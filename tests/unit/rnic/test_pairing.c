@@ -464,6 +464,54 @@ static void test_message_waits(void **state)
 	pair_expect(&p, &p.b, 5, RDMAP_WC_RETRY_EXC_ERR);
 }
 
+/* Two QPs wait at one SRQ: each element serves one, and who finds none waits on. */
+static void test_messages_wait_at_an_srq(void **state)
+{
+	struct rnic_qp *single[2] = {p.a.qp, p.b.qp}, *second[2] = {NULL};
+	struct rnic_srq *srq;
+
+	assert_int_equal(rnic_srq_create(p.b.pd, 8, 1, 0, NULL, &srq), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		p.a.qp = pair_qp(&p.a, p.a.cq, NULL);
+		p.b.qp = pair_qp(&p.b, p.b.cq, srq);
+		connect_pair();
+		send_from(&p.a, 10 + i, (uint8_t)('0' + i));
+		pair_expect(&p, &p.a, 10 + i, RDMAP_WC_SUCCESS);
+		if (i == 0) {
+			second[0] = p.a.qp;
+			second[1] = p.b.qp;
+		}
+	}
+	pair_expect_none(&p, &p.b);
+	for (unsigned i = 0; i < 2; i++) {
+		struct rdmap_rqe *w;
+
+		assert_int_equal(rnic_srq_begin(srq), 0);
+		w = rnic_srq_next(srq);
+		w->wr_id = 20 + i;
+		w->length = 16;
+		w->num_sge = 1;
+		w->sge[0] =
+			(struct rdmap_sge){(uintptr_t)p.b.buf + 64 * i, 16, rnic_mr_stag(p.b.mr)};
+		rnic_srq_commit(srq);
+		rnic_srq_end(srq);
+		pair_expect(&p, &p.b, 20 + i, RDMAP_WC_SUCCESS);
+		pair_expect_none(&p, &p.b);
+	}
+	assert_int_equal(p.b.buf[0] ^ p.b.buf[64], '0' ^ '1');
+	/* One still waits when it is destroyed. */
+	send_from(&p.a, 30, '2');
+	pair_expect(&p, &p.a, 30, RDMAP_WC_SUCCESS);
+	assert_int_equal(rnic_qp_destroy(p.b.qp), 0);
+	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
+	assert_int_equal(rnic_qp_destroy(second[0]), 0);
+	assert_int_equal(rnic_qp_destroy(second[1]), 0);
+	pair_run(&p);
+	assert_int_equal(rnic_srq_destroy(srq), 0);
+	p.a.qp = single[0];
+	p.b.qp = single[1];
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -490,6 +538,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_ended_while_it_tries, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_depths, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_message_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_messages_wait_at_an_srq, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who knocks at the port of pairings: strangers, raw bytes in their hands. */
+#include "rnic/pairing_service.h"
+
+#include "mpa/startup.h"
+#include "pair.h"
+#include "rnic/ep_priv.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define PORT 61525
+
+static struct pair p;
+
+static int setup_with(uint16_t port)
+{
+	const struct rnic_config config = {
+		.mpa = {.revision = 2, .crc = MPA_CRC_PREFERRED}, .pairing_port = port};
+
+	pair_init(&p, &config);
+	return 0;
+}
+
+static int setup(void **state)
+{
+	setup_with(PORT);
+	return rnic_pairing_open(p.b.rnic);
+}
+
+static int setup_off(void **state)
+{
+	return setup_with(0);
+}
+
+static int teardown(void **state)
+{
+	pair_fini(&p);
+	return 0;
+}
+
+/* ---- a stranger on host 0 ---------------------------------------------------------------------
+ */
+
+static void knock(struct llp_mem_peer *s, const void *private_data, uint16_t len)
+{
+	const struct mpa_start st = {.revision = 2,
+		.enhanced = true,
+		.crc = true,
+		.peer_to_peer = true,
+		.rtr = MPA_RTR_WRITE,
+		.ird = 1,
+		.ord = 1,
+		.private_data = private_data,
+		.private_len = len};
+	struct ip_endpoint to = llp_mem_endpoint(p.mem, 1, PORT);
+	uint8_t frame[MPA_FRAME_MAX];
+	int n = mpa_startup_build(MPA_FRAME_REQUEST, &st, frame);
+
+	assert_true(n > 0);
+	*s = (struct llp_mem_peer){0};
+	llp_mem_peer_connect(s, p.mem, 0, &to);
+	pair_run(&p);
+	assert_true(s->connected);
+	llp_mem_send_raw(s->llp, frame, (size_t)n);
+	pair_run(&p);
+}
+
+static void knock_for(struct llp_mem_peer *s, const struct pairing_hello *h)
+{
+	uint8_t data[PAIRING_HELLO_LEN];
+
+	pairing_put_hello(data, h);
+	knock(s, data, sizeof data);
+}
+
+/** Until something is said or it is over. */
+static enum pairing_refusal answer_to(struct llp_mem_peer *s)
+{
+	struct pairing_hello hello = {0};
+	struct mpa_start st;
+	const char *reason;
+	size_t need;
+
+	assert_true(mpa_startup_parse(MPA_FRAME_REPLY, s->rx, s->rx_len, &st, &need, &reason) > 0);
+	assert_true(st.reject);
+	assert_true(pairing_get_hello(st.private_data, st.private_len, &hello));
+	return (enum pairing_refusal)hello.refusal;
+}
+
+static unsigned requests(void)
+{
+	const struct rnic_ep *ep;
+	unsigned n = 0;
+
+	LIST_FOREACH (ep, &p.b.rnic->eps, link) {
+		n += ep->state == EP_REQUEST;
+	}
+	return n;
+}
+
+/* ---- what is refused ----------------------------------------------------------------------------
+ */
+
+static void test_ill(void **state)
+{
+	const struct pairing_hello good = {.to_qp = rnic_qp_num(p.b.qp), .from_qp = 1, .psn = 1};
+	/* Where to put which byte. */
+	static const uint8_t change[][2] = {{0, 'x'}, {4, 2}, {5, PAIRING_REFUSALS},
+		{5, PAIRING_BUSY}, {6, 1}, {7, 1}, {8, 1}, {12, 1}, {16, 1}};
+	uint8_t data[PAIRING_HELLO_LEN + 1] = {0};
+	struct llp_mem_peer s;
+
+	for (unsigned i = 0; i < sizeof change / sizeof change[0]; i++) {
+		pairing_put_hello(data, &good);
+		data[change[i][0]] = change[i][1];
+		knock(&s, data, PAIRING_HELLO_LEN);
+		assert_int_equal(answer_to(&s), PAIRING_ILL);
+		llp_mem_peer_done(&s);
+	}
+	pairing_put_hello(data, &good);
+	for (uint16_t len = 0; len <= PAIRING_HELLO_LEN + 1; len++) {
+		if (len == PAIRING_HELLO_LEN)
+			continue;
+		knock(&s, data, len);
+		assert_int_equal(answer_to(&s), PAIRING_ILL);
+		llp_mem_peer_done(&s);
+	}
+	assert_int_equal(requests(), 0);
+}
+
+static void test_no_qp(void **state)
+{
+	struct llp_mem_peer s;
+
+	knock_for(&s, &(struct pairing_hello){.to_qp = 0, .from_qp = 1});
+	assert_int_equal(answer_to(&s), PAIRING_NO_QP);
+	llp_mem_peer_done(&s);
+	knock_for(&s, &(struct pairing_hello){.to_qp = PAIRING_NUMBER_MASK, .from_qp = 1});
+	assert_int_equal(answer_to(&s), PAIRING_NO_QP);
+	llp_mem_peer_done(&s);
+}
+
+/* A QP that rdma_cm has connected is nobody else's. */
+static void test_qp_of_rdma_cm(void **state)
+{
+	struct llp_mem_peer s;
+
+	pair_connect(&p);
+	knock_for(&s, &(struct pairing_hello){.to_qp = rnic_qp_num(p.b.qp), .from_qp = 1});
+	assert_int_equal(answer_to(&s), PAIRING_NO_QP);
+	llp_mem_peer_done(&s);
+}
+
+/* ---- what is held -------------------------------------------------------------------------------
+ */
+
+static void test_held_and_let_go(void **state)
+{
+	struct llp_mem_peer s;
+
+	knock_for(&s, &(struct pairing_hello){.to_qp = rnic_qp_num(p.b.qp), .from_qp = 1});
+	pair_advance(&p, PAIRING_HOLD_MS - 10);
+	assert_int_equal(s.rx_len, 0);
+	assert_int_equal(requests(), 1);
+	pair_advance(&p, 20);
+	assert_int_equal(answer_to(&s), PAIRING_NOT_READY);
+	assert_int_equal(requests(), 0);
+	llp_mem_peer_done(&s);
+}
+
+static void test_too_many(void **state)
+{
+	const struct pairing_hello hello = {.to_qp = rnic_qp_num(p.b.qp), .from_qp = 1};
+	struct llp_mem_peer *s = calloc(PAIRING_HELD_MAX + 1, sizeof *s);
+
+	assert_non_null(s);
+	for (unsigned i = 0; i <= PAIRING_HELD_MAX; i++)
+		knock_for(&s[i], &hello);
+	assert_int_equal(requests(), PAIRING_HELD_MAX);
+	assert_int_equal(answer_to(&s[PAIRING_HELD_MAX]), PAIRING_BUSY);
+	/* Those whose peer has gone make room when their time is over, too. */
+	for (unsigned i = 0; i <= PAIRING_HELD_MAX; i++)
+		llp_mem_peer_done(&s[i]);
+	pair_advance(&p, PAIRING_HOLD_MS + 10);
+	assert_int_equal(requests(), 0);
+	knock_for(&s[0], &hello);
+	assert_int_equal(requests(), 1);
+	llp_mem_peer_done(&s[0]);
+	free(s);
+}
+
+/* Those that wait do not outlive the service. */
+static void test_closed(void **state)
+{
+	struct llp_mem_peer s;
+
+	knock_for(&s, &(struct pairing_hello){.to_qp = rnic_qp_num(p.b.qp), .from_qp = 1});
+	engine_lock(&p.engine);
+	pairing_service_close(p.b.rnic);
+	pairing_service_close(p.b.rnic);
+	engine_unlock(&p.engine);
+	pair_run(&p);
+	assert_true(s.closed);
+	llp_mem_peer_done(&s);
+}
+
+/* ---- the port -----------------------------------------------------------------------------------
+ */
+
+static void test_port_is_taken(void **state)
+{
+	struct ip_endpoint any = {.port = PORT};
+
+	assert_int_equal(rnic_ep_bind(p.a.ep, &any, false, false), 0);
+	assert_int_equal(rnic_ep_listen(p.a.ep, 1), 0);
+	assert_int_equal(rnic_pairing_open(p.a.rnic), -EADDRINUSE);
+	assert_int_equal(rnic_pairing_open(p.b.rnic), 0); /* again */
+}
+
+static void test_off(void **state)
+{
+	struct rnic_qp_attr attr = {.state = RNIC_QP_RTR,
+		.path = {.local = llp_mem_endpoint(p.mem, 0, 0).addr,
+			.remote = llp_mem_endpoint(p.mem, 1, 0).addr,
+			.remote_qp = 1}};
+
+	assert_int_equal(rnic_pairing_open(p.a.rnic), -EOPNOTSUPP);
+	assert_int_equal(rnic_qp_modify(p.a.qp, RNIC_QP_STATE | RNIC_QP_PATH, &attr), -EOPNOTSUPP);
+	assert_int_equal(rnic_qp_get_state(p.a.qp), RNIC_QP_INIT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_ill, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_qp, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_qp_of_rdma_cm, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_held_and_let_go, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_closed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_port_is_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_off, setup_off, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
