@@ -417,6 +417,27 @@ static void a_read_as_rtr_needs_an_ird(void **state)
 	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_ERROR);
 }
 
+/**
+ * RFC 5041 section 3, item 10: a stream that failed takes its connection along, though the peer
+ * does nothing for it: it neither reads our Terminate nor closes.
+ */
+static void a_failed_stream_leaves_no_connection(void **state)
+{
+	static const uint8_t wrong[24] = {0, 18}; /* its CRC, for one */
+	struct pair *p = *state;
+	struct llp_mem_peer peer;
+
+	pair_listen(p, 4);
+	raw_ask(p, &peer, REQ_KEY "\x00\x01\x00\x00", 20);
+	accept_raw(p, 4, 4);
+	assert_int_equal(llp_mem_open_count(p->mem), 2);
+	llp_mem_send_raw(peer.llp, wrong, sizeof wrong);
+	pair_run(p);
+	assert_int_equal(pair_last(&p->b)->type, RNIC_EP_DISCONNECTED);
+	assert_int_equal(llp_mem_open_count(p->mem), 1); /* the peer's own */
+	llp_mem_peer_done(&peer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -436,6 +457,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_request_that_never_comes, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_request_of_nonsense, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_request_that_hangs_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_failed_stream_leaves_no_connection, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			unknown_depths_are_answered_in_kind, setup, teardown),
 		cmocka_unit_test_setup_teardown(
