@@ -115,6 +115,13 @@ static void follow(struct cap_maker *m, const struct follow_config *config, stru
 	cap_maker_free(m);
 }
 
+/* A capture of a connection without text so far. */
+static void connected(struct cap_maker *m)
+{
+	cap_maker_init(m);
+	cap_maker_handshake(m);
+}
+
 static void expect(struct cap_maker *m, const char *text)
 {
 	static const struct follow_config config;
@@ -122,6 +129,15 @@ static void expect(struct cap_maker *m, const char *text)
 
 	follow(m, &config, &h);
 	assert_string_equal(h.text, text);
+}
+
+/* What is there goes on with a start-up and a Send, and is taken for that. */
+static void expect_whole(struct cap_maker *m)
+{
+	cap_maker_request(m);
+	cap_maker_reply(m);
+	cap_maker_send(m, 0, 1, 10);
+	expect(m, "ORP>C");
 }
 
 static void test_whole(void **state)
@@ -186,8 +202,7 @@ static void test_not_iwarp(void **state)
 {
 	struct cap_maker m;
 
-	cap_maker_init(&m);
-	cap_maker_handshake(&m);
+	connected(&m);
 	cap_maker_text(&m, 0, "GET / HTTP/1.0", 14);
 	cap_maker_text(&m, 1, "MPA ID Re", 9);
 	cap_maker_text(&m, 1, "al", 2);
@@ -199,14 +214,10 @@ static void test_delayed_start(void **state)
 {
 	struct cap_maker m;
 
-	cap_maker_init(&m);
-	cap_maker_handshake(&m);
+	connected(&m);
 	cap_maker_text(&m, 0, "hello, shall we?", 16);
 	cap_maker_text(&m, 1, "yes", 3);
-	cap_maker_request(&m);
-	cap_maker_reply(&m);
-	cap_maker_send(&m, 0, 1, 10);
-	expect(&m, "ORP>C");
+	expect_whole(&m);
 }
 
 static void test_without_syn(void **state)
@@ -214,18 +225,14 @@ static void test_without_syn(void **state)
 	struct cap_maker m;
 
 	cap_maker_init(&m);
-	cap_maker_request(&m);
-	cap_maker_reply(&m);
-	cap_maker_send(&m, 0, 1, 10);
-	expect(&m, "ORP>C");
+	expect_whole(&m);
 }
 
 static void test_reject(void **state)
 {
 	struct cap_maker m;
 
-	cap_maker_init(&m);
-	cap_maker_handshake(&m);
+	connected(&m);
 	cap_maker_request(&m);
 	cap_maker_text(&m, 1, MPA_REPLY_KEY "\x20\1\0\0", 20);
 	cap_maker_text(&m, 0, "so be it", 8);
@@ -236,12 +243,10 @@ static void test_bad_start(void **state)
 {
 	struct cap_maker m;
 
-	cap_maker_init(&m);
-	cap_maker_handshake(&m);
+	connected(&m);
 	cap_maker_text(&m, 0, MPA_REQUEST_KEY "\0\7\0\0", 20);
 	expect(&m, "OEC");
-	cap_maker_init(&m);
-	cap_maker_handshake(&m);
+	connected(&m);
 	cap_maker_request(&m);
 	cap_maker_text(&m, 1, "HTTP/1.0 400 Bad Request", 24);
 	expect(&m, "OREC");

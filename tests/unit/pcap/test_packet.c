@@ -132,45 +132,50 @@ static void test_ipv6_extensions(void **state)
 	assert_int_equal(PARSE(101, IPV6("\x08", "\0") "\6\xff\0\0\0\0\0\0", &p), PACKET_BAD);
 }
 
+/** An IPv4 header whose first octet, total length, Identification, fragment field and protocol are
+ * given. */
+#define IP(first, len, id, fragment, protocol) \
+	first "\0" len id fragment "\x40" protocol "\0\0\x0a\0\0\1\x0a\0\0\2"
+#define BYTES(text) text, sizeof(text) - 1
+
 static void test_ipv4(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+		enum packet_kind kind;
+	} t[] = {
+		{BYTES(IP("\x45", "\0\x2b", "\0\0", "\0\0", "\6") TCP TEXT), PACKET_TCP},
+		{BYTES(IP("\x46", "\0\x2f", "\0\0", "\0\0", "\6") "\1\1\1\1" TCP TEXT), PACKET_TCP},
+		/* DF is no fragment. */
+		{BYTES(IP("\x45", "\0\x2b", "\0\0", "\x40\0", "\6") TCP TEXT), PACKET_TCP},
+		/* Total length 0: the NIC would have cut it into packets. */
+		{BYTES(IP("\x45", "\0\0", "\0\0", "\0\0", "\6") TCP TEXT), PACKET_TCP},
+		{BYTES(IP("\x45", "\0\x2b", "\0\0", "\0\0", "\x11") TCP TEXT), PACKET_OTHER},
+		/* More is to follow what is not in eights; lengths that cannot be. */
+		{BYTES(IP("\x45", "\0\x2b", "\0\0", "\x20\0", "\6") TCP TEXT), PACKET_BAD},
+		{BYTES(IP("\x45", "\xff\x2b", "\0\0", "\0\0", "\6") TCP TEXT), PACKET_BAD},
+		{BYTES(IP("\x44", "\0\x2b", "\0\0", "\0\0", "\6") TCP TEXT), PACKET_BAD},
+	};
+	struct packet p;
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		assert_int_equal(parse(101, t[i].bytes, t[i].len, t[i].len, &p), t[i].kind);
+		if (t[i].kind == PACKET_TCP)
+			expect(&p, true);
+	}
+}
+
+static void test_ipv4_fragments(void **state)
 {
 	struct packet p;
 
-	assert_int_equal(
-		PARSE(101, "\x46\0\0\x2f\0\0\0\0\x40\6\0\0\x0a\0\0\1\x0a\0\0\2\1\1\1\1" TCP TEXT,
-			&p),
-		PACKET_TCP);
-	expect(&p, true);
-	/* DF is no fragment; MF and an offset are. */
-	assert_int_equal(
-		PARSE(101, "\x45\0\0\x2b\0\0\x40\0\x40\6\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT, &p),
-		PACKET_TCP);
-	assert_int_equal(
-		PARSE(101, "\x45\0\0\x2b\0\0\x20\0\x40\6\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT, &p),
-		PACKET_BAD);
-	assert_int_equal(
-		PARSE(101, "\x45\0\0\x2c\4\5\x20\0\x40\6\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT "!", &p),
+	assert_int_equal(PARSE(101, IP("\x45", "\0\x2c", "\4\5", "\x20\0", "\6") TCP TEXT "!", &p),
 		PACKET_FRAGMENT);
 	expect_fragment(&p, 0x0405, 0, true, 24);
-	assert_int_equal(
-		PARSE(101, "\x45\0\0\x2b\0\0\0\1\x40\6\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT, &p),
+	assert_int_equal(PARSE(101, IP("\x45", "\0\x2b", "\0\0", "\0\1", "\6") TCP TEXT, &p),
 		PACKET_FRAGMENT);
 	expect_fragment(&p, 0, 8, false, 23);
-	assert_int_equal(
-		PARSE(101, "\x45\0\0\x2b\0\0\0\0\x40\x11\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT, &p),
-		PACKET_OTHER);
-	/* Lengths that cannot be. */
-	assert_int_equal(
-		PARSE(101, "\x45\0\xff\x2b\0\0\0\0\x40\6\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT, &p),
-		PACKET_BAD);
-	assert_int_equal(
-		PARSE(101, "\x44\0\0\x2b\0\0\0\0\x40\6\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT, &p),
-		PACKET_BAD);
-	/* Total length 0: the NIC would have cut it into packets. */
-	assert_int_equal(
-		PARSE(101, "\x45\0\0\0\0\0\0\0\x40\6\0\0\x0a\0\0\1\x0a\0\0\2" TCP TEXT, &p),
-		PACKET_TCP);
-	expect(&p, true);
 }
 
 /* Every length of what was captured: the headers are there or they are not. */
@@ -225,6 +230,7 @@ int main(void)
 		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_ipv6_extensions),
 		cmocka_unit_test(test_ipv4),
+		cmocka_unit_test(test_ipv4_fragments),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_tcp),
 	};
