@@ -98,23 +98,25 @@ void rdmap_init(struct rdmap *r, struct rdmap_sq *sq, const struct rdmap_ops *op
 	*r = (struct rdmap){.sq = sq, .ops = ops, .user = user, .ended = true};
 }
 
+static void put_on(struct rdmap *r, struct mpa *m)
+{
+	*r = (struct rdmap){
+		.mpa = m, .ops = r->ops, .user = r->user, .sq = r->sq, .sq_held = r->sq_held};
+	ddp_init(&r->ddp);
+	mpa_set_user(m, &mpa_ops, r);
+}
+
 void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
 	struct rdmap_inbound *inbound, uint8_t rtr)
 {
-	*r = (struct rdmap){
-		.mpa = m,
-		.ops = r->ops,
-		.user = r->user,
-		.sq = r->sq,
-		.ird = ird,
-		.ord = ord,
-		.inbound = inbound,
-		.sq_held = r->sq_held,
-		.rtr_send = m->role == MPA_INITIATOR ? rtr : 0,
-		.rtr_expect = m->role == MPA_RESPONDER ? rtr : 0,
-	};
-	ddp_init(&r->ddp);
-	mpa_set_user(m, &mpa_ops, r);
+	put_on(r, m);
+	r->ird = ird;
+	r->ord = ord;
+	r->inbound = inbound;
+	if (m->role == MPA_INITIATOR)
+		r->rtr_send = rtr;
+	else
+		r->rtr_expect = rtr;
 	if (m->state == MPA_OPERATIONAL) {
 		m->told_operational = true;
 		on_operational(r);
@@ -134,6 +136,13 @@ void rdmap_resume(struct rdmap *r)
 {
 	r->sq_held = r->draining = false;
 	rdmap_run(r);
+}
+
+void rdmap_refuse(struct rdmap *r, struct mpa *m, enum mpa_error code)
+{
+	put_on(r, m);
+	r->operational = m->told_operational = true;
+	rdmap_terminate(r, RDMAP_LAYER_LLP, RDMAP_ETYPE_MPA, code);
 }
 
 void rdmap_close(struct rdmap *r)

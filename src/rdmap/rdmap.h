@@ -337,6 +337,13 @@ void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
 	struct rdmap_inbound *inbound, uint8_t rtr);
 
 /**
+ * Instead of rdmap_attach(), for an initiator that cannot take the reply's terms: say so with a
+ * Terminate of MPA (RFC 6581 section 9), before anything that is posted. ended() comes before this
+ * returns.
+ */
+void rdmap_refuse(struct rdmap *r, struct mpa *m, enum mpa_error code);
+
+/**
  * Start what may start: answer inbound Reads, send work requests, as far as the LLP has room.
  * Called at a doorbell; cheap when there is nothing to do. Sends and Writes complete once they
  * are copied into the LLP.

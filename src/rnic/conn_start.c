@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The first age of a connection: attempts, and MPA's request and reply. */
 #include "mpa/legacy.h"
-#include "rdmap/rdmap_wire.h"
 #include "rnic/conn.h"
 #include "rnic/ep_priv.h"
 #include "rnic/qp.h"
@@ -108,8 +107,8 @@ static void refuse_terms(struct conn *c, enum mpa_error code)
 	struct rnic_qp *qp = c->qp;
 
 	qp->failing = true;
-	qp_connect(qp, c, 0);
-	rdmap_terminate(&qp->rdmap, RDMAP_LAYER_LLP, RDMAP_ETYPE_MPA, code);
+	c->phase = CONN_STREAM;
+	rdmap_refuse(&qp->rdmap, &c->mpa, code);
 	qp->failing = false;
 }
 

@@ -237,10 +237,19 @@ static void no_common_rtr(void **state)
 	struct pair *p = *state;
 	struct llp_mem_peer peer;
 
+	/* Posted early: it is not for this peer any more. */
+	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE,
+				 &(struct rnic_qp_attr){.state = RNIC_QP_RTR}),
+		0);
+	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE,
+				 &(struct rnic_qp_attr){.state = RNIC_QP_RTS}),
+		0);
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_SEND, 0, 8, 0, 0);
 	llp_mem_peer_listen(&peer, p->mem, 1, PAIR_PORT);
 	raw_connect(p, 4, 4);
 	raw_reply(p, &peer, 0x50, 2, "\xc0\x04\x00\x04", 4); /* A and B: Send only */
 	raw_expect_terminate(&peer, MPA_ERROR_NO_RTR);
+	pair_expect(p, &p->a, 1, RDMAP_WC_WR_FLUSH_ERR);
 	assert_int_equal(pair_last(&p->a)->type, RNIC_EP_CONNECT_ERROR);
 	llp_mem_peer_done(&peer);
 }
