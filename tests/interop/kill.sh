@@ -56,7 +56,6 @@ we_die() { # ARGUMENT-OF-under_way...
 	fi
 }
 
-limit=45
 both_ways siw-dies siw_dies "rping -s -a %4 -d" "rping -c -a %4 -v -d" \
 	client 'ping data: rdma-ping' 20
 capture_is='cut'

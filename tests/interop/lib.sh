@@ -12,25 +12,44 @@ source "$(dirname "${BASH_SOURCE[0]}")/../apps/lib.sh"
 # long (the first frames do for tshark, which takes longer for it than the run takes).
 siw_parameters=() ours=() capture_is=crc
 server_port=7471
+# Set when siw may have been left in a state that the next case should not find.
+spoiled=''
 long_frames=3000
 # An emulated guest may get no processor for long. Nobody waits longer than for what he waits for.
-patience=90
+patience=90 limit=90
+
+# siw as a case wants it, and nothing left of the case before.
+prepared() {
+	if ((${#siw_parameters[@]})); then
+		siw_load "$siw_adjustable" "${siw_parameters[@]}"
+	else
+		siw_load "$siw_plain"
+	fi
+}
+
+new_guest() {
+	transport_down
+	transport_up
+	spoiled=
+}
 
 # The stacks and siw as a case wants them, then its function.
 against() { # server|client (siw's side) FUNCTION [ARGUMENT]...
 	siw_is "$1"
 	shift
-	[[ -z $guest_job ]] || is_alive "$guest_job" || { transport_down; transport_up; } || return 1
-	if ((${#siw_parameters[@]})); then
-		siw_load "$siw_adjustable" "${siw_parameters[@]}" || return 1
-	else
-		siw_load "$siw_plain" || return 1
+	if [[ $spoiled ]] || ! is_alive "$guest_job"; then
+		new_guest
 	fi
+	# What the case before left may end its kernel only now.
+	prepared || { new_guest && prepared; } || return 1
 	server_extra=("${ours[@]}" --set "capture=$out/$case_name.pcapng")
 	client_extra=("${server_extra[@]}")
 	if "$@"; then
 		decoded && compared && checked
-	elif lies_unread; then
+		return
+	fi
+	spoiled=yes
+	if lies_unread; then
 		remark="expected: stock siw leaves unread what comes right behind its reply"
 	elif fell_over; then
 		remark="expected: the guest's iw_cm knows no end of a connection that stock siw has not read from"

@@ -36,7 +36,7 @@ capture_is=long limit=400
 	read_bw_all   ib_read_bw    23  -a -n 5
 	send_bw_all   ib_send_bw    23  -a -n 5
 EOT
-capture_is=crc limit=60
+capture_is=crc limit=90
 table <<-EOT
 	write_bw      ib_write_bw   1   -s 20000 -n 20
 	read_bw       ib_read_bw    1   -s 20000 -n 20

@@ -25,7 +25,7 @@
 #define BUFFER     65536
 #define RECEIVES   8
 #define RECEIVE    16384
-#define DEADLINE_S 30
+#define DEADLINE_S 80
 
 /** What the arguments say. */
 static struct {
