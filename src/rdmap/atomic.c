@@ -51,13 +51,16 @@ enum rdmap_progress rdmap_send_atomic_response(struct rdmap *r)
 	if (p == NULL)
 		return RDMAP_BLOCKED;
 	rc = target_check(r, q, &mem);
-	if (rc != 0) { /* taken away since the request came; the rules of section 8.1, case 2 */
+	/* Taken away since the request came, or other memory; the rules of section 8.1, case 2. */
+	if (rc != 0 || !is_aligned(mem)) {
 		mpa_cancel(r->mpa);
-		rdmap_fail(r, &(struct rdmap_error){.layer = RDMAP_LAYER_RDMA,
-				      .etype = RDMAP_ETYPE_PROTECTION,
-				      .code = rdmap_protection_code(rc),
-				      .request_opcode = RDMAP_OP_ATOMIC_REQUEST,
-				      .request_msn = rdmap_inbound_msn(r)});
+		rdmap_fail(r,
+			&(struct rdmap_error){.layer = RDMAP_LAYER_RDMA,
+				.etype = rc != 0 ? RDMAP_ETYPE_PROTECTION : RDMAP_ETYPE_OPERATION,
+				.code = rc != 0 ? rdmap_protection_code(rc)
+						: RDMAP_CODE_STREAM_CATASTROPHIC,
+				.request_opcode = RDMAP_OP_ATOMIC_REQUEST,
+				.request_msn = rdmap_inbound_msn(r)});
 		return RDMAP_OVER;
 	}
 	ddp_put_untagged(p, true, RDMAP_CONTROL(RDMAP_OP_ATOMIC_RESPONSE), 0,

@@ -288,8 +288,8 @@ static void test_alignment_of_address(void **state)
 	qp_net_done(&n);
 }
 
-/* The memory is taken away while the request waits. */
-static void test_invalidated_meanwhile(void **state)
+/* Of three requests, the third waits: something happens to its memory, and it is refused so. */
+static void refused_meanwhile(void (*change)(struct qp_region *g), bool moved)
 {
 	struct qp_region *g;
 	struct qp_net n;
@@ -299,14 +299,39 @@ static void test_invalidated_meanwhile(void **state)
 	FEED(&n, REQUEST("\x01") ADD("\x01", "\x08", "\x01"));
 	llp_mem_hold(n.b->m->llp, true);
 	FEED(&n, REQUEST("\x02") ADD("\x02", "\x00", "\x01"));
-	FEED(&n, REQUEST("\x03") ADD("\x03", "\x00", "\x01"));
-	g->invalid = true;
+	FEED(&n, REQUEST("\x03") ADD("\x03", "\x08", "\x01"));
+	change(g);
 	llp_mem_hold(n.b->m->llp, false);
 	EXPECT(&n, RESPONSE("\x01") "\x00\x00\x00\x01" ZERO8);
 	EXPECT(&n, RESPONSE("\x02") "\x00\x00\x00\x02" ZERO8);
-	EXPECT_TERMINATE(&n, "\x01\x00\xc0\x00\x00\x46" REQUEST("\x03"));
+	if (!moved)
+		EXPECT_TERMINATE(&n, "\x01\x00\xc0\x00\x00\x46" REQUEST("\x03"));
+	else
+		EXPECT_TERMINATE(&n, "\x02\x07\xc0\x00\x00\x46" REQUEST("\x03"));
 	assert_int_equal(word(g, 0), 1);
+	assert_int_equal(word(g, 8), 1);
 	qp_net_done(&n);
+}
+
+static void invalidate(struct qp_region *g)
+{
+	g->invalid = true;
+}
+
+static void test_invalidated_meanwhile(void **state)
+{
+	refused_meanwhile(invalidate, false);
+}
+
+/* The same STag and Tagged Offsets, over other memory: nothing happens at an unaligned address. */
+static void move(struct qp_region *g)
+{
+	g->to += 4;
+}
+
+static void test_moved_meanwhile(void **state)
+{
+	refused_meanwhile(move, true);
 }
 
 /* ---- the requester ----------------------------------------------------------------------- */
@@ -584,6 +609,7 @@ int main(void)
 		cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_alignment_of_address),
 		cmocka_unit_test(test_invalidated_meanwhile),
+		cmocka_unit_test(test_moved_meanwhile),
 		cmocka_unit_test(test_request),
 		cmocka_unit_test(test_fence),
 		cmocka_unit_test(test_local_errors),
