@@ -392,3 +392,34 @@ for file in sorted(CORPUS.rglob("*.pcap*")):
         continue  # the same to TCP
     heads = [s[:(s[12] >> 4) * 4] for _, s in segments(data)][:16]
     write("tcp", name, b"\x00" + b"".join(b"\x0c" + bytes([len(s)]) + s + ROUND for s in heads))
+
+# What no capture of the corpus has: IP fragments, and markers of which no start-up tells.
+
+
+def pcap(frames):
+    head = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1)
+    return head + b"".join(struct.pack("<IIII", 0, i, len(f), len(f)) + f for i, f in enumerate(frames))
+
+
+def fragments(frame, number, size):
+    """The frame's IP packet in fragments of so many octets, the last one first."""
+    v6 = frame[12:14] == h("86dd")
+    head = 54 if v6 else 14 + (frame[14] & 15) * 4
+    body = frame[head:]
+    for at in reversed(range(0, len(body), size)):
+        part, more = body[at:at + size], at + size < len(body)
+        if v6:
+            yield (frame[:18] + be16(8 + len(part)) + b"\x2c" + frame[21:head] +
+                   struct.pack(">BBHI", 6, 0, at | more, number) + part)
+        else:
+            yield (frame[:16] + be16(head - 14 + len(part)) + be16(number) + be16(at // 8 | more << 13) +
+                   frame[22:head] + part)
+
+
+for file in ("start-rev0", "start-again-with-rev1", "ops-ipv6"):
+    whole = list(packets((CORPUS / f"{file}.pcapng").read_bytes()))
+    write("pcap", f"corpus-fragments-{file}",
+          pcap(f for n, p in enumerate(whole) for f in fragments(p, n, 64 + 8 * (n % 7))))
+for file in ("ops-rev2-markers", "ops-rev2-markers-nocrc"):
+    whole = list(packets((CORPUS / f"{file}.pcapng").read_bytes()))
+    write("pcap", f"corpus-middle-of-{file}", pcap(whole[9:]))
