@@ -22,8 +22,8 @@ def arguments():
     p = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     p.add_argument("--quick", action="store_true", help="one run of each instead of three")
     p.add_argument("--runs", type=int, default=3, metavar="N", help="the median of N (default 3)")
-    p.add_argument("--only", default="raw,ours,idle,connections,kernel,libfabric,ucx", metavar="LIST",
-                   help="some of raw,ours,idle,connections,kernel,libfabric,ucx")
+    p.add_argument("--only", default="raw,ours,idle,connections,qps,kernel,libfabric,ucx", metavar="LIST",
+                   help="some of raw,ours,idle,connections,qps,kernel,libfabric,ucx")
     p.add_argument("--build", default="build", metavar="DIR", help="where uiwarp is built")
     p.add_argument("--out", default="out/bench", metavar="DIR")
     a = p.parse_args()
@@ -81,7 +81,7 @@ class Session:
 
 
 def one_run(session, only, parts, cores):
-    for name in ("raw", "ours", "connections"):
+    for name in ("raw", "ours", "connections", "qps"):
         if name not in only:
             continue
         missing = parts[name].missing()
@@ -120,6 +120,7 @@ def measure_all(args, session, work, cores):
     parts = {"raw": measure.Raw(runner, work, cores, build),
              "ours": measure.Ours(runner, work, cores, build),
              "connections": measure.Connections(runner, cores, build)}
+    parts["qps"] = measure.Qps(parts["ours"], build)
     with contextlib.ExitStack() as stack:
         missing = Veth.missing()
         if not missing:

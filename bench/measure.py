@@ -173,6 +173,25 @@ class Connections:
                 "conn_ratio": figures["ratio"], "conn_bytes": figures["memory_new"]}
 
 
+class Qps:
+    """(f) Memory of a connected QP, one of 10,000 between two processes, each of which has moved
+    data. All that either process keeps for it: librdmacm's part and its send queue of one are in it."""
+
+    def __init__(self, ours, build):
+        self.ours = ours
+        self.program = os.path.join(build, "bench", "qps")
+
+    def missing(self):
+        return None if os.access(self.program, os.X_OK) else "bench/qps is not built"
+
+    def measure(self):
+        s, c = self.ours.start("qps", [self.program], [self.program, self.ours.address])
+        client = json_in(self.ours.runner.finish(c))["bytes_used"]
+        server = json_in(self.ours.runner.finish(s))["bytes_used"]
+        return {"qp_bytes_server": server, "qp_bytes_client": client,
+                "qp_bytes_both": server + client}
+
+
 class Kernel:
     """(c) The kernel's TCP over veth."""
 

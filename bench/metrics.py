@@ -26,6 +26,9 @@ METRICS = {
     "conn_ns_50k": ("TCP alone, a packet of one of 50,000 connections", "ns"),
     "conn_ratio": ("... as many times the cost of ten", ""),
     "conn_bytes": ("memory of a TCP connection that is idle", "B"),
+    "qp_bytes_server": ("memory of a connected, idle QP, side that listens", "B"),
+    "qp_bytes_client": ("memory of a connected, idle QP, side that connects", "B"),
+    "qp_bytes_both": ("... of both ends", "B"),
     "tcp_lat_8": ("kernel TCP ping-pong 8 B, one way", "us"),
     "tcp_rate_8": ("kernel TCP, send() of 8 B", "M/s"),
     "tcp_gbit": ("kernel TCP, iperf3", "Gbit/s"),
@@ -60,6 +63,8 @@ BARS = (
     ("a packet of one of 50,000 connections at most 1.3 times as dear as of ten", "conn_ratio",
      "<=", 1.3, None),
     ("an idle TCP connection at most 1 KiB", "conn_bytes", "<=", 1024, None),
+    ("both ends of a connected QP that is idle, one of 10,000, at most 8 KiB", "qp_bytes_both",
+     "<=", 8192, None),
     ("idle with a connected QP, under 2 % of a core", "our_idle_cpu", "<", 2, None),
 )
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void conn_deadline(struct timer *t, uint64_t now);
 static void conn_serve(struct engine_doorbell *d);
@@ -33,7 +34,24 @@ void conn_destroy(struct conn *c)
 	LIST_REMOVE(c, link);
 	mpa_abort(&c->mpa);
 	free(c->inbound);
+	free(c->private_data);
 	free(c);
+}
+
+int conn_keep_private(struct conn *c, const void *data, uint16_t len)
+{
+	uint8_t *copy = NULL;
+
+	if (len) {
+		copy = malloc(len);
+		if (!copy)
+			return -ENOMEM;
+		memcpy(copy, data, len);
+	}
+	free(c->private_data);
+	c->private_data = copy;
+	c->private_len = len;
+	return 0;
 }
 
 void conn_set_deadline(struct conn *c, uint64_t ns)

@@ -26,18 +26,13 @@ struct conn {
 	struct rnic *rnic;
 	struct mpa mpa;
 	enum conn_phase phase;
+	enum conn_wait wait;
 	struct rnic_ep *ep; /**< told how it goes; for a request not yet made: the listener */
 	struct rnic_qp *qp; /**< also when it is over, while it lingers */
-	bool paired;        /**< of pairing.h: a start-up on terms of its own */
-	bool pending;       /**< in the listener's list, waiting for the MPA request */
 	LIST_ENTRY(conn) pending_link;
 	struct llp_connect_params connect; /**< initiator */
 	uint64_t start_deadline;           /**< initiator */
-	uint8_t retries;                   /**< after RST */
-	uint8_t revision;                  /**< initiator: of the request */
-	bool requested;                    /**< initiator: it is out, and no reply here */
-	enum conn_wait wait;
-	struct timer timer; /**< start-up (see wait); close deadline; lingering */
+	struct timer timer;                /**< start-up (see wait); close deadline; lingering */
 	struct engine_doorbell bell;
 	size_t close_unacked; /**< for the close deadline: what was left when it was set */
 	uint32_t close_tail;
@@ -49,8 +44,13 @@ struct conn {
 	uint16_t peer_ird, peer_ord;
 	uint8_t rtr; /**< responder: the peer's mask; initiator: the one to send */
 	bool enhanced, peer_to_peer;
+	bool requested;   /**< initiator: the request is out, and no reply here */
+	bool paired;      /**< of pairing.h: a start-up on terms of its own */
+	bool pending;     /**< in the listener's list, waiting for the MPA request */
+	uint8_t retries;  /**< initiator: after RST */
+	uint8_t revision; /**< initiator: of the request */
 	uint16_t private_len;
-	uint8_t private_data[MPA_PRIVATE_MAX];
+	uint8_t *private_data; /**< ours; NULL: none, and while there is a stream */
 
 	struct rdmap_inbound *inbound;
 };
@@ -69,6 +69,9 @@ struct conn_end {
 
 /** @return NULL: no memory. */
 struct conn *conn_create(struct rnic *r);
+
+/** Keep a copy of private data, instead of what was kept. @return 0 or -ENOMEM. */
+int conn_keep_private(struct conn *c, const void *data, uint16_t len);
 
 /** Start an initiator. ird, ord and private data must have been set. @return as llp_connect(). */
 int conn_connect(struct conn *c, const struct llp_connect_params *p);

@@ -6,7 +6,7 @@
 #include "rnic/qp.h"
 
 #include <errno.h>
-#include <string.h>
+#include <stdlib.h>
 
 /**
  * When an initiator whose SYN is refused tries again. Some programs (perftest, for one) close their
@@ -138,18 +138,24 @@ uint8_t conn_common_rtr(const struct conn *c)
 /** The stream may begin: the first FPDU is ours (RFC 5044 section 7.1.2 rule 4). */
 static void begin_stream(struct conn *c, const struct mpa_start *st)
 {
+	uint8_t *kept = c->private_data; /* what st says may be in there */
+
+	c->private_data = NULL;
+	c->private_len = 0;
 	conn_stop_deadline(c);
 	qp_connect(c->qp, c, c->rtr);
 	if (c->ep)
 		ep_on_reply(c->ep, st, c->ird, c->ord);
+	free(kept);
 }
 
 /** Give the peer time to get ready for it: what it said is kept. */
 static void settle(struct conn *c, const struct mpa_start *st)
 {
-	if (st->private_len)
-		memcpy(c->private_data, st->private_data, st->private_len);
-	c->private_len = st->private_len;
+	if (conn_keep_private(c, st->private_data, st->private_len)) {
+		conn_abort(c, -ENOMEM);
+		return;
+	}
 	c->wait = CONN_WAIT_SETTLE;
 	conn_set_deadline(c, conn_mpa(c)->settle_ms * UINT64_C(1000000));
 }

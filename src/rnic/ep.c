@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- life -------------------------------------------------------------------------------- */
 
@@ -195,10 +194,9 @@ int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 	c->paired = ep->paired;
 	c->ird = p->ird;
 	c->ord = p->ord;
-	c->private_len = p->private_len;
-	if (p->private_len)
-		memcpy(c->private_data, p->private_data, p->private_len);
-	rc = conn_connect(c, &params);
+	rc = conn_keep_private(c, p->private_data, p->private_len);
+	if (!rc)
+		rc = conn_connect(c, &params);
 	if (rc) {
 		conn_destroy(c);
 		return rc;
