@@ -116,7 +116,9 @@ static void tell_congestion_control(
 		.rate = &rate,
 	};
 
-	if (!a.delivered && !lost)
+	/* What was SACKed before is not delivered again, but lets the window grow when it is
+	 * acknowledged. */
+	if (!a.delivered && !a.acked && !lost)
 		return;
 	tcp_rate_take(c, &n->d, &rate);
 	tcp_cc_on_ack(&c->cc, &a);

@@ -134,6 +134,27 @@ static void test_window_grows_only_when_it_limits(void **state)
 	host_end(&h);
 }
 
+/** Text that overtook other is acknowledged after it: the window grows by that as by any other. */
+static void test_window_grows_by_what_was_sacked(void **state)
+{
+	uint32_t una;
+
+	start(TCP_HAS_SACK_PERMITTED);
+	c->cc.cwnd = 4000;
+	for (unsigned i = 0; i < 20; i++)
+		app_send_pattern(&h.app, 1000 * i, 1000);
+	una = p.ack;
+	host_advance(&h, 100 * MS);
+	peer_sack(&p, una, &(struct tcp_range){una + 1000, una + 3000}, 1);
+	host_advance(&h, MS); /* not long enough to be a loss */
+	peer_sack(&p, una + 1000, NULL, 0);
+	assert_int_equal(c->cc.cwnd, 5000);
+	peer_sack(&p, una + 3000, NULL, 0);
+	assert_int_equal(c->cc.cwnd, 7000);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
 static void test_old_ack_is_ignored(void **state)
 {
 	start(0);
@@ -157,6 +178,7 @@ int main(void)
 		cmocka_unit_test(test_window_only_from_newer_segments),
 		cmocka_unit_test(test_scaled_window),
 		cmocka_unit_test(test_window_grows_only_when_it_limits),
+		cmocka_unit_test(test_window_grows_by_what_was_sacked),
 		cmocka_unit_test(test_old_ack_is_ignored),
 	};
 
