@@ -227,6 +227,7 @@ void config_init(struct config *c)
 		.sack = true,
 		.window_scale = true,
 		.log = LOG_LEVEL_WARNING,
+		.list_addresses = true,
 		.slot_group = "default",
 		.slot_first = 1,
 		.slot_last = 254,

@@ -276,6 +276,11 @@ static const char *parse_memory(struct config *c, const char *v)
 	return NULL;
 }
 
+static const char *parse_interface(struct config *c, const char *v)
+{
+	return config_parse_switch(v, &c->list_addresses);
+}
+
 const struct config_key config_keys[] = {
 	{"port", false, parse_port, NULL},
 	{"address", true, parse_address, reset_address},
@@ -306,6 +311,7 @@ const struct config_key config_keys[] = {
 	{"send_buffer", false, parse_send_buffer, NULL},
 	{"receive_buffer", false, parse_receive_buffer, NULL},
 	{"memory", false, parse_memory, NULL},
+	{"interface", false, parse_interface, NULL},
 	{"slots", false, config_slot_range, NULL},
 };
 

@@ -455,6 +455,11 @@ struct engine *net_engine(struct net *n)
 	return &n->engine;
 }
 
+struct ip_stack *net_ip(struct net *n)
+{
+	return n->ip;
+}
+
 struct tcp_stack *net_tcp(struct net *n)
 {
 	return n->tcp;

@@ -55,6 +55,7 @@ void net_close(struct net *n, bool end);
 const struct config *net_config(const struct net *n);
 const struct log_sink *net_log(const struct net *n);
 struct engine *net_engine(struct net *n);
+struct ip_stack *net_ip(struct net *n);
 struct tcp_stack *net_tcp(struct net *n);
 
 /** Nanoseconds on the engine's clock, now; any thread. */

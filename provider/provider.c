@@ -11,6 +11,7 @@
 #include "provider/verbs/objects.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,35 @@ static int say(int rc, const struct config_error *e)
 {
 	fprintf(stderr, "uiwarp: %s\n", e->text);
 	return rc;
+}
+
+/* Bits of a prefix, from the left. */
+static void fill_mask(void *mask, unsigned bits)
+{
+	uint8_t *p = mask;
+
+	for (unsigned i = 0; i < bits; i++)
+		p[i / 8] |= (uint8_t)(0x80 >> i % 8);
+}
+
+static void interface_address(const struct config_address *a, struct provider_address *out)
+{
+	memset(out, 0, sizeof *out);
+	if (ip_addr_is_v4(&a->addr)) {
+		struct sockaddr_in *addr = (struct sockaddr_in *)&out->addr;
+		struct sockaddr_in *mask = (struct sockaddr_in *)&out->mask;
+
+		addr->sin_family = mask->sin_family = AF_INET;
+		memcpy(&addr->sin_addr, a->addr.b + 12, 4);
+		fill_mask(&mask->sin_addr, a->prefix_len);
+	} else {
+		struct sockaddr_in6 *addr = (struct sockaddr_in6 *)&out->addr;
+		struct sockaddr_in6 *mask = (struct sockaddr_in6 *)&out->mask;
+
+		addr->sin6_family = mask->sin6_family = AF_INET6;
+		memcpy(&addr->sin6_addr, a->addr.b, 16);
+		fill_mask(&mask->sin6_addr, a->prefix_len);
+	}
 }
 
 static int start_device(struct config *c)
@@ -86,6 +116,19 @@ static int start(const struct provider_host *host, struct ibv_device **device)
 	return 0;
 }
 
+static unsigned addresses(struct provider_address *out, unsigned max)
+{
+	const struct config *c = stack_config(process.device->stack);
+	unsigned n = 0;
+
+	while (c->list_addresses && n < c->num_addresses && n < max) {
+		const struct config_address *a = &c->address[n];
+
+		interface_address(a, &out[n++]);
+	}
+	return n;
+}
+
 static int cm_open(int flags)
 {
 	return ucma_open(process.ucma, flags);
@@ -104,6 +147,7 @@ static void cm_close(int fd)
 static const struct provider table = {
 	.version = PROVIDER_VERSION,
 	.start = start,
+	.addresses = addresses,
 	.cm_open = cm_open,
 	.cm_write = cm_write,
 	.cm_close = cm_close,

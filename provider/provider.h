@@ -14,10 +14,18 @@
 #include <infiniband/verbs.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 /** Both libraries must be of the same build of the table. */
-#define PROVIDER_VERSION 1
+#define PROVIDER_VERSION 2
+
+#define PROVIDER_MAX_ADDRESSES 16
+
+/** An address of ours, as a list of the system's interfaces has it. */
+struct provider_address {
+	struct sockaddr_storage addr, mask;
+};
 
 /** What the shim gives to the provider. */
 struct provider_host {
@@ -32,6 +40,12 @@ struct provider {
 	 * @return 0 with our device, or a negative errno.
 	 */
 	int (*start)(const struct provider_host *host, struct ibv_device **device);
+
+	/**
+	 * Our addresses, for programs that list interfaces.
+	 * @return how many were written, 0 when the configuration wants none shown.
+	 */
+	unsigned (*addresses)(struct provider_address *out, unsigned max);
 
 	/* The rdma_cm character device: see cm/ucma.h. */
 	int (*cm_open)(int flags);

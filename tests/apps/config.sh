@@ -57,6 +57,7 @@ done <<-EOT
 	send_buffer         1             16K
 	receive_buffer      9999G         1023M
 	memory              1             8
+	interface           eth0          on
 	slots               9-1           FIRST-LAST
 	capture             /tmp/%{rank}  %{slot}
 EOT

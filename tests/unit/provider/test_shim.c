@@ -6,8 +6,10 @@
  */
 #include "unit/provider/preloaded.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,6 +46,32 @@ static void test_files(void **state)
 	assert_int_equal(close(0x7fffffff), -1);
 }
 
+/* How many entries of the system's interfaces are ours, with the address and mask of the tests. */
+static unsigned count_interfaces(void)
+{
+	struct ifaddrs *list;
+	unsigned n = 0, all = 0;
+
+	assert_int_equal(getifaddrs(&list), 0);
+	for (struct ifaddrs *i = list; i != NULL; i = i->ifa_next, all++) {
+		const struct sockaddr_in *addr = (const void *)i->ifa_addr;
+		const struct sockaddr_in *mask = (const void *)i->ifa_netmask;
+
+		if (strcmp(i->ifa_name, "uiw0") != 0)
+			continue;
+		n++;
+		assert_int_equal(addr->sin_family, AF_INET);
+		assert_int_equal(ntohl(addr->sin_addr.s_addr), 0x0a630001);
+		assert_int_equal(ntohl(mask->sin_addr.s_addr), 0xffffff00);
+		/* Behind all others. */
+		assert_null(i->ifa_next);
+	}
+	assert_true(all > n);
+	freeifaddrs(list);
+	freeifaddrs(NULL);
+	return n;
+}
+
 static void test_dlsym_for_others(void **state)
 {
 	void *h = dlopen("libm.so.6", RTLD_NOW);
@@ -70,6 +98,7 @@ static void test_inert(void **state)
 	int fd;
 
 	assert_int_equal(count_devices("uiw0"), 0);
+	assert_int_equal(count_interfaces(), 0);
 	assert_from(dlsym(h, "ibv_get_device_list"), "libibverbs.so");
 	assert_from(dlvsym(h, "ibv_reg_mr", "IBVERBS_1.1"), "libibverbs.so");
 	dlclose(h);
@@ -87,8 +116,16 @@ static void test_inert(void **state)
 
 static void test_active_devices(void **state)
 {
+	/* A list of interfaces starts no RNIC. */
+	assert_int_equal(count_interfaces(), 0);
 	assert_int_equal(count_devices("uiw0"), 1);
 	assert_int_equal(count_devices("uiw0"), 1);
+}
+
+static void test_active_interfaces(void **state)
+{
+	assert_int_equal(count_devices("uiw0"), 1);
+	assert_int_equal(count_interfaces(), 1);
 }
 
 static void test_active_dlsym(void **state)
@@ -207,6 +244,7 @@ int main(int argc, char **argv)
 	};
 	const struct CMUnitTest active[] = {
 		cmocka_unit_test(test_active_devices),
+		cmocka_unit_test(test_active_interfaces),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_dlsym_for_others),
 		cmocka_unit_test(test_active_dlsym),

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Programs that look for RDMA devices through a list of the system's interfaces (libfabric does)
+ * find our addresses in it too, once the RNIC runs: behind all others, as an interface with the
+ * device's name. It has no index and no address family of the link layer, and no other call knows
+ * it.
+ */
+#include "provider/shim/shim.h"
+
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What we add to a list is one block, whose first element says so in its ifa_data. */
+struct addition {
+	struct ifaddrs ifa[PROVIDER_MAX_ADDRESSES];
+	struct provider_address at[PROVIDER_MAX_ADDRESSES];
+	char name[IBV_SYSFS_NAME_MAX];
+};
+
+static char mark;
+
+static shim_slot real_getifaddrs, real_freeifaddrs;
+
+typedef int getifaddrs_fn(struct ifaddrs **);
+typedef void freeifaddrs_fn(struct ifaddrs *);
+
+static struct ifaddrs *ours(void)
+{
+	const struct provider *p = shim_running();
+	struct addition *a;
+	unsigned n;
+
+	if (p == NULL || shim_inside() || shim_is_orphan())
+		return NULL;
+	a = calloc(1, sizeof *a);
+	n = a == NULL ? 0 : p->addresses(a->at, PROVIDER_MAX_ADDRESSES);
+	if (n == 0) {
+		free(a);
+		return NULL;
+	}
+	memcpy(a->name, shim_device()->name, sizeof a->name);
+	for (unsigned i = 0; i < n; i++)
+		a->ifa[i] = (struct ifaddrs){
+			.ifa_next = i + 1 < n ? &a->ifa[i + 1] : NULL,
+			.ifa_name = a->name,
+			.ifa_flags = IFF_UP | IFF_RUNNING,
+			.ifa_addr = (struct sockaddr *)&a->at[i].addr,
+			.ifa_netmask = (struct sockaddr *)&a->at[i].mask,
+			.ifa_data = &mark,
+		};
+	return a->ifa;
+}
+
+static struct ifaddrs **end_of(struct ifaddrs **list)
+{
+	while (*list != NULL && (*list)->ifa_data != &mark)
+		list = &(*list)->ifa_next;
+	return list;
+}
+
+SHIM_EXPORT int getifaddrs(struct ifaddrs **list)
+{
+	int rc = ((getifaddrs_fn *)shim_real_libc(&real_getifaddrs, "getifaddrs"))(list);
+	int saved = errno;
+
+	if (rc == 0)
+		*end_of(list) = ours();
+	errno = saved;
+	return rc;
+}
+
+SHIM_EXPORT void freeifaddrs(struct ifaddrs *list)
+{
+	struct ifaddrs **end = end_of(&list);
+
+	free(*end);
+	*end = NULL;
+	((freeifaddrs_fn *)shim_real_libc(&real_freeifaddrs, "freeifaddrs"))(list);
+}
