@@ -14,6 +14,7 @@
 /** As a shell has it: there is no such program. */
 #define EXIT_NOT_FOUND 127
 
+int cmd_doctor(int argc, char **argv);
 int cmd_pcap(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_tcp(int argc, char **argv);

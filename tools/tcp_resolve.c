@@ -37,7 +37,7 @@ static bool is_reachable(struct net *n, const struct ip_addr *a)
 	return r == 0;
 }
 
-int tcp_resolve(struct net *n, const char *host, struct ip_addr *out)
+int tcp_resolve(struct net *n, const char *who, const char *host, struct ip_addr *out)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
 	struct addrinfo *list;
@@ -45,7 +45,7 @@ int tcp_resolve(struct net *n, const char *host, struct ip_addr *out)
 	int r = getaddrinfo(host, NULL, &hints, &list);
 
 	if (r != 0) {
-		fprintf(stderr, "uiwarp tcp: \"%s\" is no host: %s\n", host, gai_strerror(r));
+		fprintf(stderr, "%s: \"%s\" is no host: %s\n", who, host, gai_strerror(r));
 		return -EHOSTUNREACH;
 	}
 	for (const struct addrinfo *a = list; a && !found; a = a->ai_next)
@@ -54,8 +54,8 @@ int tcp_resolve(struct net *n, const char *host, struct ip_addr *out)
 	if (found)
 		return 0;
 	fprintf(stderr,
-		"uiwarp tcp: there is no route to %s; expected it in the network of an "
+		"%s: there is no route to %s; expected it in the network of an "
 		"\"address\", or a \"gateway\"\n",
-		host);
+		who, host);
 	return -EHOSTUNREACH;
 }

@@ -7,8 +7,9 @@
 
 /**
  * The first address of @p host to which @p n has a route.
+ * @param who begins the sentence: "uiwarp tcp".
  * @return 0, or -EHOSTUNREACH with a sentence on stderr.
  */
-int tcp_resolve(struct net *n, const char *host, struct ip_addr *out);
+int tcp_resolve(struct net *n, const char *who, const char *host, struct ip_addr *out);
 
 #endif

@@ -195,7 +195,7 @@ static int start_connecting(struct tcp_session *s)
 	char text[IP_ADDR_STRLEN];
 	int r = 0;
 
-	if (tcp_resolve(s->net, o->host, &p.remote.addr) != 0)
+	if (tcp_resolve(s->net, "uiwarp tcp", o->host, &p.remote.addr) != 0)
 		return EXIT_FAILURE;
 	await_link(s);
 	engine_lock(s->engine);

@@ -12,6 +12,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {
 	{"run", cmd_run, "start a program with an iWARP device of its own"},
+	{"doctor", cmd_doctor, "what is wrong with a set-up, and what to do"},
 	{"tcp", cmd_tcp, "plain TCP streams, to measure a path or to test with any TCP"},
 	{"pcap", cmd_pcap, "iWARP in capture files: show it, check it against the RFCs"},
 	{"wan", cmd_wan, "emulate a long path between two interfaces"},

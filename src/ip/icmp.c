@@ -2,6 +2,7 @@
 #include "ip/icmp.h"
 
 #include "ip/cksum.h"
+#include "ip/echo.h"
 #include "ip/eth_wire.h"
 #include "ip/icmp_wire.h"
 #include "ip/ipv4_wire.h"
@@ -211,6 +212,10 @@ void icmp_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m, 
 	case ICMP_ECHO_REQUEST:
 		icmp_echo_reply(s, &reply, ICMP_ECHO_REPLY, m, now);
 		return;
+	case ICMP_ECHO_REPLY:
+		if (s->echo)
+			echo_reply_input(s->echo, rx, p, now);
+		break;
 	case ICMP_UNREACHABLE:
 	case ICMP_TIME_EXCEEDED:
 		error_input(s, p, m->data_len, now);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ip/cksum.h"
+#include "ip/echo.h"
 #include "ip/icmp.h"
 #include "ip/icmp_wire.h"
 #include "ip/ipv6_wire.h"
@@ -154,7 +155,9 @@ void icmpv6_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m
 		echo(s, rx, m, now);
 		return;
 	}
-	if (p[ICMP_TYPE] < ICMPV6_FIRST_INFORMATIONAL)
+	if (p[ICMP_TYPE] == ICMPV6_ECHO_REPLY && s->echo)
+		echo_reply_input(s->echo, rx, p, now);
+	else if (p[ICMP_TYPE] < ICMPV6_FIRST_INFORMATIONAL)
 		error_input(s, p, m->data_len, now);
 	else if (p[ICMP_TYPE] >= ICMPV6_RS && p[ICMP_TYPE] <= ICMPV6_REDIRECT && from_link)
 		nd_input(s, rx, p, m->data_len, now);

@@ -13,6 +13,7 @@
 #define IP_DEFAULT_TTL 64
 #define IP_LOOP_SIZE   2048 /* a power of two */
 
+struct echo;
 struct reassembly;
 
 /** Tokens for ICMP errors (RFC 1122 section 3.2.2, RFC 4443 section 2.4(f)). */
@@ -35,6 +36,7 @@ struct ip_stack {
 	struct pmtu_cache pmtu;
 	struct reassembly *reassembly;
 	struct icmp_limit icmp_limit;
+	struct echo *echo;     /**< of a tool that sends requests; NULL: none */
 	struct timer rs_timer; /**< router solicitations (RFC 4861 section 6.3.7) */
 	unsigned rs_sent;
 	uint64_t mld_answered;  /**< when we last answered a multicast query; 0: never */

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* uiwarp doctor: see doctor.h. */
+#include "tools/commands.h"
+#include "tools/configuration.h"
+#include "tools/doctor.h"
+#include "tools/tcp_resolve.h"
+
+#include <argp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_TCP_ONLY = 256 };
+
+struct options {
+	struct configuration configuration;
+	const char *host;
+	uint16_t port;
+	bool tcp_only;
+};
+
+static error_t parse_argument(struct options *o, char *arg, struct argp_state *state)
+{
+	unsigned long n;
+	char *end;
+
+	switch (state->arg_num) {
+	case 0:
+		o->host = arg;
+		return 0;
+	case 1:
+		n = strtoul(arg, &end, 10);
+		if (*arg < '0' || *arg > '9' || *end != '\0' || n == 0 || n > 65535)
+			argp_error(state, "\"%s\"; expected a port from 1 to 65535", arg);
+		o->port = (uint16_t)n;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->configuration;
+		return 0;
+	case OPTION_TCP_ONLY:
+		o->tcp_only = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		return parse_argument(o, arg, state);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option argp_options[] = {
+	{"tcp-only", OPTION_TCP_ONLY, NULL, 0, "Connect, but do not begin MPA", 0},
+	{0},
+};
+
+static const struct argp_child argp_children[] = {{&configuration_argp, 0, NULL, 0}, {0}};
+
+static const struct argp argp = {argp_options, parse_option, "[PEER [PORT]]",
+	"Look at configuration, port, addresses and neighbours; with PEER at the way there: route, "
+	"ping, MTU; with PORT at what listens there: TCP and MPA. Says what is wrong and what to "
+	"do."
+	"\v"
+	"The program that listens at PORT sees a connection come and go.\n\n"
+	"Exit status: 0 nothing is wrong, 1 something is, 2 the configuration or the command line "
+	"is.",
+	argp_children, NULL, NULL};
+
+/** All that needs the port. */
+static void examine(struct doctor *d)
+{
+	doctor_look_at_port(d);
+	doctor_look_at_neighbours(d);
+	if (d->host != NULL && tcp_resolve(d->net, "uiwarp doctor", d->host, &d->peer) != 0) {
+		doctor_wrong(d, "there is no way to %s", d->host);
+		doctor_advise(d,
+			"give an address, and a \"gateway\" if it is not in the network of an "
+			"\"address\"");
+	} else if (d->host != NULL && doctor_look_at_path(d) && d->port != 0) {
+		doctor_look_at_peer(d);
+	}
+	doctor_look_at_frames(d);
+}
+
+static void open_and_examine(struct doctor *d, struct config *c)
+{
+	struct config_error e;
+
+	int rc = config_take_slot(c, &e);
+
+	/* What is wrong is told here, in better words. */
+	if (c->log > LOG_LEVEL_ERROR && c->log_file[0] == '\0')
+		c->log = LOG_LEVEL_ERROR;
+	if (rc == 0)
+		rc = net_open(c, &d->net, &e);
+	if (rc != 0) {
+		doctor_wrong(d, "the port does not open: %s", e.text);
+		doctor_explain_port(d);
+		return;
+	}
+	echo_init(&d->echo, net_ip(d->net), 0x7569);
+	if (net_start(d->net, NULL, NULL, &e) == 0) {
+		examine(d);
+	} else {
+		doctor_wrong(d, "the stack does not start: %s", e.text);
+	}
+	net_linger(d->net);
+	net_close(d->net, false);
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	static char name[] = "uiwarp doctor";
+	struct options o = {0};
+	struct config c;
+	struct doctor d = {.config = &c};
+	int rc;
+
+	argv[0] = name;
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	rc = configuration_apply(&o.configuration, name, &c);
+	if (rc != 0)
+		return rc;
+	signal(SIGPIPE, SIG_IGN);
+	d.host = o.host;
+	d.port = o.port;
+	d.only_tcp = o.tcp_only;
+	doctor_good(&d, "the configuration can be read: port %s", c.port);
+	doctor_look_at_system(&d);
+	open_and_examine(&d, &c);
+	if (d.wrong == 0)
+		printf("nothing is wrong\n");
+	else
+		printf("%u %s wrong\n", d.wrong, d.wrong == 1 ? "thing is" : "things are");
+	return d.wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

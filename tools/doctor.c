@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/doctor.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+static void say(const char *mark, const char *fmt, va_list ap)
+{
+	printf("%-6s ", mark);
+	vprintf(fmt, ap);
+	putchar('\n');
+	fflush(stdout);
+}
+
+void doctor_good(struct doctor *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("good", fmt, ap);
+	va_end(ap);
+}
+
+void doctor_note(struct doctor *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("note", fmt, ap);
+	va_end(ap);
+}
+
+void doctor_wrong(struct doctor *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	d->wrong++;
+	va_start(ap, fmt);
+	say("WRONG", fmt, ap);
+	va_end(ap);
+}
+
+void doctor_advise(struct doctor *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("  do:", fmt, ap);
+	va_end(ap);
+}
+
+bool doctor_wait(struct doctor *d, unsigned ms, bool (*done)(void *ctx), void *ctx)
+{
+	const struct timespec nap = {.tv_nsec = 1000000};
+	uint64_t end = net_now(d->net) + ms * UINT64_C(1000000);
+
+	for (;;) {
+		struct engine *e = net_engine(d->net);
+		bool is;
+
+		engine_lock(e);
+		is = done(ctx);
+		engine_unlock(e);
+		if (is || net_now(d->net) >= end)
+			return is;
+		nanosleep(&nap, NULL);
+	}
+}

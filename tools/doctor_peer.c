@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/doctor.h"
+
+#include "mpa/mpa.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CONNECT_MS 5000
+#define REPLY_MS   5000
+
+/** One connection attempt and what came of it; under the engine's lock, but for reading at the end.
+ */
+struct attempt {
+	const struct mpa_config *config;
+	struct mpa mpa;
+	bool no_mpa;
+	bool connected, over, replied, rejected, eof;
+	int error; /**< of the connection, when it is over */
+	uint8_t revision;
+	bool crc, markers, enhanced;
+	uint16_t ird, ord;
+	char reason[128]; /**< why what came was no MPA; empty: none came */
+};
+
+/* ---- upcalls -------------------------------------------------------------------------------- */
+
+static void on_connected(void *user)
+{
+	struct attempt *a = user;
+
+	a->connected = true;
+	if (a->no_mpa)
+		return;
+	a->error = mpa_request(&a->mpa, 1, 1, NULL, 0);
+	a->over = a->error != 0;
+}
+
+static void on_reply(void *user, const struct mpa_start *st)
+{
+	struct attempt *a = user;
+
+	a->replied = true;
+	a->rejected = st->reject;
+	a->revision = st->revision;
+	a->crc = st->crc;
+	a->markers = st->markers;
+	a->enhanced = st->enhanced;
+	a->ird = st->ird;
+	a->ord = st->ord;
+}
+
+static void on_error(void *user, enum mpa_error code, const char *reason)
+{
+	struct attempt *a = user;
+
+	/* A reply that was read may still ask for what we do not want: that is the peer's MPA. */
+	if (!a->replied && code != MPA_ERROR_CLOSED)
+		snprintf(a->reason, sizeof a->reason, "%s", reason);
+	a->over = true;
+}
+
+static void on_eof(void *user)
+{
+	struct attempt *a = user;
+
+	a->eof = true;
+	a->over = true;
+}
+
+static void on_closed(void *user, int error)
+{
+	struct attempt *a = user;
+
+	a->error = error;
+	a->over = true;
+	a->mpa.llp = NULL;
+}
+
+static void on_nothing(void *user)
+{
+	(void)user;
+}
+
+static const struct mpa_user_ops ops = {
+	.connected = on_connected,
+	.reply = on_reply,
+	.operational = on_nothing,
+	.error = on_error,
+	.writable = on_nothing,
+	.eof = on_eof,
+	.closed = on_closed,
+};
+
+/* ---- one attempt ---------------------------------------------------------------------------- */
+
+static bool is_decided(void *ctx)
+{
+	const struct attempt *a = ctx;
+
+	return a->over || a->replied || (a->connected && a->no_mpa);
+}
+
+static bool is_connected(void *ctx)
+{
+	const struct attempt *a = ctx;
+
+	return a->over || a->connected;
+}
+
+static int begin(struct doctor *d, struct attempt *a)
+{
+	const struct llp_connect_params params = {.remote = {d->peer, d->port}};
+	struct llp *l;
+	int rc;
+
+	engine_lock(net_engine(d->net));
+	rc = llp_connect(tcp_llp_stack(net_tcp(d->net)), &params, NULL, NULL, &l);
+	if (rc == 0)
+		mpa_init_initiator(&a->mpa, l, a->config, &ops, a);
+	engine_unlock(net_engine(d->net));
+	return rc;
+}
+
+static void end(struct doctor *d, struct attempt *a)
+{
+	engine_lock(net_engine(d->net));
+	if (a->mpa.llp != NULL && a->connected && !a->over)
+		mpa_release(&a->mpa);
+	else if (a->mpa.llp != NULL)
+		mpa_abort(&a->mpa);
+	engine_unlock(net_engine(d->net));
+}
+
+/* ---- what it tells -------------------------------------------------------------------------- */
+
+static void explain_no_connection(struct doctor *d, const struct attempt *a, const char *peer)
+{
+	switch (a->over ? a->error : -ETIMEDOUT) {
+	case -ECONNREFUSED:
+		doctor_wrong(d, "%s refuses connections to port %u: nobody listens there", peer,
+			d->port);
+		doctor_advise(d,
+			"start the server first, see that it listens at this port (rping: 7174, "
+			"perftest: 18515) and on this address");
+		break;
+	case -ETIMEDOUT:
+		doctor_wrong(
+			d, "%s does not answer a connection request to port %u", peer, d->port);
+		doctor_advise(d,
+			d->answers_ping
+				? "it answers pings: so a firewall on the way or at the peer drops "
+				  "TCP to this port; let it through"
+				: "see that the peer runs, and that no firewall drops TCP to this "
+				  "port");
+		break;
+	case -EHOSTUNREACH:
+	case -ENETUNREACH:
+		doctor_wrong(d, "%s cannot be reached: %s", peer, strerror(-a->error));
+		doctor_advise(d, "see to the routes on the way and that the peer runs");
+		break;
+	default:
+		doctor_wrong(d, "the connection to %s port %u fails: %s", peer, d->port,
+			strerror(-a->error));
+		break;
+	}
+}
+
+static void explain_reply(struct doctor *d, const struct attempt *a, const char *peer)
+{
+	char depths[64] = "";
+
+	if (a->enhanced)
+		snprintf(depths, sizeof depths, ", IRD %u, ORD %u", a->ird, a->ord);
+	if (a->rejected)
+		doctor_good(d,
+			"port %u of %s speaks MPA, and rejects a connection without the "
+			"private data that its program wants",
+			d->port, peer);
+	else
+		doctor_good(d, "port %u of %s speaks MPA: revision %u, CRC %s, markers %s%s",
+			d->port, peer, a->revision, a->crc ? "on" : "off",
+			a->markers ? "on" : "off", depths);
+	if (d->config->mpa.crc == MPA_CRC_REQUIRED && !a->rejected && !a->crc) {
+		doctor_wrong(d, "it does without CRCs, but our \"crc\" is \"required\"");
+		doctor_advise(d, "set \"crc = preferred\", or switch CRCs on at the peer");
+	}
+}
+
+static void explain_no_mpa(struct doctor *d, const struct attempt *a, const char *peer)
+{
+	if (a->reason[0] != '\0') {
+		doctor_wrong(
+			d, "port %u of %s answers, but not with MPA: %s", d->port, peer, a->reason);
+		doctor_advise(d,
+			"something other than RDMA listens there; see what, with \"ss -tlnp\" on "
+			"the peer, and use another port");
+		return;
+	}
+	if (a->over) {
+		doctor_wrong(d, "port %u of %s takes a connection, but ends it when it hears MPA%s",
+			d->port, peer, a->eof ? "" : ", by a reset");
+		doctor_advise(d, d->config->mpa.revision == 2
+					 ? "either it is no RDMA program, or one of MPA revision 1 "
+					   "only: our "
+					   "programs try that by themselves, \"mpa_revision = 1\" "
+					   "begins with it"
+					 : "it is probably no RDMA program");
+		return;
+	}
+	doctor_wrong(d, "port %u of %s takes a connection, but does not answer MPA within %u s",
+		d->port, peer, REPLY_MS / 1000);
+	doctor_advise(d,
+		"either something other than RDMA listens there, or the program does not look at "
+		"its events");
+}
+
+void doctor_look_at_peer(struct doctor *d)
+{
+	struct attempt a = {.config = &d->config->mpa, .no_mpa = d->only_tcp};
+	char peer[IP_ADDR_STRLEN];
+
+	ip_addr_format(&d->peer, peer);
+	a.error = begin(d, &a);
+	a.over = a.error != 0;
+	if (!a.over)
+		doctor_wait(d, CONNECT_MS, is_connected, &a);
+	if (!a.connected) {
+		explain_no_connection(d, &a, peer);
+		end(d, &a);
+		return;
+	}
+	doctor_good(d, "a TCP connection to port %u of %s comes about", d->port, peer);
+	if (!d->only_tcp) {
+		doctor_wait(d, REPLY_MS, is_decided, &a);
+		if (a.replied)
+			explain_reply(d, &a, peer);
+		else
+			explain_no_mpa(d, &a, peer);
+	}
+	end(d, &a);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/doctor.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <linux/capability.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINK_MS 2000
+
+static bool port_is(const struct doctor *d, const char *driver)
+{
+	return strncmp(d->config->port, driver, strlen(driver)) == 0;
+}
+
+/** The value of "key=" in the port's arguments. @return false: there is none. */
+static bool port_argument(const struct doctor *d, const char *key, char *out, size_t size)
+{
+	const char *p = d->config->port;
+	size_t n = strlen(key);
+
+	while ((p = strchr(p, ',')) != NULL) {
+		p++;
+		if (strncmp(p, key, n) == 0 && p[n] == '=') {
+			size_t len = strcspn(p + n + 1, ",");
+
+			snprintf(out, size, "%.*s", (int)len, p + n + 1);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- before it is opened ------------------------------------------------------------------ */
+
+static bool has_capability(unsigned number)
+{
+	unsigned long long effective = 0;
+	char line[256];
+	FILE *f = fopen("/proc/self/status", "re");
+
+	if (f == NULL)
+		return true; /* who cannot look must not complain */
+	while (fgets(line, sizeof line, f) != NULL)
+		if (sscanf(line, "CapEff: %llx", &effective) == 1)
+			break;
+	fclose(f);
+	return (effective >> number & 1) != 0;
+}
+
+static void need_capability(struct doctor *d, unsigned number, const char *name, const char *what)
+{
+	if (has_capability(number))
+		return;
+	doctor_wrong(d, "this process has not the capability %s, which %s needs", name, what);
+	doctor_advise(d, "start it as root, or with that capability in its ambient set (setpriv, "
+			 "systemd's AmbientCapabilities=)");
+}
+
+/** One bit that ethtool knows. @return -1: not known. */
+static int offload(const char *interface, uint32_t command)
+{
+	struct ethtool_value value = {.cmd = command};
+	struct ifreq r = {.ifr_data = (char *)&value};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int rc;
+
+	if (fd < 0)
+		return -1;
+	snprintf(r.ifr_name, sizeof r.ifr_name, "%s", interface);
+	rc = ioctl(fd, SIOCETHTOOL, &r);
+	close(fd);
+	return rc != 0 ? -1 : value.data != 0;
+}
+
+/** Linux puts segments together before it hands them to us, beyond what a frame may be. */
+static void look_at_offloads(struct doctor *d, const char *interface)
+{
+	static const struct {
+		uint32_t command;
+		const char *name, *option;
+	} joins[] = {
+		{ETHTOOL_GGRO, "generic receive offload", "gro"},
+		{ETHTOOL_GTSO, "TCP segmentation offload", "tso"},
+	};
+
+	for (unsigned i = 0; i < sizeof joins / sizeof joins[0]; i++) {
+		if (offload(interface, joins[i].command) != 1)
+			continue;
+		doctor_note(d,
+			"%s is on at %s: Linux may hand over packets that are longer than a frame, "
+			"which are lost; off by \"ethtool -K %s %s off\", on both ends of a veth",
+			joins[i].name, interface, interface, joins[i].option);
+	}
+}
+
+static void look_at_interface(struct doctor *d)
+{
+	char name[IFNAMSIZ] = "";
+	struct ifreq r = {0};
+	int fd;
+
+	if (!port_argument(d, "iface", name, sizeof name))
+		return;
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	snprintf(r.ifr_name, sizeof r.ifr_name, "%s", name);
+	if (ioctl(fd, SIOCGIFFLAGS, &r) != 0) {
+		/* A tap is made when it is opened. */
+		if (!port_is(d, "net_tap")) {
+			doctor_wrong(d, "there is no interface \"%s\"", name);
+			doctor_advise(d, "look for its name in \"ip link\", in the same network "
+					 "namespace");
+		}
+	} else if ((r.ifr_flags & IFF_UP) == 0 && !port_is(d, "net_tap")) {
+		doctor_wrong(d, "the interface %s is down", name);
+		doctor_advise(d, "ip link set %s up", name);
+	} else {
+		doctor_good(d, "the interface %s is there", name);
+		look_at_offloads(d, name);
+	}
+	close(fd);
+}
+
+static bool same_address(const struct sockaddr *sa, const struct ip_addr *a)
+{
+	if (sa->sa_family == AF_INET)
+		return ip_addr_is_v4(a) &&
+		       memcmp(&((const struct sockaddr_in *)sa)->sin_addr, a->b + 12, 4) == 0;
+	if (sa->sa_family == AF_INET6)
+		return !ip_addr_is_v4(a) &&
+		       memcmp(&((const struct sockaddr_in6 *)sa)->sin6_addr, a->b, 16) == 0;
+	return false;
+}
+
+/** The kernel answers for its addresses too: connections to us would be reset by it. */
+static void look_for_kernel_addresses(struct doctor *d)
+{
+	struct ifaddrs *list;
+	char text[IP_ADDR_STRLEN];
+
+	if (getifaddrs(&list) != 0)
+		return;
+	for (const struct ifaddrs *i = list; i != NULL; i = i->ifa_next) {
+		for (unsigned n = 0; i->ifa_addr != NULL && n < d->config->num_addresses; n++) {
+			const struct ip_addr *a = &d->config->address[n].addr;
+
+			if (!same_address(i->ifa_addr, a))
+				continue;
+			doctor_wrong(d,
+				"Linux itself has our address %s, on %s, and will answer in "
+				"our place",
+				ip_addr_format(a, text), i->ifa_name);
+			doctor_advise(d,
+				"take it from Linux (\"ip addr del %s/%u dev %s\"), or choose "
+				"another for \"address\"",
+				text, d->config->address[n].prefix_len, i->ifa_name);
+		}
+	}
+	freeifaddrs(list);
+}
+
+void doctor_look_at_system(struct doctor *d)
+{
+	if (port_is(d, "net_af_packet"))
+		need_capability(d, CAP_NET_RAW, "CAP_NET_RAW", "an AF_PACKET port");
+	if (port_is(d, "net_tap") || port_is(d, "net_af_xdp"))
+		need_capability(d, CAP_NET_ADMIN, "CAP_NET_ADMIN", "this kind of port");
+	look_at_interface(d);
+	look_for_kernel_addresses(d);
+}
+
+/* ---- open, or not -------------------------------------------------------------------------- */
+
+void doctor_explain_port(struct doctor *d)
+{
+	char socket_path[CONFIG_MAX_PORT];
+
+	if (port_is(d, "net_memif") && strstr(d->config->port, "role=client") != NULL)
+		doctor_advise(d,
+			"start the process with role=server and the same socket first; both "
+			"say socket-abstract=no, or neither");
+	else if (port_is(d, "net_memif") &&
+		 port_argument(d, "socket", socket_path, sizeof socket_path) &&
+		 access(socket_path, F_OK) == 0)
+		doctor_advise(d,
+			"another process may serve %s already: give each port a socket, or "
+			"an id=, of its own",
+			socket_path);
+	else if (port_is(d, "net_tap"))
+		doctor_advise(d,
+			"see that /dev/net/tun is there, and that no other process has this "
+			"tap open");
+	else if (strncmp(d->config->port, "net_", 4) != 0)
+		doctor_advise(d,
+			"a PCI port must be bound to vfio-pci (\"dpdk-devbind.py -s\" tells) "
+			"and wants hugepages (/proc/sys/vm/nr_hugepages)");
+}
+
+/** A memif's peer may come a little later: its client looks for it every now and then. */
+static bool await_link(struct doctor *d)
+{
+	const struct timespec nap = {.tv_nsec = 10000000};
+	uint64_t end = net_now(d->net) + LINK_MS * UINT64_C(1000000);
+	bool up;
+
+	while (!(up = net_link(d->net, NULL)) && net_now(d->net) < end)
+		nanosleep(&nap, NULL);
+	return up;
+}
+
+void doctor_look_at_port(struct doctor *d)
+{
+
+	doctor_good(d, "the port opens: %s, packets of up to %u bytes", d->config->port,
+		net_mtu(d->net));
+	if (await_link(d)) {
+		doctor_good(d, "its link is up");
+		return;
+	}
+	doctor_wrong(d, "the link of the port is down");
+	if (port_is(d, "net_memif"))
+		doctor_advise(d,
+			"nobody is at the other end of the memif: start that process, with "
+			"the other role and the same socket and id");
+	else
+		doctor_advise(
+			d, "see that the cable, the switch, or the other end of the veth is up");
+}
+
+/** Counters of the whole run, as they tell of the other side. */
+void doctor_look_at_frames(struct doctor *d)
+{
+	struct ip_stats s;
+
+	engine_lock(net_engine(d->net));
+	s = *ip_stack_stats(net_ip(d->net));
+	engine_unlock(net_engine(d->net));
+	if (s.rx_cksum_unfilled != 0) {
+		doctor_wrong(d,
+			"%llu packets came with wrong checksums, which their sender had left "
+			"to hardware that is not there, as Linux does on a veth or TAP",
+			(unsigned long long)s.rx_cksum_unfilled);
+		doctor_advise(d, "on the sender's side: \"ethtool -K DEVICE tx off\"");
+	} else if (s.rx_bad_cksum != 0) {
+		doctor_wrong(d, "%llu packets came with wrong checksums",
+			(unsigned long long)s.rx_bad_cksum);
+		doctor_advise(d, "something on the way damages packets: cable, memory, a tunnel");
+	}
+	if (s.rx_packets == 0)
+		doctor_note(d, "not one packet was received on the port");
+}
