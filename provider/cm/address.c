@@ -67,7 +67,12 @@ int ucma_bind_to(struct ucma_call *c, const struct ip_endpoint *local, sa_family
 		return err;
 	if (ucma_state(c) != UCMA_IDLE)
 		return -EINVAL;
-	err = rnic_ep_bind(id->ep, local, id->reuse, id->v6only);
+	/*
+	 * As with the kernel's, the loopback network can be bound to, but there is no device in it.
+	 * libfabric does so to ask for any of ours; nothing else can come of it.
+	 */
+	id->loopback = ip_addr_is_loopback(&local->addr);
+	err = id->loopback ? 0 : rnic_ep_bind(id->ep, local, id->reuse, id->v6only);
 	if (err)
 		return err;
 	id->family = family;
@@ -139,6 +144,8 @@ static int start_resolution(struct ucma_call *c, const struct ip_endpoint *remot
 		return -EINVAL;
 	if (id->family != AF_UNSPEC && id->family != fam)
 		return -EINVAL;
+	if (id->loopback)
+		return -EADDRNOTAVAIL;
 	id->family = fam;
 	/* First the state: the answer may come before the call is back. */
 	ucma_step(c, before, UCMA_ADDR_QUERY);

@@ -24,6 +24,8 @@ int ucma_listen(struct ucma_call *c)
 		return -ENODEV;
 	if (ucma_state(c) == UCMA_IDLE)
 		err = ucma_bind_to(c, &anywhere, AF_INET);
+	if (!err && c->id->loopback)
+		err = -EADDRNOTAVAIL;
 	if (!err)
 		err = ucma_step(c, UCMA_ADDR_BOUND, UCMA_LISTEN);
 	if (err)

@@ -47,6 +47,7 @@ struct ucma_id {
 	sa_family_t family;  /**< AF_UNSPEC until bound or resolved */
 	uint8_t tos;
 	bool reuse, v6only;
+	bool loopback; /**< bound to 127.0.0.1 or its like, where no device is */
 	bool held;
 	bool dying;
 };

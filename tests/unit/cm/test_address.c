@@ -77,6 +77,25 @@ static void bind_ip_binds_once(void **state)
 	client_close(&c);
 }
 
+/* libfabric asks so for any device; nobody can be reached there. */
+static void loopback_can_be_bound_and_no_more(void **state)
+{
+	struct client c = client_open();
+	uint32_t id = client_create(&c, 1);
+	struct rdma_ucm_listen listen = {.id = id, .backlog = 1};
+	struct rdma_ucm_resolve_ip resolve = {.id = id, .timeout_ms = 1000};
+	struct sockaddr_in6 dst = client_sa("10.0.0.2", 7174);
+
+	ep_fake.bound.port = 0;
+	assert_int_equal(client_bind(&c, id, "127.0.0.1", 7174), 0);
+	assert_int_equal(ep_fake.bound.port, 0);
+	assert_int_equal(route_of(&c, id).num_paths, 0);
+	assert_int_equal(CALL(&c, LISTEN, listen), -EADDRNOTAVAIL);
+	memcpy(&resolve.dst_addr, &dst, sizeof dst);
+	assert_int_equal(CALL(&c, RESOLVE_IP, resolve), -EADDRNOTAVAIL);
+	client_close(&c);
+}
+
 static void bind_tells_why_not(void **state)
 {
 	struct client c = client_open();
@@ -269,6 +288,7 @@ int main(void)
 		cmocka_unit_test(other_families_are_refused),
 		cmocka_unit_test(af_ib_is_refused),
 		cmocka_unit_test(bind_ip_binds_once),
+		cmocka_unit_test(loopback_can_be_bound_and_no_more),
 		cmocka_unit_test(bind_tells_why_not),
 		cmocka_unit_test(bind_checks_the_size_it_is_told),
 		cmocka_unit_test(udp_finds_no_device),
