@@ -53,7 +53,8 @@ struct config {
 	char log_file[CONFIG_MAX_PATH];       /**< empty: stderr */
 	uint32_t send_buffer, receive_buffer; /**< bytes; 0: default */
 	uint32_t memory;                      /**< MiB for packet buffers; 0: default */
-	bool list_addresses;                  /**< in getifaddrs()'s lists too: "interface" */
+	uint8_t settle;      /**< seconds from the link's coming up until programs go on */
+	bool list_addresses; /**< in getifaddrs()'s lists too: "interface" */
 	char slot_group[32]; /**< "slots": which slots, and which processes share them */
 	unsigned slot_first, slot_last;
 	unsigned slot;    /**< 0: none yet; values that ask for it have not been read then */

@@ -276,6 +276,16 @@ static const char *parse_memory(struct config *c, const char *v)
 	return NULL;
 }
 
+static const char *parse_settle(struct config *c, const char *v)
+{
+	uint64_t n;
+
+	if (config_parse_range(v, 0, 60, &n) != 0)
+		return "a number of seconds from 0 to 60";
+	c->settle = (uint8_t)n;
+	return NULL;
+}
+
 static const char *parse_interface(struct config *c, const char *v)
 {
 	return config_parse_switch(v, &c->list_addresses);
@@ -312,6 +322,7 @@ const struct config_key config_keys[] = {
 	{"receive_buffer", false, parse_receive_buffer, NULL},
 	{"memory", false, parse_memory, NULL},
 	{"interface", false, parse_interface, NULL},
+	{"settle", false, parse_settle, NULL},
 	{"slots", false, config_slot_range, NULL},
 };
 

@@ -286,6 +286,15 @@ static void await_link(struct net *n)
 		nap(10000000);
 }
 
+/** A switch may take its time before it forwards what comes from a port that is just up. */
+static void await_switch(struct net *n)
+{
+	uint64_t end = clock_ns(&n->poller.clock) + n->config.settle * UINT64_C(1000000000);
+
+	while (clock_ns(&n->poller.clock) < end)
+		nap(10000000);
+}
+
 /* ---- closing ------------------------------------------------------------------------------ */
 
 /** True while a peer has yet to acknowledge what we sent before we closed. */
@@ -435,8 +444,10 @@ int net_start(struct net *n, void (*changed)(void *ctx, bool up), void *ctx, str
 	n->link_changed = changed;
 	n->link_ctx = ctx;
 	r = open_thread(n, e);
-	if (!r)
+	if (!r) {
 		await_link(n);
+		await_switch(n);
+	}
 	return r;
 }
 

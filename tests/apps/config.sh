@@ -58,6 +58,7 @@ done <<-EOT
 	receive_buffer      9999G         1023M
 	memory              1             8
 	interface           eth0          on
+	settle              99            seconds
 	slots               9-1           FIRST-LAST
 	capture             /tmp/%{rank}  %{slot}
 EOT
