@@ -9,6 +9,8 @@ only_over memif
 
 ns=uiw-deploy-$$
 switch=$work/switch
+# One that many clients may connect to at the same time; rping -P mixes two such up.
+echo=$root/build/examples/echo
 # These drivers take a hardware address as an argument of the port, and not later.
 mac='mac=02:00:00:00:77:%{slot:02x}'
 trap 'ovs_down; ip netns del "$ns" 2>/dev/null || true; clean_up' EXIT
@@ -17,12 +19,12 @@ trap 'ovs_down; ip netns del "$ns" 2>/dev/null || true; clean_up' EXIT
 several() { # CLIENTS CONFIGURATION-FILE SERVER-ADDRESS [COMMAND-BEFORE...]
 	local count=$1 file=$2 address=$3 i clients=()
 	shift 3
-	"$@" timeout -k 3 "$limit" "$uiwarp" run --config "$file" -- rping -s -P >"$(log_of server)" 2>&1 &
+	"$@" timeout -k 3 "$limit" "$uiwarp" run --config "$file" -- "$echo" 7174 "$count" >"$(log_of server)" 2>&1 &
 	jobs+=("$!")
 	wait_for "$patience" has_line "$(stack_log_of all)" 'listening' ||
 		{ say "the server does not listen"; return 1; }
 	for ((i = 1; i <= count; i++)); do
-		"$@" timeout -k 3 "$limit" "$uiwarp" run --config "$file" -- rping -c -a "$address" -V -C 20 \
+		"$@" timeout -k 3 "$limit" "$uiwarp" run --config "$file" -- "$echo" 7174 "$address" \
 			>"$(log_of "client$i")" 2>&1 &
 		jobs+=("$!")
 		clients+=("$!")
