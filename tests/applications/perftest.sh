@@ -20,7 +20,7 @@ for operation in write read send atomic; do
 	[[ $operation == atomic ]] || {
 		perftest "${operation}_bw_sizes" $bw 23 -a -n 50
 		perftest "${operation}_bw_both_sizes" $bw 23 -b -a -n 20
-		perftest "${operation}_lat_sizes" $lat 23 -a -n 20
+		perftest "${operation}_lat_sizes" $lat 23 -a -n 5
 	}
 	perftest "${operation}_bw_both" $bw 1 -b -n 200
 	for qps in 1 2 4 8 16 32 64; do
@@ -40,7 +40,7 @@ perftest read_lat_events ib_read_lat 1 --events -n 200
 perftest send_lat_events ib_send_lat 1 --events -n 200
 perftest atomic_lat_events ib_atomic_lat 1 --events -n 200
 perftest send_bw_srq ib_send_bw 1 --use-srq -n 200
-perftest send_bw_srq_qps ib_send_bw 1 --use-srq -q 16 -n 200
+perftest send_bw_srq_qps ib_send_bw 1 --use-srq -q 4 -n 200
 perftest send_bw_srq_sizes ib_send_bw 23 --use-srq -a -n 20
 perftest send_lat_srq ib_send_lat 1 --use-srq -n 200
 perftest atomic_bw_swap ib_atomic_bw 1 -A CMP_AND_SWAP -n 200
