@@ -11,7 +11,7 @@
 guest_files=$root/out/interop/guest
 siw_side=server
 guest_job='' guest_orders=0 siw_loaded=''
-bulk=20
+bulk=20 control_host=''
 
 transport_missing() {
 	local program
