@@ -4,7 +4,7 @@
 // through a channel that a thread sleeps on, and objects are destroyed by the scope they live in.
 //
 //     echo PORT [CLIENTS]     sends back what comes, to so many clients (default 1), then ends
-//     echo PORT SERVER        sends 1000 messages, checks what comes back
+//     echo PORT SERVER        sends 200 messages, checks what comes back
 //
 // The server uses the asynchronous calls of librdmacm: one thread, one event channel, any number of
 // connections. The client uses the synchronous ones.
@@ -234,7 +234,7 @@ void request(const char *port, const char *host)
 	ibv_qp_init_attr attr{};
 	rdma_cm_id *id = nullptr;
 	std::vector<char> out(size), in(size);
-	constexpr unsigned messages = 1000;
+	constexpr unsigned messages = 200;
 
 	attr.cap = {1, 1, 1, 1, 0};
 	attr.sq_sig_all = 1;

@@ -20,7 +20,7 @@ pair window "$examples/window 7472" "$examples/window 7472 %4" \
 
 if [[ -x $examples/echo ]]; then
 	pair echo-cpp "$examples/echo 7473" "$examples/echo 7473 %4" \
-		server 1 'a client is served' client 1 '1000 messages came back as they were sent'
+		server 1 'a client is served' client 1 '200 messages came back as they were sent'
 else
 	run_case echo-cpp skipped "there is no C++ compiler"
 fi
