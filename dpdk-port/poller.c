@@ -9,7 +9,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define POLL_BURST PACE_FULL_ROUND
+#define POLL_BURST  PACE_FULL_ROUND
+#define LOOP_ROUNDS 16
 
 static uint64_t poller_clock(void *ctx)
 {
@@ -56,12 +57,34 @@ static unsigned poller_poll(void *ctx, uint64_t now)
 	return handled + (port_backlog(p->port) > 0);
 }
 
+/** The engine's thread shall not sleep: that is all there is to it. */
+static void come_again(struct timer *t, uint64_t now)
+{
+}
+
+/**
+ * What we say to ourselves is heard before the lock is released, as nothing will come in that would
+ * wake somebody for it. But not without end: a stream to oneself never falls silent.
+ */
+static void hear_ourselves(struct poller *p)
+{
+	for (unsigned i = 0; i < LOOP_ROUNDS && ip_is_looping(p->ip); i++) {
+		ip_input(p->ip, NULL, 0, p->last);
+		if (p->tcp)
+			tcp_round_end(p->tcp);
+	}
+	if (ip_is_looping(p->ip))
+		timer_start(&p->engine->wheel, &p->again, p->last);
+}
+
 static void poller_flush(void *ctx)
 {
 	struct poller *p = ctx;
 
 	if (p->tcp)
 		tcp_round_end(p->tcp);
+	if (p->ip)
+		hear_ourselves(p);
 	port_flush(p->port);
 }
 
@@ -99,6 +122,7 @@ int poller_init(struct poller *p, struct engine *e, struct port *port)
 		return -errno;
 	clock_init(&p->clock, eal_clock_sample());
 	p->lcore = lcore_reserve();
+	timer_init(&p->again, come_again);
 	engine_init(e, &poller_ops, p);
 	return 0;
 }

@@ -19,10 +19,11 @@ struct poller {
 	struct ip_stack *ip;   /**< set once it exists; NULL: frames are dropped */
 	struct tcp_stack *tcp; /**< the same */
 	struct port_clock clock;
-	uint64_t last;  /**< the clock never goes back behind this */
-	unsigned lcore; /**< lent to who holds the engine's lock */
-	unsigned had;   /**< what the holder had before */
-	int wake_fd;    /**< eventfd that the engine's thread sleeps on */
+	struct timer again; /**< due at once, while we have yet to hear what we said to ourselves */
+	uint64_t last;      /**< the clock never goes back behind this */
+	unsigned lcore;     /**< lent to who holds the engine's lock */
+	unsigned had;       /**< what the holder had before */
+	int wake_fd;        /**< eventfd that the engine's thread sleeps on */
 };
 
 extern const struct engine_ops poller_ops;

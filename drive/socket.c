@@ -87,7 +87,7 @@ int uiwarp_tcp_bind(struct uiwarp_tcp *h, int n, const struct sockaddr *a, sockl
 		return -EINVAL;
 	err = load(s, a, len, &e);
 	if (!err)
-		err = llp_port_reserve(h->llp, &e, false);
+		err = llp_port_reserve(h->llp, &e, s->v6only ? LLP_PORT_V6ONLY : 0);
 	if (err)
 		return err;
 	s->local = e;
@@ -126,9 +126,6 @@ int uiwarp_tcp_listen(struct uiwarp_tcp *h, int n, int backlog)
 	s->backlog = backlog > 0 ? backlog : 1;
 	if (s->listener)
 		return 0;
-	/* [::] hears both families: with v6only there is nothing that would do. */
-	if (s->v6only && ip_addr_is_any(&s->local.addr))
-		return -EINVAL;
 	return llp_listen(h->llp, &s->local, (unsigned)s->backlog, on_accept, s, &s->listener);
 }
 
@@ -284,7 +281,7 @@ int uiwarp_tcp_set(struct uiwarp_tcp *h, int n, enum uiwarp_tcp_option option, i
 		return -EBADF;
 	if (option == UIWARP_TCP_TOS && !s->begun)
 		s->tos = (uint8_t)value;
-	else if (option == UIWARP_TCP_V6ONLY && !s->listener)
+	else if (option == UIWARP_TCP_V6ONLY && !s->bound)
 		s->v6only = value != 0;
 	else
 		return -ENOPROTOOPT;

@@ -204,7 +204,7 @@ enum uiwarp_tcp_option {
 	UIWARP_TCP_UNREAD,  /**< get: bytes that recv() would find */
 	UIWARP_TCP_UNACKED, /**< get: bytes sent or queued and not acknowledged */
 	UIWARP_TCP_TOS,     /**< DSCP << 2, before connect() */
-	UIWARP_TCP_V6ONLY,  /**< before listen(): an IPv6 socket takes no IPv4 */
+	UIWARP_TCP_V6ONLY,  /**< before bind(): an IPv6 socket takes no IPv4 */
 };
 
 /** @return 0, -EBADF, -ENOPROTOOPT (@p option cannot be set, or not now). */

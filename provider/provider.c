@@ -26,7 +26,7 @@ static struct {
 static void orphan_child(void)
 {
 	if (process.device != NULL)
-		atomic_store_explicit(&process.device->orphan, true, memory_order_relaxed);
+		device_orphan(process.device);
 }
 
 /* One sentence, once. */

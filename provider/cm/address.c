@@ -52,7 +52,10 @@ size_t ucma_address_put(const struct ip_endpoint *e, sa_family_t family, struct 
 	return sizeof *sa;
 }
 
-/* iWARP has reliable connections only; the kernel finds no device for the others either. */
+/*
+ * iWARP has reliable connections only. The kernel lets such an id have an iWARP device and refuses
+ * the QP; nothing can come of it, so this is told at once.
+ */
 static int check_port_space(const struct ucma_id *id)
 {
 	return id->port_space == RDMA_PS_TCP ? 0 : -ENODEV;
@@ -147,6 +150,7 @@ static int start_resolution(struct ucma_call *c, const struct ip_endpoint *remot
 	if (id->loopback)
 		return -EADDRNOTAVAIL;
 	id->family = fam;
+	id->unresolved = before;
 	/* First the state: the answer may come before the call is back. */
 	ucma_step(c, before, UCMA_ADDR_QUERY);
 	err = rnic_ep_resolve(id->ep, remote);
@@ -188,8 +192,11 @@ int ucma_resolve_addr(struct ucma_call *c)
 
 int ucma_resolve_route(struct ucma_call *c)
 {
-	int err = ucma_step(c, UCMA_ADDR_RESOLVED, UCMA_ROUTE_RESOLVED);
+	int err;
 
+	if (!c->cmd.resolve_route.timeout_ms)
+		return -EINVAL;
+	err = ucma_step(c, UCMA_ADDR_RESOLVED, UCMA_ROUTE_RESOLVED);
 	/* In IP the route was found with the address. */
 	return err ? err : ucma_event_post(c->id, UCMA_EVENT_ROUTE_RESOLVED);
 }

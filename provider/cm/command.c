@@ -157,7 +157,7 @@ static int run(const struct command *k, struct ucma_call *c)
 	if (err)
 		return err;
 	/* The kernel's ucma_get_ctx_dev(). */
-	err = k->device && !rnic_ep_has_device(c->id->ep) ? -ENXIO : k->handler(c);
+	err = k->device && !rnic_ep_has_device(c->id->ep) ? -EINVAL : k->handler(c);
 	if (c->id) {
 		pthread_mutex_lock(&u->lock);
 		ucma_id_release(&u->ids, c->id);

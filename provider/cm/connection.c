@@ -87,23 +87,29 @@ static void set_uid(const struct ucma_call *c, uint64_t uid)
 	pthread_mutex_unlock(&c->u->lock);
 }
 
-/* Without parameters (rdma_establish()) it answers a CONNECT_RESPONSE, which iWARP does not have.
+/*
+ * Without parameters (rdma_establish()) it answers a CONNECT_RESPONSE, which iWARP does not have.
+ * As in the kernel's rdma_accept(), one that fails rejects: the peer waits for an answer.
  */
 int ucma_accept(struct ucma_call *c)
 {
 	struct rnic_conn_param p;
-	int err = conn_param(c, &c->cmd.accept.conn_param, &p);
+	int err;
 
-	if (!err)
-		err = ucma_step(c, UCMA_REQUEST, UCMA_CONNECT);
+	if (!c->cmd.accept.conn_param.valid)
+		return -EINVAL;
+	err = ucma_step(c, UCMA_REQUEST, UCMA_CONNECT);
 	if (err)
 		return err;
 	/* ESTABLISHED may come before the call is back, and needs the name. */
 	set_uid(c, c->cmd.accept.uid);
-	err = rnic_ep_accept(c->id->ep, &p);
+	err = conn_param(c, &c->cmd.accept.conn_param, &p);
+	if (!err)
+		err = rnic_ep_accept(c->id->ep, &p);
 	if (err) {
 		set_uid(c, 0);
-		ucma_step(c, UCMA_CONNECT, UCMA_REQUEST);
+		ucma_step(c, UCMA_CONNECT, UCMA_REJECTED);
+		rnic_ep_reject(c->id->ep, NULL, 0);
 	}
 	return err;
 }
@@ -126,6 +132,8 @@ int ucma_disconnect(struct ucma_call *c)
 
 	if (!ucma_step(c, UCMA_REQUEST, UCMA_REJECTED))
 		return rnic_ep_reject(c->id->ep, NULL, 0);
+	if (ucma_state(c) == UCMA_REJECTED)
+		return 0;
 	if (ucma_state(c) != UCMA_CONNECT)
 		return -EINVAL;
 	err = rnic_ep_disconnect(c->id->ep);

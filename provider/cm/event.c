@@ -60,7 +60,7 @@ static void follow_resolution(struct ucma_id *id, enum rnic_ep_event_type type)
 	if (type == RNIC_EP_ADDR_RESOLVED)
 		id->state = UCMA_ADDR_RESOLVED;
 	else if (type == RNIC_EP_ADDR_ERROR)
-		id->state = UCMA_ADDR_BOUND;
+		id->state = id->unresolved;
 }
 
 static void take_event(struct ucma_id *id, const struct rnic_ep_event *e)

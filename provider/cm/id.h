@@ -42,9 +42,10 @@ struct ucma_id {
 	uint64_t uid; /**< the program's; 0 until accept on the passive side */
 	uint32_t events_reported;
 	enum ucma_id_state state;
-	uint16_t port_space; /**< enum rdma_ucm_port_space */
-	uint8_t qp_type;     /**< enum ib_qp_type */
-	sa_family_t family;  /**< AF_UNSPEC until bound or resolved */
+	enum ucma_id_state unresolved; /**< ADDR_QUERY: where it goes back to if that fails */
+	uint16_t port_space;           /**< enum rdma_ucm_port_space */
+	uint8_t qp_type;               /**< enum ib_qp_type */
+	sa_family_t family;            /**< AF_UNSPEC until bound or resolved */
 	uint8_t tos;
 	bool reuse, v6only;
 	bool loopback; /**< bound to 127.0.0.1 or its like, where no device is */

@@ -4,6 +4,7 @@
 #include "provider/cm/event.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <infiniband/verbs.h>
 
 /* What the kernel's ucma_get_qp_type() knows. @return IBV_QPT_*, or -EINVAL. */
@@ -86,10 +87,12 @@ int ucma_migrate_id(struct ucma_call *c)
 	struct ucma *u = c->u;
 	struct ucma_channel *from;
 	struct ucma_id *id;
-	int err = -ENOENT;
+	int err;
 
+	/* The kernel's ucma_migrate_id(): no file, or another one's. */
+	err = q->fd > INT32_MAX || fcntl((int)q->fd, F_GETFD) < 0 ? -ENOENT : -EINVAL;
 	pthread_mutex_lock(&u->lock);
-	from = q->fd <= INT32_MAX ? ucma_channel_find(&u->channels, (int)q->fd) : NULL;
+	from = err == -EINVAL ? ucma_channel_find(&u->channels, (int)q->fd) : NULL;
 	if (from && !c->ch->closed)
 		err = ucma_id_hold(&u->ids, &u->lock, from, q->id, &id);
 	if (!err) {

@@ -2,6 +2,7 @@
 #include "provider/cm/option.h"
 
 #include <errno.h>
+#include <infiniband/verbs.h>
 
 static int set_tos(struct ucma_call *c, const void *value)
 {
@@ -17,6 +18,20 @@ static int get_bool(const void *value)
 	return v != 0;
 }
 
+/* What an id is bound with may change up to listening; it stays as it was if that fails. */
+static int bind_with(struct ucma_call *c, bool reuse, bool v6only)
+{
+	int err = 0;
+
+	if (ucma_state(c) == UCMA_ADDR_BOUND)
+		err = rnic_ep_rebind(c->id->ep, reuse, v6only);
+	if (err)
+		return err;
+	c->id->reuse = reuse;
+	c->id->v6only = v6only;
+	return 0;
+}
+
 /* The kernel's rdma_set_reuseaddr(): a bound one may still change its mind, a listener not. */
 static int set_reuse(struct ucma_call *c, const void *value)
 {
@@ -24,22 +39,20 @@ static int set_reuse(struct ucma_call *c, const void *value)
 
 	if (ucma_state(c) != UCMA_IDLE && (!reuse || ucma_state(c) == UCMA_LISTEN))
 		return -EINVAL;
-	c->id->reuse = reuse;
-	return 0;
+	return bind_with(c, reuse, c->id->v6only);
 }
 
 static int set_v6only(struct ucma_call *c, const void *value)
 {
 	if (ucma_state(c) != UCMA_IDLE && ucma_state(c) != UCMA_ADDR_BOUND)
 		return -EINVAL;
-	c->id->v6only = get_bool(value);
-	return 0;
+	return bind_with(c, c->id->reuse, get_bool(value));
 }
 
 /* The local ACK timeout of an IB QP. TCP's own takes its place. */
 static int set_ack_timeout(struct ucma_call *c, const void *value)
 {
-	return 0;
+	return c->id->qp_type == IBV_QPT_RC ? 0 : -EINVAL;
 }
 
 static const struct {
@@ -56,13 +69,13 @@ int ucma_set_option(struct ucma_call *c)
 {
 	const struct rdma_ucm_set_option *q = &c->cmd.set_option;
 
+	if (q->optlen && !q->optval)
+		return -EFAULT;
 	if (q->level == RDMA_OPTION_IB)
 		return q->optname == RDMA_OPTION_IB_PATH ? -EINVAL : -ENOSYS;
 	if (q->level != RDMA_OPTION_ID || q->optname >= sizeof options / sizeof options[0])
 		return -ENOSYS;
 	if (q->optlen != options[q->optname].size)
 		return -EINVAL;
-	if (!q->optval)
-		return -EFAULT;
 	return options[q->optname].set(c, (const void *)(uintptr_t)q->optval);
 }

@@ -83,6 +83,16 @@ static void begin_cm(int fd)
 	atomic_store_explicit(&cm_fd[fd], true, memory_order_relaxed);
 }
 
+/* There is one, but not for this process. A real device is for anybody. */
+static bool refuse_orphan(int *fd)
+{
+	if (!shim_is_orphan() || access(SHIM_CM_PATH, F_OK) == 0)
+		return false;
+	errno = ENODEV;
+	*fd = -1;
+	return true;
+}
+
 /* @return true: the path is ours and *fd is the answer. */
 static bool open_cm(const char *path, int flags, int *fd)
 {
@@ -95,7 +105,7 @@ static bool open_cm(const char *path, int flags, int *fd)
 		return false;
 	p = shim_provider();
 	if (p == NULL)
-		return false;
+		return refuse_orphan(fd);
 	shim_enter();
 	*fd = p->cm_open(flags);
 	if (*fd >= MAX_FD) {

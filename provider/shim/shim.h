@@ -73,6 +73,11 @@ bool shim_is_below(const void *address);
  */
 void *elf_find(const char *object, const char *symbol);
 
+/* ---- verbs.c ----------------------------------------------------------------------------- */
+
+/** In a child after fork(): a thread of the parent may have held them. */
+void shim_forget_locks(void);
+
 /* ---- libc.c ------------------------------------------------------------------------------ */
 
 #define SHIM_CM_PATH "/dev/infiniband/rdma_cm"

@@ -18,6 +18,7 @@ enum state {
 
 static struct {
 	_Atomic int state;
+	_Atomic unsigned starting; /* threads in or before start() */
 	_Atomic bool orphan;
 	pthread_mutex_t lock;
 	const struct provider *provider;
@@ -86,9 +87,28 @@ static void at_exit(void)
 	leaving = true;
 }
 
+/*
+ * A child has our memory, but none of our threads, and locks that they held stay so. What has
+ * begun in the parent is not for it; what has not, it may begin by itself. Nothing waits in the
+ * parent before a fork: start() registers handlers of its own, for which libc has a lock.
+ */
 static void after_fork(void)
 {
+	int state = atomic_load(&shim.state);
+
+	pthread_mutex_init(&shim.lock, NULL);
+	shim_forget_locks();
+	if (state != STATE_RUNNING && atomic_load(&shim.starting) == 0)
+		return;
 	atomic_store_explicit(&shim.orphan, true, memory_order_relaxed);
+	if (state != STATE_RUNNING)
+		atomic_store(&shim.state, STATE_INERT);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	if (shim_configured())
+		pthread_atfork(NULL, NULL, after_fork);
 }
 
 /* libuiwarp.so stands beside us: as installed, or one directory up in the build tree. */
@@ -138,7 +158,6 @@ static int start(void)
 	rc = shim.provider->start(&host, &device);
 	if (rc != 0)
 		return rc;
-	pthread_atfork(NULL, NULL, after_fork);
 	atexit(at_exit);
 	atomic_store_explicit(&shim.device, device, memory_order_release);
 	return 0;
@@ -159,11 +178,13 @@ const struct provider *shim_provider(void)
 		return NULL;
 	if (atomic_load_explicit(&shim.state, memory_order_acquire) == STATE_WAITING) {
 		shim_enter();
+		atomic_fetch_add(&shim.starting, 1);
 		pthread_mutex_lock(&shim.lock);
 		if (atomic_load_explicit(&shim.state, memory_order_relaxed) == STATE_WAITING)
 			atomic_store_explicit(&shim.state,
 				start() == 0 ? STATE_RUNNING : STATE_INERT, memory_order_release);
 		pthread_mutex_unlock(&shim.lock);
+		atomic_fetch_sub(&shim.starting, 1);
 		shim_leave();
 		errno = saved;
 	}

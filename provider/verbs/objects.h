@@ -167,6 +167,9 @@ static inline int fail_errno(int rc)
 
 void device_init(struct device *d, struct stack *s, const struct provider_host *host);
 __be64 device_get_guid(struct ibv_device *device);
+/** In a child after fork(), which has one thread: from now on everything answers ENODEV. */
+void device_orphan(struct device *d);
+
 struct ibv_context *device_open(struct ibv_device *device);
 int device_close(struct ibv_context *context);
 

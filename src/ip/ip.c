@@ -340,6 +340,11 @@ static void look_ahead(struct ip_stack *s, struct rte_mbuf *const *pkts, unsigne
 		t->burst(t->ctx, pkts, n);
 }
 
+bool ip_is_looping(const struct ip_stack *s)
+{
+	return s->loop_head != s->loop_tail;
+}
+
 unsigned ip_input(struct ip_stack *s, struct rte_mbuf **pkts, unsigned n, uint64_t now)
 {
 	/* Only what is there now: answers to ourselves come in the next round. */

@@ -138,6 +138,9 @@ int ip_source(struct ip_stack *s, const struct ip_addr *remote, struct ip_addr *
  */
 unsigned ip_input(struct ip_stack *s, struct rte_mbuf **pkts, unsigned n, uint64_t now);
 
+/** True while packets that we sent to ourselves wait for ip_input(). */
+bool ip_is_looping(const struct ip_stack *s);
+
 /**
  * Where a connection sends to: its route and next hop, resolved once and checked by generation
  * on each packet. Zero-initialised before ip_path_init().

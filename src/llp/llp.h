@@ -204,6 +204,13 @@ struct llp_connect_params {
  */
 typedef int llp_accept_fn(void *listener_user, struct llp *l);
 
+/** How a local port is reserved. */
+enum llp_port_flags {
+	LLP_PORT_REUSE =
+		1 << 0, /**< may coincide with others that have it, none of which listens */
+	LLP_PORT_V6ONLY = 1 << 1, /**< of [::]: leaves IPv4 to others */
+};
+
 struct llp_stack_ops {
 	int (*connect)(struct llp_stack *s, const struct llp_connect_params *p,
 		const struct llp_user_ops *ops, void *user, struct llp **out);
@@ -212,8 +219,10 @@ struct llp_stack_ops {
 	void (*unlisten)(struct llp_listener *l);
 	int (*source)(struct llp_stack *s, const struct ip_addr *remote, struct ip_addr *local);
 	bool (*is_local)(struct llp_stack *s, const struct ip_addr *a);
-	int (*port_reserve)(struct llp_stack *s, struct ip_endpoint *local, bool reuse);
+	int (*port_reserve)(struct llp_stack *s, struct ip_endpoint *local, unsigned flags);
 	void (*port_release)(struct llp_stack *s, const struct ip_endpoint *local);
+	uint16_t (*port_choose)(
+		struct llp_stack *s, const struct ip_addr *local, const struct ip_endpoint *remote);
 };
 
 /** The common head of every LLP stack. */
@@ -233,9 +242,12 @@ static inline int llp_connect(struct llp_stack *s, const struct llp_connect_para
 }
 
 /**
- * Listen. @p local: the any-address of IPv6 (::) takes both families, 0.0.0.0 only IPv4.
+ * Listen. @p local: the any-address of IPv6 (::) takes both families unless it was reserved with
+ * LLP_PORT_V6ONLY, 0.0.0.0 only IPv4. A reservation made with LLP_PORT_REUSE loses it: who listens
+ * shares with nobody (as the kernel's rdma_listen()).
  * @param backlog connections at most that are in handshake at one time.
- * @return 0, -EADDRINUSE (the same address and port), -EADDRNOTAVAIL, -ENOMEM.
+ * @return 0, -EADDRINUSE (the same address and port, or reserved by another as well),
+ *         -EADDRNOTAVAIL, -ENOMEM.
  */
 static inline int llp_listen(struct llp_stack *s, const struct ip_endpoint *local, unsigned backlog,
 	llp_accept_fn *accept, void *user, struct llp_listener **out)
@@ -265,17 +277,28 @@ static inline bool llp_is_local(struct llp_stack *s, const struct ip_addr *a)
 /**
  * Take a local port for a bound endpoint that neither listens nor connects yet (rdma_bind_addr).
  * Port 0 chooses an ephemeral one and writes it back. A later listen or connect from that
- * endpoint uses the reservation. @p reuse: may coincide with other reservations made with reuse.
+ * endpoint uses the reservation. @p flags: enum llp_port_flags.
  * @return 0, -EADDRINUSE, -EADDRNOTAVAIL.
  */
-static inline int llp_port_reserve(struct llp_stack *s, struct ip_endpoint *local, bool reuse)
+static inline int llp_port_reserve(struct llp_stack *s, struct ip_endpoint *local, unsigned flags)
 {
-	return s->ops->port_reserve(s, local, reuse);
+	return s->ops->port_reserve(s, local, flags);
 }
 
 static inline void llp_port_release(struct llp_stack *s, const struct ip_endpoint *local)
 {
 	s->ops->port_release(s, local);
+}
+
+/**
+ * An ephemeral port that would do now for a connection from @p local to @p remote. It is not
+ * reserved: others get another for long, but not for ever.
+ * @return 0: there is none.
+ */
+static inline uint16_t llp_port_choose(
+	struct llp_stack *s, const struct ip_addr *local, const struct ip_endpoint *remote)
+{
+	return s->ops->port_choose(s, local, remote);
 }
 
 #endif

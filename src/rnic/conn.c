@@ -116,6 +116,21 @@ void conn_abort(struct conn *c, int status)
 	conn_over(c, &(struct conn_end){.status = status});
 }
 
+int conn_reject(struct conn *c, const void *private_data, uint16_t len)
+{
+	int rc = mpa_reject(&c->mpa, private_data, len);
+
+	if (!rc)
+		conn_over(c, &(struct conn_end){.status = 0});
+	return rc;
+}
+
+void conn_refuse(struct conn *c)
+{
+	if (conn_reject(c, NULL, 0))
+		conn_abort(c, -ECONNABORTED);
+}
+
 /** Served when nobody is inside MPA: what is over may be freed now. */
 static void conn_serve(struct engine_doorbell *d)
 {

@@ -104,6 +104,18 @@ void conn_linger_end(struct conn *c);
 /** Reset it, then conn_over(). Start-up only: a stream is ended by its QP. */
 void conn_abort(struct conn *c, int status);
 
+/**
+ * Responder: answer its request with a no, then conn_over().
+ * @return 0, -EINVAL (too much private data), -ENOTCONN, -ENOMEM: nothing has happened.
+ */
+int conn_reject(struct conn *c, const void *private_data, uint16_t len);
+
+/**
+ * The same to a request that nobody will answer. A reset is for the last resort: a peer that is
+ * reset may take it for dislike of its revision, and ask again (RFC 6581 section 10).
+ */
+void conn_refuse(struct conn *c);
+
 /** Free at once, whatever it does (the device goes away). */
 void conn_destroy(struct conn *c);
 

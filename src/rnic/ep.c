@@ -35,9 +35,7 @@ void ep_adopt(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context)
 {
 	ep->fn = fn;
 	ep->context = context;
-	ep->adopted = true;
-	if (ep->state == EP_OVER)
-		ep_request_answered(ep);
+	ep_request_taken(ep);
 }
 
 void rnic_ep_set_context(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context)
@@ -55,10 +53,12 @@ void ep_free(struct rnic_ep *ep)
 	if (c) {
 		c->ep = NULL;
 		/* A stream stays with its QP; a start-up ends with its endpoint. */
-		if (c->phase == CONN_START)
+		if (ep->state == EP_REQUEST)
+			conn_refuse(c);
+		else if (c->phase == CONN_START)
 			conn_abort(c, -ECONNABORTED);
 	}
-	ep_request_answered(ep);
+	ep_request_taken(ep);
 	ep_leave_listener(ep);
 	ep_unlisten(ep);
 	if (ep->reserved)
@@ -78,6 +78,13 @@ void rnic_ep_destroy(struct rnic_ep *ep)
 
 /* ---- addresses --------------------------------------------------------------------------- */
 
+static int ep_reserve(struct rnic_ep *ep, struct ip_endpoint *at, bool reuse, bool v6only)
+{
+	unsigned flags = (reuse ? LLP_PORT_REUSE : 0) | (v6only ? LLP_PORT_V6ONLY : 0);
+
+	return llp_port_reserve(ep->rnic->net, at, flags);
+}
+
 int ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse, bool v6only)
 {
 	struct ip_endpoint at = *local;
@@ -85,11 +92,12 @@ int ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse, boo
 
 	if (ep->state != EP_IDLE)
 		return -EINVAL;
-	rc = llp_port_reserve(ep->rnic->net, &at, reuse);
+	rc = ep_reserve(ep, &at, reuse, v6only);
 	if (rc)
 		return rc;
 	ep->bound = ep->local = at;
 	ep->reserved = true;
+	ep->reuse = reuse;
 	ep->v6only = v6only;
 	ep->state = EP_BOUND;
 	return 0;
@@ -102,6 +110,35 @@ int rnic_ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse
 
 	engine_lock(e);
 	rc = ep_bind(ep, local, reuse, v6only);
+	engine_unlock(e);
+	return rc;
+}
+
+static int ep_rebind(struct rnic_ep *ep, bool reuse, bool v6only)
+{
+	int rc;
+
+	if (ep->state != EP_BOUND)
+		return -EINVAL;
+	llp_port_release(ep->rnic->net, &ep->bound);
+	rc = ep_reserve(ep, &ep->bound, reuse, v6only);
+	if (rc) {
+		/* Nobody can have come between. */
+		ep->reserved = !ep_reserve(ep, &ep->bound, ep->reuse, ep->v6only);
+		return rc;
+	}
+	ep->reuse = reuse;
+	ep->v6only = v6only;
+	return 0;
+}
+
+int rnic_ep_rebind(struct rnic_ep *ep, bool reuse, bool v6only)
+{
+	struct engine *e = ep->rnic->engine;
+	int rc;
+
+	engine_lock(e);
+	rc = ep_rebind(ep, reuse, v6only);
 	engine_unlock(e);
 	return rc;
 }
@@ -125,6 +162,9 @@ static int ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote)
 		if (ep->state == EP_IDLE || ip_addr_is_any(&ep->local.addr))
 			ep->local.addr = source;
 		ep->remote = *remote;
+		/* The user may ask for it from now on. */
+		if (!ep->reserved)
+			ep->local.port = llp_port_choose(ep->rnic->net, &ep->local.addr, remote);
 		ep->state = EP_RESOLVED;
 	}
 	ep_tell(ep, &ev);
@@ -197,6 +237,12 @@ int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 	rc = conn_keep_private(c, p->private_data, p->private_len);
 	if (!rc)
 		rc = conn_connect(c, &params);
+	if (!ep->reserved) {
+		/* Somebody else was faster; and a later attempt of this one takes another. */
+		params.local.port = c->connect.local.port = 0;
+		if (rc == -EADDRINUSE)
+			rc = conn_connect(c, &params);
+	}
 	if (rc) {
 		conn_destroy(c);
 		return rc;
@@ -204,6 +250,7 @@ int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 	llp_endpoints(c->mpa.llp, &ep->local, &ep->remote);
 	c->ep = ep;
 	c->qp = p->qp;
+	ep->closing = false;
 	ep->conn = p->qp->conn = c;
 	ep->state = EP_CONNECTING;
 	return 0;
@@ -230,6 +277,8 @@ int rnic_ep_disconnect(struct rnic_ep *ep)
 	engine_lock(e);
 	if (ep->state == EP_CONNECTED || ep->state == EP_ACCEPTED)
 		qp_close(ep->conn->qp);
+	else if (ep->state == EP_CONNECTING)
+		ep->closing = true;
 	else if (!ep->was_connected)
 		rc = -ENOTCONN;
 	engine_unlock(e);
@@ -256,6 +305,8 @@ void ep_on_reply(struct rnic_ep *ep, const struct mpa_start *st, uint16_t ird, u
 	ep->state = EP_CONNECTED;
 	ep->was_connected = true;
 	ep_tell(ep, &ev);
+	if (ep->closing)
+		qp_close(ep->conn->qp);
 }
 
 /** How a start-up that failed is told, in the terms of the kernel's iWARP CM. */
@@ -300,10 +351,7 @@ void ep_on_over(struct rnic_ep *ep, const struct conn_end *end)
 		ev.type = RNIC_EP_DISCONNECTED;
 		break;
 	default:
-		/* Gone before the user answered: accept will tell. Until the user has seen it, it
-		 * counts: else peers that come and go would fill the memory. */
-		if (ep->adopted)
-			ep_request_answered(ep);
+		/* Gone before the user answered: accept will tell. */
 		return;
 	}
 	ep_tell(ep, &ev);

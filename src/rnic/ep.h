@@ -52,8 +52,9 @@ int rnic_ep_create(struct rnic *r, rnic_ep_event_fn *fn, void *context, struct r
 /** A request endpoint that came with CONNECT_REQUEST is adopted by giving it its own context. */
 void rnic_ep_set_context(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context);
 
-/** In any state. Listening: stops, unaccepted requests of it that nobody adopted are reset.
- *  Connecting: aborted. Connected: the QP keeps its connection, which then closes with the QP. */
+/** In any state. Listening: stops, requests of it that nobody adopted are rejected. A request:
+ *  rejected. Connecting: aborted. Connected: the QP keeps its connection, which then closes with
+ * the QP. */
 void rnic_ep_destroy(struct rnic_ep *ep);
 
 /**
@@ -63,10 +64,20 @@ void rnic_ep_destroy(struct rnic_ep *ep);
  */
 int rnic_ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse, bool v6only);
 
-/** Choose source and route; ADDR_RESOLVED or ADDR_ERROR follows. @return 0, -EINVAL. */
+/**
+ * Change how it is bound, up to listening.
+ * @return 0, -EINVAL (not bound, or past that), -EADDRINUSE (it stays as it was).
+ */
+int rnic_ep_rebind(struct rnic_ep *ep, bool reuse, bool v6only);
+
+/** Choose source, port and route; ADDR_RESOLVED or ADDR_ERROR follows. @return 0, -EINVAL. */
 int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote);
 
-/** @return 0, -EINVAL (not bound), -EADDRINUSE. @p backlog 0: the largest. */
+/**
+ * @param backlog requests at most that nobody has adopted; 0: the largest. What comes beyond it is
+ *        rejected.
+ * @return 0, -EINVAL (not bound), -EADDRINUSE.
+ */
 int rnic_ep_listen(struct rnic_ep *ep, unsigned backlog);
 
 struct rnic_conn_param {
@@ -91,7 +102,8 @@ int rnic_ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p);
 /** @return 0, -EINVAL, -ENOTCONN. */
 int rnic_ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len);
 
-/** Close in good order; DISCONNECTED follows when both sides have. @return 0, -ENOTCONN. */
+/** Close in good order; DISCONNECTED follows when both sides have. One that still connects closes
+ *  as soon as it is established. @return 0, -ENOTCONN. */
 int rnic_ep_disconnect(struct rnic_ep *ep);
 
 /** Addresses as far as they are known (any-address and port 0 else). */

@@ -11,12 +11,8 @@
 static int on_accept(void *user, struct llp *l)
 {
 	struct rnic_ep *ep = user;
-	struct ip_endpoint local, remote;
 	struct conn *c;
 
-	llp_endpoints(l, &local, &remote);
-	if (ep->v6only && ip_addr_is_v4(&remote.addr))
-		return -ECONNREFUSED;
 	/* Peers that connect and then say nothing hold memory until the deadline: not too many. */
 	if (ep->pending_count >= ep->rnic->limits.max_listen_backlog)
 		return -ECONNREFUSED;
@@ -96,8 +92,8 @@ void ep_on_request(struct rnic_ep *ep, struct conn *c, const struct mpa_start *s
 	if (ep->waiting < ep->backlog)
 		request = ep_new(ep->rnic, ep->fn, ep->context);
 	if (!request) {
-		log_printf(ep->rnic->log, LOG_LEVEL_DEBUG, "rnic: backlog full, request reset");
-		conn_abort(c, -ECONNABORTED);
+		log_printf(ep->rnic->log, LOG_LEVEL_DEBUG, "rnic: backlog full, request rejected");
+		conn_refuse(c);
 		return;
 	}
 	request->state = EP_REQUEST;
@@ -106,18 +102,17 @@ void ep_on_request(struct rnic_ep *ep, struct conn *c, const struct mpa_start *s
 	c->ep = request;
 	llp_endpoints(c->mpa.llp, &request->local, &request->remote);
 	request->parent = ep;
-	request->unanswered = true;
 	LIST_INSERT_HEAD(&ep->requests, request, request_link);
 	ep->waiting++;
 	ev.request = request;
 	ep_tell(ep, &ev);
 }
 
-void ep_request_answered(struct rnic_ep *ep)
+void ep_request_taken(struct rnic_ep *ep)
 {
-	if (ep->unanswered && ep->parent)
+	if (ep->parent && !ep->adopted)
 		ep->parent->waiting--;
-	ep->unanswered = false;
+	ep->adopted = true;
 }
 
 void ep_leave_listener(struct rnic_ep *ep)
@@ -186,7 +181,6 @@ int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
 	rc = mpa_accept(&c->mpa, t.reply_ird, t.reply_ord, t.rtr, p->private_data, p->private_len);
 	if (rc)
 		return rc;
-	ep_request_answered(ep);
 	c->ord = t.ord;
 	c->qp = p->qp;
 	p->qp->conn = c;
@@ -224,17 +218,11 @@ void ep_on_operational(struct rnic_ep *ep)
 
 int ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len)
 {
-	struct conn *c = ep->conn;
-	int rc;
-
 	if (ep->state == EP_OVER)
 		return -ENOTCONN;
 	if (ep->state != EP_REQUEST)
 		return -EINVAL;
-	rc = mpa_reject(&c->mpa, private_data, len);
-	if (!rc)
-		conn_over(c, &(struct conn_end){.status = 0});
-	return rc;
+	return conn_reject(ep->conn, private_data, len);
 }
 
 int rnic_ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len)

@@ -28,22 +28,22 @@ struct rnic_ep {
 	struct ip_endpoint local, remote;
 	struct ip_endpoint bound; /**< as reserved from the LLP, if it was */
 	bool reserved;
-	bool v6only;
+	bool reuse, v6only; /**< as it is reserved */
 	bool was_connected;
+	bool closing;      /**< to be closed once it is established */
 	bool paired;       /**< of pairing.h, and so are its connections */
 	struct conn *conn; /**< until it is over */
 
 	/* Of a listener. */
 	struct llp_listener *listener;
-	uint32_t backlog, waiting; /**< requests that nobody has answered yet */
+	uint32_t backlog, waiting; /**< requests that nobody has adopted yet */
 	LIST_HEAD(, conn) pending;
 	uint32_t pending_count;
 	LIST_HEAD(, rnic_ep) requests;
 
 	/* Of a request. */
 	struct rnic_ep *parent; /**< the listener, while that exists */
-	bool unanswered;        /**< counts as waiting there */
-	bool adopted;
+	bool adopted;           /**< until then it counts as waiting there */
 	LIST_ENTRY(rnic_ep) request_link;
 };
 
@@ -63,13 +63,13 @@ int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p);
 int ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len);
 void ep_adopt(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context);
 
-/** A request was answered, or is gone: it does not wait in its listener any more. */
-void ep_request_answered(struct rnic_ep *ep);
+/** A request was adopted, or goes: it does not wait in its listener any more. */
+void ep_request_taken(struct rnic_ep *ep);
 
 /** The listener does not own a request any more. */
 void ep_leave_listener(struct rnic_ep *ep);
 
-/** Stop listening: pending connections and unadopted requests are reset. */
+/** Stop listening: pending connections are reset, unadopted requests rejected. */
 void ep_unlisten(struct rnic_ep *ep);
 
 /** A depth that a peer told, as what we may use of it. */

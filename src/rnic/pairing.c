@@ -278,7 +278,6 @@ void pairing_answer(struct pairing *p, struct rnic_ep *request, const struct pai
 	p->peer_psn = hello->psn;
 	p->state = PAIRING_ANSWERED;
 	ep_adopt(request, on_event, p);
-	ep_request_answered(request);
 	ep_leave_listener(request);
 	pairing_put_hello(data, &ours);
 	if (ep_accept(request, &param)) {

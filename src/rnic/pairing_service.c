@@ -78,7 +78,6 @@ static void hold(struct pairing_service *s, struct rnic_ep *ep, const struct pai
 	*h = (struct held){.service = s, .ep = ep, .hello = *hello};
 	ep_adopt(ep, on_held, h);
 	/* It does not count in the listener any more: here it does. */
-	ep_request_answered(ep);
 	ep_leave_listener(ep);
 	timer_init(&h->timer, on_too_long);
 	timer_start(&e->wheel, &h->timer, e->now + PAIRING_HOLD_MS * UINT64_C(1000000));

@@ -23,12 +23,17 @@ int tcp_listen(struct tcp_stack *s, const struct ip_endpoint *local, unsigned ba
 	llp_accept_fn *accept, void *user, struct tcp_listener **out)
 {
 	struct tcp_listener *l;
+	unsigned flags;
+	int err;
 
 	if (!ip_addr_is_any(&local->addr) && !ip_addr_is_local(s->cfg.ip, &local->addr))
 		return -EADDRNOTAVAIL;
 	for (l = *chain_of(s, local->port); l; l = l->port_next)
 		if (l->local.port == local->port && ip_addr_equal(&l->local.addr, &local->addr))
 			return -EADDRINUSE;
+	err = tcp_ports_listen(&s->ports, local, &flags);
+	if (err)
+		return err;
 	if (!s->halves.bucket && tcp_halves_init(&s->halves, s->cfg.max_half_open, &s->table.key))
 		return -ENOMEM;
 	l = malloc(sizeof *l);
@@ -38,6 +43,7 @@ int tcp_listen(struct tcp_stack *s, const struct ip_endpoint *local, unsigned ba
 		.port_next = *chain_of(s, local->port),
 		.s = s,
 		.local = *local,
+		.flags = flags,
 		.half_limit = u32_max(backlog, HALF_MIN),
 		.cc = s->cc,
 		.accept = accept,
@@ -71,7 +77,8 @@ static unsigned fits(const struct tcp_listener *l, const struct ip_endpoint *loc
 {
 	if (ip_addr_equal(&l->local.addr, &local->addr))
 		return l->local.port == local->port ? 3 : 0;
-	if (!ip_addr_is_any(&l->local.addr) || !tcp_endpoint_overlaps(&l->local, local))
+	if (!ip_addr_is_any(&l->local.addr) ||
+		!tcp_endpoint_overlaps(&l->local, l->flags, local, 0))
 		return 0;
 	return ip_addr_is_v4(&l->local.addr) ? 2 : 1;
 }

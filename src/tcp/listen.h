@@ -11,6 +11,7 @@ struct tcp_listener {
 	struct tcp_listener *port_next; /**< in the chain of its port */
 	struct tcp_stack *s;
 	struct ip_endpoint local;
+	unsigned flags; /**< enum llp_port_flags */
 	struct tcp_half_list halves;
 	uint32_t half_limit;         /**< beyond it, cookies; or the oldest has to go */
 	const struct tcp_cc_ops *cc; /**< of what is accepted */

@@ -229,13 +229,21 @@ static bool port_free(void *ctx, uint16_t port)
 
 	q->id.lport = port;
 	return !tcp_table_find(&q->s->table, &q->id) && !tcp_listener_find(q->s, &local) &&
-	       !tcp_ports_reserved(&q->s->ports, &local, false);
+	       !tcp_ports_reserved(&q->s->ports, &local, 0);
+}
+
+static uint16_t port_choose(
+	struct llp_stack *ls, const struct ip_addr *local, const struct ip_endpoint *remote)
+{
+	struct tcp_stack *s = stack_of(ls);
+	struct port_query q = {.s = s, .id = {*local, remote->addr, 0, remote->port}};
+
+	return tcp_ports_ephemeral(&s->ports, &s->port_key, local, remote, port_free, &q);
 }
 
 static int choose_local(
 	struct tcp_stack *s, const struct llp_connect_params *p, struct tcp_tuple *id)
 {
-	struct port_query q = {.s = s};
 	int err;
 
 	*id = (struct tcp_tuple){p->local.addr, p->remote.addr, p->local.port, p->remote.port};
@@ -248,9 +256,7 @@ static int choose_local(
 	}
 	if (id->lport)
 		return 0;
-	q.id = *id;
-	id->lport =
-		tcp_ports_ephemeral(&s->ports, &s->port_key, &id->local, &p->remote, port_free, &q);
+	id->lport = port_choose(&s->llp, &id->local, &p->remote);
 	return id->lport ? 0 : -EADDRNOTAVAIL;
 }
 
@@ -310,12 +316,12 @@ static bool is_local(struct llp_stack *s, const struct ip_addr *a)
 	return ip_addr_is_local(stack_of(s)->cfg.ip, a);
 }
 
-static bool reservable(struct tcp_stack *s, const struct ip_endpoint *local, bool reuse)
+static bool reservable(struct tcp_stack *s, const struct ip_endpoint *local, unsigned flags)
 {
 	for (const struct tcp_listener *l = s->listeners; l; l = l->next)
-		if (tcp_endpoint_overlaps(&l->local, local))
+		if (tcp_endpoint_overlaps(&l->local, l->flags, local, flags))
 			return false;
-	return !tcp_ports_reserved(&s->ports, local, reuse);
+	return !tcp_ports_reserved(&s->ports, local, flags);
 }
 
 static bool port_reservable(void *ctx, uint16_t port)
@@ -323,10 +329,10 @@ static bool port_reservable(void *ctx, uint16_t port)
 	struct port_query *q = ctx;
 	const struct ip_endpoint local = {q->id.local, port};
 
-	return reservable(q->s, &local, false);
+	return reservable(q->s, &local, 0);
 }
 
-static int port_reserve(struct llp_stack *ls, struct ip_endpoint *local, bool reuse)
+static int port_reserve(struct llp_stack *ls, struct ip_endpoint *local, unsigned flags)
 {
 	struct tcp_stack *s = stack_of(ls);
 	struct port_query q = {.s = s, .id.local = local->addr};
@@ -340,10 +346,10 @@ static int port_reserve(struct llp_stack *ls, struct ip_endpoint *local, bool re
 			&s->ports, &s->port_key, &local->addr, &nobody, port_reservable, &q);
 		if (!local->port)
 			return -EADDRINUSE;
-	} else if (!reservable(s, local, reuse)) {
+	} else if (!reservable(s, local, flags)) {
 		return -EADDRINUSE;
 	}
-	err = tcp_ports_reserve(&s->ports, local, reuse);
+	err = tcp_ports_reserve(&s->ports, local, flags);
 	return err == -ENOMEM ? -EADDRINUSE : err;
 }
 
@@ -360,4 +366,5 @@ const struct llp_stack_ops tcp_llp_stack_ops = {
 	.is_local = is_local,
 	.port_reserve = port_reserve,
 	.port_release = port_release,
+	.port_choose = port_choose,
 };

@@ -4,48 +4,73 @@
 #include <errno.h>
 #include <stdlib.h>
 
-bool tcp_endpoint_overlaps(const struct ip_endpoint *a, const struct ip_endpoint *b)
+/** [::] stands for both families, unless it is told not to; 0.0.0.0 for IPv4 alone (llp.h). */
+static bool covers(const struct ip_addr *wild, unsigned flags, const struct ip_addr *a)
 {
 	static const struct ip_addr any6;
 
-	if (a->port != b->port)
-		return false;
-	if (ip_addr_equal(&a->addr, &b->addr))
-		return true;
-	/* [::] stands for both families, 0.0.0.0 for IPv4 alone (llp.h). */
-	if (ip_addr_equal(&a->addr, &any6) || ip_addr_equal(&b->addr, &any6))
-		return true;
-	return ip_addr_is_v4(&a->addr) && ip_addr_is_v4(&b->addr) &&
-	       (ip_addr_is_any(&a->addr) || ip_addr_is_any(&b->addr));
+	if (ip_addr_equal(wild, &any6))
+		return !(flags & LLP_PORT_V6ONLY) || !ip_addr_is_v4(a);
+	return ip_addr_is_any(wild) && ip_addr_is_v4(a);
 }
 
-bool tcp_ports_reserved(const struct tcp_ports *p, const struct ip_endpoint *local, bool reuse)
+bool tcp_endpoint_overlaps(const struct ip_endpoint *a, unsigned a_flags,
+	const struct ip_endpoint *b, unsigned b_flags)
+{
+	return a->port == b->port &&
+	       (ip_addr_equal(&a->addr, &b->addr) || covers(&a->addr, a_flags, &b->addr) ||
+		       covers(&b->addr, b_flags, &a->addr));
+}
+
+bool tcp_ports_reserved(const struct tcp_ports *p, const struct ip_endpoint *local, unsigned flags)
 {
 	for (const struct tcp_port_reservation *r = p->reserved; r; r = r->next)
-		if (tcp_endpoint_overlaps(&r->local, local) && !(reuse && r->reuse))
+		if (!(flags & r->flags & LLP_PORT_REUSE) &&
+			tcp_endpoint_overlaps(&r->local, r->flags, local, flags))
 			return true;
 	return false;
 }
 
-int tcp_ports_reserve(struct tcp_ports *p, const struct ip_endpoint *local, bool reuse)
+int tcp_ports_reserve(struct tcp_ports *p, const struct ip_endpoint *local, unsigned flags)
 {
 	struct tcp_port_reservation *r;
 
-	if (tcp_ports_reserved(p, local, reuse))
+	if (tcp_ports_reserved(p, local, flags))
 		return -EADDRINUSE;
 	r = malloc(sizeof *r);
 	if (!r)
 		return -ENOMEM;
-	*r = (struct tcp_port_reservation){p->reserved, *local, reuse};
+	*r = (struct tcp_port_reservation){p->reserved, *local, flags};
 	p->reserved = r;
+	return 0;
+}
+
+static bool is_at(const struct tcp_port_reservation *r, const struct ip_endpoint *local)
+{
+	return r->local.port == local->port && ip_addr_equal(&r->local.addr, &local->addr);
+}
+
+int tcp_ports_listen(struct tcp_ports *p, const struct ip_endpoint *local, unsigned *flags)
+{
+	struct tcp_port_reservation *own = p->reserved;
+
+	*flags = 0;
+	while (own && !is_at(own, local))
+		own = own->next;
+	if (!own)
+		return 0;
+	for (const struct tcp_port_reservation *r = p->reserved; r; r = r->next)
+		if (r != own && tcp_endpoint_overlaps(&r->local, r->flags, local, own->flags))
+			return -EADDRINUSE;
+	own->flags &= ~(unsigned)LLP_PORT_REUSE;
+	*flags = own->flags;
 	return 0;
 }
 
 void tcp_ports_release(struct tcp_ports *p, const struct ip_endpoint *local)
 {
 	for (struct tcp_port_reservation **r = &p->reserved; *r; r = &(*r)->next) {
-		if ((*r)->local.port == local->port &&
-			ip_addr_equal(&(*r)->local.addr, &local->addr)) {
+		if (is_at(*r, local)) {
 			struct tcp_port_reservation *gone = *r;
 
 			*r = gone->next;

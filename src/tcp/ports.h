@@ -8,6 +8,7 @@
 
 #include "base/ip_addr.h"
 #include "base/siphash.h"
+#include "llp/llp.h"
 
 /** RFC 6335 section 6: the dynamic ports. */
 #define TCP_PORT_FIRST 49152
@@ -16,7 +17,7 @@
 struct tcp_port_reservation {
 	struct tcp_port_reservation *next;
 	struct ip_endpoint local;
-	bool reuse;
+	unsigned flags; /**< enum llp_port_flags */
 };
 
 struct tcp_ports {
@@ -24,14 +25,25 @@ struct tcp_ports {
 	uint32_t counter; /**< next_ephemeral of RFC 6056 section 3.3.3 */
 };
 
-/** True if one packet could be meant for both: the same port, and equal or wildcard addresses. */
-bool tcp_endpoint_overlaps(const struct ip_endpoint *a, const struct ip_endpoint *b);
+/**
+ * True if one packet could be meant for both: the same port, and equal or wildcard addresses.
+ * @param a_flags, b_flags LLP_PORT_V6ONLY counts, and only of a [::].
+ */
+bool tcp_endpoint_overlaps(const struct ip_endpoint *a, unsigned a_flags,
+	const struct ip_endpoint *b, unsigned b_flags);
 
-/** True if an overlapping endpoint is reserved. @p reuse: those with reuse do not count. */
-bool tcp_ports_reserved(const struct tcp_ports *p, const struct ip_endpoint *local, bool reuse);
+/** True if an overlapping endpoint is reserved that cannot be shared. @p flags: of @p local. */
+bool tcp_ports_reserved(const struct tcp_ports *p, const struct ip_endpoint *local, unsigned flags);
 
 /** @return 0, -EADDRINUSE, -ENOMEM. */
-int tcp_ports_reserve(struct tcp_ports *p, const struct ip_endpoint *local, bool reuse);
+int tcp_ports_reserve(struct tcp_ports *p, const struct ip_endpoint *local, unsigned flags);
+
+/**
+ * Somebody will listen there. If it is reserved, from now on nobody else may.
+ * @param flags what it was reserved with.
+ * @return 0, -EADDRINUSE: others have reserved what overlaps.
+ */
+int tcp_ports_listen(struct tcp_ports *p, const struct ip_endpoint *local, unsigned *flags);
 
 /** Give one such reservation back; nothing happens if there is none. */
 void tcp_ports_release(struct tcp_ports *p, const struct ip_endpoint *local);

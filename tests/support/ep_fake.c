@@ -135,6 +135,17 @@ int rnic_ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse
 	return 0;
 }
 
+int rnic_ep_rebind(struct rnic_ep *ep, bool reuse, bool v6only)
+{
+	int err = fail();
+
+	if (err)
+		return err;
+	ep_fake.reuse = reuse;
+	ep_fake.v6only = v6only;
+	return 0;
+}
+
 int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote)
 {
 	int err;

@@ -290,7 +290,8 @@ static struct llp_listener *find_listener(struct host *h, const struct ip_endpoi
 			continue;
 		if (ip_addr_equal(&l->local.addr, &to->addr))
 			return l;
-		if (is_any(&l->local.addr))
+		if (is_any(&l->local.addr) &&
+			!(l->flags & LLP_PORT_V6ONLY && ip_addr_is_v4(&to->addr)))
 			found = l;
 	}
 	return found;

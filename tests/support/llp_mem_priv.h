@@ -55,6 +55,7 @@ struct llp_listener {
 	struct llp_listener *next;
 	struct host *host;
 	struct ip_endpoint local;
+	unsigned flags; /* enum llp_port_flags */
 	llp_accept_fn *accept;
 	void *user;
 };
@@ -62,7 +63,7 @@ struct llp_listener {
 struct reservation {
 	struct reservation *next;
 	struct ip_endpoint local;
-	bool reuse;
+	unsigned flags;
 };
 
 struct host {

@@ -73,6 +73,10 @@ static int mem_listen(struct llp_stack *s, const struct ip_endpoint *local, unsi
 	}
 	l = must(calloc(1, sizeof *l));
 	*l = (struct llp_listener){.next = h->listeners, .host = h, .local = *local};
+	for (struct reservation *r = h->reservations; r != NULL; r = r->next) {
+		if (r->local.port == local->port && ip_addr_equal(&r->local.addr, &local->addr))
+			l->flags = r->flags;
+	}
 	l->accept = accept;
 	l->user = user;
 	h->listeners = l;
@@ -90,7 +94,7 @@ static void mem_unlisten(struct llp_listener *l)
 	free(l);
 }
 
-static int mem_port_reserve(struct llp_stack *s, struct ip_endpoint *local, bool reuse)
+static int mem_port_reserve(struct llp_stack *s, struct ip_endpoint *local, unsigned flags)
 {
 	struct host *h = host_of(s);
 	struct reservation *r;
@@ -100,15 +104,15 @@ static int mem_port_reserve(struct llp_stack *s, struct ip_endpoint *local, bool
 	if (local->port == 0)
 		local->port = h->next_port++;
 	for (r = h->reservations; r != NULL; r = r->next) {
-		if (r->local.port == local->port && !(reuse && r->reuse))
+		if (r->local.port == local->port && !(flags & r->flags & LLP_PORT_REUSE))
 			return -EADDRINUSE;
 	}
 	for (struct llp_listener *l = h->listeners; l != NULL; l = l->next) {
-		if (l->local.port == local->port && !reuse)
+		if (l->local.port == local->port && !(flags & LLP_PORT_REUSE))
 			return -EADDRINUSE;
 	}
 	r = must(calloc(1, sizeof *r));
-	*r = (struct reservation){.next = h->reservations, .local = *local, .reuse = reuse};
+	*r = (struct reservation){.next = h->reservations, .local = *local, .flags = flags};
 	h->reservations = r;
 	return 0;
 }
@@ -126,6 +130,12 @@ static void mem_port_release(struct llp_stack *s, const struct ip_endpoint *loca
 	}
 }
 
+static uint16_t mem_port_choose(
+	struct llp_stack *s, const struct ip_addr *local, const struct ip_endpoint *remote)
+{
+	return host_of(s)->next_port++;
+}
+
 const struct llp_stack_ops llp_mem_stack_ops = {
 	.connect = mem_connect,
 	.listen = mem_listen,
@@ -134,4 +144,5 @@ const struct llp_stack_ops llp_mem_stack_ops = {
 	.is_local = mem_is_local,
 	.port_reserve = mem_port_reserve,
 	.port_release = mem_port_release,
+	.port_choose = mem_port_choose,
 };

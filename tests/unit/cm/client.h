@@ -149,7 +149,7 @@ static inline int client_resolve(const struct client *c, uint32_t id, const char
 
 static inline int client_route(const struct client *c, uint32_t id)
 {
-	struct rdma_ucm_resolve_route q = {.id = id};
+	struct rdma_ucm_resolve_route q = {.id = id, .timeout_ms = 1};
 
 	return CALL(c, RESOLVE_ROUTE, q);
 }

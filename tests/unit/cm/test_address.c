@@ -149,7 +149,7 @@ static void resolution_is_an_event(void **state)
 	assert_int_equal(client_resolve(&c, id, "10.0.0.2"), 0);
 	assert_int_equal(client_event(&c, &r), -EAGAIN);
 	assert_int_equal(client_resolve(&c, id, "10.0.0.2"), -EINVAL);
-	assert_int_equal(client_route(&c, id), -ENXIO);
+	assert_int_equal(client_route(&c, id), -EINVAL);
 	ep_fake_emit(ep_fake.last, RNIC_EP_ADDR_RESOLVED, 0);
 	r = client_expect(&c, UCMA_EVENT_ADDR_RESOLVED, 0x11);
 	assert_int_equal(r.id, id);

@@ -32,7 +32,7 @@ static void connect_needs_route_qp_and_parameters(void **state)
 	struct client c = client_open();
 	struct rdma_ucm_connect q = {.conn_param = client_param(), .id = client_create(&c, 1)};
 
-	assert_int_equal(CALL(&c, CONNECT, q), -ENXIO);
+	assert_int_equal(CALL(&c, CONNECT, q), -EINVAL);
 	assert_int_equal(client_resolve(&c, q.id, "10.0.0.2"), 0);
 	assert_int_equal(CALL(&c, CONNECT, q), -EINVAL);
 	assert_int_equal(client_route(&c, q.id), 0);
@@ -147,9 +147,10 @@ static void accept_tells_why_not(void **state)
 	struct rnic_ep *ep;
 	uint32_t listener = client_listener(&c, 0x33, &ep);
 	struct rdma_ucm_accept q = {.uid = 0x44, .conn_param = client_param(), .id = listener};
+	struct rdma_ucm_disconnect d;
 	struct rdma_ucm_event_resp r;
 
-	assert_int_equal(CALL(&c, ACCEPT, q), -ENXIO);
+	assert_int_equal(CALL(&c, ACCEPT, q), -EINVAL);
 	q.id = client_request(&c, 0x33, ep);
 	q.conn_param.valid = 0;
 	assert_int_equal(CALL(&c, ACCEPT, q), -EINVAL);
@@ -159,6 +160,11 @@ static void accept_tells_why_not(void **state)
 	/* The name is taken back: nothing more is told of it. */
 	ep_fake_emit(ep_fake.last, RNIC_EP_DISCONNECTED, 0);
 	assert_int_equal(client_event(&c, &r), -EAGAIN);
+	/* The peer has been told, so there is nothing more to say. */
+	assert_int_equal(ep_fake.rejects, 1);
+	assert_int_equal(CALL(&c, ACCEPT, q), -EINVAL);
+	d.id = q.id;
+	assert_int_equal(CALL(&c, DISCONNECT, d), 0);
 	client_close(&c);
 }
 
@@ -217,7 +223,7 @@ static void qp_attributes_are_those_of_iwarp(void **state)
 	struct rdma_ucm_init_qp_attr q = {.response = (uintptr_t)&r, .qp_state = IBV_QPS_INIT};
 
 	q.id = client_create(&c, 1);
-	assert_int_equal(CALL_RESP(&c, INIT_QP_ATTR, q, r), -ENXIO);
+	assert_int_equal(CALL_RESP(&c, INIT_QP_ATTR, q, r), -EINVAL);
 	q.id = client_routed(&c, 2);
 	assert_int_equal(CALL_RESP(&c, INIT_QP_ATTR, q, r), 0);
 	assert_int_equal(r.qp_state, IBV_QPS_INIT);

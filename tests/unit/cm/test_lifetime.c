@@ -102,12 +102,15 @@ static void a_listeners_requests_move_along(void **state)
 
 static void migration_tells_why_not(void **state)
 {
-	struct client c = client_open(), nowhere = {c.u, INT32_MAX}, negative = {c.u, -1};
+	struct client c = client_open(), nowhere = {c.u, INT32_MAX}, negative = {c.u, -1},
+		      file = {c.u, STDERR_FILENO};
 	uint32_t id = client_create(&c, 1), reported;
 
 	assert_int_equal(migrate(&nowhere, c.fd, id, &reported), -ENOENT);
 	assert_int_equal(migrate(&negative, c.fd, id, &reported), -ENOENT);
 	assert_int_equal(migrate(&c, c.fd, id + 1, &reported), -ENOENT);
+	/* From a file that is no channel. */
+	assert_int_equal(migrate(&file, c.fd, id, &reported), -EINVAL);
 	assert_int_equal(migrate(&c, c.fd, id, &reported), 0);
 	client_close(&c);
 }

@@ -62,6 +62,27 @@ static void too_late_is_told(void **state)
 	client_close(&c);
 }
 
+/* Once bound, both go on to the endpoint, whose answer counts. */
+static void bound_ids_are_bound_anew(void **state)
+{
+	struct client c = client_open();
+	uint32_t id = client_create(&c, 1);
+	int on = 1, off = 0;
+
+	assert_int_equal(client_bind(&c, id, "::", 7174), 0);
+	assert_int_equal(set(&c, id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &on, 4), 0);
+	assert_true(ep_fake.v6only);
+	assert_false(ep_fake.reuse);
+	assert_int_equal(set(&c, id, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &on, 4), 0);
+	assert_true(ep_fake.v6only);
+	assert_true(ep_fake.reuse);
+	/* The kernel's rdma_set_reuseaddr() takes no such thing back. */
+	assert_int_equal(set(&c, id, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &off, 4), -EINVAL);
+	ep_fake.fail = -EADDRINUSE;
+	assert_int_equal(set(&c, id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &off, 4), -EADDRINUSE);
+	client_close(&c);
+}
+
 static void unknown_ones_are_unknown(void **state)
 {
 	struct client c = client_open();
@@ -71,6 +92,8 @@ static void unknown_ones_are_unknown(void **state)
 	assert_int_equal(set(&c, id, RDMA_OPTION_ID, 4, &v, 4), -ENOSYS);
 	assert_int_equal(set(&c, id, RDMA_OPTION_ID, UINT32_MAX, &v, 4), -ENOSYS);
 	assert_int_equal(set(&c, id, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, &v, 4), -EINVAL);
+	id = client_create_ps(&c, 2, RDMA_PS_UDP);
+	assert_int_equal(set(&c, id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &v, 1), -EINVAL);
 	assert_int_equal(set(&c, id, RDMA_OPTION_IB, 9, &v, 4), -ENOSYS);
 	assert_int_equal(set(&c, id, 9, 0, &v, 4), -ENOSYS);
 	client_close(&c);
@@ -82,6 +105,7 @@ int main(void)
 		cmocka_unit_test(values_reach_the_endpoint),
 		cmocka_unit_test(sizes_are_exact),
 		cmocka_unit_test(too_late_is_told),
+		cmocka_unit_test(bound_ids_are_bound_anew),
 		cmocka_unit_test(unknown_ones_are_unknown),
 	};
 

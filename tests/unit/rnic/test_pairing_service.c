@@ -207,7 +207,8 @@ static void test_closed(void **state)
 	pairing_service_close(p.b.rnic);
 	engine_unlock(&p.engine);
 	pair_run(&p);
-	assert_true(s.closed);
+	/* Rejected in MPA's words (RFC 5044 section 7.1.1): the R bit. */
+	assert_true(s.eof && s.rx_len >= 20 && s.rx[16] & 0x20);
 	llp_mem_peer_done(&s);
 }
 

@@ -244,16 +244,16 @@ static void test_port_reservations(void **state)
 	struct llp_listener *l;
 
 	host_init(&h, LOCAL, NULL);
-	assert_int_equal(llp_port_reserve(h.llp, &foreign, false), -EADDRNOTAVAIL);
-	assert_int_equal(llp_port_reserve(h.llp, &e, false), 0);
+	assert_int_equal(llp_port_reserve(h.llp, &foreign, 0), -EADDRNOTAVAIL);
+	assert_int_equal(llp_port_reserve(h.llp, &e, 0), 0);
 	assert_true(e.port >= 49152);
 	same = e;
-	assert_int_equal(llp_port_reserve(h.llp, &same, false), -EADDRINUSE);
+	assert_int_equal(llp_port_reserve(h.llp, &same, 0), -EADDRINUSE);
 	assert_int_equal(llp_listen(h.llp, &e, 1, NULL, NULL, &l), 0); /* it is ours */
 	llp_port_release(h.llp, &e);
-	assert_int_equal(llp_port_reserve(h.llp, &same, false), -EADDRINUSE); /* a listener */
+	assert_int_equal(llp_port_reserve(h.llp, &same, 0), -EADDRINUSE); /* a listener */
 	llp_unlisten(h.llp, l);
-	assert_int_equal(llp_port_reserve(h.llp, &same, false), 0);
+	assert_int_equal(llp_port_reserve(h.llp, &same, 0), 0);
 	host_end(&h);
 }
 

@@ -12,8 +12,8 @@ static bool overlaps(const char *a, const char *b)
 {
 	const struct ip_endpoint x = at(a, 5), y = at(b, 5);
 
-	assert_int_equal(tcp_endpoint_overlaps(&x, &y), tcp_endpoint_overlaps(&y, &x));
-	return tcp_endpoint_overlaps(&x, &y);
+	assert_int_equal(tcp_endpoint_overlaps(&x, 0, &y, 0), tcp_endpoint_overlaps(&y, 0, &x, 0));
+	return tcp_endpoint_overlaps(&x, 0, &y, 0);
 }
 
 static void test_overlap(void **state)
@@ -27,7 +27,22 @@ static void test_overlap(void **state)
 	assert_true(overlaps("fd00::1", "::"));
 	assert_false(overlaps("fd00::1", "0.0.0.0"));
 	assert_true(overlaps("::", "0.0.0.0"));
-	assert_false(tcp_endpoint_overlaps(&x, &other));
+	assert_false(tcp_endpoint_overlaps(&x, 0, &other, 0));
+}
+
+static void test_overlap_of_v6only(void **state)
+{
+	const struct ip_endpoint any6 = at("::", 5), any4 = at("0.0.0.0", 5);
+	const struct ip_endpoint v4 = at("10.0.0.1", 5), v6 = at("fd00::1", 5);
+	const unsigned only = LLP_PORT_V6ONLY;
+
+	assert_false(tcp_endpoint_overlaps(&any6, only, &any4, 0));
+	assert_false(tcp_endpoint_overlaps(&v4, 0, &any6, only));
+	assert_true(tcp_endpoint_overlaps(&any6, only, &v6, 0));
+	assert_true(tcp_endpoint_overlaps(&any6, only, &any6, 0));
+	/* Of anything but [::] it says nothing. */
+	assert_true(tcp_endpoint_overlaps(&any4, only, &v4, 0));
+	assert_true(tcp_endpoint_overlaps(&v4, only, &any6, 0));
 }
 
 static void test_reservations(void **state)
@@ -35,17 +50,37 @@ static void test_reservations(void **state)
 	struct tcp_ports p = {0};
 	struct ip_endpoint a = at("10.0.0.1", 5), any = at("0.0.0.0", 5);
 
-	assert_int_equal(tcp_ports_reserve(&p, &a, false), 0);
-	assert_int_equal(tcp_ports_reserve(&p, &any, true), -EADDRINUSE);
+	assert_int_equal(tcp_ports_reserve(&p, &a, 0), 0);
+	assert_int_equal(tcp_ports_reserve(&p, &any, LLP_PORT_REUSE), -EADDRINUSE);
 	tcp_ports_release(&p, &any); /* not there */
-	assert_true(tcp_ports_reserved(&p, &a, true));
+	assert_true(tcp_ports_reserved(&p, &a, LLP_PORT_REUSE));
 	tcp_ports_release(&p, &a);
-	assert_false(tcp_ports_reserved(&p, &a, false));
-	assert_int_equal(tcp_ports_reserve(&p, &any, true), 0);
-	assert_int_equal(tcp_ports_reserve(&p, &any, true), 0);
-	assert_int_equal(tcp_ports_reserve(&p, &any, false), -EADDRINUSE);
+	assert_false(tcp_ports_reserved(&p, &a, 0));
+	assert_int_equal(tcp_ports_reserve(&p, &any, LLP_PORT_REUSE), 0);
+	assert_int_equal(tcp_ports_reserve(&p, &any, LLP_PORT_REUSE), 0);
+	assert_int_equal(tcp_ports_reserve(&p, &any, 0), -EADDRINUSE);
 	tcp_ports_release(&p, &any);
-	assert_true(tcp_ports_reserved(&p, &any, false)); /* the second one */
+	assert_true(tcp_ports_reserved(&p, &any, 0)); /* the second one */
+	tcp_ports_fini(&p);
+}
+
+static void test_who_listens_shares_with_nobody(void **state)
+{
+	struct ip_endpoint a = at("10.0.0.1", 5), any = at("0.0.0.0", 5), any6 = at("::", 5);
+	struct tcp_ports p = {0};
+	unsigned flags;
+
+	assert_int_equal(tcp_ports_listen(&p, &a, &flags), 0); /* not reserved: nobody's affair */
+	assert_int_equal(tcp_ports_reserve(&p, &a, LLP_PORT_REUSE), 0);
+	assert_int_equal(tcp_ports_reserve(&p, &any, LLP_PORT_REUSE), 0);
+	assert_int_equal(tcp_ports_listen(&p, &a, &flags), -EADDRINUSE);
+	tcp_ports_release(&p, &any);
+	assert_int_equal(tcp_ports_listen(&p, &a, &flags), 0);
+	assert_int_equal(flags, 0);
+	assert_int_equal(tcp_ports_reserve(&p, &any, LLP_PORT_REUSE), -EADDRINUSE);
+	assert_int_equal(tcp_ports_reserve(&p, &any6, LLP_PORT_V6ONLY), 0);
+	assert_int_equal(tcp_ports_listen(&p, &any6, &flags), 0);
+	assert_int_equal(flags, LLP_PORT_V6ONLY);
 	tcp_ports_fini(&p);
 }
 
@@ -100,7 +135,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_overlap_of_v6only),
 		cmocka_unit_test(test_reservations),
+		cmocka_unit_test(test_who_listens_shares_with_nobody),
 		cmocka_unit_test(test_every_ephemeral_port_once),
 		cmocka_unit_test(test_order_depends_on_key_and_peer),
 	};
