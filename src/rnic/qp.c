@@ -470,10 +470,10 @@ int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr 
 	if (!rc) {
 		if (mask & RNIC_QP_ACCESS)
 			qp->access = attr->access;
-		/* While connected the depths are those negotiated with the peer. */
-		if (mask & RNIC_QP_IRD && !qp->conn)
+		/* Once connected the depths are those negotiated with the peer. */
+		if (mask & RNIC_QP_IRD && !qp_has_stream(qp))
 			qp->ird = attr->ird;
-		if (mask & RNIC_QP_ORD && !qp->conn)
+		if (mask & RNIC_QP_ORD && !qp_has_stream(qp))
 			qp->ord = attr->ord;
 		if (mask & RNIC_QP_DRAIN_NOTIFY)
 			qp->drain_notify = attr->drain_notify;
