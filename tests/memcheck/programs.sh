@@ -16,7 +16,7 @@ command -v valgrind >/dev/null || {
 memcheck() { # PROGRAM
 	local log=$out/$name.valgrind.log
 	LD_PRELOAD=$root/build/provider/shim/libuiwarp-preload.so UIWARP_CONFIG='' \
-		UIWARP_SET=$'port=net_null0\nmac=02:00:00:00:00:01\naddress=10.99.0.1/24' \
+		UIWARP_SET=$'port=net_null0,no-rx=1\nmac=02:00:00:00:00:01\naddress=10.99.0.1/24\naddress=2001:db8:99::1/64' \
 		valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite \
 		--errors-for-leak-kinds=definite --suppressions="$root/tests/support/valgrind.supp" \
 		"$root/build/tests/$1" >"$log" 2>&1 || {
@@ -26,7 +26,8 @@ memcheck() { # PROGRAM
 	}
 }
 
-for program in apps/manual_walk unit/provider/test_domain unit/provider/test_mw unit/provider/test_wr_api; do
+for program in apps/manual_walk unit/provider/test_domain unit/provider/test_mw unit/provider/test_wr_api \
+	unit/provider/test_provider_{cm_bind,cm_connect,cm_states,cm_threads,stress}; do
 	run_case "${program##*/}" memcheck "$program"
 done
 plan_done

@@ -264,7 +264,61 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* ---- the test -------------------------------------------------------------------------------- */
+/* ---- one QP for all -------------------------------------------------------------------------- */
+
+#define POSTS 300
+
+struct sharer {
+	struct worker *w; /* whose connection all use */
+	uint32_t at;      /* of this one's words in both buffers */
+};
+
+/* The send queue may be full of what the others post. */
+static void post_word(struct sharer *s, struct op *op, uint32_t word)
+{
+	struct peer *a = &s->w->active, *b = &s->w->passive;
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)a->buf + s->at + 4 * word, .length = 4, .lkey = a->mr->lkey};
+	struct ibv_send_wr wr = {.wr_id = (uintptr_t)op,
+				   .sg_list = &sge,
+				   .num_sge = 1,
+				   .opcode = IBV_WR_RDMA_WRITE,
+				   .send_flags = IBV_SEND_SIGNALED,
+				   .wr.rdma = {.remote_addr = (uintptr_t)b->buf + s->at + 4 * word,
+					   .rkey = b->mr->rkey}},
+			   *bad;
+	int rc;
+
+	atomic_store(&op->status, PENDING);
+	while ((rc = ibv_post_send(a->id->qp, &wr, &bad)) == ENOMEM)
+		poll_some();
+	MUST(rc == 0);
+}
+
+static void *share(void *arg)
+{
+	struct sharer *s = arg;
+	struct op op[2];
+
+	for (uint32_t i = 0; i < POSTS; i++) {
+		struct ibv_qp_init_attr init;
+		struct ibv_qp_attr attr;
+		struct ibv_mr *mr;
+
+		if (i >= 2)
+			MUST(wait_for(&op[i % 2]) == IBV_WC_SUCCESS);
+		memcpy(s->w->active.buf + s->at + 4 * i, &i, sizeof i);
+		post_word(s, &op[i % 2], i);
+		MUST(ibv_req_notify_cq(cq, 0) == 0);
+		MUST(ibv_query_qp(s->w->active.id->qp, &attr, IBV_QP_STATE, &init) == 0);
+		mr = ibv_reg_mr(pd, s->w->active.buf, BUFFER, 0);
+		MUST(mr != NULL && ibv_dereg_mr(mr) == 0);
+	}
+	MUST(wait_for(&op[0]) == IBV_WC_SUCCESS && wait_for(&op[1]) == IBV_WC_SUCCESS);
+	return NULL;
+}
+
+/* ---- the tests ------------------------------------------------------------------------------- */
 
 static struct worker *worker_create(unsigned seed)
 {
@@ -288,32 +342,74 @@ static void worker_destroy(struct worker *w)
 	free(w);
 }
 
-static void test_stress(void **state)
+/* Of librdmacm's own context, where the QPs of its ids are. */
+static void share_objects(const struct worker *w)
 {
-	struct worker *worker[THREADS];
-	pthread_t thread[THREADS];
+	pd = ibv_alloc_pd(w->listener->verbs);
+	cq = ibv_create_cq(w->listener->verbs, 4 * THREADS * 16, NULL, NULL, 0);
+	assert_true(pd != NULL && cq != NULL);
+}
+
+static void unshare_objects(void)
+{
 	struct ibv_wc wc;
 
-	for (unsigned i = 0; i < THREADS; i++)
-		worker[i] = worker_create(i + 1);
-	/* librdmacm's own context, where the QPs of its ids are. */
-	pd = ibv_alloc_pd(worker[0]->listener->verbs);
-	cq = ibv_create_cq(worker[0]->listener->verbs, 4 * THREADS * 16, NULL, NULL, 0);
-	assert_true(pd != NULL && cq != NULL);
-	for (unsigned i = 0; i < THREADS; i++)
-		assert_int_equal(pthread_create(&thread[i], NULL, work, worker[i]), 0);
-	for (unsigned i = 0; i < THREADS; i++)
-		pthread_join(thread[i], NULL);
-	for (unsigned i = 0; i < THREADS; i++)
-		worker_destroy(worker[i]);
 	assert_int_equal(ibv_poll_cq(cq, 1, &wc), 0);
 	assert_int_equal(ibv_destroy_cq(cq), 0);
 	assert_int_equal(ibv_dealloc_pd(pd), 0);
 }
 
+static void test_connections(void **state)
+{
+	struct worker *worker[THREADS];
+	pthread_t thread[THREADS];
+
+	for (unsigned i = 0; i < THREADS; i++)
+		worker[i] = worker_create(i + 1);
+	share_objects(worker[0]);
+	for (unsigned i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, work, worker[i]), 0);
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	unshare_objects();
+	for (unsigned i = 0; i < THREADS; i++)
+		worker_destroy(worker[i]);
+}
+
+static void test_one_qp_for_all(void **state)
+{
+	struct worker *w = worker_create(1);
+	struct sharer sharer[THREADS];
+	pthread_t thread[THREADS];
+	struct op read;
+
+	share_objects(w);
+	connect_both(w);
+	for (unsigned i = 0; i < THREADS; i++) {
+		sharer[i] = (struct sharer){w, i * 4 * POSTS};
+		assert_int_equal(pthread_create(&thread[i], NULL, share, &sharer[i]), 0);
+	}
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	/* What a Read brings, all Writes before it have placed. */
+	memset(w->active.buf, 0, 4 * POSTS * THREADS);
+	post(w, &read, IBV_WR_RDMA_READ, 4 * POSTS * THREADS);
+	assert_int_equal(wait_for(&read), IBV_WC_SUCCESS);
+	for (uint32_t i = 0; i < POSTS * THREADS; i++) {
+		uint32_t word;
+
+		memcpy(&word, w->active.buf + 4 * i, sizeof word);
+		assert_int_equal(word, i % POSTS);
+	}
+	dismiss(&w->active, false);
+	dismiss(&w->passive, false);
+	unshare_objects();
+	worker_destroy(w);
+}
+
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {CM(test_stress)};
+	const struct CMUnitTest tests[] = {CM(test_connections), CM(test_one_qp_for_all)};
 
 	if (argc > 1)
 		rounds = (unsigned)strtoul(argv[1], NULL, 10);
