@@ -18,7 +18,7 @@
 /* After the four that it needs. */
 #include <cmocka.h>
 
-#define SETTINGS "port=net_null0\nmac=02:00:00:00:00:01\naddress=10.99.0.1/24\nname=other7"
+#define SETTINGS "port=net_null0,no-rx=1\nmac=02:00:00:00:00:01\naddress=10.99.0.1/24\nname=other7"
 
 /* As with a libibverbs that does not have the private function. */
 static void *no_function(const char *name)
