@@ -326,7 +326,8 @@ void peer_sack(struct peer *p, uint32_t ack, const struct tcp_range *r, unsigned
 	struct tcp_segment s = peer_segment(p, TCP_ACK, p->seq, ack);
 
 	s.n_sack = (uint8_t)n;
-	memcpy(s.sack, r, n * sizeof *r);
+	if (n)
+		memcpy(s.sack, r, n * sizeof *r);
 	host_hear(p->h, p->lport, &s, NULL);
 	host_round(p->h);
 }
