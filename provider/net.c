@@ -297,14 +297,18 @@ static void await_switch(struct net *n)
 
 /* ---- closing ------------------------------------------------------------------------------ */
 
-/** True while a peer has yet to acknowledge what we sent before we closed. */
+/**
+ * True while a peer has yet to acknowledge what we sent before we closed, and while somebody else
+ * has the engine: it may be the very thread that asks, in a signal handler.
+ */
 static bool is_parting(struct net *n)
 {
 	struct ip_endpoint local, remote;
 	struct tcp_info info;
 	bool parting = false;
 
-	engine_lock(&n->engine);
+	if (!engine_trylock(&n->engine))
+		return true;
 	for (unsigned i = 0; !parting && tcp_connection_get(n->tcp, i, &local, &remote, &info); i++)
 		parting = !strcmp(info.state, "FIN-WAIT-1") || !strcmp(info.state, "FIN-WAIT-2") ||
 			  !strcmp(info.state, "CLOSING") || !strcmp(info.state, "LAST-ACK");

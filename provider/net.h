@@ -39,7 +39,10 @@ int net_start(
  */
 void net_release_slot(struct net *n);
 
-/** Wait, but not for long, until peers have acknowledged what was sent before we closed. */
+/**
+ * Wait, but not for long, until peers have acknowledged what was sent before we closed. The
+ * engine's thread sends it; no lock is waited for.
+ */
 void net_linger(struct net *n);
 
 /** Stop the engine's thread. */

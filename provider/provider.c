@@ -148,6 +148,7 @@ static const struct provider table = {
 	.version = PROVIDER_VERSION,
 	.start = start,
 	.addresses = addresses,
+	.before_end = stack_before_end,
 	.cm_open = cm_open,
 	.cm_write = cm_write,
 	.cm_close = cm_close,

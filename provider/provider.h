@@ -18,7 +18,7 @@
 #include <sys/types.h>
 
 /** Both libraries must be of the same build of the table. */
-#define PROVIDER_VERSION 2
+#define PROVIDER_VERSION 3
 
 #define PROVIDER_MAX_ADDRESSES 16
 
@@ -46,6 +46,9 @@ struct provider {
 	 * @return how many were written, 0 when the configuration wants none shown.
 	 */
 	unsigned (*addresses)(struct provider_address *out, unsigned max);
+
+	/** The process ends without exit(): stack_before_end(). */
+	void (*before_end)(void);
 
 	/* The rdma_cm character device: see cm/ucma.h. */
 	int (*cm_open)(int flags);

@@ -82,6 +82,16 @@ static void at_exit(void)
 	pthread_mutex_unlock(&process.lock);
 }
 
+void stack_before_end(void)
+{
+	if (pthread_mutex_trylock(&process.lock) != 0)
+		return;
+	for (struct stack *s = process.open; s; s = s->next)
+		if (!stack_is_orphan(s))
+			net_linger(s->net);
+	pthread_mutex_unlock(&process.lock);
+}
+
 static void in_child(void)
 {
 	atomic_fetch_add(&process.forks, 1);

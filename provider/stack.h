@@ -21,6 +21,12 @@ int stack_open(const struct config *c, struct stack **out, struct config_error *
 /** Stop the thread, close what is open, the port last. */
 void stack_close(struct stack *s);
 
+/**
+ * The process ends by _exit(): see that peers get what was sent before its connections were closed.
+ * Waits for a second at most and for no lock, as a signal handler may call it.
+ */
+void stack_before_end(void);
+
 struct rnic *stack_rnic(struct stack *s);
 const struct config *stack_config(const struct stack *s);
 

@@ -2,7 +2,7 @@
 /*
  * The libc functions through which librdmacm reaches its character device: open and fstat see a
  * character device at /dev/infiniband/rdma_cm, write carries the commands, close ends it; so does
- * what closes on the way, such as dup2.
+ * what closes on the way, such as dup2. And _exit, which must not be quicker than the last message.
  *
  * A program calls these for everything else too, some of them in signal handlers: so the way
  * through is one comparison and one load, and the real functions are looked up at start.
@@ -31,7 +31,7 @@ static _Atomic bool cm_was_closed; /* one on which a thread may have been waitin
 
 static shim_slot real_open, real_open64, real_openat, real_openat64, real_open_2, real_open64_2,
 	real_openat_2, real_openat64_2, real_fstat, real_fstat64, real_fxstat, real_fxstat64,
-	real_write, real_close, real_dup2, real_dup3, real_close_range, real_closefrom;
+	real_write, real_close, real_exit, real_dup2, real_dup3, real_close_range, real_closefrom;
 
 #define LIBC(type, name)   ((type *)shim_real_libc(&real_##name, #name))
 #define LIBC__(type, name) ((type *)shim_real_libc(&real_##name, "__" #name))
@@ -46,6 +46,7 @@ typedef int fxstat_fn(int, int, struct stat *);
 typedef int fxstat64_fn(int, int, struct stat64 *);
 typedef ssize_t write_fn(int, const void *, size_t);
 typedef int close_fn(int);
+typedef void exit_fn(int);
 typedef int dup2_fn(int, int);
 typedef int dup3_fn(int, int, int);
 typedef int close_range_fn(unsigned, unsigned, int);
@@ -66,6 +67,7 @@ __attribute__((constructor)) static void look_up(void)
 	LIBC(fstat_fn, fstat);
 	LIBC(write_fn, write);
 	LIBC(close_fn, close);
+	shim_real_libc(&real_exit, "_exit");
 	LIBC(dup2_fn, dup2);
 }
 
@@ -365,4 +367,27 @@ SHIM_EXPORT void closefrom(int first)
 {
 	end_cm_range(first < 0 ? 0 : (unsigned)first, UINT_MAX);
 	LIBC(closefrom_fn, closefrom)(first);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/*
+ * Children of fork() end so, among others. No handler of exit() runs, and with us goes the TCP that
+ * a kernel or an adapter would have gone on with: the last message of a connection in good order.
+ */
+static _Noreturn void end_process(int status)
+{
+	shim_before_end();
+	((exit_fn *)shim_real_libc(&real_exit, "_exit"))(status);
+	__builtin_unreachable();
+}
+
+SHIM_EXPORT void _exit(int status)
+{
+	end_process(status);
+}
+
+SHIM_EXPORT void _Exit(int status)
+{
+	end_process(status);
 }

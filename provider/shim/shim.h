@@ -35,6 +35,9 @@ struct ibv_device *shim_device(void);
  * RNIC is touched. */
 bool shim_is_orphan(void);
 
+/** The process is about to end without exit(): let what was sent reach the peers first. */
+void shim_before_end(void);
+
 /** True while this thread is inside the provider: hooks pass it through. */
 bool shim_inside(void);
 void shim_enter(void);

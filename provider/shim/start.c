@@ -20,6 +20,7 @@ static struct {
 	_Atomic int state;
 	_Atomic unsigned starting; /* threads in or before start() */
 	_Atomic bool orphan;
+	_Atomic pid_t owner; /* the process that started it: a child of vfork() has our memory */
 	pthread_mutex_t lock;
 	const struct provider *provider;
 	struct ibv_device *_Atomic device;
@@ -159,6 +160,7 @@ static int start(void)
 	if (rc != 0)
 		return rc;
 	atexit(at_exit);
+	atomic_store(&shim.owner, getpid());
 	atomic_store_explicit(&shim.device, device, memory_order_release);
 	return 0;
 }
@@ -168,6 +170,14 @@ const struct provider *shim_running(void)
 	return atomic_load_explicit(&shim.state, memory_order_acquire) == STATE_RUNNING
 		       ? shim.provider
 		       : NULL;
+}
+
+void shim_before_end(void)
+{
+	const struct provider *p = shim_running();
+
+	if (p != NULL && !shim_is_orphan() && atomic_load(&shim.owner) == getpid())
+		p->before_end();
 }
 
 const struct provider *shim_provider(void)

@@ -29,6 +29,9 @@ job() { # NAME SERVER-OPTIONS CLIENT-OPTIONS
 checked="both ends without error; memory is written and read unseen by its owner"
 job write "--thread --rw=read --iodepth=8" "--thread --verb=write --rw=write --iodepth=8"
 job read "--thread --rw=read --iodepth=8" "--thread --verb=read --rw=write --iodepth=8"
+# Each job a process of its own, which ends by _exit() as soon as it has posted its last message.
+job write-process "--rw=read --iodepth=8" "--verb=write --rw=write --iodepth=8"
+job read-process "--rw=read --iodepth=8" "--verb=read --rw=write --iodepth=8"
 expected="refused by fio's engine: its network jobs cannot be random"
 checked="its exit status and its words"
 random_job="fio --ioengine=rdma --name=job --port=7200 --size=$size --bs=64k --hostname=%4 --thread --rw=randwrite"

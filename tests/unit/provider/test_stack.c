@@ -260,11 +260,11 @@ static int serve(struct side *s, const char *const *settings, const char *addres
 	return side_close(s);
 }
 
-static int call(struct side *s, const char *const *settings, const char *address, int ready)
+static int connect_to_server(
+	struct side *s, const char *const *settings, const char *address, int ready)
 {
 	struct ip_endpoint remote = {.port = PORT};
 	struct rnic_conn_param param = {.ird = 4, .ord = 4};
-	struct rnic_wc wc;
 	char x;
 
 	CHECK(side_open(s, settings) == 0);
@@ -282,6 +282,14 @@ static int call(struct side *s, const char *const *settings, const char *address
 		s->buf[i] = pattern(i);
 	CHECK(post(s, RDMAP_WR_WRITE, SIZE - 100) == 0);
 	CHECK(post(s, RDMAP_WR_SEND, 50) == 0);
+	return 0;
+}
+
+static int call(struct side *s, const char *const *settings, const char *address, int ready)
+{
+	struct rnic_wc wc;
+
+	CHECK(connect_to_server(s, settings, address, ready) == 0);
 	for (int i = 0; i < 3; i++) {
 		CHECK(next_polling(s, &wc) == 0);
 		CHECK(wc.wc.status == RDMAP_WC_SUCCESS);
@@ -295,6 +303,15 @@ static int call(struct side *s, const char *const *settings, const char *address
 	CHECK(rnic_ep_disconnect(s->ep) == 0);
 	CHECK(wait_for(s, &s->box.seen[RNIC_EP_DISCONNECTED]));
 	return side_close(s);
+}
+
+/** Closes in good order, and is gone by the time that all of it could be sent. */
+static int call_and_end(struct side *s, const char *const *settings, const char *address, int ready)
+{
+	CHECK(connect_to_server(s, settings, address, ready) == 0);
+	CHECK(rnic_ep_disconnect(s->ep) == 0);
+	stack_before_end();
+	_exit(0);
 }
 
 typedef int side_fn(struct side *s, const char *const *settings, const char *address, int ready);
@@ -311,14 +328,15 @@ static pid_t run(side_fn *fn, const char *const *settings, const char *address, 
 	exit(fn(&side, settings, address, ready));
 }
 
-static void pair(const char *const *server, const char *const *client, const char *address)
+static void pair(
+	const char *const *server, side_fn *caller, const char *const *client, const char *address)
 {
 	int ready[2], status;
 	pid_t a, b;
 
 	assert_int_equal(pipe(ready), 0);
 	a = run(serve, server, address, ready[1]);
-	b = run(call, client, address, ready[0]);
+	b = run(caller, client, address, ready[0]);
 	assert_int_equal(waitpid(b, &status, 0), b);
 	assert_int_equal(status, 0);
 	assert_int_equal(waitpid(a, &status, 0), a);
@@ -337,7 +355,8 @@ static void rdma_between_two_processes_over_memif(void **state)
 		(int)getpid());
 	snprintf(client_port, sizeof client_port, "port=net_memif0,role=client,socket=@uiwarp-t%d",
 		(int)getpid());
-	pair(server, client, "10.9.0.1");
+	pair(server, call, client, "10.9.0.1");
+	pair(server, call_and_end, client, "10.9.0.1");
 }
 
 static void rdma_over_ipv6_with_a_capture(void **state)
@@ -352,7 +371,7 @@ static void rdma_over_ipv6_with_a_capture(void **state)
 	snprintf(client_port, sizeof client_port, "port=net_memif0,role=client,socket=@uiwarp-t%d",
 		(int)getpid());
 	snprintf(capture, sizeof capture, "capture=/tmp/uiwarp-test-stack-%d", (int)getpid());
-	pair(server, client, "fd00:9::1");
+	pair(server, call, client, "fd00:9::1");
 	assert_int_equal(stat(capture + 8, &st), 0);
 	/* What was written and read is in it. */
 	assert_true(st.st_size > 2 * SIZE);

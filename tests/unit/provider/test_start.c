@@ -152,6 +152,33 @@ static int program_fork_first(void)
 	return 0;
 }
 
+/* Children have nothing to end; what vfork() makes even has the memory of its parent. */
+static int program_end(void)
+{
+	bool ours = count_devices("uiw0") == 1;
+	int child = 0, twin = 0;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(3);
+	waitpid(pid, &child, 0);
+	pid = vfork();
+	if (pid == 0)
+		_exit(4);
+	waitpid(pid, &twin, 0);
+	_exit(ours && WEXITSTATUS(child) == 3 && WEXITSTATUS(twin) == 4 ? 6 : 1);
+}
+
+static int program_end_in_c(void)
+{
+	_Exit(count_devices("uiw0") == 1 ? 6 : 1);
+}
+
+static int program_end_idle(void)
+{
+	_exit(6);
+}
+
 static const struct program {
 	const char *name;
 	int (*run)(void);
@@ -164,6 +191,9 @@ static const struct program {
 	{"exit", program_exit},
 	{"fork", program_fork},
 	{"fork-first", program_fork_first},
+	{"end", program_end},
+	{"end-in-c", program_end_in_c},
+	{"end-idle", program_end_idle},
 };
 
 /* ---- from outside ------------------------------------------------------------------------------
@@ -311,7 +341,18 @@ static void a_forked_child_has_no_device_of_ours(void **state)
 	run("fork", CONFIGURED, NULL);
 	assert_says(0, "before 1 child 0 after 1", "");
 	run("fork-first", CONFIGURED, NULL);
-	assert_says(0, "child 0 parent 1", "");
+	/* The child had something to end. */
+	assert_says(0, "toldchild 0 parent 1", "");
+}
+
+static void an_end_without_exit_is_told_once(void **state)
+{
+	run("end", CONFIGURED, NULL);
+	assert_says(6, "told", "");
+	run("end-in-c", CONFIGURED, NULL);
+	assert_says(6, "told", "");
+	run("end-idle", CONFIGURED, NULL);
+	assert_says(6, "", "");
 }
 
 int main(int argc, char **argv)
@@ -327,6 +368,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_provider_that_is_missing_or_broken_is_one_sentence),
 		cmocka_unit_test(at_exit_our_objects_answer_enodev),
 		cmocka_unit_test(a_forked_child_has_no_device_of_ours),
+		cmocka_unit_test(an_end_without_exit_is_told_once),
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof programs / sizeof programs[0]; i++)

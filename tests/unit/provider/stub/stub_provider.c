@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 static struct stub_provider it;
 static struct ibv_device device = {.name = "uiw0"};
@@ -141,10 +142,18 @@ P(int, query_qp_data_in_order, (qp_p q, enum ibv_wr_opcode o, uint32_t f), A(q),
 P(int, destroy_qp, (qp_p q), A(q))
 P(qp_ex_p, qp_to_qp_ex, (qp_p q), A(q))
 
+/* The process has no more time to tell its test in another way. */
+static void before_end(void)
+{
+	if (write(STDOUT_FILENO, "told", 4) != 4)
+		abort();
+}
+
 static const struct provider table = {
 	.version = PROVIDER_VERSION,
 	.start = start,
 	.addresses = addresses,
+	.before_end = before_end,
 	.cm_open = cm_open,
 	.cm_write = cm_write,
 	.cm_close = cm_close,
