@@ -21,7 +21,7 @@ run_case ibv_devinfo alone "ibv_devinfo -d uiw0" 'hca_id:[[:space:]]+uiw0' \
 	'transport:[[:space:]]+iWARP \(1\)'
 run_case ibv_devinfo_v alone "ibv_devinfo -v" 'hca_id:[[:space:]]+uiw0' \
 	'max_qp_init_rd_atom:[[:space:]]+[1-9]' 'link_layer:[[:space:]]+Ethernet' \
-	'gid_tbl_len:[[:space:]]+1' 'max_mr_size:[[:space:]]+0x[0-9a-f]+'
+	'gid_tbl_len:[[:space:]]+2' 'GID\[ *0\]:[[:space:]]+(0000:){5}ffff:' 'max_mr_size:[[:space:]]+0x[0-9a-f]+'
 server_extra=(--set "name=wanted0")
 run_case name alone ibv_devices '^ *wanted0[[:space:]]+[0-9a-f]{16}$'
 plan_done
