@@ -277,6 +277,18 @@ static void test_wildcards(void **state)
 	cm_destroy(any4);
 }
 
+/* As tgt listens for iSER: the option on both, which takes nothing from the one of IPv4. */
+static void test_a_wildcard_of_each_family(void **state)
+{
+	struct rdma_cm_id *any4 = listens("0.0.0.0", V6ONLY), *any6 = listens("::", V6ONLY);
+
+	assert_ptr_equal(heard(CM_V4, 4000), any4);
+	assert_ptr_equal(heard(CM_V6, 4000), any6);
+	cm_destroy(any4);
+	assert_null(heard(CM_V4, 4000));
+	cm_destroy(any6);
+}
+
 static void test_specific_listeners(void **state)
 {
 	struct rdma_cm_id *v4 = listens(CM_V4, 0), *v6 = listens(CM_V6, 0);
@@ -376,6 +388,7 @@ int main(void)
 		CM(test_ephemeral_ports),
 		CM(test_port_spaces),
 		CM(test_wildcards),
+		CM(test_a_wildcard_of_each_family),
 		CM(test_specific_listeners),
 		CM(test_resolve_from_a_source),
 		CM(test_resolve_errors),
