@@ -18,12 +18,12 @@ done <<-EOT
 	write_bw_qps      ib_write_bw   1   -q 4 -s 4096 -n 1000
 	write_bw_both     ib_write_bw   1   -b -s 65536 -n %n
 	write_bw_both_all ib_write_bw   23  -b -a -n 20
-	write_lat_all     ib_write_lat  23  -a -n 20
+	write_lat_all     ib_write_lat  23  -a -n 5
 	read_bw_all       ib_read_bw    23  -a -n %n
 	read_bw_qps       ib_read_bw    1   -q 4 -s 4096 -n 1000
 	read_bw_both      ib_read_bw    1   -b -s 65536 -n %n
 	read_bw_events    ib_read_bw    1   --events -s 65536 -n %n
-	read_lat_all      ib_read_lat   23  -a -n 20
+	read_lat_all      ib_read_lat   23  -a -n 5
 	read_lat_events   ib_read_lat   1   --events -s 64 -n 1000
 	atomic_bw_swap    ib_atomic_bw  1   -A CMP_AND_SWAP -n %n
 	atomic_bw_qps     ib_atomic_bw  1   -q 4 -b -n 1000
@@ -33,7 +33,7 @@ done <<-EOT
 	send_bw_both      ib_send_bw    1   -b -s 65536 -n %n
 	send_bw_events    ib_send_bw    1   --events -s 65536 -n 1000
 	send_bw_qps_both  ib_send_bw    1   -q 4 -b --events -s 16384 -n 1000
-	send_lat_all      ib_send_lat   23  -a -n 20
+	send_lat_all      ib_send_lat   23  -a -n 5
 	send_lat_events   ib_send_lat   1   --events -s 64 -n 1000
 EOT
 plan_done

@@ -9,7 +9,7 @@ source "$(dirname "$0")/lib.sh"
 # the end comes with the last bytes each time, which is a matter of the machine, nothing is shown.
 exchange_patiently() { # ARGUMENT-OF-exchange...
 	local try said
-	for try in {1..12}; do
+	for try in {1..4}; do
 		said=$(exchange "$@") && return 0
 		say "try $try: $said"
 		[[ $said == *"the client ended with status "@(8|16) ]] || return 1
