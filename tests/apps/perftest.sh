@@ -5,8 +5,8 @@
 # shellcheck source=tests/apps/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# ib_send_bw --events is in suite applications only: with few messages it waits for credits of its own, and with
-# many, too, both ends slept for good in one run of twenty, which is not understood yet.
+# Not ib_send_bw --events: on iWARP its receiver gives credits by RDMA Writes, which raise no event, and the
+# sender sleeps for good when all that it sent has completed before a credit that it needs: one run in twenty.
 #
 # One line per case: NAME, PROGRAM, OPTIONS, and how many lines of figures it must print.
 while read -r name program sizes options; do
