@@ -11,8 +11,6 @@
  */
 #include "example.h"
 
-#include <netdb.h>
-#include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 #include <string.h>
 
@@ -23,28 +21,9 @@ static struct ibv_qp_init_attr queues = {
 	.sq_sig_all = 1,
 };
 
-/* An identifier that listens on @p port, of IPv4 and IPv6, or is ready to connect to it at @p
- * server. */
-static struct rdma_cm_id *endpoint(const char *server, const char *port)
-{
-	struct rdma_addrinfo hints = {
-		.ai_port_space = RDMA_PS_TCP, .ai_flags = server ? 0 : RAI_PASSIVE};
-	struct rdma_addrinfo *where;
-	struct rdma_cm_id *id;
-	int rc = rdma_getaddrinfo(server ? server : "::", port, &hints, &where);
-
-	if (rc != 0) {
-		fprintf(stderr, "%s: %s\n", server ? server : port, gai_strerror(rc));
-		exit(1);
-	}
-	CHECK(rdma_create_ep(&id, where, NULL, &queues) == 0, "rdma_create_ep");
-	rdma_freeaddrinfo(where);
-	return id;
-}
-
 static void serve(const char *port)
 {
-	struct rdma_cm_id *listener = endpoint(NULL, port);
+	struct rdma_cm_id *listener = endpoint("::", port, RAI_PASSIVE, &queues);
 	struct rdma_cm_id *id;
 	char text[SIZE] = "";
 	struct ibv_mr *mr;
@@ -71,7 +50,7 @@ static void serve(const char *port)
 
 static void request(const char *server, const char *port)
 {
-	struct rdma_cm_id *id = endpoint(server, port);
+	struct rdma_cm_id *id = endpoint(server, port, 0, &queues);
 	char question[SIZE] = "hello, server", answer[SIZE] = "";
 	struct ibv_mr *out = rdma_reg_msgs(id, question, SIZE);
 	struct ibv_mr *in = rdma_reg_msgs(id, answer, SIZE);

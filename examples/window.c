@@ -11,8 +11,6 @@
  */
 #include "example.h"
 
-#include <netdb.h>
-#include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 #include <stdint.h>
 #include <string.h>
@@ -31,26 +29,9 @@ static struct ibv_qp_init_attr queues = {
 	.sq_sig_all = 1,
 };
 
-static struct rdma_cm_id *endpoint(const char *server, const char *port)
-{
-	struct rdma_addrinfo hints = {
-		.ai_port_space = RDMA_PS_TCP, .ai_flags = server ? 0 : RAI_PASSIVE};
-	struct rdma_addrinfo *where;
-	struct rdma_cm_id *id;
-	int rc = rdma_getaddrinfo(server, port, &hints, &where);
-
-	if (rc != 0) {
-		fprintf(stderr, "%s: %s\n", server ? server : port, gai_strerror(rc));
-		exit(1);
-	}
-	CHECK(rdma_create_ep(&id, where, NULL, &queues) == 0, "rdma_create_ep");
-	rdma_freeaddrinfo(where);
-	return id;
-}
-
 static void serve(const char *port)
 {
-	struct rdma_cm_id *listener = endpoint(NULL, port);
+	struct rdma_cm_id *listener = endpoint(NULL, port, RAI_PASSIVE, &queues);
 	struct rdma_conn_param param = {.responder_resources = 1, .initiator_depth = 1};
 	uint8_t *memory = calloc(1, SIZE);
 	struct rdma_cm_id *id;
@@ -97,7 +78,7 @@ static void done(struct rdma_cm_id *id, const char *what)
 
 static void use(const char *server, const char *port)
 {
-	struct rdma_cm_id *id = endpoint(server, port);
+	struct rdma_cm_id *id = endpoint(server, port, 0, &queues);
 	struct rdma_conn_param param = {.responder_resources = 1, .initiator_depth = 1};
 	uint8_t *out = malloc(SIZE), *in = calloc(1, SIZE);
 	struct ibv_mr *out_mr, *in_mr;

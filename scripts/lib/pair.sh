@@ -182,17 +182,23 @@ expand() { # COMMAND
 	say "${text//%n/$bulk}"
 }
 
-# A server and a client, each ending by itself with status 0; then what must be in their output.
-exchange() { # SERVER CLIENT [SIDE COUNT REGEX]...
-	local server client server_job client_job found
+# A server, and a client as soon as it listens; their jobs are in $server_job and $client_job.
+start_both() { # SERVER CLIENT
+	local server client
 	read -ra server <<<"$(expand "$1")"
 	read -ra client <<<"$(expand "$2")"
-	shift 2
 	start server "${server[@]}"
 	server_job=$started
 	wait_listening "$server_job" || return 1
 	start client "${client[@]}"
 	client_job=$started
+}
+
+# A server and a client, each ending by itself with status 0; then what must be in their output.
+exchange() { # SERVER CLIENT [SIDE COUNT REGEX]...
+	local server_job client_job found
+	start_both "$1" "$2" || return 1
+	shift 2
 	finish client "$client_job" || return 1
 	if [[ ${server_persists:-no} == yes ]]; then
 		is_alive "$(program_pid server)" || { say "the server is gone"; return 1; }

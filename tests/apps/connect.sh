@@ -12,14 +12,8 @@ figures='^ *[0-9]+ +[0-9]+ '
 
 # What ends with an error ends soon on both sides, and says which: not by a signal, not by the limit.
 fails() { # SERVER CLIENT SIDE REGEX
-	local server client server_job client_job status=0
-	read -ra server <<<"$(expand "$1")"
-	read -ra client <<<"$(expand "$2")"
-	start server "${server[@]}"
-	server_job=$started
-	wait_listening "$server_job" || return 1
-	start client "${client[@]}"
-	client_job=$started
+	local server_job client_job status=0
+	start_both "$1" "$2" || return 1
 	wait "$server_job" || status=$?
 	((status == 1)) || { say "the server $(status_text $status)"; return 1; }
 	status=0

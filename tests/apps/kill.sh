@@ -13,14 +13,7 @@ patience=40
 
 # An endless exchange, well under way.
 under_way() { # SERVER CLIENT REGEX-OF-PROGRESS COUNT
-	local server client
-	read -ra server <<<"$(expand "$1")"
-	read -ra client <<<"$(expand "$2")"
-	start server "${server[@]}"
-	server_job=$started
-	wait_listening "$server_job" || return 1
-	start client "${client[@]}"
-	client_job=$started
+	start_both "$1" "$2" || return 1
 	wait_for "$patience" has_lines client "$3" "$4" ||
 		{ say "the transfer did not begin"; return 1; }
 	is_alive "$(program_pid server)" && is_alive "$(program_pid client)"

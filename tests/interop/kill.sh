@@ -8,14 +8,7 @@ source "$(dirname "$0")/lib.sh"
 capture_is=any
 
 under_way() { # SERVER CLIENT SIDE REGEX-OF-ITS-PROGRESS COUNT
-	local server client
-	read -ra server <<<"$(expand "$1")"
-	read -ra client <<<"$(expand "$2")"
-	start server "${server[@]}"
-	server_job=$started
-	wait_listening "$server_job" || return 1
-	start client "${client[@]}"
-	client_job=$started
+	start_both "$1" "$2" || return 1
 	wait_for "$patience" has_lines "$3" "$4" "$5" || { say "the transfer did not begin"; return 1; }
 }
 
