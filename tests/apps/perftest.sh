@@ -31,7 +31,7 @@ done <<-EOT
 	send_bw_all       ib_send_bw    23  -a -n %n
 	send_bw_qps       ib_send_bw    1   -q 4 -s 4096 -n 1000
 	send_bw_both      ib_send_bw    1   -b -s 65536 -n %n
-	send_bw_qps_both  ib_send_bw    1   -q 4 -b --events -s 16384 -n 1000
+	send_bw_qps_both  ib_send_bw    1   -q 4 -b -s 16384 -n 1000
 	send_lat_all      ib_send_lat   23  -a -n 5
 	send_lat_events   ib_send_lat   1   --events -s 64 -n 1000
 EOT
