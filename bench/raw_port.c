@@ -9,7 +9,7 @@
 #include "dpdk-port/lcore.h"
 #include "dpdk-port/port_private.h"
 
-#include "bench/number.h"
+#include "base/argument.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -56,10 +56,10 @@ static void parse_argument(struct options *o, struct argp_state *state, const ch
 		o->role = strcmp(arg, "server") ? ROLE_CLIENT : ROLE_SERVER;
 		break;
 	case 3:
-		o->count = number(state, "COUNT", arg, 100, UINT32_MAX);
+		o->count = argument_number(state, "COUNT", arg, 100, UINT32_MAX);
 		break;
 	case 4:
-		o->size = (unsigned)number(state, "LENGTH", arg, 14, 2000);
+		o->size = (unsigned)argument_number(state, "LENGTH", arg, 14, 2000);
 		break;
 	default:
 		argp_usage(state);

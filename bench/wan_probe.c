@@ -11,7 +11,7 @@
 
 #include "base/histogram.h"
 
-#include "bench/number.h"
+#include "base/argument.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -52,19 +52,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'r':
-		o->rate = number(state, "rate", arg, 1000, UINT64_C(1000000000000));
+		o->rate = argument_number(state, "rate", arg, 1000, UINT64_C(1000000000000));
 		return 0;
 	case 'w':
-		o->window = number(state, "window", arg, 1, 1000000);
+		o->window = argument_number(state, "window", arg, 1, 1000000);
 		return 0;
 	case 'd':
-		o->delay = number(state, "delay", arg, 0, UINT64_C(10000000000));
+		o->delay = argument_number(state, "delay", arg, 0, UINT64_C(10000000000));
 		return 0;
 	case 't':
-		o->seconds = number(state, "seconds", arg, 1, 3600);
+		o->seconds = argument_number(state, "seconds", arg, 1, 3600);
 		return 0;
 	case 'l':
-		o->size = (unsigned)number(state, "length", arg, 60, 1514);
+		o->size = (unsigned)argument_number(state, "length", arg, 60, 1514);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num >= 2)

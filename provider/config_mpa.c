@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/config_mpa.h"
 
+#include "base/number.h"
 #include "provider/config_parse.h"
 
 #include <string.h>
@@ -137,7 +138,7 @@ const char *config_mpa_revision(struct config *c, const char *v)
 {
 	uint64_t n;
 
-	if (config_parse_range(v, 1, 2, &n) != 0)
+	if (!number_parse(v, 1, 2, &n))
 		return "1 (RFC 5044) or 2 (RFC 6581)";
 	c->mpa.revision = (uint8_t)n;
 	c->mpa_given |= GIVEN_REVISION;
@@ -187,7 +188,7 @@ const char *config_mpa_fpdu(struct config *c, const char *v)
 	uint64_t n = 0;
 
 	/* RFC 5044 section 4.5: a MULPDU is never less than 128 octets. */
-	if (strcmp(v, "segment") != 0 && config_parse_range(v, 160, 65535, &n) != 0)
+	if (strcmp(v, "segment") != 0 && !number_parse(v, 160, 65535, &n))
 		return "segment, or a number of bytes from 160 to 65535";
 	c->mpa.fpdu_max = (uint16_t)n;
 	c->mpa_given |= GIVEN_FPDU;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/config_slot.h"
 
+#include "base/number.h"
 #include "provider/config_parse.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define OPEN "%{"
@@ -41,8 +41,8 @@ const char *config_slot_range(struct config *c, const char *value)
 		return right;
 	memcpy(number, range, (size_t)(dash - range));
 	number[dash - range] = '\0';
-	if (config_parse_range(number, 1, SLOT_MAX, &first) != 0 ||
-		config_parse_range(dash + 1, first, SLOT_MAX, &last) != 0)
+	if (!number_parse(number, 1, SLOT_MAX, &first) ||
+		!number_parse(dash + 1, first, SLOT_MAX, &last))
 		return right;
 	if (colon != NULL)
 		snprintf(c->slot_group, sizeof c->slot_group, "%.*s", (int)(colon - value), value);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/config_value.h"
 
+#include "base/number.h"
 #include "provider/config_mpa.h"
 #include "provider/config_parse.h"
 #include "provider/config_slot.h"
@@ -117,7 +118,7 @@ static const char *parse_mtu(struct config *c, const char *v)
 	uint64_t n;
 
 	/* RFC 1122 section 3.3.3: every host takes datagrams of 576 bytes. */
-	if (config_parse_range(v, 576, 65535, &n) != 0)
+	if (!number_parse(v, 576, 65535, &n))
 		return "a number of bytes from 576 to 65535";
 	c->mtu = (uint16_t)n;
 	return NULL;
@@ -141,7 +142,7 @@ static const char *parse_progress(struct config *c, const char *v)
 	if (*core == '\0') {
 		c->progress_core = -1;
 	} else {
-		if (*core != ':' || config_parse_range(core + 1, 0, 1023, &n) != 0)
+		if (*core != ':' || !number_parse(core + 1, 0, 1023, &n))
 			return right;
 		c->progress_core = (int)n;
 	}
@@ -165,7 +166,7 @@ static const char *parse_connect_port(struct config *c, const char *v)
 {
 	uint64_t n;
 
-	if (config_parse_range(v, 1, UINT16_MAX, &n) != 0)
+	if (!number_parse(v, 1, UINT16_MAX, &n))
 		return "a port number from 1 to 65535";
 	c->connect_port = (uint16_t)n;
 	return NULL;
@@ -250,7 +251,7 @@ static const char *parse_buffer(const char *v, uint32_t *out)
 	uint64_t n;
 
 	/* RFC 7323 section 2.3: a window is less than 2^30 bytes. */
-	if (config_parse_size(v, 16384, (1u << 30) - 1, &n) != 0)
+	if (!number_parse_size(v, 16384, (1u << 30) - 1, &n))
 		return "a number of bytes from 16K to 1023M; K and M may follow it";
 	*out = (uint32_t)n;
 	return NULL;
@@ -270,7 +271,7 @@ static const char *parse_memory(struct config *c, const char *v)
 {
 	uint64_t n;
 
-	if (config_parse_range(v, 8, 1u << 20, &n) != 0)
+	if (!number_parse(v, 8, 1u << 20, &n))
 		return "a number of MiB from 8 to 1048576";
 	c->memory = (uint32_t)n;
 	return NULL;
@@ -280,7 +281,7 @@ static const char *parse_settle(struct config *c, const char *v)
 {
 	uint64_t n;
 
-	if (config_parse_range(v, 0, 60, &n) != 0)
+	if (!number_parse(v, 0, 60, &n))
 		return "a number of seconds from 0 to 60";
 	c->settle = (uint8_t)n;
 	return NULL;

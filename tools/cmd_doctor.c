@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* uiwarp doctor: see doctor.h. */
+#include "base/argument.h"
 #include "tools/commands.h"
 #include "tools/configuration.h"
 #include "tools/doctor.h"
@@ -22,18 +23,12 @@ struct options {
 
 static error_t parse_argument(struct options *o, char *arg, struct argp_state *state)
 {
-	unsigned long n;
-	char *end;
-
 	switch (state->arg_num) {
 	case 0:
 		o->host = arg;
 		return 0;
 	case 1:
-		n = strtoul(arg, &end, 10);
-		if (*arg < '0' || *arg > '9' || *end != '\0' || n == 0 || n > 65535)
-			argp_error(state, "\"%s\"; expected a port from 1 to 65535", arg);
-		o->port = (uint16_t)n;
+		o->port = (uint16_t)argument_number(state, "port", arg, 1, 65535);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* uiwarp pcap: what iWARP connections in capture files say, and whether they may. */
+#include "base/argument.h"
 #include "pcap/check.h"
 #include "pcap/follow.h"
 #include "pcap/replay.h"
@@ -38,22 +39,9 @@ struct options {
 
 /* ---- the command line ----------------------------------------------------------------------- */
 
-static uint64_t number(struct argp_state *state, const char *name, const char *arg, uint64_t max)
-{
-	unsigned long long n;
-	char *end;
-
-	errno = 0;
-	n = strtoull(arg, &end, 10);
-	if (*arg < '0' || *arg > '9' || *end != '\0' || errno != 0 || n == 0 || n > max)
-		argp_error(state, "\"%s\" is \"%s\"; expected a number from 1 to %llu", name, arg,
-			(unsigned long long)max);
-	return n;
-}
-
 static void add_port(struct argp_state *state, struct follow_config *f, const char *arg)
 {
-	uint64_t n = number(state, "port", arg, 65535);
+	uint64_t n = argument_number(state, "port", arg, 1, 65535);
 
 	if (f->num_ports == FOLLOW_PORTS_MAX)
 		argp_error(state, "--port is given more than %d times", FOLLOW_PORTS_MAX);
@@ -84,7 +72,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->plot = arg;
 		return 0;
 	case KEY_CONNECTION:
-		o->connection = number(state, "connection", arg, UINT32_MAX);
+		o->connection = argument_number(state, "connection", arg, 1, UINT32_MAX);
 		return 0;
 	case KEY_RESPONDER:
 		o->responder = true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* uiwarp wan: a long path between two interfaces, in real time. */
+#include "base/argument.h"
 #include "tools/commands.h"
 #include "tools/wan_control.h"
 #include "tools/wan_report.h"
@@ -65,19 +66,6 @@ static void on_signal(int number)
 
 /* ---- the command line --------------------------------------------------------------------------
  */
-
-static uint64_t number(struct argp_state *state, const char *name, const char *arg, uint64_t max)
-{
-	unsigned long long n;
-	char *end;
-
-	errno = 0;
-	n = strtoull(arg, &end, 10);
-	if (*arg < '0' || *arg > '9' || *end != '\0' || errno != 0 || n > max)
-		argp_error(state, "\"%s\" is \"%s\"; expected a number from 0 to %llu", name, arg,
-			(unsigned long long)max);
-	return n;
-}
 
 static void set_device(struct argp_state *state, struct options *o, unsigned i, const char *arg)
 {
@@ -154,13 +142,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		set_list(state, o, key == KEY_B_TO_A, arg);
 		return 0;
 	case KEY_SEED:
-		o->seed = number(state, "seed", arg, UINT64_MAX);
+		o->seed = argument_number(state, "seed", arg, 0, UINT64_MAX);
 		return 0;
 	case KEY_STATS:
 		set_stats(state, o, arg);
 		return 0;
 	case KEY_MEMORY:
-		o->memory = (uint32_t)number(state, "memory", arg, MAX_MEMORY);
+		o->memory = (uint32_t)argument_number(state, "memory", arg, 0, MAX_MEMORY);
 		return 0;
 	case KEY_EAL:
 		o->eal = arg;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/tcp_options.h"
 
+#include "base/number.h"
 #include "tools/units.h"
 
 #include <stdio.h>
@@ -30,7 +31,7 @@ static bool parse_port(const char *s, uint16_t *out)
 {
 	uint64_t n;
 
-	if (s[strspn(s, "0123456789")] != '\0' || !units_parse_size(s, 1, 65535, &n))
+	if (!number_parse(s, 1, 65535, &n))
 		return false;
 	*out = (uint16_t)n;
 	return true;
@@ -93,7 +94,7 @@ static void seconds(struct argp_state *state, const char *option, const char *ar
 static void size(
 	struct argp_state *state, const char *option, const char *arg, uint64_t max, uint64_t *out)
 {
-	if (!units_parse_size(arg, 1, max, out))
+	if (!number_parse_size(arg, 1, max, out))
 		wrong(state, option, arg, "a number from 1; K, M and G may follow it");
 }
 
@@ -161,7 +162,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->parallel = (unsigned)n;
 		return 0;
 	case KEY_SEED:
-		if (!units_parse_size(arg, 0, UINT64_MAX, &o->seed))
+		if (!number_parse_size(arg, 0, UINT64_MAX, &o->seed))
 			wrong(state, "--seed", arg, "a number");
 		return 0;
 	case 'r':

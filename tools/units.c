@@ -1,26 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/units.h"
 
-#include <errno.h>
+#include "base/number.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* A decimal number without sign, exponent or hexadecimal surprises; *end is what follows. */
-static bool parse_decimal(const char *s, double *out, const char **end)
-{
-	size_t n = strspn(s, "0123456789.");
-	char digits[32];
-	char *stop;
-
-	if (n == 0 || n >= sizeof digits)
-		return false;
-	memcpy(digits, s, n);
-	digits[n] = '\0';
-	*out = strtod(digits, &stop);
-	*end = s + n;
-	return stop != digits && *stop == '\0';
-}
 
 /* The power that a suffix stands for, from a list such as "kmg"; -1: no such suffix. */
 static int power_of(const char *suffix, const char *letters)
@@ -33,28 +17,12 @@ static int power_of(const char *suffix, const char *letters)
 	return at == NULL || suffix[1] != '\0' ? -1 : (int)(at - letters) + 1;
 }
 
-bool units_parse_size(const char *s, uint64_t min, uint64_t max, uint64_t *out)
-{
-	size_t digits = strspn(s, "0123456789");
-	int power = power_of(s + digits, "kmgt");
-	unsigned long long n;
-
-	if (digits == 0 || power < 0)
-		return false;
-	errno = 0;
-	n = strtoull(s, NULL, 10);
-	if (errno != 0 || n > max >> (10 * power))
-		return false;
-	*out = (uint64_t)n << (10 * power);
-	return *out >= min;
-}
-
 bool units_parse_rate(const char *s, double *out)
 {
 	const char *end;
 	int power;
 
-	if (!parse_decimal(s, out, &end))
+	if (!number_parse_decimal(s, out, &end))
 		return false;
 	power = power_of(end, "kmg");
 	if (power < 0)
@@ -69,7 +37,7 @@ bool units_parse_seconds(const char *s, double max, uint64_t *out)
 	const char *end;
 	double seconds;
 
-	if (!parse_decimal(s, &seconds, &end) || *end != '\0' || seconds > max)
+	if (!number_parse_decimal(s, &seconds, &end) || *end != '\0' || seconds > max)
 		return false;
 	*out = (uint64_t)(seconds * 1e9);
 	return true;

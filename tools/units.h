@@ -6,9 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** "64", "16K", "4M", "1G": bytes, in powers of 1024. @return false: not that, or out of range. */
-bool units_parse_size(const char *s, uint64_t min, uint64_t max, uint64_t *out);
-
 /** "800k", "100m", "2.5g", "9600": bits per second, in powers of 1000, 1 to 10^12. */
 bool units_parse_rate(const char *s, double *out);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "wan/options.h"
 
+#include "base/number.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -22,23 +23,16 @@ struct unit {
 	double factor;
 };
 
-/* A decimal number (no sign, no exponent, no hexadecimal surprises) and one of the units. */
+/* A decimal number and one of the units. */
 static bool parse_scaled(
 	const char *s, const struct unit *units, double min, double max, double *out)
 {
-	size_t n = strspn(s, "0123456789.");
-	char digits[32];
-	char *end;
+	const char *unit;
 
-	if (n == 0 || n >= sizeof digits)
-		return false;
-	memcpy(digits, s, n);
-	digits[n] = '\0';
-	*out = strtod(digits, &end);
-	if (end == digits || *end != '\0')
+	if (!number_parse_decimal(s, out, &unit))
 		return false;
 	for (; units->name != NULL; units++) {
-		if (strcasecmp(s + n, units->name) != 0)
+		if (strcasecmp(unit, units->name) != 0)
 			continue;
 		*out *= units->factor;
 		return *out >= min && *out <= max;

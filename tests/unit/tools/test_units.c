@@ -8,34 +8,6 @@
 
 #include <cmocka.h>
 
-static void sizes_are_in_powers_of_1024(void **state)
-{
-	uint64_t n;
-
-	assert_true(units_parse_size("1", 1, 100, &n));
-	assert_int_equal(n, 1);
-	assert_true(units_parse_size("16k", 1, UINT64_MAX, &n));
-	assert_int_equal(n, 16384);
-	assert_true(units_parse_size("3M", 1, UINT64_MAX, &n));
-	assert_int_equal(n, 3 << 20);
-	assert_true(units_parse_size("2T", 1, UINT64_MAX, &n));
-	assert_int_equal(n, UINT64_C(2) << 40);
-	assert_true(units_parse_size("18446744073709551615", 0, UINT64_MAX, &n));
-	assert_true(n == UINT64_MAX);
-}
-
-static void sizes_out_of_range_or_form_are_refused(void **state)
-{
-	static const char *const wrong[] = {"", "k", "-1", "+1", " 1", "1 ", "0x10", "1.5", "1kk",
-		"1q", "101", "1k", "18446744073709551616", "99999999999999999999999",
-		"17179869184G"};
-	uint64_t n;
-
-	assert_false(units_parse_size("0", 1, 100, &n));
-	for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-		assert_false(units_parse_size(wrong[i], 0, 100, &n));
-}
-
 static void rates_are_in_powers_of_1000(void **state)
 {
 	double r;
@@ -90,8 +62,6 @@ static void people_read_three_figures(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes_are_in_powers_of_1024),
-		cmocka_unit_test(sizes_out_of_range_or_form_are_refused),
 		cmocka_unit_test(rates_are_in_powers_of_1000),
 		cmocka_unit_test(seconds_become_nanoseconds),
 		cmocka_unit_test(people_read_three_figures),
