@@ -39,8 +39,11 @@ void port_set_now(struct port *p, uint64_t now)
 
 unsigned port_rx(struct port *p, struct rte_mbuf **pkts, unsigned n)
 {
-	unsigned got = p->started ? rte_eth_rx_burst(p->id, 0, pkts, (uint16_t)n) : 0;
+	unsigned got;
 
+	if (unlikely(p->rx_signal.handler != NULL))
+		p->rx_signal.handler(p->rx_signal.number);
+	got = p->started ? rte_eth_rx_burst(p->id, 0, pkts, (uint16_t)n) : 0;
 	if (unlikely(p->capture != NULL))
 		for (unsigned i = 0; i < got; i++)
 			capture_packet(p->capture, pkts[i], CAPTURE_IN, p->now);

@@ -330,7 +330,7 @@ static int start(struct opening *o)
 	int r;
 
 	if (driver_is(o, "net_tap"))
-		p->rx_fd = rxfd_tap_quiet(o->ifname);
+		p->rx_fd = rxfd_tap_quiet(o->ifname, &p->rx_signal);
 	/* A memif client may come before its server: it waits for it as for any other link. */
 	if (driver_is(o, "net_memif"))
 		p->gate = gate_create();

@@ -4,6 +4,7 @@
 #define DPDK_PORT_PORT_PRIVATE_H
 
 #include "dpdk-port/port.h"
+#include "dpdk-port/rxfd.h"
 
 #include <rte_ethdev.h>
 
@@ -24,6 +25,7 @@ struct port {
 	unsigned downs;    /**< times in a row that the link was found down */
 	bool rx_event;     /**< rx_fd is an interrupt to be armed, not a socket */
 	int rx_fd;
+	struct rxfd_signal rx_signal; /**< what the driver waits for; it does not come */
 	struct capture *capture;
 	uint64_t now;
 	unsigned head, tail; /**< of queue, counting freely */

@@ -6,6 +6,7 @@
 #include <linux/if_packet.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,10 +73,26 @@ static bool is_tap_queue(int fd, const void *arg)
 	return !(ifr.ifr_flags & IFF_DETACH_QUEUE);
 }
 
-int rxfd_tap_quiet(const char *ifname)
+/** The signal that @p fd would send, if there is a plain handler for it. */
+static struct rxfd_signal signal_of(int fd)
+{
+	struct rxfd_signal s = {.number = fcntl(fd, F_GETSIG)};
+	struct sigaction sa;
+
+	if (s.number > 0 && sigaction(s.number, NULL, &sa) == 0 && !(sa.sa_flags & SA_SIGINFO) &&
+		sa.sa_handler != SIG_DFL && sa.sa_handler != SIG_IGN)
+		s.handler = sa.sa_handler;
+	return s;
+}
+
+int rxfd_tap_quiet(const char *ifname, struct rxfd_signal *signal)
 {
 	unsigned n;
 	int fd = fd_find(is_tap_queue, ifname, &n);
 
-	return n == 1 ? fd : -1;
+	*signal = (struct rxfd_signal){0};
+	if (n != 1)
+		return -1;
+	*signal = signal_of(fd);
+	return fd;
 }

@@ -18,13 +18,21 @@
  */
 int rxfd_packet_socket(unsigned ifindex);
 
+/** A signal that a driver waits for, and its handler of it. */
+struct rxfd_signal {
+	int number;
+	void (*handler)(int number); /**< NULL: it waits for none */
+};
+
 /**
- * The queue of the TAP interface @p ifname that receives.
+ * The queue of the TAP interface @p ifname that receives. -1: not found.
  *
- * The driver asks for a signal per packet, which would interrupt system calls of the application.
- * It does without when none has come by the first poll, so they are turned off here: call this
- * before the interface is brought up. -1: not found.
+ * The driver asks for a signal per packet, which would interrupt system calls of the application,
+ * so they are turned off here; call this before the interface is brought up. The driver does
+ * without as long as none has come. But one may have: of an interface that was up before, on which
+ * the host has sent meanwhile. From then on the driver looks only after another.
+ * @param[out] signal call its handler before each poll, in place of the signal.
  */
-int rxfd_tap_quiet(const char *ifname);
+int rxfd_tap_quiet(const char *ifname, struct rxfd_signal *signal);
 
 #endif

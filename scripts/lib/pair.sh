@@ -131,14 +131,14 @@ has_lines() { # SIDE REGEX COUNT
 	(($(lines_of "$1" "$2") >= $3))
 }
 
-linux_listening() {
-	[[ $(transport_in server ss -ltnH "sport = :$control_port") ]]
+linux_listening() { # PORT
+	[[ $(transport_in server ss -ltnH "sport = :$1") ]]
 }
 
 transport_listening() {
 	transport_ready || return 1
 	if [[ $listens_at == linux ]]; then
-		linux_listening
+		linux_listening "$control_port"
 	else
 		has_line "$(stack_log_of server)" 'listening'
 	fi

@@ -28,6 +28,7 @@ misled() {
 	control_port=$((from + 1))
 	"$root/tests/apps/mislead.py" "$from" "$control_host" "$control_port" &
 	jobs+=("$!")
+	wait_for "$patience" linux_listening "$from" || { say "the relay does not listen"; return 1; }
 	fails "ibv_rc_pingpong -p %p -g 0" "ibv_rc_pingpong -p $from -g 0 %h" "$@"
 }
 

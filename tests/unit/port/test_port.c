@@ -2,13 +2,17 @@
 #include "dpdk-port/capture.h"
 #include "dpdk-port/port_private.h"
 
+#include <linux/if_packet.h>
+#include <net/if.h>
 #include <rte_mbuf.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -286,6 +290,70 @@ static void captures_both_directions(void **state)
 	port_close(p);
 }
 
+/* ---- a TAP's signals ------------------------------------------------------------------------ */
+
+#define TEST_ETHERTYPE 0x88b5 /* for local experiments (IEEE 802) */
+
+/* What the host itself sends there is not counted. */
+static bool has_received(struct port *p)
+{
+	struct rte_mbuf *m;
+	bool found = false;
+
+	while (port_rx(p, &m, 1) == 1) {
+		const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+
+		found |= frame[12] == TEST_ETHERTYPE >> 8 && frame[13] == (TEST_ETHERTYPE & 0xff);
+		rte_pktmbuf_free(m);
+	}
+	return found;
+}
+
+static void host_sends(const char *interface)
+{
+	struct sockaddr_ll to = {
+		.sll_family = AF_PACKET, .sll_ifindex = (int)if_nametoindex(interface)};
+	uint8_t frame[60] = {
+		2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, TEST_ETHERTYPE >> 8, TEST_ETHERTYPE & 0xff};
+	int fd = socket(AF_PACKET, SOCK_RAW, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(sendto(fd, frame, sizeof frame, 0, (struct sockaddr *)&to, sizeof to), 60);
+	close(fd);
+}
+
+/* The signal of a frame that came while the port was being opened. @return how many handle it. */
+static unsigned raise_the_driver_s_signal(void)
+{
+	unsigned n = 0;
+
+	for (int number = SIGRTMIN; number <= SIGRTMAX; number++) {
+		struct sigaction sa;
+
+		if (sigaction(number, NULL, &sa) != 0 || sa.sa_handler == SIG_DFL)
+			continue;
+		raise(number);
+		n++;
+	}
+	return n;
+}
+
+static void a_tap_receives_although_a_signal_has_come(void **state)
+{
+	struct port *p;
+
+	if (geteuid() != 0 || access("/dev/net/tun", R_OK | W_OK) != 0)
+		skip();
+	p = open_port("net_tap0,iface=uiwporttest");
+	assert_int_equal(raise_the_driver_s_signal(), 1);
+	for (int i = 0; i < 3; i++) {
+		assert_false(has_received(p));
+		host_sends("uiwporttest");
+		assert_true(has_received(p));
+	}
+	port_close(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +365,7 @@ int main(void)
 		cmocka_unit_test(caps_tell_what_the_port_is),
 		cmocka_unit_test(failures_say_why),
 		cmocka_unit_test(captures_both_directions),
+		cmocka_unit_test(a_tap_receives_although_a_signal_has_come),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <linux/if_tun.h>
 #include <net/if.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
@@ -46,9 +47,14 @@ static void a_packet_socket_is_found_by_its_interface(void **state)
 	close(fd);
 }
 
+static void handle(int number)
+{
+}
+
 static void a_tap_queue_is_found_and_its_signals_turned_off(void **state)
 {
 	struct ifreq ifr = {.ifr_flags = IFF_TAP | IFF_NO_PI};
+	struct rxfd_signal s;
 	int fd = open("/dev/net/tun", O_RDWR);
 
 	memcpy(ifr.ifr_name, "uiwrxfd%d", 10);
@@ -58,11 +64,20 @@ static void a_tap_queue_is_found_and_its_signals_turned_off(void **state)
 		skip(); /* takes CAP_NET_ADMIN */
 	}
 	/* Not asynchronous: it is not the one that the driver receives on. */
-	assert_int_equal(rxfd_tap_quiet(ifr.ifr_name), -1);
+	assert_int_equal(rxfd_tap_quiet(ifr.ifr_name, &s), -1);
 	assert_int_equal(fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC), 0);
-	assert_int_equal(rxfd_tap_quiet("uiwother"), -1);
-	assert_int_equal(rxfd_tap_quiet(ifr.ifr_name), fd);
+	assert_int_equal(rxfd_tap_quiet("uiwother", &s), -1);
+	assert_int_equal(rxfd_tap_quiet(ifr.ifr_name, &s), fd);
 	assert_int_equal(fcntl(fd, F_GETFL) & (O_ASYNC | O_NONBLOCK), O_NONBLOCK);
+	assert_null(s.handler);
+	/* With a signal that has a handler, as the driver does it. */
+	signal(SIGUSR1, handle);
+	assert_int_equal(fcntl(fd, F_SETSIG, SIGUSR1), 0);
+	assert_int_equal(fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC), 0);
+	assert_int_equal(rxfd_tap_quiet(ifr.ifr_name, &s), fd);
+	assert_int_equal(s.number, SIGUSR1);
+	assert_ptr_equal(s.handler, handle);
+	signal(SIGUSR1, SIG_DFL);
 	close(fd);
 }
 
