@@ -7,6 +7,7 @@
 
 #include "provider/cm/ucma.h"
 #include "provider/config.h"
+#include "provider/fd_room.h"
 #include "provider/stack.h"
 #include "provider/verbs/objects.h"
 
@@ -65,6 +66,19 @@ static void interface_address(const struct config_address *a, struct provider_ad
 	}
 }
 
+static int open_stack(struct config *c, struct stack **stack, struct config_error *e)
+{
+	struct fd_room room;
+	int rc;
+
+	fd_room_keep(&room);
+	rc = config_take_slot(c, e);
+	if (rc == 0)
+		rc = stack_open(c, stack, e);
+	fd_room_give_back(&room);
+	return rc;
+}
+
 static int start_device(struct config *c)
 {
 	struct config_error e = {.text = "cannot start"};
@@ -74,9 +88,7 @@ static int start_device(struct config *c)
 
 	if (d == NULL)
 		return -ENOMEM;
-	rc = config_take_slot(c, &e);
-	if (rc == 0)
-		rc = stack_open(c, &stack, &e);
+	rc = open_stack(c, &stack, &e);
 	if (rc != 0) {
 		free(d);
 		return say(rc, &e);

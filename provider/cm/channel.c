@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/cm/channel.h"
 
+#include "provider/fd_room.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -30,6 +32,17 @@ static int make_room(struct ucma_channels *t, int fd)
 	return 0;
 }
 
+/* librdmacm gives an rsocket the number of its channel. librspreload's select() looks from 0 up for
+ * the descriptor that stands for an rsocket, and takes one of the rsocket's own number for it: so
+ * this number is above those of the program. */
+static int open_fd(int flags)
+{
+	int fd = eventfd(0, EFD_SEMAPHORE | (flags & O_CLOEXEC ? EFD_CLOEXEC : 0) |
+				    (flags & O_NONBLOCK ? EFD_NONBLOCK : 0));
+
+	return fd < 0 ? -1 : fd_move_up(fd);
+}
+
 int ucma_channel_open(struct ucma_channels *t, int flags, struct ucma_channel **out)
 {
 	struct ucma_channel *ch = calloc(1, sizeof *ch);
@@ -37,14 +50,13 @@ int ucma_channel_open(struct ucma_channels *t, int flags, struct ucma_channel **
 
 	if (!ch)
 		return -ENOMEM;
-	ch->fd = eventfd(0, EFD_SEMAPHORE | (flags & O_CLOEXEC ? EFD_CLOEXEC : 0) |
-				    (flags & O_NONBLOCK ? EFD_NONBLOCK : 0));
+	ch->fd = open_fd(flags);
 	if (ch->fd < 0) {
 		err = -errno;
 		free(ch);
 		return err;
 	}
-	ch->own_fd = fcntl(ch->fd, F_DUPFD_CLOEXEC, 0);
+	ch->own_fd = fcntl(ch->fd, F_DUPFD_CLOEXEC, ch->fd);
 	err = ch->own_fd < 0 ? -errno : make_room(t, ch->fd);
 	if (err) {
 		if (ch->own_fd >= 0)

@@ -156,8 +156,9 @@ static void test_active_cm_device(void **state)
 	assert_int_equal(close(fd), 0);
 	/* The number's next owner is an ordinary file. */
 	other = open("/dev/null", O_WRONLY);
-	assert_int_equal(other, fd);
-	assert_int_equal(write(other, "x", 1), 1);
+	assert_int_equal(dup2(other, fd), fd);
+	assert_int_equal(write(fd, "x", 1), 1);
+	close(fd);
 	close(other);
 }
 
