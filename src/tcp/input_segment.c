@@ -102,9 +102,7 @@ static void answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *se
 	report_repeated(c, seg);
 	if (c->state == TCP_TIME_WAIT && (seg->flags & TCP_FIN))
 		tcp_conn_restart_time_wait(c);
-	if (c->state == TCP_SYN_RECEIVED && (seg->flags & TCP_SYN) && seg->seq == c->irs) {
-		tcp_send_syn(c); /* our SYN,ACK was lost */
-	} else if (tcp_segment_space(seg) && !(seg->flags & TCP_SYN)) {
+	if (tcp_segment_space(seg) && !(seg->flags & TCP_SYN)) {
 		c->ack_now = true;
 		tcp_conn_touch(c);
 	} else { /* RFC 5961 section 4.2: a SYN, wherever it is; and what takes no space */
@@ -270,6 +268,11 @@ static bool check(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment
 	}
 	if (!paws(c, seg))
 		return false;
+	if (c->state == TCP_SYN_RECEIVED && seg->seq == c->irs &&
+		(seg->flags & (TCP_SYN | TCP_RST)) == TCP_SYN) {
+		tcp_send_syn(c); /* our SYN,ACK was lost; whatever text is behind the peer's */
+		return false;
+	}
 	if (!tcp_segment_acceptable(seg, c->rcv_nxt, tcp_rcv_wnd(c))) {
 		answer_unacceptable(c, seg);
 		return false;
@@ -299,7 +302,7 @@ static bool reopen(
 	struct tcp_listener *l;
 	bool newer;
 
-	if ((seg->flags & (TCP_SYN | TCP_ACK | TCP_RST)) != TCP_SYN)
+	if ((seg->flags & (TCP_SYN | TCP_ACK | TCP_RST | TCP_FIN)) != TCP_SYN)
 		return false;
 	if (c->ts_on && (seg->has & TCP_HAS_TS) && seg->tsval != c->ts_recent)
 		newer = seq_gt(seg->tsval, c->ts_recent);

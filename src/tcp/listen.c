@@ -306,6 +306,8 @@ static bool check(struct tcp_half *h, const struct ip_rx *rx, const struct tcp_s
 {
 	struct tcp_stack *s = h->listener->s;
 	const struct tcp_embryo *e = &h->e;
+	/* Text and FIN behind a SYN that has been answered do not make another of it. */
+	bool again = (seg->flags & (TCP_SYN | TCP_RST)) == TCP_SYN && seg->seq == e->irs;
 
 	if ((e->has & TCP_HAS_TS) && !(seg->flags & TCP_RST)) { /* RFC 7323 sections 3.2, 5.3 */
 		if (!(seg->has & TCP_HAS_TS))
@@ -316,8 +318,8 @@ static bool check(struct tcp_half *h, const struct ip_rx *rx, const struct tcp_s
 			return false;
 		}
 	}
-	if (!tcp_segment_acceptable(seg, e->irs + 1, tcp_syn_window(s))) {
-		if ((seg->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN && seg->seq == e->irs)
+	if (again || !tcp_segment_acceptable(seg, e->irs + 1, tcp_syn_window(s))) {
+		if (again && !(seg->flags & TCP_ACK))
 			tcp_send_syn_ack(s, e, false); /* ours was lost */
 		else if (!(seg->flags & TCP_RST))
 			tcp_reply_challenge(s, e);

@@ -9,7 +9,7 @@
 
 #define START     (1000 * SEC)
 #define ISN_END   300u
-#define CASES_MAX 8192
+#define CASES_MAX 10240
 
 struct script_case {
 	const struct script_test *test;
