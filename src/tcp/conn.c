@@ -8,6 +8,7 @@
 #include "tcp/loss.h"
 #include "tcp/pmtu.h"
 #include "tcp/timers.h"
+#include "tcp/withhold.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -198,6 +199,7 @@ void tcp_conn_establish(struct tcp_conn *c)
 	if (c->syn_sent_n > 1)
 		c->rto.base = TCP_RTO_AFTER_SYN_LOSS;
 	tcp_loss_init(c);
+	tcp_withhold_init(c);
 	c->cwnd_limited = c->snd_una - 1;
 	tcp_cc_init(&c->cc, c->cc.ops, c->emss, c->syn_sent_n > 1, c->s->now);
 	tcp_buffer_establish(c);
@@ -244,6 +246,7 @@ int tcp_conn_lend_ring(struct tcp_conn *c)
 	q->ring = tcp_store_ring(&c->s->store, 1u << c->ring_log2, sizeof *q->ring, &q->cap);
 	if (!q->ring)
 		q->cap = 0;
+	q->withhold -= q->head;
 	q->head = 0; /* its first line is the one that is in the cache */
 	c->queued_most = 0;
 	return q->ring ? 0 : -ENOMEM;

@@ -84,6 +84,7 @@ struct tcp_conn {
 	bool hop_dead : 1;      /**< the IP layer could not resolve the next hop */
 	bool accept_again : 1;  /**< the user could not take it yet: closed, not accepted */
 	bool cwr_pending : 1;   /**< the next new text carries CWR */
+	bool withheld : 1;      /**< a segment in flight was not sent (withhold.h) */
 
 	uint32_t snd_una, snd_nxt, rcv_nxt;
 	uint32_t rcv_adv;       /**< right edge of the window that we have told */
@@ -137,6 +138,7 @@ struct tcp_conn {
 	struct tcp_ecn ecn;
 	uint32_t recover; /**< recovery ends when this is acknowledged */
 	uint32_t iss, irs, rcv_fin;
+	uint8_t withhold_log2;           /**< records between two that are withheld; 0: none was */
 	uint16_t peer_mss;               /**< from its SYN, options not counted (RFC 6691) */
 	uint16_t largest_acked, big_len; /**< text of segments that arrived: ever, lately */
 	uint32_t big_ms;                 /**< when big_len did */

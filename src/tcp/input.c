@@ -43,7 +43,7 @@ static bool straight(const struct tcp_conn *c, const struct tcp_segment *seg)
 	if (c->ts_on && (!(seg->has & TCP_HAS_TS) || seq_lt(seg->tsval, c->ts_recent)))
 		return false;
 	if (seq_lt(seg->ack, c->snd_una) || seq_gt(seg->ack, c->snd_nxt) || c->recovery ||
-		c->rto_recovery || c->dupacks)
+		c->rto_recovery || c->dupacks || c->withheld)
 		return false;
 	if (seg->len == 0)
 		return seg->ack != c->snd_una;

@@ -6,6 +6,7 @@
 #include "tcp/listen.h"
 #include "tcp/pmtu.h"
 #include "tcp/timers.h"
+#include "tcp/withhold.h"
 
 #include <errno.h>
 
@@ -249,6 +250,8 @@ static bool fifth(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment
 	}
 	if (c->state == TCP_TIME_WAIT)
 		return true;
+	if (c->withheld && !tcp_withhold_ack(c, seg))
+		return false;
 	tcp_ecn_ack(c, seg);
 	if (c->pmtu)
 		tcp_pmtu_sack(c, seg);

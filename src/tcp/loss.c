@@ -206,6 +206,8 @@ void tcp_loss_undo(struct tcp_conn *c)
 /** Without SACK: what duplicate ACKs and partial ACKs say (RFC 5681 section 3.2, RFC 6582). */
 static void count_duplicates(struct tcp_conn *c, struct tcp_ack_news *n)
 {
+	uint32_t counted;
+
 	if (n->duplicate) {
 		if (c->dupacks < UINT8_MAX)
 			c->dupacks++;
@@ -214,17 +216,20 @@ static void count_duplicates(struct tcp_conn *c, struct tcp_ack_news *n)
 			n->d.delivered = u32_min(c->emss, tcp_flight(c) - c->dup_bytes);
 			c->dup_bytes += n->d.delivered;
 		}
-	} else if (n->d.acked && recovering(c)) {
-		uint32_t counted = u32_min(c->dup_bytes, n->d.acked);
-
-		c->dup_bytes -= counted;
-		n->d.delivered -= counted;
+		return;
+	}
+	if (!n->d.acked)
+		return;
+	counted = u32_min(c->dup_bytes, n->d.acked);
+	c->dup_bytes -= counted;
+	n->d.delivered -= u32_min(counted, n->d.delivered);
+	if (recovering(c)) {
 		/* RFC 6582 section 3.2, step 3: a partial ACK; the next hole is lost too. */
 		if (c->recovery && !c->sack_on && c->sendq.nxt) {
 			tcp_sendq_lose(&c->sendq, 0);
 			c->rtx_first = true;
 		}
-	} else if (n->d.acked) {
+	} else {
 		c->dupacks = 0;
 		c->dup_bytes = 0;
 	}

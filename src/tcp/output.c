@@ -7,6 +7,7 @@
 #include "tcp/segment.h"
 #include "tcp/timers.h"
 #include "tcp/undo.h"
+#include "tcp/withhold.h"
 
 #include <errno.h>
 
@@ -206,8 +207,10 @@ static void run_timer(struct tcp_conn *c, bool sent)
 static void account_again(struct tcp_conn *c, uint32_t i)
 {
 	c->rtx_first = false;
-	c->retransmits++;
-	c->s->stats.retransmits++;
+	if (!(tcp_sendq_at(&c->sendq, i)->flags & TCP_REC_WITHHELD)) {
+		c->retransmits++;
+		c->s->stats.retransmits++;
+	}
 	/* The timeout is for the oldest byte, and for its last transmission. */
 	if (i == 0)
 		c->rec.rto_from = c->s->now;
@@ -227,6 +230,7 @@ static void account_sent(struct tcp_conn *c, uint32_t i)
 {
 	struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
 	uint32_t in_flight = tcp_pipe(c);
+	bool withheld = i < c->sendq.nxt && (r->flags & TCP_REC_WITHHELD);
 
 	tcp_rate_on_sent(c, r, in_flight);
 	tcp_pace_sent(c, r->len, in_flight);
@@ -235,6 +239,8 @@ static void account_sent(struct tcp_conn *c, uint32_t i)
 	else
 		account_new(c, r);
 	tcp_sendq_sent(&c->sendq, i, c->s->now);
+	if (withheld)
+		tcp_withhold_over(c, r);
 }
 
 /** Nothing is in flight: is what congestion control knew of the path still true? */
@@ -248,6 +254,12 @@ static void begin_flight(struct tcp_conn *c)
 	tcp_pace_restart(c);
 }
 
+/** Is record @p i, which may go now, one to keep back? */
+static bool withhold(struct tcp_conn *c, uint32_t i)
+{
+	return unlikely(tcp_withhold_due(c)) && i == c->sendq.nxt && tcp_withhold_begin(c);
+}
+
 /** @return false if what waits, waits for its time. */
 static bool send_allowed(struct tcp_conn *c, bool *sent)
 {
@@ -258,7 +270,7 @@ static bool send_allowed(struct tcp_conn *c, bool *sent)
 			continue;
 		if (!tcp_pace_may_send(c))
 			return false;
-		if (send_record(c, i)) {
+		if (!withhold(c, i) && send_record(c, i)) {
 			tcp_conn_touch(c); /* no packet: again in the next round */
 			break;
 		}
@@ -301,8 +313,16 @@ int tcp_send_loss_probe(struct tcp_conn *c)
 
 	if (!tcp_in(c, TCP_STATES_SENDING) || !tcp_flight(c) || send_record(c, i))
 		return -1;
+	if (tcp_sendq_at(&c->sendq, i)->flags & TCP_REC_WITHHELD)
+		again = false;
 	account_sent(c, i);
 	return again;
+}
+
+void tcp_send_withheld(struct tcp_conn *c, uint32_t i)
+{
+	if (!send_record(c, i))
+		account_sent(c, i);
 }
 
 void tcp_send_window_probe(struct tcp_conn *c)

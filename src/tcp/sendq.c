@@ -348,10 +348,12 @@ void tcp_sendq_sent(struct tcp_sendq *q, uint32_t i, uint64_t now)
 	if (i >= q->nxt) {
 		q->nxt = i + 1;
 	} else {
+		bool first = (r->flags & (TCP_REC_WITHHELD | TCP_REC_LOST)) == TCP_REC_WITHHELD;
+
 		chain_remove(q, chain_of(q, r), q->head + i);
-		if (!(r->flags & TCP_REC_REXMIT))
+		if (!(r->flags & TCP_REC_REXMIT) && !first)
 			q->rexmit += tcp_record_space(r);
-		r->flags |= TCP_REC_REXMIT | TCP_REC_KARN;
+		r->flags |= TCP_REC_KARN | (first ? 0 : TCP_REC_REXMIT);
 		if (r->rexmits < UINT8_MAX)
 			r->rexmits++;
 	}
@@ -398,6 +400,8 @@ static void move(struct tcp_sendq *q, uint32_t from, uint32_t to)
 	struct tcp_chain *ch;
 
 	*r = *tcp_sendq_by_id(q, from);
+	if (q->withhold == from)
+		q->withhold = to;
 	if (from - q->head >= q->nxt)
 		return;
 	ch = chain_of(q, r);

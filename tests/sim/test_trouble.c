@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** What networks do to connections between transfers: forget them, shrink, lose the goodbye. */
+#include "sim/greedy.h"
 #include "sim/nat.h"
 #include "sim/rdma_pair.h"
 #include "sim/scenario.h"
@@ -228,6 +229,82 @@ static void simultaneous_close_over_loss(void **state)
 	}
 }
 
+/* ---- receivers that want more than their share --------------------------------------------- */
+
+/** A stream through @p g's tricks. */
+static struct sim_scenario *towards(
+	struct sim_scenario_config c, const struct sim_greedy_config *cfg, struct sim_greedy **g)
+{
+	struct sim_scenario *x;
+
+	c.seed = 11;
+	c.settle = SIM_S / 10;
+	c.n_flows = 1;
+	x = sim_scenario_create(&c);
+	*g = sim_greedy_create(x->sim, cfg);
+	sim_path_append(&x->forward, sim_greedy_in(*g));
+	sim_path_append(&x->backward, sim_greedy_out(*g));
+	return x;
+}
+
+/**
+ * It hides all losses of a queue that overflows, so that we should send as fast as the windows let
+ * us: found out when 8192 segments have been sent, whatever the congestion control.
+ */
+static void receiver_that_hides_losses(void **state)
+{
+	static const char *const names[] = {"newreno", "cubic", "bbr"};
+	const struct sim_greedy_config cfg = {.hide = true};
+
+	for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+		struct sim_scenario_config c = {.rate = GBIT / 10,
+			.rtt = 20 * SIM_MS,
+			.queue = 60000,
+			.forward.loss.chance.good = 0.01,
+			.duration = 5 * SIM_S,
+			.flow[0].cc = names[i]};
+		struct sim_greedy *g;
+		struct sim_scenario *x = towards(c, &cfg, &g);
+		const struct tcp_stats *t = tcp_stack_stats(sim_host_tcp(x->from[0]));
+		struct sim_flow_state f;
+
+		sim_scenario_run(x);
+		sim_flow_get(x->flow[0], &f);
+		assert_true(f.failed);
+		assert_int_equal(t->optimistic_acks, 1);
+		assert_in_range(t->bytes_out, 4096 * 1448, 8192 * 1448 + (1 << 20));
+		sim_scenario_destroy(x);
+	}
+}
+
+/** What is sent in the first round trips does not depend on how many ACKs tell of it. */
+static void receiver_that_divides_acks(void **state)
+{
+	static const char *const names[] = {"newreno", "cubic", "bbr"};
+
+	for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+		uint64_t sent[2];
+
+		for (unsigned k = 0; k < 2; k++) {
+			struct sim_scenario_config c = {.rate = GBIT,
+				.rtt = 100 * SIM_MS,
+				.duration = 550 * SIM_MS,
+				.flow[0].cc = names[i]};
+			const struct sim_greedy_config cfg = {.pieces = k ? 50 : 1};
+			struct sim_greedy *g;
+			struct sim_scenario *x = towards(c, &cfg, &g);
+
+			sim_scenario_run(x);
+			sent[k] = tcp_stack_stats(sim_host_tcp(x->from[0]))->bytes_out;
+			assert_true(sim_greedy_count(g) > (k ? 500 : 10));
+			sim_scenario_destroy(x);
+		}
+		/* An ACK for each piece lets it out a little more evenly; counting ACKs instead of
+		 * bytes, it would be some ten times as much. */
+		assert_in_range(sent[1], 1, sent[0] + sent[0] / 4);
+	}
+}
+
 /* ---- the simulator itself ---------------------------------------------------------------- */
 
 static void hash_packet(void *ctx, struct rte_mbuf *m, uint64_t now)
@@ -312,6 +389,8 @@ int main(void)
 		cmocka_unit_test(nat_gives_another_port),
 		cmocka_unit_test(keepalive_keeps_nat_awake),
 		cmocka_unit_test(simultaneous_close_over_loss),
+		cmocka_unit_test(receiver_that_hides_losses),
+		cmocka_unit_test(receiver_that_divides_acks),
 		cmocka_unit_test(same_seed_same_packets),
 		cmocka_unit_test(two_hundred_hosts),
 	};
