@@ -12,7 +12,7 @@ out=${out:-$root/out}
 case_name=case
 # Seconds that one program may take, and that we wait for one thing to happen.
 limit=60
-patience=15
+patience=30
 jobs=()
 settings=()
 # Programs that have a channel of their own through Linux's TCP: its port, and where a server's readiness

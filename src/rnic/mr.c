@@ -139,7 +139,7 @@ int rnic_mr_rereg(struct rnic_mr *mr, unsigned what, struct rnic_pd *pd, void *a
 		new.access = access;
 	if (what & RNIC_REREG_TRANSLATION) {
 		new.mem = addr;
-		new.iova = new.access &RNIC_ACCESS_ZERO_BASED ? 0 : (uintptr_t)addr;
+		new.iova = (new.access &RNIC_ACCESS_ZERO_BASED) ? 0 : (uintptr_t)addr;
 		new.len = len;
 	}
 	if (what & RNIC_REREG_PD)

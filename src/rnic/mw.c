@@ -98,10 +98,12 @@ static void bind_to(
 {
 	mw->mr = mr;
 	mr->windows++;
-	mw->view.mem = mr->mem + (addr - mr->iova);
+	/* By number: what is on demand may begin at no address at all. */
+	mw->view.mem = (uint8_t *)((uintptr_t)mr->mem + (addr - mr->iova));
 	mw->view.iova = access & RNIC_ACCESS_ZERO_BASED ? 0 : addr;
 	mw->view.len = len;
-	mw->view.access = access;
+	/* What the region's memory needs before it is touched, it needs through a window too. */
+	mw->view.access = access | (mr->access & RNIC_ACCESS_ON_DEMAND);
 	mw->view.valid = true;
 }
 

@@ -23,6 +23,15 @@
  */
 #define PATIENCE_LEAST (10000 * MS)
 
+/*
+ * A peer that has parted does not come back, but over InfiniBand that shows only when the retries
+ * have been in vain; a program that is done by then, and did not wait for its last sends, never
+ * learns of it (ibv_srq_pingpong with many QPs). So long, that is, as the program says, and not
+ * longer than for who might come.
+ */
+#define RETRIES_USUAL (500 * MS)
+#define RETRIES_MOST  PATIENCE_LEAST
+
 static void on_event(const struct rnic_ep_event *ev);
 
 /* ---- ends -------------------------------------------------------------------------------- */
@@ -119,7 +128,8 @@ void pairing_serve(struct pairing *p)
 			start(p, &p->deadline, p->patience);
 		break;
 	case PAIRING_PARTED:
-		fail(p, "it has ended the one there was");
+		if (!timer_running(&p->deadline))
+			start(p, &p->deadline, p->retries);
 		break;
 	default:
 		break;
@@ -128,7 +138,10 @@ void pairing_serve(struct pairing *p)
 
 static void on_deadline(struct timer *t, uint64_t now)
 {
-	fail(container_of(t, struct pairing, deadline), "not within its retries' time");
+	struct pairing *p = container_of(t, struct pairing, deadline);
+
+	fail(p, p->state == PAIRING_PARTED ? "it has ended the one there was"
+					   : "not within its retries' time");
 }
 
 /* ---- what both sides do ------------------------------------------------------------------ */
@@ -160,9 +173,12 @@ void pairing_modify(struct pairing *p, unsigned mask, const struct rnic_qp_attr 
 {
 	struct rnic_qp *qp = p->qp;
 
-	if (mask & RNIC_QP_PATIENCE)
-		p->patience = attr->patience && attr->patience < PATIENCE_LEAST ? PATIENCE_LEAST
-										: attr->patience;
+	if (mask & RNIC_QP_PATIENCE) {
+		uint64_t told = attr->patience;
+
+		p->patience = told && told < PATIENCE_LEAST ? PATIENCE_LEAST : told;
+		p->retries = !told || told > RETRIES_MOST ? RETRIES_MOST : told;
+	}
 	if (mask & RNIC_QP_ORD) {
 		/* max_rd_atomic comes with RTS, when the depths may have been agreed on already. */
 		p->ord = attr->ord;
@@ -391,6 +407,7 @@ int pairing_begin(struct rnic_qp *qp, const struct rnic_path *path)
 		.peer_psn = PAIRING_PSN_UNKNOWN,
 		.ord = (uint16_t)qp->rnic->limits.max_ord,
 		.patience = PATIENCE_LEAST,
+		.retries = RETRIES_USUAL,
 		.backoff_ms = BACKOFF_FIRST_MS};
 	p->path.rq_psn &= PAIRING_NUMBER_MASK;
 	timer_init(&p->attempt, on_attempt);

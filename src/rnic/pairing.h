@@ -37,6 +37,7 @@ struct pairing {
 	uint32_t peer_psn;   /**< what the peer was told sq_psn is; likewise before it said so */
 	uint16_t ord;        /**< at most */
 	uint64_t patience;   /**< ns from the first send to giving up; 0: for ever */
+	uint64_t retries;    /**< likewise, once the peer has parted */
 	uint32_t backoff_ms; /**< before the next attempt */
 	struct timer attempt;
 	struct timer deadline; /**< runs while something waits to be sent */

@@ -130,6 +130,41 @@ static void a_peer_writes_through_it(void **state)
 	assert_int_equal(rnic_mw_dealloc(mw), 0);
 }
 
+static struct {
+	const void *addr;
+	bool answer;
+} paged;
+
+static bool page_in(const void *addr, size_t len, bool write)
+{
+	paged.addr = addr;
+	return paged.answer;
+}
+
+/** What is not there yet, or not any more, is asked for through a window as without one. */
+static void a_window_on_demand(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_mw *mw = alloc(p, RNIC_MW_TYPE_1);
+	struct rnic_mr *all;
+	uint32_t stag = next(mw);
+	uint8_t *mem;
+
+	rnic_set_page_in(p->b.rnic, page_in);
+	assert_int_equal(rnic_mr_reg(p->b.pd, NULL, SIZE_MAX, 0,
+				 RW | RNIC_ACCESS_MW_BIND | RNIC_ACCESS_ON_DEMAND, &all),
+		0);
+	assert_int_equal(bind(p->b.qp, stag, all, 0x5000, 64, REMOTE), RDMAP_WC_SUCCESS);
+	paged.answer = true;
+	assert_int_equal(mr_check(p->b.qp, stag, 0x5010, 16, RDMAP_ACCESS_REMOTE_WRITE, &mem), 0);
+	assert_int_equal((uintptr_t)mem, 0x5010);
+	assert_ptr_equal(paged.addr, mem);
+	paged.answer = false;
+	assert_int_equal(check(p->b.qp, stag, 0x5010, 16, RDMAP_ACCESS_REMOTE_READ), -ERANGE);
+	assert_int_equal(rnic_mw_dealloc(mw), 0);
+	assert_int_equal(rnic_mr_dereg(all), 0);
+}
+
 /** RFC 5041 section 8.2: the stream that a window of type 2 is bound to, and no other. */
 static void type_2_is_of_one_stream(void **state)
 {
@@ -303,6 +338,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_peer_writes_through_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_window_on_demand, setup, teardown),
 		cmocka_unit_test_setup_teardown(type_2_is_of_one_stream, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_reset_qp_has_no_windows, setup, teardown),
 		cmocka_unit_test_setup_teardown(rights_and_range_are_its_own, setup, teardown),

@@ -239,6 +239,15 @@ static void test_reuse_while_the_other_is_busy(void **state)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
+/* What was sent has not got through; but that is not known before the retries are over. */
+static void expect_retries(struct side *s)
+{
+	pair_advance(&p, 490);
+	pair_expect_none(&p, s);
+	assert_int_equal(state_of(s), RNIC_QP_RTS);
+	pair_advance(&p, 20);
+}
+
 /* Who only receives does not see, as over InfiniBand, that its peer is done and gone. */
 static void test_peer_leaves_in_good_order(void **state)
 {
@@ -253,9 +262,27 @@ static void test_peer_leaves_in_good_order(void **state)
 	pair_expect_none(&p, &p.b);
 	assert_int_equal(state_of(&p.b), RNIC_QP_RTS);
 	send_from(&p.b, 4, 'y');
+	expect_retries(&p.b);
 	pair_expect(&p, &p.b, 4, RDMAP_WC_RETRY_EXC_ERR);
 	pair_expect(&p, &p.b, 2, RDMAP_WC_WR_FLUSH_ERR);
 	assert_int_equal(state_of(&p.b), RNIC_QP_ERROR);
+}
+
+/* A program that was told no end to its retries is told of theirs all the same. */
+static void test_peer_leaves_for_ever(void **state)
+{
+	struct rnic_qp_attr attr = {.patience = 0};
+
+	connect_pair();
+	assert_int_equal(rnic_qp_modify(p.b.qp, RNIC_QP_PATIENCE, &attr), 0);
+	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
+	p.a.qp = NULL;
+	pair_advance(&p, 100);
+	send_from(&p.b, 1, 'y');
+	pair_advance(&p, 9990);
+	pair_expect_none(&p, &p.b);
+	pair_advance(&p, 20);
+	pair_expect(&p, &p.b, 1, RDMAP_WC_RETRY_EXC_ERR);
 }
 
 static void test_peer_goes_to_error(void **state)
@@ -267,6 +294,7 @@ static void test_peer_goes_to_error(void **state)
 	assert_int_equal(rnic_qp_modify(p.a.qp, RNIC_QP_STATE, &attr), 0);
 	pair_expect_none(&p, &p.b);
 	send_from(&p.b, 2, 'y');
+	expect_retries(&p.b);
 	pair_expect(&p, &p.b, 2, RDMAP_WC_RETRY_EXC_ERR);
 	pair_expect(&p, &p.b, 1, RDMAP_WC_WR_FLUSH_ERR);
 }
@@ -461,6 +489,7 @@ static void test_message_waits(void **state)
 	expect_message(&p.b, 4, '2');
 	assert_int_equal(state_of(&p.b), RNIC_QP_RTS);
 	send_from(&p.b, 5, 'y');
+	expect_retries(&p.b);
 	pair_expect(&p, &p.b, 5, RDMAP_WC_RETRY_EXC_ERR);
 }
 
@@ -524,6 +553,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_reuse_while_the_other_is_busy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_leaves_in_good_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_peer_leaves_for_ever, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_goes_to_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_is_lost, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nobody_there, setup, teardown),
