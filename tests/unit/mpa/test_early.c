@@ -303,6 +303,27 @@ static void test_several_in_a_segment(void **state)
 	end(t);
 }
 
+/* Two with 51 bytes to keep each fill a note; with one byte more they are not taken. */
+static void test_what_a_note_has_room_for(void **state)
+{
+	struct taker *t = start(true, false, false);
+
+	warm_up(t);
+	for (unsigned more = 0; more < 2; more++) {
+		uint32_t at;
+
+		make_and_send(t, 1, LEN);
+		at = t->s.len;
+		make(t, 100);
+		make(t, 100);
+		send(t, at, t->s.len);
+		t->kept = LLP_NOTE_MAX / 2 - 3 + more;
+		assert_int_equal(early(t, 1), more == 0);
+		expect_all(t, 2);
+	}
+	end(t);
+}
+
 /* What the user does not want as a whole comes as a whole. */
 static void test_user_refuses(void **state)
 {
@@ -500,6 +521,7 @@ int main(void)
 		cmocka_unit_test(test_markers),
 		cmocka_unit_test(test_markers_that_prove_nothing),
 		cmocka_unit_test(test_several_in_a_segment),
+		cmocka_unit_test(test_what_a_note_has_room_for),
 		cmocka_unit_test(test_user_refuses),
 		cmocka_unit_test(test_not_aligned),
 		cmocka_unit_test(test_bad_crc),

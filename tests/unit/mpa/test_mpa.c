@@ -515,6 +515,10 @@ static void test_mulpdu(void **state)
 	}
 	u->m->config.fpdu_max = 1000;
 	assert_int_equal(mpa_mulpdu(u->m), 994);
+	llp_mem_set_emss(u->net, 1004);
+	assert_int_equal(mpa_mulpdu(u->m), 994);
+	llp_mem_set_emss(u->net, 1000);
+	assert_int_equal(mpa_mulpdu(u->m), 994);
 	llp_mem_set_emss(u->net, 500);
 	assert_int_equal(mpa_mulpdu(u->m), 494);
 	mpa_user_free(u);

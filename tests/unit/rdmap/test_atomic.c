@@ -390,6 +390,27 @@ static void test_request(void **state)
 	qp_net_done(&n);
 }
 
+/* The answer to an RTR Read is due before that to an Atomic behind it. */
+static void test_response_before_that_of_rtr(void **state)
+{
+	struct qp_region *g;
+	struct qp_net n;
+
+	qp_net_init(&n);
+	n.a->ord = 2;
+	n.a->rtr = MPA_RTR_READ;
+	qp_net_raw_initiator(&n);
+	g = qp_region_add(n.a, 7, 0x1000, 8, LOCAL);
+	atomic_wqe(n.a, 1, RDMAP_WR_FETCH_ADD, g, 0);
+	qp_run(n.a);
+	qp_net_run(&n);
+	llp_mem_peer_consume(&n.peer, n.peer.rx_len);
+	FEED(&n, RESPONSE("\x01") "\x00\x00\x00\x02" ZERO8);
+	qp_expect_end(n.a, RDMAP_END_TERMINATE_TX, 0, RDMAP_LAYER_RDMA, RDMAP_ETYPE_OPERATION,
+		RDMAP_CODE_OPCODE);
+	qp_net_done(&n);
+}
+
 /* A fence waits for Atomics as for Reads. */
 static void test_fence(void **state)
 {
@@ -611,6 +632,7 @@ int main(void)
 		cmocka_unit_test(test_invalidated_meanwhile),
 		cmocka_unit_test(test_moved_meanwhile),
 		cmocka_unit_test(test_request),
+		cmocka_unit_test(test_response_before_that_of_rtr),
 		cmocka_unit_test(test_fence),
 		cmocka_unit_test(test_local_errors),
 		cmocka_unit_test(test_wrong_response),

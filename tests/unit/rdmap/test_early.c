@@ -279,6 +279,21 @@ static void test_before_the_first_frame(void **state)
 	qp_net_done(&n);
 }
 
+/* Likewise the response to our own, when that was a Read. */
+static void test_before_the_first_response(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	n.a->rtr = MPA_RTR_READ;
+	qp_net_raw_initiator(&n);
+	qp_region_add(n.a, 9, 0x2000, 16, REMOTE);
+	assert_int_equal(early(n.a, write_1, sizeof write_1 - 1), 0);
+	FEED(&n, "\xc1\x42" ZERO4 ZERO4 ZERO4);
+	assert_int_equal(early(n.a, write_1, sizeof write_1 - 1), 14);
+	qp_net_done(&n);
+}
+
 /* ---- two streams over a path that reorders ----------------------------------------------- */
 
 #define AREA  (64u * 1024)
@@ -385,6 +400,7 @@ int main(void)
 		cmocka_unit_test(test_what_acts_waits),
 		cmocka_unit_test(test_read_response),
 		cmocka_unit_test(test_before_the_first_frame),
+		cmocka_unit_test(test_before_the_first_response),
 		cmocka_unit_test(test_traffic),
 	};
 

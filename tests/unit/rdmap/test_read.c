@@ -175,13 +175,11 @@ static void test_source_gone(void **state)
 
 /* ---- Data Sink: we ask ----------------------------------------------------------------------- */
 
-static struct qp_region *setup_sink(struct qp_net *n, enum rdmap_wr_op op, uint32_t len)
+static struct qp_region *post_read(struct qp_net *n, enum rdmap_wr_op op, uint32_t len)
 {
 	struct qp_region *g;
 	struct rdmap_wqe *w;
 
-	qp_net_init(n);
-	qp_net_raw_initiator(n);
 	g = qp_region_add(n->a, 0x77, 0x3000, 16, LOCAL);
 	memset(g->mem, '.', 16);
 	w = qp_wqe(n->a, 1, op, RDMAP_WR_SIGNALED);
@@ -193,6 +191,13 @@ static struct qp_region *setup_sink(struct qp_net *n, enum rdmap_wr_op op, uint3
 	qp_net_run(n);
 	llp_mem_peer_consume(&n->peer, n->peer.rx_len);
 	return g;
+}
+
+static struct qp_region *setup_sink(struct qp_net *n, enum rdmap_wr_op op, uint32_t len)
+{
+	qp_net_init(n);
+	qp_net_raw_initiator(n);
+	return post_read(n, op, len);
 }
 
 static void test_response(void **state)
@@ -274,17 +279,36 @@ static void test_sink_gone(void **state)
 	qp_net_done(&n);
 }
 
-static void test_rtr_response_wrong(void **state)
+/* A later segment has room for what the earlier ones left, not for the whole Read. */
+static void test_response_too_long_at_its_end(void **state)
 {
 	struct qp_net n;
+	struct qp_region *g = setup_sink(&n, RDMAP_WR_READ, 8);
 
-	qp_net_init(&n);
-	n.a->rtr = MPA_RTR_READ;
-	qp_net_raw_initiator(&n);
-	llp_mem_peer_consume(&n.peer, n.peer.rx_len);
-	FEED(&n, RESPONSE("\xc1", "\x00") "abcd");
-	EXPECT_TERMINATE(&n, "\x02\x06\xc0\x00\x00\x12" RESPONSE("\xc1", "\x00"));
+	FEED(&n, RESPONSE("\x81", "\x00") "abcd");
+	FEED(&n, RESPONSE("\xc1", "\x04") "efghi");
+	EXPECT_TERMINATE(&n, "\x11\x01\xc0\x00\x00\x13" RESPONSE("\xc1", "\x04"));
+	assert_memory_equal(g->mem, "abcd............", 16);
 	qp_net_done(&n);
+}
+
+/* The answer to the RTR Read is due first, and empty, whether the program reads too or not. */
+static void test_rtr_response_wrong(void **state)
+{
+	for (unsigned reads = 0; reads < 2; reads++) {
+		struct qp_net n;
+
+		qp_net_init(&n);
+		n.a->rtr = MPA_RTR_READ;
+		n.a->ord = 2;
+		qp_net_raw_initiator(&n);
+		llp_mem_peer_consume(&n.peer, n.peer.rx_len);
+		if (reads != 0)
+			post_read(&n, RDMAP_WR_READ, 4);
+		FEED(&n, RESPONSE("\xc1", "\x00") "abcd");
+		EXPECT_TERMINATE(&n, "\x02\x06\xc0\x00\x00\x12" RESPONSE("\xc1", "\x00"));
+		qp_net_done(&n);
+	}
 }
 
 int main(void)
@@ -301,6 +325,7 @@ int main(void)
 		cmocka_unit_test(test_response_invalidates),
 		cmocka_unit_test(test_response_empty),
 		cmocka_unit_test(test_bad_responses),
+		cmocka_unit_test(test_response_too_long_at_its_end),
 		cmocka_unit_test(test_sink_gone),
 		cmocka_unit_test(test_rtr_response_wrong),
 	};

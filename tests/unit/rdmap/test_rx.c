@@ -178,6 +178,13 @@ static void test_no_rtr(void **state)
 	FEED(&n, "\x41\x43" ZERO4 QN0 MSN("\x01") MO("\x00") "data");
 	qp_expect_wc(n.b, 5, RDMAP_WC_SUCCESS, RDMAP_WC_RECV, 4);
 	qp_net_done(&n);
+
+	qp_net_init(&n);
+	n.b->rtr = MPA_RTR_SEND;
+	qp_net_raw_responder(&n);
+	FEED(&n, "\x01\x43" ZERO4 QN0 MSN("\x01") MO("\x00")); /* more is to come: a message */
+	qp_expect_end(n.b, RDMAP_END_TERMINATE_TX, 0, RDMAP_LAYER_DDP, 2, 2);
+	qp_net_done(&n);
 }
 
 /* ---- what is wrong: each with its Terminate -------------------------------------------------- */
