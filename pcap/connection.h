@@ -212,7 +212,7 @@ void stream_resume(struct stream *s);
 
 void stream_free(struct stream *s);
 
-/* ---- queue.c: what has come and is not done with ------------------------------------------- */
+/* ---- stream_queue.c: what has come and is not done with ------------------------------------ */
 
 /** Append; @return false: too many pieces. */
 bool stream_push(struct stream *s, const struct piece *p);
@@ -237,7 +237,7 @@ static inline bool stream_captured(const struct stream *s, size_t at, size_t len
 	return stream_captured_in_pieces(s, at, len);
 }
 
-/* ---- resync.c: where FPDUs begin ------------------------------------------------------------ */
+/* ---- stream_resync.c: where FPDUs begin ----------------------------------------------------- */
 
 /** Find out, from the first FPDU, what was negotiated unseen. @return false: needs more text. */
 bool stream_guess(struct stream *s);

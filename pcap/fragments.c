@@ -129,8 +129,7 @@ static bool make_segment(struct datagram *d)
 		p->len = own.len;
 		p->captured = own.captured;
 		p->continues = true;
-		/* What comes with the segment comes once: before its text, or behind. */
-		p->flags &= (uint8_t)~PACKET_SYN;
+		/* What ends the segment does so once, behind its text. */
 		d->part[i - 1].p.flags &= (uint8_t) ~(PACKET_FIN | PACKET_RST | PACKET_PSH);
 	}
 	return true;

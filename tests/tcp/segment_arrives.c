@@ -148,7 +148,7 @@ static const struct script_row syn_received_active_rows[] = {
 	{NULL, {NULL}},
 };
 
-/* A SYN of a later ISN would open TIME-WAIT anew (time_wait.c). */
+/* A SYN of a later ISN would open TIME-WAIT anew (closing.c). */
 #define LATE_SYN(state, user) \
 	{"SYN behind the window", {"S $W+10",          ". $N ack $R",   state, user}}
 

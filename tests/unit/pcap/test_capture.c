@@ -57,6 +57,10 @@ static void test_pcap(void **state)
 #define INTERFACE "\1\0\0\0\x14\0\0\0\x65\0\0\0\0\0\0\0\x14\0\0\0"
 /* Nanoseconds by option 9, then the end of options. */
 #define INTERFACE_NS "\1\0\0\0\x20\0\0\0\x71\0\0\0\0\0\0\0\x09\0\1\0\x09\0\0\0\0\0\0\0\x20\0\0\0"
+/* A name of three octets, padded, then units of which there are 2^10 in a second, or too many. */
+#define INTERFACE_2(power)                                                  \
+	"\1\0\0\0\x28\0\0\0\x71\0\0\0\0\0\0\0\2\0\3\0eth\0\x09\0\1\0" power \
+	"\0\0\0\0\0\0\0\x28\0\0\0"
 #define ENHANCED(id) "\6\0\0\0\x24\0\0\0" id "\0\0\0\0\0\7\0\0\0\3\0\0\0\5\0\0\0abc\0\x24\0\0\0"
 #define STATISTICS   "\5\0\0\0\x10\0\0\0abcd\x10\0\0\0"
 
@@ -66,6 +70,8 @@ static void test_pcapng(void **state)
 
 	expect_abc(OPEN(SECTION INTERFACE STATISTICS ENHANCED("\0\0\0"), &e), 7000, 101, 5);
 	expect_abc(OPEN(SECTION INTERFACE INTERFACE_NS ENHANCED("\1\0\0"), &e), 7, 113, 5);
+	expect_abc(OPEN(SECTION INTERFACE_2("\x8a") ENHANCED("\0\0\0"), &e), 6835937, 113, 5);
+	expect_abc(OPEN(SECTION INTERFACE_2("\xff") ENHANCED("\0\0\0"), &e), 7000, 113, 5);
 	/* A second section has interfaces of its own. */
 	expect_abc(OPEN(SECTION INTERFACE SECTION INTERFACE_NS ENHANCED("\0\0\0"), &e), 7, 113, 5);
 	/* A simple block has no time. */

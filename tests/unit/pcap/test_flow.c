@@ -60,6 +60,23 @@ static void test_full(void **state)
 	flow_table_free(&t);
 }
 
+/* The one that was asked for last is gone: it is not found again, but made anew. */
+static void test_last_is_removed(void **state)
+{
+	struct ip_endpoint a = end(1, 10), b = end(2, 20);
+	struct flow_table t;
+	struct flow *f;
+	unsigned side;
+
+	assert_int_equal(flow_table_init(&t, 3, &key), 0);
+	f = flow_get(&t, &a, &b, &side);
+	flow_remove(&t, f);
+	assert_int_equal(t.used, 0);
+	assert_non_null(flow_get(&t, &a, &b, &side));
+	assert_int_equal(t.used, 1);
+	flow_table_free(&t);
+}
+
 static void test_many(void **state)
 {
 	struct ip_endpoint a = end(1, 10);
@@ -89,6 +106,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_both_directions),
 		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_last_is_removed),
 		cmocka_unit_test(test_many),
 	};
 

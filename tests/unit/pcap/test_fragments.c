@@ -130,6 +130,41 @@ static void test_two_ends(void **state)
 	assert_int_equal(fragments_take(t, &p, &frame, &parts), 0);
 }
 
+/* All of them are there, but no packet is that long. */
+static void test_longer_than_a_packet(void **state)
+{
+	for (uint32_t last = 7; last < 9; last++) {
+		struct packet p = {.id = last, .more = true, .text = segment, .captured = 64};
+
+		p.len = 32768;
+		assert_int_equal(fragments_take(t, &p, &frame, &parts), 0);
+		p.offset = 32768;
+		p.len = 32760;
+		assert_int_equal(fragments_take(t, &p, &frame, &parts), 0);
+		p.offset = 65528;
+		p.len = p.captured = last;
+		p.more = false;
+		assert_int_equal(fragments_take(t, &p, &frame, &parts), last == 7 ? 3 : 0);
+	}
+}
+
+/* A SYN's text is not followed; neither is the rest of it. */
+static void test_syn(void **state)
+{
+	uint8_t syn[sizeof segment];
+	struct packet p = {.id = 1, .more = true, .text = syn, .len = 32, .captured = 32};
+
+	memcpy(syn, segment, sizeof syn);
+	syn[13] = PACKET_SYN;
+	assert_int_equal(fragments_take(t, &p, &frame, &parts), 0);
+	p.offset = 32;
+	p.more = false;
+	p.text = syn + 32;
+	assert_int_equal(fragments_take(t, &p, &frame, &parts), 2);
+	assert_int_equal(parts[0].p.flags, PACKET_SYN);
+	assert_int_equal(parts[1].p.flags, PACKET_SYN);
+}
+
 /* RFC 1858: the first must have all of TCP's header. */
 static void test_tiny_first(void **state)
 {
@@ -271,6 +306,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_two_packets, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_overlap, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_two_ends, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_longer_than_a_packet, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_syn, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tiny_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_forgotten, setup, teardown),
