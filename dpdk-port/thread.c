@@ -184,6 +184,9 @@ static int spawn(struct engine_thread *t)
 		r = pthread_attr_setaffinity_np(&attr, sizeof set, &set);
 	}
 	sigfillset(&all);
+	/* A fault that is blocked ends the process, whatever handler there is (base/guarded.h). */
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	if (r == 0)
 		r = pthread_create(&t->thread, &attr, engine_thread_main, t);

@@ -5,6 +5,7 @@
  */
 #include "provider/provider.h"
 
+#include "base/guarded.h"
 #include "provider/cm/ucma.h"
 #include "provider/config.h"
 #include "provider/fd_room.h"
@@ -161,6 +162,7 @@ static const struct provider table = {
 	.start = start,
 	.addresses = addresses,
 	.before_end = stack_before_end,
+	.resume = guarded_resume,
 	.cm_open = cm_open,
 	.cm_write = cm_write,
 	.cm_close = cm_close,

@@ -18,7 +18,7 @@
 #include <sys/types.h>
 
 /** Both libraries must be of the same build of the table. */
-#define PROVIDER_VERSION 3
+#define PROVIDER_VERSION 4
 
 #define PROVIDER_MAX_ADDRESSES 16
 
@@ -49,6 +49,10 @@ struct provider {
 
 	/** The process ends without exit(): stack_before_end(). */
 	void (*before_end)(void);
+
+	/** guarded_resume(): where to go on after a fault at @p pc, or 0: it is not the provider's.
+	 */
+	uintptr_t (*resume)(uintptr_t pc);
 
 	/* The rdma_cm character device: see cm/ucma.h. */
 	int (*cm_open)(int flags);

@@ -76,6 +76,16 @@ bool shim_is_below(const void *address);
  */
 void *elf_find(const char *object, const char *symbol);
 
+/* ---- fault.c ----------------------------------------------------------------------------- */
+
+struct sigaction;
+
+/** From now on a fault in an access of the provider's ends the access and not the process. */
+void shim_watch_faults(const struct provider *p);
+
+/** sigaction(2), for what the program wants. */
+int shim_sigaction(int sig, const struct sigaction *act, struct sigaction *old);
+
 /* ---- verbs.c ----------------------------------------------------------------------------- */
 
 /** In a child after fork(): a thread of the parent may have held them. */

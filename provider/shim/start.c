@@ -159,6 +159,7 @@ static int start(void)
 	rc = shim.provider->start(&host, &device);
 	if (rc != 0)
 		return rc;
+	shim_watch_faults(shim.provider);
 	atexit(at_exit);
 	atomic_store(&shim.owner, getpid());
 	atomic_store_explicit(&shim.device, device, memory_order_release);

@@ -14,6 +14,7 @@
 #include "ddp/ddp_wire.h"
 #include "mpa/mpa.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -110,11 +111,13 @@ bool ddp_at_boundary(const struct ddp *d);
 /** The tagged error for what a look-up of the STag said: errno as rdmap_ops.stag_check(). */
 enum ddp_error ddp_tagged_error(int stag_check_error);
 
-/** Copy the next @p len bytes of the payload to where they belong, unless they are there. */
-static inline void ddp_place(struct ddp_segment *s, uint8_t *to, uint32_t len)
+/**
+ * Copy the next @p len bytes of the payload to where they belong, unless they are there.
+ * @return 0; -ERANGE: that memory is gone though it was registered (for memory of the program's).
+ */
+static inline int ddp_place(struct ddp_segment *s, uint8_t *to, uint32_t len)
 {
-	if (!s->placed)
-		mpa_cursor_copy(&s->payload, to, len);
+	return s->placed || mpa_cursor_copy(&s->payload, to, len) ? 0 : -ERANGE;
 }
 
 /** Copy the header of a received segment, for a Terminate. @p out: DDP_HEADER_MAX bytes. */

@@ -3,6 +3,7 @@
 #ifndef MPA_CURSOR_H
 #define MPA_CURSOR_H
 
+#include "base/guarded.h"
 #include "llp/llp.h"
 #include "mpa/mpa_wire.h"
 
@@ -66,8 +67,11 @@ static inline void mpa_cursor_advance(struct mpa_cursor *c, size_t len)
 	mpa_cursor_pass(c, len);
 }
 
-/** Copy the next @p len bytes and pass them. */
-static inline void mpa_cursor_copy(struct mpa_cursor *c, void *out, size_t len)
+/**
+ * Copy the next @p len bytes and pass them.
+ * @return false: @p out, memory of the program's, is not there. Never for memory of our own.
+ */
+static inline bool mpa_cursor_copy(struct mpa_cursor *c, void *out, size_t len)
 {
 	uint8_t *to = out;
 
@@ -76,11 +80,13 @@ static inline void mpa_cursor_copy(struct mpa_cursor *c, void *out, size_t len)
 
 		if (n > len)
 			n = len;
-		memcpy(to, mpa_cursor_at(c), n);
+		if (!guarded_copy(to, mpa_cursor_at(c), n))
+			return false;
 		mpa_cursor_advance(c, n);
 		to += n;
 		len -= n;
 	}
+	return true;
 }
 
 #endif

@@ -9,7 +9,7 @@
 #include "rdmap/atomic_op.h"
 #include "rdmap/rdmap_priv.h"
 
-#include <string.h>
+#include <errno.h>
 
 /* ---- we are the Responder ---------------------------------------------------------------- */
 
@@ -19,14 +19,18 @@
  * this memory: the program's threads, other processes, their RNICs. The program sees the value in
  * its own byte order (section 5.1.1).
  */
-static uint64_t execute(uint8_t *mem, uint8_t opcode, const struct rdmap_atomic *a)
+static int execute(uint8_t *mem, uint8_t opcode, const struct rdmap_atomic *a, uint64_t *original)
 {
-	_Atomic uint64_t *target = (_Atomic uint64_t *)(void *)mem;
-	uint64_t value = atomic_load_explicit(target, memory_order_relaxed);
+	uint64_t *target = (uint64_t *)(void *)mem;
+	int done;
 
-	while (!atomic_compare_exchange_weak(target, &value, rdmap_atomic_result(opcode, a, value)))
-		;
-	return value;
+	if (!guarded_copy(original, mem, sizeof *original))
+		return -ERANGE;
+	do
+		done = guarded_exchange(
+			target, original, rdmap_atomic_result(opcode, a, *original));
+	while (done == 0);
+	return done > 0 ? 0 : -ERANGE;
 }
 
 /* Section 8.2: of the program's own address, whatever the Tagged Offset that stands for it. */
@@ -45,14 +49,20 @@ enum rdmap_progress rdmap_send_atomic_response(struct rdmap *r)
 {
 	const struct rdmap_inbound *q = &r->inbound[r->in_head];
 	uint8_t *p = mpa_reserve(r->mpa, DDP_UNTAGGED_LEN + RDMAP_ATOMIC_RESPONSE_LEN, true);
+	bool aligned = true;
+	uint64_t original;
 	uint8_t *mem;
 	int rc;
 
 	if (p == NULL)
 		return RDMAP_BLOCKED;
 	rc = target_check(r, q, &mem);
+	if (rc == 0)
+		aligned = is_aligned(mem);
+	if (rc == 0 && aligned)
+		rc = execute(mem, q->atomic_opcode, &q->operands, &original);
 	/* Taken away since the request came, or other memory; the rules of section 8.1, case 2. */
-	if (rc != 0 || !is_aligned(mem)) {
+	if (rc != 0 || !aligned) {
 		mpa_cancel(r->mpa);
 		rdmap_fail(r,
 			&(struct rdmap_error){.layer = RDMAP_LAYER_RDMA,
@@ -67,8 +77,7 @@ enum rdmap_progress rdmap_send_atomic_response(struct rdmap *r)
 		RDMAP_QN_ATOMIC_RESPONSE, r->ddp.tx_msn[RDMAP_QN_ATOMIC_RESPONSE]++, 0);
 	p += DDP_UNTAGGED_LEN;
 	store_be32(p + RDMAP_AT_ATOMIC_ORIGINAL_ID, q->request_id);
-	store_be64(
-		p + RDMAP_AT_ATOMIC_ORIGINAL_VALUE, execute(mem, q->atomic_opcode, &q->operands));
+	store_be64(p + RDMAP_AT_ATOMIC_ORIGINAL_VALUE, original);
 	mpa_commit(r->mpa);
 	rdmap_inbound_pop(r);
 	return RDMAP_MORE;
@@ -162,6 +171,7 @@ void rdmap_on_atomic_response(struct rdmap *r, struct ddp_segment *s)
 	uint8_t p[RDMAP_ATOMIC_RESPONSE_LEN], *mem;
 	struct rdmap_wqe *w;
 	uint64_t value;
+	int rc;
 
 	/* The buffers of queue 3 are there with the requests (section 5.2.2, item 5). */
 	if (r->reads_out == 0) {
@@ -179,15 +189,15 @@ void rdmap_on_atomic_response(struct rdmap *r, struct ddp_segment *s)
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_UNSPECIFIED, s);
 		return;
 	}
-	if (r->ops->stag_check(r->user, w->sge[0].stag, w->sge[0].addr, RDMAP_ATOMIC_LEN,
-		    RDMAP_ACCESS_READ_SINK, &mem) != 0) { /* our own program's fault */
+	value = load_be64(p + RDMAP_AT_ATOMIC_ORIGINAL_VALUE);
+	rc = r->ops->stag_check(r->user, w->sge[0].stag, w->sge[0].addr, RDMAP_ATOMIC_LEN,
+		RDMAP_ACCESS_READ_SINK, &mem);
+	if (rc != 0 || !guarded_copy(mem, &value, sizeof value)) { /* our own program's fault */
 		w->done = true;
 		w->status = RDMAP_WC_LOC_PROT_ERR;
 		rdmap_terminate(r, RDMAP_LAYER_RDMA, RDMAP_ETYPE_CATASTROPHIC, 0);
 		return;
 	}
-	value = load_be64(p + RDMAP_AT_ATOMIC_ORIGINAL_VALUE);
-	memcpy(mem, &value, sizeof value);
 	ddp_advance(&r->ddp, s);
 	rdmap_read_done(r, w, RDMAP_WC_SUCCESS);
 }

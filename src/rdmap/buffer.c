@@ -39,7 +39,8 @@ int rdmap_gather(struct rdmap *r, const struct rdmap_wqe *w, uint8_t *to, uint32
 			RDMAP_ACCESS_LOCAL_READ, &mem);
 		if (rc != 0)
 			return rc;
-		memcpy(to, mem, n);
+		if (!guarded_copy(to, mem, n))
+			return -ERANGE;
 		at->offset += n;
 		to += n;
 		len -= n;
@@ -73,7 +74,9 @@ int rdmap_scatter(
 			RDMAP_ACCESS_LOCAL_WRITE, &mem);
 		if (rc != 0)
 			return rc;
-		ddp_place(s, mem, n);
+		rc = ddp_place(s, mem, n);
+		if (rc != 0)
+			return rc;
 		at->offset += n;
 		len -= n;
 	}

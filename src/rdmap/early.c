@@ -17,8 +17,7 @@ static bool place_tagged(struct rdmap *r, struct ddp_segment *s, unsigned access
 		return true;
 	if (r->ops->stag_check(r->user, s->stag, s->to, s->len, access, &mem) != 0)
 		return false;
-	ddp_place(s, mem, s->len);
-	return true;
+	return ddp_place(s, mem, s->len) == 0;
 }
 
 static bool is_sink(const struct rdmap_wqe *w, const struct ddp_segment *s)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rdmap/rdmap_priv.h"
 
+#include <errno.h>
+
 static void put_read_header(uint8_t *p, const struct rdmap_inbound *q)
 {
 	store_be32(p + RDMAP_AT_SINK_STAG, q->sink_stag);
@@ -54,8 +56,11 @@ enum rdmap_progress rdmap_send_read_response(struct rdmap *r)
 		return RDMAP_BLOCKED;
 	ddp_put_tagged(p, n == left, RDMAP_CONTROL(RDMAP_OP_READ_RESPONSE), q->sink_stag,
 		q->sink_to + q->sent);
-	if (n != 0)
-		memcpy(p + DDP_TAGGED_LEN, mem, n);
+	if (n != 0 && !guarded_copy(p + DDP_TAGGED_LEN, mem, n)) {
+		mpa_cancel(r->mpa);
+		fail_response(r, q, -ERANGE);
+		return RDMAP_OVER;
+	}
 	mpa_commit(r->mpa);
 	q->sent += n;
 	if (n == left)
@@ -223,6 +228,8 @@ void rdmap_on_read_response(struct rdmap *r, struct ddp_segment *s)
 	if (error == DDP_OK && s->len != 0)
 		rc = r->ops->stag_check(
 			r->user, s->stag, s->to, s->len, RDMAP_ACCESS_READ_SINK, &mem);
+	if (error == DDP_OK && s->len != 0 && rc == 0)
+		rc = ddp_place(s, mem, s->len);
 	if (rc != 0) { /* taken away under the Read: our own program's fault */
 		error = ddp_tagged_error(rc);
 		w->done = true;
@@ -232,8 +239,6 @@ void rdmap_on_read_response(struct rdmap *r, struct ddp_segment *s)
 		rdmap_fail_ddp(r, error, s);
 		return;
 	}
-	if (s->len != 0)
-		ddp_place(s, mem, s->len);
 	r->read_placed += s->len;
 	if (s->last && r->read_placed != w->length) {
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_UNSPECIFIED, s);

@@ -11,11 +11,12 @@ static void on_write(struct rdmap *r, struct ddp_segment *s)
 		int rc = r->ops->stag_check(
 			r->user, s->stag, s->to, s->len, RDMAP_ACCESS_REMOTE_WRITE, &mem);
 
+		if (rc == 0)
+			rc = ddp_place(s, mem, s->len);
 		if (rc != 0) {
 			rdmap_fail_ddp(r, ddp_tagged_error(rc), s);
 			return;
 		}
-		ddp_place(s, mem, s->len);
 	}
 	r->write_len = s->len + (r->write_open ? r->write_len : 0);
 	r->write_open = !s->last;

@@ -149,11 +149,19 @@ static void before_end(void)
 		abort();
 }
 
+/* No fault is the stub's. */
+static uintptr_t resume(uintptr_t pc)
+{
+	(void)pc;
+	return 0;
+}
+
 static const struct provider table = {
 	.version = PROVIDER_VERSION,
 	.start = start,
 	.addresses = addresses,
 	.before_end = before_end,
+	.resume = resume,
 	.cm_open = cm_open,
 	.cm_write = cm_write,
 	.cm_close = cm_close,

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Faults in memory that peers reach: a program may unmap what it has registered, protect it, or cut
+ * the file short. The provider's accesses to it are marked (base/guarded.h), and those alone are
+ * ended here; everything else is the program's, whose handlers are called as the kernel would call
+ * them. So we stay in front of those that it sets later.
+ */
+#include "provider/shim/shim.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+typedef int sigaction_fn(int, const struct sigaction *, struct sigaction *);
+
+/* What the program wants: one of two, as a handler may read it while another thread writes. */
+struct wanted {
+	struct sigaction action[2];
+	_Atomic unsigned at;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct wanted segv, bus;
+	uintptr_t (*resume)(uintptr_t);
+	_Atomic pid_t owner; /* 0: not watching. A child of vfork() has our memory. */
+} fault = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int real_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	static shim_slot slot;
+
+	return ((sigaction_fn *)shim_real_libc(&slot, "sigaction"))(sig, act, old);
+}
+
+static struct wanted *wanted_of(int sig)
+{
+	return sig == SIGSEGV ? &fault.segv : &fault.bus;
+}
+
+static struct sigaction get_wanted(int sig)
+{
+	struct wanted *w = wanted_of(sig);
+
+	return w->action[atomic_load_explicit(&w->at, memory_order_acquire)];
+}
+
+static void set_wanted(int sig, const struct sigaction *act)
+{
+	struct wanted *w = wanted_of(sig);
+	unsigned next = atomic_load_explicit(&w->at, memory_order_relaxed) ^ 1;
+
+	w->action[next] = *act;
+	atomic_store_explicit(&w->at, next, memory_order_release);
+}
+
+static bool has_handler(const struct sigaction *a)
+{
+	return (a->sa_flags & SA_SIGINFO) != 0 ||
+	       (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN);
+}
+
+/* ---- a fault ------------------------------------------------------------------------------- */
+
+/* As if nobody had a handler: the instruction faults again, and the kernel ends the process. */
+static void die(int sig, bool sent)
+{
+	struct sigaction a = {.sa_handler = SIG_DFL};
+
+	real_sigaction(sig, &a, NULL);
+	if (sent)
+		raise(sig);
+}
+
+static void pass_on(int sig, siginfo_t *info, void *context)
+{
+	const struct sigaction plain = {.sa_handler = SIG_DFL};
+	struct sigaction a = get_wanted(sig);
+	bool sent = info->si_code <= 0;
+
+	if (!has_handler(&a)) {
+		if (!sent || a.sa_handler != SIG_IGN)
+			die(sig, sent);
+		return;
+	}
+	if ((a.sa_flags & (int)SA_RESETHAND) != 0)
+		set_wanted(sig, &plain);
+	if ((a.sa_flags & SA_SIGINFO) != 0)
+		a.sa_sigaction(sig, info, context);
+	else
+		a.sa_handler(sig);
+}
+
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+	greg_t *pc = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+	uintptr_t to = info->si_code > 0 ? fault.resume((uintptr_t)*pc) : 0;
+
+	if (to != 0)
+		*pc = (greg_t)to;
+	else
+		pass_on(sig, info, context);
+}
+
+/* ---- in front of the program's handlers ---------------------------------------------------- */
+
+/* With what its handler asked for: stack, mask, and whether it may be interrupted by itself. */
+static int stand_in_front(int sig, const struct sigaction *want)
+{
+	struct sigaction a = {.sa_sigaction = on_fault};
+
+	a.sa_flags = SA_SIGINFO;
+	if (has_handler(want)) {
+		a.sa_mask = want->sa_mask;
+		a.sa_flags |= want->sa_flags & (SA_ONSTACK | SA_NODEFER | SA_RESTART);
+	} else {
+		a.sa_flags |= SA_ONSTACK | SA_RESTART;
+	}
+	return real_sigaction(sig, &a, NULL);
+}
+
+static void watch(int sig)
+{
+	struct sigaction now;
+
+	if (real_sigaction(sig, NULL, &now) != 0)
+		return;
+	set_wanted(sig, &now);
+	stand_in_front(sig, &now);
+}
+
+void shim_watch_faults(const struct provider *p)
+{
+	fault.resume = p->resume;
+	watch(SIGSEGV);
+	watch(SIGBUS);
+	atomic_store(&fault.owner, getpid());
+}
+
+/* A child has the handler but no RNIC: what it sets goes to the kernel. */
+static int set_in_child(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	int rc = real_sigaction(sig, act, old);
+
+	if (rc == 0 && old != NULL && (old->sa_flags & SA_SIGINFO) != 0 &&
+		old->sa_sigaction == on_fault)
+		*old = get_wanted(sig);
+	return rc;
+}
+
+int shim_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	pid_t owner = atomic_load_explicit(&fault.owner, memory_order_acquire);
+	struct sigaction before;
+	sigset_t all, mask;
+	int rc = 0;
+
+	if (owner == 0 || (sig != SIGSEGV && sig != SIGBUS))
+		return real_sigaction(sig, act, old);
+	if (owner != getpid())
+		return set_in_child(sig, act, old);
+	/* A handler that comes now may want to set another one. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &mask);
+	pthread_mutex_lock(&fault.lock);
+	before = get_wanted(sig);
+	if (act != NULL) {
+		set_wanted(sig, act);
+		rc = stand_in_front(sig, act);
+	}
+	pthread_mutex_unlock(&fault.lock);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	if (rc == 0 && old != NULL)
+		*old = before;
+	return rc;
+}
