@@ -17,6 +17,8 @@
 
 /** How long the end of the process is put off for what peers have yet to acknowledge. */
 #define LINGER_NS UINT64_C(1000000000)
+/* Who ends without exit() may do so in the middle of a verb, with the engine in hand. */
+#define RESET_NS UINT64_C(100000000)
 
 /** How long to wait at the start for a link that is slow to come up, a NIC's or a TAP's. */
 #define LINK_NS UINT64_C(3000000000)
@@ -364,13 +366,30 @@ void net_stop(struct net *n)
 	log_totals(n);
 }
 
-static void close_port(struct net *n)
+/** What was connected has been reset: let that reach the peers before the link goes. */
+static void flush_resets(struct net *n)
 {
 	port_flush(n->port);
 	port_set_capture(n->port, NULL);
-	/* What was connected has been reset: let that reach the peers before the link goes. */
 	if (n->connected && port_link(n->port, NULL))
 		nap(PARTING_NS);
+}
+
+void net_end(struct net *n)
+{
+	uint64_t end = clock_ns(&n->poller.clock) + RESET_NS;
+
+	net_linger(n);
+	if (!n->tcp || !n->thread)
+		return;
+	while (!engine_trylock(&n->engine)) {
+		if (clock_ns(&n->poller.clock) >= end)
+			return;
+		nap(200000);
+	}
+	n->connected = is_connected(n);
+	tcp_stack_reset_all(n->tcp);
+	flush_resets(n);
 }
 
 void net_release_slot(struct net *n)
@@ -392,7 +411,7 @@ void net_close(struct net *n, bool end)
 		ip_stack_destroy(n->ip);
 	n->poller.ip = NULL;
 	if (n->port)
-		close_port(n);
+		flush_resets(n);
 	capture_close(n->capture);
 	if (end)
 		return;

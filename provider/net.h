@@ -45,6 +45,9 @@ void net_release_slot(struct net *n);
  */
 void net_linger(struct net *n);
 
+/** net_linger(), then reset what is still connected and keep the engine: the process ends. */
+void net_end(struct net *n);
+
 /** Stop the engine's thread. */
 void net_stop(struct net *n);
 

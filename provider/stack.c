@@ -88,7 +88,7 @@ void stack_before_end(void)
 		return;
 	for (struct stack *s = process.open; s; s = s->next)
 		if (!stack_is_orphan(s))
-			net_linger(s->net);
+			net_end(s->net);
 	pthread_mutex_unlock(&process.lock);
 }
 

@@ -22,8 +22,9 @@ int stack_open(const struct config *c, struct stack **out, struct config_error *
 void stack_close(struct stack *s);
 
 /**
- * The process ends by _exit(): see that peers get what was sent before its connections were closed.
- * Waits for a second at most and for no lock, as a signal handler may call it.
+ * The process ends by _exit(): see that peers get what was sent before its connections were closed,
+ * and a reset on the others. Takes a second at most and frees nothing, as a signal handler may
+ * call it; who is inside a verb then never comes back from it.
  */
 void stack_before_end(void);
 

@@ -161,6 +161,7 @@ static int start(void)
 		return rc;
 	shim_watch_faults(shim.provider);
 	atexit(at_exit);
+	at_quick_exit(shim_before_end);
 	atomic_store(&shim.owner, getpid());
 	atomic_store_explicit(&shim.device, device, memory_order_release);
 	return 0;

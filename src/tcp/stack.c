@@ -82,19 +82,25 @@ int tcp_stack_create(const struct tcp_stack_config *cfg, uint64_t now, struct tc
 	return 0;
 }
 
+void tcp_stack_reset_all(struct tcp_stack *s)
+{
+	for (uint32_t i = 0; i <= s->table.mask; i++)
+		if (s->table.slot[i].c && s->table.slot[i].c->state != TCP_TIME_WAIT)
+			tcp_send_rst(s->table.slot[i].c);
+}
+
 void tcp_stack_destroy(struct tcp_stack *s)
 {
 	struct tcp_conn *c;
 
 	if (!s)
 		return;
+	tcp_stack_reset_all(s);
 	while (s->listeners)
 		tcp_unlisten(s->listeners);
 	for (uint32_t i = 0; s->table.count; i = (i + 1) & s->table.mask)
 		while ((c = s->table.slot[i].c)) {
 			c->llp.user_ops = NULL;
-			if (c->state != TCP_TIME_WAIT)
-				tcp_send_rst(c);
 			tcp_conn_close(c, -ECONNABORTED);
 		}
 	for (c = s->touched; c; c = c->touched_next)

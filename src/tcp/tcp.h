@@ -46,6 +46,12 @@ struct tcp_stack_config {
 /** @return 0, -ENOMEM, -EINVAL (unknown congestion control). */
 int tcp_stack_create(const struct tcp_stack_config *cfg, uint64_t now, struct tcp_stack **out);
 
+/**
+ * Send a reset on each connection, and nothing else: the process ends, and its peers shall hear of
+ * it. What comes in afterwards must not be given to this stack.
+ */
+void tcp_stack_reset_all(struct tcp_stack *s);
+
 /** Aborts what is open. */
 void tcp_stack_destroy(struct tcp_stack *s);
 

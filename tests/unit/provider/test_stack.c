@@ -314,6 +314,19 @@ static int call_and_end(struct side *s, const char *const *settings, const char 
 	_exit(0);
 }
 
+/** Does not close at all: the peer must hear of it sooner than from its keep-alive. */
+static int call_and_vanish(
+	struct side *s, const char *const *settings, const char *address, int ready)
+{
+	struct rnic_wc wc;
+
+	CHECK(connect_to_server(s, settings, address, ready) == 0);
+	for (int i = 0; i < 3; i++)
+		CHECK(next_polling(s, &wc) == 0);
+	stack_before_end();
+	_exit(0);
+}
+
 typedef int side_fn(struct side *s, const char *const *settings, const char *address, int ready);
 
 /** Each side in a process of its own: an EAL does not survive a fork. */
@@ -357,6 +370,7 @@ static void rdma_between_two_processes_over_memif(void **state)
 		(int)getpid());
 	pair(server, call, client, "10.9.0.1");
 	pair(server, call_and_end, client, "10.9.0.1");
+	pair(server, call_and_vanish, client, "10.9.0.1");
 }
 
 static void rdma_over_ipv6_with_a_capture(void **state)
