@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -493,6 +494,21 @@ static void test_message_waits(void **state)
 	pair_expect(&p, &p.b, 5, RDMAP_WC_RETRY_EXC_ERR);
 }
 
+/** A receive element of 16 bytes at @p at of b's buffer. */
+static void post_shared(struct rnic_srq *srq, uint64_t wr_id, uint32_t at)
+{
+	struct rdmap_rqe *w;
+
+	assert_int_equal(rnic_srq_begin(srq), 0);
+	w = rnic_srq_next(srq);
+	w->wr_id = wr_id;
+	w->length = 16;
+	w->num_sge = 1;
+	w->sge[0] = (struct rdmap_sge){(uintptr_t)p.b.buf + at, 16, rnic_mr_stag(p.b.mr)};
+	rnic_srq_commit(srq);
+	rnic_srq_end(srq);
+}
+
 /* Two QPs wait at one SRQ: each element serves one, and who finds none waits on. */
 static void test_messages_wait_at_an_srq(void **state)
 {
@@ -513,17 +529,7 @@ static void test_messages_wait_at_an_srq(void **state)
 	}
 	pair_expect_none(&p, &p.b);
 	for (unsigned i = 0; i < 2; i++) {
-		struct rdmap_rqe *w;
-
-		assert_int_equal(rnic_srq_begin(srq), 0);
-		w = rnic_srq_next(srq);
-		w->wr_id = 20 + i;
-		w->length = 16;
-		w->num_sge = 1;
-		w->sge[0] =
-			(struct rdmap_sge){(uintptr_t)p.b.buf + 64 * i, 16, rnic_mr_stag(p.b.mr)};
-		rnic_srq_commit(srq);
-		rnic_srq_end(srq);
+		post_shared(srq, 20 + i, 64 * i);
 		pair_expect(&p, &p.b, 20 + i, RDMAP_WC_SUCCESS);
 		pair_expect_none(&p, &p.b);
 	}
@@ -539,6 +545,36 @@ static void test_messages_wait_at_an_srq(void **state)
 	assert_int_equal(rnic_srq_destroy(srq), 0);
 	p.a.qp = single[0];
 	p.b.qp = single[1];
+}
+
+/* What it waits for is taken by another QP before its turn comes: it waits for the next. */
+static void test_another_was_faster(void **state)
+{
+	struct rnic_qp *single = p.b.qp;
+	struct rdmap_rqe *taken = calloc(1, sizeof *taken + sizeof taken->sge[0]);
+	struct rnic_srq *srq;
+
+	assert_int_equal(rnic_srq_create(p.b.pd, 8, 1, 0, NULL, &srq), 0);
+	p.b.qp = pair_qp(&p.b, p.b.cq, srq);
+	connect_pair();
+	send_from(&p.a, 10, 'm');
+	pair_expect(&p, &p.a, 10, RDMAP_WC_SUCCESS);
+	pair_expect_none(&p, &p.b);
+	/* While somebody has the engine who posts is served later. */
+	engine_lock(&p.engine);
+	post_shared(srq, 20, 0);
+	assert_true(srq_take(srq, taken));
+	engine_unlock(&p.engine);
+	assert_int_equal(taken->wr_id, 20);
+	pair_expect_none(&p, &p.b);
+	post_shared(srq, 21, 64);
+	pair_expect(&p, &p.b, 21, RDMAP_WC_SUCCESS);
+	assert_int_equal(p.b.buf[64], 'm');
+	free(taken);
+	assert_int_equal(rnic_qp_destroy(p.b.qp), 0);
+	p.b.qp = single;
+	pair_run(&p);
+	assert_int_equal(rnic_srq_destroy(srq), 0);
 }
 
 int main(void)
@@ -569,6 +605,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_depths, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_message_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_messages_wait_at_an_srq, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_another_was_faster, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
