@@ -95,7 +95,8 @@ static void sleep_on(struct engine_thread *t, const struct pace_step *s, uint64_
 		{.fd = s->wait_rx ? port_rx_fd(p->port) : -1, .events = POLLIN}};
 
 	if (s->wait_wake) {
-		/* Whoever sets an earlier deadline from here on wakes us; who did before is seen.
+		/*
+		 * Whoever sets an earlier deadline from here on wakes us; who did before is seen.
 		 */
 		atomic_store(&e->sleeping_until, now + s->sleep);
 		if (atomic_load(&e->deadline) < now + s->sleep || atomic_load(&e->doorbells))

@@ -88,7 +88,8 @@ static void use(const char *server, const char *port)
 	for (size_t i = 0; i < SIZE; i++)
 		sum += out[i] = (uint8_t)(i * i >> 3);
 	out_mr = rdma_reg_msgs(id, out, SIZE);
-	/* An RDMA Read's data comes as if written from afar: iWARP wants that right for its sink.
+	/*
+	 * An RDMA Read's data comes as if written from afar: iWARP wants that right for its sink.
 	 */
 	in_mr = rdma_reg_write(id, in, SIZE);
 	CHECK(out_mr != NULL && in_mr != NULL, "registration");

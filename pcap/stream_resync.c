@@ -88,8 +88,7 @@ static bool may_begin(const struct stream *s, size_t at, const struct mpa_defram
 	return plausible(&f);
 }
 
-/* ---- joined in the middle ---------------------------------------------------------------------
- */
+/* ---- joined in the middle ------------------------------------------------------------------- */
 
 /* Two fields of 16 bits, wherever the pieces are cut. */
 static uint32_t load_word(const struct mpa_cursor *c)
@@ -248,8 +247,7 @@ bool stream_seek_marker(struct stream *s)
 	return true;
 }
 
-/* ---- after a hole -----------------------------------------------------------------------------
- */
+/* ---- after a hole --------------------------------------------------------------------------- */
 
 /* Markers tell where FPDUs begin (RFC 5044 section 6). */
 static bool find_by_marker(struct stream *s)

@@ -74,8 +74,7 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-/* ---- reporting --------------------------------------------------------------------------------
- */
+/* ---- reporting ------------------------------------------------------------------------------ */
 
 /** What is new: connections, ends. Those that have ended leave the list. */
 static void report_news(struct run *r)
@@ -109,8 +108,7 @@ static void report_interval(struct run *r, uint64_t now)
 		r->next_interval += interval;
 }
 
-/* ---- waiting ----------------------------------------------------------------------------------
- */
+/* ---- waiting -------------------------------------------------------------------------------- */
 
 static void take_signals(struct run *r)
 {

@@ -64,8 +64,7 @@ static void on_signal(int number)
 		stop_wanted = 1;
 }
 
-/* ---- the command line --------------------------------------------------------------------------
- */
+/* ---- the command line ----------------------------------------------------------------------- */
 
 static void set_device(struct argp_state *state, struct options *o, unsigned i, const char *arg)
 {
@@ -210,8 +209,7 @@ static void list_options(struct argp_option *to)
 	to[n] = (struct argp_option){0};
 }
 
-/* ---- running -----------------------------------------------------------------------------------
- */
+/* ---- running -------------------------------------------------------------------------------- */
 
 static void tick(void *ctx)
 {

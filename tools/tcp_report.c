@@ -12,8 +12,7 @@
 /** Thresholds from here on are no limit: no window grows so far. */
 #define SSTHRESH_ANY (1u << 30)
 
-/* ---- what the numbers are ---------------------------------------------------------------------
- */
+/* ---- what the numbers are ------------------------------------------------------------------- */
 
 static uint64_t bytes_of(const struct tcp_stream *t, const struct tcp_view *v)
 {
@@ -47,8 +46,7 @@ struct tcp_figures tcp_figures_between(
 	return f;
 }
 
-/* ---- what went wrong --------------------------------------------------------------------------
- */
+/* ---- what went wrong ------------------------------------------------------------------------ */
 
 static const char *reason(const struct tcp_stream *t)
 {
@@ -109,8 +107,7 @@ static void name_peer(
 			s->options->port);
 }
 
-/* ---- text -------------------------------------------------------------------------------------
- */
+/* ---- text ----------------------------------------------------------------------------------- */
 
 static void print_endpoint(const char *before, const struct ip_endpoint *e)
 {
@@ -240,8 +237,7 @@ static void print_end(const struct tcp_stream *t, const struct tcp_figures *f)
 		print_latency(t->total_latency);
 }
 
-/* ---- the interface ----------------------------------------------------------------------------
- */
+/* ---- the interface -------------------------------------------------------------------------- */
 
 void tcp_report_listening(const struct tcp_session *s)
 {

@@ -262,7 +262,8 @@ static void attend(struct tcp_stream *t, uint64_t now, uint64_t *next)
 	const struct tcp_options *o = t->session->options;
 	uint64_t since = t->traffic.connected_at;
 
-	/* All has come: only the acknowledgement of our FIN can be missing, and with it the peer.
+	/*
+	 * All has come: only the acknowledgement of our FIN can be missing, and with it the peer.
 	 */
 	if (o->role == TRAFFIC_SINK && t->traffic.eof && !t->traffic.unread)
 		finish(t, now);

@@ -8,8 +8,7 @@
 static const char *const direction_text[] = {"a to b", "b to a"};
 static const char *const direction_key[] = {"a_to_b", "b_to_a"};
 
-/* ---- the configuration -------------------------------------------------------------------------
- */
+/* ---- the configuration ---------------------------------------------------------------------- */
 
 static json_t *path_json(const struct wan_path_config *c)
 {
@@ -90,8 +89,7 @@ void wan_report_ready(const struct wan_report *r, struct wan_bridge *b, const ch
 	fflush(stdout);
 }
 
-/* ---- statistics --------------------------------------------------------------------------------
- */
+/* ---- statistics ----------------------------------------------------------------------------- */
 
 static uint64_t dropped(const struct wan_path_stats *p, const struct wan_bridge_stats *s)
 {

@@ -62,8 +62,7 @@ struct wan_bridge {
 	uint64_t linger, awake_until;
 };
 
-/* ---- opening -----------------------------------------------------------------------------------
- */
+/* ---- opening -------------------------------------------------------------------------------- */
 
 static void *clone_frame(void *ctx, void *frame)
 {
@@ -111,7 +110,8 @@ static int open_ports(struct wan_bridge *b, struct port_error *e)
 			.wire = true,
 			.log = b->cfg.log,
 		};
-	/* The EAL starts once, for both: with the hardware that either needs, and memory for all.
+	/*
+	 * The EAL starts once, for both: with the hardware that either needs, and memory for all.
 	 */
 	struct port_config both = cfg[eal_is_software(cfg[0].device)];
 
@@ -189,8 +189,7 @@ void wan_bridge_close(struct wan_bridge *b)
 	free(b);
 }
 
-/* ---- frames ------------------------------------------------------------------------------------
- */
+/* ---- frames --------------------------------------------------------------------------------- */
 
 static void tell_offloads(struct wan_bridge *b, unsigned d, const char *what)
 {
@@ -310,8 +309,7 @@ static unsigned carry(struct wan_bridge *b)
 	return all;
 }
 
-/* ---- the loop ----------------------------------------------------------------------------------
- */
+/* ---- the loop ------------------------------------------------------------------------------- */
 
 static uint64_t next_due(const struct wan_bridge *b)
 {

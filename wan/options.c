@@ -69,8 +69,7 @@ static bool is_none(const char *s)
 	return strcasecmp(s, "none") == 0;
 }
 
-/* ---- the keys ----------------------------------------------------------------------------------
- */
+/* ---- the keys ------------------------------------------------------------------------------- */
 
 static const char *set_rate(struct wan_path_config *c, const char *s)
 {
@@ -255,8 +254,7 @@ const struct wan_option wan_options[] = {
 	{0},
 };
 
-/* ---- lists of them -----------------------------------------------------------------------------
- */
+/* ---- lists of them -------------------------------------------------------------------------- */
 
 void wan_options_init(struct wan_path_config *c)
 {

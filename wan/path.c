@@ -71,8 +71,7 @@ const struct wan_path_config *wan_path_config(const struct wan_path *p)
 	return &p->cfg;
 }
 
-/* ---- the link and its queue --------------------------------------------------------------------
- */
+/* ---- the link and its queue ----------------------------------------------------------------- */
 
 /** Let go what the link has sent by @p now. */
 static void queue_advance(struct wan_path *p, uint64_t now)
@@ -129,8 +128,7 @@ static uint64_t link_send(struct wan_path *p, uint64_t now, uint32_t len)
 	return p->free_at;
 }
 
-/* ---- after the link ----------------------------------------------------------------------------
- */
+/* ---- after the link ------------------------------------------------------------------------- */
 
 static uint64_t draw_delay(struct wan_path *p)
 {

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The whole number that @p s begins with; *rest is what follows. @return false: none, or too large.
+/*
+ * The whole number that @p s begins with; *rest is what follows. @return false: none, or too large.
  */
 static bool parse_digits(const char *s, uint64_t max, uint64_t *out, const char **rest)
 {

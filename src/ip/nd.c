@@ -189,7 +189,8 @@ static void take_option(struct nd_options *o, const uint8_t *p, uint32_t len)
 	}
 }
 
-/* @return false: the whole message must be dropped (RFC 4861 section 4.6: an option of length 0).
+/*
+ * @return false: the whole message must be dropped (RFC 4861 section 4.6: an option of length 0).
  */
 static bool parse_options(struct nd_options *o, const uint8_t *p, uint32_t len)
 {

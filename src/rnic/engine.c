@@ -91,7 +91,8 @@ void engine_unlock(struct engine *e)
 		doorbells_serve(e);
 		e->ops->flush(e->ctx);
 		deadline = timer_wheel_next(&e->wheel);
-		/* Releasing the lock is a full barrier on x86: sleeping_until is read after this.
+		/*
+		 * Releasing the lock is a full barrier on x86: sleeping_until is read after this.
 		 */
 		atomic_store_explicit(&e->deadline, deadline, memory_order_release);
 		e->ops->leave(e->ctx);

@@ -12,7 +12,8 @@
 
 #define MS UINT64_C(1000000)
 
-/* An attempt costs the peer a SYN: often at first, as the other program is at it too; then rarely.
+/*
+ * An attempt costs the peer a SYN: often at first, as the other program is at it too; then rarely.
  */
 #define BACKOFF_FIRST_MS 10
 #define BACKOFF_MOST_MS  1000

@@ -49,7 +49,8 @@ static bool is_armed(const struct rnic_cq *cq)
 	return atomic_load_explicit(&cq->armed, memory_order_relaxed) != CQ_ARM_NONE;
 }
 
-/** Shall what was just posted wait for more? Not if the program is about to sleep. Under sq_lock.
+/**
+ * Shall what was just posted wait for more? Not if the program is about to sleep. Under sq_lock.
  */
 static bool may_wait(struct rnic_qp *qp)
 {

@@ -67,7 +67,8 @@ static int limits_set(struct rnic_limits *l, const struct rnic_limits *want)
 	l->max_sge = pick(want->max_sge, d->max_sge, 255, &bad);
 	l->max_sge_read = pick(want->max_sge_read, d->max_sge_read, 1, &bad);
 	l->max_inline = pick(want->max_inline, d->max_inline, 1 << 16, &bad);
-	/* Fourteen bits on the wire, of which all ones mean something else (RFC 6581 section 9.1).
+	/*
+	 * Fourteen bits on the wire, of which all ones mean something else (RFC 6581 section 9.1).
 	 */
 	l->max_ird = pick(want->max_ird, d->max_ird, MPA_DEPTH_UNKNOWN - 1, &bad);
 	l->max_ord = pick(want->max_ord, d->max_ord, MPA_DEPTH_UNKNOWN - 1, &bad);

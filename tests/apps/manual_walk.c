@@ -8,8 +8,7 @@
 
 struct walk w;
 
-/* ---- the pages ---------------------------------------------------------------------------------
- */
+/* ---- the pages ------------------------------------------------------------------------------ */
 
 /* All of libibverbs-dev 44: man3/ibv_*.3, and those of the rates. */
 static const char *const pages[] = {"ibv_ack_async_event", "ibv_ack_cq_events", "ibv_advise_mr",
@@ -90,8 +89,7 @@ void walk_minus(const char *page, const char *offence, int got, int want)
 	walk_errno(page, offence, got == -1, errno, want);
 }
 
-/* ---- the objects -------------------------------------------------------------------------------
- */
+/* ---- the objects ---------------------------------------------------------------------------- */
 
 static int open_all(void **state)
 {
@@ -163,8 +161,7 @@ static int close_all(void **state)
 	return fixture_close(state);
 }
 
-/* ---- the walk ----------------------------------------------------------------------------------
- */
+/* ---- the walk ------------------------------------------------------------------------------- */
 
 static void no_row_was_wrong(void **state)
 {

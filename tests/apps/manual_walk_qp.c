@@ -2,8 +2,7 @@
 /* Queue pairs: creation, states, posting, and the builders. */
 #include "manual_walk.h"
 
-/* ---- creation ----------------------------------------------------------------------------------
- */
+/* ---- creation ------------------------------------------------------------------------------- */
 
 static void walk_create(void)
 {
@@ -60,8 +59,7 @@ static void walk_create_ex(void)
 	TRUE("ibv_create_qp_ex", "no builders without the flag", ibv_qp_to_qp_ex(w.qp) == NULL);
 }
 
-/* ---- states -------------------------------------------------------------------------------------
- */
+/* ---- states --------------------------------------------------------------------------------- */
 
 static void walk_modify(void)
 {
@@ -114,8 +112,7 @@ void walk_qp(void **state)
 	walk_modify();
 }
 
-/* ---- posting ------------------------------------------------------------------------------------
- */
+/* ---- posting -------------------------------------------------------------------------------- */
 
 static void receives(void)
 {
@@ -198,8 +195,7 @@ void walk_post(void **state)
 	sends();
 }
 
-/* ---- builders -----------------------------------------------------------------------------------
- */
+/* ---- builders ------------------------------------------------------------------------------- */
 
 #define BUILDERS                                                                         \
 	(IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_READ |    \

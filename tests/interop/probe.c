@@ -91,8 +91,7 @@ static const char *checked(const uint8_t *p, unsigned n)
 	return "right";
 }
 
-/* ---- objects ----------------------------------------------------------------------------------
- */
+/* ---- objects -------------------------------------------------------------------------------- */
 
 static void post_receives(void)
 {
@@ -128,8 +127,7 @@ static void make_qp(int access)
 	post_receives();
 }
 
-/* ---- what happens ------------------------------------------------------------------------------
- */
+/* ---- what happens --------------------------------------------------------------------------- */
 
 static void tell_data(const char *what, const struct rdma_conn_param *p)
 {
@@ -260,8 +258,7 @@ static void tell_state(void)
 		printf("queue pair: %s\n", attr.qp_state == IBV_QPS_RTS ? "up" : "down");
 }
 
-/* ---- the two sides -----------------------------------------------------------------------------
- */
+/* ---- the two sides -------------------------------------------------------------------------- */
 
 static struct addrinfo *resolve(const char *host, const char *port)
 {
@@ -390,8 +387,7 @@ static void connect_once(const char *host, const char *port)
 	tell_state();
 }
 
-/* ---- arguments ---------------------------------------------------------------------------------
- */
+/* ---- arguments ------------------------------------------------------------------------------ */
 
 static void take(const char *argument)
 {

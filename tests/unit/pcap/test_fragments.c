@@ -201,8 +201,7 @@ static void test_forgotten(void **state)
 	expect_segment(3);
 }
 
-/* ---- all of a capture -------------------------------------------------------------------------
- */
+/* ---- all of a capture ----------------------------------------------------------------------- */
 
 struct heard {
 	unsigned fpdus, good, aligned, whole, closed;

@@ -178,7 +178,8 @@ static void test_order_and_ird(void **state)
 	qp_net_done(&n);
 }
 
-/* Section 5.3: two streams of an RNIC add to one word by turns, and each sees what the other did.
+/*
+ * Section 5.3: two streams of an RNIC add to one word by turns, and each sees what the other did.
  */
 static void test_two_streams(void **state)
 {

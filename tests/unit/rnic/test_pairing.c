@@ -447,8 +447,7 @@ static void test_ended_while_it_tries(void **state)
 	assert_int_equal(llp_mem_open_count(p.mem), 0);
 }
 
-/* ---- depths and receive elements ---------------------------------------------------------------
- */
+/* ---- depths and receive elements ------------------------------------------------------------ */
 
 /* Each side may read as often at a time as its program says, and the other takes. */
 static void test_depths(void **state)

@@ -45,8 +45,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* ---- a stranger on host 0 ---------------------------------------------------------------------
- */
+/* ---- a stranger on host 0 ------------------------------------------------------------------- */
 
 static void knock(struct llp_mem_peer *s, const void *private_data, uint16_t len)
 {
@@ -105,8 +104,7 @@ static unsigned requests(void)
 	return n;
 }
 
-/* ---- what is refused ----------------------------------------------------------------------------
- */
+/* ---- what is refused ------------------------------------------------------------------------ */
 
 static void test_ill(void **state)
 {
@@ -158,8 +156,7 @@ static void test_qp_of_rdma_cm(void **state)
 	llp_mem_peer_done(&s);
 }
 
-/* ---- what is held -------------------------------------------------------------------------------
- */
+/* ---- what is held --------------------------------------------------------------------------- */
 
 static void test_held_and_let_go(void **state)
 {
@@ -212,8 +209,7 @@ static void test_closed(void **state)
 	llp_mem_peer_done(&s);
 }
 
-/* ---- the port -----------------------------------------------------------------------------------
- */
+/* ---- the port ------------------------------------------------------------------------------- */
 
 static void test_port_is_taken(void **state)
 {

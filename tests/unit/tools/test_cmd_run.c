@@ -35,8 +35,7 @@ static char self[PATH_MAX];
 	child_run(&c, (const char *const[]){UIWARP, "run", __VA_ARGS__, NULL}, \
 		(const char *const[]){"UIWARP_SET", "UIWARP_CONFIG", "LD_PRELOAD", env, NULL})
 
-/* ---- the programs ------------------------------------------------------------------------------
- */
+/* ---- the programs --------------------------------------------------------------------------- */
 
 static void print_arguments(int argc, char **argv)
 {
@@ -91,8 +90,7 @@ static int program(int argc, char **argv)
 	return 0;
 }
 
-/* ---- tests -------------------------------------------------------------------------------------
- */
+/* ---- tests ---------------------------------------------------------------------------------- */
 
 static void assert_refused(int status, const char *err)
 {

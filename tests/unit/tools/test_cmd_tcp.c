@@ -32,8 +32,7 @@ static void assert_refused(const char *sentence)
 	assert_non_null(strstr(c.err, sentence));
 }
 
-/* ---- the command line -------------------------------------------------------------------------
- */
+/* ---- the command line ----------------------------------------------------------------------- */
 
 static void without_a_role_it_says_how_to_use_it(void **state)
 {
@@ -104,8 +103,7 @@ static void the_configuration_is_checked(void **state)
 	assert_refused("uiwarp tcp: --set: \"congestion_control\" is \"hope\"");
 }
 
-/* ---- what cannot be reached -------------------------------------------------------------------
- */
+/* ---- what cannot be reached ----------------------------------------------------------------- */
 
 static void assert_failed(const char *sentence)
 {
@@ -141,8 +139,7 @@ static void an_interrupt_ends_a_listener_in_order(void **state)
 	assert_string_equal(c.err, "");
 }
 
-/* ---- both ends --------------------------------------------------------------------------------
- */
+/* ---- both ends ------------------------------------------------------------------------------ */
 
 /*
  * Run a listener and, when it listens, a client; c.out and c.err have what both said, and the
