@@ -3,12 +3,12 @@
 
 #include "dpdk-port/capture_block.h"
 #include "dpdk-port/clock.h"
+#include "dpdk-port/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,18 +117,6 @@ static void wake(struct capture *c)
 		return; /* the counter is full: it is awake */
 }
 
-static int start_thread(struct capture *c)
-{
-	sigset_t all, before;
-	int r;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&c->thread, NULL, capture_thread, c);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -r;
-}
-
 static uint64_t wall_clock_ns(void)
 {
 	struct timespec t;
@@ -167,7 +155,7 @@ int capture_open(const char *path, const char *ifname, uint64_t now, const struc
 		r = -ENOMEM;
 	if (!r) {
 		write_all(c, head, capture_head(head, "uiwarp " UIWARP_VERSION, ifname));
-		r = start_thread(c);
+		r = spawn_thread(&c->thread, NULL, capture_thread, c);
 	}
 	if (r) {
 		release(c);

@@ -2,6 +2,7 @@
 #include "dpdk-port/eal.h"
 #include "dpdk-port/eal_log.h"
 #include "dpdk-port/pool.h"
+#include "dpdk-port/spawn.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <rte_log.h>
 #include <rte_random.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,20 +242,15 @@ static void *eal_thread(void *arg)
 	return NULL;
 }
 
-/** Run eal_thread() with all signals blocked, which the EAL's own threads inherit. */
+/** Run eal_thread() without the program's signals, which the EAL's own threads inherit. */
 static int run_thread(struct eal_args *a)
 {
-	sigset_t all, before;
 	pthread_t t;
-	int r;
+	int r = spawn_thread(&t, NULL, eal_thread, a);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&t, NULL, eal_thread, a);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (r == 0)
 		pthread_join(t, NULL);
-	return -r;
+	return r;
 }
 
 static int eal_init(const struct port_config *cfg, struct port_error *e)

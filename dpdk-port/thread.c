@@ -3,12 +3,12 @@
 
 #include "dpdk-port/pace.h"
 #include "dpdk-port/priority.h"
+#include "dpdk-port/spawn.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -173,7 +173,6 @@ static void *engine_thread_main(void *arg)
 static int spawn(struct engine_thread *t)
 {
 	pthread_attr_t attr;
-	sigset_t all, before;
 	cpu_set_t set;
 	int r = 0;
 
@@ -184,18 +183,11 @@ static int spawn(struct engine_thread *t)
 			CPU_SET(t->cfg.core, &set);
 		r = pthread_attr_setaffinity_np(&attr, sizeof set, &set);
 	}
-	sigfillset(&all);
-	/* A fault that is blocked ends the process, whatever handler there is (base/guarded.h). */
-	sigdelset(&all, SIGSEGV);
-	sigdelset(&all, SIGBUS);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (r == 0)
-		r = pthread_create(&t->thread, &attr, engine_thread_main, t);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	r = r ? -r : spawn_thread(&t->thread, &attr, engine_thread_main, t);
 	pthread_attr_destroy(&attr);
 	if (r == 0)
 		pthread_setname_np(t->thread, "uiwarp-engine");
-	return -r;
+	return r;
 }
 
 int engine_thread_start(const struct engine_thread_config *cfg, struct engine_thread **out)

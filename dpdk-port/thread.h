@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file thread.h
- * The engine's own thread: makes progress when no application thread does, see pace.h. With
- * all signals blocked, on the CPUs that the process may use.
+ * The engine's own thread: makes progress when no application thread does, see pace.h. It takes
+ * none of the program's signals (spawn.h) and runs on the CPUs that the process may use.
  */
 #ifndef DPDK_PORT_THREAD_H
 #define DPDK_PORT_THREAD_H
