@@ -235,6 +235,12 @@ bool tcp_pmtu_suspect(struct tcp_conn *c, uint32_t i)
 
 /* ---- search -------------------------------------------------------------------------------- */
 
+/** What lies between is tried only if it is worth its packets. */
+static bool too_little(const struct tcp_conn *c, uint16_t size)
+{
+	return size < c->mtu + GAIN_MIN && size < c->pmtu->high;
+}
+
 /** The size to try next, or 0: no more. */
 static uint16_t candidate(const struct tcp_conn *c)
 {
@@ -247,7 +253,9 @@ static uint16_t candidate(const struct tcp_conn *c)
 		lo++;
 	while (hi > lo && sizes[hi - 1] > p->high)
 		hi--;
-	return lo < hi ? sizes[lo + (hi - lo) / 2] : 0;
+	if (lo == hi || too_little(c, sizes[lo + (hi - lo) / 2]))
+		return 0;
+	return sizes[lo + (hi - lo) / 2];
 }
 
 static void end_search(struct tcp_conn *c)
@@ -293,7 +301,7 @@ static void send_probe(struct tcp_conn *c, uint16_t size)
 	if (len > flight)
 		len = flight;
 	size = (uint16_t)(len + overhead(c));
-	if (size < c->mtu + GAIN_MIN && size < p->high)
+	if (too_little(c, size))
 		return;
 	if (tcp_send_copy(c, c->snd_nxt - len, len))
 		return;

@@ -79,6 +79,63 @@ static void too_big(struct script *s)
 	host(s, "P. %u:%u ack 1", 1 + first, 1 + first + mss);
 }
 
+/* RFC 1191 section 7: a router that does not tell the size; the next one that links have. */
+static void too_big_without_a_size(struct script *s)
+{
+	uint32_t first = 1460 - (s->way & TS ? 12 : 0);
+
+	accepted(s);
+	writes(s, first);
+	host(s, "P. 1:%u ack 1", 1 + first);
+	peer_icmp(s, ICMP_TOO_BIG, 1, 0);
+	host(s, ". 1:%u ack 1", 1 + first - 8);
+	host(s, "P. %u:%u ack 1", 1 + first - 8, 1 + first);
+	check(s, script_info(s).mtu == 1492);
+}
+
+/** A full segment has arrived, and another is under way when somebody says that it was too big. */
+static uint32_t told_where_larger_passed(struct script *s)
+{
+	uint32_t first = (s->way & V6 ? 1440 : 1460) - (s->way & TS ? 12 : 0);
+
+	accepted(s);
+	writes(s, first);
+	host(s, "P. 1:%u ack 1", 1 + first);
+	peer(s, ". 1 ack %u", 1 + first);
+	writes(s, first);
+	host(s, "P. %u:%u ack 1", 1 + first, 1 + 2 * first);
+	peer_icmp(s, ICMP_TOO_BIG, 1 + first, 1300);
+	nothing(s);
+	check(s, script_info(s).mtu == 1500);
+	return first;
+}
+
+/* RFC 5927 section 7.2: nothing is lost: the message was forged. */
+static void too_big_is_not_believed(struct script *s)
+{
+	uint32_t first = told_where_larger_passed(s);
+
+	peer(s, ". 1 ack %u", 1 + 2 * first);
+	for (uint32_t i = 2; i < 5; i++) {
+		writes(s, first);
+		host(s, "P. %u:%u ack 1", 1 + i * first, 1 + (i + 1) * first);
+		peer(s, ". 1 ack %u", 1 + (i + 1) * first);
+	}
+	check(s, script_info(s).mtu == 1500);
+}
+
+/* It is lost, as was said: the path has changed. */
+static void too_big_is_believed_then(struct script *s)
+{
+	uint32_t first = told_where_larger_passed(s);
+
+	while (script_info(s).timeouts == 0)
+		pass(s, 10 * MS);
+	pass(s, MS);
+	check(s, script_info(s).mtu == 1300);
+	peer(s, ". 1 ack %u", 1 + 2 * first);
+}
+
 /* Larger than what is sent, or absurdly small: nobody's link (RFC 5927 section 7). */
 static void absurd_sizes(struct script *s)
 {
@@ -103,6 +160,9 @@ const struct script_test script_tests[] = {
 	SCRIPT(nothing_ends_a_connection, "RFC 5927 section 5.2", ALL_WAYS, 0),
 	SCRIPT(blind_errors_are_ignored, "RFC 5927 section 4.1", ALL_WAYS, 0),
 	SCRIPT(too_big, "RFC 1191 section 6.4", ALL_WAYS, 0),
+	SCRIPT(too_big_without_a_size, "RFC 1191 section 7", TS | SACK | WS | WRAP, 0),
+	SCRIPT(too_big_is_not_believed, "RFC 5927 section 7.2", ALL_WAYS, 0),
+	SCRIPT(too_big_is_believed_then, "RFC 5927 section 7.2", ALL_WAYS, 0),
 	SCRIPT(absurd_sizes, "RFC 5927 section 7", V6 | SACK | WS | WRAP, 0),
 	SCRIPTS_END,
 };

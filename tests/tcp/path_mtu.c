@@ -4,30 +4,53 @@
 
 #define RTT (20 * MS)
 
-/** A peer behind a path of this MTU, through which larger packets do not come: until it has all. */
-static void a_path_of(struct script *s, uint32_t mtu, uint64_t ns)
+/**
+ * A peer behind a path of this MTU, through which larger packets do not come: until it has all.
+ * What it had before, it reports by a D-SACK, where SACK is on. @return how many were too large.
+ */
+static unsigned a_path_of(struct script *s, uint32_t mtu, uint64_t ns)
 {
 	uint64_t end = uiwarp_tcp_now(s->h) + ns;
-	uint32_t text = mtu - (s->way & V6 ? 60 : 40), got = 1;
+	uint32_t text = mtu - (s->way & V6 ? 60 : 40) - (s->way & TS ? 12 : 0);
+	uint32_t got = 1 + (uint32_t)script_info(s).bytes_acked;
+	unsigned too_large = 0;
 
 	while (uiwarp_tcp_now(s->h) < end && got < s->written) {
 		uint32_t acks = 0;
 		const struct seg *seg;
 
 		while ((seg = next(s))) {
-			uint32_t left = seg->seq - s->base.seq;
+			uint32_t left = seg->seq - s->base.seq, right = left + seg->len;
 
+			too_large += seg->len > text;
 			if (!seg->len || seg->len > text)
 				continue;
-			acks++;
-			if (left <= got && left + seg->len > got)
-				got = left + seg->len;
+			if (right <= got && s->way & SACK)
+				peer(s, ". 1 ack %u <sack %u:%u>", got, left, right);
+			acks += right > got;
+			if (left <= got && right > got)
+				got = right;
 		}
 		if (acks)
 			peer(s, ". 1 ack %u", got);
 		if (uiwarp_tcp_output_time(s->h) == UIWARP_TCP_NEVER)
 			uiwarp_tcp_advance(s->h, uiwarp_tcp_now(s->h) + RTT);
 	}
+	return too_large;
+}
+
+/** So many times some text goes over this path. @return how many were too large. */
+static unsigned transfers(struct script *s, unsigned n, uint32_t mtu)
+{
+	unsigned too_large = 0;
+
+	while (n--) {
+		writes(s, 8000);
+		too_large += a_path_of(s, mtu, 10 * SEC);
+		check(s, script_info(s).flight == 0);
+		pass(s, 300 * MS); /* what is not answered by now is lost */
+	}
+	return too_large;
 }
 
 /* RFC 8899 section 4.3: large segments vanish without a word: smaller ones get through. */
@@ -58,8 +81,62 @@ static void small_segments_are_above_suspicion(struct script *s)
 	check(s, script_info(s).emss == emss);
 }
 
+/* Section 5.3: the size between, by probes that cost nobody anything; not to the last byte. */
+static void a_search_finds_the_size(struct script *s)
+{
+	uint64_t timeouts;
+
+	accepted(s);
+	writes(s, 4000);
+	a_path_of(s, 1450, 120 * SEC);
+	check(s, script_info(s).mtu < 1400);
+	timeouts = script_info(s).timeouts;
+	/* Five sizes at most, three probes of each. */
+	check(s, transfers(s, 60, 1450) <= 15);
+	check(s, script_info(s).mtu > 1450 - 32 && script_info(s).mtu <= 1450);
+	check(s, transfers(s, 20, 1450) == 0);
+	check(s, script_info(s).timeouts == timeouts);
+}
+
+/*
+ * Section 5.2, PMTU_RAISE_TIMER: ten minutes after the search has ended the path may be wider.
+ * Peers without SACK cannot answer a probe: there it is tried.
+ */
+static void raised_after_ten_minutes(struct script *s, uint32_t narrow)
+{
+	uint32_t mtu;
+
+	accepted(s);
+	writes(s, 4000);
+	a_path_of(s, narrow, 120 * SEC);
+	transfers(s, 60, narrow);
+	mtu = script_info(s).mtu;
+	check(s, mtu <= narrow);
+	check(s, transfers(s, 10, 1500) == 0);
+	pass(s, 500 * SEC);
+	check(s, transfers(s, 10, 1500) == 0);
+	check(s, script_info(s).mtu == mtu);
+	pass(s, 101 * SEC);
+	transfers(s, 10, 1500);
+	check(s, script_info(s).mtu == 1500);
+}
+
+static void ten_minutes_later(struct script *s)
+{
+	raised_after_ten_minutes(s, s->way & V6 ? 1300 : 1100);
+}
+
+/* Where the search has stopped short of the size, for what was left was too little. */
+static void ten_minutes_after_all_but_all(struct script *s)
+{
+	raised_after_ten_minutes(s, 1450);
+}
+
 const struct script_test script_tests[] = {
 	SCRIPT(a_black_hole, "RFC 8899 section 4.3", V6 | SACK | WS | WRAP, 0),
 	SCRIPT(small_segments_are_above_suspicion, "RFC 8899 section 4.3", ALL_WAYS, 0),
+	SCRIPT(a_search_finds_the_size, "RFC 8899 section 5.3", V6 | TS | WRAP, SACK | WS),
+	SCRIPT(ten_minutes_later, "RFC 8899 section 5.2", V6 | TS | SACK | WRAP, WS),
+	SCRIPT(ten_minutes_after_all_but_all, "RFC 8899 section 5.2", V6 | TS | SACK | WRAP, WS),
 	SCRIPTS_END,
 };
