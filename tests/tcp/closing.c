@@ -184,6 +184,21 @@ static void old_syn_in_time_wait(struct script *s)
 	state_is(s, "TIME-WAIT");
 }
 
+/* RFC 6191: where there are timestamps, they decide, and not the ISN. */
+static void timestamps_decide_in_time_wait(struct script *s)
+{
+	to_time_wait(s);
+	silence(s, 10 * SEC);
+	peer(s, "S 100000 <mss 1460,ts %u 0>", s->ts_clock - 1000);
+	host(s, ". 2 ack 2");
+	state_is(s, "TIME-WAIT");
+	s->base_known = s->peer_syn_known = s->edge_known = false;
+	s->last.tsval = 0;
+	s->base.ack -= 100000;
+	peer(s, "S 0 <%s>", offer(s));
+	host(s, "S. 0 ack 1");
+}
+
 /* Both FINs are lost: each comes again. */
 static void lost_fins(struct script *s)
 {
@@ -213,6 +228,7 @@ const struct script_test script_tests[] = {
 	SCRIPT(old_segments_in_time_wait, "RFC 9293 section 3.10.7.4", ALL_WAYS, 0),
 	SCRIPT(new_connection_in_time_wait, "RFC 9293 section 3.6.1", ALL_WAYS, 0),
 	SCRIPT(old_syn_in_time_wait, "RFC 9293 section 3.6.1", ALL_WAYS, 0),
+	SCRIPT(timestamps_decide_in_time_wait, "RFC 6191 section 2", V6 | SACK | WS | WRAP, TS),
 	SCRIPT(lost_fins, CLOSE, ALL_WAYS, 0),
 	SCRIPTS_END,
 };

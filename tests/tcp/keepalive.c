@@ -6,6 +6,8 @@
 #include <string.h>
 
 static const struct uiwarp_tcp_config on = {.keepalive_ms = 10000};
+static const struct uiwarp_tcp_config patient = {
+	.keepalive_ms = 10000, .user_timeout_ms = 10000000};
 
 static void off_by_default(struct script *s)
 {
@@ -60,6 +62,16 @@ static void a_peer_that_is_gone(struct script *s)
 	receive_is(s, -ETIMEDOUT);
 }
 
+/* Where the user time-out does not end it first, nine probes are enough. */
+static void nine_probes(struct script *s)
+{
+	accepted(s);
+	for (unsigned i = 0; i < 9; i++)
+		host_after(s, 10 * SEC, ". 0 ack 1");
+	host_after(s, 10 * SEC, "R. 1 ack 1");
+	receive_is(s, -ETIMEDOUT);
+}
+
 /* One that has restarted resets. */
 static void a_peer_that_forgot(struct script *s)
 {
@@ -100,6 +112,7 @@ const struct script_test script_tests[] = {
 	SCRIPT_WITH(a_peer_that_answers, "RFC 9293 section 3.8.4", ALL_WAYS, 0, &on),
 	SCRIPT_WITH(idle_means_idle, "RFC 9293 section 3.8.4", ALL_WAYS, 0, &on),
 	SCRIPT_WITH(a_peer_that_is_gone, "RFC 9293 section 3.8.4", ALL_WAYS, 0, &on),
+	SCRIPT_WITH(nine_probes, "RFC 9293 section 3.8.4", ALL_WAYS, 0, &patient),
 	SCRIPT_WITH(a_peer_that_forgot, "RFC 9293 section 3.8.4", ALL_WAYS, 0, &on),
 	SCRIPT_WITH(not_while_text_is_in_flight, "RFC 9293 section 3.8.4", ALL_WAYS, 0, &on),
 	SCRIPT(answers_others, "RFC 9293 section 3.8.4", ALL_WAYS, 0),

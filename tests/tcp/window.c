@@ -85,7 +85,7 @@ static void the_window_of_a_syn_is_not_scaled(struct script *s)
 static void a_shift_above_14(struct script *s)
 {
 	listens(s);
-	peer(s, "S 0 <mss 1460,ws 200>");
+	peer(s, "S 0 <mss 1460,ws 15>");
 	host(s, "S. 0 ack 1");
 	peer(s, ". 1 ack 1 win 2");
 	accepts(s);
@@ -211,6 +211,27 @@ static void old_windows_do_not_count(struct script *s)
 	check(s, script_info(s).snd_wnd == 200u << (s->way & WS ? 7 : 0));
 }
 
+/* SND.WL1 and SND.WL2: what was overtaken brings text, and no window. */
+static void overtaken_windows_do_not_count(struct script *s)
+{
+	unsigned scale = s->way & WS ? 7 : 0;
+
+	accepted(s);
+	peer(s, "P. 101:201 ack 1 win 300");
+	pass(s, 0);
+	check(s, script_info(s).snd_wnd == 300u << scale);
+	peer(s, "P. 1:101 ack 1 win 200");
+	pass(s, 0);
+	check(s, script_info(s).snd_wnd == 300u << scale);
+	reads(s, 200);
+	writes(s, 100);
+	pass(s, 0);
+	peer(s, ". 201 ack 101 win 400");
+	check(s, script_info(s).snd_wnd == 400u << scale);
+	peer(s, ". 201 ack 51 win 100");
+	check(s, script_info(s).snd_wnd == 400u << scale);
+}
+
 /* The receiver takes a FIN, which needs no room, through a closed window's edge. */
 static void a_fin_at_a_closed_window(struct script *s)
 {
@@ -243,6 +264,7 @@ const struct script_test script_tests[] = {
 	SCRIPT(probes_without_an_answer, "RFC 9293 section 3.8.6.1", WAYS, 0),
 	SCRIPT(the_peer_shrinks_its_window, "RFC 9293 section 3.8.6", WAYS, 0),
 	SCRIPT(old_windows_do_not_count, "RFC 9293 section 3.10.7.4", WAYS, 0),
+	SCRIPT(overtaken_windows_do_not_count, "RFC 9293 section 3.10.7.4", WAYS, 0),
 	SCRIPT_WITH(a_fin_at_a_closed_window, "RFC 9293 section 3.8.6", WAYS, 0, &small),
 	SCRIPTS_END,
 };
