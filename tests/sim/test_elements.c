@@ -240,6 +240,23 @@ static void loss_by_chance(void **state)
 	assert_int_equal(sim_loss_stats(l)->lost, MANY - out->n);
 }
 
+/** Gilbert and Elliott: seldom, and then for five packets on the average, all of them. */
+static void loss_in_bursts(void **state)
+{
+	struct sim_loss *l = sim_loss_create(
+		s, &(struct sim_loss_config){.chance = {.enter = 0.01, .leave = 0.2, .bad = 1}});
+	uint32_t bursts = 0, lost;
+
+	to_us(sim_loss_element(l));
+	for (uint32_t i = 0; i < MANY; i++)
+		send(sim_loss_element(l), i);
+	for (uint32_t i = 1; i < out->n; i++)
+		bursts += out->id[i] != out->id[i - 1] + 1;
+	lost = MANY - out->n;
+	assert_in_range(lost, MANY * 4 / 100, MANY * 56 / 1000); /* a twenty-first */
+	assert_in_range(lost * 10 / bursts, 45, 55);
+}
+
 static bool second_of(void *ctx, struct rte_mbuf *m, uint64_t number)
 {
 	unsigned *seen = ctx;
@@ -385,6 +402,7 @@ int main(void)
 		TEST(delay_keeps_order_and_time),
 		TEST(shorter_route_overtakes),
 		TEST(loss_by_chance),
+		TEST(loss_in_bursts),
 		TEST(loss_by_number_and_by_function),
 		TEST(reorder_holds_some_up),
 		TEST(duplicates_and_marks),

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** QPs whose programs told them of each other, without the connection manager, over bad paths. */
+#include "sim/rdma_pair.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#define SIZE  (256u << 10)
+#define GBIT  UINT64_C(1000000000)
+#define PSN_A 0x111111u
+#define PSN_B 0x222222u
+
+static struct rdma_pair p;
+static struct sim *s;
+
+static void begin(const struct sim_path_config *path, bool v6, uint64_t seed)
+{
+	struct sim_host_config h = {
+		.rnic.pairing_port = 61525, .address = v6 ? "fd00::1/64" : "10.0.0.1/24"};
+	struct sim_host *a, *b;
+
+	s = sim_create(&(struct sim_config){.seed = seed, .packets = 4095, .copies = 2047});
+	a = sim_host_create(s, &h);
+	h.address = v6 ? "fd00::2/64" : "10.0.0.2/24";
+	b = sim_host_create(s, &h);
+	rdma_pair_create_on(&p, a, b, 7174, SIZE);
+	sim_join(a, b, path, NULL, &p.link);
+}
+
+static void end(void)
+{
+	rdma_pair_destroy(&p);
+	sim_run(s, 300 * SIM_S, NULL, NULL);
+	assert_int_equal(tcp_stack_stats(sim_host_tcp(p.a.host))->connections, 0);
+	assert_int_equal(tcp_stack_stats(sim_host_tcp(p.b.host))->connections, 0);
+	sim_destroy(s);
+}
+
+/** RTR and RTS, as the program on @p side does it, which has heard of the other. */
+static void pair_up(struct rdma_side *side)
+{
+	struct rdma_side *other = side == &p.a ? &p.b : &p.a;
+	struct rnic_qp_attr rtr = {.state = RNIC_QP_RTR,
+		.ird = 4,
+		.path = {.local = sim_host_address(side->host),
+			.remote = sim_host_address(other->host),
+			.remote_qp = rnic_qp_num(other->qp),
+			.rq_psn = side == &p.a ? PSN_B : PSN_A}};
+	struct rnic_qp_attr rts = {.state = RNIC_QP_RTS,
+		.ord = 4,
+		.sq_psn = side == &p.a ? PSN_A : PSN_B,
+		.patience = 120 * SIM_S};
+
+	rdma_post_recv(side, SIZE / 2, SIZE / 2);
+	assert_int_equal(
+		rnic_qp_modify(side->qp, RNIC_QP_STATE | RNIC_QP_PATH | RNIC_QP_IRD, &rtr), 0);
+	assert_int_equal(
+		rnic_qp_modify(side->qp,
+			RNIC_QP_STATE | RNIC_QP_ORD | RNIC_QP_SQ_PSN | RNIC_QP_PATIENCE, &rts),
+		0);
+}
+
+/** Both send at once, and then one writes and reads: all of it arrives. */
+static void exchange(void)
+{
+	for (size_t i = 0; i < SIZE / 2; i++) {
+		p.a.buf[i] = (uint8_t)(i * 31 ^ i >> 9);
+		p.b.buf[i] = (uint8_t)(i * 17 ^ i >> 7);
+	}
+	rdma_post(&p, &p.a, RDMAP_WR_SEND, 0, 0, 3000);
+	rdma_post(&p, &p.b, RDMAP_WR_SEND, 0, 0, 5000);
+	assert_true(rdma_complete(&p, &p.a, 2, 120 * SIM_S));
+	assert_true(rdma_complete(&p, &p.b, 2, 120 * SIM_S));
+	assert_memory_equal(p.b.buf + SIZE / 2, p.a.buf, 3000);
+	assert_memory_equal(p.a.buf + SIZE / 2, p.b.buf, 5000);
+	rdma_post(&p, &p.a, RDMAP_WR_WRITE, 0, SIZE / 2, SIZE / 2);
+	rdma_post(&p, &p.a, RDMAP_WR_READ, SIZE / 2, 0, SIZE / 2);
+	assert_true(rdma_complete(&p, &p.a, 2, 120 * SIM_S));
+	assert_memory_equal(p.b.buf + SIZE / 2, p.a.buf, SIZE / 2);
+	assert_memory_equal(p.a.buf + SIZE / 2, p.b.buf, SIZE / 2);
+}
+
+/** A fifth of all packets is lost, those of the hellos as well; either is first. */
+static void over_loss(void **state)
+{
+	const struct sim_path_config path = {
+		.queue.rate = GBIT, .delay = 5 * SIM_MS, .loss.chance.good = 0.2};
+
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		begin(&path, seed % 2, seed);
+		pair_up(seed & 2 ? &p.a : &p.b);
+		sim_run(s, seed * 30 * SIM_MS, NULL, NULL);
+		pair_up(seed & 2 ? &p.b : &p.a);
+		exchange();
+		end();
+	}
+}
+
+static void over_all_else(void **state)
+{
+	const struct sim_path_config path = {.queue.rate = GBIT,
+		.delay = 5 * SIM_MS,
+		.reorder = {0.05, 3 * SIM_MS},
+		.duplicate = 0.05,
+		.corrupt = 0.01};
+
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		begin(&path, seed % 2, seed);
+		pair_up(&p.a);
+		pair_up(&p.b);
+		exchange();
+		end();
+	}
+}
+
+/** Nothing passes for ten seconds while both try: they find each other when it does. */
+static void after_an_outage(void **state)
+{
+	begin(&(struct sim_path_config){.queue.rate = GBIT, .delay = SIM_MS}, false, 5);
+	sim_loss_config(p.link.ab.loss)->chance.good = 1;
+	pair_up(&p.a);
+	pair_up(&p.b);
+	sim_run(s, 10 * SIM_S, NULL, NULL);
+	sim_loss_config(p.link.ab.loss)->chance.good = 0;
+	exchange();
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(over_loss),
+		cmocka_unit_test(over_all_else),
+		cmocka_unit_test(after_an_outage),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
