@@ -4,6 +4,7 @@
 #include "fuzz.h"
 #include "ip/ip.h"
 #include "support/eal.h"
+#include "support/plain_sum.h"
 
 #define MS       UINT64_C(1000000)
 #define PATHS    4
@@ -100,26 +101,6 @@ static void host_start(struct host *h, uint8_t bits)
 
 /* ---- frames ------------------------------------------------------------------------------ */
 
-/** RFC 1071, byte by byte: not the stack's own code. */
-static uint32_t sum(const uint8_t *p, size_t len, uint32_t s)
-{
-	for (size_t i = 0; i < len; i++)
-		s += i & 1 ? p[i] : (uint32_t)p[i] << 8;
-	while (s >> 16)
-		s = (s & 0xffff) + (s >> 16);
-	return s;
-}
-
-static void fix_l4(uint8_t *l4, size_t len, uint8_t proto, uint32_t pseudo)
-{
-	size_t at = proto == 6 ? 16 : 2;
-
-	if (len < at + 2)
-		return;
-	store_be16(l4 + at, 0);
-	store_be16(l4 + at, (uint16_t)~sum(l4, len, pseudo));
-}
-
 static void fix_v4(uint8_t *h, size_t left)
 {
 	size_t hlen = (h[0] & 15) * 4u, total = load_be16(h + 2);
@@ -128,9 +109,9 @@ static void fix_v4(uint8_t *h, size_t left)
 		return;
 	store_be16(h + 10, 0);
 	if (total >= hlen && total <= left && !(load_be16(h + 6) & 0x3fff))
-		fix_l4(h + hlen, total - hlen, h[9],
-			h[9] == 6 ? sum(h + 12, 8, h[9] + (uint32_t)(total - hlen)) : 0);
-	store_be16(h + 10, (uint16_t)~sum(h, hlen, 0));
+		plain_sum_fix_l4(h + hlen, total - hlen, h[9],
+			h[9] == 6 ? plain_sum(h + 12, 8, h[9] + (uint32_t)(total - hlen)) : 0);
+	store_be16(h + 10, (uint16_t)~plain_sum(h, hlen, 0));
 }
 
 static void fix_v6(uint8_t *h, size_t left)
@@ -138,7 +119,7 @@ static void fix_v6(uint8_t *h, size_t left)
 	size_t len = load_be16(h + 4);
 
 	if (len <= left - 40)
-		fix_l4(h + 40, len, h[6], sum(h + 8, 32, h[6] + (uint32_t)len));
+		plain_sum_fix_l4(h + 40, len, h[6], plain_sum(h + 8, 32, h[6] + (uint32_t)len));
 }
 
 /** Checksums made right, so that the fuzzer gets past them. */

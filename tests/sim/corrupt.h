@@ -3,14 +3,9 @@
 #ifndef TESTS_SIM_CORRUPT_H
 #define TESTS_SIM_CORRUPT_H
 
-#include "sim/element.h"
-
-struct sim_corrupt;
+#include "sim/some.h"
 
 /** @param p per packet. */
-struct sim_corrupt *sim_corrupt_create(struct sim *s, double p);
-struct sim_element *sim_corrupt_element(struct sim_corrupt *x);
-void sim_corrupt_set(struct sim_corrupt *x, double p);
-uint64_t sim_corrupt_count(const struct sim_corrupt *x); /**< packets it happened to */
+struct sim_some *sim_corrupt_create(struct sim *s, double p);
 
 #endif

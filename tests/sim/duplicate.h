@@ -3,14 +3,9 @@
 #ifndef TESTS_SIM_DUPLICATE_H
 #define TESTS_SIM_DUPLICATE_H
 
-#include "sim/element.h"
-
-struct sim_duplicate;
+#include "sim/some.h"
 
 /** @param p per packet. */
-struct sim_duplicate *sim_duplicate_create(struct sim *s, double p);
-struct sim_element *sim_duplicate_element(struct sim_duplicate *x);
-void sim_duplicate_set(struct sim_duplicate *x, double p);
-uint64_t sim_duplicate_count(const struct sim_duplicate *x); /**< packets it happened to */
+struct sim_some *sim_duplicate_create(struct sim *s, double p);
 
 #endif

@@ -3,14 +3,9 @@
 #ifndef TESTS_SIM_MARK_H
 #define TESTS_SIM_MARK_H
 
-#include "sim/element.h"
-
-struct sim_mark;
+#include "sim/some.h"
 
 /** @param p per packet. */
-struct sim_mark *sim_mark_create(struct sim *s, double p);
-struct sim_element *sim_mark_element(struct sim_mark *x);
-void sim_mark_set(struct sim_mark *x, double p);
-uint64_t sim_mark_count(const struct sim_mark *x); /**< packets it happened to */
+struct sim_some *sim_mark_create(struct sim *s, double p);
 
 #endif

@@ -36,15 +36,15 @@ static void append_faults(struct sim *s, const struct sim_path_config *cfg, stru
 {
 	if (cfg->duplicate > 0) {
 		p->duplicate = sim_duplicate_create(s, cfg->duplicate);
-		append(p, sim_duplicate_element(p->duplicate));
+		append(p, &p->duplicate->element);
 	}
 	if (cfg->corrupt > 0) {
 		p->corrupt = sim_corrupt_create(s, cfg->corrupt);
-		append(p, sim_corrupt_element(p->corrupt));
+		append(p, &p->corrupt->element);
 	}
 	if (cfg->mark > 0) {
 		p->mark = sim_mark_create(s, cfg->mark);
-		append(p, sim_mark_element(p->mark));
+		append(p, &p->mark->element);
 	}
 }
 

@@ -39,9 +39,9 @@ struct sim_path {
 	/* These may be NULL. */
 	struct sim_shaper *shaper;
 	struct sim_policer *policer;
-	struct sim_duplicate *duplicate;
-	struct sim_corrupt *corrupt;
-	struct sim_mark *mark;
+	struct sim_some *duplicate;
+	struct sim_some *corrupt;
+	struct sim_some *mark;
 };
 
 /** A path that leads to @p to. */

@@ -311,32 +311,32 @@ static void reorder_holds_some_up(void **state)
 
 static void duplicates_and_marks(void **state)
 {
-	struct sim_duplicate *d = sim_duplicate_create(s, 0.1);
-	struct sim_mark *k = sim_mark_create(s, 0.2);
+	struct sim_some *d = sim_duplicate_create(s, 0.1);
+	struct sim_some *k = sim_mark_create(s, 0.2);
 	unsigned marked = 0;
 
-	sim_duplicate_element(d)->next = sim_mark_element(k);
-	to_us(sim_mark_element(k));
+	d->element.next = &k->element;
+	to_us(&k->element);
 	for (uint32_t i = 0; i < MANY; i++)
-		send(sim_duplicate_element(d), i);
-	assert_int_equal(out->n, MANY + sim_duplicate_count(d));
-	assert_in_range(sim_duplicate_count(d), MANY * 9 / 100, MANY * 11 / 100);
+		send(&d->element, i);
+	assert_int_equal(out->n, MANY + d->count);
+	assert_in_range(d->count, MANY * 9 / 100, MANY * 11 / 100);
 	for (unsigned i = 0; i < out->n; i++) {
 		marked += out->marked[i];
 		assert_false(out->bad_sum[i]);
 	}
-	assert_int_equal(marked, sim_mark_count(k));
+	assert_int_equal(marked, k->count);
 	assert_in_range(marked, out->n * 19 / 100, out->n * 21 / 100);
 }
 
 static void corruption_is_seen(void **state)
 {
-	struct sim_corrupt *c = sim_corrupt_create(s, 1);
+	struct sim_some *c = sim_corrupt_create(s, 1);
 	unsigned bad = 0;
 
-	to_us(sim_corrupt_element(c));
+	to_us(&c->element);
 	for (uint32_t i = 0; i < 1000; i++)
-		send(sim_corrupt_element(c), i);
+		send(&c->element, i);
 	assert_int_equal(out->n, 1000);
 	/* The IPv4 header's own sum is not what is looked at here. */
 	for (unsigned i = 0; i < 1000; i++)

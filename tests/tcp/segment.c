@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "segment.h"
 
+#include "support/plain_sum.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -293,20 +295,6 @@ bool seg_add_timestamp(struct seg *s, uint32_t val, uint32_t ecr)
 
 /* ---- to packets ----------------------------------------------------------------------------- */
 
-static uint32_t sum16(const uint8_t *p, size_t n, uint32_t sum)
-{
-	for (; n > 1; p += 2, n -= 2)
-		sum += be(p, 2);
-	return n ? sum + ((uint32_t)p[0] << 8) : sum;
-}
-
-static uint16_t fold(uint32_t sum)
-{
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)sum;
-}
-
 static size_t ip_header_len(const uint8_t *packet)
 {
 	return packet[0] >> 4 == 4 ? (packet[0] & 15u) * 4u : 40;
@@ -326,9 +314,10 @@ static uint16_t payload_sum(const uint8_t *packet, size_t len)
 
 	if (proto != PROTO_ICMP) {
 		sum = proto + (uint32_t)(len - h);
-		sum = packet[0] >> 4 == 4 ? sum16(packet + 12, 8, sum) : sum16(packet + 8, 32, sum);
+		sum = packet[0] >> 4 == 4 ? plain_sum(packet + 12, 8, sum)
+					  : plain_sum(packet + 8, 32, sum);
 	}
-	return fold(sum16(packet + h, len - h, sum));
+	return (uint16_t)plain_sum(packet + h, len - h, sum);
 }
 
 void packet_finish(uint8_t *packet, size_t len)
@@ -338,7 +327,7 @@ void packet_finish(uint8_t *packet, size_t len)
 
 	if (packet[0] >> 4 == 4) {
 		put(packet + 10, 2, 0);
-		put(packet + 10, 2, (uint16_t)~fold(sum16(packet, h, 0)));
+		put(packet + 10, 2, (uint16_t)~plain_sum(packet, h, 0));
 	}
 	put(field, 2, 0);
 	put(field, 2, (uint16_t)~payload_sum(packet, len));
@@ -460,7 +449,7 @@ static const char *parse_ip(const uint8_t *packet, size_t len, struct seg_path *
 	if (v4 ? len < 20 || be(packet + 2, 2) != len
 	       : packet[0] >> 4 != 6 || len < 40 || be(packet + 4, 2) != len - 40)
 		return "the IP length is wrong";
-	if (v4 && fold(sum16(packet, ip_header_len(packet), 0)) != 0xffff)
+	if (v4 && plain_sum(packet, ip_header_len(packet), 0) != 0xffff)
 		return "the IP checksum is wrong";
 	s->ecn = v4 ? packet[1] & 3 : packet[1] >> 4 & 3;
 	memcpy(p->src, packet + (v4 ? 12 : 8), n);

@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "support/eal.h"
+#include "support/plain_sum.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -249,26 +250,6 @@ struct rte_mbuf *host_segment(struct host *h, unsigned len)
 	return m;
 }
 
-/* RFC 1071, byte by byte: not the stack's own code. */
-static uint32_t plain_sum(const uint8_t *p, unsigned len, uint32_t sum)
-{
-	for (unsigned i = 0; i < len; i++)
-		sum += i & 1 ? p[i] : (uint32_t)p[i] << 8;
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return sum;
-}
-
-static void fix_l4(uint8_t *l4, unsigned len, uint8_t proto, uint32_t pseudo)
-{
-	unsigned at = proto == 6 ? 16 : 2;
-
-	if (len < at + 2)
-		return;
-	store_be16(l4 + at, 0);
-	store_be16(l4 + at, (uint16_t)~plain_sum(l4, len, pseudo));
-}
-
 void fix_v4_header(struct bytes *frame)
 {
 	uint8_t *h = frame->b + 14;
@@ -284,7 +265,7 @@ void fix_v4(struct bytes *frame)
 	unsigned len = load_be16(h + 2) - hlen;
 	uint32_t pseudo = h[9] == 6 ? plain_sum(h + 12, 8, h[9] + len) : 0;
 
-	fix_l4(h + hlen, len, h[9], pseudo);
+	plain_sum_fix_l4(h + hlen, len, h[9], pseudo);
 	fix_v4_header(frame);
 }
 
@@ -293,5 +274,5 @@ void fix_v6(struct bytes *frame)
 	uint8_t *h = frame->b + 14;
 	unsigned len = load_be16(h + 4);
 
-	fix_l4(h + 40, len, h[6], plain_sum(h + 8, 32, h[6] + len));
+	plain_sum_fix_l4(h + 40, len, h[6], plain_sum(h + 8, 32, h[6] + len));
 }
