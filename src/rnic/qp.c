@@ -128,18 +128,32 @@ int rnic_qp_create(struct rnic_pd *pd, struct rnic_qp_init *init, struct rnic_qp
 	return 0;
 }
 
+void rnic_qp_query(struct rnic_qp *qp, struct rnic_qp_attr *attr, struct rnic_qp_init *init)
+{
+	struct engine *e = qp->rnic->engine;
+
+	engine_lock(e);
+	*attr = (struct rnic_qp_attr){.state = qp_state(qp),
+		.draining = qp->rdmap.draining,
+		.access = qp->access,
+		.ird = qp->ird,
+		.ord = qp->ord};
+	*init = (struct rnic_qp_init){.send_cq = qp->send_cq,
+		.recv_cq = qp->recv_cq,
+		.srq = qp->srq,
+		.context = qp->context,
+		.sq_sig_all = qp->sig_all};
+	capacities(qp, init);
+	engine_unlock(e);
+}
+
 /** All that was posted to the send queue has completed. */
 static bool sq_is_done(const struct rnic_qp *qp)
 {
 	return atomic_load(&qp->sq.head) == atomic_load(&qp->sq.tail);
 }
 
-/**
- * End whatever connection there is. A stream that the program has closed is let go in good order:
- * what has completed may still be in the LLP's hands, and must arrive. So is one with nothing under
- * way, as programs send their last words and end without rdma_disconnect(). Else it is reset.
- */
-static void drop_connection(struct rnic_qp *qp)
+void qp_drop_connection(struct rnic_qp *qp)
 {
 	struct conn *c = qp->conn;
 
@@ -162,7 +176,7 @@ int rnic_qp_destroy(struct rnic_qp *qp)
 
 	engine_lock(e);
 	pairing_end(qp);
-	drop_connection(qp);
+	qp_drop_connection(qp);
 	/* A post in progress ends first. A later one is the caller's mistake. */
 	pthread_spin_lock(&qp->sq_lock);
 	pthread_spin_unlock(&qp->sq_lock);
@@ -280,8 +294,7 @@ void qp_abort(struct rnic_qp *qp, int status)
 	conn_over(c, &(struct conn_end){.status = status});
 }
 
-/** ERROR by our own decision: a peer is told with a Terminate (RFC 5040 section 5.1). */
-static void fail(struct rnic_qp *qp)
+void qp_fail(struct rnic_qp *qp)
 {
 	if (qp_has_stream(qp))
 		rdmap_terminate(&qp->rdmap, RDMAP_LAYER_RDMA, RDMAP_ETYPE_CATASTROPHIC, 0);
@@ -342,165 +355,11 @@ void qp_serve(struct engine_doorbell *d)
 	struct rnic_qp *qp = container_of(d, struct rnic_qp, bell);
 
 	if (qp->cq_failed && !qp->in_error)
-		fail(qp);
+		qp_fail(qp);
 	if (qp->in_error)
 		qp_flush(qp);
 	else if (qp_has_stream(qp))
 		serve_stream(qp);
 	else if (qp->pairing)
 		pairing_serve(qp->pairing);
-}
-
-/* ---- modify and query -------------------------------------------------------------------- */
-
-/**
- * The steps of verbs for a reliable connection, and two more: from RESET to ERROR, as RNICs allow
- * it, and to SQD in whatever age of the connection, as librdmacm's disconnect goes there first and
- * gives up if that fails: then nothing happens.
- */
-static bool transition_ok(const struct rnic_qp *qp, enum rnic_qp_state to)
-{
-	enum rnic_qp_state from = qp_state(qp);
-
-	switch (to) {
-	case RNIC_QP_RESET:
-	case RNIC_QP_ERROR:
-		return true;
-	case RNIC_QP_INIT:
-		return from == RNIC_QP_RESET || from == RNIC_QP_INIT;
-	case RNIC_QP_RTR:
-		return from == RNIC_QP_INIT;
-	case RNIC_QP_RTS:
-		return from == RNIC_QP_RTR || from == RNIC_QP_RTS ||
-		       (from == RNIC_QP_SQD && !qp->closing);
-	case RNIC_QP_SQD:
-		return from == RNIC_QP_RTS || from == RNIC_QP_SQD || from == RNIC_QP_ERROR ||
-		       qp->conn;
-	default:
-		return false;
-	}
-}
-
-static void reset(struct rnic_qp *qp)
-{
-	pairing_end(qp);
-	drop_connection(qp);
-	pthread_spin_lock(&qp->sq_lock);
-	atomic_store(&qp->state, RNIC_QP_RESET);
-	qp->sq_posted = 0;
-	atomic_store(&qp->sq.head, 0);
-	atomic_store(&qp->sq.tail, 0);
-	qp->sq.next = 0;
-	pthread_spin_unlock(&qp->sq_lock);
-	if (!qp->srq)
-		recv_queue_clear(&qp->rq);
-	cq_purge(qp->send_cq, qp->num);
-	if (qp->recv_cq != qp->send_cq)
-		cq_purge(qp->recv_cq, qp->num);
-	/* A window of type 2 was of the stream that has ended, not of the next. */
-	mw_unbind_all(qp);
-	qp->cq_failed = qp->in_error = qp->closing = false;
-	rdmap_init(&qp->rdmap, &qp->sq, &qp_stream_ops, qp);
-}
-
-void qp_drained(struct rnic_qp *qp)
-{
-	if (qp->drain_notify)
-		rnic_raise(qp->rnic, RNIC_EVENT_SQ_DRAINED, qp->context);
-	qp->drain_notify = false;
-}
-
-static void drain(struct rnic_qp *qp)
-{
-	atomic_store(&qp->state, RNIC_QP_SQD);
-	if (rdmap_hold(&qp->rdmap))
-		qp_drained(qp);
-}
-
-static void go(struct rnic_qp *qp, enum rnic_qp_state to)
-{
-	switch (to) {
-	case RNIC_QP_RESET:
-		reset(qp);
-		break;
-	case RNIC_QP_ERROR:
-		/* First: an end that the program asked for raises no event. */
-		qp->failing = true;
-		pairing_end(qp);
-		if (!qp->in_error)
-			fail(qp);
-		qp->failing = false;
-		break;
-	case RNIC_QP_SQD:
-		if (qp_state(qp) == RNIC_QP_RTS)
-			drain(qp);
-		break;
-	case RNIC_QP_RTS:
-		atomic_store(&qp->state, RNIC_QP_RTS);
-		rdmap_resume(&qp->rdmap);
-		break;
-	default:
-		atomic_store(&qp->state, to);
-	}
-}
-
-static int begin_pairing(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr *attr)
-{
-	if (!(mask & RNIC_QP_STATE) || attr->state != RNIC_QP_RTR || qp->conn || qp->pairing)
-		return -EINVAL;
-	if (mask & RNIC_QP_IRD)
-		qp->ird = attr->ird;
-	return pairing_begin(qp, &attr->path);
-}
-
-int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr *attr)
-{
-	const struct rnic_limits *l = &qp->rnic->limits;
-	struct engine *e = qp->rnic->engine;
-	int rc = 0;
-
-	if ((mask & RNIC_QP_IRD && attr->ird > l->max_ird) ||
-		(mask & RNIC_QP_ORD && attr->ord > l->max_ord))
-		return -EINVAL;
-	engine_lock(e);
-	if (mask & RNIC_QP_STATE && !transition_ok(qp, attr->state))
-		rc = -EINVAL;
-	else if (mask & RNIC_QP_PATH)
-		rc = begin_pairing(qp, mask, attr);
-	if (!rc) {
-		if (mask & RNIC_QP_ACCESS)
-			qp->access = attr->access;
-		/* Once connected the depths are those negotiated with the peer. */
-		if (mask & RNIC_QP_IRD && !qp_has_stream(qp))
-			qp->ird = attr->ird;
-		if (mask & RNIC_QP_ORD && !qp_has_stream(qp))
-			qp->ord = attr->ord;
-		if (mask & RNIC_QP_DRAIN_NOTIFY)
-			qp->drain_notify = attr->drain_notify;
-		if (mask & RNIC_QP_STATE)
-			go(qp, attr->state);
-		if (qp->pairing)
-			pairing_modify(qp->pairing, mask, attr);
-	}
-	engine_unlock(e);
-	return rc;
-}
-
-void rnic_qp_query(struct rnic_qp *qp, struct rnic_qp_attr *attr, struct rnic_qp_init *init)
-{
-	struct engine *e = qp->rnic->engine;
-
-	engine_lock(e);
-	*attr = (struct rnic_qp_attr){.state = qp_state(qp),
-		.draining = qp->rdmap.draining,
-		.access = qp->access,
-		.ird = qp->ird,
-		.ord = qp->ord};
-	*init = (struct rnic_qp_init){.send_cq = qp->send_cq,
-		.recv_cq = qp->recv_cq,
-		.srq = qp->srq,
-		.context = qp->context,
-		.sq_sig_all = qp->sig_all};
-	capacities(qp, init);
-	engine_unlock(e);
 }

@@ -84,6 +84,16 @@ void qp_recv_wait(struct rnic_qp *qp);
 /** Nothing waits any more. */
 void qp_recv_stop(struct rnic_qp *qp);
 
+/**
+ * End whatever connection there is. A stream that the program has closed is let go in good order:
+ * what has completed may still be in the LLP's hands, and must arrive. So is one with nothing under
+ * way, as programs send their last words and end without rdma_disconnect(). Else it is reset.
+ */
+void qp_drop_connection(struct rnic_qp *qp);
+
+/** ERROR by our own decision: a peer is told with a Terminate (RFC 5040 section 5.1). */
+void qp_fail(struct rnic_qp *qp);
+
 /** Go to ERROR and flush. The connection is not touched. */
 void qp_enter_error(struct rnic_qp *qp);
 

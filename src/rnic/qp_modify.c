@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The states of a QP as its program moves it: rnic_qp_modify(). */
+#include "rnic/mw.h"
+#include "rnic/pairing.h"
+#include "rnic/qp.h"
+
+#include <errno.h>
+
+/**
+ * The steps of verbs for a reliable connection, and two more: from RESET to ERROR, as RNICs allow
+ * it, and to SQD in whatever age of the connection, as librdmacm's disconnect goes there first and
+ * gives up if that fails: then nothing happens.
+ */
+static bool transition_ok(const struct rnic_qp *qp, enum rnic_qp_state to)
+{
+	enum rnic_qp_state from = qp_state(qp);
+
+	switch (to) {
+	case RNIC_QP_RESET:
+	case RNIC_QP_ERROR:
+		return true;
+	case RNIC_QP_INIT:
+		return from == RNIC_QP_RESET || from == RNIC_QP_INIT;
+	case RNIC_QP_RTR:
+		return from == RNIC_QP_INIT;
+	case RNIC_QP_RTS:
+		return from == RNIC_QP_RTR || from == RNIC_QP_RTS ||
+		       (from == RNIC_QP_SQD && !qp->closing);
+	case RNIC_QP_SQD:
+		return from == RNIC_QP_RTS || from == RNIC_QP_SQD || from == RNIC_QP_ERROR ||
+		       qp->conn;
+	default:
+		return false;
+	}
+}
+
+static void reset(struct rnic_qp *qp)
+{
+	pairing_end(qp);
+	qp_drop_connection(qp);
+	pthread_spin_lock(&qp->sq_lock);
+	atomic_store(&qp->state, RNIC_QP_RESET);
+	qp->sq_posted = 0;
+	atomic_store(&qp->sq.head, 0);
+	atomic_store(&qp->sq.tail, 0);
+	qp->sq.next = 0;
+	pthread_spin_unlock(&qp->sq_lock);
+	if (!qp->srq)
+		recv_queue_clear(&qp->rq);
+	cq_purge(qp->send_cq, qp->num);
+	if (qp->recv_cq != qp->send_cq)
+		cq_purge(qp->recv_cq, qp->num);
+	/* A window of type 2 was of the stream that has ended, not of the next. */
+	mw_unbind_all(qp);
+	qp->cq_failed = qp->in_error = qp->closing = false;
+	rdmap_init(&qp->rdmap, &qp->sq, &qp_stream_ops, qp);
+}
+
+void qp_drained(struct rnic_qp *qp)
+{
+	if (qp->drain_notify)
+		rnic_raise(qp->rnic, RNIC_EVENT_SQ_DRAINED, qp->context);
+	qp->drain_notify = false;
+}
+
+static void drain(struct rnic_qp *qp)
+{
+	atomic_store(&qp->state, RNIC_QP_SQD);
+	if (rdmap_hold(&qp->rdmap))
+		qp_drained(qp);
+}
+
+static void go(struct rnic_qp *qp, enum rnic_qp_state to)
+{
+	switch (to) {
+	case RNIC_QP_RESET:
+		reset(qp);
+		break;
+	case RNIC_QP_ERROR:
+		/* First: an end that the program asked for raises no event. */
+		qp->failing = true;
+		pairing_end(qp);
+		if (!qp->in_error)
+			qp_fail(qp);
+		qp->failing = false;
+		break;
+	case RNIC_QP_SQD:
+		if (qp_state(qp) == RNIC_QP_RTS)
+			drain(qp);
+		break;
+	case RNIC_QP_RTS:
+		atomic_store(&qp->state, RNIC_QP_RTS);
+		rdmap_resume(&qp->rdmap);
+		break;
+	default:
+		atomic_store(&qp->state, to);
+	}
+}
+
+static int begin_pairing(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr *attr)
+{
+	if (!(mask & RNIC_QP_STATE) || attr->state != RNIC_QP_RTR || qp->conn || qp->pairing)
+		return -EINVAL;
+	if (mask & RNIC_QP_IRD)
+		qp->ird = attr->ird;
+	return pairing_begin(qp, &attr->path);
+}
+
+int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr *attr)
+{
+	const struct rnic_limits *l = &qp->rnic->limits;
+	struct engine *e = qp->rnic->engine;
+	int rc = 0;
+
+	if ((mask & RNIC_QP_IRD && attr->ird > l->max_ird) ||
+		(mask & RNIC_QP_ORD && attr->ord > l->max_ord))
+		return -EINVAL;
+	engine_lock(e);
+	if (mask & RNIC_QP_STATE && !transition_ok(qp, attr->state))
+		rc = -EINVAL;
+	else if (mask & RNIC_QP_PATH)
+		rc = begin_pairing(qp, mask, attr);
+	if (!rc) {
+		if (mask & RNIC_QP_ACCESS)
+			qp->access = attr->access;
+		/* Once connected the depths are those negotiated with the peer. */
+		if (mask & RNIC_QP_IRD && !qp_has_stream(qp))
+			qp->ird = attr->ird;
+		if (mask & RNIC_QP_ORD && !qp_has_stream(qp))
+			qp->ord = attr->ord;
+		if (mask & RNIC_QP_DRAIN_NOTIFY)
+			qp->drain_notify = attr->drain_notify;
+		if (mask & RNIC_QP_STATE)
+			go(qp, attr->state);
+		if (qp->pairing)
+			pairing_modify(qp->pairing, mask, attr);
+	}
+	engine_unlock(e);
+	return rc;
+}
