@@ -10,16 +10,50 @@
 #include <stdio.h>
 #include <string.h>
 
+/** An OPEN where there is no connection yet, which is whole with its addresses. */
+static int open_fresh(struct script *s, bool active)
+{
+	s->base_known = false;
+	if (active)
+		connects(s);
+	else
+		listens(s);
+	return 0;
+}
+
+/** STATUS names the state, or what the row says that it names. */
+static int status(struct script *s, bool listens)
+{
+	const char *const *f = s->row->field;
+	struct uiwarp_tcp_info info;
+	int r = uiwarp_tcp_info(s->h, s->fd, &info);
+
+	if (!r && strcmp(info.state, f[3] ? f[3] : f[2]) != 0)
+		script_fail(s, "STATUS says %s", info.state);
+	if (listens) { /* as it was */
+		s->listener = s->fd;
+		s->fd = -1;
+	}
+	return r;
+}
+
 static int call(struct script *s, const char *name)
 {
+	bool listener = s->fd < 0 && s->listener >= 0, fresh = s->fd < 0 && !listener;
 	struct sockaddr_storage to = {.ss_family = AF_UNSPEC};
 	uint8_t text[10] = {0};
 	int r;
 
+	if (fresh && strncmp(name, "OPEN", 4) == 0)
+		return open_fresh(s, strcmp(name, "OPEN") == 0);
 	if (s->fd < 0) { /* CLOSED and LISTEN */
 		s->fd = s->listener >= 0 ? s->listener : uiwarp_tcp_socket(s->h, s->to_peer.family);
 		s->listener = -1;
 	}
+	if (strcmp(name, "OPEN passive") == 0)
+		return uiwarp_tcp_listen(s->h, s->fd, 8);
+	if (strcmp(name, "STATUS") == 0)
+		return status(s, listener);
 	if (strcmp(name, "OPEN") == 0)
 		return uiwarp_tcp_connect(s->h, s->fd, (struct sockaddr *)&to, sizeof to);
 	if (strcmp(name, "SEND") == 0) {
@@ -65,6 +99,9 @@ static void in_state(struct script *s)
 /* clang-format off */
 
 static const struct script_row closed[] = {
+	{"OPEN",    {"ok",       "S 0", "SYN-SENT"}},
+	{"OPEN passive", {"ok",  "", "LISTEN"}},
+	{"STATUS",  {"ok",       "", "CLOSED"}},
 	{"SEND",    {"ENOTCONN", "", "CLOSED"}},
 	{"RECEIVE", {"ENOTCONN", "", "CLOSED"}},
 	{"CLOSE",   {"ENOTCONN", "", "CLOSED"}},
@@ -75,6 +112,8 @@ static const struct script_row closed[] = {
 /* We have no way from LISTEN to an active open: section 3.10.2 lets a SEND do that. */
 static const struct script_row listening[] = {
 	{"OPEN",    {"EINVAL",   "", "CLOSED"}},
+	{"OPEN passive", {"ok",  "", "CLOSED"}},
+	{"STATUS",  {"ok",       "", "LISTEN"}},
 	{"SEND",    {"ENOTCONN", "", "CLOSED"}},
 	{"RECEIVE", {"ENOTCONN", "", "CLOSED"}},
 	{"CLOSE",   {"ENOTCONN", "", "CLOSED"}},
@@ -84,6 +123,8 @@ static const struct script_row listening[] = {
 
 static const struct script_row syn_sent[] = {
 	{"OPEN",    {"EALREADY", "", "SYN-SENT"}},
+	{"OPEN passive", {"EINVAL", "", "SYN-SENT"}},
+	{"STATUS",  {"ok",       "", "SYN-SENT"}},
 	{"SEND",    {"10",       "", "SYN-SENT"}},
 	{"RECEIVE", {"EAGAIN",   "", "SYN-SENT"}},
 	{"CLOSE",   {"ok",       "", "CLOSED"}},
@@ -94,6 +135,8 @@ static const struct script_row syn_sent[] = {
 /* A FIN may be sent at once or queued until the connection is established: we queue it. */
 static const struct script_row syn_received[] = {
 	{"OPEN",    {"EALREADY", "", "SYN-RECEIVED"}},
+	{"OPEN passive", {"EINVAL", "", "SYN-RECEIVED"}},
+	{"STATUS",  {"ok",       "", "SYN-RECEIVED"}},
 	{"SEND",    {"10",       "", "SYN-RECEIVED"}},
 	{"RECEIVE", {"EAGAIN",   "", "SYN-RECEIVED"}},
 	{"CLOSE",   {"ok",       "", "SYN-RECEIVED"}},
@@ -103,6 +146,8 @@ static const struct script_row syn_received[] = {
 
 static const struct script_row established[] = {
 	{"OPEN",    {"EISCONN",  "", "ESTABLISHED"}},
+	{"OPEN passive", {"EINVAL", "", "ESTABLISHED"}},
+	{"STATUS",  {"ok",       "", "ESTABLISHED"}},
 	{"SEND",    {"10",       "P. 1:11 ack 1", "ESTABLISHED"}},
 	{"RECEIVE", {"EAGAIN",   "", "ESTABLISHED"}},
 	{"CLOSE",   {"ok",       "F. 1 ack 1", "FIN-WAIT-1"}},
@@ -113,6 +158,8 @@ static const struct script_row established[] = {
 /* A second CLOSE is an error in RFC 9293's terms; for a socket it is nothing new. */
 static const struct script_row fin_wait_1[] = {
 	{"OPEN",    {"EISCONN",  "", "FIN-WAIT-1"}},
+	{"OPEN passive", {"EINVAL", "", "FIN-WAIT-1"}},
+	{"STATUS",  {"ok",       "", "FIN-WAIT-1"}},
 	{"SEND",    {"EPIPE",    "", "FIN-WAIT-1"}},
 	{"RECEIVE", {"EAGAIN",   "", "FIN-WAIT-1"}},
 	{"CLOSE",   {"ok",       "", "FIN-WAIT-1"}},
@@ -122,6 +169,8 @@ static const struct script_row fin_wait_1[] = {
 
 static const struct script_row fin_wait_2[] = {
 	{"OPEN",    {"EISCONN",  "", "FIN-WAIT-2"}},
+	{"OPEN passive", {"EINVAL", "", "FIN-WAIT-2"}},
+	{"STATUS",  {"ok",       "", "FIN-WAIT-2"}},
 	{"SEND",    {"EPIPE",    "", "FIN-WAIT-2"}},
 	{"RECEIVE", {"EAGAIN",   "", "FIN-WAIT-2"}},
 	{"CLOSE",   {"ok",       "", "FIN-WAIT-2"}},
@@ -131,6 +180,8 @@ static const struct script_row fin_wait_2[] = {
 
 static const struct script_row close_wait[] = {
 	{"OPEN",    {"EISCONN",  "", "CLOSE-WAIT"}},
+	{"OPEN passive", {"EINVAL", "", "CLOSE-WAIT"}},
+	{"STATUS",  {"ok",       "", "CLOSE-WAIT"}},
 	{"SEND",    {"10",       "P. 1:11 ack 2", "CLOSE-WAIT"}},
 	{"RECEIVE", {"end",      "", "CLOSE-WAIT"}},
 	{"CLOSE",   {"ok",       "F. 1 ack 2", "LAST-ACK"}},
@@ -140,6 +191,8 @@ static const struct script_row close_wait[] = {
 
 static const struct script_row closing[] = {
 	{"OPEN",    {"EISCONN",  "", "CLOSING"}},
+	{"OPEN passive", {"EINVAL", "", "CLOSING"}},
+	{"STATUS",  {"ok",       "", "CLOSING"}},
 	{"SEND",    {"EPIPE",    "", "CLOSING"}},
 	{"RECEIVE", {"end",      "", "CLOSING"}},
 	{"CLOSE",   {"ok",       "", "CLOSING"}},
@@ -149,6 +202,8 @@ static const struct script_row closing[] = {
 
 static const struct script_row last_ack[] = {
 	{"OPEN",    {"EISCONN",  "", "LAST-ACK"}},
+	{"OPEN passive", {"EINVAL", "", "LAST-ACK"}},
+	{"STATUS",  {"ok",       "", "LAST-ACK"}},
 	{"SEND",    {"EPIPE",    "", "LAST-ACK"}},
 	{"RECEIVE", {"end",      "", "LAST-ACK"}},
 	{"CLOSE",   {"ok",       "", "LAST-ACK"}},
@@ -159,6 +214,8 @@ static const struct script_row last_ack[] = {
 /* The user is told of the end when TIME-WAIT begins, and has no more to do with it. */
 static const struct script_row time_wait[] = {
 	{"OPEN",    {"EISCONN",  "", "TIME-WAIT"}},
+	{"OPEN passive", {"EINVAL", "", "TIME-WAIT"}},
+	{"STATUS",  {"ok",       "", "TIME-WAIT", "CLOSED"}},
 	{"SEND",    {"EPIPE",    "", "TIME-WAIT"}},
 	{"RECEIVE", {"end",      "", "TIME-WAIT"}},
 	{"CLOSE",   {"ENOTCONN", "", "TIME-WAIT"}},

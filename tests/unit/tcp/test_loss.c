@@ -343,6 +343,21 @@ static void test_a_dead_path_ends_the_connection(void **state)
 	host_end(&f.h);
 }
 
+/* RFC 3465 section 2.3: the first ACK after it may cover what came long ago. */
+static void test_growth_after_a_timeout_is_by_one_segment(void **state)
+{
+	uint32_t cwnd;
+
+	flight_start(&f, 0);
+	host_advance(&f.h, 300 * MS);
+	assert_int_equal(f.c->timeouts, 1);
+	cwnd = f.c->cc.cwnd;
+	flight_ack(&f, 6);
+	assert_int_equal(f.c->cc.cwnd, cwnd + f.c->cc.smss);
+	ip_double_drain(&f.h.ip);
+	host_end(&f.h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -366,6 +381,7 @@ int main(void)
 		cmocka_unit_test(test_ecn_reduces_without_sending_again),
 		cmocka_unit_test(test_a_path_that_comes_back),
 		cmocka_unit_test(test_a_dead_path_ends_the_connection),
+		cmocka_unit_test(test_growth_after_a_timeout_is_by_one_segment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,6 +46,7 @@ static void test_an_honest_peer_gets_it_and_nothing_else_changes(void **state)
 	ip_double_drain(&f.h.ip);
 	flight_sack(&f, 10, 11, 12);
 	flight_expect(&f, 10);
+	assert_int_equal(tcp_pipe(f.c), tcp_flight(f.c) - LEN); /* it is there once */
 	flight_sack(&f, 10, 11, 16);
 	host_advance(&f.h, RTT);
 	flight_ack(&f, 20);
