@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** What networks do to connections between transfers: forget them, shrink, lose the goodbye. */
+#include "base/bytes.h"
 #include "sim/greedy.h"
+#include "sim/headers.h"
 #include "sim/nat.h"
 #include "sim/rdma_pair.h"
 #include "sim/scenario.h"
@@ -204,6 +206,67 @@ static void path_shrinks(void **state)
 	disconnect_and_end();
 }
 
+/** TCP segments with text: how many, how many of them are exactly one FPDU, the largest. */
+struct fpdus {
+	unsigned segments, whole;
+	uint32_t largest;
+};
+
+static void look_at_fpdus(void *ctx, struct rte_mbuf *m, uint64_t now)
+{
+	struct fpdus *f = ctx;
+	struct sim_headers h;
+	uint8_t length[2];
+	const uint8_t *p;
+	uint32_t text, fpdu;
+
+	if (!sim_headers_find(m, &h) || !h.is_tcp || h.end - h.text < 64)
+		return;
+	text = h.end - h.text;
+	p = rte_pktmbuf_read(m, h.text, sizeof length, length);
+	fpdu = ((2u + load_be16(p) + 3) & ~3u) + 4; /* RFC 5044 section 4: padding and CRC */
+	f->segments++;
+	f->whole += fpdu == text;
+	if (text > f->largest)
+		f->largest = text;
+}
+
+/**
+ * RFC 5044 section 5.1: an FPDU is a segment, whatever the path's MTU has become; what was cut
+ * before arrives all the same. And when the path is wide again, so are they, ten minutes later.
+ */
+static void fpdus_follow_the_mtu(void **state)
+{
+	static const struct shrink narrow = {.silent = true, .mtu = 1300};
+	struct fpdus f = {0};
+
+	connect_pair(&good, &(struct tcp_stack_config){0}, false, NULL, NULL);
+	sim_link_prepend(&pair.link, sim_tap_create(s, look_at_fpdus, &f), NULL);
+	assert_true(write_all(10 * SIM_S));
+	assert_true(f.whole * 100 > f.segments * 99);
+	assert_in_range(f.largest, 1440, 1448);
+
+	set_mtu(&narrow);
+	for (int i = 0; i < 20; i++) { /* the search must end, too */
+		assert_true(write_all(20 * SIM_S));
+		sim_run(s, SIM_S, NULL, NULL);
+	}
+	f = (struct fpdus){0};
+	assert_true(write_all(10 * SIM_S));
+	assert_true(f.whole * 100 > f.segments * 99);
+	assert_in_range(f.largest, 1200, 1300 - 52);
+
+	sim_mtu_config(pair.link.ab.mtu)->mtu = sim_mtu_config(pair.link.ba.mtu)->mtu = 0;
+	sim_run(s, 601 * SIM_S, NULL, NULL);
+	for (int i = 0; i < 3; i++)
+		assert_true(write_all(10 * SIM_S));
+	f = (struct fpdus){0};
+	assert_true(write_all(10 * SIM_S));
+	assert_true(f.whole * 100 > f.segments * 99);
+	assert_in_range(f.largest, 1440, 1448);
+	disconnect_and_end();
+}
+
 /* ---- the last words ---------------------------------------------------------------------- */
 
 /** Both sides close at one time and a third of all packets is lost: nothing stays behind. */
@@ -388,6 +451,7 @@ int main(void)
 		cmocka_unit_test(nat_drops_idle_connection),
 		cmocka_unit_test(nat_gives_another_port),
 		cmocka_unit_test(keepalive_keeps_nat_awake),
+		cmocka_unit_test(fpdus_follow_the_mtu),
 		cmocka_unit_test(simultaneous_close_over_loss),
 		cmocka_unit_test(receiver_that_hides_losses),
 		cmocka_unit_test(receiver_that_divides_acks),
