@@ -6,9 +6,7 @@ void flight_init(struct flight *f, unsigned options, const char *congestion_cont
 	const struct tcp_stack_config cfg = {.congestion_control = congestion_control};
 
 	*f = (struct flight){0};
-	host_init(&f->h, LOCAL, &cfg);
-	peer_accepted(&f->p, &f->h, options | TCP_HAS_MSS);
-	f->c = tcp_conn_of(f->h.app.llp);
+	f->c = host_accepted(&f->h, &f->p, options | TCP_HAS_MSS, &cfg);
 	f->first = f->p.ack;
 	/* The handshake took no time; the path is said to be longer. */
 	tcp_rto_init(&f->c->rto);

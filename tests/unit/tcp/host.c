@@ -274,6 +274,14 @@ void peer_accepted(struct peer *p, struct host *h, unsigned options)
 	assert_int_equal(h->app.connected, 1);
 }
 
+struct tcp_conn *host_accepted(
+	struct host *h, struct peer *p, unsigned options, const struct tcp_stack_config *tweak)
+{
+	host_init(h, LOCAL, tweak);
+	peer_accepted(p, h, options);
+	return tcp_conn_of(h->app.llp);
+}
+
 void peer_connected(struct peer *p, struct host *h, unsigned options)
 {
 	struct tcp_segment syn = peer_syn(p, h, options, TCP_SYN | TCP_ACK);

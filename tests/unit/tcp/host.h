@@ -100,6 +100,10 @@ struct peer {
 /** Accept from a scripted peer; @p options as TCP_HAS_*; wscale 7 where scaled, MSS 1460. */
 void peer_accepted(struct peer *p, struct host *h, unsigned options);
 
+/** A host, and a connection that it has accepted: host_init() and peer_accepted(). */
+struct tcp_conn *host_accepted(
+	struct host *h, struct peer *p, unsigned options, const struct tcp_stack_config *tweak);
+
 /** Connect to a scripted peer, the same way. */
 void peer_connected(struct peer *p, struct host *h, unsigned options);
 

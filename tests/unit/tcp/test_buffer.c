@@ -11,9 +11,7 @@ static struct tcp_conn *c;
 
 static void start(unsigned options, const struct tcp_stack_config *cfg)
 {
-	host_init(&h, LOCAL, cfg);
-	peer_accepted(&p, &h, options);
-	c = tcp_conn_of(h.app.llp);
+	c = host_accepted(&h, &p, options, cfg);
 	c->rcv_rtt = RTT; /* the scripted handshake takes no time */
 	c->rto.srtt = RTT;
 	c->measure_at = h.now + RTT;

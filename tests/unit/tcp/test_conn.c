@@ -139,9 +139,7 @@ static void test_idle_connection_is_small(void **state)
 	/* In whole cache lines, and with three slots of the table, which it has at worst: 1 KiB. */
 	assert_true(sizeof(struct tcp_conn) <= 15 * 64);
 	assert_true(15 * 64 + 3 * sizeof(struct tcp_slot) <= 1024);
-	host_init(&h, LOCAL, NULL);
-	peer_accepted(&p, &h, TCP_HAS_MSS | TCP_HAS_TS | TCP_HAS_SACK_PERMITTED);
-	c = tcp_conn_of(h.app.llp);
+	c = host_accepted(&h, &p, TCP_HAS_MSS | TCP_HAS_TS | TCP_HAS_SACK_PERMITTED, NULL);
 	for (unsigned i = 0; i < 20; i++) /* much was done */
 		app_send(&h.app, text, sizeof text);
 	peer_send_at(&p, TCP_ACK, p.seq + 1000, p.ack, text, 1000);

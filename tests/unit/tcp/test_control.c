@@ -9,9 +9,7 @@ static struct tcp_conn *c;
 
 static void start(unsigned options)
 {
-	host_init(&h, LOCAL, NULL);
-	peer_accepted(&p, &h, options);
-	c = tcp_conn_of(h.app.llp);
+	c = host_accepted(&h, &p, options, NULL);
 }
 
 /* Each at its number, with an acknowledgment of what has come (RFC 9293 section 3.10.4). */

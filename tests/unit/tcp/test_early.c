@@ -9,9 +9,7 @@ static struct tcp_conn *c;
 
 static void start(unsigned options)
 {
-	host_init(&h, LOCAL, NULL);
-	peer_accepted(&p, &h, options);
-	c = tcp_conn_of(h.app.llp);
+	c = host_accepted(&h, &p, options, NULL);
 }
 
 /* It is there while something is held, and goes when the gap is filled and all is told. */
@@ -107,9 +105,7 @@ static struct llp_user_ops taker;
 
 static void start_taking(const struct tcp_stack_config *cfg)
 {
-	host_init(&h, LOCAL, cfg);
-	peer_accepted(&p, &h, TCP_HAS_MSS | TCP_HAS_SACK_PERMITTED);
-	c = tcp_conn_of(h.app.llp);
+	c = host_accepted(&h, &p, TCP_HAS_MSS | TCP_HAS_SACK_PERMITTED, cfg);
 	taker = app_ops;
 	taker.early = early;
 	taker.taken = taken;

@@ -116,9 +116,7 @@ static void test_paws_loop_is_bounded(void **state)
 
 static void start(const struct tcp_stack_config *cfg)
 {
-	host_init(&h, LOCAL, cfg);
-	peer_accepted(&p, &h, TCP_HAS_MSS);
-	c = tcp_conn_of(h.app.llp);
+	c = host_accepted(&h, &p, TCP_HAS_MSS, cfg);
 }
 
 static void test_flapping_window_starts_no_storm(void **state)

@@ -23,9 +23,7 @@ static void hear(int kind, uint16_t lport, uint32_t seq, uint16_t mtu, size_t qu
 
 static void start(void)
 {
-	host_init(&h, LOCAL, NULL);
-	peer_accepted(&p, &h, TCP_HAS_MSS);
-	c = tcp_conn_of(h.app.llp);
+	c = host_accepted(&h, &p, TCP_HAS_MSS, NULL);
 }
 
 static void test_refused_while_connecting(void **state)

@@ -7,9 +7,7 @@ static struct tcp_conn *c;
 
 static void start(unsigned options)
 {
-	host_init(&h, LOCAL, NULL);
-	peer_accepted(&p, &h, options | TCP_HAS_MSS);
-	c = tcp_conn_of(h.app.llp);
+	c = host_accepted(&h, &p, options | TCP_HAS_MSS, NULL);
 }
 
 static void test_ack_frees_and_stops_the_timer(void **state)

@@ -7,9 +7,7 @@ static struct tcp_conn *c;
 
 static void start_with(unsigned options, const struct tcp_stack_config *cfg)
 {
-	host_init(&h, LOCAL, cfg);
-	peer_accepted(&p, &h, options);
-	c = tcp_conn_of(h.app.llp);
+	c = host_accepted(&h, &p, options, cfg);
 }
 
 static void start(unsigned options)

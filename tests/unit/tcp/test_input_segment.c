@@ -18,9 +18,7 @@ static void ack_all(void)
 /** A fresh connection in @p state; what was sent on the way is forgotten. */
 static void to_state(enum tcp_state state, unsigned options)
 {
-	host_init(&h, LOCAL, NULL);
-	peer_accepted(&p, &h, options);
-	c = tcp_conn_of(h.app.llp);
+	c = host_accepted(&h, &p, options, NULL);
 	switch (state) {
 	case TCP_CLOSE_WAIT:
 	case TCP_LAST_ACK:

@@ -10,9 +10,7 @@ static struct tcp_conn *c;
 
 static void start(const struct tcp_stack_config *cfg)
 {
-	host_init(&h, LOCAL, cfg);
-	peer_accepted(&p, &h, TCP_HAS_MSS);
-	c = tcp_conn_of(h.app.llp);
+	c = host_accepted(&h, &p, TCP_HAS_MSS, cfg);
 }
 
 static unsigned fill(uint32_t len)

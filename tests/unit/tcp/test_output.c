@@ -7,9 +7,7 @@ static struct tcp_conn *c;
 
 static void start(unsigned options)
 {
-	host_init(&h, LOCAL, NULL);
-	peer_accepted(&p, &h, options);
-	c = tcp_conn_of(h.app.llp);
+	c = host_accepted(&h, &p, options, NULL);
 }
 
 static void expect_text(uint32_t seq, uint32_t len)

@@ -12,9 +12,7 @@ static uint32_t first;
 /** A connection with a measured round trip and a window far larger than what is sent. */
 static void start(void)
 {
-	host_init(&h, LOCAL, NULL);
-	peer_accepted(&p, &h, TCP_HAS_MSS | TCP_HAS_SACK_PERMITTED | TCP_HAS_WSCALE);
-	c = tcp_conn_of(h.app.llp);
+	c = host_accepted(&h, &p, TCP_HAS_MSS | TCP_HAS_SACK_PERMITTED | TCP_HAS_WSCALE, NULL);
 	c->rto.srtt = RTT;
 	c->cc.cwnd = 100 * c->emss;
 	c->cc.ssthresh = c->cc.cwnd; /* avoidance: 1.2 windows in a round trip */

@@ -9,9 +9,7 @@ static struct tcp_conn *c;
 
 static void start(const struct tcp_stack_config *cfg)
 {
-	host_init(&h, LOCAL, cfg);
-	peer_accepted(&p, &h, TCP_HAS_MSS);
-	c = tcp_conn_of(h.app.llp);
+	c = host_accepted(&h, &p, TCP_HAS_MSS, cfg);
 }
 
 static unsigned sent_within(uint64_t ns)
