@@ -121,6 +121,26 @@ static void pieces_that_cannot_be_are_refused(void **state)
 	host_free(h);
 }
 
+/* The library knows no other extension header in front of that of a fragment. */
+static void options_before_a_fragment_are_refused(void **state)
+{
+	struct bytes b = bytes("02 00 00 00 00 01 02 00 00 00 00 02 86 dd 60 00 00 00 00 00 00 40"
+			       "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 02"
+			       "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01"
+			       "2c 00 01 04 00 00 00 00"
+			       "06 00 00 01 00 00 00 07");
+	struct host *h = host_new_v6();
+
+	for (unsigned i = 0; i < 1232; i++)
+		b.b[b.len++] = payload(i);
+	store_be16(b.b + 14 + 4, 8 + 8 + 1232);
+	host_input(h, &b, 0);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_fragments, 1);
+	assert_int_equal(ip_stack_stats(h->ip)->reassembly_failed, 1);
+	assert_int_equal(test_pool_missing(h->pool), 0);
+	host_free(h);
+}
+
 static void overlaps_never_come_up(void **state)
 {
 	struct host *h = host_new_v4();
@@ -183,6 +203,7 @@ int main(void)
 		cmocka_unit_test(ipv4_in_any_order),
 		cmocka_unit_test(ipv6_in_any_order),
 		cmocka_unit_test(pieces_that_cannot_be_are_refused),
+		cmocka_unit_test(options_before_a_fragment_are_refused),
 		cmocka_unit_test(overlaps_never_come_up),
 		cmocka_unit_test(incomplete_datagrams_expire),
 		cmocka_unit_test(strangers_can_hold_only_so_many_buffers),
