@@ -7,6 +7,7 @@ source "$(dirname "$0")/lib.sh"
 
 package=fio
 size=2m
+common="fio --ioengine=rdma --name=job --port=7200 --size=$size --bs=64k"
 
 has_engine() {
 	fio --enghelp | grep -qw rdma
@@ -14,15 +15,16 @@ has_engine() {
 checked="fio --enghelp"
 application engine "" "fio --enghelp" has_engine
 
+# fio writes the state of a verification into its directory.
 fio_pair() { # SERVER-OPTIONS CLIENT-OPTIONS
+	local status=0
 	cd "$case_dir"
-	exchange "fio --ioengine=rdma --name=job --port=7200 --size=$size --bs=64k $1" \
-		"fio --ioengine=rdma --name=job --port=7200 --size=$size --bs=64k --hostname=%4 $2" \
-		client 1 'err= 0' server 1 'err= 0'
+	exchange "$common $1" "$common --hostname=%4 $2" client 1 'err= 0' server 1 'err= 0' || status=$?
+	cd "$root"
+	return $status
 }
 
 job() { # NAME SERVER-OPTIONS CLIENT-OPTIONS
-	local common="fio --ioengine=rdma --name=job --port=7200 --size=$size --bs=64k"
 	application "$1" "$common $2" "$common --hostname=%4 $3" fio_pair "$2" "$3"
 }
 
@@ -32,12 +34,19 @@ job read "--thread --rw=read --iodepth=8" "--thread --verb=read --rw=write --iod
 # Each job a process of its own, which ends by _exit() as soon as it has posted its last message.
 job write-process "--rw=read --iodepth=8" "--verb=write --rw=write --iodepth=8"
 job read-process "--rw=read --iodepth=8" "--verb=read --rw=write --iodepth=8"
-expected="refused by fio's engine: its network jobs cannot be random"
 checked="its exit status and its words"
-random_job="fio --ioengine=rdma --name=job --port=7200 --size=$size --bs=64k --hostname=%4 --thread --rw=randwrite"
-application random "" "$random_job" refuses client "$random_job" "can't be random"
+while read -r direction regex; do
+	expected="refused by fio's engine: \"$regex\""
+	application "$direction" "" "$common --hostname=%4 --thread --rw=$direction" \
+		refuses client "$common --hostname=%4 --thread --rw=$direction" "$regex"
+done <<-EOT
+	rw        must be read OR write
+	randrw    must be read OR write
+	randread  can't be random
+	randwrite can't be random
+EOT
 expected=
 checked="the receiver verifies the pattern in each block"
 job verify "--thread --rw=read --iodepth=32 --verify=pattern --verify_pattern=0x5ca1ab1e" \
 	"--thread --verb=send --rw=write --iodepth=8 --verify=pattern --verify_pattern=0x5ca1ab1e --do_verify=0"
-plan_done
+rows_done

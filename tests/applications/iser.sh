@@ -62,8 +62,13 @@ copied_from() {
 checked="what the disk says of itself"
 ask inquiry 'Vendor:IET' "iscsi-inq -i $initiator iser://%4:3260/$target/1"
 ask capacity "Total size:$bytes" "iscsi-readcapacity16 -i $initiator iser://%4:3260/$target/1"
+checked="its exit status and its words"
+expected="refused by the tool: it takes iscsi:// only (libiscsi's other tools take iser://)"
+ls_of_iser="iscsi-ls iser://%4:3260"
+application ls "" "$ls_of_iser" refuses client "$ls_of_iser" "must specify iscsi target portal"
+expected=
 package=qemu-block-extra
 checked="the file is compared with the one behind the disk"
 application copy-to "tgtd -f" "qemu-img convert -n -f raw --target-image-opts FILE $disk" copied_to
 application copy-from "tgtd -f" "qemu-img convert --image-opts -O raw $disk FILE" copied_from
-plan_done
+rows_done

@@ -45,4 +45,4 @@ nothing='No such device|No RDMA devices'
 application udaddy "" "udaddy -s %4" refuses client "udaddy -s %4" "$nothing"
 application mckey "" "mckey -m 239.1.1.1" refuses client "mckey -m 239.1.1.1" "$nothing"
 application udpong "" "udpong -s %4" refuses client "udpong -s %4" "$nothing"
-plan_done
+rows_done

@@ -78,4 +78,4 @@ done <<-EOT
 	threads -T T -V -i 20 -t 4 -w 4 client SR 1024 server SR 1024
 	perf    -T P -d -i 200 -p 16 -m b RW 4096 1
 EOT
-plan_done
+rows_done

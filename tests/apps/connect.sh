@@ -37,6 +37,8 @@ control_port=$((control_port + 2))
 [[ $transport != memif ]] || beside other_qp misled server 'Failed status'
 control_port=$((control_port + 2))
 
+# -n counts the exchanges of all QPs together, and the server goes when it has them: with fewer than QPs it
+# would leave some of the client's unanswered.
 # NAME, how many lines of figures, then the program and its options: both sides have the same.
 while read -r name lines command; do
 	[[ $name ]] || continue
@@ -48,7 +50,7 @@ done <<-EOT
 	large          0   ibv_rc_pingpong -g 0 -c -s 1048576 -n 20 -e
 	few_receives   0   ibv_rc_pingpong -g 0 -c -r 1 -n 100 -e
 	srq            0   ibv_srq_pingpong -g 0 -e -n 50
-	srq_many       0   ibv_srq_pingpong -g 1 -q 64 -n 10 -e
+	srq_many       0   ibv_srq_pingpong -g 1 -q 64 -n 200 -e
 	write_bw       1   ib_write_bw -F -n %n
 	write_bw_4     1   ib_write_bw -F -q 4 -s 4096 -n 1000
 	write_bw_both  1   ib_write_bw -F -b -n %n -x 1
