@@ -91,8 +91,11 @@ struct tcp_cc {
 	uint64_t pacing_rate; /**< of a module that owns it; see tcp_cc_pacing_rate() */
 	union {
 		struct {
-			struct tcp_hystart hystart;
-			struct tcp_cubic cubic, prior_cubic;
+			struct tcp_cubic cubic;
+			union { /* the first slow start ends before anything is reduced */
+				struct tcp_hystart hystart;
+				struct tcp_cubic prior_cubic;
+			};
 		};
 		struct tcp_bbr *bbr;
 	} u;

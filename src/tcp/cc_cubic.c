@@ -179,6 +179,7 @@ static void timeout(struct tcp_cc *cc, uint32_t in_flight, uint64_t now)
 static void undo(struct tcp_cc *cc, uint64_t now)
 {
 	cc->u.cubic = cc->u.prior_cubic;
+	cc->u.hystart = (struct tcp_hystart){0}; /* which may go on, with a new round */
 }
 
 static void restart(struct tcp_cc *cc, uint64_t idle, uint64_t now)

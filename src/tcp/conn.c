@@ -118,7 +118,7 @@ static void init_receive(struct tcp_conn *c)
 
 void tcp_conn_set_iss(struct tcp_conn *c, uint32_t iss)
 {
-	c->iss = c->snd_una = iss;
+	c->snd_una = iss;
 	c->snd_nxt = c->snd_max = c->push_seq = iss + 1;
 }
 
@@ -168,7 +168,6 @@ void tcp_conn_take_syn(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	const struct tcp_stack_config *cfg = &c->s->cfg;
 
-	c->irs = seg->seq;
 	c->rcv_nxt = seg->seq + 1;
 	c->rcv_adv = c->rcv_nxt + u32_min(tcp_rcv_buffer(c), 65535u); /* a SYN's is unscaled */
 	c->last_ack_sent = c->rcv_nxt;
@@ -183,7 +182,7 @@ void tcp_conn_take_syn(struct tcp_conn *c, const struct tcp_segment *seg)
 	c->ts_on = (seg->has & TCP_HAS_TS) && !cfg->no_timestamps;
 	if (c->ts_on) {
 		c->ts_recent = seg->tsval;
-		c->ts_recent_at = c->s->now;
+		c->ts_recent_at = tcp_coarse(c->s->now);
 	}
 	c->snd_wnd = c->max_snd_wnd = seg->wnd; /* unscaled on a SYN: RFC 7323 section 2.2 */
 	c->snd_wl1 = seg->seq;
@@ -240,27 +239,28 @@ void tcp_conn_update_emss(struct tcp_conn *c)
 int tcp_conn_lend_ring(struct tcp_conn *c)
 {
 	struct tcp_sendq *q = &c->sendq;
+	struct tcp_record *ring;
+	uint32_t cap;
 
-	if (q->ring)
+	if (q->cap != 1) /* none at all, or one from the store */
 		return tcp_sendq_room(q);
-	q->ring = tcp_store_ring(&c->s->store, 1u << c->ring_log2, sizeof *q->ring, &q->cap);
-	if (!q->ring)
-		q->cap = 0;
-	q->withhold -= q->head;
-	q->head = 0; /* its first line is the one that is in the cache */
+	ring = tcp_store_ring(&c->s->store, u32_max(1u << c->ring_log2, 2), sizeof *ring, &cap);
+	if (!ring)
+		return -ENOMEM;
+	tcp_sendq_take_ring(q, ring, cap);
 	c->queued_most = 0;
-	return q->ring ? 0 : -ENOMEM;
+	return 0;
 }
 
 void tcp_conn_return_ring(struct tcp_conn *c)
 {
 	struct tcp_sendq *q = &c->sendq;
 
-	if (!q->ring || q->count || c->reserved)
+	if (q->cap < 2 || q->count || c->reserved)
 		return;
 	tcp_store_ring_free(&c->s->store, q->ring, q->cap, sizeof *q->ring);
-	q->ring = NULL;
-	q->cap = 0;
+	q->ring = &q->one;
+	q->cap = 1;
 	/* The next burst will be like this one: then its ring does not have to grow. */
 	c->ring_log2 = c->queued_most < 2 ? 0 : (uint8_t)(32 - __builtin_clz(c->queued_most - 1));
 }
@@ -416,16 +416,16 @@ void tcp_conn_info(const struct tcp_conn *c, struct tcp_info *out)
 		.lost = c->sendq.lost,
 		.sacked = c->sendq.sacked,
 		.tlp_probes = c->rec.tlp_probes,
-		.dsacks = c->rec.dsacks,
-		.spurious_recoveries = c->rec.spurious_recoveries,
-		.spurious_timeouts = c->rec.spurious_timeouts,
+		.dsacks = c->dsacks,
+		.spurious_recoveries = c->spurious_recoveries,
+		.spurious_timeouts = c->spurious_timeouts,
 		.out_of_order = c->out_of_order,
 		.timestamps = c->ts_on,
 		.sack = c->sack_on,
 		.window_scale = c->wscale_on,
 		.ecn = c->ecn.on,
-		.ce_received = c->ecn.ce_received,
-		.ece_received = c->ecn.ece_received,
+		.ce_received = c->ce_received,
+		.ece_received = c->ece_received,
 		.congestion_control = cc.name,
 		.phase = cc.phase,
 		.bandwidth = cc.bandwidth,

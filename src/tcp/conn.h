@@ -41,19 +41,25 @@ enum tcp_state {
 /** ECN (ecn.h). */
 struct tcp_ecn {
 	uint32_t recover; /**< ECE is old news until this is acknowledged */
-	uint32_t ce_received, ece_received;
-	uint8_t windows; /**< in a row with ECE though cwnd is as small as it gets */
-	bool on : 1;     /**< both sides use it */
-	bool asked : 1;  /**< by our last SYN */
-	bool echo : 1;   /**< a mark came: ECE goes out until CWR comes */
+	uint8_t windows;  /**< in a row with ECE though cwnd is as small as it gets */
+	bool on : 1;      /**< both sides use it */
+	bool asked : 1;   /**< by our last SYN */
+	bool echo : 1;    /**< a mark came: ECE goes out until CWR comes */
 	bool waiting : 1;
 	bool distrusted : 1; /**< the path's marks mean nothing: ours is sent without ECT */
 };
 
+/** A time for what is measured in weeks: units of 1.07 s, right for a century. */
+static inline uint32_t tcp_coarse(uint64_t ns)
+{
+	return (uint32_t)(ns >> 30);
+}
+
 /**
- * In the order of use: what every packet needs comes first, a cache line for each purpose, what
- * few ever need last. With tens of thousands of connections a packet costs as many cache misses as
- * it touches lines. test_conn.c watches the size.
+ * In the order of use: first what every packet needs with which all is well, cache line by cache
+ * line; what few ever need comes last and is not fetched ahead (table.h). With tens of thousands of
+ * connections a packet costs as many cache misses as it touches lines. test_conn.c watches the
+ * size.
  */
 struct tcp_conn {
 	struct llp llp;
@@ -85,6 +91,7 @@ struct tcp_conn {
 	bool accept_again : 1;  /**< the user could not take it yet: closed, not accepted */
 	bool cwr_pending : 1;   /**< the next new text carries CWR */
 	bool withheld : 1;      /**< a segment in flight was not sent (withhold.h) */
+	bool passive : 1;       /**< not accepted yet: listener tells by whom it shall be */
 
 	uint32_t snd_una, snd_nxt, rcv_nxt;
 	uint32_t rcv_adv;       /**< right edge of the window that we have told */
@@ -100,18 +107,27 @@ struct tcp_conn {
 	struct timer timer;
 	uint64_t rtx_at, delack_at, life_at;
 
-	/* Receive sequence variables. */
+	/* Receive sequence variables, and the receive buffer's measurement (buffer.h). */
 	uint32_t ts_recent, ts_offset;
-	uint32_t ts_echo;        /**< the newest echo of our time stamps */
-	uint32_t rcv_mss;        /**< largest text seen: what a full segment is (RFC 5681) */
-	uint32_t rcv_buffer;     /**< its size (buffer.h) */
-	uint32_t read_need;      /**< the user wants to see no less */
-	struct tcp_mbufs recvq;  /**< in order, not taken by the user yet */
-	struct tcp_early *early; /**< what came out of order, or twice; NULL: nothing */
-	struct tcp_sendq sendq;
-	uint64_t ts_recent_at;
-	uint64_t heard_at;   /**< the last acceptable segment */
-	uint64_t measure_at; /**< when the present measurement of what the user takes ends */
+	uint32_t ts_echo;      /**< the newest echo of our time stamps */
+	uint32_t ts_recent_at; /**< tcp_coarse() */
+	uint32_t rcv_mss;      /**< largest text seen: what a full segment is (RFC 5681) */
+	uint32_t rcv_buffer;   /**< its size */
+	uint32_t read_need;    /**< the user wants to see no less */
+	uint32_t rcv_rtt;      /**< ns, as a receiver sees it */
+	uint32_t measure_seq;  /**< what the user had taken when this measurement began, */
+	uint32_t measured;     /**< and the most that it took in one */
+	uint32_t rx_claim;     /**< packets of the stack's budget beyond the minimum */
+	uint32_t confirmed_ms; /**< when the next hop was last told that it works */
+	uint64_t heard_at;     /**< the last acceptable segment */
+	uint64_t measure_at;   /**< when the present measurement of what the user takes ends */
+
+	struct tcp_mbufs recvq;    /**< in order, not taken by the user yet */
+	struct tcp_early *early;   /**< what came out of order, or twice; NULL: nothing */
+	struct tcp_pmtu *pmtu;     /**< what is being done about the path's MTU; NULL: nothing */
+	struct rte_mbuf *reserved; /**< a record being written, not queued yet */
+	uint64_t progress_at;      /**< when the oldest unacknowledged byte began to wait */
+	uint32_t segments_out, segments_in;
 
 	/* Send sequence variables. */
 	uint32_t snd_max; /**< beyond snd_nxt only by a window probe */
@@ -119,47 +135,49 @@ struct tcp_conn {
 	uint32_t push_seq;     /**< the user has let go of what begins before this */
 	uint32_t cwnd_limited; /**< snd_nxt when cwnd last held us back */
 	uint32_t emss;
-	uint16_t mtu;              /**< of packets that we send now: emss follows from it */
-	uint16_t path_mtu;         /**< of the IP layer, when it was looked at last */
-	uint16_t reserved_join;    /**< bytes being appended to the last record */
-	int16_t soft_error;        /**< to report instead of -ETIMEDOUT */
-	uint32_t dup_bytes;        /**< left the network, by duplicate ACKs without SACK */
-	uint32_t queued_most;      /**< records at a time since it has its ring */
-	struct rte_mbuf *reserved; /**< a record being written, not queued yet */
-	uint64_t progress_at;      /**< when the oldest unacknowledged byte began to wait */
-	uint64_t bytes_sent, bytes_acked, bytes_received;
-	uint32_t segments_out, segments_in;
-	struct tcp_rto rto;
-	struct tcp_rate rate;
-	struct tcp_cc cc;
-	struct tcp_pace pace;
-	struct tcp_recovery rec;
+	uint16_t mtu;           /**< of packets that we send now: emss follows from it */
+	uint16_t path_mtu;      /**< of the IP layer, when it was looked at last */
+	uint16_t reserved_join; /**< bytes being appended to the last record */
+	int16_t soft_error;     /**< to report instead of -ETIMEDOUT */
+	uint32_t dup_bytes;     /**< left the network, by duplicate ACKs without SACK */
+	uint32_t recover;       /**< recovery ends when this is acknowledged */
+	struct tcp_sendq sendq; /**< the record in it has a line for itself */
 
-	struct tcp_ecn ecn;
-	uint32_t recover; /**< recovery ends when this is acknowledged */
-	uint32_t iss, irs, rcv_fin;
+	uint64_t bytes_sent, bytes_acked, bytes_received;
+	struct tcp_rto rto;
 	uint8_t withhold_log2;           /**< records between two that are withheld; 0: none was */
 	uint16_t peer_mss;               /**< from its SYN, options not counted (RFC 6691) */
 	uint16_t largest_acked, big_len; /**< text of segments that arrived: ever, lately */
-	uint32_t big_ms;                 /**< when big_len did */
-	/* The receive buffer's measurement (buffer.h). */
-	uint32_t rx_claim;     /**< packets of the stack's budget beyond the minimum */
-	uint32_t measure_seq;  /**< what the user had taken when this measurement began, */
-	uint32_t measured;     /**< and the most that it took in one */
-	uint32_t rcv_rtt;      /**< ns, as a receiver sees it */
-	struct tcp_pmtu *pmtu; /**< what is being done about the path's MTU; NULL: nothing */
-	struct tcp_listener *listener; /**< until it is accepted */
+	struct tcp_rate rate;
+	struct tcp_pace pace;
+	struct tcp_recovery rec;
+	uint32_t big_ms; /**< when big_len came */
+	struct tcp_ecn ecn;
+	uint32_t queued_most; /**< records at a time since the queue has its ring */
+	struct tcp_cc cc; /**< the end of it, what is done about losses, is not for every packet */
+
+	struct exact_timer pace_timer; /**< runs while something waits for its time (pace.h) */
 	/** In TIME-WAIT, or an orphan's; once closed, in the stack's dead list. */
-	struct tcp_conn *queue_next, **queue_pprev;
-	uint32_t confirmed_ms; /**< when the next hop was last told that it works */
+	struct tcp_conn **queue_pprev;
+	union {
+		struct tcp_conn *queue_next;
+		struct tcp_listener *listener; /**< if passive */
+	};
+	uint32_t rcv_fin;      /**< where the peer's FIN is, beyond a gap */
 	uint32_t challenge_ms; /**< when the present allowance of challenge ACKs began */
 	uint32_t retransmits, timeouts, fast_recoveries, out_of_order;
+	uint32_t ce_received, ece_received; /**< marks, and echoes of ours (ecn.h) */
+	uint32_t dsacks;
+	uint16_t spurious_recoveries, spurious_timeouts; /**< no more than can be counted so */
 };
 
 /** What a packet may need of a connection with which all is well. */
-#define TCP_CONN_HOT sizeof(struct tcp_conn)
+#define TCP_CONN_HOT ((offsetof(struct tcp_conn, cc.u.cubic.k) + 63) & ~(size_t)63)
 
-_Static_assert(offsetof(struct tcp_conn, path) == 64 && offsetof(struct tcp_conn, s) == 128,
+_Static_assert(offsetof(struct tcp_conn, path) == 64 && offsetof(struct tcp_conn, s) == 128 &&
+		       offsetof(struct tcp_conn, ts_recent) == 192 &&
+		       offsetof(struct tcp_conn, recvq) == 256 &&
+		       offsetof(struct tcp_conn, sendq.one) % 64 == 0,
 	"a cache line for each purpose");
 _Static_assert(offsetof(struct ip_path, ports) == offsetof(struct tcp_tuple, lport),
 	"a path begins with what identifies its connection");

@@ -67,7 +67,7 @@ static struct tcp_segment our_syn(
 
 void tcp_send_syn(struct tcp_conn *c)
 {
-	struct tcp_segment h = our_syn(c->s, &c->id, c->path.link_mtu, c->iss);
+	struct tcp_segment h = our_syn(c->s, &c->id, c->path.link_mtu, c->snd_una);
 
 	h.flags |= tcp_ecn_syn_flags(c);
 	if (c->state == TCP_SYN_RECEIVED) { /* a simultaneous open */

@@ -45,7 +45,7 @@ void tcp_ecn_marked(struct tcp_conn *c, const struct ip_rx *rx, const struct tcp
 		c->ecn.echo = false;
 	if ((rx->tos & TCP_ECN_MASK) != TCP_ECN_CE)
 		return;
-	c->ecn.ce_received++;
+	c->ce_received++;
 	if (c->ecn.echo)
 		return;
 	c->ecn.echo = true;
@@ -67,7 +67,7 @@ void tcp_ecn_echoed(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	bool ece = (seg->flags & TCP_ECE) && tcp_ecn_capable(c);
 
-	c->ecn.ece_received += ece;
+	c->ece_received += ece;
 	if (c->ecn.waiting) {
 		/* Section 6.1.2: once per window; the peer cannot know of our CWR before it has
 		 * what was sent after it. */

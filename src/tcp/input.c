@@ -107,8 +107,14 @@ void tcp_burst_comes(void *ctx, struct rte_mbuf *const *pkts, unsigned n)
 
 	if (s->table.count < MANY)
 		return;
-	for (unsigned i = 0; i < n; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], const void *));
+	for (unsigned i = 0; i < n; i++) {
+		const char *data = rte_pktmbuf_mtod(pkts[i], const char *);
+
+		rte_prefetch0(data);
+		/* Before it, where a header goes: who answers does so in the packet freed last. */
+		rte_prefetch1(data - RTE_CACHE_LINE_SIZE);
+		rte_prefetch1(data - 2 * RTE_CACHE_LINE_SIZE);
+	}
 	for (unsigned i = 0; i < n && k < TCP_TABLE_AHEAD; i++) {
 		const uint8_t *l4 =
 			ip_peek(s->cfg.ip, pkts[i], IP_PROTO_TCP, &id[k].remote, &id[k].local);

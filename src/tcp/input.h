@@ -46,10 +46,13 @@ void tcp_show_unread(struct tcp_conn *c);
 /** Bytes after which a gap's time stamp (tcp_early.ts_gap) is taken anew: far below 2^32. */
 #define TCP_GAP_MAX (1u << 30)
 
+/** 24 days. */
+#define TCP_TS_OLD tcp_coarse(UINT64_C(24) * 24 * 3600 * 1000 * TCP_MS)
+
 /** RFC 7323 section 5.5: after 24 days of silence TS.Recent says nothing. */
 static inline bool tcp_ts_recent_is_old(const struct tcp_conn *c)
 {
-	return c->s->now - c->ts_recent_at > UINT64_C(24) * 24 * 3600 * 1000 * TCP_MS;
+	return tcp_coarse(c->s->now) - c->ts_recent_at > TCP_TS_OLD;
 }
 
 /** Take RFC 7323's TS.Recent from a segment that was accepted. */
@@ -59,7 +62,7 @@ static inline void tcp_take_timestamp(struct tcp_conn *c, const struct tcp_segme
 	if ((seg->has & TCP_HAS_TS) && seq_leq(seg->seq, c->last_ack_sent) &&
 		(seq_geq(seg->tsval, c->ts_recent) || tcp_ts_recent_is_old(c))) {
 		c->ts_recent = seg->tsval;
-		c->ts_recent_at = c->s->now;
+		c->ts_recent_at = tcp_coarse(c->s->now);
 		c->ts_echo = seg->tsecr;
 	}
 }

@@ -53,7 +53,7 @@ static void syn_sent(
 {
 	bool ack = (seg->flags & TCP_ACK) != 0;
 
-	if (ack && (seq_leq(seg->ack, c->iss) || seq_gt(seg->ack, c->snd_nxt))) {
+	if (ack && (seq_leq(seg->ack, c->snd_una) || seq_gt(seg->ack, c->snd_nxt))) {
 		tcp_reply_rst(c->s, rx, seg);
 	} else if (seg->flags & TCP_RST) {
 		if (ack && c->ecn.asked) { /* RFC 3168 section 6.1.1.1: perhaps for that */
@@ -178,7 +178,8 @@ static void offer(struct tcp_conn *c)
 	struct tcp_listener *l = c->listener;
 	int err;
 
-	c->listener = NULL;
+	c->passive = false;
+	c->queue_next = NULL;
 	err = l->accept(l->user, &c->llp);
 	if (!err) {
 		c->s->stats.accepts++;
@@ -208,7 +209,7 @@ static bool handshake_ack(struct tcp_conn *c, const struct ip_rx *rx, const stru
 	if (c->syn_sent_n == 1)
 		tcp_rto_sample(&c->rto, c->s->now - c->progress_at);
 	tcp_conn_establish(c);
-	if (c->listener)
+	if (c->passive)
 		offer(c);
 	else
 		c->s->stats.connects++;
@@ -264,14 +265,14 @@ static bool check(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment
 {
 	/* The peer's SYN,ACK of a simultaneous open repeats its SYN: only the ACK is new (figure
 	 * 8). */
-	if (c->state == TCP_SYN_RECEIVED && seg->seq == c->irs &&
+	if (c->state == TCP_SYN_RECEIVED && seg->seq == c->rcv_nxt - 1 &&
 		(seg->flags & (TCP_SYN | TCP_ACK | TCP_RST)) == (TCP_SYN | TCP_ACK)) {
 		seg->seq++;
 		seg->flags &= (uint8_t)~TCP_SYN;
 	}
 	if (!paws(c, seg))
 		return false;
-	if (c->state == TCP_SYN_RECEIVED && seg->seq == c->irs &&
+	if (c->state == TCP_SYN_RECEIVED && seg->seq == c->rcv_nxt - 1 &&
 		(seg->flags & (TCP_SYN | TCP_RST)) == TCP_SYN) {
 		tcp_send_syn(c); /* our SYN,ACK was lost; whatever text is behind the peer's */
 		return false;

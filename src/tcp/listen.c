@@ -201,6 +201,7 @@ static struct tcp_conn *grow(struct tcp_listener *l, const struct tcp_embryo *e)
 		return NULL;
 	}
 	tcp_conn_set_iss(c, e->iss);
+	c->passive = true;
 	c->listener = l;
 	c->cc.ops = l->cc;
 	c->syn_sent_n = e->syn_sent_n;

@@ -74,6 +74,7 @@ void tcp_loss_take(struct tcp_conn *c, struct tcp_ack_news *n)
 	unsigned blocks;
 
 	n->d.fack = c->rec.rack.fack;
+	n->d.bin = &c->s->bin;
 	if (seq_gt(seg->ack, c->snd_una)) {
 		n->d.credible_until = credible_until(c, seg, true);
 		tcp_sendq_ack(&c->sendq, seg->ack, &n->d);
@@ -185,9 +186,9 @@ static void leave(struct tcp_conn *c)
 void tcp_loss_undo(struct tcp_conn *c)
 {
 	if (c->rec.undo_timeout) {
-		c->rec.spurious_timeouts++;
+		c->spurious_timeouts += c->spurious_timeouts < UINT16_MAX;
 	} else {
-		c->rec.spurious_recoveries++;
+		c->spurious_recoveries += c->spurious_recoveries < UINT16_MAX;
 		/* It was reordering, which RACK cannot see in what was sent again. */
 		c->rec.rack.reordering_seen = true;
 	}

@@ -19,7 +19,7 @@
 
 static void due(struct exact_timer *t, uint64_t now)
 {
-	struct tcp_conn *c = container_of(t, struct tcp_conn, pace.timer);
+	struct tcp_conn *c = container_of(t, struct tcp_conn, pace_timer);
 
 	tcp_set_now(c->s, now);
 	tcp_conn_touch(c);
@@ -27,14 +27,14 @@ static void due(struct exact_timer *t, uint64_t now)
 
 void tcp_pace_init(struct tcp_conn *c)
 {
-	c->pace = (struct tcp_pace){.timer.fn = due};
-	c->pace.quantum = 2 * c->emss;
+	c->pace = (struct tcp_pace){.quantum = 2 * c->emss};
+	c->pace_timer.fn = due;
 	tcp_pace_restart(c);
 }
 
 void tcp_pace_stop(struct tcp_conn *c)
 {
-	exact_timer_stop(&c->s->cfg.wheel->exact, &c->pace.timer);
+	exact_timer_stop(&c->s->cfg.wheel->exact, &c->pace_timer);
 }
 
 void tcp_pace_restart(struct tcp_conn *c)
@@ -47,8 +47,8 @@ bool tcp_pace_may_send(struct tcp_conn *c)
 	if (c->s->now >= c->pace.at || tcp_flight(c) == 0)
 		return true;
 	c->pace.behind = true;
-	if (!exact_timer_running(&c->pace.timer) || c->pace.timer.deadline != c->pace.at)
-		exact_timer_start(&c->s->cfg.wheel->exact, &c->pace.timer, c->pace.at);
+	if (!exact_timer_running(&c->pace_timer) || c->pace_timer.deadline != c->pace.at)
+		exact_timer_start(&c->s->cfg.wheel->exact, &c->pace_timer, c->pace.at);
 	return false;
 }
 

@@ -25,12 +25,11 @@ struct tcp_conn;
 
 /** A connection's state. */
 struct tcp_pace {
-	struct exact_timer timer; /**< runs while something waits for its time */
-	uint64_t at;              /**< nothing leaves before */
-	int32_t sent;             /**< bytes since then; negative: that much is free */
-	uint32_t quantum;         /**< bytes that leave together */
-	uint32_t owed;            /**< ns of lateness that is still to be made up for */
-	bool behind;              /**< something has waited since we last had nothing to send */
+	uint64_t at;      /**< nothing leaves before */
+	int32_t sent;     /**< bytes since then; negative: that much is free */
+	uint32_t quantum; /**< bytes that leave together */
+	uint32_t owed;    /**< ns of lateness that is still to be made up for */
+	bool behind;      /**< something has waited since we last had nothing to send */
 };
 
 /** Bytes that leave together at @p rate bytes per second, in segments of @p mss. */

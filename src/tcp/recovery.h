@@ -24,14 +24,7 @@ enum tcp_frto {
 struct tcp_recovery {
 	struct tcp_rack rack;
 	struct tcp_min_rtt min_rtt;
-	struct tcp_prr prr;
-	uint64_t rto_from;   /**< what the retransmission timeout counts from */
-	uint64_t reduced_at; /**< the last reduction: what is sent since and lost is another loss */
-
 	/* The last reduction of the window, as long as it may turn out to have been wrong. */
-	uint32_t undo_from;  /**< SND.UNA when it began, */
-	uint32_t undo_until; /**< and what ends it when acknowledged, once recovery is over */
-	uint32_t undo_bytes; /**< sent again since, and not reported as duplicates */
 	bool undo_on : 1;
 	bool undo_timeout : 1; /**< it was a timeout */
 	bool rexmitted : 1;    /**< something was sent again since */
@@ -44,9 +37,16 @@ struct tcp_recovery {
 	uint8_t timer;       /**< enum tcp_timer_kind */
 	uint8_t frto;        /**< enum tcp_frto */
 	uint8_t frto_left;   /**< new records that step 3 may still send */
-	uint32_t tlp_end;    /**< RFC 8985: TLP.end_seq */
+	uint64_t rto_from;   /**< what the retransmission timeout counts from */
 
-	uint32_t tlp_probes, dsacks, spurious_recoveries, spurious_timeouts;
+	/* What an ACK does not look at that tells nothing bad: conn.h. */
+	uint64_t reduced_at; /**< the last reduction: what is sent since and lost is another loss */
+	struct tcp_prr prr;
+	uint32_t undo_from;  /**< SND.UNA when it began, */
+	uint32_t undo_until; /**< and what ends it when acknowledged, once recovery is over */
+	uint32_t undo_bytes; /**< sent again since, and not reported as duplicates */
+	uint32_t tlp_end;    /**< RFC 8985: TLP.end_seq */
+	uint32_t tlp_probes;
 };
 
 #endif

@@ -10,14 +10,12 @@ void tcp_rto_init(struct tcp_rto *r)
 #define FRACTION 20
 #define RTT_MAX  (UINT64_C(1) << 40)
 
-/** @p *whole and @p *frac move by 2^-shift of the way to @p to, which is fixed point. */
-static void approach(uint64_t *whole, uint32_t *frac, int64_t to, unsigned shift)
+/** Fixed point: @p whole and @p frac, and 2^-shift of the way to @p to. */
+static uint64_t approach(uint64_t whole, uint64_t frac, uint64_t to, unsigned shift)
 {
-	int64_t x = (int64_t)(*whole << FRACTION | *frac);
+	int64_t x = (int64_t)(whole << FRACTION | frac);
 
-	x += (to - x) >> shift;
-	*whole = (uint64_t)x >> FRACTION;
-	*frac = (uint32_t)x & ((1u << FRACTION) - 1);
+	return (uint64_t)(x + (((int64_t)(to << FRACTION) - x) >> shift));
 }
 
 void tcp_rto_sample_often(struct tcp_rto *r, uint64_t rtt, unsigned log2)
@@ -29,10 +27,14 @@ void tcp_rto_sample_often(struct tcp_rto *r, uint64_t rtt, unsigned log2)
 		r->srtt = rtt;
 		r->rttvar = rtt / 2;
 	} else { /* section 2.3: beta = 1/4, alpha = 1/8 */
-		uint64_t diff = rtt > r->srtt ? rtt - r->srtt : r->srtt - rtt;
+		uint64_t diff = rtt > r->srtt ? rtt - r->srtt : r->srtt - rtt, x;
 
-		approach(&r->rttvar, &r->rttvar_frac, (int64_t)(diff << FRACTION), 2 + log2);
-		approach(&r->srtt, &r->srtt_frac, (int64_t)(rtt << FRACTION), 3 + log2);
+		x = approach(r->rttvar, r->rttvar_frac, diff, 2 + log2);
+		r->rttvar = x >> FRACTION;
+		r->rttvar_frac = x & ((1u << FRACTION) - 1);
+		x = approach(r->srtt, r->srtt_frac, rtt, 3 + log2);
+		r->srtt = x >> FRACTION;
+		r->srtt_frac = x & ((1u << FRACTION) - 1);
 		if (r->srtt == 0)
 			r->srtt = 1;
 	}

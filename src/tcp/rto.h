@@ -22,9 +22,9 @@
 #define TCP_RTO_MAX (60000 * TCP_MS)
 
 struct tcp_rto {
-	uint64_t srtt, rttvar, base;     /**< srtt 0: no sample yet */
-	uint32_t srtt_frac, rttvar_frac; /**< of ns, in 2^-20 */
-	uint8_t backoff;                 /**< doublings since the last progress */
+	uint64_t srtt, rttvar, base;               /**< srtt 0: no sample yet */
+	uint64_t srtt_frac : 20, rttvar_frac : 20; /**< of ns, in 2^-20 */
+	uint64_t backoff : 8;                      /**< doublings since the last progress */
 };
 
 void tcp_rto_init(struct tcp_rto *r);

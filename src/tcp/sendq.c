@@ -97,21 +97,36 @@ static void mend_later(struct tcp_sendq *q, uint32_t id)
 
 /* ---- the ring ------------------------------------------------------------------------------ */
 
+static void free_ring(struct tcp_sendq *q)
+{
+	if (q->ring != &q->one)
+		free(q->ring);
+}
+
+void tcp_sendq_take_ring(struct tcp_sendq *q, struct tcp_record *ring, uint32_t cap)
+{
+	for (uint32_t id = q->head; id != q->head + q->count; id++)
+		ring[id & (cap - 1)] = *tcp_sendq_by_id(q, id);
+	free_ring(q);
+	q->ring = ring;
+	q->cap = cap;
+}
+
 int tcp_sendq_room(struct tcp_sendq *q)
 {
-	uint32_t cap = q->cap ? q->cap * 2 : FIRST_CAP;
+	uint32_t cap = u32_max(2 * q->cap, FIRST_CAP);
 	struct tcp_record *ring;
 
 	if (q->count < q->cap)
 		return 0;
+	if (!q->cap) {
+		tcp_sendq_take_ring(q, &q->one, 1);
+		return 0;
+	}
 	ring = malloc(cap * sizeof *ring);
 	if (!ring)
 		return -ENOMEM;
-	for (uint32_t id = q->head; id != q->head + q->count; id++)
-		ring[id & (cap - 1)] = *tcp_sendq_by_id(q, id);
-	free(q->ring);
-	q->ring = ring;
-	q->cap = cap;
+	tcp_sendq_take_ring(q, ring, cap);
 	return 0;
 }
 
@@ -202,7 +217,7 @@ static void cut_front(struct tcp_sendq *q, struct tcp_record *r, uint32_t n, str
 }
 
 /** The record at the head leaves the queue; its slot keeps it until the next push. */
-static void drop_head(struct tcp_sendq *q, struct tcp_record *r)
+static void drop_head(struct tcp_sendq *q, struct tcp_record *r, struct tcp_bin *bin)
 {
 	unaccount(q, r, tcp_record_space(r));
 	if (q->nxt) {
@@ -215,7 +230,7 @@ static void drop_head(struct tcp_sendq *q, struct tcp_record *r)
 		q->nxt--;
 	}
 	if (r->m)
-		rte_pktmbuf_free_seg(r->m);
+		tcp_bin_put(bin, r->m);
 	q->bytes -= r->len;
 	q->head++;
 	q->count--;
@@ -244,7 +259,7 @@ void tcp_sendq_ack(struct tcp_sendq *q, uint32_t ack, struct tcp_delivery *d)
 			d->delivered += tcp_record_space(r);
 		if (q->nxt && !(r->flags & TCP_REC_SACKED)) /* a window probe was never sent */
 			gather(d, r, &newest);
-		drop_head(q, r);
+		drop_head(q, r, d->bin);
 	}
 	keep_newest(d, newest);
 	/* What arrived long ago may only now be acknowledged, with the hole before it. */
@@ -484,6 +499,6 @@ void tcp_sendq_clear(struct tcp_sendq *q)
 	for (uint32_t i = 0; i < q->count; i++)
 		if (tcp_sendq_at(q, i)->m)
 			rte_pktmbuf_free_seg(tcp_sendq_at(q, i)->m);
-	free(q->ring);
+	free_ring(q);
 	*q = (struct tcp_sendq){0};
 }

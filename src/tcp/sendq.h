@@ -14,6 +14,7 @@
 #ifndef TCP_SENDQ_H
 #define TCP_SENDQ_H
 
+#include "tcp/bin.h"
 #include "tcp/seq.h"
 
 #include <rte_mbuf.h>
@@ -54,9 +55,9 @@ struct tcp_chain {
 	uint32_t n, first, last; /**< first and last are valid while n > 0 */
 };
 
-/** Zero-initialised is empty and holds no memory. */
+/** Zero-initialised is empty and holds no memory. It does not move once it is in use. */
 struct tcp_sendq {
-	struct tcp_record *ring;
+	struct tcp_record *ring; /**< &one, as long as there is never more than one */
 	uint32_t cap;
 	uint32_t head; /**< id of record 0; it is in slot id & (cap - 1) and stays there */
 	uint32_t count;
@@ -68,6 +69,7 @@ struct tcp_sendq {
 	struct tcp_chain flight, to_mend; /**< by time sent; lost and not sent again */
 	uint32_t lost_last;               /**< id that was put into to_mend last */
 	uint32_t withhold; /**< id of the next record to be withheld; or that is (withhold.h) */
+	struct tcp_record one;
 };
 
 /** What one ACK delivered, gathered record by record by tcp_sendq_ack() and tcp_sendq_sack(). */
@@ -89,6 +91,7 @@ struct tcp_delivery {
 	bool original;            /**< one that was sent only once was delivered */
 	/** When the oldest one acknowledged was sent last, if more than once; else 0. */
 	uint64_t rexmit_at;
+	struct tcp_bin *bin; /**< to be filled in: takes the packets of what is acknowledged */
 };
 
 static inline struct tcp_record *tcp_sendq_by_id(const struct tcp_sendq *q, uint32_t id)
@@ -125,6 +128,12 @@ static inline bool tcp_sent_after(uint64_t t1, uint32_t end1, uint64_t t2, uint3
 
 /** Make room for one more, so that the next push cannot fail. @return 0 or -ENOMEM. */
 int tcp_sendq_room(struct tcp_sendq *q);
+
+/**
+ * Let @p q have @p ring, of @p cap records, which are more than it had; what had been its ring, if
+ * not its own, is freed.
+ */
+void tcp_sendq_take_ring(struct tcp_sendq *q, struct tcp_record *ring, uint32_t cap);
 
 /** Append a record; owns @p m (NULL with TCP_REC_FIN). Needs tcp_sendq_room() first. */
 void tcp_sendq_push(struct tcp_sendq *q, struct rte_mbuf *m, uint16_t off, uint32_t len,

@@ -106,6 +106,7 @@ void tcp_stack_destroy(struct tcp_stack *s)
 	for (c = s->touched; c; c = c->touched_next)
 		c->touched = false;
 	tcp_conn_reap(s);
+	tcp_bin_empty(&s->bin);
 	tcp_table_fini(&s->table);
 	tcp_store_fini(&s->store);
 	tcp_halves_fini(&s->halves);
@@ -130,6 +131,10 @@ struct rte_mbuf *tcp_stack_packet(struct tcp_stack *s)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(s->cfg.pool);
 
+	if (unlikely(!m && s->bin.n)) {
+		tcp_bin_empty(&s->bin);
+		m = rte_pktmbuf_alloc(s->cfg.pool);
+	}
 	if (unlikely(!m))
 		s->stats.pool_empty++;
 	return m;
@@ -167,6 +172,7 @@ void tcp_round_end(struct tcp_stack *s)
 		end_round_for(c);
 		c = next;
 	}
+	tcp_bin_empty(&s->bin);
 	tcp_conn_reap(s);
 }
 

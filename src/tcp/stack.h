@@ -4,6 +4,7 @@
 #define TCP_STACK_H
 
 #include "base/siphash.h"
+#include "tcp/bin.h"
 #include "tcp/cc.h"
 #include "tcp/cookies.h"
 #include "tcp/half.h"
@@ -33,6 +34,7 @@ struct tcp_stack {
 	uint32_t now_ms; /**< the clock under our timestamps (RFC 7323 section 5.4) */
 	struct tcp_table table;
 	struct tcp_store store;
+	struct tcp_bin bin;
 	struct tcp_conn *touched, **touched_tail; /**< to be looked at when the round ends */
 	struct tcp_conn *dead;                    /**< closed; freed when the round ends */
 	struct tcp_conn_queue time_wait;

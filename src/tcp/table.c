@@ -5,14 +5,31 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #define FIRST_SLOTS 64
 #define CACHE_LINE  64
+#define HUGE_PAGE   ((size_t)2 << 20)
+
+/** In huge pages, once it is large: each look is at another place. */
+static struct tcp_slot *new_slots(size_t n)
+{
+	size_t len = n * sizeof(struct tcp_slot);
+	struct tcp_slot *slot;
+
+	if (len < HUGE_PAGE)
+		return calloc(1, len);
+	slot = aligned_alloc(HUGE_PAGE, len);
+	if (!slot)
+		return NULL;
+	madvise(slot, len, MADV_HUGEPAGE); /* without, it is slower, no more */
+	return memset(slot, 0, len);
+}
 
 int tcp_table_init(struct tcp_table *t, const struct siphash_key *key)
 {
 	*t = (struct tcp_table){.key = *key, .mask = FIRST_SLOTS - 1};
-	t->slot = calloc(FIRST_SLOTS, sizeof *t->slot);
+	t->slot = new_slots(FIRST_SLOTS);
 	return t->slot ? 0 : -ENOMEM;
 }
 
@@ -47,7 +64,7 @@ static struct tcp_conn *find(const struct tcp_table *t, const struct tcp_tuple *
 static void fetch(const void *p, size_t len)
 {
 	for (size_t i = 0; i < len; i += CACHE_LINE)
-		__builtin_prefetch((const char *)p + i, 1);
+		__builtin_prefetch((const char *)p + i, 0, 2);
 }
 
 /** First step: which connection is it? Its slot is here by now. */
@@ -63,29 +80,15 @@ static void look_up(struct tcp_table *t, struct tcp_slot *e)
 		fetch(s->c, TCP_CONN_HOT);
 }
 
-/** Second step: what waits for an acknowledgment. */
+/** Second step: what waits for an acknowledgment, where that is not in the connection. */
 static void open_queue(const struct tcp_conn *c)
 {
-	if (c && c->sendq.count)
+	if (c && c->sendq.cap > 1 && c->sendq.count)
 		__builtin_prefetch(tcp_sendq_at(&c->sendq, 0), 1);
 }
 
-/** Third step: the packet that is given back then, and is the next to be used again. */
-static void unpack(const struct tcp_conn *c)
-{
-	const struct tcp_record *r;
-
-	if (!c || !c->sendq.count)
-		return;
-	r = tcp_sendq_at(&c->sendq, 0);
-	if (!r->m)
-		return;
-	fetch(r->m, sizeof *r->m);
-	fetch((const char *)(r->m + 1) + RTE_PKTMBUF_HEADROOM - CACHE_LINE, 2 * CACHE_LINE);
-}
-
 /** So many packets before its turn each has its steps. */
-enum { LOOK_UP_AHEAD = 18, OPEN_AHEAD = 12, UNPACK_AHEAD = 6 };
+enum { LOOK_UP_AHEAD = 12, OPEN_AHEAD = 6 };
 
 static void prepare(struct tcp_table *t)
 {
@@ -95,8 +98,6 @@ static void prepare(struct tcp_table *t)
 		look_up(t, &e->next[e->looked_up]);
 	for (; e->opened < e->looked_up && e->opened < e->at + OPEN_AHEAD; e->opened++)
 		open_queue(e->next[e->opened].c);
-	for (; e->unpacked < e->opened && e->unpacked < e->at + UNPACK_AHEAD; e->unpacked++)
-		unpack(e->next[e->unpacked].c);
 }
 
 void tcp_table_expect(struct tcp_table *t, const struct tcp_tuple *id, unsigned n)
@@ -104,10 +105,10 @@ void tcp_table_expect(struct tcp_table *t, const struct tcp_tuple *id, unsigned 
 	struct tcp_expected *e = &t->ahead;
 
 	e->n = n;
-	e->at = e->looked_up = e->opened = e->unpacked = 0;
+	e->at = e->looked_up = e->opened = 0;
 	for (unsigned i = 0; i < n; i++) {
 		e->next[i] = (struct tcp_slot){NULL, hash_of(t, &id[i])};
-		__builtin_prefetch(&t->slot[e->next[i].hash & t->mask]);
+		__builtin_prefetch(&t->slot[e->next[i].hash & t->mask], 0, 2);
 	}
 	prepare(t);
 }
@@ -168,7 +169,7 @@ static void put(struct tcp_table *t, struct tcp_slot s)
 static int grow(struct tcp_table *t)
 {
 	uint32_t old_mask = t->mask;
-	struct tcp_slot *old = t->slot, *wide = calloc(2 * ((size_t)old_mask + 1), sizeof *wide);
+	struct tcp_slot *old = t->slot, *wide = new_slots(2 * ((size_t)old_mask + 1));
 
 	if (!wide)
 		return -ENOMEM;

@@ -33,13 +33,13 @@ struct tcp_slot {
 /**
  * What the next calls of tcp_table_find() will ask for, in this order. A load that misses the
  * cache takes as long as a packet's whole way through here, and what a packet needs is found by
- * three such loads, one after the other. So each packet is prepared in steps, some packets before
- * its turn, and no step waits for the one before.
+ * two or three such loads, one after the other. So each packet is prepared in steps, some packets
+ * before its turn, and no step waits for the one before.
  */
 struct tcp_expected {
 	struct tcp_slot next[TCP_TABLE_AHEAD]; /**< c: once it was looked up; NULL: nobody */
 	unsigned n, at;                        /**< at: whose turn it is */
-	unsigned looked_up, opened, unpacked;  /**< steps: how many have had them */
+	unsigned looked_up, opened;            /**< steps: how many have had them */
 };
 
 struct tcp_table {

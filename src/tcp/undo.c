@@ -41,9 +41,9 @@ static bool all_duplicates(struct tcp_conn *c, const struct tcp_segment *seg)
 	/* What we never sent, or have forgotten, tells nothing; nor do more duplicates than were
 	 * sent again: the network made them. */
 	if (!c->sack_on || !tcp_undo_dsack(seg, &dup) || seq_gt(dup.right, c->snd_max) ||
-		seq_lt(dup.left, c->snd_una - c->max_snd_wnd) || c->rec.dsacks >= c->retransmits)
+		seq_lt(dup.left, c->snd_una - c->max_snd_wnd) || c->dsacks >= c->retransmits)
 		return false;
-	c->rec.dsacks++;
+	c->dsacks++;
 	if (c->rec.tlp_out && c->rec.tlp_rexmit && dup.right == c->rec.tlp_end)
 		return false;
 	tcp_rack_dsack(&c->rec.rack, c->snd_nxt);

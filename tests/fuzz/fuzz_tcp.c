@@ -24,8 +24,9 @@ struct app {
 	struct world *w;
 	struct llp *llp; /* NULL: none yet, or over */
 	struct tcp_conn *c;
-	uint64_t got; /* bytes taken */
-	uint8_t mood; /* what it does in upcalls */
+	uint32_t first; /* byte of the stream */
+	uint64_t got;   /* bytes taken */
+	uint8_t mood;   /* what it does in upcalls */
 	bool eof;
 	/* The receive window, to see that it never goes back. */
 	bool known;
@@ -55,7 +56,10 @@ static uint8_t text_at(uint32_t seq)
 
 static void on_connected(void *user)
 {
-	MUST(((struct app *)user)->llp);
+	struct app *a = user;
+
+	MUST(a->llp);
+	a->first = a->c->rcv_nxt;
 }
 
 static void let_go(struct app *a, bool abortive)
@@ -92,7 +96,7 @@ static size_t on_readable(
 	uint32_t seq;
 
 	MUST(a->llp && n > 0);
-	seq = a->c->irs + 1 + (uint32_t)a->got;
+	seq = a->first + (uint32_t)a->got;
 	for (unsigned i = 0; i < n; i++) {
 		for (size_t k = 0; k < v[i].len; k++, seq++)
 			MUST(v[i].base[k] == text_at(seq));
@@ -130,7 +134,7 @@ static bool on_early(void *user, const struct llp_iov *v, unsigned n, size_t tot
 	struct llp_note *note)
 {
 	struct app *a = user;
-	uint32_t at = a->c->irs + 1 + (uint32_t)a->got + (uint32_t)ahead, seq = at;
+	uint32_t at = a->first + (uint32_t)a->got + (uint32_t)ahead, seq = at;
 
 	MUST(a->llp && n > 0);
 	for (unsigned i = 0; i < n; i++)
@@ -152,7 +156,7 @@ static void on_taken(void *user, const struct llp_note *note)
 	MUST(a->llp && note->len == sizeof at);
 	memcpy(&at, note->bytes, sizeof at);
 	memcpy(&end, note->bytes + sizeof at, sizeof end);
-	MUST(at == a->c->irs + 1 + (uint32_t)a->got + a->c->recvq.bytes);
+	MUST(at == a->first + (uint32_t)a->got + a->c->recvq.bytes);
 	if (a->c->recvq.bytes || (a->mood & 7) == 3) /* what is unread lacks its end */
 		let_go(a, true);
 	else if ((a->mood & 7) == 4)

@@ -30,12 +30,12 @@ static void test_refused_while_connecting(void **state)
 {
 	host_init(&h, LOCAL, NULL);
 	c = tcp_conn_of(host_connect(&h));
-	hear(IP_ERROR_PORT, c->id.lport, c->iss + 1, 0, 8); /* not what we sent */
-	hear(IP_ERROR_PORT, c->id.lport, c->iss, 0, 7);     /* too little of it */
-	hear(IP_ERROR_PORT, (uint16_t)(c->id.lport + 1), c->iss, 0, 8);
+	hear(IP_ERROR_PORT, c->id.lport, c->snd_una + 1, 0, 8); /* not what we sent */
+	hear(IP_ERROR_PORT, c->id.lport, c->snd_una, 0, 7);     /* too little of it */
+	hear(IP_ERROR_PORT, (uint16_t)(c->id.lport + 1), c->snd_una, 0, 8);
 	assert_int_equal(h.app.closed, 0);
 	assert_int_equal(tcp_stack_stats(h.tcp)->icmp_ignored, 3);
-	hear(IP_ERROR_PORT, c->id.lport, c->iss, 0, 8);
+	hear(IP_ERROR_PORT, c->id.lport, c->snd_una, 0, 8);
 	assert_int_equal(h.app.closed, 1);
 	assert_int_equal(h.app.error, -ECONNREFUSED);
 	host_end(&h);
@@ -45,7 +45,7 @@ static void test_soft_error_waits_for_the_timeout(void **state)
 {
 	host_init(&h, LOCAL, NULL);
 	c = tcp_conn_of(host_connect(&h));
-	hear(IP_ERROR_HOST, c->id.lport, c->iss, 0, 8);
+	hear(IP_ERROR_HOST, c->id.lport, c->snd_una, 0, 8);
 	assert_int_equal(h.app.closed, 0);
 	host_advance(&h, 200000 * MS);
 	assert_int_equal(h.app.error, -EHOSTUNREACH);

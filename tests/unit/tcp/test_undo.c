@@ -41,7 +41,7 @@ static void test_frto_finds_a_delay(void **state)
 	flight_ack(&f, 1); /* step 2b: two new ones, nothing again */
 	expect_two_new(14);
 	flight_ack(&f, 2); /* step 3b: the originals arrive */
-	assert_int_equal(f.c->rec.spurious_timeouts, 1);
+	assert_int_equal(f.c->spurious_timeouts, 1);
 	assert_false(f.c->rto_recovery);
 	assert_true(f.c->cc.cwnd >= cwnd);
 	assert_int_equal(f.c->sendq.lost, 0);
@@ -55,7 +55,7 @@ static void test_frto_finds_a_loss(void **state)
 	flight_ack(&f, 1);
 	expect_two_new(14);
 	flight_sack(&f, 1, 14, 15); /* step 3a: the new one arrives, before the rest */
-	assert_int_equal(f.c->rec.spurious_timeouts, 0);
+	assert_int_equal(f.c->spurious_timeouts, 0);
 	assert_int_equal(f.c->rec.frto, TCP_FRTO_OFF);
 	assert_true(f.c->rto_recovery);
 	assert_true(f.c->cc.cwnd <= 3 * f.c->cc.smss);
@@ -69,7 +69,7 @@ static void test_frto_by_sack(void **state)
 	flight_ack(&f, 1);
 	expect_two_new(14);
 	flight_sack(&f, 1, 5, 6); /* step 3b: an original, behind a hole */
-	assert_int_equal(f.c->rec.spurious_timeouts, 1);
+	assert_int_equal(f.c->spurious_timeouts, 1);
 	host_end(&f.h);
 }
 
@@ -77,7 +77,7 @@ static void test_frto_all_acknowledged_tells_nothing(void **state)
 {
 	timed_out(SACK);
 	flight_ack(&f, 14); /* step 2a */
-	assert_int_equal(f.c->rec.spurious_timeouts, 0);
+	assert_int_equal(f.c->spurious_timeouts, 0);
 	assert_int_equal(f.c->rec.frto, TCP_FRTO_OFF);
 	assert_true(f.c->cc.cwnd <= 3 * f.c->cc.smss);
 	host_end(&f.h);
@@ -102,7 +102,7 @@ static void test_frto_without_sack(void **state)
 	flight_ack(&f, 1);
 	expect_two_new(14);
 	flight_ack(&f, 2);
-	assert_int_equal(f.c->rec.spurious_timeouts, 1);
+	assert_int_equal(f.c->spurious_timeouts, 1);
 	host_end(&f.h);
 }
 
@@ -112,7 +112,7 @@ static void test_frto_without_sack_a_duplicate_is_a_loss(void **state)
 	flight_ack(&f, 0);
 	flight_ack(&f, 1);
 	flight_expect(&f, 1);
-	assert_int_equal(f.c->rec.spurious_timeouts, 0);
+	assert_int_equal(f.c->spurious_timeouts, 0);
 	host_end(&f.h);
 }
 
@@ -126,7 +126,7 @@ static void test_frto_survives_a_second_timeout(void **state)
 	flight_ack(&f, 1);
 	ip_double_drain(&f.h.ip);
 	flight_ack(&f, 2);
-	assert_int_equal(f.c->rec.spurious_timeouts, 1);
+	assert_int_equal(f.c->spurious_timeouts, 1);
 	assert_true(f.c->cc.cwnd >= cwnd);
 	assert_int_equal(f.c->rto.backoff, 0);
 	host_end(&f.h);
@@ -138,7 +138,7 @@ static void test_timestamps_find_a_spurious_timeout_at_once(void **state)
 
 	flight_echo(&f, 250 * MS); /* the original's */
 	flight_ack(&f, 1);
-	assert_int_equal(f.c->rec.spurious_timeouts, 1);
+	assert_int_equal(f.c->spurious_timeouts, 1);
 	assert_true(f.c->cc.cwnd >= cwnd);
 	assert_int_equal(f.c->retransmits, 1);
 	host_end(&f.h);
@@ -152,7 +152,7 @@ static void test_timestamps_confirm_a_loss_at_once(void **state)
 	flight_ack(&f, 1);
 	assert_int_equal(f.c->rec.frto, TCP_FRTO_OFF); /* nothing to try */
 	flight_expect(&f, 1);
-	assert_int_equal(f.c->rec.spurious_timeouts, 0);
+	assert_int_equal(f.c->spurious_timeouts, 0);
 	host_end(&f.h);
 }
 
@@ -175,7 +175,7 @@ static void test_timestamps_find_a_spurious_recovery(void **state)
 	uint32_t cwnd = recovered_wrongly(TCP_HAS_TS);
 
 	flight_ack(&f, 4); /* with the time stamp of before the retransmission */
-	assert_int_equal(f.c->rec.spurious_recoveries, 1);
+	assert_int_equal(f.c->spurious_recoveries, 1);
 	assert_false(f.c->recovery);
 	assert_true(f.c->cc.cwnd >= cwnd);
 	assert_true(f.c->rec.rack.reordering_seen);
@@ -190,7 +190,7 @@ static void test_timestamps_confirm_a_recovery(void **state)
 	ip_double_drain(&f.h.ip);
 	flight_echo(&f, RTT);
 	flight_ack(&f, 10);
-	assert_int_equal(f.c->rec.spurious_recoveries, 0);
+	assert_int_equal(f.c->spurious_recoveries, 0);
 	assert_false(f.c->recovery);
 	assert_true(f.c->cc.cwnd < cwnd);
 	host_end(&f.h);
@@ -204,8 +204,8 @@ static void test_dsack_finds_a_spurious_recovery(void **state)
 	assert_false(f.c->recovery);
 	assert_true(f.c->cc.cwnd < cwnd);
 	flight_sack(&f, 10, 0, 1); /* record 0 came twice */
-	assert_int_equal(f.c->rec.spurious_recoveries, 1);
-	assert_int_equal(f.c->rec.dsacks, 1);
+	assert_int_equal(f.c->spurious_recoveries, 1);
+	assert_int_equal(f.c->dsacks, 1);
 	assert_true(f.c->cc.cwnd >= cwnd);
 	assert_int_equal(f.c->rec.rack.reo_wnd_mult, 2);
 	host_end(&f.h);
@@ -221,9 +221,9 @@ static void test_dsack_for_one_of_two_is_no_proof(void **state)
 	flight_ack(&f, 10);
 	flight_sack(&f, 10, 0, 1);
 	assert_int_equal(f.c->retransmits, 2);
-	assert_int_equal(f.c->rec.spurious_recoveries, 0);
+	assert_int_equal(f.c->spurious_recoveries, 0);
 	flight_sack(&f, 10, 1, 2);
-	assert_int_equal(f.c->rec.spurious_recoveries, 1);
+	assert_int_equal(f.c->spurious_recoveries, 1);
 	host_end(&f.h);
 }
 
@@ -233,7 +233,7 @@ static void test_duplicates_that_the_network_made(void **state)
 	flight_ack(&f, 5);
 	for (unsigned i = 0; i < 5; i++)
 		flight_sack(&f, 5, i, i + 1);
-	assert_int_equal(f.c->rec.dsacks, 0); /* nothing was sent again */
+	assert_int_equal(f.c->dsacks, 0); /* nothing was sent again */
 	assert_int_equal(f.c->rec.rack.reo_wnd_mult, 1);
 	host_end(&f.h);
 }
@@ -247,7 +247,7 @@ static void test_dsack_of_a_later_time_undoes_nothing(void **state)
 	flight_ack(&f, 11);
 	flight_ack(&f, 13);
 	flight_sack(&f, 13, 0, 1);
-	assert_int_equal(f.c->rec.spurious_recoveries, 0);
+	assert_int_equal(f.c->spurious_recoveries, 0);
 	host_end(&f.h);
 }
 
