@@ -2,6 +2,7 @@
 #include "dpdk-port/port_private.h"
 
 #include "dpdk-port/capture.h"
+#include "dpdk-port/carrier.h"
 #include "dpdk-port/eal.h"
 #include "dpdk-port/gate.h"
 
@@ -110,12 +111,38 @@ void port_tx(struct port *p, struct rte_mbuf *m)
 	}
 }
 
+static bool has_carrier(struct port *p)
+{
+	enum carrier c = carrier_get(p->rx_fd, p->if_index);
+
+	if (c == CARRIER_GONE)
+		atomic_store_explicit(&p->gone, true, memory_order_relaxed);
+	return c == CARRIER_UP || c == CARRIER_UNKNOWN;
+}
+
+bool port_is_gone(const struct port *p)
+{
+	return atomic_load_explicit(&p->gone, memory_order_relaxed);
+}
+
+/** A packet socket whose interface went down polls readable until it has told so. */
+static void take_error(const struct port *p)
+{
+	int error;
+	socklen_t len = sizeof error;
+
+	if (p->if_index)
+		getsockopt(p->rx_fd, SOL_SOCKET, SO_ERROR, &error, &len);
+}
+
 bool port_link(struct port *p, uint32_t *speed)
 {
 	struct rte_eth_link l = {0};
 
 	if (rte_eth_link_get_nowait(p->id, &l))
 		l.link_status = p->link_up;
+	if (p->if_index && !has_carrier(p))
+		l.link_status = RTE_ETH_LINK_DOWN;
 	p->link_up = p->started && l.link_status == RTE_ETH_LINK_UP;
 	if (speed)
 		*speed = l.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : l.link_speed;
@@ -132,6 +159,7 @@ static bool is_overdue(const struct port *p)
 bool port_watch(struct port *p)
 {
 	gate_pass(p->gate);
+	take_error(p);
 	if (port_link(p, NULL)) {
 		p->downs = 0;
 		gate_shut(p->gate);

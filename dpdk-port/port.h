@@ -74,6 +74,9 @@ unsigned port_backlog(const struct port *p);
 /** Link state as the driver has it, without waiting. @param speed Mb/s, 0 unknown; or NULL. */
 bool port_link(struct port *p, uint32_t *speed);
 
+/** The device is gone for good: pulled out, or its interface deleted. */
+bool port_is_gone(const struct port *p);
+
 /**
  * Look after the link; call it every 100 ms or so. A memif client whose server was not there, or
  * went, connects again: its driver does not.

@@ -242,6 +242,7 @@ static int configure(struct opening *o)
 	if (o->mtu <= o->info.max_mtu && most && most >= (uint32_t)o->mtu + RTE_ETHER_HDR_LEN)
 		conf.rxmode.mtu = o->mtu;
 	conf.intr_conf.rxq = want_interrupt(o);
+	conf.intr_conf.rmv = o->info.dev_flags && *o->info.dev_flags & RTE_ETH_DEV_INTR_RMV;
 	r = rte_eth_dev_configure(o->p->id, 1, 1, &conf);
 	if (r && conf.intr_conf.rxq) {
 		conf.intr_conf.rxq = 0;
@@ -266,6 +267,15 @@ static int configure(struct opening *o)
 		if (r)
 			return fail(o, r, "it does not take another MAC address");
 	}
+	return 0;
+}
+
+/** On the EAL's interrupt thread. */
+static int on_removal(uint16_t id, enum rte_eth_event_type type, void *arg, void *unused)
+{
+	struct port *p = arg;
+
+	atomic_store_explicit(&p->gone, true, memory_order_relaxed);
 	return 0;
 }
 
@@ -302,6 +312,8 @@ static void find_rx_fd(struct opening *o)
 		return;
 	if (driver_is(o, "net_af_packet")) {
 		p->rx_fd = rxfd_packet_socket(o->info.if_index);
+		if (p->rx_fd >= 0)
+			p->if_index = o->info.if_index;
 		return;
 	}
 	if (!want_interrupt(o))
@@ -340,6 +352,7 @@ static int start(struct opening *o)
 	if (r && !p->connects)
 		return fail(o, r, "it does not start");
 	p->started = r == 0;
+	rte_eth_dev_callback_register(p->id, RTE_ETH_EVENT_INTR_RMV, on_removal, p);
 	find_rx_fd(o);
 	p->caps.rx_interrupt = p->rx_fd >= 0;
 	/* IPv6 neighbours ask by multicast (RFC 4861 section 7.2.1). */
@@ -388,6 +401,7 @@ static void dismantle(struct port *p)
 	gate_destroy(p->gate);
 	if (p->id < RTE_MAX_ETHPORTS) {
 		port_drop(p);
+		rte_eth_dev_callback_unregister(p->id, RTE_ETH_EVENT_INTR_RMV, on_removal, p);
 		rte_eth_dev_stop(p->id);
 		if (can_be_closed(p))
 			rte_eth_dev_close(p->id);

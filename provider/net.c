@@ -43,11 +43,11 @@ struct net {
 	struct ip_stack *ip;
 	struct tcp_stack *tcp;
 	struct engine_thread *thread;
-	void (*link_changed)(void *ctx, bool up);
-	void *link_ctx;
+	struct net_events events;
 	bool have_poller;
 	bool connected;     /**< somebody was, when the thread stopped */
 	bool told_unfilled; /**< of frames with unfilled checksums, once */
+	bool told_gone;     /**< that there is no port any more */
 };
 
 static void random_fill(void *ctx, void *buf, size_t len)
@@ -219,20 +219,36 @@ static int open_tcp(struct net *n, struct config_error *e)
 	return r;
 }
 
+/** A memif is ready without its peer, who may come at any time; other ports have a cable. */
+static bool has_carrier(const struct net *n)
+{
+	return strcmp(port_get_caps(n->port)->driver, "net_memif") != 0;
+}
+
 static void link_changed(void *ctx, bool up)
 {
 	struct net *n = ctx;
 
 	log_printf(&n->log.sink, LOG_LEVEL_INFO, "port %s: link %s", n->config.port,
 		up ? "up" : "down");
-	if (n->link_changed)
-		n->link_changed(n->link_ctx, up);
+	if (n->events.link_changed && has_carrier(n))
+		n->events.link_changed(n->events.ctx, up);
+}
+
+static void tell_gone(struct net *n)
+{
+	n->told_gone = true;
+	log_printf(&n->log.sink, LOG_LEVEL_ERROR, "port %s: it is gone for good", n->config.port);
+	if (n->events.gone)
+		n->events.gone(n->events.ctx);
 }
 
 static void housekeeping(void *ctx)
 {
 	struct net *n = ctx;
 
+	if (!n->told_gone && port_is_gone(n->port))
+		tell_gone(n);
 	if (n->told_unfilled || !ip_stack_stats(n->ip)->rx_cksum_unfilled)
 		return;
 	n->told_unfilled = true;
@@ -273,12 +289,6 @@ static void nap(long ns)
 	nanosleep(&t, NULL);
 }
 
-/** A memif is ready without its peer, who may come at any time; other ports have a cable. */
-static bool has_carrier(const struct net *n)
-{
-	return strcmp(port_get_caps(n->port)->driver, "net_memif") != 0;
-}
-
 /** Programs look at the port's state once, at their start, and give up when it is down. */
 static void await_link(struct net *n)
 {
@@ -286,6 +296,15 @@ static void await_link(struct net *n)
 
 	while (has_carrier(n) && !net_link(n, NULL) && clock_ns(&n->poller.clock) < end)
 		nap(10000000);
+}
+
+/** Who is told of changes takes the link to be up. */
+static void begin_link(struct net *n)
+{
+	engine_lock(&n->engine);
+	if (has_carrier(n) && !port_link(n->port, NULL))
+		link_changed(n, false);
+	engine_unlock(&n->engine);
 }
 
 /** A switch may take its time before it forwards what comes from a port that is just up. */
@@ -460,15 +479,16 @@ int net_open(const struct config *c, struct net **out, struct config_error *e)
 	return 0;
 }
 
-int net_start(struct net *n, void (*changed)(void *ctx, bool up), void *ctx, struct config_error *e)
+int net_start(struct net *n, const struct net_events *events, struct config_error *e)
 {
 	int r;
 
-	n->link_changed = changed;
-	n->link_ctx = ctx;
+	if (events)
+		n->events = *events;
 	r = open_thread(n, e);
 	if (!r) {
 		await_link(n);
+		begin_link(n);
 		await_switch(n);
 	}
 	return r;

@@ -25,13 +25,20 @@ extern const struct random_source net_random;
  */
 int net_open(const struct config *c, struct net **out, struct config_error *e);
 
+/** What happens to the port; called under the engine's lock. Each may be NULL. */
+struct net_events {
+	/** Never for a memif, whose link is its peer's presence; else first when it is down. */
+	void (*link_changed)(void *ctx, bool up);
+	void (*gone)(void *ctx); /**< for good; once */
+	void *ctx;
+};
+
 /**
  * Start the engine's thread and wait a little for a link that is slow to come up.
- * @param link_changed the link came or went; called under the engine's lock. May be NULL.
+ * @param events is copied; NULL: none.
  * @return 0, or a negative errno with a sentence in @p e.
  */
-int net_start(
-	struct net *n, void (*link_changed)(void *ctx, bool up), void *ctx, struct config_error *e);
+int net_start(struct net *n, const struct net_events *events, struct config_error *e);
 
 /**
  * Give the configuration's slot back. In a child after fork() too, whose copy would keep the

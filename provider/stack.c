@@ -50,6 +50,13 @@ static void link_changed(void *ctx, bool up)
 	rnic_port_changed(s->rnic, up);
 }
 
+static void port_gone(void *ctx)
+{
+	struct stack *s = ctx;
+
+	rnic_lost(s->rnic);
+}
+
 /**
  * Undo what stack_open() did, as far as it came.
  * @param end the process ends: its other threads may be inside a verb, so leave them all their
@@ -155,7 +162,10 @@ int stack_open(const struct config *c, struct stack **out, struct config_error *
 	}
 	r = open_rnic(s, e);
 	if (!r)
-		r = net_start(s->net, link_changed, s, e);
+		r = net_start(s->net,
+			&(struct net_events){
+				.link_changed = link_changed, .gone = port_gone, .ctx = s},
+			e);
 	if (r) {
 		dismantle(s, false);
 		return r;

@@ -103,7 +103,7 @@ static void open_and_examine(struct doctor *d, struct config *c)
 		return;
 	}
 	echo_init(&d->echo, net_ip(d->net), 0x7569);
-	if (net_start(d->net, NULL, NULL, &e) == 0) {
+	if (net_start(d->net, NULL, &e) == 0) {
 		examine(d);
 	} else {
 		doctor_wrong(d, "the stack does not start: %s", e.text);

@@ -140,7 +140,7 @@ int tcp_session_open(struct tcp_session *s, const struct tcp_options *o, const s
 		return EXIT_FAILURE;
 	}
 	if (config_take_slot(&mine, &e) == 0 && net_open(&mine, &s->net, &e) == 0 &&
-		net_start(s->net, NULL, NULL, &e) == 0) {
+		net_start(s->net, NULL, &e) == 0) {
 		s->engine = net_engine(s->net);
 		return 0;
 	}

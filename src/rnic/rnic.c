@@ -236,6 +236,11 @@ void rnic_port_changed(struct rnic *r, bool up)
 	rnic_raise(r, up ? RNIC_EVENT_PORT_ACTIVE : RNIC_EVENT_PORT_DOWN, NULL);
 }
 
+void rnic_lost(struct rnic *r)
+{
+	rnic_raise(r, RNIC_EVENT_DEVICE_FATAL, NULL);
+}
+
 bool rnic_port_is_up(const struct rnic *r)
 {
 	return r->port_up;

@@ -108,6 +108,21 @@ static void a_full_port_keeps_order_and_drops_the_newest(void **state)
 	port_close(p);
 }
 
+/* What a driver calls when its card is pulled out: for drivers only, and so in no public header. */
+extern char rte_eth_devices[];
+int rte_eth_dev_callback_process(void *first, enum rte_eth_event_type event, void *ret);
+
+static void a_port_may_be_pulled_out(void **state)
+{
+	struct port *p = open_port("net_null7");
+
+	assert_int_equal(p->id, 0);
+	assert_false(port_is_gone(p));
+	rte_eth_dev_callback_process(rte_eth_devices, RTE_ETH_EVENT_INTR_RMV, NULL);
+	assert_true(port_is_gone(p));
+	port_close(p);
+}
+
 static void a_link_that_is_down_keeps_nothing(void **state)
 {
 	struct port *p = open_port("net_memif0,role=server,socket=@uiwarp-test-port");
@@ -360,6 +375,7 @@ int main(void)
 		cmocka_unit_test(a_memif_client_waits_for_its_server),
 		cmocka_unit_test(frames_go_out_at_flush_or_by_the_burst),
 		cmocka_unit_test(a_full_port_keeps_order_and_drops_the_newest),
+		cmocka_unit_test(a_port_may_be_pulled_out),
 		cmocka_unit_test(a_link_that_is_down_keeps_nothing),
 		cmocka_unit_test(what_is_queued_at_close_is_freed_and_the_device_reopens),
 		cmocka_unit_test(caps_tell_what_the_port_is),

@@ -98,7 +98,7 @@ static void limits_are_true(void **state)
 	pair_fini(&p);
 }
 
-static void the_port_goes_down_and_up(void **state)
+static void the_port_goes_and_comes_and_goes(void **state)
 {
 	struct pair p;
 
@@ -114,11 +114,16 @@ static void the_port_goes_down_and_up(void **state)
 	assert_false(rnic_port_is_up(p.a.rnic));
 	assert_int_equal(p.a.n_events, 1);
 	assert_int_equal(p.a.events[0].type, RNIC_EVENT_PORT_DOWN);
+	engine_lock(&p.engine);
+	rnic_lost(p.a.rnic);
+	engine_unlock(&p.engine);
+	assert_int_equal(p.a.n_events, 2);
+	assert_int_equal(p.a.events[1].type, RNIC_EVENT_DEVICE_FATAL);
 	rnic_set_event_handler(p.a.rnic, NULL, NULL);
 	engine_lock(&p.engine);
 	rnic_port_changed(p.a.rnic, true);
 	engine_unlock(&p.engine);
-	assert_int_equal(p.a.n_events, 1);
+	assert_int_equal(p.a.n_events, 2);
 	pair_fini(&p);
 }
 
@@ -160,7 +165,7 @@ int main(void)
 		cmocka_unit_test(what_can_be_created),
 		cmocka_unit_test(default_limits),
 		cmocka_unit_test(limits_are_true),
-		cmocka_unit_test(the_port_goes_down_and_up),
+		cmocka_unit_test(the_port_goes_and_comes_and_goes),
 		cmocka_unit_test(what_is_left_is_torn_down),
 	};
 

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The cable is pulled and put back: programs hear of it, as of any RDMA device's port, and
+# connections outlive it.
+# shellcheck source=tests/netns/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+only_over af_packet
+
+# The other end of the server's veth pair: without it there is no carrier.
+cable() { # up | down
+	netns_in router ip link set server "$1"
+}
+
+# ibv_asyncwatch writes one line per event, to a terminal or when its buffer is full.
+watched() {
+	start server stdbuf -oL ibv_asyncwatch
+	wait_for "$patience" has_lines server 'async event' 1 || { say "ibv_asyncwatch does not start"; return 1; }
+	cable down
+	wait_for "$patience" has_lines server 'IBV_EVENT_PORT_ERR' 1 || { say "nothing of the cable's end"; return 1; }
+	cable up
+	wait_for "$patience" has_lines server 'IBV_EVENT_PORT_ACTIVE' 1 || { say "nothing of the cable's return"; return 1; }
+}
+
+reports() { # STATE
+	start server ibv_devinfo
+	wait "$started"
+	has_lines server "state:[[:space:]]*$1" 1 || { say "ibv_devinfo does not say $1"; return 1; }
+}
+
+# The state is what the port has now.
+told() {
+	cable down
+	reports PORT_DOWN
+	local status=$?
+	cable up
+	((status == 0)) && reports PORT_ACTIVE
+}
+
+# The interface itself is deleted. Nothing can be done over this path afterwards.
+deleted() {
+	start server stdbuf -oL ibv_asyncwatch
+	wait_for "$patience" has_lines server 'async event' 1 || { say "ibv_asyncwatch does not start"; return 1; }
+	netns_in router ip link del server
+	wait_for "$patience" has_lines server 'IBV_EVENT_DEVICE_FATAL' 1 || { say "nothing of the interface's end"; return 1; }
+}
+
+run_case events watched
+run_case state told
+run_case deleted deleted
+plan_done
