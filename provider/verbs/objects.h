@@ -10,6 +10,7 @@
 #ifndef PROVIDER_VERBS_OBJECTS_H
 #define PROVIDER_VERBS_OBJECTS_H
 
+#include "base/container_of.h"
 #include "provider/provider.h"
 #include "provider/stack.h"
 #include "rnic/rnic.h"
@@ -119,10 +120,6 @@ struct srq {
 };
 
 struct qp {
-	union {
-		struct ibv_qp ibv;
-		struct ibv_qp_ex ex;
-	};
 	struct rnic_qp *rnic;
 	struct device *device;
 	uint32_t max_send_sge, max_recv_sge, max_inline;
@@ -133,7 +130,17 @@ struct qp {
 	struct rdmap_wqe *building; /**< by ibv_wr_*(): not committed yet */
 	int build_error;            /**< the first since ibv_wr_start(), positive */
 	bool begun;                 /**< between ibv_wr_start() and complete or abort */
+	/** The end of it is there for extended QPs only. */
+	union {
+		struct ibv_qp ibv;
+		struct ibv_qp_ex ex;
+	};
 };
+
+static inline struct qp *qp_of(const struct ibv_qp *ibv)
+{
+	return container_of(ibv, struct qp, ibv);
+}
 
 static inline struct device *device_of(struct ibv_context *context)
 {

@@ -101,7 +101,7 @@ static inline void fill_send(
 
 int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
-	struct qp *qp = OBJECT_OF(qp, ibv);
+	struct qp *qp = qp_of(ibv);
 	int rc = is_orphan(ibv->context) ? -ENODEV : rnic_sq_begin(qp->rnic);
 
 	if (rc != 0) {
@@ -131,7 +131,7 @@ int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **b
 
 int post_bind_mw(struct ibv_qp *ibv, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 {
-	struct qp *qp = OBJECT_OF(qp, ibv);
+	struct qp *qp = qp_of(ibv);
 	uint32_t rkey = ibv_inc_rkey(mw->rkey);
 	struct rdmap_wqe *w;
 	int rc;
@@ -205,7 +205,7 @@ static inline __attribute__((always_inline)) int recv_list(
 
 int post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
-	struct qp *qp = OBJECT_OF(qp, ibv);
+	struct qp *qp = qp_of(ibv);
 	int rc = is_orphan(ibv->context) ? -ENODEV
 		 : ibv->srq != NULL      ? -EINVAL
 					 : rnic_rq_begin(qp->rnic);

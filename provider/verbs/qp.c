@@ -51,16 +51,17 @@ static int create_rnic_qp(struct qp *qp, struct ibv_pd *pd, struct ibv_qp_init_a
 	return 0;
 }
 
-static struct qp *create(struct ibv_pd *pd, struct ibv_qp_init_attr *a)
+static struct qp *create(struct ibv_pd *pd, struct ibv_qp_init_attr *a, bool extended)
 {
 	int rc = check_init(pd, a);
 	struct qp *qp;
 
 	if (rc != 0)
 		return fail_null(-rc);
-	qp = calloc(1, sizeof *qp);
+	qp = calloc(1, offsetof(struct qp, ibv) + (extended ? sizeof qp->ex : sizeof qp->ibv));
 	if (qp == NULL)
 		return fail_null(ENOMEM);
+	qp->extended = extended;
 	qp->device = device_of(pd->context);
 	qp->signal_all = a->sq_sig_all != 0 ? RDMAP_WR_SIGNALED : 0;
 	qp->ibv.context = pd->context;
@@ -86,7 +87,7 @@ static struct qp *create(struct ibv_pd *pd, struct ibv_qp_init_attr *a)
 
 struct ibv_qp *qp_create(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	struct qp *qp = create(pd, attr);
+	struct qp *qp = create(pd, attr, false);
 
 	return qp == NULL ? NULL : &qp->ibv;
 }
@@ -116,27 +117,25 @@ struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr
 			attr->create_flags != 0) ||
 		(ops && (attr->send_ops_flags & ~(uint64_t)WR_API_OPS) != 0))
 		return fail_null(EOPNOTSUPP);
-	qp = create(attr->pd, &plain);
+	qp = create(attr->pd, &plain, ops);
 	if (qp == NULL)
 		return NULL;
 	attr->cap = plain.cap;
-	if (ops) {
-		qp->extended = true;
+	if (ops)
 		wr_api_set_ops(qp);
-	}
 	return &qp->ibv;
 }
 
 struct ibv_qp_ex *qp_to_ex(struct ibv_qp *ibv)
 {
-	struct qp *qp = OBJECT_OF(qp, ibv);
+	struct qp *qp = qp_of(ibv);
 
 	return qp->extended ? &qp->ex : NULL;
 }
 
 int qp_destroy(struct ibv_qp *ibv)
 {
-	struct qp *qp = OBJECT_OF(qp, ibv);
+	struct qp *qp = qp_of(ibv);
 	struct ibv_context *context = ibv->context;
 	struct ibv_pd *pd = ibv->pd;
 	int rc = rnic_qp_destroy(qp->rnic);

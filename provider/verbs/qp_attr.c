@@ -149,7 +149,7 @@ static unsigned translate(const struct ibv_qp_attr *a, int mask, struct rnic_qp_
 
 int qp_modify(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 {
-	struct qp *qp = OBJECT_OF(qp, ibv);
+	struct qp *qp = qp_of(ibv);
 	struct rnic_qp_attr to;
 	unsigned what;
 	int rc;
@@ -175,7 +175,7 @@ int qp_modify(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 int qp_query(
 	struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
 {
-	struct qp *qp = OBJECT_OF(qp, ibv);
+	struct qp *qp = qp_of(ibv);
 	struct rnic_qp_init init = {0};
 	struct rnic_qp_attr now = {0};
 	struct ibv_port_attr port;

@@ -10,14 +10,14 @@
 #include "provider/verbs/objects.h"
 #include "provider/verbs/wqe.h"
 
-static inline struct qp *qp_of(struct ibv_qp_ex *ex)
+static inline struct qp *qp_of_ex(struct ibv_qp_ex *ex)
 {
-	return OBJECT_OF(qp, ex);
+	return qp_of(&ex->qp_base);
 }
 
 static void wr_start(struct ibv_qp_ex *ex)
 {
-	struct qp *qp = qp_of(ex);
+	struct qp *qp = qp_of_ex(ex);
 	bool orphan = atomic_load_explicit(&qp->device->orphan, memory_order_relaxed);
 	int rc = orphan ? -ENODEV : rnic_sq_begin(qp->rnic);
 
@@ -28,7 +28,7 @@ static void wr_start(struct ibv_qp_ex *ex)
 
 static void wr_abort(struct ibv_qp_ex *ex)
 {
-	struct qp *qp = qp_of(ex);
+	struct qp *qp = qp_of_ex(ex);
 
 	qp->building = NULL;
 	if (qp->begun)
@@ -38,7 +38,7 @@ static void wr_abort(struct ibv_qp_ex *ex)
 
 static int wr_complete(struct ibv_qp_ex *ex)
 {
-	struct qp *qp = qp_of(ex);
+	struct qp *qp = qp_of_ex(ex);
 
 	if (qp->build_error != 0) {
 		wr_abort(ex);
@@ -55,7 +55,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
 /* Begin the next element. @return NULL: an error stands. */
 static struct rdmap_wqe *begin(struct ibv_qp_ex *ex, enum rdmap_wr_op op)
 {
-	struct qp *qp = qp_of(ex);
+	struct qp *qp = qp_of_ex(ex);
 	struct rdmap_wqe *w;
 
 	if (qp->build_error != 0)
@@ -106,7 +106,7 @@ static void wr_bind_mw(
 	if (wqe_bind_ok(mw, IBV_MW_TYPE_2, rkey, info))
 		wqe_bind(w, rkey, info);
 	else
-		qp_of(ex)->build_error = EINVAL;
+		qp_of_ex(ex)->build_error = EINVAL;
 }
 
 static struct rdmap_wqe *begin_remote(
@@ -171,7 +171,7 @@ static struct rdmap_wqe *taker(struct qp *qp)
 
 static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t num_sge, const struct ibv_sge *sg)
 {
-	struct qp *qp = qp_of(ex);
+	struct qp *qp = qp_of_ex(ex);
 	struct rdmap_wqe *w = taker(qp);
 	uint64_t length;
 
@@ -201,7 +201,7 @@ static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint3
 static void wr_set_inline_data_list(
 	struct ibv_qp_ex *ex, size_t num_buf, const struct ibv_data_buf *list)
 {
-	struct qp *qp = qp_of(ex);
+	struct qp *qp = qp_of_ex(ex);
 	struct rdmap_wqe *w = taker(qp);
 	size_t length = 0;
 	uint8_t *p;

@@ -85,15 +85,15 @@ static void test_kinds(void **state)
 	const struct {
 		enum rnic_event_type from;
 		enum ibv_event_type to;
-		void *context;
+		void *context, *element;
 	} kinds[] = {
-		{RNIC_EVENT_CQ_ERROR, IBV_EVENT_CQ_ERR, &t.cq},
-		{RNIC_EVENT_QP_FATAL, IBV_EVENT_QP_FATAL, &t.qp},
-		{RNIC_EVENT_QP_REQUEST_ERROR, IBV_EVENT_QP_REQ_ERR, &t.qp},
-		{RNIC_EVENT_QP_ACCESS_ERROR, IBV_EVENT_QP_ACCESS_ERR, &t.qp},
-		{RNIC_EVENT_QP_ESTABLISHED, IBV_EVENT_COMM_EST, &t.qp},
-		{RNIC_EVENT_QP_LAST_WQE, IBV_EVENT_QP_LAST_WQE_REACHED, &t.qp},
-		{RNIC_EVENT_SRQ_LIMIT, IBV_EVENT_SRQ_LIMIT_REACHED, &t.srq},
+		{RNIC_EVENT_CQ_ERROR, IBV_EVENT_CQ_ERR, &t.cq, &t.cq.ibv},
+		{RNIC_EVENT_QP_FATAL, IBV_EVENT_QP_FATAL, &t.qp, &t.qp.ibv},
+		{RNIC_EVENT_QP_REQUEST_ERROR, IBV_EVENT_QP_REQ_ERR, &t.qp, &t.qp.ibv},
+		{RNIC_EVENT_QP_ACCESS_ERROR, IBV_EVENT_QP_ACCESS_ERR, &t.qp, &t.qp.ibv},
+		{RNIC_EVENT_QP_ESTABLISHED, IBV_EVENT_COMM_EST, &t.qp, &t.qp.ibv},
+		{RNIC_EVENT_QP_LAST_WQE, IBV_EVENT_QP_LAST_WQE_REACHED, &t.qp, &t.qp.ibv},
+		{RNIC_EVENT_SRQ_LIMIT, IBV_EVENT_SRQ_LIMIT_REACHED, &t.srq, &t.srq.ibv},
 	};
 	struct ibv_async_event ev;
 
@@ -103,7 +103,7 @@ static void test_kinds(void **state)
 		assert_int_equal(async_get(&t.a.ibv, &ev), 0);
 		assert_int_equal(ev.event_type, kinds[i].to);
 		/* One of a union of pointers. */
-		assert_ptr_equal(ev.element.qp, kinds[i].context);
+		assert_ptr_equal(ev.element.qp, kinds[i].element);
 		nothing_more(&t.a);
 		nothing_more(&t.b);
 	}
