@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/net.h"
 
+#include "base/container_of.h"
 #include "dpdk-port/capture.h"
 #include "dpdk-port/poller.h"
 #include "dpdk-port/thread.h"
@@ -8,6 +9,7 @@
 #include "provider/stack_log.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,8 @@ struct net {
 	struct tcp_stack *tcp;
 	struct engine_thread *thread;
 	struct net_events events;
+	struct engine_doorbell end_bell; /**< a signal ends the process */
+	int end_signal;
 	bool have_poller;
 	bool connected;     /**< somebody was, when the thread stopped */
 	bool told_unfilled; /**< of frames with unfilled checksums, once */
@@ -394,6 +398,13 @@ static void flush_resets(struct net *n)
 		nap(PARTING_NS);
 }
 
+static void reset_all(struct net *n)
+{
+	n->connected = is_connected(n);
+	tcp_stack_reset_all(n->tcp);
+	flush_resets(n);
+}
+
 void net_end(struct net *n)
 {
 	uint64_t end = clock_ns(&n->poller.clock) + RESET_NS;
@@ -406,9 +417,22 @@ void net_end(struct net *n)
 			return;
 		nap(200000);
 	}
-	n->connected = is_connected(n);
-	tcp_stack_reset_all(n->tcp);
-	flush_resets(n);
+	reset_all(n);
+}
+
+/** Whoever holds the engine, perhaps in a signal handler: nothing is allocated or freed. */
+static void serve_end(struct engine_doorbell *d)
+{
+	struct net *n = container_of(d, struct net, end_bell);
+
+	reset_all(n);
+	kill(getpid(), n->end_signal);
+}
+
+void net_end_by(struct net *n, int sig)
+{
+	n->end_signal = sig;
+	engine_ring(&n->engine, &n->end_bell);
 }
 
 void net_release_slot(struct net *n)
@@ -461,6 +485,7 @@ int net_open(const struct config *c, struct net **out, struct config_error *e)
 		return -ENOMEM;
 	}
 	n->config = *c;
+	n->end_bell.serve = serve_end;
 	r = stack_log_open(&n->log, c->log, c->log_file);
 	if (r) {
 		snprintf(e->text, sizeof e->text, "log_file \"%.300s\": %s", c->log_file,

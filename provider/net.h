@@ -55,6 +55,9 @@ void net_linger(struct net *n);
 /** net_linger(), then reset what is still connected and keep the engine: the process ends. */
 void net_end(struct net *n);
 
+/** stack_end_by(). */
+void net_end_by(struct net *n, int sig);
+
 /** Stop the engine's thread. */
 void net_stop(struct net *n);
 

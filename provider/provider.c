@@ -162,6 +162,7 @@ static const struct provider table = {
 	.start = start,
 	.addresses = addresses,
 	.before_end = stack_before_end,
+	.end_by = stack_end_by,
 	.resume = guarded_resume,
 	.cm_open = cm_open,
 	.cm_write = cm_write,

@@ -12,13 +12,14 @@
 #define PROVIDER_PROVIDER_H
 
 #include <infiniband/verbs.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
 /** Both libraries must be of the same build of the table. */
-#define PROVIDER_VERSION 4
+#define PROVIDER_VERSION 5
 
 #define PROVIDER_MAX_ADDRESSES 16
 
@@ -49,6 +50,9 @@ struct provider {
 
 	/** The process ends without exit(): stack_before_end(). */
 	void (*before_end)(void);
+
+	/** stack_end_by(), for a signal handler. */
+	bool (*end_by)(int sig);
 
 	/** guarded_resume(): where to go on after a fault at @p pc, or 0: it is not the provider's.
 	 */

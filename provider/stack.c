@@ -99,6 +99,22 @@ void stack_before_end(void)
 	pthread_mutex_unlock(&process.lock);
 }
 
+bool stack_end_by(int sig)
+{
+	bool any = false;
+
+	if (pthread_mutex_trylock(&process.lock) != 0)
+		return false;
+	for (struct stack *s = process.open; s; s = s->next) {
+		if (!stack_is_orphan(s)) {
+			net_end_by(s->net, sig);
+			any = true;
+		}
+	}
+	pthread_mutex_unlock(&process.lock);
+	return any;
+}
+
 static void in_child(void)
 {
 	atomic_fetch_add(&process.forks, 1);

@@ -28,6 +28,14 @@ void stack_close(struct stack *s);
  */
 void stack_before_end(void);
 
+/**
+ * The process ends by a signal, for a handler of it: reset what is connected, and end the process
+ * by @p sig, whose action must be the default. Happens at once, or when the thread that is inside
+ * the engine leaves it, which may be this one. What was closed in good order is not waited for.
+ * @return false: there is no stack to do so.
+ */
+bool stack_end_by(int sig);
+
 struct rnic *stack_rnic(struct stack *s);
 const struct config *stack_config(const struct stack *s);
 

@@ -29,7 +29,7 @@ static struct {
 	_Atomic pid_t owner; /* 0: not watching. A child of vfork() has our memory. */
 } fault = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static int real_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
+int shim_real_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
 	static shim_slot slot;
 
@@ -70,7 +70,7 @@ static void die(int sig, bool sent)
 {
 	struct sigaction a = {.sa_handler = SIG_DFL};
 
-	real_sigaction(sig, &a, NULL);
+	shim_real_sigaction(sig, &a, NULL);
 	if (sent)
 		raise(sig);
 }
@@ -119,14 +119,14 @@ static int stand_in_front(int sig, const struct sigaction *want)
 	} else {
 		a.sa_flags |= SA_ONSTACK | SA_RESTART;
 	}
-	return real_sigaction(sig, &a, NULL);
+	return shim_real_sigaction(sig, &a, NULL);
 }
 
 static void watch(int sig)
 {
 	struct sigaction now;
 
-	if (real_sigaction(sig, NULL, &now) != 0)
+	if (shim_real_sigaction(sig, NULL, &now) != 0)
 		return;
 	set_wanted(sig, &now);
 	stand_in_front(sig, &now);
@@ -140,10 +140,15 @@ void shim_watch_faults(const struct provider *p)
 	atomic_store(&fault.owner, getpid());
 }
 
+bool shim_is_fault(int sig)
+{
+	return sig == SIGSEGV || sig == SIGBUS;
+}
+
 /* A child has the handler but no RNIC: what it sets goes to the kernel. */
 static int set_in_child(int sig, const struct sigaction *act, struct sigaction *old)
 {
-	int rc = real_sigaction(sig, act, old);
+	int rc = shim_real_sigaction(sig, act, old);
 
 	if (rc == 0 && old != NULL && (old->sa_flags & SA_SIGINFO) != 0 &&
 		old->sa_sigaction == on_fault)
@@ -151,15 +156,15 @@ static int set_in_child(int sig, const struct sigaction *act, struct sigaction *
 	return rc;
 }
 
-int shim_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
+int shim_fault_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
 	pid_t owner = atomic_load_explicit(&fault.owner, memory_order_acquire);
 	struct sigaction before;
 	sigset_t all, mask;
 	int rc = 0;
 
-	if (owner == 0 || (sig != SIGSEGV && sig != SIGBUS))
-		return real_sigaction(sig, act, old);
+	if (owner == 0)
+		return shim_real_sigaction(sig, act, old);
 	if (owner != getpid())
 		return set_in_child(sig, act, old);
 	/* A handler that comes now may want to set another one. */

@@ -83,8 +83,22 @@ struct sigaction;
 /** From now on a fault in an access of the provider's ends the access and not the process. */
 void shim_watch_faults(const struct provider *p);
 
-/** sigaction(2), for what the program wants. */
-int shim_sigaction(int sig, const struct sigaction *act, struct sigaction *old);
+bool shim_is_fault(int sig);
+
+/** sigaction(2), for what the program wants of a fault. */
+int shim_fault_sigaction(int sig, const struct sigaction *act, struct sigaction *old);
+
+int shim_real_sigaction(int sig, const struct sigaction *act, struct sigaction *old);
+
+/* ---- ending.c ---------------------------------------------------------------------------- */
+
+/** From now on peers hear of the end when one of these signals ends the process. */
+void shim_watch_endings(const struct provider *p);
+
+bool shim_is_ending(int sig);
+
+/** sigaction(2), for what the program wants of such a signal. */
+int shim_ending_sigaction(int sig, const struct sigaction *act, struct sigaction *old);
 
 /* ---- verbs.c ----------------------------------------------------------------------------- */
 

@@ -160,6 +160,7 @@ static int start(void)
 	if (rc != 0)
 		return rc;
 	shim_watch_faults(shim.provider);
+	shim_watch_endings(shim.provider);
 	atexit(at_exit);
 	at_quick_exit(shim_before_end);
 	atomic_store(&shim.owner, getpid());

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -327,6 +328,20 @@ static int call_and_vanish(
 	_exit(0);
 }
 
+/** A signal ends it while it polls. */
+static int call_and_be_ended(
+	struct side *s, const char *const *settings, const char *address, int ready)
+{
+	struct rnic_wc wc;
+
+	CHECK(connect_to_server(s, settings, address, ready) == 0);
+	for (int i = 0; i < 3; i++)
+		CHECK(next_polling(s, &wc) == 0);
+	CHECK(stack_end_by(SIGTERM));
+	for (;;)
+		rnic_cq_poll(s->cq, 1, &wc);
+}
+
 typedef int side_fn(struct side *s, const char *const *settings, const char *address, int ready);
 
 /** Each side in a process of its own: an EAL does not survive a fork. */
@@ -341,8 +356,9 @@ static pid_t run(side_fn *fn, const char *const *settings, const char *address, 
 	exit(fn(&side, settings, address, ready));
 }
 
-static void pair(
-	const char *const *server, side_fn *caller, const char *const *client, const char *address)
+/** @param signal that ends the caller, or 0. */
+static void pair(const char *const *server, side_fn *caller, const char *const *client,
+	const char *address, int signal)
 {
 	int ready[2], status;
 	pid_t a, b;
@@ -351,7 +367,7 @@ static void pair(
 	a = run(serve, server, address, ready[1]);
 	b = run(caller, client, address, ready[0]);
 	assert_int_equal(waitpid(b, &status, 0), b);
-	assert_int_equal(status, 0);
+	assert_int_equal(status, signal);
 	assert_int_equal(waitpid(a, &status, 0), a);
 	assert_int_equal(status, 0);
 	close(ready[0]);
@@ -368,9 +384,10 @@ static void rdma_between_two_processes_over_memif(void **state)
 		(int)getpid());
 	snprintf(client_port, sizeof client_port, "port=net_memif0,role=client,socket=@uiwarp-t%d",
 		(int)getpid());
-	pair(server, call, client, "10.9.0.1");
-	pair(server, call_and_end, client, "10.9.0.1");
-	pair(server, call_and_vanish, client, "10.9.0.1");
+	pair(server, call, client, "10.9.0.1", 0);
+	pair(server, call_and_end, client, "10.9.0.1", 0);
+	pair(server, call_and_vanish, client, "10.9.0.1", 0);
+	pair(server, call_and_be_ended, client, "10.9.0.1", SIGTERM);
 }
 
 static void rdma_over_ipv6_with_a_capture(void **state)
@@ -385,7 +402,7 @@ static void rdma_over_ipv6_with_a_capture(void **state)
 	snprintf(client_port, sizeof client_port, "port=net_memif0,role=client,socket=@uiwarp-t%d",
 		(int)getpid());
 	snprintf(capture, sizeof capture, "capture=/tmp/uiwarp-test-stack-%d", (int)getpid());
-	pair(server, call, client, "fd00:9::1");
+	pair(server, call, client, "fd00:9::1", 0);
 	assert_int_equal(stat(capture + 8, &st), 0);
 	/* What was written and read is in it. */
 	assert_true(st.st_size > 2 * SIZE);

@@ -156,12 +156,19 @@ static uintptr_t resume(uintptr_t pc)
 	return 0;
 }
 
+static bool end_by(int sig)
+{
+	(void)sig;
+	return false;
+}
+
 static const struct provider table = {
 	.version = PROVIDER_VERSION,
 	.start = start,
 	.addresses = addresses,
 	.before_end = before_end,
 	.resume = resume,
+	.end_by = end_by,
 	.cm_open = cm_open,
 	.cm_write = cm_write,
 	.cm_close = cm_close,

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Signals that end a process which has no handler for them. With an adapter, or in the kernel, its
+ * connections would be reset then; here nobody is left to do so. The process still dies by the
+ * signal, a moment later. To the program its action is what it always was: the default.
+ */
+#include "provider/shim/shim.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct {
+	bool (*end_by)(int);
+	_Atomic pid_t owner; /* 0: not watching. A child of vfork() has our memory. */
+} ending;
+
+static const struct sigaction by_default = {.sa_handler = SIG_DFL};
+
+static void on_end(int sig)
+{
+	struct timespec moment = {.tv_nsec = 10000000};
+
+	shim_real_sigaction(sig, &by_default, NULL);
+	if (atomic_load(&ending.owner) != getpid() || !ending.end_by(sig))
+		raise(sig);
+	else
+		/* It has happened by now; or this thread is inside a verb, and it happens on the
+		 * way out. */
+		nanosleep(&moment, NULL);
+}
+
+static int stand_in(int sig)
+{
+	struct sigaction a = {.sa_handler = on_end, .sa_flags = SA_RESTART};
+
+	return shim_real_sigaction(sig, &a, NULL);
+}
+
+static bool is_default(const struct sigaction *a)
+{
+	return (a->sa_flags & SA_SIGINFO) == 0 && a->sa_handler == SIG_DFL;
+}
+
+bool shim_is_ending(int sig)
+{
+	return sig == SIGHUP || sig == SIGINT || sig == SIGTERM;
+}
+
+void shim_watch_endings(const struct provider *p)
+{
+	static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
+	struct sigaction now;
+
+	ending.end_by = p->end_by;
+	atomic_store(&ending.owner, getpid());
+	for (unsigned i = 0; i < sizeof signals / sizeof signals[0]; i++)
+		if (shim_real_sigaction(signals[i], NULL, &now) == 0 && is_default(&now))
+			stand_in(signals[i]);
+}
+
+int shim_ending_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	struct sigaction before;
+	int rc = shim_real_sigaction(sig, act, &before);
+
+	if (rc != 0)
+		return rc;
+	if (before.sa_handler == on_end)
+		before = by_default;
+	if (old != NULL)
+		*old = before;
+	return act != NULL && is_default(act) && atomic_load(&ending.owner) == getpid()
+		       ? stand_in(sig)
+		       : 0;
+}
