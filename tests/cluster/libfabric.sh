@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # libfabric's verbs provider: what fi_info finds, and fi_pingpong over connections (msg) and over
 # what ofi_rxm makes of them (rdm), its data checked.
-# shellcheck source=tests/apps/lib.sh
-source "$(dirname "$0")/../apps/lib.sh"
+# shellcheck source=tests/applications/lib.sh
+source "$(dirname "$0")/../applications/lib.sh"
 
 only_over memif
 
@@ -12,13 +12,8 @@ only_over memif
 private() {
 	unshare --net --map-root-user "$@"
 }
-if ! command -v fi_pingpong >/dev/null; then
-	missing="libfabric-bin is not installed"
-elif ! private true 2>/dev/null; then
-	missing="no network namespaces here"
-else
-	missing=
-fi
+missing=
+private true 2>/dev/null || missing="no network namespaces here"
 
 # fi_pingpong's own port shows when its server is ready.
 rendezvous=47592
@@ -65,11 +60,17 @@ skipped() {
 	inconclusive=$missing
 }
 
-either() { # NAME FUNCTION...
-	if [[ $missing ]]; then run_case "$1" skipped; else run_case "$@"; fi
+pair_of() { # NAME PROVIDER ENDPOINT
+	local line="fi_pingpong -p '$2' -e $3 -I $bulk -c" function=(pingpong "$2" "$3")
+	[[ ! $missing ]] || function=(skipped)
+	application "$1" "$line" "$line %4" "${function[@]}"
 }
+
+package=libfabric-bin
 bulk=20
-either fi_info found
-either pingpong-msg pingpong verbs msg
-either pingpong-rdm pingpong "verbs;ofi_rxm" rdm
+checked="the device and its protocol, FI_PROTO_IWARP"
+application fi_info "" "fi_info -p verbs" found
+checked="both ends compare the data (-c) of each size"
+pair_of pingpong-msg verbs msg
+pair_of pingpong-rdm "verbs;ofi_rxm" rdm
 plan_done

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What MPI programs do most, with every byte looked at: allreduce, alltoall, messages of all sizes
- * in both directions at once; then latency and bandwidth between the first two ranks, as OSU's
- * benchmarks define them.
+ * in both directions at once; then latency and bandwidth between the first two ranks for each size,
+ * as OSU's benchmarks define and print them.
  *
  *     mpirun -n RANKS ranks [ROUNDS]
  *
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define LARGEST (1 << 20)
-#define WINDOW  16
+#define WINDOW  64
 
 static int rank, ranks, rounds = 100;
 
@@ -116,56 +116,71 @@ static void ring(void)
 	part_done("ring");
 }
 
-static void latency(uint8_t *buf)
+/* Large messages need fewer rounds to be measured. */
+static int rounds_of(int n)
 {
-	for (int n = 1; n <= 65536; n *= 16) {
-		double begin = 0;
+	return n <= 8192 ? rounds : 1 + rounds / 10;
+}
 
-		for (int i = -rounds / 10; i < rounds; i++) {
-			if (i == 0)
-				begin = MPI_Wtime();
-			if (rank == 0) {
-				MPI_Send(buf, n, MPI_BYTE, 1, 2, MPI_COMM_WORLD);
-				MPI_Recv(buf, n, MPI_BYTE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-			} else if (rank == 1) {
-				MPI_Recv(buf, n, MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-				MPI_Send(buf, n, MPI_BYTE, 0, 2, MPI_COMM_WORLD);
-			}
-		}
-		if (rank == 0)
-			printf("latency %d bytes: %.1f us\n", n,
-				(MPI_Wtime() - begin) / rounds / 2 * 1e6);
+static void ping(uint8_t *buf, int n)
+{
+	if (rank == 0) {
+		MPI_Send(buf, n, MPI_BYTE, 1, 2, MPI_COMM_WORLD);
+		MPI_Recv(buf, n, MPI_BYTE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	} else {
+		MPI_Recv(buf, n, MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Send(buf, n, MPI_BYTE, 0, 2, MPI_COMM_WORLD);
 	}
 }
 
-static void bandwidth(uint8_t *buf)
+/* A window full one way, and one byte back when the other has all of it. */
+static void push(uint8_t *buf, int n)
 {
 	MPI_Request requests[WINDOW];
 
-	for (int n = 4096; n <= LARGEST; n *= 16) {
-		double begin = 0;
-
-		for (int i = -1; i < rounds / 10; i++) {
-			if (i == 0)
-				begin = MPI_Wtime();
-			for (int w = 0; w < WINDOW; w++) {
-				if (rank == 0)
-					MPI_Isend(buf, n, MPI_BYTE, 1, 3, MPI_COMM_WORLD,
-						&requests[w]);
-				else
-					MPI_Irecv(buf, n, MPI_BYTE, 0, 3, MPI_COMM_WORLD,
-						&requests[w]);
-			}
-			MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE);
-			/* Until the other has all of it. */
-			if (rank == 0)
-				MPI_Recv(buf, 1, MPI_BYTE, 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-			else
-				MPI_Send(buf, 1, MPI_BYTE, 0, 4, MPI_COMM_WORLD);
-		}
+	for (int w = 0; w < WINDOW; w++) {
 		if (rank == 0)
-			printf("bandwidth %d bytes: %.1f MB/s\n", n,
-				(double)n * WINDOW * (rounds / 10) / (MPI_Wtime() - begin) / 1e6);
+			MPI_Isend(buf, n, MPI_BYTE, 1, 3, MPI_COMM_WORLD, &requests[w]);
+		else
+			MPI_Irecv(buf, n, MPI_BYTE, 0, 3, MPI_COMM_WORLD, &requests[w]);
+	}
+	MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE);
+	if (rank == 0)
+		MPI_Recv(buf, 1, MPI_BYTE, 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	else
+		MPI_Send(buf, 1, MPI_BYTE, 0, 4, MPI_COMM_WORLD);
+}
+
+/* Seconds that one round takes, after a few that do not count. */
+static double seconds_of(void (*round)(uint8_t *, int), uint8_t *buf, int n)
+{
+	double begin;
+
+	for (int i = 0; i < 1 + rounds_of(n) / 10; i++)
+		round(buf, n);
+	begin = MPI_Wtime();
+	for (int i = 0; i < rounds_of(n); i++)
+		round(buf, n);
+	return (MPI_Wtime() - begin) / rounds_of(n);
+}
+
+static void measure(uint8_t *buf)
+{
+	if (rank == 0)
+		printf("# %-16s %14s\n", "Size", "Latency (us)");
+	for (int n = 0; n <= LARGEST; n = n == 0 ? 1 : n * 2) {
+		double s = seconds_of(ping, buf, n);
+
+		if (rank == 0)
+			printf("latency   %-8d %14.2f\n", n, s / 2 * 1e6);
+	}
+	if (rank == 0)
+		printf("# %-16s %14s\n", "Size", "Bandwidth (MB/s)");
+	for (int n = 1; n <= LARGEST; n *= 2) {
+		double s = seconds_of(push, buf, n);
+
+		if (rank == 0)
+			printf("bandwidth %-8d %14.2f\n", n, (double)n * WINDOW / s / 1e6);
 	}
 }
 
@@ -178,15 +193,14 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	if (argc > 1)
 		rounds = atoi(argv[1]);
-	if (rounds < 10)
-		rounds = 10;
+	if (rounds < 1)
+		rounds = 1;
 	allreduce();
 	alltoall();
 	ring();
 	if (rank < 2 && ranks >= 2) {
 		buf = memory(LARGEST);
-		latency(buf);
-		bandwidth(buf);
+		measure(buf);
 		free(buf);
 	}
 	part_done("all");
