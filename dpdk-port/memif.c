@@ -26,7 +26,12 @@ static const char *server_socket(const struct rte_kvargs *args)
 	return rte_kvargs_get(args, "socket");
 }
 
-/** True for a socket file that nobody listens on. */
+/**
+ * True for a socket file that nobody has bound. It is asked for datagrams, which memif's sockets
+ * are not made for: the kernel says so of a living one, and its owner sees nothing. A connection
+ * that comes and goes at once would end the server: its driver then closes a descriptor that the
+ * EAL goes on watching, which panics.
+ */
 static bool is_stale(const char *path)
 {
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
@@ -37,7 +42,7 @@ static bool is_stale(const char *path)
 	if (strlen(path) >= sizeof sun.sun_path || lstat(path, &st) || !S_ISSOCK(st.st_mode))
 		return false;
 	strcpy(sun.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return false;
 	stale = connect(fd, (struct sockaddr *)&sun, sizeof sun) && errno == ECONNREFUSED;

@@ -186,6 +186,7 @@ void doctor_look_at_system(struct doctor *d)
 void doctor_explain_port(struct doctor *d)
 {
 	char socket_path[CONFIG_MAX_PORT];
+	char name[IFNAMSIZ];
 
 	if (port_is(d, "net_memif") && strstr(d->config->port, "role=client") != NULL)
 		doctor_advise(d,
@@ -202,7 +203,15 @@ void doctor_explain_port(struct doctor *d)
 		doctor_advise(d,
 			"see that /dev/net/tun is there, and that no other process has this "
 			"tap open");
-	else if (strncmp(d->config->port, "net_", 4) != 0)
+	else if (port_is(d, "net_af_") && !port_argument(d, "iface", name, sizeof name))
+		doctor_advise(d, "say which interface: \"port = %s,iface=eth1\"", d->config->port);
+	else if (port_is(d, "net_af_"))
+		doctor_advise(d, "see that the interface is there and up, and that no other "
+				 "process has this queue of it open");
+	else if (port_is(d, "net_"))
+		doctor_advise(d, "look at the kinds of ports and their arguments in "
+				 "docs/configuration.md, or uiwarp.conf(5)");
+	else
 		doctor_advise(d,
 			"a PCI port must be bound to vfio-pci (\"dpdk-devbind.py -s\" tells) "
 			"and wants hugepages (/proc/sys/vm/nr_hugepages)");

@@ -73,4 +73,4 @@ application fi_info "" "fi_info -p verbs" found
 checked="both ends compare the data (-c) of each size"
 pair_of pingpong-msg verbs msg
 pair_of pingpong-rdm "verbs;ofi_rxm" rdm
-plan_done
+rows_done

@@ -149,4 +149,4 @@ run ofi-4 4 ranks "${ofi[@]}"
 expected="refused by Debian's build: its btl openib has no rdmacm, only udcm (\`ompi_info --param btl openib --level 9\`)"
 checked="its words, and those of ompi_info"
 run openib 2 openib --mca pml ob1 --mca btl openib,self --mca btl_openib_cpc_include rdmacm
-plan_done
+rows_done

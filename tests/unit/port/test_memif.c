@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/memif.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +38,7 @@ static int remove_directory(void **state)
 /** What a server holds; closed without more it is what a killed one leaves. */
 static int a_server(void)
 {
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
 
 	assert_int_not_equal(fd, -1);
 	assert_int_equal(bind(fd, (struct sockaddr *)&sun, sizeof sun), 0);
@@ -65,6 +66,9 @@ static void the_socket_of_a_living_server_stays(void **state)
 
 	assert_false(memif_forget_stale(device));
 	assert_true(is_there());
+	/* It has seen no connection. */
+	assert_int_equal(accept(fd, NULL, NULL), -1);
+	assert_int_equal(errno, EAGAIN);
 	close(fd);
 	unlink(sun.sun_path);
 }
