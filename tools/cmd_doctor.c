@@ -89,14 +89,12 @@ static void examine(struct doctor *d)
 static void open_and_examine(struct doctor *d, struct config *c)
 {
 	struct config_error e;
-
-	int rc = config_take_slot(c, &e);
+	int rc;
 
 	/* What is wrong is told here, in better words. */
 	if (c->log > LOG_LEVEL_ERROR && c->log_file[0] == '\0')
 		c->log = LOG_LEVEL_ERROR;
-	if (rc == 0)
-		rc = net_open(c, &d->net, &e);
+	rc = net_open(c, &d->net, &e);
 	if (rc != 0) {
 		doctor_wrong(d, "the port does not open: %s", e.text);
 		doctor_explain_port(d);
@@ -116,6 +114,7 @@ int cmd_doctor(int argc, char **argv)
 {
 	static char name[] = "uiwarp doctor";
 	struct options o = {0};
+	struct config_error e;
 	struct config c;
 	struct doctor d = {.config = &c};
 	int rc;
@@ -129,9 +128,14 @@ int cmd_doctor(int argc, char **argv)
 	d.host = o.host;
 	d.port = o.port;
 	d.only_tcp = o.tcp_only;
-	doctor_good(&d, "the configuration can be read: port %s", c.port);
-	doctor_look_at_system(&d);
-	open_and_examine(&d, &c);
+	if (config_take_slot(&c, &e) != 0) {
+		doctor_wrong(&d, "%s", e.text);
+		doctor_advise(&d, "end one of them, or give \"slots\" a longer range");
+	} else {
+		doctor_good(&d, "the configuration can be read: port %s", c.port);
+		doctor_look_at_system(&d);
+		open_and_examine(&d, &c);
+	}
 	if (d.wrong == 0)
 		printf("nothing is wrong\n");
 	else

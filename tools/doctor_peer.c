@@ -201,12 +201,9 @@ static void explain_no_mpa(struct doctor *d, const struct attempt *a, const char
 	if (a->over) {
 		doctor_wrong(d, "port %u of %s takes a connection, but ends it when it hears MPA%s",
 			d->port, peer, a->eof ? "" : ", by a reset");
-		doctor_advise(d, d->config->mpa.revision == 2
-					 ? "either it is no RDMA program, or one of MPA revision 1 "
-					   "only: our "
-					   "programs try that by themselves, \"mpa_revision = 1\" "
-					   "begins with it"
-					 : "it is probably no RDMA program");
+		doctor_advise(d,
+			"it is probably no RDMA program: see what listens there, with \"ss -tlnp\" "
+			"on the peer, and use another port");
 		return;
 	}
 	doctor_wrong(d, "port %u of %s takes a connection, but does not answer MPA within %u s",
@@ -216,28 +213,60 @@ static void explain_no_mpa(struct doctor *d, const struct attempt *a, const char
 		"its events");
 }
 
+/** As far as the peer goes. */
+static void attempt_run(struct doctor *d, struct attempt *a)
+{
+	a->error = begin(d, a);
+	a->over = a->error != 0;
+	if (!a->over)
+		doctor_wait(d, CONNECT_MS, is_connected, a);
+	if (a->connected && !a->no_mpa)
+		doctor_wait(d, REPLY_MS, is_decided, a);
+}
+
+/**
+ * A peer that knows revision 1 only may end what begins with 2: RFC 6581 section 10. What it
+ * answers to a connection that begins with 1.
+ */
+static bool look_by_revision_1(struct doctor *d, const char *peer)
+{
+	struct mpa_config older = d->config->mpa;
+	struct attempt a = {.config = &older};
+
+	older.revision = 1;
+	attempt_run(d, &a);
+	end(d, &a);
+	if (!a.replied)
+		return false;
+	explain_reply(d, &a, peer);
+	doctor_note(d, "it ends connections that begin with MPA revision 2, as our programs' do "
+		       "before they try 1; \"mpa_revision = 1\" saves that");
+	return true;
+}
+
+/** What came of it, once it is told whether there is a connection at all. */
+static void look_at_mpa(struct doctor *d, const struct attempt *a, const char *peer)
+{
+	doctor_good(d, "a TCP connection to port %u of %s comes about", d->port, peer);
+	if (d->only_tcp)
+		return;
+	if (a->replied)
+		explain_reply(d, a, peer);
+	else if (!a->over || a->reason[0] != '\0' || d->config->mpa.revision == 1 ||
+		 !look_by_revision_1(d, peer))
+		explain_no_mpa(d, a, peer);
+}
+
 void doctor_look_at_peer(struct doctor *d)
 {
 	struct attempt a = {.config = &d->config->mpa, .no_mpa = d->only_tcp};
 	char peer[IP_ADDR_STRLEN];
 
 	ip_addr_format(&d->peer, peer);
-	a.error = begin(d, &a);
-	a.over = a.error != 0;
-	if (!a.over)
-		doctor_wait(d, CONNECT_MS, is_connected, &a);
-	if (!a.connected) {
+	attempt_run(d, &a);
+	if (a.connected)
+		look_at_mpa(d, &a, peer);
+	else
 		explain_no_connection(d, &a, peer);
-		end(d, &a);
-		return;
-	}
-	doctor_good(d, "a TCP connection to port %u of %s comes about", d->port, peer);
-	if (!d->only_tcp) {
-		doctor_wait(d, REPLY_MS, is_decided, &a);
-		if (a.replied)
-			explain_reply(d, &a, peer);
-		else
-			explain_no_mpa(d, &a, peer);
-	}
 	end(d, &a);
 }

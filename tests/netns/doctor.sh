@@ -83,6 +83,35 @@ c.recv(20)' &
 }
 run_case no-mpa no_mpa
 
+# A peer of before RFC 6581, which knows no other revision than 1.
+revision_1() {
+	netns_in router python3 -c '
+import socket
+s = socket.create_server(("10.2.0.1", 7196))
+while True:
+    c = s.accept()[0]
+    if c.recv(20)[17] == 1:
+        c.sendall(b"MPA ID Rep Frame" + bytes([0x40, 1, 0, 0]))
+        c.recv(20)
+    c.close()' &
+	jobs+=("$!")
+	wait_for "$patience" netns_in router sh -c 'ss -Htln | grep -q :7196' || return 1
+	examined 0 10.2.0.1 7196 || return 1
+	says 0 '^good .*speaks MPA: revision 1' '^note .*mpa_revision = 1'
+}
+run_case revision-1 revision_1
+
+# Which interface, it does not say; there is no such driver.
+no_port() {
+	own_settings=(--set "port=$1" --set address=10.2.0.2/24)
+	examined 1
+	local status=$?
+	own_settings=()
+	((status == 0)) && says 1 '^WRONG .*the port does not open' "$2"
+}
+run_case no-interface no_port net_af_packet0 '^  do: .*iface=eth1'
+run_case no-driver no_port net_nonesuch0 '^  do: .*configuration.md'
+
 # What the router forwards to the server's side has 1400 bytes at most, and it is not told of.
 black_hole() {
 	start server rping -s -P -p 7174
