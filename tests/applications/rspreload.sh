@@ -53,11 +53,11 @@ counted() { # SERVER CLIENT
 	local sent received
 	sockets "$@" || return 1
 	sent=$(bytes_of sum_sent) && received=$(bytes_of sum_received) || return 1
-	[[ $sent -gt 0 && $sent == "$received" ]] || { say "$sent bytes sent, $received received"; return 1; }
+	((received <= sent && received >= sent * 9 / 10)) || { say "$sent bytes sent, $received received"; return 1; }
 }
 
 package=iperf3
-checked="the server received as many bytes as the client sent"
+checked="the server counted what the client sent, but for what came after it was told of the end"
 application iperf3 "iperf3 -s -1" "iperf3 -c %4 -n 20M -J" counted "iperf3 -s -1" "iperf3 -c %4 -n 20M -J"
 application iperf3-reverse "iperf3 -s -1" "iperf3 -c %4 -n 20M -J -R" counted "iperf3 -s -1" \
 	"iperf3 -c %4 -n 20M -J -R"
