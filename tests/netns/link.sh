@@ -7,9 +7,23 @@ source "$(dirname "$0")/lib.sh"
 
 only_over af_packet
 
+# Linux may take a second to say so.
+has_carrier() {
+	[[ $(netns_in server ip -o link show uiw0) == *"state UP"* ]]
+}
+
+has_none() {
+	! has_carrier
+}
+
 # The other end of the server's veth pair: without it there is no carrier.
 cable() { # up | down
 	netns_in router ip link set server "$1"
+	if [[ $1 == up ]]; then
+		wait_for "$patience" has_carrier
+	else
+		wait_for "$patience" has_none
+	fi
 }
 
 # ibv_asyncwatch writes one line per event, to a terminal or when its buffer is full.
