@@ -137,6 +137,8 @@ run() { # NAME RANKS FUNCTION MPIRUN-OPTION...
 	local name=$1 n=$2 function=("$3") typed
 	shift 3
 	typed="mpirun -n $n --mca mpi_yield_when_idle 1 $* uiwarp run --config FILE -- ./ranks 5"
+	# As a shell takes it.
+	typed=${typed/verbs;ofi_rxm/\"verbs;ofi_rxm\"}
 	[[ ${function[0]} != ranks ]] || function+=("$n")
 	[[ ! $why ]] || function=(skipped)
 	application "$name" "" "$typed" "${function[@]}" "$@"
