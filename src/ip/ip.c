@@ -216,6 +216,11 @@ int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbu
 	return 0;
 }
 
+bool ip_path_waits(const struct ip_path *p)
+{
+	return p->neighbour && p->neighbour->queued;
+}
+
 void ip_reply(struct ip_stack *s, const struct ip_reply *r, struct rte_mbuf *m, uint64_t now)
 {
 	struct ip_path p = {.tos = r->tos, .ttl = r->ttl};

@@ -173,6 +173,10 @@ int ip_path_init(struct ip_stack *s, struct ip_path *p, const struct ip_addr *sr
  */
 int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m, uint64_t now);
 
+/** Do packets wait for the neighbour's address? Asked after ip_send(), this says whether that did.
+ */
+bool ip_path_waits(const struct ip_path *p);
+
 /** The transport saw forward progress: the neighbour is reachable (RFC 4861 section 7.3.1). */
 void ip_path_confirm(struct ip_stack *s, struct ip_path *p, uint64_t now);
 

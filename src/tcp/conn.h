@@ -75,6 +75,7 @@ struct tcp_conn {
 	bool touched : 1;
 	bool orphan : 1; /**< the user let go: text that comes is dropped */
 	bool ts_on : 1, sack_on : 1, wscale_on : 1;
+	bool syn_waited : 1; /**< for the neighbour's address: the time is no round trip */
 	bool fin_queued : 1; /**< the user closed; with records before it, perhaps */
 	bool fin_received : 1;
 	bool fin_early : 1; /**< a FIN beyond a gap: rcv_fin tells where */

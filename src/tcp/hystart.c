@@ -27,20 +27,35 @@ static void begin_round(struct tcp_hystart *h, uint32_t snd_nxt)
 	h->last_min = h->running ? h->round_min : UINT32_MAX;
 	h->round_min = UINT32_MAX;
 	h->samples = 0;
+	h->group_min = UINT32_MAX;
 	h->window_end = snd_nxt;
 	h->running = true;
 }
 
 static void take(struct tcp_hystart *h, uint64_t rtt)
 {
-	uint64_t us = rtt / 1000;
+	uint32_t us = (uint32_t)u64_min(u64_max(rtt / 1000, 1), UINT32_MAX - 1);
 
 	if (!rtt)
 		return;
-	if (us < h->round_min)
-		h->round_min = us ? (uint32_t)us : 1;
-	if (h->samples < UINT8_MAX)
-		h->samples++;
+	if (h->samples == N_RTT_SAMPLE) {
+		h->samples = 0;
+		h->group_min = UINT32_MAX;
+	}
+	h->group_min = u32_min(h->group_min, us);
+	h->round_min = u32_min(h->round_min, us);
+	h->samples++;
+}
+
+/**
+ * Section 4.2 compares the shortest round trip of a whole round, which is that of its first
+ * packets: of a window that outgrows the path the last ones find the queue, a round later there
+ * are twice as many, and they overflow it. We do not send a window as a burst, which would queue by
+ * itself, so any N_RTT_SAMPLE samples one after the other tell enough.
+ */
+static bool queue_grows(const struct tcp_hystart *h)
+{
+	return h->last_min != UINT32_MAX && h->group_min >= h->last_min + threshold(h);
 }
 
 enum tcp_hystart_growth tcp_hystart_ack(
@@ -60,9 +75,10 @@ enum tcp_hystart_growth tcp_hystart_ack(
 		/* The round trip is short again: it was jitter, slow start goes on. */
 		if (h->round_min < h->css_baseline)
 			h->css_rounds = 0;
-	} else if (h->last_min != UINT32_MAX && h->round_min >= h->last_min + threshold(h)) {
-		h->css_baseline = h->round_min;
+	} else if (queue_grows(h)) {
+		h->css_baseline = h->group_min;
 		h->css_rounds = CSS_ROUNDS;
+		h->round_min = UINT32_MAX; /* what came before in this round is no sign of jitter */
 	}
 	return h->css_rounds ? TCP_HYSTART_CSS : TCP_HYSTART_FULL;
 }

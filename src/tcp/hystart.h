@@ -17,8 +17,9 @@
 struct tcp_hystart {
 	uint32_t window_end;          /**< the round ends when this is acknowledged */
 	uint32_t last_min, round_min; /**< of the last and this round; UINT32_MAX: none */
+	uint32_t group_min;           /**< of the last samples, up to eight */
 	uint32_t css_baseline;
-	uint8_t samples;    /**< in this round, saturating */
+	uint8_t samples;    /**< of these; 0: none in this round yet */
 	uint8_t css_rounds; /**< left; 0: not in CSS */
 	bool running;       /**< a round has begun */
 };

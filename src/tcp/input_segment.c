@@ -25,6 +25,13 @@ static void seventh_and_eighth(struct tcp_conn *c, struct tcp_segment *seg, stru
 		rte_pktmbuf_free(m);
 }
 
+/** The first sample (RFC 6298 section 2.2), of a SYN that was sent once and at once. */
+static void measure_handshake(struct tcp_conn *c)
+{
+	if (c->syn_sent_n == 1 && !c->syn_waited)
+		tcp_rto_sample(&c->rto, c->s->now - c->progress_at);
+}
+
 /** SYN-SENT, fourth: the SYN is there and its ACK, if any, is good. Owns @p m. */
 static void syn_sent_syn(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m)
 {
@@ -37,8 +44,7 @@ static void syn_sent_syn(struct tcp_conn *c, struct tcp_segment *seg, struct rte
 	}
 	tcp_ecn_take_syn_ack(c, seg);
 	c->snd_una = seg->ack;
-	if (c->syn_sent_n == 1)
-		tcp_rto_sample(&c->rto, c->s->now - c->progress_at);
+	measure_handshake(c);
 	tcp_conn_establish(c);
 	c->s->stats.connects++;
 	c->ack_now = true;
@@ -206,8 +212,7 @@ static bool handshake_ack(struct tcp_conn *c, const struct ip_rx *rx, const stru
 	c->max_snd_wnd = u32_max(c->max_snd_wnd, c->snd_wnd);
 	c->snd_wl1 = seg->seq;
 	c->snd_wl2 = seg->ack;
-	if (c->syn_sent_n == 1)
-		tcp_rto_sample(&c->rto, c->s->now - c->progress_at);
+	measure_handshake(c);
 	tcp_conn_establish(c);
 	if (c->passive)
 		offer(c);

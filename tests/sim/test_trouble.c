@@ -368,6 +368,28 @@ static void receiver_that_divides_acks(void **state)
 	}
 }
 
+/* ---- the first words --------------------------------------------------------------------- */
+
+/** A SYN that waits for the neighbour's address takes two round trips, and measures none. */
+static void resolution_is_no_round_trip(void **state)
+{
+	struct sim_scenario_config c = {.seed = 1,
+		.rate = GBIT,
+		.rtt = 100 * SIM_MS,
+		.duration = 350 * SIM_MS,
+		.settle = 100 * SIM_MS,
+		.n_flows = 1,
+		.flow[0] = {.kind = SIM_FLOW_STREAM}};
+	struct sim_scenario *x = sim_scenario_create(&c);
+	struct sim_flow_state f;
+
+	sim_scenario_run(x);
+	sim_flow_get(x->flow[0], &f);
+	assert_true(f.connected && f.sender.bytes_acked > 0);
+	assert_in_range(f.sender.srtt, 100 * SIM_MS, 105 * SIM_MS);
+	sim_scenario_destroy(x);
+}
+
 /* ---- the simulator itself ---------------------------------------------------------------- */
 
 static void hash_packet(void *ctx, struct rte_mbuf *m, uint64_t now)
@@ -455,6 +477,7 @@ int main(void)
 		cmocka_unit_test(simultaneous_close_over_loss),
 		cmocka_unit_test(receiver_that_hides_losses),
 		cmocka_unit_test(receiver_that_divides_acks),
+		cmocka_unit_test(resolution_is_no_round_trip),
 		cmocka_unit_test(same_seed_same_packets),
 		cmocka_unit_test(two_hundred_hosts),
 	};

@@ -127,6 +127,11 @@ int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbu
 	return 0;
 }
 
+bool ip_path_waits(const struct ip_path *p)
+{
+	return false;
+}
+
 void ip_path_confirm(struct ip_stack *s, struct ip_path *p, uint64_t now)
 {
 	s->confirms++;

@@ -43,6 +43,24 @@ static void test_growing_round_trips_end_it(void **state)
 	assert_int_equal(round_of(&p, 20, 64 * MS), TCP_HYSTART_DONE);
 }
 
+/** A window that outgrows the path in its middle is noticed there, not a round later. */
+static void test_growth_within_a_round_ends_it(void **state)
+{
+	struct path p = {.una = 0xffffff00u};
+	uint32_t end;
+
+	round_of(&p, 20, 50 * MS);
+	round_of(&p, 20, 50 * MS);
+	end = p.una + WINDOW;
+	for (unsigned i = 1; i <= 64; i++)
+		assert_int_equal(
+			tcp_hystart_ack(&p.h, (i <= 32 ? 50 : 60) * MS, p.una + i, end + i),
+			i < 40 ? TCP_HYSTART_FULL : TCP_HYSTART_CSS);
+	p.una = end;
+	/* The queue stands: the beginning of that round does not make it jitter. */
+	assert_int_equal(round_of(&p, 20, 60 * MS), TCP_HYSTART_CSS);
+}
+
 static void test_jitter_is_forgiven(void **state)
 {
 	struct path p = {.una = 1};
@@ -92,6 +110,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_steady_round_trips_go_on),
 		cmocka_unit_test(test_growing_round_trips_end_it),
+		cmocka_unit_test(test_growth_within_a_round_ends_it),
 		cmocka_unit_test(test_jitter_is_forgiven),
 		cmocka_unit_test(test_bounds_of_the_threshold),
 		cmocka_unit_test(test_few_samples_tell_nothing),
