@@ -41,6 +41,8 @@ def arguments():
                    help=f"some of {','.join(FLOWS)}")
     p.add_argument("--build", default="build", metavar="DIR", help="where uiwarp is built")
     p.add_argument("--out", default="out/bench/wan", metavar="DIR")
+    p.add_argument("--resume", action="store_true",
+                   help="go on with what DIR has of a run with the same rate and seconds")
     p.add_argument("--docs", action="store_true",
                    help="tables into docs/wan.md, plots and figures into docs/plots")
     a = p.parse_args()
@@ -221,10 +223,13 @@ def one_flow(path, runner, core, flow, cell, args, seed):
 
 def measure_tcp(args, runner, cores, build, result):
     failed, results = result["failed"], result.setdefault("tcp", [])
+    have = {(r["rtt"], r["loss"], r["flow"], r["seed"]) for r in results}
     with LongPath(runner, os.path.join(build, "tools", "uiwarp"), cores[0], cores[1]) as path:
         for run in range(args.runs):
             for cell in [(rtt, loss) for rtt in args.rtt for loss in args.loss]:
                 for flow in args.flows:
+                    if (*cell, flow, run + 1) in have:
+                        continue
                     name = f"run {run + 1}, {cell[0]:g} ms, {cell[1]:g} %, {flow}"
                     print(f"  {name} ...", end=" ", flush=True)
                     try:
@@ -236,9 +241,37 @@ def measure_tcp(args, runner, cores, build, result):
                     finally:
                         runner.stop_all()
                     results.append(figures)
+                    save(args, result)
                     print(f"{figures['mbit']:.1f} Mbit/s, {figures['retransmits']} "
                           "retransmissions", flush=True)
             result["runs_done"] = run + 1
+
+
+# ---- what is kept ---------------------------------------------------------------------------------
+
+def save(args, result):
+    """After each flow, so that whatever ends the run loses one at most."""
+    path = os.path.join(args.out, "wan.json")
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(result, file, indent=1)
+        file.write("\n")
+    os.replace(path + ".new", path)
+
+
+def resume(args, result):
+    """Take over what an earlier run measured in the same way; flows that failed are taken again."""
+    try:
+        with open(os.path.join(args.out, "wan.json"), encoding="utf-8") as file:
+            before = json.load(file)
+    except FileNotFoundError:
+        return
+    for key in ("rate", "seconds"):
+        if before[key] != result[key]:
+            sys.exit(f"bench wan: --resume: {args.out}/wan.json was measured with {key} "
+                     f"{before[key]}, not {result[key]}")
+    result["tcp"] = before.get("tcp", [])
+    if before.get("emulator", {}).get("median"):
+        result["emulator"] = before["emulator"]
 
 
 # ---- all of it -----------------------------------------------------------------------------------
@@ -284,8 +317,9 @@ def main():
         sys.exit(f"bench wan: {missing}")
     build = os.path.abspath(args.build)
     logs = os.path.join(args.out, "logs")
-    shutil.rmtree(logs, ignore_errors=True)
-    os.makedirs(logs)
+    if not args.resume:
+        shutil.rmtree(logs, ignore_errors=True)
+    os.makedirs(logs, exist_ok=True)
     info = bench.machine(cores[:2], build)
     if info["load_average"] > 0.5:
         print(f"note: the machine is busy (load {info['load_average']:.1f}): "
@@ -295,8 +329,10 @@ def main():
     runner, failed = Runner(logs, limit=args.seconds + 60), {}
     result = {"machine": info, "command": " ".join(["scripts/bench", "wan", *sys.argv[1:]]),
               "rate": args.rate, "seconds": args.seconds, "runs": args.runs, "failed": failed}
+    if args.resume:
+        resume(args, result)
     try:
-        if "emulator" in args.only:
+        if "emulator" in args.only and "emulator" not in result:
             result["emulator"] = measure_emulator(args, runner, cores, build, failed)
         if "tcp" in args.only:
             measure_tcp(args, runner, cores, build, result)
@@ -307,10 +343,7 @@ def main():
         runner.stop_all()
         info["load_average_at_end"] = os.getloadavg()[0]
         result["commands"] = runner.commands
-        path = os.path.join(args.out, "wan.json")
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(result, file, indent=1)
-            file.write("\n")
+        save(args, result)
     print(wan_report.write(result, args.out))
     if args.docs:
         wan_report.publish(result)

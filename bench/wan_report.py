@@ -14,6 +14,8 @@ import subprocess
 import sys
 
 ALGORITHMS = ("cubic", "bbr")
+# At least so much of Linux's goodput: with the like algorithm, and the best with the best.
+LIKE, BEST = 0.95, 1.0
 COLOURS = {"linux-cubic": "0xd0b080", "ours-cubic": "0x80a8e0",
            "linux-bbr": "0xd08030", "ours-bbr": "0x2060c0"}
 TITLES = {"linux-cubic": "Linux cubic", "ours-cubic": "ours cubic",
@@ -43,6 +45,11 @@ def best(results, cell, who):
     return max((f for f in found if f is not None), default=None)
 
 
+def verdict(value, least):
+    """A ratio, and whether it passes."""
+    return "" if value is None else f"{value:.3f} {'pass' if value >= least else '**miss**'}"
+
+
 def tcp_table(results):
     lines = ["| RTT | loss | Linux cubic | ours cubic | ours / Linux | Linux bbr | ours bbr "
              "| ours / Linux | best / best |", "|--:" * 9 + "|"]
@@ -50,8 +57,8 @@ def tcp_table(results):
         row = [f"{cell[0]:g} ms", f"{cell[1]:g} %"]
         for a in ALGORITHMS:
             theirs, ours = (goodput(results, cell, f"{who}-{a}") for who in ("linux", "ours"))
-            row += [text(theirs, ".1f"), text(ours, ".1f"), text(ratio(ours, theirs), ".2f")]
-        row.append(text(ratio(best(results, cell, "ours"), best(results, cell, "linux")), ".2f"))
+            row += [text(theirs, ".1f"), text(ours, ".1f"), verdict(ratio(ours, theirs), LIKE)]
+        row.append(verdict(ratio(best(results, cell, "ours"), best(results, cell, "linux")), BEST))
         lines.append("| " + " | ".join(row) + " |")
     return lines
 
@@ -82,10 +89,12 @@ def bars(result):
             value = ratio(goodput(result["tcp"], cell, f"ours-{a}"),
                           goodput(result["tcp"], cell, f"linux-{a}"))
             if value is not None:
-                found.append((f"{where}: ours / Linux, {a}", value, ">= 0.95", value >= 0.95))
+                found.append((f"{where}: ours / Linux, {a}", value, f">= {LIKE:.2f}",
+                              value >= LIKE))
         value = ratio(best(result["tcp"], cell, "ours"), best(result["tcp"], cell, "linux"))
         if value is not None:
-            found.append((f"{where}: best of ours / best of Linux", value, ">= 1.00", value >= 1))
+            found.append((f"{where}: best of ours / best of Linux", value, f">= {BEST:.2f}",
+                          value >= BEST))
     median = result.get("emulator", {}).get("median", {})
     for kind in ("memif", "veth"):
         if f"{kind}_gbit" in median:
@@ -128,7 +137,7 @@ def tables(result):
         lines += tcp_table(result["tcp"]) + ["", "Each run:", ""]
         lines += spread_table(result["tcp"]) + [""]
     lines += ["| bar | figure | wanted | |", "|:--|--:|--:|:--|"]
-    lines += [f"| {what} | {value:.2f} | {limit} | {'holds' if holds else 'MISSED'} |"
+    lines += [f"| {what} | {value:.3f} | {limit} | {'holds' if holds else 'MISSED'} |"
               for what, value, limit, holds in bars(result)]
     lines += [f"\nFailed: {what}: {why}" for what, why in result["failed"].items()]
     return "\n".join(lines) + "\n"
