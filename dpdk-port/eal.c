@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/eal.h"
 #include "dpdk-port/eal_log.h"
+#include "dpdk-port/gate.h"
 #include "dpdk-port/pool.h"
 #include "dpdk-port/spawn.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
+#include <rte_alarm.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_log.h>
 #include <rte_random.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -311,6 +314,34 @@ int eal_start(const struct port_config *cfg, struct port_error *e)
 		r = eal_init(cfg, e);
 	pthread_mutex_unlock(&eal.lock);
 	return r;
+}
+
+struct turn {
+	void (*fn)(void *arg);
+	void *arg;
+	sem_t over;
+};
+
+static void take_turn(void *arg)
+{
+	struct turn *t = arg;
+
+	t->fn(t->arg);
+	sem_post(&t->over);
+}
+
+void eal_call_in_turn(void (*fn)(void *arg), void *arg)
+{
+	struct turn t = {.fn = fn, .arg = arg};
+
+	if (sem_init(&t.over, 0, 0) || rte_eal_alarm_set(1, take_turn, &t)) {
+		fn(arg); /* no memory for it: out of turn is better than not at all */
+		return;
+	}
+	gate_let_go();
+	while (sem_wait(&t.over))
+		; /* a signal of the program's */
+	sem_destroy(&t.over);
 }
 
 const struct clock_sample *eal_clock_sample(void)

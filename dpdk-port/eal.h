@@ -21,6 +21,12 @@ int eal_start(const struct port_config *cfg, struct port_error *e);
 /** True for a device that some driver makes up in software: "net_memif0,...", "net_tap0". */
 bool eal_is_software(const char *device);
 
+/**
+ * Call @p fn with @p arg in the EAL's interrupt thread, in turn with the drivers' own handlers,
+ * and wait until it has returned. A gate (gate.h) is opened for it. Not from that thread.
+ */
+void eal_call_in_turn(void (*fn)(void *arg), void *arg);
+
 /** Time when the EAL was started by us, to calibrate a clock; NULL when the EAL was there before.
  */
 const struct clock_sample *eal_clock_sample(void);

@@ -27,7 +27,9 @@ struct gate {
 	struct rte_intr_handle *handle;
 };
 
-static _Atomic bool in_use; /* there is one interrupt thread in a process */
+/* There is one interrupt thread in a process. */
+static _Atomic bool in_use;
+static struct gate *_Atomic the_gate;
 
 static void at_the_gate(void *arg)
 {
@@ -86,8 +88,10 @@ struct gate *gate_create(void)
 	g->handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
 	if (g->fd >= 0 && g->handle && rte_intr_fd_set(g->handle, g->fd) == 0 &&
 		rte_intr_type_set(g->handle, RTE_INTR_HANDLE_EXT) == 0 &&
-		rte_intr_callback_register(g->handle, at_the_gate, g) == 0)
+		rte_intr_callback_register(g->handle, at_the_gate, g) == 0) {
+		atomic_store(&the_gate, g);
 		return g;
+	}
 	rte_intr_instance_free(g->handle);
 	if (g->fd >= 0)
 		close(g->fd);
@@ -100,6 +104,7 @@ void gate_destroy(struct gate *g)
 {
 	if (!g)
 		return;
+	atomic_store(&the_gate, NULL);
 	gate_open(g);
 	rte_intr_callback_unregister_sync(g->handle, at_the_gate, g);
 	rte_intr_instance_free(g->handle);
@@ -148,4 +153,9 @@ void gate_open(struct gate *g)
 	g->inside = false;
 	pthread_cond_broadcast(&g->changed);
 	pthread_mutex_unlock(&g->lock);
+}
+
+void gate_let_go(void)
+{
+	gate_open(atomic_load(&the_gate));
 }

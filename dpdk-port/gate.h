@@ -30,4 +30,10 @@ void gate_pass(struct gate *g);
 /** Let it run freely. */
 void gate_open(struct gate *g);
 
+/**
+ * Open the gate that this process has, whosever it is: something is to be done by the interrupt
+ * thread. Its owner shuts it again in its next look. Not while another thread destroys it.
+ */
+void gate_let_go(void);
+
 #endif

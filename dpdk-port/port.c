@@ -156,6 +156,15 @@ static bool is_overdue(const struct port *p)
 	return !p->started || p->downs >= PORT_PATIENCE;
 }
 
+static void restart(void *port)
+{
+	struct port *p = port;
+
+	if (p->started)
+		rte_eth_dev_stop(p->id);
+	p->started = rte_eth_dev_start(p->id) == 0;
+}
+
 bool port_watch(struct port *p)
 {
 	gate_pass(p->gate);
@@ -169,9 +178,7 @@ bool port_watch(struct port *p)
 	p->downs++;
 	if (p->connects && is_overdue(p)) {
 		eal_log_quiet(true);
-		if (p->started)
-			rte_eth_dev_stop(p->id);
-		p->started = rte_eth_dev_start(p->id) == 0;
+		eal_call_in_turn(restart, p);
 		eal_log_quiet(false);
 		p->downs = 0;
 	}

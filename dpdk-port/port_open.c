@@ -395,16 +395,42 @@ static bool can_be_closed(const struct port *p)
 	return strcmp(p->caps.driver, "net_memif") || p->connects;
 }
 
+static void stop(void *port)
+{
+	const struct port *p = port;
+
+	rte_eth_dev_stop(p->id);
+}
+
+static void stop_and_close(void *port)
+{
+	const struct port *p = port;
+
+	rte_eth_dev_stop(p->id);
+	if (can_be_closed(p))
+		rte_eth_dev_close(p->id);
+}
+
+/**
+ * memif's handler of a peer that goes looks at what is freed here, without a lock: it runs in the
+ * EAL's interrupt thread, so this does too.
+ */
+static void shut_down(struct port *p, void (*how)(void *port))
+{
+	port_drop(p);
+	if (strcmp(p->caps.driver, "net_memif") == 0)
+		eal_call_in_turn(how, p);
+	else
+		how(p);
+}
+
 /** Undo what port_open() did, as far as it came. */
 static void dismantle(struct port *p)
 {
 	gate_destroy(p->gate);
 	if (p->id < RTE_MAX_ETHPORTS) {
-		port_drop(p);
 		rte_eth_dev_callback_unregister(p->id, RTE_ETH_EVENT_INTR_RMV, on_removal, p);
-		rte_eth_dev_stop(p->id);
-		if (can_be_closed(p))
-			rte_eth_dev_close(p->id);
+		shut_down(p, stop_and_close);
 	}
 	if (p->device && can_be_closed(p))
 		rte_dev_remove(p->device);
@@ -415,9 +441,8 @@ static void dismantle(struct port *p)
 
 void port_stop(struct port *p)
 {
-	port_drop(p);
 	p->started = false;
-	rte_eth_dev_stop(p->id);
+	shut_down(p, stop);
 }
 
 void port_close(struct port *p)

@@ -3,13 +3,16 @@
 #include "dpdk-port/port.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <rte_ethdev.h>
 #include <rte_mempool.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 /* After the four that it needs. */
 #include <cmocka.h>
@@ -165,6 +168,39 @@ static void a_memif_that_this_process_had_otherwise(void **state)
 	port_close(open_port(&cfg));
 }
 
+static pthread_barrier_t together;
+
+static void *close_together(void *port)
+{
+	pthread_barrier_wait(&together);
+	port_close(port);
+	return NULL;
+}
+
+/** A hundred times, as only some of them hit the moment. */
+static void both_ends_of_a_memif_that_close_together(void **state)
+{
+	struct port_config server = config_of("net_memif5,role=server,socket=@uiwarp-test-both");
+	struct port_config client = config_of("net_memif6,role=client,socket=@uiwarp-test-both");
+	time_t end = time(NULL) + 60;
+	pthread_t other;
+
+	pthread_barrier_init(&together, NULL, 2);
+	for (int i = 0; i < 100; i++) {
+		struct port *s = open_port(&server), *c = open_port(&client);
+
+		/* Both, as each is told by its own handler. */
+		while (!port_link(s, NULL) || !port_link(c, NULL)) {
+			assert_true(time(NULL) < end);
+			sched_yield();
+		}
+		assert_int_equal(pthread_create(&other, NULL, close_together, s), 0);
+		close_together(c);
+		pthread_join(other, NULL);
+	}
+	pthread_barrier_destroy(&together);
+}
+
 static void more_memory_than_there_is(void **state)
 {
 	struct port_config cfg = config_of("net_null7");
@@ -222,6 +258,7 @@ int main(void)
 		cmocka_unit_test(an_mtu_out_of_the_port_s_range),
 		cmocka_unit_test(an_mtu_that_the_frames_or_the_interface_cannot_carry),
 		cmocka_unit_test(a_memif_that_this_process_had_otherwise),
+		cmocka_unit_test(both_ends_of_a_memif_that_close_together),
 		cmocka_unit_test(more_memory_than_there_is),
 		cmocka_unit_test(a_port_that_was_refused_opens_when_it_is_asked_for_rightly),
 		cmocka_unit_test(a_port_that_opens_is_described_in_one_line),
