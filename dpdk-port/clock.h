@@ -23,6 +23,7 @@ struct port_clock {
 	uint64_t mult; /**< ns per cycle, times 2^32; 0: clock_gettime() */
 };
 
+/** Both clocks, read as close to each other as can be. */
 struct clock_sample clock_sample_now(void);
 
 /**

@@ -27,7 +27,8 @@ bool eal_is_software(const char *device);
  */
 void eal_call_in_turn(void (*fn)(void *arg), void *arg);
 
-/** Time when the EAL was started by us, to calibrate a clock; NULL when the EAL was there before.
+/**
+ * Time when the EAL was started by us, to calibrate a clock; NULL when the EAL was there before.
  */
 const struct clock_sample *eal_clock_sample(void);
 

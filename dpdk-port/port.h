@@ -60,6 +60,8 @@ const struct port_caps *port_get_caps(const struct port *p);
 /** Pool that receive and transmit buffers come from; LIFO while it stays in the cache. */
 struct rte_mempool *port_pool(struct port *p);
 
+/** Take at most @p n frames that have come; the caller owns them. @return how many; 0 also while
+ * the port is stopped. */
 unsigned port_rx(struct port *p, struct rte_mbuf **pkts, unsigned n);
 
 /** Queue one frame; owns it. Sent by port_flush() or when a burst is full. */
@@ -84,7 +86,8 @@ bool port_is_gone(const struct port *p);
  */
 bool port_watch(struct port *p);
 
-/** Record all frames from now on; NULL: none. @p now of each is the engine's, see port_set_now().
+/**
+ * Record all frames from now on; NULL: none. @p now of each is the engine's, see port_set_now().
  */
 void port_set_capture(struct port *p, struct capture *c);
 

@@ -39,6 +39,7 @@ struct flow_table {
 /** @return 0, or -ENOMEM. @p key makes it hard to fill one bucket. */
 int flow_table_init(struct flow_table *t, unsigned max, const struct siphash_key *key);
 
+/** Its connections must have been ended: they are not its own. */
 void flow_table_free(struct flow_table *t);
 
 /**

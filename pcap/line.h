@@ -8,6 +8,7 @@
 
 #include "base/ip_addr.h"
 
+/** A line of text in the making; what has no room is cut off. Zero-initialised is empty. */
 struct line {
 	size_t len;
 	char text[512];

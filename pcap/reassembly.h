@@ -69,6 +69,7 @@ struct cap_reassembly {
 	struct cap_reassembly_counters counters;
 };
 
+/** @p budget is shared by all that may wait, and outlives @p r. */
 void cap_reassembly_init(struct cap_reassembly *r, const struct cap_reassembly_ops *ops, void *user,
 	struct cap_reassembly_budget *budget);
 
@@ -89,6 +90,7 @@ void cap_reassembly_ack(struct cap_reassembly *r, uint32_t ack);
 /** Give up waiting for what is missing: say it is lost, and hand up what waits behind it. */
 void cap_reassembly_flush(struct cap_reassembly *r);
 
+/** What waits is dropped without a word: flush before. */
 void cap_reassembly_free(struct cap_reassembly *r);
 
 /** True if the peer has acknowledged text that has not been handed up. */

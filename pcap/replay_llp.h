@@ -28,6 +28,7 @@ struct replay_llp {
 	uint8_t tx[REPLAY_RECORD_MAX];
 };
 
+/** @p sent is called for each record that the user commits. Freed by replay_llp_end(). */
 void replay_llp_init(struct replay_llp *l,
 	void (*sent)(void *ctx, const uint8_t *record, size_t len), void *ctx);
 

@@ -48,7 +48,8 @@ bool doctor_wait(struct doctor *d, unsigned ms, bool (*done)(void *ctx), void *c
 
 /* ---- doctor_port.c ----------------------------------------------------------------------- */
 
-/** What the system says of the port before it is opened: interface, rights, the kernel's addresses.
+/**
+ * What the system says of the port before it is opened: interface, rights, the kernel's addresses.
  */
 void doctor_look_at_system(struct doctor *d);
 

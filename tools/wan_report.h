@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file wan_report.h What uiwarp wan says of the paths: text for people, one JSON object a line.
+/**
+ * @file wan_report.h What uiwarp wan says of the paths: text for people, one JSON object a line.
  */
 #ifndef TOOLS_WAN_REPORT_H
 #define TOOLS_WAN_REPORT_H

@@ -46,7 +46,8 @@ static inline uint32_t wan_line_count(const struct wan_line *l)
  */
 void wan_line_put(struct wan_line *l, void *thing, uint64_t due);
 
-/** Put @p thing to come out at @p due, before and after whatever else does. As to room, see above.
+/**
+ * Put @p thing to come out at @p due, before and after whatever else does. As to room, see above.
  */
 void wan_line_put_anywhere(struct wan_line *l, void *thing, uint64_t due);
 

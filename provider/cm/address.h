@@ -20,7 +20,8 @@ int ucma_address_get(const void *sa, struct ip_endpoint *out, sa_family_t *famil
  */
 size_t ucma_address_put(const struct ip_endpoint *e, sa_family_t family, struct sockaddr_in6 *sa);
 
-/** Bind the call's id. @return as rnic_ep_bind(); -EINVAL: bound before; -ENODEV: not RDMA_PS_TCP.
+/**
+ * Bind the call's id. @return as rnic_ep_bind(); -EINVAL: bound before; -ENODEV: not RDMA_PS_TCP.
  */
 int ucma_bind_to(struct ucma_call *c, const struct ip_endpoint *local, sa_family_t family);
 

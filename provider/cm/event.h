@@ -26,7 +26,8 @@ enum ucma_event_type {
 /** The callback of every endpoint of ours; its context is the struct ucma_id. */
 rnic_ep_event_fn ucma_on_ep_event;
 
-/** Queue an event that has nothing to tell but itself. Takes the ucma's lock. @return 0, -ENOMEM.
+/**
+ * Queue an event that has nothing to tell but itself. Takes the ucma's lock. @return 0, -ENOMEM.
  */
 int ucma_event_post(struct ucma_id *id, enum ucma_event_type type);
 

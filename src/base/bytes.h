@@ -54,7 +54,8 @@ static inline void store_be64(void *p, uint64_t v)
 	memcpy(p, &v, sizeof v);
 }
 
-/** RFC 5044's CRC field holds the CRC32c in the byte order of iSCSI: least significant byte first.
+/**
+ * RFC 5044's CRC field holds the CRC32c in the byte order of iSCSI: least significant byte first.
  */
 static inline void store_le32(void *p, uint32_t v)
 {

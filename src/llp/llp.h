@@ -74,7 +74,8 @@ struct llp_user_ops {
 	/** llp_reserve() had refused; there is room again. */
 	void (*writable)(void *user);
 
-	/** The peer closed its direction; every byte before it has been shown. Sending still works.
+	/**
+	 * The peer closed its direction; every byte before it has been shown. Sending still works.
 	 */
 	void (*eof)(void *user);
 
@@ -194,8 +195,8 @@ struct llp_connect_params {
 	struct ip_endpoint local; /**< any address: by route; port 0: ephemeral (RFC 6056) */
 	struct ip_endpoint remote;
 	uint8_t tos; /**< DSCP << 2 */
-	const char
-		*congestion_control; /**< by name, of an LLP that has a choice; NULL: its default */
+	/** By name, of an LLP that has a choice; NULL: its default. */
+	const char *congestion_control;
 };
 
 /**
@@ -206,9 +207,10 @@ typedef int llp_accept_fn(void *listener_user, struct llp *l);
 
 /** How a local port is reserved. */
 enum llp_port_flags {
-	LLP_PORT_REUSE =
-		1 << 0, /**< may coincide with others that have it, none of which listens */
-	LLP_PORT_V6ONLY = 1 << 1, /**< of [::]: leaves IPv4 to others */
+	/** May coincide with others that have it, none of which listens. */
+	LLP_PORT_REUSE = 1 << 0,
+	/** Of [::]: leaves IPv4 to others. */
+	LLP_PORT_V6ONLY = 1 << 1,
 };
 
 struct llp_stack_ops {

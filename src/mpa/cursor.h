@@ -15,11 +15,10 @@
  * between them.
  */
 struct mpa_cursor {
-	const struct llp_iov *v;
-	unsigned n;
-	uint32_t
-		marker; /**< bytes from here to the next marker (1 - 508); 0: the stream has none */
-	size_t off;
+	const struct llp_iov *v; /**< the piece, and those behind it */
+	unsigned n;              /**< pieces from there on */
+	uint32_t marker;         /**< bytes to the next marker (1 - 508); 0: there are none */
+	size_t off;              /**< of the place in its piece */
 };
 
 /** Bytes from here that lie in one piece, without a marker. */

@@ -3,11 +3,11 @@
  * @file mpa.h
  * MPA: Marker PDU Aligned framing (RFC 5044) with enhanced connection set-up (RFC 6581).
  *
- * After closed(), mpa_abort(), mpa_release() and mpa_reject() every function here does nothing.
- *
  * One struct mpa sits on one LLP connection. First the start-up: the initiator sends a request
  * frame, the responder a reply; then full operation: FPDUs both ways. Pure protocol: no clock, no
  * lock, no allocation. The CM endpoint above owns the deadlines.
+ *
+ * After closed(), mpa_abort(), mpa_release() and mpa_reject() every function here does nothing.
  */
 #ifndef MPA_MPA_H
 #define MPA_MPA_H

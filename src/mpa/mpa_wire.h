@@ -92,8 +92,7 @@ static inline uint64_t mpa_fpdu_header_at(uint64_t at)
 	return mpa_marker_distance(at) == 0 ? at + MPA_MARKER_LEN : at;
 }
 
-/** RFC 5044 section 8, RFC 6581 section 8; the error codes of the MPA (LLP) layer in a Terminate.
- */
+/** Error codes of the MPA (LLP) layer in a Terminate (RFC 5044 section 8, RFC 6581 section 8). */
 enum mpa_error {
 	MPA_ERROR_CLOSED = 0x01,       /**< TCP connection closed, terminated or lost */
 	MPA_ERROR_CRC = 0x02,          /**< received CRC does not match */

@@ -164,12 +164,11 @@ struct rdmap_wc {
 
 /* ---- upcalls ----------------------------------------------------------------------------- */
 
-#define RDMAP_ACCESS_LOCAL_READ   0x0
-#define RDMAP_ACCESS_LOCAL_WRITE  0x1
-#define RDMAP_ACCESS_REMOTE_WRITE 0x2
-#define RDMAP_ACCESS_REMOTE_READ  0x4
-#define RDMAP_ACCESS_READ_SINK \
-	0x8 /**< for the answer to our own Read or Atomic: local write suffices */
+#define RDMAP_ACCESS_LOCAL_READ    0x0
+#define RDMAP_ACCESS_LOCAL_WRITE   0x1
+#define RDMAP_ACCESS_REMOTE_WRITE  0x2
+#define RDMAP_ACCESS_REMOTE_READ   0x4
+#define RDMAP_ACCESS_READ_SINK     0x8 /**< of our own Read or Atomic: local write suffices */
 #define RDMAP_ACCESS_REMOTE_ATOMIC 0x10
 
 /** Why a connection ended, for the QP. */
@@ -203,7 +202,8 @@ struct rdmap_ops {
 	int (*stag_invalidate)(void *user, uint32_t stag, bool remote);
 	/** BIND_MW and others that touch no wire. @return enum rdmap_wc_status. */
 	int (*local_op)(void *user, struct rdmap_wqe *w);
-	/** Take the next receive element; it stays valid until recv_done(). NULL: none is posted.
+	/**
+	 * Take the next receive element; it stays valid until recv_done(). NULL: none is posted.
 	 */
 	const struct rdmap_rqe *(*recv_take)(void *user);
 	/**

@@ -26,7 +26,8 @@ enum rnic_ep_event_type {
 	 *  -ECONNRESET: the peer let go during start-up. */
 	RNIC_EP_REJECTED,
 	RNIC_EP_UNREACHABLE, /**< status: -ETIMEDOUT, -EHOSTUNREACH, -ENETUNREACH */
-	/** status: -EPROTO, -ECONNABORTED (our QP went away); passive, after accept: -ECONNRESET.
+	/**
+	 * status: -EPROTO, -ECONNABORTED (our QP went away); passive, after accept: -ECONNRESET.
 	 */
 	RNIC_EP_CONNECT_ERROR,
 	RNIC_EP_DISCONNECTED, /**< once, however it ended; status 0 or negative errno */
@@ -47,14 +48,17 @@ struct rnic_ep_event {
 
 typedef void rnic_ep_event_fn(const struct rnic_ep_event *ev);
 
+/** @p fn is called under the engine's lock, with @p context. @return 0, -ENOMEM. */
 int rnic_ep_create(struct rnic *r, rnic_ep_event_fn *fn, void *context, struct rnic_ep **out);
 
 /** A request endpoint that came with CONNECT_REQUEST is adopted by giving it its own context. */
 void rnic_ep_set_context(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context);
 
-/** In any state. Listening: stops, requests of it that nobody adopted are rejected. A request:
- *  rejected. Connecting: aborted. Connected: the QP keeps its connection, which then closes with
- * the QP. */
+/**
+ * In any state. Listening: stops, requests of it that nobody adopted are rejected. A request:
+ * rejected. Connecting: aborted. Connected: the QP keeps its connection, which then closes with
+ * the QP.
+ */
 void rnic_ep_destroy(struct rnic_ep *ep);
 
 /**

@@ -53,7 +53,8 @@ void ep_tell(struct rnic_ep *ep, struct rnic_ep_event *ev);
 /** A new endpoint in the device's list. @return NULL: no memory. */
 struct rnic_ep *ep_new(struct rnic *r, rnic_ep_event_fn *fn, void *context);
 
-/* What the functions of ep.h do, with the lock held: for those who are users of endpoints inside.
+/*
+ * What the functions of ep.h do, with the lock held: for those who are users of endpoints inside.
  */
 void ep_free(struct rnic_ep *ep);
 int ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse, bool v6only);

@@ -110,7 +110,9 @@ bool rnic_port_is_up(const struct rnic *r);
 
 /* ---- protection domains and memory ------------------------------------------------------- */
 
+/** @return 0; -ENOMEM: no memory, or as many as max_pd. */
 int rnic_pd_alloc(struct rnic *r, struct rnic_pd **out);
+/** @return 0; -EBUSY: regions, windows, SRQs or QPs are in it. */
 int rnic_pd_dealloc(struct rnic_pd *pd);
 
 #define RNIC_ACCESS_LOCAL_WRITE   0x01
@@ -232,10 +234,21 @@ int rnic_cq_arm(struct rnic_cq *cq, bool solicited_only);
 
 /* ---- shared receive queues --------------------------------------------------------------- */
 
+/**
+ * @param max_wr elements at least, @p max_sge scatter/gather elements of each.
+ * @param limit see rnic_srq_set_limit(). @param context of RNIC_EVENT_SRQ_LIMIT.
+ * @return 0; -EINVAL: a limit of the device exceeded, no element, or limit above max_wr; -ENOMEM.
+ */
 int rnic_srq_create(struct rnic_pd *pd, uint32_t max_wr, uint32_t max_sge, uint32_t limit,
 	void *context, struct rnic_srq **out);
+/** @return 0; -EBUSY: a QP uses it. */
 int rnic_srq_destroy(struct rnic_srq *srq);
+/**
+ * RNIC_EVENT_SRQ_LIMIT comes once, when fewer than @p limit elements are left; 0: never.
+ * @return 0; -EINVAL: more than its elements.
+ */
 int rnic_srq_set_limit(struct rnic_srq *srq, uint32_t limit);
+/** Its real capacities, and the limit: 0 when that has been told. */
 void rnic_srq_get(const struct rnic_srq *srq, uint32_t *max_wr, uint32_t *max_sge, uint32_t *limit);
 
 /* ---- queue pairs ------------------------------------------------------------------------- */
@@ -325,7 +338,8 @@ int rnic_pairing_open(struct rnic *r);
 /* Posting: lock, fill one element or more, unlock, ring. The element returned by next() is
  * zeroed in its header; fill it, then commit(). In ERROR, committed elements complete flushed. */
 
-/** @return -EINVAL in RESET, INIT, and RTR without a path, for sends; RESET for receives. 0 else.
+/**
+ * @return -EINVAL in RESET, INIT, and RTR without a path, for sends; RESET for receives. 0 else.
  */
 int rnic_sq_begin(struct rnic_qp *qp);
 struct rdmap_wqe *rnic_sq_next(struct rnic_qp *qp); /**< NULL: full (-ENOMEM to the caller) */
@@ -333,6 +347,8 @@ void rnic_sq_commit(struct rnic_qp *qp);
 void rnic_sq_end(struct rnic_qp *qp); /**< unlocks and rings the engine */
 /** Unlocks; nothing since rnic_sq_begin() counts. */
 void rnic_sq_abort(struct rnic_qp *qp);
+
+/* The same for receives; of a QP without an SRQ, and of an SRQ, which is never refused. */
 
 int rnic_rq_begin(struct rnic_qp *qp);
 struct rdmap_rqe *rnic_rq_next(struct rnic_qp *qp);

@@ -169,7 +169,8 @@ uint32_t tcp_cc_initial_window(uint32_t smss);
  */
 bool tcp_cc_may_grow(const struct tcp_cc *cc, const struct tcp_cc_ack *a);
 
-/** Slow start with HyStart++ (hystart.h). @return bytes acknowledged that are left for avoidance.
+/**
+ * Slow start with HyStart++ (hystart.h). @return bytes acknowledged that are left for avoidance.
  */
 uint32_t tcp_cc_slow_start(struct tcp_cc *cc, const struct tcp_cc_ack *a);
 

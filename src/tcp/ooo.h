@@ -34,7 +34,8 @@ struct tcp_island {
 struct tcp_ooo {
 	struct tcp_island *ring;
 	uint32_t cap, head, n;
-	/** Mbufs in all, as a packet costs a whole one, whatever it carries; and blocks of notes.
+	/**
+	 * Mbufs in all, as a packet costs a whole one, whatever it carries; and blocks of notes.
 	 */
 	uint32_t held;
 	uint32_t bytes; /**< of the stream, in all islands */

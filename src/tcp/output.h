@@ -17,7 +17,8 @@ void tcp_send_window_probe(struct tcp_conn *c);
  */
 int tcp_send_copy(struct tcp_conn *c, uint32_t seq, uint32_t len);
 
-/** A tail loss probe (RFC 8985 section 7.3). @return 0: new text; 1: the last again; -1: nothing.
+/**
+ * A tail loss probe (RFC 8985 section 7.3). @return 0: new text; 1: the last again; -1: nothing.
  */
 int tcp_send_loss_probe(struct tcp_conn *c);
 

@@ -46,7 +46,8 @@ void tcp_pace_init(struct tcp_conn *c);
 /** The connection ends. */
 void tcp_pace_stop(struct tcp_conn *c);
 
-/** Sending begins again after a pause of at least a round trip: a few segments at once do no harm.
+/**
+ * Sending begins again after a pause of at least a round trip: a few segments at once do no harm.
  */
 void tcp_pace_restart(struct tcp_conn *c);
 

@@ -27,9 +27,9 @@ struct tcp_rack {
 /** What a look for losses found. */
 struct tcp_rack_loss {
 	uint32_t lost; /**< sequence space newly lost */
-	uint64_t
-		relost; /**< when the latest of those that were retransmissions was sent; 0: none */
-	uint64_t next;  /**< when the next will be lost, if no news comes; 0: none */
+	/** When the latest of those that were retransmissions was sent; 0: none. */
+	uint64_t relost;
+	uint64_t next; /**< when the next will be lost, if no news comes; 0: none */
 };
 
 /** @p una: SND.UNA at the beginning. */

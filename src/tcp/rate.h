@@ -55,7 +55,8 @@ void tcp_rate_app_limited(struct tcp_conn *c, uint32_t in_flight);
 /** After an ACK delivered @p d: count it, and take the sample. */
 void tcp_rate_take(struct tcp_conn *c, const struct tcp_delivery *d, struct tcp_rate_sample *out);
 
-/** @return what was lost since this was asked last; less than nothing, which happens, is nothing.
+/**
+ * @return what was lost since this was asked last; less than nothing, which happens, is nothing.
  */
 uint32_t tcp_rate_newly_lost(struct tcp_conn *c);
 

@@ -26,7 +26,8 @@ struct sim_headers {
  */
 bool sim_headers_find(struct rte_mbuf *m, struct sim_headers *h);
 
-/** Write the IPv4 header's and the TCP checksum anew. The frame must be contiguous, and one's own.
+/**
+ * Write the IPv4 header's and the TCP checksum anew. The frame must be contiguous, and one's own.
  */
 void sim_headers_checksum(const struct sim_headers *h);
 

@@ -7,7 +7,8 @@
 
 struct sim_pcapng;
 
-/** @param point names the interface in the file. @return NULL: cannot be written, errno says why.
+/**
+ * @param point names the interface in the file. @return NULL: cannot be written, errno says why.
  */
 struct sim_pcapng *sim_pcapng_open(const char *path, const char *point);
 

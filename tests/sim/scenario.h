@@ -31,9 +31,9 @@ struct sim_scenario_config {
 	/** All else of the bottleneck's direction; rate, delay and limit of its queue are filled
 	 * in. */
 	struct sim_path_config forward;
-	struct sim_path_config
-		backward; /**< of the way of the ACKs; without a rate of its own: infinite */
-	uint16_t mtu;     /**< 0: 1500 */
+	/** Of the way of the ACKs; without a rate of its own: infinite. */
+	struct sim_path_config backward;
+	uint16_t mtu; /**< 0: 1500 */
 	bool v6;
 	uint64_t poll;     /**< see struct sim_host_config */
 	uint64_t duration; /**< ns */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file eal.h A DPDK environment small enough for unit tests: no huge pages, no devices, no root.
+/**
+ * @file eal.h A DPDK environment small enough for unit tests: no huge pages, no devices, no root.
  */
 #ifndef TESTS_SUPPORT_EAL_H
 #define TESTS_SUPPORT_EAL_H

@@ -51,7 +51,8 @@ void llp_mem_hold(struct llp *l, bool hold);
  */
 bool llp_mem_early(struct llp *l, unsigned k);
 
-/** Pieces sent by @p l and not delivered, and bytes of payload that they hold: not what was taken.
+/**
+ * Pieces sent by @p l and not delivered, and bytes of payload that they hold: not what was taken.
  */
 unsigned llp_mem_pending(const struct llp *l, size_t *held);
 

@@ -91,8 +91,8 @@ struct script {
 	uint32_t peer_syn, host_syn; /**< HAS_*: the options of both SYNs */
 	uint32_t ts_clock;           /**< what the peer's timestamps count from, in ms */
 	uint32_t ts_echo;            /**< the host's last one */
-	uint64_t
-		to_wrap[2]; /**< time that brings the host's ISN near its end, passive and active */
+	/** Time that brings the host's ISN near its end, passive and active. */
+	uint64_t to_wrap[2];
 	uint32_t read, written; /**< relative sequence numbers */
 	uint8_t rcv_ws;         /**< the host's, as its SYN said */
 	bool edge_known;

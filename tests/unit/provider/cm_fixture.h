@@ -48,7 +48,8 @@ int cm_bind(struct rdma_cm_id *id, const char *text, uint16_t port);
 struct rdma_cm_id *cm_listener(int backlog);
 uint16_t cm_port(struct rdma_cm_id *id);
 
-/** Wait for the next event, which must be this one, with this status. The caller acknowledges it.
+/**
+ * Wait for the next event, which must be this one, with this status. The caller acknowledges it.
  */
 struct rdma_cm_event *cm_next(struct rdma_cm_id *id, enum rdma_cm_event_type type, int status);
 /** The same, acknowledged. */

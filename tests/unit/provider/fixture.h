@@ -82,7 +82,8 @@ void client_posts(struct ibv_send_wr *wr);
 /** The first FPDU is the client's: from here on the server may send. */
 void client_begins(void);
 
-/** A window of the first @p len bytes of the server's buffer, for its QP's peer; both have begun.
+/**
+ * A window of the first @p len bytes of the server's buffer, for its QP's peer; both have begun.
  */
 struct ibv_mw *server_window(size_t len);
 

@@ -57,7 +57,8 @@ void net_init(struct net *n, const struct net_config *cfg, const struct tcp_cc_o
 void net_run(struct net *n, uint64_t ns);
 void net_end(struct net *n);
 
-/** What flow @p i got in seconds [@p from, @p to), as a share of the bottleneck's rate, in 1/1000.
+/**
+ * What flow @p i got in seconds [@p from, @p to), as a share of the bottleneck's rate, in 1/1000.
  */
 unsigned net_share(const struct net *n, unsigned i, unsigned from, unsigned to);
 
