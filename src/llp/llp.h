@@ -42,12 +42,13 @@ struct llp_user_ops {
 	void (*connected)(void *user);
 
 	/**
-	 * In-order bytes are there: all that is unread, oldest first, @p n pieces of @p total
-	 * bytes. Return how many bytes, from the front, are done with; the rest stays in the LLP's
-	 * receive queue (and inside its window) and is shown again, from its beginning, when at
-	 * least @p *need bytes are there or after llp_resume(). Leave @p *need at 0 to be called at
-	 * the next arrival. MPA uses this to see an FPDU only when all of it has come, without a
-	 * copy.
+	 * In-order bytes are there: what is unread, oldest first, @p n pieces of @p total bytes.
+	 * Return how many bytes, from the front, are done with; the rest stays in the LLP's receive
+	 * queue (and inside its window) and is shown again, from its beginning, when at least
+	 * @p *need bytes are there or after llp_resume(). Leave @p *need at 0 to be called at the
+	 * next arrival. MPA uses this to see an FPDU only when all of it has come, without a copy.
+	 * What is more than can be listed at a time follows when all of this was taken, or when
+	 * less of it is left than needed.
 	 */
 	size_t (*readable)(
 		void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need);
@@ -75,7 +76,8 @@ struct llp_user_ops {
 	void (*writable)(void *user);
 
 	/**
-	 * The peer closed its direction; every byte before it has been shown. Sending still works.
+	 * The peer closed its direction; every byte before it has been shown: who leaves some, and
+	 * then takes all that readable() shows, has all. Sending still works.
 	 */
 	void (*eof)(void *user);
 

@@ -71,7 +71,8 @@ struct tcp_conn {
 	uint8_t keepalive_probes;
 	uint8_t syn_sent_n; /**< transmissions of our SYN */
 	uint8_t challenges;
-	uint8_t ring_log2; /**< how large a ring to begin with */
+	uint8_t ring_log2 : 7; /**< how large a ring to begin with */
+	bool eof_owed : 1;     /**< the user has not been shown all before the FIN */
 	bool touched : 1;
 	bool orphan : 1; /**< the user let go: text that comes is dropped */
 	bool ts_on : 1, sack_on : 1, wscale_on : 1;

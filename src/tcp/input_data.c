@@ -75,18 +75,35 @@ static void queue_text(struct tcp_conn *c, struct rte_mbuf *m)
 	c->s->rx_held += c->recvq.count - before;
 }
 
+/** Is there something that the user wants to see? After a FIN all is, as no more will come. */
+static bool is_worth_showing(const struct tcp_conn *c)
+{
+	return c->recvq.count && (c->recvq.bytes >= c->read_need || c->fin_received);
+}
+
+static void tell_eof(struct tcp_conn *c)
+{
+	c->eof_owed = false;
+	if (c->llp.user_ops && c->llp.user_ops->eof)
+		c->llp.user_ops->eof(c->llp.user);
+}
+
 void tcp_show_unread(struct tcp_conn *c)
 {
 	struct llp_iov v[SHOW_MAX];
 	size_t total, taken;
+	bool all = !c->recvq.count;
 
+	if (c->in_readable)
+		return;
 	do {
 		unsigned n;
 		uint32_t held = c->recvq.count;
 
-		if (c->in_readable || !held || c->recvq.bytes < c->read_need)
+		if (!is_worth_showing(c))
 			break;
 		n = tcp_recvq_show(&c->recvq, v, SHOW_MAX, &total);
+		all = total == c->recvq.bytes;
 		taken = c->llp.user_ops ? show(c, v, n, total) : total;
 		if (c->state == TCP_CLOSED)
 			return; /* freed with the connection */
@@ -96,8 +113,10 @@ void tcp_show_unread(struct tcp_conn *c)
 		}
 		tcp_mbufs_consume(&c->recvq, (uint32_t)taken);
 		c->s->rx_held -= held - c->recvq.count;
-	} while (taken && (taken == total || c->resume));
+	} while (taken && (taken == total || c->resume || (!all && c->read_need > total - taken)));
 	consider_window_update(c);
+	if (c->eof_owed && all)
+		tell_eof(c);
 }
 
 /** To the user without a stop in the queue. Owns @p m. */
@@ -345,10 +364,8 @@ static void fin_arrives(struct tcp_conn *c)
 		c->state = TCP_CLOSE_WAIT;
 	else if (c->state == TCP_FIN_WAIT_1)
 		c->state = TCP_CLOSING;
-	c->read_need = 0; /* no more will come: show the rest as it is */
+	c->eof_owed = true;
 	tcp_show_unread(c);
-	if (c->llp.user_ops && c->llp.user_ops->eof)
-		c->llp.user_ops->eof(c->llp.user);
 	if (c->state == TCP_FIN_WAIT_2)
 		tcp_conn_time_wait(c);
 }

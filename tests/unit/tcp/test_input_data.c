@@ -338,6 +338,58 @@ static void test_need_is_forgotten_at_fin(void **state)
 	host_end(&h);
 }
 
+/** The user reads nothing of so many segments that no one call can list them. */
+static void leave_many_unread(unsigned segments)
+{
+	const struct tcp_stack_config cfg = {.receive_buffer = 1 << 20};
+	uint8_t text[1460] = {0};
+
+	start_with(TCP_HAS_MSS | TCP_HAS_WSCALE, &cfg);
+	h.app.take = 0;
+	for (unsigned i = 0; i < segments; i++)
+		peer_send(&p, 0, text, sizeof text);
+	assert_int_equal(c->recvq.bytes, segments * sizeof text);
+	assert_true(h.app.shown < c->recvq.bytes);
+	ip_double_drain(&h.ip);
+}
+
+static void test_eof_follows_all_that_was_unread(void **state)
+{
+	leave_many_unread(300);
+	peer_send(&p, TCP_FIN, NULL, 0);
+	assert_int_equal(h.app.eof, 0);
+	h.app.take = 128 * 1460; /* all of one call */
+	llp_resume(h.app.llp);
+	assert_int_equal(h.app.n_got, 300 * 1460);
+	assert_int_equal(h.app.eof, 1);
+	host_end(&h);
+}
+
+/** Nothing more comes that would show the rest to a user who wants so much of it at a time. */
+static void test_all_that_was_unread_is_shown(void **state)
+{
+	leave_many_unread(300);
+	h.app.take = 100 * 1460;
+	h.app.need = 28 * 1460 + 1;
+	llp_resume(h.app.llp);
+	assert_int_equal(h.app.n_got, 300 * 1460);
+	host_end(&h);
+}
+
+/** Less than the user needs is there, and no more will come: it is told that this is the end. */
+static void test_eof_in_the_midst_of_what_was_unread(void **state)
+{
+	leave_many_unread(300);
+	h.app.take = 0;
+	h.app.need = 301 * 1460;
+	peer_send(&p, TCP_FIN, NULL, 0);
+	assert_int_equal(h.app.eof, 0);
+	h.app.take = 50 * 1460;
+	llp_resume(h.app.llp);
+	assert_int_equal(h.app.eof, 1);
+	host_end(&h);
+}
+
 static void test_gap_is_kept_and_filled(void **state)
 {
 	struct heard a;
@@ -568,6 +620,9 @@ int main(void)
 		cmocka_unit_test(test_user_takes_a_part),
 		cmocka_unit_test(test_need),
 		cmocka_unit_test(test_need_is_forgotten_at_fin),
+		cmocka_unit_test(test_eof_follows_all_that_was_unread),
+		cmocka_unit_test(test_all_that_was_unread_is_shown),
+		cmocka_unit_test(test_eof_in_the_midst_of_what_was_unread),
 		cmocka_unit_test(test_gap_is_kept_and_filled),
 		cmocka_unit_test(test_duplicate_is_reported),
 		cmocka_unit_test(test_fin_beyond_a_gap),
