@@ -72,12 +72,13 @@ application iperf2 "iperf -s -P 1" "iperf -c %4 -n 20000000" same_size
 
 # ---- out of its reach ---------------------------------------------------------------------------
 
+# Not grep -q: it would leave at the first match, and nm end by a signal.
 replaces() { # CALL
-	nm -D --defined-only "$library" | grep -qw "$1"
+	nm -D --defined-only "$library" | grep -w "$1" >/dev/null
 }
 
 calls() { # PROGRAM CALL
-	nm -D --undefined-only "$1" | grep -qw "$2"
+	nm -D --undefined-only "$1" | grep -w "$2" >/dev/null
 }
 
 # The program calls what the library does not replace, and says so in its own way.
