@@ -10,7 +10,7 @@ size=2m
 common="fio --ioengine=rdma --name=job --port=7200 --size=$size --bs=64k"
 
 has_engine() {
-	fio --enghelp | grep -qw rdma
+	fio --enghelp | grep -w rdma >/dev/null
 }
 checked="fio --enghelp"
 application engine "" "fio --enghelp" has_engine

@@ -118,7 +118,7 @@ openib() { # MPIRUN-OPTION...
 		say "btl openib does not say why"
 		return 1
 	fi
-	ompi_info --param btl openib --level 9 | grep -q 'select OpenFabrics connections (valid values: udcm)' ||
+	ompi_info --param btl openib --level 9 | grep 'select OpenFabrics connections (valid values: udcm)' >/dev/null ||
 		{ say "ompi_info knows of other connection methods than udcm"; return 1; }
 }
 
