@@ -103,6 +103,16 @@ static bool is_another(const struct opening *o, const char *name)
 	return args && strcmp(args->args ? args->args : "", comma ? comma + 1 : "");
 }
 
+static bool driver_is(const struct port *p, const char *name)
+{
+	return strcmp(p->caps.driver, name) == 0;
+}
+
+static bool is_memif(const struct port *p)
+{
+	return driver_is(p, "net_memif");
+}
+
 static int probe(struct opening *o)
 {
 	char name[RTE_DEV_NAME_MAX_LEN];
@@ -123,17 +133,11 @@ static int probe(struct opening *o)
 		return fail(o, r, "its driver does not describe it");
 	o->p->device = o->info.device;
 	snprintf(o->p->caps.driver, sizeof o->p->caps.driver, "%s", o->info.driver_name);
-	o->p->connects = !strcmp(o->info.driver_name, "net_memif") &&
-			 !strstr(o->cfg->device, "role=server") &&
+	o->p->connects = is_memif(o->p) && !strstr(o->cfg->device, "role=server") &&
 			 !strstr(o->cfg->device, "role=master");
 	if (o->info.if_index)
 		if_indextoname(o->info.if_index, o->ifname);
 	return 0;
-}
-
-static bool driver_is(const struct opening *o, const char *name)
-{
-	return strcmp(o->p->caps.driver, name) == 0;
 }
 
 /** MTU of the kernel's interface under the port; 0 if there is none. */
@@ -196,7 +200,7 @@ static int choose_mtu(struct opening *o)
 {
 	uint16_t own = 0;
 
-	if (driver_is(o, "net_af_packet"))
+	if (driver_is(o->p, "net_af_packet"))
 		return choose_mtu_packet(o);
 	rte_eth_dev_get_mtu(o->p->id, &own);
 	o->mtu = o->cfg->mtu ? o->cfg->mtu : own ? own : RTE_ETHER_MTU;
@@ -216,7 +220,7 @@ static void choose_offloads(struct opening *o, struct rte_eth_conf *conf)
 	conf->rxmode.offloads = o->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
 	conf->txmode.offloads = o->info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	/* TAP's are computed by its driver in software, and cost it a copy. */
-	if (driver_is(o, "net_tap"))
+	if (driver_is(o->p, "net_tap"))
 		return;
 	conf->rxmode.offloads |= o->info.rx_offload_capa & rx;
 	conf->txmode.offloads |= o->info.tx_offload_capa & tx;
@@ -250,7 +254,7 @@ static int configure(struct opening *o)
 	}
 	if (r)
 		return fail(o, r, "it takes no configuration");
-	if (!driver_is(o, "net_af_packet")) {
+	if (!driver_is(o->p, "net_af_packet")) {
 		uint16_t now = 0;
 
 		rte_eth_dev_get_mtu(o->p->id, &now);
@@ -259,7 +263,7 @@ static int configure(struct opening *o)
 			return fail(o, r, "it does not take mtu %u", o->mtu);
 	}
 	o->p->caps.mtu = o->mtu;
-	if (o->cfg->mac && !driver_is(o, "net_tap")) {
+	if (o->cfg->mac && !driver_is(o->p, "net_tap")) {
 		struct rte_ether_addr a;
 
 		memcpy(a.addr_bytes, o->cfg->mac, 6);
@@ -310,7 +314,7 @@ static void find_rx_fd(struct opening *o)
 
 	if (p->rx_fd >= 0)
 		return;
-	if (driver_is(o, "net_af_packet")) {
+	if (driver_is(o->p, "net_af_packet")) {
 		p->rx_fd = rxfd_packet_socket(o->info.if_index);
 		if (p->rx_fd >= 0)
 			p->if_index = o->info.if_index;
@@ -341,10 +345,10 @@ static int start(struct opening *o)
 	struct rte_ether_addr mac;
 	int r;
 
-	if (driver_is(o, "net_tap"))
+	if (driver_is(o->p, "net_tap"))
 		p->rx_fd = rxfd_tap_quiet(o->ifname, &p->rx_signal);
 	/* A memif client may come before its server: it waits for it as for any other link. */
-	if (driver_is(o, "net_memif"))
+	if (is_memif(o->p))
 		p->gate = gate_create();
 	eal_log_quiet(p->connects);
 	r = rte_eth_dev_start(p->id);
@@ -358,7 +362,7 @@ static int start(struct opening *o)
 	/* IPv6 neighbours ask by multicast (RFC 4861 section 7.2.1). */
 	if (o->cfg->wire || rte_eth_allmulticast_enable(p->id))
 		rte_eth_promiscuous_enable(p->id);
-	if (o->cfg->wire && p->rx_fd >= 0 && driver_is(o, "net_af_packet"))
+	if (o->cfg->wire && p->rx_fd >= 0 && driver_is(o->p, "net_af_packet"))
 		ignore_outgoing(p->rx_fd);
 	r = rte_eth_macaddr_get(p->id, &mac);
 	if (r)
@@ -366,7 +370,7 @@ static int start(struct opening *o)
 	memcpy(p->caps.mac, mac.addr_bytes, 6);
 	/* At the other end of a TAP is the kernel's interface: a neighbour with an address of its
 	 * own, to which its driver would give ours. */
-	if (driver_is(o, "net_tap")) {
+	if (driver_is(o->p, "net_tap")) {
 		p->caps.mac[5] ^= 1;
 		if (o->cfg->mac)
 			memcpy(p->caps.mac, o->cfg->mac, 6);
@@ -392,7 +396,7 @@ static int open_steps(struct opening *o)
  */
 static bool can_be_closed(const struct port *p)
 {
-	return strcmp(p->caps.driver, "net_memif") || p->connects;
+	return !is_memif(p) || p->connects;
 }
 
 static void stop(void *port)
@@ -418,7 +422,7 @@ static void stop_and_close(void *port)
 static void shut_down(struct port *p, void (*how)(void *port))
 {
 	port_drop(p);
-	if (strcmp(p->caps.driver, "net_memif") == 0)
+	if (is_memif(p))
 		eal_call_in_turn(how, p);
 	else
 		how(p);
