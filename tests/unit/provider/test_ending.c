@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Signals that end a process with a stack; what its peers hear of it is in test_stack.c. */
+#include "support/child.h"
+
 #include <infiniband/verbs.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -62,16 +64,11 @@ static int be(const char *how)
 
 static int run(const char *how)
 {
-	pid_t pid = fork();
-	int status;
+	const char *const argv[] = {"/proc/self/exe", how, NULL};
+	static struct child c;
 
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		execl("/proc/self/exe", "test_ending", how, (char *)NULL);
-		_exit(99);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return status;
+	child_run(&c, argv, NULL);
+	return c.status;
 }
 
 static void test_dies_by_the_signal(void **state)

@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include "base/guarded.h"
+#include "support/child.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -265,16 +266,11 @@ static void test_handlers(void **state)
 /** In a program of its own, whose stack is there. @return its status. */
 static int run(const char *how)
 {
-	pid_t pid = fork();
-	int status;
+	const char *const argv[] = {"/proc/self/exe", how, NULL};
+	static struct child c;
 
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		execl("/proc/self/exe", "test_fault", how, (char *)NULL);
-		_exit(99);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return status;
+	child_run(&c, argv, NULL);
+	return c.status;
 }
 
 static int ended_by(int status)
