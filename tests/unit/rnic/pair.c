@@ -280,6 +280,11 @@ unsigned pair_count_async(const struct side *s, enum rnic_event_type type)
 
 /* ---- work -------------------------------------------------------------------------------- */
 
+int pair_go(struct rnic_qp *qp, enum rnic_qp_state to)
+{
+	return rnic_qp_modify(qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = to});
+}
+
 void pair_post_recv(struct side *s, struct rnic_qp *qp, uint64_t wr_id, uint32_t at, uint32_t len)
 {
 	struct rdmap_rqe *w;

@@ -93,6 +93,9 @@ unsigned pair_count_async(const struct side *s, enum rnic_event_type type);
 /** Destroy all, and see that nothing is left anywhere. */
 void pair_fini(struct pair *p);
 
+/** Move a QP to a state, nothing more. @return as rnic_qp_modify(). */
+int pair_go(struct rnic_qp *qp, enum rnic_qp_state to);
+
 void pair_post_recv(struct side *s, struct rnic_qp *qp, uint64_t wr_id, uint32_t at, uint32_t len);
 
 /** Post from @p s: local bytes [at, at + len), remote address @p to of @p stag. */

@@ -254,7 +254,7 @@ static void wrong_parameters(void **state)
 	assert_int_equal(rnic_ep_resolve(p->a.ep, &to), 0);
 	for (unsigned i = 0; i < 6; i++)
 		assert_int_equal(rnic_ep_connect(p->a.ep, &bad[i]), -EINVAL);
-	rnic_qp_modify(p->a.qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_ERROR});
+	pair_go(p->a.qp, RNIC_QP_ERROR);
 	assert_int_equal(rnic_ep_connect(p->a.ep, &good), -EINVAL);
 	assert_int_equal(rnic_ep_accept(p->a.ep, &good), -EINVAL);
 	assert_int_equal(rnic_ep_reject(p->a.ep, NULL, 0), -EINVAL);

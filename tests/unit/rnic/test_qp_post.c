@@ -61,8 +61,8 @@ static void full(void **state)
 {
 	struct pair *p = *state;
 
-	rnic_qp_modify(p->a.qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_RTR});
-	rnic_qp_modify(p->a.qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_RTS});
+	pair_go(p->a.qp, RNIC_QP_RTR);
+	pair_go(p->a.qp, RNIC_QP_RTS);
 	assert_int_equal(rnic_sq_begin(p->a.qp), 0);
 	for (unsigned i = 0; i < PAIR_DEPTH; i++) {
 		assert_non_null(rnic_sq_next(p->a.qp));
@@ -131,9 +131,9 @@ static void signalled_when_all_are(void **state)
 
 	assert_int_equal(rnic_qp_destroy(p->a.qp), 0);
 	assert_int_equal(rnic_qp_create(p->a.pd, &init, &p->a.qp), 0);
-	rnic_qp_modify(p->a.qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_INIT});
-	rnic_qp_modify(p->a.qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_RTR});
-	rnic_qp_modify(p->a.qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_RTS});
+	pair_go(p->a.qp, RNIC_QP_INIT);
+	pair_go(p->a.qp, RNIC_QP_RTR);
+	pair_go(p->a.qp, RNIC_QP_RTS);
 	assert_int_equal(rnic_sq_begin(p->a.qp), 0);
 	assert_non_null(rnic_sq_next(p->a.qp));
 	rnic_sq_commit(p->a.qp);
