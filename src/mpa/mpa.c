@@ -324,6 +324,18 @@ int mpa_request(struct mpa *m, uint16_t ird, uint16_t ord, const void *private_d
 	return rc;
 }
 
+int mpa_begin_alone(struct mpa *m)
+{
+	const struct mpa_start ours = {
+		.crc = m->config.crc != MPA_CRC_OFF, .markers = m->config.markers};
+
+	if (m->llp == NULL || m->state != MPA_IDLE)
+		return -ENOTCONN;
+	(void)take_terms(m, &ours); /* there is nothing that we would not agree to ourselves */
+	m->state = MPA_OPERATIONAL;
+	return 0;
+}
+
 int mpa_accept(struct mpa *m, uint16_t ird, uint16_t ord, uint8_t rtr, const void *private_data,
 	size_t len)
 {

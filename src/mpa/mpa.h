@@ -179,6 +179,13 @@ static inline void mpa_set_user(struct mpa *m, const struct mpa_user_ops *ops, v
 int mpa_request(struct mpa *m, uint16_t ird, uint16_t ord, const void *private_data, size_t len);
 
 /**
+ * Initiator, instead of mpa_request(): the LLP leads back to this very connection, so there is
+ * nobody to agree with. Full operation begins, on our own terms both ways.
+ * @return 0, -ENOTCONN.
+ */
+int mpa_begin_alone(struct mpa *m);
+
+/**
  * Responder: accept, in the requester's revision. @p rtr: the types of the request that we
  * take, to be named in the reply (0: none of them). From here the first FPDU opens sending.
  * @return 0, -EINVAL, -ENOTCONN, -ENOMEM.

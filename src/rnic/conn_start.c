@@ -188,10 +188,41 @@ static void take_accept(struct conn *c, const struct mpa_start *st)
 		begin_stream(c, st);
 }
 
+/** Of a QP that is its own peer: what both ends want is known already. */
+static bool leads_to_itself(const struct conn *c)
+{
+	struct ip_endpoint local, remote;
+
+	if (!c->paired)
+		return false;
+	llp_endpoints(c->mpa.llp, &local, &remote);
+	return local.port == remote.port && ip_addr_equal(&local.addr, &remote.addr);
+}
+
+static void start_alone(struct conn *c)
+{
+	const struct mpa_start st = {
+		.private_data = c->private_data, .private_len = c->private_len};
+
+	if (c->ord > c->ird)
+		c->ord = c->ird;
+	c->rtr = 0;
+	if (mpa_begin_alone(&c->mpa) || conn_prepare_stream(c, c->ird))
+		conn_abort(c, -ENOMEM);
+	else
+		begin_stream(c, &st);
+}
+
 static void start_connected(void *user)
 {
 	struct conn *c = user;
-	int rc = mpa_request(&c->mpa, c->ird, c->ord, c->private_data, c->private_len);
+	int rc;
+
+	if (leads_to_itself(c)) {
+		start_alone(c);
+		return;
+	}
+	rc = mpa_request(&c->mpa, c->ird, c->ord, c->private_data, c->private_len);
 
 	c->requested = !rc;
 	if (rc)

@@ -195,6 +195,28 @@ void pairing_modify(struct pairing *p, unsigned mask, const struct rnic_qp_attr 
 
 /* ---- the side that connects -------------------------------------------------------------- */
 
+/** The order of (address, QP number): the lesser connects. */
+static int order(const struct rnic_qp *qp, const struct rnic_path *path)
+{
+	int c = memcmp(path->local.b, path->remote.b, sizeof path->local.b);
+
+	return c ? c : (qp->num > path->remote_qp) - (qp->num < path->remote_qp);
+}
+
+/**
+ * A QP has one end of a stream, so one that is its own peer needs a stream of one end: TCP's, from
+ * a port to the same port (RFC 9293 section 3.5, both sides of a simultaneous open at once). The
+ * port must be nobody's.
+ */
+static int aim_at_itself(struct rnic_ep *ep)
+{
+	struct ip_endpoint at = {.addr = ep->local.addr};
+	int rc = ep_bind(ep, &at, false, false);
+
+	ep->remote = ep->local;
+	return rc;
+}
+
 static int try_once(struct pairing *p)
 {
 	struct rnic *r = p->qp->rnic;
@@ -211,9 +233,15 @@ static int try_once(struct pairing *p)
 	if (!p->ep)
 		return -ENOMEM;
 	p->ep->paired = true;
-	p->ep->state = EP_RESOLVED;
 	p->ep->local.addr = p->path.local;
 	p->ep->remote = (struct ip_endpoint){p->path.remote, r->pairing_port};
+	if (order(p->qp, &p->path) == 0) {
+		int rc = aim_at_itself(p->ep);
+
+		if (rc)
+			return rc;
+	}
+	p->ep->state = EP_RESOLVED;
 	pairing_put_hello(data, &hello);
 	return ep_connect(p->ep, &param);
 }
@@ -370,22 +398,11 @@ void pairing_peer_closed(struct pairing *p)
 
 /* ---- begin ------------------------------------------------------------------------------- */
 
-/** The order of (address, QP number): the lesser connects. */
-static int order(const struct rnic_qp *qp, const struct rnic_path *path)
-{
-	int c = memcmp(path->local.b, path->remote.b, sizeof path->local.b);
-
-	return c ? c : (qp->num > path->remote_qp) - (qp->num < path->remote_qp);
-}
-
 static int path_verify(const struct rnic_qp *qp, const struct rnic_path *path)
 {
 	if (ip_addr_is_any(&path->remote) || ip_addr_is_multicast(&path->remote) ||
 		ip_addr_is_v4(&path->remote) != ip_addr_is_v4(&path->local) ||
 		path->remote_qp > PAIRING_NUMBER_MASK)
-		return -EINVAL;
-	/* One QP has one end of a stream, not both. */
-	if (order(qp, path) == 0)
 		return -EINVAL;
 	return llp_is_local(qp->rnic->net, &path->local) ? 0 : -EADDRNOTAVAIL;
 }
@@ -415,7 +432,7 @@ int pairing_begin(struct rnic_qp *qp, const struct rnic_path *path)
 	timer_init(&p->deadline, on_deadline);
 	qp->pairing = p;
 	atomic_store(&qp->paired, true);
-	if (order(qp, path) < 0) {
+	if (order(qp, path) <= 0) {
 		p->state = PAIRING_TRYING;
 		start(p, &p->attempt, 0);
 	} else {

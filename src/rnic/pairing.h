@@ -6,8 +6,9 @@
  * is our own, among uiwarps (docs/connect.md).
  *
  * Both sides know both pairs of address and QP number, so both know who connects: the lesser pair.
- * The other waits for it at the service port (pairing_service.h). As over InfiniBand, failure is
- * told when there is something to send: a pairing that has nothing to say goes on trying.
+ * The other waits for it at the service port (pairing_service.h). Who is paired with itself
+ * connects to itself, from a port to the same port. As over InfiniBand, failure is told when there
+ * is something to send: a pairing that has nothing to say goes on trying.
  *
  * All under the engine's lock.
  */
@@ -47,7 +48,7 @@ struct pairing {
 
 /**
  * The QP goes to RTR, with attr->path; its ird must have been set.
- * @return 0; -EINVAL: a path to itself, between families, or to no host's address; -EADDRNOTAVAIL:
+ * @return 0; -EINVAL: a path between families, or to no host's address; -EADDRNOTAVAIL:
  *         path.local is not ours; -EOPNOTSUPP: pairing is off; -EADDRINUSE: the service port is
  *         taken; -ENOMEM.
  */

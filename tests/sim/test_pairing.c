@@ -131,12 +131,65 @@ static void after_an_outage(void **state)
 	end();
 }
 
+/* ---- a QP that is its own peer ----------------------------------------------------------------- */
+
+static void pair_with_itself(const struct rdma_side *side)
+{
+	struct rnic_qp_attr attr = {.state = RNIC_QP_INIT};
+	const struct ip_addr own = sim_host_address(side->host);
+	const unsigned path_mask = RNIC_QP_STATE | RNIC_QP_PATH | RNIC_QP_IRD;
+
+	if (rnic_qp_get_state(side->qp) == RNIC_QP_RESET)
+		assert_int_equal(rnic_qp_modify(side->qp, RNIC_QP_STATE, &attr), 0);
+	attr = (struct rnic_qp_attr){.state = RNIC_QP_RTR,
+		.ird = 4,
+		.path = {own, own, rnic_qp_num(side->qp), .rq_psn = PSN_A}};
+	assert_int_equal(rnic_qp_modify(side->qp, path_mask, &attr), 0);
+	attr = (struct rnic_qp_attr){.state = RNIC_QP_RTS, .ord = 8, .sq_psn = PSN_A};
+	assert_int_equal(
+		rnic_qp_modify(side->qp, RNIC_QP_STATE | RNIC_QP_ORD | RNIC_QP_SQ_PSN, &attr), 0);
+}
+
+/** Halves of one buffer: a Send, a Write and a Read with both directions full of each other. */
+static void exchange_with_itself(struct rdma_side *side)
+{
+	uint32_t half = SIZE / 2;
+
+	for (size_t i = 0; i < half; i++)
+		side->buf[i] = (uint8_t)(i * 13 ^ i >> 9);
+	memset(side->buf + half, 0, half);
+	rdma_post_recv(side, half, half);
+	rdma_post(&p, side, RDMAP_WR_SEND, 0, 0, half);
+	assert_true(rdma_complete(&p, side, 2, 10 * SIM_S));
+	assert_memory_equal(side->buf, side->buf + half, half);
+}
+
+/** It takes no link; and as often as it is reset, a connection is left that ends by itself. */
+static void of_its_own(void **state)
+{
+	begin(&(struct sim_path_config){.loss.chance.good = 1}, false, 6);
+	for (int i = 0; i < 3; i++) {
+		pair_with_itself(&p.a);
+		exchange_with_itself(&p.a);
+		assert_int_equal(rnic_qp_modify(p.a.qp, RNIC_QP_STATE,
+					 &(struct rnic_qp_attr){.state = RNIC_QP_RESET}),
+			0);
+	}
+	pair_with_itself(&p.a);
+	sim_run(s, SIM_S, NULL, NULL);
+	assert_int_equal(rnic_qp_modify(p.a.qp, RNIC_QP_STATE,
+				 &(struct rnic_qp_attr){.state = RNIC_QP_ERROR}),
+		0);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(over_loss),
 		cmocka_unit_test(over_all_else),
 		cmocka_unit_test(after_an_outage),
+		cmocka_unit_test(of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
