@@ -136,8 +136,11 @@ static int bind_source(struct ucma_call *c, const void *src, sa_family_t dst_fam
 	return ucma_bind_to(c, &local, family);
 }
 
-static int start_resolution(struct ucma_call *c, const struct ip_endpoint *remote, sa_family_t fam)
+static int start_resolution(
+	struct ucma_call *c, const struct ip_endpoint *remote, sa_family_t fam, uint32_t timeout_ms)
 {
+	/* No time at all is time for a neighbour that is known. */
+	uint64_t patience = timeout_ms ? timeout_ms * UINT64_C(1000000) : 1;
 	struct ucma_id *id = c->id;
 	enum ucma_id_state before = ucma_state(c);
 	sa_family_t family_before = id->family;
@@ -153,7 +156,7 @@ static int start_resolution(struct ucma_call *c, const struct ip_endpoint *remot
 	id->unresolved = before;
 	/* First the state: the answer may come before the call is back. */
 	ucma_step(c, before, UCMA_ADDR_QUERY);
-	err = rnic_ep_resolve(id->ep, remote);
+	err = rnic_ep_resolve(id->ep, remote, patience);
 	if (err) {
 		ucma_step(c, UCMA_ADDR_QUERY, before);
 		id->family = family_before;
@@ -161,7 +164,7 @@ static int start_resolution(struct ucma_call *c, const struct ip_endpoint *remot
 	return err;
 }
 
-static int resolve(struct ucma_call *c, const void *src, const void *dst)
+static int resolve(struct ucma_call *c, const void *src, const void *dst, uint32_t timeout_ms)
 {
 	struct ip_endpoint remote;
 	sa_family_t family;
@@ -171,12 +174,13 @@ static int resolve(struct ucma_call *c, const void *src, const void *dst)
 		err = check_port_space(c->id);
 	if (!err)
 		err = bind_source(c, src, family);
-	return err ? err : start_resolution(c, &remote, family);
+	return err ? err : start_resolution(c, &remote, family, timeout_ms);
 }
 
 int ucma_resolve_ip(struct ucma_call *c)
 {
-	return resolve(c, &c->cmd.resolve_ip.src_addr, &c->cmd.resolve_ip.dst_addr);
+	return resolve(c, &c->cmd.resolve_ip.src_addr, &c->cmd.resolve_ip.dst_addr,
+		c->cmd.resolve_ip.timeout_ms);
 }
 
 int ucma_resolve_addr(struct ucma_call *c)
@@ -187,7 +191,8 @@ int ucma_resolve_addr(struct ucma_call *c)
 	if (q->reserved || (q->src_size && q->src_size != sockaddr_size(&q->src_addr)) ||
 		!q->dst_size || q->dst_size != sockaddr_size(&q->dst_addr))
 		return -EINVAL;
-	return resolve(c, q->src_size ? (const void *)&q->src_addr : &none, &q->dst_addr);
+	return resolve(
+		c, q->src_size ? (const void *)&q->src_addr : &none, &q->dst_addr, q->timeout_ms);
 }
 
 int ucma_resolve_route(struct ucma_call *c)

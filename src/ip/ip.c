@@ -90,6 +90,20 @@ static int path_find(struct ip_stack *s, struct ip_path *p, uint64_t now)
 	return 0;
 }
 
+int ip_reach(struct ip_stack *s, const struct ip_addr *dst, uint64_t now)
+{
+	struct ip_addr hop;
+
+	if (ip_addr_is_local(s, dst))
+		return 0;
+	if (ip_addr_is_multicast(dst) || ip_addr_is_any(dst) || local_is_broadcast(s, dst) ||
+		route_next_hop(s, dst, &hop) < 0)
+		return -ENETUNREACH;
+	if (s->cfg.no_link || neighbour_ask(neighbour_get(s, &hop, now), now))
+		return 0;
+	return -EAGAIN;
+}
+
 int ip_path_init(struct ip_stack *s, struct ip_path *p, const struct ip_addr *src,
 	const struct ip_addr *dst, uint64_t now)
 {

@@ -131,6 +131,13 @@ bool ip_addr_is_local(const struct ip_stack *s, const struct ip_addr *a);
 int ip_source(struct ip_stack *s, const struct ip_addr *remote, struct ip_addr *src);
 
 /**
+ * Is the link-layer address known that packets to @p dst go to? A neighbour that is not known, or
+ * did not answer before, is asked.
+ * @return 0; -EAGAIN: it is being asked; -ENETUNREACH: there is no route.
+ */
+int ip_reach(struct ip_stack *s, const struct ip_addr *dst, uint64_t now);
+
+/**
  * Take a burst of received frames; owns them all. Everything they cause, answers included, has
  * been handed to transmit when it returns, except what waits for a neighbour. Packets that we
  * sent to ourselves are delivered by the next call: call it, with n = 0 too, in every round.

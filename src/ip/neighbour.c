@@ -346,6 +346,26 @@ int neighbour_output(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf
 	return 0;
 }
 
+bool neighbour_ask(struct ip_neighbour *n, uint64_t now)
+{
+	switch ((enum neighbour_state)n->state) {
+	case NEIGHBOUR_NEW:
+	case NEIGHBOUR_FAILED:
+		n->used = now;
+		start_resolution(n, now);
+		return false;
+	case NEIGHBOUR_FREE:
+	case NEIGHBOUR_INCOMPLETE:
+		return false;
+	case NEIGHBOUR_REACHABLE:
+	case NEIGHBOUR_STALE:
+	case NEIGHBOUR_DELAY:
+	case NEIGHBOUR_PROBE:
+		break;
+	}
+	return true;
+}
+
 void neighbour_confirm(struct ip_stack *s, struct ip_neighbour *n, uint64_t now)
 {
 	n->confirmed = now;

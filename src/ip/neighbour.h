@@ -78,6 +78,9 @@ void neighbour_learn(struct ip_stack *s, struct ip_neighbour *n, const struct ne
  */
 int neighbour_output(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf *m, uint64_t now);
 
+/** Start to look for its address, unless that is known or being looked for. @return it is known. */
+bool neighbour_ask(struct ip_neighbour *n, uint64_t now);
+
 /** Forward progress through @p n (RFC 4861 section 7.3.1). */
 void neighbour_confirm(struct ip_stack *s, struct ip_neighbour *n, uint64_t now);
 

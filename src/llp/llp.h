@@ -222,6 +222,7 @@ struct llp_stack_ops {
 		llp_accept_fn *accept, void *user, struct llp_listener **out);
 	void (*unlisten)(struct llp_listener *l);
 	int (*source)(struct llp_stack *s, const struct ip_addr *remote, struct ip_addr *local);
+	int (*reach)(struct llp_stack *s, const struct ip_addr *remote);
 	bool (*is_local)(struct llp_stack *s, const struct ip_addr *a);
 	int (*port_reserve)(struct llp_stack *s, struct ip_endpoint *local, unsigned flags);
 	void (*port_release)(struct llp_stack *s, const struct ip_endpoint *local);
@@ -270,6 +271,15 @@ static inline int llp_source(
 	struct llp_stack *s, const struct ip_addr *remote, struct ip_addr *local)
 {
 	return s->ops->source(s, remote, local);
+}
+
+/**
+ * Is the way to @p remote known down to the link? If not, whoever is next on it is asked.
+ * @return 0; -EAGAIN: look again; -ENETUNREACH: there is none.
+ */
+static inline int llp_reach(struct llp_stack *s, const struct ip_addr *remote)
+{
+	return s->ops->reach(s, remote);
 }
 
 /** True if @p a is one of our addresses. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Endpoints that connect, and what all endpoints have in common. Passive ones: ep_listen.c. */
+/* Endpoints that connect, and what all endpoints have in common. Their way: ep_resolve.c. Passive
+ * ones: ep_listen.c. */
 #include "rnic/ep.h"
 
 #include "rnic/ep_priv.h"
@@ -58,6 +59,7 @@ void ep_free(struct rnic_ep *ep)
 		else if (c->phase == CONN_START)
 			conn_abort(c, -ECONNABORTED);
 	}
+	ep_stop_resolving(ep);
 	ep_request_taken(ep);
 	ep_leave_listener(ep);
 	ep_unlisten(ep);
@@ -139,45 +141,6 @@ int rnic_ep_rebind(struct rnic_ep *ep, bool reuse, bool v6only)
 
 	engine_lock(e);
 	rc = ep_rebind(ep, reuse, v6only);
-	engine_unlock(e);
-	return rc;
-}
-
-static int ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote)
-{
-	struct rnic_ep_event ev = {.type = RNIC_EP_ADDR_RESOLVED};
-	struct ip_addr source;
-
-	if (ep->state != EP_IDLE && ep->state != EP_BOUND)
-		return -EINVAL;
-	if (ip_addr_is_any(&remote->addr) || ip_addr_is_multicast(&remote->addr))
-		return -EINVAL;
-	if (ep->state == EP_BOUND && !ip_addr_is_any(&ep->local.addr) &&
-		ip_addr_is_v4(&ep->local.addr) != ip_addr_is_v4(&remote->addr))
-		return -EINVAL;
-	ev.status = llp_source(ep->rnic->net, &remote->addr, &source);
-	if (ev.status) {
-		ev.type = RNIC_EP_ADDR_ERROR;
-	} else {
-		if (ep->state == EP_IDLE || ip_addr_is_any(&ep->local.addr))
-			ep->local.addr = source;
-		ep->remote = *remote;
-		/* The user may ask for it from now on. */
-		if (!ep->reserved)
-			ep->local.port = llp_port_choose(ep->rnic->net, &ep->local.addr, remote);
-		ep->state = EP_RESOLVED;
-	}
-	ep_tell(ep, &ev);
-	return 0;
-}
-
-int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote)
-{
-	struct engine *e = ep->rnic->engine;
-	int rc;
-
-	engine_lock(e);
-	rc = ep_resolve(ep, remote);
 	engine_unlock(e);
 	return rc;
 }
@@ -301,12 +264,13 @@ void ep_on_reply(struct rnic_ep *ep, const struct mpa_start *st, uint16_t ird, u
 		.private_len = st->private_len,
 		.ird = ird,
 		.ord = ord};
+	struct rnic_qp *closing = ep->closing ? ep->conn->qp : NULL;
 
 	ep->state = EP_CONNECTED;
 	ep->was_connected = true;
-	ep_tell(ep, &ev);
-	if (ep->closing)
-		qp_close(ep->conn->qp);
+	ep_tell(ep, &ev); /* who pairs may free it */
+	if (closing)
+		qp_close(closing);
 }
 
 /** How a start-up that failed is told, in the terms of the kernel's iWARP CM. */

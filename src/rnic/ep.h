@@ -19,7 +19,7 @@ struct rnic_ep;
 
 enum rnic_ep_event_type {
 	RNIC_EP_ADDR_RESOLVED,
-	RNIC_EP_ADDR_ERROR,      /**< status: -ENETUNREACH, ... */
+	RNIC_EP_ADDR_ERROR,      /**< status: -ENETUNREACH, -ETIMEDOUT */
 	RNIC_EP_CONNECT_REQUEST, /**< a new endpoint is in `request`; belongs to the listener */
 	RNIC_EP_ESTABLISHED,     /**< active: with the private data of the reply */
 	/** Active. status: -ECONNREFUSED by TCP RST or MPA reject (then with private data);
@@ -74,8 +74,13 @@ int rnic_ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse
  */
 int rnic_ep_rebind(struct rnic_ep *ep, bool reuse, bool v6only);
 
-/** Choose source, port and route; ADDR_RESOLVED or ADDR_ERROR follows. @return 0, -EINVAL. */
-int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote);
+/**
+ * Choose source, port and route, and ask for the neighbour that the route leads over. ADDR_RESOLVED
+ * or ADDR_ERROR follows: with -ENETUNREACH when there is no route, with -ETIMEDOUT when the
+ * neighbour has not answered within @p patience ns. 0: the route will do.
+ * @return 0, -EINVAL.
+ */
+int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote, uint64_t patience);
 
 /**
  * @param backlog requests at most that nobody has adopted; 0: the largest. What comes beyond it is

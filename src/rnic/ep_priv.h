@@ -9,6 +9,7 @@
 enum ep_state {
 	EP_IDLE,
 	EP_BOUND,
+	EP_RESOLVING, /**< its neighbour is being asked */
 	EP_RESOLVED,
 	EP_LISTENING,
 	EP_CONNECTING,
@@ -33,6 +34,12 @@ struct rnic_ep {
 	bool closing;      /**< to be closed once it is established */
 	bool paired;       /**< of pairing.h, and so are its connections */
 	struct conn *conn; /**< until it is over */
+
+	/* While it is resolving. */
+	bool ask;                  /**< the neighbour as well */
+	uint32_t look_ns;          /**< until the next look */
+	uint64_t resolve_deadline; /**< for the neighbour's answer */
+	struct timer look;
 
 	/* Of a listener. */
 	struct llp_listener *listener;
@@ -62,6 +69,8 @@ int ep_listen(struct rnic_ep *ep, unsigned backlog);
 int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p);
 int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p);
 int ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len);
+/** It goes: nothing is to be told of its way any more. */
+void ep_stop_resolving(struct rnic_ep *ep);
 void ep_adopt(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context);
 
 /** A request was adopted, or goes: it does not wait in its listener any more. */

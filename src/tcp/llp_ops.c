@@ -311,6 +311,13 @@ static int source(struct llp_stack *s, const struct ip_addr *remote, struct ip_a
 	return ip_source(stack_of(s)->cfg.ip, remote, local);
 }
 
+static int reach(struct llp_stack *ls, const struct ip_addr *remote)
+{
+	struct tcp_stack *s = stack_of(ls);
+
+	return ip_reach(s->cfg.ip, remote, s->now);
+}
+
 static bool is_local(struct llp_stack *s, const struct ip_addr *a)
 {
 	return ip_addr_is_local(stack_of(s)->cfg.ip, a);
@@ -363,6 +370,7 @@ const struct llp_stack_ops tcp_llp_stack_ops = {
 	.listen = listen_on,
 	.unlisten = unlisten,
 	.source = source,
+	.reach = reach,
 	.is_local = is_local,
 	.port_reserve = port_reserve,
 	.port_release = port_release,

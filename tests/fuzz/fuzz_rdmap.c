@@ -113,7 +113,7 @@ static void initiator(struct world *w, uint16_t ird, uint16_t ord)
 	struct ip_endpoint to = llp_mem_endpoint(w->pair.mem, 0, PAIR_PORT);
 
 	llp_mem_peer_listen(&w->peer, w->pair.mem, 0, PAIR_PORT);
-	MUST(!rnic_ep_resolve(w->us->ep, &to));
+	MUST(!rnic_ep_resolve(w->us->ep, &to, 0));
 	rnic_ep_connect(w->us->ep, &cp);
 	pair_run(&w->pair);
 	send_start(w, MPA_REPLY_KEY, w->tx.crc ? MPA_FLAG_CRC : 0, ird, ord);

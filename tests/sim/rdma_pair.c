@@ -133,7 +133,7 @@ void rdma_pair_connect_only(struct rdma_pair *p)
 	struct ip_endpoint to = {sim_host_address(p->b.host), p->port};
 	struct rnic_conn_param cp = {.qp = p->a.qp, .ird = 4, .ord = 4};
 
-	must(rnic_ep_resolve(p->a.ep, &to), "resolve");
+	must(rnic_ep_resolve(p->a.ep, &to, 0), "resolve");
 	must(rnic_ep_connect(p->a.ep, &cp), "connect");
 }
 

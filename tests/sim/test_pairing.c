@@ -131,7 +131,8 @@ static void after_an_outage(void **state)
 	end();
 }
 
-/* ---- a QP that is its own peer ----------------------------------------------------------------- */
+/* ---- a QP that is its own peer -----------------------------------------------------------------
+ */
 
 static void pair_with_itself(const struct rdma_side *side)
 {

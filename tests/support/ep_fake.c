@@ -146,12 +146,13 @@ int rnic_ep_rebind(struct rnic_ep *ep, bool reuse, bool v6only)
 	return 0;
 }
 
-int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote)
+int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote, uint64_t patience)
 {
 	int err;
 
 	engine_lock(&the_engine);
 	err = fail();
+	ep_fake.patience = patience;
 	ep->remote = *remote;
 	engine_unlock(&the_engine);
 	if (err)

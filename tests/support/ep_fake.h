@@ -22,6 +22,7 @@ struct ep_fake {
 	struct rnic_conn_param param; /**< of the last connect or accept; private data is below */
 	uint8_t private_data[512];
 	uint16_t private_len;
+	uint64_t patience;      /**< of the last resolve */
 	bool resolve_at_once;   /**< emit ADDR_RESOLVED inside the call */
 	bool establish_at_once; /**< emit ESTABLISHED inside accept */
 };

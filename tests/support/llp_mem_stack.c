@@ -21,6 +21,15 @@ static int mem_source(struct llp_stack *s, const struct ip_addr *remote, struct 
 	return 0;
 }
 
+static int mem_reach(struct llp_stack *s, const struct ip_addr *remote)
+{
+	const struct host *h = llp_mem_host_by_addr(host_of(s)->m, remote);
+
+	if (h == NULL)
+		return -ENETUNREACH;
+	return h->silent ? -EAGAIN : 0;
+}
+
 static bool pair_exists(
 	struct llp_mem *m, const struct ip_endpoint *local, const struct ip_endpoint *remote)
 {
@@ -141,6 +150,7 @@ const struct llp_stack_ops llp_mem_stack_ops = {
 	.listen = mem_listen,
 	.unlisten = mem_unlisten,
 	.source = mem_source,
+	.reach = mem_reach,
 	.is_local = mem_is_local,
 	.port_reserve = mem_port_reserve,
 	.port_release = mem_port_release,

@@ -189,6 +189,22 @@ static void resolve_binds_the_source_it_is_given(void **state)
 	client_close(&c);
 }
 
+/* The neighbour is asked however little time there is. */
+static void resolve_has_the_time_it_is_given(void **state)
+{
+	struct client c = client_open();
+	struct rdma_ucm_resolve_ip q = {.dst_addr = client_sa("10.0.0.2", 7174)};
+
+	q.id = client_create(&c, 1);
+	assert_int_equal(CALL(&c, RESOLVE_IP, q), 0);
+	assert_int_equal(ep_fake.patience, 1);
+	q.id = client_create(&c, 2);
+	q.timeout_ms = UINT32_MAX;
+	assert_int_equal(CALL(&c, RESOLVE_IP, q), 0);
+	assert_int_equal(ep_fake.patience, UINT32_MAX * UINT64_C(1000000));
+	client_close(&c);
+}
+
 static void resolve_wants_one_family(void **state)
 {
 	struct client c = client_open();
@@ -211,7 +227,8 @@ static void resolve_wants_one_family(void **state)
 static void resolve_addr_is_the_same_with_sizes(void **state)
 {
 	struct client c = client_open();
-	struct rdma_ucm_resolve_addr q = {.id = client_create(&c, 1), .dst_size = 16};
+	struct rdma_ucm_resolve_addr q = {
+		.id = client_create(&c, 1), .dst_size = 16, .timeout_ms = 1500};
 	struct sockaddr_in6 dst = client_sa("10.0.0.2", 7174);
 
 	memcpy(&q.dst_addr, &dst, sizeof dst);
@@ -222,6 +239,7 @@ static void resolve_addr_is_the_same_with_sizes(void **state)
 	assert_int_equal(CALL(&c, RESOLVE_ADDR, q), -EINVAL);
 	q.dst_size = 16;
 	assert_int_equal(CALL(&c, RESOLVE_ADDR, q), 0);
+	assert_int_equal(ep_fake.patience, 1500 * UINT64_C(1000000));
 	client_expect(&c, UCMA_EVENT_ADDR_RESOLVED, 1);
 	client_close(&c);
 }
@@ -295,6 +313,7 @@ int main(void)
 		cmocka_unit_test(resolution_is_an_event),
 		cmocka_unit_test(a_failed_resolution_may_be_repeated),
 		cmocka_unit_test(resolve_binds_the_source_it_is_given),
+		cmocka_unit_test(resolve_has_the_time_it_is_given),
 		cmocka_unit_test(resolve_wants_one_family),
 		cmocka_unit_test(resolve_addr_is_the_same_with_sizes),
 		cmocka_unit_test(query_route_tells_what_is_known),

@@ -267,6 +267,35 @@ static void strangers_do_not_fill_the_pool(void **state)
 	host_free(h);
 }
 
+/* Who has nothing to send yet asks all the same, and again when that was in vain. */
+static void reach_asks(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_addr peer = host_addr("10.0.0.2"), own = host_addr("10.0.0.1"),
+		       beyond = host_addr("192.0.2.1"), all = host_addr("10.0.0.255");
+
+	assert_int_equal(ip_reach(h->ip, &own, h->now), 0);
+	assert_int_equal(ip_reach(h->ip, &beyond, h->now), -ENETUNREACH);
+	assert_int_equal(ip_reach(h->ip, &all, h->now), -ENETUNREACH);
+	host_expect_nothing(h);
+	assert_int_equal(ip_reach(h->ip, &peer, h->now), -EAGAIN);
+	host_expect(h, REQUEST);
+	assert_int_equal(ip_reach(h->ip, &peer, h->now), -EAGAIN);
+	host_expect_nothing(h);
+	host_run(h, 3 * SECOND + SECOND / 2);
+	assert_int_equal(entry(h)->state, NEIGHBOUR_FAILED);
+	host_forget(h);
+	assert_int_equal(ip_reach(h->ip, &peer, h->now), -EAGAIN);
+	host_expect(h, REQUEST);
+	host_input_hex(h, REPLY);
+	assert_int_equal(ip_reach(h->ip, &peer, h->now), 0);
+	host_run(h, 40 * SECOND);
+	assert_int_equal(entry(h)->state, NEIGHBOUR_STALE);
+	assert_int_equal(ip_reach(h->ip, &peer, h->now), 0); /* as far as we know */
+	host_expect_nothing(h);
+	host_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +310,7 @@ int main(void)
 		cmocka_unit_test(listing),
 		cmocka_unit_test(waiting_packets_are_freed_with_the_stack),
 		cmocka_unit_test(strangers_do_not_fill_the_pool),
+		cmocka_unit_test(reach_asks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -342,6 +342,25 @@ static void test_resolve_errors(void **state)
 	}
 }
 
+/* It is said within the time given, and another try may find somebody else. */
+static void test_resolve_nobody(void **state)
+{
+	struct cm_address nobody = cm_address(CM_NOBODY, 4000), v4 = cm_address(CM_V4, 4000),
+			  v6 = cm_address("2001:db8:99::77", 4000);
+	struct rdma_cm_id *id = cm_id(), *second = cm_id(), *dropped = cm_id();
+
+	assert_int_equal(rdma_resolve_addr(dropped, NULL, cm_sockaddr(&nobody), 60000), 0);
+	assert_int_equal(rdma_resolve_addr(id, NULL, cm_sockaddr(&nobody), 50), 0);
+	cm_expect(id, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
+	assert_int_equal(rdma_resolve_addr(id, NULL, cm_sockaddr(&v4), 50), 0);
+	cm_expect(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	assert_int_equal(rdma_resolve_addr(second, NULL, cm_sockaddr(&v6), 0), 0);
+	cm_expect(second, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
+	cm_destroy(dropped);
+	cm_destroy(second);
+	cm_destroy(id);
+}
+
 /* ---- rdma_getaddrinfo ------------------------------------------------------------------------ */
 
 static int lookup(const char *node, const char *service, int flags, struct rdma_addrinfo **out)
@@ -392,6 +411,7 @@ int main(void)
 		CM(test_specific_listeners),
 		CM(test_resolve_from_a_source),
 		CM(test_resolve_errors),
+		CM(test_resolve_nobody),
 		CM(test_getaddrinfo),
 	};
 

@@ -42,12 +42,22 @@ static void routed(void)
 	under_test = pair.active = cm_routed(CM_V4, 4321);
 }
 
-/* To somebody who is not there. */
+/* The neighbour is still being asked. */
+static void resolving(void)
+{
+	struct cm_address to = cm_address(CM_NOBODY, 4321);
+
+	bound();
+	assert_int_equal(rdma_resolve_addr(under_test, NULL, cm_sockaddr(&to), 60000), 0);
+}
+
+/* To somebody who does not read the request. */
 static void connecting(void)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 
-	under_test = pair.active = cm_routed(CM_NOBODY, 4321);
+	pair.listener = cm_listener(1);
+	under_test = pair.active = cm_routed(CM_V4, cm_port(pair.listener));
 	cm_qp(under_test);
 	assert_int_equal(rdma_connect(under_test, &param), 0);
 }
@@ -258,6 +268,9 @@ static const struct {
 		"0XXXN0"},
 	{"bound", bound, /*           */
 		"X0XX0XXX0X0"
+		"0X00N0"},
+	{"resolving", resolving, /*   */
+		"XXXXXXXX0XX"
 		"0X00N0"},
 	{"resolved", resolved, /*     */
 		"XX0XXXXX0XX"

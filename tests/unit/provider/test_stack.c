@@ -271,7 +271,7 @@ static int connect_to_server(
 	CHECK(side_open(s, settings) == 0);
 	CHECK(read(ready, &x, 1) == 1);
 	CHECK(ip_addr_parse(address, &remote.addr) == 0);
-	CHECK(rnic_ep_resolve(s->ep, &remote) == 0);
+	CHECK(rnic_ep_resolve(s->ep, &remote, 0) == 0);
 	CHECK(wait_for(s, &s->box.seen[RNIC_EP_ADDR_RESOLVED]));
 	CHECK(make_qp(s) == 0);
 	param.qp = s->qp;

@@ -236,7 +236,7 @@ void pair_request(struct pair *p, const struct rnic_conn_param *cp)
 	struct rnic_conn_param def = {.qp = p->a.qp, .ird = 4, .ord = 4};
 
 	pair_listen(p, 4);
-	assert_int_equal(rnic_ep_resolve(p->a.ep, &to), 0);
+	assert_int_equal(rnic_ep_resolve(p->a.ep, &to, 0), 0);
 	assert_int_equal(rnic_ep_connect(p->a.ep, cp ? cp : &def), 0);
 	pair_run(p);
 	assert_non_null(p->b.request);

@@ -22,7 +22,7 @@ static inline void raw_connect(struct pair *p, uint16_t ird, uint16_t ord)
 	struct ip_endpoint to = llp_mem_endpoint(p->mem, 1, PAIR_PORT);
 	struct rnic_conn_param cp = {.qp = p->a.qp, .ird = ird, .ord = ord};
 
-	assert_int_equal(rnic_ep_resolve(p->a.ep, &to), 0);
+	assert_int_equal(rnic_ep_resolve(p->a.ep, &to, 0), 0);
 	assert_int_equal(rnic_ep_connect(p->a.ep, &cp), 0);
 	pair_run(p);
 }

@@ -178,7 +178,7 @@ static void request_on_the_wire(void **state)
 		'r', 'a', 'm', 'e', 0x50, 2, 0, 6, 0, 3, 0, 2, 'h', 'i'};
 
 	llp_mem_peer_listen(&peer, p->mem, 1, PAIR_PORT);
-	assert_int_equal(rnic_ep_resolve(p->a.ep, &to), 0);
+	assert_int_equal(rnic_ep_resolve(p->a.ep, &to, 0), 0);
 	assert_int_equal(rnic_ep_connect(p->a.ep, &cp), 0);
 	pair_run(p);
 	assert_int_equal(peer.rx_len, sizeof want);

@@ -75,7 +75,7 @@ static void bind_to_any(void **state)
 	assert_false(rnic_ep_has_device(p->a.ep));
 	rnic_ep_addresses(p->a.ep, &local, &remote);
 	assert_int_not_equal(local.port, 0);
-	assert_int_equal(rnic_ep_resolve(p->a.ep, &to), 0);
+	assert_int_equal(rnic_ep_resolve(p->a.ep, &to, 0), 0);
 	assert_true(rnic_ep_has_device(p->a.ep));
 	at = llp_mem_endpoint(p->mem, 0, local.port);
 	rnic_ep_addresses(p->a.ep, &local, &remote);
@@ -90,18 +90,18 @@ static void resolve_and_its_errors(void **state)
 	struct ip_endpoint any = {.port = 1};
 	struct ip_endpoint group = {.addr = ip_addr_from_v4("\xe0\x00\x00\x01"), .port = 1};
 
-	assert_int_equal(rnic_ep_resolve(p->a.ep, &any), -EINVAL);
-	assert_int_equal(rnic_ep_resolve(p->a.ep, &group), -EINVAL);
+	assert_int_equal(rnic_ep_resolve(p->a.ep, &any, 0), -EINVAL);
+	assert_int_equal(rnic_ep_resolve(p->a.ep, &group, 0), -EINVAL);
 	assert_int_equal(p->a.n_ep_events, 0);
 	/* No route: an event; and another try is welcome. */
-	assert_int_equal(rnic_ep_resolve(p->a.ep, &to), 0);
+	assert_int_equal(rnic_ep_resolve(p->a.ep, &to, 0), 0);
 	assert_int_equal(pair_last(&p->a)->type, RNIC_EP_ADDR_ERROR);
 	assert_int_equal(pair_last(&p->a)->status, -ENETUNREACH);
 	to = llp_mem_endpoint(p->mem, 1, 5);
-	assert_int_equal(rnic_ep_resolve(p->a.ep, &to), 0);
+	assert_int_equal(rnic_ep_resolve(p->a.ep, &to, 0), 0);
 	assert_int_equal(pair_last(&p->a)->type, RNIC_EP_ADDR_RESOLVED);
 	assert_ptr_equal(pair_last(&p->a)->ep, p->a.ep);
-	assert_int_equal(rnic_ep_resolve(p->a.ep, &to), -EINVAL);
+	assert_int_equal(rnic_ep_resolve(p->a.ep, &to, 0), -EINVAL);
 }
 
 static void families_do_not_mix(void **state)
@@ -111,7 +111,7 @@ static void families_do_not_mix(void **state)
 
 	assert_int_equal(ip_addr_parse("fd00::2", &to.addr), 0);
 	assert_int_equal(rnic_ep_bind(p->a.ep, &at, false, false), 0);
-	assert_int_equal(rnic_ep_resolve(p->a.ep, &to), -EINVAL);
+	assert_int_equal(rnic_ep_resolve(p->a.ep, &to, 0), -EINVAL);
 }
 
 /* ---- connect ----------------------------------------------------------------------------- */
@@ -158,7 +158,7 @@ static void nobody_listens(void **state)
 	struct ip_endpoint to = llp_mem_endpoint(p->mem, 1, PAIR_PORT);
 	struct rnic_conn_param cp = {.qp = p->a.qp};
 
-	assert_int_equal(rnic_ep_resolve(p->a.ep, &to), 0);
+	assert_int_equal(rnic_ep_resolve(p->a.ep, &to, 0), 0);
 	/* It may be tried again, with the same QP. */
 	for (unsigned i = 1; i < 3; i++) {
 		assert_int_equal(rnic_ep_connect(p->a.ep, &cp), 0);
@@ -180,7 +180,7 @@ static void the_listener_comes_late(void **state)
 	struct ip_endpoint to = llp_mem_endpoint(p->mem, 1, PAIR_PORT), local, remote, seen;
 	struct rnic_conn_param cp = {.qp = p->a.qp};
 
-	assert_int_equal(rnic_ep_resolve(p->a.ep, &to), 0);
+	assert_int_equal(rnic_ep_resolve(p->a.ep, &to, 0), 0);
 	assert_int_equal(rnic_ep_connect(p->a.ep, &cp), 0);
 	pair_advance(p, 50);
 	pair_listen(p, 1);
@@ -203,7 +203,7 @@ static void destroyed_between_attempts(void **state)
 	struct ip_endpoint to = llp_mem_endpoint(p->mem, 1, PAIR_PORT);
 	struct rnic_conn_param cp = {.qp = p->a.qp};
 
-	assert_int_equal(rnic_ep_resolve(p->a.ep, &to), 0);
+	assert_int_equal(rnic_ep_resolve(p->a.ep, &to, 0), 0);
 	assert_int_equal(rnic_ep_connect(p->a.ep, &cp), 0);
 	pair_advance(p, 50);
 	rnic_ep_destroy(p->a.ep);
@@ -251,7 +251,7 @@ static void wrong_parameters(void **state)
 	bad[5].private_data = data;
 	bad[5].private_len = 513;
 	assert_int_equal(rnic_ep_connect(p->a.ep, &good), -EINVAL); /* not resolved */
-	assert_int_equal(rnic_ep_resolve(p->a.ep, &to), 0);
+	assert_int_equal(rnic_ep_resolve(p->a.ep, &to, 0), 0);
 	for (unsigned i = 0; i < 6; i++)
 		assert_int_equal(rnic_ep_connect(p->a.ep, &bad[i]), -EINVAL);
 	pair_go(p->a.qp, RNIC_QP_ERROR);
@@ -270,7 +270,7 @@ static void one_qp_one_connection(void **state)
 
 	pair_request(p, NULL);
 	assert_int_equal(rnic_ep_create(p->a.rnic, pair_ep_event, &p->a, &ep), 0);
-	assert_int_equal(rnic_ep_resolve(ep, &to), 0);
+	assert_int_equal(rnic_ep_resolve(ep, &to, 0), 0);
 	assert_int_equal(rnic_ep_connect(ep, &cp), -EINVAL);
 	rnic_ep_destroy(ep);
 }
@@ -554,7 +554,7 @@ static void cut_off_anywhere(void **state)
 		to = llp_mem_endpoint(p->mem, 1, PAIR_PORT);
 		p->quiet = true;
 		pair_listen(p, 0);
-		assert_int_equal(rnic_ep_resolve(p->a.ep, &to), 0);
+		assert_int_equal(rnic_ep_resolve(p->a.ep, &to, 0), 0);
 		cp.qp = p->a.qp;
 		assert_int_equal(rnic_ep_connect(p->a.ep, &cp), 0);
 		for (unsigned i = 0; i < cut; i++) {

@@ -57,7 +57,7 @@ static void listen_and_its_errors(void **state)
 	assert_int_equal(rnic_ep_bind(p->b.ep, &at, true, false), 0);
 	assert_int_equal(rnic_ep_listen(p->b.ep, 1), 0);
 	assert_int_equal(rnic_ep_listen(p->b.ep, 1), -EINVAL);
-	assert_int_equal(rnic_ep_resolve(p->b.ep, &at), -EINVAL);
+	assert_int_equal(rnic_ep_resolve(p->b.ep, &at, 0), -EINVAL);
 	assert_int_equal(rnic_ep_disconnect(p->b.ep), -ENOTCONN);
 	assert_int_equal(rnic_ep_create(p->b.rnic, pair_ep_event, &p->b, &ep), 0);
 	assert_int_equal(rnic_ep_bind(ep, &at, true, false), 0);

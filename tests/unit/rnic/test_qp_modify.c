@@ -166,7 +166,7 @@ static void connects_again_after_reset(void **state)
 	rnic_ep_destroy(p->a.ep);
 	/* The listener's handler will do: it records all the same. */
 	assert_int_equal(rnic_ep_create(p->a.rnic, pair_ep_event, &p->a, &p->a.ep), 0);
-	assert_int_equal(rnic_ep_resolve(p->a.ep, &to), 0);
+	assert_int_equal(rnic_ep_resolve(p->a.ep, &to, 0), 0);
 	cp.qp = p->a.qp;
 	assert_int_equal(rnic_ep_connect(p->a.ep, &cp), 0);
 	pair_run(p);

@@ -33,7 +33,7 @@ static void lane_create(struct pair *p, struct lane *l)
 	l->a = pair_qp(&p->a, l->cq, NULL);
 	l->b = pair_qp(&p->b, p->b.cq, NULL);
 	assert_int_equal(rnic_ep_create(p->a.rnic, pair_ep_event, &p->a, &l->active), 0);
-	assert_int_equal(rnic_ep_resolve(l->active, &to), 0);
+	assert_int_equal(rnic_ep_resolve(l->active, &to, 0), 0);
 	cp.qp = l->a;
 	p->b.request = NULL;
 	assert_int_equal(rnic_ep_connect(l->active, &cp), 0);

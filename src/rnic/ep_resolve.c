@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* An endpoint finds its way: source address, route, and the neighbour that it leads over. */
+#include "base/container_of.h"
+#include "rnic/ep.h"
+#include "rnic/ep_priv.h"
+
+#include <errno.h>
+
+/*
+ * The neighbour is asked as often as ARP and ND have it; this is how often its entry is looked at.
+ * On a quiet link the answer is there within microseconds, and else nobody is in a hurry.
+ */
+#define LOOK_FIRST_NS UINT64_C(20000)
+#define LOOK_MOST_NS  UINT64_C(10000000)
+
+static struct timer_wheel *wheel_of(const struct rnic_ep *ep)
+{
+	return &ep->rnic->engine->wheel;
+}
+
+static void resolved(struct rnic_ep *ep, const struct ip_addr *source)
+{
+	struct rnic_ep_event ev = {.type = RNIC_EP_ADDR_RESOLVED};
+
+	if (!ep->reserved || ip_addr_is_any(&ep->local.addr))
+		ep->local.addr = *source;
+	/* The user may ask for it from now on. */
+	if (!ep->reserved)
+		ep->local.port = llp_port_choose(ep->rnic->net, &ep->local.addr, &ep->remote);
+	ep->state = EP_RESOLVED;
+	ep_tell(ep, &ev);
+}
+
+static void unresolved(struct rnic_ep *ep, int status)
+{
+	struct rnic_ep_event ev = {.type = RNIC_EP_ADDR_ERROR, .status = status};
+
+	ep->state = ep->reserved ? EP_BOUND : EP_IDLE;
+	ep->remote = (struct ip_endpoint){.port = 0};
+	ep_tell(ep, &ev);
+}
+
+/** The next look, the deadline itself the last. @return false: that is past. */
+static bool look_again(struct rnic_ep *ep)
+{
+	uint64_t now = ep->rnic->engine->now, at = now + ep->look_ns;
+
+	if (now >= ep->resolve_deadline)
+		return false;
+	if (ep->look_ns < LOOK_MOST_NS)
+		ep->look_ns *= 2;
+	timer_start(wheel_of(ep), &ep->look, at < ep->resolve_deadline ? at : ep->resolve_deadline);
+	return true;
+}
+
+/** The kernel's addr.c: without a route at once, without a neighbour not before the time is up. */
+static void look(struct rnic_ep *ep)
+{
+	struct llp_stack *net = ep->rnic->net;
+	struct ip_addr source;
+	int rc = llp_source(net, &ep->remote.addr, &source);
+
+	if (!rc && ep->ask)
+		rc = llp_reach(net, &ep->remote.addr);
+	if (rc == -EAGAIN) {
+		if (look_again(ep))
+			return;
+		rc = -ETIMEDOUT;
+	}
+	if (rc)
+		unresolved(ep, rc);
+	else
+		resolved(ep, &source);
+}
+
+static void on_look(struct timer *t, uint64_t now)
+{
+	look(container_of(t, struct rnic_ep, look));
+}
+
+static int ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote, uint64_t patience)
+{
+	uint64_t now = ep->rnic->engine->now;
+
+	if (ep->state != EP_IDLE && ep->state != EP_BOUND)
+		return -EINVAL;
+	if (ip_addr_is_any(&remote->addr) || ip_addr_is_multicast(&remote->addr))
+		return -EINVAL;
+	if (ep->state == EP_BOUND && !ip_addr_is_any(&ep->local.addr) &&
+		ip_addr_is_v4(&ep->local.addr) != ip_addr_is_v4(&remote->addr))
+		return -EINVAL;
+	ep->state = EP_RESOLVING;
+	ep->remote = *remote;
+	ep->ask = patience != 0;
+	ep->resolve_deadline = patience < UINT64_MAX - now ? now + patience : UINT64_MAX;
+	ep->look_ns = LOOK_FIRST_NS;
+	timer_init(&ep->look, on_look);
+	look(ep);
+	return 0;
+}
+
+int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote, uint64_t patience)
+{
+	struct engine *e = ep->rnic->engine;
+	int rc;
+
+	engine_lock(e);
+	rc = ep_resolve(ep, remote, patience);
+	engine_unlock(e);
+	return rc;
+}
+
+void ep_stop_resolving(struct rnic_ep *ep)
+{
+	if (ep->state == EP_RESOLVING)
+		timer_stop(wheel_of(ep), &ep->look);
+}
