@@ -9,6 +9,8 @@
  * Each connection has ids, QPs and private data of its own, and ends before another takes its
  * place; all of a process share a CQ.
  */
+#include "base/number.h"
+
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <pthread.h>
@@ -205,6 +207,15 @@ static struct sockaddr *lookup(const char *node, const char *port)
 	return found->ai_addr;
 }
 
+static unsigned number(const char *text)
+{
+	uint64_t n = 0;
+
+	if (!number_parse(text, 1, UINT32_MAX, &n))
+		usage();
+	return (unsigned)n;
+}
+
 int main(int argc, char **argv)
 {
 	bool server = false, both = false;
@@ -227,10 +238,10 @@ int main(int argc, char **argv)
 			port = optarg;
 			break;
 		case 'n':
-			c.wanted = (unsigned)strtoul(optarg, NULL, 10);
+			c.wanted = number(optarg);
 			break;
 		case 'w':
-			at_once = (unsigned)strtoul(optarg, NULL, 10);
+			at_once = number(optarg);
 			break;
 		default:
 			usage();

@@ -8,6 +8,8 @@
  *
  *     qps [-n QPS] [ADDRESS]         without an address: the side that listens
  */
+#include "base/number.h"
+
 #include <errno.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
@@ -243,19 +245,26 @@ static void close_side(struct side *s)
 		on_event(s);
 }
 
+static void usage(void)
+{
+	fprintf(stderr, "usage: qps [-n COUNT] [ADDRESS], COUNT above %u\n", FIRST);
+	exit(2);
+}
+
 int main(int argc, char **argv)
 {
-	static struct side s = {.n = 10000};
+	static struct side s;
+	uint64_t n = 10000;
 	size_t before, fresh, used;
 	int opt;
 
 	while ((opt = getopt(argc, argv, "n:")) != -1) {
-		if (opt != 'n')
-			return 2;
-		s.n = (unsigned)strtoul(optarg, NULL, 0);
+		if (opt != 'n' || !number_parse(optarg, FIRST + 1, UINT32_MAX, &n))
+			usage();
 	}
-	if (s.n <= FIRST || optind + 1 < argc)
-		return 2;
+	if (optind + 1 < argc)
+		usage();
+	s.n = (unsigned)n;
 	open_side(&s, argv[optind]);
 	connect_up_to(&s, FIRST);
 	talk(&s, 0);

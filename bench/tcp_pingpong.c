@@ -6,6 +6,8 @@
  *     tcp_pingpong -s [-p PORT]                        serve one client
  *     tcp_pingpong [-p PORT] [-r] [-l BYTES] [-n COUNT] HOST
  */
+#include "base/number.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -191,6 +193,25 @@ static void stream(int fd, const struct job *j)
 		j->count, j->count / seconds / 1e6, 8.0 * j->count * j->size / seconds / 1e9);
 }
 
+static void usage(void)
+{
+	fprintf(stderr,
+		"usage: tcp_pingpong -s [-p PORT]\n"
+		"       tcp_pingpong [-p PORT] [-r] [-l BYTES] [-n COUNT] HOST\n"
+		"BYTES from 1 to %u\n",
+		MAX_SIZE);
+	exit(2);
+}
+
+static uint32_t number(const char *text, uint32_t max)
+{
+	uint64_t n = 0;
+
+	if (!number_parse(text, 1, max, &n))
+		usage();
+	return (uint32_t)n;
+}
+
 int main(int argc, char **argv)
 {
 	struct job j = {.size = 8, .count = 20000};
@@ -210,24 +231,21 @@ int main(int argc, char **argv)
 			port = optarg;
 			break;
 		case 'l':
-			j.size = (uint32_t)strtoul(optarg, NULL, 10);
+			j.size = number(optarg, MAX_SIZE);
 			break;
 		case 'n':
-			j.count = (uint32_t)strtoul(optarg, NULL, 10);
+			j.count = number(optarg, UINT32_MAX);
 			break;
 		default:
-			return 2;
+			usage();
 		}
 	}
 	if (server) {
-		serve((uint16_t)strtoul(port, NULL, 10));
+		serve((uint16_t)number(port, UINT16_MAX));
 		return 0;
 	}
-	if (optind != argc - 1 || !j.size || j.size > MAX_SIZE || !j.count) {
-		fprintf(stderr, "usage: tcp_pingpong -s [-p PORT]\n"
-				"       tcp_pingpong [-p PORT] [-r] [-l BYTES] [-n COUNT] HOST\n");
-		return 2;
-	}
+	if (optind != argc - 1)
+		usage();
 	fd = connect_to(argv[optind], port);
 	send_all(fd, &j, sizeof j);
 	if (j.rate)
