@@ -107,6 +107,13 @@ static void recv_done(void *user)
 	memset(rqe_at(q, q->rq_tail++), 0xee, QP_RQ_STRIDE);
 }
 
+static void drained(void *user)
+{
+	struct qp *q = user;
+
+	q->draineds++;
+}
+
 static void complete(void *user, const struct rdmap_wc *wc)
 {
 	struct qp *q = user;
@@ -249,6 +256,7 @@ static const struct rdmap_ops ops = {
 	.complete = complete,
 	.operational = operational,
 	.peer_closed = peer_closed,
+	.drained = drained,
 	.ended = ended,
 };
 

@@ -50,7 +50,7 @@ struct qp {
 	bool shared_rq; /* nobody can tell which message takes which element */
 	struct rdmap_wc wc[4096];
 	unsigned wcs, wc_next;
-	unsigned operationals, peer_closeds, endeds, local_ops;
+	unsigned operationals, peer_closeds, draineds, endeds, local_ops;
 	int local_op_status;
 	struct rdmap_end end;
 	void (*on_complete)(struct qp *q, const struct rdmap_wc *wc);

@@ -157,6 +157,40 @@ static void test_abort_in_complete(void **state)
 	qp_net_done(&n);
 }
 
+/** A Read is under way, and nothing is to start behind it. */
+static void setup_draining(struct qp_net *n)
+{
+	setup(n);
+	post_read(n->a, 3, qp_region_add(n->a, 7, 0x1000, 4, LOCAL), RDMAP_WR_SIGNALED);
+	qp_run(n->a);
+	assert_false(rdmap_hold(&n->a->r));
+	assert_int_equal(n->a->draineds, 0);
+}
+
+static void test_drained(void **state)
+{
+	struct qp_net n;
+
+	setup_draining(&n);
+	FEED(&n, RESPONSE("abcd"));
+	qp_expect_wc(n.a, 3, RDMAP_WC_SUCCESS, RDMAP_WC_READ, 4);
+	assert_int_equal(n.a->draineds, 1);
+	qp_net_done(&n);
+}
+
+/* The last completion ends the stream: who was told of the end is not told that it is drained. */
+static void test_abort_instead_of_drained(void **state)
+{
+	struct qp_net n;
+
+	setup_draining(&n);
+	n.a->on_complete = abort_at_3;
+	FEED(&n, RESPONSE("abcd"));
+	qp_expect_wc(n.a, 3, RDMAP_WC_SUCCESS, RDMAP_WC_READ, 4);
+	assert_int_equal(n.a->draineds, 0);
+	qp_net_done(&n);
+}
+
 /* The oldest that is not done says why; what was done before keeps its own. */
 static void test_fail_oldest(void **state)
 {
@@ -189,6 +223,8 @@ int main(void)
 		cmocka_unit_test(test_flush),
 		cmocka_unit_test(test_fail_oldest),
 		cmocka_unit_test(test_abort_in_complete),
+		cmocka_unit_test(test_drained),
+		cmocka_unit_test(test_abort_instead_of_drained),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
