@@ -2,7 +2,9 @@
 #include "dpdk-port/memif.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <rte_kvargs.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -48,6 +50,33 @@ static bool is_stale(const char *path)
 	stale = connect(fd, (struct sockaddr *)&sun, sizeof sun) && errno == ECONNREFUSED;
 	close(fd);
 	return stale;
+}
+
+/** Where a relative path begins, of a socket that is a file; NULL: there is none. */
+static const char *relative_path(const char *device)
+{
+	const char *at = strstr(device, ",socket=");
+
+	if (strncmp(device, "net_memif", 9) || !strstr(device, ",socket-abstract=no") || !at)
+		return NULL;
+	at += strlen(",socket=");
+	return *at == '/' ? NULL : at;
+}
+
+int memif_absolute(const char *device, char *out, size_t len)
+{
+	const char *path = relative_path(device);
+	char directory[PATH_MAX] = "";
+	int n;
+
+	if (!path)
+		path = device;
+	else if (!getcwd(directory, sizeof directory - 1))
+		return -errno;
+	else
+		strcat(directory, "/");
+	n = snprintf(out, len, "%.*s%s%s", (int)(path - device), device, directory, path);
+	return n < 0 || (size_t)n >= len ? -ENAMETOOLONG : 0;
 }
 
 bool memif_forget_stale(const char *device)

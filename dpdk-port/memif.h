@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file memif.h
- * What a killed process leaves of a memif.
+ * The socket of a memif: what a killed process leaves of it, and how DPDK wants it named.
  */
 #ifndef DPDK_PORT_MEMIF_H
 #define DPDK_PORT_MEMIF_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /**
  * Remove the socket file of an earlier memif server that is gone: DPDK would take it for a living
@@ -16,5 +17,13 @@
  * @return true if a file was removed
  */
 bool memif_forget_stale(const char *device);
+
+/**
+ * The arguments with an absolute path in "socket=", which is all that DPDK takes. Where that is
+ * absolute already, or no path (an abstract socket's name), or the device no memif, they are
+ * copied.
+ * @return 0, -ENAMETOOLONG, or why there is no current directory.
+ */
+int memif_absolute(const char *device, char *out, size_t len);
 
 #endif

@@ -62,6 +62,9 @@ __attribute__((format(printf, 3, 4))) static int fail(
 	return error;
 }
 
+/** Of a device's arguments, a path among them. */
+#define DEVICE_MAX 4608
+
 /** The device's name: its arguments up to the first comma. */
 static void device_name(const char *device, char *name, size_t len)
 {
@@ -456,12 +459,21 @@ void port_close(struct port *p)
 	pthread_mutex_unlock(&open_lock);
 }
 
-int port_open(const struct port_config *cfg, struct port **out, struct port_error *e)
+int port_open(const struct port_config *config, struct port **out, struct port_error *e)
 {
+	char device[DEVICE_MAX], rest[2];
+	struct port_config own = *config;
+	const struct port_config *cfg = &own;
 	struct opening o = {.cfg = cfg, .e = e};
-	char rest[2];
 	int r;
 
+	r = memif_absolute(config->device, device, sizeof device);
+	if (r) {
+		snprintf(e->text, sizeof e->text, "port \"%.100s\": its path: %s", config->device,
+			strerror(-r));
+		return r;
+	}
+	own.device = device;
 	r = eal_start(cfg, e);
 	if (r)
 		return r;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,6 +104,39 @@ static void what_is_no_socket_stays(void **state)
 	unlink(sun.sun_path);
 }
 
+static void relative_paths_are_made_absolute(void **state)
+{
+	char before[PATH_MAX], out[PATH_MAX + 100], want[PATH_MAX + 100];
+
+	assert_non_null(getcwd(before, sizeof before));
+	assert_int_equal(chdir(directory), 0);
+	assert_int_equal(memif_absolute("net_memif0,role=client,socket=m,socket-abstract=no", out,
+				 sizeof out),
+		0);
+	snprintf(want, sizeof want, "net_memif0,role=client,socket=%s/m,socket-abstract=no",
+		directory);
+	assert_string_equal(out, want);
+	assert_int_equal(
+		memif_absolute("net_memif1,socket-abstract=no,socket=../a/m", out, sizeof out), 0);
+	snprintf(want, sizeof want, "net_memif1,socket-abstract=no,socket=%s/../a/m", directory);
+	assert_string_equal(out, want);
+	assert_int_equal(chdir(before), 0);
+}
+
+static void all_else_is_left_alone(void **state)
+{
+	const char *const others[] = {"net_memif0", "net_memif0,socket=abstract-one",
+		"net_memif0,socket=m,socket-abstract=yes", "net_tap0,socket=m,socket-abstract=no",
+		"net_memif0,socket=/tmp/m,socket-abstract=no", "0000:01:00.0"};
+	char out[100];
+
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+		assert_int_equal(memif_absolute(others[i], out, sizeof out), 0);
+		assert_string_equal(out, others[i]);
+		assert_int_equal(memif_absolute(others[i], out, strlen(others[i])), -ENAMETOOLONG);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +144,8 @@ int main(void)
 		cmocka_unit_test(the_socket_of_a_living_server_stays),
 		cmocka_unit_test(only_the_socket_of_a_server_is_looked_at),
 		cmocka_unit_test(what_is_no_socket_stays),
+		cmocka_unit_test(relative_paths_are_made_absolute),
+		cmocka_unit_test(all_else_is_left_alone),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);
