@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 #include <rte_interrupts.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,9 +26,10 @@ struct gate {
 	struct rte_intr_handle *handle;
 };
 
-/* There is one interrupt thread in a process. */
-static _Atomic bool in_use;
-static struct gate *_Atomic the_gate;
+/* There is one interrupt thread in a process. The lock also keeps the gate from being freed under
+ * who opens it for another port. */
+static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+static struct gate *the_gate;
 
 static void at_the_gate(void *arg)
 {
@@ -52,9 +52,9 @@ static void at_the_gate(void *arg)
 
 static void call(struct gate *g)
 {
-	uint64_t one = 1;
+	uint64_t n = 1;
 
-	if (write(g->fd, &one, sizeof one) < 0)
+	if (write(g->fd, &n, sizeof n) < 0)
 		return; /* it has been called already */
 }
 
@@ -71,40 +71,44 @@ static void wait_until_inside(struct gate *g)
 		;
 }
 
-struct gate *gate_create(void)
+static struct gate *create(void)
 {
-	struct gate *g;
+	struct gate *g = calloc(1, sizeof *g);
 
-	if (atomic_exchange(&in_use, true))
+	if (!g)
 		return NULL;
-	g = calloc(1, sizeof *g);
-	if (!g) {
-		atomic_store(&in_use, false);
-		return NULL;
-	}
 	pthread_mutex_init(&g->lock, NULL);
 	pthread_cond_init(&g->changed, NULL);
 	g->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	g->handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
 	if (g->fd >= 0 && g->handle && rte_intr_fd_set(g->handle, g->fd) == 0 &&
 		rte_intr_type_set(g->handle, RTE_INTR_HANDLE_EXT) == 0 &&
-		rte_intr_callback_register(g->handle, at_the_gate, g) == 0) {
-		atomic_store(&the_gate, g);
+		rte_intr_callback_register(g->handle, at_the_gate, g) == 0)
 		return g;
-	}
 	rte_intr_instance_free(g->handle);
 	if (g->fd >= 0)
 		close(g->fd);
 	free(g);
-	atomic_store(&in_use, false);
 	return NULL;
+}
+
+struct gate *gate_create(void)
+{
+	struct gate *g = NULL;
+
+	pthread_mutex_lock(&one);
+	if (!the_gate)
+		g = the_gate = create();
+	pthread_mutex_unlock(&one);
+	return g;
 }
 
 void gate_destroy(struct gate *g)
 {
 	if (!g)
 		return;
-	atomic_store(&the_gate, NULL);
+	pthread_mutex_lock(&one);
+	the_gate = NULL;
 	gate_open(g);
 	rte_intr_callback_unregister_sync(g->handle, at_the_gate, g);
 	rte_intr_instance_free(g->handle);
@@ -112,7 +116,7 @@ void gate_destroy(struct gate *g)
 	pthread_cond_destroy(&g->changed);
 	pthread_mutex_destroy(&g->lock);
 	free(g);
-	atomic_store(&in_use, false);
+	pthread_mutex_unlock(&one);
 }
 
 void gate_shut(struct gate *g)
@@ -157,5 +161,7 @@ void gate_open(struct gate *g)
 
 void gate_let_go(void)
 {
-	gate_open(atomic_load(&the_gate));
+	pthread_mutex_lock(&one);
+	gate_open(the_gate);
+	pthread_mutex_unlock(&one);
 }

@@ -32,7 +32,7 @@ void gate_open(struct gate *g);
 
 /**
  * Open the gate that this process has, whosever it is: something is to be done by the interrupt
- * thread. Its owner shuts it again in its next look. Not while another thread destroys it.
+ * thread. Its owner shuts it again in its next look.
  */
 void gate_let_go(void);
 

@@ -4,6 +4,7 @@
 #include "dpdk-port/gate.h"
 #include "support/eal.h"
 
+#include <pthread.h>
 #include <rte_interrupts.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,6 +86,32 @@ static void there_is_one(void **state)
 	gate_destroy(NULL);
 }
 
+static _Atomic bool over;
+
+static void *let_go_again_and_again(void *arg)
+{
+	while (!atomic_load(&over))
+		gate_let_go();
+	return NULL;
+}
+
+/** A port without a gate lets go of another's, which comes and goes meanwhile. */
+static void another_port_lets_go_of_it(void **state)
+{
+	pthread_t thread;
+
+	atomic_store(&over, false);
+	assert_int_equal(pthread_create(&thread, NULL, let_go_again_and_again, NULL), 0);
+	for (unsigned i = 0; i < 100; i++) {
+		struct gate *g = gate_create();
+
+		assert_non_null(g);
+		gate_destroy(g);
+	}
+	atomic_store(&over, true);
+	pthread_join(thread, NULL);
+}
+
 static int setup(void **state)
 {
 	test_eal_init();
@@ -101,6 +128,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_handled_while_it_is_shut),
 		cmocka_unit_test(an_open_gate_lets_all_through),
 		cmocka_unit_test(there_is_one),
+		cmocka_unit_test(another_port_lets_go_of_it),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);
