@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "manual_walk.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,6 +170,26 @@ static void no_row_was_wrong(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* Where the pages are installed, the list is theirs: no page of a verb is missing in it. */
+static void every_installed_page_is_known(void **state)
+{
+	static const char directory[] = "/usr/share/man/man3/";
+	glob_t found = {0};
+
+	glob("/usr/share/man/man3/ibv_*.3*", 0, NULL, &found);
+	for (size_t f = 0; f < found.gl_pathc; f++) {
+		const char *name = found.gl_pathv[f] + strlen(directory);
+		size_t len = strcspn(name, ".");
+		unsigned i = 0;
+
+		while (i < PAGES && (strlen(pages[i]) != len || memcmp(pages[i], name, len)))
+			i++;
+		if (i == PAGES)
+			fail_msg("nobody goes to %s", name);
+	}
+	globfree(&found);
+}
+
 static void every_page_was_visited(void **state)
 {
 	for (unsigned i = 0; i < PAGES; i++)
@@ -192,6 +213,7 @@ int main(void)
 		CONNECTED(walk_connected),
 		cmocka_unit_test(no_row_was_wrong),
 		cmocka_unit_test(every_page_was_visited),
+		cmocka_unit_test(every_installed_page_is_known),
 	};
 
 	/* A lost event must end the test, not the patience of who runs it. */
