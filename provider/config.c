@@ -222,6 +222,7 @@ void config_init(struct config *c)
 		.name = "uiw0",
 		.progress_core = -1,
 		.connect_port = 61525,
+		.rnr_timeout = 1000,
 		.congestion_control = "cubic",
 		.timestamps = true,
 		.sack = true,

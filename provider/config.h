@@ -20,7 +20,7 @@
 #define CONFIG_MAX_GATEWAYS  4
 #define CONFIG_MAX_PORT      256
 #define CONFIG_MAX_PATH      1024
-#define CONFIG_MAX_KEYS      32
+#define CONFIG_MAX_KEYS      40
 
 struct config_address {
 	struct ip_addr addr;
@@ -43,6 +43,7 @@ struct config {
 	struct mpa_config mpa; /**< peer, crc, markers, mpa_revision, rtr, fpdu */
 	bool connect_rdma_cm;  /**< connect_mode = auto | rdma_cm */
 	uint16_t connect_port; /**< of QPs that connect without rdma_cm */
+	uint32_t rnr_timeout;  /**< ms that a message waits for its receive, over rdma_cm */
 	unsigned mpa_given;    /**< Private: which of them by their own key. */
 	char congestion_control[16];
 	bool timestamps, sack, window_scale; /**< TCP options to offer and accept */

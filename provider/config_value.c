@@ -287,6 +287,16 @@ static const char *parse_settle(struct config *c, const char *v)
 	return NULL;
 }
 
+static const char *parse_rnr_timeout(struct config *c, const char *v)
+{
+	uint64_t n;
+
+	if (!number_parse(v, 0, 600000, &n))
+		return "a number of milliseconds from 0 to 600000";
+	c->rnr_timeout = (uint32_t)n;
+	return NULL;
+}
+
 static const char *parse_interface(struct config *c, const char *v)
 {
 	return config_parse_switch(v, &c->list_addresses);
@@ -323,6 +333,7 @@ const struct config_key config_keys[] = {
 	{"receive_buffer", false, parse_receive_buffer, NULL},
 	{"memory", false, parse_memory, NULL},
 	{"interface", false, parse_interface, NULL},
+	{"rnr_timeout", false, parse_rnr_timeout, NULL},
 	{"settle", false, parse_settle, NULL},
 	{"slots", false, config_slot_range, NULL},
 };

@@ -35,6 +35,7 @@ static int open_rnic(struct stack *s, struct config_error *e)
 		.log = net_log(s->net),
 		.mpa = net_config(s->net)->mpa,
 		.pairing_port = config_pairing_port(net_config(s->net)),
+		.rnr_timeout_ms = net_config(s->net)->rnr_timeout,
 	};
 	int r = rnic_create(&cfg, &s->rnic);
 

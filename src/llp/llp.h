@@ -96,6 +96,7 @@ struct llp_ops {
 	void (*commit)(struct llp *l, uint32_t len);
 	void (*push)(struct llp *l);
 	void (*resume)(struct llp *l);
+	bool (*took_early)(const struct llp *l);
 	size_t (*unacked)(const struct llp *l);
 	void (*shutdown)(struct llp *l);
 	void (*abort)(struct llp *l);
@@ -153,6 +154,12 @@ static inline void llp_push(struct llp *l)
 static inline void llp_resume(struct llp *l)
 {
 	l->ops->resume(l);
+}
+
+/** Is there text whose turn has not come, and that early() took? Its taken() cannot wait. */
+static inline bool llp_took_early(const struct llp *l)
+{
+	return l->ops->took_early(l);
 }
 
 /** Bytes queued or sent and not acknowledged yet. */

@@ -15,7 +15,7 @@
 
 static bool may_take(const struct mpa *m)
 {
-	return m->state == MPA_OPERATIONAL && m->told_operational && !m->rx_off &&
+	return m->state == MPA_OPERATIONAL && m->told_operational && !m->rx_off && !m->held &&
 	       !m->config.in_order && m->ops->early != NULL;
 }
 

@@ -408,9 +408,10 @@ void mpa_push(struct mpa *m)
 
 /* ---- the rest ---------------------------------------------------------------------------- */
 
-void mpa_hold(struct mpa *m)
+bool mpa_hold(struct mpa *m)
 {
-	m->held = true;
+	m->held = !llp_took_early(m->llp);
+	return m->held;
 }
 
 void mpa_resume(struct mpa *m)

@@ -215,10 +215,10 @@ void mpa_cancel(struct mpa *m);
 
 /**
  * Inside ulpdu() alone: this one was not taken. It and what comes behind it stay in the LLP, whose
- * window closes when there is much, until mpa_resume() shows it again. eof() waits too. The
- * configuration must say in_order.
+ * window closes when there is much, until mpa_resume() shows it again. eof() waits too.
+ * @return false: that cannot be, as something behind it was taken early. Never with in_order.
  */
-void mpa_hold(struct mpa *m);
+bool mpa_hold(struct mpa *m);
 
 /** The user can take ULPDUs now: show what waits in the LLP. They come by a later upcall. */
 void mpa_resume(struct mpa *m);

@@ -209,8 +209,9 @@ struct rdmap_ops {
 	/**
 	 * recv_take() had none. @return false: that is an error (RFC 5041 section 7.1). true: the
 	 * message stays in the LLP, and what comes behind it, until rdmap_recv_posted(). To the
-	 * peer that is the flow control of the LLP and nothing else. With payload taken early
-	 * behind it that cannot be: MPA must be in order (mpa_config.in_order).
+	 * peer that is the flow control of the LLP and nothing else. Where payload behind it was
+	 * taken early that cannot be, and it is an error all the same; never with
+	 * mpa_config.in_order.
 	 */
 	bool (*recv_wait)(void *user);
 	/**

@@ -54,10 +54,9 @@ static void deliver_send(struct rdmap *r, struct ddp_segment *s)
 
 void rdmap_no_buffer(struct rdmap *r, struct ddp_segment *s)
 {
-	if (r->ops->recv_wait != NULL && r->ops->recv_wait(r->user))
-		mpa_hold(r->mpa);
-	else
-		rdmap_fail_ddp(r, DDP_ERROR_NO_BUFFER, s);
+	if (r->ops->recv_wait != NULL && r->ops->recv_wait(r->user) && mpa_hold(r->mpa))
+		return;
+	rdmap_fail_ddp(r, DDP_ERROR_NO_BUFFER, s);
 }
 
 static void on_send(struct rdmap *r, struct ddp_segment *s)

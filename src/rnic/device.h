@@ -20,9 +20,9 @@ struct rnic {
 	struct random_source random;
 	const struct log_sink *log;
 	struct mpa_config mpa, pairing_mpa;
-	uint16_t pairing_port;                 /**< 0: no pairing */
-	struct pairing_service *pairing;       /**< NULL: not open */
-	uint64_t start_timeout, close_timeout; /**< ns */
+	uint16_t pairing_port;                              /**< 0: no pairing */
+	struct pairing_service *pairing;                    /**< NULL: not open */
+	uint64_t start_timeout, close_timeout, rnr_timeout; /**< ns */
 	struct rnic_limits limits;
 	bool (*page_in)(const void *addr, size_t len, bool write);
 

@@ -110,6 +110,7 @@ int rnic_qp_create(struct rnic_pd *pd, struct rnic_qp_init *init, struct rnic_qp
 	qp->context = init->context;
 	qp->sig_all = init->sq_sig_all;
 	qp->bell.serve = qp_serve;
+	recv_wait_init(qp);
 	pthread_spin_init(&qp->sq_lock, PTHREAD_PROCESS_PRIVATE);
 	atomic_init(&qp->state, RNIC_QP_RESET);
 	rc = queues_init(qp, init);
@@ -245,7 +246,7 @@ void qp_enter_error(struct rnic_qp *qp)
 	qp->in_error = true;
 	if (qp->pairing)
 		pairing_halt(qp->pairing);
-	qp_recv_stop(qp);
+	recv_wait_end(qp);
 	/* Before the queues are looked at: see recv_queue_end(). */
 	atomic_store(&qp->state, RNIC_QP_ERROR);
 	qp_flush(qp);
@@ -310,42 +311,9 @@ void qp_cq_failed(struct rnic_qp *qp)
 	engine_defer(qp->rnic->engine, &qp->bell);
 }
 
-static bool has_recv(const struct rnic_qp *qp)
-{
-	return recv_queue_count(qp->srq ? &qp->srq->rq : &qp->rq) != 0;
-}
-
-void qp_recv_wait(struct rnic_qp *qp)
-{
-	qp->recv_held = true;
-	atomic_store(&qp->recv_waits, true);
-	if (qp->srq) {
-		LIST_INSERT_HEAD(&qp->srq->waiting, qp, hungry_link);
-		atomic_store(&qp->srq->hungry, true);
-	}
-	/* Posted since we looked: who posted may not have seen that we wait. */
-	if (has_recv(qp))
-		engine_defer(qp->rnic->engine, &qp->bell);
-}
-
-void qp_recv_stop(struct rnic_qp *qp)
-{
-	if (!atomic_load(&qp->recv_waits))
-		return;
-	atomic_store(&qp->recv_waits, false);
-	if (qp->srq)
-		LIST_REMOVE(qp, hungry_link);
-}
-
 static void serve_stream(struct rnic_qp *qp)
 {
-	if (qp->recv_held && has_recv(qp)) {
-		qp->recv_held = false;
-		qp_recv_stop(qp);
-		rdmap_recv_posted(&qp->rdmap);
-	} else if (qp->recv_held && !atomic_load(&qp->recv_waits)) {
-		qp_recv_wait(qp); /* another QP of the SRQ was faster */
-	}
+	recv_wait_serve(qp);
 	if (qp_has_stream(qp))
 		rdmap_run(&qp->rdmap);
 }

@@ -11,6 +11,7 @@
 #include "rnic/gather.h"
 #include "rnic/pd.h"
 #include "rnic/recv_queue.h"
+#include "rnic/recv_wait.h"
 #include "rnic/srq.h"
 
 struct conn;
@@ -38,7 +39,6 @@ struct rnic_qp {
 	struct rdmap_rqe *srq_rqe; /**< copy of the element under way, with an SRQ */
 	bool cq_failed;            /**< a CQ overflowed: fail at the next occasion */
 	bool failing;              /**< the program moves it to ERROR: no event about it */
-	bool recv_held;            /**< rdmap holds a message back: see qp_recv_wait() */
 	bool in_error;             /**< told: flushed, events raised */
 	bool closing;              /**< the orderly close has begun; the state is SQD */
 	bool drain_notify;         /**< tell when the send queue is drained */
@@ -51,8 +51,8 @@ struct rnic_qp {
 	struct conn *conn;       /**< being made, or the stream's; NULL: none */
 	struct conn *lingering;  /**< over, but a Terminate is still to be sent on it */
 	LIST_ENTRY(rnic_qp) send_cq_link, recv_cq_link;
-	LIST_HEAD(, rnic_mw) windows;    /**< of type 2, bound to this QP */
-	LIST_ENTRY(rnic_qp) hungry_link; /**< in the SRQ's list, while recv_waits */
+	LIST_HEAD(, rnic_mw) windows; /**< of type 2, bound to this QP */
+	struct recv_wait wait;
 };
 
 extern const struct rdmap_ops qp_stream_ops;
@@ -74,15 +74,6 @@ void qp_close(struct rnic_qp *qp);
 
 /** Reset the connection, then as after any end: ERROR, flush, the endpoint is told @p status. */
 void qp_abort(struct rnic_qp *qp, int status);
-
-/**
- * A message has found no receive element: wait for one. Somebody posts meanwhile, or has: the bell
- * rings when it may be there.
- */
-void qp_recv_wait(struct rnic_qp *qp);
-
-/** Nothing waits any more. */
-void qp_recv_stop(struct rnic_qp *qp);
 
 /**
  * End whatever connection there is. A stream that the program has closed is let go in good order:

@@ -39,19 +39,14 @@ static const struct rdmap_rqe *recv_take(void *user)
 		e = recv_queue_first(&qp->rq);
 	else if (!srq_take(qp->srq, qp->srq_rqe))
 		e = NULL;
+	if (e)
+		qp->wait.over = false; /* posted at the last moment */
 	return e;
 }
 
 static bool recv_wait(void *user)
 {
-	struct rnic_qp *qp = user;
-
-	/* InfiniBand's programs may post their receives late: its responder says "not ready" then,
-	 * and is asked again. */
-	if (!qp->pairing)
-		return false;
-	qp_recv_wait(qp);
-	return true;
+	return recv_wait_begin(user);
 }
 
 static const struct rdmap_rqe *recv_peek(void *user, uint32_t n)
@@ -172,6 +167,8 @@ static void ended(void *user, const struct rdmap_end *e)
 		if (!qp->failing)
 			raise_end(qp, e);
 		qp_enter_error(qp);
+	} else {
+		recv_wait_end(qp);
 	}
 	/* The Terminate is in the LLP's hands, unless that had no room: then rdmap sends it when
 	 * there is, and the connection lingers for it. */

@@ -90,7 +90,7 @@ static void pairing_terms(struct rnic *r, const struct rnic_config *cfg)
 	r->pairing_mpa.rtr = mpa_rtr_taken(&cfg->mpa);
 	r->pairing_mpa.legacy = MPA_LEGACY_NEVER;
 	r->pairing_mpa.private_max = r->pairing_mpa.settle_ms = 0;
-	/* A message may wait for its receive element. */
+	/* A message waits for its receive element, whatever comes behind it. */
 	r->pairing_mpa.in_order = true;
 }
 
@@ -111,6 +111,7 @@ int rnic_create(const struct rnic_config *cfg, struct rnic **out)
 	r->mpa = cfg->mpa;
 	r->start_timeout = (cfg->start_timeout_ms ? cfg->start_timeout_ms : START_TIMEOUT_MS) * MS;
 	r->close_timeout = (cfg->close_timeout_ms ? cfg->close_timeout_ms : CLOSE_TIMEOUT_MS) * MS;
+	r->rnr_timeout = cfg->rnr_timeout_ms * MS;
 	pairing_terms(r, cfg);
 	r->port_up = true;
 	if (limits_set(&r->limits, &cfg->limits)) {

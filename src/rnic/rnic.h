@@ -53,6 +53,7 @@ struct rnic_config {
 	uint16_t pairing_port;     /**< for QPs that connect without a CM; 0: there are none */
 	uint32_t start_timeout_ms; /**< MPA start-up deadline, both roles; 0: 10,000 */
 	uint32_t close_timeout_ms; /**< from our FIN to the peer's; then reset; 0: 5,000 */
+	uint32_t rnr_timeout_ms;   /**< a message waits for its receive; 0: at once a Terminate */
 	struct rnic_limits limits; /**< zero fields: the defaults */
 };
 

@@ -16,7 +16,7 @@ static void srq_serve(struct engine_doorbell *d)
 
 	atomic_store(&srq->hungry, false);
 	while ((qp = LIST_FIRST(&srq->waiting)) != NULL) {
-		qp_recv_stop(qp);
+		recv_wait_told(qp);
 		engine_defer(qp->rnic->engine, &qp->bell);
 	}
 }

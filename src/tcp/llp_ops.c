@@ -120,6 +120,13 @@ static void resume(struct llp *l)
 		tcp_send_ack(c);
 }
 
+static bool took_early(const struct llp *l)
+{
+	const struct tcp_conn *c = tcp_conn_of(l);
+
+	return c->early && tcp_ooo_has_notes(&c->early->ooo);
+}
+
 static size_t unacked(const struct llp *l)
 {
 	return tcp_conn_of(l)->sendq.bytes;
@@ -189,6 +196,7 @@ const struct llp_ops tcp_llp_ops = {
 	.commit = commit,
 	.push = push,
 	.resume = resume,
+	.took_early = took_early,
 	.unacked = unacked,
 	.shutdown = shutdown_sending,
 	.abort = abort_connection,

@@ -340,6 +340,15 @@ const struct tcp_island *tcp_ooo_find(const struct tcp_ooo *o, uint32_t seq)
 	return i < o->n && seq_leq(tcp_ooo_at(o, i)->r.left, seq) ? tcp_ooo_at(o, i) : NULL;
 }
 
+bool tcp_ooo_has_notes(const struct tcp_ooo *o)
+{
+	for (uint32_t i = 0; i < o->n; i++) {
+		if (tcp_ooo_at(o, i)->notes.first)
+			return true;
+	}
+	return false;
+}
+
 void tcp_ooo_prune(struct tcp_ooo *o, uint32_t packets)
 {
 	uint32_t goal = o->held > packets ? o->held - packets : 0;

@@ -84,6 +84,9 @@ static inline bool tcp_ooo_first_has_notes(const struct tcp_ooo *o)
 	return o->n && tcp_ooo_at(o, 0)->notes.first;
 }
 
+/** Does one stand for anything at all? */
+bool tcp_ooo_has_notes(const struct tcp_ooo *o);
+
 /**
  * Take the first run of the first island if that reaches or passes @p next, cut to begin there.
  * @param[out] out the caller's to keep.

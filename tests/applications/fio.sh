@@ -47,6 +47,6 @@ done <<-EOT
 EOT
 expected=
 checked="the receiver verifies the pattern in each block"
-job verify "--thread --rw=read --iodepth=32 --verify=pattern --verify_pattern=0x5ca1ab1e" \
+job verify "--thread --rw=read --iodepth=8 --verify=pattern --verify_pattern=0x5ca1ab1e" \
 	"--thread --verb=send --rw=write --iodepth=8 --verify=pattern --verify_pattern=0x5ca1ab1e --do_verify=0"
 rows_done

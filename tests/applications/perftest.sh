@@ -62,6 +62,7 @@ all_of_it() {
 	events_of_send_bw
 	perftest atomic_bw_events ib_atomic_bw 1 --events -n 200
 	perftest send_bw_srq ib_send_bw 1 --use-srq -n 200
+	perftest send_bw_srq_qps ib_send_bw 1 --use-srq -q 4 -n 200
 	perftest send_bw_srq_sizes ib_send_bw 23 --use-srq -a -n 10
 	perftest send_lat_srq ib_send_lat 1 --use-srq -n 200
 }

@@ -163,6 +163,15 @@ static void mem_resume(struct llp *l)
 	end_of(l)->look_again = true;
 }
 
+static bool mem_took_early(const struct llp *l)
+{
+	for (const struct piece *p = other(end_of(l))->tx.head; p != NULL; p = p->next) {
+		if (p->note != NULL)
+			return true;
+	}
+	return false;
+}
+
 static size_t mem_unacked(const struct llp *l)
 {
 	return end_of(l)->tx.bytes;
@@ -228,6 +237,7 @@ static const struct llp_ops mem_ops = {
 	.commit = mem_commit,
 	.push = mem_push,
 	.resume = mem_resume,
+	.took_early = mem_took_early,
 	.unacked = mem_unacked,
 	.shutdown = mem_shutdown,
 	.abort = mem_abort,

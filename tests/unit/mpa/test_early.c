@@ -24,6 +24,8 @@ struct taker {
 	uint32_t kept;     /* bytes to keep; 0: refuse */
 	int refuse;        /* this FPDU alone; -1: none */
 	unsigned abort_at; /* in placed() */
+	int hold;          /* this FPDU, when its turn comes; -1: none */
+	bool held;
 };
 
 /* The first two bytes of a ULPDU are its number. */
@@ -94,7 +96,9 @@ static void on_ulpdu(void *user, const struct mpa_ulpdu *p)
 	struct taker *t = taker_of(user);
 
 	assert_int_equal(check(t, p, p->len), t->next);
-	t->next++;
+	t->held = (int)t->next == t->hold && mpa_hold(t->u->m);
+	if (!t->held)
+		t->next++;
 }
 
 static struct mpa_user_ops ops;
@@ -111,7 +115,7 @@ static struct taker *start(bool crc, bool markers, bool in_order)
 	t->u = u;
 	t->s.markers = markers;
 	t->kept = 14;
-	t->refuse = -1;
+	t->refuse = t->hold = -1;
 	u->ops = &ops;
 	u->test = t;
 	u->config.crc = crc;
@@ -433,6 +437,40 @@ static void test_payload_like_an_fpdu(void **state)
 	end(t);
 }
 
+/* While an FPDU is held nothing behind it is taken early; all comes when it goes on. */
+static void test_held(void **state)
+{
+	struct taker *t = start(true, false, false);
+
+	warm_up(t);
+	t->hold = (int)t->next;
+	make_and_send(t, 1, LEN);
+	run(t);
+	assert_true(t->held);
+	make_and_send(t, 3, LEN);
+	assert_false(early(t, 1));
+	assert_int_equal(t->offers, 0);
+	t->hold = -1;
+	mpa_resume(t->u->m);
+	expect_all(t, 0);
+	end(t);
+}
+
+/* What was taken early cannot wait, so what comes before it cannot either. */
+static void test_cannot_hold(void **state)
+{
+	struct taker *t = start(true, false, false);
+
+	warm_up(t);
+	t->hold = (int)t->next;
+	make_and_send(t, 3, LEN);
+	assert_true(early(t, 2));
+	run(t);
+	assert_false(t->held);
+	expect_all(t, 1);
+	end(t);
+}
+
 /* After an error nothing is offered and nothing delivered. */
 static void test_after_an_error(void **state)
 {
@@ -532,6 +570,8 @@ int main(void)
 		cmocka_unit_test(test_not_aligned),
 		cmocka_unit_test(test_bad_crc),
 		cmocka_unit_test(test_payload_like_an_fpdu),
+		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_cannot_hold),
 		cmocka_unit_test(test_after_an_error),
 		cmocka_unit_test(test_user_ends_it_in_placed),
 		cmocka_unit_test(test_any_order),

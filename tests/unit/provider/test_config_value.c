@@ -205,6 +205,9 @@ static void test_connect(void **state)
 	wrong("connect_mode=on", "auto or rdma_cm");
 	wrong("connect_port=0", "1 to 65535");
 	wrong("connect_port=65536", "1 to 65535");
+	right("rnr_timeout=0");
+	right("rnr_timeout=600000");
+	wrong("rnr_timeout=600001", "0 to 600000");
 }
 
 static void test_mpa(void **state)

@@ -266,8 +266,12 @@ static void test_notes_between_text(void **state)
 	struct tcp_ooo o = {0};
 	struct tcp_ooo_run run;
 
+	expect(insert(&o, 50, 10), 10, 0, 0);
+	assert_false(tcp_ooo_has_notes(&o));
 	expect(insert(&o, 100, 10), 10, 0, 0);
 	assert_int_equal(note(&o, 110, 300), 300);
+	assert_true(tcp_ooo_has_notes(&o));
+	assert_int_equal(drain(&o, 50), 60);
 	assert_int_equal(o.n, 1);
 	expect(insert(&o, 410, 10), 10, 0, 0);
 	assert_int_equal(note(&o, 420, 5), 5);
@@ -276,6 +280,7 @@ static void test_notes_between_text(void **state)
 	assert_int_equal(o.n, 1);
 	assert_int_equal(o.held, 2 + 1);
 	assert_true(tcp_ooo_first_has_notes(&o));
+	assert_true(tcp_ooo_has_notes(&o));
 	assert_true(tcp_ooo_take(&o, 104, &run)); /* begins inside of its text */
 	check_run(&run, 104);
 	assert_int_equal(run.len, 6);

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages that come before their receives, over the CM. Those of QPs that connect by themselves
+ * are in test_pairing.c, with the SRQ's queue of who waits.
+ */
+#include "rnic/recv_wait.h"
+
+#include "pair.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define PATIENCE 100 /* ms */
+
+static int start(void **state, uint32_t patience)
+{
+	static struct pair p;
+	const struct rnic_config cfg = {
+		.mpa = {.revision = 2, .crc = true}, .rnr_timeout_ms = patience};
+
+	pair_init(&p, &cfg);
+	pair_connect(&p);
+	*state = &p;
+	return 0;
+}
+
+static int setup(void **state)
+{
+	return start(state, PATIENCE);
+}
+
+static int setup_without_patience(void **state)
+{
+	return start(state, 0);
+}
+
+static int teardown(void **state)
+{
+	pair_fini(*state);
+	return 0;
+}
+
+static void send(struct pair *p, uint64_t wr_id)
+{
+	pair_post(&p->a, p->a.qp, wr_id, RDMAP_WR_SEND, 0, 8, 0, 0);
+	pair_run(p);
+}
+
+static void expect_error(struct pair *p)
+{
+	assert_int_equal(rnic_qp_get_state(p->a.qp), RNIC_QP_ERROR);
+	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_ERROR);
+	assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_QP_REQUEST_ERROR), 1);
+}
+
+static void expect_waiting(struct pair *p)
+{
+	pair_expect_none(p, &p->b);
+	assert_int_equal(rnic_qp_get_state(p->a.qp), RNIC_QP_RTS);
+	assert_int_equal(rnic_qp_get_state(p->b.qp), RNIC_QP_RTS);
+}
+
+static void comes_late(void **state)
+{
+	struct pair *p = *state;
+
+	send(p, 1);
+	send(p, 2);
+	pair_advance(p, PATIENCE - 10);
+	expect_waiting(p);
+	pair_post_recv(&p->b, p->b.qp, 7, 0, 64);
+	pair_expect(p, &p->b, 7, RDMAP_WC_SUCCESS);
+	/* The next message has the whole time again. */
+	pair_advance(p, PATIENCE - 10);
+	expect_waiting(p);
+	pair_post_recv(&p->b, p->b.qp, 8, 0, 64);
+	pair_expect(p, &p->b, 8, RDMAP_WC_SUCCESS);
+	pair_advance(p, 2 * PATIENCE);
+	expect_waiting(p);
+}
+
+static void does_not_come(void **state)
+{
+	struct pair *p = *state;
+
+	send(p, 1);
+	pair_advance(p, PATIENCE - 10);
+	expect_waiting(p);
+	pair_advance(p, 20);
+	expect_error(p);
+}
+
+static void need_not_wait(void **state)
+{
+	struct pair *p = *state;
+
+	send(p, 1);
+	expect_error(p);
+}
+
+/* What is over with the stream does not come back with the next. */
+static void ends_with_the_stream(void **state)
+{
+	struct pair *p = *state;
+
+	send(p, 1);
+	assert_int_equal(pair_go(p->b.qp, RNIC_QP_ERROR), 0);
+	pair_run(p);
+	pair_advance(p, 2 * PATIENCE);
+	assert_int_equal(rnic_qp_get_state(p->a.qp), RNIC_QP_ERROR);
+	assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_QP_REQUEST_ERROR), 0);
+	assert_int_equal(pair_go(p->b.qp, RNIC_QP_RESET), 0);
+	assert_int_equal(pair_go(p->b.qp, RNIC_QP_INIT), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(comes_late, setup, teardown),
+		cmocka_unit_test_setup_teardown(does_not_come, setup, teardown),
+		cmocka_unit_test_setup_teardown(need_not_wait, setup_without_patience, teardown),
+		cmocka_unit_test_setup_teardown(ends_with_the_stream, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
