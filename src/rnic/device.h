@@ -29,6 +29,7 @@ struct rnic {
 	void (*event_fn)(void *arg, const struct rnic_event *ev);
 	void *event_arg;
 	_Atomic bool port_up;
+	uint64_t up_since;
 
 	struct stag_table stags;
 	struct id_table qps;

@@ -13,6 +13,13 @@
 #define LOOK_FIRST_NS UINT64_C(20000)
 #define LOOK_MOST_NS  UINT64_C(10000000)
 
+/*
+ * A link loses the first frames when it comes up: the other end or a switch is not ready yet. Ours
+ * comes up when the program begins, where the kernel's has been up for long; and ARP and ND ask
+ * once a second. So for that long nobody is given up who could answer the third request.
+ */
+#define LINK_YOUNG_NS UINT64_C(3000000000)
+
 static struct timer_wheel *wheel_of(const struct rnic_ep *ep)
 {
 	return &ep->rnic->engine->wheel;
@@ -78,10 +85,17 @@ static void on_look(struct timer *t, uint64_t now)
 	look(container_of(t, struct rnic_ep, look));
 }
 
+static uint64_t deadline(const struct rnic *r, uint64_t patience)
+{
+	uint64_t now = r->engine->now, young = r->up_since + LINK_YOUNG_NS;
+
+	if (patience >= UINT64_MAX - now)
+		return UINT64_MAX;
+	return now + patience > young ? now + patience : young;
+}
+
 static int ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote, uint64_t patience)
 {
-	uint64_t now = ep->rnic->engine->now;
-
 	if (ep->state != EP_IDLE && ep->state != EP_BOUND)
 		return -EINVAL;
 	if (ip_addr_is_any(&remote->addr) || ip_addr_is_multicast(&remote->addr))
@@ -92,7 +106,7 @@ static int ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote, uint
 	ep->state = EP_RESOLVING;
 	ep->remote = *remote;
 	ep->ask = patience != 0;
-	ep->resolve_deadline = patience < UINT64_MAX - now ? now + patience : UINT64_MAX;
+	ep->resolve_deadline = deadline(ep->rnic, patience);
 	ep->look_ns = LOOK_FIRST_NS;
 	timer_init(&ep->look, on_look);
 	look(ep);

@@ -114,6 +114,7 @@ int rnic_create(const struct rnic_config *cfg, struct rnic **out)
 	r->rnr_timeout = cfg->rnr_timeout_ms * MS;
 	pairing_terms(r, cfg);
 	r->port_up = true;
+	r->up_since = r->engine->now;
 	if (limits_set(&r->limits, &cfg->limits)) {
 		free(r);
 		return -EINVAL;
@@ -234,6 +235,8 @@ void rnic_port_changed(struct rnic *r, bool up)
 	if (r->port_up == up)
 		return;
 	r->port_up = up;
+	if (up)
+		r->up_since = r->engine->now;
 	rnic_raise(r, up ? RNIC_EVENT_PORT_ACTIVE : RNIC_EVENT_PORT_DOWN, NULL);
 }
 

@@ -14,6 +14,7 @@
 #include <errno.h>
 
 #define PATIENCE_MS 200
+#define YOUNG_MS    3000 /* a link that has come up loses its first frames, perhaps */
 
 static struct pair p;
 
@@ -22,6 +23,7 @@ static int setup(void **state)
 {
 	pair_init(&p, NULL);
 	llp_mem_set_silent(p.mem, 1, true);
+	pair_advance(&p, YOUNG_MS);
 	return 0;
 }
 
@@ -66,6 +68,17 @@ static void no_longer_than_the_least(void **state)
 {
 	assert_int_equal(resolve(1), 0);
 	pair_advance(&p, 1);
+	expect_last(RNIC_EP_ADDR_ERROR, -ETIMEDOUT);
+}
+
+static void longer_on_a_young_link(void **state)
+{
+	rnic_port_changed(p.a.rnic, false);
+	rnic_port_changed(p.a.rnic, true);
+	assert_int_equal(resolve(PATIENCE_MS * PAIR_MS), 0);
+	pair_advance(&p, YOUNG_MS - 1);
+	assert_int_equal(p.a.n_ep_events, 0);
+	pair_advance(&p, 2);
 	expect_last(RNIC_EP_ADDR_ERROR, -ETIMEDOUT);
 }
 
@@ -142,6 +155,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(given_up_when_the_time_is_up),
 		T(no_longer_than_the_least),
+		T(longer_on_a_young_link),
 		T(an_answer_in_time),
 		T(what_was_bound_stays_bound),
 		T(nothing_else_meanwhile),
