@@ -15,14 +15,27 @@
 /** Segments acknowledged at once after a loss, while the peer's window is small. */
 #define QUICK_ACKS_LOSS 8
 
+static bool gaps(const struct tcp_conn *c)
+{
+	return c->early && c->early->ooo.n;
+}
+
+/** What comes next is there already, and will be taken in before anything else is done. */
+static bool is_draining(const struct tcp_conn *c)
+{
+	return gaps(c) && seq_leq(tcp_ooo_at(&c->early->ooo, 0)->r.left, c->rcv_nxt);
+}
+
 /** RFC 5681 section 4.2: at least every second full segment, and not later than the timer. */
 static void owe_ack(struct tcp_conn *c)
 {
 	if (c->quick_acks) {
 		c->quick_acks--;
 		/* The peer's window is small, and each ACK lets it grow: not one for all that came
-		 * at a time. */
-		if (c->ack_now && c->rcv_nxt - c->last_ack_sent >= 2 * c->rcv_mss)
+		 * at a time. But none for half of what a gap held back: the other half would look
+		 * lost, as no SACK block tells of what follows SEG.ACK (RFC 2018 section 4). */
+		if (c->ack_now && c->rcv_nxt - c->last_ack_sent >= 2 * c->rcv_mss &&
+			!is_draining(c))
 			tcp_send_ack(c);
 		c->ack_now = true;
 	} else if (c->rcv_nxt - c->last_ack_sent >= 2 * c->rcv_mss) {
@@ -188,11 +201,6 @@ void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len)
 	}
 }
 
-static bool gaps(const struct tcp_conn *c)
-{
-	return c->early && c->early->ooo.n;
-}
-
 /** It is the turn of what the user took before. */
 static void show_taken(struct tcp_conn *c, const struct llp_note *note)
 {
@@ -319,8 +327,7 @@ static void fill_gap(struct tcp_conn *c, const struct tcp_segment *seg, struct r
 				c, (struct tcp_range){first.left, seq_min(first.right, end)});
 		tcp_text_in_order(c, m, seg->len);
 	}
-	while (tcp_in(c, TCP_STATES_RECEIVING) && gaps(c) &&
-		seq_leq(tcp_ooo_at(&c->early->ooo, 0)->r.left, c->rcv_nxt))
+	while (tcp_in(c, TCP_STATES_RECEIVING) && is_draining(c))
 		drain(c);
 }
 

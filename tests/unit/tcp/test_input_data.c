@@ -111,6 +111,28 @@ static void test_acks_for_the_first_burst(void **state)
 	host_end(&h);
 }
 
+/** What fills a gap is acknowledged with all that waited behind it, not before that. */
+static void test_no_ack_between_a_gap_and_what_it_held_back(void **state)
+{
+	static const unsigned order[] = {0, 2, 3, 4, 5, 1};
+	struct tcp_segment s = {.flags = TCP_ACK, .wnd = 65535, .len = 1000};
+	uint8_t text[1000] = {0};
+	struct heard a;
+
+	start(TCP_HAS_SACK_PERMITTED);
+	s.ack = p.ack;
+	for (unsigned i = 0; i < 6; i++) {
+		s.seq = p.seq + 1000 * order[i];
+		host_hear(&h, PORT, &s, text);
+	}
+	host_round(&h);
+	do {
+		host_expect(&h, &a);
+		assert_int_equal(a.h.ack, p.seq + 6000);
+	} while (ip_double_pending(&h.ip));
+	host_end(&h);
+}
+
 /** Two duplicates, or more islands than one option tells, in one round: an ACK for each. */
 static void test_nothing_is_left_out_of_sack(void **state)
 {
@@ -611,6 +633,7 @@ int main(void)
 		cmocka_unit_test(test_every_second_full_segment),
 		cmocka_unit_test(test_one_ack_for_a_burst),
 		cmocka_unit_test(test_acks_for_the_first_burst),
+		cmocka_unit_test(test_no_ack_between_a_gap_and_what_it_held_back),
 		cmocka_unit_test(test_nothing_is_left_out_of_sack),
 		cmocka_unit_test(test_partial_duplicates),
 		cmocka_unit_test(test_duplicate_at_the_end_of_what_fills_a_gap),
