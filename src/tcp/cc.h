@@ -27,7 +27,7 @@ struct tcp_cc_ack {
 	uint64_t now;
 	uint64_t srtt, min_rtt;
 	uint64_t rtt;             /**< this ACK's own sample, 0: none */
-	uint32_t acked;           /**< newly acknowledged */
+	uint32_t acked;           /**< newly acknowledged, as far as windows may grow by it */
 	uint32_t delivered;       /**< newly delivered: acknowledged or SACKed for the first time */
 	uint32_t lost;            /**< newly marked lost */
 	uint32_t prior_in_flight; /**< before this ACK */

@@ -147,7 +147,8 @@ struct tcp_conn {
 
 	uint64_t bytes_sent, bytes_acked, bytes_received;
 	struct tcp_rto rto;
-	uint8_t withhold_log2;           /**< records between two that are withheld; 0: none was */
+	uint8_t withhold_log2 : 7;       /**< records between two that are withheld; 0: none was */
+	bool own_gap : 1;                /**< what is SACKed is so because one was */
 	uint16_t peer_mss;               /**< from its SYN, options not counted (RFC 6691) */
 	uint16_t largest_acked, big_len; /**< text of segments that arrived: ever, lately */
 	struct tcp_rate rate;

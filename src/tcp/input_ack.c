@@ -92,18 +92,32 @@ struct before {
 	bool recovery, timed_out;
 };
 
+/**
+ * What the window may grow by: what is acknowledged (RFC 5681 section 3.1; what is SACKed may be
+ * the sign of a loss). But behind a gap that we left ourselves, what arrives: it would wait a round
+ * trip for that ACK.
+ */
+static uint32_t growth(struct tcp_conn *c, const struct tcp_ack_news *n, bool timed_out)
+{
+	uint32_t bytes = c->own_gap ? n->d.delivered : n->d.acked;
+
+	if (!c->sendq.n_sacked)
+		c->own_gap = false;
+	/* RFC 3465 section 2.3: after a timeout, an ACK may cover what came long ago. */
+	return timed_out ? u32_min(bytes, c->cc.smss) : bytes;
+}
+
 static void tell_congestion_control(
 	struct tcp_conn *c, const struct tcp_ack_news *n, const struct before *b, uint64_t rtt)
 {
 	uint32_t lost = tcp_rate_newly_lost(c);
 	struct tcp_rate_sample rate;
-	/* RFC 3465 section 2.3: after a timeout, an ACK may cover what came long ago. */
 	const struct tcp_cc_ack a = {
 		.now = c->s->now,
 		.srtt = c->rto.srtt,
 		.min_rtt = tcp_min_rtt_get(&c->rec.min_rtt),
 		.rtt = rtt,
-		.acked = b->timed_out ? u32_min(n->d.acked, c->cc.smss) : n->d.acked,
+		.acked = growth(c, n, b->timed_out),
 		.delivered = n->d.delivered,
 		.lost = lost,
 		.prior_in_flight = n->prior_pipe,
@@ -118,7 +132,7 @@ static void tell_congestion_control(
 
 	/* What was SACKed before is not delivered again, but lets the window grow when it is
 	 * acknowledged. */
-	if (!a.delivered && !a.acked && !lost)
+	if (!n->d.delivered && !n->d.acked && !lost)
 		return;
 	tcp_rate_take(c, &n->d, &rate);
 	tcp_cc_on_ack(&c->cc, &a);

@@ -321,8 +321,12 @@ int tcp_send_loss_probe(struct tcp_conn *c)
 
 void tcp_send_withheld(struct tcp_conn *c, uint32_t i)
 {
-	if (!send_record(c, i))
+	/* In pieces, if the path has shrunk meanwhile: one left behind would look like a loss. */
+	do {
+		if (send_record(c, i))
+			return;
 		account_sent(c, i);
+	} while (++i < c->sendq.nxt && (tcp_sendq_at(&c->sendq, i)->flags & TCP_REC_WITHHELD));
 }
 
 void tcp_send_window_probe(struct tcp_conn *c)

@@ -49,6 +49,7 @@ void tcp_withhold_over(struct tcp_conn *c, struct tcp_record *r)
 	if (!c->withheld)
 		return; /* the other half of one that the path had cut */
 	c->withheld = false;
+	c->own_gap = c->sack_on;
 	if (c->withhold_log2 < MOST)
 		c->withhold_log2++;
 	distance = u32_max(1u << c->withhold_log2, FLIGHTS * c->sendq.nxt);

@@ -57,6 +57,56 @@ static void test_an_honest_peer_gets_it_and_nothing_else_changes(void **state)
 	host_end(&f.h);
 }
 
+/* What comes from behind the gap lets the window grow as it would have without it, and once. */
+static void test_the_gap_costs_no_growth(void **state)
+{
+	uint32_t cwnd;
+
+	start(SACK);
+	flight_make(&f, 40);
+	host_advance(&f.h, RTT - MS);
+	flight_ack(&f, 10);
+	cwnd = f.c->cc.cwnd;
+	host_advance(&f.h, MS);
+	for (unsigned i = 12; i <= 20; i++) {
+		host_advance(&f.h, MS); /* for what is paced */
+		flight_sack(&f, 10, 11, i);
+		assert_int_equal(f.c->cc.cwnd, cwnd + (i - 11) * LEN);
+	}
+	flight_ack(&f, 20);
+	assert_int_equal(f.c->cc.cwnd, cwnd + 10 * LEN);
+	assert_false(f.c->own_gap); /* another may be a loss */
+	expect_calm();
+	ip_double_drain(&f.h.ip);
+	host_end(&f.h);
+}
+
+/* The path has become smaller meanwhile: a piece that was left behind would look lost. */
+static void test_a_path_that_shrank_meanwhile(void **state)
+{
+	struct heard a, b;
+
+	start(SACK);
+	f.c->path.mtu = 600;
+	host_advance(&f.h, RTT - MS);
+	flight_ack(&f, 10);
+	host_advance(&f.h, MS);
+	ip_double_drain(&f.h.ip);
+	assert_in_range(f.c->emss, LEN / 2, LEN - 1);
+	flight_sack(&f, 10, 11, 12);
+	host_expect(&f.h, &a);
+	host_expect(&f.h, &b);
+	assert_int_equal(a.h.seq, f.first + 10 * LEN);
+	assert_int_equal(b.h.seq, a.h.seq + a.len);
+	assert_int_equal(a.len + b.len, LEN);
+	flight_sack(&f, 10, 11, 16);
+	host_advance(&f.h, RTT);
+	flight_ack(&f, 20);
+	expect_calm();
+	ip_double_drain(&f.h.ip);
+	host_end(&f.h);
+}
+
 /* The duplicates that go on for a round trip are no loss, and let out what they stand for. */
 static void test_an_honest_peer_without_sack(void **state)
 {
@@ -255,6 +305,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_honest_peer_gets_it_and_nothing_else_changes),
+		cmocka_unit_test(test_the_gap_costs_no_growth),
+		cmocka_unit_test(test_a_path_that_shrank_meanwhile),
 		cmocka_unit_test(test_an_honest_peer_without_sack),
 		cmocka_unit_test(test_whoever_acknowledges_it_is_reset),
 		cmocka_unit_test(test_a_sack_block_is_an_acknowledgment),
