@@ -70,22 +70,24 @@ run_case pingpong-100000 pingpong 100000 100
 # ---- ends ---------------------------------------------------------------------------------------
 
 # Linux closes its direction; ours goes on sending.
-half_close_by_linux() {
+half_close_by_linux() { # ADDRESS
 	ours_listens echo || return 1
-	linux_connects "$ours_v4" half 100000 || return 1
+	linux_connects "$1" half 100000 || return 1
 	ours_ends
 }
-run_case half-close-by-linux half_close_by_linux
+run_case half-close-by-linux-v4 half_close_by_linux "$ours_v4"
+run_case half-close-by-linux-v6 half_close_by_linux "$ours_v6"
 
 # We close our direction; Linux sends only then.
-half_close_by_us() {
+half_close_by_us() { # ADDRESS
 	linux_listens last 3000000 || return 1
-	ours_start source --bytes 100000 "$linux_v4" $stream_port
+	ours_start source --bytes 100000 "$1" $stream_port
 	linux_ends || return 1
 	ours_ends || return 1
 	reported 'e["tcp"]["bytes_received"] == 3000000 and e["bytes"] == 100000'
 }
-run_case half-close-by-us half_close_by_us
+run_case half-close-by-us-v4 half_close_by_us "$linux_v4"
+run_case half-close-by-us-v6 half_close_by_us "$linux_v6"
 
 empty() {
 	ours_listens sink || return 1
@@ -111,9 +113,9 @@ run_case reset-by-linux-v4 reset_by_linux "$linux_v4"
 run_case reset-by-linux-v6 reset_by_linux "$linux_v6"
 
 # Interrupted twice, ours throws its connections away.
-reset_by_us() {
+reset_by_us() { # ADDRESS
 	ours_listens sink || return 1
-	linux_connects "$ours_v4" cut 1000000 >"$(log_of cut)" 2>&1 &
+	linux_connects "$1" cut 1000000 >"$(log_of cut)" 2>&1 &
 	local job=$!
 	jobs+=("$job")
 	wait_for "$patience" has_line "$(log_of ours)" '"interval"' || return 1
@@ -122,7 +124,8 @@ reset_by_us() {
 	wait "$job" || { cat "$(log_of cut)"; return 1; }
 	ours_ends
 }
-run_case reset-by-us reset_by_us
+run_case reset-by-us-v4 reset_by_us "$ours_v4"
+run_case reset-by-us-v6 reset_by_us "$ours_v6"
 
 # Interrupted once, ours ends in order: Linux sees the end of the stream, and what was sent before.
 interrupted() {
@@ -159,26 +162,28 @@ run_case no-answer no_answer
 # ---- windows ------------------------------------------------------------------------------------
 
 # Linux reads nothing for a while: its window closes, ours probes it, and goes on when it opens.
-linux_stalls() {
+linux_stalls() { # ADDRESS
 	linux_listens slow 3 3000000 || return 1
-	ours_start source --bytes 3000000 --interval 0.5 "$linux_v4" $stream_port
+	ours_start source --bytes 3000000 --interval 0.5 "$1" $stream_port
 	linux_ends || return 1
 	ours_ends || return 1
 	reported 'any(x["tcp"]["snd_wnd"] == 0 for x in all if x["event"] == "interval")' || return 1
 	reported 'e["bytes"] == 3000000'
 }
-run_case zero-window-linux linux_stalls
+run_case zero-window-linux-v4 linux_stalls "$linux_v4"
+run_case zero-window-linux-v6 linux_stalls "$linux_v6"
 
 # We read nothing for a while: our window closes, Linux probes it, and goes on when it opens.
-we_stall() {
+we_stall() { # ADDRESS
 	ours_listens sink --verify --stall 2 --interval 0.5 || return 1
-	linux_connects "$ours_v4" source 30000000 || return 1
+	linux_connects "$1" source 30000000 || return 1
 	ours_ends || return 1
 	reported 'any(x["tcp"]["rcv_wnd"] == 0 for x in all if x["event"] == "interval")' || return 1
 	reported 'e["bytes"] == 30000000'
 }
 server_extra=(--set receive_buffer=256K)
-run_case zero-window-ours we_stall
+run_case zero-window-ours-v4 we_stall "$ours_v4"
+run_case zero-window-ours-v6 we_stall "$ours_v6"
 server_extra=()
 
 # ---- options ------------------------------------------------------------------------------------
@@ -188,32 +193,35 @@ sysctl() { # NAME VALUE
 }
 
 # What Linux does not offer is not used, either way; nor what we do not.
-without() { # OUR-KEY LINUX-NAME
+without() { # v4|v6 OUR-KEY LINUX-NAME
 	local before
-	before=$(netns_in "$linux_in" cat "/proc/sys/net/ipv4/$2")
-	sysctl "$2" 0
-	both_ways 5000000 && reported "not e['tcp']['$1']" || return 1
-	sysctl "$2" "$before"
-	both_ways 5000000 && reported "e['tcp']['$1']" || return 1
-	server_extra=(--set "$1=off")
-	both_ways 5000000 && reported "not e['tcp']['$1']" || return 1
+	before=$(netns_in "$linux_in" cat "/proc/sys/net/ipv4/$3")
+	sysctl "$3" 0
+	both_ways_over "$1" 5000000 && reported "not e['tcp']['$2']" || return 1
+	sysctl "$3" "$before"
+	both_ways_over "$1" 5000000 && reported "e['tcp']['$2']" || return 1
+	server_extra=(--set "$2=off")
+	both_ways_over "$1" 5000000 && reported "not e['tcp']['$2']" || return 1
 	server_extra=()
 }
-run_case without-timestamps without timestamps tcp_timestamps
-run_case without-sack without sack tcp_sack
-run_case without-window-scale without window_scale tcp_window_scaling
 
-without_all() {
+without_all() { # v4|v6
 	sysctl tcp_timestamps 0
 	sysctl tcp_sack 0
 	sysctl tcp_window_scaling 0
-	both_ways 5000000 || return 1
+	both_ways_over "$1" 5000000 || return 1
 	reported 'not any(e["tcp"][x] for x in ("timestamps", "sack", "window_scale"))' || return 1
 	sysctl tcp_timestamps 1
 	sysctl tcp_sack 1
 	sysctl tcp_window_scaling 1
 }
-run_case without-all without_all
+
+for family in v4 v6; do
+	run_case without-timestamps-$family without $family timestamps tcp_timestamps
+	run_case without-sack-$family without $family sack tcp_sack
+	run_case without-window-scale-$family without $family window_scale tcp_window_scaling
+	run_case without-all-$family without_all $family
+done
 
 # Linux asks for ECN, or answers when we do.
 with_ecn() {

@@ -109,6 +109,12 @@ bulk_out() { # ADDRESS BYTES [OUR-OPTION]...
 	reported "e['bytes'] == $bytes and not e['error']"
 }
 
+both_ways_over() { # v4|v6 BYTES [OUR-OPTION]...
+	local to_ours=ours_$1 to_linux=linux_$1
+	shift
+	bulk_in "${!to_ours}" "$@" && bulk_out "${!to_linux}" "$@"
+}
+
 both_ways() { # BYTES [OUR-OPTION]...
-	bulk_in "$ours_v4" "$@" && bulk_out "$linux_v4" "$@"
+	both_ways_over v4 "$@"
 }

@@ -70,12 +70,14 @@ long() {
 run_case long over "--rate 400m --delay 40ms" long
 
 # Without SACK or timestamps a loss is harder to repair.
-bare() {
+bare() { # v4|v6
 	server_extra=(--set sack=off --set timestamps=off)
-	both_ways 2000000 && reported 'not e["tcp"]["sack"] and not e["tcp"]["timestamps"]' || return 1
+	both_ways_over "$1" 2000000 && reported 'not e["tcp"]["sack"] and not e["tcp"]["timestamps"]' || return 1
 	server_extra=()
 }
-run_case bare over "--rate 100m --delay 3ms --loss 0.5%" bare
+for family in v4 v6; do
+	run_case bare-$family over "--rate 100m --delay 3ms --loss 0.5%" bare $family
+done
 
 # Both close 0.6 s after the handshake, and it takes 100 ms until the other hears of it. On our
 # side that is CLOSING, and then TIME-WAIT (RFC 9293 section 3.6).
