@@ -126,7 +126,7 @@ static uint32_t fair_share(const struct tcp_conn *c)
 static void reclaim(struct tcp_stack *s)
 {
 	for (unsigned i = 0; i < RECLAIM_SLOTS; i++) {
-		struct tcp_conn *c = s->table.slot[s->reclaim_at++ & s->table.mask].c;
+		struct tcp_conn *c = tcp_slot_conn(s->table.slot[s->reclaim_at++ & s->table.mask]);
 
 		if (!c || !c->rx_claim || s->now < c->measure_at + RECLAIM_IDLE)
 			continue;

@@ -84,11 +84,8 @@ struct tcp_cc {
 	const struct tcp_cc_ops *ops;
 	uint32_t cwnd, ssthresh;
 	uint32_t smss;
-	/** Before the last reduction; 0: there is none that could be undone. */
-	uint32_t prior_cwnd, prior_ssthresh;
 	uint32_t quota; /**< acknowledged, or fractions of bytes gained, towards the next step */
 	bool held_back; /**< by the module on purpose: rates measured now are not the path's */
-	uint64_t pacing_rate; /**< of a module that owns it; see tcp_cc_pacing_rate() */
 	union {
 		struct {
 			struct tcp_cubic cubic;
@@ -99,6 +96,9 @@ struct tcp_cc {
 		};
 		struct tcp_bbr *bbr;
 	} u;
+	uint64_t pacing_rate; /**< of a module that owns it; see tcp_cc_pacing_rate() */
+	/** Before the last reduction; 0: there is none that could be undone. */
+	uint32_t prior_cwnd, prior_ssthresh;
 };
 
 extern const struct tcp_cc_ops tcp_cc_newreno;

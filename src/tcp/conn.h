@@ -154,11 +154,12 @@ struct tcp_conn {
 	struct tcp_rate rate;
 	struct tcp_pace pace;
 	struct tcp_recovery rec;
-	uint32_t big_ms; /**< when big_len came */
-	struct tcp_ecn ecn;
+	uint32_t big_ms;      /**< when big_len came */
 	uint32_t queued_most; /**< records at a time since the queue has its ring */
+	struct tcp_ecn ecn;
 	struct tcp_cc cc; /**< the end of it, what is done about losses, is not for every packet */
 
+	struct tcp_repair repair;
 	struct exact_timer pace_timer; /**< runs while something waits for its time (pace.h) */
 	/** In TIME-WAIT, or an orphan's; once closed, in the stack's dead list. */
 	struct tcp_conn **queue_pprev;
@@ -172,7 +173,7 @@ struct tcp_conn {
 	uint32_t ce_received, ece_received; /**< marks, and echoes of ours (ecn.h) */
 	uint32_t dsacks;
 	uint16_t spurious_recoveries, spurious_timeouts; /**< no more than can be counted so */
-};
+} __rte_cache_aligned;
 
 /** What a packet may need of a connection with which all is well. */
 #define TCP_CONN_HOT ((offsetof(struct tcp_conn, cc.u.cubic.k) + 63) & ~(size_t)63)

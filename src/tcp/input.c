@@ -6,9 +6,6 @@
 #include "tcp/ecn.h"
 #include "tcp/listen.h"
 
-/** So many connections are not in the cache all the time. */
-#define MANY 256
-
 /** Parse the header, wherever the mbufs of a chain cut it. @return 0 or -EINVAL. */
 static int parse(const struct rte_mbuf *m, struct tcp_segment *seg)
 {
@@ -99,22 +96,32 @@ static struct rte_mbuf *take_header_off(struct rte_mbuf *m, unsigned len)
 	return tcp_mbuf_trim_front(m, len);
 }
 
+/**
+ * Who answers the first packet of a burst does so in the packet that the pool gives next; the
+ * others do in those that were read just before.
+ */
+static void expect_answer(struct rte_mempool *pool)
+{
+	void *m;
+
+	if (rte_mempool_get(pool, &m))
+		return;
+	rte_mempool_put(pool, m);
+	for (unsigned i = 0; i < 6; i++) /* its header, and what follows the headroom */
+		rte_prefetch0((char *)m + i * RTE_CACHE_LINE_SIZE);
+}
+
 void tcp_burst_comes(void *ctx, struct rte_mbuf *const *pkts, unsigned n)
 {
 	struct tcp_stack *s = ctx;
 	struct tcp_tuple id[TCP_TABLE_AHEAD];
 	unsigned k = 0;
 
-	if (s->table.count < MANY)
+	if (s->table.count < TCP_TABLE_MANY)
 		return;
-	for (unsigned i = 0; i < n; i++) {
-		const char *data = rte_pktmbuf_mtod(pkts[i], const char *);
-
-		rte_prefetch0(data);
-		/* Before it, where a header goes: who answers does so in the packet freed last. */
-		rte_prefetch1(data - RTE_CACHE_LINE_SIZE);
-		rte_prefetch1(data - 2 * RTE_CACHE_LINE_SIZE);
-	}
+	expect_answer(s->cfg.pool);
+	for (unsigned i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], const char *));
 	for (unsigned i = 0; i < n && k < TCP_TABLE_AHEAD; i++) {
 		const uint8_t *l4 =
 			ip_peek(s->cfg.ip, pkts[i], IP_PROTO_TCP, &id[k].remote, &id[k].local);

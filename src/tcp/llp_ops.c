@@ -14,6 +14,12 @@
 /** writable() comes when so much room is there: whoever fills buffers should fill many at a time.
  */
 #define WRITABLE_STEP (64u * 1024)
+/**
+ * Text that we write lies so far behind the headroom, if that leaves room for a full segment: its
+ * headers are not in the headroom then, which no packet that came has touched, but where the one
+ * that was freed last had its own, and that is in the caches. What both IPs and a timestamp take.
+ */
+#define TEXT_OFFSET RTE_ALIGN(IP_HEADROOM + TCP_HEADER_LEN + TCP_TS_LEN, 32u)
 
 static uint32_t emss(const struct llp *l)
 {
@@ -64,6 +70,8 @@ static void *reserve(struct llp *l, uint32_t len, bool join)
 	m = tcp_stack_packet(c->s);
 	if (!m)
 		return refuse(c);
+	if (likely(u32_max(len, c->emss) + TEXT_OFFSET <= c->s->room))
+		m->data_off = (uint16_t)(m->data_off + TEXT_OFFSET);
 	c->reserved = m;
 	return rte_pktmbuf_mtod(m, void *);
 }

@@ -141,8 +141,8 @@ static void reduce(struct tcp_conn *c, enum tcp_cc_signal why, uint32_t in_fligh
 {
 	/* Text sent for others' duplicates is not counted (RFC 5681 section 3.2, step 2). */
 	tcp_cc_congestion(&c->cc, why, u32_min(tcp_flight(c), c->cc.cwnd), c->s->now);
-	tcp_prr_begin(&c->rec.prr, in_flight);
-	c->rec.reduced_at = c->s->now;
+	tcp_prr_begin(&c->repair.prr, in_flight);
+	c->repair.reduced_at = c->s->now;
 }
 
 static void enter_recovery(struct tcp_conn *c, uint32_t in_flight)
@@ -179,7 +179,7 @@ static void leave(struct tcp_conn *c)
 	if (recovering(c))
 		tcp_rack_recovered(&c->rec.rack);
 	settle(c);
-	c->rec.undo_until = c->snd_nxt;
+	c->repair.undo_until = c->snd_nxt;
 	tcp_cc_recovered(&c->cc, c->s->now);
 }
 
@@ -249,8 +249,8 @@ static void send_in_proportion(struct tcp_conn *c, const struct tcp_delivery *d,
 
 	if (c->cc.ops->owns_cwnd)
 		return;
-	c->cc.cwnd = pipe + tcp_prr_ack(&c->rec.prr, d->delivered, pipe, c->cc.ssthresh, c->cc.smss,
-				    d->acked && !lost);
+	c->cc.cwnd = pipe + tcp_prr_ack(&c->repair.prr, d->delivered, pipe, c->cc.ssthresh,
+				    c->cc.smss, d->acked && !lost);
 }
 
 /** What looking for losses found, in whatever state. */
@@ -259,7 +259,7 @@ static void conclude(struct tcp_conn *c, const struct tcp_ack_news *n, struct tc
 	if (!recovering(c)) {
 		if (loss.lost || third_duplicate(c))
 			enter_recovery(c, n->prior_pipe);
-	} else if (c->recovery && loss.relost && loss.relost >= c->rec.reduced_at) {
+	} else if (c->recovery && loss.relost && loss.relost >= c->repair.reduced_at) {
 		/* RFC 5681 section 4.3: a retransmission was lost, so the window falls again. */
 		reduce(c, TCP_CC_LOSS, n->prior_pipe);
 		c->rec.undo_on = false;
@@ -325,7 +325,7 @@ static void reorder_timeout(struct tcp_conn *c)
 static void retransmit_timeout(struct tcp_conn *c)
 {
 	struct tcp_sendq *q = &c->sendq;
-	bool same = c->rto_recovery && c->snd_una == c->rec.undo_from;
+	bool same = c->rto_recovery && c->snd_una == c->repair.undo_from;
 	bool fresh = !recovering(c);
 	uint64_t wnd = tcp_rack_reo_wnd(
 		&c->rec.rack, tcp_min_rtt_get(&c->rec.min_rtt), c->rto.srtt, true, q->n_sacked);
@@ -336,7 +336,7 @@ static void retransmit_timeout(struct tcp_conn *c)
 	if (!c->rto_recovery) {
 		tcp_cc_timeout(&c->cc, tcp_flight(c), c->s->now);
 		tcp_undo_begin(c, true);
-		c->rec.reduced_at = c->s->now;
+		c->repair.reduced_at = c->s->now;
 	} else {
 		if (!c->cc.ops->owns_cwnd)
 			c->cc.cwnd = c->cc.smss;

@@ -275,7 +275,7 @@ static bool send_allowed(struct tcp_conn *c, bool *sent)
 			break;
 		}
 		if (c->recovery || c->cwr)
-			tcp_prr_sent(&c->rec.prr, tcp_sendq_at(&c->sendq, i)->len);
+			tcp_prr_sent(&c->repair.prr, tcp_sendq_at(&c->sendq, i)->len);
 		if (i < c->sendq.nxt)
 			tcp_undo_rexmit(c, tcp_sendq_at(&c->sendq, i)->len);
 		account_sent(c, i);

@@ -38,8 +38,10 @@ struct tcp_recovery {
 	uint8_t frto;        /**< enum tcp_frto */
 	uint8_t frto_left;   /**< new records that step 3 may still send */
 	uint64_t rto_from;   /**< what the retransmission timeout counts from */
+};
 
-	/* What an ACK does not look at that tells nothing bad: conn.h. */
+/** The rest of it, which an ACK does not look at that tells nothing bad: conn.h. */
+struct tcp_repair {
 	uint64_t reduced_at; /**< the last reduction: what is sent since and lost is another loss */
 	struct tcp_prr prr;
 	uint32_t undo_from;  /**< SND.UNA when it began, */

@@ -84,9 +84,12 @@ int tcp_stack_create(const struct tcp_stack_config *cfg, uint64_t now, struct tc
 
 void tcp_stack_reset_all(struct tcp_stack *s)
 {
-	for (uint32_t i = 0; i <= s->table.mask; i++)
-		if (s->table.slot[i].c && s->table.slot[i].c->state != TCP_TIME_WAIT)
-			tcp_send_rst(s->table.slot[i].c);
+	for (uint32_t i = 0; i <= s->table.mask; i++) {
+		struct tcp_conn *c = tcp_slot_conn(s->table.slot[i]);
+
+		if (c && c->state != TCP_TIME_WAIT)
+			tcp_send_rst(c);
+	}
 }
 
 void tcp_stack_destroy(struct tcp_stack *s)
@@ -99,7 +102,7 @@ void tcp_stack_destroy(struct tcp_stack *s)
 	while (s->listeners)
 		tcp_unlisten(s->listeners);
 	for (uint32_t i = 0; s->table.count; i = (i + 1) & s->table.mask)
-		while ((c = s->table.slot[i].c)) {
+		while ((c = tcp_slot_conn(s->table.slot[i]))) {
 			c->llp.user_ops = NULL;
 			tcp_conn_close(c, -ECONNABORTED);
 		}
@@ -172,7 +175,8 @@ void tcp_round_end(struct tcp_stack *s)
 		end_round_for(c);
 		c = next;
 	}
-	tcp_bin_empty(&s->bin);
+	if (s->bin.n >= TCP_BIN_ENOUGH || s->table.count < TCP_TABLE_MANY)
+		tcp_bin_empty(&s->bin);
 	tcp_conn_reap(s);
 }
 

@@ -75,8 +75,10 @@ void *tcp_store_conn(struct tcp_store *s, size_t size)
 {
 	void *c;
 
-	if (!PIECES)
-		return calloc(1, size);
+	if (!PIECES) {
+		c = aligned_alloc(CACHE_LINE, rounded(size));
+		return c ? memset(c, 0, size) : NULL;
+	}
 	if (!s->free_conns && !more(s, size))
 		return NULL;
 	c = s->free_conns;

@@ -10,6 +10,7 @@
 #define FIRST_SLOTS 64
 #define CACHE_LINE  64
 #define HUGE_PAGE   ((size_t)2 << 20)
+#define HASH_MASK   ((1u << TCP_SLOT_HASH_BITS) - 1)
 
 /** In huge pages, once it is large: each look is at another place. */
 static struct tcp_slot *new_slots(size_t n)
@@ -41,7 +42,7 @@ void tcp_table_fini(struct tcp_table *t)
 
 static uint32_t hash_of(const struct tcp_table *t, const struct tcp_tuple *id)
 {
-	return (uint32_t)siphash(&t->key, id, sizeof *id);
+	return (uint32_t)siphash(&t->key, id, sizeof *id) & HASH_MASK;
 }
 
 static bool same(const struct tcp_tuple *a, const struct tcp_tuple *b)
@@ -51,33 +52,34 @@ static bool same(const struct tcp_tuple *a, const struct tcp_tuple *b)
 
 static struct tcp_conn *find(const struct tcp_table *t, const struct tcp_tuple *id, uint32_t hash)
 {
-	const struct tcp_slot *s;
+	struct tcp_slot s;
 
-	for (uint32_t i = hash & t->mask; (s = &t->slot[i])->c; i = (i + 1) & t->mask)
-		if (s->hash == hash && same(&s->c->id, id))
-			return s->c;
+	for (uint32_t i = hash & t->mask; (s = t->slot[i]).line; i = (i + 1) & t->mask)
+		if (s.hash == hash && same(&tcp_slot_conn(s)->id, id))
+			return tcp_slot_conn(s);
 	return NULL;
 }
 
 /* ---- what is expected ---------------------------------------------------------------------- */
 
+/** Into the first cache: a prefetch for the others may do nothing where the TLB misses as well. */
 static void fetch(const void *p, size_t len)
 {
 	for (size_t i = 0; i < len; i += CACHE_LINE)
-		__builtin_prefetch((const char *)p + i, 0, 2);
+		__builtin_prefetch((const char *)p + i, 1, 3);
 }
 
-/** First step: which connection is it? Its slot is here by now. */
-static void look_up(struct tcp_table *t, struct tcp_slot *e)
+/** First step: which connection has @p hash? Its slot is here by now. */
+static struct tcp_conn *look_up(const struct tcp_table *t, uint32_t hash)
 {
-	const struct tcp_slot *s;
-	uint32_t k = e->hash & t->mask;
+	uint32_t k = hash & t->mask;
+	struct tcp_slot s;
 
-	while ((s = &t->slot[k])->c && s->hash != e->hash)
+	while ((s = t->slot[k]).line && s.hash != hash)
 		k = (k + 1) & t->mask;
-	e->c = s->c;
-	if (s->c)
-		fetch(s->c, TCP_CONN_HOT);
+	if (s.line)
+		fetch(tcp_slot_conn(s), TCP_CONN_HOT);
+	return tcp_slot_conn(s);
 }
 
 /** Second step: what waits for an acknowledgment, where that is not in the connection. */
@@ -95,7 +97,7 @@ static void prepare(struct tcp_table *t)
 	struct tcp_expected *e = &t->ahead;
 
 	for (; e->looked_up < e->n && e->looked_up < e->at + LOOK_UP_AHEAD; e->looked_up++)
-		look_up(t, &e->next[e->looked_up]);
+		e->next[e->looked_up].c = look_up(t, e->next[e->looked_up].hash);
 	for (; e->opened < e->looked_up && e->opened < e->at + OPEN_AHEAD; e->opened++)
 		open_queue(e->next[e->opened].c);
 }
@@ -107,8 +109,9 @@ void tcp_table_expect(struct tcp_table *t, const struct tcp_tuple *id, unsigned 
 	e->n = n;
 	e->at = e->looked_up = e->opened = 0;
 	for (unsigned i = 0; i < n; i++) {
-		e->next[i] = (struct tcp_slot){NULL, hash_of(t, &id[i])};
-		__builtin_prefetch(&t->slot[e->next[i].hash & t->mask], 0, 2);
+		e->next[i].c = NULL;
+		e->next[i].hash = hash_of(t, &id[i]);
+		__builtin_prefetch(&t->slot[e->next[i].hash & t->mask]);
 	}
 	prepare(t);
 }
@@ -161,7 +164,7 @@ static void put(struct tcp_table *t, struct tcp_slot s)
 {
 	uint32_t i = s.hash & t->mask;
 
-	while (t->slot[i].c)
+	while (t->slot[i].line)
 		i = (i + 1) & t->mask;
 	t->slot[i] = s;
 }
@@ -169,14 +172,17 @@ static void put(struct tcp_table *t, struct tcp_slot s)
 static int grow(struct tcp_table *t)
 {
 	uint32_t old_mask = t->mask;
-	struct tcp_slot *old = t->slot, *wide = new_slots(2 * ((size_t)old_mask + 1));
+	struct tcp_slot *old = t->slot, *wide;
 
+	if (old_mask == HASH_MASK)
+		return -ENOMEM;
+	wide = new_slots(2 * ((size_t)old_mask + 1));
 	if (!wide)
 		return -ENOMEM;
 	t->slot = wide;
 	t->mask = 2 * old_mask + 1;
 	for (uint32_t i = 0; i <= old_mask; i++)
-		if (old[i].c)
+		if (old[i].line)
 			put(t, old[i]);
 	free(old);
 	return 0;
@@ -184,10 +190,10 @@ static int grow(struct tcp_table *t)
 
 int tcp_table_insert(struct tcp_table *t, struct tcp_conn *c)
 {
-	/* Two thirds full: a look finds what it wants in the first or second line. */
-	if (t->count >= t->mask / 3 * 2 && grow(t) && t->count >= t->mask)
+	/* Four fifths full: a look finds what it wants in the first or second line. */
+	if (t->count >= t->mask / 5 * 4 && grow(t) && t->count >= t->mask)
 		return -ENOMEM;
-	put(t, (struct tcp_slot){c, hash_of(t, &c->id)});
+	put(t, (struct tcp_slot){(uintptr_t)c / 64, hash_of(t, &c->id)});
 	t->count++;
 	return 0;
 }
@@ -196,10 +202,10 @@ void tcp_table_remove(struct tcp_table *t, struct tcp_conn *c)
 {
 	uint32_t i = hash_of(t, &c->id) & t->mask;
 
-	while (t->slot[i].c != c)
+	while (tcp_slot_conn(t->slot[i]) != c)
 		i = (i + 1) & t->mask;
 	/* Move up what could not be where it wanted to be, so that no look ends at the hole. */
-	for (uint32_t k = (i + 1) & t->mask; t->slot[k].c; k = (k + 1) & t->mask) {
+	for (uint32_t k = (i + 1) & t->mask; t->slot[k].line; k = (k + 1) & t->mask) {
 		uint32_t home = t->slot[k].hash & t->mask;
 
 		if (((k - home) & t->mask) >= ((k - i) & t->mask)) {
@@ -217,7 +223,7 @@ void tcp_table_remove(struct tcp_table *t, struct tcp_conn *c)
 struct tcp_conn *tcp_table_get(const struct tcp_table *t, unsigned i)
 {
 	for (uint32_t k = 0; k <= t->mask; k++)
-		if (t->slot[k].c && i-- == 0)
-			return t->slot[k].c;
+		if (t->slot[k].line && i-- == 0)
+			return tcp_slot_conn(t->slot[k]);
 	return NULL;
 }

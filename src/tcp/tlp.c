@@ -33,8 +33,8 @@ void tcp_tlp_timeout(struct tcp_conn *c)
 	c->rec.tlp_rexmit = sent > 0;
 	c->rec.tlp_out = true;
 	c->rec.tlp_unfit = true;
-	c->rec.tlp_end = c->snd_nxt;
-	c->rec.tlp_probes++;
+	c->repair.tlp_end = c->snd_nxt;
+	c->repair.tlp_probes++;
 }
 
 /** The probe repaired a loss, which nobody else noticed: answer it as fast recovery would. */
@@ -52,11 +52,12 @@ void tcp_tlp_on_ack(struct tcp_conn *c, const struct tcp_ack_news *n)
 {
 	struct tcp_range dup;
 
-	if (!c->rec.tlp_out || seq_lt(n->seg->ack, c->rec.tlp_end))
+	if (!c->rec.tlp_out || seq_lt(n->seg->ack, c->repair.tlp_end))
 		return;
-	if (!c->rec.tlp_rexmit || (tcp_undo_dsack(n->seg, &dup) && dup.right == c->rec.tlp_end)) {
+	if (!c->rec.tlp_rexmit ||
+		(tcp_undo_dsack(n->seg, &dup) && dup.right == c->repair.tlp_end)) {
 		c->rec.tlp_out = false; /* new text arrived; or both did, and nothing was lost */
-	} else if (seq_gt(n->seg->ack, c->rec.tlp_end)) {
+	} else if (seq_gt(n->seg->ack, c->repair.tlp_end)) {
 		c->rec.tlp_out = false;
 		repaired(c);
 	} else if (n->duplicate && !n->seg->n_sack) {

@@ -7,9 +7,9 @@ void tcp_undo_begin(struct tcp_conn *c, bool timeout)
 {
 	c->rec.undo_on = true;
 	c->rec.undo_timeout = timeout;
-	c->rec.undo_from = c->snd_una;
-	c->rec.undo_until = c->snd_nxt;
-	c->rec.undo_bytes = 0;
+	c->repair.undo_from = c->snd_una;
+	c->repair.undo_until = c->snd_nxt;
+	c->repair.undo_bytes = 0;
 	c->rec.rexmitted = c->rec.late = c->rec.genuine = false;
 }
 
@@ -17,7 +17,7 @@ void tcp_undo_rexmit(struct tcp_conn *c, uint32_t len)
 {
 	if (!c->rec.undo_on)
 		return;
-	c->rec.undo_bytes += len;
+	c->repair.undo_bytes += len;
 	c->rec.rexmitted = true;
 }
 
@@ -44,14 +44,14 @@ static bool all_duplicates(struct tcp_conn *c, const struct tcp_segment *seg)
 		seq_lt(dup.left, c->snd_una - c->max_snd_wnd) || c->dsacks >= c->retransmits)
 		return false;
 	c->dsacks++;
-	if (c->rec.tlp_out && c->rec.tlp_rexmit && dup.right == c->rec.tlp_end)
+	if (c->rec.tlp_out && c->rec.tlp_rexmit && dup.right == c->repair.tlp_end)
 		return false;
 	tcp_rack_dsack(&c->rec.rack, c->snd_nxt);
-	if (!c->rec.undo_on || !c->rec.rexmitted || seq_lt(dup.left, c->rec.undo_from) ||
-		seq_gt(dup.right, c->rec.undo_until))
+	if (!c->rec.undo_on || !c->rec.rexmitted || seq_lt(dup.left, c->repair.undo_from) ||
+		seq_gt(dup.right, c->repair.undo_until))
 		return false;
-	c->rec.undo_bytes -= u32_min(c->rec.undo_bytes, dup.right - dup.left);
-	return c->rec.undo_bytes == 0;
+	c->repair.undo_bytes -= u32_min(c->repair.undo_bytes, dup.right - dup.left);
+	return c->repair.undo_bytes == 0;
 }
 
 /**
@@ -62,7 +62,7 @@ static void compare_timestamps(struct tcp_conn *c, const struct tcp_ack_news *n)
 {
 	uint32_t rexmit_ts = (uint32_t)(n->d.rexmit_at / TCP_MS) + c->ts_offset;
 
-	if (!n->d.rexmit_at || n->d.rexmit_at < c->rec.reduced_at || !c->ts_on ||
+	if (!n->d.rexmit_at || n->d.rexmit_at < c->repair.reduced_at || !c->ts_on ||
 		!(n->seg->has & TCP_HAS_TS))
 		return;
 	if (seq_lt(n->seg->tsecr, rexmit_ts))
@@ -114,12 +114,12 @@ bool tcp_undo_on_ack(struct tcp_conn *c, const struct tcp_ack_news *n)
 
 	if (!c->rec.undo_on)
 		return false;
-	if (!during && seq_gt(c->snd_una, c->rec.undo_until)) {
+	if (!during && seq_gt(c->snd_una, c->repair.undo_until)) {
 		c->rec.undo_on = false;
 		return false;
 	}
 	if (during)
-		c->rec.undo_until = c->snd_nxt;
+		c->repair.undo_until = c->snd_nxt;
 	compare_timestamps(c, n);
 	/* Fast recovery is for many losses: while others are not proved wrong, it goes on. */
 	spurious = duplicates || (c->rec.late && !c->rec.genuine);

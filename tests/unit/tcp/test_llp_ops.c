@@ -79,6 +79,25 @@ static void test_reserve_bounds(void **state)
 	host_end(&h);
 }
 
+/** Headers do not lie in the headroom, unless a full segment would not fit behind them. */
+static void test_headers_behind_the_headroom(void **state)
+{
+	uint8_t *room, *begin;
+
+	c = host_accepted(&h, &p, TCP_HAS_MSS | TCP_HAS_TS, NULL);
+	room = llp_reserve(h.app.llp, 100, false);
+	begin = c->reserved->buf_addr;
+	assert_ptr_equal(room, rte_pktmbuf_mtod(c->reserved, uint8_t *));
+	assert_true(
+		room - begin >= RTE_PKTMBUF_HEADROOM + IP_HEADROOM + TCP_HEADER_LEN + TCP_TS_LEN);
+	llp_commit(h.app.llp, 0);
+	room = llp_reserve(h.app.llp, c->s->room, false);
+	begin = c->reserved->buf_addr;
+	assert_int_equal(room - begin, RTE_PKTMBUF_HEADROOM);
+	llp_commit(h.app.llp, 0);
+	host_end(&h);
+}
+
 static void test_reservation_dies_with_the_connection(void **state)
 {
 	start(NULL);
@@ -350,6 +369,7 @@ int main(void)
 		cmocka_unit_test(test_many_small_records_are_bounded),
 		cmocka_unit_test(test_pool_share),
 		cmocka_unit_test(test_reserve_bounds),
+		cmocka_unit_test(test_headers_behind_the_headroom),
 		cmocka_unit_test(test_reservation_dies_with_the_connection),
 		cmocka_unit_test(test_nothing_after_shutdown),
 		cmocka_unit_test(test_fin_follows_the_records),

@@ -10,11 +10,19 @@ static struct tcp_tuple tuple(unsigned i)
 	return (struct tcp_tuple){addr(LOCAL), addr(REMOTE), (uint16_t)i, (uint16_t)(i * 7)};
 }
 
+static struct tcp_conn *connections(size_t n)
+{
+	struct tcp_conn *c = aligned_alloc(_Alignof(struct tcp_conn), n * sizeof *c);
+
+	assert_non_null(c);
+	return memset(c, 0, n * sizeof *c);
+}
+
 static void test_insert_find_remove(void **state)
 {
 	struct tcp_table t;
 	const struct siphash_key key = {{5, 6}};
-	struct tcp_conn *c = calloc(N, sizeof *c);
+	struct tcp_conn *c = connections(N);
 	struct tcp_tuple id;
 
 	assert_int_equal(tcp_table_init(&t, &key), 0);
@@ -44,7 +52,7 @@ static void test_comes_and_goes(void **state)
 {
 	struct tcp_table t;
 	const struct siphash_key key = {{5, 6}};
-	struct tcp_conn *c = calloc(N, sizeof *c);
+	struct tcp_conn *c = connections(N);
 	bool in[N] = {false};
 	uint32_t x = 1, count = 0;
 
@@ -74,7 +82,7 @@ static void test_what_is_expected(void **state)
 {
 	struct tcp_table t;
 	const struct siphash_key key = {{5, 6}};
-	struct tcp_conn *c = calloc(N, sizeof *c);
+	struct tcp_conn *c = connections(N);
 	struct tcp_tuple id[TCP_TABLE_AHEAD];
 
 	assert_int_equal(tcp_table_init(&t, &key), 0);
@@ -106,7 +114,7 @@ static void test_last_hit_is_forgotten_with_its_connection(void **state)
 {
 	struct tcp_table t;
 	const struct siphash_key key = {{5, 6}};
-	struct tcp_conn *c = calloc(1, sizeof *c);
+	struct tcp_conn *c = connections(1);
 	struct tcp_tuple id = tuple(3);
 
 	assert_int_equal(tcp_table_init(&t, &key), 0);
@@ -124,7 +132,7 @@ static void test_each_is_listed_once(void **state)
 {
 	struct tcp_table t;
 	const struct siphash_key key = {{5, 6}};
-	struct tcp_conn *c = calloc(10, sizeof *c);
+	struct tcp_conn *c = connections(10);
 	unsigned n = 0;
 
 	assert_int_equal(tcp_table_init(&t, &key), 0);

@@ -23,7 +23,7 @@ static void test_a_lost_tail_is_repaired_without_timeout(void **state)
 	flight_expect(&f, 8);
 	flight_ack(&f, 10);
 	assert_int_equal(f.c->timeouts, 0);
-	assert_int_equal(f.c->rec.tlp_probes, 1);
+	assert_int_equal(f.c->repair.tlp_probes, 1);
 	assert_int_equal(f.c->fast_recoveries, 1);
 	host_end(&f.h);
 }
