@@ -86,6 +86,7 @@ struct tcp_cc {
 	uint32_t smss;
 	uint32_t quota; /**< acknowledged, or fractions of bytes gained, towards the next step */
 	bool held_back; /**< by the module on purpose: rates measured now are not the path's */
+	bool queue;     /**< CUBIC: packets queue on the path */
 	union {
 		struct {
 			struct tcp_cubic cubic;

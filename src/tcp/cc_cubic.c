@@ -14,6 +14,8 @@
  * does the same.
  */
 #define UNKNOWN_GROWTH 20
+/** A round trip longer than the least by this part of it: packets queue, the path is full. */
+#define QUEUE_PART 16
 
 /** Cube root, rounded down; @p x below 2^63. */
 static uint32_t cube_root(uint64_t x)
@@ -127,6 +129,7 @@ static void ack(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	uint32_t acked = a->acked;
 
+	cc->queue = a->srtt > a->min_rtt + a->min_rtt / QUEUE_PART;
 	if (!tcp_cc_may_grow(cc, a)) {
 		if (!cc->u.cubic.paused)
 			cc->u.cubic.paused = ms_of(a->now);
@@ -151,14 +154,24 @@ static uint32_t window_tried(const struct tcp_cc *cc, uint32_t in_flight)
 	return u32_min(cc->cwnd, w);
 }
 
+/**
+ * Section 4.7, fast convergence: when the maximum fell, leave room for whoever came, if we have
+ * "been using all the network bandwidth". Where nothing queues we have not; the loss was chance.
+ */
+static uint32_t plateau(const struct tcp_cc *cc)
+{
+	bool fell = cc->cwnd < cc->u.cubic.w_max;
+
+	return fell && cc->queue ? (uint32_t)((uint64_t)cc->cwnd * 17 / 20) : cc->cwnd;
+}
+
 static void congestion(struct tcp_cc *cc, enum tcp_cc_signal why, uint32_t in_flight, uint64_t now)
 {
 	struct tcp_cubic *q = &cc->u.cubic;
 	uint32_t w = window_tried(cc, in_flight);
 
 	cc->u.prior_cubic = *q;
-	/* Section 4.7, fast convergence: give way when the maximum fell. */
-	q->w_max = cc->cwnd < q->w_max ? (uint32_t)((uint64_t)cc->cwnd * 17 / 20) : cc->cwnd;
+	q->w_max = plateau(cc);
 	q->cwnd_prior = cc->cwnd;
 	q->epoch = 0;
 	cc->quota = 0;

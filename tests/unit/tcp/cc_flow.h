@@ -10,6 +10,7 @@
 struct cc_flow {
 	struct tcp_cc cc;
 	uint64_t now, rtt;
+	uint64_t queued; /**< what the round trip is longer by than the least */
 	uint32_t una;
 	bool unlimited; /**< cwnd does not hold us back */
 };
@@ -26,7 +27,7 @@ static inline void flow_ack_rtt(struct cc_flow *f, uint32_t acked, uint64_t rtt)
 	static const struct tcp_rate_sample none;
 	uint32_t flight = f->unlimited ? f->cc.cwnd / 4 : f->cc.cwnd;
 	struct tcp_cc_ack a = {.now = f->now,
-		.srtt = f->rtt,
+		.srtt = f->rtt + f->queued,
 		.min_rtt = f->rtt,
 		.rtt = rtt,
 		.acked = acked,

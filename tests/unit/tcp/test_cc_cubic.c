@@ -56,8 +56,22 @@ static void test_fast_convergence(void **state)
 {
 	struct cc_flow f = reduced(1000000, 100 * MS);
 
+	f.queued = 7 * MS;
+	flow_ack(&f, 0);
 	tcp_cc_congestion(&f.cc, TCP_CC_LOSS, 700000, 2 * MS);
 	assert_int_equal(f.cc.u.cubic.w_max, 595000); /* 700000 (1 + 0.7) / 2 */
+	assert_int_equal(f.cc.ssthresh, 490000);
+}
+
+/** A path with room to spare lost something: there is nobody to give way to. */
+static void test_no_fast_convergence_without_a_queue(void **state)
+{
+	struct cc_flow f = reduced(1000000, 100 * MS);
+
+	f.queued = 6 * MS;
+	flow_ack(&f, 0);
+	tcp_cc_congestion(&f.cc, TCP_CC_LOSS, 700000, 2 * MS);
+	assert_int_equal(f.cc.u.cubic.w_max, 700000);
 	assert_int_equal(f.cc.ssthresh, 490000);
 }
 
@@ -158,6 +172,7 @@ int main(void)
 		cmocka_unit_test(test_returns_to_w_max_after_k),
 		cmocka_unit_test(test_concave_then_convex),
 		cmocka_unit_test(test_fast_convergence),
+		cmocka_unit_test(test_no_fast_convergence_without_a_queue),
 		cmocka_unit_test(test_small_windows_grow_like_reno),
 		cmocka_unit_test(test_timeout),
 		cmocka_unit_test(test_early_end_of_slow_start_does_not_last),
