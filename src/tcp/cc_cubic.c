@@ -145,13 +145,15 @@ static void ack(struct tcp_cc *cc, const struct tcp_cc_ack *a)
  * What section 4.6 takes beta of. The window, which it allows to who does not let an unused one
  * grow; what is in flight falls short of it by fractions of a segment, and by what left before the
  * loss showed: nothing for large windows, a fifth for small ones. What was in flight, if the window
- * is not in use or doubles, when much of it has not been tried yet.
+ * is not in use, or doubles while packets queue: then much of it has not been tried yet.
  */
 static uint32_t window_tried(const struct tcp_cc *cc, uint32_t in_flight)
 {
-	uint32_t w = cc->cwnd < cc->ssthresh ? in_flight : in_flight + 3 * cc->smss;
+	bool doubles = cc->cwnd < cc->ssthresh;
 
-	return u32_min(cc->cwnd, w);
+	if (doubles && !cc->queue)
+		return cc->cwnd;
+	return u32_min(cc->cwnd, doubles ? in_flight : in_flight + 3 * cc->smss);
 }
 
 /**

@@ -75,6 +75,26 @@ static void test_no_fast_convergence_without_a_queue(void **state)
 	assert_int_equal(f.cc.ssthresh, 490000);
 }
 
+/** In slow start, too: the window was not too large. Where packets queue it may have been. */
+static void test_loss_in_slow_start(void **state)
+{
+	static const struct {
+		uint64_t queued;
+		uint32_t ssthresh;
+	} cases[] = {{6 * MS, 70000}, {7 * MS, 35000}};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct cc_flow f;
+
+		flow_init(&f, tcp_cc_find("cubic"), 100 * MS);
+		f.cc.cwnd = 100000;
+		f.queued = cases[i].queued;
+		flow_ack(&f, 0);
+		tcp_cc_congestion(&f.cc, TCP_CC_LOSS, 50000, 2 * MS);
+		assert_int_equal(f.cc.ssthresh, cases[i].ssthresh);
+	}
+}
+
 /** RFC 9438 section 4.3: 9/17 of a segment each, from the window before the loss on a whole one. */
 static void test_small_windows_grow_like_reno(void **state)
 {
@@ -175,6 +195,7 @@ int main(void)
 		cmocka_unit_test(test_no_fast_convergence_without_a_queue),
 		cmocka_unit_test(test_small_windows_grow_like_reno),
 		cmocka_unit_test(test_timeout),
+		cmocka_unit_test(test_loss_in_slow_start),
 		cmocka_unit_test(test_early_end_of_slow_start_does_not_last),
 		cmocka_unit_test(test_undo),
 		cmocka_unit_test(test_time_without_use_does_not_count),
