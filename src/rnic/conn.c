@@ -83,8 +83,10 @@ void conn_over(struct conn *c, const struct conn_end *end)
 	conn_stop_deadline(c);
 	c->phase = CONN_OVER;
 	c->ep = NULL;
-	if (qp)
+	if (qp) {
 		qp->conn = NULL;
+		recv_wait_end(qp);
+	}
 	if (qp && c->mpa.llp && c->mpa.user == &qp->rdmap) {
 		qp->lingering = c;
 		conn_set_deadline(c, c->rnic->close_timeout);

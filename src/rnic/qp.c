@@ -246,7 +246,6 @@ void qp_enter_error(struct rnic_qp *qp)
 	qp->in_error = true;
 	if (qp->pairing)
 		pairing_halt(qp->pairing);
-	recv_wait_end(qp);
 	/* Before the queues are looked at: see recv_queue_end(). */
 	atomic_store(&qp->state, RNIC_QP_ERROR);
 	qp_flush(qp);

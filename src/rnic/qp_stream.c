@@ -167,8 +167,6 @@ static void ended(void *user, const struct rdmap_end *e)
 		if (!qp->failing)
 			raise_end(qp, e);
 		qp_enter_error(qp);
-	} else {
-		recv_wait_end(qp);
 	}
 	/* The Terminate is in the LLP's hands, unless that had no room: then rdmap sends it when
 	 * there is, and the connection lingers for it. */

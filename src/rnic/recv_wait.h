@@ -40,7 +40,7 @@ void recv_wait_told(struct rnic_qp *qp);
 /** The bell rang: if a message waits, look whether its element is there. */
 void recv_wait_serve(struct rnic_qp *qp);
 
-/** The stream is over, and nothing waits any more. */
+/** The connection is over, and nothing waits any more. */
 void recv_wait_end(struct rnic_qp *qp);
 
 #endif

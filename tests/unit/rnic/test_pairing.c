@@ -533,6 +533,7 @@ static void test_messages_wait_at_an_srq(void **state)
 	send_from(&p.a, 30, '2');
 	pair_expect(&p, &p.a, 30, RDMAP_WC_SUCCESS);
 	assert_int_equal(rnic_qp_destroy(p.b.qp), 0);
+	assert_true(LIST_EMPTY(&srq->waiting));
 	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
 	assert_int_equal(rnic_qp_destroy(second[0]), 0);
 	assert_int_equal(rnic_qp_destroy(second[1]), 0);

@@ -6,6 +6,7 @@
 #include "rnic/recv_wait.h"
 
 #include "pair.h"
+#include "rnic/qp.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,6 +82,10 @@ static void comes_late(void **state)
 	pair_expect(p, &p->b, 8, RDMAP_WC_SUCCESS);
 	pair_advance(p, 2 * PATIENCE);
 	expect_waiting(p);
+	/* Nor is it over by a time that had begun before. */
+	send(p, 3);
+	pair_advance(p, PATIENCE - 10);
+	expect_waiting(p);
 }
 
 static void does_not_come(void **state)
@@ -102,19 +107,30 @@ static void need_not_wait(void **state)
 	expect_error(p);
 }
 
-/* What is over with the stream does not come back with the next. */
-static void ends_with_the_stream(void **state)
+/* Nothing looks at a QP that is gone, nor at an SRQ's list that it was in. */
+static void ends_with_its_qp(void **state)
 {
 	struct pair *p = *state;
 
 	send(p, 1);
-	assert_int_equal(pair_go(p->b.qp, RNIC_QP_ERROR), 0);
-	pair_run(p);
+	assert_int_equal(rnic_qp_destroy(p->b.qp), 0);
+	p->b.qp = NULL;
 	pair_advance(p, 2 * PATIENCE);
 	assert_int_equal(rnic_qp_get_state(p->a.qp), RNIC_QP_ERROR);
 	assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_QP_REQUEST_ERROR), 0);
-	assert_int_equal(pair_go(p->b.qp, RNIC_QP_RESET), 0);
-	assert_int_equal(pair_go(p->b.qp, RNIC_QP_INIT), 0);
+}
+
+static void ends_with_the_connection(void **state)
+{
+	struct pair *p = *state;
+
+	send(p, 1);
+	assert_true(p->b.qp->wait.held);
+	assert_int_equal(pair_go(p->b.qp, RNIC_QP_ERROR), 0);
+	assert_false(p->b.qp->wait.held);
+	assert_false(timer_running(&p->b.qp->wait.timer));
+	pair_run(p);
+	assert_int_equal(rnic_qp_get_state(p->a.qp), RNIC_QP_ERROR);
 }
 
 int main(void)
@@ -123,7 +139,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(comes_late, setup, teardown),
 		cmocka_unit_test_setup_teardown(does_not_come, setup, teardown),
 		cmocka_unit_test_setup_teardown(need_not_wait, setup_without_patience, teardown),
-		cmocka_unit_test_setup_teardown(ends_with_the_stream, setup, teardown),
+		cmocka_unit_test_setup_teardown(ends_with_its_qp, setup, teardown),
+		cmocka_unit_test_setup_teardown(ends_with_the_connection, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
