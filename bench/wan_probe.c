@@ -41,8 +41,9 @@ struct probe {
 	const struct options *o;
 	struct port *port[2];
 	struct port_clock clock;
-	uint64_t begin, sent, received, bytes, counted;
-	uint64_t first, last; /* when the first and the last that count came */
+	uint64_t begin, sent, received, bytes;
+	uint64_t to_count, counted; /* since the warm-up: sent, received */
+	uint64_t first, last;       /* when the first and the last that count came */
 	struct histogram late;
 };
 
@@ -94,6 +95,11 @@ static bool wait_for_links(struct probe *p)
 	return false;
 }
 
+static bool counts(const struct probe *p, uint64_t stamp)
+{
+	return stamp >= p->begin + WARM_UP_NS;
+}
+
 static bool send_frame(struct probe *p, uint64_t now)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(port_pool(p->port[0]));
@@ -111,6 +117,7 @@ static bool send_frame(struct probe *p, uint64_t now)
 	memcpy(b + 14, &now, sizeof now);
 	port_tx(p->port[0], m);
 	p->sent++;
+	p->to_count += counts(p, now);
 	return true;
 }
 
@@ -124,7 +131,7 @@ static void take_frame(struct probe *p, const struct rte_mbuf *m, uint64_t now)
 		return;
 	memcpy(&stamp, b + 14, sizeof stamp);
 	p->received++;
-	if (stamp < p->begin + WARM_UP_NS)
+	if (!counts(p, stamp))
 		return;
 	if (p->counted++ == 0)
 		p->first = now;
@@ -197,7 +204,7 @@ static int report(const struct probe *p)
 	       "\"lost\": %ld, \"mpps\": %.6f, \"gbit_s\": %.6f, \"late_us_min\": %.3f, "
 	       "\"late_us_p50\": %.3f, \"late_us_p99\": %.3f, \"late_us_max\": %.3f}\n",
 		port_get_caps(p->port[0])->driver, p->o->size, (unsigned long)p->counted,
-		(long)(p->sent - p->received), (double)(p->counted - 1) / s / 1e6,
+		(long)(p->to_count - p->counted), (double)(p->counted - 1) / s / 1e6,
 		(double)p->bytes * 8 / s / 1e9, (double)p->late.min / 1e3,
 		(double)histogram_quantile(&p->late, 500000) / 1e3,
 		(double)histogram_quantile(&p->late, 990000) / 1e3, (double)p->late.max / 1e3);
