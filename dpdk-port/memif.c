@@ -11,6 +11,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+bool memif_is_named(const char *device)
+{
+	return strncmp(device, "net_memif", 9) == 0;
+}
+
 static bool is(const struct rte_kvargs *args, const char *key, const char *value)
 {
 	const char *given = rte_kvargs_get(args, key);
@@ -57,7 +62,7 @@ static const char *relative_path(const char *device)
 {
 	const char *at = strstr(device, ",socket=");
 
-	if (strncmp(device, "net_memif", 9) || !strstr(device, ",socket-abstract=no") || !at)
+	if (!memif_is_named(device) || !strstr(device, ",socket-abstract=no") || !at)
 		return NULL;
 	at += strlen(",socket=");
 	return *at == '/' ? NULL : at;
@@ -85,7 +90,7 @@ bool memif_forget_stale(const char *device)
 	struct rte_kvargs *args;
 	bool removed;
 
-	if (strncmp(device, "net_memif", 9) || !comma)
+	if (!memif_is_named(device) || !comma)
 		return false;
 	args = rte_kvargs_parse(comma + 1, NULL);
 	if (!args)

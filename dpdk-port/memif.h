@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/** By its name or arguments, a memif? */
+bool memif_is_named(const char *device);
+
 /**
  * Remove the socket file of an earlier memif server that is gone: DPDK would take it for a living
  * one's and not open the port. One with a listener stays, and so does what is no socket.

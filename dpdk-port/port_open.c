@@ -99,8 +99,7 @@ static bool is_another(const struct opening *o, const char *name)
 	const struct rte_devargs *args;
 	uint16_t id;
 
-	if (strncmp(name, "net_memif", 9) || !port_find(name, &id) ||
-		rte_eth_dev_info_get(id, &info))
+	if (!memif_is_named(name) || !port_find(name, &id) || rte_eth_dev_info_get(id, &info))
 		return false;
 	args = rte_dev_devargs(info.device);
 	return args && strcmp(args->args ? args->args : "", comma ? comma + 1 : "");

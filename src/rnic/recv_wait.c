@@ -54,7 +54,6 @@ static void on_time_over(struct timer *t, uint64_t now)
 {
 	struct rnic_qp *qp = container_of(t, struct rnic_qp, wait.timer);
 
-	(void)now;
 	look_again(qp, !has_recv(qp));
 }
 
