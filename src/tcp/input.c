@@ -96,42 +96,28 @@ static struct rte_mbuf *take_header_off(struct rte_mbuf *m, unsigned len)
 	return tcp_mbuf_trim_front(m, len);
 }
 
-/**
- * Who answers the first packet of a burst does so in the packet that the pool gives next; the
- * others do in those that were read just before.
- */
-static void expect_answer(struct rte_mempool *pool)
-{
-	void *m;
-
-	if (rte_mempool_get(pool, &m))
-		return;
-	rte_mempool_put(pool, m);
-	for (unsigned i = 0; i < 6; i++) /* its header, and what follows the headroom */
-		rte_prefetch0((char *)m + i * RTE_CACHE_LINE_SIZE);
-}
-
 void tcp_burst_comes(void *ctx, struct rte_mbuf *const *pkts, unsigned n)
 {
 	struct tcp_stack *s = ctx;
-	struct tcp_tuple id[TCP_TABLE_AHEAD];
 	unsigned k = 0;
 
 	if (s->table.count < TCP_TABLE_MANY)
 		return;
-	expect_answer(s->cfg.pool);
 	for (unsigned i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], const char *));
+	tcp_table_expect_none(&s->table);
 	for (unsigned i = 0; i < n && k < TCP_TABLE_AHEAD; i++) {
+		struct tcp_tuple id;
 		const uint8_t *l4 =
-			ip_peek(s->cfg.ip, pkts[i], IP_PROTO_TCP, &id[k].remote, &id[k].local);
+			ip_peek(s->cfg.ip, pkts[i], IP_PROTO_TCP, &id.remote, &id.local);
 
 		if (!l4)
 			continue;
-		id[k].rport = load_be16(l4 + TCP_OFF_SPORT);
-		id[k++].lport = load_be16(l4 + TCP_OFF_DPORT);
+		id.rport = load_be16(l4 + TCP_OFF_SPORT);
+		id.lport = load_be16(l4 + TCP_OFF_DPORT);
+		tcp_table_expect(&s->table, &id);
+		k++;
 	}
-	tcp_table_expect(&s->table, id, k);
 }
 
 void tcp_input(void *ctx, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now)

@@ -89,31 +89,48 @@ static void open_queue(const struct tcp_conn *c)
 		__builtin_prefetch(tcp_sendq_at(&c->sendq, 0), 1);
 }
 
-/** So many packets before its turn each has its steps. */
-enum { LOOK_UP_AHEAD = 12, OPEN_AHEAD = 6 };
+/** A slot is here when so many more are told of. */
+#define SLOT_TAKES 2
+/** So many packets before its turn each has its steps. Earlier, it would wait for all others'. */
+#define LOOK_UP_AHEAD 4
+#define OPEN_AHEAD    2
+
+static void look_up_next(struct tcp_table *t)
+{
+	struct tcp_expected *e = &t->ahead;
+
+	e->next[e->looked_up].c = look_up(t, e->next[e->looked_up].hash);
+	e->looked_up++;
+}
 
 static void prepare(struct tcp_table *t)
 {
 	struct tcp_expected *e = &t->ahead;
 
-	for (; e->looked_up < e->n && e->looked_up < e->at + LOOK_UP_AHEAD; e->looked_up++)
-		e->next[e->looked_up].c = look_up(t, e->next[e->looked_up].hash);
+	while (e->looked_up < e->n && e->looked_up < e->at + LOOK_UP_AHEAD)
+		look_up_next(t);
 	for (; e->opened < e->looked_up && e->opened < e->at + OPEN_AHEAD; e->opened++)
 		open_queue(e->next[e->opened].c);
 }
 
-void tcp_table_expect(struct tcp_table *t, const struct tcp_tuple *id, unsigned n)
+void tcp_table_expect_none(struct tcp_table *t)
 {
 	struct tcp_expected *e = &t->ahead;
 
-	e->n = n;
-	e->at = e->looked_up = e->opened = 0;
-	for (unsigned i = 0; i < n; i++) {
-		e->next[i].c = NULL;
-		e->next[i].hash = hash_of(t, &id[i]);
-		__builtin_prefetch(&t->slot[e->next[i].hash & t->mask]);
-	}
-	prepare(t);
+	e->n = e->at = e->looked_up = e->opened = 0;
+}
+
+void tcp_table_expect(struct tcp_table *t, const struct tcp_tuple *id)
+{
+	struct tcp_expected *e = &t->ahead;
+	uint32_t hash = hash_of(t, id);
+
+	__builtin_prefetch(&t->slot[hash & t->mask]);
+	e->next[e->n].c = NULL;
+	e->next[e->n++].hash = hash;
+	/* The first have little time: theirs are looked up while the others are told of. */
+	if (e->n > SLOT_TAKES && e->looked_up < LOOK_UP_AHEAD)
+		look_up_next(t);
 }
 
 /** Is it among the next that are expected? Some may have been skipped. */
@@ -121,6 +138,8 @@ static struct tcp_conn *expected(struct tcp_table *t, const struct tcp_tuple *id
 {
 	struct tcp_expected *e = &t->ahead;
 
+	if (e->looked_up == e->at) /* a small burst */
+		prepare(t);
 	for (unsigned i = e->at; i < e->looked_up && i < e->at + 4; i++) {
 		struct tcp_conn *c = e->next[i].c;
 

@@ -74,11 +74,14 @@ void tcp_table_fini(struct tcp_table *t);
 struct tcp_conn *tcp_table_find(struct tcp_table *t, const struct tcp_tuple *id);
 
 /**
- * The @p n connections, TCP_TABLE_AHEAD at most, of the packets that come next, probably: have what
- * they will need fetched into the cache, each when its turn comes near. It is a hint: what
- * tcp_table_find() returns does not depend on it.
+ * The connection of a packet that comes next, probably, after those of earlier calls: have what it
+ * will need fetched into the cache when its turn comes near. TCP_TABLE_AHEAD at most, after
+ * tcp_table_expect_none(). It is a hint: what tcp_table_find() returns does not depend on it.
  */
-void tcp_table_expect(struct tcp_table *t, const struct tcp_tuple *id, unsigned n);
+void tcp_table_expect(struct tcp_table *t, const struct tcp_tuple *id);
+
+/** Forget what was expected. */
+void tcp_table_expect_none(struct tcp_table *t);
 
 /** @p c's tuple must not be in the table; its address is a cache line's. @return 0 or -ENOMEM. */
 int tcp_table_insert(struct tcp_table *t, struct tcp_conn *c);

@@ -77,6 +77,13 @@ static void test_comes_and_goes(void **state)
 	free(c);
 }
 
+static void expect(struct tcp_table *t, const struct tcp_tuple *id, unsigned n)
+{
+	tcp_table_expect_none(t);
+	for (unsigned i = 0; i < n; i++)
+		tcp_table_expect(t, &id[i]);
+}
+
 /** A hint changes nothing, be it right, wrong or old. */
 static void test_what_is_expected(void **state)
 {
@@ -93,14 +100,19 @@ static void test_what_is_expected(void **state)
 	}
 	for (unsigned i = 0; i < TCP_TABLE_AHEAD; i++)
 		id[i] = tuple(i * 3 % 50);
-	tcp_table_expect(&t, id, TCP_TABLE_AHEAD);
+	expect(&t, id, TCP_TABLE_AHEAD);
 	for (unsigned i = 0; i < TCP_TABLE_AHEAD; i++) {
 		unsigned k = i * 3 % 50;
 
 		assert_ptr_equal(tcp_table_find(&t, &id[i]), k % 4 ? &c[k] : NULL);
 		assert_ptr_equal(tcp_table_find(&t, &c[801].id), &c[801]);
 	}
-	tcp_table_expect(&t, id, TCP_TABLE_AHEAD);
+	for (unsigned n = 1; n < 5; n++) {
+		expect(&t, &id[1], n);
+		for (unsigned i = 1; i <= n; i++)
+			assert_ptr_equal(tcp_table_find(&t, &id[i]), i * 3 % 4 ? &c[i * 3] : NULL);
+	}
+	expect(&t, id, TCP_TABLE_AHEAD);
 	for (unsigned i = 0; i < 50; i++)
 		if (i % 4)
 			tcp_table_remove(&t, &c[i]); /* before their packets are looked at */
