@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Level L holds the timers that are less than 64^(L+1) ticks away, one slot per 64^L ticks. When
+ * Level L holds the timers that are less than 128^(L+1) ticks away, one slot per 128^L ticks. When
  * the wheel reaches the first tick of an upper slot, that slot's timers move down. Slots that are
  * empty cost nothing: the bitmaps name the next tick at which there is something to do.
  *
@@ -12,11 +12,11 @@
 
 #include <stddef.h>
 
-#define SLOT_BITS 6
+#define SLOT_BITS 7
 #define TICK_BITS 14
 #define HORIZON   (UINT64_C(1) << (SLOT_BITS * TIMER_LEVELS))
 
-_Static_assert(TIMER_SLOTS == 1 << SLOT_BITS, "one bit of a bitmap for each slot");
+_Static_assert(TIMER_SLOTS == 1 << SLOT_BITS, "so many bits of a tick tell its slot");
 _Static_assert(TIMER_TICK_NS == 1 << TICK_BITS, "a tick is a shift");
 
 static void list_push(struct timer **head, struct timer *t)
@@ -88,6 +88,20 @@ static uint64_t tick_of(uint64_t deadline)
 	return (deadline >> TICK_BITS) + ((deadline & (TIMER_TICK_NS - 1)) != 0);
 }
 
+static timer_slots bit(unsigned slot)
+{
+	return (timer_slots)1 << slot;
+}
+
+/* The lowest one of @s, which are not empty. */
+static unsigned first_slot(timer_slots s)
+{
+	uint64_t low = (uint64_t)s;
+
+	return low ? (unsigned)__builtin_ctzll(low)
+		   : 64 + (unsigned)__builtin_ctzll((uint64_t)(s >> 64));
+}
+
 static void wheel_place(struct timer_wheel *w, struct timer *t)
 {
 	uint64_t tick = tick_of(t->deadline);
@@ -103,7 +117,7 @@ static void wheel_place(struct timer_wheel *w, struct timer *t)
 	if (ahead)
 		level = (unsigned)(63 - __builtin_clzll(ahead)) / SLOT_BITS;
 	slot = tick >> (SLOT_BITS * level) & (TIMER_SLOTS - 1);
-	w->occupied[level] |= UINT64_C(1) << slot;
+	w->occupied[level] |= bit(slot);
 	list_push(&w->slot[level][slot].lane[w->turn++ % TIMER_LANES], t);
 }
 
@@ -138,7 +152,7 @@ void timer_stop(struct timer_wheel *w, struct timer *t)
 		return;
 	slot = (size_t)(head - first) / TIMER_LANES;
 	if (slot_is_empty(&w->slot[0][0] + slot))
-		w->occupied[slot / TIMER_SLOTS] &= ~(UINT64_C(1) << (slot % TIMER_SLOTS));
+		w->occupied[slot / TIMER_SLOTS] &= ~bit(slot % TIMER_SLOTS);
 }
 
 /* The next tick after w->tick at which a slot is due or moves down; UINT64_MAX: none. */
@@ -147,16 +161,16 @@ static uint64_t next_event(const struct timer_wheel *w)
 	uint64_t first = UINT64_MAX;
 
 	for (unsigned level = 0; level < TIMER_LEVELS; level++) {
-		uint64_t bits = w->occupied[level];
+		timer_slots slots = w->occupied[level];
 		uint64_t at = w->tick >> (SLOT_BITS * level);
 		unsigned turn = (at + 1) & (TIMER_SLOTS - 1);
 		uint64_t event;
 
-		if (!bits)
+		if (!slots)
 			continue;
 		/* Turned so that bit 0 is the slot after the current one. */
-		bits = bits >> turn | bits << (-turn & (TIMER_SLOTS - 1));
-		event = (at + 1 + (unsigned)__builtin_ctzll(bits)) << (SLOT_BITS * level);
+		slots = slots >> turn | slots << (-turn & (TIMER_SLOTS - 1));
+		event = (at + 1 + first_slot(slots)) << (SLOT_BITS * level);
 		if (event < first)
 			first = event;
 	}
@@ -168,9 +182,9 @@ static void slot_take(struct timer_wheel *w, unsigned level, struct timer_slot *
 	unsigned slot = w->tick >> (SLOT_BITS * level) & (TIMER_SLOTS - 1);
 
 	*to = (struct timer_slot){0};
-	if (!(w->occupied[level] & UINT64_C(1) << slot))
+	if (!(w->occupied[level] & bit(slot)))
 		return;
-	w->occupied[level] &= ~(UINT64_C(1) << slot);
+	w->occupied[level] &= ~bit(slot);
 	slot_move(to, &w->slot[level][slot]);
 }
 

@@ -19,8 +19,8 @@
 /** One tick of the wheel: deadlines fire within this much after their time, never before it. */
 #define TIMER_TICK_NS (UINT64_C(1) << 14)
 
-#define TIMER_LEVELS 6
-#define TIMER_SLOTS  64
+#define TIMER_LEVELS 5
+#define TIMER_SLOTS  128
 /** A slot's timers are in so many lists, that many can be fetched into the cache at a time. */
 #define TIMER_LANES 8
 
@@ -37,6 +37,9 @@ struct timer {
 	timer_fn *fn;
 };
 
+/** A bit for each slot of a level. */
+typedef unsigned __int128 timer_slots;
+
 struct timer_slot {
 	struct timer *lane[TIMER_LANES];
 };
@@ -46,7 +49,7 @@ struct timer_wheel {
 	uint64_t now;      /**< of the last run */
 	struct timer *due; /**< started with a deadline already past: fire at the next run */
 	unsigned turn;     /**< the lane for the next timer */
-	uint64_t occupied[TIMER_LEVELS];
+	timer_slots occupied[TIMER_LEVELS];
 	struct timer_slot slot[TIMER_LEVELS][TIMER_SLOTS];
 	struct timer_heap exact; /**< timers that do not go by ticks */
 };

@@ -55,13 +55,15 @@ static void run_until(struct timer_wheel *w, uint64_t end)
 
 static void fires_within_a_tick_never_early(void **state)
 {
-	/* From inside one tick to beyond the horizon of 64^6 ticks (13 days). */
+	/* From inside one tick to beyond the horizon of 128^5 ticks (6.5 days). */
 	static const uint64_t delay[] = {1, TIMER_TICK_NS - 1, TIMER_TICK_NS, TIMER_TICK_NS + 1,
-		63 * TIMER_TICK_NS, 64 * TIMER_TICK_NS, 65 * TIMER_TICK_NS, 4095 * TIMER_TICK_NS,
-		4096 * TIMER_TICK_NS, 4097 * TIMER_TICK_NS, UINT64_C(1000000000),
+		63 * TIMER_TICK_NS, 64 * TIMER_TICK_NS, 65 * TIMER_TICK_NS, 127 * TIMER_TICK_NS,
+		128 * TIMER_TICK_NS, 129 * TIMER_TICK_NS, 16383 * TIMER_TICK_NS,
+		16384 * TIMER_TICK_NS, 16385 * TIMER_TICK_NS, UINT64_C(1000000000),
 		UINT64_C(60000000000), UINT64_C(86400000000000), UINT64_C(40) * 86400000000000};
 	static const uint64_t start[] = {0, 5, 63 * TIMER_TICK_NS, 64 * TIMER_TICK_NS - 1,
-		4095 * TIMER_TICK_NS + 77, UINT64_C(1234567890123456789)};
+		127 * TIMER_TICK_NS, 128 * TIMER_TICK_NS - 1, 16383 * TIMER_TICK_NS + 77,
+		UINT64_C(1234567890123456789)};
 
 	for (size_t s = 0; s < sizeof start / sizeof *start; s++) {
 		for (size_t d = 0; d < sizeof delay / sizeof *delay; d++) {
