@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file bin.h
- * Packets that are done with, for a while. An acknowledged packet has left the caches, if it waited
- * for its ACK among those of many connections, and the pages it is in have left the TLB. Given back
- * one by one, or a burst's few at a time, each would be a wait; many at a time wait together. And
- * what is written to next is a packet that was just read, as those given back at a round's end are
- * the port's, for what comes next.
+ * Packets that are done with, for a while.
+ *
+ * An acknowledged packet has left the caches, if it waited for its ACK among those of many
+ * connections, and the pages it is in have left the TLB. Given back one by one, or a burst's few at
+ * a time, each would be a wait; many at a time wait together.
+ *
+ * A packet that came and was read is in the first cache, and mostly it is answered: so one of those
+ * is spare, and the answer is written there, without a way through the pool.
  */
 #ifndef TCP_BIN_H
 #define TCP_BIN_H
 
 #include <rte_mbuf.h>
+#include <stdbool.h>
 
 /** Worth a wait, when the round ends. */
 #define TCP_BIN_ENOUGH 64
@@ -19,12 +23,13 @@
 
 /** Zero-initialised is empty. */
 struct tcp_bin {
+	struct rte_mbuf *spare; /**< as the pool gives it; NULL: none */
 	unsigned n;
 	struct rte_mbuf *m[TCP_BIN_MAX];
 };
 
-/** Give back all that is in it. */
-static inline void tcp_bin_empty(struct tcp_bin *b)
+/** Give back all that was acknowledged. */
+static inline void tcp_bin_give_back(struct tcp_bin *b)
 {
 	for (unsigned i = 0; i < b->n; i++)
 		rte_prefetch0(b->m[i]);
@@ -41,8 +46,26 @@ static inline void tcp_bin_empty(struct tcp_bin *b)
 	b->n = 0;
 }
 
+/** Give back all that is in it. */
+static inline void tcp_bin_empty(struct tcp_bin *b)
+{
+	tcp_bin_give_back(b);
+	if (b->spare)
+		rte_mbuf_raw_free(b->spare);
+	b->spare = NULL;
+}
+
+/** A round ends. @param many connections: some packets stay until there are enough, and one. */
+static inline void tcp_bin_round(struct tcp_bin *b, bool many)
+{
+	if (!many)
+		tcp_bin_empty(b);
+	else if (b->n >= TCP_BIN_ENOUGH)
+		tcp_bin_give_back(b);
+}
+
 /**
- * Takes over one reference to the single mbuf @p m, which has its own buffer.
+ * Takes over one reference to the single mbuf @p m, which has its own buffer and is acknowledged.
  * @param b NULL: it is given back at once.
  */
 static inline void tcp_bin_put(struct tcp_bin *b, struct rte_mbuf *m)
@@ -52,8 +75,30 @@ static inline void tcp_bin_put(struct tcp_bin *b, struct rte_mbuf *m)
 		return;
 	}
 	if (b->n == TCP_BIN_MAX)
-		tcp_bin_empty(b);
+		tcp_bin_give_back(b);
 	b->m[b->n++] = m;
+}
+
+/** Takes over the packet @p m, which came and was read; @p pool is what answers come from. */
+static inline void tcp_bin_put_read(
+	struct tcp_bin *b, struct rte_mbuf *m, const struct rte_mempool *pool)
+{
+	if (b->spare || m->nb_segs != 1 || m->pool != pool)
+		rte_pktmbuf_free(m);
+	else
+		b->spare = rte_pktmbuf_prefree_seg(m); /* NULL: somebody has a reference still */
+}
+
+/** @return the spare packet, as if it were new; NULL: there is none. */
+static inline struct rte_mbuf *tcp_bin_take(struct tcp_bin *b)
+{
+	struct rte_mbuf *m = b->spare;
+
+	if (m) {
+		b->spare = NULL;
+		rte_pktmbuf_reset(m);
+	}
+	return m;
 }
 
 #endif

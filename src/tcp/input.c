@@ -55,7 +55,7 @@ static void go_straight(struct tcp_conn *c, const struct ip_rx *rx, const struct
 	tcp_ecn_ack(c, seg);
 	tcp_ack_arrives(c, seg);
 	if (!seg->len) {
-		rte_pktmbuf_free(m);
+		tcp_bin_put_read(&c->s->bin, m, c->s->cfg.pool);
 		return;
 	}
 	tcp_ecn_text(c, rx, seg);

@@ -139,7 +139,7 @@ static void hand_up(struct tcp_conn *c, struct rte_mbuf *m)
 	size_t taken = show(c, &v, 1, v.len);
 
 	if (taken == v.len || c->orphan || c->state == TCP_CLOSED) {
-		rte_pktmbuf_free_seg(m);
+		tcp_bin_put_read(&c->s->bin, m, c->s->cfg.pool);
 		return;
 	}
 	m->data_off = (uint16_t)(m->data_off + taken);

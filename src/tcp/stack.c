@@ -132,10 +132,13 @@ struct llp_stack *tcp_llp_stack(struct tcp_stack *s)
 
 struct rte_mbuf *tcp_stack_packet(struct tcp_stack *s)
 {
-	struct rte_mbuf *m = rte_pktmbuf_alloc(s->cfg.pool);
+	struct rte_mbuf *m = tcp_bin_take(&s->bin);
 
+	if (m)
+		return m;
+	m = rte_pktmbuf_alloc(s->cfg.pool);
 	if (unlikely(!m && s->bin.n)) {
-		tcp_bin_empty(&s->bin);
+		tcp_bin_give_back(&s->bin);
 		m = rte_pktmbuf_alloc(s->cfg.pool);
 	}
 	if (unlikely(!m))
@@ -175,8 +178,7 @@ void tcp_round_end(struct tcp_stack *s)
 		end_round_for(c);
 		c = next;
 	}
-	if (s->bin.n >= TCP_BIN_ENOUGH || s->table.count < TCP_TABLE_MANY)
-		tcp_bin_empty(&s->bin);
+	tcp_bin_round(&s->bin, s->table.count >= TCP_TABLE_MANY);
 	tcp_conn_reap(s);
 }
 

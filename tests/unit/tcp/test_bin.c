@@ -27,6 +27,73 @@ static void test_gives_back_one_reference_of_each(void **state)
 	rte_mempool_free(pool);
 }
 
+/** Unless somebody has it still, or it is another pool's, or a chain. */
+static void test_what_was_read_is_written_next(void **state)
+{
+	struct rte_mempool *pool = test_pool("bin", 63, 256), *other = test_pool("other", 63, 256);
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool), *chain = rte_pktmbuf_alloc(pool);
+	struct tcp_bin bin = {0};
+
+	assert_null(tcp_bin_take(&bin));
+	assert_non_null(rte_pktmbuf_append(m, 100));
+	assert_non_null(rte_pktmbuf_adj(m, 50));
+	m->ol_flags = RTE_MBUF_F_RX_L4_CKSUM_GOOD;
+	tcp_bin_put_read(&bin, m, pool);
+	assert_ptr_equal(tcp_bin_take(&bin), m);
+	assert_null(tcp_bin_take(&bin));
+	assert_int_equal(m->data_off, RTE_PKTMBUF_HEADROOM);
+	assert_int_equal(m->pkt_len + m->data_len + m->ol_flags, 0);
+
+	rte_mbuf_refcnt_update(m, 1);
+	tcp_bin_put_read(&bin, m, pool);
+	assert_null(tcp_bin_take(&bin));
+	assert_int_equal(rte_mbuf_refcnt_read(m), 1);
+	tcp_bin_put_read(&bin, rte_pktmbuf_alloc(other), pool);
+	assert_null(tcp_bin_take(&bin));
+	assert_int_equal(test_pool_missing(other), 0);
+	assert_int_equal(rte_pktmbuf_chain(chain, rte_pktmbuf_alloc(pool)), 0);
+	tcp_bin_put_read(&bin, chain, pool);
+	assert_null(tcp_bin_take(&bin));
+	assert_int_equal(test_pool_missing(pool), 1);
+
+	tcp_bin_put_read(&bin, m, pool);
+	tcp_bin_put_read(&bin, rte_pktmbuf_alloc(pool), pool); /* one is enough */
+	assert_ptr_equal(bin.spare, m);
+	assert_int_equal(test_pool_missing(pool), 1);
+	tcp_bin_empty(&bin);
+	assert_int_equal(test_pool_missing(pool), 0);
+	rte_mempool_free(pool);
+	rte_mempool_free(other);
+}
+
+/** With many connections, some packets wait to be given back together. */
+static void test_many_connections_keep_few_packets(void **state)
+{
+	static struct host h;
+	struct peer p;
+	struct tcp_conn *c = host_accepted(&h, &p, TCP_HAS_MSS, NULL), *more;
+	struct tcp_tuple id = c->id;
+	unsigned most = 0;
+
+	for (unsigned i = 1; i < TCP_TABLE_MANY; i++) {
+		id.rport++;
+		assert_int_equal(tcp_conn_new(h.tcp, &id, TCP_ESTABLISHED, &more), 0);
+	}
+	for (unsigned i = 0; i < 3 * TCP_BIN_ENOUGH; i++) {
+		app_send(&h.app, "answer", 6);
+		ip_double_drain(&h.ip);
+		p.ack = c->snd_nxt;
+		peer_send(&p, 0, "request", 7);
+		ip_double_drain(&h.ip);
+		most = RTE_MAX(most, test_pool_missing(h.pool));
+	}
+	assert_int_equal(most, TCP_BIN_ENOUGH); /* the spare one is the last */
+	tcp_conn_close(more, 0);
+	host_round(&h);
+	assert_int_equal(test_pool_missing(h.pool), 0);
+	host_end(&h);
+}
+
 static int set_up(void **state)
 {
 	test_eal_init();
@@ -37,6 +104,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gives_back_one_reference_of_each),
+		cmocka_unit_test(test_what_was_read_is_written_next),
+		cmocka_unit_test(test_many_connections_keep_few_packets),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);
