@@ -162,12 +162,13 @@ static void news(struct tcp_conn *c, struct tcp_ack_news *n)
 
 void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 {
-	struct tcp_ack_news n = {.seg = seg, .prior_pipe = tcp_pipe(c)};
+	struct tcp_ack_news n;
 	bool outstanding = tcp_flight(c) != 0;
 	bool window_changed = update_window(c, seg);
 
 	if (seg->ack == c->snd_una && !seg->n_sack && !outstanding && !c->persist)
 		return;
+	tcp_ack_news_begin(&n, seg, tcp_pipe(c));
 	n.duplicate = outstanding && seg->ack == c->snd_una && !seg->len && !window_changed &&
 		      !(seg->flags & (TCP_SYN | TCP_FIN));
 	if (seq_gt(seg->ack, c->snd_una) || seg->n_sack || n.duplicate)

@@ -313,9 +313,11 @@ void tcp_loss_ecn(struct tcp_conn *c)
 /** The reordering timer (RFC 8985 section 6.2, step 5). */
 static void reorder_timeout(struct tcp_conn *c)
 {
-	struct tcp_ack_news none = {.prior_pipe = tcp_pipe(c)};
-	struct tcp_rack_loss loss = detect(c);
+	struct tcp_ack_news none;
+	struct tcp_rack_loss loss;
 
+	tcp_ack_news_begin(&none, NULL, tcp_pipe(c));
+	loss = detect(c);
 	conclude(c, &none, loss);
 	run_timer(c, loss.next);
 	tcp_conn_touch(c);

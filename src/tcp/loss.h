@@ -12,10 +12,19 @@
 /** One ACK and what it did. */
 struct tcp_ack_news {
 	const struct tcp_segment *seg;
-	struct tcp_delivery d;
 	uint32_t prior_pipe; /**< tcp_pipe() before it */
 	bool duplicate;      /**< as RFC 5681 section 2 defines it */
+	struct tcp_delivery d;
 };
+
+/** Nothing is known of it yet. Every ACK has one, so what is not valid is not written either. */
+static inline void tcp_ack_news_begin(
+	struct tcp_ack_news *n, const struct tcp_segment *seg, uint32_t prior_pipe)
+{
+	memset(n, 0, offsetof(struct tcp_ack_news, d.newest));
+	n->seg = seg;
+	n->prior_pipe = prior_pipe;
+}
 
 /** Recovery has nothing to remember yet. */
 void tcp_loss_init(struct tcp_conn *c);

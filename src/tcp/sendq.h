@@ -85,13 +85,14 @@ struct tcp_delivery {
 	uint32_t delivered;
 	/** When the last of those sent only once was sent; 0: none, or Karn's rule forbids it. */
 	uint64_t rtt_sent_at;
-	struct tcp_record newest; /**< copy of the one that was sent last; m is NULL */
-	bool any;                 /**< newest is valid */
-	bool reordered;           /**< one that was sent only once arrived below fack */
-	bool original;            /**< one that was sent only once was delivered */
+	bool any;       /**< newest is valid */
+	bool reordered; /**< one that was sent only once arrived below fack */
+	bool original;  /**< one that was sent only once was delivered */
 	/** When the oldest one acknowledged was sent last, if more than once; else 0. */
 	uint64_t rexmit_at;
 	struct tcp_bin *bin; /**< to be filled in: takes the packets of what is acknowledged */
+	/** Copy of the one that was sent last; m is NULL. At the end: it need not be cleared. */
+	struct tcp_record newest;
 };
 
 static inline struct tcp_record *tcp_sendq_by_id(const struct tcp_sendq *q, uint32_t id)
