@@ -37,8 +37,9 @@
 #define QUEUE     256
 #define PACKETS   131071 /* each of many has an answer waiting for its ACK */
 #define SIZE_MAX_ 1024
-#define LEAD      5000  /* bursts before it is measured: many have come to their turn, too */
-#define ROUNDS    10000 /* bursts, in one run */
+#define RUNS_MAX  100
+#define LEAD      25000 /* bursts before it is measured: many have come to their turn, too */
+#define ROUNDS    50000 /* bursts, in one run: a quarter of a second, as far as timers look */
 #define GAP       5000  /* ns between bursts: 50,000 connections have their turns within 30 ms */
 #define WARM_UP   18    /* requests of each: beyond those that are acknowledged at once */
 #define SILENCE   UINT64_C(1000000000) /* after a run: its timers must not be the next one's */
@@ -61,6 +62,7 @@ struct bench {
 	struct prng random;
 	uint64_t now, gap, packets, spent; /**< by the stack: received, ns */
 	double look;                       /**< at the clock, ns */
+	unsigned few, many, runs;          /**< connections in use; runs with each */
 	unsigned *order, turn, burst;
 	unsigned accepted;
 	uint32_t size;
@@ -344,77 +346,111 @@ static size_t memory(void)
 	return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static int by_ns(const void *a, const void *b)
-{
-	const struct cost *x = a, *y = b;
+/** Of each run; the medians count. */
+struct results {
+	double few[RUNS_MAX], many[RUNS_MAX], ratio[RUNS_MAX];
+	double packets_few, packets_many; /**< of the last */
+};
 
-	return (x->ns > y->ns) - (x->ns < y->ns);
+static int by_size(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
 }
 
-static struct cost median(struct cost *v, unsigned n)
+static double median(double *v, unsigned n)
 {
-	qsort(v, n, sizeof *v, by_ns);
+	qsort(v, n, sizeof *v, by_size);
 	return v[n / 2];
 }
 
-int main(int argc, char **argv)
+/** Runs with few and with many by turns: machines change their speed, so each is compared with the
+ *  one beside it. */
+static void measure(struct bench *b, struct results *r)
 {
-	char *eal[] = {"tcp_connections", "--no-huge", "-m", "256", "--no-pci", "--no-shconf",
-		"--no-telemetry", "--log-level=error", "--iova-mode=va", "-l", "0", NULL};
-	unsigned few = 10, many = 50000, runs = 11;
-	static struct bench b = {.now = 1000000000, .size = 64, .random.state = 1, .gap = GAP};
-	static struct cost of_few[100], of_many[100];
-	size_t empty, fresh;
-	struct cost x, y;
+	for (unsigned i = 0; i < b->runs; i++) {
+		struct cost few = run(b, b->few), many = run(b, b->many);
+
+		r->few[i] = few.ns;
+		r->many[i] = many.ns;
+		r->ratio[i] = many.ns / few.ns;
+		r->packets_few = few.packets;
+		r->packets_many = many.packets;
+	}
+}
+
+static bool options(struct bench *b, int argc, char **argv)
+{
 	int opt;
 
 	while ((opt = getopt(argc, argv, "f:m:r:l:g:")) != -1) {
 		unsigned v = (unsigned)(optarg ? strtoul(optarg, NULL, 0) : 0);
 
 		if (opt == 'f')
-			few = v;
+			b->few = v;
 		else if (opt == 'm')
-			many = v;
+			b->many = v;
 		else if (opt == 'r')
-			runs = v;
+			b->runs = v;
 		else if (opt == 'l')
-			b.size = v;
+			b->size = v;
 		else if (opt == 'g')
-			b.gap = v;
+			b->gap = v;
 		else
-			return 2;
+			return false;
 	}
-	if (!few || many <= few || !runs || runs > 100 || !b.size || b.size > SIZE_MAX_)
-		return 2;
-	b.burst = few < BURST ? few : BURST;
+	b->burst = b->few < BURST ? b->few : BURST;
+	return b->few && b->many > b->few && b->runs && b->runs <= RUNS_MAX && b->size &&
+	       b->size <= SIZE_MAX_;
+}
+
+static void set_up(struct bench *b)
+{
+	char *eal[] = {"tcp_connections", "--no-huge", "-m", "256", "--no-pci", "--no-shconf",
+		"--no-telemetry", "--log-level=error", "--iova-mode=va", "-l", "0", NULL};
+
 	if (rte_eal_init(sizeof eal / sizeof eal[0] - 1, eal) < 0)
 		die("EAL", EIO);
-	b.pool = packet_pool();
-	touch_packets(&b);
-	b.order = calloc(many, sizeof *b.order);
-	if (!b.order)
+	b->pool = packet_pool();
+	touch_packets(b);
+	b->order = calloc(b->many, sizeof *b->order);
+	if (!b->order)
 		die("connections", ENOMEM);
-	shuffle(&b, many);
-	peer_init(&b.peer, b.pool, many, transmit, &b.to_stack);
-	b.look = time_of_a_look();
-	start_stack(&b);
-	connect_up_to(&b, few);
+	shuffle(b, b->many);
+	peer_init(&b->peer, b->pool, b->many, transmit, &b->to_stack);
+	b->look = time_of_a_look();
+	start_stack(b);
+}
+
+int main(int argc, char **argv)
+{
+	static struct bench b = {.now = 1000000000,
+		.few = 10,
+		.many = 50000,
+		.runs = 11,
+		.size = 64,
+		.random.state = 1,
+		.gap = GAP};
+	static struct results r;
+	size_t empty, fresh;
+
+	if (!options(&b, argc, argv))
+		return 2;
+	set_up(&b);
+	connect_up_to(&b, b.few);
 	pass_time(&b, 300000000);
 	empty = memory();
-	connect_up_to(&b, many);
+	connect_up_to(&b, b.many);
 	pass_time(&b, 300000000);
-	fresh = (memory() - empty) / (many - few);
-	grow_up(&b, many);
-	for (unsigned i = 0; i < runs; i++) {
-		of_few[i] = run(&b, few);
-		of_many[i] = run(&b, many);
-	}
-	x = median(of_few, runs);
-	y = median(of_many, runs);
+	fresh = (memory() - empty) / (b.many - b.few);
+	grow_up(&b, b.many);
+	measure(&b, &r);
 	printf("{\"few\": %u, \"many\": %u, \"bytes\": %u, \"ns_few\": %.1f, \"ns_many\": %.1f, "
 	       "\"ratio\": %.2f, \"packets_few\": %.2f, \"packets_many\": %.2f, \"memory_new\": "
 	       "%zu, \"memory_used\": %zu}\n",
-		few, many, b.size, x.ns, y.ns, y.ns / x.ns, x.packets, y.packets, fresh,
-		(memory() - empty) / (many - few));
+		b.few, b.many, b.size, median(r.few, b.runs), median(r.many, b.runs),
+		median(r.ratio, b.runs), r.packets_few, r.packets_many, fresh,
+		(memory() - empty) / (b.many - b.few));
 	return 0;
 }
