@@ -2,6 +2,7 @@
 #include "support/eal.h"
 
 #include <rte_eal.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +18,18 @@ void test_eal_init_with(unsigned megabytes)
 	char size[16];
 	char *argv[] = {"test", "--no-huge", "-m", size, "--no-pci", "--no-shconf",
 		"--no-telemetry", "--log-level=error", "--iova-mode=va", "-l", "0", NULL};
+	cpu_set_t cpus;
 
 	if (done)
 		return;
+	sched_getaffinity(0, sizeof cpus, &cpus);
 	snprintf(size, sizeof size, "%u", megabytes);
 	if (rte_eal_init(sizeof argv / sizeof argv[0] - 1, argv) < 0) {
 		fprintf(stderr, "rte_eal_init failed\n");
 		exit(1);
 	}
+	/* The EAL binds this thread to its CPU, where all tests would wait for each other. */
+	sched_setaffinity(0, sizeof cpus, &cpus);
 	done = 1;
 }
 
