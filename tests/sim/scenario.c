@@ -35,12 +35,15 @@ static void fill_in(struct sim_scenario_config *c)
 		c->backward.queue.limit = c->queue;
 }
 
-/** What a full path and its queue hold, several times over: stacks use only shares of a pool. */
+/**
+ * What a full path and its queue hold, several times over: stacks use only shares of a pool, and
+ * behind what is lost twice, text of three round trips waits.
+ */
 static uint32_t packets(const struct sim_scenario_config *c)
 {
 	uint64_t bytes = sim_scenario_bdp(c) + c->queue;
 
-	return (uint32_t)(4 * bytes / (c->mtu - 100u) + 4096 * (c->n_flows + 1));
+	return (uint32_t)(6 * bytes / (c->mtu - 100u) + 4096 * (c->n_flows + 1));
 }
 
 static struct sim_host *host_create(struct sim_scenario *x, unsigned i, unsigned side)
