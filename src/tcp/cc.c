@@ -46,6 +46,8 @@ void tcp_cc_switch(struct tcp_cc *cc, const struct tcp_cc_ops *ops, uint64_t now
 {
 	struct tcp_cc old = *cc;
 
+	if (ops == cc->ops) /* it would forget the path */
+		return;
 	if (!tcp_cc_begun(cc)) {
 		cc->ops = ops;
 		return;

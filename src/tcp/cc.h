@@ -113,7 +113,7 @@ const struct tcp_cc_ops *tcp_cc_find(const char *name);
 void tcp_cc_init(struct tcp_cc *cc, const struct tcp_cc_ops *ops, uint32_t smss, bool syn_lost,
 	uint64_t now);
 
-/** Another module takes over where @p ops of before was, with its windows. */
+/** Another module takes over where the one of before was, with its windows. */
 void tcp_cc_switch(struct tcp_cc *cc, const struct tcp_cc_ops *ops, uint64_t now);
 
 /** False until tcp_cc_init(): only ops is of use then. */

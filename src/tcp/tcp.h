@@ -94,12 +94,13 @@ struct tcp_info {
 void tcp_get_info(const struct llp *l, struct tcp_info *out);
 
 /**
- * Let @p l go on with another congestion control, from the window that it has.
+ * Let @p l go on with another congestion control, from the window that it has. To name the one in
+ * use changes nothing.
  * @return 0, or -EINVAL if there is none of that name.
  */
 int tcp_set_congestion_control(struct llp *l, const char *name);
 
-/** The same for what @p l, of a TCP stack, will accept. */
+/** The same for the connections that @p l, of a TCP stack, makes from now on. */
 int tcp_listener_set_congestion_control(struct llp_listener *l, const char *name);
 
 /** Connection @p i, handshakes from outside last, for listings; false past the end. */

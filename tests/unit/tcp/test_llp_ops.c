@@ -359,6 +359,9 @@ static void test_congestion_control_is_changed(void **state)
 	tcp_get_info(h.app.llp, &info);
 	assert_int_equal(info.cwnd, 50000);
 	assert_int_equal(info.ssthresh, 50000); /* what BBR knew of the path */
+	tcp_conn_of(h.app.llp)->cc.prior_cwnd = 60000;
+	assert_int_equal(tcp_set_congestion_control(h.app.llp, "newreno"), 0);
+	assert_int_equal(tcp_conn_of(h.app.llp)->cc.prior_cwnd, 60000); /* nothing was forgotten */
 	host_end(&h);
 }
 
