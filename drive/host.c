@@ -3,6 +3,7 @@
 
 #include "dpdk-port/eal.h"
 #include "drive/address.h"
+#include "tcp/cc.h"
 
 #include <errno.h>
 #include <rte_errno.h>
@@ -114,9 +115,11 @@ static int start_tcp(struct uiwarp_tcp *h)
 	};
 	int err = tcp_stack_create(&cfg, h->now, &h->tcp);
 
-	if (!err)
-		h->llp = tcp_llp_stack(h->tcp);
-	return err;
+	if (err)
+		return err;
+	h->llp = tcp_llp_stack(h->tcp);
+	h->cfg.congestion_control = tcp_cc_find(c->congestion_control)->name; /* ours, and stays */
+	return 0;
 }
 
 int uiwarp_tcp_create(const struct uiwarp_tcp_config *cfg, uint64_t now, struct uiwarp_tcp **out)
@@ -297,6 +300,8 @@ void host_fill_info(struct uiwarp_tcp_info *to, const struct tcp_info *from)
 		.mtu = from->mtu,
 		.lost = from->lost,
 		.sacked = from->sacked,
+		.send_buffer = from->send_buffer,
+		.receive_buffer = from->receive_buffer,
 		.min_rtt = from->min_rtt,
 		.reo_wnd = from->reo_wnd,
 		.tlp_probes = from->tlp_probes,
@@ -307,6 +312,8 @@ void host_fill_info(struct uiwarp_tcp_info *to, const struct tcp_info *from)
 		.ece_received = from->ece_received,
 		.reordering_seen = from->reordering_seen,
 		.ecn = from->ecn,
+		.pacing_rate = from->pacing_rate,
+		.delivery_rate = from->delivery_rate,
 		.bytes_sent = from->bytes_sent,
 		.bytes_acked = from->bytes_acked,
 		.bytes_received = from->bytes_received,
@@ -321,6 +328,8 @@ void host_fill_info(struct uiwarp_tcp_info *to, const struct tcp_info *from)
 		.window_scale = from->window_scale,
 	};
 	snprintf(to->state, sizeof to->state, "%s", from->state);
+	snprintf(to->congestion_control, sizeof to->congestion_control, "%s",
+		from->congestion_control);
 }
 
 int uiwarp_tcp_connection(struct uiwarp_tcp *h, unsigned i, struct sockaddr_storage *local,

@@ -3,6 +3,7 @@
 #include "drive/socket.h"
 
 #include "drive/address.h"
+#include "tcp/cc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct sock *sock_new(struct uiwarp_tcp *h, int family)
 		return NULL;
 	s->h = h;
 	s->family = family;
+	s->congestion_control = h->cfg.congestion_control;
 	s->waiting_tail = &s->waiting;
 	return s;
 }
@@ -107,6 +109,7 @@ static int on_accept(void *user, struct llp *l)
 		return -ENOMEM;
 	llp_endpoints(l, &s->local, &remote);
 	s->llp = l;
+	s->congestion_control = listener->congestion_control;
 	s->begun = true;
 	llp_set_user(l, &sock_ops, s);
 	*listener->waiting_tail = s;
@@ -118,6 +121,7 @@ static int on_accept(void *user, struct llp *l)
 int uiwarp_tcp_listen(struct uiwarp_tcp *h, int n, int backlog)
 {
 	struct sock *s = sock_get(h, n);
+	int err;
 
 	if (!s)
 		return -EBADF;
@@ -126,7 +130,10 @@ int uiwarp_tcp_listen(struct uiwarp_tcp *h, int n, int backlog)
 	s->backlog = backlog > 0 ? backlog : 1;
 	if (s->listener)
 		return 0;
-	return llp_listen(h->llp, &s->local, (unsigned)s->backlog, on_accept, s, &s->listener);
+	err = llp_listen(h->llp, &s->local, (unsigned)s->backlog, on_accept, s, &s->listener);
+	if (err)
+		return err;
+	return tcp_listener_set_congestion_control(s->listener, s->congestion_control);
 }
 
 int uiwarp_tcp_accept(struct uiwarp_tcp *h, int n, struct sockaddr *a, socklen_t *len)
@@ -171,6 +178,7 @@ int uiwarp_tcp_connect(struct uiwarp_tcp *h, int n, const struct sockaddr *a, so
 	if (err)
 		return err;
 	p.tos = s->tos;
+	p.congestion_control = s->congestion_control;
 	if (s->bound)
 		p.local = s->local;
 	err = llp_connect(h->llp, &p, &sock_ops, s, &s->llp);
@@ -315,6 +323,25 @@ int uiwarp_tcp_get(struct uiwarp_tcp *h, int n, enum uiwarp_tcp_option option, i
 	return -ENOPROTOOPT;
 }
 
+int uiwarp_tcp_set_congestion_control(struct uiwarp_tcp *h, int n, const char *name)
+{
+	struct sock *s = sock_get(h, n);
+	const struct tcp_cc_ops *cc = tcp_cc_find(name);
+
+	if (!s)
+		return -EBADF;
+	if (!cc)
+		return -EINVAL;
+	if (s->begun && !s->llp)
+		return -ENOTCONN;
+	s->congestion_control = cc->name;
+	if (s->llp)
+		return tcp_set_congestion_control(s->llp, cc->name);
+	if (s->listener)
+		return tcp_listener_set_congestion_control(s->listener, cc->name);
+	return 0;
+}
+
 int uiwarp_tcp_info(struct uiwarp_tcp *h, int n, struct uiwarp_tcp_info *info)
 {
 	const struct sock *s = sock_get(h, n);
@@ -322,6 +349,7 @@ int uiwarp_tcp_info(struct uiwarp_tcp *h, int n, struct uiwarp_tcp_info *info)
 
 	if (!s)
 		return -EBADF;
+	t.congestion_control = s->congestion_control;
 	if (s->llp)
 		tcp_get_info(s->llp, &t);
 	else if (s->listener)

@@ -17,6 +17,7 @@ struct sock {
 	unsigned n_waiting;
 
 	struct ip_endpoint local;
+	const char *congestion_control; /**< its name in tcp_cc_find()'s table; never NULL */
 	uint8_t tos;
 	bool bound : 1, v6only : 1;
 	bool begun : 1;     /**< connect() was called, or it came by accept() */

@@ -61,7 +61,8 @@ struct uiwarp_tcp_config {
 	uint16_t mtu;     /**< IP header included: 1280 - 9216; 0: 1500 */
 	unsigned packets; /**< buffers that the host has in all; 0: 4096. 7/16 may wait to be
 			       acknowledged, 3/8 to be read. */
-	const char *congestion_control;       /**< "newreno", "cubic", ...; NULL: the default */
+	/** "cubic", "newreno" or "bbr", of sockets that do not choose their own; NULL: "cubic". */
+	const char *congestion_control;
 	uint32_t send_buffer, receive_buffer; /**< bytes for each connection; 0: the default */
 	uint32_t time_wait_ms;                /**< 0: 60,000 */
 	uint32_t syn_retries;                 /**< 0: 6 */
@@ -213,7 +214,16 @@ UIWARP_TCP_API int uiwarp_tcp_set(
 UIWARP_TCP_API int uiwarp_tcp_get(
 	struct uiwarp_tcp *h, int s, enum uiwarp_tcp_option option, int *value);
 
-/** RFC 9293's STATUS, and more. Times in ns, sizes in bytes. */
+/**
+ * Choose a socket's congestion control, as Linux's TCP_CONGESTION does: before connect(), the one
+ * it begins with; of a listener, the one of connections made from now on; of a connection, the one
+ * it goes on with, from the window that it has. struct uiwarp_tcp_info names the one in use.
+ * @param name as in struct uiwarp_tcp_config; NULL: "cubic".
+ * @return 0, -EBADF, -EINVAL (no such name; nothing changes), -ENOTCONN (it has ended).
+ */
+UIWARP_TCP_API int uiwarp_tcp_set_congestion_control(struct uiwarp_tcp *h, int s, const char *name);
+
+/** RFC 9293's STATUS, and more. Times in ns, sizes in bytes, rates in bytes per second. */
 struct uiwarp_tcp_info {
 	char state[16]; /**< "ESTABLISHED", ...; "CLOSED" when there is no connection (any more) */
 	uint64_t srtt, rttvar, rto;
@@ -231,6 +241,11 @@ struct uiwarp_tcp_info {
 	uint32_t ce_received, ece_received; /**< marked by the network; echoed by the peer */
 	bool reordering_seen, ecn;
 	bool timestamps, sack, window_scale;
+	/** In use; without a connection, the socket's choice. */
+	char congestion_control[16];
+	/** The latest; 0: not paced; no sample yet. */
+	uint64_t pacing_rate, delivery_rate;
+	uint32_t send_buffer, receive_buffer; /**< their limits now */
 };
 
 /** @return 0 or -EBADF. */

@@ -219,6 +219,7 @@ static bool handshake_get(const struct tcp_stack *s, unsigned i, struct ip_endpo
 			*local = (struct ip_endpoint){h->e.id.local, h->e.id.lport};
 			*remote = (struct ip_endpoint){h->e.id.remote, h->e.id.rport};
 			*info = (struct tcp_info){.state = tcp_state_name(TCP_SYN_RECEIVED),
+				.congestion_control = l->cc->name,
 				.snd_wnd = h->e.wnd,
 				.timestamps = h->e.has & TCP_HAS_TS,
 				.sack = h->e.has & TCP_HAS_SACK_PERMITTED,

@@ -136,6 +136,7 @@ static void the_queue_of_a_listener_is_limited_and_ends_with_it(void **state)
 	assert_int_equal(uiwarp_tcp_poll(p.b, l), POLLIN);
 	assert_int_equal(uiwarp_tcp_connection(p.b, 2, NULL, NULL, &info), 0);
 	assert_string_equal(info.state, "SYN-RECEIVED");
+	assert_string_equal(info.congestion_control, "cubic");
 	assert_int_equal(uiwarp_tcp_connection(p.b, 3, NULL, NULL, &info), -ENOENT);
 	t = uiwarp_tcp_accept(p.b, l, NULL, NULL);
 	pair_run(&p, 5000 * MS); /* its SYN,ACK comes again, and now there is room */
