@@ -18,6 +18,12 @@ static uint8_t peer_byte(uint32_t at)
 	return (uint8_t)(at * 31 >> 3);
 }
 
+/** What a segment marked "other" has in its place. */
+static uint8_t other_byte(uint32_t at)
+{
+	return peer_byte(at) ^ 0xff;
+}
+
 static uint8_t host_byte(uint32_t at)
 {
 	return (uint8_t)(at * 17 + (at >> 5) + 1);
@@ -162,9 +168,9 @@ void script_peer(struct script *s, const char *fmt, ...)
 		s->peer_syn_known = true;
 	}
 	for (uint32_t i = 0; i < seg.len; i++) {
-		text[i] = peer_byte(seg.seq + ((seg.flags & SYN) != 0) + i - s->base.ack);
-		if (seg.has & HAS_OTHER)
-			text[i] ^= 0xff;
+		uint32_t at = seg.seq + ((seg.flags & SYN) != 0) + i - s->base.ack;
+
+		text[i] = seg.has & HAS_OTHER ? other_byte(at) : peer_byte(at);
 	}
 	if (uiwarp_tcp_input(s->h, packet, seg_build(&seg, &p, text, packet)))
 		script_fail(s, "the packet did not get in");
@@ -499,7 +505,7 @@ void script_writes(struct script *s, uint32_t n)
 	s->written += n;
 }
 
-void script_reads(struct script *s, uint32_t n)
+static void reads_bytes(struct script *s, uint32_t n, uint8_t (*byte)(uint32_t))
 {
 	static uint8_t text[1 << 20];
 
@@ -510,10 +516,20 @@ void script_reads(struct script *s, uint32_t n)
 		if (r <= 0)
 			script_fail(s, "RECEIVE answered %zd, with %u bytes to come", r, n);
 		for (ssize_t i = 0; i < r; i++)
-			if (text[i] != peer_byte(s->read++))
+			if (text[i] != byte(s->read++))
 				script_fail(s, "RECEIVE gave a wrong byte for %u", s->read - 1);
 		n -= (uint32_t)r;
 	}
+}
+
+void script_reads(struct script *s, uint32_t n)
+{
+	reads_bytes(s, n, peer_byte);
+}
+
+void script_reads_other(struct script *s, uint32_t n)
+{
+	reads_bytes(s, n, other_byte);
 }
 
 void script_receive_is(struct script *s, int r)

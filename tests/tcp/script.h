@@ -178,6 +178,9 @@ void script_writes(struct script *s, uint32_t n);
 /** RECEIVE gives @p n bytes, the right ones. */
 #define reads(s, n) script_reads(HERE(s), n)
 void script_reads(struct script *s, uint32_t n);
+/** The same, and they are those of a segment marked "other". */
+#define reads_other(s, n) script_reads_other(HERE(s), n)
+void script_reads_other(struct script *s, uint32_t n);
 /** RECEIVE answers @p r: -EAGAIN, 0 at the end, -ECONNRESET, ... */
 #define receive_is(s, r) script_receive_is(HERE(s), r)
 void script_receive_is(struct script *s, int r);
