@@ -69,6 +69,24 @@ void to_close_wait(struct script *s)
 	state_is(s, "CLOSE-WAIT");
 }
 
+void to_fin_wait_1_with_text(struct script *s)
+{
+	accepted(s);
+	writes(s, 10);
+	host(s, "P. 1:11 ack 1");
+	shuts(s);
+	host(s, "F. 11 ack 1");
+	state_is(s, "FIN-WAIT-1");
+}
+
+void to_close_wait_with_text(struct script *s)
+{
+	to_close_wait(s);
+	writes(s, 10);
+	host(s, "P. 1:11 ack 2");
+	state_is(s, "CLOSE-WAIT");
+}
+
 void to_closing(struct script *s)
 {
 	to_fin_wait_1(s);
@@ -103,7 +121,9 @@ void to_state(struct script *s, const char *name)
 		{"FIN-WAIT-1", to_fin_wait_1}, {"FIN-WAIT-2", to_fin_wait_2},
 		{"CLOSE-WAIT", to_close_wait}, {"CLOSING", to_closing}, {"LAST-ACK", to_last_ack},
 		{"TIME-WAIT", to_time_wait},
-		{"SYN-RECEIVED after active open", to_syn_received_active}};
+		{"SYN-RECEIVED after active open", to_syn_received_active},
+		{"FIN-WAIT-1 with text", to_fin_wait_1_with_text},
+		{"CLOSE-WAIT with text", to_close_wait_with_text}};
 
 	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
 		if (strcmp(states[i].name, name) == 0) {

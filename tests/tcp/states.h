@@ -18,6 +18,9 @@ void to_close_wait(struct script *s);
 void to_closing(struct script *s);
 void to_last_ack(struct script *s);
 void to_time_wait(struct script *s);
+/** With ten bytes of text in flight, before the FIN if there is one. */
+void to_fin_wait_1_with_text(struct script *s);
+void to_close_wait_with_text(struct script *s);
 
 /** By name; "SYN-RECEIVED" is after the passive open. */
 void to_state(struct script *s, const char *name);

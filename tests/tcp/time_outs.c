@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * RFC 9293 section 3.10.8: each time-out in each state. Rows of retransmission: the state; what
- * comes again; the state then. Of the user time-out: the state; what the user hears.
+ * comes again; the state then. Of the user time-out: the state; what the user hears when it reads,
+ * and, where that is the end as the peer said it, "unsent" if SEND tells of the time-out.
  */
 #include "states.h"
 
@@ -34,6 +35,8 @@ static void user_timeout(struct script *s)
 	pass(s, 400 * SEC);
 	state_is(s, f[0]);
 	user_sees(s, f[1]);
+	if (f[2])
+		check(s, uiwarp_tcp_send(s->h, s->fd, "", 1, 0) == -ETIMEDOUT);
 }
 
 /* Nobody is there any more to wait for: let go of, each state ends by itself, in a bounded time. */
@@ -80,8 +83,10 @@ static const struct script_row again[] = {
 	{"SYN-RECEIVED after active open", {"S. 0 ack 1", "SYN-RECEIVED"}},
 	{"ESTABLISHED",  {"",            "ESTABLISHED"}},
 	{"FIN-WAIT-1",   {"F. 1 ack 1",  "FIN-WAIT-1"}},
+	{"FIN-WAIT-1 with text", {". 1:11 ack 1", "FIN-WAIT-1"}},
 	{"FIN-WAIT-2",   {"",            "FIN-WAIT-2"}},
 	{"CLOSE-WAIT",   {"",            "CLOSE-WAIT"}},
+	{"CLOSE-WAIT with text", {"P. 1:11 ack 2", "CLOSE-WAIT"}},
 	{"CLOSING",      {"F. 1 ack 2",  "CLOSING"}},
 	{"LAST-ACK",     {"F. 1 ack 2",  "LAST-ACK"}},
 	{"TIME-WAIT",    {"",            "TIME-WAIT"}},
@@ -96,8 +101,10 @@ static const struct script_row user[] = {
 	{"SYN-RECEIVED after active open", {"CLOSED", "ETIMEDOUT"}},
 	{"ESTABLISHED",  {"ESTABLISHED", "EAGAIN"}},
 	{"FIN-WAIT-1",   {"CLOSED",      "ETIMEDOUT"}},
+	{"FIN-WAIT-1 with text", {"CLOSED", "ETIMEDOUT"}},
 	{"FIN-WAIT-2",   {"FIN-WAIT-2",  "EAGAIN"}},
 	{"CLOSE-WAIT",   {"CLOSE-WAIT",  "end"}},
+	{"CLOSE-WAIT with text", {"CLOSED", "end", "unsent"}},
 	{"CLOSING",      {"CLOSED",      "end"}},
 	{"LAST-ACK",     {"CLOSED",      "end"}},
 	{"TIME-WAIT",    {"CLOSED",      "end"}},
@@ -109,8 +116,10 @@ static const struct script_row orphans[] = {
 	{"SYN-RECEIVED after active open", {NULL}},
 	{"ESTABLISHED",  {NULL}},
 	{"FIN-WAIT-1",   {NULL}},
+	{"FIN-WAIT-1 with text", {NULL}},
 	{"FIN-WAIT-2",   {NULL}},
 	{"CLOSE-WAIT",   {NULL}},
+	{"CLOSE-WAIT with text", {NULL}},
 	{"CLOSING",      {NULL}},
 	{"LAST-ACK",     {NULL}},
 	{"TIME-WAIT",    {NULL}},
