@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Options in every wrong form. A row: the form; the options of a SYN, or of a segment with text;
- * "taken" if the segment counts for all that, "dropped" if not; what it must have meant.
+ * Options in every wrong form. A row: the form; the options of a SYN or SYN,ACK, or of a segment
+ * with text; "taken" if the segment counts for all that, "dropped" if not; what it must have meant.
  */
 #include "script.h"
 
@@ -25,6 +25,28 @@ static void on_a_syn(struct script *s)
 	accepts(s);
 	writes(s, 2000);
 	host(s, ". 1:%s ack 1", f[2]);
+	pass(s, 0);
+}
+
+/* A SYN,ACK with them: what is dropped leaves the attempt to one that is right. */
+static void on_a_syn_ack(struct script *s)
+{
+	const char *const *f = s->row->field;
+	bool dropped = strcmp(f[1], "dropped") == 0;
+
+	connects(s);
+	host(s, "S 0");
+	peer(s, "S. 0 ack 1 <%s>", f[0]);
+	if (dropped) {
+		nothing(s);
+		state_is(s, "SYN-SENT");
+		s->peer_syn_known = false;
+		peer(s, "S. 0 ack 1 <mss 1000>");
+	}
+	host(s, ". 1 ack 1");
+	state_is(s, "ESTABLISHED");
+	writes(s, 2000);
+	host(s, ". 1:%s ack 1", dropped ? "1001" : f[2]);
 	pass(s, 0);
 }
 
@@ -60,6 +82,43 @@ static void header_length(struct script *s)
 		receive_is(s, -EAGAIN);
 	}
 	state_is(s, "ESTABLISHED");
+}
+
+/* Nobody says what an option means that comes twice: the first counts, as of MSS above. */
+static void timestamps_twice(struct script *s)
+{
+	listens(s);
+	peer(s, "S 0 <mss 1460,ts 100 0,ts 200 0>");
+	host(s, "S. 0 ack 1 <ts . 100>");
+	/* For PAWS as well: between the two. */
+	peer(s, "P. 1:11 ack 1 <ts 150 .>");
+	host(s, ". 1 ack 11 <ts . 150>");
+	accepts(s);
+	reads(s, 10);
+}
+
+static void scale_twice(struct script *s)
+{
+	listens(s);
+	peer(s, "S 0 <mss 1000,ws 2,ws 7>");
+	host(s, "S. 0 ack 1");
+	peer(s, ". 1 ack 1 win 500"); /* 2000 bytes */
+	accepts(s);
+	writes(s, 5000);
+	host(s, ". 1:1001 ack 1");
+	host(s, ". 1001:2001 ack 1");
+	nothing(s);
+}
+
+static void sack_permitted_twice(struct script *s)
+{
+	listens(s);
+	peer(s, "S 0 <mss 1460,sackOK,sackOK>");
+	host(s, "S. 0 ack 1 <sackOK>");
+	peer(s, ". 1 ack 1");
+	accepts(s);
+	peer(s, "P. 11:21 ack 1");
+	host(s, ". 1 ack 1 <sack 11:21>");
 }
 
 /* Section 3.7.1: without an MSS option 536, or 1220 over IPv6. */
@@ -173,7 +232,11 @@ static const struct script_row text_rows[] = {
 
 const struct script_test script_tests[] = {
 	SCRIPT_ROWS("SYN", OPTIONS, on_a_syn, WRAP, 0, syn_rows),
+	SCRIPT_ROWS("answer to a SYN", OPTIONS, on_a_syn_ack, WRAP, 0, syn_rows),
 	SCRIPT_ROWS("text", OPTIONS, on_text, V6 | WRAP, 0, text_rows),
+	SCRIPT(timestamps_twice, OPTIONS, V6 | WRAP, 0),
+	SCRIPT(scale_twice, OPTIONS, V6 | WRAP, 0),
+	SCRIPT(sack_permitted_twice, OPTIONS, V6 | WRAP, 0),
 	SCRIPT(header_length, OPTIONS, V6 | WS, 0),
 	SCRIPT(no_mss, "RFC 9293 section 3.7.1", V6 | WRAP, 0),
 	SCRIPT(own_mss, "RFC 9293 section 3.7.1", V6 | WRAP, 0),
