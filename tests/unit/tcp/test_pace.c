@@ -85,6 +85,43 @@ static void test_quanta_leave_at_the_rate(void **state)
 	host_end(&h);
 }
 
+/** Whole segments at @p rate, bits per second. @return the most that left at one time. */
+static unsigned burst_at(uint64_t rate)
+{
+	uint64_t window, bytes = 0, from;
+	unsigned most = 0;
+
+	start();
+	window = tcp_cc_pacing_rate(&c->cc, 0, 1000 * MS); /* in a second */
+	c->rto.srtt = window * 1000 * MS / (rate / 8);
+	for (unsigned i = 0; i < 95; i++)
+		app_send_pattern(&h.app, 0, c->emss);
+	sent();
+	from = c->pace.at;
+	for (unsigned i = 0; i < 10; i++) {
+		unsigned n;
+
+		host_advance(&h, c->pace.at - h.now);
+		n = sent();
+		assert_true(n > 0);
+		most = n > most ? n : most;
+		bytes += (uint64_t)n * c->emss;
+	}
+	/* However they are cut, it is the rate; each burst's time is a whole number of ns. */
+	assert_in_range((c->pace.at - from) * (rate / 8) / (1000 * MS), bytes - bytes / 100, bytes);
+	host_end(&h);
+	return most;
+}
+
+/** A port's queue, or a switch's, has room for that much. */
+static void test_bursts_are_a_few_segments(void **state)
+{
+	assert_int_equal(burst_at(UINT64_C(1000000)), 1);
+	assert_int_equal(burst_at(UINT64_C(100000000)), 2);
+	assert_int_equal(burst_at(UINT64_C(1000000000)), 2);
+	assert_in_range(burst_at(UINT64_C(10000000000)), 2, 8);
+}
+
 /** Who turns the engine came late: what it missed goes out at once, a millisecond of it at most. */
 static void test_lateness_is_made_up_for(void **state)
 {
@@ -219,6 +256,7 @@ int main(void)
 		cmocka_unit_test(test_an_initial_window_is_free),
 		cmocka_unit_test(test_a_short_path_is_not_paced),
 		cmocka_unit_test(test_quanta_leave_at_the_rate),
+		cmocka_unit_test(test_bursts_are_a_few_segments),
 		cmocka_unit_test(test_lateness_is_made_up_for),
 		cmocka_unit_test(test_long_lateness_is_made_up_for_by_and_by),
 		cmocka_unit_test(test_what_is_owed_has_a_bound),
