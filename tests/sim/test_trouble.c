@@ -368,6 +368,91 @@ static void receiver_that_divides_acks(void **state)
 	}
 }
 
+/* ---- another route ------------------------------------------------------------------------- */
+
+#define PIECES 16
+#define PIECE  (SIZE / PIECES)
+#define LINE   (50 * GBIT / 1000)
+
+static void post_piece(unsigned n)
+{
+	uint8_t *p = pair.a.buf + n % PIECES * PIECE;
+
+	for (size_t i = 0; i < PIECE; i++)
+		p[i] = (uint8_t)(n * 7 + i * 31 + (i >> 9));
+	rdma_post(&pair, &pair.a, RDMAP_WR_WRITE, n % PIECES * PIECE, n % PIECES * PIECE, PIECE);
+}
+
+/** Writes for so many seconds, all pieces posted at any time. @param[out] done pieces of each. */
+static void write_for(unsigned seconds, unsigned *done)
+{
+	uint64_t began = sim_now(s), second;
+	unsigned n = PIECES;
+
+	for (unsigned i = 0; i < n; i++)
+		post_piece(i);
+	for (;;) {
+		assert_true(rdma_complete(&pair, &pair.a, 1, 10 * SIM_S));
+		second = (sim_now(s) - began) / SIM_S;
+		if (second >= seconds)
+			break;
+		done[second]++;
+		post_piece(n++);
+	}
+	rdma_post(&pair, &pair.a, RDMAP_WR_READ, 0, 0, 0);
+	assert_true(rdma_complete(&pair, &pair.a, PIECES, 10 * SIM_S));
+	assert_memory_equal(pair.a.buf, pair.b.buf, SIZE);
+}
+
+/** What part of the line was used from one second to another. */
+static double use_of_line(const unsigned *done, unsigned from, unsigned to)
+{
+	double pieces = 0;
+
+	for (unsigned i = from; i < to; i++)
+		pieces += done[i];
+	return pieces * PIECE * 8 / (to - from) / LINE;
+}
+
+static void route_of_75_ms(void *ctx)
+{
+	sim_delay_set(pair.link.ab.delay, 75 * SIM_MS);
+	sim_delay_set(pair.link.ba.delay, 75 * SIM_MS);
+}
+
+/** What leaves now overtakes a whole window that took the longer way. */
+static void route_of_2_ms(void *ctx)
+{
+	sim_delay_set(pair.link.ab.delay, 5 * SIM_MS / 2);
+	sim_delay_set(pair.link.ba.delay, 5 * SIM_MS / 2);
+}
+
+/**
+ * A round trip of 20 ms becomes 150 ms, and then 5 ms: all arrives, and the line is full again
+ * each time. Of 100 %, 94 are text of Writes. The longer way takes its time: CUBIC's window must
+ * grow, and BBR believes the shorter round trip until it is ten seconds old.
+ */
+static void route_changes(void **state)
+{
+	const struct sim_path_config path = {
+		.queue = {.rate = LINE, .limit = 250000}, .delay = 10 * SIM_MS};
+	static const char *const names[] = {"cubic", "bbr"};
+
+	for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+		struct tcp_stack_config tcp = {.congestion_control = names[i]};
+		unsigned done[33] = {0};
+
+		connect_pair(&path, &tcp, false, NULL, NULL);
+		sim_at(s, sim_now(s) + 5 * SIM_S, route_of_75_ms, NULL);
+		sim_at(s, sim_now(s) + 25 * SIM_S, route_of_2_ms, NULL);
+		write_for(33, done);
+		assert_true(use_of_line(done, 1, 5) > 0.9);
+		assert_true(use_of_line(done, 20, 25) > 0.87);
+		assert_true(use_of_line(done, 27, 33) > 0.92);
+		disconnect_and_end();
+	}
+}
+
 /* ---- the first words --------------------------------------------------------------------- */
 
 /** A SYN that waits for the neighbour's address takes two round trips, and measures none. */
@@ -477,6 +562,7 @@ int main(void)
 		cmocka_unit_test(simultaneous_close_over_loss),
 		cmocka_unit_test(receiver_that_hides_losses),
 		cmocka_unit_test(receiver_that_divides_acks),
+		cmocka_unit_test(route_changes),
 		cmocka_unit_test(resolution_is_no_round_trip),
 		cmocka_unit_test(same_seed_same_packets),
 		cmocka_unit_test(two_hundred_hosts),
