@@ -259,8 +259,12 @@ static void conclude(struct tcp_conn *c, const struct tcp_ack_news *n, struct tc
 	if (!recovering(c)) {
 		if (loss.lost || third_duplicate(c))
 			enter_recovery(c, n->prior_pipe);
-	} else if (c->recovery && loss.relost && loss.relost >= c->repair.reduced_at) {
-		/* RFC 5681 section 4.3: a retransmission was lost, so the window falls again. */
+	} else if (c->recovery && loss.relost && loss.relost >= c->repair.reduced_at &&
+		   !c->rec.rack.reordering_seen) {
+		/* RFC 5681 section 4.3: a retransmission was lost, so the window falls again. But
+		 * where some packets are late, one of a hundred retransmissions is, too: the window
+		 * would fall each round trip of a long recovery, and nothing could take that back.
+		 */
 		reduce(c, TCP_CC_LOSS, n->prior_pipe);
 		c->rec.undo_on = false;
 	}

@@ -266,6 +266,31 @@ static void test_a_lost_retransmission_is_found_without_timeout(void **state)
 	host_end(&f.h);
 }
 
+/** Where some packets are late, one that was sent again may be, too. */
+static void test_a_retransmission_that_may_be_late_is_no_second_congestion(void **state)
+{
+	uint32_t ssthresh;
+
+	flight_start(&f, SACK);
+	flight_make(&f, 20);
+	ip_double_drain(&f.h.ip);
+	host_advance(&f.h, MS);
+	flight_sack(&f, 0, 1, 4);
+	flight_expect(&f, 0);
+	ssthresh = f.c->cc.ssthresh;
+	f.c->rec.rack.reordering_seen = true;
+	flight_sack(&f, 0, 1, 10);
+	host_advance(&f.h, RTT);
+	assert_int_equal(f.c->retransmits, 1);
+	flight_sack(&f, 0, 1, 15);
+	host_advance(&f.h, RTT / 2);
+	assert_int_equal(f.c->retransmits, 2);
+	assert_int_equal(f.c->timeouts, 0);
+	assert_true(f.c->recovery);
+	assert_int_equal(f.c->cc.ssthresh, ssthresh);
+	host_end(&f.h);
+}
+
 static void test_reordering_sends_nothing_again(void **state)
 {
 	flight_start(&f, SACK);
@@ -376,6 +401,7 @@ int main(void)
 		cmocka_unit_test(test_no_fast_recovery_within_timeout_recovery),
 		cmocka_unit_test(test_small_records_count_as_segments),
 		cmocka_unit_test(test_a_lost_retransmission_is_found_without_timeout),
+		cmocka_unit_test(test_a_retransmission_that_may_be_late_is_no_second_congestion),
 		cmocka_unit_test(test_reordering_sends_nothing_again),
 		cmocka_unit_test(test_reordering_timer_finds_the_loss),
 		cmocka_unit_test(test_ecn_reduces_without_sending_again),
