@@ -189,6 +189,31 @@ static void queue_red(void **state)
 	assert_true(sim_queue_stats(q)->max_bytes < 100 * LEN);
 }
 
+/** RFC 3168 section 5: where RED would drop, it marks who is capable of ECN. */
+static void queue_red_marks(void **state)
+{
+	struct sim_queue *q = sim_queue_create(
+		s, &(struct sim_queue_config){.rate = 8000000,
+			   .limit = 1 << 20,
+			   .red = {.min = 20 * LEN, .max = 60 * LEN, .max_p = 0.2}});
+	unsigned capable = 0;
+
+	to_us(sim_queue_element(q));
+	for (uint32_t i = 0; i < MANY; i++) {
+		sim_input(sim_queue_element(q), segment(i, LEN, i % 2 ? 2 : 0));
+		wait_ns(SIM_MS * 10 / 11);
+	}
+	wait_ns(SIM_S);
+	for (unsigned i = 0; i < out->n; i++) {
+		capable += out->id[i] % 2;
+		assert_true(!out->marked[i] || out->id[i] % 2);
+	}
+	assert_int_equal(capable, MANY / 2);
+	assert_int_equal(out->n + sim_queue_stats(q)->drops, MANY);
+	assert_true(sim_queue_stats(q)->drops > MANY / 50);
+	assert_true(sim_queue_stats(q)->marks > MANY / 50);
+}
+
 static void delay_keeps_order_and_time(void **state)
 {
 	struct sim_delay *d = sim_delay_create(s, 5 * SIM_MS);
@@ -399,6 +424,7 @@ int main(void)
 		TEST(queue_drops_its_tail),
 		TEST(queue_marks_above_threshold),
 		TEST(queue_red),
+		TEST(queue_red_marks),
 		TEST(delay_keeps_order_and_time),
 		TEST(shorter_route_overtakes),
 		TEST(loss_by_chance),
