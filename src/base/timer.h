@@ -22,7 +22,7 @@
 #define TIMER_LEVELS 5
 #define TIMER_SLOTS  128
 /** A slot's timers are in so many lists, that many can be fetched into the cache at a time. */
-#define TIMER_LANES 8
+#define TIMER_LANES 16
 
 struct timer;
 

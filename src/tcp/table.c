@@ -90,9 +90,9 @@ static void open_queue(const struct tcp_conn *c)
 }
 
 /** A slot is here when so many more are told of. */
-#define SLOT_TAKES 2
+#define SLOT_TAKES 4
 /** So many packets before its turn each has its steps. Earlier, it would wait for all others'. */
-#define LOOK_UP_AHEAD 4
+#define LOOK_UP_AHEAD 6
 #define OPEN_AHEAD    2
 
 static void look_up_next(struct tcp_table *t)
