@@ -99,14 +99,13 @@ static struct rte_mbuf *take_header_off(struct rte_mbuf *m, unsigned len)
 void tcp_burst_comes(void *ctx, struct rte_mbuf *const *pkts, unsigned n)
 {
 	struct tcp_stack *s = ctx;
-	unsigned k = 0;
 
 	if (s->table.count < TCP_TABLE_MANY)
 		return;
 	for (unsigned i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], const char *));
 	tcp_table_expect_none(&s->table);
-	for (unsigned i = 0; i < n && k < TCP_TABLE_AHEAD; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		struct tcp_tuple id;
 		const uint8_t *l4 =
 			ip_peek(s->cfg.ip, pkts[i], IP_PROTO_TCP, &id.remote, &id.local);
@@ -116,7 +115,6 @@ void tcp_burst_comes(void *ctx, struct rte_mbuf *const *pkts, unsigned n)
 		id.rport = load_be16(l4 + TCP_OFF_SPORT);
 		id.lport = load_be16(l4 + TCP_OFF_DPORT);
 		tcp_table_expect(&s->table, &id);
-		k++;
 	}
 }
 

@@ -123,8 +123,11 @@ void tcp_table_expect_none(struct tcp_table *t)
 void tcp_table_expect(struct tcp_table *t, const struct tcp_tuple *id)
 {
 	struct tcp_expected *e = &t->ahead;
-	uint32_t hash = hash_of(t, id);
+	uint32_t hash;
 
+	if (e->n == TCP_TABLE_AHEAD)
+		return;
+	hash = hash_of(t, id);
 	__builtin_prefetch(&t->slot[hash & t->mask]);
 	e->next[e->n].c = NULL;
 	e->next[e->n++].hash = hash;

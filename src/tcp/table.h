@@ -75,8 +75,9 @@ struct tcp_conn *tcp_table_find(struct tcp_table *t, const struct tcp_tuple *id)
 
 /**
  * The connection of a packet that comes next, probably, after those of earlier calls: have what it
- * will need fetched into the cache when its turn comes near. TCP_TABLE_AHEAD at most, after
- * tcp_table_expect_none(). It is a hint: what tcp_table_find() returns does not depend on it.
+ * will need fetched into the cache when its turn comes near. More than TCP_TABLE_AHEAD since
+ * tcp_table_expect_none() are ignored. It is a hint: what tcp_table_find() returns does not depend
+ * on it.
  */
 void tcp_table_expect(struct tcp_table *t, const struct tcp_tuple *id);
 

@@ -101,6 +101,8 @@ static void test_what_is_expected(void **state)
 	for (unsigned i = 0; i < TCP_TABLE_AHEAD; i++)
 		id[i] = tuple(i * 3 % 50);
 	expect(&t, id, TCP_TABLE_AHEAD);
+	tcp_table_expect(&t, &id[0]); /* one too many */
+	assert_int_equal(t.ahead.n, TCP_TABLE_AHEAD);
 	for (unsigned i = 0; i < TCP_TABLE_AHEAD; i++) {
 		unsigned k = i * 3 % 50;
 
