@@ -170,8 +170,8 @@ static void queue_marks_above_threshold(void **state)
 	assert_int_equal(sim_queue_stats(q)->marks, 4);
 }
 
-/** At a constant excess RED keeps its average between the thresholds, by more than tail drop. */
-static void queue_red(void **state)
+/** RED at a constant excess, a tenth more than the line takes; @p odd is ECN of every second. */
+static struct sim_queue *overfed_red(unsigned odd)
 {
 	struct sim_queue *q = sim_queue_create(
 		s, &(struct sim_queue_config){.rate = 8000000,
@@ -179,10 +179,18 @@ static void queue_red(void **state)
 			   .red = {.min = 20 * LEN, .max = 60 * LEN, .max_p = 0.2}});
 
 	to_us(sim_queue_element(q));
-	for (uint32_t i = 0; i < MANY; i++) { /* a tenth more than the line takes */
-		sim_input(sim_queue_element(q), segment(i, LEN, 0));
+	for (uint32_t i = 0; i < MANY; i++) {
+		sim_input(sim_queue_element(q), segment(i, LEN, i % 2 ? odd : 0));
 		wait_ns(SIM_MS * 10 / 11);
 	}
+	return q;
+}
+
+/** RED keeps its average between the thresholds, by more than tail drop. */
+static void queue_red(void **state)
+{
+	struct sim_queue *q = overfed_red(0);
+
 	assert_true(sim_queue_bytes(q) > 20 * LEN && sim_queue_bytes(q) < 60 * LEN);
 	assert_true(sim_queue_stats(q)->drops > MANY / 14);
 	assert_true(sim_queue_stats(q)->drops < MANY / 10);
@@ -192,17 +200,9 @@ static void queue_red(void **state)
 /** RFC 3168 section 5: where RED would drop, it marks who is capable of ECN. */
 static void queue_red_marks(void **state)
 {
-	struct sim_queue *q = sim_queue_create(
-		s, &(struct sim_queue_config){.rate = 8000000,
-			   .limit = 1 << 20,
-			   .red = {.min = 20 * LEN, .max = 60 * LEN, .max_p = 0.2}});
+	struct sim_queue *q = overfed_red(2);
 	unsigned capable = 0;
 
-	to_us(sim_queue_element(q));
-	for (uint32_t i = 0; i < MANY; i++) {
-		sim_input(sim_queue_element(q), segment(i, LEN, i % 2 ? 2 : 0));
-		wait_ns(SIM_MS * 10 / 11);
-	}
 	wait_ns(SIM_S);
 	for (unsigned i = 0; i < out->n; i++) {
 		capable += out->id[i] % 2;
