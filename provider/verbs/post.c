@@ -168,15 +168,15 @@ static inline void fill_recv(struct rdmap_rqe *e, const struct ibv_recv_wr *wr)
 	sge_copy(e->sge, wr->sg_list, e->num_sge);
 }
 
-/* Where receives go: to a QP, or to an SRQ. */
-static inline struct rdmap_rqe *recv_next(struct rnic_qp *qp, struct rnic_srq *srq)
+/* Where receives go: to an SRQ where @p shared, else to a QP. */
+static inline struct rdmap_rqe *recv_next(struct rnic_qp *qp, struct rnic_srq *srq, bool shared)
 {
-	return srq != NULL ? rnic_srq_next(srq) : rnic_rq_next(qp);
+	return shared ? rnic_srq_next(srq) : rnic_rq_next(qp);
 }
 
-static inline void recv_commit(struct rnic_qp *qp, struct rnic_srq *srq)
+static inline void recv_commit(struct rnic_qp *qp, struct rnic_srq *srq, bool shared)
 {
-	if (srq != NULL)
+	if (shared)
 		rnic_srq_commit(srq);
 	else
 		rnic_rq_commit(qp);
@@ -184,21 +184,21 @@ static inline void recv_commit(struct rnic_qp *qp, struct rnic_srq *srq)
 
 /*
  * Between begin and end: write as many as go. @return 0, or a positive errno with *wr the one that
- * did not. One of @p qp and @p srq is NULL in each caller, so each has its own copy.
+ * did not. @p shared is a constant in each caller, so each has its own copy.
  */
-static inline __attribute__((always_inline)) int recv_list(
-	struct rnic_qp *qp, struct rnic_srq *srq, uint32_t max_sge, struct ibv_recv_wr **wr)
+static inline __attribute__((always_inline)) int recv_list(struct rnic_qp *qp, struct rnic_srq *srq,
+	bool shared, uint32_t max_sge, struct ibv_recv_wr **wr)
 {
 	for (; *wr != NULL; *wr = (*wr)->next) {
 		struct rdmap_rqe *e;
 
 		if ((*wr)->num_sge < 0 || (uint32_t)(*wr)->num_sge > max_sge)
 			return EINVAL;
-		e = recv_next(qp, srq);
+		e = recv_next(qp, srq, shared);
 		if (e == NULL)
 			return ENOMEM;
 		fill_recv(e, *wr);
-		recv_commit(qp, srq);
+		recv_commit(qp, srq, shared);
 	}
 	return 0;
 }
@@ -211,7 +211,7 @@ int post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **b
 					 : rnic_rq_begin(qp->rnic);
 
 	if (rc == 0) {
-		rc = -recv_list(qp->rnic, NULL, qp->max_recv_sge, &wr);
+		rc = -recv_list(qp->rnic, NULL, false, qp->max_recv_sge, &wr);
 		rnic_rq_end(qp->rnic);
 	}
 	if (rc != 0)
@@ -225,7 +225,7 @@ int post_srq_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_w
 	int rc = is_orphan(ibv->context) ? -ENODEV : rnic_srq_begin(srq->rnic);
 
 	if (rc == 0) {
-		rc = -recv_list(NULL, srq->rnic, srq->max_sge, &wr);
+		rc = -recv_list(NULL, srq->rnic, true, srq->max_sge, &wr);
 		rnic_srq_end(srq->rnic);
 	}
 	if (rc != 0)
