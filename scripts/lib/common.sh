@@ -28,15 +28,24 @@ is_installed() { # PACKAGE
 	[[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
 
-# Configure once, then build what changed.
-build() { # DIRECTORY [MESON OPTION...]
+# Configure a build directory, unless it is already.
+configure() { # DIRECTORY [MESON OPTION...]
 	local dir=$1
 	shift
 	if [[ -e $dir && ! -w $dir ]]; then
 		die "$dir is not yours to write to: remove it, or build as its owner"
 	fi
 	[[ -f $dir/build.ninja ]] || meson setup "$dir" "$root" "$@"
-	ninja -C "$dir"
+}
+
+# Configure once, then build what changed.
+build() { # DIRECTORY [MESON OPTION...]
+	configure "$@" && ninja -C "$1"
+}
+
+# The same without tests, benchmarks and examples: what a program is run with.
+build_product() { # DIRECTORY
+	configure "$1" && ninja -C "$1" product
 }
 
 # True as soon as the command is; false when it is not within the seconds.
