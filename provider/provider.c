@@ -173,6 +173,7 @@ static const struct provider table = {
 	.get_async_event = async_get,
 	.query_device = query_device,
 	.query_port = query_port_compat,
+	.query_port_speed = query_port_speed,
 	.query_gid = query_gid,
 	.query_gid_ex = query_gid_ex,
 	.query_gid_table = query_gid_table,

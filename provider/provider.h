@@ -19,7 +19,7 @@
 #include <sys/types.h>
 
 /** Both libraries must be of the same build of the table. */
-#define PROVIDER_VERSION 5
+#define PROVIDER_VERSION 6
 
 #define PROVIDER_MAX_ADDRESSES 16
 
@@ -71,6 +71,7 @@ struct provider {
 	int (*query_device)(struct ibv_context *context, struct ibv_device_attr *attr);
 	int (*query_port)(
 		struct ibv_context *context, uint8_t port_num, struct _compat_ibv_port_attr *attr);
+	int (*query_port_speed)(struct ibv_context *context, uint32_t port_num, uint64_t *speed);
 	int (*query_gid)(
 		struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid);
 	int (*query_gid_ex)(struct ibv_context *context, uint32_t port_num, uint32_t gid_index,

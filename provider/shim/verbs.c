@@ -7,61 +7,14 @@
  * Only the current symbol versions are told apart: a program linked before libibverbs 1.1 (2007)
  * cannot use our device.
  */
-#include "provider/shim/shim.h"
+#include "provider/shim/buf.h"
+#include "provider/shim/forward.h"
+#include "provider/shim/newer.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #undef ibv_query_port
-#undef ibv_reg_mr
-#undef ibv_reg_mr_iova
-
-static bool is_ours(const struct ibv_context *context)
-{
-	const struct ibv_device *device = shim_device();
-
-	return device != NULL && context->device == device;
-}
-
-/* After a fork() our objects are there but nothing behind them is. */
-static int gone(void)
-{
-	errno = ENODEV;
-	return ENODEV;
-}
-
-#define REAL(name)                                                 \
-	({                                                         \
-		static shim_slot slot_;                            \
-		(__typeof__(&name))shim_real_verbs(&slot_, #name); \
-	})
-
-/* An int verb: a positive errno. @p fail is what the verb returns when it cannot be called. */
-#define FORWARD(type, fail, verb, context, params, args)  \
-	SHIM_EXPORT type ibv_##verb params                \
-	{                                                 \
-		__typeof__(&ibv_##verb) real_;            \
-                                                          \
-		if (is_ours(context)) {                   \
-			if (shim_is_orphan()) {           \
-				gone();                   \
-				return fail;              \
-			}                                 \
-			return shim_running()->verb args; \
-		}                                         \
-		real_ = REAL(ibv_##verb);                 \
-		if (real_ == NULL) {                      \
-			errno = ENOSYS;                   \
-			return fail;                      \
-		}                                         \
-		return real_ args;                        \
-	}
-
-#define FORWARD_INT(verb, context, params, args)   FORWARD(int, errno, verb, context, params, args)
-#define FORWARD_MINUS(verb, context, params, args) FORWARD(int, -1, verb, context, params, args)
-#define FORWARD_POINTER(type, verb, context, params, args) \
-	FORWARD(struct type *, NULL, verb, context, params, args)
 
 /* ---- the device list --------------------------------------------------------------------- */
 
@@ -80,6 +33,7 @@ static pthread_mutex_t listings_lock = PTHREAD_MUTEX_INITIALIZER;
 void shim_forget_locks(void)
 {
 	pthread_mutex_init(&listings_lock, NULL);
+	buf_forget_locks();
 }
 
 static bool remember(struct ibv_device **list, struct ibv_device **real)
@@ -205,7 +159,7 @@ SHIM_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 	if (device != NULL && device == shim_device()) {
 		if (!shim_is_orphan())
 			return shim_running()->open_device(device);
-		gone();
+		forward_gone();
 		return NULL;
 	}
 	real = REAL(ibv_open_device);
@@ -239,8 +193,8 @@ SHIM_EXPORT int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num
 {
 	__typeof__(&_ibv_query_gid_ex) real;
 
-	if (is_ours(context))
-		return shim_is_orphan() ? gone()
+	if (forward_owns(context))
+		return shim_is_orphan() ? forward_gone()
 					: shim_running()->query_gid_ex(context, port_num, gid_index,
 						  entry, flags, entry_size);
 	real = REAL(_ibv_query_gid_ex);
@@ -252,13 +206,17 @@ SHIM_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv
 {
 	__typeof__(&_ibv_query_gid_table) real;
 
-	if (is_ours(context))
-		return shim_is_orphan() ? -gone()
+	if (forward_owns(context))
+		return shim_is_orphan() ? -forward_gone()
 					: shim_running()->query_gid_table(
 						  context, entries, max_entries, flags, entry_size);
 	real = REAL(_ibv_query_gid_table);
 	return real == NULL ? -ENOSYS : real(context, entries, max_entries, flags, entry_size);
 }
+
+FORWARD_AS(int, errno, shim_query_port_speed, "ibv_query_port_speed", query_port_speed, context,
+	(struct ibv_context * context, uint32_t port_num, uint64_t *speed),
+	(context, port_num, speed))
 
 /* Private to rdma-core, whose own ibv_devinfo -v calls it. */
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned index, int *type);
@@ -268,10 +226,10 @@ SHIM_EXPORT int ibv_query_gid_type(
 {
 	__typeof__(&ibv_query_gid_type) real;
 
-	if (is_ours(context)) {
+	if (forward_owns(context)) {
 		if (!shim_is_orphan())
 			return shim_running()->query_gid_type(context, port_num, index, type);
-		gone();
+		forward_gone();
 		return -1;
 	}
 	real = REAL(ibv_query_gid_type);
@@ -290,79 +248,11 @@ FORWARD_INT(rereg_mr, mr->context,
 	(mr, flags, pd, addr, length, access))
 FORWARD_INT(dereg_mr, mr->context, (struct ibv_mr * mr), (mr))
 
-static struct ibv_mr *register_ours(
-	struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
-{
-	if (!shim_is_orphan())
-		return shim_running()->reg_mr(pd, addr, length, iova, access);
-	gone();
-	return NULL;
-}
-
-static struct ibv_mr *refuse_mr(int error)
-{
-	errno = error;
-	return NULL;
-}
-
-SHIM_EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
-{
-	__typeof__(&ibv_reg_mr) real;
-
-	if (is_ours(pd->context))
-		return register_ours(pd, addr, length, (uintptr_t)addr, (unsigned)access);
-	real = REAL(ibv_reg_mr);
-	return real == NULL ? refuse_mr(ENOSYS) : real(pd, addr, length, access);
-}
-
-SHIM_EXPORT struct ibv_mr *ibv_reg_mr_iova(
-	struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access)
-{
-	__typeof__(&ibv_reg_mr_iova) real;
-
-	if (is_ours(pd->context))
-		return register_ours(pd, addr, length, iova, (unsigned)access);
-	real = REAL(ibv_reg_mr_iova);
-	return real == NULL ? refuse_mr(ENOSYS) : real(pd, addr, length, iova, access);
-}
-
-SHIM_EXPORT struct ibv_mr *ibv_reg_mr_iova2(
-	struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
-{
-	__typeof__(&ibv_reg_mr_iova2) real;
-
-	if (is_ours(pd->context))
-		return register_ours(pd, addr, length, iova, access);
-	real = REAL(ibv_reg_mr_iova2);
-	return real == NULL ? refuse_mr(ENOSYS) : real(pd, addr, length, iova, access);
-}
-
-SHIM_EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(
-	struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access)
-{
-	__typeof__(&ibv_reg_dmabuf_mr) real;
-
-	if (is_ours(pd->context))
-		return refuse_mr(EOPNOTSUPP);
-	real = REAL(ibv_reg_dmabuf_mr);
-	return real == NULL ? refuse_mr(ENOSYS) : real(pd, offset, length, iova, fd, access);
-}
-
-SHIM_EXPORT struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
-{
-	__typeof__(&ibv_import_mr) real;
-
-	if (is_ours(pd->context))
-		return refuse_mr(EOPNOTSUPP);
-	real = REAL(ibv_import_mr);
-	return real == NULL ? refuse_mr(ENOSYS) : real(pd, mr_handle);
-}
-
 SHIM_EXPORT struct ibv_pd *ibv_import_pd(struct ibv_context *context, uint32_t pd_handle)
 {
 	__typeof__(&ibv_import_pd) real = NULL;
 
-	if (is_ours(context))
+	if (forward_owns(context))
 		errno = EOPNOTSUPP;
 	else if ((real = REAL(ibv_import_pd)) == NULL)
 		errno = ENOSYS;
@@ -409,18 +299,6 @@ FORWARD_POINTER(ibv_qp_ex, qp_to_qp_ex, qp->context, (struct ibv_qp * qp), (qp))
 
 /* ---- what iWARP has not ---------------------------------------------------------------------- */
 
-#define REFUSE(type, fail, verb, context, params, args)      \
-	SHIM_EXPORT type ibv_##verb params                   \
-	{                                                    \
-		__typeof__(&ibv_##verb) real_ = NULL;        \
-                                                             \
-		if (is_ours(context))                        \
-			errno = EOPNOTSUPP;                  \
-		else if ((real_ = REAL(ibv_##verb)) == NULL) \
-			errno = ENOSYS;                      \
-		return real_ == NULL ? (fail) : real_ args;  \
-	}
-
 REFUSE(struct ibv_ah *, NULL, create_ah, pd->context,
 	(struct ibv_pd * pd, struct ibv_ah_attr *attr), (pd, attr))
 REFUSE(struct ibv_ah *, NULL, create_ah_from_wc, pd->context,
@@ -441,3 +319,11 @@ REFUSE(int, errno, set_ece, qp->context, (struct ibv_qp * qp, struct ibv_ece *ec
 REFUSE(int, errno, query_ece, qp->context, (struct ibv_qp * qp, struct ibv_ece *ece), (qp, ece))
 REFUSE(struct ibv_dm *, NULL, import_dm, context,
 	(struct ibv_context * context, uint32_t dm_handle), (context, dm_handle))
+REFUSE_AS(struct newer_object *, NULL, shim_alloc_dmah, "ibv_alloc_dmah", context,
+	(struct ibv_context * context, void *attr), (context, attr))
+REFUSE_AS(int, errno, shim_query_comp_cntr_caps, "_ibv_query_comp_cntr_caps", context,
+	(struct ibv_context * context, void *caps, size_t caps_size), (context, caps, caps_size))
+REFUSE_AS(struct newer_object *, NULL, shim_create_comp_cntr, "ibv_create_comp_cntr", context,
+	(struct ibv_context * context, void *attr), (context, attr))
+REFUSE_AS(int, errno, shim_qp_attach_comp_cntr, "ibv_qp_attach_comp_cntr", qp->context,
+	(struct ibv_qp * qp, struct newer_object *cntr, void *attr), (qp, cntr, attr))

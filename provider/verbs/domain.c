@@ -33,11 +33,17 @@ int td_dealloc(struct ibv_td *ibv)
 	return 0;
 }
 
+/*
+ * IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC of rdma-core 65 allows memory that a
+ * device outside of a confidential guest can reach. Nobody but this process reaches ours.
+ */
+#define PARENT_ALLOW_UNPROTECTED (1 << 2)
+
 static int parent_verify(
 	const struct ibv_context *context, const struct ibv_parent_domain_init_attr *a)
 {
-	const uint32_t known =
-		IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS | IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
+	const uint32_t known = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
+			       IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT | PARENT_ALLOW_UNPROTECTED;
 
 	if (a->pd == NULL || a->pd->context != context ||
 		(a->td != NULL && a->td->context != context) || (a->comp_mask & ~known) != 0)

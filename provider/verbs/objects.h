@@ -234,6 +234,7 @@ int query_port(
 	struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr, size_t attr_len);
 int query_port_compat(
 	struct ibv_context *context, uint8_t port_num, struct _compat_ibv_port_attr *attr);
+int query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *speed);
 int query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey);
 int query_pkey_index(struct ibv_context *context, uint8_t port_num, __be16 pkey);
 /** The device's clock: nanoseconds of CLOCK_MONOTONIC. */

@@ -201,6 +201,20 @@ int query_port_compat(
 		context, port_num, (void *)attr, offsetof(struct ibv_port_attr, port_cap_flags2));
 }
 
+/* In 100 Mb/s. A link that does not tell its speed has what active_speed says then: 2.5 Gb/s. */
+int query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *speed)
+{
+	uint16_t mtu;
+	uint32_t mbps;
+	bool up;
+
+	if (port_num != 1)
+		return EINVAL;
+	stack_link(device_of(context)->stack, &mtu, &mbps, &up);
+	*speed = mbps == 0 ? 25 : ((uint64_t)mbps + 99) / 100;
+	return 0;
+}
+
 int query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey)
 {
 	if (port_num != 1 || index != 0) {

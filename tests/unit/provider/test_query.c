@@ -272,6 +272,26 @@ static void test_pkey(void **state)
 	assert_int_equal(query_pkey_index(&t.context, 2, 0xffff), -1);
 }
 
+/* ibv_query_port_speed(3): in 100 Mb/s, and what active_speed says where no speed is told. */
+static void test_port_speed(void **state)
+{
+	static const struct {
+		uint32_t mbps;
+		uint64_t told;
+	} cases[] = {{0, 25}, {10, 1}, {100, 1}, {1000, 10}, {2500, 25}, {400000, 4000},
+		{UINT32_MAX, 42949673}};
+	uint64_t speed = 7;
+
+	assert_int_equal(query_port_speed(&t.context, 0, &speed), EINVAL);
+	assert_int_equal(query_port_speed(&t.context, 2, &speed), EINVAL);
+	assert_int_equal(speed, 7);
+	for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		t.stack.speed = cases[i].mbps;
+		assert_int_equal(query_port_speed(&t.context, 1, &speed), 0);
+		assert_int_equal(speed, cases[i].told);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +301,7 @@ int main(void)
 		cmocka_unit_test_setup(test_port, setup),
 		cmocka_unit_test_setup(test_mtu, setup),
 		cmocka_unit_test_setup(test_speed, setup),
+		cmocka_unit_test_setup(test_port_speed, setup),
 		cmocka_unit_test_setup(test_port_sizes, setup),
 		cmocka_unit_test_setup(test_pkey, setup),
 	};

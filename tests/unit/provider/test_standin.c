@@ -170,17 +170,164 @@ static void asynchronous_events(void **state)
 /* What this build has never heard of reaches their library, which has an answer for our context. */
 static void verbs_of_a_time_to_come(void **state)
 {
+	assert_int_equal(ibv_of_a_time_to_come(theirs.context), 0);
+	assert_int_equal(ibv_of_a_time_to_come(ours.context), EOPNOTSUPP);
+}
+
+static void newer_verbs(void **state)
+{
 	uint64_t speed = 0;
 
 	assert_int_equal(ibv_query_port_speed(theirs.context, 1, &speed), 0);
 	assert_int_equal(speed, 1000);
-	assert_int_equal(ibv_query_port_speed(ours.context, 1, &speed), EOPNOTSUPP);
+	assert_int_equal(ibv_query_port_speed(ours.context, 2, &speed), EINVAL);
+	assert_int_equal(ibv_query_port_speed(ours.context, 1, &speed), 0);
+	assert_int_not_equal(speed, 1000);
 	errno = 0;
 	assert_null(ibv_alloc_dmah(ours.context, NULL));
 	assert_int_equal(errno, EOPNOTSUPP);
+}
+
+/* ---- ibv_alloc_buf(3) ------------------------------------------------------------------------ */
+
+static void refused(struct ibv_mr *mr, int error)
+{
+	assert_null(mr);
+	assert_int_equal(errno, error);
 	errno = 0;
-	assert_null(ibv_reg_mr_ex(ours.pd, NULL));
-	assert_int_equal(errno, EOPNOTSUPP);
+}
+
+static void buffers(void **state)
+{
+	struct ibv_pd *other = ibv_alloc_pd(ours.context);
+	struct ibv_buf *buf = NULL;
+	char *memory = ibv_alloc_buf(ours.pd, 5000, &buf);
+	struct ibv_mr *mr;
+
+	assert_non_null(memory);
+	assert_non_null(buf);
+	assert_int_equal((uintptr_t)memory % (uintptr_t)sysconf(_SC_PAGESIZE), 0);
+	memset(memory, 1, 5000);
+	mr = ibv_reg_buf_mr(ours.pd, buf, memory + 8, 4992, IBV_ACCESS_LOCAL_WRITE);
+	assert_non_null(mr);
+	assert_ptr_equal(mr->context, ours.context);
+	assert_ptr_equal(mr->addr, memory + 8);
+	assert_int_equal(mr->length, 4992);
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	refused(ibv_reg_buf_mr(ours.pd, buf, memory + 8, 4993, 0), EINVAL);
+	refused(ibv_reg_buf_mr(ours.pd, buf, memory + 8, SIZE_MAX, 0), EINVAL);
+	refused(ibv_reg_buf_mr(ours.pd, buf, memory - 1, 1, 0), EINVAL);
+	refused(ibv_reg_buf_mr(ours.pd, buf, memory + 5001, 0, 0), EINVAL);
+	refused(ibv_reg_buf_mr(other, buf, memory, 8, 0), EINVAL);
+	refused(ibv_reg_buf_mr(ours.pd, NULL, memory, 8, 0), EINVAL);
+	assert_int_equal(ibv_export_buf_dmabuf_fd(buf), -1);
+	assert_int_equal(errno, ENODATA);
+	ibv_free_buf(buf);
+	ibv_free_buf(NULL);
+	errno = 0;
+	assert_null(ibv_alloc_buf(ours.pd, SIZE_MAX, &buf));
+	assert_int_equal(errno, ENOMEM);
+	assert_int_equal(ibv_dealloc_pd(other), 0);
+}
+
+/* Buffers of the two devices never meet. */
+static void buffers_of_both(void **state)
+{
+	struct ibv_buf *mine, *foreign, *second;
+	char *a = ibv_alloc_buf(ours.pd, 64, &mine), *b = ibv_alloc_buf(theirs.pd, 64, &foreign);
+	struct ibv_mr_init_attr attr = {.comp_mask = IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_BUF,
+		.addr = a,
+		.length = 64,
+		.buf = mine};
+	unsigned before = standin_alive();
+	struct ibv_mr *mr;
+
+	errno = 0;
+	refused(ibv_reg_buf_mr(ours.pd, foreign, b, 64, 0), EINVAL);
+	refused(ibv_reg_buf_mr(theirs.pd, mine, a, 64, 0), EINVAL);
+	refused(ibv_reg_mr_ex(theirs.pd, &attr), EINVAL);
+	assert_int_equal(standin_alive(), before);
+	attr.buf = foreign;
+	mr = ibv_reg_mr_ex(theirs.pd, &attr);
+	assert_int_equal(standin_alive(), before + 1);
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	mr = ibv_reg_buf_mr(theirs.pd, foreign, b, 64, 0);
+	assert_int_equal(standin_alive(), before + 1);
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	assert_int_equal(ibv_export_buf_dmabuf_fd(foreign), 0x0711);
+	/* In another order than they came. */
+	assert_non_null(ibv_alloc_buf(ours.pd, 64, &second));
+	ibv_free_buf(mine);
+	ibv_free_buf(foreign);
+	ibv_free_buf(second);
+	assert_int_equal(standin_alive(), before - 1);
+}
+
+/* Memory that others can reach, in a confidential guest: of rdma-core 65, and all the same to us.
+ */
+static void unprotected(void **state)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(ours.context), *parent;
+	struct ibv_parent_domain_init_attr a = {
+		.pd = pd, .comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC};
+	struct ibv_buf *buf;
+	struct ibv_mr *mr;
+	void *memory;
+
+	parent = ibv_alloc_parent_domain(ours.context, &a);
+	assert_non_null(parent);
+	memory = ibv_alloc_buf(parent, 100, &buf);
+	assert_non_null(memory);
+	errno = 0;
+	assert_null(ibv_reg_buf_mr(pd, buf, memory, 100, 0));
+	assert_int_equal(errno, EINVAL);
+	mr = ibv_reg_buf_mr(parent, buf, memory, 100, IBV_ACCESS_LOCAL_WRITE);
+	assert_non_null(mr);
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	ibv_free_buf(buf);
+	assert_int_equal(ibv_dealloc_pd(parent), 0);
+	assert_int_equal(ibv_dealloc_pd(pd), 0);
+}
+
+/* ---- ibv_reg_mr_ex(3) ------------------------------------------------------------------------ */
+
+static void masks(void **state)
+{
+	static const struct {
+		uint64_t mask;
+		int error; /* 0: it registers */
+	} cases[] = {
+		{IBV_REG_MR_MASK_ADDR, 0},
+		{IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_IOVA, 0},
+		{IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_BUF, 0},
+		{IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_BUF | IBV_REG_MR_MASK_IOVA, 0},
+		{0, EINVAL},
+		{IBV_REG_MR_MASK_IOVA, EINVAL},
+		{IBV_REG_MR_MASK_BUF, EINVAL},
+		{IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_FD, EINVAL},
+		{IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_FD_OFFSET, EINVAL},
+		{IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_BUF | IBV_REG_MR_MASK_FD, EINVAL},
+		{IBV_REG_MR_MASK_FD, EINVAL},
+		{IBV_REG_MR_MASK_FD | IBV_REG_MR_MASK_FD_OFFSET, EINVAL},
+		{IBV_REG_MR_MASK_FD | IBV_REG_MR_MASK_FD_OFFSET | IBV_REG_MR_MASK_IOVA, EOPNOTSUPP},
+		{IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_DMAH, EOPNOTSUPP},
+		{IBV_REG_MR_MASK_ADDR | 1 << 6, EOPNOTSUPP},
+	};
+	struct ibv_mr_init_attr attr = {.length = 16, .iova = 0x1000, .fd = -1};
+
+	attr.addr = ibv_alloc_buf(ours.pd, 16, &attr.buf);
+	for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct ibv_mr *mr;
+
+		attr.comp_mask = cases[i].mask;
+		errno = 0;
+		mr = ibv_reg_mr_ex(ours.pd, &attr);
+		if ((mr == NULL) != (cases[i].error != 0) || errno != cases[i].error)
+			fail_msg("case %u: %p, errno %d", i, (void *)mr, errno);
+		if (mr != NULL)
+			assert_int_equal(ibv_dereg_mr(mr), 0);
+	}
+	ibv_free_buf(attr.buf);
 }
 
 /* Inline verbs go through tables, of which ours stand behind their larger front. */
@@ -221,7 +368,7 @@ static void by_name(void **state)
 	assert_int_equal(standin_alive(), before + 1);
 	assert_int_equal(ibv_dealloc_pd(pd), 0);
 	/* One that we do not stand in front of. */
-	assert_non_null(dlsym(lib, "ibv_query_port_speed"));
+	assert_non_null(dlsym(lib, "ibv_of_a_time_to_come"));
 	dlclose(lib);
 }
 
@@ -234,6 +381,11 @@ int main(void)
 		OPENED(completions),
 		OPENED(asynchronous_events),
 		OPENED(verbs_of_a_time_to_come),
+		OPENED(newer_verbs),
+		OPENED(buffers),
+		OPENED(buffers_of_both),
+		OPENED(unprotected),
+		OPENED(masks),
 		OPENED(a_larger_context),
 		OPENED(by_name),
 	};

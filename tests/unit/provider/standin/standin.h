@@ -7,7 +7,8 @@
 #ifndef TESTS_UNIT_PROVIDER_STANDIN_H
 #define TESTS_UNIT_PROVIDER_STANDIN_H
 
-#include <infiniband/verbs.h>
+#include "../newer.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,11 +26,5 @@ void standin_raise(struct ibv_qp *qp, enum ibv_event_type type);
 
 /** Objects that are alive. */
 unsigned standin_alive(void);
-
-/* Verbs that this project's headers do not have, of rdma-core 60 to 64. */
-struct ibv_dmah;
-struct ibv_dmah *ibv_alloc_dmah(struct ibv_context *context, void *attr);
-struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, void *attr);
-int ibv_query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *speed);
 
 #endif

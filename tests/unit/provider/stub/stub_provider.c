@@ -108,6 +108,7 @@ P(int, close_device, (context_p c), A(c))
 P(int, get_async_event, (context_p c, struct ibv_async_event *e), A(c), A(e))
 P(int, query_device, (context_p c, struct ibv_device_attr *a), A(c), A(a))
 P(int, query_port, (context_p c, uint8_t p, struct _compat_ibv_port_attr *a), A(c), A(p), A(a))
+P(int, query_port_speed, (context_p c, uint32_t p, uint64_t *s), A(c), A(p), A(s))
 P(int, query_gid, (context_p c, uint8_t p, int i, union ibv_gid *g), A(c), A(p), A(i), A(g))
 P(int, query_gid_ex,
 	(context_p c, uint32_t p, uint32_t i, struct ibv_gid_entry *e, uint32_t f, size_t s), A(c),
@@ -178,6 +179,7 @@ static const struct provider table = {
 	.get_async_event = get_async_event,
 	.query_device = query_device,
 	.query_port = query_port,
+	.query_port_speed = query_port_speed,
 	.query_gid = query_gid,
 	.query_gid_ex = query_gid_ex,
 	.query_gid_table = query_gid_table,

@@ -3,9 +3,9 @@
  * A libibverbs.so.1 with two devices. With STUB_OLD it is one of long ago, which has little more
  * than its device list.
  */
+#include "unit/provider/newer.h"
 #include "unit/provider/stub/stub.h"
 
-#include <infiniband/verbs.h>
 #include <stdlib.h>
 
 #undef ibv_query_port
@@ -59,6 +59,8 @@ typedef struct ibv_qp_ex *qp_ex_p;
 typedef struct ibv_srq *srq_p;
 typedef struct ibv_ah *ah_p;
 typedef struct ibv_dm *dm_p;
+typedef struct ibv_dmah *dmah_p;
+typedef struct ibv_comp_cntr *cntr_p;
 typedef struct ibv_context *context_p;
 typedef struct ibv_comp_channel *channel_p;
 
@@ -127,5 +129,10 @@ V(int, ibv_attach_mcast, (qp_p q, const union ibv_gid *g, uint16_t l), A(q), A(g
 V(int, ibv_detach_mcast, (qp_p q, const union ibv_gid *g, uint16_t l), A(q), A(g), A(l))
 V(int, ibv_set_ece, (qp_p q, struct ibv_ece *e), A(q), A(e))
 V(int, ibv_query_ece, (qp_p q, struct ibv_ece *e), A(q), A(e))
+V(int, ibv_query_port_speed, (context_p c, uint32_t p, uint64_t *s), A(c), A(p), A(s))
+V(dmah_p, ibv_alloc_dmah, (context_p c, void *a), A(c), A(a))
+V(int, _ibv_query_comp_cntr_caps, (context_p c, void *a, size_t s), A(c), A(a), A(s))
+V(cntr_p, ibv_create_comp_cntr, (context_p c, void *a), A(c), A(a))
+V(int, ibv_qp_attach_comp_cntr, (qp_p q, cntr_p n, void *a), A(q), A(n), A(a))
 
 #endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file forward.h
+ * How an entry point of libibverbs stands in front of the real one: ours for objects of our
+ * device, the real library's for every other.
+ */
+#ifndef PROVIDER_SHIM_FORWARD_H
+#define PROVIDER_SHIM_FORWARD_H
+
+#include "provider/shim/shim.h"
+
+#include <errno.h>
+
+/** Is @p context of our device? */
+static inline bool forward_owns(const struct ibv_context *context)
+{
+	const struct ibv_device *device = shim_device();
+
+	return device != NULL && context->device == device;
+}
+
+/** After a fork() our objects are there but nothing behind them is. @return ENODEV, in errno too.
+ */
+static inline int forward_gone(void)
+{
+	errno = ENODEV;
+	return ENODEV;
+}
+
+/** The real library's @p symbol, which has the type of @p function, or NULL. */
+#define REAL_AS(function, symbol)                                       \
+	({                                                              \
+		static shim_slot slot_;                                 \
+		(__typeof__(&function))shim_real_verbs(&slot_, symbol); \
+	})
+#define REAL(name) REAL_AS(name, #name)
+
+/** A verb that the provider has. @p fail is what the verb returns when it cannot be called. */
+#define FORWARD_AS(type, fail, function, symbol, verb, context, params, args) \
+	SHIM_EXPORT type function params                                      \
+	{                                                                     \
+		__typeof__(&function) real_;                                  \
+                                                                              \
+		if (forward_owns(context)) {                                  \
+			if (shim_is_orphan()) {                               \
+				forward_gone();                               \
+				return fail;                                  \
+			}                                                     \
+			return shim_running()->verb args;                     \
+		}                                                             \
+		real_ = REAL_AS(function, symbol);                            \
+		if (real_ == NULL) {                                          \
+			errno = ENOSYS;                                       \
+			return fail;                                          \
+		}                                                             \
+		return real_ args;                                            \
+	}
+#define FORWARD(type, fail, verb, context, params, args) \
+	FORWARD_AS(type, fail, ibv_##verb, "ibv_" #verb, verb, context, params, args)
+
+/** One that answers a positive errno, -1 or NULL. */
+#define FORWARD_INT(verb, context, params, args)   FORWARD(int, errno, verb, context, params, args)
+#define FORWARD_MINUS(verb, context, params, args) FORWARD(int, -1, verb, context, params, args)
+#define FORWARD_POINTER(type, verb, context, params, args) \
+	FORWARD(struct type *, NULL, verb, context, params, args)
+
+/** A verb that our device does not have. */
+#define REFUSE_AS(type, fail, function, symbol, context, params, args) \
+	SHIM_EXPORT type function params                               \
+	{                                                              \
+		__typeof__(&function) real_ = NULL;                    \
+                                                                       \
+		if (forward_owns(context))                             \
+			errno = EOPNOTSUPP;                            \
+		else if ((real_ = REAL_AS(function, symbol)) == NULL)  \
+			errno = ENOSYS;                                \
+		return real_ == NULL ? (fail) : real_ args;            \
+	}
+#define REFUSE(type, fail, verb, context, params, args) \
+	REFUSE_AS(type, fail, ibv_##verb, "ibv_" #verb, context, params, args)
+
+#endif
