@@ -396,8 +396,10 @@ void rdmap_release(struct rdmap *r);
 
 /**
  * The QP is in ERROR: complete the receive element that is half filled, if there is one, then
- * every posted send element, in order: what finished before with its own status, the rest as
- * flushed. Call it again for elements that are posted later.
+ * every posted send element, in order: what failed with its own status, the rest as flushed. None
+ * succeeds, also not what was finished but stood behind one that was not: verbs promise that after
+ * an error no later request of the queue succeeds, and what was handed to the LLP since then is not
+ * known to have arrived. Call it again for elements that are posted later.
  */
 void rdmap_flush_sq(struct rdmap *r);
 

@@ -84,6 +84,15 @@ void rdmap_fail_oldest(struct rdmap *r, enum rdmap_wc_status status)
 	}
 }
 
+/*
+ * What is left waits for a request that will not succeed any more, or is that request: so none
+ * succeeds. A Write or Send that was handed to the LLP behind it may have arrived or not.
+ */
+static enum rdmap_wc_status flush_status(const struct rdmap_wqe *w)
+{
+	return w->done && w->status != RDMAP_WC_SUCCESS ? w->status : RDMAP_WC_WR_FLUSH_ERR;
+}
+
 void rdmap_flush_sq(struct rdmap *r)
 {
 	struct rdmap_sq *q = r->sq;
@@ -95,11 +104,10 @@ void rdmap_flush_sq(struct rdmap *r)
 	r->reads_out = 0;
 	for (;;) {
 		uint32_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
-		const struct rdmap_wqe *w = rdmap_sq_at(q, tail);
 
 		if (tail == atomic_load_explicit(&q->head, memory_order_acquire))
 			break;
 		q->next = tail + 1;
-		complete_tail(r, tail, w->done ? w->status : RDMAP_WC_WR_FLUSH_ERR);
+		complete_tail(r, tail, flush_status(rdmap_sq_at(q, tail)));
 	}
 }

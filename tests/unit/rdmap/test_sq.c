@@ -103,8 +103,8 @@ static void test_flush(void **state)
 	qp_post_recv(n.a, 50, g, 0, 4);
 	post_read(n.a, 1, g, 0);
 	post_write(n.a, 2, RDMAP_WR_SIGNALED); /* done, behind the Read */
-	post_write(n.a, 3, 0);                 /* the same, not signalled */
-	post_write(n.a, 4, RDMAP_WR_FENCE);    /* not begun; flushed ones always complete */
+	post_write(n.a, 3, 0);                 /* the same; flushed ones always complete */
+	post_write(n.a, 4, RDMAP_WR_FENCE);    /* not begun */
 	qp_run(n.a);
 	FEED(&n, "\x01\x43\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00"
 		 "xy");
@@ -115,7 +115,8 @@ static void test_flush(void **state)
 	qp_expect_wc(n.a, 50, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_RECV, 0); /* half filled */
 	assert_int_equal(n.a->taken, 0);
 	qp_expect_wc(n.a, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
-	qp_expect_wc(n.a, 2, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
+	qp_expect_wc(n.a, 2, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_WRITE, 0);
+	qp_expect_wc(n.a, 3, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_WRITE, 0);
 	qp_expect_wc(n.a, 4, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_WRITE, 0);
 	qp_expect_no_wc(n.a);
 	/* Posted in ERROR: the next flush takes them. */
@@ -191,7 +192,7 @@ static void test_abort_instead_of_drained(void **state)
 	qp_net_done(&n);
 }
 
-/* The oldest that is not done says why; what was done before keeps its own. */
+/* The oldest that is not done says why; what was done behind it is flushed with the rest. */
 static void test_fail_oldest(void **state)
 {
 	struct qp_region *g;
@@ -208,7 +209,7 @@ static void test_fail_oldest(void **state)
 	rdmap_fail_oldest(&n.a->r, RDMAP_WC_RETRY_EXC_ERR);
 	rdmap_flush_sq(&n.a->r);
 	qp_expect_wc(n.a, 1, RDMAP_WC_RETRY_EXC_ERR, RDMAP_WC_READ, 0);
-	qp_expect_wc(n.a, 2, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
+	qp_expect_wc(n.a, 2, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_WRITE, 0);
 	qp_expect_wc(n.a, 3, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_WRITE, 0);
 	qp_expect_no_wc(n.a);
 	qp_net_done(&n);

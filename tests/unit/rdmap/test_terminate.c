@@ -221,7 +221,9 @@ static void names_send(const char *type_code, enum rdmap_wc_status status)
 	qp_net_feed(&n, b, sizeof b);
 	qp_expect_wc(n.a, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
 	qp_expect_wc(n.a, 2, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
-	qp_expect_wc(n.a, 4, status, RDMAP_WC_SEND, 0); /* 3: was fine, not signalled */
+	/* The Terminate does not say what became of it: it stood behind Reads that failed. */
+	qp_expect_wc(n.a, 3, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_SEND, 0);
+	qp_expect_wc(n.a, 4, status, RDMAP_WC_SEND, 0);
 	qp_expect_no_wc(n.a);
 	qp_net_done(&n);
 }
