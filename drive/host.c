@@ -106,6 +106,7 @@ static int start_tcp(struct uiwarp_tcp *h)
 		.syn_retries = c->syn_retries,
 		.user_timeout_ms = c->user_timeout_ms,
 		.keepalive_ms = c->keepalive_ms,
+		.zero_window_timeout_ms = c->zero_window_timeout_ms,
 		.max_half_open = c->max_half_open,
 		.syn_cookies = (enum tcp_syn_cookies)c->syn_cookies,
 		.ecn = (enum tcp_ecn_mode)c->ecn,

@@ -68,6 +68,7 @@ struct uiwarp_tcp_config {
 	uint32_t syn_retries;                 /**< 0: 6 */
 	uint32_t user_timeout_ms;             /**< 0: 100,000 */
 	uint32_t keepalive_ms;                /**< idle time before probes; 0: none */
+	uint32_t zero_window_timeout_ms;      /**< peers that answer so; 0: for ever */
 	uint32_t max_half_open;               /**< handshakes from outside; 0: 4096 */
 	enum uiwarp_tcp_cookies syn_cookies;
 	enum uiwarp_tcp_ecn ecn;

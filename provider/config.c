@@ -2,6 +2,7 @@
 #include "provider/config.h"
 
 #include "provider/config_mpa.h"
+#include "provider/config_patience.h"
 #include "provider/config_slot.h"
 #include "provider/config_value.h"
 
@@ -98,7 +99,7 @@ static int unknown_key(const char *name, const struct config_place *where, struc
 	unsigned best = 4;
 	struct shown s;
 	size_t n = 0;
-	char all[384];
+	char all[1024];
 
 	for (unsigned i = 0; i < config_num_keys; i++) {
 		unsigned d = distance(name, config_keys[i].name);
@@ -235,6 +236,7 @@ void config_init(struct config *c)
 		.slot_fd = -1,
 	};
 	config_mpa_init(c);
+	config_patience_init(c);
 }
 
 /* ---- files ------------------------------------------------------------------------------- */

@@ -20,11 +20,18 @@
 #define CONFIG_MAX_GATEWAYS  4
 #define CONFIG_MAX_PORT      256
 #define CONFIG_MAX_PATH      1024
-#define CONFIG_MAX_KEYS      40
+#define CONFIG_MAX_KEYS      64
 
 struct config_address {
 	struct ip_addr addr;
 	unsigned prefix_len;
+};
+
+/** How long peers are waited for, in ms. */
+struct config_patience {
+	uint32_t user_timeout;        /**< that acknowledge nothing */
+	uint32_t zero_window_timeout; /**< that answer, but keep their window closed; 0: for ever */
+	uint32_t keepalive;           /**< that say nothing, until they are asked; 0: not asked */
 };
 
 struct config {
@@ -49,6 +56,7 @@ struct config {
 	bool timestamps, sack, window_scale; /**< TCP options to offer and accept */
 	enum tcp_ecn_mode ecn;               /**< accept | on | off */
 	enum tcp_syn_cookies syn_cookies;    /**< auto | always | off */
+	struct config_patience patience;
 	char capture[CONFIG_MAX_PATH];
 	enum log_level log;                   /**< error | warning | info | debug */
 	char log_file[CONFIG_MAX_PATH];       /**< empty: stderr */

@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "provider/config_mpa.h"
 #include "provider/config_parse.h"
+#include "provider/config_patience.h"
 #include "provider/config_slot.h"
 
 #include <ctype.h>
@@ -335,6 +336,9 @@ const struct config_key config_keys[] = {
 	{"interface", false, parse_interface, NULL},
 	{"rnr_timeout", false, parse_rnr_timeout, NULL},
 	{"settle", false, parse_settle, NULL},
+	{"user_timeout", false, config_patience_user_timeout, NULL},
+	{"zero_window_timeout", false, config_patience_zero_window, NULL},
+	{"keepalive", false, config_patience_keepalive, NULL},
 	{"slots", false, config_slot_range, NULL},
 };
 

@@ -25,13 +25,6 @@
 /** How long to wait at the start for a link that is slow to come up, a NIC's or a TAP's. */
 #define LINK_NS UINT64_C(3000000000)
 
-/*
- * RDMA programs expect to hear of a dead peer in less than the 100 s that RFC 1122 section 4.2.3.5
- * gives to people at terminals: also when they only receive, hence the keep-alive.
- */
-#define USER_TIMEOUT_MS 30000
-#define KEEPALIVE_MS    10000
-
 /** How long a peer gets to take a reset from a link that vanishes with us. */
 #define PARTING_NS 5000000
 
@@ -204,8 +197,9 @@ static int open_tcp(struct net *n, struct config_error *e)
 		.congestion_control = *c->congestion_control ? c->congestion_control : NULL,
 		.send_buffer = c->send_buffer,
 		.receive_buffer = c->receive_buffer,
-		.user_timeout_ms = USER_TIMEOUT_MS,
-		.keepalive_ms = KEEPALIVE_MS,
+		.user_timeout_ms = c->patience.user_timeout,
+		.zero_window_timeout_ms = c->patience.zero_window_timeout,
+		.keepalive_ms = c->patience.keepalive,
 		.no_timestamps = !c->timestamps,
 		.no_sack = !c->sack,
 		.no_window_scale = !c->window_scale,

@@ -7,6 +7,7 @@
 #include "tcp/llp_ops.h"
 #include "tcp/loss.h"
 #include "tcp/pmtu.h"
+#include "tcp/stall.h"
 #include "tcp/timers.h"
 #include "tcp/withhold.h"
 
@@ -91,6 +92,7 @@ void tcp_conn_orphan(struct tcp_conn *c)
 {
 	if (c->state == TCP_TIME_WAIT || c->state == TCP_CLOSED)
 		return;
+	tcp_stall_end(c);
 	join_queue(c);
 	if (c->s->orphans.count > c->s->cfg.max_orphans)
 		drop_oldest_orphan(c->s);
@@ -319,6 +321,7 @@ static void drop_unread(struct tcp_conn *c)
 
 void tcp_conn_time_wait(struct tcp_conn *c)
 {
+	tcp_stall_end(c);
 	leave_queue(c);
 	c->state = TCP_TIME_WAIT;
 	c->rtx_at = TIMER_NEVER;
@@ -344,6 +347,7 @@ void tcp_conn_close(struct tcp_conn *c, int error)
 
 	if (c->state == TCP_CLOSED)
 		return;
+	tcp_stall_end(c);
 	leave_queue(c);
 	c->state = TCP_CLOSED;
 	tcp_timers_stop(c);

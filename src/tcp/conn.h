@@ -68,7 +68,8 @@ struct tcp_conn {
 	uint8_t snd_wscale, rcv_wscale;
 	uint8_t quick_acks; /**< segments still to be acknowledged at once */
 	uint8_t dupacks;
-	uint8_t keepalive_probes;
+	uint8_t keepalive_probes : 7;
+	bool stalled : 1;   /**< stall tells since when (stall.h) */
 	uint8_t syn_sent_n; /**< transmissions of our SYN */
 	uint8_t challenges;
 	uint8_t ring_log2 : 7; /**< how large a ring to begin with */
@@ -161,11 +162,13 @@ struct tcp_conn {
 
 	struct tcp_repair repair;
 	struct exact_timer pace_timer; /**< runs while something waits for its time (pace.h) */
-	/** In TIME-WAIT, or an orphan's; once closed, in the stack's dead list. */
+	/** In TIME-WAIT, or an orphan's, who are never stalled; once closed, in the stack's dead
+	 *  list. */
 	struct tcp_conn **queue_pprev;
 	union {
 		struct tcp_conn *queue_next;
 		struct tcp_listener *listener; /**< if passive */
+		struct tcp_stall *stall;       /**< if stalled */
 	};
 	uint32_t rcv_fin;      /**< where the peer's FIN is, beyond a gap */
 	uint32_t challenge_ms; /**< when the present allowance of challenge ACKs began */

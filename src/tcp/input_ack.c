@@ -4,6 +4,7 @@
 #include "tcp/loss.h"
 #include "tcp/output.h"
 #include "tcp/pmtu.h"
+#include "tcp/stall.h"
 #include "tcp/timers.h"
 
 /** How often the neighbour's entry is told that it works. */
@@ -83,6 +84,8 @@ static void advanced(struct tcp_conn *c, uint32_t una)
 	c->progress_at = c->rec.rto_from = c->s->now; /* RFC 6298 sections 5.2 and 5.3 */
 	c->soft_error = 0;
 	c->persist = false;
+	if (unlikely(c->stalled))
+		tcp_stall_end(c);
 	confirm_path(c);
 }
 

@@ -36,8 +36,11 @@ struct tcp_stack_config {
 	uint32_t syn_retries;     /**< 0: 6 */
 	uint32_t user_timeout_ms; /**< RFC 9293 section 3.8.3 (R2); 0: 100,000 */
 	uint32_t keepalive_ms;    /**< idle time before probes; 0: off */
-	uint32_t max_orphans;     /**< closed by the user, not by the peer yet; 0: a quarter */
-	uint32_t max_half_open;   /**< handshakes from outside, all listeners; 0: 4096 */
+	/** How long a peer that answers may keep its window closed and take nothing; 0: for ever.
+	 */
+	uint32_t zero_window_timeout_ms;
+	uint32_t max_orphans;   /**< closed by the user, not by the peer yet; 0: a quarter */
+	uint32_t max_half_open; /**< handshakes from outside, all listeners; 0: 4096 */
 	enum tcp_syn_cookies syn_cookies;
 	enum tcp_ecn_mode ecn;
 	bool no_timestamps, no_sack, no_window_scale; /**< do not offer or accept the option */
@@ -116,6 +119,7 @@ struct tcp_stats {
 	uint64_t challenge_acks, challenge_acks_limited, resets_in, resets_out, resets_ignored;
 	uint64_t half_open, half_recycled; /**< now; dropped for others */
 	uint64_t orphans_recycled;
+	uint64_t zero_window_timeouts; /**< connections ended by the time-out of that name */
 	uint64_t syn_cookies_sent, syn_cookies_received, syn_cookies_failed;
 	uint64_t connects, accepts, accept_overflows, connections, pool_empty, icmp_ignored;
 	uint64_t path_too_big, black_holes, pmtu_probes, pmtu_raised;

@@ -5,6 +5,7 @@
 #include "tcp/control.h"
 #include "tcp/loss.h"
 #include "tcp/output.h"
+#include "tcp/stall.h"
 
 #include <errno.h>
 
@@ -53,6 +54,17 @@ static uint64_t waiting_since(const struct tcp_conn *c)
 	return c->orphan ? c->progress_at : u64_max(c->heard_at, c->progress_at);
 }
 
+/** The window is closed. @return true: that has lasted for too long. */
+static bool stall_timeout(struct tcp_conn *c)
+{
+	tcp_stall_begin(c);
+	if (c->s->now < tcp_stall_deadline(c))
+		return false;
+	tcp_stall_log(c, "for the time that zero_window_timeout gives");
+	c->s->stats.zero_window_timeouts++;
+	return true;
+}
+
 static void syn_timeout(struct tcp_conn *c)
 {
 	/* Our own knowledge, not a stranger's word, so it may end the attempt early. */
@@ -71,16 +83,19 @@ static void syn_timeout(struct tcp_conn *c)
 		tcp_timers_set_rtx(c, c->s->now + tcp_rto_get(&c->rto));
 }
 
-/** RFC 9293 section 3.8.6.1: probes go on as long as the peer answers them (RFC 1122, 4.2.2.17). */
+/**
+ * RFC 9293 section 3.8.6.1: probes go on as long as the peer answers them (RFC 1122, 4.2.2.17), if
+ * the configuration does not end that.
+ */
 static void persist_timeout(struct tcp_conn *c)
 {
-	if (user_timeout(c, waiting_since(c))) {
+	if (user_timeout(c, waiting_since(c)) || stall_timeout(c)) {
 		give_up(c);
 		return;
 	}
 	tcp_rto_expired(&c->rto);
 	tcp_send_window_probe(c);
-	tcp_timers_set_rtx(c, c->s->now + tcp_rto_get(&c->rto));
+	tcp_timers_set_rtx(c, u64_min(c->s->now + tcp_rto_get(&c->rto), tcp_stall_deadline(c)));
 }
 
 static void retransmit_timeout(struct tcp_conn *c)
@@ -96,7 +111,8 @@ static void retransmit_timeout(struct tcp_conn *c)
 	if (tcp_flight(c) == 0)
 		return;
 	/* A peer that answers with a closed window is alive. */
-	if (user_timeout(c, c->snd_wnd ? c->progress_at : waiting_since(c))) {
+	if (user_timeout(c, c->snd_wnd ? c->progress_at : waiting_since(c)) ||
+		(!c->snd_wnd && stall_timeout(c))) {
 		give_up(c);
 		return;
 	}

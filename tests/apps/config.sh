@@ -58,6 +58,9 @@ done <<-EOT
 	receive_buffer      9999G         1023M
 	memory              1             8
 	interface           eth0          on
+	user_timeout        30s           86400000
+	zero_window_timeout 1             1000
+	keepalive           never         86400000
 	settle              99            seconds
 	slots               9-1           FIRST-LAST
 	capture             /tmp/%{rank}  %{slot}

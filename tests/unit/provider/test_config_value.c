@@ -210,6 +210,33 @@ static void test_connect(void **state)
 	wrong("rnr_timeout=600001", "0 to 600000");
 }
 
+static void test_patience(void **state)
+{
+	assert_int_equal(c.patience.user_timeout, 30000);
+	assert_int_equal(c.patience.zero_window_timeout, 0);
+	assert_int_equal(c.patience.keepalive, 10000);
+	right("user_timeout=1000");
+	assert_int_equal(c.patience.user_timeout, 1000);
+	right("user_timeout=86400000");
+	assert_int_equal(c.patience.user_timeout, 86400000);
+	wrong("user_timeout=0", "from 1000 to 86400000");
+	wrong("user_timeout=999", "from 1000 to 86400000");
+	wrong("user_timeout=86400001", "from 1000 to 86400000");
+	wrong("user_timeout=30s", "milliseconds");
+	right("zero_window_timeout=60000");
+	assert_int_equal(c.patience.zero_window_timeout, 60000);
+	right("zero_window_timeout=0");
+	assert_int_equal(c.patience.zero_window_timeout, 0);
+	wrong("zero_window_timeout=999", "0 or a number of milliseconds from 1000");
+	wrong("zero_window_timeout=86400001", "to 86400000");
+	right("keepalive=0");
+	assert_int_equal(c.patience.keepalive, 0);
+	right("keepalive=1000");
+	assert_int_equal(c.patience.keepalive, 1000);
+	wrong("keepalive=1", "0 or a number of milliseconds from 1000");
+	wrong("keepalive=off", "milliseconds");
+}
+
 static void test_mpa(void **state)
 {
 	assert_int_equal(c.mpa.crc, MPA_CRC_PREFERRED);
@@ -326,6 +353,7 @@ int main(void)
 		cmocka_unit_test_setup(test_progress, start_over),
 		cmocka_unit_test_setup(test_tcp_options, start_over),
 		cmocka_unit_test_setup(test_connect, start_over),
+		cmocka_unit_test_setup(test_patience, start_over),
 		cmocka_unit_test_setup(test_mpa, start_over),
 		cmocka_unit_test_setup(test_rtr, start_over),
 		cmocka_unit_test_setup(test_peer, start_over),

@@ -128,6 +128,87 @@ static void test_closed_window_is_probed_for_ever(void **state)
 	host_end(&h);
 }
 
+/** The peer answers all the time with a closed window. @return when it was left, in ms. */
+static unsigned left_after(unsigned most)
+{
+	unsigned ms = 0;
+
+	while (!h.app.closed && ms < most) {
+		host_advance(&h, 100 * MS);
+		ms += 100;
+		if (h.app.closed)
+			break;
+		ip_double_drain(&h.ip);
+		peer_send(&p, 0, NULL, 0);
+	}
+	return ms;
+}
+
+static void test_closed_window_is_left_when_told(void **state)
+{
+	const struct tcp_stack_config cfg = {.zero_window_timeout_ms = 5000};
+
+	start(&cfg);
+	p.wnd = 0;
+	peer_send(&p, 0, NULL, 0);
+	app_send(&h.app, "abc", 3);
+	assert_in_range(left_after(20000), 5000, 5200);
+	assert_int_equal(h.app.error, -ETIMEDOUT);
+	assert_int_equal(tcp_stack_stats(h.tcp)->zero_window_timeouts, 1);
+	assert_int_equal(tcp_stack_stats(h.tcp)->resets_out, 1);
+	host_end(&h);
+}
+
+/* That window was open when the text went out. */
+static void test_window_taken_back_is_left_when_told(void **state)
+{
+	const struct tcp_stack_config cfg = {.zero_window_timeout_ms = 5000};
+
+	start(&cfg);
+	app_send(&h.app, "abc", 3);
+	p.wnd = 0;
+	peer_send(&p, 0, NULL, 0);
+	assert_in_range(left_after(20000), 5000, 12000); /* when the next retransmission is due */
+	assert_int_equal(tcp_stack_stats(h.tcp)->zero_window_timeouts, 1);
+	host_end(&h);
+}
+
+/* A window that opens for less than a record, or is told open and shut again, takes nothing. */
+static void test_flapping_window_is_left_when_told(void **state)
+{
+	const struct tcp_stack_config cfg = {.zero_window_timeout_ms = 5000};
+
+	start(&cfg);
+	p.wnd = 0;
+	peer_send(&p, 0, NULL, 0);
+	app_send(&h.app, "abc", 3);
+	for (unsigned i = 0; i < 100 && !h.app.closed; i++) {
+		host_advance(&h, 1000 * MS);
+		p.wnd = i & 1;
+		peer_send(&p, 0, NULL, 0);
+	}
+	assert_int_equal(tcp_stack_stats(h.tcp)->zero_window_timeouts, 1);
+	host_end(&h);
+}
+
+static void test_window_that_lets_text_through_is_not_closed(void **state)
+{
+	const struct tcp_stack_config cfg = {.zero_window_timeout_ms = 5000};
+
+	start(&cfg);
+	for (unsigned i = 0; i < 8; i++) {
+		p.wnd = 0;
+		peer_send(&p, 0, NULL, 0);
+		app_send(&h.app, "abc", 3);
+		assert_int_equal(left_after(4000), 4000);
+		p.wnd = 1000;
+		peer_send(&p, 0, NULL, 0);
+		p.ack += 3;
+		peer_send(&p, 0, NULL, 0);
+	}
+	host_end(&h);
+}
+
 static void test_window_closed_over_what_is_in_flight(void **state)
 {
 	start(NULL);
@@ -260,6 +341,10 @@ int main(void)
 		cmocka_unit_test(test_user_timeout_is_configured),
 		cmocka_unit_test(test_soft_error_is_reported_at_the_end),
 		cmocka_unit_test(test_closed_window_is_probed_for_ever),
+		cmocka_unit_test(test_closed_window_is_left_when_told),
+		cmocka_unit_test(test_window_taken_back_is_left_when_told),
+		cmocka_unit_test(test_flapping_window_is_left_when_told),
+		cmocka_unit_test(test_window_that_lets_text_through_is_not_closed),
 		cmocka_unit_test(test_window_closed_over_what_is_in_flight),
 		cmocka_unit_test(test_keepalive),
 		cmocka_unit_test(test_idle_connection_needs_no_timer),
