@@ -75,3 +75,19 @@ struct pace_step pace_after(struct pace *p, uint64_t now, unsigned handled, uint
 	s.wait_wake = s.sleep > PACE_AWAY_NS;
 	return s;
 }
+
+bool pace_learn(struct pace *p, uint64_t slept, bool woken, unsigned packets)
+{
+	/* What the application took in the meantime proves nothing: it may have come too early to
+	 * be told of. */
+	if (!packets || !p->tells)
+		return false;
+	if (woken) {
+		p->silent = 0;
+		return false;
+	}
+	if (slept < PACE_DOUBT_NS || ++p->silent < PACE_DOUBTS)
+		return false;
+	p->tells = false;
+	return true;
+}

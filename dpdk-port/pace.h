@@ -13,6 +13,8 @@
  *   gather, whatever the next deadline. TCP's pacing makes up for what is late.
  * - An application thread polls without a pause: stay away, longer and longer; if it has paused,
  *   look after the packets, for it may be waiting for memory to change.
+ * - A descriptor that should tell of packets and does not is known by experience, see
+ *   pace_learn(): some drivers hand one out, arm it without an error, and no interrupt ever comes.
  */
 #ifndef DPDK_PORT_PACE_H
 #define DPDK_PORT_PACE_H
@@ -31,6 +33,13 @@
 /** More may be there when a round handled so many. */
 #define PACE_FULL_ROUND 32
 
+/** A sleep on the descriptor that says something about it: longer than an interrupt is held back
+ *  by a NIC that gathers several packets for it. */
+#define PACE_DOUBT_NS UINT64_C(1000000)
+
+/** So many sleeps in a row that packets should have ended, and the descriptor is not believed. */
+#define PACE_DOUBTS 3
+
 /** An application that polls comes by at least this often. */
 #define PACE_INLINE_NS UINT64_C(4000)
 
@@ -42,6 +51,8 @@ struct pace {
 	uint64_t last_look;
 	uint64_t sleep;  /**< the last one's length */
 	unsigned polled; /**< looks in a row that found the application polling */
+	unsigned silent; /**< sleeps in a row that the descriptor should have ended, see
+			    pace_learn() */
 };
 
 struct pace_step {
@@ -64,5 +75,14 @@ struct pace_step pace_away(struct pace *p);
  * @param deadline of the engine's timers, ns or TIMER_NEVER.
  */
 struct pace_step pace_after(struct pace *p, uint64_t now, unsigned handled, uint64_t deadline);
+
+/**
+ * What a sleep on the descriptor taught: one that lasted and left packets behind while the
+ * descriptor was silent speaks against it, and a wake-up by it that found packets acquits it.
+ * @param slept ns. @param woken the descriptor was readable at its end.
+ * @param packets how many the look after it took from the port.
+ * @return true once: the descriptor is not to be believed, and from now on @p p->tells is false.
+ */
+bool pace_learn(struct pace *p, uint64_t slept, bool woken, unsigned packets);
 
 #endif

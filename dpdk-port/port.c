@@ -5,8 +5,10 @@
 #include "dpdk-port/carrier.h"
 #include "dpdk-port/eal.h"
 #include "dpdk-port/gate.h"
+#include "dpdk-port/pace.h"
 
 #include <linux/if_packet.h>
+#include <rte_dev.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -220,4 +222,23 @@ void port_rx_woken(struct port *p)
 	/* An eventfd stays readable until it is read; it was set non-blocking at open. */
 	if (read(p->rx_fd, &events, sizeof events) < 0)
 		return;
+}
+
+bool port_rx_is_interrupt(const struct port *p)
+{
+	return p->rx_event;
+}
+
+void port_rx_disbelieve(struct port *p)
+{
+	log_printf(p->log, LOG_LEVEL_WARNING,
+		"port %s: %s offers a receive interrupt that does not come; packets are looked for "
+		"every %u ms from now on%s",
+		p->device ? rte_dev_name(p->device) : "", p->caps.driver,
+		(unsigned)(PACE_IDLE_NS / 1000000),
+		p->legacy_helps ? ", unless \"eal = --vfio-intr=legacy\" makes it come" : "");
+	rte_eth_dev_rx_intr_disable(p->id, 0);
+	p->rx_event = false;
+	p->rx_fd = -1;
+	p->caps.rx_interrupt = false;
 }

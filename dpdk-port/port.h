@@ -102,6 +102,16 @@ int port_rx_fd(const struct port *p);
 void port_rx_arm(struct port *p);
 void port_rx_woken(struct port *p);
 
+/** True when the descriptor stands for an interrupt of the device: frames that came before it was
+ *  armed may not make it readable. One of the kernel's does, as long as there are any. */
+bool port_rx_is_interrupt(const struct port *p);
+
+/**
+ * The interrupt does not come, see pace_learn(): say so, with what helps, and have no descriptor
+ * from now on.
+ */
+void port_rx_disbelieve(struct port *p);
+
 /**
  * Frames that came and were lost before port_rx() could have them, since the port was opened: the
  * ring was full, or there were no buffers. A system call on some ports.

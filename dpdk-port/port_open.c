@@ -331,6 +331,8 @@ static void find_rx_fd(struct opening *o)
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 	p->rx_fd = fd;
 	p->rx_event = true;
+	p->legacy_helps = !eal_is_software(o->cfg->device) &&
+			  !(o->cfg->eal && strstr(o->cfg->eal, "--vfio-intr"));
 }
 
 /** What the host itself sends on the interface is not from the wire. Linux 4.20 and later. */

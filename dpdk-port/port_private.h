@@ -27,6 +27,7 @@ struct port {
 	struct gate *gate; /**< memif: what disconnects it is kept out of the bursts */
 	unsigned downs;    /**< times in a row that the link was found down */
 	bool rx_event;     /**< rx_fd is an interrupt to be armed, not a socket */
+	bool legacy_helps; /**< the device could be asked for its legacy interrupt instead */
 	int rx_fd;
 	struct rxfd_signal rx_signal; /**< what the driver waits for; it does not come */
 	struct capture *capture;

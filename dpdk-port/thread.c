@@ -17,6 +17,8 @@
 struct engine_thread {
 	struct engine_thread_config cfg;
 	struct pace pace;
+	uint64_t slept; /**< ns, on an interrupt that is to be judged by the next look; or 0 */
+	bool woken;     /**< by that */
 	bool link_up;
 	uint64_t next_housekeeping;
 	_Atomic bool stop;
@@ -32,6 +34,14 @@ static void count(_Atomic uint64_t *c)
 		c, atomic_load_explicit(c, memory_order_relaxed) + 1, memory_order_relaxed);
 }
 
+/** The sleep that has ended tells whether the port's interrupt comes. Under the engine's lock. */
+static void learn(struct engine_thread *t, uint64_t packets)
+{
+	if (t->slept && pace_learn(&t->pace, t->slept, t->woken, (unsigned)packets))
+		port_rx_disbelieve(t->cfg.poller->port);
+	t->slept = 0;
+}
+
 /**
  * Drive a round unless somebody else does.
  * @param[out] missed somebody else does.
@@ -40,16 +50,20 @@ static void count(_Atomic uint64_t *c)
 static unsigned drive(struct engine_thread *t, bool *missed)
 {
 	struct poller *p = t->cfg.poller;
+	uint64_t before;
 	unsigned n;
 
 	/* Not engine_round(): to wait here would make the application's thread wake this one. */
 	*missed = !engine_trylock(p->engine);
 	if (*missed) {
 		count(&t->stats.busy);
+		t->slept = 0;
 		return 0;
 	}
 	count(&t->stats.rounds);
+	before = port_get_stats(p->port)->rx_packets;
 	n = poller_ops.poll(p, p->engine->now);
+	learn(t, port_get_stats(p->port)->rx_packets - before);
 	engine_unlock(p->engine);
 	return n;
 }
@@ -93,6 +107,7 @@ static void sleep_on(struct engine_thread *t, const struct pace_step *s, uint64_
 	struct timespec ts = {(time_t)(s->sleep / 1000000000), (long)(s->sleep % 1000000000)};
 	struct pollfd fds[2] = {{.fd = p->wake_fd, .events = POLLIN},
 		{.fd = s->wait_rx ? port_rx_fd(p->port) : -1, .events = POLLIN}};
+	bool missed;
 
 	if (s->wait_wake) {
 		/*
@@ -102,14 +117,23 @@ static void sleep_on(struct engine_thread *t, const struct pace_step *s, uint64_
 		if (atomic_load(&e->deadline) < now + s->sleep || atomic_load(&e->doorbells))
 			goto out;
 	}
-	if (s->wait_rx)
+	if (s->wait_rx) {
 		port_rx_arm(p->port);
+		/* A frame that came before that raises no interrupt on some NICs. */
+		if (port_rx_is_interrupt(p->port) && drive(t, &missed))
+			goto woken;
+	}
 	count(&t->stats.sleeps);
 	ppoll(fds, s->wait_rx ? 2 : 1, &ts, NULL);
-	if (s->wait_rx)
-		port_rx_woken(p->port);
+	if (s->wait_rx && port_rx_is_interrupt(p->port)) {
+		t->slept = clock_ns(&p->clock) - now;
+		t->woken = fds[1].revents != 0;
+	}
 	if (fds[0].revents)
 		poller_wake_clear(p);
+woken:
+	if (s->wait_rx)
+		port_rx_woken(p->port);
 out:
 	if (s->wait_wake)
 		atomic_store(&e->sleeping_until, 0);
@@ -130,6 +154,7 @@ static void look(struct engine_thread *t)
 		housekeeping(t, now);
 	if (pace_look(&t->pace, now, application_rounds(e))) {
 		count(&t->stats.away);
+		t->slept = 0;
 		serve_held(t);
 		s = pace_away(&t->pace);
 	} else {

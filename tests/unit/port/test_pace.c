@@ -140,6 +140,56 @@ static void an_application_that_polls_now_and_then_is_helped(void **state)
 	}
 }
 
+/** Some drivers hand out a descriptor that never becomes readable. */
+static void a_descriptor_that_stays_silent_three_times_is_not_believed(void **state)
+{
+	struct pace p = {.tells = true};
+	uint64_t now = START;
+
+	assert_false(pace_learn(&p, PACE_LINK_NS, false, 1));
+	assert_false(pace_learn(&p, PACE_DOUBT_NS, false, 5));
+	assert_true(p.tells);
+	assert_true(pace_learn(&p, PACE_LINK_NS, false, 1));
+	/* Said once; and the port is looked at as one that has none. */
+	assert_false(pace_learn(&p, PACE_LINK_NS, false, 1));
+	for (int i = 0; i < 20; i++) {
+		struct pace_step s = pace_after(&p, now, 0, TIMER_NEVER);
+
+		assert_false(s.wait_rx);
+		assert_true(s.sleep <= PACE_IDLE_NS);
+		now += s.sleep;
+	}
+}
+
+static void a_descriptor_that_woke_us_is_believed_again(void **state)
+{
+	struct pace p = {.tells = true};
+
+	for (int i = 0; i < 10; i++) {
+		assert_false(pace_learn(&p, PACE_LINK_NS, false, 1));
+		assert_false(pace_learn(&p, PACE_LINK_NS, false, 1));
+		assert_false(pace_learn(&p, 5000, true, 1));
+	}
+	assert_true(p.tells);
+	/* To be woken for nothing, by an interrupt that the link shares, acquits it of nothing. */
+	assert_false(pace_learn(&p, PACE_LINK_NS, false, 1));
+	assert_false(pace_learn(&p, PACE_LINK_NS, true, 0));
+	assert_false(pace_learn(&p, PACE_LINK_NS, false, 1));
+	assert_true(pace_learn(&p, PACE_LINK_NS, false, 1));
+}
+
+static void quiet_and_short_sleeps_say_nothing_about_the_descriptor(void **state)
+{
+	struct pace p = {.tells = true};
+
+	for (int i = 0; i < 100; i++) {
+		assert_false(pace_learn(&p, PACE_LINK_NS, false, 0));
+		/* The NIC may hold the interrupt back for as long. */
+		assert_false(pace_learn(&p, PACE_DOUBT_NS - 1, false, 3));
+	}
+	assert_true(p.tells);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -149,6 +199,9 @@ int main(void)
 		cmocka_unit_test(a_deadline_ends_the_sleep),
 		cmocka_unit_test(relaxed_it_lets_packets_gather),
 		cmocka_unit_test(relaxed_it_waits_for_packets_when_there_are_none),
+		cmocka_unit_test(a_descriptor_that_stays_silent_three_times_is_not_believed),
+		cmocka_unit_test(a_descriptor_that_woke_us_is_believed_again),
+		cmocka_unit_test(quiet_and_short_sleeps_say_nothing_about_the_descriptor),
 		cmocka_unit_test(a_polling_application_is_left_alone),
 		cmocka_unit_test(an_application_that_polls_now_and_then_is_helped),
 	};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/port_private.h"
 #include "dpdk-port/thread.h"
 
 #include <errno.h>
@@ -11,6 +12,8 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -99,6 +102,74 @@ static void a_polling_application_is_left_alone(void **state)
 	engine_thread_stop(t);
 }
 
+static unsigned doubts;
+static char doubt[256];
+
+static void keep_line(void *ctx, enum log_level level, const char *text)
+{
+	doubts++;
+	snprintf(doubt, sizeof doubt, "%d %s", (int)level, text);
+}
+
+/** One frame to the port, which net_ring hands back to it. */
+static void send_a_frame(void)
+{
+	struct rte_mbuf *m;
+
+	engine_lock(&engine);
+	m = rte_pktmbuf_alloc(port_pool(port));
+	assert_non_null(m);
+	assert_non_null(rte_pktmbuf_append(m, 60));
+	port_tx(port, m);
+	port_flush(port);
+	engine_unlock(&engine);
+}
+
+/** The fault of an interrupt that never comes, made of a descriptor that nobody writes to. */
+static void an_interrupt_that_never_comes_is_not_waited_for(void **state)
+{
+	const struct log_sink sink = {.line = keep_line, .max_level = LOG_LEVEL_WARNING};
+	const struct log_sink *before = port->log;
+	struct engine_thread *t;
+	int fd = eventfd(0, EFD_NONBLOCK);
+	unsigned frames = 0;
+	uint64_t had;
+	bool believed;
+
+	assert_true(fd >= 0);
+	port->rx_fd = fd;
+	port->rx_event = port->legacy_helps = true;
+	port->log = &sink;
+	t = start(false, -1);
+	do {
+		uint64_t sleeps = engine_thread_stats(t).sleeps;
+
+		assert_in_range(++frames, 1, 200);
+		while (engine_thread_stats(t).sleeps == sleeps)
+			sched_yield();
+		engine_lock(&engine);
+		had = port_get_stats(port)->rx_packets;
+		engine_unlock(&engine);
+		send_a_frame();
+		do {
+			sched_yield();
+			engine_lock(&engine);
+			believed = port_rx_fd(port) >= 0;
+			sleeps = port_get_stats(port)->rx_packets;
+			engine_unlock(&engine);
+		} while (sleeps == had);
+	} while (believed);
+	engine_thread_stop(t);
+	port->log = before;
+	close(fd);
+	assert_int_equal(doubts, 1);
+	assert_string_equal(doubt,
+		"1 port net_ring0: net_ring offers a receive interrupt that does not come; packets "
+		"are looked for every 2 ms from now on, unless \"eal = --vfio-intr=legacy\" makes "
+		"it come");
+	assert_false(port_get_caps(port)->rx_interrupt);
+}
+
 static void dedicated_polls_without_a_pause(void **state)
 {
 	struct engine_thread *t = start(true, 0);
@@ -141,6 +212,7 @@ int main(void)
 		cmocka_unit_test(timers_fire_without_the_application),
 		cmocka_unit_test(the_link_is_told_and_housekeeping_done),
 		cmocka_unit_test(a_polling_application_is_left_alone),
+		cmocka_unit_test(an_interrupt_that_never_comes_is_not_waited_for),
 		cmocka_unit_test(dedicated_polls_without_a_pause),
 		cmocka_unit_test(a_core_that_is_not_there_is_refused),
 	};
