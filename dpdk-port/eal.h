@@ -43,8 +43,8 @@ void eal_log_to(const struct log_sink *log);
 void eal_log_release(const struct log_sink *log);
 
 /**
- * Remember the first error that DPDK logs from now on, until eal_log_reason() takes it. Not
- * nested: port_open() holds a lock from the one to the other.
+ * Remember the first error that DPDK logs from now on, until eal_log_reason() takes it, and
+ * forget those before. Not nested: port_open() holds a lock from the one to the other.
  */
 void eal_log_watch(void);
 

@@ -389,8 +389,12 @@ static int open_steps(struct opening *o)
 		probe, choose_mtu, configure, setup_queues, start};
 	int r = 0;
 
-	for (size_t i = 0; i < RTE_DIM(steps) && r == 0; i++)
+	for (size_t i = 0; i < RTE_DIM(steps) && r == 0; i++) {
+		/* Errors of a step that succeeded after all are no reason for a later one's: DPDK
+		 * logs one for each PCI device that it has probed when it started. */
+		eal_log_watch();
 		r = steps[i](o);
+	}
 	return r;
 }
 
@@ -488,7 +492,6 @@ int port_open(const struct port_config *config, struct port **out, struct port_e
 	o.p->id = RTE_MAX_ETHPORTS;
 	pthread_mutex_lock(&open_lock);
 	eal_log_to(cfg->log);
-	eal_log_watch();
 	r = open_steps(&o);
 	eal_log_reason(rest, sizeof rest);
 	if (r)

@@ -79,6 +79,7 @@ static int start_the_eal(void **state)
 {
 	struct port_config cfg = config_of("net_null9");
 
+	cfg.eal = "--vdev=net_null8"; /* as a PCI device, it is probed when the EAL starts */
 	port_close(open_port(&cfg));
 	return 0;
 }
@@ -133,6 +134,21 @@ static void an_mtu_out_of_the_port_s_range(void **state)
 	cfg.mtu = 575;
 	assert_refused(&cfg, -EINVAL, "port \"net_null7\": mtu 575 is not within its 576 to 65535");
 	cfg.mtu = 576;
+	port_close(open_port(&cfg));
+}
+
+/** What DPDK logged in a step that succeeded is not told as the reason of a later one. */
+static void a_device_that_was_there_already_gets_no_false_reason(void **state)
+{
+	struct port_config cfg = config_of("net_null8");
+	struct port_error e = {""};
+	struct port *p = NULL;
+
+	cfg.mtu = 100;
+	assert_int_equal(port_open(&cfg, &p, &e), -EINVAL);
+	assert_string_equal(e.text, "port \"net_null8\": mtu 100 is not within its 576 to 65535");
+	/* Refused, it is gone as any other. */
+	cfg.mtu = 1500;
 	port_close(open_port(&cfg));
 }
 
@@ -256,6 +272,7 @@ int main(void)
 		cmocka_unit_test(arguments_that_the_driver_refuses),
 		cmocka_unit_test(an_interface_that_is_not_there),
 		cmocka_unit_test(an_mtu_out_of_the_port_s_range),
+		cmocka_unit_test(a_device_that_was_there_already_gets_no_false_reason),
 		cmocka_unit_test(an_mtu_that_the_frames_or_the_interface_cannot_carry),
 		cmocka_unit_test(a_memif_that_this_process_had_otherwise),
 		cmocka_unit_test(both_ends_of_a_memif_that_close_together),
