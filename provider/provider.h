@@ -19,7 +19,7 @@
 #include <sys/types.h>
 
 /** Both libraries must be of the same build of the table. */
-#define PROVIDER_VERSION 6
+#define PROVIDER_VERSION 7
 
 #define PROVIDER_MAX_ADDRESSES 16
 
@@ -32,6 +32,8 @@ struct provider_address {
 struct provider_host {
 	/** A function of the real libibverbs, or NULL. */
 	void *(*real_verbs)(const char *name);
+	/** exit() has begun on this thread: the engine is, or will be, locked for good. */
+	bool (*is_leaving)(void);
 };
 
 struct provider {

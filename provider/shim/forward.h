@@ -64,6 +64,26 @@ static inline int forward_gone(void)
 #define FORWARD_POINTER(type, verb, context, params, args) \
 	FORWARD(struct type *, NULL, verb, context, params, args)
 
+/**
+ * One that ends an object, and answers a positive errno. When exit() runs on this thread all
+ * objects end with the process: a program's destructors hear what they expect.
+ */
+#define FORWARD_END(verb, context, params, args)                                              \
+	SHIM_EXPORT int ibv_##verb params                                                     \
+	{                                                                                     \
+		__typeof__(&ibv_##verb) real_;                                                \
+                                                                                              \
+		if (forward_owns(context)) {                                                  \
+			if (shim_is_leaving())                                                \
+				return 0;                                                     \
+			return shim_is_orphan() ? forward_gone() : shim_running()->verb args; \
+		}                                                                             \
+		real_ = REAL(ibv_##verb);                                                     \
+		if (real_ == NULL)                                                            \
+			return errno = ENOSYS;                                                \
+		return real_ args;                                                            \
+	}
+
 /** A verb that our device does not have. */
 #define REFUSE_AS(type, fail, function, symbol, context, params, args) \
 	SHIM_EXPORT type function params                               \

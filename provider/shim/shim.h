@@ -35,6 +35,9 @@ struct ibv_device *shim_device(void);
  * RNIC is touched. */
 bool shim_is_orphan(void);
 
+/** exit() has begun on this thread, of a process that has the RNIC. */
+bool shim_is_leaving(void);
+
 /** The process is about to end without exit(): let what was sent reach the peers first. */
 void shim_before_end(void);
 

@@ -50,6 +50,11 @@ void shim_leave(void)
  */
 static __thread bool leaving;
 
+bool shim_is_leaving(void)
+{
+	return leaving;
+}
+
 bool shim_is_orphan(void)
 {
 	return leaving || atomic_load_explicit(&shim.orphan, memory_order_relaxed);
@@ -141,7 +146,8 @@ static void *load_provider(void)
 
 static int start(void)
 {
-	static const struct provider_host host = {.real_verbs = shim_find_verbs};
+	static const struct provider_host host = {
+		.real_verbs = shim_find_verbs, .is_leaving = shim_is_leaving};
 	const struct provider *(*entry)(uint32_t);
 	struct ibv_device *device = NULL;
 	void *h = load_provider();

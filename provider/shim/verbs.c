@@ -171,7 +171,20 @@ SHIM_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 
 /* ---- context ------------------------------------------------------------------------------ */
 
-FORWARD_MINUS(close_device, context, (struct ibv_context * context), (context))
+/* It never fails, not even in a child, whose parent has the device open as before. */
+SHIM_EXPORT int ibv_close_device(struct ibv_context *context)
+{
+	__typeof__(&ibv_close_device) real;
+
+	if (forward_owns(context))
+		return shim_is_orphan() ? 0 : shim_running()->close_device(context);
+	real = REAL(ibv_close_device);
+	if (real != NULL)
+		return real(context);
+	errno = ENOSYS;
+	return -1;
+}
+
 FORWARD_MINUS(get_async_event, context,
 	(struct ibv_context * context, struct ibv_async_event *event), (context, event))
 FORWARD_INT(query_device, context, (struct ibv_context * context, struct ibv_device_attr *attr),
@@ -242,11 +255,11 @@ SHIM_EXPORT int ibv_query_gid_type(
 /* ---- protection domains and memory -------------------------------------------------------- */
 
 FORWARD_POINTER(ibv_pd, alloc_pd, context, (struct ibv_context * context), (context))
-FORWARD_INT(dealloc_pd, pd->context, (struct ibv_pd * pd), (pd))
+FORWARD_END(dealloc_pd, pd->context, (struct ibv_pd * pd), (pd))
 FORWARD_INT(rereg_mr, mr->context,
 	(struct ibv_mr * mr, int flags, struct ibv_pd *pd, void *addr, size_t length, int access),
 	(mr, flags, pd, addr, length, access))
-FORWARD_INT(dereg_mr, mr->context, (struct ibv_mr * mr), (mr))
+FORWARD_END(dereg_mr, mr->context, (struct ibv_mr * mr), (mr))
 
 SHIM_EXPORT struct ibv_pd *ibv_import_pd(struct ibv_context *context, uint32_t pd_handle)
 {
@@ -263,7 +276,7 @@ SHIM_EXPORT struct ibv_pd *ibv_import_pd(struct ibv_context *context, uint32_t p
 
 FORWARD_POINTER(
 	ibv_comp_channel, create_comp_channel, context, (struct ibv_context * context), (context))
-FORWARD_INT(destroy_comp_channel, channel->context, (struct ibv_comp_channel * channel), (channel))
+FORWARD_END(destroy_comp_channel, channel->context, (struct ibv_comp_channel * channel), (channel))
 FORWARD_MINUS(get_cq_event, channel->context,
 	(struct ibv_comp_channel * channel, struct ibv_cq **cq, void **cq_context),
 	(channel, cq, cq_context))
@@ -272,7 +285,7 @@ FORWARD_POINTER(ibv_cq, create_cq, context,
 		int comp_vector),
 	(context, cqe, cq_context, channel, comp_vector))
 FORWARD_INT(resize_cq, cq->context, (struct ibv_cq * cq, int cqe), (cq, cqe))
-FORWARD_INT(destroy_cq, cq->context, (struct ibv_cq * cq), (cq))
+FORWARD_END(destroy_cq, cq->context, (struct ibv_cq * cq), (cq))
 
 /* ---- shared receive queues ----------------------------------------------------------------- */
 
@@ -281,7 +294,7 @@ FORWARD_POINTER(ibv_srq, create_srq, pd->context,
 FORWARD_INT(modify_srq, srq->context, (struct ibv_srq * srq, struct ibv_srq_attr *attr, int mask),
 	(srq, attr, mask))
 FORWARD_INT(query_srq, srq->context, (struct ibv_srq * srq, struct ibv_srq_attr *attr), (srq, attr))
-FORWARD_INT(destroy_srq, srq->context, (struct ibv_srq * srq), (srq))
+FORWARD_END(destroy_srq, srq->context, (struct ibv_srq * srq), (srq))
 
 /* ---- queue pairs ---------------------------------------------------------------------------- */
 
@@ -294,7 +307,7 @@ FORWARD_INT(query_qp, qp->context,
 	(qp, attr, mask, init))
 FORWARD(int, 0, query_qp_data_in_order, qp->context,
 	(struct ibv_qp * qp, enum ibv_wr_opcode op, uint32_t flags), (qp, op, flags))
-FORWARD_INT(destroy_qp, qp->context, (struct ibv_qp * qp), (qp))
+FORWARD_END(destroy_qp, qp->context, (struct ibv_qp * qp), (qp))
 FORWARD_POINTER(ibv_qp_ex, qp_to_qp_ex, qp->context, (struct ibv_qp * qp), (qp))
 
 /* ---- what iWARP has not ---------------------------------------------------------------------- */

@@ -31,8 +31,12 @@ static void put(struct context *c, const struct ibv_async_event *event, uint32_t
 	r->event = *event;
 	r->reported = reported;
 	pthread_mutex_lock(&c->async.lock);
-	TAILQ_INSERT_TAIL(&c->events, r, link);
-	mailbox_post(&c->async);
+	if (atomic_load(&c->async.ended)) {
+		free(r);
+	} else {
+		TAILQ_INSERT_TAIL(&c->events, r, link);
+		mailbox_post(&c->async);
+	}
 	pthread_mutex_unlock(&c->async.lock);
 }
 
@@ -86,18 +90,16 @@ void async_event(void *arg, const struct rnic_event *ev)
 	}
 }
 
-int async_get(struct ibv_context *context, struct ibv_async_event *event)
+/* @return 0, or a negative errno. */
+static int take(struct context *c, struct ibv_async_event *event)
 {
-	struct context *c = context_of(context);
 	struct async_record *r;
 
 	do {
 		int rc = mailbox_wait(&c->async);
 
-		if (rc != 0) {
-			errno = -rc;
-			return -1;
-		}
+		if (rc != 0)
+			return rc;
 		pthread_mutex_lock(&c->async.lock);
 		r = TAILQ_FIRST(&c->events);
 		if (r != NULL) {
@@ -110,6 +112,26 @@ int async_get(struct ibv_context *context, struct ibv_async_event *event)
 	*event = r->event;
 	free(r);
 	return 0;
+}
+
+static void leave(void *context)
+{
+	context_put(context);
+}
+
+int async_get(struct ibv_context *context, struct ibv_async_event *event)
+{
+	int rc;
+
+	/* Another thread may close the context meanwhile, and this one may be cancelled. */
+	context_hold(context);
+	pthread_cleanup_push(leave, context);
+	rc = take(context_of(context), event);
+	pthread_cleanup_pop(1);
+	if (rc == 0)
+		return 0;
+	errno = -rc;
+	return -1;
 }
 
 void async_forget(struct ibv_context *context, const uint32_t *reported)
@@ -131,12 +153,16 @@ void async_forget(struct ibv_context *context, const uint32_t *reported)
 	pthread_mutex_unlock(&c->async.lock);
 }
 
-void async_drop_all(struct context *c)
+void async_end(struct context *c)
 {
 	struct async_record *r;
 
+	pthread_mutex_lock(&c->async.lock);
 	while ((r = TAILQ_FIRST(&c->events)) != NULL) {
 		TAILQ_REMOVE(&c->events, r, link);
 		free(r);
 	}
+	mailbox_end(&c->async);
+	mailbox_close(&c->async);
+	pthread_mutex_unlock(&c->async.lock);
 }

@@ -5,9 +5,13 @@
 
 struct ibv_comp_channel *channel_create(struct ibv_context *context)
 {
-	struct channel *ch = calloc(1, sizeof *ch);
-	int rc = ch == NULL ? -ENOMEM : mailbox_open(&ch->box);
+	struct channel *ch;
+	int rc;
 
+	if (context_is_closed(context))
+		return fail_null(ENODEV);
+	ch = calloc(1, sizeof *ch);
+	rc = ch == NULL ? -ENOMEM : mailbox_open(&ch->box);
 	if (rc != 0) {
 		free(ch);
 		return fail_null(-rc);
@@ -15,7 +19,7 @@ struct ibv_comp_channel *channel_create(struct ibv_context *context)
 	TAILQ_INIT(&ch->ready);
 	ch->ibv.context = context;
 	ch->ibv.fd = ch->box.fd;
-	context_hold(context);
+	context_add(context, &ch->object, OBJECT_CHANNEL);
 	return &ch->ibv;
 }
 
@@ -30,7 +34,9 @@ int channel_destroy(struct ibv_comp_channel *ibv)
 	pthread_mutex_unlock(&ch->box.lock);
 	if (in_use != 0)
 		return fail_errno(-EBUSY);
+	context_withdraw(context, &ch->object);
 	mailbox_close(&ch->box);
+	mailbox_fini(&ch->box);
 	free(ch);
 	context_put(context);
 	return 0;
@@ -88,6 +94,8 @@ static struct cq *create(struct ibv_context *context, uint32_t cqe, void *cq_con
 	struct cq *cq;
 	int rc;
 
+	if (context_is_closed(context))
+		return fail_null(ENODEV);
 	if (cqe == 0 || cqe > rnic_get_limits(d->rnic)->max_cqe ||
 		comp_vector >= (uint32_t)context->num_comp_vectors ||
 		(channel != NULL && channel->context != context))
@@ -111,7 +119,7 @@ static struct cq *create(struct ibv_context *context, uint32_t cqe, void *cq_con
 		channel->refcnt++;
 		pthread_mutex_unlock(&OBJECT_OF(channel, channel)->box.lock);
 	}
-	context_hold(context);
+	context_add(context, &cq->object, OBJECT_OTHER);
 	return cq;
 }
 
@@ -237,6 +245,7 @@ int cq_destroy(struct ibv_cq *ibv)
 	pthread_cond_destroy(&ibv->cond);
 	if (cq->domain != NULL)
 		pd_put(&cq->domain->ibv);
+	context_withdraw(context, &cq->object);
 	free(cq);
 	context_put(context);
 	return 0;

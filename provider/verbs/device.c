@@ -157,6 +157,27 @@ static struct verbs_context *plain_context(struct device *d, void **block)
 	return v;
 }
 
+/* What is ours in it. @return 0, or a negative errno. */
+static int context_init(struct context *c, struct device *d, struct verbs_context *v, void *block)
+{
+	int rc = mailbox_open(&c->async);
+
+	if (rc != 0)
+		return rc;
+	c->device = d;
+	c->block = block;
+	c->head = v;
+	TAILQ_INIT(&c->events);
+	LIST_INIT(&c->objects);
+	pthread_mutex_init(&c->objects_lock, NULL);
+	atomic_init(&c->refs, 1);
+	c->ibv.async_fd = c->async.fd;
+	c->ibv.num_comp_vectors = 1;
+	fill_context_ops(&c->ibv.ops);
+	fill_extended_ops(v);
+	return 0;
+}
+
 struct ibv_context *device_open(struct ibv_device *device)
 {
 	struct device *d = OBJECT_OF(device, device);
@@ -171,43 +192,72 @@ struct ibv_context *device_open(struct ibv_device *device)
 	if (v == NULL)
 		return fail_null(ENOMEM);
 	c = context_of(&v->context);
-	c->device = d;
-	c->block = block;
-	c->head = v;
-	TAILQ_INIT(&c->events);
-	rc = mailbox_open(&c->async);
+	rc = context_init(c, d, v, block);
 	if (rc != 0) {
 		free(v->priv);
 		free(block);
 		return fail_null(-rc);
 	}
-	c->ibv.async_fd = c->async.fd;
-	c->ibv.num_comp_vectors = 1;
-	fill_context_ops(&c->ibv.ops);
-	fill_extended_ops(v);
 	pthread_mutex_lock(&d->lock);
 	LIST_INSERT_HEAD(&d->contexts, c, link);
 	pthread_mutex_unlock(&d->lock);
 	return &c->ibv;
 }
 
+/* ---- close --------------------------------------------------------------------------------- */
+
+/* As destroyed: its peer sees the end. As one in ERROR: what is posted later is flushed. */
+static void qp_end(struct qp *qp)
+{
+	rnic_qp_modify(qp->rnic, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_RESET});
+	rnic_qp_modify(qp->rnic, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_ERROR});
+}
+
+static void object_end(struct object *o)
+{
+	switch (o->kind) {
+	case OBJECT_QP:
+		qp_end(container_of(o, struct qp, object));
+		break;
+	case OBJECT_MW:
+		rnic_mw_revoke(container_of(o, struct mw, object)->rnic);
+		break;
+	case OBJECT_MR:
+		rnic_mr_revoke(container_of(o, struct mr, object)->rnic);
+		break;
+	case OBJECT_CHANNEL:
+		mailbox_end(&container_of(o, struct channel, object)->box);
+		break;
+	default:
+		break;
+	}
+}
+
+/*
+ * Not destroyed: other threads may be inside a verb with them, and what the kernel's device gives a
+ * program stays in its memory, too. But peers do not reach them any more. QPs first, which could
+ * bind windows yet.
+ */
+static void end_objects(struct context *c)
+{
+	struct object *o;
+
+	pthread_mutex_lock(&c->objects_lock);
+	for (enum object_kind kind = OBJECT_QP; kind < OBJECT_OTHER; kind++)
+		LIST_FOREACH (o, &c->objects, link)
+			if (o->kind == kind)
+				object_end(o);
+	pthread_mutex_unlock(&c->objects_lock);
+}
+
 int device_close(struct ibv_context *context)
 {
 	struct context *c = context_of(context);
-	struct device *d = c->device;
 
-	/* The kernel would tear down what is left; here the RNIC must not keep pointers to it. */
-	if (atomic_load_explicit(&c->users, memory_order_acquire) != 0) {
-		errno = EBUSY;
-		return -1;
-	}
-	pthread_mutex_lock(&d->lock);
-	LIST_REMOVE(c, link);
-	pthread_mutex_unlock(&d->lock);
-	async_drop_all(c);
-	mailbox_close(&c->async);
-	pthread_mutex_destroy(&c->ibv.mutex);
-	free(c->head->priv);
-	free(c->block);
+	if (atomic_exchange(&c->closed, true))
+		return 0;
+	async_end(c);
+	end_objects(c);
+	context_put(context);
 	return 0;
 }

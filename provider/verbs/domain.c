@@ -12,24 +12,28 @@ struct ibv_td *td_alloc(struct ibv_context *context, struct ibv_td_init_attr *at
 {
 	struct td *td;
 
+	if (context_is_closed(context))
+		return fail_null(ENODEV);
 	if (attr->comp_mask != 0)
 		return fail_null(EINVAL);
 	td = calloc(1, sizeof *td);
 	if (td == NULL)
 		return fail_null(ENOMEM);
 	td->ibv.context = context;
-	context_hold(context);
+	context_add(context, &td->object, OBJECT_OTHER);
 	return &td->ibv;
 }
 
 int td_dealloc(struct ibv_td *ibv)
 {
+	struct ibv_context *context = ibv->context;
 	struct td *td = OBJECT_OF(td, ibv);
 
 	if (atomic_load_explicit(&td->users, memory_order_acquire) != 0)
 		return fail_errno(-EBUSY);
-	context_put(ibv->context);
+	context_withdraw(context, &td->object);
 	free(td);
+	context_put(context);
 	return 0;
 }
 
@@ -55,7 +59,7 @@ static int parent_verify(
 struct ibv_pd *parent_domain_alloc(
 	struct ibv_context *context, struct ibv_parent_domain_init_attr *attr)
 {
-	int rc = parent_verify(context, attr);
+	int rc = context_is_closed(context) ? -ENODEV : parent_verify(context, attr);
 	struct pd *pd;
 
 	if (rc != 0)
@@ -70,13 +74,13 @@ struct ibv_pd *parent_domain_alloc(
 	pd_hold(&pd->base->ibv);
 	if (pd->td != NULL)
 		atomic_fetch_add_explicit(&pd->td->users, 1, memory_order_relaxed);
+	context_add(context, &pd->object, OBJECT_OTHER);
 	return &pd->ibv;
 }
 
-void parent_domain_free(struct pd *pd)
+void parent_domain_leave(struct pd *pd)
 {
 	if (pd->td != NULL)
 		atomic_fetch_sub_explicit(&pd->td->users, 1, memory_order_release);
 	pd_put(&pd->base->ibv);
-	free(pd);
 }

@@ -18,7 +18,19 @@ int mailbox_open(struct mailbox *m)
 void mailbox_close(struct mailbox *m)
 {
 	close(m->fd);
+	m->fd = -1;
+}
+
+void mailbox_fini(struct mailbox *m)
+{
 	pthread_mutex_destroy(&m->lock);
+}
+
+void mailbox_end(struct mailbox *m)
+{
+	atomic_store(&m->ended, true);
+	/* More tokens than anybody takes, and far from as many as would make this wait. */
+	eventfd_write(m->fd, (eventfd_t)1 << 62);
 }
 
 void mailbox_post(struct mailbox *m)
@@ -31,7 +43,9 @@ int mailbox_wait(struct mailbox *m)
 {
 	eventfd_t v;
 
-	return read(m->fd, &v, sizeof v) == sizeof v ? 0 : -errno;
+	if (read(m->fd, &v, sizeof v) != sizeof v)
+		return -errno;
+	return atomic_load(&m->ended) ? -EIO : 0;
 }
 
 void mailbox_retract(struct mailbox *m, unsigned n)

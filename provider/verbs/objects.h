@@ -4,8 +4,9 @@
  * The verbs objects of our device: each is the public structure of <infiniband/verbs.h> first, as
  * programs see it, and what is ours behind it.
  *
- * Locks, in this order: the engine's, then device.lock, then a channel's or context's lock. The
- * RNIC's upcalls (completions, events) come under the first and take the others.
+ * Locks, in this order: a context's objects_lock, the engine's, then device.lock, then a channel's
+ * or a context's async lock. The RNIC's upcalls (completions, events) come under the engine's and
+ * take those behind it.
  */
 #ifndef PROVIDER_VERBS_OBJECTS_H
 #define PROVIDER_VERBS_OBJECTS_H
@@ -43,7 +44,8 @@ struct device {
 /** A queue of things to be read from a pollable descriptor: one token for each. */
 struct mailbox {
 	pthread_mutex_t lock;
-	int fd; /**< EFD_SEMAPHORE eventfd */
+	int fd;             /**< EFD_SEMAPHORE eventfd */
+	_Atomic bool ended; /**< whoever waits, or comes to wait, gets -EIO */
 };
 
 struct async_record {
@@ -52,6 +54,27 @@ struct async_record {
 	uint32_t *reported; /**< of the object, counted when read; NULL: a port's */
 };
 
+/** Of what kind an object is, as far as closing its context cares; in the order in which they end.
+ */
+enum object_kind {
+	OBJECT_QP,
+	OBJECT_MW,
+	OBJECT_MR,
+	OBJECT_CHANNEL,
+	OBJECT_OTHER,
+};
+
+/** By which its context knows an object. */
+struct object {
+	LIST_ENTRY(object) link;
+	enum object_kind kind;
+};
+
+/**
+ * An open device. When the program closes it while objects are left, these end as they would with
+ * the kernel's file (connections are reset, memory is out of reach), but stay there, and the
+ * context with them, until the program has destroyed the last.
+ */
 struct context {
 	struct ibv_context ibv; /**< the end of the library's verbs_context */
 	struct device *device;
@@ -60,16 +83,22 @@ struct context {
 	LIST_ENTRY(context) link;
 	struct mailbox async;
 	TAILQ_HEAD(, async_record) events;
-	_Atomic unsigned users; /**< objects: close is EBUSY as long as there are some */
+	pthread_mutex_t objects_lock;
+	LIST_HEAD(, object) objects;
+	/** 1 until it is closed, and 1 for each object and each thread that waits for an event. */
+	_Atomic unsigned refs;
+	_Atomic bool closed;
 };
 
 struct td {
 	struct ibv_td ibv;
+	struct object object;
 	_Atomic unsigned users; /**< parent domains */
 };
 
 struct pd {
 	struct ibv_pd ibv;
+	struct object object;
 	struct rnic_pd *rnic;
 	struct pd *base;        /**< of a parent domain, which shares its rnic; else NULL */
 	struct td *td;          /**< of a parent domain, or NULL */
@@ -78,6 +107,7 @@ struct pd {
 
 struct mr {
 	struct ibv_mr ibv;
+	struct object object;
 	struct rnic_mr *rnic;
 	unsigned rights; /**< RNIC_ACCESS_* */
 	bool null;       /**< by ibv_alloc_null_mr() */
@@ -85,6 +115,7 @@ struct mr {
 
 struct mw {
 	struct ibv_mw ibv;
+	struct object object;
 	struct rnic_mw *rnic;
 };
 
@@ -92,6 +123,7 @@ struct cq;
 
 struct channel {
 	struct ibv_comp_channel ibv;
+	struct object object;
 	struct mailbox box;
 	TAILQ_HEAD(, cq) ready; /**< CQs with unread events */
 };
@@ -101,6 +133,7 @@ struct cq {
 		struct ibv_cq ibv;
 		struct ibv_cq_ex ex;
 	};
+	struct object object;
 	struct rnic_cq *rnic;
 	TAILQ_ENTRY(cq) link;    /**< in channel.ready, when unread > 0 */
 	uint32_t unread;         /**< events written; under the channel's lock */
@@ -114,6 +147,7 @@ struct cq {
 
 struct srq {
 	struct ibv_srq ibv;
+	struct object object;
 	struct rnic_srq *rnic;
 	uint32_t max_sge;
 	uint32_t async_reported;
@@ -123,6 +157,7 @@ struct qp {
 	struct rnic_qp *rnic;
 	struct device *device;
 	uint32_t max_send_sge, max_recv_sge, max_inline;
+	struct object object;
 	uint8_t signal_all; /**< RDMAP_WR_SIGNALED when every send is */
 	bool extended;      /**< created with send_ops_flags */
 	uint32_t async_reported;
@@ -178,41 +213,60 @@ __be64 device_get_guid(struct ibv_device *device);
 void device_orphan(struct device *d);
 
 struct ibv_context *device_open(struct ibv_device *device);
+
+/** Never fails. What is left of the context's objects ends: see struct context. */
 int device_close(struct ibv_context *context);
 
-/** Count an object in or out of its context. */
+/* ---- context.c ---------------------------------------------------------------------------- */
+
+/** Then nothing new is made with it: such calls are ENODEV. */
+static inline bool context_is_closed(struct ibv_context *c)
+{
+	return atomic_load_explicit(&context_of(c)->closed, memory_order_acquire);
+}
+
+/** It stays there, closed or not, until context_put(). The last one out frees it. */
 static inline void context_hold(struct ibv_context *c)
 {
-	atomic_fetch_add_explicit(&context_of(c)->users, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&context_of(c)->refs, 1, memory_order_relaxed);
 }
 
-static inline void context_put(struct ibv_context *c)
-{
-	atomic_fetch_sub_explicit(&context_of(c)->users, 1, memory_order_release);
-}
+void context_put(struct ibv_context *context);
 
-/** Count an object in or out of its protection domain, too. */
+/** An object was made: the context knows it, and is held by it. */
+void context_add(struct ibv_context *context, struct object *o, enum object_kind kind);
+
+/**
+ * The program destroys it: who closes the context touches it no more. context_put() follows when
+ * it is gone, or context_restore() when it could not be destroyed.
+ */
+void context_withdraw(struct ibv_context *context, struct object *o);
+void context_restore(struct ibv_context *context, struct object *o);
+
+/** Count an object in or out of its protection domain. */
 static inline void pd_hold(struct ibv_pd *pd)
 {
-	context_hold(pd->context);
 	atomic_fetch_add_explicit(&OBJECT_OF(pd, pd)->users, 1, memory_order_relaxed);
 }
 
 static inline void pd_put(struct ibv_pd *pd)
 {
 	atomic_fetch_sub_explicit(&OBJECT_OF(pd, pd)->users, 1, memory_order_release);
-	context_put(pd->context);
 }
 
 /* ---- mailbox.c ---------------------------------------------------------------------------- */
 
 /** @return 0 or a negative errno. */
 int mailbox_open(struct mailbox *m);
+/** Close its descriptor; who waits there already does not notice. */
 void mailbox_close(struct mailbox *m);
+void mailbox_fini(struct mailbox *m);
 /** Add one token: the descriptor turns readable. Never blocks. */
 void mailbox_post(struct mailbox *m);
 /** Take one token, waiting as the descriptor's O_NONBLOCK says. @return 0 or -errno. */
 int mailbox_wait(struct mailbox *m);
+/** Nothing comes any more: all who wait, and who will, get -EIO. */
+void mailbox_end(struct mailbox *m);
 /** Take @p n tokens back, without waiting. */
 void mailbox_retract(struct mailbox *m, unsigned n);
 
@@ -223,7 +277,8 @@ void async_event(void *arg, const struct rnic_event *ev);
 int async_get(struct ibv_context *context, struct ibv_async_event *event);
 /** Drop the unread events of an object that is being destroyed: it is known by its counter. */
 void async_forget(struct ibv_context *context, const uint32_t *reported);
-void async_drop_all(struct context *c);
+/** The context is closed: drop what is unread, and what comes; wake who waits. */
+void async_end(struct context *c);
 
 /* ---- query.c ------------------------------------------------------------------------------ */
 
@@ -283,8 +338,8 @@ struct ibv_td *td_alloc(struct ibv_context *context, struct ibv_td_init_attr *at
 int td_dealloc(struct ibv_td *td);
 struct ibv_pd *parent_domain_alloc(
 	struct ibv_context *context, struct ibv_parent_domain_init_attr *attr);
-/** ibv_dealloc_pd() of one that nobody uses. */
-void parent_domain_free(struct pd *pd);
+/** A parent domain that nobody uses lets go of what it was made of. */
+void parent_domain_leave(struct pd *pd);
 
 /* ---- mw.c --------------------------------------------------------------------------------- */
 

@@ -5,34 +5,39 @@
 
 struct ibv_pd *pd_alloc(struct ibv_context *context)
 {
-	struct pd *pd = calloc(1, sizeof *pd);
-	int rc = pd == NULL ? -ENOMEM : rnic_pd_alloc(device_of(context)->rnic, &pd->rnic);
+	struct pd *pd;
+	int rc;
 
+	if (context_is_closed(context))
+		return fail_null(ENODEV);
+	pd = calloc(1, sizeof *pd);
+	rc = pd == NULL ? -ENOMEM : rnic_pd_alloc(device_of(context)->rnic, &pd->rnic);
 	if (rc != 0) {
 		free(pd);
 		return fail_null(-rc);
 	}
 	pd->ibv.context = context;
-	context_hold(context);
+	context_add(context, &pd->object, OBJECT_OTHER);
 	return &pd->ibv;
 }
 
 int pd_dealloc(struct ibv_pd *ibv)
 {
+	struct ibv_context *context = ibv->context;
 	struct pd *pd = OBJECT_OF(pd, ibv);
-	int rc;
+	int rc = 0;
 
 	if (atomic_load_explicit(&pd->users, memory_order_acquire) != 0)
 		return fail_errno(-EBUSY);
-	if (pd->base != NULL) {
-		parent_domain_free(pd);
-		return 0;
-	}
-	rc = rnic_pd_dealloc(pd->rnic);
+	if (pd->base != NULL)
+		parent_domain_leave(pd);
+	else
+		rc = rnic_pd_dealloc(pd->rnic);
 	if (rc != 0)
 		return fail_errno(rc);
-	context_put(ibv->context);
+	context_withdraw(context, &pd->object);
 	free(pd);
+	context_put(context);
 	return 0;
 }
 
@@ -80,6 +85,7 @@ static struct ibv_mr *publish(struct mr *mr, struct ibv_pd *pd, void *addr, size
 	mr->ibv.length = length;
 	mr->ibv.lkey = mr->ibv.rkey = rnic_mr_stag(mr->rnic);
 	pd_hold(pd);
+	context_add(pd->context, &mr->object, OBJECT_MR);
 	return &mr->ibv;
 }
 
@@ -87,7 +93,7 @@ struct ibv_mr *mr_reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t iov
 {
 	struct mr *mr;
 	unsigned rights;
-	int rc = translate_access(access, &rights);
+	int rc = context_is_closed(pd->context) ? -ENODEV : translate_access(access, &rights);
 
 	if (rc == 0)
 		rc = look_at(addr, length, rights);
@@ -107,9 +113,13 @@ struct ibv_mr *mr_reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t iov
 
 struct ibv_mr *mr_alloc_null(struct ibv_pd *pd)
 {
-	struct mr *mr = calloc(1, sizeof *mr);
-	int rc = mr == NULL ? -ENOMEM : rnic_mr_alloc_null(OBJECT_OF(pd, pd)->rnic, &mr->rnic);
+	struct mr *mr;
+	int rc;
 
+	if (context_is_closed(pd->context))
+		return fail_null(ENODEV);
+	mr = calloc(1, sizeof *mr);
+	rc = mr == NULL ? -ENOMEM : rnic_mr_alloc_null(OBJECT_OF(pd, pd)->rnic, &mr->rnic);
 	if (rc != 0) {
 		free(mr);
 		return fail_null(-rc);
@@ -133,6 +143,10 @@ int mr_rereg(
 	unsigned rights = mr->rights;
 	int rc = 0;
 
+	if (context_is_closed(ibv->context)) {
+		errno = ENODEV;
+		return IBV_REREG_MR_ERR_INPUT;
+	}
 	if (mr->null || flags == 0 || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0)
 		goto bad_input;
 	if ((flags & IBV_REREG_MR_CHANGE_PD) != 0) {
@@ -173,13 +187,19 @@ bad_input:
 
 int mr_dereg(struct ibv_mr *ibv)
 {
+	struct ibv_context *context = ibv->context;
 	struct mr *mr = OBJECT_OF(mr, ibv);
-	int rc = rnic_mr_dereg(mr->rnic);
+	int rc;
 
-	if (rc != 0)
+	context_withdraw(context, &mr->object);
+	rc = rnic_mr_dereg(mr->rnic);
+	if (rc != 0) {
+		context_restore(context, &mr->object);
 		return fail_errno(rc);
+	}
 	pd_put(ibv->pd);
 	free(mr);
+	context_put(context);
 	return 0;
 }
 

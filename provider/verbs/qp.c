@@ -53,7 +53,7 @@ static int create_rnic_qp(struct qp *qp, struct ibv_pd *pd, struct ibv_qp_init_a
 
 static struct qp *create(struct ibv_pd *pd, struct ibv_qp_init_attr *a, bool extended)
 {
-	int rc = check_init(pd, a);
+	int rc = context_is_closed(pd->context) ? -ENODEV : check_init(pd, a);
 	struct qp *qp;
 
 	if (rc != 0)
@@ -82,6 +82,7 @@ static struct qp *create(struct ibv_pd *pd, struct ibv_qp_init_attr *a, bool ext
 	qp->ibv.qp_num = rnic_qp_num(qp->rnic);
 	qp->ibv.handle = qp->ibv.qp_num;
 	pd_hold(pd);
+	context_add(pd->context, &qp->object, OBJECT_QP);
 	return qp;
 }
 
@@ -138,10 +139,9 @@ int qp_destroy(struct ibv_qp *ibv)
 	struct qp *qp = qp_of(ibv);
 	struct ibv_context *context = ibv->context;
 	struct ibv_pd *pd = ibv->pd;
-	int rc = rnic_qp_destroy(qp->rnic);
 
-	if (rc != 0)
-		return fail_errno(rc);
+	context_withdraw(context, &qp->object);
+	rnic_qp_destroy(qp->rnic);
 	async_forget(context, &qp->async_reported);
 	pthread_mutex_lock(&ibv->mutex);
 	while (ibv->events_completed != qp->async_reported)
@@ -151,6 +151,7 @@ int qp_destroy(struct ibv_qp *ibv)
 	pthread_cond_destroy(&ibv->cond);
 	free(qp);
 	pd_put(pd);
+	context_put(context);
 	return 0;
 }
 

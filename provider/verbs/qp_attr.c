@@ -121,6 +121,8 @@ static int verify(const struct qp *qp, const struct ibv_qp_attr *a, int mask)
 	enum ibv_qp_state now = (enum ibv_qp_state)rnic_qp_get_state(qp->rnic);
 	int rc;
 
+	if (context_is_closed(qp->ibv.context))
+		return -ENODEV;
 	if ((mask & ~ATTR_ALL) != 0)
 		return -EINVAL;
 	if ((mask & ATTR_REFUSED) != 0)

@@ -10,6 +10,8 @@ static struct srq *create(struct ibv_pd *pd, void *srq_context, struct ibv_srq_a
 	uint32_t limit;
 	int rc;
 
+	if (context_is_closed(pd->context))
+		return fail_null(ENODEV);
 	if (attr->max_wr == 0 || attr->max_wr > l->max_srq_wr || attr->max_sge > l->max_sge)
 		return fail_null(EINVAL);
 	srq = calloc(1, sizeof *srq);
@@ -30,6 +32,7 @@ static struct srq *create(struct ibv_pd *pd, void *srq_context, struct ibv_srq_a
 	rnic_srq_get(srq->rnic, &attr->max_wr, &attr->max_sge, &limit);
 	srq->max_sge = attr->max_sge;
 	pd_hold(pd);
+	context_add(pd->context, &srq->object, OBJECT_OTHER);
 	return srq;
 }
 
@@ -89,7 +92,9 @@ int srq_destroy(struct ibv_srq *ibv)
 	pthread_mutex_unlock(&ibv->mutex);
 	pthread_mutex_destroy(&ibv->mutex);
 	pthread_cond_destroy(&ibv->cond);
+	context_withdraw(context, &srq->object);
 	free(srq);
 	pd_put(pd);
+	context_put(context);
 	return 0;
 }

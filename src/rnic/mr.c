@@ -121,6 +121,15 @@ int rnic_mr_dereg(struct rnic_mr *mr)
 	return 0;
 }
 
+void rnic_mr_revoke(struct rnic_mr *mr)
+{
+	struct engine *e = mr->pd->rnic->engine;
+
+	engine_lock(e);
+	mr->valid = false;
+	engine_unlock(e);
+}
+
 uint32_t rnic_mr_stag(const struct rnic_mr *mr)
 {
 	return mr->stag;

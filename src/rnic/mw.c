@@ -51,6 +51,15 @@ int rnic_mw_dealloc(struct rnic_mw *mw)
 	return 0;
 }
 
+void rnic_mw_revoke(struct rnic_mw *mw)
+{
+	struct engine *e = mw->view.pd->rnic->engine;
+
+	engine_lock(e);
+	mw_unbind(mw);
+	engine_unlock(e);
+}
+
 uint32_t rnic_mw_stag(const struct rnic_mw *mw)
 {
 	struct engine *e = mw->view.pd->rnic->engine;

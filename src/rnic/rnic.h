@@ -140,6 +140,9 @@ int rnic_mr_reg(struct rnic_pd *pd, void *addr, size_t len, uint64_t iova, unsig
 	struct rnic_mr **out);
 int rnic_mr_dereg(struct rnic_mr *mr); /**< -EBUSY: windows are bound to it */
 uint32_t rnic_mr_stag(const struct rnic_mr *mr);
+/** From now on its STag is invalid. It must still be deregistered; windows bound to it stay valid.
+ */
+void rnic_mr_revoke(struct rnic_mr *mr);
 
 #define RNIC_REREG_TRANSLATION 1
 #define RNIC_REREG_PD          2
@@ -182,7 +185,9 @@ enum rnic_mw_type {
  * @return 0, -ENOMEM: max_mw reached, or no memory.
  */
 int rnic_mw_alloc(struct rnic_pd *pd, enum rnic_mw_type type, struct rnic_mw **out);
-int rnic_mw_dealloc(struct rnic_mw *mw);
+int rnic_mw_dealloc(struct rnic_mw *mw); /**< 0 */
+/** From now on it stands for nothing, until it is bound again. */
+void rnic_mw_revoke(struct rnic_mw *mw);
 
 /** The STag now: of the last bind that was processed. */
 uint32_t rnic_mw_stag(const struct rnic_mw *mw);

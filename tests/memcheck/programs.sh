@@ -27,7 +27,7 @@ memcheck() { # PROGRAM
 }
 
 for program in apps/manual_walk unit/provider/test_domain unit/provider/test_mw unit/provider/test_wr_api \
-	unit/provider/test_provider_{cm_bind,cm_connect,cm_states,cm_threads,stress}; do
+	unit/provider/test_provider_{close,cm_bind,cm_connect,cm_states,cm_threads,stress}; do
 	run_case "${program##*/}" memcheck "$program"
 done
 plan_done

@@ -25,6 +25,7 @@ static void open_context(struct context *c)
 {
 	TAILQ_INIT(&c->events);
 	c->device = &t.device;
+	atomic_init(&c->refs, 1);
 	c->ibv.device = &t.device.ibv;
 	assert_int_equal(mailbox_open(&c->async), 0);
 	c->ibv.async_fd = c->async.fd;
@@ -47,10 +48,10 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	async_drop_all(&t.a);
-	async_drop_all(&t.b);
-	mailbox_close(&t.a.async);
-	mailbox_close(&t.b.async);
+	async_end(&t.a);
+	async_end(&t.b);
+	mailbox_fini(&t.a.async);
+	mailbox_fini(&t.b.async);
 	pthread_mutex_destroy(&t.device.lock);
 	return 0;
 }

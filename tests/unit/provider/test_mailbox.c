@@ -24,6 +24,7 @@ static int open_box(void **state)
 static int close_box(void **state)
 {
 	mailbox_close(*state);
+	mailbox_fini(*state);
 	return 0;
 }
 
@@ -118,6 +119,29 @@ static void test_wait_is_woken(void **state)
 	assert_false(is_readable(*state));
 }
 
+/* All who wait, and all who come, as often as they do; what is done to it later does not wait. */
+static void test_end(void **state)
+{
+	struct mailbox *m = *state;
+	pthread_t thread[3];
+	void *rc;
+
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, wait_for_token, m), 0);
+	mailbox_end(m);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(pthread_join(thread[i], &rc), 0);
+		assert_int_equal((intptr_t)rc, -EIO);
+	}
+	mailbox_post(m);
+	mailbox_retract(m, 1);
+	assert_true(is_readable(m));
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(mailbox_wait(m), -EIO);
+	set_nonblocking(m);
+	assert_int_equal(mailbox_wait(m), -EIO);
+}
+
 int main(void)
 {
 #define BOX(f) cmocka_unit_test_setup_teardown(f, open_box, close_box)
@@ -128,6 +152,7 @@ int main(void)
 		BOX(test_retract),
 		BOX(test_retract_too_many),
 		BOX(test_wait_is_woken),
+		BOX(test_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,12 @@ static void *no_function(const char *name)
 	return NULL;
 }
 
-static const struct provider_host host = {.real_verbs = no_function};
+static bool is_not_leaving(void)
+{
+	return false;
+}
+
+static const struct provider_host host = {.real_verbs = no_function, .is_leaving = is_not_leaving};
 
 static const struct provider *table(void)
 {
@@ -153,11 +158,10 @@ static void test_plain_context(void **state)
 	assert_non_null(pd);
 	assert_non_null(cq);
 	assert_int_equal(c->ops.poll_cq(cq, 1, &wc), 0);
-	assert_int_equal(p->close_device(c), -1);
-	assert_int_equal(errno, EBUSY);
 	assert_int_equal(p->destroy_cq(cq), 0);
-	assert_int_equal(p->dealloc_pd(pd), 0);
+	/* Closed with the one that is left, which is still there. */
 	assert_int_equal(p->close_device(c), 0);
+	assert_int_equal(p->dealloc_pd(pd), 0);
 }
 
 static void test_cm(void **state)

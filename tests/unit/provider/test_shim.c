@@ -200,16 +200,21 @@ static void test_broken(void **state)
 
 static struct ibv_context *left;
 static struct ibv_mr *left_mr;
+static struct ibv_mw *left_mw;
 static int left_cm;
 
-/* exit() has locked the engine for good by now: a program's own destructors get an answer. */
+/*
+ * exit() has locked the engine for good by now: a program's own destructors get an answer, and what
+ * they destroy is as good as destroyed.
+ */
 __attribute__((destructor)) static void clean_up(void)
 {
 	bool gone;
 
 	if (left == NULL)
 		return;
-	gone = ibv_dereg_mr(left_mr) == ENODEV && errno == ENODEV;
+	gone = ibv_dealloc_mw(left_mw) == 0 && ibv_dereg_mr(left_mr) == 0 &&
+	       ibv_close_device(left) == 0;
 	errno = 0;
 	gone = gone && ibv_alloc_pd(left) == NULL && errno == ENODEV;
 	errno = 0;
@@ -233,6 +238,7 @@ static int leave_it_all_behind(void)
 	if (left == NULL || left_cm < 0)
 		return 2;
 	left_mr = ibv_reg_mr(ibv_alloc_pd(left), buf, sizeof buf, IBV_ACCESS_LOCAL_WRITE);
+	left_mw = ibv_alloc_mw(left_mr->pd, IBV_MW_TYPE_1);
 	return 3;
 }
 

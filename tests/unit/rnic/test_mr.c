@@ -415,6 +415,19 @@ static void limit_is_kept(void **state)
 	pair_fini(&p);
 }
 
+/** Out of everybody's reach, though it is still there. */
+static void revoke(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_mr *mr = reg(p, RW);
+
+	assert_int_equal(check(p, mr, 0x10000, 1, RDMAP_ACCESS_REMOTE_WRITE), 0);
+	rnic_mr_revoke(mr);
+	assert_int_equal(check(p, mr, 0x10000, 1, RDMAP_ACCESS_REMOTE_WRITE), -ENOENT);
+	assert_int_equal(check(p, mr, 0x10000, 1, RDMAP_ACCESS_LOCAL_READ), -ENOENT);
+	assert_int_equal(rnic_mr_dereg(mr), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -431,6 +444,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(on_demand, setup, teardown),
 		cmocka_unit_test_setup_teardown(zero_based, setup, teardown),
 		cmocka_unit_test_setup_teardown(reregister, setup, teardown),
+		cmocka_unit_test_setup_teardown(revoke, setup, teardown),
 		cmocka_unit_test(limit_is_kept),
 	};
 

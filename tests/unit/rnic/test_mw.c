@@ -334,6 +334,24 @@ static void limit_is_kept(void **state)
 	pair_fini(&p);
 }
 
+/** Of either type: it stands for nothing, and its region is free. */
+static void a_revoked_window(void **state)
+{
+	struct pair *p = *state;
+
+	for (enum rnic_mw_type type = RNIC_MW_TYPE_1; type <= RNIC_MW_TYPE_2; type++) {
+		struct rnic_mw *mw = alloc(p, type);
+
+		bound(p, mw, 0x10000, 16, REMOTE);
+		rnic_mw_revoke(mw);
+		assert_int_equal(
+			check(p->b.qp, rnic_mw_stag(mw), 0x10000, 1, RDMAP_ACCESS_REMOTE_WRITE),
+			-ENOENT);
+		assert_int_equal(region->windows, 0);
+		assert_int_equal(rnic_mw_dealloc(mw), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -343,6 +361,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_reset_qp_has_no_windows, setup, teardown),
 		cmocka_unit_test_setup_teardown(rights_and_range_are_its_own, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_bound, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_revoked_window, setup, teardown),
 		cmocka_unit_test(limit_is_kept),
 	};
 
