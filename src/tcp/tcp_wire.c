@@ -125,16 +125,15 @@ unsigned tcp_wire_len(const struct tcp_segment *s)
 	return n;
 }
 
-/** SACK-permitted takes the place of the timestamp option's two NOPs where both are sent. */
+/**
+ * A SYN's in the order that Linux has them, MSS, SACK-permitted, timestamps, window scale: the one
+ * that middleboxes meet most. SACK-permitted takes the place of the timestamp option's two NOPs
+ * where both are sent.
+ */
 static uint8_t *emit_options(const struct tcp_segment *s, uint8_t *o)
 {
 	if (s->has & TCP_HAS_MSS) {
 		store_be32(o, (uint32_t)TCP_OPT_MSS << 24 | 4u << 16 | s->mss);
-		o += 4;
-	}
-	if (s->has & TCP_HAS_WSCALE) {
-		store_be32(o,
-			(uint32_t)TCP_OPT_NOP << 24 | TCP_OPT_WSCALE << 16 | 3u << 8 | s->wscale);
 		o += 4;
 	}
 	if (s->has & TCP_HAS_TS) {
@@ -147,6 +146,11 @@ static uint8_t *emit_options(const struct tcp_segment *s, uint8_t *o)
 	} else if (s->has & TCP_HAS_SACK_PERMITTED) {
 		store_be32(o, (uint32_t)TCP_OPT_NOP << 24 | TCP_OPT_NOP << 16 |
 				      TCP_OPT_SACK_PERMITTED << 8 | 2);
+		o += 4;
+	}
+	if (s->has & TCP_HAS_WSCALE) {
+		store_be32(o,
+			(uint32_t)TCP_OPT_NOP << 24 | TCP_OPT_WSCALE << 16 | 3u << 8 | s->wscale);
 		o += 4;
 	}
 	if (s->n_sack) {

@@ -6,6 +6,7 @@
 #include "script.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A SYN with them: it opens a connection, or is as if it had never come. */
@@ -170,6 +171,50 @@ static void tiny_mss(struct script *s)
 	}
 }
 
+/** The options of the segment that host() took last are those of @p kinds, in that order. */
+static void kinds_are(struct script *s, const char *kinds)
+{
+	char got[64] = "";
+	size_t n = 0;
+
+	for (unsigned i = 0; i < s->last.n_options && n + 4 < sizeof got;) {
+		uint8_t kind = s->last.options[i];
+
+		n += (size_t)snprintf(got + n, sizeof got - n, "%s%u", n ? " " : "", kind);
+		i += kind <= 1 ? 1 : s->last.options[i + 1];
+	}
+	if (strcmp(got, kinds) != 0)
+		script_fail(s, "the kinds of its options are %s, not %s", got, kinds);
+}
+
+/** Linux's order: MSS 2, SACK-permitted 4 instead of two NOPs, timestamps 8, NOP, scale 3. */
+static const char *linux_order(unsigned way)
+{
+	static const char *const orders[] = {"2", "2 1 1 8", "2 1 1 4", "2 4 8", "2 1 3",
+		"2 1 1 8 1 3", "2 1 1 4 1 3", "2 4 8 1 3"};
+
+	return orders[(way & (TS | SACK | WS)) / TS];
+}
+
+/* Middleboxes and others' scripts know one order. Ours are all on a SYN that asks first. */
+static void order_on_a_syn(struct script *s)
+{
+	connects(s);
+	host(s, "S 0");
+	kinds_are(s, linux_order(TS | SACK | WS));
+	peer(s, "S 0 <%s>", offer(s)); /* a simultaneous open: what both have */
+	host(s, "S. 0 ack 1");
+	kinds_are(s, linux_order(s->way));
+}
+
+static void order_on_a_syn_ack(struct script *s)
+{
+	listens(s);
+	peer(s, "S 0 <%s>", offer(s));
+	host(s, "S. 0 ack 1");
+	kinds_are(s, linux_order(s->way));
+}
+
 /* clang-format off */
 
 static const struct script_row syn_rows[] = {
@@ -240,6 +285,8 @@ const struct script_test script_tests[] = {
 	SCRIPT(header_length, OPTIONS, V6 | WS, 0),
 	SCRIPT(no_mss, "RFC 9293 section 3.7.1", V6 | WRAP, 0),
 	SCRIPT(own_mss, "RFC 9293 section 3.7.1", V6 | WRAP, 0),
+	SCRIPT(order_on_a_syn, "RFC 9293 section 3.1", ALL_WAYS, 0),
+	SCRIPT(order_on_a_syn_ack, "RFC 9293 section 3.1", ALL_WAYS, 0),
 	SCRIPT(tiny_mss, "RFC 9293 section 3.7.1", V6, 0),
 	SCRIPTS_END,
 };

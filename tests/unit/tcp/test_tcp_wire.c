@@ -186,8 +186,8 @@ static void test_emit_syn(void **state)
 		.wscale = 5,
 		.tsval = 0x11,
 		.tsecr = 0x22};
-	const uint8_t want[] = {HEADER(10, TCP_SYN), 2, 4, 0x05, 0xb4, 1, 3, 3, 5, 4, 2, 8, 10, 0,
-		0, 0, 0x11, 0, 0, 0, 0x22};
+	const uint8_t want[] = {HEADER(10, TCP_SYN), 2, 4, 0x05, 0xb4, 4, 2, 8, 10, 0, 0, 0, 0x11,
+		0, 0, 0, 0x22, 1, 3, 3, 5};
 	uint8_t got[TCP_HEADER_MAX];
 
 	assert_int_equal(tcp_wire_len(&s), sizeof want);
