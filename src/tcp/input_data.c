@@ -26,17 +26,15 @@ static bool is_draining(const struct tcp_conn *c)
 	return gaps(c) && seq_leq(tcp_ooo_at(&c->early->ooo, 0)->r.left, c->rcv_nxt);
 }
 
-/** RFC 5681 section 4.2: at least every second full segment, and not later than the timer. */
+/**
+ * RFC 5681 section 4.2: at least every second full segment, and not later than the timer. What came
+ * in one burst has one ACK, at the round's end, as behind receive offload (RFC 9293 section
+ * 3.8.6.3): also while ACKs are quick, as a second one would tell nothing.
+ */
 static void owe_ack(struct tcp_conn *c)
 {
 	if (c->quick_acks) {
 		c->quick_acks--;
-		/* The peer's window is small, and each ACK lets it grow: not one for all that came
-		 * at a time. But none for half of what a gap held back: the other half would look
-		 * lost, as no SACK block tells of what follows SEG.ACK (RFC 2018 section 4). */
-		if (c->ack_now && c->rcv_nxt - c->last_ack_sent >= 2 * c->rcv_mss &&
-			!is_draining(c))
-			tcp_send_ack(c);
 		c->ack_now = true;
 	} else if (c->rcv_nxt - c->last_ack_sent >= 2 * c->rcv_mss) {
 		c->ack_now = true;
