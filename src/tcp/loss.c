@@ -253,20 +253,29 @@ static void send_in_proportion(struct tcp_conn *c, const struct tcp_delivery *d,
 				    c->cc.smss, d->acked && !lost);
 }
 
+/** A retransmission was lost, one that was sent at @p sent_at. */
+static void lost_again(struct tcp_conn *c, const struct tcp_ack_news *n, uint64_t sent_at)
+{
+	/* It has left the network, and the next ACK may be a round trip away: whatever share of
+	 * this one proportional rate reduction leaves. */
+	c->rtx_first = true;
+	/* RFC 5681 section 4.3: so the window falls again. But where some packets are late, one of
+	 * a hundred retransmissions is, too: the window would fall each round trip of a long
+	 * recovery, and nothing could take that back. */
+	if (sent_at < c->repair.reduced_at || c->rec.rack.reordering_seen)
+		return;
+	reduce(c, TCP_CC_LOSS, n->prior_pipe);
+	c->rec.undo_on = false;
+}
+
 /** What looking for losses found, in whatever state. */
 static void conclude(struct tcp_conn *c, const struct tcp_ack_news *n, struct tcp_rack_loss loss)
 {
 	if (!recovering(c)) {
 		if (loss.lost || third_duplicate(c))
 			enter_recovery(c, n->prior_pipe);
-	} else if (c->recovery && loss.relost && loss.relost >= c->repair.reduced_at &&
-		   !c->rec.rack.reordering_seen) {
-		/* RFC 5681 section 4.3: a retransmission was lost, so the window falls again. But
-		 * where some packets are late, one of a hundred retransmissions is, too: the window
-		 * would fall each round trip of a long recovery, and nothing could take that back.
-		 */
-		reduce(c, TCP_CC_LOSS, n->prior_pipe);
-		c->rec.undo_on = false;
+	} else if (c->recovery && loss.relost) {
+		lost_again(c, n, loss.relost);
 	}
 	if (c->recovery || c->cwr)
 		send_in_proportion(c, &n->d, loss.lost != 0);

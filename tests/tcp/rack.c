@@ -102,13 +102,36 @@ static void a_lost_retransmission(struct script *s)
 	check(s, script_info(s).flight > 10000);
 	pass(s, RTT / 2);
 	peer(s, ". 1 ack 1 <sack 1001:11001>");
-	check(s, script_info(s).lost == 1000);
-	/* What arrives lets it out; each loss of a retransmission is congestion, too. */
-	for (uint32_t i = 12; i <= 14 && uiwarp_tcp_output_time(s->h) == UIWARP_TCP_NEVER; i++) {
-		silence(s, 20 * MS);
-		peer(s, ". 1 ack 1 <sack 1001:%u>", 1000 * i + 1);
-	}
+	/* At once, though each loss of a retransmission is congestion, too. */
 	host(s, ". 1:1001 ack 1");
+	check(s, script_info(s).timeouts == 0);
+}
+
+/*
+ * The same while new text goes out as well: four are lost, and of their retransmissions the second.
+ * What proportional rate reduction leaves for the ACK that tells may be less than a segment: it
+ * goes out all the same, as the next ACK may be a round trip away.
+ */
+static void a_lost_retransmission_among_others(struct script *s)
+{
+	accepted_far(s, 10 * MS);
+	writes(s, 20000);
+	host_sends(s, 1, 10001, 0);
+	pass(s, 10 * MS);
+	for (uint32_t i = 5; i <= 12; i++) {
+		peer(s, ". 1 ack 1 <sack 4001:%u>", 1000 * i + 1);
+		pass(s, 2 * MS);
+	}
+	check(s, script_info(s).retransmits == 4);
+	pass(s, 8 * MS);
+	peer(s, ". 1 ack 1001 <sack 4001:12001>");
+	pass(s, 2 * MS);
+	peer(s, ". 1 ack 1001 <sack 2001:12001>");
+	host(s, ". 1001:2001 ack 1");
+	pass(s, 2 * MS);
+	peer(s, ". 1 ack 12001");
+	pass(s, 2 * MS);
+	check(s, script_info(s).retransmits == 5);
 	check(s, script_info(s).timeouts == 0);
 }
 
@@ -194,6 +217,7 @@ const struct script_test script_tests[] = {
 	SCRIPT_WITH(reordering_makes_patient, "RFC 8985 section 6.2", WAYS, SACK | WS, &newreno),
 	SCRIPT_WITH(dsack_widens_the_window, "RFC 8985 section 6.2", WAYS, SACK | WS, &newreno),
 	SCRIPT_WITH(a_lost_retransmission, "RFC 8985 section 6.2", WAYS, SACK | WS, &newreno),
+	SCRIPT(a_lost_retransmission_among_others, "RFC 8985 section 6.2", WAYS, SACK | WS),
 	SCRIPT_WITH(many_holes, "RFC 8985 section 6.2", WAYS, SACK | WS, &newreno),
 	SCRIPT_WITH(limited_transmit, "RFC 3042 section 2", WAYS, SACK | WS, &newreno),
 	SCRIPT_WITH(a_peer_that_reneges, "RFC 2018 section 8", WAYS, SACK | WS, &newreno),
