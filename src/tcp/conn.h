@@ -87,7 +87,7 @@ struct tcp_conn {
 	bool persist : 1;       /**< the retransmission timer probes a closed window */
 	bool recovery : 1;      /**< fast recovery (RFC 6675 section 5) */
 	bool cwr : 1;           /**< the window comes down for an ECN-Echo (RFC 3168) */
-	bool rtx_first : 1;     /**< the next lost record goes out whatever cwnd says */
+	bool rtx_first : 1;     /**< the next lost record goes out whatever cwnd and pacing say */
 	bool rto_recovery : 1;  /**< after a timeout, until recover is acknowledged */
 	bool closing_early : 1; /**< closed before it was established: the timer tells */
 	bool hop_dead : 1;      /**< the IP layer could not resolve the next hop */

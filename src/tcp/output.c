@@ -260,6 +260,15 @@ static bool withhold(struct tcp_conn *c, uint32_t i)
 	return unlikely(tcp_withhold_due(c)) && i == c->sendq.nxt && tcp_withhold_begin(c);
 }
 
+/**
+ * May record @p i leave now? What goes first of all, as it repairs a loss, does not wait: it takes
+ * the place of what has left the network.
+ */
+static bool is_time(struct tcp_conn *c, uint32_t i)
+{
+	return (i < c->sendq.nxt && c->rtx_first) || tcp_pace_may_send(c);
+}
+
 /** @return false if what waits, waits for its time. */
 static bool send_allowed(struct tcp_conn *c, bool *sent)
 {
@@ -268,7 +277,7 @@ static bool send_allowed(struct tcp_conn *c, bool *sent)
 	while (next_record(c, &i)) {
 		if (i < c->sendq.nxt && tcp_pmtu_suspect(c, i))
 			continue;
-		if (!tcp_pace_may_send(c))
+		if (!is_time(c, i))
 			return false;
 		if (!withhold(c, i) && send_record(c, i)) {
 			tcp_conn_touch(c); /* no packet: again in the next round */

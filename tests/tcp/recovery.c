@@ -59,6 +59,22 @@ static void no_burst_after_heavy_loss(struct script *s)
 	check(s, script_info(s).bytes_sent <= 10000 + 2000);
 }
 
+/*
+ * The first repair goes when the loss is known, however far behind its rate the connection is: what
+ * it makes up for has left the network.
+ */
+static void the_first_repair_is_not_paced(struct script *s)
+{
+	in_flight(s, 40);
+	peer(s, ". 1 ack 2001");
+	pass(s, 0);
+	check(s, script_info(s).flight < script_info(s).cwnd); /* more waits for its time */
+	peer(s, ". 1 ack 2001 <sack 3001:6001>");
+	host(s, ". 2001:3001 ack 1");
+	nothing(s);
+	check(s, script_info(s).fast_recoveries == 1);
+}
+
 /* Without SACK: three duplicate ACKs, and a partial ACK tells of the next loss (RFC 6582). */
 static void newreno_without_sack(struct script *s)
 {
@@ -205,6 +221,7 @@ static void ack_division(struct script *s)
 
 const struct script_test script_tests[] = {
 	SCRIPT_WITH(proportional_rate_reduction, "RFC 6937 section 3", WAYS, SACK | WS, &newreno),
+	SCRIPT_WITH(the_first_repair_is_not_paced, "RFC 6937 section 3", WAYS, SACK | WS, &newreno),
 	SCRIPT_WITH(no_burst_after_heavy_loss, "RFC 6937 section 3", WAYS, SACK | WS, &newreno),
 	SCRIPT_WITH(newreno_without_sack, "RFC 6582 section 3.2", WAYS, WS, &newreno),
 	SCRIPT_WITH(what_is_no_duplicate, "RFC 5681 section 2", WAYS, WS, &newreno),
