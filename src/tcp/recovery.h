@@ -44,8 +44,10 @@ struct tcp_recovery {
 struct tcp_repair {
 	uint64_t reduced_at; /**< the last reduction: what is sent since and lost is another loss */
 	struct tcp_prr prr;
-	uint32_t undo_from;  /**< SND.UNA when it began, */
-	uint32_t undo_until; /**< and what ends it when acknowledged, once recovery is over */
+	uint32_t undo_from; /**< SND.UNA when it began, */
+	/** And the end of what was in flight until recovery was over: ACKs beyond it tell no more,
+	 *  those that they overtook may. */
+	uint32_t undo_until;
 	uint32_t undo_bytes; /**< sent again since, and not reported as duplicates */
 	uint32_t tlp_end;    /**< RFC 8985: TLP.end_seq */
 	uint32_t tlp_probes;

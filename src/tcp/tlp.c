@@ -43,6 +43,7 @@ static void repaired(struct tcp_conn *c)
 	if (c->recovery || c->rto_recovery || c->cwr)
 		return;
 	tcp_cc_congestion(&c->cc, TCP_CC_LOSS, u32_min(tcp_flight(c), c->cc.cwnd), c->s->now);
+	c->rec.undo_on = false; /* of the one before, which cannot be taken back without this one */
 	if (!c->cc.ops->owns_cwnd)
 		c->cc.cwnd = u32_min(c->cc.cwnd, c->cc.ssthresh);
 	tcp_cc_recovered(&c->cc, c->s->now);

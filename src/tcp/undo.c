@@ -110,17 +110,21 @@ bool tcp_undo_on_ack(struct tcp_conn *c, const struct tcp_ack_news *n)
 {
 	bool during = c->recovery || c->rto_recovery;
 	bool duplicates = all_duplicates(c, n->seg);
+	bool over = !during && seq_gt(c->snd_una, c->repair.undo_until);
 	bool spurious;
 
 	if (!c->rec.undo_on)
 		return false;
-	if (!during && seq_gt(c->snd_una, c->repair.undo_until)) {
-		c->rec.undo_on = false;
-		return false;
+	if (over) { /* but an ACK that was overtaken is of the time that its number tells */
+		if (c->snd_una - c->repair.undo_until > c->max_snd_wnd)
+			c->rec.undo_on = false; /* no acceptable one is older */
+		if (!c->rec.undo_on || seq_gt(n->seg->ack, c->repair.undo_until))
+			return false;
 	}
 	if (during)
 		c->repair.undo_until = c->snd_nxt;
-	compare_timestamps(c, n);
+	if (!over)
+		compare_timestamps(c, n);
 	/* Fast recovery is for many losses: while others are not proved wrong, it goes on. */
 	spurious = duplicates || (c->rec.late && !c->rec.genuine);
 	if (c->recovery && c->sendq.lost && seq_lt(c->snd_una, c->recover))

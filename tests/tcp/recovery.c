@@ -185,6 +185,32 @@ static void dsack_tells_of_a_spurious_recovery(struct script *s)
 	check(s, script_info(s).cwnd >= cwnd);
 }
 
+/*
+ * The ACK that has the D-SACK was overtaken by those of text sent since: it is below SND.UNA,
+ * recovery is over and all that was sent meanwhile acknowledged. It tells the same.
+ */
+static void dsack_below_snd_una(struct script *s)
+{
+	uint32_t cwnd;
+
+	in_flight(s, 10);
+	cwnd = script_info(s).cwnd;
+	peer(s, ". 1 ack 1 <sack 1001:4001>");
+	host(s, ". 1:1001 ack 1");
+	writes(s, 4000);
+	pass(s, RTT / 4);
+	peer(s, ". 1 ack 10001");
+	host_sends(s, 10001, 13001, RTT);
+	host_within(s, RTT, "P. 13001:14001 ack 1");
+	check(s, script_info(s).cwnd < cwnd);
+	peer(s, ". 1 ack 13001");
+	pass(s, 0);
+	peer(s, ". 1 ack 10001 <sack 1:1001>");
+	pass(s, 0);
+	check(s, script_info(s).spurious_recoveries == 1);
+	check(s, script_info(s).cwnd >= cwnd);
+}
+
 /* RFC 5681 section 4.1: after a pause the window is not what it was. */
 static void restart_after_a_pause(struct script *s)
 {
@@ -231,6 +257,7 @@ const struct script_test script_tests[] = {
 		TS | SACK | WS, &newreno),
 	SCRIPT_WITH(dsack_tells_of_a_spurious_recovery, "RFC 2883 section 5", WAYS, SACK | WS,
 		&newreno),
+	SCRIPT_WITH(dsack_below_snd_una, "RFC 2883 section 5", WAYS, SACK | WS, &newreno),
 	SCRIPT_WITH(restart_after_a_pause, "RFC 5681 section 4.1", WAYS, SACK | WS, &newreno),
 	SCRIPT_WITH(ack_division, "RFC 5681 section 3.1", WAYS, SACK | WS, &newreno),
 	SCRIPTS_END,
