@@ -50,8 +50,7 @@ static bool straight(const struct tcp_conn *c, const struct tcp_segment *seg)
 static void go_straight(struct tcp_conn *c, const struct ip_rx *rx, const struct tcp_segment *seg,
 	struct rte_mbuf *m)
 {
-	c->heard_at = c->s->now;
-	tcp_take_timestamp(c, seg);
+	tcp_segment_accepted(c, seg);
 	tcp_ecn_ack(c, seg);
 	tcp_ack_arrives(c, seg);
 	if (!seg->len) {

@@ -67,4 +67,14 @@ static inline void tcp_take_timestamp(struct tcp_conn *c, const struct tcp_segme
 	}
 }
 
+/**
+ * A segment has passed every check of RFC 9293 section 3.10.7.4 up to that of its ACK field. Before
+ * this it changes nothing of its connection: what is refused may be anybody's.
+ */
+static inline void tcp_segment_accepted(struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	c->heard_at = c->s->now;
+	tcp_take_timestamp(c, seg);
+}
+
 #endif

@@ -102,19 +102,41 @@ static void report_repeated(struct tcp_conn *c, const struct tcp_segment *seg)
 	tcp_early_duplicate(c, (struct tcp_range){seg->seq, end});
 }
 
+/** What is not acceptable, and no reset, is answered by an ACK. */
+static void answer_by_ack(struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	/* RFC 5961 section 4.2: a SYN, wherever it is; and what takes no space, lest two ends
+	 * answer each other for ever. */
+	if ((seg->flags & TCP_SYN) || !tcp_segment_space(seg)) {
+		tcp_challenge_ack(c);
+		return;
+	}
+	report_repeated(c, seg);
+	c->ack_now = true;
+	tcp_conn_touch(c);
+}
+
+/** RFC 5961 section 5.2: SEG.ACK is neither of what was never sent nor of long ago. */
+static bool is_ack_plausible(const struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	return seq_leq(seg->ack, c->snd_max) && seq_geq(seg->ack, c->snd_una - c->max_snd_wnd);
+}
+
+/** The peer's FIN once more, in TIME-WAIT: our ACK of it was lost. Others only look like it. */
+static bool is_fin_again(const struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	return c->state == TCP_TIME_WAIT &&
+	       (seg->flags & (TCP_FIN | TCP_SYN | TCP_ACK)) == (TCP_FIN | TCP_ACK) &&
+	       seg->seq + seg->len == c->rcv_nxt - 1 && is_ack_plausible(c, seg);
+}
+
 static void answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	if (seg->flags & TCP_RST)
 		return;
-	report_repeated(c, seg);
-	if (c->state == TCP_TIME_WAIT && (seg->flags & TCP_FIN))
+	if (is_fin_again(c, seg))
 		tcp_conn_restart_time_wait(c);
-	if (tcp_segment_space(seg) && !(seg->flags & TCP_SYN)) {
-		c->ack_now = true;
-		tcp_conn_touch(c);
-	} else { /* RFC 5961 section 4.2: a SYN, wherever it is; and what takes no space */
-		tcp_challenge_ack(c); /* limited, lest two ends answer each other for ever */
-	}
+	answer_by_ack(c, seg);
 }
 
 /**
@@ -140,14 +162,8 @@ static bool paws(struct tcp_conn *c, const struct tcp_segment *seg)
 		return false;
 	if (!seq_lt(seg->tsval, c->ts_recent) || tcp_ts_recent_is_old(c) || fills_gap(c, seg))
 		return true;
-	report_repeated(c, seg);
 	c->s->stats.paws_drops++;
-	if (tcp_segment_space(seg)) {
-		c->ack_now = true;
-		tcp_conn_touch(c);
-	} else {
-		tcp_challenge_ack(c); /* limited: the other end may find ours as old */
-	}
+	answer_by_ack(c, seg);
 	return false;
 }
 
@@ -207,6 +223,7 @@ static bool handshake_ack(struct tcp_conn *c, const struct ip_rx *rx, const stru
 		tcp_reply_rst(c->s, rx, seg);
 		return false;
 	}
+	tcp_segment_accepted(c, seg);
 	c->snd_una = seg->ack;
 	c->snd_wnd = (uint32_t)seg->wnd << c->snd_wscale;
 	c->max_snd_wnd = u32_max(c->max_snd_wnd, c->snd_wnd);
@@ -249,11 +266,11 @@ static bool fifth(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment
 		return false;
 	if (c->state == TCP_SYN_RECEIVED)
 		return handshake_ack(c, rx, seg);
-	/* RFC 5961 section 5.2. */
-	if (seq_gt(seg->ack, c->snd_max) || seq_lt(seg->ack, c->snd_una - c->max_snd_wnd)) {
+	if (!is_ack_plausible(c, seg)) {
 		tcp_challenge_ack(c);
 		return false;
 	}
+	tcp_segment_accepted(c, seg);
 	if (c->state == TCP_TIME_WAIT)
 		return true;
 	if (c->withheld && !tcp_withhold_ack(c, seg))
@@ -286,8 +303,6 @@ static bool check(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment
 		answer_unacceptable(c, seg);
 		return false;
 	}
-	tcp_take_timestamp(c, seg);
-	c->heard_at = c->s->now;
 	if (seg->flags & TCP_RST) {
 		reset_arrives(c, seg);
 		return false;

@@ -118,6 +118,27 @@ static void silence_of_24_days(struct script *s)
 	host(s, ". 1 ack 201 <ts . 5999>");
 }
 
+/*
+ * TS.Recent is of what was accepted: a segment in the window that fails a later check, with a clock
+ * far ahead, does not make everything old that the peer sends from then on.
+ */
+static void what_is_refused_sets_no_clock(struct script *s)
+{
+	static const char *const refused[] = {". 1 ack 1000000000", ". 1:11 ack 1000000000",
+		". 1 ack -100000000", "F. 1 ack 2", "R 2", "S 1", "S. 1 ack 1", "- 1", "F 1"};
+
+	accepted(s);
+	for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++) {
+		peer(s, "%s <ts 1000000000 %u>", refused[i], s->ts_echo);
+		pass(s, 0);
+	}
+	check(s, s->last.tsecr != 1000000000);
+	peer(s, "P. 1:11 ack 1");
+	host(s, ". 1 ack 11");
+	check(s, s->last.tsecr != 1000000000);
+	reads(s, 10);
+}
+
 /* An echo of what was never sent, or of long ago, does not make a round trip time. */
 static void echo_of_the_future(struct script *s)
 {
@@ -171,6 +192,7 @@ const struct script_test script_tests[] = {
 	SCRIPT(paws, "RFC 7323 section 5.3", V6 | SACK | WS, TS),
 	SCRIPT(paws_spares_resets, "RFC 7323 section 5.2", V6 | SACK | WS, TS),
 	SCRIPT(reset_without_timestamp, "RFC 7323 section 3.2", WAYS, TS),
+	SCRIPT(what_is_refused_sets_no_clock, "RFC 7323 section 4.3", WAYS, TS),
 	SCRIPT(missing, "RFC 7323 section 3.2", WAYS, TS),
 	SCRIPT(not_agreed_upon, "RFC 7323 section 3.2", WAYS, 0),
 	SCRIPT(clock_wraps, "RFC 7323 section 5.3", WAYS, TS),
