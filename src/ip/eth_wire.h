@@ -21,6 +21,10 @@ enum {
 	ETH_TYPE_IPV6 = 0x86dd,
 };
 
+/** To print one: the format, and the arguments for it. */
+#define ETH_ADDR_FORMAT  "%02x:%02x:%02x:%02x:%02x:%02x"
+#define ETH_ADDR_ARGS(a) (a)[0], (a)[1], (a)[2], (a)[3], (a)[4], (a)[5]
+
 /** The group bit: multicast and broadcast. */
 static inline bool eth_addr_is_group(const uint8_t *mac)
 {

@@ -115,10 +115,21 @@ int ip_path_init(struct ip_stack *s, struct ip_path *p, const struct ip_addr *sr
 	return path_find(s, p, now);
 }
 
-void ip_path_confirm(struct ip_stack *s, struct ip_path *p, uint64_t now)
+void ip_path_confirm(struct ip_stack *s, struct ip_path *p, uint64_t sent_at, uint64_t now)
 {
 	if (p->generation == s->generation && p->neighbour)
-		neighbour_confirm(s, p->neighbour, now);
+		neighbour_confirm(s, p->neighbour, sent_at, now);
+}
+
+bool ip_doubt(struct ip_stack *s, const struct ip_addr *dst, uint64_t now)
+{
+	struct ip_neighbour *n;
+	struct ip_addr hop;
+
+	if (s->cfg.no_link || ip_addr_is_local(s, dst) || route_next_hop(s, dst, &hop) < 0)
+		return false;
+	n = neighbour_find(s, &hop);
+	return n && neighbour_doubt(n, now);
 }
 
 uint16_t ip_path_too_big(struct ip_stack *s, struct ip_path *p, uint16_t mtu, uint64_t now)

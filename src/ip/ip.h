@@ -184,8 +184,20 @@ int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbu
  */
 bool ip_path_waits(const struct ip_path *p);
 
-/** The transport saw forward progress: the neighbour is reachable (RFC 4861 section 7.3.1). */
-void ip_path_confirm(struct ip_stack *s, struct ip_path *p, uint64_t now);
+/**
+ * The transport saw forward progress: the neighbour is reachable (RFC 4861 section 7.3.1).
+ * @param sent_at when the youngest packet was sent that is known to have arrived, ns; 0: unknown.
+ */
+void ip_path_confirm(struct ip_stack *s, struct ip_path *p, uint64_t sent_at, uint64_t now);
+
+/**
+ * The transport sees no progress towards @p dst: ask at once whether the next hop is still who it
+ * was (RFC 1122 section 2.3.2.1, RFC 4861 section 7.3.1). At most one question a second goes out,
+ * however often this is called.
+ * @return true: it is not settled who has the next hop's address, so what was sent may not have
+ *         left the link. That the network is congested does not follow.
+ */
+bool ip_doubt(struct ip_stack *s, const struct ip_addr *dst, uint64_t now);
 
 /**
  * A checked Packet Too Big: lower the path's MTU for all connections to p->dst, for ten minutes
@@ -224,8 +236,10 @@ struct ip_stats {
 	uint64_t arp_rx, arp_tx, arp_conflicts, nd_rx, nd_tx, nd_conflicts;
 	uint64_t icmp_rx, icmp_tx, icmp_errors_rx, icmp_errors_limited;
 	uint64_t neighbour_failed, neighbour_queue_drops, no_route, looped;
-	uint64_t rx_martian;   /**< impossible source: ours, loopback, group */
-	uint64_t rx_no_memory; /**< dropped because the pool was empty */
+	uint64_t neighbour_moved;   /**< another link-layer address was believed */
+	uint64_t neighbour_refused; /**< was not, as the one that had the address still has it */
+	uint64_t rx_martian;        /**< impossible source: ours, loopback, group */
+	uint64_t rx_no_memory;      /**< dropped because the pool was empty */
 };
 
 const struct ip_stats *ip_stack_stats(const struct ip_stack *s);

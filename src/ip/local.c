@@ -199,9 +199,9 @@ void local_conflict(struct ip_stack *s, struct local_addr *l, const uint8_t *mac
 		s->stats.nd_conflicts++;
 	if (first || duplicate)
 		log_printf(s->cfg.log, LOG_LEVEL_ERROR,
-			"ip: our address %s is also claimed by %02x:%02x:%02x:%02x:%02x:%02x%s",
-			ip_addr_format(&l->addr, text), mac[0], mac[1], mac[2], mac[3], mac[4],
-			mac[5], duplicate ? ": it cannot be used" : "");
+			"ip: our address %s is also claimed by " ETH_ADDR_FORMAT "%s",
+			ip_addr_format(&l->addr, text), ETH_ADDR_ARGS(mac),
+			duplicate ? ": it cannot be used" : "");
 	if (duplicate) {
 		/* RFC 4862 section 5.4.5. */
 		l->state = LOCAL_DUPLICATE;

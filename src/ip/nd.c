@@ -295,6 +295,7 @@ static void na_input(
 	neighbour_learn(s, n,
 		&(struct neighbour_news){
 			.mac = o.target,
+			.src = rx->src_mac,
 			.solicited = flags & ND_FLAG_SOLICITED,
 			.override = flags & ND_FLAG_OVERRIDE,
 		},

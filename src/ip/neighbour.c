@@ -17,6 +17,11 @@
 #define DELAY_FIRST_PROBE_TIME_NS (5 * SECOND)
 #define MAX_SOLICIT               3
 
+/* To find out who has an address: soon enough for a router that takes over from another one. */
+#define VERIFY_TIMER_NS    (SECOND / 4)
+#define VERIFY_INTERVAL_NS SECOND        /* claims and doubts do not make us ask more often */
+#define DOUBT_LIFE_NS      (30 * SECOND) /* a doubt that nothing followed */
+
 #define FAILED_HOLD_NS SECOND         /* how long a failure is remembered */
 #define UNUSED_LIFE_NS (600 * SECOND) /* entries that nobody uses go */
 #define NEW_LIFE_NS    (60 * SECOND)
@@ -38,6 +43,13 @@ static void set_state(struct ip_neighbour *n, enum neighbour_state state)
 	/* STALE is left on use: its first packet must come by neighbour_output(). */
 	n->direct = state == NEIGHBOUR_REACHABLE || state == NEIGHBOUR_DELAY ||
 		    state == NEIGHBOUR_PROBE;
+}
+
+/* Is there a link-layer address? */
+static bool is_known(const struct ip_neighbour *n)
+{
+	return n->state == NEIGHBOUR_REACHABLE || n->state == NEIGHBOUR_STALE ||
+	       n->state == NEIGHBOUR_DELAY || n->state == NEIGHBOUR_PROBE;
 }
 
 /* Empty the queue into @p to. @return how many there were. */
@@ -96,21 +108,53 @@ static void release(struct ip_stack *s, struct ip_neighbour *n)
 	ip_paths_changed(s);
 }
 
-static void solicit(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
+static void solicit(struct ip_neighbour *n, const uint8_t *mac, uint64_t now, uint64_t patience)
 {
 	n->probes++;
 	if (ip_addr_is_v4(&n->addr))
 		arp_solicit(n->stack, &n->addr, mac);
 	else
 		nd_solicit(n->stack, &n->addr, mac);
-	arm(n, now + RETRANS_TIMER_NS);
+	arm(n, now + patience);
 }
 
 static void start_resolution(struct ip_neighbour *n, uint64_t now)
 {
 	set_state(n, NEIGHBOUR_INCOMPLETE);
 	n->probes = 0;
-	solicit(n, NULL, now);
+	solicit(n, NULL, now, RETRANS_TIMER_NS);
+}
+
+/* @return the address that is being asked; NULL: all are. */
+static const uint8_t *asked_mac(const struct ip_neighbour *n)
+{
+	switch ((enum neighbour_asked)n->asked) {
+	case NEIGHBOUR_ASK_PROVEN:
+		return n->proven;
+	case NEIGHBOUR_ASK_RIVAL:
+		return n->rival;
+	case NEIGHBOUR_ASK_ALL:
+		return NULL;
+	case NEIGHBOUR_ASK_CURRENT:
+		break;
+	}
+	return n->eth;
+}
+
+static void probe(struct ip_neighbour *n, uint64_t now)
+{
+	/* Nobody else waits to be believed: then there is no hurry. */
+	bool hurry = n->has_rival || n->asked != NEIGHBOUR_ASK_CURRENT;
+
+	solicit(n, asked_mac(n), now, hurry ? VERIFY_TIMER_NS : RETRANS_TIMER_NS);
+}
+
+static void start_probe(struct ip_neighbour *n, enum neighbour_asked asked, uint64_t now)
+{
+	set_state(n, NEIGHBOUR_PROBE);
+	n->asked = (uint8_t)asked;
+	n->probes = 0;
+	probe(n, now);
 }
 
 static void become_stale(struct ip_neighbour *n, uint64_t now)
@@ -124,6 +168,35 @@ static void become_reachable(struct ip_neighbour *n, uint64_t now)
 	set_state(n, NEIGHBOUR_REACHABLE);
 	n->confirmed = now;
 	arm(n, now + REACHABLE_TIME_NS);
+}
+
+static void take_mac(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
+{
+	memcpy(n->eth, mac, ETH_ADDR_LEN);
+	n->taken = n->since = now;
+}
+
+static void log_move(const struct ip_neighbour *n, const uint8_t *from, const uint8_t *to)
+{
+	char text[IP_ADDR_STRLEN];
+
+	log_printf(n->stack->cfg.log, LOG_LEVEL_INFO,
+		"ip: %s is no longer at " ETH_ADDR_FORMAT " but at " ETH_ADDR_FORMAT,
+		ip_addr_format(&n->addr, text), ETH_ADDR_ARGS(from), ETH_ADDR_ARGS(to));
+}
+
+/* Believe another address, perhaps of the entry's own; whoever had it becomes the rival. */
+static void move(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
+{
+	uint8_t from[ETH_ADDR_LEN], to[ETH_ADDR_LEN];
+
+	memcpy(from, n->eth, ETH_ADDR_LEN);
+	memcpy(to, mac, ETH_ADDR_LEN);
+	log_move(n, from, to);
+	n->stack->stats.neighbour_moved++;
+	n->moved = true;
+	take_mac(n, to, now);
+	memcpy(n->rival, from, ETH_ADDR_LEN);
 }
 
 /* RFC 4861 section 7.2.2: the packets that waited are answered by "address unreachable". */
@@ -145,6 +218,33 @@ static void fail(struct ip_neighbour *n, uint64_t now)
 	}
 }
 
+/* Whoever was asked is not there. */
+static void unanswered(struct ip_neighbour *n, uint64_t now)
+{
+	switch ((enum neighbour_asked)n->asked) {
+	case NEIGHBOUR_ASK_PROVEN:
+		n->has_proven = false;
+		start_probe(n, NEIGHBOUR_ASK_CURRENT, now);
+		return;
+	case NEIGHBOUR_ASK_RIVAL:
+		n->has_rival = false;
+		start_probe(n, NEIGHBOUR_ASK_CURRENT, now);
+		return;
+	case NEIGHBOUR_ASK_CURRENT:
+		if (!n->has_rival)
+			break;
+		move(n, n->rival, now);
+		n->has_rival = false; /* it was silent */
+		start_probe(n, NEIGHBOUR_ASK_CURRENT, now);
+		return;
+	case NEIGHBOUR_ASK_ALL:
+		break;
+	}
+	/* Its address may have moved to another MAC: ask everybody before giving up (RFC 7048
+	 * section 3). */
+	start_resolution(n, now);
+}
+
 static void expire(struct timer *timer, uint64_t now)
 {
 	struct ip_neighbour *n = container_of(timer, struct ip_neighbour, timer);
@@ -152,7 +252,7 @@ static void expire(struct timer *timer, uint64_t now)
 	switch ((enum neighbour_state)n->state) {
 	case NEIGHBOUR_INCOMPLETE:
 		if (n->probes < MAX_SOLICIT)
-			solicit(n, NULL, now);
+			solicit(n, NULL, now, RETRANS_TIMER_NS);
 		else
 			fail(n, now);
 		break;
@@ -164,17 +264,13 @@ static void expire(struct timer *timer, uint64_t now)
 			become_stale(n, now);
 		break;
 	case NEIGHBOUR_DELAY:
-		set_state(n, NEIGHBOUR_PROBE);
-		n->probes = 0;
-		solicit(n, n->eth, now);
+		start_probe(n, NEIGHBOUR_ASK_CURRENT, now);
 		break;
 	case NEIGHBOUR_PROBE:
 		if (n->probes < MAX_SOLICIT)
-			solicit(n, n->eth, now);
+			probe(n, now);
 		else
-			/* Its address may have moved to another MAC: ask everybody before giving up
-			 * (RFC 7048 section 3). */
-			start_resolution(n, now);
+			unanswered(n, now);
 		break;
 	case NEIGHBOUR_FREE:
 		break;
@@ -262,8 +358,9 @@ struct ip_neighbour *neighbour_get(struct ip_stack *s, const struct ip_addr *a, 
 	n->addr = *a;
 	n->next = *head;
 	*head = n;
-	n->used = n->confirmed = 0;
-	n->router = false;
+	n->used = n->confirmed = n->since = n->taken = n->contested = n->doubted = 0;
+	n->router = n->has_rival = n->has_proven = n->told = n->moved = false;
+	n->asked = n->doubts = 0;
 	n->probes = n->queued = 0;
 	eth_store(n->eth, no_mac, s->cfg.mac, ip_addr_is_v4(a) ? ETH_TYPE_IPV4 : ETH_TYPE_IPV6);
 	set_state(n, NEIGHBOUR_NEW);
@@ -287,36 +384,109 @@ static void flush_queue(struct ip_neighbour *n, uint64_t now)
 		(void)neighbour_output(n->stack, n, queue[i], now);
 }
 
-void neighbour_learn(
-	struct ip_stack *s, struct ip_neighbour *n, const struct neighbour_news *news, uint64_t now)
+/* Once for each neighbour: it may go on for long. */
+static void log_rival(struct ip_neighbour *n)
 {
-	bool unknown = n->state == NEIGHBOUR_NEW || n->state == NEIGHBOUR_INCOMPLETE ||
-		       n->state == NEIGHBOUR_FAILED;
-	bool differs = news->mac && !eth_addr_equal(n->eth, news->mac);
+	char text[IP_ADDR_STRLEN];
 
-	/* RFC 4861 section 7.2.5. */
-	if (unknown) {
-		if (!news->mac)
-			return;
-		memcpy(n->eth, news->mac, ETH_ADDR_LEN);
-		if (news->solicited)
-			become_reachable(n, now);
-		else
-			become_stale(n, now);
-		flush_queue(n, now);
+	n->stack->stats.neighbour_refused++;
+	if (n->told)
 		return;
+	n->told = true;
+	log_printf(n->stack->cfg.log, LOG_LEVEL_WARNING,
+		"ip: " ETH_ADDR_FORMAT " claims to be %s, but " ETH_ADDR_FORMAT
+		" still answers for it and is believed",
+		ETH_ADDR_ARGS(n->rival), ip_addr_format(&n->addr, text), ETH_ADDR_ARGS(n->eth));
+}
+
+/* May a claim or a doubt make us ask now? RFC 1122 section 2.3.2.1: no ARP floods. */
+static bool may_ask(uint64_t *last, uint64_t now)
+{
+	if (*last && now - *last < VERIFY_INTERVAL_NS)
+		return false;
+	*last = now;
+	return true;
+}
+
+/* Somebody else says that a neighbour in use has moved to it. */
+static void contest(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
+{
+	bool asking = n->state == NEIGHBOUR_PROBE;
+
+	/* Who is being asked must not be put off by a third. */
+	if (asking && n->asked == NEIGHBOUR_ASK_RIVAL)
+		return;
+	memcpy(n->rival, mac, ETH_ADDR_LEN);
+	n->has_rival = true;
+	if (asking ? n->asked != NEIGHBOUR_ASK_ALL : !may_ask(&n->contested, now))
+		return;
+	n->since = now;
+	start_probe(n, NEIGHBOUR_ASK_CURRENT, now);
+}
+
+/* An answer to our question, of @p mac. */
+static void answered(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
+{
+	const uint8_t *asked = n->state == NEIGHBOUR_PROBE ? asked_mac(n) : n->eth;
+
+	if (!eth_addr_equal(mac, asked ? asked : n->eth))
+		return;
+	if (asked == n->eth && n->state == NEIGHBOUR_PROBE && n->has_rival)
+		log_rival(n);
+	if (asked == n->proven || asked == n->rival) {
+		move(n, asked, now);
+		n->has_rival = true;
 	}
-	if (differs && !news->override) {
+	become_reachable(n, now);
+}
+
+/* RFC 4861 section 7.2.5, for an address that nothing is known of. */
+static void learn_first(struct ip_neighbour *n, const struct neighbour_news *news, uint64_t now)
+{
+	if (!news->mac)
+		return;
+	if (n->since && !eth_addr_equal(n->eth, news->mac))
+		move(n, news->mac, now);
+	take_mac(n, news->mac, now);
+	if (news->solicited)
+		become_reachable(n, now);
+	else
+		become_stale(n, now);
+	flush_queue(n, now);
+}
+
+/* RFC 4861 section 7.2.5, for what differs from what is known. */
+static void learn_other(struct ip_neighbour *n, const struct neighbour_news *news, uint64_t now)
+{
+	if (!news->override) {
 		if (n->state == NEIGHBOUR_REACHABLE)
 			become_stale(n, now);
 		return;
 	}
-	if (differs)
-		memcpy(n->eth, news->mac, ETH_ADDR_LEN);
+	if (n->used) {
+		contest(n, news->mac, now);
+		return;
+	}
+	take_mac(n, news->mac, now);
 	if (news->solicited)
 		become_reachable(n, now);
-	else if (differs)
+	else
 		become_stale(n, now);
+}
+
+void neighbour_learn(
+	struct ip_stack *s, struct ip_neighbour *n, const struct neighbour_news *news, uint64_t now)
+{
+	const uint8_t *who = news->mac ? news->mac : news->src ? news->src : n->eth;
+
+	if (!is_known(n)) {
+		learn_first(n, news, now);
+		return;
+	}
+	if (news->solicited)
+		answered(n, who, now);
+	if (news->mac && !eth_addr_equal(n->eth, news->mac))
+		learn_other(n, news, now);
 }
 
 int neighbour_output(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf *m, uint64_t now)
@@ -366,12 +536,58 @@ bool neighbour_ask(struct ip_neighbour *n, uint64_t now)
 	return true;
 }
 
-void neighbour_confirm(struct ip_stack *s, struct ip_neighbour *n, uint64_t now)
+void neighbour_confirm(struct ip_stack *s, struct ip_neighbour *n, uint64_t sent_at, uint64_t now)
 {
+	/* What went out before may have gone to another, or be what a claim came after. */
+	if (!is_known(n) || sent_at < n->since)
+		return;
+	memcpy(n->proven, n->eth, ETH_ADDR_LEN);
+	n->has_proven = true;
+	n->moved = false;
+	n->doubts = 0;
 	n->confirmed = now;
-	if (n->state == NEIGHBOUR_STALE || n->state == NEIGHBOUR_DELAY ||
-		n->state == NEIGHBOUR_PROBE)
+	if (n->state != NEIGHBOUR_REACHABLE)
 		become_reachable(n, now);
+}
+
+/* Whom to ask, as what goes to the one that is known brings no progress. */
+static enum neighbour_asked whom_to_ask(const struct ip_neighbour *n)
+{
+	bool proven = n->has_proven && eth_addr_equal(n->proven, n->eth);
+
+	if (n->has_proven && !proven)
+		return NEIGHBOUR_ASK_PROVEN;
+	/* The path behind a neighbour may fail as well, and somebody lie about the neighbour. */
+	if (n->has_rival && n->doubts >= (proven ? 2 : 0))
+		return NEIGHBOUR_ASK_RIVAL;
+	return n->doubts ? NEIGHBOUR_ASK_ALL : NEIGHBOUR_ASK_CURRENT;
+}
+
+/* Those who look for a first address are asking; so are those who choose between two. */
+static bool is_asking(const struct ip_neighbour *n)
+{
+	return !is_known(n) ||
+	       (n->state == NEIGHBOUR_PROBE && (n->has_rival || n->asked != NEIGHBOUR_ASK_CURRENT));
+}
+
+static bool is_settled(const struct ip_neighbour *n)
+{
+	return is_known(n) && !n->moved &&
+	       (n->state != NEIGHBOUR_PROBE ||
+		       (n->probes <= 1 && n->asked == NEIGHBOUR_ASK_CURRENT));
+}
+
+bool neighbour_doubt(struct ip_neighbour *n, uint64_t now)
+{
+	if (now - n->doubted > DOUBT_LIFE_NS)
+		n->doubts = 0;
+	/* Of an address that nothing was sent to yet there is nothing to doubt. */
+	if (is_asking(n) || n->used < n->taken || !may_ask(&n->doubted, now))
+		return !is_settled(n);
+	start_probe(n, whom_to_ask(n), now);
+	if (n->doubts < UINT8_MAX)
+		n->doubts++;
+	return !is_settled(n);
 }
 
 void ip_neighbour_each(const struct ip_stack *s,

@@ -3,6 +3,13 @@
  * @file neighbour.h
  * The neighbour cache that ARP and ND share: RFC 4861 sections 5.1 and 7.3 for both families
  * (RFC 1122 section 2.3.2.1 asks the same of ARP: unicast poll, time-out, flood prevention).
+ *
+ * Neither ARP nor ND proves who speaks (RFC 3756 section 4.1.1), so a neighbour that packets go to
+ * does not move at a word. Who claims to have its address is a rival: the one who has it is asked
+ * by unicast, packets go to it meanwhile, and the rival is believed when there is no answer. A
+ * first answer may be a lie as well. Then the transport makes no progress and says so
+ * (neighbour_doubt()), and the other addresses that are known are asked, those first through which
+ * there was progress before.
  */
 #ifndef IP_NEIGHBOUR_H
 #define IP_NEIGHBOUR_H
@@ -28,6 +35,14 @@ enum neighbour_state {
 	NEIGHBOUR_FAILED, /**< did not answer: refuse for a moment */
 };
 
+/** Which address the probes of NEIGHBOUR_PROBE go to. */
+enum neighbour_asked {
+	NEIGHBOUR_ASK_CURRENT,
+	NEIGHBOUR_ASK_PROVEN,
+	NEIGHBOUR_ASK_RIVAL,
+	NEIGHBOUR_ASK_ALL,
+};
+
 struct ip_neighbour {
 	uint8_t eth[16]; /**< the Ethernet header towards it */
 	uint8_t state;
@@ -35,8 +50,21 @@ struct ip_neighbour {
 	bool router;    /**< told so by its NA or RA */
 	uint8_t probes; /**< sent in this state */
 	uint8_t queued;
+	uint8_t asked;      /**< enum neighbour_asked */
+	uint8_t doubts;     /**< of the transport, since there was progress */
+	bool has_rival;     /**< somebody else claims to have the address */
+	bool has_proven;    /**< there was progress through proven */
+	bool told;          /**< the log knows of the rival */
+	bool moved;         /**< and there was no progress since */
+	uint8_t rival[6];   /**< who claims it */
+	uint8_t proven[6];  /**< through whom there was progress last */
 	uint64_t used;      /**< when we last sent to it; 0: never */
 	uint64_t confirmed; /**< when it was last known to receive us */
+	uint64_t taken;     /**< when we began to send to eth */
+	uint64_t since;     /**< likewise, or to doubt that it has the address */
+	uint64_t contested; /**< when a claim last made us ask; 0: never */
+	uint64_t doubted;   /**< likewise a doubt */
+	/**< when a claim or a doubt last made us ask; 0: never */
 	struct ip_addr addr;
 	struct timer timer;
 	struct ip_stack *stack;
@@ -64,6 +92,7 @@ struct ip_neighbour *neighbour_get(struct ip_stack *s, const struct ip_addr *a, 
 /** How a neighbour's link-layer address became known. */
 struct neighbour_news {
 	const uint8_t *mac; /**< NULL: confirms what we have */
+	const uint8_t *src; /**< of the frame that brought it; asked if mac is NULL; may be NULL */
 	bool solicited;     /**< an answer to us: it hears us (RFC 4861 section 7.2.5) */
 	bool override;      /**< a different address replaces the known one */
 };
@@ -81,7 +110,14 @@ int neighbour_output(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf
 /** Start to look for its address, unless that is known or being looked for. @return it is known. */
 bool neighbour_ask(struct ip_neighbour *n, uint64_t now);
 
-/** Forward progress through @p n (RFC 4861 section 7.3.1). */
-void neighbour_confirm(struct ip_stack *s, struct ip_neighbour *n, uint64_t now);
+/** Forward progress through @p n of what was sent at @p sent_at (RFC 4861 section 7.3.1). */
+void neighbour_confirm(struct ip_stack *s, struct ip_neighbour *n, uint64_t sent_at, uint64_t now);
+
+/**
+ * No progress through @p n (RFC 1122 section 2.3.2.1, advice from above): ask at once, by unicast
+ * and at most once a second, who has its address. Packets go on to the one that is known.
+ * @return true: that is not settled.
+ */
+bool neighbour_doubt(struct ip_neighbour *n, uint64_t now);
 
 #endif

@@ -311,4 +311,13 @@ const char *tcp_state_name(enum tcp_state state);
 
 void tcp_conn_info(const struct tcp_conn *c, struct tcp_info *out);
 
+/**
+ * There is no progress (RFC 1122 section 2.3.2.1): it may be the next hop that does not take our
+ * packets. @return true: who has its address is open, see ip_doubt().
+ */
+static inline bool tcp_conn_doubt_path(struct tcp_conn *c)
+{
+	return ip_doubt(c->s->cfg.ip, &c->id.remote, c->s->now);
+}
+
 #endif

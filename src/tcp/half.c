@@ -72,6 +72,7 @@ static void on_timer(struct timer *t, uint64_t now)
 		return;
 	}
 	l->s->stats.timeouts++;
+	ip_doubt(l->s->cfg.ip, &h->e.id.remote, l->s->now);
 	send_and_wait(h);
 }
 

@@ -66,16 +66,16 @@ static uint64_t measure(struct tcp_conn *c, const struct tcp_ack_news *n)
 	return sent_at ? rtt : 0;
 }
 
-static void confirm_path(struct tcp_conn *c)
+static void confirm_path(struct tcp_conn *c, const struct tcp_ack_news *n)
 {
 	if (c->s->now_ms - c->confirmed_ms < CONFIRM_INTERVAL_MS)
 		return;
 	c->confirmed_ms = c->s->now_ms;
-	ip_path_confirm(c->s->cfg.ip, &c->path, c->s->now);
+	ip_path_confirm(c->s->cfg.ip, &c->path, n->d.any ? n->d.newest.sent_at : 0, c->s->now);
 }
 
 /** New bytes are acknowledged: SND.UNA was @p una. */
-static void advanced(struct tcp_conn *c, uint32_t una)
+static void advanced(struct tcp_conn *c, const struct tcp_ack_news *n, uint32_t una)
 {
 	if (seq_gt(c->snd_una, c->snd_nxt))
 		c->snd_nxt = c->snd_una; /* a window probe was taken */
@@ -86,7 +86,7 @@ static void advanced(struct tcp_conn *c, uint32_t una)
 	c->persist = false;
 	if (unlikely(c->stalled))
 		tcp_stall_end(c);
-	confirm_path(c);
+	confirm_path(c, n);
 }
 
 /** How things stood before an ACK. */
@@ -156,7 +156,7 @@ static void news(struct tcp_conn *c, struct tcp_ack_news *n)
 	c->s->tx_held -= held - c->sendq.count;
 	rtt = measure(c, n);
 	if (c->snd_una != b.una)
-		advanced(c, b.una);
+		advanced(c, n, b.una);
 	tcp_loss_on_ack(c, n);
 	if (n->d.any)
 		tcp_pmtu_delivered(c, n->d.newest.len);

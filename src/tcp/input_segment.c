@@ -100,6 +100,9 @@ static void report_repeated(struct tcp_conn *c, const struct tcp_segment *seg)
 		!tcp_in(c, TCP_STATES_RECEIVING))
 		return;
 	tcp_early_duplicate(c, (struct tcp_range){seg->seq, end});
+	/* Our ACKs do not arrive, perhaps. Who only receives has no timer that would tell. */
+	if (!tcp_flight(c))
+		tcp_conn_doubt_path(c);
 }
 
 /** What is not acceptable, and no reset, is answered by an ACK. */

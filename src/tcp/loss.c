@@ -8,6 +8,8 @@
 
 /** How long a peer that seems to have reneged may need to take what it has to its user. */
 #define RENEGE_WAIT (10 * TCP_MS)
+/** No retransmission timeout grows beyond this while it is open who has the next hop's address. */
+#define UNSETTLED_RTO (1000 * TCP_MS)
 
 static bool recovering(const struct tcp_conn *c)
 {
@@ -384,7 +386,9 @@ void tcp_loss_timer(struct tcp_conn *c)
 		c->timeouts++;
 		c->s->stats.timeouts++;
 		retransmit_timeout(c);
-		tcp_rto_expired(&c->rto);
+		/* A link where packets went to the wrong station is not congested: as RFC 6069. */
+		if (!tcp_conn_doubt_path(c) || tcp_rto_get(&c->rto) < UNSETTLED_RTO)
+			tcp_rto_expired(&c->rto);
 		run_timer(c, 0);
 		tcp_output(c);
 	}

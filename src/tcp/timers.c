@@ -78,6 +78,7 @@ static void syn_timeout(struct tcp_conn *c)
 	c->timeouts++;
 	c->s->stats.timeouts++;
 	tcp_rto_expired(&c->rto);
+	tcp_conn_doubt_path(c);
 	tcp_send_syn(c);
 	if (c->state != TCP_CLOSED)
 		tcp_timers_set_rtx(c, c->s->now + tcp_rto_get(&c->rto));
@@ -93,6 +94,8 @@ static void persist_timeout(struct tcp_conn *c)
 		give_up(c);
 		return;
 	}
+	if (c->rto.backoff && c->s->now - c->heard_at > tcp_rto_get(&c->rto))
+		tcp_conn_doubt_path(c);
 	tcp_rto_expired(&c->rto);
 	tcp_send_window_probe(c);
 	tcp_timers_set_rtx(c, u64_min(c->s->now + tcp_rto_get(&c->rto), tcp_stall_deadline(c)));
@@ -140,6 +143,8 @@ static void keepalive_timeout(struct tcp_conn *c, uint64_t due)
 		give_up(c);
 		return;
 	}
+	if (c->keepalive_probes)
+		tcp_conn_doubt_path(c);
 	c->keepalive_probes++;
 	tcp_send_keepalive(c);
 	tcp_timers_set_life(c, c->s->now + interval);

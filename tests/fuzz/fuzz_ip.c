@@ -192,7 +192,9 @@ static void send(struct host *h, struct fuzz *in)
 	memset(rte_pktmbuf_append(m, len), 0, len);
 	ip_send(h->ip, &h->path[k], IP_PROTO_TCP, m, h->now);
 	if (len & 1)
-		ip_path_confirm(h->ip, &h->path[k], h->now);
+		ip_path_confirm(h->ip, &h->path[k], h->now, h->now);
+	if (len & 4)
+		ip_doubt(h->ip, &dst, h->now);
 	if (len & 2)
 		ip_path_too_big(h->ip, &h->path[k], fuzz_u16(in), h->now);
 }

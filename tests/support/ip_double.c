@@ -137,9 +137,15 @@ bool ip_path_waits(const struct ip_path *p)
 	return false;
 }
 
-void ip_path_confirm(struct ip_stack *s, struct ip_path *p, uint64_t now)
+void ip_path_confirm(struct ip_stack *s, struct ip_path *p, uint64_t sent_at, uint64_t now)
 {
 	s->confirms++;
+}
+
+bool ip_doubt(struct ip_stack *s, const struct ip_addr *dst, uint64_t now)
+{
+	s->doubts++;
+	return s->unsettled;
 }
 
 uint16_t ip_path_too_big(struct ip_stack *s, struct ip_path *p, uint16_t mtu, uint64_t now)

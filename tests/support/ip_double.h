@@ -25,7 +25,8 @@ struct ip_stack {
 	int send_error;    /**< what ip_send() returns, if not 0 */
 	unsigned refused;  /**< packets that it refused */
 	uint16_t path_mtu; /**< 0: mtu */
-	unsigned confirms;
+	unsigned confirms, doubts;
+	bool unsettled; /**< what ip_doubt() says */
 };
 
 void ip_double_init(struct ip_stack *s, uint16_t mtu, const char *addr);

@@ -132,14 +132,14 @@ static void forward_progress_saves_the_probes(void **state)
 	for (unsigned i = 0; i < 20; i++) {
 		host_run(h, 10 * SECOND);
 		send_to(h, &p);
-		ip_path_confirm(h->ip, &p, h->now);
+		ip_path_confirm(h->ip, &p, h->now, h->now);
 		assert_int_equal(entry(h)->state, NEIGHBOUR_REACHABLE);
 	}
 	assert_int_equal(h->n_tx, 20);
 	host_run(h, 40 * SECOND);
 	send_to(h, &p);
 	assert_int_equal(entry(h)->state, NEIGHBOUR_DELAY);
-	ip_path_confirm(h->ip, &p, h->now);
+	ip_path_confirm(h->ip, &p, h->now, h->now);
 	assert_int_equal(entry(h)->state, NEIGHBOUR_REACHABLE);
 	host_free(h);
 }
