@@ -78,7 +78,8 @@ static inline void fill_operation(struct rdmap_wqe *w, const struct ibv_send_wr 
 	}
 }
 
-static inline void fill_send(
+/* @return false: inline data is not there. */
+static inline bool fill_send(
 	const struct qp *qp, struct rdmap_wqe *w, const struct ibv_send_wr *wr, uint64_t length)
 {
 	w->wr_id = wr->wr_id;
@@ -90,13 +91,14 @@ static inline void fill_send(
 		uint8_t *p = rdmap_wqe_inline(w);
 
 		w->num_sge = 0;
-		for (int i = 0; i < wr->num_sge; i++)
+		for (int i = 0; i < wr->num_sge && p != NULL; i++)
 			p = wqe_append(p, (const void *)(uintptr_t)wr->sg_list[i].addr,
 				wr->sg_list[i].length);
-	} else {
-		w->num_sge = (uint8_t)wr->num_sge;
-		sge_copy(w->sge, wr->sg_list, w->num_sge);
+		return p != NULL;
 	}
+	w->num_sge = (uint8_t)wr->num_sge;
+	sge_copy(w->sge, wr->sg_list, w->num_sge);
+	return true;
 }
 
 int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
@@ -120,7 +122,10 @@ int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **b
 			rc = ENOMEM;
 			break;
 		}
-		fill_send(qp, w, wr, length);
+		if (!fill_send(qp, w, wr, length)) {
+			rc = EFAULT;
+			break;
+		}
 		rnic_sq_commit(qp->rnic);
 	}
 	rnic_sq_end(qp->rnic);

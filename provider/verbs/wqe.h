@@ -7,6 +7,7 @@
 #ifndef PROVIDER_VERBS_WQE_H
 #define PROVIDER_VERBS_WQE_H
 
+#include "base/guarded.h"
 #include "rdmap/rdmap_wire.h"
 #include "rnic/rnic.h"
 
@@ -78,12 +79,13 @@ static inline void sge_copy(struct rdmap_sge *to, const struct ibv_sge *sg, size
 			.addr = sg[i].addr, .len = sg[i].length, .stag = sg[i].lkey};
 }
 
-/** Append to inline data. @return its new end. Of no bytes, the address may be none as well. */
+/**
+ * Append to inline data. @return its new end; NULL: the program's memory is not there. Of no bytes,
+ * the address may be none as well.
+ */
 static inline uint8_t *wqe_append(uint8_t *to, const void *from, size_t length)
 {
-	if (length != 0)
-		memcpy(to, from, length);
-	return to + length;
+	return guarded_copy_from(to, from, length) ? to + length : NULL;
 }
 
 /** Rights that a memory window can have. */

@@ -219,6 +219,10 @@ static void wr_set_inline_data_list(
 			return;
 		}
 		p = wqe_append(p, list[i].addr, list[i].length);
+		if (p == NULL) {
+			qp->build_error = EFAULT;
+			return;
+		}
 		length += list[i].length;
 	}
 	w->flags |= RDMAP_WR_INLINE;

@@ -1,15 +1,77 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/guarded.h"
 
+#include "base/guarded_priv.h"
+
 #include <stdatomic.h>
-#include <string.h>
+
+/** Bytes from @p p to where it is aligned to @p align. */
+static size_t lead_to(const void *p, size_t align)
+{
+	return -(uintptr_t)p & (align - 1);
+}
 
 #ifdef GUARDED_PLAIN
 
+/* Words of any type at any address. */
+struct word_2 {
+	uint16_t v;
+} __attribute__((packed, may_alias));
+struct word_4 {
+	uint32_t v;
+} __attribute__((packed, may_alias));
+struct word_8 {
+	uint64_t v;
+} __attribute__((packed, may_alias));
+
+/* Volatile: by one access each, which the compiler neither repeats nor turns into memcpy(). */
+static void move_word(uint8_t *to, const uint8_t *from, size_t size)
+{
+	switch (size) {
+	case 8:
+		((volatile struct word_8 *)to)->v = ((const volatile struct word_8 *)from)->v;
+		break;
+	case 4:
+		((volatile struct word_4 *)to)->v = ((const volatile struct word_4 *)from)->v;
+		break;
+	case 2:
+		((volatile struct word_2 *)to)->v = ((const volatile struct word_2 *)from)->v;
+		break;
+	default:
+		*(volatile uint8_t *)to = *(const volatile uint8_t *)from;
+	}
+}
+
+static bool copy_words(uint8_t *to, const uint8_t *from, size_t len, size_t lead)
+{
+	const uint8_t *end = from + len;
+	size_t size = 1;
+
+	while (from != end) {
+		size_t left = (size_t)(end - from);
+
+		if (size < 8 && size <= left && (lead & size) == 0) {
+			size *= 2; /* aligned to that already */
+			continue;
+		}
+		while (size > left)
+			size /= 2;
+		move_word(to, from, size);
+		to += size;
+		from += size;
+		lead &= ~size;
+	}
+	return true;
+}
+
 bool guarded_copy(void *to, const void *from, size_t len)
 {
-	memcpy(to, from, len);
-	return true;
+	return copy_words(to, from, len, lead_to(to, sizeof(uint64_t)));
+}
+
+bool guarded_copy_from(void *to, const void *from, size_t len)
+{
+	return copy_words(to, from, len, lead_to(from, sizeof(uint64_t)));
 }
 
 int guarded_exchange(uint64_t *target, uint64_t *expected, uint64_t desired)
@@ -25,10 +87,6 @@ uintptr_t guarded_resume(uintptr_t pc)
 
 #else
 
-/* 0: copied; -1: it faulted. The wide one wants AVX, and len of 128 at least. */
-int guarded_narrow(void *to, const void *from, size_t len);
-int guarded_wide(void *to, const void *from, size_t len);
-
 extern const char guarded_begin[], guarded_end[], guarded_failed[];
 
 /*
@@ -36,8 +94,9 @@ extern const char guarded_begin[], guarded_end[], guarded_failed[];
  * none there uses the stack or a register that belongs to the caller: so guarded_failed may return
  * for any of them.
  *
- * rdi: to, rsi: from, rdx: length. What is left over at the end is copied again with what is
- * before it. Lengths that are rare and short are left to the processor.
+ * rdi: to, rsi: from, rdx: length, rcx: lead. Each byte is loaded once and stored once, in
+ * ascending order: single words up to where vectors are aligned, vectors, single words. An aligned
+ * vector lies in one cache line, so other processors see no half of a line before the other.
  */
 /* clang-format off */
 #define BLOCK(move, size, a, b, c, d)                 \
@@ -50,26 +109,42 @@ extern const char guarded_begin[], guarded_end[], guarded_failed[];
 	" " move " " c ", 2*" size "(%rdi)\n"          \
 	" " move " " d ", 3*" size "(%rdi)\n"
 
-#define COPY(name, move, size, a, b, c, d, last)      \
-	" .p2align 5\n"                                \
-	#name ":\n"                                    \
-	" .cfi_startproc\n"                            \
-	" cmp $4*" size ", %rdx\n"                     \
-	" jb 3f\n"                                     \
-	" lea -4*" size "(%rdi,%rdx), %rcx\n"          \
-	" lea -4*" size "(%rsi,%rdx), %r8\n"           \
+#define PASS(size)                                    \
+	" add $" size ", %rsi\n"                       \
+	" add $" size ", %rdi\n"                       \
+	" sub $" size ", %rdx\n"
+
+#define MOVE(move, size, a)                           \
+	" " move " (%rsi), " a "\n"                    \
+	" " move " " a ", (%rdi)\n"                    \
+	PASS(size)
+
+/* Before the vectors, if the lead asks for it; where there is less left, that is the end. */
+#define HEAD(move, size, a)                           \
+	" test $" size ", %cl\n"                       \
+	" jz 1f\n"                                     \
+	" cmp $" size ", %rdx\n"                       \
+	" jb .Lguarded_words\n"                        \
+	MOVE(move, size, a)                            \
+	"1:\n"
+
+#define TAIL(move, size, a)                           \
+	" test $" size ", %dl\n"                       \
+	" jz 1f\n"                                     \
+	MOVE(move, size, a)                            \
+	"1:\n"
+
+#define BLOCKS(move, size, a, b, c, d)                \
 	" jmp 2f\n"                                    \
+	" .p2align 4\n"                                \
 	"1:" BLOCK(move, size, a, b, c, d)            \
-	" add $4*" size ", %rsi\n"                     \
-	" add $4*" size ", %rdi\n"                     \
-	"2: cmp %rcx, %rdi\n"                          \
-	" jb 1b\n"                                     \
-	" mov %rcx, %rdi\n"                            \
-	" mov %r8, %rsi\n"                             \
-	BLOCK(move, size, a, b, c, d)              \
-	last                                           \
-	" xor %eax, %eax\n"                            \
-	" ret\n"
+	PASS("4*" size)                                \
+	"2: cmp $4*" size ", %rdx\n"                   \
+	" jae 1b\n"                                    \
+	" jmp 2f\n"                                    \
+	"1:" MOVE(move, size, a)                      \
+	"2: cmp $" size ", %rdx\n"                     \
+	" jae 1b\n"
 
 __asm__(" .pushsection .text.guarded, \"ax\", @progbits\n"
 	" .hidden guarded_begin, guarded_end, guarded_failed\n"
@@ -81,36 +156,39 @@ __asm__(" .pushsection .text.guarded, \"ax\", @progbits\n"
 	" .type guarded_exchange, @function\n"
 	"guarded_begin:\n"
 
-	COPY(guarded_wide, "vmovups", "32", "%ymm0", "%ymm1", "%ymm2", "%ymm3", " vzeroupper\n")
-	"3: jmp guarded_narrow\n"
+	" .p2align 5\n"
+	"guarded_wide:\n"
+	" .cfi_startproc\n"
+	" test %ecx, %ecx\n"
+	" jz 3f\n"
+	HEAD("movb", "1", "%al")
+	HEAD("movw", "2", "%ax")
+	HEAD("movl", "4", "%eax")
+	HEAD("movq", "8", "%rax")
+	HEAD("movups", "16", "%xmm0")
+	"3:\n"
+	BLOCKS("vmovups", "32", "%ymm0", "%ymm1", "%ymm2", "%ymm3")
+	" vzeroupper\n"
+	" jmp .Lguarded_vectors\n"
 	" .cfi_endproc\n"
 	" .size guarded_wide, . - guarded_wide\n"
 
-	COPY(guarded_narrow, "movups", "16", "%xmm0", "%xmm1", "%xmm2", "%xmm3", "")
-	"3: cmp $32, %rdx\n"
-	" jbe 4f\n"
-	" movups 16(%rsi), %xmm0\n"
-	" movups -32(%rsi,%rdx), %xmm1\n"
-	" movups %xmm0, 16(%rdi)\n"
-	" movups %xmm1, -32(%rdi,%rdx)\n"
-	"4: cmp $16, %rdx\n"
-	" jb 5f\n"
-	" movups (%rsi), %xmm0\n"
-	" movups -16(%rsi,%rdx), %xmm1\n"
-	" movups %xmm0, (%rdi)\n"
-	" movups %xmm1, -16(%rdi,%rdx)\n"
-	" xor %eax, %eax\n"
-	" ret\n"
-	"5: cmp $8, %rdx\n"
-	" jb 6f\n"
-	" mov (%rsi), %rax\n"
-	" mov -8(%rsi,%rdx), %rcx\n"
-	" mov %rax, (%rdi)\n"
-	" mov %rcx, -8(%rdi,%rdx)\n"
-	" xor %eax, %eax\n"
-	" ret\n"
-	"6: mov %rdx, %rcx\n"
-	" rep movsb\n"
+	" .p2align 5\n"
+	"guarded_narrow:\n"
+	" .cfi_startproc\n"
+	" test %ecx, %ecx\n"
+	" jz .Lguarded_vectors\n"
+	HEAD("movb", "1", "%al")
+	HEAD("movw", "2", "%ax")
+	HEAD("movl", "4", "%eax")
+	HEAD("movq", "8", "%rax")
+	".Lguarded_vectors:\n"
+	BLOCKS("movups", "16", "%xmm0", "%xmm1", "%xmm2", "%xmm3")
+	".Lguarded_words:\n"
+	TAIL("movq", "8", "%rax")
+	TAIL("movl", "4", "%eax")
+	TAIL("movw", "2", "%ax")
+	TAIL("movb", "1", "%al")
 	" xor %eax, %eax\n"
 	" ret\n"
 	" .cfi_endproc\n"
@@ -137,11 +215,22 @@ __asm__(" .pushsection .text.guarded, \"ax\", @progbits\n"
 	" .popsection\n");
 /* clang-format on */
 
+/** @p theirs: the side that belongs to the program. */
+static bool copy(void *to, const void *from, size_t len, const void *theirs)
+{
+	if (len >= GUARDED_WIDE_MIN && __builtin_cpu_supports("avx"))
+		return guarded_wide(to, from, len, lead_to(theirs, GUARDED_WIDE_ALIGN)) == 0;
+	return guarded_narrow(to, from, len, lead_to(theirs, GUARDED_NARROW_ALIGN)) == 0;
+}
+
 bool guarded_copy(void *to, const void *from, size_t len)
 {
-	if (len >= 128 && __builtin_cpu_supports("avx"))
-		return guarded_wide(to, from, len) == 0;
-	return guarded_narrow(to, from, len) == 0;
+	return copy(to, from, len, to);
+}
+
+bool guarded_copy_from(void *to, const void *from, size_t len)
+{
+	return copy(to, from, len, from);
 }
 
 uintptr_t guarded_resume(uintptr_t pc)

@@ -9,6 +9,17 @@
  * that faulted is one of these, and where to go on. Without such a handler they are ordinary
  * accesses. In builds with a sanitizer they always are, as it must see them.
  *
+ * **The rule of every copy into the program's memory**, by this file or by any other kernel (one
+ * that sums while it copies, say): each byte is stored once; in ascending order; and what is
+ * naturally aligned, a word of 2, 4 or 8 bytes, is stored whole. For programs watch that memory:
+ * what they have seen they use at once, and put something else in its place. A byte that is stored
+ * a second time comes back from the dead, and one after a gap lets them take what is behind it for
+ * there. So there are no two overlapping stores for what is left over at an end; and whoever places
+ * payload does it once in the life of a stream (docs/placement.md).
+ *
+ * Out of the program's memory likewise: each byte is read once, words whole. What was read is what
+ * is sent, and what a CRC is of, even if the program writes meanwhile.
+ *
  * Any thread may call these; there is no state.
  */
 #ifndef BASE_GUARDED_H
@@ -28,10 +39,13 @@
 #endif
 
 /**
- * Copy @p len bytes between places that do not overlap.
+ * Copy @p len bytes into the program's memory, by the rule above. The places do not overlap.
  * @return false: one of them is not there, or not to be written; any part may have been copied.
  */
 bool guarded_copy(void *to, const void *from, size_t len);
+
+/** The same out of the program's memory: it is @p from whose words are read whole. */
+bool guarded_copy_from(void *to, const void *from, size_t len);
 
 /**
  * Put @p desired where @p expected is, atomically (sequentially consistent).

@@ -66,25 +66,23 @@ static inline void mpa_cursor_advance(struct mpa_cursor *c, size_t len)
 	mpa_cursor_pass(c, len);
 }
 
+/** mpa_cursor_copy() of what does not lie in one piece. */
+bool mpa_cursor_copy_pieces(struct mpa_cursor *c, void *out, size_t len);
+
 /**
- * Copy the next @p len bytes and pass them.
+ * Copy the next @p len bytes and pass them, by the rule of base/guarded.h: also a word that lies in
+ * two pieces is stored whole.
  * @return false: @p out, memory of the program's, is not there. Never for memory of our own.
  */
 static inline bool mpa_cursor_copy(struct mpa_cursor *c, void *out, size_t len)
 {
-	uint8_t *to = out;
-
-	while (len != 0) {
-		size_t n = mpa_cursor_run(c);
-
-		if (n > len)
-			n = len;
-		if (!guarded_copy(to, mpa_cursor_at(c), n))
-			return false;
-		mpa_cursor_advance(c, n);
-		to += n;
-		len -= n;
-	}
+	if (len == 0)
+		return true;
+	if (mpa_cursor_run(c) < len)
+		return mpa_cursor_copy_pieces(c, out, len);
+	if (!guarded_copy(out, mpa_cursor_at(c), len))
+		return false;
+	mpa_cursor_advance(c, len);
 	return true;
 }
 

@@ -24,7 +24,7 @@ static int execute(uint8_t *mem, uint8_t opcode, const struct rdmap_atomic *a, u
 	uint64_t *target = (uint64_t *)(void *)mem;
 	int done;
 
-	if (!guarded_copy(original, mem, sizeof *original))
+	if (!guarded_copy_from(original, mem, sizeof *original))
 		return -ERANGE;
 	do
 		done = guarded_exchange(

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/guarded.h"
+#include "base/guarded_priv.h"
+#include "support/watched.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -29,8 +31,115 @@ static void copies_every_length(void **state)
 		memcpy(expected + 8 - skew, from + skew, len);
 		assert_true(guarded_copy(to + 8 - skew, from + skew, len));
 		assert_memory_equal(to, expected, sizeof to);
+		memset(to, 0, sizeof to);
+		assert_true(guarded_copy_from(to + 8 - skew, from + skew, len));
+		assert_memory_equal(to, expected, sizeof to);
 	}
 }
+
+/* ---- step by step --------------------------------------------------------------------------- */
+
+#ifdef WATCHED_STEPS
+
+#define STEPPED ((size_t)300)
+#define SHORT   ((size_t)24)
+
+typedef bool copy_fn(void *to, const void *from, size_t len);
+
+static uint8_t packet[STEPPED + 64], memory[STEPPED + 128];
+
+static void copy_to_a_reader(copy_fn *copy, size_t len, size_t at, size_t skew)
+{
+	static const uint8_t none[sizeof memory];
+	uint8_t *to = memory + 64 + at;
+	bool done;
+
+	for (size_t i = 0; i < len; i++)
+		packet[skew + i] = (uint8_t)(1 + (i * 7 + len) % 255);
+	watched_begin(to, packet + skew, len, watched_consume);
+	done = copy(to, packet + skew, len);
+	watched_end();
+	assert_true(done);
+	if (watched.wrong != NULL)
+		fail_msg("%zu bytes at %zu: %s", len, at, watched.wrong);
+	assert_int_equal(watched.used, len);
+	assert_memory_equal(memory, none, sizeof memory);
+}
+
+static void copy_from_a_writer(copy_fn *copy, size_t len, size_t at, size_t skew)
+{
+	uint8_t *got = packet + skew, *from = memory + 64 + at;
+	bool done;
+
+	watched_begin(from, NULL, len, watched_scribble);
+	done = copy(got, from, len);
+	watched_end();
+	assert_true(done);
+	for (size_t i = 1; i < len; i++) {
+		if (!watched_splits_a_word(from + i) || got[i] == got[i - 1])
+			continue;
+		fail_msg("%zu bytes at %zu: a word was read in parts", len, at);
+	}
+	memset(memory, 0, sizeof memory);
+}
+
+/*
+ * Short ones at every alignment to a word, the others at one each, another with each length: a step
+ * costs a signal.
+ */
+static void step_lengths(copy_fn *copy, copy_fn *copy_from, size_t least, size_t most)
+{
+	for (size_t len = least; len <= most; len++) {
+		for (size_t at = 0; at < (len <= SHORT ? 8 : 1); at++) {
+			/* Where vectors are aligned changes with the length. */
+			size_t where = (at + len) % 8 + len / 8 % 4 * 8;
+			size_t skew = (at * 5 + len) % 16;
+
+			copy_to_a_reader(copy, len, where, skew);
+			copy_from_a_writer(copy_from, len, where, skew);
+		}
+	}
+}
+
+static void each_byte_is_stored_once(void **state)
+{
+#ifdef GUARDED_PLAIN
+	step_lengths(guarded_copy, guarded_copy_from, 0, STEPPED);
+#endif
+	step_lengths(guarded_copy, guarded_copy_from, GUARDED_WIDE_MIN - 1, GUARDED_WIDE_MIN + 1);
+}
+
+#ifndef GUARDED_PLAIN
+
+static bool narrow(void *to, const void *from, size_t len)
+{
+	return guarded_narrow(to, from, len, -(uintptr_t)to % GUARDED_NARROW_ALIGN) == 0;
+}
+
+static bool narrow_from(void *to, const void *from, size_t len)
+{
+	return guarded_narrow(to, from, len, -(uintptr_t)from % GUARDED_NARROW_ALIGN) == 0;
+}
+
+static bool wide(void *to, const void *from, size_t len)
+{
+	return guarded_wide(to, from, len, -(uintptr_t)to % GUARDED_WIDE_ALIGN) == 0;
+}
+
+static bool wide_from(void *to, const void *from, size_t len)
+{
+	return guarded_wide(to, from, len, -(uintptr_t)from % GUARDED_WIDE_ALIGN) == 0;
+}
+
+static void each_width_stores_once(void **state)
+{
+	step_lengths(narrow, narrow_from, 0, STEPPED);
+	if (__builtin_cpu_supports("avx"))
+		step_lengths(wide, wide_from, GUARDED_WIDE_MIN, STEPPED);
+}
+
+#endif
+#endif
 
 static void exchanges(void **state)
 {
@@ -91,10 +200,12 @@ static void stops_at_the_edge(void **state)
 		faults = 0;
 		assert_true(guarded_copy(edge - len, mine, len));
 		assert_true(guarded_copy(mine, edge - len, len));
+		assert_true(guarded_copy_from(mine, edge - len, len));
 		assert_int_equal(faults, 0);
 		for (size_t over = 1; over <= len; over += over < 4 ? 1 : len / 4) {
 			assert_false(guarded_copy(edge - len + over, mine, len));
 			assert_false(guarded_copy(mine, edge - len + over, len));
+			assert_false(guarded_copy_from(mine, edge - len + over, len));
 		}
 		assert_true(faults >= 2);
 	}
@@ -120,6 +231,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copies_every_length),
+#ifdef WATCHED_STEPS
+		cmocka_unit_test(each_byte_is_stored_once),
+#ifndef GUARDED_PLAIN
+		cmocka_unit_test(each_width_stores_once),
+#endif
+#endif
 		cmocka_unit_test(exchanges),
 		cmocka_unit_test(no_other_code_is_its_own),
 #ifndef GUARDED_PLAIN
