@@ -30,7 +30,7 @@ enum ddp_error ddp_parse(struct ddp_segment *s, const struct mpa_ulpdu *u)
 	uint8_t control;
 
 	s->ulpdu = u;
-	s->placed = false;
+	s->placed = s->failed = false;
 	s->payload = u->at;
 	if (u->len < DDP_TAGGED_LEN)
 		return DDP_ERROR_SHORT;

@@ -52,6 +52,7 @@ struct ddp_segment {
 	uint8_t ulp; /**< RsvdULP, first octet */
 	bool tagged, last;
 	bool placed; /**< the payload is where it belongs already, and not here any more */
+	bool failed; /**< placed, but that memory was gone */
 };
 
 /** What the next segment of an untagged queue must say. */
@@ -112,12 +113,15 @@ bool ddp_at_boundary(const struct ddp *d);
 enum ddp_error ddp_tagged_error(int stag_check_error);
 
 /**
- * Copy the next @p len bytes of the payload to where they belong, unless they are there.
+ * Copy the next @p len bytes of the payload to where they belong, unless they were placed already:
+ * that is done once (docs/placement.md).
  * @return 0; -ERANGE: that memory is gone though it was registered (for memory of the program's).
  */
 static inline int ddp_place(struct ddp_segment *s, uint8_t *to, uint32_t len)
 {
-	return s->placed || mpa_cursor_copy(&s->payload, to, len) ? 0 : -ERANGE;
+	if (s->placed)
+		return s->failed ? -ERANGE : 0;
+	return mpa_cursor_copy(&s->payload, to, len) ? 0 : -ERANGE;
 }
 
 /** Copy the header of a received segment, for a Terminate. @p out: DDP_HEADER_MAX bytes. */

@@ -57,9 +57,10 @@ struct llp_user_ops {
 	 * A segment came before what precedes it: @p n pieces of @p total bytes, the first of which
 	 * is @p ahead bytes behind the first unread one. NULL: the user does not want them. It may
 	 * use them now and say true, with a note: then the LLP keeps that instead of the bytes, and
-	 * taken() comes in their turn. Or false: they are kept and shown in their turn. The LLP may
-	 * have to forget what it holds out of order; it will offer the bytes again, perhaps
-	 * otherwise cut. Here alone no llp function may be called.
+	 * taken() comes in their turn. Or false, and it must not have used any of them: they are
+	 * kept and shown in their turn. Of those the LLP may have to forget some; it will offer
+	 * them again, perhaps otherwise cut. What was taken it neither forgets nor shows or offers
+	 * again. Here alone no llp function may be called.
 	 */
 	bool (*early)(void *user, const struct llp_iov *v, unsigned n, size_t total, uint64_t ahead,
 		struct llp_note *note);

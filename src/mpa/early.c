@@ -4,12 +4,14 @@
 #include "base/bytes.h"
 
 /*
- * In a note, of each FPDU: the length of its ULPDU, how many bytes of that follow, and these: what
- * the user wants to see again, its headers.
+ * In a note, of each FPDU: the length of its ULPDU, how many bytes of that follow and whether its
+ * payload could not be placed, and these bytes: what the user wants to see again, its headers.
  */
 #define AT_ULPDU_LEN 0
 #define AT_KEPT      2
 #define AT_BYTES     3
+#define KEPT_MAX     0x7f
+#define KEPT_FAILED  0x80
 /** FPDUs of a segment that have room in a note, at most. */
 #define FPDUS_MAX (LLP_NOTE_MAX / (AT_BYTES + 1))
 
@@ -56,13 +58,31 @@ static bool note_down(struct llp_note *note, const struct mpa_ulpdu *u, uint32_t
 	uint8_t *p = note->bytes + note->len;
 	struct mpa_cursor c = u->at;
 
-	if (kept == 0 || kept > UINT8_MAX || kept + AT_BYTES > (uint32_t)LLP_NOTE_MAX - note->len)
+	if (kept == 0 || kept > KEPT_MAX || kept + AT_BYTES > (uint32_t)LLP_NOTE_MAX - note->len)
 		return false;
 	store_be16(p + AT_ULPDU_LEN, (uint16_t)u->len);
 	p[AT_KEPT] = (uint8_t)kept;
 	mpa_cursor_copy(&c, p + AT_BYTES, kept);
 	note->len = (uint16_t)(note->len + AT_BYTES + kept);
 	return true;
+}
+
+/*
+ * All of the segment is taken, and nothing may refuse it any more: who places a part and then keeps
+ * the text would place that again. What follows a failure is never delivered.
+ */
+static void place(struct mpa *m, const struct mpa_ulpdu *u, struct llp_note *note)
+{
+	bool good = true;
+
+	for (uint8_t *p = note->bytes; p != note->bytes + note->len; u++) {
+		uint8_t kept = p[AT_KEPT];
+
+		good = good && m->ops->place(m->user, u);
+		if (!good)
+			p[AT_KEPT] |= KEPT_FAILED;
+		p += AT_BYTES + kept;
+	}
 }
 
 bool mpa_early_input(struct mpa *m, const struct llp_iov *v, unsigned n, size_t total,
@@ -81,6 +101,7 @@ bool mpa_early_input(struct mpa *m, const struct llp_iov *v, unsigned n, size_t 
 		if (!note_down(note, &u[i], m->ops->early(m->user, &u[i])))
 			return false;
 	}
+	place(m, u, note);
 	return fpdus != 0;
 }
 
@@ -110,15 +131,15 @@ void mpa_early_taken(struct mpa *m, const struct llp_note *note)
 		return;
 	}
 	while (p != end) {
-		const struct llp_iov v = {p + AT_BYTES, p[AT_KEPT]};
+		const struct llp_iov v = {p + AT_BYTES, p[AT_KEPT] & KEPT_MAX};
 		const struct mpa_ulpdu u = {
 			.at = {.v = &v, .n = 1}, .len = load_be16(p + AT_ULPDU_LEN)};
 
-		m->ops->placed(m->user, &u);
+		m->ops->placed(m->user, &u, !(p[AT_KEPT] & KEPT_FAILED));
 		if (*gone || m->rx_off)
 			return;
 		m->rx.at += fpdu_len(m, u.len);
-		p += AT_BYTES + p[AT_KEPT];
+		p += AT_BYTES + v.len;
 	}
 	if (m->ops->rx_done != NULL)
 		m->ops->rx_done(m->user);

@@ -104,15 +104,25 @@ struct mpa_user_ops {
 	void (*ulpdu)(void *user, const struct mpa_ulpdu *u);
 	/**
 	 * A ULPDU came before its turn, its CRC good; where it belongs in the stream is known as
-	 * docs/placement.md says. Its payload may be used now, but no function of this file called.
-	 * @return how many bytes, from its first, are wanted again when its turn comes (1 - 18):
-	 * placed() then follows, or the connection ends. Unless not all of its segment is taken: in
-	 * that case, or with 0, ulpdu() follows as if nothing had been. May come again for the
-	 * same ULPDU. NULL: this user wants them in turn.
+	 * docs/placement.md says. May its payload be used now? This only asks: nothing is copied,
+	 * and no function of this file called.
+	 * @return how many bytes, from its first, are wanted again when its turn comes (1 - 18).
+	 * With 0, for this one or for another of its segment, or where there is no room to remember
+	 * so many bytes, ulpdu() follows as if nothing had been; it may be asked again before.
+	 * NULL: this user wants them in turn.
 	 */
 	uint32_t (*early)(void *user, const struct mpa_ulpdu *u);
-	/** As ulpdu(), for one that early() took; no more bytes than that said may be read. */
-	void (*placed)(void *user, const struct mpa_ulpdu *u);
+	/**
+	 * After early(), when all of its segment is taken: use the payload. Once for a ULPDU:
+	 * placed() follows in its turn, or the connection ends. No function of this file is called.
+	 * @return false: it went wrong half way; placed() tells it.
+	 */
+	bool (*place)(void *user, const struct mpa_ulpdu *u);
+	/**
+	 * As ulpdu(), for one that place() was called for; no more bytes than early() said may be
+	 * read. @p whole: what place() said, of this one and of those before it in its segment.
+	 */
+	void (*placed)(void *user, const struct mpa_ulpdu *u, bool whole);
 	/** All complete FPDUs that have arrived were handed up: time to answer. May be NULL. */
 	void (*rx_done)(void *user);
 	/** mpa_reserve() had refused; there is room again. */

@@ -3,6 +3,9 @@
  * Placement before delivery (RFC 5041 section 5.3). Here payload is copied, and nothing else
  * happens: no state of the stream changes and no error is told. All checks are made again in turn,
  * by rx.c and the others, who find the payload placed.
+ *
+ * Whether all of a segment can be placed is asked before any of it is: the same way is gone twice,
+ * first as if the payload were placed already (ddp_place() copies nothing then).
  */
 #include "rdmap/rdmap_priv.h"
 
@@ -81,7 +84,16 @@ uint32_t rdmap_on_early(void *user, const struct mpa_ulpdu *u)
 	if (!rdmap_alive(r) || r->rtr_expect != 0 || r->rtr_read)
 		return 0;
 	if (ddp_parse(&s, u) != DDP_OK || s.ulp >> RDMAP_CONTROL_VERSION_SHIFT != RDMAP_VERSION ||
-		!rdmap_opcode_fits(&s) || !place(r, &s))
+		!rdmap_opcode_fits(&s))
 		return 0;
-	return s.header_len;
+	s.placed = true;
+	return place(r, &s) ? s.header_len : 0;
+}
+
+bool rdmap_on_place(void *user, const struct mpa_ulpdu *u)
+{
+	struct ddp_segment s;
+
+	ddp_parse(&s, u);
+	return place(user, &s);
 }

@@ -83,6 +83,7 @@ static const struct mpa_user_ops mpa_ops = {
 	.operational = on_operational,
 	.ulpdu = rdmap_on_ulpdu,
 	.early = rdmap_on_early,
+	.place = rdmap_on_place,
 	.placed = rdmap_on_placed,
 	.rx_done = on_rx_done,
 	.writable = on_writable,

@@ -134,12 +134,13 @@ bool rdmap_opcode_fits(const struct ddp_segment *s);
 
 /** The stream's receive side, for MPA. */
 void rdmap_on_ulpdu(void *user, const struct mpa_ulpdu *u);
-void rdmap_on_placed(void *user, const struct mpa_ulpdu *u);
+void rdmap_on_placed(void *user, const struct mpa_ulpdu *u, bool whole);
 
 /* ---- early.c ------------------------------------------------------------------------------ */
 
-/** Place the payload of a ULPDU before its turn, if that can be; for MPA. */
+/** For MPA: can the payload of a ULPDU be placed before its turn? And do it. */
 uint32_t rdmap_on_early(void *user, const struct mpa_ulpdu *u);
+bool rdmap_on_place(void *user, const struct mpa_ulpdu *u);
 
 /* ---- terminate.c ------------------------------------------------------------------------- */
 

@@ -133,7 +133,7 @@ bool rdmap_opcode_fits(const struct ddp_segment *s)
 	       (s->tagged || info->qn == s->qn);
 }
 
-static void receive(struct rdmap *r, const struct mpa_ulpdu *u, bool placed)
+static void receive(struct rdmap *r, const struct mpa_ulpdu *u, bool placed, bool whole)
 {
 	struct ddp_segment s;
 	enum ddp_error error;
@@ -142,6 +142,7 @@ static void receive(struct rdmap *r, const struct mpa_ulpdu *u, bool placed)
 		return;
 	error = ddp_parse(&s, u);
 	s.placed = placed;
+	s.failed = !whole;
 	if (error == DDP_ERROR_SHORT) {
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_UNSPECIFIED, NULL);
 		return;
@@ -168,10 +169,10 @@ static void receive(struct rdmap *r, const struct mpa_ulpdu *u, bool placed)
 
 void rdmap_on_ulpdu(void *user, const struct mpa_ulpdu *u)
 {
-	receive(user, u, false);
+	receive(user, u, false, true);
 }
 
-void rdmap_on_placed(void *user, const struct mpa_ulpdu *u)
+void rdmap_on_placed(void *user, const struct mpa_ulpdu *u, bool whole)
 {
-	receive(user, u, true);
+	receive(user, u, true, whole);
 }

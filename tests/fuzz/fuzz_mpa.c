@@ -156,7 +156,15 @@ static uint32_t on_early(void *user, const struct mpa_ulpdu *p)
 	return kept(p);
 }
 
-static void on_placed(void *user, const struct mpa_ulpdu *p)
+static bool on_place(void *user, const struct mpa_ulpdu *p)
+{
+	struct user *u = user;
+
+	on_early(user, p);
+	return (fuzz_u8(u->in) & 7) != 0;
+}
+
+static void on_placed(void *user, const struct mpa_ulpdu *p, bool whole)
 {
 	struct user *u = user;
 	uint8_t copy[14];
@@ -198,6 +206,7 @@ static const struct mpa_user_ops ops = {
 	.operational = on_operational,
 	.ulpdu = on_ulpdu,
 	.early = on_early,
+	.place = on_place,
 	.placed = on_placed,
 	.rx_done = on_other,
 	.writable = on_other,

@@ -20,7 +20,9 @@ struct taker {
 	unsigned offers;   /* early() */
 	unsigned next;     /* the next FPDU in order should be this one */
 	unsigned placed;   /* of these, by placed() */
-	bool early[FPDUS]; /* taken, at some time */
+	bool early[FPDUS]; /* its payload was used: place() */
+	int fail;          /* place() of this FPDU does; -1: of none */
+	int failed;        /* the first that placed() says so of; -1: none */
 	uint32_t kept;     /* bytes to keep; 0: refuse */
 	int refuse;        /* this FPDU alone; -1: none */
 	unsigned abort_at; /* in placed() */
@@ -72,18 +74,34 @@ static uint32_t on_early(void *user, const struct mpa_ulpdu *p)
 
 	t->offers++;
 	assert_true(k >= t->next);
+	assert_false(t->early[k]);
 	if (t->kept == 0 || (int)k == t->refuse)
 		return 0;
-	t->early[k] = true;
 	return kept_of(t, p);
 }
 
-static void on_placed(void *user, const struct mpa_ulpdu *p)
+static bool on_place(void *user, const struct mpa_ulpdu *p)
+{
+	struct taker *t = taker_of(user);
+	unsigned k = check(t, p, p->len);
+
+	assert_true(k >= t->next);
+	assert_false(t->early[k]);
+	t->early[k] = true;
+	return (int)k != t->fail;
+}
+
+static void on_placed(void *user, const struct mpa_ulpdu *p, bool whole)
 {
 	struct taker *t = taker_of(user);
 	unsigned k = check(t, p, kept_of(t, p));
 
 	assert_int_equal(k, t->next);
+	if (!whole) {
+		t->failed = (int)k;
+		mpa_abort(t->u->m);
+		return;
+	}
 	assert_true(t->early[k]);
 	t->next++;
 	t->placed++;
@@ -96,6 +114,7 @@ static void on_ulpdu(void *user, const struct mpa_ulpdu *p)
 	struct taker *t = taker_of(user);
 
 	assert_int_equal(check(t, p, p->len), t->next);
+	assert_false(t->early[t->next]); /* what was used does not come again */
 	t->held = (int)t->next == t->hold && mpa_hold(t->u->m);
 	if (!t->held)
 		t->next++;
@@ -111,11 +130,12 @@ static struct taker *start(bool crc, bool markers, bool in_order)
 	ops = mpa_user_ops;
 	ops.ulpdu = on_ulpdu;
 	ops.early = on_early;
+	ops.place = on_place;
 	ops.placed = on_placed;
 	t->u = u;
 	t->s.markers = markers;
 	t->kept = 14;
-	t->refuse = t->hold = -1;
+	t->refuse = t->hold = t->fail = t->failed = -1;
 	u->ops = &ops;
 	u->test = t;
 	u->config.crc = crc;
@@ -334,7 +354,7 @@ static void test_what_a_note_has_room_for(void **state)
 	end(t);
 }
 
-/* What the user does not want as a whole comes as a whole. */
+/* What the user does not want as a whole comes as a whole, and none of it was used. */
 static void test_user_refuses(void **state)
 {
 	struct taker *t = start(true, false, false);
@@ -348,8 +368,30 @@ static void test_user_refuses(void **state)
 	send(t, at, t->s.len);
 	t->refuse = (int)t->fpdus - 1;
 	assert_false(early(t, 1));
-	assert_true(t->early[t->fpdus - 2]);
+	assert_false(t->early[t->fpdus - 2]);
 	expect_all(t, 0);
+	end(t);
+}
+
+/* What goes wrong while it is placed is told in its turn; what is behind it is not touched. */
+static void test_placing_fails(void **state)
+{
+	struct taker *t = start(true, false, false);
+	uint32_t at;
+
+	warm_up(t);
+	make_and_send(t, 1, LEN);
+	at = t->s.len;
+	for (unsigned i = 0; i < 4; i++)
+		make(t, 100);
+	send(t, at, t->s.len);
+	t->fail = (int)t->fpdus - 2;
+	assert_true(early(t, 1));
+	assert_true(t->early[t->fpdus - 2]);
+	assert_false(t->early[t->fpdus - 1]);
+	run(t);
+	assert_int_equal(t->placed, 2);
+	assert_int_equal(t->failed, t->fail);
 	end(t);
 }
 
@@ -569,6 +611,7 @@ int main(void)
 		cmocka_unit_test(test_several_in_a_segment),
 		cmocka_unit_test(test_what_a_note_has_room_for),
 		cmocka_unit_test(test_user_refuses),
+		cmocka_unit_test(test_placing_fails),
 		cmocka_unit_test(test_not_aligned),
 		cmocka_unit_test(test_bad_crc),
 		cmocka_unit_test(test_payload_like_an_fpdu),

@@ -26,19 +26,26 @@ static uint32_t early(struct qp *q, const void *bytes, size_t len)
 	uint32_t kept = rdmap_on_early(&q->r, &u);
 
 	assert_true(kept <= len);
+	if (kept != 0)
+		assert_true(rdmap_on_place(&q->r, &u));
 	free(copy);
 	return kept;
 }
 
 /* Its turn: only the header is left. */
-static void placed(struct qp *q, const void *bytes, size_t header, size_t len)
+static void placed_as(struct qp *q, const void *bytes, size_t header, size_t len, bool whole)
 {
 	uint8_t *copy = memcpy(malloc(header), bytes, header);
 	const struct llp_iov v = {copy, header};
 	const struct mpa_ulpdu u = {.at = {.v = &v, .n = 1}, .len = (uint32_t)len};
 
-	rdmap_on_placed(&q->r, &u);
+	rdmap_on_placed(&q->r, &u, whole);
 	free(copy);
+}
+
+static void placed(struct qp *q, const void *bytes, size_t header, size_t len)
+{
+	placed_as(q, bytes, header, len, true);
 }
 
 #define EARLY(n, literal) early((n)->b, literal, sizeof(literal) - 1)
@@ -66,6 +73,40 @@ static void test_write(void **state)
 	assert_memory_equal(g->mem, "....abcdEFGH....", 16);
 	assert_false(n.b->r.ddp.tagged_open);
 	assert_int_equal(n.b->endeds, 0);
+	qp_net_done(&n);
+}
+
+/* To ask is not to place: another FPDU of the segment may be refused. */
+static void test_asking_copies_nothing(void **state)
+{
+	const struct llp_iov v = {(const uint8_t *)write_2, sizeof write_2 - 1};
+	const struct mpa_ulpdu u = {.at = {.v = &v, .n = 1}, .len = sizeof write_2 - 1};
+	struct qp_net n;
+	struct qp_region *g;
+
+	setup(&n);
+	g = qp_region_add(n.b, 9, 0x2000, 16, REMOTE);
+	memset(g->mem, '.', 16);
+	assert_int_equal(rdmap_on_early(&n.b->r, &u), 14);
+	assert_memory_equal(g->mem, "................", 16);
+	assert_true(rdmap_on_place(&n.b->r, &u));
+	assert_memory_equal(g->mem, "........efgh....", 16);
+	qp_net_done(&n);
+}
+
+/* The memory was gone when it was placed: in its turn that ends the stream, whatever is there. */
+static void test_placing_failed(void **state)
+{
+	struct qp_net n;
+	struct qp_region *g;
+
+	setup(&n);
+	g = qp_region_add(n.b, 9, 0x2000, 16, REMOTE);
+	memset(g->mem, '.', 16);
+	placed_as(n.b, write_2, 14, sizeof write_2 - 1, false);
+	EXPECT_TERMINATE(&n, "\x11\x01\xc0\x00\x00\x12\xc1\x40" AT9("\x08"));
+	assert_int_equal(n.b->endeds, 1);
+	assert_memory_equal(g->mem, "................", 16);
 	qp_net_done(&n);
 }
 
@@ -392,6 +433,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_write),
+		cmocka_unit_test(test_asking_copies_nothing),
+		cmocka_unit_test(test_placing_failed),
 		cmocka_unit_test(test_errors_wait),
 		cmocka_unit_test(test_deregistered_in_between),
 		cmocka_unit_test(test_send),
