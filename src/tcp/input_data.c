@@ -151,7 +151,8 @@ static void hand_up(struct tcp_conn *c, struct rte_mbuf *m)
 /**
  * Is there no memory for text that fills a gap? Whoever keeps nothing may go on all the same, as
  * most text is taken at once: connections that let unread text pile up must not stop the others.
- * What was SACKed is dropped only for what brings the connection on (RFC 2018 section 8).
+ * What was SACKed is dropped only for what brings the connection on (RFC 2018 section 8), and what
+ * the user took never.
  */
 static bool is_memory_short(struct tcp_conn *c)
 {
@@ -316,7 +317,7 @@ static void fill_gap(struct tcp_conn *c, const struct tcp_segment *seg, struct r
 		return;
 	}
 	first = tcp_ooo_at(&c->early->ooo, 0)->r;
-	if (seq_lt(first.left, end) && tcp_ooo_first_has_notes(&c->early->ooo)) {
+	if (tcp_ooo_has_notes_before(&c->early->ooo, end)) {
 		/* RFC 5044 appendix A.3: what was taken is not given again. */
 		keep_text(c, seg, m);
 	} else {

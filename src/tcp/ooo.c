@@ -26,14 +26,19 @@ static uint32_t find(const struct tcp_ooo *o, uint32_t seq)
 	return lo;
 }
 
-static bool grow(struct tcp_ooo *o)
+/** Room for @p more islands. */
+static bool grow(struct tcp_ooo *o, uint32_t more)
 {
-	uint32_t cap = o->cap ? o->cap * 2 : FIRST_CAP;
+	uint32_t cap = o->cap ? o->cap : FIRST_CAP;
 	struct tcp_island *ring;
 
-	if (o->n < o->cap)
+	if (more > TCP_OOO_ISLANDS - o->n)
+		return false;
+	while (cap - o->n < more)
+		cap *= 2;
+	if (cap == o->cap)
 		return true;
-	ring = o->n < TCP_OOO_ISLANDS ? malloc(cap * sizeof *ring) : NULL;
+	ring = malloc(cap * sizeof *ring);
 	if (!ring)
 		return false;
 	for (uint32_t i = 0; i < o->n; i++)
@@ -150,7 +155,7 @@ static bool room_for(struct tcp_ooo *o, struct tcp_range r)
 	uint32_t i = find(o, r.left - 1);
 	const struct tcp_island *at = i < o->n ? tcp_ooo_at(o, i) : NULL;
 
-	return (at && (at->r.right == r.left || at->r.left == r.right)) || grow(o);
+	return (at && (at->r.right == r.left || at->r.left == r.right)) || grow(o, 1);
 }
 
 /** As place(), of text. @return false if there is no memory. */
@@ -349,18 +354,73 @@ bool tcp_ooo_has_notes(const struct tcp_ooo *o)
 	return false;
 }
 
+bool tcp_ooo_has_notes_before(const struct tcp_ooo *o, uint32_t seq)
+{
+	for (uint32_t i = 0; i < o->n && seq_lt(tcp_ooo_at(o, i)->r.left, seq); i++) {
+		if (tcp_ooo_at(o, i)->notes.first)
+			return true;
+	}
+	return false;
+}
+
+/** Notes of @p at with text or nothing before them. */
+static uint32_t note_runs(const struct tcp_island *at)
+{
+	uint32_t runs = 0;
+
+	for (const struct tcp_note *n = at->notes.first; n; n = n->next)
+		runs += !n->next || n->next->r.left != n->r.right;
+	return runs;
+}
+
+/** Move the first run of @p notes to an island of its own. */
+static struct tcp_island split_run(struct tcp_notes *notes)
+{
+	uint32_t left = notes->first->r.left;
+	struct tcp_island run = {.r = {left, left}};
+
+	while (notes->first && notes->first->r.left == run.r.right) {
+		struct tcp_note *n = notes->first;
+
+		notes->first = n->next;
+		run.r.right = n->r.right;
+		tcp_notes_push(&run.notes, n);
+	}
+	return run;
+}
+
+/** Drop the text of the @p i-th island. Of its notes each run is an island, if there is room. */
+static void drop_text(struct tcp_ooo *o, uint32_t i)
+{
+	uint32_t runs = note_runs(tcp_ooo_at(o, i));
+	struct tcp_island *at;
+	struct tcp_notes notes;
+
+	if (runs > 1 && !grow(o, runs - 1))
+		return;
+	at = tcp_ooo_at(o, i);
+	o->held -= at->text.count;
+	o->bytes -= at->text.bytes;
+	tcp_mbufs_free(&at->text);
+	if (!runs) {
+		close_place(o, i);
+		return;
+	}
+	notes = at->notes;
+	for (uint32_t k = o->n; k-- > i + 1;)
+		*tcp_ooo_at(o, k + runs - 1) = *tcp_ooo_at(o, k);
+	o->n += runs - 1;
+	for (; notes.first; i++)
+		*tcp_ooo_at(o, i) = split_run(&notes);
+}
+
 void tcp_ooo_prune(struct tcp_ooo *o, uint32_t packets)
 {
 	uint32_t goal = o->held > packets ? o->held - packets : 0;
 
-	while (o->n && o->held > goal) {
-		struct tcp_island *last = tcp_ooo_at(o, --o->n);
-
-		o->held -= last->text.count;
-		o->bytes -= last->r.right - last->r.left;
-		tcp_mbufs_free(&last->text);
-		while (last->notes.first)
-			tcp_notes_drop_first(&last->notes, &o->notes);
+	for (uint32_t i = o->n; i-- > 0 && o->held > goal;) {
+		if (tcp_ooo_at(o, i)->text.count)
+			drop_text(o, i);
 	}
 	if (!o->n)
 		give_back(o);
@@ -368,5 +428,7 @@ void tcp_ooo_prune(struct tcp_ooo *o, uint32_t packets)
 
 void tcp_ooo_clear(struct tcp_ooo *o)
 {
-	tcp_ooo_prune(o, UINT32_MAX);
+	for (uint32_t i = 0; i < o->n; i++)
+		tcp_mbufs_free(&tcp_ooo_at(o, i)->text);
+	give_back(o);
 }

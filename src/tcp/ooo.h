@@ -78,11 +78,8 @@ struct tcp_note *tcp_ooo_note(struct tcp_ooo *o, struct tcp_range r, bool more);
 void tcp_ooo_keep_note(struct tcp_ooo *o, struct tcp_note *n);
 void tcp_ooo_drop_note(struct tcp_ooo *o, struct tcp_note *n);
 
-/** Does a note stand for any of what the first island holds? */
-static inline bool tcp_ooo_first_has_notes(const struct tcp_ooo *o)
-{
-	return o->n && tcp_ooo_at(o, 0)->notes.first;
-}
+/** Does a note stand for any of what the islands hold that begin before @p seq? */
+bool tcp_ooo_has_notes_before(const struct tcp_ooo *o, uint32_t seq);
 
 /** Does one stand for anything at all? */
 bool tcp_ooo_has_notes(const struct tcp_ooo *o);
@@ -96,7 +93,10 @@ bool tcp_ooo_take(struct tcp_ooo *o, uint32_t next, struct tcp_ooo_run *out);
 /** The island that holds byte @p seq, or NULL. */
 const struct tcp_island *tcp_ooo_find(const struct tcp_ooo *o, uint32_t seq);
 
-/** Drop islands, the farthest first, until @p packets fewer are held, or none. */
+/**
+ * Drop text, that of the farthest islands first, until @p packets fewer are held or there is none.
+ * Notes stay: what the user took must not come to it again.
+ */
 void tcp_ooo_prune(struct tcp_ooo *o, uint32_t packets);
 
 void tcp_ooo_clear(struct tcp_ooo *o);

@@ -201,6 +201,48 @@ static void test_overlaps_of_taken_text(void **state)
 	end_taking();
 }
 
+/* It fills two gaps, and what lies behind them is taken: that is not given again. */
+static void test_covers_text_and_taken_text(void **state)
+{
+	start_taking(NULL);
+	refuse = 1;
+	comes(300, 300);
+	refuse = 0;
+	comes(900, 300);
+	comes(0, 1300);
+	assert_int_equal(takes, 1);
+	expect_got(1300);
+	end_taking();
+}
+
+/*
+ * With memory short, text that waits is forgotten for what brings the connection on, but nothing
+ * that the user took: of that it hears once.
+ */
+static void test_memory_pressure(void **state)
+{
+	start_taking(NULL);
+	for (uint32_t i = 1; i < 12; i++) {
+		refuse = i % 3 == 0;
+		comes(i * LEN, LEN);
+	}
+	h.app.take = 0;
+	refuse = 1;
+	comes(0, LEN / 2); /* waits to be read */
+	h.tcp->rx_hard_limit = h.tcp->rx_held - 2;
+	h.app.take = SIZE_MAX;
+	comes(LEN / 2, LEN / 2);
+	assert_true(tcp_stack_stats(h.tcp)->reneged >= 3);
+	h.tcp->rx_hard_limit = UINT32_MAX;
+	offers = 0;
+	for (uint32_t i = 1; i < 12; i++)
+		comes(i * LEN, LEN);
+	assert_int_equal(offers, 0); /* it is all in order, or was taken */
+	assert_int_equal(takes, 8);
+	expect_got(12 * LEN);
+	end_taking();
+}
+
 static void test_small_text_is_not_offered(void **state)
 {
 	start_taking(NULL);
@@ -290,6 +332,8 @@ int main(void)
 		cmocka_unit_test(test_taken_in_turn),
 		cmocka_unit_test(test_ahead_of_what_is_unread),
 		cmocka_unit_test(test_overlaps_of_taken_text),
+		cmocka_unit_test(test_covers_text_and_taken_text),
+		cmocka_unit_test(test_memory_pressure),
 		cmocka_unit_test(test_small_text_is_not_offered),
 		cmocka_unit_test(test_memory_stays_flat),
 		cmocka_unit_test(test_no_memory_for_notes),

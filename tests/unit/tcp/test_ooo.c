@@ -279,7 +279,7 @@ static void test_notes_between_text(void **state)
 	check(&o);
 	assert_int_equal(o.n, 1);
 	assert_int_equal(o.held, 2 + 1);
-	assert_true(tcp_ooo_first_has_notes(&o));
+	assert_true(tcp_ooo_has_notes_before(&o, 111));
 	assert_true(tcp_ooo_has_notes(&o));
 	assert_true(tcp_ooo_take(&o, 104, &run)); /* begins inside of its text */
 	check_run(&run, 104);
@@ -291,6 +291,52 @@ static void test_notes_between_text(void **state)
 	assert_int_equal(drain(&o, 410), 430);
 	assert_null(o.ring);
 	assert_null(o.notes.blocks);
+}
+
+/* Text is dropped from the far end on; each note stays where it is, an island with its likes. */
+static void test_prune_leaves_notes(void **state)
+{
+	struct tcp_ooo o = {0};
+	struct tcp_ooo_run run;
+	uint32_t notes = 0;
+
+	for (uint32_t i = 0; i < 40; i++) {
+		uint32_t at = 1000 + 300 * i;
+
+		if (i % 4 == 3 || i == 20)
+			expect(insert(&o, at, 300), 300, 0, 0);
+		else
+			notes += note(&o, at, 300) != 0;
+	}
+	expect(insert(&o, 100, 300), 300, 0, 0);
+	expect(insert(&o, 20000, 300), 300, 0, 0);
+	assert_int_equal(o.n, 3);
+	tcp_ooo_prune(&o, 1);
+	check(&o);
+	assert_int_equal(o.n, 2);
+	tcp_ooo_prune(&o, 1);
+	check(&o);
+	assert_int_equal(o.n, 1 + 10);
+	assert_non_null(tcp_ooo_find(&o, 100));
+	assert_null(tcp_ooo_find(&o, 1000 + 300 * 20));
+	assert_int_equal(o.bytes, 300 * (notes + 1));
+	assert_true(tcp_ooo_has_notes_before(&o, 1001));
+	assert_false(tcp_ooo_has_notes_before(&o, 1000));
+	tcp_ooo_prune(&o, 100);
+	check(&o);
+	assert_int_equal(o.bytes, 300 * notes);
+	/* What comes again joins them. */
+	for (uint32_t i = 0; i < 40; i++)
+		insert(&o, 1000 + 300 * i, 300);
+	check(&o);
+	assert_int_equal(o.n, 1);
+	for (uint32_t seq = 1000; tcp_ooo_take(&o, seq, &run); seq += run.len) {
+		notes -= !run.text.first;
+		tcp_mbufs_free(&run.text);
+	}
+	assert_int_equal(notes, 0);
+	assert_null(o.ring);
+	assert_int_equal(test_pool_missing(pool), 0);
 }
 
 /* Before, behind and between islands, of text and of notes. */
@@ -441,6 +487,7 @@ int main(void)
 		cmocka_unit_test(test_islands_are_bounded),
 		cmocka_unit_test(test_no_packet_for_a_copy),
 		cmocka_unit_test(test_notes_between_text),
+		cmocka_unit_test(test_prune_leaves_notes),
 		cmocka_unit_test(test_notes_join_islands),
 		cmocka_unit_test(test_notes_and_overlaps),
 		cmocka_unit_test(test_notes_are_given_back),
