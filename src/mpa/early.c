@@ -2,6 +2,7 @@
 #include "mpa/early.h"
 
 #include "base/bytes.h"
+#include "mpa/fpdu.h"
 
 /*
  * In a note, of each FPDU: the length of its ULPDU, how many bytes of that follow and whether its
@@ -125,8 +126,7 @@ void mpa_early_taken(struct mpa *m, const struct llp_note *note)
 	 * and somebody's payload was taken for headers.
 	 */
 	if (m->rx_partial) {
-		m->rx_off = true;
-		m->ops->error(m->user, MPA_ERROR_CATASTROPHIC,
+		mpa_fpdu_fail(m, MPA_ERROR_CATASTROPHIC,
 			"payload that looked like an FPDU was placed out of order");
 		return;
 	}

@@ -12,15 +12,27 @@ static void open_sending(struct mpa *m)
 		m->ops->operational(m->user);
 }
 
-/* RFC 5044 section 8: nothing more is handed up after an error. */
-static void fail(struct mpa *m, enum mpa_deframe_result result)
+/*
+ * RFC 5044 section 8: nothing more is handed up after an error. Section 7.1.2 rule 4 has a
+ * responder silent until a good FPDU has come, so that the initiator has time to get its receiver
+ * ready. Who sends FPDUs is ready, so a bad first one is answered too: RFC 5040 section 7.1 wants a
+ * Terminate. It is all that goes out, as operational() is not told.
+ */
+void mpa_fpdu_fail(struct mpa *m, enum mpa_error code, const char *reason)
 {
 	m->rx_off = true;
+	if (m->state == MPA_WAIT_FIRST)
+		m->state = MPA_OPERATIONAL;
+	m->ops->error(m->user, code, reason);
+}
+
+static void fail(struct mpa *m, enum mpa_deframe_result result)
+{
 	if (result == MPA_DEFRAME_CRC)
-		m->ops->error(m->user, MPA_ERROR_CRC, "the CRC of an FPDU does not match");
+		mpa_fpdu_fail(m, MPA_ERROR_CRC, "the CRC of an FPDU does not match");
 	else
-		m->ops->error(m->user, MPA_ERROR_MARKER,
-			"a marker does not point to the start of its FPDU");
+		mpa_fpdu_fail(
+			m, MPA_ERROR_MARKER, "a marker does not point to the start of its FPDU");
 }
 
 size_t mpa_fpdu_input(

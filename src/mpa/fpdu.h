@@ -14,4 +14,10 @@
 size_t mpa_fpdu_input(struct mpa *m, const struct llp_iov *v, unsigned n, size_t total, size_t used,
 	size_t *need);
 
+/**
+ * Tell the user of an error in the FPDUs that come (RFC 5044 section 8), once: none is handed up
+ * any more. A Terminate may go out, also before the first good FPDU.
+ */
+void mpa_fpdu_fail(struct mpa *m, enum mpa_error code, const char *reason);
+
 #endif

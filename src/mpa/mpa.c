@@ -196,8 +196,7 @@ static void tell_eof(struct mpa *m)
 {
 	m->rx_off = true;
 	if (m->rx_partial)
-		m->ops->error(
-			m->user, MPA_ERROR_CLOSED, "the peer closed in the middle of a frame");
+		mpa_fpdu_fail(m, MPA_ERROR_CLOSED, "the peer closed in the middle of a frame");
 	else
 		m->ops->eof(m->user);
 }
@@ -379,8 +378,7 @@ uint32_t mpa_mulpdu(const struct mpa *m)
 
 uint8_t *mpa_reserve(struct mpa *m, uint32_t len, bool join)
 {
-	if (m->state != MPA_OPERATIONAL || m->tx_closed || m->llp == NULL ||
-		len > (m->tx.markers ? MPA_ULPDU_MARKED_MAX : MPA_ULPDU_MAX))
+	if (!mpa_may_send(m) || len > (m->tx.markers ? MPA_ULPDU_MARKED_MAX : MPA_ULPDU_MAX))
 		return NULL;
 	m->tx_room = llp_reserve(m->llp, mpa_enframe_len(&m->tx, len), join);
 	m->tx_len = len;

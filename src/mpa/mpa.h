@@ -133,7 +133,7 @@ struct mpa_user_ops {
 	 * A protocol error (RFC 5044 section 8): the code to put in a Terminate, or, during
 	 * start-up (MPA_ERROR_START, MPA_ERROR_CLOSED), only a reason. MPA_ERROR_CATASTROPHIC: we
 	 * do not want what the peer accepted. No more input is taken. The user ends the connection;
-	 * sending still works if it was operational, so that the Terminate can go out.
+	 * a Terminate can still go out, unless this is the start-up or mpa_shutdown() was called.
 	 */
 	void (*error)(void *user, enum mpa_error code, const char *reason);
 	/** The LLP is gone: 0 orderly, else a negative errno as llp closed(). The last upcall. */
@@ -216,6 +216,12 @@ uint32_t mpa_mulpdu(const struct mpa *m);
  * @return NULL: no room now (writable() follows), or not allowed to send yet or any more.
  */
 uint8_t *mpa_reserve(struct mpa *m, uint32_t len, bool join);
+
+/** True if FPDUs can go out, now or when there is room. */
+static inline bool mpa_may_send(const struct mpa *m)
+{
+	return m->state == MPA_OPERATIONAL && !m->tx_closed && m->llp != NULL;
+}
 
 /** Frame what was written: length, pad, CRC; queue it. */
 void mpa_commit(struct mpa *m);

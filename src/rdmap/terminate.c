@@ -49,9 +49,9 @@ static void send_terminate(struct rdmap *r)
 	uint32_t len = DDP_UNTAGGED_LEN + (uint32_t)r->term_len;
 	uint8_t *p = mpa_reserve(r->mpa, len, true);
 
-	if (p == NULL && r->operational && !r->mpa->tx_closed)
+	if (p == NULL && mpa_may_send(r->mpa))
 		return; /* writable() comes here again */
-	/* A responder that has not seen a good FPDU must not send one (RFC 5044 7.1.2). */
+	/* A responder that has not seen an FPDU must not send one (RFC 5044 7.1.2). */
 	if (p != NULL) {
 		ddp_put_untagged(p, true, RDMAP_CONTROL(RDMAP_OP_TERMINATE), 0, RDMAP_QN_TERMINATE,
 			r->ddp.tx_msn[RDMAP_QN_TERMINATE], 0);

@@ -237,6 +237,7 @@ static void test_responder_waits_for_first_fpdu(void **state)
 }
 
 /* A first FPDU that is not valid does not open our direction (RFC 5044 7.1.2 rule 4). */
+/* No message may follow it, but the answer that says why. */
 static void test_bad_first_fpdu(void **state)
 {
 	struct mpa_user *u = mpa_user_new();
@@ -249,7 +250,8 @@ static void test_bad_first_fpdu(void **state)
 	assert_int_equal(u->errors, 1);
 	assert_int_equal(u->error, MPA_ERROR_CRC);
 	assert_int_equal(u->operational, 0);
-	assert_null(mpa_reserve(u->m, 4, false));
+	assert_non_null(mpa_reserve(u->m, 4, false));
+	mpa_cancel(u->m);
 	mpa_user_free(u);
 }
 

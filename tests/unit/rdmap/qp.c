@@ -422,13 +422,14 @@ void qp_net_raw_initiator(struct qp_net *n)
 
 void qp_net_raw_responder(struct qp_net *n)
 {
-	static const uint8_t request[] = "MPA ID Req Frame\x10\x02\x00\x04\x80\x08\xc0\x08";
+	uint8_t request[] = "MPA ID Req Frame\x10\x02\x00\x04\x80\x08\xc0\x08";
 	struct ip_endpoint to = llp_mem_endpoint(n->mem, 1, 7174);
 
-	n->b->config.crc = false;
+	n->b->config.crc = n->crc;
 	listen_b(n);
 	llp_mem_peer_connect(&n->peer, n->mem, 0, &to);
 	qp_net_run(n);
+	request[16] |= n->crc ? MPA_FLAG_CRC : 0;
 	llp_mem_send_raw(n->peer.llp, request, 24);
 	qp_net_run(n);
 	llp_mem_peer_consume(&n->peer, 24);

@@ -72,7 +72,7 @@ void qp_net_done(struct qp_net *n);
 /** a is the initiator, b stays unused; the peer is raw and has sent its reply. CRC as n->crc. */
 void qp_net_raw_initiator(struct qp_net *n);
 
-/** b is the responder; the raw peer has sent its request. CRC off. */
+/** b is the responder; the raw peer has sent its request. CRC as n->crc. */
 void qp_net_raw_responder(struct qp_net *n);
 
 /** Step until quiet. */

@@ -95,7 +95,39 @@ static void test_send_crc_error(void **state)
 	qp_net_done(&n);
 }
 
-/* A responder may not send before the first good FPDU: it only closes. */
+/* The first FPDU is bad: the responder, silent up to here, says why, and no other word. */
+static void test_send_for_the_first_fpdu(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	n.crc = true;
+	qp_net_raw_responder(&n);
+	qp_wqe_inline(qp_wqe(n.b, 1, RDMAP_WR_SEND, 0), "abcd", 4);
+	qp_post(n.b);
+	llp_mem_send_raw(n.peer.llp, "\x00\x02zz\x12\x34\x56\x78", 8);
+	EXPECT_TERMINATE(&n, "\x20\x02\x00\x00");
+	assert_int_equal(n.b->operationals, 0);
+	qp_expect_end(n.b, RDMAP_END_TERMINATE_TX, 0, 2, 0, MPA_ERROR_CRC);
+	qp_expect_wc(n.b, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_SEND, 0);
+	qp_net_done(&n);
+}
+
+/* The same where it ends in its middle. */
+static void test_send_for_a_cut_first_fpdu(void **state)
+{
+	struct qp_net n;
+
+	qp_net_init(&n);
+	qp_net_raw_responder(&n);
+	llp_mem_send_raw(n.peer.llp, "\x00\x02z", 3);
+	llp_shutdown(n.peer.llp);
+	EXPECT_TERMINATE(&n, "\x20\x01\x00\x00");
+	qp_expect_end(n.b, RDMAP_END_TERMINATE_TX, 0, 2, 0, MPA_ERROR_CLOSED);
+	qp_net_done(&n);
+}
+
+/* Before there is any FPDU a responder may not send one: it only closes. */
 static void test_send_before_operational(void **state)
 {
 	struct qp_net n;
@@ -377,6 +409,8 @@ int main(void)
 		cmocka_unit_test(test_build_read),
 		cmocka_unit_test(test_send_local),
 		cmocka_unit_test(test_send_crc_error),
+		cmocka_unit_test(test_send_for_the_first_fpdu),
+		cmocka_unit_test(test_send_for_a_cut_first_fpdu),
 		cmocka_unit_test(test_send_before_operational),
 		cmocka_unit_test(test_send_waits),
 		cmocka_unit_test(test_send_after_close),
