@@ -7,9 +7,9 @@
 #define POOL_MIN_BUFS 2048u
 #define POOL_MAX_BUFS (UINT64_C(1) << 30)
 
-struct rte_mempool *pool_create(const char *name, uint16_t mtu, uint32_t mib, int socket)
+struct rte_mempool *pool_create(const char *name, uint32_t frame, uint32_t mib, int socket)
 {
-	uint32_t room = RTE_ALIGN_CEIL(RTE_MAX(pool_frame_size(mtu), POOL_ROOM_MIN), 64);
+	uint32_t room = RTE_ALIGN_CEIL(RTE_MAX(frame, POOL_ROOM_MIN), 64);
 	/* What an object takes: the mempool's header, the mbuf, the headroom, the data. */
 	uint32_t object =
 		RTE_CACHE_LINE_SIZE + sizeof(struct rte_mbuf) + RTE_PKTMBUF_HEADROOM + room;

@@ -2,6 +2,7 @@
 #include "dpdk-port/eal.h"
 #include "dpdk-port/gate.h"
 #include "dpdk-port/memif.h"
+#include "dpdk-port/packet.h"
 #include "dpdk-port/pool.h"
 #include "dpdk-port/port_private.h"
 #include "dpdk-port/rxfd.h"
@@ -19,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -36,6 +36,8 @@ struct opening {
 	struct rte_eth_dev_info info;
 	char ifname[IF_NAMESIZE]; /**< the kernel's interface under the port, or empty */
 	uint16_t mtu;             /**< of the port */
+	unsigned frame;           /**< octets that a packet buffer must hold */
+	bool fixed;               /**< AF_PACKET: the interface may not be changed */
 };
 
 __attribute__((format(printf, 3, 4))) static int fail(
@@ -142,59 +144,39 @@ static int probe(struct opening *o)
 	return 0;
 }
 
-/** MTU of the kernel's interface under the port; 0 if there is none. */
-static uint16_t interface_mtu(const char *ifname)
-{
-	struct ifreq ifr;
-	int fd, r;
-
-	if (!*ifname)
-		return 0;
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return 0;
-	memset(&ifr, 0, sizeof ifr);
-	snprintf(ifr.ifr_name, sizeof ifr.ifr_name, "%s", ifname);
-	r = ioctl(fd, SIOCGIFMTU, &ifr);
-	close(fd);
-	return r ? 0 : (uint16_t)RTE_MIN(ifr.ifr_mtu, UINT16_MAX);
-}
-
-/** The number after "key=" in the device's arguments, or @p otherwise. */
-static unsigned device_number(const struct opening *o, const char *key, unsigned otherwise)
-{
-	char pattern[32];
-	const char *at;
-
-	snprintf(pattern, sizeof pattern, ",%s=", key);
-	at = strstr(o->cfg->device, pattern);
-	return at ? (unsigned)strtoul(at + strlen(pattern), NULL, 10) : otherwise;
-}
-
 /**
  * AF_PACKET sends and receives through frames of a fixed size and cannot be asked about it: a
  * larger frame is dropped. It must not change the interface's MTU either, which is the host's.
  */
 static int choose_mtu_packet(struct opening *o)
 {
-	unsigned framesz = device_number(o, "framesz", 2048);
-	unsigned room = framesz > 128 ? framesz - 128 : 0; /* less header, address and alignment */
-	unsigned below = interface_mtu(o->ifname);
-	unsigned wanted = o->cfg->mtu;
+	const struct rte_devargs *args = rte_dev_devargs(o->info.device);
+	unsigned framesz = packet_frame_size(args && args->args ? args->args : "");
+	unsigned below = packet_interface_mtu(o->ifname);
+	unsigned wanted = o->cfg->mtu, most = packet_mtu_max(framesz);
 
-	o->mtu = (uint16_t)(wanted ? wanted : below ? below : RTE_ETHER_MTU);
+	o->fixed = !packet_may_change(o->ifname);
+	o->frame = packet_buffer_room(framesz);
+	o->mtu = (uint16_t)(wanted ? wanted : RTE_MIN(below, (unsigned)PACKET_MTU_DEFAULT_MAX));
 	if (below && o->mtu > below)
 		return fail(o, -EINVAL, "mtu %u is more than interface %s has, %u", o->mtu,
 			o->ifname, below);
-	if (pool_frame_size(o->mtu) <= room)
+	if (o->frame > POOL_FRAME_MAX || most < MTU_MIN)
+		return fail(o, -EINVAL, "its frames of framesz=%u are too %s", framesz,
+			most < MTU_MIN ? "small" : "large");
+	if (o->mtu && o->mtu <= most)
 		return 0;
 	if (wanted)
-		return fail(o, -EINVAL, "mtu %u needs larger frames: add framesz=%u,blocksz=%u",
-			wanted, o->mtu > 8000 ? 16384 : 8192, o->mtu > 8000 ? 65536 : 32768);
-	o->mtu = RTE_ETHER_MTU;
-	log_printf(o->cfg->log, LOG_LEVEL_WARNING,
-		"port %s: frames of framesz=%u hold an MTU of 1500, not the %u that %s has",
-		o->cfg->device, framesz, below, o->ifname);
+		return fail(o, -EINVAL,
+			"framesz=%u is too small for mtu %u: without framesz and blocksz they "
+			"follow from mtu",
+			framesz, wanted);
+	o->mtu = (uint16_t)RTE_MIN(most, (unsigned)RTE_ETHER_MTU);
+	if (below)
+		log_printf(o->cfg->log, LOG_LEVEL_WARNING,
+			"port %s: frames of framesz=%u are used with an MTU of %u, not the %u that "
+			"%s has",
+			o->cfg->device, framesz, o->mtu, below, o->ifname);
 	return 0;
 }
 
@@ -210,6 +192,7 @@ static int choose_mtu(struct opening *o)
 		return fail(o, -EINVAL, "mtu %u is not within its %u to %u", o->mtu, MTU_MIN,
 			o->info.max_mtu);
 	}
+	o->frame = pool_frame_size(o->mtu);
 	return 0;
 }
 
@@ -265,7 +248,7 @@ static int configure(struct opening *o)
 			return fail(o, r, "it does not take mtu %u", o->mtu);
 	}
 	o->p->caps.mtu = o->mtu;
-	if (o->cfg->mac && !driver_is(o->p, "net_tap")) {
+	if (o->cfg->mac && !driver_is(o->p, "net_tap") && !o->fixed) {
 		struct rte_ether_addr a;
 
 		memcpy(a.addr_bytes, o->cfg->mac, 6);
@@ -293,7 +276,7 @@ static int setup_queues(struct opening *o)
 	int socket = rte_eth_dev_socket_id(p->id), r;
 
 	snprintf(name, sizeof name, "uiwarp-%u", p->id);
-	p->pool = pool_create(name, o->mtu, o->cfg->memory_mib, socket);
+	p->pool = pool_create(name, o->frame, o->cfg->memory_mib, socket);
 	if (!p->pool)
 		return fail(o, -rte_errno, "no memory for its packet buffers");
 	r = rte_eth_dev_adjust_nb_rx_tx_desc(p->id, &rx, &tx);
@@ -343,42 +326,81 @@ static void ignore_outgoing(int fd)
 	setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on);
 }
 
-static int start(struct opening *o)
+/** The driver's start; a memif client may come before its server, as to any other link. */
+static int start_driver(struct opening *o)
+{
+	struct port *p = o->p;
+	int r;
+
+	eal_log_quiet(p->connects);
+	r = o->fixed ? packet_start(p->id) : rte_eth_dev_start(p->id);
+	eal_log_quiet(false);
+	p->started = r == 0;
+	if (r == 0 || p->connects)
+		return 0;
+	return fail(
+		o, r, o->fixed ? "it does not start without CAP_NET_ADMIN" : "it does not start");
+}
+
+/** What is for others than the port's own address: IPv6 neighbours ask by multicast (RFC 4861
+ *  section 7.2.1). An AF_PACKET driver would leave the interface promiscuous behind. */
+static void receive_more(struct opening *o)
+{
+	struct port *p = o->p;
+	bool packet = driver_is(p, "net_af_packet") && p->rx_fd >= 0;
+
+	if (packet && o->cfg->wire)
+		ignore_outgoing(p->rx_fd);
+	if (packet && packet_receive(p->rx_fd, o->info.if_index, o->cfg->wire) == 0)
+		return;
+	if (o->cfg->wire || rte_eth_allmulticast_enable(p->id))
+		rte_eth_promiscuous_enable(p->id);
+}
+
+static int learn_mac(struct opening *o)
 {
 	struct port *p = o->p;
 	struct rte_ether_addr mac;
-	int r;
+	int r = rte_eth_macaddr_get(p->id, &mac);
 
-	if (driver_is(o->p, "net_tap"))
-		p->rx_fd = rxfd_tap_quiet(o->ifname, &p->rx_signal);
-	/* A memif client may come before its server: it waits for it as for any other link. */
-	if (is_memif(o->p))
-		p->gate = gate_create();
-	eal_log_quiet(p->connects);
-	r = rte_eth_dev_start(p->id);
-	eal_log_quiet(false);
-	if (r && !p->connects)
-		return fail(o, r, "it does not start");
-	p->started = r == 0;
-	rte_eth_dev_callback_register(p->id, RTE_ETH_EVENT_INTR_RMV, on_removal, p);
-	find_rx_fd(o);
-	p->caps.rx_interrupt = p->rx_fd >= 0;
-	/* IPv6 neighbours ask by multicast (RFC 4861 section 7.2.1). */
-	if (o->cfg->wire || rte_eth_allmulticast_enable(p->id))
-		rte_eth_promiscuous_enable(p->id);
-	if (o->cfg->wire && p->rx_fd >= 0 && driver_is(o->p, "net_af_packet"))
-		ignore_outgoing(p->rx_fd);
-	r = rte_eth_macaddr_get(p->id, &mac);
 	if (r)
 		return fail(o, r, "it has no MAC address");
 	memcpy(p->caps.mac, mac.addr_bytes, 6);
 	/* At the other end of a TAP is the kernel's interface: a neighbour with an address of its
 	 * own, to which its driver would give ours. */
-	if (driver_is(o->p, "net_tap")) {
+	if (driver_is(p, "net_tap"))
 		p->caps.mac[5] ^= 1;
-		if (o->cfg->mac)
-			memcpy(p->caps.mac, o->cfg->mac, 6);
+	if (!o->cfg->mac || !(driver_is(p, "net_tap") || o->fixed))
+		return 0;
+	/* The interface keeps its own, and receives for ours too. */
+	if (o->fixed) {
+		r = packet_receive_address(p->rx_fd, o->info.if_index, o->cfg->mac);
+		if (r)
+			return fail(o, r, "it does not take another MAC address");
 	}
+	memcpy(p->caps.mac, o->cfg->mac, 6);
+	return 0;
+}
+
+static int start(struct opening *o)
+{
+	struct port *p = o->p;
+	int r;
+
+	if (driver_is(o->p, "net_tap"))
+		p->rx_fd = rxfd_tap_quiet(o->ifname, &p->rx_signal);
+	if (is_memif(o->p))
+		p->gate = gate_create();
+	r = start_driver(o);
+	if (r)
+		return r;
+	rte_eth_dev_callback_register(p->id, RTE_ETH_EVENT_INTR_RMV, on_removal, p);
+	find_rx_fd(o);
+	p->caps.rx_interrupt = p->rx_fd >= 0;
+	receive_more(o);
+	r = learn_mac(o);
+	if (r)
+		return r;
 	port_link(p, NULL);
 	return 0;
 }
@@ -472,10 +494,13 @@ int port_open(const struct port_config *config, struct port **out, struct port_e
 	struct opening o = {.cfg = cfg, .e = e};
 	int r;
 
-	r = memif_absolute(config->device, device, sizeof device);
+	if (packet_is_named(config->device))
+		r = packet_complete(config, device, sizeof device);
+	else
+		r = memif_absolute(config->device, device, sizeof device);
 	if (r) {
-		snprintf(e->text, sizeof e->text, "port \"%.100s\": its path: %s", config->device,
-			strerror(-r));
+		snprintf(e->text, sizeof e->text, "port \"%.100s\": its arguments: %s",
+			config->device, strerror(-r));
 		return r;
 	}
 	own.device = device;

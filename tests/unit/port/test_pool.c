@@ -14,7 +14,8 @@ static void buffers_hold_a_frame(void **state)
 	const uint16_t mtus[] = {576, 1500, 2048, 9000, 9216};
 
 	for (size_t i = 0; i < sizeof mtus / sizeof mtus[0]; i++) {
-		struct rte_mempool *p = pool_create("room", mtus[i], 8, SOCKET_ID_ANY);
+		struct rte_mempool *p =
+			pool_create("room", pool_frame_size(mtus[i]), 8, SOCKET_ID_ANY);
 
 		assert_non_null(p);
 		assert_true(rte_pktmbuf_data_room_size(p) >=

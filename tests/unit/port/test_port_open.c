@@ -155,19 +155,49 @@ static void a_device_that_was_there_already_gets_no_false_reason(void **state)
 /* Tests run without root too: then there is no such port. */
 static void an_mtu_that_the_frames_or_the_interface_cannot_carry(void **state)
 {
-	struct port_config cfg = config_of("net_af_packet7,iface=lo");
+	struct port_config cfg = config_of("net_af_packet7,iface=lo,framesz=2048");
 
 	if (geteuid() != 0)
 		skip();
 	cfg.mtu = 9000;
 	assert_refused(&cfg, -EINVAL,
-		"port \"net_af_packet7,iface=lo\": mtu 9000 needs larger frames: add "
-		"framesz=16384,blocksz=65536");
-	cfg.mtu = 4000;
-	assert_refused(&cfg, -EINVAL,
-		"port \"net_af_packet7,iface=lo\": mtu 4000 needs larger frames: add "
-		"framesz=8192,blocksz=32768");
+		"port \"net_af_packet7,iface=lo,framesz=2048\": framesz=2048 is too small for mtu "
+		"9000: without framesz and blocksz they follow from mtu");
+	cfg.device = "net_af_packet7,iface=lo,framesz=256";
 	cfg.mtu = 0;
+	assert_refused(&cfg, -EINVAL,
+		"port \"net_af_packet7,iface=lo,framesz=256,blocksz=4096\": its frames of "
+		"framesz=256 are too small");
+	cfg.device = "net_af_packet7,iface=lo";
+	cfg.mtu = 65500;
+	assert_refused(&cfg, -EINVAL,
+		"port \"net_af_packet7,iface=lo,framesz=66560,blocksz=266240,framecnt=124\": its "
+		"frames of framesz=66560 are too large");
+}
+
+static void an_af_packet_port_has_the_mtu_that_is_asked_for(void **state)
+{
+	const char *const devices[] = {"net_af_packet7,iface=lo",
+		"net_af_packet7,iface=lo,framesz=16384,blocksz=65536",
+		"eth_af_packet7,iface=lo,framesz=10000", "net_af_packet7,iface=lo,framecnt=64"};
+	struct port *p;
+
+	if (geteuid() != 0)
+		skip();
+	for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+		struct port_config cfg = config_of(devices[i]);
+
+		cfg.mtu = 9000;
+		p = open_port(&cfg);
+		assert_int_equal(port_get_caps(p)->mtu, 9000);
+		assert_true(
+			rte_pktmbuf_data_room_size(port_pool(p)) >= 9000 + RTE_PKTMBUF_HEADROOM);
+		port_close(p);
+	}
+	/* The interface's own, but for that of lo, which is 65536. */
+	p = open_port(&(struct port_config){.device = devices[0], .memory_mib = 8});
+	assert_int_equal(port_get_caps(p)->mtu, 9216);
+	port_close(p);
 }
 
 static void a_memif_that_this_process_had_otherwise(void **state)
@@ -274,6 +304,7 @@ int main(void)
 		cmocka_unit_test(an_mtu_out_of_the_port_s_range),
 		cmocka_unit_test(a_device_that_was_there_already_gets_no_false_reason),
 		cmocka_unit_test(an_mtu_that_the_frames_or_the_interface_cannot_carry),
+		cmocka_unit_test(an_af_packet_port_has_the_mtu_that_is_asked_for),
 		cmocka_unit_test(a_memif_that_this_process_had_otherwise),
 		cmocka_unit_test(both_ends_of_a_memif_that_close_together),
 		cmocka_unit_test(more_memory_than_there_is),
