@@ -22,6 +22,9 @@
 /* Who ends without exit() may do so in the middle of a verb, with the engine in hand. */
 #define RESET_NS UINT64_C(100000000)
 
+/** How long the holder of the engine may take at the end of the process; it may wait for a core. */
+#define STUCK_NS UINT64_C(1000000000)
+
 /** How long to wait at the start for a link that is slow to come up, a NIC's or a TAP's. */
 #define LINK_NS UINT64_C(3000000000)
 
@@ -345,6 +348,14 @@ void net_linger(struct net *n)
 	end = clock_ns(&n->poller.clock) + LINGER_NS;
 	while (is_parting(n) && clock_ns(&n->poller.clock) < end)
 		nap(200000);
+}
+
+bool net_is_stuck(struct net *n)
+{
+	if (!engine_lock_within(&n->engine, STUCK_NS))
+		return true;
+	engine_unlock(&n->engine);
+	return false;
 }
 
 /** What a person wants to know of a run that was slower than it should be. */

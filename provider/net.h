@@ -52,6 +52,12 @@ void net_release_slot(struct net *n);
  */
 void net_linger(struct net *n);
 
+/**
+ * Is the engine held by a thread that does not let go of it: one that jumped out of a verb from a
+ * signal handler, or the caller itself, in one? Waits a second at most to see.
+ */
+bool net_is_stuck(struct net *n);
+
 /** net_linger(), then reset what is still connected and keep the engine: the process ends. */
 void net_end(struct net *n);
 

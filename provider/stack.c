@@ -81,7 +81,8 @@ static void at_exit(void)
 
 	pthread_mutex_lock(&process.lock);
 	for (s = process.open; s; s = s->next) {
-		if (stack_is_orphan(s))
+		/* Peers of one that is stuck find out as of a crash; the process ends. */
+		if (stack_is_orphan(s) || net_is_stuck(s->net))
 			continue;
 		net_linger(s->net);
 		dismantle(s, true);

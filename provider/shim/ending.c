@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,12 +19,36 @@ static struct {
 
 static const struct sigaction by_default = {.sa_handler = SIG_DFL};
 
+/*
+ * It is sent to the process after @p ms, whatever its threads do. By the system call, as this is a
+ * signal handler. Without such a timer there is always the next signal.
+ */
+static void send_later(int sig, unsigned ms)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = sig};
+	struct itimerspec at = {.it_value = {ms / 1000, ms % 1000 * 1000000L}};
+	int timer;
+
+	if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer) == 0)
+		syscall(SYS_timer_settime, timer, 0, &at, NULL);
+}
+
 static void on_end(int sig)
 {
 	struct timespec moment = {.tv_nsec = 10000000};
 
 	shim_real_sigaction(sig, &by_default, NULL);
-	if (atomic_load(&ending.owner) != getpid() || !ending.end_by(sig))
+	if (atomic_load(&ending.owner) != getpid()) {
+		raise(sig);
+		return;
+	}
+	/*
+	 * Who holds the engine may never come back to it, having jumped out of a verb from a
+	 * handler: then the process ends all the same, and even if all its threads block @p sig.
+	 */
+	send_later(sig, 1000);
+	send_later(SIGKILL, 1700);
+	if (!ending.end_by(sig))
 		raise(sig);
 	else
 		/* It has happened by now; or this thread is inside a verb, and it happens on the

@@ -7,6 +7,7 @@
 #ifndef PROVIDER_SHIM_FORWARD_H
 #define PROVIDER_SHIM_FORWARD_H
 
+#include "base/cancel.h"
 #include "provider/shim/shim.h"
 
 #include <errno.h>
@@ -35,26 +36,41 @@ static inline int forward_gone(void)
 	})
 #define REAL(name) REAL_AS(name, #name)
 
+/**
+ * A call into the provider, which is finished before this thread is cancelled: else it would take
+ * locks along, or leave things half done.
+ */
+#define FORWARD_CALL(type, verb, args)                    \
+	({                                                \
+		struct cancel_hold hold_ = cancel_hold(); \
+		type answer_ = shim_running()->verb args; \
+                                                          \
+		cancel_release(hold_);                    \
+		answer_;                                  \
+	})
+
 /** A verb that the provider has. @p fail is what the verb returns when it cannot be called. */
-#define FORWARD_AS(type, fail, function, symbol, verb, context, params, args) \
-	SHIM_EXPORT type function params                                      \
-	{                                                                     \
-		__typeof__(&function) real_;                                  \
-                                                                              \
-		if (forward_owns(context)) {                                  \
-			if (shim_is_orphan()) {                               \
-				forward_gone();                               \
-				return fail;                                  \
-			}                                                     \
-			return shim_running()->verb args;                     \
-		}                                                             \
-		real_ = REAL_AS(function, symbol);                            \
-		if (real_ == NULL) {                                          \
-			errno = ENOSYS;                                       \
-			return fail;                                          \
-		}                                                             \
-		return real_ args;                                            \
+#define FORWARD_BY(call, type, fail, function, symbol, verb, context, params, args) \
+	SHIM_EXPORT type function params                                            \
+	{                                                                           \
+		__typeof__(&function) real_;                                        \
+                                                                                    \
+		if (forward_owns(context)) {                                        \
+			if (shim_is_orphan()) {                                     \
+				forward_gone();                                     \
+				return fail;                                        \
+			}                                                           \
+			return call(type, verb, args);                              \
+		}                                                                   \
+		real_ = REAL_AS(function, symbol);                                  \
+		if (real_ == NULL) {                                                \
+			errno = ENOSYS;                                             \
+			return fail;                                                \
+		}                                                                   \
+		return real_ args;                                                  \
 	}
+#define FORWARD_AS(type, fail, function, symbol, verb, context, params, args) \
+	FORWARD_BY(FORWARD_CALL, type, fail, function, symbol, verb, context, params, args)
 #define FORWARD(type, fail, verb, context, params, args) \
 	FORWARD_AS(type, fail, ibv_##verb, "ibv_" #verb, verb, context, params, args)
 
@@ -64,24 +80,29 @@ static inline int forward_gone(void)
 #define FORWARD_POINTER(type, verb, context, params, args) \
 	FORWARD(struct type *, NULL, verb, context, params, args)
 
+/** One that waits for an event, and may be cancelled meanwhile. */
+#define FORWARD_PLAINLY(type, verb, args) shim_running()->verb args
+#define FORWARD_WAIT(verb, context, params, args) \
+	FORWARD_BY(FORWARD_PLAINLY, int, -1, ibv_##verb, "ibv_" #verb, verb, context, params, args)
+
 /**
  * One that ends an object, and answers a positive errno. When exit() runs on this thread all
  * objects end with the process: a program's destructors hear what they expect.
  */
-#define FORWARD_END(verb, context, params, args)                                              \
-	SHIM_EXPORT int ibv_##verb params                                                     \
-	{                                                                                     \
-		__typeof__(&ibv_##verb) real_;                                                \
-                                                                                              \
-		if (forward_owns(context)) {                                                  \
-			if (shim_is_leaving())                                                \
-				return 0;                                                     \
-			return shim_is_orphan() ? forward_gone() : shim_running()->verb args; \
-		}                                                                             \
-		real_ = REAL(ibv_##verb);                                                     \
-		if (real_ == NULL)                                                            \
-			return errno = ENOSYS;                                                \
-		return real_ args;                                                            \
+#define FORWARD_END(verb, context, params, args)                                                  \
+	SHIM_EXPORT int ibv_##verb params                                                         \
+	{                                                                                         \
+		__typeof__(&ibv_##verb) real_;                                                    \
+                                                                                                  \
+		if (forward_owns(context)) {                                                      \
+			if (shim_is_leaving())                                                    \
+				return 0;                                                         \
+			return shim_is_orphan() ? forward_gone() : FORWARD_CALL(int, verb, args); \
+		}                                                                                 \
+		real_ = REAL(ibv_##verb);                                                         \
+		if (real_ == NULL)                                                                \
+			return errno = ENOSYS;                                                    \
+		return real_ args;                                                                \
 	}
 
 /** A verb that our device does not have. */

@@ -9,6 +9,7 @@
  */
 #undef _FILE_OFFSET_BITS /* would rename open() and fstat() below to their 64-bit twins */
 #undef _FORTIFY_SOURCE
+#include "base/cancel.h"
 #include "provider/shim/shim.h"
 
 #include <errno.h>
@@ -99,6 +100,7 @@ static bool refuse_orphan(int *fd)
 static bool open_cm(const char *path, int flags, int *fd)
 {
 	const struct provider *p;
+	struct cancel_hold hold;
 
 	/* By its header open() has no NULL, so the compiler would leave the test out; in a program
 	 * it may, and gets EFAULT from the kernel. */
@@ -108,6 +110,7 @@ static bool open_cm(const char *path, int flags, int *fd)
 	p = shim_provider();
 	if (p == NULL)
 		return refuse_orphan(fd);
+	hold = cancel_hold();
 	shim_enter();
 	*fd = p->cm_open(flags);
 	if (*fd >= MAX_FD) {
@@ -119,6 +122,7 @@ static bool open_cm(const char *path, int flags, int *fd)
 	shim_leave();
 	if (*fd >= 0)
 		begin_cm(*fd);
+	cancel_release(hold);
 	return true;
 }
 
@@ -304,6 +308,7 @@ SHIM_EXPORT ssize_t write(int fd, const void *buf, size_t n)
 static void end_cm(int fd)
 {
 	const struct provider *p = shim_running();
+	struct cancel_hold hold = cancel_hold();
 
 	if ((fcntl(fd, F_GETFL) & O_NONBLOCK) == 0)
 		atomic_store_explicit(&cm_was_closed, true, memory_order_relaxed);
@@ -314,6 +319,7 @@ static void end_cm(int fd)
 		p->cm_close(fd);
 		shim_leave();
 	}
+	cancel_release(hold);
 }
 
 SHIM_EXPORT int close(int fd)

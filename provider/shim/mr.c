@@ -11,7 +11,7 @@ static struct ibv_mr *mr_register(
 	struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
 {
 	if (!shim_is_orphan())
-		return shim_running()->reg_mr(pd, addr, length, iova, access);
+		return FORWARD_CALL(struct ibv_mr *, reg_mr, (pd, addr, length, iova, access));
 	forward_gone();
 	return NULL;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/cancel.h"
 #include "provider/shim/shim.h"
 
 #include <dlfcn.h>
@@ -191,11 +192,13 @@ void shim_before_end(void)
 
 const struct provider *shim_provider(void)
 {
+	struct cancel_hold hold;
 	int saved = errno;
 
 	if (inside != 0 || !shim_configured())
 		return NULL;
 	if (atomic_load_explicit(&shim.state, memory_order_acquire) == STATE_WAITING) {
+		hold = cancel_hold();
 		shim_enter();
 		atomic_fetch_add(&shim.starting, 1);
 		pthread_mutex_lock(&shim.lock);
@@ -205,6 +208,7 @@ const struct provider *shim_provider(void)
 		pthread_mutex_unlock(&shim.lock);
 		atomic_fetch_sub(&shim.starting, 1);
 		shim_leave();
+		cancel_release(hold);
 		errno = saved;
 	}
 	return shim_is_orphan() ? NULL : shim_running();

@@ -158,7 +158,7 @@ SHIM_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 
 	if (device != NULL && device == shim_device()) {
 		if (!shim_is_orphan())
-			return shim_running()->open_device(device);
+			return FORWARD_CALL(struct ibv_context *, open_device, (device));
 		forward_gone();
 		return NULL;
 	}
@@ -177,7 +177,7 @@ SHIM_EXPORT int ibv_close_device(struct ibv_context *context)
 	__typeof__(&ibv_close_device) real;
 
 	if (forward_owns(context))
-		return shim_is_orphan() ? 0 : shim_running()->close_device(context);
+		return shim_is_orphan() ? 0 : FORWARD_CALL(int, close_device, (context));
 	real = REAL(ibv_close_device);
 	if (real != NULL)
 		return real(context);
@@ -185,7 +185,7 @@ SHIM_EXPORT int ibv_close_device(struct ibv_context *context)
 	return -1;
 }
 
-FORWARD_MINUS(get_async_event, context,
+FORWARD_WAIT(get_async_event, context,
 	(struct ibv_context * context, struct ibv_async_event *event), (context, event))
 FORWARD_INT(query_device, context, (struct ibv_context * context, struct ibv_device_attr *attr),
 	(context, attr))
@@ -277,7 +277,7 @@ SHIM_EXPORT struct ibv_pd *ibv_import_pd(struct ibv_context *context, uint32_t p
 FORWARD_POINTER(
 	ibv_comp_channel, create_comp_channel, context, (struct ibv_context * context), (context))
 FORWARD_END(destroy_comp_channel, channel->context, (struct ibv_comp_channel * channel), (channel))
-FORWARD_MINUS(get_cq_event, channel->context,
+FORWARD_WAIT(get_cq_event, channel->context,
 	(struct ibv_comp_channel * channel, struct ibv_cq **cq, void **cq_context),
 	(channel, cq, cq_context))
 FORWARD_POINTER(ibv_cq, create_cq, context,

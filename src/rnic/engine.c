@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <time.h>
 
 void engine_init(struct engine *e, const struct engine_ops *ops, void *ctx)
 {
@@ -32,8 +33,16 @@ static void engine_entered(struct engine *e)
 
 bool engine_trylock(struct engine *e)
 {
-	if (atomic_load(&e->waiting) || pthread_mutex_trylock(&e->lock))
+	struct cancel_hold hold;
+
+	if (atomic_load(&e->waiting))
 		return false;
+	hold = cancel_hold();
+	if (pthread_mutex_trylock(&e->lock)) {
+		cancel_release(hold);
+		return false;
+	}
+	e->hold = hold;
 	engine_entered(e);
 	return true;
 }
@@ -73,18 +82,46 @@ static void doorbells_serve(struct engine *e)
 	}
 }
 
-void engine_lock(struct engine *e)
+static void engine_waited(struct engine *e, struct cancel_hold hold)
 {
-	atomic_fetch_add(&e->waiting, 1);
-	pthread_mutex_lock(&e->lock);
 	atomic_fetch_sub(&e->waiting, 1);
+	e->hold = hold;
 	engine_entered(e);
 	/* What was posted before goes before what the caller is about to do. */
 	doorbells_serve(e);
 }
 
+void engine_lock(struct engine *e)
+{
+	struct cancel_hold hold = cancel_hold();
+
+	atomic_fetch_add(&e->waiting, 1);
+	pthread_mutex_lock(&e->lock);
+	engine_waited(e, hold);
+}
+
+bool engine_lock_within(struct engine *e, uint64_t ns)
+{
+	struct cancel_hold hold = cancel_hold();
+	struct timespec end;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	ns += (uint64_t)end.tv_nsec;
+	end.tv_sec += (time_t)(ns / 1000000000);
+	end.tv_nsec = (long)(ns % 1000000000);
+	atomic_fetch_add(&e->waiting, 1);
+	if (pthread_mutex_clocklock(&e->lock, CLOCK_MONOTONIC, &end)) {
+		atomic_fetch_sub(&e->waiting, 1);
+		cancel_release(hold);
+		return false;
+	}
+	engine_waited(e, hold);
+	return true;
+}
+
 void engine_unlock(struct engine *e)
 {
+	struct cancel_hold hold = e->hold;
 	uint64_t deadline, asleep;
 
 	for (;;) {
@@ -108,6 +145,7 @@ void engine_unlock(struct engine *e)
 	asleep = atomic_load(&e->sleeping_until);
 	if (asleep > deadline)
 		e->ops->wake(e->ctx);
+	cancel_release(hold);
 }
 
 static void add_one(_Atomic uint64_t *counter)

@@ -9,10 +9,14 @@
  *
  * The lock is taken once per round or per verb, never per packet. A thread on the fast path only
  * tries it; if somebody holds it, it leaves a doorbell, which the holder serves before it lets go.
+ *
+ * Who holds it cannot be cancelled (pthread_cancel()): a port's system calls are cancellation
+ * points, and the lock would be held for ever.
  */
 #ifndef RNIC_ENGINE_H
 #define RNIC_ENGINE_H
 
+#include "base/cancel.h"
 #include "base/timer.h"
 
 #include <pthread.h>
@@ -53,6 +57,7 @@ struct engine_doorbell {
 
 struct engine {
 	pthread_mutex_t lock;
+	struct cancel_hold hold; /**< of the thread that has the lock */
 	const struct engine_ops *ops;
 	void *ctx;
 	struct timer_wheel wheel;
@@ -71,6 +76,13 @@ void engine_fini(struct engine *e);
 
 /** Take the lock (control path: may wait), set e->now, and serve what was held. */
 void engine_lock(struct engine *e);
+
+/**
+ * As engine_lock(), but wait for @p ns at most: at the end of the process, when the lock may be
+ * held by a thread that is no more, or by the caller, in a signal handler.
+ * @return true when this thread now holds it.
+ */
+bool engine_lock_within(struct engine *e, uint64_t ns);
 
 /**
  * Try to take the lock, and set e->now. Fails also while another thread waits in engine_lock():

@@ -3,12 +3,15 @@
 #include "support/child.h"
 
 #include <infiniband/verbs.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +32,42 @@ static int action_is(int sig, void (*fn)(int))
 	return sigaction(sig, NULL, &now) == 0 && now.sa_handler == fn;
 }
 
+/* ---- out of a verb, and never back ----------------------------------------------------------- */
+
+#define JUMPS 200
+
+static sigjmp_buf out;
+static volatile sig_atomic_t jumps;
+
+static void jump_out(int sig)
+{
+	jumps++;
+	siglongjmp(out, 1);
+}
+
+static void leave_all(int sig)
+{
+	exit(7);
+}
+
+/** SIGPROF comes again and again, by @p fn, while this thread polls, most of it under the lock. */
+static void poll_until(void (*fn)(int), struct ibv_device **list)
+{
+	struct sigaction a = {.sa_handler = fn, .sa_flags = SA_NODEFER};
+	struct itimerval often = {{0, 1700}, {0, 1700}}, never = {{0, 0}, {0, 0}};
+	struct ibv_cq *cq = ibv_create_cq(ibv_open_device(list[0]), 4, NULL, NULL, 0);
+	struct ibv_wc wc;
+
+	if (cq == NULL || sigaction(SIGPROF, &a, NULL) != 0)
+		_exit(91);
+	sigsetjmp(out, 1);
+	if (jumps == 0)
+		setitimer(ITIMER_PROF, &often, NULL);
+	while (jumps < JUMPS)
+		ibv_poll_cq(cq, 1, &wc);
+	setitimer(ITIMER_PROF, &never, NULL);
+}
+
 /** What the program that this one starts does, with a stack of its own. */
 static int be(const char *how)
 {
@@ -47,6 +86,10 @@ static int be(const char *how)
 		raise(SIGTERM);
 		return calls == 1 ? 0 : 94;
 	}
+	if (strcmp(how, "jump") == 0)
+		poll_until(jump_out, list);
+	if (strcmp(how, "exit") == 0)
+		poll_until(leave_all, list);
 	if (strcmp(how, "again") == 0 &&
 		(signal(SIGTERM, handler) != SIG_DFL || signal(SIGTERM, SIG_DFL) != handler ||
 			!action_is(SIGTERM, SIG_DFL)))
@@ -87,12 +130,27 @@ static void test_a_child_dies_alone(void **state)
 	assert_int_equal(run("child"), 0);
 }
 
+/* The engine's lock is held for ever, by a thread that is elsewhere. */
+static void test_dies_out_of_a_verb(void **state)
+{
+	assert_int_equal(run("jump"), SIGTERM);
+}
+
+/* As programs do it in their handlers, whatever they have interrupted. */
+static void test_exits_inside_a_verb(void **state)
+{
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(run("exit"), 7 << 8);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dies_by_the_signal),
 		cmocka_unit_test(test_handlers_are_the_program_s),
 		cmocka_unit_test(test_a_child_dies_alone),
+		cmocka_unit_test(test_dies_out_of_a_verb),
+		cmocka_unit_test(test_exits_inside_a_verb),
 	};
 
 	alarm(60);
