@@ -220,6 +220,12 @@ static bool want_interrupt(const struct opening *o)
 	return !eal_is_software(o->cfg->device) || strncmp(o->cfg->device, "virtio_user", 11) == 0;
 }
 
+/** A kernel's interface keeps its own MAC address beside the port's: see learn_mac(). */
+static bool keeps_mac(const struct port *p)
+{
+	return driver_is(p, "net_tap") || driver_is(p, "net_af_packet");
+}
+
 static int configure(struct opening *o)
 {
 	struct rte_eth_conf conf = {0};
@@ -248,7 +254,7 @@ static int configure(struct opening *o)
 			return fail(o, r, "it does not take mtu %u", o->mtu);
 	}
 	o->p->caps.mtu = o->mtu;
-	if (o->cfg->mac && !driver_is(o->p, "net_tap") && !o->fixed) {
+	if (o->cfg->mac && !keeps_mac(o->p)) {
 		struct rte_ether_addr a;
 
 		memcpy(a.addr_bytes, o->cfg->mac, 6);
@@ -370,10 +376,10 @@ static int learn_mac(struct opening *o)
 	 * own, to which its driver would give ours. */
 	if (driver_is(p, "net_tap"))
 		p->caps.mac[5] ^= 1;
-	if (!o->cfg->mac || !(driver_is(p, "net_tap") || o->fixed))
+	if (!o->cfg->mac || !keeps_mac(p))
 		return 0;
-	/* The interface keeps its own, and receives for ours too. */
-	if (o->fixed) {
+	/* The interface is the host's, and other processes may use it: it receives for us too. */
+	if (driver_is(p, "net_af_packet")) {
 		r = packet_receive_address(p->rx_fd, o->info.if_index, o->cfg->mac);
 		if (r)
 			return fail(o, r, "it does not take another MAC address");

@@ -55,6 +55,33 @@ run_case jumbo-mtu jumbo 3000 --set mtu=4000
 run_case jumbo-framesz jumbo 6000 --set "$given" --set mtu=9000
 run_case jumbo-framesz-alone jumbo 6000 --set port=net_af_packet0,iface=uiw0,framesz=12000
 
+# ---- two processes on one interface --------------------------------------------------------------
+
+# As docs/deploy.md has it: the client is on the server's interface.
+# shellcheck disable=SC2317 # exchange calls these
+neighbours() { # ARGUMENT-OF-exchange...
+	local status=0
+	(
+		port=net_af_packet0,iface=uiw0,qdisc_bypass=0
+		transport_in() {
+			shift
+			netns_in server "$@"
+		}
+		transport_settings() { # SIDE
+			local n=2
+			[[ $1 == server ]] || n=3
+			settings=(--set "port=$port" --set "mac=02:00:00:00:70:0$n"
+				--set "address=10.1.0.$n/24" --set "address=fd01::$n/64")
+		}
+		trap stop_all EXIT
+		exchange "$@"
+	) || status=$?
+	return $status
+}
+
+run_case neighbours-v4 neighbours 'rping -s -a %4 -V -C 20 -S 60000' 'rping -c -a %4 -V -C 20 -S 60000'
+run_case neighbours-v6 neighbours 'rping -s -a %6 -V -C 20 -S 60000' 'rping -c -a %6 -V -C 20 -S 60000'
+
 # ---- an ordinary user ---------------------------------------------------------------------------
 
 # The interface's owner is somebody else: it is neither made promiscuous nor given an address.
