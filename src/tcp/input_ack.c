@@ -10,14 +10,18 @@
 /** How often the neighbour's entry is told that it works. */
 #define CONFIRM_INTERVAL_MS 1000
 
-/** RFC 9293 section 3.10.7.4: only from segments newer than the one that set it last. */
+/**
+ * RFC 9293 section 3.10.7.4: only if SND.UNA =< SEG.ACK, and from segments newer than the one that
+ * set it last.
+ */
 static bool update_window(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	uint32_t wnd = (uint32_t)seg->wnd << c->snd_wscale;
 	bool changed = wnd != c->snd_wnd;
 
-	if (!seq_lt(c->snd_wl1, seg->seq) &&
-		!(c->snd_wl1 == seg->seq && seq_leq(c->snd_wl2, seg->ack)))
+	if (seq_lt(seg->ack, c->snd_una) ||
+		(!seq_lt(c->snd_wl1, seg->seq) &&
+			!(c->snd_wl1 == seg->seq && seq_leq(c->snd_wl2, seg->ack))))
 		return false;
 	c->snd_wnd = wnd;
 	c->snd_wl1 = seg->seq;

@@ -294,6 +294,7 @@ static bool check(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment
 		(seg->flags & (TCP_SYN | TCP_ACK | TCP_RST)) == (TCP_SYN | TCP_ACK)) {
 		seg->seq++;
 		seg->flags &= (uint8_t)~TCP_SYN;
+		seg->wnd = (uint16_t)(seg->wnd >> c->snd_wscale); /* a SYN's is not scaled */
 	}
 	if (!paws(c, seg))
 		return false;

@@ -81,6 +81,19 @@ static void the_window_of_a_syn_is_not_scaled(struct script *s)
 	check(s, script_info(s).snd_wnd == (s->way & WS ? 128000 : 1000));
 }
 
+/* Nor is that of the SYN,ACK which completes a simultaneous open: never more than was told. */
+static void the_window_of_a_syn_ack_is_not_scaled(struct script *s)
+{
+	connects(s);
+	host(s, "S 0");
+	peer(s, "S 0 win 1000 <%s>", offer(s));
+	host(s, "S. 0 ack 1");
+	peer(s, "S. 0 ack 1 win 1000 <%s>", offer(s));
+	state_is(s, "ESTABLISHED");
+	check(s, script_info(s).snd_wnd <= 1000);
+	check(s, script_info(s).snd_wnd > 1000 - 128); /* in units of the scale */
+}
+
 /* A shift of more than 14 is one of 14 (RFC 7323 section 2.3). */
 static void a_shift_above_14(struct script *s)
 {
@@ -232,6 +245,23 @@ static void overtaken_windows_do_not_count(struct script *s)
 	check(s, script_info(s).snd_wnd == 400u << scale);
 }
 
+/* Only SND.UNA =< SEG.ACK updates the window: an old one does not, however new its text is. */
+static void old_acks_bring_no_window(struct script *s)
+{
+	unsigned scale = s->way & WS ? 7 : 0;
+
+	accepted(s);
+	writes(s, 100);
+	pass(s, 0);
+	peer(s, ". 1 ack 101 win 400");
+	peer(s, "P. 101:201 ack 51 win 100");
+	pass(s, 0);
+	check(s, script_info(s).snd_wnd == 400u << scale);
+	peer(s, "P. 201:301 ack 101 win 200");
+	pass(s, 0);
+	check(s, script_info(s).snd_wnd == 200u << scale);
+}
+
 /* The receiver takes a FIN, which needs no room, through a closed window's edge. */
 static void a_fin_at_a_closed_window(struct script *s)
 {
@@ -254,6 +284,7 @@ const struct script_test script_tests[] = {
 	SCRIPT_WITH(the_receiver_closes, "RFC 9293 section 3.8.6", WAYS, 0, &small),
 	SCRIPT_WITH(no_silly_windows, "RFC 9293 section 3.8.6.2.2", WAYS, 0, &small),
 	SCRIPT(the_window_of_a_syn_is_not_scaled, "RFC 7323 section 2.2", V6 | WS, 0),
+	SCRIPT(the_window_of_a_syn_ack_is_not_scaled, "RFC 7323 section 2.2", V6 | WS, 0),
 	SCRIPT(a_shift_above_14, "RFC 7323 section 2.3", V6 | WRAP, 0),
 	SCRIPT(one_sided_scale, "RFC 7323 section 2.2", V6 | WRAP, 0),
 	SCRIPT_WITH(a_scale_that_was_not_offered, "RFC 7323 section 2.2", V6 | WRAP, 0,
@@ -265,6 +296,7 @@ const struct script_test script_tests[] = {
 	SCRIPT(the_peer_shrinks_its_window, "RFC 9293 section 3.8.6", WAYS, 0),
 	SCRIPT(old_windows_do_not_count, "RFC 9293 section 3.10.7.4", WAYS, 0),
 	SCRIPT(overtaken_windows_do_not_count, "RFC 9293 section 3.10.7.4", WAYS, 0),
+	SCRIPT(old_acks_bring_no_window, "RFC 9293 section 3.10.7.4", WAYS, 0),
 	SCRIPT_WITH(a_fin_at_a_closed_window, "RFC 9293 section 3.8.6", WAYS, 0, &small),
 	SCRIPTS_END,
 };
