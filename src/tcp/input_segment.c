@@ -357,7 +357,8 @@ void tcp_segment_arrives(
 		rte_pktmbuf_free(m);
 		return;
 	}
-	if (seg->len)
+	/* RFC 3168 section 6.1.5: not of text that no window has room for. */
+	if (seg->len && tcp_in(c, TCP_STATES_RECEIVING) && tcp_rcv_wnd(c))
 		tcp_ecn_text(c, rx, seg);
 	seventh_and_eighth(c, seg, m);
 }

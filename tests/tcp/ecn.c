@@ -6,6 +6,7 @@ static const struct uiwarp_tcp_config on = {
 	.ecn = UIWARP_TCP_ECN_ON, .congestion_control = "newreno"};
 static const struct uiwarp_tcp_config off = {.ecn = UIWARP_TCP_ECN_OFF};
 static const struct uiwarp_tcp_config newreno = {.congestion_control = "newreno"};
+static const struct uiwarp_tcp_config small = {.receive_buffer = 65536};
 
 /** The peer asks for ECN, and gets it. */
 static void accepted_with_ecn(struct script *s)
@@ -63,6 +64,38 @@ static void marks_are_echoed_until_cwr(struct script *s)
 	peer(s, "PC. 401:501 ack 11 ce"); /* slowed down, and marked again */
 	host(s, ".E 11 ack 501");
 	check(s, script_info(s).ce_received == 2);
+}
+
+/*
+ * Section 6.1.5: a mark on text that is not taken is nobody's congestion: behind the peer's FIN,
+ * where all text is ignored, and in a closed window, whose probes are no sign of the path.
+ */
+static void marks_on_what_is_not_taken(struct script *s)
+{
+	accepted_with_ecn(s);
+	peer(s, "F. 1 ack 1");
+	host(s, ". 1 ack 2");
+	peer(s, "P. 2:12 ack 1 ce");
+	nothing(s);
+	check(s, script_info(s).ce_received == 0);
+	writes(s, 10);
+	host(s, "P. 1:11 ack 2"); /* and no ECE */
+}
+
+static void marks_on_window_probes(struct script *s)
+{
+	uint32_t at = 1, end;
+
+	accepted_with_ecn(s);
+	while ((end = s->edge - s->base.ack) > at) {
+		end = end - at > 1400 ? at + 1400 : end;
+		peer(s, ". %u:%u ack 1", at, end);
+		pass(s, 50 * MS);
+		at = end;
+	}
+	peer(s, ". %u:%u ack 1 ce", at, at + 1);
+	host(s, ". 1 ack %u win 0", at);
+	check(s, script_info(s).ce_received == 0);
 }
 
 /* Section 6.1.2: an echo reduces the window, once in a round trip, and CWR says so, once. */
@@ -161,6 +194,8 @@ const struct script_test script_tests[] = {
 	SCRIPT(retransmissions_are_not, "RFC 3168 section 6.1.5", ALL_WAYS, 0),
 	SCRIPT(window_probes_are_not, "RFC 3168 section 6.1.6", ALL_WAYS, 0),
 	SCRIPT(marks_are_echoed_until_cwr, "RFC 3168 section 6.1.3", ALL_WAYS, 0),
+	SCRIPT(marks_on_what_is_not_taken, "RFC 3168 section 6.1.5", ALL_WAYS, 0),
+	SCRIPT_WITH(marks_on_window_probes, "RFC 3168 section 6.1.5", ALL_WAYS, 0, &small),
 	SCRIPT_WITH(an_echo_is_congestion, "RFC 3168 section 6.1.2", V6 | WRAP, 0, &newreno),
 	SCRIPT(not_agreed_upon, "RFC 3168 section 6.1.1", ALL_WAYS, 0),
 	SCRIPT_WITH(refused_when_off, "RFC 3168 section 6.1.1", ALL_WAYS, 0, &off),
