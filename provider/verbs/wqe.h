@@ -93,12 +93,15 @@ static inline uint8_t *wqe_append(uint8_t *to, const void *from, size_t length)
 	(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | \
 		IBV_ACCESS_ZERO_BASED)
 
+/** Flags that mean nothing to a window, which is for peers: other providers ignore it too. */
+#define WQE_BIND_IGNORED IBV_ACCESS_LOCAL_WRITE
+
 /** Whether a window of @p type can be asked to be bound so; what else is wrong the bind tells. */
 static inline bool wqe_bind_ok(const struct ibv_mw *mw, enum ibv_mw_type type, uint32_t rkey,
 	const struct ibv_mw_bind_info *info)
 {
 	return mw->type == type && (rkey ^ mw->rkey) >> 8 == 0 &&
-	       (info->mw_access_flags & ~(unsigned)WQE_BIND_ACCESS) == 0 &&
+	       (info->mw_access_flags & ~(unsigned)(WQE_BIND_ACCESS | WQE_BIND_IGNORED)) == 0 &&
 	       (info->mr != NULL || info->length == 0);
 }
 
@@ -108,7 +111,7 @@ static inline void wqe_bind(struct rdmap_wqe *w, uint32_t rkey, const struct ibv
 	w->inv_stag = info->mr != NULL ? info->mr->lkey : 0;
 	w->local_arg[0] = info->addr;
 	w->local_arg[1] = info->length;
-	w->local_arg[2] = info->mw_access_flags;
+	w->local_arg[2] = info->mw_access_flags & WQE_BIND_ACCESS;
 }
 
 /** Plain FetchAdd: a sum of 64 bits (RFC 7306 section 5.1.1: a mask of zero). */

@@ -131,8 +131,8 @@ static void walk_windows(void)
 
 	NIL("ibv_alloc_mw", "no such type", ibv_alloc_mw(w.pd, (enum ibv_mw_type)3), EINVAL);
 	INT("ibv_bind_mw", "of type 2", ibv_bind_mw(w.qp, two, &bind), EINVAL);
-	bind.bind_info.mw_access_flags = IBV_ACCESS_LOCAL_WRITE;
-	INT("ibv_bind_mw", "local rights", ibv_bind_mw(w.qp, one, &bind), EINVAL);
+	bind.bind_info.mw_access_flags = IBV_ACCESS_MW_BIND;
+	INT("ibv_bind_mw", "no rights of a window", ibv_bind_mw(w.qp, one, &bind), EINVAL);
 	bind.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_READ;
 	bind.bind_info.mr = NULL;
 	INT("ibv_bind_mw", "no region", ibv_bind_mw(w.qp, one, &bind), EINVAL);

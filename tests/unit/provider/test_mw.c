@@ -105,13 +105,14 @@ static void test_type_1(void **state)
 	region = NULL;
 }
 
+/* Bound with IBV_ACCESS_LOCAL_WRITE among its rights, which means nothing to a window. */
 static void test_type_2(void **state)
 {
 	struct ibv_mw *mw = window(IBV_MW_TYPE_2);
 	struct ibv_send_wr wr = {.wr_id = 6,
 		.opcode = IBV_WR_BIND_MW,
 		.send_flags = IBV_SEND_SIGNALED,
-		.bind_mw = {.mw = mw, .bind_info = info(100, 50, REMOTE)}};
+		.bind_mw = {.mw = mw, .bind_info = info(100, 50, REMOTE | IBV_ACCESS_LOCAL_WRITE)}};
 	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(fx.server.id->qp);
 	struct ibv_send_wr *bad;
 	struct ibv_sge sge;
@@ -178,7 +179,7 @@ static void test_refused(void **state)
 	ibv_wr_start(ex);
 	ibv_wr_bind_mw(ex, two, one->rkey, &bind.bind_info);
 	assert_int_equal(ibv_wr_complete(ex), EINVAL);
-	bind.bind_info.mw_access_flags |= IBV_ACCESS_LOCAL_WRITE;
+	bind.bind_info.mw_access_flags |= IBV_ACCESS_MW_BIND;
 	assert_int_equal(ibv_bind_mw(fx.server.id->qp, one, &bind), EINVAL);
 	bind.bind_info = info(0, 8, REMOTE);
 	bind.bind_info.mr = NULL;
