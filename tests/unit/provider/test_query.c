@@ -111,6 +111,9 @@ static void test_device(void **state)
 	assert_true(a.max_mr_size == UINT64_C(1) << 40);
 	assert_int_equal(a.page_size_cap, sysconf(_SC_PAGESIZE));
 	assert_true(a.node_guid == 0x1234 && a.sys_image_guid == 0x1234);
+	/* Nobody's: a locally administered OUI of three octets (IEEE 802, clause 8). */
+	assert_true(a.vendor_id <= 0xffffff && (a.vendor_id >> 16 & 3) == 2);
+	assert_int_not_equal(a.vendor_part_id, 0);
 	assert_int_equal(a.phys_port_cnt, 1);
 	assert_int_equal(a.max_pkeys, 1);
 	assert_true(strlen(a.fw_ver) > 0);
