@@ -4,6 +4,7 @@
 #include "tools/commands.h"
 #include "tools/configuration.h"
 #include "tools/doctor.h"
+#include "tools/help.h"
 #include "tools/tcp_resolve.h"
 
 #include <argp.h>
@@ -58,7 +59,8 @@ static const struct argp_option argp_options[] = {
 	{0},
 };
 
-static const struct argp_child argp_children[] = {{&configuration_argp, 0, NULL, 0}, {0}};
+static const struct argp_child argp_children[] = {
+	{&configuration_argp, 0, NULL, 0}, {&help_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {argp_options, parse_option, "[PEER [PORT]]",
 	"Look at configuration, port, addresses and neighbours; with PEER at the way there: route, "

@@ -7,6 +7,7 @@
 #include "pcap/show.h"
 #include "pcap/stats.h"
 #include "tools/commands.h"
+#include "tools/help.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -330,7 +331,8 @@ static void usage(FILE *out)
 static int run(const struct subcommand *s, int argc, char **argv)
 {
 	static char name[32];
-	const struct argp argp = {s->options, parse_option, "FILE...", s->doc, NULL, NULL, NULL};
+	const struct argp_child help[] = {{&help_argp, 0, NULL, 0}, {0}};
+	const struct argp argp = {s->options, parse_option, "FILE...", s->doc, help, NULL, NULL};
 	struct options o = {0};
 
 	snprintf(name, sizeof name, "uiwarp pcap %s", s->name);
@@ -348,7 +350,7 @@ int cmd_pcap(int argc, char **argv)
 		usage(stderr);
 		return EXIT_USAGE;
 	}
-	if (strcmp(argv[1], "--help") == 0) {
+	if (help_is_asked(argv[1])) {
 		usage(stdout);
 		return EXIT_SUCCESS;
 	}

@@ -5,6 +5,7 @@
  */
 #include "tools/commands.h"
 #include "tools/configuration.h"
+#include "tools/help.h"
 #include "tools/reach.h"
 
 #include <argp.h>
@@ -41,7 +42,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child argp_children[] = {{&configuration_argp, 0, NULL, 0}, {0}};
+static const struct argp_child argp_children[] = {
+	{&configuration_argp, 0, NULL, 0}, {&help_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {NULL, parse_option, "[--] PROGRAM [ARGUMENT...]",
 	"Start PROGRAM with an iWARP device of its own, which it finds through libibverbs and "

@@ -5,6 +5,7 @@
  */
 #include "provider/config.h"
 #include "tools/commands.h"
+#include "tools/help.h"
 #include "tools/tcp_report.h"
 #include "tools/tcp_session.h"
 
@@ -165,7 +166,7 @@ int cmd_tcp(int argc, char **argv)
 
 	if (argc < 2)
 		return usage(stderr);
-	if (strcmp(argv[1], "--help") == 0)
+	if (help_is_asked(argv[1]))
 		return usage(stdout);
 	if (!tcp_options_parse(&o, argc - 1, argv + 1)) {
 		fprintf(stderr, "uiwarp tcp: \"%s\"; expected source, sink, echo or pingpong\n",

@@ -2,6 +2,7 @@
 /* uiwarp wan: a long path between two interfaces, in real time. */
 #include "base/argument.h"
 #include "tools/commands.h"
+#include "tools/help.h"
 #include "tools/wan_control.h"
 #include "tools/wan_report.h"
 #include "wan/options.h"
@@ -280,6 +281,7 @@ static int run(const struct options *o)
 int cmd_wan(int argc, char **argv)
 {
 	static char name[] = "uiwarp wan";
+	const struct argp_child help[] = {{&help_argp, 0, NULL, 0}, {0}};
 	struct argp_option list[MAX_OPTIONS];
 	const struct argp argp = {list, parse_option, NULL,
 		"Join two interfaces by a path with a rate, a delay, losses and more. Frames of "
@@ -288,7 +290,7 @@ int cmd_wan(int argc, char **argv)
 		"Ends by SIGINT or SIGTERM with statistics; SIGUSR1 asks for them. Frames that are "
 		"on the way keep their times when the path is changed.\n\n"
 		"Exit status: 0; 1 if a port cannot be opened; 2 if the command line is wrong.",
-		NULL, NULL, NULL};
+		help, NULL, NULL};
 	struct options o = {.seed = 1};
 
 	argv[0] = name;

@@ -2,6 +2,7 @@
 #include "tools/tcp_options.h"
 
 #include "base/number.h"
+#include "tools/help.h"
 #include "tools/units.h"
 
 #include <stdio.h>
@@ -213,7 +214,8 @@ static const struct argp_option argp_options[] = {
 	{0},
 };
 
-static const struct argp_child argp_children[] = {{&configuration_argp, 0, "The stack:", 4}, {0}};
+static const struct argp_child argp_children[] = {
+	{&configuration_argp, 0, "The stack:", 4}, {&help_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {argp_options, parse_option, "HOST [PORT]\n--listen [ADDRESS:]PORT",
 	"Send, take in or send back a plain TCP stream over a stack of our own.\v"

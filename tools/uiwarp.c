@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/commands.h"
+#include "tools/help.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -73,7 +74,7 @@ int main(int argc, char **argv)
 		puts("uiwarp " UIWARP_VERSION);
 		return EXIT_SUCCESS;
 	}
-	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0)
+	if (strcmp(argv[1], "help") == 0 || help_is_asked(argv[1]))
 		return help(argc, argv);
 	c = find(argv[1]);
 	return c == NULL ? unknown(argv[1]) : c->run(argc - 1, argv + 1);

@@ -54,6 +54,36 @@ static void help_of_a_command_is_its_own(void **state)
 	assert_string_equal(strstr(c.out, "PROGRAM"), strstr(text, "PROGRAM"));
 }
 
+/** -h as well as --help, everywhere, and among other options. */
+static void minus_h_helps(void **state)
+{
+	static const char *const words[][3] = {{NULL}, {"run"}, {"doctor"}, {"tcp"},
+		{"tcp", "sink"}, {"tcp", "source"}, {"pcap"}, {"pcap", "check"}, {"pcap", "show"},
+		{"pcap", "stats"}, {"pcap", "replay"}, {"wan"}, {"run", "--set=log=debug"}};
+	char text[sizeof c.out];
+
+	for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
+		const char *argv[6] = {UIWARP, words[i][0], words[i][1], words[i][2]};
+		unsigned n = 1;
+
+		while (argv[n] != NULL)
+			n++;
+		argv[n] = "--help";
+		child_run(&c, argv, NULL);
+		assert_int_equal(child_exit(&c), 0);
+		memcpy(text, c.out, sizeof text);
+		argv[n] = "-h";
+		child_run(&c, argv, NULL);
+		assert_int_equal(child_exit(&c), 0);
+		assert_string_equal(c.err, "");
+		assert_string_equal(c.out, text);
+	}
+	/* Behind the program's name it is the program's. */
+	RUN("run", "--set", "port=net_null0", "--set", "address=10.0.0.1/24", "--", "echo", "-h");
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.out, "-h\n");
+}
+
 static void the_version_is_that_of_the_project(void **state)
 {
 	RUN("--version");
@@ -86,6 +116,7 @@ int main(void)
 		cmocka_unit_test(without_a_command_it_says_how_to_use_it),
 		cmocka_unit_test(help_goes_to_stdout),
 		cmocka_unit_test(help_of_a_command_is_its_own),
+		cmocka_unit_test(minus_h_helps),
 		cmocka_unit_test(the_version_is_that_of_the_project),
 		cmocka_unit_test(an_unknown_command_is_named),
 	};
