@@ -58,7 +58,8 @@ wait_for() { # SECONDS COMMAND...
 	done
 }
 
-# Why namespaces cannot be made here; nothing when they can.
+# Why namespaces cannot be made here, or not be entered (in a chroot, say, whose root is no mount point);
+# nothing when they can.
 why_no_namespaces() {
 	local probe=uiw-probe-$$
 	if ! is_root; then
@@ -66,6 +67,18 @@ why_no_namespaces() {
 	elif ! ip netns add "$probe" 2>/dev/null; then
 		say "this system does not let us make network namespaces"
 	else
+		ip netns exec "$probe" true 2>/dev/null ||
+			say "this system does not let us enter network namespaces"
 		ip netns del "$probe"
 	fi
+}
+
+# With -h or --help among the arguments: say what stands at the head of the script, and end.
+help_if_asked() { # ARGUMENT...
+	local word
+	for word; do
+		[[ $word == -h || $word == --help ]] || continue
+		sed -n '3,/^[^#]/ { /^# \{0,1\}/!q; s///p }' "$0"
+		exit 0
+	done
 }

@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What a person meets first in scripts/: -h everywhere, and a reason where namespaces cannot be had.
+set -euo pipefail
+# shellcheck source=scripts/lib/common.sh
+source "$(dirname "$0")/../../../scripts/lib/common.sh"
+
+expect() { # WHAT EXPECTED FOUND
+	[[ $2 == "$3" ]] || die "$1: expected '$2', found '$3'"
+}
+
+# Each tells its usage and does nothing else.
+for script in bench conformance decode demo setup tcp-tests test; do
+	for option in -h --help; do
+		text=$("$root/scripts/$script" "$option") || die "$script $option ends with status $?"
+		[[ $text == *usage:*"$script"* ]] || die "$script $option does not tell the usage"
+		[[ $text != *"set -euo"* ]] || die "$script $option prints more than its head"
+	done
+done
+
+# A system on which `ip netns` fails at one of its steps.
+fails=
+is_root() { true; }
+ip() { [[ $2 != "$fails" ]]; }
+
+expect "namespaces that work" "" "$(why_no_namespaces)"
+fails=add
+expect "none can be made" "this system does not let us make network namespaces" "$(why_no_namespaces)"
+fails="exec"
+expect "none can be entered" "this system does not let us enter network namespaces" "$(why_no_namespaces)"
+is_root() { false; }
+expect "not root" "needs root" "$(why_no_namespaces)"
