@@ -51,6 +51,9 @@ void eal_log_watch(void);
 /** @return false if DPDK logged no error since eal_log_watch(). */
 bool eal_log_reason(char *buf, size_t len);
 
+/** The same, and go on remembering it. */
+bool eal_log_look(char *buf, size_t len);
+
 /** Swallow DPDK's lines for a while: what is tried again and again fails again and again. */
 void eal_log_quiet(bool quiet);
 

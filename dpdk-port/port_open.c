@@ -3,6 +3,7 @@
 #include "dpdk-port/gate.h"
 #include "dpdk-port/memif.h"
 #include "dpdk-port/packet.h"
+#include "dpdk-port/pci.h"
 #include "dpdk-port/pool.h"
 #include "dpdk-port/port_private.h"
 #include "dpdk-port/rxfd.h"
@@ -57,6 +58,8 @@ __attribute__((format(printf, 3, 4))) static int fail(
 			return error;
 		snprintf(reason, sizeof reason, "%s", rte_strerror(-error));
 	}
+	if (!eal_is_software(o->cfg->device))
+		pci_explain(PCI_SYSFS, o->cfg->device, reason, sizeof reason);
 	if (strstr(reason, "failed to parse device"))
 		snprintf(reason, sizeof reason, "no driver of its knows such a device");
 	len = strlen(o->e->text);
@@ -278,13 +281,14 @@ static int setup_queues(struct opening *o)
 {
 	struct port *p = o->p;
 	uint16_t rx = PORT_DESC, tx = PORT_DESC;
-	char name[RTE_MEMPOOL_NAMESIZE];
+	char name[RTE_MEMPOOL_NAMESIZE], reason[400];
 	int socket = rte_eth_dev_socket_id(p->id), r;
 
 	snprintf(name, sizeof name, "uiwarp-%u", p->id);
 	p->pool = pool_create(name, o->frame, o->cfg->memory_mib, socket);
 	if (!p->pool)
-		return fail(o, -rte_errno, "no memory for its packet buffers");
+		return fail(o, -rte_errno, "no %s for its packet buffers",
+			eal_is_software(o->cfg->device) ? "memory" : "hugepages");
 	r = rte_eth_dev_adjust_nb_rx_tx_desc(p->id, &rx, &tx);
 	if (r)
 		return fail(o, r, "it has no room for descriptors");
@@ -294,6 +298,9 @@ static int setup_queues(struct opening *o)
 	r = rte_eth_tx_queue_setup(p->id, 0, tx, (unsigned)socket, NULL);
 	if (r)
 		return fail(o, r, "it has no transmit queue");
+	/* What is not mapped for the device it cannot read or write. DPDK goes on all the same. */
+	if (eal_log_look(reason, sizeof reason) && pci_is_unmapped(reason))
+		return fail(o, -ENOMEM, "it cannot reach its packet buffers");
 	return 0;
 }
 
