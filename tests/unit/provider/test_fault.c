@@ -164,6 +164,28 @@ static void test_local(void **state)
 	local(IBV_WR_ATOMIC_FETCH_AND_ADD, UNMAPPED);
 }
 
+/** Inline data is read when it is posted, once: who posts is told, and nothing else happens. */
+static void test_inline(void **state)
+{
+	struct area area;
+	struct ibv_sge sge;
+	struct ibv_send_wr wr, *bad = NULL;
+
+	post_recv(&fx.server, 1);
+	area_open(&area, &fx.client);
+	area_take(&area, UNMAPPED);
+	wr = request(IBV_WR_SEND, &sge, &area.end, 8);
+	wr.send_flags |= IBV_SEND_INLINE;
+	sge.addr += AREA / 2 - 4;
+	assert_int_equal(ibv_post_send(fx.client.id->qp, &wr, &bad), EFAULT);
+	assert_ptr_equal(bad, &wr);
+	sge.addr -= 4;
+	client_posts(&wr);
+	assert_int_equal(take(fx.server.id->recv_cq).byte_len, 8);
+	take_sent(wr.wr_id);
+	area_close(&area);
+}
+
 static void test_receive(void **state)
 {
 	struct area area;
@@ -308,6 +330,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_remote),
 		cmocka_unit_test(test_local),
+		CONNECTED(test_inline),
 		CONNECTED(test_receive),
 		cmocka_unit_test(test_handlers),
 		cmocka_unit_test(test_deaths),
