@@ -129,8 +129,6 @@ static const char *log_option(const struct log_sink *log)
 	switch (log ? log->max_level : LOG_LEVEL_ERROR) {
 	case LOG_LEVEL_DEBUG:
 		return "*:debug";
-	case LOG_LEVEL_INFO:
-		return "*:info";
 	default:
 		return "*:warning";
 	}

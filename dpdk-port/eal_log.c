@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* DPDK logs to one stream per process: ours cuts it into lines for the sink in force, and keeps
- * the first error, which is the one that tells: those after it say that something failed. */
+/* DPDK logs to one stream per process: ours cuts it into lines for the sink in force, where they
+ * are of use to who debugs alone: what went wrong is told in our words. It keeps the first error,
+ * which is the one that tells: those after it say that something failed. */
 #include "dpdk-port/eal_log.h"
 #include "dpdk-port/eal.h"
 
@@ -21,24 +22,13 @@ static struct {
 	bool watching, quiet;
 } eal_log = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static enum log_level line_level(int dpdk, bool starting)
-{
-	/* While a port is opened its errors come back as one sentence: do not say them twice. */
-	if (dpdk <= (int)RTE_LOG_ERR)
-		return starting ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING;
-	if (dpdk <= (int)RTE_LOG_NOTICE)
-		return LOG_LEVEL_INFO;
-	return LOG_LEVEL_DEBUG;
-}
-
 static void line_done(int dpdk_level)
 {
 	eal_log.line[eal_log.len] = '\0';
 	if (eal_log.watching && dpdk_level <= (int)RTE_LOG_ERR && !eal_log.reason[0])
 		memcpy(eal_log.reason, eal_log.line, eal_log.len + 1);
 	if (eal_log.len && !eal_log.quiet)
-		log_printf(eal_log.sink, line_level(dpdk_level, eal_log.watching), "DPDK: %s",
-			eal_log.line);
+		log_printf(eal_log.sink, LOG_LEVEL_DEBUG, "DPDK: %s", eal_log.line);
 	eal_log.len = 0;
 }
 

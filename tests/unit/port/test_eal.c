@@ -139,7 +139,7 @@ static void log_lines_go_to_the_sink_in_force(void **state)
 	rte_log(RTE_LOG_WARNING, RTE_LOGTYPE_USER1, "half a line");
 	assert_string_equal(said, "");
 	rte_log(RTE_LOG_ERR, RTE_LOGTYPE_USER1, ", and its end\n");
-	assert_string_equal(said, "1 DPDK: half a line, and its end");
+	assert_string_equal(said, "3 DPDK: half a line, and its end");
 	eal_log_watch();
 	rte_log(RTE_LOG_WARNING, RTE_LOGTYPE_USER1, "no error\n");
 	rte_log(RTE_LOG_ERR, RTE_LOGTYPE_USER1, "the first\n");

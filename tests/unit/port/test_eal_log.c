@@ -51,14 +51,14 @@ static void text_is_cut_into_lines(void **state)
 
 	fputs("one\ntwo\nand the ", f);
 	fflush(f);
-	assert_said("2 DPDK: one|2 DPDK: two|");
+	assert_said("3 DPDK: one|3 DPDK: two|");
 	fputs("third", f);
 	fflush(f);
 	assert_said("");
 	fputs("\n\n\nfourth\n", f);
 	fflush(f);
 	/* Empty lines say nothing. */
-	assert_said("2 DPDK: and the third|2 DPDK: fourth|");
+	assert_said("3 DPDK: and the third|3 DPDK: fourth|");
 	close_stream(f);
 }
 
@@ -76,7 +76,7 @@ static void a_line_without_end_is_cut_off(void **state)
 	/* What the sink itself takes of it may be less. */
 	assert_in_range(strcspn(text, "|"), 100, 6 + 399);
 	assert_int_equal(strncmp(text + 6, "01234567890", 11), 0);
-	assert_non_null(strstr(said, "|2 DPDK: next|"));
+	assert_non_null(strstr(said, "|3 DPDK: next|"));
 	close_stream(f);
 }
 
@@ -86,12 +86,12 @@ static void levels_are_ours(void **state)
 		uint32_t dpdk;
 		const char *line;
 	} levels[] = {
-		{RTE_LOG_EMERG, "1 DPDK: x|"},
-		{RTE_LOG_ALERT, "1 DPDK: x|"},
-		{RTE_LOG_CRIT, "1 DPDK: x|"},
-		{RTE_LOG_ERR, "1 DPDK: x|"},
-		{RTE_LOG_WARNING, "2 DPDK: x|"},
-		{RTE_LOG_NOTICE, "2 DPDK: x|"},
+		{RTE_LOG_EMERG, "3 DPDK: x|"},
+		{RTE_LOG_ALERT, "3 DPDK: x|"},
+		{RTE_LOG_CRIT, "3 DPDK: x|"},
+		{RTE_LOG_ERR, "3 DPDK: x|"},
+		{RTE_LOG_WARNING, "3 DPDK: x|"},
+		{RTE_LOG_NOTICE, "3 DPDK: x|"},
 		{RTE_LOG_INFO, "3 DPDK: x|"},
 		{RTE_LOG_DEBUG, "3 DPDK: x|"},
 	};
@@ -119,7 +119,7 @@ static void a_stream_of_rte_log_has_each_line_s_own_level(void **state)
 	assert_int_equal(rte_openlog_stream(f), 0);
 	rte_log(RTE_LOG_ERR, RTE_LOGTYPE_USER1, "an error\n");
 	rte_log(RTE_LOG_INFO, RTE_LOGTYPE_USER1, "a %s, %d\n", "word", 7);
-	assert_said("1 DPDK: an error|3 DPDK: a word, 7|");
+	assert_said("3 DPDK: an error|3 DPDK: a word, 7|");
 	rte_openlog_stream(before);
 	/* And outside of rte_log() a line has none. */
 	fputs("other\n", f);
@@ -142,14 +142,14 @@ static void the_first_error_is_the_reason(void **state)
 	fputs("the first\nthe second\n", error);
 	fflush(error);
 	/* The caller says it in its own sentence, so here it is not a warning. */
-	assert_said("2 DPDK: no error|2 DPDK: the first|2 DPDK: the second|");
+	assert_said("3 DPDK: no error|3 DPDK: the first|3 DPDK: the second|");
 	assert_true(eal_log_reason(reason, sizeof reason));
 	assert_string_equal(reason, "the first");
 	/* Taken once; nothing is watched any more. */
 	assert_false(eal_log_reason(reason, sizeof reason));
 	fputs("later\n", error);
 	fflush(error);
-	assert_said("1 DPDK: later|");
+	assert_said("3 DPDK: later|");
 	assert_false(eal_log_reason(reason, sizeof reason));
 	assert_string_equal(reason, "the first");
 	eal_log_watch();
@@ -189,7 +189,7 @@ static void quiet_swallows_lines_but_not_the_reason(void **state)
 	assert_string_equal(reason, "refused");
 	fputs("heard\n", f);
 	fflush(f);
-	assert_said("1 DPDK: heard|");
+	assert_said("3 DPDK: heard|");
 	close_stream(f);
 }
 
@@ -201,7 +201,7 @@ static void only_the_sink_in_force_is_released(void **state)
 	eal_log_release(&other);
 	fputs("x\n", f);
 	fflush(f);
-	assert_said("2 DPDK: x|");
+	assert_said("3 DPDK: x|");
 	eal_log_release(&sink);
 	fputs("y\n", f);
 	fflush(f);
