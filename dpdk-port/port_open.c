@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/device_args.h"
 #include "dpdk-port/eal.h"
 #include "dpdk-port/gate.h"
 #include "dpdk-port/memif.h"
@@ -501,7 +502,7 @@ void port_close(struct port *p)
 
 int port_open(const struct port_config *config, struct port **out, struct port_error *e)
 {
-	char device[DEVICE_MAX], rest[2];
+	char device[DEVICE_MAX], rest[2], wrong[256];
 	struct port_config own = *config;
 	const struct port_config *cfg = &own;
 	struct opening o = {.cfg = cfg, .e = e};
@@ -517,6 +518,10 @@ int port_open(const struct port_config *config, struct port **out, struct port_e
 		return r;
 	}
 	own.device = device;
+	if (!device_args_check(device, wrong, sizeof wrong)) {
+		snprintf(e->text, sizeof e->text, "port \"%.100s\": %s", config->device, wrong);
+		return -EINVAL;
+	}
 	r = eal_start(cfg, e);
 	if (r)
 		return r;

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/device_args.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/** Those of DPDK 22.11, between blanks. */
+static const struct {
+	const char *driver, *keys;
+} known[] = {
+	{"net_memif", " id role bsize rsize socket socket-abstract owner-uid owner-gid mac secret "
+		      "zero-copy "},
+	{"net_af_packet", " iface qpairs blocksz framesz framecnt qdisc_bypass "},
+	{"net_af_xdp", " iface start_queue queue_count shared_umem xdp_prog busy_budget "
+		       "force_copy "},
+	{"net_tap", " iface remote mac persist "},
+	{"net_null", " size copy no-rx "},
+	{"net_ring", " nodeaction internal "},
+	{"net_pcap", " rx_pcap tx_pcap rx_iface rx_iface_in tx_iface iface phy_mac infinite_rx "},
+};
+
+/** The keys of the driver, whose name has a number behind it; NULL: not known here. */
+static const char *keys_of(const char *device, size_t name_len)
+{
+	while (name_len && strchr("0123456789", device[name_len - 1]))
+		name_len--;
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (strlen(known[i].driver) == name_len &&
+			!strncmp(device, known[i].driver, name_len))
+			return known[i].keys;
+	return NULL;
+}
+
+static bool has_key(const char *keys, const char *key, size_t len)
+{
+	for (const char *at = keys + 1; *at; at += strcspn(at, " ") + 1)
+		if (strcspn(at, " ") == len && !strncmp(at, key, len))
+			return true;
+	return false;
+}
+
+bool device_args_check(const char *device, char *why, size_t len)
+{
+	size_t name_len = strcspn(device, ",");
+	const char *keys = keys_of(device, name_len), *arg = device + name_len;
+
+	while (keys && *arg == ',') {
+		size_t size = strcspn(++arg, ","), key = strcspn(arg, "=,");
+
+		if (key == size) {
+			snprintf(why, len,
+				"\"%.*s\" has no value; expected NAME=VALUE, with one of",
+				(int)(size < 60 ? size : 60), arg);
+		} else if (!has_key(keys, arg, key)) {
+			snprintf(why, len, "it has no argument \"%.*s\"; expected one of",
+				(int)(key < 60 ? key : 60), arg);
+		} else {
+			arg += size;
+			continue;
+		}
+		snprintf(why + strlen(why), len - strlen(why), "%.*s", (int)strlen(keys) - 1, keys);
+		return false;
+	}
+	return true;
+}
