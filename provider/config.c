@@ -166,6 +166,15 @@ static int apply_list(struct config *c, const struct config_key *k, char *value,
 	return 0;
 }
 
+/* A shell takes quotes off, nothing does so here. The arguments of "eal" may begin and end so. */
+static bool is_quoted(const struct config_key *k, const char *value)
+{
+	size_t n = strlen(value);
+
+	return strcmp(k->name, "eal") != 0 && n >= 2 && (*value == '"' || *value == '\'') &&
+	       value[n - 1] == *value;
+}
+
 /*
  * One assignment. Within a file a scalar key stands once; a --set wins over the file and over
  * the ones before it; the first --set of a list replaces the file's list.
@@ -189,6 +198,10 @@ static int apply(struct config *c, const char *name, char *value, const struct c
 	if (*value == '\0')
 		return complain(
 			e, -EINVAL, where, "\"%s\" has no value; expected %s=VALUE", name, name);
+	if (is_quoted(k, value))
+		return complain(e, -EINVAL, where,
+			"\"%s\" has quotes around its value, %s; expected it without them", name,
+			show(&s, value));
 	if (where->path != NULL) {
 		if (c->file_line[i] != 0 && !k->repeatable)
 			return complain(e, -EINVAL, where,

@@ -72,6 +72,8 @@ run_case no-equals refused "key=value" --set crc -- true
 run_case foreign-gateway refused "gateway 10.9.9.9" "${good[@]}" --set gateway=10.9.9.9 -- true
 run_case file-value in_file "line 3 mtu big 576" "port = $port" "address = 10.0.0.1/24" "mtu = big"
 run_case file-unknown-key in_file "line 2 prot port" "address = 10.0.0.1/24" "prot = x"
+run_case quoted refused "address 10.0.0.1/24 without" --set "port=$port" --set 'address="10.0.0.1/24"' -- true
+run_case file-quoted in_file "line 1 port without" "port = '$port'" "address = 10.0.0.1/24"
 run_case file-twice in_file "line 2 mtu" "mtu = 1500" "mtu = 1500"
 run_case no-file refused /nonexistent.conf --config /nonexistent.conf -- true
 
@@ -89,6 +91,8 @@ no_port() { # PORT WORDS
 run_case port-no-driver no_port net_nonesuch0 net_nonesuch0
 run_case port-no-server no_port "net_memif0,role=client,socket=/nonexistent/m,socket-abstract=no" \
 	net_memif0
+run_case port-argument no_port "net_memif0,rol=server" "rol expected role"
+run_case port-pair no_port "net_memif0,role" "role NAME=VALUE"
 run_case port-no-pci no_port 0000:ff:1f.7 DPDK
 
 # The program's own exit status, output, affinity and signals are as without us.

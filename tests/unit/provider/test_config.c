@@ -98,6 +98,23 @@ static void test_file_names_the_place(void **state)
 	assert_says(&e, "576 to 65535");
 }
 
+static void test_quotes_are_told(void **state)
+{
+	static const char *const wrong[] = {
+		"address=\"10.0.0.1/24\"", "port='net_null0'", "mtu=\"1500\"", "name=\"\""};
+	struct config_error e;
+	struct config c;
+
+	for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		config_init(&c);
+		assert_int_equal(config_set(&c, wrong[i], &e), -EINVAL);
+		assert_says(&e, "quotes");
+	}
+	/* Quotes of its own. */
+	assert_int_equal(config_set(&c, "eal=\"--a b\" \"c\"", &e), 0);
+	assert_int_equal(config_set(&c, "port=net_memif0,socket=/tmp/it's", &e), 0);
+}
+
 static void test_file_unknown_key(void **state)
 {
 	struct config_error e;
@@ -347,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_file_names_the_place),
+		cmocka_unit_test(test_quotes_are_told),
 		cmocka_unit_test(test_file_unknown_key),
 		cmocka_unit_test(test_file_keeps_the_first_error),
 		cmocka_unit_test(test_file_duplicate),
