@@ -21,6 +21,7 @@ static struct {
 	_Atomic int state;
 	_Atomic unsigned starting; /* threads in or before start() */
 	_Atomic bool orphan;
+	_Atomic bool told;   /* that there is no configuration */
 	_Atomic pid_t owner; /* the process that started it: a child of vfork() has our memory */
 	pthread_mutex_t lock;
 	const struct provider *provider;
@@ -190,13 +191,35 @@ void shim_before_end(void)
 		p->before_end();
 }
 
+/*
+ * Whoever names us in LD_PRELOAD and gives no configuration has forgotten it; in /etc/ld.so.preload
+ * we are there for all, and say nothing. Once, and to those alone who make a verbs call.
+ */
+static void tell_unconfigured(void)
+{
+	const char *preload = secure_getenv("LD_PRELOAD");
+
+	if (environ == NULL || atomic_exchange(&shim.told, true) || preload == NULL ||
+		strstr(preload, "libuiwarp-preload.so") == NULL ||
+		environment_has("UIWARP_CONFIG") || environment_has("UIWARP_SET"))
+		return;
+	fprintf(stderr, "uiwarp: libuiwarp-preload.so is in LD_PRELOAD, but neither UIWARP_CONFIG "
+			"nor UIWARP_SET is there: start the program with \"uiwarp run\"\n");
+}
+
 const struct provider *shim_provider(void)
 {
 	struct cancel_hold hold;
 	int saved = errno;
 
-	if (inside != 0 || !shim_configured())
+	if (inside != 0)
 		return NULL;
+	if (!shim_configured()) {
+		if (!atomic_load_explicit(&shim.told, memory_order_relaxed))
+			tell_unconfigured();
+		errno = saved;
+		return NULL;
+	}
 	if (atomic_load_explicit(&shim.state, memory_order_acquire) == STATE_WAITING) {
 		hold = cancel_hold();
 		shim_enter();

@@ -38,6 +38,13 @@ static int program_list(void)
 	return 0;
 }
 
+/* Whoever starts it so does not name us. */
+static int program_list_later(void)
+{
+	unsetenv("LD_PRELOAD");
+	return program_list();
+}
+
 static int program_open(void)
 {
 	int fd = open(CM_PATH, O_RDWR | O_CLOEXEC);
@@ -185,6 +192,7 @@ static const struct program {
 } programs[] = {
 	{"idle", program_idle},
 	{"list", program_list},
+	{"list-later", program_list_later},
 	{"open", program_open},
 	{"threads", program_threads},
 	{"reenter", program_reenter},
@@ -228,9 +236,16 @@ static void assert_says(int status, const char *out, const char *err)
 
 static void without_a_configuration_nothing_starts(void **state)
 {
+	static const char told[] =
+		"uiwarp: libuiwarp-preload.so is in LD_PRELOAD, but neither UIWARP_CONFIG nor "
+		"UIWARP_SET is there: start the program with \"uiwarp run\"\n";
+
 	run("list", "UIWARP_SET", NULL);
-	assert_says(0, "loaded 0 ours 0 errno 1 ours 0 real 1", "");
+	assert_says(0, "loaded 0 ours 0 errno 1 ours 0 real 1", told);
 	run("list", "UIWARP_SET=", "UIWARP_CONFIG=");
+	assert_says(0, "loaded 0 ours 0 errno 1 ours 0 real 1", told);
+	/* Not by name: as with /etc/ld.so.preload. The loader has done its work before main(). */
+	run("list-later", "UIWARP_SET", NULL);
 	assert_says(0, "loaded 0 ours 0 errno 1 ours 0 real 1", "");
 	run("idle", "UIWARP_SET", NULL);
 	assert_says(0, "read 0 loaded 0", "");
