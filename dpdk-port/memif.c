@@ -23,14 +23,38 @@ static bool is(const struct rte_kvargs *args, const char *key, const char *value
 	return given && !strcmp(given, value);
 }
 
+static bool is_server(const struct rte_kvargs *args)
+{
+	return is(args, "role", "server") || is(args, "role", "master");
+}
+
 /** The file of a server's socket; NULL if it has none (abstract is the driver's default). */
 static const char *server_socket(const struct rte_kvargs *args)
 {
-	if (!is(args, "role", "server") && !is(args, "role", "master"))
+	if (!is_server(args))
 		return NULL;
 	if (!is(args, "socket-abstract", "no"))
 		return NULL;
 	return rte_kvargs_get(args, "socket");
+}
+
+/** What a datagram's connect() to the socket file @p path says; 0: nothing, it is no such file. */
+static int ask_socket(const char *path)
+{
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	struct stat st;
+	int fd, err = 0;
+
+	if (strlen(path) >= sizeof sun.sun_path || lstat(path, &st) || !S_ISSOCK(st.st_mode))
+		return 0;
+	strcpy(sun.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return 0;
+	if (connect(fd, (struct sockaddr *)&sun, sizeof sun))
+		err = errno;
+	close(fd);
+	return err;
 }
 
 /**
@@ -41,20 +65,28 @@ static const char *server_socket(const struct rte_kvargs *args)
  */
 static bool is_stale(const char *path)
 {
-	struct sockaddr_un sun = {.sun_family = AF_UNIX};
-	struct stat st;
-	bool stale;
-	int fd;
+	return ask_socket(path) == ECONNREFUSED;
+}
 
-	if (strlen(path) >= sizeof sun.sun_path || lstat(path, &st) || !S_ISSOCK(st.st_mode))
-		return false;
-	strcpy(sun.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return false;
-	stale = connect(fd, (struct sockaddr *)&sun, sizeof sun) && errno == ECONNREFUSED;
-	close(fd);
-	return stale;
+/** Does the kernel's list, which has '@' for zeros, name a listening socket @p name? */
+static bool is_listed(const char *name)
+{
+	FILE *f = fopen("/proc/net/unix", "re");
+	char line[512];
+	bool found = false;
+	size_t len = strlen(name);
+
+	while (f && !found && fgets(line, sizeof line, f)) {
+		const char *at = strchr(line, '@');
+		unsigned flags;
+
+		/* Num RefCount Protocol Flags Type St Inode Path; bit 16: it accepts. */
+		found = at && sscanf(line, "%*s %*s %*s %x", &flags) == 1 && flags & 0x10000 &&
+			!strncmp(at + 1, name, len) && strchr("@\n", at[1 + len]);
+	}
+	if (f)
+		fclose(f);
+	return found;
 }
 
 /** Where a relative path begins, of a socket that is a file; NULL: there is none. */
@@ -99,4 +131,27 @@ bool memif_forget_stale(const char *device)
 	removed = path && is_stale(path) && unlink(path) == 0;
 	rte_kvargs_free(args);
 	return removed;
+}
+
+/** The driver's default, an abstract one. */
+#define DEFAULT_SOCKET "/run/memif.sock"
+
+enum memif_absence memif_why_absent(const char *device, char *socket, size_t len)
+{
+	const char *comma = strchr(device, ','), *path = NULL;
+	struct rte_kvargs *args = comma ? rte_kvargs_parse(comma + 1, NULL) : NULL;
+	enum memif_absence why = MEMIF_NO_SERVER;
+
+	if (args)
+		path = rte_kvargs_get(args, "socket");
+	if (!path)
+		path = DEFAULT_SOCKET;
+	snprintf(socket, len, "%s", path);
+	if (args && is_server(args))
+		why = MEMIF_NO_CLIENT;
+	else if (args && is(args, "socket-abstract", "no") ? ask_socket(path) == EPROTOTYPE
+							   : is_listed(path))
+		why = MEMIF_TAKEN;
+	rte_kvargs_free(args);
+	return why;
 }

@@ -29,4 +29,20 @@ bool memif_forget_stale(const char *device);
  */
 int memif_absolute(const char *device, char *out, size_t len);
 
+/** Who is at the other end of a memif without a link. */
+enum memif_absence {
+	MEMIF_NO_CLIENT, /**< this is the server, and nobody came */
+	MEMIF_NO_SERVER, /**< this is a client, and nobody listens at the socket */
+	MEMIF_TAKEN,     /**< somebody listens there, and does not take us: it has another client */
+};
+
+/**
+ * Why a memif has no link, as far as this host can tell: of a server in another network namespace
+ * an abstract socket is not seen.
+ *
+ * @param device  arguments of a memif
+ * @param socket  room for the socket's name, at most @p len bytes with its end
+ */
+enum memif_absence memif_why_absent(const char *device, char *socket, size_t len);
+
 #endif

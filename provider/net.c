@@ -564,6 +564,11 @@ uint16_t net_mtu(const struct net *n)
 	return port_get_caps(n->port)->mtu;
 }
 
+bool net_has_link(struct net *n)
+{
+	return port_link(n->port, NULL);
+}
+
 bool net_link(struct net *n, uint32_t *speed)
 {
 	bool up;

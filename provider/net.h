@@ -89,6 +89,9 @@ void net_mac(const struct net *n, uint8_t mac[6]);
 /** IP MTU of the port. */
 uint16_t net_mtu(const struct net *n);
 
+/** Is the link up, a memif's too? Under the engine's lock. */
+bool net_has_link(struct net *n);
+
 /** @param[out] speed Mb/s, 0: unknown. May be NULL. @return whether the link is up. */
 bool net_link(struct net *n, uint32_t *speed);
 

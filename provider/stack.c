@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/stack.h"
 
+#include "provider/failure.h"
 #include "provider/net.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 struct stack {
 	struct net *net;
 	struct rnic *rnic;
+	bool told_failure;  /**< why a peer could not be reached, once */
 	unsigned forks;     /**< of the process, when it was opened */
 	struct stack *next; /**< of all that are open */
 };
@@ -25,6 +27,22 @@ static struct {
 	_Atomic unsigned forks;
 	bool hooked;
 } process = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/** Programs say "unreachable" or "-110" at best. The first time is the one that puzzles. */
+static void peer_failed(void *ctx, const struct rnic_failure *f)
+{
+	struct stack *s = ctx;
+	char why[FAILURE_MAX], peer[IP_ADDR_STRLEN];
+
+	if (s->told_failure)
+		return;
+	s->told_failure = true;
+	failure_explain(s->net, f, why);
+	log_printf(net_log(s->net), LOG_LEVEL_WARNING,
+		"cannot connect: %s (\"uiwarp doctor %s %u\" "
+		"tells more)",
+		why, ip_addr_format(&f->remote.addr, peer), f->remote.port);
+}
 
 static int open_rnic(struct stack *s, struct config_error *e)
 {
@@ -41,6 +59,8 @@ static int open_rnic(struct stack *s, struct config_error *e)
 
 	if (r)
 		snprintf(e->text, sizeof e->text, "the RNIC does not start: %s", strerror(-r));
+	else
+		rnic_set_failure_handler(s->rnic, peer_failed, s);
 	return r;
 }
 

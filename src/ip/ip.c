@@ -90,6 +90,11 @@ static int path_find(struct ip_stack *s, struct ip_path *p, uint64_t now)
 	return 0;
 }
 
+int ip_next_hop(const struct ip_stack *s, const struct ip_addr *dst, struct ip_addr *hop)
+{
+	return route_next_hop(s, dst, hop);
+}
+
 int ip_reach(struct ip_stack *s, const struct ip_addr *dst, uint64_t now)
 {
 	struct ip_addr hop;

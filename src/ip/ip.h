@@ -130,6 +130,9 @@ bool ip_addr_is_local(const struct ip_stack *s, const struct ip_addr *a);
 /** Choose the source address towards @p remote. @return 0 or -ENETUNREACH. */
 int ip_source(struct ip_stack *s, const struct ip_addr *remote, struct ip_addr *src);
 
+/** Who packets to @p dst go to next: itself, or a gateway. @return 0 or -ENETUNREACH. */
+int ip_next_hop(const struct ip_stack *s, const struct ip_addr *dst, struct ip_addr *hop);
+
 /**
  * Is the link-layer address known that packets to @p dst go to? A neighbour that is not known, or
  * did not answer before, is asked.

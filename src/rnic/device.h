@@ -28,6 +28,8 @@ struct rnic {
 
 	void (*event_fn)(void *arg, const struct rnic_event *ev);
 	void *event_arg;
+	void (*failure_fn)(void *arg, const struct rnic_failure *f);
+	void *failure_arg;
 	_Atomic bool port_up;
 	uint64_t up_since;
 

@@ -257,6 +257,16 @@ void ep_tell(struct rnic_ep *ep, struct rnic_ep_event *ev)
 	ep->fn(ev);
 }
 
+void ep_failed(const struct rnic_ep *ep, int status)
+{
+	const struct rnic *r = ep->rnic;
+
+	/* Who pairs comes before its peer as often as not, and tries again. */
+	if (r->failure_fn && !(ep->paired && status == -ECONNREFUSED))
+		r->failure_fn(r->failure_arg,
+			&(struct rnic_failure){.remote = ep->remote, .status = status});
+}
+
 void ep_on_reply(struct rnic_ep *ep, const struct mpa_start *st, uint16_t ird, uint16_t ord)
 {
 	struct rnic_ep_event ev = {.type = RNIC_EP_ESTABLISHED,
@@ -304,6 +314,8 @@ void ep_on_over(struct rnic_ep *ep, const struct conn_end *end)
 			ev.private_len = end->rejected->private_len;
 			ev.ird = ep_depth(end->rejected->ord, ep->rnic->limits.max_ird);
 			ev.ord = ep_depth(end->rejected->ird, ep->rnic->limits.max_ord);
+		} else {
+			ep_failed(ep, end->status);
 		}
 		break;
 	case EP_ACCEPTED:

@@ -57,6 +57,9 @@ struct rnic_ep {
 /** Fill in who it is about, and call the user. */
 void ep_tell(struct rnic_ep *ep, struct rnic_ep_event *ev);
 
+/** It did not get to ep->remote: tell who wants to know why. */
+void ep_failed(const struct rnic_ep *ep, int status);
+
 /** A new endpoint in the device's list. @return NULL: no memory. */
 struct rnic_ep *ep_new(struct rnic *r, rnic_ep_event_fn *fn, void *context);
 

@@ -193,6 +193,11 @@ const struct rnic_limits *rnic_get_limits(const struct rnic *r)
 	return &r->limits;
 }
 
+const struct log_sink *rnic_log(const struct rnic *r)
+{
+	return r->log;
+}
+
 struct engine *rnic_engine(struct rnic *r)
 {
 	return r->engine;
@@ -222,6 +227,15 @@ uint64_t rnic_clock(struct rnic *r)
 	now = r->engine->now;
 	engine_unlock(r->engine);
 	return now;
+}
+
+void rnic_set_failure_handler(
+	struct rnic *r, void (*fn)(void *arg, const struct rnic_failure *f), void *arg)
+{
+	engine_lock(r->engine);
+	r->failure_fn = fn;
+	r->failure_arg = arg;
+	engine_unlock(r->engine);
 }
 
 void rnic_raise(struct rnic *r, enum rnic_event_type type, void *context)

@@ -88,6 +88,9 @@ void rnic_destroy(struct rnic *r);
 
 const struct rnic_limits *rnic_get_limits(const struct rnic *r);
 
+/** Where the device says what a person should know; may be NULL. */
+const struct log_sink *rnic_log(const struct rnic *r);
+
 /** The clock of the port, which completions are dated by: nanoseconds. */
 uint64_t rnic_clock(struct rnic *r);
 struct engine *rnic_engine(struct rnic *r);
@@ -101,6 +104,19 @@ void rnic_set_event_handler(
  * under the engine's lock, for at most RNIC_PIECE_MAX bytes. Until it is set all memory is there.
  */
 void rnic_set_page_in(struct rnic *r, bool (*fn)(const void *addr, size_t len, bool write));
+
+/** An endpoint did not get to its peer. */
+struct rnic_failure {
+	struct ip_endpoint remote;
+	int status; /**< negative errno, as in the endpoint's event */
+};
+
+/**
+ * @p fn hears of each attempt to resolve or connect that fails below MPA: nobody answers, or TCP is
+ * refused. A peer's program that rejects is none. Called under the engine's lock. NULL: nobody.
+ */
+void rnic_set_failure_handler(
+	struct rnic *r, void (*fn)(void *arg, const struct rnic_failure *f), void *arg);
 
 /** The port's link changed (called by the port, under the lock). */
 void rnic_port_changed(struct rnic *r, bool up);

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "provider/failure.h"
+
+#include "dpdk-port/memif.h"
+#include "ip/ip.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/** The way to a peer, as IP knows it. */
+struct failure_hop {
+	struct ip_addr addr;
+	bool found, answers;
+};
+
+static void failure_see_hop(
+	void *ctx, const struct ip_addr *a, const uint8_t mac[6], const char *state)
+{
+	struct failure_hop *h = ctx;
+
+	if (!ip_addr_equal(a, &h->addr))
+		return;
+	h->found = true;
+	h->answers = strcmp(state, "REACHABLE") == 0 || strcmp(state, "STALE") == 0 ||
+		     strcmp(state, "DELAY") == 0 || strcmp(state, "PROBE") == 0;
+}
+
+static void failure_of_memif(const struct net *n, char text[FAILURE_MAX])
+{
+	char socket[160];
+
+	switch (memif_why_absent(net_config(n)->port, socket, sizeof socket)) {
+	case MEMIF_NO_CLIENT:
+		snprintf(text, FAILURE_MAX,
+			"no other process has come to the memif socket %s, where this one is the "
+			"server: the other end needs role=client",
+			socket);
+		break;
+	case MEMIF_NO_SERVER:
+		snprintf(text, FAILURE_MAX,
+			"nobody listens at the memif socket %s: one end, started first, needs "
+			"role=server, and this one has role=client",
+			socket);
+		break;
+	case MEMIF_TAKEN:
+		snprintf(text, FAILURE_MAX,
+			"the process at the memif socket %s does not take this one: a memif joins "
+			"two, and it has its other end; give each pair a socket of its own",
+			socket);
+		break;
+	}
+}
+
+static void failure_of_link(const struct net *n, char text[FAILURE_MAX])
+{
+	if (memif_is_named(net_config(n)->port))
+		failure_of_memif(n, text);
+	else
+		snprintf(text, FAILURE_MAX, "the link of port %.200s is down", net_config(n)->port);
+}
+
+/** @return false: nothing is wrong with the way as far as the next hop. */
+static bool failure_of_way(struct net *n, const struct ip_addr *to, char text[FAILURE_MAX])
+{
+	struct failure_hop hop = {.found = false};
+	char peer[IP_ADDR_STRLEN], router[IP_ADDR_STRLEN];
+	const char *protocol = ip_addr_is_v4(to) ? "ARP" : "neighbour solicitations (ND)";
+
+	ip_addr_format(to, peer);
+	if (ip_next_hop(net_ip(n), to, &hop.addr) < 0) {
+		snprintf(text, FAILURE_MAX,
+			"there is no route to %s: it is in the network of no \"address\", and no "
+			"\"gateway\" has its address family",
+			peer);
+		return true;
+	}
+	ip_neighbour_each(net_ip(n), failure_see_hop, &hop);
+	if (hop.answers)
+		return false;
+	if (ip_addr_equal(&hop.addr, to))
+		snprintf(text, FAILURE_MAX, "%s does not answer %s", peer, protocol);
+	else
+		snprintf(text, FAILURE_MAX, "the gateway %s, on the way to %s, does not answer %s",
+			ip_addr_format(&hop.addr, router), peer, protocol);
+	return true;
+}
+
+static void failure_of_peer(
+	struct net *n, const struct rnic_failure *f, const char *peer, char text[FAILURE_MAX])
+{
+	bool own = ip_addr_is_local(net_ip(n), &f->remote.addr);
+
+	switch (f->status) {
+	case -ECONNREFUSED:
+		snprintf(text, FAILURE_MAX,
+			own ? "%s is an address of this very process, where nothing listens at "
+			      "port %u: have both ends the same address?"
+			    : "%s refuses: no program listens there at port %u",
+			peer, f->remote.port);
+		break;
+	case -ECONNRESET:
+		snprintf(text, FAILURE_MAX, "%s reset the connection to port %u", peer,
+			f->remote.port);
+		break;
+	case -ETIMEDOUT:
+		snprintf(text, FAILURE_MAX,
+			"%s does not answer at port %u, though the next hop is there: its host or "
+			"program is down, or something on the way drops the packets",
+			peer, f->remote.port);
+		break;
+	case -ENETUNREACH:
+	case -EHOSTUNREACH:
+		snprintf(text, FAILURE_MAX, "a router on the way says that it cannot reach %s",
+			peer);
+		break;
+	default:
+		snprintf(text, FAILURE_MAX, "%s, port %u: %s", peer, f->remote.port,
+			strerror(-f->status));
+		break;
+	}
+}
+
+void failure_explain(struct net *n, const struct rnic_failure *f, char text[FAILURE_MAX])
+{
+	char peer[IP_ADDR_STRLEN];
+
+	ip_addr_format(&f->remote.addr, peer);
+	if (ip_addr_is_local(net_ip(n), &f->remote.addr) || f->status == -ECONNREFUSED ||
+		f->status == -ECONNRESET)
+		failure_of_peer(n, f, peer, text);
+	else if (!net_has_link(n))
+		failure_of_link(n, text);
+	else if (!failure_of_way(n, &f->remote.addr, text))
+		failure_of_peer(n, f, peer, text);
+}
