@@ -52,6 +52,16 @@ __be64 device_get_guid(struct ibv_device *device)
 
 /* ---- what iWARP, or this RNIC, does not have ---------------------------------------------- */
 
+void device_has_no(struct device *d, const char *what)
+{
+	/* To the log, as programs say of it "failed" at best. */
+	if (!atomic_exchange(&d->told, true))
+		log_printf(rnic_log(d->rnic), LOG_LEVEL_WARNING,
+			"the program asks for %s, which iWARP does not have: only reliable "
+			"connections (RC); perhaps an option of the program chooses them",
+			what);
+}
+
 static struct ibv_dm *no_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr)
 {
 	return fail_null(EOPNOTSUPP);
@@ -64,6 +74,7 @@ static struct ibv_qp *no_open_qp(struct ibv_context *context, struct ibv_qp_open
 
 static struct ibv_xrcd *no_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
 {
+	device_has_no(device_of(context), "XRC domains");
 	return fail_null(EOPNOTSUPP);
 }
 

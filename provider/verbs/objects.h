@@ -36,6 +36,7 @@ struct device {
 	const struct provider_host *host;
 	__be64 guid;
 	uint8_t mac[6];
+	_Atomic bool told;    /**< the log has a line on what iWARP does not have */
 	_Atomic bool orphan;  /**< a child after fork(): everything answers ENODEV */
 	pthread_mutex_t lock; /**< contexts */
 	LIST_HEAD(, context) contexts;
@@ -208,6 +209,9 @@ static inline int fail_errno(int rc)
 /* ---- device.c ---------------------------------------------------------------------------- */
 
 void device_init(struct device *d, struct stack *s, const struct provider_host *host);
+
+/** Log once that the program wants @p what ("UD queue pairs"), which iWARP does not have. */
+void device_has_no(struct device *d, const char *what);
 __be64 device_get_guid(struct ibv_device *device);
 /** In a child after fork(), which has one thread: from now on everything answers ENODEV. */
 void device_orphan(struct device *d);

@@ -4,14 +4,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* RFC 5040 section 3: RDMAP streams are reliable and connected. */
+static int check_type(struct device *d, enum ibv_qp_type type)
+{
+	switch (type) {
+	case IBV_QPT_RC:
+		return 0;
+	case IBV_QPT_UC:
+		device_has_no(d, "UC queue pairs");
+		break;
+	case IBV_QPT_UD:
+		device_has_no(d, "UD queue pairs");
+		break;
+	case IBV_QPT_XRC_SEND:
+	case IBV_QPT_XRC_RECV:
+		device_has_no(d, "XRC queue pairs");
+		break;
+	default:
+		device_has_no(d, "raw queue pairs");
+		break;
+	}
+	return -EOPNOTSUPP;
+}
+
 static int check_init(const struct ibv_pd *pd, const struct ibv_qp_init_attr *a)
 {
 	const struct rnic_limits *l = rnic_get_limits(device_of(pd->context)->rnic);
 	const struct ibv_qp_cap *cap = &a->cap;
 
-	/* RFC 5040 section 3: RDMAP streams are reliable and connected. */
-	if (a->qp_type != IBV_QPT_RC)
-		return -EOPNOTSUPP;
+	int rc = check_type(device_of(pd->context), a->qp_type);
+
+	if (rc != 0)
+		return rc;
 	if (a->send_cq == NULL || a->recv_cq == NULL || a->send_cq->context != pd->context ||
 		a->recv_cq->context != pd->context ||
 		(a->srq != NULL && a->srq->context != pd->context))

@@ -50,6 +50,8 @@ struct ibv_srq *srq_create_ex(struct ibv_context *context, struct ibv_srq_init_a
 	if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0 || attr->pd == NULL ||
 		attr->pd->context != context)
 		return fail_null(EINVAL);
+	if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) != 0 && attr->srq_type == IBV_SRQT_XRC)
+		device_has_no(device_of(context), "XRC receive queues");
 	if ((attr->comp_mask & ~(uint32_t)(IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_TYPE)) != 0 ||
 		((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) != 0 &&
 			attr->srq_type != IBV_SRQT_BASIC))
