@@ -6,6 +6,8 @@
 #include "dpdk-port/poller.h"
 #include "dpdk-port/thread.h"
 #include "ip/ip.h"
+#include "provider/claim.h"
+#include "provider/slot.h"
 #include "provider/stack_log.h"
 
 #include <errno.h>
@@ -34,6 +36,7 @@
 struct net {
 	struct config config;
 	struct stack_log log;
+	struct claim claim;
 	struct engine engine;
 	struct poller poller;
 	struct port *port;
@@ -69,6 +72,20 @@ static void random_fill(void *ctx, void *buf, size_t len)
 const struct random_source net_random = {.fill = random_fill};
 
 /* ---- opening, step by step ---------------------------------------------------------------- */
+
+static int claim_addresses(struct net *n, struct config_error *e)
+{
+	char directory[CONFIG_MAX_PATH];
+	int r = slot_directory(directory, sizeof directory);
+
+	if (r) {
+		log_printf(&n->log.sink, LOG_LEVEL_INFO,
+			"whether other processes have our addresses is not looked at: %s: %s",
+			directory, strerror(-r));
+		return 0;
+	}
+	return claim_take(&n->claim, directory, &n->config, e);
+}
 
 static int open_port(struct net *n, struct config_error *e)
 {
@@ -470,6 +487,7 @@ void net_close(struct net *n, bool end)
 	if (n->port)
 		port_close(n->port);
 	net_release_slot(n);
+	claim_release(&n->claim);
 	stack_log_close(&n->log);
 	free(n);
 }
@@ -479,7 +497,7 @@ void net_close(struct net *n, bool end)
 int net_open(const struct config *c, struct net **out, struct config_error *e)
 {
 	static int (*const steps[])(struct net *, struct config_error *) = {
-		open_port, open_engine, open_capture, open_ip, open_tcp};
+		claim_addresses, open_port, open_engine, open_capture, open_ip, open_tcp};
 	struct net *n = calloc(1, sizeof *n);
 	int r;
 
