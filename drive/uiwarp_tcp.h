@@ -59,8 +59,8 @@ enum uiwarp_tcp_ecn {
 struct uiwarp_tcp_config {
 	uint64_t seed;    /**< of initial sequence numbers, ports, timestamps and hashes */
 	uint16_t mtu;     /**< IP header included: 1280 - 9216; 0: 1500 */
-	unsigned packets; /**< buffers that the host has in all; 0: 4096. 7/16 may wait to be
-			       acknowledged, 3/8 to be read. */
+	unsigned packets; /**< buffers that the host has in all; 0: 4096. 3/8 may wait to be
+			       acknowledged, as many to be read. */
 	/** "cubic", "newreno" or "bbr", of sockets that do not choose their own; NULL: "cubic". */
 	const char *congestion_control;
 	uint32_t send_buffer, receive_buffer; /**< bytes for each connection; 0: the default */

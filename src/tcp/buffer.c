@@ -10,6 +10,8 @@
 
 /** A packet costs more than its text: what a short record counts against the send buffer. */
 #define RECORD_MIN_COST 256
+/** What may be queued beyond the peer's window at most, for when it moves on. */
+#define WINDOW_AHEAD (64u * 1024)
 /** Until a round trip was measured. */
 #define RTT_UNKNOWN (100 * TCP_MS)
 /** Nothing came for so long after a round trip: the connection is idle. */
@@ -30,7 +32,8 @@ void tcp_buffer_init_stack(struct tcp_stack *s)
 	uint64_t most;
 
 	/* An eighth of the pool stays for packets that come in and go out. */
-	s->tx_limit = cfg->send_packets ? cfg->send_packets : pool / 16 * 7;
+	s->tx_limit = cfg->send_packets ? cfg->send_packets : pool / 8 * 3;
+	s->tx_hard_limit = s->tx_limit + s->tx_limit / 6;
 	s->rx_limit = cfg->receive_packets ? cfg->receive_packets : pool / 8 * 3;
 	s->rx_hard_limit = s->rx_limit + s->rx_limit / 6;
 	if (cfg->receive_buffer) {
@@ -203,30 +206,61 @@ void tcp_buffer_measure(struct tcp_conn *c)
 
 uint32_t tcp_snd_buffer(const struct tcp_conn *c)
 {
-	uint32_t fixed = c->s->cfg.send_buffer, wanted;
+	uint32_t fixed = c->s->cfg.send_buffer, wanted, least;
 	uint64_t useful;
 
 	if (fixed)
 		return fixed;
+	least = c->s->tx_held < c->s->tx_limit / 2 ? TCP_SEND_BUFFER_MIN : TCP_SEND_BUFFER_SHORT;
 	/* What is in flight, and as much again, which the next round trip will ask for. */
-	wanted = u32_max(2 * u32_min(c->cc.cwnd, TCP_BUFFER_MAX / 2), TCP_SEND_BUFFER_MIN);
+	wanted = u32_max(2 * u32_min(c->cc.cwnd, TCP_BUFFER_MAX / 2), least);
 	useful = PATH_BYTES_PER_NS * tcp_min_rtt_get(&c->rec.min_rtt);
 	return (uint32_t)u64_min(wanted, u64_max(useful, SHORT_PATH_BUFFER));
+}
+
+uint32_t tcp_buffer_send_limit(const struct tcp_conn *c)
+{
+	uint32_t limit = tcp_snd_buffer(c), wnd = c->snd_wnd, ahead;
+
+	if (!tcp_synchronized(c)) /* the peer has told no window yet */
+		return limit;
+	/* A peer must not have us hold what it does not take: what it asked for waits in user
+	 * memory, where it costs nothing. */
+	ahead = u32_max(u32_min(wnd / 4, WINDOW_AHEAD), TCP_SEND_BUFFER_CLOSED * c->emss);
+	return u32_min(limit, wnd + ahead);
+}
+
+/** Is there a packet for @p c in what all connections may queue? */
+static bool budget_allows(const struct tcp_conn *c)
+{
+	const struct tcp_stack *s = c->s;
+	uint32_t count = c->sendq.count;
+
+	if (count < TCP_SEND_FLOOR)
+		return s->tx_held < s->tx_hard_limit;
+	return s->tx_held < s->tx_limit && count / TCP_SHARE < s->tx_limit - s->tx_held;
+}
+
+/** Who takes what it is sent was refused a packet: somebody who does not may have to give. */
+static void want(const struct tcp_conn *c)
+{
+	uint32_t wanted = c->sendq.count + 1;
+
+	if (!c->stalled && (!c->s->tx_wanted || wanted < c->s->tx_wanted))
+		c->s->tx_wanted = wanted;
 }
 
 bool tcp_buffer_may_queue(const struct tcp_conn *c, uint32_t len)
 {
 	const struct tcp_sendq *q = &c->sendq;
-	const struct tcp_stack *s = c->s;
-	uint32_t limit = tcp_snd_buffer(c), with_peer = q->sacked;
-
-	if (s->tx_held >= s->tx_limit)
-		return false;
-	if (q->count == 0)
-		return true;
+	uint32_t limit = tcp_buffer_send_limit(c), with_peer = q->sacked;
 	/* What the peer holds beyond a gap does not wait for the network: repairs of a loss must
 	 * not stop what is new. */
-	return q->bytes - u32_min(with_peer, q->bytes) + len <= limit &&
-	       q->count < (limit + with_peer) / RECORD_MIN_COST &&
-	       q->count / TCP_SHARE < s->tx_limit - s->tx_held;
+	if (q->count && (q->bytes - u32_min(with_peer, q->bytes) + len > limit ||
+				q->count >= (limit + with_peer) / RECORD_MIN_COST))
+		return false;
+	if (likely(budget_allows(c)))
+		return true;
+	want(c);
+	return false;
 }

@@ -21,6 +21,13 @@
 #define TCP_SEND_BUFFER_MIN (512u * 1024)
 /** RFC 7323 section 2.3: no window is larger than 2^30. */
 #define TCP_BUFFER_MAX (1u << 30)
+/** The same when half of the send budget is taken. */
+#define TCP_SEND_BUFFER_SHORT (64u * 1024)
+/** Full segments that may wait for a window that is closed: what goes out when it opens. */
+#define TCP_SEND_BUFFER_CLOSED 4u
+/** Records that a connection may queue though the others have taken all of the send budget but the
+ *  part that is kept for this: a handshake of MPA, and the first of what follows. */
+#define TCP_SEND_FLOOR 8u
 /** A connection may have as much as this times what is left. */
 #define TCP_SHARE 4u
 
@@ -68,6 +75,9 @@ static inline uint32_t tcp_buffer_step(const struct tcp_conn *c)
 
 /** Bytes of text that may be queued and not yet be with the peer. */
 uint32_t tcp_snd_buffer(const struct tcp_conn *c);
+
+/** The same, but no more than the peer's window takes, and a little for when it moves on. */
+uint32_t tcp_buffer_send_limit(const struct tcp_conn *c);
 
 /** May @p len more bytes be queued? At least one record always may, while there are packets. */
 bool tcp_buffer_may_queue(const struct tcp_conn *c, uint32_t len);

@@ -28,11 +28,19 @@ int tcp_halves_init(struct tcp_halves *t, uint32_t most, const struct siphash_ke
 		return -ENOMEM;
 	t->mask = n - 1;
 	t->key = *key;
+	if (peer_set_init(&t->peers, most, key)) {
+		free(t->bucket);
+		t->bucket = NULL;
+		return -ENOMEM;
+	}
 	return 0;
 }
 
 void tcp_halves_fini(struct tcp_halves *t)
 {
+	if (!t->bucket)
+		return;
+	peer_set_fini(&t->peers);
 	free(t->bucket);
 	t->bucket = NULL;
 }
@@ -84,6 +92,8 @@ static void insert(struct tcp_half *h)
 	h->hash_next = NULL;
 	*place(t, &h->e.id) = h;
 	t->count++;
+	/* Without memory it is one that nobody is charged with. */
+	(void)peer_set_add(&t->peers, &h->charge, &h->e.id.remote);
 	h->next = NULL;
 	h->pprev = l->halves.tail;
 	*l->halves.tail = h;
@@ -114,6 +124,7 @@ void tcp_half_unlink(struct tcp_half *h)
 	timer_stop(l->s->cfg.wheel, &h->timer);
 	*place(t, &h->e.id) = h->hash_next;
 	t->count--;
+	peer_set_remove(&t->peers, &h->charge);
 	*h->pprev = h->next;
 	if (h->next)
 		h->next->pprev = h->pprev;

@@ -8,6 +8,7 @@
 #ifndef TCP_HALF_H
 #define TCP_HALF_H
 
+#include "base/peer_set.h"
 #include "base/siphash.h"
 #include "base/timer.h"
 #include "tcp/table.h"
@@ -38,6 +39,7 @@ struct tcp_half {
 	struct tcp_half *next, **pprev; /**< of its listener, oldest first */
 	struct tcp_listener *listener;
 	struct timer timer;
+	struct peer_charge charge;
 	struct tcp_embryo e;
 };
 
@@ -46,6 +48,7 @@ struct tcp_halves {
 	struct tcp_half **bucket; /**< made with the first listener */
 	uint32_t mask, count;
 	struct siphash_key key;
+	struct peer_set peers; /**< whose they are */
 };
 
 /** Those of one listener. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/listen.h"
 
+#include "base/container_of.h"
 #include "tcp/conn.h"
 #include "tcp/control.h"
 #include "tcp/ecn.h"
@@ -142,20 +143,18 @@ static void answer_with_cookie(
 	tcp_send_syn_ack(s, e, true);
 }
 
-/** The listener with the most half-open connections: whose oldest has to go, if it must be. */
-static struct tcp_listener *fullest(struct tcp_stack *s)
+/** The handshake that has to go before one of @p peer may begin; NULL: none. */
+static struct tcp_half *in_the_way(const struct tcp_listener *l, const struct ip_addr *peer)
 {
-	struct tcp_listener *most = s->listeners;
+	const struct tcp_halves *all = &l->s->halves;
+	const struct tcp_stack_config *cfg = &l->s->cfg;
+	bool full = l->halves.count >= l->half_limit;
+	struct peer_charge *charge = peer_set_in_the_way(
+		&all->peers, peer, full ? 0 : cfg->max_half_open, cfg->max_half_open_per_peer);
+	struct tcp_half *h = charge ? container_of(charge, struct tcp_half, charge) : NULL;
 
-	for (struct tcp_listener *l = s->listeners; l; l = l->next)
-		if (l->halves.count > most->halves.count)
-			most = l;
-	return most;
-}
-
-static bool is_full(const struct tcp_listener *l)
-{
-	return l->halves.count >= l->half_limit || l->s->halves.count >= l->s->cfg.max_half_open;
+	/* RFC 4987 section 3.3: those who answer do so long before they are the oldest. */
+	return full && (!h || h->listener != l) ? l->halves.oldest : h;
 }
 
 static void syn_arrives(struct tcp_listener *l, const struct ip_rx *rx,
@@ -163,19 +162,19 @@ static void syn_arrives(struct tcp_listener *l, const struct ip_rx *rx,
 {
 	struct tcp_stack *s = l->s;
 	struct tcp_embryo e = embryo_of(s, rx, seg);
+	struct tcp_half *old = in_the_way(l, &rx->src);
 
 	if (!tcp_conn_room(s)) {
 		s->stats.accept_overflows++; /* the peer's next SYN may find room */
 		return;
 	}
 	if (s->cfg.syn_cookies == TCP_COOKIES_ALWAYS ||
-		(s->cfg.syn_cookies == TCP_COOKIES_AUTO && is_full(l))) {
+		(s->cfg.syn_cookies == TCP_COOKIES_AUTO && old)) {
 		answer_with_cookie(l, &e, iss_above);
 		return;
 	}
-	/* RFC 4987 section 3.3: those who answer do so long before they are the oldest. */
-	if (is_full(l)) {
-		tcp_half_drop((l->halves.count ? l : fullest(s))->halves.oldest);
+	if (old) {
+		tcp_half_drop(old);
 		s->stats.half_recycled++;
 	}
 	e.iss = tcp_conn_iss(s, &e.id);

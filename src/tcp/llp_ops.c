@@ -216,8 +216,8 @@ void tcp_consider_writable(struct tcp_conn *c)
 {
 	if (!c->write_refused)
 		return;
-	if (!tcp_buffer_may_queue(c, u32_min(tcp_snd_buffer(c) / 8, WRITABLE_STEP))) {
-		if (!tcp_flight(c))
+	if (!tcp_buffer_may_queue(c, u32_min(tcp_buffer_send_limit(c) / 8, WRITABLE_STEP))) {
+		if (!tcp_flight(c) && !c->persist)
 			tcp_conn_touch(c); /* no ACK will come to remind us */
 		return;
 	}

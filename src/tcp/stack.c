@@ -7,6 +7,7 @@
 #include "tcp/listen.h"
 #include "tcp/llp_ops.h"
 #include "tcp/output.h"
+#include "tcp/stall.h"
 #include "tcp/timers.h"
 
 #include <errno.h>
@@ -72,7 +73,12 @@ int tcp_stack_create(const struct tcp_stack_config *cfg, uint64_t now, struct tc
 	draw_keys(s);
 	size_up(s);
 	tcp_set_now(s, now);
+	if (tcp_stalls_init(s)) {
+		free(s);
+		return -ENOMEM;
+	}
 	if (tcp_table_init(&s->table, &s->table.key)) {
+		tcp_stalls_fini(s);
 		free(s);
 		return -ENOMEM;
 	}
@@ -113,6 +119,7 @@ void tcp_stack_destroy(struct tcp_stack *s)
 	tcp_table_fini(&s->table);
 	tcp_store_fini(&s->store);
 	tcp_halves_fini(&s->halves);
+	tcp_stalls_fini(s);
 	tcp_ports_fini(&s->ports);
 	free(s);
 }
@@ -178,6 +185,8 @@ void tcp_round_end(struct tcp_stack *s)
 		end_round_for(c);
 		c = next;
 	}
+	if (unlikely(s->tx_wanted))
+		tcp_stalls_relieve(s);
 	tcp_bin_round(&s->bin, s->table.count >= TCP_TABLE_MANY);
 	tcp_conn_reap(s);
 }

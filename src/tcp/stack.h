@@ -3,6 +3,7 @@
 #ifndef TCP_STACK_H
 #define TCP_STACK_H
 
+#include "base/peer_set.h"
 #include "base/siphash.h"
 #include "tcp/bin.h"
 #include "tcp/cc.h"
@@ -16,6 +17,13 @@
 
 struct tcp_conn;
 struct tcp_listener;
+struct tcp_stall;
+
+/** Connections with closed windows (stall.h). */
+struct tcp_stalls {
+	TAILQ_HEAD(tcp_stall_list, tcp_stall) list;
+	struct peer_set peers; /**< whose they are */
+};
 
 /** Connections without a user, oldest first: those that wait longest go when room is short. */
 struct tcp_conn_queue {
@@ -52,8 +60,11 @@ struct tcp_stack {
 	 *  take so much of the pool that nothing can be received any more. */
 	uint32_t tx_held, tx_limit, rx_held, rx_limit;
 	uint32_t rx_hard_limit; /**< of rx_held, for what fills a gap */
-	uint32_t reclaim_at;    /**< the table's place to look at next for idle claims */
-	uint32_t rx_claimed;    /**< by receive buffers beyond their minimum (buffer.h) */
+	uint32_t tx_hard_limit; /**< of tx_held, for who has little in its queue */
+	uint32_t tx_wanted;     /**< 1 + the records of who was refused one this round; 0: nobody */
+	struct tcp_stalls stalls;
+	uint32_t reclaim_at; /**< the table's place to look at next for idle claims */
+	uint32_t rx_claimed; /**< by receive buffers beyond their minimum (buffer.h) */
 	uint8_t rcv_wscale;
 	struct tcp_stats stats;
 };

@@ -1,18 +1,74 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/stall.h"
 
+#include "base/container_of.h"
+#include "tcp/control.h"
+
+#include <errno.h>
 #include <stdlib.h>
+
+/** Connections that are looked at for one that was refused a packet. */
+#define STALLS_LOOK 64
+/** Peers that are kept well apart. */
+#define STALLS_PEERS 1024
+
+int tcp_stalls_init(struct tcp_stack *s)
+{
+	TAILQ_INIT(&s->stalls.list);
+	return peer_set_init(&s->stalls.peers, STALLS_PEERS, &s->table.key);
+}
+
+void tcp_stalls_fini(struct tcp_stack *s)
+{
+	peer_set_fini(&s->stalls.peers);
+}
+
+/** Reset it, and tell its user as if it had not answered. */
+static void tcp_stall_give_up(struct tcp_stall *t, const char *why)
+{
+	struct tcp_conn *c = t->conn;
+
+	c->s->stats.stalls_ended++;
+	tcp_stall_log(c, why);
+	tcp_send_rst(c);
+	tcp_conn_close(c, -ETIMEDOUT);
+}
+
+/** The peer of @p c has as many as it may. */
+static void tcp_stall_make_room(const struct tcp_conn *c)
+{
+	const struct peer_charge *oldest = peer_set_oldest(&c->s->stalls.peers, &c->id.remote);
+	struct tcp_stall *most = NULL;
+	struct peer_charge *charge;
+
+	TAILQ_FOREACH (charge, &oldest->peer->charges, link) {
+		struct tcp_stall *t = container_of(charge, struct tcp_stall, charge);
+
+		if (!most || t->conn->sendq.count > most->conn->sendq.count)
+			most = t;
+	}
+	tcp_stall_give_up(most, "and so was that of as many others of this peer as may be");
+}
 
 void tcp_stall_begin(struct tcp_conn *c)
 {
+	struct tcp_stalls *all = &c->s->stalls;
+	uint32_t most = c->s->cfg.max_stalled_per_peer;
 	struct tcp_stall *t;
 
 	if (c->stalled || c->orphan)
 		return;
+	if (most && peer_set_count(&all->peers, &c->id.remote) >= most)
+		tcp_stall_make_room(c);
 	t = malloc(sizeof *t);
 	if (!t)
 		return;
-	t->since = c->progress_at;
+	*t = (struct tcp_stall){.conn = c, .since = c->progress_at};
+	if (peer_set_add(&all->peers, &t->charge, &c->id.remote)) {
+		free(t);
+		return;
+	}
+	TAILQ_INSERT_TAIL(&all->list, t, link);
 	c->stall = t;
 	c->stalled = true;
 }
@@ -21,6 +77,8 @@ void tcp_stall_end(struct tcp_conn *c)
 {
 	if (!c->stalled)
 		return;
+	TAILQ_REMOVE(&c->s->stalls.list, c->stall, link);
+	peer_set_remove(&c->s->stalls.peers, &c->stall->charge);
 	free(c->stall);
 	c->stall = NULL;
 	c->stalled = false;
@@ -35,9 +93,40 @@ uint64_t tcp_stall_deadline(const struct tcp_conn *c)
 
 void tcp_stall_log(const struct tcp_conn *c, const char *why)
 {
+	const struct tcp_stats *st = &c->s->stats;
 	char remote[IP_ADDR_STRLEN];
 
-	log_printf(c->s->cfg.log, LOG_LEVEL_WARNING,
-		"TCP: reset %s port %u, of which %u bytes wait: its window was closed %s",
-		ip_addr_format(&c->id.remote, remote), c->id.rport, c->sendq.bytes, why);
+	log_printf(c->s->cfg.log, log_level_of_count(st->zero_window_timeouts + st->stalls_ended),
+		"TCP: reset %s port %u, for which %u bytes wait: its window was closed for %u s, "
+		"%s",
+		ip_addr_format(&c->id.remote, remote), c->id.rport, c->sendq.bytes,
+		(unsigned)((c->s->now - c->stall->since) / (1000 * TCP_MS)), why);
+}
+
+/** What would be gained, and from how greedy a peer. */
+static uint64_t tcp_stall_greed(const struct tcp_stall *t)
+{
+	return (uint64_t)t->conn->sendq.count * t->charge.peer->count;
+}
+
+void tcp_stalls_relieve(struct tcp_stack *s)
+{
+	uint32_t wanted = s->tx_wanted - 1;
+	struct tcp_stall *t, *last = TAILQ_LAST(&s->stalls.list, tcp_stall_list), *most = NULL;
+
+	s->tx_wanted = 0;
+	if (!last)
+		return;
+	for (unsigned i = 0; i < STALLS_LOOK; i++) {
+		t = TAILQ_FIRST(&s->stalls.list);
+		TAILQ_REMOVE(&s->stalls.list, t, link);
+		TAILQ_INSERT_TAIL(&s->stalls.list, t, link);
+		if (t->conn->sendq.count > wanted &&
+			(!most || tcp_stall_greed(t) > tcp_stall_greed(most)))
+			most = t;
+		if (t == last)
+			break;
+	}
+	if (most)
+		tcp_stall_give_up(most, "and others want the memory");
 }

@@ -30,7 +30,7 @@ struct tcp_stack_config {
 	uint32_t max_connections;       /**< 0: 65,536 */
 	uint32_t send_buffer;     /**< bytes queued per connection at most; 0: as the path asks */
 	uint32_t receive_buffer;  /**< receive window; 0: as the path asks; at least 128 KiB */
-	uint32_t send_packets;    /**< of all connections' queues; 0: 7/16 of the pool */
+	uint32_t send_packets;    /**< of all connections' queues; 0: 3/8 of the pool */
 	uint32_t receive_packets; /**< that may wait to be read; 0: 3/8 of the pool */
 	uint32_t time_wait_ms;    /**< 0: 60,000 (2 MSL with an MSL of 30 s) */
 	uint32_t syn_retries;     /**< 0: 6 */
@@ -39,8 +39,10 @@ struct tcp_stack_config {
 	/** How long a peer that answers may keep its window closed and take nothing; 0: for ever.
 	 */
 	uint32_t zero_window_timeout_ms;
-	uint32_t max_orphans;   /**< closed by the user, not by the peer yet; 0: a quarter */
-	uint32_t max_half_open; /**< handshakes from outside, all listeners; 0: 4096 */
+	uint32_t max_orphans; /**< closed by the user, not by the peer yet; 0: a quarter */
+	uint32_t max_half_open_per_peer; /**< IPv6: per network of 64 bits; 0: as many */
+	uint32_t max_stalled_per_peer;   /**< connections (stall.h), likewise; 0: any number */
+	uint32_t max_half_open;          /**< handshakes from outside, all listeners; 0: 4096 */
 	enum tcp_syn_cookies syn_cookies;
 	enum tcp_ecn_mode ecn;
 	bool no_timestamps, no_sack, no_window_scale; /**< do not offer or accept the option */
@@ -120,6 +122,7 @@ struct tcp_stats {
 	uint64_t half_open, half_recycled; /**< now; dropped for others */
 	uint64_t orphans_recycled;
 	uint64_t zero_window_timeouts; /**< connections ended by the time-out of that name */
+	uint64_t stalls_ended;         /**< connections with closed windows, ended for others */
 	uint64_t syn_cookies_sent, syn_cookies_received, syn_cookies_failed;
 	uint64_t connects, accepts, accept_overflows, connections, pool_empty, icmp_ignored;
 	uint64_t path_too_big, black_holes, pmtu_probes, pmtu_raised;

@@ -60,8 +60,8 @@ static bool stall_timeout(struct tcp_conn *c)
 	tcp_stall_begin(c);
 	if (c->s->now < tcp_stall_deadline(c))
 		return false;
-	tcp_stall_log(c, "for the time that zero_window_timeout gives");
 	c->s->stats.zero_window_timeouts++;
+	tcp_stall_log(c, "which zero_window_timeout does not allow");
 	return true;
 }
 

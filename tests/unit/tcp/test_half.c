@@ -16,6 +16,66 @@ static void start(void)
 	l = tcp_listener_find(h.tcp, &to);
 }
 
+/** A SYN from @p from. */
+static void syn(const char *from, uint16_t rport)
+{
+	const struct ip_addr src = addr(from), dst = addr(LOCAL);
+	const struct tcp_segment s = {
+		.sport = rport, .dport = PORT, .seq = 1, .flags = TCP_SYN, .wnd = 1024};
+	struct rte_mbuf *m = rte_pktmbuf_alloc(h.pool);
+
+	assert_non_null(m);
+	rte_pktmbuf_append(m, (uint16_t)tcp_wire_emit(&s, rte_pktmbuf_mtod(m, uint8_t *)));
+	ip_double_deliver(&h.ip, &src, &dst, m, h.now);
+	ip_double_drain(&h.ip);
+}
+
+static bool is_half_open(const char *from, uint16_t rport)
+{
+	const struct tcp_tuple id = {
+		.local = addr(LOCAL), .remote = addr(from), .lport = PORT, .rport = rport};
+
+	return tcp_half_find(&h.tcp->halves, &id) != NULL;
+}
+
+/* Who has most of them loses its oldest, whoever comes. */
+static void test_busiest_peer_gives_way(void **state)
+{
+	const struct tcp_stack_config cfg = {
+		.syn_cookies = TCP_COOKIES_OFF, .max_half_open = 6, .max_half_open_per_peer = 4};
+
+	host_init(&h, LOCAL, &cfg);
+	host_listen(&h, 100);
+	syn("10.0.0.3", 1);
+	for (uint16_t i = 1; i <= 5; i++)
+		syn(REMOTE, i);
+	assert_false(is_half_open(REMOTE, 1)); /* one of its own too many */
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 5);
+	syn("10.0.0.3", 2);
+	syn("10.0.0.4", 1);
+	assert_false(is_half_open(REMOTE, 2)); /* too many in all */
+	assert_true(is_half_open("10.0.0.3", 1) && is_half_open("10.0.0.3", 2));
+	assert_true(is_half_open("10.0.0.4", 1) && is_half_open(REMOTE, 5));
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_recycled, 2);
+	host_end(&h);
+}
+
+/* With cookies nobody has to go. */
+static void test_busy_peer_gets_cookies(void **state)
+{
+	const struct tcp_stack_config cfg = {.max_half_open_per_peer = 4};
+
+	host_init(&h, LOCAL, &cfg);
+	host_listen(&h, 100);
+	for (uint16_t i = 1; i <= 5; i++)
+		syn(REMOTE, i);
+	syn("10.0.0.3", 1);
+	assert_int_equal(tcp_stack_stats(h.tcp)->syn_cookies_sent, 1);
+	assert_true(is_half_open(REMOTE, 1) && is_half_open("10.0.0.3", 1));
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_recycled, 0);
+	host_end(&h);
+}
+
 /** A handshake with REMOTE's port @p rport. */
 static struct tcp_half *add(uint16_t rport)
 {
@@ -72,6 +132,8 @@ static void test_answers_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_busiest_peer_gives_way),
+		cmocka_unit_test(test_busy_peer_gets_cookies),
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_answers_end),
 	};

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tcp/stall.h"
+
+#include "host.h"
+#include "tcp/buffer.h"
+
+#include <errno.h>
+
+#define PEERS 3
+
+static struct host h;
+static struct peer p[PEERS];
+static struct llp *l[PEERS];
+static unsigned closed;
+static int last_error;
+
+static void on_closed(void *user, int error)
+{
+	closed++;
+	last_error = error;
+	*(struct llp **)user = NULL;
+}
+
+static void on_nothing(void *user)
+{
+}
+
+static size_t on_readable(
+	void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
+{
+	return total;
+}
+
+static const struct llp_user_ops ops = {.connected = on_nothing,
+	.readable = on_readable,
+	.writable = on_nothing,
+	.eof = on_nothing,
+	.closed = on_closed};
+
+static void start(const struct tcp_stack_config *cfg)
+{
+	closed = 0;
+	host_init(&h, LOCAL, cfg);
+	for (unsigned i = 0; i < PEERS; i++) {
+		h.app.connected = 0;
+		peer_connected(&p[i], &h, TCP_HAS_MSS);
+		l[i] = h.app.llp;
+		llp_set_user(l[i], &ops, &l[i]);
+	}
+}
+
+static void end(void)
+{
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
+/** @return how many of @p n records were taken. */
+static unsigned queue(struct llp *to, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		void *room = llp_reserve(to, 10, false);
+
+		if (!room)
+			break;
+		memset(room, 0, 10);
+		llp_commit(to, 10);
+	}
+	llp_push(to);
+	return i;
+}
+
+/** Take back the windows of those before @p n, and wait until that is noticed. */
+static void stall(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		p[i].wnd = 0;
+		peer_send(&p[i], 0, NULL, 0);
+	}
+	for (unsigned ms = 0; ms < 5000; ms += 100) {
+		host_advance(&h, 100 * MS);
+		ip_double_drain(&h.ip);
+		for (unsigned i = 0; i < n; i++)
+			if (l[i])
+				peer_send(&p[i], 0, NULL, 0);
+	}
+	ip_double_drain(&h.ip);
+}
+
+static void test_greediest_goes_for_others(void **state)
+{
+	const struct tcp_stack_config cfg = {.send_packets = 24};
+
+	start(&cfg);
+	assert_int_equal(h.tcp->tx_hard_limit, 28);
+	assert_int_equal(queue(l[0], 12), 12);
+	assert_int_equal(queue(l[1], 6), 6);
+	stall(2);
+	assert_int_equal(h.tcp->stalls.peers.count, 2);
+	assert_int_equal(closed, 0); /* nobody wants anything */
+	/* The part that is kept for who has little. */
+	assert_int_equal(queue(l[2], 20), TCP_SEND_FLOOR);
+	host_round(&h);
+	assert_int_equal(closed, 1);
+	assert_null(l[0]);
+	assert_int_equal(last_error, -ETIMEDOUT);
+	assert_int_equal(tcp_stack_stats(h.tcp)->stalls_ended, 1);
+	assert_int_equal(tcp_stack_stats(h.tcp)->resets_out, 1);
+	/* The other has less than who wants more. */
+	assert_in_range(queue(l[2], 100), 1, 20);
+	host_round(&h);
+	assert_int_equal(closed, 1);
+	end();
+}
+
+static void test_slow_is_not_stalled(void **state)
+{
+	start(NULL);
+	queue(l[0], 3);
+	stall(1);
+	assert_int_equal(h.tcp->stalls.peers.count, 1);
+	p[0].ack += 10; /* of the 30 bytes */
+	peer_send(&p[0], 0, NULL, 0);
+	assert_int_equal(h.tcp->stalls.peers.count, 0);
+	stall(1);
+	assert_int_equal(h.tcp->stalls.peers.count, 1);
+	llp_release(l[0]); /* without a user it has the user time-out */
+	assert_int_equal(h.tcp->stalls.peers.count, 0);
+	end();
+}
+
+static void test_one_peer_has_so_many(void **state)
+{
+	const struct tcp_stack_config cfg = {.max_stalled_per_peer = 2};
+
+	start(&cfg);
+	queue(l[0], 2);
+	queue(l[1], 3);
+	queue(l[2], 1);
+	stall(2);
+	assert_int_equal(closed, 0);
+	stall(3);
+	assert_int_equal(closed, 1);
+	assert_null(l[1]);
+	assert_int_equal(h.tcp->stalls.peers.count, 2);
+	end();
+}
+
+/** What waits for a window that is closed from the beginning, or closes. */
+static void test_closed_window_holds_little(void **state)
+{
+	static char text[1400];
+	struct tcp_conn *c;
+	unsigned n = 0;
+
+	start(NULL);
+	c = tcp_conn_of(l[0]);
+	c->cc.cwnd = 1 << 30;
+	p[0].wnd = 0;
+	peer_send(&p[0], 0, NULL, 0);
+	for (void *room; (room = llp_reserve(l[0], sizeof text, false)); n++) {
+		memcpy(room, text, sizeof text);
+		llp_commit(l[0], sizeof text);
+	}
+	assert_in_range(n, 1, TCP_SEND_BUFFER_CLOSED);
+	assert_int_equal(tcp_buffer_send_limit(c), TCP_SEND_BUFFER_CLOSED * c->emss);
+	/* It opens: as much as it takes, and some. */
+	p[0].wnd = 40000;
+	peer_send(&p[0], 0, NULL, 0);
+	assert_int_equal(tcp_buffer_send_limit(c), 50000);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_greediest_goes_for_others),
+		cmocka_unit_test(test_slow_is_not_stalled),
+		cmocka_unit_test(test_one_peer_has_so_many),
+		cmocka_unit_test(test_closed_window_holds_little),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
