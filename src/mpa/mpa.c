@@ -115,6 +115,25 @@ static void take_reply(struct mpa *m, const struct mpa_start *st)
 	m->ops->operational(m->user);
 }
 
+/*
+ * The frame is not whole. @return bytes done with. All that is known of it is in @p buf, of which
+ * the last @p total bytes are new.
+ */
+static size_t keep_start(struct mpa *m, const uint8_t *buf, size_t have, size_t total, size_t *need)
+{
+	uint8_t *room = m->ops->keep != NULL ? m->ops->keep(m->user, have) : NULL;
+
+	if (room == NULL) {
+		*need -= m->kept_len;
+		return 0;
+	}
+	memcpy(room + m->kept_len, buf + m->kept_len, total);
+	m->kept = room;
+	m->kept_len = (uint32_t)have;
+	*need = 0; /* each byte is taken as it comes, lest it waits in a packet of its own */
+	return total;
+}
+
 /* @return bytes done with; the frame may have ended the connection. */
 static size_t input_start(
 	struct mpa *m, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
@@ -123,9 +142,11 @@ static size_t input_start(
 	bool request = m->state == MPA_WAIT_REQUEST;
 	struct mpa_start st;
 	const char *reason;
-	size_t have = 0;
+	size_t have = m->kept_len, before = have;
 	int len;
 
+	if (have != 0)
+		memcpy(buf, m->kept, have);
 	for (unsigned i = 0; i < n && have < sizeof buf; i++) {
 		size_t some = v[i].len < sizeof buf - have ? v[i].len : sizeof buf - have;
 
@@ -136,17 +157,18 @@ static size_t input_start(
 		request ? MPA_FRAME_REQUEST : MPA_FRAME_REPLY, buf, have, &st, need, &reason);
 	m->rx_partial = len == 0;
 	if (len == 0)
-		return 0;
+		return keep_start(m, buf, have, total, need);
 	*need = 0;
+	m->kept_len = 0;
 	if (len < 0) {
 		fail_start(m, reason);
 		return total;
 	}
 	if (request)
-		take_request(m, &st, total > (size_t)len);
+		take_request(m, &st, total > (size_t)len - before);
 	else
 		take_reply(m, &st);
-	return (size_t)len;
+	return (size_t)len - before;
 }
 
 /* ---- upcalls of the LLP ------------------------------------------------------------------ */

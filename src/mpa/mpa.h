@@ -88,6 +88,13 @@ enum mpa_state {
 struct mpa_user_ops {
 	/** Initiator: the LLP is connected; call mpa_request() now or later. */
 	void (*connected)(void *user);
+	/**
+	 * Start-up: room for the first @p len octets (at most 532) of the peer's frame, of which
+	 * the rest has not come; the same as before or larger, with what was in it. It must last
+	 * until connected(), request(), reply() or the end. NULL, or no such function: they wait
+	 * in the LLP, where a few octets may cost a packet.
+	 */
+	uint8_t *(*keep)(void *user, size_t len);
 	/** Responder: a good request came. mpa_accept() or mpa_reject() it, now or later. */
 	void (*request)(void *user, const struct mpa_start *st);
 	/** Initiator: the reply came; st->reject tells which. After an accept: operational. */
@@ -164,6 +171,8 @@ struct mpa {
 	uint8_t rx_aligned; /**< times in a row, up to MPA_ALIGNED_ENOUGH */
 	bool *gone;         /**< set when the user ends it inside readable() */
 	uint8_t *tx_room;   /**< of the FPDU being built */
+	uint8_t *kept;      /**< start-up: what keep() gave, */
+	uint32_t kept_len;  /**< and how much of the frame is in it */
 	uint32_t tx_len;    /**< of its ULPDU */
 };
 

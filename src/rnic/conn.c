@@ -32,7 +32,9 @@ void conn_destroy(struct conn *c)
 	timer_stop(&c->rnic->engine->wheel, &c->timer);
 	engine_doorbell_cancel(c->rnic->engine, &c->bell);
 	LIST_REMOVE(c, link);
+	peer_set_remove(&c->rnic->startups, &c->startup);
 	mpa_abort(&c->mpa);
+	free(c->start_text);
 	free(c->inbound);
 	free(c->private_data);
 	free(c);
@@ -95,9 +97,7 @@ void conn_over(struct conn *c, const struct conn_end *end)
 		engine_defer(c->rnic->engine, &c->bell);
 	}
 	if (c->pending) {
-		c->pending = false;
-		LIST_REMOVE(c, pending_link);
-		ep->pending_count--;
+		conn_leave_pending(c);
 	} else if (ep) {
 		ep->conn = NULL;
 		ep_on_over(ep, end);

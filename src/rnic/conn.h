@@ -10,6 +10,7 @@
 #ifndef RNIC_CONN_H
 #define RNIC_CONN_H
 
+#include "base/peer_set.h"
 #include "rnic/device.h"
 
 enum conn_phase { CONN_START, CONN_STREAM, CONN_OVER };
@@ -30,6 +31,8 @@ struct conn {
 	struct rnic_ep *ep; /**< told how it goes; for a request not yet made: the listener */
 	struct rnic_qp *qp; /**< also when it is over, while it lingers */
 	LIST_ENTRY(conn) pending_link;
+	struct peer_charge startup; /**< responder, while it is pending */
+	uint8_t *start_text;        /**< the part of the peer's frame that has come, or NULL */
 	struct llp_connect_params connect; /**< initiator */
 	uint64_t start_deadline;           /**< initiator */
 	struct timer timer;                /**< start-up (see wait); close deadline; lingering */
@@ -76,8 +79,15 @@ int conn_keep_private(struct conn *c, const void *data, uint16_t len);
 /** Start an initiator. ird, ord and private data must have been set. @return as llp_connect(). */
 int conn_connect(struct conn *c, const struct llp_connect_params *p);
 
-/** Start a responder on @p l, for listener @p ep. */
-void conn_accepted(struct conn *c, struct llp *l, struct rnic_ep *ep);
+/**
+ * Start a responder on @p l, for listener @p ep. If too many wait for their request already, who
+ * has most of them loses its oldest: a peer that asks at once is not the oldest for long.
+ * @return 0, or -ENOMEM: nothing has happened.
+ */
+int conn_accepted(struct conn *c, struct llp *l, struct rnic_ep *ep);
+
+/** The request has come, or will not: it is no start-up of its listener any more. */
+void conn_leave_pending(struct conn *c);
 
 /** Give the QP its inbound Reads. @return 0, -ENOMEM. */
 int conn_prepare_stream(struct conn *c, uint16_t ird);

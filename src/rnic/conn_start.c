@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The first age of a connection: attempts, and MPA's request and reply. */
+#include "base/container_of.h"
 #include "mpa/legacy.h"
 #include "rnic/conn.h"
 #include "rnic/ep_priv.h"
@@ -16,6 +17,26 @@ static const uint8_t retry_ms[] = {5, 20, 75};
 
 static const struct mpa_user_ops start_ops;
 
+/* ---- the part of a frame that has come --------------------------------------------------- */
+
+/** A peer may send its frame in two pieces, and never the second. */
+static uint8_t *start_keep(void *user, size_t len)
+{
+	struct conn *c = user;
+	uint8_t *room = realloc(c->start_text, len);
+
+	if (room)
+		c->start_text = room;
+	return room;
+}
+
+/** The frame is whole, or will not be. */
+static void start_drop_text(struct conn *c)
+{
+	free(c->start_text);
+	c->start_text = NULL;
+}
+
 /* ---- an initiator's attempts ------------------------------------------------------------- */
 
 static int attempt(struct conn *c)
@@ -27,6 +48,7 @@ static int attempt(struct conn *c)
 	if (rc)
 		return rc;
 	cfg.revision = c->revision;
+	start_drop_text(c);
 	mpa_init_initiator(&c->mpa, l, &cfg, &start_ops, c);
 	timer_start(&c->rnic->engine->wheel, &c->timer, c->start_deadline);
 	return 0;
@@ -234,6 +256,7 @@ static void start_reply(void *user, const struct mpa_start *st)
 	struct conn *c = user;
 	struct mpa_start told = with_legacy_depths(c, st, &c->connect.remote);
 
+	start_drop_text(c);
 	if (!st->reject) {
 		take_accept(c, &told);
 		return;
@@ -254,9 +277,8 @@ static void start_request(void *user, const struct mpa_start *st)
 	struct mpa_start told = with_legacy_depths(c, st, &ep->local);
 
 	conn_stop_deadline(c);
-	c->pending = false;
-	LIST_REMOVE(c, pending_link);
-	ep->pending_count--;
+	start_drop_text(c);
+	conn_leave_pending(c);
 	c->ep = NULL;
 	c->peer_ird = told.ird;
 	c->peer_ord = told.ord;
@@ -266,15 +288,45 @@ static void start_request(void *user, const struct mpa_start *st)
 	ep_on_request(ep, c, &told);
 }
 
-void conn_accepted(struct conn *c, struct llp *l, struct rnic_ep *ep)
+/** Peers that connect and then say nothing hold memory until the deadline: not too many. */
+static void start_make_room(struct rnic *r, const struct ip_addr *peer)
 {
+	struct peer_charge *charge =
+		peer_set_in_the_way(&r->startups, peer, r->max_startups, r->max_startups_per_peer);
+	char text[IP_ADDR_STRLEN];
+
+	if (!charge)
+		return;
+	/* An attack is told of now and then, not at each step. */
+	log_printf(r->log, log_level_of_count(++r->startups_replaced),
+		"rnic: %u connections wait for their MPA requests, %u of them from %s: the oldest "
+		"of these gives way",
+		r->startups.count, charge->peer->count, ip_addr_format(&charge->peer->addr, text));
+	conn_abort(container_of(charge, struct conn, startup), -ECONNABORTED);
+}
+
+int conn_accepted(struct conn *c, struct llp *l, struct rnic_ep *ep)
+{
+	struct ip_endpoint local, remote;
+
+	llp_endpoints(l, &local, &remote);
+	start_make_room(c->rnic, &remote.addr);
+	if (peer_set_add(&c->rnic->startups, &c->startup, &remote.addr))
+		return -ENOMEM;
 	c->ep = ep;
 	c->pending = true;
 	LIST_INSERT_HEAD(&ep->pending, c, pending_link);
-	ep->pending_count++;
 	c->paired = ep->paired;
 	mpa_init_responder(&c->mpa, l, conn_mpa(c), &start_ops, c);
 	conn_set_deadline(c, c->rnic->start_timeout);
+	return 0;
+}
+
+void conn_leave_pending(struct conn *c)
+{
+	c->pending = false;
+	LIST_REMOVE(c, pending_link);
+	peer_set_remove(&c->rnic->startups, &c->startup);
 }
 
 /* ---- ends -------------------------------------------------------------------------------- */
@@ -310,6 +362,7 @@ static void start_closed(void *user, int error)
 
 static const struct mpa_user_ops start_ops = {
 	.connected = start_connected,
+	.keep = start_keep,
 	.request = start_request,
 	.reply = start_reply,
 	.eof = start_eof,

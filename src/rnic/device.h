@@ -3,6 +3,7 @@
 #ifndef RNIC_DEVICE_H
 #define RNIC_DEVICE_H
 
+#include "base/peer_set.h"
 #include "rnic/id_table.h"
 #include "rnic/rnic.h"
 #include "rnic/stag_table.h"
@@ -24,6 +25,7 @@ struct rnic {
 	struct pairing_service *pairing;                    /**< NULL: not open */
 	uint64_t start_timeout, close_timeout, rnr_timeout; /**< ns */
 	struct rnic_limits limits;
+	uint32_t max_startups, max_startups_per_peer;
 	bool (*page_in)(const void *addr, size_t len, bool write);
 
 	void (*event_fn)(void *arg, const struct rnic_event *ev);
@@ -33,6 +35,8 @@ struct rnic {
 	_Atomic bool port_up;
 	uint64_t up_since;
 
+	struct peer_set startups;   /**< connections that wait for their MPA request */
+	uint64_t startups_replaced; /**< ended before their deadline, for others */
 	struct stag_table stags;
 	struct id_table qps;
 

@@ -13,14 +13,15 @@ static int on_accept(void *user, struct llp *l)
 	struct rnic_ep *ep = user;
 	struct conn *c;
 
-	/* Peers that connect and then say nothing hold memory until the deadline: not too many. */
-	if (ep->pending_count >= ep->rnic->limits.max_listen_backlog)
-		return -ECONNREFUSED;
+	int rc;
+
 	c = conn_create(ep->rnic);
 	if (!c)
 		return -ENOMEM;
-	conn_accepted(c, l, ep);
-	return 0;
+	rc = conn_accepted(c, l, ep);
+	if (rc)
+		conn_destroy(c);
+	return rc;
 }
 
 int ep_listen(struct rnic_ep *ep, unsigned backlog)

@@ -45,7 +45,6 @@ struct rnic_ep {
 	struct llp_listener *listener;
 	uint32_t backlog, waiting; /**< requests that nobody has adopted yet */
 	LIST_HEAD(, conn) pending;
-	uint32_t pending_count;
 	LIST_HEAD(, rnic_ep) requests;
 
 	/* Of a request. */

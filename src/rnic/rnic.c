@@ -96,6 +96,7 @@ static void pairing_terms(struct rnic *r, const struct rnic_config *cfg)
 
 int rnic_create(const struct rnic_config *cfg, struct rnic **out)
 {
+	struct siphash_key key;
 	struct rnic *r;
 
 	if (!cfg->engine || !cfg->net || !cfg->random.fill || cfg->mpa.revision < 1 ||
@@ -119,8 +120,16 @@ int rnic_create(const struct rnic_config *cfg, struct rnic **out)
 		free(r);
 		return -EINVAL;
 	}
+	r->max_startups = cfg->max_startups ? cfg->max_startups : r->limits.max_listen_backlog;
+	r->max_startups_per_peer = cfg->max_startups_per_peer;
+	r->random.fill(r->random.ctx, &key, sizeof key);
+	if (peer_set_init(&r->startups, r->max_startups, &key)) {
+		free(r);
+		return -ENOMEM;
+	}
 	id_table_init(&r->qps, r->limits.max_qp);
 	if (stag_table_init(&r->stags, r->limits.max_mr + r->limits.max_mw, &r->random)) {
+		peer_set_fini(&r->startups);
 		free(r);
 		return -ENOMEM;
 	}
@@ -185,6 +194,7 @@ void rnic_destroy(struct rnic *r)
 	engine_unlock(r->engine);
 	id_table_fini(&r->qps);
 	stag_table_fini(&r->stags);
+	peer_set_fini(&r->startups);
 	free(r);
 }
 

@@ -52,7 +52,9 @@ struct rnic_config {
 	struct mpa_config mpa;
 	uint16_t pairing_port;     /**< for QPs that connect without a CM; 0: there are none */
 	uint32_t start_timeout_ms; /**< MPA start-up deadline, both roles; 0: 10,000 */
-	uint32_t close_timeout_ms; /**< from our FIN to the peer's; then reset; 0: 5,000 */
+	uint32_t max_startups; /**< that wait for an MPA request; 0: limits.max_listen_backlog */
+	uint32_t max_startups_per_peer; /**< address, or IPv6 network of 64 bits; 0: as many */
+	uint32_t close_timeout_ms;      /**< from our FIN to the peer's; then reset; 0: 5,000 */
 	uint32_t rnr_timeout_ms;   /**< a message waits for its receive; 0: at once a Terminate */
 	struct rnic_limits limits; /**< zero fields: the defaults */
 };

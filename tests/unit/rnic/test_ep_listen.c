@@ -220,9 +220,10 @@ static void silent_peers_are_bounded(void **state)
 	pair_listen(&p, 0);
 	for (unsigned i = 0; i < 4; i++)
 		ask(&p, &peer[i], false);
-	for (unsigned i = 0; i < 3; i++)
+	/* The oldest went for the last, who may have something to say. */
+	assert_true(peer[0].closed);
+	for (unsigned i = 1; i < 4; i++)
 		assert_false(peer[i].closed);
-	assert_true(peer[3].closed);
 	for (unsigned i = 0; i < 4; i++)
 		llp_mem_peer_done(&peer[i]);
 	pair_run(&p);
@@ -232,6 +233,56 @@ static void silent_peers_are_bounded(void **state)
 	llp_mem_peer_done(&peer[0]);
 	pair_run(&p);
 	pair_fini(&p);
+}
+
+/** One peer may have fewer than there may be in all: then it is its own oldest. */
+static void one_peer_is_bounded(void **state)
+{
+	struct rnic_config cfg = {
+		.mpa.revision = 2, .max_startups = 10, .max_startups_per_peer = 2};
+	struct llp_mem_peer peer[3];
+	struct pair p;
+
+	pair_init(&p, &cfg);
+	pair_listen(&p, 0);
+	for (unsigned i = 0; i < 3; i++)
+		ask(&p, &peer[i], false);
+	assert_true(peer[0].closed);
+	assert_false(peer[1].closed || peer[2].closed);
+	for (unsigned i = 0; i < 3; i++)
+		llp_mem_peer_done(&peer[i]);
+	pair_run(&p);
+	pair_fini(&p);
+}
+
+/** A request in pieces: what has come of it is kept in few bytes, and in no packet. */
+static void a_request_in_pieces(void **state)
+{
+	static const char request[] = "MPA ID Req Frame\x40\x01\x00\x04yes!";
+	struct pair *p = *state;
+	struct llp_mem_peer peer;
+	size_t held;
+
+	pair_listen(p, 1);
+	ask(p, &peer, false);
+	for (unsigned i = 0; i < sizeof request - 1; i++) {
+		assert_int_equal(pair_count(&p->b, RNIC_EP_CONNECT_REQUEST), 0);
+		llp_mem_send_raw(peer.llp, request + i, 1);
+		pair_run(p);
+		assert_int_equal(llp_mem_pending(peer.llp, &held), 0);
+		assert_int_equal(held, 0);
+	}
+	assert_int_equal(pair_count(&p->b, RNIC_EP_CONNECT_REQUEST), 1);
+	assert_int_equal(pair_last(&p->b)->private_len, 4);
+	assert_memory_equal(pair_last(&p->b)->private_data, "yes!", 4);
+	llp_mem_peer_done(&peer);
+	pair_run(p);
+}
+
+/** What a stranger can have us keep, beside TCP's connection. */
+static void a_start_up_is_small(void **state)
+{
+	assert_true(sizeof(struct conn) + sizeof(struct peer_entry) + MPA_FRAME_MAX <= 1024);
 }
 
 /** An error leaves the request as it was: it can still be accepted. */
@@ -273,6 +324,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_request_destroyed_is_rejected, setup, teardown),
 		cmocka_unit_test(wildcard_takes_ipv4_unless_told_not_to),
 		cmocka_unit_test(silent_peers_are_bounded),
+		cmocka_unit_test(one_peer_is_bounded),
+		cmocka_unit_test_setup_teardown(a_request_in_pieces, setup, teardown),
+		cmocka_unit_test(a_start_up_is_small),
 		cmocka_unit_test_setup_teardown(accept_may_be_tried_again, setup, teardown),
 		cmocka_unit_test(depths_for_the_program),
 	};
