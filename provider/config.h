@@ -27,11 +27,15 @@ struct config_address {
 	unsigned prefix_len;
 };
 
-/** How long peers are waited for, in ms. */
+/** How long peers are waited for, in ms, and for how many at a time. */
 struct config_patience {
 	uint32_t user_timeout;        /**< that acknowledge nothing */
 	uint32_t zero_window_timeout; /**< that answer, but keep their window closed; 0: for ever */
 	uint32_t keepalive;           /**< that say nothing, until they are asked; 0: not asked */
+	uint32_t startup_timeout;     /**< until their MPA frame is whole */
+	uint32_t max_startups, max_startups_per_peer;
+	uint32_t max_half_open, max_half_open_per_peer;
+	uint32_t max_stalled_per_peer; /**< connections with closed windows; 0: any number */
 };
 
 struct config {

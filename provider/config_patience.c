@@ -5,12 +5,22 @@
 
 /** A day. */
 #define LONGEST_MS 86400000
+/** As many as there can be connections. */
+#define MOST 65536
 
 void config_patience_init(struct config *c)
 {
 	/* RDMA programs expect to hear of a dead peer in less than the 100 s that RFC 1122 section
 	 * 4.2.3.5 gives to people at terminals: also when they only receive, hence keepalive. */
-	c->patience = (struct config_patience){.user_timeout = 30000, .keepalive = 10000};
+	c->patience = (struct config_patience){
+		.user_timeout = 30000,
+		.keepalive = 10000,
+		.startup_timeout = 10000,
+		.max_startups = 1024,
+		.max_startups_per_peer = 512,
+		.max_half_open = 4096,
+		.max_half_open_per_peer = 512,
+	};
 }
 
 /** @return false: not from @p least to a day, nor 0 where that means something. */
@@ -43,4 +53,51 @@ const char *config_patience_keepalive(struct config *c, const char *value)
 	return parse_ms(value, true, 1000, &c->patience.keepalive)
 		       ? NULL
 		       : "0 or a number of milliseconds from 1000 to 86400000";
+}
+
+const char *config_patience_startup(struct config *c, const char *value)
+{
+	return parse_ms(value, false, 100, &c->patience.startup_timeout)
+		       ? NULL
+		       : "a number of milliseconds from 100 to 86400000";
+}
+
+static const char *parse_number(const char *v, uint32_t *out)
+{
+	uint64_t n;
+
+	if (!number_parse(v, 1, MOST, &n))
+		return "a number from 1 to 65536";
+	*out = (uint32_t)n;
+	return NULL;
+}
+
+const char *config_patience_startups(struct config *c, const char *value)
+{
+	return parse_number(value, &c->patience.max_startups);
+}
+
+const char *config_patience_startups_per_peer(struct config *c, const char *value)
+{
+	return parse_number(value, &c->patience.max_startups_per_peer);
+}
+
+const char *config_patience_half_open(struct config *c, const char *value)
+{
+	return parse_number(value, &c->patience.max_half_open);
+}
+
+const char *config_patience_half_open_per_peer(struct config *c, const char *value)
+{
+	return parse_number(value, &c->patience.max_half_open_per_peer);
+}
+
+const char *config_patience_stalled_per_peer(struct config *c, const char *value)
+{
+	uint64_t n;
+
+	if (!number_parse(value, 0, MOST, &n))
+		return "a number from 0 to 65536";
+	c->patience.max_stalled_per_peer = (uint32_t)n;
+	return NULL;
 }

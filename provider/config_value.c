@@ -339,6 +339,12 @@ const struct config_key config_keys[] = {
 	{"user_timeout", false, config_patience_user_timeout, NULL},
 	{"zero_window_timeout", false, config_patience_zero_window, NULL},
 	{"keepalive", false, config_patience_keepalive, NULL},
+	{"startup_timeout", false, config_patience_startup, NULL},
+	{"max_startups", false, config_patience_startups, NULL},
+	{"max_startups_per_peer", false, config_patience_startups_per_peer, NULL},
+	{"max_half_open", false, config_patience_half_open, NULL},
+	{"max_half_open_per_peer", false, config_patience_half_open_per_peer, NULL},
+	{"max_stalled_per_peer", false, config_patience_stalled_per_peer, NULL},
 	{"slots", false, config_slot_range, NULL},
 };
 

@@ -54,6 +54,9 @@ static int open_rnic(struct stack *s, struct config_error *e)
 		.mpa = net_config(s->net)->mpa,
 		.pairing_port = config_pairing_port(net_config(s->net)),
 		.rnr_timeout_ms = net_config(s->net)->rnr_timeout,
+		.start_timeout_ms = net_config(s->net)->patience.startup_timeout,
+		.max_startups = net_config(s->net)->patience.max_startups,
+		.max_startups_per_peer = net_config(s->net)->patience.max_startups_per_peer,
 	};
 	int r = rnic_create(&cfg, &s->rnic);
 

@@ -61,6 +61,9 @@ done <<-EOT
 	user_timeout        30s           86400000
 	zero_window_timeout 1             1000
 	keepalive           never         86400000
+	startup_timeout     1             100
+	max_startups        0             65536
+	max_half_open       99999         65536
 	settle              99            seconds
 	slots               9-1           FIRST-LAST
 	capture             /tmp/%{rank}  %{slot}

@@ -237,6 +237,44 @@ static void test_patience(void **state)
 	wrong("keepalive=off", "milliseconds");
 }
 
+static void test_how_many(void **state)
+{
+	static const struct {
+		const char *key;
+		uint32_t *is, usual;
+		bool or_zero;
+	} keys[] = {
+		{"max_startups", &c.patience.max_startups, 1024, false},
+		{"max_startups_per_peer", &c.patience.max_startups_per_peer, 512, false},
+		{"max_half_open", &c.patience.max_half_open, 4096, false},
+		{"max_half_open_per_peer", &c.patience.max_half_open_per_peer, 512, false},
+		{"max_stalled_per_peer", &c.patience.max_stalled_per_peer, 0, true},
+	};
+	char text[64];
+
+	for (unsigned i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		assert_int_equal(*keys[i].is, keys[i].usual);
+		snprintf(text, sizeof text, "%s=1", keys[i].key);
+		right(text);
+		assert_int_equal(*keys[i].is, 1);
+		snprintf(text, sizeof text, "%s=65536", keys[i].key);
+		right(text);
+		snprintf(text, sizeof text, "%s=65537", keys[i].key);
+		wrong(text, "to 65536");
+		snprintf(text, sizeof text, "%s=0", keys[i].key);
+		if (keys[i].or_zero)
+			right(text);
+		else
+			wrong(text, "from 1 to 65536");
+		assert_int_equal(*keys[i].is, keys[i].or_zero ? 0 : 65536);
+	}
+	assert_int_equal(c.patience.startup_timeout, 10000);
+	right("startup_timeout=100");
+	assert_int_equal(c.patience.startup_timeout, 100);
+	wrong("startup_timeout=99", "from 100 to 86400000");
+	wrong("startup_timeout=0", "from 100 to 86400000");
+}
+
 static void test_mpa(void **state)
 {
 	assert_int_equal(c.mpa.crc, MPA_CRC_PREFERRED);
@@ -354,6 +392,7 @@ int main(void)
 		cmocka_unit_test_setup(test_tcp_options, start_over),
 		cmocka_unit_test_setup(test_connect, start_over),
 		cmocka_unit_test_setup(test_patience, start_over),
+		cmocka_unit_test_setup(test_how_many, start_over),
 		cmocka_unit_test_setup(test_mpa, start_over),
 		cmocka_unit_test_setup(test_rtr, start_over),
 		cmocka_unit_test_setup(test_peer, start_over),
