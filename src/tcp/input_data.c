@@ -12,6 +12,9 @@
 #define SHOW_MAX 128
 /** Packets that every connection may hold out of order, while there are any. */
 #define OUT_OF_ORDER_MIN 1024u
+/** Places of the table that are looked at for who holds more, and what nobody is asked for. */
+#define RECLAIM_SLOTS 16
+#define RECLAIM_MIN   8u
 /** Segments acknowledged at once after a loss, while the peer's window is small. */
 #define QUICK_ACKS_LOSS 8
 
@@ -254,6 +257,36 @@ static bool may_keep(const struct tcp_conn *c, uint32_t held)
 }
 
 /**
+ * The budget is used up: from some that hold much more behind their gaps than @p c, others each
+ * time, take half of what they have more. Their peers send it again (RFC 2018 section 8).
+ */
+static void reclaim_gaps(const struct tcp_conn *c, uint32_t own)
+{
+	struct tcp_stack *s = c->s;
+
+	for (unsigned i = 0; i < RECLAIM_SLOTS; i++) {
+		struct tcp_conn *other =
+			tcp_slot_conn(s->table.slot[s->reclaim_at++ & s->table.mask]);
+		uint32_t held = other && other != c && other->early ? other->early->ooo.held : 0;
+
+		if (held <= 2 * own + RECLAIM_MIN)
+			continue;
+		tcp_ooo_prune(&other->early->ooo, (held - own) / 2);
+		s->rx_held -= held - other->early->ooo.held;
+		s->stats.reneged += held - other->early->ooo.held;
+	}
+}
+
+/** may_keep(), after others gave back what they have more. */
+static bool make_room(const struct tcp_conn *c, uint32_t held)
+{
+	if (likely(may_keep(c, held)))
+		return true;
+	reclaim_gaps(c, held);
+	return may_keep(c, held);
+}
+
+/**
  * A segment repeats something, comes too early or fills a gap: an ACK, at once (RFC 5681 section
  * 4.2). That is at the round's end, for all of its segments, as long as one SACK option can tell
  * of them. Without SACK, the peer counts the ACKs.
@@ -293,7 +326,7 @@ static void keep_out_of_order(struct tcp_conn *c, const struct tcp_segment *seg,
 	c->out_of_order++;
 	c->s->stats.out_of_order++;
 	tcp_buffer_received(c);
-	may = e && may_keep(c, e->ooo.held);
+	may = e && make_room(c, e->ooo.held);
 	if (e && tcp_early_offer(c, seg, m, may)) {
 		rte_pktmbuf_free(m);
 	} else if (may) {

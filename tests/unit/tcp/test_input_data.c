@@ -293,6 +293,40 @@ static void test_gap_is_filled_though_memory_is_short(void **state)
 	host_end(&h);
 }
 
+/* Who holds most behind a gap makes room for who holds little. */
+static void test_gaps_share_the_memory(void **state)
+{
+	static const uint8_t text[1000];
+	struct tcp_conn *greedy;
+	uint32_t before;
+	struct peer q;
+
+	start(TCP_HAS_SACK_PERMITTED | TCP_HAS_MSS);
+	greedy = c;
+	for (uint32_t i = 1; i <= 40; i++)
+		peer_send_at(&p, TCP_ACK, p.seq + 2000 * i, p.ack, text, 1000);
+	ip_double_drain(&h.ip);
+	h.app.connected = 0;
+	peer_connected(&q, &h, TCP_HAS_SACK_PERMITTED | TCP_HAS_MSS);
+	c = tcp_conn_of(h.app.llp);
+	h.tcp->rx_limit = h.tcp->rx_held;
+	before = greedy->early->ooo.held;
+	assert_in_range(before, 20, 40);
+	for (unsigned n = 0; n < 100 && greedy->early->ooo.held == before; n++)
+		peer_send_at(&q, TCP_ACK, q.seq + 1000, q.ack, text, 1000);
+	assert_int_equal(greedy->early->ooo.held, before - before / 2); /* the farthest went */
+	assert_int_equal(c->early->ooo.held, 1);
+	assert_int_equal(tcp_stack_stats(h.tcp)->reneged, before / 2);
+	/* That one takes nothing back from who has less. */
+	h.tcp->rx_limit = h.tcp->rx_held;
+	for (uint32_t i = 41; i < 60; i++)
+		peer_send_at(&p, TCP_ACK, p.seq + 2000 * i, p.ack, text, 1000);
+	assert_int_equal(c->early->ooo.held, 1);
+	ip_double_drain(&h.ip);
+	h.app.llp = &greedy->llp;
+	host_end(&h);
+}
+
 static void test_reply_carries_the_ack(void **state)
 {
 	struct heard a;
@@ -638,6 +672,7 @@ int main(void)
 		cmocka_unit_test(test_partial_duplicates),
 		cmocka_unit_test(test_duplicate_at_the_end_of_what_fills_a_gap),
 		cmocka_unit_test(test_text_does_not_swallow_sack),
+		cmocka_unit_test(test_gaps_share_the_memory),
 		cmocka_unit_test(test_gap_is_filled_though_memory_is_short),
 		cmocka_unit_test(test_reply_carries_the_ack),
 		cmocka_unit_test(test_user_takes_a_part),
