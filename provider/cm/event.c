@@ -63,6 +63,15 @@ static void follow_resolution(struct ucma_id *id, enum rnic_ep_event_type type)
 		id->state = id->unresolved;
 }
 
+/*
+ * The kernel's cma.c says 0 with every DISCONNECTED of an iWARP device. librdmacm's rsockets count
+ * on it: with another status the event is a failed call to them, and nobody else tells a receiver.
+ */
+static int status_of(const struct rnic_ep_event *e)
+{
+	return e->type == RNIC_EP_DISCONNECTED ? 0 : e->status;
+}
+
 static void take_event(struct ucma_id *id, const struct rnic_ep_event *e)
 {
 	struct ucma_event *ev;
@@ -78,7 +87,7 @@ static void take_event(struct ucma_id *id, const struct rnic_ep_event *e)
 	if (!ev)
 		return;
 	ev->request = e->request;
-	ev->resp.status = (uint32_t)e->status;
+	ev->resp.status = (uint32_t)status_of(e);
 	fill_conn_param(&ev->resp.param.conn, e);
 	ucma_channel_push(id->channel, ev);
 }

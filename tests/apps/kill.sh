@@ -50,6 +50,11 @@ both rping "rping -s -a %4 -d" "rping -c -a %4 -v" 'ping data: rdma-ping' 100
 both write_bw "stdbuf -oL ib_write_bw -R -F -D 90" "stdbuf -oL ib_write_bw -R -F -D 90 %4" '#bytes' 1
 both send_bw "stdbuf -oL ib_send_bw -R -F -b -D 90" "stdbuf -oL ib_send_bw -R -F -b -D 90 %4" \
 	'#bytes' 1
+# librdmacm tells rsockets of a disconnection by the event, if its status is 0: of their completions it
+# looks at those of sends alone. rstream itself takes the end of a stream for EAGAIN (docs/rdma_cm.md).
+stream="$root/build/tests/apps/rsocket_stream -p 7471"
+both rsocket "$stream receive" "$stream send %4" '^moved' 2
+both rsocket_back "$stream send" "$stream receive %4" '^moved' 2
 listens_at=linux
 both no_cm "stdbuf -oL ib_write_bw -F -D 90 -p %p" "stdbuf -oL ib_write_bw -F -D 90 -p %p %h" \
 	'#bytes' 1

@@ -70,7 +70,6 @@ static void failures_have_their_events(void **state)
 		{RNIC_EP_REJECTED, UCMA_EVENT_REJECTED, -ECONNREFUSED},
 		{RNIC_EP_UNREACHABLE, UCMA_EVENT_UNREACHABLE, -ETIMEDOUT},
 		{RNIC_EP_CONNECT_ERROR, UCMA_EVENT_CONNECT_ERROR, -EPROTO},
-		{RNIC_EP_DISCONNECTED, UCMA_EVENT_DISCONNECTED, -ECONNRESET},
 	};
 	struct client c = client_open();
 
@@ -83,6 +82,25 @@ static void failures_have_their_events(void **state)
 		ep_fake_emit(ep_fake.last, cases[i].type, cases[i].status);
 		r = client_expect(&c, cases[i].event, 100 + i);
 		assert_int_equal((int32_t)r.status, cases[i].status);
+	}
+	client_close(&c);
+}
+
+/* The kernel's cma.c, for iWARP. rsockets take one with another status for a call that failed. */
+static void however_it_ended_the_status_is_0(void **state)
+{
+	static const int cases[] = {0, -ECONNRESET, -ETIMEDOUT, -EPROTO, -ECONNABORTED};
+	struct client c = client_open();
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct rdma_ucm_connect q = {
+			.conn_param = client_param(), .id = client_routed(&c, 100 + i)};
+
+		assert_int_equal(CALL(&c, CONNECT, q), 0);
+		ep_fake_emit(ep_fake.last, RNIC_EP_ESTABLISHED, 0);
+		client_expect(&c, UCMA_EVENT_ESTABLISHED, 100 + i);
+		ep_fake_emit(ep_fake.last, RNIC_EP_DISCONNECTED, cases[i]);
+		assert_int_equal(client_expect(&c, UCMA_EVENT_DISCONNECTED, 100 + i).status, 0);
 	}
 	client_close(&c);
 }
@@ -262,6 +280,7 @@ int main(void)
 		cmocka_unit_test(connect_needs_route_qp_and_parameters),
 		cmocka_unit_test(connect_without_ece),
 		cmocka_unit_test(failures_have_their_events),
+		cmocka_unit_test(however_it_ended_the_status_is_0),
 		cmocka_unit_test(listen_binds_when_nobody_has),
 		cmocka_unit_test(listen_limits_the_backlog),
 		cmocka_unit_test(listen_may_fail_and_be_repeated),
