@@ -104,9 +104,11 @@ static void step_lengths(copy_fn *copy, copy_fn *copy_from, size_t least, size_t
 static void each_byte_is_stored_once(void **state)
 {
 #ifdef GUARDED_PLAIN
-	step_lengths(guarded_copy, guarded_copy_from, 0, STEPPED);
-#endif
+	/* There are no vectors, and many more steps: the sanitizer's own. */
+	step_lengths(guarded_copy, guarded_copy_from, 0, 2 * SHORT);
+#else
 	step_lengths(guarded_copy, guarded_copy_from, GUARDED_WIDE_MIN - 1, GUARDED_WIDE_MIN + 1);
+#endif
 }
 
 #ifndef GUARDED_PLAIN
