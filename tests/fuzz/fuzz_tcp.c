@@ -11,11 +11,12 @@
 #include "tcp/stack.h"
 #include "tcp/tcp.h"
 
-#define MS       UINT64_C(1000000)
-#define PORT     5000
-#define RPORT    40000
-#define CONNS    3
-#define RUNS_MAX 50000
+#define MS        UINT64_C(1000000)
+#define PORT      5000
+#define RPORT     40000
+#define CONNS     3
+#define RUNS_MAX  50000
+#define TAKEN_MAX 64
 
 struct world;
 
@@ -31,6 +32,8 @@ struct app {
 	/* The receive window, to see that it never goes back. */
 	bool known;
 	uint32_t rcv_nxt, rcv_adv;
+	struct tcp_range took[TAKEN_MAX]; /* by on_early(), and not shown by on_taken() yet */
+	unsigned n_took;
 };
 
 struct world {
@@ -76,6 +79,16 @@ static void let_go(struct app *a, bool abortive)
 		llp_release(l);
 }
 
+/** The range of which the user took some before, or n_took. */
+static unsigned find_taken(const struct app *a, uint32_t at, uint32_t end)
+{
+	unsigned i = 0;
+
+	while (i < a->n_took && !(seq_lt(a->took[i].left, end) && seq_lt(at, a->took[i].right)))
+		i++;
+	return i;
+}
+
 static void app_send(struct app *a, uint32_t len, bool join)
 {
 	void *room = a->llp ? llp_reserve(a->llp, len, join) : NULL;
@@ -103,6 +116,7 @@ static size_t on_readable(
 		sum += v[i].len;
 	}
 	MUST(sum == total);
+	MUST(find_taken(a, seq - (uint32_t)total, seq) == a->n_took);
 	switch (a->mood & 7) {
 	case 1:
 		take = total / 2;
@@ -129,7 +143,10 @@ static size_t on_readable(
 	return take;
 }
 
-/* A note says where its text is and how long; the mood says who wants some. */
+/*
+ * A note says where its text is and how long; the mood says who wants some. Of what was taken no
+ * byte comes again.
+ */
 static bool on_early(void *user, const struct llp_iov *v, unsigned n, size_t total, uint64_t ahead,
 	struct llp_note *note)
 {
@@ -145,17 +162,25 @@ static bool on_early(void *user, const struct llp_iov *v, unsigned n, size_t tot
 	note->len = sizeof at;
 	memcpy(note->bytes, &at, sizeof at);
 	memcpy(note->bytes + sizeof at, &seq, sizeof seq);
-	return a->mood & 128;
+	MUST(find_taken(a, at, seq) == a->n_took);
+	if (!(a->mood & 128) || a->n_took == TAKEN_MAX)
+		return false;
+	a->took[a->n_took++] = (struct tcp_range){at, seq};
+	return true;
 }
 
 static void on_taken(void *user, const struct llp_note *note)
 {
 	struct app *a = user;
 	uint32_t at, end;
+	unsigned i;
 
 	MUST(a->llp && note->len == sizeof at);
 	memcpy(&at, note->bytes, sizeof at);
 	memcpy(&end, note->bytes + sizeof at, sizeof end);
+	i = find_taken(a, at, end);
+	MUST(i != a->n_took && a->took[i].left == at && a->took[i].right == end);
+	a->took[i] = a->took[--a->n_took];
 	MUST(at == a->first + (uint32_t)a->got + a->c->recvq.bytes);
 	if (a->c->recvq.bytes || (a->mood & 7) == 3) /* what is unread lacks its end */
 		let_go(a, true);
@@ -208,6 +233,7 @@ static void take_on(struct app *a, struct llp *l)
 	a->c = tcp_conn_of(l);
 	a->got = 0;
 	a->eof = a->known = false;
+	a->n_took = 0;
 }
 
 static int on_accept(void *user, struct llp *l)
@@ -571,6 +597,9 @@ static void use(struct world *w, uint8_t op)
 		break;
 	case 13:
 		w->ip.rx_tos = what >> 4 & 3;
+		break;
+	case 14: /* others have filled the memory, or not any more */
+		w->tcp->rx_hard_limit = what & 128 ? w->tcp->rx_held / 2 : UINT32_MAX;
 		break;
 	default:
 		if (a->llp)
