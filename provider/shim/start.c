@@ -207,6 +207,18 @@ static void tell_unconfigured(void)
 			"nor UIWARP_SET is there: start the program with \"uiwarp run\"\n");
 }
 
+/* What is the parent's cannot be had here; its programmer wants to know why there is no device. */
+static void tell_orphan(void)
+{
+	static _Atomic bool told;
+
+	if (!leaving && !atomic_exchange(&told, true))
+		fprintf(stderr,
+			"uiwarp: this process has no RDMA device, as it was forked from process %d "
+			"after that had asked for one; ask after fork(), or exec a program\n",
+			(int)atomic_load(&shim.owner));
+}
+
 const struct provider *shim_provider(void)
 {
 	struct cancel_hold hold;
@@ -234,5 +246,8 @@ const struct provider *shim_provider(void)
 		cancel_release(hold);
 		errno = saved;
 	}
-	return shim_is_orphan() ? NULL : shim_running();
+	if (!shim_is_orphan())
+		return shim_running();
+	tell_orphan();
+	return NULL;
 }

@@ -106,7 +106,8 @@ __attribute__((destructor)) static void clean_up(void)
 		return;
 	calls = reach_provider()->stub.calls;
 	errno = 0;
-	printf("pd %d ", ibv_dealloc_pd(&left.pd) == ENODEV && errno == ENODEV);
+	printf("pd %d ", ibv_alloc_pd(&left.context) == NULL && errno == ENODEV);
+	printf("ended %d ", ibv_dealloc_pd(&left.pd) == 0 && ibv_close_device(&left.context) == 0);
 	errno = 0;
 	printf("write %d ", write(left.cm, "x", 1) == -1 && errno == ENODEV);
 	errno = 0;
@@ -348,13 +349,17 @@ static void a_provider_that_is_missing_or_broken_is_one_sentence(void **state)
 static void at_exit_our_objects_answer_enodev(void **state)
 {
 	run("exit", CONFIGURED, NULL);
-	assert_says(7, "handler 23 pd 1 write 1 open 1 close 0 ours 0 calls 0", "");
+	assert_says(7, "handler 23 pd 1 ended 1 write 1 open 1 close 0 ours 0 calls 0", "");
 }
 
 static void a_forked_child_has_no_device_of_ours(void **state)
 {
 	run("fork", CONFIGURED, NULL);
-	assert_says(0, "before 1 child 0 after 1", "");
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.out, "before 1 child 0 after 1");
+	/* It is told why, once. */
+	assert_int_equal(child_count(c.err, "it was forked from process"), 1);
+	assert_int_equal(child_count(c.err, "\n"), 1);
 	run("fork-first", CONFIGURED, NULL);
 	/* The child had something to end. */
 	assert_says(0, "toldchild 0 parent 1", "");

@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Programs that fork: Python's multiprocessing, servers that fork their workers first. Each process has a
+# stack and a slot of its own, so none of them has another's address.
+# shellcheck source=tests/apps/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+only_over memif
+
+slots=(--set 'port=net_null0,no-rx=1' --set 'address=10.77.0.%{slot}/24' --set "slots=forks-$$:1-9")
+
+# So many addresses, all different, and each line of the program's that is expected.
+devices() { # COUNT METHOD... -- [LINE]...
+	local count=$1 found words=() line
+	shift
+	while [[ $1 != -- ]]; do
+		words+=("$1")
+		shift
+	done
+	shift
+	timeout "$limit" "$uiwarp" run "${slots[@]}" -- /usr/bin/python3 "$root/tests/apps/forks.py" "${words[@]}" \
+		>"$(log_of stdout)" 2>"$(log_of stderr)" || { say "exit status $?"; return 1; }
+	found=$(grep '^device at ' "$(log_of stdout)" | sort -u | wc -l)
+	((found == count)) || { say "$found different devices, not $count"; return 1; }
+	for line; do
+		cat "$(log_of stdout)" "$(log_of stderr)" | grep -q -- "$line" || { say "no line '$line'"; return 1; }
+	done
+}
+
+run_case multiprocessing-fork devices 3 pool fork --
+run_case multiprocessing-spawn devices 4 pool spawn --
+run_case multiprocessing-forkserver devices 3 pool forkserver --
+run_case prefork devices 3 prefork -- '^replaced$'
+run_case late devices 1 late -- '^in the child 0$' 'uiwarp: .*forked from process [0-9]* after'
+plan_done
