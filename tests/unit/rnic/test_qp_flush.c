@@ -98,25 +98,11 @@ static void drain_then_time_out(struct pair *p)
 	time_out(p);
 }
 
-static void terminate(struct pair *p, struct side *s)
-{
-	engine_lock(&p->engine);
-	rdmap_terminate(&s->qp->rdmap, RDMAP_LAYER_LLP, RDMAP_ETYPE_MPA, MPA_ERROR_CRC);
-	engine_unlock(&p->engine);
-}
-
 static void find_an_error(struct pair *p)
 {
-	terminate(p, &p->a);
-}
-
-/* The Read's answer is lost with what b had on its way: a middlebox, or b's own choice. */
-static void peer_finds_an_error(struct pair *p)
-{
-	struct llp *l = p->b.qp->conn->mpa.llp;
-
-	terminate(p, &p->b);
-	llp_mem_fail(l, -ECONNRESET);
+	engine_lock(&p->engine);
+	rdmap_terminate(&p->a.qp->rdmap, RDMAP_LAYER_LLP, RDMAP_ETYPE_MPA, MPA_ERROR_CRC);
+	engine_unlock(&p->engine);
 }
 
 static void disconnect_in_vain(struct pair *p)
@@ -157,8 +143,7 @@ static void expect_all_flushed(struct pair *p, uint64_t last, unsigned last_stat
 static void on_every_way(void **state)
 {
 	static void (*const ways[])(struct pair *) = {modify_to_error, drain_then_error, time_out,
-		be_reset, drain_then_time_out, find_an_error, peer_finds_an_error,
-		disconnect_in_vain, local_fault};
+		be_reset, drain_then_time_out, find_an_error, disconnect_in_vain, local_fault};
 
 	for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
 		bool local = ways[i] == local_fault;
