@@ -2,6 +2,7 @@
 /* Strangers and peers that want us to send, to wait or to remember more than we should. */
 #include "host.h"
 
+#include "tcp/buffer.h"
 #include "tcp/input.h"
 
 static struct host h, other;
@@ -149,7 +150,8 @@ static void test_tiny_windows_get_no_tiny_segments(void **state)
 	start(NULL);
 	p.wnd = 0;
 	peer_send(&p, 0, NULL, 0);
-	for (int i = 0; i < 50; i++)
+	/* As much as may wait for a closed window. */
+	for (unsigned i = 0; i < TCP_SEND_BUFFER_CLOSED; i++)
 		app_send_pattern(&h.app, 0, 1460);
 	for (uint16_t w = 1; w < 1000; w++) {
 		p.wnd = w;
