@@ -300,6 +300,12 @@ static unsigned first_wrong_in_child(void)
 
 		errno = 0;
 		got = rows[i].call();
+		/* It never fails. */
+		if (strcmp(rows[i].name, "ibv_close_device") == 0) {
+			if (got != 0)
+				return i + 1;
+			continue;
+		}
 		if (got != refusal(rows[i].kind, error) ||
 			(rows[i].kind != RESULT && rows[i].kind != LENGTH && errno != error))
 			return i + 1;
