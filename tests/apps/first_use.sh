@@ -54,6 +54,13 @@ no_server() {
 	one_sentence client "nobody listens at the memif socket $(socket)" role=server "uiwarp doctor 10.0.0.1 7174"
 }
 
+# A server whose program connects, and whose client did not come.
+no_client() {
+	on_memif server 10.0.0.1/24 rping -c -C 1 -a 10.0.0.2 >"$(log_of client)" 2>"$(errors_of client)" </dev/null &&
+		{ say "the program ended well"; return 1; }
+	one_sentence client "no other process has come to the memif socket $(socket)" role=client
+}
+
 # Both ends say role=client: neither comes to anything, and each says why.
 two_clients() {
 	local job
@@ -120,6 +127,7 @@ dpdk_lines() {
 
 extra=()
 run_case no_server no_server
+run_case no_client no_client
 run_case two_clients two_clients
 run_case second_client second_client
 run_case same_address same_address

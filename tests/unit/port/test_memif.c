@@ -137,6 +137,53 @@ static void all_else_is_left_alone(void **state)
 	}
 }
 
+/** What is said of a memif without a link whose arguments end with @p args. */
+static enum memif_absence absence(const char *args)
+{
+	char port[256], name[128];
+
+	snprintf(port, sizeof port, "net_memif0,%s", args);
+	return memif_why_absent(port, name, sizeof name);
+}
+
+static void who_is_not_there(void **state)
+{
+	char args[200], name[100];
+	int fd;
+
+	assert_int_equal(absence("role=server,socket=/tmp/x,socket-abstract=no"), MEMIF_NO_CLIENT);
+	assert_int_equal(absence("socket=/nonexistent/x,socket-abstract=no"), MEMIF_NO_SERVER);
+	snprintf(args, sizeof args, "role=client,socket=%s,socket-abstract=no", sun.sun_path);
+	assert_int_equal(absence(args), MEMIF_NO_SERVER);
+	fd = a_server();
+	assert_int_equal(absence(args), MEMIF_TAKEN);
+	close(fd);
+	assert_int_equal(absence(args), MEMIF_NO_SERVER); /* a file that is left */
+	assert_int_equal(unlink(sun.sun_path), 0);
+	assert_int_equal(memif_why_absent("net_memif0", name, sizeof name), absence("role=client"));
+	assert_string_equal(name, "/run/memif.sock");
+}
+
+/* The driver binds the whole of sun_path, so the name has zeros behind it. */
+static void who_is_not_there_by_an_abstract_name(void **state)
+{
+	struct sockaddr_un abstract = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
+	char args[200];
+
+	assert_true(strlen(sun.sun_path) < sizeof abstract.sun_path - 1);
+	memcpy(abstract.sun_path + 1, sun.sun_path, strlen(sun.sun_path));
+	snprintf(args, sizeof args, "role=client,socket=%s", sun.sun_path);
+	assert_int_equal(absence(args), MEMIF_NO_SERVER);
+	assert_int_equal(bind(fd, (struct sockaddr *)&abstract, sizeof abstract), 0);
+	assert_int_equal(absence(args), MEMIF_NO_SERVER); /* bound, but nobody listens */
+	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(absence(args), MEMIF_TAKEN);
+	args[strlen(args) - 1] = '\0'; /* a shorter name is another one */
+	assert_int_equal(absence(args), MEMIF_NO_SERVER);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +193,8 @@ int main(void)
 		cmocka_unit_test(what_is_no_socket_stays),
 		cmocka_unit_test(relative_paths_are_made_absolute),
 		cmocka_unit_test(all_else_is_left_alone),
+		cmocka_unit_test(who_is_not_there),
+		cmocka_unit_test(who_is_not_there_by_an_abstract_name),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

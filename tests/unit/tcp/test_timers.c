@@ -85,6 +85,62 @@ static void test_retransmissions_back_off_and_end(void **state)
 	host_end(&h);
 }
 
+/* ---- advice to ARP and ND (RFC 1122 section 2.3.2.1) --------------------------------------- */
+
+static void test_no_progress_is_told(void **state)
+{
+	const struct tcp_stack_config cfg = {.keepalive_ms = 60000, .user_timeout_ms = 600000};
+	const struct tcp_segment syn = {.seq = 1000, .flags = TCP_SYN, .wnd = 5000};
+
+	host_init(&h, LOCAL, NULL); /* SYNs, at 1 s and 3 s */
+	host_connect(&h);
+	host_advance(&h, 990 * MS);
+	assert_int_equal(h.ip.doubts, 0);
+	host_advance(&h, 2100 * MS);
+	assert_int_equal(h.ip.doubts, 2);
+	host_end(&h);
+
+	host_init(&h, LOCAL, NULL); /* SYN,ACKs, likewise */
+	host_listen(&h, 8);
+	host_hear(&h, PORT, &syn, NULL);
+	host_advance(&h, 990 * MS);
+	assert_int_equal(h.ip.doubts, 0);
+	host_advance(&h, 2100 * MS);
+	assert_int_equal(h.ip.doubts, 2);
+	host_end(&h);
+
+	start(&cfg); /* probes of an idle peer, but not the first, which is no doubt yet */
+	host_advance(&h, 60500 * MS);
+	assert_int_equal(h.ip.doubts, 0);
+	host_advance(&h, 121000 * MS);
+	assert_int_equal(h.ip.doubts, 2);
+	host_end(&h);
+}
+
+/* @return how many timeouts there are in a minute, as each tells of no progress once. */
+static unsigned timeouts_in_a_minute(bool unsettled)
+{
+	const struct tcp_stack_config cfg = {.user_timeout_ms = 300000};
+	unsigned n;
+
+	start(&cfg);
+	h.ip.unsettled = unsettled;
+	app_send(&h.app, "abc", 3);
+	host_advance(&h, 60000 * MS);
+	n = h.ip.doubts;
+	assert_int_equal(h.app.closed, 0);
+	h.ip.unsettled = false;
+	host_end(&h);
+	return n;
+}
+
+/* While it is open who is the next hop, there is no reason to wait for ever longer. */
+static void test_timeouts_do_not_grow_on_the_link(void **state)
+{
+	assert_in_range(timeouts_in_a_minute(false), 5, 9);
+	assert_in_range(timeouts_in_a_minute(true), 30, 60);
+}
+
 static void test_user_timeout_is_configured(void **state)
 {
 	const struct tcp_stack_config cfg = {.user_timeout_ms = 2000};
@@ -338,6 +394,8 @@ int main(void)
 		cmocka_unit_test(test_dead_next_hop_is_known_soon),
 		cmocka_unit_test(test_half_open_ends),
 		cmocka_unit_test(test_retransmissions_back_off_and_end),
+		cmocka_unit_test(test_no_progress_is_told),
+		cmocka_unit_test(test_timeouts_do_not_grow_on_the_link),
 		cmocka_unit_test(test_user_timeout_is_configured),
 		cmocka_unit_test(test_soft_error_is_reported_at_the_end),
 		cmocka_unit_test(test_closed_window_is_probed_for_ever),
