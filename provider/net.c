@@ -352,8 +352,11 @@ static bool is_parting(struct net *n)
 	if (!engine_trylock(&n->engine))
 		return true;
 	for (unsigned i = 0; !parting && tcp_connection_get(n->tcp, i, &local, &remote, &info); i++)
-		parting = !strcmp(info.state, "FIN-WAIT-1") || !strcmp(info.state, "FIN-WAIT-2") ||
-			  !strcmp(info.state, "CLOSING") || !strcmp(info.state, "LAST-ACK");
+		/* What a QP that closes has yet to send follows what is in flight, and then its
+		 * FIN. */
+		parting = info.flight || !strcmp(info.state, "FIN-WAIT-1") ||
+			  !strcmp(info.state, "FIN-WAIT-2") || !strcmp(info.state, "CLOSING") ||
+			  !strcmp(info.state, "LAST-ACK");
 	engine_unlock(&n->engine);
 	return parting;
 }
