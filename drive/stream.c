@@ -110,6 +110,9 @@ ssize_t uiwarp_tcp_send(struct uiwarp_tcp *h, int n, const void *buf, size_t len
 		return why_not(s, -EPIPE);
 	if (s->shut_write)
 		return -EPIPE;
+	/* Until POLLOUT: a short message must not overtake the room that a longer one waits for. */
+	if (s->write_blocked)
+		return len ? -EAGAIN : 0;
 	while (done < len) {
 		size_t k = len - done, emss = llp_emss(s->llp);
 		void *room;
