@@ -180,7 +180,9 @@ void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 		      !(seg->flags & (TCP_SYN | TCP_FIN));
 	if (seq_gt(seg->ack, c->snd_una) || seg->n_sack || n.duplicate)
 		news(c, &n);
-	if (c->persist && window_changed) {
+	/* Not for a window that is as good as closed: a peer that changes that all the time would
+	 * begin the wait anew each time, and never be found to take nothing (stall.h). */
+	if (c->persist && window_changed && tcp_may_send_new(c)) {
 		c->rto.backoff = 0;
 		c->persist = false;
 		c->rtx_at = TIMER_NEVER;

@@ -131,6 +131,30 @@ static void test_slow_is_not_stalled(void **state)
 	end();
 }
 
+/* A window of one byte, and none, in turns, and always before the time-out: nothing fits. */
+static void test_flapping_window_is_closed(void **state)
+{
+	const struct tcp_stack_config cfg = {.zero_window_timeout_ms = 5000};
+	unsigned turns = 0;
+
+	start(&cfg);
+	p[0].wnd = 0;
+	peer_send(&p[0], 0, NULL, 0);
+	assert_int_equal(queue(l[0], 3), 3);
+	for (; turns < 400 && l[0]; turns++) {
+		p[0].wnd = turns % 2 ? 0 : 1;
+		peer_send(&p[0], 0, NULL, 0);
+		host_advance(&h, 50 * MS);
+		ip_double_drain(&h.ip);
+		if (turns == 60)
+			assert_int_equal(h.tcp->stalls.peers.count, 1);
+	}
+	assert_in_range(turns, 95, 110);
+	assert_int_equal(last_error, -ETIMEDOUT);
+	assert_int_equal(tcp_stack_stats(h.tcp)->zero_window_timeouts, 1);
+	end();
+}
+
 static void test_one_peer_has_so_many(void **state)
 {
 	const struct tcp_stack_config cfg = {.max_stalled_per_peer = 2};
@@ -178,6 +202,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_greediest_goes_for_others),
 		cmocka_unit_test(test_slow_is_not_stalled),
+		cmocka_unit_test(test_flapping_window_is_closed),
 		cmocka_unit_test(test_one_peer_has_so_many),
 		cmocka_unit_test(test_closed_window_holds_little),
 	};
