@@ -246,14 +246,10 @@ static void drain(struct tcp_conn *c)
 	}
 }
 
-/** May @p c hold one more packet out of order? Its share is as that of what waits to be sent. */
-static bool may_keep(const struct tcp_conn *c, uint32_t held)
+/** Is there budget for one more packet of who holds @p held? As for what waits to be sent. */
+static bool budget_allows(const struct tcp_stack *s, uint32_t held)
 {
-	const struct tcp_stack *s = c->s;
-	uint32_t usual = 2 * (tcp_rcv_buffer(c) / c->rcv_mss);
-
-	return s->rx_held < s->rx_limit && held / TCP_SHARE < s->rx_limit - s->rx_held &&
-	       held < u32_max(usual, OUT_OF_ORDER_MIN);
+	return s->rx_held < s->rx_limit && held / TCP_SHARE < s->rx_limit - s->rx_held;
 }
 
 /**
@@ -277,13 +273,18 @@ static void reclaim_gaps(const struct tcp_conn *c, uint32_t own)
 	}
 }
 
-/** may_keep(), after others gave back what they have more. */
+/** May @p c hold one more packet out of order? Others give back what they have more. */
 static bool make_room(const struct tcp_conn *c, uint32_t held)
 {
-	if (likely(may_keep(c, held)))
+	uint32_t usual = 2 * (tcp_rcv_buffer(c) / c->rcv_mss);
+
+	/* Nobody else's packets help against a limit of its own. */
+	if (held >= u32_max(usual, OUT_OF_ORDER_MIN))
+		return false;
+	if (likely(budget_allows(c->s, held)))
 		return true;
 	reclaim_gaps(c, held);
-	return may_keep(c, held);
+	return budget_allows(c->s, held);
 }
 
 /**

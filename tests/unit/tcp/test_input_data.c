@@ -327,6 +327,38 @@ static void test_gaps_share_the_memory(void **state)
 	host_end(&h);
 }
 
+/* Who holds as much as one may takes nothing from others while there is memory. */
+static void test_own_limit_takes_from_nobody(void **state)
+{
+	static const uint8_t text[1000];
+	struct tcp_conn *other;
+	struct peer q;
+
+	start(TCP_HAS_SACK_PERMITTED | TCP_HAS_MSS);
+	other = c;
+	for (uint32_t i = 1; i <= 20; i++)
+		peer_send_at(&p, TCP_ACK, p.seq + 2000 * i, p.ack, text, 1000);
+	ip_double_drain(&h.ip);
+	h.app.connected = 0;
+	peer_connected(&q, &h, TCP_HAS_SACK_PERMITTED | TCP_HAS_MSS);
+	c = tcp_conn_of(h.app.llp);
+	peer_send_at(&q, TCP_ACK, q.seq + 1000, q.ack, text, 1000);
+	ip_double_drain(&h.ip);
+	h.tcp->rx_limit = 1 << 20;
+	c->early->ooo.held += 10000; /* as if */
+	other->early->ooo.held += 30000;
+	for (unsigned n = 0; n < 2000; n++)
+		peer_send_at(&q, TCP_ACK, q.seq + 3000, q.ack, text, 1000);
+	assert_int_equal(c->early->ooo.n, 1);
+	assert_int_equal(other->early->ooo.n, 20);
+	assert_int_equal(tcp_stack_stats(h.tcp)->reneged, 0);
+	c->early->ooo.held -= 10000;
+	other->early->ooo.held -= 30000;
+	ip_double_drain(&h.ip);
+	h.app.llp = &other->llp;
+	host_end(&h);
+}
+
 static void test_reply_carries_the_ack(void **state)
 {
 	struct heard a;
@@ -673,6 +705,7 @@ int main(void)
 		cmocka_unit_test(test_duplicate_at_the_end_of_what_fills_a_gap),
 		cmocka_unit_test(test_text_does_not_swallow_sack),
 		cmocka_unit_test(test_gaps_share_the_memory),
+		cmocka_unit_test(test_own_limit_takes_from_nobody),
 		cmocka_unit_test(test_gap_is_filled_though_memory_is_short),
 		cmocka_unit_test(test_reply_carries_the_ack),
 		cmocka_unit_test(test_user_takes_a_part),
