@@ -44,21 +44,19 @@ static void move_word(uint8_t *to, const uint8_t *from, size_t size)
 
 static bool copy_words(uint8_t *to, const uint8_t *from, size_t len, size_t lead)
 {
-	const uint8_t *end = from + len;
 	size_t size = 1;
 
-	while (from != end) {
-		size_t left = (size_t)(end - from);
-
-		if (size < 8 && size <= left && (lead & size) == 0) {
+	while (len != 0) {
+		if (size < 8 && size <= len && (lead & size) == 0) {
 			size *= 2; /* aligned to that already */
 			continue;
 		}
-		while (size > left)
+		while (size > len)
 			size /= 2;
 		move_word(to, from, size);
 		to += size;
 		from += size;
+		len -= size;
 		lead &= ~size;
 	}
 	return true;

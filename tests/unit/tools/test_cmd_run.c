@@ -107,6 +107,10 @@ static void the_program_gets_its_arguments_as_they_are(void **state)
 	assert_string_equal(c.err, "");
 	RUN(SETS, "--", self, "arguments", "--", "z");
 	assert_string_equal(c.out, "[--][z]");
+	RUN(SETS, self, "arguments", "-h");
+	assert_string_equal(c.out, "[-h]");
+	RUN(SETS, "--", self, "arguments", "-h");
+	assert_string_equal(c.out, "[-h]");
 }
 
 static void its_exit_status_is_the_program_s(void **state)

@@ -78,10 +78,6 @@ static void minus_h_helps(void **state)
 		assert_string_equal(c.err, "");
 		assert_string_equal(c.out, text);
 	}
-	/* Behind the program's name it is the program's. */
-	RUN("run", "--set", "port=net_null0", "--set", "address=10.0.0.1/24", "--", "echo", "-h");
-	assert_int_equal(child_exit(&c), 0);
-	assert_string_equal(c.out, "-h\n");
 }
 
 static void the_version_is_that_of_the_project(void **state)
