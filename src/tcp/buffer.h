@@ -28,6 +28,9 @@
 /** Records that a connection may queue though the others have taken all of the send budget but the
  *  part that is kept for this: a handshake of MPA, and the first of what follows. */
 #define TCP_SEND_FLOOR 8u
+/** Packets of unread text that a connection may hold though the others have taken all of the
+ * receive budget but the part that is kept for this: a handshake of MPA, short FPDUs. */
+#define TCP_RECEIVE_FLOOR 8u
 /** A connection may have as much as this times what is left. */
 #define TCP_SHARE 4u
 
@@ -57,6 +60,15 @@ static inline void tcp_buffer_received(struct tcp_conn *c)
 static inline uint32_t tcp_rcv_buffer(const struct tcp_conn *c)
 {
 	return c->rcv_buffer;
+}
+
+/** Packets of all connections that may wait at most for one more of @p c, in order, to wait. */
+static inline uint32_t tcp_buffer_receive_limit(const struct tcp_conn *c)
+{
+	uint32_t hard = c->s->rx_hard_limit;
+
+	/* Half of what text in order has before that behind gaps is kept. */
+	return c->recvq.count < TCP_RECEIVE_FLOOR ? hard : hard - hard / 14;
 }
 
 /** Where the window would end if it were told now; never before RCV.NXT. */

@@ -9,6 +9,7 @@
 #include "tcp/pmtu.h"
 #include "tcp/stall.h"
 #include "tcp/timers.h"
+#include "tcp/unread.h"
 #include "tcp/withhold.h"
 
 #include <errno.h>
@@ -93,6 +94,7 @@ void tcp_conn_orphan(struct tcp_conn *c)
 	if (c->state == TCP_TIME_WAIT || c->state == TCP_CLOSED)
 		return;
 	tcp_stall_end(c);
+	tcp_unread_end(c);
 	join_queue(c);
 	if (c->s->orphans.count > c->s->cfg.max_orphans)
 		drop_oldest_orphan(c->s);
@@ -322,6 +324,7 @@ static void drop_unread(struct tcp_conn *c)
 void tcp_conn_time_wait(struct tcp_conn *c)
 {
 	tcp_stall_end(c);
+	tcp_unread_end(c);
 	leave_queue(c);
 	c->state = TCP_TIME_WAIT;
 	c->rtx_at = TIMER_NEVER;
@@ -348,6 +351,7 @@ void tcp_conn_close(struct tcp_conn *c, int error)
 	if (c->state == TCP_CLOSED)
 		return;
 	tcp_stall_end(c);
+	tcp_unread_end(c);
 	leave_queue(c);
 	c->state = TCP_CLOSED;
 	tcp_timers_stop(c);

@@ -65,8 +65,10 @@ struct tcp_conn {
 	struct llp llp;
 	struct tcp_conn *touched_next;
 	uint8_t state; /**< enum tcp_state */
-	uint8_t snd_wscale, rcv_wscale;
-	uint8_t quick_acks; /**< segments still to be acknowledged at once */
+	uint8_t snd_wscale;
+	uint8_t rcv_wscale : 7;
+	bool has_unread : 1; /**< unread is what is known of its text (unread.h) */
+	uint8_t quick_acks;  /**< segments still to be acknowledged at once */
 	uint8_t dupacks;
 	uint8_t keepalive_probes : 7;
 	bool stalled : 1;   /**< stall tells since when (stall.h) */
@@ -162,9 +164,12 @@ struct tcp_conn {
 
 	struct tcp_repair repair;
 	struct exact_timer pace_timer; /**< runs while something waits for its time (pace.h) */
-	/** In TIME-WAIT, or an orphan's, who are never stalled; once closed, in the stack's dead
-	 *  list. */
-	struct tcp_conn **queue_pprev;
+	/** In TIME-WAIT, or an orphan's, who are never stalled and have nothing unread; once
+	 * closed, in the stack's dead list. */
+	union {
+		struct tcp_conn **queue_pprev;
+		struct tcp_unread *unread; /**< if has_unread */
+	};
 	union {
 		struct tcp_conn *queue_next;
 		struct tcp_listener *listener; /**< if passive */

@@ -3,6 +3,7 @@
 #include "tcp/control.h"
 #include "tcp/input.h"
 #include "tcp/timers.h"
+#include "tcp/unread.h"
 
 #include <errno.h>
 
@@ -81,12 +82,25 @@ static void drop_unread(struct tcp_conn *c)
 	tcp_mbufs_free(&c->recvq);
 }
 
+/** Text joined the queue, which had @p before packets. */
+static void count_unread(struct tcp_conn *c, uint32_t before)
+{
+	struct tcp_stack *s = c->s;
+
+	s->rx_held += c->recvq.count - before;
+	if (!before)
+		tcp_unread_moves(c);
+	/* Who had nothing is never refused: somebody else may have to give. */
+	if (unlikely(s->rx_held > s->rx_hard_limit))
+		tcp_unread_want(s, before);
+}
+
 static void queue_text(struct tcp_conn *c, struct rte_mbuf *m)
 {
 	uint32_t before = c->recvq.count;
 
 	tcp_mbufs_push(&c->recvq, m);
-	c->s->rx_held += c->recvq.count - before;
+	count_unread(c, before);
 }
 
 /** Is there something that the user wants to see? After a FIN all is, as no more will come. */
@@ -127,6 +141,8 @@ void tcp_show_unread(struct tcp_conn *c)
 		}
 		tcp_mbufs_consume(&c->recvq, (uint32_t)taken);
 		c->s->rx_held -= held - c->recvq.count;
+		if (taken)
+			tcp_unread_moves(c);
 	} while (taken && (taken == total || c->resume || (!all && c->read_need > total - taken)));
 	consider_window_update(c);
 	if (c->eof_owed && all)
@@ -159,10 +175,14 @@ static void hand_up(struct tcp_conn *c, struct rte_mbuf *m)
  */
 static bool is_memory_short(struct tcp_conn *c)
 {
-	uint32_t held, limit = c->s->rx_hard_limit;
+	uint32_t held, limit;
 
-	if (likely(c->s->rx_held < limit) || !c->recvq.count)
+	if (likely(!c->recvq.count))
 		return false;
+	limit = tcp_buffer_receive_limit(c);
+	if (likely(c->s->rx_held < limit))
+		return false;
+	tcp_unread_want(c->s, tcp_unread_held(c));
 	if (!c->early)
 		return true;
 	held = c->early->ooo.held;
@@ -241,7 +261,7 @@ static void drain(struct tcp_conn *c)
 	} else {
 		held = c->recvq.count;
 		tcp_mbufs_join(&c->recvq, &run.text);
-		c->s->rx_held += c->recvq.count - held;
+		count_unread(c, held);
 		tcp_show_unread(c);
 	}
 }
@@ -284,7 +304,12 @@ static bool make_room(const struct tcp_conn *c, uint32_t held)
 	if (likely(budget_allows(c->s, held)))
 		return true;
 	reclaim_gaps(c, held);
-	return budget_allows(c->s, held);
+	if (budget_allows(c->s, held))
+		return true;
+	/* All of the budget is taken, perhaps by text that nobody takes. */
+	if (c->s->rx_held >= c->s->rx_limit)
+		tcp_unread_want(c->s, tcp_unread_held(c));
+	return false;
 }
 
 /**

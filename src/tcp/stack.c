@@ -9,6 +9,7 @@
 #include "tcp/output.h"
 #include "tcp/stall.h"
 #include "tcp/timers.h"
+#include "tcp/unread.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -73,19 +74,23 @@ int tcp_stack_create(const struct tcp_stack_config *cfg, uint64_t now, struct tc
 	draw_keys(s);
 	size_up(s);
 	tcp_set_now(s, now);
-	if (tcp_stalls_init(s)) {
-		free(s);
-		return -ENOMEM;
-	}
-	if (tcp_table_init(&s->table, &s->table.key)) {
-		tcp_stalls_fini(s);
-		free(s);
-		return -ENOMEM;
-	}
+	if (tcp_stalls_init(s))
+		goto no_stalls;
+	if (tcp_unreads_init(s))
+		goto no_unreads;
+	if (tcp_table_init(&s->table, &s->table.key))
+		goto no_table;
 	t.ctx = s;
 	ip_set_transport(cfg->ip, IP_PROTO_TCP, &t);
 	*out = s;
 	return 0;
+no_table:
+	tcp_unreads_fini(s);
+no_unreads:
+	tcp_stalls_fini(s);
+no_stalls:
+	free(s);
+	return -ENOMEM;
 }
 
 void tcp_stack_reset_all(struct tcp_stack *s)
@@ -120,6 +125,7 @@ void tcp_stack_destroy(struct tcp_stack *s)
 	tcp_store_fini(&s->store);
 	tcp_halves_fini(&s->halves);
 	tcp_stalls_fini(s);
+	tcp_unreads_fini(s);
 	tcp_ports_fini(&s->ports);
 	free(s);
 }
@@ -187,6 +193,8 @@ void tcp_round_end(struct tcp_stack *s)
 	}
 	if (unlikely(s->tx_wanted))
 		tcp_stalls_relieve(s);
+	if (unlikely(s->rx_wanted))
+		tcp_unread_relieve(s);
 	tcp_bin_round(&s->bin, s->table.count >= TCP_TABLE_MANY);
 	tcp_conn_reap(s);
 }

@@ -123,6 +123,7 @@ struct tcp_stats {
 	uint64_t orphans_recycled;
 	uint64_t zero_window_timeouts; /**< connections ended by the time-out of that name */
 	uint64_t stalls_ended;         /**< connections with closed windows, ended for others */
+	uint64_t unread_ended;         /**< the same, with text that nobody took (unread.h) */
 	uint64_t syn_cookies_sent, syn_cookies_received, syn_cookies_failed;
 	uint64_t connects, accepts, accept_overflows, connections, pool_empty, icmp_ignored;
 	uint64_t path_too_big, black_holes, pmtu_probes, pmtu_raised;
