@@ -72,6 +72,7 @@ struct config {
 	unsigned slot_first, slot_last;
 	unsigned slot;    /**< 0: none yet; values that ask for it have not been read then */
 	bool slot_wanted; /**< a value has "%{slot}" in it */
+	bool slot_names;  /**< "name" is such a value; config_from_environment() tells */
 	int slot_fd;      /**< holds the slot; -1: none */
 	/** Private: the line of the file on which each key stood last; 0: none. */
 	unsigned file_line[CONFIG_MAX_KEYS];

@@ -70,15 +70,22 @@ static int read_environment(struct config *c, unsigned slot, struct config_error
 int config_from_environment(struct config *c, struct config_error *e)
 {
 	int rc = read_environment(c, 0, e);
+	char name[sizeof c->name];
 
 	if (rc <= 0 || !c->slot_wanted)
 		return rc;
 	rc = read_environment(c, c->slot_last, e);
-	return rc <= 0 ? rc : read_environment(c, c->slot_first, e);
+	if (rc <= 0)
+		return rc;
+	memcpy(name, c->name, sizeof name);
+	rc = read_environment(c, c->slot_first, e);
+	c->slot_names = strcmp(name, c->name) != 0;
+	return rc;
 }
 
 int config_take_slot(struct config *c, struct config_error *e)
 {
+	const bool names = c->slot_names;
 	char directory[CONFIG_MAX_PATH];
 	unsigned slot;
 	int fd, rc;
@@ -103,5 +110,6 @@ int config_take_slot(struct config *c, struct config_error *e)
 		return rc == 0 ? complain(e, -ENOENT, "the configuration is gone") : rc;
 	}
 	c->slot_fd = fd;
+	c->slot_names = names;
 	return 0;
 }

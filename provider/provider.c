@@ -1,34 +1,73 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What one process has: a configuration, the stack that it asks for, the device on it and its CM.
- * They live until the process ends; stack.c sees to what peers have yet to be told then.
+ * What one process has: a configuration, the device that it asks for and, from the first need on,
+ * the stack and the CM under it. They live until the process ends; stack.c sees to what peers have
+ * yet to be told then.
  */
 #include "provider/provider.h"
 
+#include "base/cancel.h"
 #include "base/guarded.h"
 #include "provider/cm/ucma.h"
 #include "provider/config.h"
 #include "provider/fd_room.h"
+#include "provider/guid.h"
 #include "provider/stack.h"
 #include "provider/verbs/objects.h"
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum process_state {
+	PROCESS_CONFIGURED, /* the stack waits for its first use */
+	PROCESS_STARTING,
+	PROCESS_STARTED,
+	PROCESS_FAILED, /* for good: an EAL does not begin twice */
+};
 
 static struct {
 	const struct provider_host *host;
+	pthread_mutex_t lock; /* of what is started or taken, once */
+	struct config config; /* settled as soon as the device has a GUID */
+	struct config next;   /* what it will be: a child of fork() finds either whole */
+	_Atomic int state;
 	struct device *device;
 	struct ucma *ucma;
-} process;
+} process = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool is_begun(void)
+{
+	int state = atomic_load(&process.state);
+
+	return state == PROCESS_STARTING || state == PROCESS_STARTED;
+}
+
+/* A copy of the parent's slot would keep it when the parent is gone; the child takes its own. */
+static void forget_slot(void)
+{
+	if (process.config.slot_fd < 0)
+		return;
+	close(process.config.slot_fd);
+	process.config.slot_fd = -1;
+	atomic_store(&process.device->guid, 0);
+}
 
 /* The engine's thread did not come along, and its locks may have been held. */
-static void orphan_child(void)
+static void in_child(void)
 {
-	if (process.device != NULL)
+	pthread_mutex_init(&process.lock, NULL);
+	if (is_begun()) {
 		device_orphan(process.device);
+		return;
+	}
+	forget_slot();
+	device_inherit(process.device);
 }
 
 /* One sentence, once. */
@@ -67,41 +106,140 @@ static void interface_address(const struct config_address *a, struct provider_ad
 	}
 }
 
-static int open_stack(struct config *c, struct stack **stack, struct config_error *e)
+/* ---- from a configuration to a stack, each step once, with the lock -------------------------- */
+
+static int fail(int rc, const struct config_error *e)
+{
+	atomic_store(&process.state, PROCESS_FAILED);
+	return say(rc, e);
+}
+
+/* Settle the configuration, with a slot if it wants one. */
+static int take_slot(struct device *d, struct config_error *e)
+{
+	struct config *c = &process.next;
+	struct fd_room room;
+	int rc;
+
+	if (atomic_load(&d->guid) != 0)
+		return 0;
+	*c = process.config;
+	fd_room_keep(&room);
+	rc = config_take_slot(c, e);
+	fd_room_give_back(&room);
+	if (rc != 0)
+		return rc;
+	process.config = *c;
+	/* Others may be reading it. */
+	if (strcmp(d->ibv.name, c->name) != 0)
+		device_set_name(d, c->name);
+	atomic_store_explicit(&d->guid, guid_from_config(c), memory_order_release);
+	return 0;
+}
+
+static int open_stack(struct stack **stack, struct config_error *e)
 {
 	struct fd_room room;
 	int rc;
 
 	fd_room_keep(&room);
-	rc = config_take_slot(c, e);
-	if (rc == 0)
-		rc = stack_open(c, stack, e);
+	rc = stack_open(&process.config, stack, e);
 	fd_room_give_back(&room);
+	/* The stack's now, or given back. */
+	process.config.slot_fd = -1;
 	return rc;
 }
 
-static int start_device(struct config *c)
+static int start_stack(struct device *d, struct config_error *e)
+{
+	struct stack *stack;
+	int rc = take_slot(d, e);
+
+	if (rc == 0)
+		rc = open_stack(&stack, e);
+	if (rc != 0)
+		return rc;
+	rc = ucma_create(stack_rnic(stack), d->guid, &process.ucma);
+	if (rc != 0) {
+		snprintf(e->text, sizeof e->text, "cannot start the connection manager: %s",
+			strerror(-rc));
+		stack_close(stack);
+		return rc;
+	}
+	/* Its handlers go before those of the stack, and it guards what the stack touches. */
+	process.host->started();
+	device_attach(d, stack);
+	return 0;
+}
+
+static void begin(struct device *d)
 {
 	struct config_error e = {.text = "cannot start"};
-	struct device *d = calloc(1, sizeof *d);
-	struct stack *stack;
 	int rc;
+
+	atomic_store(&process.state, PROCESS_STARTING);
+	process.host->enter();
+	rc = start_stack(d, &e);
+	process.host->leave();
+	if (rc == 0)
+		atomic_store(&process.state, PROCESS_STARTED);
+	else
+		fail(rc, &e);
+}
+
+/* ---- what the device asks for ---------------------------------------------------------------- */
+
+/* Do @p step with the lock, unless it has failed for good or is the parent's. */
+static int settle(struct device *d, void (*step)(struct device *d))
+{
+	struct cancel_hold hold = cancel_hold();
+	int saved = errno;
+	bool failed = atomic_load(&d->orphan);
+
+	if (!failed) {
+		pthread_mutex_lock(&process.lock);
+		if (atomic_load(&process.state) == PROCESS_CONFIGURED)
+			step(d);
+		failed = atomic_load(&process.state) == PROCESS_FAILED;
+		pthread_mutex_unlock(&process.lock);
+	}
+	errno = saved;
+	cancel_release(hold);
+	return failed ? -ENODEV : 0;
+}
+
+static int start_device(struct device *d)
+{
+	return settle(d, begin);
+}
+
+static void identify(struct device *d)
+{
+	struct config_error e = {.text = "cannot start"};
+	int rc = take_slot(d, &e);
+
+	if (rc != 0)
+		fail(rc, &e);
+}
+
+static int identify_device(struct device *d)
+{
+	return settle(d, identify);
+}
+
+static const struct device_source source = {.start = start_device, .identify = identify_device};
+
+static int create_device(void)
+{
+	struct device *d = calloc(1, sizeof *d);
 
 	if (d == NULL)
 		return -ENOMEM;
-	rc = open_stack(c, &stack, &e);
-	if (rc != 0) {
+	device_init(d, &source, process.config.name, process.host);
+	/* Who only lists devices keeps no slot, unless it is in what the list shows. */
+	if ((!process.config.slot_wanted || process.config.slot_names) && identify_device(d) != 0) {
 		free(d);
-		return say(rc, &e);
-	}
-	device_init(d, stack, process.host);
-	rc = ucma_create(d->rnic, d->guid, &process.ucma);
-	if (rc != 0) {
-		snprintf(e.text, sizeof e.text, "cannot start the connection manager: %s",
-			strerror(-rc));
-		stack_close(stack);
-		free(d);
-		return say(rc, &e);
+		return -ENODEV;
 	}
 	process.device = d;
 	return 0;
@@ -109,31 +247,36 @@ static int start_device(struct config *c)
 
 static int start(const struct provider_host *host, struct ibv_device **device)
 {
-	struct config *c = malloc(sizeof *c);
 	struct config_error e;
 	int rc;
 
-	if (c == NULL)
-		return -ENOMEM;
 	process.host = host;
-	rc = config_from_environment(c, &e);
+	rc = config_from_environment(&process.config, &e);
 	if (rc < 0)
 		say(rc, &e);
 	else
-		rc = rc == 0 ? -ENOENT : start_device(c);
-	free(c);
+		rc = rc == 0 ? -ENOENT : create_device();
 	if (rc != 0)
 		return rc;
-	pthread_atfork(NULL, NULL, orphan_child);
+	pthread_atfork(NULL, NULL, in_child);
 	*device = &process.device->ibv;
 	return 0;
 }
 
+static void list(void)
+{
+	if (process.config.slot_names)
+		(void)device_guid(process.device);
+}
+
 static unsigned addresses(struct provider_address *out, unsigned max)
 {
-	const struct config *c = stack_config(process.device->stack);
+	const struct config *c = &process.config;
 	unsigned n = 0;
 
+	if (atomic_load_explicit(&process.device->guid, memory_order_acquire) == 0 ||
+		atomic_load(&process.state) == PROCESS_FAILED)
+		return 0;
 	while (c->list_addresses && n < c->num_addresses && n < max) {
 		const struct config_address *a = &c->address[n];
 
@@ -144,7 +287,12 @@ static unsigned addresses(struct provider_address *out, unsigned max)
 
 static int cm_open(int flags)
 {
-	return ucma_open(process.ucma, flags);
+	int rc = device_start(process.device);
+
+	if (rc == 0)
+		return ucma_open(process.ucma, flags);
+	errno = -rc;
+	return -1;
 }
 
 static ssize_t cm_write(int fd, const void *buf, size_t n)
@@ -160,6 +308,8 @@ static void cm_close(int fd)
 static const struct provider table = {
 	.version = PROVIDER_VERSION,
 	.start = start,
+	.list = list,
+	.is_begun = is_begun,
 	.addresses = addresses,
 	.before_end = stack_before_end,
 	.end_by = stack_end_by,

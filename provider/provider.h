@@ -19,7 +19,7 @@
 #include <sys/types.h>
 
 /** Both libraries must be of the same build of the table. */
-#define PROVIDER_VERSION 7
+#define PROVIDER_VERSION 8
 
 #define PROVIDER_MAX_ADDRESSES 16
 
@@ -34,19 +34,35 @@ struct provider_host {
 	void *(*real_verbs)(const char *name);
 	/** exit() has begun on this thread: the engine is, or will be, locked for good. */
 	bool (*is_leaving)(void);
+	/** This thread starts the stack from here: what it calls meanwhile is not the program's. */
+	void (*enter)(void);
+	/** The stack runs now, and its handlers of exit() are set. Between enter() and leave(). */
+	void (*started)(void);
+	void (*leave)(void);
 };
 
 struct provider {
 	uint32_t version;
 	/**
-	 * Read the configuration and start the RNIC; called once. What is wrong is said on stderr.
+	 * Read the configuration; called once. What is wrong is said on stderr. The stack itself
+	 * starts with the first verb that needs more than the configuration: an object, the port,
+	 * its GIDs, events, the CM. Where it cannot, that is said once, and each such verb fails
+	 * with ENODEV.
 	 * @return 0 with our device, or a negative errno.
 	 */
 	int (*start)(const struct provider_host *host, struct ibv_device **device);
 
+	/** The program lists devices: see that ours has its name, which may have the slot in it. */
+	void (*list)(void);
+
+	/** The stack was started, or another thread is at it: a child after fork() has none then.
+	 */
+	bool (*is_begun)(void);
+
 	/**
-	 * Our addresses, for programs that list interfaces.
-	 * @return how many were written, 0 when the configuration wants none shown.
+	 * Our addresses, for programs that list interfaces. Starts nothing.
+	 * @return how many were written, 0 when the configuration wants none shown, or when they
+	 *         have the slot in them and it has not been taken yet.
 	 */
 	unsigned (*addresses)(struct provider_address *out, unsigned max);
 

@@ -96,11 +96,18 @@ static bool refuse_orphan(int *fd)
 	return true;
 }
 
+/* The stack cannot be had. Where there is a real device, the program gets that, as an orphan. */
+static bool is_without_stack(int fd)
+{
+	return fd < 0 && errno == ENODEV && access(SHIM_CM_PATH, F_OK) == 0;
+}
+
 /* @return true: the path is ours and *fd is the answer. */
 static bool open_cm(const char *path, int flags, int *fd)
 {
 	const struct provider *p;
 	struct cancel_hold hold;
+	bool theirs;
 
 	/* By its header open() has no NULL, so the compiler would leave the test out; in a program
 	 * it may, and gets EFAULT from the kernel. */
@@ -119,11 +126,12 @@ static bool open_cm(const char *path, int flags, int *fd)
 		*fd = -1;
 		errno = EMFILE;
 	}
+	theirs = is_without_stack(*fd);
 	shim_leave();
 	if (*fd >= 0)
 		begin_cm(*fd);
 	cancel_release(hold);
-	return true;
+	return !theirs;
 }
 
 static bool wants_mode(int flags)

@@ -20,8 +20,8 @@
 bool shim_configured(void);
 
 /**
- * The provider, started if it has not been yet. @return NULL: no configuration, it failed (said
- * once on stderr), or the caller is inside the provider.
+ * The provider, loaded and configured if it has not been yet. @return NULL: no configuration, it
+ * failed (said once on stderr), or the caller is inside the provider.
  */
 const struct provider *shim_provider(void);
 

@@ -12,9 +12,9 @@
 
 enum state {
 	STATE_UNKNOWN, /* the environment was not looked at */
-	STATE_INERT,   /* no configuration, or the start failed */
-	STATE_WAITING, /* for the first call that needs the RNIC */
-	STATE_RUNNING,
+	STATE_INERT,   /* no configuration, or a wrong one */
+	STATE_WAITING, /* for the first call of verbs or rdma_cm */
+	STATE_RUNNING, /* the provider is there, and starts its stack when it is needed */
 };
 
 static struct {
@@ -22,7 +22,7 @@ static struct {
 	_Atomic unsigned starting; /* threads in or before start() */
 	_Atomic bool orphan;
 	_Atomic bool told;   /* that there is no configuration */
-	_Atomic pid_t owner; /* the process that started it: a child of vfork() has our memory */
+	_Atomic pid_t owner; /* the process with the stack: a child of vfork() has our memory */
 	pthread_mutex_t lock;
 	const struct provider *provider;
 	struct ibv_device *_Atomic device;
@@ -106,9 +106,11 @@ static void after_fork(void)
 
 	pthread_mutex_init(&shim.lock, NULL);
 	shim_forget_locks();
-	if (state != STATE_RUNNING && atomic_load(&shim.starting) == 0)
+	if (state == STATE_RUNNING ? !shim.provider->is_begun() : atomic_load(&shim.starting) == 0)
 		return;
 	atomic_store_explicit(&shim.orphan, true, memory_order_relaxed);
+	if (atomic_load(&shim.owner) == 0)
+		atomic_store(&shim.owner, getppid());
 	if (state != STATE_RUNNING)
 		atomic_store(&shim.state, STATE_INERT);
 }
@@ -146,10 +148,23 @@ static void *load_provider(void)
 	return NULL;
 }
 
+/* The stack is there. Its own handlers of exit() are registered, so that ours go first. */
+static void stack_started(void)
+{
+	shim_watch_faults(shim.provider);
+	shim_watch_endings(shim.provider);
+	atexit(at_exit);
+	at_quick_exit(shim_before_end);
+	atomic_store(&shim.owner, getpid());
+}
+
 static int start(void)
 {
-	static const struct provider_host host = {
-		.real_verbs = shim_find_verbs, .is_leaving = shim_is_leaving};
+	static const struct provider_host host = {.real_verbs = shim_find_verbs,
+		.is_leaving = shim_is_leaving,
+		.enter = shim_enter,
+		.started = stack_started,
+		.leave = shim_leave};
 	const struct provider *(*entry)(uint32_t);
 	struct ibv_device *device = NULL;
 	void *h = load_provider();
@@ -165,15 +180,9 @@ static int start(void)
 		return -ELIBBAD;
 	}
 	rc = shim.provider->start(&host, &device);
-	if (rc != 0)
-		return rc;
-	shim_watch_faults(shim.provider);
-	shim_watch_endings(shim.provider);
-	atexit(at_exit);
-	at_quick_exit(shim_before_end);
-	atomic_store(&shim.owner, getpid());
-	atomic_store_explicit(&shim.device, device, memory_order_release);
-	return 0;
+	if (rc == 0)
+		atomic_store_explicit(&shim.device, device, memory_order_release);
+	return rc;
 }
 
 const struct provider *shim_running(void)
@@ -215,7 +224,7 @@ static void tell_orphan(void)
 	if (!leaving && !atomic_exchange(&told, true))
 		fprintf(stderr,
 			"uiwarp: this process has no RDMA device, as it was forked from process %d "
-			"after that had asked for one; ask after fork(), or exec a program\n",
+			"after that had used one; use it after fork() alone, or exec a program\n",
 			(int)atomic_load(&shim.owner));
 }
 

@@ -112,6 +112,7 @@ SHIM_EXPORT struct ibv_device **ibv_get_device_list(int *num)
 		errno = ENOSYS;
 		return NULL;
 	}
+	p->list();
 	theirs = real == NULL ? NULL : real(&n);
 	list = join_list(theirs, theirs == NULL ? 0 : n, num);
 	if (list == NULL && theirs != NULL)

@@ -121,8 +121,12 @@ static void leave(void *context)
 
 int async_get(struct ibv_context *context, struct ibv_async_event *event)
 {
-	int rc;
+	int rc = device_start(device_of(context));
 
+	if (rc != 0) {
+		errno = -rc;
+		return -1;
+	}
 	/* Another thread may close the context meanwhile, and this one may be cancelled. */
 	context_hold(context);
 	pthread_cleanup_push(leave, context);

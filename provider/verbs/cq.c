@@ -5,11 +5,11 @@
 
 struct ibv_comp_channel *channel_create(struct ibv_context *context)
 {
+	int rc = context_use(context);
 	struct channel *ch;
-	int rc;
 
-	if (context_is_closed(context))
-		return fail_null(ENODEV);
+	if (rc != 0)
+		return fail_null(-rc);
 	ch = calloc(1, sizeof *ch);
 	rc = ch == NULL ? -ENOMEM : mailbox_open(&ch->box);
 	if (rc != 0) {
@@ -91,11 +91,11 @@ static struct cq *create(struct ibv_context *context, uint32_t cqe, void *cq_con
 	struct ibv_comp_channel *channel, uint32_t comp_vector)
 {
 	struct device *d = device_of(context);
+	int rc = context_use(context);
 	struct cq *cq;
-	int rc;
 
-	if (context_is_closed(context))
-		return fail_null(ENODEV);
+	if (rc != 0)
+		return fail_null(-rc);
 	if (cqe == 0 || cqe > rnic_get_limits(d->rnic)->max_cqe ||
 		comp_vector >= (uint32_t)context->num_comp_vectors ||
 		(channel != NULL && channel->context != context))

@@ -12,42 +12,42 @@
  */
 #define VERBS_CONTEXT_GROWTH 2048
 
-/* The identifier of the EUI-64 form of the MAC address (RFC 4291, appendix A). */
-static __be64 guid_from_mac(const uint8_t mac[6])
+void device_init(struct device *d, const struct device_source *source, const char *name,
+	const struct provider_host *host)
 {
-	const uint8_t b[8] = {mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]};
-	__be64 guid;
-
-	memcpy(&guid, b, sizeof guid);
-	return guid;
-}
-
-void device_init(struct device *d, struct stack *s, const struct provider_host *host)
-{
-	const char *name = stack_config(s)->name;
-	struct ibv_device *v = &d->ibv;
-
-	d->stack = s;
-	d->rnic = stack_rnic(s);
+	d->source = source;
 	d->host = host;
-	stack_mac(s, d->mac);
-	d->guid = guid_from_mac(d->mac);
 	pthread_mutex_init(&d->lock, NULL);
 	LIST_INIT(&d->contexts);
-	v->node_type = IBV_NODE_RNIC;
-	v->transport_type = IBV_TRANSPORT_IWARP;
+	d->ibv.node_type = IBV_NODE_RNIC;
+	d->ibv.transport_type = IBV_TRANSPORT_IWARP;
+	device_set_name(d, name);
+}
+
+void device_set_name(struct device *d, const char *name)
+{
+	struct ibv_device *v = &d->ibv;
+
 	snprintf(v->name, sizeof v->name, "%s", name);
 	snprintf(v->dev_name, sizeof v->dev_name, "uverbs-%s", name);
 	/* Neither path exists; programs that look there get "no such file". */
 	snprintf(v->dev_path, sizeof v->dev_path, "/sys/class/infiniband_verbs/uverbs-%s", name);
 	snprintf(v->ibdev_path, sizeof v->ibdev_path, "/sys/class/infiniband/%s", name);
+}
+
+void device_attach(struct device *d, struct stack *s)
+{
+	d->stack = s;
+	d->rnic = stack_rnic(s);
+	stack_mac(s, d->mac);
 	rnic_set_event_handler(d->rnic, async_event, d);
 	rnic_set_page_in(d->rnic, memory_page_in);
+	atomic_store_explicit(&d->started, true, memory_order_release);
 }
 
 __be64 device_get_guid(struct ibv_device *device)
 {
-	return OBJECT_OF(device, device)->guid;
+	return device_guid(OBJECT_OF(device, device));
 }
 
 /* ---- what iWARP, or this RNIC, does not have ---------------------------------------------- */
@@ -74,7 +74,8 @@ static struct ibv_qp *no_open_qp(struct ibv_context *context, struct ibv_qp_open
 
 static struct ibv_xrcd *no_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
 {
-	device_has_no(device_of(context), "XRC domains");
+	if (context_use(context) == 0)
+		device_has_no(device_of(context), "XRC domains");
 	return fail_null(EOPNOTSUPP);
 }
 

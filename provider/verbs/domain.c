@@ -10,10 +10,11 @@
 
 struct ibv_td *td_alloc(struct ibv_context *context, struct ibv_td_init_attr *attr)
 {
+	int rc = context_use(context);
 	struct td *td;
 
-	if (context_is_closed(context))
-		return fail_null(ENODEV);
+	if (rc != 0)
+		return fail_null(-rc);
 	if (attr->comp_mask != 0)
 		return fail_null(EINVAL);
 	td = calloc(1, sizeof *td);

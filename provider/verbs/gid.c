@@ -41,9 +41,12 @@ static bool fill_gid(const struct device *d, unsigned index, union ibv_gid *gid)
 
 int query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid)
 {
-	if (port_num == 1 && index >= 0 && fill_gid(device_of(context), (unsigned)index, gid))
+	int rc = device_start(device_of(context));
+
+	if (rc == 0 && port_num == 1 && index >= 0 &&
+		fill_gid(device_of(context), (unsigned)index, gid))
 		return 0;
-	errno = EINVAL;
+	errno = rc == 0 ? EINVAL : -rc;
 	return -1;
 }
 
@@ -53,8 +56,13 @@ int query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_in
 	struct ibv_gid_entry e = {
 		.gid_index = gid_index, .port_num = 1, .gid_type = IBV_GID_TYPE_IB};
 
+	int rc;
+
 	if (port_num != 1 || flags != 0)
 		return EINVAL;
+	rc = device_start(device_of(context));
+	if (rc != 0)
+		return fail_errno(rc);
 	if (!fill_gid(device_of(context), gid_index, &e.gid))
 		return ENODATA;
 	memset(entry, 0, entry_size);
@@ -65,9 +73,12 @@ int query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_in
 ssize_t query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
 	size_t max_entries, uint32_t flags, size_t entry_size)
 {
-	uint32_t n = gid_count(device_of(context));
+	int started = device_start(device_of(context));
+	uint32_t n = started == 0 ? gid_count(device_of(context)) : 0;
 	uint8_t *to = (uint8_t *)entries;
 
+	if (started != 0)
+		return started;
 	if (max_entries < n)
 		return -EINVAL;
 	for (uint32_t i = 0; i < n; i++) {
@@ -83,8 +94,10 @@ ssize_t query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entri
 
 int query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned index, int *type)
 {
-	if (port_num != 1 || index >= gid_count(device_of(context))) {
-		errno = EINVAL;
+	int rc = device_start(device_of(context));
+
+	if (rc != 0 || port_num != 1 || index >= gid_count(device_of(context))) {
+		errno = rc == 0 ? EINVAL : -rc;
 		return -1;
 	}
 	*type = IBV_GID_TYPE_IB;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/verbs/objects.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/uio.h>
@@ -13,6 +14,20 @@ int mailbox_open(struct mailbox *m)
 		return -errno;
 	pthread_mutex_init(&m->lock, NULL);
 	return 0;
+}
+
+int mailbox_inherit(struct mailbox *m)
+{
+	int flags = fcntl(m->fd, F_GETFL);
+	int fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
+	int rc = 0;
+
+	pthread_mutex_init(&m->lock, NULL);
+	if (flags < 0 || fd < 0 || fcntl(fd, F_SETFL, flags) < 0 || dup3(fd, m->fd, O_CLOEXEC) < 0)
+		rc = -errno;
+	if (fd >= 0)
+		close(fd);
+	return rc;
 }
 
 void mailbox_close(struct mailbox *m)

@@ -27,14 +27,31 @@
 #define DEVICE_ZEROS 4096
 
 struct context;
+struct device;
+
+/**
+ * How a device comes by what it stands on, which it has not before somebody needs it. Any thread;
+ * errno stays as it is.
+ */
+struct device_source {
+	/**
+	 * Start the stack, once, and device_attach() it.
+	 * @return 0, or -ENODEV: it cannot be had, which was said on stderr the first time.
+	 */
+	int (*start)(struct device *d);
+	/** Set the device's name and GUID, for which a slot may be taken. @return as above. */
+	int (*identify)(struct device *d);
+};
 
 struct device {
 	struct ibv_device ibv;
 	uint8_t zeros[DEVICE_ZEROS];
+	const struct device_source *source;
+	const struct provider_host *host;
+	_Atomic uint64_t guid; /**< network byte order; 0: not asked for yet */
+	_Atomic bool started;  /**< what follows is there, as it is whenever there is an object */
 	struct stack *stack;
 	struct rnic *rnic;
-	const struct provider_host *host;
-	__be64 guid;
 	uint8_t mac[6];
 	_Atomic bool told;    /**< the log has a line on what iWARP does not have */
 	_Atomic bool orphan;  /**< a child after fork(): everything answers ENODEV */
@@ -208,13 +225,39 @@ static inline int fail_errno(int rc)
 
 /* ---- device.c ---------------------------------------------------------------------------- */
 
-void device_init(struct device *d, struct stack *s, const struct provider_host *host);
+/** A device that has no stack yet. @param d zeros. */
+void device_init(struct device *d, const struct device_source *source, const char *name,
+	const struct provider_host *host);
+
+/** May be another than before in a child after fork(). */
+void device_set_name(struct device *d, const char *name);
+
+/** For device_source.start(): the stack that it has from now on. */
+void device_attach(struct device *d, struct stack *s);
+
+/**
+ * What comes next needs more than the configuration.
+ * @return 0: d->stack and d->rnic are there; -ENODEV: they cannot be had.
+ */
+static inline int device_start(struct device *d)
+{
+	return atomic_load_explicit(&d->started, memory_order_acquire) ? 0 : d->source->start(d);
+}
+
+/** The node GUID in network byte order, the same before and after the start; 0: no slot is left. */
+uint64_t device_guid(struct device *d);
 
 /** Log once that the program wants @p what ("UD queue pairs"), which iWARP does not have. */
 void device_has_no(struct device *d, const char *what);
 __be64 device_get_guid(struct ibv_device *device);
 /** In a child after fork(), which has one thread: from now on everything answers ENODEV. */
 void device_orphan(struct device *d);
+
+/**
+ * The same where nothing was started: the child has the device, and what contexts are open, for
+ * itself.
+ */
+void device_inherit(struct device *d);
 
 struct ibv_context *device_open(struct ibv_device *device);
 
@@ -227,6 +270,12 @@ int device_close(struct ibv_context *context);
 static inline bool context_is_closed(struct ibv_context *c)
 {
 	return atomic_load_explicit(&context_of(c)->closed, memory_order_acquire);
+}
+
+/** Something is about to be made with it. @return 0; -ENODEV: closed, or there is no stack. */
+static inline int context_use(struct ibv_context *c)
+{
+	return context_is_closed(c) ? -ENODEV : device_start(device_of(c));
 }
 
 /** It stays there, closed or not, until context_put(). The last one out frees it. */
@@ -262,6 +311,11 @@ static inline void pd_put(struct ibv_pd *pd)
 
 /** @return 0 or a negative errno. */
 int mailbox_open(struct mailbox *m);
+/**
+ * In a child after fork(), whose descriptor is its parent's as well: give the same number a counter
+ * of its own. @return 0, or a negative errno: it still is the parent's.
+ */
+int mailbox_inherit(struct mailbox *m);
 /** Close its descriptor; who waits there already does not notice. */
 void mailbox_close(struct mailbox *m);
 void mailbox_fini(struct mailbox *m);

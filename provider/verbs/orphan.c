@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the verbs that programs reach through our tables, and not by name, answer in a child: the
- * preloaded library stands before all others, and those of the data path look for themselves.
+ * What the verbs that programs reach through our tables, and not by name, answer in a child of a
+ * process that had the stack: the preloaded library stands before all others, and those of the data
+ * path look for themselves. And what a child inherits where there was none.
  */
 #include "provider/verbs/objects.h"
 
@@ -37,6 +38,7 @@ NO_INT(no_advise_mr, struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32
 NO_INT(no_modify_cq, struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 NO_INT(no_query_device_ex, struct ibv_context *context, const struct ibv_query_device_ex_input *in,
 	struct ibv_device_attr_ex *attr, size_t size)
+NO_INT(no_query_rt_values, struct ibv_context *context, struct ibv_values_ex *values)
 NO_INT(no_query_port, struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr,
 	size_t size)
 
@@ -57,6 +59,7 @@ static void disown(struct context *c)
 	v->modify_cq = no_modify_cq;
 	v->query_device_ex = no_query_device_ex;
 	v->query_port = no_query_port;
+	v->query_rt_values = no_query_rt_values;
 }
 
 /*
@@ -70,4 +73,18 @@ void device_orphan(struct device *d)
 	atomic_store_explicit(&d->orphan, true, memory_order_relaxed);
 	LIST_FOREACH (c, &d->contexts, link)
 		disown(c);
+}
+
+/* Nothing was made with the contexts, or the stack would be there: they are locks and a mailbox. */
+void device_inherit(struct device *d)
+{
+	struct context *c;
+
+	pthread_mutex_init(&d->lock, NULL);
+	LIST_FOREACH (c, &d->contexts, link) {
+		pthread_mutex_init(&c->objects_lock, NULL);
+		pthread_mutex_init(&c->ibv.mutex, NULL);
+		if (mailbox_inherit(&c->async) != 0)
+			atomic_store(&c->closed, true);
+	}
 }

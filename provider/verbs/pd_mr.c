@@ -5,11 +5,11 @@
 
 struct ibv_pd *pd_alloc(struct ibv_context *context)
 {
+	int rc = context_use(context);
 	struct pd *pd;
-	int rc;
 
-	if (context_is_closed(context))
-		return fail_null(ENODEV);
+	if (rc != 0)
+		return fail_null(-rc);
 	pd = calloc(1, sizeof *pd);
 	rc = pd == NULL ? -ENOMEM : rnic_pd_alloc(device_of(context)->rnic, &pd->rnic);
 	if (rc != 0) {

@@ -20,14 +20,22 @@ static int as_int(uint64_t n)
 	return n > INT_MAX ? INT_MAX : (int)n;
 }
 
-static void fill_device(const struct device *d, struct ibv_device_attr *a)
+uint64_t device_guid(struct device *d)
 {
-	const struct rnic_limits *l = rnic_get_limits(d->rnic);
+	if (atomic_load_explicit(&d->guid, memory_order_acquire) == 0)
+		(void)d->source->identify(d);
+	return atomic_load_explicit(&d->guid, memory_order_acquire);
+}
+
+/* The stack's RNIC is created with these limits, so they can be told before it is there. */
+static void fill_device(struct device *d, struct ibv_device_attr *a)
+{
+	const struct rnic_limits *l = rnic_default_limits();
 
 	memset(a, 0, sizeof *a);
 	snprintf(a->fw_ver, sizeof a->fw_ver, "%s", UIWARP_VERSION);
-	a->node_guid = d->guid;
-	a->sys_image_guid = d->guid;
+	a->node_guid = device_guid(d);
+	a->sys_image_guid = a->node_guid;
 	a->max_mr_size = l->max_mr_size;
 	a->page_size_cap = (uint64_t)sysconf(_SC_PAGESIZE);
 	a->vendor_id = VENDOR_ID;
@@ -76,7 +84,7 @@ int query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 		IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV)
 
 /* What is not named here the device does not have: zero. */
-static void fill_extended(const struct device *d, struct ibv_device_attr_ex *a)
+static void fill_extended(struct device *d, struct ibv_device_attr_ex *a)
 {
 	*a = (struct ibv_device_attr_ex){
 		.odp_caps = {.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT,
@@ -109,11 +117,15 @@ int query_device_ex(struct ibv_context *context, const struct ibv_query_device_e
 int query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
 {
 	uint64_t now;
+	int rc;
 
 	if ((values->comp_mask & ~(uint32_t)IBV_VALUES_MASK_RAW_CLOCK) != 0)
 		return EINVAL;
 	if (values->comp_mask == 0)
 		return 0;
+	rc = device_start(device_of(context));
+	if (rc != 0)
+		return fail_errno(rc);
 	now = rnic_clock(device_of(context)->rnic);
 	values->raw_clock.tv_sec = (time_t)(now / 1000000000);
 	values->raw_clock.tv_nsec = (long)(now % 1000000000);
@@ -183,7 +195,7 @@ static void fill_port(const struct device *d, struct ibv_port_attr *a)
 	a->pkey_tbl_len = 1;
 	a->port_cap_flags = IBV_PORT_CM_SUP;
 	a->max_vl_num = 1;
-	a->max_msg_sz = rnic_get_limits(d->rnic)->max_message;
+	a->max_msg_sz = rnic_default_limits()->max_message;
 	/* Physical port state of InfiniBand: 5 is LinkUp, 3 is Disabled. */
 	a->phys_state = up ? 5 : 3;
 	a->link_layer = IBV_LINK_LAYER_ETHERNET;
@@ -194,9 +206,13 @@ int query_port(
 	struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr, size_t attr_len)
 {
 	struct ibv_port_attr full;
+	int rc;
 
 	if (port_num != 1)
 		return EINVAL;
+	rc = device_start(device_of(context));
+	if (rc != 0)
+		return fail_errno(rc);
 	fill_port(device_of(context), &full);
 	memset(attr, 0, attr_len);
 	memcpy(attr, &full, attr_len < sizeof full ? attr_len : sizeof full);
@@ -217,9 +233,13 @@ int query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *s
 	uint16_t mtu;
 	uint32_t mbps;
 	bool up;
+	int rc;
 
 	if (port_num != 1)
 		return EINVAL;
+	rc = device_start(device_of(context));
+	if (rc != 0)
+		return fail_errno(rc);
 	stack_link(device_of(context)->stack, &mtu, &mbps, &up);
 	*speed = mbps == 0 ? 25 : ((uint64_t)mbps + 99) / 100;
 	return 0;

@@ -203,6 +203,11 @@ const struct rnic_limits *rnic_get_limits(const struct rnic *r)
 	return &r->limits;
 }
 
+const struct rnic_limits *rnic_default_limits(void)
+{
+	return &defaults;
+}
+
 const struct log_sink *rnic_log(const struct rnic *r)
 {
 	return r->log;

@@ -90,6 +90,10 @@ void rnic_destroy(struct rnic *r);
 
 const struct rnic_limits *rnic_get_limits(const struct rnic *r);
 
+/** Those of an RNIC that is created without any of its own. Any thread; before there is one, too.
+ */
+const struct rnic_limits *rnic_default_limits(void);
+
 /** Where the device says what a person should know; may be NULL. */
 const struct log_sink *rnic_log(const struct rnic *r);
 

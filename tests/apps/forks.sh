@@ -23,7 +23,7 @@ devices() { # COUNT METHOD... -- [LINE]...
 	found=$(grep '^device at ' "$(log_of stdout)" | sort -u | wc -l)
 	((found == count)) || { say "$found different devices, not $count"; return 1; }
 	for line; do
-		cat "$(log_of stdout)" "$(log_of stderr)" | grep -q -- "$line" || { say "no line '$line'"; return 1; }
+		grep -q -- "$line" "$(log_of stdout)" "$(log_of stderr)" || { say "no line '$line'"; return 1; }
 	done
 }
 
@@ -31,5 +31,8 @@ run_case multiprocessing-fork devices 3 pool fork --
 run_case multiprocessing-spawn devices 4 pool spawn --
 run_case multiprocessing-forkserver devices 3 pool forkserver --
 run_case prefork devices 3 prefork -- '^replaced$'
+# Their parent has listed devices, opened and closed them: it has a slot, and no stack to inherit.
+run_case multiprocessing-fork-listed devices 3 pool fork listed --
+run_case prefork-listed devices 3 prefork listed -- '^replaced$'
 run_case late devices 1 late -- '^in the child 0$' 'uiwarp: .*forked from process [0-9]* after'
 plan_done

@@ -37,6 +37,7 @@ static int setup(void **state)
 {
 	memset(&t, 0, sizeof t);
 	pthread_mutex_init(&t.device.lock, NULL);
+	t.device.started = true;
 	open_context(&t.a);
 	open_context(&t.b);
 	t.cq.ibv.context = &t.a.ibv;

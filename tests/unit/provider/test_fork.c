@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,33 +50,91 @@ static bool has_device(void)
 	return found;
 }
 
+static struct ibv_context *open_device(void)
+{
+	int n = 0;
+	struct ibv_device **list = ibv_get_device_list(&n);
+	struct ibv_context *context = n == 0 ? NULL : ibv_open_device(list[n - 1]);
+
+	ibv_free_device_list(list);
+	MUST(context != NULL);
+	return context;
+}
+
 /* Nobody's yet: the child may have one of its own. */
 static void fork_before_the_start(void)
 {
 	pid_t pid = fork();
 
 	if (pid == 0)
-		_exit(has_device() ? 0 : 1);
+		_exit(ibv_alloc_pd(open_device()) != NULL ? 0 : 1);
 	child_ends_well(pid);
+}
+
+/* In a child: the device is its own, whoever opened it, and tells the parent nothing. */
+static void use_inherited(struct ibv_context *context)
+{
+	struct ibv_port_attr port;
+	struct ibv_pd *pd;
+
+	alarm(60);
+	CHILD(has_device());
+	pd = ibv_alloc_pd(context);
+	CHILD(pd != NULL);
+	CHILD(ibv_query_port(context, 1, &port) == 0);
+	CHILD(eventfd_write(context->async_fd, 1) == 0);
+	CHILD(ibv_dealloc_pd(pd) == 0);
+	CHILD(ibv_close_device(context) == 0);
+	CHILD(ibv_alloc_pd(open_device()) != NULL);
+}
+
+/* Listed, opened and closed, or open still; also by a grandchild. */
+static void fork_before_the_use(void)
+{
+	struct ibv_context *context = open_device();
+	struct ibv_device_attr attr;
+	eventfd_t v;
+	pid_t pid;
+
+	MUST(ibv_query_device(context, &attr) == 0);
+	MUST(ibv_close_device(open_device()) == 0);
+	pid = fork();
+	if (pid == 0) {
+		pid_t grandchild = fork();
+
+		if (grandchild == 0) {
+			use_inherited(context);
+			_exit(0);
+		}
+		child_ends_well(grandchild);
+		use_inherited(context);
+		_exit(0);
+	}
+	child_ends_well(pid);
+	MUST(fcntl(context->async_fd, F_SETFL, O_NONBLOCK) == 0);
+	MUST(eventfd_read(context->async_fd, &v) == -1 && errno == EAGAIN);
+	MUST(ibv_close_device(context) == 0);
 }
 
 static void *start(void *arg)
 {
-	MUST(has_device());
+	MUST(ibv_alloc_pd(arg) != NULL);
 	return NULL;
 }
 
 /* While another thread starts: the child has a device or none, but hangs in no lock. */
 static void fork_during_the_start(void)
 {
+	struct ibv_context *context = open_device();
 	pthread_t thread;
 	pid_t pid[10];
 
-	MUST(pthread_create(&thread, NULL, start, NULL) == 0);
+	MUST(pthread_create(&thread, NULL, start, context) == 0);
 	for (unsigned i = 0; i < 10; i++) {
 		pid[i] = fork();
 		if (pid[i] == 0) {
-			has_device();
+			alarm(60);
+			CHILD(ibv_alloc_pd(context) != NULL || errno == ENODEV);
 			_exit(0);
 		}
 		usleep(3000);
@@ -355,6 +414,7 @@ int main(void)
 	alarm(80);
 	MUST(ibv_fork_init() == 0);
 	fork_before_the_start();
+	fork_before_the_use();
 	fork_during_the_start();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,6 +33,7 @@ static int setup(void **state)
 	memset(&t, 0, sizeof t);
 	memcpy(t.device.mac, mac, sizeof mac);
 	t.device.stack = &t.stack;
+	t.device.started = true;
 	t.context.device = &t.device.ibv;
 	return 0;
 }

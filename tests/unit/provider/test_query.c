@@ -44,7 +44,7 @@ uint64_t rnic_clock(struct rnic *r)
 	return 0;
 }
 
-const struct rnic_limits *rnic_get_limits(const struct rnic *r)
+const struct rnic_limits *rnic_default_limits(void)
 {
 	return &t.limits;
 }
@@ -73,6 +73,7 @@ static int setup(void **state)
 	memcpy(t.device.mac, "\x02\x11\x22\x33\x44\x55", 6);
 	t.device.guid = 0x1234;
 	t.device.stack = &t.stack;
+	t.device.started = true;
 	t.context.device = &t.device.ibv;
 	return 0;
 }

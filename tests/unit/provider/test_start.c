@@ -160,6 +160,47 @@ static int program_fork_first(void)
 	return 0;
 }
 
+/* What needs more of our device than the configuration. */
+static bool use(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context context = {.device = list[2]};
+
+	ibv_free_device_list(list);
+	return ibv_alloc_pd(&context) != NULL;
+}
+
+/* Listed is not used: each process has a provider that begins for itself. */
+static int program_fork_listed(void)
+{
+	bool listed = count_devices("uiw0") == 1;
+	int first, second;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(use() && count_devices("uiw0") == 1 ? 0 : 1);
+	waitpid(pid, &first, 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(use() ? 0 : 1);
+	waitpid(pid, &second, 0);
+	printf("listed %d children %d %d parent %d", listed, first, second, use());
+	return 0;
+}
+
+static int program_fork_used(void)
+{
+	bool used = use();
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(count_devices("uiw0") == 0 ? 0 : 1);
+	waitpid(pid, &status, 0);
+	printf("used %d child %d after %d", used, status, use());
+	return 0;
+}
+
 /* Children have nothing to end; what vfork() makes even has the memory of its parent. */
 static int program_end(void)
 {
@@ -200,6 +241,8 @@ static const struct program {
 	{"exit", program_exit},
 	{"fork", program_fork},
 	{"fork-first", program_fork_first},
+	{"fork-listed", program_fork_listed},
+	{"fork-used", program_fork_used},
 	{"end", program_end},
 	{"end-in-c", program_end_in_c},
 	{"end-idle", program_end_idle},
@@ -365,6 +408,18 @@ static void a_forked_child_has_no_device_of_ours(void **state)
 	assert_says(0, "toldchild 0 parent 1", "");
 }
 
+static void a_child_begins_anew_what_its_parent_has_only_listed(void **state)
+{
+	run("fork-listed", CONFIGURED, "STUB_START=lazy");
+	/* Two children and the parent used it; the parent comes to its end by exit(). */
+	assert_says(0, "toldtoldlisted 1 children 0 0 parent 1", "");
+	run("fork-used", CONFIGURED, "STUB_START=lazy");
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.out, "used 1 child 0 after 1");
+	assert_int_equal(child_count(c.err, "it was forked from process"), 1);
+	assert_int_equal(child_count(c.err, "\n"), 1);
+}
+
 static void an_end_without_exit_is_told_once(void **state)
 {
 	run("end", CONFIGURED, NULL);
@@ -372,6 +427,9 @@ static void an_end_without_exit_is_told_once(void **state)
 	run("end-in-c", CONFIGURED, NULL);
 	assert_says(6, "told", "");
 	run("end-idle", CONFIGURED, NULL);
+	assert_says(6, "", "");
+	/* Nobody has heard of who only listed devices. */
+	run("end-in-c", CONFIGURED, "STUB_START=lazy");
 	assert_says(6, "", "");
 }
 
@@ -388,6 +446,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_provider_that_is_missing_or_broken_is_one_sentence),
 		cmocka_unit_test(at_exit_our_objects_answer_enodev),
 		cmocka_unit_test(a_forked_child_has_no_device_of_ours),
+		cmocka_unit_test(a_child_begins_anew_what_its_parent_has_only_listed),
 		cmocka_unit_test(an_end_without_exit_is_told_once),
 	};
 

@@ -8,6 +8,7 @@
 #define TESTS_UNIT_PROVIDER_STUB_H
 
 #include <semaphore.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,7 @@ STUB_EXPORT struct stub *stub_verbs(void);
 struct stub_provider {
 	struct stub stub;
 	_Atomic unsigned starts; /**< of all threads */
+	_Atomic bool begun;      /**< the stack */
 	int reentered_fd, reentered_errno, reentered_devices;
 	int open_as;     /**< the next cm_open() returns this, if it is not 0 */
 	int write_error; /**< errno of cm_write(); 0: none */

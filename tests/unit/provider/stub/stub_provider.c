@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 static struct stub_provider it;
+static const struct provider_host *host;
 static struct ibv_device device = {.name = "uiw0"};
 
 STUB_EXPORT struct stub_provider *stub_provider(void);
@@ -28,9 +29,26 @@ static int start_is(const char *what)
 	return how != NULL && strcmp(how, what) == 0;
 }
 
-/* STUB_START: "fail"; "reenter": call what the preloaded library hooks, as DPDK's drivers may. */
-static int start(const struct provider_host *host, struct ibv_device **out)
+/* STUB_START: "reenter": call what the preloaded library hooks, as DPDK's drivers may. */
+static void begin(void)
 {
+	host->enter();
+	if (start_is("reenter")) {
+		struct ibv_device **list = ibv_get_device_list(&it.reentered_devices);
+
+		ibv_free_device_list(list);
+		it.reentered_fd = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
+		it.reentered_errno = errno;
+	}
+	it.begun = true;
+	host->started();
+	host->leave();
+}
+
+/* STUB_START: "fail"; "lazy": the stack begins with the first protection domain, and not here. */
+static int start(const struct provider_host *shim, struct ibv_device **out)
+{
+	host = shim;
 	it.starts++;
 	errno = ERANGE;
 	if (host->real_verbs("ibv_get_device_list") == NULL)
@@ -39,13 +57,8 @@ static int start(const struct provider_host *host, struct ibv_device **out)
 		fprintf(stderr, "uiwarp: the stub fails\n");
 		return -ENODEV;
 	}
-	if (start_is("reenter")) {
-		struct ibv_device **list = ibv_get_device_list(&it.reentered_devices);
-
-		ibv_free_device_list(list);
-		it.reentered_fd = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
-		it.reentered_errno = errno;
-	}
+	if (!start_is("lazy"))
+		begin();
 	sem_init(&it.in_write, 0, 0);
 	sem_init(&it.go, 0, 0);
 	*out = &device;
@@ -63,6 +76,15 @@ typedef struct ibv_qp_ex *qp_ex_p;
 typedef struct ibv_srq *srq_p;
 typedef struct ibv_context *context_p;
 typedef struct ibv_comp_channel *channel_p;
+
+static void list(void)
+{
+}
+
+static bool is_begun(void)
+{
+	return it.begun;
+}
 
 static unsigned addresses(struct provider_address *out, unsigned max)
 {
@@ -118,7 +140,7 @@ P(ssize_t, query_gid_table, (context_p c, struct ibv_gid_entry *e, size_t m, uin
 P(int, query_gid_type, (context_p c, uint8_t p, unsigned i, int *t), A(c), A(p), A(i), A(t))
 P(int, query_pkey, (context_p c, uint8_t p, int i, __be16 *k), A(c), A(p), A(i), A(k))
 P(int, get_pkey_index, (context_p c, uint8_t p, __be16 k), A(c), A(p), A(k))
-P(pd_p, alloc_pd, (context_p c), A(c))
+P(pd_p, note_pd, (context_p c), A(c))
 P(int, dealloc_pd, (pd_p p), A(p))
 P(mr_p, reg_mr, (pd_p p, void *a, size_t l, uint64_t v, unsigned x), A(p), A(a), A(l), A(v), A(x))
 P(int, rereg_mr, (mr_p m, int f, pd_p p, void *a, size_t l, int x), A(m), A(f), A(p), A(a), A(l),
@@ -143,6 +165,16 @@ P(int, query_qp_data_in_order, (qp_p q, enum ibv_wr_opcode o, uint32_t f), A(q),
 P(int, destroy_qp, (qp_p q), A(q))
 P(qp_ex_p, qp_to_qp_ex, (qp_p q), A(q))
 
+static pd_p alloc_pd(context_p c)
+{
+	pd_p pd = note_pd(c);
+
+	it.stub.name = "alloc_pd";
+	if (!it.begun)
+		begin();
+	return pd;
+}
+
 /* The process has no more time to tell its test in another way. */
 static void before_end(void)
 {
@@ -166,6 +198,8 @@ static bool end_by(int sig)
 static const struct provider table = {
 	.version = PROVIDER_VERSION,
 	.start = start,
+	.list = list,
+	.is_begun = is_begun,
 	.addresses = addresses,
 	.before_end = before_end,
 	.resume = resume,
