@@ -33,6 +33,7 @@ struct rnic {
 	void (*failure_fn)(void *arg, const struct rnic_failure *f);
 	void *failure_arg;
 	_Atomic bool port_up;
+	bool lost; /**< the port, for good; under the engine's lock */
 	uint64_t up_since;
 
 	struct peer_set startups;   /**< connections that wait for their MPA request */

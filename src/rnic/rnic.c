@@ -224,6 +224,11 @@ void rnic_set_event_handler(
 	engine_lock(r->engine);
 	r->event_fn = fn;
 	r->event_arg = arg;
+	/* What has happened to the port before there was anybody to hear of it. */
+	if (!r->port_up)
+		rnic_raise(r, RNIC_EVENT_PORT_DOWN, NULL);
+	if (r->lost)
+		rnic_raise(r, RNIC_EVENT_DEVICE_FATAL, NULL);
 	engine_unlock(r->engine);
 }
 
@@ -271,6 +276,7 @@ void rnic_port_changed(struct rnic *r, bool up)
 
 void rnic_lost(struct rnic *r)
 {
+	r->lost = true;
 	rnic_raise(r, RNIC_EVENT_DEVICE_FATAL, NULL);
 }
 

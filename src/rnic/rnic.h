@@ -101,7 +101,10 @@ const struct log_sink *rnic_log(const struct rnic *r);
 uint64_t rnic_clock(struct rnic *r);
 struct engine *rnic_engine(struct rnic *r);
 
-/** @p fn is called under the engine's lock: it queues the event and returns. NULL: none. */
+/**
+ * @p fn is called under the engine's lock: it queues the event and returns. NULL: none. It is
+ * called from here already if the port is down, or lost.
+ */
 void rnic_set_event_handler(
 	struct rnic *r, void (*fn)(void *arg, const struct rnic_event *ev), void *arg);
 

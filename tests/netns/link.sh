@@ -55,6 +55,9 @@ told() {
 deleted() {
 	start server stdbuf -oL ibv_asyncwatch
 	wait_for "$patience" has_lines server 'async event' 1 || { say "ibv_asyncwatch does not start"; return 1; }
+	# A port that has never been opened is not lost.
+	wait_for "$patience" has_line "$(stack_log_of server)" 'net_af_packet, mtu' ||
+		{ say "the port is not opened"; return 1; }
 	netns_in router ip link del server
 	wait_for "$patience" has_lines server 'IBV_EVENT_DEVICE_FATAL' 1 || { say "nothing of the interface's end"; return 1; }
 }

@@ -98,8 +98,16 @@ static void limits_are_true(void **state)
 	pair_fini(&p);
 }
 
+static void count_event(void *arg, const struct rnic_event *ev)
+{
+	unsigned *n = arg;
+
+	++*n;
+}
+
 static void the_port_goes_and_comes_and_goes(void **state)
 {
+	unsigned n = 0;
 	struct pair p;
 
 	pair_engine_init(&p);
@@ -124,6 +132,15 @@ static void the_port_goes_and_comes_and_goes(void **state)
 	rnic_port_changed(p.a.rnic, true);
 	engine_unlock(&p.engine);
 	assert_int_equal(p.a.n_events, 2);
+	/* Who comes later hears of how it is. */
+	rnic_set_event_handler(p.a.rnic, count_event, &n);
+	assert_int_equal(n, 1);
+	engine_lock(&p.engine);
+	rnic_port_changed(p.a.rnic, false);
+	engine_unlock(&p.engine);
+	assert_int_equal(n, 2);
+	rnic_set_event_handler(p.a.rnic, count_event, &n);
+	assert_int_equal(n, 4);
 	pair_fini(&p);
 }
 
