@@ -25,7 +25,7 @@
 #define RESET_NS UINT64_C(100000000)
 
 /** How long the holder of the engine may take at the end of the process; it may wait for a core. */
-#define STUCK_NS UINT64_C(1000000000)
+#define STUCK_MS 1000
 
 /** How long to wait at the start for a link that is slow to come up, a NIC's or a TAP's. */
 #define LINK_NS UINT64_C(3000000000)
@@ -375,7 +375,7 @@ void net_linger(struct net *n)
 
 bool net_is_stuck(struct net *n)
 {
-	if (!engine_lock_within(&n->engine, STUCK_NS))
+	if (!engine_lock_within(&n->engine, STUCK_MS))
 		return true;
 	engine_unlock(&n->engine);
 	return false;

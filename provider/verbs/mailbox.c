@@ -13,6 +13,7 @@ int mailbox_open(struct mailbox *m)
 	if (m->fd < 0)
 		return -errno;
 	pthread_mutex_init(&m->lock, NULL);
+	atomic_store(&m->users, 1);
 	return 0;
 }
 
@@ -23,6 +24,7 @@ int mailbox_inherit(struct mailbox *m)
 	int rc = 0;
 
 	pthread_mutex_init(&m->lock, NULL);
+	atomic_store(&m->users, 1); /* those who waited are the parent's threads */
 	if (flags < 0 || fd < 0 || fcntl(fd, F_SETFL, flags) < 0 || dup3(fd, m->fd, O_CLOEXEC) < 0)
 		rc = -errno;
 	if (fd >= 0)
@@ -30,10 +32,31 @@ int mailbox_inherit(struct mailbox *m)
 	return rc;
 }
 
+static void leave(void *mailbox)
+{
+	struct mailbox *m = mailbox;
+
+	if (atomic_fetch_sub(&m->users, 1) == 1) {
+		close(m->fd);
+		m->fd = -1;
+	}
+}
+
+/* @return false: it is closed, and its number may be somebody else's. */
+static bool enter(struct mailbox *m)
+{
+	unsigned users = atomic_load(&m->users);
+
+	do {
+		if (users == 0)
+			return false;
+	} while (!atomic_compare_exchange_weak(&m->users, &users, users + 1));
+	return true;
+}
+
 void mailbox_close(struct mailbox *m)
 {
-	close(m->fd);
-	m->fd = -1;
+	leave(m);
 }
 
 void mailbox_fini(struct mailbox *m)
@@ -57,9 +80,16 @@ void mailbox_post(struct mailbox *m)
 int mailbox_wait(struct mailbox *m)
 {
 	eventfd_t v;
+	int rc;
 
-	if (read(m->fd, &v, sizeof v) != sizeof v)
-		return -errno;
+	if (!enter(m))
+		return -EBADF;
+	/* This thread may be cancelled while it waits. */
+	pthread_cleanup_push(leave, m);
+	rc = read(m->fd, &v, sizeof v) == sizeof v ? 0 : -errno;
+	pthread_cleanup_pop(1);
+	if (rc != 0)
+		return rc;
 	return atomic_load(&m->ended) ? -EIO : 0;
 }
 

@@ -62,8 +62,9 @@ struct device {
 /** A queue of things to be read from a pollable descriptor: one token for each. */
 struct mailbox {
 	pthread_mutex_t lock;
-	int fd;             /**< EFD_SEMAPHORE eventfd */
-	_Atomic bool ended; /**< whoever waits, or comes to wait, gets -EIO */
+	int fd;                 /**< EFD_SEMAPHORE eventfd */
+	_Atomic unsigned users; /**< 1 until it is closed, and 1 for each thread that waits */
+	_Atomic bool ended;     /**< whoever waits, or comes to wait, gets -EIO */
 };
 
 struct async_record {
@@ -316,12 +317,15 @@ int mailbox_open(struct mailbox *m);
  * of its own. @return 0, or a negative errno: it still is the parent's.
  */
 int mailbox_inherit(struct mailbox *m);
-/** Close its descriptor; who waits there already does not notice. */
+/** Close its descriptor, with the last who waits there; a waiter does not notice by itself. */
 void mailbox_close(struct mailbox *m);
 void mailbox_fini(struct mailbox *m);
 /** Add one token: the descriptor turns readable. Never blocks. */
 void mailbox_post(struct mailbox *m);
-/** Take one token, waiting as the descriptor's O_NONBLOCK says. @return 0 or -errno. */
+/**
+ * Take one token, waiting as the descriptor's O_NONBLOCK says; a cancellation point.
+ * @return 0 or -errno; -EBADF: closed.
+ */
 int mailbox_wait(struct mailbox *m);
 /** Nothing comes any more: all who wait, and who will, get -EIO. */
 void mailbox_end(struct mailbox *m);

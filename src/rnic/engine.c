@@ -31,13 +31,10 @@ static void engine_entered(struct engine *e)
 	e->now = e->ops->clock(e->ctx);
 }
 
-bool engine_trylock(struct engine *e)
+static bool engine_try(struct engine *e)
 {
-	struct cancel_hold hold;
+	struct cancel_hold hold = cancel_hold();
 
-	if (atomic_load(&e->waiting))
-		return false;
-	hold = cancel_hold();
 	if (pthread_mutex_trylock(&e->lock)) {
 		cancel_release(hold);
 		return false;
@@ -45,6 +42,12 @@ bool engine_trylock(struct engine *e)
 	e->hold = hold;
 	engine_entered(e);
 	return true;
+}
+
+bool engine_trylock(struct engine *e)
+{
+	/* Who waits goes first. */
+	return !atomic_load(&e->waiting) && engine_try(e);
 }
 
 /** Take all that rang. Newest first, as they were pushed. */
@@ -82,8 +85,12 @@ static void doorbells_serve(struct engine *e)
 	}
 }
 
-static void engine_waited(struct engine *e, struct cancel_hold hold)
+void engine_lock(struct engine *e)
 {
+	struct cancel_hold hold = cancel_hold();
+
+	atomic_fetch_add(&e->waiting, 1);
+	pthread_mutex_lock(&e->lock);
 	atomic_fetch_sub(&e->waiting, 1);
 	e->hold = hold;
 	engine_entered(e);
@@ -91,32 +98,18 @@ static void engine_waited(struct engine *e, struct cancel_hold hold)
 	doorbells_serve(e);
 }
 
-void engine_lock(struct engine *e)
+bool engine_lock_within(struct engine *e, unsigned ms)
 {
-	struct cancel_hold hold = cancel_hold();
+	const struct timespec nap = {.tv_nsec = 1000000};
+	bool locked;
 
 	atomic_fetch_add(&e->waiting, 1);
-	pthread_mutex_lock(&e->lock);
-	engine_waited(e, hold);
-}
-
-bool engine_lock_within(struct engine *e, uint64_t ns)
-{
-	struct cancel_hold hold = cancel_hold();
-	struct timespec end;
-
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	ns += (uint64_t)end.tv_nsec;
-	end.tv_sec += (time_t)(ns / 1000000000);
-	end.tv_nsec = (long)(ns % 1000000000);
-	atomic_fetch_add(&e->waiting, 1);
-	if (pthread_mutex_clocklock(&e->lock, CLOCK_MONOTONIC, &end)) {
-		atomic_fetch_sub(&e->waiting, 1);
-		cancel_release(hold);
-		return false;
-	}
-	engine_waited(e, hold);
-	return true;
+	while (!(locked = engine_try(e)) && ms-- != 0)
+		nanosleep(&nap, NULL);
+	atomic_fetch_sub(&e->waiting, 1);
+	if (locked)
+		doorbells_serve(e);
+	return locked;
 }
 
 void engine_unlock(struct engine *e)

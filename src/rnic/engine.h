@@ -78,11 +78,11 @@ void engine_fini(struct engine *e);
 void engine_lock(struct engine *e);
 
 /**
- * As engine_lock(), but wait for @p ns at most: at the end of the process, when the lock may be
+ * As engine_lock(), but wait for @p ms at most: at the end of the process, when the lock may be
  * held by a thread that is no more, or by the caller, in a signal handler.
  * @return true when this thread now holds it.
  */
-bool engine_lock_within(struct engine *e, uint64_t ns);
+bool engine_lock_within(struct engine *e, unsigned ms);
 
 /**
  * Try to take the lock, and set e->now. Fails also while another thread waits in engine_lock():
