@@ -60,21 +60,31 @@ static void failure_of_link(const struct net *n, char text[FAILURE_MAX])
 		snprintf(text, FAILURE_MAX, "the link of port %.200s is down", net_config(n)->port);
 }
 
-/** @return false: nothing is wrong with the way as far as the next hop. */
-static bool failure_of_way(struct net *n, const struct ip_addr *to, char text[FAILURE_MAX])
+/** @return false: there is one, and @p hop is the next on it. */
+static bool failure_of_route(
+	struct net *n, const struct ip_addr *to, struct ip_addr *hop, char text[FAILURE_MAX])
 {
-	struct failure_hop hop = {.found = false};
+	char peer[IP_ADDR_STRLEN];
+
+	if (ip_next_hop(net_ip(n), to, hop) >= 0)
+		return false;
+	snprintf(text, FAILURE_MAX,
+		"there is no route to %s: it is in the network of no \"address\", and no "
+		"\"gateway\" "
+		"has its address family",
+		ip_addr_format(to, peer));
+	return true;
+}
+
+/** @return false: nothing is wrong with the way as far as @p next. */
+static bool failure_of_hop(
+	struct net *n, const struct ip_addr *to, const struct ip_addr *next, char text[FAILURE_MAX])
+{
+	struct failure_hop hop = {.addr = *next};
 	char peer[IP_ADDR_STRLEN], router[IP_ADDR_STRLEN];
 	const char *protocol = ip_addr_is_v4(to) ? "ARP" : "neighbour solicitations (ND)";
 
 	ip_addr_format(to, peer);
-	if (ip_next_hop(net_ip(n), to, &hop.addr) < 0) {
-		snprintf(text, FAILURE_MAX,
-			"there is no route to %s: it is in the network of no \"address\", and no "
-			"\"gateway\" has its address family",
-			peer);
-		return true;
-	}
 	ip_neighbour_each(net_ip(n), failure_see_hop, &hop);
 	if (hop.answers)
 		return false;
@@ -123,14 +133,18 @@ static void failure_of_peer(
 
 void failure_explain(struct net *n, const struct rnic_failure *f, char text[FAILURE_MAX])
 {
+	const struct ip_addr *to = &f->remote.addr;
 	char peer[IP_ADDR_STRLEN];
+	struct ip_addr hop;
 
-	ip_addr_format(&f->remote.addr, peer);
-	if (ip_addr_is_local(net_ip(n), &f->remote.addr) || f->status == -ECONNREFUSED ||
+	ip_addr_format(to, peer);
+	if (ip_addr_is_local(net_ip(n), to) || f->status == -ECONNREFUSED ||
 		f->status == -ECONNRESET)
 		failure_of_peer(n, f, peer, text);
+	else if (failure_of_route(n, to, &hop, text))
+		return; /* whatever the link is like */
 	else if (!net_has_link(n))
 		failure_of_link(n, text);
-	else if (!failure_of_way(n, &f->remote.addr, text))
+	else if (!failure_of_hop(n, to, &hop, text))
 		failure_of_peer(n, f, peer, text);
 }
