@@ -91,21 +91,28 @@ bool tcp_segment_acceptable(const struct tcp_segment *seg, uint32_t nxt, uint32_
 	       (seq_lt(seg->seq, nxt) && seq_gt(last, nxt));
 }
 
-/** Text that was received before: RFC 2883 section 4. */
-static void report_repeated(struct tcp_conn *c, const struct tcp_segment *seg)
+/** RFC 5961 section 5.2: SEG.ACK is neither of what was never sent nor of long ago. */
+static bool is_ack_plausible(const struct tcp_conn *c, const struct tcp_segment *seg)
 {
-	uint32_t end = seg->seq + seg->len;
-
-	if (!seg->len || !seq_lt(seg->seq, c->rcv_nxt) || !seq_leq(end, c->rcv_nxt) ||
-		!tcp_in(c, TCP_STATES_RECEIVING))
-		return;
-	tcp_early_duplicate(c, (struct tcp_range){seg->seq, end});
-	/* Our ACKs do not arrive, perhaps. Who only receives has no timer that would tell. */
-	if (!tcp_flight(c))
-		tcp_conn_doubt_path(c);
+	return (seg->flags & TCP_ACK) && seq_leq(seg->ack, c->snd_max) &&
+	       seq_geq(seg->ack, c->snd_una - c->max_snd_wnd);
 }
 
-/** What is not acceptable, and no reset, is answered by an ACK. */
+/**
+ * Is it text that the peer sends again though it was received? By its sequence numbers a stranger
+ * could say so with one guess in two, so the ACK must be the peer's as well.
+ */
+static bool is_repeated(const struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	return seg->len && seq_lt(seg->seq, c->rcv_nxt) &&
+	       seq_leq(seg->seq + seg->len, c->rcv_nxt) && tcp_in(c, TCP_STATES_RECEIVING) &&
+	       is_ack_plausible(c, seg);
+}
+
+/**
+ * What is not acceptable, and no reset, is answered by an ACK. If it is the peer's text once more,
+ * that ACK says so (RFC 2883 section 4); afterwards nothing is left of it.
+ */
 static void answer_by_ack(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	/* RFC 5961 section 4.2: a SYN, wherever it is; and what takes no space, lest two ends
@@ -114,22 +121,16 @@ static void answer_by_ack(struct tcp_conn *c, const struct tcp_segment *seg)
 		tcp_challenge_ack(c);
 		return;
 	}
-	report_repeated(c, seg);
+	if (is_repeated(c, seg))
+		tcp_early_duplicate(c, (struct tcp_range){seg->seq, seg->seq + seg->len});
 	c->ack_now = true;
 	tcp_conn_touch(c);
-}
-
-/** RFC 5961 section 5.2: SEG.ACK is neither of what was never sent nor of long ago. */
-static bool is_ack_plausible(const struct tcp_conn *c, const struct tcp_segment *seg)
-{
-	return seq_leq(seg->ack, c->snd_max) && seq_geq(seg->ack, c->snd_una - c->max_snd_wnd);
 }
 
 /** The peer's FIN once more, in TIME-WAIT: our ACK of it was lost. Others only look like it. */
 static bool is_fin_again(const struct tcp_conn *c, const struct tcp_segment *seg)
 {
-	return c->state == TCP_TIME_WAIT &&
-	       (seg->flags & (TCP_FIN | TCP_SYN | TCP_ACK)) == (TCP_FIN | TCP_ACK) &&
+	return c->state == TCP_TIME_WAIT && (seg->flags & (TCP_FIN | TCP_SYN)) == TCP_FIN &&
 	       seg->seq + seg->len == c->rcv_nxt - 1 && is_ack_plausible(c, seg);
 }
 
@@ -139,6 +140,9 @@ static void answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *se
 		return;
 	if (is_fin_again(c, seg))
 		tcp_conn_restart_time_wait(c);
+	/* Our ACKs do not arrive, perhaps. Who only receives has no timer that would tell. */
+	if (!(seg->flags & TCP_SYN) && is_repeated(c, seg) && !tcp_flight(c))
+		tcp_conn_doubt_path(c);
 	answer_by_ack(c, seg);
 }
 

@@ -46,6 +46,7 @@ void tcp_sack_emit(
 	seg->n_sack = 0;
 	if (s->has_dup && max) {
 		seg->sack[seg->n_sack++] = s->dup;
+		s->dup = (struct tcp_range){0, 0};
 		s->has_dup = false;
 	}
 	from = seg->n_sack;

@@ -16,7 +16,7 @@ static const struct uiwarp_tcp_config busy = {
 	.keepalive_ms = 7200000, .receive_buffer = 65536, .congestion_control = "newreno"};
 
 static const char *const controls[] = {"", "F", "S", "SF", "R", "RF", "RS"};
-enum { BEFORE, EXACT, INSIDE, LAST, BEHIND, FAR, PLACES };
+enum { REPEATED, BEFORE, EXACT, INSIDE, LAST, BEHIND, FAR, PLACES };
 enum { NO_ACK, ANCIENT, OLD, UNA, NXT, FUTURE, ABSURD, ACKS };
 /** The time stamp: far ahead, with all else that might do harm; usual; old; none. */
 enum { AHEAD, USUAL, STALE, MISSING, STAMPS };
@@ -278,8 +278,8 @@ static void choose(unsigned i, struct event *e)
 	e->syn = strchr(control, 'S') != NULL;
 	e->rst = strchr(control, 'R') != NULL;
 	e->has_ack = e->which_ack != NO_ACK;
-	e->seq = (const int32_t[]){e->rcv_nxt - 1, e->rcv_nxt, e->rcv_nxt + 1, e->edge - 1, e->edge,
-		e->rcv_nxt + 1000000000}[place];
+	e->seq = (const int32_t[]){e->rcv_nxt - TEXT, e->rcv_nxt - 1, e->rcv_nxt, e->rcv_nxt + 1,
+		e->edge - 1, e->edge, e->rcv_nxt + 1000000000}[place];
 	e->ack = (const int32_t[]){0, e->snd_una - 100000000, e->snd_una - 1, e->snd_una,
 		e->snd_nxt, e->snd_nxt + 1, e->snd_nxt + 1000000000}[e->which_ack];
 	e->tsval += (const uint32_t[]){1u << 30, 0, -1000u, 0}[e->stamp];
@@ -307,6 +307,23 @@ static void sends(struct script *s, const struct event *e)
 	peer(s, "%s", text[1] == ' ' ? text : text + 1);
 }
 
+/** By a D-SACK (RFC 2883 section 4). */
+static bool tells_of_repetition(const struct seg *seg)
+{
+	return seg->n_sack && (int32_t)(seg->sack[0].left - seg->ack) < 0;
+}
+
+/**
+ * Text that the peer has sent before is refused, and yet its ACK says that it came: the peer sends
+ * it again because it does not know. That is of the ACK alone, and only if SEG.ACK could be the
+ * peer's (RFC 5961 section 5.2), lest a stranger has us tell what he likes.
+ */
+static void may_tell_of_repetition(struct script *s, const struct event *e)
+{
+	check(s, e->len && e->seq + e->len <= e->rcv_nxt && !e->syn);
+	check(s, e->which_ack == OLD || e->which_ack == UNA || e->which_ack == NXT);
+}
+
 /** All of them, one after the other: it is as if none had come. */
 static void arrive(struct script *s)
 {
@@ -326,8 +343,11 @@ static void arrive(struct script *s)
 		if (!refused(s, &e, state))
 			continue;
 		sends(s, &e);
-		while ((seg = next(s)))
+		while ((seg = next(s))) {
 			acknowledged |= (seg->flags & (SYN | RST | ACK)) == ACK;
+			if (tells_of_repetition(seg))
+				may_tell_of_repetition(s, &e);
+		}
 		tcb_is_unchanged(s, &before, acknowledged);
 		n++;
 	}

@@ -56,14 +56,11 @@ void tcb_take(struct script *s, struct tcb *out)
 static void leave_out(struct tcb *t, bool acknowledged)
 {
 	struct tcp_conn *c = &t->conn;
-	struct tcp_sack_out *sack = &t->early.sack;
 
 	c->segments_in = c->segments_out = 0;
 	c->challenges = 0;
 	c->challenge_ms = 0;
 	c->touched_next = NULL; /* of a list that it is not in any more */
-	if (!sack->has_dup)
-		sack->dup = (struct tcp_range){0, 0};
 	if (!acknowledged)
 		return;
 	c->last_ack_sent = c->rcv_adv = 0;
