@@ -3,7 +3,7 @@
 What scripts/bench wan found, from its JSON alone: tables in Markdown, a verdict on each bar, plots.
 
 usage: wan_report.py [--docs] WAN.JSON      writes tables and plots beside it again; with --docs
-                                            into docs/, with the figures of each run
+                                            into docs/ too, and the medians; each run stays there
 """
 
 import json
@@ -64,7 +64,7 @@ def tcp_table(results):
 
 
 def spread_table(results):
-    """Every run, for who wants to know how far apart they were."""
+    """Every run: how far apart they were."""
     lines = ["| RTT | loss | flow | Mbit/s, each run | retransmissions | queue at most, ms |",
              "|--:|--:|:--|:--|:--|:--|"]
     for cell in cells(results):
@@ -122,7 +122,7 @@ def emulator_table(emulator):
     return lines
 
 
-def tables(result):
+def tables(result, each_run=True):
     info = result["machine"]
     lines = [f"`{result['command']}`, {info['date']}, {info.get('cpu', 'unknown CPU')}, "
              f"Linux {info['kernel']}.", ""]
@@ -134,11 +134,13 @@ def tables(result):
         lines += [f"Goodput in Mbit/s, {result['rate']} bottleneck, a queue of one "
                   f"bandwidth-delay product, flows of {result['seconds']} s from their first "
                   f"byte; median of {result['runs']}:", ""]
-        lines += tcp_table(result["tcp"]) + ["", "Each run:", ""]
-        lines += spread_table(result["tcp"]) + [""]
-    lines += ["| bar | figure | wanted | |", "|:--|--:|--:|:--|"]
-    lines += [f"| {what} | {value:.3f} | {limit} | {'holds' if holds else 'MISSED'} |"
-              for what, value, limit, holds in bars(result)]
+        lines += tcp_table(result["tcp"]) + [""]
+        if each_run:
+            lines += ["Each run:", ""] + spread_table(result["tcp"]) + [""]
+    found = bars(result)
+    lines += [f"{sum(holds for *_, holds in found)} of {len(found)} bars hold."]
+    lines += [f"\nMissed: {what}: {value:.3f}, wanted {limit}."
+              for what, value, limit, holds in found if not holds]
     lines += [f"\nFailed: {what}: {why}" for what, why in result["failed"].items()]
     return "\n".join(lines) + "\n"
 
@@ -197,17 +199,35 @@ DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs")
 BEGIN, END = (f"<!-- scripts/bench wan --docs: {x} -->" for x in ("begin", "end"))
 
 
+def medians(result):
+    """The same with one entry for each flow of each cell, the median of its runs, and no more."""
+    kept = {k: v for k, v in result.items() if k not in ("commands", "tcp", "emulator")}
+    kept["tcp"] = []
+    for cell in cells(result.get("tcp", [])):
+        for flow in COLOURS:
+            of = [r for r in result["tcp"] if (r["rtt"], r["loss"]) == cell and r["flow"] == flow]
+            if of:
+                kept["tcp"].append({
+                    "rtt": cell[0], "loss": cell[1], "flow": flow, "runs": len(of),
+                    "mbit": statistics.median(r["mbit"] for r in of),
+                    "retransmits": statistics.median(r["retransmits"] for r in of)})
+    if result.get("emulator", {}).get("median"):
+        kept["emulator"] = {"median": result["emulator"]["median"]}
+    return kept
+
+
 def publish(result):
-    """Tables into docs/wan.md, between its two marks; plots and the figures into docs/plots."""
+    """Tables into docs/wan.md, between its two marks; plots and the medians into docs/plots."""
+    result = medians(result)
     page, plots = os.path.join(DOCS, "wan.md"), os.path.join(DOCS, "plots")
     with open(page, encoding="utf-8") as file:
         before, rest = file.read().split(BEGIN)
     drawn = [plot(result, rtt, plots) for rtt in sorted({r["rtt"] for r in result.get("tcp", [])})]
     images = "\n".join(f"![goodput against loss](plots/{os.path.basename(f)})" for f in drawn if f)
     with open(page, "w", encoding="utf-8") as file:
-        file.write(f"{before}{BEGIN}\n\n{tables(result)}\n{images}\n\n{END}{rest.split(END)[1]}")
+        file.write(f"{before}{BEGIN}\n\n{tables(result, each_run=False)}\n{images}\n\n{END}{rest.split(END)[1]}")
     with open(os.path.join(plots, "wan.json"), "w", encoding="utf-8") as file:
-        json.dump({k: v for k, v in result.items() if k != "commands"}, file, indent=1)
+        json.dump(result, file, indent=1)
         file.write("\n")
 
 
