@@ -89,7 +89,7 @@ static void advanced(struct tcp_conn *c, const struct tcp_ack_news *n, uint32_t 
 	c->soft_error = 0;
 	c->persist = false;
 	if (unlikely(c->stalled))
-		tcp_stall_end(c);
+		tcp_stall_progress(c);
 	confirm_path(c, n);
 }
 

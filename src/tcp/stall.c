@@ -9,6 +9,8 @@
 
 /** Connections that are looked at for one that was refused a packet. */
 #define STALLS_LOOK 64
+/** A stall that this much was taken of is over, however much still waits. */
+#define STALLS_ENOUGH (64u << 10)
 /** Peers that are kept well apart. */
 #define STALLS_PEERS 1024
 
@@ -63,7 +65,7 @@ void tcp_stall_begin(struct tcp_conn *c)
 	t = malloc(sizeof *t);
 	if (!t)
 		return;
-	*t = (struct tcp_stall){.conn = c, .since = c->progress_at};
+	*t = (struct tcp_stall){.conn = c, .since = c->progress_at, .bytes_acked = c->bytes_acked};
 	if (peer_set_add(&all->peers, &t->charge, &c->id.remote)) {
 		free(t);
 		return;
@@ -84,6 +86,18 @@ void tcp_stall_end(struct tcp_conn *c)
 	c->stalled = false;
 }
 
+void tcp_stall_progress(struct tcp_conn *c)
+{
+	uint64_t taken;
+
+	if (!c->stalled)
+		return;
+	c->stall->rtx_due = 0; /* whoever takes it runs the timer anew */
+	taken = c->bytes_acked - c->stall->bytes_acked;
+	if (taken >= u64_min((taken + c->sendq.bytes) / 4, STALLS_ENOUGH))
+		tcp_stall_end(c);
+}
+
 uint64_t tcp_stall_deadline(const struct tcp_conn *c)
 {
 	uint64_t ms = c->s->cfg.zero_window_timeout_ms;
@@ -97,9 +111,10 @@ void tcp_stall_log(const struct tcp_conn *c, const char *why)
 	char remote[IP_ADDR_STRLEN];
 
 	log_printf(c->s->cfg.log, log_level_of_count(st->zero_window_timeouts + st->stalls_ended),
-		"TCP: reset %s port %u, for which %u bytes wait: its window was closed for %u s, "
-		"%s",
+		"TCP: reset %s port %u, for which %u bytes wait: its window was closed, and "
+		"it took %llu in %u s, %s",
 		ip_addr_format(&c->id.remote, remote), c->id.rport, c->sendq.bytes,
+		(unsigned long long)(c->bytes_acked - c->stall->bytes_acked),
 		(unsigned)((c->s->now - c->stall->since) / (1000 * TCP_MS)), why);
 }
 

@@ -18,7 +18,10 @@ struct tcp_stall {
 	TAILQ_ENTRY(tcp_stall) link;
 	struct tcp_conn *conn;
 	struct peer_charge charge;
-	uint64_t since; /**< when the last text was acknowledged, or began to wait */
+	uint64_t since;       /**< when the last text was acknowledged, or began to wait */
+	uint64_t bytes_acked; /**< the connection's, when this was noticed */
+	uint64_t rtx_due; /**< when the retransmission timer is due, which may run earlier for the
+			     deadline; 0: it does not */
 };
 
 /** @return 0 or -ENOMEM. */
@@ -32,13 +35,20 @@ void tcp_stalls_fini(struct tcp_stack *s);
  */
 void tcp_stall_begin(struct tcp_conn *c);
 
-/** Text was acknowledged, the user let go, or it is over. Nothing if it is not stalled. */
+/**
+ * Text was acknowledged. That ends it if a quarter of what waits was taken since it began, or 64
+ * KiB: a peer that takes a few bytes now and then keeps the rest of our packets as one does that
+ * takes none.
+ */
+void tcp_stall_progress(struct tcp_conn *c);
+
+/** The user let go, or it is over. Nothing if it is not stalled. */
 void tcp_stall_end(struct tcp_conn *c);
 
 /** When the configuration ends a connection that is stalled; TIMER_NEVER: it does not. */
 uint64_t tcp_stall_deadline(const struct tcp_conn *c);
 
-/** Say why a stalled connection ends: @p why completes "its window was closed ...". */
+/** Say why a stalled connection ends: @p why completes "it took 9 in 60 s, ...". */
 void tcp_stall_log(const struct tcp_conn *c, const char *why);
 
 /**

@@ -101,6 +101,28 @@ static void persist_timeout(struct tcp_conn *c)
 	tcp_timers_set_rtx(c, u64_min(c->s->now + tcp_rto_get(&c->rto), tcp_stall_deadline(c)));
 }
 
+/** The retransmission timer must not run past the deadline of a stall. */
+static void stall_bound_timer(struct tcp_conn *c)
+{
+	if (!c->stalled)
+		return;
+	c->stall->rtx_due = 0;
+	if (c->snd_wnd || c->rtx_at <= tcp_stall_deadline(c))
+		return;
+	c->stall->rtx_due = c->rtx_at;
+	tcp_timers_set_rtx(c, tcp_stall_deadline(c));
+}
+
+/** It runs for such a deadline, but the window is open now. @return true: it goes on. */
+static bool stall_gives_timer_back(struct tcp_conn *c)
+{
+	if (!c->stalled || !c->snd_wnd || c->s->now >= c->stall->rtx_due)
+		return false;
+	tcp_timers_set_rtx(c, c->stall->rtx_due);
+	c->stall->rtx_due = 0;
+	return true;
+}
+
 static void retransmit_timeout(struct tcp_conn *c)
 {
 	if (!tcp_synchronized(c)) {
@@ -111,7 +133,7 @@ static void retransmit_timeout(struct tcp_conn *c)
 		persist_timeout(c);
 		return;
 	}
-	if (tcp_flight(c) == 0)
+	if (tcp_flight(c) == 0 || stall_gives_timer_back(c))
 		return;
 	/* A peer that answers with a closed window is alive. */
 	if (user_timeout(c, c->snd_wnd ? c->progress_at : waiting_since(c)) ||
@@ -120,6 +142,8 @@ static void retransmit_timeout(struct tcp_conn *c)
 		return;
 	}
 	tcp_loss_timer(c);
+	if (c->state != TCP_CLOSED)
+		stall_bound_timer(c);
 }
 
 /** @p due: the deadline that has passed, an interval after the last probe if there was one. */

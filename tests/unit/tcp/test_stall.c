@@ -131,6 +131,64 @@ static void test_slow_is_not_stalled(void **state)
 	end();
 }
 
+/** The peer of l[0] takes a little now and then, @p most times. @return bytes when it is over. */
+static unsigned take_little(unsigned most)
+{
+	unsigned taken = 0;
+
+	for (unsigned i = 0; i < most && l[0] && h.tcp->stalls.peers.count; i++) {
+		host_advance(&h, 500 * MS);
+		ip_double_drain(&h.ip);
+		p[0].ack += 2;
+		taken += 2;
+		peer_send(&p[0], 0, NULL, 0);
+	}
+	return taken;
+}
+
+/* A few bytes now and then keep the rest of our packets as none would. */
+static void test_slow_is_stalled(void **state)
+{
+	const struct tcp_stack_config cfg = {.send_packets = 24};
+
+	start(&cfg);
+	assert_int_equal(queue(l[0], 12), 12);
+	stall(1);
+	assert_int_equal(take_little(10), 20);
+	assert_int_equal(h.tcp->stalls.peers.count, 1);
+	queue(l[2], 20); /* more than there is */
+	queue(l[1], 20);
+	host_round(&h);
+	assert_null(l[0]);
+	assert_int_equal(tcp_stack_stats(h.tcp)->stalls_ended, 1);
+	end();
+}
+
+/* What a user goes on queueing counts, too: a quarter of 120 bytes. */
+static void test_slow_catches_up(void **state)
+{
+	start(NULL);
+	queue(l[0], 2);
+	stall(1);
+	queue(l[0], 10);
+	assert_int_equal(take_little(50), 30);
+	assert_non_null(l[0]);
+	end();
+}
+
+static void test_slow_is_left_when_told(void **state)
+{
+	const struct tcp_stack_config cfg = {.zero_window_timeout_ms = 10000};
+
+	start(&cfg);
+	queue(l[0], 40);
+	stall(1);
+	assert_in_range(take_little(50), 18, 24);
+	assert_null(l[0]);
+	assert_int_equal(tcp_stack_stats(h.tcp)->zero_window_timeouts, 1);
+	end();
+}
+
 /* A window of one byte, and none, in turns, and always before the time-out: nothing fits. */
 static void test_flapping_window_is_closed(void **state)
 {
@@ -202,6 +260,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_greediest_goes_for_others),
 		cmocka_unit_test(test_slow_is_not_stalled),
+		cmocka_unit_test(test_slow_is_stalled),
+		cmocka_unit_test(test_slow_catches_up),
+		cmocka_unit_test(test_slow_is_left_when_told),
 		cmocka_unit_test(test_flapping_window_is_closed),
 		cmocka_unit_test(test_one_peer_has_so_many),
 		cmocka_unit_test(test_closed_window_holds_little),

@@ -224,8 +224,31 @@ static void test_window_taken_back_is_left_when_told(void **state)
 	app_send(&h.app, "abc", 3);
 	p.wnd = 0;
 	peer_send(&p, 0, NULL, 0);
-	assert_in_range(left_after(20000), 5000, 12000); /* when the next retransmission is due */
+	assert_in_range(left_after(20000), 5000, 5200); /* not when a retransmission is due */
 	assert_int_equal(tcp_stack_stats(h.tcp)->zero_window_timeouts, 1);
+	host_end(&h);
+}
+
+/* The timer that ran for that is the retransmission's again if the window opens before. */
+static void test_window_opens_before_it_is_left(void **state)
+{
+	const struct tcp_stack_config cfg = {.zero_window_timeout_ms = 5000};
+	struct heard a;
+
+	start(&cfg);
+	app_send(&h.app, "abc", 3);
+	p.wnd = 0;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(left_after(4900), 4900);
+	p.wnd = 1000;
+	peer_send(&p, 0, NULL, 0);
+	ip_double_drain(&h.ip);
+	host_advance(&h, 1000 * MS);
+	host_expect_none(&h);
+	host_advance(&h, 3000 * MS); /* the fourth, after 1, 2 and 4 s */
+	assert_int_equal(h.app.closed, 0);
+	host_expect(&h, &a);
+	assert_int_equal(a.len, 3);
 	host_end(&h);
 }
 
@@ -401,6 +424,7 @@ int main(void)
 		cmocka_unit_test(test_closed_window_is_probed_for_ever),
 		cmocka_unit_test(test_closed_window_is_left_when_told),
 		cmocka_unit_test(test_window_taken_back_is_left_when_told),
+		cmocka_unit_test(test_window_opens_before_it_is_left),
 		cmocka_unit_test(test_flapping_window_is_left_when_told),
 		cmocka_unit_test(test_window_that_lets_text_through_is_not_closed),
 		cmocka_unit_test(test_window_closed_over_what_is_in_flight),
