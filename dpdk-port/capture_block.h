@@ -14,7 +14,7 @@
 #define CAPTURE_HEAD_MAX       256
 #define CAPTURE_STATISTICS_LEN 40
 
-/** Section header, by program @p app, and the one interface, whose stamps are in nanoseconds. */
+/** Section header, by program @p app, and the one interface; its stamps are in nanoseconds. */
 size_t capture_head(uint8_t b[CAPTURE_HEAD_MAX], const char *app, const char *ifname);
 
 /** Length of the block of a frame of @p frame_len bytes. */

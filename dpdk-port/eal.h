@@ -34,7 +34,7 @@ const struct clock_sample *eal_clock_sample(void);
 
 /**
  * Send DPDK's own lines to @p log from now on, NULL: nowhere. No effect on an EAL that was there
- * before, whose lines are its owner's. The sink must not print through stdio's stdout or stderr,
+ * before: its lines belong to its owner. The sink must not print through stdio's stdout or stderr,
  * which stand in for DPDK's while the EAL starts.
  */
 void eal_log_to(const struct log_sink *log);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /**
- * A stream whose lines go where eal_log_to() says.
+ * A stream that writes its lines where eal_log_to() says.
  * @param level RTE_LOG_*, of what is printed to it; 0: that of the line in rte_log().
  * @return NULL: no memory.
  */

@@ -3,10 +3,10 @@
  * @file gate.h
  * Keeps the EAL's interrupt thread from running while an engine uses the port.
  *
- * When its peer goes, memif's handler on that thread unmaps the rings, whoever is in the middle of
- * a burst: a fault in the application. While the gate is shut the interrupt thread waits in a
- * handler of ours; what is pending is handled in gate_pass(), which is called under the engine's
- * lock, when nobody is in a burst.
+ * When its peer goes, memif's handler on that thread unmaps the rings, even in the middle of a
+ * burst: a fault in the application. While the gate is shut the interrupt thread waits in a handler
+ * of ours; what is pending is handled in gate_pass(), which is called under the engine's lock, when
+ * nobody is in a burst.
  *
  * One per process, as there is one such thread: a second memif port goes without.
  */

@@ -29,7 +29,7 @@ bool memif_forget_stale(const char *device);
  */
 int memif_absolute(const char *device, char *out, size_t len);
 
-/** Who is at the other end of a memif without a link. */
+/** What is at the other end of a memif without a link. */
 enum memif_absence {
 	MEMIF_NO_CLIENT, /**< this is the server, and nobody came */
 	MEMIF_NO_SERVER, /**< this is a client, and nobody listens at the socket */

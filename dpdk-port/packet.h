@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file packet.h
- * What DPDK's net_af_packet leaves to those who use it: frames large enough for the MTU, rings that
+ * What DPDK's net_af_packet leaves to its users: frames large enough for the MTU, rings that
  * may be locked, and to start without the right to change the interface.
  */
 #ifndef DPDK_PORT_PACKET_H
@@ -25,9 +25,9 @@ uint16_t packet_interface_mtu(const char *ifname);
 /**
  * Add to an AF_PACKET device's arguments what is not there: "framesz" for frames of @p cfg->mtu
  * (0: the interface's, up to PACKET_MTU_DEFAULT_MAX), the
- * "blocksz" that suits it, and a "framecnt" whose rings this process may lock (RLIMIT_MEMLOCK); if
- * that is less than the driver's 512 frames, a warning says so. No more than it is
- * given is needed to call it: the EAL need not run.
+ * "blocksz" that suits it, and a "framecnt" with rings that this process may lock (RLIMIT_MEMLOCK);
+ * if that is less than the driver's 512 frames, a warning says so. No more than it is given is
+ * needed to call it: the EAL need not run.
  * @return 0 or -ENAMETOOLONG.
  */
 int packet_complete(const struct port_config *cfg, char *out, size_t len);

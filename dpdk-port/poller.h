@@ -21,7 +21,7 @@ struct poller {
 	struct port_clock clock;
 	struct timer again; /**< due at once, while we have yet to hear what we said to ourselves */
 	uint64_t last;      /**< the clock never goes back behind this */
-	unsigned lcore;     /**< lent to who holds the engine's lock */
+	unsigned lcore;     /**< lent to the holder of the engine's lock */
 	unsigned had;       /**< what the holder had before */
 	int wake_fd;        /**< eventfd that the engine's thread sleeps on */
 };

@@ -15,7 +15,7 @@
 #define POOL_CACHE 512
 
 /**
- * Create a pool whose buffers hold @p frame octets each, out of about @p mib MiB. Its shared part
+ * Create a pool of buffers that hold @p frame octets each, out of about @p mib MiB. Its shared part
  * is a stack: a ring would visit every buffer in turn and keep none of them in the CPU's cache.
  * @param frame at most POOL_FRAME_MAX. @param socket NUMA node or SOCKET_ID_ANY.
  * @return NULL with rte_errno set.

@@ -80,8 +80,8 @@ bool port_link(struct port *p, uint32_t *speed);
 bool port_is_gone(const struct port *p);
 
 /**
- * Look after the link; call it every 100 ms or so. A memif client whose server was not there, or
- * went, connects again: its driver does not.
+ * Look after the link; call it every 100 ms or so. A memif client connects again when its server
+ * was not there or went: its driver does not.
  * @return true when the link is up.
  */
 bool port_watch(struct port *p);

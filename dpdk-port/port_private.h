@@ -21,7 +21,7 @@ struct port {
 	uint16_t id;
 	bool link_up;
 	_Atomic bool gone; /**< removed for good; set by the EAL's interrupt thread too */
-	unsigned if_index; /**< AF_PACKET: of the interface below, whose carrier counts; or 0 */
+	unsigned if_index; /**< AF_PACKET: the interface below (its carrier counts); or 0 */
 	bool started;      /**< else the driver must not be called */
 	bool connects;     /**< a memif client: it connects when it is started, and only then */
 	struct gate *gate; /**< memif: what disconnects it is kept out of the bursts */

@@ -11,7 +11,7 @@
 /**
  * pthread_create() of a thread that takes none of the program's signals: they are blocked in it
  * and in all threads that it makes. Not so the signals of its own faults (SIGSEGV and its like):
- * a fault whose signal is blocked ends the process at once, without any handler (base/guarded.h,
+ * a fault with its signal blocked ends the process at once, without any handler (base/guarded.h,
  * the program's own) and without a word from a sanitizer.
  *
  * @param attr as pthread_create() takes it; may be NULL

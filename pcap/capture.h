@@ -8,9 +8,9 @@
  * 1 GB in the page cache). What cannot be mapped or is of a variant (a pipe, Kuznetzov's headers)
  * goes through libpcap into an unlinked file of the plain format, and is read from there.
  *
- * The bytes of a frame stay where they are until cap_close(): whoever keeps a pointer keeps no
- * copy. Pages that were passed are given back to the system, so that memory does not grow with the
- * file; an old pointer brings its page back.
+ * The bytes of a frame stay where they are until cap_close(): to keep a pointer needs no copy.
+ * Pages that were passed are given back to the system, so that memory does not grow with the file;
+ * an old pointer brings its page back.
  */
 #ifndef PCAP_CAPTURE_H
 #define PCAP_CAPTURE_H

@@ -98,7 +98,7 @@ enum connection_end {
 	CONNECTION_CAPTURE_END,
 };
 
-/** What whoever follows is told. All but opened() and fpdu() may be NULL: not wanted. */
+/** What the follower is told. All but opened() and fpdu() may be NULL: not wanted. */
 struct connection_ops {
 	/** MPA was seen, or the connection is followed for its port. */
 	void (*opened)(void *user, struct connection *c);

@@ -27,7 +27,7 @@ int net_open(const struct config *c, struct net **out, struct config_error *e);
 
 /** What happens to the port; called under the engine's lock. Each may be NULL. */
 struct net_events {
-	/** Never for a memif, whose link is its peer's presence; else first when it is down. */
+	/** Never for a memif: its link is its peer's presence. Else first when it is down. */
 	void (*link_changed)(void *ctx, bool up);
 	void (*gone)(void *ctx); /**< for good; once */
 	void *ctx;
@@ -41,7 +41,7 @@ struct net_events {
 int net_start(struct net *n, const struct net_events *events, struct config_error *e);
 
 /**
- * Give the configuration's slot back. In a child after fork() too, whose copy would keep the
+ * Give the configuration's slot back. A child after fork() calls it too: its copy would keep the
  * slot when the parent is gone.
  */
 void net_release_slot(struct net *n);

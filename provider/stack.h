@@ -24,14 +24,15 @@ void stack_close(struct stack *s);
 /**
  * The process ends by _exit(): see that peers get what was sent before its connections were closed,
  * and a reset on the others. Takes a second at most and frees nothing, as a signal handler may
- * call it; who is inside a verb then never comes back from it.
+ * call it. A thread that is inside a verb then never comes back from it.
  */
 void stack_before_end(void);
 
 /**
  * The process ends by a signal, for a handler of it: reset what is connected, and end the process
- * by @p sig, whose action must be the default. Happens at once, or when the thread that is inside
- * the engine leaves it, which may be this one. What was closed in good order is not waited for.
+ * by @p sig. The action of @p sig must be the default. Happens at once, or when the thread that is
+ * inside the engine leaves it, which may be this one. What was closed in good order is not waited
+ * for.
  * @return false: there is no stack to do so.
  */
 bool stack_end_by(int sig);

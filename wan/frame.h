@@ -23,8 +23,8 @@ void wan_frame_corrupt(struct rte_mbuf *m, uint64_t random);
 bool wan_frame_is_tcp(const struct rte_mbuf *m);
 
 /**
- * True for a TCP segment over IPv4 or IPv6 whose checksum its sender left to hardware, which was
- * not there: the field then holds the plain sum of the pseudo header. One correct segment in
+ * True for a TCP segment over IPv4 or IPv6 with a checksum that its sender left to hardware that
+ * was not there: the field then holds the plain sum of the pseudo header. One correct segment in
  * 65,536 looks like that too.
  */
 bool wan_frame_is_unfilled(const struct rte_mbuf *m);

@@ -41,7 +41,7 @@ int wan_options_parse(struct wan_path_config *c, const char *list, struct wan_op
 /**
  * What one key cannot tell by itself. The queue becomes one bandwidth-delay product, and 10 ms at
  * least, where none was given.
- * @param other the other direction, whose delay is part of the round trip.
+ * @param other the other direction: its delay is part of the round trip.
  * @return 0; -EINVAL: a key lacks another, @p e has the sentence.
  */
 int wan_options_finish(struct wan_path_config *c, const struct wan_path_config *other,

@@ -4,7 +4,7 @@
  * An event channel: one open rdma_cm descriptor with the ids that live on it and their events.
  *
  * The descriptor is an eventfd that counts the events. A reader takes one count first and an event
- * then; whoever removes an event that nobody has read tries to take a count too. When a reader was
+ * then; a thread that removes an unread event tries to take a count too. When a reader was
  * faster it finds no event, and waits again: so the count may be too high for a moment, never too
  * low.
  *

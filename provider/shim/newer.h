@@ -12,7 +12,7 @@
 
 #include <infiniband/verbs.h>
 
-/** Declare a function under the shim's own name whose symbol is the verb's. */
+/** Declare a function under the shim's own name, with the verb's symbol. */
 #define NEWER(type, verb, params) SHIM_EXPORT type shim_##verb params __asm__("ibv_" #verb)
 
 /** Bits of newer_mr_init_attr.comp_mask: which members are valid. */

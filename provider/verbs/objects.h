@@ -64,7 +64,7 @@ struct mailbox {
 	pthread_mutex_t lock;
 	int fd;                 /**< EFD_SEMAPHORE eventfd */
 	_Atomic unsigned users; /**< 1 until it is closed, and 1 for each thread that waits */
-	_Atomic bool ended;     /**< whoever waits, or comes to wait, gets -EIO */
+	_Atomic bool ended;     /**< a thread that waits, or comes to wait, gets -EIO */
 };
 
 struct async_record {
@@ -291,7 +291,7 @@ void context_put(struct ibv_context *context);
 void context_add(struct ibv_context *context, struct object *o, enum object_kind kind);
 
 /**
- * The program destroys it: who closes the context touches it no more. context_put() follows when
+ * The program destroys it: closing the context touches it no more. context_put() follows when
  * it is gone, or context_restore() when it could not be destroyed.
  */
 void context_withdraw(struct ibv_context *context, struct object *o);
@@ -313,11 +313,11 @@ static inline void pd_put(struct ibv_pd *pd)
 /** @return 0 or a negative errno. */
 int mailbox_open(struct mailbox *m);
 /**
- * In a child after fork(), whose descriptor is its parent's as well: give the same number a counter
- * of its own. @return 0, or a negative errno: it still is the parent's.
+ * In a child after fork() the descriptor is its parent's as well: give the same number a counter of
+ * its own. @return 0, or a negative errno: it still is the parent's.
  */
 int mailbox_inherit(struct mailbox *m);
-/** Close its descriptor, with the last who waits there; a waiter does not notice by itself. */
+/** Close its descriptor, when the last waiter is gone; a waiter does not notice by itself. */
 void mailbox_close(struct mailbox *m);
 void mailbox_fini(struct mailbox *m);
 /** Add one token: the descriptor turns readable. Never blocks. */
@@ -327,7 +327,7 @@ void mailbox_post(struct mailbox *m);
  * @return 0 or -errno; -EBADF: closed.
  */
 int mailbox_wait(struct mailbox *m);
-/** Nothing comes any more: all who wait, and who will, get -EIO. */
+/** Nothing comes any more: all waiters, now and later, get -EIO. */
 void mailbox_end(struct mailbox *m);
 /** Take @p n tokens back, without waiting. */
 void mailbox_retract(struct mailbox *m, unsigned n);
@@ -339,7 +339,7 @@ void async_event(void *arg, const struct rnic_event *ev);
 int async_get(struct ibv_context *context, struct ibv_async_event *event);
 /** Drop the unread events of an object that is being destroyed: it is known by its counter. */
 void async_forget(struct ibv_context *context, const uint32_t *reported);
-/** The context is closed: drop what is unread, and what comes; wake who waits. */
+/** The context is closed: drop what is unread, and what comes; wake the waiters. */
 void async_end(struct context *c);
 
 /* ---- query.c ------------------------------------------------------------------------------ */

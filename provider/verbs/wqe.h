@@ -57,7 +57,7 @@ static inline bool wqe_list_ok(enum rdmap_wr_op op, size_t num, uint64_t length)
 	return !wqe_is_atomic(op) || (num == 1 && length >= RDMAP_ATOMIC_LEN);
 }
 
-/** The length of an operation whose list has @p length bytes. */
+/** The length of an operation with a list of @p length bytes. */
 static inline uint32_t wqe_length(enum rdmap_wr_op op, uint64_t length)
 {
 	return wqe_is_atomic(op) ? RDMAP_ATOMIC_LEN : (uint32_t)length;

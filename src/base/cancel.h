@@ -16,8 +16,8 @@ struct cancel_hold {
 
 /**
  * Before the lock is asked for. The type is changed too: glibc lets an asynchronous cancellation
- * that is on its way take effect though the state forbids it by then. No system calls, and for who
- * has neither changed before two atomic instructions in all.
+ * that is on its way take effect though the state forbids it by then. There are no system calls.
+ * Where neither was changed before it costs two atomic instructions in all.
  */
 static inline struct cancel_hold cancel_hold(void)
 {

@@ -5,20 +5,20 @@
  * short. The processor's fault then ends the access and not the process.
  *
  * Nothing is set up before an access, and nothing is looked at after it, as in Linux's copies from
- * and to user space: who handles SIGSEGV and SIGBUS asks guarded_resume() whether the instruction
- * that faulted is one of these, and where to go on. Without such a handler they are ordinary
- * accesses. In builds with a sanitizer they always are, as it must see them.
+ * and to user space. The handler of SIGSEGV and SIGBUS asks guarded_resume() whether the
+ * instruction that faulted is one of these, and where to go on. Without such a handler they are
+ * ordinary accesses. In builds with a sanitizer they always are, as it must see them.
  *
  * **The rule of every copy into the program's memory**, by this file or by any other kernel (one
  * that sums while it copies, say): each byte is stored once; in ascending order; and what is
- * naturally aligned, a word of 2, 4 or 8 bytes, is stored whole. For programs watch that memory:
- * what they have seen they use at once, and put something else in its place. A byte that is stored
- * a second time comes back from the dead, and one after a gap lets them take what is behind it for
- * there. So there are no two overlapping stores for what is left over at an end; and whoever places
- * payload does it once in the life of a stream (docs/placement.md).
+ * naturally aligned, a word of 2, 4 or 8 bytes, is stored whole. Programs poll that memory. They
+ * use at once what they have seen, and may put something else in its place. A byte that is stored a
+ * second time would overwrite that. A byte that is stored after a gap would make them believe that
+ * the gap is filled. So the rest at an end is not stored by overlapping stores, and payload is
+ * placed once in the life of a stream (docs/placement.md).
  *
- * Out of the program's memory likewise: each byte is read once, words whole. What was read is what
- * is sent, and what a CRC is of, even if the program writes meanwhile.
+ * Reading the program's memory follows the same rule: each byte is read once, words whole. The
+ * bytes that were read are sent, and the CRC covers them, even if the program writes meanwhile.
  *
  * Any thread may call these; there is no state.
  */
@@ -44,7 +44,7 @@
  */
 bool guarded_copy(void *to, const void *from, size_t len);
 
-/** The same out of the program's memory: it is @p from whose words are read whole. */
+/** The same out of the program's memory: words of @p from are read whole. */
 bool guarded_copy_from(void *to, const void *from, size_t len);
 
 /**

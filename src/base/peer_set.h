@@ -2,8 +2,8 @@
 /**
  * @file peer_set.h
  * What peers cause here before anybody has agreed to it (handshakes, start-ups, ...), charged to
- * the address that it comes from, so that who has most of it gives way first. A host has a whole
- * network of IPv6 addresses: what has the first 64 bits in common is one peer (RFC 7934).
+ * the address that it comes from. The peer that has most of it gives way first. A host has a whole
+ * network of IPv6 addresses, so addresses with the same first 64 bits are one peer (RFC 7934).
  *
  * Everything takes constant time. Not thread-safe.
  */
@@ -68,13 +68,13 @@ uint32_t peer_set_count(const struct peer_set *s, const struct ip_addr *addr);
 /** The oldest charge of @p addr; NULL: it has none. */
 struct peer_charge *peer_set_oldest(const struct peer_set *s, const struct ip_addr *addr);
 
-/** The oldest charge of who has most; NULL: there is none. */
+/** The oldest charge of the peer that has most; NULL: there is none. */
 struct peer_charge *peer_set_busiest(const struct peer_set *s);
 
 /**
- * Who has to go before one more may be charged to @p addr?
+ * Which charge has to go before one more may be charged to @p addr?
  * @param most in all; @param most_each of one peer; 0: as many.
- * @return NULL: nobody has to.
+ * @return NULL: none has to.
  */
 struct peer_charge *peer_set_in_the_way(
 	const struct peer_set *s, const struct ip_addr *addr, uint32_t most, uint32_t most_each);

@@ -9,7 +9,7 @@
 /** A received frame of type ARP, its data at the ARP header. Owns @p m. */
 void arp_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m, uint64_t now);
 
-/** Ask who has @p target: all (@p mac NULL), or the one who had it last. */
+/** Ask for the owner of @p target: all (@p mac NULL), or the station that had it last. */
 void arp_solicit(struct ip_stack *s, const struct ip_addr *target, const uint8_t *mac);
 
 /** RFC 5227 section 2.1.1: does anybody have @p addr? */

@@ -28,7 +28,8 @@ struct echo {
 	uint64_t sent, answered; /**< the engine's time */
 };
 
-/** Private: an echo reply came, @p p its 8 bytes or more; checked, but for whom it is. */
+/** Private: an echo reply came, @p p its 8 bytes or more. All is checked but which request it
+ * answers. */
 void echo_reply_input(struct echo *e, const struct ip_rx *rx, const uint8_t *p, uint64_t now);
 
 /** From here on @p e gets what answers there are. Until the stack is destroyed. */

@@ -83,7 +83,7 @@ struct ip_error {
 /** The transport above: one for TCP. */
 struct ip_transport {
 	/**
-	 * Takes ownership of @p m, whose data begins at the transport header; may be a chain, but
+	 * Takes ownership of @p m. Its data begins at the transport header. It may be a chain, but
 	 * its first 60 bytes (all, if it has less) are contiguous.
 	 */
 	void (*input)(void *ctx, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now);
@@ -130,7 +130,7 @@ bool ip_addr_is_local(const struct ip_stack *s, const struct ip_addr *a);
 /** Choose the source address towards @p remote. @return 0 or -ENETUNREACH. */
 int ip_source(struct ip_stack *s, const struct ip_addr *remote, struct ip_addr *src);
 
-/** Who packets to @p dst go to next: itself, or a gateway. @return 0 or -ENETUNREACH. */
+/** Where packets to @p dst go next: to itself, or to a gateway. @return 0 or -ENETUNREACH. */
 int ip_next_hop(const struct ip_stack *s, const struct ip_addr *dst, struct ip_addr *hop);
 
 /**
@@ -194,11 +194,11 @@ bool ip_path_waits(const struct ip_path *p);
 void ip_path_confirm(struct ip_stack *s, struct ip_path *p, uint64_t sent_at, uint64_t now);
 
 /**
- * The transport sees no progress towards @p dst: ask at once whether the next hop is still who it
- * was (RFC 1122 section 2.3.2.1, RFC 4861 section 7.3.1). At most one question a second goes out,
- * however often this is called.
- * @return true: it is not settled who has the next hop's address, so what was sent may not have
- *         left the link. That the network is congested does not follow.
+ * The transport sees no progress towards @p dst: ask at once whether the next hop is still the same
+ * station (RFC 1122 section 2.3.2.1, RFC 4861 section 7.3.1). At most one question a second goes
+ * out, however often this is called.
+ * @return true: it is not settled which station has the next hop's address, so what was sent may
+ * not have left the link. That is no sign of congestion.
  */
 bool ip_doubt(struct ip_stack *s, const struct ip_addr *dst, uint64_t now);
 

@@ -9,7 +9,7 @@
 void nd_input(
 	struct ip_stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t len, uint64_t now);
 
-/** Ask for @p target: its solicited-node group (@p mac NULL), or the one who had it last. */
+/** Ask for @p target: its solicited-node group (@p mac NULL), or the station that had it last. */
 void nd_solicit(struct ip_stack *s, const struct ip_addr *target, const uint8_t *mac);
 
 /** RFC 4862 section 5.4.2: does anybody have @p addr? */

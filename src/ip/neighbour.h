@@ -4,12 +4,12 @@
  * The neighbour cache that ARP and ND share: RFC 4861 sections 5.1 and 7.3 for both families
  * (RFC 1122 section 2.3.2.1 asks the same of ARP: unicast poll, time-out, flood prevention).
  *
- * Neither ARP nor ND proves who speaks (RFC 3756 section 4.1.1), so a neighbour that packets go to
- * does not move at a word. Who claims to have its address is a rival: the one who has it is asked
- * by unicast, packets go to it meanwhile, and the rival is believed when there is no answer. A
- * first answer may be a lie as well. Then the transport makes no progress and says so
- * (neighbour_doubt()), and the other addresses that are known are asked, those first through which
- * there was progress before.
+ * Neither ARP nor ND proves the identity of a station (RFC 3756 section 4.1.1), so a neighbour in
+ * use does not move on a claim alone. Another station that claims its address is a rival. The known
+ * station is asked by unicast, and packets go to it meanwhile. The rival is believed when there is
+ * no answer. A first answer may be a lie as well. Then the transport makes no progress and says so
+ * (neighbour_doubt()), and the other known stations are asked, first the one through which there
+ * was progress before.
  */
 #ifndef IP_NEIGHBOUR_H
 #define IP_NEIGHBOUR_H
@@ -56,8 +56,8 @@ struct ip_neighbour {
 	bool has_proven;    /**< there was progress through proven */
 	bool told;          /**< the log knows of the rival */
 	bool moved;         /**< and there was no progress since */
-	uint8_t rival[6];   /**< who claims it */
-	uint8_t proven[6];  /**< through whom there was progress last */
+	uint8_t rival[6];   /**< the station that claims it */
+	uint8_t proven[6];  /**< through which there was progress last */
 	uint64_t used;      /**< when we last sent to it; 0: never */
 	uint64_t confirmed; /**< when it was last known to receive us */
 	uint64_t taken;     /**< when we began to send to eth */
@@ -115,7 +115,8 @@ void neighbour_confirm(struct ip_stack *s, struct ip_neighbour *n, uint64_t sent
 
 /**
  * No progress through @p n (RFC 1122 section 2.3.2.1, advice from above): ask at once, by unicast
- * and at most once a second, who has its address. Packets go on to the one that is known.
+ * and at most once a second, for the owner of its address. Packets go on to the station that is
+ * known.
  * @return true: that is not settled.
  */
 bool neighbour_doubt(struct ip_neighbour *n, uint64_t now);

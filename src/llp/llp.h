@@ -67,9 +67,9 @@ struct llp_user_ops {
 
 	/**
 	 * The next bytes of the stream are those that early() took, as many as it was shown; not
-	 * NULL where that is not. All before them have been shown by readable(): who left some of
-	 * these unread, for want of more, has taken what was not what it seemed, and can only end
-	 * the connection.
+	 * NULL where that is not. All before them have been shown by readable(). A user that left
+	 * some of these unread, for want of more, has misread what it took, and can only end the
+	 * connection.
 	 */
 	void (*taken)(void *user, const struct llp_note *note);
 
@@ -77,8 +77,8 @@ struct llp_user_ops {
 	void (*writable)(void *user);
 
 	/**
-	 * The peer closed its direction; every byte before it has been shown: who leaves some, and
-	 * then takes all that readable() shows, has all. Sending still works.
+	 * The peer closed its direction; every byte before it has been shown. A user that left
+	 * some, and then takes all that readable() shows, has all. Sending still works.
 	 */
 	void (*eof)(void *user);
 
@@ -157,7 +157,8 @@ static inline void llp_resume(struct llp *l)
 	l->ops->resume(l);
 }
 
-/** Is there text whose turn has not come, and that early() took? Its taken() cannot wait. */
+/** Is there text that early() took before its turn, which has not come yet? Its taken() cannot
+ * wait. */
 static inline bool llp_took_early(const struct llp *l)
 {
 	return l->ops->took_early(l);
@@ -256,7 +257,7 @@ static inline int llp_connect(struct llp_stack *s, const struct llp_connect_para
 
 /**
  * Listen. @p local: the any-address of IPv6 (::) takes both families unless it was reserved with
- * LLP_PORT_V6ONLY, 0.0.0.0 only IPv4. A reservation made with LLP_PORT_REUSE loses it: who listens
+ * LLP_PORT_V6ONLY, 0.0.0.0 only IPv4. A reservation made with LLP_PORT_REUSE loses it: a listener
  * shares with nobody (as the kernel's rdma_listen()).
  * @param backlog connections at most that are in handshake at one time.
  * @return 0, -EADDRINUSE (the same address and port, or reserved by another as well),
@@ -282,7 +283,7 @@ static inline int llp_source(
 }
 
 /**
- * Is the way to @p remote known down to the link? If not, whoever is next on it is asked.
+ * Is the path to @p remote known down to the link? If not, the next hop is asked.
  * @return 0; -EAGAIN: look again; -ENETUNREACH: there is none.
  */
 static inline int llp_reach(struct llp_stack *s, const struct ip_addr *remote)

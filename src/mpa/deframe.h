@@ -5,8 +5,8 @@
  * full operation, with or without markers and CRCs, whatever the segment boundaries.
  *
  * Pure functions over a small state that no connection is needed for: a live connection uses it
- * (fpdu.h), out-of-order placement asks it where FPDUs begin, and whoever follows a capture gives
- * it one direction of that.
+ * (fpdu.h), out-of-order placement asks it where FPDUs begin, and the checker for captures gives it
+ * one direction of a capture.
  *
  * The stream is counted from the first octet behind the start-up frame of that direction. An FPDU
  * *begins* at its ULPDU Length field or, if a marker falls between it and the one before, at that

@@ -15,7 +15,7 @@
  *  - both words are from 1 to 16382 in network order, or, if not, both are in the other one.
  *
  * Then they are IRD and ORD of the sender, for the negotiation only: the user gets the private data
- * as they came. We never send such words ourselves; whoever wants them is a user.
+ * as they came. We never send such words ourselves; a user may.
  */
 #ifndef MPA_LEGACY_H
 #define MPA_LEGACY_H

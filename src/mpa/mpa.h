@@ -105,7 +105,7 @@ struct mpa_user_ops {
 	 */
 	void (*operational)(void *user);
 	/**
-	 * One ULPDU. Whoever is called may end the connection. NULL: this user cannot take any yet;
+	 * One ULPDU. The user may end the connection in here. NULL: this user cannot take any yet;
 	 * they wait in the LLP until the next user calls mpa_resume().
 	 */
 	void (*ulpdu)(void *user, const struct mpa_ulpdu *u);
@@ -176,11 +176,11 @@ struct mpa {
 	uint32_t tx_len;    /**< of its ULPDU */
 };
 
-/** Start an initiator on @p llp, whose user this becomes. */
+/** Start an initiator on @p llp. It becomes the user of @p llp. */
 void mpa_init_initiator(struct mpa *m, struct llp *llp, const struct mpa_config *cfg,
 	const struct mpa_user_ops *ops, void *user);
 
-/** Start a responder on an accepted @p llp, whose user this becomes. */
+/** Start a responder on an accepted @p llp. It becomes the user of @p llp. */
 void mpa_init_responder(struct mpa *m, struct llp *llp, const struct mpa_config *cfg,
 	const struct mpa_user_ops *ops, void *user);
 
@@ -239,8 +239,8 @@ void mpa_commit(struct mpa *m);
 void mpa_cancel(struct mpa *m);
 
 /**
- * Inside ulpdu() alone: this one was not taken. It and what comes behind it stay in the LLP, whose
- * window closes when there is much, until mpa_resume() shows it again. eof() waits too.
+ * Inside ulpdu() alone: this one was not taken. It and what comes behind it stay in the LLP until
+ * mpa_resume() shows it again. The LLP's window closes when there is much. eof() waits too.
  * @return false: that cannot be, as something behind it was taken early. Never with in_order.
  */
 bool mpa_hold(struct mpa *m);

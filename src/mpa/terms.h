@@ -23,8 +23,8 @@
  *      preferred  |      0 or 1      |       1        | CRCs
  *      required   |      0 or 1      |       1        | CRCs
  *
- * Markers are for each direction alone, and the receiver rules: the M bit of a frame tells the
- * *other* side to put markers into what it sends. Whoever is told so must, and we do.
+ * Each direction has its own markers, and the receiver decides: the M bit of a frame tells the
+ * *other* side to put markers into what it sends. A side that is told so must, and we do.
  *
  *     markers, ours | M of the peer | we send them | the peer sends them
  *     --------------|---------------|--------------|--------------------

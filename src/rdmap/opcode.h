@@ -2,8 +2,7 @@
 /**
  * @file opcode.h
  * What each RDMA message looks like to DDP: RFC 5040 section 4.1, Figure 4, and RFC 7306 section
- * 4.1, Figure 2. One table, for those who receive messages and for those who judge captures of
- * them.
+ * 4.1, Figure 2. One table serves both the stack and the checker for captures.
  */
 #ifndef RDMAP_OPCODE_H
 #define RDMAP_OPCODE_H

@@ -121,7 +121,7 @@ enum rdmap_wc_status {
 	RDMAP_WC_REM_OP_ERR,
 	RDMAP_WC_WR_FLUSH_ERR,
 	RDMAP_WC_FATAL_ERR,
-	RDMAP_WC_RETRY_EXC_ERR, /**< of those who say so by rdmap_fail_oldest() */
+	RDMAP_WC_RETRY_EXC_ERR, /**< only by rdmap_fail_oldest() */
 };
 
 enum rdmap_wc_op {

@@ -150,7 +150,7 @@ struct rdmap_error {
 	const struct ddp_segment *segment; /**< the offending one: M and D bits. Or NULL */
 	const uint8_t *read_header;        /**< RDMAP_READ_HEADER_LEN bytes: R bit. Or NULL */
 	/**
-	 * For a Read or Atomic Request whose segment is not at hand: its DDP header is made again.
+	 * For a Read or Atomic Request without its segment at hand: its DDP header is made again.
 	 * request_opcode 0: none.
 	 */
 	uint8_t request_opcode;

@@ -80,8 +80,8 @@ int conn_keep_private(struct conn *c, const void *data, uint16_t len);
 int conn_connect(struct conn *c, const struct llp_connect_params *p);
 
 /**
- * Start a responder on @p l, for listener @p ep. If too many wait for their request already, who
- * has most of them loses its oldest: a peer that asks at once is not the oldest for long.
+ * Start a responder on @p l, for listener @p ep. If too many wait for their request already, the
+ * peer that has most of them loses its oldest: a peer that asks at once is not the oldest for long.
  * @return 0, or -ENOMEM: nothing has happened.
  */
 int conn_accepted(struct conn *c, struct llp *l, struct rnic_ep *ep);
@@ -108,7 +108,7 @@ void conn_stop_deadline(struct conn *c);
  */
 void conn_over(struct conn *c, const struct conn_end *end);
 
-/** A connection that is over but whose Terminate still waits for room: reset it. */
+/** The connection is over, but its Terminate still waits for room: reset it. */
 void conn_linger_end(struct conn *c);
 
 /** Reset it, then conn_over(). Start-up only: a stream is ended by its QP. */

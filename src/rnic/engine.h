@@ -4,13 +4,13 @@
  * One engine: a port queue with all its TCP connections and QPs, and the single lock under which
  * they all live. Engines share nothing; a second queue is a second engine.
  *
- * An engine is driven by whoever is there: a thread inside a verb (inline, no thread hop), or the
- * port's own thread. See docs/architecture.md, "Progress".
+ * An engine is driven by any thread that is there: one inside a verb (inline, no thread hop), or
+ * the port's own thread. See docs/architecture.md, "Progress".
  *
  * The lock is taken once per round or per verb, never per packet. A thread on the fast path only
  * tries it; if somebody holds it, it leaves a doorbell, which the holder serves before it lets go.
  *
- * Who holds it cannot be cancelled (pthread_cancel()): a port's system calls are cancellation
+ * Its holder cannot be cancelled (pthread_cancel()): a port's system calls are cancellation
  * points, and the lock would be held for ever.
  */
 #ifndef RNIC_ENGINE_H
@@ -66,7 +66,7 @@ struct engine {
 	_Atomic uint64_t deadline;       /**< timer_wheel_next() when the lock was last released */
 	_Atomic uint64_t inline_rounds;  /**< by application threads: rounds driven, bells served */
 	_Atomic uint64_t sleeping_until; /**< set by the engine's thread while it sleeps, else 0 */
-	_Atomic unsigned waiting; /**< threads in engine_lock(): who only tries lets them by */
+	_Atomic unsigned waiting; /**< threads in engine_lock(): engine_trylock() lets them by */
 	_Atomic uint64_t holds;   /**< calls of engine_hold(), about: no count is worth a lock */
 };
 
@@ -110,10 +110,10 @@ unsigned engine_round(struct engine *e);
 void engine_ring(struct engine *e, struct engine_doorbell *d);
 
 /**
- * Ring @p d, but nobody needs to serve it yet: it waits for whoever takes the lock next. That is
- * the caller when it polls, as it is expected to; or else the engine's thread when it looks, which
- * it does after 1 ms at most (PACE_AWAY_NS): if it may sleep longer just now, @p d is served at
- * once. Any thread. Only if ops->glance is there.
+ * Ring @p d, but nobody needs to serve it yet: the next holder of the lock does. That is the caller
+ * when it polls, as it is expected to; or else the engine's thread when it looks, which it does
+ * after 1 ms at most (PACE_AWAY_NS): if it may sleep longer just now, @p d is served at once. Any
+ * thread. Only if ops->glance is there.
  */
 void engine_hold(struct engine *e, struct engine_doorbell *d);
 

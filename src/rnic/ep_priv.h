@@ -53,17 +53,17 @@ struct rnic_ep {
 	LIST_ENTRY(rnic_ep) request_link;
 };
 
-/** Fill in who it is about, and call the user. */
+/** Fill in the endpoint that it is about, and call the user. */
 void ep_tell(struct rnic_ep *ep, struct rnic_ep_event *ev);
 
-/** It did not get to ep->remote: tell who wants to know why. */
+/** It did not get to ep->remote: report why. */
 void ep_failed(const struct rnic_ep *ep, int status);
 
 /** A new endpoint in the device's list. @return NULL: no memory. */
 struct rnic_ep *ep_new(struct rnic *r, rnic_ep_event_fn *fn, void *context);
 
 /*
- * What the functions of ep.h do, with the lock held: for those who are users of endpoints inside.
+ * What the functions of ep.h do, with the lock held: for users of endpoints inside this directory.
  */
 void ep_free(struct rnic_ep *ep);
 int ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse, bool v6only);

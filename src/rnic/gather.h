@@ -17,7 +17,7 @@
 #define RNIC_GATHER_GAP_NS UINT64_C(1000) /**< a longer pause ends a series */
 #define RNIC_GATHER_FIRST  4              /**< posts of a series that go at once */
 #define RNIC_GATHER_MOST   16             /**< posts that go together */
-#define RNIC_GATHER_BYTES  128            /**< whoever posts more at a time gains nothing */
+#define RNIC_GATHER_BYTES  128            /**< larger posts gain nothing */
 
 /** Of one send queue, under its lock. Zero-initialised: no series yet. */
 struct rnic_gather {

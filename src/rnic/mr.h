@@ -20,8 +20,9 @@ struct rnic_mr {
 	bool valid;       /**< false once invalidated (RFC 5040 section 5.3) */
 	/** What follows is of the view that a memory window gives: see mw.h. */
 	bool window;
-	const struct rnic_qp *only; /**< type 2: whose stream alone may use it; NULL: its PD's */
-	uint8_t *null;              /**< MR_NULL: zeros, then a place for what is written */
+	const struct rnic_qp
+		*only; /**< type 2: only the stream of this QP may use it; NULL: all of its PD */
+	uint8_t *null; /**< MR_NULL: zeros, then a place for what is written */
 };
 
 /** In rnic_mr.access: the null region. */
@@ -43,7 +44,8 @@ int mr_check(const struct rnic_qp *qp, uint32_t stag, uint64_t to, uint32_t len,
  */
 int mr_invalidate(const struct rnic_qp *qp, uint32_t stag, bool remote);
 
-/** The rights are known, and who lets peers write may write itself (verbs). @return 0, -EINVAL. */
+/** The rights are known, and remote write or atomic comes with local write (verbs). @return 0,
+ * -EINVAL. */
 int mr_access_verify(unsigned access);
 
 #endif

@@ -2,13 +2,13 @@
 /**
  * @file pairing.h
  * The pairing of a QP: its program has exchanged addresses, QP numbers and PSNs with that of the
- * peer, as over InfiniBand, and says at RTR whom it belongs to. No standard of iWARP knows this; it
- * is our own, among uiwarps (docs/connect.md).
+ * peer, as over InfiniBand, and names the peer at RTR. No standard of iWARP knows this; it is our
+ * own, among uiwarps (docs/connect.md).
  *
- * Both sides know both pairs of address and QP number, so both know who connects: the lesser pair.
- * The other waits for it at the service port (pairing_service.h). Who is paired with itself
- * connects to itself, from a port to the same port. As over InfiniBand, failure is told when there
- * is something to send: a pairing that has nothing to say goes on trying.
+ * Both sides know both pairs of address and QP number, so both know which one connects: the lesser
+ * pair. The other waits for it at the service port (pairing_service.h). A QP that is paired with
+ * itself connects to itself, from a port to the same port. As over InfiniBand, failure is told when
+ * there is something to send: a pairing that has nothing to say goes on trying.
  *
  * All under the engine's lock.
  */
@@ -66,7 +66,7 @@ void pairing_halt(struct pairing *p);
 /** There may be sends, and there is no stream. */
 void pairing_serve(struct pairing *p);
 
-/** Is this peer whom the QP waits for? @return PAIRING_TAKEN: give it to pairing_answer(). */
+/** Is this the peer that the QP waits for? @return PAIRING_TAKEN: give it to pairing_answer(). */
 enum pairing_refusal pairing_judge(
 	const struct pairing *p, const struct rnic_ep *request, const struct pairing_hello *hello);
 
@@ -75,7 +75,7 @@ void pairing_answer(struct pairing *p, struct rnic_ep *request, const struct pai
 
 /**
  * The stream ends so. @return true: the QP does not go to ERROR. That is when the peer has ended it
- * in good order, which over InfiniBand nobody notices who only receives, and before it has begun.
+ * in good order, which a pure receiver does not notice over InfiniBand, and before it has begun.
  */
 bool pairing_outlives(struct pairing *p, const struct rdmap_end *e);
 

@@ -21,7 +21,7 @@ int pairing_service_open(struct rnic *r);
 /** Those that wait are reset. Nothing happens if it is not open. */
 void pairing_service_close(struct rnic *r);
 
-/** @p p waits from now on: see who has come already. */
+/** @p p waits from now on: see which requests have come already. */
 void pairing_service_claim(struct pairing *p);
 
 #endif

@@ -63,7 +63,7 @@ void qp_serve(struct engine_doorbell *d);
 /** A CQ lost a completion of this QP. It fails once the lock's holder is done with the stream. */
 void qp_cq_failed(struct rnic_qp *qp);
 
-/** Take over @p c, whose start-up is done. @param rtr see rdmap_attach(). */
+/** Take over @p c. Its start-up is done. @param rtr see rdmap_attach(). */
 void qp_connect(struct rnic_qp *qp, struct conn *c, uint8_t rtr);
 
 /** In SQD: what had started is finished. */

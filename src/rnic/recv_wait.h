@@ -3,7 +3,7 @@
  * @file recv_wait.h
  * A message that finds no receive element, and waits for one in the LLP: RFC 5041 section 7.1 lets
  * a DDP implementation "try to recover from the system fault using LLP means in a ULP-transparent
- * way". Programs that were written for InfiniBand count on it, whose responder says "receiver not
+ * way". Programs that were written for InfiniBand count on it: there a responder says "receiver not
  * ready" and is asked again. A QP that connects without a CM waits for as long as it takes, as with
  * InfiniBand's rnr_retry 7; one of the CM for rnic_config.rnr_timeout_ms, then comes the Terminate.
  * All is under the engine's lock, but for what is said of posting.

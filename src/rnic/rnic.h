@@ -324,7 +324,7 @@ enum rnic_qp_state rnic_qp_get_state(const struct rnic_qp *qp);
 #define RNIC_QP_PATIENCE     64
 #define RNIC_QP_DRAIN_NOTIFY 128 /**< with SQD: RNIC_EVENT_SQ_DRAINED is wanted */
 
-/** To whom a QP belongs that connects without a CM: see docs/connect.md. */
+/** The peer of a QP that connects without a CM: see docs/connect.md. */
 struct rnic_path {
 	struct ip_addr local, remote;
 	uint32_t remote_qp; /**< 24 bits, as the PSNs */
@@ -350,7 +350,7 @@ struct rnic_qp_attr {
  * and has no effect on the wire. To SQD from ERROR, or while a connection is being made, is allowed
  * and does nothing.
  *
- * With RNIC_QP_PATH and RTR the QP connects by itself, to a QP of a peer whose program does the
+ * With RNIC_QP_PATH and RTR the QP connects by itself, to a QP of a peer where the program does the
  * same. That goes on when this has returned; posts wait for it, from RTR on. Its state stays the
  * program's, SQD does not close it. When there is no connection within the patience, the oldest
  * send ends with RDMAP_WC_RETRY_EXC_ERR and the QP is in ERROR. That its peer has ended in good

@@ -7,8 +7,8 @@
  * one.
  *
  * The share of one connection is a dynamic threshold: TCP_SHARE/(TCP_SHARE + 1) of what the others
- * leave. So one alone gets most of it, many get equal parts, and a part is always free for who
- * comes next; nobody has to be told. Memory is taken back by not moving the window's edge on.
+ * leave. So one alone gets most of it, many get equal parts, and a part is always free for the next
+ * one. Nobody has to be told. Memory is taken back by not moving the window's edge on.
  */
 #ifndef TCP_BUFFER_H
 #define TCP_BUFFER_H
@@ -17,7 +17,7 @@
 
 /** The receive buffer that every connection has, whatever the others hold: two of MPA's FPDUs. */
 #define TCP_RECEIVE_BUFFER_MIN (128u * 1024)
-/** The send buffer of a connection whose cwnd is small: what a round of the engine can use up. */
+/** The send buffer of a connection with a small cwnd: what a round of the engine can use up. */
 #define TCP_SEND_BUFFER_MIN (512u * 1024)
 /** RFC 7323 section 2.3: no window is larger than 2^30. */
 #define TCP_BUFFER_MAX (1u << 30)

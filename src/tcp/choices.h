@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file choices.h What a person may choose of TCP, for those who only read the choice. */
+/** @file choices.h What a person may choose of TCP, without the code that acts on it. */
 #ifndef TCP_CHOICES_H
 #define TCP_CHOICES_H
 

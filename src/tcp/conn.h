@@ -96,7 +96,7 @@ struct tcp_conn {
 	bool accept_again : 1;  /**< the user could not take it yet: closed, not accepted */
 	bool cwr_pending : 1;   /**< the next new text carries CWR */
 	bool withheld : 1;      /**< a segment in flight was not sent (withhold.h) */
-	bool passive : 1;       /**< not accepted yet: listener tells by whom it shall be */
+	bool passive : 1;       /**< not accepted yet: listener tells by which it shall be */
 
 	uint32_t snd_una, snd_nxt, rcv_nxt;
 	uint32_t rcv_adv;       /**< right edge of the window that we have told */
@@ -164,7 +164,7 @@ struct tcp_conn {
 
 	struct tcp_repair repair;
 	struct exact_timer pace_timer; /**< runs while something waits for its time (pace.h) */
-	/** In TIME-WAIT, or an orphan's, who are never stalled and have nothing unread; once
+	/** In TIME-WAIT, or an orphan's: those are never stalled and have nothing unread. Once
 	 * closed, in the stack's dead list. */
 	union {
 		struct tcp_conn **queue_pprev;
@@ -317,8 +317,8 @@ const char *tcp_state_name(enum tcp_state state);
 void tcp_conn_info(const struct tcp_conn *c, struct tcp_info *out);
 
 /**
- * There is no progress (RFC 1122 section 2.3.2.1): it may be the next hop that does not take our
- * packets. @return true: who has its address is open, see ip_doubt().
+ * There is no progress (RFC 1122 section 2.3.2.1): perhaps the next hop does not take our packets.
+ * @return true: the owner of its address is not settled, see ip_doubt().
  */
 static inline bool tcp_conn_doubt_path(struct tcp_conn *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file control.h
- * Segments without text: acknowledgments, openings, resets, and what is said to those who have no
+ * Segments without text: acknowledgments, openings, resets, and answers where there is no
  * connection (yet).
  */
 #ifndef TCP_CONTROL_H

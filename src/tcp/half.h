@@ -48,7 +48,7 @@ struct tcp_halves {
 	struct tcp_half **bucket; /**< made with the first listener */
 	uint32_t mask, count;
 	struct siphash_key key;
-	struct peer_set peers; /**< whose they are */
+	struct peer_set peers; /**< their peers */
 };
 
 /** Those of one listener. */

@@ -44,7 +44,7 @@ void tcp_mbufs_free(struct tcp_mbufs *l);
 /** Cut @p n bytes, fewer than it has, off the front of the chain @p m. @return what is left. */
 struct rte_mbuf *tcp_mbuf_trim_front(struct rte_mbuf *m, uint32_t n);
 
-/** Cut @p n bytes, no more than it has, off the end of the chain @p m, whose first mbuf stays. */
+/** Cut @p n bytes, no more than it has, off the end of the chain @p m. Its first mbuf stays. */
 void tcp_mbuf_trim_back(struct rte_mbuf *m, uint32_t n);
 
 #endif

@@ -61,8 +61,8 @@ static inline struct tcp_island *tcp_ooo_at(const struct tcp_ooo *o, uint32_t i)
 }
 
 /**
- * Keep what is missing of @p m, whose text of @p len bytes, at least one, begins at @p seq; owns
- * it. Where it fills several gaps at once, it is copied into packets of @p pool.
+ * Keep what is missing of @p m. Its text of @p len bytes, at least one, begins at @p seq. Owns @p
+ * m. Where it fills several gaps at once, it is copied into packets of @p pool.
  */
 struct tcp_ooo_result tcp_ooo_insert(struct tcp_ooo *o, struct rte_mbuf *m, uint32_t seq,
 	uint32_t len, struct rte_mempool *pool);

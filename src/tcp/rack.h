@@ -15,7 +15,7 @@
 
 struct tcp_rack {
 	uint64_t xmit_ts; /**< when the delivered record that was sent last was sent */
-	uint64_t rtt;     /**< of the last record delivered whose transmission is certain */
+	uint64_t rtt;     /**< of the last record delivered with a certain time of transmission */
 	uint32_t end_seq; /**< of the record of xmit_ts: breaks ties */
 	uint32_t fack;    /**< highest end of sequence delivered */
 	uint32_t dsack_round;

@@ -23,13 +23,13 @@ struct tcp_unread;
 /** Connections with closed windows (stall.h). */
 struct tcp_stalls {
 	TAILQ_HEAD(tcp_stall_list, tcp_stall) list;
-	struct peer_set peers; /**< whose they are */
+	struct peer_set peers; /**< their peers */
 };
 
-/** Connections whose users left text here, or did so lately (unread.h). */
+/** Connections with text that their users left here, now or lately (unread.h). */
 struct tcp_unreads {
 	TAILQ_HEAD(tcp_unread_list, tcp_unread) list;
-	struct peer_set peers; /**< whose they are, of those that are being looked at */
+	struct peer_set peers; /**< by peer, of those that are being looked at */
 };
 
 /** Connections without a user, oldest first: those that wait longest go when room is short. */
@@ -67,9 +67,11 @@ struct tcp_stack {
 	 *  take so much of the pool that nothing can be received any more. */
 	uint32_t tx_held, tx_limit, rx_held, rx_limit;
 	uint32_t rx_hard_limit; /**< of rx_held, for what fills a gap (buffer.h) */
-	uint32_t tx_hard_limit; /**< of tx_held, for who has little in its queue */
-	uint32_t tx_wanted;     /**< 1 + the records of who was refused one this round; 0: nobody */
-	uint32_t rx_wanted;     /**< 1 + what who was refused one to receive holds; 0: nobody */
+	uint32_t tx_hard_limit; /**< of tx_held, for connections with little in their queue */
+	uint32_t tx_wanted; /**< 1 + the records of the connection that was refused one this round;
+			       0: none was */
+	uint32_t rx_wanted; /**< 1 + what the connection holds that was refused one to receive; 0:
+			       none was */
 	struct tcp_stalls stalls;
 	struct tcp_unreads unreads;
 	uint32_t reclaim_at; /**< the table's place to look at next for idle claims */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file stall.h
- * Stalled connections: text waits, and the peer, who answers, has kept its window closed for longer
+ * Stalled connections: text waits, and the peer answers but has kept its window closed for longer
  * than a retransmission time-out. RFC 9293 section 3.8.6.1 lets them live for as long as it
  * answers. So they do here, unless the configuration ends them earlier, or others want the packets
  * that they hold: then the greediest goes, by what it holds and by how many such connections its
@@ -53,7 +53,8 @@ void tcp_stall_log(const struct tcp_conn *c, const char *why);
 
 /**
  * The round is over, and somebody was refused a packet (tcp_stack.tx_wanted): end the greediest of
- * some stalled connections, others each time, if it holds more than who was refused.
+ * some stalled connections, others each time, if it holds more than the connection that was
+ * refused.
  */
 void tcp_stalls_relieve(struct tcp_stack *s);
 

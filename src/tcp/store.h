@@ -3,8 +3,9 @@
  * @file store.h
  * Memory of one stack's connections. The connections themselves come from large pieces, in huge
  * pages where the kernel has them: with tens of thousands, a connection is looked up in the page
- * tables more often than in the cache otherwise. Rings of send queues are lent: who has nothing to
- * send has none, and steady traffic finds the one that was given back last still in the cache.
+ * tables more often than in the cache otherwise. Rings of send queues are lent: a connection with
+ * nothing to send has none, and steady traffic finds the one that was given back last still in the
+ * cache.
  */
 #ifndef TCP_STORE_H
 #define TCP_STORE_H

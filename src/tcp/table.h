@@ -41,7 +41,7 @@ static inline struct tcp_conn *tcp_slot_conn(struct tcp_slot s)
 
 /** So many connections are not in the caches all the time. */
 #define TCP_TABLE_MANY 256
-/** Packets of one burst whose connections are looked up ahead. */
+/** Packets of one burst with their connections looked up ahead. */
 #define TCP_TABLE_AHEAD 32
 
 /**
@@ -55,7 +55,7 @@ struct tcp_expected {
 		uint32_t hash;
 		struct tcp_conn *c; /**< once it was looked up; NULL: nobody */
 	} next[TCP_TABLE_AHEAD];
-	unsigned n, at;             /**< at: whose turn it is */
+	unsigned n, at;             /**< at: the next one */
 	unsigned looked_up, opened; /**< steps: how many have had them */
 };
 

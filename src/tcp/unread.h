@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file unread.h
- * Text in order that its user leaves here: an FPDU whose end has not come (RFC 5044 section 4.3
- * lets it be 64 KiB long), a message for which no receive is posted. It is acknowledged, so it can
- * not be dropped, and for as long as nobody wants the packets it may wait. When somebody is refused
- * a packet, the greediest of those of whose text nothing was taken for a while goes, by what it
+ * Text in order that its user leaves here: an FPDU without its end (RFC 5044 section 4.3 lets it be
+ * 64 KiB long), a message for which no receive is posted. It is acknowledged, so it can not be
+ * dropped, and for as long as nobody wants the packets it may wait. When a connection is refused a
+ * packet, the greediest connection goes among those that had no text taken for a while: by what it
  * holds and by how many such connections its peer has.
  */
 #ifndef TCP_UNREAD_H
@@ -15,8 +15,9 @@
 struct tcp_unread {
 	TAILQ_ENTRY(tcp_unread) link;
 	struct tcp_conn *conn;
-	struct peer_charge charge; /**< while tcp_unread_relieve() looks for who has most */
-	uint64_t since;            /**< when the user last took something, or text began to wait */
+	struct peer_charge
+		charge; /**< while tcp_unread_relieve() looks for the peer that has most */
+	uint64_t since; /**< when the user last took something, or text began to wait */
 };
 
 /** @return 0 or -ENOMEM. */
@@ -46,7 +47,8 @@ void tcp_unread_want(struct tcp_stack *s, uint32_t held);
 
 /**
  * The round is over, and somebody was refused a packet (tcp_stack.rx_wanted): end the greediest of
- * some connections with unread text, others each time, if it holds more than who was refused.
+ * some connections with unread text, others each time, if it holds more than the connection that
+ * was refused.
  */
 void tcp_unread_relieve(struct tcp_stack *s);
 

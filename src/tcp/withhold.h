@@ -8,7 +8,7 @@
  *
  * Now and then, where nobody can foresee it, one segment is counted as sent and is not. An honest
  * receiver reports the gap by what comes behind it; the segment goes out at once then, and
- * congestion control hears nothing. Whoever acknowledges it, by SEG.ACK or in a SACK block, has
+ * congestion control hears nothing. A peer that acknowledges it, by SEG.ACK or in a SACK block, has
  * acknowledged what was never sent: the connection is reset.
  *
  * The price for an honest peer is one gap for a round trip, after the first 4096 segments and then
@@ -44,7 +44,7 @@ bool tcp_withhold_begin(struct tcp_conn *c);
 void tcp_withhold_over(struct tcp_conn *c, struct tcp_record *r);
 
 /**
- * What does @p seg, whose SEG.ACK is acceptable, say of the segment that is withheld? It may be
+ * What does @p seg, with an acceptable SEG.ACK, say of the segment that is withheld? It may be
  * sent for that. @return false: acknowledged, and the connection closed.
  */
 bool tcp_withhold_ack(struct tcp_conn *c, const struct tcp_segment *seg);

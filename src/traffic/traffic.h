@@ -39,7 +39,7 @@ struct traffic_config {
 	/** The connection is established. May be NULL. */
 	void (*connected)(void *ctx, struct traffic *t);
 	/** The connection is over: `error` and `wrong` say how. The stream is the caller's again,
-	 *  who may free it in here. @p last may be looked at until this returns, such as by
+	 * and may be freed in here. @p last may be looked at until this returns, such as by
 	 *  tcp_get_info(). May be NULL. */
 	void (*ended)(void *ctx, struct traffic *t, const struct llp *last);
 	void *ctx;
