@@ -50,10 +50,13 @@ static void leave_all(int sig)
 	exit(7);
 }
 
-/** SIGPROF comes again and again, by @p fn, while this thread polls, most of it under the lock. */
-static void poll_until(void (*fn)(int), struct ibv_device **list)
+/**
+ * SIGPROF comes again and again, by @p fn, while this thread polls, most of it under the lock.
+ * @param flags SA_NODEFER where @p fn jumps; an exit() within an exit() would be undefined.
+ */
+static void poll_until(void (*fn)(int), int flags, struct ibv_device **list)
 {
-	struct sigaction a = {.sa_handler = fn, .sa_flags = SA_NODEFER};
+	struct sigaction a = {.sa_handler = fn, .sa_flags = flags};
 	struct itimerval often = {{0, 1700}, {0, 1700}}, never = {{0, 0}, {0, 0}};
 	struct ibv_cq *cq = ibv_create_cq(ibv_open_device(list[0]), 4, NULL, NULL, 0);
 	struct ibv_wc wc;
@@ -87,9 +90,9 @@ static int be(const char *how)
 		return calls == 1 ? 0 : 94;
 	}
 	if (strcmp(how, "jump") == 0)
-		poll_until(jump_out, list);
+		poll_until(jump_out, SA_NODEFER, list);
 	if (strcmp(how, "exit") == 0)
-		poll_until(leave_all, list);
+		poll_until(leave_all, 0, list);
 	if (strcmp(how, "again") == 0 &&
 		(signal(SIGTERM, handler) != SIG_DFL || signal(SIGTERM, SIG_DFL) != handler ||
 			!action_is(SIGTERM, SIG_DFL)))
