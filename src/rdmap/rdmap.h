@@ -92,7 +92,9 @@ struct rdmap_sq {
 	uint32_t stride;
 	_Atomic uint32_t head; /**< posted up to here (free running) */
 	_Atomic uint32_t tail; /**< completed up to here; head - tail elements are in use */
-	uint32_t next;         /**< the next to start */
+	/** How many completed without ops->complete(): nobody will hear that their room is free. */
+	_Atomic uint32_t silent;
+	uint32_t next; /**< the next to start */
 };
 
 static inline struct rdmap_wqe *rdmap_sq_at(const struct rdmap_sq *q, uint32_t i)

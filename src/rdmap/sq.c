@@ -30,6 +30,10 @@ static void complete_tail(struct rdmap *r, uint32_t tail, enum rdmap_wc_status s
 	atomic_store_explicit(&r->sq->tail, tail + 1, memory_order_release);
 	if (tell)
 		r->ops->complete(r->user, &wc);
+	else
+		atomic_store_explicit(&r->sq->silent,
+			atomic_load_explicit(&r->sq->silent, memory_order_relaxed) + 1,
+			memory_order_release);
 }
 
 void rdmap_sq_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status status)

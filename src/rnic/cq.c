@@ -135,7 +135,7 @@ uint32_t rnic_cq_size(const struct rnic_cq *cq)
 }
 
 /** A ring, and times for it if @p timed. @return false: no memory. */
-static bool cq_alloc(uint32_t size, bool timed, struct rnic_wc **ring, uint64_t **times)
+static bool cq_alloc(uint32_t size, bool timed, struct cq_entry **ring, uint64_t **times)
 {
 	*ring = malloc((size_t)size * sizeof **ring);
 	*times = timed ? malloc((size_t)size * sizeof **times) : NULL;
@@ -147,7 +147,7 @@ static bool cq_alloc(uint32_t size, bool timed, struct rnic_wc **ring, uint64_t 
 }
 
 /** Put the completions that are there at the front of another ring. Both locks held. */
-static void cq_copy(const struct rnic_cq *cq, struct rnic_wc *ring, uint64_t *times, uint32_t n)
+static void cq_copy(const struct rnic_cq *cq, struct cq_entry *ring, uint64_t *times, uint32_t n)
 {
 	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
 
@@ -161,7 +161,7 @@ static void cq_copy(const struct rnic_cq *cq, struct rnic_wc *ring, uint64_t *ti
 int rnic_cq_resize(struct rnic_cq *cq, uint32_t cqe)
 {
 	struct engine *e = cq->rnic->engine;
-	struct rnic_wc *ring, *old_ring;
+	struct cq_entry *ring, *old_ring;
 	uint64_t *times, *old_times;
 	uint32_t size, used;
 	int rc = 0;
@@ -196,6 +196,25 @@ int rnic_cq_resize(struct rnic_cq *cq, uint32_t cqe)
 	return rc;
 }
 
+/**
+ * The program knows of a completion, so the request's place in its queue is free: not earlier, or
+ * one that posts until there is no room could have more completions wait than it has requests.
+ * Under the CQ's lock, and a QP's queue completes to one CQ, so its count has one writer.
+ */
+static void cq_release_place(const struct cq_entry *e)
+{
+	struct rnic_qp *qp = e->qp;
+
+	if (e->wc.op < RDMAP_WC_RECV)
+		atomic_store_explicit(&qp->sq_polled,
+			atomic_load_explicit(&qp->sq_polled, memory_order_relaxed) + 1,
+			memory_order_release);
+	else if (!qp->srq)
+		recv_queue_release(&qp->rq);
+	else
+		recv_queue_release_shared(&qp->srq->rq);
+}
+
 /** Take at most @p n completions that are there; one, if its time is wanted. */
 static int cq_pop(struct rnic_cq *cq, int n, struct rnic_wc *wc, uint64_t *time)
 {
@@ -209,8 +228,12 @@ static int cq_pop(struct rnic_cq *cq, int n, struct rnic_wc *wc, uint64_t *time)
 	count = atomic_load_explicit(&cq->head, memory_order_acquire) - tail;
 	if (count > (uint32_t)n)
 		count = (uint32_t)n;
-	for (uint32_t i = 0; i < count; i++)
-		wc[i] = cq->ring[(tail + i) & cq->mask];
+	for (uint32_t i = 0; i < count; i++) {
+		const struct cq_entry *e = &cq->ring[(tail + i) & cq->mask];
+
+		wc[i] = (struct rnic_wc){.wc = e->wc, .qp_num = e->qp->num};
+		cq_release_place(e);
+	}
 	if (time && cq->times)
 		*time = cq->times[tail & cq->mask];
 	atomic_store_explicit(&cq->tail, tail + count, memory_order_release);
@@ -297,21 +320,24 @@ static void cq_overflow(struct rnic_cq *cq)
 	cq_notify(cq);
 }
 
-void cq_push(struct rnic_cq *cq, const struct rdmap_wc *wc, uint32_t qp_num)
+void cq_push(struct rnic_cq *cq, const struct rdmap_wc *wc, struct rnic_qp *qp)
 {
 	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
-	struct rnic_wc *slot = &cq->ring[head & cq->mask];
+	struct cq_entry *slot = &cq->ring[head & cq->mask];
 	int armed;
 
 	if (head - cq->tail_seen > cq->mask) {
 		cq->tail_seen = atomic_load_explicit(&cq->tail, memory_order_acquire);
 		if (head - cq->tail_seen > cq->mask) {
+			/* Nobody will poll it; an SRQ lives on for other QPs. */
+			if (wc->op >= RDMAP_WC_RECV && qp->srq)
+				recv_queue_release_shared(&qp->srq->rq);
 			cq_overflow(cq);
 			return;
 		}
 	}
 	slot->wc = *wc;
-	slot->qp_num = qp_num;
+	slot->qp = qp;
 	if (cq->times)
 		cq->times[head & cq->mask] = cq->rnic->engine->now;
 	/*
@@ -326,7 +352,7 @@ void cq_push(struct rnic_cq *cq, const struct rdmap_wc *wc, uint32_t qp_num)
 		cq_signal(cq);
 }
 
-void cq_purge(struct rnic_cq *cq, uint32_t qp_num)
+void cq_purge(struct rnic_cq *cq, struct rnic_qp *qp)
 {
 	uint32_t to, from, head;
 
@@ -334,8 +360,10 @@ void cq_purge(struct rnic_cq *cq, uint32_t qp_num)
 	head = atomic_load(&cq->head);
 	to = atomic_load(&cq->tail);
 	for (from = to; from != head; from++) {
-		if (cq->ring[from & cq->mask].qp_num == qp_num)
+		if (cq->ring[from & cq->mask].qp == qp) {
+			cq_release_place(&cq->ring[from & cq->mask]);
 			continue;
+		}
 		if (cq->times)
 			cq->times[to & cq->mask] = cq->times[from & cq->mask];
 		cq->ring[to++ & cq->mask] = cq->ring[from & cq->mask];

@@ -13,6 +13,12 @@ struct rnic_qp;
 
 enum cq_arm { CQ_ARM_NONE, CQ_ARM_SOLICITED, CQ_ARM_NEXT };
 
+/** A completion as it waits: with its QP, whose queue has room for another once it is polled. */
+struct cq_entry {
+	struct rdmap_wc wc;
+	struct rnic_qp *qp; /**< lives at least until cq_purge() */
+};
+
 struct rnic_cq {
 	LIST_ENTRY(rnic_cq) link;
 	struct rnic *rnic;
@@ -21,7 +27,7 @@ struct rnic_cq {
 	LIST_HEAD(, rnic_qp) senders, receivers;
 
 	/* Changed with both locks held (resize), so read under either. */
-	struct rnic_wc *ring;
+	struct cq_entry *ring;
 	uint64_t *times; /**< when each was added, ns; NULL: not kept */
 	uint32_t mask;
 
@@ -45,9 +51,12 @@ struct rnic_cq {
 };
 
 /** Add a completion. Engine's lock held. When there is no room the CQ and its QPs fail. */
-void cq_push(struct rnic_cq *cq, const struct rdmap_wc *wc, uint32_t qp_num);
+void cq_push(struct rnic_cq *cq, const struct rdmap_wc *wc, struct rnic_qp *qp);
 
-/** Take the completions of a QP out: it goes away. Engine's lock held. */
-void cq_purge(struct rnic_cq *cq, uint32_t qp_num);
+/**
+ * Take the completions of a QP out, as if they had been polled: it goes away or starts anew.
+ * Engine's lock held. After this nobody touches @p qp by way of the CQ.
+ */
+void cq_purge(struct rnic_cq *cq, struct rnic_qp *qp);
 
 #endif

@@ -183,9 +183,9 @@ int rnic_qp_destroy(struct rnic_qp *qp)
 	pthread_spin_unlock(&qp->sq_lock);
 	LIST_REMOVE(qp, send_cq_link);
 	LIST_REMOVE(qp, recv_cq_link);
-	cq_purge(qp->send_cq, qp->num);
+	cq_purge(qp->send_cq, qp);
 	if (qp->recv_cq != qp->send_cq)
-		cq_purge(qp->recv_cq, qp->num);
+		cq_purge(qp->recv_cq, qp);
 	id_table_remove(&qp->rnic->qps, qp->num);
 	qp->pd->users--;
 	qp->pd->qps--;
@@ -220,7 +220,7 @@ static void flush_one(struct rnic_qp *qp, const struct rdmap_rqe *e)
 	cq_push(qp->recv_cq,
 		&(struct rdmap_wc){
 			.wr_id = e->wr_id, .status = RDMAP_WC_WR_FLUSH_ERR, .op = RDMAP_WC_RECV},
-		qp->num);
+		qp);
 }
 
 /** Complete everything that is posted, flushed. Again and again: later posts are flushed too. */
@@ -234,8 +234,9 @@ static void qp_flush(struct rnic_qp *qp)
 		return;
 	}
 	while ((e = recv_queue_first(&qp->rq)) != NULL) {
-		flush_one(qp, e);
+		/* It stays as it is until its completion is polled. */
 		recv_queue_pop(&qp->rq);
+		flush_one(qp, e);
 	}
 }
 

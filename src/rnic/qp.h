@@ -26,8 +26,9 @@ struct rnic_qp {
 		paired; /**< connects by itself: iWARP knows no RTR, sends may be posted there */
 	_Atomic bool recv_waits; /**< a message waits for a receive element */
 	pthread_spinlock_t sq_lock;
-	uint32_t sq_posted;        /**< under sq_lock: committed, not yet shown */
-	struct rnic_gather gather; /**< under sq_lock */
+	uint32_t sq_posted;         /**< under sq_lock: committed, not yet shown */
+	_Atomic uint32_t sq_polled; /**< completions of the send queue that were polled */
+	struct rnic_gather gather;  /**< under sq_lock */
 	struct rdmap_sq sq;
 	struct recv_queue rq; /**< without a ring when there is an SRQ */
 	struct engine_doorbell bell;

@@ -38,18 +38,21 @@ static void reset(struct rnic_qp *qp)
 {
 	pairing_end(qp);
 	qp_drop_connection(qp);
+	/* First, as each completion that is polled counts. */
+	cq_purge(qp->send_cq, qp);
+	if (qp->recv_cq != qp->send_cq)
+		cq_purge(qp->recv_cq, qp);
 	pthread_spin_lock(&qp->sq_lock);
 	atomic_store(&qp->state, RNIC_QP_RESET);
 	qp->sq_posted = 0;
 	atomic_store(&qp->sq.head, 0);
 	atomic_store(&qp->sq.tail, 0);
+	atomic_store(&qp->sq.silent, 0);
+	atomic_store(&qp->sq_polled, 0);
 	qp->sq.next = 0;
 	pthread_spin_unlock(&qp->sq_lock);
 	if (!qp->srq)
 		recv_queue_clear(&qp->rq);
-	cq_purge(qp->send_cq, qp->num);
-	if (qp->recv_cq != qp->send_cq)
-		cq_purge(qp->recv_cq, qp->num);
 	/* A window of type 2 was of the stream that has ended, not of the next. */
 	mw_unbind_all(qp);
 	qp->cq_failed = qp->in_error = qp->closing = false;

@@ -23,11 +23,22 @@ int rnic_sq_begin(struct rnic_qp *qp)
 	return -EINVAL;
 }
 
+/**
+ * Requests that count against the queue: those not completed, and those whose completion waits to
+ * be polled. One without a completion is free as soon as it is done. Each count only grows, so an
+ * old value errs to the safe side, and at least as many elements are behind the tail.
+ */
+static uint32_t sq_in_use(const struct rnic_qp *qp)
+{
+	return qp->sq_posted - atomic_load_explicit(&qp->sq.silent, memory_order_acquire) -
+	       atomic_load_explicit(&qp->sq_polled, memory_order_acquire);
+}
+
 struct rdmap_wqe *rnic_sq_next(struct rnic_qp *qp)
 {
 	struct rdmap_wqe *w;
 
-	if (qp->sq_posted - atomic_load_explicit(&qp->sq.tail, memory_order_acquire) >= qp->sq.size)
+	if (sq_in_use(qp) >= qp->sq.size)
 		return NULL;
 	w = rdmap_sq_at(&qp->sq, qp->sq_posted);
 	memset(w, 0, sizeof *w);

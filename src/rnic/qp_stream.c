@@ -68,7 +68,7 @@ static void complete(void *user, const struct rdmap_wc *wc)
 {
 	struct rnic_qp *qp = user;
 
-	cq_push(wc->op >= RDMAP_WC_RECV ? qp->recv_cq : qp->send_cq, wc, qp->num);
+	cq_push(wc->op >= RDMAP_WC_RECV ? qp->recv_cq : qp->send_cq, wc, qp);
 }
 
 static void operational(void *user)

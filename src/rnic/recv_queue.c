@@ -21,6 +21,7 @@ int recv_queue_init(struct recv_queue *q, uint32_t max_wr, uint32_t max_sge)
 	q->posted = 0;
 	atomic_init(&q->head, 0);
 	atomic_init(&q->tail, 0);
+	atomic_init(&q->polled, 0);
 	return 0;
 }
 
@@ -42,7 +43,7 @@ struct rdmap_rqe *recv_queue_next(struct recv_queue *q)
 {
 	struct rdmap_rqe *e;
 
-	if (q->posted - atomic_load_explicit(&q->tail, memory_order_acquire) >= q->size)
+	if (q->posted - atomic_load_explicit(&q->polled, memory_order_acquire) >= q->size)
 		return NULL;
 	e = recv_queue_at(q, q->posted);
 	memset(e, 0, sizeof *e);
@@ -68,5 +69,6 @@ void recv_queue_clear(struct recv_queue *q)
 	q->posted = 0;
 	atomic_store(&q->head, 0);
 	atomic_store(&q->tail, 0);
+	atomic_store(&q->polled, 0);
 	pthread_spin_unlock(&q->lock);
 }

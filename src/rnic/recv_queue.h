@@ -23,6 +23,8 @@ struct recv_queue {
 	uint32_t posted;       /**< under lock: committed, not yet shown */
 	_Atomic uint32_t head; /**< elements up to here are there to be taken */
 	_Atomic uint32_t tail; /**< elements up to here are finished with */
+	/** Elements whose completion the program has polled: their room may be posted to again. */
+	_Atomic uint32_t polled;
 };
 
 /** @return 0, -ENOMEM. */
@@ -66,11 +68,24 @@ static inline const struct rdmap_rqe *recv_queue_first(const struct recv_queue *
 	return recv_queue_peek(q, 0);
 }
 
-/** The oldest element is finished with; its place may be posted to. Engine's lock held. */
+/** The oldest element is finished with; its completion follows. Engine's lock held. */
 static inline void recv_queue_pop(struct recv_queue *q)
 {
 	atomic_store_explicit(&q->tail, atomic_load_explicit(&q->tail, memory_order_relaxed) + 1,
 		memory_order_release);
+}
+
+/** The completion of an element was polled. One caller at a time: the lock of the QP's CQ. */
+static inline void recv_queue_release(struct recv_queue *q)
+{
+	atomic_store_explicit(&q->polled,
+		atomic_load_explicit(&q->polled, memory_order_relaxed) + 1, memory_order_release);
+}
+
+/** The same for an SRQ, whose elements complete to the CQs of several QPs. */
+static inline void recv_queue_release_shared(struct recv_queue *q)
+{
+	atomic_fetch_add_explicit(&q->polled, 1, memory_order_release);
 }
 
 #endif

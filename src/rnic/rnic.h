@@ -373,13 +373,18 @@ int rnic_pairing_open(struct rnic *r);
  * @return -EINVAL in RESET, INIT, and RTR without a path, for sends; RESET for receives. 0 else.
  */
 int rnic_sq_begin(struct rnic_qp *qp);
-struct rdmap_wqe *rnic_sq_next(struct rnic_qp *qp); /**< NULL: full (-ENOMEM to the caller) */
+/**
+ * @return NULL: full (-ENOMEM to the caller). Elements count until their completion is polled;
+ * those that make none until they are done.
+ */
+struct rdmap_wqe *rnic_sq_next(struct rnic_qp *qp);
 void rnic_sq_commit(struct rnic_qp *qp);
 void rnic_sq_end(struct rnic_qp *qp); /**< unlocks and rings the engine */
 /** Unlocks; nothing since rnic_sq_begin() counts. */
 void rnic_sq_abort(struct rnic_qp *qp);
 
-/* The same for receives; of a QP without an SRQ, and of an SRQ, which is never refused. */
+/* The same for receives, which all make a completion; of a QP without an SRQ, and of an SRQ, which
+ * is never refused. */
 
 int rnic_rq_begin(struct rnic_qp *qp);
 struct rdmap_rqe *rnic_rq_next(struct rnic_qp *qp);

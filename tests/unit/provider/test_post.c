@@ -452,6 +452,33 @@ static void test_too_short(void **state)
 	assert_int_equal(fx.server.buf[99], 0);
 }
 
+/*
+ * A program that posts until the queue is full, and polls one completion when it is: its CQ is as
+ * large as its queue (librdmacm's), and is not overrun.
+ */
+static void test_full_until_polled(void **state)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, &sge, &fx.client, 8), *bad;
+	unsigned posted = 0, polled = 0;
+
+	aim(&wr, 0);
+	while (polled < 1000) {
+		int rc = ibv_post_send(fx.client.id->qp, &wr, &bad);
+
+		if (rc == 0) {
+			posted++;
+			assert_true(posted - polled <= (unsigned)fx.client.id->send_cq->cqe);
+			continue;
+		}
+		assert_int_equal(rc, ENOMEM);
+		assert_int_equal(take(fx.client.id->send_cq).status, IBV_WC_SUCCESS);
+		polled++;
+	}
+	while (polled++ < posted)
+		assert_int_equal(take(fx.client.id->send_cq).status, IBV_WC_SUCCESS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -470,6 +497,7 @@ int main(void)
 		CONNECTED(test_inline),
 		CONNECTED(test_nothing),
 		CONNECTED(test_unsignaled),
+		CONNECTED(test_full_until_polled),
 		CONNECTED_SRQ(test_signal_all),
 		CONNECTED(test_bad_lkey),
 		CONNECTED(test_too_short),

@@ -47,6 +47,7 @@ static void test_order(void **state)
 	FEED(&n, RESPONSE("abcd"));
 	qp_expect_wc(n.a, 5, RDMAP_WC_SUCCESS, RDMAP_WC_READ, 4);
 	assert_int_equal(atomic_load(&n.a->sq.tail), 5);
+	assert_int_equal(atomic_load(&n.a->sq.silent), 2);
 	qp_net_done(&n);
 }
 
@@ -119,6 +120,7 @@ static void test_flush(void **state)
 	qp_expect_wc(n.a, 3, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_WRITE, 0);
 	qp_expect_wc(n.a, 4, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_WRITE, 0);
 	qp_expect_no_wc(n.a);
+	assert_int_equal(atomic_load(&n.a->sq.silent), 0);
 	/* Posted in ERROR: the next flush takes them. */
 	post_write(n.a, 5, 0);
 	rdmap_run(&n.a->r);

@@ -2,6 +2,7 @@
 #include "rnic/cq.h"
 
 #include "pair.h"
+#include "rnic/qp.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,8 +33,11 @@ static void on_notify(void *context)
 	++*(unsigned *)context;
 }
 
+/** Nothing but numbers, and counts of what was polled. */
+static struct rnic_qp qps[3] = {{.num = 1}, {.num = 2}, {.num = 3}};
+
 static void push_as(
-	struct rnic_cq *cq, uint64_t wr_id, unsigned status, unsigned flags, uint32_t qp)
+	struct rnic_cq *cq, uint64_t wr_id, unsigned status, unsigned flags, struct rnic_qp *qp)
 {
 	struct rdmap_wc wc = {.wr_id = wr_id, .status = (uint8_t)status, .flags = (uint8_t)flags};
 
@@ -44,7 +48,7 @@ static void push_as(
 
 static void push(struct rnic_cq *cq, uint64_t wr_id)
 {
-	push_as(cq, wr_id, RDMAP_WC_SUCCESS, 0, 1);
+	push_as(cq, wr_id, RDMAP_WC_SUCCESS, 0, &qps[0]);
 }
 
 static struct rnic_cq *create(struct pair *p, uint32_t cqe, unsigned *notified)
@@ -180,10 +184,10 @@ static void solicited_only(void **state)
 	rnic_cq_arm(cq, true);
 	push(cq, 1);
 	assert_int_equal(n, 0);
-	push_as(cq, 2, RDMAP_WC_SUCCESS, RDMAP_WC_SOLICITED, 1);
+	push_as(cq, 2, RDMAP_WC_SUCCESS, RDMAP_WC_SOLICITED, &qps[0]);
 	assert_int_equal(n, 1);
 	rnic_cq_arm(cq, true);
-	push_as(cq, 3, RDMAP_WC_WR_FLUSH_ERR, 0, 1);
+	push_as(cq, 3, RDMAP_WC_WR_FLUSH_ERR, 0, &qps[0]);
 	assert_int_equal(n, 2);
 	/* "Any" outweighs "solicited", before and after. */
 	rnic_cq_arm(cq, true);
@@ -236,10 +240,10 @@ static void purge_takes_one_qps_out(void **state)
 		expect(cq, i);
 	}
 	for (unsigned i = 0; i < 8; i++)
-		push_as(cq, i, RDMAP_WC_SUCCESS, 0, 1 + i % 2);
+		push_as(cq, i, RDMAP_WC_SUCCESS, 0, &qps[i % 2]);
 	engine_lock(&p->engine);
-	cq_purge(cq, 2);
-	cq_purge(cq, 3);
+	cq_purge(cq, &qps[1]);
+	cq_purge(cq, &qps[2]);
 	engine_unlock(&p->engine);
 	/* The room is there again. */
 	for (unsigned i = 0; i < 4; i++)

@@ -43,6 +43,8 @@ static void first_in_first_out_round_the_ring(void **state)
 		assert_int_equal(recv_queue_first(&q)->wr_id, 1000 + i);
 		recv_queue_pop(&q);
 		assert_null(recv_queue_first(&q));
+		recv_queue_release(&q);
+		recv_queue_release_shared(&q);
 	}
 	recv_queue_fini(&q);
 }
@@ -57,7 +59,12 @@ static void full_when_all_are_in_use(void **state)
 	recv_queue_begin(&q);
 	assert_null(recv_queue_next(&q));
 	recv_queue_end(&q);
+	/* Not yet when one is done: when the program knows. */
 	recv_queue_pop(&q);
+	recv_queue_begin(&q);
+	assert_null(recv_queue_next(&q));
+	recv_queue_end(&q);
+	recv_queue_release(&q);
 	post(&q, 5);
 	recv_queue_fini(&q);
 }
