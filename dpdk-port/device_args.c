@@ -19,7 +19,7 @@ static const struct {
 	{"net_pcap", " rx_pcap tx_pcap rx_iface rx_iface_in tx_iface iface phy_mac infinite_rx "},
 };
 
-/** The keys of the driver, whose name has a number behind it; NULL: not known here. */
+/** The keys of the driver; its name has a number behind it. NULL: not known here. */
 static const char *keys_of(const char *device, size_t name_len)
 {
 	while (name_len && strchr("0123456789", device[name_len - 1]))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* DPDK logs to one stream per process: ours cuts it into lines for the sink in force, where they
- * are of use to who debugs alone: what went wrong is told in our words. It keeps the first error,
- * which is the one that tells: those after it say that something failed. */
+/* DPDK logs to one stream per process: ours cuts it into lines for the sink in force. They are for
+ * debugging: what went wrong is said in our words. It keeps the first error, which names the cause:
+ * those after it only say that something failed. */
 #include "dpdk-port/eal_log.h"
 #include "dpdk-port/eal.h"
 

@@ -26,8 +26,8 @@ struct gate {
 	struct rte_intr_handle *handle;
 };
 
-/* There is one interrupt thread in a process. The lock also keeps the gate from being freed under
- * who opens it for another port. */
+/* There is one interrupt thread in a process. The lock also keeps the gate from being freed while
+ * it is opened for another port. */
 static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
 static struct gate *the_gate;
 

@@ -71,7 +71,7 @@ struct pace_step pace_after(struct pace *p, uint64_t now, unsigned handled, uint
 		s.sleep = 0;
 	else
 		s.sleep = min64(s.sleep, deadline - now);
-	/* Worth a system call to whoever sets an earlier deadline only when it would be late. */
+	/* An earlier deadline is worth a system call only when it would be late. */
 	s.wait_wake = s.sleep > PACE_AWAY_NS;
 	return s;
 }

@@ -202,7 +202,7 @@ int packet_complete(const struct port_config *cfg, char *out, size_t len)
 	struct rte_kvargs *args = comma ? rte_kvargs_parse(comma + 1, NULL) : NULL;
 
 	packet_add(&t, "%s", cfg->device);
-	/* Who thinks of blocks has thought of frames. */
+	/* An argument for blocks comes from somebody who has thought of frames. */
 	if (args && !rte_kvargs_get(args, "blocksz"))
 		packet_add_rings(&t, args, cfg);
 	rte_kvargs_free(args);

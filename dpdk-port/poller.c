@@ -20,7 +20,7 @@ static uint64_t poller_clock(void *ctx)
 	/* Two cores' counters may differ by a little; the stack's time must not go back. */
 	if (now > p->last)
 		p->last = now;
-	/* Asked whenever the lock was taken, by whoever posts too: what they send has this time. */
+	/* Asked whenever the lock was taken, also for posting: what is sent has this time. */
 	if (p->tcp)
 		tcp_set_now(p->tcp, p->last);
 	port_set_now(p->port, p->last);
@@ -53,7 +53,7 @@ static unsigned poller_poll(void *ctx, uint64_t now)
 	else if (n)
 		rte_pktmbuf_free_bulk(pkts, n);
 	timer_wheel_run(&p->engine->wheel, now);
-	/* Frames that wait for room in the port are work too: who sleeps must come back soon. */
+	/* Frames that wait for room in the port are work too: a sleep must be short. */
 	return handled + (port_backlog(p->port) > 0);
 }
 

@@ -127,7 +127,7 @@ bool port_is_gone(const struct port *p)
 	return atomic_load_explicit(&p->gone, memory_order_relaxed);
 }
 
-/** A packet socket whose interface went down polls readable until it has told so. */
+/** A packet socket polls readable after its interface went down, until it has told so. */
 static void take_error(const struct port *p)
 {
 	int error;
@@ -151,8 +151,8 @@ bool port_link(struct port *p, uint32_t *speed)
 	return p->link_up;
 }
 
-/** A client that has been refused, or whose server went, is started anew; not too soon: to stop
- *  it in the middle of the handshake would only begin it again. */
+/** A client is started anew when it was refused or its server went. Not too soon: to stop it in the
+ * middle of the handshake would only begin it again. */
 static bool is_overdue(const struct port *p)
 {
 	return !p->started || p->downs >= PORT_PATIENCE;

@@ -26,7 +26,7 @@ struct sched_attributes {
  * short slice (6.12) keeps it so when it has run a little more than its share; a privileged process
  * also gets a better nice value. All are hints: without them the median is the same and the
  * rare late wake-up is later. Not a real-time policy: at times this thread is busy for long, and
- * would starve who shares the core.
+ * would starve others on the core.
  */
 void priority_ask(void)
 {

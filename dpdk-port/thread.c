@@ -111,7 +111,7 @@ static void sleep_on(struct engine_thread *t, const struct pace_step *s, uint64_
 
 	if (s->wait_wake) {
 		/*
-		 * Whoever sets an earlier deadline from here on wakes us; who did before is seen.
+		 * An earlier deadline that is set from here on wakes us; one from before is seen.
 		 */
 		atomic_store(&e->sleeping_until, now + s->sleep);
 		if (atomic_load(&e->deadline) < now + s->sleep || atomic_load(&e->doorbells))
@@ -161,7 +161,7 @@ static void look(struct engine_thread *t)
 		n = drive(t, &missed);
 		now = clock_ns(&p->clock);
 		s = pace_after(&t->pace, now, n, atomic_load(&e->deadline));
-		/* Who holds the lock may be waiting for this very core: never go on at once. */
+		/* The holder of the lock may be waiting for this very core: never go on at once. */
 		if (missed && s.sleep < PACE_SHORT_NS)
 			s.sleep = PACE_SHORT_NS;
 	}

@@ -51,7 +51,7 @@ static void begin(struct drill *d)
 	pthread_mutex_lock(&d->lock);
 }
 
-/** Something happened: who is blocked has to look, before time moves on. */
+/** Something happened: a blocked call has to look, before time moves on. */
 static void notify(struct drill *d)
 {
 	unsigned turns = d->waiting * 4;

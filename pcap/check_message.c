@@ -63,7 +63,7 @@ static bool check_version(struct check_fpdu *x)
 
 	if (version == RDMAP_VERSION)
 		return true;
-	/* RFC 5040 section 4.1: 00b is the RDMA Consortium's, whose MPA has revision 0. */
+	/* RFC 5040 section 4.1: 00b is the RDMA Consortium's; its MPA has revision 0. */
 	if (version == 0 && x->s->start.seen && x->s->start.revision == 0)
 		return true;
 	check_fail(x, is_7306(x->opcode) ? REQ_RDMAX_4_1_2 : REQ_RDMAP_4_1_9, "RDMA version %u",

@@ -127,7 +127,7 @@ static void check_pair(const struct place *x, const struct stream_start *request
 		note(x, "CRCs are off: neither end asks for them");
 }
 
-/* A reply whose segment does not acknowledge the whole request was sent before that was there. */
+/* A reply was sent before the request was there if its segment does not acknowledge all of it. */
 static void check_turn(const struct place *x, const struct stream_start *request)
 {
 	if ((int32_t)(x->st->ack - request->end) < 0)

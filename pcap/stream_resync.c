@@ -292,7 +292,7 @@ static bool begins(struct stream *s, bool *wait)
 	*wait = false;
 	if (!stream_captured(s, 0, MPA_FPDU_HEADER_LEN + DDP_UNTAGGED_LEN))
 		return false;
-	/* First the headers, whose cost is small. */
+	/* First the headers: they cost little. */
 	r = look(s, false, false, &f);
 	*wait = may_begin(s, 0, &none);
 	if (!*wait || r == MPA_DEFRAME_MORE)

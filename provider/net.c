@@ -21,7 +21,7 @@
 
 /** How long the end of the process is put off for what peers have yet to acknowledge. */
 #define LINGER_NS UINT64_C(1000000000)
-/* Who ends without exit() may do so in the middle of a verb, with the engine in hand. */
+/* A process that ends without exit() may do so in the middle of a verb, with the engine in hand. */
 #define RESET_NS UINT64_C(100000000)
 
 /** How long the holder of the engine may take at the end of the process; it may wait for a core. */
@@ -240,7 +240,7 @@ static int open_tcp(struct net *n, struct config_error *e)
 	return r;
 }
 
-/** A memif is ready without its peer, who may come at any time; other ports have a cable. */
+/** A memif is ready without its peer, which may come at any time; other ports have a cable. */
 static bool has_carrier(const struct net *n)
 {
 	return strcmp(port_get_caps(n->port)->driver, "net_memif") != 0;
@@ -319,7 +319,7 @@ static void await_link(struct net *n)
 		nap(10000000);
 }
 
-/** Who is told of changes takes the link to be up. */
+/** Listeners for changes take the link to be up at first. */
 static void begin_link(struct net *n)
 {
 	engine_lock(&n->engine);
@@ -398,7 +398,7 @@ static void log_totals(struct net *n)
 		(unsigned long long)t->duplicate);
 }
 
-/** True while there is anybody who has to hear of our end. */
+/** True while there is any peer that has to hear of our end. */
 static bool is_connected(struct net *n)
 {
 	struct ip_endpoint local, remote;
@@ -448,7 +448,7 @@ void net_end(struct net *n)
 	reset_all(n);
 }
 
-/** Whoever holds the engine, perhaps in a signal handler: nothing is allocated or freed. */
+/** Called with the engine held, perhaps in a signal handler: nothing is allocated or freed. */
 static void serve_end(struct engine_doorbell *d)
 {
 	struct net *n = container_of(d, struct net, end_bell);

@@ -236,7 +236,7 @@ static int create_device(void)
 	if (d == NULL)
 		return -ENOMEM;
 	device_init(d, &source, process.config.name, process.host);
-	/* Who only lists devices keeps no slot, unless it is in what the list shows. */
+	/* A process that only lists devices keeps no slot, unless the list shows it. */
 	if ((!process.config.slot_wanted || process.config.slot_names) && identify_device(d) != 0) {
 		free(d);
 		return -ENODEV;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/** Make it if needed; it must be ours alone to write to, whoever made it. */
+/** Make it if needed; nobody else may write to it, even if it was there. */
 static int own_directory(const char *path)
 {
 	struct stat st;
@@ -41,7 +41,7 @@ int slot_directory(char *path, size_t size)
 	return own_directory(path);
 }
 
-/** For whoever looks into the directory; the lock is what counts. */
+/** For people who look into the directory; the lock is what counts. */
 static void sign(int fd)
 {
 	char text[16];

@@ -50,7 +50,7 @@ static bool has_capability(unsigned number)
 	FILE *f = fopen("/proc/self/status", "re");
 
 	if (f == NULL)
-		return true; /* who cannot look must not complain */
+		return true; /* no look, no complaint */
 	while (fgets(line, sizeof line, f) != NULL)
 		if (sscanf(line, "CapEff: %llx", &effective) == 1)
 			break;

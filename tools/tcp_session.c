@@ -401,7 +401,7 @@ void tcp_session_stop(struct tcp_session *s)
 
 /**
  * The last ACK of a connection that we closed first may get lost, and the peer would send its FIN
- * again to nobody: be there for its first retransmission. Who wants TIME-WAIT in full has a kernel.
+ * again to nobody: be there for its first retransmission. The kernel's TCP has TIME-WAIT in full.
  */
 static void outlive_last_ack(struct tcp_session *s)
 {

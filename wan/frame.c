@@ -17,7 +17,7 @@ struct rte_mbuf *wan_frame_adopt(struct rte_mbuf *m)
 		rte_pktmbuf_free(m);
 		return NULL;
 	}
-	/* Whose memory it is belongs to the buffer, not to the offloads. */
+	/* These tell the owner of the memory: they belong to the buffer, not to the offloads. */
 	m->ol_flags &= RTE_MBUF_F_EXTERNAL | RTE_MBUF_F_INDIRECT;
 	return m;
 }

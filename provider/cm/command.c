@@ -36,7 +36,7 @@ int ucma_step(const struct ucma_call *c, enum ucma_id_state from, enum ucma_id_s
 	return err;
 }
 
-/* iWARP has no multicast: rdma_join_multicast() finds nobody who could. */
+/* iWARP has no multicast: rdma_join_multicast() is refused. */
 static int no_multicast(struct ucma_call *c)
 {
 	return -ENOSYS;

@@ -62,7 +62,8 @@ int ucma_open(struct ucma *u, int flags)
 	return fd;
 }
 
-/* Hold the first id of the channel, whoever works on it now. @return NULL: none is left. */
+/* Hold the first id of the channel, even if another thread works on it now. @return NULL: none is
+ * left. */
 static struct ucma_id *hold_first(struct ucma *u, struct ucma_channel *ch)
 {
 	struct ucma_id *id;

@@ -15,7 +15,7 @@ struct buf {
 	struct buf *next;
 };
 
-/* A handle does not say whose it is, so ours are kept. */
+/* A handle does not name its owner, so ours are kept. */
 static struct buf *bufs;
 static pthread_mutex_t bufs_lock = PTHREAD_MUTEX_INITIALIZER;
 

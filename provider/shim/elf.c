@@ -83,7 +83,8 @@ static bool find_tables(const struct dl_phdr_info *info, struct tables *t)
 	return t->symtab != NULL && t->strtab != NULL && t->hash != NULL;
 }
 
-/* DT_GNU_HASH: buckets of chains whose last hash has bit 0 set. The Bloom filter is skipped. */
+/* DT_GNU_HASH: buckets of chains; the last hash of a chain has bit 0 set. The Bloom filter is
+ * skipped. */
 static const ElfW(Sym) * find_symbol(const struct tables *t, const char *name)
 {
 	uint32_t num_buckets = t->hash[0];

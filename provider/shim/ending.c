@@ -43,7 +43,7 @@ static void on_end(int sig)
 		return;
 	}
 	/*
-	 * Who holds the engine may never come back to it, having jumped out of a verb from a
+	 * The holder of the engine may never come back to it, having jumped out of a verb from a
 	 * handler: then the process ends all the same, and even if all its threads block @p sig.
 	 */
 	send_later(sig, 1000);

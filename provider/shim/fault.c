@@ -2,8 +2,8 @@
 /*
  * Faults in memory that peers reach: a program may unmap what it has registered, protect it, or cut
  * the file short. The provider's accesses to it are marked (base/guarded.h), and those alone are
- * ended here; everything else is the program's, whose handlers are called as the kernel would call
- * them. So we stay in front of those that it sets later.
+ * ended here; everything else is the program's, and its handlers are called as the kernel would
+ * call them. So we stay in front of those that it sets later.
  */
 #include "provider/shim/shim.h"
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What we add to a list is one block, whose first element says so in its ifa_data. */
+/* What we add to a list is one block. Its first element says so in its ifa_data. */
 struct addition {
 	struct ifaddrs ifa[PROVIDER_MAX_ADDRESSES];
 	struct provider_address at[PROVIDER_MAX_ADDRESSES];

@@ -320,7 +320,7 @@ static void end_cm(int fd)
 
 	if ((fcntl(fd, F_GETFL) & O_NONBLOCK) == 0)
 		atomic_store_explicit(&cm_was_closed, true, memory_order_relaxed);
-	/* The mark goes before the descriptor, whose number may be in use again at once. */
+	/* The mark goes before the descriptor: the number may be in use again at once. */
 	atomic_store_explicit(&cm_fd[fd], false, memory_order_relaxed);
 	if (p != NULL && !shim_is_orphan()) {
 		shim_enter();

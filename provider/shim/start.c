@@ -201,8 +201,9 @@ void shim_before_end(void)
 }
 
 /*
- * Whoever names us in LD_PRELOAD and gives no configuration has forgotten it; in /etc/ld.so.preload
- * we are there for all, and say nothing. Once, and to those alone who make a verbs call.
+ * LD_PRELOAD names us and there is no configuration: somebody has forgotten it. In
+ * /etc/ld.so.preload we are there for all programs, and say nothing. The sentence comes once, at a
+ * verbs call.
  */
 static void tell_unconfigured(void)
 {

@@ -172,7 +172,7 @@ SHIM_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 
 /* ---- context ------------------------------------------------------------------------------ */
 
-/* It never fails, not even in a child, whose parent has the device open as before. */
+/* It never fails, not even in a child: its parent has the device open as before. */
 SHIM_EXPORT int ibv_close_device(struct ibv_context *context)
 {
 	__typeof__(&ibv_close_device) real;
@@ -232,7 +232,7 @@ FORWARD_AS(int, errno, shim_query_port_speed, "ibv_query_port_speed", query_port
 	(struct ibv_context * context, uint32_t port_num, uint64_t *speed),
 	(context, port_num, speed))
 
-/* Private to rdma-core, whose own ibv_devinfo -v calls it. */
+/* Private to rdma-core: its own ibv_devinfo -v calls it. */
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned index, int *type);
 
 SHIM_EXPORT int ibv_query_gid_type(

@@ -232,7 +232,7 @@ int cq_destroy(struct ibv_cq *ibv)
 
 	if (rc != 0)
 		return fail_errno(rc);
-	/* From here the RNIC tells of it no more; whoever holds an event of it acknowledges first.
+	/* From here the RNIC tells of it no more. Events that are held are acknowledged first.
 	 */
 	comp_reported = leave_channel(cq);
 	async_forget(context, &cq->async_reported);

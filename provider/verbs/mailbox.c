@@ -24,7 +24,7 @@ int mailbox_inherit(struct mailbox *m)
 	int rc = 0;
 
 	pthread_mutex_init(&m->lock, NULL);
-	atomic_store(&m->users, 1); /* those who waited are the parent's threads */
+	atomic_store(&m->users, 1); /* the waiters are the parent's threads */
 	if (flags < 0 || fd < 0 || fcntl(fd, F_SETFL, flags) < 0 || dup3(fd, m->fd, O_CLOEXEC) < 0)
 		rc = -errno;
 	if (fd >= 0)

@@ -36,7 +36,7 @@ int path_translate(const struct device *d, const struct ibv_qp_attr *a, int mask
 
 	if (config_pairing_port(stack_config(d->stack)) == 0)
 		return 0;
-	/* Who gives a P_Key is none of rdma_cm's. A failure is told at RTR, if it comes to that. */
+	/* With a P_Key it is none of rdma_cm's. A failure is told at RTR, if it comes to that. */
 	if (to_state && a->qp_state == IBV_QPS_INIT && (mask & IBV_QP_PKEY_INDEX) != 0)
 		(void)rnic_pairing_open(d->rnic);
 	if ((mask & IBV_QP_SQ_PSN) != 0) {

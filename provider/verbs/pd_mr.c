@@ -76,7 +76,7 @@ static int look_at(void *addr, size_t length, unsigned rights)
 	return memory_verify(addr, length, (rights & RNIC_ACCESS_LOCAL_WRITE) != 0);
 }
 
-/* Fill what programs see of @p mr, whose RNIC's part there is. */
+/* Fill what programs see of @p mr. The RNIC's part is there. */
 static struct ibv_mr *publish(struct mr *mr, struct ibv_pd *pd, void *addr, size_t length)
 {
 	mr->ibv.context = pd->context;

@@ -25,14 +25,14 @@ _Static_assert((int)IBV_QPS_RESET == RNIC_QP_RESET && (int)IBV_QPS_INIT == RNIC_
  */
 #define ATTR_REFUSED (IBV_QP_CAP | IBV_QP_RATE_LIMIT | IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE)
 
-/* What matters to a QP whose connection the CM makes: allowed with every step that goes on. */
+/* What matters to a QP that the CM connects: allowed with every step that goes on. */
 #define ATTR_IWARP \
 	(IBV_QP_ACCESS_FLAGS | IBV_QP_PORT | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC)
 
 /*
  * ibv_modify_qp(3) and the table of the kernel's ib_modify_qp_is_ok() for reliable connections.
  * `need` is for programs that connect a QP themselves, known by any of its attributes that is none
- * of ATTR_IWARP: who gives one gives all. For the others the CM makes the steps to RTR and RTS.
+ * of ATTR_IWARP: give one, give all. For the others the CM makes the steps to RTR and RTS.
  */
 static const struct step {
 	int need, may;
@@ -70,7 +70,7 @@ static int mask_verify(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Fields of InfiniBand's headers, whose widths programs may rely on to be checked. */
+/* Fields of InfiniBand's headers: programs may rely on a check of their widths. */
 static int values_verify(const struct ibv_qp_attr *a, int mask, const struct rnic_limits *l)
 {
 	if (((mask & IBV_QP_PORT) != 0 && a->port_num != 1) ||

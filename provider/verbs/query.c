@@ -62,7 +62,7 @@ static void fill_device(struct device *d, struct ibv_device_attr *a)
 	a->max_res_rd_atom = as_int((uint64_t)l->max_ird * l->max_qp);
 	/*
 	 * An operation is the host's own atomic instruction on the program's memory, so it is
-	 * atomic for all who use such instructions there, and not for this device's streams alone.
+	 * atomic for all users of such instructions there, not for this device's streams alone.
 	 */
 	a->atomic_cap = IBV_ATOMIC_GLOB;
 	a->max_srq = as_int(l->max_srq);

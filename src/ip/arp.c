@@ -102,8 +102,8 @@ static void arp_handle(struct ip_stack *s, const uint8_t *p, uint64_t now)
 		return;
 	}
 	if (may_be_neighbour(s, &spa)) {
-		/* Only who wants to talk to us makes an entry (RFC 826: "am I the target"); what
-		 * others announce changes entries that exist. */
+		/* Only a request to us makes an entry (RFC 826: "am I the target"). What others
+		 * announce changes entries that exist. */
 		n = target && op == ARP_OP_REQUEST ? neighbour_get(s, &spa, now)
 						   : neighbour_find(s, &spa);
 		if (n)

@@ -4,7 +4,7 @@
 #include "ip/ip.h"
 
 /*
- * One copy for each width of vectors, chosen at load. Not under sanitizers, whose run-time is not
+ * One copy for each width of vectors, chosen at load. Not under sanitizers: their run-time is not
  * ready yet when the choice is made.
  */
 #if defined(__has_feature)

@@ -197,7 +197,7 @@ static int loop_back(struct ip_stack *s, const struct ip_path *p, struct rte_mbu
 {
 	if (s->loop_tail - s->loop_head == IP_LOOP_SIZE) {
 		rte_pktmbuf_free(m);
-		return 0; /* lost, as on any link whose queue is full */
+		return 0; /* lost, as on any link with a full queue */
 	}
 	if (!s->cfg.no_link)
 		eth_store(rte_pktmbuf_mtod(m, uint8_t *), s->cfg.mac, s->cfg.mac,

@@ -170,7 +170,7 @@ static void step_v6(struct local_addr *l, uint64_t now)
 	}
 	l->state = LOCAL_PREFERRED;
 	mld_join(s);
-	/* RFC 4861 section 7.2.6: whoever knows an old link-layer address of it learns ours. */
+	/* RFC 4861 section 7.2.6: a node that knows an old link-layer address of it learns ours. */
 	nd_announce(s, &l->addr);
 	if (ip_addr_is_link_local(&l->addr))
 		nd_find_routers(s, now);

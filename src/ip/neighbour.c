@@ -17,7 +17,7 @@
 #define DELAY_FIRST_PROBE_TIME_NS (5 * SECOND)
 #define MAX_SOLICIT               3
 
-/* To find out who has an address: soon enough for a router that takes over from another one. */
+/* To find the owner of an address: soon enough for a router that takes over from another one. */
 #define VERIFY_TIMER_NS    (SECOND / 4)
 #define VERIFY_INTERVAL_NS SECOND        /* claims and doubts do not make us ask more often */
 #define DOUBT_LIFE_NS      (30 * SECOND) /* a doubt that nothing followed */
@@ -185,7 +185,7 @@ static void log_move(const struct ip_neighbour *n, const uint8_t *from, const ui
 		ip_addr_format(&n->addr, text), ETH_ADDR_ARGS(from), ETH_ADDR_ARGS(to));
 }
 
-/* Believe another address, perhaps of the entry's own; whoever had it becomes the rival. */
+/* Believe another address, perhaps of the entry's own; the former one becomes the rival. */
 static void move(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
 {
 	uint8_t from[ETH_ADDR_LEN], to[ETH_ADDR_LEN];
@@ -218,7 +218,7 @@ static void fail(struct ip_neighbour *n, uint64_t now)
 	}
 }
 
-/* Whoever was asked is not there. */
+/* The station that was asked is not there. */
 static void unanswered(struct ip_neighbour *n, uint64_t now)
 {
 	switch ((enum neighbour_asked)n->asked) {
@@ -413,7 +413,7 @@ static void contest(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
 {
 	bool asking = n->state == NEIGHBOUR_PROBE;
 
-	/* Who is being asked must not be put off by a third. */
+	/* The station that is being asked must not be put off by a third. */
 	if (asking && n->asked == NEIGHBOUR_ASK_RIVAL)
 		return;
 	memcpy(n->rival, mac, ETH_ADDR_LEN);
@@ -550,7 +550,7 @@ void neighbour_confirm(struct ip_stack *s, struct ip_neighbour *n, uint64_t sent
 		become_reachable(n, now);
 }
 
-/* Whom to ask, as what goes to the one that is known brings no progress. */
+/* Which station to ask, as what goes to the known one brings no progress. */
 static enum neighbour_asked whom_to_ask(const struct ip_neighbour *n)
 {
 	bool proven = n->has_proven && eth_addr_equal(n->proven, n->eth);
@@ -563,7 +563,7 @@ static enum neighbour_asked whom_to_ask(const struct ip_neighbour *n)
 	return n->doubts ? NEIGHBOUR_ASK_ALL : NEIGHBOUR_ASK_CURRENT;
 }
 
-/* Those who look for a first address are asking; so are those who choose between two. */
+/* A neighbour without an address yet is asking; so is one between two addresses. */
 static bool is_asking(const struct ip_neighbour *n)
 {
 	return !is_known(n) ||

@@ -27,8 +27,8 @@
 #define BUCKETS   16
 #define WAYS      4
 
-/* A piece in the middle smaller than this was not made by a router, whose MTUs start at 576, or
- * at 1280 for IPv6: tiny fragments hide headers (RFC 1858) and fill tables. */
+/* No router makes a piece in the middle smaller than this: MTUs start at 576, or at 1280 for IPv6.
+ * Tiny fragments hide headers (RFC 1858) and fill tables. */
 #define MIN_PIECE_V4 512
 #define MIN_PIECE_V6 (IPV6_MIN_MTU - IPV6_LEN - IPV6_FRAGMENT_LEN - 8)
 

@@ -110,7 +110,7 @@ enum mpa_deframe_result mpa_deframe_look_closely(
 	return d->crc && !crc_good(&c, f->len - MPA_CRC_LEN) ? MPA_DEFRAME_CRC : MPA_DEFRAME_GOOD;
 }
 
-/* The FPDU whose length field is at @header begins there, or at a marker right before. */
+/* The FPDU with its length field at @header begins there, or at a marker right before. */
 static uint64_t begin_of(uint64_t header)
 {
 	return header % MPA_MARKER_PERIOD == MPA_MARKER_LEN ? header - MPA_MARKER_LEN : header;

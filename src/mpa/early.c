@@ -69,8 +69,8 @@ static bool note_down(struct llp_note *note, const struct mpa_ulpdu *u, uint32_t
 }
 
 /*
- * All of the segment is taken, and nothing may refuse it any more: who places a part and then keeps
- * the text would place that again. What follows a failure is never delivered.
+ * All of the segment is taken, and nothing may refuse it any more: to place a part and then keep
+ * the text would place that part again. What follows a failure is never delivered.
  */
 static void place(struct mpa *m, const struct mpa_ulpdu *u, struct llp_note *note)
 {

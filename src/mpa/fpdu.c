@@ -15,8 +15,8 @@ static void open_sending(struct mpa *m)
 /*
  * RFC 5044 section 8: nothing more is handed up after an error. Section 7.1.2 rule 4 has a
  * responder silent until a good FPDU has come, so that the initiator has time to get its receiver
- * ready. Who sends FPDUs is ready, so a bad first one is answered too: RFC 5040 section 7.1 wants a
- * Terminate. It is all that goes out, as operational() is not told.
+ * ready. An initiator that sends FPDUs is ready, so a bad first one is answered too: RFC 5040
+ * section 7.1 wants a Terminate. It is all that goes out, as operational() is not told.
  */
 void mpa_fpdu_fail(struct mpa *m, enum mpa_error code, const char *reason)
 {

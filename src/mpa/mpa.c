@@ -206,8 +206,9 @@ static size_t input(struct mpa *m, const struct llp_iov *v, unsigned n, size_t t
 }
 
 /*
- * The user may end the connection, and free m with it, inside an upcall; who called it then sees
- * so in its own frame. Not inlined: the compiler would take the stored address for a mistake.
+ * The user may end the connection, and free m with it, inside an upcall. The caller of the upcall
+ * then sees so in its own frame. Not inlined: the compiler would take the stored address for a
+ * mistake.
  */
 __attribute__((noinline)) static void watch(struct mpa *m, bool *gone)
 {

@@ -15,9 +15,9 @@
 
 /*
  * Streams of one RNIC take turns under its lock, so they need nothing more (section 5.3). With the
- * host's own atomic instruction on top the operation is atomic for all who use such instructions on
- * this memory: the program's threads, other processes, their RNICs. The program sees the value in
- * its own byte order (section 5.1.1).
+ * host's own atomic instruction on top the operation is atomic for all users of such instructions
+ * on this memory: the program's threads, other processes, their RNICs. The program sees the value
+ * in its own byte order (section 5.1.1).
  */
 static int execute(uint8_t *mem, uint8_t opcode, const struct rdmap_atomic *a, uint64_t *original)
 {

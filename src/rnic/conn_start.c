@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 /**
- * When an initiator whose SYN is refused tries again. Some programs (perftest, for one) close their
- * listener and open it again while the peer connects already.
+ * When an initiator tries again after its SYN was refused. Some programs (perftest, for one) close
+ * their listener and open it again while the peer connects already.
  */
 static const uint8_t retry_ms[] = {5, 20, 75};
 

@@ -265,8 +265,8 @@ static inline int cq_take(struct rnic_cq *cq, int n, struct rnic_wc *wc, uint64_
 	if (got == n && !engine_has_bells(cq->rnic->engine))
 		return got;
 	/*
-	 * The caller sees the queue's end: the time to look for more. Also when it got some: a
-	 * program whose sends complete at once would else never receive the acknowledgements that
+	 * The caller sees the queue's end: the time to look for more. Also when it got some: else a
+	 * program with sends that complete at once would never receive the acknowledgements that
 	 * let them go on.
 	 */
 	if (!atomic_load_explicit(&cq->overflowed, memory_order_acquire)) {
@@ -341,8 +341,8 @@ void cq_push(struct rnic_cq *cq, const struct rdmap_wc *wc, struct rnic_qp *qp)
 	if (cq->times)
 		cq->times[head & cq->mask] = cq->rnic->engine->now;
 	/*
-	 * Who arms the CQ polls it once more before it sleeps. Sequentially consistent: either
-	 * that poll sees this completion, or this sees the arming.
+	 * A program that arms the CQ polls it once more before it sleeps. Sequentially consistent:
+	 * either that poll sees this completion, or this sees the arming.
 	 */
 	atomic_store(&cq->head, head + 1);
 	armed = atomic_load(&cq->armed);

@@ -46,7 +46,7 @@ static bool engine_try(struct engine *e)
 
 bool engine_trylock(struct engine *e)
 {
-	/* Who waits goes first. */
+	/* Waiting threads go first. */
 	return !atomic_load(&e->waiting) && engine_try(e);
 }
 
@@ -128,9 +128,9 @@ void engine_unlock(struct engine *e)
 		e->ops->leave(e->ctx);
 		pthread_mutex_unlock(&e->lock);
 		/*
-		 * Who rang while the lock was held pushed first and tried the lock then: either it
-		 * got the lock, or its bell is seen here. If the lock cannot be had now, its new
-		 * holder (or the thread that waits for it) comes by here later.
+		 * A thread that rang while the lock was held pushed first and then tried the lock:
+		 * either it got the lock, or its bell is seen here. If the lock cannot be had now,
+		 * its new holder (or the thread that waits for it) comes by here later.
 		 */
 		if (!atomic_load(&e->doorbells) || !engine_trylock(e))
 			break;

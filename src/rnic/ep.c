@@ -261,7 +261,7 @@ void ep_failed(const struct rnic_ep *ep, int status)
 {
 	const struct rnic *r = ep->rnic;
 
-	/* Who pairs comes before its peer as often as not, and tries again. */
+	/* A pairing comes before its peer as often as not, and tries again. */
 	if (r->failure_fn && !(ep->paired && status == -ECONNREFUSED))
 		r->failure_fn(r->failure_arg,
 			&(struct rnic_failure){.remote = ep->remote, .status = status});
@@ -278,7 +278,7 @@ void ep_on_reply(struct rnic_ep *ep, const struct mpa_start *st, uint16_t ird, u
 
 	ep->state = EP_CONNECTED;
 	ep->was_connected = true;
-	ep_tell(ep, &ev); /* who pairs may free it */
+	ep_tell(ep, &ev); /* a pairing may free it */
 	if (closing)
 		qp_close(closing);
 }

@@ -16,7 +16,7 @@
 /*
  * A link loses the first frames when it comes up: the other end or a switch is not ready yet. Ours
  * comes up when the program begins, where the kernel's has been up for long; and ARP and ND ask
- * once a second. So for that long nobody is given up who could answer the third request.
+ * once a second. So no station is given up that could answer the third request.
  */
 #define LINK_YOUNG_NS UINT64_C(3000000000)
 

@@ -17,7 +17,7 @@ int mr_access_verify(unsigned access)
 {
 	if (access & ~ACCESS_ALL)
 		return -EINVAL;
-	/* Verbs: who lets peers write must be allowed to write. */
+	/* Verbs: remote write and atomics need local write. */
 	if (access & (RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_ATOMIC) &&
 		!(access & RNIC_ACCESS_LOCAL_WRITE))
 		return -EINVAL;
@@ -202,8 +202,8 @@ static bool is_of(const struct rnic_mr *mr, const struct rnic_qp *qp)
 }
 
 /**
- * Memory that is not just there. What is asked about more than a piece touches none yet: a Read
- * Request, say, whose pieces are looked at one by one when their turn comes.
+ * Memory that is not just there. What is asked about more than a piece touches none yet: the pieces
+ * of a Read Request, say, are looked at one by one when their turn comes.
  */
 static int provide(const struct rnic_mr *mr, uint32_t len, unsigned right, uint8_t **mem)
 {

@@ -20,9 +20,8 @@ struct rnic_mr {
 	bool valid;       /**< false once invalidated (RFC 5040 section 5.3) */
 	/** What follows is of the view that a memory window gives: see mw.h. */
 	bool window;
-	const struct rnic_qp
-		*only; /**< type 2: only the stream of this QP may use it; NULL: all of its PD */
-	uint8_t *null; /**< MR_NULL: zeros, then a place for what is written */
+	const struct rnic_qp *only; /**< type 2: the only user; NULL: all of its PD */
+	uint8_t *null;              /**< MR_NULL: zeros, then a place for what is written */
 };
 
 /** In rnic_mr.access: the null region. */

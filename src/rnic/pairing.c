@@ -27,8 +27,8 @@
 /*
  * A peer that has parted does not come back, but over InfiniBand that shows only when the retries
  * have been in vain; a program that is done by then, and did not wait for its last sends, never
- * learns of it (ibv_srq_pingpong with many QPs). So long, that is, as the program says, and not
- * longer than for who might come.
+ * learns of it (ibv_srq_pingpong with many QPs). So it waits for as long as the program says, and
+ * not longer than for a peer that might come.
  */
 #define RETRIES_USUAL (500 * MS)
 #define RETRIES_MOST  PATIENCE_LEAST
@@ -103,7 +103,7 @@ static void fail(struct pairing *p, const char *why)
 		qp_enter_error(qp);
 }
 
-/** It will never be: who only receives would wait for good, so an event tells. */
+/** It will never be: a pure receiver would wait for good, so an event tells. */
 static void fail_for_good(struct pairing *p, const char *why)
 {
 	struct rnic_qp *qp = p->qp;
@@ -147,7 +147,7 @@ static void on_deadline(struct timer *t, uint64_t now)
 
 /* ---- what both sides do ------------------------------------------------------------------ */
 
-/** Not before both are known: at the hello for who is in RTS, else at RTS. */
+/** Not before both are known: at the hello if the QP is in RTS, else at RTS. */
 static bool psn_agrees(const struct pairing *p, uint32_t told)
 {
 	return p->sq_psn == PAIRING_PSN_UNKNOWN || told == PAIRING_PSN_UNKNOWN || p->sq_psn == told;
@@ -273,7 +273,7 @@ static void on_refused(struct pairing *p, const struct rnic_ep_event *ev)
 	};
 	struct pairing_hello hello;
 
-	/* A reset, or an answer by who knows nothing of pairings: it may yet come up. */
+	/* A reset, or an answer by a program that knows nothing of pairings: it may yet come up. */
 	if (pairing_get_hello(ev->private_data, ev->private_len, &hello) && why[hello.refusal])
 		fail_for_good(p, why[hello.refusal]);
 	else

@@ -118,7 +118,7 @@ static bool is_cut_off(const struct rdmap_end *e)
 /**
  * Which asynchronous event tells of a Terminate: what the peer did to us is its access or request
  * error, as verbs have it at the responder. A connection that merely went away is the CM's to
- * tell; so is a peer whose program moved its QP to ERROR, which says "local catastrophic".
+ * tell; so is "local catastrophic" from a peer: its program moved its QP to ERROR.
  */
 static void raise_end(const struct rnic_qp *qp, const struct rdmap_end *e)
 {
@@ -137,7 +137,7 @@ static void raise_end(const struct rnic_qp *qp, const struct rdmap_end *e)
 	rnic_raise(qp->rnic, type, qp->context);
 }
 
-/* One line of what both ends agree or disagree on; odd encodings are named, for whoever debugs. */
+/* One line of what both ends agree or disagree on; odd encodings are named, for debugging. */
 static void log_end(const struct rnic_qp *qp, const struct rdmap_end *e)
 {
 	const struct rdmap_term_code *c = rdmap_term_code(e->layer, e->etype, e->code);

@@ -57,8 +57,8 @@ void recv_queue_commit(struct recv_queue *q)
 
 void recv_queue_end(struct recv_queue *q)
 {
-	/* Sequentially consistent: the poster looks at the QP's state next, while who moves the QP
-	 * to ERROR looks at the head next. One of the two sees the other. */
+	/* Sequentially consistent: the poster looks at the QP's state next, while a thread that
+	 * moves the QP to ERROR looks at the head next. One of the two sees the other. */
 	atomic_store(&q->head, q->posted);
 	pthread_spin_unlock(&q->lock);
 }

@@ -21,7 +21,7 @@ static void listen_for_posts(struct rnic_qp *qp)
 		LIST_INSERT_HEAD(&qp->srq->waiting, qp, wait.hungry_link);
 		atomic_store(&qp->srq->hungry, true);
 	}
-	/* Posted since we looked: who posted may not have seen that we wait. */
+	/* Posted since we looked: the poster may not have seen that we wait. */
 	if (has_recv(qp))
 		engine_defer(qp->rnic->engine, &qp->bell);
 }

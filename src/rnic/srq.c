@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Whoever waits looks again; who finds nothing waits again. */
+/** Each waiting QP looks again, and waits again if it finds nothing. */
 static void srq_serve(struct engine_doorbell *d)
 {
 	struct rnic_srq *srq = container_of(d, struct rnic_srq, bell);

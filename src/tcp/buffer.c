@@ -150,8 +150,8 @@ static void resize(struct tcp_conn *c, uint64_t want)
 }
 
 /**
- * The round trip time as a receiver sees it, who sends no text that could be timed: the echo of
- * our time stamps (RFC 7323 section 4), or what one window per round trip leaves as possible.
+ * The round trip time as a receiver sees it, without text of its own that could be timed: the echo
+ * of our time stamps (RFC 7323 section 4), or what one window per round trip leaves as possible.
  */
 static void measure_rtt(struct tcp_conn *c, uint32_t taken)
 {
@@ -177,8 +177,8 @@ static void measure_rtt(struct tcp_conn *c, uint32_t taken)
 /**
  * Dynamic right-sizing: the next round trip may bring twice what this one did, and then more. What
  * waits behind a gap, for a round trip or, if the repair is lost too, for several, has its room
- * beside, and twice that, as the repair takes longest when it is known last: otherwise who loses a
- * percent finds the window closed in most round trips.
+ * beside, and twice that, as the repair takes longest when it is known last. Otherwise a path that
+ * loses a percent finds the window closed in most round trips.
  */
 void tcp_buffer_measure(struct tcp_conn *c)
 {
@@ -241,7 +241,8 @@ static bool budget_allows(const struct tcp_conn *c)
 	return s->tx_held < s->tx_limit && count / TCP_SHARE < s->tx_limit - s->tx_held;
 }
 
-/** Who takes what it is sent was refused a packet: somebody who does not may have to give. */
+/** A connection that takes what it is sent was refused a packet: one that does not may have to
+ * give. */
 static void want(const struct tcp_conn *c)
 {
 	uint32_t wanted = c->sendq.count + 1;

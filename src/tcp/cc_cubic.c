@@ -142,10 +142,10 @@ static void ack(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 }
 
 /**
- * What section 4.6 takes beta of. The window, which it allows to who does not let an unused one
- * grow; what is in flight falls short of it by fractions of a segment, and by what left before the
- * loss showed: nothing for large windows, a fifth for small ones. What was in flight, if the window
- * is not in use, or doubles while packets queue: then much of it has not been tried yet.
+ * What section 4.6 takes beta of. The window, which it allows where an unused one does not grow;
+ * what is in flight falls short of it by fractions of a segment, and by what left before the loss
+ * showed: nothing for large windows, a fifth for small ones. What was in flight, if the window is
+ * not in use, or doubles while packets queue: then much of it has not been tried yet.
  */
 static uint32_t window_tried(const struct tcp_cc *cc, uint32_t in_flight)
 {
@@ -157,8 +157,8 @@ static uint32_t window_tried(const struct tcp_cc *cc, uint32_t in_flight)
 }
 
 /**
- * Section 4.7, fast convergence: when the maximum fell, leave room for whoever came, if we have
- * "been using all the network bandwidth". Where nothing queues we have not; the loss was chance.
+ * Section 4.7, fast convergence: when the maximum fell, leave room for a new flow, if we have "been
+ * using all the network bandwidth". Where nothing queues we have not; the loss was chance.
  */
 static uint32_t plateau(const struct tcp_cc *cc)
 {

@@ -100,7 +100,8 @@ void tcp_conn_orphan(struct tcp_conn *c)
 		drop_oldest_orphan(c->s);
 }
 
-/** Make room, if the table is full: who has no user goes, the oldest in TIME-WAIT first. */
+/** Make room, if the table is full: a connection without a user goes, the oldest in TIME-WAIT
+ * first. */
 static bool have_room(struct tcp_stack *s)
 {
 	if (s->table.count < s->cfg.max_connections)

@@ -20,7 +20,7 @@ static int error_of(const struct ip_error *e)
 	}
 }
 
-/** Nobody is there whom we answered (RFC 4987 section 3.3): one place less is taken. */
+/** There is no host where our answer went (RFC 4987 section 3.3): one place less is taken. */
 static bool half_open_error(struct tcp_stack *s, const struct tcp_tuple *id, int kind, uint32_t seq)
 {
 	struct tcp_half *h = tcp_half_find(&s->halves, id);

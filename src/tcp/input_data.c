@@ -13,7 +13,8 @@
 #define SHOW_MAX 128
 /** Packets that every connection may hold out of order, while there are any. */
 #define OUT_OF_ORDER_MIN 1024u
-/** Places of the table that are looked at for who holds more, and what nobody is asked for. */
+/** Places of the table that are searched for a connection that holds more, and what none is asked
+ * for. */
 #define RECLAIM_SLOTS 16
 #define RECLAIM_MIN   8u
 /** Segments acknowledged at once after a loss, while the peer's window is small. */
@@ -90,7 +91,7 @@ static void count_unread(struct tcp_conn *c, uint32_t before)
 	s->rx_held += c->recvq.count - before;
 	if (!before)
 		tcp_unread_moves(c);
-	/* Who had nothing is never refused: somebody else may have to give. */
+	/* A connection that had nothing is never refused: another may have to give. */
 	if (unlikely(s->rx_held > s->rx_hard_limit))
 		tcp_unread_want(s, before);
 }
@@ -168,10 +169,10 @@ static void hand_up(struct tcp_conn *c, struct rte_mbuf *m)
 }
 
 /**
- * Is there no memory for text that fills a gap? Whoever keeps nothing may go on all the same, as
- * most text is taken at once: connections that let unread text pile up must not stop the others.
- * What was SACKed is dropped only for what brings the connection on (RFC 2018 section 8), and what
- * the user took never.
+ * Is there no memory for text that fills a gap? A connection that keeps nothing may go on all the
+ * same, as most text is taken at once: connections that let unread text pile up must not stop the
+ * others. What was SACKed is dropped only for what brings the connection on (RFC 2018 section 8),
+ * and what the user took never.
  */
 static bool is_memory_short(struct tcp_conn *c)
 {
@@ -266,7 +267,8 @@ static void drain(struct tcp_conn *c)
 	}
 }
 
-/** Is there budget for one more packet of who holds @p held? As for what waits to be sent. */
+/** Is there budget for one more packet of a connection that holds @p held? As for what waits to be
+ * sent. */
 static bool budget_allows(const struct tcp_stack *s, uint32_t held)
 {
 	return s->rx_held < s->rx_limit && held / TCP_SHARE < s->rx_limit - s->rx_held;

@@ -140,7 +140,7 @@ static void answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *se
 		return;
 	if (is_fin_again(c, seg))
 		tcp_conn_restart_time_wait(c);
-	/* Our ACKs do not arrive, perhaps. Who only receives has no timer that would tell. */
+	/* Our ACKs do not arrive, perhaps. A pure receiver has no timer that would tell. */
 	if (!(seg->flags & TCP_SYN) && is_repeated(c, seg) && !tcp_flight(c))
 		tcp_conn_doubt_path(c);
 	answer_by_ack(c, seg);
@@ -149,8 +149,8 @@ static void answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *se
 /**
  * Text for a gap, sent before what came from behind the gap. TS.Recent may by now be of a
  * retransmission, which was sent later still: by R1, whatever was only late would be dropped and
- * sent again, whose retransmission makes the next late one too old. But what is not older than the
- * gap is no duplicate from 2^32 bytes ago, which is what R1 is against.
+ * sent again, and its retransmission makes the next late one too old. But what is not older than
+ * the gap is no duplicate from 2^32 bytes ago, which is what R1 is against.
  */
 static bool fills_gap(const struct tcp_conn *c, const struct tcp_segment *seg)
 {

@@ -153,7 +153,8 @@ static struct tcp_half *in_the_way(const struct tcp_listener *l, const struct ip
 		&all->peers, peer, full ? 0 : cfg->max_half_open, cfg->max_half_open_per_peer);
 	struct tcp_half *h = charge ? container_of(charge, struct tcp_half, charge) : NULL;
 
-	/* RFC 4987 section 3.3: those who answer do so long before they are the oldest. */
+	/* RFC 4987 section 3.3: a peer that answers does so long before its request is the oldest.
+	 */
 	return full && (!h || h->listener != l) ? l->halves.oldest : h;
 }
 
@@ -260,7 +261,8 @@ static bool cookie_arrives(
 		e.ecn = o.ecn;
 	}
 	s->stats.syn_cookies_received++;
-	/* Who is not accepted now may come again with its next segment: it has the cookie. */
+	/* A peer that is not accepted now may come again with its next segment: it has the cookie.
+	 */
 	complete(l, &e, rx, seg, m);
 	return true;
 }

@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-/** writable() comes when so much room is there: whoever fills buffers should fill many at a time.
+/** writable() comes when so much room is there: buffers are best filled many at a time.
  */
 #define WRITABLE_STEP (64u * 1024)
 /**

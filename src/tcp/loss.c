@@ -8,7 +8,8 @@
 
 /** How long a peer that seems to have reneged may need to take what it has to its user. */
 #define RENEGE_WAIT (10 * TCP_MS)
-/** A retransmission timeout of this does not grow while it is open who has the next hop's address.
+/** A retransmission timeout of this does not grow while the owner of the next hop's address is not
+ * settled.
  */
 #define UNSETTLED_RTO (1000 * TCP_MS)
 

@@ -305,7 +305,7 @@ void tcp_output(struct tcp_conn *c)
 		begin_flight(c);
 	if (send_allowed(c, &sent)) {
 		tcp_pace_idle(c);
-		/* The peer's window is no more of the network than a user who has nothing to say.
+		/* The peer's window is no more of the network than a user with nothing to send.
 		 */
 		if (!tcp_may_send_new(c) && tcp_pipe(c) < c->cc.cwnd)
 			tcp_rate_app_limited(c, tcp_pipe(c));

@@ -63,7 +63,7 @@ void tcp_sack_emit(
 	told = seg->n_sack - from;
 	if (told >= s->fresh || told >= kept)
 		s->fresh = 0;
-	/* Room left: the lowest islands tell of the gaps whose repair is most urgent. */
+	/* Room left: the lowest islands tell of the gaps to be repaired first. */
 	for (uint32_t i = 0; i < o->n && seg->n_sack < max; i++)
 		add_block(seg, from, tcp_ooo_at(o, i));
 }

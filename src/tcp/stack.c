@@ -181,7 +181,8 @@ void tcp_round_end(struct tcp_stack *s)
 {
 	struct tcp_conn *c = s->touched;
 
-	/* Who is touched from here on (an empty pool, for one) has its turn in the next round. */
+	/* A connection that is touched from here on (an empty pool, for one) has its turn in the
+	 * next round. */
 	s->touched = NULL;
 	s->touched_tail = &s->touched;
 	while (c) {

@@ -8,7 +8,7 @@
 #define CACHE_LINE  64
 #define HUGE_PAGE   (2u << 20)
 #define FIRST_PIECE (16u << 10)
-/** Rings kept for the next who needs one: a small one for each of 100,000, say. */
+/** Rings kept for the next connection that needs one: a small one for each of 100,000, say. */
 #define RING_BYTES_MAX (16u << 20)
 
 #if defined(__has_feature)
@@ -16,7 +16,7 @@
 #define __SANITIZE_ADDRESS__ 1
 #endif
 #endif
-/** Each connection on its own, so that it is seen who uses one after its end. */
+/** Each connection on its own, so that a use after its end is seen. */
 #ifdef __SANITIZE_ADDRESS__
 #define PIECES false
 #else

@@ -11,7 +11,7 @@
 #define UNREAD_LOOK 64
 /**
  * So long the user must have taken nothing. What was refused is repeated some times meanwhile, so
- * that who only waits for room is not taken for who does not want any.
+ * that a user that only waits for room is not taken for one that does not want any.
  */
 #define UNREAD_PATIENCE (1000 * TCP_MS)
 

@@ -15,9 +15,8 @@
 struct tcp_unread {
 	TAILQ_ENTRY(tcp_unread) link;
 	struct tcp_conn *conn;
-	struct peer_charge
-		charge; /**< while tcp_unread_relieve() looks for the peer that has most */
-	uint64_t since; /**< when the user last took something, or text began to wait */
+	struct peer_charge charge; /**< while tcp_unread_relieve() looks for the greediest */
+	uint64_t since;            /**< when the user last took something, or text began to wait */
 };
 
 /** @return 0 or -ENOMEM. */
