@@ -18,6 +18,7 @@
  *
  *     tcp_connections [-f FEW] [-m MANY] [-r RUNS] [-l BYTES] [-g GAP]
  */
+#include "base/number.h"
 #include "base/prng.h"
 #include "tcp/tcp.h"
 #include "tcp_peer.h"
@@ -385,8 +386,12 @@ static bool options(struct bench *b, int argc, char **argv)
 	int opt;
 
 	while ((opt = getopt(argc, argv, "f:m:r:l:g:")) != -1) {
-		unsigned v = (unsigned)(optarg ? strtoul(optarg, NULL, 0) : 0);
+		uint64_t n;
+		unsigned v;
 
+		if (opt == '?' || !number_parse(optarg, 0, UINT32_MAX, &n))
+			return false;
+		v = (unsigned)n;
 		if (opt == 'f')
 			b->few = v;
 		else if (opt == 'm')
@@ -395,10 +400,8 @@ static bool options(struct bench *b, int argc, char **argv)
 			b->runs = v;
 		else if (opt == 'l')
 			b->size = v;
-		else if (opt == 'g')
-			b->gap = v;
 		else
-			return false;
+			b->gap = v;
 	}
 	b->burst = b->few < BURST ? b->few : BURST;
 	return b->few && b->many > b->few && b->runs && b->runs <= RUNS_MAX && b->size &&

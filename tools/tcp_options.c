@@ -3,7 +3,6 @@
 
 #include "base/number.h"
 #include "tools/help.h"
-#include "tools/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,8 @@
 
 #define SECOND       UINT64_C(1000000000)
 #define MAX_TIME     (365 * 86400.0)
+#define MAX_RATE     1e12 /* bit/s */
+#define MAX_AMOUNT   (UINT64_C(1) << 62)
 #define MAX_MESSAGE  (1u << 30)
 #define MAX_PARALLEL 10000
 
@@ -88,15 +89,19 @@ static void wrong(struct argp_state *state, const char *option, const char *arg,
 
 static void seconds(struct argp_state *state, const char *option, const char *arg, uint64_t *out)
 {
-	if (!units_parse_seconds(arg, MAX_TIME, out))
+	if (!number_parse_seconds(arg, MAX_TIME, out))
 		wrong(state, option, arg, "seconds, such as 10 or 0.5");
 }
 
 static void size(
 	struct argp_state *state, const char *option, const char *arg, uint64_t max, uint64_t *out)
 {
-	if (!number_parse_size(arg, 1, max, out))
-		wrong(state, option, arg, "a number from 1; K, M and G may follow it");
+	char range[NUMBER_SIZE_RANGE], expected[sizeof range + 16];
+
+	if (number_parse_size(arg, 1, max, out))
+		return;
+	snprintf(expected, sizeof expected, "a number %s", number_size_range(range, 1, max));
+	wrong(state, option, arg, expected);
 }
 
 static void address(struct tcp_options *o, char *arg, struct argp_state *state)
@@ -149,14 +154,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		seconds(state, "--stall", arg, &o->stall);
 		return 0;
 	case 'n':
-		size(state, "--bytes", arg, UINT64_MAX >> 1, &o->bytes);
+		size(state, "--bytes", arg, MAX_AMOUNT, &o->bytes);
 		return 0;
 	case 'm':
 		size(state, "--message", arg, MAX_MESSAGE, &n);
 		o->message = (uint32_t)n;
 		return 0;
 	case KEY_COUNT:
-		size(state, "--count", arg, UINT64_MAX >> 1, &o->count);
+		size(state, "--count", arg, MAX_AMOUNT, &o->count);
 		return 0;
 	case 'P':
 		size(state, "--parallel", arg, MAX_PARALLEL, &n);
@@ -167,7 +172,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			wrong(state, "--seed", arg, "a number");
 		return 0;
 	case 'r':
-		if (!units_parse_rate(arg, &o->rate))
+		if (!number_parse_rate(arg, 1, MAX_RATE, &o->rate))
 			wrong(state, "--rate", arg, "bits per second, such as 800k, 100m or 2.5g");
 		return 0;
 	case 'C':

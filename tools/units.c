@@ -1,47 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/units.h"
 
-#include "base/number.h"
-
+#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
-
-/* The power that a suffix stands for, from a list such as "kmg"; -1: no such suffix. */
-static int power_of(const char *suffix, const char *letters)
-{
-	const char *at;
-
-	if (*suffix == '\0')
-		return 0;
-	at = strchr(letters, *suffix | 0x20);
-	return at == NULL || suffix[1] != '\0' ? -1 : (int)(at - letters) + 1;
-}
-
-bool units_parse_rate(const char *s, double *out)
-{
-	const char *end;
-	int power;
-
-	if (!number_parse_decimal(s, out, &end))
-		return false;
-	power = power_of(end, "kmg");
-	if (power < 0)
-		return false;
-	while (power-- > 0)
-		*out *= 1000;
-	return *out >= 1 && *out <= 1e12;
-}
-
-bool units_parse_seconds(const char *s, double max, uint64_t *out)
-{
-	const char *end;
-	double seconds;
-
-	if (!number_parse_decimal(s, &seconds, &end) || *end != '\0' || seconds > max)
-		return false;
-	*out = (uint64_t)(seconds * 1e9);
-	return true;
-}
 
 static const char *format(char buf[UNITS_LEN], double n, const char *const *units)
 {

@@ -18,50 +18,12 @@
 /** What is reckoned with where the rate has no limit, bit/s. */
 #define RATE_ASSUMED UINT64_C(10000000000)
 
-struct unit {
-	const char *name;
-	double factor;
-};
-
-/* A decimal number and one of the units. */
-static bool parse_scaled(
-	const char *s, const struct unit *units, double min, double max, double *out)
-{
-	const char *unit;
-
-	if (!number_parse_decimal(s, out, &unit))
-		return false;
-	for (; units->name != NULL; units++) {
-		if (strcasecmp(unit, units->name) != 0)
-			continue;
-		*out *= units->factor;
-		return *out >= min && *out <= max;
-	}
-	return false;
-}
-
-static bool parse_time(const char *s, uint64_t *out)
-{
-	static const struct unit units[] = {
-		{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {NULL, 0}};
-	double ns;
-
-	if (strcmp(s, "0") == 0) {
-		*out = 0;
-		return true;
-	}
-	if (!parse_scaled(s, units, 0, MAX_TIME, &ns))
-		return false;
-	*out = (uint64_t)llround(ns);
-	return true;
-}
-
 /* "0.1%", or the part of one: "0.001". */
 static bool parse_share(const char *s, double max, double *out)
 {
-	static const struct unit units[] = {{"", 1}, {"%", 0.01}, {NULL, 0}};
+	static const struct number_unit units[] = {{"", 1}, {"%", 0.01}, {NULL, 0}};
 
-	return parse_scaled(s, units, 0, max, out);
+	return number_parse_unit(s, units, 0, max, out);
 }
 
 static bool is_none(const char *s)
@@ -73,11 +35,9 @@ static bool is_none(const char *s)
 
 static const char *set_rate(struct wan_path_config *c, const char *s)
 {
-	static const struct unit units[] = {{"k", 1e3}, {"kbit", 1e3}, {"m", 1e6}, {"mbit", 1e6},
-		{"g", 1e9}, {"gbit", 1e9}, {"", 1}, {"bit", 1}, {NULL, 0}};
 	double rate = 0;
 
-	if (!is_none(s) && !parse_scaled(s, units, MIN_RATE, MAX_RATE, &rate))
+	if (!is_none(s) && !number_parse_rate(s, MIN_RATE, MAX_RATE, &rate))
 		return "bits per second from 1k to 1000g, such as 1g or 2.5mbit, or none";
 	c->rate = (uint64_t)llround(rate);
 	return NULL;
@@ -85,10 +45,10 @@ static const char *set_rate(struct wan_path_config *c, const char *s)
 
 static const char *set_overhead(struct wan_path_config *c, const char *s)
 {
-	static const struct unit units[] = {{"", 1}, {"B", 1}, {NULL, 0}};
+	static const struct number_unit units[] = {{"", 1}, {"B", 1}, {NULL, 0}};
 	double n;
 
-	if (!parse_scaled(s, units, 0, 1000, &n))
+	if (!number_parse_unit(s, units, 0, 1000, &n))
 		return "bytes per frame from 0 to 1000";
 	c->overhead = (uint32_t)n;
 	return NULL;
@@ -98,17 +58,17 @@ static const char *set_overhead(struct wan_path_config *c, const char *s)
 
 static const char *set_delay(struct wan_path_config *c, const char *s)
 {
-	return parse_time(s, &c->delay) ? NULL : EXPECTED_TIME;
+	return number_parse_time(s, MAX_TIME, &c->delay) ? NULL : EXPECTED_TIME;
 }
 
 static const char *set_jitter(struct wan_path_config *c, const char *s)
 {
-	return parse_time(s, &c->jitter) ? NULL : EXPECTED_TIME;
+	return number_parse_time(s, MAX_TIME, &c->jitter) ? NULL : EXPECTED_TIME;
 }
 
 static const char *set_reorder_by(struct wan_path_config *c, const char *s)
 {
-	return parse_time(s, &c->reorder_by) ? NULL : EXPECTED_TIME;
+	return number_parse_time(s, MAX_TIME, &c->reorder_by) ? NULL : EXPECTED_TIME;
 }
 
 static const char *set_jitter_reorders(struct wan_path_config *c, const char *s)
@@ -140,7 +100,7 @@ static const char *set_loss(struct wan_path_config *c, const char *s)
 {
 	static const char expected[] = "a share of the frames such as 0.1% or 0.001, below 100% "
 				       "with a mean length of bursts behind it: 1%:8";
-	static const struct unit units[] = {{"", 1}, {NULL, 0}};
+	static const struct number_unit units[] = {{"", 1}, {NULL, 0}};
 	char copy[64], *part[2];
 	unsigned n = split(s, copy, sizeof copy, part, 2);
 	double loss, burst;
@@ -151,7 +111,7 @@ static const char *set_loss(struct wan_path_config *c, const char *s)
 		c->loss = (struct wan_loss_config){.good = loss};
 		return NULL;
 	}
-	if (loss >= 1 || !parse_scaled(part[1], units, 1, 1e6, &burst))
+	if (loss >= 1 || !number_parse_unit(part[1], units, 1, 1e6, &burst))
 		return expected;
 	c->loss = wan_loss_bursts(loss, burst);
 	return NULL;
@@ -194,9 +154,9 @@ static const char *set_corrupt(struct wan_path_config *c, const char *s)
 
 static const char *set_queue(struct wan_path_config *c, const char *s)
 {
-	static const struct unit bytes[] = {{"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
+	static const struct number_unit bytes[] = {{"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
 		{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {NULL, 0}};
-	static const struct unit frames[] = {{"p", 1}, {NULL, 0}};
+	static const struct number_unit frames[] = {{"p", 1}, {NULL, 0}};
 	double n;
 
 	if (is_none(s)) {
@@ -204,13 +164,13 @@ static const char *set_queue(struct wan_path_config *c, const char *s)
 	} else if (strcmp(s, "bdp") == 0) {
 		c->queue_unit = WAN_QUEUE_TIME;
 		c->queue = QUEUE_AUTO;
-	} else if (parse_scaled(s, bytes, 1, MAX_QUEUE, &n)) {
+	} else if (number_parse_unit(s, bytes, 1, MAX_QUEUE, &n)) {
 		c->queue_unit = WAN_QUEUE_BYTES;
 		c->queue = (uint64_t)n;
-	} else if (parse_scaled(s, frames, 1, 1e9, &n)) {
+	} else if (number_parse_unit(s, frames, 1, 1e9, &n)) {
 		c->queue_unit = WAN_QUEUE_FRAMES;
 		c->queue = (uint64_t)n;
-	} else if (parse_time(s, &c->queue)) {
+	} else if (number_parse_time(s, MAX_TIME, &c->queue)) {
 		c->queue_unit = WAN_QUEUE_TIME;
 	} else {
 		return "bytes, packets or a time, such as 12.5MB, 64KiB, 1000p or 50ms; bdp, or "
@@ -221,10 +181,10 @@ static const char *set_queue(struct wan_path_config *c, const char *s)
 
 static const char *set_mtu(struct wan_path_config *c, const char *s)
 {
-	static const struct unit units[] = {{"", 1}, {NULL, 0}};
+	static const struct number_unit units[] = {{"", 1}, {NULL, 0}};
 	double n = 0;
 
-	if (!is_none(s) && !parse_scaled(s, units, 68, 65535, &n))
+	if (!is_none(s) && !number_parse_unit(s, units, 68, 65535, &n))
 		return "bytes of an IP packet from 68 to 65535, or none";
 	c->mtu = (uint32_t)n;
 	return NULL;

@@ -65,6 +65,7 @@ static void sizes_out_of_range_or_form_are_refused(void **state)
 
 	for (unsigned i = 0; i < COUNT(wrong); i++)
 		assert_false(number_parse_size(wrong[i], 0, 100, &n));
+	assert_false(number_parse_size("1 ", 0, UINT64_MAX, &n));
 	assert_false(number_parse_size("0", 1, 100, &n));
 	assert_false(number_parse_size("1023", 1024, UINT64_MAX, &n));
 	assert_false(number_parse_size("17179869184G", 0, UINT64_MAX, &n));
@@ -90,6 +91,89 @@ static void decimals_and_what_follows(void **state)
 		assert_false(number_parse_decimal(wrong[i], &d, &rest));
 }
 
+static void rates_are_in_powers_of_1000(void **state)
+{
+	double r;
+
+	assert_true(number_parse_rate("9600", 1, 1e12, &r));
+	assert_true(r == 9600);
+	assert_true(number_parse_rate("2.5g", 1, 1e12, &r));
+	assert_true(r == 2.5e9);
+	assert_true(number_parse_rate("100M", 1, 1e12, &r));
+	assert_true(r == 1e8);
+	assert_true(number_parse_rate("1.5mbit", 1, 1e12, &r));
+	assert_true(r == 1.5e6);
+	assert_false(number_parse_rate("1kb", 1, 1e12, &r));
+	assert_false(number_parse_rate("0", 1, 1e12, &r));
+	assert_false(number_parse_rate("1001g", 1, 1e12, &r));
+	assert_false(number_parse_rate("1e9", 1, 1e12, &r));
+	assert_false(number_parse_rate("inf", 1, 1e12, &r));
+	assert_false(number_parse_rate("1.2.3", 1, 1e12, &r));
+	assert_false(number_parse_rate(".", 1, 1e12, &r));
+	assert_false(number_parse_rate("", 1, 1e12, &r));
+}
+
+static void seconds_become_nanoseconds(void **state)
+{
+	uint64_t ns;
+
+	assert_true(number_parse_seconds("10", 100, &ns));
+	assert_int_equal(ns, UINT64_C(10000000000));
+	assert_true(number_parse_seconds("0.25", 100, &ns));
+	assert_int_equal(ns, 250000000);
+	assert_true(number_parse_seconds("0", 100, &ns));
+	assert_int_equal(ns, 0);
+	assert_false(number_parse_seconds("100.1", 100, &ns));
+	assert_false(number_parse_seconds("-1", 100, &ns));
+	assert_false(number_parse_seconds("1s", 100, &ns));
+	assert_false(number_parse_seconds("nan", 100, &ns));
+}
+
+static void times_have_units(void **state)
+{
+	static const char *const wrong[] = {
+		"", "ms", "1", "1m", "1 ms", "-1ms", "1.0001s", "1001ms", "1mss", "nans"};
+	uint64_t ns = 5;
+
+	assert_true(number_parse_time("0", 1e9, &ns));
+	assert_int_equal(ns, 0);
+	assert_true(number_parse_time("1s", 1e9, &ns));
+	assert_int_equal(ns, 1000000000);
+	assert_true(number_parse_time("1.5MS", 1e9, &ns));
+	assert_int_equal(ns, 1500000);
+	assert_true(number_parse_time("0.1us", 1e9, &ns));
+	assert_int_equal(ns, 100);
+	assert_true(number_parse_time("7ns", 1e9, &ns));
+	assert_int_equal(ns, 7);
+	for (unsigned i = 0; i < COUNT(wrong); i++)
+		assert_false(number_parse_time(wrong[i], 1e9, &ns));
+	assert_int_equal(ns, 7);
+}
+
+/* What is said of a range is what is taken: both ends, and the suffixes that can be of use. */
+static void ranges_of_sizes_are_told(void **state)
+{
+	static const struct {
+		uint64_t min, max;
+		const char *told;
+	} ranges[] = {
+		{1, 1000, "from 1 to 1000"},
+		{0, 1024, "from 0 to 1K; K may follow it"},
+		{1, 10000, "from 1 to 10000; K may follow it"},
+		{16384, UINT64_C(1023) << 20, "from 16K to 1023M; K and M may follow it"},
+		{1, UINT64_C(1) << 30, "from 1 to 1G; K, M and G may follow it"},
+		{1, UINT64_C(1) << 62, "from 1 to 4194304T; K, M, G and T may follow it"},
+		{UINT64_MAX, UINT64_MAX,
+			"from 18446744073709551615 to 18446744073709551615; K, M, G and T may "
+			"follow it"},
+	};
+	char buf[NUMBER_SIZE_RANGE];
+
+	for (unsigned i = 0; i < COUNT(ranges); i++)
+		assert_string_equal(
+			number_size_range(buf, ranges[i].min, ranges[i].max), ranges[i].told);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -98,6 +182,10 @@ int main(void)
 		cmocka_unit_test(sizes_are_in_powers_of_1024),
 		cmocka_unit_test(sizes_out_of_range_or_form_are_refused),
 		cmocka_unit_test(decimals_and_what_follows),
+		cmocka_unit_test(rates_are_in_powers_of_1000),
+		cmocka_unit_test(seconds_become_nanoseconds),
+		cmocka_unit_test(times_have_units),
+		cmocka_unit_test(ranges_of_sizes_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

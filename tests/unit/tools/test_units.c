@@ -8,41 +8,6 @@
 
 #include <cmocka.h>
 
-static void rates_are_in_powers_of_1000(void **state)
-{
-	double r;
-
-	assert_true(units_parse_rate("9600", &r));
-	assert_true(r == 9600);
-	assert_true(units_parse_rate("2.5g", &r));
-	assert_true(r == 2.5e9);
-	assert_true(units_parse_rate("100M", &r));
-	assert_true(r == 1e8);
-	assert_false(units_parse_rate("0", &r));
-	assert_false(units_parse_rate("1001g", &r));
-	assert_false(units_parse_rate("1e9", &r));
-	assert_false(units_parse_rate("inf", &r));
-	assert_false(units_parse_rate("1.2.3", &r));
-	assert_false(units_parse_rate(".", &r));
-	assert_false(units_parse_rate("", &r));
-}
-
-static void seconds_become_nanoseconds(void **state)
-{
-	uint64_t ns;
-
-	assert_true(units_parse_seconds("10", 100, &ns));
-	assert_int_equal(ns, UINT64_C(10000000000));
-	assert_true(units_parse_seconds("0.25", 100, &ns));
-	assert_int_equal(ns, 250000000);
-	assert_true(units_parse_seconds("0", 100, &ns));
-	assert_int_equal(ns, 0);
-	assert_false(units_parse_seconds("100.1", 100, &ns));
-	assert_false(units_parse_seconds("-1", 100, &ns));
-	assert_false(units_parse_seconds("1s", 100, &ns));
-	assert_false(units_parse_seconds("nan", 100, &ns));
-}
-
 static void people_read_three_figures(void **state)
 {
 	char b[UNITS_LEN];
@@ -62,8 +27,6 @@ static void people_read_three_figures(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rates_are_in_powers_of_1000),
-		cmocka_unit_test(seconds_become_nanoseconds),
 		cmocka_unit_test(people_read_three_figures),
 	};
 
