@@ -55,7 +55,6 @@ struct config {
 	bool connect_rdma_cm;  /**< connect_mode = auto | rdma_cm */
 	uint16_t connect_port; /**< of QPs that connect without rdma_cm */
 	uint32_t rnr_timeout;  /**< ms that a message waits for its receive, over rdma_cm */
-	unsigned mpa_given;    /**< Private: which of them by their own key. */
 	char congestion_control[16];
 	bool timestamps, sack, window_scale; /**< TCP options to offer and accept */
 	enum tcp_ecn_mode ecn;               /**< accept | on | off */
@@ -74,13 +73,14 @@ struct config {
 	bool slot_wanted; /**< a value has "%{slot}" in it */
 	bool slot_names;  /**< "name" is such a value; config_from_environment() tells */
 	int slot_fd;      /**< holds the slot; -1: none */
-	/** Private: the line of the file on which each key stood last; 0: none. */
+	/** Private: a bit for each key that was given, and the last line of the file with it. */
+	uint64_t given;
 	unsigned file_line[CONFIG_MAX_KEYS];
 };
 
 /** What was wrong, as one sentence with key, value, file, line, and what would be right. */
 struct config_error {
-	char text[512];
+	char text[1024]; /* room for the names of all keys */
 };
 
 /** Where QPs connect by themselves (docs/connect.md); 0: nowhere. */

@@ -1,37 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The configuration as a process finds it: in its environment, with a slot where it wants one. */
-#include "provider/config.h"
+#include "provider/config_error.h"
 #include "provider/slot.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static int complain(struct config_error *e, int rc, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int complain(struct config_error *e, int rc, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(e->text, sizeof e->text, fmt, ap);
-	va_end(ap);
-	return rc;
-}
-
 /* The lines of UIWARP_SET. */
-static int apply_environment(struct config *c, const char *set, struct config_error *e)
+static int config_apply_environment(struct config *c, const char *set, struct config_error *e)
 {
 	char *copy = strdup(set);
 	char *next = copy;
 	int rc = 0;
 
 	if (copy == NULL)
-		return complain(e, -ENOMEM, "%s", strerror(ENOMEM));
+		return config_complain(e, -ENOMEM, NULL, "%s", strerror(ENOMEM));
 	while (rc == 0 && next != NULL) {
 		char *line = strsep(&next, "\n");
 
@@ -43,7 +29,7 @@ static int apply_environment(struct config *c, const char *set, struct config_er
 }
 
 /* What the environment says, with @p slot in the place of patterns. @return as above it. */
-static int read_environment(struct config *c, unsigned slot, struct config_error *e)
+static int config_read_environment(struct config *c, unsigned slot, struct config_error *e)
 {
 	const char *path = secure_getenv("UIWARP_CONFIG");
 	const char *set = secure_getenv("UIWARP_SET");
@@ -60,7 +46,7 @@ static int read_environment(struct config *c, unsigned slot, struct config_error
 	if (path != NULL)
 		rc = config_read_file(c, path, e);
 	if (rc == 0 && set != NULL)
-		rc = apply_environment(c, set, e);
+		rc = config_apply_environment(c, set, e);
 	/* Without the number of the slot the whole is not there yet. */
 	if (rc == 0 && (!c->slot_wanted || slot != 0))
 		rc = config_check(c, e);
@@ -69,16 +55,16 @@ static int read_environment(struct config *c, unsigned slot, struct config_error
 
 int config_from_environment(struct config *c, struct config_error *e)
 {
-	int rc = read_environment(c, 0, e);
+	int rc = config_read_environment(c, 0, e);
 	char name[sizeof c->name];
 
 	if (rc <= 0 || !c->slot_wanted)
 		return rc;
-	rc = read_environment(c, c->slot_last, e);
+	rc = config_read_environment(c, c->slot_last, e);
 	if (rc <= 0)
 		return rc;
 	memcpy(name, c->name, sizeof name);
-	rc = read_environment(c, c->slot_first, e);
+	rc = config_read_environment(c, c->slot_first, e);
 	c->slot_names = strcmp(name, c->name) != 0;
 	return rc;
 }
@@ -94,20 +80,22 @@ int config_take_slot(struct config *c, struct config_error *e)
 		return 0;
 	rc = slot_directory(directory, sizeof directory);
 	if (rc != 0)
-		return complain(
-			e, rc, "the directory of the slots, %s: %s", directory, strerror(-rc));
+		return config_complain(e, rc, NULL, "the directory of the slots, %s: %s", directory,
+			strerror(-rc));
 	fd = slot_take(directory, c->slot_group, c->slot_first, c->slot_last, &slot);
 	if (fd == -EBUSY)
-		return complain(e, fd,
+		return config_complain(e, fd, NULL,
 			"all slots from %u to %u of group \"%s\" are taken by other processes (see "
 			"%s); expected fewer of them, or a longer range in \"slots\"",
 			c->slot_first, c->slot_last, c->slot_group, directory);
 	if (fd < 0)
-		return complain(e, fd, "cannot take a slot in %s: %s", directory, strerror(-fd));
-	rc = read_environment(c, slot, e);
+		return config_complain(
+			e, fd, NULL, "cannot take a slot in %s: %s", directory, strerror(-fd));
+	rc = config_read_environment(c, slot, e);
 	if (rc <= 0) {
 		close(fd);
-		return rc == 0 ? complain(e, -ENOENT, "the configuration is gone") : rc;
+		return rc == 0 ? config_complain(e, -ENOENT, NULL, "the configuration is gone")
+			       : rc;
 	}
 	c->slot_fd = fd;
 	c->slot_names = names;

@@ -2,19 +2,19 @@
 #include "provider/config_slot.h"
 
 #include "base/number.h"
-#include "provider/config_parse.h"
+#include "provider/config_key.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#define OPEN "%{"
+#define CONFIG_PATTERN "%{"
 
 /** Most slots in a group: as many 16-bit numbers as there are, but for 0. */
-#define SLOT_MAX 65535
+#define CONFIG_MAX_SLOT 65535
 
-static bool is_name(const char *v, size_t n)
+static bool config_slot_group(const char *v, size_t n)
 {
 	if (n == 0)
 		return false;
@@ -26,24 +26,22 @@ static bool is_name(const char *v, size_t n)
 
 const char *config_slot_range(struct config *c, const char *value)
 {
-	const char *right = "FIRST-LAST or GROUP:FIRST-LAST, with numbers from 1 to 65535 and a "
-			    "name of at most 31 letters, digits, '_' or '-'";
 	const char *colon = strchr(value, ':');
 	const char *range = colon == NULL ? value : colon + 1;
 	const char *dash = strchr(range, '-');
 	uint64_t first, last;
 	char number[8];
 
-	if (colon != NULL && (!is_name(value, (size_t)(colon - value)) ||
+	if (colon != NULL && (!config_slot_group(value, (size_t)(colon - value)) ||
 				     (size_t)(colon - value) >= sizeof c->slot_group))
-		return right;
+		return CONFIG_UNEXPECTED;
 	if (dash == NULL || (size_t)(dash - range) >= sizeof number)
-		return right;
+		return CONFIG_UNEXPECTED;
 	memcpy(number, range, (size_t)(dash - range));
 	number[dash - range] = '\0';
-	if (!number_parse(number, 1, SLOT_MAX, &first) ||
-		!number_parse(dash + 1, first, SLOT_MAX, &last))
-		return right;
+	if (!number_parse(number, 1, CONFIG_MAX_SLOT, &first) ||
+		!number_parse(dash + 1, first, CONFIG_MAX_SLOT, &last))
+		return CONFIG_UNEXPECTED;
 	if (colon != NULL)
 		snprintf(c->slot_group, sizeof c->slot_group, "%.*s", (int)(colon - value), value);
 	c->slot_first = (unsigned)first;
@@ -52,15 +50,15 @@ const char *config_slot_range(struct config *c, const char *value)
 }
 
 /** How a pattern wants its number. */
-struct format {
+struct config_slot_format {
 	unsigned width; /**< 0: as it comes */
 	bool zeros, hex;
 };
 
 /** @p p behind "%{"; @return what follows the pattern, or NULL. */
-static const char *parse_pattern(const char *p, struct format *f)
+static const char *config_slot_pattern(const char *p, struct config_slot_format *f)
 {
-	*f = (struct format){0};
+	*f = (struct config_slot_format){0};
 	if (strncmp(p, "slot", 4) != 0)
 		return NULL;
 	p += 4;
@@ -80,7 +78,8 @@ static const char *parse_pattern(const char *p, struct format *f)
 	return *p == '}' ? p + 1 : NULL;
 }
 
-static int print_slot(char *out, size_t size, const struct format *f, unsigned slot)
+static int config_slot_print(
+	char *out, size_t size, const struct config_slot_format *f, unsigned slot)
 {
 	int width = (int)f->width;
 
@@ -96,11 +95,11 @@ int config_slot_expand(const char *value, unsigned slot, char *out, const char *
 	size_t n = 0;
 	int count = 0;
 
-	while ((next = strstr(p, OPEN)) != NULL) {
+	while ((next = strstr(p, CONFIG_PATTERN)) != NULL) {
 		size_t plain = (size_t)(next - p);
-		struct format f;
+		struct config_slot_format f;
 
-		next = parse_pattern(next + sizeof OPEN - 1, &f);
+		next = config_slot_pattern(next + sizeof CONFIG_PATTERN - 1, &f);
 		if (next == NULL) {
 			*right = "of patterns only %{slot}, or %{slot:FORMAT} with a FORMAT such "
 				 "as 3, 03, x or 02x";
@@ -112,7 +111,7 @@ int config_slot_expand(const char *value, unsigned slot, char *out, const char *
 		}
 		memcpy(out + n, p, plain);
 		n += plain;
-		n += (size_t)print_slot(out + n, CONFIG_MAX_EXPANDED - n, &f, slot);
+		n += (size_t)config_slot_print(out + n, CONFIG_MAX_EXPANDED - n, &f, slot);
 		p = next;
 		count++;
 	}

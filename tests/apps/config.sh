@@ -65,6 +65,13 @@ done <<-EOT
 	max_startups        0             65536
 	max_half_open       99999         65536
 	settle              99            seconds
+	placement           at-once       in-order
+	connect_mode        on            rdma_cm
+	connect_port        65536         port
+	rnr_timeout         -1            600000
+	max_startups_per_peer 0           65536
+	max_half_open_per_peer 0          65536
+	max_stalled_per_peer many         65536
 	slots               9-1           FIRST-LAST
 	capture             /tmp/%{rank}  %{slot}
 EOT

@@ -249,8 +249,25 @@ log_file = /tmp/log
 send_buffer = 1M
 receive_buffer = 256K
 memory = 64
+peer = siw
+placement = in-order
+fpdu = 1024
+rnr_timeout = 0
+user_timeout = 1000
+zero_window_timeout = 86400000
+keepalive = 0
+startup_timeout = 100
+max_startups = 1
+max_startups_per_peer = 65536
+max_half_open = 1
+max_half_open_per_peer = 1
+max_stalled_per_peer = 0
+interface = off
+settle = 60
+slots = group:1-4
 """)
 write("config", "wrong", b"# a comment\n[section]\nport\n=\nmtu = 99999999999\naddress=1.2.3.4/33\nmtu=-1\n")
+write("config", "slots", b"port=p%{slot}\naddress=10.0.0.%{slot}/24\nmac=02:00:00:00:00:%{slot:02x}\nslots=a:1-9\n")
 write("config", "assignments", b"mtu=9000\naddress=::1/128\nprogress=auto\nlog=info\n")
 
 # ---- fuzz_ucma: configuration, then commands ----------------------------------------------------
