@@ -20,7 +20,7 @@
 /* To find the owner of an address: soon enough for a router that takes over from another one. */
 #define VERIFY_TIMER_NS    (SECOND / 4)
 #define VERIFY_INTERVAL_NS SECOND        /* claims and doubts do not make us ask more often */
-#define DOUBT_LIFE_NS      (30 * SECOND) /* a doubt that nothing followed */
+#define DOUBT_LIFE_NS      (30 * SECOND) /* a doubt, or a claim, that nothing followed */
 
 #define FAILED_HOLD_NS SECOND         /* how long a failure is remembered */
 #define UNUSED_LIFE_NS (600 * SECOND) /* entries that nobody uses go */
@@ -197,6 +197,7 @@ static void move(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
 	n->moved = true;
 	take_mac(n, to, now);
 	memcpy(n->rival, from, ETH_ADDR_LEN);
+	n->claimed = now;
 }
 
 /* RFC 4861 section 7.2.2: the packets that waited are answered by "address unreachable". */
@@ -358,7 +359,7 @@ struct ip_neighbour *neighbour_get(struct ip_stack *s, const struct ip_addr *a, 
 	n->addr = *a;
 	n->next = *head;
 	*head = n;
-	n->used = n->confirmed = n->since = n->taken = n->contested = n->doubted = 0;
+	n->used = n->confirmed = n->since = n->taken = n->contested = n->doubted = n->claimed = 0;
 	n->router = n->has_rival = n->has_proven = n->told = n->moved = false;
 	n->asked = n->doubts = 0;
 	n->probes = n->queued = 0;
@@ -395,7 +396,7 @@ static void log_rival(struct ip_neighbour *n)
 	n->told = true;
 	log_printf(n->stack->cfg.log, LOG_LEVEL_WARNING,
 		"ip: " ETH_ADDR_FORMAT " claims to be %s, but " ETH_ADDR_FORMAT
-		" still answers for it and is believed",
+		" answered when it was asked, and is believed",
 		ETH_ADDR_ARGS(n->rival), ip_addr_format(&n->addr, text), ETH_ADDR_ARGS(n->eth));
 }
 
@@ -418,6 +419,7 @@ static void contest(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
 		return;
 	memcpy(n->rival, mac, ETH_ADDR_LEN);
 	n->has_rival = true;
+	n->claimed = now;
 	if (asking ? n->asked != NEIGHBOUR_ASK_ALL : !may_ask(&n->contested, now))
 		return;
 	n->since = now;
@@ -545,6 +547,8 @@ void neighbour_confirm(struct ip_stack *s, struct ip_neighbour *n, uint64_t sent
 	n->has_proven = true;
 	n->moved = false;
 	n->doubts = 0;
+	if (now - n->claimed > DOUBT_LIFE_NS)
+		n->has_rival = false;
 	n->confirmed = now;
 	if (n->state != NEIGHBOUR_REACHABLE)
 		become_reachable(n, now);
@@ -557,7 +561,8 @@ static enum neighbour_asked whom_to_ask(const struct ip_neighbour *n)
 
 	if (n->has_proven && !proven)
 		return NEIGHBOUR_ASK_PROVEN;
-	/* The path behind a neighbour may fail as well, and somebody lie about the neighbour. */
+	/* The path behind a neighbour may fail as well, and somebody lie about the neighbour. But
+	 * where nothing ever came of what was sent, the rival is as good: a SYN has few tries. */
 	if (n->has_rival && n->doubts >= (proven ? 2 : 0))
 		return NEIGHBOUR_ASK_RIVAL;
 	return n->doubts ? NEIGHBOUR_ASK_ALL : NEIGHBOUR_ASK_CURRENT;

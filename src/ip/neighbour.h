@@ -9,7 +9,8 @@
  * station is asked by unicast, and packets go to it meanwhile. The rival is believed when there is
  * no answer. A first answer may be a lie as well. Then the transport makes no progress and says so
  * (neighbour_doubt()), and the other known stations are asked, first the one through which there
- * was progress before.
+ * was progress before. A rival that does not repeat its claim for 30 s is forgotten when there is
+ * progress.
  */
 #ifndef IP_NEIGHBOUR_H
 #define IP_NEIGHBOUR_H
@@ -64,7 +65,7 @@ struct ip_neighbour {
 	uint64_t since;     /**< likewise, or to doubt that it has the address */
 	uint64_t contested; /**< when a claim last made us ask; 0: never */
 	uint64_t doubted;   /**< likewise a doubt */
-	/**< when a claim or a doubt last made us ask; 0: never */
+	uint64_t claimed;   /**< when the rival claimed it last, or had it */
 	struct ip_addr addr;
 	struct timer timer;
 	struct ip_stack *stack;

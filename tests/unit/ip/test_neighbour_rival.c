@@ -140,7 +140,8 @@ static void claim_is_verified_and_refused(void **state)
 	answer(&n, OWNER);
 	assert_int_equal(entry(&n)->state, NEIGHBOUR_REACHABLE);
 	assert_int_equal(n.h->log_lines, 1);
-	assert_non_null(strstr(n.h->log_text, "02:00:00:00:00:09"));
+	assert_non_null(strstr(n.h->log_text, "02:00:00:00:00:09 claims to be"));
+	assert_non_null(strstr(n.h->log_text, "02:00:00:00:00:02 answered when it was asked"));
 	expect_data_to(&n, OWNER);
 	assert_int_equal(ip_stack_stats(n.h->ip)->neighbour_refused, 1);
 	assert_int_equal(ip_stack_stats(n.h->ip)->neighbour_moved, 0);
@@ -288,6 +289,52 @@ static void first_answer_was_a_lie(void **state)
 	host_free(n.h);
 }
 
+/* A rival who says no more is forgotten while there is progress: the owner may be silent then. */
+static void rivals_age(void **state)
+{
+	struct net n = net_new(state, OWNER);
+
+	claim(&n, FORGER);
+	expect_question(&n, OWNER);
+	answer(&n, OWNER);
+	for (unsigned i = 0; i < 29; i++) {
+		host_run(n.h, SECOND);
+		expect_data_to(&n, OWNER);
+		progress(&n);
+	}
+	assert_true(entry(&n)->has_rival);
+	host_run(n.h, 2 * SECOND);
+	expect_data_to(&n, OWNER);
+	progress(&n);
+	assert_false(entry(&n)->has_rival);
+	/* So it is not believed when nobody answers. */
+	doubt(&n);
+	expect_question(&n, OWNER);
+	host_run(n.h, 2 * SECOND);
+	expect_data_to(&n, OWNER);
+	assert_int_equal(ip_stack_stats(n.h->ip)->neighbour_moved, 0);
+	host_free(n.h);
+}
+
+/* A rival who goes on is none that is forgotten. */
+static void loud_rivals_do_not_age(void **state)
+{
+	struct net n = net_new(state, OWNER);
+
+	for (unsigned i = 0; i < 600; i++) {
+		claim(&n, FORGER);
+		if (n.h->n_tx) {
+			expect_question(&n, OWNER);
+			answer(&n, OWNER);
+		}
+		expect_data_to(&n, OWNER);
+		progress(&n);
+		host_run(n.h, SECOND / 10);
+	}
+	assert_true(entry(&n)->has_rival);
+	host_free(n.h);
+}
+
 /* The owner was too busy to answer three times, the forger was not: progress decides. */
 static void back_to_who_brought_progress(void **state)
 {
@@ -355,6 +402,8 @@ int main(void)
 		BOTH(doubt_asks_at_once_and_not_too_often),
 		BOTH(doubt_finds_who_has_moved),
 		BOTH(first_answer_was_a_lie),
+		BOTH(rivals_age),
+		BOTH(loud_rivals_do_not_age),
 		BOTH(back_to_who_brought_progress),
 		BOTH(lost_candidates_are_forgotten),
 	};
