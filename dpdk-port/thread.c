@@ -53,7 +53,7 @@ static unsigned drive(struct engine_thread *t, bool *missed)
 	uint64_t before;
 	unsigned n;
 
-	/* Not engine_round(): to wait here would make the application's thread wake this one. */
+	/* To wait for the lock here would make the application's thread wake this one. */
 	*missed = !engine_trylock(p->engine);
 	if (*missed) {
 		count(&t->stats.busy);

@@ -23,7 +23,7 @@ enum cap_result cap_bad(struct cap_error *e, const char *format, ...)
 	return CAP_BAD;
 }
 
-static struct cap_file *start(struct cap_file *c, struct cap_error *e)
+struct cap_file *cap_start(struct cap_file *c, struct cap_error *e)
 {
 	int rc = cap_pcap_start(c, e);
 
@@ -43,21 +43,6 @@ static struct cap_file *start(struct cap_file *c, struct cap_error *e)
 	return NULL;
 }
 
-struct cap_file *cap_open_bytes(const uint8_t *bytes, size_t len, struct cap_error *e)
-{
-	struct cap_file *c = calloc(1, sizeof *c);
-
-	if (c == NULL) {
-		cap_bad(e, "out of memory");
-		return NULL;
-	}
-	c->bytes = bytes;
-	c->len = len;
-	return start(c, e);
-}
-
-/* ---- files -------------------------------------------------------------------------------- */
-
 static struct cap_file *open_mapped(int fd, struct cap_error *e)
 {
 	struct cap_file *c = calloc(1, sizeof *c);
@@ -70,7 +55,7 @@ static struct cap_file *open_mapped(int fd, struct cap_error *e)
 		return NULL;
 	}
 	if (st.st_size == 0)
-		return start(c, e);
+		return cap_start(c, e);
 	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED) {
 		cap_bad(e, "cannot be mapped: %s", strerror(errno));
@@ -81,7 +66,7 @@ static struct cap_file *open_mapped(int fd, struct cap_error *e)
 	c->bytes = map;
 	c->len = (size_t)st.st_size;
 	c->mapped = true;
-	return start(c, e);
+	return cap_start(c, e);
 }
 
 /* Let libpcap write what only it can read into @p to, in the plain format. */

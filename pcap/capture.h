@@ -44,9 +44,6 @@ struct cap_error {
  */
 struct cap_file *cap_open(const char *path, struct cap_error *e);
 
-/** Read a capture that lies in memory and stays there until cap_close(). */
-struct cap_file *cap_open_bytes(const uint8_t *bytes, size_t len, struct cap_error *e);
-
 /**
  * The next frame.
  * @return CAP_BAD: the file is cut off or damaged here; @p e says how. Nothing comes after.

@@ -62,6 +62,12 @@ __attribute__((format(printf, 2, 3))) enum cap_result cap_bad(
 	struct cap_error *e, const char *format, ...);
 
 /**
+ * Begin to read what @p c has in memory, in the format that it turns out to have.
+ * @return @p c; or NULL, with @p c closed and @p e saying why.
+ */
+struct cap_file *cap_start(struct cap_file *c, struct cap_error *e);
+
+/**
  * Begin to read one of the formats at its first byte.
  * @return 1; 0: it is not this format; -1: it is, but damaged.
  */

@@ -24,11 +24,6 @@ static const char *const roles[] = {
 	[TRAFFIC_PINGPONG] = "pingpong",
 };
 
-const char *tcp_options_role(enum traffic_role role)
-{
-	return roles[role];
-}
-
 static bool parse_port(const char *s, uint16_t *out)
 {
 	uint64_t n;

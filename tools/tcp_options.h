@@ -38,7 +38,4 @@ struct tcp_options {
  */
 bool tcp_options_parse(struct tcp_options *o, int argc, char **argv);
 
-/** "source", ... */
-const char *tcp_options_role(enum traffic_role role);
-
 #endif

@@ -216,11 +216,6 @@ void *wan_path_take(struct wan_path *p, uint64_t now, uint64_t *due)
 	return frame;
 }
 
-uint32_t wan_path_count(const struct wan_path *p)
-{
-	return wan_line_count(&p->line);
-}
-
 const struct wan_path_stats *wan_path_get_stats(const struct wan_path *p)
 {
 	return &p->stats;

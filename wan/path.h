@@ -90,9 +90,6 @@ uint64_t wan_path_next(const struct wan_path *p);
 /** A frame that is due by @p now, with the time that it was due at; NULL: none is. */
 void *wan_path_take(struct wan_path *p, uint64_t now, uint64_t *due);
 
-/** Frames on the way. */
-uint32_t wan_path_count(const struct wan_path *p);
-
 const struct wan_path_stats *wan_path_get_stats(const struct wan_path *p);
 
 #endif

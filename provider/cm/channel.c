@@ -98,12 +98,6 @@ void ucma_channel_unref(struct ucma_channel *ch)
 	free(ch);
 }
 
-void ucma_channels_fini(struct ucma_channels *t)
-{
-	free(t->by_fd);
-	*t = (struct ucma_channels){0};
-}
-
 /*
  * By syscall(), not by write(): that would be a cancellation point while the engine's lock is
  * held, and our own hook of write() lies before it.

@@ -68,8 +68,6 @@ void ucma_channel_ref(struct ucma_channel *ch);
 /** Frees with the last one; @p fd belongs to the program, which closes it. */
 void ucma_channel_unref(struct ucma_channel *ch);
 
-void ucma_channels_fini(struct ucma_channels *t);
-
 /** Append @p ev and count it. Wakes readers and pollers. */
 void ucma_channel_push(struct ucma_channel *ch, struct ucma_event *ev);
 

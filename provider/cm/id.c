@@ -14,12 +14,6 @@ int ucma_id_table_init(struct ucma_id_table *t)
 	return 0;
 }
 
-void ucma_id_table_fini(struct ucma_id_table *t)
-{
-	free(t->by_number);
-	pthread_cond_destroy(&t->released);
-}
-
 struct ucma_id *ucma_id_new(struct ucma *u, struct ucma_id_table *t, struct ucma_channel *ch)
 {
 	struct ucma_id *id;

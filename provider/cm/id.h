@@ -63,7 +63,6 @@ struct ucma_id_table {
 
 /** @return 0, -ENOMEM. */
 int ucma_id_table_init(struct ucma_id_table *t);
-void ucma_id_table_fini(struct ucma_id_table *t);
 
 /* Every function below needs the ucma's lock. */
 

@@ -31,18 +31,6 @@ bool ucma_is_orphan(const struct ucma *u)
 	return u->pid != getpid();
 }
 
-void ucma_destroy(struct ucma *u)
-{
-	if (!u || ucma_is_orphan(u))
-		return;
-	for (size_t fd = 0; fd < u->channels.size; fd++)
-		ucma_close(u, (int)fd);
-	ucma_channels_fini(&u->channels);
-	ucma_id_table_fini(&u->ids);
-	pthread_mutex_destroy(&u->lock);
-	free(u);
-}
-
 int ucma_open(struct ucma *u, int flags)
 {
 	struct ucma_channel *ch;

@@ -20,7 +20,6 @@ struct ucma;
  * @param qp_find from the number that programs know to the QP; NULL when unknown.
  */
 int ucma_create(struct rnic *r, uint64_t guid, struct ucma **out);
-void ucma_destroy(struct ucma *u);
 
 /**
  * Open a channel: an EFD_SEMAPHORE eventfd, so that O_NONBLOCK, poll, select and epoll are native.

@@ -24,12 +24,4 @@ static inline uint32_t random_u32(const struct random_source *r)
 	return v;
 }
 
-static inline uint64_t random_u64(const struct random_source *r)
-{
-	uint64_t v;
-
-	r->fill(r->ctx, &v, sizeof v);
-	return v;
-}
-
 #endif

@@ -109,8 +109,8 @@ void ip_set_transport(struct ip_stack *s, uint8_t proto, const struct ip_transpo
  * Add one of our addresses with the subnet around it (its connected route). IPv4: probed and
  * announced by gratuitous ARP; IPv6: duplicate address detection (RFC 4862 section 5.4), during
  * which the address already receives (optimistic, RFC 4429: it is configured by a person).
- * The first IPv6 address brings the link-local one of the MAC with it (RFC 4291 section 2.8), which
- * ip_addr_get() lists after it. A duplicate IPv6 address is taken out of use, with a log line.
+ * The first IPv6 address brings the link-local one of the MAC with it (RFC 4291 section 2.8). A
+ * duplicate IPv6 address is taken out of use, with a log line.
  * @return 0, -EEXIST, -EINVAL (multicast, any, loopback, class E, bad prefix), -ENOSPC.
  */
 int ip_addr_add(struct ip_stack *s, const struct ip_addr *a, unsigned prefix_len, uint64_t now);
@@ -121,9 +121,6 @@ int ip_addr_add(struct ip_stack *s, const struct ip_addr *a, unsigned prefix_len
  */
 int ip_route_add(struct ip_stack *s, const struct ip_addr *prefix, unsigned prefix_len,
 	const struct ip_addr *gateway);
-
-/** Our address number @p i in the order they were added. @return false past the end. */
-bool ip_addr_get(const struct ip_stack *s, unsigned i, struct ip_addr *a, unsigned *prefix_len);
 
 bool ip_addr_is_local(const struct ip_stack *s, const struct ip_addr *a);
 

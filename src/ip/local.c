@@ -42,15 +42,6 @@ bool ip_addr_is_local(const struct ip_stack *s, const struct ip_addr *a)
 	return false;
 }
 
-bool ip_addr_get(const struct ip_stack *s, unsigned i, struct ip_addr *a, unsigned *prefix_len)
-{
-	if (i >= s->local.n)
-		return false;
-	*a = s->local.a[i].addr;
-	*prefix_len = s->local.a[i].prefix_len;
-	return true;
-}
-
 bool local_is_broadcast(const struct ip_stack *s, const struct ip_addr *dst)
 {
 	uint32_t v4 = load_be32(dst->b + 12);

@@ -135,12 +135,3 @@ bool mpa_deframe_find(const struct mpa_deframe *d, uint64_t at, const struct mpa
 	}
 	return false;
 }
-
-bool mpa_deframe_aligned(const struct mpa_deframe *d, uint64_t at, const struct mpa_cursor *c,
-	size_t len, struct mpa_fpdu *f)
-{
-	struct mpa_deframe there = *d;
-
-	there.at = at;
-	return d->crc && mpa_deframe_look(&there, c, len, f) == MPA_DEFRAME_GOOD;
-}

@@ -120,12 +120,4 @@ static inline void mpa_deframe_pass(
 bool mpa_deframe_find(const struct mpa_deframe *d, uint64_t at, const struct mpa_cursor *c,
 	size_t len, uint64_t *start);
 
-/**
- * Does an FPDU begin with the first octet of this part of the stream? True when one that is whole
- * there has a good CRC, and good markers if there are any: for segments of an aligned sender
- * (appendix A.3). A proof only as far as a CRC is one; never true without CRCs.
- */
-bool mpa_deframe_aligned(const struct mpa_deframe *d, uint64_t at, const struct mpa_cursor *c,
-	size_t len, struct mpa_fpdu *f);
-
 #endif

@@ -166,16 +166,6 @@ int engine_drive(struct engine *e)
 	return (int)n;
 }
 
-unsigned engine_round(struct engine *e)
-{
-	unsigned n;
-
-	engine_lock(e);
-	n = e->ops->poll(e->ctx, e->now);
-	engine_unlock(e);
-	return n;
-}
-
 void engine_defer(struct engine *e, struct engine_doorbell *d)
 {
 	/* If it is queued already, the holder has yet to serve it, and sees what is new by then. */

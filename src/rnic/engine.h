@@ -103,9 +103,6 @@ void engine_unlock(struct engine *e);
  */
 int engine_drive(struct engine *e);
 
-/** One round by the engine's own thread, which waits for the lock. @return packets handled. */
-unsigned engine_round(struct engine *e);
-
 /** Ring @p d: serve it now if the engine is free, else leave it to the holder. Any thread. */
 void engine_ring(struct engine *e, struct engine_doorbell *d);
 

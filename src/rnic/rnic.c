@@ -279,8 +279,3 @@ void rnic_lost(struct rnic *r)
 	r->lost = true;
 	rnic_raise(r, RNIC_EVENT_DEVICE_FATAL, NULL);
 }
-
-bool rnic_port_is_up(const struct rnic *r)
-{
-	return r->port_up;
-}

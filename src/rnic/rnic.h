@@ -132,7 +132,6 @@ void rnic_port_changed(struct rnic *r, bool up);
 
 /** The port is gone for good: device fatal (called by the port, under the lock). */
 void rnic_lost(struct rnic *r);
-bool rnic_port_is_up(const struct rnic *r);
 
 /* ---- protection domains and memory ------------------------------------------------------- */
 

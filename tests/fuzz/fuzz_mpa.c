@@ -284,7 +284,7 @@ static void send_raw(struct user *u)
 	const uint8_t *p = fuzz_bytes(u->in, 1u + fuzz_u8(u->in), &got);
 	const struct llp_iov v = {p, got};
 	const struct mpa_cursor c = {.v = &v, .n = 1};
-	const struct mpa_deframe d = {.crc = true, .markers = got & 1};
+	struct mpa_deframe d = {.crc = true, .markers = got & 1};
 	uint64_t at = fuzz_u32(u->in), start;
 	struct mpa_fpdu f;
 
@@ -294,7 +294,8 @@ static void send_raw(struct user *u)
 	u->peer_tx.at += got;
 	if (mpa_deframe_find(&d, at, &c, got, &start))
 		MUST(start >= at && start < at + got);
-	if (mpa_deframe_aligned(&d, at, &c, got, &f))
+	d.at = at;
+	if (mpa_deframe_look(&d, &c, got, &f) == MPA_DEFRAME_GOOD)
 		MUST(f.len <= got && f.ulpdu.len < f.len);
 }
 

@@ -9,6 +9,7 @@
 #include "pcap/replay.h"
 #include "pcap/show.h"
 #include "pcap/stats.h"
+#include "support/cap_bytes.h"
 
 static FILE *nowhere;
 

@@ -4,6 +4,7 @@
 #include "fuzz.h"
 #include "provider/cm/call.h"
 #include "support/ep_fake.h"
+#include "support/ucma_end.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,6 +4,7 @@
 #include "base/container_of.h"
 #include "ip/stack.h"
 #include "sim/element.h"
+#include "support/engine_round.h"
 #include "tcp/stack.h"
 
 #include <stdio.h>

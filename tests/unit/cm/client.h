@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "provider/cm/event.h"
 #include "support/ep_fake.h"
+#include "support/ucma_end.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

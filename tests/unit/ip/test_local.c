@@ -76,19 +76,16 @@ static void ipv4_is_probed_then_announced(void **state)
 static void ipv6_brings_a_link_local_address(void **state)
 {
 	struct host *h = host_new();
-	struct ip_addr ll = host_addr("fe80::ff:fe00:1"), a;
-	unsigned len;
+	struct ip_addr ll = host_addr("fe80::ff:fe00:1");
 
 	assert_int_equal(add(h, "10.0.0.1", 24), 0);
 	assert_false(ip_addr_is_local(h->ip, &ll));
 	assert_int_equal(add(h, "fd00::1", 64), 0);
 	assert_true(ip_addr_is_local(h->ip, &ll));
-	assert_true(ip_addr_get(h->ip, 1, &a, &len));
-	assert_int_equal(len, 64);
-	assert_int_equal(a.b[0], 0xfd);
-	assert_true(ip_addr_get(h->ip, 2, &a, &len));
-	assert_true(ip_addr_equal(&a, &ll));
-	assert_false(ip_addr_get(h->ip, 3, &a, &len));
+	assert_int_equal(h->ip->local.n, 3);
+	assert_int_equal(h->ip->local.a[1].prefix_len, 64);
+	assert_int_equal(h->ip->local.a[1].addr.b[0], 0xfd);
+	assert_true(ip_addr_equal(&h->ip->local.a[2].addr, &ll));
 	host_free(h);
 }
 

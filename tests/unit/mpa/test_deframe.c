@@ -345,6 +345,16 @@ static void test_find_hostile(void **state)
 	assert_false(mpa_deframe_find(&d, 0, &c, sizeof bytes, &start));
 }
 
+/* Does an FPDU begin with the first octet of this part of the stream, as far as a CRC proves it? */
+static bool is_aligned(const struct mpa_deframe *d, uint64_t at, const struct mpa_cursor *c,
+	size_t len, struct mpa_fpdu *f)
+{
+	struct mpa_deframe there = *d;
+
+	there.at = at;
+	return d->crc && mpa_deframe_look(&there, c, len, f) == MPA_DEFRAME_GOOD;
+}
+
 static void test_aligned(void **state)
 {
 	uint32_t begins[20];
@@ -358,8 +368,8 @@ static void test_aligned(void **state)
 			const struct mpa_cursor c = {.v = &v, .n = 1};
 			struct mpa_fpdu f;
 
-			assert_int_equal(mpa_deframe_aligned(&d, at, &c, v.len, &f),
-				is_begin(begins, 20, at));
+			assert_int_equal(
+				is_aligned(&d, at, &c, v.len, &f), is_begin(begins, 20, at));
 		}
 		d.crc = false;
 		for (uint32_t at = 0; at < s->len; at += 4) {
@@ -367,7 +377,7 @@ static void test_aligned(void **state)
 			const struct mpa_cursor c = {.v = &v, .n = 1};
 			struct mpa_fpdu f;
 
-			assert_false(mpa_deframe_aligned(&d, at, &c, v.len, &f));
+			assert_false(is_aligned(&d, at, &c, v.len, &f));
 		}
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "check_case.h"
+#include "support/cap_bytes.h"
 
 void check_found(struct cap_maker *m, const struct follow_config *config, char ids[CHECK_IDS_LEN])
 {

@@ -2,6 +2,7 @@
 #include "pcap/capture.h"
 
 #include "base/bytes.h"
+#include "support/cap_bytes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "ddp/ddp_wire.h"
 #include "rdmap/rdmap_wire.h"
+#include "support/cap_bytes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,7 @@
 #include "pcap/follow.h"
 #include "pcap/stats.h"
 
+#include "support/cap_bytes.h"
 #include "support/cap_maker.h"
 
 #include <setjmp.h>

@@ -4,6 +4,7 @@
 #include "base/container_of.h"
 #include "rnic/device.h"
 #include "rnic/pairing_service.h"
+#include "support/engine_round.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

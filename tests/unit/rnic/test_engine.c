@@ -2,6 +2,7 @@
 #include "rnic/engine.h"
 
 #include "base/container_of.h"
+#include "support/engine_round.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,6 +4,7 @@
 #include "pair.h"
 #include "rnic/ep_priv.h"
 #include "rnic/qp.h"
+#include "support/engine_round.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
