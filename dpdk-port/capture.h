@@ -5,7 +5,7 @@
  *
  * The engine copies each frame, as a finished block of the file, into a ring; a thread writes the
  * ring out. A frame that the port is to checksum is written with the checksums it will have.
- * When the ring is full, frames are left out and counted: a capture never holds up the stack.
+ * When the ring is full, frames are left out and counted: a capture never delays the stack.
  */
 #ifndef DPDK_PORT_CAPTURE_H
 #define DPDK_PORT_CAPTURE_H

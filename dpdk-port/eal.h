@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file eal.h
- * The EAL, of which a process has one: started on a thread of our own at the first port, or joined
+ * The EAL. A process has one. It is started on a thread of our own at the first port, or joined
  * where the application runs DPDK itself. Any thread.
  */
 #ifndef DPDK_PORT_EAL_H
@@ -11,9 +11,9 @@
 #include "dpdk-port/port.h"
 
 /**
- * Start the EAL, unless it runs. Ports in software need no root and no hugepages; a device that
- * is not one of them is taken to do DMA and gets the hugepages it needs. @p cfg->eal has the last
- * word. The caller's affinity, signal mask and stdout stay as they are.
+ * Start the EAL, unless it runs. Ports in software need no root and no hugepages; any other device
+ * is taken to do DMA and gets the hugepages it needs. @p cfg->eal overrides all of this. The
+ * caller's affinity, signal mask and stdout stay as they are.
  * @return 0; -EINVAL: bad @p cfg->eal; -ENODEV: the EAL would not start; @p e has the reason.
  */
 int eal_start(const struct port_config *cfg, struct port_error *e);

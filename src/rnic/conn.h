@@ -4,8 +4,8 @@
  * One connection through its three ages: start-up (MPA request and reply, with a deadline), the
  * stream (rdmap has it), and over.
  *
- * The endpoint and the QP point to it and it points to them until it is over, from when on neither
- * knows it any more. It is freed when the lock's holder is done, never under the feet of MPA.
+ * The endpoint and the QP point to it, and it points to them, until it is over. It is freed when
+ * the lock's holder is done, never inside an upcall of MPA.
  */
 #ifndef RNIC_CONN_H
 #define RNIC_CONN_H

@@ -55,7 +55,7 @@ void cq_push(struct rnic_cq *cq, const struct rdmap_wc *wc, struct rnic_qp *qp);
 
 /**
  * Take the completions of a QP out, as if they had been polled: it goes away or starts anew.
- * Engine's lock held. After this nobody touches @p qp by way of the CQ.
+ * Engine's lock held. After this the CQ has no pointer to @p qp.
  */
 void cq_purge(struct rnic_cq *cq, struct rnic_qp *qp);
 

@@ -3,10 +3,9 @@
  * @file gather.h
  * Whether a post may wait for the next one. A program that posts small messages in quick
  * succession, one by one, pays for each of them the engine's lock, a packet and what the port
- * does for a packet; a few of them together cost hardly more than one. So the first few of a
- * series go at once, the others gather until enough are there, or until the program polls: which
- * it does after a series, for there is nothing else to do. What becomes of those that it does not
- * poll for: see engine_hold().
+ * does for a packet; a few of them together cost hardly more than one. So the first few of a series
+ * go at once. The others gather until enough are there or the program polls, as it usually does
+ * after a series. If it never polls, see engine_hold().
  */
 #ifndef RNIC_GATHER_H
 #define RNIC_GATHER_H

@@ -23,7 +23,7 @@ static inline struct rnic_mw *mw_of(struct rnic_mr *view)
 /** Do what a RDMAP_WR_BIND_MW asks: see rnic_mw_alloc(). @return enum rdmap_wc_status. */
 int mw_bind(struct rnic_qp *qp, const struct rdmap_wqe *w);
 
-/** Its STag stands for nothing from here on. */
+/** Its STag is invalid from here on. */
 void mw_unbind(struct rnic_mw *mw);
 
 /** Unbind the windows of type 2 that are bound to @p qp. */

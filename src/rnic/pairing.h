@@ -8,7 +8,7 @@
  * Both sides know both pairs of address and QP number, so both know which one connects: the lesser
  * pair. The other waits for it at the service port (pairing_service.h). A QP that is paired with
  * itself connects to itself, from a port to the same port. As over InfiniBand, failure is told when
- * there is something to send: a pairing that has nothing to say goes on trying.
+ * there is something to send: a pairing that has nothing to send goes on trying.
  *
  * All under the engine's lock.
  */

@@ -6,7 +6,7 @@
  * way". Programs that were written for InfiniBand count on it: there a responder says "receiver not
  * ready" and is asked again. A QP that connects without a CM waits for as long as it takes, as with
  * InfiniBand's rnr_retry 7; one of the CM for rnic_config.rnr_timeout_ms, then comes the Terminate.
- * All is under the engine's lock, but for what is said of posting.
+ * All is under the engine's lock, except posting.
  */
 #ifndef RNIC_RECV_WAIT_H
 #define RNIC_RECV_WAIT_H
@@ -34,7 +34,7 @@ void recv_wait_init(struct rnic_qp *qp);
  */
 bool recv_wait_begin(struct rnic_qp *qp);
 
-/** The SRQ has elements again: nobody need tell this QP of more until it has looked. */
+/** The SRQ has elements again: posts need not wake this QP again until it has looked. */
 void recv_wait_told(struct rnic_qp *qp);
 
 /** The bell rang: if a message waits, look whether its element is there. */

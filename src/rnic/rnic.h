@@ -2,7 +2,7 @@
 /**
  * @file rnic.h
  * The RNIC: a device with its protection domains, memory regions, queues and queue pairs, in the
- * terms of verbs (and of RFC 5040 / draft-hilland-verbs), without a word of libibverbs.
+ * terms of verbs (and of RFC 5040 / draft-hilland-verbs), without libibverbs.
  *
  * Threads: every function may be called from any thread, unless it says otherwise. Control calls
  * take the engine's lock; posting and polling do not wait for it.

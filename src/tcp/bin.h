@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file bin.h
- * Packets that are done with, for a while.
+ * Packets that are done with, before they go back to the pool.
  *
- * An acknowledged packet has left the caches, if it waited for its ACK among those of many
- * connections, and the pages it is in have left the TLB. Given back one by one, or a burst's few at
- * a time, each would be a wait; many at a time wait together.
+ * With many connections, an acknowledged packet has left the caches, and its pages have left the
+ * TLB. To give it back is a cache miss. Many at a time miss together.
  *
- * A packet that came and was read is in the first cache, and mostly it is answered: so one of those
- * is spare, and the answer is written there, without a way through the pool.
+ * A received packet that was read is in the first cache, and mostly it is answered. So one of those
+ * is kept as a spare, and the answer is written there without a visit to the pool.
  */
 #ifndef TCP_BIN_H
 #define TCP_BIN_H

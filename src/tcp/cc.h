@@ -2,8 +2,8 @@
 /**
  * @file cc.h
  * Congestion control as a table of functions. A module sees what each ACK told and what was lost;
- * it keeps cwnd, ssthresh and the pacing rate. What is sent when is not its business (output.c,
- * pace.h), nor is what was lost (loss.h).
+ * it keeps cwnd, ssthresh and the pacing rate. It decides neither what is sent when (output.c,
+ * pace.h) nor what was lost (loss.h).
  *
  * Sizes in bytes, times in ns, rates in bytes per second.
  */
@@ -42,7 +42,7 @@ struct tcp_cc_ack {
 /** Why a window is reduced. */
 enum tcp_cc_signal { TCP_CC_LOSS, TCP_CC_ECN };
 
-/** What a person wants to know of a module's state; zero what it has not. */
+/** A module's state, for display; fields that it does not have are zero. */
 struct tcp_cc_info {
 	const char *name, *phase; /**< "bbr", "ProbeBW_Up" */
 	uint64_t bandwidth;       /**< that it believes the path to have */

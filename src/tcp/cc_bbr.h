@@ -2,8 +2,8 @@
 /**
  * @file cc_bbr.h
  * BBR, version 3 (draft-ietf-ccwg-bbr): a model of the path, from rate samples and round trips, and
- * a state machine that paces after it and probes for more. What the model's parts are for, and in
- * what they differ from the draft, is said with them in cc_bbr_model.c; the machine is cc_bbr.c.
+ * a state machine that paces after it and probes for more. The model is in cc_bbr_model.c, with the
+ * purpose of each part and its differences from the draft; the machine is in cc_bbr.c.
  *
  * Bytes, ns, bytes per second; gains and fractions in 1/256. Counts of bytes delivered are modulo
  * 2^32.

@@ -40,7 +40,7 @@ enum tcp_state {
 
 /** ECN (ecn.h). */
 struct tcp_ecn {
-	uint32_t recover; /**< ECE is old news until this is acknowledged */
+	uint32_t recover; /**< ECE counts once until this is acknowledged */
 	uint8_t windows;  /**< in a row with ECE though cwnd is as small as it gets */
 	bool on : 1;      /**< both sides use it */
 	bool asked : 1;   /**< by our last SYN */

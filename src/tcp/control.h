@@ -27,7 +27,7 @@ void tcp_send_keepalive(struct tcp_conn *c);
 /** An ACK to a suspicious segment, at a limited rate (RFC 5961 section 7). */
 void tcp_challenge_ack(struct tcp_conn *c);
 
-/** The answer to a SYN. @p cookie: the timestamp carries what else nobody here would know. */
+/** The answer to a SYN. @p cookie: the timestamp carries the state that is not kept here. */
 void tcp_send_syn_ack(struct tcp_stack *s, const struct tcp_embryo *e, bool cookie);
 
 /** tcp_challenge_ack() for a half-open connection. */

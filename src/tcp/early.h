@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file early.h
- * What came too early or twice, and what SACK has to say of it: a side structure, as few
- * connections have any at a time. It comes with the first such segment, and goes when the round
- * ends and nothing is held or left to tell.
+ * Text that came out of order or twice, and what SACK reports of it. A side structure, as few
+ * connections have any at a time. The first such segment makes it. It is freed at the end of a
+ * round when nothing is held or left to report.
  */
 #ifndef TCP_EARLY_H
 #define TCP_EARLY_H
@@ -37,7 +37,7 @@ void tcp_early_done(struct tcp_conn *c);
 /** Drop all that is held. */
 void tcp_early_clear(struct tcp_conn *c);
 
-/** These bytes came a second time: tell it, if nothing else waits to be told. */
+/** These bytes came a second time: report it, if nothing else waits to be reported. */
 void tcp_early_duplicate(struct tcp_conn *c, struct tcp_range r);
 
 #endif

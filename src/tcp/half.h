@@ -2,8 +2,8 @@
 /**
  * @file half.h
  * Half-open connections: SYN-RECEIVED after a passive open (RFC 9293 section 3.10.7.4), kept small
- * and few, as anybody can make them with addresses that are not theirs (RFC 4987). A connection is
- * made when the third segment of the handshake has come.
+ * and few, as anybody can make them with forged addresses (RFC 4987). A connection is made when the
+ * third segment of the handshake has come.
  */
 #ifndef TCP_HALF_H
 #define TCP_HALF_H

@@ -2,7 +2,7 @@
 /**
  * @file loss.h
  * Loss recovery: which records are believed lost (RFC 8985; without SACK, RFC 6582), how fast they
- * and others are sent meanwhile (RFC 6937), and when congestion control hears of it.
+ * and others are sent meanwhile (RFC 6937), and when congestion control is told.
  */
 #ifndef TCP_LOSS_H
 #define TCP_LOSS_H
