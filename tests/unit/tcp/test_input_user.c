@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Text that arrives, and the user, who takes it, leaves it or goes. */
+#include "host.h"
+
+static struct host h;
+static struct peer p;
+static struct tcp_conn *c;
+
+static void start_with(unsigned options, const struct tcp_stack_config *cfg)
+{
+	c = host_accepted(&h, &p, options, cfg);
+}
+
+static void start(unsigned options)
+{
+	start_with(options, NULL);
+}
+
+static void test_user_takes_a_part(void **state)
+{
+	start(0);
+	h.app.take = 2;
+	peer_send(&p, 0, "abcde", 5);
+	assert_int_equal(h.app.n_got, 2);
+	assert_int_equal(c->recvq.bytes, 3);
+	peer_send(&p, 0, "fg", 2); /* shown from its beginning */
+	assert_int_equal(h.app.shown, 5);
+	assert_int_equal(h.app.n_got, 4);
+	h.app.take = SIZE_MAX;
+	llp_resume(h.app.llp);
+	assert_int_equal(h.app.n_got, 7);
+	assert_memory_equal(h.app.got, "abcdefg", 7);
+	assert_int_equal(c->recvq.bytes, 0);
+	host_end(&h);
+}
+
+static void test_need(void **state)
+{
+	start(0);
+	h.app.take = 0;
+	h.app.need = 10;
+	peer_send(&p, 0, "abcde", 5);
+	assert_int_equal(h.app.shows, 1);
+	peer_send(&p, 0, "fghi", 4);
+	assert_int_equal(h.app.shows, 1); /* nine: not enough */
+	h.app.take = SIZE_MAX;
+	h.app.need = 0;
+	peer_send(&p, 0, "j", 1);
+	assert_int_equal(h.app.shows, 2);
+	assert_int_equal(h.app.shown, 10);
+	assert_memory_equal(h.app.got, "abcdefghij", 10);
+	host_end(&h);
+}
+
+static void test_need_is_forgotten_at_fin(void **state)
+{
+	start(0);
+	h.app.take = 0;
+	h.app.need = 10;
+	peer_send(&p, 0, "abc", 3);
+	peer_send(&p, TCP_FIN, NULL, 0);
+	assert_int_equal(h.app.shows, 2);
+	assert_int_equal(h.app.eof, 1);
+	host_end(&h);
+}
+
+/** The user reads nothing of so many segments that no one call can list them. */
+static void leave_many_unread(unsigned segments)
+{
+	const struct tcp_stack_config cfg = {.receive_buffer = 1 << 20};
+	uint8_t text[1460] = {0};
+
+	start_with(TCP_HAS_MSS | TCP_HAS_WSCALE, &cfg);
+	h.app.take = 0;
+	for (unsigned i = 0; i < segments; i++)
+		peer_send(&p, 0, text, sizeof text);
+	assert_int_equal(c->recvq.bytes, segments * sizeof text);
+	assert_true(h.app.shown < c->recvq.bytes);
+	ip_double_drain(&h.ip);
+}
+
+static void test_eof_follows_all_that_was_unread(void **state)
+{
+	leave_many_unread(300);
+	peer_send(&p, TCP_FIN, NULL, 0);
+	assert_int_equal(h.app.eof, 0);
+	h.app.take = 128 * 1460; /* all of one call */
+	llp_resume(h.app.llp);
+	assert_int_equal(h.app.n_got, 300 * 1460);
+	assert_int_equal(h.app.eof, 1);
+	host_end(&h);
+}
+
+/** Nothing more comes that would show the rest to a user who wants so much of it at a time. */
+static void test_all_that_was_unread_is_shown(void **state)
+{
+	leave_many_unread(300);
+	h.app.take = 100 * 1460;
+	h.app.need = 28 * 1460 + 1;
+	llp_resume(h.app.llp);
+	assert_int_equal(h.app.n_got, 300 * 1460);
+	host_end(&h);
+}
+
+/** Less than the user needs is there, and no more will come: it is told that this is the end. */
+static void test_eof_in_the_midst_of_what_was_unread(void **state)
+{
+	leave_many_unread(300);
+	h.app.take = 0;
+	h.app.need = 301 * 1460;
+	peer_send(&p, TCP_FIN, NULL, 0);
+	assert_int_equal(h.app.eof, 0);
+	h.app.take = 50 * 1460;
+	llp_resume(h.app.llp);
+	assert_int_equal(h.app.eof, 1);
+	host_end(&h);
+}
+
+static void test_single_bytes_do_not_pin_the_pool(void **state)
+{
+	start(0);
+	h.app.take = 0;
+	h.app.need = 5000;
+	for (int i = 0; i < 4000; i++) {
+		peer_send(&p, 0, "x", 1);
+		ip_double_drain(&h.ip);
+	}
+	assert_true(test_pool_missing(h.pool) <= 3);
+	assert_int_equal(c->recvq.bytes, 4000);
+	host_end(&h);
+}
+
+static void test_single_bytes_out_of_order_are_bounded(void **state)
+{
+	start(0);
+	for (uint32_t i = 0; i < 20000; i++) {
+		peer_send_at(&p, TCP_ACK, p.seq + 1 + 2 * i, p.ack, "x", 1);
+		ip_double_drain(&h.ip);
+	}
+	assert_true(test_pool_missing(h.pool) <= 1024);
+	host_end(&h);
+}
+
+static void test_unread_text_of_others_stops_nobody_who_reads(void **state)
+{
+	start(0);
+	h.tcp->rx_hard_limit = 0; /* others have filled it */
+	peer_send(&p, 0, "abc", 3);
+	assert_int_equal(h.app.n_got, 3);
+	h.app.take = 0;
+	peer_send(&p, 0, "def", 3);
+	assert_int_equal(c->recvq.bytes, 3);
+	peer_send(&p, 0, "ghi", 3);
+	assert_int_equal(c->recvq.bytes, 3); /* but who does not read gets no more */
+	assert_int_equal(c->rcv_nxt, p.seq - 3);
+	host_end(&h);
+}
+
+static void test_abort_inside_readable(void **state)
+{
+	struct heard a;
+
+	start(0);
+	h.app.abort_in_readable = true;
+	peer_send(&p, 0, "abc", 3);
+	host_expect(&h, &a);
+	assert_true(a.h.flags & TCP_RST);
+	assert_int_equal(h.app.closed, 0);
+	host_end(&h);
+}
+
+static void test_release_inside_readable(void **state)
+{
+	start(0);
+	h.app.take = 0;
+	peer_send(&p, 0, "abc", 3);
+	h.app.release_in_readable = true;
+	peer_send(&p, TCP_FIN, "def", 3);
+	assert_int_equal(h.app.eof, 0);
+	assert_int_equal(h.app.closed, 0);
+	assert_int_equal(c->state, TCP_CLOSING);
+	host_end(&h);
+}
+
+static void test_orphan_drops_what_comes(void **state)
+{
+	struct heard a;
+
+	start(0);
+	llp_release(h.app.llp);
+	ip_double_drain(&h.ip);
+	peer_send(&p, 0, "abc", 3);
+	assert_int_equal(h.app.shows, 0);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.ack, p.seq);
+	host_expect_none(&h);
+	host_end(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_user_takes_a_part),
+		cmocka_unit_test(test_need),
+		cmocka_unit_test(test_need_is_forgotten_at_fin),
+		cmocka_unit_test(test_eof_follows_all_that_was_unread),
+		cmocka_unit_test(test_all_that_was_unread_is_shown),
+		cmocka_unit_test(test_eof_in_the_midst_of_what_was_unread),
+		cmocka_unit_test(test_single_bytes_do_not_pin_the_pool),
+		cmocka_unit_test(test_single_bytes_out_of_order_are_bounded),
+		cmocka_unit_test(test_unread_text_of_others_stops_nobody_who_reads),
+		cmocka_unit_test(test_abort_inside_readable),
+		cmocka_unit_test(test_release_inside_readable),
+		cmocka_unit_test(test_orphan_drops_what_comes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
