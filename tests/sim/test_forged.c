@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** Others say by ARP or ND that a peer's address is theirs: liars, and routers that take over. */
 #include "sim/forger.h"
-#include "sim/rdma_pair.h"
+#include "sim/rdma_writes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,6 @@
 #include <string.h>
 
 #define SIZE    (1u << 20)
-#define PIECE   (SIZE / 16)
-#define PIECES  16
 #define SECONDS 20
 #define BEGIN   3 /* s, when it begins, and when it ends */
 #define END     8
@@ -112,36 +110,6 @@ static void forgers_end(void *ctx)
 	forgers_set(&(struct sim_forger_acts){0});
 }
 
-static void post_piece(unsigned n)
-{
-	uint8_t *p = pair.a.buf + n % PIECES * PIECE;
-
-	for (unsigned i = 0; i < PIECE; i++)
-		p[i] = (uint8_t)(n * 7 + i * 31 + (i >> 9));
-	rdma_post(&pair, &pair.a, RDMAP_WR_WRITE, n % PIECES * PIECE, n % PIECES * PIECE, PIECE);
-}
-
-/** Writes, all pieces posted at any time. @param[out] done pieces of each second. */
-static void write_on(unsigned *done)
-{
-	uint64_t began = sim_now(s), second;
-	unsigned n = PIECES;
-
-	for (unsigned i = 0; i < n; i++)
-		post_piece(i);
-	for (;;) {
-		assert_true(rdma_complete(&pair, &pair.a, 1, 20 * SIM_S));
-		second = (sim_now(s) - began) / SIM_S;
-		if (second >= SECONDS)
-			break;
-		done[second]++;
-		post_piece(n++);
-	}
-	rdma_post(&pair, &pair.a, RDMAP_WR_READ, 0, 0, 0);
-	assert_true(rdma_complete(&pair, &pair.a, PIECES, 10 * SIM_S));
-	assert_memory_equal(pair.a.buf, pair.b.buf, SIZE);
-}
-
 static void pair_create(const struct forged *c)
 {
 	const struct sim_path_config path = {
@@ -173,7 +141,7 @@ static void forged(void **state)
 	sim_at(s, sim_now(s) + BEGIN * SIM_S, forgers_begin, (void *)c);
 	if (lied)
 		sim_at(s, sim_now(s) + END * SIM_S, forgers_end, NULL);
-	write_on(done);
+	assert_true(rdma_writes_run(&pair, SECONDS, 20 * SIM_S, done));
 	assert_true(sim_forger_stats(forger[0])->said >= 50);
 	/* The line takes 190 pieces a second. Nothing was lost by lies that were not believed. */
 	for (unsigned i = c->from + c->gap; i < SECONDS; i++)

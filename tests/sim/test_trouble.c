@@ -4,7 +4,7 @@
 #include "sim/greedy.h"
 #include "sim/headers.h"
 #include "sim/nat.h"
-#include "sim/rdma_pair.h"
+#include "sim/rdma_writes.h"
 #include "sim/scenario.h"
 #include "sim/tap.h"
 
@@ -370,39 +370,7 @@ static void receiver_that_divides_acks(void **state)
 
 /* ---- another route ------------------------------------------------------------------------- */
 
-#define PIECES 16
-#define PIECE  (SIZE / PIECES)
-#define LINE   (50 * GBIT / 1000)
-
-static void post_piece(unsigned n)
-{
-	uint8_t *p = pair.a.buf + n % PIECES * PIECE;
-
-	for (size_t i = 0; i < PIECE; i++)
-		p[i] = (uint8_t)(n * 7 + i * 31 + (i >> 9));
-	rdma_post(&pair, &pair.a, RDMAP_WR_WRITE, n % PIECES * PIECE, n % PIECES * PIECE, PIECE);
-}
-
-/** Writes for so many seconds, all pieces posted at any time. @param[out] done pieces of each. */
-static void write_for(unsigned seconds, unsigned *done)
-{
-	uint64_t began = sim_now(s), second;
-	unsigned n = PIECES;
-
-	for (unsigned i = 0; i < n; i++)
-		post_piece(i);
-	for (;;) {
-		assert_true(rdma_complete(&pair, &pair.a, 1, 10 * SIM_S));
-		second = (sim_now(s) - began) / SIM_S;
-		if (second >= seconds)
-			break;
-		done[second]++;
-		post_piece(n++);
-	}
-	rdma_post(&pair, &pair.a, RDMAP_WR_READ, 0, 0, 0);
-	assert_true(rdma_complete(&pair, &pair.a, PIECES, 10 * SIM_S));
-	assert_memory_equal(pair.a.buf, pair.b.buf, SIZE);
-}
+#define LINE (50 * GBIT / 1000)
 
 /** What part of the line was used from one second to another. */
 static double use_of_line(const unsigned *done, unsigned from, unsigned to)
@@ -411,7 +379,7 @@ static double use_of_line(const unsigned *done, unsigned from, unsigned to)
 
 	for (unsigned i = from; i < to; i++)
 		pieces += done[i];
-	return pieces * PIECE * 8 / (to - from) / LINE;
+	return pieces * (SIZE / RDMA_WRITES_PIECES) * 8 / (to - from) / LINE;
 }
 
 static void route_of_75_ms(void *ctx)
@@ -445,7 +413,7 @@ static void route_changes(void **state)
 		connect_pair(&path, &tcp, false, NULL, NULL);
 		sim_at(s, sim_now(s) + 5 * SIM_S, route_of_75_ms, NULL);
 		sim_at(s, sim_now(s) + 25 * SIM_S, route_of_2_ms, NULL);
-		write_for(33, done);
+		assert_true(rdma_writes_run(&pair, 33, 10 * SIM_S, done));
 		assert_true(use_of_line(done, 1, 5) > 0.9);
 		assert_true(use_of_line(done, 20, 25) > 0.87);
 		assert_true(use_of_line(done, 27, 33) > 0.92);
