@@ -5,12 +5,20 @@
 #include <errno.h>
 
 /* True when all bits of an IPv4 address behind the prefix are @p bit. */
-static bool config_host_part_is(const struct config_address *a, bool bit)
+static bool config_host_part_is(const struct ip_addr *a, unsigned prefix_len, bool bit)
 {
-	for (unsigned i = a->prefix_len; i < 32; i++)
-		if (((a->addr.b[12 + i / 8] >> (7 - i % 8) & 1) != 0) != bit)
+	for (unsigned i = prefix_len; i < 32; i++)
+		if (((a->b[12 + i / 8] >> (7 - i % 8) & 1) != 0) != bit)
 			return false;
 	return true;
+}
+
+/* RFC 1122 section 3.2.1.3 (c), (d): the network or its broadcast; RFC 3021 lets /31 use both. */
+static bool config_names_no_host(const struct ip_addr *a, unsigned prefix_len)
+{
+	return ip_addr_is_v4(a) && prefix_len < 31 &&
+	       (config_host_part_is(a, prefix_len, false) ||
+		       config_host_part_is(a, prefix_len, true));
 }
 
 static int config_check_address(
@@ -27,8 +35,7 @@ static int config_check_address(
 				c->mtu, text);
 		return 0;
 	}
-	/* RFC 1122 section 3.2.1.3 (c), (d); RFC 3021 lets /31 use both. */
-	if (a->prefix_len < 31 && (config_host_part_is(a, false) || config_host_part_is(a, true)))
+	if (config_names_no_host(&a->addr, a->prefix_len))
 		return config_complain(e, -EINVAL, NULL,
 			"\"address\" is %s/%u, which names the network or its broadcast; expected "
 			"the address of a host in it",
@@ -67,9 +74,15 @@ int config_check(const struct config *c, struct config_error *e)
 					"\"gateway\" is %s, which is our own address; expected a "
 					"router's",
 					text);
-			if (ip_addr_is_v4(g) == ip_addr_is_v4(&a->addr) &&
-				ip_addr_in_prefix(g, &a->addr, a->prefix_len))
-				on_link = true;
+			if (ip_addr_is_v4(g) != ip_addr_is_v4(&a->addr) ||
+				!ip_addr_in_prefix(g, &a->addr, a->prefix_len))
+				continue;
+			if (config_names_no_host(g, a->prefix_len))
+				return config_complain(e, -EINVAL, NULL,
+					"\"gateway\" is %s, which names the network of an "
+					"\"address\" or its broadcast; expected a router's",
+					text);
+			on_link = true;
 		}
 		if (!on_link)
 			return config_complain(e, -EINVAL, NULL,

@@ -293,6 +293,12 @@ static void test_check(void **state)
 	assert_int_equal(config_set(&c, "gateway=10.0.1.1", &e), 0);
 	assert_int_equal(config_check(&c, &e), -EINVAL);
 	assert_says(&e, "\"gateway\" is 10.0.1.1");
+	config_init(&c);
+	assert_int_equal(config_set(&c, "port=net_null0", &e), 0);
+	assert_int_equal(config_set(&c, "address=10.0.0.1/24", &e), 0);
+	assert_int_equal(config_set(&c, "gateway=10.0.0.255", &e), 0);
+	assert_int_equal(config_check(&c, &e), -EINVAL);
+	assert_says(&e, "or its broadcast; expected a router's");
 }
 
 static int check_one(const char *address, const char *more)
@@ -321,6 +327,11 @@ static void test_check_addresses(void **state)
 	assert_int_equal(check_one("fd00::1/64", "mtu=1280"), 0);
 	assert_int_equal(check_one("10.0.0.1/24", "mtu=576"), 0);
 	assert_int_equal(check_one("10.0.0.1/24", "gateway=10.0.0.1"), -EINVAL);
+	assert_int_equal(check_one("10.0.0.1/24", "gateway=10.0.0.255"), -EINVAL);
+	assert_int_equal(check_one("10.0.0.1/24", "gateway=10.0.0.0"), -EINVAL);
+	assert_int_equal(check_one("10.0.0.1/16", "gateway=10.0.0.255"), 0);
+	assert_int_equal(check_one("10.0.0.1/31", "gateway=10.0.0.0"), 0);
+	assert_int_equal(check_one("fd00::1/64", "gateway=fd00::"), 0);
 	assert_int_equal(check_one("fd00::1/64", "gateway=fe80::1"), 0);
 	assert_int_equal(check_one("fd00::1/64", "gateway=10.0.0.1"), -EINVAL);
 }
