@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/device_args.h"
 
+#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,9 @@ static const struct {
 	{"net_ring", " nodeaction internal "},
 	{"net_pcap", " rx_pcap tx_pcap rx_iface rx_iface_in tx_iface iface phy_mac infinite_rx "},
 };
+
+/** Of a memif; the last two are the driver's old words. */
+static const char *const roles[] = {"server", "client", "master", "slave"};
 
 /** The keys of the driver; its name has a number behind it. NULL: not known here. */
 static const char *keys_of(const char *device, size_t name_len)
@@ -39,11 +43,50 @@ static bool has_key(const char *keys, const char *key, size_t len)
 	return false;
 }
 
+/** A Linux interface's name? Those of DPDK's buses all have a mark in it. */
+static bool is_interface(const char *device)
+{
+	return if_nametoindex(device) || (*device && !strpbrk(device, "_:.-,"));
+}
+
+/** What of a driver's arguments the driver itself does not check, or not so that one learns. */
+static bool check_values(const char *device, size_t name_len, char *why, size_t len)
+{
+	const char *role = strstr(device, ",role=");
+	size_t size;
+
+	if (!strncmp(device, "net_af_", 7) && !strstr(device, ",iface=")) {
+		snprintf(why, len,
+			"it does not say of which interface; expected such as %.*s,iface=eth1",
+			(int)(name_len < 60 ? name_len : 60), device);
+		return false;
+	}
+	if (strncmp(device, "net_memif", 9) != 0 || !role)
+		return true;
+	role += 6;
+	size = strcspn(role, ",");
+	for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++)
+		if (strlen(roles[i]) == size && !strncmp(role, roles[i], size))
+			return true;
+	snprintf(why, len,
+		"its role is \"%.*s\"; expected server (the end that is started first) or "
+		"client",
+		(int)(size < 60 ? size : 60), role);
+	return false;
+}
+
 bool device_args_check(const char *device, char *why, size_t len)
 {
 	size_t name_len = strcspn(device, ",");
 	const char *keys = keys_of(device, name_len), *arg = device + name_len;
 
+	if (!keys && is_interface(device)) {
+		snprintf(why, len,
+			"that is no device of DPDK's; for a Linux interface write "
+			"port = net_af_packet0,iface=%.15s",
+			device);
+		return false;
+	}
 	while (keys && *arg == ',') {
 		size_t size = strcspn(++arg, ","), key = strcspn(arg, "=,");
 
@@ -61,5 +104,5 @@ bool device_args_check(const char *device, char *why, size_t len)
 		snprintf(why + strlen(why), len - strlen(why), "%.*s", (int)strlen(keys) - 1, keys);
 		return false;
 	}
-	return true;
+	return !keys || check_values(device, name_len, why, len);
 }

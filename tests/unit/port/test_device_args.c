@@ -55,6 +55,26 @@ static void typing_errors(void **state)
 	assert_wrong("net_memif0,id role=1", "\"id role\"");
 }
 
+/** The sentence says what to write. */
+static void values(void **state)
+{
+	assert_wrong("net_memif0,role=serve,socket=/tmp/x",
+		"role is \"serve\"; expected server (the end that is started first) or client");
+	assert_wrong("net_memif0,socket=/tmp/x,role=servers", "\"servers\"");
+	assert_wrong("net_memif0,role=", "\"\"");
+	assert_right("net_memif0,role=client");
+	assert_right("net_memif0,role=master");
+	assert_right("net_memif0,socket=/tmp/x,role=slave");
+	assert_wrong("net_af_packet0", "such as net_af_packet0,iface=eth1");
+	assert_wrong("net_af_packet1,framesz=4096", "such as net_af_packet1,iface=eth1");
+	assert_wrong("net_af_xdp0", "such as net_af_xdp0,iface=eth1");
+	assert_wrong("eth1", "write port = net_af_packet0,iface=eth1");
+	assert_wrong("enp3s0f1", "write port = net_af_packet0,iface=enp3s0f1");
+	assert_wrong("lo", "iface=lo");
+	assert_right("eth_null0");
+	assert_right("0000:03:00.0");
+}
+
 static void a_long_one_is_cut(void **state)
 {
 	char device[2048] = "net_memif0,";
@@ -79,6 +99,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_drivers_know),
 		cmocka_unit_test(typing_errors),
+		cmocka_unit_test(values),
 		cmocka_unit_test(a_long_one_is_cut),
 		cmocka_unit_test(others_pass),
 	};
