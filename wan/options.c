@@ -278,7 +278,8 @@ int wan_options_finish(
 	if (c->reorder > 0 && c->reorder_by == 0)
 		missing = "\"reorder\" needs \"reorder-by\", the most that a frame is late";
 	else if (c->reorder == 0 && c->reorder_by > 0)
-		missing = "\"reorder-by\" needs \"reorder\", the share of frames that are late";
+		missing = "\"reorder-by\" needs \"reorder\" above 0, the share of frames that are "
+			  "late";
 	else if (c->jitter_reorders && c->jitter == 0)
 		missing = "\"jitter-reorders\" needs \"jitter\"";
 	if (missing != NULL) {

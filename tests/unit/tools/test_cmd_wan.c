@@ -64,6 +64,8 @@ static void each_wrong_value_has_a_sentence(void **state)
 		RUN(PORTS, wrong[i].option, wrong[i].value);
 		assert_refused(wrong[i].sentence);
 	}
+	RUN(PORTS, "--reorder", "0", "--reorder-by", "1ms");
+	assert_refused("\"reorder-by\" needs \"reorder\" above 0");
 	RUN(PORTS, "veth0");
 	assert_refused("\"veth0\" is no option\n");
 }
