@@ -50,7 +50,7 @@ static int help(int argc, char **argv)
 	static char help_option[] = "--help";
 	const struct command *c;
 
-	if (argc < 3) {
+	if (argc < 3 || help_is_asked(argv[2])) {
 		usage(stdout);
 		return EXIT_SUCCESS;
 	}

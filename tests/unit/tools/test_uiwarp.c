@@ -35,6 +35,12 @@ static void help_goes_to_stdout(void **state)
 	RUN("--help");
 	assert_int_equal(child_exit(&c), 0);
 	assert_string_equal(c.out, text);
+	RUN("help", "-h");
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.out, text);
+	RUN("help", "--help");
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.out, text);
 }
 
 static void help_of_a_command_is_its_own(void **state)
