@@ -172,7 +172,7 @@ const struct config_key config_keys[] = {
 			"more, the oldest gives way of the peer that has most."},
 	{"max_startups_per_peer",
 		CONFIG_IS_NUMBER(patience.max_startups_per_peer, 1, CONFIG_MAX_CONNECTIONS),
-		.initial = "512",
+		.initial = "1024",
 		.text = "The same of one peer's address (IPv6: of one network of 64 bits, as a "
 			"host has all of it). For one more, its oldest gives way."},
 	{"max_half_open", CONFIG_IS_NUMBER(patience.max_half_open, 1, CONFIG_MAX_CONNECTIONS),

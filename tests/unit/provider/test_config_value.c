@@ -245,7 +245,7 @@ static void test_how_many(void **state)
 		bool or_zero;
 	} keys[] = {
 		{"max_startups", &c.patience.max_startups, 1024, false},
-		{"max_startups_per_peer", &c.patience.max_startups_per_peer, 512, false},
+		{"max_startups_per_peer", &c.patience.max_startups_per_peer, 1024, false},
 		{"max_half_open", &c.patience.max_half_open, 4096, false},
 		{"max_half_open_per_peer", &c.patience.max_half_open_per_peer, 512, false},
 		{"max_stalled_per_peer", &c.patience.max_stalled_per_peer, 0, true},
