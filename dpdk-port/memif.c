@@ -136,6 +136,27 @@ bool memif_forget_stale(const char *device)
 /** The driver's default, an abstract one. */
 #define DEFAULT_SOCKET "/run/memif.sock"
 
+/** Does a process listen at the socket that a memif's arguments mean, which is @p path? */
+static bool memif_listens(const struct rte_kvargs *args, const char *path)
+{
+	return is(args, "socket-abstract", "no") ? ask_socket(path) == EPROTOTYPE : is_listed(path);
+}
+
+bool memif_is_served(const char *device)
+{
+	const char *comma = strchr(device, ','), *path = NULL;
+	struct rte_kvargs *args = NULL;
+	bool served;
+
+	if (memif_is_named(device) && comma)
+		args = rte_kvargs_parse(comma + 1, NULL);
+	if (args)
+		path = rte_kvargs_get(args, "socket");
+	served = args && is_server(args) && memif_listens(args, path ? path : DEFAULT_SOCKET);
+	rte_kvargs_free(args);
+	return served;
+}
+
 enum memif_absence memif_why_absent(const char *device, char *socket, size_t len)
 {
 	const char *comma = strchr(device, ','), *path = NULL;
@@ -149,8 +170,7 @@ enum memif_absence memif_why_absent(const char *device, char *socket, size_t len
 	snprintf(socket, len, "%s", path);
 	if (args && is_server(args))
 		why = MEMIF_NO_CLIENT;
-	else if (args && is(args, "socket-abstract", "no") ? ask_socket(path) == EPROTOTYPE
-							   : is_listed(path))
+	else if (args ? memif_listens(args, path) : is_listed(path))
 		why = MEMIF_TAKEN;
 	rte_kvargs_free(args);
 	return why;

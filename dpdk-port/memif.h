@@ -29,6 +29,13 @@ bool memif_forget_stale(const char *device);
  */
 int memif_absolute(const char *device, char *out, size_t len);
 
+/**
+ * True if @p device is a memif with role=server at whose socket a process listens: before it is
+ * opened, or when that has failed, that is another server. Of one in another network namespace an
+ * abstract socket is not seen.
+ */
+bool memif_is_served(const char *device);
+
 /** What is at the other end of a memif without a link. */
 enum memif_absence {
 	MEMIF_NO_CLIENT, /**< this is the server, and nobody came */

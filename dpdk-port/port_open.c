@@ -132,6 +132,9 @@ static int probe(struct opening *o)
 	memif_forget_stale(o->cfg->device);
 	r = rte_dev_probe(o->cfg->device);
 	/* A device that the EAL probed when it started is there already. */
+	if (r && r != -EEXIST && memif_is_served(o->cfg->device))
+		return fail(o, -EADDRINUSE,
+			"another process is the server at its socket; this end needs role=client");
 	if (r && r != -EEXIST)
 		return fail(o, r, "DPDK cannot open it");
 	if (!port_find(name, &o->p->id))

@@ -73,6 +73,24 @@ two_clients() {
 	one_sentence client "nobody listens at the memif socket" role=server
 }
 
+# Both ends say role=server: the second is told.
+two_servers() {
+	serve 10.0.0.1/24 rping -s -P -a 10.0.0.1 || return 1
+	! on_memif server 10.0.0.2/24 rping -c -C 1 -a 10.0.0.1 >"$(log_of client)" 2>"$(errors_of client)" </dev/null ||
+		{ say "the other server ended well"; return 1; }
+	one_sentence client "another process is the server" role=client
+}
+
+# A word of the port's arguments, or the port itself, is wrong: it is said what to write.
+wrong_port() { # PORT WORD...
+	local port=$1
+	shift
+	timeout -k 3 "$limit" "$uiwarp" run --set "port=$port" --set address=10.0.0.1/24 -- \
+		rping -c -C 1 -a 10.0.0.2 >"$(log_of client)" 2>"$(errors_of client)" </dev/null &&
+		{ say "the program ended well"; return 1; }
+	one_sentence client "$@"
+}
+
 # Two are connected, and a third process comes.
 second_client() {
 	serve 10.0.0.1/24 rping -s -P -a 10.0.0.1 || return 1
@@ -129,6 +147,10 @@ extra=()
 run_case no_server no_server
 run_case no_client no_client
 run_case two_clients two_clients
+run_case two_servers two_servers
+run_case role wrong_port net_memif0,role=serve "expected server" client
+run_case interface wrong_port eth1 "port = net_af_packet0,iface=eth1"
+run_case no_interface wrong_port net_af_packet0 "net_af_packet0,iface=eth1"
 run_case second_client second_client
 run_case same_address same_address
 run_case refused misses 10.0.0.2/24 10.0.0.1 "10.0.0.1 refuses|port 7175|uiwarp doctor 10.0.0.1 7175"

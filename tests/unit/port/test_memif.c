@@ -56,6 +56,7 @@ static void the_socket_of_a_killed_server_is_removed(void **state)
 {
 	close(a_server());
 	assert_true(is_there());
+	assert_false(memif_is_served(device));
 	assert_true(memif_forget_stale(device));
 	assert_false(is_there());
 	assert_false(memif_forget_stale(device));
@@ -66,6 +67,7 @@ static void the_socket_of_a_living_server_stays(void **state)
 	int fd = a_server();
 
 	assert_false(memif_forget_stale(device));
+	assert_true(memif_is_served(device));
 	assert_true(is_there());
 	/* It has seen no connection. */
 	assert_int_equal(accept(fd, NULL, NULL), -1);
@@ -169,7 +171,7 @@ static void who_is_not_there_by_an_abstract_name(void **state)
 {
 	struct sockaddr_un abstract = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
-	char args[200];
+	char args[200], device_too[200];
 
 	assert_true(strlen(sun.sun_path) < sizeof abstract.sun_path - 1);
 	memcpy(abstract.sun_path + 1, sun.sun_path, strlen(sun.sun_path));
@@ -179,6 +181,10 @@ static void who_is_not_there_by_an_abstract_name(void **state)
 	assert_int_equal(absence(args), MEMIF_NO_SERVER); /* bound, but nobody listens */
 	assert_int_equal(listen(fd, 1), 0);
 	assert_int_equal(absence(args), MEMIF_TAKEN);
+	snprintf(device_too, sizeof device_too, "net_memif0,role=server,socket=%s", sun.sun_path);
+	assert_true(memif_is_served(device_too));
+	snprintf(device_too, sizeof device_too, "net_memif0,role=client,socket=%s", sun.sun_path);
+	assert_false(memif_is_served(device_too));
 	args[strlen(args) - 1] = '\0'; /* a shorter name is another one */
 	assert_int_equal(absence(args), MEMIF_NO_SERVER);
 	close(fd);
