@@ -51,6 +51,19 @@ told() {
 	((status == 0)) && reports PORT_ACTIVE
 }
 
+# Who begins then learns it in a sentence: the program says "unreachable" at best.
+begun_without() {
+	local status=0
+	cable down
+	start server rping -c -a "${server_v4%.*}.77" -C 1
+	wait "$started" || status=$?
+	rm -f "$case_dir/server.pid"
+	cable up
+	((status != 0)) || { say "the program ended well"; return 1; }
+	has_line "$(stack_log_of server)" 'the link of port net_af_packet0.* is down' ||
+		{ say "no sentence of the link"; return 1; }
+}
+
 # The interface itself is deleted. Nothing can be done over this path afterwards.
 deleted() {
 	start server stdbuf -oL ibv_asyncwatch
@@ -64,5 +77,6 @@ deleted() {
 
 run_case events watched
 run_case state told
+run_case begun_without begun_without
 run_case deleted deleted
 plan_done
