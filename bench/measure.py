@@ -134,7 +134,7 @@ class Ours:
 
     def measure_idle(self, seconds=5):
         """
-        CPU of a server whose QP is connected and has nothing to do: its rping client is stopped.
+        CPU of a server with a connected QP and nothing to do: its rping client is stopped.
         """
         s, c = self.start("rping", ["rping", "-s", "-a", self.address],
                           ["rping", "-c", "-a", self.address])
