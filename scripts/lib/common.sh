@@ -3,7 +3,7 @@
 # Sourced by the commands in scripts/ and by the test programs: where things are, how to say
 # things, how to build.
 
-# shellcheck disable=SC2034 # used by those who source this
+# shellcheck disable=SC2034 # used by the scripts that source this
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
 say() {
@@ -58,7 +58,7 @@ wait_for() { # SECONDS COMMAND...
 	done
 }
 
-# Why namespaces cannot be made here, or not be entered (in a chroot, say, whose root is no mount point);
+# Why namespaces cannot be made here, or not be entered (in a chroot without a mount point as its root);
 # nothing when they can.
 why_no_namespaces() {
 	local probe=uiw-probe-$$

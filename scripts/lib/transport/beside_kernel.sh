@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # goes between lib.sh and its users
 # SPDX-License-Identifier: BSD-2-Clause
-# Two stacks joined by shared memory, each in a namespace whose kernel has the same address as the
+# Two stacks joined by shared memory, each in a namespace where the kernel has the same address as the
 # stack, over a veth: what a machine with an RNIC looks like to programs that use both at once, such
 # as qperf with its TCP connection for control.
 

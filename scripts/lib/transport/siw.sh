@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # goes between lib.sh and its users
 # SPDX-License-Identifier: BSD-2-Clause
-# Sourced by the transports whose other side is Linux's siw in a QEMU guest (tests/interop/guest). The
+# Sourced by the transports to Linux's siw in a QEMU guest (tests/interop/guest). The
 # wire is a virtio ring of the guest's that our stack serves over vhost-user: no root, no namespace,
 # no interface of this machine.
 #
@@ -130,7 +130,7 @@ transport_listening() {
 	fi
 }
 
-# Who serves is known only then.
+# Which side serves is known only then.
 siw_is() { # server|client
 	siw_side=$1
 	case $1 in
