@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # iSER (RFC 7145): a disk of tgt's, and libiscsi as the initiator, by itself and in qemu-img. The target has iSCSI
-# over Linux's TCP beside, which gets an address of no use here. It admits whom address and name both admit.
+# over Linux's TCP beside, which gets an address of no use here. It admits initiators that both address and name admit.
 # shellcheck source=tests/applications/lib.sh
 source "$(dirname "$0")/lib.sh"
 

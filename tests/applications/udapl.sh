@@ -17,7 +17,7 @@ on_dat() { # SIDE COMMAND...
 	start "$1" env DAT_OVERRIDE="$case_dir/$1.dat.conf" "${@:2}"
 }
 
-# dtest tells its server over a kernel socket who it is.
+# dtest introduces itself to its server over a kernel socket.
 dtest() { # PROGRAM OPTION...
 	local server_job
 	registry server "$server_v4"

@@ -54,7 +54,7 @@ no_server() {
 	one_sentence client "nobody listens at the memif socket $(socket)" role=server "uiwarp doctor 10.0.0.1 7174"
 }
 
-# A server whose program connects, and whose client did not come.
+# A server without its client: the program connects, the client did not come.
 no_client() {
 	on_memif server 10.0.0.1/24 rping -c -C 1 -a 10.0.0.2 >"$(log_of client)" 2>"$(errors_of client)" </dev/null &&
 		{ say "the program ended well"; return 1; }
@@ -133,7 +133,7 @@ bare() {
 	one_sentence client LD_PRELOAD UIWARP_CONFIG "uiwarp run"
 }
 
-# DPDK speaks to those who ask for it.
+# DPDK prints only what was asked for.
 dpdk_lines() {
 	extra=(--set log=debug)
 	on_memif server 10.0.0.1/24 ibv_devinfo >"$(log_of client)" 2>"$(errors_of client)" || return 1

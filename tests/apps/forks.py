@@ -102,7 +102,7 @@ def pool(method, how=None):
 
 
 def serve(listener):
-    """A worker: who connects is told its number and its address."""
+    """A worker: it tells each client its number and its address."""
     device = Device()
     kept = []
     while True:
@@ -153,7 +153,7 @@ def prefork(how=None):
                 os.waitpid(pid, 0)
     for address in found.values():
         print('device at', address)
-    print('replaced' if again[pids[-1]] == found[first] else 'the slot of who was killed is not taken')
+    print('replaced' if again[pids[-1]] == found[first] else 'the slot of the killed one is not taken')
 
 
 def count_devices():

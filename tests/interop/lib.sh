@@ -139,7 +139,7 @@ compared() {
 	esac
 }
 
-# A case in both roles: the names say who is the server, so who is MPA's responder.
+# A case in both roles: the names say which side is the server, and so MPA's responder.
 both_ways() { # NAME FUNCTION [ARGUMENT]...
 	run_case "$1-siw-serves" against server "${@:2}"
 	run_case "$1-siw-asks" against client "${@:2}"

@@ -5,7 +5,7 @@
 # shellcheck source=tests/apps/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../apps/lib.sh"
 
-# shellcheck disable=SC2034 # for those who source this
+# shellcheck disable=SC2034 # for the scripts that source this
 service=7174
 
 # Linux's side of the link that the server's stack is on: its namespace and device.

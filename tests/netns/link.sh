@@ -51,7 +51,7 @@ told() {
 	((status == 0)) && reports PORT_ACTIVE
 }
 
-# Who begins then learns it in a sentence: the program says "unreachable" at best.
+# A program that begins then gets a sentence: the program says "unreachable" at best.
 begun_without() {
 	local status=0
 	cable down

@@ -16,7 +16,7 @@ run_case bulk-in-v6 bulk_in "$ours_v6" $bulk_bytes
 run_case bulk-out-v4 bulk_out "$linux_v4" $bulk_bytes
 run_case bulk-out-v6 bulk_out "$linux_v6" $bulk_bytes
 
-# Who connects is one thing, who sends another.
+# Either side may connect, and either may send.
 listener_sends() {
 	ours_listens source --bytes 5000000 || return 1
 	linux_connects "$ours_v4" sink 5000000 || return 1

@@ -46,7 +46,7 @@ done <<-EOT
 	rc-builders  ibv_rc_pingpong -g 0 -c -N -n 200
 	srq          ibv_srq_pingpong -g 0 -c -n 100
 EOT
-# Of 65 and later: a parent domain whose memory need not be private.
+# Of 65 and later: a parent domain with memory that need not be private.
 if [[ $(ibv_rc_pingpong --help 2>&1) == *--allow-cc-unprotected* ]]; then
 	pair rc-unprotected "ibv_rc_pingpong -g 0 -c -U -n 200" "ibv_rc_pingpong -g 0 -c -U -n 200 %4" \
 		server 0 'invalid data' client 0 'invalid data'

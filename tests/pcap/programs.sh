@@ -62,7 +62,7 @@ run_case crc-off crc off off -qn
 run_case crc-server crc on off -q
 run_case crc-client crc off on -q
 
-# Markers are for each direction alone (RFC 5044 section 4.3): who has them on gets them. That every
+# Markers are for each direction alone (RFC 5044 section 4.3): a side that has them on gets them. That every
 # FPDU is decoded, with a good CRC, is seen from their number: the same as without markers, as all
 # fit a segment either way. Of a connection with markers one way only, tshark 4.0 decodes that way
 # alone. And it counts a marker right behind an FPDU to that one, not to the next as section 4.3 has

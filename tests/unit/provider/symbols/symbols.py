@@ -14,12 +14,12 @@ import subprocess
 import sys
 
 ANSWERS = {"ours", "public", "process", "kernel", "foreign"}
-# Private to rdma-core, whose own programs call it all the same.
+# Private to rdma-core: its own programs call it all the same.
 PRIVATE = {"ibv_query_gid_type"}
 
 
 def read_table(path):
-    """@return {symbol: (release, who answers)}"""
+    """@return {symbol: (release, the library that answers)}"""
     rows = {}
     for number, line in enumerate(pathlib.Path(path).read_text().splitlines(), 1):
         words = line.split()
