@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/eal.h"
 #include "dpdk-port/eal_log.h"
-#include "dpdk-port/gate.h"
+#include "dpdk-port/intr_gate.h"
 #include "dpdk-port/pool.h"
 #include "dpdk-port/spawn.h"
 
@@ -336,7 +336,7 @@ void eal_call_in_turn(void (*fn)(void *arg), void *arg)
 		fn(arg); /* no memory for it: out of turn is better than not at all */
 		return;
 	}
-	gate_let_go();
+	intr_gate_let_go();
 	while (sem_wait(&t.over))
 		; /* a signal of the program's */
 	sem_destroy(&t.over);

@@ -23,7 +23,7 @@ bool eal_is_software(const char *device);
 
 /**
  * Call @p fn with @p arg in the EAL's interrupt thread, in turn with the drivers' own handlers,
- * and wait until it has returned. A gate (gate.h) is opened for it. Not from that thread.
+ * and wait until it has returned. A gate (intr_gate.h) is opened for it. Not from that thread.
  */
 void eal_call_in_turn(void (*fn)(void *arg), void *arg);
 

@@ -2,14 +2,14 @@
 #include "dpdk-port/poller.h"
 
 #include "dpdk-port/eal.h"
+#include "dpdk-port/idle.h"
 #include "dpdk-port/lcore.h"
-#include "dpdk-port/pace.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define POLL_BURST  PACE_FULL_ROUND
+#define POLL_BURST  IDLE_FULL_ROUND
 #define LOOP_ROUNDS 16
 
 static uint64_t poller_clock(void *ctx)
@@ -97,7 +97,7 @@ static void poller_wake(void *ctx)
 		return; /* the counter is full: a wake-up is pending */
 }
 
-static uint64_t poller_glance(void *ctx)
+static uint64_t poller_clock_unlocked(void *ctx)
 {
 	const struct poller *p = ctx;
 
@@ -111,7 +111,7 @@ const struct engine_ops poller_ops = {
 	.poll = poller_poll,
 	.flush = poller_flush,
 	.wake = poller_wake,
-	.glance = poller_glance,
+	.clock_unlocked = poller_clock_unlocked,
 };
 
 int poller_init(struct poller *p, struct engine *e, struct port *port)

@@ -4,8 +4,8 @@
 #include "dpdk-port/capture.h"
 #include "dpdk-port/carrier.h"
 #include "dpdk-port/eal.h"
-#include "dpdk-port/gate.h"
-#include "dpdk-port/pace.h"
+#include "dpdk-port/idle.h"
+#include "dpdk-port/intr_gate.h"
 
 #include <linux/if_packet.h>
 #include <rte_dev.h>
@@ -169,14 +169,14 @@ static void restart(void *port)
 
 bool port_watch(struct port *p)
 {
-	gate_pass(p->gate);
+	intr_gate_pass(p->intr_gate);
 	take_error(p);
 	if (port_link(p, NULL)) {
 		p->downs = 0;
-		gate_shut(p->gate);
+		intr_gate_shut(p->intr_gate);
 		return true;
 	}
-	gate_open(p->gate);
+	intr_gate_open(p->intr_gate);
 	p->downs++;
 	if (p->connects && is_overdue(p)) {
 		eal_log_quiet(true);
@@ -235,7 +235,7 @@ void port_rx_disbelieve(struct port *p)
 		"port %s: %s offers a receive interrupt that does not come; packets are looked for "
 		"every %u ms from now on%s",
 		p->device ? rte_dev_name(p->device) : "", p->caps.driver,
-		(unsigned)(PACE_IDLE_NS / 1000000),
+		(unsigned)(IDLE_BLIND_NS / 1000000),
 		p->legacy_helps ? ", unless \"eal = --vfio-intr=legacy\" makes it come" : "");
 	rte_eth_dev_rx_intr_disable(p->id, 0);
 	p->rx_event = false;

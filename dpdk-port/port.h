@@ -107,7 +107,7 @@ void port_rx_woken(struct port *p);
 bool port_rx_is_interrupt(const struct port *p);
 
 /**
- * The interrupt does not come, see pace_learn(): say so, with what helps, and have no descriptor
+ * The interrupt does not come, see idle_learn(): say so, with what helps, and have no descriptor
  * from now on.
  */
 void port_rx_disbelieve(struct port *p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/device_args.h"
 #include "dpdk-port/eal.h"
-#include "dpdk-port/gate.h"
+#include "dpdk-port/intr_gate.h"
 #include "dpdk-port/memif.h"
 #include "dpdk-port/packet.h"
 #include "dpdk-port/pci.h"
@@ -407,7 +407,7 @@ static int start(struct opening *o)
 	if (driver_is(o->p, "net_tap"))
 		p->rx_fd = rxfd_tap_quiet(o->ifname, &p->rx_signal);
 	if (is_memif(o->p))
-		p->gate = gate_create();
+		p->intr_gate = intr_gate_create();
 	r = start_driver(o);
 	if (r)
 		return r;
@@ -478,7 +478,7 @@ static void shut_down(struct port *p, void (*how)(void *port))
 /** Undo what port_open() did, as far as it came. */
 static void dismantle(struct port *p)
 {
-	gate_destroy(p->gate);
+	intr_gate_destroy(p->intr_gate);
 	if (p->id < RTE_MAX_ETHPORTS) {
 		rte_eth_dev_callback_unregister(p->id, RTE_ETH_EVENT_INTR_RMV, on_removal, p);
 		shut_down(p, stop_and_close);

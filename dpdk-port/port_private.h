@@ -24,9 +24,9 @@ struct port {
 	unsigned if_index; /**< AF_PACKET: the interface below (its carrier counts); or 0 */
 	bool started;      /**< else the driver must not be called */
 	bool connects;     /**< a memif client: it connects when it is started, and only then */
-	struct gate *gate; /**< memif: what disconnects it is kept out of the bursts */
-	unsigned downs;    /**< times in a row that the link was found down */
-	bool rx_event;     /**< rx_fd is an interrupt to be armed, not a socket */
+	struct intr_gate *intr_gate; /**< memif: what disconnects it is kept out of the bursts */
+	unsigned downs;              /**< times in a row that the link was found down */
+	bool rx_event;               /**< rx_fd is an interrupt to be armed, not a socket */
 	bool legacy_helps; /**< the device could be asked for its legacy interrupt instead */
 	int rx_fd;
 	struct rxfd_signal rx_signal; /**< what the driver waits for; it does not come */

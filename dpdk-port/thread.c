@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/thread.h"
 
-#include "dpdk-port/pace.h"
+#include "dpdk-port/idle.h"
 #include "dpdk-port/priority.h"
 #include "dpdk-port/spawn.h"
 
@@ -16,7 +16,7 @@
 
 struct engine_thread {
 	struct engine_thread_config cfg;
-	struct pace pace;
+	struct idle idle;
 	uint64_t slept; /**< ns, on an interrupt that is to be judged by the next look; or 0 */
 	bool woken;     /**< by that */
 	bool link_up;
@@ -37,7 +37,7 @@ static void count(_Atomic uint64_t *c)
 /** The sleep that has ended tells whether the port's interrupt comes. Under the engine's lock. */
 static void learn(struct engine_thread *t, uint64_t packets)
 {
-	if (t->slept && pace_learn(&t->pace, t->slept, t->woken, (unsigned)packets))
+	if (t->slept && idle_learn(&t->idle, t->slept, t->woken, (unsigned)packets))
 		port_rx_disbelieve(t->cfg.poller->port);
 	t->slept = 0;
 }
@@ -68,12 +68,12 @@ static unsigned drive(struct engine_thread *t, bool *missed)
 	return n;
 }
 
-/** The application drives; but what it has posted last may wait for a look (engine_hold()). */
+/** The application drives; but what it has posted last may wait for a look (engine_ring_lazy()). */
 static void serve_held(struct engine_thread *t)
 {
 	struct engine *e = t->cfg.poller->engine;
 
-	if (engine_has_bells(e) && engine_trylock(e))
+	if (engine_has_doorbells(e) && engine_trylock(e))
 		engine_unlock(e);
 }
 
@@ -81,7 +81,7 @@ static void serve_held(struct engine_thread *t)
 static uint64_t application_rounds(const struct engine *e)
 {
 	return atomic_load_explicit(&e->inline_rounds, memory_order_relaxed) +
-	       atomic_load_explicit(&e->holds, memory_order_relaxed);
+	       atomic_load_explicit(&e->lazy_rings, memory_order_relaxed);
 }
 
 static void housekeeping(struct engine_thread *t, uint64_t now)
@@ -89,7 +89,7 @@ static void housekeeping(struct engine_thread *t, uint64_t now)
 	struct poller *p = t->cfg.poller;
 	bool up;
 
-	t->next_housekeeping = now + PACE_LINK_NS;
+	t->next_housekeeping = now + IDLE_LINK_NS;
 	engine_lock(p->engine);
 	up = port_watch(p->port);
 	if (up != t->link_up && t->cfg.link_changed)
@@ -100,7 +100,7 @@ static void housekeeping(struct engine_thread *t, uint64_t now)
 	engine_unlock(p->engine);
 }
 
-static void sleep_on(struct engine_thread *t, const struct pace_step *s, uint64_t now)
+static void sleep_on(struct engine_thread *t, const struct idle_step *s, uint64_t now)
 {
 	struct poller *p = t->cfg.poller;
 	struct engine *e = p->engine;
@@ -145,25 +145,25 @@ static void look(struct engine_thread *t)
 	struct poller *p = t->cfg.poller;
 	struct engine *e = p->engine;
 	uint64_t now = clock_ns(&p->clock);
-	struct pace_step s;
+	struct idle_step s;
 	unsigned n;
 	bool missed;
 
 	count(&t->stats.looks);
 	if (now >= t->next_housekeeping)
 		housekeeping(t, now);
-	if (pace_look(&t->pace, now, application_rounds(e))) {
+	if (idle_look(&t->idle, now, application_rounds(e))) {
 		count(&t->stats.away);
 		t->slept = 0;
 		serve_held(t);
-		s = pace_away(&t->pace);
+		s = idle_away(&t->idle);
 	} else {
 		n = drive(t, &missed);
 		now = clock_ns(&p->clock);
-		s = pace_after(&t->pace, now, n, atomic_load(&e->deadline));
+		s = idle_after(&t->idle, now, n, atomic_load(&e->deadline));
 		/* The holder of the lock may be waiting for this very core: never go on at once. */
-		if (missed && s.sleep < PACE_SHORT_NS)
-			s.sleep = PACE_SHORT_NS;
+		if (missed && s.sleep < IDLE_SHORT_NS)
+			s.sleep = IDLE_SHORT_NS;
 	}
 	if (s.sleep)
 		sleep_on(t, &s, now);
@@ -223,8 +223,8 @@ int engine_thread_start(const struct engine_thread_config *cfg, struct engine_th
 	if (!t)
 		return -ENOMEM;
 	t->cfg = *cfg;
-	t->pace.relaxed = cfg->relaxed;
-	t->pace.tells = port_rx_fd(cfg->poller->port) >= 0;
+	t->idle.relaxed = cfg->relaxed;
+	t->idle.tells = port_rx_fd(cfg->poller->port) >= 0;
 	r = spawn(t);
 	if (r) {
 		free(t);

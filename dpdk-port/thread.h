@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file thread.h
- * The engine's own thread: makes progress when no application thread does, see pace.h. It takes
+ * The engine's own thread: makes progress when no application thread does, see idle.h. It takes
  * none of the program's signals (spawn.h) and runs on the CPUs that the process may use.
  */
 #ifndef DPDK_PORT_THREAD_H
@@ -14,7 +14,7 @@ struct engine_thread;
 struct engine_thread_config {
 	struct poller *poller;
 	bool dedicated; /**< poll without a pause, on a core of its own */
-	bool relaxed;   /**< sleep longer, see pace.h: for bulk, not for latency */
+	bool relaxed;   /**< sleep longer, see idle.h: for bulk, not for latency */
 	int core;       /**< CPU to stay on; -1: any */
 	/** The link came or went. Called under the engine's lock. May be NULL. */
 	void (*link_changed)(void *ctx, bool up);

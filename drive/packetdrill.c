@@ -108,7 +108,7 @@ static int give_fd(struct drill *d, int s, bool nonblock)
 	return fd;
 }
 
-static int drill_socket(void *u, int domain, int type, int protocol)
+static int packetdrill_socket(void *u, int domain, int type, int protocol)
 {
 	struct drill *d = u;
 
@@ -116,7 +116,7 @@ static int drill_socket(void *u, int domain, int type, int protocol)
 	return end(d, give_fd(d, uiwarp_tcp_socket(d->h, domain), type & SOCK_NONBLOCK));
 }
 
-static int drill_bind(void *u, int fd, const struct sockaddr *a, socklen_t len)
+static int packetdrill_bind(void *u, int fd, const struct sockaddr *a, socklen_t len)
 {
 	struct drill *d = u;
 	int s = sock(d, fd);
@@ -127,7 +127,7 @@ static int drill_bind(void *u, int fd, const struct sockaddr *a, socklen_t len)
 	return end(d, uiwarp_tcp_bind(d->h, s, a, len));
 }
 
-static int drill_listen(void *u, int fd, int backlog)
+static int packetdrill_listen(void *u, int fd, int backlog)
 {
 	struct drill *d = u;
 	int s = sock(d, fd);
@@ -138,7 +138,7 @@ static int drill_listen(void *u, int fd, int backlog)
 	return end(d, uiwarp_tcp_listen(d->h, s, backlog));
 }
 
-static int drill_accept(void *u, int fd, struct sockaddr *a, socklen_t *len)
+static int packetdrill_accept(void *u, int fd, struct sockaddr *a, socklen_t *len)
 {
 	struct drill *d = u;
 	int r;
@@ -153,7 +153,7 @@ static int drill_accept(void *u, int fd, struct sockaddr *a, socklen_t *len)
 	return end(d, give_fd(d, r, false));
 }
 
-static int drill_connect(void *u, int fd, const struct sockaddr *a, socklen_t len)
+static int packetdrill_connect(void *u, int fd, const struct sockaddr *a, socklen_t len)
 {
 	struct drill *d = u;
 	int r, error = 0;
@@ -176,7 +176,7 @@ static int drill_connect(void *u, int fd, const struct sockaddr *a, socklen_t le
 	return end(d, r);
 }
 
-static ssize_t drill_recv(void *u, int fd, void *buf, size_t len, int flags)
+static ssize_t packetdrill_recv(void *u, int fd, void *buf, size_t len, int flags)
 {
 	struct drill *d = u;
 	ssize_t r;
@@ -191,7 +191,7 @@ static ssize_t drill_recv(void *u, int fd, void *buf, size_t len, int flags)
 	return end(d, r);
 }
 
-static ssize_t drill_send(void *u, int fd, const void *buf, size_t len, int flags)
+static ssize_t packetdrill_send(void *u, int fd, const void *buf, size_t len, int flags)
 {
 	struct drill *d = u;
 	const char *from = buf;
@@ -212,36 +212,36 @@ static ssize_t drill_send(void *u, int fd, const void *buf, size_t len, int flag
 	return end(d, done ? (ssize_t)done : r);
 }
 
-static ssize_t drill_read(void *u, int fd, void *buf, size_t len)
+static ssize_t packetdrill_read(void *u, int fd, void *buf, size_t len)
 {
-	return drill_recv(u, fd, buf, len, 0);
+	return packetdrill_recv(u, fd, buf, len, 0);
 }
 
-static ssize_t drill_write(void *u, int fd, const void *buf, size_t len)
+static ssize_t packetdrill_write(void *u, int fd, const void *buf, size_t len)
 {
-	return drill_send(u, fd, buf, len, 0);
+	return packetdrill_send(u, fd, buf, len, 0);
 }
 
-static ssize_t drill_sendto(void *u, int fd, const void *buf, size_t len, int flags,
+static ssize_t packetdrill_sendto(void *u, int fd, const void *buf, size_t len, int flags,
 	const struct sockaddr *a, socklen_t a_len)
 {
-	return drill_send(u, fd, buf, len, flags);
+	return packetdrill_send(u, fd, buf, len, flags);
 }
 
-static ssize_t drill_recvfrom(
+static ssize_t packetdrill_recvfrom(
 	void *u, int fd, void *buf, size_t len, int flags, struct sockaddr *a, socklen_t *a_len)
 {
-	return drill_recv(u, fd, buf, len, flags);
+	return packetdrill_recv(u, fd, buf, len, flags);
 }
 
-static ssize_t drill_sendmsg(void *u, int fd, const struct msghdr *m, int flags)
+static ssize_t packetdrill_sendmsg(void *u, int fd, const struct msghdr *m, int flags)
 {
-	return m->msg_iovlen == 1
-		       ? drill_send(u, fd, m->msg_iov[0].iov_base, m->msg_iov[0].iov_len, flags)
-		       : (errno = ENOSYS, -1);
+	return m->msg_iovlen == 1 ? packetdrill_send(u, fd, m->msg_iov[0].iov_base,
+					    m->msg_iov[0].iov_len, flags)
+				  : (errno = ENOSYS, -1);
 }
 
-static int drill_close(void *u, int fd)
+static int packetdrill_close(void *u, int fd)
 {
 	struct drill *d = u;
 	int s = sock(d, fd);
@@ -254,7 +254,7 @@ static int drill_close(void *u, int fd)
 	return end(d, uiwarp_tcp_close(d->h, s));
 }
 
-static int drill_shutdown(void *u, int fd, int how)
+static int packetdrill_shutdown(void *u, int fd, int how)
 {
 	struct drill *d = u;
 	int s = sock(d, fd);
@@ -265,7 +265,7 @@ static int drill_shutdown(void *u, int fd, int how)
 	return end(d, uiwarp_tcp_shutdown(d->h, s, how));
 }
 
-static int drill_fcntl(void *u, int fd, int cmd, ...)
+static int packetdrill_fcntl(void *u, int fd, int cmd, ...)
 {
 	struct drill *d = u;
 	va_list v;
@@ -283,7 +283,7 @@ static int drill_fcntl(void *u, int fd, int cmd, ...)
 	return 0;
 }
 
-static int drill_ioctl(void *u, int fd, unsigned long request, ...)
+static int packetdrill_ioctl(void *u, int fd, unsigned long request, ...)
 {
 	struct drill *d = u;
 	va_list v;
@@ -331,7 +331,7 @@ static int get_tcp_info(struct drill *d, int s, void *out, socklen_t *len)
 	return 0;
 }
 
-static int drill_getsockopt(void *u, int fd, int level, int name, void *value, socklen_t *len)
+static int packetdrill_getsockopt(void *u, int fd, int level, int name, void *value, socklen_t *len)
 {
 	struct drill *d = u;
 	int r = 0;
@@ -350,12 +350,13 @@ static int drill_getsockopt(void *u, int fd, int level, int name, void *value, s
 }
 
 /** What a script sets up is Linux's own: taken without a word. */
-static int drill_setsockopt(void *u, int fd, int level, int name, const void *value, socklen_t len)
+static int packetdrill_setsockopt(
+	void *u, int fd, int level, int name, const void *value, socklen_t len)
 {
 	return sock(u, fd) < 0 ? -1 : 0;
 }
 
-static int drill_poll(void *u, struct pollfd *fds, nfds_t n, int timeout)
+static int packetdrill_poll(void *u, struct pollfd *fds, nfds_t n, int timeout)
 {
 	struct drill *d = u;
 	int ready = 0;
@@ -373,7 +374,7 @@ static int drill_poll(void *u, struct pollfd *fds, nfds_t n, int timeout)
 
 /* ---- packets and time ----------------------------------------------------------------------- */
 
-static int drill_netdev_send(void *u, const void *buf, size_t len)
+static int packetdrill_netdev_send(void *u, const void *buf, size_t len)
 {
 	struct drill *d = u;
 	int r;
@@ -470,7 +471,7 @@ static size_t next_piece(struct drill *d, uint8_t *out, size_t size, uint64_t *a
 	return n;
 }
 
-static int drill_netdev_receive(void *u, void *buf, size_t *len, long long *time_usecs)
+static int packetdrill_netdev_receive(void *u, void *buf, size_t *len, long long *time_usecs)
 {
 	struct drill *d = u;
 	uint64_t give_up, at;
@@ -491,7 +492,7 @@ static int drill_netdev_receive(void *u, void *buf, size_t *len, long long *time
 	return end(d, 0);
 }
 
-static int drill_usleep(void *u, useconds_t us)
+static int packetdrill_usleep(void *u, useconds_t us)
 {
 	struct drill *d = u;
 
@@ -502,7 +503,7 @@ static int drill_usleep(void *u, useconds_t us)
 }
 
 /** packetdrill waits the last microseconds by looking at the clock: each look takes one. */
-static int drill_gettimeofday(void *u, struct timeval *tv, struct timezone *tz)
+static int packetdrill_gettimeofday(void *u, struct timeval *tv, struct timezone *tz)
 {
 	struct drill *d = u;
 
@@ -513,7 +514,7 @@ static int drill_gettimeofday(void *u, struct timeval *tv, struct timezone *tz)
 	return end(d, 0);
 }
 
-static void drill_free(void *u)
+static void packetdrill_free(void *u)
 {
 	struct drill *d = u;
 
@@ -543,29 +544,29 @@ void packetdrill_interface_init(const char *flags, struct packetdrill_interface 
 	free(list);
 	*i = (struct packetdrill_interface){
 		.userdata = d,
-		.free = drill_free,
-		.socket = drill_socket,
-		.bind = drill_bind,
-		.listen = drill_listen,
-		.accept = drill_accept,
-		.connect = drill_connect,
-		.read = drill_read,
-		.recv = drill_recv,
-		.recvfrom = drill_recvfrom,
-		.write = drill_write,
-		.send = drill_send,
-		.sendto = drill_sendto,
-		.sendmsg = drill_sendmsg,
-		.fcntl = drill_fcntl,
-		.ioctl = drill_ioctl,
-		.close = drill_close,
-		.shutdown = drill_shutdown,
-		.getsockopt = drill_getsockopt,
-		.setsockopt = drill_setsockopt,
-		.poll = drill_poll,
-		.netdev_send = drill_netdev_send,
-		.netdev_receive = drill_netdev_receive,
-		.usleep = drill_usleep,
-		.gettimeofday = drill_gettimeofday,
+		.free = packetdrill_free,
+		.socket = packetdrill_socket,
+		.bind = packetdrill_bind,
+		.listen = packetdrill_listen,
+		.accept = packetdrill_accept,
+		.connect = packetdrill_connect,
+		.read = packetdrill_read,
+		.recv = packetdrill_recv,
+		.recvfrom = packetdrill_recvfrom,
+		.write = packetdrill_write,
+		.send = packetdrill_send,
+		.sendto = packetdrill_sendto,
+		.sendmsg = packetdrill_sendmsg,
+		.fcntl = packetdrill_fcntl,
+		.ioctl = packetdrill_ioctl,
+		.close = packetdrill_close,
+		.shutdown = packetdrill_shutdown,
+		.getsockopt = packetdrill_getsockopt,
+		.setsockopt = packetdrill_setsockopt,
+		.poll = packetdrill_poll,
+		.netdev_send = packetdrill_netdev_send,
+		.netdev_receive = packetdrill_netdev_receive,
+		.usleep = packetdrill_usleep,
+		.gettimeofday = packetdrill_gettimeofday,
 	};
 }

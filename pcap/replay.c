@@ -132,7 +132,7 @@ static void attach(struct replay_session *x)
 	x->attached = true;
 	/* A Read as RTR needs room even where none was announced (RFC 6581 section 9.1). */
 	rdmap_attach(&x->rdmap, &x->mpa, ird != 0 ? ird : 1, depth(peer->st.ird, peer->st.enhanced),
-		x->inbound, x->rtr);
+		x->irq, x->rtr);
 }
 
 static void mpa_ignore(void *user)

@@ -37,7 +37,7 @@ struct replay_session {
 	struct mpa mpa;
 	struct rdmap rdmap;
 	struct rdmap_sq sq;
-	struct rdmap_inbound inbound[REPLAY_IRD_MAX];
+	struct rdmap_irqe irq[REPLAY_IRD_MAX];
 	uint8_t request[MPA_FRAME_MAX]; /**< theirs, until our responder can take it */
 	size_t request_len;
 	uint64_t sent_at; /**< octets of full operation that our stack has sent */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file stack.h What the rooms of the IP layer share: the stack itself. */
+/** @file stack.h What the modules of the IP layer share: the stack itself. */
 #ifndef IP_STACK_H
 #define IP_STACK_H
 

@@ -62,11 +62,11 @@ struct llp_user_ops {
 	 * them again, perhaps otherwise cut. What was taken it neither forgets nor shows or offers
 	 * again. Here alone no llp function may be called.
 	 */
-	bool (*early)(void *user, const struct llp_iov *v, unsigned n, size_t total, uint64_t ahead,
+	bool (*ooo)(void *user, const struct llp_iov *v, unsigned n, size_t total, uint64_t ahead,
 		struct llp_note *note);
 
 	/**
-	 * The next bytes of the stream are those that early() took, as many as it was shown; not
+	 * The next bytes of the stream are those that ooo() took, as many as it was shown; not
 	 * NULL where that is not. All before them have been shown by readable(). A user that left
 	 * some of these unread, for want of more, has misread what it took, and can only end the
 	 * connection.
@@ -97,7 +97,7 @@ struct llp_ops {
 	void (*commit)(struct llp *l, uint32_t len);
 	void (*push)(struct llp *l);
 	void (*resume)(struct llp *l);
-	bool (*took_early)(const struct llp *l);
+	bool (*took_ooo)(const struct llp *l);
 	size_t (*unacked)(const struct llp *l);
 	void (*shutdown)(struct llp *l);
 	void (*abort)(struct llp *l);
@@ -157,11 +157,11 @@ static inline void llp_resume(struct llp *l)
 	l->ops->resume(l);
 }
 
-/** Is there text that early() took before its turn, which has not come yet? Its taken() cannot
+/** Is there text that ooo() took before its turn, which has not come yet? Its taken() cannot
  * wait. */
-static inline bool llp_took_early(const struct llp *l)
+static inline bool llp_took_ooo(const struct llp *l)
 {
-	return l->ops->took_early(l);
+	return l->ops->took_ooo(l);
 }
 
 /** Bytes queued or sent and not acknowledged yet. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mpa/fpdu.h"
 
-#include "mpa/early.h"
+#include "mpa/placement.h"
 
 /* The first good FPDU opens a responder's sending direction (RFC 5044 section 7.1.2 rule 4). */
 static void open_sending(struct mpa *m)
@@ -64,13 +64,13 @@ size_t mpa_fpdu_input(
 		if (*gone || m->rx_off)
 			return total;
 		any = true;
-		if (m->held)
+		if (m->rx_paused)
 			break;
 		mpa_deframe_pass(&m->rx, &c, &f);
 		used += f.len;
 	}
 	m->rx_partial = used != total;
-	mpa_early_learn(m, m->rx_partial);
+	mpa_placement_learn(m, m->rx_partial);
 	if (any && m->ops->rx_done != NULL)
 		m->ops->rx_done(m->user);
 	return used;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mpa/mpa.h"
 
-#include "mpa/early.h"
 #include "mpa/fpdu.h"
+#include "mpa/placement.h"
 #include "mpa/startup.h"
 #include "mpa/terms.h"
 
@@ -188,7 +188,7 @@ static size_t input(struct mpa *m, const struct llp_iov *v, unsigned n, size_t t
 
 	if (m->rx_off || m->state == MPA_CLOSED)
 		return total;
-	if (m->held)
+	if (m->rx_paused)
 		return 0;
 	if (m->state == MPA_IDLE || m->state == MPA_WAIT_ACCEPT) {
 		/* An initiator's peer must wait for its request, ours for our reply. */
@@ -236,15 +236,15 @@ static size_t on_readable(
 	if (gone)
 		return total;
 	watch(m, NULL);
-	if (m->eof && !m->rx_off && !m->held && m->ops->ulpdu != NULL)
+	if (m->eof && !m->rx_off && !m->rx_paused && m->ops->ulpdu != NULL)
 		tell_eof(m);
 	return used;
 }
 
-static bool on_early(void *user, const struct llp_iov *v, unsigned n, size_t total, uint64_t ahead,
+static bool on_ooo(void *user, const struct llp_iov *v, unsigned n, size_t total, uint64_t ahead,
 	struct llp_note *note)
 {
-	return mpa_early_input(user, v, n, total, ahead, note);
+	return mpa_placement_input(user, v, n, total, ahead, note);
 }
 
 static void on_taken(void *user, const struct llp_note *note)
@@ -253,7 +253,7 @@ static void on_taken(void *user, const struct llp_note *note)
 	bool gone = false;
 
 	watch(m, &gone);
-	mpa_early_taken(m, note);
+	mpa_placement_taken(m, note);
 	if (!gone)
 		watch(m, NULL);
 }
@@ -272,7 +272,7 @@ static void on_eof(void *user)
 
 	m->eof = true;
 	/* FPDUs that wait for a user to take them come before it. */
-	if (!m->rx_off && !m->held && !(m->rx_partial && m->ops->ulpdu == NULL))
+	if (!m->rx_off && !m->rx_paused && !(m->rx_partial && m->ops->ulpdu == NULL))
 		tell_eof(m);
 }
 
@@ -288,7 +288,7 @@ static void on_closed(void *user, int error)
 static const struct llp_user_ops llp_user_ops = {
 	.connected = on_connected,
 	.readable = on_readable,
-	.early = on_early,
+	.ooo = on_ooo,
 	.taken = on_taken,
 	.writable = on_writable,
 	.eof = on_eof,
@@ -429,15 +429,15 @@ void mpa_push(struct mpa *m)
 
 /* ---- the rest ---------------------------------------------------------------------------- */
 
-bool mpa_hold(struct mpa *m)
+bool mpa_rx_pause(struct mpa *m)
 {
-	m->held = !llp_took_early(m->llp);
-	return m->held;
+	m->rx_paused = !llp_took_ooo(m->llp);
+	return m->rx_paused;
 }
 
-void mpa_resume(struct mpa *m)
+void mpa_rx_resume(struct mpa *m)
 {
-	m->held = false;
+	m->rx_paused = false;
 	/* Inside readable() there is no need: it goes on, or drops, when the user returns. */
 	if (m->llp != NULL && m->gone == NULL)
 		llp_resume(m->llp);
@@ -446,7 +446,7 @@ void mpa_resume(struct mpa *m)
 void mpa_drop_input(struct mpa *m)
 {
 	m->rx_off = true;
-	mpa_resume(m);
+	mpa_rx_resume(m);
 }
 
 void mpa_shutdown(struct mpa *m)

@@ -106,7 +106,7 @@ struct mpa_user_ops {
 	void (*operational)(void *user);
 	/**
 	 * One ULPDU. The user may end the connection in here. NULL: this user cannot take any yet;
-	 * they wait in the LLP until the next user calls mpa_resume().
+	 * they wait in the LLP until the next user calls mpa_rx_resume().
 	 */
 	void (*ulpdu)(void *user, const struct mpa_ulpdu *u);
 	/**
@@ -118,16 +118,16 @@ struct mpa_user_ops {
 	 * so many bytes, ulpdu() follows as if nothing had been; it may be asked again before.
 	 * NULL: this user wants them in turn.
 	 */
-	uint32_t (*early)(void *user, const struct mpa_ulpdu *u);
+	uint32_t (*placement)(void *user, const struct mpa_ulpdu *u);
 	/**
-	 * After early(), when all of its segment is taken: use the payload. Once for a ULPDU:
+	 * After placement(), when all of its segment is taken: use the payload. Once for a ULPDU:
 	 * placed() follows in its turn, or the connection ends. No function of this file is called.
 	 * @return false: it went wrong half way; placed() tells it.
 	 */
 	bool (*place)(void *user, const struct mpa_ulpdu *u);
 	/**
-	 * As ulpdu(), for one that place() was called for; no more bytes than early() said may be
-	 * read. @p whole: what place() said, of this one and of those before it in its segment.
+	 * As ulpdu(), for one that place() was called for; no more bytes than placement() said may
+	 * be read. @p whole: what place() said, of this one and of those before it in its segment.
 	 */
 	void (*placed)(void *user, const struct mpa_ulpdu *u, bool whole);
 	/** All complete FPDUs that have arrived were handed up: time to answer. May be NULL. */
@@ -167,7 +167,7 @@ struct mpa {
 	bool rx_off;        /**< an error was reported, or mpa_drop_input() */
 	bool eof;           /**< the peer closed its direction */
 	bool rx_partial;    /**< bytes of an incomplete FPDU or frame wait in the LLP */
-	bool held;          /**< mpa_hold(): the FPDU in front waits for mpa_resume() */
+	bool rx_paused;     /**< mpa_rx_pause(): the FPDU in front waits for mpa_rx_resume() */
 	uint8_t rx_aligned; /**< times in a row, up to MPA_ALIGNED_ENOUGH */
 	bool *gone;         /**< set when the user ends it inside readable() */
 	uint8_t *tx_room;   /**< of the FPDU being built */
@@ -240,13 +240,13 @@ void mpa_cancel(struct mpa *m);
 
 /**
  * Inside ulpdu() alone: this one was not taken. It and what comes behind it stay in the LLP until
- * mpa_resume() shows it again. The LLP's window closes when there is much. eof() waits too.
+ * mpa_rx_resume() shows it again. The LLP's window closes when there is much. eof() waits too.
  * @return false: that cannot be, as something behind it was taken early. Never with in_order.
  */
-bool mpa_hold(struct mpa *m);
+bool mpa_rx_pause(struct mpa *m);
 
 /** The user can take ULPDUs now: show what waits in the LLP. They come by a later upcall. */
-void mpa_resume(struct mpa *m);
+void mpa_rx_resume(struct mpa *m);
 
 /** Take no more ULPDUs: what still comes is dropped. */
 void mpa_drop_input(struct mpa *m);

@@ -39,7 +39,7 @@ static bool is_aligned(const uint8_t *mem)
 	return ((uintptr_t)mem & (RDMAP_ATOMIC_LEN - 1)) == 0;
 }
 
-static int target_check(struct rdmap *r, const struct rdmap_inbound *q, uint8_t **mem)
+static int target_check(struct rdmap *r, const struct rdmap_irqe *q, uint8_t **mem)
 {
 	return r->ops->stag_check(
 		r->user, q->src_stag, q->src_to, RDMAP_ATOMIC_LEN, RDMAP_ACCESS_REMOTE_ATOMIC, mem);
@@ -47,7 +47,7 @@ static int target_check(struct rdmap *r, const struct rdmap_inbound *q, uint8_t 
 
 enum rdmap_progress rdmap_send_atomic_response(struct rdmap *r)
 {
-	const struct rdmap_inbound *q = &r->inbound[r->in_head];
+	const struct rdmap_irqe *q = &r->irq[r->irq_head];
 	uint8_t *p = mpa_reserve(r->mpa, DDP_UNTAGGED_LEN + RDMAP_ATOMIC_RESPONSE_LEN, true);
 	bool aligned = true;
 	uint64_t original;
@@ -70,7 +70,7 @@ enum rdmap_progress rdmap_send_atomic_response(struct rdmap *r)
 				.code = rc != 0 ? rdmap_protection_code(rc)
 						: RDMAP_CODE_STREAM_CATASTROPHIC,
 				.request_opcode = RDMAP_OP_ATOMIC_REQUEST,
-				.request_msn = rdmap_inbound_msn(r)});
+				.request_msn = rdmap_irq_msn(r)});
 		return RDMAP_OVER;
 	}
 	ddp_put_untagged(p, true, RDMAP_CONTROL(RDMAP_OP_ATOMIC_RESPONSE), 0,
@@ -79,13 +79,13 @@ enum rdmap_progress rdmap_send_atomic_response(struct rdmap *r)
 	store_be32(p + RDMAP_AT_ATOMIC_ORIGINAL_ID, q->request_id);
 	store_be64(p + RDMAP_AT_ATOMIC_ORIGINAL_VALUE, original);
 	mpa_commit(r->mpa);
-	rdmap_inbound_pop(r);
+	rdmap_irq_pop(r);
 	return RDMAP_MORE;
 }
 
-static void load_request(struct rdmap_inbound *q, const uint8_t *p)
+static void load_request(struct rdmap_irqe *q, const uint8_t *p)
 {
-	*q = (struct rdmap_inbound){
+	*q = (struct rdmap_irqe){
 		.atomic = true,
 		.src_stag = load_be32(p + RDMAP_AT_ATOMIC_STAG),
 		.src_to = load_be64(p + RDMAP_AT_ATOMIC_TO),
@@ -101,7 +101,7 @@ static void load_request(struct rdmap_inbound *q, const uint8_t *p)
 void rdmap_on_atomic_request(struct rdmap *r, struct ddp_segment *s)
 {
 	uint8_t p[RDMAP_ATOMIC_REQUEST_LEN], *mem;
-	struct rdmap_inbound q;
+	struct rdmap_irqe q;
 	int rc;
 
 	if (!rdmap_take_header(r, s, p, sizeof p))
@@ -121,7 +121,7 @@ void rdmap_on_atomic_request(struct rdmap *r, struct ddp_segment *s)
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_STREAM_CATASTROPHIC, s);
 		return;
 	}
-	if (rdmap_inbound_add(r, &q, s))
+	if (rdmap_irq_add(r, &q, s))
 		ddp_advance(&r->ddp, s);
 }
 

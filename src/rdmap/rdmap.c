@@ -82,7 +82,7 @@ static void on_closed(void *user, int error)
 static const struct mpa_user_ops mpa_ops = {
 	.operational = on_operational,
 	.ulpdu = rdmap_on_ulpdu,
-	.early = rdmap_on_early,
+	.placement = rdmap_on_placement,
 	.place = rdmap_on_place,
 	.placed = rdmap_on_placed,
 	.rx_done = on_rx_done,
@@ -108,12 +108,12 @@ static void put_on(struct rdmap *r, struct mpa *m)
 }
 
 void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
-	struct rdmap_inbound *inbound, uint8_t rtr)
+	struct rdmap_irqe *irq, uint8_t rtr)
 {
 	put_on(r, m);
 	r->ird = ird;
 	r->ord = ord;
-	r->inbound = inbound;
+	r->irq = irq;
 	if (m->role == MPA_INITIATOR)
 		r->rtr_send = rtr;
 	else
@@ -123,17 +123,17 @@ void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
 		on_operational(r);
 	}
 	if (rdmap_alive(r))
-		mpa_resume(m);
+		mpa_rx_resume(m);
 }
 
-bool rdmap_hold(struct rdmap *r)
+bool rdmap_sq_suspend(struct rdmap *r)
 {
 	r->sq_held = true;
 	r->draining = rdmap_alive(r) && !rdmap_sq_is_drained(r);
 	return !r->draining;
 }
 
-void rdmap_resume(struct rdmap *r)
+void rdmap_sq_resume(struct rdmap *r)
 {
 	r->sq_held = r->draining = false;
 	rdmap_run(r);
@@ -161,7 +161,7 @@ void rdmap_close(struct rdmap *r)
 void rdmap_recv_posted(struct rdmap *r)
 {
 	if (rdmap_alive(r))
-		mpa_resume(r->mpa);
+		mpa_rx_resume(r->mpa);
 }
 
 static void let_go(struct rdmap *r)

@@ -233,7 +233,7 @@ struct rdmap_ops {
 	void (*operational)(void *user);
 	/** The peer closed its direction; ours is still open. */
 	void (*peer_closed)(void *user);
-	/** After rdmap_hold() that returned false: what had started is finished. Once. */
+	/** After rdmap_sq_suspend() that returned false: what had started is finished. Once. */
 	void (*drained)(void *user);
 	/**
 	 * The stream is over. The QP goes to ERROR and calls rdmap_flush_sq(). Called once. After
@@ -248,7 +248,7 @@ struct rdmap_ops {
 /* ---- the stream -------------------------------------------------------------------------- */
 
 /** An inbound Read or Atomic Request being answered, or waiting for its turn. */
-struct rdmap_inbound {
+struct rdmap_irqe {
 	bool atomic;
 	uint32_t src_stag; /**< what is read, or operated on */
 	uint64_t src_to;
@@ -294,8 +294,8 @@ struct rdmap {
 	bool wake;               /**< what came lets rdmap_run() go on */
 	uint16_t ord, reads_out; /**< outbound Reads and Atomics: limit, under way */
 	uint16_t ird;
-	uint16_t in_head, in_count; /**< inbound Reads and Atomics: ring of ird elements */
-	struct rdmap_inbound *inbound;
+	uint16_t irq_head, irq_count; /**< inbound Reads and Atomics: ring of ird elements */
+	struct rdmap_irqe *irq;
 	/* The ready-to-receive frame of RFC 6581 section 9.2 */
 	uint8_t rtr_send;       /**< ours, still to be sent */
 	uint8_t rtr_expect;     /**< the peer's may still come, of one of these types */
@@ -331,13 +331,13 @@ void rdmap_init(struct rdmap *r, struct rdmap_sq *sq, const struct rdmap_ops *op
  * operational already (the initiator's case), the RTR frame goes out and ops->operational() is
  * called before this returns.
  * @param ird inbound Reads and Atomics that may be under way at one time (RFC 7306 section 5.2:
- * they share a queue); @p inbound: memory for as many, the caller's, until ended() or rdmap_abort()
+ * they share a queue); @p irq: memory for as many, the caller's, until ended() or rdmap_abort()
  * or rdmap_release().
  * @param rtr initiator: the type of RTR frame to send first (0: none); responder: the types that
  *            the first frame may have (RFC 6581 section 9.2); it is not told to the QP.
  */
 void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
-	struct rdmap_inbound *inbound, uint8_t rtr);
+	struct rdmap_irqe *irq, uint8_t rtr);
 
 /**
  * Instead of rdmap_attach(), for an initiator that cannot take the reply's terms: say so with a
@@ -358,10 +358,10 @@ void rdmap_run(struct rdmap *r);
  * on. Also before there is a connection, for the next one.
  * @return true: none had started; false: ops->drained() follows, if the stream lives that long.
  */
-bool rdmap_hold(struct rdmap *r);
+bool rdmap_sq_suspend(struct rdmap *r);
 
 /** Go on with what was posted meanwhile. */
-void rdmap_resume(struct rdmap *r);
+void rdmap_sq_resume(struct rdmap *r);
 
 /**
  * Close in good order: finish what was posted, then close our direction (RFC 5040 section 6.2).

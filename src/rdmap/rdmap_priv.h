@@ -47,7 +47,7 @@ void rdmap_sq_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status st
 /** Complete the receive element in hand. @p wc->op: RDMAP_WC_RECV or RDMAP_WC_RECV_IMM. */
 void rdmap_recv_complete(struct rdmap *r, struct rdmap_wc *wc);
 
-/* ---- inbound.c: requests of the peer that are answered in order ---------------------------- */
+/* ---- irq.c: requests of the peer that are answered in order -------------------------------- */
 
 /** RFC 5040 section 7.2 (Read Requests, check 4), as Figure 9 codes it. @p rc of stag_check(). */
 uint8_t rdmap_protection_code(int rc);
@@ -56,13 +56,13 @@ uint8_t rdmap_protection_code(int rc);
  * Keep a request until its turn comes. @return false: there are as many as the IRD allows; the
  * stream has ended.
  */
-bool rdmap_inbound_add(struct rdmap *r, const struct rdmap_inbound *q, struct ddp_segment *s);
+bool rdmap_irq_add(struct rdmap *r, const struct rdmap_irqe *q, struct ddp_segment *s);
 
 /** The oldest is answered. */
-void rdmap_inbound_pop(struct rdmap *r);
+void rdmap_irq_pop(struct rdmap *r);
 
 /** The MSN of the oldest one's request. */
-uint32_t rdmap_inbound_msn(const struct rdmap *r);
+uint32_t rdmap_irq_msn(const struct rdmap *r);
 
 /* ---- read.c ------------------------------------------------------------------------------ */
 
@@ -92,7 +92,7 @@ enum rdmap_progress rdmap_send_read_response(struct rdmap *r);
 enum rdmap_progress rdmap_send_read_request(struct rdmap *r, struct rdmap_wqe *w);
 
 /** Send a Read Request, or give up for lack of room. */
-bool rdmap_put_read_request(struct rdmap *r, const struct rdmap_inbound *q);
+bool rdmap_put_read_request(struct rdmap *r, const struct rdmap_irqe *q);
 
 /** Send an empty Read Response for an RTR Read. */
 enum rdmap_progress rdmap_answer_rtr(struct rdmap *r);
@@ -136,10 +136,10 @@ bool rdmap_opcode_fits(const struct ddp_segment *s);
 void rdmap_on_ulpdu(void *user, const struct mpa_ulpdu *u);
 void rdmap_on_placed(void *user, const struct mpa_ulpdu *u, bool whole);
 
-/* ---- early.c ------------------------------------------------------------------------------ */
+/* ---- placement.c -------------------------------------------------------------------------- */
 
 /** For MPA: can the payload of a ULPDU be placed before its turn? And do it. */
-uint32_t rdmap_on_early(void *user, const struct mpa_ulpdu *u);
+uint32_t rdmap_on_placement(void *user, const struct mpa_ulpdu *u);
 bool rdmap_on_place(void *user, const struct mpa_ulpdu *u);
 
 /* ---- terminate.c ------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-static void put_read_header(uint8_t *p, const struct rdmap_inbound *q)
+static void put_read_header(uint8_t *p, const struct rdmap_irqe *q)
 {
 	store_be32(p + RDMAP_AT_SINK_STAG, q->sink_stag);
 	store_be64(p + RDMAP_AT_SINK_TO, q->sink_to);
@@ -15,10 +15,10 @@ static void put_read_header(uint8_t *p, const struct rdmap_inbound *q)
 /* ---- we are the Data Source -------------------------------------------------------------- */
 
 /* The source went away while we answered: quote the request as far as it was served. */
-static void fail_response(struct rdmap *r, const struct rdmap_inbound *q, int rc)
+static void fail_response(struct rdmap *r, const struct rdmap_irqe *q, int rc)
 {
 	uint8_t header[RDMAP_READ_HEADER_LEN];
-	struct rdmap_inbound left = {
+	struct rdmap_irqe left = {
 		.sink_stag = q->sink_stag,
 		.sink_to = q->sink_to + q->sent,
 		.len = q->len - q->sent,
@@ -31,13 +31,13 @@ static void fail_response(struct rdmap *r, const struct rdmap_inbound *q, int rc
 			      .etype = RDMAP_ETYPE_PROTECTION,
 			      .code = rdmap_protection_code(rc),
 			      .request_opcode = RDMAP_OP_READ_REQUEST,
-			      .request_msn = rdmap_inbound_msn(r),
+			      .request_msn = rdmap_irq_msn(r),
 			      .read_header = header});
 }
 
 enum rdmap_progress rdmap_send_read_response(struct rdmap *r)
 {
-	struct rdmap_inbound *q = &r->inbound[r->in_head];
+	struct rdmap_irqe *q = &r->irq[r->irq_head];
 	uint32_t left = q->len - q->sent, max = r->mulpdu - DDP_TAGGED_LEN;
 	uint32_t n = left < max ? left : max;
 	uint8_t *mem = NULL, *p;
@@ -64,7 +64,7 @@ enum rdmap_progress rdmap_send_read_response(struct rdmap *r)
 	mpa_commit(r->mpa);
 	q->sent += n;
 	if (n == left)
-		rdmap_inbound_pop(r);
+		rdmap_irq_pop(r);
 	return RDMAP_MORE;
 }
 
@@ -90,7 +90,7 @@ static void fail_request(struct rdmap *r, struct ddp_segment *s, const uint8_t *
 			      .read_header = header});
 }
 
-static bool swallow_rtr(struct rdmap *r, const struct rdmap_inbound *q)
+static bool swallow_rtr(struct rdmap *r, const struct rdmap_irqe *q)
 {
 	if (!(r->rtr_expect & MPA_RTR_READ) || q->len != 0)
 		return false;
@@ -104,12 +104,12 @@ static bool swallow_rtr(struct rdmap *r, const struct rdmap_inbound *q)
 void rdmap_on_read_request(struct rdmap *r, struct ddp_segment *s)
 {
 	uint8_t p[RDMAP_READ_HEADER_LEN], *mem;
-	struct rdmap_inbound q;
+	struct rdmap_irqe q;
 	int rc;
 
 	if (!rdmap_take_header(r, s, p, sizeof p))
 		return;
-	q = (struct rdmap_inbound){
+	q = (struct rdmap_irqe){
 		.sink_stag = load_be32(p + RDMAP_AT_SINK_STAG),
 		.sink_to = load_be64(p + RDMAP_AT_SINK_TO),
 		.len = load_be32(p + RDMAP_AT_SIZE),
@@ -125,7 +125,7 @@ void rdmap_on_read_request(struct rdmap *r, struct ddp_segment *s)
 			fail_request(r, s, p, rc);
 			return;
 		}
-		if (!rdmap_inbound_add(r, &q, s))
+		if (!rdmap_irq_add(r, &q, s))
 			return;
 	}
 	ddp_advance(&r->ddp, s);
@@ -133,7 +133,7 @@ void rdmap_on_read_request(struct rdmap *r, struct ddp_segment *s)
 
 /* ---- we are the Data Sink ---------------------------------------------------------------- */
 
-bool rdmap_put_read_request(struct rdmap *r, const struct rdmap_inbound *q)
+bool rdmap_put_read_request(struct rdmap *r, const struct rdmap_irqe *q)
 {
 	uint8_t *p = mpa_reserve(r->mpa, DDP_UNTAGGED_LEN + RDMAP_READ_HEADER_LEN, true);
 
@@ -148,7 +148,7 @@ bool rdmap_put_read_request(struct rdmap *r, const struct rdmap_inbound *q)
 
 enum rdmap_progress rdmap_send_read_request(struct rdmap *r, struct rdmap_wqe *w)
 {
-	struct rdmap_inbound q = {
+	struct rdmap_irqe q = {
 		.sink_stag = w->num_sge != 0 ? w->sge[0].stag : 0,
 		.sink_to = w->num_sge != 0 ? w->sge[0].addr : 0,
 		.len = w->length,

@@ -54,7 +54,7 @@ static void deliver_send(struct rdmap *r, struct ddp_segment *s)
 
 void rdmap_no_buffer(struct rdmap *r, struct ddp_segment *s)
 {
-	if (r->ops->recv_wait != NULL && r->ops->recv_wait(r->user) && mpa_hold(r->mpa))
+	if (r->ops->recv_wait != NULL && r->ops->recv_wait(r->user) && mpa_rx_pause(r->mpa))
 		return;
 	rdmap_fail_ddp(r, DDP_ERROR_NO_BUFFER, s);
 }

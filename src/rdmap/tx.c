@@ -158,7 +158,7 @@ static enum rdmap_progress (*const senders[RDMAP_WR_OPS])(struct rdmap *, struct
 /* RFC 6581 section 9.2: before anything else. */
 static enum rdmap_progress send_rtr(struct rdmap *r)
 {
-	struct rdmap_inbound empty = {.src_stag = RTR_STAG};
+	struct rdmap_irqe empty = {.src_stag = RTR_STAG};
 	uint8_t *p;
 
 	if (r->rtr_send & MPA_RTR_READ) {
@@ -205,7 +205,7 @@ static bool sq_may_start(const struct rdmap *r)
 /* Choose the message to send now; messages are not interleaved (RFC 5041 section 5.3). */
 static bool choose(struct rdmap *r)
 {
-	bool sq = sq_may_start(r), response = r->in_count != 0;
+	bool sq = sq_may_start(r), response = r->irq_count != 0;
 
 	if (!sq && !response)
 		return false;
@@ -222,8 +222,8 @@ static enum rdmap_progress step(struct rdmap *r)
 	struct rdmap_wqe *w;
 
 	if (r->tx == RDMAP_TX_RESPONSE)
-		return r->inbound[r->in_head].atomic ? rdmap_send_atomic_response(r)
-						     : rdmap_send_read_response(r);
+		return r->irq[r->irq_head].atomic ? rdmap_send_atomic_response(r)
+						  : rdmap_send_read_response(r);
 	w = rdmap_sq_at(r->sq, r->sq->next);
 	if (w->op >= RDMAP_WR_OPS)
 		return fail_wqe(r, w, RDMAP_WC_LOC_QP_OP_ERR);
@@ -237,7 +237,7 @@ static void close_if_idle(struct rdmap *r)
 {
 	const struct rdmap_sq *q = r->sq;
 
-	if (r->tx == RDMAP_TX_NONE && r->in_count == 0 && r->rtr_send == 0 && !r->rtr_answer &&
+	if (r->tx == RDMAP_TX_NONE && r->irq_count == 0 && r->rtr_send == 0 && !r->rtr_answer &&
 		atomic_load_explicit(&q->tail, memory_order_relaxed) ==
 			atomic_load_explicit(&q->head, memory_order_acquire))
 		mpa_shutdown(r->mpa);

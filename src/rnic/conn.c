@@ -22,7 +22,7 @@ struct conn *conn_create(struct rnic *r)
 		return NULL;
 	c->rnic = r;
 	timer_init(&c->timer, conn_deadline);
-	c->bell.serve = conn_serve;
+	c->doorbell.serve = conn_serve;
 	LIST_INSERT_HEAD(&r->conns, c, link);
 	return c;
 }
@@ -30,12 +30,12 @@ struct conn *conn_create(struct rnic *r)
 void conn_destroy(struct conn *c)
 {
 	timer_stop(&c->rnic->engine->wheel, &c->timer);
-	engine_doorbell_cancel(c->rnic->engine, &c->bell);
+	engine_doorbell_cancel(c->rnic->engine, &c->doorbell);
 	LIST_REMOVE(c, link);
 	peer_set_remove(&c->rnic->startups, &c->startup);
 	mpa_abort(&c->mpa);
 	free(c->start_text);
-	free(c->inbound);
+	free(c->irq);
 	free(c->private_data);
 	free(c);
 }
@@ -70,11 +70,11 @@ void conn_stop_deadline(struct conn *c)
 
 int conn_prepare_stream(struct conn *c, uint16_t ird)
 {
-	free(c->inbound);
+	free(c->irq);
 	c->ird = ird;
 	/* One at least: an RTR Read may come however few the user wants (RFC 6581 section 9.1). */
-	c->inbound = calloc(ird ? ird : 1u, sizeof *c->inbound);
-	return c->inbound ? 0 : -ENOMEM;
+	c->irq = calloc(ird ? ird : 1u, sizeof *c->irq);
+	return c->irq ? 0 : -ENOMEM;
 }
 
 void conn_over(struct conn *c, const struct conn_end *end)
@@ -94,7 +94,7 @@ void conn_over(struct conn *c, const struct conn_end *end)
 		conn_set_deadline(c, c->rnic->close_timeout);
 	} else {
 		c->qp = NULL;
-		engine_defer(c->rnic->engine, &c->bell);
+		engine_defer(c->rnic->engine, &c->doorbell);
 	}
 	if (c->pending) {
 		conn_leave_pending(c);
@@ -109,7 +109,7 @@ void conn_linger_end(struct conn *c)
 	rdmap_abort(&c->qp->rdmap);
 	c->qp->lingering = NULL;
 	c->qp = NULL;
-	engine_defer(c->rnic->engine, &c->bell);
+	engine_defer(c->rnic->engine, &c->doorbell);
 }
 
 void conn_abort(struct conn *c, int status)
@@ -136,7 +136,7 @@ void conn_refuse(struct conn *c)
 /** Served when nobody is inside MPA: what is over may be freed now. */
 static void conn_serve(struct engine_doorbell *d)
 {
-	struct conn *c = container_of(d, struct conn, bell);
+	struct conn *c = container_of(d, struct conn, doorbell);
 
 	if (c->phase == CONN_OVER && !c->qp)
 		conn_destroy(c);

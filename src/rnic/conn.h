@@ -36,7 +36,7 @@ struct conn {
 	struct llp_connect_params connect; /**< initiator */
 	uint64_t start_deadline;           /**< initiator */
 	struct timer timer;                /**< start-up (see wait); close deadline; lingering */
-	struct engine_doorbell bell;
+	struct engine_doorbell doorbell;
 	size_t close_unacked; /**< for the close deadline: what was left when it was set */
 	uint32_t close_tail;
 
@@ -55,7 +55,7 @@ struct conn {
 	uint16_t private_len;
 	uint8_t *private_data; /**< ours; NULL: none, and while there is a stream */
 
-	struct rdmap_inbound *inbound;
+	struct rdmap_irqe *irq;
 };
 
 /** What our side wants of MPA on it. */

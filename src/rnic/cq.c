@@ -262,7 +262,7 @@ static inline int cq_take(struct rnic_cq *cq, int n, struct rnic_wc *wc, uint64_
 {
 	int got = cq_pop(cq, n, wc, time);
 
-	if (got == n && !engine_has_bells(cq->rnic->engine))
+	if (got == n && !engine_has_doorbells(cq->rnic->engine))
 		return got;
 	/*
 	 * The caller sees the queue's end: the time to look for more. Also when it got some: else a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file device.h The inside of struct rnic, for the other rooms of src/rnic. */
+/** @file device.h The inside of struct rnic, for the other modules of src/rnic. */
 #ifndef RNIC_DEVICE_H
 #define RNIC_DEVICE_H
 

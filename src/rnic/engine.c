@@ -17,7 +17,7 @@ void engine_init(struct engine *e, const struct engine_ops *ops, void *ctx)
 	atomic_init(&e->inline_rounds, 0);
 	atomic_init(&e->sleeping_until, 0);
 	atomic_init(&e->waiting, 0);
-	atomic_init(&e->holds, 0);
+	atomic_init(&e->lazy_rings, 0);
 }
 
 void engine_fini(struct engine *e)
@@ -129,8 +129,8 @@ void engine_unlock(struct engine *e)
 		pthread_mutex_unlock(&e->lock);
 		/*
 		 * A thread that rang while the lock was held pushed first and then tried the lock:
-		 * either it got the lock, or its bell is seen here. If the lock cannot be had now,
-		 * its new holder (or the thread that waits for it) comes by here later.
+		 * either it got the lock, or its doorbell is seen here. If the lock cannot be had
+		 * now, its new holder (or the thread that waits for it) comes by here later.
 		 */
 		if (!atomic_load(&e->doorbells) || !engine_trylock(e))
 			break;
@@ -186,11 +186,11 @@ void engine_ring(struct engine *e, struct engine_doorbell *d)
 		engine_unlock(e);
 }
 
-void engine_hold(struct engine *e, struct engine_doorbell *d)
+void engine_ring_lazy(struct engine *e, struct engine_doorbell *d)
 {
-	add_one(&e->holds);
+	add_one(&e->lazy_rings);
 	engine_defer(e, d);
-	/* The thread, before it sleeps long, says so and then looks at the bells. */
+	/* The thread, before it sleeps long, says so and then looks at the doorbells. */
 	if (atomic_load(&e->sleeping_until) && engine_trylock(e))
 		engine_unlock(e);
 }

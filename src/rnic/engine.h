@@ -41,10 +41,10 @@ struct engine_ops {
 	void (*wake)(void *ctx);
 	/**
 	 * Nanoseconds on the same clock, for any thread, without the lock; it may be a little
-	 * behind or ahead of what clock() said. NULL: nothing may wait to be gathered
-	 * (engine_hold()).
+	 * behind or ahead of what clock() said. NULL: no post may wait for others
+	 * (engine_ring_lazy()).
 	 */
-	uint64_t (*glance)(void *ctx);
+	uint64_t (*clock_unlocked)(void *ctx);
 };
 
 /** Embedded in what rings: a QP, for one. Zero-initialised is idle. */
@@ -64,10 +64,10 @@ struct engine {
 	uint64_t now; /**< of this round; under the lock */
 	struct engine_doorbell *_Atomic doorbells;
 	_Atomic uint64_t deadline;       /**< timer_wheel_next() when the lock was last released */
-	_Atomic uint64_t inline_rounds;  /**< by application threads: rounds driven, bells served */
+	_Atomic uint64_t inline_rounds;  /**< of application threads: rounds, doorbells */
 	_Atomic uint64_t sleeping_until; /**< set by the engine's thread while it sleeps, else 0 */
-	_Atomic unsigned waiting; /**< threads in engine_lock(): engine_trylock() lets them by */
-	_Atomic uint64_t holds;   /**< calls of engine_hold(), about: no count is worth a lock */
+	_Atomic unsigned waiting;    /**< threads in engine_lock(): engine_trylock() lets them by */
+	_Atomic uint64_t lazy_rings; /**< of engine_ring_lazy(), about: not under a lock */
 };
 
 /** Prepare @p e; the wheel starts at ops->clock(). */
@@ -109,13 +109,13 @@ void engine_ring(struct engine *e, struct engine_doorbell *d);
 /**
  * Ring @p d, but nobody needs to serve it yet: the next holder of the lock does. That is the caller
  * when it polls, as it is expected to; or else the engine's thread when it looks, which it does
- * after 1 ms at most (PACE_AWAY_NS): if it may sleep longer just now, @p d is served at once. Any
- * thread. Only if ops->glance is there.
+ * after 1 ms at most (IDLE_AWAY_NS): if it may sleep longer just now, @p d is served at once. Any
+ * thread. Only if ops->clock_unlocked is there.
  */
-void engine_hold(struct engine *e, struct engine_doorbell *d);
+void engine_ring_lazy(struct engine *e, struct engine_doorbell *d);
 
-/** Are there bells that nobody has served yet? Any thread. */
-static inline bool engine_has_bells(struct engine *e)
+/** Are there doorbells that nobody has served yet? Any thread. */
+static inline bool engine_has_doorbells(struct engine *e)
 {
 	return atomic_load_explicit(&e->doorbells, memory_order_relaxed) != NULL;
 }

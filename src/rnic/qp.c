@@ -109,7 +109,7 @@ int rnic_qp_create(struct rnic_pd *pd, struct rnic_qp_init *init, struct rnic_qp
 	qp->srq = init->srq;
 	qp->context = init->context;
 	qp->sig_all = init->sq_sig_all;
-	qp->bell.serve = qp_serve;
+	qp->doorbell.serve = qp_serve;
 	recv_wait_init(qp);
 	pthread_spin_init(&qp->sq_lock, PTHREAD_PROCESS_PRIVATE);
 	atomic_init(&qp->state, RNIC_QP_RESET);
@@ -192,7 +192,7 @@ int rnic_qp_destroy(struct rnic_qp *qp)
 	mw_unbind_all(qp);
 	if (qp->srq)
 		qp->srq->users--;
-	engine_doorbell_cancel(e, &qp->bell);
+	engine_doorbell_cancel(e, &qp->doorbell);
 	engine_unlock(e);
 	qp_free(qp);
 	return 0;
@@ -270,8 +270,8 @@ void qp_connect(struct rnic_qp *qp, struct conn *c, uint8_t rtr)
 	/* The state of one that connects by itself is its program's to change. */
 	if (!qp->pairing)
 		atomic_store(&qp->state, RNIC_QP_RTS);
-	rdmap_attach(&qp->rdmap, &c->mpa, c->ird, c->ord, c->inbound, rtr);
-	engine_defer(qp->rnic->engine, &qp->bell);
+	rdmap_attach(&qp->rdmap, &c->mpa, c->ird, c->ord, c->irq, rtr);
+	engine_defer(qp->rnic->engine, &qp->doorbell);
 }
 
 void qp_close(struct rnic_qp *qp)
@@ -308,7 +308,7 @@ void qp_cq_failed(struct rnic_qp *qp)
 {
 	qp->cq_failed = true;
 	/* Not now: rdmap is in the middle of a completion. */
-	engine_defer(qp->rnic->engine, &qp->bell);
+	engine_defer(qp->rnic->engine, &qp->doorbell);
 }
 
 static void serve_stream(struct rnic_qp *qp)
@@ -320,7 +320,7 @@ static void serve_stream(struct rnic_qp *qp)
 
 void qp_serve(struct engine_doorbell *d)
 {
-	struct rnic_qp *qp = container_of(d, struct rnic_qp, bell);
+	struct rnic_qp *qp = container_of(d, struct rnic_qp, doorbell);
 
 	if (qp->cq_failed && !qp->in_error)
 		qp_fail(qp);

@@ -8,8 +8,8 @@
 #define RNIC_QP_H
 
 #include "rnic/cq.h"
-#include "rnic/gather.h"
 #include "rnic/pd.h"
+#include "rnic/post_batch.h"
 #include "rnic/recv_queue.h"
 #include "rnic/recv_wait.h"
 #include "rnic/srq.h"
@@ -26,12 +26,12 @@ struct rnic_qp {
 		paired; /**< connects by itself: iWARP knows no RTR, sends may be posted there */
 	_Atomic bool recv_waits; /**< a message waits for a receive element */
 	pthread_spinlock_t sq_lock;
-	uint32_t sq_posted;         /**< under sq_lock: committed, not yet shown */
-	_Atomic uint32_t sq_polled; /**< completions of the send queue that were polled */
-	struct rnic_gather gather;  /**< under sq_lock */
+	uint32_t sq_posted;                /**< under sq_lock: committed, not yet shown */
+	_Atomic uint32_t sq_polled;        /**< completions of the send queue that were polled */
+	struct rnic_post_batch post_batch; /**< under sq_lock */
 	struct rdmap_sq sq;
 	struct recv_queue rq; /**< without a ring when there is an SRQ */
-	struct engine_doorbell bell;
+	struct engine_doorbell doorbell;
 
 	/* The rest is under the engine's lock, or constant. */
 	struct rdmap rdmap;

@@ -69,7 +69,7 @@ void qp_drained(struct rnic_qp *qp)
 static void drain(struct rnic_qp *qp)
 {
 	atomic_store(&qp->state, RNIC_QP_SQD);
-	if (rdmap_hold(&qp->rdmap))
+	if (rdmap_sq_suspend(&qp->rdmap))
 		qp_drained(qp);
 }
 
@@ -93,7 +93,7 @@ static void go(struct rnic_qp *qp, enum rnic_qp_state to)
 		break;
 	case RNIC_QP_RTS:
 		atomic_store(&qp->state, RNIC_QP_RTS);
-		rdmap_resume(&qp->rdmap);
+		rdmap_sq_resume(&qp->rdmap);
 		break;
 	default:
 		atomic_store(&qp->state, to);

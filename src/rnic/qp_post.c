@@ -51,7 +51,7 @@ void rnic_sq_commit(struct rnic_qp *qp)
 
 	if (qp->sig_all)
 		w->flags |= RDMAP_WR_SIGNALED;
-	qp->gather.bytes += w->length;
+	qp->post_batch.bytes += w->length;
 	qp->sq_posted++;
 }
 
@@ -67,9 +67,9 @@ static bool may_wait(struct rnic_qp *qp)
 {
 	const struct engine *e = qp->rnic->engine;
 
-	return e->ops->glance && qp_state(qp) == RNIC_QP_RTS && !is_armed(qp->send_cq) &&
+	return e->ops->clock_unlocked && qp_state(qp) == RNIC_QP_RTS && !is_armed(qp->send_cq) &&
 	       !is_armed(qp->recv_cq) &&
-	       rnic_gather_post(&qp->gather, e->ops->glance(e->ctx), qp->sq.size);
+	       rnic_post_batch_add(&qp->post_batch, e->ops->clock_unlocked(e->ctx), qp->sq.size);
 }
 
 void rnic_sq_end(struct rnic_qp *qp)
@@ -79,15 +79,15 @@ void rnic_sq_end(struct rnic_qp *qp)
 	atomic_store_explicit(&qp->sq.head, qp->sq_posted, memory_order_release);
 	pthread_spin_unlock(&qp->sq_lock);
 	if (wait)
-		engine_hold(qp->rnic->engine, &qp->bell);
+		engine_ring_lazy(qp->rnic->engine, &qp->doorbell);
 	else
-		engine_ring(qp->rnic->engine, &qp->bell);
+		engine_ring(qp->rnic->engine, &qp->doorbell);
 }
 
 void rnic_sq_abort(struct rnic_qp *qp)
 {
 	qp->sq_posted = atomic_load_explicit(&qp->sq.head, memory_order_relaxed);
-	qp->gather.bytes = 0;
+	qp->post_batch.bytes = 0;
 	pthread_spin_unlock(&qp->sq_lock);
 }
 
@@ -118,5 +118,5 @@ void rnic_rq_end(struct rnic_qp *qp)
 	/* Nobody takes it any more, so it must be flushed; or a message waits for it. Else the next
 	 * Send finds it. */
 	if (qp_state(qp) == RNIC_QP_ERROR || atomic_load(&qp->recv_waits))
-		engine_ring(qp->rnic->engine, &qp->bell);
+		engine_ring(qp->rnic->engine, &qp->doorbell);
 }

@@ -23,7 +23,7 @@ static void listen_for_posts(struct rnic_qp *qp)
 	}
 	/* Posted since we looked: the poster may not have seen that we wait. */
 	if (has_recv(qp))
-		engine_defer(qp->rnic->engine, &qp->bell);
+		engine_defer(qp->rnic->engine, &qp->doorbell);
 }
 
 void recv_wait_told(struct rnic_qp *qp)

@@ -28,7 +28,7 @@ struct recv_wait {
 void recv_wait_init(struct rnic_qp *qp);
 
 /**
- * A message has found no receive element. Somebody posts meanwhile, or has: the QP's bell rings
+ * A message has found no receive element. Somebody posts meanwhile, or has: the QP's doorbell rings
  * when it may be there.
  * @return false: it must not wait, or has waited for long enough.
  */
@@ -37,7 +37,7 @@ bool recv_wait_begin(struct rnic_qp *qp);
 /** The SRQ has elements again: posts need not wake this QP again until it has looked. */
 void recv_wait_told(struct rnic_qp *qp);
 
-/** The bell rang: if a message waits, look whether its element is there. */
+/** The doorbell rang: if a message waits, look whether its element is there. */
 void recv_wait_serve(struct rnic_qp *qp);
 
 /** The connection is over, and nothing waits any more. */

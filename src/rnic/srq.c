@@ -11,13 +11,13 @@
 /** Each waiting QP looks again, and waits again if it finds nothing. */
 static void srq_serve(struct engine_doorbell *d)
 {
-	struct rnic_srq *srq = container_of(d, struct rnic_srq, bell);
+	struct rnic_srq *srq = container_of(d, struct rnic_srq, doorbell);
 	struct rnic_qp *qp;
 
 	atomic_store(&srq->hungry, false);
 	while ((qp = LIST_FIRST(&srq->waiting)) != NULL) {
 		recv_wait_told(qp);
-		engine_defer(qp->rnic->engine, &qp->bell);
+		engine_defer(qp->rnic->engine, &qp->doorbell);
 	}
 }
 
@@ -37,7 +37,7 @@ int rnic_srq_create(struct rnic_pd *pd, uint32_t max_wr, uint32_t max_sge, uint3
 	srq->pd = pd;
 	srq->context = context;
 	srq->limit = limit;
-	srq->bell.serve = srq_serve;
+	srq->doorbell.serve = srq_serve;
 	rc = recv_queue_init(&srq->rq, max_wr, max_sge);
 	if (!rc) {
 		engine_lock(r->engine);
@@ -70,7 +70,7 @@ int rnic_srq_destroy(struct rnic_srq *srq)
 		r->srq_count--;
 		srq->pd->users--;
 		LIST_REMOVE(srq, link);
-		engine_doorbell_cancel(r->engine, &srq->bell);
+		engine_doorbell_cancel(r->engine, &srq->doorbell);
 	}
 	engine_unlock(r->engine);
 	if (busy)
@@ -123,7 +123,7 @@ void rnic_srq_end(struct rnic_srq *srq)
 {
 	recv_queue_end(&srq->rq);
 	if (atomic_load(&srq->hungry))
-		engine_ring(srq->pd->rnic->engine, &srq->bell);
+		engine_ring(srq->pd->rnic->engine, &srq->doorbell);
 }
 
 bool srq_take(struct rnic_srq *srq, struct rdmap_rqe *to)

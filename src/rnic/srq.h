@@ -16,7 +16,7 @@ struct rnic_srq {
 	uint32_t users;               /**< QPs */
 	_Atomic bool hungry;          /**< some of them wait for an element */
 	LIST_HEAD(, rnic_qp) waiting; /**< those */
-	struct engine_doorbell bell;
+	struct engine_doorbell doorbell;
 };
 
 /** Bytes of one element of @p srq. */

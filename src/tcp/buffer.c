@@ -69,7 +69,7 @@ static void set_rtt(struct tcp_conn *c, uint64_t rtt)
 /** What waits behind gaps. */
 static uint32_t behind_gaps(const struct tcp_conn *c)
 {
-	return c->early ? c->early->ooo.bytes : 0;
+	return c->ooo_state ? c->ooo_state->ooo.bytes : 0;
 }
 
 /** All that came, ever, but what the user could take and did not. */

@@ -7,10 +7,10 @@
 #include "tcp/llp_ops.h"
 #include "tcp/loss.h"
 #include "tcp/pmtu.h"
+#include "tcp/skip_probe.h"
 #include "tcp/stall.h"
 #include "tcp/timers.h"
 #include "tcp/unread.h"
-#include "tcp/withhold.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -137,19 +137,19 @@ int tcp_conn_new(struct tcp_stack *s, const struct tcp_tuple *id, enum tcp_state
 		return -EADDRINUSE;
 	if (!have_room(s))
 		return -ENOMEM;
-	c = tcp_store_conn(&s->store, sizeof *c);
+	c = tcp_conn_pool_get(&s->conn_pool, sizeof *c);
 	if (!c)
 		return -ENOMEM;
 	err = ip_path_init(s->cfg.ip, &c->path, &id->local, &id->remote, s->now);
 	if (err) {
-		tcp_store_conn_free(&s->store, c);
+		tcp_conn_pool_put(&s->conn_pool, c);
 		return err;
 	}
 	c->llp.ops = &tcp_llp_ops;
 	c->s = s;
 	c->id = *id;
 	if (tcp_table_insert(&s->table, c)) {
-		tcp_store_conn_free(&s->store, c);
+		tcp_conn_pool_put(&s->conn_pool, c);
 		return -ENOMEM;
 	}
 	c->state = (uint8_t)state;
@@ -203,27 +203,27 @@ void tcp_conn_establish(struct tcp_conn *c)
 	if (c->syn_sent_n > 1)
 		c->rto.base = TCP_RTO_AFTER_SYN_LOSS;
 	tcp_loss_init(c);
-	tcp_withhold_init(c);
+	tcp_skip_probe_init(c);
 	c->cwnd_limited = c->snd_una - 1;
 	tcp_cc_init(&c->cc, c->cc.ops, c->emss, c->syn_sent_n > 1, c->s->now);
 	tcp_buffer_establish(c);
 	tcp_pace_init(c);
 	tcp_timers_keepalive(c);
-	tcp_conn_touch(c);
+	tcp_conn_mark_dirty(c);
 	if (c->fin_queued) { /* the user closed during the handshake */
 		c->fin_queued = false;
 		tcp_conn_queue_fin(c);
 	}
 }
 
-void tcp_conn_touch(struct tcp_conn *c)
+void tcp_conn_mark_dirty(struct tcp_conn *c)
 {
-	if (c->touched)
+	if (c->dirty)
 		return;
-	c->touched = true;
-	c->touched_next = NULL;
-	*c->s->touched_tail = c;
-	c->s->touched_tail = &c->touched_next;
+	c->dirty = true;
+	c->dirty_next = NULL;
+	*c->s->dirty_tail = c;
+	c->s->dirty_tail = &c->dirty_next;
 }
 
 void tcp_conn_update_emss(struct tcp_conn *c)
@@ -247,9 +247,10 @@ int tcp_conn_lend_ring(struct tcp_conn *c)
 	struct tcp_record *ring;
 	uint32_t cap;
 
-	if (q->cap != 1) /* none at all, or one from the store */
+	if (q->cap != 1) /* none at all, or one from the pool */
 		return tcp_sendq_room(q);
-	ring = tcp_store_ring(&c->s->store, u32_max(1u << c->ring_log2, 2), sizeof *ring, &cap);
+	ring = tcp_conn_pool_ring(
+		&c->s->conn_pool, u32_max(1u << c->ring_log2, 2), sizeof *ring, &cap);
 	if (!ring)
 		return -ENOMEM;
 	tcp_sendq_take_ring(q, ring, cap);
@@ -263,7 +264,7 @@ void tcp_conn_return_ring(struct tcp_conn *c)
 
 	if (q->cap < 2 || q->count || c->reserved)
 		return;
-	tcp_store_ring_free(&c->s->store, q->ring, q->cap, sizeof *q->ring);
+	tcp_conn_pool_ring_free(&c->s->conn_pool, q->ring, q->cap, sizeof *q->ring);
 	q->ring = &q->one;
 	q->cap = 1;
 	/* The next burst will be like this one: then its ring does not have to grow. */
@@ -312,7 +313,7 @@ static void drop_queues(struct tcp_conn *c)
 		rte_pktmbuf_free(c->reserved);
 	c->reserved = NULL;
 	c->reserved_join = 0;
-	tcp_early_clear(c);
+	tcp_ooo_state_clear(c);
 	tcp_buffer_release(c);
 }
 
@@ -372,14 +373,14 @@ void tcp_conn_reap(struct tcp_stack *s)
 	s->dead = NULL;
 	for (; c; c = next) {
 		next = c->queue_next;
-		if (c->touched) { /* still in the list for the next round's end */
+		if (c->dirty) { /* still in the list for the next round's end */
 			c->queue_next = s->dead;
 			s->dead = c;
 			continue;
 		}
 		drop_unread(c);
 		tcp_cc_fini(&c->cc);
-		tcp_store_conn_free(&s->store, c);
+		tcp_conn_pool_put(&s->conn_pool, c);
 	}
 }
 

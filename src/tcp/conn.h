@@ -4,7 +4,7 @@
 #define TCP_CONN_H
 
 #include "tcp/cc.h"
-#include "tcp/early.h"
+#include "tcp/ooo_state.h"
 #include "tcp/pace.h"
 #include "tcp/recovery.h"
 #include "tcp/recvq.h"
@@ -63,7 +63,7 @@ static inline uint32_t tcp_coarse(uint64_t ns)
  */
 struct tcp_conn {
 	struct llp llp;
-	struct tcp_conn *touched_next;
+	struct tcp_conn *dirty_next;
 	uint8_t state; /**< enum tcp_state */
 	uint8_t snd_wscale;
 	uint8_t rcv_wscale : 7;
@@ -76,13 +76,13 @@ struct tcp_conn {
 	uint8_t challenges;
 	uint8_t ring_log2 : 7; /**< how large a ring to begin with */
 	bool eof_owed : 1;     /**< the user has not been shown all before the FIN */
-	bool touched : 1;
+	bool dirty : 1;
 	bool orphan : 1; /**< the user let go: text that comes is dropped */
 	bool ts_on : 1, sack_on : 1, wscale_on : 1;
 	bool syn_waited : 1; /**< for the neighbour's address: the time is no round trip */
 	bool fin_queued : 1; /**< the user closed; with records before it, perhaps */
 	bool fin_received : 1;
-	bool fin_early : 1; /**< a FIN beyond a gap: rcv_fin tells where */
+	bool fin_ooo : 1; /**< a FIN beyond a gap: rcv_fin tells where */
 	bool ack_now : 1;
 	bool write_refused : 1; /**< writable() is owed */
 	bool in_readable : 1, resume : 1;
@@ -95,7 +95,7 @@ struct tcp_conn {
 	bool hop_dead : 1;      /**< the IP layer could not resolve the next hop */
 	bool accept_again : 1;  /**< the user could not take it yet: closed, not accepted */
 	bool cwr_pending : 1;   /**< the next new text carries CWR */
-	bool withheld : 1;      /**< a segment in flight was not sent (withhold.h) */
+	bool skipped : 1;       /**< a segment in flight was not sent (skip_probe.h) */
 	bool passive : 1;       /**< not accepted yet: listener tells by which it shall be */
 
 	uint32_t snd_una, snd_nxt, rcv_nxt;
@@ -127,8 +127,8 @@ struct tcp_conn {
 	uint64_t heard_at;     /**< the last acceptable segment */
 	uint64_t measure_at;   /**< when the present measurement of what the user takes ends */
 
-	struct tcp_mbufs recvq;    /**< in order, not taken by the user yet */
-	struct tcp_early *early;   /**< what came out of order, or twice; NULL: nothing */
+	struct tcp_mbufs recvq;          /**< in order, not taken by the user yet */
+	struct tcp_ooo_state *ooo_state; /**< what came out of order, or twice; NULL: nothing */
 	struct tcp_pmtu *pmtu;     /**< what is being done about the path's MTU; NULL: nothing */
 	struct rte_mbuf *reserved; /**< a record being written, not queued yet */
 	uint64_t progress_at;      /**< when the oldest unacknowledged byte began to wait */
@@ -150,7 +150,7 @@ struct tcp_conn {
 
 	uint64_t bytes_sent, bytes_acked, bytes_received;
 	struct tcp_rto rto;
-	uint8_t withhold_log2 : 7;       /**< records between two that are withheld; 0: none was */
+	uint8_t skip_probe_log2 : 7;     /**< records between two that are skipped; 0: none was */
 	bool own_gap : 1;                /**< what is SACKed is so because one was */
 	uint16_t peer_mss;               /**< from its SYN, options not counted (RFC 6691) */
 	uint16_t largest_acked, big_len; /**< text of segments that arrived: ever, lately */
@@ -270,7 +270,7 @@ void tcp_conn_take_syn(struct tcp_conn *c, const struct tcp_segment *seg);
 void tcp_conn_establish(struct tcp_conn *c);
 
 /** To be looked at when the round ends: an ACK, output, writable(). */
-void tcp_conn_touch(struct tcp_conn *c);
+void tcp_conn_mark_dirty(struct tcp_conn *c);
 
 /** EMSS after the MTU or the peer's MSS became known or changed. */
 void tcp_conn_update_emss(struct tcp_conn *c);

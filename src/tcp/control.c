@@ -25,7 +25,7 @@ void tcp_send_ack(struct tcp_conn *c)
 		c->ack_now = true; /* again in the next round, or soon */
 		c->delack_at = c->s->now + TCP_MS;
 		tcp_timers_arm(c, c->delack_at);
-		tcp_conn_touch(c);
+		tcp_conn_mark_dirty(c);
 		return;
 	}
 	tcp_segment_acknowledged(c);
@@ -154,7 +154,7 @@ static void send_stateless(struct tcp_stack *s, const struct ip_addr *src,
 	ip_send(s->cfg.ip, &path, IP_PROTO_TCP, m, s->now);
 }
 
-void tcp_send_syn_ack(struct tcp_stack *s, const struct tcp_embryo *e, bool cookie)
+void tcp_send_syn_ack(struct tcp_stack *s, const struct tcp_syn_request *e, bool cookie)
 {
 	struct tcp_segment h = our_syn(s, &e->id, UINT16_MAX, e->iss);
 
@@ -172,8 +172,8 @@ void tcp_send_syn_ack(struct tcp_stack *s, const struct tcp_embryo *e, bool cook
 }
 
 /** What every other segment of a half-open connection has. */
-static struct tcp_segment embryo_header(
-	const struct tcp_stack *s, const struct tcp_embryo *e, uint8_t flags)
+static struct tcp_segment syn_request_header(
+	const struct tcp_stack *s, const struct tcp_syn_request *e, uint8_t flags)
 {
 	return (struct tcp_segment){.sport = e->id.lport,
 		.dport = e->id.rport,
@@ -186,9 +186,9 @@ static struct tcp_segment embryo_header(
 		.tsecr = e->ts_recent};
 }
 
-void tcp_reply_challenge(struct tcp_stack *s, const struct tcp_embryo *e)
+void tcp_reply_challenge(struct tcp_stack *s, const struct tcp_syn_request *e)
 {
-	struct tcp_segment h = embryo_header(s, e, TCP_ACK);
+	struct tcp_segment h = syn_request_header(s, e, TCP_ACK);
 
 	if (!challenge_allowed(s)) {
 		s->stats.challenge_acks_limited++;
@@ -200,9 +200,9 @@ void tcp_reply_challenge(struct tcp_stack *s, const struct tcp_embryo *e)
 	send_stateless(s, &e->id.local, &e->id.remote, &h);
 }
 
-void tcp_send_embryo_rst(struct tcp_stack *s, const struct tcp_embryo *e)
+void tcp_send_syn_request_rst(struct tcp_stack *s, const struct tcp_syn_request *e)
 {
-	struct tcp_segment h = embryo_header(s, e, TCP_RST | TCP_ACK);
+	struct tcp_segment h = syn_request_header(s, e, TCP_RST | TCP_ACK);
 
 	s->stats.resets_out++;
 	send_stateless(s, &e->id.local, &e->id.remote, &h);

@@ -28,13 +28,13 @@ void tcp_send_keepalive(struct tcp_conn *c);
 void tcp_challenge_ack(struct tcp_conn *c);
 
 /** The answer to a SYN. @p cookie: the timestamp carries the state that is not kept here. */
-void tcp_send_syn_ack(struct tcp_stack *s, const struct tcp_embryo *e, bool cookie);
+void tcp_send_syn_ack(struct tcp_stack *s, const struct tcp_syn_request *e, bool cookie);
 
 /** tcp_challenge_ack() for a half-open connection. */
-void tcp_reply_challenge(struct tcp_stack *s, const struct tcp_embryo *e);
+void tcp_reply_challenge(struct tcp_stack *s, const struct tcp_syn_request *e);
 
 /** A half-open connection is being thrown away. */
-void tcp_send_embryo_rst(struct tcp_stack *s, const struct tcp_embryo *e);
+void tcp_send_syn_request_rst(struct tcp_stack *s, const struct tcp_syn_request *e);
 
 /**
  * Answer @p seg, which belongs to no connection, with a reset (RFC 9293 section 3.10.7.1); never

@@ -50,7 +50,7 @@ void tcp_ecn_marked(struct tcp_conn *c, const struct ip_rx *rx, const struct tcp
 		return;
 	c->ecn.echo = true;
 	c->ack_now = true; /* the sooner the peer knows, the shorter the queue */
-	tcp_conn_touch(c);
+	tcp_conn_mark_dirty(c);
 }
 
 /** @return true: the peer's ECE cannot be meant. */

@@ -23,11 +23,11 @@ static int error_of(const struct ip_error *e)
 /** There is no host where our answer went (RFC 4987 section 3.3): one place less is taken. */
 static bool half_open_error(struct tcp_stack *s, const struct tcp_tuple *id, int kind, uint32_t seq)
 {
-	struct tcp_half *h = tcp_half_find(&s->halves, id);
+	struct tcp_synq_entry *h = tcp_synq_find(&s->synq, id);
 
 	if (!h || seq != h->e.iss || kind == IP_ERROR_MTU || kind == IP_ERROR_TIME)
 		return false;
-	tcp_half_drop(h);
+	tcp_synq_drop(h);
 	return true;
 }
 

@@ -32,7 +32,7 @@ static bool checksum_ok(struct tcp_stack *s, const struct ip_rx *rx, const struc
  * Header prediction: an established connection, nothing lost or reordered either way, the next
  * expected text or a plain ACK. Everything else takes the long road and gets the same answers.
  */
-static bool straight(const struct tcp_conn *c, const struct tcp_segment *seg)
+static bool tcp_rcv_fastpath_ok(const struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	if (c->state != TCP_ESTABLISHED || (seg->flags & ~TCP_PSH) != TCP_ACK ||
 		seg->seq != c->rcv_nxt || seg->n_sack)
@@ -40,21 +40,21 @@ static bool straight(const struct tcp_conn *c, const struct tcp_segment *seg)
 	if (c->ts_on && (!(seg->has & TCP_HAS_TS) || seq_lt(seg->tsval, c->ts_recent)))
 		return false;
 	if (seq_lt(seg->ack, c->snd_una) || seq_gt(seg->ack, c->snd_nxt) || c->recovery ||
-		c->rto_recovery || c->dupacks || c->withheld)
+		c->rto_recovery || c->dupacks || c->skipped)
 		return false;
 	if (seg->len == 0)
 		return seg->ack != c->snd_una;
-	return seg->len <= tcp_rcv_wnd(c) && !c->early && !c->fin_early;
+	return seg->len <= tcp_rcv_wnd(c) && !c->ooo_state && !c->fin_ooo;
 }
 
-static void go_straight(struct tcp_conn *c, const struct ip_rx *rx, const struct tcp_segment *seg,
-	struct rte_mbuf *m)
+static void tcp_rcv_fastpath(struct tcp_conn *c, const struct ip_rx *rx,
+	const struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	tcp_segment_accepted(c, seg);
 	tcp_ecn_ack(c, seg);
 	tcp_ack_arrives(c, seg);
 	if (!seg->len) {
-		tcp_bin_put_read(&c->s->bin, m, c->s->cfg.pool);
+		tcp_mbuf_cache_put_read(&c->s->mbuf_cache, m, c->s->cfg.pool);
 		return;
 	}
 	tcp_ecn_text(c, rx, seg);
@@ -62,15 +62,15 @@ static void go_straight(struct tcp_conn *c, const struct ip_rx *rx, const struct
 }
 
 /** There is no connection: for a half-open one, for a listener, or a mistake. Owns @p m. */
-static void to_nobody(struct tcp_stack *s, const struct tcp_tuple *id, const struct ip_rx *rx,
+static void tcp_rcv_no_conn(struct tcp_stack *s, const struct tcp_tuple *id, const struct ip_rx *rx,
 	struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	const struct ip_endpoint to = {rx->dst, seg->dport};
-	struct tcp_half *h = tcp_half_find(&s->halves, id);
+	struct tcp_synq_entry *h = tcp_synq_find(&s->synq, id);
 	struct tcp_listener *l;
 
 	if (h) {
-		tcp_half_input(h, rx, seg, m);
+		tcp_synq_input(h, rx, seg, m);
 		return;
 	}
 	l = tcp_listener_find(s, &to);
@@ -140,12 +140,12 @@ void tcp_input(void *ctx, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t n
 	c = tcp_table_find(&s->table, &id);
 	m = take_header_off(m, seg.header_len);
 	if (!c) {
-		to_nobody(s, &id, rx, &seg, m);
+		tcp_rcv_no_conn(s, &id, rx, &seg, m);
 		return;
 	}
 	c->segments_in++;
-	if (likely(straight(c, &seg)))
-		go_straight(c, rx, &seg, m);
+	if (likely(tcp_rcv_fastpath_ok(c, &seg)))
+		tcp_rcv_fastpath(c, rx, &seg, m);
 	else
 		tcp_segment_arrives(c, rx, &seg, m);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file input.h
- * The stages of a received segment: input.c finds its connection and takes the straight road where
+ * The stages of a received segment: input.c finds its connection and takes the fast path where
  * it can; input_segment.c is RFC 9293 section 3.10.7; input_ack.c and input_data.c its parts.
  */
 #ifndef TCP_INPUT_H
@@ -43,7 +43,7 @@ void tcp_text_arrives(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mb
 /** Show the user what is unread, if it wants to see it. */
 void tcp_show_unread(struct tcp_conn *c);
 
-/** Bytes after which a gap's time stamp (tcp_early.ts_gap) is taken anew: far below 2^32. */
+/** Bytes after which a gap's time stamp (tcp_ooo_state.ts_gap) is taken anew: far below 2^32. */
 #define TCP_GAP_MAX (1u << 30)
 
 /** 24 days. */

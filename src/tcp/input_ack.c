@@ -40,7 +40,7 @@ static unsigned samples_log2(uint32_t flight, uint32_t emss)
 }
 
 /** RTTM (RFC 7323 section 4.1): also where Karn's rule forbids the other. @return ns, or 0. */
-static uint64_t measure_by_echo(const struct tcp_conn *c, const struct tcp_ack_news *n)
+static uint64_t measure_by_echo(const struct tcp_conn *c, const struct tcp_ack_info *n)
 {
 	const struct tcp_record *r = &n->d.newest;
 	int32_t ms = (int32_t)(c->s->now_ms + c->ts_offset - n->seg->tsecr);
@@ -57,7 +57,7 @@ static uint64_t measure_by_echo(const struct tcp_conn *c, const struct tcp_ack_n
 }
 
 /** @return the round trip that this ACK tells, in ns; 0: none. */
-static uint64_t measure(struct tcp_conn *c, const struct tcp_ack_news *n)
+static uint64_t measure(struct tcp_conn *c, const struct tcp_ack_info *n)
 {
 	uint64_t sent_at = n->d.rtt_sent_at, rtt = c->s->now - sent_at;
 
@@ -70,7 +70,7 @@ static uint64_t measure(struct tcp_conn *c, const struct tcp_ack_news *n)
 	return sent_at ? rtt : 0;
 }
 
-static void confirm_path(struct tcp_conn *c, const struct tcp_ack_news *n)
+static void confirm_path(struct tcp_conn *c, const struct tcp_ack_info *n)
 {
 	if (c->s->now_ms - c->confirmed_ms < CONFIRM_INTERVAL_MS)
 		return;
@@ -79,7 +79,7 @@ static void confirm_path(struct tcp_conn *c, const struct tcp_ack_news *n)
 }
 
 /** New bytes are acknowledged: SND.UNA was @p una. */
-static void advanced(struct tcp_conn *c, const struct tcp_ack_news *n, uint32_t una)
+static void advanced(struct tcp_conn *c, const struct tcp_ack_info *n, uint32_t una)
 {
 	if (seq_gt(c->snd_una, c->snd_nxt))
 		c->snd_nxt = c->snd_una; /* a window probe was taken */
@@ -104,7 +104,7 @@ struct before {
  * the sign of a loss). But behind a gap that we left ourselves, what arrives: it would wait a round
  * trip for that ACK.
  */
-static uint32_t growth(struct tcp_conn *c, const struct tcp_ack_news *n, bool timed_out)
+static uint32_t growth(struct tcp_conn *c, const struct tcp_ack_info *n, bool timed_out)
 {
 	uint32_t bytes = c->own_gap ? n->d.delivered : n->d.acked;
 
@@ -115,7 +115,7 @@ static uint32_t growth(struct tcp_conn *c, const struct tcp_ack_news *n, bool ti
 }
 
 static void tell_congestion_control(
-	struct tcp_conn *c, const struct tcp_ack_news *n, const struct before *b, uint64_t rtt)
+	struct tcp_conn *c, const struct tcp_ack_info *n, const struct before *b, uint64_t rtt)
 {
 	uint32_t lost = tcp_rate_newly_lost(c);
 	struct tcp_rate_sample rate;
@@ -150,7 +150,7 @@ static void tell_congestion_control(
 }
 
 /** Text is acknowledged, selectively perhaps, or an ACK came twice. */
-static void news(struct tcp_conn *c, struct tcp_ack_news *n)
+static void tcp_ack_process(struct tcp_conn *c, struct tcp_ack_info *n)
 {
 	const struct before b = {c->snd_una, c->recovery || c->cwr, c->rto_recovery};
 	uint32_t held = c->sendq.count;
@@ -169,17 +169,17 @@ static void news(struct tcp_conn *c, struct tcp_ack_news *n)
 
 void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 {
-	struct tcp_ack_news n;
+	struct tcp_ack_info n;
 	bool outstanding = tcp_flight(c) != 0;
 	bool window_changed = update_window(c, seg);
 
 	if (seg->ack == c->snd_una && !seg->n_sack && !outstanding && !c->persist)
 		return;
-	tcp_ack_news_begin(&n, seg, tcp_pipe(c));
+	tcp_ack_info_begin(&n, seg, tcp_pipe(c));
 	n.duplicate = outstanding && seg->ack == c->snd_una && !seg->len && !window_changed &&
 		      !(seg->flags & (TCP_SYN | TCP_FIN));
 	if (seq_gt(seg->ack, c->snd_una) || seg->n_sack || n.duplicate)
-		news(c, &n);
+		tcp_ack_process(c, &n);
 	/* Not for a window that is as good as closed: a peer that changes that all the time would
 	 * begin the wait anew each time, and never be found to take nothing (stall.h). */
 	if (c->persist && window_changed && tcp_may_send_new(c)) {
@@ -187,5 +187,5 @@ void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 		c->persist = false;
 		c->rtx_at = TIMER_NEVER;
 	}
-	tcp_conn_touch(c);
+	tcp_conn_mark_dirty(c);
 }

@@ -22,13 +22,13 @@
 
 static bool gaps(const struct tcp_conn *c)
 {
-	return c->early && c->early->ooo.n;
+	return c->ooo_state && c->ooo_state->ooo.n;
 }
 
 /** What comes next is there already, and will be taken in before anything else is done. */
 static bool is_draining(const struct tcp_conn *c)
 {
-	return gaps(c) && seq_leq(tcp_ooo_at(&c->early->ooo, 0)->r.left, c->rcv_nxt);
+	return gaps(c) && seq_leq(tcp_ooo_at(&c->ooo_state->ooo, 0)->r.left, c->rcv_nxt);
 }
 
 /**
@@ -46,7 +46,7 @@ static void owe_ack(struct tcp_conn *c)
 	} else if (c->delack_at == TIMER_NEVER) {
 		c->delack_at = c->s->now + DELAYED_ACK; /* armed when the round ends */
 	}
-	tcp_conn_touch(c);
+	tcp_conn_mark_dirty(c);
 }
 
 /** The user took bytes: is the window worth telling (RFC 9293 section 3.8.6.2.2)? */
@@ -60,7 +60,7 @@ static void consider_window_update(struct tcp_conn *c)
 	/* Each time that it doubles: a few updates take it from nothing to all. */
 	if (growth >= buffer / 4 || growth >= u32_max(told, tcp_buffer_step(c))) {
 		c->ack_now = true;
-		tcp_conn_touch(c);
+		tcp_conn_mark_dirty(c);
 	}
 }
 
@@ -157,7 +157,7 @@ static void hand_up(struct tcp_conn *c, struct rte_mbuf *m)
 	size_t taken = show(c, &v, 1, v.len);
 
 	if (taken == v.len || c->orphan || c->state == TCP_CLOSED) {
-		tcp_bin_put_read(&c->s->bin, m, c->s->cfg.pool);
+		tcp_mbuf_cache_put_read(&c->s->mbuf_cache, m, c->s->cfg.pool);
 		return;
 	}
 	m->data_off = (uint16_t)(m->data_off + taken);
@@ -184,12 +184,12 @@ static bool is_memory_short(struct tcp_conn *c)
 	if (likely(c->s->rx_held < limit))
 		return false;
 	tcp_unread_want(c->s, tcp_unread_held(c));
-	if (!c->early)
+	if (!c->ooo_state)
 		return true;
-	held = c->early->ooo.held;
-	tcp_ooo_prune(&c->early->ooo, c->s->rx_held - limit + 1);
-	c->s->rx_held -= held - c->early->ooo.held;
-	c->s->stats.reneged += held - c->early->ooo.held;
+	held = c->ooo_state->ooo.held;
+	tcp_ooo_prune(&c->ooo_state->ooo, c->s->rx_held - limit + 1);
+	c->s->rx_held -= held - c->ooo_state->ooo.held;
+	c->s->stats.reneged += held - c->ooo_state->ooo.held;
 	return c->s->rx_held >= limit;
 }
 
@@ -244,7 +244,7 @@ static void show_taken(struct tcp_conn *c, const struct llp_note *note)
 static void drain(struct tcp_conn *c)
 {
 	struct tcp_ooo_run run;
-	struct tcp_ooo *o = &c->early->ooo;
+	struct tcp_ooo *o = &c->ooo_state->ooo;
 	uint32_t held = o->held;
 	bool any;
 
@@ -285,13 +285,14 @@ static void reclaim_gaps(const struct tcp_conn *c, uint32_t own)
 	for (unsigned i = 0; i < RECLAIM_SLOTS; i++) {
 		struct tcp_conn *other =
 			tcp_slot_conn(s->table.slot[s->reclaim_at++ & s->table.mask]);
-		uint32_t held = other && other != c && other->early ? other->early->ooo.held : 0;
+		uint32_t held =
+			other && other != c && other->ooo_state ? other->ooo_state->ooo.held : 0;
 
 		if (held <= 2 * own + RECLAIM_MIN)
 			continue;
-		tcp_ooo_prune(&other->early->ooo, (held - own) / 2);
-		s->rx_held -= held - other->early->ooo.held;
-		s->stats.reneged += held - other->early->ooo.held;
+		tcp_ooo_prune(&other->ooo_state->ooo, (held - own) / 2);
+		s->rx_held -= held - other->ooo_state->ooo.held;
+		s->stats.reneged += held - other->ooo_state->ooo.held;
 	}
 }
 
@@ -321,30 +322,30 @@ static bool make_room(const struct tcp_conn *c, uint32_t held)
  */
 static void answer_at_once(struct tcp_conn *c)
 {
-	if (c->ack_now && (!c->sack_on || (c->early && tcp_sack_is_full(&c->early->sack,
-							       tcp_sack_blocks(c)))))
+	if (c->ack_now && (!c->sack_on || (c->ooo_state && tcp_sack_is_full(&c->ooo_state->sack,
+								   tcp_sack_blocks(c)))))
 		tcp_send_ack(c);
 	c->ack_now = true;
 	if (c->quick_acks < QUICK_ACKS_LOSS)
 		c->quick_acks = QUICK_ACKS_LOSS;
-	tcp_conn_touch(c);
+	tcp_conn_mark_dirty(c);
 }
 
 /** Keep what is missing of @p m; owns it. */
 static void keep_text(struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m)
 {
-	struct tcp_ooo *o = &c->early->ooo;
+	struct tcp_ooo *o = &c->ooo_state->ooo;
 	uint32_t held = o->held;
 	struct tcp_ooo_result result = tcp_ooo_insert(o, m, seg->seq, seg->len, c->s->cfg.pool);
 
 	c->s->rx_held += o->held - held;
 	if (result.dup.left != result.dup.right)
-		tcp_early_duplicate(c, result.dup);
+		tcp_ooo_state_duplicate(c, result.dup);
 }
 
 static void keep_out_of_order(struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m)
 {
-	struct tcp_early *e = tcp_early_get(c);
+	struct tcp_ooo_state *e = tcp_ooo_state_get(c);
 	bool may;
 
 	if (e && (!e->ooo.n || c->rcv_nxt - e->gap_seq >= TCP_GAP_MAX)) {
@@ -355,7 +356,7 @@ static void keep_out_of_order(struct tcp_conn *c, const struct tcp_segment *seg,
 	c->s->stats.out_of_order++;
 	tcp_buffer_received(c);
 	may = e && make_room(c, e->ooo.held);
-	if (e && tcp_early_offer(c, seg, m, may)) {
+	if (e && tcp_ooo_state_offer(c, seg, m, may)) {
 		rte_pktmbuf_free(m);
 	} else if (may) {
 		keep_text(c, seg, m);
@@ -377,13 +378,13 @@ static void fill_gap(struct tcp_conn *c, const struct tcp_segment *seg, struct r
 		tcp_text_in_order(c, m, seg->len);
 		return;
 	}
-	first = tcp_ooo_at(&c->early->ooo, 0)->r;
-	if (tcp_ooo_has_notes_before(&c->early->ooo, end)) {
+	first = tcp_ooo_at(&c->ooo_state->ooo, 0)->r;
+	if (tcp_ooo_has_notes_before(&c->ooo_state->ooo, end)) {
 		/* RFC 5044 appendix A.3: what was taken is not given again. */
 		keep_text(c, seg, m);
 	} else {
 		if (seq_lt(first.left, end))
-			tcp_early_duplicate(
+			tcp_ooo_state_duplicate(
 				c, (struct tcp_range){first.left, seq_min(first.right, end)});
 		tcp_text_in_order(c, m, seg->len);
 	}
@@ -403,12 +404,12 @@ static struct rte_mbuf *trim(struct tcp_conn *c, struct tcp_segment *seg, struct
 		seg->len -= n;
 		seg->flags &= (uint8_t)~TCP_FIN;
 		c->ack_now = true;
-		tcp_conn_touch(c);
+		tcp_conn_mark_dirty(c);
 	}
 	if (seg->len && seq_lt(seg->seq, c->rcv_nxt)) {
 		uint32_t n = u32_min(c->rcv_nxt - seg->seq, seg->len);
 
-		tcp_early_duplicate(c, (struct tcp_range){seg->seq, seg->seq + n});
+		tcp_ooo_state_duplicate(c, (struct tcp_range){seg->seq, seg->seq + n});
 		if (n < seg->len)
 			m = tcp_mbuf_trim_front(m, n);
 		seg->seq += n;
@@ -424,9 +425,9 @@ static void fin_arrives(struct tcp_conn *c)
 	if (seq_lt(c->rcv_adv, c->rcv_nxt))
 		c->rcv_adv = c->rcv_nxt;
 	c->fin_received = true;
-	c->fin_early = false;
+	c->fin_ooo = false;
 	c->ack_now = true;
-	tcp_conn_touch(c);
+	tcp_conn_mark_dirty(c);
 	if (c->state == TCP_ESTABLISHED)
 		c->state = TCP_CLOSE_WAIT;
 	else if (c->state == TCP_FIN_WAIT_1)
@@ -446,7 +447,7 @@ void tcp_text_arrives(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mb
 		uint32_t fin = seg->seq + seg->len;
 
 		if (seq_geq(fin, c->rcv_nxt) && seq_lt(fin, c->rcv_adv)) {
-			c->fin_early = true;
+			c->fin_ooo = true;
 			c->rcv_fin = fin;
 		}
 	}
@@ -457,10 +458,10 @@ void tcp_text_arrives(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mb
 	} else {
 		fill_gap(c, seg, m);
 	}
-	if (c->state != TCP_CLOSED && c->fin_early && c->rcv_fin == c->rcv_nxt)
+	if (c->state != TCP_CLOSED && c->fin_ooo && c->rcv_fin == c->rcv_nxt)
 		fin_arrives(c);
-	else if (c->fin_early && c->state != TCP_CLOSED && !seg->len) {
+	else if (c->fin_ooo && c->state != TCP_CLOSED && !seg->len) {
 		c->ack_now = true; /* a FIN beyond a gap */
-		tcp_conn_touch(c);
+		tcp_conn_mark_dirty(c);
 	}
 }

@@ -5,8 +5,8 @@
 #include "tcp/input.h"
 #include "tcp/listen.h"
 #include "tcp/pmtu.h"
+#include "tcp/skip_probe.h"
 #include "tcp/timers.h"
-#include "tcp/withhold.h"
 
 #include <errno.h>
 
@@ -17,7 +17,7 @@ static void tell_connected(struct tcp_conn *c)
 }
 
 /** Text and FIN: the seventh and eighth step. Owns @p m. */
-static void seventh_and_eighth(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m)
+static void tcp_rcv_data_fin(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	if (tcp_in(c, TCP_STATES_RECEIVING) && (seg->len || (seg->flags & TCP_FIN)))
 		tcp_text_arrives(c, seg, m);
@@ -51,7 +51,7 @@ static void syn_sent_syn(struct tcp_conn *c, struct tcp_segment *seg, struct rte
 	tell_connected(c);
 	seg->seq++;
 	seg->flags &= (uint8_t)~TCP_SYN;
-	seventh_and_eighth(c, seg, m);
+	tcp_rcv_data_fin(c, seg, m);
 }
 
 static void syn_sent(
@@ -122,9 +122,9 @@ static void answer_by_ack(struct tcp_conn *c, const struct tcp_segment *seg)
 		return;
 	}
 	if (is_repeated(c, seg))
-		tcp_early_duplicate(c, (struct tcp_range){seg->seq, seg->seq + seg->len});
+		tcp_ooo_state_duplicate(c, (struct tcp_range){seg->seq, seg->seq + seg->len});
 	c->ack_now = true;
-	tcp_conn_touch(c);
+	tcp_conn_mark_dirty(c);
 }
 
 /** The peer's FIN once more, in TIME-WAIT: our ACK of it was lost. Others only look like it. */
@@ -154,7 +154,7 @@ static void answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *se
  */
 static bool fills_gap(const struct tcp_conn *c, const struct tcp_segment *seg)
 {
-	const struct tcp_early *e = c->early;
+	const struct tcp_ooo_state *e = c->ooo_state;
 
 	return e && e->ooo.n && seg->len && seq_geq(seg->tsval, e->ts_gap) &&
 	       c->rcv_nxt - e->gap_seq < TCP_GAP_MAX;
@@ -267,7 +267,7 @@ static bool fin_acked(struct tcp_conn *c)
 }
 
 /** Fifth: the ACK field. @return false: the segment is done with. */
-static bool fifth(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment *seg)
+static bool tcp_rcv_ack_field(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment *seg)
 {
 	if (!(seg->flags & TCP_ACK))
 		return false;
@@ -280,7 +280,7 @@ static bool fifth(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment
 	tcp_segment_accepted(c, seg);
 	if (c->state == TCP_TIME_WAIT)
 		return true;
-	if (c->withheld && !tcp_withhold_ack(c, seg))
+	if (c->skipped && !tcp_skip_probe_ack(c, seg))
 		return false;
 	tcp_ecn_ack(c, seg);
 	if (c->pmtu)
@@ -319,7 +319,7 @@ static bool check(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment
 		syn_arrives(c);
 		return false;
 	}
-	return fifth(c, rx, seg);
+	return tcp_rcv_ack_field(c, rx, seg);
 }
 
 /**
@@ -364,5 +364,5 @@ void tcp_segment_arrives(
 	/* RFC 3168 section 6.1.5: not of text that no window has room for. */
 	if (seg->len && tcp_in(c, TCP_STATES_RECEIVING) && tcp_rcv_wnd(c))
 		tcp_ecn_text(c, rx, seg);
-	seventh_and_eighth(c, seg, m);
+	tcp_rcv_data_fin(c, seg, m);
 }

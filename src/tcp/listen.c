@@ -13,7 +13,7 @@
 /** RFC 1122 section 4.2.2.13's increment between incarnations, as 4.4BSD. */
 #define ISS_STEP 128000
 /** A listener has room for so many half-open connections, however small its backlog (as Linux). */
-#define HALF_MIN 8
+#define SYNQ_MIN 8
 
 static struct tcp_listener **chain_of(struct tcp_stack *s, uint16_t port)
 {
@@ -35,7 +35,7 @@ int tcp_listen(struct tcp_stack *s, const struct ip_endpoint *local, unsigned ba
 	err = tcp_ports_listen(&s->ports, local, &flags);
 	if (err)
 		return err;
-	if (!s->halves.bucket && tcp_halves_init(&s->halves, s->cfg.max_half_open, &s->table.key))
+	if (!s->synq.bucket && tcp_synq_init(&s->synq, s->cfg.max_half_open, &s->table.key))
 		return -ENOMEM;
 	l = malloc(sizeof *l);
 	if (!l)
@@ -45,11 +45,11 @@ int tcp_listen(struct tcp_stack *s, const struct ip_endpoint *local, unsigned ba
 		.s = s,
 		.local = *local,
 		.flags = flags,
-		.half_limit = u32_max(backlog, HALF_MIN),
+		.synq_limit = u32_max(backlog, SYNQ_MIN),
 		.cc = s->cc,
 		.accept = accept,
 		.user = user};
-	l->halves.tail = &l->halves.oldest;
+	l->synq.tail = &l->synq.oldest;
 	s->listeners = *chain_of(s, local->port) = l;
 	*out = l;
 	return 0;
@@ -60,9 +60,9 @@ void tcp_unlisten(struct tcp_listener *l)
 	struct tcp_stack *s = l->s;
 	struct tcp_listener **p = &s->listeners;
 
-	while (l->halves.oldest) {
-		tcp_send_embryo_rst(s, &l->halves.oldest->e);
-		tcp_half_drop(l->halves.oldest);
+	while (l->synq.oldest) {
+		tcp_send_syn_request_rst(s, &l->synq.oldest->e);
+		tcp_synq_drop(l->synq.oldest);
 	}
 	while (*p != l)
 		p = &(*p)->next;
@@ -101,11 +101,11 @@ struct tcp_listener *tcp_listener_find(struct tcp_stack *s, const struct ip_endp
 }
 
 /** What to remember of a SYN: its options as far as we take them. */
-static struct tcp_embryo embryo_of(
+static struct tcp_syn_request syn_request_of(
 	const struct tcp_stack *s, const struct ip_rx *rx, const struct tcp_segment *seg)
 {
 	const struct tcp_stack_config *cfg = &s->cfg;
-	struct tcp_embryo e = {.id = {rx->dst, rx->src, seg->dport, seg->sport},
+	struct tcp_syn_request e = {.id = {rx->dst, rx->src, seg->dport, seg->sport},
 		.irs = seg->seq,
 		.ts_recent = seg->tsval,
 		.mss = seg->mss,
@@ -125,7 +125,7 @@ static struct tcp_embryo embryo_of(
 
 /** Answer without remembering anything (RFC 4987 section 3.6). */
 static void answer_with_cookie(
-	struct tcp_listener *l, struct tcp_embryo *e, const uint32_t *iss_above)
+	struct tcp_listener *l, struct tcp_syn_request *e, const uint32_t *iss_above)
 {
 	struct tcp_stack *s = l->s;
 	uint16_t mss = e->has & TCP_HAS_MSS ? e->mss : tcp_conn_default_mss(&e->id);
@@ -144,26 +144,27 @@ static void answer_with_cookie(
 }
 
 /** The handshake that has to go before one of @p peer may begin; NULL: none. */
-static struct tcp_half *in_the_way(const struct tcp_listener *l, const struct ip_addr *peer)
+static struct tcp_synq_entry *in_the_way(const struct tcp_listener *l, const struct ip_addr *peer)
 {
-	const struct tcp_halves *all = &l->s->halves;
+	const struct tcp_synq *all = &l->s->synq;
 	const struct tcp_stack_config *cfg = &l->s->cfg;
-	bool full = l->halves.count >= l->half_limit;
+	bool full = l->synq.count >= l->synq_limit;
 	struct peer_charge *charge = peer_set_in_the_way(
 		&all->peers, peer, full ? 0 : cfg->max_half_open, cfg->max_half_open_per_peer);
-	struct tcp_half *h = charge ? container_of(charge, struct tcp_half, charge) : NULL;
+	struct tcp_synq_entry *h =
+		charge ? container_of(charge, struct tcp_synq_entry, charge) : NULL;
 
 	/* RFC 4987 section 3.3: a peer that answers does so long before its request is the oldest.
 	 */
-	return full && (!h || h->listener != l) ? l->halves.oldest : h;
+	return full && (!h || h->listener != l) ? l->synq.oldest : h;
 }
 
 static void syn_arrives(struct tcp_listener *l, const struct ip_rx *rx,
 	const struct tcp_segment *seg, const uint32_t *iss_above)
 {
 	struct tcp_stack *s = l->s;
-	struct tcp_embryo e = embryo_of(s, rx, seg);
-	struct tcp_half *old = in_the_way(l, &rx->src);
+	struct tcp_syn_request e = syn_request_of(s, rx, seg);
+	struct tcp_synq_entry *old = in_the_way(l, &rx->src);
 
 	if (!tcp_conn_room(s)) {
 		s->stats.accept_overflows++; /* the peer's next SYN may find room */
@@ -175,18 +176,18 @@ static void syn_arrives(struct tcp_listener *l, const struct ip_rx *rx,
 		return;
 	}
 	if (old) {
-		tcp_half_drop(old);
+		tcp_synq_drop(old);
 		s->stats.half_recycled++;
 	}
 	e.iss = tcp_conn_iss(s, &e.id);
 	if (iss_above && seq_leq(e.iss, *iss_above))
 		e.iss = *iss_above + ISS_STEP;
-	if (tcp_half_add(l, &e))
+	if (tcp_synq_add(l, &e))
 		s->stats.accept_overflows++;
 }
 
 /** @return the connection that grows from @p e, in SYN-RECEIVED, or NULL: there is no room. */
-static struct tcp_conn *grow(struct tcp_listener *l, const struct tcp_embryo *e)
+static struct tcp_conn *grow(struct tcp_listener *l, const struct tcp_syn_request *e)
 {
 	const struct tcp_segment syn = {.seq = e->irs,
 		.wnd = e->wnd,
@@ -215,8 +216,8 @@ static struct tcp_conn *grow(struct tcp_listener *l, const struct tcp_embryo *e)
  * The ACK of our SYN: make the connection and let it take the segment. Owns @p m.
  * @return false if it was not accepted yet, and the handshake's end shall be tried again.
  */
-static bool complete(struct tcp_listener *l, const struct tcp_embryo *e, const struct ip_rx *rx,
-	struct tcp_segment *seg, struct rte_mbuf *m)
+static bool complete(struct tcp_listener *l, const struct tcp_syn_request *e,
+	const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	struct tcp_conn *c = grow(l, e);
 
@@ -243,7 +244,7 @@ static bool cookie_arrives(
 	struct tcp_listener *l, const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	struct tcp_stack *s = l->s;
-	struct tcp_embryo e = {.id = {rx->dst, rx->src, seg->dport, seg->sport},
+	struct tcp_syn_request e = {.id = {rx->dst, rx->src, seg->dport, seg->sport},
 		.irs = seg->seq - 1,
 		.iss = seg->ack - 1,
 		.ts_recent = seg->tsval,
@@ -304,10 +305,10 @@ void tcp_listen_input(struct tcp_listener *l, const struct ip_rx *rx, struct tcp
 }
 
 /** RFC 9293 section 3.10.7.4 as far as the ACK field. @return true: the handshake is complete. */
-static bool check(struct tcp_half *h, const struct ip_rx *rx, const struct tcp_segment *seg)
+static bool check(struct tcp_synq_entry *h, const struct ip_rx *rx, const struct tcp_segment *seg)
 {
 	struct tcp_stack *s = h->listener->s;
-	const struct tcp_embryo *e = &h->e;
+	const struct tcp_syn_request *e = &h->e;
 	/* Text and FIN behind a SYN that has been answered do not make another of it. */
 	bool again = (seg->flags & (TCP_SYN | TCP_RST)) == TCP_SYN && seg->seq == e->irs;
 
@@ -330,7 +331,7 @@ static bool check(struct tcp_half *h, const struct ip_rx *rx, const struct tcp_s
 	if (seg->flags & TCP_RST) { /* RFC 5961 section 3.2 */
 		if (seg->seq == e->irs + 1) {
 			s->stats.resets_in++;
-			tcp_half_drop(h);
+			tcp_synq_drop(h);
 		} else {
 			s->stats.resets_ignored++;
 			tcp_reply_challenge(s, e);
@@ -338,7 +339,7 @@ static bool check(struct tcp_half *h, const struct ip_rx *rx, const struct tcp_s
 		return false;
 	}
 	if (seg->flags & TCP_SYN) { /* back to LISTEN */
-		tcp_half_drop(h);
+		tcp_synq_drop(h);
 		return false;
 	}
 	if ((seg->flags & TCP_ACK) && seg->ack != e->iss + 1)
@@ -346,8 +347,8 @@ static bool check(struct tcp_half *h, const struct ip_rx *rx, const struct tcp_s
 	return (seg->flags & TCP_ACK) && seg->ack == e->iss + 1;
 }
 
-void tcp_half_input(
-	struct tcp_half *h, const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m)
+void tcp_synq_input(struct tcp_synq_entry *h, const struct ip_rx *rx, struct tcp_segment *seg,
+	struct rte_mbuf *m)
 {
 	struct tcp_listener *l = h->listener;
 	struct tcp_stack *s = l->s;
@@ -356,9 +357,9 @@ void tcp_half_input(
 		rte_pktmbuf_free(m);
 		return;
 	}
-	tcp_half_unlink(h); /* the user may stop listening from inside */
+	tcp_synq_unlink(h); /* the user may stop listening from inside */
 	if (complete(l, &h->e, rx, seg, m) || !is_listening(s, l))
 		free(h);
 	else
-		tcp_half_relink(h);
+		tcp_synq_relink(h);
 }

@@ -3,8 +3,8 @@
 #ifndef TCP_LISTEN_H
 #define TCP_LISTEN_H
 
-#include "tcp/half.h"
 #include "tcp/stack.h"
+#include "tcp/synq.h"
 
 struct tcp_listener {
 	struct tcp_listener *next;
@@ -12,8 +12,8 @@ struct tcp_listener {
 	struct tcp_stack *s;
 	struct ip_endpoint local;
 	unsigned flags; /**< enum llp_port_flags */
-	struct tcp_half_list halves;
-	uint32_t half_limit;         /**< beyond it, cookies; or the oldest has to go */
+	struct tcp_synq_list synq;
+	uint32_t synq_limit;         /**< beyond it, cookies; or the oldest has to go */
 	const struct tcp_cc_ops *cc; /**< of what is accepted */
 	llp_accept_fn *accept;
 	void *user;
@@ -37,7 +37,7 @@ void tcp_listen_input(struct tcp_listener *l, const struct ip_rx *rx, struct tcp
 	struct rte_mbuf *m, const uint32_t *iss_above);
 
 /** A segment for a half-open connection. Owns @p m, which begins at the text. */
-void tcp_half_input(
-	struct tcp_half *h, const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m);
+void tcp_synq_input(struct tcp_synq_entry *h, const struct ip_rx *rx, struct tcp_segment *seg,
+	struct rte_mbuf *m);
 
 #endif

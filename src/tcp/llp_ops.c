@@ -36,7 +36,7 @@ static bool can_queue(const struct tcp_conn *c)
 static void *refuse(struct tcp_conn *c)
 {
 	c->write_refused = true;
-	tcp_conn_touch(c);
+	tcp_conn_mark_dirty(c);
 	return NULL;
 }
 
@@ -128,11 +128,11 @@ static void resume(struct llp *l)
 		tcp_send_ack(c);
 }
 
-static bool took_early(const struct llp *l)
+static bool took_ooo(const struct llp *l)
 {
 	const struct tcp_conn *c = tcp_conn_of(l);
 
-	return c->early && tcp_ooo_has_notes(&c->early->ooo);
+	return c->ooo_state && tcp_ooo_has_notes(&c->ooo_state->ooo);
 }
 
 static size_t unacked(const struct llp *l)
@@ -204,7 +204,7 @@ const struct llp_ops tcp_llp_ops = {
 	.commit = commit,
 	.push = push,
 	.resume = resume,
-	.took_early = took_early,
+	.took_ooo = took_ooo,
 	.unacked = unacked,
 	.shutdown = shutdown_sending,
 	.abort = abort_connection,
@@ -218,7 +218,7 @@ void tcp_consider_writable(struct tcp_conn *c)
 		return;
 	if (!tcp_buffer_may_queue(c, u32_min(tcp_buffer_send_limit(c) / 8, WRITABLE_STEP))) {
 		if (!tcp_flight(c) && !c->persist)
-			tcp_conn_touch(c); /* no ACK will come to remind us */
+			tcp_conn_mark_dirty(c); /* no ACK will come to remind us */
 		return;
 	}
 	c->write_refused = false;

@@ -71,14 +71,14 @@ static unsigned sort_blocks(
 	return n;
 }
 
-void tcp_loss_take(struct tcp_conn *c, struct tcp_ack_news *n)
+void tcp_loss_take(struct tcp_conn *c, struct tcp_ack_info *n)
 {
 	const struct tcp_segment *seg = n->seg;
 	struct tcp_range r[TCP_SACK_MAX];
 	unsigned blocks;
 
 	n->d.fack = c->rec.rack.fack;
-	n->d.bin = &c->s->bin;
+	n->d.mbuf_cache = &c->s->mbuf_cache;
 	if (seq_gt(seg->ack, c->snd_una)) {
 		n->d.credible_until = credible_until(c, seg, true);
 		tcp_sendq_ack(&c->sendq, seg->ack, &n->d);
@@ -209,7 +209,7 @@ void tcp_loss_undo(struct tcp_conn *c)
 }
 
 /** Without SACK: what duplicate ACKs and partial ACKs say (RFC 5681 section 3.2, RFC 6582). */
-static void count_duplicates(struct tcp_conn *c, struct tcp_ack_news *n)
+static void count_duplicates(struct tcp_conn *c, struct tcp_ack_info *n)
 {
 	uint32_t counted;
 
@@ -258,7 +258,7 @@ static void send_in_proportion(struct tcp_conn *c, const struct tcp_delivery *d,
 }
 
 /** A retransmission was lost, one that was sent at @p sent_at. */
-static void lost_again(struct tcp_conn *c, const struct tcp_ack_news *n, uint64_t sent_at)
+static void lost_again(struct tcp_conn *c, const struct tcp_ack_info *n, uint64_t sent_at)
 {
 	/* It has left the network, and the next ACK may be a round trip away: whatever share of
 	 * this one proportional rate reduction leaves. */
@@ -273,7 +273,7 @@ static void lost_again(struct tcp_conn *c, const struct tcp_ack_news *n, uint64_
 }
 
 /** What looking for losses found, in whatever state. */
-static void conclude(struct tcp_conn *c, const struct tcp_ack_news *n, struct tcp_rack_loss loss)
+static void conclude(struct tcp_conn *c, const struct tcp_ack_info *n, struct tcp_rack_loss loss)
 {
 	if (!recovering(c)) {
 		if (loss.lost || third_duplicate(c))
@@ -286,19 +286,19 @@ static void conclude(struct tcp_conn *c, const struct tcp_ack_news *n, struct tc
 }
 
 /** Nothing is lost, late, probed or to be taken back. */
-static bool calm(const struct tcp_conn *c)
+static bool ca_open(const struct tcp_conn *c)
 {
 	return !recovering(c) && !c->cwr && !c->dupacks && !c->rec.undo_on && !c->rec.tlp_out &&
-	       !c->sendq.n_sacked && !c->sendq.to_mend.n;
+	       !c->sendq.n_sacked && !c->sendq.rtx_queue.n;
 }
 
-void tcp_loss_on_ack(struct tcp_conn *c, struct tcp_ack_news *n)
+void tcp_loss_on_ack(struct tcp_conn *c, struct tcp_ack_info *n)
 {
 	struct tcp_rack_loss loss = {0};
 	bool undone;
 
 	tcp_rack_delivered(&c->rec.rack, &n->d, c->snd_una, c->s->now);
-	if (likely(calm(c) && !n->duplicate && !n->seg->n_sack)) {
+	if (likely(ca_open(c) && !n->duplicate && !n->seg->n_sack)) {
 		c->recover = c->snd_una - 1; /* kept near, so that it cannot come round */
 		run_timer(c, 0);
 		return;
@@ -330,14 +330,14 @@ void tcp_loss_ecn(struct tcp_conn *c)
 /** The reordering timer (RFC 8985 section 6.2, step 5). */
 static void reorder_timeout(struct tcp_conn *c)
 {
-	struct tcp_ack_news none;
+	struct tcp_ack_info none;
 	struct tcp_rack_loss loss;
 
-	tcp_ack_news_begin(&none, NULL, tcp_pipe(c));
+	tcp_ack_info_begin(&none, NULL, tcp_pipe(c));
 	loss = detect(c);
 	conclude(c, &none, loss);
 	run_timer(c, loss.next);
-	tcp_conn_touch(c);
+	tcp_conn_mark_dirty(c);
 }
 
 /** RFC 6298 sections 5.4 to 5.6, with RFC 8985 section 6.3 for what is lost. */

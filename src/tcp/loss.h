@@ -10,7 +10,7 @@
 #include "tcp/conn.h"
 
 /** One ACK and what it did. */
-struct tcp_ack_news {
+struct tcp_ack_info {
 	const struct tcp_segment *seg;
 	uint32_t prior_pipe; /**< tcp_pipe() before it */
 	bool duplicate;      /**< as RFC 5681 section 2 defines it */
@@ -18,10 +18,10 @@ struct tcp_ack_news {
 };
 
 /** Nothing is known of it yet. Every ACK has one, so what is not valid is not written either. */
-static inline void tcp_ack_news_begin(
-	struct tcp_ack_news *n, const struct tcp_segment *seg, uint32_t prior_pipe)
+static inline void tcp_ack_info_begin(
+	struct tcp_ack_info *n, const struct tcp_segment *seg, uint32_t prior_pipe)
 {
-	memset(n, 0, offsetof(struct tcp_ack_news, d.newest));
+	memset(n, 0, offsetof(struct tcp_ack_info, d.newest));
 	n->seg = seg;
 	n->prior_pipe = prior_pipe;
 }
@@ -30,13 +30,13 @@ static inline void tcp_ack_news_begin(
 void tcp_loss_init(struct tcp_conn *c);
 
 /** Take SEG.ACK, if it is new, and the SACK blocks into the queue and n->d. */
-void tcp_loss_take(struct tcp_conn *c, struct tcp_ack_news *n);
+void tcp_loss_take(struct tcp_conn *c, struct tcp_ack_info *n);
 
 /**
  * Draw the conclusions; SND.UNA and the round trip are up to date. Runs the timer. Without SACK,
  * counts what duplicate ACKs say as delivered in n->d.
  */
-void tcp_loss_on_ack(struct tcp_conn *c, struct tcp_ack_news *n);
+void tcp_loss_on_ack(struct tcp_conn *c, struct tcp_ack_info *n);
 
 /** ECN-Echo counts (RFC 3168 section 6.1.2): reduce, once per window; nothing is sent again. */
 void tcp_loss_ecn(struct tcp_conn *c);

@@ -8,7 +8,7 @@ struct tcp_note_block {
 	struct tcp_note note[TCP_NOTES_PER_BLOCK];
 };
 
-static void more_notes(struct tcp_note_store *s)
+static void more_notes(struct tcp_note_pool *s)
 {
 	struct tcp_note_block *b = malloc(sizeof *b);
 
@@ -21,7 +21,7 @@ static void more_notes(struct tcp_note_store *s)
 		tcp_note_put(s, &b->note[i]);
 }
 
-struct tcp_note *tcp_note_get(struct tcp_note_store *s, bool more)
+struct tcp_note *tcp_note_get(struct tcp_note_pool *s, bool more)
 {
 	struct tcp_note *n;
 
@@ -33,13 +33,13 @@ struct tcp_note *tcp_note_get(struct tcp_note_store *s, bool more)
 	return n;
 }
 
-void tcp_note_put(struct tcp_note_store *s, struct tcp_note *n)
+void tcp_note_put(struct tcp_note_pool *s, struct tcp_note *n)
 {
 	n->next = s->unused;
 	s->unused = n;
 }
 
-void tcp_note_store_free(struct tcp_note_store *s)
+void tcp_note_pool_free(struct tcp_note_pool *s)
 {
 	while (s->blocks) {
 		struct tcp_note_block *b = s->blocks;
@@ -47,7 +47,7 @@ void tcp_note_store_free(struct tcp_note_store *s)
 		s->blocks = b->next;
 		free(b);
 	}
-	*s = (struct tcp_note_store){0};
+	*s = (struct tcp_note_pool){0};
 }
 
 void tcp_notes_push(struct tcp_notes *l, struct tcp_note *n)
@@ -72,7 +72,7 @@ void tcp_notes_join(struct tcp_notes *l, struct tcp_notes *more)
 	*more = (struct tcp_notes){0};
 }
 
-void tcp_notes_drop_first(struct tcp_notes *l, struct tcp_note_store *s)
+void tcp_notes_drop_first(struct tcp_notes *l, struct tcp_note_pool *s)
 {
 	struct tcp_note *n = l->first;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file notes.h
- * Notes on text that the user took before its turn (llp.h: early()): lists of them, as mbufs.h has
+ * Notes on text that the user took before its turn (llp.h: ooo()): lists of them, as mbufs.h has
  * lists of text, and the memory that they come from. That is in blocks, each about as large as a
  * packet and counted as one: a note is far smaller than the text that it stands for.
  */
@@ -27,18 +27,18 @@ struct tcp_notes {
 struct tcp_note_block;
 
 /** Where notes come from; zero-initialised holds no memory. */
-struct tcp_note_store {
+struct tcp_note_pool {
 	struct tcp_note *unused;
 	struct tcp_note_block *blocks;
 	uint32_t count; /**< blocks */
 };
 
 /** @param more may it ask for another block? @return NULL: no. */
-struct tcp_note *tcp_note_get(struct tcp_note_store *s, bool more);
-void tcp_note_put(struct tcp_note_store *s, struct tcp_note *n);
+struct tcp_note *tcp_note_get(struct tcp_note_pool *s, bool more);
+void tcp_note_put(struct tcp_note_pool *s, struct tcp_note *n);
 
 /** Free the blocks; no note is in use. */
-void tcp_note_store_free(struct tcp_note_store *s);
+void tcp_note_pool_free(struct tcp_note_pool *s);
 
 /** Append @p n. */
 void tcp_notes_push(struct tcp_notes *l, struct tcp_note *n);
@@ -47,6 +47,6 @@ void tcp_notes_push(struct tcp_notes *l, struct tcp_note *n);
 void tcp_notes_join(struct tcp_notes *l, struct tcp_notes *more);
 
 /** Give the first back. */
-void tcp_notes_drop_first(struct tcp_notes *l, struct tcp_note_store *s);
+void tcp_notes_drop_first(struct tcp_notes *l, struct tcp_note_pool *s);
 
 #endif

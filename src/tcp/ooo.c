@@ -243,7 +243,7 @@ struct tcp_ooo_result tcp_ooo_insert(
 /** Without islands, no memory: an idle connection costs nothing here. Loss is rare enough. */
 static void give_back(struct tcp_ooo *o)
 {
-	tcp_note_store_free(&o->notes);
+	tcp_note_pool_free(&o->notes);
 	free(o->ring);
 	*o = (struct tcp_ooo){0};
 }

@@ -39,7 +39,7 @@ struct tcp_ooo {
 	 */
 	uint32_t held;
 	uint32_t bytes; /**< of the stream, in all islands */
-	struct tcp_note_store notes;
+	struct tcp_note_pool notes;
 };
 
 /** What became of a segment. */

@@ -5,9 +5,9 @@
 #include "tcp/loss.h"
 #include "tcp/pmtu.h"
 #include "tcp/segment.h"
+#include "tcp/skip_probe.h"
 #include "tcp/timers.h"
 #include "tcp/undo.h"
-#include "tcp/withhold.h"
 
 #include <errno.h>
 
@@ -207,7 +207,7 @@ static void run_timer(struct tcp_conn *c, bool sent)
 static void account_again(struct tcp_conn *c, uint32_t i)
 {
 	c->rtx_first = false;
-	if (!(tcp_sendq_at(&c->sendq, i)->flags & TCP_REC_WITHHELD)) {
+	if (!(tcp_sendq_at(&c->sendq, i)->flags & TCP_REC_SKIPPED)) {
 		c->retransmits++;
 		c->s->stats.retransmits++;
 	}
@@ -230,7 +230,7 @@ static void account_sent(struct tcp_conn *c, uint32_t i)
 {
 	struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
 	uint32_t in_flight = tcp_pipe(c);
-	bool withheld = i < c->sendq.nxt && (r->flags & TCP_REC_WITHHELD);
+	bool skipped = i < c->sendq.nxt && (r->flags & TCP_REC_SKIPPED);
 
 	tcp_rate_on_sent(c, r, in_flight);
 	tcp_pace_sent(c, r->len, in_flight);
@@ -239,8 +239,8 @@ static void account_sent(struct tcp_conn *c, uint32_t i)
 	else
 		account_new(c, r);
 	tcp_sendq_sent(&c->sendq, i, c->s->now);
-	if (withheld)
-		tcp_withhold_over(c, r);
+	if (skipped)
+		tcp_skip_probe_over(c, r);
 }
 
 /** Nothing is in flight: is what congestion control knew of the path still true? */
@@ -255,9 +255,9 @@ static void begin_flight(struct tcp_conn *c)
 }
 
 /** Is record @p i, which may go now, one to keep back? */
-static bool withhold(struct tcp_conn *c, uint32_t i)
+static bool skip_probe(struct tcp_conn *c, uint32_t i)
 {
-	return unlikely(tcp_withhold_due(c)) && i == c->sendq.nxt && tcp_withhold_begin(c);
+	return unlikely(tcp_skip_probe_due(c)) && i == c->sendq.nxt && tcp_skip_probe_begin(c);
 }
 
 /**
@@ -279,8 +279,8 @@ static bool send_allowed(struct tcp_conn *c, bool *sent)
 			continue;
 		if (!is_time(c, i))
 			return false;
-		if (!withhold(c, i) && send_record(c, i)) {
-			tcp_conn_touch(c); /* no packet: again in the next round */
+		if (!skip_probe(c, i) && send_record(c, i)) {
+			tcp_conn_mark_dirty(c); /* no packet: again in the next round */
 			break;
 		}
 		if (c->recovery || c->cwr)
@@ -322,7 +322,7 @@ int tcp_send_loss_probe(struct tcp_conn *c)
 
 	if (!tcp_in(c, TCP_STATES_SENDING) || !tcp_flight(c) || send_record(c, i))
 		return -1;
-	if (tcp_sendq_at(&c->sendq, i)->flags & TCP_REC_WITHHELD)
+	if (tcp_sendq_at(&c->sendq, i)->flags & TCP_REC_SKIPPED)
 		again = false;
 	account_sent(c, i);
 	return again;
@@ -335,7 +335,7 @@ void tcp_send_withheld(struct tcp_conn *c, uint32_t i)
 		if (send_record(c, i))
 			return;
 		account_sent(c, i);
-	} while (++i < c->sendq.nxt && (tcp_sendq_at(&c->sendq, i)->flags & TCP_REC_WITHHELD));
+	} while (++i < c->sendq.nxt && (tcp_sendq_at(&c->sendq, i)->flags & TCP_REC_SKIPPED));
 }
 
 void tcp_send_window_probe(struct tcp_conn *c)

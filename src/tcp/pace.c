@@ -23,7 +23,7 @@ static void due(struct exact_timer *t, uint64_t now)
 	struct tcp_conn *c = container_of(t, struct tcp_conn, pace_timer);
 
 	tcp_set_now(c->s, now);
-	tcp_conn_touch(c);
+	tcp_conn_mark_dirty(c);
 }
 
 void tcp_pace_init(struct tcp_conn *c)

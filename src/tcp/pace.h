@@ -54,7 +54,7 @@ void tcp_pace_stop(struct tcp_conn *c);
  */
 void tcp_pace_restart(struct tcp_conn *c);
 
-/** Has the time come? If not, the connection is touched when it has. */
+/** Has the time come? If not, the connection becomes dirty when it has. */
 bool tcp_pace_may_send(struct tcp_conn *c);
 
 /** @p len bytes went out; @p in_flight are outstanding. */

@@ -335,7 +335,7 @@ void tcp_pmtu_consider(struct tcp_conn *c)
 	if (!size)
 		end_search(c);
 	else if (!c->recovery && !c->rto_recovery && !c->sendq.sacked && !c->fin_queued &&
-		 !c->withheld && tcp_flight(c) && c->snd_max == c->snd_nxt)
+		 !c->skipped && tcp_flight(c) && c->snd_max == c->snd_nxt)
 		send_probe(c, size);
 }
 

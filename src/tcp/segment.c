@@ -34,7 +34,7 @@ static uint16_t advertise(struct tcp_conn *c)
 void tcp_segment_acknowledged(struct tcp_conn *c)
 {
 	c->last_ack_sent = c->rcv_nxt;
-	c->ack_now = c->early && c->sack_on && tcp_sack_is_news(&c->early->sack);
+	c->ack_now = c->ooo_state && c->sack_on && tcp_sack_is_news(&c->ooo_state->sack);
 	c->delack_at = TIMER_NEVER;
 }
 
@@ -61,9 +61,9 @@ void tcp_segment_add_sack(struct tcp_conn *c, struct tcp_segment *h, uint32_t ro
 {
 	uint32_t most = tcp_sack_blocks(c);
 
-	if (likely(!c->early) || !c->sack_on || room < 12)
+	if (likely(!c->ooo_state) || !c->sack_on || room < 12)
 		return;
-	tcp_sack_emit(&c->early->sack, &c->early->ooo, h, u32_min((room - 4) / 8, most));
+	tcp_sack_emit(&c->ooo_state->sack, &c->ooo_state->ooo, h, u32_min((room - 4) / 8, most));
 }
 
 int tcp_segment_send(struct tcp_conn *c, struct rte_mbuf *m)

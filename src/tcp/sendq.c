@@ -69,17 +69,17 @@ static struct tcp_chain *chain_of(struct tcp_sendq *q, const struct tcp_record *
 {
 	if (r->flags & TCP_REC_SACKED)
 		return NULL;
-	return (r->flags & (TCP_REC_LOST | TCP_REC_REXMIT)) == TCP_REC_LOST ? &q->to_mend
+	return (r->flags & (TCP_REC_LOST | TCP_REC_REXMIT)) == TCP_REC_LOST ? &q->rtx_queue
 									    : &q->flight;
 }
 
 /**
- * Into to_mend, lowest sequence first as far as that costs nothing: what is marked together is
+ * Into rtx_queue, lowest sequence first as far as that costs nothing: what is marked together is
  * marked in order, and what was lost twice lies below the rest.
  */
-static void mend_later(struct tcp_sendq *q, uint32_t id)
+static void rtx_queue_add(struct tcp_sendq *q, uint32_t id)
 {
-	struct tcp_chain *ch = &q->to_mend;
+	struct tcp_chain *ch = &q->rtx_queue;
 	uint32_t at = q->lost_last;
 	bool last_in = ch->n && at - q->head < q->nxt && chain_of(q, tcp_sendq_by_id(q, at)) == ch;
 
@@ -217,7 +217,7 @@ static void cut_front(struct tcp_sendq *q, struct tcp_record *r, uint32_t n, str
 }
 
 /** The record at the head leaves the queue; its slot keeps it until the next push. */
-static void drop_head(struct tcp_sendq *q, struct tcp_record *r, struct tcp_bin *bin)
+static void drop_head(struct tcp_sendq *q, struct tcp_record *r, struct tcp_mbuf_cache *mbuf_cache)
 {
 	unaccount(q, r, tcp_record_space(r));
 	if (q->nxt) {
@@ -230,7 +230,7 @@ static void drop_head(struct tcp_sendq *q, struct tcp_record *r, struct tcp_bin 
 		q->nxt--;
 	}
 	if (r->m)
-		tcp_bin_put(bin, r->m);
+		tcp_mbuf_cache_put(mbuf_cache, r->m);
 	q->bytes -= r->len;
 	q->head++;
 	q->count--;
@@ -259,7 +259,7 @@ void tcp_sendq_ack(struct tcp_sendq *q, uint32_t ack, struct tcp_delivery *d)
 			d->delivered += tcp_record_space(r);
 		if (q->nxt && !(r->flags & TCP_REC_SACKED)) /* a window probe was never sent */
 			gather(d, r, &newest);
-		drop_head(q, r, d->bin);
+		drop_head(q, r, d->mbuf_cache);
 	}
 	keep_newest(d, newest);
 	/* What arrived long ago may only now be acknowledged, with the hole before it. */
@@ -336,18 +336,18 @@ uint32_t tcp_sendq_lose(struct tcp_sendq *q, uint32_t i)
 	r->flags = (uint8_t)((r->flags & ~TCP_REC_REXMIT) | TCP_REC_LOST);
 	q->lost += n;
 	q->total_lost += n;
-	mend_later(q, q->head + i);
+	rtx_queue_add(q, q->head + i);
 	return n;
 }
 
 void tcp_sendq_unlose(struct tcp_sendq *q)
 {
 	/* Whatever was marked was sent before all that was not, or was sent since. */
-	while (q->to_mend.n) {
-		uint32_t id = q->to_mend.last;
+	while (q->rtx_queue.n) {
+		uint32_t id = q->rtx_queue.last;
 		struct tcp_record *r = tcp_sendq_by_id(q, id);
 
-		chain_remove(q, &q->to_mend, id);
+		chain_remove(q, &q->rtx_queue, id);
 		unaccount(q, r, tcp_record_space(r));
 		q->total_lost -= tcp_record_space(r);
 		r->flags &= (uint8_t)~TCP_REC_LOST;
@@ -363,7 +363,7 @@ void tcp_sendq_sent(struct tcp_sendq *q, uint32_t i, uint64_t now)
 	if (i >= q->nxt) {
 		q->nxt = i + 1;
 	} else {
-		bool first = (r->flags & (TCP_REC_WITHHELD | TCP_REC_LOST)) == TCP_REC_WITHHELD;
+		bool first = (r->flags & (TCP_REC_SKIPPED | TCP_REC_LOST)) == TCP_REC_SKIPPED;
 
 		chain_remove(q, chain_of(q, r), q->head + i);
 		if (!(r->flags & TCP_REC_REXMIT) && !first)
@@ -377,7 +377,7 @@ void tcp_sendq_sent(struct tcp_sendq *q, uint32_t i, uint64_t now)
 
 void tcp_sendq_forget_sacks(struct tcp_sendq *q)
 {
-	q->to_mend.n = 0;
+	q->rtx_queue.n = 0;
 	for (uint32_t i = 0; i < q->nxt; i++) {
 		struct tcp_record *r = tcp_sendq_at(q, i);
 
@@ -386,8 +386,8 @@ void tcp_sendq_forget_sacks(struct tcp_sendq *q)
 			q->lost += tcp_record_space(r);
 			q->total_lost += tcp_record_space(r);
 		}
-		if (chain_of(q, r) == &q->to_mend)
-			chain_append(q, &q->to_mend, q->head + i);
+		if (chain_of(q, r) == &q->rtx_queue)
+			chain_append(q, &q->rtx_queue, q->head + i);
 	}
 	q->sacked = q->n_sacked = 0;
 }
@@ -415,8 +415,8 @@ static void move(struct tcp_sendq *q, uint32_t from, uint32_t to)
 	struct tcp_chain *ch;
 
 	*r = *tcp_sendq_by_id(q, from);
-	if (q->withhold == from)
-		q->withhold = to;
+	if (q->skip_probe == from)
+		q->skip_probe = to;
 	if (from - q->head >= q->nxt)
 		return;
 	ch = chain_of(q, r);

@@ -14,7 +14,7 @@
 #ifndef TCP_SENDQ_H
 #define TCP_SENDQ_H
 
-#include "tcp/bin.h"
+#include "tcp/mbuf_cache.h"
 #include "tcp/seq.h"
 
 #include <rte_mbuf.h>
@@ -29,7 +29,7 @@ enum {
 	TCP_REC_REXMIT = 8,       /**< sent again, and that transmission may still arrive */
 	TCP_REC_KARN = 16,        /**< was ever sent twice: ambiguous (RFC 6298 section 3) */
 	TCP_REC_APP_LIMITED = 32, /**< sent while the application, not the window, was the limit */
-	TCP_REC_WITHHELD = 64     /**< counts as sent, and never was (withhold.h) */
+	TCP_REC_SKIPPED = 64      /**< counts as sent, and never was (skip_probe.h) */
 };
 
 /** One segment's worth. 64 bytes: a cache line, for there may be 90,000 in flight. */
@@ -66,9 +66,9 @@ struct tcp_sendq {
 	uint32_t sacked, lost, rexmit; /**< sequence space with that mark */
 	uint32_t total_lost; /**< sequence space ever marked lost and rightly so, modulo 2^32 */
 	uint32_t n_sacked;   /**< records SACKed (RFC 8985: segs_sacked) */
-	struct tcp_chain flight, to_mend; /**< by time sent; lost and not sent again */
-	uint32_t lost_last;               /**< id that was put into to_mend last */
-	uint32_t withhold; /**< id of the next record to be withheld; or that is (withhold.h) */
+	struct tcp_chain flight, rtx_queue; /**< by time sent; lost and not sent again */
+	uint32_t lost_last;                 /**< id that was put into rtx_queue last */
+	uint32_t skip_probe; /**< id of the next record to be skipped; or that is (skip_probe.h) */
 	struct tcp_record one;
 };
 
@@ -90,7 +90,7 @@ struct tcp_delivery {
 	bool original;  /**< one that was sent only once was delivered */
 	/** When the oldest one acknowledged was sent last, if more than once; else 0. */
 	uint64_t rexmit_at;
-	struct tcp_bin *bin; /**< to be filled in: takes the packets of what is acknowledged */
+	struct tcp_mbuf_cache *mbuf_cache; /**< to be filled in: takes what is acknowledged */
 	/** Copy of the one that was sent last; m is NULL. At the end: it need not be cleared. */
 	struct tcp_record newest;
 };
@@ -171,7 +171,7 @@ void tcp_sendq_forget_sacks(struct tcp_sendq *q);
 /** Index of the record to be sent again next; nxt if there is none. */
 static inline uint32_t tcp_sendq_first_lost(const struct tcp_sendq *q)
 {
-	return q->to_mend.n ? q->to_mend.first - q->head : q->nxt;
+	return q->rtx_queue.n ? q->rtx_queue.first - q->head : q->nxt;
 }
 
 /** Index of the record in flight that was sent first; nxt if none is in flight. */

@@ -67,7 +67,7 @@ int tcp_stack_create(const struct tcp_stack_config *cfg, uint64_t now, struct tc
 	s->llp.ops = &tcp_llp_stack_ops;
 	s->cfg = *cfg;
 	s->cc = cc;
-	s->touched_tail = &s->touched;
+	s->dirty_tail = &s->dirty;
 	s->time_wait.tail = &s->time_wait.head;
 	s->orphans.tail = &s->orphans.head;
 	fill_in(&s->cfg);
@@ -117,13 +117,13 @@ void tcp_stack_destroy(struct tcp_stack *s)
 			c->llp.user_ops = NULL;
 			tcp_conn_close(c, -ECONNABORTED);
 		}
-	for (c = s->touched; c; c = c->touched_next)
-		c->touched = false;
+	for (c = s->dirty; c; c = c->dirty_next)
+		c->dirty = false;
 	tcp_conn_reap(s);
-	tcp_bin_empty(&s->bin);
+	tcp_mbuf_cache_flush(&s->mbuf_cache);
 	tcp_table_fini(&s->table);
-	tcp_store_fini(&s->store);
-	tcp_halves_fini(&s->halves);
+	tcp_conn_pool_fini(&s->conn_pool);
+	tcp_synq_fini(&s->synq);
 	tcp_stalls_fini(s);
 	tcp_unreads_fini(s);
 	tcp_ports_fini(&s->ports);
@@ -145,13 +145,13 @@ struct llp_stack *tcp_llp_stack(struct tcp_stack *s)
 
 struct rte_mbuf *tcp_stack_packet(struct tcp_stack *s)
 {
-	struct rte_mbuf *m = tcp_bin_take(&s->bin);
+	struct rte_mbuf *m = tcp_mbuf_cache_take(&s->mbuf_cache);
 
 	if (m)
 		return m;
 	m = rte_pktmbuf_alloc(s->cfg.pool);
-	if (unlikely(!m && s->bin.n)) {
-		tcp_bin_give_back(&s->bin);
+	if (unlikely(!m && s->mbuf_cache.n)) {
+		tcp_mbuf_cache_give_back(&s->mbuf_cache);
 		m = rte_pktmbuf_alloc(s->cfg.pool);
 	}
 	if (unlikely(!m))
@@ -173,22 +173,22 @@ static void end_round_for(struct tcp_conn *c)
 		tcp_timers_arm(c, c->delack_at);
 	if (!c->sendq.count)
 		tcp_conn_return_ring(c);
-	if (unlikely(c->early != NULL))
-		tcp_early_done(c);
+	if (unlikely(c->ooo_state != NULL))
+		tcp_ooo_state_done(c);
 }
 
 void tcp_round_end(struct tcp_stack *s)
 {
-	struct tcp_conn *c = s->touched;
+	struct tcp_conn *c = s->dirty;
 
 	/* A connection that is touched from here on (an empty pool, for one) has its turn in the
 	 * next round. */
-	s->touched = NULL;
-	s->touched_tail = &s->touched;
+	s->dirty = NULL;
+	s->dirty_tail = &s->dirty;
 	while (c) {
-		struct tcp_conn *next = c->touched_next;
+		struct tcp_conn *next = c->dirty_next;
 
-		c->touched = false;
+		c->dirty = false;
 		end_round_for(c);
 		c = next;
 	}
@@ -196,7 +196,7 @@ void tcp_round_end(struct tcp_stack *s)
 		tcp_stalls_relieve(s);
 	if (unlikely(s->rx_wanted))
 		tcp_unread_relieve(s);
-	tcp_bin_round(&s->bin, s->table.count >= TCP_TABLE_MANY);
+	tcp_mbuf_cache_round(&s->mbuf_cache, s->table.count >= TCP_TABLE_MANY);
 	tcp_conn_reap(s);
 }
 
@@ -231,7 +231,7 @@ static bool handshake_get(const struct tcp_stack *s, unsigned i, struct ip_endpo
 	struct ip_endpoint *remote, struct tcp_info *info)
 {
 	for (const struct tcp_listener *l = s->listeners; l; l = l->next)
-		for (const struct tcp_half *h = l->halves.oldest; h; h = h->next) {
+		for (const struct tcp_synq_entry *h = l->synq.oldest; h; h = h->next) {
 			if (i--)
 				continue;
 			*local = (struct ip_endpoint){h->e.id.local, h->e.id.lport};

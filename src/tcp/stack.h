@@ -5,12 +5,12 @@
 
 #include "base/peer_set.h"
 #include "base/siphash.h"
-#include "tcp/bin.h"
 #include "tcp/cc.h"
+#include "tcp/conn_pool.h"
 #include "tcp/cookies.h"
-#include "tcp/half.h"
+#include "tcp/mbuf_cache.h"
 #include "tcp/ports.h"
-#include "tcp/store.h"
+#include "tcp/synq.h"
 #include "tcp/table.h"
 #include "tcp/tcp.h"
 #include "tcp/tcp_wire.h"
@@ -48,15 +48,15 @@ struct tcp_stack {
 	uint64_t now;
 	uint32_t now_ms; /**< the clock under our timestamps (RFC 7323 section 5.4) */
 	struct tcp_table table;
-	struct tcp_store store;
-	struct tcp_bin bin;
-	struct tcp_conn *touched, **touched_tail; /**< to be looked at when the round ends */
-	struct tcp_conn *dead;                    /**< closed; freed when the round ends */
+	struct tcp_conn_pool conn_pool;
+	struct tcp_mbuf_cache mbuf_cache;
+	struct tcp_conn *dirty, **dirty_tail; /**< to be looked at when the round ends */
+	struct tcp_conn *dead;                /**< closed; freed when the round ends */
 	struct tcp_conn_queue time_wait;
 	struct tcp_conn_queue orphans; /**< not in TIME-WAIT yet */
 	struct tcp_listener *listeners;
 	struct tcp_listener *by_port[TCP_LISTENER_CHAINS]; /**< the same, by their ports */
-	struct tcp_halves halves;
+	struct tcp_synq synq;
 	struct tcp_cookies cookies;
 	uint64_t challenge_at; /**< when the present allowance of challenge ACKs began */
 	uint32_t challenges;   /**< left of it */

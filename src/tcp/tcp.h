@@ -116,7 +116,7 @@ struct tcp_stats {
 	uint64_t segments_in, segments_out, bytes_in, bytes_out, retransmits, timeouts;
 	uint64_t bad_cksum, bad_header, no_connection, out_of_order, duplicate, paws_drops;
 	uint64_t out_of_order_drops; /**< no memory to keep them: never SACKed */
-	uint64_t taken_early;        /**< segments that the user took before their turn */
+	uint64_t taken_ooo;          /**< segments that the user took before their turn */
 	uint64_t reneged;            /**< packets dropped after they were SACKed */
 	uint64_t challenge_acks, challenge_acks_limited, resets_in, resets_out, resets_ignored;
 	uint64_t half_open, half_recycled; /**< now; dropped for others */
@@ -127,7 +127,7 @@ struct tcp_stats {
 	uint64_t syn_cookies_sent, syn_cookies_received, syn_cookies_failed;
 	uint64_t connects, accepts, accept_overflows, connections, pool_empty, icmp_ignored;
 	uint64_t path_too_big, black_holes, pmtu_probes, pmtu_raised;
-	uint64_t withheld, optimistic_acks; /**< segments kept back to see; and acknowledged */
+	uint64_t skip_probes, optimistic_acks; /**< segments skipped to see; and acknowledged */
 };
 
 const struct tcp_stats *tcp_stack_stats(const struct tcp_stack *s);

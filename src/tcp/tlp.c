@@ -13,7 +13,7 @@ bool tcp_tlp_wanted(const struct tcp_conn *c)
 {
 	/* SACK tells the losses before the probe; section 7.4.2's arithmetic needs D-SACK. */
 	return c->sack_on && !c->recovery && !c->rto_recovery && !c->sendq.n_sacked &&
-	       !c->sendq.to_mend.n && !c->rec.tlp_out && !c->rec.tlp_unfit && !c->rto.backoff;
+	       !c->sendq.rtx_queue.n && !c->rec.tlp_out && !c->rec.tlp_unfit && !c->rto.backoff;
 }
 
 uint64_t tcp_tlp_pto(const struct tcp_conn *c)
@@ -49,7 +49,7 @@ static void repaired(struct tcp_conn *c)
 	tcp_cc_recovered(&c->cc, c->s->now);
 }
 
-void tcp_tlp_on_ack(struct tcp_conn *c, const struct tcp_ack_news *n)
+void tcp_tlp_on_ack(struct tcp_conn *c, const struct tcp_ack_info *n)
 {
 	struct tcp_range dup;
 

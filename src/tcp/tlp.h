@@ -19,6 +19,6 @@ uint64_t tcp_tlp_pto(const struct tcp_conn *c);
 void tcp_tlp_timeout(struct tcp_conn *c);
 
 /** Section 7.4: what this ACK says of the probe, and whether it repaired a loss. */
-void tcp_tlp_on_ack(struct tcp_conn *c, const struct tcp_ack_news *n);
+void tcp_tlp_on_ack(struct tcp_conn *c, const struct tcp_ack_info *n);
 
 #endif

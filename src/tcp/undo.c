@@ -58,7 +58,7 @@ static bool all_duplicates(struct tcp_conn *c, const struct tcp_segment *seg)
  * RFC 3522: what filled the hole was sent before we sent it again, or it was not. The peer echoes
  * what made SND.UNA advance, which is the oldest record acknowledged.
  */
-static void compare_timestamps(struct tcp_conn *c, const struct tcp_ack_news *n)
+static void compare_timestamps(struct tcp_conn *c, const struct tcp_ack_info *n)
 {
 	uint32_t rexmit_ts = (uint32_t)(n->d.rexmit_at / TCP_MS) + c->ts_offset;
 
@@ -78,7 +78,7 @@ static void bound_cwnd(struct tcp_conn *c, uint32_t segments)
 }
 
 /** RFC 5682 section 3.1, steps 2 and 3. @return whether the timeout was spurious. */
-static bool frto(struct tcp_conn *c, const struct tcp_ack_news *n)
+static bool frto(struct tcp_conn *c, const struct tcp_ack_info *n)
 {
 	const struct tcp_delivery *d = &n->d;
 
@@ -106,7 +106,7 @@ static bool frto(struct tcp_conn *c, const struct tcp_ack_news *n)
 	return false;
 }
 
-bool tcp_undo_on_ack(struct tcp_conn *c, const struct tcp_ack_news *n)
+bool tcp_undo_on_ack(struct tcp_conn *c, const struct tcp_ack_info *n)
 {
 	bool during = c->recovery || c->rto_recovery;
 	bool duplicates = all_duplicates(c, n->seg);

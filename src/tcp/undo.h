@@ -20,6 +20,6 @@ void tcp_undo_rexmit(struct tcp_conn *c, uint32_t len);
 bool tcp_undo_dsack(const struct tcp_segment *seg, struct tcp_range *dup);
 
 /** Take from an ACK what it tells. @return whether the reduction was taken back. */
-bool tcp_undo_on_ack(struct tcp_conn *c, const struct tcp_ack_news *n);
+bool tcp_undo_on_ack(struct tcp_conn *c, const struct tcp_ack_info *n);
 
 #endif

@@ -53,7 +53,7 @@ void tcp_unread_end(struct tcp_conn *c)
 
 uint32_t tcp_unread_held(const struct tcp_conn *c)
 {
-	return c->recvq.count + (c->early ? c->early->ooo.held : 0);
+	return c->recvq.count + (c->ooo_state ? c->ooo_state->ooo.held : 0);
 }
 
 void tcp_unread_want(struct tcp_stack *s, uint32_t held)

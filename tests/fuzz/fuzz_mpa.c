@@ -68,7 +68,7 @@ static void whim(struct user *u)
 		mpa_drop_input(u->m);
 		break;
 	case 5:
-		mpa_resume(u->m);
+		mpa_rx_resume(u->m);
 		break;
 	case 6:
 	case 7:
@@ -145,7 +145,7 @@ static uint32_t kept(const struct mpa_ulpdu *p)
 }
 
 /* No whim here: this upcall only looks. */
-static uint32_t on_early(void *user, const struct mpa_ulpdu *p)
+static uint32_t on_placement(void *user, const struct mpa_ulpdu *p)
 {
 	struct user *u = user;
 	struct mpa_cursor c = p->at;
@@ -160,7 +160,7 @@ static bool on_place(void *user, const struct mpa_ulpdu *p)
 {
 	struct user *u = user;
 
-	on_early(user, p);
+	on_placement(user, p);
 	return (fuzz_u8(u->in) & 7) != 0;
 }
 
@@ -205,7 +205,7 @@ static const struct mpa_user_ops ops = {
 	.reply = on_reply,
 	.operational = on_operational,
 	.ulpdu = on_ulpdu,
-	.early = on_early,
+	.placement = on_placement,
 	.place = on_place,
 	.placed = on_placed,
 	.rx_done = on_other,
@@ -331,7 +331,7 @@ static void step(struct user *u, bool initiator)
 		} else if (op & 0x40) {
 			if (u->m) /* as if much had come before, and all of it aligned */
 				u->m->rx_aligned = MPA_ALIGNED_ENOUGH;
-			llp_mem_early(u->peer.llp, 1u + (op >> 3 & 7));
+			llp_mem_ooo(u->peer.llp, 1u + (op >> 3 & 7));
 		}
 		break;
 	default:

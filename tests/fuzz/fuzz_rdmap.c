@@ -490,7 +490,7 @@ static void step(struct world *w)
 		break;
 	case 15:
 		if (w->peer.llp)
-			w->taken += llp_mem_early(w->peer.llp, 1u + (op >> 4));
+			w->taken += llp_mem_ooo(w->peer.llp, 1u + (op >> 4));
 		break;
 	default:
 		pair_run(&w->pair);

@@ -32,7 +32,7 @@ struct app {
 	/* The receive window, to see that it never goes back. */
 	bool known;
 	uint32_t rcv_nxt, rcv_adv;
-	struct tcp_range took[TAKEN_MAX]; /* by on_early(), and not shown by on_taken() yet */
+	struct tcp_range took[TAKEN_MAX]; /* by on_ooo(), and not shown by on_taken() yet */
 	unsigned n_took;
 };
 
@@ -147,7 +147,7 @@ static size_t on_readable(
  * A note says where its text is and how long; the mood says who wants some. Of what was taken no
  * byte comes again.
  */
-static bool on_early(void *user, const struct llp_iov *v, unsigned n, size_t total, uint64_t ahead,
+static bool on_ooo(void *user, const struct llp_iov *v, unsigned n, size_t total, uint64_t ahead,
 	struct llp_note *note)
 {
 	struct app *a = user;
@@ -221,7 +221,7 @@ static void on_closed(void *user, int error)
 
 static const struct llp_user_ops ops = {.connected = on_connected,
 	.readable = on_readable,
-	.early = on_early,
+	.ooo = on_ooo,
 	.taken = on_taken,
 	.writable = on_writable,
 	.eof = on_eof,
@@ -277,7 +277,7 @@ static void check_held(struct world *w)
 
 	for (unsigned i = 0; (c = tcp_table_get(&w->tcp->table, i)); i++) {
 		tx += c->sendq.count;
-		rx += c->recvq.count + (c->early ? c->early->ooo.held : 0);
+		rx += c->recvq.count + (c->ooo_state ? c->ooo_state->ooo.held : 0);
 	}
 	MUST(w->tcp->dead || (w->tcp->tx_held == tx && w->tcp->rx_held == rx));
 }

@@ -68,7 +68,7 @@ static uint64_t next_round(const struct sim_host *h, uint64_t earliest)
 	/* A packet for ourselves, or a pool was empty: again soon, as a poll loop would. */
 	if (looped(h))
 		next = RTE_MIN(next, now + SIM_US);
-	else if (h->tcp->touched)
+	else if (h->tcp->dirty)
 		next = RTE_MIN(next, now + TIMER_TICK_NS);
 	return RTE_MAX(next, earliest);
 }

@@ -251,7 +251,7 @@ static void run(void **state)
 				sizeof r->counter);
 		}
 	}
-	early = sum(&x, offsetof(struct tcp_stats, taken_early));
+	early = sum(&x, offsetof(struct tcp_stats, taken_ooo));
 	reneged = sum(&x, offsetof(struct tcp_stats, reneged));
 	print_message("  %-28s %lu segments placed early, %lu packets forgotten\n", ch->name,
 		(unsigned long)early, (unsigned long)reneged);

@@ -113,7 +113,7 @@ static void write_flow(struct flow *f, const struct choice *ch)
 		assert_memory_equal(f->p.b.buf + at + WRITE_LEN, untouched, WRITE_LEN);
 	}
 	print_message("  %-23s %4u packets held at most, %lu of %lu early segments placed\n",
-		ch->name, f->most, (unsigned long)stats(&f->p.b)->taken_early,
+		ch->name, f->most, (unsigned long)stats(&f->p.b)->taken_ooo,
 		(unsigned long)stats(&f->p.b)->out_of_order);
 }
 
@@ -127,13 +127,13 @@ static void run_flow(void **state)
 
 	write_flow(&f, with);
 	most = f.most;
-	taken = stats(&f.p.b)->taken_early;
+	taken = stats(&f.p.b)->taken_ooo;
 	early = stats(&f.p.b)->out_of_order;
 	end(&f.p, f.p.sim);
 	without.in_order = true;
 	without.name = "... in order";
 	write_flow(&f, &without);
-	assert_int_equal(stats(&f.p.b)->taken_early, 0);
+	assert_int_equal(stats(&f.p.b)->taken_ooo, 0);
 	assert_true(f.most > 300);
 	assert_true(most <= f.most / 10 + 8);
 	assert_true(taken >= early / 100 * 98);
@@ -166,7 +166,7 @@ static void no_proof(void **state)
 	struct flow f;
 
 	write_flow(&f, &ch);
-	assert_int_equal(stats(&f.p.b)->taken_early, 0);
+	assert_int_equal(stats(&f.p.b)->taken_ooo, 0);
 	end(&f.p, f.p.sim);
 }
 
@@ -328,7 +328,7 @@ static void run_soak(void **state)
 		check_rest(&x.actor[0]);
 		check_rest(&x.actor[1]);
 	}
-	assert_true(stats(&x.p.a)->taken_early + stats(&x.p.b)->taken_early > 20);
+	assert_true(stats(&x.p.a)->taken_ooo + stats(&x.p.b)->taken_ooo > 20);
 	end(&x.p, s);
 }
 

@@ -163,7 +163,7 @@ static void mem_resume(struct llp *l)
 	end_of(l)->look_again = true;
 }
 
-static bool mem_took_early(const struct llp *l)
+static bool mem_took_ooo(const struct llp *l)
 {
 	for (const struct piece *p = other(end_of(l))->tx.head; p != NULL; p = p->next) {
 		if (p->note != NULL)
@@ -237,7 +237,7 @@ static const struct llp_ops mem_ops = {
 	.commit = mem_commit,
 	.push = mem_push,
 	.resume = mem_resume,
-	.took_early = mem_took_early,
+	.took_ooo = mem_took_ooo,
 	.unacked = mem_unacked,
 	.shutdown = mem_shutdown,
 	.abort = mem_abort,
@@ -603,7 +603,7 @@ struct llp *llp_mem_other(struct llp *l)
 	return h != NULL ? &h->llp : NULL;
 }
 
-bool llp_mem_early(struct llp *l, unsigned k)
+bool llp_mem_ooo(struct llp *l, unsigned k)
 {
 	struct mem_end *e = end_of(l), *o = other(e);
 	uint64_t ahead = o->rx.bytes;
@@ -615,12 +615,12 @@ bool llp_mem_early(struct llp *l, unsigned k)
 		ahead += p->len - p->at;
 	/* The first is in order, and what is half delivered cannot come again. */
 	if (p == NULL || p == e->tx.head || !p->pushed || p->fin || p->at != 0 || p->offered ||
-		o->handle == NULL || o->handle->llp.user_ops->early == NULL)
+		o->handle == NULL || o->handle->llp.user_ops->ooo == NULL)
 		return false;
 	p->offered = true;
 	v = (struct llp_iov){p->data, p->len};
 	note = must(calloc(1, sizeof *note));
-	if (!o->handle->llp.user_ops->early(o->handle->llp.user, &v, 1, p->len, ahead, note)) {
+	if (!o->handle->llp.user_ops->ooo(o->handle->llp.user, &v, 1, p->len, ahead, note)) {
 		free(note);
 		return false;
 	}

@@ -49,7 +49,7 @@ void llp_mem_hold(struct llp *l, bool hold);
  * Piece @p k of what @p l has sent and is not delivered overtakes those before it: the receiver may
  * take it early. A piece is offered once. @return true if it was taken; else it comes in its turn.
  */
-bool llp_mem_early(struct llp *l, unsigned k);
+bool llp_mem_ooo(struct llp *l, unsigned k);
 
 /**
  * Pieces sent by @p l and not delivered, and bytes of payload that they hold: not what was taken.

@@ -15,7 +15,7 @@ struct piece {
 	size_t at;   /* bytes of it that are done with */
 	bool pushed; /* sent: may be delivered, nothing joins it any more */
 	bool fin;
-	bool offered;          /* by llp_mem_early() */
+	bool offered;          /* by llp_mem_ooo() */
 	struct llp_note *note; /* its receiver took it then: there is no data any more */
 };
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define RTT (20 * MS)
-/** At most so many segments until one is withheld: 4096, and as many again by chance. */
+/** At most so many segments until one is skipped: 4096, and as many again by chance. */
 #define FIRST 8192
 
 /**
@@ -39,7 +39,7 @@ static uint32_t ten_segments(struct script *s)
 	return gap;
 }
 
-/** Until one is withheld. @return where. */
+/** Until one is skipped. @return where. */
 static uint32_t until_one_is_missing(struct script *s, unsigned most)
 {
 	for (unsigned n = 0; n < most; n += 10) {

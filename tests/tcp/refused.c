@@ -261,7 +261,7 @@ static void meet(struct script *s, const struct tcb *t, struct event *e)
 		e->edge = 65536;
 		e->snd_una = 0;
 		e->snd_nxt = 1;
-		e->tsval = t->half.e.ts_recent;
+		e->tsval = t->entry.e.ts_recent;
 	}
 }
 

@@ -8,11 +8,11 @@
 
 _Static_assert(sizeof(struct tcp_pmtu) <= sizeof((struct tcb *)0)->pmtu, "it fits");
 
-static void take_half(const struct tcp_halves *t, struct tcb *out)
+static void take_entry(const struct tcp_synq *t, struct tcb *out)
 {
 	for (uint32_t i = 0; t->count && i <= t->mask; i++)
 		if (t->bucket[i])
-			memcpy(&out->half, t->bucket[i], sizeof out->half);
+			memcpy(&out->entry, t->bucket[i], sizeof out->entry);
 }
 
 static void take_conn(struct script *s, const struct tcp_conn *c, struct tcb *out)
@@ -22,10 +22,10 @@ static void take_conn(struct script *s, const struct tcp_conn *c, struct tcb *ou
 		script_fail(s, "more records than can be compared");
 	for (uint32_t i = 0; i < c->sendq.count; i++)
 		memcpy(&out->record[i], tcp_sendq_at(&c->sendq, i), sizeof out->record[i]);
-	if (c->early) {
-		const struct tcp_ooo *o = &c->early->ooo;
+	if (c->ooo_state) {
+		const struct tcp_ooo *o = &c->ooo_state->ooo;
 
-		memcpy(&out->early, c->early, sizeof out->early);
+		memcpy(&out->ooo_state, c->ooo_state, sizeof out->ooo_state);
 		for (uint32_t i = 0; i < o->n && i < TCB_ISLANDS; i++)
 			out->island[i] = tcp_ooo_at(o, i)->r;
 	}
@@ -39,12 +39,12 @@ void tcb_take(struct script *s, struct tcb *out)
 
 	memset(out, 0, sizeof *out);
 	out->connections = t->table.count;
-	out->halves = t->halves.count;
-	if (out->connections + out->halves > 1)
+	out->synq = t->synq.count;
+	if (out->connections + out->synq > 1)
 		script_fail(s, "there is more than one connection");
 	if (out->connections)
 		take_conn(s, tcp_table_get(&t->table, 0), out);
-	take_half(&t->halves, out);
+	take_entry(&t->synq, out);
 	out->time_wait = t->time_wait.count;
 	out->orphans = t->orphans.count;
 	out->tx_held = t->tx_held;
@@ -60,7 +60,7 @@ static void leave_out(struct tcb *t, bool acknowledged)
 	c->segments_in = c->segments_out = 0;
 	c->challenges = 0;
 	c->challenge_ms = 0;
-	c->touched_next = NULL; /* of a list that it is not in any more */
+	c->dirty_next = NULL; /* of a list that it is not in any more */
 	if (!acknowledged)
 		return;
 	c->last_ack_sent = c->rcv_adv = 0;

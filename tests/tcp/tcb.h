@@ -15,14 +15,14 @@
 
 /** The TCB, what hangs on it, and what the stack counts of it. */
 struct tcb {
-	unsigned connections, halves; /**< one in all, or none */
+	unsigned connections, synq; /**< one in all, or none */
 	struct tcp_conn conn;
 	struct tcp_record record[TCB_RECORDS];
-	struct tcp_early early;
+	struct tcp_ooo_state ooo_state;
 	struct tcp_range island[TCB_ISLANDS];
 	struct tcp_pmtu *pmtu_at;
 	uint8_t pmtu[64];
-	struct tcp_half half;
+	struct tcp_synq_entry entry;
 	uint32_t time_wait, orphans, tx_held, rx_held, rx_claimed;
 };
 

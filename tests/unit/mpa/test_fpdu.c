@@ -85,7 +85,7 @@ static void test_crc_off(void **state)
 static void hold_first(struct mpa_user *u)
 {
 	if (u->ulpdus == 1 || u->ulpdus == 2)
-		mpa_hold(u->m);
+		mpa_rx_pause(u->m);
 }
 
 /* What is held comes again when it is asked for, and nothing overtakes it. */
@@ -100,11 +100,11 @@ static void test_hold(void **state)
 	llp_mem_run(u->net, 100);
 	assert_int_equal(u->ulpdus, 1);
 	assert_int_equal(u->eofs, 0);
-	mpa_resume(u->m);
+	mpa_rx_resume(u->m);
 	llp_mem_run(u->net, 100);
 	assert_int_equal(u->ulpdus, 2);
 	assert_memory_equal(u->rx, "hellohello", 10);
-	mpa_resume(u->m);
+	mpa_rx_resume(u->m);
 	llp_mem_run(u->net, 100);
 	assert_int_equal(u->ulpdus, 4);
 	assert_memory_equal(u->rx, "hellohellohelloworld", 20);

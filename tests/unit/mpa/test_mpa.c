@@ -410,7 +410,7 @@ static void test_handover(void **state)
 	llp_mem_run(u->net, 100);
 	assert_int_equal(u->eofs, 0);
 	mpa_set_user(u->m, &mpa_user_ops, u);
-	mpa_resume(u->m);
+	mpa_rx_resume(u->m);
 	llp_mem_run(u->net, 100);
 	assert_int_equal(u->operational, 1);
 	assert_int_equal(u->ulpdus, 2);
@@ -462,7 +462,7 @@ static void test_orderly_close(void **state)
 	assert_null(u->m->llp);
 	mpa_shutdown(u->m); /* all of these do nothing now */
 	mpa_push(u->m);
-	mpa_resume(u->m);
+	mpa_rx_resume(u->m);
 	mpa_release(u->m);
 	mpa_abort(u->m);
 	assert_int_equal(mpa_request(u->m, 1, 1, NULL, 0), -ENOTCONN);

@@ -283,7 +283,7 @@ static struct qp *qp_new(void)
 		.stride = QP_SQ_STRIDE};
 	memset(q->sq.ring, 0xee, QP_SQ_SIZE * QP_SQ_STRIDE);
 	q->rq = malloc(QP_RQ_SIZE * QP_RQ_STRIDE);
-	q->inbound = calloc(QP_IRD, sizeof *q->inbound);
+	q->irq = calloc(QP_IRD, sizeof *q->irq);
 	q->ird = q->ord = QP_IRD;
 	rdmap_init(&q->r, &q->sq, &ops, q);
 	return q;
@@ -299,7 +299,7 @@ static void qp_free(struct qp *q)
 		free(q->region[i].mem);
 	free(q->sq.ring);
 	free(q->rq);
-	free(q->inbound);
+	free(q->irq);
 	free(q);
 }
 
@@ -332,7 +332,7 @@ static void mpa_on_request(void *user, const struct mpa_start *st)
 {
 	struct qp *q = user;
 
-	rdmap_attach(&q->r, q->m, q->ird, q->ord, q->inbound, st->peer_to_peer ? q->rtr : 0);
+	rdmap_attach(&q->r, q->m, q->ird, q->ord, q->irq, st->peer_to_peer ? q->rtr : 0);
 	assert_int_equal(mpa_accept(q->m, q->ird, q->ord, q->rtr, NULL, 0), 0);
 }
 
@@ -341,7 +341,7 @@ static void mpa_reply(void *user, const struct mpa_start *st)
 	struct qp *q = user;
 
 	assert_false(st->reject);
-	rdmap_attach(&q->r, q->m, q->ird, q->ord, q->inbound, st->peer_to_peer ? st->rtr : 0);
+	rdmap_attach(&q->r, q->m, q->ird, q->ord, q->irq, st->peer_to_peer ? st->rtr : 0);
 }
 
 static void mpa_bad(void *user, enum mpa_error code, const char *reason)

@@ -38,7 +38,7 @@ struct qp {
 	struct mpa *m; /* its own allocation; freed when the stream lets go of it */
 	struct mpa_config config;
 	struct rdmap_sq sq;
-	struct rdmap_inbound *inbound;
+	struct rdmap_irqe *irq;
 	uint16_t ird, ord;
 	uint8_t rtr;
 	struct qp_region region[16];

@@ -277,7 +277,7 @@ static void test_remote_blocked(void **state)
 		qp_net_feed(&n, ulpdu, message(ulpdu, READ, msn, false));
 		note_answers(&n);
 		feed_both(&n, t, msn);
-		assert_int_equal(n.b->r.in_count, 1);
+		assert_int_equal(n.b->r.irq_count, 1);
 		assert_int_equal(word_at(n.b, 0), after(t->second, BEFORE));
 		if (delivered(t->second))
 			assert_int_equal(seen.events[seen.n - 1], t->second == SEND ? 's' : 'i');

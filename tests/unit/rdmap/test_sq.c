@@ -166,7 +166,7 @@ static void setup_draining(struct qp_net *n)
 	setup(n);
 	post_read(n->a, 3, qp_region_add(n->a, 7, 0x1000, 4, LOCAL), RDMAP_WR_SIGNALED);
 	qp_run(n->a);
-	assert_false(rdmap_hold(&n->a->r));
+	assert_false(rdmap_sq_suspend(&n->a->r));
 	assert_int_equal(n->a->draineds, 0);
 }
 

@@ -74,7 +74,7 @@ struct rig {
 	struct mpa mpa;
 	struct rdmap r;
 	struct rdmap_sq sq;
-	struct rdmap_inbound inbound[DEPTH];
+	struct rdmap_irqe irq[DEPTH];
 	_Alignas(64) uint8_t ring[RING * STRIDE];
 	_Alignas(8) uint8_t memory[WRITE_LEN];
 	bool sink_gone, bind_fails;
@@ -102,7 +102,7 @@ static void llp_rig_commit(struct llp *l, uint32_t len)
 	container_of(l, struct rig, llp)->room -= len != 0;
 }
 
-static bool llp_rig_took_early(const struct llp *l)
+static bool llp_rig_took_ooo(const struct llp *l)
 {
 	return false;
 }
@@ -117,7 +117,7 @@ static const struct llp_ops llp_rig_ops = {
 	.commit = llp_rig_commit,
 	.push = llp_rig_ignore,
 	.resume = llp_rig_ignore,
-	.took_early = llp_rig_took_early,
+	.took_ooo = llp_rig_took_ooo,
 	.shutdown = llp_rig_ignore,
 	.abort = llp_rig_ignore,
 	.release = llp_rig_ignore,
@@ -198,7 +198,7 @@ static void rig_init(struct rig *g, unsigned room)
 	rdmap_init(&g->r, &g->sq, &ops, g);
 	mpa_init_initiator(&g->mpa, &g->llp, &config, NULL, NULL);
 	assert_int_equal(mpa_begin_alone(&g->mpa), 0);
-	rdmap_attach(&g->r, &g->mpa, DEPTH, DEPTH, g->inbound, 0);
+	rdmap_attach(&g->r, &g->mpa, DEPTH, DEPTH, g->irq, 0);
 }
 
 static void rig_post(struct rig *g, const struct plan *p, unsigned i)
@@ -276,7 +276,7 @@ static void rig_end(struct rig *g, const struct plan *p)
 {
 	switch (p->end) {
 	case END_DRAIN_LOST:
-		rdmap_hold(&g->r);
+		rdmap_sq_suspend(&g->r);
 		g->llp.user_ops->closed(g->llp.user, -ETIMEDOUT);
 		break;
 	case END_LOST:

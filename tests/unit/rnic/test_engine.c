@@ -19,7 +19,7 @@ struct port {
 	struct engine_doorbell *ring_at_leave;
 };
 
-struct bell {
+struct doorbell {
 	struct engine_doorbell d;
 	struct port *port;
 	unsigned served, order;
@@ -73,7 +73,7 @@ static const struct engine_ops ops = {
 
 static void on_serve(struct engine_doorbell *d)
 {
-	struct bell *b = container_of(d, struct bell, d);
+	struct doorbell *b = container_of(d, struct doorbell, d);
 
 	b->served++;
 	b->order = ++served_total;
@@ -92,9 +92,9 @@ static void start(struct port *p)
 	engine_init(&p->e, &ops, p);
 }
 
-static struct bell bell(struct port *p)
+static struct doorbell doorbell(struct port *p)
 {
-	return (struct bell){.d.serve = on_serve, .port = p};
+	return (struct doorbell){.d.serve = on_serve, .port = p};
 }
 
 static void lock_sets_now_and_unlock_flushes(void **state)
@@ -147,25 +147,25 @@ static void who_tries_lets_who_waits_by(void **state)
 static void ring_serves_at_once_when_free(void **state)
 {
 	struct port p;
-	struct bell b;
+	struct doorbell b;
 
 	start(&p);
-	b = bell(&p);
+	b = doorbell(&p);
 	engine_ring(&p.e, &b.d);
 	assert_int_equal(b.served, 1);
 	assert_int_equal(p.flushed, 1);
 	engine_fini(&p.e);
 }
 
-static void rung_bells_are_served_at_unlock_oldest_first(void **state)
+static void rung_doorbells_are_served_at_unlock_oldest_first(void **state)
 {
 	struct port p;
-	struct bell b[3];
+	struct doorbell b[3];
 
 	start(&p);
 	engine_lock(&p.e);
 	for (unsigned i = 0; i < 3; i++) {
-		b[i] = bell(&p);
+		b[i] = doorbell(&p);
 		engine_ring(&p.e, &b[i].d);
 		engine_ring(&p.e, &b[i].d);
 		assert_int_equal(b[i].served, 0);
@@ -181,14 +181,14 @@ static void rung_bells_are_served_at_unlock_oldest_first(void **state)
 }
 
 /** Rung while the holder was on its way out: it, or nobody, must notice. */
-static void late_bells_are_not_lost(void **state)
+static void late_doorbells_are_not_lost(void **state)
 {
 	struct port p;
-	struct bell b, c;
+	struct doorbell b, c;
 
 	start(&p);
-	b = bell(&p);
-	c = bell(&p);
+	b = doorbell(&p);
+	c = doorbell(&p);
 	b.ring_when_served = &c.d;
 	p.ring_at_leave = &b.d;
 	engine_lock(&p.e);
@@ -203,12 +203,12 @@ static void late_bells_are_not_lost(void **state)
 static void cancel_takes_one_off_the_list(void **state)
 {
 	struct port p;
-	struct bell b[3];
+	struct doorbell b[3];
 
 	start(&p);
 	engine_lock(&p.e);
 	for (unsigned i = 0; i < 3; i++) {
-		b[i] = bell(&p);
+		b[i] = doorbell(&p);
 		engine_defer(&p.e, &b[i].d);
 	}
 	engine_doorbell_cancel(&p.e, &b[1].d);
@@ -250,32 +250,32 @@ static void a_nearer_deadline_wakes_the_sleeper(void **state)
 	engine_fini(&p.e);
 }
 
-static void a_held_bell_waits_for_whoever_comes(void **state)
+static void a_lazy_doorbell_waits_for_whoever_comes(void **state)
 {
 	struct port p;
-	struct bell b;
+	struct doorbell b;
 
 	start(&p);
-	b = bell(&p);
-	engine_hold(&p.e, &b.d);
-	engine_hold(&p.e, &b.d);
+	b = doorbell(&p);
+	engine_ring_lazy(&p.e, &b.d);
+	engine_ring_lazy(&p.e, &b.d);
 	assert_int_equal(b.served, 0);
 	assert_int_equal(p.entered, 0);
-	assert_true(engine_has_bells(&p.e));
+	assert_true(engine_has_doorbells(&p.e));
 	engine_drive(&p.e);
 	assert_int_equal(b.served, 1);
-	assert_false(engine_has_bells(&p.e));
+	assert_false(engine_has_doorbells(&p.e));
 	/* Before anything that its poster may do next. */
-	engine_hold(&p.e, &b.d);
+	engine_ring_lazy(&p.e, &b.d);
 	engine_lock(&p.e);
 	assert_int_equal(b.served, 2);
 	engine_unlock(&p.e);
 	assert_int_equal(b.served, 2);
 	/* Nobody would come soon. */
 	atomic_store(&p.e.sleeping_until, p.clock + 1000000);
-	engine_hold(&p.e, &b.d);
+	engine_ring_lazy(&p.e, &b.d);
 	assert_int_equal(b.served, 3);
-	assert_int_equal(p.e.holds, 4);
+	assert_int_equal(p.e.lazy_rings, 4);
 	engine_fini(&p.e);
 }
 
@@ -335,10 +335,10 @@ int main(void)
 		cmocka_unit_test(drive_polls_unless_busy),
 		cmocka_unit_test(who_tries_lets_who_waits_by),
 		cmocka_unit_test(ring_serves_at_once_when_free),
-		cmocka_unit_test(rung_bells_are_served_at_unlock_oldest_first),
-		cmocka_unit_test(late_bells_are_not_lost),
+		cmocka_unit_test(rung_doorbells_are_served_at_unlock_oldest_first),
+		cmocka_unit_test(late_doorbells_are_not_lost),
 		cmocka_unit_test(cancel_takes_one_off_the_list),
-		cmocka_unit_test(a_held_bell_waits_for_whoever_comes),
+		cmocka_unit_test(a_lazy_doorbell_waits_for_whoever_comes),
 		cmocka_unit_test(a_nearer_deadline_wakes_the_sleeper),
 		cmocka_unit_test(no_ring_of_any_thread_is_lost),
 	};

@@ -157,7 +157,7 @@ static void a_busy_engine_serves_later(void **state)
 	p->quiet = false;
 }
 
-static uint64_t glance(void *ctx)
+static uint64_t clock_unlocked(void *ctx)
 {
 	return ((struct pair *)ctx)->clock;
 }
@@ -169,25 +169,25 @@ static void write_8(struct pair *p)
 }
 
 /** A series: its first go at once, the others when the program polls, whatever it finds. */
-static void posts_gather_until_a_poll(void **state)
+static void posts_batch_until_a_poll(void **state)
 {
 	struct pair *p = *state;
-	struct engine_ops gathering = *p->engine.ops;
+	struct engine_ops batching = *p->engine.ops;
 	const struct engine_ops *before = p->engine.ops;
 	struct rnic_wc wc;
 
-	gathering.glance = glance;
-	p->engine.ops = &gathering;
+	batching.clock_unlocked = clock_unlocked;
+	p->engine.ops = &batching;
 	pair_connect(p);
-	for (unsigned i = 0; i < RNIC_GATHER_FIRST + 3; i++)
+	for (unsigned i = 0; i < RNIC_POST_BATCH_FIRST + 3; i++)
 		write_8(p);
-	assert_int_equal(p->a.qp->sq.tail, RNIC_GATHER_FIRST);
+	assert_int_equal(p->a.qp->sq.tail, RNIC_POST_BATCH_FIRST);
 	assert_int_equal(rnic_cq_poll(p->a.cq, 1, &wc), 1);
-	assert_int_equal(p->a.qp->sq.tail, RNIC_GATHER_FIRST + 3);
+	assert_int_equal(p->a.qp->sq.tail, RNIC_POST_BATCH_FIRST + 3);
 	/* Who may be about to sleep is not made to wait. */
 	rnic_cq_arm(p->a.cq, true);
 	write_8(p);
-	assert_int_equal(p->a.qp->sq.tail, RNIC_GATHER_FIRST + 4);
+	assert_int_equal(p->a.qp->sq.tail, RNIC_POST_BATCH_FIRST + 4);
 	p->engine.ops = before;
 }
 
@@ -200,7 +200,7 @@ int main(void)
 			elements_are_clean_and_shown_together, setup, teardown),
 		cmocka_unit_test_setup_teardown(signalled_when_all_are, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_busy_engine_serves_later, setup, teardown),
-		cmocka_unit_test_setup_teardown(posts_gather_until_a_poll, setup, teardown),
+		cmocka_unit_test_setup_teardown(posts_batch_until_a_poll, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

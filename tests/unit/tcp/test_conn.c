@@ -154,7 +154,7 @@ static void test_idle_connection_is_small(void **state)
 	host_advance(&h, 1000 * MS);
 	ip_double_drain(&h.ip);
 	assert_ptr_equal(c->sendq.ring, &c->sendq.one);
-	assert_null(c->early);
+	assert_null(c->ooo_state);
 	assert_null(c->recvq.first);
 	assert_int_equal(test_pool_missing(h.pool), 0);
 	host_end(&h);

@@ -80,7 +80,7 @@ static void test_chains_cut_anywhere(void **state)
 	host_end(&h);
 }
 
-/** The straight road and the long one give the same result: URG takes the long one. */
+/** The fast path and the slow one give the same result: URG takes the slow one. */
 static void test_both_roads_agree(void **state)
 {
 	struct tcp_info a, b;

@@ -310,18 +310,18 @@ static void test_gaps_share_the_memory(void **state)
 	peer_connected(&q, &h, TCP_HAS_SACK_PERMITTED | TCP_HAS_MSS);
 	c = tcp_conn_of(h.app.llp);
 	h.tcp->rx_limit = h.tcp->rx_held;
-	before = greedy->early->ooo.held;
+	before = greedy->ooo_state->ooo.held;
 	assert_in_range(before, 20, 40);
-	for (unsigned n = 0; n < 100 && greedy->early->ooo.held == before; n++)
+	for (unsigned n = 0; n < 100 && greedy->ooo_state->ooo.held == before; n++)
 		peer_send_at(&q, TCP_ACK, q.seq + 1000, q.ack, text, 1000);
-	assert_int_equal(greedy->early->ooo.held, before - before / 2); /* the farthest went */
-	assert_int_equal(c->early->ooo.held, 1);
+	assert_int_equal(greedy->ooo_state->ooo.held, before - before / 2); /* the farthest went */
+	assert_int_equal(c->ooo_state->ooo.held, 1);
 	assert_int_equal(tcp_stack_stats(h.tcp)->reneged, before / 2);
 	/* That one takes nothing back from who has less. */
 	h.tcp->rx_limit = h.tcp->rx_held;
 	for (uint32_t i = 41; i < 60; i++)
 		peer_send_at(&p, TCP_ACK, p.seq + 2000 * i, p.ack, text, 1000);
-	assert_int_equal(c->early->ooo.held, 1);
+	assert_int_equal(c->ooo_state->ooo.held, 1);
 	ip_double_drain(&h.ip);
 	h.app.llp = &greedy->llp;
 	host_end(&h);
@@ -345,15 +345,15 @@ static void test_own_limit_takes_from_nobody(void **state)
 	peer_send_at(&q, TCP_ACK, q.seq + 1000, q.ack, text, 1000);
 	ip_double_drain(&h.ip);
 	h.tcp->rx_limit = 1 << 20;
-	c->early->ooo.held += 10000; /* as if */
-	other->early->ooo.held += 30000;
+	c->ooo_state->ooo.held += 10000; /* as if */
+	other->ooo_state->ooo.held += 30000;
 	for (unsigned n = 0; n < 2000; n++)
 		peer_send_at(&q, TCP_ACK, q.seq + 3000, q.ack, text, 1000);
-	assert_int_equal(c->early->ooo.n, 1);
-	assert_int_equal(other->early->ooo.n, 20);
+	assert_int_equal(c->ooo_state->ooo.n, 1);
+	assert_int_equal(other->ooo_state->ooo.n, 20);
 	assert_int_equal(tcp_stack_stats(h.tcp)->reneged, 0);
-	c->early->ooo.held -= 10000;
-	other->early->ooo.held -= 30000;
+	c->ooo_state->ooo.held -= 10000;
+	other->ooo_state->ooo.held -= 30000;
 	ip_double_drain(&h.ip);
 	h.app.llp = &other->llp;
 	host_end(&h);

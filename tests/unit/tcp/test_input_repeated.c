@@ -55,7 +55,7 @@ static void test_repeated_text_is_told_of_the_peer_alone(void **state)
 	assert_int_equal(reported().right, 0);
 	repeat(10, 4, p.ack, 5); /* PAWS answers by an ACK as any, says RFC 7323 section 5.3 */
 	assert_int_equal(reported().left, p.seq - 10);
-	assert_null(c->early);
+	assert_null(c->ooo_state);
 	host_end(&h);
 }
 

@@ -154,7 +154,7 @@ static void test_limit_of_all_takes_from_the_fullest(void **state)
 		hear_syn_from((uint16_t)(100 + i));
 	host_hear(&h, 6000, &syn, NULL);
 	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 4);
-	assert_int_equal(((struct tcp_listener *)(void *)l)->halves.count, 1);
+	assert_int_equal(((struct tcp_listener *)(void *)l)->synq.count, 1);
 	host_end(&h);
 }
 

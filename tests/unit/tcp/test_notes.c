@@ -7,7 +7,7 @@
 
 static void test_blocks(void **state)
 {
-	struct tcp_note_store s = {0};
+	struct tcp_note_pool s = {0};
 	struct tcp_note *n[MANY];
 
 	assert_null(tcp_note_get(&s, false));
@@ -26,14 +26,14 @@ static void test_blocks(void **state)
 	for (unsigned i = 0; i < MANY; i++)
 		assert_non_null(tcp_note_get(&s, false));
 	assert_null(tcp_note_get(&s, false));
-	tcp_note_store_free(&s);
+	tcp_note_pool_free(&s);
 	assert_null(s.unused);
 	assert_int_equal(s.count, 0);
 }
 
 static void test_lists(void **state)
 {
-	struct tcp_note_store s = {0};
+	struct tcp_note_pool s = {0};
 	struct tcp_notes a = {0}, b = {0};
 
 	tcp_notes_join(&a, &b);
@@ -57,7 +57,7 @@ static void test_lists(void **state)
 	assert_null(a.first);
 	tcp_notes_join(&b, &a);
 	assert_null(b.first);
-	tcp_note_store_free(&s);
+	tcp_note_pool_free(&s);
 }
 
 int main(void)

@@ -177,7 +177,7 @@ static void test_what_is_owed_has_a_bound(void **state)
 	sent();
 	h.now = c->pace.at + 50 * RTT;
 	tcp_set_now(h.tcp, h.now);
-	tcp_conn_touch(c);
+	tcp_conn_mark_dirty(c);
 	host_round(&h);
 	assert_in_range(c->pace.owed, RTT - time_of(3 * LEN), RTT);
 	host_end(&h);
@@ -193,7 +193,7 @@ static void test_lateness_at_the_beginning_of_time(void **state)
 	c->pace.at = 4000;
 	h.now = h.tcp->now;
 	host_round(&h);
-	tcp_conn_touch(c);
+	tcp_conn_mark_dirty(c);
 	host_round(&h);
 	assert_true(sent() > 0);
 	assert_true(c->pace.at < MS);

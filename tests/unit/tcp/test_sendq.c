@@ -270,9 +270,9 @@ static void check(const struct tcp_sendq *q)
 	assert_int_equal(q->sacked, sacked);
 	assert_int_equal(q->lost, lost);
 	assert_int_equal(q->rexmit, rexmit);
-	assert_int_equal(q->flight.n + q->to_mend.n + n_sacked, q->nxt);
+	assert_int_equal(q->flight.n + q->rtx_queue.n + n_sacked, q->nxt);
 	check_chain(q, &q->flight, true);
-	check_chain(q, &q->to_mend, false);
+	check_chain(q, &q->rtx_queue, false);
 }
 
 static uint32_t below(uint32_t n)

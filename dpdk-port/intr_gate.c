@@ -2,7 +2,7 @@
 /* In 22.11 the only way to an interrupt handle is still marked experimental. */
 #define ALLOW_EXPERIMENTAL_API
 
-#include "dpdk-port/gate.h"
+#include "dpdk-port/intr_gate.h"
 
 #include <pthread.h>
 #include <rte_interrupts.h>
@@ -16,7 +16,7 @@
 /** The interrupt thread is late when the machine is loaded; it is asked again at the next pass. */
 #define PATIENCE_NS 500000000
 
-struct gate {
+struct intr_gate {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool shut;
@@ -28,12 +28,12 @@ struct gate {
 
 /* There is one interrupt thread in a process. The lock also keeps the gate from being freed while
  * it is opened for another port. */
-static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
-static struct gate *the_gate;
+static pthread_mutex_t gate_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct intr_gate *current_gate;
 
-static void at_the_gate(void *arg)
+static void interrupt_thread(void *arg)
 {
-	struct gate *g = arg;
+	struct intr_gate *g = arg;
 	unsigned ticket;
 	uint64_t n;
 
@@ -50,7 +50,7 @@ static void at_the_gate(void *arg)
 	pthread_mutex_unlock(&g->lock);
 }
 
-static void call(struct gate *g)
+static void call(struct intr_gate *g)
 {
 	uint64_t n = 1;
 
@@ -59,7 +59,7 @@ static void call(struct gate *g)
 }
 
 /** With the lock held. */
-static void wait_until_inside(struct gate *g)
+static void wait_until_inside(struct intr_gate *g)
 {
 	struct timespec end;
 
@@ -71,9 +71,9 @@ static void wait_until_inside(struct gate *g)
 		;
 }
 
-static struct gate *create(void)
+static struct intr_gate *create(void)
 {
-	struct gate *g = calloc(1, sizeof *g);
+	struct intr_gate *g = calloc(1, sizeof *g);
 
 	if (!g)
 		return NULL;
@@ -83,7 +83,7 @@ static struct gate *create(void)
 	g->handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
 	if (g->fd >= 0 && g->handle && rte_intr_fd_set(g->handle, g->fd) == 0 &&
 		rte_intr_type_set(g->handle, RTE_INTR_HANDLE_EXT) == 0 &&
-		rte_intr_callback_register(g->handle, at_the_gate, g) == 0)
+		rte_intr_callback_register(g->handle, interrupt_thread, g) == 0)
 		return g;
 	rte_intr_instance_free(g->handle);
 	if (g->fd >= 0)
@@ -92,34 +92,34 @@ static struct gate *create(void)
 	return NULL;
 }
 
-struct gate *gate_create(void)
+struct intr_gate *intr_gate_create(void)
 {
-	struct gate *g = NULL;
+	struct intr_gate *g = NULL;
 
-	pthread_mutex_lock(&one);
-	if (!the_gate)
-		g = the_gate = create();
-	pthread_mutex_unlock(&one);
+	pthread_mutex_lock(&gate_lock);
+	if (!current_gate)
+		g = current_gate = create();
+	pthread_mutex_unlock(&gate_lock);
 	return g;
 }
 
-void gate_destroy(struct gate *g)
+void intr_gate_destroy(struct intr_gate *g)
 {
 	if (!g)
 		return;
-	pthread_mutex_lock(&one);
-	the_gate = NULL;
-	gate_open(g);
-	rte_intr_callback_unregister_sync(g->handle, at_the_gate, g);
+	pthread_mutex_lock(&gate_lock);
+	current_gate = NULL;
+	intr_gate_open(g);
+	rte_intr_callback_unregister_sync(g->handle, interrupt_thread, g);
 	rte_intr_instance_free(g->handle);
 	close(g->fd);
 	pthread_cond_destroy(&g->changed);
 	pthread_mutex_destroy(&g->lock);
 	free(g);
-	pthread_mutex_unlock(&one);
+	pthread_mutex_unlock(&gate_lock);
 }
 
-void gate_shut(struct gate *g)
+void intr_gate_shut(struct intr_gate *g)
 {
 	if (!g)
 		return;
@@ -132,7 +132,7 @@ void gate_shut(struct gate *g)
 	pthread_mutex_unlock(&g->lock);
 }
 
-void gate_pass(struct gate *g)
+void intr_gate_pass(struct intr_gate *g)
 {
 	if (!g)
 		return;
@@ -148,7 +148,7 @@ void gate_pass(struct gate *g)
 	pthread_mutex_unlock(&g->lock);
 }
 
-void gate_open(struct gate *g)
+void intr_gate_open(struct intr_gate *g)
 {
 	if (!g)
 		return;
@@ -159,9 +159,9 @@ void gate_open(struct gate *g)
 	pthread_mutex_unlock(&g->lock);
 }
 
-void gate_let_go(void)
+void intr_gate_let_go(void)
 {
-	pthread_mutex_lock(&one);
-	gate_open(the_gate);
-	pthread_mutex_unlock(&one);
+	pthread_mutex_lock(&gate_lock);
+	intr_gate_open(current_gate);
+	pthread_mutex_unlock(&gate_lock);
 }

@@ -3,23 +3,23 @@
 
 static void test_gives_back_one_reference_of_each(void **state)
 {
-	struct rte_mempool *pool = test_pool("bin", 1023, 256);
-	struct rte_mbuf *m[2 * TCP_BIN_MAX];
-	struct tcp_bin bin = {0};
+	struct rte_mempool *pool = test_pool("cache", 1023, 256);
+	struct rte_mbuf *m[2 * TCP_MBUF_CACHE_MAX];
+	struct tcp_mbuf_cache cache = {0};
 
-	for (unsigned i = 0; i < 2 * TCP_BIN_MAX; i++) {
+	for (unsigned i = 0; i < 2 * TCP_MBUF_CACHE_MAX; i++) {
 		m[i] = rte_pktmbuf_alloc(pool);
 		assert_non_null(m[i]);
 		if (i % 2) /* a port holds it still */
 			rte_mbuf_refcnt_update(m[i], 1);
-		tcp_bin_put(&bin, m[i]);
-		assert_in_range(bin.n, 1, TCP_BIN_MAX);
+		tcp_mbuf_cache_put(&cache, m[i]);
+		assert_in_range(cache.n, 1, TCP_MBUF_CACHE_MAX);
 	}
-	assert_int_equal(test_pool_missing(pool), 2 * TCP_BIN_MAX - TCP_BIN_MAX / 2);
-	tcp_bin_empty(&bin);
-	assert_int_equal(bin.n, 0);
-	assert_int_equal(test_pool_missing(pool), TCP_BIN_MAX);
-	for (unsigned i = 1; i < 2 * TCP_BIN_MAX; i += 2) {
+	assert_int_equal(test_pool_missing(pool), 2 * TCP_MBUF_CACHE_MAX - TCP_MBUF_CACHE_MAX / 2);
+	tcp_mbuf_cache_flush(&cache);
+	assert_int_equal(cache.n, 0);
+	assert_int_equal(test_pool_missing(pool), TCP_MBUF_CACHE_MAX);
+	for (unsigned i = 1; i < 2 * TCP_MBUF_CACHE_MAX; i += 2) {
 		assert_int_equal(rte_mbuf_refcnt_read(m[i]), 1);
 		rte_pktmbuf_free(m[i]);
 	}
@@ -30,37 +30,38 @@ static void test_gives_back_one_reference_of_each(void **state)
 /** Unless somebody has it still, or it is another pool's, or a chain. */
 static void test_what_was_read_is_written_next(void **state)
 {
-	struct rte_mempool *pool = test_pool("bin", 63, 256), *other = test_pool("other", 63, 256);
+	struct rte_mempool *pool = test_pool("cache", 63, 256),
+			   *other = test_pool("other", 63, 256);
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool), *chain = rte_pktmbuf_alloc(pool);
-	struct tcp_bin bin = {0};
+	struct tcp_mbuf_cache cache = {0};
 
-	assert_null(tcp_bin_take(&bin));
+	assert_null(tcp_mbuf_cache_take(&cache));
 	assert_non_null(rte_pktmbuf_append(m, 100));
 	assert_non_null(rte_pktmbuf_adj(m, 50));
 	m->ol_flags = RTE_MBUF_F_RX_L4_CKSUM_GOOD;
-	tcp_bin_put_read(&bin, m, pool);
-	assert_ptr_equal(tcp_bin_take(&bin), m);
-	assert_null(tcp_bin_take(&bin));
+	tcp_mbuf_cache_put_read(&cache, m, pool);
+	assert_ptr_equal(tcp_mbuf_cache_take(&cache), m);
+	assert_null(tcp_mbuf_cache_take(&cache));
 	assert_int_equal(m->data_off, RTE_PKTMBUF_HEADROOM);
 	assert_int_equal(m->pkt_len + m->data_len + m->ol_flags, 0);
 
 	rte_mbuf_refcnt_update(m, 1);
-	tcp_bin_put_read(&bin, m, pool);
-	assert_null(tcp_bin_take(&bin));
+	tcp_mbuf_cache_put_read(&cache, m, pool);
+	assert_null(tcp_mbuf_cache_take(&cache));
 	assert_int_equal(rte_mbuf_refcnt_read(m), 1);
-	tcp_bin_put_read(&bin, rte_pktmbuf_alloc(other), pool);
-	assert_null(tcp_bin_take(&bin));
+	tcp_mbuf_cache_put_read(&cache, rte_pktmbuf_alloc(other), pool);
+	assert_null(tcp_mbuf_cache_take(&cache));
 	assert_int_equal(test_pool_missing(other), 0);
 	assert_int_equal(rte_pktmbuf_chain(chain, rte_pktmbuf_alloc(pool)), 0);
-	tcp_bin_put_read(&bin, chain, pool);
-	assert_null(tcp_bin_take(&bin));
+	tcp_mbuf_cache_put_read(&cache, chain, pool);
+	assert_null(tcp_mbuf_cache_take(&cache));
 	assert_int_equal(test_pool_missing(pool), 1);
 
-	tcp_bin_put_read(&bin, m, pool);
-	tcp_bin_put_read(&bin, rte_pktmbuf_alloc(pool), pool); /* one is enough */
-	assert_ptr_equal(bin.spare, m);
+	tcp_mbuf_cache_put_read(&cache, m, pool);
+	tcp_mbuf_cache_put_read(&cache, rte_pktmbuf_alloc(pool), pool); /* one is enough */
+	assert_ptr_equal(cache.spare, m);
 	assert_int_equal(test_pool_missing(pool), 1);
-	tcp_bin_empty(&bin);
+	tcp_mbuf_cache_flush(&cache);
 	assert_int_equal(test_pool_missing(pool), 0);
 	rte_mempool_free(pool);
 	rte_mempool_free(other);
@@ -79,7 +80,7 @@ static void test_many_connections_keep_few_packets(void **state)
 		id.rport++;
 		assert_int_equal(tcp_conn_new(h.tcp, &id, TCP_ESTABLISHED, &more), 0);
 	}
-	for (unsigned i = 0; i < 3 * TCP_BIN_ENOUGH; i++) {
+	for (unsigned i = 0; i < 3 * TCP_MBUF_CACHE_ENOUGH; i++) {
 		app_send(&h.app, "answer", 6);
 		ip_double_drain(&h.ip);
 		p.ack = c->snd_nxt;
@@ -87,7 +88,7 @@ static void test_many_connections_keep_few_packets(void **state)
 		ip_double_drain(&h.ip);
 		most = RTE_MAX(most, test_pool_missing(h.pool));
 	}
-	assert_int_equal(most, TCP_BIN_ENOUGH); /* the spare one is the last */
+	assert_int_equal(most, TCP_MBUF_CACHE_ENOUGH); /* the spare one is the last */
 	tcp_conn_close(more, 0);
 	host_round(&h);
 	assert_int_equal(test_pool_missing(h.pool), 0);

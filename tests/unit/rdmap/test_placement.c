@@ -23,7 +23,7 @@ static uint32_t early(struct qp *q, const void *bytes, size_t len)
 	uint8_t *copy = memcpy(malloc(len), bytes, len);
 	const struct llp_iov v = {copy, len};
 	const struct mpa_ulpdu u = {.at = {.v = &v, .n = 1}, .len = (uint32_t)len};
-	uint32_t kept = rdmap_on_early(&q->r, &u);
+	uint32_t kept = rdmap_on_placement(&q->r, &u);
 
 	assert_true(kept <= len);
 	if (kept != 0)
@@ -87,7 +87,7 @@ static void test_asking_copies_nothing(void **state)
 	setup(&n);
 	g = qp_region_add(n.b, 9, 0x2000, 16, REMOTE);
 	memset(g->mem, '.', 16);
-	assert_int_equal(rdmap_on_early(&n.b->r, &u), 14);
+	assert_int_equal(rdmap_on_placement(&n.b->r, &u), 14);
 	assert_memory_equal(g->mem, "................", 16);
 	assert_true(rdmap_on_place(&n.b->r, &u));
 	assert_memory_equal(g->mem, "........efgh....", 16);
@@ -258,7 +258,7 @@ static void test_what_acts_waits(void **state)
 		assert_int_equal(
 			early(n.b, request, 18 + (send ? 0 : info->min_len)), send ? 18 : 0);
 	}
-	assert_int_equal(n.b->r.in_count, 0);
+	assert_int_equal(n.b->r.irq_count, 0);
 	assert_int_equal(n.b->endeds, 0);
 	qp_expect_no_wc(n.b);
 	qp_net_done(&n);
@@ -367,8 +367,7 @@ static void pass(struct traffic *t)
 			struct qp *q = side(t, prng_below(&t->random, 2));
 
 			if (q->m != NULL && q->m->llp != NULL)
-				t->taken +=
-					llp_mem_early(q->m->llp, 1 + prng_below(&t->random, 12));
+				t->taken += llp_mem_ooo(q->m->llp, 1 + prng_below(&t->random, 12));
 		}
 	} while (llp_mem_step(t->n.mem));
 }

@@ -23,30 +23,30 @@ static void test_protection_codes(void **state)
 
 static void add(struct rdmap *r, uint32_t mark)
 {
-	const struct rdmap_inbound q = {.src_stag = mark};
+	const struct rdmap_irqe q = {.src_stag = mark};
 
 	r->ddp.rx[RDMAP_QN_READ].msn++;
 	r->wake = false;
-	assert_true(rdmap_inbound_add(r, &q, NULL));
+	assert_true(rdmap_irq_add(r, &q, NULL));
 	assert_true(r->wake);
 }
 
 /* What came first is answered first, with its own MSN, at any place of the ring and any MSN. */
 static void test_ring(void **state)
 {
-	struct rdmap_inbound ring[IRD];
-	struct rdmap r = {.inbound = ring, .ird = IRD};
+	struct rdmap_irqe ring[IRD];
+	struct rdmap r = {.irq = ring, .ird = IRD};
 	uint32_t in = 0, out = 0;
 
 	r.ddp.rx[RDMAP_QN_READ].msn = UINT32_MAX - 4;
 	for (unsigned round = 0; round < 4 * IRD; round++) {
-		while (r.in_count < (round & 1 ? IRD : 1))
+		while (r.irq_count < (round & 1 ? IRD : 1))
 			add(&r, in++);
-		while (r.in_count > (round & 2 ? 1 : 0)) {
-			assert_int_equal(r.inbound[r.in_head].src_stag, out);
-			assert_int_equal(rdmap_inbound_msn(&r), UINT32_MAX - 4 + out);
+		while (r.irq_count > (round & 2 ? 1 : 0)) {
+			assert_int_equal(r.irq[r.irq_head].src_stag, out);
+			assert_int_equal(rdmap_irq_msn(&r), UINT32_MAX - 4 + out);
 			r.tx = RDMAP_TX_RESPONSE;
-			rdmap_inbound_pop(&r);
+			rdmap_irq_pop(&r);
 			assert_int_equal(r.tx, RDMAP_TX_NONE);
 			out++;
 		}

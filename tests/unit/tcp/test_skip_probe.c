@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flight.h"
 #include "tcp/pmtu.h"
-#include "tcp/withhold.h"
+#include "tcp/skip_probe.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,25 +10,25 @@ static struct flight f;
 
 #define SACK TCP_HAS_SACK_PERMITTED
 
-/** Ten are in flight, ten wait, and the first of those is withheld: 11 goes out. */
+/** Ten are in flight, ten wait, and the first of those is skipped: 11 goes out. */
 static void start(unsigned options)
 {
 	flight_start(&f, options);
 	f.c->cc.cwnd = 10 * LEN;
 	flight_make(&f, 10);
 	host_expect_none(&f.h);
-	f.c->withhold_log2 = TCP_WITHHOLD_FIRST;
-	f.c->sendq.withhold = f.c->sendq.head + 10;
+	f.c->skip_probe_log2 = TCP_SKIP_PROBE_FIRST;
+	f.c->sendq.skip_probe = f.c->sendq.head + 10;
 	flight_ack(&f, 2);
 	host_advance(&f.h, MS);
-	assert_true(f.c->withheld);
+	assert_true(f.c->skipped);
 	flight_expect(&f, 11);
 	ip_double_drain(&f.h.ip);
 }
 
-static void expect_calm(void)
+static void expect_ca_open(void)
 {
-	assert_false(f.c->withheld);
+	assert_false(f.c->skipped);
 	assert_int_equal(f.c->retransmits, 0);
 	assert_int_equal(f.c->fast_recoveries, 0);
 	assert_int_equal(f.c->timeouts, 0);
@@ -51,8 +51,8 @@ static void test_an_honest_peer_gets_it_and_nothing_else_changes(void **state)
 	host_advance(&f.h, RTT);
 	flight_ack(&f, 20);
 	assert_int_equal(llp_unacked(f.h.app.llp), 0);
-	expect_calm();
-	assert_int_equal(tcp_stack_stats(f.h.tcp)->withheld, 1);
+	expect_ca_open();
+	assert_int_equal(tcp_stack_stats(f.h.tcp)->skip_probes, 1);
 	assert_int_equal(tcp_stack_stats(f.h.tcp)->optimistic_acks, 0);
 	host_end(&f.h);
 }
@@ -76,7 +76,7 @@ static void test_the_gap_costs_no_growth(void **state)
 	flight_ack(&f, 20);
 	assert_int_equal(f.c->cc.cwnd, cwnd + 10 * LEN);
 	assert_false(f.c->own_gap); /* another may be a loss */
-	expect_calm();
+	expect_ca_open();
 	ip_double_drain(&f.h.ip);
 	host_end(&f.h);
 }
@@ -102,7 +102,7 @@ static void test_a_path_that_shrank_meanwhile(void **state)
 	flight_sack(&f, 10, 11, 16);
 	host_advance(&f.h, RTT);
 	flight_ack(&f, 20);
-	expect_calm();
+	expect_ca_open();
 	ip_double_drain(&f.h.ip);
 	host_end(&f.h);
 }
@@ -121,7 +121,7 @@ static void test_an_honest_peer_without_sack(void **state)
 		flight_ack(&f, 10);
 	host_advance(&f.h, RTT);
 	flight_ack(&f, 20);
-	expect_calm();
+	expect_ca_open();
 	assert_int_equal(f.c->rate.delivered, 20 * LEN);
 	host_end(&f.h);
 }
@@ -178,7 +178,7 @@ static void test_other_blocks_say_nothing(void **state)
 	flight_sack(&f, 2, 9, 60);
 	flight_sack(&f, 2, 12, 10);
 	peer_send(&f.p, 0, "x", 1);
-	assert_true(f.c->withheld);
+	assert_true(f.c->skipped);
 	assert_int_equal(f.h.app.closed, 0);
 	ip_double_drain(&f.h.ip);
 	host_end(&f.h);
@@ -194,7 +194,7 @@ static void test_the_timeout_sends_it(void **state)
 	host_advance(&f.h, 250 * MS);
 	assert_int_equal(f.c->timeouts, 1);
 	flight_expect(&f, 10);
-	assert_false(f.c->withheld);
+	assert_false(f.c->skipped);
 	flight_ack(&f, 20);
 	assert_int_equal(f.h.app.closed, 0);
 	host_end(&f.h);
@@ -206,18 +206,18 @@ static void test_a_probe_sends_it(void **state)
 	flight_start(&f, SACK);
 	f.c->cc.cwnd = 10 * LEN;
 	flight_make(&f, 10);
-	f.c->withhold_log2 = TCP_WITHHOLD_FIRST;
-	f.c->sendq.withhold = f.c->sendq.head + 10;
+	f.c->skip_probe_log2 = TCP_SKIP_PROBE_FIRST;
+	f.c->sendq.skip_probe = f.c->sendq.head + 10;
 	f.p.wnd = LEN;
 	flight_ack(&f, 10);
 	host_expect_none(&f.h);
-	assert_true(f.c->withheld);
+	assert_true(f.c->skipped);
 	host_advance(&f.h, 2 * RTT + 60 * MS);
 	flight_expect(&f, 10);
 	host_expect_none(&f.h);
 	f.p.wnd = 65535;
 	flight_ack(&f, 11);
-	expect_calm();
+	expect_ca_open();
 	ip_double_drain(&f.h.ip);
 	host_end(&f.h);
 }
@@ -225,26 +225,26 @@ static void test_a_probe_sends_it(void **state)
 static void test_when_it_is_not_the_time(void **state)
 {
 	start(SACK);
-	f.c->withheld = false;
+	f.c->skipped = false;
 	tcp_sendq_at(&f.c->sendq, 8)->flags = 0;
-	f.c->sendq.withhold = f.c->sendq.head;
-	assert_true(tcp_withhold_due(f.c));
+	f.c->sendq.skip_probe = f.c->sendq.head;
+	assert_true(tcp_skip_probe_due(f.c));
 	f.c->recovery = true;
-	assert_false(tcp_withhold_begin(f.c));
+	assert_false(tcp_skip_probe_begin(f.c));
 	f.c->recovery = false;
 	f.c->rto_recovery = true;
-	assert_false(tcp_withhold_begin(f.c));
+	assert_false(tcp_skip_probe_begin(f.c));
 	f.c->rto_recovery = false;
 	f.c->cwr = true;
-	assert_false(tcp_withhold_begin(f.c));
+	assert_false(tcp_skip_probe_begin(f.c));
 	f.c->cwr = false;
 	f.c->emss = LEN - 1;
-	assert_false(tcp_withhold_begin(f.c));
+	assert_false(tcp_skip_probe_begin(f.c));
 	f.c->emss = LEN;
 	assert_true(f.c->sendq.nxt < f.c->sendq.count);
 	f.c->push_seq = tcp_record_end(tcp_sendq_at(&f.c->sendq, f.c->sendq.nxt));
-	assert_false(tcp_withhold_begin(f.c)); /* nothing would follow it */
-	assert_false(f.c->withheld);
+	assert_false(tcp_skip_probe_begin(f.c)); /* nothing would follow it */
+	assert_false(f.c->skipped);
 	host_end(&f.h);
 }
 
@@ -256,7 +256,7 @@ static void test_no_path_mtu_probe_meanwhile(void **state)
 	tcp_pmtu_path_changed(f.c);
 	tcp_pmtu_consider(f.c);
 	assert_int_equal(tcp_stack_stats(f.h.tcp)->pmtu_probes, 0);
-	f.c->withheld = false;
+	f.c->skipped = false;
 	tcp_pmtu_consider(f.c);
 	assert_int_equal(tcp_stack_stats(f.h.tcp)->pmtu_probes, 1);
 	ip_double_drain(&f.h.ip);
@@ -270,13 +270,13 @@ static void test_how_often(void **state)
 
 	for (unsigned i = 0; i < 2; i++) {
 		flight_init(&f, SACK, "newreno");
-		assert_int_equal(f.c->sendq.withhold - f.c->sendq.head, 4096);
+		assert_int_equal(f.c->sendq.skip_probe - f.c->sendq.head, 4096);
 		f.c->sendq.nxt = 4096;
-		assert_true(tcp_withhold_due(f.c));
+		assert_true(tcp_skip_probe_due(f.c));
 		f.c->sendq.ring = calloc(1, sizeof *f.c->sendq.ring);
 		f.c->sendq.cap = 1;
-		assert_false(tcp_withhold_begin(f.c));
-		before[i] = f.c->sendq.withhold - f.c->sendq.head;
+		assert_false(tcp_skip_probe_begin(f.c));
+		before[i] = f.c->sendq.skip_probe - f.c->sendq.head;
 		assert_in_range(before[i], 4097, 8192);
 		free(f.c->sendq.ring);
 		f.c->sendq.ring = NULL;
@@ -285,15 +285,15 @@ static void test_how_often(void **state)
 		for (uint32_t log = 13; log < 25; log++) {
 			uint32_t d = 1u << u32_min(log, 18);
 
-			f.c->withheld = true;
-			tcp_withhold_over(f.c, &(struct tcp_record){.flags = TCP_REC_WITHHELD});
-			at = f.c->sendq.withhold - f.c->sendq.head - 1;
+			f.c->skipped = true;
+			tcp_skip_probe_over(f.c, &(struct tcp_record){.flags = TCP_REC_SKIPPED});
+			at = f.c->sendq.skip_probe - f.c->sendq.head - 1;
 			assert_in_range(at, d, 2 * d - 1);
 		}
 		f.c->sendq.nxt = 80000; /* a long path: by its flights */
-		f.c->withheld = true;
-		tcp_withhold_over(f.c, &(struct tcp_record){.flags = TCP_REC_WITHHELD});
-		at = f.c->sendq.withhold - f.c->sendq.head - 80000;
+		f.c->skipped = true;
+		tcp_skip_probe_over(f.c, &(struct tcp_record){.flags = TCP_REC_SKIPPED});
+		at = f.c->sendq.skip_probe - f.c->sendq.head - 80000;
 		assert_in_range(at, 128 * 80000, 2 * 128 * 80000);
 		f.c->sendq.nxt = 0;
 		host_end(&f.h);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host.h"
 
-#include "tcp/half.h"
 #include "tcp/listen.h"
+#include "tcp/synq.h"
 
 static struct host h;
 static struct tcp_listener *l;
@@ -35,7 +35,7 @@ static bool is_half_open(const char *from, uint16_t rport)
 	const struct tcp_tuple id = {
 		.local = addr(LOCAL), .remote = addr(from), .lport = PORT, .rport = rport};
 
-	return tcp_half_find(&h.tcp->halves, &id) != NULL;
+	return tcp_synq_find(&h.tcp->synq, &id) != NULL;
 }
 
 /* Who has most of them loses its oldest, whoever comes. */
@@ -77,39 +77,39 @@ static void test_busy_peer_gets_cookies(void **state)
 }
 
 /** A handshake with REMOTE's port @p rport. */
-static struct tcp_half *add(uint16_t rport)
+static struct tcp_synq_entry *add(uint16_t rport)
 {
-	const struct tcp_embryo e = {
+	const struct tcp_syn_request e = {
 		.id = {.local = addr(LOCAL), .remote = addr(REMOTE), .lport = PORT, .rport = rport},
 		.irs = 1000,
 		.iss = 2000};
 
-	assert_int_equal(tcp_half_add(l, &e), 0);
-	return tcp_half_find(&h.tcp->halves, &e.id);
+	assert_int_equal(tcp_synq_add(l, &e), 0);
+	return tcp_synq_find(&h.tcp->synq, &e.id);
 }
 
 /* In the table and in the listener's list, oldest first, wherever one is taken out. */
 static void test_lists(void **state)
 {
-	struct tcp_half *a, *b, *c;
+	struct tcp_synq_entry *a, *b, *c;
 
 	start();
 	a = add(1);
 	b = add(2);
 	c = add(3);
-	assert_int_equal(h.tcp->halves.count, 3);
-	assert_ptr_equal(l->halves.oldest, a);
-	tcp_half_drop(b);
+	assert_int_equal(h.tcp->synq.count, 3);
+	assert_ptr_equal(l->synq.oldest, a);
+	tcp_synq_drop(b);
 	assert_ptr_equal(a->next, c);
-	tcp_half_unlink(a);
-	assert_ptr_equal(l->halves.oldest, c);
-	assert_null(tcp_half_find(&h.tcp->halves, &a->e.id));
-	tcp_half_relink(a); /* the youngest now */
+	tcp_synq_unlink(a);
+	assert_ptr_equal(l->synq.oldest, c);
+	assert_null(tcp_synq_find(&h.tcp->synq, &a->e.id));
+	tcp_synq_relink(a); /* the youngest now */
 	assert_ptr_equal(c->next, a);
-	assert_ptr_equal(tcp_half_find(&h.tcp->halves, &a->e.id), a);
-	tcp_half_drop(a);
-	tcp_half_drop(c);
-	assert_int_equal(l->halves.count, 0);
+	assert_ptr_equal(tcp_synq_find(&h.tcp->synq, &a->e.id), a);
+	tcp_synq_drop(a);
+	tcp_synq_drop(c);
+	assert_int_equal(l->synq.count, 0);
 	ip_double_drain(&h.ip);
 	host_end(&h);
 }
@@ -122,9 +122,9 @@ static void test_answers_end(void **state)
 	for (unsigned s = 0; s < 30; s++)
 		host_advance(&h, 1000 * MS);
 	assert_int_equal(ip_double_pending(&h.ip), 5);
-	assert_int_equal(h.tcp->halves.count, 1);
+	assert_int_equal(h.tcp->synq.count, 1);
 	host_advance(&h, 2000 * MS);
-	assert_int_equal(h.tcp->halves.count, 0);
+	assert_int_equal(h.tcp->synq.count, 0);
 	ip_double_drain(&h.ip);
 	host_end(&h);
 }

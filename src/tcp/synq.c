@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tcp/half.h"
+#include "tcp/synq.h"
 
 #include "base/container_of.h"
 #include "tcp/control.h"
@@ -17,7 +17,7 @@
 /** When more than half of the listener's places are taken (a flood, or a rush). */
 #define SYN_ACKS_PRESSED 2
 
-int tcp_halves_init(struct tcp_halves *t, uint32_t most, const struct siphash_key *key)
+int tcp_synq_init(struct tcp_synq *t, uint32_t most, const struct siphash_key *key)
 {
 	uint32_t n = 16;
 
@@ -36,7 +36,7 @@ int tcp_halves_init(struct tcp_halves *t, uint32_t most, const struct siphash_ke
 	return 0;
 }
 
-void tcp_halves_fini(struct tcp_halves *t)
+void tcp_synq_fini(struct tcp_synq *t)
 {
 	if (!t->bucket)
 		return;
@@ -45,21 +45,21 @@ void tcp_halves_fini(struct tcp_halves *t)
 	t->bucket = NULL;
 }
 
-static struct tcp_half **place(const struct tcp_halves *t, const struct tcp_tuple *id)
+static struct tcp_synq_entry **place(const struct tcp_synq *t, const struct tcp_tuple *id)
 {
-	struct tcp_half **p = &t->bucket[siphash(&t->key, id, sizeof *id) & t->mask];
+	struct tcp_synq_entry **p = &t->bucket[siphash(&t->key, id, sizeof *id) & t->mask];
 
 	while (*p && memcmp(&(*p)->e.id, id, sizeof *id) != 0)
 		p = &(*p)->hash_next;
 	return p;
 }
 
-struct tcp_half *tcp_half_find(const struct tcp_halves *t, const struct tcp_tuple *id)
+struct tcp_synq_entry *tcp_synq_find(const struct tcp_synq *t, const struct tcp_tuple *id)
 {
 	return t->count ? *place(t, id) : NULL;
 }
 
-static void send_and_wait(struct tcp_half *h)
+static void send_and_wait(struct tcp_synq_entry *h)
 {
 	struct tcp_stack *s = h->listener->s;
 
@@ -70,13 +70,13 @@ static void send_and_wait(struct tcp_half *h)
 
 static void on_timer(struct timer *t, uint64_t now)
 {
-	struct tcp_half *h = container_of(t, struct tcp_half, timer);
+	struct tcp_synq_entry *h = container_of(t, struct tcp_synq_entry, timer);
 	struct tcp_listener *l = h->listener;
-	bool pressed = l->halves.count > l->half_limit / 2;
+	bool pressed = l->synq.count > l->synq_limit / 2;
 
 	tcp_set_now(l->s, now);
 	if (h->e.syn_sent_n >= (pressed ? SYN_ACKS_PRESSED : SYN_ACKS)) {
-		tcp_half_drop(h);
+		tcp_synq_drop(h);
 		return;
 	}
 	l->s->stats.timeouts++;
@@ -84,10 +84,10 @@ static void on_timer(struct timer *t, uint64_t now)
 	send_and_wait(h);
 }
 
-static void insert(struct tcp_half *h)
+static void insert(struct tcp_synq_entry *h)
 {
 	struct tcp_listener *l = h->listener;
-	struct tcp_halves *t = &l->s->halves;
+	struct tcp_synq *t = &l->s->synq;
 
 	h->hash_next = NULL;
 	*place(t, &h->e.id) = h;
@@ -95,20 +95,20 @@ static void insert(struct tcp_half *h)
 	/* Without memory it is one that nobody is charged with. */
 	(void)peer_set_add(&t->peers, &h->charge, &h->e.id.remote);
 	h->next = NULL;
-	h->pprev = l->halves.tail;
-	*l->halves.tail = h;
-	l->halves.tail = &h->next;
-	l->halves.count++;
+	h->pprev = l->synq.tail;
+	*l->synq.tail = h;
+	l->synq.tail = &h->next;
+	l->synq.count++;
 	l->s->stats.half_open = t->count;
 }
 
-int tcp_half_add(struct tcp_listener *l, const struct tcp_embryo *e)
+int tcp_synq_add(struct tcp_listener *l, const struct tcp_syn_request *e)
 {
-	struct tcp_half *h = malloc(sizeof *h);
+	struct tcp_synq_entry *h = malloc(sizeof *h);
 
 	if (!h)
 		return -ENOMEM;
-	*h = (struct tcp_half){.listener = l, .e = *e};
+	*h = (struct tcp_synq_entry){.listener = l, .e = *e};
 	timer_init(&h->timer, on_timer);
 	insert(h);
 	h->e.sent_at = l->s->now;
@@ -116,10 +116,10 @@ int tcp_half_add(struct tcp_listener *l, const struct tcp_embryo *e)
 	return 0;
 }
 
-void tcp_half_unlink(struct tcp_half *h)
+void tcp_synq_unlink(struct tcp_synq_entry *h)
 {
 	struct tcp_listener *l = h->listener;
-	struct tcp_halves *t = &l->s->halves;
+	struct tcp_synq *t = &l->s->synq;
 
 	timer_stop(l->s->cfg.wheel, &h->timer);
 	*place(t, &h->e.id) = h->hash_next;
@@ -129,12 +129,12 @@ void tcp_half_unlink(struct tcp_half *h)
 	if (h->next)
 		h->next->pprev = h->pprev;
 	else
-		l->halves.tail = h->pprev;
-	l->halves.count--;
+		l->synq.tail = h->pprev;
+	l->synq.count--;
 	l->s->stats.half_open = t->count;
 }
 
-void tcp_half_relink(struct tcp_half *h)
+void tcp_synq_relink(struct tcp_synq_entry *h)
 {
 	struct tcp_stack *s = h->listener->s;
 
@@ -142,8 +142,8 @@ void tcp_half_relink(struct tcp_half *h)
 	timer_start(s->cfg.wheel, &h->timer, s->now + (TCP_RTO_INITIAL << h->e.syn_sent_n));
 }
 
-void tcp_half_drop(struct tcp_half *h)
+void tcp_synq_drop(struct tcp_synq_entry *h)
 {
-	tcp_half_unlink(h);
+	tcp_synq_unlink(h);
 	free(h);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
- * @file store.h
+ * @file conn_pool.h
  * Memory of one stack's connections. The connections themselves come from large pieces, in huge
  * pages where the kernel has them: with tens of thousands, a connection is looked up in the page
  * tables more often than in the cache otherwise. Rings of send queues are lent: a connection with
  * nothing to send has none, and steady traffic finds the one that was given back last still in the
  * cache.
  */
-#ifndef TCP_STORE_H
-#define TCP_STORE_H
+#ifndef TCP_CONN_POOL_H
+#define TCP_CONN_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 /** Rings of 1, 2, ... 2^18 records: a request or an answer is one. */
 #define TCP_RING_CLASSES 19
 
-struct tcp_store {
+struct tcp_conn_pool {
 	void *free_conns; /**< a list through their first words */
 	void *pieces;
 	size_t next_piece;
@@ -26,19 +26,19 @@ struct tcp_store {
 };
 
 /** Memory for a connection: zeroed, aligned to a cache line; NULL: there is none. */
-void *tcp_store_conn(struct tcp_store *s, size_t size);
-void tcp_store_conn_free(struct tcp_store *s, void *conn);
+void *tcp_conn_pool_get(struct tcp_conn_pool *s, size_t size);
+void tcp_conn_pool_put(struct tcp_conn_pool *s, void *conn);
 
 /**
  * A ring for @p n records of @p size bytes at least. @param[out] cap for how many it is, a power
  * of two. @return NULL: no memory.
  */
-void *tcp_store_ring(struct tcp_store *s, uint32_t n, size_t size, uint32_t *cap);
+void *tcp_conn_pool_ring(struct tcp_conn_pool *s, uint32_t n, size_t size, uint32_t *cap);
 
 /** Give back a ring for @p cap records. */
-void tcp_store_ring_free(struct tcp_store *s, void *ring, uint32_t cap, size_t size);
+void tcp_conn_pool_ring_free(struct tcp_conn_pool *s, void *ring, uint32_t cap, size_t size);
 
 /** Free everything; all connections and rings must have been given back. */
-void tcp_store_fini(struct tcp_store *s);
+void tcp_conn_pool_fini(struct tcp_conn_pool *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "mpa/early.h"
+#include "mpa/placement.h"
 
 #include "base/bytes.h"
 #include "mpa/fpdu.h"
@@ -18,8 +18,8 @@
 
 static bool may_take(const struct mpa *m)
 {
-	return m->state == MPA_OPERATIONAL && m->told_operational && !m->rx_off && !m->held &&
-	       !m->config.in_order && m->ops->early != NULL;
+	return m->state == MPA_OPERATIONAL && m->told_operational && !m->rx_off && !m->rx_paused &&
+	       !m->config.in_order && m->ops->placement != NULL;
 }
 
 /*
@@ -86,7 +86,7 @@ static void place(struct mpa *m, const struct mpa_ulpdu *u, struct llp_note *not
 	}
 }
 
-bool mpa_early_input(struct mpa *m, const struct llp_iov *v, unsigned n, size_t total,
+bool mpa_placement_input(struct mpa *m, const struct llp_iov *v, unsigned n, size_t total,
 	uint64_t ahead, struct llp_note *note)
 {
 	const struct mpa_cursor c = {.v = v, .n = n};
@@ -99,7 +99,7 @@ bool mpa_early_input(struct mpa *m, const struct llp_iov *v, unsigned n, size_t 
 	fpdus = frame(m, m->rx.at + ahead, c, total, u);
 	note->len = 0;
 	for (unsigned i = 0; i < fpdus; i++) {
-		if (!note_down(note, &u[i], m->ops->early(m->user, &u[i])))
+		if (!note_down(note, &u[i], m->ops->placement(m->user, &u[i])))
 			return false;
 	}
 	place(m, u, note);
@@ -114,7 +114,7 @@ static uint32_t fpdu_len(const struct mpa *m, uint32_t ulpdu_len)
 	return plain + (m->rx.markers ? mpa_marker_bytes(m->rx.at, plain) : 0);
 }
 
-void mpa_early_taken(struct mpa *m, const struct llp_note *note)
+void mpa_placement_taken(struct mpa *m, const struct llp_note *note)
 {
 	const bool *gone = m->gone;
 	const uint8_t *p = note->bytes, *end = p + note->len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tcp/withhold.h"
+#include "tcp/skip_probe.h"
 
 #include "tcp/control.h"
 #include "tcp/output.h"
@@ -16,43 +16,43 @@ static void schedule(struct tcp_conn *c, uint32_t least, uint32_t range)
 {
 	struct tcp_sendq *q = &c->sendq;
 
-	q->withhold = q->head + q->nxt + least + random_u32(&c->s->cfg.random) % range;
+	q->skip_probe = q->head + q->nxt + least + random_u32(&c->s->cfg.random) % range;
 }
 
-bool tcp_withhold_begin(struct tcp_conn *c)
+bool tcp_skip_probe_begin(struct tcp_conn *c)
 {
 	struct tcp_sendq *q = &c->sendq;
 	struct tcp_record *r = tcp_sendq_at(q, q->nxt);
 
-	if (!c->withhold_log2) {
-		c->withhold_log2 = TCP_WITHHOLD_FIRST;
-		schedule(c, 1, 1u << TCP_WITHHOLD_FIRST);
+	if (!c->skip_probe_log2) {
+		c->skip_probe_log2 = TCP_SKIP_PROBE_FIRST;
+		schedule(c, 1, 1u << TCP_SKIP_PROBE_FIRST);
 		return false;
 	}
 	/* What follows shows the gap; a loss that is being repaired would be mixed up with it. What
 	 * the peer's windows are must not matter: it could use them to be spared. */
-	if (c->withheld || c->recovery || c->rto_recovery || c->cwr || r->len > c->emss ||
+	if (c->skipped || c->recovery || c->rto_recovery || c->cwr || r->len > c->emss ||
 		q->nxt + 1 >= q->count || !seq_lt(tcp_record_end(r), c->push_seq))
 		return false;
-	r->flags |= TCP_REC_WITHHELD;
-	q->withhold = q->head + q->nxt;
-	c->withheld = true;
-	c->s->stats.withheld++;
+	r->flags |= TCP_REC_SKIPPED;
+	q->skip_probe = q->head + q->nxt;
+	c->skipped = true;
+	c->s->stats.skip_probes++;
 	return true;
 }
 
-void tcp_withhold_over(struct tcp_conn *c, struct tcp_record *r)
+void tcp_skip_probe_over(struct tcp_conn *c, struct tcp_record *r)
 {
 	uint32_t distance;
 
-	r->flags &= (uint8_t)~TCP_REC_WITHHELD;
-	if (!c->withheld)
+	r->flags &= (uint8_t)~TCP_REC_SKIPPED;
+	if (!c->skipped)
 		return; /* the other half of one that the path had cut */
-	c->withheld = false;
+	c->skipped = false;
 	c->own_gap = c->sack_on;
-	if (c->withhold_log2 < MOST)
-		c->withhold_log2++;
-	distance = u32_max(1u << c->withhold_log2, FLIGHTS * c->sendq.nxt);
+	if (c->skip_probe_log2 < MOST)
+		c->skip_probe_log2++;
+	distance = u32_max(1u << c->skip_probe_log2, FLIGHTS * c->sendq.nxt);
 	schedule(c, distance, distance);
 }
 
@@ -87,9 +87,9 @@ static enum answer says(
 	return a;
 }
 
-bool tcp_withhold_ack(struct tcp_conn *c, const struct tcp_segment *seg)
+bool tcp_skip_probe_ack(struct tcp_conn *c, const struct tcp_segment *seg)
 {
-	const struct tcp_record *r = tcp_sendq_by_id(&c->sendq, c->sendq.withhold);
+	const struct tcp_record *r = tcp_sendq_by_id(&c->sendq, c->sendq.skip_probe);
 
 	switch (says(c, seg, r)) {
 	case ACKNOWLEDGED:
@@ -101,8 +101,9 @@ bool tcp_withhold_ack(struct tcp_conn *c, const struct tcp_segment *seg)
 		/* Without SACK, three more duplicates are sure to come: no sign of loss. */
 		if (!c->sack_on)
 			c->recover = r->seq;
-		tcp_send_withheld(c,
-			c->sendq.withhold - c->sendq.head); /* no packet: the next ACK asks again */
+		tcp_send_withheld(
+			c, c->sendq.skip_probe -
+				   c->sendq.head); /* no packet: the next ACK asks again */
 		return true;
 	default:
 		return true;

@@ -19,34 +19,34 @@ uint8_t rdmap_protection_code(int rc)
 	}
 }
 
-bool rdmap_inbound_add(struct rdmap *r, const struct rdmap_inbound *q, struct ddp_segment *s)
+bool rdmap_irq_add(struct rdmap *r, const struct rdmap_irqe *q, struct ddp_segment *s)
 {
-	uint32_t at = (uint32_t)r->in_head + r->in_count;
+	uint32_t at = (uint32_t)r->irq_head + r->irq_count;
 
 	/*
 	 * The IRD is the number of untagged buffers on queue 1 (RFC 5040 section 5.2.2). RFC 7306
 	 * section 5.2.2, item 4, wants room for Reads and Atomics; verbs negotiate one number for
 	 * both.
 	 */
-	if (r->in_count == r->ird) {
+	if (r->irq_count == r->ird) {
 		rdmap_fail_ddp(r, DDP_ERROR_NO_BUFFER, s);
 		return false;
 	}
-	r->inbound[at >= r->ird ? at - r->ird : at] = *q;
-	r->in_count++;
+	r->irq[at >= r->ird ? at - r->ird : at] = *q;
+	r->irq_count++;
 	r->wake = true;
 	return true;
 }
 
-void rdmap_inbound_pop(struct rdmap *r)
+void rdmap_irq_pop(struct rdmap *r)
 {
-	r->in_head = (uint16_t)(r->in_head + 1 == r->ird ? 0 : r->in_head + 1);
-	r->in_count--;
+	r->irq_head = (uint16_t)(r->irq_head + 1 == r->ird ? 0 : r->irq_head + 1);
+	r->irq_count--;
 	r->tx = RDMAP_TX_NONE;
 }
 
-uint32_t rdmap_inbound_msn(const struct rdmap *r)
+uint32_t rdmap_irq_msn(const struct rdmap *r)
 {
-	/* MSNs of the queue are consecutive, and the ring holds its newest in_count. */
-	return r->ddp.rx[RDMAP_QN_READ].msn - r->in_count;
+	/* MSNs of the queue are consecutive, and the ring holds its newest irq_count. */
+	return r->ddp.rx[RDMAP_QN_READ].msn - r->irq_count;
 }

@@ -17,7 +17,7 @@ struct taker {
 	uint32_t begin[FPDUS + 1];
 	uint32_t ulpdu_len[FPDUS];
 	unsigned fpdus;    /* made */
-	unsigned offers;   /* early() */
+	unsigned offers;   /* placement() */
 	unsigned next;     /* the next FPDU in order should be this one */
 	unsigned placed;   /* of these, by placed() */
 	bool early[FPDUS]; /* its payload was used: place() */
@@ -67,7 +67,7 @@ static uint32_t kept_of(const struct taker *t, const struct mpa_ulpdu *p)
 	return t->kept < p->len ? t->kept : p->len;
 }
 
-static uint32_t on_early(void *user, const struct mpa_ulpdu *p)
+static uint32_t on_placement(void *user, const struct mpa_ulpdu *p)
 {
 	struct taker *t = taker_of(user);
 	unsigned k = check(t, p, p->len);
@@ -115,7 +115,7 @@ static void on_ulpdu(void *user, const struct mpa_ulpdu *p)
 
 	assert_int_equal(check(t, p, p->len), t->next);
 	assert_false(t->early[t->next]); /* what was used does not come again */
-	t->held = (int)t->next == t->hold && mpa_hold(t->u->m);
+	t->held = (int)t->next == t->hold && mpa_rx_pause(t->u->m);
 	if (!t->held)
 		t->next++;
 }
@@ -129,7 +129,7 @@ static struct taker *start(bool crc, bool markers, bool in_order)
 
 	ops = mpa_user_ops;
 	ops.ulpdu = on_ulpdu;
-	ops.early = on_early;
+	ops.placement = on_placement;
 	ops.place = on_place;
 	ops.placed = on_placed;
 	t->u = u;
@@ -195,7 +195,7 @@ static void warm_up(struct taker *t)
 
 static bool early(struct taker *t, unsigned k)
 {
-	return llp_mem_early(t->u->peer.llp, k);
+	return llp_mem_ooo(t->u->peer.llp, k);
 }
 
 static void expect_all(struct taker *t, unsigned placed)
@@ -495,7 +495,7 @@ static void test_held(void **state)
 	assert_false(early(t, 1));
 	assert_int_equal(t->offers, 1);
 	t->hold = -1;
-	mpa_resume(t->u->m);
+	mpa_rx_resume(t->u->m);
 	expect_all(t, 1);
 	end(t);
 }

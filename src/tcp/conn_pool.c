@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tcp/store.h"
+#include "tcp/conn_pool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void *map_huge(void)
 	return p + before;
 }
 
-static bool more(struct tcp_store *s, size_t size)
+static bool more(struct tcp_conn_pool *s, size_t size)
 {
 	size_t len = s->next_piece ? s->next_piece : FIRST_PIECE;
 	struct piece *p = len < HUGE_PAGE ? aligned_alloc(CACHE_LINE, len) : map_huge();
@@ -67,11 +67,11 @@ static bool more(struct tcp_store *s, size_t size)
 	s->pieces = p;
 	s->next_piece = len < HUGE_PAGE ? 2 * len : len;
 	for (size = rounded(size); (size_t)((char *)p + len - at) >= size; at += size)
-		tcp_store_conn_free(s, at);
+		tcp_conn_pool_put(s, at);
 	return true;
 }
 
-void *tcp_store_conn(struct tcp_store *s, size_t size)
+void *tcp_conn_pool_get(struct tcp_conn_pool *s, size_t size)
 {
 	void *c;
 
@@ -86,7 +86,7 @@ void *tcp_store_conn(struct tcp_store *s, size_t size)
 	return memset(c, 0, size);
 }
 
-void tcp_store_conn_free(struct tcp_store *s, void *conn)
+void tcp_conn_pool_put(struct tcp_conn_pool *s, void *conn)
 {
 	if (!PIECES) {
 		free(conn);
@@ -101,7 +101,7 @@ static unsigned class_of(uint32_t n)
 	return n < 2 ? 0 : 32u - (unsigned)__builtin_clz(n - 1);
 }
 
-void *tcp_store_ring(struct tcp_store *s, uint32_t n, size_t size, uint32_t *cap)
+void *tcp_conn_pool_ring(struct tcp_conn_pool *s, uint32_t n, size_t size, uint32_t *cap)
 {
 	unsigned k = class_of(n);
 	struct tcp_ring *r = k < TCP_RING_CLASSES ? s->rings[k] : NULL;
@@ -115,7 +115,7 @@ void *tcp_store_ring(struct tcp_store *s, uint32_t n, size_t size, uint32_t *cap
 	return r;
 }
 
-void tcp_store_ring_free(struct tcp_store *s, void *ring, uint32_t cap, size_t size)
+void tcp_conn_pool_ring_free(struct tcp_conn_pool *s, void *ring, uint32_t cap, size_t size)
 {
 	unsigned k = class_of(cap);
 	struct tcp_ring *r = ring;
@@ -129,7 +129,7 @@ void tcp_store_ring_free(struct tcp_store *s, void *ring, uint32_t cap, size_t s
 	s->rings[k] = r;
 }
 
-void tcp_store_fini(struct tcp_store *s)
+void tcp_conn_pool_fini(struct tcp_conn_pool *s)
 {
 	for (unsigned k = 0; k < TCP_RING_CLASSES; k++) {
 		struct tcp_ring *next;
@@ -146,5 +146,5 @@ void tcp_store_fini(struct tcp_store *s)
 		else
 			munmap(p, HUGE_PAGE);
 	}
-	*s = (struct tcp_store){0};
+	*s = (struct tcp_conn_pool){0};
 }

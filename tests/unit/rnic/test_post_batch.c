@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "rnic/gather.h"
+#include "rnic/post_batch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,21 +11,21 @@
 #define NOW UINT64_C(5000000000)
 #define GAP 100
 
-static bool post(struct rnic_gather *g, uint64_t now, uint32_t bytes)
+static bool post(struct rnic_post_batch *g, uint64_t now, uint32_t bytes)
 {
 	g->bytes = bytes;
-	return rnic_gather_post(g, now, 128);
+	return rnic_post_batch_add(g, now, 128);
 }
 
 static void the_first_go_at_once_the_others_together(void **state)
 {
-	struct rnic_gather g = {0};
+	struct rnic_post_batch g = {0};
 	uint64_t now = NOW;
 
-	for (unsigned i = 0; i < RNIC_GATHER_FIRST; i++)
+	for (unsigned i = 0; i < RNIC_POST_BATCH_FIRST; i++)
 		assert_false(post(&g, now += GAP, 8));
 	for (unsigned round = 0; round < 3; round++) {
-		for (unsigned i = 1; i < RNIC_GATHER_MOST; i++)
+		for (unsigned i = 1; i < RNIC_POST_BATCH_MOST; i++)
 			assert_true(post(&g, now += GAP, 8));
 		assert_false(post(&g, now += GAP, 8));
 	}
@@ -33,39 +33,39 @@ static void the_first_go_at_once_the_others_together(void **state)
 
 static void a_pause_ends_the_series(void **state)
 {
-	struct rnic_gather g = {0};
+	struct rnic_post_batch g = {0};
 	uint64_t now = NOW;
 
-	for (unsigned i = 0; i < RNIC_GATHER_FIRST; i++)
+	for (unsigned i = 0; i < RNIC_POST_BATCH_FIRST; i++)
 		assert_false(post(&g, now, 8));
-	assert_true(post(&g, now += RNIC_GATHER_GAP_NS, 8));
+	assert_true(post(&g, now += RNIC_POST_BATCH_GAP_NS, 8));
 	for (unsigned i = 0; i < 10; i++)
-		assert_false(post(&g, now += RNIC_GATHER_GAP_NS + 1, 8));
+		assert_false(post(&g, now += RNIC_POST_BATCH_GAP_NS + 1, 8));
 }
 
 static void what_is_large_takes_the_others_along(void **state)
 {
-	struct rnic_gather g = {0};
+	struct rnic_post_batch g = {0};
 
-	for (unsigned i = 0; i < RNIC_GATHER_FIRST; i++)
+	for (unsigned i = 0; i < RNIC_POST_BATCH_FIRST; i++)
 		assert_false(post(&g, NOW, 8));
-	assert_true(post(&g, NOW, RNIC_GATHER_BYTES));
-	assert_false(post(&g, NOW, RNIC_GATHER_BYTES + 1));
+	assert_true(post(&g, NOW, RNIC_POST_BATCH_BYTES));
+	assert_false(post(&g, NOW, RNIC_POST_BATCH_BYTES + 1));
 	assert_int_equal(g.bytes, 0);
-	for (unsigned i = 1; i < RNIC_GATHER_MOST; i++)
+	for (unsigned i = 1; i < RNIC_POST_BATCH_MOST; i++)
 		assert_true(post(&g, NOW, 8));
 	assert_false(post(&g, NOW, 8));
 }
 
 static void a_short_queue_is_not_filled(void **state)
 {
-	struct rnic_gather g = {0};
+	struct rnic_post_batch g = {0};
 
-	for (unsigned i = 0; i < RNIC_GATHER_FIRST; i++)
-		assert_false(rnic_gather_post(&g, NOW, 4));
-	assert_true(rnic_gather_post(&g, NOW, 4));
-	assert_false(rnic_gather_post(&g, NOW, 4));
-	assert_false(rnic_gather_post(&g, NOW, 1));
+	for (unsigned i = 0; i < RNIC_POST_BATCH_FIRST; i++)
+		assert_false(rnic_post_batch_add(&g, NOW, 4));
+	assert_true(rnic_post_batch_add(&g, NOW, 4));
+	assert_false(rnic_post_batch_add(&g, NOW, 4));
+	assert_false(rnic_post_batch_add(&g, NOW, 1));
 }
 
 int main(void)

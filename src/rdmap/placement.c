@@ -75,7 +75,7 @@ static bool place(struct rdmap *r, struct ddp_segment *s)
 	}
 }
 
-uint32_t rdmap_on_early(void *user, const struct mpa_ulpdu *u)
+uint32_t rdmap_on_placement(void *user, const struct mpa_ulpdu *u)
 {
 	struct rdmap *r = user;
 	struct ddp_segment s;

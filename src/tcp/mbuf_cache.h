@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
- * @file bin.h
+ * @file mbuf_cache.h
  * Packets that are done with, before they go back to the pool.
  *
  * With many connections, an acknowledged packet has left the caches, and its pages have left the
@@ -9,26 +9,26 @@
  * A received packet that was read is in the first cache, and mostly it is answered. So one of those
  * is kept as a spare, and the answer is written there without a visit to the pool.
  */
-#ifndef TCP_BIN_H
-#define TCP_BIN_H
+#ifndef TCP_MBUF_CACHE_H
+#define TCP_MBUF_CACHE_H
 
 #include <rte_mbuf.h>
 #include <stdbool.h>
 
 /** Worth a wait, when the round ends. */
-#define TCP_BIN_ENOUGH 64
+#define TCP_MBUF_CACHE_ENOUGH 64
 /** Room for that, for one of each packet of a burst, and for a few ACKs of many. */
-#define TCP_BIN_MAX 128
+#define TCP_MBUF_CACHE_MAX 128
 
 /** Zero-initialised is empty. */
-struct tcp_bin {
+struct tcp_mbuf_cache {
 	struct rte_mbuf *spare; /**< as the pool gives it; NULL: none */
 	unsigned n;
-	struct rte_mbuf *m[TCP_BIN_MAX];
+	struct rte_mbuf *m[TCP_MBUF_CACHE_MAX];
 };
 
 /** Give back all that was acknowledged. */
-static inline void tcp_bin_give_back(struct tcp_bin *b)
+static inline void tcp_mbuf_cache_give_back(struct tcp_mbuf_cache *b)
 {
 	for (unsigned i = 0; i < b->n; i++)
 		rte_prefetch0(b->m[i]);
@@ -46,41 +46,41 @@ static inline void tcp_bin_give_back(struct tcp_bin *b)
 }
 
 /** Give back all that is in it. */
-static inline void tcp_bin_empty(struct tcp_bin *b)
+static inline void tcp_mbuf_cache_flush(struct tcp_mbuf_cache *b)
 {
-	tcp_bin_give_back(b);
+	tcp_mbuf_cache_give_back(b);
 	if (b->spare)
 		rte_mbuf_raw_free(b->spare);
 	b->spare = NULL;
 }
 
 /** A round ends. @param many connections: some packets stay until there are enough, and one. */
-static inline void tcp_bin_round(struct tcp_bin *b, bool many)
+static inline void tcp_mbuf_cache_round(struct tcp_mbuf_cache *b, bool many)
 {
 	if (!many)
-		tcp_bin_empty(b);
-	else if (b->n >= TCP_BIN_ENOUGH)
-		tcp_bin_give_back(b);
+		tcp_mbuf_cache_flush(b);
+	else if (b->n >= TCP_MBUF_CACHE_ENOUGH)
+		tcp_mbuf_cache_give_back(b);
 }
 
 /**
  * Takes over one reference to the single mbuf @p m, which has its own buffer and is acknowledged.
  * @param b NULL: it is given back at once.
  */
-static inline void tcp_bin_put(struct tcp_bin *b, struct rte_mbuf *m)
+static inline void tcp_mbuf_cache_put(struct tcp_mbuf_cache *b, struct rte_mbuf *m)
 {
 	if (!b) {
 		rte_pktmbuf_free_seg(m);
 		return;
 	}
-	if (b->n == TCP_BIN_MAX)
-		tcp_bin_give_back(b);
+	if (b->n == TCP_MBUF_CACHE_MAX)
+		tcp_mbuf_cache_give_back(b);
 	b->m[b->n++] = m;
 }
 
 /** Takes over the packet @p m, which came and was read; @p pool is what answers come from. */
-static inline void tcp_bin_put_read(
-	struct tcp_bin *b, struct rte_mbuf *m, const struct rte_mempool *pool)
+static inline void tcp_mbuf_cache_put_read(
+	struct tcp_mbuf_cache *b, struct rte_mbuf *m, const struct rte_mempool *pool)
 {
 	if (b->spare || m->nb_segs != 1 || m->pool != pool)
 		rte_pktmbuf_free(m);
@@ -89,7 +89,7 @@ static inline void tcp_bin_put_read(
 }
 
 /** @return the spare packet, as if it were new; NULL: there is none. */
-static inline struct rte_mbuf *tcp_bin_take(struct tcp_bin *b)
+static inline struct rte_mbuf *tcp_mbuf_cache_take(struct tcp_mbuf_cache *b)
 {
 	struct rte_mbuf *m = b->spare;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define ALLOW_EXPERIMENTAL_API
 
-#include "dpdk-port/gate.h"
+#include "dpdk-port/intr_gate.h"
 #include "support/eal.h"
 
 #include <pthread.h>
@@ -37,10 +37,10 @@ static void interrupt(void)
 
 static void nothing_is_handled_while_it_is_shut(void **state)
 {
-	struct gate *g = gate_create();
+	struct intr_gate *g = intr_gate_create();
 
 	assert_non_null(g);
-	gate_shut(g);
+	intr_gate_shut(g);
 	for (unsigned i = 0; i < 200; i++) {
 		unsigned before = atomic_load(&handled);
 
@@ -48,42 +48,42 @@ static void nothing_is_handled_while_it_is_shut(void **state)
 		sched_yield();
 		assert_int_equal(atomic_load(&handled), before);
 		/* A pass or two: the order of two events in one batch is the kernel's. */
-		gate_pass(g);
-		gate_pass(g);
+		intr_gate_pass(g);
+		intr_gate_pass(g);
 		assert_int_equal(atomic_load(&handled), before + 1);
 	}
-	gate_destroy(g);
+	intr_gate_destroy(g);
 }
 
 static void an_open_gate_lets_all_through(void **state)
 {
-	struct gate *g = gate_create();
+	struct intr_gate *g = intr_gate_create();
 	unsigned before = atomic_load(&handled);
 
-	gate_pass(g);
-	gate_shut(g);
-	gate_shut(g);
+	intr_gate_pass(g);
+	intr_gate_shut(g);
+	intr_gate_shut(g);
 	interrupt();
-	gate_open(g);
+	intr_gate_open(g);
 	while (atomic_load(&handled) == before)
 		sched_yield();
-	gate_destroy(g);
+	intr_gate_destroy(g);
 }
 
 static void there_is_one(void **state)
 {
-	struct gate *g = gate_create();
+	struct intr_gate *g = intr_gate_create();
 
 	assert_non_null(g);
-	assert_null(gate_create());
-	gate_destroy(g);
-	g = gate_create();
+	assert_null(intr_gate_create());
+	intr_gate_destroy(g);
+	g = intr_gate_create();
 	assert_non_null(g);
-	gate_destroy(g);
-	gate_shut(NULL);
-	gate_pass(NULL);
-	gate_open(NULL);
-	gate_destroy(NULL);
+	intr_gate_destroy(g);
+	intr_gate_shut(NULL);
+	intr_gate_pass(NULL);
+	intr_gate_open(NULL);
+	intr_gate_destroy(NULL);
 }
 
 static _Atomic bool over;
@@ -91,7 +91,7 @@ static _Atomic bool over;
 static void *let_go_again_and_again(void *arg)
 {
 	while (!atomic_load(&over))
-		gate_let_go();
+		intr_gate_let_go();
 	return NULL;
 }
 
@@ -103,10 +103,10 @@ static void another_port_lets_go_of_it(void **state)
 	atomic_store(&over, false);
 	assert_int_equal(pthread_create(&thread, NULL, let_go_again_and_again, NULL), 0);
 	for (unsigned i = 0; i < 100; i++) {
-		struct gate *g = gate_create();
+		struct intr_gate *g = intr_gate_create();
 
 		assert_non_null(g);
-		gate_destroy(g);
+		intr_gate_destroy(g);
 	}
 	atomic_store(&over, true);
 	pthread_join(thread, NULL);

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
- * @file gather.h
+ * @file post_batch.h
  * Whether a post may wait for the next one. A program that posts small messages in quick
  * succession, one by one, pays for each of them the engine's lock, a packet and what the port
  * does for a packet; a few of them together cost hardly more than one. So the first few of a series
  * go at once. The others gather until enough are there or the program polls, as it usually does
- * after a series. If it never polls, see engine_hold().
+ * after a series. If it never polls, see engine_ring_lazy().
  */
-#ifndef RNIC_GATHER_H
-#define RNIC_GATHER_H
+#ifndef RNIC_POST_BATCH_H
+#define RNIC_POST_BATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RNIC_GATHER_GAP_NS UINT64_C(1000) /**< a longer pause ends a series */
-#define RNIC_GATHER_FIRST  4              /**< posts of a series that go at once */
-#define RNIC_GATHER_MOST   16             /**< posts that go together */
-#define RNIC_GATHER_BYTES  128            /**< larger posts gain nothing */
+#define RNIC_POST_BATCH_GAP_NS UINT64_C(1000) /**< a longer pause ends a series */
+#define RNIC_POST_BATCH_FIRST  4              /**< posts of a series that go at once */
+#define RNIC_POST_BATCH_MOST   16             /**< posts that go together */
+#define RNIC_POST_BATCH_BYTES  128            /**< larger posts gain nothing */
 
 /** Of one send queue, under its lock. Zero-initialised: no series yet. */
-struct rnic_gather {
+struct rnic_post_batch {
 	uint64_t last;  /**< ns, when the last post was made */
 	uint32_t bytes; /**< of the post being made */
 	uint8_t first, held;
@@ -30,17 +30,17 @@ struct rnic_gather {
  * @param room elements of the send queue: half of them may wait.
  * @return true: it waits for the next.
  */
-static inline bool rnic_gather_post(struct rnic_gather *g, uint64_t now, uint32_t room)
+static inline bool rnic_post_batch_add(struct rnic_post_batch *g, uint64_t now, uint32_t room)
 {
-	uint32_t most = room / 2 < RNIC_GATHER_MOST ? room / 2 : RNIC_GATHER_MOST;
-	bool small = g->bytes <= RNIC_GATHER_BYTES;
-	bool series = now - g->last <= RNIC_GATHER_GAP_NS;
+	uint32_t most = room / 2 < RNIC_POST_BATCH_MOST ? room / 2 : RNIC_POST_BATCH_MOST;
+	bool small = g->bytes <= RNIC_POST_BATCH_BYTES;
+	bool series = now - g->last <= RNIC_POST_BATCH_GAP_NS;
 
 	g->bytes = 0;
 	g->last = now;
 	if (!series)
 		g->first = 0;
-	if (g->first < RNIC_GATHER_FIRST) {
+	if (g->first < RNIC_POST_BATCH_FIRST) {
 		g->first++;
 		g->held = 0;
 		return false;

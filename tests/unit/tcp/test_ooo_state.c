@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host.h"
 
-#include "tcp/early.h"
+#include "tcp/ooo_state.h"
 
 static struct host h;
 static struct peer p;
@@ -16,14 +16,14 @@ static void start(unsigned options)
 static void test_comes_and_goes(void **state)
 {
 	start(TCP_HAS_MSS | TCP_HAS_SACK_PERMITTED);
-	assert_null(c->early);
+	assert_null(c->ooo_state);
 	peer_send_at(&p, TCP_ACK, p.seq + 10, p.ack, "x", 1);
-	assert_non_null(c->early);
-	assert_int_equal(c->early->ooo.n, 1);
+	assert_non_null(c->ooo_state);
+	assert_int_equal(c->ooo_state->ooo.n, 1);
 	assert_int_equal(h.tcp->rx_held, 1);
 	peer_send_at(&p, TCP_ACK, p.seq, p.ack, "0123456789", 10);
 	host_round(&h);
-	assert_null(c->early);
+	assert_null(c->ooo_state);
 	assert_int_equal(h.tcp->rx_held, 0);
 	assert_int_equal(h.app.n_got, 11);
 	ip_double_drain(&h.ip);
@@ -34,10 +34,10 @@ static void test_clear_gives_the_packets_back(void **state)
 {
 	start(TCP_HAS_MSS | TCP_HAS_SACK_PERMITTED);
 	peer_send_at(&p, TCP_ACK, p.seq + 10, p.ack, "x", 1);
-	tcp_early_clear(c);
-	assert_null(c->early);
+	tcp_ooo_state_clear(c);
+	assert_null(c->ooo_state);
 	assert_int_equal(h.tcp->rx_held, 0);
-	tcp_early_clear(c); /* harmless when repeated */
+	tcp_ooo_state_clear(c); /* harmless when repeated */
 	ip_double_drain(&h.ip);
 	host_end(&h);
 }
@@ -46,16 +46,16 @@ static void test_clear_gives_the_packets_back(void **state)
 static void test_the_first_duplicate_is_told(void **state)
 {
 	start(TCP_HAS_MSS | TCP_HAS_SACK_PERMITTED);
-	tcp_early_duplicate(c, (struct tcp_range){p.seq - 5, p.seq - 3});
-	tcp_early_duplicate(c, (struct tcp_range){p.seq - 2, p.seq - 1});
-	assert_int_equal(c->early->sack.dup.left, p.seq - 5);
+	tcp_ooo_state_duplicate(c, (struct tcp_range){p.seq - 5, p.seq - 3});
+	tcp_ooo_state_duplicate(c, (struct tcp_range){p.seq - 2, p.seq - 1});
+	assert_int_equal(c->ooo_state->sack.dup.left, p.seq - 5);
 	assert_int_equal(tcp_stack_stats(h.tcp)->duplicate, 2);
-	tcp_early_done(c);
-	assert_non_null(c->early); /* it has yet to be told */
+	tcp_ooo_state_done(c);
+	assert_non_null(c->ooo_state); /* it has yet to be told */
 	host_end(&h);
 	start(TCP_HAS_MSS);
-	tcp_early_duplicate(c, (struct tcp_range){p.seq - 5, p.seq - 3});
-	assert_null(c->early);
+	tcp_ooo_state_duplicate(c, (struct tcp_range){p.seq - 5, p.seq - 3});
+	assert_null(c->ooo_state);
 	host_end(&h);
 }
 
@@ -69,7 +69,7 @@ static uint8_t stream[64 * LEN];
 static bool abort_in_taken, release_in_taken, resume_in_taken;
 
 /* The text itself says where it belongs: that is the note. */
-static bool early(void *user, const struct llp_iov *v, unsigned n, size_t total, uint64_t at,
+static bool take_ooo(void *user, const struct llp_iov *v, unsigned n, size_t total, uint64_t at,
 	struct llp_note *note)
 {
 	offers++;
@@ -107,7 +107,7 @@ static void start_taking(const struct tcp_stack_config *cfg)
 {
 	c = host_accepted(&h, &p, TCP_HAS_MSS | TCP_HAS_SACK_PERMITTED, cfg);
 	taker = app_ops;
-	taker.early = early;
+	taker.ooo = take_ooo;
 	taker.taken = taken;
 	llp_set_user(h.app.llp, &taker, &h.app);
 	offers = takes = refuse = 0;
@@ -159,7 +159,7 @@ static void test_taken_in_turn(void **state)
 	comes(5 * LEN, LEN);
 	comes(5 * LEN, LEN); /* again: not offered */
 	assert_int_equal(offers, 4);
-	assert_int_equal(tcp_stack_stats(h.tcp)->taken_early, 3);
+	assert_int_equal(tcp_stack_stats(h.tcp)->taken_ooo, 3);
 	assert_int_equal(h.tcp->rx_held, 2);
 	assert_int_equal(takes, 0);
 	comes(0, LEN);
@@ -169,7 +169,7 @@ static void test_taken_in_turn(void **state)
 	expect_got(6 * LEN);
 	assert_int_equal(h.tcp->rx_held, 0);
 	host_round(&h);
-	assert_null(c->early);
+	assert_null(c->ooo_state);
 	end_taking();
 }
 
@@ -303,7 +303,7 @@ static void test_ends_with_notes(void **state)
 {
 	start_taking(NULL);
 	comes(LEN, LEN);
-	tcp_early_clear(c);
+	tcp_ooo_state_clear(c);
 	assert_int_equal(h.tcp->rx_held, 0);
 	comes(LEN, LEN);
 	assert_int_equal(offers, 2);

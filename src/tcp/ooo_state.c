@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tcp/early.h"
+#include "tcp/ooo_state.h"
 
 #include "tcp/conn.h"
 
@@ -8,11 +8,11 @@
 /** Mbufs of a segment that is offered before its turn, at most. */
 #define PIECES_MAX 16
 
-struct tcp_early *tcp_early_get(struct tcp_conn *c)
+struct tcp_ooo_state *tcp_ooo_state_get(struct tcp_conn *c)
 {
-	if (!c->early)
-		c->early = calloc(1, sizeof *c->early);
-	return c->early;
+	if (!c->ooo_state)
+		c->ooo_state = calloc(1, sizeof *c->ooo_state);
+	return c->ooo_state;
 }
 
 static bool offer(struct tcp_conn *c, uint32_t seq, const struct rte_mbuf *m, struct llp_note *note)
@@ -25,19 +25,19 @@ static bool offer(struct tcp_conn *c, uint32_t seq, const struct rte_mbuf *m, st
 		if (at->data_len)
 			v[n++] = (struct llp_iov){
 				rte_pktmbuf_mtod(at, const uint8_t *), at->data_len};
-	return c->llp.user_ops->early(c->llp.user, v, n, m->pkt_len, ahead, note);
+	return c->llp.user_ops->ooo(c->llp.user, v, n, m->pkt_len, ahead, note);
 }
 
-bool tcp_early_offer(
+bool tcp_ooo_state_offer(
 	struct tcp_conn *c, const struct tcp_segment *seg, const struct rte_mbuf *m, bool more)
 {
-	struct tcp_ooo *o = &c->early->ooo;
+	struct tcp_ooo *o = &c->ooo_state->ooo;
 	uint32_t held = o->held;
 	struct tcp_note *note;
 	bool took;
 
 	/* Small pieces share packets, so that a note would save nothing. */
-	if (!c->llp.user_ops || !c->llp.user_ops->early || seg->len <= TCP_PIECE_SMALL ||
+	if (!c->llp.user_ops || !c->llp.user_ops->ooo || seg->len <= TCP_PIECE_SMALL ||
 		m->nb_segs > PIECES_MAX)
 		return false;
 	note = tcp_ooo_note(o, (struct tcp_range){seg->seq, seg->seq + seg->len}, more);
@@ -47,34 +47,35 @@ bool tcp_early_offer(
 	else if (note)
 		tcp_ooo_drop_note(o, note);
 	c->s->rx_held += o->held - held;
-	c->s->stats.taken_early += took;
+	c->s->stats.taken_ooo += took;
 	return took;
 }
 
-void tcp_early_done(struct tcp_conn *c)
+void tcp_ooo_state_done(struct tcp_conn *c)
 {
-	if (!c->early || c->early->ooo.n || (c->sack_on && tcp_sack_is_news(&c->early->sack)))
+	if (!c->ooo_state || c->ooo_state->ooo.n ||
+		(c->sack_on && tcp_sack_is_news(&c->ooo_state->sack)))
 		return;
-	free(c->early);
-	c->early = NULL;
+	free(c->ooo_state);
+	c->ooo_state = NULL;
 }
 
-void tcp_early_clear(struct tcp_conn *c)
+void tcp_ooo_state_clear(struct tcp_conn *c)
 {
-	if (!c->early)
+	if (!c->ooo_state)
 		return;
-	c->s->rx_held -= c->early->ooo.held;
-	tcp_ooo_clear(&c->early->ooo);
-	free(c->early);
-	c->early = NULL;
+	c->s->rx_held -= c->ooo_state->ooo.held;
+	tcp_ooo_clear(&c->ooo_state->ooo);
+	free(c->ooo_state);
+	c->ooo_state = NULL;
 }
 
-void tcp_early_duplicate(struct tcp_conn *c, struct tcp_range r)
+void tcp_ooo_state_duplicate(struct tcp_conn *c, struct tcp_range r)
 {
-	struct tcp_early *e;
+	struct tcp_ooo_state *e;
 
 	c->s->stats.duplicate++;
-	e = c->sack_on ? tcp_early_get(c) : NULL;
+	e = c->sack_on ? tcp_ooo_state_get(c) : NULL;
 	/* Of one segment, the first run of such bytes is told (RFC 2883 section 4.2). */
 	if (e && !e->sack.has_dup)
 		tcp_sack_duplicate(&e->sack, r);
