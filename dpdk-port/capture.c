@@ -34,7 +34,7 @@ struct capture {
 };
 
 /** Map @p size bytes of memory twice, one after the other. @return NULL on failure. */
-static uint8_t *ring_map(size_t size)
+static uint8_t *capture_ring_map(size_t size)
 {
 	int fd = memfd_create("uiwarp-capture", MFD_CLOEXEC);
 	uint8_t *at = MAP_FAILED;
@@ -55,7 +55,7 @@ static uint8_t *ring_map(size_t size)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-static void write_all(struct capture *c, const uint8_t *p, size_t len)
+static void capture_write_all(struct capture *c, const uint8_t *p, size_t len)
 {
 	while (len && !c->failed) {
 		ssize_t n = write(c->fd, p, len);
@@ -74,14 +74,14 @@ static void write_all(struct capture *c, const uint8_t *p, size_t len)
 }
 
 /** Write out what is in the ring. @return false if there was nothing. */
-static bool drain(struct capture *c)
+static bool capture_drain(struct capture *c)
 {
 	uint64_t tail = atomic_load_explicit(&c->tail, memory_order_relaxed);
 	uint64_t head = atomic_load_explicit(&c->head, memory_order_acquire);
 
 	if (head == tail)
 		return false;
-	write_all(c, c->ring + tail % RING_SIZE, head - tail);
+	capture_write_all(c, c->ring + tail % RING_SIZE, head - tail);
 	atomic_store_explicit(&c->tail, head, memory_order_release);
 	return true;
 }
@@ -94,7 +94,7 @@ static void *capture_thread(void *arg)
 
 	pthread_setname_np(pthread_self(), "uiwarp-capture");
 	while (!atomic_load(&c->stop)) {
-		if (drain(c))
+		if (capture_drain(c))
 			continue;
 		/* The engine looks at asleep after it moved head, we at head after asleep. */
 		atomic_store(&c->asleep, true);
@@ -104,12 +104,12 @@ static void *capture_thread(void *arg)
 		if (read(c->wake_fd, &n, sizeof n) < 0)
 			continue;
 	}
-	while (drain(c))
+	while (capture_drain(c))
 		;
 	return NULL;
 }
 
-static void wake(struct capture *c)
+static void capture_wake(struct capture *c)
 {
 	uint64_t one = 1;
 
@@ -117,7 +117,7 @@ static void wake(struct capture *c)
 		return; /* the counter is full: it is awake */
 }
 
-static uint64_t wall_clock_ns(void)
+static uint64_t capture_wall_clock_ns(void)
 {
 	struct timespec t;
 
@@ -125,7 +125,7 @@ static uint64_t wall_clock_ns(void)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-static void release(struct capture *c)
+static void capture_release(struct capture *c)
 {
 	if (c->ring)
 		munmap(c->ring, 2 * RING_SIZE);
@@ -146,19 +146,19 @@ int capture_open(const char *path, const char *ifname, uint64_t now, const struc
 	if (!c)
 		return -ENOMEM;
 	c->log = log;
-	c->epoch = wall_clock_ns() - now;
+	c->epoch = capture_wall_clock_ns() - now;
 	c->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	r = c->fd < 0 ? -errno : 0;
 	c->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	c->ring = ring_map(RING_SIZE);
+	c->ring = capture_ring_map(RING_SIZE);
 	if (!r && (!c->ring || c->wake_fd < 0))
 		r = -ENOMEM;
 	if (!r) {
-		write_all(c, head, capture_head(head, "uiwarp " UIWARP_VERSION, ifname));
+		capture_write_all(c, head, capture_head(head, "uiwarp " UIWARP_VERSION, ifname));
 		r = spawn_thread(&c->thread, NULL, capture_thread, c);
 	}
 	if (r) {
-		release(c);
+		capture_release(c);
 		return r;
 	}
 	*out = c;
@@ -172,15 +172,16 @@ void capture_close(struct capture *c)
 	if (!c)
 		return;
 	atomic_store(&c->stop, true);
-	wake(c);
+	capture_wake(c);
 	pthread_join(c->thread, NULL);
 	if (capture_dropped(c)) {
-		write_all(c, block, capture_statistics(block, wall_clock_ns(), capture_dropped(c)));
+		capture_write_all(c, block,
+			capture_statistics(block, capture_wall_clock_ns(), capture_dropped(c)));
 		log_printf(c->log, LOG_LEVEL_WARNING,
 			"capture: %llu frames are missing: the file was written too slowly",
 			(unsigned long long)capture_dropped(c));
 	}
-	release(c);
+	capture_release(c);
 }
 
 void capture_packet(
@@ -197,7 +198,7 @@ void capture_packet(
 	capture_packet_block(c->ring + head % RING_SIZE, m, dir, now + c->epoch);
 	atomic_store(&c->head, head + len);
 	if (atomic_load(&c->asleep) && atomic_exchange(&c->asleep, false))
-		wake(c);
+		capture_wake(c);
 }
 
 uint64_t capture_dropped(const struct capture *c)

@@ -27,55 +27,56 @@ struct writer {
 	uint8_t *start, *at;
 };
 
-static void put16(struct writer *w, uint16_t v)
+static void capture_block_put16(struct writer *w, uint16_t v)
 {
 	memcpy(w->at, &v, sizeof v);
 	w->at += sizeof v;
 }
 
-static void put32(struct writer *w, uint32_t v)
+static void capture_block_put32(struct writer *w, uint32_t v)
 {
 	memcpy(w->at, &v, sizeof v);
 	w->at += sizeof v;
 }
 
-static void put64(struct writer *w, uint64_t v)
+static void capture_block_put64(struct writer *w, uint64_t v)
 {
 	memcpy(w->at, &v, sizeof v);
 	w->at += sizeof v;
 }
 
 /** A time stamp: the high half first, whatever the byte order. */
-static void put_time(struct writer *w, uint64_t v)
+static void capture_block_put_time(struct writer *w, uint64_t v)
 {
-	put32(w, (uint32_t)(v >> 32));
-	put32(w, (uint32_t)v);
+	capture_block_put32(w, (uint32_t)(v >> 32));
+	capture_block_put32(w, (uint32_t)v);
 }
 
-static void put_option(struct writer *w, uint16_t code, const void *value, uint16_t len)
+static void capture_block_put_option(
+	struct writer *w, uint16_t code, const void *value, uint16_t len)
 {
-	put16(w, code);
-	put16(w, len);
+	capture_block_put16(w, code);
+	capture_block_put16(w, len);
 	if (len)
 		memcpy(w->at, value, len);
 	memset(w->at + len, 0, (size_t)(-len & 3));
 	w->at += (len + 3) / 4 * 4;
 }
 
-static struct writer block_begin(uint8_t *b, uint32_t type)
+static struct writer capture_block_begin(uint8_t *b, uint32_t type)
 {
 	struct writer w = {b, b};
 
-	put32(&w, type);
-	put32(&w, 0);
+	capture_block_put32(&w, type);
+	capture_block_put32(&w, 0);
 	return w;
 }
 
-static size_t block_end(struct writer *w)
+static size_t capture_block_end(struct writer *w)
 {
 	uint32_t len = (uint32_t)(w->at - w->start) + 4;
 
-	put32(w, len);
+	capture_block_put32(w, len);
 	memcpy(w->start + 4, &len, sizeof len);
 	return len;
 }
@@ -83,29 +84,29 @@ static size_t block_end(struct writer *w)
 size_t capture_head(uint8_t b[CAPTURE_HEAD_MAX], const char *app, const char *ifname)
 {
 	const uint8_t nanoseconds = 9;
-	struct writer w = block_begin(b, BLOCK_SECTION);
+	struct writer w = capture_block_begin(b, BLOCK_SECTION);
 	size_t n;
 
-	put32(&w, BYTE_ORDER_MAGIC);
-	put16(&w, 1); /* version 1.0 */
-	put16(&w, 0);
-	put64(&w, UINT64_MAX); /* length unknown */
-	put_option(&w, SHB_USERAPPL, app, (uint16_t)strnlen(app, 64));
-	put_option(&w, OPT_END, NULL, 0);
-	n = block_end(&w);
+	capture_block_put32(&w, BYTE_ORDER_MAGIC);
+	capture_block_put16(&w, 1); /* version 1.0 */
+	capture_block_put16(&w, 0);
+	capture_block_put64(&w, UINT64_MAX); /* length unknown */
+	capture_block_put_option(&w, SHB_USERAPPL, app, (uint16_t)strnlen(app, 64));
+	capture_block_put_option(&w, OPT_END, NULL, 0);
+	n = capture_block_end(&w);
 
-	w = block_begin(b + n, BLOCK_INTERFACE);
-	put16(&w, LINKTYPE_ETHERNET);
-	put16(&w, 0);
-	put32(&w, 0); /* no limit on the frame's length */
-	put_option(&w, IF_NAME, ifname, (uint16_t)strnlen(ifname, 64));
-	put_option(&w, IF_TSRESOL, &nanoseconds, 1);
-	put_option(&w, OPT_END, NULL, 0);
-	return n + block_end(&w);
+	w = capture_block_begin(b + n, BLOCK_INTERFACE);
+	capture_block_put16(&w, LINKTYPE_ETHERNET);
+	capture_block_put16(&w, 0);
+	capture_block_put32(&w, 0); /* no limit on the frame's length */
+	capture_block_put_option(&w, IF_NAME, ifname, (uint16_t)strnlen(ifname, 64));
+	capture_block_put_option(&w, IF_TSRESOL, &nanoseconds, 1);
+	capture_block_put_option(&w, OPT_END, NULL, 0);
+	return n + capture_block_end(&w);
 }
 
 /** Sum of @p len bytes as big-endian 16-bit words, RFC 1071. */
-static uint64_t sum16(const uint8_t *p, size_t len)
+static uint64_t capture_block_sum16(const uint8_t *p, size_t len)
 {
 	uint64_t sum = 0;
 
@@ -116,7 +117,7 @@ static uint64_t sum16(const uint8_t *p, size_t len)
 	return sum;
 }
 
-static uint16_t fold(uint64_t sum)
+static uint16_t capture_block_fold(uint64_t sum)
 {
 	while (sum >> 16)
 		sum = (sum & 0xffff) + (sum >> 16);
@@ -124,7 +125,7 @@ static uint16_t fold(uint64_t sum)
 }
 
 /** Do to the copy @p f what the port is asked to do to the frame. */
-static void fill_checksums(uint8_t *f, uint32_t len, const struct rte_mbuf *m)
+static void capture_block_fill_checksums(uint8_t *f, uint32_t len, const struct rte_mbuf *m)
 {
 	bool v4 = m->ol_flags & RTE_MBUF_F_TX_IPV4;
 	uint32_t l3 = m->l2_len, l4 = l3 + m->l3_len;
@@ -133,15 +134,16 @@ static void fill_checksums(uint8_t *f, uint32_t len, const struct rte_mbuf *m)
 		return;
 	if (m->ol_flags & RTE_MBUF_F_TX_IP_CKSUM) {
 		store_be16(f + l3 + 10, 0);
-		store_be16(f + l3 + 10, fold(sum16(f + l3, m->l3_len)));
+		store_be16(f + l3 + 10, capture_block_fold(capture_block_sum16(f + l3, m->l3_len)));
 	}
 	if ((m->ol_flags & RTE_MBUF_F_TX_L4_MASK) == RTE_MBUF_F_TX_TCP_CKSUM) {
 		/* The pseudo header: both addresses, protocol and length (RFC 9293 section 3.1). */
-		uint64_t sum = v4 ? sum16(f + l3 + 12, 8) : sum16(f + l3 + 8, 32);
+		uint64_t sum = v4 ? capture_block_sum16(f + l3 + 12, 8)
+				  : capture_block_sum16(f + l3 + 8, 32);
 
 		store_be16(f + l4 + 16, 0);
-		sum += 6 + (len - l4) + sum16(f + l4, len - l4);
-		store_be16(f + l4 + 16, fold(sum));
+		sum += 6 + (len - l4) + capture_block_sum16(f + l4, len - l4);
+		store_be16(f + l4 + 16, capture_block_fold(sum));
 	}
 }
 
@@ -149,35 +151,35 @@ void capture_packet_block(
 	uint8_t *b, const struct rte_mbuf *m, enum capture_direction dir, uint64_t when)
 {
 	const uint64_t asked = RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_L4_MASK;
-	struct writer w = block_begin(b, BLOCK_PACKET);
+	struct writer w = capture_block_begin(b, BLOCK_PACKET);
 	const uint32_t flags = dir;
 	uint8_t *frame;
 
-	put32(&w, 0); /* interface */
-	put_time(&w, when);
-	put32(&w, m->pkt_len);
-	put32(&w, m->pkt_len);
+	capture_block_put32(&w, 0); /* interface */
+	capture_block_put_time(&w, when);
+	capture_block_put32(&w, m->pkt_len);
+	capture_block_put32(&w, m->pkt_len);
 	frame = w.at;
 	for (const struct rte_mbuf *s = m; s; s = s->next) {
 		memcpy(w.at, rte_pktmbuf_mtod(s, const void *), s->data_len);
 		w.at += s->data_len;
 	}
 	if (dir == CAPTURE_OUT && (m->ol_flags & asked))
-		fill_checksums(frame, m->pkt_len, m);
+		capture_block_fill_checksums(frame, m->pkt_len, m);
 	memset(w.at, 0, -m->pkt_len & 3);
 	w.at += -m->pkt_len & 3;
-	put_option(&w, EPB_FLAGS, &flags, sizeof flags);
-	put_option(&w, OPT_END, NULL, 0);
-	block_end(&w);
+	capture_block_put_option(&w, EPB_FLAGS, &flags, sizeof flags);
+	capture_block_put_option(&w, OPT_END, NULL, 0);
+	capture_block_end(&w);
 }
 
 size_t capture_statistics(uint8_t b[CAPTURE_STATISTICS_LEN], uint64_t when, uint64_t dropped)
 {
-	struct writer w = block_begin(b, BLOCK_STATISTICS);
+	struct writer w = capture_block_begin(b, BLOCK_STATISTICS);
 
-	put32(&w, 0); /* interface */
-	put_time(&w, when);
-	put_option(&w, ISB_IFDROP, &dropped, sizeof dropped);
-	put_option(&w, OPT_END, NULL, 0);
-	return block_end(&w);
+	capture_block_put32(&w, 0); /* interface */
+	capture_block_put_time(&w, when);
+	capture_block_put_option(&w, ISB_IFDROP, &dropped, sizeof dropped);
+	capture_block_put_option(&w, OPT_END, NULL, 0);
+	return capture_block_end(&w);
 }

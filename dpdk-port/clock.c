@@ -33,7 +33,7 @@ struct clock_sample clock_sample_now(void)
 }
 
 /** CPUID leaf 8000_0007h, EDX bit 8: the TSC runs at one rate in all power states. */
-static bool tsc_is_invariant(void)
+static bool clock_tsc_is_invariant(void)
 {
 	unsigned a, b, c, d;
 
@@ -46,7 +46,7 @@ void clock_init(struct port_clock *c, const struct clock_sample *since)
 
 	c->base = clock_sample_now();
 	c->mult = 0;
-	if (!tsc_is_invariant())
+	if (!clock_tsc_is_invariant())
 		return;
 	cycles = rte_get_tsc_hz();
 	ns = UINT64_C(1000000000);

@@ -8,7 +8,7 @@
 /** Those of DPDK 22.11, between blanks. */
 static const struct {
 	const char *driver, *keys;
-} known[] = {
+} device_args_known[] = {
 	{"net_memif", " id role bsize rsize socket socket-abstract owner-uid owner-gid mac secret "
 		      "zero-copy "},
 	{"net_af_packet", " iface qpairs blocksz framesz framecnt qdisc_bypass "},
@@ -21,21 +21,21 @@ static const struct {
 };
 
 /** Of a memif; the last two are the driver's old words. */
-static const char *const roles[] = {"server", "client", "master", "slave"};
+static const char *const device_args_roles[] = {"server", "client", "master", "slave"};
 
 /** The keys of the driver; its name has a number behind it. NULL: not known here. */
-static const char *keys_of(const char *device, size_t name_len)
+static const char *device_args_keys_of(const char *device, size_t name_len)
 {
 	while (name_len && strchr("0123456789", device[name_len - 1]))
 		name_len--;
-	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-		if (strlen(known[i].driver) == name_len &&
-			!strncmp(device, known[i].driver, name_len))
-			return known[i].keys;
+	for (size_t i = 0; i < sizeof device_args_known / sizeof device_args_known[0]; i++)
+		if (strlen(device_args_known[i].driver) == name_len &&
+			!strncmp(device, device_args_known[i].driver, name_len))
+			return device_args_known[i].keys;
 	return NULL;
 }
 
-static bool has_key(const char *keys, const char *key, size_t len)
+static bool device_args_has_key(const char *keys, const char *key, size_t len)
 {
 	for (const char *at = keys + 1; *at; at += strcspn(at, " ") + 1)
 		if (strcspn(at, " ") == len && !strncmp(at, key, len))
@@ -44,13 +44,13 @@ static bool has_key(const char *keys, const char *key, size_t len)
 }
 
 /** A Linux interface's name? Those of DPDK's buses all have a mark in it. */
-static bool is_interface(const char *device)
+static bool device_args_is_interface(const char *device)
 {
 	return if_nametoindex(device) || (*device && !strpbrk(device, "_:.-,"));
 }
 
 /** What of a driver's arguments the driver itself does not check, or not so that one learns. */
-static bool check_values(const char *device, size_t name_len, char *why, size_t len)
+static bool device_args_check_values(const char *device, size_t name_len, char *why, size_t len)
 {
 	const char *role = strstr(device, ",role=");
 	size_t size;
@@ -65,8 +65,9 @@ static bool check_values(const char *device, size_t name_len, char *why, size_t 
 		return true;
 	role += 6;
 	size = strcspn(role, ",");
-	for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++)
-		if (strlen(roles[i]) == size && !strncmp(role, roles[i], size))
+	for (size_t i = 0; i < sizeof device_args_roles / sizeof device_args_roles[0]; i++)
+		if (strlen(device_args_roles[i]) == size &&
+			!strncmp(role, device_args_roles[i], size))
 			return true;
 	snprintf(why, len,
 		"its role is \"%.*s\"; expected server (the end that is started first) or "
@@ -78,9 +79,9 @@ static bool check_values(const char *device, size_t name_len, char *why, size_t 
 bool device_args_check(const char *device, char *why, size_t len)
 {
 	size_t name_len = strcspn(device, ",");
-	const char *keys = keys_of(device, name_len), *arg = device + name_len;
+	const char *keys = device_args_keys_of(device, name_len), *arg = device + name_len;
 
-	if (!keys && is_interface(device)) {
+	if (!keys && device_args_is_interface(device)) {
 		snprintf(why, len,
 			"that is no device of DPDK's; for a Linux interface write "
 			"port = net_af_packet0,iface=%.15s",
@@ -94,7 +95,7 @@ bool device_args_check(const char *device, char *why, size_t len)
 			snprintf(why, len,
 				"\"%.*s\" has no value; expected NAME=VALUE, with one of",
 				(int)(size < 60 ? size : 60), arg);
-		} else if (!has_key(keys, arg, key)) {
+		} else if (!device_args_has_key(keys, arg, key)) {
 			snprintf(why, len, "it has no argument \"%.*s\"; expected one of",
 				(int)(key < 60 ? key : 60), arg);
 		} else {
@@ -104,5 +105,5 @@ bool device_args_check(const char *device, char *why, size_t len)
 		snprintf(why + strlen(why), len - strlen(why), "%.*s", (int)strlen(keys) - 1, keys);
 		return false;
 	}
-	return !keys || check_values(device, name_len, why, len);
+	return !keys || device_args_check_values(device, name_len, why, len);
 }

@@ -31,7 +31,7 @@ static struct {
 	enum { EAL_IDLE, EAL_OURS, EAL_JOINED } state;
 	bool failed; /**< a start of ours did not succeed */
 	struct clock_sample sample;
-} eal = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} eal_state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /** The arguments of rte_eal_init(), and the text they point into. */
 struct eal_args {
@@ -49,7 +49,7 @@ bool eal_is_software(const char *device)
 	       strncmp(device, "eth_", 4) == 0;
 }
 
-static bool args_add(struct eal_args *a, const char *word, size_t len)
+static bool eal_args_add(struct eal_args *a, const char *word, size_t len)
 {
 	if (a->argc == EAL_MAX_ARGS || len >= sizeof a->text - a->len)
 		return false;
@@ -59,13 +59,13 @@ static bool args_add(struct eal_args *a, const char *word, size_t len)
 	return true;
 }
 
-static bool args_word(struct eal_args *a, const char *word)
+static bool eal_args_word(struct eal_args *a, const char *word)
 {
-	return args_add(a, word, strlen(word));
+	return eal_args_add(a, word, strlen(word));
 }
 
 /** Split @p text at blanks; single or double quotes keep them. */
-static bool args_split(struct eal_args *a, const char *text)
+static bool eal_args_split(struct eal_args *a, const char *text)
 {
 	char word[EAL_TEXT];
 	size_t n;
@@ -85,14 +85,14 @@ static bool args_split(struct eal_args *a, const char *text)
 			else if (n < sizeof word - 1)
 				word[n++] = *text;
 		}
-		if (quote || !args_add(a, word, n))
+		if (quote || !eal_args_add(a, word, n))
 			return false;
 	}
 	return true;
 }
 
 /** True if one of the words is option @p name, alone or as "name=value". */
-static bool args_has(const struct eal_args *a, const char *name)
+static bool eal_args_has(const struct eal_args *a, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -104,7 +104,7 @@ static bool args_has(const struct eal_args *a, const char *name)
 }
 
 /** One lcore that floats over the CPUs that the process may use. */
-static void format_lcores(char *buf, size_t len)
+static void eal_format_lcores(char *buf, size_t len)
 {
 	cpu_set_t set;
 	size_t n = (size_t)snprintf(buf, len, "0@(");
@@ -123,7 +123,7 @@ static void format_lcores(char *buf, size_t len)
 	snprintf(buf + n, len - n, ")");
 }
 
-static const char *log_option(const struct log_sink *log)
+static const char *eal_log_option(const struct log_sink *log)
 {
 	/* Errors are always wanted: one of them is the reason when a port does not open. */
 	switch (log ? log->max_level : LOG_LEVEL_ERROR) {
@@ -135,80 +135,82 @@ static const char *log_option(const struct log_sink *log)
 }
 
 /** Add @p option and its @p value, unless the @p user has it. */
-static bool args_default(
+static bool eal_args_default(
 	struct eal_args *a, const struct eal_args *user, const char *option, const char *value)
 {
-	if (args_has(user, option))
+	if (eal_args_has(user, option))
 		return true;
-	return args_word(a, option) && (!value || args_word(a, value));
+	return eal_args_word(a, option) && (!value || eal_args_word(a, value));
 }
 
 /** Ordinary memory and nothing shared: no root, no hugepages, no files. */
-static bool args_software(
+static bool eal_args_software(
 	struct eal_args *a, const struct eal_args *user, const struct port_config *cfg)
 {
 	uint32_t mib = cfg->memory_mib ? cfg->memory_mib : POOL_DEFAULT_MIB;
-	bool ok = args_default(a, user, "--no-pci", NULL);
+	bool ok = eal_args_default(a, user, "--no-pci", NULL);
 	char text[16];
 
-	if (args_has(user, "--in-memory") || args_has(user, "--huge-dir") ||
-		args_has(user, "--socket-mem"))
+	if (eal_args_has(user, "--in-memory") || eal_args_has(user, "--huge-dir") ||
+		eal_args_has(user, "--socket-mem"))
 		return ok; /* hugepages after all */
 	/* This is address space: pages are touched by the pools that are made of it. */
 	snprintf(text, sizeof text, "%u", RTE_MIN(mib, 1u << 18) * 2 + 384);
-	return ok && args_default(a, user, "--no-huge", NULL) &&
-	       args_default(a, user, "--no-shconf", NULL) && args_default(a, user, "-m", text);
+	return ok && eal_args_default(a, user, "--no-huge", NULL) &&
+	       eal_args_default(a, user, "--no-shconf", NULL) &&
+	       eal_args_default(a, user, "-m", text);
 }
 
 /** Hugepages that vanish with the process, and only the device asked for. */
-static bool args_hardware(
+static bool eal_args_hardware(
 	struct eal_args *a, const struct eal_args *user, const struct port_config *cfg)
 {
 	bool ok = true;
 
-	if (!args_has(user, "--proc-type") && !args_has(user, "--no-huge"))
-		ok = args_default(a, user, "--in-memory", NULL);
+	if (!eal_args_has(user, "--proc-type") && !eal_args_has(user, "--no-huge"))
+		ok = eal_args_default(a, user, "--in-memory", NULL);
 	/* The host's other NICs are not ours to take. */
-	if (!args_has(user, "-b"))
-		ok = ok && args_default(a, user, "-a", cfg->device);
+	if (!eal_args_has(user, "-b"))
+		ok = ok && eal_args_default(a, user, "-a", cfg->device);
 	return ok;
 }
 
-static int args_build(struct eal_args *a, const struct port_config *cfg, struct port_error *e)
+static int eal_args_build(struct eal_args *a, const struct port_config *cfg, struct port_error *e)
 {
 	struct eal_args user = {0};
 	char buf[512];
 	bool ok;
 
-	if (cfg->eal && !args_split(&user, cfg->eal)) {
+	if (cfg->eal && !eal_args_split(&user, cfg->eal)) {
 		snprintf(e->text, sizeof e->text,
 			"eal arguments \"%.200s\": a quote is not closed, or they are too long",
 			cfg->eal);
 		return -EINVAL;
 	}
-	if (args_has(&user, "-h") || args_has(&user, "--help") || args_has(&user, "--")) {
+	if (eal_args_has(&user, "-h") || eal_args_has(&user, "--help") ||
+		eal_args_has(&user, "--")) {
 		snprintf(e->text, sizeof e->text,
 			"eal arguments \"%.200s\": -h, --help and -- have no place here", cfg->eal);
 		return -EINVAL;
 	}
 	/* EAL calls openlog() with its own name for the program: this leaves syslog's as it is. */
-	ok = args_word(a, program_invocation_short_name);
-	format_lcores(buf, sizeof buf);
-	if (!args_has(&user, "-l") && !args_has(&user, "-c"))
-		ok = ok && args_default(a, &user, "--lcores", buf);
+	ok = eal_args_word(a, program_invocation_short_name);
+	eal_format_lcores(buf, sizeof buf);
+	if (!eal_args_has(&user, "-l") && !eal_args_has(&user, "-c"))
+		ok = ok && eal_args_default(a, &user, "--lcores", buf);
 	snprintf(buf, sizeof buf, "uiwarp-%d", (int)getpid());
-	ok = ok && args_default(a, &user, "--file-prefix", buf);
-	if (!args_has(&user, "--telemetry"))
-		ok = ok && args_default(a, &user, "--no-telemetry", NULL);
-	ok = ok && args_default(a, &user, "--log-level", log_option(cfg->log));
+	ok = ok && eal_args_default(a, &user, "--file-prefix", buf);
+	if (!eal_args_has(&user, "--telemetry"))
+		ok = ok && eal_args_default(a, &user, "--no-telemetry", NULL);
+	ok = ok && eal_args_default(a, &user, "--log-level", eal_log_option(cfg->log));
 	if (eal_is_software(cfg->device))
-		ok = ok && args_software(a, &user, cfg);
+		ok = ok && eal_args_software(a, &user, cfg);
 	else
-		ok = ok && args_hardware(a, &user, cfg);
+		ok = ok && eal_args_hardware(a, &user, cfg);
 	/* The user's come last and so have the last word. */
 	a->user = user.argc > 0;
 	for (int i = 0; i < user.argc; i++)
-		ok = ok && args_word(a, user.argv[i]);
+		ok = ok && eal_args_word(a, user.argv[i]);
 	if (ok)
 		return 0;
 	snprintf(e->text, sizeof e->text, "eal arguments: too many or too long");
@@ -244,7 +246,7 @@ static void *eal_thread(void *arg)
 }
 
 /** Run eal_thread() without the program's signals, which the EAL's own threads inherit. */
-static int run_thread(struct eal_args *a)
+static int eal_run_thread(struct eal_args *a)
 {
 	pthread_t t;
 	int r = spawn_thread(&t, NULL, eal_thread, a);
@@ -263,7 +265,7 @@ static int eal_init(const struct port_config *cfg, struct port_error *e)
 	uint64_t seed;
 	int r;
 
-	r = args_build(&a, cfg, e);
+	r = eal_args_build(&a, cfg, e);
 	if (r)
 		return r;
 	log = eal_log_stream(0);
@@ -271,25 +273,25 @@ static int eal_init(const struct port_config *cfg, struct port_error *e)
 	eal_log_watch();
 	if (log)
 		rte_openlog_stream(log);
-	r = run_thread(&a);
+	r = eal_run_thread(&a);
 	if (r) {
 		snprintf(e->text, sizeof e->text, "no thread to start DPDK on: %s", strerror(-r));
 	} else if (a.result >= 0) {
 		/* EAL made itself a directory that it has no use for without a shared
 		 * configuration. */
 		rmdir(rte_eal_get_runtime_dir());
-		eal.state = EAL_OURS;
-		eal.sample = sample;
+		eal_state.state = EAL_OURS;
+		eal_state.sample = sample;
 		/* DPDK drew its seed when it was loaded. Drivers make up MAC addresses of it, and
 		 * those of two processes forked since then must differ. */
 		if (getrandom(&seed, sizeof seed, 0) == sizeof seed)
 			rte_srand(seed);
 		eal_log_reason(reason, sizeof reason);
 		return 0;
-	} else if (a.error == EALREADY && !eal.failed) {
-		eal.state = EAL_JOINED;
+	} else if (a.error == EALREADY && !eal_state.failed) {
+		eal_state.state = EAL_JOINED;
 	} else {
-		eal.failed = true; /* from some failures the EAL does not recover */
+		eal_state.failed = true; /* from some failures the EAL does not recover */
 		r = a.user ? -EINVAL : -ENODEV;
 		if (!eal_log_reason(reason, sizeof reason))
 			snprintf(reason, sizeof reason, "%s", rte_strerror(a.error));
@@ -307,10 +309,10 @@ int eal_start(const struct port_config *cfg, struct port_error *e)
 {
 	int r = 0;
 
-	pthread_mutex_lock(&eal.lock);
-	if (eal.state == EAL_IDLE)
+	pthread_mutex_lock(&eal_state.lock);
+	if (eal_state.state == EAL_IDLE)
 		r = eal_init(cfg, e);
-	pthread_mutex_unlock(&eal.lock);
+	pthread_mutex_unlock(&eal_state.lock);
 	return r;
 }
 
@@ -320,7 +322,7 @@ struct turn {
 	sem_t over;
 };
 
-static void take_turn(void *arg)
+static void eal_take_turn(void *arg)
 {
 	struct turn *t = arg;
 
@@ -332,7 +334,7 @@ void eal_call_in_turn(void (*fn)(void *arg), void *arg)
 {
 	struct turn t = {.fn = fn, .arg = arg};
 
-	if (sem_init(&t.over, 0, 0) || rte_eal_alarm_set(1, take_turn, &t)) {
+	if (sem_init(&t.over, 0, 0) || rte_eal_alarm_set(1, eal_take_turn, &t)) {
 		fn(arg); /* no memory for it: out of turn is better than not at all */
 		return;
 	}
@@ -344,5 +346,5 @@ void eal_call_in_turn(void (*fn)(void *arg), void *arg)
 
 const struct clock_sample *eal_clock_sample(void)
 {
-	return eal.state == EAL_OURS ? &eal.sample : NULL;
+	return eal_state.state == EAL_OURS ? &eal_state.sample : NULL;
 }

@@ -22,7 +22,7 @@ static struct {
 	bool watching, quiet;
 } eal_log = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void line_done(int dpdk_level)
+static void eal_log_line_done(int dpdk_level)
 {
 	eal_log.line[eal_log.len] = '\0';
 	if (eal_log.watching && dpdk_level <= (int)RTE_LOG_ERR && !eal_log.reason[0])
@@ -32,7 +32,7 @@ static void line_done(int dpdk_level)
 	eal_log.len = 0;
 }
 
-static ssize_t log_write(void *cookie, const char *buf, size_t size)
+static ssize_t eal_log_write(void *cookie, const char *buf, size_t size)
 {
 	int level = cookie ? (int)(intptr_t)cookie : rte_log_cur_msg_loglevel();
 
@@ -41,7 +41,7 @@ static ssize_t log_write(void *cookie, const char *buf, size_t size)
 	pthread_mutex_lock(&eal_log.lock);
 	for (size_t i = 0; i < size; i++) {
 		if (buf[i] == '\n')
-			line_done(level);
+			eal_log_line_done(level);
 		else if (eal_log.len < sizeof eal_log.line - 1)
 			eal_log.line[eal_log.len++] = buf[i];
 	}
@@ -52,7 +52,7 @@ static ssize_t log_write(void *cookie, const char *buf, size_t size)
 FILE *eal_log_stream(int level)
 {
 	FILE *f = fopencookie(
-		(void *)(intptr_t)level, "w", (cookie_io_functions_t){.write = log_write});
+		(void *)(intptr_t)level, "w", (cookie_io_functions_t){.write = eal_log_write});
 
 	if (f)
 		setvbuf(f, NULL, _IOLBF, 0);

@@ -4,7 +4,7 @@
 /** Looks in a row before the application is taken to be one that polls on. */
 #define POLLING_LOOKS 3
 
-static uint64_t min64(uint64_t a, uint64_t b)
+static uint64_t idle_min64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -24,27 +24,28 @@ bool idle_look(struct idle *p, uint64_t now, uint64_t rounds)
 
 struct idle_step idle_away(struct idle *p)
 {
-	p->sleep = min64(p->sleep < IDLE_SHORT_NS ? IDLE_SHORT_NS : p->sleep * 2, IDLE_AWAY_NS);
+	p->sleep =
+		idle_min64(p->sleep < IDLE_SHORT_NS ? IDLE_SHORT_NS : p->sleep * 2, IDLE_AWAY_NS);
 	return (struct idle_step){.sleep = p->sleep};
 }
 
-static bool is_recent(const struct idle *p, uint64_t now)
+static bool idle_is_recent(const struct idle *p, uint64_t now)
 {
 	return p->last_packet && now - p->last_packet < IDLE_RECENT_NS;
 }
 
-static struct idle_step after_relaxed(
+static struct idle_step idle_after_relaxed(
 	struct idle *p, uint64_t now, unsigned handled, uint64_t deadline)
 {
 	uint64_t most = p->tells ? IDLE_LINK_NS : IDLE_BLIND_NS;
 	uint64_t rest = deadline > now ? deadline - now : 0;
-	bool recent = is_recent(p, now);
+	bool recent = idle_is_recent(p, now);
 
 	if (handled >= IDLE_FULL_ROUND)
 		return (struct idle_step){0};
-	p->sleep =
-		recent || p->sleep < IDLE_RELAXED_NS ? IDLE_RELAXED_NS : min64(p->sleep * 2, most);
-	rest = min64(p->sleep, rest > IDLE_RELAXED_NS ? rest : IDLE_RELAXED_NS);
+	p->sleep = recent || p->sleep < IDLE_RELAXED_NS ? IDLE_RELAXED_NS
+							: idle_min64(p->sleep * 2, most);
+	rest = idle_min64(p->sleep, rest > IDLE_RELAXED_NS ? rest : IDLE_RELAXED_NS);
 	return (struct idle_step){
 		.sleep = rest, .wait_rx = p->tells && !recent, .wait_wake = rest > IDLE_AWAY_NS};
 }
@@ -57,21 +58,22 @@ struct idle_step idle_after(struct idle *p, uint64_t now, unsigned handled, uint
 	if (handled)
 		p->last_packet = now;
 	if (p->relaxed)
-		return after_relaxed(p, now, handled, deadline);
+		return idle_after_relaxed(p, now, handled, deadline);
 	if (p->last_packet && now - p->last_packet < IDLE_SPIN_NS)
 		return s;
 	s.wait_rx = p->tells;
-	if (is_recent(p, now)) {
+	if (idle_is_recent(p, now)) {
 		/* What tells of packets wakes in time by itself, and costs less than looking. */
 		p->sleep = p->tells ? most : IDLE_SHORT_NS;
 	} else {
-		p->sleep = min64(p->sleep < IDLE_SHORT_NS ? IDLE_SHORT_NS : p->sleep * 2, most);
+		p->sleep =
+			idle_min64(p->sleep < IDLE_SHORT_NS ? IDLE_SHORT_NS : p->sleep * 2, most);
 	}
 	s.sleep = p->sleep;
 	if (deadline <= now)
 		s.sleep = 0;
 	else
-		s.sleep = min64(s.sleep, deadline - now);
+		s.sleep = idle_min64(s.sleep, deadline - now);
 	/* An earlier deadline is worth a system call only when it would be late. */
 	s.wait_wake = s.sleep > IDLE_AWAY_NS;
 	return s;

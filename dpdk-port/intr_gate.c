@@ -28,10 +28,10 @@ struct intr_gate {
 
 /* There is one interrupt thread in a process. The lock also keeps the gate from being freed while
  * it is opened for another port. */
-static pthread_mutex_t gate_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct intr_gate *current_gate;
+static pthread_mutex_t intr_gate_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct intr_gate *intr_gate_current;
 
-static void interrupt_thread(void *arg)
+static void intr_gate_thread(void *arg)
 {
 	struct intr_gate *g = arg;
 	unsigned ticket;
@@ -50,7 +50,7 @@ static void interrupt_thread(void *arg)
 	pthread_mutex_unlock(&g->lock);
 }
 
-static void call(struct intr_gate *g)
+static void intr_gate_call(struct intr_gate *g)
 {
 	uint64_t n = 1;
 
@@ -59,7 +59,7 @@ static void call(struct intr_gate *g)
 }
 
 /** With the lock held. */
-static void wait_until_inside(struct intr_gate *g)
+static void intr_gate_wait_until_inside(struct intr_gate *g)
 {
 	struct timespec end;
 
@@ -71,7 +71,7 @@ static void wait_until_inside(struct intr_gate *g)
 		;
 }
 
-static struct intr_gate *create(void)
+static struct intr_gate *intr_gate_new(void)
 {
 	struct intr_gate *g = calloc(1, sizeof *g);
 
@@ -83,7 +83,7 @@ static struct intr_gate *create(void)
 	g->handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
 	if (g->fd >= 0 && g->handle && rte_intr_fd_set(g->handle, g->fd) == 0 &&
 		rte_intr_type_set(g->handle, RTE_INTR_HANDLE_EXT) == 0 &&
-		rte_intr_callback_register(g->handle, interrupt_thread, g) == 0)
+		rte_intr_callback_register(g->handle, intr_gate_thread, g) == 0)
 		return g;
 	rte_intr_instance_free(g->handle);
 	if (g->fd >= 0)
@@ -96,10 +96,10 @@ struct intr_gate *intr_gate_create(void)
 {
 	struct intr_gate *g = NULL;
 
-	pthread_mutex_lock(&gate_lock);
-	if (!current_gate)
-		g = current_gate = create();
-	pthread_mutex_unlock(&gate_lock);
+	pthread_mutex_lock(&intr_gate_lock);
+	if (!intr_gate_current)
+		g = intr_gate_current = intr_gate_new();
+	pthread_mutex_unlock(&intr_gate_lock);
 	return g;
 }
 
@@ -107,16 +107,16 @@ void intr_gate_destroy(struct intr_gate *g)
 {
 	if (!g)
 		return;
-	pthread_mutex_lock(&gate_lock);
-	current_gate = NULL;
+	pthread_mutex_lock(&intr_gate_lock);
+	intr_gate_current = NULL;
 	intr_gate_open(g);
-	rte_intr_callback_unregister_sync(g->handle, interrupt_thread, g);
+	rte_intr_callback_unregister_sync(g->handle, intr_gate_thread, g);
 	rte_intr_instance_free(g->handle);
 	close(g->fd);
 	pthread_cond_destroy(&g->changed);
 	pthread_mutex_destroy(&g->lock);
 	free(g);
-	pthread_mutex_unlock(&gate_lock);
+	pthread_mutex_unlock(&intr_gate_lock);
 }
 
 void intr_gate_shut(struct intr_gate *g)
@@ -126,9 +126,9 @@ void intr_gate_shut(struct intr_gate *g)
 	pthread_mutex_lock(&g->lock);
 	if (!g->shut) {
 		g->shut = true;
-		call(g);
+		intr_gate_call(g);
 	}
-	wait_until_inside(g);
+	intr_gate_wait_until_inside(g);
 	pthread_mutex_unlock(&g->lock);
 }
 
@@ -138,13 +138,13 @@ void intr_gate_pass(struct intr_gate *g)
 		return;
 	pthread_mutex_lock(&g->lock);
 	if (g->shut && g->inside) {
-		call(g);
+		intr_gate_call(g);
 		g->inside = false;
 		g->passes++;
 		pthread_cond_broadcast(&g->changed);
 	}
 	if (g->shut)
-		wait_until_inside(g);
+		intr_gate_wait_until_inside(g);
 	pthread_mutex_unlock(&g->lock);
 }
 
@@ -161,7 +161,7 @@ void intr_gate_open(struct intr_gate *g)
 
 void intr_gate_let_go(void)
 {
-	pthread_mutex_lock(&gate_lock);
-	intr_gate_open(current_gate);
-	pthread_mutex_unlock(&gate_lock);
+	pthread_mutex_lock(&intr_gate_lock);
+	intr_gate_open(intr_gate_current);
+	pthread_mutex_unlock(&intr_gate_lock);
 }

@@ -16,30 +16,30 @@ bool memif_is_named(const char *device)
 	return strncmp(device, "net_memif", 9) == 0;
 }
 
-static bool is(const struct rte_kvargs *args, const char *key, const char *value)
+static bool memif_has_name(const struct rte_kvargs *args, const char *key, const char *value)
 {
 	const char *given = rte_kvargs_get(args, key);
 
 	return given && !strcmp(given, value);
 }
 
-static bool is_server(const struct rte_kvargs *args)
+static bool memif_is_server(const struct rte_kvargs *args)
 {
-	return is(args, "role", "server") || is(args, "role", "master");
+	return memif_has_name(args, "role", "server") || memif_has_name(args, "role", "master");
 }
 
 /** The file of a server's socket; NULL if it has none (abstract is the driver's default). */
-static const char *server_socket(const struct rte_kvargs *args)
+static const char *memif_server_socket(const struct rte_kvargs *args)
 {
-	if (!is_server(args))
+	if (!memif_is_server(args))
 		return NULL;
-	if (!is(args, "socket-abstract", "no"))
+	if (!memif_has_name(args, "socket-abstract", "no"))
 		return NULL;
 	return rte_kvargs_get(args, "socket");
 }
 
 /** What a datagram's connect() to the socket file @p path says; 0: nothing, it is no such file. */
-static int ask_socket(const char *path)
+static int memif_ask_socket(const char *path)
 {
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
 	struct stat st;
@@ -63,13 +63,13 @@ static int ask_socket(const char *path)
  * that comes and goes at once would end the server: its driver then closes a descriptor that the
  * EAL goes on watching, which panics.
  */
-static bool is_stale(const char *path)
+static bool memif_is_stale(const char *path)
 {
-	return ask_socket(path) == ECONNREFUSED;
+	return memif_ask_socket(path) == ECONNREFUSED;
 }
 
 /** Does the kernel's list, which has '@' for zeros, name a listening socket @p name? */
-static bool is_listed(const char *name)
+static bool memif_is_listed(const char *name)
 {
 	FILE *f = fopen("/proc/net/unix", "re");
 	char line[512];
@@ -90,7 +90,7 @@ static bool is_listed(const char *name)
 }
 
 /** Where a relative path begins, of a socket that is a file; NULL: there is none. */
-static const char *relative_path(const char *device)
+static const char *memif_relative_path(const char *device)
 {
 	const char *at = strstr(device, ",socket=");
 
@@ -102,7 +102,7 @@ static const char *relative_path(const char *device)
 
 int memif_absolute(const char *device, char *out, size_t len)
 {
-	const char *path = relative_path(device);
+	const char *path = memif_relative_path(device);
 	char directory[PATH_MAX] = "";
 	int n;
 
@@ -127,8 +127,8 @@ bool memif_forget_stale(const char *device)
 	args = rte_kvargs_parse(comma + 1, NULL);
 	if (!args)
 		return false;
-	path = server_socket(args);
-	removed = path && is_stale(path) && unlink(path) == 0;
+	path = memif_server_socket(args);
+	removed = path && memif_is_stale(path) && unlink(path) == 0;
 	rte_kvargs_free(args);
 	return removed;
 }
@@ -139,7 +139,8 @@ bool memif_forget_stale(const char *device)
 /** Does a process listen at the socket that a memif's arguments mean, which is @p path? */
 static bool memif_listens(const struct rte_kvargs *args, const char *path)
 {
-	return is(args, "socket-abstract", "no") ? ask_socket(path) == EPROTOTYPE : is_listed(path);
+	return memif_has_name(args, "socket-abstract", "no") ? memif_ask_socket(path) == EPROTOTYPE
+							     : memif_is_listed(path);
 }
 
 bool memif_is_served(const char *device)
@@ -152,7 +153,7 @@ bool memif_is_served(const char *device)
 		args = rte_kvargs_parse(comma + 1, NULL);
 	if (args)
 		path = rte_kvargs_get(args, "socket");
-	served = args && is_server(args) && memif_listens(args, path ? path : DEFAULT_SOCKET);
+	served = args && memif_is_server(args) && memif_listens(args, path ? path : DEFAULT_SOCKET);
 	rte_kvargs_free(args);
 	return served;
 }
@@ -168,9 +169,9 @@ enum memif_absence memif_why_absent(const char *device, char *socket, size_t len
 	if (!path)
 		path = DEFAULT_SOCKET;
 	snprintf(socket, len, "%s", path);
-	if (args && is_server(args))
+	if (args && memif_is_server(args))
 		why = MEMIF_NO_CLIENT;
-	else if (args ? memif_listens(args, path) : is_listed(path))
+	else if (args ? memif_listens(args, path) : memif_is_listed(path))
 		why = MEMIF_TAKEN;
 	rte_kvargs_free(args);
 	return why;

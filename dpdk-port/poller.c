@@ -58,7 +58,7 @@ static unsigned poller_poll(void *ctx, uint64_t now)
 }
 
 /** The engine's thread shall not sleep: that is all there is to it. */
-static void come_again(struct timer *t, uint64_t now)
+static void poller_come_again(struct timer *t, uint64_t now)
 {
 }
 
@@ -66,7 +66,7 @@ static void come_again(struct timer *t, uint64_t now)
  * What we say to ourselves is heard before the lock is released, as nothing will come in that would
  * wake somebody for it. But not without end: a stream to oneself never falls silent.
  */
-static void hear_ourselves(struct poller *p)
+static void poller_hear_ourselves(struct poller *p)
 {
 	for (unsigned i = 0; i < LOOP_ROUNDS && ip_is_looping(p->ip); i++) {
 		ip_input(p->ip, NULL, 0, p->last);
@@ -84,7 +84,7 @@ static void poller_flush(void *ctx)
 	if (p->tcp)
 		tcp_round_end(p->tcp);
 	if (p->ip)
-		hear_ourselves(p);
+		poller_hear_ourselves(p);
 	port_flush(p->port);
 }
 
@@ -122,7 +122,7 @@ int poller_init(struct poller *p, struct engine *e, struct port *port)
 		return -errno;
 	clock_init(&p->clock, eal_clock_sample());
 	p->lcore = lcore_reserve();
-	timer_init(&p->again, come_again);
+	timer_init(&p->again, poller_come_again);
 	engine_init(e, &poller_ops, p);
 	return 0;
 }

@@ -62,7 +62,7 @@ void port_drop(struct port *p)
 }
 
 /** Hand to the driver what it takes; the rest stays. */
-static void queue_send(struct port *p)
+static void port_queue_send(struct port *p)
 {
 	while (p->head != p->tail && likely(p->started)) {
 		unsigned at = p->head & (PORT_QUEUE - 1);
@@ -81,7 +81,7 @@ void port_flush(struct port *p)
 {
 	if (p->head == p->tail)
 		return;
-	queue_send(p);
+	port_queue_send(p);
 	/* Nobody will ever take these: do not keep them until the link comes back. */
 	if (unlikely(p->head != p->tail) && !p->link_up)
 		port_drop(p);
@@ -98,7 +98,7 @@ void port_tx(struct port *p, struct rte_mbuf *m)
 	if (unlikely(p->capture != NULL))
 		capture_packet(p->capture, m, CAPTURE_OUT, p->now);
 	if (unlikely(p->tail - p->head == PORT_QUEUE)) {
-		queue_send(p);
+		port_queue_send(p);
 		if (p->tail - p->head == PORT_QUEUE) {
 			rte_pktmbuf_free(m);
 			p->stats.tx_dropped++;
@@ -108,12 +108,12 @@ void port_tx(struct port *p, struct rte_mbuf *m)
 	p->queue[p->tail++ & (PORT_QUEUE - 1)] = m;
 	/* With a backlog the port is full: try again once a round, not once a frame. */
 	if (p->tail - p->head >= PORT_BURST && !p->backlog) {
-		queue_send(p);
+		port_queue_send(p);
 		p->backlog = p->tail - p->head;
 	}
 }
 
-static bool has_carrier(struct port *p)
+static bool port_has_carrier(struct port *p)
 {
 	enum carrier c = carrier_get(p->rx_fd, p->if_index);
 
@@ -128,7 +128,7 @@ bool port_is_gone(const struct port *p)
 }
 
 /** A packet socket polls readable after its interface went down, until it has told so. */
-static void take_error(const struct port *p)
+static void port_take_error(const struct port *p)
 {
 	int error;
 	socklen_t len = sizeof error;
@@ -143,7 +143,7 @@ bool port_link(struct port *p, uint32_t *speed)
 
 	if (rte_eth_link_get_nowait(p->id, &l))
 		l.link_status = p->link_up;
-	if (p->if_index && !has_carrier(p))
+	if (p->if_index && !port_has_carrier(p))
 		l.link_status = RTE_ETH_LINK_DOWN;
 	p->link_up = p->started && l.link_status == RTE_ETH_LINK_UP;
 	if (speed)
@@ -153,12 +153,12 @@ bool port_link(struct port *p, uint32_t *speed)
 
 /** A client is started anew when it was refused or its server went. Not too soon: to stop it in the
  * middle of the handshake would only begin it again. */
-static bool is_overdue(const struct port *p)
+static bool port_is_overdue(const struct port *p)
 {
 	return !p->started || p->downs >= PORT_PATIENCE;
 }
 
-static void restart(void *port)
+static void port_restart(void *port)
 {
 	struct port *p = port;
 
@@ -170,7 +170,7 @@ static void restart(void *port)
 bool port_watch(struct port *p)
 {
 	intr_gate_pass(p->intr_gate);
-	take_error(p);
+	port_take_error(p);
 	if (port_link(p, NULL)) {
 		p->downs = 0;
 		intr_gate_shut(p->intr_gate);
@@ -178,9 +178,9 @@ bool port_watch(struct port *p)
 	}
 	intr_gate_open(p->intr_gate);
 	p->downs++;
-	if (p->connects && is_overdue(p)) {
+	if (p->connects && port_is_overdue(p)) {
 		eal_log_quiet(true);
-		eal_call_in_turn(restart, p);
+		eal_call_in_turn(port_restart, p);
 		eal_log_quiet(false);
 		p->downs = 0;
 	}

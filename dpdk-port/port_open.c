@@ -29,7 +29,7 @@
 #define MTU_MIN   576
 
 /* Probing goes through the EAL's own tables, and its log has one reader. */
-static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t port_open_lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct opening {
 	const struct port_config *cfg;
@@ -42,7 +42,7 @@ struct opening {
 	bool fixed;               /**< AF_PACKET: the interface may not be changed */
 };
 
-__attribute__((format(printf, 3, 4))) static int fail(
+__attribute__((format(printf, 3, 4))) static int port_fail(
 	struct opening *o, int error, const char *fmt, ...)
 {
 	char what[180], reason[400];
@@ -72,7 +72,7 @@ __attribute__((format(printf, 3, 4))) static int fail(
 #define DEVICE_MAX 4608
 
 /** The device's name: its arguments up to the first comma. */
-static void device_name(const char *device, char *name, size_t len)
+static void port_device_name(const char *device, char *name, size_t len)
 {
 	size_t n = strcspn(device, ",");
 
@@ -97,8 +97,8 @@ static bool port_find(const char *name, uint16_t *id)
 	return false;
 }
 
-/** True when the port is there from before, see can_be_closed(), with other arguments. */
-static bool is_another(const struct opening *o, const char *name)
+/** True when the port is there from before, see port_can_be_closed(), with other arguments. */
+static bool port_is_another(const struct opening *o, const char *name)
 {
 	const char *comma = strchr(o->cfg->device, ',');
 	struct rte_eth_dev_info info;
@@ -111,40 +111,40 @@ static bool is_another(const struct opening *o, const char *name)
 	return args && strcmp(args->args ? args->args : "", comma ? comma + 1 : "");
 }
 
-static bool driver_is(const struct port *p, const char *name)
+static bool port_driver_is(const struct port *p, const char *name)
 {
 	return strcmp(p->caps.driver, name) == 0;
 }
 
-static bool is_memif(const struct port *p)
+static bool port_is_memif(const struct port *p)
 {
-	return driver_is(p, "net_memif");
+	return port_driver_is(p, "net_memif");
 }
 
-static int probe(struct opening *o)
+static int port_probe(struct opening *o)
 {
 	char name[RTE_DEV_NAME_MAX_LEN];
 	int r;
 
-	device_name(o->cfg->device, name, sizeof name);
-	if (is_another(o, name))
-		return fail(o, -EBUSY, "this process had it open with other arguments");
+	port_device_name(o->cfg->device, name, sizeof name);
+	if (port_is_another(o, name))
+		return port_fail(o, -EBUSY, "this process had it open with other arguments");
 	memif_forget_stale(o->cfg->device);
 	r = rte_dev_probe(o->cfg->device);
 	/* A device that the EAL probed when it started is there already. */
 	if (r && r != -EEXIST && memif_is_served(o->cfg->device))
-		return fail(o, -EADDRINUSE,
+		return port_fail(o, -EADDRINUSE,
 			"another process is the server at its socket; this end needs role=client");
 	if (r && r != -EEXIST)
-		return fail(o, r, "DPDK cannot open it");
+		return port_fail(o, r, "DPDK cannot open it");
 	if (!port_find(name, &o->p->id))
-		return fail(o, -ENODEV, "DPDK has no Ethernet port for it");
+		return port_fail(o, -ENODEV, "DPDK has no Ethernet port for it");
 	r = rte_eth_dev_info_get(o->p->id, &o->info);
 	if (r)
-		return fail(o, r, "its driver does not describe it");
+		return port_fail(o, r, "its driver does not describe it");
 	o->p->device = o->info.device;
 	snprintf(o->p->caps.driver, sizeof o->p->caps.driver, "%s", o->info.driver_name);
-	o->p->connects = is_memif(o->p) && !strstr(o->cfg->device, "role=server") &&
+	o->p->connects = port_is_memif(o->p) && !strstr(o->cfg->device, "role=server") &&
 			 !strstr(o->cfg->device, "role=master");
 	if (o->info.if_index)
 		if_indextoname(o->info.if_index, o->ifname);
@@ -155,7 +155,7 @@ static int probe(struct opening *o)
  * AF_PACKET sends and receives through frames of a fixed size and cannot be asked about it: a
  * larger frame is dropped. It must not change the interface's MTU either, which is the host's.
  */
-static int choose_mtu_packet(struct opening *o)
+static int port_choose_mtu_packet(struct opening *o)
 {
 	const struct rte_devargs *args = rte_dev_devargs(o->info.device);
 	unsigned framesz = packet_frame_size(args && args->args ? args->args : "");
@@ -166,15 +166,15 @@ static int choose_mtu_packet(struct opening *o)
 	o->frame = packet_buffer_room(framesz);
 	o->mtu = (uint16_t)(wanted ? wanted : RTE_MIN(below, (unsigned)PACKET_MTU_DEFAULT_MAX));
 	if (below && o->mtu > below)
-		return fail(o, -EINVAL, "mtu %u is more than interface %s has, %u", o->mtu,
+		return port_fail(o, -EINVAL, "mtu %u is more than interface %s has, %u", o->mtu,
 			o->ifname, below);
 	if (o->frame > POOL_FRAME_MAX || most < MTU_MIN)
-		return fail(o, -EINVAL, "its frames of framesz=%u are too %s", framesz,
+		return port_fail(o, -EINVAL, "its frames of framesz=%u are too %s", framesz,
 			most < MTU_MIN ? "small" : "large");
 	if (o->mtu && o->mtu <= most)
 		return 0;
 	if (wanted)
-		return fail(o, -EINVAL,
+		return port_fail(o, -EINVAL,
 			"framesz=%u is too small for mtu %u: without framesz and blocksz they "
 			"follow from mtu",
 			framesz, wanted);
@@ -187,16 +187,16 @@ static int choose_mtu_packet(struct opening *o)
 	return 0;
 }
 
-static int choose_mtu(struct opening *o)
+static int port_choose_mtu(struct opening *o)
 {
 	uint16_t own = 0;
 
-	if (driver_is(o->p, "net_af_packet"))
-		return choose_mtu_packet(o);
+	if (port_driver_is(o->p, "net_af_packet"))
+		return port_choose_mtu_packet(o);
 	rte_eth_dev_get_mtu(o->p->id, &own);
 	o->mtu = o->cfg->mtu ? o->cfg->mtu : own ? own : RTE_ETHER_MTU;
 	if (o->mtu < MTU_MIN || o->mtu > o->info.max_mtu) {
-		return fail(o, -EINVAL, "mtu %u is not within its %u to %u", o->mtu, MTU_MIN,
+		return port_fail(o, -EINVAL, "mtu %u is not within its %u to %u", o->mtu, MTU_MIN,
 			o->info.max_mtu);
 	}
 	o->frame = pool_frame_size(o->mtu);
@@ -204,7 +204,7 @@ static int choose_mtu(struct opening *o)
 }
 
 /** Offloads worth having. Fast free stays off: buffers have external memory and references. */
-static void choose_offloads(struct opening *o, struct rte_eth_conf *conf)
+static void port_choose_offloads(struct opening *o, struct rte_eth_conf *conf)
 {
 	const uint64_t rx = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_TCP_CKSUM;
 	const uint64_t tx = RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
@@ -212,7 +212,7 @@ static void choose_offloads(struct opening *o, struct rte_eth_conf *conf)
 	conf->rxmode.offloads = o->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
 	conf->txmode.offloads = o->info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	/* TAP's are computed by its driver in software, and cost it a copy. */
-	if (driver_is(o->p, "net_tap"))
+	if (port_driver_is(o->p, "net_tap"))
 		return;
 	conf->rxmode.offloads |= o->info.rx_offload_capa & rx;
 	conf->txmode.offloads |= o->info.tx_offload_capa & tx;
@@ -221,29 +221,29 @@ static void choose_offloads(struct opening *o, struct rte_eth_conf *conf)
 	o->p->caps.tx_tcp_cksum = conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
 }
 
-/** Software devices have no interrupt but by their kernel descriptors, see find_rx_fd(). */
-static bool want_interrupt(const struct opening *o)
+/** Software devices have no interrupt but by their kernel descriptors, see port_find_rx_fd(). */
+static bool port_want_interrupt(const struct opening *o)
 {
 	return !eal_is_software(o->cfg->device) || strncmp(o->cfg->device, "virtio_user", 11) == 0;
 }
 
-/** A kernel's interface keeps its own MAC address beside the port's: see learn_mac(). */
-static bool keeps_mac(const struct port *p)
+/** A kernel's interface keeps its own MAC address beside the port's: see port_learn_mac(). */
+static bool port_keeps_mac(const struct port *p)
 {
-	return driver_is(p, "net_tap") || driver_is(p, "net_af_packet");
+	return port_driver_is(p, "net_tap") || port_driver_is(p, "net_af_packet");
 }
 
-static int configure(struct opening *o)
+static int port_configure(struct opening *o)
 {
 	struct rte_eth_conf conf = {0};
 	uint32_t most = o->info.max_rx_pktlen;
 	int r;
 
-	choose_offloads(o, &conf);
+	port_choose_offloads(o, &conf);
 	/* Drivers that know only the standard frame take no other number here. */
 	if (o->mtu <= o->info.max_mtu && most && most >= (uint32_t)o->mtu + RTE_ETHER_HDR_LEN)
 		conf.rxmode.mtu = o->mtu;
-	conf.intr_conf.rxq = want_interrupt(o);
+	conf.intr_conf.rxq = port_want_interrupt(o);
 	conf.intr_conf.rmv = o->info.dev_flags && *o->info.dev_flags & RTE_ETH_DEV_INTR_RMV;
 	r = rte_eth_dev_configure(o->p->id, 1, 1, &conf);
 	if (r && conf.intr_conf.rxq) {
@@ -251,29 +251,29 @@ static int configure(struct opening *o)
 		r = rte_eth_dev_configure(o->p->id, 1, 1, &conf);
 	}
 	if (r)
-		return fail(o, r, "it takes no configuration");
-	if (!driver_is(o->p, "net_af_packet")) {
+		return port_fail(o, r, "it takes no configuration");
+	if (!port_driver_is(o->p, "net_af_packet")) {
 		uint16_t now = 0;
 
 		rte_eth_dev_get_mtu(o->p->id, &now);
 		r = now == o->mtu ? 0 : rte_eth_dev_set_mtu(o->p->id, o->mtu);
 		if (r && r != -ENOTSUP)
-			return fail(o, r, "it does not take mtu %u", o->mtu);
+			return port_fail(o, r, "it does not take mtu %u", o->mtu);
 	}
 	o->p->caps.mtu = o->mtu;
-	if (o->cfg->mac && !keeps_mac(o->p)) {
+	if (o->cfg->mac && !port_keeps_mac(o->p)) {
 		struct rte_ether_addr a;
 
 		memcpy(a.addr_bytes, o->cfg->mac, 6);
 		r = rte_eth_dev_default_mac_addr_set(o->p->id, &a);
 		if (r)
-			return fail(o, r, "it does not take another MAC address");
+			return port_fail(o, r, "it does not take another MAC address");
 	}
 	return 0;
 }
 
 /** On the EAL's interrupt thread. */
-static int on_removal(uint16_t id, enum rte_eth_event_type type, void *arg, void *unused)
+static int port_on_removal(uint16_t id, enum rte_eth_event_type type, void *arg, void *unused)
 {
 	struct port *p = arg;
 
@@ -281,7 +281,7 @@ static int on_removal(uint16_t id, enum rte_eth_event_type type, void *arg, void
 	return 0;
 }
 
-static int setup_queues(struct opening *o)
+static int port_setup_queues(struct opening *o)
 {
 	struct port *p = o->p;
 	uint16_t rx = PORT_DESC, tx = PORT_DESC;
@@ -291,38 +291,38 @@ static int setup_queues(struct opening *o)
 	snprintf(name, sizeof name, "uiwarp-%u", p->id);
 	p->pool = pool_create(name, o->frame, o->cfg->memory_mib, socket);
 	if (!p->pool)
-		return fail(o, -rte_errno, "no %s for its packet buffers",
+		return port_fail(o, -rte_errno, "no %s for its packet buffers",
 			eal_is_software(o->cfg->device) ? "memory" : "hugepages");
 	r = rte_eth_dev_adjust_nb_rx_tx_desc(p->id, &rx, &tx);
 	if (r)
-		return fail(o, r, "it has no room for descriptors");
+		return port_fail(o, r, "it has no room for descriptors");
 	r = rte_eth_rx_queue_setup(p->id, 0, rx, (unsigned)socket, NULL, p->pool);
 	if (r)
-		return fail(o, r, "it has no receive queue");
+		return port_fail(o, r, "it has no receive queue");
 	r = rte_eth_tx_queue_setup(p->id, 0, tx, (unsigned)socket, NULL);
 	if (r)
-		return fail(o, r, "it has no transmit queue");
+		return port_fail(o, r, "it has no transmit queue");
 	/* What is not mapped for the device it cannot read or write. DPDK goes on all the same. */
 	if (eal_log_look(reason, sizeof reason) && pci_is_unmapped(reason))
-		return fail(o, -ENOMEM, "it cannot reach its packet buffers");
+		return port_fail(o, -ENOMEM, "it cannot reach its packet buffers");
 	return 0;
 }
 
 /** Where the port has an interrupt, or a descriptor of the kernel's, to sleep on. */
-static void find_rx_fd(struct opening *o)
+static void port_find_rx_fd(struct opening *o)
 {
 	struct port *p = o->p;
 	int fd;
 
 	if (p->rx_fd >= 0)
 		return;
-	if (driver_is(o->p, "net_af_packet")) {
+	if (port_driver_is(o->p, "net_af_packet")) {
 		p->rx_fd = rxfd_packet_socket(o->info.if_index);
 		if (p->rx_fd >= 0)
 			p->if_index = o->info.if_index;
 		return;
 	}
-	if (!want_interrupt(o))
+	if (!port_want_interrupt(o))
 		return;
 	fd = rte_eth_dev_rx_intr_ctl_q_get_fd(p->id, 0);
 	if (fd < 0 || rte_eth_dev_rx_intr_enable(p->id, 0))
@@ -336,7 +336,7 @@ static void find_rx_fd(struct opening *o)
 }
 
 /** What the host itself sends on the interface is not from the wire. Linux 4.20 and later. */
-static void ignore_outgoing(int fd)
+static void port_ignore_outgoing(int fd)
 {
 	int on = 1;
 
@@ -344,7 +344,7 @@ static void ignore_outgoing(int fd)
 }
 
 /** The driver's start; a memif client may come before its server, as to any other link. */
-static int start_driver(struct opening *o)
+static int port_start_driver(struct opening *o)
 {
 	struct port *p = o->p;
 	int r;
@@ -355,77 +355,77 @@ static int start_driver(struct opening *o)
 	p->started = r == 0;
 	if (r == 0 || p->connects)
 		return 0;
-	return fail(
+	return port_fail(
 		o, r, o->fixed ? "it does not start without CAP_NET_ADMIN" : "it does not start");
 }
 
 /** What is for others than the port's own address: IPv6 neighbours ask by multicast (RFC 4861
  *  section 7.2.1). An AF_PACKET driver would leave the interface promiscuous behind. */
-static void receive_more(struct opening *o)
+static void port_receive_more(struct opening *o)
 {
 	struct port *p = o->p;
-	bool packet = driver_is(p, "net_af_packet") && p->rx_fd >= 0;
+	bool packet = port_driver_is(p, "net_af_packet") && p->rx_fd >= 0;
 
 	if (packet && o->cfg->wire)
-		ignore_outgoing(p->rx_fd);
+		port_ignore_outgoing(p->rx_fd);
 	if (packet && packet_receive(p->rx_fd, o->info.if_index, o->cfg->wire) == 0)
 		return;
 	if (o->cfg->wire || rte_eth_allmulticast_enable(p->id))
 		rte_eth_promiscuous_enable(p->id);
 }
 
-static int learn_mac(struct opening *o)
+static int port_learn_mac(struct opening *o)
 {
 	struct port *p = o->p;
 	struct rte_ether_addr mac;
 	int r = rte_eth_macaddr_get(p->id, &mac);
 
 	if (r)
-		return fail(o, r, "it has no MAC address");
+		return port_fail(o, r, "it has no MAC address");
 	memcpy(p->caps.mac, mac.addr_bytes, 6);
 	/* At the other end of a TAP is the kernel's interface: a neighbour with an address of its
 	 * own, to which its driver would give ours. */
-	if (driver_is(p, "net_tap"))
+	if (port_driver_is(p, "net_tap"))
 		p->caps.mac[5] ^= 1;
-	if (!o->cfg->mac || !keeps_mac(p))
+	if (!o->cfg->mac || !port_keeps_mac(p))
 		return 0;
 	/* The interface is the host's, and other processes may use it: it receives for us too. */
-	if (driver_is(p, "net_af_packet")) {
+	if (port_driver_is(p, "net_af_packet")) {
 		r = packet_receive_address(p->rx_fd, o->info.if_index, o->cfg->mac);
 		if (r)
-			return fail(o, r, "it does not take another MAC address");
+			return port_fail(o, r, "it does not take another MAC address");
 	}
 	memcpy(p->caps.mac, o->cfg->mac, 6);
 	return 0;
 }
 
-static int start(struct opening *o)
+static int port_start_device(struct opening *o)
 {
 	struct port *p = o->p;
 	int r;
 
-	if (driver_is(o->p, "net_tap"))
+	if (port_driver_is(o->p, "net_tap"))
 		p->rx_fd = rxfd_tap_quiet(o->ifname, &p->rx_signal);
-	if (is_memif(o->p))
+	if (port_is_memif(o->p))
 		p->intr_gate = intr_gate_create();
-	r = start_driver(o);
+	r = port_start_driver(o);
 	if (r)
 		return r;
-	rte_eth_dev_callback_register(p->id, RTE_ETH_EVENT_INTR_RMV, on_removal, p);
-	find_rx_fd(o);
+	rte_eth_dev_callback_register(p->id, RTE_ETH_EVENT_INTR_RMV, port_on_removal, p);
+	port_find_rx_fd(o);
 	p->caps.rx_interrupt = p->rx_fd >= 0;
-	receive_more(o);
-	r = learn_mac(o);
+	port_receive_more(o);
+	r = port_learn_mac(o);
 	if (r)
 		return r;
 	port_link(p, NULL);
 	return 0;
 }
 
-static int open_steps(struct opening *o)
+static int port_open_steps(struct opening *o)
 {
 	int (*const steps[])(struct opening *) = {
-		probe, choose_mtu, configure, setup_queues, start};
+		port_probe, port_choose_mtu, port_configure, port_setup_queues, port_start_device};
 	int r = 0;
 
 	for (size_t i = 0; i < RTE_DIM(steps) && r == 0; i++) {
@@ -441,24 +441,24 @@ static int open_steps(struct opening *o)
  * A memif server cannot be closed: its listening socket stays registered with the EAL's interrupt
  * thread after it is freed. It stays, stopped, and is used again when it is opened again.
  */
-static bool can_be_closed(const struct port *p)
+static bool port_can_be_closed(const struct port *p)
 {
-	return !is_memif(p) || p->connects;
+	return !port_is_memif(p) || p->connects;
 }
 
-static void stop(void *port)
+static void port_stop_device(void *port)
 {
 	const struct port *p = port;
 
 	rte_eth_dev_stop(p->id);
 }
 
-static void stop_and_close(void *port)
+static void port_stop_and_close(void *port)
 {
 	const struct port *p = port;
 
 	rte_eth_dev_stop(p->id);
-	if (can_be_closed(p))
+	if (port_can_be_closed(p))
 		rte_eth_dev_close(p->id);
 }
 
@@ -466,24 +466,24 @@ static void stop_and_close(void *port)
  * memif's handler of a peer that goes looks at what is freed here, without a lock: it runs in the
  * EAL's interrupt thread, so this does too.
  */
-static void shut_down(struct port *p, void (*how)(void *port))
+static void port_shut_down(struct port *p, void (*how)(void *port))
 {
 	port_drop(p);
-	if (is_memif(p))
+	if (port_is_memif(p))
 		eal_call_in_turn(how, p);
 	else
 		how(p);
 }
 
 /** Undo what port_open() did, as far as it came. */
-static void dismantle(struct port *p)
+static void port_dismantle(struct port *p)
 {
 	intr_gate_destroy(p->intr_gate);
 	if (p->id < RTE_MAX_ETHPORTS) {
-		rte_eth_dev_callback_unregister(p->id, RTE_ETH_EVENT_INTR_RMV, on_removal, p);
-		shut_down(p, stop_and_close);
+		rte_eth_dev_callback_unregister(p->id, RTE_ETH_EVENT_INTR_RMV, port_on_removal, p);
+		port_shut_down(p, port_stop_and_close);
 	}
-	if (p->device && can_be_closed(p))
+	if (p->device && port_can_be_closed(p))
 		rte_dev_remove(p->device);
 	rte_mempool_free(p->pool);
 	eal_log_release(p->log);
@@ -493,14 +493,14 @@ static void dismantle(struct port *p)
 void port_stop(struct port *p)
 {
 	p->started = false;
-	shut_down(p, stop);
+	port_shut_down(p, port_stop_device);
 }
 
 void port_close(struct port *p)
 {
-	pthread_mutex_lock(&open_lock);
-	dismantle(p);
-	pthread_mutex_unlock(&open_lock);
+	pthread_mutex_lock(&port_open_lock);
+	port_dismantle(p);
+	pthread_mutex_unlock(&port_open_lock);
 }
 
 int port_open(const struct port_config *config, struct port **out, struct port_error *e)
@@ -536,13 +536,13 @@ int port_open(const struct port_config *config, struct port **out, struct port_e
 	o.p->log = cfg->log;
 	o.p->rx_fd = -1;
 	o.p->id = RTE_MAX_ETHPORTS;
-	pthread_mutex_lock(&open_lock);
+	pthread_mutex_lock(&port_open_lock);
 	eal_log_to(cfg->log);
-	r = open_steps(&o);
+	r = port_open_steps(&o);
 	eal_log_reason(rest, sizeof rest);
 	if (r)
-		dismantle(o.p);
-	pthread_mutex_unlock(&open_lock);
+		port_dismantle(o.p);
+	pthread_mutex_unlock(&port_open_lock);
 	if (r)
 		return r;
 	log_printf(cfg->log, LOG_LEVEL_INFO,

@@ -16,7 +16,7 @@
 typedef bool fd_match_fn(int fd, const void *arg);
 
 /** Call @p match for each open descriptor; the last that it said yes to, and how many did. */
-static int fd_find(fd_match_fn *match, const void *arg, unsigned *count)
+static int rxfd_find(fd_match_fn *match, const void *arg, unsigned *count)
 {
 	DIR *d = opendir("/proc/self/fd");
 	struct dirent *de;
@@ -37,7 +37,7 @@ static int fd_find(fd_match_fn *match, const void *arg, unsigned *count)
 	return found;
 }
 
-static bool is_packet_socket(int fd, const void *arg)
+static bool rxfd_is_packet_socket(int fd, const void *arg)
 {
 	const unsigned *ifindex = arg;
 	struct sockaddr_ll sll;
@@ -50,13 +50,13 @@ static bool is_packet_socket(int fd, const void *arg)
 int rxfd_packet_socket(unsigned ifindex)
 {
 	unsigned n;
-	int fd = fd_find(is_packet_socket, &ifindex, &n);
+	int fd = rxfd_find(rxfd_is_packet_socket, &ifindex, &n);
 
 	return n == 1 ? fd : -1;
 }
 
 /** A queue of TAP interface @p arg; its signals are turned off on the way. */
-static bool is_tap_queue(int fd, const void *arg)
+static bool rxfd_is_tap_queue(int fd, const void *arg)
 {
 	struct ifreq ifr;
 	int flags;
@@ -74,7 +74,7 @@ static bool is_tap_queue(int fd, const void *arg)
 }
 
 /** The signal that @p fd would send, if there is a plain handler for it. */
-static struct rxfd_signal signal_of(int fd)
+static struct rxfd_signal rxfd_signal_of(int fd)
 {
 	struct rxfd_signal s = {.number = fcntl(fd, F_GETSIG)};
 	struct sigaction sa;
@@ -88,11 +88,11 @@ static struct rxfd_signal signal_of(int fd)
 int rxfd_tap_quiet(const char *ifname, struct rxfd_signal *signal)
 {
 	unsigned n;
-	int fd = fd_find(is_tap_queue, ifname, &n);
+	int fd = rxfd_find(rxfd_is_tap_queue, ifname, &n);
 
 	*signal = (struct rxfd_signal){0};
 	if (n != 1)
 		return -1;
-	*signal = signal_of(fd);
+	*signal = rxfd_signal_of(fd);
 	return fd;
 }

@@ -28,14 +28,14 @@ struct engine_thread {
 	pthread_t thread;
 };
 
-static void count(_Atomic uint64_t *c)
+static void engine_thread_count(_Atomic uint64_t *c)
 {
 	atomic_store_explicit(
 		c, atomic_load_explicit(c, memory_order_relaxed) + 1, memory_order_relaxed);
 }
 
 /** The sleep that has ended tells whether the port's interrupt comes. Under the engine's lock. */
-static void learn(struct engine_thread *t, uint64_t packets)
+static void engine_thread_learn(struct engine_thread *t, uint64_t packets)
 {
 	if (t->slept && idle_learn(&t->idle, t->slept, t->woken, (unsigned)packets))
 		port_rx_disbelieve(t->cfg.poller->port);
@@ -47,7 +47,7 @@ static void learn(struct engine_thread *t, uint64_t packets)
  * @param[out] missed somebody else does.
  * @return what there was to do.
  */
-static unsigned drive(struct engine_thread *t, bool *missed)
+static unsigned engine_thread_drive(struct engine_thread *t, bool *missed)
 {
 	struct poller *p = t->cfg.poller;
 	uint64_t before;
@@ -56,20 +56,20 @@ static unsigned drive(struct engine_thread *t, bool *missed)
 	/* To wait for the lock here would make the application's thread wake this one. */
 	*missed = !engine_trylock(p->engine);
 	if (*missed) {
-		count(&t->stats.busy);
+		engine_thread_count(&t->stats.busy);
 		t->slept = 0;
 		return 0;
 	}
-	count(&t->stats.rounds);
+	engine_thread_count(&t->stats.rounds);
 	before = port_get_stats(p->port)->rx_packets;
 	n = poller_ops.poll(p, p->engine->now);
-	learn(t, port_get_stats(p->port)->rx_packets - before);
+	engine_thread_learn(t, port_get_stats(p->port)->rx_packets - before);
 	engine_unlock(p->engine);
 	return n;
 }
 
 /** The application drives; but what it has posted last may wait for a look (engine_ring_lazy()). */
-static void serve_held(struct engine_thread *t)
+static void engine_thread_serve_held(struct engine_thread *t)
 {
 	struct engine *e = t->cfg.poller->engine;
 
@@ -78,13 +78,13 @@ static void serve_held(struct engine_thread *t)
 }
 
 /** How often the application has come by: it drove, or it posted and will drive. */
-static uint64_t application_rounds(const struct engine *e)
+static uint64_t engine_thread_application_rounds(const struct engine *e)
 {
 	return atomic_load_explicit(&e->inline_rounds, memory_order_relaxed) +
 	       atomic_load_explicit(&e->lazy_rings, memory_order_relaxed);
 }
 
-static void housekeeping(struct engine_thread *t, uint64_t now)
+static void engine_thread_housekeeping(struct engine_thread *t, uint64_t now)
 {
 	struct poller *p = t->cfg.poller;
 	bool up;
@@ -100,7 +100,7 @@ static void housekeeping(struct engine_thread *t, uint64_t now)
 	engine_unlock(p->engine);
 }
 
-static void sleep_on(struct engine_thread *t, const struct idle_step *s, uint64_t now)
+static void engine_thread_sleep_on(struct engine_thread *t, const struct idle_step *s, uint64_t now)
 {
 	struct poller *p = t->cfg.poller;
 	struct engine *e = p->engine;
@@ -120,10 +120,10 @@ static void sleep_on(struct engine_thread *t, const struct idle_step *s, uint64_
 	if (s->wait_rx) {
 		port_rx_arm(p->port);
 		/* A frame that came before that raises no interrupt on some NICs. */
-		if (port_rx_is_interrupt(p->port) && drive(t, &missed))
+		if (port_rx_is_interrupt(p->port) && engine_thread_drive(t, &missed))
 			goto woken;
 	}
-	count(&t->stats.sleeps);
+	engine_thread_count(&t->stats.sleeps);
 	ppoll(fds, s->wait_rx ? 2 : 1, &ts, NULL);
 	if (s->wait_rx && port_rx_is_interrupt(p->port)) {
 		t->slept = clock_ns(&p->clock) - now;
@@ -140,7 +140,7 @@ out:
 }
 
 /** One look: at the application, the packets, the link; then sleep as is right. */
-static void look(struct engine_thread *t)
+static void engine_thread_look(struct engine_thread *t)
 {
 	struct poller *p = t->cfg.poller;
 	struct engine *e = p->engine;
@@ -149,16 +149,16 @@ static void look(struct engine_thread *t)
 	unsigned n;
 	bool missed;
 
-	count(&t->stats.looks);
+	engine_thread_count(&t->stats.looks);
 	if (now >= t->next_housekeeping)
-		housekeeping(t, now);
-	if (idle_look(&t->idle, now, application_rounds(e))) {
-		count(&t->stats.away);
+		engine_thread_housekeeping(t, now);
+	if (idle_look(&t->idle, now, engine_thread_application_rounds(e))) {
+		engine_thread_count(&t->stats.away);
 		t->slept = 0;
-		serve_held(t);
+		engine_thread_serve_held(t);
 		s = idle_away(&t->idle);
 	} else {
-		n = drive(t, &missed);
+		n = engine_thread_drive(t, &missed);
 		now = clock_ns(&p->clock);
 		s = idle_after(&t->idle, now, n, atomic_load(&e->deadline));
 		/* The holder of the lock may be waiting for this very core: never go on at once. */
@@ -166,18 +166,18 @@ static void look(struct engine_thread *t)
 			s.sleep = IDLE_SHORT_NS;
 	}
 	if (s.sleep)
-		sleep_on(t, &s, now);
+		engine_thread_sleep_on(t, &s, now);
 }
 
-static void look_dedicated(struct engine_thread *t)
+static void engine_thread_look_dedicated(struct engine_thread *t)
 {
 	uint64_t now = clock_ns(&t->cfg.poller->clock);
 	bool missed;
 
-	count(&t->stats.looks);
+	engine_thread_count(&t->stats.looks);
 	if (now >= t->next_housekeeping)
-		housekeeping(t, now);
-	drive(t, &missed);
+		engine_thread_housekeeping(t, now);
+	engine_thread_drive(t, &missed);
 }
 
 static void *engine_thread_main(void *arg)
@@ -186,16 +186,16 @@ static void *engine_thread_main(void *arg)
 
 	if (t->cfg.dedicated) {
 		while (!atomic_load_explicit(&t->stop, memory_order_relaxed))
-			look_dedicated(t);
+			engine_thread_look_dedicated(t);
 		return NULL;
 	}
 	priority_ask();
 	while (!atomic_load_explicit(&t->stop, memory_order_relaxed))
-		look(t);
+		engine_thread_look(t);
 	return NULL;
 }
 
-static int spawn(struct engine_thread *t)
+static int engine_thread_spawn(struct engine_thread *t)
 {
 	pthread_attr_t attr;
 	cpu_set_t set;
@@ -225,7 +225,7 @@ int engine_thread_start(const struct engine_thread_config *cfg, struct engine_th
 	t->cfg = *cfg;
 	t->idle.relaxed = cfg->relaxed;
 	t->idle.tells = port_rx_fd(cfg->poller->port) >= 0;
-	r = spawn(t);
+	r = engine_thread_spawn(t);
 	if (r) {
 		free(t);
 		return r;

@@ -27,7 +27,7 @@ int address_load(const struct sockaddr *a, socklen_t len, struct ip_endpoint *ou
 	return 0;
 }
 
-static socklen_t store(const struct ip_endpoint *e, struct sockaddr_storage *out)
+static socklen_t address_store_sockaddr(const struct ip_endpoint *e, struct sockaddr_storage *out)
 {
 	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(e->port)};
 	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(e->port)};
@@ -45,7 +45,7 @@ static socklen_t store(const struct ip_endpoint *e, struct sockaddr_storage *out
 
 void address_store(const struct ip_endpoint *e, struct sockaddr_storage *out)
 {
-	store(e, out);
+	address_store_sockaddr(e, out);
 }
 
 void address_copy(const struct ip_endpoint *e, struct sockaddr *a, socklen_t *len)
@@ -55,7 +55,7 @@ void address_copy(const struct ip_endpoint *e, struct sockaddr *a, socklen_t *le
 
 	if (!a || !len)
 		return;
-	n = store(e, &all);
+	n = address_store_sockaddr(e, &all);
 	memcpy(a, &all, *len < n ? *len : n);
 	*len = n;
 }

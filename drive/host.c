@@ -17,7 +17,7 @@ _Static_assert((int)UIWARP_TCP_ECN_ON == (int)TCP_ECN_ON, "ECN");
 #define DEFAULT_PACKETS 4096
 #define ROOM_MIN        2048
 
-static void fill(void *ctx, void *buf, size_t len)
+static void host_fill(void *ctx, void *buf, size_t len)
 {
 	struct uiwarp_tcp *h = ctx;
 	uint8_t *p = buf;
@@ -32,14 +32,14 @@ static void fill(void *ctx, void *buf, size_t len)
 	}
 }
 
-static void log_line(void *ctx, enum log_level level, const char *text)
+static void host_log_line(void *ctx, enum log_level level, const char *text)
 {
 	struct uiwarp_tcp *h = ctx;
 
 	h->cfg.log(h->cfg.log_ctx, text);
 }
 
-static void transmit(void *ctx, struct rte_mbuf *m)
+static void host_transmit(void *ctx, struct rte_mbuf *m)
 {
 	struct uiwarp_tcp *h = ctx;
 	struct sent_packet *p = malloc(sizeof *p + m->pkt_len);
@@ -56,7 +56,7 @@ static void transmit(void *ctx, struct rte_mbuf *m)
 	rte_pktmbuf_free(m);
 }
 
-static int start_pool(struct uiwarp_tcp *h)
+static int host_start_pool(struct uiwarp_tcp *h)
 {
 	const struct port_config eal = {.device = "net_none"};
 	unsigned room = RTE_MAX(h->cfg.mtu + 128u, (unsigned)ROOM_MIN);
@@ -74,15 +74,15 @@ static int start_pool(struct uiwarp_tcp *h)
 	return h->pool ? 0 : -rte_errno;
 }
 
-static int start_ip(struct uiwarp_tcp *h)
+static int host_start_ip(struct uiwarp_tcp *h)
 {
 	const struct ip_stack_config cfg = {
 		.mtu = h->cfg.mtu,
 		.wheel = &h->wheel,
 		.pool = h->pool,
-		.random = {fill, h},
+		.random = {host_fill, h},
 		.log = &h->log,
-		.transmit = transmit,
+		.transmit = host_transmit,
 		.transmit_ctx = h,
 		.no_link = true,
 	};
@@ -90,14 +90,14 @@ static int start_ip(struct uiwarp_tcp *h)
 	return ip_stack_create(&cfg, h->now, &h->ip);
 }
 
-static int start_tcp(struct uiwarp_tcp *h)
+static int host_start_tcp(struct uiwarp_tcp *h)
 {
 	const struct uiwarp_tcp_config *c = &h->cfg;
 	const struct tcp_stack_config cfg = {
 		.ip = h->ip,
 		.wheel = &h->wheel,
 		.pool = h->pool,
-		.random = {fill, h},
+		.random = {host_fill, h},
 		.log = &h->log,
 		.congestion_control = c->congestion_control,
 		.send_buffer = c->send_buffer,
@@ -135,17 +135,17 @@ int uiwarp_tcp_create(const struct uiwarp_tcp_config *cfg, uint64_t now, struct 
 	h->random.state = cfg->seed;
 	h->sent_tail = &h->sent;
 	if (cfg->log)
-		h->log = (struct log_sink){log_line, h, LOG_LEVEL_INFO};
+		h->log = (struct log_sink){host_log_line, h, LOG_LEVEL_INFO};
 	if (!h->cfg.mtu)
 		h->cfg.mtu = 1500;
 	if (!h->cfg.packets)
 		h->cfg.packets = DEFAULT_PACKETS;
 	timer_wheel_init(&h->wheel, now);
-	err = h->cfg.mtu < 1280 || h->cfg.mtu > 9216 ? -EINVAL : start_pool(h);
+	err = h->cfg.mtu < 1280 || h->cfg.mtu > 9216 ? -EINVAL : host_start_pool(h);
 	if (!err)
-		err = start_ip(h);
+		err = host_start_ip(h);
 	if (!err)
-		err = start_tcp(h);
+		err = host_start_tcp(h);
 	if (err) {
 		uiwarp_tcp_destroy(h);
 		return err;
@@ -196,7 +196,8 @@ void host_round(struct uiwarp_tcp *h)
 	} while (ip_input(h->ip, NULL, 0, h->now));
 }
 
-static struct rte_mbuf *packet_in(struct uiwarp_tcp *h, const struct uiwarp_tcp_packet *p, int *err)
+static struct rte_mbuf *host_packet_in(
+	struct uiwarp_tcp *h, const struct uiwarp_tcp_packet *p, int *err)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(h->pool);
 	void *room = NULL;
@@ -221,7 +222,7 @@ int uiwarp_tcp_input_burst(struct uiwarp_tcp *h, const struct uiwarp_tcp_packet 
 	int err = 0;
 
 	for (unsigned i = 0; i < n && !err; i++) {
-		struct rte_mbuf *m = packet_in(h, &p[i], &err);
+		struct rte_mbuf *m = host_packet_in(h, &p[i], &err);
 
 		if (m)
 			ip_input(h->ip, &m, 1, h->now);

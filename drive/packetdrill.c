@@ -46,13 +46,13 @@ struct drill {
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-static void begin(struct drill *d)
+static void packetdrill_begin(struct drill *d)
 {
 	pthread_mutex_lock(&d->lock);
 }
 
 /** Something happened: a blocked call has to look, before time moves on. */
-static void notify(struct drill *d)
+static void packetdrill_notify(struct drill *d)
 {
 	unsigned turns = d->waiting * 4;
 
@@ -64,7 +64,7 @@ static void notify(struct drill *d)
 	}
 }
 
-static int end(struct drill *d, ssize_t r)
+static int packetdrill_end(struct drill *d, ssize_t r)
 {
 	pthread_mutex_unlock(&d->lock);
 	if (r >= 0)
@@ -74,7 +74,7 @@ static int end(struct drill *d, ssize_t r)
 }
 
 /** @return true if the call shall be tried again. */
-static bool block(struct drill *d, int fd, ssize_t r, int flags)
+static bool packetdrill_block(struct drill *d, int fd, ssize_t r, int flags)
 {
 	if (r != -EAGAIN || d->fd[fd].nonblock || (flags & MSG_DONTWAIT))
 		return false;
@@ -85,7 +85,7 @@ static bool block(struct drill *d, int fd, ssize_t r, int flags)
 }
 
 /** @return the socket of @p fd, -1 with errno. */
-static int sock(const struct drill *d, int fd)
+static int packetdrill_sock(const struct drill *d, int fd)
 {
 	if (fd >= 0 && fd < FDS && d->fd[fd].s)
 		return d->fd[fd].s - 1;
@@ -94,7 +94,7 @@ static int sock(const struct drill *d, int fd)
 }
 
 /** A descriptor for @p s, or its error. */
-static int give_fd(struct drill *d, int s, bool nonblock)
+static int packetdrill_give_fd(struct drill *d, int s, bool nonblock)
 {
 	int fd;
 
@@ -112,83 +112,84 @@ static int packetdrill_socket(void *u, int domain, int type, int protocol)
 {
 	struct drill *d = u;
 
-	begin(d);
-	return end(d, give_fd(d, uiwarp_tcp_socket(d->h, domain), type & SOCK_NONBLOCK));
+	packetdrill_begin(d);
+	return packetdrill_end(
+		d, packetdrill_give_fd(d, uiwarp_tcp_socket(d->h, domain), type & SOCK_NONBLOCK));
 }
 
 static int packetdrill_bind(void *u, int fd, const struct sockaddr *a, socklen_t len)
 {
 	struct drill *d = u;
-	int s = sock(d, fd);
+	int s = packetdrill_sock(d, fd);
 
 	if (s < 0)
 		return -1;
-	begin(d);
-	return end(d, uiwarp_tcp_bind(d->h, s, a, len));
+	packetdrill_begin(d);
+	return packetdrill_end(d, uiwarp_tcp_bind(d->h, s, a, len));
 }
 
 static int packetdrill_listen(void *u, int fd, int backlog)
 {
 	struct drill *d = u;
-	int s = sock(d, fd);
+	int s = packetdrill_sock(d, fd);
 
 	if (s < 0)
 		return -1;
-	begin(d);
-	return end(d, uiwarp_tcp_listen(d->h, s, backlog));
+	packetdrill_begin(d);
+	return packetdrill_end(d, uiwarp_tcp_listen(d->h, s, backlog));
 }
 
 static int packetdrill_accept(void *u, int fd, struct sockaddr *a, socklen_t *len)
 {
 	struct drill *d = u;
 	int r;
-	int s = sock(d, fd);
+	int s = packetdrill_sock(d, fd);
 
 	if (s < 0)
 		return -1;
-	begin(d);
+	packetdrill_begin(d);
 	do
 		r = uiwarp_tcp_accept(d->h, s, a, len);
-	while (block(d, fd, r, 0));
-	return end(d, give_fd(d, r, false));
+	while (packetdrill_block(d, fd, r, 0));
+	return packetdrill_end(d, packetdrill_give_fd(d, r, false));
 }
 
 static int packetdrill_connect(void *u, int fd, const struct sockaddr *a, socklen_t len)
 {
 	struct drill *d = u;
 	int r, error = 0;
-	int s = sock(d, fd);
+	int s = packetdrill_sock(d, fd);
 
 	if (s < 0)
 		return -1;
-	begin(d);
+	packetdrill_begin(d);
 	r = uiwarp_tcp_connect(d->h, s, a, len);
 	while (r == -EINPROGRESS && !d->fd[fd].nonblock) {
 		int ready = uiwarp_tcp_poll(d->h, s);
 
 		if (!(ready & POLLOUT)) {
-			block(d, fd, -EAGAIN, 0);
+			packetdrill_block(d, fd, -EAGAIN, 0);
 			continue;
 		}
 		uiwarp_tcp_get(d->h, s, UIWARP_TCP_ERROR, &error);
 		r = -error;
 	}
-	return end(d, r);
+	return packetdrill_end(d, r);
 }
 
 static ssize_t packetdrill_recv(void *u, int fd, void *buf, size_t len, int flags)
 {
 	struct drill *d = u;
 	ssize_t r;
-	int s = sock(d, fd);
+	int s = packetdrill_sock(d, fd);
 
 	if (s < 0)
 		return -1;
-	begin(d);
+	packetdrill_begin(d);
 	do
 		r = uiwarp_tcp_recv(d->h, s, buf, len, flags);
-	while (block(d, fd, r, flags));
-	return end(d, r);
+	while (packetdrill_block(d, fd, r, flags));
+	return packetdrill_end(d, r);
 }
 
 static ssize_t packetdrill_send(void *u, int fd, const void *buf, size_t len, int flags)
@@ -197,19 +198,19 @@ static ssize_t packetdrill_send(void *u, int fd, const void *buf, size_t len, in
 	const char *from = buf;
 	size_t done = 0;
 	ssize_t r;
-	int s = sock(d, fd);
+	int s = packetdrill_sock(d, fd);
 
 	if (s < 0)
 		return -1;
-	begin(d);
+	packetdrill_begin(d);
 	do {
 		r = uiwarp_tcp_send(d->h, s, from + done, len - done, flags);
 		if (r > 0)
 			done += (size_t)r;
 		if (done < len && r > 0)
 			r = -EAGAIN;
-	} while (done < len && block(d, fd, r, flags));
-	return end(d, done ? (ssize_t)done : r);
+	} while (done < len && packetdrill_block(d, fd, r, flags));
+	return packetdrill_end(d, done ? (ssize_t)done : r);
 }
 
 static ssize_t packetdrill_read(void *u, int fd, void *buf, size_t len)
@@ -244,32 +245,32 @@ static ssize_t packetdrill_sendmsg(void *u, int fd, const struct msghdr *m, int 
 static int packetdrill_close(void *u, int fd)
 {
 	struct drill *d = u;
-	int s = sock(d, fd);
+	int s = packetdrill_sock(d, fd);
 
 	if (s < 0)
 		return -1;
-	begin(d);
+	packetdrill_begin(d);
 	close(fd);
 	d->fd[fd].s = 0;
-	return end(d, uiwarp_tcp_close(d->h, s));
+	return packetdrill_end(d, uiwarp_tcp_close(d->h, s));
 }
 
 static int packetdrill_shutdown(void *u, int fd, int how)
 {
 	struct drill *d = u;
-	int s = sock(d, fd);
+	int s = packetdrill_sock(d, fd);
 
 	if (s < 0)
 		return -1;
-	begin(d);
-	return end(d, uiwarp_tcp_shutdown(d->h, s, how));
+	packetdrill_begin(d);
+	return packetdrill_end(d, uiwarp_tcp_shutdown(d->h, s, how));
 }
 
 static int packetdrill_fcntl(void *u, int fd, int cmd, ...)
 {
 	struct drill *d = u;
 	va_list v;
-	int s = sock(d, fd);
+	int s = packetdrill_sock(d, fd);
 
 	if (s < 0)
 		return -1;
@@ -288,7 +289,7 @@ static int packetdrill_ioctl(void *u, int fd, unsigned long request, ...)
 	struct drill *d = u;
 	va_list v;
 	int *out;
-	int s = sock(d, fd);
+	int s = packetdrill_sock(d, fd);
 
 	if (s < 0)
 		return -1;
@@ -297,12 +298,13 @@ static int packetdrill_ioctl(void *u, int fd, unsigned long request, ...)
 	va_end(v);
 	if (request != SIOCINQ && request != SIOCOUTQ)
 		return errno = ENOTTY, -1;
-	begin(d);
-	return end(d, uiwarp_tcp_get(d->h, s,
-			      request == SIOCINQ ? UIWARP_TCP_UNREAD : UIWARP_TCP_UNACKED, out));
+	packetdrill_begin(d);
+	return packetdrill_end(
+		d, uiwarp_tcp_get(d->h, s,
+			   request == SIOCINQ ? UIWARP_TCP_UNREAD : UIWARP_TCP_UNACKED, out));
 }
 
-static int get_tcp_info(struct drill *d, int s, void *out, socklen_t *len)
+static int packetdrill_get_tcp_info(struct drill *d, int s, void *out, socklen_t *len)
 {
 	static const char *const state[] = {"", "ESTABLISHED", "SYN-SENT", "SYN-RECEIVED",
 		"FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "CLOSED", "CLOSE-WAIT", "LAST-ACK",
@@ -335,25 +337,25 @@ static int packetdrill_getsockopt(void *u, int fd, int level, int name, void *va
 {
 	struct drill *d = u;
 	int r = 0;
-	int s = sock(d, fd);
+	int s = packetdrill_sock(d, fd);
 
 	if (s < 0)
 		return -1;
-	begin(d);
+	packetdrill_begin(d);
 	if (level == IPPROTO_TCP && name == TCP_INFO)
-		r = get_tcp_info(d, s, value, len);
+		r = packetdrill_get_tcp_info(d, s, value, len);
 	else if (level == SOL_SOCKET && name == SO_ERROR && *len >= sizeof(int))
 		r = uiwarp_tcp_get(d->h, s, UIWARP_TCP_ERROR, value);
 	else
 		r = -ENOPROTOOPT;
-	return end(d, r);
+	return packetdrill_end(d, r);
 }
 
 /** What a script sets up is Linux's own: taken without a word. */
 static int packetdrill_setsockopt(
 	void *u, int fd, int level, int name, const void *value, socklen_t len)
 {
-	return sock(u, fd) < 0 ? -1 : 0;
+	return packetdrill_sock(u, fd) < 0 ? -1 : 0;
 }
 
 static int packetdrill_poll(void *u, struct pollfd *fds, nfds_t n, int timeout)
@@ -361,15 +363,15 @@ static int packetdrill_poll(void *u, struct pollfd *fds, nfds_t n, int timeout)
 	struct drill *d = u;
 	int ready = 0;
 
-	begin(d);
+	packetdrill_begin(d);
 	for (nfds_t i = 0; i < n; i++) {
-		int r = uiwarp_tcp_poll(d->h, sock(d, fds[i].fd));
+		int r = uiwarp_tcp_poll(d->h, packetdrill_sock(d, fds[i].fd));
 
 		fds[i].revents =
 			r < 0 ? POLLNVAL : (short)(r & (fds[i].events | POLLERR | POLLHUP));
 		ready += fds[i].revents != 0;
 	}
-	return end(d, ready);
+	return packetdrill_end(d, ready);
 }
 
 /* ---- packets and time ----------------------------------------------------------------------- */
@@ -379,28 +381,28 @@ static int packetdrill_netdev_send(void *u, const void *buf, size_t len)
 	struct drill *d = u;
 	int r;
 
-	begin(d);
+	packetdrill_begin(d);
 	r = uiwarp_tcp_input(d->h, buf, len);
-	notify(d);
-	return end(d, r);
+	packetdrill_notify(d);
+	return packetdrill_end(d, r);
 }
 
-static size_t header_len(const uint8_t *p, bool tcp)
+static size_t packetdrill_header_len(const uint8_t *p, bool tcp)
 {
 	size_t ip = p[0] >> 4 == 4 ? (p[0] & 15u) * 4 : 40;
 
 	return tcp ? ip + (p[ip + 12] >> 4) * 4u : ip;
 }
 
-static uint32_t be32(const uint8_t *p)
+static uint32_t packetdrill_be32(const uint8_t *p)
 {
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
 /** A checksum may be wrong from here on: the sum over a packet that is now larger. */
-static void set_lengths(uint8_t *p, size_t len)
+static void packetdrill_set_lengths(uint8_t *p, size_t len)
 {
-	size_t ip = header_len(p, false);
+	size_t ip = packetdrill_header_len(p, false);
 	uint16_t n = (uint16_t)(p[0] >> 4 == 4 ? len : len - ip);
 	uint8_t *field = p + (p[0] >> 4 == 4 ? 2 : 4), *sum_at = p + ip + 16;
 	uint32_t sum = 6 + (uint32_t)(len - ip);
@@ -429,23 +431,27 @@ static void set_lengths(uint8_t *p, size_t len)
 }
 
 /** May @p q follow @p p in one piece? Full segments of one stream, the last one perhaps not. */
-static bool joins(const uint8_t *p, size_t p_len, const uint8_t *q, size_t q_len)
+static bool packetdrill_joins(const uint8_t *p, size_t p_len, const uint8_t *q, size_t q_len)
 {
-	size_t h = header_len(p, true), ip = header_len(p, false), text = p_len - h;
+	size_t h = packetdrill_header_len(p, true), ip = packetdrill_header_len(p, false),
+	       text = p_len - h;
 	enum { FIN = 1, PSH = 8, ACK = 16 };
 
-	if (p[0] >> 4 != q[0] >> 4 || p[p[0] >> 4 == 4 ? 9 : 6] != 6 || h != header_len(q, true) ||
-		!text || q_len == h || p_len + q_len - h > 65000)
+	if (p[0] >> 4 != q[0] >> 4 || p[p[0] >> 4 == 4 ? 9 : 6] != 6 ||
+		h != packetdrill_header_len(q, true) || !text || q_len == h ||
+		p_len + q_len - h > 65000)
 		return false;
 	/* Behind a short segment nothing is joined, nor behind a FIN. */
 	return p[ip + 13] == ACK && !(q[ip + 13] & ~(ACK | PSH | FIN)) &&
-	       be32(p + ip + 4) + text == be32(q + ip + 4) && be32(p + ip) == be32(q + ip) &&
-	       be32(p + ip + 8) == be32(q + ip + 8) && !memcmp(p + ip + 14, q + ip + 14, 2) &&
+	       packetdrill_be32(p + ip + 4) + text == packetdrill_be32(q + ip + 4) &&
+	       packetdrill_be32(p + ip) == packetdrill_be32(q + ip) &&
+	       packetdrill_be32(p + ip + 8) == packetdrill_be32(q + ip + 8) &&
+	       !memcmp(p + ip + 14, q + ip + 14, 2) &&
 	       !memcmp(p + ip + 20, q + ip + 20, h - ip - 20);
 }
 
 /** Hand out one piece; what does not belong to it waits. @return its length, 0: there is none. */
-static size_t next_piece(struct drill *d, uint8_t *out, size_t size, uint64_t *at)
+static size_t packetdrill_next_piece(struct drill *d, uint8_t *out, size_t size, uint64_t *at)
 {
 	size_t n = d->n_held;
 
@@ -459,14 +465,15 @@ static size_t next_piece(struct drill *d, uint8_t *out, size_t size, uint64_t *a
 		size_t h;
 
 		d->n_held = uiwarp_tcp_output(d->h, d->held, sizeof d->held, &d->held_at);
-		if (!joins(out, n, d->held, d->n_held))
+		if (!packetdrill_joins(out, n, d->held, d->n_held))
 			break;
-		h = header_len(out, true);
+		h = packetdrill_header_len(out, true);
 		memcpy(out + n, d->held + h, d->n_held - h);
 		n += d->n_held - h;
-		out[header_len(out, false) + 13] |= d->held[header_len(out, false) + 13];
+		out[packetdrill_header_len(out, false) + 13] |=
+			d->held[packetdrill_header_len(out, false) + 13];
 		d->n_held = 0;
-		set_lengths(out, n);
+		packetdrill_set_lengths(out, n);
 	}
 	return n;
 }
@@ -477,29 +484,29 @@ static int packetdrill_netdev_receive(void *u, void *buf, size_t *len, long long
 	uint64_t give_up, at;
 	size_t n;
 
-	begin(d);
+	packetdrill_begin(d);
 	give_up = uiwarp_tcp_now(d->h) + PATIENCE;
 	while (!d->n_held && uiwarp_tcp_output_time(d->h) == UIWARP_TCP_NEVER &&
 		uiwarp_tcp_now(d->h) < give_up) {
 		uint64_t next = uiwarp_tcp_next(d->h);
 
 		uiwarp_tcp_advance(d->h, next < give_up ? next : give_up);
-		notify(d);
+		packetdrill_notify(d);
 	}
-	n = next_piece(d, buf, *len, &at);
+	n = packetdrill_next_piece(d, buf, *len, &at);
 	*len = n;
 	*time_usecs = (long long)(at / US);
-	return end(d, 0);
+	return packetdrill_end(d, 0);
 }
 
 static int packetdrill_usleep(void *u, useconds_t us)
 {
 	struct drill *d = u;
 
-	begin(d);
+	packetdrill_begin(d);
 	uiwarp_tcp_advance(d->h, uiwarp_tcp_now(d->h) + us * US);
-	notify(d);
-	return end(d, 0);
+	packetdrill_notify(d);
+	return packetdrill_end(d, 0);
 }
 
 /** packetdrill waits the last microseconds by looking at the clock: each look takes one. */
@@ -507,11 +514,11 @@ static int packetdrill_gettimeofday(void *u, struct timeval *tv, struct timezone
 {
 	struct drill *d = u;
 
-	begin(d);
+	packetdrill_begin(d);
 	uiwarp_tcp_advance(d->h, uiwarp_tcp_now(d->h) + US);
 	tv->tv_sec = (time_t)(uiwarp_tcp_now(d->h) / SEC);
 	tv->tv_usec = (suseconds_t)(uiwarp_tcp_now(d->h) % SEC / US);
-	return end(d, 0);
+	return packetdrill_end(d, 0);
 }
 
 static void packetdrill_free(void *u)

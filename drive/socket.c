@@ -33,7 +33,7 @@ void sock_free(struct sock *s)
 }
 
 /** Give @p s the lowest free number. @return it or -ENOMEM. */
-static int give_number(struct sock *s)
+static int sock_give_number(struct sock *s)
 {
 	struct uiwarp_tcp *h = s->h;
 	struct sock **more;
@@ -60,14 +60,14 @@ int uiwarp_tcp_socket(struct uiwarp_tcp *h, int family)
 	if (family != AF_INET && family != AF_INET6)
 		return -EAFNOSUPPORT;
 	s = sock_new(h, family);
-	n = s ? give_number(s) : -ENOMEM;
+	n = s ? sock_give_number(s) : -ENOMEM;
 	if (n < 0)
 		free(s);
 	return n;
 }
 
 /** The address that a socket of @p s's family may use. IPv4 may be had through IPv6 as well. */
-static int load(
+static int sock_load(
 	const struct sock *s, const struct sockaddr *a, socklen_t len, struct ip_endpoint *e)
 {
 	int err = address_load(a, len, e);
@@ -87,7 +87,7 @@ int uiwarp_tcp_bind(struct uiwarp_tcp *h, int n, const struct sockaddr *a, sockl
 		return -EBADF;
 	if (s->bound || s->begun || s->listener)
 		return -EINVAL;
-	err = load(s, a, len, &e);
+	err = sock_load(s, a, len, &e);
 	if (!err)
 		err = llp_port_reserve(h->llp, &e, s->v6only ? LLP_PORT_V6ONLY : 0);
 	if (err)
@@ -97,7 +97,7 @@ int uiwarp_tcp_bind(struct uiwarp_tcp *h, int n, const struct sockaddr *a, sockl
 	return 0;
 }
 
-static int on_accept(void *user, struct llp *l)
+static int sock_on_accept(void *user, struct llp *l)
 {
 	struct sock *listener = user, *s;
 	struct ip_endpoint remote;
@@ -130,7 +130,7 @@ int uiwarp_tcp_listen(struct uiwarp_tcp *h, int n, int backlog)
 	s->backlog = backlog > 0 ? backlog : 1;
 	if (s->listener)
 		return 0;
-	err = llp_listen(h->llp, &s->local, (unsigned)s->backlog, on_accept, s, &s->listener);
+	err = llp_listen(h->llp, &s->local, (unsigned)s->backlog, sock_on_accept, s, &s->listener);
 	if (err)
 		return err;
 	return tcp_listener_set_congestion_control(s->listener, s->congestion_control);
@@ -148,7 +148,7 @@ int uiwarp_tcp_accept(struct uiwarp_tcp *h, int n, struct sockaddr *a, socklen_t
 	s = l->waiting;
 	if (!s)
 		return -EAGAIN;
-	n = give_number(s);
+	n = sock_give_number(s);
 	if (n < 0)
 		return n;
 	l->waiting = s->next;
@@ -174,7 +174,7 @@ int uiwarp_tcp_connect(struct uiwarp_tcp *h, int n, const struct sockaddr *a, so
 		return -EINVAL;
 	if (s->begun)
 		return s->connected ? -EISCONN : s->llp ? -EALREADY : -EINVAL;
-	err = load(s, a, len, &p.remote);
+	err = sock_load(s, a, len, &p.remote);
 	if (err)
 		return err;
 	p.tos = s->tos;
@@ -190,7 +190,7 @@ int uiwarp_tcp_connect(struct uiwarp_tcp *h, int n, const struct sockaddr *a, so
 }
 
 /** End the connection, in order or not. No upcall comes after this. */
-static void drop(struct sock *s, bool reset)
+static void sock_drop(struct sock *s, bool reset)
 {
 	struct llp *l = s->llp;
 
@@ -202,15 +202,15 @@ static void drop(struct sock *s, bool reset)
 }
 
 /** @p s has no number any more. */
-static void dispose(struct sock *s, bool reset)
+static void sock_dispose(struct sock *s, bool reset)
 {
 	struct uiwarp_tcp *h = s->h;
 	struct sock *next;
 
-	drop(s, reset);
+	sock_drop(s, reset);
 	for (struct sock *w = s->waiting; w; w = next) {
 		next = w->next;
-		drop(w, true); /* nobody will ever know of them */
+		sock_drop(w, true); /* nobody will ever know of them */
 		sock_free(w);
 	}
 	if (s->listener)
@@ -220,33 +220,33 @@ static void dispose(struct sock *s, bool reset)
 	sock_free(s);
 }
 
-static int end(struct uiwarp_tcp *h, int n, bool reset)
+static int sock_end(struct uiwarp_tcp *h, int n, bool reset)
 {
 	struct sock *s = sock_get(h, n);
 
 	if (!s)
 		return -EBADF;
 	h->sock[n] = NULL;
-	dispose(s, reset || s->unread || s->rest_at < s->rest_len);
+	sock_dispose(s, reset || s->unread || s->rest_at < s->rest_len);
 	host_round(h);
 	return 0;
 }
 
 int uiwarp_tcp_close(struct uiwarp_tcp *h, int n)
 {
-	return end(h, n, false);
+	return sock_end(h, n, false);
 }
 
 int uiwarp_tcp_abort(struct uiwarp_tcp *h, int n)
 {
-	return end(h, n, true);
+	return sock_end(h, n, true);
 }
 
 void sockets_fini(struct uiwarp_tcp *h)
 {
 	for (unsigned i = 0; i < h->n_socks; i++)
 		if (h->sock[i])
-			dispose(h->sock[i], true);
+			sock_dispose(h->sock[i], true);
 	free(h->sock);
 	h->n_socks = 0;
 }

@@ -8,12 +8,12 @@
 
 /* ---- what the connection tells -------------------------------------------------------------- */
 
-static void on_connected(void *user)
+static void sock_on_connected(void *user)
 {
 	((struct sock *)user)->connected = true;
 }
 
-static size_t on_readable(
+static size_t sock_on_readable(
 	void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
 {
 	struct sock *s = user;
@@ -36,13 +36,13 @@ static size_t on_readable(
 	return taken;
 }
 
-static void on_writable(void *user)
+static void sock_on_writable(void *user)
 {
 	((struct sock *)user)->write_blocked = false;
 }
 
 /** Take what is unread into a buffer of our own: the connection may end at any moment now. */
-static void save_unread(struct sock *s)
+static void sock_save_unread(struct sock *s)
 {
 	/* TCP shows its queue in parts; each resume takes all that it shows until none is left. */
 	while (s->unread) {
@@ -61,15 +61,15 @@ static void save_unread(struct sock *s)
 	}
 }
 
-static void on_eof(void *user)
+static void sock_on_eof(void *user)
 {
 	struct sock *s = user;
 
 	s->eof = true;
-	save_unread(s);
+	sock_save_unread(s);
 }
 
-static void on_closed(void *user, int error)
+static void sock_on_closed(void *user, int error)
 {
 	struct sock *s = user;
 
@@ -79,16 +79,16 @@ static void on_closed(void *user, int error)
 	s->write_blocked = false;
 }
 
-const struct llp_user_ops sock_ops = {.connected = on_connected,
-	.readable = on_readable,
-	.writable = on_writable,
-	.eof = on_eof,
-	.closed = on_closed};
+const struct llp_user_ops sock_ops = {.connected = sock_on_connected,
+	.readable = sock_on_readable,
+	.writable = sock_on_writable,
+	.eof = sock_on_eof,
+	.closed = sock_on_closed};
 
 /* ---- what the user asks --------------------------------------------------------------------- */
 
 /** The reason why there is nothing to talk to: once the connection's end, then @p after. */
-static int why_not(struct sock *s, int after)
+static int sock_why_not(struct sock *s, int after)
 {
 	int err = s->error;
 
@@ -107,7 +107,7 @@ ssize_t uiwarp_tcp_send(struct uiwarp_tcp *h, int n, const void *buf, size_t len
 	if (!s)
 		return -EBADF;
 	if (!s->llp)
-		return why_not(s, -EPIPE);
+		return sock_why_not(s, -EPIPE);
 	if (s->shut_write)
 		return -EPIPE;
 	/* Until POLLOUT: a short message must not overtake the room that a longer one waits for. */
@@ -133,7 +133,7 @@ ssize_t uiwarp_tcp_send(struct uiwarp_tcp *h, int n, const void *buf, size_t len
 	return done || !len ? (ssize_t)done : -EAGAIN;
 }
 
-static size_t take_rest(struct sock *s, void *buf, size_t len, bool peek)
+static size_t sock_take_rest(struct sock *s, void *buf, size_t len, bool peek)
 {
 	size_t k = s->rest_len - s->rest_at;
 
@@ -144,7 +144,7 @@ static size_t take_rest(struct sock *s, void *buf, size_t len, bool peek)
 	return k;
 }
 
-static size_t take_unread(struct sock *s, void *buf, size_t len, bool peek)
+static size_t sock_take_unread(struct sock *s, void *buf, size_t len, bool peek)
 {
 	s->want.to = buf;
 	s->want.room = len;
@@ -167,14 +167,14 @@ ssize_t uiwarp_tcp_recv(struct uiwarp_tcp *h, int n, void *buf, size_t len, int 
 	if (s->shut_read || !len)
 		return 0;
 	if (s->rest_at < s->rest_len)
-		return (ssize_t)take_rest(s, buf, len, peek);
+		return (ssize_t)sock_take_rest(s, buf, len, peek);
 	if (s->llp && s->unread) {
-		got = take_unread(s, buf, len, peek);
+		got = sock_take_unread(s, buf, len, peek);
 		host_round(h);
 	}
 	if (got || s->eof)
 		return (ssize_t)got;
-	return s->llp ? -EAGAIN : why_not(s, 0);
+	return s->llp ? -EAGAIN : sock_why_not(s, 0);
 }
 
 int uiwarp_tcp_shutdown(struct uiwarp_tcp *h, int n, int how)

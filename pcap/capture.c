@@ -43,7 +43,7 @@ struct cap_file *cap_start(struct cap_file *c, struct cap_error *e)
 	return NULL;
 }
 
-static struct cap_file *open_mapped(int fd, struct cap_error *e)
+static struct cap_file *cap_open_mapped(int fd, struct cap_error *e)
 {
 	struct cap_file *c = calloc(1, sizeof *c);
 	struct stat st;
@@ -70,7 +70,7 @@ static struct cap_file *open_mapped(int fd, struct cap_error *e)
 }
 
 /* Let libpcap write what only it can read into @p to, in the plain format. */
-static int spool(FILE *from, FILE *to, struct cap_error *e)
+static int cap_spool(FILE *from, FILE *to, struct cap_error *e)
 {
 	char text[PCAP_ERRBUF_SIZE];
 	pcap_t *p =
@@ -103,22 +103,22 @@ static int spool(FILE *from, FILE *to, struct cap_error *e)
 }
 
 /** @param fd closed here. */
-static struct cap_file *open_spooled(int fd, struct cap_error *e)
+static struct cap_file *cap_open_spooled(int fd, struct cap_error *e)
 {
 	FILE *from = fdopen(fd, "rb"), *to = tmpfile();
 	struct cap_file *c = NULL;
 
 	if (from == NULL || to == NULL)
 		cap_bad(e, "%s", strerror(errno));
-	else if (spool(from, to, e) == 0)
-		c = open_mapped(fileno(to), e);
+	else if (cap_spool(from, to, e) == 0)
+		c = cap_open_mapped(fileno(to), e);
 	if (to != NULL)
 		fclose(to);
 	return c;
 }
 
 /* True for the variants of pcap that only libpcap reads. */
-static bool is_variant(int fd)
+static bool cap_is_variant(int fd)
 {
 	static const uint32_t magic[] = {0xa1b2cd34, 0x34cdb2a1, 0xa1e2cb12, 0x12cbe2a1};
 	uint8_t first[4];
@@ -149,9 +149,9 @@ struct cap_file *cap_open(const char *path, struct cap_error *e)
 		close(fd);
 		return NULL;
 	}
-	if (!S_ISREG(st.st_mode) || is_variant(fd))
-		return open_spooled(fd, e);
-	c = open_mapped(fd, e);
+	if (!S_ISREG(st.st_mode) || cap_is_variant(fd))
+		return cap_open_spooled(fd, e);
+	c = cap_open_mapped(fd, e);
 	close(fd);
 	return c;
 }

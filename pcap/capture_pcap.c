@@ -19,7 +19,7 @@
 /* The upper bits of the link type field tell of a frame check sequence. */
 #define LINK_MASK 0xffff
 
-static enum cap_result next(struct cap_file *c, struct cap_frame *f, struct cap_error *e)
+static enum cap_result cap_pcap_next(struct cap_file *c, struct cap_frame *f, struct cap_error *e)
 {
 	const uint8_t *p = c->bytes + c->at;
 	size_t left = c->len - c->at;
@@ -68,6 +68,6 @@ int cap_pcap_start(struct cap_file *c, struct cap_error *e)
 	c->one.units = magic == MAGIC_NS ? 1000000000u : 1000000u;
 	c->one.link = cap_load32(c, c->bytes + AT_LINK) & LINK_MASK;
 	c->at = FILE_HEADER;
-	c->next = next;
+	c->next = cap_pcap_next;
 	return 1;
 }

@@ -32,7 +32,7 @@ struct block {
 };
 
 /* Byte order is told by the section header, before its own length can be read. */
-static bool read_order(struct cap_file *c, const uint8_t *p)
+static bool cap_pcapng_read_order(struct cap_file *c, const uint8_t *p)
 {
 	uint32_t magic = load_le32(p + BLOCK_HEAD);
 
@@ -40,7 +40,8 @@ static bool read_order(struct cap_file *c, const uint8_t *p)
 	return c->swapped || magic == BYTE_ORDER_MAGIC;
 }
 
-static enum cap_result next_block(struct cap_file *c, struct block *b, struct cap_error *e)
+static enum cap_result cap_pcapng_next_block(
+	struct cap_file *c, struct block *b, struct cap_error *e)
 {
 	const uint8_t *p = c->bytes + c->at;
 	size_t left = c->len - c->at;
@@ -53,7 +54,7 @@ static enum cap_result next_block(struct cap_file *c, struct block *b, struct ca
 		return cap_bad(e, "cut off after frame %llu", n);
 	b->type = cap_load32(c, p);
 	/* This type reads the same in both orders. */
-	if (b->type == BLOCK_SECTION && !read_order(c, p))
+	if (b->type == BLOCK_SECTION && !cap_pcapng_read_order(c, p))
 		return cap_bad(e, "damaged: a section of no byte order after frame %llu", n);
 	total = cap_load32(c, p + 4);
 	if (total < BLOCK_HEAD + BLOCK_TAIL || total % 4 != 0)
@@ -66,7 +67,7 @@ static enum cap_result next_block(struct cap_file *c, struct block *b, struct ca
 	return CAP_FRAME;
 }
 
-static void read_option(
+static void cap_pcapng_read_option(
 	struct cap_file *c, struct cap_interface *i, uint16_t code, const uint8_t *p, size_t len)
 {
 	if (code == OPTION_TSRESOL && len >= 1) {
@@ -85,7 +86,7 @@ static void read_option(
 	}
 }
 
-static enum cap_result read_interface(
+static enum cap_result cap_pcapng_read_interface(
 	struct cap_file *c, const struct block *b, struct cap_error *e)
 {
 	struct cap_interface *i;
@@ -116,7 +117,7 @@ static enum cap_result read_interface(
 		at += 4;
 		if (code == 0 || b->len - at < len)
 			break;
-		read_option(c, i, code, b->body + at, len);
+		cap_pcapng_read_option(c, i, code, b->body + at, len);
 		len = (len + 3) & ~(size_t)3;
 		if (b->len - at < len)
 			break;
@@ -125,7 +126,7 @@ static enum cap_result read_interface(
 	return CAP_FRAME;
 }
 
-static enum cap_result read_packet(
+static enum cap_result cap_pcapng_read_packet(
 	struct cap_file *c, const struct block *b, struct cap_frame *f, struct cap_error *e)
 {
 	unsigned long long n = (unsigned long long)c->number + 1;
@@ -155,7 +156,7 @@ static enum cap_result read_packet(
 	return CAP_FRAME;
 }
 
-static enum cap_result read_simple(
+static enum cap_result cap_pcapng_read_simple(
 	struct cap_file *c, const struct block *b, struct cap_frame *f, struct cap_error *e)
 {
 	uint32_t len, captured;
@@ -178,12 +179,12 @@ static enum cap_result read_simple(
 	return CAP_FRAME;
 }
 
-static enum cap_result next(struct cap_file *c, struct cap_frame *f, struct cap_error *e)
+static enum cap_result cap_pcapng_next(struct cap_file *c, struct cap_frame *f, struct cap_error *e)
 {
 	enum cap_result r;
 	struct block b = {0};
 
-	while ((r = next_block(c, &b, e)) == CAP_FRAME) {
+	while ((r = cap_pcapng_next_block(c, &b, e)) == CAP_FRAME) {
 		switch (b.type) {
 		case BLOCK_SECTION:
 			if (b.len < SECTION_LEN)
@@ -191,14 +192,14 @@ static enum cap_result next(struct cap_file *c, struct cap_frame *f, struct cap_
 			c->num_interfaces = 0;
 			break;
 		case BLOCK_INTERFACE:
-			if (read_interface(c, &b, e) == CAP_BAD)
+			if (cap_pcapng_read_interface(c, &b, e) == CAP_BAD)
 				return CAP_BAD;
 			break;
 		case BLOCK_ENHANCED:
 		case BLOCK_PACKET:
-			return read_packet(c, &b, f, e);
+			return cap_pcapng_read_packet(c, &b, f, e);
 		case BLOCK_SIMPLE:
-			return read_simple(c, &b, f, e);
+			return cap_pcapng_read_simple(c, &b, f, e);
 		default: /* statistics, names, comments, secrets */
 			break;
 		}
@@ -210,10 +211,10 @@ int cap_pcapng_start(struct cap_file *c, struct cap_error *e)
 {
 	if (c->len < 4 || load_le32(c->bytes) != BLOCK_SECTION)
 		return 0;
-	if (c->len < BLOCK_HEAD + BLOCK_TAIL || !read_order(c, c->bytes)) {
+	if (c->len < BLOCK_HEAD + BLOCK_TAIL || !cap_pcapng_read_order(c, c->bytes)) {
 		cap_bad(e, "pcapng without a byte order, or cut off in its header");
 		return -1;
 	}
-	c->next = next;
+	c->next = cap_pcapng_next;
 	return 1;
 }

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static void note(struct check *k, struct stream *s, uint64_t frame, const struct line *l)
+static void check_note_line(struct check *k, struct stream *s, uint64_t frame, const struct line *l)
 {
 	struct report_place at = {.s = s, .frame = frame, .time = s->c->time};
 
@@ -13,7 +13,7 @@ static void note(struct check *k, struct stream *s, uint64_t frame, const struct
 }
 
 /* What is not seen is not judged: numbers and Reads are taken up anew. */
-static void forget(struct stream *s)
+static void check_forget(struct stream *s)
 {
 	struct check_side *me = check_side_of(s), *peer = check_side_of(stream_peer(s));
 
@@ -27,7 +27,7 @@ static void forget(struct stream *s)
 	me->reads.unsure = peer->reads.unsure = true;
 }
 
-static void on_opened(void *user, struct connection *c)
+static void check_on_opened(void *user, struct connection *c)
 {
 	struct check_connection *own = calloc(1, sizeof *own);
 
@@ -39,18 +39,18 @@ static void on_opened(void *user, struct connection *c)
 		for (unsigned q = 0; q < DDP_QUEUES; q++)
 			own->side[i].queue_known[q] = true;
 		if (c->stream[i].phase == STREAM_LOST)
-			forget(&c->stream[i]);
+			check_forget(&c->stream[i]);
 	}
 }
 
-static void on_start(void *user, struct connection *c, struct stream *s)
+static void check_on_start(void *user, struct connection *c, struct stream *s)
 {
 	if (c->own != NULL)
 		check_start(user, s);
 }
 
 /* Mostly they lie in one piece, and need no copy. */
-static void take_first_bytes(struct check_fpdu *x, uint8_t *copy)
+static void check_take_first_bytes(struct check_fpdu *x, uint8_t *copy)
 {
 	const struct stream_fpdu *f = x->f;
 	struct mpa_cursor raw;
@@ -64,7 +64,8 @@ static void take_first_bytes(struct check_fpdu *x, uint8_t *copy)
 	x->bytes = copy;
 }
 
-static void on_fpdu(void *user, struct connection *c, struct stream *s, const struct stream_fpdu *f)
+static void check_on_fpdu(
+	void *user, struct connection *c, struct stream *s, const struct stream_fpdu *f)
 {
 	struct check_fpdu x = {.k = user, .s = s, .f = f};
 	uint8_t copy[CHECK_BYTES];
@@ -75,41 +76,41 @@ static void on_fpdu(void *user, struct connection *c, struct stream *s, const st
 	x.peer = check_side_of(stream_peer(s));
 	if (f->header && f->ddp != DDP_ERROR_SHORT)
 		x.opcode = f->segment.ulp & RDMAP_CONTROL_OPCODE;
-	take_first_bytes(&x, copy);
+	check_take_first_bytes(&x, copy);
 	check_framing(&x);
 	check_remember(&x);
 	if (f->result == MPA_DEFRAME_CRC || !f->header) {
-		forget(s); /* whatever its fields say */
+		check_forget(s); /* whatever its fields say */
 		return;
 	}
 	if (check_segment(&x))
 		check_message(&x);
 }
 
-static void on_lost(
+static void check_on_lost(
 	void *user, struct connection *c, struct stream *s, const struct piece *p, const char *why)
 {
 	struct line l = {0};
 
 	if (c->own == NULL)
 		return;
-	forget(s);
+	check_forget(s);
 	line_add(&l, "FPDUs cannot be followed from here: %s", why);
-	note(user, s, p->frame, &l);
+	check_note_line(user, s, p->frame, &l);
 }
 
-static void on_found(void *user, struct connection *c, struct stream *s, uint64_t frame)
+static void check_on_found(void *user, struct connection *c, struct stream *s, uint64_t frame)
 {
 	struct line l = {0};
 
 	if (c->own == NULL)
 		return;
 	line_add(&l, "an FPDU begins here; checked from here on");
-	note(user, s, frame, &l);
+	check_note_line(user, s, frame, &l);
 }
 
-static void on_conflict(void *user, struct connection *c, struct stream *s, const struct piece *now,
-	const struct piece *before)
+static void check_on_conflict(void *user, struct connection *c, struct stream *s,
+	const struct piece *now, const struct piece *before)
 {
 	struct line l = {0};
 
@@ -118,10 +119,11 @@ static void on_conflict(void *user, struct connection *c, struct stream *s, cons
 	line_add(&l,
 		"TCP sends octets again that frame %llu had with other values; the first count",
 		(unsigned long long)before->frame);
-	note(user, s, now->frame, &l);
+	check_note_line(user, s, now->frame, &l);
 }
 
-static void on_missing(void *user, struct connection *c, struct stream *s, const struct piece *p)
+static void check_on_missing(
+	void *user, struct connection *c, struct stream *s, const struct piece *p)
 {
 	struct check_side *me;
 
@@ -132,13 +134,13 @@ static void on_missing(void *user, struct connection *c, struct stream *s, const
 		struct line l = {0};
 
 		line_add(&l, "%u octets before here are in no frame of the capture", p->len);
-		note(user, s, p->frame, &l);
+		check_note_line(user, s, p->frame, &l);
 	} else if (me->missing++ == 0) {
 		me->missing_frame = p->frame;
 	}
 }
 
-static void on_fin(void *user, struct connection *c, struct stream *s, size_t rest)
+static void check_on_fin(void *user, struct connection *c, struct stream *s, size_t rest)
 {
 	struct check *k = user;
 	struct report_place at = {.s = s, .frame = s->tcp.fin_frame, .time = c->time};
@@ -150,24 +152,24 @@ static void on_fin(void *user, struct connection *c, struct stream *s, size_t re
 		s->phase == STREAM_FPDU ? "FPDU" : "start-up frame");
 }
 
-static void note_reset(struct check *k, struct stream *s, uint64_t frame)
+static void check_note_reset(struct check *k, struct stream *s, uint64_t frame)
 {
 	struct line l = {0};
 
 	line_add(&l, "the connection is reset");
-	note(k, s, frame, &l);
+	check_note_line(k, s, frame, &l);
 }
 
-static void on_segment(void *user, struct connection *c, struct stream *s, const struct packet *p,
-	const struct cap_frame *f)
+static void check_on_segment(void *user, struct connection *c, struct stream *s,
+	const struct packet *p, const struct cap_frame *f)
 {
 	if (c->own != NULL && p->flags & PACKET_RST)
-		note_reset(user, s, f->number);
+		check_note_reset(user, s, f->number);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-static void sum_up(struct check *k, struct stream *s, uint64_t frame)
+static void check_sum_up(struct check *k, struct stream *s, uint64_t frame)
 {
 	const struct check_side *me = check_side_of(s);
 	struct line l = {0};
@@ -175,13 +177,13 @@ static void sum_up(struct check *k, struct stream *s, uint64_t frame)
 	if (me->unaligned != 0) {
 		line_add(&l, "%llu of %llu FPDUs do not begin with a TCP segment",
 			(unsigned long long)me->unaligned, (unsigned long long)me->fpdus);
-		note(k, s, frame, &l);
+		check_note_line(k, s, frame, &l);
 	}
 	if (me->cut != 0) {
 		l.len = 0;
 		line_add(&l, "%llu of %llu FPDUs lie in more than one TCP segment",
 			(unsigned long long)me->cut, (unsigned long long)me->fpdus);
-		note(k, s, frame, &l);
+		check_note_line(k, s, frame, &l);
 	}
 	if (me->missing != 0) {
 		l.len = 0;
@@ -190,22 +192,23 @@ static void sum_up(struct check *k, struct stream *s, uint64_t frame)
 			"not judged by their CRC",
 			(unsigned long long)me->missing, (unsigned long long)me->missing_frame,
 			(unsigned long long)me->unseen);
-		note(k, s, frame, &l);
+		check_note_line(k, s, frame, &l);
 	}
 	if (s->start.seen && s->start.kind == MPA_FRAME_REQUEST && !stream_peer(s)->start.seen) {
 		l.len = 0;
 		line_add(&l, "no Reply was seen");
-		note(k, s, frame, &l);
+		check_note_line(k, s, frame, &l);
 	}
 	if (cap_reassembly_behind(&s->tcp)) {
 		l.len = 0;
 		line_add(
 			&l, "the peer has acknowledged octets that are in no frame of the capture");
-		note(k, s, frame, &l);
+		check_note_line(k, s, frame, &l);
 	}
 }
 
-static void on_closed(void *user, struct connection *c, enum connection_end how, uint64_t frame)
+static void check_on_closed(
+	void *user, struct connection *c, enum connection_end how, uint64_t frame)
 {
 	struct check_connection *own = c->own;
 	struct check *k = user;
@@ -213,12 +216,12 @@ static void on_closed(void *user, struct connection *c, enum connection_end how,
 	if (own == NULL)
 		return;
 	for (unsigned i = 0; i < 2; i++)
-		sum_up(k, &c->stream[i], frame);
+		check_sum_up(k, &c->stream[i], frame);
 	if (how == CONNECTION_EVICTED) {
 		struct line l = {0};
 
 		line_add(&l, "idle for longest of too many connections: not followed any more");
-		note(k, &c->stream[0], frame, &l);
+		check_note_line(k, &c->stream[0], frame, &l);
 	}
 	reads_free(&own->side[0].reads);
 	reads_free(&own->side[1].reads);
@@ -227,14 +230,14 @@ static void on_closed(void *user, struct connection *c, enum connection_end how,
 }
 
 const struct connection_ops check_ops = {
-	.opened = on_opened,
-	.start = on_start,
-	.fpdu = on_fpdu,
-	.lost = on_lost,
-	.found = on_found,
-	.conflict = on_conflict,
-	.missing = on_missing,
-	.fin = on_fin,
-	.segment = on_segment,
-	.closed = on_closed,
+	.opened = check_on_opened,
+	.start = check_on_start,
+	.fpdu = check_on_fpdu,
+	.lost = check_on_lost,
+	.found = check_on_found,
+	.conflict = check_on_conflict,
+	.missing = check_on_missing,
+	.fin = check_on_fin,
+	.segment = check_on_segment,
+	.closed = check_on_closed,
 };

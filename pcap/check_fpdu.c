@@ -44,12 +44,12 @@ static void check_markers(struct check_fpdu *x)
 /* ---- when it may come ----------------------------------------------------------------------- */
 
 /* What the segment did not acknowledge had not reached its sender. */
-static bool sent_before(const struct stream_fpdu *f, uint32_t end)
+static bool check_fpdu_sent_before(const struct stream_fpdu *f, uint32_t end)
 {
 	return (int32_t)(f->ack - end) < 0;
 }
 
-static bool is_rtr(const struct check_fpdu *x, uint8_t rtr)
+static bool check_fpdu_is_rtr(const struct check_fpdu *x, uint8_t rtr)
 {
 	uint32_t len = x->f->segment.len;
 
@@ -67,19 +67,19 @@ static bool is_rtr(const struct check_fpdu *x, uint8_t rtr)
 	}
 }
 
-static void first_of_initiator(struct check_fpdu *x)
+static void check_fpdu_first_of_initiator(struct check_fpdu *x)
 {
 	const struct stream_start *request = &x->s->start, *reply = &stream_peer(x->s)->start;
 	uint8_t rtr;
 
 	if (!reply->seen || !request->seen)
 		return;
-	if (sent_before(x->f, reply->end))
+	if (check_fpdu_sent_before(x->f, reply->end))
 		check_fail(x, REQ_MPA_7_1_2_8, "an FPDU before the Reply had arrived");
 	if (!reply->st.peer_to_peer || !request->st.peer_to_peer || !x->f->header)
 		return;
 	rtr = request->st.rtr & reply->st.rtr;
-	if (is_rtr(x, rtr) || x->opcode == RDMAP_OP_TERMINATE)
+	if (check_fpdu_is_rtr(x, rtr) || x->opcode == RDMAP_OP_TERMINATE)
 		return;
 	check_fail(x, REQ_MPA2_9_2_8,
 		"its first FPDU is none of the RTR indications that both "
@@ -88,11 +88,11 @@ static void first_of_initiator(struct check_fpdu *x)
 		rtr & MPA_RTR_READ ? " Read" : "");
 }
 
-static void first_of_responder(struct check_fpdu *x)
+static void check_fpdu_first_of_responder(struct check_fpdu *x)
 {
 	const struct stream *peer = stream_peer(x->s);
 
-	if (x->peer->first && sent_before(x->f, x->peer->first_end))
+	if (x->peer->first && check_fpdu_sent_before(x->f, x->peer->first_end))
 		check_fail(x, REQ_MPA_7_1_2_12, "the initiator's first FPDU had not arrived");
 	else if (!x->peer->first && !x->peer->gap && peer->start.seen && x->peer->fpdus == 0 &&
 		 x->f->ack == peer->start.end)
@@ -106,14 +106,14 @@ static void check_first(struct check_fpdu *x)
 	x->me->first = true;
 	x->me->first_end = x->f->seq + x->f->fpdu.len;
 	if (stream_is_initiator(x->s))
-		first_of_initiator(x);
+		check_fpdu_first_of_initiator(x);
 	else
-		first_of_responder(x);
+		check_fpdu_first_of_responder(x);
 }
 
 /* ---- the frame itself ----------------------------------------------------------------------- */
 
-static void count(struct check_fpdu *x)
+static void check_fpdu_count(struct check_fpdu *x)
 {
 	x->me->fpdus++;
 	x->me->unaligned += !x->f->aligned;
@@ -126,7 +126,7 @@ void check_framing(struct check_fpdu *x)
 	const struct stream_fpdu *f = x->f;
 
 	check_first(x);
-	count(x);
+	check_fpdu_count(x);
 	if (x->me->terminated)
 		check_fail(x, REQ_RDMAP_5_4_7, "after its Terminate in frame %llu",
 			(unsigned long long)x->me->terminate_frame);

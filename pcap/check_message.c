@@ -9,13 +9,13 @@
 
 /* ---- the control field ---------------------------------------------------------------------- */
 
-static bool is_7306(uint8_t opcode)
+static bool check_message_is_7306(uint8_t opcode)
 {
 	return opcode >= RDMAP_OP_IMMEDIATE;
 }
 
 /* Which demand puts an opcode on its queue. */
-static enum requirement_id queue_rule(uint8_t opcode)
+static enum requirement_id check_message_queue_rule(uint8_t opcode)
 {
 	switch (opcode) {
 	case RDMAP_OP_READ_REQUEST:
@@ -34,7 +34,7 @@ static enum requirement_id queue_rule(uint8_t opcode)
 	}
 }
 
-static enum requirement_id model_rule(uint8_t opcode)
+static enum requirement_id check_message_model_rule(uint8_t opcode)
 {
 	switch (opcode) {
 	case RDMAP_OP_WRITE:
@@ -66,8 +66,8 @@ static bool check_version(struct check_fpdu *x)
 	/* RFC 5040 section 4.1: 00b is the RDMA Consortium's; its MPA has revision 0. */
 	if (version == 0 && x->s->start.seen && x->s->start.revision == 0)
 		return true;
-	check_fail(x, is_7306(x->opcode) ? REQ_RDMAX_4_1_2 : REQ_RDMAP_4_1_9, "RDMA version %u",
-		version);
+	check_fail(x, check_message_is_7306(x->opcode) ? REQ_RDMAX_4_1_2 : REQ_RDMAP_4_1_9,
+		"RDMA version %u", version);
 	return false;
 }
 
@@ -86,17 +86,18 @@ static bool check_control(struct check_fpdu *x)
 		return false;
 	}
 	if (info->tagged != s->tagged) {
-		check_fail(x, model_rule(x->opcode), "%s in %s segment", info->name,
+		check_fail(x, check_message_model_rule(x->opcode), "%s in %s segment", info->name,
 			s->tagged ? "a tagged" : "an untagged");
 		return false;
 	}
 	if (!s->tagged && info->qn != s->qn) {
-		check_fail(x, queue_rule(x->opcode), "%s on queue %u", info->name, s->qn);
+		check_fail(x, check_message_queue_rule(x->opcode), "%s on queue %u", info->name,
+			s->qn);
 		return false;
 	}
 	if (!s->tagged && s->ulp32 != 0 && x->opcode != RDMAP_OP_SEND_INV &&
 		x->opcode != RDMAP_OP_SEND_SE_INV)
-		check_fail(x, is_7306(x->opcode) ? REQ_RDMAX_4_1_4 : REQ_RDMAP_4_1_11,
+		check_fail(x, check_message_is_7306(x->opcode) ? REQ_RDMAX_4_1_4 : REQ_RDMAP_4_1_11,
 			"Invalidate STag 0x%x in %s", s->ulp32, info->name);
 	return true;
 }
@@ -104,7 +105,7 @@ static bool check_control(struct check_fpdu *x)
 /* ---- Reads ---------------------------------------------------------------------------------- */
 
 /* What the peer has announced to take at one time; UINT16_MAX: not known. */
-static uint16_t read_limit(const struct stream *s)
+static uint16_t check_message_read_limit(const struct stream *s)
 {
 	const struct stream_start *mine = &s->start, *peer = &stream_peer(s)->start;
 
@@ -114,10 +115,10 @@ static uint16_t read_limit(const struct stream *s)
 	return peer->st.ird;
 }
 
-static void add_request(struct check_fpdu *x, struct reads_request *q)
+static void check_message_add_request(struct check_fpdu *x, struct reads_request *q)
 {
 	struct reads *r = &x->me->reads;
-	uint16_t limit = read_limit(x->s);
+	uint16_t limit = check_message_read_limit(x->s);
 
 	q->frame = x->f->frame;
 	q->time = x->f->time;
@@ -134,7 +135,7 @@ static void add_request(struct check_fpdu *x, struct reads_request *q)
 			r->counted, limit);
 }
 
-static bool may_be_rtr(const struct check_fpdu *x)
+static bool check_message_may_be_rtr(const struct check_fpdu *x)
 {
 	const struct stream_start *mine = &x->s->start, *peer = &stream_peer(x->s)->start;
 
@@ -142,7 +143,7 @@ static bool may_be_rtr(const struct check_fpdu *x)
 	       (!mine->st.enhanced || mine->st.peer_to_peer) && peer->seen;
 }
 
-static void on_read_request(struct check_fpdu *x)
+static void check_message_on_read_request(struct check_fpdu *x)
 {
 	struct reads_request q = {0};
 	uint8_t p[RDMAP_READ_HEADER_LEN];
@@ -154,15 +155,16 @@ static void on_read_request(struct check_fpdu *x)
 		q.sink_to = load_be64(p + RDMAP_AT_SINK_TO);
 		q.size = load_be32(p + RDMAP_AT_SIZE);
 		/* Also without RFC 6581: SMB Direct's clients begin with one. */
-		q.rtr = q.size == 0 && may_be_rtr(x);
-		if (!q.rtr && q.size != 0 && may_be_rtr(x) && x->s->start.st.peer_to_peer)
+		q.rtr = q.size == 0 && check_message_may_be_rtr(x);
+		if (!q.rtr && q.size != 0 && check_message_may_be_rtr(x) &&
+			x->s->start.st.peer_to_peer)
 			check_fail(x, REQ_MPA2_9_2_8, "the Read is of %u octets", q.size);
 	}
-	add_request(x, &q);
+	check_message_add_request(x, &q);
 }
 
 /* True if the peer's requests are all in the list. */
-static bool requests_known(const struct check_fpdu *x)
+static bool check_message_requests_known(const struct check_fpdu *x)
 {
 	const struct stream *peer = stream_peer(x->s);
 
@@ -170,21 +172,21 @@ static bool requests_known(const struct check_fpdu *x)
 	       peer->phase == STREAM_FPDU;
 }
 
-static void no_request(struct check_fpdu *x, bool atomic)
+static void check_message_no_request(struct check_fpdu *x, bool atomic)
 {
-	if (requests_known(x))
+	if (check_message_requests_known(x))
 		check_fail(x, atomic ? REQ_RDMAX_5_2_1_11 : REQ_RDMAP_5_2_1,
 			"a response, but no request is open");
 }
 
 /* The response that is due may not be this one: which is it, or what is wrong? */
-static struct reads_request *mismatch(struct check_fpdu *x, struct reads_request *q)
+static struct reads_request *check_message_mismatch(struct check_fpdu *x, struct reads_request *q)
 {
 	const struct ddp_segment *s = &x->f->segment;
 	struct reads *r = &x->peer->reads;
 	struct reads_request *other = reads_match(r, s->stag, s->to);
 
-	if (r->unsure || !requests_known(x)) {
+	if (r->unsure || !check_message_requests_known(x)) {
 		/* The ones before it were answered unseen. */
 		if (other == NULL)
 			return NULL;
@@ -213,7 +215,7 @@ static struct reads_request *mismatch(struct check_fpdu *x, struct reads_request
 	return q;
 }
 
-static void place_response(struct check_fpdu *x, struct reads_request *q)
+static void check_message_place_response(struct check_fpdu *x, struct reads_request *q)
 {
 	const struct ddp_segment *s = &x->f->segment;
 
@@ -230,26 +232,26 @@ static void place_response(struct check_fpdu *x, struct reads_request *q)
 	reads_remove(&x->peer->reads, q);
 }
 
-static void on_read_response(struct check_fpdu *x)
+static void check_message_on_read_response(struct check_fpdu *x)
 {
 	const struct ddp_segment *s = &x->f->segment;
 	struct reads_request *q = reads_oldest(&x->peer->reads, false);
 
 	if (q == NULL) {
-		no_request(x, false);
+		check_message_no_request(x, false);
 		return;
 	}
 	/* RFC 5041 section 5.2: STag and TO of an empty segment mean nothing. */
 	if (s->len == 0 ? x->peer->reads.unsure && q->size != 0
 			: !q->blank && (s->stag != q->sink_stag || s->to != q->sink_to + q->placed))
-		q = s->len == 0 ? NULL : mismatch(x, q);
+		q = s->len == 0 ? NULL : check_message_mismatch(x, q);
 	if (q != NULL)
-		place_response(x, q);
+		check_message_place_response(x, q);
 }
 
 /* ---- Atomic Operations, Immediate Data ------------------------------------------------------ */
 
-static void on_atomic_request(struct check_fpdu *x)
+static void check_message_on_atomic_request(struct check_fpdu *x)
 {
 	struct reads_request q = {.atomic = true};
 	uint8_t p[RDMAP_ATOMIC_REQUEST_LEN];
@@ -257,7 +259,7 @@ static void on_atomic_request(struct check_fpdu *x)
 
 	if (describe_payload(x->f, p, sizeof p) < sizeof p) {
 		q.blank = true;
-		add_request(x, &q);
+		check_message_add_request(x, &q);
 		return;
 	}
 	op = load_be32(p + RDMAP_AT_ATOMIC_OPCODE);
@@ -272,10 +274,10 @@ static void on_atomic_request(struct check_fpdu *x)
 		check_note(x, "TO 0x%llx is not a multiple of 8; the address may be",
 			(unsigned long long)load_be64(p + RDMAP_AT_ATOMIC_TO));
 	q.id = load_be32(p + RDMAP_AT_ATOMIC_REQUEST_ID);
-	add_request(x, &q);
+	check_message_add_request(x, &q);
 }
 
-static void on_atomic_response(struct check_fpdu *x)
+static void check_message_on_atomic_response(struct check_fpdu *x)
 {
 	struct reads *r = &x->peer->reads;
 	struct reads_request *q = reads_oldest(r, true);
@@ -283,7 +285,7 @@ static void on_atomic_response(struct check_fpdu *x)
 	uint32_t id;
 
 	if (q == NULL) {
-		no_request(x, true);
+		check_message_no_request(x, true);
 		return;
 	}
 	if (describe_payload(x->f, p, sizeof p) == sizeof p && !q->blank) {
@@ -305,7 +307,7 @@ static void on_atomic_response(struct check_fpdu *x)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-static enum requirement_id length_rule(uint8_t opcode)
+static enum requirement_id check_message_length_rule(uint8_t opcode)
 {
 	switch (opcode) {
 	case RDMAP_OP_READ_REQUEST:
@@ -329,7 +331,7 @@ static bool check_length(struct check_fpdu *x, const struct rdmap_opcode_info *i
 	if (s->tagged || info->max_len == RDMAP_LEN_ANY)
 		return true;
 	if (end > info->max_len || (s->last && end < info->min_len)) {
-		check_fail(x, length_rule(x->opcode), "%s of %llu octets", info->name,
+		check_fail(x, check_message_length_rule(x->opcode), "%s of %llu octets", info->name,
 			(unsigned long long)end);
 		return false;
 	}
@@ -345,16 +347,16 @@ void check_message(struct check_fpdu *x)
 		return;
 	switch (x->opcode) {
 	case RDMAP_OP_READ_REQUEST:
-		on_read_request(x);
+		check_message_on_read_request(x);
 		break;
 	case RDMAP_OP_READ_RESPONSE:
-		on_read_response(x);
+		check_message_on_read_response(x);
 		break;
 	case RDMAP_OP_ATOMIC_REQUEST:
-		on_atomic_request(x);
+		check_message_on_atomic_request(x);
 		break;
 	case RDMAP_OP_ATOMIC_RESPONSE:
-		on_atomic_response(x);
+		check_message_on_atomic_response(x);
 		break;
 	case RDMAP_OP_TERMINATE:
 		check_terminate(x);

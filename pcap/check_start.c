@@ -26,7 +26,7 @@ struct place {
 /* ---- the frame by itself -------------------------------------------------------------------- */
 
 /* What could not be taken at all (mpa/startup.c). */
-static void bad_frame(const struct place *x)
+static void check_start_bad_frame(const struct place *x)
 {
 	const struct stream_start *st = x->st;
 
@@ -41,7 +41,7 @@ static void bad_frame(const struct place *x)
 		fail(x, REQ_MPA2_6_5, "the S bit, but %u octets of private data", st->pd_length);
 }
 
-static void check_bits(const struct place *x)
+static void check_start_bits(const struct place *x)
 {
 	const struct stream_start *st = x->st;
 
@@ -56,7 +56,7 @@ static void check_bits(const struct place *x)
 		note(x, "revision 0, the RDMA Consortium's");
 }
 
-static bool has_rtr(const struct stream_start *st)
+static bool check_start_has_rtr(const struct stream_start *st)
 {
 	return st->words[0] & MPA_IRD_RTR_SEND || st->words[1] & ~MPA_DEPTH_MASK;
 }
@@ -68,9 +68,9 @@ static void check_words(const struct place *x)
 
 	if (!st->st.enhanced)
 		return;
-	if (!p2p && has_rtr(st))
+	if (!p2p && check_start_has_rtr(st))
 		fail(x, REQ_MPA2_9_2_13, "flags 0x%04x 0x%04x", st->words[0], st->words[1]);
-	if (p2p && !has_rtr(st)) {
+	if (p2p && !check_start_has_rtr(st)) {
 		if (st->kind == MPA_FRAME_REPLY)
 			fail(x, REQ_MPA2_9_2_7, "A is set, and neither B, C nor D");
 		else
@@ -140,10 +140,10 @@ void check_start(struct check *k, struct stream *s)
 	struct place x = {k, s, &s->start};
 
 	if (s->start.error != NULL) {
-		bad_frame(&x);
+		check_start_bad_frame(&x);
 		return;
 	}
-	check_bits(&x);
+	check_start_bits(&x);
 	check_words(&x);
 	if (s->start.kind == MPA_FRAME_REQUEST && !stream_is_initiator(s))
 		fail(&x, REQ_MPA_7_1_1_3,

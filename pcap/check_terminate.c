@@ -36,7 +36,8 @@ struct quote {
 	const uint8_t *read_header; /**< NULL: none */
 };
 
-static const struct check_quotable *find(const struct check_side *peer, const struct quote *q)
+static const struct check_quotable *check_terminate_find(
+	const struct check_side *peer, const struct quote *q)
 {
 	for (unsigned i = 0; i < CHECK_QUOTABLE; i++) {
 		const struct check_quotable *c = &peer->quotable[i];
@@ -49,7 +50,7 @@ static const struct check_quotable *find(const struct check_side *peer, const st
 }
 
 /* The source STag and sink STag stay, sizes and offsets tell how far it came (section 4.8). */
-static bool is_of_read(const uint8_t *quoted, const uint8_t *sent)
+static bool check_terminate_is_of_read(const uint8_t *quoted, const uint8_t *sent)
 {
 	uint32_t done = load_be32(sent + RDMAP_AT_SIZE) - load_be32(quoted + RDMAP_AT_SIZE);
 
@@ -62,7 +63,7 @@ static bool is_of_read(const uint8_t *quoted, const uint8_t *sent)
 
 static void check_quote(struct check_fpdu *x, const struct quote *q)
 {
-	const struct check_quotable *c = find(x->peer, q);
+	const struct check_quotable *c = check_terminate_find(x->peer, q);
 	bool read = q->read_header != NULL;
 
 	if (c == NULL) {
@@ -76,14 +77,15 @@ static void check_quote(struct check_fpdu *x, const struct quote *q)
 		check_fail(x, REQ_RDMAP_4_8_8, "DDP Segment Length %u; the segment has %u%s",
 			q->length, c->ulpdu_len,
 			q->length + c->header_len == c->ulpdu_len ? " with its header" : "");
-	if (read && (!c->read || !is_of_read(q->read_header, c->read_header)))
+	if (read && (!c->read || !check_terminate_is_of_read(q->read_header, c->read_header)))
 		check_fail(
 			x, REQ_RDMAP_7_1_5, "the Read Request header that it quotes was not sent");
 }
 
 /* ---- the bits, by Figure 10 ----------------------------------------------------------------- */
 
-static void check_bits(struct check_fpdu *x, const struct rdmap_term *t, const struct quote *q)
+static void check_terminate_bits(
+	struct check_fpdu *x, const struct rdmap_term *t, const struct quote *q)
 {
 	bool none = t->layer == RDMAP_LAYER_LLP ||
 		    (t->layer == RDMAP_LAYER_RDMA && t->etype == RDMAP_ETYPE_CATASTROPHIC);
@@ -108,8 +110,8 @@ static void check_bits(struct check_fpdu *x, const struct rdmap_term *t, const s
 }
 
 /* What M, D and R say is there. @return false: it is not, and that was told. */
-static bool read_quote(struct check_fpdu *x, const struct rdmap_term *t, const uint8_t *p,
-	size_t len, struct quote *q)
+static bool check_terminate_read_quote(struct check_fpdu *x, const struct rdmap_term *t,
+	const uint8_t *p, size_t len, struct quote *q)
 {
 	size_t at = RDMAP_TERM_HEADER_LEN;
 
@@ -183,9 +185,9 @@ void check_terminate(struct check_fpdu *x)
 		return; /* not in the capture */
 	t = rdmap_term_read(p, x->f->number == 1 && stream_is_initiator(x->s));
 	check_codes(x, p, &t);
-	if (!read_quote(x, &t, p, len, &q))
+	if (!check_terminate_read_quote(x, &t, p, len, &q))
 		return;
-	check_bits(x, &t, &q);
+	check_terminate_bits(x, &t, &q);
 	if (q.header != NULL)
 		check_quote(x, &q);
 }

@@ -31,7 +31,7 @@ void connection_join(struct connection *c)
 }
 
 /* FIN counts when all text before it has been seen. */
-static void tell_fin(struct stream *s)
+static void connection_tell_fin(struct stream *s)
 {
 	struct connection *c = s->c;
 
@@ -53,11 +53,11 @@ void connection_segment(
 		c->ops->segment(c->user, c, s, p, f);
 	if (p->flags & PACKET_ACK && !(p->flags & PACKET_RST)) {
 		cap_reassembly_ack(&peer->tcp, p->ack);
-		tell_fin(peer);
+		connection_tell_fin(peer);
 	}
 	if (!(p->flags & PACKET_RST))
 		cap_reassembly_segment(&s->tcp, p, f);
-	tell_fin(s);
+	connection_tell_fin(s);
 }
 
 void connection_end(struct connection *c, enum connection_end how, uint64_t frame)
@@ -75,7 +75,7 @@ void connection_end(struct connection *c, enum connection_end how, uint64_t fram
 			stream_peer(s)->tcp.known = false;
 			stream_resume(s);
 		}
-		tell_fin(s);
+		connection_tell_fin(s);
 	}
 	if (c->id != 0 && c->ops->closed != NULL)
 		c->ops->closed(c->user, c, how, frame);

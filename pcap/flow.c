@@ -7,7 +7,7 @@
 _Static_assert(sizeof(struct ip_endpoint) == 18, "compared and hashed as bytes");
 
 /* The power of two from the number of flows on. */
-static unsigned num_buckets(const struct flow_table *t)
+static unsigned flow_num_buckets(const struct flow_table *t)
 {
 	unsigned n = 1;
 
@@ -19,7 +19,7 @@ static unsigned num_buckets(const struct flow_table *t)
 int flow_table_init(struct flow_table *t, unsigned max, const struct siphash_key *key)
 {
 	*t = (struct flow_table){.max = max, .key = *key};
-	t->buckets = calloc(num_buckets(t), sizeof *t->buckets);
+	t->buckets = calloc(flow_num_buckets(t), sizeof *t->buckets);
 	return t->buckets == NULL ? -ENOMEM : 0;
 }
 
@@ -31,7 +31,7 @@ void flow_table_free(struct flow_table *t)
 	t->buckets = NULL;
 }
 
-static void unlink_age(struct flow_table *t, struct flow *f)
+static void flow_unlink_age(struct flow_table *t, struct flow *f)
 {
 	if (f->newer != NULL)
 		f->newer->older = f->older;
@@ -43,7 +43,7 @@ static void unlink_age(struct flow_table *t, struct flow *f)
 		t->oldest = f->newer;
 }
 
-static void make_newest(struct flow_table *t, struct flow *f)
+static void flow_make_newest(struct flow_table *t, struct flow *f)
 {
 	f->newer = NULL;
 	f->older = t->newest;
@@ -54,7 +54,8 @@ static void make_newest(struct flow_table *t, struct flow *f)
 	t->newest = f;
 }
 
-static struct flow *add(struct flow_table *t, struct flow **bucket, const struct ip_endpoint end[2])
+static struct flow *flow_add(
+	struct flow_table *t, struct flow **bucket, const struct ip_endpoint end[2])
 {
 	struct flow *f;
 
@@ -71,21 +72,21 @@ static struct flow *add(struct flow_table *t, struct flow **bucket, const struct
 		(*bucket)->hash_prev = &f->hash_next;
 	*bucket = f;
 	t->used++;
-	make_newest(t, f);
+	flow_make_newest(t, f);
 	return f;
 }
 
-static struct flow *find(struct flow_table *t, const struct ip_endpoint end[2])
+static struct flow *flow_find(struct flow_table *t, const struct ip_endpoint end[2])
 {
 	struct flow **bucket, *f;
 
 	if (t->last != NULL && memcmp(t->last->end, end, sizeof t->last->end) == 0)
 		return t->last;
-	bucket = &t->buckets[siphash(&t->key, end, 2 * sizeof *end) & (num_buckets(t) - 1)];
+	bucket = &t->buckets[siphash(&t->key, end, 2 * sizeof *end) & (flow_num_buckets(t) - 1)];
 	for (f = *bucket; f != NULL; f = f->hash_next)
 		if (memcmp(f->end, end, sizeof f->end) == 0)
 			return f;
-	return add(t, bucket, end);
+	return flow_add(t, bucket, end);
 }
 
 struct flow *flow_get(struct flow_table *t, const struct ip_endpoint *src,
@@ -99,10 +100,10 @@ struct flow *flow_get(struct flow_table *t, const struct ip_endpoint *src,
 		end[0] = *dst;
 		end[1] = *src;
 	}
-	f = find(t, end);
+	f = flow_find(t, end);
 	if (f != NULL && f != t->newest) {
-		unlink_age(t, f);
-		make_newest(t, f);
+		flow_unlink_age(t, f);
+		flow_make_newest(t, f);
 	}
 	t->last = f;
 	return f;
@@ -110,7 +111,7 @@ struct flow *flow_get(struct flow_table *t, const struct ip_endpoint *src,
 
 void flow_remove(struct flow_table *t, struct flow *f)
 {
-	unlink_age(t, f);
+	flow_unlink_age(t, f);
 	*f->hash_prev = f->hash_next;
 	if (f->hash_next != NULL)
 		f->hash_next->hash_prev = f->hash_prev;

@@ -19,7 +19,7 @@ int follow_init(struct follow *w, const struct follow_config *config,
 
 /* ---- flows ---------------------------------------------------------------------------------- */
 
-static void end(struct follow *w, struct flow *f, enum connection_end how, uint64_t frame)
+static void follow_end(struct follow *w, struct flow *f, enum connection_end how, uint64_t frame)
 {
 	if (f->connection == NULL)
 		return;
@@ -29,32 +29,32 @@ static void end(struct follow *w, struct flow *f, enum connection_end how, uint6
 	w->open--;
 }
 
-static void evict(struct follow *w, struct flow *f, uint64_t frame)
+static void follow_evict(struct follow *w, struct flow *f, uint64_t frame)
 {
 	if (f->connection != NULL && f->connection->id != 0)
 		w->counters.evicted++;
-	end(w, f, CONNECTION_EVICTED, frame);
+	follow_end(w, f, CONNECTION_EVICTED, frame);
 	flow_remove(&w->flows, f);
 }
 
 /* The connection that was idle for longest makes room for another. */
-static void evict_connection(struct follow *w, uint64_t frame)
+static void follow_evict_connection(struct follow *w, uint64_t frame)
 {
 	struct flow *f = w->flows.oldest;
 
 	while (f != NULL && f->connection == NULL)
 		f = f->newer;
 	if (f != NULL)
-		evict(w, f, frame);
+		follow_evict(w, f, frame);
 }
 
-static struct flow *get(
+static struct flow *follow_get(
 	struct follow *w, const struct packet *p, const struct cap_frame *f, unsigned *side)
 {
 	struct flow *flow = flow_get(&w->flows, &p->src, &p->dst, side);
 
 	if (flow == NULL && w->flows.oldest != NULL) {
-		evict(w, w->flows.oldest, f->number);
+		follow_evict(w, w->flows.oldest, f->number);
 		flow = flow_get(&w->flows, &p->src, &p->dst, side);
 	}
 	return flow;
@@ -62,14 +62,14 @@ static struct flow *get(
 
 /* ---- is it iWARP? --------------------------------------------------------------------------- */
 
-static bool has_key(const struct packet *p)
+static bool follow_has_key(const struct packet *p)
 {
 	return p->captured >= MPA_KEY_LEN &&
 	       (memcmp(p->text, MPA_REQUEST_KEY, MPA_KEY_LEN) == 0 ||
 		       memcmp(p->text, MPA_REPLY_KEY, MPA_KEY_LEN) == 0);
 }
 
-static bool is_wanted(const struct follow *w, const struct packet *p)
+static bool follow_is_wanted(const struct follow *w, const struct packet *p)
 {
 	for (unsigned i = 0; i < w->config.num_ports; i++)
 		if (p->src.port == w->config.ports[i] || p->dst.port == w->config.ports[i])
@@ -77,10 +77,10 @@ static bool is_wanted(const struct follow *w, const struct packet *p)
 	return false;
 }
 
-static bool open_connection(struct follow *w, struct flow *flow, uint64_t frame)
+static bool follow_open_connection(struct follow *w, struct flow *flow, uint64_t frame)
 {
 	if (w->open == w->config.max_connections)
-		evict_connection(w, frame);
+		follow_evict_connection(w, frame);
 	flow->connection = connection_new(w->ops, w->user, flow->end, &w->shared);
 	if (flow->connection == NULL)
 		return false;
@@ -93,18 +93,18 @@ static bool open_connection(struct follow *w, struct flow *flow, uint64_t frame)
  * A connection with text is taken up on trial if all of its text has been seen, or if this segment
  * begins with a key: the ULP may have used the connection before (RFC 5044 section 7.1.3).
  */
-static void consider(struct follow *w, struct flow *flow, unsigned side, const struct packet *p,
-	const struct cap_frame *f)
+static void follow_consider(struct follow *w, struct flow *flow, unsigned side,
+	const struct packet *p, const struct cap_frame *f)
 {
-	bool key = has_key(p), fresh = flow->state == FLOW_NEW && flow->syn[side];
-	bool join = !key && !fresh && flow->state == FLOW_NEW && is_wanted(w, p);
+	bool key = follow_has_key(p), fresh = flow->state == FLOW_NEW && flow->syn[side];
+	bool join = !key && !fresh && flow->state == FLOW_NEW && follow_is_wanted(w, p);
 	struct connection *c;
 
 	if (!key && !fresh && !join) {
 		flow->state = FLOW_NONE;
 		return;
 	}
-	if (!open_connection(w, flow, f->number))
+	if (!follow_open_connection(w, flow, f->number))
 		return;
 	c = flow->connection;
 	/* What the segment acknowledges is where its peer goes on. */
@@ -119,14 +119,14 @@ static void consider(struct follow *w, struct flow *flow, unsigned side, const s
 
 /* ---- segments ------------------------------------------------------------------------------- */
 
-static void restart(struct flow *flow)
+static void follow_restart(struct flow *flow)
 {
 	flow->state = FLOW_NEW;
 	flow->syn[0] = flow->syn[1] = false;
 }
 
-static void take_syn(struct follow *w, struct flow *flow, unsigned side, const struct packet *p,
-	const struct cap_frame *f)
+static void follow_take_syn(struct follow *w, struct flow *flow, unsigned side,
+	const struct packet *p, const struct cap_frame *f)
 {
 	bool again = flow->syn[side] && flow->isn[side] == p->seq;
 
@@ -134,49 +134,50 @@ static void take_syn(struct follow *w, struct flow *flow, unsigned side, const s
 		return;
 	/* Addresses and ports used once more; a SYN with ACK may answer one just seen. */
 	if (flow->syn[side] || flow->state != FLOW_NEW) {
-		end(w, flow, CONNECTION_REUSED, f->number);
-		restart(flow);
+		follow_end(w, flow, CONNECTION_REUSED, f->number);
+		follow_restart(flow);
 	}
 	flow->syn[side] = true;
 	flow->isn[side] = p->seq;
 }
 
-static void take_segment(struct follow *w, struct flow *flow, unsigned side, const struct packet *p,
-	const struct cap_frame *f)
+static void follow_take_segment(struct follow *w, struct flow *flow, unsigned side,
+	const struct packet *p, const struct cap_frame *f)
 {
 	struct connection *c;
 
 	if (p->flags & PACKET_SYN) {
-		take_syn(w, flow, side, p, f);
+		follow_take_syn(w, flow, side, p, f);
 		return;
 	}
 	if (flow->state != FLOW_OPEN && flow->state != FLOW_OVER && p->len != 0)
-		consider(w, flow, side, p, f);
+		follow_consider(w, flow, side, p, f);
 	c = flow->connection;
 	if (c == NULL)
 		return;
 	connection_segment(c, side, p, f);
 	if (p->flags & PACKET_RST) {
-		end(w, flow, CONNECTION_RESET, f->number);
+		follow_end(w, flow, CONNECTION_RESET, f->number);
 	} else if (c->not_mpa) {
-		end(w, flow, CONNECTION_CLOSED, f->number);
+		follow_end(w, flow, CONNECTION_CLOSED, f->number);
 		flow->state = FLOW_NONE;
 	} else if (c->stream[0].fin_told && c->stream[1].fin_told) {
-		end(w, flow, CONNECTION_CLOSED, f->number);
+		follow_end(w, flow, CONNECTION_CLOSED, f->number);
 	}
 }
 
-static void take_packet(struct follow *w, const struct packet *p, const struct cap_frame *f)
+static void follow_take_packet(struct follow *w, const struct packet *p, const struct cap_frame *f)
 {
 	unsigned side;
-	struct flow *flow = get(w, p, f, &side);
+	struct flow *flow = follow_get(w, p, f, &side);
 
 	if (flow != NULL)
-		take_segment(w, flow, side, p, f);
+		follow_take_segment(w, flow, side, p, f);
 }
 
 /* Each part as in its own frame, at the time of the last. */
-static void take_fragment(struct follow *w, const struct packet *p, const struct cap_frame *f)
+static void follow_take_fragment(
+	struct follow *w, const struct packet *p, const struct cap_frame *f)
 {
 	const struct fragments_part *parts;
 	struct cap_frame own = *f;
@@ -190,7 +191,7 @@ static void take_fragment(struct follow *w, const struct packet *p, const struct
 	w->counters.fragments_used += n;
 	for (unsigned i = 0; i < n; i++) {
 		own.number = parts[i].frame;
-		take_packet(w, &parts[i].p, &own);
+		follow_take_packet(w, &parts[i].p, &own);
 	}
 }
 
@@ -208,15 +209,15 @@ void follow_frame(struct follow *w, const struct cap_frame *f)
 		w->shared.origin = f->time;
 	n->last_time = f->time;
 	if (kind == PACKET_TCP)
-		take_packet(w, &p, f);
+		follow_take_packet(w, &p, f);
 	else if (kind == PACKET_FRAGMENT)
-		take_fragment(w, &p, f);
+		follow_take_fragment(w, &p, f);
 }
 
 void follow_finish(struct follow *w)
 {
 	for (struct flow *f = w->flows.oldest; f != NULL; f = f->newer)
-		end(w, f, CONNECTION_CAPTURE_END, w->counters.frames);
+		follow_end(w, f, CONNECTION_CAPTURE_END, w->counters.frames);
 	flow_table_free(&w->flows);
 	fragments_free(w->fragments);
 	w->fragments = NULL;

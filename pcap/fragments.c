@@ -37,21 +37,22 @@ void fragments_free(struct fragments *t)
 }
 
 /* By addresses and Identification; the protocol is TCP in all. */
-static bool is_of(const struct datagram *d, const struct packet *p, uint64_t time)
+static bool fragments_is_of(const struct datagram *d, const struct packet *p, uint64_t time)
 {
 	return d->used && d->id == p->id && ip_addr_equal(&d->src, &p->src.addr) &&
 	       ip_addr_equal(&d->dst, &p->dst.addr) && time - d->time < WAIT_NS;
 }
 
 /* That which @p p is a part of, or room for it: a free place, or the oldest. */
-static struct datagram *get(struct fragments *t, const struct packet *p, const struct cap_frame *f)
+static struct datagram *fragments_get(
+	struct fragments *t, const struct packet *p, const struct cap_frame *f)
 {
 	struct datagram *room = &t->datagram[0];
 
 	for (unsigned i = 0; i < PACKETS; i++) {
 		struct datagram *d = &t->datagram[i];
 
-		if (is_of(d, p, f->time))
+		if (fragments_is_of(d, p, f->time))
 			return d;
 		if (room->used && (!d->used || d->begun < room->begun))
 			room = d;
@@ -67,30 +68,30 @@ static struct datagram *get(struct fragments *t, const struct packet *p, const s
 	return room;
 }
 
-static uint32_t end_of(const struct packet *p)
+static uint32_t fragments_end_of(const struct packet *p)
 {
 	return p->offset + p->len;
 }
 
-static bool is_again(const struct packet *a, const struct packet *b)
+static bool fragments_is_again(const struct packet *a, const struct packet *b)
 {
 	return a->offset == b->offset && a->len == b->len && a->more == b->more;
 }
 
 /* @return false: it cannot be. */
-static bool insert(struct datagram *d, const struct packet *p, uint64_t frame)
+static bool fragments_insert(struct datagram *d, const struct packet *p, uint64_t frame)
 {
 	unsigned i = d->n;
 
 	while (i != 0 && d->part[i - 1].p.offset >= p->offset)
 		i--;
-	if (i < d->n && is_again(&d->part[i].p, p))
+	if (i < d->n && fragments_is_again(&d->part[i].p, p))
 		return true; /* captured, or sent, twice */
-	if (d->n == FRAGMENTS_PARTS || end_of(p) > OCTETS_MAX)
+	if (d->n == FRAGMENTS_PARTS || fragments_end_of(p) > OCTETS_MAX)
 		return false;
-	if (i != 0 && (end_of(&d->part[i - 1].p) > p->offset || !d->part[i - 1].p.more))
+	if (i != 0 && (fragments_end_of(&d->part[i - 1].p) > p->offset || !d->part[i - 1].p.more))
 		return false;
-	if (i < d->n && (end_of(p) > d->part[i].p.offset || !p->more))
+	if (i < d->n && (fragments_end_of(p) > d->part[i].p.offset || !p->more))
 		return false;
 	memmove(&d->part[i + 1], &d->part[i], (d->n - i) * sizeof d->part[0]);
 	d->part[i] = (struct fragments_part){*p, frame};
@@ -98,20 +99,20 @@ static bool insert(struct datagram *d, const struct packet *p, uint64_t frame)
 	return true;
 }
 
-static bool is_complete(const struct datagram *d)
+static bool fragments_is_complete(const struct datagram *d)
 {
 	uint32_t at = 0;
 
 	for (unsigned i = 0; i < d->n; i++) {
 		if (d->part[i].p.offset != at)
 			return false;
-		at = end_of(&d->part[i].p);
+		at = fragments_end_of(&d->part[i].p);
 	}
 	return !d->part[d->n - 1].p.more;
 }
 
 /* The first has TCP's header; the others go on where it ends. */
-static bool make_segment(struct datagram *d)
+static bool fragments_make_segment(struct datagram *d)
 {
 	struct packet head = d->part[0].p;
 	uint32_t header;
@@ -138,17 +139,17 @@ static bool make_segment(struct datagram *d)
 unsigned fragments_take(struct fragments *t, const struct packet *p, const struct cap_frame *f,
 	const struct fragments_part **parts)
 {
-	struct datagram *d = get(t, p, f);
+	struct datagram *d = fragments_get(t, p, f);
 
 	if (d->never)
 		return 0;
-	if (!insert(d, p, f->number)) {
+	if (!fragments_insert(d, p, f->number)) {
 		d->never = true;
 		return 0;
 	}
-	if (!is_complete(d))
+	if (!fragments_is_complete(d))
 		return 0;
 	d->used = false;
 	*parts = d->part;
-	return make_segment(d) ? d->n : 0;
+	return fragments_make_segment(d) ? d->n : 0;
 }

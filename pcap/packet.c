@@ -29,7 +29,7 @@ struct rest {
 	size_t sent; /**< bytes on the wire, at least here */
 };
 
-static bool skip(struct rest *r, size_t n)
+static bool packet_skip_bytes(struct rest *r, size_t n)
 {
 	if (r->here < n)
 		return false;
@@ -40,13 +40,13 @@ static bool skip(struct rest *r, size_t n)
 }
 
 /** Why @p n bytes are not there: not captured, or never sent. */
-static enum packet_kind missing(const struct rest *r, size_t n)
+static enum packet_kind packet_missing(const struct rest *r, size_t n)
 {
 	return r->sent >= n ? PACKET_CUT : PACKET_BAD;
 }
 
 /** The packet ends here, whatever padding or trailer follows. */
-static void end_at(struct rest *r, size_t n)
+static void packet_end_at(struct rest *r, size_t n)
 {
 	if (r->sent > n)
 		r->sent = n;
@@ -56,13 +56,13 @@ static void end_at(struct rest *r, size_t n)
 
 /* ---- TCP ---------------------------------------------------------------------------------- */
 
-static enum packet_kind parse_tcp(struct rest *r, struct packet *p)
+static enum packet_kind packet_parse_segment(struct rest *r, struct packet *p)
 {
 	const uint8_t *h = r->p;
 	size_t header;
 
 	if (r->here < 20)
-		return missing(r, 20);
+		return packet_missing(r, 20);
 	header = (size_t)(h[12] >> 4) * 4;
 	if (header < 20)
 		return PACKET_BAD;
@@ -85,13 +85,13 @@ enum packet_kind packet_parse_tcp(struct packet *p)
 {
 	struct rest r = {.p = p->text, .here = p->captured, .sent = p->len};
 
-	return parse_tcp(&r, p);
+	return packet_parse_segment(&r, p);
 }
 
 /* ---- IP ----------------------------------------------------------------------------------- */
 
 /* What is left is a part of the packet. */
-static enum packet_kind fragment(
+static enum packet_kind packet_fragment(
 	const struct rest *r, uint32_t id, uint32_t offset, bool more, struct packet *p)
 {
 	p->id = id;
@@ -104,14 +104,14 @@ static enum packet_kind fragment(
 	return p->len == 0 || (more && p->len % 8 != 0) ? PACKET_BAD : PACKET_FRAGMENT;
 }
 
-static enum packet_kind parse_ipv4(struct rest *r, struct packet *p)
+static enum packet_kind packet_parse_ipv4(struct rest *r, struct packet *p)
 {
 	const uint8_t *h = r->p;
 	size_t header, total;
 	uint16_t field;
 
 	if (r->here < 20)
-		return missing(r, 20);
+		return packet_missing(r, 20);
 	header = (size_t)(h[0] & 0xf) * 4;
 	total = load_be16(h + 2);
 	if (total == 0)
@@ -122,17 +122,18 @@ static enum packet_kind parse_ipv4(struct rest *r, struct packet *p)
 		return PACKET_OTHER;
 	p->src.addr = ip_addr_from_v4(h + 12);
 	p->dst.addr = ip_addr_from_v4(h + 16);
-	end_at(r, total);
-	if (!skip(r, header))
-		return missing(r, header);
+	packet_end_at(r, total);
+	if (!packet_skip_bytes(r, header))
+		return packet_missing(r, header);
 	field = load_be16(h + 6);
 	if ((field & 0x3fff) != 0)
-		return fragment(r, load_be16(h + 4), (field & 0x1fffu) * 8, field & 0x2000, p);
-	return parse_tcp(r, p);
+		return packet_fragment(
+			r, load_be16(h + 4), (field & 0x1fffu) * 8, field & 0x2000, p);
+	return packet_parse_segment(r, p);
 }
 
 /* RFC 8200 section 4: from the fixed header to TCP. */
-static enum packet_kind skip_extensions(struct rest *r, uint8_t next, struct packet *p)
+static enum packet_kind packet_skip_extensions(struct rest *r, uint8_t next, struct packet *p)
 {
 	while (next != PROTOCOL_TCP) {
 		uint16_t field;
@@ -140,7 +141,7 @@ static enum packet_kind skip_extensions(struct rest *r, uint8_t next, struct pac
 		size_t len;
 
 		if (r->here < 8)
-			return missing(r, 8);
+			return packet_missing(r, 8);
 		switch (next) {
 		case 0:   /* hop-by-hop options */
 		case 43:  /* routing */
@@ -156,28 +157,28 @@ static enum packet_kind skip_extensions(struct rest *r, uint8_t next, struct pac
 				return PACKET_OTHER;
 			field = load_be16(r->p + 2);
 			id = load_be32(r->p + 4);
-			skip(r, 8);
+			packet_skip_bytes(r, 8);
 			if ((field & 0xfff9) != 0)
-				return fragment(r, id, field & 0xfff8, field & 1, p);
+				return packet_fragment(r, id, field & 0xfff8, field & 1, p);
 			return PACKET_TCP; /* an atomic fragment, RFC 6946 */
 		default:
 			return PACKET_OTHER;
 		}
 		next = r->p[0];
-		if (!skip(r, len))
-			return missing(r, len);
+		if (!packet_skip_bytes(r, len))
+			return packet_missing(r, len);
 	}
 	return PACKET_TCP;
 }
 
-static enum packet_kind parse_ipv6(struct rest *r, struct packet *p)
+static enum packet_kind packet_parse_ipv6(struct rest *r, struct packet *p)
 {
 	const uint8_t *h = r->p;
 	enum packet_kind kind;
 	size_t payload;
 
 	if (r->here < 40)
-		return missing(r, 40);
+		return packet_missing(r, 40);
 	payload = load_be16(h + 4);
 	if (payload == 0)
 		payload = r->sent - 40; /* an offloaded packet above 64 KB */
@@ -185,55 +186,55 @@ static enum packet_kind parse_ipv6(struct rest *r, struct packet *p)
 		return PACKET_BAD;
 	p->src.addr = ip_addr_from_v6(h + 8);
 	p->dst.addr = ip_addr_from_v6(h + 24);
-	end_at(r, 40 + payload);
-	skip(r, 40);
-	kind = skip_extensions(r, h[6], p);
-	return kind == PACKET_TCP ? parse_tcp(r, p) : kind;
+	packet_end_at(r, 40 + payload);
+	packet_skip_bytes(r, 40);
+	kind = packet_skip_extensions(r, h[6], p);
+	return kind == PACKET_TCP ? packet_parse_segment(r, p) : kind;
 }
 
-static enum packet_kind parse_ip(struct rest *r, struct packet *p)
+static enum packet_kind packet_parse_ip(struct rest *r, struct packet *p)
 {
 	if (r->here == 0)
-		return missing(r, 1);
-	return r->p[0] >> 4 == 6 ? parse_ipv6(r, p) : parse_ipv4(r, p);
+		return packet_missing(r, 1);
+	return r->p[0] >> 4 == 6 ? packet_parse_ipv6(r, p) : packet_parse_ipv4(r, p);
 }
 
-static enum packet_kind parse_ethertype(struct rest *r, uint16_t type, struct packet *p)
+static enum packet_kind packet_parse_ethertype(struct rest *r, uint16_t type, struct packet *p)
 {
 	/* 802.1Q, 802.1ad and what was there before it, stacked as deep as they like. */
 	while (type == 0x8100 || type == 0x88a8 || type == 0x9100 || type == 0x9200) {
 		if (r->here < 4)
-			return missing(r, 4);
+			return packet_missing(r, 4);
 		type = load_be16(r->p + 2);
-		skip(r, 4);
+		packet_skip_bytes(r, 4);
 	}
 	if (type == ETHERTYPE_IPV4)
-		return parse_ipv4(r, p);
-	return type == ETHERTYPE_IPV6 ? parse_ipv6(r, p) : PACKET_OTHER;
+		return packet_parse_ipv4(r, p);
+	return type == ETHERTYPE_IPV6 ? packet_parse_ipv6(r, p) : PACKET_OTHER;
 }
 
 /* ---- links -------------------------------------------------------------------------------- */
 
 /* A link header of @p len bytes with an EtherType at @p at. */
-static enum packet_kind parse_link(struct rest *r, size_t len, size_t at, struct packet *p)
+static enum packet_kind packet_parse_link(struct rest *r, size_t len, size_t at, struct packet *p)
 {
 	uint16_t type;
 
 	if (r->here < len)
-		return missing(r, len);
+		return packet_missing(r, len);
 	type = load_be16(r->p + at);
-	skip(r, len);
-	return parse_ethertype(r, type, p);
+	packet_skip_bytes(r, len);
+	return packet_parse_ethertype(r, type, p);
 }
 
 /* Four bytes of address family before IP, in this or that byte order: IP tells itself. */
-static enum packet_kind parse_loopback(struct rest *r, struct packet *p)
+static enum packet_kind packet_parse_loopback(struct rest *r, struct packet *p)
 {
-	if (!skip(r, 4))
-		return missing(r, 4);
+	if (!packet_skip_bytes(r, 4))
+		return packet_missing(r, 4);
 	if (r->here == 0)
-		return missing(r, 1);
-	return r->p[0] >> 4 == 4 || r->p[0] >> 4 == 6 ? parse_ip(r, p) : PACKET_OTHER;
+		return packet_missing(r, 1);
+	return r->p[0] >> 4 == 4 || r->p[0] >> 4 == 6 ? packet_parse_ip(r, p) : PACKET_OTHER;
 }
 
 enum packet_kind packet_parse(const struct cap_frame *f, struct packet *p)
@@ -243,20 +244,20 @@ enum packet_kind packet_parse(const struct cap_frame *f, struct packet *p)
 	p->continues = false;
 	switch (f->link) {
 	case LINK_ETHERNET:
-		return parse_link(&r, 14, 12, p);
+		return packet_parse_link(&r, 14, 12, p);
 	case LINK_LINUX_SLL:
-		return parse_link(&r, 16, 14, p);
+		return packet_parse_link(&r, 16, 14, p);
 	case LINK_LINUX_SLL2:
-		return parse_link(&r, 20, 0, p);
+		return packet_parse_link(&r, 20, 0, p);
 	case LINK_NULL:
 	case LINK_LOOP:
-		return parse_loopback(&r, p);
+		return packet_parse_loopback(&r, p);
 	case LINK_RAW:
 	case LINK_RAW_BSD:
 	case LINK_RAW_OPENBSD:
 	case LINK_IPV4:
 	case LINK_IPV6:
-		return parse_ip(&r, p);
+		return packet_parse_ip(&r, p);
 	default:
 		return PACKET_OTHER;
 	}

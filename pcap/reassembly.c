@@ -11,7 +11,7 @@
 /** Text further ahead than any window is of another connection. */
 #define WINDOW_MAX (1 << 30)
 
-static int32_t seq_diff(uint32_t a, uint32_t b)
+static int32_t cap_reassembly_seq_diff(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b);
 }
@@ -32,7 +32,7 @@ void cap_reassembly_start(struct cap_reassembly *r, uint32_t seq)
 
 /* ---- in order ----------------------------------------------------------------------------- */
 
-static void hand_up(struct cap_reassembly *r, const struct piece *p)
+static void cap_reassembly_hand_up(struct cap_reassembly *r, const struct piece *p)
 {
 	r->next += p->len;
 	if (p->bytes != NULL) {
@@ -43,7 +43,7 @@ static void hand_up(struct cap_reassembly *r, const struct piece *p)
 }
 
 /* Hand up what waited and is in order now. */
-static void drain(struct cap_reassembly *r)
+static void cap_reassembly_drain(struct cap_reassembly *r)
 {
 	unsigned n = 0;
 
@@ -52,7 +52,7 @@ static void drain(struct cap_reassembly *r)
 	while (n < r->num_early && r->early[n].seq == r->next) {
 		struct piece p = r->early[n++];
 
-		hand_up(r, &p);
+		cap_reassembly_hand_up(r, &p);
 	}
 	r->num_early -= n;
 	r->budget->used -= n;
@@ -62,7 +62,7 @@ static void drain(struct cap_reassembly *r)
 }
 
 /* The hole before the first piece that waits will not be filled. */
-static void give_up(struct cap_reassembly *r)
+static void cap_reassembly_give_up(struct cap_reassembly *r)
 {
 	const struct piece *e = &r->early[0];
 	struct piece lost = {
@@ -77,25 +77,26 @@ static void give_up(struct cap_reassembly *r)
 	r->counters.holes++;
 	r->counters.hole_bytes += lost.len;
 	r->waits = 0;
-	hand_up(r, &lost);
-	drain(r);
+	cap_reassembly_hand_up(r, &lost);
+	cap_reassembly_drain(r);
 }
 
 void cap_reassembly_flush(struct cap_reassembly *r)
 {
 	while (r->num_early != 0)
-		give_up(r);
+		cap_reassembly_give_up(r);
 }
 
 /* ---- sent again --------------------------------------------------------------------------- */
 
-static void compare(struct cap_reassembly *r, const struct piece *now, const struct piece *before)
+static void cap_reassembly_compare(
+	struct cap_reassembly *r, const struct piece *now, const struct piece *before)
 {
 	uint32_t skip_now = 0, skip_before = 0, n;
 
 	if (now->bytes == NULL || before->bytes == NULL)
 		return;
-	if (seq_diff(before->seq, now->seq) > 0)
+	if (cap_reassembly_seq_diff(before->seq, now->seq) > 0)
 		skip_now = before->seq - now->seq;
 	else
 		skip_before = now->seq - before->seq;
@@ -110,19 +111,19 @@ static void compare(struct cap_reassembly *r, const struct piece *now, const str
 	r->ops->conflict(r->user, now, before);
 }
 
-static void compare_with_old(struct cap_reassembly *r, const struct piece *now)
+static void cap_reassembly_compare_with_old(struct cap_reassembly *r, const struct piece *now)
 {
 	/* A keep-alive probe is one octet before the window, of any value (RFC 1122, 4.2.3.6). */
 	if (now->len == 1 && now->seq == r->next - 1)
 		return;
 	for (unsigned i = 0; i < REASSEMBLY_HISTORY; i++)
 		if (r->old[i].len != 0)
-			compare(r, now, &r->old[i]);
+			cap_reassembly_compare(r, now, &r->old[i]);
 }
 
 /* ---- early -------------------------------------------------------------------------------- */
 
-static bool insert(struct cap_reassembly *r, unsigned at, const struct piece *p)
+static bool cap_reassembly_insert(struct cap_reassembly *r, unsigned at, const struct piece *p)
 {
 	if (r->num_early == r->cap_early) {
 		unsigned cap = r->cap_early == 0 ? 16 : 2 * r->cap_early;
@@ -140,7 +141,7 @@ static bool insert(struct cap_reassembly *r, unsigned at, const struct piece *p)
 	return true;
 }
 
-static void trim_front(struct piece *p, uint32_t n)
+static void cap_reassembly_trim_front(struct piece *p, uint32_t n)
 {
 	if (p->bytes != NULL)
 		p->bytes += n;
@@ -150,23 +151,24 @@ static void trim_front(struct piece *p, uint32_t n)
 }
 
 /* Keep those parts of @p p that do not wait already. */
-static void keep_early(struct cap_reassembly *r, struct piece p)
+static void cap_reassembly_keep_early(struct cap_reassembly *r, struct piece p)
 {
 	unsigned i = r->num_early;
 
 	/* Mostly it belongs at the end. */
-	while (i != 0 && seq_diff(r->early[i - 1].seq + r->early[i - 1].len, p.seq) > 0)
+	while (i != 0 &&
+		cap_reassembly_seq_diff(r->early[i - 1].seq + r->early[i - 1].len, p.seq) > 0)
 		i--;
 	while (p.len != 0) {
 		struct piece part = p, *e = i < r->num_early ? &r->early[i] : NULL;
 
-		if (e != NULL && seq_diff(e->seq, p.seq) <= 0) {
+		if (e != NULL && cap_reassembly_seq_diff(e->seq, p.seq) <= 0) {
 			uint32_t covered = e->seq + e->len - p.seq;
 
-			compare(r, &p, e);
+			cap_reassembly_compare(r, &p, e);
 			if (covered >= p.len)
 				return;
-			trim_front(&p, covered);
+			cap_reassembly_trim_front(&p, covered);
 			i++;
 			continue;
 		}
@@ -174,14 +176,14 @@ static void keep_early(struct cap_reassembly *r, struct piece p)
 			part.len = e->seq - p.seq;
 			part.last = false;
 		}
-		if (!insert(r, i, &part))
+		if (!cap_reassembly_insert(r, i, &part))
 			return;
-		trim_front(&p, part.len);
+		cap_reassembly_trim_front(&p, part.len);
 		i++;
 	}
 }
 
-static bool too_many(const struct cap_reassembly *r)
+static bool cap_reassembly_too_many(const struct cap_reassembly *r)
 {
 	return r->num_early > (r->acked_set ? EARLY_MAX : EARLY_MAX_BLIND) ||
 	       r->budget->used > r->budget->max;
@@ -190,20 +192,20 @@ static bool too_many(const struct cap_reassembly *r)
 /* ---- segments ----------------------------------------------------------------------------- */
 
 /* One part of a segment's text, captured or cut off. */
-static void take(struct cap_reassembly *r, struct piece p)
+static void cap_reassembly_take(struct cap_reassembly *r, struct piece p)
 {
-	int32_t ahead = seq_diff(p.seq, r->next);
+	int32_t ahead = cap_reassembly_seq_diff(p.seq, r->next);
 
 	if (ahead < 0) {
 		uint32_t old = r->next - p.seq;
 
-		compare_with_old(r, &p);
+		cap_reassembly_compare_with_old(r, &p);
 		r->counters.again_bytes += old < p.len ? old : p.len;
 		if (old >= p.len) {
 			r->counters.again++;
 			return;
 		}
-		trim_front(&p, old);
+		cap_reassembly_trim_front(&p, old);
 		ahead = 0;
 	}
 	if (ahead == 0) {
@@ -213,22 +215,23 @@ static void take(struct cap_reassembly *r, struct piece p)
 			/* The rest waits already, or lies between what waits. */
 			struct piece rest = p;
 
-			trim_front(&rest, room);
+			cap_reassembly_trim_front(&rest, room);
 			p.len = room;
 			p.last = false;
-			keep_early(r, rest);
+			cap_reassembly_keep_early(r, rest);
 		}
-		hand_up(r, &p);
-		drain(r);
+		cap_reassembly_hand_up(r, &p);
+		cap_reassembly_drain(r);
 	} else if (ahead < WINDOW_MAX) {
 		r->counters.early++;
-		keep_early(r, p);
-		while (r->num_early != 0 && too_many(r))
-			give_up(r);
+		cap_reassembly_keep_early(r, p);
+		while (r->num_early != 0 && cap_reassembly_too_many(r))
+			cap_reassembly_give_up(r);
 	}
 }
 
-static void take_text(struct cap_reassembly *r, const struct packet *p, const struct cap_frame *f)
+static void cap_reassembly_take_text(
+	struct cap_reassembly *r, const struct packet *p, const struct cap_frame *f)
 {
 	struct piece here = {
 		.bytes = p->text,
@@ -244,20 +247,20 @@ static void take_text(struct cap_reassembly *r, const struct packet *p, const st
 	r->counters.segments += !p->continues;
 	r->counters.bytes += p->len;
 	if (p->captured == p->len) {
-		take(r, here);
+		cap_reassembly_take(r, here);
 		return;
 	}
 	r->counters.cut++;
 	r->counters.cut_bytes += p->len - p->captured;
 	here.last = false;
 	if (here.len != 0)
-		take(r, here);
+		cap_reassembly_take(r, here);
 	here.bytes = NULL;
 	here.first = here.first && p->captured == 0;
 	here.last = true;
 	here.seq = p->seq + p->captured;
 	here.len = p->len - p->captured;
-	take(r, here);
+	cap_reassembly_take(r, here);
 }
 
 void cap_reassembly_segment(
@@ -269,9 +272,9 @@ void cap_reassembly_segment(
 		cap_reassembly_start(r, p->seq);
 	}
 	if (cap_reassembly_behind(r) && r->num_early != 0 && ++r->waits > PATIENCE)
-		give_up(r);
+		cap_reassembly_give_up(r);
 	if (p->len != 0)
-		take_text(r, p, f);
+		cap_reassembly_take_text(r, p, f);
 	if (p->flags & PACKET_FIN && !r->fin) {
 		r->fin = true;
 		r->fin_seq = p->seq + p->len;
@@ -281,12 +284,12 @@ void cap_reassembly_segment(
 
 void cap_reassembly_ack(struct cap_reassembly *r, uint32_t ack)
 {
-	if (!r->acked_set || seq_diff(ack, r->acked) > 0) {
+	if (!r->acked_set || cap_reassembly_seq_diff(ack, r->acked) > 0) {
 		r->acked = ack;
 		r->acked_set = true;
 	}
 	if (cap_reassembly_behind(r) && r->num_early != 0 && ++r->waits > PATIENCE)
-		give_up(r);
+		cap_reassembly_give_up(r);
 }
 
 void cap_reassembly_free(struct cap_reassembly *r)

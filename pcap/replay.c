@@ -36,7 +36,7 @@ bool replay_owe(struct replay_session *x, uint32_t len)
 
 /* ---- our RDMAP's QP: all memory is good, and none of it is kept ------------------------------ */
 
-static int stag_check(
+static int replay_stag_check(
 	void *user, uint32_t stag, uint64_t to, uint32_t len, unsigned access, uint8_t **mem)
 {
 	struct replay_session *x = user;
@@ -50,17 +50,17 @@ static int stag_check(
 	return 0;
 }
 
-static int stag_invalidate(void *user, uint32_t stag, bool remote)
+static int replay_stag_invalidate(void *user, uint32_t stag, bool remote)
 {
 	return 0;
 }
 
-static int local_op(void *user, struct rdmap_wqe *w)
+static int replay_local_op(void *user, struct rdmap_wqe *w)
 {
 	return RDMAP_WC_LOC_QP_OP_ERR;
 }
 
-static const struct rdmap_rqe *recv_take(void *user)
+static const struct rdmap_rqe *replay_recv_take(void *user)
 {
 	struct replay_session *x = user;
 	struct rdmap_rqe *rqe = (struct rdmap_rqe *)(void *)x->rqe;
@@ -70,28 +70,28 @@ static const struct rdmap_rqe *recv_take(void *user)
 	return rqe;
 }
 
-static const struct rdmap_rqe *recv_peek(void *user, uint32_t n)
+static const struct rdmap_rqe *replay_recv_peek(void *user, uint32_t n)
 {
 	return NULL;
 }
 
-static void recv_done(void *user)
+static void replay_recv_done(void *user)
 {
 }
 
-static void complete(void *user, const struct rdmap_wc *wc)
+static void replay_complete(void *user, const struct rdmap_wc *wc)
 {
 }
 
-static void rdmap_operational(void *user)
+static void replay_rdmap_operational(void *user)
 {
 }
 
-static void peer_closed(void *user)
+static void replay_peer_closed(void *user)
 {
 }
 
-static void ended(void *user, const struct rdmap_end *e)
+static void replay_ended(void *user, const struct rdmap_end *e)
 {
 	struct replay_session *x = user;
 
@@ -104,46 +104,46 @@ static void ended(void *user, const struct rdmap_end *e)
 	rdmap_flush_sq(&x->rdmap);
 }
 
-static const struct rdmap_ops rdmap_ops = {
-	.stag_check = stag_check,
-	.stag_invalidate = stag_invalidate,
-	.local_op = local_op,
-	.recv_take = recv_take,
-	.recv_peek = recv_peek,
-	.recv_done = recv_done,
-	.complete = complete,
-	.operational = rdmap_operational,
-	.peer_closed = peer_closed,
-	.ended = ended,
+static const struct rdmap_ops replay_rdmap_ops = {
+	.stag_check = replay_stag_check,
+	.stag_invalidate = replay_stag_invalidate,
+	.local_op = replay_local_op,
+	.recv_take = replay_recv_take,
+	.recv_peek = replay_recv_peek,
+	.recv_done = replay_recv_done,
+	.complete = replay_complete,
+	.operational = replay_rdmap_operational,
+	.peer_closed = replay_peer_closed,
+	.ended = replay_ended,
 };
 
 /* ---- our MPA, until RDMAP takes it ----------------------------------------------------------- */
 
-static uint16_t depth(uint16_t announced, bool enhanced)
+static uint16_t replay_depth(uint16_t announced, bool enhanced)
 {
 	return !enhanced || announced > REPLAY_IRD_MAX ? REPLAY_IRD_MAX : announced;
 }
 
-static void attach(struct replay_session *x)
+static void replay_attach(struct replay_session *x)
 {
 	const struct stream_start *mine = &x->ours->start, *peer = &x->theirs->start;
-	uint16_t ird = depth(mine->st.ird, mine->st.enhanced);
+	uint16_t ird = replay_depth(mine->st.ird, mine->st.enhanced);
 
 	x->attached = true;
 	/* A Read as RTR needs room even where none was announced (RFC 6581 section 9.1). */
-	rdmap_attach(&x->rdmap, &x->mpa, ird != 0 ? ird : 1, depth(peer->st.ird, peer->st.enhanced),
-		x->irq, x->rtr);
+	rdmap_attach(&x->rdmap, &x->mpa, ird != 0 ? ird : 1,
+		replay_depth(peer->st.ird, peer->st.enhanced), x->irq, x->rtr);
 }
 
-static void mpa_ignore(void *user)
+static void replay_mpa_ignore(void *user)
 {
 }
 
-static void mpa_got(void *user, const struct mpa_start *st)
+static void replay_mpa_got(void *user, const struct mpa_start *st)
 {
 }
 
-static void mpa_failed(void *user, enum mpa_error code, const char *reason)
+static void replay_mpa_failed(void *user, enum mpa_error code, const char *reason)
 {
 	struct replay_session *x = user;
 
@@ -151,24 +151,24 @@ static void mpa_failed(void *user, enum mpa_error code, const char *reason)
 	replay_differs(x, "our MPA does not accept it: %s", reason);
 }
 
-static void mpa_gone(void *user, int error)
+static void replay_mpa_gone(void *user, int error)
 {
 	struct replay_session *x = user;
 
 	x->ended = true;
 }
 
-static const struct mpa_user_ops mpa_ops = {
-	.connected = mpa_ignore,
-	.request = mpa_got,
-	.reply = mpa_got,
-	.writable = mpa_ignore,
-	.eof = mpa_ignore,
-	.error = mpa_failed,
-	.closed = mpa_gone,
+static const struct mpa_user_ops replay_mpa_ops = {
+	.connected = replay_mpa_ignore,
+	.request = replay_mpa_got,
+	.reply = replay_mpa_got,
+	.writable = replay_mpa_ignore,
+	.eof = replay_mpa_ignore,
+	.error = replay_mpa_failed,
+	.closed = replay_mpa_gone,
 };
 
-static struct mpa_config config_of(const struct stream_start *st)
+static struct mpa_config replay_config_of(const struct stream_start *st)
 {
 	return (struct mpa_config){
 		.revision = st->revision,
@@ -181,18 +181,18 @@ static struct mpa_config config_of(const struct stream_start *st)
 	};
 }
 
-static uint8_t one_of(uint8_t mask)
+static uint8_t replay_one_of(uint8_t mask)
 {
 	return mask & -mask;
 }
 
 /* The reply was captured: both frames are known now, and our responder can take its part. */
-static void start_responder(struct replay_session *x, const struct stream_start *reply)
+static void replay_start_responder(struct replay_session *x, const struct stream_start *reply)
 {
-	struct mpa_config config = config_of(reply);
+	struct mpa_config config = replay_config_of(reply);
 	const struct stream_start *request = &x->theirs->start;
 
-	mpa_init_responder(&x->mpa, &x->llp.llp, &config, &mpa_ops, x);
+	mpa_init_responder(&x->mpa, &x->llp.llp, &config, &replay_mpa_ops, x);
 	replay_llp_feed(&x->llp, x->request, x->request_len);
 	if (x->ended)
 		return;
@@ -202,17 +202,17 @@ static void start_responder(struct replay_session *x, const struct stream_start 
 		return;
 	}
 	x->rtr = request->st.rtr & reply->st.rtr;
-	mpa_accept(&x->mpa, reply->st.ird, reply->st.ord, one_of(x->rtr), reply->st.private_data,
-		reply->st.private_len);
+	mpa_accept(&x->mpa, reply->st.ird, reply->st.ord, replay_one_of(x->rtr),
+		reply->st.private_data, reply->st.private_len);
 	x->started = true;
-	attach(x);
+	replay_attach(x);
 }
 
-static void start_initiator(struct replay_session *x, const struct stream_start *request)
+static void replay_start_initiator(struct replay_session *x, const struct stream_start *request)
 {
-	struct mpa_config config = config_of(request);
+	struct mpa_config config = replay_config_of(request);
 
-	mpa_init_initiator(&x->mpa, &x->llp.llp, &config, &mpa_ops, x);
+	mpa_init_initiator(&x->mpa, &x->llp.llp, &config, &replay_mpa_ops, x);
 	x->llp.llp.user_ops->connected(x->llp.llp.user);
 	mpa_request(&x->mpa, request->st.ird, request->st.ord, request->st.private_data,
 		request->st.private_len);
@@ -220,12 +220,12 @@ static void start_initiator(struct replay_session *x, const struct stream_start 
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static bool alive(const struct replay_session *x)
+static bool replay_alive(const struct replay_session *x)
 {
 	return x != NULL && !x->stopped;
 }
 
-static void on_opened(void *user, struct connection *c)
+static void replay_on_opened(void *user, struct connection *c)
 {
 	struct replay *w = user;
 	struct replay_session *x = NULL;
@@ -250,23 +250,23 @@ static void on_opened(void *user, struct connection *c)
 	x->sq.size = REPLAY_SQ_SIZE;
 	x->sq.stride = sizeof(struct rdmap_wqe) + sizeof(struct rdmap_sge);
 	x->sq.ring = calloc(x->sq.size, x->sq.stride);
-	rdmap_init(&x->rdmap, &x->sq, &rdmap_ops, x);
+	rdmap_init(&x->rdmap, &x->sq, &replay_rdmap_ops, x);
 	if (x->sq.ring == NULL)
 		replay_stop(x, "out of memory");
 }
 
-static void on_start(void *user, struct connection *c, struct stream *s)
+static void replay_on_start(void *user, struct connection *c, struct stream *s)
 {
 	struct replay_session *x = c->own;
 
-	if (!alive(x))
+	if (!replay_alive(x))
 		return;
 	x->frame = s->start.frame;
 	if (s->start.error != NULL && s == x->ours) {
 		replay_stop(x, "its peer's start-up frame is no good");
 	} else if (x->w->responder) {
 		if (s == x->ours) {
-			start_initiator(x, &s->start);
+			replay_start_initiator(x, &s->start);
 		} else if (x->ours->start.seen) {
 			replay_llp_feed(&x->llp, s->start.bytes, s->start.len);
 			x->started = !x->ended && !s->start.st.reject;
@@ -275,12 +275,12 @@ static void on_start(void *user, struct connection *c, struct stream *s)
 		x->request_len = s->start.len;
 		memcpy(x->request, s->start.bytes, s->start.len);
 	} else if (x->theirs->start.seen) {
-		start_responder(x, &s->start);
+		replay_start_responder(x, &s->start);
 	}
 }
 
 /* Its RTR message tells which we shall send; it is not posted, RDMAP sends its own. */
-static bool is_rtr(struct replay_session *x, const struct stream_fpdu *f)
+static bool replay_is_rtr(struct replay_session *x, const struct stream_fpdu *f)
 {
 	uint8_t opcode = f->segment.ulp & RDMAP_CONTROL_OPCODE;
 
@@ -294,22 +294,22 @@ static bool is_rtr(struct replay_session *x, const struct stream_fpdu *f)
 	return x->rtr != 0;
 }
 
-static void on_ours(struct replay_session *x, const struct stream_fpdu *f)
+static void replay_on_ours(struct replay_session *x, const struct stream_fpdu *f)
 {
 	bool rtr;
 
 	if (!f->header || f->ddp != DDP_OK)
 		return;
 	x->owed -= x->owed < f->segment.len ? x->owed : f->segment.len;
-	rtr = is_rtr(x, f);
+	rtr = replay_is_rtr(x, f);
 	if (!x->attached)
-		attach(x);
+		replay_attach(x);
 	replay_expected(x, f);
 	if (!rtr && !x->ended)
 		replay_post(x, f);
 }
 
-static void on_theirs(struct replay_session *x, const struct stream_fpdu *f)
+static void replay_on_theirs(struct replay_session *x, const struct stream_fpdu *f)
 {
 	uint8_t *copy = x->w->fpdu;
 	struct mpa_cursor raw = f->raw;
@@ -326,39 +326,41 @@ static void on_theirs(struct replay_session *x, const struct stream_fpdu *f)
 		replay_stop(x, "out of memory");
 }
 
-static void on_fpdu(void *user, struct connection *c, struct stream *s, const struct stream_fpdu *f)
+static void replay_on_fpdu(
+	void *user, struct connection *c, struct stream *s, const struct stream_fpdu *f)
 {
 	struct replay_session *x = c->own;
 
-	if (!alive(x))
+	if (!replay_alive(x))
 		return;
 	x->frame = f->frame;
 	if (!x->started)
 		replay_stop(x, "its start-up is not in the capture, or was not completed");
 	else if (s == x->ours)
-		on_ours(x, f);
+		replay_on_ours(x, f);
 	else if (!x->ended)
-		on_theirs(x, f);
+		replay_on_theirs(x, f);
 }
 
-static void on_lost(
+static void replay_on_lost(
 	void *user, struct connection *c, struct stream *s, const struct piece *p, const char *why)
 {
-	if (alive(c->own))
+	if (replay_alive(c->own))
 		replay_stop(c->own, why);
 }
 
-static void on_missing(void *user, struct connection *c, struct stream *s, const struct piece *p)
+static void replay_on_missing(
+	void *user, struct connection *c, struct stream *s, const struct piece *p)
 {
-	if (alive(c->own))
+	if (replay_alive(c->own))
 		replay_stop(c->own, "octets are missing in the capture");
 }
 
-static void on_fin(void *user, struct connection *c, struct stream *s, size_t rest)
+static void replay_on_fin(void *user, struct connection *c, struct stream *s, size_t rest)
 {
 	struct replay_session *x = c->own;
 
-	if (!alive(x) || s != x->theirs || !x->started || x->ended)
+	if (!replay_alive(x) || s != x->theirs || !x->started || x->ended)
 		return;
 	x->frame = s->tcp.fin_frame;
 	if (rest != 0 && rest <= sizeof x->w->fpdu && stream_captured(s, 0, rest)) {
@@ -371,7 +373,8 @@ static void on_fin(void *user, struct connection *c, struct stream *s, size_t re
 	replay_llp_eof(&x->llp);
 }
 
-static void on_closed(void *user, struct connection *c, enum connection_end how, uint64_t frame)
+static void replay_on_closed(
+	void *user, struct connection *c, enum connection_end how, uint64_t frame)
 {
 	struct replay_session *x = c->own;
 
@@ -390,11 +393,11 @@ static void on_closed(void *user, struct connection *c, enum connection_end how,
 }
 
 const struct connection_ops replay_ops = {
-	.opened = on_opened,
-	.start = on_start,
-	.fpdu = on_fpdu,
-	.lost = on_lost,
-	.missing = on_missing,
-	.fin = on_fin,
-	.closed = on_closed,
+	.opened = replay_on_opened,
+	.start = replay_on_start,
+	.fpdu = replay_on_fpdu,
+	.lost = replay_on_lost,
+	.missing = replay_on_missing,
+	.fin = replay_on_fin,
+	.closed = replay_on_closed,
 };

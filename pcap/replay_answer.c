@@ -4,7 +4,7 @@
 
 #include "rdmap/term_code.h"
 
-static const char *code_name(uint8_t layer, uint8_t etype, uint8_t code)
+static const char *replay_answer_code_name(uint8_t layer, uint8_t etype, uint8_t code)
 {
 	const struct rdmap_term_code *c = rdmap_term_code(layer, etype, code);
 
@@ -13,7 +13,7 @@ static const char *code_name(uint8_t layer, uint8_t etype, uint8_t code)
 
 /* ---- what our stack sends ------------------------------------------------------------------- */
 
-static void on_response(struct replay_session *x, const struct ddp_segment *s)
+static void replay_answer_on_response(struct replay_session *x, const struct ddp_segment *s)
 {
 	struct reads_request *q = reads_oldest(&x->asked, false);
 
@@ -42,7 +42,7 @@ static void on_response(struct replay_session *x, const struct ddp_segment *s)
 }
 
 /* The start-up frame: what it says of itself, in the bits that the capture's has. */
-static void on_start_frame(struct replay_session *x, const uint8_t *p, size_t len)
+static void replay_answer_on_start_frame(struct replay_session *x, const uint8_t *p, size_t len)
 {
 	const struct stream_start *st = &x->ours->start;
 	struct stream_start mine = *st;
@@ -77,7 +77,7 @@ void replay_sent(void *ctx, const uint8_t *record, size_t len)
 	struct ddp_segment s;
 
 	if (!x->started) {
-		on_start_frame(x, record, len);
+		replay_answer_on_start_frame(x, record, len);
 		return;
 	}
 	/* Without markers a record is an FPDU by itself; with them its place counts. */
@@ -92,7 +92,7 @@ void replay_sent(void *ctx, const uint8_t *record, size_t len)
 	if (ddp_parse(&s, &f.ulpdu) != DDP_OK)
 		replay_differs(x, "our stack sends a segment without a DDP header");
 	else if ((s.ulp & RDMAP_CONTROL_OPCODE) == RDMAP_OP_READ_RESPONSE)
-		on_response(x, &s);
+		replay_answer_on_response(x, &s);
 	else if ((s.ulp & RDMAP_CONTROL_OPCODE) == RDMAP_OP_ATOMIC_RESPONSE)
 		x->answered++;
 }
@@ -117,7 +117,7 @@ bool replay_asked(struct replay_session *x, const struct stream_fpdu *f)
 }
 
 /* True for errors that only memory, rights and buffers make, which a capture does not tell. */
-static bool needs_memory(const struct rdmap_end *t)
+static bool replay_answer_needs_memory(const struct rdmap_end *t)
 {
 	return (t->layer == RDMAP_LAYER_RDMA &&
 		       (t->etype != RDMAP_ETYPE_OPERATION || t->code == RDMAP_CODE_UNSPECIFIED ||
@@ -145,24 +145,26 @@ void replay_expected(struct replay_session *x, const struct stream_fpdu *f)
 	if (x->terminated && (end.layer != x->terminate.layer || end.etype != x->terminate.etype ||
 				     end.code != x->terminate.code))
 		replay_differs(x, "our Terminate says \"%s\", the captured one \"%s\"",
-			code_name(x->terminate.layer, x->terminate.etype, x->terminate.code),
-			code_name(end.layer, end.etype, end.code));
-	else if (!x->terminated && needs_memory(&end))
+			replay_answer_code_name(
+				x->terminate.layer, x->terminate.etype, x->terminate.code),
+			replay_answer_code_name(end.layer, end.etype, end.code));
+	else if (!x->terminated && replay_answer_needs_memory(&end))
 		fprintf(x->w->out,
 			"  note: the captured Terminate (%s) comes of memory or buffers, of which "
 			"the "
 			"capture does not tell\n",
-			code_name(end.layer, end.etype, end.code));
+			replay_answer_code_name(end.layer, end.etype, end.code));
 	else if (!x->terminated)
 		replay_differs(x, "our stack accepts what was answered by a Terminate: %s",
-			code_name(end.layer, end.etype, end.code));
+			replay_answer_code_name(end.layer, end.etype, end.code));
 }
 
 void replay_judge(struct replay_session *x)
 {
 	if (x->terminated && !x->expect_terminate)
 		replay_differs(x, "our stack ends the stream: %s",
-			code_name(x->terminate.layer, x->terminate.etype, x->terminate.code));
+			replay_answer_code_name(
+				x->terminate.layer, x->terminate.etype, x->terminate.code));
 	if (!x->terminated && !x->expect_terminate && x->answered < x->expected)
 		replay_differs(x, "our stack answered %llu Reads; the capture has %llu answers",
 			(unsigned long long)x->answered, (unsigned long long)x->expected);

@@ -4,37 +4,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct replay_llp *of(struct llp *l)
+static struct replay_llp *replay_llp_of(struct llp *l)
 {
 	return (struct replay_llp *)(void *)l;
 }
 
-static uint32_t op_emss(const struct llp *l)
+static uint32_t replay_llp_op_emss(const struct llp *l)
 {
 	return REPLAY_EMSS;
 }
 
-static void *op_reserve(struct llp *l, uint32_t len, bool join)
+static void *replay_llp_op_reserve(struct llp *l, uint32_t len, bool join)
 {
-	struct replay_llp *x = of(l);
+	struct replay_llp *x = replay_llp_of(l);
 
 	return x->shut || len > sizeof x->tx ? NULL : x->tx;
 }
 
-static void op_commit(struct llp *l, uint32_t len)
+static void replay_llp_op_commit(struct llp *l, uint32_t len)
 {
-	struct replay_llp *x = of(l);
+	struct replay_llp *x = replay_llp_of(l);
 
 	if (len != 0)
 		x->sent(x->ctx, x->tx, len);
 }
 
-static void op_push(struct llp *l)
+static void replay_llp_op_push(struct llp *l)
 {
 }
 
 /* Upcalls come from a feed only: the user is told when it has returned. */
-static void show(struct replay_llp *x)
+static void replay_llp_show(struct replay_llp *x)
 {
 	struct llp_iov v;
 	size_t need = 0, used;
@@ -54,52 +54,53 @@ static void show(struct replay_llp *x)
 	x->showing = false;
 }
 
-static void op_resume(struct llp *l)
+static void replay_llp_op_resume(struct llp *l)
 {
-	struct replay_llp *x = of(l);
+	struct replay_llp *x = replay_llp_of(l);
 
 	x->again = true;
 	if (!x->showing)
-		show(x);
+		replay_llp_show(x);
 }
 
-static size_t op_unacked(const struct llp *l)
+static size_t replay_llp_op_unacked(const struct llp *l)
 {
 	return 0;
 }
 
-static void op_shutdown(struct llp *l)
+static void replay_llp_op_shutdown(struct llp *l)
 {
-	of(l)->shut = true;
+	replay_llp_of(l)->shut = true;
 }
 
-static void op_let_go(struct llp *l)
+static void replay_llp_op_let_go(struct llp *l)
 {
-	of(l)->gone = true;
+	replay_llp_of(l)->gone = true;
 }
 
-static void op_endpoints(const struct llp *l, struct ip_endpoint *local, struct ip_endpoint *remote)
+static void replay_llp_op_endpoints(
+	const struct llp *l, struct ip_endpoint *local, struct ip_endpoint *remote)
 {
 	*local = *remote = (struct ip_endpoint){0};
 }
 
-static const struct llp_ops ops = {
-	.emss = op_emss,
-	.reserve = op_reserve,
-	.commit = op_commit,
-	.push = op_push,
-	.resume = op_resume,
-	.unacked = op_unacked,
-	.shutdown = op_shutdown,
-	.abort = op_let_go,
-	.release = op_let_go,
-	.endpoints = op_endpoints,
+static const struct llp_ops replay_llp_ops = {
+	.emss = replay_llp_op_emss,
+	.reserve = replay_llp_op_reserve,
+	.commit = replay_llp_op_commit,
+	.push = replay_llp_op_push,
+	.resume = replay_llp_op_resume,
+	.unacked = replay_llp_op_unacked,
+	.shutdown = replay_llp_op_shutdown,
+	.abort = replay_llp_op_let_go,
+	.release = replay_llp_op_let_go,
+	.endpoints = replay_llp_op_endpoints,
 };
 
 void replay_llp_init(
 	struct replay_llp *l, void (*sent)(void *ctx, const uint8_t *record, size_t len), void *ctx)
 {
-	*l = (struct replay_llp){.llp = {.ops = &ops}, .sent = sent, .ctx = ctx};
+	*l = (struct replay_llp){.llp = {.ops = &replay_llp_ops}, .sent = sent, .ctx = ctx};
 }
 
 bool replay_llp_feed(struct replay_llp *l, const uint8_t *bytes, size_t len)
@@ -116,7 +117,7 @@ bool replay_llp_feed(struct replay_llp *l, const uint8_t *bytes, size_t len)
 	}
 	memcpy(l->rx + l->rx_len, bytes, len);
 	l->rx_len += len;
-	show(l);
+	replay_llp_show(l);
 	return true;
 }
 

@@ -5,7 +5,7 @@
 /** Local memory of ours: every STag is good. */
 #define LOCAL_STAG 1
 
-static struct rdmap_wqe *next(struct replay_session *x)
+static struct rdmap_wqe *replay_post_next(struct replay_session *x)
 {
 	uint32_t head = atomic_load(&x->sq.head);
 	struct rdmap_wqe *w;
@@ -19,15 +19,15 @@ static struct rdmap_wqe *next(struct replay_session *x)
 	return w;
 }
 
-static void post(struct replay_session *x)
+static void replay_post_one(struct replay_session *x)
 {
 	atomic_fetch_add(&x->sq.head, 1);
 	rdmap_run(&x->rdmap);
 }
 
-static void post_send(struct replay_session *x, const struct ddp_segment *s, uint8_t opcode)
+static void replay_post_send(struct replay_session *x, const struct ddp_segment *s, uint8_t opcode)
 {
-	struct rdmap_wqe *w = next(x);
+	struct rdmap_wqe *w = replay_post_next(x);
 
 	/* Its last segment tells the length, truly or not. */
 	if (w == NULL || !replay_owe(x, s->mo + s->len))
@@ -41,10 +41,10 @@ static void post_send(struct replay_session *x, const struct ddp_segment *s, uin
 		w->flags |= RDMAP_WR_SOLICITED;
 	w->length = s->mo + s->len;
 	w->sge[0] = (struct rdmap_sge){.len = w->length, .stag = LOCAL_STAG};
-	post(x);
+	replay_post_one(x);
 }
 
-static void post_write(struct replay_session *x, const struct ddp_segment *s)
+static void replay_post_write(struct replay_session *x, const struct ddp_segment *s)
 {
 	struct rdmap_wqe *w;
 
@@ -57,7 +57,7 @@ static void post_write(struct replay_session *x, const struct ddp_segment *s)
 	x->write_open = !s->last;
 	if (!s->last || x->write_len > UINT32_MAX)
 		return;
-	w = next(x);
+	w = replay_post_next(x);
 	if (w == NULL)
 		return;
 	w->op = RDMAP_WR_WRITE;
@@ -65,17 +65,17 @@ static void post_write(struct replay_session *x, const struct ddp_segment *s)
 	w->remote_to = x->write_to;
 	w->length = (uint32_t)x->write_len;
 	w->sge[0] = (struct rdmap_sge){.len = w->length, .stag = LOCAL_STAG};
-	post(x);
+	replay_post_one(x);
 }
 
-static void post_read(struct replay_session *x, const struct stream_fpdu *f)
+static void replay_post_read(struct replay_session *x, const struct stream_fpdu *f)
 {
 	uint8_t p[RDMAP_READ_HEADER_LEN];
 	struct rdmap_wqe *w;
 
 	if (describe_payload(f, p, sizeof p) < sizeof p)
 		return;
-	w = next(x);
+	w = replay_post_next(x);
 	if (w == NULL)
 		return;
 	w->op = RDMAP_WR_READ;
@@ -85,7 +85,7 @@ static void post_read(struct replay_session *x, const struct stream_fpdu *f)
 	w->sge[0] = (struct rdmap_sge){.addr = load_be64(p + RDMAP_AT_SINK_TO),
 		.len = w->length,
 		.stag = load_be32(p + RDMAP_AT_SINK_STAG)};
-	post(x);
+	replay_post_one(x);
 }
 
 void replay_post(struct replay_session *x, const struct stream_fpdu *f)
@@ -99,13 +99,13 @@ void replay_post(struct replay_session *x, const struct stream_fpdu *f)
 	case RDMAP_OP_SEND_SE:
 	case RDMAP_OP_SEND_SE_INV:
 		if (s->last)
-			post_send(x, s, opcode);
+			replay_post_send(x, s, opcode);
 		break;
 	case RDMAP_OP_WRITE:
-		post_write(x, s);
+		replay_post_write(x, s);
 		break;
 	case RDMAP_OP_READ_REQUEST:
-		post_read(x, f);
+		replay_post_read(x, f);
 		break;
 	case RDMAP_OP_ATOMIC_REQUEST:
 		/* Its identifier is the sender's choice: the captured answer is to another. */

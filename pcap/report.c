@@ -7,13 +7,13 @@
 /** Bytes of evidence in a line. */
 #define BYTES_MAX 64
 
-static bool is_must(const struct requirement *q)
+static bool report_is_must(const struct requirement *q)
 {
 	return strncmp(q->level, "MUST", 4) == 0 || strncmp(q->level, "SHALL", 5) == 0 ||
 	       strcmp(q->level, "REQUIRED") == 0;
 }
 
-static void print(FILE *out, const char *kind, const struct report_place *at,
+static void report_print(FILE *out, const char *kind, const struct report_place *at,
 	const struct requirement *q, const char *text)
 {
 	const struct stream *s = at->s;
@@ -37,7 +37,7 @@ static void print(FILE *out, const char *kind, const struct report_place *at,
 	}
 }
 
-static void print_json(FILE *out, const char *kind, const struct report_place *at,
+static void report_print_json(FILE *out, const char *kind, const struct report_place *at,
 	const struct requirement *q, const char *text)
 {
 	const struct stream *s = at->s;
@@ -65,22 +65,22 @@ static void print_json(FILE *out, const char *kind, const struct report_place *a
 	json_decref(o);
 }
 
-static void tell(const struct report *r, const char *kind, const struct report_place *at,
+static void report_tell(const struct report *r, const char *kind, const struct report_place *at,
 	const struct requirement *q, const char *text)
 {
 	if (r->out == NULL)
 		return;
 	if (r->json)
-		print_json(r->out, kind, at, q, text);
+		report_print_json(r->out, kind, at, q, text);
 	else
-		print(r->out, kind, at, q, text);
+		report_print(r->out, kind, at, q, text);
 }
 
 void report_violation(struct report *r, const struct report_place *at, enum requirement_id id,
 	uint16_t *told, const char *format, ...)
 {
 	const struct requirement *q = requirement(id);
-	bool must = is_must(q);
+	bool must = report_is_must(q);
 	char text[256];
 	va_list args;
 
@@ -96,7 +96,7 @@ void report_violation(struct report *r, const struct report_place *at, enum requ
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	tell(r, must ? "violation" : "advice", at, q, text);
+	report_tell(r, must ? "violation" : "advice", at, q, text);
 }
 
 void report_note(struct report *r, const struct report_place *at, const char *format, ...)
@@ -108,12 +108,12 @@ void report_note(struct report *r, const struct report_place *at, const char *fo
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	tell(r, "note", at, NULL, text);
+	report_tell(r, "note", at, NULL, text);
 }
 
 /* ---- summary -------------------------------------------------------------------------------- */
 
-static void summary_json(
+static void report_summary_json(
 	const struct report *r, const char *file, uint64_t connections, uint64_t frames)
 {
 	json_t *ids = json_object();
@@ -137,7 +137,7 @@ void report_summary(const struct report *r, const char *file, uint64_t connectio
 	if (r->out == NULL)
 		return;
 	if (r->json) {
-		summary_json(r, file, connections, frames);
+		report_summary_json(r, file, connections, frames);
 		return;
 	}
 	fprintf(r->out,

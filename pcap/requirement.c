@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pcap/requirement.h"
 
-static const struct requirement requirements[REQUIREMENTS] = {
+static const struct requirement requirement_table[REQUIREMENTS] = {
 #define REQUIREMENT(name, id, rfc, section, level, text) \
 	[REQ_##name] = {id, rfc, section, level, text},
 #include "requirements.inc"
@@ -10,5 +10,5 @@ static const struct requirement requirements[REQUIREMENTS] = {
 
 const struct requirement *requirement(enum requirement_id id)
 {
-	return &requirements[id];
+	return &requirement_table[id];
 }

@@ -3,14 +3,15 @@
 
 #include "pcap/describe.h"
 
-static void begin(struct line *l, const struct stream *s, uint64_t frame, uint64_t time)
+static void show_begin(struct line *l, const struct stream *s, uint64_t frame, uint64_t time)
 {
 	line_add(l, "%6llu ", (unsigned long long)frame);
 	line_add_seconds(l, stream_time(s, time));
 	line_add(l, " #%llu %s ", (unsigned long long)s->c->id, stream_arrow(s));
 }
 
-static json_t *begin_json(const char *event, const struct stream *s, uint64_t frame, uint64_t time)
+static json_t *show_begin_json(
+	const char *event, const struct stream *s, uint64_t frame, uint64_t time)
 {
 	struct line from = {0}, to = {0};
 
@@ -21,31 +22,31 @@ static json_t *begin_json(const char *event, const struct stream *s, uint64_t fr
 		to.text);
 }
 
-static void end_json(struct show *w, json_t *o)
+static void show_end_json(struct show *w, json_t *o)
 {
 	json_dumpf(o, w->out, JSON_COMPACT);
 	putc('\n', w->out);
 	json_decref(o);
 }
 
-static void end(struct show *w, const struct line *l)
+static void show_end(struct show *w, const struct line *l)
 {
 	fputs(l->text, w->out);
 	putc('\n', w->out);
 }
 
 /* The initiator first, where it is known. */
-static void on_opened(void *user, struct connection *c)
+static void show_on_opened(void *user, struct connection *c)
 {
 	struct show *w = user;
 	const struct stream *s = &c->stream[c->initiator == 1];
 	struct line l = {0};
 
 	if (w->json) {
-		json_t *o = begin_json("connection", s, c->frame, c->time);
+		json_t *o = show_begin_json("connection", s, c->frame, c->time);
 
 		json_object_set_new(o, "initiator_known", json_boolean(c->initiator >= 0));
-		end_json(w, o);
+		show_end_json(w, o);
 		return;
 	}
 	line_add(&l, "connection #%llu: ", (unsigned long long)c->id);
@@ -54,114 +55,116 @@ static void on_opened(void *user, struct connection *c)
 	line_add_endpoint(&l, stream_to(s));
 	if (c->initiator < 0)
 		line_add(&l, ", its start not seen");
-	end(w, &l);
+	show_end(w, &l);
 }
 
-static void on_start(void *user, struct connection *c, struct stream *s)
+static void show_on_start(void *user, struct connection *c, struct stream *s)
 {
 	struct show *w = user;
 	struct line l = {0};
 
 	if (w->json) {
-		json_t *o = begin_json("mpa", s, s->start.frame, s->start.time);
+		json_t *o = show_begin_json("mpa", s, s->start.frame, s->start.time);
 
 		describe_start_json(o, &s->start);
-		end_json(w, o);
+		show_end_json(w, o);
 		return;
 	}
-	begin(&l, s, s->start.frame, s->start.time);
+	show_begin(&l, s, s->start.frame, s->start.time);
 	describe_start(&l, &s->start);
-	end(w, &l);
+	show_end(w, &l);
 }
 
-static void on_fpdu(void *user, struct connection *c, struct stream *s, const struct stream_fpdu *f)
+static void show_on_fpdu(
+	void *user, struct connection *c, struct stream *s, const struct stream_fpdu *f)
 {
 	struct show *w = user;
 	struct line l = {0};
 
 	if (w->json) {
-		json_t *o = begin_json("fpdu", s, f->frame, f->time);
+		json_t *o = show_begin_json("fpdu", s, f->frame, f->time);
 
 		describe_fpdu_json(o, f);
-		end_json(w, o);
+		show_end_json(w, o);
 		return;
 	}
-	begin(&l, s, f->frame, f->time);
+	show_begin(&l, s, f->frame, f->time);
 	describe_fpdu(&l, f);
-	end(w, &l);
+	show_end(w, &l);
 }
 
-static void remark(
+static void show_remark(
 	struct show *w, const struct stream *s, uint64_t frame, const char *event, const char *text)
 {
 	struct line l = {0};
 
 	if (w->json) {
-		json_t *o = begin_json(event, s, frame, s->c->time);
+		json_t *o = show_begin_json(event, s, frame, s->c->time);
 
 		if (*text != '\0')
 			json_object_set_new(o, "reason", json_string(text));
-		end_json(w, o);
+		show_end_json(w, o);
 		return;
 	}
-	begin(&l, s, frame, s->c->time);
+	show_begin(&l, s, frame, s->c->time);
 	line_add(&l, "-- %s%s%s", event, *text != '\0' ? ": " : "", text);
-	end(w, &l);
+	show_end(w, &l);
 }
 
-static void on_lost(
+static void show_on_lost(
 	void *user, struct connection *c, struct stream *s, const struct piece *p, const char *why)
 {
-	remark(user, s, p->frame, "lost", why);
+	show_remark(user, s, p->frame, "lost", why);
 }
 
-static void on_found(void *user, struct connection *c, struct stream *s, uint64_t frame)
+static void show_on_found(void *user, struct connection *c, struct stream *s, uint64_t frame)
 {
-	remark(user, s, frame, "found", "");
+	show_remark(user, s, frame, "found", "");
 }
 
-static void on_conflict(void *user, struct connection *c, struct stream *s, const struct piece *now,
-	const struct piece *before)
+static void show_on_conflict(void *user, struct connection *c, struct stream *s,
+	const struct piece *now, const struct piece *before)
 {
 	struct line l = {0};
 
 	line_add(&l, "frame %llu had other bytes", (unsigned long long)before->frame);
-	remark(user, s, now->frame, "sent again", l.text);
+	show_remark(user, s, now->frame, "sent again", l.text);
 }
 
-static void on_missing(void *user, struct connection *c, struct stream *s, const struct piece *p)
+static void show_on_missing(
+	void *user, struct connection *c, struct stream *s, const struct piece *p)
 {
 	struct line l = {0};
 
 	line_add(&l, "%u octets %s", p->len,
 		p->lost ? "that no frame has" : "cut off by the snap length");
-	remark(user, s, p->frame, "not captured", l.text);
+	show_remark(user, s, p->frame, "not captured", l.text);
 }
 
-static void on_fin(void *user, struct connection *c, struct stream *s, size_t rest)
+static void show_on_fin(void *user, struct connection *c, struct stream *s, size_t rest)
 {
 	struct line l = {0};
 
 	if (rest != 0)
 		line_add(&l, "%zu octets of an unfinished frame before it", rest);
-	remark(user, s, s->tcp.fin_frame, "FIN", l.text);
+	show_remark(user, s, s->tcp.fin_frame, "FIN", l.text);
 }
 
-static void on_segment(void *user, struct connection *c, struct stream *s, const struct packet *p,
-	const struct cap_frame *f)
+static void show_on_segment(void *user, struct connection *c, struct stream *s,
+	const struct packet *p, const struct cap_frame *f)
 {
 	if (p->flags & PACKET_RST)
-		remark(user, s, f->number, "RST", "");
+		show_remark(user, s, f->number, "RST", "");
 }
 
 const struct connection_ops show_ops = {
-	.opened = on_opened,
-	.start = on_start,
-	.fpdu = on_fpdu,
-	.lost = on_lost,
-	.found = on_found,
-	.conflict = on_conflict,
-	.missing = on_missing,
-	.fin = on_fin,
-	.segment = on_segment,
+	.opened = show_on_opened,
+	.start = show_on_start,
+	.fpdu = show_on_fpdu,
+	.lost = show_on_lost,
+	.found = show_on_found,
+	.conflict = show_on_conflict,
+	.missing = show_on_missing,
+	.fin = show_on_fin,
+	.segment = show_on_segment,
 };

@@ -5,21 +5,21 @@
 
 #include <stdlib.h>
 
-static struct stats_side *side_of(const struct stream *s)
+static struct stats_side *stats_side_of(const struct stream *s)
 {
 	struct stats_connection *c = s->c->own;
 
 	return &c->side[stream_side(s)];
 }
 
-static void on_opened(void *user, struct connection *c)
+static void stats_on_opened(void *user, struct connection *c)
 {
 	c->own = calloc(1, sizeof(struct stats_connection));
 }
 
 /* ---- FPDUs ---------------------------------------------------------------------------------- */
 
-static void end_message(struct stats_operation *o, uint64_t bytes)
+static void stats_end_message(struct stats_operation *o, uint64_t bytes)
 {
 	if (o->messages++ == 0 || bytes < o->min)
 		o->min = bytes;
@@ -28,22 +28,22 @@ static void end_message(struct stats_operation *o, uint64_t bytes)
 	o->bytes += bytes;
 }
 
-static void count_message(struct stats_side *me, const struct ddp_segment *s)
+static void stats_count_message(struct stats_side *me, const struct ddp_segment *s)
 {
 	struct stats_operation *o = &me->op[s->ulp & RDMAP_CONTROL_OPCODE];
 
 	if (s->tagged) {
 		me->tagged += s->len;
 		if (s->last) {
-			end_message(o, me->tagged);
+			stats_end_message(o, me->tagged);
 			me->tagged = 0;
 		}
 	} else if (s->last) {
-		end_message(o, (uint64_t)s->mo + s->len);
+		stats_end_message(o, (uint64_t)s->mo + s->len);
 	}
 }
 
-static void took(struct stats_side *asker, struct reads_request *q, uint64_t now)
+static void stats_took(struct stats_side *asker, struct reads_request *q, uint64_t now)
 {
 	if (asker->latency == NULL)
 		asker->latency = calloc(1, sizeof *asker->latency);
@@ -52,7 +52,7 @@ static void took(struct stats_side *asker, struct reads_request *q, uint64_t now
 	reads_remove(&asker->reads, q);
 }
 
-static void follow_reads(
+static void stats_follow_reads(
 	struct stats_side *me, struct stats_side *peer, const struct stream_fpdu *f)
 {
 	uint8_t opcode = f->segment.ulp & RDMAP_CONTROL_OPCODE;
@@ -68,21 +68,22 @@ static void follow_reads(
 	case RDMAP_OP_ATOMIC_RESPONSE:
 		oldest = reads_oldest(&peer->reads, opcode == RDMAP_OP_ATOMIC_RESPONSE);
 		if (oldest != NULL && f->segment.last)
-			took(peer, oldest, f->end_time);
+			stats_took(peer, oldest, f->end_time);
 		break;
 	default:
 		break;
 	}
 }
 
-static void on_fpdu(void *user, struct connection *c, struct stream *s, const struct stream_fpdu *f)
+static void stats_on_fpdu(
+	void *user, struct connection *c, struct stream *s, const struct stream_fpdu *f)
 {
 	struct stats *t = user;
 	struct stats_side *me;
 
 	if (c->own == NULL)
 		return;
-	me = side_of(s);
+	me = stats_side_of(s);
 	if (me->fpdus++ == 0)
 		me->first = f->time;
 	me->last = f->end_time;
@@ -93,8 +94,8 @@ static void on_fpdu(void *user, struct connection *c, struct stream *s, const st
 	me->unseen += f->unseen;
 	if (f->header && f->ddp == DDP_OK && f->result != MPA_DEFRAME_CRC) {
 		me->payload += f->segment.len;
-		count_message(me, &f->segment);
-		follow_reads(me, side_of(stream_peer(s)), f);
+		stats_count_message(me, &f->segment);
+		stats_follow_reads(me, stats_side_of(stream_peer(s)), f);
 	}
 	if (t->plot == c->id)
 		timeseq_fpdu(&t->timeseq, s, f);
@@ -103,18 +104,18 @@ static void on_fpdu(void *user, struct connection *c, struct stream *s, const st
 /* ---- the rest ------------------------------------------------------------------------------- */
 
 /* Which request a response answers is not known any more. */
-static void on_lost(
+static void stats_on_lost(
 	void *user, struct connection *c, struct stream *s, const struct piece *p, const char *why)
 {
 	if (c->own == NULL)
 		return;
-	side_of(s)->tagged = 0;
-	reads_free(&side_of(s)->reads);
-	reads_free(&side_of(stream_peer(s))->reads);
+	stats_side_of(s)->tagged = 0;
+	reads_free(&stats_side_of(s)->reads);
+	reads_free(&stats_side_of(stream_peer(s))->reads);
 }
 
-static void on_segment(void *user, struct connection *c, struct stream *s, const struct packet *p,
-	const struct cap_frame *f)
+static void stats_on_segment(void *user, struct connection *c, struct stream *s,
+	const struct packet *p, const struct cap_frame *f)
 {
 	struct stats *t = user;
 
@@ -122,7 +123,8 @@ static void on_segment(void *user, struct connection *c, struct stream *s, const
 		timeseq_segment(&t->timeseq, s, p, f);
 }
 
-static void on_closed(void *user, struct connection *c, enum connection_end how, uint64_t frame)
+static void stats_on_closed(
+	void *user, struct connection *c, enum connection_end how, uint64_t frame)
 {
 	struct stats_connection *own = c->own;
 
@@ -138,9 +140,9 @@ static void on_closed(void *user, struct connection *c, enum connection_end how,
 }
 
 const struct connection_ops stats_ops = {
-	.opened = on_opened,
-	.fpdu = on_fpdu,
-	.lost = on_lost,
-	.segment = on_segment,
-	.closed = on_closed,
+	.opened = stats_on_opened,
+	.fpdu = stats_on_fpdu,
+	.lost = stats_on_lost,
+	.segment = stats_on_segment,
+	.closed = stats_on_closed,
 };

@@ -8,7 +8,7 @@
 
 typedef unsigned long long ull;
 
-static const char *const ends[] = {
+static const char *const stats_report_ends[] = {
 	[CONNECTION_CLOSED] = "closed",
 	[CONNECTION_RESET] = "reset",
 	[CONNECTION_REUSED] = "its ports were used again",
@@ -20,24 +20,25 @@ static const char *const ends[] = {
 static const struct {
 	const char *name;
 	uint32_t ppm;
-} quantiles[] = {{"median", 500000}, {"90 %", 900000}, {"99 %", 990000}, {"99.9 %", 999000}};
+} stats_report_quantiles[] = {
+	{"median", 500000}, {"90 %", 900000}, {"99 %", 990000}, {"99.9 %", 999000}};
 
-#define NUM_QUANTILES (sizeof quantiles / sizeof *quantiles)
+#define NUM_QUANTILES (sizeof stats_report_quantiles / sizeof *stats_report_quantiles)
 
-static double rate(const struct stats_side *me)
+static double stats_report_rate(const struct stats_side *me)
 {
 	return me->last > me->first ? (double)me->payload * 8e3 / (double)(me->last - me->first)
 				    : 0;
 }
 
-static unsigned percent(uint64_t part, uint64_t of)
+static unsigned stats_report_percent(uint64_t part, uint64_t of)
 {
 	return of == 0 ? 0 : (unsigned)(part * 100 / of);
 }
 
 /* ---- for people ----------------------------------------------------------------------------- */
 
-static void print_operations(FILE *out, const struct stats_side *me)
+static void stats_report_print_operations(FILE *out, const struct stats_side *me)
 {
 	for (uint8_t i = 0; i < RDMAP_OPCODES; i++) {
 		const struct stats_operation *o = &me->op[i];
@@ -51,19 +52,19 @@ static void print_operations(FILE *out, const struct stats_side *me)
 	}
 }
 
-static void print_latency(FILE *out, const struct histogram *h)
+static void stats_report_print_latency(FILE *out, const struct histogram *h)
 {
 	if (h == NULL)
 		return;
 	fprintf(out, "      Reads and atomics: %llu answered, us: least %.1f", (ull)h->count,
 		(double)h->min / 1e3);
 	for (size_t i = 0; i < NUM_QUANTILES; i++)
-		fprintf(out, ", %s %.1f", quantiles[i].name,
-			(double)histogram_quantile(h, quantiles[i].ppm) / 1e3);
+		fprintf(out, ", %s %.1f", stats_report_quantiles[i].name,
+			(double)histogram_quantile(h, stats_report_quantiles[i].ppm) / 1e3);
 	fprintf(out, ", most %.1f\n", (double)h->max / 1e3);
 }
 
-static void print_side(FILE *out, const struct stream *s, const struct stats_side *me)
+static void stats_report_print_side(FILE *out, const struct stream *s, const struct stats_side *me)
 {
 	const struct cap_reassembly_counters *n = &s->tcp.counters;
 
@@ -78,14 +79,15 @@ static void print_side(FILE *out, const struct stream *s, const struct stats_sid
 		"    FPDUs: %llu, %llu bytes on average; begin with a segment %llu (%u %%), lie in "
 		"one %llu (%u %%); bad CRC %llu, not all captured %llu\n",
 		(ull)me->fpdus, (ull)(me->fpdu_bytes / me->fpdus), (ull)me->aligned,
-		percent(me->aligned, me->fpdus), (ull)me->whole, percent(me->whole, me->fpdus),
-		(ull)me->bad_crc, (ull)me->unseen);
-	fprintf(out, "    payload: %llu bytes, %.3f Mb/s\n", (ull)me->payload, rate(me));
-	print_operations(out, me);
-	print_latency(out, me->latency);
+		stats_report_percent(me->aligned, me->fpdus), (ull)me->whole,
+		stats_report_percent(me->whole, me->fpdus), (ull)me->bad_crc, (ull)me->unseen);
+	fprintf(out, "    payload: %llu bytes, %.3f Mb/s\n", (ull)me->payload,
+		stats_report_rate(me));
+	stats_report_print_operations(out, me);
+	stats_report_print_latency(out, me->latency);
 }
 
-static void print(FILE *out, const struct connection *c, enum connection_end how)
+static void stats_report_print(FILE *out, const struct connection *c, enum connection_end how)
 {
 	const struct stats_connection *own = c->own;
 	unsigned first = c->initiator == 1;
@@ -95,14 +97,14 @@ static void print(FILE *out, const struct connection *c, enum connection_end how
 	line_add_endpoint(&l, &c->end[first]);
 	line_add(&l, " > ");
 	line_add_endpoint(&l, &c->end[!first]);
-	fprintf(out, "%s, %s\n", l.text, ends[how]);
-	print_side(out, &c->stream[first], &own->side[first]);
-	print_side(out, &c->stream[!first], &own->side[!first]);
+	fprintf(out, "%s, %s\n", l.text, stats_report_ends[how]);
+	stats_report_print_side(out, &c->stream[first], &own->side[first]);
+	stats_report_print_side(out, &c->stream[!first], &own->side[!first]);
 }
 
 /* ---- for machines --------------------------------------------------------------------------- */
 
-static json_t *operations_json(const struct stats_side *me)
+static json_t *stats_report_operations_json(const struct stats_side *me)
 {
 	json_t *all = json_object();
 
@@ -119,20 +121,21 @@ static json_t *operations_json(const struct stats_side *me)
 	return all;
 }
 
-static json_t *latency_json(const struct histogram *h)
+static json_t *stats_report_latency_json(const struct histogram *h)
 {
 	json_t *o = json_pack("{sI sI sI}", "count", (json_int_t)h->count, "min_ns",
 		(json_int_t)h->min, "max_ns", (json_int_t)h->max);
 	json_t *q = json_object();
 
 	for (size_t i = 0; i < NUM_QUANTILES; i++)
-		json_object_set_new(q, quantiles[i].name,
-			json_integer((json_int_t)histogram_quantile(h, quantiles[i].ppm)));
+		json_object_set_new(q, stats_report_quantiles[i].name,
+			json_integer(
+				(json_int_t)histogram_quantile(h, stats_report_quantiles[i].ppm)));
 	json_object_set_new(o, "quantiles_ns", q);
 	return o;
 }
 
-static json_t *side_json(const struct stream *s, const struct stats_side *me)
+static json_t *stats_report_side_json(const struct stream *s, const struct stats_side *me)
 {
 	const struct cap_reassembly_counters *n = &s->tcp.counters;
 	struct line from = {0};
@@ -147,21 +150,22 @@ static json_t *side_json(const struct stream *s, const struct stats_side *me)
 		(json_int_t)me->fpdu_bytes, "aligned", (json_int_t)me->aligned, "whole",
 		(json_int_t)me->whole, "bad_crc", (json_int_t)me->bad_crc, "incomplete",
 		(json_int_t)me->unseen, "payload_bytes", (json_int_t)me->payload, "payload_mbps",
-		rate(me));
-	json_object_set_new(o, "operations", operations_json(me));
+		stats_report_rate(me));
+	json_object_set_new(o, "operations", stats_report_operations_json(me));
 	if (me->latency != NULL)
-		json_object_set_new(o, "read_latency", latency_json(me->latency));
+		json_object_set_new(o, "read_latency", stats_report_latency_json(me->latency));
 	return o;
 }
 
-static void print_json(FILE *out, const struct connection *c, enum connection_end how)
+static void stats_report_print_json(FILE *out, const struct connection *c, enum connection_end how)
 {
 	const struct stats_connection *own = c->own;
 	unsigned first = c->initiator == 1;
 	json_t *o = json_pack("{ss sI ss sb so so}", "event", "connection", "connection",
-		(json_int_t)c->id, "end", ends[how], "initiator_known", c->initiator >= 0, "first",
-		side_json(&c->stream[first], &own->side[first]), "second",
-		side_json(&c->stream[!first], &own->side[!first]));
+		(json_int_t)c->id, "end", stats_report_ends[how], "initiator_known",
+		c->initiator >= 0, "first",
+		stats_report_side_json(&c->stream[first], &own->side[first]), "second",
+		stats_report_side_json(&c->stream[!first], &own->side[!first]));
 
 	json_dumpf(o, out, JSON_COMPACT);
 	putc('\n', out);
@@ -171,7 +175,7 @@ static void print_json(FILE *out, const struct connection *c, enum connection_en
 void stats_report(const struct stats *t, const struct connection *c, enum connection_end how)
 {
 	if (t->json)
-		print_json(t->out, c, how);
+		stats_report_print_json(t->out, c, how);
 	else
-		print(t->out, c, how);
+		stats_report_print(t->out, c, how);
 }

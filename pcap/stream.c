@@ -8,12 +8,12 @@
 /** Text that waits for the peer's start-up frame at most; then it counts as not captured. */
 #define WAIT_MAX (256u << 10)
 
-static void on_text(void *user, const struct piece *p)
+static void stream_on_text(void *user, const struct piece *p)
 {
 	stream_text(user, p);
 }
 
-static void on_conflict(void *user, const struct piece *now, const struct piece *before)
+static void stream_on_conflict(void *user, const struct piece *now, const struct piece *before)
 {
 	struct stream *s = user;
 
@@ -23,7 +23,7 @@ static void on_conflict(void *user, const struct piece *now, const struct piece 
 
 void stream_init(struct stream *s, struct connection *c)
 {
-	static const struct cap_reassembly_ops ops = {on_text, on_conflict};
+	static const struct cap_reassembly_ops ops = {stream_on_text, stream_on_conflict};
 
 	*s = (struct stream){.c = c};
 	cap_reassembly_init(&s->tcp, &ops, s, &c->shared->budget);
@@ -36,12 +36,12 @@ void stream_free(struct stream *s)
 	free(s->meta);
 }
 
-static void clear(struct stream *s)
+static void stream_clear(struct stream *s)
 {
 	stream_drop(s, s->total);
 }
 
-static void lose(struct stream *s, const struct piece *p, const char *why)
+static void stream_lose(struct stream *s, const struct piece *p, const char *why)
 {
 	if (s->phase == STREAM_FPDU && s->c->ops->lost != NULL)
 		s->c->ops->lost(s->c->user, s->c, s, p, why);
@@ -52,7 +52,7 @@ static void lose(struct stream *s, const struct piece *p, const char *why)
 
 /* ---- start-up ------------------------------------------------------------------------------- */
 
-static void begin_operation(struct stream *s)
+static void stream_begin_operation(struct stream *s)
 {
 	const struct stream_start *mine = &s->start, *peer = &stream_peer(s)->start;
 	bool both = mine->seen && peer->seen;
@@ -66,7 +66,7 @@ static void begin_operation(struct stream *s)
 	s->need = 0;
 }
 
-static void tell_start(struct stream *s, size_t len)
+static void stream_tell_start(struct stream *s, size_t len)
 {
 	struct connection *c = s->c;
 	int side = (int)stream_side(s);
@@ -90,15 +90,15 @@ static void tell_start(struct stream *s, size_t len)
 		s->phase = stream_peer(s)->phase = STREAM_OVER;
 	}
 	if (s->phase == STREAM_WAIT && stream_peer(s)->phase == STREAM_WAIT) {
-		begin_operation(stream_peer(s));
-		begin_operation(s);
+		stream_begin_operation(stream_peer(s));
+		stream_begin_operation(s);
 		stream_resume(stream_peer(s));
 	}
 	if (s->phase == STREAM_OVER)
-		clear(s);
+		stream_clear(s);
 }
 
-static void fill_start(struct stream_start *st, const uint8_t *p, size_t len)
+static void stream_fill_start(struct stream_start *st, const uint8_t *p, size_t len)
 {
 	st->flags = p[MPA_AT_FLAGS];
 	st->revision = p[MPA_AT_REVISION];
@@ -112,12 +112,12 @@ static void fill_start(struct stream_start *st, const uint8_t *p, size_t len)
 }
 
 /* True if @p p, of which @p len octets are here, may begin with @p key. */
-static bool may_be(const uint8_t *p, size_t len, const char *key)
+static bool stream_may_be(const uint8_t *p, size_t len, const char *key)
 {
 	return memcmp(p, key, len < MPA_KEY_LEN ? len : MPA_KEY_LEN) == 0;
 }
 
-static void wrong_key(struct stream *s, const uint8_t *p, size_t len)
+static void stream_wrong_key(struct stream *s, const uint8_t *p, size_t len)
 {
 	if (s->c->id == 0) {
 		s->c->not_mpa = true;
@@ -126,7 +126,7 @@ static void wrong_key(struct stream *s, const uint8_t *p, size_t len)
 	}
 	if (stream_peer(s)->start.kind == MPA_FRAME_REPLY) {
 		/* That answers a request which is not in the capture; this comes behind it. */
-		begin_operation(s);
+		stream_begin_operation(s);
 		return;
 	}
 	s->start.error = "not an MPA key";
@@ -134,10 +134,10 @@ static void wrong_key(struct stream *s, const uint8_t *p, size_t len)
 	s->start.time = s->meta[0].time;
 	s->start.bytes = p;
 	s->start.len = len;
-	tell_start(s, 0);
+	stream_tell_start(s, 0);
 }
 
-static void take_start(struct stream *s)
+static void stream_take_start(struct stream *s)
 {
 	uint8_t copy[MPA_FRAME_MAX];
 	size_t len = s->total < sizeof copy ? s->total : sizeof copy, need;
@@ -152,17 +152,17 @@ static void take_start(struct stream *s)
 			s->phase = STREAM_OVER;
 			return;
 		}
-		begin_operation(s);
-		lose(s, &s->meta[0], "its start-up frame is not in the capture");
+		stream_begin_operation(s);
+		stream_lose(s, &s->meta[0], "its start-up frame is not in the capture");
 		return;
 	}
 	mpa_cursor_copy(&at, copy, len);
-	if (may_be(copy, len, MPA_REQUEST_KEY))
+	if (stream_may_be(copy, len, MPA_REQUEST_KEY))
 		st->kind = MPA_FRAME_REQUEST;
-	else if (may_be(copy, len, MPA_REPLY_KEY))
+	else if (stream_may_be(copy, len, MPA_REPLY_KEY))
 		st->kind = MPA_FRAME_REPLY;
 	else {
-		wrong_key(s, copy, len);
+		stream_wrong_key(s, copy, len);
 		return;
 	}
 	st->frame = s->meta[0].frame;
@@ -171,15 +171,15 @@ static void take_start(struct stream *s)
 	rc = mpa_startup_parse(st->kind, copy, len, &st->st, &need, &st->error);
 	if (rc == 0)
 		return;
-	fill_start(st, copy, rc > 0 ? (size_t)rc : len);
+	stream_fill_start(st, copy, rc > 0 ? (size_t)rc : len);
 	st->end = s->meta[0].seq + (uint32_t)s->off + (uint32_t)(rc > 0 ? rc : 0);
-	tell_start(s, rc > 0 ? (size_t)rc : 0);
+	stream_tell_start(s, rc > 0 ? (size_t)rc : 0);
 }
 
 /* ---- full operation ------------------------------------------------------------------------- */
 
 /* Pad and CRC: where they lie if that is in one piece, else in @p copy. */
-static const uint8_t *trailer(const struct stream_fpdu *f, uint32_t len, uint8_t *copy)
+static const uint8_t *stream_trailer(const struct stream_fpdu *f, uint32_t len, uint8_t *copy)
 {
 	struct mpa_cursor c;
 
@@ -191,7 +191,7 @@ static const uint8_t *trailer(const struct stream_fpdu *f, uint32_t len, uint8_t
 	return copy;
 }
 
-static void look_closer(struct stream *s, struct stream_fpdu *f)
+static void stream_look_closer(struct stream *s, struct stream_fpdu *f)
 {
 	uint32_t len = f->fpdu.ulpdu.len;
 	uint32_t pad = mpa_fpdu_body(len) - MPA_FPDU_HEADER_LEN - len;
@@ -201,21 +201,21 @@ static void look_closer(struct stream *s, struct stream_fpdu *f)
 	f->ddp = ddp_parse(&f->segment, &f->fpdu.ulpdu);
 	if (f->unseen && !stream_captured(s, f->fpdu.len - MPA_CRC_LEN - pad, pad + MPA_CRC_LEN))
 		return;
-	end = trailer(f, pad + MPA_CRC_LEN, copy);
+	end = stream_trailer(f, pad + MPA_CRC_LEN, copy);
 	for (uint32_t i = 0; i < pad; i++)
 		f->pad_dirty |= end[i] != 0;
 	f->crc_zero = load_le32(end + pad) == 0;
 }
 
 /* Octets of an FPDU that hold its length, and both headers, with a marker that may be in them. */
-static size_t headers_len(const struct stream *s, const struct mpa_fpdu *f)
+static size_t stream_headers_len(const struct stream *s, const struct mpa_fpdu *f)
 {
 	size_t len = MPA_FPDU_HEADER_LEN + DDP_UNTAGGED_LEN + (s->deframe.markers ? 8 : 0);
 
 	return len < f->len ? len : f->len;
 }
 
-static void tell_fpdu(struct stream *s, struct stream_fpdu *f)
+static void stream_tell_fpdu(struct stream *s, struct stream_fpdu *f)
 {
 	size_t end = s->off + f->fpdu.len;
 	unsigned i = 0;
@@ -238,12 +238,12 @@ static void tell_fpdu(struct stream *s, struct stream_fpdu *f)
 	f->raw = stream_cursor(s);
 	f->crc = s->deframe.crc;
 	f->markers = s->deframe.markers;
-	look_closer(s, f);
+	stream_look_closer(s, f);
 	s->c->ops->fpdu(s->c->user, s->c, s, f);
 }
 
 /* One FPDU. @return false: there is none yet, or its beginning is not known. */
-static bool take_fpdu(struct stream *s)
+static bool stream_take_fpdu(struct stream *s)
 {
 	struct mpa_deframe d = s->deframe;
 	struct mpa_cursor c = stream_cursor(s);
@@ -253,7 +253,7 @@ static bool take_fpdu(struct stream *s)
 	if (s->total < lead + MPA_FPDU_HEADER_LEN || s->total < s->need)
 		return false;
 	if (!stream_captured(s, lead, MPA_FPDU_HEADER_LEN)) {
-		lose(s, &s->meta[0], "the length of an FPDU is not in the capture");
+		stream_lose(s, &s->meta[0], "the length of an FPDU is not in the capture");
 		stream_drop(s, 1); /* it begins elsewhere, whatever it looks like */
 		return true;
 	}
@@ -264,14 +264,14 @@ static bool take_fpdu(struct stream *s)
 	if (!stream_captured(s, 0, f.fpdu.len)) {
 		f.unseen = true;
 		f.result = MPA_DEFRAME_GOOD;
-		f.header = stream_captured(s, lead, headers_len(s, &f.fpdu));
+		f.header = stream_captured(s, lead, stream_headers_len(s, &f.fpdu));
 	}
-	tell_fpdu(s, &f);
+	stream_tell_fpdu(s, &f);
 	stream_drop(s, f.fpdu.len);
 	return true;
 }
 
-static void take_fpdus(struct stream *s)
+static void stream_take_fpdus(struct stream *s)
 {
 	while (s->total != 0) {
 		if (s->phase == STREAM_FPDU) {
@@ -279,7 +279,7 @@ static void take_fpdus(struct stream *s)
 				return;
 			if (s->joined && !stream_seek_marker(s))
 				return;
-			if (s->phase == STREAM_FPDU && !take_fpdu(s))
+			if (s->phase == STREAM_FPDU && !stream_take_fpdu(s))
 				return;
 		} else {
 			if (!stream_find(s))
@@ -299,13 +299,13 @@ void stream_resume(struct stream *s)
 	const struct stream *peer = stream_peer(s);
 
 	if (s->phase == STREAM_START && s->total != 0)
-		take_start(s);
+		stream_take_start(s);
 	/* Without the peer's half of the capture there will be no frame of it. */
 	if (s->phase == STREAM_WAIT && s->total != 0 &&
 		(!peer->tcp.known || s->total > WAIT_MAX || peer->phase > STREAM_WAIT))
-		begin_operation(s);
+		stream_begin_operation(s);
 	if (s->phase == STREAM_FPDU || s->phase == STREAM_LOST)
-		take_fpdus(s);
+		stream_take_fpdus(s);
 }
 
 void stream_text(struct stream *s, const struct piece *p)
@@ -315,16 +315,16 @@ void stream_text(struct stream *s, const struct piece *p)
 	if (s->phase == STREAM_OVER)
 		return;
 	if (s->phase == STREAM_LOST && p->bytes == NULL) {
-		clear(s);
+		stream_clear(s);
 		s->deframe.at += p->len;
 		return;
 	}
 	if (!stream_push(s, p)) {
 		s->c->not_mpa = s->c->id == 0;
-		lose(s, p,
+		stream_lose(s, p,
 			p->bytes == NULL ? "too much is not in the capture"
 					 : "an FPDU in too many segments");
-		clear(s);
+		stream_clear(s);
 		s->deframe.at += p->len;
 		return;
 	}

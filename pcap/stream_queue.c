@@ -7,9 +7,9 @@
 #define PIECES_MAX 8192
 
 /** Stands for text that is not in the capture; as long as FPDUs are, with markers. */
-static const uint8_t nothing[1 << 17];
+static const uint8_t stream_queue_nothing[1 << 17];
 
-static bool grow(struct stream *s)
+static bool stream_queue_grow(struct stream *s)
 {
 	unsigned cap = s->cap == 0 ? 8 : 2 * s->cap;
 	struct piece *meta;
@@ -31,11 +31,11 @@ static bool grow(struct stream *s)
 
 bool stream_push(struct stream *s, const struct piece *p)
 {
-	if (p->bytes == NULL && p->len > sizeof nothing)
+	if (p->bytes == NULL && p->len > sizeof stream_queue_nothing)
 		return false;
-	if (s->n == s->cap && !grow(s))
+	if (s->n == s->cap && !stream_queue_grow(s))
 		return false;
-	s->v[s->n] = (struct llp_iov){p->bytes != NULL ? p->bytes : nothing, p->len};
+	s->v[s->n] = (struct llp_iov){p->bytes != NULL ? p->bytes : stream_queue_nothing, p->len};
 	s->meta[s->n++] = *p;
 	s->total += p->len;
 	return true;

@@ -8,7 +8,7 @@
 #define LIKELY_ENOUGH 3
 
 /* RFC 5040 section 4.3: the Invalidate STag of what invalidates none is zero. */
-static bool is_stag_plausible(const struct ddp_segment *s)
+static bool stream_resync_is_stag_plausible(const struct ddp_segment *s)
 {
 	uint8_t opcode = s->ulp & RDMAP_CONTROL_OPCODE;
 
@@ -17,7 +17,7 @@ static bool is_stag_plausible(const struct ddp_segment *s)
 }
 
 /* What an FPDU's headers must be like where nothing else tells that one begins here. */
-static bool plausible(const struct mpa_fpdu *f)
+static bool stream_resync_plausible(const struct mpa_fpdu *f)
 {
 	const struct rdmap_opcode_info *info;
 	struct ddp_segment s;
@@ -29,10 +29,11 @@ static bool plausible(const struct mpa_fpdu *f)
 	info = rdmap_opcode_info(s.ulp & RDMAP_CONTROL_OPCODE);
 	return (control & DDP_CONTROL_RESERVED) == 0 &&
 	       (s.ulp & ~RDMAP_CONTROL_OPCODE) == RDMAP_CONTROL(0) && info != NULL &&
-	       info->tagged == s.tagged && (s.tagged || info->qn == s.qn) && is_stag_plausible(&s);
+	       info->tagged == s.tagged && (s.tagged || info->qn == s.qn) &&
+	       stream_resync_is_stag_plausible(&s);
 }
 
-static enum mpa_deframe_result look(
+static enum mpa_deframe_result stream_resync_look(
 	const struct stream *s, bool crc, bool markers, struct mpa_fpdu *f)
 {
 	struct mpa_deframe d = {.at = s->deframe.at, .crc = crc, .markers = markers};
@@ -44,7 +45,7 @@ static enum mpa_deframe_result look(
 bool stream_guess(struct stream *s)
 {
 	struct mpa_fpdu plain, marked;
-	enum mpa_deframe_result without = look(s, true, false, &plain), with;
+	enum mpa_deframe_result without = stream_resync_look(s, true, false, &plain), with;
 
 	if (!stream_captured(s, 0, s->total < 64 ? s->total : 64)) {
 		s->guess = false;
@@ -52,14 +53,14 @@ bool stream_guess(struct stream *s)
 		return true;
 	}
 	/* A stream with markers begins with one of value 0, which reads as an FPDU of nothing. */
-	with = look(s, true, true, &marked);
+	with = stream_resync_look(s, true, true, &marked);
 	if (without == MPA_DEFRAME_MORE && with == MPA_DEFRAME_MORE)
 		return false;
-	if (without == MPA_DEFRAME_GOOD && plausible(&plain))
+	if (without == MPA_DEFRAME_GOOD && stream_resync_plausible(&plain))
 		s->deframe.crc = true;
 	else if (with == MPA_DEFRAME_GOOD)
 		s->deframe.crc = s->deframe.markers = true;
-	else if (with == MPA_DEFRAME_CRC && plausible(&marked))
+	else if (with == MPA_DEFRAME_CRC && stream_resync_plausible(&marked))
 		s->deframe.markers = true;
 	else if (without == MPA_DEFRAME_MORE)
 		return false;
@@ -72,7 +73,7 @@ bool stream_guess(struct stream *s)
 #define HEADERS (MPA_FPDU_HEADER_LEN + DDP_UNTAGGED_LEN + 2 * MPA_MARKER_LEN)
 
 /* True if what is at @p at of the queue may be an FPDU, whether all of it is there or not. */
-static bool may_begin(const struct stream *s, size_t at, const struct mpa_deframe *d)
+static bool stream_resync_may_begin(const struct stream *s, size_t at, const struct mpa_deframe *d)
 {
 	uint32_t lead = d->markers ? (uint32_t)(mpa_fpdu_header_at(d->at) - d->at) : 0;
 	uint8_t field[MPA_FPDU_HEADER_LEN];
@@ -85,13 +86,13 @@ static bool may_begin(const struct stream *s, size_t at, const struct mpa_defram
 	f.ulpdu.at = c;
 	if (d->markers)
 		f.ulpdu.at.marker = mpa_marker_distance(d->at + lead + MPA_FPDU_HEADER_LEN);
-	return plausible(&f);
+	return stream_resync_plausible(&f);
 }
 
 /* ---- joined in the middle ------------------------------------------------------------------- */
 
 /* Two fields of 16 bits, wherever the pieces are cut. */
-static uint32_t load_word(const struct mpa_cursor *c)
+static uint32_t stream_resync_load_word(const struct mpa_cursor *c)
 {
 	struct mpa_cursor copy = *c;
 	uint8_t word[MPA_MARKER_LEN];
@@ -111,7 +112,7 @@ static uint32_t load_word(const struct mpa_cursor *c)
  * @param[out] d that FPDU, without CRCs if it has none, @param[out] begin where it is in the queue
  * @return CRC: all but that is right; MARKER: nothing of it.
  */
-static enum mpa_deframe_result try_marker(
+static enum mpa_deframe_result stream_resync_try_marker(
 	const struct stream *s, size_t marker, size_t back, struct mpa_deframe *d, size_t *begin)
 {
 	/* The queue's first octet, counted so that this is a marker. */
@@ -131,7 +132,7 @@ static enum mpa_deframe_result try_marker(
 	r = mpa_deframe_look(d, &c, s->total - *begin, &f);
 	if (r != MPA_DEFRAME_GOOD)
 		return r;
-	if (!plausible(&f))
+	if (!stream_resync_plausible(&f))
 		return MPA_DEFRAME_MARKER;
 	d->crc = true;
 	if (mpa_deframe_look(d, &c, s->total - *begin, &f) == MPA_DEFRAME_GOOD)
@@ -141,15 +142,16 @@ static enum mpa_deframe_result try_marker(
 	if (s->total - *begin < f.len + HEADERS)
 		return MPA_DEFRAME_MORE;
 	there.at = start + f.len;
-	return may_begin(s, *begin + f.len, &there) ? MPA_DEFRAME_CRC : MPA_DEFRAME_MARKER;
+	return stream_resync_may_begin(s, *begin + f.len, &there) ? MPA_DEFRAME_CRC
+								  : MPA_DEFRAME_MARKER;
 }
 
-static bool is_marker(const struct stream *s, size_t at, size_t back)
+static bool stream_resync_is_marker(const struct stream *s, size_t at, size_t back)
 {
 	struct mpa_cursor c = stream_cursor(s);
 
 	mpa_cursor_pass(&c, at);
-	return load_word(&c) == back;
+	return stream_resync_load_word(&c) == back;
 }
 
 /*
@@ -157,7 +159,7 @@ static bool is_marker(const struct stream *s, size_t at, size_t back)
  * too, so it is good wherever the marker is taken to be, and an MSN may say what one there would:
  * it is the last.
  */
-static enum mpa_deframe_result last_marker(
+static enum mpa_deframe_result stream_resync_last_marker(
 	const struct stream *s, uint32_t len, struct mpa_deframe *d)
 {
 	enum mpa_deframe_result r;
@@ -166,8 +168,8 @@ static enum mpa_deframe_result last_marker(
 	if (m > MPA_MARKER_PERIOD - MPA_MARKER_LEN)
 		m = MPA_MARKER_PERIOD - MPA_MARKER_LEN;
 	for (;; m -= MPA_MARKER_LEN) {
-		if (s->total - m >= MPA_MARKER_LEN && is_marker(s, m, m)) {
-			r = try_marker(s, m, m, d, &begin);
+		if (s->total - m >= MPA_MARKER_LEN && stream_resync_is_marker(s, m, m)) {
+			r = stream_resync_try_marker(s, m, m, d, &begin);
 			if (r != MPA_DEFRAME_MARKER)
 				return r;
 		}
@@ -176,7 +178,7 @@ static enum mpa_deframe_result last_marker(
 	}
 }
 
-static void take_markers(struct stream *s, const struct mpa_deframe *d)
+static void stream_resync_take_markers(struct stream *s, const struct mpa_deframe *d)
 {
 	s->deframe = *d;
 	s->crc_known = true;
@@ -184,13 +186,13 @@ static void take_markers(struct stream *s, const struct mpa_deframe *d)
 }
 
 /* Any octet may be the first of a marker. */
-static bool find_any_marker(struct stream *s, bool *wait)
+static bool stream_resync_find_any_marker(struct stream *s, bool *wait)
 {
 	struct mpa_cursor c = stream_cursor(s);
 
 	for (mpa_cursor_pass(&c, s->sought); s->total - s->sought >= MPA_MARKER_LEN;
 		mpa_cursor_pass(&c, 1), s->sought++) {
-		uint32_t back = load_word(&c);
+		uint32_t back = stream_resync_load_word(&c);
 		enum mpa_deframe_result r;
 		struct mpa_deframe d, last;
 		struct mpa_fpdu f;
@@ -198,7 +200,7 @@ static bool find_any_marker(struct stream *s, bool *wait)
 
 		if (back > s->sought || back > UINT16_MAX || back % 4 != 0)
 			continue;
-		r = try_marker(s, s->sought, back, &d, &begin);
+		r = stream_resync_try_marker(s, s->sought, back, &d, &begin);
 		/* A CRC of zero before an FPDU, where there are none, looks like a marker. */
 		*wait = r == MPA_DEFRAME_MORE && back != 0;
 		if (*wait)
@@ -206,8 +208,9 @@ static bool find_any_marker(struct stream *s, bool *wait)
 		if (r == MPA_DEFRAME_GOOD ||
 			(r == MPA_DEFRAME_CRC && back != 0 && ++s->likely >= LIKELY_ENOUGH)) {
 			stream_drop(s, begin);
-			look(s, false, false, &f);
-			take_markers(s, last_marker(s, f.len, &last) == r ? &last : &d);
+			stream_resync_look(s, false, false, &f);
+			stream_resync_take_markers(
+				s, stream_resync_last_marker(s, f.len, &last) == r ? &last : &d);
 			return true;
 		}
 	}
@@ -218,30 +221,31 @@ static bool find_any_marker(struct stream *s, bool *wait)
  * Without CRCs: another FPDU follows an FPDU of @p len octets without a marker. Or one that begins
  * with a marker does; what looks so may be the unused CRC of an FPDU with a marker.
  */
-static bool ends_plain(const struct stream *s, size_t len)
+static bool stream_resync_ends_plain(const struct stream *s, size_t len)
 {
 	const struct mpa_deframe none = {0};
 
-	return may_begin(s, len, &none) ||
-	       (is_marker(s, len - MPA_CRC_LEN, 0) && is_marker(s, len, 0) &&
-		       may_begin(s, len + MPA_MARKER_LEN, &none));
+	return stream_resync_may_begin(s, len, &none) ||
+	       (stream_resync_is_marker(s, len - MPA_CRC_LEN, 0) &&
+		       stream_resync_is_marker(s, len, 0) &&
+		       stream_resync_may_begin(s, len + MPA_MARKER_LEN, &none));
 }
 
 bool stream_seek_marker(struct stream *s)
 {
 	struct mpa_fpdu f;
-	enum mpa_deframe_result r = look(s, s->deframe.crc, false, &f);
+	enum mpa_deframe_result r = stream_resync_look(s, s->deframe.crc, false, &f);
 	struct mpa_deframe d;
 	bool plain;
 
 	if (r == MPA_DEFRAME_MORE || (!s->deframe.crc && s->total < f.len + HEADERS))
 		return false;
-	plain = s->deframe.crc ? r == MPA_DEFRAME_GOOD : ends_plain(s, f.len);
-	r = plain ? MPA_DEFRAME_MARKER : last_marker(s, f.len, &d);
+	plain = s->deframe.crc ? r == MPA_DEFRAME_GOOD : stream_resync_ends_plain(s, f.len);
+	r = plain ? MPA_DEFRAME_MARKER : stream_resync_last_marker(s, f.len, &d);
 	if (r == MPA_DEFRAME_MORE)
 		return false;
 	if (r == MPA_DEFRAME_GOOD || (r == MPA_DEFRAME_CRC && !s->deframe.crc))
-		take_markers(s, &d);
+		stream_resync_take_markers(s, &d);
 	else if (s->deframe.at + f.len - s->found >= MPA_MARKER_PERIOD + MPA_MARKER_LEN)
 		s->joined = false; /* so many octets without a marker: there are none */
 	return true;
@@ -250,7 +254,7 @@ bool stream_seek_marker(struct stream *s)
 /* ---- after a hole --------------------------------------------------------------------------- */
 
 /* Markers tell where FPDUs begin (RFC 5044 section 6). */
-static bool find_by_marker(struct stream *s)
+static bool stream_resync_find_by_marker(struct stream *s)
 {
 	while (s->total != 0) {
 		struct mpa_cursor c = stream_cursor(s);
@@ -264,11 +268,11 @@ static bool find_by_marker(struct stream *s)
 			return false;
 		}
 		stream_drop(s, (size_t)(start - s->deframe.at));
-		switch (look(s, s->deframe.crc, true, &f)) {
+		switch (stream_resync_look(s, s->deframe.crc, true, &f)) {
 		case MPA_DEFRAME_MORE:
 			return false;
 		case MPA_DEFRAME_GOOD:
-			if (plausible(&f))
+			if (stream_resync_plausible(&f))
 				return true;
 			break;
 		default:
@@ -280,7 +284,7 @@ static bool find_by_marker(struct stream *s)
 }
 
 /* True if an FPDU begins with the queue; false with *wait: more text will tell. */
-static bool begins(struct stream *s, bool *wait)
+static bool stream_resync_begins(struct stream *s, bool *wait)
 {
 	const struct mpa_deframe none = {0};
 	struct mpa_fpdu f;
@@ -293,14 +297,14 @@ static bool begins(struct stream *s, bool *wait)
 	if (!stream_captured(s, 0, MPA_FPDU_HEADER_LEN + DDP_UNTAGGED_LEN))
 		return false;
 	/* First the headers: they cost little. */
-	r = look(s, false, false, &f);
-	*wait = may_begin(s, 0, &none);
+	r = stream_resync_look(s, false, false, &f);
+	*wait = stream_resync_may_begin(s, 0, &none);
 	if (!*wait || r == MPA_DEFRAME_MORE)
 		return false;
 	if (s->crc_known && !s->deframe.crc)
 		return true;
 	*wait = false;
-	if (look(s, true, false, &f) == MPA_DEFRAME_GOOD) {
+	if (stream_resync_look(s, true, false, &f) == MPA_DEFRAME_GOOD) {
 		s->deframe.crc = s->crc_known = true;
 		return true;
 	}
@@ -310,12 +314,12 @@ static bool begins(struct stream *s, bool *wait)
 }
 
 /* Without markers: at the beginning of a segment, as senders align FPDUs with them. */
-static bool find_by_segment(struct stream *s)
+static bool stream_resync_find_by_segment(struct stream *s)
 {
 	while (s->n != 0) {
 		bool wait = false;
 
-		if (s->off == 0 && s->meta[0].first && begins(s, &wait))
+		if (s->off == 0 && s->meta[0].first && stream_resync_begins(s, &wait))
 			return true;
 		if (wait)
 			return false;
@@ -329,8 +333,8 @@ bool stream_find(struct stream *s)
 	bool wait = false;
 
 	if (s->deframe.markers)
-		return find_by_marker(s);
-	if (s->joined && (find_any_marker(s, &wait) || wait))
+		return stream_resync_find_by_marker(s);
+	if (s->joined && (stream_resync_find_any_marker(s, &wait) || wait))
 		return !wait;
-	return find_by_segment(s);
+	return stream_resync_find_by_segment(s);
 }

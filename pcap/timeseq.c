@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void halve(struct timeseq_points *p)
+static void timeseq_halve(struct timeseq_points *p)
 {
 	for (size_t i = 0; i < p->n / 2; i++) {
 		p->x[i] = p->x[2 * i];
@@ -18,7 +18,7 @@ static void halve(struct timeseq_points *p)
 	p->stride *= 2;
 }
 
-static void add(struct timeseq_points *p, double x, double y)
+static void timeseq_add(struct timeseq_points *p, double x, double y)
 {
 	if (p->x == NULL) {
 		p->x = malloc(TIMESEQ_POINTS * sizeof *p->x);
@@ -28,18 +28,18 @@ static void add(struct timeseq_points *p, double x, double y)
 	if (p->x == NULL || p->y == NULL || p->skip++ % p->stride != 0)
 		return;
 	if (p->n == TIMESEQ_POINTS)
-		halve(p);
+		timeseq_halve(p);
 	p->x[p->n] = x;
 	p->y[p->n++] = y;
 }
 
-static double seconds(const struct timeseq *t, uint64_t time)
+static double timeseq_seconds(const struct timeseq *t, uint64_t time)
 {
 	return time > t->origin ? (double)(time - t->origin) / 1e9 : 0;
 }
 
 /* Octets since the first of this direction that was seen. */
-static int64_t offset(const struct timeseq_side *side, uint32_t seq)
+static int64_t timeseq_offset(const struct timeseq_side *side, uint32_t seq)
 {
 	uint32_t high = side->origin + (uint32_t)side->high;
 
@@ -64,17 +64,17 @@ void timeseq_segment(struct timeseq *t, const struct stream *s, const struct pac
 	}
 	t->end = f->time;
 	if (peer->known && p->flags & PACKET_ACK)
-		add(&peer->points[TIMESEQ_ACK], seconds(t, f->time),
-			(double)offset(peer, p->ack) / 1e6);
+		timeseq_add(&peer->points[TIMESEQ_ACK], timeseq_seconds(t, f->time),
+			(double)timeseq_offset(peer, p->ack) / 1e6);
 	if (p->len == 0)
 		return;
 	if (!me->known) {
 		me->known = true;
 		me->origin = p->seq;
 	}
-	from = offset(me, p->seq);
-	add(&me->points[from < (int64_t)me->high ? TIMESEQ_AGAIN : TIMESEQ_SENT],
-		seconds(t, f->time), (double)(from + p->len) / 1e6);
+	from = timeseq_offset(me, p->seq);
+	timeseq_add(&me->points[from < (int64_t)me->high ? TIMESEQ_AGAIN : TIMESEQ_SENT],
+		timeseq_seconds(t, f->time), (double)(from + p->len) / 1e6);
 	if (from + (int64_t)p->len > (int64_t)me->high)
 		me->high = (uint64_t)(from + (int64_t)p->len);
 }
@@ -84,8 +84,8 @@ void timeseq_fpdu(struct timeseq *t, const struct stream *s, const struct stream
 	struct timeseq_side *me = &t->side[stream_side(s)];
 
 	if (me->known)
-		add(&me->points[TIMESEQ_FPDU], seconds(t, f->time),
-			(double)offset(me, f->seq) / 1e6);
+		timeseq_add(&me->points[TIMESEQ_FPDU], timeseq_seconds(t, f->time),
+			(double)timeseq_offset(me, f->seq) / 1e6);
 }
 
 int timeseq_write(const struct timeseq *t, const char *path)
@@ -121,7 +121,7 @@ int timeseq_write(const struct timeseq *t, const char *path)
 	}
 	if (n == 0)
 		return -ENODATA;
-	return plot_write(path, t->title, "time, s", 0, seconds(t, t->end), panel, n);
+	return plot_write(path, t->title, "time, s", 0, timeseq_seconds(t, t->end), panel, n);
 }
 
 void timeseq_free(struct timeseq *t)

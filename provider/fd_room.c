@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /** One above the highest number to keep. */
-static int room_end(void)
+static int fd_room_end(void)
 {
 	struct rlimit limit;
 
@@ -19,7 +19,7 @@ static int room_end(void)
 
 void fd_room_keep(struct fd_room *r)
 {
-	int end = room_end();
+	int end = fd_room_end();
 	int fd = eventfd(0, EFD_CLOEXEC);
 
 	/* Each is the lowest that is free. */

@@ -53,7 +53,7 @@ struct net {
 	bool told_gone;     /**< that there is no port any more */
 };
 
-static void random_fill(void *ctx, void *buf, size_t len)
+static void net_random_fill(void *ctx, void *buf, size_t len)
 {
 	uint8_t *p = buf;
 
@@ -69,11 +69,11 @@ static void random_fill(void *ctx, void *buf, size_t len)
 	}
 }
 
-const struct random_source net_random = {.fill = random_fill};
+const struct random_source net_random = {.fill = net_random_fill};
 
 /* ---- opening, step by step ---------------------------------------------------------------- */
 
-static int claim_addresses(struct net *n, struct config_error *e)
+static int net_claim_addresses(struct net *n, struct config_error *e)
 {
 	char directory[CONFIG_MAX_PATH];
 	int r = slot_directory(directory, sizeof directory);
@@ -87,7 +87,7 @@ static int claim_addresses(struct net *n, struct config_error *e)
 	return claim_take(&n->claim, directory, &n->config, e);
 }
 
-static int open_port(struct net *n, struct config_error *e)
+static int net_open_port(struct net *n, struct config_error *e)
 {
 	static const uint8_t none[6];
 	const struct config *c = &n->config;
@@ -108,7 +108,7 @@ static int open_port(struct net *n, struct config_error *e)
 }
 
 /** The path with %p replaced by the process's number: programs in a pair share a configuration. */
-static void capture_path(const char *pattern, char *path, size_t len)
+static void net_capture_path(const char *pattern, char *path, size_t len)
 {
 	const char *at = strstr(pattern, "%p");
 
@@ -119,14 +119,14 @@ static void capture_path(const char *pattern, char *path, size_t len)
 		snprintf(path, len, "%s", pattern);
 }
 
-static int open_capture(struct net *n, struct config_error *e)
+static int net_open_capture(struct net *n, struct config_error *e)
 {
 	char path[CONFIG_MAX_PATH + 16];
 	int r;
 
 	if (!*n->config.capture)
 		return 0;
-	capture_path(n->config.capture, path, sizeof path);
+	net_capture_path(n->config.capture, path, sizeof path);
 	r = capture_open(
 		path, n->config.port, clock_ns(&n->poller.clock), &n->log.sink, &n->capture);
 	if (r)
@@ -137,7 +137,7 @@ static int open_capture(struct net *n, struct config_error *e)
 	return r;
 }
 
-static int open_engine(struct net *n, struct config_error *e)
+static int net_open_engine(struct net *n, struct config_error *e)
 {
 	int r = poller_init(&n->poller, &n->engine, n->port);
 
@@ -147,7 +147,7 @@ static int open_engine(struct net *n, struct config_error *e)
 	return r;
 }
 
-static int add_addresses(struct net *n, struct config_error *e)
+static int net_add_addresses(struct net *n, struct config_error *e)
 {
 	const struct config *c = &n->config;
 	char text[IP_ADDR_STRLEN];
@@ -179,7 +179,7 @@ static int add_addresses(struct net *n, struct config_error *e)
 	return 0;
 }
 
-static int open_ip(struct net *n, struct config_error *e)
+static int net_open_ip(struct net *n, struct config_error *e)
 {
 	const struct port_caps *caps = port_get_caps(n->port);
 	struct ip_stack_config cfg = {
@@ -202,10 +202,10 @@ static int open_ip(struct net *n, struct config_error *e)
 		return r;
 	}
 	n->poller.ip = n->ip;
-	return add_addresses(n, e);
+	return net_add_addresses(n, e);
 }
 
-static int open_tcp(struct net *n, struct config_error *e)
+static int net_open_tcp(struct net *n, struct config_error *e)
 {
 	const struct config *c = &n->config;
 	struct tcp_stack_config cfg = {
@@ -241,22 +241,22 @@ static int open_tcp(struct net *n, struct config_error *e)
 }
 
 /** A memif is ready without its peer, which may come at any time; other ports have a cable. */
-static bool has_carrier(const struct net *n)
+static bool net_has_carrier(const struct net *n)
 {
 	return strcmp(port_get_caps(n->port)->driver, "net_memif") != 0;
 }
 
-static void link_changed(void *ctx, bool up)
+static void net_link_changed(void *ctx, bool up)
 {
 	struct net *n = ctx;
 
 	log_printf(&n->log.sink, LOG_LEVEL_INFO, "port %s: link %s", n->config.port,
 		up ? "up" : "down");
-	if (n->events.link_changed && has_carrier(n))
+	if (n->events.link_changed && net_has_carrier(n))
 		n->events.link_changed(n->events.ctx, up);
 }
 
-static void tell_gone(struct net *n)
+static void net_tell_gone(struct net *n)
 {
 	n->told_gone = true;
 	log_printf(&n->log.sink, LOG_LEVEL_ERROR, "port %s: it is gone for good", n->config.port);
@@ -264,12 +264,12 @@ static void tell_gone(struct net *n)
 		n->events.gone(n->events.ctx);
 }
 
-static void housekeeping(void *ctx)
+static void net_housekeeping(void *ctx)
 {
 	struct net *n = ctx;
 
 	if (!n->told_gone && port_is_gone(n->port))
-		tell_gone(n);
+		net_tell_gone(n);
 	if (n->told_unfilled || !ip_stack_stats(n->ip)->rx_cksum_unfilled)
 		return;
 	n->told_unfilled = true;
@@ -279,15 +279,15 @@ static void housekeeping(void *ctx)
 		"not there: run \"ethtool -K DEVICE tx off\" on the other side");
 }
 
-static int open_thread(struct net *n, struct config_error *e)
+static int net_open_thread(struct net *n, struct config_error *e)
 {
 	struct engine_thread_config cfg = {
 		.poller = &n->poller,
 		.dedicated = n->config.progress_dedicated,
 		.relaxed = n->config.progress_relaxed,
 		.core = n->config.progress_dedicated ? n->config.progress_core : -1,
-		.link_changed = link_changed,
-		.housekeeping = housekeeping,
+		.link_changed = net_link_changed,
+		.housekeeping = net_housekeeping,
 		.ctx = n,
 		.log = &n->log.sink,
 	};
@@ -303,7 +303,7 @@ static int open_thread(struct net *n, struct config_error *e)
 	return r;
 }
 
-static void nap(long ns)
+static void net_nap(long ns)
 {
 	struct timespec t = {.tv_nsec = ns};
 
@@ -311,30 +311,30 @@ static void nap(long ns)
 }
 
 /** Programs look at the port's state once, at their start, and give up when it is down. */
-static void await_link(struct net *n)
+static void net_await_link(struct net *n)
 {
 	uint64_t end = clock_ns(&n->poller.clock) + LINK_NS;
 
-	while (has_carrier(n) && !net_link(n, NULL) && clock_ns(&n->poller.clock) < end)
-		nap(10000000);
+	while (net_has_carrier(n) && !net_link(n, NULL) && clock_ns(&n->poller.clock) < end)
+		net_nap(10000000);
 }
 
 /** Listeners for changes take the link to be up at first. */
-static void begin_link(struct net *n)
+static void net_begin_link(struct net *n)
 {
 	engine_lock(&n->engine);
-	if (has_carrier(n) && !port_link(n->port, NULL))
-		link_changed(n, false);
+	if (net_has_carrier(n) && !port_link(n->port, NULL))
+		net_link_changed(n, false);
 	engine_unlock(&n->engine);
 }
 
 /** A switch may take its time before it forwards what comes from a port that is just up. */
-static void await_switch(struct net *n)
+static void net_await_switch(struct net *n)
 {
 	uint64_t end = clock_ns(&n->poller.clock) + n->config.settle * UINT64_C(1000000000);
 
 	while (clock_ns(&n->poller.clock) < end)
-		nap(10000000);
+		net_nap(10000000);
 }
 
 /* ---- closing ------------------------------------------------------------------------------ */
@@ -343,7 +343,7 @@ static void await_switch(struct net *n)
  * True while a peer has yet to acknowledge what we sent before we closed, and while somebody else
  * has the engine: it may be the very thread that asks, in a signal handler.
  */
-static bool is_parting(struct net *n)
+static bool net_is_parting(struct net *n)
 {
 	struct ip_endpoint local, remote;
 	struct tcp_info info;
@@ -369,8 +369,8 @@ void net_linger(struct net *n)
 	if (!n->tcp || !n->thread)
 		return;
 	end = clock_ns(&n->poller.clock) + LINGER_NS;
-	while (is_parting(n) && clock_ns(&n->poller.clock) < end)
-		nap(200000);
+	while (net_is_parting(n) && clock_ns(&n->poller.clock) < end)
+		net_nap(200000);
 }
 
 bool net_is_stuck(struct net *n)
@@ -382,7 +382,7 @@ bool net_is_stuck(struct net *n)
 }
 
 /** What a person wants to know of a run that was slower than it should be. */
-static void log_totals(struct net *n)
+static void net_log_totals(struct net *n)
 {
 	const struct tcp_stats *t = tcp_stack_stats(n->tcp);
 	const struct port_stats *p = port_get_stats(n->port);
@@ -399,7 +399,7 @@ static void log_totals(struct net *n)
 }
 
 /** True while there is any peer that has to hear of our end. */
-static bool is_connected(struct net *n)
+static bool net_is_connected(struct net *n)
 {
 	struct ip_endpoint local, remote;
 	struct tcp_info info;
@@ -413,24 +413,24 @@ void net_stop(struct net *n)
 		return;
 	engine_thread_stop(n->thread);
 	n->thread = NULL;
-	n->connected = is_connected(n);
-	log_totals(n);
+	n->connected = net_is_connected(n);
+	net_log_totals(n);
 }
 
 /** What was connected has been reset: let that reach the peers before the link goes. */
-static void flush_resets(struct net *n)
+static void net_flush_resets(struct net *n)
 {
 	port_flush(n->port);
 	port_set_capture(n->port, NULL);
 	if (n->connected && port_link(n->port, NULL))
-		nap(PARTING_NS);
+		net_nap(PARTING_NS);
 }
 
-static void reset_all(struct net *n)
+static void net_reset_all(struct net *n)
 {
-	n->connected = is_connected(n);
+	n->connected = net_is_connected(n);
 	tcp_stack_reset_all(n->tcp);
-	flush_resets(n);
+	net_flush_resets(n);
 }
 
 void net_end(struct net *n)
@@ -443,17 +443,17 @@ void net_end(struct net *n)
 	while (!engine_trylock(&n->engine)) {
 		if (clock_ns(&n->poller.clock) >= end)
 			return;
-		nap(200000);
+		net_nap(200000);
 	}
-	reset_all(n);
+	net_reset_all(n);
 }
 
 /** Called with the engine held, perhaps in a signal handler: nothing is allocated or freed. */
-static void serve_end(struct engine_doorbell *d)
+static void net_serve_end(struct engine_doorbell *d)
 {
 	struct net *n = container_of(d, struct net, end_bell);
 
-	reset_all(n);
+	net_reset_all(n);
 	kill(getpid(), n->end_signal);
 }
 
@@ -482,7 +482,7 @@ void net_close(struct net *n, bool end)
 		ip_stack_destroy(n->ip);
 	n->poller.ip = NULL;
 	if (n->port)
-		flush_resets(n);
+		net_flush_resets(n);
 	capture_close(n->capture);
 	if (end)
 		return;
@@ -502,8 +502,8 @@ void net_close(struct net *n, bool end)
 
 int net_open(const struct config *c, struct net **out, struct config_error *e)
 {
-	static int (*const steps[])(struct net *, struct config_error *) = {
-		claim_addresses, open_port, open_engine, open_capture, open_ip, open_tcp};
+	static int (*const steps[])(struct net *, struct config_error *) = {net_claim_addresses,
+		net_open_port, net_open_engine, net_open_capture, net_open_ip, net_open_tcp};
 	struct net *n = calloc(1, sizeof *n);
 	int r;
 
@@ -514,7 +514,7 @@ int net_open(const struct config *c, struct net **out, struct config_error *e)
 		return -ENOMEM;
 	}
 	n->config = *c;
-	n->end_bell.serve = serve_end;
+	n->end_bell.serve = net_serve_end;
 	r = stack_log_open(&n->log, c->log, c->log_file);
 	if (r) {
 		snprintf(e->text, sizeof e->text, "log_file \"%.300s\": %s", c->log_file,
@@ -539,11 +539,11 @@ int net_start(struct net *n, const struct net_events *events, struct config_erro
 
 	if (events)
 		n->events = *events;
-	r = open_thread(n, e);
+	r = net_open_thread(n, e);
 	if (!r) {
-		await_link(n);
-		begin_link(n);
-		await_switch(n);
+		net_await_link(n);
+		net_begin_link(n);
+		net_await_switch(n);
 	}
 	return r;
 }

@@ -39,46 +39,46 @@ static struct {
 	_Atomic int state;
 	struct device *device;
 	struct ucma *ucma;
-} process = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} provider_process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool is_begun(void)
+static bool provider_is_begun(void)
 {
-	int state = atomic_load(&process.state);
+	int state = atomic_load(&provider_process.state);
 
 	return state == PROCESS_STARTING || state == PROCESS_STARTED;
 }
 
 /* A copy of the parent's slot would keep it when the parent is gone; the child takes its own. */
-static void forget_slot(void)
+static void provider_forget_slot(void)
 {
-	if (process.config.slot_fd < 0)
+	if (provider_process.config.slot_fd < 0)
 		return;
-	close(process.config.slot_fd);
-	process.config.slot_fd = -1;
-	atomic_store(&process.device->guid, 0);
+	close(provider_process.config.slot_fd);
+	provider_process.config.slot_fd = -1;
+	atomic_store(&provider_process.device->guid, 0);
 }
 
 /* The engine's thread did not come along, and its locks may have been held. */
-static void in_child(void)
+static void provider_in_child(void)
 {
-	pthread_mutex_init(&process.lock, NULL);
-	if (is_begun()) {
-		device_orphan(process.device);
+	pthread_mutex_init(&provider_process.lock, NULL);
+	if (provider_is_begun()) {
+		device_orphan(provider_process.device);
 		return;
 	}
-	forget_slot();
-	device_inherit(process.device);
+	provider_forget_slot();
+	device_inherit(provider_process.device);
 }
 
 /* One sentence, once. */
-static int say(int rc, const struct config_error *e)
+static int provider_say(int rc, const struct config_error *e)
 {
 	fprintf(stderr, "uiwarp: %s\n", e->text);
 	return rc;
 }
 
 /* Bits of a prefix, from the left. */
-static void fill_mask(void *mask, unsigned bits)
+static void provider_fill_mask(void *mask, unsigned bits)
 {
 	uint8_t *p = mask;
 
@@ -86,7 +86,7 @@ static void fill_mask(void *mask, unsigned bits)
 		p[i / 8] |= (uint8_t)(0x80 >> i % 8);
 }
 
-static void interface_address(const struct config_address *a, struct provider_address *out)
+static void provider_interface_address(const struct config_address *a, struct provider_address *out)
 {
 	memset(out, 0, sizeof *out);
 	if (ip_addr_is_v4(&a->addr)) {
@@ -95,41 +95,41 @@ static void interface_address(const struct config_address *a, struct provider_ad
 
 		addr->sin_family = mask->sin_family = AF_INET;
 		memcpy(&addr->sin_addr, a->addr.b + 12, 4);
-		fill_mask(&mask->sin_addr, a->prefix_len);
+		provider_fill_mask(&mask->sin_addr, a->prefix_len);
 	} else {
 		struct sockaddr_in6 *addr = (struct sockaddr_in6 *)&out->addr;
 		struct sockaddr_in6 *mask = (struct sockaddr_in6 *)&out->mask;
 
 		addr->sin6_family = mask->sin6_family = AF_INET6;
 		memcpy(&addr->sin6_addr, a->addr.b, 16);
-		fill_mask(&mask->sin6_addr, a->prefix_len);
+		provider_fill_mask(&mask->sin6_addr, a->prefix_len);
 	}
 }
 
 /* ---- from a configuration to a stack, each step once, with the lock -------------------------- */
 
-static int fail(int rc, const struct config_error *e)
+static int provider_fail(int rc, const struct config_error *e)
 {
-	atomic_store(&process.state, PROCESS_FAILED);
-	return say(rc, e);
+	atomic_store(&provider_process.state, PROCESS_FAILED);
+	return provider_say(rc, e);
 }
 
 /* Settle the configuration, with a slot if it wants one. */
-static int take_slot(struct device *d, struct config_error *e)
+static int provider_take_slot(struct device *d, struct config_error *e)
 {
-	struct config *c = &process.next;
+	struct config *c = &provider_process.next;
 	struct fd_room room;
 	int rc;
 
 	if (atomic_load(&d->guid) != 0)
 		return 0;
-	*c = process.config;
+	*c = provider_process.config;
 	fd_room_keep(&room);
 	rc = config_take_slot(c, e);
 	fd_room_give_back(&room);
 	if (rc != 0)
 		return rc;
-	process.config = *c;
+	provider_process.config = *c;
 	/* Others may be reading it. */
 	if (strcmp(d->ibv.name, c->name) != 0)
 		device_set_name(d, c->name);
@@ -137,29 +137,29 @@ static int take_slot(struct device *d, struct config_error *e)
 	return 0;
 }
 
-static int open_stack(struct stack **stack, struct config_error *e)
+static int provider_open_stack(struct stack **stack, struct config_error *e)
 {
 	struct fd_room room;
 	int rc;
 
 	fd_room_keep(&room);
-	rc = stack_open(&process.config, stack, e);
+	rc = stack_open(&provider_process.config, stack, e);
 	fd_room_give_back(&room);
 	/* The stack's now, or given back. */
-	process.config.slot_fd = -1;
+	provider_process.config.slot_fd = -1;
 	return rc;
 }
 
-static int start_stack(struct device *d, struct config_error *e)
+static int provider_start_stack(struct device *d, struct config_error *e)
 {
 	struct stack *stack;
-	int rc = take_slot(d, e);
+	int rc = provider_take_slot(d, e);
 
 	if (rc == 0)
-		rc = open_stack(&stack, e);
+		rc = provider_open_stack(&stack, e);
 	if (rc != 0)
 		return rc;
-	rc = ucma_create(stack_rnic(stack), d->guid, &process.ucma);
+	rc = ucma_create(stack_rnic(stack), d->guid, &provider_process.ucma);
 	if (rc != 0) {
 		snprintf(e->text, sizeof e->text, "cannot start the connection manager: %s",
 			strerror(-rc));
@@ -167,156 +167,158 @@ static int start_stack(struct device *d, struct config_error *e)
 		return rc;
 	}
 	/* Its handlers go before those of the stack, and it guards what the stack touches. */
-	process.host->started();
+	provider_process.host->started();
 	device_attach(d, stack);
 	return 0;
 }
 
-static void begin(struct device *d)
+static void provider_begin(struct device *d)
 {
 	struct config_error e = {.text = "cannot start"};
 	int rc;
 
-	atomic_store(&process.state, PROCESS_STARTING);
-	process.host->enter();
-	rc = start_stack(d, &e);
-	process.host->leave();
+	atomic_store(&provider_process.state, PROCESS_STARTING);
+	provider_process.host->enter();
+	rc = provider_start_stack(d, &e);
+	provider_process.host->leave();
 	if (rc == 0)
-		atomic_store(&process.state, PROCESS_STARTED);
+		atomic_store(&provider_process.state, PROCESS_STARTED);
 	else
-		fail(rc, &e);
+		provider_fail(rc, &e);
 }
 
 /* ---- what the device asks for ---------------------------------------------------------------- */
 
 /* Do @p step with the lock, unless it has failed for good or is the parent's. */
-static int settle(struct device *d, void (*step)(struct device *d))
+static int provider_settle(struct device *d, void (*step)(struct device *d))
 {
 	struct cancel_hold hold = cancel_hold();
 	int saved = errno;
 	bool failed = atomic_load(&d->orphan);
 
 	if (!failed) {
-		pthread_mutex_lock(&process.lock);
-		if (atomic_load(&process.state) == PROCESS_CONFIGURED)
+		pthread_mutex_lock(&provider_process.lock);
+		if (atomic_load(&provider_process.state) == PROCESS_CONFIGURED)
 			step(d);
-		failed = atomic_load(&process.state) == PROCESS_FAILED;
-		pthread_mutex_unlock(&process.lock);
+		failed = atomic_load(&provider_process.state) == PROCESS_FAILED;
+		pthread_mutex_unlock(&provider_process.lock);
 	}
 	errno = saved;
 	cancel_release(hold);
 	return failed ? -ENODEV : 0;
 }
 
-static int start_device(struct device *d)
+static int provider_start_device(struct device *d)
 {
-	return settle(d, begin);
+	return provider_settle(d, provider_begin);
 }
 
-static void identify(struct device *d)
+static void provider_identify(struct device *d)
 {
 	struct config_error e = {.text = "cannot start"};
-	int rc = take_slot(d, &e);
+	int rc = provider_take_slot(d, &e);
 
 	if (rc != 0)
-		fail(rc, &e);
+		provider_fail(rc, &e);
 }
 
-static int identify_device(struct device *d)
+static int provider_identify_device(struct device *d)
 {
-	return settle(d, identify);
+	return provider_settle(d, provider_identify);
 }
 
-static const struct device_source source = {.start = start_device, .identify = identify_device};
+static const struct device_source provider_source = {
+	.start = provider_start_device, .identify = provider_identify_device};
 
-static int create_device(void)
+static int provider_create_device(void)
 {
 	struct device *d = calloc(1, sizeof *d);
 
 	if (d == NULL)
 		return -ENOMEM;
-	device_init(d, &source, process.config.name, process.host);
+	device_init(d, &provider_source, provider_process.config.name, provider_process.host);
 	/* A process that only lists devices keeps no slot, unless the list shows it. */
-	if ((!process.config.slot_wanted || process.config.slot_names) && identify_device(d) != 0) {
+	if ((!provider_process.config.slot_wanted || provider_process.config.slot_names) &&
+		provider_identify_device(d) != 0) {
 		free(d);
 		return -ENODEV;
 	}
-	process.device = d;
+	provider_process.device = d;
 	return 0;
 }
 
-static int start(const struct provider_host *host, struct ibv_device **device)
+static int provider_start(const struct provider_host *host, struct ibv_device **device)
 {
 	struct config_error e;
 	int rc;
 
-	process.host = host;
-	rc = config_from_environment(&process.config, &e);
+	provider_process.host = host;
+	rc = config_from_environment(&provider_process.config, &e);
 	if (rc < 0)
-		say(rc, &e);
+		provider_say(rc, &e);
 	else
-		rc = rc == 0 ? -ENOENT : create_device();
+		rc = rc == 0 ? -ENOENT : provider_create_device();
 	if (rc != 0)
 		return rc;
-	pthread_atfork(NULL, NULL, in_child);
-	*device = &process.device->ibv;
+	pthread_atfork(NULL, NULL, provider_in_child);
+	*device = &provider_process.device->ibv;
 	return 0;
 }
 
-static void list(void)
+static void provider_list(void)
 {
-	if (process.config.slot_names)
-		(void)device_guid(process.device);
+	if (provider_process.config.slot_names)
+		(void)device_guid(provider_process.device);
 }
 
-static unsigned addresses(struct provider_address *out, unsigned max)
+static unsigned provider_addresses(struct provider_address *out, unsigned max)
 {
-	const struct config *c = &process.config;
+	const struct config *c = &provider_process.config;
 	unsigned n = 0;
 
-	if (atomic_load_explicit(&process.device->guid, memory_order_acquire) == 0 ||
-		atomic_load(&process.state) == PROCESS_FAILED)
+	if (atomic_load_explicit(&provider_process.device->guid, memory_order_acquire) == 0 ||
+		atomic_load(&provider_process.state) == PROCESS_FAILED)
 		return 0;
 	while (c->list_addresses && n < c->num_addresses && n < max) {
 		const struct config_address *a = &c->address[n];
 
-		interface_address(a, &out[n++]);
+		provider_interface_address(a, &out[n++]);
 	}
 	return n;
 }
 
-static int cm_open(int flags)
+static int provider_cm_open(int flags)
 {
-	int rc = device_start(process.device);
+	int rc = device_start(provider_process.device);
 
 	if (rc == 0)
-		return ucma_open(process.ucma, flags);
+		return ucma_open(provider_process.ucma, flags);
 	errno = -rc;
 	return -1;
 }
 
-static ssize_t cm_write(int fd, const void *buf, size_t n)
+static ssize_t provider_cm_write(int fd, const void *buf, size_t n)
 {
-	return ucma_write(process.ucma, fd, buf, n);
+	return ucma_write(provider_process.ucma, fd, buf, n);
 }
 
-static void cm_close(int fd)
+static void provider_cm_close(int fd)
 {
-	ucma_close(process.ucma, fd);
+	ucma_close(provider_process.ucma, fd);
 }
 
-static const struct provider table = {
+static const struct provider provider_table = {
 	.version = PROVIDER_VERSION,
-	.start = start,
-	.list = list,
-	.is_begun = is_begun,
-	.addresses = addresses,
+	.start = provider_start,
+	.list = provider_list,
+	.is_begun = provider_is_begun,
+	.addresses = provider_addresses,
 	.before_end = stack_before_end,
 	.end_by = stack_end_by,
 	.resume = guarded_resume,
-	.cm_open = cm_open,
-	.cm_write = cm_write,
-	.cm_close = cm_close,
+	.cm_open = provider_cm_open,
+	.cm_write = provider_cm_write,
+	.cm_close = provider_cm_close,
 	.get_device_guid = device_get_guid,
 	.open_device = device_open,
 	.close_device = device_close,
@@ -355,5 +357,5 @@ static const struct provider table = {
 
 __attribute__((visibility("default"))) const struct provider *uiwarp_provider(uint32_t version)
 {
-	return version == PROVIDER_VERSION ? &table : NULL;
+	return version == PROVIDER_VERSION ? &provider_table : NULL;
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /** Make it if needed; nobody else may write to it, even if it was there. */
-static int own_directory(const char *path)
+static int slot_own_directory(const char *path)
 {
 	struct stat st;
 
@@ -38,11 +38,11 @@ int slot_directory(char *path, size_t size)
 		n = snprintf(path, size, "/tmp/uiwarp-%u", (unsigned)geteuid());
 	if (n < 0 || (size_t)n >= size)
 		return -ENAMETOOLONG;
-	return own_directory(path);
+	return slot_own_directory(path);
 }
 
 /** For people who look into the directory; the lock is what counts. */
-static void sign(int fd)
+static void slot_sign(int fd)
 {
 	char text[16];
 	int n = snprintf(text, sizeof text, "%d\n", (int)getpid());
@@ -52,7 +52,7 @@ static void sign(int fd)
 }
 
 /** @return the locked file, or -EWOULDBLOCK when somebody else has it. */
-static int try_slot(const char *directory, const char *group, unsigned slot)
+static int slot_try_slot(const char *directory, const char *group, unsigned slot)
 {
 	char path[4096];
 	int n = snprintf(path, sizeof path, "%s/%s.%u", directory, group, slot);
@@ -65,7 +65,7 @@ static int try_slot(const char *directory, const char *group, unsigned slot)
 	if (fd < 0)
 		return -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-		sign(fd);
+		slot_sign(fd);
 		return fd;
 	}
 	err = errno;
@@ -77,7 +77,7 @@ int slot_take(
 	const char *directory, const char *group, unsigned first, unsigned last, unsigned *slot)
 {
 	for (unsigned i = first; i <= last; i++) {
-		int fd = try_slot(directory, group, i);
+		int fd = slot_try_slot(directory, group, i);
 
 		if (fd == -EINTR || fd == -EWOULDBLOCK)
 			continue;

@@ -26,10 +26,10 @@ static struct {
 	struct stack *open;
 	_Atomic unsigned forks;
 	bool hooked;
-} process = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} stack_process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /** Programs say "unreachable" or "-110" at best. The first time is the one that puzzles. */
-static void peer_failed(void *ctx, const struct rnic_failure *f)
+static void stack_peer_failed(void *ctx, const struct rnic_failure *f)
 {
 	struct stack *s = ctx;
 	char why[FAILURE_MAX], peer[IP_ADDR_STRLEN];
@@ -44,7 +44,7 @@ static void peer_failed(void *ctx, const struct rnic_failure *f)
 		why, ip_addr_format(&f->remote.addr, peer), f->remote.port);
 }
 
-static int open_rnic(struct stack *s, struct config_error *e)
+static int stack_open_rnic(struct stack *s, struct config_error *e)
 {
 	struct rnic_config cfg = {
 		.engine = net_engine(s->net),
@@ -63,18 +63,18 @@ static int open_rnic(struct stack *s, struct config_error *e)
 	if (r)
 		snprintf(e->text, sizeof e->text, "the RNIC does not start: %s", strerror(-r));
 	else
-		rnic_set_failure_handler(s->rnic, peer_failed, s);
+		rnic_set_failure_handler(s->rnic, stack_peer_failed, s);
 	return r;
 }
 
-static void link_changed(void *ctx, bool up)
+static void stack_link_changed(void *ctx, bool up)
 {
 	struct stack *s = ctx;
 
 	rnic_port_changed(s->rnic, up);
 }
 
-static void port_gone(void *ctx)
+static void stack_port_gone(void *ctx)
 {
 	struct stack *s = ctx;
 
@@ -86,7 +86,7 @@ static void port_gone(void *ctx)
  * @param end the process ends: its other threads may be inside a verb, so leave them all their
  *        objects, and the engine locked for good.
  */
-static void dismantle(struct stack *s, bool end)
+static void stack_dismantle(struct stack *s, bool end)
 {
 	net_stop(s->net);
 	if (s->rnic && !end)
@@ -98,89 +98,89 @@ static void dismantle(struct stack *s, bool end)
 
 /* ---- the process ends, or doubles --------------------------------------------------------- */
 
-static void at_exit(void)
+static void stack_at_exit(void)
 {
 	struct stack *s;
 
-	pthread_mutex_lock(&process.lock);
-	for (s = process.open; s; s = s->next) {
+	pthread_mutex_lock(&stack_process.lock);
+	for (s = stack_process.open; s; s = s->next) {
 		/* Peers of one that is stuck find out as of a crash; the process ends. */
 		if (stack_is_orphan(s) || net_is_stuck(s->net))
 			continue;
 		net_linger(s->net);
-		dismantle(s, true);
+		stack_dismantle(s, true);
 	}
-	process.open = NULL;
-	pthread_mutex_unlock(&process.lock);
+	stack_process.open = NULL;
+	pthread_mutex_unlock(&stack_process.lock);
 }
 
 void stack_before_end(void)
 {
-	if (pthread_mutex_trylock(&process.lock) != 0)
+	if (pthread_mutex_trylock(&stack_process.lock) != 0)
 		return;
-	for (struct stack *s = process.open; s; s = s->next)
+	for (struct stack *s = stack_process.open; s; s = s->next)
 		if (!stack_is_orphan(s))
 			net_end(s->net);
-	pthread_mutex_unlock(&process.lock);
+	pthread_mutex_unlock(&stack_process.lock);
 }
 
 bool stack_end_by(int sig)
 {
 	bool any = false;
 
-	if (pthread_mutex_trylock(&process.lock) != 0)
+	if (pthread_mutex_trylock(&stack_process.lock) != 0)
 		return false;
-	for (struct stack *s = process.open; s; s = s->next) {
+	for (struct stack *s = stack_process.open; s; s = s->next) {
 		if (!stack_is_orphan(s)) {
 			net_end_by(s->net, sig);
 			any = true;
 		}
 	}
-	pthread_mutex_unlock(&process.lock);
+	pthread_mutex_unlock(&stack_process.lock);
 	return any;
 }
 
-static void in_child(void)
+static void stack_in_child(void)
 {
-	atomic_fetch_add(&process.forks, 1);
-	pthread_mutex_init(&process.lock, NULL);
-	for (struct stack *s = process.open; s; s = s->next)
+	atomic_fetch_add(&stack_process.forks, 1);
+	pthread_mutex_init(&stack_process.lock, NULL);
+	for (struct stack *s = stack_process.open; s; s = s->next)
 		net_release_slot(s->net);
 }
 
-static void process_add(struct stack *s)
+static void stack_process_add(struct stack *s)
 {
-	pthread_mutex_lock(&process.lock);
-	if (!process.hooked) {
-		process.hooked = true;
-		pthread_atfork(NULL, NULL, in_child);
-		atexit(at_exit);
+	pthread_mutex_lock(&stack_process.lock);
+	if (!stack_process.hooked) {
+		stack_process.hooked = true;
+		pthread_atfork(NULL, NULL, stack_in_child);
+		atexit(stack_at_exit);
 	}
-	s->forks = atomic_load(&process.forks);
-	s->next = process.open;
-	process.open = s;
-	pthread_mutex_unlock(&process.lock);
+	s->forks = atomic_load(&stack_process.forks);
+	s->next = stack_process.open;
+	stack_process.open = s;
+	pthread_mutex_unlock(&stack_process.lock);
 }
 
-/** @return false if at_exit() has taken care of it. */
-static bool process_remove(struct stack *s)
+/** @return false if stack_at_exit() has taken care of it. */
+static bool stack_process_remove(struct stack *s)
 {
 	struct stack **at;
 	bool found;
 
-	pthread_mutex_lock(&process.lock);
-	for (at = &process.open; *at && *at != s; at = &(*at)->next)
+	pthread_mutex_lock(&stack_process.lock);
+	for (at = &stack_process.open; *at && *at != s; at = &(*at)->next)
 		;
 	found = *at != NULL;
 	if (found)
 		*at = s->next;
-	pthread_mutex_unlock(&process.lock);
+	pthread_mutex_unlock(&stack_process.lock);
 	return found;
 }
 
 bool stack_is_orphan(const struct stack *s)
 {
-	return s->forks != atomic_load_explicit(&process.forks, memory_order_relaxed);
+	return s->forks != atomic_load_explicit(&stack_process.forks, memory_order_relaxed);
 }
 
 /* ---- the interface ------------------------------------------------------------------------ */
@@ -201,27 +201,28 @@ int stack_open(const struct config *c, struct stack **out, struct config_error *
 		free(s);
 		return r;
 	}
-	r = open_rnic(s, e);
+	r = stack_open_rnic(s, e);
 	if (!r)
 		r = net_start(s->net,
-			&(struct net_events){
-				.link_changed = link_changed, .gone = port_gone, .ctx = s},
+			&(struct net_events){.link_changed = stack_link_changed,
+				.gone = stack_port_gone,
+				.ctx = s},
 			e);
 	if (r) {
-		dismantle(s, false);
+		stack_dismantle(s, false);
 		return r;
 	}
-	process_add(s);
+	stack_process_add(s);
 	*out = s;
 	return 0;
 }
 
 void stack_close(struct stack *s)
 {
-	if (!s || stack_is_orphan(s) || !process_remove(s))
+	if (!s || stack_is_orphan(s) || !stack_process_remove(s))
 		return;
 	net_linger(s->net);
-	dismantle(s, false);
+	stack_dismantle(s, false);
 }
 
 struct rnic *stack_rnic(struct stack *s)

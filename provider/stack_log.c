@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void log_line(void *ctx, enum log_level level, const char *text)
+static void stack_log_line(void *ctx, enum log_level level, const char *text)
 {
 	static const char *const word[] = {"error: ", "warning: ", "", ""};
 	struct stack_log *l = ctx;
@@ -27,7 +27,7 @@ static void log_line(void *ctx, enum log_level level, const char *text)
 int stack_log_open(struct stack_log *l, enum log_level max_level, const char *path)
 {
 	*l = (struct stack_log){
-		.sink = {.line = log_line, .ctx = l, .max_level = max_level}, .fd = -1};
+		.sink = {.line = stack_log_line, .ctx = l, .max_level = max_level}, .fd = -1};
 	if (!*path)
 		return 0;
 	l->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);

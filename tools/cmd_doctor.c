@@ -22,7 +22,7 @@ struct options {
 	bool tcp_only;
 };
 
-static error_t parse_argument(struct options *o, char *arg, struct argp_state *state)
+static error_t cmd_doctor_parse_argument(struct options *o, char *arg, struct argp_state *state)
 {
 	switch (state->arg_num) {
 	case 0:
@@ -36,7 +36,7 @@ static error_t parse_argument(struct options *o, char *arg, struct argp_state *s
 	}
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t cmd_doctor_parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
@@ -48,21 +48,22 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->tcp_only = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		return parse_argument(o, arg, state);
+		return cmd_doctor_parse_argument(o, arg, state);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const struct argp_option argp_options[] = {
+static const struct argp_option cmd_doctor_argp_options[] = {
 	{"tcp-only", OPTION_TCP_ONLY, NULL, 0, "Connect, but do not begin MPA", 0},
 	{0},
 };
 
-static const struct argp_child argp_children[] = {
+static const struct argp_child cmd_doctor_argp_children[] = {
 	{&configuration_argp, 0, NULL, 0}, {&help_argp, 0, NULL, 0}, {0}};
 
-static const struct argp argp = {argp_options, parse_option, "[PEER [PORT]]",
+static const struct argp cmd_doctor_argp = {cmd_doctor_argp_options, cmd_doctor_parse_option,
+	"[PEER [PORT]]",
 	"Look at configuration, port, addresses and neighbours; with PEER at the way there: route, "
 	"ping, MTU; with PORT at what listens there: TCP and MPA. Says what is wrong and what to "
 	"do."
@@ -70,10 +71,10 @@ static const struct argp argp = {argp_options, parse_option, "[PEER [PORT]]",
 	"The program that listens at PORT sees a connection come and go.\n\n"
 	"Exit status: 0 nothing is wrong, 1 something is, 2 the configuration or the command line "
 	"is.",
-	argp_children, NULL, NULL};
+	cmd_doctor_argp_children, NULL, NULL};
 
 /** All that needs the port. */
-static void examine(struct doctor *d)
+static void cmd_doctor_examine(struct doctor *d)
 {
 	doctor_look_at_port(d);
 	doctor_look_at_neighbours(d);
@@ -88,7 +89,7 @@ static void examine(struct doctor *d)
 	doctor_look_at_frames(d);
 }
 
-static void open_and_examine(struct doctor *d, struct config *c)
+static void cmd_doctor_open_and_examine(struct doctor *d, struct config *c)
 {
 	struct config_error e;
 	int rc;
@@ -104,7 +105,7 @@ static void open_and_examine(struct doctor *d, struct config *c)
 	}
 	echo_init(&d->echo, net_ip(d->net), 0x7569);
 	if (net_start(d->net, NULL, &e) == 0) {
-		examine(d);
+		cmd_doctor_examine(d);
 	} else {
 		doctor_wrong(d, "the stack does not start: %s", e.text);
 	}
@@ -122,7 +123,7 @@ int cmd_doctor(int argc, char **argv)
 	int rc;
 
 	argv[0] = name;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	argp_parse(&cmd_doctor_argp, argc, argv, 0, NULL, &o);
 	rc = configuration_apply(&o.configuration, name, &c);
 	if (rc != 0)
 		return rc;
@@ -136,7 +137,7 @@ int cmd_doctor(int argc, char **argv)
 	} else {
 		doctor_good(&d, "the configuration can be read: port %s", c.port);
 		doctor_look_at_system(&d);
-		open_and_examine(&d, &c);
+		cmd_doctor_open_and_examine(&d, &c);
 	}
 	if (d.wrong == 0)
 		printf("nothing is wrong\n");

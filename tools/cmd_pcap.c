@@ -40,7 +40,7 @@ struct options {
 
 /* ---- the command line ----------------------------------------------------------------------- */
 
-static void add_port(struct argp_state *state, struct follow_config *f, const char *arg)
+static void cmd_pcap_add_port(struct argp_state *state, struct follow_config *f, const char *arg)
 {
 	uint64_t n = argument_number(state, "port", arg, 1, 65535);
 
@@ -50,7 +50,7 @@ static void add_port(struct argp_state *state, struct follow_config *f, const ch
 		f->ports[f->num_ports++] = (uint16_t)n;
 }
 
-static void check_plot(struct argp_state *state, const struct options *o)
+static void cmd_pcap_check_plot(struct argp_state *state, const struct options *o)
 {
 	if (o->connection != 0 && o->plot == NULL)
 		argp_error(state, "--connection without --plot; it tells which to draw");
@@ -58,13 +58,13 @@ static void check_plot(struct argp_state *state, const struct options *o)
 		argp_error(state, "--plot with %d files; expected one", o->num_files);
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t cmd_pcap_parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
 	switch (key) {
 	case 'p':
-		add_port(state, &o->follow, arg);
+		cmd_pcap_add_port(state, &o->follow, arg);
 		return 0;
 	case KEY_JSON:
 		o->json = true;
@@ -86,7 +86,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->num_files = state->argc - state->next;
 		return 0;
 	case ARGP_KEY_END:
-		check_plot(state, o);
+		cmd_pcap_check_plot(state, o);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no FILE; expected capture files, or - for standard input");
@@ -108,16 +108,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		"json", KEY_JSON, NULL, 0, "An object a line", 0 \
 	}
 
-static const struct argp_option check_options[] = {
+static const struct argp_option cmd_pcap_check_options[] = {
 	OPTION_PORT,
 	OPTION_JSON,
 	{"all", KEY_ALL, NULL, 0, "Tell every violation, not the first five of a kind", 0},
 	{0},
 };
 
-static const struct argp_option show_options[] = {OPTION_PORT, OPTION_JSON, {0}};
+static const struct argp_option cmd_pcap_show_options[] = {OPTION_PORT, OPTION_JSON, {0}};
 
-static const struct argp_option stats_options[] = {
+static const struct argp_option cmd_pcap_stats_options[] = {
 	OPTION_PORT,
 	OPTION_JSON,
 	{"plot", KEY_PLOT, "FILE.svg", 0, "Draw time and sequence numbers of a connection", 0},
@@ -125,7 +125,7 @@ static const struct argp_option stats_options[] = {
 	{0},
 };
 
-static const struct argp_option replay_options[] = {
+static const struct argp_option cmd_pcap_replay_options[] = {
 	{"responder", KEY_RESPONDER, NULL, 0,
 		"Feed what responders sent to our initiator, not the other way round", 0},
 	{0},
@@ -134,7 +134,7 @@ static const struct argp_option replay_options[] = {
 /* ---- running -------------------------------------------------------------------------------- */
 
 /* The file became shorter while it was read. */
-static void on_bus_error(int number)
+static void cmd_pcap_on_bus_error(int number)
 {
 	static const char text[] = "uiwarp pcap: the file has been cut off meanwhile\n";
 
@@ -143,7 +143,7 @@ static void on_bus_error(int number)
 	_exit(EXIT_UNREADABLE);
 }
 
-static int complain(const char *file, const char *text)
+static int cmd_pcap_complain(const char *file, const char *text)
 {
 	fflush(stdout);
 	fprintf(stderr, "uiwarp pcap: %s: %s\n", file, text);
@@ -151,7 +151,7 @@ static int complain(const char *file, const char *text)
 }
 
 /* What of a capture could not be used. */
-static void warn(const char *file, const struct follow_counters *n)
+static void cmd_pcap_warn(const char *file, const struct follow_counters *n)
 {
 	static const char *const what[PACKET_KINDS] = {
 		[PACKET_CUT] = "frames whose headers the snap length cut off",
@@ -173,7 +173,7 @@ static void warn(const char *file, const struct follow_counters *n)
 }
 
 /** @param[out] w is finished afterwards, and tells its counters. */
-static int follow_file(const struct options *o, const char *file, struct follow *w,
+static int cmd_pcap_follow_file(const struct options *o, const char *file, struct follow *w,
 	const struct connection_ops *ops, void *user)
 {
 	struct cap_error e;
@@ -182,24 +182,24 @@ static int follow_file(const struct options *o, const char *file, struct follow 
 
 	*w = (struct follow){0};
 	if (c == NULL)
-		return complain(file, e.text);
+		return cmd_pcap_complain(file, e.text);
 	if (follow_init(w, &o->follow, ops, user) != 0) {
 		cap_close(c);
-		return complain(file, "out of memory");
+		return cmd_pcap_complain(file, "out of memory");
 	}
 	r = follow_capture(w, c, &e);
 	cap_close(c);
-	warn(file, &w->counters);
-	return r == CAP_BAD ? complain(file, e.text) : EXIT_SUCCESS;
+	cmd_pcap_warn(file, &w->counters);
+	return r == CAP_BAD ? cmd_pcap_complain(file, e.text) : EXIT_SUCCESS;
 }
 
-static void worse(int *status, int other)
+static void cmd_pcap_worse(int *status, int other)
 {
 	if (other > *status)
 		*status = other;
 }
 
-static int run_show(struct options *o)
+static int cmd_pcap_run_show(struct options *o)
 {
 	int status = EXIT_SUCCESS;
 
@@ -209,12 +209,12 @@ static int run_show(struct options *o)
 
 		if (o->num_files > 1 && !o->json)
 			printf("%s:\n", o->files[i]);
-		worse(&status, follow_file(o, o->files[i], &w, &show_ops, &s));
+		cmd_pcap_worse(&status, cmd_pcap_follow_file(o, o->files[i], &w, &show_ops, &s));
 	}
 	return status;
 }
 
-static int run_check(struct options *o)
+static int cmd_pcap_run_check(struct options *o)
 {
 	int status = EXIT_SUCCESS;
 
@@ -224,25 +224,25 @@ static int run_check(struct options *o)
 
 		if (o->num_files > 1 && !o->json)
 			printf("%s:\n", o->files[i]);
-		worse(&status, follow_file(o, o->files[i], &w, &check_ops, &k));
+		cmd_pcap_worse(&status, cmd_pcap_follow_file(o, o->files[i], &w, &check_ops, &k));
 		report_summary(&k.report, o->files[i], w.shared.connections, w.counters.frames);
 		if (k.report.violations != 0)
-			worse(&status, EXIT_VIOLATIONS);
+			cmd_pcap_worse(&status, EXIT_VIOLATIONS);
 	}
 	return status;
 }
 
-static int draw(const struct options *o, const struct timeseq *t)
+static int cmd_pcap_draw(const struct options *o, const struct timeseq *t)
 {
 	int rc = timeseq_write(t, o->plot);
 
 	if (rc == 0)
 		return EXIT_SUCCESS;
-	return complain(
+	return cmd_pcap_complain(
 		o->plot, rc == -ENODATA ? "there is no such connection to draw" : strerror(-rc));
 }
 
-static int run_stats(struct options *o)
+static int cmd_pcap_run_stats(struct options *o)
 {
 	int status = EXIT_SUCCESS;
 
@@ -255,15 +255,15 @@ static int run_stats(struct options *o)
 			t.plot = o->connection != 0 ? o->connection : 1;
 		if (o->num_files > 1 && !o->json)
 			printf("%s:\n", o->files[i]);
-		worse(&status, follow_file(o, o->files[i], &w, &stats_ops, &t));
+		cmd_pcap_worse(&status, cmd_pcap_follow_file(o, o->files[i], &w, &stats_ops, &t));
 		if (o->plot != NULL)
-			worse(&status, draw(o, &t.timeseq));
+			cmd_pcap_worse(&status, cmd_pcap_draw(o, &t.timeseq));
 		timeseq_free(&t.timeseq);
 	}
 	return status;
 }
 
-static int run_replay(struct options *o)
+static int cmd_pcap_run_replay(struct options *o)
 {
 	int status = EXIT_SUCCESS;
 
@@ -273,11 +273,11 @@ static int run_replay(struct options *o)
 
 		r = (struct replay){.out = stdout, .responder = o->responder};
 		o->follow.max_connections = REPLAY_CONNECTIONS;
-		worse(&status, follow_file(o, o->files[i], &w, &replay_ops, &r));
+		cmd_pcap_worse(&status, cmd_pcap_follow_file(o, o->files[i], &w, &replay_ops, &r));
 		printf("%s: %llu connections replayed, %llu differences\n", o->files[i],
 			(unsigned long long)r.sessions, (unsigned long long)r.differences);
 		if (r.differences != 0)
-			worse(&status, EXIT_VIOLATIONS);
+			cmd_pcap_worse(&status, EXIT_VIOLATIONS);
 	}
 	return status;
 }
@@ -287,8 +287,8 @@ static const struct subcommand {
 	int (*run)(struct options *o);
 	const struct argp_option *options;
 	const char *doc;
-} subcommands[] = {
-	{"check", run_check, check_options,
+} cmd_pcap_subcommands[] = {
+	{"check", cmd_pcap_run_check, cmd_pcap_check_options,
 		"Check what both ends of iWARP connections send against RFC 5040, 5041, 5044, 6581 "
 		"and 7306.\v"
 		"A violation names the demand that the sender of a frame did not meet; advice is "
@@ -296,67 +296,69 @@ static const struct subcommand {
 		"Exit status: 0 without violations; 1 with; 2 if a file cannot be read to its end, "
 		"or "
 		"the command line is wrong."},
-	{"replay", run_replay, replay_options,
+	{"replay", cmd_pcap_run_replay, cmd_pcap_replay_options,
 		"Feed what initiators sent in capture files to our own stack as responder, and see "
 		"that "
 		"it accepts it and answers as the captured responder did.\v"
 		"Exit status: 0 without differences; 1 with; 2 if a file cannot be read to its "
 		"end, or "
 		"the command line is wrong."},
-	{"show", run_show, show_options,
+	{"show", cmd_pcap_run_show, cmd_pcap_show_options,
 		"Show each MPA frame and FPDU of iWARP connections in capture files, a line each.\v"
 		"Exit status: 0; 2 if a file cannot be read to its end, or the command line is "
 		"wrong."},
-	{"stats", run_stats, stats_options,
+	{"stats", cmd_pcap_run_stats, cmd_pcap_stats_options,
 		"Tell of each iWARP connection in capture files what it carried and how fast.\v"
 		"Latency of Reads is from the request to the end of its response, as captured.\n\n"
 		"Exit status: 0; 2 if a file cannot be read to its end, or the command line is "
 		"wrong."},
 };
 
-#define NUM_SUBCOMMANDS (sizeof subcommands / sizeof *subcommands)
+#define NUM_SUBCOMMANDS (sizeof cmd_pcap_subcommands / sizeof *cmd_pcap_subcommands)
 
-static void usage(FILE *out)
+static void cmd_pcap_usage(FILE *out)
 {
 	fprintf(out, "Usage: uiwarp pcap COMMAND [OPTION...] FILE...\n"
 		     "iWARP in capture files (pcap or pcapng).\n\nCommands:\n");
 	for (size_t i = 0; i < NUM_SUBCOMMANDS; i++) {
-		const char *doc = subcommands[i].doc;
+		const char *doc = cmd_pcap_subcommands[i].doc;
 
-		fprintf(out, "  %-8s %.*s\n", subcommands[i].name, (int)strcspn(doc, "\v"), doc);
+		fprintf(out, "  %-8s %.*s\n", cmd_pcap_subcommands[i].name, (int)strcspn(doc, "\v"),
+			doc);
 	}
 	fprintf(out, "\nuiwarp pcap COMMAND --help tells the options.\n");
 }
 
-static int run(const struct subcommand *s, int argc, char **argv)
+static int cmd_pcap_run(const struct subcommand *s, int argc, char **argv)
 {
 	static char name[32];
 	const struct argp_child help[] = {{&help_argp, 0, NULL, 0}, {0}};
-	const struct argp argp = {s->options, parse_option, "FILE...", s->doc, help, NULL, NULL};
+	const struct argp argp = {
+		s->options, cmd_pcap_parse_option, "FILE...", s->doc, help, NULL, NULL};
 	struct options o = {0};
 
 	snprintf(name, sizeof name, "uiwarp pcap %s", s->name);
 	argv[0] = name;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (getrandom(&o.follow.key, sizeof o.follow.key, 0) != sizeof o.follow.key)
-		return complain("getrandom", strerror(errno));
-	signal(SIGBUS, on_bus_error);
+		return cmd_pcap_complain("getrandom", strerror(errno));
+	signal(SIGBUS, cmd_pcap_on_bus_error);
 	return s->run(&o);
 }
 
 int cmd_pcap(int argc, char **argv)
 {
 	if (argc < 2) {
-		usage(stderr);
+		cmd_pcap_usage(stderr);
 		return EXIT_USAGE;
 	}
 	if (help_is_asked(argv[1])) {
-		usage(stdout);
+		cmd_pcap_usage(stdout);
 		return EXIT_SUCCESS;
 	}
 	for (size_t i = 0; i < NUM_SUBCOMMANDS; i++)
-		if (strcmp(argv[1], subcommands[i].name) == 0)
-			return run(&subcommands[i], argc - 1, argv + 1);
+		if (strcmp(argv[1], cmd_pcap_subcommands[i].name) == 0)
+			return cmd_pcap_run(&cmd_pcap_subcommands[i], argc - 1, argv + 1);
 	fprintf(stderr, "uiwarp pcap: there is no command \"%s\"; see \"uiwarp pcap --help\"\n",
 		argv[1]);
 	return EXIT_USAGE;

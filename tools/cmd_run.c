@@ -23,7 +23,7 @@ struct options {
 	char **program; /* with its arguments */
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t cmd_run_parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
@@ -42,26 +42,26 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child argp_children[] = {
+static const struct argp_child cmd_run_argp_children[] = {
 	{&configuration_argp, 0, NULL, 0}, {&help_argp, 0, NULL, 0}, {0}};
 
-static const struct argp argp = {NULL, parse_option, "[--] PROGRAM [ARGUMENT...]",
+static const struct argp cmd_run_argp = {NULL, cmd_run_parse_option, "[--] PROGRAM [ARGUMENT...]",
 	"Start PROGRAM with an iWARP device of its own, which it finds through libibverbs and "
 	"librdmacm.\v"
 	"The environment's UIWARP_CONFIG (a file) and UIWARP_SET (lines of KEY=VALUE) are read "
 	"too; the command line wins.\n\n"
 	"Exit status: the program's own; 2 if the configuration is wrong, 127 if there is no such "
 	"program, 126 if it cannot be started, or not so that it would find the device.",
-	argp_children, NULL, NULL};
+	cmd_run_argp_children, NULL, NULL};
 
-static int complain(const char *what, const char *why)
+static int cmd_run_complain(const char *what, const char *why)
 {
 	fprintf(stderr, "uiwarp run: %s: %s\n", what, why);
 	return EXIT_USAGE;
 }
 
 /* Beside this program in the build tree, or where it was installed. */
-static char *find_preload(void)
+static char *cmd_run_find_preload(void)
 {
 	/* Relative ones are so to this program's directory. */
 	static const char *const places[] = {
@@ -87,17 +87,17 @@ static char *find_preload(void)
 	return found;
 }
 
-static int set_preload(void)
+static int cmd_run_set_preload(void)
 {
-	char *path = find_preload();
+	char *path = cmd_run_find_preload();
 	char *all;
 
 	if (path == NULL)
-		return complain(PRELOAD,
+		return cmd_run_complain(PRELOAD,
 			"not found beside this program, nor in " UIWARP_PREFIX "/" UIWARP_LIBDIR);
 	/* ld.so(8): blanks and colons separate the elements and cannot be escaped. */
 	if (strpbrk(path, " :") != NULL) {
-		complain(path, "the dynamic linker takes no path with a blank or a colon");
+		cmd_run_complain(path, "the dynamic linker takes no path with a blank or a colon");
 		free(path);
 		return EXIT_USAGE;
 	}
@@ -109,13 +109,13 @@ static int set_preload(void)
 }
 
 /* Better to say so than to start a program that finds no device. */
-static int check_reach(const char *program)
+static int cmd_run_check_reach(const char *program)
 {
 	char *path;
 	const char *why = reach_obstacle(program, &path);
 
 	if (why != NULL)
-		complain(path, why);
+		cmd_run_complain(path, why);
 	free(path);
 	return why == NULL ? 0 : EXIT_NOT_EXECUTABLE;
 }
@@ -129,16 +129,16 @@ int cmd_run(int argc, char **argv)
 
 	argv[0] = name;
 	/* In order: what follows the program's name is the program's. */
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
+	argp_parse(&cmd_run_argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
 	rc = configuration_apply(&o.configuration, name, &config);
 	if (rc == 0)
-		rc = set_preload();
+		rc = cmd_run_set_preload();
 	if (rc == 0)
-		rc = check_reach(o.program[0]);
+		rc = cmd_run_check_reach(o.program[0]);
 	if (rc != 0)
 		return rc;
 	execvp(o.program[0], o.program);
 	rc = errno;
-	complain(o.program[0], strerror(rc));
+	cmd_run_complain(o.program[0], strerror(rc));
 	return rc == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }

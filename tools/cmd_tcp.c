@@ -25,7 +25,7 @@ struct run {
 	int signal_fd;
 };
 
-static int usage(FILE *out)
+static int cmd_tcp_usage(FILE *out)
 {
 	fputs("Usage: uiwarp tcp source|sink|echo|pingpong [OPTION...] HOST [PORT]\n"
 	      "       uiwarp tcp source|sink|echo|pingpong [OPTION...] --listen [ADDRESS:]PORT\n"
@@ -40,7 +40,7 @@ static int usage(FILE *out)
 	return out == stderr ? EXIT_USAGE : EXIT_SUCCESS;
 }
 
-static int make_configuration(struct tcp_options *o, struct config *c)
+static int cmd_tcp_make_configuration(struct tcp_options *o, struct config *c)
 {
 	struct config_error e;
 	char *assignment;
@@ -63,7 +63,7 @@ static int make_configuration(struct tcp_options *o, struct config *c)
 }
 
 /** Signals come by a descriptor, in this thread; every other thread begins with them blocked. */
-static int open_signals(void)
+static int cmd_tcp_open_signals(void)
 {
 	sigset_t set;
 
@@ -78,7 +78,7 @@ static int open_signals(void)
 /* ---- reporting ------------------------------------------------------------------------------ */
 
 /** What is new: connections, ends. Those that have ended leave the list. */
-static void report_news(struct run *r)
+static void cmd_tcp_report_news(struct run *r)
 {
 	struct tcp_stream *t, *next;
 
@@ -95,7 +95,7 @@ static void report_news(struct run *r)
 	}
 }
 
-static void report_interval(struct run *r, uint64_t now)
+static void cmd_tcp_report_interval(struct run *r, uint64_t now)
 {
 	uint64_t interval = r->session.options->interval;
 
@@ -111,7 +111,7 @@ static void report_interval(struct run *r, uint64_t now)
 
 /* ---- waiting -------------------------------------------------------------------------------- */
 
-static void take_signals(struct run *r)
+static void cmd_tcp_take_signals(struct run *r)
 {
 	struct signalfd_siginfo info;
 
@@ -119,7 +119,7 @@ static void take_signals(struct run *r)
 		tcp_session_stop(&r->session);
 }
 
-static void wait_until(struct run *r, uint64_t when)
+static void cmd_tcp_wait_until(struct run *r, uint64_t when)
 {
 	struct pollfd fds[] = {{.fd = r->session.event_fd, .events = POLLIN},
 		{.fd = r->signal_fd, .events = POLLIN}};
@@ -129,10 +129,10 @@ static void wait_until(struct run *r, uint64_t when)
 
 	ppoll(fds, 2, when == UINT64_MAX ? NULL : &ts, NULL);
 	if (fds[1].revents)
-		take_signals(r);
+		cmd_tcp_take_signals(r);
 }
 
-static int run(struct run *r)
+static int cmd_tcp_run(struct run *r)
 {
 	struct tcp_session *s = &r->session;
 	uint64_t next, now;
@@ -147,11 +147,11 @@ static int run(struct run *r)
 		tcp_session_look(s, &next);
 		now = net_now(s->net);
 		if (now >= r->next_interval)
-			report_interval(r, now);
-		report_news(r);
+			cmd_tcp_report_interval(r, now);
+		cmd_tcp_report_news(r);
 		if (tcp_session_done(s))
 			break;
-		wait_until(r, next < r->next_interval ? next : r->next_interval);
+		cmd_tcp_wait_until(r, next < r->next_interval ? next : r->next_interval);
 	}
 	tcp_report_total(s, &r->totals);
 	return r->totals.failed ? EXIT_FAILURE : EXIT_SUCCESS;
@@ -165,25 +165,25 @@ int cmd_tcp(int argc, char **argv)
 	int status;
 
 	if (argc < 2)
-		return usage(stderr);
+		return cmd_tcp_usage(stderr);
 	if (help_is_asked(argv[1]))
-		return usage(stdout);
+		return cmd_tcp_usage(stdout);
 	if (!tcp_options_parse(&o, argc - 1, argv + 1)) {
 		fprintf(stderr, "uiwarp tcp: \"%s\"; expected source, sink, echo or pingpong\n",
 			argv[1]);
 		return EXIT_USAGE;
 	}
-	status = make_configuration(&o, &c);
+	status = cmd_tcp_make_configuration(&o, &c);
 	if (status != 0)
 		return status;
-	r.signal_fd = open_signals();
+	r.signal_fd = cmd_tcp_open_signals();
 	if (r.signal_fd < 0) {
 		perror("uiwarp tcp");
 		return EXIT_FAILURE;
 	}
 	status = tcp_session_open(&r.session, &o, &c);
 	if (status == 0) {
-		status = run(&r);
+		status = cmd_tcp_run(&r);
 		tcp_session_close(&r.session);
 	}
 	close(r.signal_fd);

@@ -55,26 +55,28 @@ struct session {
 	uint64_t stats, next_stats;
 };
 
-static volatile sig_atomic_t stop_wanted, stats_wanted;
+static volatile sig_atomic_t cmd_wan_stop_wanted, cmd_wan_stats_wanted;
 
-static void on_signal(int number)
+static void cmd_wan_on_signal(int number)
 {
 	if (number == SIGUSR1)
-		stats_wanted = 1;
+		cmd_wan_stats_wanted = 1;
 	else
-		stop_wanted = 1;
+		cmd_wan_stop_wanted = 1;
 }
 
 /* ---- the command line ----------------------------------------------------------------------- */
 
-static void set_device(struct argp_state *state, struct options *o, unsigned i, const char *arg)
+static void cmd_wan_set_device(
+	struct argp_state *state, struct options *o, unsigned i, const char *arg)
 {
 	if (o->device[i] != NULL)
 		argp_error(state, "--%c is given twice; expected it once", "ab"[i]);
 	o->device[i] = arg;
 }
 
-static void set_list(struct argp_state *state, struct options *o, unsigned d, const char *arg)
+static void cmd_wan_set_list(
+	struct argp_state *state, struct options *o, unsigned d, const char *arg)
 {
 	if (o->lists[d] == MAX_LISTS)
 		argp_error(state, "--%s is given more than %d times", d == 0 ? "a-to-b" : "b-to-a",
@@ -83,7 +85,7 @@ static void set_list(struct argp_state *state, struct options *o, unsigned d, co
 		o->list[d][o->lists[d]++] = arg;
 }
 
-static void set_stats(struct argp_state *state, struct options *o, const char *arg)
+static void cmd_wan_set_stats(struct argp_state *state, struct options *o, const char *arg)
 {
 	struct wan_path_config time;
 	struct wan_options_error e;
@@ -94,7 +96,7 @@ static void set_stats(struct argp_state *state, struct options *o, const char *a
 	o->stats = time.delay;
 }
 
-static void finish(struct argp_state *state, struct options *o)
+static void cmd_wan_finish(struct argp_state *state, struct options *o)
 {
 	struct wan_options_error e;
 
@@ -116,7 +118,7 @@ static void finish(struct argp_state *state, struct options *o)
 	}
 }
 
-static error_t parse_path_option(int key, const char *arg, struct argp_state *state)
+static error_t cmd_wan_parse_path_option(int key, const char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	struct wan_options_error e;
@@ -128,24 +130,24 @@ static error_t parse_path_option(int key, const char *arg, struct argp_state *st
 	return 0;
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t cmd_wan_parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
 	switch (key) {
 	case KEY_A:
 	case KEY_B:
-		set_device(state, o, key == KEY_B, arg);
+		cmd_wan_set_device(state, o, key == KEY_B, arg);
 		return 0;
 	case KEY_A_TO_B:
 	case KEY_B_TO_A:
-		set_list(state, o, key == KEY_B_TO_A, arg);
+		cmd_wan_set_list(state, o, key == KEY_B_TO_A, arg);
 		return 0;
 	case KEY_SEED:
 		o->seed = argument_number(state, "seed", arg, 0, UINT64_MAX);
 		return 0;
 	case KEY_STATS:
-		set_stats(state, o, arg);
+		cmd_wan_set_stats(state, o, arg);
 		return 0;
 	case KEY_MEMORY:
 		o->memory = (uint32_t)argument_number(state, "memory", arg, 0, MAX_MEMORY);
@@ -166,14 +168,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		argp_error(state, "\"%s\" is no option", arg);
 		return 0;
 	case ARGP_KEY_END:
-		finish(state, o);
+		cmd_wan_finish(state, o);
 		return 0;
 	default:
-		return parse_path_option(key, arg, state);
+		return cmd_wan_parse_path_option(key, arg, state);
 	}
 }
 
-static const struct argp_option fixed_options[] = {
+static const struct argp_option cmd_wan_fixed_options[] = {
 	{0, 0, 0, 0, "What is joined:", 1},
 	{"a", KEY_A, "DEVICE", 0, "One port, by DPDK device arguments: net_af_packet0,iface=veth0",
 		0},
@@ -181,7 +183,7 @@ static const struct argp_option fixed_options[] = {
 	{0, 0, 0, 0, "The path, in both directions:", 2},
 };
 
-static const struct argp_option more_options[] = {
+static const struct argp_option cmd_wan_more_options[] = {
 	{0, 0, 0, 0, "The path, in one direction:", 3},
 	{"a-to-b", KEY_A_TO_B, "LIST", 0, "Only from a to b; LIST as in delay=10ms,loss=1%", 0},
 	{"b-to-a", KEY_B_TO_A, "LIST", 0, "Only from b to a", 0},
@@ -196,23 +198,23 @@ static const struct argp_option more_options[] = {
 };
 
 /** The fixed options with those of a path between them. */
-static void list_options(struct argp_option *to)
+static void cmd_wan_list_options(struct argp_option *to)
 {
 	unsigned n = 0;
 
-	for (size_t i = 0; i < sizeof fixed_options / sizeof *fixed_options; i++)
-		to[n++] = fixed_options[i];
+	for (size_t i = 0; i < sizeof cmd_wan_fixed_options / sizeof *cmd_wan_fixed_options; i++)
+		to[n++] = cmd_wan_fixed_options[i];
 	for (int i = 0; wan_options[i].name != NULL; i++)
 		to[n++] = (struct argp_option){wan_options[i].name, KEY_PATH + i,
 			wan_options[i].value, 0, wan_options[i].help, 0};
-	for (size_t i = 0; i < sizeof more_options / sizeof *more_options; i++)
-		to[n++] = more_options[i];
+	for (size_t i = 0; i < sizeof cmd_wan_more_options / sizeof *cmd_wan_more_options; i++)
+		to[n++] = cmd_wan_more_options[i];
 	to[n] = (struct argp_option){0};
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-static void tick(void *ctx)
+static void cmd_wan_tick(void *ctx)
 {
 	struct session *s = ctx;
 
@@ -221,30 +223,30 @@ static void tick(void *ctx)
 		s->next_stats += s->stats;
 		wan_report_interval(&s->report, s->bridge);
 	}
-	if (stats_wanted != 0) {
-		stats_wanted = 0;
+	if (cmd_wan_stats_wanted != 0) {
+		cmd_wan_stats_wanted = 0;
 		wan_report_totals(&s->report, s->bridge);
 	}
 }
 
-static void log_line(void *ctx, enum log_level level, const char *text)
+static void cmd_wan_log_line(void *ctx, enum log_level level, const char *text)
 {
 	/* Not by stdio: its streams stand in for DPDK's while the EAL starts. */
 	dprintf(STDERR_FILENO, "uiwarp wan: %s\n", text);
 }
 
-static void catch_signals(void)
+static void cmd_wan_catch_signals(void)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
-	struct sigaction a = {.sa_handler = on_signal};
+	struct sigaction a = {.sa_handler = cmd_wan_on_signal};
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		sigaction(numbers[i], &a, NULL);
 }
 
-static int run(const struct options *o)
+static int cmd_wan_run(const struct options *o)
 {
-	static const struct log_sink sink = {log_line, NULL, LOG_LEVEL_WARNING};
+	static const struct log_sink sink = {cmd_wan_log_line, NULL, LOG_LEVEL_WARNING};
 	struct session s = {
 		.report = {.json = o->json},
 		.control = {.fd = o->control ? STDIN_FILENO : -1, .path = {o->path[0], o->path[1]}},
@@ -259,20 +261,20 @@ static int run(const struct options *o)
 		.seed = o->seed,
 		.poll = o->poll,
 		.wake_fd = &s.control.fd,
-		.tick = tick,
+		.tick = cmd_wan_tick,
 		.ctx = &s,
 		.log = &sink,
 	};
 	struct port_error e = {""};
 
-	catch_signals();
+	cmd_wan_catch_signals();
 	if (wan_bridge_open(&cfg, &s.bridge, &e) != 0) {
 		fprintf(stderr, "uiwarp wan: %s\n", e.text);
 		return EXIT_FAILURE;
 	}
 	s.control.bridge = s.bridge;
 	wan_report_ready(&s.report, s.bridge, o->device);
-	wan_bridge_run(s.bridge, &stop_wanted);
+	wan_bridge_run(s.bridge, &cmd_wan_stop_wanted);
 	wan_report_totals(&s.report, s.bridge);
 	wan_bridge_close(s.bridge);
 	return EXIT_SUCCESS;
@@ -283,7 +285,7 @@ int cmd_wan(int argc, char **argv)
 	static char name[] = "uiwarp wan";
 	const struct argp_child help[] = {{&help_argp, 0, NULL, 0}, {0}};
 	struct argp_option list[MAX_OPTIONS];
-	const struct argp argp = {list, parse_option, NULL,
+	const struct argp argp = {list, cmd_wan_parse_option, NULL,
 		"Join two interfaces by a path with a rate, a delay, losses and more. Frames of "
 		"any "
 		"protocol pass unchanged otherwise.\v"
@@ -295,7 +297,7 @@ int cmd_wan(int argc, char **argv)
 
 	argv[0] = name;
 	wan_options_init(&o.common);
-	list_options(list);
+	cmd_wan_list_options(list);
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	return run(&o);
+	return cmd_wan_run(&o);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *checked(void *p)
+static void *configuration_checked(void *p)
 {
 	if (p == NULL) {
 		perror("uiwarp");
@@ -22,15 +22,15 @@ char *configuration_join(const char *a, const char *separator, const char *b)
 	char *s;
 
 	if (a == NULL || *a == '\0')
-		return checked(strdup(b == NULL ? "" : b));
+		return configuration_checked(strdup(b == NULL ? "" : b));
 	if (b == NULL || *b == '\0')
-		return checked(strdup(a));
+		return configuration_checked(strdup(a));
 	if (asprintf(&s, "%s%s%s", a, separator, b) < 0)
 		s = NULL;
-	return checked(s);
+	return configuration_checked(s);
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t configuration_parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct configuration *c = state->input;
 	char *joined;
@@ -54,22 +54,23 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_option argp_options[] = {
+static const struct argp_option configuration_argp_options[] = {
 	{"config", 'c', "FILE", 0, "Read the configuration from FILE", 0},
 	{"set", 's', "KEY=VALUE", 0, "Set one key; wins over the file", 0},
 	{0},
 };
 
-const struct argp configuration_argp = {argp_options, parse_option, NULL, NULL, NULL, NULL, NULL};
+const struct argp configuration_argp = {
+	configuration_argp_options, configuration_parse_option, NULL, NULL, NULL, NULL, NULL};
 
-static int complain(const char *who, const char *what, const char *why)
+static int configuration_complain(const char *who, const char *what, const char *why)
 {
 	fprintf(stderr, "%s: %s: %s\n", who, what, why);
 	return EXIT_USAGE;
 }
 
 /* Into the environment, each before what is there already. */
-static int export(struct configuration *c, const char *who)
+static int configuration_export(struct configuration *c, const char *who)
 {
 	char *set;
 
@@ -78,7 +79,7 @@ static int export(struct configuration *c, const char *who)
 		char *path = realpath(c->file, NULL);
 
 		if (path == NULL)
-			return complain(who, c->file, strerror(errno));
+			return configuration_complain(who, c->file, strerror(errno));
 		setenv("UIWARP_CONFIG", path, 1);
 		free(path);
 	}
@@ -92,7 +93,7 @@ static int export(struct configuration *c, const char *who)
 int configuration_apply(struct configuration *c, const char *who, struct config *out)
 {
 	struct config_error e;
-	int rc = export(c, who);
+	int rc = configuration_export(c, who);
 
 	free(c->set);
 	c->set = NULL;
@@ -100,7 +101,7 @@ int configuration_apply(struct configuration *c, const char *who, struct config 
 		return rc;
 	rc = config_from_environment(out, &e);
 	if (rc == 0)
-		return complain(
+		return configuration_complain(
 			who, "no configuration", "expected --config FILE or --set KEY=VALUE");
 	if (rc < 0) {
 		fprintf(stderr, "%s: %s\n", who, e.text);

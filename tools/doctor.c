@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-static void say(const char *mark, const char *fmt, va_list ap)
+static void doctor_say(const char *mark, const char *fmt, va_list ap)
 {
 	printf("%-6s ", mark);
 	vprintf(fmt, ap);
@@ -18,7 +18,7 @@ void doctor_good(struct doctor *d, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say("good", fmt, ap);
+	doctor_say("good", fmt, ap);
 	va_end(ap);
 }
 
@@ -27,7 +27,7 @@ void doctor_note(struct doctor *d, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say("note", fmt, ap);
+	doctor_say("note", fmt, ap);
 	va_end(ap);
 }
 
@@ -37,7 +37,7 @@ void doctor_wrong(struct doctor *d, const char *fmt, ...)
 
 	d->wrong++;
 	va_start(ap, fmt);
-	say("WRONG", fmt, ap);
+	doctor_say("WRONG", fmt, ap);
 	va_end(ap);
 }
 
@@ -46,7 +46,7 @@ void doctor_advise(struct doctor *d, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say("  do:", fmt, ap);
+	doctor_say("  do:", fmt, ap);
 	va_end(ap);
 }
 

@@ -13,7 +13,7 @@
 
 #define SMALL_PING 84
 
-static bool has_answer(void *ctx)
+static bool doctor_path_has_answer(void *ctx)
 {
 	const struct echo *e = ctx;
 
@@ -21,7 +21,7 @@ static bool has_answer(void *ctx)
 }
 
 /** One ping. @return 0, -ETIMEDOUT, or what echo_send() said. d->echo tells the rest. */
-static int ping(struct doctor *d, const struct ip_addr *to, uint16_t len, unsigned ms)
+static int doctor_path_ping(struct doctor *d, const struct ip_addr *to, uint16_t len, unsigned ms)
 {
 	int rc;
 
@@ -30,11 +30,11 @@ static int ping(struct doctor *d, const struct ip_addr *to, uint16_t len, unsign
 	engine_unlock(net_engine(d->net));
 	if (rc != 0)
 		return rc;
-	return doctor_wait(d, ms, has_answer, &d->echo) ? 0 : -ETIMEDOUT;
+	return doctor_wait(d, ms, doctor_path_has_answer, &d->echo) ? 0 : -ETIMEDOUT;
 }
 
 /** What a packet may take that comes at all, by the one that came before. */
-static unsigned patience_ms(const struct doctor *d)
+static unsigned doctor_path_patience_ms(const struct doctor *d)
 {
 	unsigned ms = (unsigned)(d->rtt_ns / 1000000) * 4 + 100;
 
@@ -42,10 +42,10 @@ static unsigned patience_ms(const struct doctor *d)
 }
 
 /** A lost packet is none of our findings: three times. */
-static bool passes(struct doctor *d, const struct ip_addr *to, uint16_t len)
+static bool doctor_path_passes(struct doctor *d, const struct ip_addr *to, uint16_t len)
 {
 	for (unsigned i = 0; i < 3; i++)
-		if (ping(d, to, len, patience_ms(d)) == 0)
+		if (doctor_path_ping(d, to, len, doctor_path_patience_ms(d)) == 0)
 			return d->echo.state == ECHO_REPLIED;
 	return false;
 }
@@ -57,7 +57,7 @@ struct neighbour {
 	bool resolved;
 };
 
-static void see_neighbour(
+static void doctor_path_see_neighbour(
 	void *ctx, const struct ip_addr *a, const uint8_t mac[6], const char *state)
 {
 	struct neighbour *n = ctx;
@@ -68,18 +68,19 @@ static void see_neighbour(
 }
 
 /** Does @p a, which should be on our link, answer ARP or ND? A ping makes us ask. */
-static bool is_neighbour(struct doctor *d, const struct ip_addr *a)
+static bool doctor_path_is_neighbour(struct doctor *d, const struct ip_addr *a)
 {
 	struct neighbour n = {.addr = *a};
-	bool answered = ping(d, a, SMALL_PING, NEIGHBOUR_MS) == 0 && d->echo.state == ECHO_REPLIED;
+	bool answered = doctor_path_ping(d, a, SMALL_PING, NEIGHBOUR_MS) == 0 &&
+			d->echo.state == ECHO_REPLIED;
 
 	engine_lock(net_engine(d->net));
-	ip_neighbour_each(net_ip(d->net), see_neighbour, &n);
+	ip_neighbour_each(net_ip(d->net), doctor_path_see_neighbour, &n);
 	engine_unlock(net_engine(d->net));
 	return answered || n.resolved;
 }
 
-static bool is_on_link(const struct doctor *d, const struct ip_addr *a)
+static bool doctor_path_is_on_link(const struct doctor *d, const struct ip_addr *a)
 {
 	for (unsigned i = 0; i < d->config->num_addresses; i++) {
 		const struct config_address *our = &d->config->address[i];
@@ -91,7 +92,7 @@ static bool is_on_link(const struct doctor *d, const struct ip_addr *a)
 	return ip_addr_is_link_local(a);
 }
 
-static bool has_conflict(void *ctx)
+static bool doctor_path_has_conflict(void *ctx)
 {
 	const struct ip_stats *s = ctx;
 
@@ -104,7 +105,7 @@ void doctor_look_at_neighbours(struct doctor *d)
 	const struct ip_stats *s = ip_stack_stats(net_ip(d->net));
 	char text[IP_ADDR_STRLEN];
 
-	if (doctor_wait(d, CONFLICT_MS, has_conflict, (void *)(uintptr_t)s)) {
+	if (doctor_wait(d, CONFLICT_MS, doctor_path_has_conflict, (void *)(uintptr_t)s)) {
 		doctor_wrong(d, "another host on this link has one of our addresses");
 		doctor_advise(d, "give each its own; two processes of one host need two addresses "
 				 "too (%%{slot} in docs/configuration.md)");
@@ -113,7 +114,7 @@ void doctor_look_at_neighbours(struct doctor *d)
 		const struct ip_addr *g = &d->config->gateway[i];
 
 		ip_addr_format(g, text);
-		if (is_neighbour(d, g)) {
+		if (doctor_path_is_neighbour(d, g)) {
 			doctor_good(d, "the gateway %s answers", text);
 			continue;
 		}
@@ -127,7 +128,7 @@ void doctor_look_at_neighbours(struct doctor *d)
 
 /* ---- the path ------------------------------------------------------------------------------ */
 
-static void explain_error(struct doctor *d, const char *host)
+static void doctor_path_explain_error(struct doctor *d, const char *host)
 {
 	switch (d->echo.error) {
 	case IP_ERROR_NET:
@@ -154,12 +155,12 @@ static void explain_error(struct doctor *d, const char *host)
 }
 
 /** The largest ping that passes, of which @p good is known to and @p bad not to. */
-static uint16_t largest(struct doctor *d, uint16_t good, uint16_t bad)
+static uint16_t doctor_path_largest(struct doctor *d, uint16_t good, uint16_t bad)
 {
 	while (bad - good > 1) {
 		uint16_t middle = (uint16_t)((good + bad) / 2);
 
-		if (passes(d, &d->peer, middle))
+		if (doctor_path_passes(d, &d->peer, middle))
 			good = middle;
 		else
 			bad = middle;
@@ -167,12 +168,12 @@ static uint16_t largest(struct doctor *d, uint16_t good, uint16_t bad)
 	return good;
 }
 
-static void look_at_mtu(struct doctor *d)
+static void doctor_path_look_at_mtu(struct doctor *d)
 {
 	uint16_t mtu = net_mtu(d->net);
 	uint16_t fits;
 
-	if (passes(d, &d->peer, mtu)) {
+	if (doctor_path_passes(d, &d->peer, mtu)) {
 		doctor_good(d, "packets of %u bytes, the port's largest, pass", mtu);
 		return;
 	}
@@ -183,7 +184,7 @@ static void look_at_mtu(struct doctor *d)
 			mtu, d->echo.mtu);
 		return;
 	}
-	fits = largest(d, SMALL_PING, mtu);
+	fits = doctor_path_largest(d, SMALL_PING, mtu);
 	doctor_wrong(
 		d, "packets of more than %u bytes vanish on the way, and no router says so", fits);
 	doctor_advise(d,
@@ -193,7 +194,7 @@ static void look_at_mtu(struct doctor *d)
 }
 
 /** @return false: there is no use in going on. */
-static bool look_at_route(struct doctor *d)
+static bool doctor_path_look_at_route(struct doctor *d)
 {
 	struct ip_addr src;
 	char text[IP_ADDR_STRLEN];
@@ -210,7 +211,7 @@ static bool look_at_route(struct doctor *d)
 			"peer's network");
 		return false;
 	}
-	if (!is_on_link(d, &d->peer) || is_neighbour(d, &d->peer))
+	if (!doctor_path_is_on_link(d, &d->peer) || doctor_path_is_neighbour(d, &d->peer))
 		return true;
 	doctor_wrong(d, "%s should be on our link, but does not answer %s", text,
 		ip_addr_is_v4(&d->peer) ? "ARP" : "neighbour solicitations");
@@ -226,12 +227,12 @@ bool doctor_look_at_path(struct doctor *d)
 	char text[IP_ADDR_STRLEN];
 	int rc;
 
-	if (!look_at_route(d))
+	if (!doctor_path_look_at_route(d))
 		return false;
 	ip_addr_format(&d->peer, text);
-	rc = ping(d, &d->peer, SMALL_PING, PING_MS);
+	rc = doctor_path_ping(d, &d->peer, SMALL_PING, PING_MS);
 	if (rc == -ETIMEDOUT)
-		rc = ping(d, &d->peer, SMALL_PING, PING_MS);
+		rc = doctor_path_ping(d, &d->peer, SMALL_PING, PING_MS);
 	if (rc != 0) {
 		doctor_note(d,
 			"%s does not answer pings: it may not be there, or a firewall drops them; "
@@ -240,12 +241,12 @@ bool doctor_look_at_path(struct doctor *d)
 		return true;
 	}
 	if (d->echo.state == ECHO_ERROR) {
-		explain_error(d, text);
+		doctor_path_explain_error(d, text);
 		return d->echo.error == IP_ERROR_ADMIN || d->echo.error == IP_ERROR_PROTO;
 	}
 	d->answers_ping = true;
 	d->rtt_ns = d->echo.answered - d->echo.sent;
 	doctor_good(d, "%s answers pings, in %.3f ms", text, (double)d->rtt_ns / 1e6);
-	look_at_mtu(d);
+	doctor_path_look_at_mtu(d);
 	return true;
 }

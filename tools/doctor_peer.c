@@ -26,7 +26,7 @@ struct attempt {
 
 /* ---- upcalls -------------------------------------------------------------------------------- */
 
-static void on_connected(void *user)
+static void doctor_peer_on_connected(void *user)
 {
 	struct attempt *a = user;
 
@@ -37,7 +37,7 @@ static void on_connected(void *user)
 	a->over = a->error != 0;
 }
 
-static void on_reply(void *user, const struct mpa_start *st)
+static void doctor_peer_on_reply(void *user, const struct mpa_start *st)
 {
 	struct attempt *a = user;
 
@@ -51,7 +51,7 @@ static void on_reply(void *user, const struct mpa_start *st)
 	a->ord = st->ord;
 }
 
-static void on_error(void *user, enum mpa_error code, const char *reason)
+static void doctor_peer_on_error(void *user, enum mpa_error code, const char *reason)
 {
 	struct attempt *a = user;
 
@@ -61,7 +61,7 @@ static void on_error(void *user, enum mpa_error code, const char *reason)
 	a->over = true;
 }
 
-static void on_eof(void *user)
+static void doctor_peer_on_eof(void *user)
 {
 	struct attempt *a = user;
 
@@ -69,7 +69,7 @@ static void on_eof(void *user)
 	a->over = true;
 }
 
-static void on_closed(void *user, int error)
+static void doctor_peer_on_closed(void *user, int error)
 {
 	struct attempt *a = user;
 
@@ -78,38 +78,38 @@ static void on_closed(void *user, int error)
 	a->mpa.llp = NULL;
 }
 
-static void on_nothing(void *user)
+static void doctor_peer_on_nothing(void *user)
 {
 	(void)user;
 }
 
-static const struct mpa_user_ops ops = {
-	.connected = on_connected,
-	.reply = on_reply,
-	.operational = on_nothing,
-	.error = on_error,
-	.writable = on_nothing,
-	.eof = on_eof,
-	.closed = on_closed,
+static const struct mpa_user_ops doctor_peer_ops = {
+	.connected = doctor_peer_on_connected,
+	.reply = doctor_peer_on_reply,
+	.operational = doctor_peer_on_nothing,
+	.error = doctor_peer_on_error,
+	.writable = doctor_peer_on_nothing,
+	.eof = doctor_peer_on_eof,
+	.closed = doctor_peer_on_closed,
 };
 
 /* ---- one attempt ---------------------------------------------------------------------------- */
 
-static bool is_decided(void *ctx)
+static bool doctor_peer_is_decided(void *ctx)
 {
 	const struct attempt *a = ctx;
 
 	return a->over || a->replied || (a->connected && a->no_mpa);
 }
 
-static bool is_connected(void *ctx)
+static bool doctor_peer_is_connected(void *ctx)
 {
 	const struct attempt *a = ctx;
 
 	return a->over || a->connected;
 }
 
-static int begin(struct doctor *d, struct attempt *a)
+static int doctor_peer_begin(struct doctor *d, struct attempt *a)
 {
 	const struct llp_connect_params params = {.remote = {d->peer, d->port}};
 	struct llp *l;
@@ -118,12 +118,12 @@ static int begin(struct doctor *d, struct attempt *a)
 	engine_lock(net_engine(d->net));
 	rc = llp_connect(tcp_llp_stack(net_tcp(d->net)), &params, NULL, NULL, &l);
 	if (rc == 0)
-		mpa_init_initiator(&a->mpa, l, a->config, &ops, a);
+		mpa_init_initiator(&a->mpa, l, a->config, &doctor_peer_ops, a);
 	engine_unlock(net_engine(d->net));
 	return rc;
 }
 
-static void end(struct doctor *d, struct attempt *a)
+static void doctor_peer_end(struct doctor *d, struct attempt *a)
 {
 	engine_lock(net_engine(d->net));
 	if (a->mpa.llp != NULL && a->connected && !a->over)
@@ -135,7 +135,8 @@ static void end(struct doctor *d, struct attempt *a)
 
 /* ---- what it tells -------------------------------------------------------------------------- */
 
-static void explain_no_connection(struct doctor *d, const struct attempt *a, const char *peer)
+static void doctor_peer_explain_no_connection(
+	struct doctor *d, const struct attempt *a, const char *peer)
 {
 	switch (a->over ? a->error : -ETIMEDOUT) {
 	case -ECONNREFUSED:
@@ -167,7 +168,7 @@ static void explain_no_connection(struct doctor *d, const struct attempt *a, con
 	}
 }
 
-static void explain_reply(struct doctor *d, const struct attempt *a, const char *peer)
+static void doctor_peer_explain_reply(struct doctor *d, const struct attempt *a, const char *peer)
 {
 	char depths[64] = "";
 
@@ -188,7 +189,7 @@ static void explain_reply(struct doctor *d, const struct attempt *a, const char 
 	}
 }
 
-static void explain_no_mpa(struct doctor *d, const struct attempt *a, const char *peer)
+static void doctor_peer_explain_no_mpa(struct doctor *d, const struct attempt *a, const char *peer)
 {
 	if (a->reason[0] != '\0') {
 		doctor_wrong(
@@ -214,47 +215,47 @@ static void explain_no_mpa(struct doctor *d, const struct attempt *a, const char
 }
 
 /** As far as the peer goes. */
-static void attempt_run(struct doctor *d, struct attempt *a)
+static void doctor_peer_attempt_run(struct doctor *d, struct attempt *a)
 {
-	a->error = begin(d, a);
+	a->error = doctor_peer_begin(d, a);
 	a->over = a->error != 0;
 	if (!a->over)
-		doctor_wait(d, CONNECT_MS, is_connected, a);
+		doctor_wait(d, CONNECT_MS, doctor_peer_is_connected, a);
 	if (a->connected && !a->no_mpa)
-		doctor_wait(d, REPLY_MS, is_decided, a);
+		doctor_wait(d, REPLY_MS, doctor_peer_is_decided, a);
 }
 
 /**
  * A peer that knows revision 1 only may end what begins with 2: RFC 6581 section 10. What it
  * answers to a connection that begins with 1.
  */
-static bool look_by_revision_1(struct doctor *d, const char *peer)
+static bool doctor_peer_look_by_revision_1(struct doctor *d, const char *peer)
 {
 	struct mpa_config older = d->config->mpa;
 	struct attempt a = {.config = &older};
 
 	older.revision = 1;
-	attempt_run(d, &a);
-	end(d, &a);
+	doctor_peer_attempt_run(d, &a);
+	doctor_peer_end(d, &a);
 	if (!a.replied)
 		return false;
-	explain_reply(d, &a, peer);
+	doctor_peer_explain_reply(d, &a, peer);
 	doctor_note(d, "it ends connections that begin with MPA revision 2, as our programs' do "
 		       "before they try 1; \"mpa_revision = 1\" saves that");
 	return true;
 }
 
 /** What came of it, once it is told whether there is a connection at all. */
-static void look_at_mpa(struct doctor *d, const struct attempt *a, const char *peer)
+static void doctor_peer_look_at_mpa(struct doctor *d, const struct attempt *a, const char *peer)
 {
 	doctor_good(d, "a TCP connection to port %u of %s comes about", d->port, peer);
 	if (d->only_tcp)
 		return;
 	if (a->replied)
-		explain_reply(d, a, peer);
+		doctor_peer_explain_reply(d, a, peer);
 	else if (!a->over || a->reason[0] != '\0' || d->config->mpa.revision == 1 ||
-		 !look_by_revision_1(d, peer))
-		explain_no_mpa(d, a, peer);
+		 !doctor_peer_look_by_revision_1(d, peer))
+		doctor_peer_explain_no_mpa(d, a, peer);
 }
 
 void doctor_look_at_peer(struct doctor *d)
@@ -263,10 +264,10 @@ void doctor_look_at_peer(struct doctor *d)
 	char peer[IP_ADDR_STRLEN];
 
 	ip_addr_format(&d->peer, peer);
-	attempt_run(d, &a);
+	doctor_peer_attempt_run(d, &a);
 	if (a.connected)
-		look_at_mpa(d, &a, peer);
+		doctor_peer_look_at_mpa(d, &a, peer);
 	else
-		explain_no_connection(d, &a, peer);
-	end(d, &a);
+		doctor_peer_explain_no_connection(d, &a, peer);
+	doctor_peer_end(d, &a);
 }

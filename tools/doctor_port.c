@@ -18,13 +18,13 @@
 
 #define LINK_MS 2000
 
-static bool port_is(const struct doctor *d, const char *driver)
+static bool doctor_port_is(const struct doctor *d, const char *driver)
 {
 	return strncmp(d->config->port, driver, strlen(driver)) == 0;
 }
 
 /** The value of "key=" in the port's arguments. @return false: there is none. */
-static bool port_argument(const struct doctor *d, const char *key, char *out, size_t size)
+static bool doctor_port_argument(const struct doctor *d, const char *key, char *out, size_t size)
 {
 	const char *p = d->config->port;
 	size_t n = strlen(key);
@@ -43,7 +43,7 @@ static bool port_argument(const struct doctor *d, const char *key, char *out, si
 
 /* ---- before it is opened ------------------------------------------------------------------ */
 
-static bool has_capability(unsigned number)
+static bool doctor_port_has_capability(unsigned number)
 {
 	unsigned long long effective = 0;
 	char line[256];
@@ -58,9 +58,10 @@ static bool has_capability(unsigned number)
 	return (effective >> number & 1) != 0;
 }
 
-static void need_capability(struct doctor *d, unsigned number, const char *name, const char *what)
+static void doctor_port_need_capability(
+	struct doctor *d, unsigned number, const char *name, const char *what)
 {
-	if (has_capability(number))
+	if (doctor_port_has_capability(number))
 		return;
 	doctor_wrong(d, "this process has not the capability %s, which %s needs", name, what);
 	doctor_advise(d, "start it as root, or with that capability in its ambient set (setpriv, "
@@ -68,7 +69,7 @@ static void need_capability(struct doctor *d, unsigned number, const char *name,
 }
 
 /** One bit that ethtool knows. @return -1: not known. */
-static int offload(const char *interface, uint32_t command)
+static int doctor_port_offload(const char *interface, uint32_t command)
 {
 	struct ethtool_value value = {.cmd = command};
 	struct ifreq r = {.ifr_data = (char *)&value};
@@ -84,7 +85,7 @@ static int offload(const char *interface, uint32_t command)
 }
 
 /** Linux puts segments together before it hands them to us, beyond what a frame may be. */
-static void look_at_offloads(struct doctor *d, const char *interface)
+static void doctor_port_look_at_offloads(struct doctor *d, const char *interface)
 {
 	static const struct {
 		uint32_t command;
@@ -95,7 +96,7 @@ static void look_at_offloads(struct doctor *d, const char *interface)
 	};
 
 	for (unsigned i = 0; i < sizeof joins / sizeof joins[0]; i++) {
-		if (offload(interface, joins[i].command) != 1)
+		if (doctor_port_offload(interface, joins[i].command) != 1)
 			continue;
 		doctor_note(d,
 			"%s is on at %s: Linux may hand over packets that are longer than a frame, "
@@ -104,13 +105,13 @@ static void look_at_offloads(struct doctor *d, const char *interface)
 	}
 }
 
-static void look_at_interface(struct doctor *d)
+static void doctor_port_look_at_interface(struct doctor *d)
 {
 	char name[IFNAMSIZ] = "";
 	struct ifreq r = {0};
 	int fd;
 
-	if (!port_argument(d, "iface", name, sizeof name))
+	if (!doctor_port_argument(d, "iface", name, sizeof name))
 		return;
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
@@ -118,22 +119,22 @@ static void look_at_interface(struct doctor *d)
 	snprintf(r.ifr_name, sizeof r.ifr_name, "%s", name);
 	if (ioctl(fd, SIOCGIFFLAGS, &r) != 0) {
 		/* A tap is made when it is opened. */
-		if (!port_is(d, "net_tap")) {
+		if (!doctor_port_is(d, "net_tap")) {
 			doctor_wrong(d, "there is no interface \"%s\"", name);
 			doctor_advise(d, "look for its name in \"ip link\", in the same network "
 					 "namespace");
 		}
-	} else if ((r.ifr_flags & IFF_UP) == 0 && !port_is(d, "net_tap")) {
+	} else if ((r.ifr_flags & IFF_UP) == 0 && !doctor_port_is(d, "net_tap")) {
 		doctor_wrong(d, "the interface %s is down", name);
 		doctor_advise(d, "ip link set %s up", name);
 	} else {
 		doctor_good(d, "the interface %s is there", name);
-		look_at_offloads(d, name);
+		doctor_port_look_at_offloads(d, name);
 	}
 	close(fd);
 }
 
-static bool same_address(const struct sockaddr *sa, const struct ip_addr *a)
+static bool doctor_port_same_address(const struct sockaddr *sa, const struct ip_addr *a)
 {
 	if (sa->sa_family == AF_INET)
 		return ip_addr_is_v4(a) &&
@@ -145,7 +146,7 @@ static bool same_address(const struct sockaddr *sa, const struct ip_addr *a)
 }
 
 /** The kernel answers for its addresses too: connections to us would be reset by it. */
-static void look_for_kernel_addresses(struct doctor *d)
+static void doctor_port_kernel_addresses(struct doctor *d)
 {
 	struct ifaddrs *list;
 	char text[IP_ADDR_STRLEN];
@@ -156,7 +157,7 @@ static void look_for_kernel_addresses(struct doctor *d)
 		for (unsigned n = 0; i->ifa_addr != NULL && n < d->config->num_addresses; n++) {
 			const struct ip_addr *a = &d->config->address[n].addr;
 
-			if (!same_address(i->ifa_addr, a))
+			if (!doctor_port_same_address(i->ifa_addr, a))
 				continue;
 			doctor_wrong(d,
 				"Linux itself has our address %s, on %s, and will answer in "
@@ -173,12 +174,12 @@ static void look_for_kernel_addresses(struct doctor *d)
 
 void doctor_look_at_system(struct doctor *d)
 {
-	if (port_is(d, "net_af_packet"))
-		need_capability(d, CAP_NET_RAW, "CAP_NET_RAW", "an AF_PACKET port");
-	if (port_is(d, "net_tap") || port_is(d, "net_af_xdp"))
-		need_capability(d, CAP_NET_ADMIN, "CAP_NET_ADMIN", "this kind of port");
-	look_at_interface(d);
-	look_for_kernel_addresses(d);
+	if (doctor_port_is(d, "net_af_packet"))
+		doctor_port_need_capability(d, CAP_NET_RAW, "CAP_NET_RAW", "an AF_PACKET port");
+	if (doctor_port_is(d, "net_tap") || doctor_port_is(d, "net_af_xdp"))
+		doctor_port_need_capability(d, CAP_NET_ADMIN, "CAP_NET_ADMIN", "this kind of port");
+	doctor_port_look_at_interface(d);
+	doctor_port_kernel_addresses(d);
 }
 
 /* ---- open, or not -------------------------------------------------------------------------- */
@@ -188,27 +189,28 @@ void doctor_explain_port(struct doctor *d)
 	char socket_path[CONFIG_MAX_PORT];
 	char name[IFNAMSIZ];
 
-	if (port_is(d, "net_memif") && strstr(d->config->port, "role=client") != NULL)
+	if (doctor_port_is(d, "net_memif") && strstr(d->config->port, "role=client") != NULL)
 		doctor_advise(d,
 			"start the process with role=server and the same socket first; both "
 			"say socket-abstract=no, or neither");
-	else if (port_is(d, "net_memif") &&
-		 port_argument(d, "socket", socket_path, sizeof socket_path) &&
+	else if (doctor_port_is(d, "net_memif") &&
+		 doctor_port_argument(d, "socket", socket_path, sizeof socket_path) &&
 		 access(socket_path, F_OK) == 0)
 		doctor_advise(d,
 			"another process may serve %s already: give each port a socket, or "
 			"an id=, of its own",
 			socket_path);
-	else if (port_is(d, "net_tap"))
+	else if (doctor_port_is(d, "net_tap"))
 		doctor_advise(d,
 			"see that /dev/net/tun is there, and that no other process has this "
 			"tap open");
-	else if (port_is(d, "net_af_") && !port_argument(d, "iface", name, sizeof name))
+	else if (doctor_port_is(d, "net_af_") &&
+		 !doctor_port_argument(d, "iface", name, sizeof name))
 		doctor_advise(d, "say which interface: \"port = %s,iface=eth1\"", d->config->port);
-	else if (port_is(d, "net_af_"))
+	else if (doctor_port_is(d, "net_af_"))
 		doctor_advise(d, "see that the interface is there and up, and that no other "
 				 "process has this queue of it open");
-	else if (port_is(d, "net_"))
+	else if (doctor_port_is(d, "net_"))
 		doctor_advise(d, "look at the kinds of ports and their arguments in "
 				 "docs/configuration.md, or uiwarp.conf(5)");
 	else
@@ -218,7 +220,7 @@ void doctor_explain_port(struct doctor *d)
 }
 
 /** A memif's peer may come a little later: its client looks for it every now and then. */
-static bool await_link(struct doctor *d)
+static bool doctor_port_await_link(struct doctor *d)
 {
 	const struct timespec nap = {.tv_nsec = 10000000};
 	uint64_t end = net_now(d->net) + LINK_MS * UINT64_C(1000000);
@@ -234,12 +236,12 @@ void doctor_look_at_port(struct doctor *d)
 
 	doctor_good(d, "the port opens: %s, packets of up to %u bytes", d->config->port,
 		net_mtu(d->net));
-	if (await_link(d)) {
+	if (doctor_port_await_link(d)) {
 		doctor_good(d, "its link is up");
 		return;
 	}
 	doctor_wrong(d, "the link of the port is down");
-	if (port_is(d, "net_memif"))
+	if (doctor_port_is(d, "net_memif"))
 		doctor_advise(d,
 			"nobody is at the other end of the memif: start that process, with "
 			"the other role and the same socket and id");

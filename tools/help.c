@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t help_parse_option(int key, char *arg, struct argp_state *state)
 {
 	if (key != 'h')
 		return ARGP_ERR_UNKNOWN;
@@ -12,12 +12,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp_option argp_options[] = {
+static const struct argp_option help_argp_options[] = {
 	{NULL, 'h', NULL, 0, "Give this help list", -1},
 	{0},
 };
 
-const struct argp help_argp = {argp_options, parse_option, NULL, NULL, NULL, NULL, NULL};
+const struct argp help_argp = {help_argp_options, help_parse_option, NULL, NULL, NULL, NULL, NULL};
 
 bool help_is_asked(const char *arg)
 {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* As execvp() finds it: the name itself, or the first in PATH. */
-static char *find(const char *program)
+static char *reach_find(const char *program)
 {
 	const char *all = getenv("PATH");
 	char *copy, *next, *path = NULL;
@@ -33,7 +33,7 @@ static char *find(const char *program)
 }
 
 /* The dynamic linker itself, started by name, has no interpreter but is one. */
-static bool is_linker(const char *path)
+static bool reach_is_linker(const char *path)
 {
 	const char *name = strrchr(path, '/');
 
@@ -41,7 +41,7 @@ static bool is_linker(const char *path)
 	return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld.so", 5) == 0;
 }
 
-static bool has_interpreter(int fd, const Elf64_Ehdr *h)
+static bool reach_has_interpreter(int fd, const Elf64_Ehdr *h)
 {
 	for (unsigned i = 0; i < h->e_phnum; i++) {
 		Elf64_Phdr p;
@@ -53,7 +53,7 @@ static bool has_interpreter(int fd, const Elf64_Ehdr *h)
 	return false;
 }
 
-static const char *look_at_elf(int fd, const char *path)
+static const char *reach_look_at_elf(int fd, const char *path)
 {
 	Elf64_Ehdr h = {0};
 	ssize_t n = pread(fd, &h, sizeof h, 0);
@@ -66,13 +66,13 @@ static const char *look_at_elf(int fd, const char *path)
 		return NULL;
 	if (h.e_machine != EM_X86_64)
 		return "is a program for another processor than the device's library";
-	if (!has_interpreter(fd, &h) && !is_linker(path))
+	if (!reach_has_interpreter(fd, &h) && !reach_is_linker(path))
 		return "is statically linked, and a preloaded library does not reach it";
 	return NULL;
 }
 
 /* ld.so(8), "Secure-execution mode": LD_PRELOAD counts for nothing. */
-static const char *look_at_rights(int fd)
+static const char *reach_look_at_rights(int fd)
 {
 	struct stat st;
 
@@ -93,13 +93,13 @@ const char *reach_obstacle(const char *program, char **path)
 	const char *why;
 	int fd;
 
-	*path = find(program);
+	*path = reach_find(program);
 	fd = *path == NULL || access(*path, X_OK) != 0 ? -1 : open(*path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
-	why = look_at_elf(fd, *path);
+	why = reach_look_at_elf(fd, *path);
 	if (why == NULL)
-		why = look_at_rights(fd);
+		why = reach_look_at_rights(fd);
 	close(fd);
 	return why;
 }

@@ -17,14 +17,14 @@
 
 enum { KEY_COUNT = 256, KEY_STALL, KEY_SEED, KEY_ONCE };
 
-static const char *const roles[] = {
+static const char *const tcp_options_roles[] = {
 	[TRAFFIC_SOURCE] = "source",
 	[TRAFFIC_SINK] = "sink",
 	[TRAFFIC_ECHO] = "echo",
 	[TRAFFIC_PINGPONG] = "pingpong",
 };
 
-static bool parse_port(const char *s, uint16_t *out)
+static bool tcp_options_parse_port(const char *s, uint16_t *out)
 {
 	uint64_t n;
 
@@ -35,14 +35,14 @@ static bool parse_port(const char *s, uint16_t *out)
 }
 
 /* "5001", ":5001", "*:5001", "10.0.0.1:5001", "[fd00::1]:5001". */
-static bool parse_listen(const char *s, struct ip_endpoint *out)
+static bool tcp_options_parse_listen(const char *s, struct ip_endpoint *out)
 {
 	const char *colon = strrchr(s, ':');
 	char text[IP_ADDR_STRLEN + 2];
 	size_t n = colon == NULL ? 0 : (size_t)(colon - s);
 
 	*out = (struct ip_endpoint){0};
-	if (!parse_port(colon == NULL ? s : colon + 1, &out->port) || n >= sizeof text)
+	if (!tcp_options_parse_port(colon == NULL ? s : colon + 1, &out->port) || n >= sizeof text)
 		return false;
 	memcpy(text, s, n);
 	text[n] = '\0';
@@ -56,7 +56,7 @@ static bool parse_listen(const char *s, struct ip_endpoint *out)
 }
 
 /* Options that are of use to some roles only. */
-static void check_role(const struct tcp_options *o, int key, struct argp_state *state)
+static void tcp_options_check_role(const struct tcp_options *o, int key, struct argp_state *state)
 {
 	static const struct {
 		int key;
@@ -73,22 +73,24 @@ static void check_role(const struct tcp_options *o, int key, struct argp_state *
 
 	for (size_t i = 0; i < sizeof limited / sizeof limited[0]; i++)
 		if (limited[i].key == key && !(limited[i].roles >> o->role & 1))
-			argp_error(
-				state, "%s is of no use to a %s", limited[i].name, roles[o->role]);
+			argp_error(state, "%s is of no use to a %s", limited[i].name,
+				tcp_options_roles[o->role]);
 }
 
-static void wrong(struct argp_state *state, const char *option, const char *arg, const char *right)
+static void tcp_options_wrong(
+	struct argp_state *state, const char *option, const char *arg, const char *right)
 {
 	argp_error(state, "%s is \"%s\"; expected %s", option, arg, right);
 }
 
-static void seconds(struct argp_state *state, const char *option, const char *arg, uint64_t *out)
+static void tcp_options_seconds(
+	struct argp_state *state, const char *option, const char *arg, uint64_t *out)
 {
 	if (!number_parse_seconds(arg, MAX_TIME, out))
-		wrong(state, option, arg, "seconds, such as 10 or 0.5");
+		tcp_options_wrong(state, option, arg, "seconds, such as 10 or 0.5");
 }
 
-static void size(
+static void tcp_options_size(
 	struct argp_state *state, const char *option, const char *arg, uint64_t max, uint64_t *out)
 {
 	char range[NUMBER_SIZE_RANGE], expected[sizeof range + 16];
@@ -96,10 +98,10 @@ static void size(
 	if (number_parse_size(arg, 1, max, out))
 		return;
 	snprintf(expected, sizeof expected, "a number %s", number_size_range(range, 1, max));
-	wrong(state, option, arg, expected);
+	tcp_options_wrong(state, option, arg, expected);
 }
 
-static void address(struct tcp_options *o, char *arg, struct argp_state *state)
+static void tcp_options_address(struct tcp_options *o, char *arg, struct argp_state *state)
 {
 	if (o->listen)
 		argp_error(state, "expected --listen, or a host to connect to, not both");
@@ -107,11 +109,11 @@ static void address(struct tcp_options *o, char *arg, struct argp_state *state)
 		o->host = arg;
 	else if (state->arg_num > 1)
 		argp_error(state, "expected at most a host and a port");
-	else if (!parse_port(arg, &o->port))
-		wrong(state, "the port", arg, "a number from 1 to 65535");
+	else if (!tcp_options_parse_port(arg, &o->port))
+		tcp_options_wrong(state, "the port", arg, "a number from 1 to 65535");
 }
 
-static void finish(struct tcp_options *o, struct argp_state *state)
+static void tcp_options_finish(struct tcp_options *o, struct argp_state *state)
 {
 	bool sends = o->role == TRAFFIC_SOURCE || o->role == TRAFFIC_PINGPONG;
 
@@ -123,52 +125,53 @@ static void finish(struct tcp_options *o, struct argp_state *state)
 		o->time = 0;
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t tcp_options_parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct tcp_options *o = state->input;
 	uint64_t n = 0;
 
-	check_role(o, key, state);
+	tcp_options_check_role(o, key, state);
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->configuration;
 		return 0;
 	case 'l':
 		o->listen = true;
-		if (!parse_listen(arg, &o->local))
-			wrong(state, "--listen", arg,
+		if (!tcp_options_parse_listen(arg, &o->local))
+			tcp_options_wrong(state, "--listen", arg,
 				"[ADDRESS:]PORT, such as 5001, 10.0.0.1:5001 or [fd00::1]:5001");
 		return 0;
 	case 't':
-		seconds(state, "--time", arg, &o->time);
+		tcp_options_seconds(state, "--time", arg, &o->time);
 		return 0;
 	case 'i':
-		seconds(state, "--interval", arg, &o->interval);
+		tcp_options_seconds(state, "--interval", arg, &o->interval);
 		return 0;
 	case KEY_STALL:
-		seconds(state, "--stall", arg, &o->stall);
+		tcp_options_seconds(state, "--stall", arg, &o->stall);
 		return 0;
 	case 'n':
-		size(state, "--bytes", arg, MAX_AMOUNT, &o->bytes);
+		tcp_options_size(state, "--bytes", arg, MAX_AMOUNT, &o->bytes);
 		return 0;
 	case 'm':
-		size(state, "--message", arg, MAX_MESSAGE, &n);
+		tcp_options_size(state, "--message", arg, MAX_MESSAGE, &n);
 		o->message = (uint32_t)n;
 		return 0;
 	case KEY_COUNT:
-		size(state, "--count", arg, MAX_AMOUNT, &o->count);
+		tcp_options_size(state, "--count", arg, MAX_AMOUNT, &o->count);
 		return 0;
 	case 'P':
-		size(state, "--parallel", arg, MAX_PARALLEL, &n);
+		tcp_options_size(state, "--parallel", arg, MAX_PARALLEL, &n);
 		o->parallel = (unsigned)n;
 		return 0;
 	case KEY_SEED:
 		if (!number_parse_size(arg, 0, UINT64_MAX, &o->seed))
-			wrong(state, "--seed", arg, "a number");
+			tcp_options_wrong(state, "--seed", arg, "a number");
 		return 0;
 	case 'r':
 		if (!number_parse_rate(arg, 1, MAX_RATE, &o->rate))
-			wrong(state, "--rate", arg, "bits per second, such as 800k, 100m or 2.5g");
+			tcp_options_wrong(state, "--rate", arg,
+				"bits per second, such as 800k, 100m or 2.5g");
 		return 0;
 	case 'C':
 		o->congestion_control = arg;
@@ -183,17 +186,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->once = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		address(o, arg, state);
+		tcp_options_address(o, arg, state);
 		return 0;
 	case ARGP_KEY_END:
-		finish(o, state);
+		tcp_options_finish(o, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const struct argp_option argp_options[] = {
+static const struct argp_option tcp_options_argp_options[] = {
 	{"listen", 'l', "[ADDRESS:]PORT", 0, "Take connections instead of making one", 1},
 	{"parallel", 'P', "N", 0, "Make N connections; with --once: take N", 1},
 	{"once", KEY_ONCE, NULL, 0, "End when the first connection that was taken has ended", 1},
@@ -214,22 +217,23 @@ static const struct argp_option argp_options[] = {
 	{0},
 };
 
-static const struct argp_child argp_children[] = {
+static const struct argp_child tcp_options_argp_children[] = {
 	{&configuration_argp, 0, "The stack:", 4}, {&help_argp, 0, NULL, 0}, {0}};
 
-static const struct argp argp = {argp_options, parse_option, "HOST [PORT]\n--listen [ADDRESS:]PORT",
+static const struct argp tcp_options_argp = {tcp_options_argp_options, tcp_options_parse_option,
+	"HOST [PORT]\n--listen [ADDRESS:]PORT",
 	"Send, take in or send back a plain TCP stream over a stack of our own.\v"
 	"The peer may be any TCP. The port is 5001 if none is given. The environment's "
 	"UIWARP_CONFIG (a file) and UIWARP_SET (lines of KEY=VALUE) are read too; the command "
 	"line wins.\n\n"
 	"Exit status: 0 if all went well, 1 if a connection failed or brought wrong bytes, 2 if "
 	"the command line or the configuration is wrong.",
-	argp_children, NULL, NULL};
+	tcp_options_argp_children, NULL, NULL};
 
-static bool find_role(const char *name, enum traffic_role *role)
+static bool tcp_options_find_role(const char *name, enum traffic_role *role)
 {
-	for (unsigned i = 0; i < sizeof roles / sizeof roles[0]; i++)
-		if (strcmp(name, roles[i]) == 0) {
+	for (unsigned i = 0; i < sizeof tcp_options_roles / sizeof tcp_options_roles[0]; i++)
+		if (strcmp(name, tcp_options_roles[i]) == 0) {
 			*role = (enum traffic_role)i;
 			return true;
 		}
@@ -248,10 +252,10 @@ bool tcp_options_parse(struct tcp_options *o, int argc, char **argv)
 		.seed = 1,
 		.interval = SECOND,
 	};
-	if (!find_role(argv[0], &o->role))
+	if (!tcp_options_find_role(argv[0], &o->role))
 		return false;
 	snprintf(name, sizeof name, "uiwarp tcp %s", argv[0]);
 	argv[0] = name;
-	argp_parse(&argp, argc, argv, 0, NULL, o);
+	argp_parse(&tcp_options_argp, argc, argv, 0, NULL, o);
 	return true;
 }

@@ -14,7 +14,7 @@
 
 /* ---- what the numbers are ------------------------------------------------------------------- */
 
-static uint64_t bytes_of(const struct tcp_stream *t, const struct tcp_view *v)
+static uint64_t tcp_report_bytes_of(const struct tcp_stream *t, const struct tcp_view *v)
 {
 	if (t->traffic.cfg.role != TRAFFIC_SOURCE)
 		return v->received;
@@ -22,7 +22,7 @@ static uint64_t bytes_of(const struct tcp_stream *t, const struct tcp_view *v)
 	return v->info.bytes_acked < v->sent ? v->info.bytes_acked : v->sent;
 }
 
-static double seconds_between(uint64_t from, uint64_t to)
+static double tcp_report_seconds_between(uint64_t from, uint64_t to)
 {
 	return to > from ? (double)(to - from) * 1e-9 : 0;
 }
@@ -32,9 +32,9 @@ struct tcp_figures tcp_figures_between(
 {
 	uint64_t begin = t->traffic.connected_at;
 	struct tcp_figures f = {
-		.start = from ? seconds_between(begin, from->at) : 0,
-		.end = to->connected ? seconds_between(begin, to->at) : 0,
-		.bytes = bytes_of(t, to) - (from ? bytes_of(t, from) : 0),
+		.start = from ? tcp_report_seconds_between(begin, from->at) : 0,
+		.end = to->connected ? tcp_report_seconds_between(begin, to->at) : 0,
+		.bytes = tcp_report_bytes_of(t, to) - (from ? tcp_report_bytes_of(t, from) : 0),
 		.messages = to->messages - (from ? from->messages : 0),
 		.retransmits = to->info.retransmits - (from ? from->info.retransmits : 0),
 		.timeouts = to->info.timeouts - (from ? from->info.timeouts : 0),
@@ -48,7 +48,7 @@ struct tcp_figures tcp_figures_between(
 
 /* ---- what went wrong ------------------------------------------------------------------------ */
 
-static const char *reason(const struct tcp_stream *t)
+static const char *tcp_report_reason(const struct tcp_stream *t)
 {
 	bool connected = t->traffic.connected;
 
@@ -70,7 +70,7 @@ static const char *reason(const struct tcp_stream *t)
 }
 
 /** @return false: all was well. Else a sentence without its subject, which is the peer. */
-static bool complaint(
+static bool tcp_report_complaint(
 	const struct tcp_session *s, const struct tcp_stream *t, char *text, size_t len)
 {
 	const struct tcp_options *o = s->options;
@@ -80,7 +80,7 @@ static bool complaint(
 		snprintf(text, len, "sent a wrong byte, number %llu of the stream",
 			(unsigned long long)f->wrong_at);
 	else if (f->ended && f->error)
-		snprintf(text, len, "%s", reason(t));
+		snprintf(text, len, "%s", tcp_report_reason(t));
 	else if (t->aborted && !f->connected)
 		snprintf(text, len, "did not answer before the end");
 	else if (o->bytes && t->view.info.bytes_acked < o->bytes && !s->stopping && !o->time)
@@ -94,7 +94,7 @@ static bool complaint(
 	return true;
 }
 
-static void name_peer(
+static void tcp_report_name_peer(
 	const struct tcp_session *s, const struct tcp_stream *t, char *text, size_t len)
 {
 	char address[IP_ADDR_STRLEN];
@@ -109,26 +109,26 @@ static void name_peer(
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-static void print_endpoint(const char *before, const struct ip_endpoint *e)
+static void tcp_report_print_endpoint(const char *before, const struct ip_endpoint *e)
 {
 	char text[IP_ADDR_STRLEN];
 
 	printf("%s%s port %u", before, ip_addr_format(&e->addr, text), e->port);
 }
 
-static void print_connected(const struct tcp_stream *t)
+static void tcp_report_print_connected(const struct tcp_stream *t)
 {
 	const struct tcp_info *i = &t->view.info;
 
 	printf("[%3u] ", t->id);
-	print_endpoint("", &t->local);
-	print_endpoint(" connected to ", &t->remote);
+	tcp_report_print_endpoint("", &t->local);
+	tcp_report_print_endpoint(" connected to ", &t->remote);
 	printf(", segments of %u B%s%s%s%s\n", i->emss, i->timestamps ? ", timestamps" : "",
 		i->sack ? ", SACK" : "", i->window_scale ? ", window scale" : "",
 		i->ecn ? ", ECN" : "");
 }
 
-static void print_interval(const struct tcp_stream *t, const struct tcp_figures *f)
+static void tcp_report_print_interval(const struct tcp_stream *t, const struct tcp_figures *f)
 {
 	const struct tcp_info *i = &t->view.info;
 	char b[4][UNITS_LEN];
@@ -153,7 +153,7 @@ static void print_interval(const struct tcp_stream *t, const struct tcp_figures 
 	}
 }
 
-static void print_latency(const struct histogram *h)
+static void tcp_report_print_latency(const struct histogram *h)
 {
 	static const struct {
 		const char *name;
@@ -169,7 +169,7 @@ static void print_latency(const struct histogram *h)
 }
 
 /** As it was when the time was over: what drains afterwards says little. */
-static void print_congestion(const struct tcp_info *i)
+static void tcp_report_print_congestion(const struct tcp_info *i)
 {
 	char b[2][UNITS_LEN];
 
@@ -187,7 +187,7 @@ static void print_congestion(const struct tcp_info *i)
 	putchar('\n');
 }
 
-static void print_buffers(const struct tcp_info *i)
+static void tcp_report_print_buffers(const struct tcp_info *i)
 {
 	char b[4][UNITS_LEN];
 
@@ -196,7 +196,7 @@ static void print_buffers(const struct tcp_info *i)
 		units_bytes(b[2], i->send_buffer), units_bytes(b[3], i->receive_buffer));
 }
 
-static void print_segments(const struct tcp_info *i)
+static void tcp_report_print_segments(const struct tcp_info *i)
 {
 	printf("      segments    %llu sent, %llu retransmitted; %llu came, %llu out of order\n",
 		(unsigned long long)i->segments_out, (unsigned long long)i->retransmits,
@@ -211,7 +211,7 @@ static void print_segments(const struct tcp_info *i)
 			i->reordering_seen ? "; the path reorders" : "");
 }
 
-static void print_round_trip(const struct tcp_info *i)
+static void tcp_report_print_round_trip(const struct tcp_info *i)
 {
 	char b[4][UNITS_LEN];
 
@@ -220,21 +220,21 @@ static void print_round_trip(const struct tcp_info *i)
 		units_time(b[2], (double)i->min_rtt), units_time(b[3], (double)i->rto));
 }
 
-static void print_end(const struct tcp_stream *t, const struct tcp_figures *f)
+static void tcp_report_print_end(const struct tcp_stream *t, const struct tcp_figures *f)
 {
 	const struct tcp_info *i = &t->view.info;
 	char b[2][UNITS_LEN];
 
 	printf("[%3u] in all: %s in %.2f s, %s\n", t->id, units_bytes(b[0], (double)f->bytes),
 		f->end, units_rate(b[1], f->bits_per_second));
-	print_segments(i);
+	tcp_report_print_segments(i);
 	if (i->srtt)
-		print_round_trip(i);
+		tcp_report_print_round_trip(i);
 	if (t->traffic.cfg.role != TRAFFIC_SINK)
-		print_congestion(&t->result.info);
-	print_buffers(&t->result.info);
+		tcp_report_print_congestion(&t->result.info);
+	tcp_report_print_buffers(&t->result.info);
 	if (t->total_latency && t->total_latency->count)
-		print_latency(t->total_latency);
+		tcp_report_print_latency(t->total_latency);
 }
 
 /* ---- the interface -------------------------------------------------------------------------- */
@@ -244,7 +244,7 @@ void tcp_report_listening(const struct tcp_session *s)
 	if (s->options->json) {
 		tcp_report_json_listening(s);
 	} else {
-		print_endpoint("listening on ", &s->options->local);
+		tcp_report_print_endpoint("listening on ", &s->options->local);
 		putchar('\n');
 	}
 	fflush(stdout);
@@ -255,7 +255,7 @@ void tcp_report_connected(const struct tcp_session *s, const struct tcp_stream *
 	if (s->options->json)
 		tcp_report_json_connected(t);
 	else
-		print_connected(t);
+		tcp_report_print_connected(t);
 	fflush(stdout);
 }
 
@@ -266,7 +266,7 @@ void tcp_report_interval(const struct tcp_session *s, const struct tcp_stream *t
 	if (s->options->json)
 		tcp_report_json_interval(t, &f);
 	else
-		print_interval(t, &f);
+		tcp_report_print_interval(t, &f);
 	fflush(stdout);
 }
 
@@ -275,23 +275,23 @@ void tcp_report_end(
 {
 	struct tcp_figures f = tcp_figures_between(t, NULL, &t->result);
 	char text[128], peer[IP_ADDR_STRLEN + 16];
-	bool failed = complaint(s, t, text, sizeof text);
+	bool failed = tcp_report_complaint(s, t, text, sizeof text);
 
 	totals->streams++;
 	totals->failed += failed;
 	totals->bytes += f.bytes;
 	totals->bits_per_second += f.bits_per_second;
-	name_peer(s, t, peer, sizeof peer);
+	tcp_report_name_peer(s, t, peer, sizeof peer);
 	if (s->options->json)
 		tcp_report_json_end(t, &f, failed ? text : NULL);
 	else if (t->traffic.connected)
-		print_end(t, &f);
+		tcp_report_print_end(t, &f);
 	fflush(stdout);
 	if (failed)
 		fprintf(stderr, "uiwarp tcp: %s %s\n", peer, text);
 }
 
-static double cpu_seconds(void)
+static double tcp_report_cpu_seconds(void)
 {
 	struct rusage u;
 
@@ -305,7 +305,7 @@ void tcp_report_total(const struct tcp_session *s, const struct tcp_totals *tota
 	char b[2][UNITS_LEN];
 
 	if (s->options->json)
-		tcp_report_json_total(totals, cpu_seconds());
+		tcp_report_json_total(totals, tcp_report_cpu_seconds());
 	else if (totals->streams > 1)
 		printf("[all] %u connections, %s, %s\n", totals->streams,
 			units_bytes(b[0], (double)totals->bytes),

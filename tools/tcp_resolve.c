@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool from_sockaddr(const struct sockaddr *sa, struct ip_addr *out)
+static bool tcp_resolve_from_sockaddr(const struct sockaddr *sa, struct ip_addr *out)
 {
 	struct sockaddr_in6 in6;
 	struct sockaddr_in in;
@@ -26,7 +26,7 @@ static bool from_sockaddr(const struct sockaddr *sa, struct ip_addr *out)
 	}
 }
 
-static bool is_reachable(struct net *n, const struct ip_addr *a)
+static bool tcp_resolve_is_reachable(struct net *n, const struct ip_addr *a)
 {
 	struct ip_addr local;
 	int r;
@@ -49,7 +49,8 @@ int tcp_resolve(struct net *n, const char *who, const char *host, struct ip_addr
 		return -EHOSTUNREACH;
 	}
 	for (const struct addrinfo *a = list; a && !found; a = a->ai_next)
-		found = from_sockaddr(a->ai_addr, out) && is_reachable(n, out);
+		found = tcp_resolve_from_sockaddr(a->ai_addr, out) &&
+			tcp_resolve_is_reachable(n, out);
 	freeaddrinfo(list);
 	if (found)
 		return 0;

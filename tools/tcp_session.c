@@ -29,7 +29,7 @@
 
 /* ---- upcalls, under the engine's lock ------------------------------------------------------- */
 
-static void notify(struct tcp_session *s)
+static void tcp_session_notify(struct tcp_session *s)
 {
 	uint64_t one = 1;
 
@@ -37,30 +37,30 @@ static void notify(struct tcp_session *s)
 		return; /* the counter is full: somebody will look */
 }
 
-static uint64_t clock_of(void *ctx)
+static uint64_t tcp_session_clock_of(void *ctx)
 {
 	const struct tcp_stream *t = ctx;
 
 	return net_now(t->session->net);
 }
 
-static void on_connected(void *ctx, struct traffic *traffic)
+static void tcp_session_on_connected(void *ctx, struct traffic *traffic)
 {
 	struct tcp_stream *t = ctx;
 
 	llp_endpoints(traffic->llp, &t->local, &t->remote);
-	notify(t->session);
+	tcp_session_notify(t->session);
 }
 
-static void on_ended(void *ctx, struct traffic *traffic, const struct llp *last)
+static void tcp_session_on_ended(void *ctx, struct traffic *traffic, const struct llp *last)
 {
 	struct tcp_stream *t = ctx;
 
 	tcp_get_info(last, &t->last_info);
-	notify(t->session);
+	tcp_session_notify(t->session);
 }
 
-static void stream_free(struct tcp_stream *t)
+static void tcp_session_stream_free(struct tcp_stream *t)
 {
 	if (!t)
 		return;
@@ -70,7 +70,7 @@ static void stream_free(struct tcp_stream *t)
 	free(t);
 }
 
-static bool add_histograms(struct tcp_stream *t)
+static bool tcp_session_add_histograms(struct tcp_stream *t)
 {
 	t->latency = calloc(1, sizeof *t->latency);
 	t->interval_latency = calloc(1, sizeof *t->interval_latency);
@@ -79,7 +79,7 @@ static bool add_histograms(struct tcp_stream *t)
 }
 
 /** A stream that has no connection yet; NULL: no memory. */
-static struct tcp_stream *stream_new(struct tcp_session *s)
+static struct tcp_stream *tcp_session_stream_new(struct tcp_session *s)
 {
 	const struct tcp_options *o = s->options;
 	struct tcp_stream *t = calloc(1, sizeof *t);
@@ -92,14 +92,14 @@ static struct tcp_stream *stream_new(struct tcp_session *s)
 		.paused = o->stall > 0,
 		.message = o->message,
 		.count = o->count,
-		.clock = clock_of,
-		.connected = on_connected,
-		.ended = on_ended,
+		.clock = tcp_session_clock_of,
+		.connected = tcp_session_on_connected,
+		.ended = tcp_session_on_ended,
 		.ctx = t,
 	};
 
-	if (!t || (o->role == TRAFFIC_PINGPONG && !add_histograms(t))) {
-		stream_free(t);
+	if (!t || (o->role == TRAFFIC_PINGPONG && !tcp_session_add_histograms(t))) {
+		tcp_session_stream_free(t);
 		return NULL;
 	}
 	cfg.latency = t->latency;
@@ -111,14 +111,14 @@ static struct tcp_stream *stream_new(struct tcp_session *s)
 	return t;
 }
 
-static int take(void *ctx, struct llp *l)
+static int tcp_session_take(void *ctx, struct llp *l)
 {
 	struct tcp_session *s = ctx;
 	struct tcp_stream *t;
 
 	if (s->stopping || (s->options->once && s->made == s->options->parallel))
 		return -ECONNREFUSED;
-	t = stream_new(s);
+	t = tcp_session_stream_new(s);
 	if (!t)
 		return -ENOMEM;
 	traffic_accept(&t->traffic, l);
@@ -149,14 +149,15 @@ int tcp_session_open(struct tcp_session *s, const struct tcp_options *o, const s
 	return EXIT_FAILURE;
 }
 
-static int start_listening(struct tcp_session *s)
+static int tcp_session_start_listening(struct tcp_session *s)
 {
 	const struct ip_endpoint *local = &s->options->local;
 	char text[IP_ADDR_STRLEN];
 	int r;
 
 	engine_lock(s->engine);
-	r = llp_listen(tcp_llp_stack(net_tcp(s->net)), local, BACKLOG, take, s, &s->listener);
+	r = llp_listen(
+		tcp_llp_stack(net_tcp(s->net)), local, BACKLOG, tcp_session_take, s, &s->listener);
 	engine_unlock(s->engine);
 	if (r == 0)
 		return 0;
@@ -169,9 +170,9 @@ static int start_listening(struct tcp_session *s)
 	return EXIT_FAILURE;
 }
 
-static int begin(struct tcp_session *s, const struct llp_connect_params *p)
+static int tcp_session_begin(struct tcp_session *s, const struct llp_connect_params *p)
 {
-	struct tcp_stream *t = stream_new(s);
+	struct tcp_stream *t = tcp_session_stream_new(s);
 
 	if (!t)
 		return -ENOMEM;
@@ -179,7 +180,7 @@ static int begin(struct tcp_session *s, const struct llp_connect_params *p)
 }
 
 /** The first SYN should not be lost where the other side is there but not yet joined (memif). */
-static void await_link(struct tcp_session *s)
+static void tcp_session_await_link(struct tcp_session *s)
 {
 	static const struct timespec nap = {.tv_nsec = 2000000};
 	uint64_t end = net_now(s->net) + LINK_NS;
@@ -188,7 +189,7 @@ static void await_link(struct tcp_session *s)
 		nanosleep(&nap, NULL);
 }
 
-static int start_connecting(struct tcp_session *s)
+static int tcp_session_start_connecting(struct tcp_session *s)
 {
 	const struct tcp_options *o = s->options;
 	struct llp_connect_params p = {.remote.port = o->port};
@@ -197,10 +198,10 @@ static int start_connecting(struct tcp_session *s)
 
 	if (tcp_resolve(s->net, "uiwarp tcp", o->host, &p.remote.addr) != 0)
 		return EXIT_FAILURE;
-	await_link(s);
+	tcp_session_await_link(s);
 	engine_lock(s->engine);
 	for (unsigned i = 0; i < o->parallel && r == 0; i++)
-		r = begin(s, &p);
+		r = tcp_session_begin(s, &p);
 	engine_unlock(s->engine);
 	if (r == 0)
 		return 0;
@@ -211,19 +212,20 @@ static int start_connecting(struct tcp_session *s)
 
 int tcp_session_start(struct tcp_session *s)
 {
-	return s->options->listen ? start_listening(s) : start_connecting(s);
+	return s->options->listen ? tcp_session_start_listening(s)
+				  : tcp_session_start_connecting(s);
 }
 
 /* ---- looking, under the engine's lock ------------------------------------------------------- */
 
-static void earlier(uint64_t *next, uint64_t when)
+static void tcp_session_earlier(uint64_t *next, uint64_t when)
 {
 	if (when < *next)
 		*next = when;
 }
 
 /** End in good order, but do not wait for ever. */
-static void finish(struct tcp_stream *t, uint64_t now)
+static void tcp_session_finish(struct tcp_stream *t, uint64_t now)
 {
 	enum traffic_role role = t->traffic.cfg.role;
 
@@ -236,7 +238,7 @@ static void finish(struct tcp_stream *t, uint64_t now)
 	traffic_finish(&t->traffic);
 }
 
-static void give_up(struct tcp_stream *t)
+static void tcp_session_give_up(struct tcp_stream *t)
 {
 	if (t->traffic.ended || t->aborted)
 		return;
@@ -246,18 +248,18 @@ static void give_up(struct tcp_stream *t)
 	t->aborted = true;
 }
 
-static void meter(struct tcp_stream *t, uint64_t now, uint64_t *next)
+static void tcp_session_meter(struct tcp_stream *t, uint64_t now, uint64_t *next)
 {
 	double seconds = (double)(now - t->traffic.connected_at) * 1e-9;
 	uint64_t due = (uint64_t)(seconds * t->session->options->rate / 8);
 
 	if (due > t->traffic.allowed)
 		traffic_allow(&t->traffic, due - t->traffic.allowed);
-	earlier(next, now + METER_NS);
+	tcp_session_earlier(next, now + METER_NS);
 }
 
 /** Do what is due on an established connection. */
-static void attend(struct tcp_stream *t, uint64_t now, uint64_t *next)
+static void tcp_session_attend(struct tcp_stream *t, uint64_t now, uint64_t *next)
 {
 	const struct tcp_options *o = t->session->options;
 	uint64_t since = t->traffic.connected_at;
@@ -266,20 +268,20 @@ static void attend(struct tcp_stream *t, uint64_t now, uint64_t *next)
 	 * All has come: only the acknowledgement of our FIN can be missing, and with it the peer.
 	 */
 	if (o->role == TRAFFIC_SINK && t->traffic.eof && !t->traffic.unread)
-		finish(t, now);
+		tcp_session_finish(t, now);
 	if (o->stall && now - since >= o->stall)
 		traffic_resume(&t->traffic);
 	else if (o->stall)
-		earlier(next, since + o->stall);
+		tcp_session_earlier(next, since + o->stall);
 	if (o->rate > 0 && !t->abort_at)
-		meter(t, now, next);
+		tcp_session_meter(t, now, next);
 	if (o->time && now - since >= o->time)
-		finish(t, now);
+		tcp_session_finish(t, now);
 	else if (o->time)
-		earlier(next, since + o->time);
+		tcp_session_earlier(next, since + o->time);
 }
 
-static void view(struct tcp_stream *t, uint64_t now)
+static void tcp_session_view(struct tcp_stream *t, uint64_t now)
 {
 	const struct traffic *f = &t->traffic;
 
@@ -303,7 +305,7 @@ static void view(struct tcp_stream *t, uint64_t now)
 }
 
 /** What was counted since the last time is the interval's, and goes to the total. */
-static void collect_latency(struct tcp_stream *t)
+static void tcp_session_collect_latency(struct tcp_stream *t)
 {
 	if (!t->latency)
 		return;
@@ -313,11 +315,11 @@ static void collect_latency(struct tcp_stream *t)
 }
 
 /** What it is by now; its result, when its time is over. */
-static void note(struct tcp_stream *t, uint64_t now)
+static void tcp_session_note(struct tcp_stream *t, uint64_t now)
 {
 	uint64_t time = t->session->options->time;
 
-	view(t, now);
+	tcp_session_view(t, now);
 	if (t->view.connected && !t->start.at)
 		t->start.at = t->traffic.connected_at;
 	if (!t->result.at &&
@@ -325,29 +327,29 @@ static void note(struct tcp_stream *t, uint64_t now)
 			(time && t->view.connected && now - t->traffic.connected_at >= time)))
 		t->result = t->view;
 	if (t->view.ended)
-		collect_latency(t);
+		tcp_session_collect_latency(t);
 }
 
-static void look(struct tcp_stream *t, uint64_t now, uint64_t *next)
+static void tcp_session_look_once(struct tcp_stream *t, uint64_t now, uint64_t *next)
 {
 	if (t->view.ended)
 		return;
-	note(t, now);
+	tcp_session_note(t, now);
 	if (t->view.ended)
 		return;
 	if (t->view.connected)
-		attend(t, now, next);
+		tcp_session_attend(t, now, next);
 	if (t->session->stopping)
-		finish(t, now);
+		tcp_session_finish(t, now);
 	if (t->abort_at && now >= t->abort_at)
-		give_up(t);
+		tcp_session_give_up(t);
 	else if (t->abort_at)
-		earlier(next, t->abort_at);
-	note(t, now);
+		tcp_session_earlier(next, t->abort_at);
+	tcp_session_note(t, now);
 }
 
 /** Streams that are new go to the end of the list. */
-static void list_fresh(struct tcp_session *s)
+static void tcp_session_list_fresh(struct tcp_session *s)
 {
 	struct tcp_stream **at, *list = NULL, *t;
 
@@ -370,9 +372,9 @@ void tcp_session_look(struct tcp_session *s, uint64_t *next)
 		events = 0; /* it is the time that brings us here */
 	engine_lock(s->engine);
 	now = s->engine->now;
-	list_fresh(s);
+	tcp_session_list_fresh(s);
 	for (struct tcp_stream *t = s->streams; t; t = t->next)
-		look(t, now, next);
+		tcp_session_look_once(t, now, next);
 	engine_unlock(s->engine);
 }
 
@@ -380,7 +382,7 @@ void tcp_session_collect(struct tcp_session *s)
 {
 	engine_lock(s->engine);
 	for (struct tcp_stream *t = s->streams; t; t = t->next)
-		collect_latency(t);
+		tcp_session_collect_latency(t);
 	engine_unlock(s->engine);
 }
 
@@ -394,7 +396,7 @@ void tcp_session_stop(struct tcp_session *s)
 	s->listener = NULL;
 	if (s->stopping)
 		for (struct tcp_stream *t = s->streams; t; t = t->next)
-			give_up(t);
+			tcp_session_give_up(t);
 	s->stopping = true;
 	engine_unlock(s->engine);
 }
@@ -403,7 +405,7 @@ void tcp_session_stop(struct tcp_session *s)
  * The last ACK of a connection that we closed first may get lost, and the peer would send its FIN
  * again to nobody: be there for its first retransmission. The kernel's TCP has TIME-WAIT in full.
  */
-static void outlive_last_ack(struct tcp_session *s)
+static void tcp_session_outlive_last_ack(struct tcp_session *s)
 {
 	static const struct timespec nap = {.tv_nsec = 10000000};
 	uint64_t end = s->last_ack_until;
@@ -440,22 +442,22 @@ void tcp_session_remove(struct tcp_session *s, struct tcp_stream *t)
 		;
 	*at = t->next;
 	s->removed++;
-	stream_free(t);
+	tcp_session_stream_free(t);
 }
 
 void tcp_session_close(struct tcp_session *s)
 {
 	if (s->net) {
-		outlive_last_ack(s);
+		tcp_session_outlive_last_ack(s);
 		net_linger(s->net);
 		net_close(s->net, false);
 	}
-	list_fresh(s);
+	tcp_session_list_fresh(s);
 	while (s->streams) {
 		struct tcp_stream *t = s->streams;
 
 		s->streams = t->next;
-		stream_free(t);
+		tcp_session_stream_free(t);
 	}
 	close(s->event_fd);
 }

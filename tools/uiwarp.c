@@ -11,7 +11,7 @@ static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *summary;
-} commands[] = {
+} uiwarp_commands[] = {
 	{"run", cmd_run, "start a program with an iWARP device of its own"},
 	{"doctor", cmd_doctor, "what is wrong with a set-up, and what to do"},
 	{"tcp", cmd_tcp, "plain TCP streams, to measure a path or to test with any TCP"},
@@ -19,44 +19,44 @@ static const struct command {
 	{"wan", cmd_wan, "emulate a long path between two interfaces"},
 };
 
-#define NUM_COMMANDS (sizeof commands / sizeof commands[0])
+#define NUM_COMMANDS (sizeof uiwarp_commands / sizeof uiwarp_commands[0])
 
-static void usage(FILE *out)
+static void uiwarp_usage(FILE *out)
 {
 	fprintf(out, "Usage: uiwarp COMMAND [ARGUMENT...]\n"
 		     "       uiwarp help [COMMAND]\n"
 		     "       uiwarp --version\n"
 		     "RDMA verbs over TCP/IP in user space.\n\nCommands:\n");
 	for (size_t i = 0; i < NUM_COMMANDS; i++)
-		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
+		fprintf(out, "  %-8s %s\n", uiwarp_commands[i].name, uiwarp_commands[i].summary);
 }
 
-static const struct command *find(const char *name)
+static const struct command *uiwarp_find_command(const char *name)
 {
 	for (size_t i = 0; i < NUM_COMMANDS; i++)
-		if (strcmp(commands[i].name, name) == 0)
-			return &commands[i];
+		if (strcmp(uiwarp_commands[i].name, name) == 0)
+			return &uiwarp_commands[i];
 	return NULL;
 }
 
-static int unknown(const char *name)
+static int uiwarp_unknown(const char *name)
 {
 	fprintf(stderr, "uiwarp: there is no command \"%s\"; see \"uiwarp help\"\n", name);
 	return EXIT_USAGE;
 }
 
-static int help(int argc, char **argv)
+static int uiwarp_help(int argc, char **argv)
 {
 	static char help_option[] = "--help";
 	const struct command *c;
 
 	if (argc < 3 || help_is_asked(argv[2])) {
-		usage(stdout);
+		uiwarp_usage(stdout);
 		return EXIT_SUCCESS;
 	}
-	c = find(argv[2]);
+	c = uiwarp_find_command(argv[2]);
 	if (c == NULL)
-		return unknown(argv[2]);
+		return uiwarp_unknown(argv[2]);
 	return c->run(2, (char *[]){argv[2], help_option, NULL});
 }
 
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 	/* Whatever is wrong with the command line has one exit status. */
 	argp_err_exit_status = EXIT_USAGE;
 	if (argc < 2) {
-		usage(stderr);
+		uiwarp_usage(stderr);
 		return EXIT_USAGE;
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
 		return EXIT_SUCCESS;
 	}
 	if (strcmp(argv[1], "help") == 0 || help_is_asked(argv[1]))
-		return help(argc, argv);
-	c = find(argv[1]);
-	return c == NULL ? unknown(argv[1]) : c->run(argc - 1, argv + 1);
+		return uiwarp_help(argc, argv);
+	c = uiwarp_find_command(argv[1]);
+	return c == NULL ? uiwarp_unknown(argv[1]) : c->run(argc - 1, argv + 1);
 }

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-static const char *format(char buf[UNITS_LEN], double n, const char *const *units)
+static const char *units_format(char buf[UNITS_LEN], double n, const char *const *units)
 {
 	while (n >= 999.95 && units[1] != NULL) {
 		n /= 1000;
@@ -18,19 +18,19 @@ const char *units_bytes(char buf[UNITS_LEN], double bytes)
 {
 	static const char *const units[] = {"B", "kB", "MB", "GB", "TB", NULL};
 
-	return format(buf, bytes, units);
+	return units_format(buf, bytes, units);
 }
 
 const char *units_rate(char buf[UNITS_LEN], double bits_per_second)
 {
 	static const char *const units[] = {"b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s", NULL};
 
-	return format(buf, bits_per_second, units);
+	return units_format(buf, bits_per_second, units);
 }
 
 const char *units_time(char buf[UNITS_LEN], double ns)
 {
 	static const char *const units[] = {"ns", "us", "ms", "s", NULL};
 
-	return format(buf, ns, units);
+	return units_format(buf, ns, units);
 }

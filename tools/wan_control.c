@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /** Skip @p word and the blanks behind it. @return false if the line begins otherwise. */
-static bool skip_word(const char **line, const char *word)
+static bool wan_control_skip_word(const char **line, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -21,12 +21,12 @@ static bool skip_word(const char **line, const char *word)
 	return true;
 }
 
-static void obey(struct wan_control *c, const char *line)
+static void wan_control_obey(struct wan_control *c, const char *line)
 {
 	struct wan_path_config written[2] = {c->path[0], c->path[1]}, finished[2];
 	struct wan_options_error e = {""};
-	bool only_a = skip_word(&line, "a-to-b");
-	bool only_b = !only_a && skip_word(&line, "b-to-a");
+	bool only_a = wan_control_skip_word(&line, "a-to-b");
+	bool only_b = !only_a && wan_control_skip_word(&line, "b-to-a");
 	int r = 0;
 
 	if (!only_b)
@@ -47,7 +47,7 @@ static void obey(struct wan_control *c, const char *line)
 	}
 }
 
-static void take(struct wan_control *c, char byte)
+static void wan_control_take(struct wan_control *c, char byte)
 {
 	if (byte == '\n') {
 		c->line[c->len] = '\0';
@@ -55,7 +55,7 @@ static void take(struct wan_control *c, char byte)
 			fprintf(stderr, "uiwarp wan: a line of more than %zu characters\n",
 				sizeof c->line - 2);
 		else if (c->len != 0)
-			obey(c, c->line);
+			wan_control_obey(c, c->line);
 		c->len = 0;
 	} else if (c->len < sizeof c->line - 1) {
 		c->line[c->len++] = byte;
@@ -74,5 +74,5 @@ void wan_control_read(struct wan_control *c)
 	if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
 		c->fd = -1;
 	for (ssize_t i = 0; i < n; i++)
-		take(c, bytes[i]);
+		wan_control_take(c, bytes[i]);
 }

@@ -5,12 +5,12 @@
 #include <jansson.h>
 #include <stdio.h>
 
-static const char *const direction_text[] = {"a to b", "b to a"};
-static const char *const direction_key[] = {"a_to_b", "b_to_a"};
+static const char *const wan_report_direction_text[] = {"a to b", "b to a"};
+static const char *const wan_report_direction_key[] = {"a_to_b", "b_to_a"};
 
 /* ---- the configuration ---------------------------------------------------------------------- */
 
-static json_t *path_json(const struct wan_path_config *c)
+static json_t *wan_report_path_json(const struct wan_path_config *c)
 {
 	static const char *const unit[] = {"endless", "bytes", "frames", "ns"};
 
@@ -23,7 +23,7 @@ static json_t *path_json(const struct wan_path_config *c)
 		(int)c->mtu);
 }
 
-static void print_json(json_t *j)
+static void wan_report_print_json(json_t *j)
 {
 	if (j == NULL)
 		return;
@@ -33,7 +33,7 @@ static void print_json(json_t *j)
 	json_decref(j);
 }
 
-static void print_queue(const struct wan_path_config *c)
+static void wan_report_print_queue(const struct wan_path_config *c)
 {
 	if (c->rate == 0)
 		return;
@@ -52,15 +52,15 @@ static void print_queue(const struct wan_path_config *c)
 	}
 }
 
-static void print_path(unsigned d, const struct wan_path_config *c)
+static void wan_report_print_path(unsigned d, const struct wan_path_config *c)
 {
-	printf("%s: ", direction_text[d]);
+	printf("%s: ", wan_report_direction_text[d]);
 	if (c->rate != 0)
 		printf("%g Mbit/s, ", (double)c->rate / 1e6);
 	printf("%g ms", (double)c->delay / 1e6);
 	if (c->jitter != 0)
 		printf(" +- %g ms", (double)c->jitter / 1e6);
-	print_queue(c);
+	wan_report_print_queue(c);
 	if (wan_loss_share(&c->loss) > 0)
 		printf(", loss %.4g %%", wan_loss_share(&c->loss) * 100);
 	if (c->reorder > 0)
@@ -78,20 +78,22 @@ static void print_path(unsigned d, const struct wan_path_config *c)
 void wan_report_ready(const struct wan_report *r, struct wan_bridge *b, const char *const device[2])
 {
 	if (r->json) {
-		print_json(json_pack("{sb ss ss so so}", "ready", 1, "a", device[0], "b", device[1],
-			direction_key[0], path_json(wan_path_config(wan_bridge_path(b, 0))),
-			direction_key[1], path_json(wan_path_config(wan_bridge_path(b, 1)))));
+		wan_report_print_json(json_pack("{sb ss ss so so}", "ready", 1, "a", device[0], "b",
+			device[1], wan_report_direction_key[0],
+			wan_report_path_json(wan_path_config(wan_bridge_path(b, 0))),
+			wan_report_direction_key[1],
+			wan_report_path_json(wan_path_config(wan_bridge_path(b, 1)))));
 		return;
 	}
 	printf("carrying frames between %s and %s\n", device[0], device[1]);
 	for (unsigned d = 0; d < 2; d++)
-		print_path(d, wan_path_config(wan_bridge_path(b, d)));
+		wan_report_print_path(d, wan_path_config(wan_bridge_path(b, d)));
 	fflush(stdout);
 }
 
 /* ---- statistics ----------------------------------------------------------------------------- */
 
-static uint64_t dropped(const struct wan_path_stats *p, const struct wan_bridge_stats *s)
+static uint64_t wan_report_dropped(const struct wan_path_stats *p, const struct wan_bridge_stats *s)
 {
 	uint64_t n = s->oversize + s->missed + s->refused;
 
@@ -100,7 +102,8 @@ static uint64_t dropped(const struct wan_path_stats *p, const struct wan_bridge_
 	return n;
 }
 
-static json_t *drops_json(const struct wan_path_stats *p, const struct wan_bridge_stats *s)
+static json_t *wan_report_drops_json(
+	const struct wan_path_stats *p, const struct wan_bridge_stats *s)
 {
 	return json_pack("{sI sI sI sI sI sI sI}", "loss", (json_int_t)p->fate[WAN_DROP_LOSS],
 		"queue", (json_int_t)p->fate[WAN_DROP_QUEUE], "mtu",
@@ -109,7 +112,7 @@ static json_t *drops_json(const struct wan_path_stats *p, const struct wan_bridg
 		(json_int_t)s->refused);
 }
 
-static json_t *totals_json(struct wan_bridge *b, unsigned d)
+static json_t *wan_report_totals_json(struct wan_bridge *b, unsigned d)
 {
 	const struct wan_path_stats *p = wan_path_get_stats(wan_bridge_path(b, d));
 	const struct wan_bridge_stats *s = wan_bridge_get_stats(b, d);
@@ -117,7 +120,7 @@ static json_t *totals_json(struct wan_bridge *b, unsigned d)
 	return json_pack("{sI sI sI sI so sI sI sI sI sI sI sI sI}", "frames_in",
 		(json_int_t)p->frames_in, "bytes_in", (json_int_t)p->bytes_in, "frames_out",
 		(json_int_t)p->frames_out, "bytes_out", (json_int_t)s->bytes_out, "dropped",
-		drops_json(p, s), "duplicated", (json_int_t)p->duplicated, "corrupted",
+		wan_report_drops_json(p, s), "duplicated", (json_int_t)p->duplicated, "corrupted",
 		(json_int_t)p->corrupted, "reordered", (json_int_t)p->reordered, "queue_bytes_max",
 		(json_int_t)p->queue_bytes_max, "queue_ns_max", (json_int_t)p->queue_ns_max,
 		"late_ns_p50", (json_int_t)histogram_quantile(&s->lateness, 500000), "late_ns_p99",
@@ -125,18 +128,19 @@ static json_t *totals_json(struct wan_bridge *b, unsigned d)
 		(json_int_t)s->lateness.max);
 }
 
-static void print_totals(struct wan_bridge *b, unsigned d)
+static void wan_report_print_totals(struct wan_bridge *b, unsigned d)
 {
 	const struct wan_path_stats *p = wan_path_get_stats(wan_bridge_path(b, d));
 	const struct wan_bridge_stats *s = wan_bridge_get_stats(b, d);
 
 	printf("%s: %" PRIu64 " frames, %" PRIu64 " bytes in; %" PRIu64 " frames, %" PRIu64
 	       " bytes out\n",
-		direction_text[d], p->frames_in, p->bytes_in, p->frames_out, s->bytes_out);
+		wan_report_direction_text[d], p->frames_in, p->bytes_in, p->frames_out,
+		s->bytes_out);
 	printf("  dropped %" PRIu64 ": loss %" PRIu64 ", queue %" PRIu64 ", mtu %" PRIu64
 	       ", memory %" PRIu64 ", oversize %" PRIu64 ", missed %" PRIu64 ", refused %" PRIu64
 	       "\n",
-		dropped(p, s), p->fate[WAN_DROP_LOSS], p->fate[WAN_DROP_QUEUE],
+		wan_report_dropped(p, s), p->fate[WAN_DROP_LOSS], p->fate[WAN_DROP_QUEUE],
 		p->fate[WAN_DROP_MTU], p->fate[WAN_DROP_MEMORY], s->oversize, s->missed,
 		s->refused);
 	printf("  duplicated %" PRIu64 ", corrupted %" PRIu64 ", reordered %" PRIu64
@@ -154,13 +158,14 @@ void wan_report_totals(const struct wan_report *r, struct wan_bridge *b)
 	double seconds = (double)wan_bridge_elapsed(b) / 1e9;
 
 	if (r->json) {
-		print_json(json_pack("{sf so so}", "seconds", seconds, direction_key[0],
-			totals_json(b, 0), direction_key[1], totals_json(b, 1)));
+		wan_report_print_json(json_pack("{sf so so}", "seconds", seconds,
+			wan_report_direction_key[0], wan_report_totals_json(b, 0),
+			wan_report_direction_key[1], wan_report_totals_json(b, 1)));
 		return;
 	}
 	printf("after %.3f s\n", seconds);
 	for (unsigned d = 0; d < 2; d++)
-		print_totals(b, d);
+		wan_report_print_totals(b, d);
 	fflush(stdout);
 }
 
@@ -181,18 +186,19 @@ void wan_report_interval(struct wan_report *r, struct wan_bridge *b)
 		if (r->json)
 			parts[d] = json_pack("{sf sf sI so}", "bits_per_second", rate,
 				"frames_per_second", frames, "queue_bytes",
-				(json_int_t)p->queue_bytes, "dropped", drops_json(p, s));
+				(json_int_t)p->queue_bytes, "dropped", wan_report_drops_json(p, s));
 		else
 			printf("%s%s %9.3f Mbit/s %8.0f frames/s, %" PRIu64 " dropped so far",
-				d == 0 ? "" : ";  ", direction_text[d], rate / 1e6, frames,
-				dropped(p, s));
+				d == 0 ? "" : ";  ", wan_report_direction_text[d], rate / 1e6,
+				frames, wan_report_dropped(p, s));
 		r->bytes[d] = s->bytes_out;
 		r->frames[d] = p->frames_out;
 	}
 	r->at = now;
 	if (r->json)
-		print_json(json_pack("{sf so so}", "at", (double)now / 1e9, direction_key[0],
-			parts[0], direction_key[1], parts[1]));
+		wan_report_print_json(json_pack("{sf so so}", "at", (double)now / 1e9,
+			wan_report_direction_key[0], parts[0], wan_report_direction_key[1],
+			parts[1]));
 	else
 		putchar('\n');
 	fflush(stdout);

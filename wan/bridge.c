@@ -64,23 +64,24 @@ struct wan_bridge {
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static void *clone_frame(void *ctx, void *frame)
+static void *wan_bridge_clone_frame(void *ctx, void *frame)
 {
 	/* Sent twice and changed by nobody, so one buffer will do. */
 	rte_pktmbuf_refcnt_update(frame, 1);
 	return frame;
 }
 
-static void *corrupt_frame(void *ctx, void *frame, uint64_t random)
+static void *wan_bridge_corrupt_frame(void *ctx, void *frame, uint64_t random)
 {
 	wan_frame_corrupt(frame, random);
 	return frame;
 }
 
-static const struct wan_path_ops frame_ops = {clone_frame, corrupt_frame, NULL};
+static const struct wan_path_ops wan_bridge_frame_ops = {
+	wan_bridge_clone_frame, wan_bridge_corrupt_frame, NULL};
 
 /** MiB of buffers for what a path can hold, of full-sized frames and half as many small ones. */
-static uint32_t memory_for(const struct wan_path_config *c)
+static uint32_t wan_bridge_memory_for(const struct wan_path_config *c)
 {
 	const uint64_t object = 2560, frame = 1514, rings = UINT64_C(48) << 20;
 	uint64_t bytes = wan_options_bytes(c) / frame * 3 / 2 * object + rings;
@@ -89,14 +90,14 @@ static uint32_t memory_for(const struct wan_path_config *c)
 }
 
 /** Frames that may be on the way: the rest of the pool is for the rings of the ports. */
-static uint32_t capacity_of(struct port *p)
+static uint32_t wan_bridge_capacity_of(struct port *p)
 {
 	uint32_t n = port_pool(p)->size;
 
 	return n - n / 8 - 1024;
 }
 
-static int open_ports(struct wan_bridge *b, struct port_error *e)
+static int wan_bridge_open_ports(struct wan_bridge *b, struct port_error *e)
 {
 	struct port_config cfg[2];
 	int r = 0;
@@ -105,8 +106,8 @@ static int open_ports(struct wan_bridge *b, struct port_error *e)
 		cfg[i] = (struct port_config){
 			.device = b->cfg.device[i],
 			.eal = b->cfg.eal,
-			.memory_mib =
-				b->cfg.memory_mib ? b->cfg.memory_mib : memory_for(&b->cfg.path[i]),
+			.memory_mib = b->cfg.memory_mib ? b->cfg.memory_mib
+							: wan_bridge_memory_for(&b->cfg.path[i]),
 			.wire = true,
 			.log = b->cfg.log,
 		};
@@ -122,15 +123,15 @@ static int open_ports(struct wan_bridge *b, struct port_error *e)
 	return r;
 }
 
-static int open_direction(struct wan_bridge *b, unsigned d, struct port_error *e)
+static int wan_bridge_open_direction(struct wan_bridge *b, unsigned d, struct port_error *e)
 {
 	struct direction *x = &b->dir[d];
 
 	x->from = b->port[d];
 	x->to = b->port[1 - d];
 	x->max_frame = pool_frame_size(port_get_caps(x->from)->mtu) - 4 /* CRC */;
-	x->path =
-		wan_path_create(&b->cfg.path[d], &frame_ops, capacity_of(x->from), b->cfg.seed + d);
+	x->path = wan_path_create(&b->cfg.path[d], &wan_bridge_frame_ops,
+		wan_bridge_capacity_of(x->from), b->cfg.seed + d);
 	if (x->path == NULL) {
 		snprintf(e->text, sizeof e->text, "no memory for the path");
 		return -ENOMEM;
@@ -150,9 +151,9 @@ int wan_bridge_open(
 	}
 	b->cfg = *cfg;
 	b->lcore = LCORE_ID_ANY;
-	r = open_ports(b, e);
+	r = wan_bridge_open_ports(b, e);
 	for (unsigned d = 0; d < 2 && r == 0; d++)
-		r = open_direction(b, d, e);
+		r = wan_bridge_open_direction(b, d, e);
 	if (r != 0) {
 		wan_bridge_close(b);
 		return r;
@@ -164,7 +165,7 @@ int wan_bridge_open(
 	return 0;
 }
 
-static void drain(struct wan_path *p)
+static void wan_bridge_drain(struct wan_path *p)
 {
 	struct rte_mbuf *m;
 	uint64_t due;
@@ -178,7 +179,7 @@ void wan_bridge_close(struct wan_bridge *b)
 {
 	for (unsigned d = 0; d < 2; d++)
 		if (b->dir[d].path != NULL)
-			drain(b->dir[d].path);
+			wan_bridge_drain(b->dir[d].path);
 	for (unsigned i = 0; i < 2; i++)
 		if (b->port[i] != NULL)
 			port_stop(b->port[i]);
@@ -191,7 +192,7 @@ void wan_bridge_close(struct wan_bridge *b)
 
 /* ---- frames --------------------------------------------------------------------------------- */
 
-static void tell_offloads(struct wan_bridge *b, unsigned d, const char *what)
+static void wan_bridge_tell_offloads(struct wan_bridge *b, unsigned d, const char *what)
 {
 	log_printf(b->cfg.log, LOG_LEVEL_WARNING,
 		"port %s: %s: offloads are on where they come from; run \"ethtool -K DEVICE tx off "
@@ -199,10 +200,10 @@ static void tell_offloads(struct wan_bridge *b, unsigned d, const char *what)
 		b->cfg.device[d], what);
 }
 
-static void tell_oversize(struct wan_bridge *b, unsigned d, const struct rte_mbuf *m)
+static void wan_bridge_tell_oversize(struct wan_bridge *b, unsigned d, const struct rte_mbuf *m)
 {
 	if (wan_frame_is_tcp(m))
-		tell_offloads(b, d, "frames larger than its MTU come and are dropped");
+		wan_bridge_tell_offloads(b, d, "frames larger than its MTU come and are dropped");
 	else
 		log_printf(b->cfg.log, LOG_LEVEL_WARNING,
 			"port %s: frames larger than its MTU come and are dropped: if the driver "
@@ -215,14 +216,14 @@ static void tell_oversize(struct wan_bridge *b, unsigned d, const struct rte_mbu
 }
 
 /** False for a frame that cannot be passed on as it should be. */
-static bool inspect(struct wan_bridge *b, unsigned d, const struct rte_mbuf *m)
+static bool wan_bridge_inspect(struct wan_bridge *b, unsigned d, const struct rte_mbuf *m)
 {
 	struct direction *x = &b->dir[d];
 
 	if (unlikely(m->pkt_len > x->max_frame)) {
 		x->stats.oversize++;
 		if (!x->told_oversize)
-			tell_oversize(b, d, m);
+			wan_bridge_tell_oversize(b, d, m);
 		return false;
 	}
 	if (x->inspected >= INSPECTED)
@@ -230,14 +231,14 @@ static bool inspect(struct wan_bridge *b, unsigned d, const struct rte_mbuf *m)
 	if (x->inspected++ % THOUSAND == 0)
 		x->unfilled = 0;
 	if (wan_frame_is_unfilled(m) && ++x->unfilled >= UNFILLED && !x->told_unfilled) {
-		tell_offloads(b, d, "TCP segments come without their checksums");
+		wan_bridge_tell_offloads(b, d, "TCP segments come without their checksums");
 		x->told_unfilled = true;
 	}
 	return true;
 }
 
 /** A frame came at @p now: how long may it be worth to wait for the next one? */
-static void expect_more(struct wan_bridge *b, uint64_t now)
+static void wan_bridge_expect_more(struct wan_bridge *b, uint64_t now)
 {
 	uint64_t twice = 2 * (now - b->arrived_at);
 
@@ -250,7 +251,7 @@ static void expect_more(struct wan_bridge *b, uint64_t now)
 	b->awake_until = now + b->linger;
 }
 
-static unsigned receive(struct wan_bridge *b, unsigned d)
+static unsigned wan_bridge_receive(struct wan_bridge *b, unsigned d)
 {
 	struct direction *x = &b->dir[d];
 	struct rte_mbuf *pkts[BURST];
@@ -258,11 +259,11 @@ static unsigned receive(struct wan_bridge *b, unsigned d)
 	uint64_t now = n ? clock_ns(&b->clock) : 0;
 
 	if (n)
-		expect_more(b, now);
+		wan_bridge_expect_more(b, now);
 	for (unsigned i = 0; i < n; i++) {
 		struct rte_mbuf *m = wan_frame_adopt(pkts[i]);
 
-		if (m != NULL && (!inspect(b, d, m) ||
+		if (m != NULL && (!wan_bridge_inspect(b, d, m) ||
 					 wan_path_put(x->path, now, m, m->pkt_len) != WAN_TAKEN))
 			rte_pktmbuf_free(m);
 	}
@@ -270,7 +271,7 @@ static unsigned receive(struct wan_bridge *b, unsigned d)
 }
 
 /** Send what is due. What a port has no room for waits on the path, not in the port. */
-static unsigned deliver(struct wan_bridge *b, unsigned d, uint64_t *due)
+static unsigned wan_bridge_deliver(struct wan_bridge *b, unsigned d, uint64_t *due)
 {
 	struct direction *x = &b->dir[d];
 	unsigned n = 0;
@@ -289,10 +290,10 @@ static unsigned deliver(struct wan_bridge *b, unsigned d, uint64_t *due)
 }
 
 /** @return frames that came or went. */
-static unsigned carry(struct wan_bridge *b)
+static unsigned wan_bridge_carry(struct wan_bridge *b)
 {
 	uint64_t due[BURST], sent;
-	unsigned all = receive(b, 0) + receive(b, 1);
+	unsigned all = wan_bridge_receive(b, 0) + wan_bridge_receive(b, 1);
 
 	for (unsigned d = 0; d < 2; d++) {
 		unsigned n;
@@ -300,7 +301,7 @@ static unsigned carry(struct wan_bridge *b)
 		b->now = clock_ns(&b->clock);
 		if (wan_path_next(b->dir[d].path) > b->now && port_backlog(b->dir[d].to) == 0)
 			continue;
-		n = deliver(b, d, due);
+		n = wan_bridge_deliver(b, d, due);
 		sent = clock_ns(&b->clock);
 		for (unsigned i = 0; i < n; i++)
 			histogram_add(&b->dir[d].stats.lateness, sent - due[i]);
@@ -311,15 +312,15 @@ static unsigned carry(struct wan_bridge *b)
 
 /* ---- the loop ------------------------------------------------------------------------------- */
 
-static uint64_t next_due(const struct wan_bridge *b)
+static uint64_t wan_bridge_next_due(const struct wan_bridge *b)
 {
 	return RTE_MIN(wan_path_next(b->dir[0].path), wan_path_next(b->dir[1].path));
 }
 
 /** Sleep until a frame comes, or shortly before one is due. */
-static void rest(struct wan_bridge *b)
+static void wan_bridge_rest(struct wan_bridge *b)
 {
-	uint64_t until = RTE_MIN(next_due(b) - WAKE_UP, b->next_tick);
+	uint64_t until = RTE_MIN(wan_bridge_next_due(b) - WAKE_UP, b->next_tick);
 	struct pollfd fds[3] = {{.fd = b->cfg.wake_fd ? *b->cfg.wake_fd : -1, .events = POLLIN}};
 	struct timespec ts;
 
@@ -330,7 +331,7 @@ static void rest(struct wan_bridge *b)
 		port_rx_arm(b->port[i]);
 	}
 	/* A frame that came before its port was armed wakes nobody. */
-	if (carry(b) == 0) {
+	if (wan_bridge_carry(b) == 0) {
 		ts = (struct timespec){.tv_nsec = until > b->now ? (long)(until - b->now) : 0};
 		ppoll(fds, 3, &ts, NULL);
 	}
@@ -340,13 +341,14 @@ static void rest(struct wan_bridge *b)
 		b->next_tick = b->now;
 }
 
-static bool may_rest(const struct wan_bridge *b)
+static bool wan_bridge_may_rest(const struct wan_bridge *b)
 {
-	return !b->cfg.poll && b->now >= b->awake_until && next_due(b) > b->now + WAKE_UP &&
-	       port_backlog(b->port[0]) == 0 && port_backlog(b->port[1]) == 0;
+	return !b->cfg.poll && b->now >= b->awake_until &&
+	       wan_bridge_next_due(b) > b->now + WAKE_UP && port_backlog(b->port[0]) == 0 &&
+	       port_backlog(b->port[1]) == 0;
 }
 
-static void tick(struct wan_bridge *b)
+static void wan_bridge_tick(struct wan_bridge *b)
 {
 	b->next_tick = b->now + TICK;
 	port_watch(b->port[0]);
@@ -361,11 +363,11 @@ void wan_bridge_run(struct wan_bridge *b, const volatile sig_atomic_t *stop)
 
 	priority_ask();
 	while (*stop == 0) {
-		carry(b);
+		wan_bridge_carry(b);
 		if (b->now >= b->next_tick)
-			tick(b);
-		else if (may_rest(b))
-			rest(b);
+			wan_bridge_tick(b);
+		else if (wan_bridge_may_rest(b))
+			wan_bridge_rest(b);
 	}
 	lcore_leave(had);
 }

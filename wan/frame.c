@@ -36,7 +36,7 @@ void wan_frame_corrupt(struct rte_mbuf *m, uint64_t random)
 }
 
 /** Plain sum of the 16-bit words of @p len bytes, an even number, in memory order. */
-static uint64_t sum_words(const uint8_t *p, unsigned len)
+static uint64_t wan_frame_sum_words(const uint8_t *p, unsigned len)
 {
 	uint64_t sum = 0;
 	uint16_t w;
@@ -49,7 +49,7 @@ static uint64_t sum_words(const uint8_t *p, unsigned len)
 }
 
 /** The TCP header, and the sum of the pseudo header in front of it; NULL: there is none. */
-static const uint8_t *find_tcp(const struct rte_mbuf *m, uint64_t *pseudo)
+static const uint8_t *wan_frame_find_tcp(const struct rte_mbuf *m, uint64_t *pseudo)
 {
 	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
 	unsigned len = m->data_len, header;
@@ -64,10 +64,11 @@ static const uint8_t *find_tcp(const struct rte_mbuf *m, uint64_t *pseudo)
 		if (p[9] != PROTO_TCP || (load_be16(p + 6) & 0x3fff) != 0 || header < 20 ||
 			load_be16(p + 2) < header)
 			return NULL;
-		*pseudo = sum_words(p + 12, 8) + cksum_word((uint16_t)(load_be16(p + 2) - header));
+		*pseudo = wan_frame_sum_words(p + 12, 8) +
+			  cksum_word((uint16_t)(load_be16(p + 2) - header));
 	} else if (load_be16(p - 2) == TYPE_IPV6 && len >= 40 && p[6] == PROTO_TCP) {
 		header = 40;
-		*pseudo = sum_words(p + 8, 32) + cksum_word(load_be16(p + 4));
+		*pseudo = wan_frame_sum_words(p + 8, 32) + cksum_word(load_be16(p + 4));
 	} else {
 		return NULL;
 	}
@@ -79,13 +80,13 @@ bool wan_frame_is_tcp(const struct rte_mbuf *m)
 {
 	uint64_t pseudo;
 
-	return find_tcp(m, &pseudo) != NULL;
+	return wan_frame_find_tcp(m, &pseudo) != NULL;
 }
 
 bool wan_frame_is_unfilled(const struct rte_mbuf *m)
 {
 	uint64_t pseudo;
-	const uint8_t *tcp = find_tcp(m, &pseudo);
+	const uint8_t *tcp = wan_frame_find_tcp(m, &pseudo);
 	uint16_t field;
 
 	if (tcp == NULL)

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static bool is_before(const struct wan_line_entry *a, const struct wan_line_entry *b)
+static bool wan_line_is_before(const struct wan_line_entry *a, const struct wan_line_entry *b)
 {
 	return a->due != b->due ? a->due < b->due : a->number < b->number;
 }
@@ -44,7 +44,7 @@ void wan_line_put_anywhere(struct wan_line *l, void *thing, uint64_t due)
 	struct wan_line_entry e = {due, l->number++, thing};
 	uint32_t at = l->heaped++;
 
-	while (at > 0 && is_before(&e, &l->heap[(at - 1) / 2])) {
+	while (at > 0 && wan_line_is_before(&e, &l->heap[(at - 1) / 2])) {
 		l->heap[at] = l->heap[(at - 1) / 2];
 		at = (at - 1) / 2;
 	}
@@ -52,7 +52,7 @@ void wan_line_put_anywhere(struct wan_line *l, void *thing, uint64_t due)
 }
 
 /** Take the heap's first and close the gap. */
-static void heap_pop(struct wan_line *l)
+static void wan_line_heap_pop(struct wan_line *l)
 {
 	const struct wan_line_entry *e = &l->heap[--l->heaped];
 	uint32_t at = 0;
@@ -60,9 +60,10 @@ static void heap_pop(struct wan_line *l)
 	for (;;) {
 		uint32_t child = 2 * at + 1;
 
-		if (child + 1 < l->heaped && is_before(&l->heap[child + 1], &l->heap[child]))
+		if (child + 1 < l->heaped &&
+			wan_line_is_before(&l->heap[child + 1], &l->heap[child]))
 			child++;
-		if (child >= l->heaped || !is_before(&l->heap[child], e))
+		if (child >= l->heaped || !wan_line_is_before(&l->heap[child], e))
 			break;
 		l->heap[at] = l->heap[child];
 		at = child;
@@ -71,25 +72,25 @@ static void heap_pop(struct wan_line *l)
 }
 
 /** The first of the ring and of the heap, whichever is earlier; NULL: the line is empty. */
-static const struct wan_line_entry *first(const struct wan_line *l)
+static const struct wan_line_entry *wan_line_first(const struct wan_line *l)
 {
 	const struct wan_line_entry *r = &l->ring[l->head & (l->capacity - 1)];
 
 	if (l->heaped == 0)
 		return l->head == l->tail ? NULL : r;
-	return l->head == l->tail || is_before(l->heap, r) ? l->heap : r;
+	return l->head == l->tail || wan_line_is_before(l->heap, r) ? l->heap : r;
 }
 
 uint64_t wan_line_next(const struct wan_line *l)
 {
-	const struct wan_line_entry *e = first(l);
+	const struct wan_line_entry *e = wan_line_first(l);
 
 	return e == NULL ? WAN_NEVER : e->due;
 }
 
 void *wan_line_take(struct wan_line *l, uint64_t now, uint64_t *due)
 {
-	const struct wan_line_entry *e = first(l);
+	const struct wan_line_entry *e = wan_line_first(l);
 	void *thing;
 
 	if (e == NULL || e->due > now)
@@ -97,7 +98,7 @@ void *wan_line_take(struct wan_line *l, uint64_t now, uint64_t *due)
 	thing = e->thing;
 	*due = e->due;
 	if (e == l->heap)
-		heap_pop(l);
+		wan_line_heap_pop(l);
 	else
 		l->head++;
 	return thing;

@@ -19,31 +19,31 @@
 #define RATE_ASSUMED UINT64_C(10000000000)
 
 /* "0.1%", or the part of one: "0.001". */
-static bool parse_share(const char *s, double max, double *out)
+static bool wan_options_parse_share(const char *s, double max, double *out)
 {
 	static const struct number_unit units[] = {{"", 1}, {"%", 0.01}, {NULL, 0}};
 
 	return number_parse_unit(s, units, 0, max, out);
 }
 
-static bool is_none(const char *s)
+static bool wan_options_is_none(const char *s)
 {
 	return strcasecmp(s, "none") == 0;
 }
 
 /* ---- the keys ------------------------------------------------------------------------------- */
 
-static const char *set_rate(struct wan_path_config *c, const char *s)
+static const char *wan_options_set_rate(struct wan_path_config *c, const char *s)
 {
 	double rate = 0;
 
-	if (!is_none(s) && !number_parse_rate(s, MIN_RATE, MAX_RATE, &rate))
+	if (!wan_options_is_none(s) && !number_parse_rate(s, MIN_RATE, MAX_RATE, &rate))
 		return "bits per second from 1k to 1000g, such as 1g or 2.5mbit, or none";
 	c->rate = (uint64_t)llround(rate);
 	return NULL;
 }
 
-static const char *set_overhead(struct wan_path_config *c, const char *s)
+static const char *wan_options_set_overhead(struct wan_path_config *c, const char *s)
 {
 	static const struct number_unit units[] = {{"", 1}, {"B", 1}, {NULL, 0}};
 	double n;
@@ -56,22 +56,22 @@ static const char *set_overhead(struct wan_path_config *c, const char *s)
 
 #define EXPECTED_TIME "a time up to 3600s with its unit, such as 50ms, 200us or 1.5s"
 
-static const char *set_delay(struct wan_path_config *c, const char *s)
+static const char *wan_options_set_delay(struct wan_path_config *c, const char *s)
 {
 	return number_parse_time(s, MAX_TIME, &c->delay) ? NULL : EXPECTED_TIME;
 }
 
-static const char *set_jitter(struct wan_path_config *c, const char *s)
+static const char *wan_options_set_jitter(struct wan_path_config *c, const char *s)
 {
 	return number_parse_time(s, MAX_TIME, &c->jitter) ? NULL : EXPECTED_TIME;
 }
 
-static const char *set_reorder_by(struct wan_path_config *c, const char *s)
+static const char *wan_options_set_reorder_by(struct wan_path_config *c, const char *s)
 {
 	return number_parse_time(s, MAX_TIME, &c->reorder_by) ? NULL : EXPECTED_TIME;
 }
 
-static const char *set_jitter_reorders(struct wan_path_config *c, const char *s)
+static const char *wan_options_set_jitter_reorders(struct wan_path_config *c, const char *s)
 {
 	if (strcmp(s, "yes") != 0 && strcmp(s, "no") != 0)
 		return "yes or no";
@@ -80,7 +80,7 @@ static const char *set_jitter_reorders(struct wan_path_config *c, const char *s)
 }
 
 /* Split @p s at its colons. @return the number of parts, or 0: more than @p max of them. */
-static unsigned split(const char *s, char *copy, size_t size, char **part, unsigned max)
+static unsigned wan_options_split(const char *s, char *copy, size_t size, char **part, unsigned max)
 {
 	unsigned n = 0;
 	char *next = copy;
@@ -96,16 +96,16 @@ static unsigned split(const char *s, char *copy, size_t size, char **part, unsig
 	return n;
 }
 
-static const char *set_loss(struct wan_path_config *c, const char *s)
+static const char *wan_options_set_loss(struct wan_path_config *c, const char *s)
 {
 	static const char expected[] = "a share of the frames such as 0.1% or 0.001, below 100% "
 				       "with a mean length of bursts behind it: 1%:8";
 	static const struct number_unit units[] = {{"", 1}, {NULL, 0}};
 	char copy[64], *part[2];
-	unsigned n = split(s, copy, sizeof copy, part, 2);
+	unsigned n = wan_options_split(s, copy, sizeof copy, part, 2);
 	double loss, burst;
 
-	if (n == 0 || !parse_share(part[0], 1, &loss))
+	if (n == 0 || !wan_options_parse_share(part[0], 1, &loss))
 		return expected;
 	if (n == 1) {
 		c->loss = (struct wan_loss_config){.good = loss};
@@ -117,18 +117,18 @@ static const char *set_loss(struct wan_path_config *c, const char *s)
 	return NULL;
 }
 
-static const char *set_gilbert_elliott(struct wan_path_config *c, const char *s)
+static const char *wan_options_set_gilbert_elliott(struct wan_path_config *c, const char *s)
 {
 	static const char expected[] =
 		"ENTER:LEAVE[:BAD[:GOOD]], probabilities such as 0.1%:25%:100%:0";
 	double value[4] = {0, 0, 1, 0};
 	char copy[128], *part[4];
-	unsigned n = split(s, copy, sizeof copy, part, 4);
+	unsigned n = wan_options_split(s, copy, sizeof copy, part, 4);
 
 	if (n < 2)
 		return expected;
 	for (unsigned i = 0; i < n; i++)
-		if (!parse_share(part[i], 1, &value[i]))
+		if (!wan_options_parse_share(part[i], 1, &value[i]))
 			return expected;
 	c->loss = (struct wan_loss_config){
 		.enter = value[0], .leave = value[1], .bad = value[2], .good = value[3]};
@@ -137,29 +137,29 @@ static const char *set_gilbert_elliott(struct wan_path_config *c, const char *s)
 
 #define EXPECTED_SHARE "a share of the frames such as 0.1% or 0.001"
 
-static const char *set_reorder(struct wan_path_config *c, const char *s)
+static const char *wan_options_set_reorder(struct wan_path_config *c, const char *s)
 {
-	return parse_share(s, 1, &c->reorder) ? NULL : EXPECTED_SHARE;
+	return wan_options_parse_share(s, 1, &c->reorder) ? NULL : EXPECTED_SHARE;
 }
 
-static const char *set_duplicate(struct wan_path_config *c, const char *s)
+static const char *wan_options_set_duplicate(struct wan_path_config *c, const char *s)
 {
-	return parse_share(s, 1, &c->duplicate) ? NULL : EXPECTED_SHARE;
+	return wan_options_parse_share(s, 1, &c->duplicate) ? NULL : EXPECTED_SHARE;
 }
 
-static const char *set_corrupt(struct wan_path_config *c, const char *s)
+static const char *wan_options_set_corrupt(struct wan_path_config *c, const char *s)
 {
-	return parse_share(s, 1, &c->corrupt) ? NULL : EXPECTED_SHARE;
+	return wan_options_parse_share(s, 1, &c->corrupt) ? NULL : EXPECTED_SHARE;
 }
 
-static const char *set_queue(struct wan_path_config *c, const char *s)
+static const char *wan_options_set_queue(struct wan_path_config *c, const char *s)
 {
 	static const struct number_unit bytes[] = {{"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
 		{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {NULL, 0}};
 	static const struct number_unit frames[] = {{"p", 1}, {NULL, 0}};
 	double n;
 
-	if (is_none(s)) {
+	if (wan_options_is_none(s)) {
 		c->queue_unit = WAN_QUEUE_ENDLESS;
 	} else if (strcmp(s, "bdp") == 0) {
 		c->queue_unit = WAN_QUEUE_TIME;
@@ -179,38 +179,40 @@ static const char *set_queue(struct wan_path_config *c, const char *s)
 	return NULL;
 }
 
-static const char *set_mtu(struct wan_path_config *c, const char *s)
+static const char *wan_options_set_mtu(struct wan_path_config *c, const char *s)
 {
 	static const struct number_unit units[] = {{"", 1}, {NULL, 0}};
 	double n = 0;
 
-	if (!is_none(s) && !number_parse_unit(s, units, 68, 65535, &n))
+	if (!wan_options_is_none(s) && !number_parse_unit(s, units, 68, 65535, &n))
 		return "bytes of an IP packet from 68 to 65535, or none";
 	c->mtu = (uint32_t)n;
 	return NULL;
 }
 
 const struct wan_option wan_options[] = {
-	{"rate", "RATE", "Carry RATE bits a second: 1g, 2.5mbit; none", set_rate},
+	{"rate", "RATE", "Carry RATE bits a second: 1g, 2.5mbit; none", wan_options_set_rate},
 	{"overhead", "BYTES", "Count BYTES more for each frame on the link (Ethernet has 24)",
-		set_overhead},
+		wan_options_set_overhead},
 	{"queue", "SIZE", "Let so much wait for the link: 12.5MB, 1000p, 50ms, bdp or none",
-		set_queue},
-	{"delay", "TIME", "Delay frames: 50ms", set_delay},
-	{"jitter", "TIME", "Spread delays evenly by TIME up and down", set_jitter},
+		wan_options_set_queue},
+	{"delay", "TIME", "Delay frames: 50ms", wan_options_set_delay},
+	{"jitter", "TIME", "Spread delays evenly by TIME up and down", wan_options_set_jitter},
 	{"jitter-reorders", "yes|no", "Whether frames overtake each other by jitter",
-		set_jitter_reorders},
-	{"loss", "SHARE[:LENGTH]", "Lose frames: 0.1%; 1%:8 in bursts of 8 on average", set_loss},
+		wan_options_set_jitter_reorders},
+	{"loss", "SHARE[:LENGTH]", "Lose frames: 0.1%; 1%:8 in bursts of 8 on average",
+		wan_options_set_loss},
 	{"gilbert-elliott", "ENTER:LEAVE[:BAD[:GOOD]]",
 		"Lose by two states: the probabilities of entering and leaving the bad one, and of "
 		"loss in each",
-		set_gilbert_elliott},
+		wan_options_set_gilbert_elliott},
 	{"reorder", "SHARE", "Delay this share of the frames by more, so that others overtake",
-		set_reorder},
-	{"reorder-by", "TIME", "The most that those are delayed by", set_reorder_by},
-	{"duplicate", "SHARE", "Send frames twice", set_duplicate},
-	{"corrupt", "SHARE", "Turn over one bit behind the Ethernet header", set_corrupt},
-	{"mtu", "BYTES", "Lose larger IP packets without a word; none", set_mtu},
+		wan_options_set_reorder},
+	{"reorder-by", "TIME", "The most that those are delayed by", wan_options_set_reorder_by},
+	{"duplicate", "SHARE", "Send frames twice", wan_options_set_duplicate},
+	{"corrupt", "SHARE", "Turn over one bit behind the Ethernet header",
+		wan_options_set_corrupt},
+	{"mtu", "BYTES", "Lose larger IP packets without a word; none", wan_options_set_mtu},
 	{0},
 };
 
@@ -295,7 +297,7 @@ int wan_options_finish(
 }
 
 /** Bytes that @p rate carries in @p ns. */
-static uint64_t carried(uint64_t rate, uint64_t ns)
+static uint64_t wan_options_carried(uint64_t rate, uint64_t ns)
 {
 	return (uint64_t)((unsigned __int128)rate * ns / 8000000000u);
 }
@@ -303,7 +305,7 @@ static uint64_t carried(uint64_t rate, uint64_t ns)
 uint64_t wan_options_bytes(const struct wan_path_config *c)
 {
 	uint64_t rate = c->rate != 0 ? c->rate : RATE_ASSUMED;
-	uint64_t bytes = carried(rate, c->delay + c->jitter + c->reorder_by);
+	uint64_t bytes = wan_options_carried(rate, c->delay + c->jitter + c->reorder_by);
 
 	if (c->rate == 0)
 		return bytes;
@@ -313,8 +315,8 @@ uint64_t wan_options_bytes(const struct wan_path_config *c)
 	case WAN_QUEUE_FRAMES:
 		return bytes + c->queue * (c->mtu != 0 ? c->mtu : 1514);
 	case WAN_QUEUE_TIME:
-		return bytes + carried(rate, c->queue);
+		return bytes + wan_options_carried(rate, c->queue);
 	default:
-		return bytes + carried(rate, UINT64_C(1000000000));
+		return bytes + wan_options_carried(rate, UINT64_C(1000000000));
 	}
 }

@@ -74,7 +74,7 @@ const struct wan_path_config *wan_path_config(const struct wan_path *p)
 /* ---- the link and its queue ----------------------------------------------------------------- */
 
 /** Let go what the link has sent by @p now. */
-static void queue_advance(struct wan_path *p, uint64_t now)
+static void wan_path_queue_advance(struct wan_path *p, uint64_t now)
 {
 	while (p->head != p->tail) {
 		const struct waiting *w = &p->queue[p->head & (p->line.capacity - 1)];
@@ -86,7 +86,7 @@ static void queue_advance(struct wan_path *p, uint64_t now)
 	}
 }
 
-static bool queue_has_room(const struct wan_path *p, uint64_t now, uint32_t len)
+static bool wan_path_queue_has_room(const struct wan_path *p, uint64_t now, uint32_t len)
 {
 	const struct wan_path_config *c = &p->cfg;
 
@@ -105,7 +105,7 @@ static bool queue_has_room(const struct wan_path *p, uint64_t now, uint32_t len)
 }
 
 /** Put a frame on the link, behind those that wait. @return when its last bit is on the way. */
-static uint64_t link_send(struct wan_path *p, uint64_t now, uint32_t len)
+static uint64_t wan_path_link_send(struct wan_path *p, uint64_t now, uint32_t len)
 {
 	uint64_t bits = ((uint64_t)len + p->cfg.overhead) * 8;
 
@@ -130,7 +130,7 @@ static uint64_t link_send(struct wan_path *p, uint64_t now, uint32_t len)
 
 /* ---- after the link ------------------------------------------------------------------------- */
 
-static uint64_t draw_delay(struct wan_path *p)
+static uint64_t wan_path_draw_delay(struct wan_path *p)
 {
 	const struct wan_path_config *c = &p->cfg;
 	uint64_t d;
@@ -141,9 +141,9 @@ static uint64_t draw_delay(struct wan_path *p)
 	return d > c->jitter ? d - c->jitter : 0;
 }
 
-static void put_on_line(struct wan_path *p, void *frame, uint64_t leaves)
+static void wan_path_put_on_line(struct wan_path *p, void *frame, uint64_t leaves)
 {
-	uint64_t due = leaves + draw_delay(p);
+	uint64_t due = leaves + wan_path_draw_delay(p);
 
 	if (prng_chance(&p->rng, p->cfg.reorder)) {
 		p->stats.reordered++;
@@ -156,37 +156,37 @@ static void put_on_line(struct wan_path *p, void *frame, uint64_t leaves)
 	}
 }
 
-static bool line_is_full(const struct wan_path *p)
+static bool wan_path_line_is_full(const struct wan_path *p)
 {
 	return wan_line_count(&p->line) >= p->capacity;
 }
 
-static enum wan_fate put(struct wan_path *p, uint64_t now, void *frame, uint32_t len)
+static enum wan_fate wan_path_enqueue(struct wan_path *p, uint64_t now, void *frame, uint32_t len)
 {
 	uint64_t leaves;
 	void *copy;
 
 	if (p->cfg.mtu != 0 && len > p->cfg.mtu + ETH_HEADER)
 		return WAN_DROP_MTU;
-	queue_advance(p, now);
-	if (line_is_full(p) || p->tail - p->head >= p->capacity)
+	wan_path_queue_advance(p, now);
+	if (wan_path_line_is_full(p) || p->tail - p->head >= p->capacity)
 		return WAN_DROP_MEMORY;
-	if (!queue_has_room(p, now, len))
+	if (!wan_path_queue_has_room(p, now, len))
 		return WAN_DROP_QUEUE;
 	/* What is lost on the way has taken its time on the link. */
-	leaves = link_send(p, now, len);
+	leaves = wan_path_link_send(p, now, len);
 	if (wan_loss_next(&p->loss, &p->rng))
 		return WAN_DROP_LOSS;
 	if (prng_chance(&p->rng, p->cfg.corrupt)) {
 		p->stats.corrupted++;
 		frame = p->ops.corrupt(p->ops.ctx, frame, prng_u64(&p->rng));
 	}
-	put_on_line(p, frame, leaves);
-	if (prng_chance(&p->rng, p->cfg.duplicate) && !line_is_full(p)) {
+	wan_path_put_on_line(p, frame, leaves);
+	if (prng_chance(&p->rng, p->cfg.duplicate) && !wan_path_line_is_full(p)) {
 		copy = p->ops.clone(p->ops.ctx, frame);
 		if (copy != NULL) {
 			p->stats.duplicated++;
-			put_on_line(p, copy, leaves);
+			wan_path_put_on_line(p, copy, leaves);
 		}
 	}
 	return WAN_TAKEN;
@@ -194,7 +194,7 @@ static enum wan_fate put(struct wan_path *p, uint64_t now, void *frame, uint32_t
 
 enum wan_fate wan_path_put(struct wan_path *p, uint64_t now, void *frame, uint32_t len)
 {
-	enum wan_fate fate = put(p, now, frame, len);
+	enum wan_fate fate = wan_path_enqueue(p, now, frame, len);
 
 	p->stats.frames_in++;
 	p->stats.bytes_in += len;

@@ -28,7 +28,7 @@ int ucma_address_get(const void *sa, struct ip_endpoint *out, sa_family_t *famil
 	}
 }
 
-static size_t put_v4(const struct ip_endpoint *e, struct sockaddr_in6 *sa)
+static size_t ucma_put_v4(const struct ip_endpoint *e, struct sockaddr_in6 *sa)
 {
 	struct sockaddr_in v4 = {.sin_family = AF_INET};
 
@@ -42,7 +42,7 @@ size_t ucma_address_put(const struct ip_endpoint *e, sa_family_t family, struct 
 {
 	memset(sa, 0, sizeof *sa);
 	if (family == AF_INET)
-		return put_v4(e, sa);
+		return ucma_put_v4(e, sa);
 	if (family != AF_INET6)
 		return 0;
 	sa->sin6_family = AF_INET6;
@@ -56,7 +56,7 @@ size_t ucma_address_put(const struct ip_endpoint *e, sa_family_t family, struct 
  * iWARP has reliable connections only. The kernel lets such an id have an iWARP device and refuses
  * the QP; nothing can come of it, so this is told at once.
  */
-static int check_port_space(const struct ucma_id *id)
+static int ucma_check_port_space(const struct ucma_id *id)
 {
 	return id->port_space == RDMA_PS_TCP ? 0 : -ENODEV;
 }
@@ -64,7 +64,7 @@ static int check_port_space(const struct ucma_id *id)
 int ucma_bind_to(struct ucma_call *c, const struct ip_endpoint *local, sa_family_t family)
 {
 	struct ucma_id *id = c->id;
-	int err = check_port_space(id);
+	int err = ucma_check_port_space(id);
 
 	if (err)
 		return err;
@@ -82,7 +82,7 @@ int ucma_bind_to(struct ucma_call *c, const struct ip_endpoint *local, sa_family
 	return ucma_step(c, UCMA_IDLE, UCMA_ADDR_BOUND);
 }
 
-static int bind_sockaddr(struct ucma_call *c, const void *sa)
+static int ucma_bind_sockaddr(struct ucma_call *c, const void *sa)
 {
 	struct ip_endpoint local;
 	sa_family_t family;
@@ -93,11 +93,11 @@ static int bind_sockaddr(struct ucma_call *c, const void *sa)
 
 int ucma_bind_ip(struct ucma_call *c)
 {
-	return bind_sockaddr(c, &c->cmd.bind_ip.addr);
+	return ucma_bind_sockaddr(c, &c->cmd.bind_ip.addr);
 }
 
 /* The size that a sockaddr's own family asks for; 0 for one that we do not serve. */
-static size_t sockaddr_size(const void *sa)
+static size_t ucma_sockaddr_size(const void *sa)
 {
 	sa_family_t family;
 
@@ -111,13 +111,13 @@ int ucma_bind(struct ucma_call *c)
 {
 	const struct rdma_ucm_bind *q = &c->cmd.bind;
 
-	if (q->reserved || !q->addr_size || q->addr_size != sockaddr_size(&q->addr))
+	if (q->reserved || !q->addr_size || q->addr_size != ucma_sockaddr_size(&q->addr))
 		return -EINVAL;
-	return bind_sockaddr(c, &q->addr);
+	return ucma_bind_sockaddr(c, &q->addr);
 }
 
 /* The source that came with the destination, unless an earlier bind has settled it. */
-static int bind_source(struct ucma_call *c, const void *src, sa_family_t dst_family)
+static int ucma_bind_source(struct ucma_call *c, const void *src, sa_family_t dst_family)
 {
 	struct ip_endpoint local;
 	sa_family_t family;
@@ -136,7 +136,7 @@ static int bind_source(struct ucma_call *c, const void *src, sa_family_t dst_fam
 	return ucma_bind_to(c, &local, family);
 }
 
-static int start_resolution(
+static int ucma_start_resolution(
 	struct ucma_call *c, const struct ip_endpoint *remote, sa_family_t fam, uint32_t timeout_ms)
 {
 	/* No time at all is time for a neighbour that is known. */
@@ -164,22 +164,22 @@ static int start_resolution(
 	return err;
 }
 
-static int resolve(struct ucma_call *c, const void *src, const void *dst, uint32_t timeout_ms)
+static int ucma_resolve(struct ucma_call *c, const void *src, const void *dst, uint32_t timeout_ms)
 {
 	struct ip_endpoint remote;
 	sa_family_t family;
 	int err = ucma_address_get(dst, &remote, &family);
 
 	if (!err)
-		err = check_port_space(c->id);
+		err = ucma_check_port_space(c->id);
 	if (!err)
-		err = bind_source(c, src, family);
-	return err ? err : start_resolution(c, &remote, family, timeout_ms);
+		err = ucma_bind_source(c, src, family);
+	return err ? err : ucma_start_resolution(c, &remote, family, timeout_ms);
 }
 
 int ucma_resolve_ip(struct ucma_call *c)
 {
-	return resolve(c, &c->cmd.resolve_ip.src_addr, &c->cmd.resolve_ip.dst_addr,
+	return ucma_resolve(c, &c->cmd.resolve_ip.src_addr, &c->cmd.resolve_ip.dst_addr,
 		c->cmd.resolve_ip.timeout_ms);
 }
 
@@ -188,10 +188,10 @@ int ucma_resolve_addr(struct ucma_call *c)
 	const struct rdma_ucm_resolve_addr *q = &c->cmd.resolve_addr;
 	static const struct sockaddr_in6 none;
 
-	if (q->reserved || (q->src_size && q->src_size != sockaddr_size(&q->src_addr)) ||
-		!q->dst_size || q->dst_size != sockaddr_size(&q->dst_addr))
+	if (q->reserved || (q->src_size && q->src_size != ucma_sockaddr_size(&q->src_addr)) ||
+		!q->dst_size || q->dst_size != ucma_sockaddr_size(&q->dst_addr))
 		return -EINVAL;
-	return resolve(
+	return ucma_resolve(
 		c, q->src_size ? (const void *)&q->src_addr : &none, &q->dst_addr, q->timeout_ms);
 }
 
@@ -206,7 +206,7 @@ int ucma_resolve_route(struct ucma_call *c)
 	return err ? err : ucma_event_post(c->id, UCMA_EVENT_ROUTE_RESOLVED);
 }
 
-static size_t put_remote(
+static size_t ucma_put_remote(
 	const struct ucma_id *id, const struct ip_endpoint *remote, struct sockaddr_in6 *sa)
 {
 	bool known = !ip_addr_is_any(&remote->addr) || remote->port;
@@ -221,7 +221,7 @@ int ucma_query_route(struct ucma_call *c)
 
 	rnic_ep_addresses(c->id->ep, &local, &remote);
 	ucma_address_put(&local, c->id->family, &r.src_addr);
-	put_remote(c->id, &remote, &r.dst_addr);
+	ucma_put_remote(c->id, &remote, &r.dst_addr);
 	if (rnic_ep_has_device(c->id->ep)) {
 		r.node_guid = c->u->guid;
 		r.port_num = 1;
@@ -232,7 +232,7 @@ int ucma_query_route(struct ucma_call *c)
 	return 0;
 }
 
-static int query_addr(struct ucma_call *c)
+static int ucma_query_addr(struct ucma_call *c)
 {
 	struct rdma_ucm_query_addr_resp r = {0};
 	struct ip_endpoint local, remote;
@@ -243,7 +243,7 @@ static int query_addr(struct ucma_call *c)
 	rnic_ep_addresses(c->id->ep, &local, &remote);
 	r.src_size = (uint16_t)ucma_address_put(&local, c->id->family, &sa);
 	memcpy(&r.src_addr, &sa, sizeof sa);
-	r.dst_size = (uint16_t)put_remote(c->id, &remote, &sa);
+	r.dst_size = (uint16_t)ucma_put_remote(c->id, &remote, &sa);
 	memcpy(&r.dst_addr, &sa, sizeof sa);
 	if (rnic_ep_has_device(c->id->ep)) {
 		r.node_guid = c->u->guid;
@@ -254,7 +254,7 @@ static int query_addr(struct ucma_call *c)
 	return 0;
 }
 
-static int query_path(struct ucma_call *c)
+static int ucma_query_path(struct ucma_call *c)
 {
 	static const struct rdma_ucm_query_path_resp none;
 
@@ -269,9 +269,9 @@ int ucma_query(struct ucma_call *c)
 {
 	switch (c->cmd.query.option) {
 	case RDMA_USER_CM_QUERY_ADDR:
-		return query_addr(c);
+		return ucma_query_addr(c);
 	case RDMA_USER_CM_QUERY_PATH:
-		return query_path(c);
+		return ucma_query_path(c);
 	default:
 		return -ENOSYS;
 	}

@@ -13,7 +13,7 @@
 
 #define FIRST_SIZE 64
 
-static int make_room(struct ucma_channels *t, int fd)
+static int ucma_make_room(struct ucma_channels *t, int fd)
 {
 	size_t size = t->size ? t->size : FIRST_SIZE;
 	struct ucma_channel **p;
@@ -35,7 +35,7 @@ static int make_room(struct ucma_channels *t, int fd)
 /* librdmacm gives an rsocket the number of its channel. librspreload's select() looks from 0 up for
  * the descriptor that stands for an rsocket, and takes one of the rsocket's own number for it: so
  * this number is above those of the program. */
-static int open_fd(int flags)
+static int ucma_open_fd(int flags)
 {
 	int fd = eventfd(0, EFD_SEMAPHORE | (flags & O_CLOEXEC ? EFD_CLOEXEC : 0) |
 				    (flags & O_NONBLOCK ? EFD_NONBLOCK : 0));
@@ -50,14 +50,14 @@ int ucma_channel_open(struct ucma_channels *t, int flags, struct ucma_channel **
 
 	if (!ch)
 		return -ENOMEM;
-	ch->fd = open_fd(flags);
+	ch->fd = ucma_open_fd(flags);
 	if (ch->fd < 0) {
 		err = -errno;
 		free(ch);
 		return err;
 	}
 	ch->own_fd = fcntl(ch->fd, F_DUPFD_CLOEXEC, ch->fd);
-	err = ch->own_fd < 0 ? -errno : make_room(t, ch->fd);
+	err = ch->own_fd < 0 ? -errno : ucma_make_room(t, ch->fd);
 	if (err) {
 		if (ch->own_fd >= 0)
 			close(ch->own_fd);
@@ -102,7 +102,7 @@ void ucma_channel_unref(struct ucma_channel *ch)
  * By syscall(), not by write(): that would be a cancellation point while the engine's lock is
  * held, and our own hook of write() lies before it.
  */
-static void count(const struct ucma_channel *ch, uint64_t n)
+static void ucma_count(const struct ucma_channel *ch, uint64_t n)
 {
 	if (n)
 		syscall(SYS_write, ch->own_fd, &n, sizeof n);
@@ -111,7 +111,7 @@ static void count(const struct ucma_channel *ch, uint64_t n)
 void ucma_channel_push(struct ucma_channel *ch, struct ucma_event *ev)
 {
 	TAILQ_INSERT_TAIL(&ch->events, ev, link);
-	count(ch, 1);
+	ucma_count(ch, 1);
 }
 
 int ucma_channel_wait(const struct ucma_channel *ch)
@@ -123,14 +123,14 @@ int ucma_channel_wait(const struct ucma_channel *ch)
 
 void ucma_channel_unwait(const struct ucma_channel *ch)
 {
-	count(ch, 1);
+	ucma_count(ch, 1);
 }
 
 /*
  * Take back at most n counts without ever waiting, whatever O_NONBLOCK says. Where the kernel
  * cannot do that (before 5.12) the counts stay: a reader finds no event for them and waits again.
  */
-static void uncount(const struct ucma_channel *ch, unsigned n)
+static void ucma_uncount(const struct ucma_channel *ch, unsigned n)
 {
 	uint64_t one;
 	struct iovec v = {&one, sizeof one};
@@ -152,7 +152,7 @@ void ucma_channel_purge(struct ucma_channel *ch, const struct ucma_id *id)
 		free(ev);
 		n++;
 	}
-	uncount(ch, n);
+	ucma_uncount(ch, n);
 }
 
 void ucma_channel_move(struct ucma_channel *from, struct ucma_channel *to, const struct ucma_id *id)
@@ -170,6 +170,6 @@ void ucma_channel_move(struct ucma_channel *from, struct ucma_channel *to, const
 		TAILQ_INSERT_TAIL(&to->events, ev, link);
 		n++;
 	}
-	uncount(from, n);
-	count(to, n);
+	ucma_uncount(from, n);
+	ucma_count(to, n);
 }

@@ -37,7 +37,7 @@ int ucma_step(const struct ucma_call *c, enum ucma_id_state from, enum ucma_id_s
 }
 
 /* iWARP has no multicast: rdma_join_multicast() is refused. */
-static int no_multicast(struct ucma_call *c)
+static int ucma_no_multicast(struct ucma_call *c)
 {
 	return -ENOSYS;
 }
@@ -57,7 +57,7 @@ struct command {
 #define SIZE(t)  sizeof(struct rdma_ucm_##t)
 #define AT(t, f) offsetof(struct rdma_ucm_##t, f)
 
-static const struct command commands[] = {
+static const struct command ucma_commands[] = {
 	[RDMA_USER_CM_CMD_CREATE_ID] = {ucma_create_id, SIZE(create_id), AT(create_id, response),
 		SIZE(create_id_resp), NOWHERE, false},
 	[RDMA_USER_CM_CMD_DESTROY_ID] = {ucma_destroy_id, SIZE(destroy_id),
@@ -87,8 +87,8 @@ static const struct command commands[] = {
 	[RDMA_USER_CM_CMD_SET_OPTION] = {ucma_set_option, SIZE(set_option), NOWHERE, 0,
 		AT(set_option, id), false},
 	[RDMA_USER_CM_CMD_NOTIFY] = {ucma_notify, SIZE(notify), NOWHERE, 0, AT(notify, id), false},
-	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = {no_multicast, 0, NOWHERE, 0, NOWHERE, false},
-	[RDMA_USER_CM_CMD_LEAVE_MCAST] = {no_multicast, 0, NOWHERE, 0, NOWHERE, false},
+	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = {ucma_no_multicast, 0, NOWHERE, 0, NOWHERE, false},
+	[RDMA_USER_CM_CMD_LEAVE_MCAST] = {ucma_no_multicast, 0, NOWHERE, 0, NOWHERE, false},
 	[RDMA_USER_CM_CMD_MIGRATE_ID] = {ucma_migrate_id, SIZE(migrate_id),
 		AT(migrate_id, response), SIZE(migrate_resp), NOWHERE, false},
 	[RDMA_USER_CM_CMD_QUERY] = {ucma_query, SIZE(query), AT(query, response),
@@ -96,11 +96,11 @@ static const struct command commands[] = {
 	[RDMA_USER_CM_CMD_BIND] = {ucma_bind, SIZE(bind), NOWHERE, 0, AT(bind, id), false},
 	[RDMA_USER_CM_CMD_RESOLVE_ADDR] = {ucma_resolve_addr, SIZE(resolve_addr), NOWHERE, 0,
 		AT(resolve_addr, id), false},
-	[RDMA_USER_CM_CMD_JOIN_MCAST] = {no_multicast, 0, NOWHERE, 0, NOWHERE, false},
+	[RDMA_USER_CM_CMD_JOIN_MCAST] = {ucma_no_multicast, 0, NOWHERE, 0, NOWHERE, false},
 };
 
 /* The kernel's ucma_write(): EINVAL for what it never heard of, ENOSYS for what it gave up. */
-static int find_command(
+static int ucma_find_command(
 	const void *buf, size_t n, const struct command **out, uint16_t *in, uint16_t *out_size)
 {
 	struct rdma_ucm_cmd_hdr h;
@@ -108,16 +108,16 @@ static int find_command(
 	if (n < sizeof h)
 		return -EINVAL;
 	memcpy(&h, buf, sizeof h);
-	if (h.cmd >= sizeof commands / sizeof commands[0] || h.in > n - sizeof h)
+	if (h.cmd >= sizeof ucma_commands / sizeof ucma_commands[0] || h.in > n - sizeof h)
 		return -EINVAL;
-	*out = &commands[h.cmd];
+	*out = &ucma_commands[h.cmd];
 	*in = h.in;
 	*out_size = h.out;
 	return (*out)->handler ? 0 : -ENOSYS;
 }
 
 /* Copy the payload and see that everything the handler will touch is there. */
-static int load_command(
+static int ucma_load_command(
 	const struct command *k, struct ucma_call *c, const void *payload, uint16_t in)
 {
 	uint64_t response;
@@ -134,7 +134,7 @@ static int load_command(
 	return response ? 0 : -EFAULT;
 }
 
-static int hold(const struct command *k, struct ucma_call *c)
+static int ucma_hold(const struct command *k, struct ucma_call *c)
 {
 	struct ucma *u = c->u;
 	uint32_t number;
@@ -149,10 +149,10 @@ static int hold(const struct command *k, struct ucma_call *c)
 	return err;
 }
 
-static int run(const struct command *k, struct ucma_call *c)
+static int ucma_run(const struct command *k, struct ucma_call *c)
 {
 	struct ucma *u = c->u;
-	int err = hold(k, c);
+	int err = ucma_hold(k, c);
 
 	if (err)
 		return err;
@@ -166,7 +166,7 @@ static int run(const struct command *k, struct ucma_call *c)
 	return err;
 }
 
-static int run_on_channel(const struct command *k, struct ucma_call *c, int fd)
+static int ucma_run_on_channel(const struct command *k, struct ucma_call *c, int fd)
 {
 	struct ucma *u = c->u;
 	int err;
@@ -180,7 +180,7 @@ static int run_on_channel(const struct command *k, struct ucma_call *c, int fd)
 		return -EBADF;
 	/* A write to the kernel's device is no cancellation point half way through, nor is ours. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &c->cancel_state);
-	err = run(k, c);
+	err = ucma_run(k, c);
 	pthread_setcancelstate(c->cancel_state, NULL);
 	pthread_mutex_lock(&u->lock);
 	ucma_channel_unref(c->ch);
@@ -199,12 +199,12 @@ ssize_t ucma_write(struct ucma *u, int fd, const void *buf, size_t n)
 		errno = ENODEV;
 		return -1;
 	}
-	err = find_command(buf, n, &k, &in, &c.out);
+	err = ucma_find_command(buf, n, &k, &in, &c.out);
 	if (!err)
-		err = load_command(
+		err = ucma_load_command(
 			k, &c, (const uint8_t *)buf + sizeof(struct rdma_ucm_cmd_hdr), in);
 	if (!err)
-		err = run_on_channel(k, &c, fd);
+		err = ucma_run_on_channel(k, &c, fd);
 	if (err) {
 		errno = -err;
 		return -1;

@@ -38,7 +38,7 @@ int ucma_listen(struct ucma_call *c)
 
 /* @return the QP, or NULL. It stays until the program destroys it, which is the program's affair.
  */
-static struct rnic_qp *find_qp(struct ucma *u, uint32_t number)
+static struct rnic_qp *ucma_find_qp(struct ucma *u, uint32_t number)
 {
 	struct engine *e = rnic_engine(u->rnic);
 	struct rnic_qp *qp;
@@ -49,13 +49,13 @@ static struct rnic_qp *find_qp(struct ucma *u, uint32_t number)
 	return qp;
 }
 
-static int conn_param(
+static int ucma_conn_param(
 	struct ucma_call *c, const struct rdma_ucm_conn_param *q, struct rnic_conn_param *p)
 {
 	if (!q->valid)
 		return -EINVAL;
 	*p = (struct rnic_conn_param){
-		.qp = find_qp(c->u, q->qp_num),
+		.qp = ucma_find_qp(c->u, q->qp_num),
 		.ird = q->responder_resources,
 		.ord = q->initiator_depth,
 		.private_data = q->private_data,
@@ -68,7 +68,7 @@ static int conn_param(
 int ucma_connect(struct ucma_call *c)
 {
 	struct rnic_conn_param p;
-	int err = conn_param(c, &c->cmd.connect.conn_param, &p);
+	int err = ucma_conn_param(c, &c->cmd.connect.conn_param, &p);
 
 	if (!err)
 		err = ucma_step(c, UCMA_ROUTE_RESOLVED, UCMA_CONNECT);
@@ -80,7 +80,7 @@ int ucma_connect(struct ucma_call *c)
 	return err;
 }
 
-static void set_uid(const struct ucma_call *c, uint64_t uid)
+static void ucma_set_uid(const struct ucma_call *c, uint64_t uid)
 {
 	pthread_mutex_lock(&c->u->lock);
 	c->id->uid = uid;
@@ -102,12 +102,12 @@ int ucma_accept(struct ucma_call *c)
 	if (err)
 		return err;
 	/* ESTABLISHED may come before the call is back, and needs the name. */
-	set_uid(c, c->cmd.accept.uid);
-	err = conn_param(c, &c->cmd.accept.conn_param, &p);
+	ucma_set_uid(c, c->cmd.accept.uid);
+	err = ucma_conn_param(c, &c->cmd.accept.conn_param, &p);
 	if (!err)
 		err = rnic_ep_accept(c->id->ep, &p);
 	if (err) {
-		set_uid(c, 0);
+		ucma_set_uid(c, 0);
 		ucma_step(c, UCMA_CONNECT, UCMA_REJECTED);
 		rnic_ep_reject(c->id->ep, NULL, 0);
 	}

@@ -9,7 +9,7 @@
 /** The library's private_data_len is 8 bits wide; MPA carries up to 512 bytes (RFC 5044 7.1.1). */
 #define MAX_PRIVATE_DATA 255
 
-static const uint8_t event_of[] = {
+static const uint8_t ucma_event_of[] = {
 	[RNIC_EP_ADDR_RESOLVED] = UCMA_EVENT_ADDR_RESOLVED,
 	[RNIC_EP_ADDR_ERROR] = UCMA_EVENT_ADDR_ERROR,
 	[RNIC_EP_CONNECT_REQUEST] = UCMA_EVENT_CONNECT_REQUEST,
@@ -20,12 +20,12 @@ static const uint8_t event_of[] = {
 	[RNIC_EP_DISCONNECTED] = UCMA_EVENT_DISCONNECTED,
 };
 
-static uint8_t depth(uint16_t v)
+static uint8_t ucma_depth(uint16_t v)
 {
 	return v < UINT8_MAX ? (uint8_t)v : UINT8_MAX;
 }
 
-static struct ucma_event *event_new(struct ucma_id *id, enum ucma_event_type type)
+static struct ucma_event *ucma_event_new(struct ucma_id *id, enum ucma_event_type type)
 {
 	struct ucma_event *ev = calloc(1, sizeof *ev);
 
@@ -42,10 +42,10 @@ static struct ucma_event *event_new(struct ucma_id *id, enum ucma_event_type typ
  * rdma_cm's view of the depths is the reader's own: initiator_depth is what we may have
  * outstanding at the peer (our ORD), responder_resources what the peer may have here (our IRD).
  */
-static void fill_conn_param(struct rdma_ucm_conn_param *p, const struct rnic_ep_event *e)
+static void ucma_fill_conn_param(struct rdma_ucm_conn_param *p, const struct rnic_ep_event *e)
 {
-	p->initiator_depth = depth(e->ord);
-	p->responder_resources = depth(e->ird);
+	p->initiator_depth = ucma_depth(e->ord);
+	p->responder_resources = ucma_depth(e->ird);
 	p->private_data_len =
 		e->private_len < MAX_PRIVATE_DATA ? (uint8_t)e->private_len : MAX_PRIVATE_DATA;
 	if (p->private_data_len)
@@ -53,7 +53,7 @@ static void fill_conn_param(struct rdma_ucm_conn_param *p, const struct rnic_ep_
 }
 
 /* The kernel's cma.c: a resolution that failed may be tried again. */
-static void follow_resolution(struct ucma_id *id, enum rnic_ep_event_type type)
+static void ucma_follow_resolution(struct ucma_id *id, enum rnic_ep_event_type type)
 {
 	if (id->state != UCMA_ADDR_QUERY)
 		return;
@@ -67,28 +67,28 @@ static void follow_resolution(struct ucma_id *id, enum rnic_ep_event_type type)
  * The kernel's cma.c says 0 with every DISCONNECTED of an iWARP device. librdmacm's rsockets count
  * on it: with another status the event is a failed call to them, and nobody else tells a receiver.
  */
-static int status_of(const struct rnic_ep_event *e)
+static int ucma_status_of(const struct rnic_ep_event *e)
 {
 	return e->type == RNIC_EP_DISCONNECTED ? 0 : e->status;
 }
 
-static void take_event(struct ucma_id *id, const struct rnic_ep_event *e)
+static void ucma_take_event(struct ucma_id *id, const struct rnic_ep_event *e)
 {
 	struct ucma_event *ev;
 
-	follow_resolution(id, e->type);
+	ucma_follow_resolution(id, e->type);
 	/*
 	 * The kernel's ucma.c: before accept has named the id nobody can be told. The accept will
 	 * fail in its turn.
 	 */
 	if (!id->uid)
 		return;
-	ev = event_new(id, event_of[e->type]);
+	ev = ucma_event_new(id, ucma_event_of[e->type]);
 	if (!ev)
 		return;
 	ev->request = e->request;
-	ev->resp.status = (uint32_t)status_of(e);
-	fill_conn_param(&ev->resp.param.conn, e);
+	ev->resp.status = (uint32_t)ucma_status_of(e);
+	ucma_fill_conn_param(&ev->resp.param.conn, e);
 	ucma_channel_push(id->channel, ev);
 }
 
@@ -99,7 +99,7 @@ void ucma_on_ep_event(const struct rnic_ep_event *e)
 
 	pthread_mutex_lock(&u->lock);
 	if (!id->dying)
-		take_event(id, e);
+		ucma_take_event(id, e);
 	pthread_mutex_unlock(&u->lock);
 }
 
@@ -109,7 +109,7 @@ int ucma_event_post(struct ucma_id *id, enum ucma_event_type type)
 	struct ucma_event *ev;
 
 	pthread_mutex_lock(&u->lock);
-	ev = event_new(id, type);
+	ev = ucma_event_new(id, type);
 	if (ev)
 		ucma_channel_push(id->channel, ev);
 	pthread_mutex_unlock(&u->lock);
@@ -117,7 +117,7 @@ int ucma_event_post(struct ucma_id *id, enum ucma_event_type type)
 }
 
 /* A request is read: from now on it is an id of its own. Called with the lock. */
-static struct ucma_id *adopt(struct ucma_call *c, struct ucma_event *ev)
+static struct ucma_id *ucma_adopt(struct ucma_call *c, struct ucma_event *ev)
 {
 	struct ucma_id *id = ucma_id_new(c->u, &c->u->ids, c->ch);
 
@@ -136,7 +136,7 @@ static struct ucma_id *adopt(struct ucma_call *c, struct ucma_event *ev)
  * Take the first event. While a request is being adopted its listener is held: destroying it now
  * would reset the request. Called with the lock.
  */
-static int take_first(struct ucma_call *c, struct ucma_event **out, struct ucma_id **adopted)
+static int ucma_take_first(struct ucma_call *c, struct ucma_event **out, struct ucma_id **adopted)
 {
 	struct ucma *u = c->u;
 	struct ucma_event *ev;
@@ -148,7 +148,7 @@ static int take_first(struct ucma_call *c, struct ucma_event **out, struct ucma_
 			return -ENODATA;
 	} while (ev->request && !ucma_id_hold_or_wait(&u->ids, &u->lock, ev->id));
 	if (ev->request) {
-		*adopted = adopt(c, ev);
+		*adopted = ucma_adopt(c, ev);
 		if (!*adopted) {
 			ucma_id_release(&u->ids, ev->id);
 			return -ENOMEM;
@@ -160,7 +160,7 @@ static int take_first(struct ucma_call *c, struct ucma_event **out, struct ucma_
 	return 0;
 }
 
-static void finish_adoption(struct ucma *u, struct ucma_id *listener, struct ucma_id *id)
+static void ucma_finish_adoption(struct ucma *u, struct ucma_id *listener, struct ucma_id *id)
 {
 	struct ip_endpoint local, remote;
 
@@ -173,7 +173,7 @@ static void finish_adoption(struct ucma *u, struct ucma_id *listener, struct ucm
 	pthread_mutex_unlock(&u->lock);
 }
 
-static void unref_channel(void *arg)
+static void ucma_unref_channel(void *arg)
 {
 	struct ucma_call *c = arg;
 
@@ -183,11 +183,11 @@ static void unref_channel(void *arg)
 }
 
 /* The one place where a command waits, and where its thread may be cancelled (rping does it). */
-static int wait_for_event(struct ucma_call *c)
+static int ucma_wait_for_event(struct ucma_call *c)
 {
 	int err;
 
-	pthread_cleanup_push(unref_channel, c);
+	pthread_cleanup_push(ucma_unref_channel, c);
 	pthread_setcancelstate(c->cancel_state, NULL);
 	err = ucma_channel_wait(c->ch);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
@@ -202,11 +202,11 @@ int ucma_get_event(struct ucma_call *c)
 	int err;
 
 	do {
-		err = wait_for_event(c);
+		err = ucma_wait_for_event(c);
 		if (err)
 			return err;
 		pthread_mutex_lock(&c->u->lock);
-		err = take_first(c, &ev, &adopted);
+		err = ucma_take_first(c, &ev, &adopted);
 		if (err == -ENOMEM)
 			ucma_channel_unwait(c->ch);
 		pthread_mutex_unlock(&c->u->lock);
@@ -214,7 +214,7 @@ int ucma_get_event(struct ucma_call *c)
 	if (err)
 		return err;
 	if (adopted)
-		finish_adoption(c->u, ev->id, adopted);
+		ucma_finish_adoption(c->u, ev->id, adopted);
 	ucma_respond(c, &ev->resp, sizeof ev->resp);
 	free(ev);
 	return 0;

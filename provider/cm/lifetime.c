@@ -8,7 +8,7 @@
 #include <infiniband/verbs.h>
 
 /* What the kernel's ucma_get_qp_type() knows. @return IBV_QPT_*, or -EINVAL. */
-static int qp_type_of(const struct rdma_ucm_create_id *q)
+static int ucma_qp_type_of(const struct rdma_ucm_create_id *q)
 {
 	switch (q->ps) {
 	case RDMA_PS_TCP:
@@ -27,7 +27,7 @@ int ucma_create_id(struct ucma_call *c)
 {
 	const struct rdma_ucm_create_id *q = &c->cmd.create_id;
 	struct rdma_ucm_create_id_resp r;
-	int qp_type = qp_type_of(q);
+	int qp_type = ucma_qp_type_of(q);
 	struct ucma_id *id;
 	int err;
 

@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <infiniband/verbs.h>
 
-static int set_tos(struct ucma_call *c, const void *value)
+static int ucma_set_tos(struct ucma_call *c, const void *value)
 {
 	memcpy(&c->id->tos, value, sizeof c->id->tos);
 	return 0;
 }
 
-static int get_bool(const void *value)
+static int ucma_get_bool(const void *value)
 {
 	int v;
 
@@ -19,7 +19,7 @@ static int get_bool(const void *value)
 }
 
 /* What an id is bound with may change up to listening; it stays as it was if that fails. */
-static int bind_with(struct ucma_call *c, bool reuse, bool v6only)
+static int ucma_bind_with(struct ucma_call *c, bool reuse, bool v6only)
 {
 	int err = 0;
 
@@ -33,24 +33,24 @@ static int bind_with(struct ucma_call *c, bool reuse, bool v6only)
 }
 
 /* The kernel's rdma_set_reuseaddr(): a bound one may still change its mind, a listener not. */
-static int set_reuse(struct ucma_call *c, const void *value)
+static int ucma_set_reuse(struct ucma_call *c, const void *value)
 {
-	bool reuse = get_bool(value);
+	bool reuse = ucma_get_bool(value);
 
 	if (ucma_state(c) != UCMA_IDLE && (!reuse || ucma_state(c) == UCMA_LISTEN))
 		return -EINVAL;
-	return bind_with(c, reuse, c->id->v6only);
+	return ucma_bind_with(c, reuse, c->id->v6only);
 }
 
-static int set_v6only(struct ucma_call *c, const void *value)
+static int ucma_set_v6only(struct ucma_call *c, const void *value)
 {
 	if (ucma_state(c) != UCMA_IDLE && ucma_state(c) != UCMA_ADDR_BOUND)
 		return -EINVAL;
-	return bind_with(c, c->id->reuse, get_bool(value));
+	return ucma_bind_with(c, c->id->reuse, ucma_get_bool(value));
 }
 
 /* The local ACK timeout of an IB QP. TCP's own takes its place. */
-static int set_ack_timeout(struct ucma_call *c, const void *value)
+static int ucma_set_ack_timeout(struct ucma_call *c, const void *value)
 {
 	return c->id->qp_type == IBV_QPT_RC ? 0 : -EINVAL;
 }
@@ -58,11 +58,11 @@ static int set_ack_timeout(struct ucma_call *c, const void *value)
 static const struct {
 	int (*set)(struct ucma_call *c, const void *value);
 	size_t size;
-} options[] = {
-	[RDMA_OPTION_ID_TOS] = {set_tos, sizeof(uint8_t)},
-	[RDMA_OPTION_ID_REUSEADDR] = {set_reuse, sizeof(int)},
-	[RDMA_OPTION_ID_AFONLY] = {set_v6only, sizeof(int)},
-	[RDMA_OPTION_ID_ACK_TIMEOUT] = {set_ack_timeout, sizeof(uint8_t)},
+} ucma_options[] = {
+	[RDMA_OPTION_ID_TOS] = {ucma_set_tos, sizeof(uint8_t)},
+	[RDMA_OPTION_ID_REUSEADDR] = {ucma_set_reuse, sizeof(int)},
+	[RDMA_OPTION_ID_AFONLY] = {ucma_set_v6only, sizeof(int)},
+	[RDMA_OPTION_ID_ACK_TIMEOUT] = {ucma_set_ack_timeout, sizeof(uint8_t)},
 };
 
 int ucma_set_option(struct ucma_call *c)
@@ -73,9 +73,10 @@ int ucma_set_option(struct ucma_call *c)
 		return -EFAULT;
 	if (q->level == RDMA_OPTION_IB)
 		return q->optname == RDMA_OPTION_IB_PATH ? -EINVAL : -ENOSYS;
-	if (q->level != RDMA_OPTION_ID || q->optname >= sizeof options / sizeof options[0])
+	if (q->level != RDMA_OPTION_ID ||
+		q->optname >= sizeof ucma_options / sizeof ucma_options[0])
 		return -ENOSYS;
-	if (q->optlen != options[q->optname].size)
+	if (q->optlen != ucma_options[q->optname].size)
 		return -EINVAL;
-	return options[q->optname].set(c, (const void *)(uintptr_t)q->optval);
+	return ucma_options[q->optname].set(c, (const void *)(uintptr_t)q->optval);
 }

@@ -52,7 +52,7 @@ int ucma_open(struct ucma *u, int flags)
 
 /* Hold the first id of the channel, even if another thread works on it now. @return NULL: none is
  * left. */
-static struct ucma_id *hold_first(struct ucma *u, struct ucma_channel *ch)
+static struct ucma_id *ucma_hold_first(struct ucma *u, struct ucma_channel *ch)
 {
 	struct ucma_id *id;
 
@@ -81,7 +81,7 @@ void ucma_close(struct ucma *u, int fd)
 	pthread_mutex_unlock(&u->lock);
 	if (!ch)
 		return;
-	while ((id = hold_first(u, ch)))
+	while ((id = ucma_hold_first(u, ch)))
 		ucma_end_id(u, id);
 	pthread_mutex_lock(&u->lock);
 	ucma_channel_unref(ch);

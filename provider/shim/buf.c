@@ -16,18 +16,18 @@ struct buf {
 };
 
 /* A handle does not name its owner, so ours are kept. */
-static struct buf *bufs;
-static pthread_mutex_t bufs_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct buf *shim_bufs;
+static pthread_mutex_t shim_bufs_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void buf_forget_locks(void)
 {
-	pthread_mutex_init(&bufs_lock, NULL);
+	pthread_mutex_init(&shim_bufs_lock, NULL);
 }
 
 /* With the lock held. @return the link that points to it, which is one to NULL for others' */
 static struct buf **buf_find(const struct ibv_buf *handle)
 {
-	struct buf **p = &bufs;
+	struct buf **p = &shim_bufs;
 
 	while (*p != NULL && (const void *)*p != (const void *)handle)
 		p = &(*p)->next;
@@ -38,9 +38,9 @@ bool buf_is_ours(const struct ibv_buf *handle)
 {
 	bool found;
 
-	pthread_mutex_lock(&bufs_lock);
+	pthread_mutex_lock(&shim_bufs_lock);
 	found = *buf_find(handle) != NULL;
-	pthread_mutex_unlock(&bufs_lock);
+	pthread_mutex_unlock(&shim_bufs_lock);
 	return found;
 }
 
@@ -58,10 +58,10 @@ int buf_verify(
 	const struct buf *b;
 	bool good;
 
-	pthread_mutex_lock(&bufs_lock);
+	pthread_mutex_lock(&shim_bufs_lock);
 	b = *buf_find(handle);
 	good = b != NULL && b->pd == pd && buf_holds(b, addr, length);
-	pthread_mutex_unlock(&bufs_lock);
+	pthread_mutex_unlock(&shim_bufs_lock);
 	return good ? 0 : EINVAL;
 }
 
@@ -78,10 +78,10 @@ static void *buf_alloc(const struct ibv_pd *pd, size_t size, struct ibv_buf **ha
 	}
 	b->pd = pd;
 	b->size = size;
-	pthread_mutex_lock(&bufs_lock);
-	b->next = bufs;
-	bufs = b;
-	pthread_mutex_unlock(&bufs_lock);
+	pthread_mutex_lock(&shim_bufs_lock);
+	b->next = shim_bufs;
+	shim_bufs = b;
+	pthread_mutex_unlock(&shim_bufs_lock);
 	*handle = (struct ibv_buf *)(void *)b;
 	return b->addr;
 }
@@ -108,12 +108,12 @@ void shim_free_buf(struct ibv_buf *handle)
 	__typeof__(&shim_free_buf) real;
 	struct buf **p, *b;
 
-	pthread_mutex_lock(&bufs_lock);
+	pthread_mutex_lock(&shim_bufs_lock);
 	p = buf_find(handle);
 	b = *p;
 	if (b != NULL)
 		*p = b->next;
-	pthread_mutex_unlock(&bufs_lock);
+	pthread_mutex_unlock(&shim_bufs_lock);
 	if (b != NULL) {
 		free(b->addr);
 		free(b);

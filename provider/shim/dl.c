@@ -13,7 +13,7 @@
 void *shim_own_dlsym(void *handle, const char *name);
 void *shim_own_dlvsym(void *handle, const char *name, const char *version);
 
-static bool is_verb(void *handle, const char *name)
+static bool shim_is_verb(void *handle, const char *name)
 {
 	return handle != RTLD_NEXT && handle != RTLD_DEFAULT && name != NULL &&
 	       (strncmp(name, "ibv_", 4) == 0 || strncmp(name, "_ibv_", 5) == 0) &&
@@ -21,7 +21,7 @@ static bool is_verb(void *handle, const char *name)
 }
 
 /* Ours for @p theirs, if that is libibverbs' and we have one. */
-static void *ours(void *theirs, const char *name)
+static void *shim_dl_ours(void *theirs, const char *name)
 {
 	Dl_info here, found;
 	void *mine;
@@ -30,7 +30,7 @@ static void *ours(void *theirs, const char *name)
 		return NULL;
 	/* The preloaded library comes first in the global scope. */
 	mine = shim_dlsym(RTLD_DEFAULT, name);
-	if (mine == NULL || dladdr(mine, &found) == 0 || dladdr((void *)is_verb, &here) == 0 ||
+	if (mine == NULL || dladdr(mine, &found) == 0 || dladdr((void *)shim_is_verb, &here) == 0 ||
 		found.dli_fbase != here.dli_fbase)
 		return NULL;
 	return mine;
@@ -38,12 +38,13 @@ static void *ours(void *theirs, const char *name)
 
 void *shim_own_dlsym(void *handle, const char *name)
 {
-	return is_verb(handle, name) ? ours(shim_dlsym(handle, name), name) : NULL;
+	return shim_is_verb(handle, name) ? shim_dl_ours(shim_dlsym(handle, name), name) : NULL;
 }
 
 void *shim_own_dlvsym(void *handle, const char *name, const char *version)
 {
-	return is_verb(handle, name) ? ours(shim_dlvsym(handle, name, version), name) : NULL;
+	return shim_is_verb(handle, name) ? shim_dl_ours(shim_dlvsym(handle, name, version), name)
+					  : NULL;
 }
 
 #ifndef __x86_64__

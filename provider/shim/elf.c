@@ -15,7 +15,7 @@ struct search {
 	void *found;
 };
 
-static bool begins_with(const char *s, const char *prefix)
+static bool shim_begins_with(const char *s, const char *prefix)
 {
 	while (*prefix != '\0' && *s == *prefix) {
 		s++;
@@ -24,7 +24,7 @@ static bool begins_with(const char *s, const char *prefix)
 	return *prefix == '\0';
 }
 
-static bool is_same(const char *a, const char *b)
+static bool shim_is_same(const char *a, const char *b)
 {
 	while (*a != '\0' && *a == *b) {
 		a++;
@@ -33,7 +33,7 @@ static bool is_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-static const char *base_name(const char *path)
+static const char *shim_base_name(const char *path)
 {
 	const char *base = path;
 
@@ -43,7 +43,7 @@ static const char *base_name(const char *path)
 	return base;
 }
 
-static uint32_t gnu_hash(const char *s)
+static uint32_t shim_gnu_hash(const char *s)
 {
 	uint32_t h = 5381;
 
@@ -59,12 +59,12 @@ struct tables {
 };
 
 /* The tables' addresses are relocated by glibc in most objects, but not in the vdso. */
-static const void *table_at(const struct dl_phdr_info *info, ElfW(Addr) p)
+static const void *shim_table_at(const struct dl_phdr_info *info, ElfW(Addr) p)
 {
 	return (const void *)(p < info->dlpi_addr ? p + info->dlpi_addr : p);
 }
 
-static bool find_tables(const struct dl_phdr_info *info, struct tables *t)
+static bool shim_find_tables(const struct dl_phdr_info *info, struct tables *t)
 {
 	const ElfW(Dyn) *dyn = NULL;
 
@@ -74,18 +74,18 @@ static bool find_tables(const struct dl_phdr_info *info, struct tables *t)
 			dyn = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
 	for (; dyn != NULL && dyn->d_tag != DT_NULL; dyn++) {
 		if (dyn->d_tag == DT_SYMTAB)
-			t->symtab = table_at(info, dyn->d_un.d_ptr);
+			t->symtab = shim_table_at(info, dyn->d_un.d_ptr);
 		else if (dyn->d_tag == DT_STRTAB)
-			t->strtab = table_at(info, dyn->d_un.d_ptr);
+			t->strtab = shim_table_at(info, dyn->d_un.d_ptr);
 		else if (dyn->d_tag == DT_GNU_HASH)
-			t->hash = table_at(info, dyn->d_un.d_ptr);
+			t->hash = shim_table_at(info, dyn->d_un.d_ptr);
 	}
 	return t->symtab != NULL && t->strtab != NULL && t->hash != NULL;
 }
 
 /* DT_GNU_HASH: buckets of chains; the last hash of a chain has bit 0 set. The Bloom filter is
  * skipped. */
-static const ElfW(Sym) * find_symbol(const struct tables *t, const char *name)
+static const ElfW(Sym) * shim_find_symbol(const struct tables *t, const char *name)
 {
 	uint32_t num_buckets = t->hash[0];
 	uint32_t first = t->hash[1];
@@ -93,7 +93,7 @@ static const ElfW(Sym) * find_symbol(const struct tables *t, const char *name)
 	const uint32_t *buckets =
 		t->hash + 4 + (size_t)bloom_words * (sizeof(ElfW(Addr)) / sizeof *t->hash);
 	const uint32_t *chain = buckets + num_buckets;
-	uint32_t h = gnu_hash(name);
+	uint32_t h = shim_gnu_hash(name);
 	uint32_t i;
 
 	if (num_buckets == 0)
@@ -105,23 +105,24 @@ static const ElfW(Sym) * find_symbol(const struct tables *t, const char *name)
 		const ElfW(Sym) *s = &t->symtab[i];
 
 		if ((chain[i - first] | 1) == (h | 1) && s->st_shndx != SHN_UNDEF &&
-			is_same(t->strtab + s->st_name, name))
+			shim_is_same(t->strtab + s->st_name, name))
 			return s;
 		if ((chain[i - first] & 1) != 0)
 			return NULL;
 	}
 }
 
-static int look_into(struct dl_phdr_info *info, size_t size, void *arg)
+static int shim_look_into(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct search *s = arg;
 	const ElfW(Sym) * sym;
 	struct tables t;
 
 	(void)size;
-	if (!begins_with(base_name(info->dlpi_name), s->object) || !find_tables(info, &t))
+	if (!shim_begins_with(shim_base_name(info->dlpi_name), s->object) ||
+		!shim_find_tables(info, &t))
 		return 0;
-	sym = find_symbol(&t, s->symbol);
+	sym = shim_find_symbol(&t, s->symbol);
 	if (sym == NULL)
 		return 0;
 	s->found = (void *)(info->dlpi_addr + sym->st_value);
@@ -132,6 +133,6 @@ void *elf_find(const char *object, const char *symbol)
 {
 	struct search s = {.object = object, .symbol = symbol};
 
-	dl_iterate_phdr(look_into, &s);
+	dl_iterate_phdr(shim_look_into, &s);
 	return s.found;
 }

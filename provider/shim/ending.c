@@ -15,15 +15,15 @@
 static struct {
 	bool (*end_by)(int);
 	_Atomic pid_t owner; /* 0: not watching. A child of vfork() has our memory. */
-} ending;
+} shim_ending;
 
-static const struct sigaction by_default = {.sa_handler = SIG_DFL};
+static const struct sigaction shim_by_default = {.sa_handler = SIG_DFL};
 
 /*
  * It is sent to the process after @p ms, whatever its threads do. By the system call, as this is a
  * signal handler. Without such a timer there is always the next signal.
  */
-static void send_later(int sig, unsigned ms)
+static void shim_send_later(int sig, unsigned ms)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = sig};
 	struct itimerspec at = {.it_value = {ms / 1000, ms % 1000 * 1000000L}};
@@ -33,12 +33,12 @@ static void send_later(int sig, unsigned ms)
 		syscall(SYS_timer_settime, timer, 0, &at, NULL);
 }
 
-static void on_end(int sig)
+static void shim_on_end(int sig)
 {
 	struct timespec moment = {.tv_nsec = 10000000};
 
-	shim_real_sigaction(sig, &by_default, NULL);
-	if (atomic_load(&ending.owner) != getpid()) {
+	shim_real_sigaction(sig, &shim_by_default, NULL);
+	if (atomic_load(&shim_ending.owner) != getpid()) {
 		raise(sig);
 		return;
 	}
@@ -46,9 +46,9 @@ static void on_end(int sig)
 	 * The holder of the engine may never come back to it, having jumped out of a verb from a
 	 * handler: then the process ends all the same, and even if all its threads block @p sig.
 	 */
-	send_later(sig, 1000);
-	send_later(SIGKILL, 1700);
-	if (!ending.end_by(sig))
+	shim_send_later(sig, 1000);
+	shim_send_later(SIGKILL, 1700);
+	if (!shim_ending.end_by(sig))
 		raise(sig);
 	else
 		/* It has happened by now; or this thread is inside a verb, and it happens on the
@@ -56,14 +56,14 @@ static void on_end(int sig)
 		nanosleep(&moment, NULL);
 }
 
-static int stand_in(int sig)
+static int shim_stand_in(int sig)
 {
-	struct sigaction a = {.sa_handler = on_end, .sa_flags = SA_RESTART};
+	struct sigaction a = {.sa_handler = shim_on_end, .sa_flags = SA_RESTART};
 
 	return shim_real_sigaction(sig, &a, NULL);
 }
 
-static bool is_default(const struct sigaction *a)
+static bool shim_is_default(const struct sigaction *a)
 {
 	return (a->sa_flags & SA_SIGINFO) == 0 && a->sa_handler == SIG_DFL;
 }
@@ -78,11 +78,11 @@ void shim_watch_endings(const struct provider *p)
 	static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
 	struct sigaction now;
 
-	ending.end_by = p->end_by;
-	atomic_store(&ending.owner, getpid());
+	shim_ending.end_by = p->end_by;
+	atomic_store(&shim_ending.owner, getpid());
 	for (unsigned i = 0; i < sizeof signals / sizeof signals[0]; i++)
-		if (shim_real_sigaction(signals[i], NULL, &now) == 0 && is_default(&now))
-			stand_in(signals[i]);
+		if (shim_real_sigaction(signals[i], NULL, &now) == 0 && shim_is_default(&now))
+			shim_stand_in(signals[i]);
 }
 
 int shim_ending_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
@@ -92,11 +92,11 @@ int shim_ending_sigaction(int sig, const struct sigaction *act, struct sigaction
 
 	if (rc != 0)
 		return rc;
-	if (before.sa_handler == on_end)
-		before = by_default;
+	if (before.sa_handler == shim_on_end)
+		before = shim_by_default;
 	if (old != NULL)
 		*old = before;
-	return act != NULL && is_default(act) && atomic_load(&ending.owner) == getpid()
-		       ? stand_in(sig)
+	return act != NULL && shim_is_default(act) && atomic_load(&shim_ending.owner) == getpid()
+		       ? shim_stand_in(sig)
 		       : 0;
 }

@@ -27,7 +27,7 @@ static struct {
 	struct wanted segv, bus;
 	uintptr_t (*resume)(uintptr_t);
 	_Atomic pid_t owner; /* 0: not watching. A child of vfork() has our memory. */
-} fault = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} shim_fault = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 int shim_real_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
@@ -36,28 +36,28 @@ int shim_real_sigaction(int sig, const struct sigaction *act, struct sigaction *
 	return ((sigaction_fn *)shim_real_libc(&slot, "sigaction"))(sig, act, old);
 }
 
-static struct wanted *wanted_of(int sig)
+static struct wanted *shim_wanted_of(int sig)
 {
-	return sig == SIGSEGV ? &fault.segv : &fault.bus;
+	return sig == SIGSEGV ? &shim_fault.segv : &shim_fault.bus;
 }
 
-static struct sigaction get_wanted(int sig)
+static struct sigaction shim_get_wanted(int sig)
 {
-	struct wanted *w = wanted_of(sig);
+	struct wanted *w = shim_wanted_of(sig);
 
 	return w->action[atomic_load_explicit(&w->at, memory_order_acquire)];
 }
 
-static void set_wanted(int sig, const struct sigaction *act)
+static void shim_set_wanted(int sig, const struct sigaction *act)
 {
-	struct wanted *w = wanted_of(sig);
+	struct wanted *w = shim_wanted_of(sig);
 	unsigned next = atomic_load_explicit(&w->at, memory_order_relaxed) ^ 1;
 
 	w->action[next] = *act;
 	atomic_store_explicit(&w->at, next, memory_order_release);
 }
 
-static bool has_handler(const struct sigaction *a)
+static bool shim_has_handler(const struct sigaction *a)
 {
 	return (a->sa_flags & SA_SIGINFO) != 0 ||
 	       (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN);
@@ -66,7 +66,7 @@ static bool has_handler(const struct sigaction *a)
 /* ---- a fault ------------------------------------------------------------------------------- */
 
 /* As if nobody had a handler: the instruction faults again, and the kernel ends the process. */
-static void die(int sig, bool sent)
+static void shim_die(int sig, bool sent)
 {
 	struct sigaction a = {.sa_handler = SIG_DFL};
 
@@ -75,45 +75,45 @@ static void die(int sig, bool sent)
 		raise(sig);
 }
 
-static void pass_on(int sig, siginfo_t *info, void *context)
+static void shim_pass_on(int sig, siginfo_t *info, void *context)
 {
 	const struct sigaction plain = {.sa_handler = SIG_DFL};
-	struct sigaction a = get_wanted(sig);
+	struct sigaction a = shim_get_wanted(sig);
 	bool sent = info->si_code <= 0;
 
-	if (!has_handler(&a)) {
+	if (!shim_has_handler(&a)) {
 		if (!sent || a.sa_handler != SIG_IGN)
-			die(sig, sent);
+			shim_die(sig, sent);
 		return;
 	}
 	if ((a.sa_flags & (int)SA_RESETHAND) != 0)
-		set_wanted(sig, &plain);
+		shim_set_wanted(sig, &plain);
 	if ((a.sa_flags & SA_SIGINFO) != 0)
 		a.sa_sigaction(sig, info, context);
 	else
 		a.sa_handler(sig);
 }
 
-static void on_fault(int sig, siginfo_t *info, void *context)
+static void shim_on_fault(int sig, siginfo_t *info, void *context)
 {
 	greg_t *pc = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-	uintptr_t to = info->si_code > 0 ? fault.resume((uintptr_t)*pc) : 0;
+	uintptr_t to = info->si_code > 0 ? shim_fault.resume((uintptr_t)*pc) : 0;
 
 	if (to != 0)
 		*pc = (greg_t)to;
 	else
-		pass_on(sig, info, context);
+		shim_pass_on(sig, info, context);
 }
 
 /* ---- in front of the program's handlers ---------------------------------------------------- */
 
 /* With what its handler asked for: stack, mask, and whether it may be interrupted by itself. */
-static int stand_in_front(int sig, const struct sigaction *want)
+static int shim_stand_in_front(int sig, const struct sigaction *want)
 {
-	struct sigaction a = {.sa_sigaction = on_fault};
+	struct sigaction a = {.sa_sigaction = shim_on_fault};
 
 	a.sa_flags = SA_SIGINFO;
-	if (has_handler(want)) {
+	if (shim_has_handler(want)) {
 		a.sa_mask = want->sa_mask;
 		a.sa_flags |= want->sa_flags & (SA_ONSTACK | SA_NODEFER | SA_RESTART);
 	} else {
@@ -122,22 +122,22 @@ static int stand_in_front(int sig, const struct sigaction *want)
 	return shim_real_sigaction(sig, &a, NULL);
 }
 
-static void watch(int sig)
+static void shim_watch(int sig)
 {
 	struct sigaction now;
 
 	if (shim_real_sigaction(sig, NULL, &now) != 0)
 		return;
-	set_wanted(sig, &now);
-	stand_in_front(sig, &now);
+	shim_set_wanted(sig, &now);
+	shim_stand_in_front(sig, &now);
 }
 
 void shim_watch_faults(const struct provider *p)
 {
-	fault.resume = p->resume;
-	watch(SIGSEGV);
-	watch(SIGBUS);
-	atomic_store(&fault.owner, getpid());
+	shim_fault.resume = p->resume;
+	shim_watch(SIGSEGV);
+	shim_watch(SIGBUS);
+	atomic_store(&shim_fault.owner, getpid());
 }
 
 bool shim_is_fault(int sig)
@@ -146,19 +146,19 @@ bool shim_is_fault(int sig)
 }
 
 /* A child has the handler but no RNIC: what it sets goes to the kernel. */
-static int set_in_child(int sig, const struct sigaction *act, struct sigaction *old)
+static int shim_set_in_child(int sig, const struct sigaction *act, struct sigaction *old)
 {
 	int rc = shim_real_sigaction(sig, act, old);
 
 	if (rc == 0 && old != NULL && (old->sa_flags & SA_SIGINFO) != 0 &&
-		old->sa_sigaction == on_fault)
-		*old = get_wanted(sig);
+		old->sa_sigaction == shim_on_fault)
+		*old = shim_get_wanted(sig);
 	return rc;
 }
 
 int shim_fault_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
-	pid_t owner = atomic_load_explicit(&fault.owner, memory_order_acquire);
+	pid_t owner = atomic_load_explicit(&shim_fault.owner, memory_order_acquire);
 	struct sigaction before;
 	sigset_t all, mask;
 	int rc = 0;
@@ -166,17 +166,17 @@ int shim_fault_sigaction(int sig, const struct sigaction *act, struct sigaction 
 	if (owner == 0)
 		return shim_real_sigaction(sig, act, old);
 	if (owner != getpid())
-		return set_in_child(sig, act, old);
+		return shim_set_in_child(sig, act, old);
 	/* A handler that comes now may want to set another one. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
-	pthread_mutex_lock(&fault.lock);
-	before = get_wanted(sig);
+	pthread_mutex_lock(&shim_fault.lock);
+	before = shim_get_wanted(sig);
 	if (act != NULL) {
-		set_wanted(sig, act);
-		rc = stand_in_front(sig, act);
+		shim_set_wanted(sig, act);
+		rc = shim_stand_in_front(sig, act);
 	}
-	pthread_mutex_unlock(&fault.lock);
+	pthread_mutex_unlock(&shim_fault.lock);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	if (rc == 0 && old != NULL)
 		*old = before;

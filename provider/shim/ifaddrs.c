@@ -20,14 +20,14 @@ struct addition {
 	char name[IBV_SYSFS_NAME_MAX];
 };
 
-static char mark;
+static char shim_mark;
 
-static shim_slot real_getifaddrs, real_freeifaddrs;
+static shim_slot shim_real_getifaddrs, shim_real_freeifaddrs;
 
 typedef int getifaddrs_fn(struct ifaddrs **);
 typedef void freeifaddrs_fn(struct ifaddrs *);
 
-static struct ifaddrs *ours(void)
+static struct ifaddrs *shim_ifaddrs_ours(void)
 {
 	const struct provider *p = shim_running();
 	struct addition *a;
@@ -49,34 +49,34 @@ static struct ifaddrs *ours(void)
 			.ifa_flags = IFF_UP | IFF_RUNNING,
 			.ifa_addr = (struct sockaddr *)&a->at[i].addr,
 			.ifa_netmask = (struct sockaddr *)&a->at[i].mask,
-			.ifa_data = &mark,
+			.ifa_data = &shim_mark,
 		};
 	return a->ifa;
 }
 
-static struct ifaddrs **end_of(struct ifaddrs **list)
+static struct ifaddrs **shim_end_of(struct ifaddrs **list)
 {
-	while (*list != NULL && (*list)->ifa_data != &mark)
+	while (*list != NULL && (*list)->ifa_data != &shim_mark)
 		list = &(*list)->ifa_next;
 	return list;
 }
 
 SHIM_EXPORT int getifaddrs(struct ifaddrs **list)
 {
-	int rc = ((getifaddrs_fn *)shim_real_libc(&real_getifaddrs, "getifaddrs"))(list);
+	int rc = ((getifaddrs_fn *)shim_real_libc(&shim_real_getifaddrs, "getifaddrs"))(list);
 	int saved = errno;
 
 	if (rc == 0)
-		*end_of(list) = ours();
+		*shim_end_of(list) = shim_ifaddrs_ours();
 	errno = saved;
 	return rc;
 }
 
 SHIM_EXPORT void freeifaddrs(struct ifaddrs *list)
 {
-	struct ifaddrs **end = end_of(&list);
+	struct ifaddrs **end = shim_end_of(&list);
 
 	free(*end);
 	*end = NULL;
-	((freeifaddrs_fn *)shim_real_libc(&real_freeifaddrs, "freeifaddrs"))(list);
+	((freeifaddrs_fn *)shim_real_libc(&shim_real_freeifaddrs, "freeifaddrs"))(list);
 }

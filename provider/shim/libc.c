@@ -26,16 +26,18 @@
 #define MAX_FD (1 << 20)
 
 /* Which descriptors are ours. A page of it is only touched when such a number is used. */
-static _Atomic bool cm_fd[MAX_FD];
-static _Atomic unsigned cm_end;    /* all of them are below */
-static _Atomic bool cm_was_closed; /* one on which a thread may have been waiting */
+static _Atomic bool shim_cm_fd[MAX_FD];
+static _Atomic unsigned shim_cm_end;    /* all of them are below */
+static _Atomic bool shim_cm_was_closed; /* one on which a thread may have been waiting */
 
-static shim_slot real_open, real_open64, real_openat, real_openat64, real_open_2, real_open64_2,
-	real_openat_2, real_openat64_2, real_fstat, real_fstat64, real_fxstat, real_fxstat64,
-	real_write, real_close, real_exit, real_dup2, real_dup3, real_close_range, real_closefrom;
+static shim_slot shim_real_open, shim_real_open64, shim_real_openat, shim_real_openat64,
+	shim_real_open_2, shim_real_open64_2, shim_real_openat_2, shim_real_openat64_2,
+	shim_real_fstat, shim_real_fstat64, shim_real_fxstat, shim_real_fxstat64, shim_real_write,
+	shim_real_close, shim_real_exit, shim_real_dup2, shim_real_dup3, shim_real_close_range,
+	shim_real_closefrom;
 
-#define LIBC(type, name)   ((type *)shim_real_libc(&real_##name, #name))
-#define LIBC__(type, name) ((type *)shim_real_libc(&real_##name, "__" #name))
+#define LIBC(type, name)   ((type *)shim_real_libc(&shim_real_##name, #name))
+#define LIBC__(type, name) ((type *)shim_real_libc(&shim_real_##name, "__" #name))
 
 typedef int open_fn(const char *, int, ...);
 typedef int openat_fn(int, const char *, int, ...);
@@ -61,33 +63,34 @@ int __openat64_2(int dir, const char *path, int flags);
 int __fxstat(int ver, int fd, struct stat *st);
 int __fxstat64(int ver, int fd, struct stat64 *st);
 
-__attribute__((constructor)) static void look_up(void)
+__attribute__((constructor)) static void shim_look_up(void)
 {
 	LIBC(open_fn, open);
 	LIBC(openat_fn, openat);
 	LIBC(fstat_fn, fstat);
 	LIBC(write_fn, write);
 	LIBC(close_fn, close);
-	shim_real_libc(&real_exit, "_exit");
+	shim_real_libc(&shim_real_exit, "_exit");
 	LIBC(dup2_fn, dup2);
 }
 
-static bool fd_is_cm(int fd)
+static bool shim_fd_is_cm(int fd)
 {
-	return fd >= 0 && fd < MAX_FD && atomic_load_explicit(&cm_fd[fd], memory_order_relaxed);
+	return fd >= 0 && fd < MAX_FD &&
+	       atomic_load_explicit(&shim_cm_fd[fd], memory_order_relaxed);
 }
 
-static void begin_cm(int fd)
+static void shim_begin_cm(int fd)
 {
-	unsigned end = atomic_load_explicit(&cm_end, memory_order_relaxed);
+	unsigned end = atomic_load_explicit(&shim_cm_end, memory_order_relaxed);
 
-	while (end <= (unsigned)fd && !atomic_compare_exchange_weak(&cm_end, &end, fd + 1u))
+	while (end <= (unsigned)fd && !atomic_compare_exchange_weak(&shim_cm_end, &end, fd + 1u))
 		;
-	atomic_store_explicit(&cm_fd[fd], true, memory_order_relaxed);
+	atomic_store_explicit(&shim_cm_fd[fd], true, memory_order_relaxed);
 }
 
 /* There is one, but not for this process. A real device is for anybody. */
-static bool refuse_orphan(int *fd)
+static bool shim_refuse_orphan(int *fd)
 {
 	if (!shim_is_orphan() || access(SHIM_CM_PATH, F_OK) == 0)
 		return false;
@@ -97,13 +100,13 @@ static bool refuse_orphan(int *fd)
 }
 
 /* The stack cannot be had. Where there is a real device, the program gets that, as an orphan. */
-static bool is_without_stack(int fd)
+static bool shim_is_without_stack(int fd)
 {
 	return fd < 0 && errno == ENODEV && access(SHIM_CM_PATH, F_OK) == 0;
 }
 
 /* @return true: the path is ours and *fd is the answer. */
-static bool open_cm(const char *path, int flags, int *fd)
+static bool shim_open_cm(const char *path, int flags, int *fd)
 {
 	const struct provider *p;
 	struct cancel_hold hold;
@@ -116,7 +119,7 @@ static bool open_cm(const char *path, int flags, int *fd)
 		return false;
 	p = shim_provider();
 	if (p == NULL)
-		return refuse_orphan(fd);
+		return shim_refuse_orphan(fd);
 	hold = cancel_hold();
 	shim_enter();
 	*fd = p->cm_open(flags);
@@ -126,22 +129,22 @@ static bool open_cm(const char *path, int flags, int *fd)
 		*fd = -1;
 		errno = EMFILE;
 	}
-	theirs = is_without_stack(*fd);
+	theirs = shim_is_without_stack(*fd);
 	shim_leave();
 	if (*fd >= 0)
-		begin_cm(*fd);
+		shim_begin_cm(*fd);
 	cancel_release(hold);
 	return !theirs;
 }
 
-static bool wants_mode(int flags)
+static bool shim_wants_mode(int flags)
 {
 	return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
 #define GET_MODE(flags, mode)                         \
 	do {                                          \
-		if (wants_mode(flags)) {              \
+		if (shim_wants_mode(flags)) {         \
 			va_list ap_;                  \
 			va_start(ap_, flags);         \
 			(mode) = va_arg(ap_, mode_t); \
@@ -155,7 +158,7 @@ SHIM_EXPORT int open(const char *path, int flags, ...)
 	int fd;
 
 	GET_MODE(flags, mode);
-	return open_cm(path, flags, &fd) ? fd : LIBC(open_fn, open)(path, flags, mode);
+	return shim_open_cm(path, flags, &fd) ? fd : LIBC(open_fn, open)(path, flags, mode);
 }
 
 SHIM_EXPORT int open64(const char *path, int flags, ...)
@@ -164,7 +167,7 @@ SHIM_EXPORT int open64(const char *path, int flags, ...)
 	int fd;
 
 	GET_MODE(flags, mode);
-	return open_cm(path, flags, &fd) ? fd : LIBC(open_fn, open64)(path, flags, mode);
+	return shim_open_cm(path, flags, &fd) ? fd : LIBC(open_fn, open64)(path, flags, mode);
 }
 
 SHIM_EXPORT int openat(int dir, const char *path, int flags, ...)
@@ -173,7 +176,8 @@ SHIM_EXPORT int openat(int dir, const char *path, int flags, ...)
 	int fd;
 
 	GET_MODE(flags, mode);
-	return open_cm(path, flags, &fd) ? fd : LIBC(openat_fn, openat)(dir, path, flags, mode);
+	return shim_open_cm(path, flags, &fd) ? fd
+					      : LIBC(openat_fn, openat)(dir, path, flags, mode);
 }
 
 SHIM_EXPORT int openat64(int dir, const char *path, int flags, ...)
@@ -182,39 +186,42 @@ SHIM_EXPORT int openat64(int dir, const char *path, int flags, ...)
 	int fd;
 
 	GET_MODE(flags, mode);
-	return open_cm(path, flags, &fd) ? fd : LIBC(openat_fn, openat64)(dir, path, flags, mode);
+	return shim_open_cm(path, flags, &fd) ? fd
+					      : LIBC(openat_fn, openat64)(dir, path, flags, mode);
 }
 
 SHIM_EXPORT int __open_2(const char *path, int flags)
 {
 	int fd;
 
-	return open_cm(path, flags, &fd) ? fd : LIBC__(open_2_fn, open_2)(path, flags);
+	return shim_open_cm(path, flags, &fd) ? fd : LIBC__(open_2_fn, open_2)(path, flags);
 }
 
 SHIM_EXPORT int __open64_2(const char *path, int flags)
 {
 	int fd;
 
-	return open_cm(path, flags, &fd) ? fd : LIBC__(open_2_fn, open64_2)(path, flags);
+	return shim_open_cm(path, flags, &fd) ? fd : LIBC__(open_2_fn, open64_2)(path, flags);
 }
 
 SHIM_EXPORT int __openat_2(int dir, const char *path, int flags)
 {
 	int fd;
 
-	return open_cm(path, flags, &fd) ? fd : LIBC__(openat_2_fn, openat_2)(dir, path, flags);
+	return shim_open_cm(path, flags, &fd) ? fd
+					      : LIBC__(openat_2_fn, openat_2)(dir, path, flags);
 }
 
 SHIM_EXPORT int __openat64_2(int dir, const char *path, int flags)
 {
 	int fd;
 
-	return open_cm(path, flags, &fd) ? fd : LIBC__(openat_2_fn, openat64_2)(dir, path, flags);
+	return shim_open_cm(path, flags, &fd) ? fd
+					      : LIBC__(openat_2_fn, openat64_2)(dir, path, flags);
 }
 
 /* librdmacm compares the device number with the one it saw in sysfs, when there is a real one. */
-static dev_t cm_device_number(void)
+static dev_t shim_cm_device_number(void)
 {
 	struct stat st;
 
@@ -225,9 +232,9 @@ SHIM_EXPORT int fstat(int fd, struct stat *st)
 {
 	int rc = LIBC(fstat_fn, fstat)(fd, st);
 
-	if (rc == 0 && fd_is_cm(fd)) {
+	if (rc == 0 && shim_fd_is_cm(fd)) {
 		st->st_mode = S_IFCHR | 0666;
-		st->st_rdev = cm_device_number();
+		st->st_rdev = shim_cm_device_number();
 	}
 	return rc;
 }
@@ -236,9 +243,9 @@ SHIM_EXPORT int fstat64(int fd, struct stat64 *st)
 {
 	int rc = LIBC(fstat64_fn, fstat64)(fd, st);
 
-	if (rc == 0 && fd_is_cm(fd)) {
+	if (rc == 0 && shim_fd_is_cm(fd)) {
 		st->st_mode = S_IFCHR | 0666;
-		st->st_rdev = cm_device_number();
+		st->st_rdev = shim_cm_device_number();
 	}
 	return rc;
 }
@@ -247,9 +254,9 @@ SHIM_EXPORT int __fxstat(int ver, int fd, struct stat *st)
 {
 	int rc = LIBC__(fxstat_fn, fxstat)(ver, fd, st);
 
-	if (rc == 0 && fd_is_cm(fd)) {
+	if (rc == 0 && shim_fd_is_cm(fd)) {
 		st->st_mode = S_IFCHR | 0666;
-		st->st_rdev = cm_device_number();
+		st->st_rdev = shim_cm_device_number();
 	}
 	return rc;
 }
@@ -258,9 +265,9 @@ SHIM_EXPORT int __fxstat64(int ver, int fd, struct stat64 *st)
 {
 	int rc = LIBC__(fxstat64_fn, fxstat64)(ver, fd, st);
 
-	if (rc == 0 && fd_is_cm(fd)) {
+	if (rc == 0 && shim_fd_is_cm(fd)) {
 		st->st_mode = S_IFCHR | 0666;
-		st->st_rdev = cm_device_number();
+		st->st_rdev = shim_cm_device_number();
 	}
 	return rc;
 }
@@ -272,14 +279,14 @@ SHIM_EXPORT int __fxstat64(int ver, int fd, struct stat64 *st)
  * without. Nobody can tell the two apart from outside, so the late one waits as well. librdmacm has
  * freed the channel by then, so the number it comes with may be any; what it says is plain enough.
  */
-static void wait_if_late(const void *buf, size_t n)
+static void shim_wait_if_late(const void *buf, size_t n)
 {
 	const size_t in = sizeof(struct rdma_ucm_get_event);
 	struct rdma_ucm_cmd_hdr h;
 	int error = errno;
 
 	if (error != EBADF || n != sizeof h + in ||
-		!atomic_load_explicit(&cm_was_closed, memory_order_relaxed))
+		!atomic_load_explicit(&shim_cm_was_closed, memory_order_relaxed))
 		return;
 	memcpy(&h, buf, sizeof h);
 	while (h.cmd == RDMA_USER_CM_CMD_GET_EVENT && h.in == in &&
@@ -293,10 +300,10 @@ SHIM_EXPORT ssize_t write(int fd, const void *buf, size_t n)
 	const struct provider *p;
 	ssize_t rc;
 
-	if (!fd_is_cm(fd) || shim_inside()) {
+	if (!shim_fd_is_cm(fd) || shim_inside()) {
 		rc = LIBC(write_fn, write)(fd, buf, n);
 		if (rc < 0)
-			wait_if_late(buf, n);
+			shim_wait_if_late(buf, n);
 		return rc;
 	}
 	p = shim_running();
@@ -308,20 +315,20 @@ SHIM_EXPORT ssize_t write(int fd, const void *buf, size_t n)
 	rc = p->cm_write(fd, buf, n);
 	shim_leave();
 	if (rc < 0)
-		wait_if_late(buf, n);
+		shim_wait_if_late(buf, n);
 	return rc;
 }
 
 /* Its descriptor is about to be closed. */
-static void end_cm(int fd)
+static void shim_end_cm(int fd)
 {
 	const struct provider *p = shim_running();
 	struct cancel_hold hold = cancel_hold();
 
 	if ((fcntl(fd, F_GETFL) & O_NONBLOCK) == 0)
-		atomic_store_explicit(&cm_was_closed, true, memory_order_relaxed);
+		atomic_store_explicit(&shim_cm_was_closed, true, memory_order_relaxed);
 	/* The mark goes before the descriptor: the number may be in use again at once. */
-	atomic_store_explicit(&cm_fd[fd], false, memory_order_relaxed);
+	atomic_store_explicit(&shim_cm_fd[fd], false, memory_order_relaxed);
 	if (p != NULL && !shim_is_orphan()) {
 		shim_enter();
 		p->cm_close(fd);
@@ -332,54 +339,54 @@ static void end_cm(int fd)
 
 SHIM_EXPORT int close(int fd)
 {
-	if (fd_is_cm(fd) && !shim_inside())
-		end_cm(fd);
+	if (shim_fd_is_cm(fd) && !shim_inside())
+		shim_end_cm(fd);
 	return LIBC(close_fn, close)(fd);
 }
 
 /* ---- what closes without close() ---------------------------------------------------------- */
 
 /* Nothing is closed when @p fd is no descriptor, or the same. */
-static void end_cm_under(int fd, int number)
+static void shim_end_cm_under(int fd, int number)
 {
-	if (fd_is_cm(number) && !shim_inside() && fd != number && fcntl(fd, F_GETFD) >= 0)
-		end_cm(number);
+	if (shim_fd_is_cm(number) && !shim_inside() && fd != number && fcntl(fd, F_GETFD) >= 0)
+		shim_end_cm(number);
 }
 
 SHIM_EXPORT int dup2(int fd, int number)
 {
-	end_cm_under(fd, number);
+	shim_end_cm_under(fd, number);
 	return LIBC(dup2_fn, dup2)(fd, number);
 }
 
 SHIM_EXPORT int dup3(int fd, int number, int flags)
 {
 	if ((flags & ~O_CLOEXEC) == 0)
-		end_cm_under(fd, number);
+		shim_end_cm_under(fd, number);
 	return LIBC(dup3_fn, dup3)(fd, number, flags);
 }
 
-static void end_cm_range(unsigned first, unsigned last)
+static void shim_end_cm_range(unsigned first, unsigned last)
 {
-	unsigned end = atomic_load_explicit(&cm_end, memory_order_relaxed);
+	unsigned end = atomic_load_explicit(&shim_cm_end, memory_order_relaxed);
 
 	if (shim_inside())
 		return;
 	for (unsigned fd = first; fd < end && fd <= last; fd++)
-		if (fd_is_cm((int)fd))
-			end_cm((int)fd);
+		if (shim_fd_is_cm((int)fd))
+			shim_end_cm((int)fd);
 }
 
 SHIM_EXPORT int close_range(unsigned first, unsigned last, int flags)
 {
 	if ((flags & ~(int)CLOSE_RANGE_UNSHARE) == 0)
-		end_cm_range(first, last);
+		shim_end_cm_range(first, last);
 	return LIBC(close_range_fn, close_range)(first, last, flags);
 }
 
 SHIM_EXPORT void closefrom(int first)
 {
-	end_cm_range(first < 0 ? 0 : (unsigned)first, UINT_MAX);
+	shim_end_cm_range(first < 0 ? 0 : (unsigned)first, UINT_MAX);
 	LIBC(closefrom_fn, closefrom)(first);
 }
 
@@ -389,19 +396,19 @@ SHIM_EXPORT void closefrom(int first)
  * Children of fork() end so, among others. No handler of exit() runs, and with us goes the TCP that
  * a kernel or an adapter would have gone on with: the last message of a connection in good order.
  */
-static _Noreturn void end_process(int status)
+static _Noreturn void shim_end_process(int status)
 {
 	shim_before_end();
-	((exit_fn *)shim_real_libc(&real_exit, "_exit"))(status);
+	((exit_fn *)shim_real_libc(&shim_real_exit, "_exit"))(status);
 	__builtin_unreachable();
 }
 
 SHIM_EXPORT void _exit(int status)
 {
-	end_process(status);
+	shim_end_process(status);
 }
 
 SHIM_EXPORT void _Exit(int status)
 {
-	end_process(status);
+	shim_end_process(status);
 }

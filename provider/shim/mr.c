@@ -7,7 +7,7 @@
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
 
-static struct ibv_mr *mr_register(
+static struct ibv_mr *shim_mr_register(
 	struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
 {
 	if (!shim_is_orphan())
@@ -16,7 +16,7 @@ static struct ibv_mr *mr_register(
 	return NULL;
 }
 
-static struct ibv_mr *mr_refuse(int error)
+static struct ibv_mr *shim_mr_refuse(int error)
 {
 	errno = error;
 	return NULL;
@@ -27,9 +27,9 @@ SHIM_EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t leng
 	__typeof__(&ibv_reg_mr) real;
 
 	if (forward_owns(pd->context))
-		return mr_register(pd, addr, length, (uintptr_t)addr, (unsigned)access);
+		return shim_mr_register(pd, addr, length, (uintptr_t)addr, (unsigned)access);
 	real = REAL(ibv_reg_mr);
-	return real == NULL ? mr_refuse(ENOSYS) : real(pd, addr, length, access);
+	return real == NULL ? shim_mr_refuse(ENOSYS) : real(pd, addr, length, access);
 }
 
 SHIM_EXPORT struct ibv_mr *ibv_reg_mr_iova(
@@ -38,9 +38,9 @@ SHIM_EXPORT struct ibv_mr *ibv_reg_mr_iova(
 	__typeof__(&ibv_reg_mr_iova) real;
 
 	if (forward_owns(pd->context))
-		return mr_register(pd, addr, length, iova, (unsigned)access);
+		return shim_mr_register(pd, addr, length, iova, (unsigned)access);
 	real = REAL(ibv_reg_mr_iova);
-	return real == NULL ? mr_refuse(ENOSYS) : real(pd, addr, length, iova, access);
+	return real == NULL ? shim_mr_refuse(ENOSYS) : real(pd, addr, length, iova, access);
 }
 
 SHIM_EXPORT struct ibv_mr *ibv_reg_mr_iova2(
@@ -49,9 +49,9 @@ SHIM_EXPORT struct ibv_mr *ibv_reg_mr_iova2(
 	__typeof__(&ibv_reg_mr_iova2) real;
 
 	if (forward_owns(pd->context))
-		return mr_register(pd, addr, length, iova, access);
+		return shim_mr_register(pd, addr, length, iova, access);
 	real = REAL(ibv_reg_mr_iova2);
-	return real == NULL ? mr_refuse(ENOSYS) : real(pd, addr, length, iova, access);
+	return real == NULL ? shim_mr_refuse(ENOSYS) : real(pd, addr, length, iova, access);
 }
 
 SHIM_EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(
@@ -60,9 +60,9 @@ SHIM_EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(
 	__typeof__(&ibv_reg_dmabuf_mr) real;
 
 	if (forward_owns(pd->context))
-		return mr_refuse(EOPNOTSUPP);
+		return shim_mr_refuse(EOPNOTSUPP);
 	real = REAL(ibv_reg_dmabuf_mr);
-	return real == NULL ? mr_refuse(ENOSYS) : real(pd, offset, length, iova, fd, access);
+	return real == NULL ? shim_mr_refuse(ENOSYS) : real(pd, offset, length, iova, fd, access);
 }
 
 SHIM_EXPORT struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
@@ -70,15 +70,15 @@ SHIM_EXPORT struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
 	__typeof__(&ibv_import_mr) real;
 
 	if (forward_owns(pd->context))
-		return mr_refuse(EOPNOTSUPP);
+		return shim_mr_refuse(EOPNOTSUPP);
 	real = REAL(ibv_import_mr);
-	return real == NULL ? mr_refuse(ENOSYS) : real(pd, mr_handle);
+	return real == NULL ? shim_mr_refuse(ENOSYS) : real(pd, mr_handle);
 }
 
 /* ---- one for all of them ------------------------------------------------------------------- */
 
 /* A comp_mask that no kind of registration has, or a range that is not of its buffer. */
-static int mr_verify(struct ibv_pd *pd, const struct newer_mr_init_attr *a)
+static int shim_mr_verify(struct ibv_pd *pd, const struct newer_mr_init_attr *a)
 {
 	const uint64_t fd = NEWER_MR_FD | NEWER_MR_FD_OFFSET;
 	const uint64_t known = NEWER_MR_IOVA | NEWER_MR_ADDR | NEWER_MR_BUF | fd;
@@ -95,13 +95,13 @@ static int mr_verify(struct ibv_pd *pd, const struct newer_mr_init_attr *a)
 	return mask == (fd | NEWER_MR_IOVA) ? EOPNOTSUPP : EINVAL;
 }
 
-static struct ibv_mr *mr_register_ex(struct ibv_pd *pd, const struct newer_mr_init_attr *a)
+static struct ibv_mr *shim_mr_register_ex(struct ibv_pd *pd, const struct newer_mr_init_attr *a)
 {
-	int error = mr_verify(pd, a);
+	int error = shim_mr_verify(pd, a);
 
 	if (error != 0)
-		return mr_refuse(error);
-	return mr_register(pd, a->addr, a->length,
+		return shim_mr_refuse(error);
+	return shim_mr_register(pd, a->addr, a->length,
 		(a->comp_mask & NEWER_MR_IOVA) != 0 ? a->iova : (uintptr_t)a->addr,
 		(unsigned)a->access);
 }
@@ -111,11 +111,11 @@ struct ibv_mr *shim_reg_mr_ex(struct ibv_pd *pd, struct newer_mr_init_attr *attr
 	__typeof__(&shim_reg_mr_ex) real;
 
 	if (forward_owns(pd->context))
-		return mr_register_ex(pd, attr);
+		return shim_mr_register_ex(pd, attr);
 	if ((attr->comp_mask & NEWER_MR_BUF) != 0 && buf_is_ours(attr->buf))
-		return mr_refuse(EINVAL);
+		return shim_mr_refuse(EINVAL);
 	real = REAL_AS(shim_reg_mr_ex, "ibv_reg_mr_ex");
-	return real == NULL ? mr_refuse(ENOSYS) : real(pd, attr);
+	return real == NULL ? shim_mr_refuse(ENOSYS) : real(pd, attr);
 }
 
 struct ibv_mr *shim_reg_buf_mr(
@@ -129,9 +129,9 @@ struct ibv_mr *shim_reg_buf_mr(
 	__typeof__(&shim_reg_buf_mr) real;
 
 	if (forward_owns(pd->context))
-		return mr_register_ex(pd, &attr);
+		return shim_mr_register_ex(pd, &attr);
 	if (buf_is_ours(buf))
-		return mr_refuse(EINVAL);
+		return shim_mr_refuse(EINVAL);
 	real = REAL_AS(shim_reg_buf_mr, "ibv_reg_buf_mr");
-	return real == NULL ? mr_refuse(ENOSYS) : real(pd, buf, addr, length, access);
+	return real == NULL ? shim_mr_refuse(ENOSYS) : real(pd, buf, addr, length, access);
 }

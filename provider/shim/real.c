@@ -14,7 +14,7 @@ void *shim_real_dlsym(void);
 void *shim_real_dlvsym(void);
 
 /* libc has them since glibc 2.34, libdl before. */
-static void *find_dl(shim_slot *slot, const char *name)
+static void *shim_find_dl(shim_slot *slot, const char *name)
 {
 	void *p = atomic_load_explicit(slot, memory_order_relaxed);
 
@@ -35,14 +35,14 @@ void *shim_real_dlsym(void)
 {
 	static shim_slot slot;
 
-	return find_dl(&slot, "dlsym");
+	return shim_find_dl(&slot, "dlsym");
 }
 
 void *shim_real_dlvsym(void)
 {
 	static shim_slot slot;
 
-	return find_dl(&slot, "dlvsym");
+	return shim_find_dl(&slot, "dlvsym");
 }
 
 void *shim_dlsym(void *handle, const char *name)
@@ -71,7 +71,7 @@ void *shim_real_libc(shim_slot *slot, const char *name)
  * RTLD_NEXT would not do: a program may have loaded libibverbs with RTLD_LOCAL. The handle is kept
  * for the life of the process.
  */
-static void *libibverbs(void)
+static void *shim_libibverbs(void)
 {
 	static shim_slot handle;
 	void *h = atomic_load_explicit(&handle, memory_order_acquire);
@@ -88,7 +88,7 @@ static void *libibverbs(void)
 
 void *shim_find_verbs(const char *name)
 {
-	void *h = libibverbs();
+	void *h = shim_libibverbs();
 	void *p = NULL;
 
 	if (h != NULL)

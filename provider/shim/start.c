@@ -19,30 +19,30 @@ enum state {
 
 static struct {
 	_Atomic int state;
-	_Atomic unsigned starting; /* threads in or before start() */
+	_Atomic unsigned starting; /* threads in or before shim_start() */
 	_Atomic bool orphan;
 	_Atomic bool told;   /* that there is no configuration */
 	_Atomic pid_t owner; /* the process with the stack: a child of vfork() has our memory */
 	pthread_mutex_t lock;
 	const struct provider *provider;
 	struct ibv_device *_Atomic device;
-} shim = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} shim_state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static __thread unsigned inside __attribute__((tls_model("initial-exec")));
+static __thread unsigned shim_start_inside __attribute__((tls_model("initial-exec")));
 
 bool shim_inside(void)
 {
-	return inside != 0;
+	return shim_start_inside != 0;
 }
 
 void shim_enter(void)
 {
-	inside++;
+	shim_start_inside++;
 }
 
 void shim_leave(void)
 {
-	inside--;
+	shim_start_inside--;
 }
 
 /*
@@ -50,24 +50,24 @@ void shim_leave(void)
  * leaves the engine locked for good; destructors that still want to destroy their objects must get
  * an answer. Other threads may wait in a verb until the process is gone.
  */
-static __thread bool leaving;
+static __thread bool shim_leaving;
 
 bool shim_is_leaving(void)
 {
-	return leaving;
+	return shim_leaving;
 }
 
 bool shim_is_orphan(void)
 {
-	return leaving || atomic_load_explicit(&shim.orphan, memory_order_relaxed);
+	return shim_leaving || atomic_load_explicit(&shim_state.orphan, memory_order_relaxed);
 }
 
 struct ibv_device *shim_device(void)
 {
-	return atomic_load_explicit(&shim.device, memory_order_relaxed);
+	return atomic_load_explicit(&shim_state.device, memory_order_relaxed);
 }
 
-static bool environment_has(const char *name)
+static bool shim_environment_has(const char *name)
 {
 	const char *v = secure_getenv(name);
 
@@ -76,53 +76,54 @@ static bool environment_has(const char *name)
 
 bool shim_configured(void)
 {
-	int state = atomic_load_explicit(&shim.state, memory_order_acquire);
+	int state = atomic_load_explicit(&shim_state.state, memory_order_acquire);
 	int unknown = STATE_UNKNOWN;
 
 	/* Hooks may run before libc has the environment. */
 	if (state == STATE_UNKNOWN && environ != NULL) {
-		state = environment_has("UIWARP_CONFIG") || environment_has("UIWARP_SET")
+		state = shim_environment_has("UIWARP_CONFIG") || shim_environment_has("UIWARP_SET")
 				? STATE_WAITING
 				: STATE_INERT;
-		if (!atomic_compare_exchange_strong(&shim.state, &unknown, state))
+		if (!atomic_compare_exchange_strong(&shim_state.state, &unknown, state))
 			state = unknown;
 	}
 	return state == STATE_WAITING || state == STATE_RUNNING;
 }
 
-static void at_exit(void)
+static void shim_at_exit(void)
 {
-	leaving = true;
+	shim_leaving = true;
 }
 
 /*
  * A child has our memory, but none of our threads, and locks that they held stay so. What has
  * begun in the parent is not for it; what has not, it may begin by itself. Nothing waits in the
- * parent before a fork: start() registers handlers of its own, for which libc has a lock.
+ * parent before a fork: shim_start() registers handlers of its own, for which libc has a lock.
  */
-static void after_fork(void)
+static void shim_after_fork(void)
 {
-	int state = atomic_load(&shim.state);
+	int state = atomic_load(&shim_state.state);
 
-	pthread_mutex_init(&shim.lock, NULL);
+	pthread_mutex_init(&shim_state.lock, NULL);
 	shim_forget_locks();
-	if (state == STATE_RUNNING ? !shim.provider->is_begun() : atomic_load(&shim.starting) == 0)
+	if (state == STATE_RUNNING ? !shim_state.provider->is_begun()
+				   : atomic_load(&shim_state.starting) == 0)
 		return;
-	atomic_store_explicit(&shim.orphan, true, memory_order_relaxed);
-	if (atomic_load(&shim.owner) == 0)
-		atomic_store(&shim.owner, getppid());
+	atomic_store_explicit(&shim_state.orphan, true, memory_order_relaxed);
+	if (atomic_load(&shim_state.owner) == 0)
+		atomic_store(&shim_state.owner, getppid());
 	if (state != STATE_RUNNING)
-		atomic_store(&shim.state, STATE_INERT);
+		atomic_store(&shim_state.state, STATE_INERT);
 }
 
-__attribute__((constructor)) static void watch_forks(void)
+__attribute__((constructor)) static void shim_watch_forks(void)
 {
 	if (shim_configured())
-		pthread_atfork(NULL, NULL, after_fork);
+		pthread_atfork(NULL, NULL, shim_after_fork);
 }
 
 /* libuiwarp.so stands beside us: as installed, or one directory up in the build tree. */
-static void *load_provider(void)
+static void *shim_load_provider(void)
 {
 	static const char *const places[] = {"%.*slibuiwarp.so", "%.*s../verbs/libuiwarp.so"};
 	char path[4096];
@@ -130,7 +131,7 @@ static void *load_provider(void)
 	const char *slash;
 	void *h = NULL;
 
-	if (dladdr(&shim, &self) == 0 || self.dli_fname == NULL)
+	if (dladdr(&shim_state, &self) == 0 || self.dli_fname == NULL)
 		return NULL;
 	slash = strrchr(self.dli_fname, '/');
 	for (unsigned i = 0; h == NULL && i < sizeof places / sizeof places[0]; i++) {
@@ -149,46 +150,46 @@ static void *load_provider(void)
 }
 
 /* The stack is there. Its own handlers of exit() are registered, so that ours go first. */
-static void stack_started(void)
+static void shim_stack_started(void)
 {
-	shim_watch_faults(shim.provider);
-	shim_watch_endings(shim.provider);
-	atexit(at_exit);
+	shim_watch_faults(shim_state.provider);
+	shim_watch_endings(shim_state.provider);
+	atexit(shim_at_exit);
 	at_quick_exit(shim_before_end);
-	atomic_store(&shim.owner, getpid());
+	atomic_store(&shim_state.owner, getpid());
 }
 
-static int start(void)
+static int shim_start(void)
 {
 	static const struct provider_host host = {.real_verbs = shim_find_verbs,
 		.is_leaving = shim_is_leaving,
 		.enter = shim_enter,
-		.started = stack_started,
+		.started = shim_stack_started,
 		.leave = shim_leave};
 	const struct provider *(*entry)(uint32_t);
 	struct ibv_device *device = NULL;
-	void *h = load_provider();
+	void *h = shim_load_provider();
 	int rc;
 
 	if (h == NULL)
 		return -ENOENT;
 	entry = (const struct provider *(*)(uint32_t))shim_dlsym(h, "uiwarp_provider");
-	shim.provider = entry == NULL ? NULL : entry(PROVIDER_VERSION);
-	if (shim.provider == NULL) {
+	shim_state.provider = entry == NULL ? NULL : entry(PROVIDER_VERSION);
+	if (shim_state.provider == NULL) {
 		fprintf(stderr, "uiwarp: libuiwarp.so and libuiwarp-preload.so do not belong "
 				"together; install both from one build\n");
 		return -ELIBBAD;
 	}
-	rc = shim.provider->start(&host, &device);
+	rc = shim_state.provider->start(&host, &device);
 	if (rc == 0)
-		atomic_store_explicit(&shim.device, device, memory_order_release);
+		atomic_store_explicit(&shim_state.device, device, memory_order_release);
 	return rc;
 }
 
 const struct provider *shim_running(void)
 {
-	return atomic_load_explicit(&shim.state, memory_order_acquire) == STATE_RUNNING
-		       ? shim.provider
+	return atomic_load_explicit(&shim_state.state, memory_order_acquire) == STATE_RUNNING
+		       ? shim_state.provider
 		       : NULL;
 }
 
@@ -196,7 +197,7 @@ void shim_before_end(void)
 {
 	const struct provider *p = shim_running();
 
-	if (p != NULL && !shim_is_orphan() && atomic_load(&shim.owner) == getpid())
+	if (p != NULL && !shim_is_orphan() && atomic_load(&shim_state.owner) == getpid())
 		p->before_end();
 }
 
@@ -205,28 +206,28 @@ void shim_before_end(void)
  * /etc/ld.so.preload we are there for all programs, and say nothing. The sentence comes once, at a
  * verbs call.
  */
-static void tell_unconfigured(void)
+static void shim_tell_unconfigured(void)
 {
 	const char *preload = secure_getenv("LD_PRELOAD");
 
-	if (environ == NULL || atomic_exchange(&shim.told, true) || preload == NULL ||
+	if (environ == NULL || atomic_exchange(&shim_state.told, true) || preload == NULL ||
 		strstr(preload, "libuiwarp-preload.so") == NULL ||
-		environment_has("UIWARP_CONFIG") || environment_has("UIWARP_SET"))
+		shim_environment_has("UIWARP_CONFIG") || shim_environment_has("UIWARP_SET"))
 		return;
 	fprintf(stderr, "uiwarp: libuiwarp-preload.so is in LD_PRELOAD, but neither UIWARP_CONFIG "
 			"nor UIWARP_SET is there: start the program with \"uiwarp run\"\n");
 }
 
 /* What is the parent's cannot be had here; its programmer wants to know why there is no device. */
-static void tell_orphan(void)
+static void shim_tell_orphan(void)
 {
 	static _Atomic bool told;
 
-	if (!leaving && !atomic_exchange(&told, true))
+	if (!shim_leaving && !atomic_exchange(&told, true))
 		fprintf(stderr,
 			"uiwarp: this process has no RDMA device, as it was forked from process %d "
 			"after that had used one; use it after fork() alone, or exec a program\n",
-			(int)atomic_load(&shim.owner));
+			(int)atomic_load(&shim_state.owner));
 }
 
 const struct provider *shim_provider(void)
@@ -234,30 +235,31 @@ const struct provider *shim_provider(void)
 	struct cancel_hold hold;
 	int saved = errno;
 
-	if (inside != 0)
+	if (shim_start_inside != 0)
 		return NULL;
 	if (!shim_configured()) {
-		if (!atomic_load_explicit(&shim.told, memory_order_relaxed))
-			tell_unconfigured();
+		if (!atomic_load_explicit(&shim_state.told, memory_order_relaxed))
+			shim_tell_unconfigured();
 		errno = saved;
 		return NULL;
 	}
-	if (atomic_load_explicit(&shim.state, memory_order_acquire) == STATE_WAITING) {
+	if (atomic_load_explicit(&shim_state.state, memory_order_acquire) == STATE_WAITING) {
 		hold = cancel_hold();
 		shim_enter();
-		atomic_fetch_add(&shim.starting, 1);
-		pthread_mutex_lock(&shim.lock);
-		if (atomic_load_explicit(&shim.state, memory_order_relaxed) == STATE_WAITING)
-			atomic_store_explicit(&shim.state,
-				start() == 0 ? STATE_RUNNING : STATE_INERT, memory_order_release);
-		pthread_mutex_unlock(&shim.lock);
-		atomic_fetch_sub(&shim.starting, 1);
+		atomic_fetch_add(&shim_state.starting, 1);
+		pthread_mutex_lock(&shim_state.lock);
+		if (atomic_load_explicit(&shim_state.state, memory_order_relaxed) == STATE_WAITING)
+			atomic_store_explicit(&shim_state.state,
+				shim_start() == 0 ? STATE_RUNNING : STATE_INERT,
+				memory_order_release);
+		pthread_mutex_unlock(&shim_state.lock);
+		atomic_fetch_sub(&shim_state.starting, 1);
 		shim_leave();
 		cancel_release(hold);
 		errno = saved;
 	}
 	if (!shim_is_orphan())
 		return shim_running();
-	tell_orphan();
+	shim_tell_orphan();
 	return NULL;
 }

@@ -27,44 +27,44 @@ struct listing {
 	struct listing *next;
 };
 
-static struct listing *listings;
-static pthread_mutex_t listings_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct listing *shim_listings;
+static pthread_mutex_t shim_listings_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void shim_forget_locks(void)
 {
-	pthread_mutex_init(&listings_lock, NULL);
+	pthread_mutex_init(&shim_listings_lock, NULL);
 	buf_forget_locks();
 }
 
-static bool remember(struct ibv_device **list, struct ibv_device **real)
+static bool shim_remember(struct ibv_device **list, struct ibv_device **real)
 {
 	struct listing *l;
 
-	pthread_mutex_lock(&listings_lock);
-	for (l = listings; l != NULL && l->list != list; l = l->next)
+	pthread_mutex_lock(&shim_listings_lock);
+	for (l = shim_listings; l != NULL && l->list != list; l = l->next)
 		;
 	if (l == NULL) {
 		l = calloc(1, sizeof *l);
 		if (l != NULL) {
-			l->next = listings;
-			listings = l;
+			l->next = shim_listings;
+			shim_listings = l;
 		}
 	}
 	if (l != NULL) {
 		l->list = list;
 		l->real = real;
 	}
-	pthread_mutex_unlock(&listings_lock);
+	pthread_mutex_unlock(&shim_listings_lock);
 	return l != NULL;
 }
 
 /* @return true if the list is one of ours. */
-static bool forget(struct ibv_device **list, struct ibv_device ***real)
+static bool shim_forget(struct ibv_device **list, struct ibv_device ***real)
 {
-	struct listing **p = &listings;
+	struct listing **p = &shim_listings;
 	struct listing *l;
 
-	pthread_mutex_lock(&listings_lock);
+	pthread_mutex_lock(&shim_listings_lock);
 	while (*p != NULL && (*p)->list != list)
 		p = &(*p)->next;
 	l = *p;
@@ -72,16 +72,16 @@ static bool forget(struct ibv_device **list, struct ibv_device ***real)
 		*p = l->next;
 		*real = l->real;
 	}
-	pthread_mutex_unlock(&listings_lock);
+	pthread_mutex_unlock(&shim_listings_lock);
 	free(l);
 	return l != NULL;
 }
 
-static struct ibv_device **join_list(struct ibv_device **real, int n, int *num)
+static struct ibv_device **shim_join_list(struct ibv_device **real, int n, int *num)
 {
 	struct ibv_device **list = calloc((size_t)n + 2, sizeof *list);
 
-	if (list == NULL || !remember(list, real)) {
+	if (list == NULL || !shim_remember(list, real)) {
 		free(list);
 		errno = ENOMEM;
 		return NULL;
@@ -114,7 +114,7 @@ SHIM_EXPORT struct ibv_device **ibv_get_device_list(int *num)
 	}
 	p->list();
 	theirs = real == NULL ? NULL : real(&n);
-	list = join_list(theirs, theirs == NULL ? 0 : n, num);
+	list = shim_join_list(theirs, theirs == NULL ? 0 : n, num);
 	if (list == NULL && theirs != NULL)
 		REAL(ibv_free_device_list)(theirs);
 	return list;
@@ -123,7 +123,7 @@ SHIM_EXPORT struct ibv_device **ibv_get_device_list(int *num)
 SHIM_EXPORT void ibv_free_device_list(struct ibv_device **list)
 {
 	struct ibv_device **theirs = list;
-	bool ours = forget(list, &theirs);
+	bool ours = shim_forget(list, &theirs);
 	__typeof__(&ibv_free_device_list) real = REAL(ibv_free_device_list);
 
 	if (theirs != NULL && real != NULL)

@@ -7,7 +7,7 @@
 static const struct {
 	enum ibv_event_type type;
 	enum { ABOUT_PORT, ABOUT_DEVICE, ABOUT_CQ, ABOUT_QP, ABOUT_SRQ } about;
-} kinds[] = {
+} async_kinds[] = {
 	[RNIC_EVENT_CQ_ERROR] = {IBV_EVENT_CQ_ERR, ABOUT_CQ},
 	[RNIC_EVENT_QP_FATAL] = {IBV_EVENT_QP_FATAL, ABOUT_QP},
 	[RNIC_EVENT_QP_REQUEST_ERROR] = {IBV_EVENT_QP_REQ_ERR, ABOUT_QP},
@@ -21,7 +21,7 @@ static const struct {
 	[RNIC_EVENT_DEVICE_FATAL] = {IBV_EVENT_DEVICE_FATAL, ABOUT_DEVICE},
 };
 
-static void put(struct context *c, const struct ibv_async_event *event, uint32_t *reported)
+static void async_put(struct context *c, const struct ibv_async_event *event, uint32_t *reported)
 {
 	struct async_record *r = malloc(sizeof *r);
 
@@ -40,13 +40,13 @@ static void put(struct context *c, const struct ibv_async_event *event, uint32_t
 	pthread_mutex_unlock(&c->async.lock);
 }
 
-static void put_everywhere(struct device *d, const struct ibv_async_event *event)
+static void async_put_everywhere(struct device *d, const struct ibv_async_event *event)
 {
 	struct context *c;
 
 	pthread_mutex_lock(&d->lock);
 	LIST_FOREACH (c, &d->contexts, link)
-		put(c, event, NULL);
+		async_put(c, event, NULL);
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -55,43 +55,43 @@ void async_event(void *arg, const struct rnic_event *ev)
 	struct device *d = arg;
 	struct ibv_async_event event = {0};
 
-	if ((unsigned)ev->type >= sizeof kinds / sizeof kinds[0])
+	if ((unsigned)ev->type >= sizeof async_kinds / sizeof async_kinds[0])
 		return;
-	event.event_type = kinds[ev->type].type;
-	switch (kinds[ev->type].about) {
+	event.event_type = async_kinds[ev->type].type;
+	switch (async_kinds[ev->type].about) {
 	case ABOUT_PORT:
 		event.element.port_num = 1;
-		put_everywhere(d, &event);
+		async_put_everywhere(d, &event);
 		break;
 	case ABOUT_DEVICE:
-		put_everywhere(d, &event);
+		async_put_everywhere(d, &event);
 		break;
 	case ABOUT_CQ: {
 		struct cq *cq = ev->context;
 
 		event.element.cq = &cq->ibv;
-		put(context_of(cq->ibv.context), &event, &cq->async_reported);
+		async_put(context_of(cq->ibv.context), &event, &cq->async_reported);
 		break;
 	}
 	case ABOUT_QP: {
 		struct qp *qp = ev->context;
 
 		event.element.qp = &qp->ibv;
-		put(context_of(qp->ibv.context), &event, &qp->async_reported);
+		async_put(context_of(qp->ibv.context), &event, &qp->async_reported);
 		break;
 	}
 	case ABOUT_SRQ: {
 		struct srq *srq = ev->context;
 
 		event.element.srq = &srq->ibv;
-		put(context_of(srq->ibv.context), &event, &srq->async_reported);
+		async_put(context_of(srq->ibv.context), &event, &srq->async_reported);
 		break;
 	}
 	}
 }
 
 /* @return 0, or a negative errno. */
-static int take(struct context *c, struct ibv_async_event *event)
+static int async_take(struct context *c, struct ibv_async_event *event)
 {
 	struct async_record *r;
 
@@ -114,7 +114,7 @@ static int take(struct context *c, struct ibv_async_event *event)
 	return 0;
 }
 
-static void leave(void *context)
+static void async_leave(void *context)
 {
 	context_put(context);
 }
@@ -129,8 +129,8 @@ int async_get(struct ibv_context *context, struct ibv_async_event *event)
 	}
 	/* Another thread may close the context meanwhile, and this one may be cancelled. */
 	context_hold(context);
-	pthread_cleanup_push(leave, context);
-	rc = take(context_of(context), event);
+	pthread_cleanup_push(async_leave, context);
+	rc = async_take(context_of(context), event);
 	pthread_cleanup_pop(1);
 	if (rc == 0)
 		return 0;

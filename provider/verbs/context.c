@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static void list_object(struct context *c, struct object *o)
+static void context_list_object(struct context *c, struct object *o)
 {
 	pthread_mutex_lock(&c->objects_lock);
 	LIST_INSERT_HEAD(&c->objects, o, link);
@@ -15,7 +15,7 @@ void context_add(struct ibv_context *context, struct object *o, enum object_kind
 {
 	o->kind = kind;
 	context_hold(context);
-	list_object(context_of(context), o);
+	context_list_object(context_of(context), o);
 }
 
 void context_withdraw(struct ibv_context *context, struct object *o)
@@ -29,7 +29,7 @@ void context_withdraw(struct ibv_context *context, struct object *o)
 
 void context_restore(struct ibv_context *context, struct object *o)
 {
-	list_object(context_of(context), o);
+	context_list_object(context_of(context), o);
 }
 
 void context_put(struct ibv_context *context)

@@ -43,7 +43,7 @@ int channel_destroy(struct ibv_comp_channel *ibv)
 }
 
 /* The RNIC's notification, once per arming, under the engine's lock. */
-static void notify(void *arg)
+static void cq_channel_notify(void *arg)
 {
 	struct cq *cq = arg;
 	struct channel *ch = OBJECT_OF(channel, cq->ibv.channel);
@@ -87,7 +87,7 @@ int channel_get_event(struct ibv_comp_channel *ibv, struct ibv_cq **out, void **
 
 /* ---- completion queues ----------------------------------------------------------------------- */
 
-static struct cq *create(struct ibv_context *context, uint32_t cqe, void *cq_context,
+static struct cq *cq_create_common(struct ibv_context *context, uint32_t cqe, void *cq_context,
 	struct ibv_comp_channel *channel, uint32_t comp_vector)
 {
 	struct device *d = device_of(context);
@@ -108,7 +108,7 @@ static struct cq *create(struct ibv_context *context, uint32_t cqe, void *cq_con
 	cq->ibv.cq_context = cq_context;
 	pthread_mutex_init(&cq->ibv.mutex, NULL);
 	pthread_cond_init(&cq->ibv.cond, NULL);
-	rc = rnic_cq_create(d->rnic, cqe, notify, cq, &cq->rnic);
+	rc = rnic_cq_create(d->rnic, cqe, cq_channel_notify, cq, &cq->rnic);
 	if (rc != 0) {
 		free(cq);
 		return fail_null(-rc);
@@ -130,7 +130,7 @@ struct ibv_cq *cq_create(struct ibv_context *context, int cqe, void *cq_context,
 
 	if (cqe <= 0 || comp_vector < 0)
 		return fail_null(EINVAL);
-	cq = create(context, (uint32_t)cqe, cq_context, channel, (uint32_t)comp_vector);
+	cq = cq_create_common(context, (uint32_t)cqe, cq_context, channel, (uint32_t)comp_vector);
 	return cq == NULL ? NULL : &cq->ibv;
 }
 
@@ -147,7 +147,8 @@ struct ibv_cq *cq_create(struct ibv_context *context, int cqe, void *cq_context,
 /* Both only give permissions: no locking, no overrun check. Neither is made use of. */
 #define CREATE_FLAGS (IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)
 
-static int extended_verify(const struct ibv_context *context, const struct ibv_cq_init_attr_ex *a)
+static int cq_extended_verify(
+	const struct ibv_context *context, const struct ibv_cq_init_attr_ex *a)
 {
 	if ((a->wc_flags & ~(uint64_t)WC_FIELDS) != 0 || (a->comp_mask & ~(uint32_t)INIT_MASK) != 0)
 		return -EOPNOTSUPP;
@@ -163,12 +164,13 @@ static int extended_verify(const struct ibv_context *context, const struct ibv_c
 
 struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
-	int rc = extended_verify(context, attr);
+	int rc = cq_extended_verify(context, attr);
 	struct cq *cq;
 
 	if (rc != 0)
 		return fail_null(-rc);
-	cq = create(context, attr->cqe, attr->cq_context, attr->channel, attr->comp_vector);
+	cq = cq_create_common(
+		context, attr->cqe, attr->cq_context, attr->channel, attr->comp_vector);
 	if (cq == NULL)
 		return NULL;
 	cq->timed = (attr->wc_flags & WC_TIMES) != 0;
@@ -204,7 +206,7 @@ int cq_resize(struct ibv_cq *ibv, int cqe)
 }
 
 /* Take our unread events out of the channel, and count those that were read. */
-static uint32_t leave_channel(struct cq *cq)
+static uint32_t cq_leave_channel(struct cq *cq)
 {
 	struct channel *ch = OBJECT_OF(channel, cq->ibv.channel);
 	uint32_t reported;
@@ -234,7 +236,7 @@ int cq_destroy(struct ibv_cq *ibv)
 		return fail_errno(rc);
 	/* From here the RNIC tells of it no more. Events that are held are acknowledged first.
 	 */
-	comp_reported = leave_channel(cq);
+	comp_reported = cq_leave_channel(cq);
 	async_forget(context, &cq->async_reported);
 	pthread_mutex_lock(&ibv->mutex);
 	while (ibv->comp_events_completed != comp_reported ||

@@ -62,34 +62,34 @@ void device_has_no(struct device *d, const char *what)
 			what);
 }
 
-static struct ibv_dm *no_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr)
+static struct ibv_dm *device_no_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr)
 {
 	return fail_null(EOPNOTSUPP);
 }
 
-static struct ibv_qp *no_open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr)
+static struct ibv_qp *device_no_open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr)
 {
 	return fail_null(EOPNOTSUPP);
 }
 
-static struct ibv_xrcd *no_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
+static struct ibv_xrcd *device_no_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
 {
 	if (context_use(context) == 0)
 		device_has_no(device_of(context), "XRC domains");
 	return fail_null(EOPNOTSUPP);
 }
 
-static int no_srq_num(struct ibv_srq *srq, uint32_t *srq_num)
+static int device_no_srq_num(struct ibv_srq *srq, uint32_t *srq_num)
 {
 	return EOPNOTSUPP;
 }
 
-static struct ibv_wq *no_wq(struct ibv_context *context, struct ibv_wq_init_attr *attr)
+static struct ibv_wq *device_no_wq(struct ibv_context *context, struct ibv_wq_init_attr *attr)
 {
 	return fail_null(EOPNOTSUPP);
 }
 
-static void fill_context_ops(struct ibv_context_ops *ops)
+static void device_fill_context_ops(struct ibv_context_ops *ops)
 {
 	ops->alloc_mw = mw_alloc;
 	ops->bind_mw = post_bind_mw;
@@ -101,25 +101,25 @@ static void fill_context_ops(struct ibv_context_ops *ops)
 	ops->post_recv = post_recv;
 }
 
-static void fill_extended_ops(struct verbs_context *v)
+static void device_fill_extended_ops(struct verbs_context *v)
 {
 	v->query_port = query_port;
 	v->advise_mr = mr_advise;
 	v->alloc_null_mr = mr_alloc_null;
-	v->alloc_dm = no_dm;
+	v->alloc_dm = device_no_dm;
 	v->alloc_parent_domain = parent_domain_alloc;
 	v->alloc_td = td_alloc;
 	v->dealloc_td = td_dealloc;
 	v->query_rt_values = query_rt_values;
 	v->modify_cq = cq_modify;
-	v->create_wq = no_wq;
+	v->create_wq = device_no_wq;
 	v->create_cq_ex = cq_create_ex;
 	v->query_device_ex = query_device_ex;
-	v->open_qp = no_open_qp;
+	v->open_qp = device_no_open_qp;
 	v->create_qp_ex = qp_create_ex;
-	v->get_srq_num = no_srq_num;
+	v->get_srq_num = device_no_srq_num;
 	v->create_srq_ex = srq_create_ex;
-	v->open_xrcd = no_xrcd;
+	v->open_xrcd = device_no_xrcd;
 }
 
 /* ---- contexts ------------------------------------------------------------------------------ */
@@ -132,7 +132,7 @@ typedef void *init_and_alloc_fn(struct ibv_device *, int cmd_fd, size_t alloc_si
  * library's own answers (EOPNOTSUPP) for verbs that we do not have or do not know yet. How large
  * the front is, is found: `sz` stands immediately before ibv_context and tells it.
  */
-static struct verbs_context *library_context(struct device *d, void **block)
+static struct verbs_context *device_library_context(struct device *d, void **block)
 {
 	size_t known = sizeof(struct verbs_context);
 	size_t room = known + VERBS_CONTEXT_GROWTH + sizeof(struct context);
@@ -154,7 +154,7 @@ static struct verbs_context *library_context(struct device *d, void **block)
 }
 
 /* A library without that function: a plain one, in which the unknown verbs are NULL. */
-static struct verbs_context *plain_context(struct device *d, void **block)
+static struct verbs_context *device_plain_context(struct device *d, void **block)
 {
 	struct verbs_context *v = calloc(1, sizeof *v + sizeof(struct context));
 
@@ -170,7 +170,8 @@ static struct verbs_context *plain_context(struct device *d, void **block)
 }
 
 /* What is ours in it. @return 0, or a negative errno. */
-static int context_init(struct context *c, struct device *d, struct verbs_context *v, void *block)
+static int device_context_init(
+	struct context *c, struct device *d, struct verbs_context *v, void *block)
 {
 	int rc = mailbox_open(&c->async);
 
@@ -185,8 +186,8 @@ static int context_init(struct context *c, struct device *d, struct verbs_contex
 	atomic_init(&c->refs, 1);
 	c->ibv.async_fd = c->async.fd;
 	c->ibv.num_comp_vectors = 1;
-	fill_context_ops(&c->ibv.ops);
-	fill_extended_ops(v);
+	device_fill_context_ops(&c->ibv.ops);
+	device_fill_extended_ops(v);
 	return 0;
 }
 
@@ -198,13 +199,13 @@ struct ibv_context *device_open(struct ibv_device *device)
 	void *block;
 	int rc;
 
-	v = library_context(d, &block);
+	v = device_library_context(d, &block);
 	if (v == NULL)
-		v = plain_context(d, &block);
+		v = device_plain_context(d, &block);
 	if (v == NULL)
 		return fail_null(ENOMEM);
 	c = context_of(&v->context);
-	rc = context_init(c, d, v, block);
+	rc = device_context_init(c, d, v, block);
 	if (rc != 0) {
 		free(v->priv);
 		free(block);
@@ -219,17 +220,17 @@ struct ibv_context *device_open(struct ibv_device *device)
 /* ---- close --------------------------------------------------------------------------------- */
 
 /* As destroyed: its peer sees the end. As one in ERROR: what is posted later is flushed. */
-static void qp_end(struct qp *qp)
+static void device_qp_end(struct qp *qp)
 {
 	rnic_qp_modify(qp->rnic, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_RESET});
 	rnic_qp_modify(qp->rnic, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_ERROR});
 }
 
-static void object_end(struct object *o)
+static void device_object_end(struct object *o)
 {
 	switch (o->kind) {
 	case OBJECT_QP:
-		qp_end(container_of(o, struct qp, object));
+		device_qp_end(container_of(o, struct qp, object));
 		break;
 	case OBJECT_MW:
 		rnic_mw_revoke(container_of(o, struct mw, object)->rnic);
@@ -250,7 +251,7 @@ static void object_end(struct object *o)
  * program stays in its memory, too. But peers do not reach them any more. QPs first, which could
  * bind windows yet.
  */
-static void end_objects(struct context *c)
+static void device_end_objects(struct context *c)
 {
 	struct object *o;
 
@@ -258,7 +259,7 @@ static void end_objects(struct context *c)
 	for (enum object_kind kind = OBJECT_QP; kind < OBJECT_OTHER; kind++)
 		LIST_FOREACH (o, &c->objects, link)
 			if (o->kind == kind)
-				object_end(o);
+				device_object_end(o);
 	pthread_mutex_unlock(&c->objects_lock);
 }
 
@@ -269,7 +270,7 @@ int device_close(struct ibv_context *context)
 	if (atomic_exchange(&c->closed, true))
 		return 0;
 	async_end(c);
-	end_objects(c);
+	device_end_objects(c);
 	context_put(context);
 	return 0;
 }

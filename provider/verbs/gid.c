@@ -25,7 +25,7 @@ int gid_address(const struct device *d, unsigned index, struct ip_addr *out)
 	return 0;
 }
 
-static bool fill_gid(const struct device *d, unsigned index, union ibv_gid *gid)
+static bool gid_fill(const struct device *d, unsigned index, union ibv_gid *gid)
 {
 	struct ip_addr a;
 
@@ -44,7 +44,7 @@ int query_gid(struct ibv_context *context, uint8_t port_num, int index, union ib
 	int rc = device_start(device_of(context));
 
 	if (rc == 0 && port_num == 1 && index >= 0 &&
-		fill_gid(device_of(context), (unsigned)index, gid))
+		gid_fill(device_of(context), (unsigned)index, gid))
 		return 0;
 	errno = rc == 0 ? EINVAL : -rc;
 	return -1;
@@ -63,7 +63,7 @@ int query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_in
 	rc = device_start(device_of(context));
 	if (rc != 0)
 		return fail_errno(rc);
-	if (!fill_gid(device_of(context), gid_index, &e.gid))
+	if (!gid_fill(device_of(context), gid_index, &e.gid))
 		return ENODATA;
 	memset(entry, 0, entry_size);
 	memcpy(entry, &e, entry_size < sizeof e ? entry_size : sizeof e);

@@ -32,7 +32,7 @@ int mailbox_inherit(struct mailbox *m)
 	return rc;
 }
 
-static void leave(void *mailbox)
+static void mailbox_leave(void *mailbox)
 {
 	struct mailbox *m = mailbox;
 
@@ -43,7 +43,7 @@ static void leave(void *mailbox)
 }
 
 /* @return false: it is closed, and its number may be somebody else's. */
-static bool enter(struct mailbox *m)
+static bool mailbox_enter(struct mailbox *m)
 {
 	unsigned users = atomic_load(&m->users);
 
@@ -56,7 +56,7 @@ static bool enter(struct mailbox *m)
 
 void mailbox_close(struct mailbox *m)
 {
-	leave(m);
+	mailbox_leave(m);
 }
 
 void mailbox_fini(struct mailbox *m)
@@ -82,10 +82,10 @@ int mailbox_wait(struct mailbox *m)
 	eventfd_t v;
 	int rc;
 
-	if (!enter(m))
+	if (!mailbox_enter(m))
 		return -EBADF;
 	/* This thread may be cancelled while it waits. */
-	pthread_cleanup_push(leave, m);
+	pthread_cleanup_push(mailbox_leave, m);
 	rc = read(m->fd, &v, sizeof v) == sizeof v ? 0 : -errno;
 	pthread_cleanup_pop(1);
 	if (rc != 0)

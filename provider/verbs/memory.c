@@ -22,15 +22,15 @@
  */
 #define POPULATE_MAX ((size_t)16 << 20)
 
-static size_t page_size(void)
+static size_t memory_page_size(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
 /* The pages under [addr, addr + len). @return 0, -EFAULT: they do not exist. */
-static int whole_pages(const void *addr, size_t len, uintptr_t *first, size_t *span)
+static int memory_whole_pages(const void *addr, size_t len, uintptr_t *first, size_t *span)
 {
-	size_t page = page_size(), before = (uintptr_t)addr & (page - 1);
+	size_t page = memory_page_size(), before = (uintptr_t)addr & (page - 1);
 
 	if (len > SIZE_MAX - before - page)
 		return -EFAULT;
@@ -40,15 +40,15 @@ static int whole_pages(const void *addr, size_t len, uintptr_t *first, size_t *s
 }
 
 /* The kernel (5.14) populates on request: it does so with our own stack. */
-static bool can_populate(void)
+static bool memory_can_populate(void)
 {
-	const uintptr_t here = (uintptr_t)&here & ~(page_size() - 1);
+	const uintptr_t here = (uintptr_t)&here & ~(memory_page_size() - 1);
 
-	return madvise((void *)here, page_size(), MADV_POPULATE_READ) == 0;
+	return madvise((void *)here, memory_page_size(), MADV_POPULATE_READ) == 0;
 }
 
 /* Every page is mapped with the rights wanted: by the kernel's list of mappings, in order. */
-static bool is_mapped(uintptr_t first, size_t span, bool write)
+static bool memory_is_mapped(uintptr_t first, size_t span, bool write)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
 	uintptr_t from, to, last = first + (span - 1);
@@ -71,11 +71,11 @@ static bool is_mapped(uintptr_t first, size_t span, bool write)
 }
 
 /* Have the pages there. @return 0, -EFAULT, -EAGAIN, -EINVAL: this kernel cannot. */
-static int populate(uintptr_t first, size_t span, bool write)
+static int memory_populate(uintptr_t first, size_t span, bool write)
 {
 	if (madvise((void *)first, span, write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0)
 		return 0;
-	if (errno == EINVAL && !can_populate())
+	if (errno == EINVAL && !memory_can_populate())
 		return -EINVAL;
 	/* EINVAL: no right to it, or memory of a device, which the kernel does not pin either. */
 	return errno == EAGAIN ? -EAGAIN : -EFAULT;
@@ -91,11 +91,11 @@ int memory_verify(const void *addr, size_t len, bool write)
 		return 0;
 	if ((uintptr_t)addr + (len - 1) < (uintptr_t)addr)
 		return -EINVAL;
-	rc = whole_pages(addr, len, &first, &span);
+	rc = memory_whole_pages(addr, len, &first, &span);
 	if (rc == 0)
-		rc = len <= POPULATE_MAX ? populate(first, span, write) : -EINVAL;
+		rc = len <= POPULATE_MAX ? memory_populate(first, span, write) : -EINVAL;
 	if (rc == -EINVAL)
-		rc = is_mapped(first, span, write) ? 0 : -EFAULT;
+		rc = memory_is_mapped(first, span, write) ? 0 : -EFAULT;
 	return rc;
 }
 
@@ -103,9 +103,9 @@ bool memory_page_in(const void *addr, size_t len, bool write)
 {
 	uintptr_t first;
 	size_t span;
-	int rc = whole_pages(addr, len, &first, &span);
+	int rc = memory_whole_pages(addr, len, &first, &span);
 
 	if (rc == 0)
-		rc = populate(first, span, write);
-	return rc == 0 || (rc == -EINVAL && is_mapped(first, span, write));
+		rc = memory_populate(first, span, write);
+	return rc == 0 || (rc == -EINVAL && memory_is_mapped(first, span, write));
 }

@@ -10,7 +10,8 @@
 #define IS_PATH (IBV_QP_AV | IBV_QP_DEST_QPN)
 
 /* Without a GRH there is no address: as for RoCE, programs must be given a GID index. */
-static int translate_path(const struct device *d, const struct ibv_qp_attr *a, struct rnic_path *to)
+static int path_translate_address(
+	const struct device *d, const struct ibv_qp_attr *a, struct rnic_path *to)
 {
 	const struct ibv_global_route *grh = &a->ah_attr.grh;
 
@@ -24,7 +25,7 @@ static int translate_path(const struct device *d, const struct ibv_qp_attr *a, s
 }
 
 /* InfiniBand's ACK timeout is 4.096 us * 2^timeout, and an attempt more than there are retries. */
-static uint64_t patience_of(const struct ibv_qp_attr *a)
+static uint64_t path_patience_of(const struct ibv_qp_attr *a)
 {
 	return a->timeout == 0 ? 0 : (UINT64_C(4096) << a->timeout) * (a->retry_cnt + 1u);
 }
@@ -44,11 +45,11 @@ int path_translate(const struct device *d, const struct ibv_qp_attr *a, int mask
 		*what |= RNIC_QP_SQ_PSN;
 	}
 	if ((mask & IBV_QP_TIMEOUT) != 0 && (mask & IBV_QP_RETRY_CNT) != 0) {
-		to->patience = patience_of(a);
+		to->patience = path_patience_of(a);
 		*what |= RNIC_QP_PATIENCE;
 	}
 	if (!to_state || a->qp_state != IBV_QPS_RTR || (mask & IS_PATH) != IS_PATH)
 		return 0;
 	*what |= RNIC_QP_PATH;
-	return translate_path(d, a, &to->path);
+	return path_translate_address(d, a, &to->path);
 }

@@ -60,7 +60,7 @@ _Static_assert((int)IBV_ACCESS_LOCAL_WRITE == RNIC_ACCESS_LOCAL_WRITE &&
 /* Flags that ask for nothing here, or that may be ignored by definition. */
 #define ACCESS_IGNORED (IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE)
 
-static int translate_access(unsigned access, unsigned *out)
+static int pd_mr_translate_access(unsigned access, unsigned *out)
 {
 	if ((access & ~(unsigned)(ACCESS_KNOWN | ACCESS_IGNORED)) != 0)
 		return -EOPNOTSUPP;
@@ -69,7 +69,7 @@ static int translate_access(unsigned access, unsigned *out)
 }
 
 /* What is registered on demand is looked at when it is used. */
-static int look_at(void *addr, size_t length, unsigned rights)
+static int pd_mr_look_at(void *addr, size_t length, unsigned rights)
 {
 	if ((rights & RNIC_ACCESS_ON_DEMAND) != 0)
 		return 0;
@@ -77,7 +77,7 @@ static int look_at(void *addr, size_t length, unsigned rights)
 }
 
 /* Fill what programs see of @p mr. The RNIC's part is there. */
-static struct ibv_mr *publish(struct mr *mr, struct ibv_pd *pd, void *addr, size_t length)
+static struct ibv_mr *pd_mr_publish(struct mr *mr, struct ibv_pd *pd, void *addr, size_t length)
 {
 	mr->ibv.context = pd->context;
 	mr->ibv.pd = pd;
@@ -93,10 +93,10 @@ struct ibv_mr *mr_reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t iov
 {
 	struct mr *mr;
 	unsigned rights;
-	int rc = context_is_closed(pd->context) ? -ENODEV : translate_access(access, &rights);
+	int rc = context_is_closed(pd->context) ? -ENODEV : pd_mr_translate_access(access, &rights);
 
 	if (rc == 0)
-		rc = look_at(addr, length, rights);
+		rc = pd_mr_look_at(addr, length, rights);
 	if (rc != 0)
 		return fail_null(-rc);
 	mr = calloc(1, sizeof *mr);
@@ -108,7 +108,7 @@ struct ibv_mr *mr_reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t iov
 		return fail_null(-rc);
 	}
 	mr->rights = rights;
-	return publish(mr, pd, addr, length);
+	return pd_mr_publish(mr, pd, addr, length);
 }
 
 struct ibv_mr *mr_alloc_null(struct ibv_pd *pd)
@@ -125,7 +125,7 @@ struct ibv_mr *mr_alloc_null(struct ibv_pd *pd)
 		return fail_null(-rc);
 	}
 	mr->null = true;
-	publish(mr, pd, NULL, SIZE_MAX);
+	pd_mr_publish(mr, pd, NULL, SIZE_MAX);
 	mr->ibv.rkey = 0; /* ibv_alloc_null_mr(3): only the lkey is valid */
 	return &mr->ibv;
 }
@@ -155,14 +155,14 @@ int mr_rereg(
 		new_pd = OBJECT_OF(pd, pd)->rnic;
 	}
 	if ((flags & IBV_REREG_MR_CHANGE_ACCESS) != 0)
-		rc = translate_access((unsigned)access, &rights);
+		rc = pd_mr_translate_access((unsigned)access, &rights);
 	/* A right to write that is new looks at the memory again, too. */
 	if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) == 0) {
 		addr = ibv->addr;
 		length = ibv->length;
 	}
 	if (rc == 0 && flags != IBV_REREG_MR_CHANGE_PD)
-		rc = look_at(addr, length, rights);
+		rc = pd_mr_look_at(addr, length, rights);
 	if (rc == 0)
 		rc = rnic_mr_rereg(mr->rnic, (unsigned)flags, new_pd, addr, length, rights);
 	if (rc != 0) {
@@ -206,7 +206,7 @@ int mr_dereg(struct ibv_mr *ibv)
 /* ---- advice ---------------------------------------------------------------------------------- */
 
 /* ibv_advise_mr(3), RETURN VALUE. */
-static int advise_one(struct ibv_pd *pd, const struct ibv_sge *sge, bool fault, bool write)
+static int pd_mr_advise_one(struct ibv_pd *pd, const struct ibv_sge *sge, bool fault, bool write)
 {
 	uint8_t *mem;
 	int rc = rnic_mr_locate(
@@ -228,7 +228,7 @@ int mr_advise(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flag
 	if ((flags & ~(uint32_t)IBV_ADVISE_MR_FLAG_FLUSH) != 0 || num_sge == 0)
 		return EINVAL;
 	for (uint32_t i = 0; i < num_sge; i++) {
-		int rc = advise_one(pd, &sg_list[i], fault, write);
+		int rc = pd_mr_advise_one(pd, &sg_list[i], fault, write);
 
 		if (rc != 0)
 			return rc;

@@ -6,7 +6,7 @@
 /* Completions are taken from the RNIC in batches that stay on the stack. */
 #define POLL_BATCH 16
 
-static const uint8_t wc_status[] = {
+static const uint8_t poll_wc_status[] = {
 	[RDMAP_WC_SUCCESS] = IBV_WC_SUCCESS,
 	[RDMAP_WC_LOC_LEN_ERR] = IBV_WC_LOC_LEN_ERR,
 	[RDMAP_WC_LOC_PROT_ERR] = IBV_WC_LOC_PROT_ERR,
@@ -20,7 +20,7 @@ static const uint8_t wc_status[] = {
 	[RDMAP_WC_RETRY_EXC_ERR] = IBV_WC_RETRY_EXC_ERR,
 };
 
-static const uint8_t wc_opcode[] = {
+static const uint8_t poll_wc_opcode[] = {
 	[RDMAP_WC_SEND] = IBV_WC_SEND,
 	[RDMAP_WC_WRITE] = IBV_WC_RDMA_WRITE,
 	[RDMAP_WC_READ] = IBV_WC_RDMA_READ,
@@ -32,11 +32,11 @@ static const uint8_t wc_opcode[] = {
 	[RDMAP_WC_RECV_IMM] = IBV_WC_RECV_RDMA_WITH_IMM,
 };
 
-static void translate(const struct rnic_wc *from, struct ibv_wc *to)
+static void poll_translate(const struct rnic_wc *from, struct ibv_wc *to)
 {
 	to->wr_id = from->wc.wr_id;
-	to->status = (enum ibv_wc_status)wc_status[from->wc.status];
-	to->opcode = (enum ibv_wc_opcode)wc_opcode[from->wc.op];
+	to->status = (enum ibv_wc_status)poll_wc_status[from->wc.status];
+	to->opcode = (enum ibv_wc_opcode)poll_wc_opcode[from->wc.op];
 	to->vendor_err = 0;
 	to->byte_len = from->wc.byte_len;
 	to->invalidated_rkey = from->wc.inv_stag; /* or imm_data: one place in both */
@@ -67,7 +67,7 @@ int cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 		if (got < 0)
 			return done > 0 ? done : got;
 		for (int i = 0; i < got; i++)
-			translate(&batch[i], &wc[done++]);
+			poll_translate(&batch[i], &wc[done++]);
 		if (got < want)
 			break;
 	}
@@ -83,7 +83,7 @@ int cq_request_notify(struct ibv_cq *ibv, int solicited_only)
 
 /* ---- ibv_start_poll() and its family --------------------------------------------------------- */
 
-static int next_poll(struct ibv_cq_ex *ex)
+static int poll_next(struct ibv_cq_ex *ex)
 {
 	struct cq *cq = OBJECT_OF(cq, ex);
 	struct rnic_wc wc;
@@ -94,53 +94,53 @@ static int next_poll(struct ibv_cq_ex *ex)
 	got = rnic_cq_poll_timed(cq->rnic, &wc, &cq->time);
 	if (got <= 0)
 		return got == 0 ? ENOENT : -got;
-	translate(&wc, &cq->wc);
+	poll_translate(&wc, &cq->wc);
 	ex->wr_id = cq->wc.wr_id;
 	ex->status = cq->wc.status;
 	return 0;
 }
 
-static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
+static int poll_start(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
 {
-	return attr->comp_mask != 0 ? EINVAL : next_poll(ex);
+	return attr->comp_mask != 0 ? EINVAL : poll_next(ex);
 }
 
-static void end_poll(struct ibv_cq_ex *ex)
+static void poll_end(struct ibv_cq_ex *ex)
 {
 }
 
-static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *ex)
+static enum ibv_wc_opcode poll_read_opcode(struct ibv_cq_ex *ex)
 {
 	return OBJECT_OF(cq, ex)->wc.opcode;
 }
 
-static uint32_t read_byte_len(struct ibv_cq_ex *ex)
+static uint32_t poll_read_byte_len(struct ibv_cq_ex *ex)
 {
 	return OBJECT_OF(cq, ex)->wc.byte_len;
 }
 
 /* Of an immediate, or of the invalidated rkey, which shares its place (as in ibv_wc). */
-static __be32 read_imm_data(struct ibv_cq_ex *ex)
+static __be32 poll_read_imm_data(struct ibv_cq_ex *ex)
 {
 	return OBJECT_OF(cq, ex)->wc.imm_data;
 }
 
-static uint32_t read_qp_num(struct ibv_cq_ex *ex)
+static uint32_t poll_read_qp_num(struct ibv_cq_ex *ex)
 {
 	return OBJECT_OF(cq, ex)->wc.qp_num;
 }
 
-static unsigned read_wc_flags(struct ibv_cq_ex *ex)
+static unsigned poll_read_wc_flags(struct ibv_cq_ex *ex)
 {
 	return OBJECT_OF(cq, ex)->wc.wc_flags;
 }
 
-static uint64_t read_time(struct ibv_cq_ex *ex)
+static uint64_t poll_read_time(struct ibv_cq_ex *ex)
 {
 	return OBJECT_OF(cq, ex)->time;
 }
 
-static uint64_t clock_now(clockid_t id)
+static uint64_t poll_clock_now(clockid_t id)
 {
 	struct timespec t;
 
@@ -149,18 +149,19 @@ static uint64_t clock_now(clockid_t id)
 }
 
 /* The device's clock is CLOCK_MONOTONIC; how far the other is from it may change meanwhile. */
-static uint64_t read_wall_time(struct ibv_cq_ex *ex)
+static uint64_t poll_read_wall_time(struct ibv_cq_ex *ex)
 {
-	return clock_now(CLOCK_REALTIME) - (clock_now(CLOCK_MONOTONIC) - read_time(ex));
+	return poll_clock_now(CLOCK_REALTIME) -
+	       (poll_clock_now(CLOCK_MONOTONIC) - poll_read_time(ex));
 }
 
 /* InfiniBand's: always zero. */
-static uint32_t read_zero(struct ibv_cq_ex *ex)
+static uint32_t poll_read_zero(struct ibv_cq_ex *ex)
 {
 	return 0;
 }
 
-static uint8_t read_zero_byte(struct ibv_cq_ex *ex)
+static uint8_t poll_read_zero_byte(struct ibv_cq_ex *ex)
 {
 	return 0;
 }
@@ -169,21 +170,21 @@ void cq_set_poll_ops(struct cq *cq)
 {
 	struct ibv_cq_ex *ex = &cq->ex;
 
-	ex->start_poll = start_poll;
-	ex->next_poll = next_poll;
-	ex->end_poll = end_poll;
-	ex->read_opcode = read_opcode;
-	ex->read_vendor_err = read_zero;
-	ex->read_byte_len = read_byte_len;
-	ex->read_imm_data = read_imm_data;
-	ex->read_qp_num = read_qp_num;
-	ex->read_src_qp = read_zero;
-	ex->read_wc_flags = read_wc_flags;
-	ex->read_slid = read_zero;
-	ex->read_sl = read_zero_byte;
-	ex->read_dlid_path_bits = read_zero_byte;
+	ex->start_poll = poll_start;
+	ex->next_poll = poll_next;
+	ex->end_poll = poll_end;
+	ex->read_opcode = poll_read_opcode;
+	ex->read_vendor_err = poll_read_zero;
+	ex->read_byte_len = poll_read_byte_len;
+	ex->read_imm_data = poll_read_imm_data;
+	ex->read_qp_num = poll_read_qp_num;
+	ex->read_src_qp = poll_read_zero;
+	ex->read_wc_flags = poll_read_wc_flags;
+	ex->read_slid = poll_read_zero;
+	ex->read_sl = poll_read_zero_byte;
+	ex->read_dlid_path_bits = poll_read_zero_byte;
 	if (cq->timed) {
-		ex->read_completion_ts = read_time;
-		ex->read_completion_wallclock_ns = read_wall_time;
+		ex->read_completion_ts = poll_read_time;
+		ex->read_completion_wallclock_ns = poll_read_wall_time;
 	}
 }

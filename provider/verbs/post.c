@@ -7,7 +7,7 @@
 #include "provider/verbs/wqe.h"
 
 /* Of struct ibv_send_wr's opcode, plus one; 0: not of iWARP. */
-static const uint8_t wr_op[] = {
+static const uint8_t post_wr_op[] = {
 	[IBV_WR_RDMA_WRITE] = RDMAP_WR_WRITE + 1,
 	[IBV_WR_RDMA_WRITE_WITH_IMM] = RDMAP_WR_WRITE_IMM + 1,
 	[IBV_WR_SEND] = RDMAP_WR_SEND + 1,
@@ -19,7 +19,7 @@ static const uint8_t wr_op[] = {
 	[IBV_WR_BIND_MW] = RDMAP_WR_BIND_MW + 1,
 };
 
-static inline bool is_orphan(const struct ibv_context *context)
+static inline bool post_is_orphan(const struct ibv_context *context)
 {
 	const struct device *d = (const void *)context->device;
 
@@ -27,15 +27,16 @@ static inline bool is_orphan(const struct ibv_context *context)
 }
 
 /* @return 0 with *length, or a positive errno. */
-static inline int check_send(const struct qp *qp, const struct ibv_send_wr *wr, uint64_t *length)
+static inline int post_check_send(
+	const struct qp *qp, const struct ibv_send_wr *wr, uint64_t *length)
 {
 	unsigned opcode = (unsigned)wr->opcode;
 	enum rdmap_wr_op op;
 
 	/* RFC 7306 gives immediate data to Writes alone: SEND_WITH_IMM is none of ours. */
-	if (opcode >= sizeof wr_op || wr_op[opcode] == 0)
+	if (opcode >= sizeof post_wr_op || post_wr_op[opcode] == 0)
 		return EOPNOTSUPP;
-	op = (enum rdmap_wr_op)(wr_op[opcode] - 1);
+	op = (enum rdmap_wr_op)(post_wr_op[opcode] - 1);
 	if (op == RDMAP_WR_BIND_MW && !wqe_bind_ok(wr->bind_mw.mw, IBV_MW_TYPE_2, wr->bind_mw.rkey,
 					      &wr->bind_mw.bind_info))
 		return EINVAL;
@@ -47,7 +48,7 @@ static inline int check_send(const struct qp *qp, const struct ibv_send_wr *wr, 
 	return wqe_list_ok(op, (size_t)wr->num_sge, *length) ? 0 : EINVAL;
 }
 
-static inline void fill_operation(struct rdmap_wqe *w, const struct ibv_send_wr *wr)
+static inline void post_fill_operation(struct rdmap_wqe *w, const struct ibv_send_wr *wr)
 {
 	switch (w->op) {
 	case RDMAP_WR_WRITE_IMM:
@@ -79,14 +80,14 @@ static inline void fill_operation(struct rdmap_wqe *w, const struct ibv_send_wr 
 }
 
 /* @return false: inline data is not there. */
-static inline bool fill_send(
+static inline bool post_fill_send(
 	const struct qp *qp, struct rdmap_wqe *w, const struct ibv_send_wr *wr, uint64_t length)
 {
 	w->wr_id = wr->wr_id;
-	w->op = (uint8_t)(wr_op[wr->opcode] - 1);
+	w->op = (uint8_t)(post_wr_op[wr->opcode] - 1);
 	w->flags = wqe_flags(wr->send_flags) | qp->signal_all;
 	w->length = wqe_length((enum rdmap_wr_op)w->op, length);
-	fill_operation(w, wr);
+	post_fill_operation(w, wr);
 	if ((w->flags & RDMAP_WR_INLINE) != 0) {
 		uint8_t *p = rdmap_wqe_inline(w);
 
@@ -104,7 +105,7 @@ static inline bool fill_send(
 int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	struct qp *qp = qp_of(ibv);
-	int rc = is_orphan(ibv->context) ? -ENODEV : rnic_sq_begin(qp->rnic);
+	int rc = post_is_orphan(ibv->context) ? -ENODEV : rnic_sq_begin(qp->rnic);
 
 	if (rc != 0) {
 		*bad_wr = wr;
@@ -114,7 +115,7 @@ int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **b
 		struct rdmap_wqe *w;
 		uint64_t length;
 
-		rc = check_send(qp, wr, &length);
+		rc = post_check_send(qp, wr, &length);
 		if (rc != 0)
 			break;
 		w = rnic_sq_next(qp->rnic);
@@ -122,7 +123,7 @@ int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **b
 			rc = ENOMEM;
 			break;
 		}
-		if (!fill_send(qp, w, wr, length)) {
+		if (!post_fill_send(qp, w, wr, length)) {
 			rc = EFAULT;
 			break;
 		}
@@ -143,7 +144,7 @@ int post_bind_mw(struct ibv_qp *ibv, struct ibv_mw *mw, struct ibv_mw_bind *bind
 
 	if (!wqe_bind_ok(mw, IBV_MW_TYPE_1, rkey, &bind->bind_info))
 		return EINVAL;
-	rc = is_orphan(ibv->context) ? -ENODEV : rnic_sq_begin(qp->rnic);
+	rc = post_is_orphan(ibv->context) ? -ENODEV : rnic_sq_begin(qp->rnic);
 	if (rc != 0)
 		return -rc;
 	w = rnic_sq_next(qp->rnic);
@@ -162,7 +163,7 @@ int post_bind_mw(struct ibv_qp *ibv, struct ibv_mw *mw, struct ibv_mw_bind *bind
 
 /* ---- receives -------------------------------------------------------------------------------- */
 
-static inline void fill_recv(struct rdmap_rqe *e, const struct ibv_recv_wr *wr)
+static inline void post_fill_recv(struct rdmap_rqe *e, const struct ibv_recv_wr *wr)
 {
 	uint64_t length = sge_lengths(wr->sg_list, (size_t)wr->num_sge);
 
@@ -174,12 +175,13 @@ static inline void fill_recv(struct rdmap_rqe *e, const struct ibv_recv_wr *wr)
 }
 
 /* Where receives go: to an SRQ where @p shared, else to a QP. */
-static inline struct rdmap_rqe *recv_next(struct rnic_qp *qp, struct rnic_srq *srq, bool shared)
+static inline struct rdmap_rqe *post_recv_next(
+	struct rnic_qp *qp, struct rnic_srq *srq, bool shared)
 {
 	return shared ? rnic_srq_next(srq) : rnic_rq_next(qp);
 }
 
-static inline void recv_commit(struct rnic_qp *qp, struct rnic_srq *srq, bool shared)
+static inline void post_recv_commit(struct rnic_qp *qp, struct rnic_srq *srq, bool shared)
 {
 	if (shared)
 		rnic_srq_commit(srq);
@@ -191,19 +193,19 @@ static inline void recv_commit(struct rnic_qp *qp, struct rnic_srq *srq, bool sh
  * Between begin and end: write as many as go. @return 0, or a positive errno with *wr the one that
  * did not. @p shared is a constant in each caller, so each has its own copy.
  */
-static inline __attribute__((always_inline)) int recv_list(struct rnic_qp *qp, struct rnic_srq *srq,
-	bool shared, uint32_t max_sge, struct ibv_recv_wr **wr)
+static inline __attribute__((always_inline)) int post_recv_list(struct rnic_qp *qp,
+	struct rnic_srq *srq, bool shared, uint32_t max_sge, struct ibv_recv_wr **wr)
 {
 	for (; *wr != NULL; *wr = (*wr)->next) {
 		struct rdmap_rqe *e;
 
 		if ((*wr)->num_sge < 0 || (uint32_t)(*wr)->num_sge > max_sge)
 			return EINVAL;
-		e = recv_next(qp, srq, shared);
+		e = post_recv_next(qp, srq, shared);
 		if (e == NULL)
 			return ENOMEM;
-		fill_recv(e, *wr);
-		recv_commit(qp, srq, shared);
+		post_fill_recv(e, *wr);
+		post_recv_commit(qp, srq, shared);
 	}
 	return 0;
 }
@@ -211,12 +213,12 @@ static inline __attribute__((always_inline)) int recv_list(struct rnic_qp *qp, s
 int post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
 	struct qp *qp = qp_of(ibv);
-	int rc = is_orphan(ibv->context) ? -ENODEV
-		 : ibv->srq != NULL      ? -EINVAL
-					 : rnic_rq_begin(qp->rnic);
+	int rc = post_is_orphan(ibv->context) ? -ENODEV
+		 : ibv->srq != NULL           ? -EINVAL
+					      : rnic_rq_begin(qp->rnic);
 
 	if (rc == 0) {
-		rc = -recv_list(qp->rnic, NULL, false, qp->max_recv_sge, &wr);
+		rc = -post_recv_list(qp->rnic, NULL, false, qp->max_recv_sge, &wr);
 		rnic_rq_end(qp->rnic);
 	}
 	if (rc != 0)
@@ -227,10 +229,10 @@ int post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **b
 int post_srq_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
 	struct srq *srq = OBJECT_OF(srq, ibv);
-	int rc = is_orphan(ibv->context) ? -ENODEV : rnic_srq_begin(srq->rnic);
+	int rc = post_is_orphan(ibv->context) ? -ENODEV : rnic_srq_begin(srq->rnic);
 
 	if (rc == 0) {
-		rc = -recv_list(NULL, srq->rnic, true, srq->max_sge, &wr);
+		rc = -post_recv_list(NULL, srq->rnic, true, srq->max_sge, &wr);
 		rnic_srq_end(srq->rnic);
 	}
 	if (rc != 0)

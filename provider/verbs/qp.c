@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* RFC 5040 section 3: RDMAP streams are reliable and connected. */
-static int check_type(struct device *d, enum ibv_qp_type type)
+static int qp_check_type(struct device *d, enum ibv_qp_type type)
 {
 	switch (type) {
 	case IBV_QPT_RC:
@@ -27,12 +27,12 @@ static int check_type(struct device *d, enum ibv_qp_type type)
 	return -EOPNOTSUPP;
 }
 
-static int check_init(const struct ibv_pd *pd, const struct ibv_qp_init_attr *a)
+static int qp_check_init(const struct ibv_pd *pd, const struct ibv_qp_init_attr *a)
 {
 	const struct rnic_limits *l = rnic_get_limits(device_of(pd->context)->rnic);
 	const struct ibv_qp_cap *cap = &a->cap;
 
-	int rc = check_type(device_of(pd->context), a->qp_type);
+	int rc = qp_check_type(device_of(pd->context), a->qp_type);
 
 	if (rc != 0)
 		return rc;
@@ -49,7 +49,7 @@ static int check_init(const struct ibv_pd *pd, const struct ibv_qp_init_attr *a)
 	return 0;
 }
 
-static int create_rnic_qp(struct qp *qp, struct ibv_pd *pd, struct ibv_qp_init_attr *a)
+static int qp_create_rnic_qp(struct qp *qp, struct ibv_pd *pd, struct ibv_qp_init_attr *a)
 {
 	struct rnic_qp_init init = {
 		.send_cq = OBJECT_OF(cq, a->send_cq)->rnic,
@@ -75,9 +75,9 @@ static int create_rnic_qp(struct qp *qp, struct ibv_pd *pd, struct ibv_qp_init_a
 	return 0;
 }
 
-static struct qp *create(struct ibv_pd *pd, struct ibv_qp_init_attr *a, bool extended)
+static struct qp *qp_create_common(struct ibv_pd *pd, struct ibv_qp_init_attr *a, bool extended)
 {
-	int rc = context_is_closed(pd->context) ? -ENODEV : check_init(pd, a);
+	int rc = context_is_closed(pd->context) ? -ENODEV : qp_check_init(pd, a);
 	struct qp *qp;
 
 	if (rc != 0)
@@ -98,7 +98,7 @@ static struct qp *create(struct ibv_pd *pd, struct ibv_qp_init_attr *a, bool ext
 	qp->ibv.state = IBV_QPS_RESET;
 	pthread_mutex_init(&qp->ibv.mutex, NULL);
 	pthread_cond_init(&qp->ibv.cond, NULL);
-	rc = create_rnic_qp(qp, pd, a);
+	rc = qp_create_rnic_qp(qp, pd, a);
 	if (rc != 0) {
 		free(qp);
 		return fail_null(-rc);
@@ -112,7 +112,7 @@ static struct qp *create(struct ibv_pd *pd, struct ibv_qp_init_attr *a, bool ext
 
 struct ibv_qp *qp_create(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	struct qp *qp = create(pd, attr, false);
+	struct qp *qp = qp_create_common(pd, attr, false);
 
 	return qp == NULL ? NULL : &qp->ibv;
 }
@@ -142,7 +142,7 @@ struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr
 			attr->create_flags != 0) ||
 		(ops && (attr->send_ops_flags & ~(uint64_t)WR_API_OPS) != 0))
 		return fail_null(EOPNOTSUPP);
-	qp = create(attr->pd, &plain, ops);
+	qp = qp_create_common(attr->pd, &plain, ops);
 	if (qp == NULL)
 		return NULL;
 	attr->cap = plain.cap;

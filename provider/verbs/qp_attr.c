@@ -36,7 +36,7 @@ _Static_assert((int)IBV_QPS_RESET == RNIC_QP_RESET && (int)IBV_QPS_INIT == RNIC_
  */
 static const struct step {
 	int need, may;
-} steps[IBV_QPS_ERR + 1][IBV_QPS_ERR + 1] = {
+} qp_attr_steps[IBV_QPS_ERR + 1][IBV_QPS_ERR + 1] = {
 	[IBV_QPS_RESET] = {[IBV_QPS_INIT] = {IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,
 				   0}},
 	[IBV_QPS_INIT] = {[IBV_QPS_INIT] = {0, IBV_QP_PKEY_INDEX},
@@ -55,9 +55,9 @@ static const struct step {
 		[IBV_QPS_RTS] = {0, IBV_QP_CUR_STATE | IBV_QP_MIN_RNR_TIMER}},
 };
 
-static int mask_verify(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
+static int qp_attr_mask_verify(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
 {
-	const struct step *s = &steps[from][to];
+	const struct step *s = &qp_attr_steps[from][to];
 	int given = mask & ~(IBV_QP_STATE | ATTR_IWARP);
 
 	/* To the beginning and to the end nothing goes along. */
@@ -71,7 +71,7 @@ static int mask_verify(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
 /* ---- values ---------------------------------------------------------------------------------- */
 
 /* Fields of InfiniBand's headers: programs may rely on a check of their widths. */
-static int values_verify(const struct ibv_qp_attr *a, int mask, const struct rnic_limits *l)
+static int qp_attr_values_verify(const struct ibv_qp_attr *a, int mask, const struct rnic_limits *l)
 {
 	if (((mask & IBV_QP_PORT) != 0 && a->port_num != 1) ||
 		((mask & IBV_QP_AV) != 0 && a->ah_attr.port_num != 1) ||
@@ -90,7 +90,7 @@ static int values_verify(const struct ibv_qp_attr *a, int mask, const struct rni
 }
 
 /* What iWARP has no use for is kept for queries alone. */
-static void remember(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, int mask)
+static void qp_attr_remember(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, int mask)
 {
 	if ((mask & IBV_QP_AV) != 0)
 		to->ah_attr = from->ah_attr;
@@ -116,7 +116,7 @@ static void remember(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, int
 
 /* ---- modify, query --------------------------------------------------------------------------- */
 
-static int verify(const struct qp *qp, const struct ibv_qp_attr *a, int mask)
+static int qp_attr_verify(const struct qp *qp, const struct ibv_qp_attr *a, int mask)
 {
 	enum ibv_qp_state now = (enum ibv_qp_state)rnic_qp_get_state(qp->rnic);
 	int rc;
@@ -131,11 +131,11 @@ static int verify(const struct qp *qp, const struct ibv_qp_attr *a, int mask)
 		return -EINVAL;
 	if ((mask & IBV_QP_STATE) != 0 && (unsigned)a->qp_state > IBV_QPS_ERR)
 		return -EINVAL;
-	rc = mask_verify(now, (mask & IBV_QP_STATE) != 0 ? a->qp_state : now, mask);
-	return rc != 0 ? rc : values_verify(a, mask, rnic_get_limits(qp->device->rnic));
+	rc = qp_attr_mask_verify(now, (mask & IBV_QP_STATE) != 0 ? a->qp_state : now, mask);
+	return rc != 0 ? rc : qp_attr_values_verify(a, mask, rnic_get_limits(qp->device->rnic));
 }
 
-static unsigned translate(const struct ibv_qp_attr *a, int mask, struct rnic_qp_attr *to)
+static unsigned qp_attr_translate(const struct ibv_qp_attr *a, int mask, struct rnic_qp_attr *to)
 {
 	*to = (struct rnic_qp_attr){.state = (enum rnic_qp_state)a->qp_state,
 		.access = a->qp_access_flags & ACCESS_REMOTE,
@@ -157,16 +157,16 @@ int qp_modify(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 	int rc;
 
 	pthread_mutex_lock(&ibv->mutex);
-	rc = verify(qp, attr, mask);
+	rc = qp_attr_verify(qp, attr, mask);
 	if (rc == 0) {
-		what = translate(attr, mask, &to);
+		what = qp_attr_translate(attr, mask, &to);
 		rc = path_translate(qp->device, attr, mask, &to, &what);
 	}
 	if (rc == 0) {
 		rc = rnic_qp_modify(qp->rnic, what, &to);
 	}
 	if (rc == 0)
-		remember(&qp->given, attr, mask);
+		qp_attr_remember(&qp->given, attr, mask);
 	ibv->state = (enum ibv_qp_state)rnic_qp_get_state(qp->rnic);
 	if (rc == 0 && ibv->state == IBV_QPS_RESET)
 		memset(&qp->given, 0, sizeof qp->given);

@@ -15,7 +15,7 @@
 #define VENDOR_PART_ID 5040
 
 /* verbs counts in int what the RNIC counts in uint32_t. */
-static int as_int(uint64_t n)
+static int query_as_int(uint64_t n)
 {
 	return n > INT_MAX ? INT_MAX : (int)n;
 }
@@ -28,7 +28,7 @@ uint64_t device_guid(struct device *d)
 }
 
 /* The stack's RNIC is created with these limits, so they can be told before it is there. */
-static void fill_device(struct device *d, struct ibv_device_attr *a)
+static void query_fill_device(struct device *d, struct ibv_device_attr *a)
 {
 	const struct rnic_limits *l = rnic_default_limits();
 
@@ -41,8 +41,8 @@ static void fill_device(struct device *d, struct ibv_device_attr *a)
 	a->vendor_id = VENDOR_ID;
 	a->vendor_part_id = VENDOR_PART_ID;
 	a->hw_ver = 1;
-	a->max_qp = as_int(l->max_qp);
-	a->max_qp_wr = as_int(l->max_qp_wr);
+	a->max_qp = query_as_int(l->max_qp);
+	a->max_qp_wr = query_as_int(l->max_qp_wr);
 	/*
 	 * Local Invalidate, Send with Invalidate; windows for a PD, and for one QP. And that
 	 * IBV_QP_CUR_STATE is looked at, and IBV_EVENT_PORT_ACTIVE raised.
@@ -50,31 +50,31 @@ static void fill_device(struct device *d, struct ibv_device_attr *a)
 	a->device_cap_flags = IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW |
 			      IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_CURR_QP_STATE_MOD |
 			      IBV_DEVICE_PORT_ACTIVE_EVENT;
-	a->max_sge = as_int(l->max_sge);
-	a->max_sge_rd = as_int(l->max_sge_read);
-	a->max_cq = as_int(l->max_cq);
-	a->max_cqe = as_int(l->max_cqe);
-	a->max_mr = as_int(l->max_mr);
-	a->max_mw = as_int(l->max_mw);
-	a->max_pd = as_int(l->max_pd);
-	a->max_qp_rd_atom = as_int(l->max_ird);
-	a->max_qp_init_rd_atom = as_int(l->max_ord);
-	a->max_res_rd_atom = as_int((uint64_t)l->max_ird * l->max_qp);
+	a->max_sge = query_as_int(l->max_sge);
+	a->max_sge_rd = query_as_int(l->max_sge_read);
+	a->max_cq = query_as_int(l->max_cq);
+	a->max_cqe = query_as_int(l->max_cqe);
+	a->max_mr = query_as_int(l->max_mr);
+	a->max_mw = query_as_int(l->max_mw);
+	a->max_pd = query_as_int(l->max_pd);
+	a->max_qp_rd_atom = query_as_int(l->max_ird);
+	a->max_qp_init_rd_atom = query_as_int(l->max_ord);
+	a->max_res_rd_atom = query_as_int((uint64_t)l->max_ird * l->max_qp);
 	/*
 	 * An operation is the host's own atomic instruction on the program's memory, so it is
 	 * atomic for all users of such instructions there, not for this device's streams alone.
 	 */
 	a->atomic_cap = IBV_ATOMIC_GLOB;
-	a->max_srq = as_int(l->max_srq);
-	a->max_srq_wr = as_int(l->max_srq_wr);
-	a->max_srq_sge = l->max_srq == 0 ? 0 : as_int(l->max_sge);
+	a->max_srq = query_as_int(l->max_srq);
+	a->max_srq_wr = query_as_int(l->max_srq_wr);
+	a->max_srq_sge = l->max_srq == 0 ? 0 : query_as_int(l->max_sge);
 	a->max_pkeys = 1;
 	a->phys_port_cnt = 1;
 }
 
 int query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
-	fill_device(device_of(context), attr);
+	query_fill_device(device_of(context), attr);
 	return 0;
 }
 
@@ -84,7 +84,7 @@ int query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 		IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV)
 
 /* What is not named here the device does not have: zero. */
-static void fill_extended(struct device *d, struct ibv_device_attr_ex *a)
+static void query_fill_extended(struct device *d, struct ibv_device_attr_ex *a)
 {
 	*a = (struct ibv_device_attr_ex){
 		.odp_caps = {.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT,
@@ -94,7 +94,7 @@ static void fill_extended(struct device *d, struct ibv_device_attr_ex *a)
 		.cq_mod_caps = {.max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX},
 		.phys_port_cnt_ex = 1,
 	};
-	fill_device(d, &a->orig_attr);
+	query_fill_device(d, &a->orig_attr);
 	a->device_cap_flags_ex = a->orig_attr.device_cap_flags;
 }
 
@@ -107,7 +107,7 @@ int query_device_ex(struct ibv_context *context, const struct ibv_query_device_e
 		return EINVAL;
 	if (attr_size < sizeof attr->orig_attr)
 		return EOPNOTSUPP;
-	fill_extended(device_of(context), &full);
+	query_fill_extended(device_of(context), &full);
 	/* The caller's structure may be of another age: shorter than ours, or longer. */
 	memset(attr, 0, attr_size);
 	memcpy(attr, &full, attr_size < sizeof full ? attr_size : sizeof full);
@@ -135,7 +135,7 @@ int query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
 /* ---- the port ------------------------------------------------------------------------------ */
 
 /* The largest of verbs' few sizes that an IP packet takes. */
-static enum ibv_mtu mtu_from_bytes(unsigned bytes)
+static enum ibv_mtu query_mtu_from_bytes(unsigned bytes)
 {
 	static const struct {
 		unsigned bytes;
@@ -150,7 +150,7 @@ static enum ibv_mtu mtu_from_bytes(unsigned bytes)
 }
 
 /* Lanes (1: 1X, 2: 4X) and speed of a lane (1: 2.5, 4: 10, 32: 25, 64: 50 Gb/s) for a link. */
-static void fill_speed(struct ibv_port_attr *a, uint32_t mbps)
+static void query_fill_speed(struct ibv_port_attr *a, uint32_t mbps)
 {
 	static const struct {
 		uint32_t mbps;
@@ -174,23 +174,23 @@ static void fill_speed(struct ibv_port_attr *a, uint32_t mbps)
  * at the port before their peer is started, perftest's servers for one, so such a port counts as
  * ready.
  */
-static bool has_carrier(const struct device *d)
+static bool query_has_carrier(const struct device *d)
 {
 	return strncmp(stack_config(d->stack)->port, "net_memif", 9) != 0;
 }
 
-static void fill_port(const struct device *d, struct ibv_port_attr *a)
+static void query_fill_port(const struct device *d, struct ibv_port_attr *a)
 {
 	uint16_t mtu;
 	uint32_t speed;
 	bool up;
 
 	stack_link(d->stack, &mtu, &speed, &up);
-	up = up || !has_carrier(d);
+	up = up || !query_has_carrier(d);
 	memset(a, 0, sizeof *a);
 	a->state = up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
 	a->max_mtu = IBV_MTU_4096;
-	a->active_mtu = mtu_from_bytes(mtu);
+	a->active_mtu = query_mtu_from_bytes(mtu);
 	a->gid_tbl_len = (int)gid_count(d);
 	a->pkey_tbl_len = 1;
 	a->port_cap_flags = IBV_PORT_CM_SUP;
@@ -199,7 +199,7 @@ static void fill_port(const struct device *d, struct ibv_port_attr *a)
 	/* Physical port state of InfiniBand: 5 is LinkUp, 3 is Disabled. */
 	a->phys_state = up ? 5 : 3;
 	a->link_layer = IBV_LINK_LAYER_ETHERNET;
-	fill_speed(a, speed);
+	query_fill_speed(a, speed);
 }
 
 int query_port(
@@ -213,7 +213,7 @@ int query_port(
 	rc = device_start(device_of(context));
 	if (rc != 0)
 		return fail_errno(rc);
-	fill_port(device_of(context), &full);
+	query_fill_port(device_of(context), &full);
 	memset(attr, 0, attr_len);
 	memcpy(attr, &full, attr_len < sizeof full ? attr_len : sizeof full);
 	return 0;

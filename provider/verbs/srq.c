@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-static struct srq *create(struct ibv_pd *pd, void *srq_context, struct ibv_srq_attr *attr)
+static struct srq *srq_create_common(
+	struct ibv_pd *pd, void *srq_context, struct ibv_srq_attr *attr)
 {
 	const struct rnic_limits *l = rnic_get_limits(device_of(pd->context)->rnic);
 	struct srq *srq;
@@ -38,7 +39,7 @@ static struct srq *create(struct ibv_pd *pd, void *srq_context, struct ibv_srq_a
 
 struct ibv_srq *srq_create(struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
 {
-	struct srq *srq = create(pd, attr->srq_context, &attr->attr);
+	struct srq *srq = srq_create_common(pd, attr->srq_context, &attr->attr);
 
 	return srq == NULL ? NULL : &srq->ibv;
 }
@@ -56,7 +57,7 @@ struct ibv_srq *srq_create_ex(struct ibv_context *context, struct ibv_srq_init_a
 		((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) != 0 &&
 			attr->srq_type != IBV_SRQT_BASIC))
 		return fail_null(EOPNOTSUPP);
-	srq = create(attr->pd, attr->srq_context, &attr->attr);
+	srq = srq_create_common(attr->pd, attr->srq_context, &attr->attr);
 	return srq == NULL ? NULL : &srq->ibv;
 }
 

@@ -10,14 +10,14 @@
 #include "provider/verbs/objects.h"
 #include "provider/verbs/wqe.h"
 
-static inline struct qp *qp_of_ex(struct ibv_qp_ex *ex)
+static inline struct qp *wr_api_qp_of_ex(struct ibv_qp_ex *ex)
 {
 	return qp_of(&ex->qp_base);
 }
 
 static void wr_start(struct ibv_qp_ex *ex)
 {
-	struct qp *qp = qp_of_ex(ex);
+	struct qp *qp = wr_api_qp_of_ex(ex);
 	bool orphan = atomic_load_explicit(&qp->device->orphan, memory_order_relaxed);
 	int rc = orphan ? -ENODEV : rnic_sq_begin(qp->rnic);
 
@@ -28,7 +28,7 @@ static void wr_start(struct ibv_qp_ex *ex)
 
 static void wr_abort(struct ibv_qp_ex *ex)
 {
-	struct qp *qp = qp_of_ex(ex);
+	struct qp *qp = wr_api_qp_of_ex(ex);
 
 	qp->building = NULL;
 	if (qp->begun)
@@ -38,7 +38,7 @@ static void wr_abort(struct ibv_qp_ex *ex)
 
 static int wr_complete(struct ibv_qp_ex *ex)
 {
-	struct qp *qp = qp_of_ex(ex);
+	struct qp *qp = wr_api_qp_of_ex(ex);
 
 	if (qp->build_error != 0) {
 		wr_abort(ex);
@@ -53,9 +53,9 @@ static int wr_complete(struct ibv_qp_ex *ex)
 }
 
 /* Begin the next element. @return NULL: an error stands. */
-static struct rdmap_wqe *begin(struct ibv_qp_ex *ex, enum rdmap_wr_op op)
+static struct rdmap_wqe *wr_api_begin(struct ibv_qp_ex *ex, enum rdmap_wr_op op)
 {
-	struct qp *qp = qp_of_ex(ex);
+	struct qp *qp = wr_api_qp_of_ex(ex);
 	struct rdmap_wqe *w;
 
 	if (qp->build_error != 0)
@@ -77,12 +77,12 @@ static struct rdmap_wqe *begin(struct ibv_qp_ex *ex, enum rdmap_wr_op op)
 
 static void wr_send(struct ibv_qp_ex *ex)
 {
-	begin(ex, RDMAP_WR_SEND);
+	wr_api_begin(ex, RDMAP_WR_SEND);
 }
 
 static void wr_send_inv(struct ibv_qp_ex *ex, uint32_t invalidate_rkey)
 {
-	struct rdmap_wqe *w = begin(ex, RDMAP_WR_SEND_INV);
+	struct rdmap_wqe *w = wr_api_begin(ex, RDMAP_WR_SEND_INV);
 
 	if (w != NULL)
 		w->inv_stag = invalidate_rkey;
@@ -90,7 +90,7 @@ static void wr_send_inv(struct ibv_qp_ex *ex, uint32_t invalidate_rkey)
 
 static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t invalidate_rkey)
 {
-	struct rdmap_wqe *w = begin(ex, RDMAP_WR_LOCAL_INV);
+	struct rdmap_wqe *w = wr_api_begin(ex, RDMAP_WR_LOCAL_INV);
 
 	if (w != NULL)
 		w->inv_stag = invalidate_rkey;
@@ -99,20 +99,20 @@ static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t invalidate_rkey)
 static void wr_bind_mw(
 	struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info)
 {
-	struct rdmap_wqe *w = begin(ex, RDMAP_WR_BIND_MW);
+	struct rdmap_wqe *w = wr_api_begin(ex, RDMAP_WR_BIND_MW);
 
 	if (w == NULL)
 		return;
 	if (wqe_bind_ok(mw, IBV_MW_TYPE_2, rkey, info))
 		wqe_bind(w, rkey, info);
 	else
-		qp_of_ex(ex)->build_error = EINVAL;
+		wr_api_qp_of_ex(ex)->build_error = EINVAL;
 }
 
-static struct rdmap_wqe *begin_remote(
+static struct rdmap_wqe *wr_api_begin_remote(
 	struct ibv_qp_ex *ex, enum rdmap_wr_op op, uint32_t rkey, uint64_t remote_addr)
 {
-	struct rdmap_wqe *w = begin(ex, op);
+	struct rdmap_wqe *w = wr_api_begin(ex, op);
 
 	if (w != NULL) {
 		w->remote_stag = rkey;
@@ -123,13 +123,13 @@ static struct rdmap_wqe *begin_remote(
 
 static void wr_rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr)
 {
-	begin_remote(ex, RDMAP_WR_WRITE, rkey, remote_addr);
+	wr_api_begin_remote(ex, RDMAP_WR_WRITE, rkey, remote_addr);
 }
 
 static void wr_rdma_write_imm(
 	struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr, __be32 imm_data)
 {
-	struct rdmap_wqe *w = begin_remote(ex, RDMAP_WR_WRITE_IMM, rkey, remote_addr);
+	struct rdmap_wqe *w = wr_api_begin_remote(ex, RDMAP_WR_WRITE_IMM, rkey, remote_addr);
 
 	if (w != NULL)
 		w->imm = imm_data;
@@ -138,7 +138,7 @@ static void wr_rdma_write_imm(
 static void wr_atomic_cmp_swp(
 	struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr, uint64_t compare, uint64_t swap)
 {
-	struct rdmap_wqe *w = begin_remote(ex, RDMAP_WR_CMP_SWAP, rkey, remote_addr);
+	struct rdmap_wqe *w = wr_api_begin_remote(ex, RDMAP_WR_CMP_SWAP, rkey, remote_addr);
 
 	if (w != NULL)
 		w->atomic = wqe_cmp_swap(compare, swap);
@@ -147,7 +147,7 @@ static void wr_atomic_cmp_swp(
 static void wr_atomic_fetch_add(
 	struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr, uint64_t add)
 {
-	struct rdmap_wqe *w = begin_remote(ex, RDMAP_WR_FETCH_ADD, rkey, remote_addr);
+	struct rdmap_wqe *w = wr_api_begin_remote(ex, RDMAP_WR_FETCH_ADD, rkey, remote_addr);
 
 	if (w != NULL)
 		w->atomic = wqe_fetch_add(add);
@@ -155,14 +155,14 @@ static void wr_atomic_fetch_add(
 
 static void wr_rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr)
 {
-	begin_remote(ex, RDMAP_WR_READ, rkey, remote_addr);
+	wr_api_begin_remote(ex, RDMAP_WR_READ, rkey, remote_addr);
 }
 
 /* ---- the data of the element being built ------------------------------------------------------
  */
 
 /* @return the element that takes data now, or NULL with the error kept. */
-static struct rdmap_wqe *taker(struct qp *qp)
+static struct rdmap_wqe *wr_api_taker(struct qp *qp)
 {
 	if (qp->build_error == 0 && qp->building == NULL)
 		qp->build_error = EINVAL;
@@ -171,8 +171,8 @@ static struct rdmap_wqe *taker(struct qp *qp)
 
 static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t num_sge, const struct ibv_sge *sg)
 {
-	struct qp *qp = qp_of_ex(ex);
-	struct rdmap_wqe *w = taker(qp);
+	struct qp *qp = wr_api_qp_of_ex(ex);
+	struct rdmap_wqe *w = wr_api_taker(qp);
 	uint64_t length;
 
 	if (w == NULL)
@@ -201,8 +201,8 @@ static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint3
 static void wr_set_inline_data_list(
 	struct ibv_qp_ex *ex, size_t num_buf, const struct ibv_data_buf *list)
 {
-	struct qp *qp = qp_of_ex(ex);
-	struct rdmap_wqe *w = taker(qp);
+	struct qp *qp = wr_api_qp_of_ex(ex);
+	struct rdmap_wqe *w = wr_api_taker(qp);
 	size_t length = 0;
 	uint8_t *p;
 

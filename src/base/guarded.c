@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 /** Bytes from @p p to where it is aligned to @p align. */
-static size_t lead_to(const void *p, size_t align)
+static size_t guarded_lead_to(const void *p, size_t align)
 {
 	return -(uintptr_t)p & (align - 1);
 }
@@ -25,7 +25,7 @@ struct word_8 {
 } __attribute__((packed, may_alias));
 
 /* Volatile: by one access each, which the compiler neither repeats nor turns into memcpy(). */
-static void move_word(uint8_t *to, const uint8_t *from, size_t size)
+static void guarded_move_word(uint8_t *to, const uint8_t *from, size_t size)
 {
 	switch (size) {
 	case 8:
@@ -42,7 +42,7 @@ static void move_word(uint8_t *to, const uint8_t *from, size_t size)
 	}
 }
 
-static bool copy_words(uint8_t *to, const uint8_t *from, size_t len, size_t lead)
+static bool guarded_copy_words(uint8_t *to, const uint8_t *from, size_t len, size_t lead)
 {
 	size_t size = 1;
 
@@ -53,7 +53,7 @@ static bool copy_words(uint8_t *to, const uint8_t *from, size_t len, size_t lead
 		}
 		while (size > len)
 			size /= 2;
-		move_word(to, from, size);
+		guarded_move_word(to, from, size);
 		to += size;
 		from += size;
 		len -= size;
@@ -64,12 +64,12 @@ static bool copy_words(uint8_t *to, const uint8_t *from, size_t len, size_t lead
 
 bool guarded_copy(void *to, const void *from, size_t len)
 {
-	return copy_words(to, from, len, lead_to(to, sizeof(uint64_t)));
+	return guarded_copy_words(to, from, len, guarded_lead_to(to, sizeof(uint64_t)));
 }
 
 bool guarded_copy_from(void *to, const void *from, size_t len)
 {
-	return copy_words(to, from, len, lead_to(from, sizeof(uint64_t)));
+	return guarded_copy_words(to, from, len, guarded_lead_to(from, sizeof(uint64_t)));
 }
 
 int guarded_exchange(uint64_t *target, uint64_t *expected, uint64_t desired)
@@ -214,21 +214,22 @@ __asm__(" .pushsection .text.guarded, \"ax\", @progbits\n"
 /* clang-format on */
 
 /** @p theirs: the side that belongs to the program. */
-static bool copy(void *to, const void *from, size_t len, const void *theirs)
+static bool guarded_copy_bytes(void *to, const void *from, size_t len, const void *theirs)
 {
 	if (len >= GUARDED_WIDE_MIN && __builtin_cpu_supports("avx"))
-		return guarded_wide(to, from, len, lead_to(theirs, GUARDED_WIDE_ALIGN)) == 0;
-	return guarded_narrow(to, from, len, lead_to(theirs, GUARDED_NARROW_ALIGN)) == 0;
+		return guarded_wide(to, from, len, guarded_lead_to(theirs, GUARDED_WIDE_ALIGN)) ==
+		       0;
+	return guarded_narrow(to, from, len, guarded_lead_to(theirs, GUARDED_NARROW_ALIGN)) == 0;
 }
 
 bool guarded_copy(void *to, const void *from, size_t len)
 {
-	return copy(to, from, len, to);
+	return guarded_copy_bytes(to, from, len, to);
 }
 
 bool guarded_copy_from(void *to, const void *from, size_t len)
 {
-	return copy(to, from, len, from);
+	return guarded_copy_bytes(to, from, len, from);
 }
 
 uintptr_t guarded_resume(uintptr_t pc)

@@ -3,7 +3,7 @@
 
 #define SUB_BITS 5
 
-static unsigned bucket_of(uint64_t v)
+static unsigned histogram_bucket_of(uint64_t v)
 {
 	unsigned shift;
 
@@ -14,7 +14,7 @@ static unsigned bucket_of(uint64_t v)
 }
 
 /** The largest value that falls into bucket @p i. */
-static uint64_t top_of(unsigned i)
+static uint64_t histogram_top_of(unsigned i)
 {
 	unsigned shift;
 
@@ -25,7 +25,7 @@ static uint64_t top_of(unsigned i)
 	       ((UINT64_C(1) << shift) - 1);
 }
 
-static void widen(struct histogram *h, uint64_t min, uint64_t max)
+static void histogram_widen(struct histogram *h, uint64_t min, uint64_t max)
 {
 	if (!h->count || min < h->min)
 		h->min = min;
@@ -35,16 +35,16 @@ static void widen(struct histogram *h, uint64_t min, uint64_t max)
 
 void histogram_add(struct histogram *h, uint64_t value)
 {
-	widen(h, value, value);
+	histogram_widen(h, value, value);
 	h->count++;
-	h->bucket[bucket_of(value)]++;
+	h->bucket[histogram_bucket_of(value)]++;
 }
 
 void histogram_merge(struct histogram *h, const struct histogram *from)
 {
 	if (!from->count)
 		return;
-	widen(h, from->min, from->max);
+	histogram_widen(h, from->min, from->max);
 	h->count += from->count;
 	for (unsigned i = 0; i < sizeof h->bucket / sizeof h->bucket[0]; i++)
 		h->bucket[i] += from->bucket[i];
@@ -62,6 +62,6 @@ uint64_t histogram_quantile(const struct histogram *h, uint32_t ppm)
 		return h->min;
 	while (seen + h->bucket[i] < wanted)
 		seen += h->bucket[i++];
-	top = top_of(i);
+	top = histogram_top_of(i);
 	return top < h->max ? top : h->max;
 }

@@ -61,7 +61,7 @@ int ip_addr_parse(const char *text, struct ip_addr *out)
 }
 
 /* Decimal digits only, no sign, no space, at most three: what a prefix length can be. */
-static int parse_prefix_len(const char *text, unsigned max, unsigned *out)
+static int ip_addr_parse_prefix_len(const char *text, unsigned max, unsigned *out)
 {
 	unsigned v = 0;
 	size_t n;
@@ -97,7 +97,7 @@ int ip_addr_parse_cidr(const char *text, struct ip_addr *out, unsigned *prefix_l
 	if (!slash) {
 		*prefix_len = max;
 	} else {
-		rc = parse_prefix_len(slash + 1, max, prefix_len);
+		rc = ip_addr_parse_prefix_len(slash + 1, max, prefix_len);
 		if (rc < 0)
 			return rc;
 	}

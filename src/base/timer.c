@@ -19,7 +19,7 @@
 _Static_assert(TIMER_SLOTS == 1 << SLOT_BITS, "so many bits of a tick tell its slot");
 _Static_assert(TIMER_TICK_NS == 1 << TICK_BITS, "a tick is a shift");
 
-static void list_push(struct timer **head, struct timer *t)
+static void timer_list_push(struct timer **head, struct timer *t)
 {
 	t->next = *head;
 	t->pprev = head;
@@ -28,7 +28,7 @@ static void list_push(struct timer **head, struct timer *t)
 	*head = t;
 }
 
-static void list_remove(struct timer *t)
+static void timer_list_remove(struct timer *t)
 {
 	*t->pprev = t->next;
 	if (t->next)
@@ -37,7 +37,7 @@ static void list_remove(struct timer *t)
 }
 
 /* Take all of @from's timers over to @to, which is empty. */
-static void list_move(struct timer **to, struct timer **from)
+static void timer_list_move(struct timer **to, struct timer **from)
 {
 	*to = *from;
 	*from = NULL;
@@ -45,20 +45,20 @@ static void list_move(struct timer **to, struct timer **from)
 		(*to)->pprev = to;
 }
 
-static void expect(const struct timer *t)
+static void timer_expect(const struct timer *t)
 {
 	__builtin_prefetch(t, 1);
 }
 
-static void slot_move(struct timer_slot *to, struct timer_slot *from)
+static void timer_slot_move(struct timer_slot *to, struct timer_slot *from)
 {
 	for (unsigned i = 0; i < TIMER_LANES; i++)
-		expect(from->lane[i]);
+		timer_expect(from->lane[i]);
 	for (unsigned i = 0; i < TIMER_LANES; i++)
-		list_move(&to->lane[i], &from->lane[i]);
+		timer_list_move(&to->lane[i], &from->lane[i]);
 }
 
-static bool slot_is_empty(const struct timer_slot *s)
+static bool timer_slot_is_empty(const struct timer_slot *s)
 {
 	struct timer *any = NULL;
 
@@ -68,33 +68,33 @@ static bool slot_is_empty(const struct timer_slot *s)
 }
 
 /* Take one out, of lane @turn or a later one; NULL: there is none. */
-static struct timer *slot_pop(struct timer_slot *s, unsigned *turn)
+static struct timer *timer_slot_pop(struct timer_slot *s, unsigned *turn)
 {
 	for (unsigned i = 0; i < TIMER_LANES; i++) {
 		struct timer **lane = &s->lane[(*turn)++ % TIMER_LANES], *t = *lane;
 
 		if (!t)
 			continue;
-		list_remove(t);
-		expect(*lane);
+		timer_list_remove(t);
+		timer_expect(*lane);
 		return t;
 	}
 	return NULL;
 }
 
 /* The first tick that is not before @deadline: rounding up, so that none fires early. */
-static uint64_t tick_of(uint64_t deadline)
+static uint64_t timer_tick_of(uint64_t deadline)
 {
 	return (deadline >> TICK_BITS) + ((deadline & (TIMER_TICK_NS - 1)) != 0);
 }
 
-static timer_slots bit(unsigned slot)
+static timer_slots timer_bit(unsigned slot)
 {
 	return (timer_slots)1 << slot;
 }
 
 /* The lowest one of @s, which are not empty. */
-static unsigned first_slot(timer_slots s)
+static unsigned timer_first_slot(timer_slots s)
 {
 	uint64_t low = (uint64_t)s;
 
@@ -102,9 +102,9 @@ static unsigned first_slot(timer_slots s)
 		   : 64 + (unsigned)__builtin_ctzll((uint64_t)(s >> 64));
 }
 
-static void wheel_place(struct timer_wheel *w, struct timer *t)
+static void timer_wheel_place(struct timer_wheel *w, struct timer *t)
 {
-	uint64_t tick = tick_of(t->deadline);
+	uint64_t tick = timer_tick_of(t->deadline);
 	uint64_t ahead = tick - w->tick;
 	unsigned level = 0;
 	unsigned slot;
@@ -117,8 +117,8 @@ static void wheel_place(struct timer_wheel *w, struct timer *t)
 	if (ahead)
 		level = (unsigned)(63 - __builtin_clzll(ahead)) / SLOT_BITS;
 	slot = tick >> (SLOT_BITS * level) & (TIMER_SLOTS - 1);
-	w->occupied[level] |= bit(slot);
-	list_push(&w->slot[level][slot].lane[w->turn++ % TIMER_LANES], t);
+	w->occupied[level] |= timer_bit(slot);
+	timer_list_push(&w->slot[level][slot].lane[w->turn++ % TIMER_LANES], t);
 }
 
 void timer_wheel_init(struct timer_wheel *w, uint64_t now)
@@ -133,9 +133,9 @@ void timer_start(struct timer_wheel *w, struct timer *t, uint64_t deadline)
 		return;
 	t->deadline = deadline;
 	if (deadline <= w->now)
-		list_push(&w->due, t);
+		timer_list_push(&w->due, t);
 	else
-		wheel_place(w, t);
+		timer_wheel_place(w, t);
 }
 
 void timer_stop(struct timer_wheel *w, struct timer *t)
@@ -146,17 +146,17 @@ void timer_stop(struct timer_wheel *w, struct timer *t)
 
 	if (!timer_running(t))
 		return;
-	list_remove(t);
+	timer_list_remove(t);
 	/* The last one of its slot: so that timer_wheel_next() does not wake anybody for it. */
 	if (head < first || head >= first + TIMER_LEVELS * TIMER_SLOTS * TIMER_LANES || *head)
 		return;
 	slot = (size_t)(head - first) / TIMER_LANES;
-	if (slot_is_empty(&w->slot[0][0] + slot))
-		w->occupied[slot / TIMER_SLOTS] &= ~bit(slot % TIMER_SLOTS);
+	if (timer_slot_is_empty(&w->slot[0][0] + slot))
+		w->occupied[slot / TIMER_SLOTS] &= ~timer_bit(slot % TIMER_SLOTS);
 }
 
 /* The next tick after w->tick at which a slot is due or moves down; UINT64_MAX: none. */
-static uint64_t next_event(const struct timer_wheel *w)
+static uint64_t timer_next_event(const struct timer_wheel *w)
 {
 	uint64_t first = UINT64_MAX;
 
@@ -170,25 +170,25 @@ static uint64_t next_event(const struct timer_wheel *w)
 			continue;
 		/* Turned so that bit 0 is the slot after the current one. */
 		slots = slots >> turn | slots << (-turn & (TIMER_SLOTS - 1));
-		event = (at + 1 + first_slot(slots)) << (SLOT_BITS * level);
+		event = (at + 1 + timer_first_slot(slots)) << (SLOT_BITS * level);
 		if (event < first)
 			first = event;
 	}
 	return first;
 }
 
-static void slot_take(struct timer_wheel *w, unsigned level, struct timer_slot *to)
+static void timer_slot_take(struct timer_wheel *w, unsigned level, struct timer_slot *to)
 {
 	unsigned slot = w->tick >> (SLOT_BITS * level) & (TIMER_SLOTS - 1);
 
 	*to = (struct timer_slot){0};
-	if (!(w->occupied[level] & bit(slot)))
+	if (!(w->occupied[level] & timer_bit(slot)))
 		return;
-	w->occupied[level] &= ~bit(slot);
-	slot_move(to, &w->slot[level][slot]);
+	w->occupied[level] &= ~timer_bit(slot);
+	timer_slot_move(to, &w->slot[level][slot]);
 }
 
-static void cascade(struct timer_wheel *w)
+static void timer_cascade(struct timer_wheel *w)
 {
 	for (unsigned level = 1; level < TIMER_LEVELS; level++) {
 		struct timer_slot list;
@@ -197,47 +197,47 @@ static void cascade(struct timer_wheel *w)
 
 		if (w->tick & ((UINT64_C(1) << (SLOT_BITS * level)) - 1))
 			return;
-		slot_take(w, level, &list);
-		while ((t = slot_pop(&list, &turn)))
-			wheel_place(w, t);
+		timer_slot_take(w, level, &list);
+		while ((t = timer_slot_pop(&list, &turn)))
+			timer_wheel_place(w, t);
 	}
 }
 
-static void fire(struct timer_slot *list, uint64_t now)
+static void timer_fire(struct timer_slot *list, uint64_t now)
 {
 	struct timer *t;
 	unsigned turn = 0;
 
-	while ((t = slot_pop(list, &turn)))
+	while ((t = timer_slot_pop(list, &turn)))
 		t->fn(t, now);
 }
 
-static void fire_due(struct timer_wheel *w, uint64_t now)
+static void timer_fire_due(struct timer_wheel *w, uint64_t now)
 {
 	struct timer_slot list = {0};
 
-	list_move(&list.lane[0], &w->due);
-	fire(&list, now);
+	timer_list_move(&list.lane[0], &w->due);
+	timer_fire(&list, now);
 }
 
-static void turn(struct timer_wheel *w, uint64_t now)
+static void timer_turn(struct timer_wheel *w, uint64_t now)
 {
 	uint64_t target = now >> TICK_BITS;
 	uint64_t event;
 	struct timer_slot list;
 
 	if (w->due)
-		fire_due(w, now);
+		timer_fire_due(w, now);
 	while (w->tick < target) {
-		event = next_event(w);
+		event = timer_next_event(w);
 		if (event > target) {
 			w->tick = target;
 			return;
 		}
 		w->tick = event;
-		cascade(w);
-		slot_take(w, 0, &list);
-		fire(&list, now);
+		timer_cascade(w);
+		timer_slot_take(w, 0, &list);
+		timer_fire(&list, now);
 	}
 }
 
@@ -246,7 +246,7 @@ void timer_wheel_run(struct timer_wheel *w, uint64_t now)
 	if (now < w->now)
 		return;
 	w->now = now;
-	turn(w, now);
+	timer_turn(w, now);
 	timer_heap_run(&w->exact, now);
 }
 
@@ -256,7 +256,7 @@ uint64_t timer_wheel_next(const struct timer_wheel *w)
 
 	if (w->due)
 		return w->now;
-	event = next_event(w);
+	event = timer_next_event(w);
 	event = event == UINT64_MAX ? TIMER_NEVER : event << TICK_BITS;
 	return exact < event ? exact : event;
 }

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-static void link_at(struct exact_timer **at, struct exact_timer *t)
+static void timer_heap_link_at(struct exact_timer **at, struct exact_timer *t)
 {
 	*at = t;
 	if (t)
@@ -11,7 +11,7 @@ static void link_at(struct exact_timer **at, struct exact_timer *t)
 }
 
 /** Two heaps become one: the later root a child of the earlier. Roots have no siblings. */
-static struct exact_timer *meld(struct exact_timer *a, struct exact_timer *b)
+static struct exact_timer *timer_heap_meld(struct exact_timer *a, struct exact_timer *b)
 {
 	struct exact_timer *first, *second;
 
@@ -19,13 +19,13 @@ static struct exact_timer *meld(struct exact_timer *a, struct exact_timer *b)
 		return a ? a : b;
 	first = b->deadline < a->deadline ? b : a;
 	second = first == a ? b : a;
-	link_at(&second->next, first->child);
-	link_at(&first->child, second);
+	timer_heap_link_at(&second->next, first->child);
+	timer_heap_link_at(&first->child, second);
 	return first;
 }
 
 /** Siblings become one heap: in pairs from the left, then all from the right. */
-static struct exact_timer *meld_all(struct exact_timer *list)
+static struct exact_timer *timer_heap_meld_all(struct exact_timer *list)
 {
 	struct exact_timer *pairs = NULL, *root = NULL, *next;
 
@@ -36,14 +36,14 @@ static struct exact_timer *meld_all(struct exact_timer *list)
 		a->next = NULL;
 		if (b)
 			b->next = NULL;
-		a = meld(a, b);
+		a = timer_heap_meld(a, b);
 		a->next = pairs;
 		pairs = a;
 	}
 	for (; pairs; pairs = next) {
 		next = pairs->next;
 		pairs->next = NULL;
-		root = meld(root, pairs);
+		root = timer_heap_meld(root, pairs);
 	}
 	return root;
 }
@@ -54,18 +54,18 @@ void exact_timer_stop(struct timer_heap *h, struct exact_timer *t)
 
 	if (!exact_timer_running(t))
 		return;
-	link_at(t->pprev, t->next);
-	rest = meld_all(t->child);
+	timer_heap_link_at(t->pprev, t->next);
+	rest = timer_heap_meld_all(t->child);
 	t->child = t->next = NULL;
 	t->pprev = NULL;
-	link_at(&h->root, meld(h->root, rest));
+	timer_heap_link_at(&h->root, timer_heap_meld(h->root, rest));
 }
 
 void exact_timer_start(struct timer_heap *h, struct exact_timer *t, uint64_t deadline)
 {
 	exact_timer_stop(h, t);
 	t->deadline = deadline;
-	link_at(&h->root, meld(h->root, t));
+	timer_heap_link_at(&h->root, timer_heap_meld(h->root, t));
 }
 
 void timer_heap_run(struct timer_heap *h, uint64_t now)

@@ -10,7 +10,7 @@ void ddp_init(struct ddp *d)
 		d->rx[i].msn = d->tx_msn[i] = 1;
 }
 
-static void load_header(struct ddp_segment *s, const uint8_t *p)
+static void ddp_load_header(struct ddp_segment *s, const uint8_t *p)
 {
 	if (s->tagged) {
 		s->stag = load_be32(p + DDP_AT_STAG);
@@ -49,7 +49,7 @@ enum ddp_error ddp_parse(struct ddp_segment *s, const struct mpa_ulpdu *u)
 		p = copy;
 	}
 	s->ulp = p[DDP_AT_ULP];
-	load_header(s, p);
+	ddp_load_header(s, p);
 	/* Section 4.1: DV MUST be one; the four reserved bits are not checked. */
 	if ((control & DDP_CONTROL_VERSION) != DDP_VERSION)
 		return s->tagged ? DDP_ERROR_TAGGED_VERSION : DDP_ERROR_UNTAGGED_VERSION;

@@ -4,7 +4,7 @@
 #include "ip/arp_wire.h"
 #include "ip/packet.h"
 
-static const uint8_t broadcast[ETH_ADDR_LEN] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+static const uint8_t arp_broadcast[ETH_ADDR_LEN] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
 struct arp_message {
 	uint16_t op;
@@ -24,7 +24,7 @@ static void arp_send(struct ip_stack *s, const struct arp_message *a)
 		return;
 	}
 	memset(p, 0, ETH_LEN + ARP_LEN);
-	eth_store(p, a->eth_dst ? a->eth_dst : broadcast, s->cfg.mac, ETH_TYPE_ARP);
+	eth_store(p, a->eth_dst ? a->eth_dst : arp_broadcast, s->cfg.mac, ETH_TYPE_ARP);
 	p += ETH_LEN;
 	store_be16(p + ARP_HTYPE, ARP_HTYPE_ETHERNET);
 	store_be16(p + ARP_PTYPE, ETH_TYPE_IPV4);
@@ -80,7 +80,7 @@ static bool arp_valid(const struct ip_stack *s, const uint8_t *p)
 	return eth_addr_is_station(p + ARP_SHA) && !eth_addr_equal(p + ARP_SHA, s->cfg.mac);
 }
 
-static bool may_be_neighbour(const struct ip_stack *s, const struct ip_addr *a)
+static bool arp_may_be_neighbour(const struct ip_stack *s, const struct ip_addr *a)
 {
 	return !ip_addr_is_any(a) && !ip_addr_is_multicast(a) && !ip_addr_is_loopback(a) &&
 	       !local_is_broadcast(s, a) && route_is_on_link(s, a);
@@ -101,7 +101,7 @@ static void arp_handle(struct ip_stack *s, const uint8_t *p, uint64_t now)
 		local_conflict(s, claimed, p + ARP_SHA, now);
 		return;
 	}
-	if (may_be_neighbour(s, &spa)) {
+	if (arp_may_be_neighbour(s, &spa)) {
 		/* Only a request to us makes an entry (RFC 826: "am I the target"). What others
 		 * announce changes entries that exist. */
 		n = target && op == ARP_OP_REQUEST ? neighbour_get(s, &spa, now)

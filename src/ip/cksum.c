@@ -21,7 +21,7 @@
 /* Sums of 32-bit words in 64-bit lanes, a loop that compilers turn into vector code;
  * rte_raw_cksum() adds 16 bits at a time and takes several times as long for a full segment. */
 FOR_EACH_WIDTH
-static uint64_t sum_words(const void *data, size_t len)
+static uint64_t cksum_sum_words(const void *data, size_t len)
 {
 	const uint8_t *p = data;
 	size_t words = len / 4;
@@ -40,7 +40,7 @@ static uint64_t sum_words(const void *data, size_t len)
 uint64_t cksum_bytes(const void *data, size_t len)
 {
 	/* Clang exports no symbol for a function in several versions: hence one to call it. */
-	return sum_words(data, len);
+	return cksum_sum_words(data, len);
 }
 
 uint64_t cksum_mbuf(const struct rte_mbuf *m, uint32_t off)

@@ -16,7 +16,7 @@
 enum { ECHO_ID = ICMP_BODY, ECHO_SEQUENCE = ICMP_BODY + 2 };
 
 /** Is the message at @p p, of which 8 bytes are there, about the request that we wait for? */
-static bool is_ours(const struct echo *e, const uint8_t *p)
+static bool echo_is_ours(const struct echo *e, const uint8_t *p)
 {
 	return e->state == ECHO_WAITING && load_be16(p + ECHO_ID) == e->id &&
 	       load_be16(p + ECHO_SEQUENCE) == e->seq;
@@ -24,19 +24,19 @@ static bool is_ours(const struct echo *e, const uint8_t *p)
 
 void echo_reply_input(struct echo *e, const struct ip_rx *rx, const uint8_t *p, uint64_t now)
 {
-	if (ip_addr_equal(&rx->src, &e->dst) && is_ours(e, p)) {
+	if (ip_addr_equal(&rx->src, &e->dst) && echo_is_ours(e, p)) {
 		e->state = ECHO_REPLIED;
 		e->answered = now;
 	}
 }
 
-static void error_input(void *ctx, const struct ip_error *error, uint64_t now)
+static void echo_error_input(void *ctx, const struct ip_error *error, uint64_t now)
 {
 	struct echo *e = ctx;
 	uint8_t request = ip_addr_is_v4(&error->dst) ? ICMP_ECHO_REQUEST : ICMPV6_ECHO_REQUEST;
 
 	if (!ip_addr_equal(&error->dst, &e->dst) || error->l4[ICMP_TYPE] != request ||
-		!is_ours(e, error->l4))
+		!echo_is_ours(e, error->l4))
 		return;
 	e->state = ECHO_ERROR;
 	e->error = error->kind;
@@ -46,7 +46,7 @@ static void error_input(void *ctx, const struct ip_error *error, uint64_t now)
 
 void echo_init(struct echo *e, struct ip_stack *ip, uint16_t id)
 {
-	const struct ip_transport t = {.error = error_input, .ctx = e};
+	const struct ip_transport t = {.error = echo_error_input, .ctx = e};
 
 	*e = (struct echo){.ip = ip, .id = id};
 	ip->echo = e;
@@ -55,7 +55,7 @@ void echo_init(struct echo *e, struct ip_stack *ip, uint16_t id)
 }
 
 /** The message, its checksum filled in. */
-static struct rte_mbuf *request(const struct echo *e, const struct ip_path *path, uint16_t len)
+static struct rte_mbuf *echo_request(const struct echo *e, const struct ip_path *path, uint16_t len)
 {
 	bool v4 = ip_addr_is_v4(&path->dst);
 	struct rte_mbuf *m = packet_new(e->ip);
@@ -93,7 +93,7 @@ int echo_send(struct echo *e, const struct ip_addr *dst, uint16_t len, uint64_t 
 		return -EMSGSIZE;
 	e->state = ECHO_IDLE;
 	e->seq++;
-	m = request(e, &path, (uint16_t)(len - head));
+	m = echo_request(e, &path, (uint16_t)(len - head));
 	if (!m)
 		return -ENOMEM;
 	e->dst = *dst;

@@ -89,7 +89,7 @@ void icmp_report_own(struct ip_stack *s, const struct rte_mbuf *m, uint64_t now)
 }
 
 /* RFC 1122 section 3.2.2: nothing about ICMP errors (nor about what might be one). */
-static bool is_icmp_error(const struct icmp_about *about)
+static bool icmp_is_error(const struct icmp_about *about)
 {
 	uint8_t type;
 
@@ -111,7 +111,7 @@ void icmp_unreachable(
 	uint8_t *p;
 
 	/* Groups never get here: ipv4_input() takes nothing for them. */
-	if (is_icmp_error(about) || !icmp_take_token(s, now))
+	if (icmp_is_error(about) || !icmp_take_token(s, now))
 		return;
 	m = packet_new(s);
 	p = m ? (uint8_t *)rte_pktmbuf_append(m, ICMP_LEN + len) : NULL;
@@ -128,7 +128,7 @@ void icmp_unreachable(
 	ip_reply(s, &r, m, now);
 }
 
-static bool error_kind(const uint8_t *p, struct ip_error *e)
+static bool icmp_error_kind(const uint8_t *p, struct ip_error *e)
 {
 	if (p[ICMP_TYPE] == ICMP_TIME_EXCEEDED) {
 		e->kind = IP_ERROR_TIME;
@@ -166,14 +166,14 @@ static bool error_kind(const uint8_t *p, struct ip_error *e)
 	}
 }
 
-static void error_input(struct ip_stack *s, const uint8_t *p, uint32_t len, uint64_t now)
+static void icmp_error_input(struct ip_stack *s, const uint8_t *p, uint32_t len, uint64_t now)
 {
 	const uint8_t *q = p + ICMP_LEN;
 	uint32_t left = len - ICMP_LEN;
 	struct ip_error e = {.mtu = 0};
 	uint32_t hlen;
 
-	if (left < IPV4_LEN || !error_kind(p, &e))
+	if (left < IPV4_LEN || !icmp_error_kind(p, &e))
 		return;
 	hlen = (q[IPV4_VERSION_IHL] & 15) * 4U;
 	/* What we send has no fragments: another one's first bytes are no transport header. */
@@ -218,7 +218,7 @@ void icmp_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m, 
 		break;
 	case ICMP_UNREACHABLE:
 	case ICMP_TIME_EXCEEDED:
-		error_input(s, p, m->data_len, now);
+		icmp_error_input(s, p, m->data_len, now);
 		break;
 	default:
 		/* RFC 1122 section 3.2.2: unknown types are dropped silently. Source quench is

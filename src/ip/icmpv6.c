@@ -12,7 +12,7 @@
 #define HEAD_MAX  1280
 
 /* RFC 4443 section 2.4(e): what must not cause an error. */
-static bool may_answer(const struct icmp_about *about, uint8_t type, uint8_t code)
+static bool icmpv6_may_answer(const struct icmp_about *about, uint8_t type, uint8_t code)
 {
 	const struct ip_rx *rx = about->rx;
 
@@ -43,7 +43,7 @@ void icmpv6_error(struct ip_stack *s, const struct icmp_about *about, uint8_t ty
 	uint64_t sum;
 	uint8_t *p;
 
-	if (!may_answer(about, type, code) || !icmp_take_token(s, now))
+	if (!icmpv6_may_answer(about, type, code) || !icmp_take_token(s, now))
 		return;
 	if (ip_addr_is_multicast(&r.src) && ip_source(s, &r.dst, &r.src) < 0)
 		return;
@@ -65,7 +65,7 @@ void icmpv6_error(struct ip_stack *s, const struct icmp_about *about, uint8_t ty
 	ip_reply(s, &r, m, now);
 }
 
-static bool error_kind(const uint8_t *p, struct ip_error *e)
+static bool icmpv6_error_kind(const uint8_t *p, struct ip_error *e)
 {
 	static const uint8_t unreachable[] = {
 		[ICMPV6_UNREACHABLE_ROUTE] = IP_ERROR_NET,
@@ -101,14 +101,14 @@ static bool error_kind(const uint8_t *p, struct ip_error *e)
 	}
 }
 
-static void error_input(struct ip_stack *s, const uint8_t *p, uint32_t len, uint64_t now)
+static void icmpv6_error_input(struct ip_stack *s, const uint8_t *p, uint32_t len, uint64_t now)
 {
 	const uint8_t *q = p + ICMP_LEN;
 	uint32_t left = len - ICMP_LEN;
 	struct ip_error e = {.mtu = 0};
 
 	/* We send no extension headers, so the quoted transport header comes at once. */
-	if (left < IPV6_LEN || q[IPV6_VERSION_CLASS_FLOW] >> 4 != 6 || !error_kind(p, &e))
+	if (left < IPV6_LEN || q[IPV6_VERSION_CLASS_FLOW] >> 4 != 6 || !icmpv6_error_kind(p, &e))
 		return;
 	e.src = ip_addr_from_v6(q + IPV6_SRC);
 	e.dst = ip_addr_from_v6(q + IPV6_DST);
@@ -117,7 +117,8 @@ static void error_input(struct ip_stack *s, const uint8_t *p, uint32_t len, uint
 	icmp_report(s, q[IPV6_NEXT_HEADER], &e, now);
 }
 
-static void echo(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now)
+static void icmpv6_echo(
+	struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now)
 {
 	struct ip_reply r = {
 		.src = rx->dst, .dst = rx->src, .proto = IPV6_NH_ICMP, .tos = rx->tos & 0xfc};
@@ -152,13 +153,13 @@ void icmpv6_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m
 	}
 	p = rte_pktmbuf_mtod(m, const uint8_t *);
 	if (p[ICMP_TYPE] == ICMPV6_ECHO_REQUEST) {
-		echo(s, rx, m, now);
+		icmpv6_echo(s, rx, m, now);
 		return;
 	}
 	if (p[ICMP_TYPE] == ICMPV6_ECHO_REPLY && s->echo)
 		echo_reply_input(s->echo, rx, p, now);
 	else if (p[ICMP_TYPE] < ICMPV6_FIRST_INFORMATIONAL)
-		error_input(s, p, m->data_len, now);
+		icmpv6_error_input(s, p, m->data_len, now);
 	else if (p[ICMP_TYPE] >= ICMPV6_RS && p[ICMP_TYPE] <= ICMPV6_REDIRECT && from_link)
 		nd_input(s, rx, p, m->data_len, now);
 	else if (p[ICMP_TYPE] == ICMPV6_MLD_QUERY && from_link)

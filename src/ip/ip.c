@@ -67,7 +67,7 @@ const struct ip_stats *ip_stack_stats(const struct ip_stack *s)
 }
 
 /* Routes, neighbours, addresses or path MTUs are not what they were: look again. */
-static int path_find(struct ip_stack *s, struct ip_path *p, uint64_t now)
+static int ip_path_find(struct ip_stack *s, struct ip_path *p, uint64_t now)
 {
 	struct ip_addr hop;
 
@@ -117,7 +117,7 @@ int ip_path_init(struct ip_stack *s, struct ip_path *p, const struct ip_addr *sr
 	p->src = *src;
 	p->dst = *dst;
 	p->addr_sum = cksum_addrs(src, dst);
-	return path_find(s, p, now);
+	return ip_path_find(s, p, now);
 }
 
 void ip_path_confirm(struct ip_stack *s, struct ip_path *p, uint64_t sent_at, uint64_t now)
@@ -144,7 +144,8 @@ uint16_t ip_path_too_big(struct ip_stack *s, struct ip_path *p, uint16_t mtu, ui
 }
 
 /* The transport left its checksum to us: by the port, by software, or not at all in a loop. */
-static inline void fill_tcp_cksum(struct ip_stack *s, const struct ip_path *p, struct rte_mbuf *m)
+static inline void ip_fill_tcp_cksum(
+	struct ip_stack *s, const struct ip_path *p, struct rte_mbuf *m)
 {
 	uint8_t *t = rte_pktmbuf_mtod(m, uint8_t *);
 	uint64_t sum = cksum_pseudo(p->addr_sum, IP_PROTO_TCP, (uint16_t)m->pkt_len);
@@ -165,7 +166,7 @@ static inline void fill_tcp_cksum(struct ip_stack *s, const struct ip_path *p, s
 	cksum_store(t + TCP_CKSUM, (uint16_t)~cksum_fold(sum));
 }
 
-static inline void push_v4(
+static inline void ip_push_v4(
 	struct ip_stack *s, const struct ip_path *p, uint8_t proto, struct rte_mbuf *m, uint8_t *h)
 {
 	uint8_t ttl = p->ttl ? p->ttl : IP_DEFAULT_TTL;
@@ -179,7 +180,8 @@ static inline void push_v4(
 		m->ol_flags |= RTE_MBUF_F_TX_IPV4;
 }
 
-static inline void push_v6(const struct ip_path *p, uint8_t proto, struct rte_mbuf *m, uint8_t *h)
+static inline void ip_push_v6(
+	const struct ip_path *p, uint8_t proto, struct rte_mbuf *m, uint8_t *h)
 {
 	ipv6_store(h, &(struct ipv6_header){.src = &p->src,
 			      .dst = &p->dst,
@@ -193,7 +195,7 @@ static inline void push_v6(const struct ip_path *p, uint8_t proto, struct rte_mb
 }
 
 /* Owns @m, which has its link's header, if there is one, still blank at its front. */
-static int loop_back(struct ip_stack *s, const struct ip_path *p, struct rte_mbuf *m)
+static int ip_loop_back(struct ip_stack *s, const struct ip_path *p, struct rte_mbuf *m)
 {
 	if (s->loop_tail - s->loop_head == IP_LOOP_SIZE) {
 		rte_pktmbuf_free(m);
@@ -215,7 +217,7 @@ int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbu
 	int rc = 0;
 
 	if (unlikely(p->generation != s->generation))
-		rc = path_find(s, p, now);
+		rc = ip_path_find(s, p, now);
 	if (unlikely(rc == 0 && m->pkt_len + ip_len > p->mtu))
 		rc = -EMSGSIZE;
 	if (unlikely(rc < 0)) {
@@ -223,16 +225,16 @@ int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbu
 		return rc;
 	}
 	if (proto == IP_PROTO_TCP)
-		fill_tcp_cksum(s, p, m);
+		ip_fill_tcp_cksum(s, p, m);
 	h = (uint8_t *)rte_pktmbuf_prepend(m, ip_len);
 	if (v4)
-		push_v4(s, p, proto, m, h);
+		ip_push_v4(s, p, proto, m, h);
 	else
-		push_v6(p, proto, m, h);
+		ip_push_v6(p, proto, m, h);
 	h = (uint8_t *)rte_pktmbuf_prepend(m, link_len);
 	m->l2_len = link_len;
 	if (unlikely(p->loop))
-		return loop_back(s, p, m);
+		return ip_loop_back(s, p, m);
 	n = p->neighbour;
 	if (unlikely(!n)) {
 		ip_transmit(s, m);
@@ -276,7 +278,7 @@ bool ip_l4_cksum_unfilled(
 	return true;
 }
 
-static void dispatch(struct ip_stack *s, const struct ip_frame *f, uint16_t type,
+static void ip_dispatch(struct ip_stack *s, const struct ip_frame *f, uint16_t type,
 	struct rte_mbuf *m, uint64_t now)
 {
 	if (likely(type == ETH_TYPE_IPV4)) {
@@ -293,7 +295,7 @@ static void dispatch(struct ip_stack *s, const struct ip_frame *f, uint16_t type
 }
 
 /* No link layer: the version in the IP header is all that tells the families apart. */
-static void packet_input(struct ip_stack *s, struct rte_mbuf *m, bool from_self, uint64_t now)
+static void ip_packet_input(struct ip_stack *s, struct rte_mbuf *m, bool from_self, uint64_t now)
 {
 	const struct ip_frame f = {.from_self = from_self};
 	uint8_t version;
@@ -310,13 +312,13 @@ static void packet_input(struct ip_stack *s, struct rte_mbuf *m, bool from_self,
 	}
 }
 
-static void frame_input(struct ip_stack *s, struct rte_mbuf *m, bool from_self, uint64_t now)
+static void ip_frame_input(struct ip_stack *s, struct rte_mbuf *m, bool from_self, uint64_t now)
 {
 	struct ip_frame f = {.from_self = from_self};
 	const uint8_t *h;
 
 	if (unlikely(s->cfg.no_link)) {
-		packet_input(s, m, from_self, now);
+		ip_packet_input(s, m, from_self, now);
 		return;
 	}
 	if (unlikely(m->data_len < ETH_LEN))
@@ -336,7 +338,7 @@ static void frame_input(struct ip_stack *s, struct rte_mbuf *m, bool from_self, 
 	}
 	memcpy(f.src_mac, h + ETH_SRC, ETH_ADDR_LEN);
 	packet_skip(m, ETH_LEN);
-	dispatch(s, &f, load_be16(h + ETH_TYPE), m, now);
+	ip_dispatch(s, &f, load_be16(h + ETH_TYPE), m, now);
 }
 
 const uint8_t *ip_peek(const struct ip_stack *s, const struct rte_mbuf *m, uint8_t proto,
@@ -367,7 +369,7 @@ const uint8_t *ip_peek(const struct ip_stack *s, const struct rte_mbuf *m, uint8
 /** The transport is told of so many at a time: a port's burst. */
 #define LOOK_AHEAD 32u
 
-static void look_ahead(struct ip_stack *s, struct rte_mbuf *const *pkts, unsigned n)
+static void ip_look_ahead(struct ip_stack *s, struct rte_mbuf *const *pkts, unsigned n)
 {
 	const struct ip_transport *t = &s->transport[IP_PROTO_TCP];
 
@@ -387,19 +389,19 @@ unsigned ip_input(struct ip_stack *s, struct rte_mbuf **pkts, unsigned n, uint64
 
 	for (unsigned i = 0; i < n; i++) {
 		if (i % LOOK_AHEAD == 0 && n > 1)
-			look_ahead(s, pkts + i, n - i < LOOK_AHEAD ? n - i : LOOK_AHEAD);
+			ip_look_ahead(s, pkts + i, n - i < LOOK_AHEAD ? n - i : LOOK_AHEAD);
 		if (i + 1 < n)
 			rte_prefetch0(rte_pktmbuf_mtod(pkts[i + 1], void *));
 		s->stats.rx_packets++;
 		s->stats.rx_bytes += pkts[i]->pkt_len;
-		frame_input(s, pkts[i], false, now);
+		ip_frame_input(s, pkts[i], false, now);
 	}
 	for (uint32_t i = 0; i < looped; i++) {
 		struct rte_mbuf *m = s->loop[s->loop_head++ & (IP_LOOP_SIZE - 1)];
 
 		s->stats.looped++;
 		m->ol_flags &= ~(RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK);
-		frame_input(s, m, true, now);
+		ip_frame_input(s, m, true, now);
 	}
 	return n + looped;
 }

@@ -10,7 +10,7 @@
 #define UDP_PROTO 17
 
 /* RFC 1122 section 3.2.1.8: what we need not understand is skipped; source routes are refused. */
-static bool options_ok(const uint8_t *p, uint32_t len)
+static bool ipv4_options_ok(const uint8_t *p, uint32_t len)
 {
 	while (len) {
 		uint8_t type = p[0];
@@ -35,7 +35,7 @@ static bool options_ok(const uint8_t *p, uint32_t len)
 }
 
 /* @return the header's length, or 0: not a header (RFC 1122 section 3.2.1). */
-static uint16_t check_header(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m)
+static uint16_t ipv4_check_header(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m)
 {
 	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);
 	uint64_t flags = m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK;
@@ -54,7 +54,7 @@ static uint16_t check_header(struct ip_stack *s, const struct ip_frame *f, struc
 		s->stats.rx_bad_cksum++;
 		return 0;
 	}
-	if (unlikely(hlen > IPV4_LEN && !options_ok(h + IPV4_LEN, hlen - IPV4_LEN)))
+	if (unlikely(hlen > IPV4_LEN && !ipv4_options_ok(h + IPV4_LEN, hlen - IPV4_LEN)))
 		goto bad;
 	/* Ethernet pads to 60 bytes. */
 	if (m->pkt_len > total)
@@ -65,7 +65,7 @@ bad:
 	return 0;
 }
 
-static bool is_ours(const struct ip_stack *s, const uint8_t *v4)
+static bool ipv4_is_ours(const struct ip_stack *s, const uint8_t *v4)
 {
 	uint32_t a;
 
@@ -78,11 +78,11 @@ static bool is_ours(const struct ip_stack *s, const uint8_t *v4)
 }
 
 /* RFC 1122 section 3.2.1.3: addresses that no datagram from a wire can come from. */
-static bool martian(const struct ip_stack *s, const uint8_t *src)
+static bool ipv4_martian(const struct ip_stack *s, const uint8_t *src)
 {
 	struct ip_addr addr;
 
-	if (src[0] == 0 || src[0] == 127 || src[0] >= 224 || is_ours(s, src))
+	if (src[0] == 0 || src[0] == 127 || src[0] >= 224 || ipv4_is_ours(s, src))
 		return true;
 	/* A subnet's broadcast address ends in a one or a zero for each bit of the host: only then
 	 * is the longer look worth it. */
@@ -92,15 +92,15 @@ static bool martian(const struct ip_stack *s, const uint8_t *src)
 	return local_is_broadcast(s, &addr);
 }
 
-static bool check_addresses(struct ip_stack *s, const struct ip_frame *f, const uint8_t *h)
+static bool ipv4_check_addresses(struct ip_stack *s, const struct ip_frame *f, const uint8_t *h)
 {
 	/* RFC 1122 section 3.3.6: nothing here wants IP or link-layer broadcasts; section 4.2.3.10:
 	 * TCP must not see them. */
-	if (!is_ours(s, h + IPV4_DST) || f->group) {
+	if (!ipv4_is_ours(s, h + IPV4_DST) || f->group) {
 		s->stats.rx_not_ours++;
 		return false;
 	}
-	if (!f->from_self && martian(s, h + IPV4_SRC)) {
+	if (!f->from_self && ipv4_martian(s, h + IPV4_SRC)) {
 		s->stats.rx_martian++;
 		return false;
 	}
@@ -111,7 +111,7 @@ static bool check_addresses(struct ip_stack *s, const struct ip_frame *f, const 
  * ip_addr_from_v4(), written by one store: it is soon read whole, and a load of what several stores
  * wrote waits until all have left the processor, behind whatever misses the cache.
  */
-static inline struct ip_addr in_one(const uint8_t *v4)
+static inline struct ip_addr ipv4_in_one(const uint8_t *v4)
 {
 	typedef uint32_t words __attribute__((vector_size(16)));
 	static const uint8_t prefix[4] = {0, 0, 0xff, 0xff};
@@ -124,11 +124,12 @@ static inline struct ip_addr in_one(const uint8_t *v4)
 	return a;
 }
 
-static void fill_rx(struct ip_rx *rx, const struct ip_frame *f, const uint8_t *h, uint64_t flags)
+static void ipv4_fill_rx(
+	struct ip_rx *rx, const struct ip_frame *f, const uint8_t *h, uint64_t flags)
 {
 	flags &= RTE_MBUF_F_RX_L4_CKSUM_MASK;
-	rx->src = in_one(h + IPV4_SRC);
-	rx->dst = in_one(h + IPV4_DST);
+	rx->src = ipv4_in_one(h + IPV4_SRC);
+	rx->dst = ipv4_in_one(h + IPV4_DST);
 	rx->tos = h[IPV4_TOS];
 	rx->ttl = h[IPV4_TTL];
 	rx->from_self = f->from_self;
@@ -137,8 +138,8 @@ static void fill_rx(struct ip_rx *rx, const struct ip_frame *f, const uint8_t *h
 	rx->src_mac = f->src_mac;
 }
 
-static void unknown_proto(struct ip_stack *s, const struct ip_rx *rx, uint8_t proto, uint16_t hlen,
-	struct rte_mbuf *m, uint64_t now)
+static void ipv4_unknown_proto(struct ip_stack *s, const struct ip_rx *rx, uint8_t proto,
+	uint16_t hlen, struct rte_mbuf *m, uint64_t now)
 {
 	const struct icmp_about about = {.rx = rx, .m = m, .proto = proto, .l4_off = hlen};
 
@@ -148,7 +149,7 @@ static void unknown_proto(struct ip_stack *s, const struct ip_rx *rx, uint8_t pr
 	rte_pktmbuf_free(m);
 }
 
-static struct rte_mbuf *head(struct ip_stack *s, struct rte_mbuf *m)
+static struct rte_mbuf *ipv4_head(struct ip_stack *s, struct rte_mbuf *m)
 {
 	m = packet_head(s, m, IPV4_MAX_LEN + L4_HEAD);
 	if (unlikely(!m))
@@ -164,24 +165,24 @@ void ipv4_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	uint16_t hlen;
 	uint8_t proto;
 
-	m = head(s, m);
+	m = ipv4_head(s, m);
 	if (unlikely(!m))
 		return;
-	hlen = check_header(s, f, m);
+	hlen = ipv4_check_header(s, f, m);
 	h = rte_pktmbuf_mtod(m, const uint8_t *);
-	if (unlikely(!hlen || !check_addresses(s, f, h))) {
+	if (unlikely(!hlen || !ipv4_check_addresses(s, f, h))) {
 		rte_pktmbuf_free(m);
 		return;
 	}
 	if (unlikely(load_be16(h + IPV4_FRAGMENT) & (IPV4_MF | IPV4_OFFSET_MASK))) {
 		m = reassembly_v4(s, m, hlen, now);
-		m = m ? head(s, m) : NULL;
+		m = m ? ipv4_head(s, m) : NULL;
 		if (!m)
 			return;
 		h = rte_pktmbuf_mtod(m, const uint8_t *);
 		hlen = (h[IPV4_VERSION_IHL] & 15) * 4;
 	}
-	fill_rx(&rx, f, h, m->ol_flags);
+	ipv4_fill_rx(&rx, f, h, m->ol_flags);
 	proto = h[IPV4_PROTOCOL];
 	t = &s->transport[proto];
 	if (likely(t->input)) {
@@ -191,6 +192,6 @@ void ipv4_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 		packet_skip(m, hlen);
 		icmp_input(s, &rx, m, now);
 	} else {
-		unknown_proto(s, &rx, proto, hlen, m, now);
+		ipv4_unknown_proto(s, &rx, proto, hlen, m, now);
 	}
 }

@@ -30,7 +30,7 @@ enum step { STEP_ON, STEP_UPPER, STEP_DROP, STEP_DONE /* the packet is gone */ }
 
 /* What a packet carries behind its extension headers, as far as that can be seen: no error may be
  * sent about an ICMPv6 error (RFC 4443 section 2.4(e.1)), wherever in the headers we stopped. */
-static void find_upper(const struct walk *w, struct icmp_about *about)
+static void ipv6_find_upper(const struct walk *w, struct icmp_about *about)
 {
 	const uint8_t *h = rte_pktmbuf_mtod(w->m, const uint8_t *);
 
@@ -50,16 +50,16 @@ static void find_upper(const struct walk *w, struct icmp_about *about)
 	}
 }
 
-static void parameter_problem(struct walk *w, uint8_t code, uint32_t pointer)
+static void ipv6_parameter_problem(struct walk *w, uint8_t code, uint32_t pointer)
 {
 	struct icmp_about about = {.rx = w->rx, .m = w->m, .proto = w->next, .l4_off = w->off};
 
-	find_upper(w, &about);
+	ipv6_find_upper(w, &about);
 	icmpv6_error(w->s, &about, ICMPV6_PARAMETER, code, pointer, w->now);
 }
 
 /* RFC 8200 section 4.2. */
-static enum step option_unknown(struct walk *w, uint8_t type, uint16_t at)
+static enum step ipv6_option_unknown(struct walk *w, uint8_t type, uint16_t at)
 {
 	switch (type >> IPV6_OPT_ACTION_SHIFT) {
 	case IPV6_OPT_SKIP:
@@ -69,7 +69,7 @@ static enum step option_unknown(struct walk *w, uint8_t type, uint16_t at)
 			return STEP_DROP;
 		/* fall through */
 	case IPV6_OPT_REPORT:
-		parameter_problem(w, ICMPV6_PARAMETER_OPTION, at);
+		ipv6_parameter_problem(w, ICMPV6_PARAMETER_OPTION, at);
 		return STEP_DROP;
 	default:
 		return STEP_DROP;
@@ -77,7 +77,7 @@ static enum step option_unknown(struct walk *w, uint8_t type, uint16_t at)
 }
 
 /* Hop-by-hop and destination options: @len bytes at offset @at, headers' first two not in it. */
-static enum step options(struct walk *w, uint16_t at, uint16_t len)
+static enum step ipv6_options(struct walk *w, uint16_t at, uint16_t len)
 {
 	const uint8_t *h = rte_pktmbuf_mtod(w->m, const uint8_t *);
 
@@ -94,7 +94,7 @@ static enum step options(struct walk *w, uint16_t at, uint16_t len)
 		size = 2 + h[at + 1];
 		if (size > len)
 			return STEP_DROP;
-		if (h[at] != IPV6_OPT_PADN && option_unknown(w, h[at], at) == STEP_DROP)
+		if (h[at] != IPV6_OPT_PADN && ipv6_option_unknown(w, h[at], at) == STEP_DROP)
 			return STEP_DROP;
 		at += size;
 		len -= size;
@@ -102,18 +102,18 @@ static enum step options(struct walk *w, uint16_t at, uint16_t len)
 	return STEP_ON;
 }
 
-static enum step routing(struct walk *w, uint16_t at)
+static enum step ipv6_routing(struct walk *w, uint16_t at)
 {
 	const uint8_t *p = rte_pktmbuf_mtod_offset(w->m, const uint8_t *, at);
 
 	if (p[IPV6_ROUTING_LEFT] == 0)
 		return STEP_ON;
 	/* RFC 8200 section 4.4, for a type that we do not know: all (type 0 by RFC 5095). */
-	parameter_problem(w, ICMPV6_PARAMETER_FIELD, at + IPV6_ROUTING_TYPE);
+	ipv6_parameter_problem(w, ICMPV6_PARAMETER_FIELD, at + IPV6_ROUTING_TYPE);
 	return STEP_DROP;
 }
 
-static enum step fragment(struct walk *w, uint16_t at)
+static enum step ipv6_fragment(struct walk *w, uint16_t at)
 {
 	const uint8_t *p = rte_pktmbuf_mtod_offset(w->m, const uint8_t *, at);
 	uint16_t field = load_be16(p + IPV6_FRAGMENT_OFFSET);
@@ -126,7 +126,7 @@ static enum step fragment(struct walk *w, uint16_t at)
 }
 
 /* One extension header at w->off. */
-static enum step step(struct walk *w)
+static enum step ipv6_step(struct walk *w)
 {
 	const uint8_t *p = rte_pktmbuf_mtod_offset(w->m, const uint8_t *, w->off);
 	uint32_t left = w->m->data_len - (uint32_t)w->off;
@@ -140,7 +140,7 @@ static enum step step(struct walk *w)
 		return kind == IPV6_NH_NONE ? STEP_DROP : STEP_UPPER;
 	/* RFC 8200 section 4.1: hop-by-hop only directly after the IPv6 header. */
 	if (kind == IPV6_NH_HOP_BY_HOP && w->headers) {
-		parameter_problem(w, ICMPV6_PARAMETER_NEXT_HEADER, w->next_field);
+		ipv6_parameter_problem(w, ICMPV6_PARAMETER_NEXT_HEADER, w->next_field);
 		return STEP_DROP;
 	}
 	if (++w->headers > EXT_MAX || left < 8)
@@ -149,11 +149,11 @@ static enum step step(struct walk *w)
 	if (size > left || size > EXT_LEN_MAX - (w->off - IPV6_LEN))
 		return STEP_DROP;
 	if (kind == IPV6_NH_FRAGMENT)
-		r = fragment(w, at);
+		r = ipv6_fragment(w, at);
 	else if (kind == IPV6_NH_ROUTING)
-		r = routing(w, at);
+		r = ipv6_routing(w, at);
 	else
-		r = options(w, at + 2, size - 2);
+		r = ipv6_options(w, at + 2, size - 2);
 	if (r != STEP_ON)
 		return r;
 	w->next = p[IPV6_EXT_NEXT];
@@ -162,7 +162,7 @@ static enum step step(struct walk *w)
 	return STEP_ON;
 }
 
-static struct rte_mbuf *head(struct ip_stack *s, struct rte_mbuf *m, uint16_t len)
+static struct rte_mbuf *ipv6_head(struct ip_stack *s, struct rte_mbuf *m, uint16_t len)
 {
 	m = packet_head(s, m, len);
 	if (unlikely(!m))
@@ -170,7 +170,7 @@ static struct rte_mbuf *head(struct ip_stack *s, struct rte_mbuf *m, uint16_t le
 	return m;
 }
 
-static void deliver(struct walk *w)
+static void ipv6_deliver(struct walk *w)
 {
 	struct ip_stack *s = w->s;
 	const struct ip_transport *t = &s->transport[w->next];
@@ -193,23 +193,24 @@ static void deliver(struct walk *w)
 	if (w->next == UDP_PROTO)
 		icmpv6_error(s, &about, ICMPV6_UNREACHABLE, ICMPV6_UNREACHABLE_PORT, 0, w->now);
 	else if (!t->input)
-		parameter_problem(w, ICMPV6_PARAMETER_NEXT_HEADER, w->next_field);
+		ipv6_parameter_problem(w, ICMPV6_PARAMETER_NEXT_HEADER, w->next_field);
 	rte_pktmbuf_free(w->m);
 }
 
 /* A packet with extension headers. */
-static void walk_headers(struct walk *w)
+static void ipv6_walk_headers(struct walk *w)
 {
 	enum step r;
 
-	w->m = head(w->s, w->m, IPV6_LEN + EXT_LEN_MAX + L4_HEAD);
+	w->m = ipv6_head(w->s, w->m, IPV6_LEN + EXT_LEN_MAX + L4_HEAD);
 	if (!w->m)
 		return;
 	do {
-		r = step(w);
+		r = ipv6_step(w);
 		if (r == STEP_DONE) {
 			/* Put together: its headers anew. It cannot be a fragment again. */
-			w->m = w->m ? head(w->s, w->m, IPV6_LEN + EXT_LEN_MAX + L4_HEAD) : NULL;
+			w->m = w->m ? ipv6_head(w->s, w->m, IPV6_LEN + EXT_LEN_MAX + L4_HEAD)
+				    : NULL;
 			if (!w->m)
 				return;
 			w->next = rte_pktmbuf_mtod(w->m, const uint8_t *)[IPV6_NEXT_HEADER];
@@ -220,7 +221,7 @@ static void walk_headers(struct walk *w)
 		}
 	} while (r == STEP_ON);
 	if (r == STEP_UPPER) {
-		deliver(w);
+		ipv6_deliver(w);
 		return;
 	}
 	if (w->next != IPV6_NH_NONE)
@@ -230,7 +231,8 @@ static void walk_headers(struct walk *w)
 
 /* RFC 4291 sections 2.5.2, 2.5.3, 2.7: where no packet from a wire comes from or goes to. Our
  * form of IPv4 must not get in through IPv6 either. */
-static bool check_addresses(struct ip_stack *s, const struct ip_frame *f, const struct ip_rx *rx)
+static bool ipv6_check_addresses(
+	struct ip_stack *s, const struct ip_frame *f, const struct ip_rx *rx)
 {
 	bool group = ip_addr_is_multicast(&rx->dst);
 
@@ -248,7 +250,7 @@ static bool check_addresses(struct ip_stack *s, const struct ip_frame *f, const 
 }
 
 /* @return false: not a header (RFC 8200 section 3). */
-static bool check_header(struct rte_mbuf *m)
+static bool ipv6_check_header(struct rte_mbuf *m)
 {
 	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);
 	uint32_t payload;
@@ -270,10 +272,10 @@ void ipv6_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	struct ip_rx rx;
 	struct walk w = {.s = s, .rx = &rx, .now = now};
 
-	m = head(s, m, IPV6_LEN + L4_HEAD);
+	m = ipv6_head(s, m, IPV6_LEN + L4_HEAD);
 	if (unlikely(!m))
 		return;
-	if (unlikely(!check_header(m))) {
+	if (unlikely(!ipv6_check_header(m))) {
 		s->stats.rx_bad_header++;
 		rte_pktmbuf_free(m);
 		return;
@@ -287,7 +289,7 @@ void ipv6_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	rx.l4_cksum_good = f->from_self || flags == RTE_MBUF_F_RX_L4_CKSUM_GOOD;
 	rx.l4_cksum_bad = flags == RTE_MBUF_F_RX_L4_CKSUM_BAD;
 	rx.src_mac = f->src_mac;
-	if (unlikely(!check_addresses(s, f, &rx))) {
+	if (unlikely(!ipv6_check_addresses(s, f, &rx))) {
 		rte_pktmbuf_free(m);
 		return;
 	}
@@ -296,7 +298,7 @@ void ipv6_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	w.next_field = IPV6_NEXT_HEADER;
 	w.off = IPV6_LEN;
 	if (likely(w.next == IP_PROTO_TCP || w.next == IPV6_NH_ICMP))
-		deliver(&w);
+		ipv6_deliver(&w);
 	else
-		walk_headers(&w);
+		ipv6_walk_headers(&w);
 }

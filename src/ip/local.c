@@ -66,7 +66,7 @@ bool local_is_broadcast(const struct ip_stack *s, const struct ip_addr *dst)
 	return false;
 }
 
-static unsigned common_bits(const struct ip_addr *a, const struct ip_addr *b)
+static unsigned local_common_bits(const struct ip_addr *a, const struct ip_addr *b)
 {
 	for (unsigned i = 0; i < 16; i++) {
 		uint8_t x = a->b[i] ^ b->b[i];
@@ -78,7 +78,7 @@ static unsigned common_bits(const struct ip_addr *a, const struct ip_addr *b)
 }
 
 /* fe80::/10 and ff02::/16 (RFC 4291 sections 2.5.6, 2.7). */
-static bool is_link_scope(const struct ip_addr *a)
+static bool local_is_link_scope(const struct ip_addr *a)
 {
 	return ip_addr_is_link_local(a) || (a->b[0] == 0xff && (a->b[1] & 15) == 2);
 }
@@ -99,12 +99,12 @@ struct local_addr *local_source(
 		 * prefix. Before the last one the subnet of the next hop (rule 5.5 in spirit). */
 		if (ip_addr_equal(&l->addr, remote))
 			return l;
-		if (ip_addr_is_link_local(&l->addr) == is_link_scope(remote))
+		if (ip_addr_is_link_local(&l->addr) == local_is_link_scope(remote))
 			score += 1024;
 		if (ip_addr_in_prefix(hop, &l->addr, l->prefix_len))
 			score += 512;
 		if (!ip_addr_is_v4(remote))
-			score += common_bits(&l->addr, remote);
+			score += local_common_bits(&l->addr, remote);
 		if (score > best_score) {
 			best = l;
 			best_score = score;
@@ -128,7 +128,7 @@ int ip_source(struct ip_stack *s, const struct ip_addr *remote, struct ip_addr *
 }
 
 /* Probe, then announce (RFC 5227 sections 2.1, 2.3); solicit, then be sure (RFC 4862). */
-static void step_v4(struct local_addr *l, uint64_t now)
+static void local_step_v4(struct local_addr *l, uint64_t now)
 {
 	struct timer_wheel *w = l->stack->cfg.wheel;
 
@@ -146,7 +146,7 @@ static void step_v4(struct local_addr *l, uint64_t now)
 		timer_start(w, &l->timer, now + ANNOUNCE_INTERVAL_NS);
 }
 
-static void step_v6(struct local_addr *l, uint64_t now)
+static void local_step_v6(struct local_addr *l, uint64_t now)
 {
 	struct ip_stack *s = l->stack;
 
@@ -172,9 +172,9 @@ static void local_timer(struct timer *timer, uint64_t now)
 	struct local_addr *l = container_of(timer, struct local_addr, timer);
 
 	if (ip_addr_is_v4(&l->addr))
-		step_v4(l, now);
+		local_step_v4(l, now);
 	else
-		step_v6(l, now);
+		local_step_v6(l, now);
 }
 
 void local_conflict(struct ip_stack *s, struct local_addr *l, const uint8_t *mac, uint64_t now)
@@ -211,7 +211,7 @@ void local_conflict(struct ip_stack *s, struct local_addr *l, const uint8_t *mac
 		nd_announce(s, &l->addr);
 }
 
-static int check(const struct ip_stack *s, const struct ip_addr *a, unsigned prefix_len)
+static int local_check(const struct ip_stack *s, const struct ip_addr *a, unsigned prefix_len)
 {
 	if (prefix_len > (ip_addr_is_v4(a) ? 32 : 128) || ip_addr_is_any(a) ||
 		ip_addr_is_multicast(a) || ip_addr_is_loopback(a))
@@ -226,7 +226,7 @@ static int check(const struct ip_stack *s, const struct ip_addr *a, unsigned pre
 	return s->local.n == LOCAL_MAX ? -ENOSPC : 0;
 }
 
-static int add(struct ip_stack *s, const struct ip_addr *a, unsigned prefix_len, uint64_t now)
+static int local_add(struct ip_stack *s, const struct ip_addr *a, unsigned prefix_len, uint64_t now)
 {
 	struct route subnet = {
 		.prefix = *a,
@@ -235,7 +235,7 @@ static int add(struct ip_stack *s, const struct ip_addr *a, unsigned prefix_len,
 		.expires = TIMER_NEVER,
 	};
 	struct local_addr *l;
-	int rc = check(s, a, prefix_len);
+	int rc = local_check(s, a, prefix_len);
 
 	if (rc < 0)
 		return rc;
@@ -256,7 +256,7 @@ static int add(struct ip_stack *s, const struct ip_addr *a, unsigned prefix_len,
 }
 
 /* fe80::/64 and the EUI-64 of the MAC (RFC 4862 section 5.3, RFC 4291 appendix A). */
-static struct ip_addr link_local(const uint8_t mac[6])
+static struct ip_addr local_link_local(const uint8_t mac[6])
 {
 	return (struct ip_addr){
 		{0xfe, 0x80, [8] = mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]}};
@@ -264,12 +264,12 @@ static struct ip_addr link_local(const uint8_t mac[6])
 
 int ip_addr_add(struct ip_stack *s, const struct ip_addr *a, unsigned prefix_len, uint64_t now)
 {
-	struct ip_addr ll = link_local(s->cfg.mac);
-	int rc = add(s, a, prefix_len, now);
+	struct ip_addr ll = local_link_local(s->cfg.mac);
+	int rc = local_add(s, a, prefix_len, now);
 
 	/* RFC 4291 section 2.8: a node with IPv6 has a link-local address. */
 	if (rc == 0 && !s->cfg.no_link && !ip_addr_is_v4(a) && !ip_addr_is_local(s, &ll))
-		(void)add(s, &ll, 64, now);
+		(void)local_add(s, &ll, 64, now);
 	return rc;
 }
 

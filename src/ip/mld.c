@@ -23,11 +23,11 @@ enum {
 enum { MLD_MODE_IS_EXCLUDE = 2, MLD_CHANGE_TO_EXCLUDE = 4 };
 
 /* RFC 2711's router alert, with which RFC 3810 section 5 wants every message. */
-static const uint8_t router_alert[8] = {IPV6_NH_ICMP, 0, 5, 2, 0, 0, IPV6_OPT_PADN, 0};
-static const struct ip_addr all_mldv2_routers = {{0xff, 0x02, [15] = 0x16}};
+static const uint8_t mld_router_alert[8] = {IPV6_NH_ICMP, 0, 5, 2, 0, 0, IPV6_OPT_PADN, 0};
+static const struct ip_addr mld_all_mldv2_routers = {{0xff, 0x02, [15] = 0x16}};
 
 /* RFC 3590: a link-local address that is known to be unique, or none. */
-static struct ip_addr report_source(const struct ip_stack *s)
+static struct ip_addr mld_report_source(const struct ip_stack *s)
 {
 	for (unsigned i = 0; i < s->local.n; i++) {
 		const struct local_addr *l = &s->local.a[i];
@@ -39,7 +39,7 @@ static struct ip_addr report_source(const struct ip_stack *s)
 }
 
 /* @return how many records, each once: addresses may share a group. */
-static uint16_t store_records(const struct ip_stack *s, uint8_t *p, uint8_t type)
+static uint16_t mld_store_records(const struct ip_stack *s, uint8_t *p, uint8_t type)
 {
 	uint16_t n = 0;
 
@@ -59,11 +59,11 @@ static uint16_t store_records(const struct ip_stack *s, uint8_t *p, uint8_t type
 	return n;
 }
 
-static void report(struct ip_stack *s, uint8_t type)
+static void mld_report(struct ip_stack *s, uint8_t type)
 {
-	struct ip_addr src = report_source(s);
+	struct ip_addr src = mld_report_source(s);
 	uint8_t records[LOCAL_MAX * MLD_RECORD_LEN];
-	uint16_t n = store_records(s, records, type);
+	uint16_t n = mld_store_records(s, records, type);
 	uint16_t len = MLD_REPORT_LEN + n * MLD_RECORD_LEN;
 	struct rte_mbuf *m = n ? packet_new(s) : NULL;
 	uint8_t *h = NULL, *p;
@@ -72,25 +72,25 @@ static void report(struct ip_stack *s, uint8_t type)
 
 	if (m)
 		h = (uint8_t *)rte_pktmbuf_append(
-			m, ETH_LEN + IPV6_LEN + sizeof router_alert + len);
+			m, ETH_LEN + IPV6_LEN + sizeof mld_router_alert + len);
 	if (!h) {
 		rte_pktmbuf_free(m);
 		return;
 	}
-	eth_multicast_v6(mac, all_mldv2_routers.b);
+	eth_multicast_v6(mac, mld_all_mldv2_routers.b);
 	eth_store(h, mac, s->cfg.mac, ETH_TYPE_IPV6);
 	ipv6_store(h + ETH_LEN, &(struct ipv6_header){.src = &src,
-					.dst = &all_mldv2_routers,
-					.payload_len = sizeof router_alert + len,
+					.dst = &mld_all_mldv2_routers,
+					.payload_len = sizeof mld_router_alert + len,
 					.next_header = IPV6_NH_HOP_BY_HOP,
 					.hop_limit = MLD_TTL});
-	memcpy(h + ETH_LEN + IPV6_LEN, router_alert, sizeof router_alert);
-	p = h + ETH_LEN + IPV6_LEN + sizeof router_alert;
+	memcpy(h + ETH_LEN + IPV6_LEN, mld_router_alert, sizeof mld_router_alert);
+	p = h + ETH_LEN + IPV6_LEN + sizeof mld_router_alert;
 	memset(p, 0, MLD_REPORT_LEN);
 	p[ICMP_TYPE] = ICMPV6_MLDV2_REPORT;
 	store_be16(p + MLD_RECORDS, n);
 	memcpy(p + MLD_REPORT_LEN, records, n * MLD_RECORD_LEN);
-	sum = cksum_pseudo(cksum_addrs(&src, &all_mldv2_routers), IPV6_NH_ICMP, len);
+	sum = cksum_pseudo(cksum_addrs(&src, &mld_all_mldv2_routers), IPV6_NH_ICMP, len);
 	cksum_store(p + ICMP_CKSUM, (uint16_t)~cksum_fold(sum + cksum_bytes(p, len)));
 	s->stats.icmp_tx++;
 	ip_transmit(s, m);
@@ -98,7 +98,7 @@ static void report(struct ip_stack *s, uint8_t type)
 
 void mld_join(struct ip_stack *s)
 {
-	report(s, MLD_CHANGE_TO_EXCLUDE);
+	mld_report(s, MLD_CHANGE_TO_EXCLUDE);
 }
 
 void mld_query(struct ip_stack *s, const struct ip_rx *rx, uint32_t len, uint64_t now)
@@ -108,5 +108,5 @@ void mld_query(struct ip_stack *s, const struct ip_rx *rx, uint32_t len, uint64_
 		(s->mld_answered && now - s->mld_answered < SECOND))
 		return;
 	s->mld_answered = now;
-	report(s, MLD_MODE_IS_EXCLUDE);
+	mld_report(s, MLD_MODE_IS_EXCLUDE);
 }

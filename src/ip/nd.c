@@ -18,9 +18,9 @@
 
 #define OPTIONS_MAX 32 /* of one message; more are not looked at */
 
-static const struct ip_addr all_nodes = {{0xff, 0x02, [15] = 1}};
-static const struct ip_addr all_routers = {{0xff, 0x02, [15] = 2}};
-static const struct ip_addr unspecified;
+static const struct ip_addr nd_all_nodes = {{0xff, 0x02, [15] = 1}};
+static const struct ip_addr nd_all_routers = {{0xff, 0x02, [15] = 2}};
+static const struct ip_addr nd_unspecified;
 
 struct ip_addr nd_group(const struct ip_addr *a)
 {
@@ -30,7 +30,7 @@ struct ip_addr nd_group(const struct ip_addr *a)
 
 bool nd_is_member(const struct ip_stack *s, const struct ip_addr *group)
 {
-	if (ip_addr_equal(group, &all_nodes))
+	if (ip_addr_equal(group, &nd_all_nodes))
 		return s->local.n > s->local.n_v4;
 	for (unsigned i = 0; i < s->local.n; i++) {
 		struct ip_addr g = nd_group(&s->local.a[i].addr);
@@ -110,30 +110,31 @@ void nd_probe(struct ip_stack *s, const struct ip_addr *addr)
 {
 	const struct ip_addr group = nd_group(addr);
 
-	nd_send(s, &(struct nd_message){
-			   .type = ICMPV6_NS, .src = &unspecified, .dst = &group, .target = addr});
+	nd_send(s,
+		&(struct nd_message){
+			.type = ICMPV6_NS, .src = &nd_unspecified, .dst = &group, .target = addr});
 }
 
 void nd_announce(struct ip_stack *s, const struct ip_addr *addr)
 {
 	nd_send(s, &(struct nd_message){.type = ICMPV6_NA,
 			   .src = addr,
-			   .dst = &all_nodes,
+			   .dst = &nd_all_nodes,
 			   .target = addr,
 			   .word = ND_FLAG_OVERRIDE,
 			   .option = ND_OPT_TARGET});
 }
 
-static void solicit_routers(struct timer *timer, uint64_t now)
+static void nd_solicit_routers(struct timer *timer, uint64_t now)
 {
 	struct ip_stack *s = container_of(timer, struct ip_stack, rs_timer);
-	const struct local_addr *l = local_source(s, &all_routers, &all_routers);
+	const struct local_addr *l = local_source(s, &nd_all_routers, &nd_all_routers);
 
 	if (!l)
 		return;
 	nd_send(s, &(struct nd_message){.type = ICMPV6_RS,
 			   .src = &l->addr,
-			   .dst = &all_routers,
+			   .dst = &nd_all_routers,
 			   .option = l->state == LOCAL_TENTATIVE ? 0 : ND_OPT_SOURCE});
 	if (++s->rs_sent < RTR_SOLICITATIONS)
 		timer_start(s->cfg.wheel, timer, now + RTR_SOLICITATION_INTERVAL_NS);
@@ -141,7 +142,7 @@ static void solicit_routers(struct timer *timer, uint64_t now)
 
 void nd_init(struct ip_stack *s)
 {
-	timer_init(&s->rs_timer, solicit_routers);
+	timer_init(&s->rs_timer, nd_solicit_routers);
 }
 
 void nd_fini(struct ip_stack *s)
@@ -152,7 +153,7 @@ void nd_fini(struct ip_stack *s)
 void nd_find_routers(struct ip_stack *s, uint64_t now)
 {
 	s->rs_sent = 0;
-	solicit_routers(&s->rs_timer, now);
+	nd_solicit_routers(&s->rs_timer, now);
 }
 
 /* The options of a message that we use. */
@@ -163,7 +164,7 @@ struct nd_options {
 	unsigned prefixes;
 };
 
-static void take_option(struct nd_options *o, const uint8_t *p, uint32_t len)
+static void nd_take_option(struct nd_options *o, const uint8_t *p, uint32_t len)
 {
 	switch (p[ND_OPT_TYPE]) {
 	case ND_OPT_SOURCE:
@@ -192,7 +193,7 @@ static void take_option(struct nd_options *o, const uint8_t *p, uint32_t len)
 /*
  * @return false: the whole message must be dropped (RFC 4861 section 4.6: an option of length 0).
  */
-static bool parse_options(struct nd_options *o, const uint8_t *p, uint32_t len)
+static bool nd_parse_options(struct nd_options *o, const uint8_t *p, uint32_t len)
 {
 	*o = (struct nd_options){.source = NULL};
 	for (unsigned i = 0; i < OPTIONS_MAX && len; i++) {
@@ -203,7 +204,7 @@ static bool parse_options(struct nd_options *o, const uint8_t *p, uint32_t len)
 		size = p[ND_OPT_LENGTH] * 8U;
 		if (size == 0 || size > len)
 			return false;
-		take_option(o, p, size);
+		nd_take_option(o, p, size);
 		p += size;
 		len -= size;
 	}
@@ -211,7 +212,7 @@ static bool parse_options(struct nd_options *o, const uint8_t *p, uint32_t len)
 }
 
 /* RFC 4861 section 7.1.1 and 7.2.3. */
-static void ns_input(
+static void nd_ns_input(
 	struct ip_stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t len, uint64_t now)
 {
 	bool probe = ip_addr_is_any(&rx->src);
@@ -220,7 +221,7 @@ static void ns_input(
 	struct local_addr *l;
 	struct ip_neighbour *n = NULL;
 
-	if (len < ND_LEN || !parse_options(&o, p + ND_LEN, len - ND_LEN)) {
+	if (len < ND_LEN || !nd_parse_options(&o, p + ND_LEN, len - ND_LEN)) {
 		s->stats.rx_bad_header++;
 		return;
 	}
@@ -247,7 +248,7 @@ static void ns_input(
 	/* RFC 4861 section 7.2.4; RFC 4429 section 3.3: no override while tentative. */
 	nd_send(s, &(struct nd_message){.type = ICMPV6_NA,
 			   .src = &l->addr,
-			   .dst = probe ? &all_nodes : &rx->src,
+			   .dst = probe ? &nd_all_nodes : &rx->src,
 			   .mac = probe      ? NULL
 				  : o.source ? o.source
 					     : rx->src_mac,
@@ -258,7 +259,7 @@ static void ns_input(
 }
 
 /* RFC 4861 sections 7.1.2 and 7.2.5. */
-static void na_input(
+static void nd_na_input(
 	struct ip_stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t len, uint64_t now)
 {
 	struct ip_addr target;
@@ -267,7 +268,7 @@ static void na_input(
 	struct ip_neighbour *n;
 	uint32_t flags;
 
-	if (len < ND_LEN || !parse_options(&o, p + ND_LEN, len - ND_LEN)) {
+	if (len < ND_LEN || !nd_parse_options(&o, p + ND_LEN, len - ND_LEN)) {
 		s->stats.rx_bad_header++;
 		return;
 	}
@@ -302,20 +303,20 @@ static void na_input(
 		now);
 }
 
-static uint64_t lifetime_end(uint64_t now, uint32_t seconds)
+static uint64_t nd_lifetime_end(uint64_t now, uint32_t seconds)
 {
 	if (seconds == 0)
 		return 0;
 	return seconds == UINT32_MAX ? TIMER_NEVER : now + seconds * SECOND;
 }
 
-static void take_prefix(struct ip_stack *s, const uint8_t *p, uint64_t now)
+static void nd_take_prefix(struct ip_stack *s, const uint8_t *p, uint64_t now)
 {
 	struct route r = {
 		.prefix = ip_addr_from_v6(p + ND_OPT_PREFIX_ADDR),
 		.prefix_len = p[ND_OPT_PREFIX_BITS],
 		.origin = ROUTE_ADVERTISED,
-		.expires = lifetime_end(now, load_be32(p + ND_OPT_PREFIX_VALID)),
+		.expires = nd_lifetime_end(now, load_be32(p + ND_OPT_PREFIX_VALID)),
 	};
 
 	/* RFC 4861 section 6.3.4: the link-local prefix is ignored. A prefix that swallows all or
@@ -327,7 +328,7 @@ static void take_prefix(struct ip_stack *s, const uint8_t *p, uint64_t now)
 	route_advertise(s, &r);
 }
 
-static void take_mtu(struct ip_stack *s, const uint8_t *p)
+static void nd_take_mtu(struct ip_stack *s, const uint8_t *p)
 {
 	uint32_t mtu = load_be32(p + ND_OPT_MTU_VALUE);
 
@@ -339,7 +340,7 @@ static void take_mtu(struct ip_stack *s, const uint8_t *p)
 }
 
 /* RFC 4861 sections 6.1.2 and 6.3.4. */
-static void ra_input(
+static void nd_ra_input(
 	struct ip_stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t len, uint64_t now)
 {
 	struct route def = {.prefix_len = 0,
@@ -350,12 +351,12 @@ static void ra_input(
 	struct ip_neighbour *n;
 
 	if (len < ND_RA_LEN || !ip_addr_is_link_local(&rx->src) ||
-		!parse_options(&o, p + ND_RA_LEN, len - ND_RA_LEN)) {
+		!nd_parse_options(&o, p + ND_RA_LEN, len - ND_RA_LEN)) {
 		s->stats.rx_bad_header++;
 		return;
 	}
 	timer_stop(s->cfg.wheel, &s->rs_timer);
-	def.expires = lifetime_end(now, load_be16(p + ND_RA_LIFETIME));
+	def.expires = nd_lifetime_end(now, load_be16(p + ND_RA_LIFETIME));
 	route_advertise(s, &def);
 	if (o.source) {
 		n = neighbour_get(s, &rx->src, now);
@@ -364,9 +365,9 @@ static void ra_input(
 			s, n, &(struct neighbour_news){.mac = o.source, .override = true}, now);
 	}
 	if (o.mtu)
-		take_mtu(s, o.mtu);
+		nd_take_mtu(s, o.mtu);
 	for (unsigned i = 0; i < o.prefixes; i++)
-		take_prefix(s, o.prefix[i], now);
+		nd_take_prefix(s, o.prefix[i], now);
 }
 
 void nd_input(
@@ -383,13 +384,13 @@ void nd_input(
 	}
 	switch (p[ICMP_TYPE]) {
 	case ICMPV6_NS:
-		ns_input(s, rx, p, len, now);
+		nd_ns_input(s, rx, p, len, now);
 		break;
 	case ICMPV6_NA:
-		na_input(s, rx, p, len, now);
+		nd_na_input(s, rx, p, len, now);
 		break;
 	case ICMPV6_RA:
-		ra_input(s, rx, p, len, now);
+		nd_ra_input(s, rx, p, len, now);
 		break;
 	default:
 		/* We are no router, and take our routes from a person or an RA only. */

@@ -27,17 +27,17 @@
 #define NEW_LIFE_NS    (60 * SECOND)
 #define VICTIMS        64 /* looked at, to choose one */
 
-static unsigned bucket(const struct ip_stack *s, const struct ip_addr *a)
+static unsigned neighbour_bucket(const struct ip_stack *s, const struct ip_addr *a)
 {
 	return siphash(&s->key, a, sizeof *a) & (NEIGHBOUR_BUCKETS - 1);
 }
 
-static void arm(struct ip_neighbour *n, uint64_t deadline)
+static void neighbour_arm(struct ip_neighbour *n, uint64_t deadline)
 {
 	timer_start(n->stack->cfg.wheel, &n->timer, deadline);
 }
 
-static void set_state(struct ip_neighbour *n, enum neighbour_state state)
+static void neighbour_set_state(struct ip_neighbour *n, enum neighbour_state state)
 {
 	n->state = (uint8_t)state;
 	/* STALE is left on use: its first packet must come by neighbour_output(). */
@@ -46,14 +46,14 @@ static void set_state(struct ip_neighbour *n, enum neighbour_state state)
 }
 
 /* Is there a link-layer address? */
-static bool is_known(const struct ip_neighbour *n)
+static bool neighbour_is_known(const struct ip_neighbour *n)
 {
 	return n->state == NEIGHBOUR_REACHABLE || n->state == NEIGHBOUR_STALE ||
 	       n->state == NEIGHBOUR_DELAY || n->state == NEIGHBOUR_PROBE;
 }
 
 /* Empty the queue into @p to. @return how many there were. */
-static unsigned take_queue(struct ip_neighbour *n, struct rte_mbuf *to[NEIGHBOUR_QUEUE])
+static unsigned neighbour_take_queue(struct ip_neighbour *n, struct rte_mbuf *to[NEIGHBOUR_QUEUE])
 {
 	unsigned queued = n->queued;
 
@@ -63,10 +63,10 @@ static unsigned take_queue(struct ip_neighbour *n, struct rte_mbuf *to[NEIGHBOUR
 	return queued;
 }
 
-static void drop_queue(struct ip_neighbour *n)
+static void neighbour_drop_queue(struct ip_neighbour *n)
 {
 	struct rte_mbuf *queue[NEIGHBOUR_QUEUE];
-	unsigned queued = take_queue(n, queue);
+	unsigned queued = neighbour_take_queue(n, queue);
 
 	n->stack->stats.neighbour_queue_drops += queued;
 	for (unsigned i = 0; i < queued; i++)
@@ -74,7 +74,7 @@ static void drop_queue(struct ip_neighbour *n)
 }
 
 /* To wait for the neighbour's answer. */
-static void enqueue(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf *m)
+static void neighbour_enqueue(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf *m)
 {
 	if (n->queued == NEIGHBOUR_QUEUE) {
 		/* RFC 4861 section 7.2.2: the oldest makes room. */
@@ -93,40 +93,41 @@ static void enqueue(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf 
 	s->neighbours.queued++;
 }
 
-static void release(struct ip_stack *s, struct ip_neighbour *n)
+static void neighbour_release(struct ip_stack *s, struct ip_neighbour *n)
 {
-	struct ip_neighbour **link = &s->neighbours.bucket[bucket(s, &n->addr)];
+	struct ip_neighbour **link = &s->neighbours.bucket[neighbour_bucket(s, &n->addr)];
 
 	while (*link != n)
 		link = &(*link)->next;
 	*link = n->next;
-	drop_queue(n);
+	neighbour_drop_queue(n);
 	timer_stop(s->cfg.wheel, &n->timer);
-	set_state(n, NEIGHBOUR_FREE);
+	neighbour_set_state(n, NEIGHBOUR_FREE);
 	n->next = s->neighbours.free;
 	s->neighbours.free = n;
 	ip_paths_changed(s);
 }
 
-static void solicit(struct ip_neighbour *n, const uint8_t *mac, uint64_t now, uint64_t patience)
+static void neighbour_solicit(
+	struct ip_neighbour *n, const uint8_t *mac, uint64_t now, uint64_t patience)
 {
 	n->probes++;
 	if (ip_addr_is_v4(&n->addr))
 		arp_solicit(n->stack, &n->addr, mac);
 	else
 		nd_solicit(n->stack, &n->addr, mac);
-	arm(n, now + patience);
+	neighbour_arm(n, now + patience);
 }
 
-static void start_resolution(struct ip_neighbour *n, uint64_t now)
+static void neighbour_start_resolution(struct ip_neighbour *n, uint64_t now)
 {
-	set_state(n, NEIGHBOUR_INCOMPLETE);
+	neighbour_set_state(n, NEIGHBOUR_INCOMPLETE);
 	n->probes = 0;
-	solicit(n, NULL, now, RETRANS_TIMER_NS);
+	neighbour_solicit(n, NULL, now, RETRANS_TIMER_NS);
 }
 
 /* @return the address that is being asked; NULL: all are. */
-static const uint8_t *asked_mac(const struct ip_neighbour *n)
+static const uint8_t *neighbour_asked_mac(const struct ip_neighbour *n)
 {
 	switch ((enum neighbour_asked)n->asked) {
 	case NEIGHBOUR_ASK_PROVEN:
@@ -141,42 +142,43 @@ static const uint8_t *asked_mac(const struct ip_neighbour *n)
 	return n->eth;
 }
 
-static void probe(struct ip_neighbour *n, uint64_t now)
+static void neighbour_probe(struct ip_neighbour *n, uint64_t now)
 {
 	/* Nobody else waits to be believed: then there is no hurry. */
 	bool hurry = n->has_rival || n->asked != NEIGHBOUR_ASK_CURRENT;
 
-	solicit(n, asked_mac(n), now, hurry ? VERIFY_TIMER_NS : RETRANS_TIMER_NS);
+	neighbour_solicit(
+		n, neighbour_asked_mac(n), now, hurry ? VERIFY_TIMER_NS : RETRANS_TIMER_NS);
 }
 
-static void start_probe(struct ip_neighbour *n, enum neighbour_asked asked, uint64_t now)
+static void neighbour_start_probe(struct ip_neighbour *n, enum neighbour_asked asked, uint64_t now)
 {
-	set_state(n, NEIGHBOUR_PROBE);
+	neighbour_set_state(n, NEIGHBOUR_PROBE);
 	n->asked = (uint8_t)asked;
 	n->probes = 0;
-	probe(n, now);
+	neighbour_probe(n, now);
 }
 
-static void become_stale(struct ip_neighbour *n, uint64_t now)
+static void neighbour_become_stale(struct ip_neighbour *n, uint64_t now)
 {
-	set_state(n, NEIGHBOUR_STALE);
-	arm(n, now + UNUSED_LIFE_NS);
+	neighbour_set_state(n, NEIGHBOUR_STALE);
+	neighbour_arm(n, now + UNUSED_LIFE_NS);
 }
 
-static void become_reachable(struct ip_neighbour *n, uint64_t now)
+static void neighbour_become_reachable(struct ip_neighbour *n, uint64_t now)
 {
-	set_state(n, NEIGHBOUR_REACHABLE);
+	neighbour_set_state(n, NEIGHBOUR_REACHABLE);
 	n->confirmed = now;
-	arm(n, now + REACHABLE_TIME_NS);
+	neighbour_arm(n, now + REACHABLE_TIME_NS);
 }
 
-static void take_mac(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
+static void neighbour_take_mac(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
 {
 	memcpy(n->eth, mac, ETH_ADDR_LEN);
 	n->taken = n->since = now;
 }
 
-static void log_move(const struct ip_neighbour *n, const uint8_t *from, const uint8_t *to)
+static void neighbour_log_move(const struct ip_neighbour *n, const uint8_t *from, const uint8_t *to)
 {
 	char text[IP_ADDR_STRLEN];
 
@@ -186,33 +188,33 @@ static void log_move(const struct ip_neighbour *n, const uint8_t *from, const ui
 }
 
 /* Believe another address, perhaps of the entry's own; the former one becomes the rival. */
-static void move(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
+static void neighbour_move(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
 {
 	uint8_t from[ETH_ADDR_LEN], to[ETH_ADDR_LEN];
 
 	memcpy(from, n->eth, ETH_ADDR_LEN);
 	memcpy(to, mac, ETH_ADDR_LEN);
-	log_move(n, from, to);
+	neighbour_log_move(n, from, to);
 	n->stack->stats.neighbour_moved++;
 	n->moved = true;
-	take_mac(n, to, now);
+	neighbour_take_mac(n, to, now);
 	memcpy(n->rival, from, ETH_ADDR_LEN);
 	n->claimed = now;
 }
 
 /* RFC 4861 section 7.2.2: the packets that waited are answered by "address unreachable". */
-static void fail(struct ip_neighbour *n, uint64_t now)
+static void neighbour_fail(struct ip_neighbour *n, uint64_t now)
 {
 	struct ip_stack *s = n->stack;
 	struct rte_mbuf *queue[NEIGHBOUR_QUEUE];
-	unsigned queued = take_queue(n, queue);
+	unsigned queued = neighbour_take_queue(n, queue);
 	char text[IP_ADDR_STRLEN];
 
 	s->stats.neighbour_failed++;
 	log_printf(s->cfg.log, LOG_LEVEL_INFO, "ip: %s does not answer %s",
 		ip_addr_format(&n->addr, text), ip_addr_is_v4(&n->addr) ? "ARP" : "ND");
-	set_state(n, NEIGHBOUR_FAILED);
-	arm(n, now + FAILED_HOLD_NS);
+	neighbour_set_state(n, NEIGHBOUR_FAILED);
+	neighbour_arm(n, now + FAILED_HOLD_NS);
 	for (unsigned i = 0; i < queued; i++) {
 		icmp_report_own(s, queue[i], now);
 		rte_pktmbuf_free(queue[i]);
@@ -220,65 +222,65 @@ static void fail(struct ip_neighbour *n, uint64_t now)
 }
 
 /* The station that was asked is not there. */
-static void unanswered(struct ip_neighbour *n, uint64_t now)
+static void neighbour_unanswered(struct ip_neighbour *n, uint64_t now)
 {
 	switch ((enum neighbour_asked)n->asked) {
 	case NEIGHBOUR_ASK_PROVEN:
 		n->has_proven = false;
-		start_probe(n, NEIGHBOUR_ASK_CURRENT, now);
+		neighbour_start_probe(n, NEIGHBOUR_ASK_CURRENT, now);
 		return;
 	case NEIGHBOUR_ASK_RIVAL:
 		n->has_rival = false;
-		start_probe(n, NEIGHBOUR_ASK_CURRENT, now);
+		neighbour_start_probe(n, NEIGHBOUR_ASK_CURRENT, now);
 		return;
 	case NEIGHBOUR_ASK_CURRENT:
 		if (!n->has_rival)
 			break;
-		move(n, n->rival, now);
+		neighbour_move(n, n->rival, now);
 		n->has_rival = false; /* it was silent */
-		start_probe(n, NEIGHBOUR_ASK_CURRENT, now);
+		neighbour_start_probe(n, NEIGHBOUR_ASK_CURRENT, now);
 		return;
 	case NEIGHBOUR_ASK_ALL:
 		break;
 	}
 	/* Its address may have moved to another MAC: ask everybody before giving up (RFC 7048
 	 * section 3). */
-	start_resolution(n, now);
+	neighbour_start_resolution(n, now);
 }
 
-static void expire(struct timer *timer, uint64_t now)
+static void neighbour_expire(struct timer *timer, uint64_t now)
 {
 	struct ip_neighbour *n = container_of(timer, struct ip_neighbour, timer);
 
 	switch ((enum neighbour_state)n->state) {
 	case NEIGHBOUR_INCOMPLETE:
 		if (n->probes < MAX_SOLICIT)
-			solicit(n, NULL, now, RETRANS_TIMER_NS);
+			neighbour_solicit(n, NULL, now, RETRANS_TIMER_NS);
 		else
-			fail(n, now);
+			neighbour_fail(n, now);
 		break;
 	case NEIGHBOUR_REACHABLE:
 		/* neighbour_confirm() only writes down the time. */
 		if (n->confirmed + REACHABLE_TIME_NS > now)
-			arm(n, n->confirmed + REACHABLE_TIME_NS);
+			neighbour_arm(n, n->confirmed + REACHABLE_TIME_NS);
 		else
-			become_stale(n, now);
+			neighbour_become_stale(n, now);
 		break;
 	case NEIGHBOUR_DELAY:
-		start_probe(n, NEIGHBOUR_ASK_CURRENT, now);
+		neighbour_start_probe(n, NEIGHBOUR_ASK_CURRENT, now);
 		break;
 	case NEIGHBOUR_PROBE:
 		if (n->probes < MAX_SOLICIT)
-			probe(n, now);
+			neighbour_probe(n, now);
 		else
-			unanswered(n, now);
+			neighbour_unanswered(n, now);
 		break;
 	case NEIGHBOUR_FREE:
 		break;
 	case NEIGHBOUR_NEW:
 	case NEIGHBOUR_STALE:
 	case NEIGHBOUR_FAILED:
-		release(n->stack, n);
+		neighbour_release(n->stack, n);
 		break;
 	}
 }
@@ -289,7 +291,7 @@ void neighbour_init(struct ip_stack *s)
 		struct ip_neighbour *n = &s->neighbours.e[i];
 
 		n->stack = s;
-		timer_init(&n->timer, expire);
+		timer_init(&n->timer, neighbour_expire);
 		n->next = s->neighbours.free;
 		s->neighbours.free = n;
 	}
@@ -298,14 +300,14 @@ void neighbour_init(struct ip_stack *s)
 void neighbour_fini(struct ip_stack *s)
 {
 	for (unsigned i = 0; i < NEIGHBOUR_MAX; i++) {
-		drop_queue(&s->neighbours.e[i]);
+		neighbour_drop_queue(&s->neighbours.e[i]);
 		timer_stop(s->cfg.wheel, &s->neighbours.e[i].timer);
 	}
 }
 
 struct ip_neighbour *neighbour_find(struct ip_stack *s, const struct ip_addr *a)
 {
-	struct ip_neighbour *n = s->neighbours.bucket[bucket(s, a)];
+	struct ip_neighbour *n = s->neighbours.bucket[neighbour_bucket(s, a)];
 
 	while (n && !ip_addr_equal(&n->addr, a))
 		n = n->next;
@@ -313,7 +315,7 @@ struct ip_neighbour *neighbour_find(struct ip_stack *s, const struct ip_addr *a)
 }
 
 /* How much would be lost with this entry: strangers' and unanswered ones go first. */
-static unsigned worth(const struct ip_stack *s, const struct ip_neighbour *n)
+static unsigned neighbour_worth(const struct ip_stack *s, const struct ip_neighbour *n)
 {
 	if (n->state == NEIGHBOUR_FAILED)
 		return 0;
@@ -324,7 +326,7 @@ static unsigned worth(const struct ip_stack *s, const struct ip_neighbour *n)
 	return route_is_gateway(s, &n->addr) ? 5 : n->confirmed ? 4 : 3;
 }
 
-static void evict(struct ip_stack *s)
+static void neighbour_evict(struct ip_stack *s)
 {
 	struct neighbour_table *t = &s->neighbours;
 	struct ip_neighbour *victim = NULL;
@@ -332,14 +334,14 @@ static void evict(struct ip_stack *s)
 
 	for (unsigned i = 0; i < VICTIMS; i++) {
 		struct ip_neighbour *n = &t->e[t->hand++ % NEIGHBOUR_MAX];
-		unsigned w = worth(s, n);
+		unsigned w = neighbour_worth(s, n);
 
 		if (!victim || w < least || (w == least && n->used < victim->used)) {
 			victim = n;
 			least = w;
 		}
 	}
-	release(s, victim);
+	neighbour_release(s, victim);
 }
 
 struct ip_neighbour *neighbour_get(struct ip_stack *s, const struct ip_addr *a, uint64_t now)
@@ -352,10 +354,10 @@ struct ip_neighbour *neighbour_get(struct ip_stack *s, const struct ip_addr *a, 
 	if (n)
 		return n;
 	if (!t->free)
-		evict(s);
+		neighbour_evict(s);
 	n = t->free;
 	t->free = n->next;
-	head = &t->bucket[bucket(s, a)];
+	head = &t->bucket[neighbour_bucket(s, a)];
 	n->addr = *a;
 	n->next = *head;
 	*head = n;
@@ -364,29 +366,29 @@ struct ip_neighbour *neighbour_get(struct ip_stack *s, const struct ip_addr *a, 
 	n->asked = n->doubts = 0;
 	n->probes = n->queued = 0;
 	eth_store(n->eth, no_mac, s->cfg.mac, ip_addr_is_v4(a) ? ETH_TYPE_IPV4 : ETH_TYPE_IPV6);
-	set_state(n, NEIGHBOUR_NEW);
-	arm(n, now + NEW_LIFE_NS);
+	neighbour_set_state(n, NEIGHBOUR_NEW);
+	neighbour_arm(n, now + NEW_LIFE_NS);
 	return n;
 }
 
-static void send_now(struct ip_neighbour *n, struct rte_mbuf *m, uint64_t now)
+static void neighbour_send_now(struct ip_neighbour *n, struct rte_mbuf *m, uint64_t now)
 {
 	n->used = now;
 	memcpy(rte_pktmbuf_mtod(m, void *), n->eth, ETH_LEN);
 	ip_transmit(n->stack, m);
 }
 
-static void flush_queue(struct ip_neighbour *n, uint64_t now)
+static void neighbour_flush_queue(struct ip_neighbour *n, uint64_t now)
 {
 	struct rte_mbuf *queue[NEIGHBOUR_QUEUE];
-	unsigned queued = take_queue(n, queue);
+	unsigned queued = neighbour_take_queue(n, queue);
 
 	for (unsigned i = 0; i < queued; i++)
 		(void)neighbour_output(n->stack, n, queue[i], now);
 }
 
 /* Once for each neighbour: it may go on for long. */
-static void log_rival(struct ip_neighbour *n)
+static void neighbour_log_rival(struct ip_neighbour *n)
 {
 	char text[IP_ADDR_STRLEN];
 
@@ -401,7 +403,7 @@ static void log_rival(struct ip_neighbour *n)
 }
 
 /* May a claim or a doubt make us ask now? RFC 1122 section 2.3.2.1: no ARP floods. */
-static bool may_ask(uint64_t *last, uint64_t now)
+static bool neighbour_may_ask(uint64_t *last, uint64_t now)
 {
 	if (*last && now - *last < VERIFY_INTERVAL_NS)
 		return false;
@@ -410,7 +412,7 @@ static bool may_ask(uint64_t *last, uint64_t now)
 }
 
 /* Somebody else says that a neighbour in use has moved to it. */
-static void contest(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
+static void neighbour_contest(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
 {
 	bool asking = n->state == NEIGHBOUR_PROBE;
 
@@ -420,60 +422,62 @@ static void contest(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
 	memcpy(n->rival, mac, ETH_ADDR_LEN);
 	n->has_rival = true;
 	n->claimed = now;
-	if (asking ? n->asked != NEIGHBOUR_ASK_ALL : !may_ask(&n->contested, now))
+	if (asking ? n->asked != NEIGHBOUR_ASK_ALL : !neighbour_may_ask(&n->contested, now))
 		return;
 	n->since = now;
-	start_probe(n, NEIGHBOUR_ASK_CURRENT, now);
+	neighbour_start_probe(n, NEIGHBOUR_ASK_CURRENT, now);
 }
 
 /* An answer to our question, of @p mac. */
-static void answered(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
+static void neighbour_answered(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
 {
-	const uint8_t *asked = n->state == NEIGHBOUR_PROBE ? asked_mac(n) : n->eth;
+	const uint8_t *asked = n->state == NEIGHBOUR_PROBE ? neighbour_asked_mac(n) : n->eth;
 
 	if (!eth_addr_equal(mac, asked ? asked : n->eth))
 		return;
 	if (asked == n->eth && n->state == NEIGHBOUR_PROBE && n->has_rival)
-		log_rival(n);
+		neighbour_log_rival(n);
 	if (asked == n->proven || asked == n->rival) {
-		move(n, asked, now);
+		neighbour_move(n, asked, now);
 		n->has_rival = true;
 	}
-	become_reachable(n, now);
+	neighbour_become_reachable(n, now);
 }
 
 /* RFC 4861 section 7.2.5, for an address that nothing is known of. */
-static void learn_first(struct ip_neighbour *n, const struct neighbour_news *news, uint64_t now)
+static void neighbour_learn_first(
+	struct ip_neighbour *n, const struct neighbour_news *news, uint64_t now)
 {
 	if (!news->mac)
 		return;
 	if (n->since && !eth_addr_equal(n->eth, news->mac))
-		move(n, news->mac, now);
-	take_mac(n, news->mac, now);
+		neighbour_move(n, news->mac, now);
+	neighbour_take_mac(n, news->mac, now);
 	if (news->solicited)
-		become_reachable(n, now);
+		neighbour_become_reachable(n, now);
 	else
-		become_stale(n, now);
-	flush_queue(n, now);
+		neighbour_become_stale(n, now);
+	neighbour_flush_queue(n, now);
 }
 
 /* RFC 4861 section 7.2.5, for what differs from what is known. */
-static void learn_other(struct ip_neighbour *n, const struct neighbour_news *news, uint64_t now)
+static void neighbour_learn_other(
+	struct ip_neighbour *n, const struct neighbour_news *news, uint64_t now)
 {
 	if (!news->override) {
 		if (n->state == NEIGHBOUR_REACHABLE)
-			become_stale(n, now);
+			neighbour_become_stale(n, now);
 		return;
 	}
 	if (n->used) {
-		contest(n, news->mac, now);
+		neighbour_contest(n, news->mac, now);
 		return;
 	}
-	take_mac(n, news->mac, now);
+	neighbour_take_mac(n, news->mac, now);
 	if (news->solicited)
-		become_reachable(n, now);
+		neighbour_become_reachable(n, now);
 	else
-		become_stale(n, now);
+		neighbour_become_stale(n, now);
 }
 
 void neighbour_learn(
@@ -481,14 +485,14 @@ void neighbour_learn(
 {
 	const uint8_t *who = news->mac ? news->mac : news->src ? news->src : n->eth;
 
-	if (!is_known(n)) {
-		learn_first(n, news, now);
+	if (!neighbour_is_known(n)) {
+		neighbour_learn_first(n, news, now);
 		return;
 	}
 	if (news->solicited)
-		answered(n, who, now);
+		neighbour_answered(n, who, now);
 	if (news->mac && !eth_addr_equal(n->eth, news->mac))
-		learn_other(n, news, now);
+		neighbour_learn_other(n, news, now);
 }
 
 int neighbour_output(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf *m, uint64_t now)
@@ -499,22 +503,22 @@ int neighbour_output(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf
 		rte_pktmbuf_free(m);
 		return -EHOSTUNREACH;
 	case NEIGHBOUR_STALE:
-		set_state(n, NEIGHBOUR_DELAY);
-		arm(n, now + DELAY_FIRST_PROBE_TIME_NS);
+		neighbour_set_state(n, NEIGHBOUR_DELAY);
+		neighbour_arm(n, now + DELAY_FIRST_PROBE_TIME_NS);
 		break;
 	case NEIGHBOUR_NEW:
 	case NEIGHBOUR_INCOMPLETE:
 		n->used = now;
-		enqueue(s, n, m);
+		neighbour_enqueue(s, n, m);
 		if (n->state == NEIGHBOUR_NEW)
-			start_resolution(n, now);
+			neighbour_start_resolution(n, now);
 		return 0;
 	case NEIGHBOUR_REACHABLE:
 	case NEIGHBOUR_DELAY:
 	case NEIGHBOUR_PROBE:
 		break;
 	}
-	send_now(n, m, now);
+	neighbour_send_now(n, m, now);
 	return 0;
 }
 
@@ -524,7 +528,7 @@ bool neighbour_ask(struct ip_neighbour *n, uint64_t now)
 	case NEIGHBOUR_NEW:
 	case NEIGHBOUR_FAILED:
 		n->used = now;
-		start_resolution(n, now);
+		neighbour_start_resolution(n, now);
 		return false;
 	case NEIGHBOUR_FREE:
 	case NEIGHBOUR_INCOMPLETE:
@@ -541,7 +545,7 @@ bool neighbour_ask(struct ip_neighbour *n, uint64_t now)
 void neighbour_confirm(struct ip_stack *s, struct ip_neighbour *n, uint64_t sent_at, uint64_t now)
 {
 	/* What went out before may have gone to another, or be what a claim came after. */
-	if (!is_known(n) || sent_at < n->since)
+	if (!neighbour_is_known(n) || sent_at < n->since)
 		return;
 	memcpy(n->proven, n->eth, ETH_ADDR_LEN);
 	n->has_proven = true;
@@ -551,11 +555,11 @@ void neighbour_confirm(struct ip_stack *s, struct ip_neighbour *n, uint64_t sent
 		n->has_rival = false;
 	n->confirmed = now;
 	if (n->state != NEIGHBOUR_REACHABLE)
-		become_reachable(n, now);
+		neighbour_become_reachable(n, now);
 }
 
 /* Which station to ask, as what goes to the known one brings no progress. */
-static enum neighbour_asked whom_to_ask(const struct ip_neighbour *n)
+static enum neighbour_asked neighbour_whom_to_ask(const struct ip_neighbour *n)
 {
 	bool proven = n->has_proven && eth_addr_equal(n->proven, n->eth);
 
@@ -569,15 +573,15 @@ static enum neighbour_asked whom_to_ask(const struct ip_neighbour *n)
 }
 
 /* A neighbour without an address yet is asking; so is one between two addresses. */
-static bool is_asking(const struct ip_neighbour *n)
+static bool neighbour_is_asking(const struct ip_neighbour *n)
 {
-	return !is_known(n) ||
+	return !neighbour_is_known(n) ||
 	       (n->state == NEIGHBOUR_PROBE && (n->has_rival || n->asked != NEIGHBOUR_ASK_CURRENT));
 }
 
-static bool is_settled(const struct ip_neighbour *n)
+static bool neighbour_is_settled(const struct ip_neighbour *n)
 {
-	return is_known(n) && !n->moved &&
+	return neighbour_is_known(n) && !n->moved &&
 	       (n->state != NEIGHBOUR_PROBE ||
 		       (n->probes <= 1 && n->asked == NEIGHBOUR_ASK_CURRENT));
 }
@@ -587,12 +591,12 @@ bool neighbour_doubt(struct ip_neighbour *n, uint64_t now)
 	if (now - n->doubted > DOUBT_LIFE_NS)
 		n->doubts = 0;
 	/* Of an address that nothing was sent to yet there is nothing to doubt. */
-	if (is_asking(n) || n->used < n->taken || !may_ask(&n->doubted, now))
-		return !is_settled(n);
-	start_probe(n, whom_to_ask(n), now);
+	if (neighbour_is_asking(n) || n->used < n->taken || !neighbour_may_ask(&n->doubted, now))
+		return !neighbour_is_settled(n);
+	neighbour_start_probe(n, neighbour_whom_to_ask(n), now);
 	if (n->doubts < UINT8_MAX)
 		n->doubts++;
-	return !is_settled(n);
+	return !neighbour_is_settled(n);
 }
 
 void ip_neighbour_each(const struct ip_stack *s,

@@ -15,7 +15,7 @@ struct rte_mbuf *packet_new(struct ip_stack *s)
 }
 
 /* Take @len bytes off the front of a chain, freeing the segments that become empty. */
-static struct rte_mbuf *chain_consume(struct rte_mbuf *m, uint32_t len)
+static struct rte_mbuf *packet_chain_consume(struct rte_mbuf *m, uint32_t len)
 {
 	while (m && len >= m->data_len) {
 		struct rte_mbuf *next = m->next;
@@ -54,7 +54,7 @@ struct rte_mbuf *packet_pull(struct ip_stack *s, struct rte_mbuf *m, uint16_t le
 		len -= part;
 	}
 	head->ol_flags = m->ol_flags & (RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK);
-	head->next = chain_consume(m, head->data_len);
+	head->next = packet_chain_consume(m, head->data_len);
 	for (struct rte_mbuf *seg = head->next; seg; seg = seg->next)
 		head->nb_segs++;
 	head->pkt_len = total;

@@ -16,12 +16,12 @@ uint16_t pmtu_link(const struct ip_stack *s, const struct ip_addr *dst)
 	return ip_addr_is_v4(dst) ? s->cfg.mtu : s->mtu_v6;
 }
 
-static unsigned bucket(const struct ip_stack *s, const struct ip_addr *dst)
+static unsigned pmtu_bucket(const struct ip_stack *s, const struct ip_addr *dst)
 {
 	return siphash(&s->key, dst, sizeof *dst) % PMTU_BUCKETS;
 }
 
-static void schedule(struct ip_stack *s)
+static void pmtu_schedule(struct ip_stack *s)
 {
 	const struct pmtu_entry *e = &s->pmtu.e[0][0];
 	uint64_t first = TIMER_NEVER;
@@ -33,7 +33,7 @@ static void schedule(struct ip_stack *s)
 	timer_start(s->cfg.wheel, &s->pmtu.expiry, first);
 }
 
-static void expire(struct timer *timer, uint64_t now)
+static void pmtu_expire(struct timer *timer, uint64_t now)
 {
 	struct ip_stack *s = container_of(timer, struct ip_stack, pmtu.expiry);
 	struct pmtu_entry *e = &s->pmtu.e[0][0];
@@ -43,12 +43,12 @@ static void expire(struct timer *timer, uint64_t now)
 			e[i].mtu = 0;
 	}
 	ip_paths_changed(s);
-	schedule(s);
+	pmtu_schedule(s);
 }
 
 void pmtu_init(struct ip_stack *s)
 {
-	timer_init(&s->pmtu.expiry, expire);
+	timer_init(&s->pmtu.expiry, pmtu_expire);
 }
 
 void pmtu_fini(struct ip_stack *s)
@@ -58,7 +58,7 @@ void pmtu_fini(struct ip_stack *s)
 
 uint16_t pmtu_get(const struct ip_stack *s, const struct ip_addr *dst)
 {
-	const struct pmtu_entry *e = s->pmtu.e[bucket(s, dst)];
+	const struct pmtu_entry *e = s->pmtu.e[pmtu_bucket(s, dst)];
 	uint16_t mtu = pmtu_link(s, dst);
 
 	for (unsigned i = 0; i < PMTU_WAYS; i++) {
@@ -70,7 +70,7 @@ uint16_t pmtu_get(const struct ip_stack *s, const struct ip_addr *dst)
 
 uint16_t pmtu_lower(struct ip_stack *s, const struct ip_addr *dst, uint16_t mtu, uint64_t now)
 {
-	struct pmtu_entry *e = s->pmtu.e[bucket(s, dst)];
+	struct pmtu_entry *e = s->pmtu.e[pmtu_bucket(s, dst)];
 	struct pmtu_entry *slot = e;
 	uint16_t least = ip_addr_is_v4(dst) ? MIN_MTU_V4 : IPV6_MIN_MTU;
 	uint16_t known = pmtu_get(s, dst);
@@ -91,6 +91,6 @@ uint16_t pmtu_lower(struct ip_stack *s, const struct ip_addr *dst, uint16_t mtu,
 	}
 	*slot = (struct pmtu_entry){.dst = *dst, .mtu = mtu, .expires = now + LIFETIME_NS};
 	ip_paths_changed(s);
-	schedule(s);
+	pmtu_schedule(s);
 	return mtu;
 }

@@ -40,7 +40,7 @@ struct reassembly {
 	uint64_t last; /* when the youngest fragment came */
 };
 
-static void bury(struct reassembly *r)
+static void reassembly_bury(struct reassembly *r)
 {
 	if (!r->row.cnt)
 		return;
@@ -48,12 +48,12 @@ static void bury(struct reassembly *r)
 	rte_ip_frag_free_death_row(&r->row, 0);
 }
 
-static void sweep(struct timer *t, uint64_t now)
+static void reassembly_sweep(struct timer *t, uint64_t now)
 {
 	struct reassembly *r = container_of(t, struct reassembly, sweep);
 
 	rte_ip_frag_table_del_expired_entries(r->table, &r->row, now);
-	bury(r);
+	reassembly_bury(r);
 	if (now - r->last <= TIMEOUT_NS + SWEEP_NS)
 		timer_start(r->stack->cfg.wheel, t, now + SWEEP_NS);
 }
@@ -70,7 +70,7 @@ int reassembly_init(struct ip_stack *s)
 		free(r);
 		return -ENOMEM;
 	}
-	timer_init(&r->sweep, sweep);
+	timer_init(&r->sweep, reassembly_sweep);
 	s->reassembly = r;
 	return 0;
 }
@@ -88,14 +88,14 @@ void reassembly_fini(struct ip_stack *s)
 }
 
 /* The piece may be inside a datagram: RFC 791, RFC 8200 section 4.5. */
-static bool piece_ok(uint32_t offset, uint32_t len, bool more, uint32_t least)
+static bool reassembly_piece_ok(uint32_t offset, uint32_t len, bool more, uint32_t least)
 {
 	if (len == 0 || offset + len > UINT16_MAX - IPV4_MAX_LEN)
 		return false;
 	return !more || (len % 8 == 0 && len >= least);
 }
 
-static void begin(struct ip_stack *s, uint64_t now)
+static void reassembly_begin(struct ip_stack *s, uint64_t now)
 {
 	struct reassembly *r = s->reassembly;
 
@@ -105,9 +105,9 @@ static void begin(struct ip_stack *s, uint64_t now)
 		timer_start(s->cfg.wheel, &r->sweep, now + SWEEP_NS);
 }
 
-static struct rte_mbuf *end(struct ip_stack *s, struct rte_mbuf *whole)
+static struct rte_mbuf *reassembly_end(struct ip_stack *s, struct rte_mbuf *whole)
 {
-	bury(s->reassembly);
+	reassembly_bury(s->reassembly);
 	if (whole) {
 		s->stats.reassembled++;
 		/* What the port said of the first piece says nothing of the whole. */
@@ -116,7 +116,7 @@ static struct rte_mbuf *end(struct ip_stack *s, struct rte_mbuf *whole)
 	return whole;
 }
 
-static struct rte_mbuf *refuse(struct ip_stack *s, struct rte_mbuf *m)
+static struct rte_mbuf *reassembly_refuse(struct ip_stack *s, struct rte_mbuf *m)
 {
 	s->stats.rx_fragments++;
 	s->stats.reassembly_failed++;
@@ -131,13 +131,14 @@ struct rte_mbuf *reassembly_v4(struct ip_stack *s, struct rte_mbuf *m, uint16_t 
 	uint16_t field = load_be16(h + IPV4_FRAGMENT);
 	uint32_t offset = (field & IPV4_OFFSET_MASK) * 8U;
 
-	if (!piece_ok(offset, m->pkt_len - hlen, field & IPV4_MF, MIN_PIECE_V4))
-		return refuse(s, m);
-	begin(s, now);
+	if (!reassembly_piece_ok(offset, m->pkt_len - hlen, field & IPV4_MF, MIN_PIECE_V4))
+		return reassembly_refuse(s, m);
+	reassembly_begin(s, now);
 	m->l2_len = 0;
 	m->l3_len = hlen;
 	/* The library reads the header through its own struct, byte for byte as on the wire. */
-	return end(s, rte_ipv4_frag_reassemble_packet(r->table, &r->row, m, now, (void *)h));
+	return reassembly_end(
+		s, rte_ipv4_frag_reassemble_packet(r->table, &r->row, m, now, (void *)h));
 }
 
 struct rte_mbuf *reassembly_v6(struct ip_stack *s, struct rte_mbuf *m, uint16_t at, uint64_t now)
@@ -148,12 +149,12 @@ struct rte_mbuf *reassembly_v6(struct ip_stack *s, struct rte_mbuf *m, uint16_t 
 	uint32_t len = m->pkt_len - at - IPV6_FRAGMENT_LEN;
 
 	/* The library knows no other extension header in front; nobody sends them so. */
-	if (at != IPV6_LEN || !piece_ok(field & IPV6_FRAGMENT_OFFSET_MASK, len,
+	if (at != IPV6_LEN || !reassembly_piece_ok(field & IPV6_FRAGMENT_OFFSET_MASK, len,
 				      field & IPV6_FRAGMENT_MORE, MIN_PIECE_V6))
-		return refuse(s, m);
-	begin(s, now);
+		return reassembly_refuse(s, m);
+	reassembly_begin(s, now);
 	m->l2_len = 0;
 	m->l3_len = IPV6_LEN + IPV6_FRAGMENT_LEN;
-	return end(s, rte_ipv6_frag_reassemble_packet(
-			      r->table, &r->row, m, now, (void *)h, (void *)(h + at)));
+	return reassembly_end(s, rte_ipv6_frag_reassemble_packet(
+					 r->table, &r->row, m, now, (void *)h, (void *)(h + at)));
 }

@@ -9,12 +9,12 @@
 /* A person configures a handful: a sorted array is the fastest table for that, and paths keep
  * what it said until the generation changes. */
 
-static bool same_prefix(const struct route *a, const struct route *b)
+static bool route_same_prefix(const struct route *a, const struct route *b)
 {
 	return a->prefix_len == b->prefix_len && ip_addr_equal(&a->prefix, &b->prefix);
 }
 
-static struct ip_addr mask(const struct ip_addr *a, unsigned prefix_len)
+static struct ip_addr route_mask(const struct ip_addr *a, unsigned prefix_len)
 {
 	unsigned bits = prefix_len + (ip_addr_is_v4(a) ? 96 : 0);
 	struct ip_addr m = *a;
@@ -27,19 +27,19 @@ static struct ip_addr mask(const struct ip_addr *a, unsigned prefix_len)
 	return m;
 }
 
-static bool goes_before(const struct route *a, const struct route *b)
+static bool route_goes_before(const struct route *a, const struct route *b)
 {
 	if (a->prefix_len != b->prefix_len)
 		return a->prefix_len > b->prefix_len;
 	return a->origin < b->origin;
 }
 
-static struct route *find_same(struct route_table *t, const struct route *r)
+static struct route *route_find_same(struct route_table *t, const struct route *r)
 {
 	for (unsigned i = 0; i < t->n; i++) {
 		struct route *x = &t->r[i];
 
-		if (!same_prefix(x, r))
+		if (!route_same_prefix(x, r))
 			continue;
 		if (r->origin != ROUTE_ADVERTISED && x->origin != ROUTE_ADVERTISED)
 			return x;
@@ -50,7 +50,7 @@ static struct route *find_same(struct route_table *t, const struct route *r)
 	return NULL;
 }
 
-static void remove_at(struct ip_stack *s, unsigned i)
+static void route_remove_at(struct ip_stack *s, unsigned i)
 {
 	struct route_table *t = &s->routes;
 
@@ -61,7 +61,7 @@ static void remove_at(struct ip_stack *s, unsigned i)
 	ip_paths_changed(s);
 }
 
-static void schedule(struct ip_stack *s)
+static void route_schedule(struct ip_stack *s)
 {
 	uint64_t first = TIMER_NEVER;
 
@@ -70,20 +70,20 @@ static void schedule(struct ip_stack *s)
 	timer_start(s->cfg.wheel, &s->routes.expiry, first);
 }
 
-static void expire(struct timer *timer, uint64_t now)
+static void route_expire(struct timer *timer, uint64_t now)
 {
 	struct ip_stack *s = container_of(timer, struct ip_stack, routes.expiry);
 
 	for (unsigned i = s->routes.n; i-- > 0;) {
 		if (s->routes.r[i].expires <= now)
-			remove_at(s, i);
+			route_remove_at(s, i);
 	}
-	schedule(s);
+	route_schedule(s);
 }
 
 void route_init(struct ip_stack *s)
 {
-	timer_init(&s->routes.expiry, expire);
+	timer_init(&s->routes.expiry, route_expire);
 }
 
 void route_fini(struct ip_stack *s)
@@ -97,8 +97,8 @@ int route_insert(struct ip_stack *s, const struct route *r)
 	struct route add = *r;
 	unsigned i;
 
-	add.prefix = mask(&r->prefix, r->prefix_len);
-	if (find_same(t, &add))
+	add.prefix = route_mask(&r->prefix, r->prefix_len);
+	if (route_find_same(t, &add))
 		return -EEXIST;
 	if (t->n == ROUTE_MAX)
 		return -ENOSPC;
@@ -107,13 +107,13 @@ int route_insert(struct ip_stack *s, const struct route *r)
 			return -ENOSPC;
 		t->advertised++;
 	}
-	for (i = 0; i < t->n && !goes_before(&add, &t->r[i]); i++)
+	for (i = 0; i < t->n && !route_goes_before(&add, &t->r[i]); i++)
 		;
 	memmove(&t->r[i + 1], &t->r[i], (t->n - i) * sizeof t->r[0]);
 	t->r[i] = add;
 	t->n++;
 	ip_paths_changed(s);
-	schedule(s);
+	route_schedule(s);
 	return 0;
 }
 
@@ -122,14 +122,14 @@ void route_advertise(struct ip_stack *s, const struct route *r)
 	struct route key = *r;
 	struct route *known;
 
-	key.prefix = mask(&r->prefix, r->prefix_len);
-	known = find_same(&s->routes, &key);
+	key.prefix = route_mask(&r->prefix, r->prefix_len);
+	known = route_find_same(&s->routes, &key);
 	if (known && r->expires) {
 		known->expires = r->expires;
-		schedule(s);
+		route_schedule(s);
 	} else if (known) {
-		remove_at(s, (unsigned)(known - s->routes.r));
-		schedule(s);
+		route_remove_at(s, (unsigned)(known - s->routes.r));
+		route_schedule(s);
 	} else if (r->expires) {
 		if (route_insert(s, r) < 0)
 			log_printf(s->cfg.log, LOG_LEVEL_DEBUG,
@@ -137,7 +137,7 @@ void route_advertise(struct ip_stack *s, const struct route *r)
 	}
 }
 
-static const struct route *find(const struct ip_stack *s, const struct ip_addr *dst)
+static const struct route *route_find(const struct ip_stack *s, const struct ip_addr *dst)
 {
 	for (unsigned i = 0; i < s->routes.n; i++) {
 		const struct route *r = &s->routes.r[i];
@@ -150,7 +150,7 @@ static const struct route *find(const struct ip_stack *s, const struct ip_addr *
 
 int route_next_hop(const struct ip_stack *s, const struct ip_addr *dst, struct ip_addr *hop)
 {
-	const struct route *r = find(s, dst);
+	const struct route *r = route_find(s, dst);
 
 	if (!r)
 		return -ENETUNREACH;
@@ -160,7 +160,7 @@ int route_next_hop(const struct ip_stack *s, const struct ip_addr *dst, struct i
 
 bool route_is_on_link(const struct ip_stack *s, const struct ip_addr *a)
 {
-	const struct route *r = find(s, a);
+	const struct route *r = route_find(s, a);
 
 	return r && !r->has_gateway;
 }

@@ -12,7 +12,7 @@
  */
 #define SHORT 64
 
-static uint32_t add_short(uint32_t crc, const uint8_t *p, size_t len)
+static uint32_t mpa_crc_add_short(uint32_t crc, const uint8_t *p, size_t len)
 {
 	uint64_t c = crc;
 
@@ -38,7 +38,7 @@ static uint32_t add_short(uint32_t crc, const uint8_t *p, size_t len)
 uint32_t mpa_crc_add(uint32_t crc, const void *bytes, size_t len)
 {
 	if (len < SHORT)
-		return add_short(crc, bytes, len);
+		return mpa_crc_add_short(crc, bytes, len);
 	/* ISA-L neither writes to the buffer nor keeps the pointer; its prototype forgot const. */
 	return crc32_iscsi((unsigned char *)(uintptr_t)bytes, (int)len, crc);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mpa/enframe.h"
 
-static void put_marker(uint8_t *p, uint32_t fpduptr)
+static void mpa_enframe_put_marker(uint8_t *p, uint32_t fpduptr)
 {
 	store_be16(p, 0); /* RESERVED (RFC 5044 section 4.2) */
 	store_be16(p + MPA_AT_FPDUPTR, (uint16_t)fpduptr);
@@ -11,7 +11,7 @@ static void put_marker(uint8_t *p, uint32_t fpduptr)
  * Part @p len octets from the length field on, which lies at @p at in the stream, and put the
  * markers between (section 4.3), from the last to the first. @p p has room behind for them.
  */
-static void spread(uint64_t at, uint8_t *p, uint32_t len)
+static void mpa_enframe_spread(uint64_t at, uint8_t *p, uint32_t len)
 {
 	uint32_t first = mpa_marker_distance(at);
 	uint32_t n = mpa_marker_bytes(at, len) / MPA_MARKER_LEN;
@@ -21,7 +21,7 @@ static void spread(uint64_t at, uint8_t *p, uint32_t len)
 		uint32_t marker = first + (n - 1) * MPA_MARKER_PERIOD;
 
 		memmove(p + marker + MPA_MARKER_LEN, p + from, end - from);
-		put_marker(p + marker, marker);
+		mpa_enframe_put_marker(p + marker, marker);
 		end = from;
 	}
 }
@@ -36,8 +36,8 @@ void mpa_enframe_finish_marked(struct mpa_enframe *e, uint8_t *room, uint32_t le
 	for (uint32_t i = MPA_FPDU_HEADER_LEN + len; i < body; i++)
 		p[i] = 0;
 	if (lead != 0)
-		put_marker(room, 0);
-	spread(e->at + lead, p, body + MPA_CRC_LEN);
+		mpa_enframe_put_marker(room, 0);
+	mpa_enframe_spread(e->at + lead, p, body + MPA_CRC_LEN);
 	if (e->crc)
 		crc = mpa_crc_end(mpa_crc_add(MPA_CRC_START, room, total - MPA_CRC_LEN));
 	store_le32(room + total - MPA_CRC_LEN, crc);

@@ -4,7 +4,7 @@
 #include "mpa/placement.h"
 
 /* The first good FPDU opens a responder's sending direction (RFC 5044 section 7.1.2 rule 4). */
-static void open_sending(struct mpa *m)
+static void mpa_fpdu_open_sending(struct mpa *m)
 {
 	m->state = MPA_OPERATIONAL;
 	m->told_operational = true;
@@ -26,7 +26,7 @@ void mpa_fpdu_fail(struct mpa *m, enum mpa_error code, const char *reason)
 	m->ops->error(m->user, code, reason);
 }
 
-static void fail(struct mpa *m, enum mpa_deframe_result result)
+static void mpa_fpdu_fail_rx(struct mpa *m, enum mpa_deframe_result result)
 {
 	if (result == MPA_DEFRAME_CRC)
 		mpa_fpdu_fail(m, MPA_ERROR_CRC, "the CRC of an FPDU does not match");
@@ -52,11 +52,11 @@ size_t mpa_fpdu_input(
 			break;
 		}
 		if (result != MPA_DEFRAME_GOOD) {
-			fail(m, result);
+			mpa_fpdu_fail_rx(m, result);
 			return total;
 		}
 		if (!m->told_operational) {
-			open_sending(m);
+			mpa_fpdu_open_sending(m);
 			if (*gone || m->rx_off)
 				return total;
 		}

@@ -12,7 +12,7 @@ bool mpa_legacy_applies(uint8_t legacy, uint16_t port)
 	       (legacy == MPA_LEGACY_SMB_PORT && port == SMB_DIRECT_PORT);
 }
 
-static bool is_depth(uint32_t n)
+static bool mpa_legacy_is_depth(uint32_t n)
 {
 	return n != 0 && n < MPA_DEPTH_UNKNOWN;
 }
@@ -25,11 +25,11 @@ bool mpa_legacy_depths(const uint8_t *private_data, size_t len, uint16_t *ird, u
 		return false;
 	a = load_be32(private_data);
 	b = load_be32(private_data + 4);
-	if (!is_depth(a) || !is_depth(b)) {
+	if (!mpa_legacy_is_depth(a) || !mpa_legacy_is_depth(b)) {
 		a = load_le32(private_data);
 		b = load_le32(private_data + 4);
 	}
-	if (!is_depth(a) || !is_depth(b))
+	if (!mpa_legacy_is_depth(a) || !mpa_legacy_is_depth(b))
 		return false;
 	*ird = (uint16_t)a;
 	*ord = (uint16_t)b;

@@ -10,7 +10,7 @@
 
 /* ---- start-up: receive ------------------------------------------------------------------- */
 
-static void fail_start(struct mpa *m, const char *reason)
+static void mpa_fail_start(struct mpa *m, const char *reason)
 {
 	m->state = MPA_CLOSED;
 	m->rx_off = true;
@@ -18,7 +18,7 @@ static void fail_start(struct mpa *m, const char *reason)
 }
 
 /* What the frames agreed on; the octets of full operation are counted from here. */
-static const char *take_terms(struct mpa *m, const struct mpa_start *peer)
+static const char *mpa_take_terms(struct mpa *m, const struct mpa_start *peer)
 {
 	struct mpa_terms t;
 	const char *reason = mpa_terms_of(&m->config, m->role, peer, &t);
@@ -29,14 +29,14 @@ static const char *take_terms(struct mpa *m, const struct mpa_start *peer)
 }
 
 /* RFC 6581 section 9: the words take from the 512 octets of RFC 5044 section 7.1.1. */
-static size_t private_room(const struct mpa *m, bool enhanced)
+static size_t mpa_private_room(const struct mpa *m, bool enhanced)
 {
 	size_t max = m->config.private_max != 0 ? m->config.private_max : MPA_PRIVATE_MAX;
 
 	return max - (enhanced ? MPA_ENHANCED_LEN : 0);
 }
 
-static int send_frame(struct mpa *m, enum mpa_frame frame, const struct mpa_start *st)
+static int mpa_send_frame(struct mpa *m, enum mpa_frame frame, const struct mpa_start *st)
 {
 	uint8_t buf[MPA_FRAME_MAX];
 	int len = mpa_startup_build(frame, st, buf);
@@ -53,9 +53,9 @@ static int send_frame(struct mpa *m, enum mpa_frame frame, const struct mpa_star
 	return 0;
 }
 
-static int send_reply(struct mpa *m, struct mpa_start *st, const void *private_data, size_t len)
+static int mpa_send_reply(struct mpa *m, struct mpa_start *st, const void *private_data, size_t len)
 {
-	if (len > private_room(m, m->peer_enhanced))
+	if (len > mpa_private_room(m, m->peer_enhanced))
 		return -EINVAL;
 	st->revision = m->peer_revision;
 	st->enhanced = m->peer_enhanced;
@@ -65,24 +65,24 @@ static int send_reply(struct mpa *m, struct mpa_start *st, const void *private_d
 	st->peer_to_peer = m->peer_p2p;
 	st->private_data = private_data;
 	st->private_len = (uint16_t)len;
-	return send_frame(m, MPA_FRAME_REPLY, st);
+	return mpa_send_frame(m, MPA_FRAME_REPLY, st);
 }
 
-static void take_request(struct mpa *m, const struct mpa_start *st, bool more)
+static void mpa_take_request(struct mpa *m, const struct mpa_start *st, bool more)
 {
 	m->peer_revision = st->revision;
 	m->peer_enhanced = st->enhanced;
 	m->peer_p2p = st->peer_to_peer;
 	if (more) {
-		fail_start(m, "data before the reply frame");
+		mpa_fail_start(m, "data before the reply frame");
 		return;
 	}
-	take_terms(m, st);
+	mpa_take_terms(m, st);
 	m->state = MPA_WAIT_ACCEPT;
 	m->ops->request(m->user, st);
 }
 
-static void take_reply(struct mpa *m, const struct mpa_start *st)
+static void mpa_take_reply(struct mpa *m, const struct mpa_start *st)
 {
 	const bool *gone = m->gone;
 	bool asked_enhanced = m->config.revision >= 2;
@@ -91,14 +91,14 @@ static void take_reply(struct mpa *m, const struct mpa_start *st)
 	m->peer_enhanced = st->enhanced;
 	m->peer_p2p = st->peer_to_peer;
 	if (st->revision > m->config.revision || (st->enhanced && !asked_enhanced)) {
-		fail_start(m, "a reply in another revision than the request");
+		mpa_fail_start(m, "a reply in another revision than the request");
 		return;
 	}
 	if (st->reject) {
 		m->state = MPA_CLOSED;
 		m->rx_off = true;
 	} else {
-		const char *reason = take_terms(m, st);
+		const char *reason = mpa_take_terms(m, st);
 
 		m->state = MPA_OPERATIONAL;
 		if (reason != NULL) {
@@ -119,7 +119,8 @@ static void take_reply(struct mpa *m, const struct mpa_start *st)
  * The frame is not whole. @return bytes done with. All that is known of it is in @p buf, of which
  * the last @p total bytes are new.
  */
-static size_t keep_start(struct mpa *m, const uint8_t *buf, size_t have, size_t total, size_t *need)
+static size_t mpa_keep_start(
+	struct mpa *m, const uint8_t *buf, size_t have, size_t total, size_t *need)
 {
 	uint8_t *room = m->ops->keep != NULL ? m->ops->keep(m->user, have) : NULL;
 
@@ -135,7 +136,7 @@ static size_t keep_start(struct mpa *m, const uint8_t *buf, size_t have, size_t 
 }
 
 /* @return bytes done with; the frame may have ended the connection. */
-static size_t input_start(
+static size_t mpa_input_start(
 	struct mpa *m, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
 {
 	uint8_t buf[MPA_FRAME_MAX];
@@ -157,23 +158,23 @@ static size_t input_start(
 		request ? MPA_FRAME_REQUEST : MPA_FRAME_REPLY, buf, have, &st, need, &reason);
 	m->rx_partial = len == 0;
 	if (len == 0)
-		return keep_start(m, buf, have, total, need);
+		return mpa_keep_start(m, buf, have, total, need);
 	*need = 0;
 	m->kept_len = 0;
 	if (len < 0) {
-		fail_start(m, reason);
+		mpa_fail_start(m, reason);
 		return total;
 	}
 	if (request)
-		take_request(m, &st, total > (size_t)len - before);
+		mpa_take_request(m, &st, total > (size_t)len - before);
 	else
-		take_reply(m, &st);
+		mpa_take_reply(m, &st);
 	return (size_t)len - before;
 }
 
 /* ---- upcalls of the LLP ------------------------------------------------------------------ */
 
-static void on_connected(void *user)
+static void mpa_on_connected(void *user)
 {
 	struct mpa *m = user;
 
@@ -181,7 +182,8 @@ static void on_connected(void *user)
 		m->ops->connected(m->user);
 }
 
-static size_t input(struct mpa *m, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
+static size_t mpa_input(
+	struct mpa *m, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
 {
 	const bool *gone = m->gone;
 	size_t used = 0;
@@ -192,11 +194,11 @@ static size_t input(struct mpa *m, const struct llp_iov *v, unsigned n, size_t t
 		return 0;
 	if (m->state == MPA_IDLE || m->state == MPA_WAIT_ACCEPT) {
 		/* An initiator's peer must wait for its request, ours for our reply. */
-		fail_start(m, "data out of turn");
+		mpa_fail_start(m, "data out of turn");
 		return total;
 	}
 	if (m->state == MPA_WAIT_REQUEST || m->state == MPA_WAIT_REPLY) {
-		used = input_start(m, v, n, total, need);
+		used = mpa_input_start(m, v, n, total, need);
 		if (*gone || m->rx_off)
 			return total;
 		if (m->state != MPA_OPERATIONAL || used == total)
@@ -210,12 +212,12 @@ static size_t input(struct mpa *m, const struct llp_iov *v, unsigned n, size_t t
  * then sees so in its own frame. Not inlined: the compiler would take the stored address for a
  * mistake.
  */
-__attribute__((noinline)) static void watch(struct mpa *m, bool *gone)
+__attribute__((noinline)) static void mpa_watch(struct mpa *m, bool *gone)
 {
 	m->gone = gone;
 }
 
-static void tell_eof(struct mpa *m)
+static void mpa_tell_eof(struct mpa *m)
 {
 	m->rx_off = true;
 	if (m->rx_partial)
@@ -224,41 +226,41 @@ static void tell_eof(struct mpa *m)
 		m->ops->eof(m->user);
 }
 
-static size_t on_readable(
+static size_t mpa_on_readable(
 	void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
 {
 	struct mpa *m = user;
 	bool gone = false;
 	size_t used;
 
-	watch(m, &gone);
-	used = input(m, v, n, total, need);
+	mpa_watch(m, &gone);
+	used = mpa_input(m, v, n, total, need);
 	if (gone)
 		return total;
-	watch(m, NULL);
+	mpa_watch(m, NULL);
 	if (m->eof && !m->rx_off && !m->rx_paused && m->ops->ulpdu != NULL)
-		tell_eof(m);
+		mpa_tell_eof(m);
 	return used;
 }
 
-static bool on_ooo(void *user, const struct llp_iov *v, unsigned n, size_t total, uint64_t ahead,
-	struct llp_note *note)
+static bool mpa_on_ooo(void *user, const struct llp_iov *v, unsigned n, size_t total,
+	uint64_t ahead, struct llp_note *note)
 {
 	return mpa_placement_input(user, v, n, total, ahead, note);
 }
 
-static void on_taken(void *user, const struct llp_note *note)
+static void mpa_on_taken(void *user, const struct llp_note *note)
 {
 	struct mpa *m = user;
 	bool gone = false;
 
-	watch(m, &gone);
+	mpa_watch(m, &gone);
 	mpa_placement_taken(m, note);
 	if (!gone)
-		watch(m, NULL);
+		mpa_watch(m, NULL);
 }
 
-static void on_writable(void *user)
+static void mpa_on_writable(void *user)
 {
 	struct mpa *m = user;
 
@@ -266,17 +268,17 @@ static void on_writable(void *user)
 		m->ops->writable(m->user);
 }
 
-static void on_eof(void *user)
+static void mpa_on_eof(void *user)
 {
 	struct mpa *m = user;
 
 	m->eof = true;
 	/* FPDUs that wait for a user to take them come before it. */
 	if (!m->rx_off && !m->rx_paused && !(m->rx_partial && m->ops->ulpdu == NULL))
-		tell_eof(m);
+		mpa_tell_eof(m);
 }
 
-static void on_closed(void *user, int error)
+static void mpa_on_closed(void *user, int error)
 {
 	struct mpa *m = user;
 
@@ -285,29 +287,29 @@ static void on_closed(void *user, int error)
 	m->ops->closed(m->user, error);
 }
 
-static const struct llp_user_ops llp_user_ops = {
-	.connected = on_connected,
-	.readable = on_readable,
-	.ooo = on_ooo,
-	.taken = on_taken,
-	.writable = on_writable,
-	.eof = on_eof,
-	.closed = on_closed,
+static const struct llp_user_ops mpa_llp_user_ops = {
+	.connected = mpa_on_connected,
+	.readable = mpa_on_readable,
+	.ooo = mpa_on_ooo,
+	.taken = mpa_on_taken,
+	.writable = mpa_on_writable,
+	.eof = mpa_on_eof,
+	.closed = mpa_on_closed,
 };
 
 /* ---- start-up: send ---------------------------------------------------------------------- */
 
-static void init(struct mpa *m, struct llp *llp, const struct mpa_config *cfg,
+static void mpa_init(struct mpa *m, struct llp *llp, const struct mpa_config *cfg,
 	const struct mpa_user_ops *ops, void *user)
 {
 	*m = (struct mpa){.llp = llp, .ops = ops, .user = user, .config = *cfg};
-	llp_set_user(llp, &llp_user_ops, m);
+	llp_set_user(llp, &mpa_llp_user_ops, m);
 }
 
 void mpa_init_initiator(struct mpa *m, struct llp *llp, const struct mpa_config *cfg,
 	const struct mpa_user_ops *ops, void *user)
 {
-	init(m, llp, cfg, ops, user);
+	mpa_init(m, llp, cfg, ops, user);
 	m->role = MPA_INITIATOR;
 	m->state = MPA_IDLE;
 }
@@ -315,7 +317,7 @@ void mpa_init_initiator(struct mpa *m, struct llp *llp, const struct mpa_config 
 void mpa_init_responder(struct mpa *m, struct llp *llp, const struct mpa_config *cfg,
 	const struct mpa_user_ops *ops, void *user)
 {
-	init(m, llp, cfg, ops, user);
+	mpa_init(m, llp, cfg, ops, user);
 	m->role = MPA_RESPONDER;
 	m->state = MPA_WAIT_REQUEST;
 }
@@ -338,9 +340,9 @@ int mpa_request(struct mpa *m, uint16_t ird, uint16_t ord, const void *private_d
 
 	if (m->llp == NULL || m->state != MPA_IDLE)
 		return -ENOTCONN;
-	if (len > private_room(m, st.enhanced))
+	if (len > mpa_private_room(m, st.enhanced))
 		return -EINVAL;
-	rc = send_frame(m, MPA_FRAME_REQUEST, &st);
+	rc = mpa_send_frame(m, MPA_FRAME_REQUEST, &st);
 	if (rc == 0)
 		m->state = MPA_WAIT_REPLY;
 	return rc;
@@ -353,7 +355,7 @@ int mpa_begin_alone(struct mpa *m)
 
 	if (m->llp == NULL || m->state != MPA_IDLE)
 		return -ENOTCONN;
-	(void)take_terms(m, &ours); /* there is nothing that we would not agree to ourselves */
+	(void)mpa_take_terms(m, &ours); /* there is nothing that we would not agree to ourselves */
 	m->state = MPA_OPERATIONAL;
 	return 0;
 }
@@ -368,7 +370,7 @@ int mpa_accept(struct mpa *m, uint16_t ird, uint16_t ord, uint8_t rtr, const voi
 
 	if (m->llp == NULL || m->state != MPA_WAIT_ACCEPT)
 		return -ENOTCONN;
-	rc = send_reply(m, &st, private_data, len);
+	rc = mpa_send_reply(m, &st, private_data, len);
 	if (rc != 0)
 		return rc;
 	m->state = MPA_WAIT_FIRST;
@@ -382,7 +384,7 @@ int mpa_reject(struct mpa *m, const void *private_data, size_t len)
 
 	if (m->llp == NULL || m->state != MPA_WAIT_ACCEPT)
 		return -ENOTCONN;
-	rc = send_reply(m, &st, private_data, len);
+	rc = mpa_send_reply(m, &st, private_data, len);
 	if (rc == 0)
 		mpa_release(m);
 	return rc;
@@ -457,7 +459,7 @@ void mpa_shutdown(struct mpa *m)
 	llp_shutdown(m->llp);
 }
 
-static struct llp *let_go(struct mpa *m)
+static struct llp *mpa_let_go(struct mpa *m)
 {
 	struct llp *l = m->llp;
 
@@ -471,7 +473,7 @@ static struct llp *let_go(struct mpa *m)
 
 void mpa_abort(struct mpa *m)
 {
-	struct llp *l = let_go(m);
+	struct llp *l = mpa_let_go(m);
 
 	if (l != NULL)
 		llp_abort(l);
@@ -479,7 +481,7 @@ void mpa_abort(struct mpa *m)
 
 void mpa_release(struct mpa *m)
 {
-	struct llp *l = let_go(m);
+	struct llp *l = mpa_let_go(m);
 
 	if (l != NULL)
 		llp_release(l);

@@ -16,7 +16,7 @@
 /** FPDUs of a segment that have room in a note, at most. */
 #define FPDUS_MAX (LLP_NOTE_MAX / (AT_BYTES + 1))
 
-static bool may_take(const struct mpa *m)
+static bool mpa_placement_may_take(const struct mpa *m)
 {
 	return m->state == MPA_OPERATIONAL && m->told_operational && !m->rx_off && !m->rx_paused &&
 	       !m->config.in_order && m->ops->placement != NULL;
@@ -26,7 +26,8 @@ static bool may_take(const struct mpa *m)
  * Does an FPDU begin with this part of the stream? Section 6: a marker proves it. Without markers
  * we go by what the stream was like up to here, and then only with CRCs.
  */
-static bool begins_here(const struct mpa *m, uint64_t at, const struct mpa_cursor *c, size_t len)
+static bool mpa_placement_begins_here(
+	const struct mpa *m, uint64_t at, const struct mpa_cursor *c, size_t len)
 {
 	uint64_t start;
 
@@ -36,7 +37,7 @@ static bool begins_here(const struct mpa *m, uint64_t at, const struct mpa_curso
 }
 
 /* @return how many FPDUs the part is, from its first to its last byte; 0: it is something else. */
-static unsigned frame(
+static unsigned mpa_placement_frame(
 	const struct mpa *m, uint64_t at, struct mpa_cursor c, size_t len, struct mpa_ulpdu *u)
 {
 	struct mpa_deframe there = m->rx;
@@ -54,7 +55,7 @@ static unsigned frame(
 	return n;
 }
 
-static bool note_down(struct llp_note *note, const struct mpa_ulpdu *u, uint32_t kept)
+static bool mpa_placement_note_down(struct llp_note *note, const struct mpa_ulpdu *u, uint32_t kept)
 {
 	uint8_t *p = note->bytes + note->len;
 	struct mpa_cursor c = u->at;
@@ -72,7 +73,7 @@ static bool note_down(struct llp_note *note, const struct mpa_ulpdu *u, uint32_t
  * All of the segment is taken, and nothing may refuse it any more: to place a part and then keep
  * the text would place that part again. What follows a failure is never delivered.
  */
-static void place(struct mpa *m, const struct mpa_ulpdu *u, struct llp_note *note)
+static void mpa_placement_place(struct mpa *m, const struct mpa_ulpdu *u, struct llp_note *note)
 {
 	bool good = true;
 
@@ -94,20 +95,21 @@ bool mpa_placement_input(struct mpa *m, const struct llp_iov *v, unsigned n, siz
 	unsigned fpdus;
 
 	/* What is unread begins where the next FPDU does. */
-	if (!may_take(m) || !begins_here(m, m->rx.at + ahead, &c, total))
+	if (!mpa_placement_may_take(m) ||
+		!mpa_placement_begins_here(m, m->rx.at + ahead, &c, total))
 		return false;
-	fpdus = frame(m, m->rx.at + ahead, c, total, u);
+	fpdus = mpa_placement_frame(m, m->rx.at + ahead, c, total, u);
 	note->len = 0;
 	for (unsigned i = 0; i < fpdus; i++) {
-		if (!note_down(note, &u[i], m->ops->placement(m->user, &u[i])))
+		if (!mpa_placement_note_down(note, &u[i], m->ops->placement(m->user, &u[i])))
 			return false;
 	}
-	place(m, u, note);
+	mpa_placement_place(m, u, note);
 	return fpdus != 0;
 }
 
 /* Bytes of the stream that an FPDU takes which begins at m->rx.at. */
-static uint32_t fpdu_len(const struct mpa *m, uint32_t ulpdu_len)
+static uint32_t mpa_placement_fpdu_len(const struct mpa *m, uint32_t ulpdu_len)
 {
 	uint32_t plain = mpa_fpdu_len(ulpdu_len);
 
@@ -138,7 +140,7 @@ void mpa_placement_taken(struct mpa *m, const struct llp_note *note)
 		m->ops->placed(m->user, &u, !(p[AT_KEPT] & KEPT_FAILED));
 		if (*gone || m->rx_off)
 			return;
-		m->rx.at += fpdu_len(m, u.len);
+		m->rx.at += mpa_placement_fpdu_len(m, u.len);
 		p += AT_BYTES + v.len;
 	}
 	if (m->ops->rx_done != NULL)

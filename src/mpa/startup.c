@@ -5,12 +5,12 @@
 
 #include <errno.h>
 
-static const char *const keys[] = {
+static const char *const mpa_startup_keys[] = {
 	[MPA_FRAME_REQUEST] = MPA_REQUEST_KEY,
 	[MPA_FRAME_REPLY] = MPA_REPLY_KEY,
 };
 
-static void parse_enhanced(struct mpa_start *st, const uint8_t *p)
+static void mpa_startup_parse_enhanced(struct mpa_start *st, const uint8_t *p)
 {
 	uint16_t ird = load_be16(p + MPA_AT_IRD), ord = load_be16(p + MPA_AT_ORD);
 
@@ -34,9 +34,9 @@ int mpa_startup_parse(enum mpa_frame frame, const uint8_t *bytes, size_t len, st
 	*need = MPA_HEADER_LEN;
 	if (len < MPA_HEADER_LEN)
 		return 0;
-	if (memcmp(bytes, keys[frame], MPA_KEY_LEN) != 0) {
+	if (memcmp(bytes, mpa_startup_keys[frame], MPA_KEY_LEN) != 0) {
 		/* RFC 5044 section 7.1.2 rule 8 names this case. */
-		bool same_role = memcmp(bytes, keys[!frame], MPA_KEY_LEN) == 0;
+		bool same_role = memcmp(bytes, mpa_startup_keys[!frame], MPA_KEY_LEN) == 0;
 
 		*reason = same_role ? "the peer has started MPA in our own role" : "not an MPA key";
 		return -EPROTO;
@@ -72,14 +72,14 @@ int mpa_startup_parse(enum mpa_frame frame, const uint8_t *bytes, size_t len, st
 	st->private_data = bytes + MPA_AT_PRIVATE_DATA;
 	st->private_len = pd_length;
 	if (st->enhanced) {
-		parse_enhanced(st, st->private_data);
+		mpa_startup_parse_enhanced(st, st->private_data);
 		st->private_data += MPA_ENHANCED_LEN;
 		st->private_len = (uint16_t)(pd_length - MPA_ENHANCED_LEN);
 	}
 	return MPA_HEADER_LEN + pd_length;
 }
 
-static void build_enhanced(const struct mpa_start *st, uint8_t *p)
+static void mpa_startup_build_enhanced(const struct mpa_start *st, uint8_t *p)
 {
 	uint16_t ird = st->ird < MPA_DEPTH_MASK ? st->ird : MPA_DEPTH_MASK;
 	uint16_t ord = st->ord < MPA_DEPTH_MASK ? st->ord : MPA_DEPTH_MASK;
@@ -101,14 +101,14 @@ int mpa_startup_build(enum mpa_frame frame, const struct mpa_start *st, uint8_t 
 
 	if (st->private_len > MPA_PRIVATE_MAX - words)
 		return -EINVAL;
-	memcpy(out, keys[frame], MPA_KEY_LEN);
+	memcpy(out, mpa_startup_keys[frame], MPA_KEY_LEN);
 	out[MPA_AT_FLAGS] = (st->markers ? MPA_FLAG_MARKERS : 0) | (st->crc ? MPA_FLAG_CRC : 0) |
 			    (st->reject ? MPA_FLAG_REJECT : 0) |
 			    (st->enhanced ? MPA_FLAG_ENHANCED : 0);
 	out[MPA_AT_REVISION] = st->revision;
 	store_be16(out + MPA_AT_PD_LENGTH, (uint16_t)(words + st->private_len));
 	if (st->enhanced)
-		build_enhanced(st, data);
+		mpa_startup_build_enhanced(st, data);
 	if (st->private_len != 0)
 		memcpy(data + words, st->private_data, st->private_len);
 	return (int)(MPA_HEADER_LEN + words + st->private_len);

@@ -19,7 +19,8 @@
  * on this memory: the program's threads, other processes, their RNICs. The program sees the value
  * in its own byte order (section 5.1.1).
  */
-static int execute(uint8_t *mem, uint8_t opcode, const struct rdmap_atomic *a, uint64_t *original)
+static int rdmap_atomic_execute(
+	uint8_t *mem, uint8_t opcode, const struct rdmap_atomic *a, uint64_t *original)
 {
 	uint64_t *target = (uint64_t *)(void *)mem;
 	int done;
@@ -34,12 +35,12 @@ static int execute(uint8_t *mem, uint8_t opcode, const struct rdmap_atomic *a, u
 }
 
 /* Section 8.2: of the program's own address, whatever the Tagged Offset that stands for it. */
-static bool is_aligned(const uint8_t *mem)
+static bool rdmap_atomic_is_aligned(const uint8_t *mem)
 {
 	return ((uintptr_t)mem & (RDMAP_ATOMIC_LEN - 1)) == 0;
 }
 
-static int target_check(struct rdmap *r, const struct rdmap_irqe *q, uint8_t **mem)
+static int rdmap_atomic_target_check(struct rdmap *r, const struct rdmap_irqe *q, uint8_t **mem)
 {
 	return r->ops->stag_check(
 		r->user, q->src_stag, q->src_to, RDMAP_ATOMIC_LEN, RDMAP_ACCESS_REMOTE_ATOMIC, mem);
@@ -56,11 +57,11 @@ enum rdmap_progress rdmap_send_atomic_response(struct rdmap *r)
 
 	if (p == NULL)
 		return RDMAP_BLOCKED;
-	rc = target_check(r, q, &mem);
+	rc = rdmap_atomic_target_check(r, q, &mem);
 	if (rc == 0)
-		aligned = is_aligned(mem);
+		aligned = rdmap_atomic_is_aligned(mem);
 	if (rc == 0 && aligned)
-		rc = execute(mem, q->atomic_opcode, &q->operands, &original);
+		rc = rdmap_atomic_execute(mem, q->atomic_opcode, &q->operands, &original);
 	/* Taken away since the request came, or other memory; the rules of section 8.1, case 2. */
 	if (rc != 0 || !aligned) {
 		mpa_cancel(r->mpa);
@@ -83,7 +84,7 @@ enum rdmap_progress rdmap_send_atomic_response(struct rdmap *r)
 	return RDMAP_MORE;
 }
 
-static void load_request(struct rdmap_irqe *q, const uint8_t *p)
+static void rdmap_atomic_load_request(struct rdmap_irqe *q, const uint8_t *p)
 {
 	*q = (struct rdmap_irqe){
 		.atomic = true,
@@ -106,18 +107,18 @@ void rdmap_on_atomic_request(struct rdmap *r, struct ddp_segment *s)
 
 	if (!rdmap_take_header(r, s, p, sizeof p))
 		return;
-	load_request(&q, p);
+	rdmap_atomic_load_request(&q, p);
 	/* Section 5.2.1, semantics 4. */
 	if (q.atomic_opcode != RDMAP_ATOMIC_FETCH_ADD && q.atomic_opcode != RDMAP_ATOMIC_CMP_SWAP) {
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, s);
 		return;
 	}
-	rc = target_check(r, &q, &mem);
+	rc = rdmap_atomic_target_check(r, &q, &mem);
 	if (rc != 0) {
 		rdmap_fail_rdma(r, RDMAP_ETYPE_PROTECTION, rdmap_protection_code(rc), s);
 		return;
 	}
-	if (!is_aligned(mem)) {
+	if (!rdmap_atomic_is_aligned(mem)) {
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_STREAM_CATASTROPHIC, s);
 		return;
 	}
@@ -128,7 +129,7 @@ void rdmap_on_atomic_request(struct rdmap *r, struct ddp_segment *s)
 /* ---- we are the Requester ---------------------------------------------------------------- */
 
 /* Section 5.2.1: what an operation has no use for is zero, and its masks are all ones. */
-static void put_request(uint8_t *p, const struct rdmap_wqe *w)
+static void rdmap_atomic_put_request(uint8_t *p, const struct rdmap_wqe *w)
 {
 	bool swap = w->op == RDMAP_WR_CMP_SWAP;
 	const struct rdmap_atomic *a = &w->atomic;
@@ -153,7 +154,7 @@ enum rdmap_progress rdmap_send_atomic_request(struct rdmap *r, struct rdmap_wqe 
 	w->msn = r->ddp.tx_msn[RDMAP_QN_READ]++;
 	ddp_put_untagged(
 		p, true, RDMAP_CONTROL(RDMAP_OP_ATOMIC_REQUEST), 0, RDMAP_QN_READ, w->msn, 0);
-	put_request(p + DDP_UNTAGGED_LEN, w);
+	rdmap_atomic_put_request(p + DDP_UNTAGGED_LEN, w);
 	mpa_commit(r->mpa);
 	r->reads_out++;
 	r->sq->next++;
@@ -161,7 +162,7 @@ enum rdmap_progress rdmap_send_atomic_request(struct rdmap *r, struct rdmap_wqe 
 	return RDMAP_MORE;
 }
 
-static bool is_atomic(const struct rdmap_wqe *w)
+static bool rdmap_atomic_is_atomic(const struct rdmap_wqe *w)
 {
 	return w->op == RDMAP_WR_FETCH_ADD || w->op == RDMAP_WR_CMP_SWAP;
 }
@@ -179,7 +180,7 @@ void rdmap_on_atomic_response(struct rdmap *r, struct ddp_segment *s)
 		return;
 	}
 	w = rdmap_oldest_waiting(r);
-	if (r->rtr_read || !is_atomic(w)) { /* the answer to a Read is due */
+	if (r->rtr_read || !rdmap_atomic_is_atomic(w)) { /* the answer to a Read is due */
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, s);
 		return;
 	}

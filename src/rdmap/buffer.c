@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The part of the element at @at that is left, at most @max bytes; passes empty elements. */
-static uint32_t next_part(
+static uint32_t rdmap_buffer_next_part(
 	const struct rdmap_sge *sge, uint32_t num, struct rdmap_sge_at *at, uint32_t max)
 {
 	while (at->index < num) {
@@ -28,7 +28,7 @@ int rdmap_gather(struct rdmap *r, const struct rdmap_wqe *w, uint8_t *to, uint32
 		return 0;
 	}
 	while (len != 0) {
-		uint32_t n = next_part(w->sge, w->num_sge, at, len);
+		uint32_t n = rdmap_buffer_next_part(w->sge, w->num_sge, at, len);
 		const struct rdmap_sge *sge = &w->sge[at->index];
 		uint8_t *mem;
 		int rc;
@@ -63,7 +63,7 @@ int rdmap_scatter(
 	uint32_t len = s->len;
 
 	while (len != 0) {
-		uint32_t n = next_part(q->sge, q->num_sge, at, len);
+		uint32_t n = rdmap_buffer_next_part(q->sge, q->num_sge, at, len);
 		const struct rdmap_sge *sge = &q->sge[at->index];
 		uint8_t *mem;
 		int rc;

@@ -9,7 +9,7 @@
 #define TERMINATE_MAX \
 	(RDMAP_TERM_HEADER_LEN + RDMAP_TERM_LENGTH_LEN + DDP_UNTAGGED_LEN + RDMAP_READ_HEADER_LEN)
 
-static const struct rdmap_opcode_info table[RDMAP_OPCODES] = {
+static const struct rdmap_opcode_info rdmap_opcode_table[RDMAP_OPCODES] = {
 	[RDMAP_OP_WRITE] = {"RDMA Write", true, 0, 0, RDMAP_LEN_ANY},
 	[RDMAP_OP_READ_REQUEST] = {"RDMA Read Request", false, RDMAP_QN_READ, RDMAP_READ_HEADER_LEN,
 		RDMAP_READ_HEADER_LEN},
@@ -33,5 +33,7 @@ static const struct rdmap_opcode_info table[RDMAP_OPCODES] = {
 
 const struct rdmap_opcode_info *rdmap_opcode_info(uint8_t opcode)
 {
-	return opcode < RDMAP_OPCODES && table[opcode].name != NULL ? &table[opcode] : NULL;
+	return opcode < RDMAP_OPCODES && rdmap_opcode_table[opcode].name != NULL
+		       ? &rdmap_opcode_table[opcode]
+		       : NULL;
 }

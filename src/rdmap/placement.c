@@ -12,7 +12,7 @@
 /** Send queue elements that are looked at for the Read that a response belongs to. */
 #define READS_MAX 64
 
-static bool place_tagged(struct rdmap *r, struct ddp_segment *s, unsigned access)
+static bool rdmap_placement_tagged(struct rdmap *r, struct ddp_segment *s, unsigned access)
 {
 	uint8_t *mem;
 
@@ -23,7 +23,7 @@ static bool place_tagged(struct rdmap *r, struct ddp_segment *s, unsigned access
 	return ddp_place(s, mem, s->len) == 0;
 }
 
-static bool is_sink(const struct rdmap_wqe *w, const struct ddp_segment *s)
+static bool rdmap_placement_is_sink(const struct rdmap_wqe *w, const struct ddp_segment *s)
 {
 	const struct rdmap_sge *sink = &w->sge[0];
 
@@ -33,19 +33,19 @@ static bool is_sink(const struct rdmap_wqe *w, const struct ddp_segment *s)
 }
 
 /* Into the sink of any Read that is under way: which one it answers is for its turn to say. */
-static bool place_read_response(struct rdmap *r, struct ddp_segment *s)
+static bool rdmap_placement_read_response(struct rdmap *r, struct ddp_segment *s)
 {
 	uint32_t i = atomic_load_explicit(&r->sq->tail, memory_order_relaxed);
 
 	for (unsigned n = 0; n < READS_MAX && i != r->sq->next; n++, i++) {
-		if (is_sink(rdmap_sq_at(r->sq, i), s))
-			return place_tagged(r, s, RDMAP_ACCESS_READ_SINK);
+		if (rdmap_placement_is_sink(rdmap_sq_at(r->sq, i), s))
+			return rdmap_placement_tagged(r, s, RDMAP_ACCESS_READ_SINK);
 	}
 	return false;
 }
 
 /* Every message of the queue takes one receive element, so MSNs tell which. */
-static bool place_send(struct rdmap *r, struct ddp_segment *s)
+static bool rdmap_placement_send(struct rdmap *r, struct ddp_segment *s)
 {
 	uint32_t n = s->msn - r->ddp.rx[RDMAP_QN_SEND].msn;
 	const struct rdmap_rqe *q =
@@ -58,18 +58,18 @@ static bool place_send(struct rdmap *r, struct ddp_segment *s)
 	return rdmap_scatter(r, q, &at, s) == 0;
 }
 
-static bool place(struct rdmap *r, struct ddp_segment *s)
+static bool rdmap_placement_place(struct rdmap *r, struct ddp_segment *s)
 {
 	switch (s->ulp & RDMAP_CONTROL_OPCODE) {
 	case RDMAP_OP_WRITE:
-		return place_tagged(r, s, RDMAP_ACCESS_REMOTE_WRITE);
+		return rdmap_placement_tagged(r, s, RDMAP_ACCESS_REMOTE_WRITE);
 	case RDMAP_OP_READ_RESPONSE:
-		return place_read_response(r, s);
+		return rdmap_placement_read_response(r, s);
 	case RDMAP_OP_SEND:
 	case RDMAP_OP_SEND_INV:
 	case RDMAP_OP_SEND_SE:
 	case RDMAP_OP_SEND_SE_INV:
-		return place_send(r, s);
+		return rdmap_placement_send(r, s);
 	default: /* acts when it is delivered; RFC 5040 section 5.5 rules 12 and 17 */
 		return false;
 	}
@@ -87,7 +87,7 @@ uint32_t rdmap_on_placement(void *user, const struct mpa_ulpdu *u)
 		!rdmap_opcode_fits(&s))
 		return 0;
 	s.placed = true;
-	return place(r, &s) ? s.header_len : 0;
+	return rdmap_placement_place(r, &s) ? s.header_len : 0;
 }
 
 bool rdmap_on_place(void *user, const struct mpa_ulpdu *u)
@@ -95,5 +95,5 @@ bool rdmap_on_place(void *user, const struct mpa_ulpdu *u)
 	struct ddp_segment s;
 
 	ddp_parse(&s, u);
-	return place(user, &s);
+	return rdmap_placement_place(user, &s);
 }

@@ -11,14 +11,14 @@ void rdmap_end(struct rdmap *r, const struct rdmap_end *e)
 	r->ops->ended(r->user, e);
 }
 
-static void lost(struct rdmap *r, int error)
+static void rdmap_lost(struct rdmap *r, int error)
 {
 	rdmap_end(r, &(struct rdmap_end){.kind = RDMAP_END_LOST, .error = error});
 }
 
 /* ---- upcalls of MPA ---------------------------------------------------------------------- */
 
-static void on_operational(void *user)
+static void rdmap_on_operational(void *user)
 {
 	struct rdmap *r = user;
 
@@ -27,7 +27,7 @@ static void on_operational(void *user)
 	rdmap_run(r);
 }
 
-static void on_rx_done(void *user)
+static void rdmap_on_rx_done(void *user)
 {
 	struct rdmap *r = user;
 
@@ -35,7 +35,7 @@ static void on_rx_done(void *user)
 		rdmap_run(r);
 }
 
-static void on_writable(void *user)
+static void rdmap_on_writable(void *user)
 {
 	struct rdmap *r = user;
 
@@ -43,7 +43,7 @@ static void on_writable(void *user)
 	rdmap_run(r);
 }
 
-static void on_eof(void *user)
+static void rdmap_on_eof(void *user)
 {
 	struct rdmap *r = user;
 	bool complete = ddp_at_boundary(&r->ddp) && r->rqe == NULL && r->reads_out == 0;
@@ -59,7 +59,7 @@ static void on_eof(void *user)
 		r->ops->peer_closed(r->user);
 }
 
-static void on_error(void *user, enum mpa_error code, const char *reason)
+static void rdmap_on_error(void *user, enum mpa_error code, const char *reason)
 {
 	struct rdmap *r = user;
 
@@ -68,28 +68,28 @@ static void on_error(void *user, enum mpa_error code, const char *reason)
 	rdmap_terminate(r, RDMAP_LAYER_LLP, RDMAP_ETYPE_MPA, code);
 }
 
-static void on_closed(void *user, int error)
+static void rdmap_on_closed(void *user, int error)
 {
 	struct rdmap *r = user;
 
 	r->mpa = NULL;
 	if (error != 0)
-		lost(r, error);
+		rdmap_lost(r, error);
 	else
 		rdmap_end(r, &(struct rdmap_end){.kind = RDMAP_END_CLOSED});
 }
 
-static const struct mpa_user_ops mpa_ops = {
-	.operational = on_operational,
+static const struct mpa_user_ops rdmap_mpa_ops = {
+	.operational = rdmap_on_operational,
 	.ulpdu = rdmap_on_ulpdu,
 	.placement = rdmap_on_placement,
 	.place = rdmap_on_place,
 	.placed = rdmap_on_placed,
-	.rx_done = on_rx_done,
-	.writable = on_writable,
-	.eof = on_eof,
-	.error = on_error,
-	.closed = on_closed,
+	.rx_done = rdmap_on_rx_done,
+	.writable = rdmap_on_writable,
+	.eof = rdmap_on_eof,
+	.error = rdmap_on_error,
+	.closed = rdmap_on_closed,
 };
 
 /* ---- life -------------------------------------------------------------------------------- */
@@ -99,18 +99,18 @@ void rdmap_init(struct rdmap *r, struct rdmap_sq *sq, const struct rdmap_ops *op
 	*r = (struct rdmap){.sq = sq, .ops = ops, .user = user, .ended = true};
 }
 
-static void put_on(struct rdmap *r, struct mpa *m)
+static void rdmap_put_on(struct rdmap *r, struct mpa *m)
 {
 	*r = (struct rdmap){
 		.mpa = m, .ops = r->ops, .user = r->user, .sq = r->sq, .sq_held = r->sq_held};
 	ddp_init(&r->ddp);
-	mpa_set_user(m, &mpa_ops, r);
+	mpa_set_user(m, &rdmap_mpa_ops, r);
 }
 
 void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
 	struct rdmap_irqe *irq, uint8_t rtr)
 {
-	put_on(r, m);
+	rdmap_put_on(r, m);
 	r->ird = ird;
 	r->ord = ord;
 	r->irq = irq;
@@ -120,7 +120,7 @@ void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
 		r->rtr_expect = rtr;
 	if (m->state == MPA_OPERATIONAL) {
 		m->told_operational = true;
-		on_operational(r);
+		rdmap_on_operational(r);
 	}
 	if (rdmap_alive(r))
 		mpa_rx_resume(m);
@@ -141,7 +141,7 @@ void rdmap_sq_resume(struct rdmap *r)
 
 void rdmap_refuse(struct rdmap *r, struct mpa *m, enum mpa_error code)
 {
-	put_on(r, m);
+	rdmap_put_on(r, m);
 	r->operational = m->told_operational = true;
 	rdmap_terminate(r, RDMAP_LAYER_LLP, RDMAP_ETYPE_MPA, code);
 }
@@ -164,7 +164,7 @@ void rdmap_recv_posted(struct rdmap *r)
 		mpa_rx_resume(r->mpa);
 }
 
-static void let_go(struct rdmap *r)
+static void rdmap_let_go(struct rdmap *r)
 {
 	r->mpa = NULL;
 	r->ended = true;
@@ -175,7 +175,7 @@ void rdmap_abort(struct rdmap *r)
 {
 	struct mpa *m = r->mpa;
 
-	let_go(r);
+	rdmap_let_go(r);
 	if (m != NULL)
 		mpa_abort(m);
 }
@@ -184,7 +184,7 @@ void rdmap_release(struct rdmap *r)
 {
 	struct mpa *m = r->mpa;
 
-	let_go(r);
+	rdmap_let_go(r);
 	if (m != NULL)
 		mpa_release(m);
 }

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-static void put_read_header(uint8_t *p, const struct rdmap_irqe *q)
+static void rdmap_read_put_header(uint8_t *p, const struct rdmap_irqe *q)
 {
 	store_be32(p + RDMAP_AT_SINK_STAG, q->sink_stag);
 	store_be64(p + RDMAP_AT_SINK_TO, q->sink_to);
@@ -15,7 +15,7 @@ static void put_read_header(uint8_t *p, const struct rdmap_irqe *q)
 /* ---- we are the Data Source -------------------------------------------------------------- */
 
 /* The source went away while we answered: quote the request as far as it was served. */
-static void fail_response(struct rdmap *r, const struct rdmap_irqe *q, int rc)
+static void rdmap_read_fail_response(struct rdmap *r, const struct rdmap_irqe *q, int rc)
 {
 	uint8_t header[RDMAP_READ_HEADER_LEN];
 	struct rdmap_irqe left = {
@@ -26,7 +26,7 @@ static void fail_response(struct rdmap *r, const struct rdmap_irqe *q, int rc)
 		.src_to = q->src_to + q->sent,
 	};
 
-	put_read_header(header, &left);
+	rdmap_read_put_header(header, &left);
 	rdmap_fail(r, &(struct rdmap_error){.layer = RDMAP_LAYER_RDMA,
 			      .etype = RDMAP_ETYPE_PROTECTION,
 			      .code = rdmap_protection_code(rc),
@@ -47,7 +47,7 @@ enum rdmap_progress rdmap_send_read_response(struct rdmap *r)
 		rc = r->ops->stag_check(r->user, q->src_stag, q->src_to + q->sent, n,
 			RDMAP_ACCESS_REMOTE_READ, &mem);
 		if (rc != 0) {
-			fail_response(r, q, rc);
+			rdmap_read_fail_response(r, q, rc);
 			return RDMAP_OVER;
 		}
 	}
@@ -58,7 +58,7 @@ enum rdmap_progress rdmap_send_read_response(struct rdmap *r)
 		q->sink_to + q->sent);
 	if (n != 0 && !guarded_copy_from(p + DDP_TAGGED_LEN, mem, n)) {
 		mpa_cancel(r->mpa);
-		fail_response(r, q, -ERANGE);
+		rdmap_read_fail_response(r, q, -ERANGE);
 		return RDMAP_OVER;
 	}
 	mpa_commit(r->mpa);
@@ -81,7 +81,8 @@ enum rdmap_progress rdmap_answer_rtr(struct rdmap *r)
 	return RDMAP_MORE;
 }
 
-static void fail_request(struct rdmap *r, struct ddp_segment *s, const uint8_t *header, int rc)
+static void rdmap_read_fail_request(
+	struct rdmap *r, struct ddp_segment *s, const uint8_t *header, int rc)
 {
 	rdmap_fail(r, &(struct rdmap_error){.layer = RDMAP_LAYER_RDMA,
 			      .etype = RDMAP_ETYPE_PROTECTION,
@@ -90,7 +91,7 @@ static void fail_request(struct rdmap *r, struct ddp_segment *s, const uint8_t *
 			      .read_header = header});
 }
 
-static bool swallow_rtr(struct rdmap *r, const struct rdmap_irqe *q)
+static bool rdmap_read_swallow_rtr(struct rdmap *r, const struct rdmap_irqe *q)
 {
 	if (!(r->rtr_expect & MPA_RTR_READ) || q->len != 0)
 		return false;
@@ -116,13 +117,13 @@ void rdmap_on_read_request(struct rdmap *r, struct ddp_segment *s)
 		.src_stag = load_be32(p + RDMAP_AT_SOURCE_STAG),
 		.src_to = load_be64(p + RDMAP_AT_SOURCE_TO),
 	};
-	if (!swallow_rtr(r, &q)) {
+	if (!rdmap_read_swallow_rtr(r, &q)) {
 		/* Section 5.2.1: the source of an empty Read MUST NOT be validated. */
 		rc = q.len == 0 ? 0
 				: r->ops->stag_check(r->user, q.src_stag, q.src_to, q.len,
 					  RDMAP_ACCESS_REMOTE_READ, &mem);
 		if (rc != 0) {
-			fail_request(r, s, p, rc);
+			rdmap_read_fail_request(r, s, p, rc);
 			return;
 		}
 		if (!rdmap_irq_add(r, &q, s))
@@ -141,7 +142,7 @@ bool rdmap_put_read_request(struct rdmap *r, const struct rdmap_irqe *q)
 		return false;
 	ddp_put_untagged(p, true, RDMAP_CONTROL(RDMAP_OP_READ_REQUEST), 0, RDMAP_QN_READ,
 		r->ddp.tx_msn[RDMAP_QN_READ]++, 0);
-	put_read_header(p + DDP_UNTAGGED_LEN, q);
+	rdmap_read_put_header(p + DDP_UNTAGGED_LEN, q);
 	mpa_commit(r->mpa);
 	return true;
 }
@@ -166,7 +167,7 @@ enum rdmap_progress rdmap_send_read_request(struct rdmap *r, struct rdmap_wqe *w
 }
 
 /* Read Responses come in the order of the requests (section 5.5 rule 20): check the oldest. */
-static enum ddp_error check_response(
+static enum ddp_error rdmap_read_check_response(
 	const struct rdmap *r, const struct rdmap_wqe *w, const struct ddp_segment *s)
 {
 	if (s->len == 0)
@@ -185,7 +186,7 @@ void rdmap_read_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status 
 	rdmap_sq_done(r, w, status);
 }
 
-static void finish_read(struct rdmap *r, struct rdmap_wqe *w)
+static void rdmap_read_finish(struct rdmap *r, struct rdmap_wqe *w)
 {
 	enum rdmap_wc_status status = RDMAP_WC_SUCCESS;
 
@@ -224,7 +225,7 @@ void rdmap_on_read_response(struct rdmap *r, struct ddp_segment *s)
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, s);
 		return;
 	}
-	error = check_response(r, w, s);
+	error = rdmap_read_check_response(r, w, s);
 	if (error == DDP_OK && s->len != 0)
 		rc = r->ops->stag_check(
 			r->user, s->stag, s->to, s->len, RDMAP_ACCESS_READ_SINK, &mem);
@@ -246,5 +247,5 @@ void rdmap_on_read_response(struct rdmap *r, struct ddp_segment *s)
 	}
 	ddp_advance(&r->ddp, s);
 	if (s->last)
-		finish_read(r, w);
+		rdmap_read_finish(r, w);
 }

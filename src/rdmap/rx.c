@@ -4,7 +4,7 @@
 
 /* ---- Write ------------------------------------------------------------------------------- */
 
-static void on_write(struct rdmap *r, struct ddp_segment *s)
+static void rdmap_rx_on_write(struct rdmap *r, struct ddp_segment *s)
 {
 	if (s->len != 0) { /* RFC 5041 section 5.2: else STag and TO MUST NOT be checked */
 		uint8_t *mem;
@@ -26,12 +26,12 @@ static void on_write(struct rdmap *r, struct ddp_segment *s)
 /* ---- Send -------------------------------------------------------------------------------- */
 
 /* A receive element that cannot take the message completes with why; then the stream ends. */
-static void spoil_recv(struct rdmap *r, enum rdmap_wc_status status)
+static void rdmap_rx_spoil_recv(struct rdmap *r, enum rdmap_wc_status status)
 {
 	rdmap_recv_complete(r, &(struct rdmap_wc){.op = RDMAP_WC_RECV, .status = (uint8_t)status});
 }
 
-static void deliver_send(struct rdmap *r, struct ddp_segment *s)
+static void rdmap_rx_deliver_send(struct rdmap *r, struct ddp_segment *s)
 {
 	uint8_t opcode = s->ulp & RDMAP_CONTROL_OPCODE;
 	struct rdmap_wc wc = {
@@ -59,7 +59,7 @@ void rdmap_no_buffer(struct rdmap *r, struct ddp_segment *s)
 	rdmap_fail_ddp(r, DDP_ERROR_NO_BUFFER, s);
 }
 
-static void on_send(struct rdmap *r, struct ddp_segment *s)
+static void rdmap_rx_on_send(struct rdmap *r, struct ddp_segment *s)
 {
 	enum ddp_error error;
 
@@ -77,18 +77,18 @@ static void on_send(struct rdmap *r, struct ddp_segment *s)
 	}
 	error = ddp_check_room(s, r->rqe->length);
 	if (error != DDP_OK) {
-		spoil_recv(r, RDMAP_WC_LOC_LEN_ERR);
+		rdmap_rx_spoil_recv(r, RDMAP_WC_LOC_LEN_ERR);
 		rdmap_fail_ddp(r, error, s);
 		return;
 	}
 	if (rdmap_scatter(r, r->rqe, &r->rx_at, s) != 0) {
-		spoil_recv(r, RDMAP_WC_LOC_PROT_ERR);
+		rdmap_rx_spoil_recv(r, RDMAP_WC_LOC_PROT_ERR);
 		rdmap_terminate(r, RDMAP_LAYER_RDMA, RDMAP_ETYPE_CATASTROPHIC, 0);
 		return;
 	}
 	ddp_advance(&r->ddp, s);
 	if (s->last)
-		deliver_send(r, s);
+		rdmap_rx_deliver_send(r, s);
 }
 
 /* ---- dispatch ---------------------------------------------------------------------------- */
@@ -109,14 +109,14 @@ bool rdmap_take_header(struct rdmap *r, struct ddp_segment *s, uint8_t *p, uint3
 }
 
 /* NULL: reserved. */
-static void (*const handlers[RDMAP_OPCODES])(struct rdmap *r, struct ddp_segment *s) = {
-	[RDMAP_OP_WRITE] = on_write,
+static void (*const rdmap_rx_handlers[RDMAP_OPCODES])(struct rdmap *r, struct ddp_segment *s) = {
+	[RDMAP_OP_WRITE] = rdmap_rx_on_write,
 	[RDMAP_OP_READ_REQUEST] = rdmap_on_read_request,
 	[RDMAP_OP_READ_RESPONSE] = rdmap_on_read_response,
-	[RDMAP_OP_SEND] = on_send,
-	[RDMAP_OP_SEND_INV] = on_send,
-	[RDMAP_OP_SEND_SE] = on_send,
-	[RDMAP_OP_SEND_SE_INV] = on_send,
+	[RDMAP_OP_SEND] = rdmap_rx_on_send,
+	[RDMAP_OP_SEND_INV] = rdmap_rx_on_send,
+	[RDMAP_OP_SEND_SE] = rdmap_rx_on_send,
+	[RDMAP_OP_SEND_SE_INV] = rdmap_rx_on_send,
 	[RDMAP_OP_TERMINATE] = rdmap_on_terminate,
 	[RDMAP_OP_IMMEDIATE] = rdmap_on_immediate,
 	[RDMAP_OP_IMMEDIATE_SE] = rdmap_on_immediate,
@@ -129,11 +129,11 @@ bool rdmap_opcode_fits(const struct ddp_segment *s)
 	uint8_t opcode = s->ulp & RDMAP_CONTROL_OPCODE;
 	const struct rdmap_opcode_info *info = rdmap_opcode_info(opcode);
 
-	return handlers[opcode] != NULL && info->tagged == s->tagged &&
+	return rdmap_rx_handlers[opcode] != NULL && info->tagged == s->tagged &&
 	       (s->tagged || info->qn == s->qn);
 }
 
-static void receive(struct rdmap *r, const struct mpa_ulpdu *u, bool placed, bool whole)
+static void rdmap_rx_receive(struct rdmap *r, const struct mpa_ulpdu *u, bool placed, bool whole)
 {
 	struct ddp_segment s;
 	enum ddp_error error;
@@ -162,17 +162,17 @@ static void receive(struct rdmap *r, const struct mpa_ulpdu *u, bool placed, boo
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, &s);
 		return;
 	}
-	handlers[s.ulp & RDMAP_CONTROL_OPCODE](r, &s);
+	rdmap_rx_handlers[s.ulp & RDMAP_CONTROL_OPCODE](r, &s);
 	r->rtr_expect = 0; /* only the first may be one */
 	r->heard = true;
 }
 
 void rdmap_on_ulpdu(void *user, const struct mpa_ulpdu *u)
 {
-	receive(user, u, false, true);
+	rdmap_rx_receive(user, u, false, true);
 }
 
 void rdmap_on_placed(void *user, const struct mpa_ulpdu *u, bool whole)
 {
-	receive(user, u, true, whole);
+	rdmap_rx_receive(user, u, true, whole);
 }

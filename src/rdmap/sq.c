@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rdmap/rdmap_priv.h"
 
-static const uint8_t wc_ops[RDMAP_WR_OPS] = {
+static const uint8_t rdmap_sq_wc_ops[RDMAP_WR_OPS] = {
 	[RDMAP_WR_SEND] = RDMAP_WC_SEND,
 	[RDMAP_WR_SEND_INV] = RDMAP_WC_SEND,
 	[RDMAP_WR_WRITE] = RDMAP_WC_WRITE,
@@ -15,7 +15,7 @@ static const uint8_t wc_ops[RDMAP_WR_OPS] = {
 };
 
 /* Complete the element at the tail. */
-static void complete_tail(struct rdmap *r, uint32_t tail, enum rdmap_wc_status status)
+static void rdmap_sq_complete_tail(struct rdmap *r, uint32_t tail, enum rdmap_wc_status status)
 {
 	const struct rdmap_wqe *w = rdmap_sq_at(r->sq, tail);
 	bool tell = status != RDMAP_WC_SUCCESS || w->flags & RDMAP_WR_SIGNALED;
@@ -23,7 +23,7 @@ static void complete_tail(struct rdmap *r, uint32_t tail, enum rdmap_wc_status s
 		.wr_id = w->wr_id,
 		.byte_len = w->length,
 		.status = (uint8_t)status,
-		.op = w->op < RDMAP_WR_OPS ? wc_ops[w->op] : RDMAP_WC_SEND,
+		.op = w->op < RDMAP_WR_OPS ? rdmap_sq_wc_ops[w->op] : RDMAP_WC_SEND,
 	};
 
 	/* The slot may be posted to again as soon as tail has passed it: w is not read after. */
@@ -49,7 +49,7 @@ void rdmap_sq_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status st
 		w = rdmap_sq_at(q, tail);
 		if (tail == q->next || !w->done)
 			break;
-		complete_tail(r, tail, w->status);
+		rdmap_sq_complete_tail(r, tail, w->status);
 	}
 	if (r->draining && rdmap_alive(r) && rdmap_sq_is_drained(r)) {
 		r->draining = false;
@@ -92,7 +92,7 @@ void rdmap_fail_oldest(struct rdmap *r, enum rdmap_wc_status status)
  * What is left waits for a request that will not succeed any more, or is that request: so none
  * succeeds. A Write or Send that was handed to the LLP behind it may have arrived or not.
  */
-static enum rdmap_wc_status flush_status(const struct rdmap_wqe *w)
+static enum rdmap_wc_status rdmap_sq_flush_status(const struct rdmap_wqe *w)
 {
 	return w->done && w->status != RDMAP_WC_SUCCESS ? w->status : RDMAP_WC_WR_FLUSH_ERR;
 }
@@ -112,6 +112,6 @@ void rdmap_flush_sq(struct rdmap *r)
 		if (tail == atomic_load_explicit(&q->head, memory_order_acquire))
 			break;
 		q->next = tail + 1;
-		complete_tail(r, tail, flush_status(rdmap_sq_at(q, tail)));
+		rdmap_sq_complete_tail(r, tail, rdmap_sq_flush_status(rdmap_sq_at(q, tail)));
 	}
 }

@@ -60,7 +60,7 @@ const struct rdmap_term_code *rdmap_term_code(uint8_t layer, uint8_t etype, uint
 #define SWAPPED_R 0x04
 
 /* True when only the exchanged reading makes sense. */
-static bool is_swapped(const uint8_t *p, bool startup)
+static bool rdmap_term_code_is_swapped(const uint8_t *p, bool startup)
 {
 	uint8_t high = p[RDMAP_AT_TERM_TYPE] >> 4, low = p[RDMAP_AT_TERM_TYPE] & 0xf;
 	uint8_t code = p[RDMAP_AT_TERM_CODE], bits = p[RDMAP_AT_TERM_HDRCT];
@@ -80,7 +80,7 @@ static bool is_swapped(const uint8_t *p, bool startup)
 
 struct rdmap_term rdmap_term_read(const uint8_t *p, bool startup)
 {
-	bool swapped = is_swapped(p, startup);
+	bool swapped = rdmap_term_code_is_swapped(p, startup);
 	uint8_t type = p[RDMAP_AT_TERM_TYPE], bits = p[RDMAP_AT_TERM_HDRCT];
 
 	return (struct rdmap_term){

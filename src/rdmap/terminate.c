@@ -8,7 +8,7 @@
 /* ---- sending ----------------------------------------------------------------------------- */
 
 /* Length and DDP header of a request of one segment: the peer's bytes, made again. */
-static uint8_t *put_request(uint8_t *p, uint8_t opcode, uint32_t msn)
+static uint8_t *rdmap_terminate_put_request(uint8_t *p, uint8_t opcode, uint32_t msn)
 {
 	const struct rdmap_opcode_info *info = rdmap_opcode_info(opcode);
 
@@ -33,7 +33,7 @@ size_t rdmap_terminate_build(const struct rdmap_error *e, uint8_t *out)
 		ddp_copy_header(e->segment, p + RDMAP_TERM_LENGTH_LEN);
 		p += RDMAP_TERM_LENGTH_LEN + e->segment->header_len;
 	} else {
-		p = put_request(p, e->request_opcode, e->request_msn);
+		p = rdmap_terminate_put_request(p, e->request_opcode, e->request_msn);
 	}
 	if (e->read_header != NULL) {
 		out[RDMAP_AT_TERM_HDRCT] |= RDMAP_HDRCT_R;
@@ -44,7 +44,7 @@ size_t rdmap_terminate_build(const struct rdmap_error *e, uint8_t *out)
 }
 
 /* Send the Terminate and FIN, now if there is room. */
-static void send_terminate(struct rdmap *r)
+static void rdmap_terminate_send(struct rdmap *r)
 {
 	uint32_t len = DDP_UNTAGGED_LEN + (uint32_t)r->term_len;
 	uint8_t *p = mpa_reserve(r->mpa, len, true);
@@ -66,7 +66,7 @@ static void send_terminate(struct rdmap *r)
 void rdmap_terminate_retry(struct rdmap *r)
 {
 	if (r->mpa != NULL && r->term_len != 0)
-		send_terminate(r);
+		rdmap_terminate_send(r);
 }
 
 void rdmap_fail(struct rdmap *r, const struct rdmap_error *e)
@@ -76,7 +76,7 @@ void rdmap_fail(struct rdmap *r, const struct rdmap_error *e)
 		return;
 	r->term_len = (uint8_t)rdmap_terminate_build(e, r->term);
 	mpa_drop_input(r->mpa);
-	send_terminate(r);
+	rdmap_terminate_send(r);
 	rdmap_end(r, &(struct rdmap_end){.kind = RDMAP_END_TERMINATE_TX,
 			     .layer = e->layer,
 			     .etype = e->etype,
@@ -113,7 +113,7 @@ struct quoted {
 };
 
 /* The work request's status for the peer's error. */
-static enum rdmap_wc_status status_of(const struct rdmap_end *e)
+static enum rdmap_wc_status rdmap_terminate_status_of(const struct rdmap_end *e)
 {
 	bool rdma = e->layer == RDMAP_LAYER_RDMA, ddp = e->layer == RDMAP_LAYER_DDP;
 
@@ -128,31 +128,33 @@ static enum rdmap_wc_status status_of(const struct rdmap_end *e)
 	return RDMAP_WC_REM_OP_ERR;
 }
 
-static bool names_write(const struct quoted *q, const struct rdmap_wqe *w)
+static bool rdmap_terminate_names_write(const struct quoted *q, const struct rdmap_wqe *w)
 {
 	return q->tagged && q->stag == w->remote_stag && q->to - w->remote_to <= w->length;
 }
 
-static bool names_untagged(const struct quoted *q, const struct rdmap_wqe *w, uint32_t qn)
+static bool rdmap_terminate_names_untagged(
+	const struct quoted *q, const struct rdmap_wqe *w, uint32_t qn)
 {
 	return !q->tagged && q->qn == qn && q->msn == w->msn;
 }
 
-static bool names(const struct quoted *q, const struct rdmap_wqe *w)
+static bool rdmap_terminate_names(const struct quoted *q, const struct rdmap_wqe *w)
 {
 	switch (w->op) {
 	case RDMAP_WR_WRITE:
-		return names_write(q, w);
+		return rdmap_terminate_names_write(q, w);
 	case RDMAP_WR_WRITE_IMM:
-		return names_write(q, w) || names_untagged(q, w, RDMAP_QN_SEND);
+		return rdmap_terminate_names_write(q, w) ||
+		       rdmap_terminate_names_untagged(q, w, RDMAP_QN_SEND);
 	case RDMAP_WR_READ:
 	case RDMAP_WR_READ_INV:
 	case RDMAP_WR_FETCH_ADD:
 	case RDMAP_WR_CMP_SWAP:
-		return names_untagged(q, w, RDMAP_QN_READ);
+		return rdmap_terminate_names_untagged(q, w, RDMAP_QN_READ);
 	case RDMAP_WR_SEND:
 	case RDMAP_WR_SEND_INV:
-		return names_untagged(q, w, RDMAP_QN_SEND);
+		return rdmap_terminate_names_untagged(q, w, RDMAP_QN_SEND);
 	default:
 		return false;
 	}
@@ -162,7 +164,8 @@ static bool names(const struct quoted *q, const struct rdmap_wqe *w)
  * Give the oldest work request that the Terminate names its status; rdmap_flush_sq() completes it
  * in its turn. A Write or Send has often completed already: its data was in the LLP.
  */
-static void blame(struct rdmap *r, const struct quoted *q, enum rdmap_wc_status status)
+static void rdmap_terminate_blame(
+	struct rdmap *r, const struct quoted *q, enum rdmap_wc_status status)
 {
 	uint32_t i = atomic_load_explicit(&r->sq->tail, memory_order_relaxed);
 	uint32_t end = r->sq->next + (r->tx == RDMAP_TX_SQ);
@@ -170,7 +173,7 @@ static void blame(struct rdmap *r, const struct quoted *q, enum rdmap_wc_status 
 	for (; i != end; i++) {
 		struct rdmap_wqe *w = rdmap_sq_at(r->sq, i);
 
-		if (!names(q, w))
+		if (!rdmap_terminate_names(q, w))
 			continue;
 		w->done = true;
 		w->status = (uint8_t)status;
@@ -178,7 +181,7 @@ static void blame(struct rdmap *r, const struct quoted *q, enum rdmap_wc_status 
 	}
 }
 
-static void parse_quoted(struct quoted *q, const uint8_t *p, size_t len)
+static void rdmap_terminate_parse_quoted(struct quoted *q, const uint8_t *p, size_t len)
 {
 	if (len < DDP_TAGGED_LEN)
 		return;
@@ -216,10 +219,10 @@ void rdmap_on_terminate(struct rdmap *r, struct ddp_segment *s)
 		end.code = t.code;
 		end.swapped = t.swapped;
 		if (t.ddp_header && len > quote)
-			parse_quoted(&q, buf + quote, len - quote);
+			rdmap_terminate_parse_quoted(&q, buf + quote, len - quote);
 	}
 	if (q.known)
-		blame(r, &q, status_of(&end));
+		rdmap_terminate_blame(r, &q, rdmap_terminate_status_of(&end));
 	/* RFC 5040 section 6.2.1: a graceful LLP teardown. */
 	mpa_drop_input(r->mpa);
 	mpa_shutdown(r->mpa);

@@ -9,7 +9,7 @@
 /* ---- errors of our own ------------------------------------------------------------------- */
 
 /* The work request at sq->next cannot be done: it completes in its turn, the stream ends. */
-static enum rdmap_progress fail_wqe(
+static enum rdmap_progress rdmap_tx_fail_wqe(
 	struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status status)
 {
 	w->done = true;
@@ -21,7 +21,7 @@ static enum rdmap_progress fail_wqe(
 	return RDMAP_OVER;
 }
 
-static enum rdmap_progress finish_wqe(struct rdmap *r, struct rdmap_wqe *w)
+static enum rdmap_progress rdmap_tx_finish_wqe(struct rdmap *r, struct rdmap_wqe *w)
 {
 	r->sq->next++;
 	r->tx = RDMAP_TX_NONE;
@@ -31,24 +31,24 @@ static enum rdmap_progress finish_wqe(struct rdmap *r, struct rdmap_wqe *w)
 
 /* ---- messages with payload --------------------------------------------------------------- */
 
-static enum rdmap_progress fill_segment(
+static enum rdmap_progress rdmap_tx_fill_segment(
 	struct rdmap *r, struct rdmap_wqe *w, uint8_t *payload, uint32_t n)
 {
 	if (rdmap_gather(r, w, payload, n) != 0) {
 		mpa_cancel(r->mpa);
-		return fail_wqe(r, w, RDMAP_WC_LOC_PROT_ERR);
+		return rdmap_tx_fail_wqe(r, w, RDMAP_WC_LOC_PROT_ERR);
 	}
 	mpa_commit(r->mpa);
 	r->tx_offset += n;
 	if (r->tx_offset != w->length)
 		return RDMAP_MORE;
 	if (w->op != RDMAP_WR_WRITE_IMM)
-		return finish_wqe(r, w);
+		return rdmap_tx_finish_wqe(r, w);
 	r->tx_imm = true;
 	return RDMAP_MORE;
 }
 
-static enum rdmap_progress send_write(struct rdmap *r, struct rdmap_wqe *w)
+static enum rdmap_progress rdmap_tx_send_write(struct rdmap *r, struct rdmap_wqe *w)
 {
 	uint32_t left = w->length - r->tx_offset, max = r->mulpdu - DDP_TAGGED_LEN;
 	uint32_t n = left < max ? left : max;
@@ -58,18 +58,18 @@ static enum rdmap_progress send_write(struct rdmap *r, struct rdmap_wqe *w)
 		return RDMAP_BLOCKED;
 	ddp_put_tagged(p, n == left, RDMAP_CONTROL(RDMAP_OP_WRITE), w->remote_stag,
 		w->remote_to + r->tx_offset);
-	return fill_segment(r, w, p + DDP_TAGGED_LEN, n);
+	return rdmap_tx_fill_segment(r, w, p + DDP_TAGGED_LEN, n);
 }
 
 /* Nothing comes between the two, so that the peer can tell how long the Write was. */
-static enum rdmap_progress send_write_imm(struct rdmap *r, struct rdmap_wqe *w)
+static enum rdmap_progress rdmap_tx_send_write_imm(struct rdmap *r, struct rdmap_wqe *w)
 {
 	if (!r->tx_imm)
-		return send_write(r, w);
-	return rdmap_put_immediate(r, w) ? finish_wqe(r, w) : RDMAP_BLOCKED;
+		return rdmap_tx_send_write(r, w);
+	return rdmap_put_immediate(r, w) ? rdmap_tx_finish_wqe(r, w) : RDMAP_BLOCKED;
 }
 
-static uint8_t send_opcode(const struct rdmap_wqe *w)
+static uint8_t rdmap_tx_send_opcode(const struct rdmap_wqe *w)
 {
 	bool solicited = w->flags & RDMAP_WR_SOLICITED;
 
@@ -78,7 +78,7 @@ static uint8_t send_opcode(const struct rdmap_wqe *w)
 	return solicited ? RDMAP_OP_SEND_SE : RDMAP_OP_SEND;
 }
 
-static enum rdmap_progress send_send(struct rdmap *r, struct rdmap_wqe *w)
+static enum rdmap_progress rdmap_tx_send_send(struct rdmap *r, struct rdmap_wqe *w)
 {
 	uint32_t left = w->length - r->tx_offset, max = r->mulpdu - DDP_UNTAGGED_LEN;
 	uint32_t n = left < max ? left : max;
@@ -88,16 +88,16 @@ static enum rdmap_progress send_send(struct rdmap *r, struct rdmap_wqe *w)
 		return RDMAP_BLOCKED;
 	if (r->tx_offset == 0)
 		w->msn = r->ddp.tx_msn[RDMAP_QN_SEND];
-	ddp_put_untagged(p, n == left, RDMAP_CONTROL(send_opcode(w)),
+	ddp_put_untagged(p, n == left, RDMAP_CONTROL(rdmap_tx_send_opcode(w)),
 		w->op == RDMAP_WR_SEND_INV ? w->inv_stag : 0, RDMAP_QN_SEND, w->msn, r->tx_offset);
 	r->ddp.tx_msn[RDMAP_QN_SEND] = w->msn + (n == left);
-	return fill_segment(r, w, p + DDP_UNTAGGED_LEN, n);
+	return rdmap_tx_fill_segment(r, w, p + DDP_UNTAGGED_LEN, n);
 }
 
 /* ---- the others -------------------------------------------------------------------------- */
 
 /* The sink's STag goes out in a Read Request, but local write is all that it must allow. */
-static bool sink_ok(struct rdmap *r, const struct rdmap_wqe *w)
+static bool rdmap_tx_sink_ok(struct rdmap *r, const struct rdmap_wqe *w)
 {
 	uint8_t *mem;
 
@@ -106,57 +106,58 @@ static bool sink_ok(struct rdmap *r, const struct rdmap_wqe *w)
 		       RDMAP_ACCESS_READ_SINK, &mem) == 0;
 }
 
-static enum rdmap_progress send_read(struct rdmap *r, struct rdmap_wqe *w)
+static enum rdmap_progress rdmap_tx_send_read(struct rdmap *r, struct rdmap_wqe *w)
 {
 	if (r->ord == 0)
-		return fail_wqe(r, w, RDMAP_WC_LOC_QP_OP_ERR);
-	if (w->length != 0 && !sink_ok(r, w))
-		return fail_wqe(r, w, RDMAP_WC_LOC_PROT_ERR);
+		return rdmap_tx_fail_wqe(r, w, RDMAP_WC_LOC_QP_OP_ERR);
+	if (w->length != 0 && !rdmap_tx_sink_ok(r, w))
+		return rdmap_tx_fail_wqe(r, w, RDMAP_WC_LOC_PROT_ERR);
 	return rdmap_send_read_request(r, w);
 }
 
-static enum rdmap_progress send_atomic(struct rdmap *r, struct rdmap_wqe *w)
+static enum rdmap_progress rdmap_tx_send_atomic(struct rdmap *r, struct rdmap_wqe *w)
 {
 	if (r->ord == 0)
-		return fail_wqe(r, w, RDMAP_WC_LOC_QP_OP_ERR);
+		return rdmap_tx_fail_wqe(r, w, RDMAP_WC_LOC_QP_OP_ERR);
 	if (w->length != RDMAP_ATOMIC_LEN)
-		return fail_wqe(r, w, RDMAP_WC_LOC_LEN_ERR);
-	if (!sink_ok(r, w))
-		return fail_wqe(r, w, RDMAP_WC_LOC_PROT_ERR);
+		return rdmap_tx_fail_wqe(r, w, RDMAP_WC_LOC_LEN_ERR);
+	if (!rdmap_tx_sink_ok(r, w))
+		return rdmap_tx_fail_wqe(r, w, RDMAP_WC_LOC_PROT_ERR);
 	return rdmap_send_atomic_request(r, w);
 }
 
-static enum rdmap_progress local_invalidate(struct rdmap *r, struct rdmap_wqe *w)
+static enum rdmap_progress rdmap_tx_local_invalidate(struct rdmap *r, struct rdmap_wqe *w)
 {
 	if (r->ops->stag_invalidate(r->user, w->inv_stag, false) != 0)
-		return fail_wqe(r, w, RDMAP_WC_LOC_PROT_ERR);
-	return finish_wqe(r, w);
+		return rdmap_tx_fail_wqe(r, w, RDMAP_WC_LOC_PROT_ERR);
+	return rdmap_tx_finish_wqe(r, w);
 }
 
-static enum rdmap_progress bind_window(struct rdmap *r, struct rdmap_wqe *w)
+static enum rdmap_progress rdmap_tx_bind_window(struct rdmap *r, struct rdmap_wqe *w)
 {
 	int status = r->ops->local_op(r->user, w);
 
 	if (status != RDMAP_WC_SUCCESS)
-		return fail_wqe(r, w, (enum rdmap_wc_status)status);
-	return finish_wqe(r, w);
+		return rdmap_tx_fail_wqe(r, w, (enum rdmap_wc_status)status);
+	return rdmap_tx_finish_wqe(r, w);
 }
 
-static enum rdmap_progress (*const senders[RDMAP_WR_OPS])(struct rdmap *, struct rdmap_wqe *) = {
-	[RDMAP_WR_SEND] = send_send,
-	[RDMAP_WR_SEND_INV] = send_send,
-	[RDMAP_WR_WRITE] = send_write,
-	[RDMAP_WR_READ] = send_read,
-	[RDMAP_WR_READ_INV] = send_read,
-	[RDMAP_WR_LOCAL_INV] = local_invalidate,
-	[RDMAP_WR_WRITE_IMM] = send_write_imm,
-	[RDMAP_WR_FETCH_ADD] = send_atomic,
-	[RDMAP_WR_CMP_SWAP] = send_atomic,
-	[RDMAP_WR_BIND_MW] = bind_window,
+static enum rdmap_progress (*const rdmap_tx_senders[RDMAP_WR_OPS])(
+	struct rdmap *, struct rdmap_wqe *) = {
+	[RDMAP_WR_SEND] = rdmap_tx_send_send,
+	[RDMAP_WR_SEND_INV] = rdmap_tx_send_send,
+	[RDMAP_WR_WRITE] = rdmap_tx_send_write,
+	[RDMAP_WR_READ] = rdmap_tx_send_read,
+	[RDMAP_WR_READ_INV] = rdmap_tx_send_read,
+	[RDMAP_WR_LOCAL_INV] = rdmap_tx_local_invalidate,
+	[RDMAP_WR_WRITE_IMM] = rdmap_tx_send_write_imm,
+	[RDMAP_WR_FETCH_ADD] = rdmap_tx_send_atomic,
+	[RDMAP_WR_CMP_SWAP] = rdmap_tx_send_atomic,
+	[RDMAP_WR_BIND_MW] = rdmap_tx_bind_window,
 };
 
 /* RFC 6581 section 9.2: before anything else. */
-static enum rdmap_progress send_rtr(struct rdmap *r)
+static enum rdmap_progress rdmap_tx_send_rtr(struct rdmap *r)
 {
 	struct rdmap_irqe empty = {.src_stag = RTR_STAG};
 	uint8_t *p;
@@ -184,7 +185,7 @@ static enum rdmap_progress send_rtr(struct rdmap *r)
 
 /* ---- the order of things ----------------------------------------------------------------- */
 
-static bool sq_may_start(const struct rdmap *r)
+static bool rdmap_tx_sq_may_start(const struct rdmap *r)
 {
 	const struct rdmap_sq *q = r->sq;
 	const struct rdmap_wqe *w;
@@ -203,9 +204,9 @@ static bool sq_may_start(const struct rdmap *r)
 }
 
 /* Choose the message to send now; messages are not interleaved (RFC 5041 section 5.3). */
-static bool choose(struct rdmap *r)
+static bool rdmap_tx_choose(struct rdmap *r)
 {
-	bool sq = sq_may_start(r), response = r->irq_count != 0;
+	bool sq = rdmap_tx_sq_may_start(r), response = r->irq_count != 0;
 
 	if (!sq && !response)
 		return false;
@@ -217,7 +218,7 @@ static bool choose(struct rdmap *r)
 	return true;
 }
 
-static enum rdmap_progress step(struct rdmap *r)
+static enum rdmap_progress rdmap_tx_step(struct rdmap *r)
 {
 	struct rdmap_wqe *w;
 
@@ -226,14 +227,14 @@ static enum rdmap_progress step(struct rdmap *r)
 						  : rdmap_send_read_response(r);
 	w = rdmap_sq_at(r->sq, r->sq->next);
 	if (w->op >= RDMAP_WR_OPS)
-		return fail_wqe(r, w, RDMAP_WC_LOC_QP_OP_ERR);
+		return rdmap_tx_fail_wqe(r, w, RDMAP_WC_LOC_QP_OP_ERR);
 	if (w->length > MESSAGE_MAX)
-		return fail_wqe(r, w, RDMAP_WC_LOC_LEN_ERR);
-	return senders[w->op](r, w);
+		return rdmap_tx_fail_wqe(r, w, RDMAP_WC_LOC_LEN_ERR);
+	return rdmap_tx_senders[w->op](r, w);
 }
 
 /* RFC 5040 section 6.2: when all that was posted is finished, our direction closes. */
-static void close_if_idle(struct rdmap *r)
+static void rdmap_tx_close_if_idle(struct rdmap *r)
 {
 	const struct rdmap_sq *q = r->sq;
 
@@ -254,18 +255,18 @@ void rdmap_run(struct rdmap *r)
 	r->wake = false;
 	r->mulpdu = mpa_mulpdu(r->mpa);
 	if (r->rtr_send != 0)
-		p = send_rtr(r);
+		p = rdmap_tx_send_rtr(r);
 	if (p == RDMAP_MORE && r->rtr_answer)
 		p = rdmap_answer_rtr(r);
-	while (p == RDMAP_MORE && (r->tx != RDMAP_TX_NONE || choose(r))) {
-		p = step(r);
+	while (p == RDMAP_MORE && (r->tx != RDMAP_TX_NONE || rdmap_tx_choose(r))) {
+		p = rdmap_tx_step(r);
 		any = true;
 	}
 	r->running = false;
 	if (!rdmap_alive(r))
 		return;
 	if (r->closing)
-		close_if_idle(r);
+		rdmap_tx_close_if_idle(r);
 	if (any)
 		mpa_push(r->mpa);
 }

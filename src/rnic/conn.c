@@ -145,7 +145,7 @@ static void conn_serve(struct engine_doorbell *d)
 /* ---- deadlines --------------------------------------------------------------------------- */
 
 /** An orderly close has not ended. @return true if at least it gets on. */
-static bool close_progress(struct conn *c)
+static bool conn_close_progress(struct conn *c)
 {
 	size_t unacked = c->mpa.llp ? llp_unacked(c->mpa.llp) : 0;
 	uint32_t tail = atomic_load(&c->qp->sq.tail);
@@ -165,7 +165,7 @@ static void conn_deadline(struct timer *t, uint64_t now)
 		conn_start_deadline(c);
 		break;
 	case CONN_STREAM:
-		if (c->qp->closing && close_progress(c))
+		if (c->qp->closing && conn_close_progress(c))
 			conn_set_deadline(c, c->rnic->close_timeout);
 		else
 			qp_abort(c->qp, -ETIMEDOUT);

@@ -13,14 +13,14 @@
  * When an initiator tries again after its SYN was refused. Some programs (perftest, for one) close
  * their listener and open it again while the peer connects already.
  */
-static const uint8_t retry_ms[] = {5, 20, 75};
+static const uint8_t conn_start_retry_ms[] = {5, 20, 75};
 
-static const struct mpa_user_ops start_ops;
+static const struct mpa_user_ops conn_start_ops;
 
 /* ---- the part of a frame that has come --------------------------------------------------- */
 
 /** A peer may send its frame in two pieces, and never the second. */
-static uint8_t *start_keep(void *user, size_t len)
+static uint8_t *conn_start_keep(void *user, size_t len)
 {
 	struct conn *c = user;
 	uint8_t *room = realloc(c->start_text, len);
@@ -31,7 +31,7 @@ static uint8_t *start_keep(void *user, size_t len)
 }
 
 /** The frame is whole, or will not be. */
-static void start_drop_text(struct conn *c)
+static void conn_start_drop_text(struct conn *c)
 {
 	free(c->start_text);
 	c->start_text = NULL;
@@ -39,7 +39,7 @@ static void start_drop_text(struct conn *c)
 
 /* ---- an initiator's attempts ------------------------------------------------------------- */
 
-static int attempt(struct conn *c)
+static int conn_start_attempt(struct conn *c)
 {
 	struct mpa_config cfg = *conn_mpa(c);
 	struct llp *l;
@@ -48,8 +48,8 @@ static int attempt(struct conn *c)
 	if (rc)
 		return rc;
 	cfg.revision = c->revision;
-	start_drop_text(c);
-	mpa_init_initiator(&c->mpa, l, &cfg, &start_ops, c);
+	conn_start_drop_text(c);
+	mpa_init_initiator(&c->mpa, l, &cfg, &conn_start_ops, c);
 	timer_start(&c->rnic->engine->wheel, &c->timer, c->start_deadline);
 	return 0;
 }
@@ -59,12 +59,12 @@ int conn_connect(struct conn *c, const struct llp_connect_params *p)
 	c->connect = *p;
 	c->revision = conn_mpa(c)->revision;
 	c->start_deadline = c->rnic->engine->now + c->rnic->start_timeout;
-	return attempt(c);
+	return conn_start_attempt(c);
 }
 
-static void retry(struct conn *c)
+static void conn_start_retry(struct conn *c)
 {
-	int rc = attempt(c);
+	int rc = conn_start_attempt(c);
 
 	c->wait = CONN_WAIT_PEER;
 	if (rc)
@@ -73,18 +73,18 @@ static void retry(struct conn *c)
 		llp_endpoints(c->mpa.llp, &c->ep->local, &c->ep->remote);
 }
 
-static void retry_after(struct conn *c, uint64_t ms)
+static void conn_start_retry_after(struct conn *c, uint64_t ms)
 {
 	c->wait = CONN_WAIT_RETRY;
 	conn_set_deadline(c, ms * UINT64_C(1000000));
 }
 
 /** @return false: there were enough attempts. */
-static bool retry_refused(struct conn *c)
+static bool conn_start_retry_refused(struct conn *c)
 {
-	if (c->retries == sizeof retry_ms)
+	if (c->retries == sizeof conn_start_retry_ms)
 		return false;
-	retry_after(c, retry_ms[c->retries++]);
+	conn_start_retry_after(c, conn_start_retry_ms[c->retries++]);
 	return true;
 }
 
@@ -93,7 +93,7 @@ static bool retry_refused(struct conn *c)
  * fresh connection and within the same deadline. Not one of our own kind.
  * @return false: it was asked so already, or not asked at all.
  */
-static bool fall_back(struct conn *c, const char *what)
+static bool conn_start_fall_back(struct conn *c, const char *what)
 {
 	if (!c->requested || c->revision < 2 || c->paired)
 		return false;
@@ -102,7 +102,7 @@ static bool fall_back(struct conn *c, const char *what)
 	mpa_abort(&c->mpa);
 	c->requested = false;
 	c->revision = 1;
-	retry_after(c, 0);
+	conn_start_retry_after(c, 0);
 	return true;
 }
 
@@ -113,7 +113,7 @@ static bool fall_back(struct conn *c, const char *what)
  * them, which the private data keep all the same.
  * @param service the endpoint of the side that listens.
  */
-static struct mpa_start with_legacy_depths(
+static struct mpa_start conn_start_with_legacy_depths(
 	const struct conn *c, const struct mpa_start *st, const struct ip_endpoint *service)
 {
 	struct mpa_start told = *st;
@@ -124,7 +124,7 @@ static struct mpa_start with_legacy_depths(
 }
 
 /** The stream cannot be: say so with a Terminate (RFC 6581 section 9), which ends it. */
-static void refuse_terms(struct conn *c, enum mpa_error code)
+static void conn_start_refuse_terms(struct conn *c, enum mpa_error code)
 {
 	struct rnic_qp *qp = c->qp;
 
@@ -135,7 +135,7 @@ static void refuse_terms(struct conn *c, enum mpa_error code)
 }
 
 /** The one RTR type of @p mask to send. Left to itself: a Write disturbs the peer least. */
-static uint8_t prefer_rtr(const struct mpa_config *cfg, uint8_t mask)
+static uint8_t conn_start_prefer_rtr(const struct mpa_config *cfg, uint8_t mask)
 {
 	static const uint8_t usual[] = {MPA_RTR_WRITE, MPA_RTR_READ, MPA_RTR_SEND};
 
@@ -158,7 +158,7 @@ uint8_t conn_common_rtr(const struct conn *c)
 /* ---- initiator: the reply ---------------------------------------------------------------- */
 
 /** The stream may begin: the first FPDU is ours (RFC 5044 section 7.1.2 rule 4). */
-static void begin_stream(struct conn *c, const struct mpa_start *st)
+static void conn_start_begin_stream(struct conn *c, const struct mpa_start *st)
 {
 	uint8_t *kept = c->private_data; /* what st says may be in there */
 
@@ -172,7 +172,7 @@ static void begin_stream(struct conn *c, const struct mpa_start *st)
 }
 
 /** Give the peer time to get ready for it: what it said is kept. */
-static void settle(struct conn *c, const struct mpa_start *st)
+static void conn_start_settle(struct conn *c, const struct mpa_start *st)
 {
 	if (conn_keep_private(c, st->private_data, st->private_len)) {
 		conn_abort(c, -ENOMEM);
@@ -183,7 +183,7 @@ static void settle(struct conn *c, const struct mpa_start *st)
 }
 
 /** RFC 6581 section 9.1, last paragraphs. */
-static void take_accept(struct conn *c, const struct mpa_start *st)
+static void conn_start_take_accept(struct conn *c, const struct mpa_start *st)
 {
 	uint16_t ird = c->ird;
 
@@ -195,23 +195,23 @@ static void take_accept(struct conn *c, const struct mpa_start *st)
 		ird = st->ord;
 	c->rtr = 0;
 	if (st->enhanced && st->peer_to_peer)
-		c->rtr = prefer_rtr(conn_mpa(c), st->rtr & conn_mpa(c)->rtr);
+		c->rtr = conn_start_prefer_rtr(conn_mpa(c), st->rtr & conn_mpa(c)->rtr);
 	if (ird > c->rnic->limits.max_ird || conn_prepare_stream(c, ird)) {
-		refuse_terms(c, MPA_ERROR_INSUFFICIENT_IRD);
+		conn_start_refuse_terms(c, MPA_ERROR_INSUFFICIENT_IRD);
 		return;
 	}
 	if (st->enhanced && st->peer_to_peer && !c->rtr) {
-		refuse_terms(c, MPA_ERROR_NO_RTR);
+		conn_start_refuse_terms(c, MPA_ERROR_NO_RTR);
 		return;
 	}
 	if (conn_mpa(c)->settle_ms)
-		settle(c, st);
+		conn_start_settle(c, st);
 	else
-		begin_stream(c, st);
+		conn_start_begin_stream(c, st);
 }
 
 /** Of a QP that is its own peer: what both ends want is known already. */
-static bool leads_to_itself(const struct conn *c)
+static bool conn_start_leads_to_itself(const struct conn *c)
 {
 	struct ip_endpoint local, remote;
 
@@ -221,7 +221,7 @@ static bool leads_to_itself(const struct conn *c)
 	return local.port == remote.port && ip_addr_equal(&local.addr, &remote.addr);
 }
 
-static void start_alone(struct conn *c)
+static void conn_start_alone(struct conn *c)
 {
 	const struct mpa_start st = {
 		.private_data = c->private_data, .private_len = c->private_len};
@@ -232,16 +232,16 @@ static void start_alone(struct conn *c)
 	if (mpa_begin_alone(&c->mpa) || conn_prepare_stream(c, c->ird))
 		conn_abort(c, -ENOMEM);
 	else
-		begin_stream(c, &st);
+		conn_start_begin_stream(c, &st);
 }
 
-static void start_connected(void *user)
+static void conn_start_connected(void *user)
 {
 	struct conn *c = user;
 	int rc;
 
-	if (leads_to_itself(c)) {
-		start_alone(c);
+	if (conn_start_leads_to_itself(c)) {
+		conn_start_alone(c);
 		return;
 	}
 	rc = mpa_request(&c->mpa, c->ird, c->ord, c->private_data, c->private_len);
@@ -251,18 +251,18 @@ static void start_connected(void *user)
 		conn_abort(c, -ECONNABORTED);
 }
 
-static void start_reply(void *user, const struct mpa_start *st)
+static void conn_start_reply(void *user, const struct mpa_start *st)
 {
 	struct conn *c = user;
-	struct mpa_start told = with_legacy_depths(c, st, &c->connect.remote);
+	struct mpa_start told = conn_start_with_legacy_depths(c, st, &c->connect.remote);
 
-	start_drop_text(c);
+	conn_start_drop_text(c);
 	if (!st->reject) {
-		take_accept(c, &told);
+		conn_start_take_accept(c, &told);
 		return;
 	}
 	/* A peer of our revision means it; an older one may not have understood. */
-	if (st->revision < 2 && fall_back(c, "rejected"))
+	if (st->revision < 2 && conn_start_fall_back(c, "rejected"))
 		return;
 	mpa_release(&c->mpa);
 	conn_over(c, &(struct conn_end){.status = -ECONNREFUSED, .rejected = &told});
@@ -270,14 +270,14 @@ static void start_reply(void *user, const struct mpa_start *st)
 
 /* ---- responder: the request -------------------------------------------------------------- */
 
-static void start_request(void *user, const struct mpa_start *st)
+static void conn_start_request(void *user, const struct mpa_start *st)
 {
 	struct conn *c = user;
 	struct rnic_ep *ep = c->ep;
-	struct mpa_start told = with_legacy_depths(c, st, &ep->local);
+	struct mpa_start told = conn_start_with_legacy_depths(c, st, &ep->local);
 
 	conn_stop_deadline(c);
-	start_drop_text(c);
+	conn_start_drop_text(c);
 	conn_leave_pending(c);
 	c->ep = NULL;
 	c->peer_ird = told.ird;
@@ -289,7 +289,7 @@ static void start_request(void *user, const struct mpa_start *st)
 }
 
 /** Peers that connect and then say nothing hold memory until the deadline: not too many. */
-static void start_make_room(struct rnic *r, const struct ip_addr *peer)
+static void conn_start_make_room(struct rnic *r, const struct ip_addr *peer)
 {
 	struct peer_charge *charge =
 		peer_set_in_the_way(&r->startups, peer, r->max_startups, r->max_startups_per_peer);
@@ -310,14 +310,14 @@ int conn_accepted(struct conn *c, struct llp *l, struct rnic_ep *ep)
 	struct ip_endpoint local, remote;
 
 	llp_endpoints(l, &local, &remote);
-	start_make_room(c->rnic, &remote.addr);
+	conn_start_make_room(c->rnic, &remote.addr);
 	if (peer_set_add(&c->rnic->startups, &c->startup, &remote.addr))
 		return -ENOMEM;
 	c->ep = ep;
 	c->pending = true;
 	LIST_INSERT_HEAD(&ep->pending, c, pending_link);
 	c->paired = ep->paired;
-	mpa_init_responder(&c->mpa, l, conn_mpa(c), &start_ops, c);
+	mpa_init_responder(&c->mpa, l, conn_mpa(c), &conn_start_ops, c);
 	conn_set_deadline(c, c->rnic->start_timeout);
 	return 0;
 }
@@ -331,19 +331,19 @@ void conn_leave_pending(struct conn *c)
 
 /* ---- ends -------------------------------------------------------------------------------- */
 
-static void start_eof(void *user)
+static void conn_start_eof(void *user)
 {
-	if (!fall_back(user, "closed at"))
+	if (!conn_start_fall_back(user, "closed at"))
 		conn_abort(user, -ECONNRESET);
 }
 
-static void start_error(void *user, enum mpa_error code, const char *reason)
+static void conn_start_error(void *user, enum mpa_error code, const char *reason)
 {
 	struct conn *c = user;
 
 	log_printf(c->rnic->log, LOG_LEVEL_INFO, "rnic: MPA start-up: %s", reason);
 	if (code == MPA_ERROR_CATASTROPHIC) {
-		refuse_terms(c, code);
+		conn_start_refuse_terms(c, code);
 		return;
 	}
 	/* RFC 5044 section 8, code 4: close. */
@@ -351,23 +351,23 @@ static void start_error(void *user, enum mpa_error code, const char *reason)
 	conn_over(c, &(struct conn_end){.status = -EPROTO});
 }
 
-static void start_closed(void *user, int error)
+static void conn_start_closed(void *user, int error)
 {
-	if (error == -ECONNREFUSED && retry_refused(user))
+	if (error == -ECONNREFUSED && conn_start_retry_refused(user))
 		return;
-	if (error == -ECONNRESET && fall_back(user, "reset"))
+	if (error == -ECONNRESET && conn_start_fall_back(user, "reset"))
 		return;
 	conn_over(user, &(struct conn_end){.status = error ? error : -ECONNRESET});
 }
 
-static const struct mpa_user_ops start_ops = {
-	.connected = start_connected,
-	.keep = start_keep,
-	.request = start_request,
-	.reply = start_reply,
-	.eof = start_eof,
-	.error = start_error,
-	.closed = start_closed,
+static const struct mpa_user_ops conn_start_ops = {
+	.connected = conn_start_connected,
+	.keep = conn_start_keep,
+	.request = conn_start_request,
+	.reply = conn_start_reply,
+	.eof = conn_start_eof,
+	.error = conn_start_error,
+	.closed = conn_start_closed,
 };
 
 void conn_start_deadline(struct conn *c)
@@ -377,10 +377,10 @@ void conn_start_deadline(struct conn *c)
 
 	switch (c->wait) {
 	case CONN_WAIT_RETRY:
-		retry(c);
+		conn_start_retry(c);
 		break;
 	case CONN_WAIT_SETTLE:
-		begin_stream(c, &kept);
+		conn_start_begin_stream(c, &kept);
 		break;
 	case CONN_WAIT_PEER:
 		log_printf(c->rnic->log, LOG_LEVEL_DEBUG, "rnic: MPA start-up timed out");

@@ -51,14 +51,14 @@ bool engine_trylock(struct engine *e)
 }
 
 /** Take all that rang. Newest first, as they were pushed. */
-static struct engine_doorbell *doorbells_take(struct engine *e)
+static struct engine_doorbell *engine_doorbells_take(struct engine *e)
 {
 	if (!atomic_load(&e->doorbells))
 		return NULL;
 	return atomic_exchange(&e->doorbells, NULL);
 }
 
-static void doorbell_push(struct engine *e, struct engine_doorbell *d)
+static void engine_doorbell_push(struct engine *e, struct engine_doorbell *d)
 {
 	struct engine_doorbell *old = atomic_load(&e->doorbells);
 
@@ -67,9 +67,9 @@ static void doorbell_push(struct engine *e, struct engine_doorbell *d)
 	while (!atomic_compare_exchange_weak(&e->doorbells, &old, d));
 }
 
-static void doorbells_serve(struct engine *e)
+static void engine_doorbells_serve(struct engine *e)
 {
-	struct engine_doorbell *d = doorbells_take(e), *first = NULL, *next;
+	struct engine_doorbell *d = engine_doorbells_take(e), *first = NULL, *next;
 
 	/* Oldest first: nobody is overtaken for ever. */
 	for (; d; d = next) {
@@ -95,7 +95,7 @@ void engine_lock(struct engine *e)
 	e->hold = hold;
 	engine_entered(e);
 	/* What was posted before goes before what the caller is about to do. */
-	doorbells_serve(e);
+	engine_doorbells_serve(e);
 }
 
 bool engine_lock_within(struct engine *e, unsigned ms)
@@ -108,7 +108,7 @@ bool engine_lock_within(struct engine *e, unsigned ms)
 		nanosleep(&nap, NULL);
 	atomic_fetch_sub(&e->waiting, 1);
 	if (locked)
-		doorbells_serve(e);
+		engine_doorbells_serve(e);
 	return locked;
 }
 
@@ -118,7 +118,7 @@ void engine_unlock(struct engine *e)
 	uint64_t deadline, asleep;
 
 	for (;;) {
-		doorbells_serve(e);
+		engine_doorbells_serve(e);
 		e->ops->flush(e->ctx);
 		deadline = timer_wheel_next(&e->wheel);
 		/*
@@ -141,7 +141,7 @@ void engine_unlock(struct engine *e)
 	cancel_release(hold);
 }
 
-static void add_one(_Atomic uint64_t *counter)
+static void engine_add_one(_Atomic uint64_t *counter)
 {
 	uint64_t n = atomic_load_explicit(counter, memory_order_relaxed);
 
@@ -149,9 +149,9 @@ static void add_one(_Atomic uint64_t *counter)
 }
 
 /** Only the lock's holder writes it. */
-static void count_inline(struct engine *e)
+static void engine_count_inline(struct engine *e)
 {
-	add_one(&e->inline_rounds);
+	engine_add_one(&e->inline_rounds);
 }
 
 int engine_drive(struct engine *e)
@@ -160,7 +160,7 @@ int engine_drive(struct engine *e)
 
 	if (!engine_trylock(e))
 		return -EBUSY;
-	count_inline(e);
+	engine_count_inline(e);
 	n = e->ops->poll(e->ctx, e->now);
 	engine_unlock(e);
 	return (int)n;
@@ -170,13 +170,13 @@ void engine_defer(struct engine *e, struct engine_doorbell *d)
 {
 	/* If it is queued already, the holder has yet to serve it, and sees what is new by then. */
 	if (!atomic_exchange(&d->queued, true))
-		doorbell_push(e, d);
+		engine_doorbell_push(e, d);
 }
 
 void engine_ring(struct engine *e, struct engine_doorbell *d)
 {
 	if (engine_trylock(e)) {
-		count_inline(e);
+		engine_count_inline(e);
 		d->serve(d);
 		engine_unlock(e);
 		return;
@@ -188,7 +188,7 @@ void engine_ring(struct engine *e, struct engine_doorbell *d)
 
 void engine_ring_lazy(struct engine *e, struct engine_doorbell *d)
 {
-	add_one(&e->lazy_rings);
+	engine_add_one(&e->lazy_rings);
 	engine_defer(e, d);
 	/* The thread, before it sleeps long, says so and then looks at the doorbells. */
 	if (atomic_load(&e->sleeping_until) && engine_trylock(e))
@@ -201,10 +201,10 @@ void engine_doorbell_cancel(struct engine *e, struct engine_doorbell *d)
 
 	if (!atomic_load(&d->queued))
 		return;
-	for (b = doorbells_take(e); b; b = next) {
+	for (b = engine_doorbells_take(e); b; b = next) {
 		next = atomic_load(&b->next);
 		if (b != d)
-			doorbell_push(e, b);
+			engine_doorbell_push(e, b);
 	}
 	atomic_store(&d->queued, false);
 }

@@ -284,7 +284,7 @@ void ep_on_reply(struct rnic_ep *ep, const struct mpa_start *st, uint16_t ird, u
 }
 
 /** How a start-up that failed is told, in the terms of the kernel's iWARP CM. */
-static enum rnic_ep_event_type failure(int status, bool active)
+static enum rnic_ep_event_type ep_failure(int status, bool active)
 {
 	switch (status) {
 	case -ECONNREFUSED:
@@ -308,7 +308,7 @@ void ep_on_over(struct rnic_ep *ep, const struct conn_end *end)
 	switch (was) {
 	case EP_CONNECTING:
 		ep->state = EP_RESOLVED; /* another attempt may be made */
-		ev.type = failure(end->status, true);
+		ev.type = ep_failure(end->status, true);
 		if (end->rejected) {
 			ev.private_data = end->rejected->private_data;
 			ev.private_len = end->rejected->private_len;
@@ -321,7 +321,7 @@ void ep_on_over(struct rnic_ep *ep, const struct conn_end *end)
 	case EP_ACCEPTED:
 		if (!ev.status)
 			ev.status = -ECONNRESET;
-		ev.type = failure(ev.status, false);
+		ev.type = ep_failure(ev.status, false);
 		break;
 	case EP_CONNECTED:
 		ev.type = RNIC_EP_DISCONNECTED;

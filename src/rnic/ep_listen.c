@@ -8,7 +8,7 @@
 
 /* ---- listen ------------------------------------------------------------------------------ */
 
-static int on_accept(void *user, struct llp *l)
+static int ep_listen_on_accept(void *user, struct llp *l)
 {
 	struct rnic_ep *ep = user;
 	struct conn *c;
@@ -32,7 +32,7 @@ int ep_listen(struct rnic_ep *ep, unsigned backlog)
 
 	if (ep->state != EP_BOUND)
 		return -EINVAL;
-	rc = llp_listen(ep->rnic->net, &ep->local, max, on_accept, ep, &ep->listener);
+	rc = llp_listen(ep->rnic->net, &ep->local, max, ep_listen_on_accept, ep, &ep->listener);
 	if (rc)
 		return rc;
 	ep->backlog = backlog && backlog < max ? backlog : max;
@@ -133,7 +133,7 @@ struct terms {
 };
 
 /** RFC 6581 section 9.1, the responder's part. */
-static struct terms negotiate(const struct conn *c, const struct rnic_conn_param *p)
+static struct terms ep_listen_negotiate(const struct conn *c, const struct rnic_conn_param *p)
 {
 	struct terms t = {.ird = p->ird, .ord = p->ord};
 
@@ -156,7 +156,7 @@ static struct terms negotiate(const struct conn *c, const struct rnic_conn_param
 	return t;
 }
 
-static void passive_established(struct rnic_ep *ep, const struct conn *c)
+static void ep_listen_passive_established(struct rnic_ep *ep, const struct conn *c)
 {
 	struct rnic_ep_event ev = {.type = RNIC_EP_ESTABLISHED, .ird = c->ird, .ord = c->ord};
 
@@ -175,7 +175,7 @@ int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
 		return -ENOTCONN;
 	if (ep->state != EP_REQUEST || ep_param_verify(ep->rnic, p, c->enhanced))
 		return -EINVAL;
-	t = negotiate(c, p);
+	t = ep_listen_negotiate(c, p);
 	rc = conn_prepare_stream(c, t.ird);
 	if (rc)
 		return rc;
@@ -192,7 +192,7 @@ int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
 		qp_connect(p->qp, c, t.rtr);
 	} else {
 		qp_connect(p->qp, c, 0);
-		passive_established(ep, c);
+		ep_listen_passive_established(ep, c);
 	}
 	return 0;
 }
@@ -214,7 +214,7 @@ void ep_on_operational(struct rnic_ep *ep)
 		return;
 	if (!ep->conn->qp->closing)
 		conn_stop_deadline(ep->conn);
-	passive_established(ep, ep->conn);
+	ep_listen_passive_established(ep, ep->conn);
 }
 
 int ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len)

@@ -20,12 +20,12 @@
  */
 #define LINK_YOUNG_NS UINT64_C(3000000000)
 
-static struct timer_wheel *wheel_of(const struct rnic_ep *ep)
+static struct timer_wheel *ep_resolve_wheel_of(const struct rnic_ep *ep)
 {
 	return &ep->rnic->engine->wheel;
 }
 
-static void resolved(struct rnic_ep *ep, const struct ip_addr *source)
+static void ep_resolve_resolved(struct rnic_ep *ep, const struct ip_addr *source)
 {
 	struct rnic_ep_event ev = {.type = RNIC_EP_ADDR_RESOLVED};
 
@@ -38,7 +38,7 @@ static void resolved(struct rnic_ep *ep, const struct ip_addr *source)
 	ep_tell(ep, &ev);
 }
 
-static void unresolved(struct rnic_ep *ep, int status)
+static void ep_resolve_unresolved(struct rnic_ep *ep, int status)
 {
 	struct rnic_ep_event ev = {.type = RNIC_EP_ADDR_ERROR, .status = status};
 
@@ -49,7 +49,7 @@ static void unresolved(struct rnic_ep *ep, int status)
 }
 
 /** The next look, the deadline itself the last. @return false: that is past. */
-static bool look_again(struct rnic_ep *ep)
+static bool ep_resolve_look_again(struct rnic_ep *ep)
 {
 	uint64_t now = ep->rnic->engine->now, at = now + ep->look_ns;
 
@@ -57,12 +57,13 @@ static bool look_again(struct rnic_ep *ep)
 		return false;
 	if (ep->look_ns < LOOK_MOST_NS)
 		ep->look_ns *= 2;
-	timer_start(wheel_of(ep), &ep->look, at < ep->resolve_deadline ? at : ep->resolve_deadline);
+	timer_start(ep_resolve_wheel_of(ep), &ep->look,
+		at < ep->resolve_deadline ? at : ep->resolve_deadline);
 	return true;
 }
 
 /** The kernel's addr.c: without a route at once, without a neighbour not before the time is up. */
-static void look(struct rnic_ep *ep)
+static void ep_resolve_look(struct rnic_ep *ep)
 {
 	struct llp_stack *net = ep->rnic->net;
 	struct ip_addr source;
@@ -71,22 +72,22 @@ static void look(struct rnic_ep *ep)
 	if (!rc && ep->ask)
 		rc = llp_reach(net, &ep->remote.addr);
 	if (rc == -EAGAIN) {
-		if (look_again(ep))
+		if (ep_resolve_look_again(ep))
 			return;
 		rc = -ETIMEDOUT;
 	}
 	if (rc)
-		unresolved(ep, rc);
+		ep_resolve_unresolved(ep, rc);
 	else
-		resolved(ep, &source);
+		ep_resolve_resolved(ep, &source);
 }
 
-static void on_look(struct timer *t, uint64_t now)
+static void ep_resolve_on_look(struct timer *t, uint64_t now)
 {
-	look(container_of(t, struct rnic_ep, look));
+	ep_resolve_look(container_of(t, struct rnic_ep, look));
 }
 
-static uint64_t deadline(const struct rnic *r, uint64_t patience)
+static uint64_t ep_resolve_deadline(const struct rnic *r, uint64_t patience)
 {
 	uint64_t now = r->engine->now, young = r->up_since + LINK_YOUNG_NS;
 
@@ -107,10 +108,10 @@ static int ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote, uint
 	ep->state = EP_RESOLVING;
 	ep->remote = *remote;
 	ep->ask = patience != 0;
-	ep->resolve_deadline = deadline(ep->rnic, patience);
+	ep->resolve_deadline = ep_resolve_deadline(ep->rnic, patience);
 	ep->look_ns = LOOK_FIRST_NS;
-	timer_init(&ep->look, on_look);
-	look(ep);
+	timer_init(&ep->look, ep_resolve_on_look);
+	ep_resolve_look(ep);
 	return 0;
 }
 
@@ -128,5 +129,5 @@ int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote, uint64
 void ep_stop_resolving(struct rnic_ep *ep)
 {
 	if (ep->state == EP_RESOLVING)
-		timer_stop(wheel_of(ep), &ep->look);
+		timer_stop(ep_resolve_wheel_of(ep), &ep->look);
 }

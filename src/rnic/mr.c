@@ -24,7 +24,7 @@ int mr_access_verify(unsigned access)
 	return 0;
 }
 
-static int range_verify(
+static int mr_range_verify(
 	const struct rnic *r, const void *addr, size_t len, uint64_t iova, unsigned access)
 {
 	if (access & RNIC_ACCESS_ON_DEMAND && !addr && len == SIZE_MAX)
@@ -37,7 +37,7 @@ static int range_verify(
 }
 
 /** Give it an STag, and make it known. */
-static int enroll(struct rnic_mr *mr)
+static int mr_enroll(struct rnic_mr *mr)
 {
 	struct rnic *r = mr->pd->rnic;
 	int rc;
@@ -62,14 +62,14 @@ int rnic_mr_reg(struct rnic_pd *pd, void *addr, size_t len, uint64_t iova, unsig
 
 	if (access & RNIC_ACCESS_ZERO_BASED)
 		iova = 0;
-	if (mr_access_verify(access) || range_verify(r, addr, len, iova, access))
+	if (mr_access_verify(access) || mr_range_verify(r, addr, len, iova, access))
 		return -EINVAL;
 	mr = malloc(sizeof *mr);
 	if (!mr)
 		return -ENOMEM;
 	*mr = (struct rnic_mr){
 		.pd = pd, .mem = addr, .iova = iova, .len = len, .access = access, .valid = true};
-	rc = enroll(mr);
+	rc = mr_enroll(mr);
 	if (rc)
 		free(mr);
 	else
@@ -89,7 +89,7 @@ int rnic_mr_alloc_null(struct rnic_pd *pd, struct rnic_mr **out)
 			.access = RNIC_ACCESS_LOCAL_WRITE | MR_NULL,
 			.valid = true,
 			.null = null};
-		rc = enroll(mr);
+		rc = mr_enroll(mr);
 	}
 	if (rc) {
 		free(null);
@@ -154,7 +154,7 @@ int rnic_mr_rereg(struct rnic_mr *mr, unsigned what, struct rnic_pd *pd, void *a
 	if (what & RNIC_REREG_PD)
 		new.pd = pd;
 	if (!new.pd || new.pd->rnic != r || mr_access_verify(new.access) ||
-		range_verify(r, new.mem, new.len, new.iova, new.access))
+		mr_range_verify(r, new.mem, new.len, new.iova, new.access))
 		return -EINVAL;
 	engine_lock(r->engine);
 	if (mr->windows) {
@@ -180,7 +180,7 @@ int rnic_mr_rereg(struct rnic_mr *mr, unsigned what, struct rnic_pd *pd, void *a
 }
 
 /** What a region (and, for peers, the QP) must allow for an access, in one bit of RNIC_ACCESS_*. */
-static unsigned right_for(unsigned access)
+static unsigned mr_right_for(unsigned access)
 {
 	if (access & RDMAP_ACCESS_REMOTE_WRITE)
 		return RNIC_ACCESS_REMOTE_WRITE;
@@ -196,7 +196,7 @@ static unsigned right_for(unsigned access)
 }
 
 /** RFC 5041 section 8.2: both ways to associate an STag with streams. */
-static bool is_of(const struct rnic_mr *mr, const struct rnic_qp *qp)
+static bool mr_is_of(const struct rnic_mr *mr, const struct rnic_qp *qp)
 {
 	return mr->pd == qp->pd && (!mr->only || mr->only == qp);
 }
@@ -205,7 +205,7 @@ static bool is_of(const struct rnic_mr *mr, const struct rnic_qp *qp)
  * Memory that is not just there. What is asked about more than a piece touches none yet: the pieces
  * of a Read Request, say, are looked at one by one when their turn comes.
  */
-static int provide(const struct rnic_mr *mr, uint32_t len, unsigned right, uint8_t **mem)
+static int mr_provide(const struct rnic_mr *mr, uint32_t len, unsigned right, uint8_t **mem)
 {
 	bool write = right & ~(unsigned)RNIC_ACCESS_REMOTE_READ;
 
@@ -222,12 +222,12 @@ int mr_check(const struct rnic_qp *qp, uint32_t stag, uint64_t to, uint32_t len,
 	uint8_t **mem)
 {
 	const struct rnic_mr *mr = stag_table_get(&qp->rnic->stags, stag);
-	unsigned right = right_for(access);
+	unsigned right = mr_right_for(access);
 	uint64_t at;
 
 	if (!mr || !mr->valid)
 		return -ENOENT;
-	if (!is_of(mr, qp))
+	if (!mr_is_of(mr, qp))
 		return -EPERM;
 	*mem = mr->mem;
 	if (!len)
@@ -248,7 +248,7 @@ int mr_check(const struct rnic_qp *qp, uint32_t stag, uint64_t to, uint32_t len,
 		return -ERANGE;
 	/* By number: what is on demand may begin at no address at all. */
 	*mem = (uint8_t *)((uintptr_t)mr->mem + at);
-	return mr->access & (RNIC_ACCESS_ON_DEMAND | MR_NULL) ? provide(mr, len, right, mem) : 0;
+	return mr->access & (RNIC_ACCESS_ON_DEMAND | MR_NULL) ? mr_provide(mr, len, right, mem) : 0;
 }
 
 int rnic_mr_locate(
@@ -279,7 +279,7 @@ int rnic_mr_locate(
 }
 
 /** RFC 5040 section 8.1.1 rule 7: what other streams could use too is not a peer's to take away. */
-static int remote_verify(const struct rnic_mr *mr)
+static int mr_remote_verify(const struct rnic_mr *mr)
 {
 	if (!(mr->access & ACCESS_REMOTE))
 		return -EACCES;
@@ -293,11 +293,11 @@ int mr_invalidate(const struct rnic_qp *qp, uint32_t stag, bool remote)
 
 	if (!mr || !mr->valid)
 		return -ENOENT;
-	if (!is_of(mr, qp))
+	if (!mr_is_of(mr, qp))
 		return -EPERM;
 	if (mr->window && !mr->only)
 		return -EACCES;
-	rc = remote ? remote_verify(mr) : 0;
+	rc = remote ? mr_remote_verify(mr) : 0;
 	if (!rc && mr->windows)
 		rc = -EBUSY;
 	if (rc)

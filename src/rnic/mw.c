@@ -90,7 +90,7 @@ void mw_unbind_all(struct rnic_qp *qp)
 }
 
 /** @return false: the region is not there, not of this PD, or allows less than what is wanted. */
-static bool range_ok(const struct rnic_mr *mr, const struct rnic_qp *qp, uint64_t addr,
+static bool mw_range_ok(const struct rnic_mr *mr, const struct rnic_qp *qp, uint64_t addr,
 	uint64_t len, unsigned access)
 {
 	if (!mr || !mr->valid || mr->window || mr->pd != qp->pd ||
@@ -102,7 +102,7 @@ static bool range_ok(const struct rnic_mr *mr, const struct rnic_qp *qp, uint64_
 	return addr >= mr->iova && addr - mr->iova <= mr->len && len <= mr->len - (addr - mr->iova);
 }
 
-static void bind_to(
+static void mw_bind_to(
 	struct rnic_mw *mw, struct rnic_mr *mr, uint64_t addr, uint64_t len, unsigned access)
 {
 	mw->mr = mr;
@@ -132,13 +132,13 @@ int mw_bind(struct rnic_qp *qp, const struct rdmap_wqe *w)
 		return RDMAP_WC_MW_BIND_ERR;
 	if (len) {
 		mr = stag_table_get(t, w->inv_stag);
-		if (!range_ok(mr, qp, addr, len, access))
+		if (!mw_range_ok(mr, qp, addr, len, access))
 			return RDMAP_WC_MW_BIND_ERR;
 	}
 	mw_unbind(mw);
 	slot->stag = view->stag = w->remote_stag;
 	if (len)
-		bind_to(mw, mr, addr, len, access);
+		mw_bind_to(mw, mr, addr, len, access);
 	if (mw->type == RNIC_MW_TYPE_2) {
 		view->only = qp;
 		LIST_INSERT_HEAD(&qp->windows, mw, qp_link);

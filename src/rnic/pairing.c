@@ -33,21 +33,21 @@
 #define RETRIES_USUAL (500 * MS)
 #define RETRIES_MOST  PATIENCE_LEAST
 
-static void on_event(const struct rnic_ep_event *ev);
+static void pairing_on_event(const struct rnic_ep_event *ev);
 
 /* ---- ends -------------------------------------------------------------------------------- */
 
-static struct timer_wheel *wheel_of(const struct pairing *p)
+static struct timer_wheel *pairing_wheel_of(const struct pairing *p)
 {
 	return &p->qp->rnic->engine->wheel;
 }
 
-static void start(const struct pairing *p, struct timer *t, uint64_t ns)
+static void pairing_start(const struct pairing *p, struct timer *t, uint64_t ns)
 {
-	timer_start(wheel_of(p), t, p->qp->rnic->engine->now + ns);
+	timer_start(pairing_wheel_of(p), t, p->qp->rnic->engine->now + ns);
 }
 
-static void leave_ep(struct pairing *p)
+static void pairing_leave_ep(struct pairing *p)
 {
 	struct rnic_ep *ep = p->ep;
 
@@ -59,8 +59,8 @@ static void leave_ep(struct pairing *p)
 void pairing_halt(struct pairing *p)
 {
 	p->state = PAIRING_FAILED;
-	timer_stop(wheel_of(p), &p->attempt);
-	timer_stop(wheel_of(p), &p->deadline);
+	timer_stop(pairing_wheel_of(p), &p->attempt);
+	timer_stop(pairing_wheel_of(p), &p->deadline);
 }
 
 void pairing_end(struct rnic_qp *qp)
@@ -70,13 +70,13 @@ void pairing_end(struct rnic_qp *qp)
 	if (!p)
 		return;
 	pairing_halt(p);
-	leave_ep(p);
+	pairing_leave_ep(p);
 	qp->pairing = NULL;
 	atomic_store(&qp->paired, false);
 	free(p);
 }
 
-static void log_failure(const struct pairing *p, const char *why)
+static void pairing_log_failure(const struct pairing *p, const char *why)
 {
 	char text[IP_ADDR_STRLEN];
 
@@ -89,13 +89,13 @@ static void log_failure(const struct pairing *p, const char *why)
  * What InfiniBand's requester sees of a peer that does not answer: the oldest send says so, the
  * rest is flushed.
  */
-static void fail(struct pairing *p, const char *why)
+static void pairing_fail(struct pairing *p, const char *why)
 {
 	struct rnic_qp *qp = p->qp;
 
-	log_failure(p, why);
+	pairing_log_failure(p, why);
 	pairing_halt(p);
-	leave_ep(p);
+	pairing_leave_ep(p);
 	rdmap_fail_oldest(&qp->rdmap, RDMAP_WC_RETRY_EXC_ERR);
 	if (qp_has_stream(qp))
 		qp_abort(qp, -ECONNABORTED);
@@ -104,68 +104,68 @@ static void fail(struct pairing *p, const char *why)
 }
 
 /** It will never be: a pure receiver would wait for good, so an event tells. */
-static void fail_for_good(struct pairing *p, const char *why)
+static void pairing_fail_for_good(struct pairing *p, const char *why)
 {
 	struct rnic_qp *qp = p->qp;
 
-	fail(p, why);
+	pairing_fail(p, why);
 	rnic_raise(qp->rnic, RNIC_EVENT_QP_FATAL, qp->context);
 }
 
-static bool has_sends(const struct rnic_qp *qp)
+static bool pairing_has_sends(const struct rnic_qp *qp)
 {
 	return atomic_load(&qp->sq.head) != atomic_load(&qp->sq.tail);
 }
 
 void pairing_serve(struct pairing *p)
 {
-	if (!has_sends(p->qp))
+	if (!pairing_has_sends(p->qp))
 		return;
 	switch (p->state) {
 	case PAIRING_TRYING:
 	case PAIRING_WAITING:
 	case PAIRING_ANSWERED:
 		if (p->patience && !timer_running(&p->deadline))
-			start(p, &p->deadline, p->patience);
+			pairing_start(p, &p->deadline, p->patience);
 		break;
 	case PAIRING_PARTED:
 		if (!timer_running(&p->deadline))
-			start(p, &p->deadline, p->retries);
+			pairing_start(p, &p->deadline, p->retries);
 		break;
 	default:
 		break;
 	}
 }
 
-static void on_deadline(struct timer *t, uint64_t now)
+static void pairing_on_deadline(struct timer *t, uint64_t now)
 {
 	struct pairing *p = container_of(t, struct pairing, deadline);
 
-	fail(p, p->state == PAIRING_PARTED ? "it has ended the one there was"
-					   : "not within its retries' time");
+	pairing_fail(p, p->state == PAIRING_PARTED ? "it has ended the one there was"
+						   : "not within its retries' time");
 }
 
 /* ---- what both sides do ------------------------------------------------------------------ */
 
 /** Not before both are known: at the hello if the QP is in RTS, else at RTS. */
-static bool psn_agrees(const struct pairing *p, uint32_t told)
+static bool pairing_psn_agrees(const struct pairing *p, uint32_t told)
 {
 	return p->sq_psn == PAIRING_PSN_UNKNOWN || told == PAIRING_PSN_UNKNOWN || p->sq_psn == told;
 }
 
-static struct pairing_hello hello_of(const struct pairing *p)
+static struct pairing_hello pairing_hello_of(const struct pairing *p)
 {
 	return (struct pairing_hello){
 		.to_qp = p->path.remote_qp, .from_qp = p->qp->num, .psn = p->path.rq_psn};
 }
 
-static void joined(struct pairing *p)
+static void pairing_joined(struct pairing *p)
 {
 	struct rnic_qp *qp = p->qp;
 
 	p->state = PAIRING_JOINED;
 	p->backoff_ms = BACKOFF_FIRST_MS;
-	timer_stop(wheel_of(p), &p->deadline);
+	timer_stop(pairing_wheel_of(p), &p->deadline);
 	if (qp_state(qp) == RNIC_QP_RTR)
 		rnic_raise(qp->rnic, RNIC_EVENT_QP_ESTABLISHED, qp->context);
 }
@@ -188,15 +188,15 @@ void pairing_modify(struct pairing *p, unsigned mask, const struct rnic_qp_attr 
 	}
 	if (mask & RNIC_QP_SQ_PSN) {
 		p->sq_psn = attr->sq_psn & PAIRING_NUMBER_MASK;
-		if (!psn_agrees(p, p->peer_psn))
-			fail_for_good(p, "it was told another starting PSN");
+		if (!pairing_psn_agrees(p, p->peer_psn))
+			pairing_fail_for_good(p, "it was told another starting PSN");
 	}
 }
 
 /* ---- the side that connects -------------------------------------------------------------- */
 
 /** The order of (address, QP number): the lesser connects. */
-static int order(const struct rnic_qp *qp, const struct rnic_path *path)
+static int pairing_order(const struct rnic_qp *qp, const struct rnic_path *path)
 {
 	int c = memcmp(path->local.b, path->remote.b, sizeof path->local.b);
 
@@ -208,7 +208,7 @@ static int order(const struct rnic_qp *qp, const struct rnic_path *path)
  * a port to the same port (RFC 9293 section 3.5, both sides of a simultaneous open at once). The
  * port must be nobody's.
  */
-static int aim_at_itself(struct rnic_ep *ep)
+static int pairing_aim_at_itself(struct rnic_ep *ep)
 {
 	struct ip_endpoint at = {.addr = ep->local.addr};
 	int rc = ep_bind(ep, &at, false, false);
@@ -217,10 +217,10 @@ static int aim_at_itself(struct rnic_ep *ep)
 	return rc;
 }
 
-static int try_once(struct pairing *p)
+static int pairing_try_once(struct pairing *p)
 {
 	struct rnic *r = p->qp->rnic;
-	struct pairing_hello hello = hello_of(p);
+	struct pairing_hello hello = pairing_hello_of(p);
 	uint8_t data[PAIRING_HELLO_LEN];
 	struct rnic_conn_param param = {.qp = p->qp,
 		.ird = p->qp->ird,
@@ -229,14 +229,14 @@ static int try_once(struct pairing *p)
 		.private_len = sizeof data,
 		.tos = p->path.tos};
 
-	p->ep = ep_new(r, on_event, p);
+	p->ep = ep_new(r, pairing_on_event, p);
 	if (!p->ep)
 		return -ENOMEM;
 	p->ep->paired = true;
 	p->ep->local.addr = p->path.local;
 	p->ep->remote = (struct ip_endpoint){p->path.remote, r->pairing_port};
-	if (order(p->qp, &p->path) == 0) {
-		int rc = aim_at_itself(p->ep);
+	if (pairing_order(p->qp, &p->path) == 0) {
+		int rc = pairing_aim_at_itself(p->ep);
 
 		if (rc)
 			return rc;
@@ -246,24 +246,24 @@ static int try_once(struct pairing *p)
 	return ep_connect(p->ep, &param);
 }
 
-static void try_later(struct pairing *p)
+static void pairing_try_later(struct pairing *p)
 {
-	start(p, &p->attempt, p->backoff_ms * MS);
+	pairing_start(p, &p->attempt, p->backoff_ms * MS);
 	p->backoff_ms = p->backoff_ms < BACKOFF_MOST_MS / 2 ? 2 * p->backoff_ms : BACKOFF_MOST_MS;
 }
 
-static void on_attempt(struct timer *t, uint64_t now)
+static void pairing_on_attempt(struct timer *t, uint64_t now)
 {
 	struct pairing *p = container_of(t, struct pairing, attempt);
 
-	leave_ep(p);
-	if (try_once(p)) {
-		leave_ep(p);
-		try_later(p);
+	pairing_leave_ep(p);
+	if (pairing_try_once(p)) {
+		pairing_leave_ep(p);
+		pairing_try_later(p);
 	}
 }
 
-static void on_refused(struct pairing *p, const struct rnic_ep_event *ev)
+static void pairing_on_refused(struct pairing *p, const struct rnic_ep_event *ev)
 {
 	static const char *const why[PAIRING_REFUSALS] = {
 		[PAIRING_NO_QP] = "it has no such QP",
@@ -275,24 +275,24 @@ static void on_refused(struct pairing *p, const struct rnic_ep_event *ev)
 
 	/* A reset, or an answer by a program that knows nothing of pairings: it may yet come up. */
 	if (pairing_get_hello(ev->private_data, ev->private_len, &hello) && why[hello.refusal])
-		fail_for_good(p, why[hello.refusal]);
+		pairing_fail_for_good(p, why[hello.refusal]);
 	else
-		try_later(p);
+		pairing_try_later(p);
 }
 
-static void on_accepted(struct pairing *p, const struct rnic_ep_event *ev)
+static void pairing_on_accepted(struct pairing *p, const struct rnic_ep_event *ev)
 {
 	struct rnic_qp *qp = p->qp;
 	struct pairing_hello hello;
 
 	if (!pairing_get_hello(ev->private_data, ev->private_len, &hello) ||
 		hello.to_qp != qp->num || hello.from_qp != p->path.remote_qp ||
-		!psn_agrees(p, hello.psn)) {
-		fail_for_good(p, "it accepted on other terms");
+		!pairing_psn_agrees(p, hello.psn)) {
+		pairing_fail_for_good(p, "it accepted on other terms");
 		return;
 	}
 	p->peer_psn = hello.psn;
-	joined(p);
+	pairing_joined(p);
 }
 
 /* ---- the side that waits ------------------------------------------------------------------ */
@@ -306,12 +306,12 @@ enum pairing_refusal pairing_judge(
 		!ip_addr_equal(&request->remote.addr, &p->path.remote) ||
 		!ip_addr_equal(&request->local.addr, &p->path.local))
 		return PAIRING_OTHER_QP;
-	return psn_agrees(p, hello->psn) ? PAIRING_TAKEN : PAIRING_OTHER_PSN;
+	return pairing_psn_agrees(p, hello->psn) ? PAIRING_TAKEN : PAIRING_OTHER_PSN;
 }
 
 void pairing_answer(struct pairing *p, struct rnic_ep *request, const struct pairing_hello *hello)
 {
-	struct pairing_hello ours = hello_of(p);
+	struct pairing_hello ours = pairing_hello_of(p);
 	uint8_t data[PAIRING_HELLO_LEN];
 	struct rnic_conn_param param = {.qp = p->qp,
 		.ird = p->qp->ird,
@@ -322,47 +322,47 @@ void pairing_answer(struct pairing *p, struct rnic_ep *request, const struct pai
 	p->ep = request;
 	p->peer_psn = hello->psn;
 	p->state = PAIRING_ANSWERED;
-	ep_adopt(request, on_event, p);
+	ep_adopt(request, pairing_on_event, p);
 	ep_leave_listener(request);
 	pairing_put_hello(data, &ours);
 	if (ep_accept(request, &param)) {
 		/* It has gone meanwhile, and will come again. */
 		p->state = PAIRING_WAITING;
-		leave_ep(p);
+		pairing_leave_ep(p);
 	}
 }
 
 /* ---- what happens to the connection ------------------------------------------------------- */
 
 /** The QP has no connection any more. */
-static void on_lost(struct pairing *p, const struct rnic_ep_event *ev)
+static void pairing_on_lost(struct pairing *p, const struct rnic_ep_event *ev)
 {
 	switch (p->state) {
 	case PAIRING_TRYING:
 		if (ev->type == RNIC_EP_REJECTED)
-			on_refused(p, ev);
+			pairing_on_refused(p, ev);
 		else
-			try_later(p);
+			pairing_try_later(p);
 		break;
 	case PAIRING_ANSWERED:
 		p->state = PAIRING_WAITING;
-		leave_ep(p);
+		pairing_leave_ep(p);
 		break;
 	default:
 		break;
 	}
 }
 
-static void on_event(const struct rnic_ep_event *ev)
+static void pairing_on_event(const struct rnic_ep_event *ev)
 {
 	struct pairing *p = ev->context;
 
 	if (ev->type != RNIC_EP_ESTABLISHED)
-		on_lost(p, ev);
+		pairing_on_lost(p, ev);
 	else if (p->state == PAIRING_TRYING)
-		on_accepted(p, ev);
+		pairing_on_accepted(p, ev);
 	else
-		joined(p);
+		pairing_joined(p);
 }
 
 bool pairing_outlives(struct pairing *p, const struct rdmap_end *e)
@@ -376,7 +376,7 @@ bool pairing_outlives(struct pairing *p, const struct rdmap_end *e)
 		return true;
 	if (!lost && !closed && !left)
 		return false;
-	if (p->state == PAIRING_JOINED && !lost && !has_sends(p->qp)) {
+	if (p->state == PAIRING_JOINED && !lost && !pairing_has_sends(p->qp)) {
 		p->state = PAIRING_PARTED;
 		return true;
 	}
@@ -398,7 +398,7 @@ void pairing_peer_closed(struct pairing *p)
 
 /* ---- begin ------------------------------------------------------------------------------- */
 
-static int path_verify(const struct rnic_qp *qp, const struct rnic_path *path)
+static int pairing_path_verify(const struct rnic_qp *qp, const struct rnic_path *path)
 {
 	if (ip_addr_is_any(&path->remote) || ip_addr_is_multicast(&path->remote) ||
 		ip_addr_is_v4(&path->remote) != ip_addr_is_v4(&path->local) ||
@@ -413,7 +413,7 @@ int pairing_begin(struct rnic_qp *qp, const struct rnic_path *path)
 	int rc = pairing_service_open(qp->rnic);
 
 	if (!rc)
-		rc = path_verify(qp, path);
+		rc = pairing_path_verify(qp, path);
 	if (rc)
 		return rc;
 	p = calloc(1, sizeof *p);
@@ -428,13 +428,13 @@ int pairing_begin(struct rnic_qp *qp, const struct rnic_path *path)
 		.retries = RETRIES_USUAL,
 		.backoff_ms = BACKOFF_FIRST_MS};
 	p->path.rq_psn &= PAIRING_NUMBER_MASK;
-	timer_init(&p->attempt, on_attempt);
-	timer_init(&p->deadline, on_deadline);
+	timer_init(&p->attempt, pairing_on_attempt);
+	timer_init(&p->deadline, pairing_on_deadline);
 	qp->pairing = p;
 	atomic_store(&qp->paired, true);
-	if (order(qp, path) <= 0) {
+	if (pairing_order(qp, path) <= 0) {
 		p->state = PAIRING_TRYING;
-		start(p, &p->attempt, 0);
+		pairing_start(p, &p->attempt, 0);
 	} else {
 		p->state = PAIRING_WAITING;
 		pairing_service_claim(p);

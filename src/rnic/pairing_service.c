@@ -26,7 +26,8 @@ struct pairing_service {
 
 /* ---- refusing ---------------------------------------------------------------------------- */
 
-static void refuse(struct rnic_ep *ep, enum pairing_refusal why, const struct pairing_hello *hello)
+static void pairing_service_refuse(
+	struct rnic_ep *ep, enum pairing_refusal why, const struct pairing_hello *hello)
 {
 	struct pairing_hello answer = {
 		.refusal = (uint8_t)why, .to_qp = hello->from_qp, .from_qp = hello->to_qp};
@@ -41,7 +42,7 @@ static void refuse(struct rnic_ep *ep, enum pairing_refusal why, const struct pa
 /* ---- holding ----------------------------------------------------------------------------- */
 
 /** @return its endpoint, which is the caller's now. */
-static struct rnic_ep *let_go(struct held *h)
+static struct rnic_ep *pairing_service_let_go(struct held *h)
 {
 	struct pairing_service *s = h->service;
 	struct rnic_ep *ep = h->ep;
@@ -53,33 +54,34 @@ static struct rnic_ep *let_go(struct held *h)
 	return ep;
 }
 
-static void on_too_long(struct timer *t, uint64_t now)
+static void pairing_service_on_too_long(struct timer *t, uint64_t now)
 {
 	struct held *h = container_of(t, struct held, timer);
 	struct pairing_hello hello = h->hello;
 
-	refuse(let_go(h), PAIRING_NOT_READY, &hello);
+	pairing_service_refuse(pairing_service_let_go(h), PAIRING_NOT_READY, &hello);
 }
 
 /** Of a request that is held nothing is told but its beginning. */
-static void on_held(const struct rnic_ep_event *ev)
+static void pairing_service_on_held(const struct rnic_ep_event *ev)
 {
 }
 
-static void hold(struct pairing_service *s, struct rnic_ep *ep, const struct pairing_hello *hello)
+static void pairing_service_hold(
+	struct pairing_service *s, struct rnic_ep *ep, const struct pairing_hello *hello)
 {
 	struct held *h = s->held_count < PAIRING_HELD_MAX ? malloc(sizeof *h) : NULL;
 	struct engine *e = s->rnic->engine;
 
 	if (!h) {
-		refuse(ep, PAIRING_BUSY, hello);
+		pairing_service_refuse(ep, PAIRING_BUSY, hello);
 		return;
 	}
 	*h = (struct held){.service = s, .ep = ep, .hello = *hello};
-	ep_adopt(ep, on_held, h);
+	ep_adopt(ep, pairing_service_on_held, h);
 	/* It does not count in the listener any more: here it does. */
 	ep_leave_listener(ep);
-	timer_init(&h->timer, on_too_long);
+	timer_init(&h->timer, pairing_service_on_too_long);
 	timer_start(&e->wheel, &h->timer, e->now + PAIRING_HOLD_MS * UINT64_C(1000000));
 	LIST_INSERT_HEAD(&s->held, h, link);
 	s->held_count++;
@@ -87,7 +89,7 @@ static void hold(struct pairing_service *s, struct rnic_ep *ep, const struct pai
 
 /* ---- requests ---------------------------------------------------------------------------- */
 
-static enum pairing_refusal judge(
+static enum pairing_refusal pairing_service_judge(
 	struct rnic *r, const struct rnic_ep *request, const struct pairing_hello *hello)
 {
 	struct rnic_qp *qp = id_table_get(&r->qps, hello->to_qp);
@@ -99,9 +101,10 @@ static enum pairing_refusal judge(
 	return qp->conn ? PAIRING_NO_QP : PAIRING_NOT_READY;
 }
 
-static void take(struct pairing_service *s, struct rnic_ep *ep, const struct pairing_hello *hello)
+static void pairing_service_take(
+	struct pairing_service *s, struct rnic_ep *ep, const struct pairing_hello *hello)
 {
-	enum pairing_refusal why = judge(s->rnic, ep, hello);
+	enum pairing_refusal why = pairing_service_judge(s->rnic, ep, hello);
 	const struct rnic_qp *qp;
 
 	switch (why) {
@@ -110,14 +113,14 @@ static void take(struct pairing_service *s, struct rnic_ep *ep, const struct pai
 		pairing_answer(qp->pairing, ep, hello);
 		break;
 	case PAIRING_NOT_READY:
-		hold(s, ep, hello);
+		pairing_service_hold(s, ep, hello);
 		break;
 	default:
-		refuse(ep, why, hello);
+		pairing_service_refuse(ep, why, hello);
 	}
 }
 
-static void on_request(const struct rnic_ep_event *ev)
+static void pairing_service_on_request(const struct rnic_ep_event *ev)
 {
 	struct pairing_service *s = ev->context;
 	struct pairing_hello hello = {0};
@@ -125,9 +128,9 @@ static void on_request(const struct rnic_ep_event *ev)
 	if (ev->type != RNIC_EP_CONNECT_REQUEST)
 		return;
 	if (!pairing_get_hello(ev->private_data, ev->private_len, &hello) || hello.refusal)
-		refuse(ev->request, PAIRING_ILL, &(struct pairing_hello){0});
+		pairing_service_refuse(ev->request, PAIRING_ILL, &(struct pairing_hello){0});
 	else
-		take(s, ev->request, &hello);
+		pairing_service_take(s, ev->request, &hello);
 }
 
 void pairing_service_claim(struct pairing *p)
@@ -140,19 +143,19 @@ void pairing_service_claim(struct pairing *p)
 		struct pairing_hello hello = h->hello;
 
 		if (hello.to_qp == p->qp->num)
-			take(s, let_go(h), &hello);
+			pairing_service_take(s, pairing_service_let_go(h), &hello);
 		h = next;
 	}
 }
 
 /* ---- life -------------------------------------------------------------------------------- */
 
-static int listen_at(struct pairing_service *s)
+static int pairing_service_listen_at(struct pairing_service *s)
 {
 	struct ip_endpoint any = {.port = s->rnic->pairing_port};
 	int rc;
 
-	s->listener = ep_new(s->rnic, on_request, s);
+	s->listener = ep_new(s->rnic, pairing_service_on_request, s);
 	if (!s->listener)
 		return -ENOMEM;
 	s->listener->paired = true;
@@ -172,7 +175,7 @@ int pairing_service_open(struct rnic *r)
 	if (!r->pairing)
 		return -ENOMEM;
 	r->pairing->rnic = r;
-	rc = listen_at(r->pairing);
+	rc = pairing_service_listen_at(r->pairing);
 	if (rc) {
 		log_printf(r->log, LOG_LEVEL_ERROR,
 			"rnic: port %u is not free for the pairing of QPs", r->pairing_port);
@@ -188,7 +191,7 @@ void pairing_service_close(struct rnic *r)
 	if (!s)
 		return;
 	while (!LIST_EMPTY(&s->held))
-		ep_free(let_go(LIST_FIRST(&s->held)));
+		ep_free(pairing_service_let_go(LIST_FIRST(&s->held)));
 	if (s->listener)
 		ep_free(s->listener);
 	r->pairing = NULL;

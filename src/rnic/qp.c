@@ -13,7 +13,7 @@
 
 /* ---- create and destroy ------------------------------------------------------------------ */
 
-static int init_verify(const struct rnic *r, const struct rnic_qp_init *init)
+static int qp_init_verify(const struct rnic *r, const struct rnic_qp_init *init)
 {
 	const struct rnic_limits *l = &r->limits;
 
@@ -27,7 +27,7 @@ static int init_verify(const struct rnic *r, const struct rnic_qp_init *init)
 	return 0;
 }
 
-static int sq_init(struct rdmap_sq *sq, const struct rnic_qp_init *init)
+static int qp_sq_init(struct rdmap_sq *sq, const struct rnic_qp_init *init)
 {
 	size_t head = sizeof(struct rdmap_wqe);
 	size_t data = init->max_send_sge * sizeof(struct rdmap_sge);
@@ -41,9 +41,9 @@ static int sq_init(struct rdmap_sq *sq, const struct rnic_qp_init *init)
 	return sq->ring ? 0 : -ENOMEM;
 }
 
-static int queues_init(struct rnic_qp *qp, const struct rnic_qp_init *init)
+static int qp_queues_init(struct rnic_qp *qp, const struct rnic_qp_init *init)
 {
-	int rc = sq_init(&qp->sq, init);
+	int rc = qp_sq_init(&qp->sq, init);
 
 	if (rc)
 		return rc;
@@ -62,7 +62,7 @@ static void qp_free(struct rnic_qp *qp)
 	free(qp);
 }
 
-static void capacities(const struct rnic_qp *qp, struct rnic_qp_init *init)
+static void qp_capacities(const struct rnic_qp *qp, struct rnic_qp_init *init)
 {
 	const struct rnic_limits *l = &qp->rnic->limits;
 	uint32_t data = qp->sq.stride - (uint32_t)sizeof(struct rdmap_wqe);
@@ -76,7 +76,7 @@ static void capacities(const struct rnic_qp *qp, struct rnic_qp_init *init)
 }
 
 /** Make it known. Engine's lock held. */
-static int enroll(struct rnic_qp *qp)
+static int qp_enroll(struct rnic_qp *qp)
 {
 	int rc = id_table_add(&qp->rnic->qps, qp, &qp->num);
 
@@ -95,7 +95,7 @@ int rnic_qp_create(struct rnic_pd *pd, struct rnic_qp_init *init, struct rnic_qp
 {
 	struct rnic *r = pd->rnic;
 	struct rnic_qp *qp;
-	int rc = init_verify(r, init);
+	int rc = qp_init_verify(r, init);
 
 	if (rc)
 		return rc;
@@ -113,18 +113,18 @@ int rnic_qp_create(struct rnic_pd *pd, struct rnic_qp_init *init, struct rnic_qp
 	recv_wait_init(qp);
 	pthread_spin_init(&qp->sq_lock, PTHREAD_PROCESS_PRIVATE);
 	atomic_init(&qp->state, RNIC_QP_RESET);
-	rc = queues_init(qp, init);
+	rc = qp_queues_init(qp, init);
 	if (!rc) {
 		rdmap_init(&qp->rdmap, &qp->sq, &qp_stream_ops, qp);
 		engine_lock(r->engine);
-		rc = enroll(qp);
+		rc = qp_enroll(qp);
 		engine_unlock(r->engine);
 	}
 	if (rc) {
 		qp_free(qp);
 		return rc;
 	}
-	capacities(qp, init);
+	qp_capacities(qp, init);
 	*out = qp;
 	return 0;
 }
@@ -144,12 +144,12 @@ void rnic_qp_query(struct rnic_qp *qp, struct rnic_qp_attr *attr, struct rnic_qp
 		.srq = qp->srq,
 		.context = qp->context,
 		.sq_sig_all = qp->sig_all};
-	capacities(qp, init);
+	qp_capacities(qp, init);
 	engine_unlock(e);
 }
 
 /** All that was posted to the send queue has completed. */
-static bool sq_is_done(const struct rnic_qp *qp)
+static bool qp_sq_is_done(const struct rnic_qp *qp)
 {
 	return atomic_load(&qp->sq.head) == atomic_load(&qp->sq.tail);
 }
@@ -158,7 +158,7 @@ void qp_drop_connection(struct rnic_qp *qp)
 {
 	struct conn *c = qp->conn;
 
-	if (qp_has_stream(qp) && (qp->closing || sq_is_done(qp))) {
+	if (qp_has_stream(qp) && (qp->closing || qp_sq_is_done(qp))) {
 		rdmap_release(&qp->rdmap);
 		qp_enter_error(qp);
 		conn_over(c, &(struct conn_end){.status = 0});
@@ -215,7 +215,7 @@ struct rnic_qp *rnic_qp_find(struct rnic *r, uint32_t qp_num)
 
 /* ---- flushing ---------------------------------------------------------------------------- */
 
-static void flush_one(struct rnic_qp *qp, const struct rdmap_rqe *e)
+static void qp_flush_one(struct rnic_qp *qp, const struct rdmap_rqe *e)
 {
 	cq_push(qp->recv_cq,
 		&(struct rdmap_wc){
@@ -236,7 +236,7 @@ static void qp_flush(struct rnic_qp *qp)
 	while ((e = recv_queue_first(&qp->rq)) != NULL) {
 		/* It stays as it is until its completion is polled. */
 		recv_queue_pop(&qp->rq);
-		flush_one(qp, e);
+		qp_flush_one(qp, e);
 	}
 }
 
@@ -311,7 +311,7 @@ void qp_cq_failed(struct rnic_qp *qp)
 	engine_defer(qp->rnic->engine, &qp->doorbell);
 }
 
-static void serve_stream(struct rnic_qp *qp)
+static void qp_serve_stream(struct rnic_qp *qp)
 {
 	recv_wait_serve(qp);
 	if (qp_has_stream(qp))
@@ -327,7 +327,7 @@ void qp_serve(struct engine_doorbell *d)
 	if (qp->in_error)
 		qp_flush(qp);
 	else if (qp_has_stream(qp))
-		serve_stream(qp);
+		qp_serve_stream(qp);
 	else if (qp->pairing)
 		pairing_serve(qp->pairing);
 }

@@ -11,7 +11,7 @@
  * it, and to SQD in whatever age of the connection, as librdmacm's disconnect goes there first and
  * gives up if that fails: then nothing happens.
  */
-static bool transition_ok(const struct rnic_qp *qp, enum rnic_qp_state to)
+static bool qp_modify_transition_ok(const struct rnic_qp *qp, enum rnic_qp_state to)
 {
 	enum rnic_qp_state from = qp_state(qp);
 
@@ -34,7 +34,7 @@ static bool transition_ok(const struct rnic_qp *qp, enum rnic_qp_state to)
 	}
 }
 
-static void reset(struct rnic_qp *qp)
+static void qp_modify_reset(struct rnic_qp *qp)
 {
 	pairing_end(qp);
 	qp_drop_connection(qp);
@@ -66,18 +66,18 @@ void qp_drained(struct rnic_qp *qp)
 	qp->drain_notify = false;
 }
 
-static void drain(struct rnic_qp *qp)
+static void qp_modify_drain(struct rnic_qp *qp)
 {
 	atomic_store(&qp->state, RNIC_QP_SQD);
 	if (rdmap_sq_suspend(&qp->rdmap))
 		qp_drained(qp);
 }
 
-static void go(struct rnic_qp *qp, enum rnic_qp_state to)
+static void qp_modify_go(struct rnic_qp *qp, enum rnic_qp_state to)
 {
 	switch (to) {
 	case RNIC_QP_RESET:
-		reset(qp);
+		qp_modify_reset(qp);
 		break;
 	case RNIC_QP_ERROR:
 		/* First: an end that the program asked for raises no event. */
@@ -89,7 +89,7 @@ static void go(struct rnic_qp *qp, enum rnic_qp_state to)
 		break;
 	case RNIC_QP_SQD:
 		if (qp_state(qp) == RNIC_QP_RTS)
-			drain(qp);
+			qp_modify_drain(qp);
 		break;
 	case RNIC_QP_RTS:
 		atomic_store(&qp->state, RNIC_QP_RTS);
@@ -100,7 +100,8 @@ static void go(struct rnic_qp *qp, enum rnic_qp_state to)
 	}
 }
 
-static int begin_pairing(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr *attr)
+static int qp_modify_begin_pairing(
+	struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr *attr)
 {
 	if (!(mask & RNIC_QP_STATE) || attr->state != RNIC_QP_RTR || qp->conn || qp->pairing)
 		return -EINVAL;
@@ -119,10 +120,10 @@ int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr 
 		(mask & RNIC_QP_ORD && attr->ord > l->max_ord))
 		return -EINVAL;
 	engine_lock(e);
-	if (mask & RNIC_QP_STATE && !transition_ok(qp, attr->state))
+	if (mask & RNIC_QP_STATE && !qp_modify_transition_ok(qp, attr->state))
 		rc = -EINVAL;
 	else if (mask & RNIC_QP_PATH)
-		rc = begin_pairing(qp, mask, attr);
+		rc = qp_modify_begin_pairing(qp, mask, attr);
 	if (!rc) {
 		if (mask & RNIC_QP_ACCESS)
 			qp->access = attr->access;
@@ -134,7 +135,7 @@ int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr 
 		if (mask & RNIC_QP_DRAIN_NOTIFY)
 			qp->drain_notify = attr->drain_notify;
 		if (mask & RNIC_QP_STATE)
-			go(qp, attr->state);
+			qp_modify_go(qp, attr->state);
 		if (qp->pairing)
 			pairing_modify(qp->pairing, mask, attr);
 	}

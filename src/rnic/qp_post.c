@@ -28,7 +28,7 @@ int rnic_sq_begin(struct rnic_qp *qp)
  * be polled. One without a completion is free as soon as it is done. Each count only grows, so an
  * old value errs to the safe side, and at least as many elements are behind the tail.
  */
-static uint32_t sq_in_use(const struct rnic_qp *qp)
+static uint32_t qp_post_sq_in_use(const struct rnic_qp *qp)
 {
 	return qp->sq_posted - atomic_load_explicit(&qp->sq.silent, memory_order_acquire) -
 	       atomic_load_explicit(&qp->sq_polled, memory_order_acquire);
@@ -38,7 +38,7 @@ struct rdmap_wqe *rnic_sq_next(struct rnic_qp *qp)
 {
 	struct rdmap_wqe *w;
 
-	if (sq_in_use(qp) >= qp->sq.size)
+	if (qp_post_sq_in_use(qp) >= qp->sq.size)
 		return NULL;
 	w = rdmap_sq_at(&qp->sq, qp->sq_posted);
 	memset(w, 0, sizeof *w);
@@ -55,7 +55,7 @@ void rnic_sq_commit(struct rnic_qp *qp)
 	qp->sq_posted++;
 }
 
-static bool is_armed(const struct rnic_cq *cq)
+static bool qp_post_is_armed(const struct rnic_cq *cq)
 {
 	return atomic_load_explicit(&cq->armed, memory_order_relaxed) != CQ_ARM_NONE;
 }
@@ -63,18 +63,18 @@ static bool is_armed(const struct rnic_cq *cq)
 /**
  * Shall what was just posted wait for more? Not if the program is about to sleep. Under sq_lock.
  */
-static bool may_wait(struct rnic_qp *qp)
+static bool qp_post_may_wait(struct rnic_qp *qp)
 {
 	const struct engine *e = qp->rnic->engine;
 
-	return e->ops->clock_unlocked && qp_state(qp) == RNIC_QP_RTS && !is_armed(qp->send_cq) &&
-	       !is_armed(qp->recv_cq) &&
+	return e->ops->clock_unlocked && qp_state(qp) == RNIC_QP_RTS &&
+	       !qp_post_is_armed(qp->send_cq) && !qp_post_is_armed(qp->recv_cq) &&
 	       rnic_post_batch_add(&qp->post_batch, e->ops->clock_unlocked(e->ctx), qp->sq.size);
 }
 
 void rnic_sq_end(struct rnic_qp *qp)
 {
-	bool wait = may_wait(qp);
+	bool wait = qp_post_may_wait(qp);
 
 	atomic_store_explicit(&qp->sq.head, qp->sq_posted, memory_order_release);
 	pthread_spin_unlock(&qp->sq_lock);

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-static int stag_check(
+static int qp_stream_stag_check(
 	void *user, uint32_t stag, uint64_t to, uint32_t len, unsigned access, uint8_t **mem)
 {
 	const struct rnic_qp *qp = user;
@@ -18,19 +18,19 @@ static int stag_check(
 	return mr_check(qp, stag, to, len, access, mem);
 }
 
-static int stag_invalidate(void *user, uint32_t stag, bool remote)
+static int qp_stream_stag_invalidate(void *user, uint32_t stag, bool remote)
 {
 	const struct rnic_qp *qp = user;
 
 	return mr_invalidate(qp, stag, remote);
 }
 
-static int local_op(void *user, struct rdmap_wqe *w)
+static int qp_stream_local_op(void *user, struct rdmap_wqe *w)
 {
 	return mw_bind(user, w);
 }
 
-static const struct rdmap_rqe *recv_take(void *user)
+static const struct rdmap_rqe *qp_stream_recv_take(void *user)
 {
 	struct rnic_qp *qp = user;
 	const struct rdmap_rqe *e = qp->srq_rqe;
@@ -44,19 +44,19 @@ static const struct rdmap_rqe *recv_take(void *user)
 	return e;
 }
 
-static bool recv_wait(void *user)
+static bool qp_stream_recv_wait(void *user)
 {
 	return recv_wait_begin(user);
 }
 
-static const struct rdmap_rqe *recv_peek(void *user, uint32_t n)
+static const struct rdmap_rqe *qp_stream_recv_peek(void *user, uint32_t n)
 {
 	const struct rnic_qp *qp = user;
 
 	return qp->srq ? NULL : recv_queue_peek(&qp->rq, n);
 }
 
-static void recv_done(void *user)
+static void qp_stream_recv_done(void *user)
 {
 	struct rnic_qp *qp = user;
 
@@ -64,14 +64,14 @@ static void recv_done(void *user)
 		recv_queue_pop(&qp->rq);
 }
 
-static void complete(void *user, const struct rdmap_wc *wc)
+static void qp_stream_complete(void *user, const struct rdmap_wc *wc)
 {
 	struct rnic_qp *qp = user;
 
 	cq_push(wc->op >= RDMAP_WC_RECV ? qp->recv_cq : qp->send_cq, wc, qp);
 }
 
-static void operational(void *user)
+static void qp_stream_operational(void *user)
 {
 	struct rnic_qp *qp = user;
 
@@ -79,7 +79,7 @@ static void operational(void *user)
 		ep_on_operational(qp->conn->ep);
 }
 
-static void peer_closed(void *user)
+static void qp_stream_peer_closed(void *user)
 {
 	/* RFC 5040 section 5.2: a stream has no half-open state; when the peer is through, so are
 	 * we, after what was posted. */
@@ -91,25 +91,25 @@ static void peer_closed(void *user)
 		qp_close(qp);
 }
 
-static void drained(void *user)
+static void qp_stream_drained(void *user)
 {
 	qp_drained(user);
 }
 
-static bool is_access_error(const struct rdmap_end *e)
+static bool qp_stream_is_access_error(const struct rdmap_end *e)
 {
 	return (e->layer == RDMAP_LAYER_RDMA && e->etype == RDMAP_ETYPE_PROTECTION) ||
 	       (e->layer == RDMAP_LAYER_DDP && e->etype == DDP_ERROR_INVALID_STAG >> 8);
 }
 
-static bool is_request_error(const struct rdmap_end *e)
+static bool qp_stream_is_request_error(const struct rdmap_end *e)
 {
 	return (e->layer == RDMAP_LAYER_RDMA && e->etype == RDMAP_ETYPE_OPERATION) ||
 	       (e->layer == RDMAP_LAYER_DDP && e->etype == DDP_ERROR_INVALID_QN >> 8);
 }
 
 /** The peer closed in the middle of something; nothing was wrong with what it had sent. */
-static bool is_cut_off(const struct rdmap_end *e)
+static bool qp_stream_is_cut_off(const struct rdmap_end *e)
 {
 	return e->kind == RDMAP_END_TERMINATE_TX && e->layer == RDMAP_LAYER_LLP &&
 	       e->etype == RDMAP_ETYPE_MPA && e->code == MPA_ERROR_CLOSED;
@@ -120,25 +120,25 @@ static bool is_cut_off(const struct rdmap_end *e)
  * error, as verbs have it at the responder. A connection that merely went away is the CM's to
  * tell; so is "local catastrophic" from a peer: its program moved its QP to ERROR.
  */
-static void raise_end(const struct rnic_qp *qp, const struct rdmap_end *e)
+static void qp_stream_raise_end(const struct rnic_qp *qp, const struct rdmap_end *e)
 {
 	enum rnic_event_type type = RNIC_EVENT_QP_FATAL;
 
 	if (e->kind == RDMAP_END_TERMINATE_RX) {
 		if (e->layer == RDMAP_LAYER_RDMA && e->etype == RDMAP_ETYPE_CATASTROPHIC)
 			return;
-	} else if (e->kind != RDMAP_END_TERMINATE_TX || is_cut_off(e)) {
+	} else if (e->kind != RDMAP_END_TERMINATE_TX || qp_stream_is_cut_off(e)) {
 		return;
-	} else if (is_access_error(e)) {
+	} else if (qp_stream_is_access_error(e)) {
 		type = RNIC_EVENT_QP_ACCESS_ERROR;
-	} else if (is_request_error(e)) {
+	} else if (qp_stream_is_request_error(e)) {
 		type = RNIC_EVENT_QP_REQUEST_ERROR;
 	}
 	rnic_raise(qp->rnic, type, qp->context);
 }
 
 /* One line of what both ends agree or disagree on; odd encodings are named, for debugging. */
-static void log_end(const struct rnic_qp *qp, const struct rdmap_end *e)
+static void qp_stream_log_end(const struct rnic_qp *qp, const struct rdmap_end *e)
 {
 	const struct rdmap_term_code *c = rdmap_term_code(e->layer, e->etype, e->code);
 	bool rx = e->kind == RDMAP_END_TERMINATE_RX;
@@ -151,21 +151,21 @@ static void log_end(const struct rnic_qp *qp, const struct rdmap_end *e)
 		e->code, e->swapped ? ", written with its fields swapped, as Linux siw does" : "");
 }
 
-static void ended(void *user, const struct rdmap_end *e)
+static void qp_stream_ended(void *user, const struct rdmap_end *e)
 {
 	struct rnic_qp *qp = user;
 	struct conn_end end = {.status = 0};
 
-	log_end(qp, e);
+	qp_stream_log_end(qp, e);
 	if (e->kind == RDMAP_END_LOST)
 		end.status = e->error;
-	else if (is_cut_off(e))
+	else if (qp_stream_is_cut_off(e))
 		end.status = -ECONNRESET;
 	else if (e->kind != RDMAP_END_CLOSED)
 		end.status = -EPROTO;
 	if (!qp->pairing || !pairing_outlives(qp->pairing, e)) {
 		if (!qp->failing)
-			raise_end(qp, e);
+			qp_stream_raise_end(qp, e);
 		qp_enter_error(qp);
 	}
 	/* The Terminate is in the LLP's hands, unless that had no room: then rdmap sends it when
@@ -176,16 +176,16 @@ static void ended(void *user, const struct rdmap_end *e)
 }
 
 const struct rdmap_ops qp_stream_ops = {
-	.stag_check = stag_check,
-	.stag_invalidate = stag_invalidate,
-	.local_op = local_op,
-	.recv_take = recv_take,
-	.recv_wait = recv_wait,
-	.recv_peek = recv_peek,
-	.recv_done = recv_done,
-	.complete = complete,
-	.operational = operational,
-	.peer_closed = peer_closed,
-	.drained = drained,
-	.ended = ended,
+	.stag_check = qp_stream_stag_check,
+	.stag_invalidate = qp_stream_stag_invalidate,
+	.local_op = qp_stream_local_op,
+	.recv_take = qp_stream_recv_take,
+	.recv_wait = qp_stream_recv_wait,
+	.recv_peek = qp_stream_recv_peek,
+	.recv_done = qp_stream_recv_done,
+	.complete = qp_stream_complete,
+	.operational = qp_stream_operational,
+	.peer_closed = qp_stream_peer_closed,
+	.drained = qp_stream_drained,
+	.ended = qp_stream_ended,
 };

@@ -4,17 +4,17 @@
 #include "base/container_of.h"
 #include "rnic/qp.h"
 
-static struct timer_wheel *wheel_of(const struct rnic_qp *qp)
+static struct timer_wheel *recv_wait_wheel_of(const struct rnic_qp *qp)
 {
 	return &qp->rnic->engine->wheel;
 }
 
-static bool has_recv(const struct rnic_qp *qp)
+static bool recv_wait_has_recv(const struct rnic_qp *qp)
 {
 	return recv_queue_count(qp->srq ? &qp->srq->rq : &qp->rq) != 0;
 }
 
-static void listen_for_posts(struct rnic_qp *qp)
+static void recv_wait_listen_for_posts(struct rnic_qp *qp)
 {
 	atomic_store(&qp->recv_waits, true);
 	if (qp->srq) {
@@ -22,7 +22,7 @@ static void listen_for_posts(struct rnic_qp *qp)
 		atomic_store(&qp->srq->hungry, true);
 	}
 	/* Posted since we looked: the poster may not have seen that we wait. */
-	if (has_recv(qp))
+	if (recv_wait_has_recv(qp))
 		engine_defer(qp->rnic->engine, &qp->doorbell);
 }
 
@@ -39,27 +39,27 @@ void recv_wait_end(struct rnic_qp *qp)
 {
 	recv_wait_told(qp);
 	qp->wait.held = qp->wait.over = false;
-	timer_stop(wheel_of(qp), &qp->wait.timer);
+	timer_stop(recv_wait_wheel_of(qp), &qp->wait.timer);
 }
 
 /** The message looks again; finds it no element, it comes back to recv_wait_begin(). */
-static void look_again(struct rnic_qp *qp, bool over)
+static void recv_wait_look_again(struct rnic_qp *qp, bool over)
 {
 	recv_wait_end(qp);
 	qp->wait.over = over;
 	rdmap_recv_posted(&qp->rdmap);
 }
 
-static void on_time_over(struct timer *t, uint64_t now)
+static void recv_wait_on_time_over(struct timer *t, uint64_t now)
 {
 	struct rnic_qp *qp = container_of(t, struct rnic_qp, wait.timer);
 
-	look_again(qp, !has_recv(qp));
+	recv_wait_look_again(qp, !recv_wait_has_recv(qp));
 }
 
 void recv_wait_init(struct rnic_qp *qp)
 {
-	timer_init(&qp->wait.timer, on_time_over);
+	timer_init(&qp->wait.timer, recv_wait_on_time_over);
 }
 
 bool recv_wait_begin(struct rnic_qp *qp)
@@ -69,10 +69,11 @@ bool recv_wait_begin(struct rnic_qp *qp)
 	if (!qp->pairing) {
 		if (!patience || qp->wait.over)
 			return false;
-		timer_start(wheel_of(qp), &qp->wait.timer, qp->rnic->engine->now + patience);
+		timer_start(
+			recv_wait_wheel_of(qp), &qp->wait.timer, qp->rnic->engine->now + patience);
 	}
 	qp->wait.held = true;
-	listen_for_posts(qp);
+	recv_wait_listen_for_posts(qp);
 	return true;
 }
 
@@ -80,8 +81,8 @@ void recv_wait_serve(struct rnic_qp *qp)
 {
 	if (!qp->wait.held)
 		return;
-	if (has_recv(qp))
-		look_again(qp, false);
+	if (recv_wait_has_recv(qp))
+		recv_wait_look_again(qp, false);
 	else if (!atomic_load(&qp->recv_waits))
-		listen_for_posts(qp); /* another QP of the SRQ was faster */
+		recv_wait_listen_for_posts(qp); /* another QP of the SRQ was faster */
 }

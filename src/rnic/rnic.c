@@ -21,7 +21,7 @@
 #define CLOSE_TIMEOUT_MS 5000
 
 /* Numbers of objects are bounded by their tables; queue sizes are powers of two, as the rings. */
-static const struct rnic_limits defaults = {
+static const struct rnic_limits rnic_defaults = {
 	.max_pd = 65536,
 	.max_mr = 1 << 20,
 	.max_mw = 1 << 20,
@@ -42,45 +42,45 @@ static const struct rnic_limits defaults = {
 };
 
 /** @p v, or the default where it is 0; -1 in @p bad if it is more than the code can do. */
-static uint32_t pick(uint32_t v, uint32_t def, uint32_t most, bool *bad)
+static uint32_t rnic_pick(uint32_t v, uint32_t def, uint32_t most, bool *bad)
 {
 	if (v > most)
 		*bad = true;
 	return v ? v : def;
 }
 
-static int limits_set(struct rnic_limits *l, const struct rnic_limits *want)
+static int rnic_limits_set(struct rnic_limits *l, const struct rnic_limits *want)
 {
-	const struct rnic_limits *d = &defaults;
+	const struct rnic_limits *d = &rnic_defaults;
 	bool bad = false;
 
-	l->max_pd = pick(want->max_pd, d->max_pd, UINT32_MAX, &bad);
+	l->max_pd = rnic_pick(want->max_pd, d->max_pd, UINT32_MAX, &bad);
 	/* Together they must leave most indexes of STags free: see stag_table_init(). */
-	l->max_mr = pick(want->max_mr, d->max_mr, 1 << 21, &bad);
-	l->max_mw = pick(want->max_mw, d->max_mw, 1 << 21, &bad);
-	l->max_cq = pick(want->max_cq, d->max_cq, UINT32_MAX, &bad);
-	l->max_cqe = pick(want->max_cqe, d->max_cqe, 1 << 26, &bad);
-	l->max_srq = pick(want->max_srq, d->max_srq, UINT32_MAX, &bad);
-	l->max_srq_wr = pick(want->max_srq_wr, d->max_srq_wr, 1 << 24, &bad);
-	l->max_qp = pick(want->max_qp, d->max_qp, 1 << 22, &bad);
-	l->max_qp_wr = pick(want->max_qp_wr, d->max_qp_wr, 1 << 24, &bad);
-	l->max_sge = pick(want->max_sge, d->max_sge, 255, &bad);
-	l->max_sge_read = pick(want->max_sge_read, d->max_sge_read, 1, &bad);
-	l->max_inline = pick(want->max_inline, d->max_inline, 1 << 16, &bad);
+	l->max_mr = rnic_pick(want->max_mr, d->max_mr, 1 << 21, &bad);
+	l->max_mw = rnic_pick(want->max_mw, d->max_mw, 1 << 21, &bad);
+	l->max_cq = rnic_pick(want->max_cq, d->max_cq, UINT32_MAX, &bad);
+	l->max_cqe = rnic_pick(want->max_cqe, d->max_cqe, 1 << 26, &bad);
+	l->max_srq = rnic_pick(want->max_srq, d->max_srq, UINT32_MAX, &bad);
+	l->max_srq_wr = rnic_pick(want->max_srq_wr, d->max_srq_wr, 1 << 24, &bad);
+	l->max_qp = rnic_pick(want->max_qp, d->max_qp, 1 << 22, &bad);
+	l->max_qp_wr = rnic_pick(want->max_qp_wr, d->max_qp_wr, 1 << 24, &bad);
+	l->max_sge = rnic_pick(want->max_sge, d->max_sge, 255, &bad);
+	l->max_sge_read = rnic_pick(want->max_sge_read, d->max_sge_read, 1, &bad);
+	l->max_inline = rnic_pick(want->max_inline, d->max_inline, 1 << 16, &bad);
 	/*
 	 * Fourteen bits on the wire, of which all ones mean something else (RFC 6581 section 9.1).
 	 */
-	l->max_ird = pick(want->max_ird, d->max_ird, MPA_DEPTH_UNKNOWN - 1, &bad);
-	l->max_ord = pick(want->max_ord, d->max_ord, MPA_DEPTH_UNKNOWN - 1, &bad);
+	l->max_ird = rnic_pick(want->max_ird, d->max_ird, MPA_DEPTH_UNKNOWN - 1, &bad);
+	l->max_ord = rnic_pick(want->max_ord, d->max_ord, MPA_DEPTH_UNKNOWN - 1, &bad);
 	l->max_mr_size = want->max_mr_size ? want->max_mr_size : d->max_mr_size;
-	l->max_message = pick(want->max_message, d->max_message, d->max_message, &bad);
+	l->max_message = rnic_pick(want->max_message, d->max_message, d->max_message, &bad);
 	l->max_listen_backlog =
-		pick(want->max_listen_backlog, d->max_listen_backlog, 1 << 16, &bad);
+		rnic_pick(want->max_listen_backlog, d->max_listen_backlog, 1 << 16, &bad);
 	return bad ? -EINVAL : 0;
 }
 
 /** Both ends of a pairing are ours: they speak as suits it, whatever other peers need. */
-static void pairing_terms(struct rnic *r, const struct rnic_config *cfg)
+static void rnic_pairing_terms(struct rnic *r, const struct rnic_config *cfg)
 {
 	r->pairing_port = cfg->pairing_port;
 	r->pairing_mpa = cfg->mpa;
@@ -113,10 +113,10 @@ int rnic_create(const struct rnic_config *cfg, struct rnic **out)
 	r->start_timeout = (cfg->start_timeout_ms ? cfg->start_timeout_ms : START_TIMEOUT_MS) * MS;
 	r->close_timeout = (cfg->close_timeout_ms ? cfg->close_timeout_ms : CLOSE_TIMEOUT_MS) * MS;
 	r->rnr_timeout = cfg->rnr_timeout_ms * MS;
-	pairing_terms(r, cfg);
+	rnic_pairing_terms(r, cfg);
 	r->port_up = true;
 	r->up_since = r->engine->now;
-	if (limits_set(&r->limits, &cfg->limits)) {
+	if (rnic_limits_set(&r->limits, &cfg->limits)) {
 		free(r);
 		return -EINVAL;
 	}
@@ -138,7 +138,7 @@ int rnic_create(const struct rnic_config *cfg, struct rnic **out)
 }
 
 /** Destroy what the program left, users before what they use. @return how many objects. */
-static unsigned destroy_leftovers(struct rnic *r)
+static unsigned rnic_destroy_leftovers(struct rnic *r)
 {
 	unsigned n = 0;
 
@@ -166,7 +166,7 @@ static unsigned destroy_leftovers(struct rnic *r)
 }
 
 /** Their endpoints are not the program's. */
-static void pairings_end(struct rnic *r)
+static void rnic_pairings_end(struct rnic *r)
 {
 	engine_lock(r->engine);
 	for (uint32_t i = 0; i < r->qps.size; i++) {
@@ -184,8 +184,8 @@ void rnic_destroy(struct rnic *r)
 	unsigned left;
 
 	rnic_set_event_handler(r, NULL, NULL);
-	pairings_end(r);
-	left = destroy_leftovers(r);
+	rnic_pairings_end(r);
+	left = rnic_destroy_leftovers(r);
 	if (left)
 		log_printf(r->log, LOG_LEVEL_INFO, "rnic: %u objects were not destroyed", left);
 	engine_lock(r->engine);
@@ -205,7 +205,7 @@ const struct rnic_limits *rnic_get_limits(const struct rnic *r)
 
 const struct rnic_limits *rnic_default_limits(void)
 {
-	return &defaults;
+	return &rnic_defaults;
 }
 
 const struct log_sink *rnic_log(const struct rnic *r)

@@ -19,7 +19,7 @@ void stag_table_fini(struct stag_table *t)
 	t->slot = NULL;
 }
 
-static void insert(struct stag_table *t, uint32_t stag, void *object)
+static void stag_table_insert(struct stag_table *t, uint32_t stag, void *object)
 {
 	uint32_t i = stag_table_hash(t, stag);
 
@@ -28,7 +28,7 @@ static void insert(struct stag_table *t, uint32_t stag, void *object)
 	t->slot[i] = (struct stag_slot){stag, object};
 }
 
-static int grow(struct stag_table *t)
+static int stag_table_grow(struct stag_table *t)
 {
 	struct stag_slot *old = t->slot;
 	uint32_t n = t->mask + 1;
@@ -41,7 +41,7 @@ static int grow(struct stag_table *t)
 	t->mask = n * 2 - 1;
 	for (uint32_t i = 0; i < n; i++) {
 		if (old[i].stag)
-			insert(t, old[i].stag, old[i].object);
+			stag_table_insert(t, old[i].stag, old[i].object);
 	}
 	free(old);
 	return 0;
@@ -60,7 +60,7 @@ int stag_table_add(struct stag_table *t, void *object, uint32_t *stag)
 {
 	if (t->count >= t->max)
 		return -ENOMEM;
-	if (t->count + 1 > (t->mask + 1) / 2 && grow(t))
+	if (t->count + 1 > (t->mask + 1) / 2 && stag_table_grow(t))
 		return -ENOMEM;
 	/*
 	 * One index, one object: the key alone must not tell two apart, its owner may change it.
@@ -69,7 +69,7 @@ int stag_table_add(struct stag_table *t, void *object, uint32_t *stag)
 	do
 		*stag = random_u32(t->random);
 	while (*stag >> 8 == 0 || stag_table_find(t, *stag));
-	insert(t, *stag, object);
+	stag_table_insert(t, *stag, object);
 	t->count++;
 	return 0;
 }

@@ -61,26 +61,26 @@ void tcp_buffer_init(struct tcp_conn *c)
 	c->measure_at = TIMER_NEVER;
 }
 
-static void set_rtt(struct tcp_conn *c, uint64_t rtt)
+static void tcp_buffer_set_rtt(struct tcp_conn *c, uint64_t rtt)
 {
 	c->rcv_rtt = (uint32_t)u64_min(rtt, RTT_MOST);
 }
 
 /** What waits behind gaps. */
-static uint32_t behind_gaps(const struct tcp_conn *c)
+static uint32_t tcp_buffer_behind_gaps(const struct tcp_conn *c)
 {
 	return c->ooo_state ? c->ooo_state->ooo.bytes : 0;
 }
 
 /** All that came, ever, but what the user could take and did not. */
-static uint32_t came(const struct tcp_conn *c)
+static uint32_t tcp_buffer_came(const struct tcp_conn *c)
 {
-	return c->rcv_nxt - c->recvq.bytes + behind_gaps(c);
+	return c->rcv_nxt - c->recvq.bytes + tcp_buffer_behind_gaps(c);
 }
 
-static void begin_measuring(struct tcp_conn *c)
+static void tcp_buffer_begin_measuring(struct tcp_conn *c)
 {
-	c->measure_seq = came(c);
+	c->measure_seq = tcp_buffer_came(c);
 	c->measure_at = c->s->now + c->rcv_rtt;
 }
 
@@ -88,19 +88,19 @@ void tcp_buffer_establish(struct tcp_conn *c)
 {
 	if (c->s->cfg.receive_buffer)
 		return;
-	set_rtt(c, c->rto.srtt ? c->rto.srtt : RTT_UNKNOWN);
+	tcp_buffer_set_rtt(c, c->rto.srtt ? c->rto.srtt : RTT_UNKNOWN);
 	c->measured = 10 * c->rcv_mss; /* RFC 6928: what the peer's first round trip brings */
-	begin_measuring(c);
+	tcp_buffer_begin_measuring(c);
 }
 
 /** What buffers of @p bytes above the minimum may cost in packets. */
-static uint32_t packets_for(const struct tcp_conn *c, uint32_t bytes)
+static uint32_t tcp_buffer_packets_for(const struct tcp_conn *c, uint32_t bytes)
 {
 	return bytes > TCP_RECEIVE_BUFFER_MIN ? (bytes - TCP_RECEIVE_BUFFER_MIN) / c->rcv_mss + 1
 					      : 0;
 }
 
-static void claim(struct tcp_conn *c, uint32_t packets)
+static void tcp_buffer_claim(struct tcp_conn *c, uint32_t packets)
 {
 	c->s->rx_claimed += packets - c->rx_claim;
 	c->rx_claim = packets;
@@ -108,12 +108,12 @@ static void claim(struct tcp_conn *c, uint32_t packets)
 
 void tcp_buffer_release(struct tcp_conn *c)
 {
-	claim(c, 0);
+	tcp_buffer_claim(c, 0);
 	c->measure_at = TIMER_NEVER;
 }
 
 /** The most that the receive buffer may be, beside what the others claim. */
-static uint32_t fair_share(const struct tcp_conn *c)
+static uint32_t tcp_buffer_fair_share(const struct tcp_conn *c)
 {
 	uint32_t others = c->s->rx_claimed - c->rx_claim, limit = c->s->rx_limit;
 	uint64_t packets = others < limit ? limit - others : 0;
@@ -126,34 +126,34 @@ static uint32_t fair_share(const struct tcp_conn *c)
  * The budget is short: look at a few connections, others each time, and take back what idle ones
  * claim. Their buffers grow again when they are used.
  */
-static void reclaim(struct tcp_stack *s)
+static void tcp_buffer_reclaim(struct tcp_stack *s)
 {
 	for (unsigned i = 0; i < RECLAIM_SLOTS; i++) {
 		struct tcp_conn *c = tcp_slot_conn(s->table.slot[s->reclaim_at++ & s->table.mask]);
 
 		if (!c || !c->rx_claim || s->now < c->measure_at + RECLAIM_IDLE)
 			continue;
-		claim(c, 0);
+		tcp_buffer_claim(c, 0);
 		c->rcv_buffer = TCP_RECEIVE_BUFFER_MIN;
 		c->measured = c->rcv_buffer / 2;
 	}
 }
 
-static void resize(struct tcp_conn *c, uint64_t want)
+static void tcp_buffer_resize(struct tcp_conn *c, uint64_t want)
 {
-	uint32_t share = fair_share(c);
+	uint32_t share = tcp_buffer_fair_share(c);
 
 	if (want > share)
-		reclaim(c->s);
+		tcp_buffer_reclaim(c->s);
 	c->rcv_buffer = (uint32_t)u64_max(u64_min(want, share), TCP_RECEIVE_BUFFER_MIN);
-	claim(c, packets_for(c, c->rcv_buffer));
+	tcp_buffer_claim(c, tcp_buffer_packets_for(c, c->rcv_buffer));
 }
 
 /**
  * The round trip time as a receiver sees it, without text of its own that could be timed: the echo
  * of our time stamps (RFC 7323 section 4), or what one window per round trip leaves as possible.
  */
-static void measure_rtt(struct tcp_conn *c, uint32_t taken)
+static void tcp_buffer_measure_rtt(struct tcp_conn *c, uint32_t taken)
 {
 	uint64_t bound, elapsed = c->s->now - c->measure_at + c->rcv_rtt;
 	uint64_t rtt = c->rto.srtt ? c->rto.srtt : c->rcv_rtt;
@@ -165,13 +165,13 @@ static void measure_rtt(struct tcp_conn *c, uint32_t taken)
 		if (sample >= RTT_BY_TIMESTAMP && sample < TCP_RTO_MAX) {
 			if (sample > c->rcv_rtt)
 				sample = c->rcv_rtt + (sample - c->rcv_rtt) / 4;
-			set_rtt(c, sample);
+			tcp_buffer_set_rtt(c, sample);
 			return;
 		}
 		rtt = u64_min(rtt, RTT_BY_TIMESTAMP);
 	}
 	bound = elapsed * c->rcv_buffer / taken;
-	set_rtt(c, u64_max(u64_min(rtt, bound), 1000));
+	tcp_buffer_set_rtt(c, u64_max(u64_min(rtt, bound), 1000));
 }
 
 /**
@@ -182,14 +182,14 @@ static void measure_rtt(struct tcp_conn *c, uint32_t taken)
  */
 void tcp_buffer_measure(struct tcp_conn *c)
 {
-	uint32_t now = came(c), waits = behind_gaps(c);
+	uint32_t now = tcp_buffer_came(c), waits = tcp_buffer_behind_gaps(c);
 	/* Less than before: what waited was dropped. */
 	uint32_t taken = seq_gt(now, c->measure_seq) ? now - c->measure_seq : 0;
 	uint64_t twice = 2 * (uint64_t)taken + 16 * c->rcv_mss + 2 * (uint64_t)waits,
 		 want = c->rcv_buffer;
 
 	if (taken >= RTT_SEGMENTS * c->rcv_mss)
-		measure_rtt(c, taken);
+		tcp_buffer_measure_rtt(c, taken);
 	if (taken > c->measured) {
 		/* By the time that the peer hears of it, a slow start has doubled again. */
 		want = u64_max(want, twice + 2 * twice * u64_min(taken - c->measured, c->measured) /
@@ -198,10 +198,10 @@ void tcp_buffer_measure(struct tcp_conn *c)
 	} else if (waits) {
 		want = u64_max(want, twice);
 	}
-	resize(c, want);
+	tcp_buffer_resize(c, want);
 	/* Cut by its share, it may grow again from there. */
 	c->measured = u32_min(c->measured, c->rcv_buffer / 2);
-	begin_measuring(c);
+	tcp_buffer_begin_measuring(c);
 }
 
 uint32_t tcp_snd_buffer(const struct tcp_conn *c)
@@ -231,7 +231,7 @@ uint32_t tcp_buffer_send_limit(const struct tcp_conn *c)
 }
 
 /** Is there a packet for @p c in what all connections may queue? */
-static bool budget_allows(const struct tcp_conn *c)
+static bool tcp_buffer_budget_allows(const struct tcp_conn *c)
 {
 	const struct tcp_stack *s = c->s;
 	uint32_t count = c->sendq.count;
@@ -243,7 +243,7 @@ static bool budget_allows(const struct tcp_conn *c)
 
 /** A connection that takes what it is sent was refused a packet: one that does not may have to
  * give. */
-static void want(const struct tcp_conn *c)
+static void tcp_buffer_want(const struct tcp_conn *c)
 {
 	uint32_t wanted = c->sendq.count + 1;
 
@@ -260,8 +260,8 @@ bool tcp_buffer_may_queue(const struct tcp_conn *c, uint32_t len)
 	if (q->count && (q->bytes - u32_min(with_peer, q->bytes) + len > limit ||
 				q->count >= (limit + with_peer) / RECORD_MIN_COST))
 		return false;
-	if (likely(budget_allows(c)))
+	if (likely(tcp_buffer_budget_allows(c)))
 		return true;
-	want(c);
+	tcp_buffer_want(c);
 	return false;
 }

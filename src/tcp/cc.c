@@ -9,15 +9,16 @@
 /** Far above what a scaled window can be; sums of it and a segment do not wrap. */
 #define SSTHRESH_INFINITE 0x7fffffffu
 
-static const struct tcp_cc_ops *const table[] = {&tcp_cc_cubic, &tcp_cc_newreno, &tcp_cc_bbr};
+static const struct tcp_cc_ops *const tcp_cc_table[] = {
+	&tcp_cc_cubic, &tcp_cc_newreno, &tcp_cc_bbr};
 
 const struct tcp_cc_ops *tcp_cc_find(const char *name)
 {
 	if (!name)
-		return table[0];
-	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-		if (strcmp(table[i]->name, name) == 0)
-			return table[i];
+		return tcp_cc_table[0];
+	for (size_t i = 0; i < sizeof tcp_cc_table / sizeof tcp_cc_table[0]; i++)
+		if (strcmp(tcp_cc_table[i]->name, name) == 0)
+			return tcp_cc_table[i];
 	return NULL;
 }
 
@@ -65,7 +66,7 @@ void tcp_cc_on_ack(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 	cc->ops->ack(cc, a);
 }
 
-static void remember(struct tcp_cc *cc)
+static void tcp_cc_remember(struct tcp_cc *cc)
 {
 	cc->prior_cwnd = cc->cwnd;
 	cc->prior_ssthresh = cc->ssthresh;
@@ -73,13 +74,13 @@ static void remember(struct tcp_cc *cc)
 
 void tcp_cc_congestion(struct tcp_cc *cc, enum tcp_cc_signal why, uint32_t in_flight, uint64_t now)
 {
-	remember(cc);
+	tcp_cc_remember(cc);
 	cc->ops->congestion(cc, why, in_flight, now);
 }
 
 void tcp_cc_timeout(struct tcp_cc *cc, uint32_t in_flight, uint64_t now)
 {
-	remember(cc);
+	tcp_cc_remember(cc);
 	cc->ops->timeout(cc, in_flight, now);
 }
 
@@ -106,7 +107,7 @@ void tcp_cc_undo(struct tcp_cc *cc, uint64_t now)
  * it for each (RFC 2861 section 3.1), down to the restart window, where slow start begins and
  * goes up to three quarters of what had been.
  */
-static void decay(struct tcp_cc *cc, uint64_t idle, uint64_t rto)
+static void tcp_cc_decay(struct tcp_cc *cc, uint64_t idle, uint64_t rto)
 {
 	uint32_t restart = u32_min(cc->cwnd, tcp_cc_initial_window(cc->smss));
 
@@ -120,7 +121,7 @@ static void decay(struct tcp_cc *cc, uint64_t idle, uint64_t rto)
 void tcp_cc_restart(struct tcp_cc *cc, uint64_t idle, uint64_t rto, uint64_t now)
 {
 	if (!cc->ops->owns_cwnd)
-		decay(cc, idle, rto);
+		tcp_cc_decay(cc, idle, rto);
 	if (cc->ops->restart)
 		cc->ops->restart(cc, idle, now);
 }

@@ -24,20 +24,21 @@
 #define RENO_ROUNDS_MAX 63
 #define UP_ROUNDS_MAX   30
 
-static uint32_t draw(struct tcp_bbr *b)
+static uint32_t bbr_draw(struct tcp_bbr *b)
 {
 	b->seed = b->seed * 1664525 + 1013904223;
 	return b->seed >> 8;
 }
 
-static void enter(struct tcp_bbr *b, enum bbr_state state, uint32_t pacing_gain, uint32_t cwnd_gain)
+static void bbr_enter(
+	struct tcp_bbr *b, enum bbr_state state, uint32_t pacing_gain, uint32_t cwnd_gain)
 {
 	b->state = (uint8_t)state;
 	b->pacing_gain = pacing_gain;
 	b->cwnd_gain = cwnd_gain;
 }
 
-static void init(struct tcp_cc *cc, uint64_t now)
+static void bbr_init(struct tcp_cc *cc, uint64_t now)
 {
 	struct tcp_bbr *b = calloc(1, sizeof *b);
 
@@ -50,10 +51,10 @@ static void init(struct tcp_cc *cc, uint64_t now)
 	b->seed = (uint32_t)(now / 1000);
 	b->extra_since = now;
 	bbr_model_init(cc, now);
-	enter(b, BBR_STARTUP, STARTUP_PACING_GAIN, CWND_GAIN);
+	bbr_enter(b, BBR_STARTUP, STARTUP_PACING_GAIN, CWND_GAIN);
 }
 
-static void fini(struct tcp_cc *cc)
+static void bbr_fini(struct tcp_cc *cc)
 {
 	free(cc->u.bbr);
 	cc->u.bbr = NULL;
@@ -61,27 +62,27 @@ static void fini(struct tcp_cc *cc)
 
 /* ---- ProbeBW ------------------------------------------------------------------------------ */
 
-static void start_down(struct tcp_cc *cc, const struct tcp_cc_ack *a)
+static void bbr_start_down(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 
 	bbr_reset_congestion_signals(b);
 	b->up_growth = 0;
 	/* Section 5.3.3.5.3: at some time from two seconds on, lest flows probe in step. */
-	b->rounds_since_probe = draw(b) & 1;
-	b->probe_wait = PROBE_WAIT + draw(b) % 1000 * MS;
+	b->rounds_since_probe = bbr_draw(b) & 1;
+	b->probe_wait = PROBE_WAIT + bbr_draw(b) % 1000 * MS;
 	b->cycle_at = a->now;
 	b->ack_phase = BBR_ACKS_PROBE_STOPPING;
 	bbr_start_round(b, a->rate->total_delivered);
-	enter(b, BBR_DOWN, DOWN_PACING_GAIN, CWND_GAIN);
+	bbr_enter(b, BBR_DOWN, DOWN_PACING_GAIN, CWND_GAIN);
 }
 
-static void start_cruise(struct tcp_bbr *b)
+static void bbr_start_cruise(struct tcp_bbr *b)
 {
-	enter(b, BBR_CRUISE, BBR_UNIT, CWND_GAIN);
+	bbr_enter(b, BBR_CRUISE, BBR_UNIT, CWND_GAIN);
 }
 
-static void start_refill(struct tcp_cc *cc, const struct tcp_cc_ack *a)
+static void bbr_start_refill(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 
@@ -90,11 +91,11 @@ static void start_refill(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 	b->up_rest = 0;
 	b->ack_phase = BBR_ACKS_REFILLING;
 	bbr_start_round(b, a->rate->total_delivered);
-	enter(b, BBR_REFILL, BBR_UNIT, CWND_GAIN);
+	bbr_enter(b, BBR_REFILL, BBR_UNIT, CWND_GAIN);
 }
 
 /** Double what inflight_hi grows by in a round. */
-static void raise_slope(struct tcp_cc *cc)
+static void bbr_raise_slope(struct tcp_cc *cc)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 
@@ -103,7 +104,7 @@ static void raise_slope(struct tcp_cc *cc)
 		b->up_rounds++;
 }
 
-static void start_up(struct tcp_cc *cc, const struct tcp_cc_ack *a)
+static void bbr_start_up(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 
@@ -112,12 +113,12 @@ static void start_up(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 	b->cycle_at = a->now;
 	bbr_start_round(b, a->rate->total_delivered);
 	bbr_reset_full_bw(b, tcp_rate_of(a->rate));
-	enter(b, BBR_UP, UP_PACING_GAIN, UP_CWND_GAIN);
-	raise_slope(cc);
+	bbr_enter(b, BBR_UP, UP_PACING_GAIN, UP_CWND_GAIN);
+	bbr_raise_slope(cc);
 }
 
 /** The time has come, or Reno would have sent more by now. */
-static bool time_to_probe(const struct tcp_cc *cc, const struct tcp_cc_ack *a)
+static bool bbr_time_to_probe(const struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	const struct tcp_bbr *b = cc->u.bbr;
 	uint32_t reno = bbr_target_inflight(cc) / cc->smss;
@@ -126,24 +127,24 @@ static bool time_to_probe(const struct tcp_cc *cc, const struct tcp_cc_ack *a)
 	       b->rounds_since_probe >= u32_min(reno, RENO_ROUNDS_MAX);
 }
 
-static bool time_to_cruise(const struct tcp_cc *cc, const struct tcp_cc_ack *a)
+static bool bbr_time_to_cruise(const struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	return a->in_flight <= bbr_inflight_with_headroom(cc) &&
 	       a->in_flight <= bbr_inflight(cc, bbr_max_bw(cc->u.bbr), BBR_UNIT);
 }
 
 /** Section 5.3.3.5.4: the bound rises as far as it is used. */
-static void probe_inflight_upward(struct tcp_cc *cc, const struct tcp_cc_ack *a)
+static void bbr_probe_inflight_upward(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 	uint64_t gain = (uint64_t)a->delivered * b->up_growth + b->up_rest;
 	b->up_rest = (uint32_t)(gain % cc->cwnd);
 	b->inflight_hi = (uint32_t)u64_min(b->inflight_hi + gain / cc->cwnd, TCP_CWND_MAX);
 	if (b->round_start)
-		raise_slope(cc);
+		bbr_raise_slope(cc);
 }
 
-static void inflight_too_high(struct tcp_cc *cc, const struct tcp_cc_ack *a)
+static void bbr_handle_inflight_too_high(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 	uint32_t least = (uint32_t)((uint64_t)bbr_target_inflight(cc) * BETA / BBR_UNIT);
@@ -152,11 +153,11 @@ static void inflight_too_high(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 	if (!a->rate->app_limited)
 		b->inflight_hi = u32_max(a->rate->tx_in_flight, least);
 	if (b->state == BBR_UP)
-		start_down(cc, a);
+		bbr_start_down(cc, a);
 }
 
 /** Section 5.5.10.2: what the last probe found the path to take. */
-static void adapt_upper_bounds(struct tcp_cc *cc, const struct tcp_cc_ack *a, bool at_bound)
+static void bbr_adapt_upper_bounds(struct tcp_cc *cc, const struct tcp_cc_ack *a, bool at_bound)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 
@@ -170,17 +171,17 @@ static void adapt_upper_bounds(struct tcp_cc *cc, const struct tcp_cc_ack *a, bo
 	}
 	if (bbr_inflight_too_high(cc, a)) {
 		if (b->probe_samples)
-			inflight_too_high(cc, a);
+			bbr_handle_inflight_too_high(cc, a);
 		return;
 	}
 	if (b->inflight_hi == BBR_INFINITE)
 		return;
 	b->inflight_hi = u32_max(b->inflight_hi, u32_min(a->rate->tx_in_flight, TCP_CWND_MAX));
 	if (b->state == BBR_UP && at_bound)
-		probe_inflight_upward(cc, a);
+		bbr_probe_inflight_upward(cc, a);
 }
 
-static void probe_up(struct tcp_cc *cc, const struct tcp_cc_ack *a, bool at_bound)
+static void bbr_probe_up(struct tcp_cc *cc, const struct tcp_cc_ack *a, bool at_bound)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 
@@ -188,34 +189,34 @@ static void probe_up(struct tcp_cc *cc, const struct tcp_cc_ack *a, bool at_boun
 	if (at_bound)
 		bbr_reset_full_bw(b, tcp_rate_of(a->rate));
 	else if (b->full_bw_now)
-		start_down(cc, a);
+		bbr_start_down(cc, a);
 }
 
-static void update_cycle(struct tcp_cc *cc, const struct tcp_cc_ack *a)
+static void bbr_update_cycle(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 	bool at_bound = a->cwnd_limited && cc->cwnd >= b->inflight_hi; /* before it moves */
 
 	if (!b->full_bw_reached)
 		return;
-	adapt_upper_bounds(cc, a, at_bound);
+	bbr_adapt_upper_bounds(cc, a, at_bound);
 	switch ((enum bbr_state)b->state) {
 	case BBR_DOWN:
-		if (time_to_probe(cc, a))
-			start_refill(cc, a);
-		else if (time_to_cruise(cc, a))
-			start_cruise(b);
+		if (bbr_time_to_probe(cc, a))
+			bbr_start_refill(cc, a);
+		else if (bbr_time_to_cruise(cc, a))
+			bbr_start_cruise(b);
 		break;
 	case BBR_CRUISE:
-		if (time_to_probe(cc, a))
-			start_refill(cc, a);
+		if (bbr_time_to_probe(cc, a))
+			bbr_start_refill(cc, a);
 		break;
 	case BBR_REFILL:
 		if (b->round_start)
-			start_up(cc, a);
+			bbr_start_up(cc, a);
 		break;
 	case BBR_UP:
-		probe_up(cc, a, at_bound);
+		bbr_probe_up(cc, a, at_bound);
 		break;
 	case BBR_STARTUP:
 	case BBR_DRAIN:
@@ -226,22 +227,22 @@ static void update_cycle(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 
 /* ---- the other states --------------------------------------------------------------------- */
 
-static void check_startup_and_drain(struct tcp_cc *cc, const struct tcp_cc_ack *a)
+static void bbr_check_startup_and_drain(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 
 	if (b->state == BBR_STARTUP && b->full_bw_reached)
-		enter(b, BBR_DRAIN, DRAIN_PACING_GAIN, CWND_GAIN);
+		bbr_enter(b, BBR_DRAIN, DRAIN_PACING_GAIN, CWND_GAIN);
 	if (b->state == BBR_DRAIN && a->in_flight <= bbr_inflight(cc, bbr_max_bw(b), BBR_UNIT))
-		start_down(cc, a);
+		bbr_start_down(cc, a);
 }
 
-static uint32_t probe_rtt_cwnd(const struct tcp_cc *cc)
+static uint32_t bbr_probe_rtt_cwnd(const struct tcp_cc *cc)
 {
 	return u32_max(bbr_bdp(cc, cc->u.bbr->bw, PROBE_RTT_CWND_GAIN), 4 * cc->smss);
 }
 
-static void leave_probe_rtt(struct tcp_cc *cc, const struct tcp_cc_ack *a)
+static void bbr_leave_probe_rtt(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 
@@ -250,20 +251,20 @@ static void leave_probe_rtt(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 	cc->cwnd = u32_max(cc->cwnd, b->saved_cwnd);
 	bbr_reset_lower_bounds(b);
 	if (b->full_bw_reached) {
-		start_down(cc, a);
-		start_cruise(b);
+		bbr_start_down(cc, a);
+		bbr_start_cruise(b);
 	} else {
-		enter(b, BBR_STARTUP, STARTUP_PACING_GAIN, CWND_GAIN);
+		bbr_enter(b, BBR_STARTUP, STARTUP_PACING_GAIN, CWND_GAIN);
 	}
 }
 
 /** Section 5.3.4.3: low for 200 ms and a round trip, which show the path without our queue. */
-static void probe_rtt(struct tcp_cc *cc, const struct tcp_cc_ack *a)
+static void bbr_probe_rtt(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 
 	if (!b->probe_rtt_done_at) {
-		if (a->in_flight > probe_rtt_cwnd(cc))
+		if (a->in_flight > bbr_probe_rtt_cwnd(cc))
 			return;
 		b->probe_rtt_done_at = a->now + PROBE_RTT_TIME;
 		b->probe_rtt_round_done = false;
@@ -272,16 +273,16 @@ static void probe_rtt(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 	}
 	b->probe_rtt_round_done |= b->round_start;
 	if (b->probe_rtt_round_done && a->now > b->probe_rtt_done_at)
-		leave_probe_rtt(cc, a);
+		bbr_leave_probe_rtt(cc, a);
 }
 
-static void check_probe_rtt(struct tcp_cc *cc, const struct tcp_cc_ack *a)
+static void bbr_check_probe_rtt(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 	bool due = bbr_update_min_rtt(b, a);
 
 	if (b->state != BBR_PROBE_RTT && due && !b->idle_restart) {
-		enter(b, BBR_PROBE_RTT, BBR_UNIT, PROBE_RTT_CWND_GAIN);
+		bbr_enter(b, BBR_PROBE_RTT, BBR_UNIT, PROBE_RTT_CWND_GAIN);
 		b->saved_cwnd = cc->cwnd;
 		b->probe_rtt_done_at = 0;
 		b->ack_phase = BBR_ACKS_PROBE_STOPPING;
@@ -289,14 +290,14 @@ static void check_probe_rtt(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 		cc->held_back = true; /* what is measured meanwhile is our doing */
 	}
 	if (b->state == BBR_PROBE_RTT)
-		probe_rtt(cc, a);
+		bbr_probe_rtt(cc, a);
 	if (a->delivered)
 		b->idle_restart = false;
 }
 
 /* ---- how fast, how much ------------------------------------------------------------------- */
 
-static void set_pacing(struct tcp_cc *cc, uint32_t gain)
+static void bbr_set_pacing(struct tcp_cc *cc, uint32_t gain)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 	uint64_t rate = b->bw * gain / BBR_UNIT;
@@ -311,7 +312,7 @@ static void set_pacing(struct tcp_cc *cc, uint32_t gain)
 }
 
 /** Section 5.6.4.7. */
-static uint32_t bound_by_model(const struct tcp_cc *cc, uint32_t w)
+static uint32_t bbr_bound_by_model(const struct tcp_cc *cc, uint32_t w)
 {
 	const struct tcp_bbr *b = cc->u.bbr;
 	uint32_t cap = BBR_INFINITE;
@@ -322,10 +323,10 @@ static uint32_t bound_by_model(const struct tcp_cc *cc, uint32_t w)
 		cap = b->inflight_hi;
 	cap = u32_max(u32_min(cap, b->inflight_lo), 4 * cc->smss);
 	w = u32_min(w, cap);
-	return b->state == BBR_PROBE_RTT ? u32_min(w, probe_rtt_cwnd(cc)) : w;
+	return b->state == BBR_PROBE_RTT ? u32_min(w, bbr_probe_rtt_cwnd(cc)) : w;
 }
 
-static void set_cwnd(struct tcp_cc *cc, const struct tcp_cc_ack *a)
+static void bbr_set_cwnd(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 	uint32_t most = bbr_inflight(cc, b->bw, b->cwnd_gain), w = cc->cwnd;
@@ -340,10 +341,10 @@ static void set_cwnd(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 	else if (w < most || a->rate->total_delivered < 2 * tcp_cc_initial_window(cc->smss))
 		w += a->delivered;
 	w = u32_min(u32_max(w, 4 * cc->smss), TCP_CWND_MAX);
-	cc->cwnd = bound_by_model(cc, w);
+	cc->cwnd = bbr_bound_by_model(cc, w);
 }
 
-static void ack(struct tcp_cc *cc, const struct tcp_cc_ack *a)
+static void bbr_ack(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 
@@ -355,18 +356,18 @@ static void ack(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 		return;
 	}
 	bbr_update_model(cc, a);
-	check_startup_and_drain(cc, a);
-	update_cycle(cc, a);
-	check_probe_rtt(cc, a);
+	bbr_check_startup_and_drain(cc, a);
+	bbr_update_cycle(cc, a);
+	bbr_check_probe_rtt(cc, a);
 	bbr_advance_latest(b, a);
 	b->bw = u64_min(bbr_max_bw(b), b->bw_lo);
-	set_pacing(cc, b->pacing_gain);
-	set_cwnd(cc, a);
+	bbr_set_pacing(cc, b->pacing_gain);
+	bbr_set_cwnd(cc, a);
 }
 
 /* ---- what else happens -------------------------------------------------------------------- */
 
-static void save_for_undo(struct tcp_cc *cc)
+static void bbr_save_for_undo(struct tcp_cc *cc)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 
@@ -376,16 +377,17 @@ static void save_for_undo(struct tcp_cc *cc)
 }
 
 /** The model sees losses and marks itself; this is only where an undo would lead back to. */
-static void congestion(struct tcp_cc *cc, enum tcp_cc_signal why, uint32_t in_flight, uint64_t now)
+static void bbr_congestion(
+	struct tcp_cc *cc, enum tcp_cc_signal why, uint32_t in_flight, uint64_t now)
 {
-	save_for_undo(cc);
+	bbr_save_for_undo(cc);
 }
 
-static void timeout(struct tcp_cc *cc, uint32_t in_flight, uint64_t now)
+static void bbr_timeout(struct tcp_cc *cc, uint32_t in_flight, uint64_t now)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 
-	save_for_undo(cc);
+	bbr_save_for_undo(cc);
 	if (b->state != BBR_PROBE_RTT)
 		b->saved_cwnd = cc->cwnd;
 	cc->cwnd = cc->smss;
@@ -393,7 +395,7 @@ static void timeout(struct tcp_cc *cc, uint32_t in_flight, uint64_t now)
 	b->after_timeout = true;
 }
 
-static void recovered(struct tcp_cc *cc, uint64_t now)
+static void bbr_recovered(struct tcp_cc *cc, uint64_t now)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 
@@ -403,7 +405,7 @@ static void recovered(struct tcp_cc *cc, uint64_t now)
 }
 
 /** Section 5.5.10.5. */
-static void undo(struct tcp_cc *cc, uint64_t now)
+static void bbr_undo(struct tcp_cc *cc, uint64_t now)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 
@@ -417,7 +419,7 @@ static void undo(struct tcp_cc *cc, uint64_t now)
 }
 
 /** Section 5.4.1: at the rate that is known, without a gain. */
-static void restart(struct tcp_cc *cc, uint64_t idle, uint64_t now)
+static void bbr_restart(struct tcp_cc *cc, uint64_t idle, uint64_t now)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 
@@ -425,10 +427,10 @@ static void restart(struct tcp_cc *cc, uint64_t idle, uint64_t now)
 	b->extra_since = now;
 	b->extra_delivered = 0;
 	if (bbr_in_probe_bw(b))
-		set_pacing(cc, BBR_UNIT);
+		bbr_set_pacing(cc, BBR_UNIT);
 }
 
-static void info(const struct tcp_cc *cc, struct tcp_cc_info *out)
+static void bbr_info(const struct tcp_cc *cc, struct tcp_cc_info *out)
 {
 	static const char *const phase[] = {"Startup", "Drain", "ProbeBW_DOWN", "ProbeBW_CRUISE",
 		"ProbeBW_REFILL", "ProbeBW_UP", "ProbeRTT"};
@@ -439,12 +441,12 @@ static void info(const struct tcp_cc *cc, struct tcp_cc_info *out)
 
 const struct tcp_cc_ops tcp_cc_bbr = {.name = "bbr",
 	.owns_cwnd = true,
-	.init = init,
-	.fini = fini,
-	.ack = ack,
-	.congestion = congestion,
-	.timeout = timeout,
-	.recovered = recovered,
-	.undo = undo,
-	.restart = restart,
-	.info = info};
+	.init = bbr_init,
+	.fini = bbr_fini,
+	.ack = bbr_ack,
+	.congestion = bbr_congestion,
+	.timeout = bbr_timeout,
+	.recovered = bbr_recovered,
+	.undo = bbr_undo,
+	.restart = bbr_restart,
+	.info = bbr_info};

@@ -128,7 +128,7 @@ uint32_t bbr_inflight_with_headroom(const struct tcp_cc *cc)
  * Is @p lost, of @p all, more than a healthy path that is not full loses? Of losses at random the
  * variance, in segments, is what is expected.
  */
-static bool exceeds(const struct tcp_cc *cc, uint32_t lost, uint32_t all)
+static bool bbr_exceeds(const struct tcp_cc *cc, uint32_t lost, uint32_t all)
 {
 	uint64_t expected = all / LOSS_THRESH_DIVISOR, excess = lost - expected;
 
@@ -137,10 +137,10 @@ static bool exceeds(const struct tcp_cc *cc, uint32_t lost, uint32_t all)
 
 bool bbr_inflight_too_high(const struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
-	return exceeds(cc, a->rate->lost, a->rate->tx_in_flight) || cc->u.bbr->too_much_marked;
+	return bbr_exceeds(cc, a->rate->lost, a->rate->tx_in_flight) || cc->u.bbr->too_much_marked;
 }
 
-static void update_round(struct tcp_cc *cc, const struct tcp_rate_sample *s)
+static void bbr_update_round(struct tcp_cc *cc, const struct tcp_rate_sample *s)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 
@@ -157,7 +157,7 @@ static void update_round(struct tcp_cc *cc, const struct tcp_rate_sample *s)
 }
 
 /** Draft section 5.5.10.3: bounds that hold until the next probe. */
-static void adapt_lower_bounds(struct tcp_cc *cc)
+static void bbr_adapt_lower_bounds(struct tcp_cc *cc)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 	uint32_t cut = BBR_UNIT - b->ecn_alpha / ECN_FACTOR;
@@ -178,7 +178,7 @@ static void adapt_lower_bounds(struct tcp_cc *cc)
 }
 
 /** A round of losses and marks is over: what was their share? */
-static void close_loss_round(struct tcp_cc *cc, const struct tcp_rate_sample *s)
+static void bbr_close_loss_round(struct tcp_cc *cc, const struct tcp_rate_sample *s)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 	uint32_t delivered = s->total_delivered - b->loss_round_delivered;
@@ -186,10 +186,10 @@ static void close_loss_round(struct tcp_cc *cc, const struct tcp_rate_sample *s)
 		delivered ? (uint32_t)((uint64_t)b->loss_round_ce * BBR_UNIT / delivered) : 0;
 
 	share = u32_min(share, BBR_UNIT);
-	b->too_much_lost = exceeds(cc, b->loss_round_lost, delivered + b->loss_round_lost);
+	b->too_much_lost = bbr_exceeds(cc, b->loss_round_lost, delivered + b->loss_round_lost);
 	b->too_much_marked = share > BBR_UNIT / ECN_THRESH_DIVISOR;
 	b->ecn_alpha = (b->ecn_alpha * (ECN_ALPHA_WEIGHT - 1) + share) / ECN_ALPHA_WEIGHT;
-	adapt_lower_bounds(cc);
+	bbr_adapt_lower_bounds(cc);
 	if (b->state == BBR_STARTUP && b->loss_events >= STARTUP_LOSS_EVENTS && b->too_much_lost) {
 		/* Draft section 5.3.1.3: the queue overflows. */
 		b->full_bw_reached = true;
@@ -200,7 +200,7 @@ static void close_loss_round(struct tcp_cc *cc, const struct tcp_rate_sample *s)
 	b->loss_events = 0;
 }
 
-static void update_congestion(struct tcp_cc *cc, const struct tcp_cc_ack *a, uint64_t rate)
+static void bbr_update_congestion(struct tcp_cc *cc, const struct tcp_cc_ack *a, uint64_t rate)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 	const struct tcp_rate_sample *s = a->rate;
@@ -216,10 +216,10 @@ static void update_congestion(struct tcp_cc *cc, const struct tcp_cc_ack *a, uin
 	if (!b->loss_round_start)
 		return;
 	b->loss_round = s->total_delivered;
-	close_loss_round(cc, s);
+	bbr_close_loss_round(cc, s);
 }
 
-static void max_update(struct bbr_max *m, uint32_t v, uint32_t round, uint32_t len)
+static void bbr_max_update(struct bbr_max *m, uint32_t v, uint32_t round, uint32_t len)
 {
 	if (round - m->since >= len / 2) {
 		m->old = m->young;
@@ -230,7 +230,7 @@ static void max_update(struct bbr_max *m, uint32_t v, uint32_t round, uint32_t l
 }
 
 /** Draft section 5.5.9: how much more is acknowledged at a time than the rate explains. */
-static void update_aggregation(struct tcp_cc *cc, const struct tcp_cc_ack *a)
+static void bbr_update_aggregation(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	struct tcp_bbr *b = cc->u.bbr;
 	uint64_t us = u64_min((a->now - b->extra_since) / 1000, 100 * 1000000);
@@ -243,12 +243,12 @@ static void update_aggregation(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 		expected = 0;
 	}
 	b->extra_delivered = u32_min(b->extra_delivered + a->delivered, TCP_CWND_MAX);
-	max_update(&b->extra_acked, u32_min(b->extra_delivered - (uint32_t)expected, cc->cwnd),
+	bbr_max_update(&b->extra_acked, u32_min(b->extra_delivered - (uint32_t)expected, cc->cwnd),
 		b->round_count, len);
 }
 
 /** Draft section 5.3.1.2: three rounds in which the rate did not grow by a quarter. */
-static void check_full_bw(struct tcp_bbr *b, const struct tcp_rate_sample *s, uint64_t rate)
+static void bbr_check_full_bw(struct tcp_bbr *b, const struct tcp_rate_sample *s, uint64_t rate)
 {
 	if (b->full_bw_now || s->app_limited)
 		return;
@@ -267,12 +267,12 @@ void bbr_update_model(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 	struct tcp_bbr *b = cc->u.bbr;
 	uint64_t rate = tcp_rate_of(a->rate);
 
-	update_round(cc, a->rate);
+	bbr_update_round(cc, a->rate);
 	if (rate >= bbr_max_bw(b) || !a->rate->app_limited)
 		b->max_bw[1] = u64_max(b->max_bw[1], rate);
-	update_congestion(cc, a, rate);
-	update_aggregation(cc, a);
-	check_full_bw(b, a->rate, rate);
+	bbr_update_congestion(cc, a, rate);
+	bbr_update_aggregation(cc, a);
+	bbr_check_full_bw(b, a->rate, rate);
 	b->bw = u64_min(bbr_max_bw(b), b->bw_lo);
 }
 

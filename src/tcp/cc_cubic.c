@@ -18,7 +18,7 @@
 #define QUEUE_PART 16
 
 /** Cube root, rounded down; @p x below 2^63. */
-static uint32_t cube_root(uint64_t x)
+static uint32_t cubic_root(uint64_t x)
 {
 	uint64_t lo = 0, hi = (UINT64_C(1) << 21) - 1;
 
@@ -33,12 +33,12 @@ static uint32_t cube_root(uint64_t x)
 	return (uint32_t)lo;
 }
 
-static void init(struct tcp_cc *cc, uint64_t now)
+static void cubic_init(struct tcp_cc *cc, uint64_t now)
 {
 }
 
 /** A time that is never 0, which stands for none. It comes round, but differences are right. */
-static uint32_t ms_of(uint64_t now)
+static uint32_t cubic_ms_of(uint64_t now)
 {
 	uint32_t ms = (uint32_t)(now / MS);
 
@@ -46,7 +46,7 @@ static uint32_t ms_of(uint64_t now)
 }
 
 /** RFC 9438 section 4.2: W_max as it was, or the window now if there is none (section 4.8). */
-static void start_epoch(struct tcp_cc *cc, uint32_t now)
+static void cubic_start_epoch(struct tcp_cc *cc, uint32_t now)
 {
 	struct tcp_cubic *q = &cc->u.cubic;
 	uint64_t missing = q->w_max > cc->cwnd ? q->w_max - cc->cwnd : 0;
@@ -57,11 +57,11 @@ static void start_epoch(struct tcp_cc *cc, uint32_t now)
 	q->acked = 0;
 	q->origin = u32_max(q->w_max, cc->cwnd);
 	/* Equation 2: K = cubic_root((W_max - cwnd_epoch) / C), C = 0.4 segments / s^3; in ms. */
-	q->k = cube_root(missing * 5 / 2 / cc->smss * UINT64_C(1000000000));
+	q->k = cubic_root(missing * 5 / 2 / cc->smss * UINT64_C(1000000000));
 }
 
 /** Equation 1: W_cubic(t) = C (t - K)^3 + W_max. */
-static uint32_t w_cubic(const struct tcp_cc *cc, uint32_t t)
+static uint32_t cubic_w_cubic(const struct tcp_cc *cc, uint32_t t)
 {
 	const struct tcp_cubic *q = &cc->u.cubic;
 	bool below = t < q->k;
@@ -77,7 +77,7 @@ static uint32_t w_cubic(const struct tcp_cc *cc, uint32_t t)
  * Section 4.3: what AIMD with the same decrease would have; from the window before the reduction
  * on it grows like Reno.
  */
-static void grow_w_est(struct tcp_cc *cc, uint32_t acked)
+static void cubic_grow_w_est(struct tcp_cc *cc, uint32_t acked)
 {
 	struct tcp_cubic *q = &cc->u.cubic;
 
@@ -90,10 +90,10 @@ static void grow_w_est(struct tcp_cc *cc, uint32_t acked)
 }
 
 /** Where the window shall be one round trip from now: sections 4.4 and 4.5. */
-static uint32_t target(const struct tcp_cc *cc, const struct tcp_cc_ack *a)
+static uint32_t cubic_target(const struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
-	uint32_t ms = ms_of(a->now + a->srtt);
-	uint32_t w = w_cubic(cc, ms - cc->u.cubic.epoch);
+	uint32_t ms = cubic_ms_of(a->now + a->srtt);
+	uint32_t w = cubic_w_cubic(cc, ms - cc->u.cubic.epoch);
 
 	w = u32_min(w, cc->cwnd + cc->cwnd / 2);
 	if (!cc->u.cubic.w_max)
@@ -101,22 +101,22 @@ static uint32_t target(const struct tcp_cc *cc, const struct tcp_cc_ack *a)
 	return w;
 }
 
-static void avoid(struct tcp_cc *cc, const struct tcp_cc_ack *a, uint32_t acked)
+static void cubic_avoid(struct tcp_cc *cc, const struct tcp_cc_ack *a, uint32_t acked)
 {
 	struct tcp_cubic *q = &cc->u.cubic;
-	uint32_t now = ms_of(a->now), w;
+	uint32_t now = cubic_ms_of(a->now), w;
 	uint64_t gain;
 
 	if (!q->epoch)
-		start_epoch(cc, now);
+		cubic_start_epoch(cc, now);
 	if (q->paused) { /* section 4.2: t has no part of the time without a use for the window */
 		q->epoch += now - q->paused;
 		q->paused = 0;
 	}
-	grow_w_est(cc, acked);
-	if (w_cubic(cc, now - q->epoch) < q->w_est && q->w_est > cc->cwnd)
+	cubic_grow_w_est(cc, acked);
+	if (cubic_w_cubic(cc, now - q->epoch) < q->w_est && q->w_est > cc->cwnd)
 		cc->cwnd = q->w_est; /* the Reno-friendly region */
-	w = target(cc, a);
+	w = cubic_target(cc, a);
 	if (w <= cc->cwnd)
 		return;
 	/* (target - cwnd) / cwnd for each byte acknowledged; what the division leaves is kept. */
@@ -125,20 +125,20 @@ static void avoid(struct tcp_cc *cc, const struct tcp_cc_ack *a, uint32_t acked)
 	cc->cwnd += (uint32_t)(gain / cc->cwnd);
 }
 
-static void ack(struct tcp_cc *cc, const struct tcp_cc_ack *a)
+static void cubic_ack(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	uint32_t acked = a->acked;
 
 	cc->queue = a->srtt > a->min_rtt + a->min_rtt / QUEUE_PART;
 	if (!tcp_cc_may_grow(cc, a)) {
 		if (!cc->u.cubic.paused)
-			cc->u.cubic.paused = ms_of(a->now);
+			cc->u.cubic.paused = cubic_ms_of(a->now);
 		return;
 	}
 	if (cc->cwnd < cc->ssthresh)
 		acked = tcp_cc_slow_start(cc, a);
 	if (cc->cwnd >= cc->ssthresh && acked)
-		avoid(cc, a, u32_min(acked, cc->cwnd));
+		cubic_avoid(cc, a, u32_min(acked, cc->cwnd));
 }
 
 /**
@@ -147,7 +147,7 @@ static void ack(struct tcp_cc *cc, const struct tcp_cc_ack *a)
  * showed: nothing for large windows, a fifth for small ones. What was in flight, if the window is
  * not in use, or doubles while packets queue: then much of it has not been tried yet.
  */
-static uint32_t window_tried(const struct tcp_cc *cc, uint32_t in_flight)
+static uint32_t cubic_window_tried(const struct tcp_cc *cc, uint32_t in_flight)
 {
 	bool doubles = cc->cwnd < cc->ssthresh;
 
@@ -160,20 +160,21 @@ static uint32_t window_tried(const struct tcp_cc *cc, uint32_t in_flight)
  * Section 4.7, fast convergence: when the maximum fell, leave room for a new flow, if we have "been
  * using all the network bandwidth". Where nothing queues we have not; the loss was chance.
  */
-static uint32_t plateau(const struct tcp_cc *cc)
+static uint32_t cubic_plateau(const struct tcp_cc *cc)
 {
 	bool fell = cc->cwnd < cc->u.cubic.w_max;
 
 	return fell && cc->queue ? (uint32_t)((uint64_t)cc->cwnd * 17 / 20) : cc->cwnd;
 }
 
-static void congestion(struct tcp_cc *cc, enum tcp_cc_signal why, uint32_t in_flight, uint64_t now)
+static void cubic_congestion(
+	struct tcp_cc *cc, enum tcp_cc_signal why, uint32_t in_flight, uint64_t now)
 {
 	struct tcp_cubic *q = &cc->u.cubic;
-	uint32_t w = window_tried(cc, in_flight);
+	uint32_t w = cubic_window_tried(cc, in_flight);
 
 	cc->u.prior_cubic = *q;
-	q->w_max = plateau(cc);
+	q->w_max = cubic_plateau(cc);
 	q->cwnd_prior = cc->cwnd;
 	q->epoch = 0;
 	cc->quota = 0;
@@ -183,32 +184,32 @@ static void congestion(struct tcp_cc *cc, enum tcp_cc_signal why, uint32_t in_fl
 }
 
 /** Section 4.8: and the plateau is where avoidance begins again. */
-static void timeout(struct tcp_cc *cc, uint32_t in_flight, uint64_t now)
+static void cubic_timeout(struct tcp_cc *cc, uint32_t in_flight, uint64_t now)
 {
-	congestion(cc, TCP_CC_LOSS, in_flight, now);
+	cubic_congestion(cc, TCP_CC_LOSS, in_flight, now);
 	cc->u.cubic.w_max = 0;
 	cc->cwnd = cc->smss;
 }
 
 /** Section 4.9. */
-static void undo(struct tcp_cc *cc, uint64_t now)
+static void cubic_undo(struct tcp_cc *cc, uint64_t now)
 {
 	cc->u.cubic = cc->u.prior_cubic;
 	cc->u.hystart = (struct tcp_hystart){0}; /* which may go on, with a new round */
 }
 
-static void restart(struct tcp_cc *cc, uint64_t idle, uint64_t now)
+static void cubic_restart(struct tcp_cc *cc, uint64_t idle, uint64_t now)
 {
 	struct tcp_cubic *q = &cc->u.cubic;
 
 	if (q->epoch && !q->paused)
-		q->paused = ms_of(now - idle);
+		q->paused = cubic_ms_of(now - idle);
 }
 
 const struct tcp_cc_ops tcp_cc_cubic = {.name = "cubic",
-	.init = init,
-	.ack = ack,
-	.congestion = congestion,
-	.timeout = timeout,
-	.undo = undo,
-	.restart = restart};
+	.init = cubic_init,
+	.ack = cubic_ack,
+	.congestion = cubic_congestion,
+	.timeout = cubic_timeout,
+	.undo = cubic_undo,
+	.restart = cubic_restart};

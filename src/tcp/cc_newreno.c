@@ -4,11 +4,11 @@
 
 #include "tcp/seq.h"
 
-static void init(struct tcp_cc *cc, uint64_t now)
+static void newreno_init(struct tcp_cc *cc, uint64_t now)
 {
 }
 
-static void ack(struct tcp_cc *cc, const struct tcp_cc_ack *a)
+static void newreno_ack(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	uint32_t acked = a->acked;
 
@@ -27,19 +27,23 @@ static void ack(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 }
 
 /** RFC 5681 equation 4: half; RFC 8511: four fifths, as a marking queue is a short one. */
-static void congestion(struct tcp_cc *cc, enum tcp_cc_signal why, uint32_t in_flight, uint64_t now)
+static void newreno_congestion(
+	struct tcp_cc *cc, enum tcp_cc_signal why, uint32_t in_flight, uint64_t now)
 {
 	cc->ssthresh =
 		tcp_cc_floor(cc, why == TCP_CC_ECN ? (uint64_t)in_flight * 4 / 5 : in_flight / 2);
 	cc->quota = 0;
 }
 
-static void timeout(struct tcp_cc *cc, uint32_t in_flight, uint64_t now)
+static void newreno_timeout(struct tcp_cc *cc, uint32_t in_flight, uint64_t now)
 {
 	cc->ssthresh = tcp_cc_floor(cc, in_flight / 2);
 	cc->cwnd = cc->smss; /* the loss window */
 	cc->quota = 0;
 }
 
-const struct tcp_cc_ops tcp_cc_newreno = {
-	.name = "newreno", .init = init, .ack = ack, .congestion = congestion, .timeout = timeout};
+const struct tcp_cc_ops tcp_cc_newreno = {.name = "newreno",
+	.init = newreno_init,
+	.ack = newreno_ack,
+	.congestion = newreno_congestion,
+	.timeout = newreno_timeout};

@@ -22,7 +22,7 @@
 /** Segments acknowledged at once when a connection begins, while the peer's window is small. */
 #define QUICK_ACKS 16
 
-static unsigned ip_header_len(const struct tcp_tuple *id)
+static unsigned tcp_conn_ip_header_len(const struct tcp_tuple *id)
 {
 	return ip_addr_is_v4(&id->remote) ? 20 : 40;
 }
@@ -49,14 +49,14 @@ bool tcp_conn_room(const struct tcp_stack *s)
 }
 
 /** A connection without a user is in TIME-WAIT's queue or in that of the orphans. */
-static struct tcp_conn_queue *queue_of(struct tcp_conn *c)
+static struct tcp_conn_queue *tcp_conn_queue_of(struct tcp_conn *c)
 {
 	return c->state == TCP_TIME_WAIT ? &c->s->time_wait : &c->s->orphans;
 }
 
-static void join_queue(struct tcp_conn *c)
+static void tcp_conn_join_queue(struct tcp_conn *c)
 {
-	struct tcp_conn_queue *q = queue_of(c);
+	struct tcp_conn_queue *q = tcp_conn_queue_of(c);
 
 	c->queue_next = NULL;
 	c->queue_pprev = q->tail;
@@ -65,9 +65,9 @@ static void join_queue(struct tcp_conn *c)
 	q->count++;
 }
 
-static void leave_queue(struct tcp_conn *c)
+static void tcp_conn_leave_queue(struct tcp_conn *c)
 {
-	struct tcp_conn_queue *q = queue_of(c);
+	struct tcp_conn_queue *q = tcp_conn_queue_of(c);
 
 	if (!c->queue_pprev)
 		return;
@@ -80,7 +80,7 @@ static void leave_queue(struct tcp_conn *c)
 	q->count--;
 }
 
-static void drop_oldest_orphan(struct tcp_stack *s)
+static void tcp_conn_drop_oldest_orphan(struct tcp_stack *s)
 {
 	struct tcp_conn *c = s->orphans.head;
 
@@ -95,25 +95,25 @@ void tcp_conn_orphan(struct tcp_conn *c)
 		return;
 	tcp_stall_end(c);
 	tcp_unread_end(c);
-	join_queue(c);
+	tcp_conn_join_queue(c);
 	if (c->s->orphans.count > c->s->cfg.max_orphans)
-		drop_oldest_orphan(c->s);
+		tcp_conn_drop_oldest_orphan(c->s);
 }
 
 /** Make room, if the table is full: a connection without a user goes, the oldest in TIME-WAIT
  * first. */
-static bool have_room(struct tcp_stack *s)
+static bool tcp_conn_have_room(struct tcp_stack *s)
 {
 	if (s->table.count < s->cfg.max_connections)
 		return true;
 	if (s->time_wait.head)
 		tcp_conn_close(s->time_wait.head, 0);
 	else if (s->orphans.head)
-		drop_oldest_orphan(s);
+		tcp_conn_drop_oldest_orphan(s);
 	return s->table.count < s->cfg.max_connections;
 }
 
-static void init_receive(struct tcp_conn *c)
+static void tcp_conn_init_receive(struct tcp_conn *c)
 {
 	c->rcv_wscale = c->s->rcv_wscale;
 	c->rcv_mss = MSS_DEFAULT_V4;
@@ -135,7 +135,7 @@ int tcp_conn_new(struct tcp_stack *s, const struct tcp_tuple *id, enum tcp_state
 
 	if (tcp_table_find(&s->table, id))
 		return -EADDRINUSE;
-	if (!have_room(s))
+	if (!tcp_conn_have_room(s))
 		return -ENOMEM;
 	c = tcp_conn_pool_get(&s->conn_pool, sizeof *c);
 	if (!c)
@@ -160,7 +160,7 @@ int tcp_conn_new(struct tcp_stack *s, const struct tcp_tuple *id, enum tcp_state
 	c->rtx_at = c->delack_at = c->life_at = TIMER_NEVER;
 	c->cc.ops = s->cc;
 	tcp_rto_init(&c->rto);
-	init_receive(c);
+	tcp_conn_init_receive(c);
 	c->mtu = c->path_mtu = c->path.mtu;
 	tcp_conn_update_emss(c);
 	tcp_timers_init(c);
@@ -228,7 +228,7 @@ void tcp_conn_mark_dirty(struct tcp_conn *c)
 
 void tcp_conn_update_emss(struct tcp_conn *c)
 {
-	uint32_t mss = (uint32_t)c->mtu - ip_header_len(&c->id) - TCP_HEADER_LEN;
+	uint32_t mss = (uint32_t)c->mtu - tcp_conn_ip_header_len(&c->id) - TCP_HEADER_LEN;
 
 	if (mss > c->peer_mss)
 		mss = c->peer_mss;
@@ -294,7 +294,7 @@ void tcp_conn_queue_fin(struct tcp_conn *c)
 	c->push_seq = seq + 1;
 }
 
-static void tell_closed(struct tcp_conn *c, int error)
+static void tcp_conn_tell_closed(struct tcp_conn *c, int error)
 {
 	const struct llp_user_ops *ops = c->llp.user_ops;
 
@@ -305,7 +305,7 @@ static void tell_closed(struct tcp_conn *c, int error)
 }
 
 /** Free what is queued; what the user may be looking at stays until the round ends. */
-static void drop_queues(struct tcp_conn *c)
+static void tcp_conn_drop_queues(struct tcp_conn *c)
 {
 	c->s->tx_held -= c->sendq.count;
 	tcp_sendq_clear(&c->sendq);
@@ -317,7 +317,7 @@ static void drop_queues(struct tcp_conn *c)
 	tcp_buffer_release(c);
 }
 
-static void drop_unread(struct tcp_conn *c)
+static void tcp_conn_drop_unread(struct tcp_conn *c)
 {
 	c->s->rx_held -= c->recvq.count;
 	tcp_mbufs_free(&c->recvq);
@@ -327,22 +327,22 @@ void tcp_conn_time_wait(struct tcp_conn *c)
 {
 	tcp_stall_end(c);
 	tcp_unread_end(c);
-	leave_queue(c);
+	tcp_conn_leave_queue(c);
 	c->state = TCP_TIME_WAIT;
 	c->rtx_at = TIMER_NEVER;
-	drop_queues(c);
+	tcp_conn_drop_queues(c);
 	tcp_pmtu_free(c);
-	join_queue(c);
+	tcp_conn_join_queue(c);
 	tcp_timers_set_life(c, c->s->now + c->s->cfg.time_wait_ms * TCP_MS);
-	tell_closed(c, 0);
+	tcp_conn_tell_closed(c, 0);
 	if (!c->in_readable) /* nobody will read it, and packets are dear */
-		drop_unread(c);
+		tcp_conn_drop_unread(c);
 }
 
 void tcp_conn_restart_time_wait(struct tcp_conn *c)
 {
-	leave_queue(c);
-	join_queue(c);
+	tcp_conn_leave_queue(c);
+	tcp_conn_join_queue(c);
 	tcp_timers_set_life(c, c->s->now + c->s->cfg.time_wait_ms * TCP_MS);
 }
 
@@ -354,16 +354,16 @@ void tcp_conn_close(struct tcp_conn *c, int error)
 		return;
 	tcp_stall_end(c);
 	tcp_unread_end(c);
-	leave_queue(c);
+	tcp_conn_leave_queue(c);
 	c->state = TCP_CLOSED;
 	tcp_timers_stop(c);
-	drop_queues(c);
+	tcp_conn_drop_queues(c);
 	tcp_pmtu_free(c);
 	tcp_table_remove(&s->table, c);
 	s->stats.connections = s->table.count;
 	c->queue_next = s->dead;
 	s->dead = c;
-	tell_closed(c, error);
+	tcp_conn_tell_closed(c, error);
 }
 
 void tcp_conn_reap(struct tcp_stack *s)
@@ -378,7 +378,7 @@ void tcp_conn_reap(struct tcp_stack *s)
 			s->dead = c;
 			continue;
 		}
-		drop_unread(c);
+		tcp_conn_drop_unread(c);
 		tcp_cc_fini(&c->cc);
 		tcp_conn_pool_put(&s->conn_pool, c);
 	}

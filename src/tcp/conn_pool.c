@@ -33,13 +33,13 @@ struct piece {
 	size_t len;
 };
 
-static size_t rounded(size_t size)
+static size_t tcp_conn_pool_rounded(size_t size)
 {
 	return (size + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
 }
 
 /** A huge page's worth, where one can be, and not more than that. */
-static void *map_huge(void)
+static void *tcp_conn_pool_map_huge(void)
 {
 	char *p = mmap(
 		NULL, 2 * HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -55,10 +55,11 @@ static void *map_huge(void)
 	return p + before;
 }
 
-static bool more(struct tcp_conn_pool *s, size_t size)
+static bool tcp_conn_pool_more(struct tcp_conn_pool *s, size_t size)
 {
 	size_t len = s->next_piece ? s->next_piece : FIRST_PIECE;
-	struct piece *p = len < HUGE_PAGE ? aligned_alloc(CACHE_LINE, len) : map_huge();
+	struct piece *p =
+		len < HUGE_PAGE ? aligned_alloc(CACHE_LINE, len) : tcp_conn_pool_map_huge();
 	char *at = (char *)p + CACHE_LINE;
 
 	if (!p)
@@ -66,7 +67,7 @@ static bool more(struct tcp_conn_pool *s, size_t size)
 	*p = (struct piece){s->pieces, len};
 	s->pieces = p;
 	s->next_piece = len < HUGE_PAGE ? 2 * len : len;
-	for (size = rounded(size); (size_t)((char *)p + len - at) >= size; at += size)
+	for (size = tcp_conn_pool_rounded(size); (size_t)((char *)p + len - at) >= size; at += size)
 		tcp_conn_pool_put(s, at);
 	return true;
 }
@@ -76,10 +77,10 @@ void *tcp_conn_pool_get(struct tcp_conn_pool *s, size_t size)
 	void *c;
 
 	if (!PIECES) {
-		c = aligned_alloc(CACHE_LINE, rounded(size));
+		c = aligned_alloc(CACHE_LINE, tcp_conn_pool_rounded(size));
 		return c ? memset(c, 0, size) : NULL;
 	}
-	if (!s->free_conns && !more(s, size))
+	if (!s->free_conns && !tcp_conn_pool_more(s, size))
 		return NULL;
 	c = s->free_conns;
 	memcpy(&s->free_conns, c, sizeof s->free_conns);
@@ -96,19 +97,19 @@ void tcp_conn_pool_put(struct tcp_conn_pool *s, void *conn)
 	s->free_conns = conn;
 }
 
-static unsigned class_of(uint32_t n)
+static unsigned tcp_conn_pool_class_of(uint32_t n)
 {
 	return n < 2 ? 0 : 32u - (unsigned)__builtin_clz(n - 1);
 }
 
 void *tcp_conn_pool_ring(struct tcp_conn_pool *s, uint32_t n, size_t size, uint32_t *cap)
 {
-	unsigned k = class_of(n);
+	unsigned k = tcp_conn_pool_class_of(n);
 	struct tcp_ring *r = k < TCP_RING_CLASSES ? s->rings[k] : NULL;
 
 	*cap = 1u << k;
 	if (!r)
-		return aligned_alloc(CACHE_LINE, rounded(*cap * size));
+		return aligned_alloc(CACHE_LINE, tcp_conn_pool_rounded(*cap * size));
 	s->rings[k] = r->next;
 	__builtin_prefetch(r->next, 1); /* the next one's, which comes soon if at all */
 	s->ring_bytes -= *cap * size;
@@ -117,7 +118,7 @@ void *tcp_conn_pool_ring(struct tcp_conn_pool *s, uint32_t n, size_t size, uint3
 
 void tcp_conn_pool_ring_free(struct tcp_conn_pool *s, void *ring, uint32_t cap, size_t size)
 {
-	unsigned k = class_of(cap);
+	unsigned k = tcp_conn_pool_class_of(cap);
 	struct tcp_ring *r = ring;
 
 	if (k >= TCP_RING_CLASSES || s->ring_bytes + cap * size > RING_BYTES_MAX) {

@@ -42,7 +42,7 @@ uint16_t tcp_syn_window(const struct tcp_stack *s)
  * What a SYN of ours offers; SYN,ACKs then leave out what the peer did not. The MSS is what we can
  * receive (RFC 9293 section 3.7.1): a path that is narrow now may widen while we are connected.
  */
-static struct tcp_segment our_syn(
+static struct tcp_segment tcp_control_our_syn(
 	const struct tcp_stack *s, const struct tcp_tuple *id, uint16_t mtu, uint32_t iss)
 {
 	unsigned iphdr = ip_addr_is_v4(&id->remote) ? 20 : 40;
@@ -67,7 +67,7 @@ static struct tcp_segment our_syn(
 
 void tcp_send_syn(struct tcp_conn *c)
 {
-	struct tcp_segment h = our_syn(c->s, &c->id, c->path.link_mtu, c->snd_una);
+	struct tcp_segment h = tcp_control_our_syn(c->s, &c->id, c->path.link_mtu, c->snd_una);
 
 	h.flags |= tcp_ecn_syn_flags(c);
 	if (c->state == TCP_SYN_RECEIVED) { /* a simultaneous open */
@@ -104,7 +104,7 @@ void tcp_send_keepalive(struct tcp_conn *c)
 }
 
 /** Of all connections together. @return false: not now. */
-static bool challenge_allowed(struct tcp_stack *s)
+static bool tcp_control_challenge_allowed(struct tcp_stack *s)
 {
 	if (!s->challenge_at || s->now - s->challenge_at >= ALL_PERIOD) {
 		/* A fixed number could be counted down from outside, to learn what another
@@ -124,7 +124,7 @@ void tcp_challenge_ack(struct tcp_conn *c)
 		c->challenge_ms = c->s->now_ms;
 		c->challenges = 0;
 	}
-	if (c->challenges >= CHALLENGES || !challenge_allowed(c->s)) {
+	if (c->challenges >= CHALLENGES || !tcp_control_challenge_allowed(c->s)) {
 		c->s->stats.challenge_acks_limited++;
 		return;
 	}
@@ -134,7 +134,7 @@ void tcp_challenge_ack(struct tcp_conn *c)
 }
 
 /** Send a header that belongs to no connection. */
-static void send_stateless(struct tcp_stack *s, const struct ip_addr *src,
+static void tcp_control_send_stateless(struct tcp_stack *s, const struct ip_addr *src,
 	const struct ip_addr *dst, struct tcp_segment *h)
 {
 	struct ip_path path = {0};
@@ -156,7 +156,7 @@ static void send_stateless(struct tcp_stack *s, const struct ip_addr *src,
 
 void tcp_send_syn_ack(struct tcp_stack *s, const struct tcp_syn_request *e, bool cookie)
 {
-	struct tcp_segment h = our_syn(s, &e->id, UINT16_MAX, e->iss);
+	struct tcp_segment h = tcp_control_our_syn(s, &e->id, UINT16_MAX, e->iss);
 
 	h.flags |= e->ecn ? TCP_ACK | TCP_ECE : TCP_ACK;
 	h.ack = e->irs + 1;
@@ -168,11 +168,11 @@ void tcp_send_syn_ack(struct tcp_stack *s, const struct tcp_syn_request *e, bool
 
 		h.tsval = tcp_cookie_stamp(h.tsval, &o);
 	}
-	send_stateless(s, &e->id.local, &e->id.remote, &h);
+	tcp_control_send_stateless(s, &e->id.local, &e->id.remote, &h);
 }
 
 /** What every other segment of a half-open connection has. */
-static struct tcp_segment syn_request_header(
+static struct tcp_segment tcp_control_syn_request_header(
 	const struct tcp_stack *s, const struct tcp_syn_request *e, uint8_t flags)
 {
 	return (struct tcp_segment){.sport = e->id.lport,
@@ -188,24 +188,24 @@ static struct tcp_segment syn_request_header(
 
 void tcp_reply_challenge(struct tcp_stack *s, const struct tcp_syn_request *e)
 {
-	struct tcp_segment h = syn_request_header(s, e, TCP_ACK);
+	struct tcp_segment h = tcp_control_syn_request_header(s, e, TCP_ACK);
 
-	if (!challenge_allowed(s)) {
+	if (!tcp_control_challenge_allowed(s)) {
 		s->stats.challenge_acks_limited++;
 		return;
 	}
 	if (e->has & TCP_HAS_WSCALE)
 		h.wnd = (uint16_t)(h.wnd >> s->rcv_wscale);
 	s->stats.challenge_acks++;
-	send_stateless(s, &e->id.local, &e->id.remote, &h);
+	tcp_control_send_stateless(s, &e->id.local, &e->id.remote, &h);
 }
 
 void tcp_send_syn_request_rst(struct tcp_stack *s, const struct tcp_syn_request *e)
 {
-	struct tcp_segment h = syn_request_header(s, e, TCP_RST | TCP_ACK);
+	struct tcp_segment h = tcp_control_syn_request_header(s, e, TCP_RST | TCP_ACK);
 
 	s->stats.resets_out++;
-	send_stateless(s, &e->id.local, &e->id.remote, &h);
+	tcp_control_send_stateless(s, &e->id.local, &e->id.remote, &h);
 }
 
 void tcp_reply_rst(struct tcp_stack *s, const struct ip_rx *rx, const struct tcp_segment *seg)
@@ -221,5 +221,5 @@ void tcp_reply_rst(struct tcp_stack *s, const struct ip_rx *rx, const struct tcp
 		h.flags |= TCP_ACK;
 	}
 	s->stats.resets_out++;
-	send_stateless(s, &rx->dst, &rx->src, &h);
+	tcp_control_send_stateless(s, &rx->dst, &rx->src, &h);
 }

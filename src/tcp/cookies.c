@@ -19,10 +19,10 @@
 #define STAMP_WSCALE 15u
 
 /** What peers have: tunnels, IPv6's default, Ethernet with and without PPPoE, jumbo frames. */
-static const uint16_t mss_table[] = {216, 536, 1220, 1360, 1440, 1460, 8940, 8960};
-#define MSS_COUNT (sizeof mss_table / sizeof mss_table[0])
+static const uint16_t tcp_cookies_mss_table[] = {216, 536, 1220, 1360, 1440, 1460, 8940, 8960};
+#define MSS_COUNT (sizeof tcp_cookies_mss_table / sizeof tcp_cookies_mss_table[0])
 
-static uint32_t hash(
+static uint32_t tcp_cookies_hash(
 	const struct siphash_key *key, const struct tcp_tuple *id, uint32_t irs, uint64_t step)
 {
 	const struct {
@@ -35,7 +35,7 @@ static uint32_t hash(
 	return (uint32_t)siphash(key, &in, sizeof in);
 }
 
-static uint64_t step_of(uint64_t now)
+static uint64_t tcp_cookies_step_of(uint64_t now)
 {
 	return now / TCP_COOKIE_STEP;
 }
@@ -47,7 +47,7 @@ void tcp_cookies_init(struct tcp_cookies *k, const struct random_source *r)
 }
 
 /** The secret of @p step, drawn when its period begins to be used. */
-static const struct siphash_key *secret_for(
+static const struct siphash_key *tcp_cookies_secret_for(
 	struct tcp_cookies *k, const struct random_source *r, uint64_t step)
 {
 	uint64_t period = step / TCP_COOKIE_STEPS_PER_SECRET;
@@ -60,11 +60,11 @@ static const struct siphash_key *secret_for(
 	return &k->secret[i];
 }
 
-static uint32_t mss_index(uint16_t mss)
+static uint32_t tcp_cookies_mss_index(uint16_t mss)
 {
 	uint32_t i = MSS_COUNT - 1;
 
-	while (i && mss_table[i] > mss)
+	while (i && tcp_cookies_mss_table[i] > mss)
 		i--;
 	return i;
 }
@@ -72,24 +72,26 @@ static uint32_t mss_index(uint16_t mss)
 uint32_t tcp_cookie_make(struct tcp_cookies *k, const struct random_source *r,
 	const struct tcp_tuple *id, uint32_t irs, uint16_t mss, uint64_t now)
 {
-	uint64_t step = step_of(now);
-	uint32_t low = hash(secret_for(k, r, step), id, irs, step) + mss_index(mss);
+	uint64_t step = tcp_cookies_step_of(now);
+	uint32_t low = tcp_cookies_hash(tcp_cookies_secret_for(k, r, step), id, irs, step) +
+		       tcp_cookies_mss_index(mss);
 
 	k->step = step;
 	k->any = true;
-	return hash(&k->base_key, id, 0, 0) + irs + ((uint32_t)step << LOW_BITS) + (low & LOW_MASK);
+	return tcp_cookies_hash(&k->base_key, id, 0, 0) + irs + ((uint32_t)step << LOW_BITS) +
+	       (low & LOW_MASK);
 }
 
 bool tcp_cookies_about(const struct tcp_cookies *k, uint64_t now)
 {
-	return k->any && step_of(now) - k->step < STEPS_GOOD;
+	return k->any && tcp_cookies_step_of(now) - k->step < STEPS_GOOD;
 }
 
 uint16_t tcp_cookie_check(const struct tcp_cookies *k, const struct tcp_tuple *id, uint32_t irs,
 	uint32_t iss, uint64_t now)
 {
-	uint32_t rest = iss - hash(&k->base_key, id, 0, 0) - irs, i;
-	uint64_t step = step_of(now), age = (step - (rest >> LOW_BITS)) & 0xff, period;
+	uint32_t rest = iss - tcp_cookies_hash(&k->base_key, id, 0, 0) - irs, i;
+	uint64_t step = tcp_cookies_step_of(now), age = (step - (rest >> LOW_BITS)) & 0xff, period;
 
 	if (!tcp_cookies_about(k, now) || age >= STEPS_GOOD || age > step)
 		return 0;
@@ -97,8 +99,8 @@ uint16_t tcp_cookie_check(const struct tcp_cookies *k, const struct tcp_tuple *i
 	period = step / TCP_COOKIE_STEPS_PER_SECRET;
 	if (k->period[period & 1] != period + 1)
 		return 0;
-	i = (rest - hash(&k->secret[period & 1], id, irs, step)) & LOW_MASK;
-	return i < MSS_COUNT ? mss_table[i] : 0;
+	i = (rest - tcp_cookies_hash(&k->secret[period & 1], id, irs, step)) & LOW_MASK;
+	return i < MSS_COUNT ? tcp_cookies_mss_table[i] : 0;
 }
 
 uint32_t tcp_cookie_stamp(uint32_t tsval, const struct tcp_cookie_options *o)

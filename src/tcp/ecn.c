@@ -54,7 +54,7 @@ void tcp_ecn_marked(struct tcp_conn *c, const struct ip_rx *rx, const struct tcp
 }
 
 /** @return true: the peer's ECE cannot be meant. */
-static bool distrust(struct tcp_conn *c)
+static bool tcp_ecn_distrust(struct tcp_conn *c)
 {
 	if (c->cc.cwnd > CWND_LEAST * c->cc.smss)
 		c->ecn.windows = 0;
@@ -77,7 +77,7 @@ void tcp_ecn_echoed(struct tcp_conn *c, const struct tcp_segment *seg)
 		if (!ece)
 			c->ecn.windows = 0;
 	}
-	if (!ece || distrust(c))
+	if (!ece || tcp_ecn_distrust(c))
 		return;
 	c->ecn.recover = c->snd_nxt;
 	c->ecn.waiting = true;

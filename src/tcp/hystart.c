@@ -15,14 +15,14 @@
  * Section 4.2's RttThresh. Its least, 4 ms, would never be reached by the queue of a path that is
  * shorter than that; there, half a round trip more is a queue, but for jitter of our own machine.
  */
-static uint32_t threshold(const struct tcp_hystart *h)
+static uint32_t tcp_hystart_threshold(const struct tcp_hystart *h)
 {
 	uint32_t least = u32_min(u32_max(h->last_min / 2, JITTER), MIN_RTT_THRESH);
 
 	return u32_max(least, u32_min(h->last_min / MIN_RTT_DIVISOR, MAX_RTT_THRESH));
 }
 
-static void begin_round(struct tcp_hystart *h, uint32_t snd_nxt)
+static void tcp_hystart_begin_round(struct tcp_hystart *h, uint32_t snd_nxt)
 {
 	h->last_min = h->running ? h->round_min : UINT32_MAX;
 	h->round_min = UINT32_MAX;
@@ -32,7 +32,7 @@ static void begin_round(struct tcp_hystart *h, uint32_t snd_nxt)
 	h->running = true;
 }
 
-static void take(struct tcp_hystart *h, uint64_t rtt)
+static void tcp_hystart_take(struct tcp_hystart *h, uint64_t rtt)
 {
 	uint32_t us = (uint32_t)u64_min(u64_max(rtt / 1000, 1), UINT32_MAX - 1);
 
@@ -53,9 +53,9 @@ static void take(struct tcp_hystart *h, uint64_t rtt)
  * are twice as many, and they overflow it. We do not send a window as a burst, which would queue by
  * itself, so any N_RTT_SAMPLE samples one after the other tell enough.
  */
-static bool queue_grows(const struct tcp_hystart *h)
+static bool tcp_hystart_queue_grows(const struct tcp_hystart *h)
 {
-	return h->last_min != UINT32_MAX && h->group_min >= h->last_min + threshold(h);
+	return h->last_min != UINT32_MAX && h->group_min >= h->last_min + tcp_hystart_threshold(h);
 }
 
 enum tcp_hystart_growth tcp_hystart_ack(
@@ -67,15 +67,15 @@ enum tcp_hystart_growth tcp_hystart_ack(
 	if (over && h->css_rounds && --h->css_rounds == 0)
 		return TCP_HYSTART_DONE;
 	if (over || !h->running)
-		begin_round(h, snd_nxt);
-	take(h, rtt);
+		tcp_hystart_begin_round(h, snd_nxt);
+	tcp_hystart_take(h, rtt);
 	if (h->samples < N_RTT_SAMPLE)
 		return h->css_rounds ? TCP_HYSTART_CSS : TCP_HYSTART_FULL;
 	if (h->css_rounds) {
 		/* The round trip is short again: it was jitter, slow start goes on. */
 		if (h->round_min < h->css_baseline)
 			h->css_rounds = 0;
-	} else if (queue_grows(h)) {
+	} else if (tcp_hystart_queue_grows(h)) {
 		h->css_baseline = h->group_min;
 		h->css_rounds = CSS_ROUNDS;
 		h->round_min = UINT32_MAX; /* what came before in this round is no sign of jitter */

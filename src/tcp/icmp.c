@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-static int error_of(const struct ip_error *e)
+static int tcp_icmp_error_of(const struct ip_error *e)
 {
 	switch (e->kind) {
 	case IP_ERROR_NET:
@@ -21,7 +21,8 @@ static int error_of(const struct ip_error *e)
 }
 
 /** There is no host where our answer went (RFC 4987 section 3.3): one place less is taken. */
-static bool half_open_error(struct tcp_stack *s, const struct tcp_tuple *id, int kind, uint32_t seq)
+static bool tcp_icmp_half_open_error(
+	struct tcp_stack *s, const struct tcp_tuple *id, int kind, uint32_t seq)
 {
 	struct tcp_synq_entry *h = tcp_synq_find(&s->synq, id);
 
@@ -47,7 +48,7 @@ void tcp_icmp_error(void *ctx, const struct ip_error *e, uint64_t now)
 	id.rport = load_be16(e->l4 + TCP_OFF_DPORT);
 	seq = load_be32(e->l4 + TCP_OFF_SEQ);
 	c = tcp_table_find(&s->table, &id);
-	if (!c && half_open_error(s, &id, e->kind, seq))
+	if (!c && tcp_icmp_half_open_error(s, &id, e->kind, seq))
 		return;
 	/* RFC 5927 section 4.1: only about what is in flight. */
 	if (!c || !(seq_leq(c->snd_una, seq) && seq_lt(seq, c->snd_max))) {
@@ -64,7 +65,7 @@ void tcp_icmp_error(void *ctx, const struct ip_error *e, uint64_t now)
 	/* RFC 9293 section 3.9.2.2: hard errors may end an attempt; RFC 5927 section 5.2: but never
 	 * a synchronized connection. All others are remembered, for when it times out. */
 	if (c->state == TCP_SYN_SENT && (e->kind == IP_ERROR_PROTO || e->kind == IP_ERROR_PORT))
-		tcp_conn_close(c, error_of(e));
+		tcp_conn_close(c, tcp_icmp_error_of(e));
 	else
-		c->soft_error = error_of(e);
+		c->soft_error = tcp_icmp_error_of(e);
 }

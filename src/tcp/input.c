@@ -7,7 +7,7 @@
 #include "tcp/listen.h"
 
 /** Parse the header, wherever the mbufs of a chain cut it. @return 0 or -EINVAL. */
-static int parse(const struct rte_mbuf *m, struct tcp_segment *seg)
+static int tcp_rcv_parse(const struct rte_mbuf *m, struct tcp_segment *seg)
 {
 	uint8_t copy[TCP_HEADER_MAX];
 	uint32_t want = u32_min(m->pkt_len, (uint32_t)TCP_HEADER_MAX);
@@ -18,7 +18,8 @@ static int parse(const struct rte_mbuf *m, struct tcp_segment *seg)
 	return tcp_wire_parse(rte_pktmbuf_read(m, 0, want, copy), want, m->pkt_len, seg);
 }
 
-static bool checksum_ok(struct tcp_stack *s, const struct ip_rx *rx, const struct rte_mbuf *m)
+static bool tcp_rcv_checksum_ok(
+	struct tcp_stack *s, const struct ip_rx *rx, const struct rte_mbuf *m)
 {
 	if (likely(rx->l4_cksum_good))
 		return true;
@@ -84,7 +85,7 @@ static void tcp_rcv_no_conn(struct tcp_stack *s, const struct tcp_tuple *id, con
 }
 
 /** Leave the text alone in @p m. */
-static struct rte_mbuf *take_header_off(struct rte_mbuf *m, unsigned len)
+static struct rte_mbuf *tcp_rcv_take_header_off(struct rte_mbuf *m, unsigned len)
 {
 	if (likely(m->nb_segs == 1)) {
 		m->data_off = (uint16_t)(m->data_off + len);
@@ -126,19 +127,19 @@ void tcp_input(void *ctx, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t n
 
 	tcp_set_now(s, now);
 	s->stats.segments_in++;
-	if (parse(m, &seg)) {
+	if (tcp_rcv_parse(m, &seg)) {
 		s->stats.bad_header++;
 		rte_pktmbuf_free(m);
 		return;
 	}
-	if (!checksum_ok(s, rx, m)) {
+	if (!tcp_rcv_checksum_ok(s, rx, m)) {
 		s->stats.bad_cksum++;
 		rte_pktmbuf_free(m);
 		return;
 	}
 	id = (struct tcp_tuple){rx->dst, rx->src, seg.dport, seg.sport};
 	c = tcp_table_find(&s->table, &id);
-	m = take_header_off(m, seg.header_len);
+	m = tcp_rcv_take_header_off(m, seg.header_len);
 	if (!c) {
 		tcp_rcv_no_conn(s, &id, rx, &seg, m);
 		return;

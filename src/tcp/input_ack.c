@@ -14,7 +14,7 @@
  * RFC 9293 section 3.10.7.4: only if SND.UNA =< SEG.ACK, and from segments newer than the one that
  * set it last.
  */
-static bool update_window(struct tcp_conn *c, const struct tcp_segment *seg)
+static bool tcp_ack_update_window(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	uint32_t wnd = (uint32_t)seg->wnd << c->snd_wscale;
 	bool changed = wnd != c->snd_wnd;
@@ -32,7 +32,7 @@ static bool update_window(struct tcp_conn *c, const struct tcp_segment *seg)
 }
 
 /** How many round trips a flight like this one measures, as a power of two (RFC 7323, app. G). */
-static unsigned samples_log2(uint32_t flight, uint32_t emss)
+static unsigned tcp_ack_samples_log2(uint32_t flight, uint32_t emss)
 {
 	uint32_t n = flight / (2 * emss);
 
@@ -40,7 +40,7 @@ static unsigned samples_log2(uint32_t flight, uint32_t emss)
 }
 
 /** RTTM (RFC 7323 section 4.1): also where Karn's rule forbids the other. @return ns, or 0. */
-static uint64_t measure_by_echo(const struct tcp_conn *c, const struct tcp_ack_info *n)
+static uint64_t tcp_ack_measure_by_echo(const struct tcp_conn *c, const struct tcp_ack_info *n)
 {
 	const struct tcp_record *r = &n->d.newest;
 	int32_t ms = (int32_t)(c->s->now_ms + c->ts_offset - n->seg->tsecr);
@@ -57,20 +57,21 @@ static uint64_t measure_by_echo(const struct tcp_conn *c, const struct tcp_ack_i
 }
 
 /** @return the round trip that this ACK tells, in ns; 0: none. */
-static uint64_t measure(struct tcp_conn *c, const struct tcp_ack_info *n)
+static uint64_t tcp_ack_measure(struct tcp_conn *c, const struct tcp_ack_info *n)
 {
 	uint64_t sent_at = n->d.rtt_sent_at, rtt = c->s->now - sent_at;
 
 	if (sent_at)
 		tcp_min_rtt_sample(&c->rec.min_rtt, rtt, c->s->now_ms);
-	else if (!n->d.acked || !(rtt = measure_by_echo(c, n)))
+	else if (!n->d.acked || !(rtt = tcp_ack_measure_by_echo(c, n)))
 		return 0;
-	tcp_rto_sample_often(&c->rto, rtt, samples_log2(tcp_flight(c) + n->d.acked, c->emss));
+	tcp_rto_sample_often(
+		&c->rto, rtt, tcp_ack_samples_log2(tcp_flight(c) + n->d.acked, c->emss));
 	c->rec.tlp_unfit = false;
 	return sent_at ? rtt : 0;
 }
 
-static void confirm_path(struct tcp_conn *c, const struct tcp_ack_info *n)
+static void tcp_ack_confirm_path(struct tcp_conn *c, const struct tcp_ack_info *n)
 {
 	if (c->s->now_ms - c->confirmed_ms < CONFIRM_INTERVAL_MS)
 		return;
@@ -79,7 +80,7 @@ static void confirm_path(struct tcp_conn *c, const struct tcp_ack_info *n)
 }
 
 /** New bytes are acknowledged: SND.UNA was @p una. */
-static void advanced(struct tcp_conn *c, const struct tcp_ack_info *n, uint32_t una)
+static void tcp_ack_advanced(struct tcp_conn *c, const struct tcp_ack_info *n, uint32_t una)
 {
 	if (seq_gt(c->snd_una, c->snd_nxt))
 		c->snd_nxt = c->snd_una; /* a window probe was taken */
@@ -90,7 +91,7 @@ static void advanced(struct tcp_conn *c, const struct tcp_ack_info *n, uint32_t 
 	c->persist = false;
 	if (unlikely(c->stalled))
 		tcp_stall_progress(c);
-	confirm_path(c, n);
+	tcp_ack_confirm_path(c, n);
 }
 
 /** How things stood before an ACK. */
@@ -104,7 +105,7 @@ struct before {
  * the sign of a loss). But behind a gap that we left ourselves, what arrives: it would wait a round
  * trip for that ACK.
  */
-static uint32_t growth(struct tcp_conn *c, const struct tcp_ack_info *n, bool timed_out)
+static uint32_t tcp_ack_growth(struct tcp_conn *c, const struct tcp_ack_info *n, bool timed_out)
 {
 	uint32_t bytes = c->own_gap ? n->d.delivered : n->d.acked;
 
@@ -114,7 +115,7 @@ static uint32_t growth(struct tcp_conn *c, const struct tcp_ack_info *n, bool ti
 	return timed_out ? u32_min(bytes, c->cc.smss) : bytes;
 }
 
-static void tell_congestion_control(
+static void tcp_ack_tell_congestion_control(
 	struct tcp_conn *c, const struct tcp_ack_info *n, const struct before *b, uint64_t rtt)
 {
 	uint32_t lost = tcp_rate_newly_lost(c);
@@ -124,7 +125,7 @@ static void tell_congestion_control(
 		.srtt = c->rto.srtt,
 		.min_rtt = tcp_min_rtt_get(&c->rec.min_rtt),
 		.rtt = rtt,
-		.acked = growth(c, n, b->timed_out),
+		.acked = tcp_ack_growth(c, n, b->timed_out),
 		.delivered = n->d.delivered,
 		.lost = lost,
 		.prior_in_flight = n->prior_pipe,
@@ -158,20 +159,20 @@ static void tcp_ack_process(struct tcp_conn *c, struct tcp_ack_info *n)
 
 	tcp_loss_take(c, n);
 	c->s->tx_held -= held - c->sendq.count;
-	rtt = measure(c, n);
+	rtt = tcp_ack_measure(c, n);
 	if (c->snd_una != b.una)
-		advanced(c, n, b.una);
+		tcp_ack_advanced(c, n, b.una);
 	tcp_loss_on_ack(c, n);
 	if (n->d.any)
 		tcp_pmtu_delivered(c, n->d.newest.len);
-	tell_congestion_control(c, n, &b, rtt);
+	tcp_ack_tell_congestion_control(c, n, &b, rtt);
 }
 
 void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	struct tcp_ack_info n;
 	bool outstanding = tcp_flight(c) != 0;
-	bool window_changed = update_window(c, seg);
+	bool window_changed = tcp_ack_update_window(c, seg);
 
 	if (seg->ack == c->snd_una && !seg->n_sack && !outstanding && !c->persist)
 		return;

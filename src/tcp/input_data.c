@@ -20,15 +20,15 @@
 /** Segments acknowledged at once after a loss, while the peer's window is small. */
 #define QUICK_ACKS_LOSS 8
 
-static bool gaps(const struct tcp_conn *c)
+static bool tcp_data_gaps(const struct tcp_conn *c)
 {
 	return c->ooo_state && c->ooo_state->ooo.n;
 }
 
 /** What comes next is there already, and will be taken in before anything else is done. */
-static bool is_draining(const struct tcp_conn *c)
+static bool tcp_data_is_draining(const struct tcp_conn *c)
 {
-	return gaps(c) && seq_leq(tcp_ooo_at(&c->ooo_state->ooo, 0)->r.left, c->rcv_nxt);
+	return tcp_data_gaps(c) && seq_leq(tcp_ooo_at(&c->ooo_state->ooo, 0)->r.left, c->rcv_nxt);
 }
 
 /**
@@ -36,7 +36,7 @@ static bool is_draining(const struct tcp_conn *c)
  * in one burst has one ACK, at the round's end, as behind receive offload (RFC 9293 section
  * 3.8.6.3): also while ACKs are quick, as a second one would tell nothing.
  */
-static void owe_ack(struct tcp_conn *c)
+static void tcp_data_owe_ack(struct tcp_conn *c)
 {
 	if (c->quick_acks) {
 		c->quick_acks--;
@@ -50,7 +50,7 @@ static void owe_ack(struct tcp_conn *c)
 }
 
 /** The user took bytes: is the window worth telling (RFC 9293 section 3.8.6.2.2)? */
-static void consider_window_update(struct tcp_conn *c)
+static void tcp_data_consider_window_update(struct tcp_conn *c)
 {
 	uint32_t buffer = tcp_rcv_buffer(c), edge = tcp_buffer_edge(c), told = tcp_rcv_wnd(c);
 	uint32_t growth = edge - c->rcv_adv, limit = 65535u << c->rcv_wscale;
@@ -65,7 +65,7 @@ static void consider_window_update(struct tcp_conn *c)
 }
 
 /** @return how many of the @p total bytes the user is done with. */
-static size_t show(struct tcp_conn *c, const struct llp_iov *v, unsigned n, size_t total)
+static size_t tcp_data_show(struct tcp_conn *c, const struct llp_iov *v, unsigned n, size_t total)
 {
 	size_t need = 0, taken;
 
@@ -77,14 +77,14 @@ static size_t show(struct tcp_conn *c, const struct llp_iov *v, unsigned n, size
 	return taken < total ? taken : total;
 }
 
-static void drop_unread(struct tcp_conn *c)
+static void tcp_data_drop_unread(struct tcp_conn *c)
 {
 	c->s->rx_held -= c->recvq.count;
 	tcp_mbufs_free(&c->recvq);
 }
 
 /** Text joined the queue, which had @p before packets. */
-static void count_unread(struct tcp_conn *c, uint32_t before)
+static void tcp_data_count_unread(struct tcp_conn *c, uint32_t before)
 {
 	struct tcp_stack *s = c->s;
 
@@ -96,21 +96,21 @@ static void count_unread(struct tcp_conn *c, uint32_t before)
 		tcp_unread_want(s, before);
 }
 
-static void queue_text(struct tcp_conn *c, struct rte_mbuf *m)
+static void tcp_data_queue_text(struct tcp_conn *c, struct rte_mbuf *m)
 {
 	uint32_t before = c->recvq.count;
 
 	tcp_mbufs_push(&c->recvq, m);
-	count_unread(c, before);
+	tcp_data_count_unread(c, before);
 }
 
 /** Is there something that the user wants to see? After a FIN all is, as no more will come. */
-static bool is_worth_showing(const struct tcp_conn *c)
+static bool tcp_data_is_worth_showing(const struct tcp_conn *c)
 {
 	return c->recvq.count && (c->recvq.bytes >= c->read_need || c->fin_received);
 }
 
-static void tell_eof(struct tcp_conn *c)
+static void tcp_data_tell_eof(struct tcp_conn *c)
 {
 	c->eof_owed = false;
 	if (c->llp.user_ops && c->llp.user_ops->eof)
@@ -129,15 +129,15 @@ void tcp_show_unread(struct tcp_conn *c)
 		unsigned n;
 		uint32_t held = c->recvq.count;
 
-		if (!is_worth_showing(c))
+		if (!tcp_data_is_worth_showing(c))
 			break;
 		n = tcp_recvq_show(&c->recvq, v, SHOW_MAX, &total);
 		all = total == c->recvq.bytes;
-		taken = c->llp.user_ops ? show(c, v, n, total) : total;
+		taken = c->llp.user_ops ? tcp_data_show(c, v, n, total) : total;
 		if (c->state == TCP_CLOSED)
 			return; /* freed with the connection */
 		if (c->orphan) {
-			drop_unread(c);
+			tcp_data_drop_unread(c);
 			return;
 		}
 		tcp_mbufs_consume(&c->recvq, (uint32_t)taken);
@@ -145,16 +145,16 @@ void tcp_show_unread(struct tcp_conn *c)
 		if (taken)
 			tcp_unread_moves(c);
 	} while (taken && (taken == total || c->resume || (!all && c->read_need > total - taken)));
-	consider_window_update(c);
+	tcp_data_consider_window_update(c);
 	if (c->eof_owed && all)
-		tell_eof(c);
+		tcp_data_tell_eof(c);
 }
 
 /** To the user without a stop in the queue. Owns @p m. */
-static void hand_up(struct tcp_conn *c, struct rte_mbuf *m)
+static void tcp_data_hand_up(struct tcp_conn *c, struct rte_mbuf *m)
 {
 	const struct llp_iov v = {rte_pktmbuf_mtod(m, const uint8_t *), m->data_len};
-	size_t taken = show(c, &v, 1, v.len);
+	size_t taken = tcp_data_show(c, &v, 1, v.len);
 
 	if (taken == v.len || c->orphan || c->state == TCP_CLOSED) {
 		tcp_mbuf_cache_put_read(&c->s->mbuf_cache, m, c->s->cfg.pool);
@@ -163,7 +163,7 @@ static void hand_up(struct tcp_conn *c, struct rte_mbuf *m)
 	m->data_off = (uint16_t)(m->data_off + taken);
 	m->data_len = (uint16_t)(m->data_len - taken);
 	m->pkt_len = m->data_len;
-	queue_text(c, m);
+	tcp_data_queue_text(c, m);
 	if (taken && c->resume)
 		tcp_show_unread(c);
 }
@@ -174,7 +174,7 @@ static void hand_up(struct tcp_conn *c, struct rte_mbuf *m)
  * others. What was SACKed is dropped only for what brings the connection on (RFC 2018 section 8),
  * and what the user took never.
  */
-static bool is_memory_short(struct tcp_conn *c)
+static bool tcp_data_is_memory_short(struct tcp_conn *c)
 {
 	uint32_t held, limit;
 
@@ -194,18 +194,18 @@ static bool is_memory_short(struct tcp_conn *c)
 }
 
 /** @p len bytes at RCV.NXT are here to stay. */
-static void take_in(struct tcp_conn *c, uint32_t len)
+static void tcp_data_take_in(struct tcp_conn *c, uint32_t len)
 {
 	c->rcv_nxt += len;
 	c->bytes_received += len;
 	c->s->stats.bytes_in += len;
-	owe_ack(c);
+	tcp_data_owe_ack(c);
 }
 
 void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len)
 {
 	/* What cannot be kept is not acknowledged: to the peer, it was lost on the way. */
-	if (unlikely(is_memory_short(c))) {
+	if (unlikely(tcp_data_is_memory_short(c))) {
 		c->s->stats.pool_empty++;
 		rte_pktmbuf_free(m);
 		return;
@@ -213,19 +213,19 @@ void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len)
 	if (len > c->rcv_mss)
 		c->rcv_mss = u32_min(len, c->mtu); /* a port may have joined segments */
 	tcp_buffer_received(c);
-	take_in(c, len);
+	tcp_data_take_in(c, len);
 	if (c->orphan || !c->llp.user_ops) {
 		rte_pktmbuf_free(m);
 	} else if (likely(!c->recvq.count && m->nb_segs == 1 && len >= c->read_need)) {
-		hand_up(c, m);
+		tcp_data_hand_up(c, m);
 	} else {
-		queue_text(c, m);
+		tcp_data_queue_text(c, m);
 		tcp_show_unread(c);
 	}
 }
 
 /** It is the turn of what the user took before. */
-static void show_taken(struct tcp_conn *c, const struct llp_note *note)
+static void tcp_data_show_taken(struct tcp_conn *c, const struct llp_note *note)
 {
 	c->resume = false;
 	c->in_readable = true;
@@ -234,14 +234,14 @@ static void show_taken(struct tcp_conn *c, const struct llp_note *note)
 	if (c->state == TCP_CLOSED)
 		return;
 	if (c->orphan)
-		drop_unread(c);
+		tcp_data_drop_unread(c);
 	else if (c->resume)
 		tcp_show_unread(c);
-	consider_window_update(c);
+	tcp_data_consider_window_update(c);
 }
 
 /** What waited behind a gap that is now filled: the next run of it. */
-static void drain(struct tcp_conn *c)
+static void tcp_data_drain(struct tcp_conn *c)
 {
 	struct tcp_ooo_run run;
 	struct tcp_ooo *o = &c->ooo_state->ooo;
@@ -254,22 +254,22 @@ static void drain(struct tcp_conn *c)
 	c->s->rx_held -= held - o->held;
 	if (!any)
 		return;
-	take_in(c, run.len);
+	tcp_data_take_in(c, run.len);
 	if (c->orphan || !c->llp.user_ops) {
 		tcp_mbufs_free(&run.text);
 	} else if (!run.text.first) {
-		show_taken(c, &run.note);
+		tcp_data_show_taken(c, &run.note);
 	} else {
 		held = c->recvq.count;
 		tcp_mbufs_join(&c->recvq, &run.text);
-		count_unread(c, held);
+		tcp_data_count_unread(c, held);
 		tcp_show_unread(c);
 	}
 }
 
 /** Is there budget for one more packet of a connection that holds @p held? As for what waits to be
  * sent. */
-static bool budget_allows(const struct tcp_stack *s, uint32_t held)
+static bool tcp_data_budget_allows(const struct tcp_stack *s, uint32_t held)
 {
 	return s->rx_held < s->rx_limit && held / TCP_SHARE < s->rx_limit - s->rx_held;
 }
@@ -278,7 +278,7 @@ static bool budget_allows(const struct tcp_stack *s, uint32_t held)
  * The budget is used up: from some that hold much more behind their gaps than @p c, others each
  * time, take half of what they have more. Their peers send it again (RFC 2018 section 8).
  */
-static void reclaim_gaps(const struct tcp_conn *c, uint32_t own)
+static void tcp_data_reclaim_gaps(const struct tcp_conn *c, uint32_t own)
 {
 	struct tcp_stack *s = c->s;
 
@@ -297,17 +297,17 @@ static void reclaim_gaps(const struct tcp_conn *c, uint32_t own)
 }
 
 /** May @p c hold one more packet out of order? Others give back what they have more. */
-static bool make_room(const struct tcp_conn *c, uint32_t held)
+static bool tcp_data_make_room(const struct tcp_conn *c, uint32_t held)
 {
 	uint32_t usual = 2 * (tcp_rcv_buffer(c) / c->rcv_mss);
 
 	/* Nobody else's packets help against a limit of its own. */
 	if (held >= u32_max(usual, OUT_OF_ORDER_MIN))
 		return false;
-	if (likely(budget_allows(c->s, held)))
+	if (likely(tcp_data_budget_allows(c->s, held)))
 		return true;
-	reclaim_gaps(c, held);
-	if (budget_allows(c->s, held))
+	tcp_data_reclaim_gaps(c, held);
+	if (tcp_data_budget_allows(c->s, held))
 		return true;
 	/* All of the budget is taken, perhaps by text that nobody takes. */
 	if (c->s->rx_held >= c->s->rx_limit)
@@ -320,7 +320,7 @@ static bool make_room(const struct tcp_conn *c, uint32_t held)
  * 4.2). That is at the round's end, for all of its segments, as long as one SACK option can tell
  * of them. Without SACK, the peer counts the ACKs.
  */
-static void answer_at_once(struct tcp_conn *c)
+static void tcp_data_answer_at_once(struct tcp_conn *c)
 {
 	if (c->ack_now && (!c->sack_on || (c->ooo_state && tcp_sack_is_full(&c->ooo_state->sack,
 								   tcp_sack_blocks(c)))))
@@ -332,7 +332,8 @@ static void answer_at_once(struct tcp_conn *c)
 }
 
 /** Keep what is missing of @p m; owns it. */
-static void keep_text(struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m)
+static void tcp_data_keep_text(
+	struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	struct tcp_ooo *o = &c->ooo_state->ooo;
 	uint32_t held = o->held;
@@ -343,7 +344,8 @@ static void keep_text(struct tcp_conn *c, const struct tcp_segment *seg, struct 
 		tcp_ooo_state_duplicate(c, result.dup);
 }
 
-static void keep_out_of_order(struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m)
+static void tcp_data_keep_out_of_order(
+	struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	struct tcp_ooo_state *e = tcp_ooo_state_get(c);
 	bool may;
@@ -355,11 +357,11 @@ static void keep_out_of_order(struct tcp_conn *c, const struct tcp_segment *seg,
 	c->out_of_order++;
 	c->s->stats.out_of_order++;
 	tcp_buffer_received(c);
-	may = e && make_room(c, e->ooo.held);
+	may = e && tcp_data_make_room(c, e->ooo.held);
 	if (e && tcp_ooo_state_offer(c, seg, m, may)) {
 		rte_pktmbuf_free(m);
 	} else if (may) {
-		keep_text(c, seg, m);
+		tcp_data_keep_text(c, seg, m);
 	} else { /* never told, so nothing is taken back */
 		c->s->stats.out_of_order_drops++;
 		rte_pktmbuf_free(m);
@@ -369,31 +371,32 @@ static void keep_out_of_order(struct tcp_conn *c, const struct tcp_segment *seg,
 }
 
 /** Text at RCV.NXT; what it has in common with the first island came before. */
-static void fill_gap(struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m)
+static void tcp_data_fill_gap(struct tcp_conn *c, const struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	uint32_t end = seg->seq + seg->len;
 	struct tcp_range first;
 
-	if (likely(!gaps(c))) {
+	if (likely(!tcp_data_gaps(c))) {
 		tcp_text_in_order(c, m, seg->len);
 		return;
 	}
 	first = tcp_ooo_at(&c->ooo_state->ooo, 0)->r;
 	if (tcp_ooo_has_notes_before(&c->ooo_state->ooo, end)) {
 		/* RFC 5044 appendix A.3: what was taken is not given again. */
-		keep_text(c, seg, m);
+		tcp_data_keep_text(c, seg, m);
 	} else {
 		if (seq_lt(first.left, end))
 			tcp_ooo_state_duplicate(
 				c, (struct tcp_range){first.left, seq_min(first.right, end)});
 		tcp_text_in_order(c, m, seg->len);
 	}
-	while (tcp_in(c, TCP_STATES_RECEIVING) && is_draining(c))
-		drain(c);
+	while (tcp_in(c, TCP_STATES_RECEIVING) && tcp_data_is_draining(c))
+		tcp_data_drain(c);
 }
 
 /** Cut what is before RCV.NXT or beyond the window off @p seg and its text. @return the text. */
-static struct rte_mbuf *trim(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m)
+static struct rte_mbuf *tcp_data_trim(
+	struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	uint32_t end = seg->seq + seg->len;
 
@@ -419,7 +422,7 @@ static struct rte_mbuf *trim(struct tcp_conn *c, struct tcp_segment *seg, struct
 }
 
 /** RFC 9293 section 3.10.7.4, eighth: every byte before the FIN has come. */
-static void fin_arrives(struct tcp_conn *c)
+static void tcp_data_fin_arrives(struct tcp_conn *c)
 {
 	c->rcv_nxt++;
 	if (seq_lt(c->rcv_adv, c->rcv_nxt))
@@ -440,9 +443,9 @@ static void fin_arrives(struct tcp_conn *c)
 
 void tcp_text_arrives(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m)
 {
-	if (seg->len && (seg->seq != c->rcv_nxt || gaps(c)))
-		answer_at_once(c);
-	m = trim(c, seg, m);
+	if (seg->len && (seg->seq != c->rcv_nxt || tcp_data_gaps(c)))
+		tcp_data_answer_at_once(c);
+	m = tcp_data_trim(c, seg, m);
 	if (seg->flags & TCP_FIN) {
 		uint32_t fin = seg->seq + seg->len;
 
@@ -454,12 +457,12 @@ void tcp_text_arrives(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mb
 	if (!seg->len) {
 		rte_pktmbuf_free(m);
 	} else if (seg->seq != c->rcv_nxt) {
-		keep_out_of_order(c, seg, m);
+		tcp_data_keep_out_of_order(c, seg, m);
 	} else {
-		fill_gap(c, seg, m);
+		tcp_data_fill_gap(c, seg, m);
 	}
 	if (c->state != TCP_CLOSED && c->fin_ooo && c->rcv_fin == c->rcv_nxt)
-		fin_arrives(c);
+		tcp_data_fin_arrives(c);
 	else if (c->fin_ooo && c->state != TCP_CLOSED && !seg->len) {
 		c->ack_now = true; /* a FIN beyond a gap */
 		tcp_conn_mark_dirty(c);

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-static void tell_connected(struct tcp_conn *c)
+static void tcp_rcv_tell_connected(struct tcp_conn *c)
 {
 	if (c->state != TCP_CLOSED && c->llp.user_ops && c->llp.user_ops->connected)
 		c->llp.user_ops->connected(c->llp.user);
@@ -26,14 +26,14 @@ static void tcp_rcv_data_fin(struct tcp_conn *c, struct tcp_segment *seg, struct
 }
 
 /** The first sample (RFC 6298 section 2.2), of a SYN that was sent once and at once. */
-static void measure_handshake(struct tcp_conn *c)
+static void tcp_rcv_measure_handshake(struct tcp_conn *c)
 {
 	if (c->syn_sent_n == 1 && !c->syn_waited)
 		tcp_rto_sample(&c->rto, c->s->now - c->progress_at);
 }
 
 /** SYN-SENT, fourth: the SYN is there and its ACK, if any, is good. Owns @p m. */
-static void syn_sent_syn(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m)
+static void tcp_rcv_syn_sent_syn(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	tcp_conn_take_syn(c, seg);
 	if (!(seg->flags & TCP_ACK)) { /* simultaneous open */
@@ -44,17 +44,17 @@ static void syn_sent_syn(struct tcp_conn *c, struct tcp_segment *seg, struct rte
 	}
 	tcp_ecn_take_syn_ack(c, seg);
 	c->snd_una = seg->ack;
-	measure_handshake(c);
+	tcp_rcv_measure_handshake(c);
 	tcp_conn_establish(c);
 	c->s->stats.connects++;
 	c->ack_now = true;
-	tell_connected(c);
+	tcp_rcv_tell_connected(c);
 	seg->seq++;
 	seg->flags &= (uint8_t)~TCP_SYN;
 	tcp_rcv_data_fin(c, seg, m);
 }
 
-static void syn_sent(
+static void tcp_rcv_syn_sent(
 	struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	bool ack = (seg->flags & TCP_ACK) != 0;
@@ -73,7 +73,7 @@ static void syn_sent(
 			c->s->stats.resets_ignored++;
 		}
 	} else if (seg->flags & TCP_SYN) {
-		syn_sent_syn(c, seg, m);
+		tcp_rcv_syn_sent_syn(c, seg, m);
 		return;
 	}
 	rte_pktmbuf_free(m);
@@ -92,7 +92,7 @@ bool tcp_segment_acceptable(const struct tcp_segment *seg, uint32_t nxt, uint32_
 }
 
 /** RFC 5961 section 5.2: SEG.ACK is neither of what was never sent nor of long ago. */
-static bool is_ack_plausible(const struct tcp_conn *c, const struct tcp_segment *seg)
+static bool tcp_rcv_is_ack_plausible(const struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	return (seg->flags & TCP_ACK) && seq_leq(seg->ack, c->snd_max) &&
 	       seq_geq(seg->ack, c->snd_una - c->max_snd_wnd);
@@ -102,18 +102,18 @@ static bool is_ack_plausible(const struct tcp_conn *c, const struct tcp_segment 
  * Is it text that the peer sends again though it was received? By its sequence numbers a stranger
  * could say so with one guess in two, so the ACK must be the peer's as well.
  */
-static bool is_repeated(const struct tcp_conn *c, const struct tcp_segment *seg)
+static bool tcp_rcv_is_repeated(const struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	return seg->len && seq_lt(seg->seq, c->rcv_nxt) &&
 	       seq_leq(seg->seq + seg->len, c->rcv_nxt) && tcp_in(c, TCP_STATES_RECEIVING) &&
-	       is_ack_plausible(c, seg);
+	       tcp_rcv_is_ack_plausible(c, seg);
 }
 
 /**
  * What is not acceptable, and no reset, is answered by an ACK. If it is the peer's text once more,
  * that ACK says so (RFC 2883 section 4); afterwards nothing is left of it.
  */
-static void answer_by_ack(struct tcp_conn *c, const struct tcp_segment *seg)
+static void tcp_rcv_answer_by_ack(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	/* RFC 5961 section 4.2: a SYN, wherever it is; and what takes no space, lest two ends
 	 * answer each other for ever. */
@@ -121,29 +121,29 @@ static void answer_by_ack(struct tcp_conn *c, const struct tcp_segment *seg)
 		tcp_challenge_ack(c);
 		return;
 	}
-	if (is_repeated(c, seg))
+	if (tcp_rcv_is_repeated(c, seg))
 		tcp_ooo_state_duplicate(c, (struct tcp_range){seg->seq, seg->seq + seg->len});
 	c->ack_now = true;
 	tcp_conn_mark_dirty(c);
 }
 
 /** The peer's FIN once more, in TIME-WAIT: our ACK of it was lost. Others only look like it. */
-static bool is_fin_again(const struct tcp_conn *c, const struct tcp_segment *seg)
+static bool tcp_rcv_is_fin_again(const struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	return c->state == TCP_TIME_WAIT && (seg->flags & (TCP_FIN | TCP_SYN)) == TCP_FIN &&
-	       seg->seq + seg->len == c->rcv_nxt - 1 && is_ack_plausible(c, seg);
+	       seg->seq + seg->len == c->rcv_nxt - 1 && tcp_rcv_is_ack_plausible(c, seg);
 }
 
-static void answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *seg)
+static void tcp_rcv_answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	if (seg->flags & TCP_RST)
 		return;
-	if (is_fin_again(c, seg))
+	if (tcp_rcv_is_fin_again(c, seg))
 		tcp_conn_restart_time_wait(c);
 	/* Our ACKs do not arrive, perhaps. A pure receiver has no timer that would tell. */
-	if (!(seg->flags & TCP_SYN) && is_repeated(c, seg) && !tcp_flight(c))
+	if (!(seg->flags & TCP_SYN) && tcp_rcv_is_repeated(c, seg) && !tcp_flight(c))
 		tcp_conn_doubt_path(c);
-	answer_by_ack(c, seg);
+	tcp_rcv_answer_by_ack(c, seg);
 }
 
 /**
@@ -152,7 +152,7 @@ static void answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *se
  * sent again, and its retransmission makes the next late one too old. But what is not older than
  * the gap is no duplicate from 2^32 bytes ago, which is what R1 is against.
  */
-static bool fills_gap(const struct tcp_conn *c, const struct tcp_segment *seg)
+static bool tcp_rcv_fills_gap(const struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	const struct tcp_ooo_state *e = c->ooo_state;
 
@@ -161,21 +161,22 @@ static bool fills_gap(const struct tcp_conn *c, const struct tcp_segment *seg)
 }
 
 /** RFC 7323 section 5.3, R1. @return false: drop the segment. */
-static bool paws(struct tcp_conn *c, const struct tcp_segment *seg)
+static bool tcp_rcv_paws(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	if (!c->ts_on || (seg->flags & TCP_RST))
 		return true;
 	if (!(seg->has & TCP_HAS_TS)) /* section 3.2: SHOULD be dropped without an answer */
 		return false;
-	if (!seq_lt(seg->tsval, c->ts_recent) || tcp_ts_recent_is_old(c) || fills_gap(c, seg))
+	if (!seq_lt(seg->tsval, c->ts_recent) || tcp_ts_recent_is_old(c) ||
+		tcp_rcv_fills_gap(c, seg))
 		return true;
 	c->s->stats.paws_drops++;
-	answer_by_ack(c, seg);
+	tcp_rcv_answer_by_ack(c, seg);
 	return false;
 }
 
 /** Second: a reset within the window (RFC 5961 section 3.2). */
-static void reset_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
+static void tcp_rcv_reset_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	int err = -ECONNRESET;
 
@@ -196,13 +197,13 @@ static void reset_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 }
 
 /** Fourth: a SYN (RFC 5961 section 4.2). */
-static void syn_arrives(struct tcp_conn *c)
+static void tcp_rcv_syn_arrives(struct tcp_conn *c)
 {
 	tcp_challenge_ack(c);
 }
 
 /** The three-way handshake of a passive open is complete: offer it. */
-static void offer(struct tcp_conn *c)
+static void tcp_rcv_offer(struct tcp_conn *c)
 {
 	struct tcp_listener *l = c->listener;
 	int err;
@@ -224,7 +225,8 @@ static void offer(struct tcp_conn *c)
 }
 
 /** Fifth, SYN-RECEIVED. @return false: the segment is done with. */
-static bool handshake_ack(struct tcp_conn *c, const struct ip_rx *rx, const struct tcp_segment *seg)
+static bool tcp_rcv_handshake_ack(
+	struct tcp_conn *c, const struct ip_rx *rx, const struct tcp_segment *seg)
 {
 	if (!seq_lt(c->snd_una, seg->ack) || seq_gt(seg->ack, c->snd_nxt)) {
 		tcp_reply_rst(c->s, rx, seg);
@@ -236,18 +238,18 @@ static bool handshake_ack(struct tcp_conn *c, const struct ip_rx *rx, const stru
 	c->max_snd_wnd = u32_max(c->max_snd_wnd, c->snd_wnd);
 	c->snd_wl1 = seg->seq;
 	c->snd_wl2 = seg->ack;
-	measure_handshake(c);
+	tcp_rcv_measure_handshake(c);
 	tcp_conn_establish(c);
 	if (c->passive)
-		offer(c);
+		tcp_rcv_offer(c);
 	else
 		c->s->stats.connects++;
-	tell_connected(c);
+	tcp_rcv_tell_connected(c);
 	return c->state != TCP_CLOSED;
 }
 
 /** What the acknowledgment of our FIN changes. @return false: the connection is over. */
-static bool fin_acked(struct tcp_conn *c)
+static bool tcp_rcv_fin_acked(struct tcp_conn *c)
 {
 	switch (c->state) {
 	case TCP_FIN_WAIT_1:
@@ -272,8 +274,8 @@ static bool tcp_rcv_ack_field(struct tcp_conn *c, const struct ip_rx *rx, struct
 	if (!(seg->flags & TCP_ACK))
 		return false;
 	if (c->state == TCP_SYN_RECEIVED)
-		return handshake_ack(c, rx, seg);
-	if (!is_ack_plausible(c, seg)) {
+		return tcp_rcv_handshake_ack(c, rx, seg);
+	if (!tcp_rcv_is_ack_plausible(c, seg)) {
 		tcp_challenge_ack(c);
 		return false;
 	}
@@ -286,11 +288,11 @@ static bool tcp_rcv_ack_field(struct tcp_conn *c, const struct ip_rx *rx, struct
 	if (c->pmtu)
 		tcp_pmtu_sack(c, seg);
 	tcp_ack_arrives(c, seg);
-	return !tcp_fin_acked(c) || fin_acked(c);
+	return !tcp_fin_acked(c) || tcp_rcv_fin_acked(c);
 }
 
 /** @return true if the segment survived the first five steps and its text and FIN are next. */
-static bool check(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment *seg)
+static bool tcp_rcv_check(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment *seg)
 {
 	/* The peer's SYN,ACK of a simultaneous open repeats its SYN: only the ACK is new (figure
 	 * 8). */
@@ -300,7 +302,7 @@ static bool check(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment
 		seg->flags &= (uint8_t)~TCP_SYN;
 		seg->wnd = (uint16_t)(seg->wnd >> c->snd_wscale); /* a SYN's is not scaled */
 	}
-	if (!paws(c, seg))
+	if (!tcp_rcv_paws(c, seg))
 		return false;
 	if (c->state == TCP_SYN_RECEIVED && seg->seq == c->rcv_nxt - 1 &&
 		(seg->flags & (TCP_SYN | TCP_RST)) == TCP_SYN) {
@@ -308,15 +310,15 @@ static bool check(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment
 		return false;
 	}
 	if (!tcp_segment_acceptable(seg, c->rcv_nxt, tcp_rcv_wnd(c))) {
-		answer_unacceptable(c, seg);
+		tcp_rcv_answer_unacceptable(c, seg);
 		return false;
 	}
 	if (seg->flags & TCP_RST) {
-		reset_arrives(c, seg);
+		tcp_rcv_reset_arrives(c, seg);
 		return false;
 	}
 	if (seg->flags & TCP_SYN) {
-		syn_arrives(c);
+		tcp_rcv_syn_arrives(c);
 		return false;
 	}
 	return tcp_rcv_ack_field(c, rx, seg);
@@ -326,7 +328,7 @@ static bool check(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment
  * A new SYN for a pair in TIME-WAIT (RFC 9293 section 3.6.1, RFC 6191).
  * @return true if taken, and @p m with it.
  */
-static bool reopen(
+static bool tcp_rcv_reopen(
 	struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	const struct ip_endpoint to = {c->id.local, c->id.lport};
@@ -352,12 +354,12 @@ void tcp_segment_arrives(
 	struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	if (c->state == TCP_SYN_SENT) {
-		syn_sent(c, rx, seg, m);
+		tcp_rcv_syn_sent(c, rx, seg, m);
 		return;
 	}
-	if (c->state == TCP_TIME_WAIT && reopen(c, rx, seg, m))
+	if (c->state == TCP_TIME_WAIT && tcp_rcv_reopen(c, rx, seg, m))
 		return;
-	if (!check(c, rx, seg)) {
+	if (!tcp_rcv_check(c, rx, seg)) {
 		rte_pktmbuf_free(m);
 		return;
 	}

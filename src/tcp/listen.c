@@ -15,7 +15,7 @@
 /** A listener has room for so many half-open connections, however small its backlog (as Linux). */
 #define SYNQ_MIN 8
 
-static struct tcp_listener **chain_of(struct tcp_stack *s, uint16_t port)
+static struct tcp_listener **tcp_listen_chain_of(struct tcp_stack *s, uint16_t port)
 {
 	return &s->by_port[port & (TCP_LISTENER_CHAINS - 1)];
 }
@@ -29,7 +29,7 @@ int tcp_listen(struct tcp_stack *s, const struct ip_endpoint *local, unsigned ba
 
 	if (!ip_addr_is_any(&local->addr) && !ip_addr_is_local(s->cfg.ip, &local->addr))
 		return -EADDRNOTAVAIL;
-	for (l = *chain_of(s, local->port); l; l = l->port_next)
+	for (l = *tcp_listen_chain_of(s, local->port); l; l = l->port_next)
 		if (l->local.port == local->port && ip_addr_equal(&l->local.addr, &local->addr))
 			return -EADDRINUSE;
 	err = tcp_ports_listen(&s->ports, local, &flags);
@@ -41,7 +41,7 @@ int tcp_listen(struct tcp_stack *s, const struct ip_endpoint *local, unsigned ba
 	if (!l)
 		return -ENOMEM;
 	*l = (struct tcp_listener){.next = s->listeners,
-		.port_next = *chain_of(s, local->port),
+		.port_next = *tcp_listen_chain_of(s, local->port),
 		.s = s,
 		.local = *local,
 		.flags = flags,
@@ -50,7 +50,7 @@ int tcp_listen(struct tcp_stack *s, const struct ip_endpoint *local, unsigned ba
 		.accept = accept,
 		.user = user};
 	l->synq.tail = &l->synq.oldest;
-	s->listeners = *chain_of(s, local->port) = l;
+	s->listeners = *tcp_listen_chain_of(s, local->port) = l;
 	*out = l;
 	return 0;
 }
@@ -67,14 +67,14 @@ void tcp_unlisten(struct tcp_listener *l)
 	while (*p != l)
 		p = &(*p)->next;
 	*p = l->next;
-	for (p = chain_of(s, l->local.port); *p != l;)
+	for (p = tcp_listen_chain_of(s, l->local.port); *p != l;)
 		p = &(*p)->port_next;
 	*p = l->port_next;
 	free(l);
 }
 
 /** 3: the exact address; 2: 0.0.0.0 for IPv4; 1: [::] for both; 0: not for it. */
-static unsigned fits(const struct tcp_listener *l, const struct ip_endpoint *local)
+static unsigned tcp_listen_fits(const struct tcp_listener *l, const struct ip_endpoint *local)
 {
 	if (ip_addr_equal(&l->local.addr, &local->addr))
 		return l->local.port == local->port ? 3 : 0;
@@ -89,8 +89,8 @@ struct tcp_listener *tcp_listener_find(struct tcp_stack *s, const struct ip_endp
 	struct tcp_listener *best = NULL;
 	unsigned best_fit = 0;
 
-	for (struct tcp_listener *l = *chain_of(s, local->port); l; l = l->port_next) {
-		unsigned f = fits(l, local);
+	for (struct tcp_listener *l = *tcp_listen_chain_of(s, local->port); l; l = l->port_next) {
+		unsigned f = tcp_listen_fits(l, local);
 
 		if (f > best_fit) {
 			best = l;
@@ -101,7 +101,7 @@ struct tcp_listener *tcp_listener_find(struct tcp_stack *s, const struct ip_endp
 }
 
 /** What to remember of a SYN: its options as far as we take them. */
-static struct tcp_syn_request syn_request_of(
+static struct tcp_syn_request tcp_listen_syn_request_of(
 	const struct tcp_stack *s, const struct ip_rx *rx, const struct tcp_segment *seg)
 {
 	const struct tcp_stack_config *cfg = &s->cfg;
@@ -124,7 +124,7 @@ static struct tcp_syn_request syn_request_of(
 }
 
 /** Answer without remembering anything (RFC 4987 section 3.6). */
-static void answer_with_cookie(
+static void tcp_listen_answer_with_cookie(
 	struct tcp_listener *l, struct tcp_syn_request *e, const uint32_t *iss_above)
 {
 	struct tcp_stack *s = l->s;
@@ -144,7 +144,8 @@ static void answer_with_cookie(
 }
 
 /** The handshake that has to go before one of @p peer may begin; NULL: none. */
-static struct tcp_synq_entry *in_the_way(const struct tcp_listener *l, const struct ip_addr *peer)
+static struct tcp_synq_entry *tcp_listen_in_the_way(
+	const struct tcp_listener *l, const struct ip_addr *peer)
 {
 	const struct tcp_synq *all = &l->s->synq;
 	const struct tcp_stack_config *cfg = &l->s->cfg;
@@ -159,12 +160,12 @@ static struct tcp_synq_entry *in_the_way(const struct tcp_listener *l, const str
 	return full && (!h || h->listener != l) ? l->synq.oldest : h;
 }
 
-static void syn_arrives(struct tcp_listener *l, const struct ip_rx *rx,
+static void tcp_listen_syn_arrives(struct tcp_listener *l, const struct ip_rx *rx,
 	const struct tcp_segment *seg, const uint32_t *iss_above)
 {
 	struct tcp_stack *s = l->s;
-	struct tcp_syn_request e = syn_request_of(s, rx, seg);
-	struct tcp_synq_entry *old = in_the_way(l, &rx->src);
+	struct tcp_syn_request e = tcp_listen_syn_request_of(s, rx, seg);
+	struct tcp_synq_entry *old = tcp_listen_in_the_way(l, &rx->src);
 
 	if (!tcp_conn_room(s)) {
 		s->stats.accept_overflows++; /* the peer's next SYN may find room */
@@ -172,7 +173,7 @@ static void syn_arrives(struct tcp_listener *l, const struct ip_rx *rx,
 	}
 	if (s->cfg.syn_cookies == TCP_COOKIES_ALWAYS ||
 		(s->cfg.syn_cookies == TCP_COOKIES_AUTO && old)) {
-		answer_with_cookie(l, &e, iss_above);
+		tcp_listen_answer_with_cookie(l, &e, iss_above);
 		return;
 	}
 	if (old) {
@@ -187,7 +188,7 @@ static void syn_arrives(struct tcp_listener *l, const struct ip_rx *rx,
 }
 
 /** @return the connection that grows from @p e, in SYN-RECEIVED, or NULL: there is no room. */
-static struct tcp_conn *grow(struct tcp_listener *l, const struct tcp_syn_request *e)
+static struct tcp_conn *tcp_listen_grow(struct tcp_listener *l, const struct tcp_syn_request *e)
 {
 	const struct tcp_segment syn = {.seq = e->irs,
 		.wnd = e->wnd,
@@ -216,10 +217,10 @@ static struct tcp_conn *grow(struct tcp_listener *l, const struct tcp_syn_reques
  * The ACK of our SYN: make the connection and let it take the segment. Owns @p m.
  * @return false if it was not accepted yet, and the handshake's end shall be tried again.
  */
-static bool complete(struct tcp_listener *l, const struct tcp_syn_request *e,
+static bool tcp_listen_complete(struct tcp_listener *l, const struct tcp_syn_request *e,
 	const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m)
 {
-	struct tcp_conn *c = grow(l, e);
+	struct tcp_conn *c = tcp_listen_grow(l, e);
 
 	if (!c) {
 		rte_pktmbuf_free(m);
@@ -230,7 +231,7 @@ static bool complete(struct tcp_listener *l, const struct tcp_syn_request *e,
 	return !c->accept_again;
 }
 
-static bool is_listening(const struct tcp_stack *s, const struct tcp_listener *l)
+static bool tcp_listen_is_listening(const struct tcp_stack *s, const struct tcp_listener *l)
 {
 	const struct tcp_listener *x = s->listeners;
 
@@ -240,7 +241,7 @@ static bool is_listening(const struct tcp_stack *s, const struct tcp_listener *l
 }
 
 /** A segment without a connection that may be the ACK of a cookie. @return true: it was. */
-static bool cookie_arrives(
+static bool tcp_listen_cookie_arrives(
 	struct tcp_listener *l, const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	struct tcp_stack *s = l->s;
@@ -264,18 +265,18 @@ static bool cookie_arrives(
 	s->stats.syn_cookies_received++;
 	/* A peer that is not accepted now may come again with its next segment: it has the cookie.
 	 */
-	complete(l, &e, rx, seg, m);
+	tcp_listen_complete(l, &e, rx, seg, m);
 	return true;
 }
 
 /** Second: nothing that we acknowledged, unless a cookie did. Owns @p m. */
-static void ack_arrives(
+static void tcp_listen_ack_arrives(
 	struct tcp_listener *l, const struct ip_rx *rx, struct tcp_segment *seg, struct rte_mbuf *m)
 {
 	struct tcp_stack *s = l->s;
 
 	if (!(seg->flags & TCP_SYN) && tcp_cookies_about(&s->cookies, s->now)) {
-		if (cookie_arrives(l, rx, seg, m))
+		if (tcp_listen_cookie_arrives(l, rx, seg, m))
 			return;
 		s->stats.syn_cookies_failed++;
 		/* The first segment of a peer with a cookie may be lost, or come after this one:
@@ -295,17 +296,18 @@ void tcp_listen_input(struct tcp_listener *l, const struct ip_rx *rx, struct tcp
 	/* First to fourth; and RFC 9293 section 3.9.2.3 (MUST-57): no connection with a broadcast
 	 * or multicast peer. */
 	if (!(seg->flags & TCP_RST) && (seg->flags & TCP_ACK)) {
-		ack_arrives(l, rx, seg, m);
+		tcp_listen_ack_arrives(l, rx, seg, m);
 		return;
 	}
 	if ((seg->flags & (TCP_SYN | TCP_RST | TCP_FIN)) == TCP_SYN &&
 		!ip_addr_is_multicast(&rx->src) && !ip_addr_is_any(&rx->src))
-		syn_arrives(l, rx, seg, iss_above);
+		tcp_listen_syn_arrives(l, rx, seg, iss_above);
 	rte_pktmbuf_free(m);
 }
 
 /** RFC 9293 section 3.10.7.4 as far as the ACK field. @return true: the handshake is complete. */
-static bool check(struct tcp_synq_entry *h, const struct ip_rx *rx, const struct tcp_segment *seg)
+static bool tcp_listen_check(
+	struct tcp_synq_entry *h, const struct ip_rx *rx, const struct tcp_segment *seg)
 {
 	struct tcp_stack *s = h->listener->s;
 	const struct tcp_syn_request *e = &h->e;
@@ -353,12 +355,12 @@ void tcp_synq_input(struct tcp_synq_entry *h, const struct ip_rx *rx, struct tcp
 	struct tcp_listener *l = h->listener;
 	struct tcp_stack *s = l->s;
 
-	if (!check(h, rx, seg)) {
+	if (!tcp_listen_check(h, rx, seg)) {
 		rte_pktmbuf_free(m);
 		return;
 	}
 	tcp_synq_unlink(h); /* the user may stop listening from inside */
-	if (complete(l, &h->e, rx, seg, m) || !is_listening(s, l))
+	if (tcp_listen_complete(l, &h->e, rx, seg, m) || !tcp_listen_is_listening(s, l))
 		free(h);
 	else
 		tcp_synq_relink(h);

@@ -21,19 +21,19 @@
  */
 #define TEXT_OFFSET RTE_ALIGN(IP_HEADROOM + TCP_HEADER_LEN + TCP_TS_LEN, 32u)
 
-static uint32_t emss(const struct llp *l)
+static uint32_t tcp_llp_emss(const struct llp *l)
 {
 	return tcp_conn_of(l)->emss;
 }
 
-static bool can_queue(const struct tcp_conn *c)
+static bool tcp_llp_can_queue(const struct tcp_conn *c)
 {
 	return !c->fin_queued &&
 	       tcp_in(c, TCP_STATE_BIT(TCP_SYN_SENT) | TCP_STATE_BIT(TCP_SYN_RECEIVED) |
 				 TCP_STATE_BIT(TCP_ESTABLISHED) | TCP_STATE_BIT(TCP_CLOSE_WAIT));
 }
 
-static void *refuse(struct tcp_conn *c)
+static void *tcp_llp_refuse(struct tcp_conn *c)
 {
 	c->write_refused = true;
 	tcp_conn_mark_dirty(c);
@@ -41,7 +41,7 @@ static void *refuse(struct tcp_conn *c)
 }
 
 /** The end of the last record, if @p len bytes may join it there. */
-static void *join_room(struct tcp_conn *c, uint32_t len)
+static void *tcp_llp_join_room(struct tcp_conn *c, uint32_t len)
 {
 	struct tcp_record *r = tcp_sendq_unsent_tail(&c->sendq);
 
@@ -52,38 +52,38 @@ static void *join_room(struct tcp_conn *c, uint32_t len)
 	return tcp_record_text(r) + r->len;
 }
 
-static void *reserve(struct llp *l, uint32_t len, bool join)
+static void *tcp_llp_reserve(struct llp *l, uint32_t len, bool join)
 {
 	struct tcp_conn *c = tcp_conn_of(l);
 	struct rte_mbuf *m;
 	void *room;
 
-	if (!can_queue(c) || len == 0 || len > c->s->room)
+	if (!tcp_llp_can_queue(c) || len == 0 || len > c->s->room)
 		return NULL;
 	if (!tcp_buffer_may_queue(c, len) || tcp_conn_send_room(c))
-		return refuse(c);
-	room = join ? join_room(c, len) : NULL;
+		return tcp_llp_refuse(c);
+	room = join ? tcp_llp_join_room(c, len) : NULL;
 	if (room) {
 		c->reserved_join = (uint16_t)len; /* no more than a packet has */
 		return room;
 	}
 	m = tcp_stack_packet(c->s);
 	if (!m)
-		return refuse(c);
+		return tcp_llp_refuse(c);
 	if (likely(u32_max(len, c->emss) + TEXT_OFFSET <= c->s->room))
 		m->data_off = (uint16_t)(m->data_off + TEXT_OFFSET);
 	c->reserved = m;
 	return rte_pktmbuf_mtod(m, void *);
 }
 
-static uint32_t end_of_queue(const struct tcp_conn *c)
+static uint32_t tcp_llp_end_of_queue(const struct tcp_conn *c)
 {
 	const struct tcp_sendq *q = &c->sendq;
 
 	return q->count ? tcp_record_end(tcp_sendq_at(q, q->count - 1)) : c->snd_nxt;
 }
 
-static void commit(struct llp *l, uint32_t len)
+static void tcp_llp_commit(struct llp *l, uint32_t len)
 {
 	struct tcp_conn *c = tcp_conn_of(l);
 	struct rte_mbuf *m = c->reserved;
@@ -101,19 +101,19 @@ static void commit(struct llp *l, uint32_t len)
 	}
 	if (!m)
 		return; /* the connection ended in between */
-	tcp_sendq_push(&c->sendq, m, m->data_off, len, end_of_queue(c), 0);
+	tcp_sendq_push(&c->sendq, m, m->data_off, len, tcp_llp_end_of_queue(c), 0);
 	c->s->tx_held++;
 }
 
-static void push(struct llp *l)
+static void tcp_llp_push(struct llp *l)
 {
 	struct tcp_conn *c = tcp_conn_of(l);
 
-	c->push_seq = end_of_queue(c);
+	c->push_seq = tcp_llp_end_of_queue(c);
 	tcp_output(c);
 }
 
-static void resume(struct llp *l)
+static void tcp_llp_resume(struct llp *l)
 {
 	struct tcp_conn *c = tcp_conn_of(l);
 
@@ -128,19 +128,19 @@ static void resume(struct llp *l)
 		tcp_send_ack(c);
 }
 
-static bool took_ooo(const struct llp *l)
+static bool tcp_llp_took_ooo(const struct llp *l)
 {
 	const struct tcp_conn *c = tcp_conn_of(l);
 
 	return c->ooo_state && tcp_ooo_has_notes(&c->ooo_state->ooo);
 }
 
-static size_t unacked(const struct llp *l)
+static size_t tcp_llp_unacked(const struct llp *l)
 {
 	return tcp_conn_of(l)->sendq.bytes;
 }
 
-static void shutdown_sending(struct llp *l)
+static void tcp_llp_shutdown_sending(struct llp *l)
 {
 	struct tcp_conn *c = tcp_conn_of(l);
 
@@ -153,17 +153,17 @@ static void shutdown_sending(struct llp *l)
 	tcp_output(c);
 }
 
-static void let_go(struct tcp_conn *c)
+static void tcp_llp_let_go(struct tcp_conn *c)
 {
 	c->llp.user_ops = NULL;
 	c->orphan = true;
 }
 
-static void abort_connection(struct llp *l)
+static void tcp_llp_abort_connection(struct llp *l)
 {
 	struct tcp_conn *c = tcp_conn_of(l);
 
-	let_go(c);
+	tcp_llp_let_go(c);
 	/* RFC 9293 section 3.10.5. */
 	if (tcp_in(c, TCP_STATE_BIT(TCP_SYN_RECEIVED) | TCP_STATE_BIT(TCP_ESTABLISHED) |
 			      TCP_STATE_BIT(TCP_FIN_WAIT_1) | TCP_STATE_BIT(TCP_FIN_WAIT_2) |
@@ -172,11 +172,11 @@ static void abort_connection(struct llp *l)
 	tcp_conn_close(c, -ECONNABORTED);
 }
 
-static void release(struct llp *l)
+static void tcp_llp_release(struct llp *l)
 {
 	struct tcp_conn *c = tcp_conn_of(l);
 
-	let_go(c);
+	tcp_llp_let_go(c);
 	c->progress_at = c->s->now; /* from here on, it has the user timeout */
 	if (c->state == TCP_SYN_SENT) {
 		tcp_conn_close(c, -ECONNABORTED);
@@ -190,7 +190,8 @@ static void release(struct llp *l)
 	tcp_conn_orphan(c);
 }
 
-static void endpoints(const struct llp *l, struct ip_endpoint *local, struct ip_endpoint *remote)
+static void tcp_llp_endpoints(
+	const struct llp *l, struct ip_endpoint *local, struct ip_endpoint *remote)
 {
 	const struct tcp_tuple *id = &tcp_conn_of(l)->id;
 
@@ -199,17 +200,17 @@ static void endpoints(const struct llp *l, struct ip_endpoint *local, struct ip_
 }
 
 const struct llp_ops tcp_llp_ops = {
-	.emss = emss,
-	.reserve = reserve,
-	.commit = commit,
-	.push = push,
-	.resume = resume,
-	.took_ooo = took_ooo,
-	.unacked = unacked,
-	.shutdown = shutdown_sending,
-	.abort = abort_connection,
-	.release = release,
-	.endpoints = endpoints,
+	.emss = tcp_llp_emss,
+	.reserve = tcp_llp_reserve,
+	.commit = tcp_llp_commit,
+	.push = tcp_llp_push,
+	.resume = tcp_llp_resume,
+	.took_ooo = tcp_llp_took_ooo,
+	.unacked = tcp_llp_unacked,
+	.shutdown = tcp_llp_shutdown_sending,
+	.abort = tcp_llp_abort_connection,
+	.release = tcp_llp_release,
+	.endpoints = tcp_llp_endpoints,
 };
 
 void tcp_consider_writable(struct tcp_conn *c)
@@ -228,7 +229,7 @@ void tcp_consider_writable(struct tcp_conn *c)
 
 /* ---- the stack's side -------------------------------------------------------------------- */
 
-static struct tcp_stack *stack_of(struct llp_stack *s)
+static struct tcp_stack *tcp_llp_stack_of(struct llp_stack *s)
 {
 	return container_of(s, struct tcp_stack, llp);
 }
@@ -238,7 +239,7 @@ struct port_query {
 	struct tcp_tuple id;
 };
 
-static bool port_free(void *ctx, uint16_t port)
+static bool tcp_llp_port_free(void *ctx, uint16_t port)
 {
 	struct port_query *q = ctx;
 	const struct ip_endpoint local = {q->id.local, port};
@@ -248,16 +249,16 @@ static bool port_free(void *ctx, uint16_t port)
 	       !tcp_ports_reserved(&q->s->ports, &local, 0);
 }
 
-static uint16_t port_choose(
+static uint16_t tcp_llp_port_choose(
 	struct llp_stack *ls, const struct ip_addr *local, const struct ip_endpoint *remote)
 {
-	struct tcp_stack *s = stack_of(ls);
+	struct tcp_stack *s = tcp_llp_stack_of(ls);
 	struct port_query q = {.s = s, .id = {*local, remote->addr, 0, remote->port}};
 
-	return tcp_ports_ephemeral(&s->ports, &s->port_key, local, remote, port_free, &q);
+	return tcp_ports_ephemeral(&s->ports, &s->port_key, local, remote, tcp_llp_port_free, &q);
 }
 
-static int choose_local(
+static int tcp_llp_choose_local(
 	struct tcp_stack *s, const struct llp_connect_params *p, struct tcp_tuple *id)
 {
 	int err;
@@ -272,14 +273,14 @@ static int choose_local(
 	}
 	if (id->lport)
 		return 0;
-	id->lport = port_choose(&s->llp, &id->local, &p->remote);
+	id->lport = tcp_llp_port_choose(&s->llp, &id->local, &p->remote);
 	return id->lport ? 0 : -EADDRNOTAVAIL;
 }
 
-static int connect_to(struct llp_stack *ls, const struct llp_connect_params *p,
+static int tcp_llp_connect(struct llp_stack *ls, const struct llp_connect_params *p,
 	const struct llp_user_ops *ops, void *user, struct llp **out)
 {
-	struct tcp_stack *s = stack_of(ls);
+	struct tcp_stack *s = tcp_llp_stack_of(ls);
 	const struct tcp_cc_ops *cc = s->cc;
 	struct tcp_tuple id;
 	struct tcp_conn *c;
@@ -291,7 +292,7 @@ static int connect_to(struct llp_stack *ls, const struct llp_connect_params *p,
 		return -EINVAL;
 	if (ip_addr_is_any(&p->remote.addr) || ip_addr_is_multicast(&p->remote.addr))
 		return -ENETUNREACH;
-	err = choose_local(s, p, &id);
+	err = tcp_llp_choose_local(s, p, &id);
 	if (!err)
 		err = tcp_conn_new(s, &id, TCP_SYN_SENT, &c);
 	if (err)
@@ -306,40 +307,40 @@ static int connect_to(struct llp_stack *ls, const struct llp_connect_params *p,
 }
 
 /* A listener is handed out as the opaque struct llp_listener. */
-static int listen_on(struct llp_stack *ls, const struct ip_endpoint *local, unsigned backlog,
+static int tcp_llp_listen(struct llp_stack *ls, const struct ip_endpoint *local, unsigned backlog,
 	llp_accept_fn *accept, void *user, struct llp_listener **out)
 {
 	struct tcp_listener *l;
-	int err = tcp_listen(stack_of(ls), local, backlog, accept, user, &l);
+	int err = tcp_listen(tcp_llp_stack_of(ls), local, backlog, accept, user, &l);
 
 	if (!err)
 		*out = (struct llp_listener *)(void *)l;
 	return err;
 }
 
-static void unlisten(struct llp_listener *l)
+static void tcp_llp_unlisten(struct llp_listener *l)
 {
 	tcp_unlisten((struct tcp_listener *)(void *)l);
 }
 
-static int source(struct llp_stack *s, const struct ip_addr *remote, struct ip_addr *local)
+static int tcp_llp_source(struct llp_stack *s, const struct ip_addr *remote, struct ip_addr *local)
 {
-	return ip_source(stack_of(s)->cfg.ip, remote, local);
+	return ip_source(tcp_llp_stack_of(s)->cfg.ip, remote, local);
 }
 
-static int reach(struct llp_stack *ls, const struct ip_addr *remote)
+static int tcp_llp_reach(struct llp_stack *ls, const struct ip_addr *remote)
 {
-	struct tcp_stack *s = stack_of(ls);
+	struct tcp_stack *s = tcp_llp_stack_of(ls);
 
 	return ip_reach(s->cfg.ip, remote, s->now);
 }
 
-static bool is_local(struct llp_stack *s, const struct ip_addr *a)
+static bool tcp_llp_is_local(struct llp_stack *s, const struct ip_addr *a)
 {
-	return ip_addr_is_local(stack_of(s)->cfg.ip, a);
+	return ip_addr_is_local(tcp_llp_stack_of(s)->cfg.ip, a);
 }
 
-static bool reservable(struct tcp_stack *s, const struct ip_endpoint *local, unsigned flags)
+static bool tcp_llp_reservable(struct tcp_stack *s, const struct ip_endpoint *local, unsigned flags)
 {
 	for (const struct tcp_listener *l = s->listeners; l; l = l->next)
 		if (tcp_endpoint_overlaps(&l->local, l->flags, local, flags))
@@ -347,17 +348,17 @@ static bool reservable(struct tcp_stack *s, const struct ip_endpoint *local, uns
 	return !tcp_ports_reserved(&s->ports, local, flags);
 }
 
-static bool port_reservable(void *ctx, uint16_t port)
+static bool tcp_llp_port_reservable(void *ctx, uint16_t port)
 {
 	struct port_query *q = ctx;
 	const struct ip_endpoint local = {q->id.local, port};
 
-	return reservable(q->s, &local, 0);
+	return tcp_llp_reservable(q->s, &local, 0);
 }
 
-static int port_reserve(struct llp_stack *ls, struct ip_endpoint *local, unsigned flags)
+static int tcp_llp_port_reserve(struct llp_stack *ls, struct ip_endpoint *local, unsigned flags)
 {
-	struct tcp_stack *s = stack_of(ls);
+	struct tcp_stack *s = tcp_llp_stack_of(ls);
 	struct port_query q = {.s = s, .id.local = local->addr};
 	static const struct ip_endpoint nobody;
 	int err;
@@ -365,30 +366,30 @@ static int port_reserve(struct llp_stack *ls, struct ip_endpoint *local, unsigne
 	if (!ip_addr_is_any(&local->addr) && !ip_addr_is_local(s->cfg.ip, &local->addr))
 		return -EADDRNOTAVAIL;
 	if (local->port == 0) {
-		local->port = tcp_ports_ephemeral(
-			&s->ports, &s->port_key, &local->addr, &nobody, port_reservable, &q);
+		local->port = tcp_ports_ephemeral(&s->ports, &s->port_key, &local->addr, &nobody,
+			tcp_llp_port_reservable, &q);
 		if (!local->port)
 			return -EADDRINUSE;
-	} else if (!reservable(s, local, flags)) {
+	} else if (!tcp_llp_reservable(s, local, flags)) {
 		return -EADDRINUSE;
 	}
 	err = tcp_ports_reserve(&s->ports, local, flags);
 	return err == -ENOMEM ? -EADDRINUSE : err;
 }
 
-static void port_release(struct llp_stack *ls, const struct ip_endpoint *local)
+static void tcp_llp_port_release(struct llp_stack *ls, const struct ip_endpoint *local)
 {
-	tcp_ports_release(&stack_of(ls)->ports, local);
+	tcp_ports_release(&tcp_llp_stack_of(ls)->ports, local);
 }
 
 const struct llp_stack_ops tcp_llp_stack_ops = {
-	.connect = connect_to,
-	.listen = listen_on,
-	.unlisten = unlisten,
-	.source = source,
-	.reach = reach,
-	.is_local = is_local,
-	.port_reserve = port_reserve,
-	.port_release = port_release,
-	.port_choose = port_choose,
+	.connect = tcp_llp_connect,
+	.listen = tcp_llp_listen,
+	.unlisten = tcp_llp_unlisten,
+	.source = tcp_llp_source,
+	.reach = tcp_llp_reach,
+	.is_local = tcp_llp_is_local,
+	.port_reserve = tcp_llp_port_reserve,
+	.port_release = tcp_llp_port_release,
+	.port_choose = tcp_llp_port_choose,
 };

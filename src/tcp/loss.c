@@ -13,7 +13,7 @@
  */
 #define UNSETTLED_RTO (1000 * TCP_MS)
 
-static bool recovering(const struct tcp_conn *c)
+static bool tcp_loss_recovering(const struct tcp_conn *c)
 {
 	return c->recovery || c->rto_recovery;
 }
@@ -30,7 +30,7 @@ void tcp_loss_init(struct tcp_conn *c)
  * RFC 8985 section 6.2, step 2: an answer to the last transmission of what was sent twice takes a
  * round trip. On a cumulative ACK the echoed timestamp tells as well; on others it is an old one.
  */
-static uint64_t credible_until(
+static uint64_t tcp_loss_credible_until(
 	const struct tcp_conn *c, const struct tcp_segment *seg, bool cumulative)
 {
 	uint64_t now = c->s->now, until = now - u64_min(now, tcp_min_rtt_get(&c->rec.min_rtt));
@@ -46,14 +46,14 @@ static uint64_t credible_until(
  * A block that tells of something above SND.UNA: anything else is a D-SACK or nonsense, such as
  * the byte that SEG.ACK asks for.
  */
-static bool block_ok(const struct tcp_conn *c, struct tcp_range r)
+static bool tcp_loss_block_ok(const struct tcp_conn *c, struct tcp_range r)
 {
 	return seq_lt(r.left, r.right) && seq_gt(r.left, c->snd_una) &&
 	       seq_leq(r.right, c->snd_nxt);
 }
 
 /** Lowest first, lest two blocks that one ACK brings look like reordering. */
-static unsigned sort_blocks(
+static unsigned tcp_loss_sort_blocks(
 	const struct tcp_conn *c, const struct tcp_segment *seg, struct tcp_range *to)
 {
 	unsigned n = 0;
@@ -61,7 +61,7 @@ static unsigned sort_blocks(
 	for (unsigned i = 0; i < seg->n_sack; i++) {
 		unsigned k = n;
 
-		if (!block_ok(c, seg->sack[i]))
+		if (!tcp_loss_block_ok(c, seg->sack[i]))
 			continue;
 		for (; k && seq_lt(seg->sack[i].left, to[k - 1].left); k--)
 			to[k] = to[k - 1];
@@ -80,14 +80,14 @@ void tcp_loss_take(struct tcp_conn *c, struct tcp_ack_info *n)
 	n->d.fack = c->rec.rack.fack;
 	n->d.mbuf_cache = &c->s->mbuf_cache;
 	if (seq_gt(seg->ack, c->snd_una)) {
-		n->d.credible_until = credible_until(c, seg, true);
+		n->d.credible_until = tcp_loss_credible_until(c, seg, true);
 		tcp_sendq_ack(&c->sendq, seg->ack, &n->d);
 		c->snd_una = seg->ack;
 	}
 	if (!seg->n_sack || !c->sack_on)
 		return;
-	n->d.credible_until = credible_until(c, seg, false);
-	blocks = sort_blocks(c, seg, r);
+	n->d.credible_until = tcp_loss_credible_until(c, seg, false);
+	blocks = tcp_loss_sort_blocks(c, seg, r);
 	for (unsigned i = 0; i < blocks; i++)
 		tcp_sendq_sack(&c->sendq, r[i], &n->d);
 }
@@ -95,13 +95,13 @@ void tcp_loss_take(struct tcp_conn *c, struct tcp_ack_info *n)
 /* ---- the timer ----------------------------------------------------------------------------- */
 
 /** RFC 2018 section 8: the peer cannot have what it asks for. */
-static bool reneged(const struct tcp_conn *c)
+static bool tcp_loss_reneged(const struct tcp_conn *c)
 {
 	return c->sendq.nxt && (tcp_sendq_at(&c->sendq, 0)->flags & TCP_REC_SACKED);
 }
 
 /** @p reorder when the next record will be believed lost, if no news comes; 0: none. */
-static void run_timer(struct tcp_conn *c, uint64_t reorder)
+static void tcp_loss_run_timer(struct tcp_conn *c, uint64_t reorder)
 {
 	uint64_t rto = c->rec.rto_from + tcp_rto_get(&c->rto), at = rto;
 
@@ -111,7 +111,7 @@ static void run_timer(struct tcp_conn *c, uint64_t reorder)
 			c->rtx_at = TIMER_NEVER;
 		return;
 	}
-	if (reneged(c)) {
+	if (tcp_loss_reneged(c)) {
 		at = u64_min(rto, c->s->now + u64_max(c->rto.srtt / 2, RENEGE_WAIT));
 	} else if (reorder && reorder < rto) {
 		c->rec.timer = TCP_TIMER_REORDER;
@@ -127,21 +127,21 @@ void tcp_loss_sent(struct tcp_conn *c)
 {
 	if (c->rec.timer == TCP_TIMER_REORDER && c->rtx_at != TIMER_NEVER)
 		return;
-	run_timer(c, 0);
+	tcp_loss_run_timer(c, 0);
 }
 
 /* ---- recovery ------------------------------------------------------------------------------ */
 
-static struct tcp_rack_loss detect(struct tcp_conn *c)
+static struct tcp_rack_loss tcp_loss_detect(struct tcp_conn *c)
 {
 	uint64_t wnd = tcp_rack_reo_wnd(&c->rec.rack, tcp_min_rtt_get(&c->rec.min_rtt), c->rto.srtt,
-		recovering(c), c->sendq.n_sacked);
+		tcp_loss_recovering(c), c->sendq.n_sacked);
 
 	return tcp_rack_detect(&c->rec.rack, &c->sendq, wnd, c->s->now);
 }
 
 /** Congestion control sets the goal, proportional rate reduction leads there. */
-static void reduce(struct tcp_conn *c, enum tcp_cc_signal why, uint32_t in_flight)
+static void tcp_loss_reduce(struct tcp_conn *c, enum tcp_cc_signal why, uint32_t in_flight)
 {
 	/* Text sent for others' duplicates is not counted (RFC 5681 section 3.2, step 2). */
 	tcp_cc_congestion(&c->cc, why, u32_min(tcp_flight(c), c->cc.cwnd), c->s->now);
@@ -149,12 +149,12 @@ static void reduce(struct tcp_conn *c, enum tcp_cc_signal why, uint32_t in_fligh
 	c->repair.reduced_at = c->s->now;
 }
 
-static void enter_recovery(struct tcp_conn *c, uint32_t in_flight)
+static void tcp_loss_enter_recovery(struct tcp_conn *c, uint32_t in_flight)
 {
 	if (c->cwr) { /* reduced already in this window (RFC 3168 section 6.1.2) */
 		c->cwr = false;
 	} else {
-		reduce(c, TCP_CC_LOSS, in_flight);
+		tcp_loss_reduce(c, TCP_CC_LOSS, in_flight);
 		tcp_undo_begin(c, false);
 	}
 	c->recovery = true;
@@ -167,7 +167,7 @@ static void enter_recovery(struct tcp_conn *c, uint32_t in_flight)
 }
 
 /** Back to normal, whatever it was. */
-static void settle(struct tcp_conn *c)
+static void tcp_loss_settle(struct tcp_conn *c)
 {
 	c->recovery = c->rto_recovery = c->cwr = c->rtx_first = false;
 	c->rec.frto = TCP_FRTO_OFF;
@@ -176,13 +176,13 @@ static void settle(struct tcp_conn *c)
 }
 
 /** All that was in flight when recovery began is acknowledged. */
-static void leave(struct tcp_conn *c)
+static void tcp_loss_leave(struct tcp_conn *c)
 {
 	if (!c->rto_recovery && !c->cc.ops->owns_cwnd)
 		c->cc.cwnd = c->cc.ssthresh;
-	if (recovering(c))
+	if (tcp_loss_recovering(c))
 		tcp_rack_recovered(&c->rec.rack);
-	settle(c);
+	tcp_loss_settle(c);
 	c->repair.undo_until = c->snd_nxt;
 	tcp_cc_recovered(&c->cc, c->s->now);
 }
@@ -199,17 +199,17 @@ void tcp_loss_undo(struct tcp_conn *c)
 	c->rec.undo_on = false;
 	tcp_sendq_unlose(&c->sendq);
 	tcp_cc_undo(&c->cc, c->s->now);
-	if (!recovering(c))
+	if (!tcp_loss_recovering(c))
 		return;
 	tcp_rack_recovered(&c->rec.rack);
-	settle(c);
+	tcp_loss_settle(c);
 	c->recover = c->snd_una - 1;
 	c->rto.backoff = 0;
 	c->rec.rto_from = c->s->now;
 }
 
 /** Without SACK: what duplicate ACKs and partial ACKs say (RFC 5681 section 3.2, RFC 6582). */
-static void count_duplicates(struct tcp_conn *c, struct tcp_ack_info *n)
+static void tcp_loss_count_duplicates(struct tcp_conn *c, struct tcp_ack_info *n)
 {
 	uint32_t counted;
 
@@ -228,7 +228,7 @@ static void count_duplicates(struct tcp_conn *c, struct tcp_ack_info *n)
 	counted = u32_min(c->dup_bytes, n->d.acked);
 	c->dup_bytes -= counted;
 	n->d.delivered -= u32_min(counted, n->d.delivered);
-	if (recovering(c)) {
+	if (tcp_loss_recovering(c)) {
 		/* RFC 6582 section 3.2, step 3: a partial ACK; the next hole is lost too. */
 		if (c->recovery && !c->sack_on && c->sendq.nxt) {
 			tcp_sendq_lose(&c->sendq, 0);
@@ -241,13 +241,13 @@ static void count_duplicates(struct tcp_conn *c, struct tcp_ack_info *n)
 }
 
 /** RFC 6582 section 3.2, step 2: no second time for what go-back-N makes the peer repeat. */
-static bool third_duplicate(const struct tcp_conn *c)
+static bool tcp_loss_third_duplicate(const struct tcp_conn *c)
 {
 	return !c->sack_on && c->dupacks >= TCP_DUP_THRESH && seq_gt(c->snd_una, c->recover);
 }
 
 /** Proportional rate reduction's part of an ACK. @p lost more was found lost by it. */
-static void send_in_proportion(struct tcp_conn *c, const struct tcp_delivery *d, bool lost)
+static void tcp_loss_send_in_proportion(struct tcp_conn *c, const struct tcp_delivery *d, bool lost)
 {
 	uint32_t pipe = tcp_pipe(c);
 
@@ -258,7 +258,7 @@ static void send_in_proportion(struct tcp_conn *c, const struct tcp_delivery *d,
 }
 
 /** A retransmission was lost, one that was sent at @p sent_at. */
-static void lost_again(struct tcp_conn *c, const struct tcp_ack_info *n, uint64_t sent_at)
+static void tcp_loss_lost_again(struct tcp_conn *c, const struct tcp_ack_info *n, uint64_t sent_at)
 {
 	/* It has left the network, and the next ACK may be a round trip away: whatever share of
 	 * this one proportional rate reduction leaves. */
@@ -268,28 +268,29 @@ static void lost_again(struct tcp_conn *c, const struct tcp_ack_info *n, uint64_
 	 * recovery, and nothing could take that back. */
 	if (sent_at < c->repair.reduced_at || c->rec.rack.reordering_seen)
 		return;
-	reduce(c, TCP_CC_LOSS, n->prior_pipe);
+	tcp_loss_reduce(c, TCP_CC_LOSS, n->prior_pipe);
 	c->rec.undo_on = false;
 }
 
 /** What looking for losses found, in whatever state. */
-static void conclude(struct tcp_conn *c, const struct tcp_ack_info *n, struct tcp_rack_loss loss)
+static void tcp_loss_conclude(
+	struct tcp_conn *c, const struct tcp_ack_info *n, struct tcp_rack_loss loss)
 {
-	if (!recovering(c)) {
-		if (loss.lost || third_duplicate(c))
-			enter_recovery(c, n->prior_pipe);
+	if (!tcp_loss_recovering(c)) {
+		if (loss.lost || tcp_loss_third_duplicate(c))
+			tcp_loss_enter_recovery(c, n->prior_pipe);
 	} else if (c->recovery && loss.relost) {
-		lost_again(c, n, loss.relost);
+		tcp_loss_lost_again(c, n, loss.relost);
 	}
 	if (c->recovery || c->cwr)
-		send_in_proportion(c, &n->d, loss.lost != 0);
+		tcp_loss_send_in_proportion(c, &n->d, loss.lost != 0);
 }
 
 /** Nothing is lost, late, probed or to be taken back. */
-static bool ca_open(const struct tcp_conn *c)
+static bool tcp_loss_ca_open(const struct tcp_conn *c)
 {
-	return !recovering(c) && !c->cwr && !c->dupacks && !c->rec.undo_on && !c->rec.tlp_out &&
-	       !c->sendq.n_sacked && !c->sendq.rtx_queue.n;
+	return !tcp_loss_recovering(c) && !c->cwr && !c->dupacks && !c->rec.undo_on &&
+	       !c->rec.tlp_out && !c->sendq.n_sacked && !c->sendq.rtx_queue.n;
 }
 
 void tcp_loss_on_ack(struct tcp_conn *c, struct tcp_ack_info *n)
@@ -298,28 +299,28 @@ void tcp_loss_on_ack(struct tcp_conn *c, struct tcp_ack_info *n)
 	bool undone;
 
 	tcp_rack_delivered(&c->rec.rack, &n->d, c->snd_una, c->s->now);
-	if (likely(ca_open(c) && !n->duplicate && !n->seg->n_sack)) {
+	if (likely(tcp_loss_ca_open(c) && !n->duplicate && !n->seg->n_sack)) {
 		c->recover = c->snd_una - 1; /* kept near, so that it cannot come round */
-		run_timer(c, 0);
+		tcp_loss_run_timer(c, 0);
 		return;
 	}
 	undone = tcp_undo_on_ack(c, n);
 	tcp_tlp_on_ack(c, n);
-	if ((recovering(c) || c->cwr) && seq_geq(c->snd_una, c->recover))
-		leave(c);
-	count_duplicates(c, n);
+	if ((tcp_loss_recovering(c) || c->cwr) && seq_geq(c->snd_una, c->recover))
+		tcp_loss_leave(c);
+	tcp_loss_count_duplicates(c, n);
 	if (c->sack_on)
-		loss = detect(c);
-	conclude(c, n, loss);
+		loss = tcp_loss_detect(c);
+	tcp_loss_conclude(c, n, loss);
 	if (n->d.acked || n->d.sacked || loss.lost || undone)
-		run_timer(c, loss.next);
+		tcp_loss_run_timer(c, loss.next);
 }
 
 void tcp_loss_ecn(struct tcp_conn *c)
 {
-	if (recovering(c) || c->cwr)
+	if (tcp_loss_recovering(c) || c->cwr)
 		return;
-	reduce(c, TCP_CC_ECN, tcp_pipe(c));
+	tcp_loss_reduce(c, TCP_CC_ECN, tcp_pipe(c));
 	c->rec.undo_on = false;
 	c->cwr = true;
 	c->recover = c->snd_nxt;
@@ -328,28 +329,28 @@ void tcp_loss_ecn(struct tcp_conn *c)
 /* ---- timeouts ------------------------------------------------------------------------------ */
 
 /** The reordering timer (RFC 8985 section 6.2, step 5). */
-static void reorder_timeout(struct tcp_conn *c)
+static void tcp_loss_reorder_timeout(struct tcp_conn *c)
 {
 	struct tcp_ack_info none;
 	struct tcp_rack_loss loss;
 
 	tcp_ack_info_begin(&none, NULL, tcp_pipe(c));
-	loss = detect(c);
-	conclude(c, &none, loss);
-	run_timer(c, loss.next);
+	loss = tcp_loss_detect(c);
+	tcp_loss_conclude(c, &none, loss);
+	tcp_loss_run_timer(c, loss.next);
 	tcp_conn_mark_dirty(c);
 }
 
 /** RFC 6298 sections 5.4 to 5.6, with RFC 8985 section 6.3 for what is lost. */
-static void retransmit_timeout(struct tcp_conn *c)
+static void tcp_loss_retransmit_timeout(struct tcp_conn *c)
 {
 	struct tcp_sendq *q = &c->sendq;
 	bool same = c->rto_recovery && c->snd_una == c->repair.undo_from;
-	bool fresh = !recovering(c);
+	bool fresh = !tcp_loss_recovering(c);
 	uint64_t wnd = tcp_rack_reo_wnd(
 		&c->rec.rack, tcp_min_rtt_get(&c->rec.min_rtt), c->rto.srtt, true, q->n_sacked);
 
-	if (reneged(c))
+	if (tcp_loss_reneged(c))
 		tcp_sendq_forget_sacks(q);
 	/* RFC 5681 section 3.1: ssthresh falls once for the same data. */
 	if (!c->rto_recovery) {
@@ -364,7 +365,7 @@ static void retransmit_timeout(struct tcp_conn *c)
 	tcp_rack_timeout(&c->rec.rack, q, c->sack_on ? wnd : 0, c->s->now);
 	while (!c->sack_on && q->flight.n)
 		tcp_sendq_lose(q, tcp_sendq_oldest(q));
-	settle(c);
+	tcp_loss_settle(c);
 	c->rto_recovery = c->rtx_first = true;
 	c->recover = c->snd_nxt;
 	c->rec.tlp_out = false;
@@ -377,21 +378,21 @@ void tcp_loss_timer(struct tcp_conn *c)
 {
 	switch (c->rec.timer) {
 	case TCP_TIMER_REORDER:
-		reorder_timeout(c);
+		tcp_loss_reorder_timeout(c);
 		break;
 	case TCP_TIMER_PROBE:
 		tcp_tlp_timeout(c);
 		c->rec.rto_from = c->s->now; /* RFC 8985 section 7.3: the last resort, anew */
-		run_timer(c, 0);
+		tcp_loss_run_timer(c, 0);
 		break;
 	default:
 		c->timeouts++;
 		c->s->stats.timeouts++;
-		retransmit_timeout(c);
+		tcp_loss_retransmit_timeout(c);
 		/* A link where packets went to the wrong station is not congested: as RFC 6069. */
 		if (!tcp_conn_doubt_path(c) || tcp_rto_get(&c->rto) < UNSETTLED_RTO)
 			tcp_rto_expired(&c->rto);
-		run_timer(c, 0);
+		tcp_loss_run_timer(c, 0);
 		tcp_output(c);
 	}
 }

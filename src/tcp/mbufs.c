@@ -4,7 +4,7 @@
 #include <string.h>
 
 /** @return true if the text of @p m now lies in @p into; @p m is then freed. */
-static bool coalesce(struct rte_mbuf *into, struct rte_mbuf *m, bool always)
+static bool tcp_mbufs_coalesce(struct rte_mbuf *into, struct rte_mbuf *m, bool always)
 {
 	if (m->data_len > TCP_PIECE_SMALL && !always)
 		return false;
@@ -20,7 +20,7 @@ static bool coalesce(struct rte_mbuf *into, struct rte_mbuf *m, bool always)
 	return true;
 }
 
-static void push_one(struct tcp_mbufs *l, struct rte_mbuf *m)
+static void tcp_mbufs_push_one(struct tcp_mbufs *l, struct rte_mbuf *m)
 {
 	m->next = NULL;
 	m->nb_segs = 1;
@@ -31,7 +31,7 @@ static void push_one(struct tcp_mbufs *l, struct rte_mbuf *m)
 		return;
 	}
 	if (l->first) {
-		if (coalesce(l->last, m, l->count >= TCP_LIST_LONG))
+		if (tcp_mbufs_coalesce(l->last, m, l->count >= TCP_LIST_LONG))
 			return;
 		l->last->next = m;
 	} else {
@@ -46,7 +46,7 @@ void tcp_mbufs_push(struct tcp_mbufs *l, struct rte_mbuf *m)
 	while (m) {
 		struct rte_mbuf *next = m->next;
 
-		push_one(l, m);
+		tcp_mbufs_push_one(l, m);
 		m = next;
 	}
 }
@@ -73,7 +73,7 @@ void tcp_mbufs_join(struct tcp_mbufs *l, struct tcp_mbufs *more)
 		return;
 	next = m->next;
 	m->next = NULL;
-	if (l->first && coalesce(l->last, m, false)) {
+	if (l->first && tcp_mbufs_coalesce(l->last, m, false)) {
 		more->first = next;
 		more->count--;
 	} else {
@@ -104,7 +104,7 @@ void tcp_mbufs_split(struct tcp_mbufs *l, uint32_t n, struct tcp_mbufs *out)
 }
 
 /** Take the first off and free it. */
-static void drop_first(struct tcp_mbufs *l)
+static void tcp_mbufs_drop_first(struct tcp_mbufs *l)
 {
 	struct rte_mbuf *m = l->first;
 
@@ -130,14 +130,14 @@ void tcp_mbufs_consume(struct tcp_mbufs *l, uint32_t n)
 			return;
 		}
 		n -= m->data_len;
-		drop_first(l);
+		tcp_mbufs_drop_first(l);
 	}
 }
 
 void tcp_mbufs_free(struct tcp_mbufs *l)
 {
 	while (l->first)
-		drop_first(l);
+		tcp_mbufs_drop_first(l);
 }
 
 struct rte_mbuf *tcp_mbuf_trim_front(struct rte_mbuf *m, uint32_t n)

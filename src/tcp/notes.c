@@ -8,7 +8,7 @@ struct tcp_note_block {
 	struct tcp_note note[TCP_NOTES_PER_BLOCK];
 };
 
-static void more_notes(struct tcp_note_pool *s)
+static void tcp_notes_more(struct tcp_note_pool *s)
 {
 	struct tcp_note_block *b = malloc(sizeof *b);
 
@@ -26,7 +26,7 @@ struct tcp_note *tcp_note_get(struct tcp_note_pool *s, bool more)
 	struct tcp_note *n;
 
 	if (!s->unused && more)
-		more_notes(s);
+		tcp_notes_more(s);
 	n = s->unused;
 	if (n)
 		s->unused = n->next;

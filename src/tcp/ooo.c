@@ -8,7 +8,7 @@
 /* ---- the ring ----------------------------------------------------------------------------- */
 
 /** Index of the first island that ends after @p seq; n if there is none. */
-static uint32_t find(const struct tcp_ooo *o, uint32_t seq)
+static uint32_t tcp_ooo_find_island(const struct tcp_ooo *o, uint32_t seq)
 {
 	uint32_t lo = 0, hi = o->n;
 
@@ -27,7 +27,7 @@ static uint32_t find(const struct tcp_ooo *o, uint32_t seq)
 }
 
 /** Room for @p more islands. */
-static bool grow(struct tcp_ooo *o, uint32_t more)
+static bool tcp_ooo_grow(struct tcp_ooo *o, uint32_t more)
 {
 	uint32_t cap = o->cap ? o->cap : FIRST_CAP;
 	struct tcp_island *ring;
@@ -50,8 +50,8 @@ static bool grow(struct tcp_ooo *o, uint32_t more)
 	return true;
 }
 
-/** An empty place at index @p i. Needs grow() before. */
-static struct tcp_island *open_place(struct tcp_ooo *o, uint32_t i)
+/** An empty place at index @p i. Needs tcp_ooo_grow() before. */
+static struct tcp_island *tcp_ooo_open_place(struct tcp_ooo *o, uint32_t i)
 {
 	if (i < o->n / 2) {
 		o->head = (o->head - 1) & (o->cap - 1);
@@ -65,7 +65,7 @@ static struct tcp_island *open_place(struct tcp_ooo *o, uint32_t i)
 	return tcp_ooo_at(o, i);
 }
 
-static void close_place(struct tcp_ooo *o, uint32_t i)
+static void tcp_ooo_close_place(struct tcp_ooo *o, uint32_t i)
 {
 	o->n--;
 	if (i < o->n / 2) {
@@ -80,20 +80,20 @@ static void close_place(struct tcp_ooo *o, uint32_t i)
 
 /* ---- coming ------------------------------------------------------------------------------- */
 
-static bool note_ends_at(const struct tcp_island *at, uint32_t seq)
+static bool tcp_ooo_note_ends_at(const struct tcp_island *at, uint32_t seq)
 {
 	return at->notes.first && at->notes.last->r.right == seq;
 }
 
-static bool note_begins_at(const struct tcp_island *at, uint32_t seq)
+static bool tcp_ooo_note_begins_at(const struct tcp_island *at, uint32_t seq)
 {
 	return at->notes.first && at->notes.first->r.left == seq;
 }
 
 /** Add @p more, which begins where @p at ends. */
-static void join(struct tcp_island *at, struct tcp_island *more)
+static void tcp_ooo_join(struct tcp_island *at, struct tcp_island *more)
 {
-	if (note_ends_at(at, more->r.left) || note_begins_at(more, more->r.left))
+	if (tcp_ooo_note_ends_at(at, more->r.left) || tcp_ooo_note_begins_at(more, more->r.left))
 		tcp_mbufs_join_apart(&at->text, &more->text);
 	else
 		tcp_mbufs_join(&at->text, &more->text);
@@ -102,14 +102,14 @@ static void join(struct tcp_island *at, struct tcp_island *more)
 }
 
 /** Add @p n, or else @p m, which is the text of @p r; that begins where @p at ends. */
-static void append(
+static void tcp_ooo_append(
 	struct tcp_island *at, struct rte_mbuf *m, struct tcp_note *n, struct tcp_range r)
 {
 	struct tcp_mbufs one = {0};
 
 	if (n) {
 		tcp_notes_push(&at->notes, n);
-	} else if (note_ends_at(at, r.left)) {
+	} else if (tcp_ooo_note_ends_at(at, r.left)) {
 		tcp_mbufs_push(&one, m);
 		tcp_mbufs_join_apart(&at->text, &one);
 	} else {
@@ -119,29 +119,31 @@ static void append(
 }
 
 /** @p n or else @p m is what is known of @p r, all of which is missing; there is room. */
-static void place(struct tcp_ooo *o, struct rte_mbuf *m, struct tcp_note *n, struct tcp_range r)
+static void tcp_ooo_place(
+	struct tcp_ooo *o, struct rte_mbuf *m, struct tcp_note *n, struct tcp_range r)
 {
-	uint32_t i = find(o, r.left - 1); /* the first that ends at or after its begin */
+	uint32_t i =
+		tcp_ooo_find_island(o, r.left - 1); /* the first that ends at or after its begin */
 	struct tcp_island *at = i < o->n ? tcp_ooo_at(o, i) : NULL, *next;
 	struct tcp_island fresh = {.r = {r.left, r.left}};
 
 	if (at && at->r.right == r.left) {
 		o->held -= at->text.count;
-		append(at, m, n, r);
+		tcp_ooo_append(at, m, n, r);
 		next = i + 1 < o->n ? tcp_ooo_at(o, i + 1) : NULL;
 		if (next && next->r.left == r.right) { /* the gap between two is gone */
 			o->held -= next->text.count;
-			join(at, next);
-			close_place(o, i + 1);
+			tcp_ooo_join(at, next);
+			tcp_ooo_close_place(o, i + 1);
 			at = tcp_ooo_at(o, i);
 		}
 	} else {
-		append(&fresh, m, n, r);
+		tcp_ooo_append(&fresh, m, n, r);
 		if (at && at->r.left == r.right) {
 			o->held -= at->text.count;
-			join(&fresh, at);
+			tcp_ooo_join(&fresh, at);
 		} else {
-			at = open_place(o, i);
+			at = tcp_ooo_open_place(o, i);
 		}
 		*at = fresh;
 	}
@@ -150,29 +152,29 @@ static void place(struct tcp_ooo *o, struct rte_mbuf *m, struct tcp_note *n, str
 }
 
 /** Is there room for @p r, an island of its own perhaps? */
-static bool room_for(struct tcp_ooo *o, struct tcp_range r)
+static bool tcp_ooo_room_for(struct tcp_ooo *o, struct tcp_range r)
 {
-	uint32_t i = find(o, r.left - 1);
+	uint32_t i = tcp_ooo_find_island(o, r.left - 1);
 	const struct tcp_island *at = i < o->n ? tcp_ooo_at(o, i) : NULL;
 
-	return (at && (at->r.right == r.left || at->r.left == r.right)) || grow(o, 1);
+	return (at && (at->r.right == r.left || at->r.left == r.right)) || tcp_ooo_grow(o, 1);
 }
 
-/** As place(), of text. @return false if there is no memory. */
-static bool place_text(struct tcp_ooo *o, struct rte_mbuf *m, struct tcp_range r)
+/** As tcp_ooo_place(), of text. @return false if there is no memory. */
+static bool tcp_ooo_place_text(struct tcp_ooo *o, struct rte_mbuf *m, struct tcp_range r)
 {
-	if (!room_for(o, r)) {
+	if (!tcp_ooo_room_for(o, r)) {
 		rte_pktmbuf_free(m);
 		return false;
 	}
-	place(o, m, NULL, r);
+	tcp_ooo_place(o, m, NULL, r);
 	return true;
 }
 
 /** The next run of missing bytes within @p r. @return false if there is none. */
-static bool next_gap(const struct tcp_ooo *o, struct tcp_range r, struct tcp_range *gap)
+static bool tcp_ooo_next_gap(const struct tcp_ooo *o, struct tcp_range r, struct tcp_range *gap)
 {
-	uint32_t i = find(o, r.left);
+	uint32_t i = tcp_ooo_find_island(o, r.left);
 	const struct tcp_island *at = i < o->n ? tcp_ooo_at(o, i) : NULL;
 
 	if (at && seq_leq(at->r.left, r.left)) {
@@ -185,9 +187,9 @@ static bool next_gap(const struct tcp_ooo *o, struct tcp_range r, struct tcp_ran
 	return true;
 }
 
-static struct tcp_range first_duplicate(const struct tcp_ooo *o, struct tcp_range r)
+static struct tcp_range tcp_ooo_first_duplicate(const struct tcp_ooo *o, struct tcp_range r)
 {
-	uint32_t i = find(o, r.left);
+	uint32_t i = tcp_ooo_find_island(o, r.left);
 	const struct tcp_island *at = i < o->n ? tcp_ooo_at(o, i) : NULL;
 
 	if (!at || seq_geq(at->r.left, r.right))
@@ -196,17 +198,17 @@ static struct tcp_range first_duplicate(const struct tcp_ooo *o, struct tcp_rang
 }
 
 /** @p m fills several gaps: a copy for each. @return bytes kept. */
-static uint32_t fill_gaps(
+static uint32_t tcp_ooo_fill_gaps(
 	struct tcp_ooo *o, struct rte_mbuf *m, struct tcp_range r, struct rte_mempool *pool)
 {
 	uint32_t begin = r.left, kept = 0;
 	struct tcp_range gap;
 
-	while (next_gap(o, r, &gap)) {
+	while (tcp_ooo_next_gap(o, r, &gap)) {
 		uint32_t len = gap.right - gap.left;
 		struct rte_mbuf *piece = rte_pktmbuf_copy(m, pool, gap.left - begin, len);
 
-		if (!piece || !place_text(o, piece, gap))
+		if (!piece || !tcp_ooo_place_text(o, piece, gap))
 			break;
 		kept += len;
 		r.left = gap.right;
@@ -219,21 +221,21 @@ struct tcp_ooo_result tcp_ooo_insert(
 	struct tcp_ooo *o, struct rte_mbuf *m, uint32_t seq, uint32_t len, struct rte_mempool *pool)
 {
 	struct tcp_range r = {seq, seq + len}, gap, more;
-	struct tcp_ooo_result result = {.dup = first_duplicate(o, r)};
+	struct tcp_ooo_result result = {.dup = tcp_ooo_first_duplicate(o, r)};
 
-	if (!next_gap(o, r, &gap)) {
+	if (!tcp_ooo_next_gap(o, r, &gap)) {
 		rte_pktmbuf_free(m);
 		return result;
 	}
-	if (next_gap(o, (struct tcp_range){gap.right, r.right}, &more)) {
-		result.kept = fill_gaps(o, m, r, pool);
+	if (tcp_ooo_next_gap(o, (struct tcp_range){gap.right, r.right}, &more)) {
+		result.kept = tcp_ooo_fill_gaps(o, m, r, pool);
 		return result;
 	}
 	if (gap.right != r.right)
 		tcp_mbuf_trim_back(m, r.right - gap.right);
 	if (gap.left != r.left)
 		m = tcp_mbuf_trim_front(m, gap.left - r.left);
-	if (place_text(o, m, gap))
+	if (tcp_ooo_place_text(o, m, gap))
 		result.kept = gap.right - gap.left;
 	return result;
 }
@@ -241,7 +243,7 @@ struct tcp_ooo_result tcp_ooo_insert(
 /* ---- going -------------------------------------------------------------------------------- */
 
 /** Without islands, no memory: an idle connection costs nothing here. Loss is rare enough. */
-static void give_back(struct tcp_ooo *o)
+static void tcp_ooo_give_back(struct tcp_ooo *o)
 {
 	tcp_note_pool_free(&o->notes);
 	free(o->ring);
@@ -249,16 +251,16 @@ static void give_back(struct tcp_ooo *o)
 }
 
 /** Text up to the first note, perhaps none. */
-static uint32_t text_run(const struct tcp_island *at)
+static uint32_t tcp_ooo_text_run(const struct tcp_island *at)
 {
 	return (at->notes.first ? at->notes.first->r.left : at->r.right) - at->r.left;
 }
 
 /** Drop what is before @p seq; of a note all, as it says nothing of a part. */
-static void cut(struct tcp_ooo *o, struct tcp_island *at, uint32_t seq)
+static void tcp_ooo_cut(struct tcp_ooo *o, struct tcp_island *at, uint32_t seq)
 {
 	while (seq_lt(at->r.left, seq) && at->r.left != at->r.right) {
-		uint32_t n = u32_min(text_run(at), seq - at->r.left);
+		uint32_t n = u32_min(tcp_ooo_text_run(at), seq - at->r.left);
 
 		if (n) {
 			tcp_mbufs_consume(&at->text, n);
@@ -271,9 +273,9 @@ static void cut(struct tcp_ooo *o, struct tcp_island *at, uint32_t seq)
 }
 
 /** The first run of @p at. */
-static void take_run(struct tcp_ooo *o, struct tcp_island *at, struct tcp_ooo_run *out)
+static void tcp_ooo_take_run(struct tcp_ooo *o, struct tcp_island *at, struct tcp_ooo_run *out)
 {
-	out->len = text_run(at);
+	out->len = tcp_ooo_text_run(at);
 	if (out->len) {
 		tcp_mbufs_split(&at->text, out->len, &out->text);
 	} else {
@@ -290,28 +292,28 @@ struct tcp_note *tcp_ooo_note(struct tcp_ooo *o, struct tcp_range r, bool more)
 	struct tcp_range gap;
 	struct tcp_note *n = NULL;
 
-	if (!next_gap(o, r, &gap) || gap.left != r.left || gap.right != r.right)
+	if (!tcp_ooo_next_gap(o, r, &gap) || gap.left != r.left || gap.right != r.right)
 		return NULL;
-	if (room_for(o, r))
+	if (tcp_ooo_room_for(o, r))
 		n = tcp_note_get(&o->notes, more);
 	o->held += o->notes.count - blocks;
 	if (n)
 		n->r = r;
 	else if (!o->n)
-		give_back(o);
+		tcp_ooo_give_back(o);
 	return n;
 }
 
 void tcp_ooo_keep_note(struct tcp_ooo *o, struct tcp_note *n)
 {
-	place(o, NULL, n, n->r);
+	tcp_ooo_place(o, NULL, n, n->r);
 }
 
 void tcp_ooo_drop_note(struct tcp_ooo *o, struct tcp_note *n)
 {
 	tcp_note_put(&o->notes, n);
 	if (!o->n)
-		give_back(o);
+		tcp_ooo_give_back(o);
 }
 
 bool tcp_ooo_take(struct tcp_ooo *o, uint32_t next, struct tcp_ooo_run *out)
@@ -325,22 +327,22 @@ bool tcp_ooo_take(struct tcp_ooo *o, uint32_t next, struct tcp_ooo_run *out)
 		if (seq_gt(left, next))
 			break;
 		o->held -= at->text.count;
-		cut(o, at, next);
+		tcp_ooo_cut(o, at, next);
 		if (at->r.left == next && at->r.left != at->r.right)
-			take_run(o, at, out);
+			tcp_ooo_take_run(o, at, out);
 		o->held += at->text.count;
 		o->bytes -= at->r.left - left;
 		if (at->r.left == at->r.right)
-			close_place(o, 0);
+			tcp_ooo_close_place(o, 0);
 	}
 	if (!o->n)
-		give_back(o);
+		tcp_ooo_give_back(o);
 	return out->len != 0;
 }
 
 const struct tcp_island *tcp_ooo_find(const struct tcp_ooo *o, uint32_t seq)
 {
-	uint32_t i = find(o, seq);
+	uint32_t i = tcp_ooo_find_island(o, seq);
 
 	return i < o->n && seq_leq(tcp_ooo_at(o, i)->r.left, seq) ? tcp_ooo_at(o, i) : NULL;
 }
@@ -364,7 +366,7 @@ bool tcp_ooo_has_notes_before(const struct tcp_ooo *o, uint32_t seq)
 }
 
 /** Notes of @p at with text or nothing before them. */
-static uint32_t note_runs(const struct tcp_island *at)
+static uint32_t tcp_ooo_note_runs(const struct tcp_island *at)
 {
 	uint32_t runs = 0;
 
@@ -374,7 +376,7 @@ static uint32_t note_runs(const struct tcp_island *at)
 }
 
 /** Move the first run of @p notes to an island of its own. */
-static struct tcp_island split_run(struct tcp_notes *notes)
+static struct tcp_island tcp_ooo_split_run(struct tcp_notes *notes)
 {
 	uint32_t left = notes->first->r.left;
 	struct tcp_island run = {.r = {left, left}};
@@ -390,20 +392,20 @@ static struct tcp_island split_run(struct tcp_notes *notes)
 }
 
 /** Drop the text of the @p i-th island. Of its notes each run is an island, if there is room. */
-static void drop_text(struct tcp_ooo *o, uint32_t i)
+static void tcp_ooo_drop_text(struct tcp_ooo *o, uint32_t i)
 {
-	uint32_t runs = note_runs(tcp_ooo_at(o, i));
+	uint32_t runs = tcp_ooo_note_runs(tcp_ooo_at(o, i));
 	struct tcp_island *at;
 	struct tcp_notes notes;
 
-	if (runs > 1 && !grow(o, runs - 1))
+	if (runs > 1 && !tcp_ooo_grow(o, runs - 1))
 		return;
 	at = tcp_ooo_at(o, i);
 	o->held -= at->text.count;
 	o->bytes -= at->text.bytes;
 	tcp_mbufs_free(&at->text);
 	if (!runs) {
-		close_place(o, i);
+		tcp_ooo_close_place(o, i);
 		return;
 	}
 	notes = at->notes;
@@ -411,7 +413,7 @@ static void drop_text(struct tcp_ooo *o, uint32_t i)
 		*tcp_ooo_at(o, k + runs - 1) = *tcp_ooo_at(o, k);
 	o->n += runs - 1;
 	for (; notes.first; i++)
-		*tcp_ooo_at(o, i) = split_run(&notes);
+		*tcp_ooo_at(o, i) = tcp_ooo_split_run(&notes);
 }
 
 void tcp_ooo_prune(struct tcp_ooo *o, uint32_t packets)
@@ -420,15 +422,15 @@ void tcp_ooo_prune(struct tcp_ooo *o, uint32_t packets)
 
 	for (uint32_t i = o->n; i-- > 0 && o->held > goal;) {
 		if (tcp_ooo_at(o, i)->text.count)
-			drop_text(o, i);
+			tcp_ooo_drop_text(o, i);
 	}
 	if (!o->n)
-		give_back(o);
+		tcp_ooo_give_back(o);
 }
 
 void tcp_ooo_clear(struct tcp_ooo *o)
 {
 	for (uint32_t i = 0; i < o->n; i++)
 		tcp_mbufs_free(&tcp_ooo_at(o, i)->text);
-	give_back(o);
+	tcp_ooo_give_back(o);
 }

@@ -15,7 +15,8 @@ struct tcp_ooo_state *tcp_ooo_state_get(struct tcp_conn *c)
 	return c->ooo_state;
 }
 
-static bool offer(struct tcp_conn *c, uint32_t seq, const struct rte_mbuf *m, struct llp_note *note)
+static bool tcp_ooo_state_offer_chain(
+	struct tcp_conn *c, uint32_t seq, const struct rte_mbuf *m, struct llp_note *note)
 {
 	struct llp_iov v[PIECES_MAX];
 	uint32_t ahead = seq - (c->rcv_nxt - c->recvq.bytes);
@@ -41,7 +42,7 @@ bool tcp_ooo_state_offer(
 		m->nb_segs > PIECES_MAX)
 		return false;
 	note = tcp_ooo_note(o, (struct tcp_range){seg->seq, seg->seq + seg->len}, more);
-	took = note && offer(c, seg->seq, m, &note->text);
+	took = note && tcp_ooo_state_offer_chain(c, seg->seq, m, &note->text);
 	if (took)
 		tcp_ooo_keep_note(o, note);
 	else if (note)

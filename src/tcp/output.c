@@ -12,15 +12,15 @@
 #include <errno.h>
 
 /** RFC 3168 sections 6.1.4 to 6.1.6: text that was never sent before, and no window probes. */
-static bool is_new_text(const struct tcp_conn *c, const struct tcp_record *r)
+static bool tcp_output_is_new_text(const struct tcp_conn *c, const struct tcp_record *r)
 {
 	return seq_geq(r->seq, c->snd_max) && !c->persist;
 }
 
 /** Put the header before record @p r's text, in the mbuf's headroom, and send a reference. */
-static int send_text(struct tcp_conn *c, struct tcp_record *r, bool last)
+static int tcp_output_send_text(struct tcp_conn *c, struct tcp_record *r, bool last)
 {
-	bool ect = tcp_ecn_capable(c) && is_new_text(c, r);
+	bool ect = tcp_ecn_capable(c) && tcp_output_is_new_text(c, r);
 	int err;
 
 	struct tcp_segment h;
@@ -74,7 +74,7 @@ int tcp_send_copy(struct tcp_conn *c, uint32_t seq, uint32_t len)
 }
 
 /** Make record @p i fit for sending: not larger than a segment, nor still with the port. */
-static int ready_record(struct tcp_conn *c, uint32_t i)
+static int tcp_output_ready_record(struct tcp_conn *c, uint32_t i)
 {
 	struct tcp_stack *s = c->s;
 	struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
@@ -94,7 +94,7 @@ static int ready_record(struct tcp_conn *c, uint32_t i)
 	return 0;
 }
 
-static int send_fin(struct tcp_conn *c, const struct tcp_record *r)
+static int tcp_output_send_fin(struct tcp_conn *c, const struct tcp_record *r)
 {
 	struct tcp_segment h;
 	int err;
@@ -108,26 +108,26 @@ static int send_fin(struct tcp_conn *c, const struct tcp_record *r)
 }
 
 /** Send record @p i. What the network refuses counts as sent: the timer brings it back. */
-static int send_record(struct tcp_conn *c, uint32_t i)
+static int tcp_output_send_record(struct tcp_conn *c, uint32_t i)
 {
 	struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
 	int err;
 
 	if (r->flags & TCP_REC_FIN) {
-		err = send_fin(c, r);
+		err = tcp_output_send_fin(c, r);
 	} else {
-		if (ready_record(c, i)) {
+		if (tcp_output_ready_record(c, i)) {
 			c->s->stats.pool_empty++;
 			return -ENOMEM;
 		}
 		r = tcp_sendq_at(&c->sendq, i);
-		err = send_text(c, r, i + 1 == c->sendq.count);
+		err = tcp_output_send_text(c, r, i + 1 == c->sendq.count);
 		if (err == -EMSGSIZE) { /* the path shrank under us: cut and try once more */
 			tcp_pmtu_path_changed(c);
-			if (ready_record(c, i))
+			if (tcp_output_ready_record(c, i))
 				return -ENOMEM;
 			r = tcp_sendq_at(&c->sendq, i);
-			err = send_text(c, r, i + 1 == c->sendq.count);
+			err = tcp_output_send_text(c, r, i + 1 == c->sendq.count);
 		}
 	}
 	if (err == -ENOMEM)
@@ -138,7 +138,7 @@ static int send_record(struct tcp_conn *c, uint32_t i)
 }
 
 /** There is something that has not been sent, and the user has let go of it. */
-static bool more_to_send(const struct tcp_conn *c)
+static bool tcp_output_more_to_send(const struct tcp_conn *c)
 {
 	const struct tcp_sendq *q = &c->sendq;
 
@@ -146,7 +146,7 @@ static bool more_to_send(const struct tcp_conn *c)
 }
 
 /** The first record that has not been sent fits into the peer's window. */
-static bool window_allows(const struct tcp_conn *c)
+static bool tcp_output_window_allows(const struct tcp_conn *c)
 {
 	const struct tcp_record *r = tcp_sendq_at(&c->sendq, c->sendq.nxt);
 
@@ -157,11 +157,11 @@ static bool window_allows(const struct tcp_conn *c)
 
 bool tcp_may_send_new(const struct tcp_conn *c)
 {
-	return more_to_send(c) && window_allows(c);
+	return tcp_output_more_to_send(c) && tcp_output_window_allows(c);
 }
 
 /** Does cwnd allow @p len bytes? Nothing in flight: one record may always go. */
-static bool cwnd_allows(struct tcp_conn *c, uint32_t len)
+static bool tcp_output_cwnd_allows(struct tcp_conn *c, uint32_t len)
 {
 	uint32_t p = tcp_pipe(c);
 
@@ -172,31 +172,31 @@ static bool cwnd_allows(struct tcp_conn *c, uint32_t len)
 }
 
 /** Which record goes next? @return false if the queue is empty or a window forbids it. */
-static bool next_record(struct tcp_conn *c, uint32_t *i)
+static bool tcp_output_next_record(struct tcp_conn *c, uint32_t *i)
 {
 	const struct tcp_sendq *q = &c->sendq;
 
 	*i = tcp_sendq_first_lost(q);
 	if (*i < q->nxt && c->rec.frto != TCP_FRTO_TRY)
-		return c->rtx_first ||
-		       (c->rec.frto == TCP_FRTO_OFF && cwnd_allows(c, tcp_sendq_at(q, *i)->len));
+		return c->rtx_first || (c->rec.frto == TCP_FRTO_OFF &&
+					       tcp_output_cwnd_allows(c, tcp_sendq_at(q, *i)->len));
 	*i = q->nxt;
 	if (!tcp_may_send_new(c))
 		return false;
 	/* RFC 5682 section 3.1, step 2b. */
 	if (c->rec.frto == TCP_FRTO_TRY)
 		return c->rec.frto_left > 0;
-	return cwnd_allows(c, tcp_sendq_at(q, *i)->len);
+	return tcp_output_cwnd_allows(c, tcp_sendq_at(q, *i)->len);
 }
 
-static void run_timer(struct tcp_conn *c, bool sent)
+static void tcp_output_run_timer(struct tcp_conn *c, bool sent)
 {
 	if (tcp_flight(c)) {
 		if (sent || c->persist || c->rtx_at == TIMER_NEVER) {
 			c->persist = false;
 			tcp_loss_sent(c);
 		}
-	} else if (!more_to_send(c)) {
+	} else if (!tcp_output_more_to_send(c)) {
 		c->persist = false;
 		c->rtx_at = TIMER_NEVER;
 	} else if (!c->persist) {
@@ -204,7 +204,7 @@ static void run_timer(struct tcp_conn *c, bool sent)
 	}
 }
 
-static void account_again(struct tcp_conn *c, uint32_t i)
+static void tcp_output_account_again(struct tcp_conn *c, uint32_t i)
 {
 	c->rtx_first = false;
 	if (!(tcp_sendq_at(&c->sendq, i)->flags & TCP_REC_SKIPPED)) {
@@ -216,7 +216,7 @@ static void account_again(struct tcp_conn *c, uint32_t i)
 		c->rec.rto_from = c->s->now;
 }
 
-static void account_new(struct tcp_conn *c, const struct tcp_record *r)
+static void tcp_output_account_new(struct tcp_conn *c, const struct tcp_record *r)
 {
 	if (tcp_flight(c) == 0)
 		c->progress_at = c->rec.rto_from = c->s->now;
@@ -226,7 +226,7 @@ static void account_new(struct tcp_conn *c, const struct tcp_record *r)
 	c->snd_max = seq_max(c->snd_max, c->snd_nxt);
 }
 
-static void account_sent(struct tcp_conn *c, uint32_t i)
+static void tcp_output_account_sent(struct tcp_conn *c, uint32_t i)
 {
 	struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
 	uint32_t in_flight = tcp_pipe(c);
@@ -235,16 +235,16 @@ static void account_sent(struct tcp_conn *c, uint32_t i)
 	tcp_rate_on_sent(c, r, in_flight);
 	tcp_pace_sent(c, r->len, in_flight);
 	if (i < c->sendq.nxt)
-		account_again(c, i);
+		tcp_output_account_again(c, i);
 	else
-		account_new(c, r);
+		tcp_output_account_new(c, r);
 	tcp_sendq_sent(&c->sendq, i, c->s->now);
 	if (skipped)
 		tcp_skip_probe_over(c, r);
 }
 
 /** Nothing is in flight: is what congestion control knew of the path still true? */
-static void begin_flight(struct tcp_conn *c)
+static void tcp_output_begin_flight(struct tcp_conn *c)
 {
 	uint64_t idle = c->s->now - c->progress_at;
 
@@ -255,7 +255,7 @@ static void begin_flight(struct tcp_conn *c)
 }
 
 /** Is record @p i, which may go now, one to keep back? */
-static bool skip_probe(struct tcp_conn *c, uint32_t i)
+static bool tcp_output_skip_probe(struct tcp_conn *c, uint32_t i)
 {
 	return unlikely(tcp_skip_probe_due(c)) && i == c->sendq.nxt && tcp_skip_probe_begin(c);
 }
@@ -264,22 +264,22 @@ static bool skip_probe(struct tcp_conn *c, uint32_t i)
  * May record @p i leave now? What goes first of all, as it repairs a loss, does not wait: it takes
  * the place of what has left the network.
  */
-static bool is_time(struct tcp_conn *c, uint32_t i)
+static bool tcp_output_is_time(struct tcp_conn *c, uint32_t i)
 {
 	return (i < c->sendq.nxt && c->rtx_first) || tcp_pace_may_send(c);
 }
 
 /** @return false if what waits, waits for its time. */
-static bool send_allowed(struct tcp_conn *c, bool *sent)
+static bool tcp_output_send_allowed(struct tcp_conn *c, bool *sent)
 {
 	uint32_t i;
 
-	while (next_record(c, &i)) {
+	while (tcp_output_next_record(c, &i)) {
 		if (i < c->sendq.nxt && tcp_pmtu_suspect(c, i))
 			continue;
-		if (!is_time(c, i))
+		if (!tcp_output_is_time(c, i))
 			return false;
-		if (!skip_probe(c, i) && send_record(c, i)) {
+		if (!tcp_output_skip_probe(c, i) && tcp_output_send_record(c, i)) {
 			tcp_conn_mark_dirty(c); /* no packet: again in the next round */
 			break;
 		}
@@ -287,7 +287,7 @@ static bool send_allowed(struct tcp_conn *c, bool *sent)
 			tcp_prr_sent(&c->repair.prr, tcp_sendq_at(&c->sendq, i)->len);
 		if (i < c->sendq.nxt)
 			tcp_undo_rexmit(c, tcp_sendq_at(&c->sendq, i)->len);
-		account_sent(c, i);
+		tcp_output_account_sent(c, i);
 		*sent = true;
 	}
 	return true;
@@ -301,16 +301,16 @@ void tcp_output(struct tcp_conn *c)
 		return;
 	if (c->path.mtu != c->path_mtu)
 		tcp_pmtu_path_changed(c);
-	if (tcp_flight(c) == 0 && more_to_send(c))
-		begin_flight(c);
-	if (send_allowed(c, &sent)) {
+	if (tcp_flight(c) == 0 && tcp_output_more_to_send(c))
+		tcp_output_begin_flight(c);
+	if (tcp_output_send_allowed(c, &sent)) {
 		tcp_pace_idle(c);
 		/* The peer's window is no more of the network than a user with nothing to send.
 		 */
 		if (!tcp_may_send_new(c) && tcp_pipe(c) < c->cc.cwnd)
 			tcp_rate_app_limited(c, tcp_pipe(c));
 	}
-	run_timer(c, sent);
+	tcp_output_run_timer(c, sent);
 	if (c->pmtu)
 		tcp_pmtu_consider(c);
 }
@@ -320,11 +320,11 @@ int tcp_send_loss_probe(struct tcp_conn *c)
 	bool again = !tcp_may_send_new(c);
 	uint32_t i = c->sendq.nxt - again;
 
-	if (!tcp_in(c, TCP_STATES_SENDING) || !tcp_flight(c) || send_record(c, i))
+	if (!tcp_in(c, TCP_STATES_SENDING) || !tcp_flight(c) || tcp_output_send_record(c, i))
 		return -1;
 	if (tcp_sendq_at(&c->sendq, i)->flags & TCP_REC_SKIPPED)
 		again = false;
-	account_sent(c, i);
+	tcp_output_account_sent(c, i);
 	return again;
 }
 
@@ -332,9 +332,9 @@ void tcp_send_withheld(struct tcp_conn *c, uint32_t i)
 {
 	/* In pieces, if the path has shrunk meanwhile: one left behind would look like a loss. */
 	do {
-		if (send_record(c, i))
+		if (tcp_output_send_record(c, i))
 			return;
-		account_sent(c, i);
+		tcp_output_account_sent(c, i);
 	} while (++i < c->sendq.nxt && (tcp_sendq_at(&c->sendq, i)->flags & TCP_REC_SKIPPED));
 }
 
@@ -343,7 +343,7 @@ void tcp_send_window_probe(struct tcp_conn *c)
 	struct tcp_sendq *q = &c->sendq;
 	struct tcp_record *r;
 
-	if (q->nxt >= q->count || send_record(c, q->nxt))
+	if (q->nxt >= q->count || tcp_output_send_record(c, q->nxt))
 		return;
 	/* SND.NXT stays: the window forbids it. But the peer may have opened it and take this. */
 	r = tcp_sendq_at(q, q->nxt);

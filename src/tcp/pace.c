@@ -18,7 +18,7 @@
  */
 #define SHORT_PATH (100 * (TCP_MS / 1000))
 
-static void due(struct exact_timer *t, uint64_t now)
+static void tcp_pace_due(struct exact_timer *t, uint64_t now)
 {
 	struct tcp_conn *c = container_of(t, struct tcp_conn, pace_timer);
 
@@ -29,7 +29,7 @@ static void due(struct exact_timer *t, uint64_t now)
 void tcp_pace_init(struct tcp_conn *c)
 {
 	c->pace = (struct tcp_pace){.quantum = 2 * c->emss};
-	c->pace_timer.fn = due;
+	c->pace_timer.fn = tcp_pace_due;
 	tcp_pace_restart(c);
 }
 
@@ -54,7 +54,7 @@ bool tcp_pace_may_send(struct tcp_conn *c)
 }
 
 /** Is the window all that holds this connection back? A module that lives by its rate is asked. */
-static bool is_unpaced(const struct tcp_conn *c)
+static bool tcp_pace_is_unpaced(const struct tcp_conn *c)
 {
 	uint64_t rtt = tcp_min_rtt_get(&c->rec.min_rtt);
 
@@ -65,7 +65,7 @@ static bool is_unpaced(const struct tcp_conn *c)
  * When may the next quantum follow one that leaves now and takes @p ns by the rate? What is owed
  * is never more than a round trip: what was not sent before that is no part of the window any more.
  */
-static uint64_t follow(struct tcp_conn *c, uint64_t ns)
+static uint64_t tcp_pace_follow(struct tcp_conn *c, uint64_t ns)
 {
 	struct tcp_pace *p = &c->pace;
 	uint64_t now = c->s->now, from = now - u64_min(now, CATCH_UP), next, credit;
@@ -86,13 +86,14 @@ static uint64_t follow(struct tcp_conn *c, uint64_t ns)
 }
 
 /** A quantum is out: when may the next follow? */
-static void charge(struct tcp_conn *c, uint32_t in_flight)
+static void tcp_pace_charge(struct tcp_conn *c, uint32_t in_flight)
 {
 	struct tcp_pace *p = &c->pace;
-	uint64_t rate = is_unpaced(c) ? 0 : tcp_cc_pacing_rate(&c->cc, in_flight, c->rto.srtt);
+	uint64_t rate =
+		tcp_pace_is_unpaced(c) ? 0 : tcp_cc_pacing_rate(&c->cc, in_flight, c->rto.srtt);
 
 	if (rate) {
-		p->at = follow(c, (uint64_t)p->sent * UINT64_C(1000000000) / rate);
+		p->at = tcp_pace_follow(c, (uint64_t)p->sent * UINT64_C(1000000000) / rate);
 		p->quantum = tcp_pace_quantum(rate, c->emss);
 	}
 	p->sent = 0;
@@ -102,7 +103,7 @@ void tcp_pace_sent(struct tcp_conn *c, uint32_t len, uint32_t in_flight)
 {
 	c->pace.sent += (int32_t)len;
 	if (c->pace.sent >= (int32_t)c->pace.quantum)
-		charge(c, in_flight);
+		tcp_pace_charge(c, in_flight);
 }
 
 void tcp_pace_idle(struct tcp_conn *c)

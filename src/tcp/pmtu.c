@@ -20,30 +20,30 @@
 #define GAIN_MIN 32
 
 /** Sizes that links and tunnels have: what a search tries, and RFC 1191's plateaus. */
-static const uint16_t sizes[] = {576, 1006, 1280, 1320, 1360, 1400, 1420, 1440, 1450, 1460, 1472,
-	1480, 1492, 1500, 2002, 4352, 6000, 8166, 8900, 8950, 8976, 9000, 9180, 9216};
-#define SIZES (sizeof sizes / sizeof sizes[0])
+static const uint16_t tcp_pmtu_sizes[] = {576, 1006, 1280, 1320, 1360, 1400, 1420, 1440, 1450, 1460,
+	1472, 1480, 1492, 1500, 2002, 4352, 6000, 8166, 8900, 8950, 8976, 9000, 9180, 9216};
+#define SIZES (sizeof tcp_pmtu_sizes / sizeof tcp_pmtu_sizes[0])
 
-static uint32_t ip_header(const struct tcp_conn *c)
+static uint32_t tcp_pmtu_ip_header(const struct tcp_conn *c)
 {
 	return ip_addr_is_v4(&c->id.remote) ? 20 : 40;
 }
 
 /** Headers of a full segment. */
-static uint32_t overhead(const struct tcp_conn *c)
+static uint32_t tcp_pmtu_overhead(const struct tcp_conn *c)
 {
-	return ip_header(c) + TCP_HEADER_LEN + (c->ts_on ? TCP_TS_LEN : 0);
+	return tcp_pmtu_ip_header(c) + TCP_HEADER_LEN + (c->ts_on ? TCP_TS_LEN : 0);
 }
 
 /** The largest packet that this connection could send if the path took it. */
-static uint16_t most(const struct tcp_conn *c)
+static uint16_t tcp_pmtu_most(const struct tcp_conn *c)
 {
-	uint32_t peers = c->peer_mss + ip_header(c) + TCP_HEADER_LEN;
+	uint32_t peers = c->peer_mss + tcp_pmtu_ip_header(c) + TCP_HEADER_LEN;
 
-	return (uint16_t)u32_min(u32_min(c->path.mtu, peers), c->s->room + overhead(c));
+	return (uint16_t)u32_min(u32_min(c->path.mtu, peers), c->s->room + tcp_pmtu_overhead(c));
 }
 
-static struct tcp_pmtu *get(struct tcp_conn *c)
+static struct tcp_pmtu *tcp_pmtu_get(struct tcp_conn *c)
 {
 	if (!c->pmtu)
 		c->pmtu = calloc(1, sizeof *c->pmtu);
@@ -56,16 +56,16 @@ void tcp_pmtu_free(struct tcp_conn *c)
 	c->pmtu = NULL;
 }
 
-static void use(struct tcp_conn *c, uint16_t mtu)
+static void tcp_pmtu_use(struct tcp_conn *c, uint16_t mtu)
 {
 	c->mtu = mtu;
 	tcp_conn_update_emss(c);
 }
 
 /** Look for sizes above the present one, @p high at most and first. */
-static void search(struct tcp_conn *c, uint16_t high)
+static void tcp_pmtu_search(struct tcp_conn *c, uint16_t high)
 {
-	struct tcp_pmtu *p = get(c);
+	struct tcp_pmtu *p = tcp_pmtu_get(c);
 
 	if (!p)
 		return;
@@ -82,23 +82,23 @@ void tcp_pmtu_path_changed(struct tcp_conn *c)
 
 	c->path_mtu = mtu;
 	if (mtu <= c->mtu) {
-		use(c, mtu);
+		tcp_pmtu_use(c, mtu);
 		if (c->pmtu)
-			search(c, most(c));
+			tcp_pmtu_search(c, tcp_pmtu_most(c));
 		return;
 	}
 	/* RFC 1191 section 6.3 raises it and waits for messages, which may not come. Where probes
 	 * cannot tell, that is all that one can do. */
 	if (!c->sack_on || !tcp_synchronized(c))
-		use(c, mtu);
-	else if (most(c) > c->mtu)
-		search(c, most(c));
+		tcp_pmtu_use(c, mtu);
+	else if (tcp_pmtu_most(c) > c->mtu)
+		tcp_pmtu_search(c, tcp_pmtu_most(c));
 }
 
 /** Believe that packets larger than @p mtu do not pass. */
-static void fall(struct tcp_conn *c, uint16_t mtu)
+static void tcp_pmtu_fall(struct tcp_conn *c, uint16_t mtu)
 {
-	use(c, mtu);
+	tcp_pmtu_use(c, mtu);
 	for (uint32_t i = 0; i < c->sendq.nxt; i++) /* each piece has its own chances */
 		tcp_sendq_at(&c->sendq, i)->rexmits = 0;
 	c->largest_acked = (uint16_t)u32_min(c->largest_acked, c->emss);
@@ -108,16 +108,16 @@ static void fall(struct tcp_conn *c, uint16_t mtu)
 
 /* ---- messages ------------------------------------------------------------------------------ */
 
-static uint16_t plateau_below(uint16_t size)
+static uint16_t tcp_pmtu_plateau_below(uint16_t size)
 {
 	unsigned i = SIZES - 1;
 
-	while (i && sizes[i] >= size)
+	while (i && tcp_pmtu_sizes[i] >= size)
 		i--;
-	return sizes[i];
+	return tcp_pmtu_sizes[i];
 }
 
-static void believe(struct tcp_conn *c, uint16_t mtu)
+static void tcp_pmtu_believe(struct tcp_conn *c, uint16_t mtu)
 {
 	if (c->pmtu)
 		c->pmtu->claimed = 0;
@@ -126,13 +126,13 @@ static void believe(struct tcp_conn *c, uint16_t mtu)
 	c->path_mtu = c->path.mtu;
 	if (c->path.mtu >= c->mtu)
 		return;
-	fall(c, c->path.mtu);
+	tcp_pmtu_fall(c, c->path.mtu);
 	if (c->pmtu)
-		search(c, most(c));
+		tcp_pmtu_search(c, tcp_pmtu_most(c));
 }
 
 /** About a probe: no need to wait for what does not come. */
-static bool probe_too_big(struct tcp_conn *c, uint32_t seq, uint16_t mtu)
+static bool tcp_pmtu_probe_too_big(struct tcp_conn *c, uint32_t seq, uint16_t mtu)
 {
 	struct tcp_pmtu *p = c->pmtu;
 
@@ -155,37 +155,38 @@ bool tcp_pmtu_too_big(struct tcp_conn *c, uint32_t seq, uint16_t mtu)
 	if (!tcp_synchronized(c) || i >= c->sendq.count)
 		return false; /* a SYN is never too big */
 	r = tcp_sendq_at(&c->sendq, i);
-	size = r->len + overhead(c);
+	size = r->len + tcp_pmtu_overhead(c);
 	if (!mtu)
-		mtu = plateau_below((uint16_t)size);
+		mtu = tcp_pmtu_plateau_below((uint16_t)size);
 	if (mtu < least)
 		mtu = least;
 	/* RFC 5927 section 7.2: it must be smaller than what was sent. */
 	if (mtu >= c->mtu || mtu >= size)
-		return probe_too_big(c, seq, mtu);
+		return tcp_pmtu_probe_too_big(c, seq, mtu);
 	/* Initial discovery: nothing that large has ever passed. */
-	if (c->largest_acked + overhead(c) <= mtu) {
-		believe(c, mtu);
+	if (c->largest_acked + tcp_pmtu_overhead(c) <= mtu) {
+		tcp_pmtu_believe(c, mtu);
 		return true;
 	}
 	/* A path that did take more: wait for the loss that must follow, if it is true. */
-	p = get(c);
+	p = tcp_pmtu_get(c);
 	if (!p)
 		return false;
 	if (!p->high)
-		p->high = most(c);
+		p->high = tcp_pmtu_most(c);
 	p->claimed = mtu;
 	p->claimed_seq = seq;
 	return true;
 }
 
 /** Record @p r is lost: is that what a message told? */
-static bool claim_holds(const struct tcp_conn *c, const struct tcp_record *r)
+static bool tcp_pmtu_claim_holds(const struct tcp_conn *c, const struct tcp_record *r)
 {
 	const struct tcp_pmtu *p = c->pmtu;
 
 	return p && p->claimed && seq_leq(r->seq, p->claimed_seq) &&
-	       seq_lt(p->claimed_seq, tcp_record_end(r)) && r->len + overhead(c) > p->claimed;
+	       seq_lt(p->claimed_seq, tcp_record_end(r)) &&
+	       r->len + tcp_pmtu_overhead(c) > p->claimed;
 }
 
 /* ---- black holes --------------------------------------------------------------------------- */
@@ -194,7 +195,7 @@ static bool claim_holds(const struct tcp_conn *c, const struct tcp_record *r)
  * Nothing as large as @p r has arrived since it was sent the last but one time: that was, with a
  * timeout that doubles, half as long before the last as has passed since.
  */
-static bool large_vanish(const struct tcp_conn *c, const struct tcp_record *r)
+static bool tcp_pmtu_large_vanish(const struct tcp_conn *c, const struct tcp_record *r)
 {
 	uint64_t since = r->sent_at - u64_min((c->s->now - r->sent_at) / 2, r->sent_at);
 
@@ -202,9 +203,9 @@ static bool large_vanish(const struct tcp_conn *c, const struct tcp_record *r)
 	       (c->big_len < r->len || seq_lt(c->big_ms, (uint32_t)(since / TCP_MS)));
 }
 
-static bool black_hole(struct tcp_conn *c, const struct tcp_record *r)
+static bool tcp_pmtu_black_hole(struct tcp_conn *c, const struct tcp_record *r)
 {
-	uint32_t size = r->len + overhead(c);
+	uint32_t size = r->len + tcp_pmtu_overhead(c);
 	bool v4 = ip_addr_is_v4(&c->id.remote);
 	uint16_t base = v4 ? BASE_V4 : BASE_V6;
 
@@ -215,10 +216,10 @@ static bool black_hole(struct tcp_conn *c, const struct tcp_record *r)
 	c->s->stats.black_holes++;
 	/* It may have been an outage: then what failed passes again. */
 	if (!c->pmtu || c->pmtu->high < size || c->pmtu->raise_at)
-		search(c, (uint16_t)size);
+		tcp_pmtu_search(c, (uint16_t)size);
 	else
-		search(c, c->pmtu->high);
-	fall(c, base);
+		tcp_pmtu_search(c, c->pmtu->high);
+	tcp_pmtu_fall(c, base);
 	return true;
 }
 
@@ -226,43 +227,44 @@ bool tcp_pmtu_suspect(struct tcp_conn *c, uint32_t i)
 {
 	const struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
 
-	if (claim_holds(c, r)) {
-		believe(c, c->pmtu->claimed);
+	if (tcp_pmtu_claim_holds(c, r)) {
+		tcp_pmtu_believe(c, c->pmtu->claimed);
 		return true;
 	}
-	return r->rexmits >= REXMITS_OF_SUSPICION && large_vanish(c, r) && black_hole(c, r);
+	return r->rexmits >= REXMITS_OF_SUSPICION && tcp_pmtu_large_vanish(c, r) &&
+	       tcp_pmtu_black_hole(c, r);
 }
 
 /* ---- search -------------------------------------------------------------------------------- */
 
 /** What lies between is tried only if it is worth its packets. */
-static bool too_little(const struct tcp_conn *c, uint16_t size)
+static bool tcp_pmtu_too_little(const struct tcp_conn *c, uint16_t size)
 {
 	return size < c->mtu + GAIN_MIN && size < c->pmtu->high;
 }
 
 /** The size to try next, or 0: no more. */
-static uint16_t candidate(const struct tcp_conn *c)
+static uint16_t tcp_pmtu_candidate(const struct tcp_conn *c)
 {
 	const struct tcp_pmtu *p = c->pmtu;
 	unsigned lo = 0, hi = SIZES;
 
 	if (p->try_high)
 		return p->high;
-	while (lo < SIZES && sizes[lo] <= c->mtu)
+	while (lo < SIZES && tcp_pmtu_sizes[lo] <= c->mtu)
 		lo++;
-	while (hi > lo && sizes[hi - 1] > p->high)
+	while (hi > lo && tcp_pmtu_sizes[hi - 1] > p->high)
 		hi--;
-	if (lo == hi || too_little(c, sizes[lo + (hi - lo) / 2]))
+	if (lo == hi || tcp_pmtu_too_little(c, tcp_pmtu_sizes[lo + (hi - lo) / 2]))
 		return 0;
-	return sizes[lo + (hi - lo) / 2];
+	return tcp_pmtu_sizes[lo + (hi - lo) / 2];
 }
 
-static void end_search(struct tcp_conn *c)
+static void tcp_pmtu_end_search(struct tcp_conn *c)
 {
 	struct tcp_pmtu *p = c->pmtu;
 
-	if (c->mtu >= most(c) && !p->claimed) {
+	if (c->mtu >= tcp_pmtu_most(c) && !p->claimed) {
 		tcp_pmtu_free(c);
 		return;
 	}
@@ -270,7 +272,7 @@ static void end_search(struct tcp_conn *c)
 	p->raise_at = c->s->now + RAISE_INTERVAL;
 }
 
-static void probe_lost(struct tcp_conn *c)
+static void tcp_pmtu_probe_lost(struct tcp_conn *c)
 {
 	struct tcp_pmtu *p = c->pmtu;
 	uint16_t size = p->size;
@@ -284,7 +286,7 @@ static void probe_lost(struct tcp_conn *c)
 }
 
 /** Could the answer to the probe still come? */
-static bool awaits_answer(const struct tcp_conn *c)
+static bool tcp_pmtu_awaits_answer(const struct tcp_conn *c)
 {
 	const struct tcp_pmtu *p = c->pmtu;
 
@@ -292,16 +294,16 @@ static bool awaits_answer(const struct tcp_conn *c)
 	       c->s->now - p->sent_at < 3 * c->rto.srtt + TCP_RTO_MIN;
 }
 
-static void send_probe(struct tcp_conn *c, uint16_t size)
+static void tcp_pmtu_send_probe(struct tcp_conn *c, uint16_t size)
 {
 	struct tcp_pmtu *p = c->pmtu;
-	uint32_t len = size - overhead(c), flight = tcp_flight(c);
+	uint32_t len = size - tcp_pmtu_overhead(c), flight = tcp_flight(c);
 
 	/* With less in flight, a smaller size is tried. */
 	if (len > flight)
 		len = flight;
-	size = (uint16_t)(len + overhead(c));
-	if (too_little(c, size))
+	size = (uint16_t)(len + tcp_pmtu_overhead(c));
+	if (tcp_pmtu_too_little(c, size))
 		return;
 	if (tcp_send_copy(c, c->snd_nxt - len, len))
 		return;
@@ -322,21 +324,21 @@ void tcp_pmtu_consider(struct tcp_conn *c)
 	if (p->raise_at) {
 		if (c->s->now < p->raise_at)
 			return;
-		search(c, most(c));
+		tcp_pmtu_search(c, tcp_pmtu_most(c));
 		if (!c->sack_on) /* try it; a black hole will be found again */
-			use(c, p->high);
+			tcp_pmtu_use(c, p->high);
 	}
-	if (p->size && awaits_answer(c))
+	if (p->size && tcp_pmtu_awaits_answer(c))
 		return;
 	if (p->size)
-		probe_lost(c);
-	p->high = (uint16_t)u32_min(p->high, most(c));
-	size = c->sack_on && p->high > c->mtu ? candidate(c) : 0;
+		tcp_pmtu_probe_lost(c);
+	p->high = (uint16_t)u32_min(p->high, tcp_pmtu_most(c));
+	size = c->sack_on && p->high > c->mtu ? tcp_pmtu_candidate(c) : 0;
 	if (!size)
-		end_search(c);
+		tcp_pmtu_end_search(c);
 	else if (!c->recovery && !c->rto_recovery && !c->sendq.sacked && !c->fin_queued &&
 		 !c->skipped && tcp_flight(c) && c->snd_max == c->snd_nxt)
-		send_probe(c, size);
+		tcp_pmtu_send_probe(c, size);
 }
 
 void tcp_pmtu_sack(struct tcp_conn *c, struct tcp_segment *seg)
@@ -353,10 +355,10 @@ void tcp_pmtu_sack(struct tcp_conn *c, struct tcp_segment *seg)
 	if (!p->size)
 		return;
 	c->s->stats.pmtu_raised++;
-	use(c, p->size);
+	tcp_pmtu_use(c, p->size);
 	p->size = 0;
 	p->tries = 0;
 	p->try_high = false;
 	if (c->mtu >= p->high)
-		end_search(c);
+		tcp_pmtu_end_search(c);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /** [::] stands for both families, unless it is told not to; 0.0.0.0 for IPv4 alone (llp.h). */
-static bool covers(const struct ip_addr *wild, unsigned flags, const struct ip_addr *a)
+static bool tcp_ports_covers(const struct ip_addr *wild, unsigned flags, const struct ip_addr *a)
 {
 	static const struct ip_addr any6;
 
@@ -17,9 +17,9 @@ static bool covers(const struct ip_addr *wild, unsigned flags, const struct ip_a
 bool tcp_endpoint_overlaps(const struct ip_endpoint *a, unsigned a_flags,
 	const struct ip_endpoint *b, unsigned b_flags)
 {
-	return a->port == b->port &&
-	       (ip_addr_equal(&a->addr, &b->addr) || covers(&a->addr, a_flags, &b->addr) ||
-		       covers(&b->addr, b_flags, &a->addr));
+	return a->port == b->port && (ip_addr_equal(&a->addr, &b->addr) ||
+					     tcp_ports_covers(&a->addr, a_flags, &b->addr) ||
+					     tcp_ports_covers(&b->addr, b_flags, &a->addr));
 }
 
 bool tcp_ports_reserved(const struct tcp_ports *p, const struct ip_endpoint *local, unsigned flags)
@@ -45,7 +45,7 @@ int tcp_ports_reserve(struct tcp_ports *p, const struct ip_endpoint *local, unsi
 	return 0;
 }
 
-static bool is_at(const struct tcp_port_reservation *r, const struct ip_endpoint *local)
+static bool tcp_ports_is_at(const struct tcp_port_reservation *r, const struct ip_endpoint *local)
 {
 	return r->local.port == local->port && ip_addr_equal(&r->local.addr, &local->addr);
 }
@@ -55,7 +55,7 @@ int tcp_ports_listen(struct tcp_ports *p, const struct ip_endpoint *local, unsig
 	struct tcp_port_reservation *own = p->reserved;
 
 	*flags = 0;
-	while (own && !is_at(own, local))
+	while (own && !tcp_ports_is_at(own, local))
 		own = own->next;
 	if (!own)
 		return 0;
@@ -70,7 +70,7 @@ int tcp_ports_listen(struct tcp_ports *p, const struct ip_endpoint *local, unsig
 void tcp_ports_release(struct tcp_ports *p, const struct ip_endpoint *local)
 {
 	for (struct tcp_port_reservation **r = &p->reserved; *r; r = &(*r)->next) {
-		if (is_at(*r, local)) {
+		if (tcp_ports_is_at(*r, local)) {
 			struct tcp_port_reservation *gone = *r;
 
 			*r = gone->next;

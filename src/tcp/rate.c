@@ -29,7 +29,7 @@ void tcp_rate_app_limited(struct tcp_conn *c, uint32_t in_flight)
 	c->rate.app_limited_until = c->rate.delivered + in_flight;
 }
 
-static void count(struct tcp_conn *c, uint32_t delivered)
+static void tcp_rate_count(struct tcp_conn *c, uint32_t delivered)
 {
 	struct tcp_rate *rate = &c->rate;
 
@@ -47,7 +47,7 @@ void tcp_rate_take(struct tcp_conn *c, const struct tcp_delivery *d, struct tcp_
 	const struct tcp_record *r = &d->newest;
 
 	*out = (struct tcp_rate_sample){0};
-	count(c, d->delivered);
+	tcp_rate_count(c, d->delivered);
 	out->total_delivered = rate->delivered;
 	if (!d->any)
 		return;

@@ -11,7 +11,7 @@ void tcp_rto_init(struct tcp_rto *r)
 #define RTT_MAX  (UINT64_C(1) << 40)
 
 /** Fixed point: @p whole and @p frac, and 2^-shift of the way to @p to. */
-static uint64_t approach(uint64_t whole, uint64_t frac, uint64_t to, unsigned shift)
+static uint64_t tcp_rto_approach(uint64_t whole, uint64_t frac, uint64_t to, unsigned shift)
 {
 	int64_t x = (int64_t)(whole << FRACTION | frac);
 
@@ -29,10 +29,10 @@ void tcp_rto_sample_often(struct tcp_rto *r, uint64_t rtt, unsigned log2)
 	} else { /* section 2.3: beta = 1/4, alpha = 1/8 */
 		uint64_t diff = rtt > r->srtt ? rtt - r->srtt : r->srtt - rtt, x;
 
-		x = approach(r->rttvar, r->rttvar_frac, diff, 2 + log2);
+		x = tcp_rto_approach(r->rttvar, r->rttvar_frac, diff, 2 + log2);
 		r->rttvar = x >> FRACTION;
 		r->rttvar_frac = x & ((1u << FRACTION) - 1);
-		x = approach(r->srtt, r->srtt_frac, rtt, 3 + log2);
+		x = tcp_rto_approach(r->srtt, r->srtt_frac, rtt, 3 + log2);
 		r->srtt = x >> FRACTION;
 		r->srtt_frac = x & ((1u << FRACTION) - 1);
 		if (r->srtt == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/sack.h"
 
-static bool within(struct tcp_range r, uint32_t seq)
+static bool tcp_sack_within(struct tcp_range r, uint32_t seq)
 {
 	return seq - r.left < r.right - r.left;
 }
@@ -15,7 +15,7 @@ void tcp_sack_add(struct tcp_sack_out *s, const struct tcp_ooo *o, uint32_t seq)
 	if (!at)
 		return;
 	for (unsigned i = 0; i < s->n; i++) {
-		if (within(at->r, s->recent[i]))
+		if (tcp_sack_within(at->r, s->recent[i]))
 			continue; /* the same island, or one that has joined it */
 		if (i < s->fresh)
 			fresh++;
@@ -30,7 +30,7 @@ void tcp_sack_add(struct tcp_sack_out *s, const struct tcp_ooo *o, uint32_t seq)
 }
 
 /** Add island @p at, unless it is among the blocks from number @p from on. */
-static void add_block(struct tcp_segment *seg, unsigned from, const struct tcp_island *at)
+static void tcp_sack_add_block(struct tcp_segment *seg, unsigned from, const struct tcp_island *at)
 {
 	for (unsigned i = from; i < seg->n_sack; i++)
 		if (seg->sack[i].left == at->r.left)
@@ -57,7 +57,7 @@ void tcp_sack_emit(
 			continue; /* delivered, or dropped */
 		s->recent[kept++] = s->recent[i];
 		if (seg->n_sack < max)
-			add_block(seg, from, at);
+			tcp_sack_add_block(seg, from, at);
 	}
 	s->n = (uint8_t)kept;
 	told = seg->n_sack - from;
@@ -65,5 +65,5 @@ void tcp_sack_emit(
 		s->fresh = 0;
 	/* Room left: the lowest islands tell of the gaps to be repaired first. */
 	for (uint32_t i = 0; i < o->n && seg->n_sack < max; i++)
-		add_block(seg, from, tcp_ooo_at(o, i));
+		tcp_sack_add_block(seg, from, tcp_ooo_at(o, i));
 }

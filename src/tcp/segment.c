@@ -8,7 +8,7 @@
 _Static_assert(RTE_PKTMBUF_HEADROOM >= IP_HEADROOM + TCP_HEADER_MAX, "headers fit the headroom");
 
 /** @return what to write into the window field; moves the edge that we have promised. */
-static uint16_t advertise(struct tcp_conn *c)
+static uint16_t tcp_segment_advertise(struct tcp_conn *c)
 {
 	uint32_t buffer = tcp_rcv_buffer(c), edge = tcp_buffer_edge(c);
 	uint32_t wnd, unit = 1u << c->rcv_wscale;
@@ -45,7 +45,7 @@ void tcp_segment_begin(struct tcp_conn *c, struct tcp_segment *h, uint32_t seq, 
 	h->seq = seq;
 	h->ack = c->rcv_nxt;
 	h->flags = flags;
-	h->wnd = advertise(c);
+	h->wnd = tcp_segment_advertise(c);
 	if (c->ecn.echo && !(flags & TCP_RST)) /* RFC 3168 section 6.1.3 */
 		h->flags |= TCP_ECE;
 	h->has = 0;

@@ -9,7 +9,7 @@
 
 /* ---- chains -------------------------------------------------------------------------------- */
 
-static void chain_append(struct tcp_sendq *q, struct tcp_chain *ch, uint32_t id)
+static void tcp_sendq_chain_append(struct tcp_sendq *q, struct tcp_chain *ch, uint32_t id)
 {
 	if (ch->n++) {
 		tcp_sendq_by_id(q, ch->last)->next = id;
@@ -20,7 +20,7 @@ static void chain_append(struct tcp_sendq *q, struct tcp_chain *ch, uint32_t id)
 	ch->last = id;
 }
 
-static void chain_prepend(struct tcp_sendq *q, struct tcp_chain *ch, uint32_t id)
+static void tcp_sendq_chain_prepend(struct tcp_sendq *q, struct tcp_chain *ch, uint32_t id)
 {
 	if (ch->n++) {
 		tcp_sendq_by_id(q, ch->first)->prev = id;
@@ -31,13 +31,13 @@ static void chain_prepend(struct tcp_sendq *q, struct tcp_chain *ch, uint32_t id
 	ch->first = id;
 }
 
-static void chain_insert_after(
+static void tcp_sendq_chain_insert_after(
 	struct tcp_sendq *q, struct tcp_chain *ch, uint32_t after, uint32_t id)
 {
 	uint32_t next;
 
 	if (after == ch->last) {
-		chain_append(q, ch, id);
+		tcp_sendq_chain_append(q, ch, id);
 		return;
 	}
 	next = tcp_sendq_by_id(q, after)->next;
@@ -48,7 +48,7 @@ static void chain_insert_after(
 	ch->n++;
 }
 
-static void chain_remove(struct tcp_sendq *q, struct tcp_chain *ch, uint32_t id)
+static void tcp_sendq_chain_remove(struct tcp_sendq *q, struct tcp_chain *ch, uint32_t id)
 {
 	const struct tcp_record *r = tcp_sendq_by_id(q, id);
 
@@ -65,7 +65,7 @@ static void chain_remove(struct tcp_sendq *q, struct tcp_chain *ch, uint32_t id)
 }
 
 /** The chain that @p r, which was sent, is in; NULL: it is SACKed. */
-static struct tcp_chain *chain_of(struct tcp_sendq *q, const struct tcp_record *r)
+static struct tcp_chain *tcp_sendq_chain_of(struct tcp_sendq *q, const struct tcp_record *r)
 {
 	if (r->flags & TCP_REC_SACKED)
 		return NULL;
@@ -77,27 +77,28 @@ static struct tcp_chain *chain_of(struct tcp_sendq *q, const struct tcp_record *
  * Into rtx_queue, lowest sequence first as far as that costs nothing: what is marked together is
  * marked in order, and what was lost twice lies below the rest.
  */
-static void rtx_queue_add(struct tcp_sendq *q, uint32_t id)
+static void tcp_sendq_rtx_queue_add(struct tcp_sendq *q, uint32_t id)
 {
 	struct tcp_chain *ch = &q->rtx_queue;
 	uint32_t at = q->lost_last;
-	bool last_in = ch->n && at - q->head < q->nxt && chain_of(q, tcp_sendq_by_id(q, at)) == ch;
+	bool last_in = ch->n && at - q->head < q->nxt &&
+		       tcp_sendq_chain_of(q, tcp_sendq_by_id(q, at)) == ch;
 
 	if (!ch->n || seq_gt(id, ch->last))
-		chain_append(q, ch, id);
+		tcp_sendq_chain_append(q, ch, id);
 	else if (seq_lt(id, ch->first))
-		chain_prepend(q, ch, id);
+		tcp_sendq_chain_prepend(q, ch, id);
 	else if (last_in && seq_lt(at, id) && at != ch->last &&
 		 seq_lt(id, tcp_sendq_by_id(q, at)->next))
-		chain_insert_after(q, ch, at, id);
+		tcp_sendq_chain_insert_after(q, ch, at, id);
 	else
-		chain_append(q, ch, id);
+		tcp_sendq_chain_append(q, ch, id);
 	q->lost_last = id;
 }
 
 /* ---- the ring ------------------------------------------------------------------------------ */
 
-static void free_ring(struct tcp_sendq *q)
+static void tcp_sendq_free_ring(struct tcp_sendq *q)
 {
 	if (q->ring != &q->one)
 		free(q->ring);
@@ -107,7 +108,7 @@ void tcp_sendq_take_ring(struct tcp_sendq *q, struct tcp_record *ring, uint32_t 
 {
 	for (uint32_t id = q->head; id != q->head + q->count; id++)
 		ring[id & (cap - 1)] = *tcp_sendq_by_id(q, id);
-	free_ring(q);
+	tcp_sendq_free_ring(q);
 	q->ring = ring;
 	q->cap = cap;
 }
@@ -162,7 +163,7 @@ uint32_t tcp_sendq_find(const struct tcp_sendq *q, uint32_t seq)
 /* ---- delivery ------------------------------------------------------------------------------ */
 
 /** Take @p n units of @p r's sequence space out of the sums. */
-static void unaccount(struct tcp_sendq *q, const struct tcp_record *r, uint32_t n)
+static void tcp_sendq_unaccount(struct tcp_sendq *q, const struct tcp_record *r, uint32_t n)
 {
 	if (r->flags & TCP_REC_SACKED)
 		q->sacked -= n;
@@ -173,7 +174,7 @@ static void unaccount(struct tcp_sendq *q, const struct tcp_record *r, uint32_t 
 }
 
 /** @p r is delivered, and was not before. */
-static void gather(
+static void tcp_sendq_account_delivered(
 	struct tcp_delivery *d, const struct tcp_record *r, const struct tcp_record **newest)
 {
 	bool once = !(r->flags & TCP_REC_KARN);
@@ -193,7 +194,7 @@ static void gather(
 }
 
 /** One copy for many records. */
-static void keep_newest(struct tcp_delivery *d, const struct tcp_record *r)
+static void tcp_sendq_keep_newest(struct tcp_delivery *d, const struct tcp_record *r)
 {
 	if (!r || (d->any && tcp_sent_after(d->newest.sent_at, tcp_record_end(&d->newest),
 				     r->sent_at, tcp_record_end(r))))
@@ -204,9 +205,10 @@ static void keep_newest(struct tcp_delivery *d, const struct tcp_record *r)
 }
 
 /** The record at the head loses its first @p n bytes, which the peer has. */
-static void cut_front(struct tcp_sendq *q, struct tcp_record *r, uint32_t n, struct tcp_delivery *d)
+static void tcp_sendq_cut_front(
+	struct tcp_sendq *q, struct tcp_record *r, uint32_t n, struct tcp_delivery *d)
 {
-	unaccount(q, r, n);
+	tcp_sendq_unaccount(q, r, n);
 	if (!(r->flags & TCP_REC_SACKED))
 		d->delivered += n;
 	r->seq += n;
@@ -217,14 +219,15 @@ static void cut_front(struct tcp_sendq *q, struct tcp_record *r, uint32_t n, str
 }
 
 /** The record at the head leaves the queue; its slot keeps it until the next push. */
-static void drop_head(struct tcp_sendq *q, struct tcp_record *r, struct tcp_mbuf_cache *mbuf_cache)
+static void tcp_sendq_drop_head(
+	struct tcp_sendq *q, struct tcp_record *r, struct tcp_mbuf_cache *mbuf_cache)
 {
-	unaccount(q, r, tcp_record_space(r));
+	tcp_sendq_unaccount(q, r, tcp_record_space(r));
 	if (q->nxt) {
-		struct tcp_chain *ch = chain_of(q, r);
+		struct tcp_chain *ch = tcp_sendq_chain_of(q, r);
 
 		if (ch)
-			chain_remove(q, ch, q->head);
+			tcp_sendq_chain_remove(q, ch, q->head);
 		else
 			q->n_sacked--;
 		q->nxt--;
@@ -249,7 +252,7 @@ void tcp_sendq_ack(struct tcp_sendq *q, uint32_t ack, struct tcp_delivery *d)
 
 		if (seq_gt(tcp_record_end(r), ack)) {
 			if (seq_lt(r->seq, ack))
-				cut_front(q, r, ack - r->seq, d);
+				tcp_sendq_cut_front(q, r, ack - r->seq, d);
 			break;
 		}
 		d->acked += tcp_record_space(r);
@@ -258,17 +261,17 @@ void tcp_sendq_ack(struct tcp_sendq *q, uint32_t ack, struct tcp_delivery *d)
 		if (!(r->flags & TCP_REC_SACKED))
 			d->delivered += tcp_record_space(r);
 		if (q->nxt && !(r->flags & TCP_REC_SACKED)) /* a window probe was never sent */
-			gather(d, r, &newest);
-		drop_head(q, r, d->mbuf_cache);
+			tcp_sendq_account_delivered(d, r, &newest);
+		tcp_sendq_drop_head(q, r, d->mbuf_cache);
 	}
-	keep_newest(d, newest);
+	tcp_sendq_keep_newest(d, newest);
 	/* What arrived long ago may only now be acknowledged, with the hole before it. */
 	if (ambiguous)
 		d->rtt_sent_at = 0;
 }
 
 /** The first id from @p id on, which is SACKed, that is not; shortens the way there. */
-static uint32_t skip_sacked(struct tcp_sendq *q, uint32_t id)
+static uint32_t tcp_sendq_skip_sacked(struct tcp_sendq *q, uint32_t id)
 {
 	uint32_t end = q->head + q->nxt, to = id;
 
@@ -283,12 +286,12 @@ static uint32_t skip_sacked(struct tcp_sendq *q, uint32_t id)
 	return to;
 }
 
-static void mark_sacked(struct tcp_sendq *q, struct tcp_record *r, uint32_t id)
+static void tcp_sendq_mark_sacked(struct tcp_sendq *q, struct tcp_record *r, uint32_t id)
 {
 	uint32_t n = tcp_record_space(r);
 
-	chain_remove(q, chain_of(q, r), id);
-	unaccount(q, r, n);
+	tcp_sendq_chain_remove(q, tcp_sendq_chain_of(q, r), id);
+	tcp_sendq_unaccount(q, r, n);
 	r->flags = (uint8_t)((r->flags & ~(TCP_REC_LOST | TCP_REC_REXMIT)) | TCP_REC_SACKED);
 	r->next = id + 1;
 	q->sacked += n;
@@ -306,7 +309,7 @@ void tcp_sendq_sack(struct tcp_sendq *q, struct tcp_range range, struct tcp_deli
 		struct tcp_record *r = tcp_sendq_by_id(q, id);
 
 		if (r->flags & TCP_REC_SACKED) {
-			id = skip_sacked(q, id);
+			id = tcp_sendq_skip_sacked(q, id);
 			continue;
 		}
 		if (seq_gt(tcp_record_end(r), range.right))
@@ -314,12 +317,12 @@ void tcp_sendq_sack(struct tcp_sendq *q, struct tcp_range range, struct tcp_deli
 		if (seq_geq(r->seq, range.left)) {
 			d->sacked += tcp_record_space(r);
 			d->delivered += tcp_record_space(r);
-			gather(d, r, &newest);
-			mark_sacked(q, r, id);
+			tcp_sendq_account_delivered(d, r, &newest);
+			tcp_sendq_mark_sacked(q, r, id);
 		}
 		id++;
 	}
-	keep_newest(d, newest);
+	tcp_sendq_keep_newest(d, newest);
 }
 
 /* ---- loss and transmission ----------------------------------------------------------------- */
@@ -329,14 +332,14 @@ uint32_t tcp_sendq_lose(struct tcp_sendq *q, uint32_t i)
 	struct tcp_record *r = tcp_sendq_at(q, i);
 	uint32_t n = tcp_record_space(r);
 
-	if (chain_of(q, r) != &q->flight)
+	if (tcp_sendq_chain_of(q, r) != &q->flight)
 		return 0;
-	chain_remove(q, &q->flight, q->head + i);
-	unaccount(q, r, n);
+	tcp_sendq_chain_remove(q, &q->flight, q->head + i);
+	tcp_sendq_unaccount(q, r, n);
 	r->flags = (uint8_t)((r->flags & ~TCP_REC_REXMIT) | TCP_REC_LOST);
 	q->lost += n;
 	q->total_lost += n;
-	rtx_queue_add(q, q->head + i);
+	tcp_sendq_rtx_queue_add(q, q->head + i);
 	return n;
 }
 
@@ -347,11 +350,11 @@ void tcp_sendq_unlose(struct tcp_sendq *q)
 		uint32_t id = q->rtx_queue.last;
 		struct tcp_record *r = tcp_sendq_by_id(q, id);
 
-		chain_remove(q, &q->rtx_queue, id);
-		unaccount(q, r, tcp_record_space(r));
+		tcp_sendq_chain_remove(q, &q->rtx_queue, id);
+		tcp_sendq_unaccount(q, r, tcp_record_space(r));
 		q->total_lost -= tcp_record_space(r);
 		r->flags &= (uint8_t)~TCP_REC_LOST;
-		chain_prepend(q, &q->flight, id);
+		tcp_sendq_chain_prepend(q, &q->flight, id);
 	}
 }
 
@@ -365,14 +368,14 @@ void tcp_sendq_sent(struct tcp_sendq *q, uint32_t i, uint64_t now)
 	} else {
 		bool first = (r->flags & (TCP_REC_SKIPPED | TCP_REC_LOST)) == TCP_REC_SKIPPED;
 
-		chain_remove(q, chain_of(q, r), q->head + i);
+		tcp_sendq_chain_remove(q, tcp_sendq_chain_of(q, r), q->head + i);
 		if (!(r->flags & TCP_REC_REXMIT) && !first)
 			q->rexmit += tcp_record_space(r);
 		r->flags |= TCP_REC_KARN | (first ? 0 : TCP_REC_REXMIT);
 		if (r->rexmits < UINT8_MAX)
 			r->rexmits++;
 	}
-	chain_append(q, &q->flight, q->head + i);
+	tcp_sendq_chain_append(q, &q->flight, q->head + i);
 }
 
 void tcp_sendq_forget_sacks(struct tcp_sendq *q)
@@ -386,15 +389,16 @@ void tcp_sendq_forget_sacks(struct tcp_sendq *q)
 			q->lost += tcp_record_space(r);
 			q->total_lost += tcp_record_space(r);
 		}
-		if (chain_of(q, r) == &q->rtx_queue)
-			chain_append(q, &q->rtx_queue, q->head + i);
+		if (tcp_sendq_chain_of(q, r) == &q->rtx_queue)
+			tcp_sendq_chain_append(q, &q->rtx_queue, q->head + i);
 	}
 	q->sacked = q->n_sacked = 0;
 }
 
 /* ---- cutting and copying ------------------------------------------------------------------- */
 
-static struct rte_mbuf *copy_text(struct rte_mempool *pool, const uint8_t *from, uint32_t len)
+static struct rte_mbuf *tcp_sendq_copy_text(
+	struct rte_mempool *pool, const uint8_t *from, uint32_t len)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 
@@ -409,7 +413,7 @@ static struct rte_mbuf *copy_text(struct rte_mempool *pool, const uint8_t *from,
 }
 
 /** Move the record in slot @p from to the free slot @p to, and tell its neighbours. */
-static void move(struct tcp_sendq *q, uint32_t from, uint32_t to)
+static void tcp_sendq_move_record(struct tcp_sendq *q, uint32_t from, uint32_t to)
 {
 	struct tcp_record *r = tcp_sendq_by_id(q, to);
 	struct tcp_chain *ch;
@@ -419,7 +423,7 @@ static void move(struct tcp_sendq *q, uint32_t from, uint32_t to)
 		q->skip_probe = to;
 	if (from - q->head >= q->nxt)
 		return;
-	ch = chain_of(q, r);
+	ch = tcp_sendq_chain_of(q, r);
 	if (!ch) { /* whatever it may skip to moves with it, but for the end of the run */
 		r->next = to + 1;
 		return;
@@ -437,18 +441,18 @@ static void move(struct tcp_sendq *q, uint32_t from, uint32_t to)
 }
 
 /** Free a slot after record @p i. @return the id of the record, which may have moved. */
-static uint32_t open_gap(struct tcp_sendq *q, uint32_t i)
+static uint32_t tcp_sendq_open_gap(struct tcp_sendq *q, uint32_t i)
 {
 	uint32_t head = q->head, id = head + i;
 
 	if (i < q->count / 2) {
 		for (uint32_t k = 0; k <= i; k++)
-			move(q, head + k, head + k - 1);
+			tcp_sendq_move_record(q, head + k, head + k - 1);
 		q->head--;
 		return id - 1;
 	}
 	for (uint32_t k = q->count; k > i + 1; k--)
-		move(q, head + k - 1, head + k);
+		tcp_sendq_move_record(q, head + k - 1, head + k);
 	return id;
 }
 
@@ -461,10 +465,10 @@ int tcp_sendq_split(struct tcp_sendq *q, uint32_t i, uint32_t len, struct rte_me
 	if (tcp_sendq_room(q))
 		return -ENOMEM;
 	r = tcp_sendq_at(q, i);
-	m = copy_text(pool, tcp_record_text(r) + len, r->len - len);
+	m = tcp_sendq_copy_text(pool, tcp_record_text(r) + len, r->len - len);
 	if (!m)
 		return -ENOMEM;
-	id = open_gap(q, i);
+	id = tcp_sendq_open_gap(q, i);
 	r = tcp_sendq_by_id(q, id);
 	rest = tcp_sendq_by_id(q, id + 1);
 	*rest = *r;
@@ -476,7 +480,7 @@ int tcp_sendq_split(struct tcp_sendq *q, uint32_t i, uint32_t len, struct rte_me
 	q->count++;
 	if (i < q->nxt) {
 		q->nxt++;
-		chain_insert_after(q, chain_of(q, r), id, id + 1);
+		tcp_sendq_chain_insert_after(q, tcp_sendq_chain_of(q, r), id, id + 1);
 	}
 	return 0;
 }
@@ -484,7 +488,7 @@ int tcp_sendq_split(struct tcp_sendq *q, uint32_t i, uint32_t len, struct rte_me
 int tcp_sendq_renew(struct tcp_sendq *q, uint32_t i, struct rte_mempool *pool)
 {
 	struct tcp_record *r = tcp_sendq_at(q, i);
-	struct rte_mbuf *m = copy_text(pool, tcp_record_text(r), r->len);
+	struct rte_mbuf *m = tcp_sendq_copy_text(pool, tcp_record_text(r), r->len);
 
 	if (!m)
 		return -ENOMEM;
@@ -499,6 +503,6 @@ void tcp_sendq_clear(struct tcp_sendq *q)
 	for (uint32_t i = 0; i < q->count; i++)
 		if (tcp_sendq_at(q, i)->m)
 			rte_pktmbuf_free_seg(tcp_sendq_at(q, i)->m);
-	free_ring(q);
+	tcp_sendq_free_ring(q);
 	*q = (struct tcp_sendq){0};
 }

@@ -12,7 +12,7 @@
 #define FLIGHTS 128
 
 /** The next one is at least @p least records from now, and at most @p range - 1 more. */
-static void schedule(struct tcp_conn *c, uint32_t least, uint32_t range)
+static void tcp_skip_probe_schedule(struct tcp_conn *c, uint32_t least, uint32_t range)
 {
 	struct tcp_sendq *q = &c->sendq;
 
@@ -26,7 +26,7 @@ bool tcp_skip_probe_begin(struct tcp_conn *c)
 
 	if (!c->skip_probe_log2) {
 		c->skip_probe_log2 = TCP_SKIP_PROBE_FIRST;
-		schedule(c, 1, 1u << TCP_SKIP_PROBE_FIRST);
+		tcp_skip_probe_schedule(c, 1, 1u << TCP_SKIP_PROBE_FIRST);
 		return false;
 	}
 	/* What follows shows the gap; a loss that is being repaired would be mixed up with it. What
@@ -53,13 +53,13 @@ void tcp_skip_probe_over(struct tcp_conn *c, struct tcp_record *r)
 	if (c->skip_probe_log2 < MOST)
 		c->skip_probe_log2++;
 	distance = u32_max(1u << c->skip_probe_log2, FLIGHTS * c->sendq.nxt);
-	schedule(c, distance, distance);
+	tcp_skip_probe_schedule(c, distance, distance);
 }
 
 enum answer { NOTHING, GAP, ACKNOWLEDGED };
 
 /** What SACK block @p b says of record @p r. */
-static enum answer block_says(
+static enum answer tcp_skip_probe_block_says(
 	const struct tcp_conn *c, const struct tcp_record *r, struct tcp_range b)
 {
 	/* As loss.c takes them: anything else is a D-SACK or nonsense. */
@@ -70,7 +70,7 @@ static enum answer block_says(
 	return seq_gt(b.left, r->seq) ? GAP : NOTHING;
 }
 
-static enum answer says(
+static enum answer tcp_skip_probe_says(
 	const struct tcp_conn *c, const struct tcp_segment *seg, const struct tcp_record *r)
 {
 	enum answer a = NOTHING;
@@ -80,7 +80,7 @@ static enum answer says(
 	if (!c->sack_on) /* a duplicate of the ACK that asks for it */
 		return seg->ack == r->seq && seg->ack == c->snd_una && !seg->len ? GAP : NOTHING;
 	for (unsigned i = 0; i < seg->n_sack && a != ACKNOWLEDGED; i++) {
-		enum answer b = block_says(c, r, seg->sack[i]);
+		enum answer b = tcp_skip_probe_block_says(c, r, seg->sack[i]);
 
 		a = b > a ? b : a;
 	}
@@ -91,7 +91,7 @@ bool tcp_skip_probe_ack(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	const struct tcp_record *r = tcp_sendq_by_id(&c->sendq, c->sendq.skip_probe);
 
-	switch (says(c, seg, r)) {
+	switch (tcp_skip_probe_says(c, seg, r)) {
 	case ACKNOWLEDGED:
 		c->s->stats.optimistic_acks++;
 		tcp_send_rst(c);

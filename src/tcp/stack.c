@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static void fill_in(struct tcp_stack_config *cfg)
+static void tcp_stack_fill_in(struct tcp_stack_config *cfg)
 {
 	if (!cfg->max_connections)
 		cfg->max_connections = 65536;
@@ -30,7 +30,7 @@ static void fill_in(struct tcp_stack_config *cfg)
 		cfg->user_timeout_ms = 100000;
 }
 
-static void draw_keys(struct tcp_stack *s)
+static void tcp_stack_draw_keys(struct tcp_stack *s)
 {
 	struct siphash_key table_key;
 	struct random_source *r = &s->cfg.random;
@@ -44,7 +44,7 @@ static void draw_keys(struct tcp_stack *s)
 	tcp_cookies_init(&s->cookies, r);
 }
 
-static void size_up(struct tcp_stack *s)
+static void tcp_stack_size_up(struct tcp_stack *s)
 {
 	struct rte_mempool *pool = s->cfg.pool;
 
@@ -70,9 +70,9 @@ int tcp_stack_create(const struct tcp_stack_config *cfg, uint64_t now, struct tc
 	s->dirty_tail = &s->dirty;
 	s->time_wait.tail = &s->time_wait.head;
 	s->orphans.tail = &s->orphans.head;
-	fill_in(&s->cfg);
-	draw_keys(s);
-	size_up(s);
+	tcp_stack_fill_in(&s->cfg);
+	tcp_stack_draw_keys(s);
+	tcp_stack_size_up(s);
 	tcp_set_now(s, now);
 	if (tcp_stalls_init(s))
 		goto no_stalls;
@@ -159,7 +159,7 @@ struct rte_mbuf *tcp_stack_packet(struct tcp_stack *s)
 	return m;
 }
 
-static void end_round_for(struct tcp_conn *c)
+static void tcp_stack_end_round_for(struct tcp_conn *c)
 {
 	if (c->state == TCP_CLOSED)
 		return;
@@ -189,7 +189,7 @@ void tcp_round_end(struct tcp_stack *s)
 		struct tcp_conn *next = c->dirty_next;
 
 		c->dirty = false;
-		end_round_for(c);
+		tcp_stack_end_round_for(c);
 		c = next;
 	}
 	if (unlikely(s->tx_wanted))
@@ -227,8 +227,8 @@ int tcp_listener_set_congestion_control(struct llp_listener *l, const char *name
 }
 
 /** Handshake number @p i of all listeners. */
-static bool handshake_get(const struct tcp_stack *s, unsigned i, struct ip_endpoint *local,
-	struct ip_endpoint *remote, struct tcp_info *info)
+static bool tcp_stack_handshake_get(const struct tcp_stack *s, unsigned i,
+	struct ip_endpoint *local, struct ip_endpoint *remote, struct tcp_info *info)
 {
 	for (const struct tcp_listener *l = s->listeners; l; l = l->next)
 		for (const struct tcp_synq_entry *h = l->synq.oldest; h; h = h->next) {
@@ -253,7 +253,7 @@ bool tcp_connection_get(struct tcp_stack *s, unsigned i, struct ip_endpoint *loc
 	const struct tcp_conn *c = tcp_table_get(&s->table, i);
 
 	if (!c)
-		return handshake_get(s, i - s->table.count, local, remote, info);
+		return tcp_stack_handshake_get(s, i - s->table.count, local, remote, info);
 	llp_endpoints(&c->llp, local, remote);
 	tcp_conn_info(c, info);
 	return true;

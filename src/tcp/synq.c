@@ -45,7 +45,7 @@ void tcp_synq_fini(struct tcp_synq *t)
 	t->bucket = NULL;
 }
 
-static struct tcp_synq_entry **place(const struct tcp_synq *t, const struct tcp_tuple *id)
+static struct tcp_synq_entry **tcp_synq_place(const struct tcp_synq *t, const struct tcp_tuple *id)
 {
 	struct tcp_synq_entry **p = &t->bucket[siphash(&t->key, id, sizeof *id) & t->mask];
 
@@ -56,10 +56,10 @@ static struct tcp_synq_entry **place(const struct tcp_synq *t, const struct tcp_
 
 struct tcp_synq_entry *tcp_synq_find(const struct tcp_synq *t, const struct tcp_tuple *id)
 {
-	return t->count ? *place(t, id) : NULL;
+	return t->count ? *tcp_synq_place(t, id) : NULL;
 }
 
-static void send_and_wait(struct tcp_synq_entry *h)
+static void tcp_synq_send_and_wait(struct tcp_synq_entry *h)
 {
 	struct tcp_stack *s = h->listener->s;
 
@@ -68,7 +68,7 @@ static void send_and_wait(struct tcp_synq_entry *h)
 	h->e.syn_sent_n++;
 }
 
-static void on_timer(struct timer *t, uint64_t now)
+static void tcp_synq_on_timer(struct timer *t, uint64_t now)
 {
 	struct tcp_synq_entry *h = container_of(t, struct tcp_synq_entry, timer);
 	struct tcp_listener *l = h->listener;
@@ -81,16 +81,16 @@ static void on_timer(struct timer *t, uint64_t now)
 	}
 	l->s->stats.timeouts++;
 	ip_doubt(l->s->cfg.ip, &h->e.id.remote, l->s->now);
-	send_and_wait(h);
+	tcp_synq_send_and_wait(h);
 }
 
-static void insert(struct tcp_synq_entry *h)
+static void tcp_synq_insert(struct tcp_synq_entry *h)
 {
 	struct tcp_listener *l = h->listener;
 	struct tcp_synq *t = &l->s->synq;
 
 	h->hash_next = NULL;
-	*place(t, &h->e.id) = h;
+	*tcp_synq_place(t, &h->e.id) = h;
 	t->count++;
 	/* Without memory it is one that nobody is charged with. */
 	(void)peer_set_add(&t->peers, &h->charge, &h->e.id.remote);
@@ -109,10 +109,10 @@ int tcp_synq_add(struct tcp_listener *l, const struct tcp_syn_request *e)
 	if (!h)
 		return -ENOMEM;
 	*h = (struct tcp_synq_entry){.listener = l, .e = *e};
-	timer_init(&h->timer, on_timer);
-	insert(h);
+	timer_init(&h->timer, tcp_synq_on_timer);
+	tcp_synq_insert(h);
 	h->e.sent_at = l->s->now;
-	send_and_wait(h);
+	tcp_synq_send_and_wait(h);
 	return 0;
 }
 
@@ -122,7 +122,7 @@ void tcp_synq_unlink(struct tcp_synq_entry *h)
 	struct tcp_synq *t = &l->s->synq;
 
 	timer_stop(l->s->cfg.wheel, &h->timer);
-	*place(t, &h->e.id) = h->hash_next;
+	*tcp_synq_place(t, &h->e.id) = h->hash_next;
 	t->count--;
 	peer_set_remove(&t->peers, &h->charge);
 	*h->pprev = h->next;
@@ -138,7 +138,7 @@ void tcp_synq_relink(struct tcp_synq_entry *h)
 {
 	struct tcp_stack *s = h->listener->s;
 
-	insert(h);
+	tcp_synq_insert(h);
 	timer_start(s->cfg.wheel, &h->timer, s->now + (TCP_RTO_INITIAL << h->e.syn_sent_n));
 }
 

@@ -13,7 +13,7 @@
 #define HASH_MASK   ((1u << TCP_SLOT_HASH_BITS) - 1)
 
 /** In huge pages, once it is large: each look is at another place. */
-static struct tcp_slot *new_slots(size_t n)
+static struct tcp_slot *tcp_table_new_slots(size_t n)
 {
 	size_t len = n * sizeof(struct tcp_slot);
 	struct tcp_slot *slot;
@@ -30,7 +30,7 @@ static struct tcp_slot *new_slots(size_t n)
 int tcp_table_init(struct tcp_table *t, const struct siphash_key *key)
 {
 	*t = (struct tcp_table){.key = *key, .mask = FIRST_SLOTS - 1};
-	t->slot = new_slots(FIRST_SLOTS);
+	t->slot = tcp_table_new_slots(FIRST_SLOTS);
 	return t->slot ? 0 : -ENOMEM;
 }
 
@@ -40,22 +40,23 @@ void tcp_table_fini(struct tcp_table *t)
 	t->slot = NULL;
 }
 
-static uint32_t hash_of(const struct tcp_table *t, const struct tcp_tuple *id)
+static uint32_t tcp_table_hash_of(const struct tcp_table *t, const struct tcp_tuple *id)
 {
 	return (uint32_t)siphash(&t->key, id, sizeof *id) & HASH_MASK;
 }
 
-static bool same(const struct tcp_tuple *a, const struct tcp_tuple *b)
+static bool tcp_table_same(const struct tcp_tuple *a, const struct tcp_tuple *b)
 {
 	return memcmp(a, b, sizeof *a) == 0;
 }
 
-static struct tcp_conn *find(const struct tcp_table *t, const struct tcp_tuple *id, uint32_t hash)
+static struct tcp_conn *tcp_table_find_slot(
+	const struct tcp_table *t, const struct tcp_tuple *id, uint32_t hash)
 {
 	struct tcp_slot s;
 
 	for (uint32_t i = hash & t->mask; (s = t->slot[i]).line; i = (i + 1) & t->mask)
-		if (s.hash == hash && same(&tcp_slot_conn(s)->id, id))
+		if (s.hash == hash && tcp_table_same(&tcp_slot_conn(s)->id, id))
 			return tcp_slot_conn(s);
 	return NULL;
 }
@@ -63,14 +64,14 @@ static struct tcp_conn *find(const struct tcp_table *t, const struct tcp_tuple *
 /* ---- what is expected ---------------------------------------------------------------------- */
 
 /** Into the first cache: a prefetch for the others may do nothing where the TLB misses as well. */
-static void fetch(const void *p, size_t len)
+static void tcp_table_fetch(const void *p, size_t len)
 {
 	for (size_t i = 0; i < len; i += CACHE_LINE)
 		__builtin_prefetch((const char *)p + i, 1, 3);
 }
 
 /** First step: which connection has @p hash? Its slot is here by now. */
-static struct tcp_conn *look_up(const struct tcp_table *t, uint32_t hash)
+static struct tcp_conn *tcp_table_look_up(const struct tcp_table *t, uint32_t hash)
 {
 	uint32_t k = hash & t->mask;
 	struct tcp_slot s;
@@ -78,12 +79,12 @@ static struct tcp_conn *look_up(const struct tcp_table *t, uint32_t hash)
 	while ((s = t->slot[k]).line && s.hash != hash)
 		k = (k + 1) & t->mask;
 	if (s.line)
-		fetch(tcp_slot_conn(s), TCP_CONN_HOT);
+		tcp_table_fetch(tcp_slot_conn(s), TCP_CONN_HOT);
 	return tcp_slot_conn(s);
 }
 
 /** Second step: what waits for an acknowledgment, where that is not in the connection. */
-static void open_queue(const struct tcp_conn *c)
+static void tcp_table_open_queue(const struct tcp_conn *c)
 {
 	if (c && c->sendq.cap > 1 && c->sendq.count)
 		__builtin_prefetch(tcp_sendq_at(&c->sendq, 0), 1);
@@ -95,22 +96,22 @@ static void open_queue(const struct tcp_conn *c)
 #define LOOK_UP_AHEAD 6
 #define OPEN_AHEAD    2
 
-static void look_up_next(struct tcp_table *t)
+static void tcp_table_look_up_next(struct tcp_table *t)
 {
 	struct tcp_expected *e = &t->ahead;
 
-	e->next[e->looked_up].c = look_up(t, e->next[e->looked_up].hash);
+	e->next[e->looked_up].c = tcp_table_look_up(t, e->next[e->looked_up].hash);
 	e->looked_up++;
 }
 
-static void prepare(struct tcp_table *t)
+static void tcp_table_prepare(struct tcp_table *t)
 {
 	struct tcp_expected *e = &t->ahead;
 
 	while (e->looked_up < e->n && e->looked_up < e->at + LOOK_UP_AHEAD)
-		look_up_next(t);
+		tcp_table_look_up_next(t);
 	for (; e->opened < e->looked_up && e->opened < e->at + OPEN_AHEAD; e->opened++)
-		open_queue(e->next[e->opened].c);
+		tcp_table_open_queue(e->next[e->opened].c);
 }
 
 void tcp_table_expect_none(struct tcp_table *t)
@@ -127,28 +128,28 @@ void tcp_table_expect(struct tcp_table *t, const struct tcp_tuple *id)
 
 	if (e->n == TCP_TABLE_AHEAD)
 		return;
-	hash = hash_of(t, id);
+	hash = tcp_table_hash_of(t, id);
 	__builtin_prefetch(&t->slot[hash & t->mask]);
 	e->next[e->n].c = NULL;
 	e->next[e->n++].hash = hash;
 	/* The first have little time: theirs are looked up while the others are told of. */
 	if (e->n > SLOT_TAKES && e->looked_up < LOOK_UP_AHEAD)
-		look_up_next(t);
+		tcp_table_look_up_next(t);
 }
 
 /** Is it among the next that are expected? Some may have been skipped. */
-static struct tcp_conn *expected(struct tcp_table *t, const struct tcp_tuple *id)
+static struct tcp_conn *tcp_table_expected(struct tcp_table *t, const struct tcp_tuple *id)
 {
 	struct tcp_expected *e = &t->ahead;
 
 	if (e->looked_up == e->at) /* a small burst */
-		prepare(t);
+		tcp_table_prepare(t);
 	for (unsigned i = e->at; i < e->looked_up && i < e->at + 4; i++) {
 		struct tcp_conn *c = e->next[i].c;
 
-		if (c && same(&c->id, id)) {
+		if (c && tcp_table_same(&c->id, id)) {
 			e->at = i + 1;
-			prepare(t);
+			tcp_table_prepare(t);
 			return c;
 		}
 	}
@@ -160,20 +161,20 @@ struct tcp_conn *tcp_table_find(struct tcp_table *t, const struct tcp_tuple *id)
 	struct tcp_conn *c = t->last;
 
 	if (t->ahead.at < t->ahead.n) {
-		c = expected(t, id);
+		c = tcp_table_expected(t, id);
 		if (c)
 			return t->last = c;
 		c = t->last;
 	}
-	if (c && same(&c->id, id))
+	if (c && tcp_table_same(&c->id, id))
 		return c;
-	c = find(t, id, hash_of(t, id));
+	c = tcp_table_find_slot(t, id, tcp_table_hash_of(t, id));
 	if (c)
 		t->last = c;
 	return c;
 }
 
-static void forget(struct tcp_expected *e, const struct tcp_conn *c)
+static void tcp_table_forget(struct tcp_expected *e, const struct tcp_conn *c)
 {
 	for (unsigned i = e->at; i < e->looked_up; i++)
 		if (e->next[i].c == c)
@@ -182,7 +183,7 @@ static void forget(struct tcp_expected *e, const struct tcp_conn *c)
 
 /* ---- the table ----------------------------------------------------------------------------- */
 
-static void put(struct tcp_table *t, struct tcp_slot s)
+static void tcp_table_put(struct tcp_table *t, struct tcp_slot s)
 {
 	uint32_t i = s.hash & t->mask;
 
@@ -191,21 +192,21 @@ static void put(struct tcp_table *t, struct tcp_slot s)
 	t->slot[i] = s;
 }
 
-static int grow(struct tcp_table *t)
+static int tcp_table_grow(struct tcp_table *t)
 {
 	uint32_t old_mask = t->mask;
 	struct tcp_slot *old = t->slot, *wide;
 
 	if (old_mask == HASH_MASK)
 		return -ENOMEM;
-	wide = new_slots(2 * ((size_t)old_mask + 1));
+	wide = tcp_table_new_slots(2 * ((size_t)old_mask + 1));
 	if (!wide)
 		return -ENOMEM;
 	t->slot = wide;
 	t->mask = 2 * old_mask + 1;
 	for (uint32_t i = 0; i <= old_mask; i++)
 		if (old[i].line)
-			put(t, old[i]);
+			tcp_table_put(t, old[i]);
 	free(old);
 	return 0;
 }
@@ -213,16 +214,16 @@ static int grow(struct tcp_table *t)
 int tcp_table_insert(struct tcp_table *t, struct tcp_conn *c)
 {
 	/* Four fifths full: a look finds what it wants in the first or second line. */
-	if (t->count >= t->mask / 5 * 4 && grow(t) && t->count >= t->mask)
+	if (t->count >= t->mask / 5 * 4 && tcp_table_grow(t) && t->count >= t->mask)
 		return -ENOMEM;
-	put(t, (struct tcp_slot){(uintptr_t)c / 64, hash_of(t, &c->id)});
+	tcp_table_put(t, (struct tcp_slot){(uintptr_t)c / 64, tcp_table_hash_of(t, &c->id)});
 	t->count++;
 	return 0;
 }
 
 void tcp_table_remove(struct tcp_table *t, struct tcp_conn *c)
 {
-	uint32_t i = hash_of(t, &c->id) & t->mask;
+	uint32_t i = tcp_table_hash_of(t, &c->id) & t->mask;
 
 	while (tcp_slot_conn(t->slot[i]) != c)
 		i = (i + 1) & t->mask;
@@ -239,7 +240,7 @@ void tcp_table_remove(struct tcp_table *t, struct tcp_conn *c)
 	t->count--;
 	if (t->last == c)
 		t->last = NULL;
-	forget(&t->ahead, c);
+	tcp_table_forget(&t->ahead, c);
 }
 
 struct tcp_conn *tcp_table_get(const struct tcp_table *t, unsigned i)

@@ -8,7 +8,7 @@
 /** NOP, NOP, kind 8, length 10: RFC 7323 appendix A. */
 #define TS_WORD 0x0101080au
 
-static void parse_sack(const uint8_t *o, unsigned len, struct tcp_segment *out)
+static void tcp_wire_parse_sack(const uint8_t *o, unsigned len, struct tcp_segment *out)
 {
 	if (out->n_sack || len < 10 || (len - 2) % 8 || (len - 2) / 8 > TCP_SACK_MAX)
 		return;
@@ -19,7 +19,7 @@ static void parse_sack(const uint8_t *o, unsigned len, struct tcp_segment *out)
 	out->n_sack = (uint8_t)((len - 2) / 8);
 }
 
-static void parse_syn_option(const uint8_t *o, unsigned len, struct tcp_segment *out)
+static void tcp_wire_parse_syn_option(const uint8_t *o, unsigned len, struct tcp_segment *out)
 {
 	switch (o[0]) {
 	case TCP_OPT_MSS:
@@ -41,7 +41,7 @@ static void parse_syn_option(const uint8_t *o, unsigned len, struct tcp_segment 
 	}
 }
 
-static void parse_option(const uint8_t *o, unsigned len, struct tcp_segment *out)
+static void tcp_wire_parse_option(const uint8_t *o, unsigned len, struct tcp_segment *out)
 {
 	if (o[0] == TCP_OPT_TS) {
 		if (len == 10 && !(out->has & TCP_HAS_TS)) {
@@ -50,13 +50,13 @@ static void parse_option(const uint8_t *o, unsigned len, struct tcp_segment *out
 			out->has |= TCP_HAS_TS;
 		}
 	} else if (o[0] == TCP_OPT_SACK) {
-		parse_sack(o, len, out);
+		tcp_wire_parse_sack(o, len, out);
 	} else if (out->flags & TCP_SYN) {
-		parse_syn_option(o, len, out);
+		tcp_wire_parse_syn_option(o, len, out);
 	}
 }
 
-static int parse_options(const uint8_t *o, unsigned left, struct tcp_segment *out)
+static int tcp_wire_parse_options(const uint8_t *o, unsigned left, struct tcp_segment *out)
 {
 	while (left) {
 		unsigned len;
@@ -73,7 +73,7 @@ static int parse_options(const uint8_t *o, unsigned left, struct tcp_segment *ou
 		if (left < 2 || o[1] < 2 || o[1] > left)
 			return -EINVAL;
 		len = o[1];
-		parse_option(o, len, out);
+		tcp_wire_parse_option(o, len, out);
 		o += len;
 		left -= len;
 	}
@@ -105,7 +105,7 @@ int tcp_wire_parse(const uint8_t *p, size_t avail, size_t total, struct tcp_segm
 		out->has = TCP_HAS_TS;
 		return 0;
 	}
-	return parse_options(p + TCP_HEADER_LEN, hlen - TCP_HEADER_LEN, out);
+	return tcp_wire_parse_options(p + TCP_HEADER_LEN, hlen - TCP_HEADER_LEN, out);
 }
 
 unsigned tcp_wire_len(const struct tcp_segment *s)
@@ -130,7 +130,7 @@ unsigned tcp_wire_len(const struct tcp_segment *s)
  * that middleboxes meet most. SACK-permitted takes the place of the timestamp option's two NOPs
  * where both are sent.
  */
-static uint8_t *emit_options(const struct tcp_segment *s, uint8_t *o)
+static uint8_t *tcp_wire_emit_options(const struct tcp_segment *s, uint8_t *o)
 {
 	if (s->has & TCP_HAS_MSS) {
 		store_be32(o, (uint32_t)TCP_OPT_MSS << 24 | 4u << 16 | s->mss);
@@ -176,7 +176,7 @@ unsigned tcp_wire_emit(const struct tcp_segment *s, uint8_t *p)
 	p[TCP_OFF_FLAGS] = s->flags;
 	store_be16(p + TCP_OFF_WND, s->wnd);
 	store_be32(p + TCP_OFF_CKSUM, 0); /* and the urgent pointer */
-	len = (unsigned)(emit_options(s, p + TCP_HEADER_LEN) - p);
+	len = (unsigned)(tcp_wire_emit_options(s, p + TCP_HEADER_LEN) - p);
 	p[TCP_OFF_DATA] = (uint8_t)(len / 4 << 4);
 	return len;
 }

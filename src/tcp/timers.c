@@ -30,7 +30,7 @@ void tcp_timers_start_persist(struct tcp_conn *c)
 	tcp_timers_set_rtx(c, c->s->now + tcp_rto_get(&c->rto));
 }
 
-static void give_up(struct tcp_conn *c)
+static void tcp_timers_give_up(struct tcp_conn *c)
 {
 	int err = c->soft_error ? c->soft_error : -ETIMEDOUT;
 
@@ -39,7 +39,7 @@ static void give_up(struct tcp_conn *c)
 	tcp_conn_close(c, err);
 }
 
-static bool user_timeout(const struct tcp_conn *c, uint64_t since)
+static bool tcp_timers_user_timeout(const struct tcp_conn *c, uint64_t since)
 {
 	return c->s->now - since >= c->s->cfg.user_timeout_ms * TCP_MS;
 }
@@ -49,13 +49,13 @@ static bool user_timeout(const struct tcp_conn *c, uint64_t since)
  * user, any answer is one (RFC 1122 section 4.2.2.17), as the user may end it. What was let go
  * of must end by itself (RFC 6429 section 3): a peer could keep our packets for ever otherwise.
  */
-static uint64_t waiting_since(const struct tcp_conn *c)
+static uint64_t tcp_timers_waiting_since(const struct tcp_conn *c)
 {
 	return c->orphan ? c->progress_at : u64_max(c->heard_at, c->progress_at);
 }
 
 /** The window is closed. @return true: that has lasted for too long. */
-static bool stall_timeout(struct tcp_conn *c)
+static bool tcp_timers_stall_timeout(struct tcp_conn *c)
 {
 	tcp_stall_begin(c);
 	if (c->s->now < tcp_stall_deadline(c))
@@ -65,14 +65,14 @@ static bool stall_timeout(struct tcp_conn *c)
 	return true;
 }
 
-static void syn_timeout(struct tcp_conn *c)
+static void tcp_timers_syn_timeout(struct tcp_conn *c)
 {
 	/* Our own knowledge, not a stranger's word, so it may end the attempt early. */
 	bool dead_hop = c->hop_dead && c->state == TCP_SYN_SENT;
 
-	if (c->syn_sent_n > c->s->cfg.syn_retries || user_timeout(c, c->progress_at) ||
+	if (c->syn_sent_n > c->s->cfg.syn_retries || tcp_timers_user_timeout(c, c->progress_at) ||
 		(dead_hop && c->syn_sent_n > SYNS_TO_DEAD_HOP)) {
-		give_up(c);
+		tcp_timers_give_up(c);
 		return;
 	}
 	c->timeouts++;
@@ -88,10 +88,11 @@ static void syn_timeout(struct tcp_conn *c)
  * RFC 9293 section 3.8.6.1: probes go on as long as the peer answers them (RFC 1122, 4.2.2.17), if
  * the configuration does not end that.
  */
-static void persist_timeout(struct tcp_conn *c)
+static void tcp_timers_persist_timeout(struct tcp_conn *c)
 {
-	if (user_timeout(c, waiting_since(c)) || stall_timeout(c)) {
-		give_up(c);
+	if (tcp_timers_user_timeout(c, tcp_timers_waiting_since(c)) ||
+		tcp_timers_stall_timeout(c)) {
+		tcp_timers_give_up(c);
 		return;
 	}
 	if (c->rto.backoff && c->s->now - c->heard_at > tcp_rto_get(&c->rto))
@@ -102,7 +103,7 @@ static void persist_timeout(struct tcp_conn *c)
 }
 
 /** The retransmission timer must not run past the deadline of a stall. */
-static void stall_bound_timer(struct tcp_conn *c)
+static void tcp_timers_stall_bound_timer(struct tcp_conn *c)
 {
 	if (!c->stalled)
 		return;
@@ -114,7 +115,7 @@ static void stall_bound_timer(struct tcp_conn *c)
 }
 
 /** It runs for such a deadline, but the window is open now. @return true: it goes on. */
-static bool stall_gives_timer_back(struct tcp_conn *c)
+static bool tcp_timers_stall_gives_timer_back(struct tcp_conn *c)
 {
 	if (!c->stalled || !c->snd_wnd || c->s->now >= c->stall->rtx_due)
 		return false;
@@ -123,31 +124,31 @@ static bool stall_gives_timer_back(struct tcp_conn *c)
 	return true;
 }
 
-static void retransmit_timeout(struct tcp_conn *c)
+static void tcp_timers_retransmit_timeout(struct tcp_conn *c)
 {
 	if (!tcp_synchronized(c)) {
-		syn_timeout(c);
+		tcp_timers_syn_timeout(c);
 		return;
 	}
 	if (c->persist) {
-		persist_timeout(c);
+		tcp_timers_persist_timeout(c);
 		return;
 	}
-	if (tcp_flight(c) == 0 || stall_gives_timer_back(c))
+	if (tcp_flight(c) == 0 || tcp_timers_stall_gives_timer_back(c))
 		return;
 	/* A peer that answers with a closed window is alive. */
-	if (user_timeout(c, c->snd_wnd ? c->progress_at : waiting_since(c)) ||
-		(!c->snd_wnd && stall_timeout(c))) {
-		give_up(c);
+	if (tcp_timers_user_timeout(c, c->snd_wnd ? c->progress_at : tcp_timers_waiting_since(c)) ||
+		(!c->snd_wnd && tcp_timers_stall_timeout(c))) {
+		tcp_timers_give_up(c);
 		return;
 	}
 	tcp_loss_timer(c);
 	if (c->state != TCP_CLOSED)
-		stall_bound_timer(c);
+		tcp_timers_stall_bound_timer(c);
 }
 
 /** @p due: the deadline that has passed, an interval after the last probe if there was one. */
-static void keepalive_timeout(struct tcp_conn *c, uint64_t due)
+static void tcp_timers_keepalive_timeout(struct tcp_conn *c, uint64_t due)
 {
 	uint64_t idle = c->s->cfg.keepalive_ms * TCP_MS;
 	uint64_t interval = u64_min(idle, KEEPALIVE_INTERVAL);
@@ -164,7 +165,7 @@ static void keepalive_timeout(struct tcp_conn *c, uint64_t due)
 	if (c->keepalive_probes >= KEEPALIVE_PROBES ||
 		(c->keepalive_probes &&
 			c->s->now - c->heard_at >= idle + c->s->cfg.user_timeout_ms * TCP_MS)) {
-		give_up(c);
+		tcp_timers_give_up(c);
 		return;
 	}
 	if (c->keepalive_probes)
@@ -174,18 +175,18 @@ static void keepalive_timeout(struct tcp_conn *c, uint64_t due)
 	tcp_timers_set_life(c, c->s->now + interval);
 }
 
-static void life_timeout(struct tcp_conn *c, uint64_t due)
+static void tcp_timers_life_timeout(struct tcp_conn *c, uint64_t due)
 {
 	if (c->closing_early)
 		tcp_conn_close(c, -ECONNABORTED);
 	else if (c->state == TCP_TIME_WAIT || (c->state == TCP_FIN_WAIT_2 && c->orphan))
 		tcp_conn_close(c, 0);
 	else if (tcp_synchronized(c) && c->s->cfg.keepalive_ms)
-		keepalive_timeout(c, due);
+		tcp_timers_keepalive_timeout(c, due);
 }
 
 /** See that the timer runs for what comes next. */
-static void arm_next(struct tcp_conn *c)
+static void tcp_timers_arm_next(struct tcp_conn *c)
 {
 	uint64_t next = u64_min(c->rtx_at, u64_min(c->delack_at, c->life_at));
 
@@ -193,19 +194,20 @@ static void arm_next(struct tcp_conn *c)
 		tcp_timers_arm(c, next);
 }
 
-static bool is_due(const struct tcp_conn *c, uint64_t now)
+static bool tcp_timers_is_due(const struct tcp_conn *c, uint64_t now)
 {
 	return now >= c->rtx_at || now >= c->delack_at || now >= c->life_at;
 }
 
-static void on_timer(struct timer *t, uint64_t now)
+static void tcp_timers_on_timer(struct timer *t, uint64_t now)
 {
 	struct tcp_conn *c = container_of(t, struct tcp_conn, timer);
 
 	tcp_set_now(c->s, now);
 	now = c->s->now;
-	if (likely(!is_due(c, now))) { /* the usual case, and the rest is not in the cache */
-		arm_next(c);
+	if (likely(!tcp_timers_is_due(
+		    c, now))) { /* the usual case, and the rest is not in the cache */
+		tcp_timers_arm_next(c);
 		return;
 	}
 	if (now >= c->delack_at) {
@@ -214,21 +216,21 @@ static void on_timer(struct timer *t, uint64_t now)
 	}
 	if (now >= c->rtx_at) {
 		c->rtx_at = TIMER_NEVER;
-		retransmit_timeout(c);
+		tcp_timers_retransmit_timeout(c);
 	}
 	if (c->state != TCP_CLOSED && now >= c->life_at) {
 		uint64_t due = c->life_at;
 
 		c->life_at = TIMER_NEVER;
-		life_timeout(c, due);
+		tcp_timers_life_timeout(c, due);
 	}
 	if (c->state != TCP_CLOSED)
-		arm_next(c);
+		tcp_timers_arm_next(c);
 }
 
 void tcp_timers_init(struct tcp_conn *c)
 {
-	timer_init(&c->timer, on_timer);
+	timer_init(&c->timer, tcp_timers_on_timer);
 }
 
 void tcp_timers_stop(struct tcp_conn *c)

@@ -38,7 +38,7 @@ void tcp_tlp_timeout(struct tcp_conn *c)
 }
 
 /** The probe repaired a loss, which nobody else noticed: answer it as fast recovery would. */
-static void repaired(struct tcp_conn *c)
+static void tcp_tlp_repaired(struct tcp_conn *c)
 {
 	if (c->recovery || c->rto_recovery || c->cwr)
 		return;
@@ -60,7 +60,7 @@ void tcp_tlp_on_ack(struct tcp_conn *c, const struct tcp_ack_info *n)
 		c->rec.tlp_out = false; /* new text arrived; or both did, and nothing was lost */
 	} else if (seq_gt(n->seg->ack, c->repair.tlp_end)) {
 		c->rec.tlp_out = false;
-		repaired(c);
+		tcp_tlp_repaired(c);
 	} else if (n->duplicate && !n->seg->n_sack) {
 		c->rec.tlp_out = false; /* both arrived, at a peer without D-SACK */
 	}

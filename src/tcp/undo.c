@@ -34,7 +34,7 @@ bool tcp_undo_dsack(const struct tcp_segment *seg, struct tcp_range *dup)
 }
 
 /** @return whether a D-SACK proved that all that was sent again had arrived before. */
-static bool all_duplicates(struct tcp_conn *c, const struct tcp_segment *seg)
+static bool tcp_undo_all_duplicates(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	struct tcp_range dup;
 
@@ -58,7 +58,7 @@ static bool all_duplicates(struct tcp_conn *c, const struct tcp_segment *seg)
  * RFC 3522: what filled the hole was sent before we sent it again, or it was not. The peer echoes
  * what made SND.UNA advance, which is the oldest record acknowledged.
  */
-static void compare_timestamps(struct tcp_conn *c, const struct tcp_ack_info *n)
+static void tcp_undo_compare_timestamps(struct tcp_conn *c, const struct tcp_ack_info *n)
 {
 	uint32_t rexmit_ts = (uint32_t)(n->d.rexmit_at / TCP_MS) + c->ts_offset;
 
@@ -71,20 +71,20 @@ static void compare_timestamps(struct tcp_conn *c, const struct tcp_ack_info *n)
 		c->rec.genuine = true;
 }
 
-static void bound_cwnd(struct tcp_conn *c, uint32_t segments)
+static void tcp_undo_bound_cwnd(struct tcp_conn *c, uint32_t segments)
 {
 	if (!c->cc.ops->owns_cwnd)
 		c->cc.cwnd = u32_min(c->cc.cwnd, segments * c->cc.smss);
 }
 
 /** RFC 5682 section 3.1, steps 2 and 3. @return whether the timeout was spurious. */
-static bool frto(struct tcp_conn *c, const struct tcp_ack_info *n)
+static bool tcp_undo_frto(struct tcp_conn *c, const struct tcp_ack_info *n)
 {
 	const struct tcp_delivery *d = &n->d;
 
 	if (c->rec.frto == TCP_FRTO_WAIT && d->acked) {
 		if (seq_geq(c->snd_una, c->recover)) { /* step 2a */
-			bound_cwnd(c, 2);
+			tcp_undo_bound_cwnd(c, 2);
 			c->rec.frto = TCP_FRTO_OFF;
 		} else if (!c->rec.genuine && tcp_may_send_new(c)) { /* step 2b */
 			c->recover = c->snd_nxt;
@@ -101,7 +101,7 @@ static bool frto(struct tcp_conn *c, const struct tcp_ack_info *n)
 		c->rec.frto = TCP_FRTO_OFF;
 		if (d->delivered && seq_leq(d->fack, c->recover)) /* step 3b */
 			return true;
-		bound_cwnd(c, 3); /* step 3a */
+		tcp_undo_bound_cwnd(c, 3); /* step 3a */
 	}
 	return false;
 }
@@ -109,7 +109,7 @@ static bool frto(struct tcp_conn *c, const struct tcp_ack_info *n)
 bool tcp_undo_on_ack(struct tcp_conn *c, const struct tcp_ack_info *n)
 {
 	bool during = c->recovery || c->rto_recovery;
-	bool duplicates = all_duplicates(c, n->seg);
+	bool duplicates = tcp_undo_all_duplicates(c, n->seg);
 	bool over = !during && seq_gt(c->snd_una, c->repair.undo_until);
 	bool spurious;
 
@@ -124,13 +124,13 @@ bool tcp_undo_on_ack(struct tcp_conn *c, const struct tcp_ack_info *n)
 	if (during)
 		c->repair.undo_until = c->snd_nxt;
 	if (!over)
-		compare_timestamps(c, n);
+		tcp_undo_compare_timestamps(c, n);
 	/* Fast recovery is for many losses: while others are not proved wrong, it goes on. */
 	spurious = duplicates || (c->rec.late && !c->rec.genuine);
 	if (c->recovery && c->sendq.lost && seq_lt(c->snd_una, c->recover))
 		spurious = false;
 	if (c->rto_recovery && !spurious)
-		spurious = frto(c, n);
+		spurious = tcp_undo_frto(c, n);
 	if (spurious)
 		tcp_loss_undo(c);
 	return spurious;

@@ -6,12 +6,12 @@
 /** Records to hand over before the LLP is asked to send: it has work early, but not too often. */
 #define PUSH_EVERY 32
 
-static uint64_t now(const struct traffic *t)
+static uint64_t traffic_now(const struct traffic *t)
 {
 	return t->cfg.clock ? t->cfg.clock(t->cfg.ctx) : 0;
 }
 
-static void shut(struct traffic *t)
+static void traffic_shut(struct traffic *t)
 {
 	if (t->shut || !t->llp)
 		return;
@@ -19,7 +19,7 @@ static void shut(struct traffic *t)
 	llp_shutdown(t->llp);
 }
 
-static uint64_t min_u64(uint64_t a, uint64_t b)
+static uint64_t traffic_min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -27,7 +27,7 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
 /* ---- sending the pattern: source and pingpong --------------------------------------------- */
 
 /** Where in the stream sending has to stop for now. */
-static uint64_t send_limit(const struct traffic *t)
+static uint64_t traffic_send_limit(const struct traffic *t)
 {
 	const struct traffic_config *c = &t->cfg;
 
@@ -35,24 +35,25 @@ static uint64_t send_limit(const struct traffic *t)
 		return (t->messages + 1) * c->message;
 	if (t->finishing)
 		return t->sent;
-	return min_u64(c->bytes ? c->bytes : UINT64_MAX, c->metered ? t->allowed : UINT64_MAX);
+	return traffic_min_u64(
+		c->bytes ? c->bytes : UINT64_MAX, c->metered ? t->allowed : UINT64_MAX);
 }
 
-static bool sent_all(const struct traffic *t)
+static bool traffic_sent_all(const struct traffic *t)
 {
 	return t->cfg.role == TRAFFIC_SOURCE &&
 	       (t->finishing || (t->cfg.bytes && t->sent == t->cfg.bytes));
 }
 
 /** Hand the LLP all that it takes and we may send. */
-static void fill(struct traffic *t)
+static void traffic_fill(struct traffic *t)
 {
-	uint64_t limit = send_limit(t);
+	uint64_t limit = traffic_send_limit(t);
 	unsigned records = 0;
 
 	while (t->sent < limit) {
 		/* Each time: the path may have changed it. */
-		uint32_t len = (uint32_t)min_u64(limit - t->sent, llp_emss(t->llp));
+		uint32_t len = (uint32_t)traffic_min_u64(limit - t->sent, llp_emss(t->llp));
 		void *room = llp_reserve(t->llp, len, t->cfg.metered);
 
 		if (!room)
@@ -65,31 +66,31 @@ static void fill(struct traffic *t)
 	}
 	if (records % PUSH_EVERY)
 		llp_push(t->llp);
-	if (sent_all(t))
-		shut(t);
+	if (traffic_sent_all(t))
+		traffic_shut(t);
 }
 
-static void begin_message(struct traffic *t)
+static void traffic_begin_message(struct traffic *t)
 {
 	if (t->finishing || (t->cfg.count && t->messages == t->cfg.count)) {
-		shut(t);
+		traffic_shut(t);
 		return;
 	}
-	t->message_at = now(t);
-	fill(t);
+	t->message_at = traffic_now(t);
+	traffic_fill(t);
 }
 
-static void go_on_sending(struct traffic *t)
+static void traffic_go_on_sending(struct traffic *t)
 {
 	if (t->shut)
 		return;
 	if (t->cfg.role == TRAFFIC_SOURCE || t->cfg.role == TRAFFIC_PINGPONG)
-		fill(t);
+		traffic_fill(t);
 }
 
 /* ---- taking in ---------------------------------------------------------------------------- */
 
-static void check(struct traffic *t, const struct llp_iov *v, unsigned n)
+static void traffic_check(struct traffic *t, const struct llp_iov *v, unsigned n)
 {
 	uint64_t at = t->received;
 
@@ -104,7 +105,7 @@ static void check(struct traffic *t, const struct llp_iov *v, unsigned n)
 	}
 }
 
-static void take_reply(struct traffic *t)
+static void traffic_take_reply(struct traffic *t)
 {
 	uint64_t want = (t->messages + 1) * t->cfg.message;
 
@@ -115,16 +116,16 @@ static void take_reply(struct traffic *t)
 		t->wrong_at = want;
 	}
 	if (t->cfg.latency)
-		histogram_add(t->cfg.latency, now(t) - t->message_at);
+		histogram_add(t->cfg.latency, traffic_now(t) - t->message_at);
 	t->messages++;
-	begin_message(t);
+	traffic_begin_message(t);
 }
 
 /** Copy @p len bytes from the pieces at @p *v, @p *done bytes into the first, and step on. */
-static void gather(uint8_t *to, size_t len, const struct llp_iov **v, size_t *done)
+static void traffic_gather(uint8_t *to, size_t len, const struct llp_iov **v, size_t *done)
 {
 	while (len) {
-		size_t n = (size_t)min_u64(len, (*v)->len - *done);
+		size_t n = (size_t)traffic_min_u64(len, (*v)->len - *done);
 
 		memcpy(to, (*v)->base + *done, n);
 		to += n;
@@ -138,17 +139,17 @@ static void gather(uint8_t *to, size_t len, const struct llp_iov **v, size_t *do
 }
 
 /** @return how many bytes went back. */
-static size_t send_back(struct traffic *t, const struct llp_iov *v, size_t total)
+static size_t traffic_send_back(struct traffic *t, const struct llp_iov *v, size_t total)
 {
 	size_t back = 0, done = 0;
 
 	while (back < total) {
-		uint32_t len = (uint32_t)min_u64(total - back, llp_emss(t->llp));
+		uint32_t len = (uint32_t)traffic_min_u64(total - back, llp_emss(t->llp));
 		uint8_t *room = llp_reserve(t->llp, len, true);
 
 		if (!room)
 			break;
-		gather(room, len, &v, &done);
+		traffic_gather(room, len, &v, &done);
 		llp_commit(t->llp, len);
 		back += len;
 	}
@@ -160,23 +161,23 @@ static size_t send_back(struct traffic *t, const struct llp_iov *v, size_t total
 
 /* ---- upcalls ------------------------------------------------------------------------------ */
 
-static void on_connected(void *user)
+static void traffic_on_connected(void *user)
 {
 	struct traffic *t = user;
 
 	t->connected = true;
-	t->connected_at = now(t);
+	t->connected_at = traffic_now(t);
 	if (t->cfg.connected)
 		t->cfg.connected(t->cfg.ctx, t);
 	if (t->cfg.role == TRAFFIC_SOURCE)
-		fill(t);
+		traffic_fill(t);
 	else if (t->cfg.role == TRAFFIC_PINGPONG)
-		begin_message(t);
+		traffic_begin_message(t);
 	else if (t->finishing)
-		shut(t);
+		traffic_shut(t);
 }
 
-static size_t on_readable(
+static size_t traffic_on_readable(
 	void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
 {
 	struct traffic *t = user;
@@ -187,61 +188,61 @@ static size_t on_readable(
 		return 0;
 	}
 	if (total && !t->first_at)
-		t->first_at = now(t);
+		t->first_at = traffic_now(t);
 	if (t->cfg.verify && (t->cfg.role == TRAFFIC_SINK || t->cfg.role == TRAFFIC_PINGPONG))
-		check(t, v, n);
+		traffic_check(t, v, n);
 	if (t->cfg.role == TRAFFIC_ECHO && !t->shut)
-		taken = send_back(t, v, total);
+		taken = traffic_send_back(t, v, total);
 	t->received += taken;
 	t->unread = taken < total;
 	if (t->cfg.role == TRAFFIC_PINGPONG)
-		take_reply(t);
+		traffic_take_reply(t);
 	else if (t->eof && !t->unread && t->cfg.role != TRAFFIC_SOURCE)
-		shut(t);
+		traffic_shut(t);
 	return taken;
 }
 
-static void on_writable(void *user)
+static void traffic_on_writable(void *user)
 {
 	struct traffic *t = user;
 
 	if (t->cfg.role == TRAFFIC_ECHO && t->unread && !t->paused)
 		llp_resume(t->llp);
 	else
-		go_on_sending(t);
+		traffic_go_on_sending(t);
 }
 
-static void on_eof(void *user)
+static void traffic_on_eof(void *user)
 {
 	struct traffic *t = user;
 
 	t->eof = true;
-	t->eof_at = now(t);
+	t->eof_at = traffic_now(t);
 	/* A source goes on: that its peer has nothing to say does not mean that it does not
 	 * listen. A pingpong gets no more replies. */
 	if (t->cfg.role != TRAFFIC_SOURCE && !t->unread)
-		shut(t);
+		traffic_shut(t);
 }
 
-static void on_closed(void *user, int error)
+static void traffic_on_closed(void *user, int error)
 {
 	struct traffic *t = user;
 	const struct llp *last = t->llp;
 
 	t->llp = NULL;
 	t->ended = true;
-	t->ended_at = now(t);
+	t->ended_at = traffic_now(t);
 	t->error = error;
 	if (t->cfg.ended)
 		t->cfg.ended(t->cfg.ctx, t, last);
 }
 
-static const struct llp_user_ops user_ops = {
-	.connected = on_connected,
-	.readable = on_readable,
-	.writable = on_writable,
-	.eof = on_eof,
-	.closed = on_closed,
+static const struct llp_user_ops traffic_user_ops = {
+	.connected = traffic_on_connected,
+	.readable = traffic_on_readable,
+	.writable = traffic_on_writable,
+	.eof = traffic_on_eof,
+	.closed = traffic_on_closed,
 };
 
 /* ---- the interface ------------------------------------------------------------------------ */
@@ -253,20 +254,20 @@ void traffic_init(struct traffic *t, const struct traffic_config *cfg)
 
 int traffic_connect(struct traffic *t, struct llp_stack *s, const struct llp_connect_params *params)
 {
-	return llp_connect(s, params, &user_ops, t, &t->llp);
+	return llp_connect(s, params, &traffic_user_ops, t, &t->llp);
 }
 
 void traffic_accept(struct traffic *t, struct llp *l)
 {
 	t->llp = l;
-	llp_set_user(l, &user_ops, t);
+	llp_set_user(l, &traffic_user_ops, t);
 }
 
 void traffic_allow(struct traffic *t, uint64_t bytes)
 {
 	t->allowed += bytes;
 	if (t->connected && t->llp)
-		go_on_sending(t);
+		traffic_go_on_sending(t);
 }
 
 void traffic_resume(struct traffic *t)
@@ -284,7 +285,7 @@ void traffic_finish(struct traffic *t)
 	if (!t->connected || !t->llp)
 		return; /* as soon as it is connected */
 	if (t->cfg.role != TRAFFIC_PINGPONG)
-		shut(t);
+		traffic_shut(t);
 }
 
 void traffic_abort(struct traffic *t)
