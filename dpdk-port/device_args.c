@@ -46,7 +46,7 @@ static bool device_args_has_key(const char *keys, const char *key, size_t len)
 /** A Linux interface's name? Those of DPDK's buses all have a mark in it. */
 static bool device_args_is_interface(const char *device)
 {
-	return if_nametoindex(device) || (*device && !strpbrk(device, "_:.-,"));
+	return if_nametoindex(device) || (*device && !strpbrk(device, "_:.-, \t"));
 }
 
 /** What of a driver's arguments the driver itself does not check, or not so that one learns. */
