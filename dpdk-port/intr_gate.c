@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* In 22.11 the only way to an interrupt handle is still marked experimental. */
-#define ALLOW_EXPERIMENTAL_API
-
 #include "dpdk-port/intr_gate.h"
 
 #include <pthread.h>

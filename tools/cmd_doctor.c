@@ -15,14 +15,15 @@
 
 enum { OPTION_TCP_ONLY = 256 };
 
-struct options {
+struct cmd_doctor_options {
 	struct configuration configuration;
 	const char *host;
 	uint16_t port;
 	bool tcp_only;
 };
 
-static error_t cmd_doctor_parse_argument(struct options *o, char *arg, struct argp_state *state)
+static error_t cmd_doctor_parse_argument(
+	struct cmd_doctor_options *o, char *arg, struct argp_state *state)
 {
 	switch (state->arg_num) {
 	case 0:
@@ -38,7 +39,7 @@ static error_t cmd_doctor_parse_argument(struct options *o, char *arg, struct ar
 
 static error_t cmd_doctor_parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct cmd_doctor_options *o = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -116,7 +117,7 @@ static void cmd_doctor_open_and_examine(struct doctor *d, struct config *c)
 int cmd_doctor(int argc, char **argv)
 {
 	static char name[] = "uiwarp doctor";
-	struct options o = {0};
+	struct cmd_doctor_options o = {0};
 	struct config_error e;
 	struct config c;
 	struct doctor d = {.config = &c};

@@ -29,7 +29,7 @@ enum { KEY_JSON = 256, KEY_ALL, KEY_PLOT, KEY_CONNECTION, KEY_RESPONDER };
 /* A session of our stack each. */
 #define REPLAY_CONNECTIONS 256
 
-struct options {
+struct cmd_pcap_options {
 	bool json, all, responder;
 	const char *plot;
 	uint64_t connection;
@@ -50,7 +50,7 @@ static void cmd_pcap_add_port(struct argp_state *state, struct follow_config *f,
 		f->ports[f->num_ports++] = (uint16_t)n;
 }
 
-static void cmd_pcap_check_plot(struct argp_state *state, const struct options *o)
+static void cmd_pcap_check_plot(struct argp_state *state, const struct cmd_pcap_options *o)
 {
 	if (o->connection != 0 && o->plot == NULL)
 		argp_error(state, "--connection without --plot; it tells which to draw");
@@ -60,7 +60,7 @@ static void cmd_pcap_check_plot(struct argp_state *state, const struct options *
 
 static error_t cmd_pcap_parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct cmd_pcap_options *o = state->input;
 
 	switch (key) {
 	case 'p':
@@ -173,8 +173,8 @@ static void cmd_pcap_warn(const char *file, const struct follow_counters *n)
 }
 
 /** @param[out] w is finished afterwards, and tells its counters. */
-static int cmd_pcap_follow_file(const struct options *o, const char *file, struct follow *w,
-	const struct connection_ops *ops, void *user)
+static int cmd_pcap_follow_file(const struct cmd_pcap_options *o, const char *file,
+	struct follow *w, const struct connection_ops *ops, void *user)
 {
 	struct cap_error e;
 	struct cap_file *c = cap_open(file, &e);
@@ -199,7 +199,7 @@ static void cmd_pcap_worse(int *status, int other)
 		*status = other;
 }
 
-static int cmd_pcap_run_show(struct options *o)
+static int cmd_pcap_run_show(struct cmd_pcap_options *o)
 {
 	int status = EXIT_SUCCESS;
 
@@ -214,7 +214,7 @@ static int cmd_pcap_run_show(struct options *o)
 	return status;
 }
 
-static int cmd_pcap_run_check(struct options *o)
+static int cmd_pcap_run_check(struct cmd_pcap_options *o)
 {
 	int status = EXIT_SUCCESS;
 
@@ -232,7 +232,7 @@ static int cmd_pcap_run_check(struct options *o)
 	return status;
 }
 
-static int cmd_pcap_draw(const struct options *o, const struct timeseq *t)
+static int cmd_pcap_draw(const struct cmd_pcap_options *o, const struct timeseq *t)
 {
 	int rc = timeseq_write(t, o->plot);
 
@@ -242,7 +242,7 @@ static int cmd_pcap_draw(const struct options *o, const struct timeseq *t)
 		o->plot, rc == -ENODATA ? "there is no such connection to draw" : strerror(-rc));
 }
 
-static int cmd_pcap_run_stats(struct options *o)
+static int cmd_pcap_run_stats(struct cmd_pcap_options *o)
 {
 	int status = EXIT_SUCCESS;
 
@@ -263,7 +263,7 @@ static int cmd_pcap_run_stats(struct options *o)
 	return status;
 }
 
-static int cmd_pcap_run_replay(struct options *o)
+static int cmd_pcap_run_replay(struct cmd_pcap_options *o)
 {
 	int status = EXIT_SUCCESS;
 
@@ -284,7 +284,7 @@ static int cmd_pcap_run_replay(struct options *o)
 
 static const struct subcommand {
 	const char *name;
-	int (*run)(struct options *o);
+	int (*run)(struct cmd_pcap_options *o);
 	const struct argp_option *options;
 	const char *doc;
 } cmd_pcap_subcommands[] = {
@@ -335,7 +335,7 @@ static int cmd_pcap_run(const struct subcommand *s, int argc, char **argv)
 	const struct argp_child help[] = {{&help_argp, 0, NULL, 0}, {0}};
 	const struct argp argp = {
 		s->options, cmd_pcap_parse_option, "FILE...", s->doc, help, NULL, NULL};
-	struct options o = {0};
+	struct cmd_pcap_options o = {0};
 
 	snprintf(name, sizeof name, "uiwarp pcap %s", s->name);
 	argv[0] = name;

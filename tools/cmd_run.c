@@ -18,14 +18,14 @@
 
 #define PRELOAD "libuiwarp-preload.so"
 
-struct options {
+struct cmd_run_options {
 	struct configuration configuration;
 	char **program; /* with its arguments */
 };
 
 static error_t cmd_run_parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct cmd_run_options *o = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -123,7 +123,7 @@ static int cmd_run_check_reach(const char *program)
 int cmd_run(int argc, char **argv)
 {
 	static char name[] = "uiwarp run";
-	struct options o = {0};
+	struct cmd_run_options o = {0};
 	struct config config;
 	int rc;
 

@@ -34,7 +34,7 @@ enum {
 	KEY_PATH
 };
 
-struct options {
+struct cmd_wan_options {
 	const char *device[2];
 	const char *eal;
 	struct wan_path_config common;  /* of both directions */
@@ -68,7 +68,7 @@ static void cmd_wan_on_signal(int number)
 /* ---- the command line ----------------------------------------------------------------------- */
 
 static void cmd_wan_set_device(
-	struct argp_state *state, struct options *o, unsigned i, const char *arg)
+	struct argp_state *state, struct cmd_wan_options *o, unsigned i, const char *arg)
 {
 	if (o->device[i] != NULL)
 		argp_error(state, "--%c is given twice; expected it once", "ab"[i]);
@@ -76,7 +76,7 @@ static void cmd_wan_set_device(
 }
 
 static void cmd_wan_set_list(
-	struct argp_state *state, struct options *o, unsigned d, const char *arg)
+	struct argp_state *state, struct cmd_wan_options *o, unsigned d, const char *arg)
 {
 	if (o->lists[d] == MAX_LISTS)
 		argp_error(state, "--%s is given more than %d times", d == 0 ? "a-to-b" : "b-to-a",
@@ -85,7 +85,7 @@ static void cmd_wan_set_list(
 		o->list[d][o->lists[d]++] = arg;
 }
 
-static void cmd_wan_set_stats(struct argp_state *state, struct options *o, const char *arg)
+static void cmd_wan_set_stats(struct argp_state *state, struct cmd_wan_options *o, const char *arg)
 {
 	struct wan_path_config time;
 	struct wan_options_error e;
@@ -96,7 +96,7 @@ static void cmd_wan_set_stats(struct argp_state *state, struct options *o, const
 	o->stats = time.delay;
 }
 
-static void cmd_wan_finish(struct argp_state *state, struct options *o)
+static void cmd_wan_finish(struct argp_state *state, struct cmd_wan_options *o)
 {
 	struct wan_options_error e;
 
@@ -120,7 +120,7 @@ static void cmd_wan_finish(struct argp_state *state, struct options *o)
 
 static error_t cmd_wan_parse_path_option(int key, const char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct cmd_wan_options *o = state->input;
 	struct wan_options_error e;
 
 	if (key < KEY_PATH || key >= KEY_PATH + MAX_OPTIONS)
@@ -132,7 +132,7 @@ static error_t cmd_wan_parse_path_option(int key, const char *arg, struct argp_s
 
 static error_t cmd_wan_parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct cmd_wan_options *o = state->input;
 
 	switch (key) {
 	case KEY_A:
@@ -244,7 +244,7 @@ static void cmd_wan_catch_signals(void)
 		sigaction(numbers[i], &a, NULL);
 }
 
-static int cmd_wan_run(const struct options *o)
+static int cmd_wan_run(const struct cmd_wan_options *o)
 {
 	static const struct log_sink sink = {cmd_wan_log_line, NULL, LOG_LEVEL_WARNING};
 	struct session s = {
@@ -293,7 +293,7 @@ int cmd_wan(int argc, char **argv)
 		"on the way keep their times when the path is changed.\n\n"
 		"Exit status: 0; 1 if a port cannot be opened; 2 if the command line is wrong.",
 		help, NULL, NULL};
-	struct options o = {.seed = 1};
+	struct cmd_wan_options o = {.seed = 1};
 
 	argv[0] = name;
 	wan_options_init(&o.common);

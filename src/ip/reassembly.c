@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* For rte_ip_frag_table_del_expired_entries(): without it, pieces of datagrams that never become
- * whole would keep their buffers until the next fragment comes. */
-#define ALLOW_EXPERIMENTAL_API
 #include "ip/reassembly.h"
 
 #include "base/bytes.h"
