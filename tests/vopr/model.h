@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file model.h
+ * What verbs promise, in as few words as can be: which completions may come, and what memory may
+ * hold. It knows no RNIC, no TCP and no time. Whoever runs a program tells it what the program did
+ * and what came of it; the first thing that must not be is kept in model.wrong.
+ *
+ * Memory: each host has one arena. A byte of it has the value that it is known to have (`known`),
+ * or, while a request that writes to it is under way, the value that this would give it. Once the
+ * request must have been placed, only the latter; once its stream is dead, whichever it is then,
+ * and no other ever after: so what is placed late, twice or in the wrong place is seen. Requests
+ * that would make a byte depend on chance (two Writes to one place) must not be posted: ask
+ * model_free().
+ */
+#ifndef TESTS_VOPR_MODEL_H
+#define TESTS_VOPR_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#define MODEL_HOSTS   8
+#define MODEL_ARENA   131072u
+#define MODEL_PIECES  4
+#define MODEL_NOWHERE UINT32_MAX
+
+enum model_op {
+	MODEL_SEND,
+	MODEL_WRITE,
+	MODEL_WRITE_IMM,
+	MODEL_READ,
+	MODEL_ADD,
+	MODEL_SWAP,
+	MODEL_INVALIDATE,
+	MODEL_BIND,
+	MODEL_RECV,
+};
+
+enum model_status {
+	MODEL_GOOD,
+	MODEL_FLUSHED,
+	MODEL_LOCAL_ERROR,  /**< memory of one's own */
+	MODEL_LENGTH_ERROR, /**< the message is longer than the receive */
+	MODEL_REMOTE_ERROR, /**< the peer refused */
+	MODEL_BIND_ERROR,
+	MODEL_OTHER_ERROR, /**< which no program here can cause */
+};
+
+enum model_verdict { MODEL_YES, MODEL_MAYBE, MODEL_NO };
+
+#define MODEL_LOCAL_WRITE   1u
+#define MODEL_REMOTE_WRITE  2u
+#define MODEL_REMOTE_READ   4u
+#define MODEL_REMOTE_ATOMIC 8u
+#define MODEL_BINDS         16u /**< windows may be bound to it */
+
+struct model;
+struct model_qp;
+
+/** What an STag stands for. */
+struct model_key {
+	struct model *m;
+	unsigned host, pd, rights;
+	uint32_t off, len;           /**< in the arena */
+	const struct model_qp *only; /**< NULL: any QP of the PD */
+	enum model_verdict valid;    /**< MAYBE: a request that changes it is under way */
+	uint32_t stag; /**< the program's name for it, and the address of its first byte */
+	uint64_t base;
+	LIST_ENTRY(model_key) link;
+};
+
+struct model_piece {
+	uint32_t off, len;
+};
+
+/** A request. Who posts it fills in the first part. */
+struct model_wr {
+	uint64_t id;
+	enum model_op op;
+	bool signalled, fence, solicited, copied; /**< copied: inline, not read after the post */
+	unsigned n;
+	struct model_piece piece[MODEL_PIECES]; /**< of one's own arena */
+	struct model_key *local;                /**< of the pieces */
+	struct model_key *remote;               /**< or NULL: of none; of a BIND: the region */
+	uint32_t at;                            /**< in the peer's arena; of a BIND: in one's own */
+	uint32_t length;
+	uint32_t imm;
+	struct model_key *change;     /**< what INVALIDATE, or a SEND, ends, or BIND begins */
+	struct model_key *change_end; /**< what BIND ends, or NULL */
+	unsigned bind_rights;
+	uint64_t operand, compare, mask, compare_mask;
+	/* The model's own. */
+	struct model_qp *qp;
+	struct model_rq *rq; /**< of a receive */
+	uint64_t seq;
+	enum model_verdict verdict_local, verdict_remote;
+	bool unchecked; /**< its memory is the program's again: nothing is known of it */
+	uint8_t *data;  /**< what is to be found where it writes */
+	unsigned refs;
+	TAILQ_ENTRY(model_wr) link, inbox_link;
+};
+
+TAILQ_HEAD(model_wrs, model_wr);
+
+/** A receive queue, of one QP or shared. */
+struct model_rq {
+	struct model *m;
+	unsigned host;
+	bool shared;
+	unsigned holes; /**< QPs that may have gone with an element of a shared one */
+	struct model_wrs wrs;
+	bool spoiled;             /**< some of them name memory that was taken away */
+	unsigned count, expected; /**< elements; messages on their way to them */
+	uint32_t least;           /**< bytes that each of them has room for at least */
+};
+
+struct model_qp {
+	struct model *m;
+	unsigned host, pd, rights;
+	struct model_qp *peer; /**< NULL: none, or it is gone */
+	struct model_rq *rq;
+	bool up;          /**< there is a stream */
+	bool dead;        /**< there was */
+	bool made;        /**< both ends have been told of it */
+	unsigned excuses; /**< reasons why it may end, besides that of `dead` */
+	bool excused;     /**< it may end for some reason */
+	bool sq_failed, rq_failed;
+	uint64_t doomed; /**< number of the request that must end it; 0: none */
+	uint64_t posted;
+	unsigned count; /**< requests in sq */
+	struct model_wrs sq, inbox;
+};
+
+/** A request under way may read or write this. */
+struct model_claim {
+	struct model_wr *wr;
+	uint32_t off, len;
+	bool write, incoming; /**< incoming: by the peer of `via` */
+	struct model_qp *via; /**< whose stream touches the memory; NULL: a shared receive */
+	const struct model_key *key;
+	const uint8_t *data; /**< NULL: not known yet */
+};
+
+struct model_host {
+	uint8_t *memory; /**< the arena, the program's */
+	uint8_t *known;
+	struct model_claim *claim;
+	unsigned n, room;
+};
+
+struct model {
+	char wrong[256]; /**< empty: nothing */
+	struct model_host host[MODEL_HOSTS];
+	LIST_HEAD(, model_key) keys;
+	bool waits; /**< a message may come before its receive */
+	uint64_t good, failed, received, resolved;
+};
+
+/** @param memory MODEL_ARENA bytes for each host. */
+void model_init(struct model *m, uint8_t *const memory[MODEL_HOSTS]);
+void model_fini(struct model *m);
+
+/** It is valid at once. A window's: MODEL_NO until a BIND has ended. */
+struct model_key *model_key_new(
+	struct model *m, unsigned host, unsigned pd, uint32_t off, uint32_t len, unsigned rights);
+/** Would @p qp's peer get these rights there? */
+enum model_verdict model_judge(const struct model_key *k, const struct model_qp *qp, uint32_t off,
+	uint32_t len, unsigned rights);
+/** May @p qp's peer end it by a message? */
+enum model_verdict model_judge_end(const struct model_key *k, const struct model_qp *qp);
+/** It stands for nothing from here on, whatever is under way. */
+void model_key_end(struct model_key *k);
+
+void model_rq_init(
+	struct model *m, struct model_rq *rq, unsigned host, bool shared, uint32_t least);
+void model_rq_fini(struct model_rq *rq);
+void model_qp_init(struct model *m, struct model_qp *qp, unsigned host, unsigned pd,
+	unsigned rights, struct model_rq *rq);
+
+/** They are about to be connected. */
+void model_connect(struct model_qp *a, struct model_qp *b);
+/** Both have been told. */
+void model_connected(struct model_qp *qp);
+/** Its stream, and the peer's, may end from here on. */
+void model_excuse(struct model_qp *qp);
+/** Its stream has ended. */
+void model_dead(struct model_qp *qp);
+/** It is reset or destroyed: no completion of it comes any more. */
+void model_gone(struct model_qp *qp);
+
+/** May a request of @p qp touch this, so that what comes of it is known? */
+bool model_free(struct model *m, unsigned host, uint32_t off, uint32_t len, bool write);
+/** Likewise, on the remote side, after what the same QP has posted; @p atomic: as one. */
+bool model_free_behind(
+	const struct model_qp *qp, uint32_t off, uint32_t len, bool write, bool atomic);
+/** Likewise, behind a fence. */
+bool model_free_fenced(const struct model_qp *qp, uint32_t off, uint32_t len);
+
+/** @p wr is copied. */
+void model_post(struct model_qp *qp, const struct model_wr *wr);
+/** @param qp NULL: shared. */
+void model_post_recv(struct model_rq *rq, struct model_qp *qp, const struct model_wr *wr);
+
+struct model_completion {
+	uint64_t id;
+	enum model_status status;
+	bool recv, immediate, solicited;
+	uint32_t length, imm;
+	bool ends; /**< the message ended the key with @p stag */
+	uint32_t stag;
+};
+void model_complete(struct model_qp *qp, const struct model_completion *c);
+
+/** The program writes; model_free() has said that it may. */
+void model_fill(struct model *m, unsigned host, uint32_t off, uint32_t len, uint64_t seed);
+
+/** Look at all memory. */
+void model_look(struct model *m);
+
+/** Must there still be a completion, if nothing more happens? */
+bool model_owes(const struct model_qp *qp);
+/** Is there nothing that must still happen on it? */
+bool model_idle(const struct model_qp *qp);
+
+/** The first word counts. */
+void model_fail(struct model *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

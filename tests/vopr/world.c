@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "vopr/world.h"
+
+#include "tcp/stack.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void world_trace(struct world *w, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!w->trace)
+		return;
+	fprintf(w->trace, "%12.6f  ", (double)sim_now(w->s) / 1e9);
+	va_start(ap, fmt);
+	vfprintf(w->trace, fmt, ap);
+	va_end(ap);
+	fputc('\n', w->trace);
+}
+
+bool world_must(struct world *w, int r, const char *what)
+{
+	if (r < 0)
+		model_fail(&w->m, "%s: %s", what, strerror(-r));
+	return r >= 0;
+}
+
+static struct sim_host *host_create(const struct world *w, unsigned i)
+{
+	const struct profile *p = &w->program->profile;
+	char address[32];
+	struct sim_host_config c = {
+		.address = address,
+		.mtu = p->mtu,
+		.no_offload = p->software_checksums,
+		.tcp = {.time_wait_ms = 1000,
+			.user_timeout_ms = 60000,
+			.keepalive_ms = 10000,
+			.max_connections = 512,
+			.congestion_control = p->congestion_control},
+		.rnic = {.mpa = {.revision = 2,
+				 .crc = !p->crc_off,
+				 .markers = p->markers,
+				 .peer_to_peer = p->peer_to_peer,
+				 .in_order = p->in_order,
+				 .rtr = MPA_RTR_WRITE | MPA_RTR_READ},
+			.rnr_timeout_ms = p->waits ? 1000000 : 0},
+	};
+
+	if (p->mtu >= 1280 && p->seed & 1)
+		snprintf(address, sizeof address, "fd00::%x/64", i + 1);
+	else
+		snprintf(address, sizeof address, "10.0.0.%u/24", i + 1);
+	return sim_host_create(w->s, &c);
+}
+
+/** Events of no stream in particular need not be told one by one; that they come is enough. */
+static void device_event(void *arg, const struct rnic_event *ev)
+{
+	struct world_host *h = arg;
+
+	h->events++;
+	world_trace(h->w, "host %u: event %u", h->index, ev->type);
+}
+
+static void host_begin(struct world *w, unsigned i)
+{
+	struct world_host *h = &w->host[i];
+
+	h->w = w;
+	h->index = i;
+	h->memory = w->memory + (size_t)i * MODEL_ARENA;
+	h->host = host_create(w, i);
+	h->rnic = sim_host_rnic(h->host);
+	rnic_set_event_handler(h->rnic, device_event, h);
+	for (unsigned p = 0; p < WORLD_PDS; p++)
+		world_must(w, rnic_pd_alloc(h->rnic, &h->pd[p]), "pd_alloc");
+	for (unsigned c = 0; c < WORLD_CQS; c++) {
+		h->cq[c].h = h;
+		h->cq[c].by_notification = c == 0;
+		world_must(w,
+			rnic_cq_create(h->rnic, 1024, world_cq_notify, &h->cq[c], &h->cq[c].cq),
+			"cq_create");
+	}
+	world_arm(&h->cq[0]);
+	for (unsigned q = 0; q < WORLD_QPS; q++) {
+		h->qp[q].h = h;
+		h->qp[q].slot = q;
+	}
+	model_fill(&w->m, i, 0, MODEL_ARENA, prng_u64(&w->r));
+	world_listen(h);
+}
+
+void world_create(struct world *w, const struct program *p, const struct world_options *o)
+{
+	uint8_t *memory[MODEL_HOSTS] = {0};
+
+	*w = (struct world){.program = p, .trace = o->trace, .n = p->profile.hosts};
+	w->r.state = p->profile.seed ^ 0x766f7072;
+	w->s = sim_create(&(struct sim_config){.seed = p->profile.seed,
+		.packets = p->profile.small_pool ? 1023 : 4095,
+		.copies = 4095,
+		.room = p->profile.mtu > 1500 ? 9216 : 0});
+	w->memory = calloc(w->n, MODEL_ARENA);
+	if (!w->memory)
+		abort();
+	for (unsigned i = 0; i < w->n; i++)
+		memory[i] = w->memory + (size_t)i * MODEL_ARENA;
+	model_init(&w->m, memory);
+	w->m.waits = p->profile.waits && p->profile.in_order;
+	for (unsigned i = 0; i < w->n; i++)
+		host_begin(w, i);
+	world_network_create(w, o->pcap);
+}
+
+static void host_end(struct world_host *h)
+{
+	struct world *w = h->w;
+
+	world_objects_destroy(h);
+	rnic_ep_destroy(h->listener);
+	for (unsigned c = 0; c < WORLD_CQS; c++)
+		world_must(w, rnic_cq_destroy(h->cq[c].cq), "cq_destroy");
+	for (unsigned p = 0; p < WORLD_PDS; p++)
+		world_must(w, rnic_pd_dealloc(h->pd[p]), "pd_dealloc");
+}
+
+void world_destroy(struct world *w, char wrong[256])
+{
+	for (unsigned i = 0; i < w->n; i++)
+		host_end(&w->host[i]);
+	w->over = true;
+	/* TIME_WAIT and what lingers, such as a Terminate that was not acknowledged. */
+	sim_run(w->s, 70 * SIM_S, NULL, NULL);
+	for (unsigned i = 0; i < w->n; i++) {
+		unsigned n = (unsigned)tcp_stack_stats(sim_host_tcp(w->host[i].host))->connections;
+
+		if (n)
+			model_fail(&w->m, "host %u: %u TCP connections are left", i, n);
+	}
+	if (w->pcap)
+		sim_pcapng_close(w->pcap);
+	memcpy(wrong, w->m.wrong, sizeof w->m.wrong);
+	sim_destroy(w->s);
+	model_fini(&w->m);
+	free(w->memory);
+}

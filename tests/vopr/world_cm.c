@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** Connections: made, refused, ended, and that what is told of them is told once. */
+#include "base/bytes.h"
+#include "vopr/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/** Private data of a request: who asks, for which QP. */
+#define HELLO_LEN 12
+
+struct request {
+	struct world_host *h;
+	struct rnic_ep *ep;
+	uint8_t hello[HELLO_LEN];
+	struct world_end *end;
+};
+
+static struct world_end *end_new(struct world_host *h, struct world_qp *q)
+{
+	struct world_end *e = calloc(1, sizeof *e);
+
+	if (!e)
+		abort();
+	*e = (struct world_end){.h = h, .next = h->ends, .qp = q};
+	h->ends = e;
+	q->end = e;
+	return e;
+}
+
+static void end_event(const struct rnic_ep_event *ev)
+{
+	struct world_end *e = ev->context;
+	struct world *w = e->h->w;
+	struct world_qp *q = e->qp;
+
+	world_trace(w, "host %u: qp %d: CM event %u, status %d", e->h->index, q ? (int)q->slot : -1,
+		ev->type, ev->status);
+	if (ev->type == RNIC_EP_ADDR_RESOLVED && !e->established)
+		return;
+	if (e->over) {
+		model_fail(&w->m, "host %u: CM event %u after the end", e->h->index, ev->type);
+	} else if (ev->type == RNIC_EP_ESTABLISHED) {
+		if (e->established)
+			model_fail(&w->m, "host %u: established twice", e->h->index);
+		e->established = true;
+		w->established++;
+		if (q && q->model.peer) {
+			struct world_qp *p = (struct world_qp *)((char *)q->model.peer -
+								 offsetof(struct world_qp, model));
+			if (p->end && p->end->established)
+				model_connected(&q->model);
+		}
+	} else {
+		if (e->established != (ev->type == RNIC_EP_DISCONNECTED))
+			model_fail(&w->m, "host %u: CM event %u, %sestablished", e->h->index,
+				ev->type, e->established ? "" : "not ");
+		e->over = true;
+	}
+}
+
+/* ---- the passive side -------------------------------------------------------------------- */
+
+/** The QP that the request is for, if it is free, and that which asks, if it still does. */
+static bool find_both(struct request *r, struct world_qp **to, struct world_qp **from)
+{
+	struct world *w = r->h->w;
+	unsigned host = r->hello[0], slot = r->hello[1];
+
+	if (host >= w->n || slot >= WORLD_QPS || r->hello[2] >= WORLD_QPS)
+		return false;
+	*to = &r->h->qp[r->hello[2]];
+	*from = &w->host[host].qp[slot];
+	return (*to)->qp && !(*to)->end && rnic_qp_get_state((*to)->qp) == RNIC_QP_INIT &&
+	       (*from)->qp && (*from)->end && !(*from)->end->over && !(*from)->linked &&
+	       rnic_qp_num((*from)->qp) == load_be32(r->hello + 4) && *to != *from;
+}
+
+static void answer(void *ctx)
+{
+	struct request *r = ctx;
+	struct world *w = r->h->w;
+	struct world_qp *to, *from;
+	struct rnic_conn_param cp = {.ird = r->hello[3], .ord = r->hello[3]};
+
+	if (w->over) { /* the listener has ended, and what it was asked with it */
+		free(r);
+		return;
+	}
+	if (!find_both(r, &to, &from)) {
+		rnic_ep_reject(r->ep, NULL, 0);
+		rnic_ep_destroy(r->ep);
+		free(r);
+		return;
+	}
+	cp.qp = to->qp;
+	r->end = end_new(r->h, to);
+	r->end->ep = r->ep;
+	rnic_ep_set_context(r->ep, end_event, r->end);
+	to->linked = from->linked = true;
+	model_connect(&to->model, &from->model);
+	world_trace(w, "host %u: qp %u accepts qp %u of host %u", r->h->index, to->slot, from->slot,
+		from->h->index);
+	if (rnic_ep_accept(r->ep, &cp) < 0)
+		r->end->over = true; /* it went away meanwhile */
+	free(r);
+}
+
+static void listener_event(const struct rnic_ep_event *ev)
+{
+	struct world_host *h = ev->context;
+	struct request *r;
+
+	if (ev->type != RNIC_EP_CONNECT_REQUEST) {
+		model_fail(&h->w->m, "host %u: listener: event %u", h->index, ev->type);
+		return;
+	}
+	r = calloc(1, sizeof *r);
+	if (!r)
+		abort();
+	r->h = h;
+	r->ep = ev->request;
+	if (ev->private_len >= HELLO_LEN)
+		memcpy(r->hello, ev->private_data, HELLO_LEN);
+	else
+		model_fail(&h->w->m, "host %u: a request with %u bytes", h->index, ev->private_len);
+	sim_at(h->w->s, sim_now(h->w->s), answer, r);
+}
+
+void world_listen(struct world_host *h)
+{
+	struct ip_endpoint at = {sim_host_address(h->host), WORLD_PORT};
+
+	world_must(h->w, rnic_ep_create(h->rnic, listener_event, h, &h->listener), "ep_create");
+	world_must(h->w, rnic_ep_bind(h->listener, &at, false, false), "bind");
+	world_must(h->w, rnic_ep_listen(h->listener, 64), "listen");
+}
+
+/* ---- the active side --------------------------------------------------------------------- */
+
+static bool is_idle(const struct world_qp *q)
+{
+	return q->qp && !q->end && rnic_qp_get_state(q->qp) == RNIC_QP_INIT;
+}
+
+static struct world_qp *idle_qp(struct world_host *h, const struct world_qp *not_this)
+{
+	unsigned first = (unsigned)world_below(h->w, WORLD_QPS);
+
+	for (unsigned i = 0; i < WORLD_QPS; i++) {
+		struct world_qp *q = &h->qp[(first + i) % WORLD_QPS];
+
+		if (q != not_this && is_idle(q))
+			return q;
+	}
+	return NULL;
+}
+
+void world_connect(struct world_host *h)
+{
+	struct world *w = h->w;
+	struct world_host *peer = &w->host[world_below(w, w->n)];
+	struct world_qp *q = idle_qp(h, NULL), *to;
+	struct ip_endpoint at = {sim_host_address(peer->host), WORLD_PORT};
+	uint8_t hello[HELLO_LEN] = {(uint8_t)h->index};
+	struct rnic_conn_param cp = {.private_data = hello, .private_len = HELLO_LEN};
+	struct world_end *e;
+
+	if (peer == h && world_chance(w, 0.8))
+		peer = &w->host[(h->index + 1) % w->n];
+	at.addr = sim_host_address(peer->host);
+	to = q ? idle_qp(peer, q) : NULL;
+	if (!to)
+		return;
+	e = end_new(h, q);
+	cp.qp = q->qp;
+	cp.ird = cp.ord = (uint16_t)(1 + world_below(w, 16));
+	hello[1] = (uint8_t)q->slot;
+	hello[2] = (uint8_t)to->slot;
+	hello[3] = (uint8_t)(1 + world_below(w, 16));
+	store_be32(hello + 4, rnic_qp_num(q->qp));
+	world_trace(w, "host %u: qp %u connects to qp %u of host %u", h->index, q->slot, to->slot,
+		peer->index);
+	if (!world_must(w, rnic_ep_create(h->rnic, end_event, e, &e->ep), "ep_create") ||
+		!world_must(w, rnic_ep_resolve(e->ep, &at, 0), "resolve"))
+		return;
+	world_must(w, rnic_ep_connect(e->ep, &cp), "connect");
+}
+
+/* ---- the end ----------------------------------------------------------------------------- */
+
+static struct world_end *any_end(struct world_host *h)
+{
+	unsigned n = 0;
+	struct world_end *e;
+
+	for (e = h->ends; e; e = e->next)
+		n++;
+	n = (unsigned)world_below(h->w, n);
+	for (e = h->ends; e && n; e = e->next)
+		n--;
+	return e;
+}
+
+void world_disconnect(struct world_host *h)
+{
+	struct world_end *e = any_end(h);
+
+	if (!e || e->over)
+		return;
+	world_trace(h->w, "host %u: qp %d disconnects", h->index, e->qp ? (int)e->qp->slot : -1);
+	if (e->qp)
+		model_excuse(&e->qp->model);
+	e->closing = true;
+	rnic_ep_disconnect(e->ep);
+}
+
+void world_end_destroy(struct world_host *h)
+{
+	struct world_end *e = any_end(h);
+
+	if (!e)
+		return;
+	world_trace(
+		h->w, "host %u: qp %d: its endpoint ends", h->index, e->qp ? (int)e->qp->slot : -1);
+	if (e->qp && !e->established)
+		model_excuse(&e->qp->model);
+	e->given_up = true;
+}
+
+void world_reap(struct world_host *h)
+{
+	struct world_end **at = &h->ends, *e;
+
+	while ((e = *at)) {
+		if (!e->over && !e->given_up) {
+			at = &e->next;
+			continue;
+		}
+		*at = e->next;
+		rnic_ep_destroy(e->ep);
+		if (e->qp)
+			e->qp->end = NULL;
+		/* It may have been accepted all the same: what is posted is of that connection. */
+		if (e->qp && e->qp->linked && !e->established &&
+			rnic_qp_get_state(e->qp->qp) != RNIC_QP_ERROR)
+			world_qp_reset(e->qp);
+		free(e);
+	}
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** The network between the hosts, and what it does to them. */
+#include "sim/some.h"
+#include "vopr/world.h"
+
+#define CUT_HARMLESS (3 * SIM_S)
+
+/** Streams between them may end from here on. */
+static void excuse_between(struct world *w, unsigned a, unsigned b)
+{
+	for (unsigned i = 0; i < WORLD_QPS; i++) {
+		struct model_qp *q = &w->host[a].qp[i].model;
+
+		if (w->host[a].qp[i].linked && q->peer && q->peer->host == b)
+			model_excuse(q);
+	}
+}
+
+static void excuse_all(struct world_host *h)
+{
+	for (unsigned i = 0; i < h->w->n; i++)
+		excuse_between(h->w, h->index, i);
+}
+
+/** What is waited for may never come, if the length of an FPDU has become another. */
+static void garble_between(struct world *w, unsigned a, unsigned b)
+{
+	for (unsigned i = 0; i < WORLD_QPS; i++) {
+		struct world_qp *q = &w->host[a].qp[i];
+
+		if (q->qp && (!q->model.peer || q->model.peer->host == b))
+			q->garbled = true;
+	}
+}
+
+static void mangled(void *ctx, unsigned from, unsigned to)
+{
+	struct world *w = ctx;
+
+	world_trace(w, "a segment of host %u to host %u is mangled", from, to);
+	if (from < w->n && to < w->n) {
+		excuse_between(w, from, to);
+		excuse_between(w, to, from);
+		garble_between(w, from, to);
+		garble_between(w, to, from);
+	}
+}
+
+static void plug_in(struct world *w, struct world_host *h)
+{
+	const struct sim_path_config path = {
+		.queue.rate = 1000000000, .delay = 50 * SIM_US, .duplicate = 1e-9};
+
+	sim_path_create(w->s, &path, sim_switch_element(w->sw), &h->up);
+	sim_path_create(w->s, &path, sim_host_port(h->host), &h->down);
+	h->up.duplicate->p = h->down.duplicate->p = 0;
+	h->mangle = mangle_create(w->s, mangled, w);
+	sim_path_prepend(&h->up, &h->mangle->element);
+	sim_switch_attach(w->sw, h->host, h->down.in);
+	if (w->pcap)
+		sim_path_prepend(&h->up, sim_tap_create(w->s, sim_pcapng_packet, w->pcap));
+	sim_host_attach(h->host, h->up.in);
+}
+
+void world_network_create(struct world *w, const char *pcap)
+{
+	if (pcap) {
+		w->pcap = sim_pcapng_open(pcap, "sent by all hosts");
+		if (!w->pcap)
+			perror(pcap);
+	}
+	w->sw = sim_switch_create(w->s);
+	for (unsigned i = 0; i < w->n; i++)
+		plug_in(w, &w->host[i]);
+}
+
+static void calm_path(struct sim_path *p)
+{
+	sim_loss_config(p->loss)->chance = (struct wan_loss_config){0};
+	*sim_reorder_config(p->reorder) = (struct sim_reorder_config){0};
+	p->duplicate->p = 0;
+	sim_mtu_config(p->mtu)->mtu = 0;
+}
+
+static void calm(struct world_host *h)
+{
+	calm_path(&h->up);
+	calm_path(&h->down);
+	sim_delay_set(h->up.delay, 50 * SIM_US);
+	sim_delay_set(h->down.delay, 50 * SIM_US);
+	h->mangle->p = 0;
+}
+
+static void hog_end(struct world *w)
+{
+	if (w->n_hogged)
+		rte_pktmbuf_free_bulk(w->hogged, w->n_hogged);
+	w->n_hogged = 0;
+}
+
+void world_calm(struct world *w)
+{
+	for (unsigned i = 0; i < w->n; i++)
+		calm(&w->host[i]);
+	hog_end(w);
+}
+
+static void cut_end(void *ctx)
+{
+	struct world_host *h = ctx;
+
+	world_trace(h->w, "host %u: the cut ends", h->index);
+	sim_loss_config(h->up.loss)->chance.good = 0;
+	sim_loss_config(h->down.loss)->chance.good = 0;
+}
+
+static void cut(struct world_host *h)
+{
+	struct world *w = h->w;
+	uint64_t t =
+		world_chance(w, 0.7) ? world_below(w, CUT_HARMLESS) : world_below(w, 120 * SIM_S);
+
+	if (world_chance(w, 0.8))
+		sim_loss_config(h->up.loss)->chance.good = 1;
+	if (world_chance(w, 0.8))
+		sim_loss_config(h->down.loss)->chance.good = 1;
+	if (t >= CUT_HARMLESS)
+		excuse_all(h);
+	sim_at(w->s, sim_now(w->s) + t, cut_end, h);
+}
+
+static void hog_over(void *ctx)
+{
+	hog_end(ctx);
+}
+
+/** Packets are short: of all hosts, as they share them. */
+static void hog(struct world *w)
+{
+	uint64_t n = world_below(w, RTE_DIM(w->hogged)) + 1;
+
+	while (w->n_hogged < n) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(w->s->pool);
+
+		if (!m)
+			break;
+		w->hogged[w->n_hogged++] = m;
+	}
+	sim_at(w->s, sim_now(w->s) + world_below(w, 2 * SIM_S), hog_over, w);
+}
+
+static void stall_end(void *ctx)
+{
+	struct world_host *h = ctx;
+
+	sim_delay_set(h->down.delay, 50 * SIM_US);
+}
+
+/** It hears of nothing for a while, then of all at once. */
+static void stall(struct world_host *h)
+{
+	uint64_t t = world_below(h->w, 3 * SIM_S);
+
+	sim_delay_set(h->down.delay, t);
+	sim_at(h->w->s, sim_now(h->w->s) + t, stall_end, h);
+}
+
+void world_fault(struct world_host *h, const struct step *step)
+{
+	struct world *w = h->w;
+	struct sim_path *p = world_chance(w, 0.5) ? &h->up : &h->down;
+
+	switch (step->kind) {
+	case STEP_LOSS:
+		sim_loss_config(p->loss)->chance =
+			(struct wan_loss_config){.good = (double)world_below(w, 50) / 1000};
+		break;
+	case STEP_BURSTS:
+		sim_loss_config(p->loss)->chance = wan_loss_bursts(
+			(double)(1 + world_below(w, 20)) / 1000, (double)(2 + world_below(w, 20)));
+		break;
+	case STEP_REORDER:
+		*sim_reorder_config(p->reorder) = (struct sim_reorder_config){
+			(double)world_below(w, 300) / 1000, 1 + world_below(w, 10 * SIM_MS)};
+		break;
+	case STEP_DUPLICATE:
+		p->duplicate->p = (double)world_below(w, 200) / 1000;
+		break;
+	case STEP_DELAY:
+		sim_delay_set(p->delay, world_below(w, 100 * SIM_MS));
+		break;
+	case STEP_MTU:
+		sim_mtu_config(p->mtu)->mtu = (uint16_t)(1280 + world_below(w, 220));
+		break;
+	case STEP_CUT:
+		cut(h);
+		break;
+	case STEP_STALL:
+		stall(h);
+		break;
+	case STEP_MANGLE:
+		if (!w->program->profile.crc_off)
+			h->mangle->p = (double)world_below(w, 100) / 10000;
+		break;
+	case STEP_HOG:
+		hog(w);
+		break;
+	default:
+		calm(h);
+	}
+}

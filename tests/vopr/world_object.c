@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** Objects that come and go. */
+#include "vopr/world.h"
+
+#include <errno.h>
+
+#define IOVA UINT64_C(0x100000000)
+
+static unsigned model_rights(unsigned access)
+{
+	return (access & RNIC_ACCESS_LOCAL_WRITE ? MODEL_LOCAL_WRITE : 0) |
+	       (access & RNIC_ACCESS_REMOTE_WRITE ? MODEL_REMOTE_WRITE : 0) |
+	       (access & RNIC_ACCESS_REMOTE_READ ? MODEL_REMOTE_READ : 0) |
+	       (access & RNIC_ACCESS_REMOTE_ATOMIC ? MODEL_REMOTE_ATOMIC : 0) |
+	       (access & RNIC_ACCESS_MW_BIND ? MODEL_BINDS : 0);
+}
+
+/* ---- memory ------------------------------------------------------------------------------ */
+
+static void mr_reg(struct world_host *h, unsigned i)
+{
+	struct world *w = h->w;
+	unsigned access = RNIC_ACCESS_LOCAL_WRITE | WORLD_REMOTE | RNIC_ACCESS_MW_BIND;
+	uint32_t off = 0, len = MODEL_ARENA;
+	struct world_mr *mr = &h->mr[i];
+
+	if (mr->mr)
+		return;
+	mr->pd = i % WORLD_PDS;
+	if (i >= WORLD_PDS) {
+		off = (uint32_t)world_below(w, MODEL_ARENA / 2) & ~7u;
+		len = 1 + (uint32_t)world_below(w, MODEL_ARENA - off);
+		access &= (unsigned)world_below(w, 32);
+		if (access & (RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_ATOMIC))
+			access |= RNIC_ACCESS_LOCAL_WRITE;
+	}
+	if (!world_must(w,
+		    rnic_mr_reg(h->pd[mr->pd], h->memory + off, len, IOVA * (i + 1) + off, access,
+			    &mr->mr),
+		    "mr_reg"))
+		return;
+	mr->key = model_key_new(&w->m, h->index, mr->pd, off, len, model_rights(access));
+	mr->key->stag = rnic_mr_stag(mr->mr);
+	mr->key->base = IOVA * (i + 1) + off;
+	world_trace(w, "host %u: mr %u of %u at %u+%u, rights %#x, stag %#x", h->index, i, mr->pd,
+		off, len, access, mr->key->stag);
+}
+
+void world_mr_reg(struct world_host *h)
+{
+	unsigned i = (unsigned)world_below(h->w, WORLD_MRS);
+
+	/* The first of each PD is all of the arena with all rights: requests shall find memory. */
+	for (unsigned p = WORLD_PDS; p--;)
+		i = h->mr[p].mr ? i : p;
+	mr_reg(h, i);
+}
+
+void world_mr_ensure(struct world_host *h)
+{
+	for (unsigned p = 0; p < WORLD_PDS; p++)
+		mr_reg(h, p);
+}
+
+static void mr_end(struct world_host *h, struct world_mr *mr)
+{
+	int r = rnic_mr_dereg(mr->mr);
+
+	if (r == -EBUSY && mr->windows)
+		return;
+	if (!world_must(h->w, r, "mr_dereg"))
+		return;
+	world_trace(h->w, "host %u: mr %u ends", h->index, (unsigned)(mr - h->mr));
+	model_key_end(mr->key);
+	*mr = (struct world_mr){0};
+}
+
+void world_mr_dereg(struct world_host *h)
+{
+	struct world_mr *mr = &h->mr[world_below(h->w, WORLD_MRS)];
+
+	if (mr->mr)
+		mr_end(h, mr);
+}
+
+void world_mw_alloc(struct world_host *h)
+{
+	struct world *w = h->w;
+	unsigned i = (unsigned)world_below(w, WORLD_MWS);
+	struct world_mw *mw = &h->mw[i];
+
+	if (mw->mw)
+		return;
+	*mw = (struct world_mw){.pd = i % WORLD_PDS, .alone = i & 2};
+	world_must(w,
+		rnic_mw_alloc(h->pd[mw->pd], mw->alone ? RNIC_MW_TYPE_2 : RNIC_MW_TYPE_1, &mw->mw),
+		"mw_alloc");
+}
+
+static void mw_end(struct world_host *h, struct world_mw *mw)
+{
+	world_trace(h->w, "host %u: mw %u ends", h->index, (unsigned)(mw - h->mw));
+	world_must(h->w, rnic_mw_dealloc(mw->mw), "mw_dealloc");
+	if (mw->key)
+		model_key_end(mw->key);
+	if (mw->before)
+		model_key_end(mw->before);
+	*mw = (struct world_mw){0};
+}
+
+void world_mw_dealloc(struct world_host *h)
+{
+	struct world_mw *mw = &h->mw[world_below(h->w, WORLD_MWS)];
+
+	/* A bind under way would be one of no window. */
+	if (mw->mw && !mw->binding)
+		mw_end(h, mw);
+}
+
+/* ---- queues ------------------------------------------------------------------------------ */
+
+void world_cq_resize(struct world_host *h)
+{
+	struct world_cq *q = &h->cq[world_below(h->w, WORLD_CQS)];
+
+	world_must(
+		h->w, rnic_cq_resize(q->cq, 1024 + (uint32_t)world_below(h->w, 2048)), "cq_resize");
+}
+
+void world_srq_create(struct world_host *h)
+{
+	struct world *w = h->w;
+	unsigned i = (unsigned)world_below(w, WORLD_SRQS);
+	struct world_srq *q = &h->srq[i];
+
+	if (q->srq)
+		return;
+	q->pd = i % WORLD_PDS;
+	if (!world_must(w, rnic_srq_create(h->pd[q->pd], WORLD_DEPTH, MODEL_PIECES, 0, q, &q->srq),
+		    "srq_create"))
+		return;
+	model_rq_init(&w->m, &q->rq, h->index, true, w->program->profile.least);
+}
+
+static void srq_end(struct world_host *h, struct world_srq *q)
+{
+	int r = rnic_srq_destroy(q->srq);
+
+	if (q->users) {
+		if (r != -EBUSY)
+			model_fail(&h->w->m, "srq_destroy: %d, but it is in use", r);
+		return;
+	}
+	world_must(h->w, r, "srq_destroy");
+	model_rq_fini(&q->rq);
+	*q = (struct world_srq){0};
+}
+
+void world_srq_destroy(struct world_host *h)
+{
+	struct world_srq *q = &h->srq[world_below(h->w, WORLD_SRQS)];
+
+	if (q->srq)
+		srq_end(h, q);
+}
+
+/* ---- queue pairs ------------------------------------------------------------------------- */
+
+struct world_qp *world_any_qp(struct world_host *h)
+{
+	unsigned first = (unsigned)world_below(h->w, WORLD_QPS);
+
+	for (unsigned i = 0; i < WORLD_QPS; i++) {
+		struct world_qp *q = &h->qp[(first + i) % WORLD_QPS];
+
+		if (q->qp)
+			return q;
+	}
+	return NULL;
+}
+
+static void qp_init(struct world_qp *q)
+{
+	const struct rnic_qp_attr a = {.state = RNIC_QP_INIT, .access = WORLD_REMOTE};
+
+	world_must(q->h->w, rnic_qp_modify(q->qp, RNIC_QP_STATE | RNIC_QP_ACCESS, &a), "INIT");
+}
+
+void world_qp_create(struct world_host *h)
+{
+	struct world *w = h->w;
+	struct world_qp *q = &h->qp[world_below(w, WORLD_QPS)];
+	struct world_srq *srq = &h->srq[world_below(w, WORLD_SRQS)];
+	struct rnic_qp_init init = {.context = q,
+		.max_send_wr = WORLD_DEPTH,
+		.max_recv_wr = WORLD_DEPTH,
+		.max_send_sge = MODEL_PIECES,
+		.max_recv_sge = MODEL_PIECES,
+		.max_inline = 256};
+
+	if (q->qp)
+		return;
+	*q = (struct world_qp){.h = h, .slot = q->slot, .pd = (unsigned)world_below(w, WORLD_PDS)};
+	q->send_cq = &h->cq[world_below(w, WORLD_CQS)];
+	q->recv_cq = &h->cq[world_below(w, WORLD_CQS)];
+	if (srq->srq && srq->pd == q->pd)
+		q->srq = srq;
+	init.send_cq = q->send_cq->cq;
+	init.recv_cq = q->recv_cq->cq;
+	init.srq = q->srq ? srq->srq : NULL;
+	if (!world_must(w, rnic_qp_create(h->pd[q->pd], &init, &q->qp), "qp_create"))
+		return;
+	if (q->srq)
+		q->srq->users++;
+	model_rq_init(&w->m, &q->rq, h->index, false, w->program->profile.least);
+	model_qp_init(&w->m, &q->model, h->index, q->pd,
+		MODEL_REMOTE_WRITE | MODEL_REMOTE_READ | MODEL_REMOTE_ATOMIC,
+		q->srq ? &q->srq->rq : &q->rq);
+	world_trace(w, "host %u: qp %u is number %u, pd %u%s", h->index, q->slot,
+		rnic_qp_num(q->qp), q->pd, q->srq ? ", shared receives" : "");
+	qp_init(q);
+}
+
+/** Windows of type 2 end with the stream of their QP; what was to be bound may be, or not. */
+static void windows_end(struct world_qp *q)
+{
+	for (unsigned i = 0; i < WORLD_MWS; i++) {
+		struct world_mw *mw = &q->h->mw[i];
+
+		if (mw->by == q)
+			mw->binding = false, mw->stale = true, mw->by = NULL;
+		if (mw->key && mw->key->only == &q->model)
+			model_key_end(mw->key);
+	}
+}
+
+/** Completions that the program has not taken are gone with it. */
+static void qp_forget(struct world_qp *q)
+{
+	struct world_end *e = q->end;
+
+	windows_end(q);
+	model_gone(&q->model);
+	q->linked = q->drained = q->last = q->garbled = false;
+	if (e)
+		e->qp = NULL;
+	q->end = NULL;
+}
+
+void world_qp_end(struct world_qp *q)
+{
+	world_trace(q->h->w, "host %u: qp %u ends", q->h->index, q->slot);
+	world_must(q->h->w, rnic_qp_destroy(q->qp), "qp_destroy");
+	qp_forget(q);
+	if (q->srq)
+		q->srq->users--;
+	model_rq_fini(&q->rq);
+	q->qp = NULL;
+}
+
+void world_qp_destroy(struct world_host *h)
+{
+	struct world_qp *q = world_any_qp(h);
+
+	if (q)
+		world_qp_end(q);
+}
+
+void world_qp_reset(struct world_qp *q)
+{
+	const struct rnic_qp_attr a = {.state = RNIC_QP_RESET};
+
+	world_must(q->h->w, rnic_qp_modify(q->qp, RNIC_QP_STATE, &a), "RESET");
+	qp_forget(q);
+	qp_init(q);
+}
+
+static const char *const states[] = {"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERROR"};
+
+void world_qp_modify(struct world_host *h, enum rnic_qp_state state)
+{
+	struct world_qp *q = world_any_qp(h);
+	enum rnic_qp_state now = q ? rnic_qp_get_state(q->qp) : RNIC_QP_RESET;
+	int r;
+
+	if (!q || (state == RNIC_QP_SQD && now != RNIC_QP_RTS) ||
+		(state == RNIC_QP_RTS && (now != RNIC_QP_SQD || !q->drained)))
+		return;
+	world_trace(h->w, "host %u: qp %u to %s", h->index, q->slot, states[state]);
+	if (state == RNIC_QP_ERROR)
+		model_excuse(&q->model);
+	r = rnic_qp_modify(q->qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = state});
+	/* One that is being closed stays in SQD. */
+	if (state != RNIC_QP_RTS || r != -EINVAL || !q->model.excused)
+		world_must(h->w, r, "modify");
+	q->drained = state == RNIC_QP_SQD;
+}
+
+void world_qp_reset_any(struct world_host *h)
+{
+	struct world_qp *q = world_any_qp(h);
+
+	if (!q)
+		return;
+	world_trace(h->w, "host %u: qp %u to RESET", h->index, q->slot);
+	world_qp_reset(q);
+}
+
+void world_objects_destroy(struct world_host *h)
+{
+	for (unsigned i = 0; i < WORLD_QPS; i++)
+		if (h->qp[i].qp)
+			world_qp_end(&h->qp[i]);
+	for (unsigned i = 0; i < WORLD_MWS; i++)
+		if (h->mw[i].mw)
+			mw_end(h, &h->mw[i]);
+	for (unsigned i = 0; i < WORLD_MRS; i++)
+		if (h->mr[i].mr)
+			mr_end(h, &h->mr[i]);
+	for (unsigned i = 0; i < WORLD_SRQS; i++)
+		if (h->srq[i].srq)
+			srq_end(h, &h->srq[i]);
+	for (struct world_end *e = h->ends; e; e = e->next)
+		e->given_up = true;
+	world_reap(h);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** Completions, translated for the model; and what is seen of streams that end. */
+#include "vopr/world.h"
+
+static enum model_status translate(const struct rdmap_wc *wc)
+{
+	switch (wc->status) {
+	case RDMAP_WC_SUCCESS:
+		return MODEL_GOOD;
+	case RDMAP_WC_WR_FLUSH_ERR:
+		return MODEL_FLUSHED;
+	case RDMAP_WC_LOC_PROT_ERR:
+	case RDMAP_WC_LOC_QP_OP_ERR:
+		return MODEL_LOCAL_ERROR;
+	case RDMAP_WC_LOC_LEN_ERR:
+		return MODEL_LENGTH_ERROR;
+	case RDMAP_WC_REM_ACCESS_ERR:
+	case RDMAP_WC_REM_INV_REQ_ERR:
+	case RDMAP_WC_REM_OP_ERR:
+		return MODEL_REMOTE_ERROR;
+	case RDMAP_WC_MW_BIND_ERR:
+		return MODEL_BIND_ERROR;
+	default:
+		return MODEL_OTHER_ERROR;
+	}
+}
+
+static struct world_qp *find_qp(struct world_host *h, uint32_t num)
+{
+	for (unsigned i = 0; i < WORLD_QPS; i++)
+		if (h->qp[i].qp && rnic_qp_num(h->qp[i].qp) == num)
+			return &h->qp[i];
+	return NULL;
+}
+
+/** A bind that has ended leaves its window bound, or not. */
+static void note_bind(struct world_qp *q, bool good)
+{
+	for (unsigned i = 0; i < WORLD_MWS; i++) {
+		struct world_mw *mw = &q->h->mw[i];
+
+		if (mw->by != q || (good && mw->key->valid != MODEL_YES))
+			continue;
+		mw->stale = !good;
+		mw->binding = false;
+		mw->by = NULL;
+	}
+}
+
+static void handle(struct world_cq *cq, const struct rnic_wc *wc)
+{
+	struct world_host *h = cq->h;
+	struct world *w = h->w;
+	struct world_qp *q = find_qp(h, wc->qp_num);
+	struct model_completion c = {.id = wc->wc.wr_id,
+		.status = translate(&wc->wc),
+		.recv = wc->wc.op >= RDMAP_WC_RECV,
+		.immediate = wc->wc.flags & RDMAP_WC_WITH_IMM,
+		.solicited = wc->wc.flags & RDMAP_WC_SOLICITED,
+		.ends = wc->wc.flags & RDMAP_WC_WITH_INV,
+		.length = wc->wc.byte_len,
+		.imm = wc->wc.imm,
+		.stag = wc->wc.inv_stag};
+
+	world_trace(w, "host %u: completion of %#jx, status %u, %u bytes", h->index,
+		(uintmax_t)c.id, wc->wc.status, c.length);
+	if (!q) {
+		model_fail(&w->m, "host %u: a completion of QP %u, which is not there", h->index,
+			wc->qp_num);
+		return;
+	}
+	if ((c.recv ? q->recv_cq : q->send_cq) != cq)
+		model_fail(&w->m, "host %u: a completion in the wrong CQ", h->index);
+	w->completions++;
+	model_complete(&q->model, &c);
+	note_bind(q, c.status == MODEL_GOOD || c.recv);
+}
+
+void world_poll(struct world_cq *q, unsigned most)
+{
+	struct rnic_wc wc[16];
+	int n;
+
+	while (most && !q->h->w->m.wrong[0]) {
+		n = rnic_cq_poll(q->cq, most < 16 ? (int)most : 16, wc);
+		if (!world_must(q->h->w, n, "poll_cq") || !n)
+			return;
+		most -= (unsigned)n;
+		for (int i = 0; i < n && !q->h->w->m.wrong[0]; i++)
+			handle(q, &wc[i]);
+	}
+}
+
+void world_poll_all(struct world_host *h)
+{
+	for (unsigned i = 0; i < WORLD_CQS; i++)
+		if (!h->cq[i].by_notification)
+			world_poll(&h->cq[i], UINT32_MAX);
+}
+
+static void notified(void *ctx)
+{
+	struct world_cq *q = ctx;
+
+	q->told = false;
+	world_trace(q->h->w, "host %u: cq %u notifies", q->h->index, (unsigned)(q - q->h->cq));
+	world_poll(q, UINT32_MAX);
+	if (q->by_notification)
+		world_arm(q);
+}
+
+void world_cq_notify(void *context)
+{
+	struct world_cq *q = context;
+
+	if (!q->armed)
+		model_fail(
+			&q->h->w->m, "host %u: a notification that nobody asked for", q->h->index);
+	q->armed = false;
+	if (!q->told)
+		sim_at(q->h->w->s, sim_now(q->h->w->s), notified, q);
+	q->told = true;
+}
+
+void world_arm(struct world_cq *q)
+{
+	/* Before: the notification may come from inside of the call. */
+	q->armed = true;
+	world_must(q->h->w, rnic_cq_arm(q->cq, false), "req_notify_cq");
+	world_poll(q, UINT32_MAX);
+}
+
+void world_notice(struct world *w)
+{
+	for (unsigned h = 0; h < w->n; h++) {
+		for (unsigned i = 0; i < WORLD_QPS; i++) {
+			struct world_qp *q = &w->host[h].qp[i];
+
+			if (!q->qp || !q->linked || q->model.dead ||
+				rnic_qp_get_state(q->qp) != RNIC_QP_ERROR)
+				continue;
+			world_trace(w, "host %u: qp %u is in ERROR", h, i);
+			world_poll(q->send_cq, UINT32_MAX);
+			world_poll(q->recv_cq, UINT32_MAX);
+			model_dead(&q->model);
+		}
+		world_reap(&w->host[h]);
+	}
+}

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** Requests: what is posted, and where it reads and writes. */
+#include "vopr/world.h"
+
+#include <string.h>
+
+#define TRIES 8
+/** From here on the arena is for what ends a program: there must be memory for it. */
+#define RESERVE (MODEL_ARENA - 49152)
+
+static const uint8_t wire_op[] = {[MODEL_SEND] = RDMAP_WR_SEND,
+	[MODEL_WRITE] = RDMAP_WR_WRITE,
+	[MODEL_WRITE_IMM] = RDMAP_WR_WRITE_IMM,
+	[MODEL_READ] = RDMAP_WR_READ,
+	[MODEL_ADD] = RDMAP_WR_FETCH_ADD,
+	[MODEL_SWAP] = RDMAP_WR_CMP_SWAP,
+	[MODEL_INVALIDATE] = RDMAP_WR_LOCAL_INV,
+	[MODEL_BIND] = RDMAP_WR_BIND_MW};
+static const char *const op_name[] = {"Send", "Write", "Write with Immediate", "Read", "FetchAdd",
+	"CmpSwap", "Invalidate", "Bind", "Receive"};
+
+static uint32_t any_length(struct world *w)
+{
+	switch (world_below(w, 10)) {
+	case 0:
+		return 0;
+	case 1:
+	case 2:
+	case 3:
+		return 1 + (uint32_t)world_below(w, 64);
+	case 4:
+	case 5:
+		return 1 + (uint32_t)world_below(w, 1500);
+	case 6:
+		return 1 + (uint32_t)world_below(w, 20000);
+	default:
+		return 1 + (uint32_t)world_below(w, 4096);
+	}
+}
+
+/** A region of one's own, of the PD. */
+static struct model_key *own_key(struct world_host *h, unsigned pd)
+{
+	unsigned first = h->w->ending ? 0 : (unsigned)world_below(h->w, WORLD_MRS);
+
+	for (unsigned i = 0; i < WORLD_MRS; i++) {
+		const struct world_mr *mr = &h->mr[(first + i) % WORLD_MRS];
+
+		if (mr->mr && mr->pd == pd)
+			return mr->key;
+	}
+	return NULL;
+}
+
+static uint32_t any_place(struct world *w, const struct model_key *k, uint32_t len, uint32_t align)
+{
+	uint32_t from = w->ending && k->off < RESERVE ? RESERVE : k->off;
+	uint32_t end = k->off + k->len;
+	uint32_t at;
+
+	/* Receives on a grid, so that no room is lost between them. */
+	if (w->ending && len == w->program->profile.least && from == RESERVE)
+		return RESERVE + len * (uint32_t)(w->next_place++ % ((end - from) / len));
+	if (!w->ending && end > RESERVE && k->off < RESERVE)
+		end = RESERVE;
+	at = from + (uint32_t)world_below(w, (end < from + len ? 0 : end - len - from) + 1);
+
+	return at & ~(align - 1);
+}
+
+/** Try one more piece of @p part bytes. @return true: it is free, and apart from those before. */
+static bool is_place(struct world_host *h, const struct model_qp *fenced, struct model_wr *r,
+	uint32_t part, bool write)
+{
+	struct model_piece *p = &r->piece[r->n];
+
+	*p = (struct model_piece){any_place(h->w, r->local, part, 1), part};
+	for (unsigned k = 0; k < r->n; k++)
+		if (p->off < r->piece[k].off + r->piece[k].len && r->piece[k].off < p->off + p->len)
+			return false;
+	return p->off >= r->local->off && p->off + part <= r->local->off + r->local->len &&
+	       (fenced ? model_free_fenced(fenced, p->off, part)
+		       : model_free(&h->w->m, h->index, p->off, part, write));
+}
+
+/**
+ * Memory of one's own for @p len bytes in @p n pieces. @return false: none was found that is free.
+ */
+static bool find_own(struct world_host *h, const struct model_qp *fenced, struct model_wr *r,
+	uint32_t len, unsigned n, bool write)
+{
+	struct world *w = h->w;
+
+	r->n = 0;
+	for (unsigned i = 0; i < n && len; i++) {
+		uint32_t part = i + 1 < n ? (uint32_t)world_below(w, len + 1) : len;
+		unsigned tries = 0;
+		bool found = false;
+
+		if (!part)
+			continue;
+		for (; !found && tries < (w->ending ? 8 * TRIES : TRIES); tries++)
+			found = is_place(h, fenced, r, part, write);
+		if (!found)
+			return false;
+		r->n++;
+		len -= part;
+	}
+	return !len;
+}
+
+/** Something of the peer's to reach, or to fail at. @return false: nothing. */
+static bool find_remote(struct world_qp *q, struct model_wr *r, unsigned rights, bool atomic)
+{
+	struct world *w = q->h->w;
+	struct world_host *p = &w->host[q->model.peer->host];
+	bool offence = world_chance(w, w->program->profile.offences);
+
+	for (unsigned i = 0; i < 2 * TRIES; i++) {
+		unsigned n = (unsigned)world_below(w, WORLD_MRS + WORLD_MWS);
+		struct model_key *k = n < WORLD_MRS ? p->mr[n].key : p->mw[n - WORLD_MRS].key;
+
+		if (!k || (n >= WORLD_MRS && p->mw[n - WORLD_MRS].binding))
+			continue;
+		r->remote = k;
+		r->at = any_place(w, k, r->length, atomic ? 8 : 1);
+		/* One byte too far; a longer Write might come in parts, of which some are right. */
+		if (offence && !atomic && r->length <= 200 && k->off + k->len < MODEL_ARENA)
+			r->at = k->off + k->len - r->length + 1;
+		if (offence && r->length &&
+			model_judge(k, q->model.peer, r->at, r->length, rights) == MODEL_NO)
+			return true;
+		if (!offence &&
+			model_judge(k, q->model.peer, r->at, r->length, rights) == MODEL_YES &&
+			model_free_behind(
+				&q->model, r->at, r->length, !(rights & MODEL_REMOTE_READ), atomic))
+			return true;
+	}
+	return false;
+}
+
+static void overlay_wqe(struct rdmap_wqe *e, const struct model_wr *r, const uint8_t *memory)
+{
+	uint8_t *to = rdmap_wqe_inline(e);
+
+	if (r->copied) {
+		for (unsigned i = 0; i < r->n; to += r->piece[i++].len)
+			memcpy(to, memory + r->piece[i].off, r->piece[i].len);
+		return;
+	}
+	e->num_sge = (uint8_t)r->n;
+	for (unsigned i = 0; i < r->n; i++)
+		e->sge[i] = (struct rdmap_sge){r->local->base + (r->piece[i].off - r->local->off),
+			r->piece[i].len, r->local->stag};
+}
+
+static void fill_wqe(struct rdmap_wqe *e, const struct model_wr *r, const uint8_t *memory)
+{
+	e->wr_id = r->id;
+	e->op = wire_op[r->op];
+	if (r->op == MODEL_SEND && r->change)
+		e->op = RDMAP_WR_SEND_INV;
+	e->flags =
+		(uint8_t)((r->signalled ? RDMAP_WR_SIGNALED : 0) | (r->fence ? RDMAP_WR_FENCE : 0) |
+			  (r->solicited ? RDMAP_WR_SOLICITED : 0) |
+			  (r->copied ? RDMAP_WR_INLINE : 0));
+	e->length = r->length;
+	if (r->remote) {
+		e->remote_stag = r->remote->stag;
+		e->remote_to = r->remote->base + (r->at - r->remote->off);
+	}
+	if (r->op == MODEL_ADD || r->op == MODEL_SWAP)
+		e->atomic = (struct rdmap_atomic){r->operand, r->mask, r->compare, r->compare_mask};
+	if (r->op == MODEL_WRITE_IMM)
+		e->imm = r->imm;
+	else if (r->change && r->op != MODEL_BIND)
+		e->inv_stag = r->change->stag;
+	if (r->op != MODEL_BIND) {
+		overlay_wqe(e, r, memory);
+		return;
+	}
+	e->length = 0;
+	e->inv_stag = r->remote->stag;
+	e->remote_stag = r->change->stag;
+	e->local_arg[0] = e->remote_to;
+	e->local_arg[1] = r->length;
+	e->local_arg[2] = (r->bind_rights & MODEL_REMOTE_WRITE ? RNIC_ACCESS_REMOTE_WRITE : 0) |
+			  (r->bind_rights & MODEL_REMOTE_READ ? RNIC_ACCESS_REMOTE_READ : 0) |
+			  (r->bind_rights & MODEL_REMOTE_ATOMIC ? RNIC_ACCESS_REMOTE_ATOMIC : 0) |
+			  (r->change->base ? 0 : RNIC_ACCESS_ZERO_BASED);
+	e->remote_to = 0;
+}
+
+static void trace_post(const struct world_qp *q, const struct model_wr *r)
+{
+	struct world *w = q->h->w;
+
+	if (!w->trace)
+		return;
+	world_trace(w,
+		"host %u: qp %u posts %#jx: %s%s%s%s%s of %u in %u pieces from %u to stag %#x at "
+		"%u",
+		q->h->index, q->slot, (uintmax_t)r->id, r->signalled ? "" : "unsignalled ",
+		r->fence ? "fenced " : "", r->copied ? "inline " : "", op_name[r->op],
+		r->op == MODEL_SEND && r->change ? " with Invalidate" : "", r->length, r->n,
+		r->n ? r->piece[0].off : 0,
+		r->remote   ? r->remote->stag
+		: r->change ? r->change->stag
+			    : 0,
+		r->at);
+}
+
+static void submit(struct world_qp *q, struct model_wr *r)
+{
+	struct world *w = q->h->w;
+	struct rdmap_wqe *e;
+
+	r->id = ++w->next_id;
+	trace_post(q, r);
+	if (!world_must(w, rnic_sq_begin(q->qp), "post_send"))
+		return;
+	e = rnic_sq_next(q->qp);
+	if (!e) {
+		model_fail(&w->m, "host %u: qp %u: %u requests fill the send queue", q->h->index,
+			q->slot, q->model.count);
+		rnic_sq_abort(q->qp);
+		return;
+	}
+	fill_wqe(e, r, q->h->memory);
+	model_post(&q->model, r);
+	rnic_sq_commit(q->qp);
+	rnic_sq_end(q->qp);
+	w->operations++;
+}
+
+/* ---- kinds of requests ------------------------------------------------------------------- */
+
+/** Is there a receive for one more message; or may it wait for one, or fail for want of it? */
+static bool is_expected(const struct world_qp *q)
+{
+	struct world *w = q->h->w;
+	const struct model_rq *rq = q->model.peer ? q->model.peer->rq : NULL;
+
+	return !rq || w->m.waits || rq->expected + rq->holes < rq->count ||
+	       world_chance(w, w->program->profile.offences);
+}
+
+/** Find the memory that it reads and writes. @return false: there is none. */
+static bool make_places(struct world_qp *q, struct model_wr *r, unsigned rights, bool source)
+{
+	struct world *w = q->h->w;
+	bool atomic = r->op == MODEL_ADD || r->op == MODEL_SWAP;
+
+	if (!find_own(q->h, source && r->fence && !r->copied ? &q->model : NULL, r, r->length,
+		    source ? 1 + (unsigned)world_below(w, MODEL_PIECES) : 1, !source))
+		return false;
+	if (r->op != MODEL_READ && !atomic && r->op != MODEL_WRITE && !is_expected(q))
+		return false;
+	if (!rights)
+		return true;
+	if (!q->model.peer)
+		return false;
+	if (!find_remote(q, r, rights, atomic))
+		return false;
+	/* To oneself: the two must be apart. */
+	for (unsigned i = 0; i < r->n && q->model.peer->host == q->h->index; i++)
+		if (r->at < r->piece[i].off + r->piece[i].len &&
+			r->piece[i].off < r->at + r->length)
+			return false;
+	return true;
+}
+
+static bool make_data(struct world_qp *q, struct model_wr *r)
+{
+	static const unsigned rights[] = {[MODEL_WRITE] = MODEL_REMOTE_WRITE,
+		[MODEL_WRITE_IMM] = MODEL_REMOTE_WRITE,
+		[MODEL_READ] = MODEL_REMOTE_READ,
+		[MODEL_ADD] = MODEL_REMOTE_ATOMIC,
+		[MODEL_SWAP] = MODEL_REMOTE_ATOMIC};
+	struct world *w = q->h->w;
+	bool atomic = r->op == MODEL_ADD || r->op == MODEL_SWAP;
+	bool source = !atomic && r->op != MODEL_READ;
+
+	r->length = atomic ? 8 : any_length(w);
+	if (r->op == MODEL_SEND && r->length > w->program->profile.least &&
+		!world_chance(w, w->program->profile.offences))
+		r->length %= w->program->profile.least + 1;
+	r->copied = source && r->length <= 256 && world_chance(w, 0.3);
+	if (!r->copied && world_chance(w, w->program->profile.offences)) {
+		r->local = q->h->mr[world_below(w, WORLD_MRS)].key;
+		return r->local && make_places(q, r, rights[r->op], source);
+	}
+	r->local = own_key(q->h, q->pd);
+	if (!r->local || (!source && !(r->local->rights & MODEL_LOCAL_WRITE)))
+		return false;
+	return make_places(q, r, rights[r->op], source);
+}
+
+/** A window of the peer's that ends by the message. */
+static void may_invalidate(struct world_qp *q, struct model_wr *r)
+{
+	struct world *w = q->h->w;
+	struct world_host *p;
+	struct world_mw *mw;
+
+	if (r->op != MODEL_SEND || !q->model.peer || !world_chance(w, 0.3))
+		return;
+	p = &w->host[q->model.peer->host];
+	mw = &p->mw[world_below(w, WORLD_MWS)];
+	if (mw->mw && mw->alone && !mw->binding && mw->key &&
+		model_judge_end(mw->key, q->model.peer) == MODEL_YES)
+		r->change = mw->key;
+}
+
+static bool make_invalidate(struct world_qp *q, struct model_wr *r)
+{
+	struct world_mw *mw = &q->h->mw[world_below(q->h->w, WORLD_MWS)];
+
+	if (!mw->mw || !mw->alone || mw->binding || !mw->key ||
+		model_judge(mw->key, &q->model, mw->key->off, 0, 0) != MODEL_YES)
+		return false;
+	r->change = mw->key;
+	return true;
+}
+
+static bool make_bind(struct world_qp *q, struct model_wr *r)
+{
+	struct world *w = q->h->w;
+	struct world_mw *mw = &q->h->mw[world_below(w, WORLD_MWS)];
+	struct world_mr *mr = &q->h->mr[world_below(w, WORLD_MRS)];
+	uint32_t stag;
+
+	if (!mw->mw || mw->pd != q->pd || mw->binding || mw->stale || !mr->mr || mr->pd != q->pd ||
+		!(mr->key->rights & MODEL_BINDS) || !(mr->key->rights & MODEL_LOCAL_WRITE))
+		return false;
+	if (mw->key && mw->key->valid != MODEL_NO && (mw->alone || mw->key->valid != MODEL_YES))
+		return false;
+	r->remote = mr->key;
+	r->length = 1 + (uint32_t)world_below(w, mr->key->len);
+	r->at = any_place(w, mr->key, r->length, 1);
+	r->bind_rights = (unsigned)world_below(w, 16) & ~MODEL_LOCAL_WRITE;
+	r->change_end = mw->key && mw->key->valid != MODEL_NO ? mw->key : NULL;
+	stag = rnic_mw_stag(mw->mw);
+	r->change = model_key_new(
+		&w->m, q->h->index, q->pd, r->at, r->length, r->bind_rights | MODEL_LOCAL_WRITE);
+	r->change->stag = (stag & ~0xffu) | ((stag + 1 + (uint32_t)world_below(w, 255)) & 0xff);
+	r->change->base = world_chance(w, 0.5) ? 0 : mr->key->base + (r->at - mr->key->off);
+	r->change->only = mw->alone ? &q->model : NULL;
+	r->change->valid = MODEL_MAYBE;
+	mw->before = r->change_end;
+	mw->key = r->change;
+	mw->by = q;
+	mw->binding = true;
+	mw->of = mr;
+	mr->windows++;
+	return true;
+}
+
+static enum model_op any_op(struct world *w)
+{
+	static const uint8_t weight[] = {25, 20, 10, 18, 7, 7, 3, 6};
+	uint64_t at = world_below(w, 96);
+	unsigned op = 0;
+
+	while (at >= weight[op])
+		at -= weight[op++];
+	return (enum model_op)op;
+}
+
+static bool may_post(const struct world_qp *q)
+{
+	enum rnic_qp_state s = rnic_qp_get_state(q->qp);
+
+	return (s == RNIC_QP_RTS || s == RNIC_QP_SQD || s == RNIC_QP_ERROR) &&
+	       (q->linked || s == RNIC_QP_ERROR) && q->model.count < WORLD_DEPTH - 1 && !q->last;
+}
+
+static void post_one(struct world_qp *q)
+{
+	struct world *w = q->h->w;
+	struct model_wr r = {.op = any_op(w),
+		.signalled = world_chance(w, 0.7),
+		.fence = world_chance(w, 0.15),
+		.imm = (uint32_t)world_below(w, UINT32_MAX),
+		.operand = world_below(w, UINT64_MAX),
+		.compare = world_below(w, UINT64_MAX)};
+
+	if (r.op == MODEL_SEND || r.op == MODEL_WRITE_IMM)
+		r.solicited = world_chance(w, 0.2);
+	if (r.op == MODEL_ADD)
+		r.mask = world_chance(w, 0.5) ? 0 : world_below(w, UINT64_MAX);
+	if (r.op == MODEL_SWAP) {
+		r.mask = world_chance(w, 0.5) ? UINT64_MAX : world_below(w, UINT64_MAX);
+		r.compare_mask = world_chance(w, 0.5) ? 0 : 1ull << world_below(w, 64);
+	}
+	switch (r.op) {
+	case MODEL_INVALIDATE:
+		if (!make_invalidate(q, &r))
+			return;
+		break;
+	case MODEL_BIND:
+		if (!make_bind(q, &r))
+			return;
+		break;
+	default:
+		if (!make_data(q, &r))
+			return;
+		may_invalidate(q, &r);
+	}
+	submit(q, &r);
+}
+
+void world_post(struct world_host *h)
+{
+	struct world_qp *q = world_any_qp(h);
+	unsigned n = 1 + (unsigned)world_below(h->w, 6);
+
+	while (q && n-- && may_post(q))
+		post_one(q);
+}
+
+void world_post_last(struct world_qp *q)
+{
+	struct world *w = q->h->w;
+	struct model_wr r = {.op = MODEL_READ, .signalled = true, .length = 1};
+	struct world_host *p;
+
+	if (q->last || !q->model.peer || !may_post(q))
+		return;
+	p = &w->host[q->model.peer->host];
+	for (unsigned i = 0; i < WORLD_MRS && !r.local; i++)
+		if (q->h->mr[i].mr && q->h->mr[i].pd == q->pd &&
+			q->h->mr[i].key->rights & MODEL_LOCAL_WRITE)
+			r.local = q->h->mr[i].key;
+	for (unsigned i = 0; i < WORLD_MRS && !r.remote; i++)
+		if (p->mr[i].mr && model_judge(p->mr[i].key, q->model.peer, p->mr[i].key->off, 1,
+					   MODEL_REMOTE_READ) == MODEL_YES)
+			r.remote = p->mr[i].key;
+	for (unsigned tries = 0; r.local && r.remote && tries < 64; tries++) {
+		r.at = any_place(w, r.remote, 1, 1);
+		if (model_free_behind(&q->model, r.at, 1, false, false) &&
+			find_own(q->h, NULL, &r, 1, 1, true) && r.piece[0].off != r.at) {
+			submit(q, &r);
+			q->last = true;
+			return;
+		}
+	}
+}
+
+/* ---- receives ---------------------------------------------------------------------------- */
+
+static bool recv_one(struct world_host *h, struct world_qp *q, struct world_srq *srq)
+{
+	struct world *w = h->w;
+	struct model_rq *rq = srq ? &srq->rq : &q->rq;
+	struct model_wr r = {.length = w->program->profile.least};
+	unsigned pd = srq ? srq->pd : q->pd;
+	struct rdmap_rqe *e;
+
+	if (rq->count >= WORLD_DEPTH + rq->holes)
+		return false;
+	r.local = own_key(h, pd);
+	if (!r.local || !(r.local->rights & MODEL_LOCAL_WRITE) || r.local->len < r.length)
+		return false;
+	if (!find_own(h, NULL, &r, r.length,
+		    w->ending ? 1 : 1 + (unsigned)world_below(w, MODEL_PIECES), true))
+		return false;
+	if (srq ? !world_must(w, rnic_srq_begin(srq->srq), "post_srq_recv")
+		: !world_must(w, rnic_rq_begin(q->qp), "post_recv"))
+		return false;
+	e = srq ? rnic_srq_next(srq->srq) : rnic_rq_next(q->qp);
+	if (!e) {
+		/* The places of a QP that is gone are free; the model does not know how many. */
+		if (!rq->holes)
+			model_fail(&w->m, "host %u: %u fill a receive queue", h->index, rq->count);
+	} else {
+		r.id = ++w->next_id;
+		e->wr_id = r.id;
+		e->length = r.length;
+		e->num_sge = r.n;
+		for (unsigned i = 0; i < r.n; i++)
+			e->sge[i] =
+				(struct rdmap_sge){r.local->base + (r.piece[i].off - r.local->off),
+					r.piece[i].len, r.local->stag};
+		world_trace(w, "host %u: %s %u posts receive %#jx at %u", h->index,
+			srq ? "srq" : "qp", srq ? (unsigned)(srq - h->srq) : q->slot,
+			(uintmax_t)r.id, r.piece[0].off);
+		model_post_recv(rq, srq ? NULL : &q->model, &r);
+		if (srq)
+			rnic_srq_commit(srq->srq);
+		else
+			rnic_rq_commit(q->qp);
+		w->operations++;
+	}
+	if (srq)
+		rnic_srq_end(srq->srq);
+	else
+		rnic_rq_end(q->qp);
+	return e;
+}
+
+void world_recv(struct world_host *h)
+{
+	struct world_qp *q = world_any_qp(h);
+	unsigned n = 1 + (unsigned)world_below(h->w, 4);
+
+	while (q && n-- && recv_one(h, q, q->srq))
+		;
+}
+
+void world_feed(struct world_host *h)
+{
+	for (unsigned i = 0; i < WORLD_QPS; i++) {
+		struct world_qp *q = &h->qp[i];
+
+		if (!q->qp)
+			continue;
+		if (q->srq) {
+			while (q->srq->rq.count < q->srq->rq.expected + q->srq->rq.holes + 1 &&
+				recv_one(h, q, q->srq))
+				;
+			continue;
+		}
+		while (q->rq.count < q->rq.expected && recv_one(h, q, NULL))
+			;
+	}
+}
+
+/** A program changes memory that is its own. */
+void world_scribble(struct world_host *h)
+{
+	struct world *w = h->w;
+	uint32_t len = 1 + (uint32_t)world_below(w, 4096);
+	uint32_t off = (uint32_t)world_below(w, MODEL_ARENA - len + 1);
+
+	if (model_free(&w->m, h->index, off, len, true))
+		model_fill(&w->m, h->index, off, len, prng_u64(&w->r));
+}
