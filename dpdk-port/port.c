@@ -4,7 +4,6 @@
 #include "dpdk-port/capture.h"
 #include "dpdk-port/carrier.h"
 #include "dpdk-port/eal.h"
-#include "dpdk-port/idle.h"
 #include "dpdk-port/intr_gate.h"
 
 #include <linux/if_packet.h>
@@ -229,13 +228,12 @@ bool port_rx_is_interrupt(const struct port *p)
 	return p->rx_event;
 }
 
-void port_rx_disbelieve(struct port *p)
+void port_rx_disbelieve(struct port *p, unsigned look_ms)
 {
 	log_printf(p->log, LOG_LEVEL_WARNING,
 		"port %s: %s offers a receive interrupt that does not come; packets are looked for "
 		"every %u ms from now on%s",
-		p->device ? rte_dev_name(p->device) : "", p->caps.driver,
-		(unsigned)(IDLE_BLIND_NS / 1000000),
+		p->device ? rte_dev_name(p->device) : "", p->caps.driver, look_ms,
 		p->legacy_helps ? ", unless \"eal = --vfio-intr=legacy\" makes it come" : "");
 	rte_eth_dev_rx_intr_disable(p->id, 0);
 	p->rx_event = false;

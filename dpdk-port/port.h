@@ -107,10 +107,11 @@ void port_rx_woken(struct port *p);
 bool port_rx_is_interrupt(const struct port *p);
 
 /**
- * The interrupt does not come, see idle_learn(): say so, with what helps, and have no descriptor
- * from now on.
+ * The interrupt does not come, as the caller found out by experience: say so, with what helps, and
+ * have no descriptor from now on.
+ * @param look_ms how often the caller looks for packets from now on.
  */
-void port_rx_disbelieve(struct port *p);
+void port_rx_disbelieve(struct port *p, unsigned look_ms);
 
 /**
  * Frames that came and were lost before port_rx() could have them, since the port was opened: the

@@ -3,7 +3,7 @@
 #ifndef PROVIDER_FAILURE_H
 #define PROVIDER_FAILURE_H
 
-#include "provider/net.h"
+#include "host/net.h"
 #include "rnic/rnic.h"
 
 /** Room for the sentence. */

@@ -8,10 +8,10 @@
 
 #include "base/cancel.h"
 #include "base/guarded.h"
+#include "host/config.h"
+#include "host/guid.h"
 #include "provider/cm/ucma.h"
-#include "provider/config.h"
 #include "provider/fd_room.h"
-#include "provider/guid.h"
 #include "provider/stack.h"
 #include "provider/verbs/objects.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/stack.h"
 
+#include "host/net.h"
 #include "provider/failure.h"
-#include "provider/net.h"
 
 #include <errno.h>
 #include <pthread.h>

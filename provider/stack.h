@@ -6,7 +6,7 @@
 #ifndef PROVIDER_STACK_H
 #define PROVIDER_STACK_H
 
-#include "provider/config.h"
+#include "host/config.h"
 #include "rnic/rnic.h"
 
 struct stack;

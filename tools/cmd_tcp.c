@@ -3,7 +3,7 @@
  * uiwarp tcp: plain TCP streams over a stack of our own, to tell a path's trouble from RDMA's.
  * The engine's thread does the work; this one reports, and ends things when their time has come.
  */
-#include "provider/config.h"
+#include "host/config.h"
 #include "tools/commands.h"
 #include "tools/help.h"
 #include "tools/tcp_report.h"

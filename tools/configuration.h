@@ -6,7 +6,7 @@
 #ifndef TOOLS_CONFIGURATION_H
 #define TOOLS_CONFIGURATION_H
 
-#include "provider/config.h"
+#include "host/config.h"
 
 #include <argp.h>
 

@@ -7,8 +7,8 @@
 #ifndef TOOLS_DOCTOR_H
 #define TOOLS_DOCTOR_H
 
+#include "host/net.h"
 #include "ip/echo.h"
-#include "provider/net.h"
 
 #include <stdbool.h>
 #include <stdint.h>

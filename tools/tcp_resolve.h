@@ -3,7 +3,7 @@
 #ifndef TOOLS_TCP_RESOLVE_H
 #define TOOLS_TCP_RESOLVE_H
 
-#include "provider/net.h"
+#include "host/net.h"
 
 /**
  * The first address of @p host to which @p n has a route.

@@ -8,7 +8,7 @@
 #ifndef TOOLS_TCP_SESSION_H
 #define TOOLS_TCP_SESSION_H
 
-#include "provider/net.h"
+#include "host/net.h"
 #include "tools/tcp_options.h"
 
 /** One connection as it was when looked at last. */

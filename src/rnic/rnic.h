@@ -14,10 +14,10 @@
 
 #include "base/log.h"
 #include "base/random.h"
+#include "engine/engine.h"
 #include "llp/llp.h"
 #include "mpa/mpa.h"
 #include "rdmap/rdmap.h"
-#include "rnic/engine.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #ifndef RNIC_SRQ_H
 #define RNIC_SRQ_H
 
-#include "rnic/engine.h"
+#include "engine/engine.h"
 #include "rnic/pd.h"
 #include "rnic/recv_queue.h"
 

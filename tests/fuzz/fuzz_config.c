@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Configuration: single assignments, and the same bytes as a file. */
 #include "fuzz.h"
-#include "provider/config.h"
+#include "host/config.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -7,8 +7,8 @@
 #ifndef TESTS_SIM_HOST_H
 #define TESTS_SIM_HOST_H
 
+#include "engine/engine.h"
 #include "ip/ip.h"
-#include "rnic/engine.h"
 #include "rnic/rnic.h"
 #include "sim/sim.h"
 #include "tcp/tcp.h"

@@ -3,7 +3,7 @@
 #ifndef SUPPORT_ENGINE_ROUND_H
 #define SUPPORT_ENGINE_ROUND_H
 
-#include "rnic/engine.h"
+#include "engine/engine.h"
 
 /** One round, which waits for the lock and counts as nobody's. @return packets handled. */
 static inline unsigned engine_round(struct engine *e)

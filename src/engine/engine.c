@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/engine.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <time.h>
+
+void engine_init(struct engine *e, const struct engine_ops *ops, void *ctx)
+{
+	pthread_mutex_init(&e->lock, NULL);
+	e->ops = ops;
+	e->ctx = ctx;
+	e->now = ops->clock(ctx);
+	timer_wheel_init(&e->wheel, e->now);
+	atomic_init(&e->doorbells, NULL);
+	atomic_init(&e->deadline, TIMER_NEVER);
+	atomic_init(&e->inline_rounds, 0);
+	atomic_init(&e->sleeping_until, 0);
+	atomic_init(&e->waiting, 0);
+	atomic_init(&e->lazy_rings, 0);
+}
+
+void engine_fini(struct engine *e)
+{
+	pthread_mutex_destroy(&e->lock);
+}
+
+static void engine_entered(struct engine *e)
+{
+	e->ops->enter(e->ctx);
+	e->now = e->ops->clock(e->ctx);
+}
+
+static bool engine_try(struct engine *e)
+{
+	struct cancel_hold hold = cancel_hold();
+
+	if (pthread_mutex_trylock(&e->lock)) {
+		cancel_release(hold);
+		return false;
+	}
+	e->hold = hold;
+	engine_entered(e);
+	return true;
+}
+
+bool engine_trylock(struct engine *e)
+{
+	/* Waiting threads go first. */
+	return !atomic_load(&e->waiting) && engine_try(e);
+}
+
+/** Take all that rang. Newest first, as they were pushed. */
+static struct engine_doorbell *engine_doorbells_take(struct engine *e)
+{
+	if (!atomic_load(&e->doorbells))
+		return NULL;
+	return atomic_exchange(&e->doorbells, NULL);
+}
+
+static void engine_doorbell_push(struct engine *e, struct engine_doorbell *d)
+{
+	struct engine_doorbell *old = atomic_load(&e->doorbells);
+
+	do
+		atomic_store(&d->next, old);
+	while (!atomic_compare_exchange_weak(&e->doorbells, &old, d));
+}
+
+static void engine_doorbells_serve(struct engine *e)
+{
+	struct engine_doorbell *d = engine_doorbells_take(e), *first = NULL, *next;
+
+	/* Oldest first: nobody is overtaken for ever. */
+	for (; d; d = next) {
+		next = atomic_load(&d->next);
+		atomic_store(&d->next, first);
+		first = d;
+	}
+	for (d = first; d; d = next) {
+		/* Once it is not queued another thread may push it, and so change its next. */
+		next = atomic_load(&d->next);
+		atomic_store(&d->queued, false);
+		d->serve(d);
+	}
+}
+
+void engine_lock(struct engine *e)
+{
+	struct cancel_hold hold = cancel_hold();
+
+	atomic_fetch_add(&e->waiting, 1);
+	pthread_mutex_lock(&e->lock);
+	atomic_fetch_sub(&e->waiting, 1);
+	e->hold = hold;
+	engine_entered(e);
+	/* What was posted before goes before what the caller is about to do. */
+	engine_doorbells_serve(e);
+}
+
+bool engine_lock_within(struct engine *e, unsigned ms)
+{
+	const struct timespec nap = {.tv_nsec = 1000000};
+	bool locked;
+
+	atomic_fetch_add(&e->waiting, 1);
+	while (!(locked = engine_try(e)) && ms-- != 0)
+		nanosleep(&nap, NULL);
+	atomic_fetch_sub(&e->waiting, 1);
+	if (locked)
+		engine_doorbells_serve(e);
+	return locked;
+}
+
+void engine_unlock(struct engine *e)
+{
+	struct cancel_hold hold = e->hold;
+	uint64_t deadline, asleep;
+
+	for (;;) {
+		engine_doorbells_serve(e);
+		e->ops->flush(e->ctx);
+		deadline = timer_wheel_next(&e->wheel);
+		/*
+		 * Releasing the lock is a full barrier on x86: sleeping_until is read after this.
+		 */
+		atomic_store_explicit(&e->deadline, deadline, memory_order_release);
+		e->ops->leave(e->ctx);
+		pthread_mutex_unlock(&e->lock);
+		/*
+		 * A thread that rang while the lock was held pushed first and then tried the lock:
+		 * either it got the lock, or its doorbell is seen here. If the lock cannot be had
+		 * now, its new holder (or the thread that waits for it) comes by here later.
+		 */
+		if (!atomic_load(&e->doorbells) || !engine_trylock(e))
+			break;
+	}
+	asleep = atomic_load(&e->sleeping_until);
+	if (asleep > deadline)
+		e->ops->wake(e->ctx);
+	cancel_release(hold);
+}
+
+static void engine_add_one(_Atomic uint64_t *counter)
+{
+	uint64_t n = atomic_load_explicit(counter, memory_order_relaxed);
+
+	atomic_store_explicit(counter, n + 1, memory_order_relaxed);
+}
+
+/** Only the lock's holder writes it. */
+static void engine_count_inline(struct engine *e)
+{
+	engine_add_one(&e->inline_rounds);
+}
+
+int engine_drive(struct engine *e)
+{
+	unsigned n;
+
+	if (!engine_trylock(e))
+		return -EBUSY;
+	engine_count_inline(e);
+	n = e->ops->poll(e->ctx, e->now);
+	engine_unlock(e);
+	return (int)n;
+}
+
+void engine_defer(struct engine *e, struct engine_doorbell *d)
+{
+	/* If it is queued already, the holder has yet to serve it, and sees what is new by then. */
+	if (!atomic_exchange(&d->queued, true))
+		engine_doorbell_push(e, d);
+}
+
+void engine_ring(struct engine *e, struct engine_doorbell *d)
+{
+	if (engine_trylock(e)) {
+		engine_count_inline(e);
+		d->serve(d);
+		engine_unlock(e);
+		return;
+	}
+	engine_defer(e, d);
+	if (engine_trylock(e))
+		engine_unlock(e);
+}
+
+void engine_ring_lazy(struct engine *e, struct engine_doorbell *d)
+{
+	engine_add_one(&e->lazy_rings);
+	engine_defer(e, d);
+	/* The thread, before it sleeps long, says so and then looks at the doorbells. */
+	if (atomic_load(&e->sleeping_until) && engine_trylock(e))
+		engine_unlock(e);
+}
+
+void engine_doorbell_cancel(struct engine *e, struct engine_doorbell *d)
+{
+	struct engine_doorbell *b, *next;
+
+	if (!atomic_load(&d->queued))
+		return;
+	for (b = engine_doorbells_take(e); b; b = next) {
+		next = atomic_load(&b->next);
+		if (b != d)
+			engine_doorbell_push(e, b);
+	}
+	atomic_store(&d->queued, false);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What only the whole configuration can tell. */
+#include "host/config_error.h"
+
+#include <errno.h>
+
+/* True when all bits of an IPv4 address behind the prefix are @p bit. */
+static bool config_host_part_is(const struct ip_addr *a, unsigned prefix_len, bool bit)
+{
+	for (unsigned i = prefix_len; i < 32; i++)
+		if (((a->b[12 + i / 8] >> (7 - i % 8) & 1) != 0) != bit)
+			return false;
+	return true;
+}
+
+/* RFC 1122 section 3.2.1.3 (c), (d): the network or its broadcast; RFC 3021 lets /31 use both. */
+static bool config_names_no_host(const struct ip_addr *a, unsigned prefix_len)
+{
+	return ip_addr_is_v4(a) && prefix_len < 31 &&
+	       (config_host_part_is(a, prefix_len, false) ||
+		       config_host_part_is(a, prefix_len, true));
+}
+
+static int config_check_address(
+	const struct config *c, const struct config_address *a, struct config_error *e)
+{
+	char text[IP_ADDR_STRLEN];
+
+	ip_addr_format(&a->addr, text);
+	if (!ip_addr_is_v4(&a->addr)) {
+		/* RFC 8200 section 5: IPv6 needs links of 1280 bytes. */
+		if (c->mtu != 0 && c->mtu < 1280)
+			return config_complain(e, -EINVAL, NULL,
+				"\"mtu\" is %u, but the IPv6 address %s needs at least 1280",
+				c->mtu, text);
+		return 0;
+	}
+	if (config_names_no_host(&a->addr, a->prefix_len))
+		return config_complain(e, -EINVAL, NULL,
+			"\"address\" is %s/%u, which names the network or its broadcast; expected "
+			"the address of a host in it",
+			text, a->prefix_len);
+	return 0;
+}
+
+int config_check(const struct config *c, struct config_error *e)
+{
+	char text[IP_ADDR_STRLEN];
+
+	if (c->port[0] == '\0')
+		return config_complain(e, -EINVAL, NULL,
+			"\"port\" is missing; expected DPDK device arguments, such as "
+			"port=net_memif0,role=server,socket=/tmp/uiwarp.sock");
+	if (c->num_addresses == 0)
+		return config_complain(e, -EINVAL, NULL,
+			"\"address\" is missing; expected at least one, such as "
+			"address=10.0.0.1/24");
+	for (unsigned i = 0; i < c->num_addresses; i++) {
+		int rc = config_check_address(c, &c->address[i], e);
+
+		if (rc != 0)
+			return rc;
+	}
+	for (unsigned i = 0; i < c->num_gateways; i++) {
+		const struct ip_addr *g = &c->gateway[i];
+		bool on_link = ip_addr_is_link_local(g);
+
+		ip_addr_format(g, text);
+		for (unsigned j = 0; j < c->num_addresses; j++) {
+			const struct config_address *a = &c->address[j];
+
+			if (ip_addr_equal(g, &a->addr))
+				return config_complain(e, -EINVAL, NULL,
+					"\"gateway\" is %s, which is our own address; expected a "
+					"router's",
+					text);
+			if (ip_addr_is_v4(g) != ip_addr_is_v4(&a->addr) ||
+				!ip_addr_in_prefix(g, &a->addr, a->prefix_len))
+				continue;
+			if (config_names_no_host(g, a->prefix_len))
+				return config_complain(e, -EINVAL, NULL,
+					"\"gateway\" is %s, which names the network of an "
+					"\"address\" or its broadcast; expected a router's",
+					text);
+			on_link = true;
+		}
+		if (!on_link)
+			return config_complain(e, -EINVAL, NULL,
+				"\"gateway\" is %s, which no \"address\" has in its network; "
+				"expected a neighbour",
+				text);
+	}
+	return 0;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The configuration as a process finds it: in its environment, with a slot where it wants one. */
+#include "host/config_error.h"
+#include "host/slot.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The lines of UIWARP_SET. */
+static int config_apply_environment(struct config *c, const char *set, struct config_error *e)
+{
+	char *copy = strdup(set);
+	char *next = copy;
+	int rc = 0;
+
+	if (copy == NULL)
+		return config_complain(e, -ENOMEM, NULL, "%s", strerror(ENOMEM));
+	while (rc == 0 && next != NULL) {
+		char *line = strsep(&next, "\n");
+
+		if (*line != '\0')
+			rc = config_set(c, line, e);
+	}
+	free(copy);
+	return rc;
+}
+
+/* What the environment says, with @p slot in the place of patterns. @return as above it. */
+static int config_read_environment(struct config *c, unsigned slot, struct config_error *e)
+{
+	const char *path = secure_getenv("UIWARP_CONFIG");
+	const char *set = secure_getenv("UIWARP_SET");
+	int rc = 0;
+
+	config_init(c);
+	c->slot = slot;
+	if (path != NULL && *path == '\0')
+		path = NULL;
+	if (set != NULL && *set == '\0')
+		set = NULL;
+	if (path == NULL && set == NULL)
+		return 0;
+	if (path != NULL)
+		rc = config_read_file(c, path, e);
+	if (rc == 0 && set != NULL)
+		rc = config_apply_environment(c, set, e);
+	/* Without the number of the slot the whole is not there yet. */
+	if (rc == 0 && (!c->slot_wanted || slot != 0))
+		rc = config_check(c, e);
+	return rc == 0 ? 1 : rc;
+}
+
+int config_from_environment(struct config *c, struct config_error *e)
+{
+	int rc = config_read_environment(c, 0, e);
+	char name[sizeof c->name];
+
+	if (rc <= 0 || !c->slot_wanted)
+		return rc;
+	rc = config_read_environment(c, c->slot_last, e);
+	if (rc <= 0)
+		return rc;
+	memcpy(name, c->name, sizeof name);
+	rc = config_read_environment(c, c->slot_first, e);
+	c->slot_names = strcmp(name, c->name) != 0;
+	return rc;
+}
+
+int config_take_slot(struct config *c, struct config_error *e)
+{
+	const bool names = c->slot_names;
+	char directory[CONFIG_MAX_PATH];
+	unsigned slot;
+	int fd, rc;
+
+	if (!c->slot_wanted)
+		return 0;
+	rc = slot_directory(directory, sizeof directory);
+	if (rc != 0)
+		return config_complain(e, rc, NULL, "the directory of the slots, %s: %s", directory,
+			strerror(-rc));
+	fd = slot_take(directory, c->slot_group, c->slot_first, c->slot_last, &slot);
+	if (fd == -EBUSY)
+		return config_complain(e, fd, NULL,
+			"all slots from %u to %u of group \"%s\" are taken by other processes (see "
+			"%s); expected fewer of them, or a longer range in \"slots\"",
+			c->slot_first, c->slot_last, c->slot_group, directory);
+	if (fd < 0)
+		return config_complain(
+			e, fd, NULL, "cannot take a slot in %s: %s", directory, strerror(-fd));
+	rc = config_read_environment(c, slot, e);
+	if (rc <= 0) {
+		close(fd);
+		return rc == 0 ? config_complain(e, -ENOENT, NULL, "the configuration is gone")
+			       : rc;
+	}
+	c->slot_fd = fd;
+	c->slot_names = names;
+	return 0;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host/poller.h"
+
+#include "dpdk-port/eal.h"
+#include "dpdk-port/lcore.h"
+#include "host/idle.h"
+
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define POLL_BURST  IDLE_FULL_ROUND
+#define LOOP_ROUNDS 16
+
+static uint64_t poller_clock(void *ctx)
+{
+	struct poller *p = ctx;
+	uint64_t now = clock_ns(&p->clock);
+
+	/* Two cores' counters may differ by a little; the stack's time must not go back. */
+	if (now > p->last)
+		p->last = now;
+	/* Asked whenever the lock was taken, also for posting: what is sent has this time. */
+	if (p->tcp)
+		tcp_set_now(p->tcp, p->last);
+	port_set_now(p->port, p->last);
+	return p->last;
+}
+
+static void poller_enter(void *ctx)
+{
+	struct poller *p = ctx;
+
+	p->had = lcore_enter(p->lcore);
+}
+
+static void poller_leave(void *ctx)
+{
+	struct poller *p = ctx;
+
+	lcore_leave(p->had);
+}
+
+static unsigned poller_poll(void *ctx, uint64_t now)
+{
+	struct poller *p = ctx;
+	struct rte_mbuf *pkts[POLL_BURST];
+	unsigned n, handled = 0;
+
+	n = port_rx(p->port, pkts, POLL_BURST);
+	if (p->ip)
+		handled = ip_input(p->ip, pkts, n, now);
+	else if (n)
+		rte_pktmbuf_free_bulk(pkts, n);
+	timer_wheel_run(&p->engine->wheel, now);
+	/* Frames that wait for room in the port are work too: a sleep must be short. */
+	return handled + (port_backlog(p->port) > 0);
+}
+
+/** The engine's thread shall not sleep: that is all there is to it. */
+static void poller_come_again(struct timer *t, uint64_t now)
+{
+}
+
+/**
+ * What we say to ourselves is heard before the lock is released, as nothing will come in that would
+ * wake somebody for it. But not without end: a stream to oneself never falls silent.
+ */
+static void poller_hear_ourselves(struct poller *p)
+{
+	for (unsigned i = 0; i < LOOP_ROUNDS && ip_is_looping(p->ip); i++) {
+		ip_input(p->ip, NULL, 0, p->last);
+		if (p->tcp)
+			tcp_round_end(p->tcp);
+	}
+	if (ip_is_looping(p->ip))
+		timer_start(&p->engine->wheel, &p->again, p->last);
+}
+
+static void poller_flush(void *ctx)
+{
+	struct poller *p = ctx;
+
+	if (p->tcp)
+		tcp_round_end(p->tcp);
+	if (p->ip)
+		poller_hear_ourselves(p);
+	port_flush(p->port);
+}
+
+static void poller_wake(void *ctx)
+{
+	struct poller *p = ctx;
+	uint64_t one = 1;
+
+	if (write(p->wake_fd, &one, sizeof one) < 0)
+		return; /* the counter is full: a wake-up is pending */
+}
+
+static uint64_t poller_clock_unlocked(void *ctx)
+{
+	const struct poller *p = ctx;
+
+	return clock_ns(&p->clock);
+}
+
+const struct engine_ops poller_ops = {
+	.clock = poller_clock,
+	.enter = poller_enter,
+	.leave = poller_leave,
+	.poll = poller_poll,
+	.flush = poller_flush,
+	.wake = poller_wake,
+	.clock_unlocked = poller_clock_unlocked,
+};
+
+int poller_init(struct poller *p, struct engine *e, struct port *port)
+{
+	*p = (struct poller){.engine = e, .port = port};
+	p->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (p->wake_fd < 0)
+		return -errno;
+	clock_init(&p->clock, eal_clock_sample());
+	p->lcore = lcore_reserve();
+	timer_init(&p->again, poller_come_again);
+	engine_init(e, &poller_ops, p);
+	return 0;
+}
+
+void poller_fini(struct poller *p)
+{
+	engine_fini(p->engine);
+	lcore_release(p->lcore);
+	close(p->wake_fd);
+}
+
+void poller_transmit(void *port, struct rte_mbuf *m)
+{
+	port_tx(port, m);
+}
+
+void poller_wake_clear(struct poller *p)
+{
+	uint64_t n;
+
+	if (read(p->wake_fd, &n, sizeof n) < 0)
+		return; /* none was pending */
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/engine.h"
+
+#include "base/container_of.h"
+#include "support/engine_round.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+struct port {
+	struct engine e;
+	uint64_t clock;
+	unsigned entered, left, polled, flushed, woken;
+	struct engine_doorbell *ring_at_leave;
+};
+
+struct doorbell {
+	struct engine_doorbell d;
+	struct port *port;
+	unsigned served, order;
+	struct engine_doorbell *ring_when_served;
+};
+
+static unsigned served_total;
+
+static uint64_t op_clock(void *ctx)
+{
+	return ((struct port *)ctx)->clock;
+}
+
+static void op_enter(void *ctx)
+{
+	((struct port *)ctx)->entered++;
+}
+
+static void op_leave(void *ctx)
+{
+	struct port *p = ctx;
+	struct engine_doorbell *d = p->ring_at_leave;
+
+	p->left++;
+	p->ring_at_leave = NULL;
+	if (d)
+		engine_ring(&p->e, d);
+}
+
+static unsigned op_poll(void *ctx, uint64_t now)
+{
+	struct port *p = ctx;
+
+	assert_int_equal(now, p->clock);
+	p->polled++;
+	return 3;
+}
+
+static void op_flush(void *ctx)
+{
+	((struct port *)ctx)->flushed++;
+}
+
+static void op_wake(void *ctx)
+{
+	((struct port *)ctx)->woken++;
+}
+
+static const struct engine_ops ops = {
+	op_clock, op_enter, op_leave, op_poll, op_flush, op_wake, op_clock};
+
+static void on_serve(struct engine_doorbell *d)
+{
+	struct doorbell *b = container_of(d, struct doorbell, d);
+
+	b->served++;
+	b->order = ++served_total;
+	if (b->ring_when_served) {
+		struct engine_doorbell *next = b->ring_when_served;
+
+		b->ring_when_served = NULL;
+		engine_defer(&b->port->e, next);
+	}
+}
+
+static void start(struct port *p)
+{
+	*p = (struct port){.clock = 5000000000};
+	served_total = 0;
+	engine_init(&p->e, &ops, p);
+}
+
+static struct doorbell doorbell(struct port *p)
+{
+	return (struct doorbell){.d.serve = on_serve, .port = p};
+}
+
+static void lock_sets_now_and_unlock_flushes(void **state)
+{
+	struct port p;
+
+	start(&p);
+	p.clock = 6000000000;
+	engine_lock(&p.e);
+	assert_int_equal(p.e.now, 6000000000);
+	assert_int_equal(p.entered, 1);
+	assert_false(engine_trylock(&p.e));
+	engine_unlock(&p.e);
+	assert_int_equal(p.flushed, 1);
+	assert_int_equal(p.left, 1);
+	assert_true(engine_trylock(&p.e));
+	engine_unlock(&p.e);
+	engine_fini(&p.e);
+}
+
+static void drive_polls_unless_busy(void **state)
+{
+	struct port p;
+
+	start(&p);
+	assert_int_equal(engine_drive(&p.e), 3);
+	assert_int_equal(p.polled, 1);
+	assert_int_equal(p.e.inline_rounds, 1);
+	assert_int_equal(engine_round(&p.e), 3);
+	assert_int_equal(p.e.inline_rounds, 1);
+	engine_lock(&p.e);
+	assert_int_equal(engine_drive(&p.e), -EBUSY);
+	assert_int_equal(p.polled, 2);
+	engine_unlock(&p.e);
+	engine_fini(&p.e);
+}
+
+static void who_tries_lets_who_waits_by(void **state)
+{
+	struct port p;
+
+	start(&p);
+	atomic_store(&p.e.waiting, 1);
+	assert_int_equal(engine_drive(&p.e), -EBUSY);
+	atomic_store(&p.e.waiting, 0);
+	assert_int_equal(engine_drive(&p.e), 3);
+	engine_fini(&p.e);
+}
+
+static void ring_serves_at_once_when_free(void **state)
+{
+	struct port p;
+	struct doorbell b;
+
+	start(&p);
+	b = doorbell(&p);
+	engine_ring(&p.e, &b.d);
+	assert_int_equal(b.served, 1);
+	assert_int_equal(p.flushed, 1);
+	engine_fini(&p.e);
+}
+
+static void rung_doorbells_are_served_at_unlock_oldest_first(void **state)
+{
+	struct port p;
+	struct doorbell b[3];
+
+	start(&p);
+	engine_lock(&p.e);
+	for (unsigned i = 0; i < 3; i++) {
+		b[i] = doorbell(&p);
+		engine_ring(&p.e, &b[i].d);
+		engine_ring(&p.e, &b[i].d);
+		assert_int_equal(b[i].served, 0);
+	}
+	engine_unlock(&p.e);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(b[i].served, 1);
+		assert_int_equal(b[i].order, i + 1);
+	}
+	engine_ring(&p.e, &b[0].d);
+	assert_int_equal(b[0].served, 2);
+	engine_fini(&p.e);
+}
+
+/** Rung while the holder was on its way out: it, or nobody, must notice. */
+static void late_doorbells_are_not_lost(void **state)
+{
+	struct port p;
+	struct doorbell b, c;
+
+	start(&p);
+	b = doorbell(&p);
+	c = doorbell(&p);
+	b.ring_when_served = &c.d;
+	p.ring_at_leave = &b.d;
+	engine_lock(&p.e);
+	engine_unlock(&p.e);
+	assert_int_equal(b.served, 1);
+	assert_int_equal(c.served, 1);
+	assert_int_equal(p.entered, p.left);
+	assert_int_equal(p.flushed, p.left);
+	engine_fini(&p.e);
+}
+
+static void cancel_takes_one_off_the_list(void **state)
+{
+	struct port p;
+	struct doorbell b[3];
+
+	start(&p);
+	engine_lock(&p.e);
+	for (unsigned i = 0; i < 3; i++) {
+		b[i] = doorbell(&p);
+		engine_defer(&p.e, &b[i].d);
+	}
+	engine_doorbell_cancel(&p.e, &b[1].d);
+	engine_doorbell_cancel(&p.e, &b[1].d);
+	engine_unlock(&p.e);
+	assert_int_equal(b[0].served, 1);
+	assert_int_equal(b[1].served, 0);
+	assert_int_equal(b[2].served, 1);
+	engine_ring(&p.e, &b[1].d);
+	assert_int_equal(b[1].served, 1);
+	engine_fini(&p.e);
+}
+
+static void on_timer(struct timer *t, uint64_t now)
+{
+}
+
+static void a_nearer_deadline_wakes_the_sleeper(void **state)
+{
+	struct port p;
+	struct timer t;
+
+	start(&p);
+	timer_init(&t, on_timer);
+	atomic_store(&p.e.sleeping_until, p.clock + 1000000);
+	engine_lock(&p.e);
+	engine_unlock(&p.e);
+	assert_int_equal(p.e.deadline, TIMER_NEVER);
+	assert_int_equal(p.woken, 0);
+	engine_lock(&p.e);
+	timer_start(&p.e.wheel, &t, p.clock + 400000);
+	engine_unlock(&p.e);
+	assert_true(p.e.deadline <= p.clock + 400000 + TIMER_TICK_NS);
+	assert_int_equal(p.woken, 1);
+	atomic_store(&p.e.sleeping_until, 0);
+	engine_lock(&p.e);
+	engine_unlock(&p.e);
+	assert_int_equal(p.woken, 1);
+	engine_fini(&p.e);
+}
+
+static void a_lazy_doorbell_waits_for_whoever_comes(void **state)
+{
+	struct port p;
+	struct doorbell b;
+
+	start(&p);
+	b = doorbell(&p);
+	engine_ring_lazy(&p.e, &b.d);
+	engine_ring_lazy(&p.e, &b.d);
+	assert_int_equal(b.served, 0);
+	assert_int_equal(p.entered, 0);
+	assert_true(engine_has_doorbells(&p.e));
+	engine_drive(&p.e);
+	assert_int_equal(b.served, 1);
+	assert_false(engine_has_doorbells(&p.e));
+	/* Before anything that its poster may do next. */
+	engine_ring_lazy(&p.e, &b.d);
+	engine_lock(&p.e);
+	assert_int_equal(b.served, 2);
+	engine_unlock(&p.e);
+	assert_int_equal(b.served, 2);
+	/* Nobody would come soon. */
+	atomic_store(&p.e.sleeping_until, p.clock + 1000000);
+	engine_ring_lazy(&p.e, &b.d);
+	assert_int_equal(b.served, 3);
+	assert_int_equal(p.e.lazy_rings, 4);
+	engine_fini(&p.e);
+}
+
+#define THREADS 3
+#define RINGS   20000
+
+struct worker {
+	struct engine_doorbell d;
+	struct engine *e;
+	_Atomic unsigned posted;
+	unsigned seen;
+};
+
+static void on_work(struct engine_doorbell *d)
+{
+	struct worker *w = container_of(d, struct worker, d);
+
+	w->seen = atomic_load(&w->posted);
+}
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+
+	for (unsigned i = 0; i < RINGS; i++) {
+		atomic_fetch_add(&w->posted, 1);
+		engine_ring(w->e, &w->d);
+		if (i % 64 == 0)
+			engine_round(w->e);
+	}
+	return NULL;
+}
+
+/** No thread drives the engine after the last ring: each must have been served by somebody. */
+static void no_ring_of_any_thread_is_lost(void **state)
+{
+	struct port p;
+	struct worker w[THREADS];
+	pthread_t t[THREADS];
+
+	start(&p);
+	for (unsigned i = 0; i < THREADS; i++) {
+		w[i] = (struct worker){.d.serve = on_work, .e = &p.e};
+		assert_int_equal(pthread_create(&t[i], NULL, work, &w[i]), 0);
+	}
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+	for (unsigned i = 0; i < THREADS; i++)
+		assert_int_equal(w[i].seen, RINGS);
+	engine_fini(&p.e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lock_sets_now_and_unlock_flushes),
+		cmocka_unit_test(drive_polls_unless_busy),
+		cmocka_unit_test(who_tries_lets_who_waits_by),
+		cmocka_unit_test(ring_serves_at_once_when_free),
+		cmocka_unit_test(rung_doorbells_are_served_at_unlock_oldest_first),
+		cmocka_unit_test(late_doorbells_are_not_lost),
+		cmocka_unit_test(cancel_takes_one_off_the_list),
+		cmocka_unit_test(a_lazy_doorbell_waits_for_whoever_comes),
+		cmocka_unit_test(a_nearer_deadline_wakes_the_sleeper),
+		cmocka_unit_test(no_ring_of_any_thread_is_lost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

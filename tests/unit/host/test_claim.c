@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host/claim.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+/* After the four that it needs. */
+#include <cmocka.h>
+
+#define MEMIF "net_memif0,role=server,socket=/tmp/x.sock,socket-abstract=no"
+
+static char directory[64];
+static struct config_error e;
+
+static int set_up(void **state)
+{
+	snprintf(directory, sizeof directory, "/tmp/uiw-claim.XXXXXX");
+	return mkdtemp(directory) == NULL;
+}
+
+static int tear_down(void **state)
+{
+	char command[128];
+
+	snprintf(command, sizeof command, "rm -rf %s", directory);
+	return system(command);
+}
+
+static struct config config_of(const char *port, const char *a, const char *b)
+{
+	struct config c;
+
+	config_init(&c);
+	snprintf(c.port, sizeof c.port, "%s", port);
+	assert_int_equal(ip_addr_parse(a, &c.address[c.num_addresses++].addr), 0);
+	if (b)
+		assert_int_equal(ip_addr_parse(b, &c.address[c.num_addresses++].addr), 0);
+	return c;
+}
+
+/* Another process that has the claims of @c until it is killed. */
+static pid_t other(const struct config *c)
+{
+	struct claim claim;
+	int ready[2];
+	char byte = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		byte = claim_take(&claim, directory, c, &e) == 0;
+		if (write(ready[1], &byte, 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(byte, 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static int take(const char *port, const char *a, const char *b)
+{
+	struct config c = config_of(port, a, b);
+	struct claim claim;
+	int r = claim_take(&claim, directory, &c, &e);
+
+	if (r == 0)
+		claim_release(&claim);
+	return r;
+}
+
+static void the_second_process_is_refused(void **state)
+{
+	struct config c = config_of("net_af_packet0,iface=eth1", "10.0.0.1", NULL);
+	pid_t pid = other(&c);
+	char words[32];
+
+	assert_int_equal(take("net_af_packet0,iface=eth1", "10.0.0.1", NULL), -EADDRINUSE);
+	snprintf(words, sizeof words, "process %d (", (int)pid);
+	assert_non_null(strstr(e.text, words));
+	assert_non_null(strstr(e.text, "10.0.0.1"));
+	assert_null(strchr(e.text, '\n'));
+	/* Whatever the arguments beside, and whatever opens the interface. */
+	assert_int_equal(take("net_af_packet3,framesz=4096,iface=eth1,qpairs=1", "10.0.0.1", NULL),
+		-EADDRINUSE);
+	assert_int_equal(take("net_af_xdp0,iface=eth1", "10.0.0.1", NULL), -EADDRINUSE);
+	assert_int_equal(take("net_tap0,iface=eth1", "10.0.0.1", NULL), -EADDRINUSE);
+	assert_int_equal(take("net_af_packet0,iface=eth1", "10.0.0.2", "10.0.0.1"), -EADDRINUSE);
+	assert_int_equal(take("net_af_packet0,iface=eth1", "10.0.0.2", NULL), 0);
+	assert_int_equal(take("net_af_packet0,iface=eth11", "10.0.0.1", NULL), 0);
+	end(pid);
+	assert_int_equal(take("net_af_packet0,iface=eth1", "10.0.0.1", NULL), 0);
+}
+
+/* What a refused process had taken before is free again. */
+static void all_or_nothing(void **state)
+{
+	struct config c = config_of("net_af_packet0,iface=eth1", "fd00::2", NULL);
+	pid_t pid = other(&c), next;
+
+	assert_int_equal(take("net_af_packet0,iface=eth1", "fd00::1", "fd00::2"), -EADDRINUSE);
+	c = config_of("net_af_packet0,iface=eth1", "fd00::1", NULL);
+	next = other(&c);
+	end(next);
+	end(pid);
+}
+
+static void both_ends_of_a_memif(void **state)
+{
+	struct config c = config_of(MEMIF, "10.0.0.1", NULL);
+	pid_t pid = other(&c);
+
+	assert_int_equal(take("net_memif0,role=client,socket=/tmp/x.sock,socket-abstract=no",
+				 "10.0.0.1", NULL),
+		-EADDRINUSE);
+	assert_int_equal(take("net_memif0,role=client,socket=/tmp/x.sock,socket-abstract=no",
+				 "10.0.0.2", NULL),
+		0);
+	assert_int_equal(take("net_memif0,role=client,socket=/tmp/y.sock,socket-abstract=no",
+				 "10.0.0.1", NULL),
+		0);
+	assert_int_equal(take("net_memif0,role=client", "10.0.0.1", NULL), 0);
+	end(pid);
+	c = config_of("net_memif0", "10.0.0.1", NULL);
+	pid = other(&c);
+	assert_int_equal(take("net_memif0,role=server", "10.0.0.1", NULL), -EADDRINUSE);
+	assert_int_equal(take("net_memif0,role=server,id=1", "10.0.0.1", NULL), 0);
+	end(pid);
+}
+
+/* Nothing that others could have too: two processes may have as many as they like. */
+static void ports_without_claims(void **state)
+{
+	static const char *const ports[] = {
+		"net_null0,no-rx=1", "0000:03:00.0", "net_tap0", "net_af_packet0"};
+
+	for (unsigned i = 0; i < sizeof ports / sizeof ports[0]; i++) {
+		struct config c = config_of(ports[i], "10.0.0.1", NULL);
+		pid_t pid = other(&c);
+
+		assert_int_equal(take(ports[i], "10.0.0.1", NULL), 0);
+		end(pid);
+	}
+}
+
+/* A child after fork() has none of its parent's, nor do its ends take them away. */
+static void forks(void **state)
+{
+	struct config c = config_of("net_af_packet0,iface=eth1", "10.0.0.1", NULL);
+	struct claim claim;
+	int status;
+	pid_t pid;
+
+	assert_int_equal(claim_take(&claim, directory, &c, &e), 0);
+	pid = fork();
+	if (pid == 0) {
+		claim_release(&claim);
+		_exit(take("net_af_packet0,iface=eth1", "10.0.0.1", NULL) == -EADDRINUSE ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	pid = fork();
+	if (pid == 0)
+		for (;;)
+			pause();
+	claim_release(&claim);
+	assert_int_equal(take("net_af_packet0,iface=eth1", "10.0.0.1", NULL), 0);
+	end(pid);
+}
+
+static void what_cannot_be_locked_is_not_claimed(void **state)
+{
+	struct config c = config_of(MEMIF, "10.0.0.1", NULL);
+	struct claim claim;
+
+	assert_int_equal(claim_take(&claim, "/nonexistent", &c, &e), 0);
+	assert_int_equal(claim.n, 0);
+	claim_release(&claim);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_second_process_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(all_or_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(both_ends_of_a_memif, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ports_without_claims, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(forks, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			what_cannot_be_locked_is_not_claimed, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

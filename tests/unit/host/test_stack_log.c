@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host/stack_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* After the four that it needs. */
+#include <cmocka.h>
+
+static char path[] = "/tmp/test_stack_log.XXXXXX";
+
+static int make_file(void **state)
+{
+	int fd = mkstemp(strcpy(path, "/tmp/test_stack_log.XXXXXX"));
+
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state)
+{
+	return unlink(path);
+}
+
+static char *contents(char *buf, size_t size)
+{
+	FILE *f = fopen(path, "r");
+	size_t n;
+
+	assert_non_null(f);
+	n = fread(buf, 1, size - 1, f);
+	buf[n] = '\0';
+	fclose(f);
+	return buf;
+}
+
+static void test_levels(void **state)
+{
+	struct stack_log l;
+	char buf[400];
+
+	assert_int_equal(stack_log_open(&l, LOG_LEVEL_INFO, path), 0);
+	log_printf(&l.sink, LOG_LEVEL_ERROR, "the %s is gone", "port");
+	log_printf(&l.sink, LOG_LEVEL_WARNING, "slow");
+	log_printf(&l.sink, LOG_LEVEL_INFO, "listening");
+	log_printf(&l.sink, LOG_LEVEL_DEBUG, "not this");
+	l.sink.max_level = LOG_LEVEL_DEBUG;
+	log_printf(&l.sink, LOG_LEVEL_DEBUG, "but this");
+	stack_log_close(&l);
+	assert_string_equal(contents(buf, sizeof buf), "uiwarp: error: the port is gone\n"
+						       "uiwarp: warning: slow\n"
+						       "uiwarp: listening\n"
+						       "uiwarp: but this\n");
+}
+
+/* The runs of several programs stand one after the other. */
+static void test_appends(void **state)
+{
+	struct stack_log l;
+	char buf[100];
+
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(stack_log_open(&l, LOG_LEVEL_ERROR, path), 0);
+		assert_true((fcntl(l.fd, F_GETFD) & FD_CLOEXEC) != 0);
+		log_printf(&l.sink, LOG_LEVEL_ERROR, "run %d", i);
+		stack_log_close(&l);
+	}
+	assert_string_equal(
+		contents(buf, sizeof buf), "uiwarp: error: run 0\nuiwarp: error: run 1\n");
+}
+
+static void test_long_line(void **state)
+{
+	char text[900], buf[1000];
+	struct stack_log l;
+	size_t n;
+
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	assert_int_equal(stack_log_open(&l, LOG_LEVEL_ERROR, path), 0);
+	l.sink.line(l.sink.ctx, LOG_LEVEL_ERROR, text);
+	l.sink.line(l.sink.ctx, LOG_LEVEL_ERROR, "next");
+	stack_log_close(&l);
+	contents(buf, sizeof buf);
+	n = strcspn(buf, "\n");
+	assert_true(n > 500 && n < sizeof text);
+	assert_int_equal(
+		strspn(buf + strlen("uiwarp: error: "), "x"), n - strlen("uiwarp: error: "));
+	assert_string_equal(buf + n, "\nuiwarp: error: next\n");
+}
+
+static void test_stderr(void **state)
+{
+	int saved = dup(STDERR_FILENO), fd = open(path, O_WRONLY);
+	struct stack_log l;
+	char buf[100];
+
+	assert_int_equal(stack_log_open(&l, LOG_LEVEL_ERROR, ""), 0);
+	assert_int_equal(l.fd, -1);
+	assert_int_equal(dup2(fd, STDERR_FILENO), STDERR_FILENO);
+	log_printf(&l.sink, LOG_LEVEL_ERROR, "seen");
+	stack_log_close(&l);
+	/* Closing the log is not closing stderr. */
+	assert_int_equal(write(STDERR_FILENO, ".", 1), 1);
+	assert_int_equal(dup2(saved, STDERR_FILENO), STDERR_FILENO);
+	close(saved);
+	close(fd);
+	assert_string_equal(contents(buf, sizeof buf), "uiwarp: error: seen\n.");
+}
+
+static void test_bad_path(void **state)
+{
+	struct stack_log l;
+
+	assert_int_equal(stack_log_open(&l, LOG_LEVEL_ERROR, "/nonexistent/dir/log"), -ENOENT);
+	assert_int_equal(stack_log_open(&l, LOG_LEVEL_ERROR, "/"), -EISDIR);
+	stack_log_close(&l);
+}
+
+int main(void)
+{
+#define FILED(f) cmocka_unit_test_setup_teardown(f, make_file, remove_file)
+	const struct CMUnitTest tests[] = {
+		FILED(test_levels),
+		FILED(test_appends),
+		FILED(test_long_line),
+		FILED(test_stderr),
+		FILED(test_bad_path),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/port_private.h"
+#include "host/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct port *port;
+static struct engine engine;
+static struct poller poller;
+
+static _Atomic unsigned fired, links, housekeepings;
+static char thread_name[32];
+static sigset_t thread_mask;
+
+static void on_timer(struct timer *t, uint64_t now)
+{
+	pthread_getname_np(pthread_self(), thread_name, sizeof thread_name);
+	pthread_sigmask(SIG_SETMASK, NULL, &thread_mask);
+	atomic_fetch_add(&fired, 1);
+}
+
+static void on_link(void *ctx, bool up)
+{
+	atomic_fetch_add(&links, up ? 1 : 1000);
+}
+
+static void on_housekeeping(void *ctx)
+{
+	atomic_fetch_add(&housekeepings, 1);
+}
+
+static struct engine_thread *start(bool dedicated, int core)
+{
+	struct engine_thread_config cfg = {.poller = &poller,
+		.dedicated = dedicated,
+		.core = core,
+		.link_changed = on_link,
+		.housekeeping = on_housekeeping};
+	struct engine_thread *t = NULL;
+
+	assert_int_equal(engine_thread_start(&cfg, &t), 0);
+	return t;
+}
+
+/** Deadlines are met though nobody polls, and one that is set while the thread sleeps too. */
+static void timers_fire_without_the_application(void **state)
+{
+	struct engine_thread *t = start(false, -1);
+	struct timer timer;
+
+	timer_init(&timer, on_timer);
+	for (unsigned i = 0; i < 5; i++) {
+		unsigned before = atomic_load(&fired);
+
+		engine_lock(&engine);
+		timer_start(&engine.wheel, &timer, engine.now + 1000000);
+		engine_unlock(&engine);
+		while (atomic_load(&fired) == before)
+			sched_yield();
+	}
+	assert_true(engine_thread_stats(t).rounds >= 5);
+	assert_true(engine_thread_stats(t).sleeps >= 1);
+	engine_thread_stop(t);
+	assert_string_equal(thread_name, "uiwarp-engine");
+	assert_int_equal(sigismember(&thread_mask, SIGTERM), 1);
+	assert_int_equal(sigismember(&thread_mask, SIGUSR1), 1);
+}
+
+static void the_link_is_told_and_housekeeping_done(void **state)
+{
+	struct engine_thread *t;
+
+	atomic_store(&links, 0);
+	atomic_store(&housekeepings, 0);
+	t = start(false, -1);
+	while (atomic_load(&housekeepings) < 3)
+		sched_yield();
+	engine_thread_stop(t);
+	assert_int_equal(atomic_load(&links), 1);
+}
+
+static void a_polling_application_is_left_alone(void **state)
+{
+	struct engine_thread *t = start(false, -1);
+
+	while (engine_thread_stats(t).away < 3)
+		for (int i = 0; i < 100; i++)
+			engine_drive(&engine);
+	engine_thread_stop(t);
+}
+
+static unsigned doubts;
+static char doubt[256];
+
+static void keep_line(void *ctx, enum log_level level, const char *text)
+{
+	doubts++;
+	snprintf(doubt, sizeof doubt, "%d %s", (int)level, text);
+}
+
+/** One frame to the port, which net_ring hands back to it. */
+static void send_a_frame(void)
+{
+	struct rte_mbuf *m;
+
+	engine_lock(&engine);
+	m = rte_pktmbuf_alloc(port_pool(port));
+	assert_non_null(m);
+	assert_non_null(rte_pktmbuf_append(m, 60));
+	port_tx(port, m);
+	port_flush(port);
+	engine_unlock(&engine);
+}
+
+/** The fault of an interrupt that never comes, made of a descriptor that nobody writes to. */
+static void an_interrupt_that_never_comes_is_not_waited_for(void **state)
+{
+	const struct log_sink sink = {.line = keep_line, .max_level = LOG_LEVEL_WARNING};
+	const struct log_sink *before = port->log;
+	struct engine_thread *t;
+	int fd = eventfd(0, EFD_NONBLOCK);
+	unsigned frames = 0;
+	uint64_t had;
+	bool believed;
+
+	assert_true(fd >= 0);
+	port->rx_fd = fd;
+	port->rx_event = port->legacy_helps = true;
+	port->log = &sink;
+	t = start(false, -1);
+	do {
+		uint64_t sleeps = engine_thread_stats(t).sleeps;
+
+		assert_in_range(++frames, 1, 200);
+		while (engine_thread_stats(t).sleeps == sleeps)
+			sched_yield();
+		engine_lock(&engine);
+		had = port_get_stats(port)->rx_packets;
+		engine_unlock(&engine);
+		send_a_frame();
+		do {
+			sched_yield();
+			engine_lock(&engine);
+			believed = port_rx_fd(port) >= 0;
+			sleeps = port_get_stats(port)->rx_packets;
+			engine_unlock(&engine);
+		} while (sleeps == had);
+	} while (believed);
+	engine_thread_stop(t);
+	port->log = before;
+	close(fd);
+	assert_int_equal(doubts, 1);
+	assert_string_equal(doubt,
+		"1 port net_ring0: net_ring offers a receive interrupt that does not come; packets "
+		"are looked for every 2 ms from now on, unless \"eal = --vfio-intr=legacy\" makes "
+		"it come");
+	assert_false(port_get_caps(port)->rx_interrupt);
+}
+
+static void dedicated_polls_without_a_pause(void **state)
+{
+	struct engine_thread *t = start(true, 0);
+
+	while (engine_thread_stats(t).rounds < 10000)
+		sched_yield();
+	assert_int_equal(engine_thread_stats(t).sleeps, 0);
+	engine_thread_stop(t);
+}
+
+static void a_core_that_is_not_there_is_refused(void **state)
+{
+	struct engine_thread_config cfg = {.poller = &poller, .dedicated = true, .core = 1000};
+	struct engine_thread *t = NULL;
+
+	assert_int_equal(engine_thread_start(&cfg, &t), -EINVAL);
+	cfg.core = 100000;
+	assert_int_equal(engine_thread_start(&cfg, &t), -EINVAL);
+	engine_thread_stop(NULL);
+}
+
+static int setup(void **state)
+{
+	struct port_config pc = {.device = "net_ring0", .memory_mib = 8};
+	struct port_error e;
+
+	return port_open(&pc, &port, &e) || poller_init(&poller, &engine, port);
+}
+
+static int teardown(void **state)
+{
+	poller_fini(&poller);
+	port_close(port);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(timers_fire_without_the_application),
+		cmocka_unit_test(the_link_is_told_and_housekeeping_done),
+		cmocka_unit_test(a_polling_application_is_left_alone),
+		cmocka_unit_test(an_interrupt_that_never_comes_is_not_waited_for),
+		cmocka_unit_test(dedicated_polls_without_a_pause),
+		cmocka_unit_test(a_core_that_is_not_there_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
