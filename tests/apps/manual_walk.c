@@ -216,7 +216,7 @@ int main(void)
 		cmocka_unit_test(every_installed_page_is_known),
 	};
 
-	/* A lost event must end the test, not the patience of who runs it. */
+	/* A lost event must end the test. */
 	alarm(120);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

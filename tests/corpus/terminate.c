@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** What else is done, and by whom. */
+/** What else is done, and by which side. */
 enum way {
 	ANSWER,   /* our RNIC is the responder, a receive of 64 octets posted */
 	NO_RECV,  /* likewise, none posted */

@@ -20,7 +20,7 @@
 
 struct world;
 
-/** One connection, and who uses it. */
+/** One connection, and its user. */
 struct app {
 	struct world *w;
 	struct llp *llp; /* NULL: none yet, or over */

@@ -155,7 +155,7 @@ struct sim_flow *sim_flow_create(struct sim *s, const struct sim_flow_config *cf
 	return f;
 }
 
-/** The connection of @p h whose endpoint, local or remote, has the flow's port. */
+/** The connection of @p h that has the flow's port, local or remote. */
 static bool find(
 	const struct sim_flow *f, struct sim_host *h, bool local_port, struct tcp_info *out)
 {

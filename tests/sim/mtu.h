@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file mtu.h
- * A router whose next link has a smaller MTU: larger packets are dropped, and their sender is told
+ * A router before a link with a smaller MTU: larger packets are dropped, and their sender is told
  * (RFC 1191 section 4, RFC 4443 section 3.2), or is not: a black hole (RFC 2923 section 2.1).
  */
 #ifndef TESTS_SIM_MTU_H

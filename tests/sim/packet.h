@@ -3,7 +3,7 @@
  * @file packet.h
  * A frame on its way: an mbuf of the simulation's own pools, with what the network keeps for it in
  * the mbuf's private area. A TCP segment on its way is a reference to the sender's bytes, not a
- * copy of them; whoever wants to change one takes it by sim_packet_own() first.
+ * copy of them; to change one, take it by sim_packet_own() first.
  */
 #ifndef TESTS_SIM_PACKET_H
 #define TESTS_SIM_PACKET_H

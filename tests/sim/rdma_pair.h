@@ -50,10 +50,10 @@ void rdma_pair_create(struct rdma_pair *p, struct sim *s, const struct sim_path_
 void rdma_pair_create_on(
 	struct rdma_pair *p, struct sim_host *a, struct sim_host *b, uint16_t port, size_t size);
 
-/** Let b listen, and accept whoever comes. */
+/** Let b listen, and accept any peer. */
 void rdma_pair_listen(struct rdma_pair *p);
 
-/** Begin to connect a, whoever listens. */
+/** Begin to connect a, to any listener. */
 void rdma_pair_connect_only(struct rdma_pair *p);
 
 /** Both: begin to connect the QPs. */

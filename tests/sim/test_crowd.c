@@ -30,7 +30,7 @@
 /** An FPDU of many segments, and how much of it the crowd sends. */
 #define LONG_ULPDU (62u << 10)
 #define LONG_PART  (60u << 10)
-/** Who means well sends so many whole ones. */
+/** A fair peer sends so many whole ones. */
 #define LONG_SENDS 4
 #define QPS        (GREEDY + 2)
 
@@ -90,7 +90,7 @@ static void service_nothing(void *ctx)
 {
 }
 
-/** The crowd has no receives; who comes later has. */
+/** The crowd has no receives; newcomers have. */
 static void service_post_recv(struct rnic_qp *qp)
 {
 	assert_int_equal(rnic_rq_begin(qp), 0);
@@ -373,7 +373,7 @@ static void crowd_end(unsigned n)
 	sim_destroy(s);
 }
 
-/* ---- who wants nothing but service -------------------------------------------------------- */
+/* ---- newcomers that only want service -------------------------------------------------------- */
 
 /** @p from connects to the server, and all that it does works, each within @p limit. */
 static void newcomer_is_served(struct sim_host *from, uint16_t port, uint64_t limit)
@@ -470,7 +470,7 @@ static void unread_text(bool v6, void (*ask)(struct one *))
 	slow.text = fpdu_len(LONG_ULPDU);
 	sim_host_call(honest, one_go_on, &slow);
 	assert_true(sim_run(s, SIM_S, service_has_all, &expected));
-	/* Those had to go whose text finds no place, and no more. */
+	/* Only connections without room for their text had to go. */
 	for (unsigned i = 0; i < GREEDY; i++)
 		ended += crowd[i].ended;
 	assert_in_range(ended, 1, GREEDY);

@@ -152,7 +152,7 @@ static void queue_drops_its_tail(void **state)
 	assert_int_equal(out->at[9], 10 * SIM_MS);
 }
 
-/** Whoever is not capable of ECN is let by, not dropped, by the threshold alone. */
+/** A packet that is not capable of ECN is let by, not dropped, by the threshold alone. */
 static void queue_marks_above_threshold(void **state)
 {
 	struct sim_queue *q = sim_queue_create(
@@ -197,7 +197,7 @@ static void queue_red(void **state)
 	assert_true(sim_queue_stats(q)->max_bytes < 100 * LEN);
 }
 
-/** RFC 3168 section 5: where RED would drop, it marks who is capable of ECN. */
+/** RFC 3168 section 5: where RED would drop, it marks packets that are capable of ECN. */
 static void queue_red_marks(void **state)
 {
 	struct sim_queue *q = overfed_red(2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** QPs whose programs told them of each other, without the connection manager, over bad paths. */
+/** QPs that their programs told of each other, without the connection manager, over bad paths. */
 #include "sim/rdma_pair.h"
 
 #include <setjmp.h>

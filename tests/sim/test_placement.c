@@ -91,7 +91,7 @@ static bool watch(void *ctx)
 	return rnic_cq_poll(f->p.b.cq, 1, &wc) == 1;
 }
 
-/* Writes that fill the buffer, then a Send, at whose delivery all of them must be there. */
+/* Writes that fill the buffer, then a Send: when it is delivered all of them must be there. */
 static void write_flow(struct flow *f, const struct choice *ch)
 {
 	struct sim *s = sim_create(&(struct sim_config){.seed = 5});

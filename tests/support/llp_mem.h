@@ -71,7 +71,7 @@ struct llp *llp_mem_other(struct llp *l);
 /** Send bytes from @p l as they are, as one segment, at once; no alignment, no limit. */
 void llp_mem_send_raw(struct llp *l, const void *bytes, size_t len);
 
-/** Connections whose user has not let go of them and has not been told closed(). */
+/** Connections that their user has not let go of, without closed(). */
 unsigned llp_mem_open_count(const struct llp_mem *m);
 
 /** Segments delivered up to now, all connections. */

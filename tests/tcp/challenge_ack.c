@@ -80,7 +80,7 @@ static void their_number_is_limited(struct script *s)
 	state_is(s, "ESTABLISHED");
 }
 
-/* Two ends whose numbers disagree do not answer one another for ever. */
+/* Two ends with numbers that disagree do not answer one another for ever. */
 static void no_war_of_acknowledgments(struct script *s)
 {
 	unsigned answers = 0;

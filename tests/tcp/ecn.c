@@ -68,7 +68,7 @@ static void marks_are_echoed_until_cwr(struct script *s)
 
 /*
  * Section 6.1.5: a mark on text that is not taken is nobody's congestion: behind the peer's FIN,
- * where all text is ignored, and in a closed window, whose probes are no sign of the path.
+ * where all text is ignored, and in a closed window: its probes are no sign of the path.
  */
 static void marks_on_what_is_not_taken(struct script *s)
 {

@@ -63,8 +63,8 @@ static void all_was_well(struct script *s)
 	state_is(s, "ESTABLISHED");
 }
 
-/* Who says what it has gets the rest at once, and nothing else comes of it; and then there is peace
- * for twice as long. */
+/* A receiver that reports what it has gets the rest at once, and nothing else comes of it; and then
+ * there is peace for twice as long. */
 static void an_honest_receiver(struct script *s)
 {
 	uint32_t gap, second;
@@ -95,7 +95,7 @@ static void an_honest_receiver(struct script *s)
 	host(s, "R. %u ack 1", s->written);
 }
 
-/* Who hides the gap, as it would have hidden a loss, is found out. */
+/* A receiver that hides the gap, as it would have hidden a loss, is found out. */
 static void a_hidden_gap(struct script *s)
 {
 	accepted_far(s, RTT);
@@ -118,7 +118,7 @@ static bool pretends(struct script *s, uint32_t to)
 	return true;
 }
 
-/* So is who acknowledges half a flight when its first segment may have come. */
+/* So is one that acknowledges half a flight when its first segment may have come. */
 static void acknowledged_early(struct script *s)
 {
 	accepted_far(s, RTT);

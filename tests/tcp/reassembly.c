@@ -68,7 +68,7 @@ static void overlaps_what_waits(struct script *s)
 	}
 }
 
-/* Whose bytes of 1:101 are to be delivered. */
+/* Which copy of bytes 1:101 is to be delivered. */
 enum owner { NOBODY, FIRST, OTHER };
 
 static void owns(enum owner *of, uint32_t left, uint32_t right, enum owner owner)

@@ -56,7 +56,7 @@ struct script_test {
 	const struct script_row *rows; /**< the last has no name; NULL: no table */
 };
 
-/** Entries of the table: a script; one whose host is configured; one that works through rows. */
+/** Entries of the table: a script; one with a configured host; one that works through rows. */
 #define SCRIPT(fn, rfc, open, on)                  \
 	{                                          \
 #fn, rfc, fn, open, on, NULL, NULL \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Timestamps: who echoes what (RFC 7323 section 4), PAWS (section 5), clocks that jump. */
+/* Timestamps: which is echoed (RFC 7323 section 4), PAWS (section 5), clocks that jump. */
 #include "states.h"
 
 #include <errno.h>

@@ -83,7 +83,7 @@ static void long_private_data_and_depths_are_cut(void **state)
 	client_close(&c);
 }
 
-/* Who destroys a listener has not read its requests: their endpoints end with it. */
+/* A listener is destroyed before its requests are read: their endpoints end with it. */
 static void unread_requests_end_with_their_listener(void **state)
 {
 	struct client c = client_open();

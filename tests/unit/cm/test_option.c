@@ -62,7 +62,7 @@ static void too_late_is_told(void **state)
 	client_close(&c);
 }
 
-/* Once bound, both go on to the endpoint, whose answer counts. */
+/* Once bound, both go on to the endpoint: its answer counts. */
 static void bound_ids_are_bound_anew(void **state)
 {
 	struct client c = client_open();

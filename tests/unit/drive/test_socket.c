@@ -115,7 +115,8 @@ static void addresses_are_checked(void **state)
 	pair_end(&p);
 }
 
-/* Who does not fit waits in SYN-RECEIVED; who was not taken is reset when the listener goes. */
+/* A connection that does not fit waits in SYN-RECEIVED; one that was not taken is reset when the
+ * listener goes. */
 static void the_queue_of_a_listener_is_limited_and_ends_with_it(void **state)
 {
 	struct sockaddr_storage e = endpoint("192.0.2.2", PORT);

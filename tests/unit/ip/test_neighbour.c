@@ -252,7 +252,7 @@ static void strangers_do_not_fill_the_pool(void **state)
 		dst.b[15] = (uint8_t)i;
 		assert_int_equal(ip_path_init(h->ip, &p, &src, &dst, h->now), 0);
 		ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 20), h->now);
-		assert_int_equal(h->n_tx, 1); /* whoever it is, it is asked for */
+		assert_int_equal(h->n_tx, 1); /* whichever it is, it is asked for */
 		host_run(h, SECOND / 200);
 		host_forget(h);
 	}
@@ -267,7 +267,7 @@ static void strangers_do_not_fill_the_pool(void **state)
 	host_free(h);
 }
 
-/* Who has nothing to send yet asks all the same, and again when that was in vain. */
+/* A host with nothing to send yet asks all the same, and again when that was in vain. */
 static void reach_asks(void **state)
 {
 	struct host *h = host_new_v4();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who has a neighbour's address, when two say that they have it: ARP and ND alike. */
+/* Which station has a neighbour's address, when two claim it: ARP and ND alike. */
 #include "host.h"
 #include "ip/arp_wire.h"
 #include "ip/icmp_wire.h"
@@ -135,7 +135,7 @@ static void claim_is_verified_and_refused(void **state)
 	expect_question(&n, OWNER);
 	expect_data_to(&n, OWNER);
 	assert_int_equal(n.h->log_lines, 0);
-	answer(&n, FORGER); /* faster than the owner, whom alone we asked */
+	answer(&n, FORGER); /* faster than the owner, the only one that we asked */
 	expect_data_to(&n, OWNER);
 	answer(&n, OWNER);
 	assert_int_equal(entry(&n)->state, NEIGHBOUR_REACHABLE);
@@ -196,7 +196,7 @@ static void takeover(void **state)
 	host_free(n.h);
 }
 
-/* A forger whom we believe, as the owner was slow, and who is silent then: all are asked. */
+/* We believe a forger, as the owner was slow, and the forger is silent then: all are asked. */
 static void believed_and_silent(void **state)
 {
 	struct net n = net_new(state, OWNER);
@@ -242,7 +242,7 @@ static void doubt_asks_at_once_and_not_too_often(void **state)
 		host_expect_nothing(n.h);
 	}
 	host_run(n.h, SECOND / 10);
-	doubt(&n); /* no progress all the same: whoever else has it may say so */
+	doubt(&n); /* no progress all the same: any other owner may say so */
 	expect_question(&n, 0);
 	answer(&n, OWNER);
 	expect_data_to(&n, OWNER);
@@ -279,7 +279,7 @@ static void first_answer_was_a_lie(void **state)
 	expect_data_to(&n, FORGER);
 	answer(&n, OWNER);
 	expect_data_to(&n, OWNER);
-	/* From now on it is the forger who has to convince us. */
+	/* From now on the forger has to convince us. */
 	progress(&n);
 	host_run(n.h, SECOND);
 	claim(&n, FORGER);
@@ -289,7 +289,7 @@ static void first_answer_was_a_lie(void **state)
 	host_free(n.h);
 }
 
-/* A rival who says no more is forgotten while there is progress: the owner may be silent then. */
+/* A rival that says no more is forgotten while there is progress: the owner may be silent then. */
 static void rivals_age(void **state)
 {
 	struct net n = net_new(state, OWNER);
@@ -316,7 +316,7 @@ static void rivals_age(void **state)
 	host_free(n.h);
 }
 
-/* A rival who goes on is none that is forgotten. */
+/* A rival that goes on is not forgotten. */
 static void loud_rivals_do_not_age(void **state)
 {
 	struct net n = net_new(state, OWNER);

@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "support/eal.h"
 
-/* A TCP "segment" of LEN bytes whose byte i is i * 7, cut into fragments. */
+/* A TCP "segment" of LEN bytes, byte i is i * 7, cut into fragments. */
 #define LEN 2800
 
 static uint8_t payload(unsigned i)

@@ -279,7 +279,7 @@ static void test_markers(void **state)
 	}
 }
 
-/* A segment without a marker, or one whose marker points elsewhere, proves nothing. */
+/* A segment without a marker, or with one that points elsewhere, proves nothing. */
 static void test_markers_that_prove_nothing(void **state)
 {
 	struct taker *t = start(true, true, false);

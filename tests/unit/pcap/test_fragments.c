@@ -100,7 +100,7 @@ static void test_two_packets(void **state)
 	expect_segment(2);
 }
 
-/* RFC 5722: no part of a packet whose fragments overlap counts. */
+/* RFC 5722: no part of a packet counts if its fragments overlap. */
 static void test_overlap(void **state)
 {
 	static const uint32_t bad[][2] = {{16, 32}, {32, 56}, {0, 16}, {0, 64}, {40, 64}};

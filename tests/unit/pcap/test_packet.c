@@ -132,7 +132,7 @@ static void test_ipv6_extensions(void **state)
 	assert_int_equal(PARSE(101, IPV6("\x08", "\0") "\6\xff\0\0\0\0\0\0", &p), PACKET_BAD);
 }
 
-/** An IPv4 header whose first octet, total length, Identification, fragment field and protocol are
+/** An IPv4 header with first octet, total length, Identification, fragment field and protocol
  * given. */
 #define IP(first, len, id, fragment, protocol) \
 	first "\0" len id fragment "\x40" protocol "\0\0\x0a\0\0\1\x0a\0\0\2"

@@ -212,7 +212,7 @@ static void test_hole(void **state)
 	cap_maker_send(&m, 0, 2, 10);
 	expect(&m, false, 0, "not replayed from here");
 	cap_maker_free(&m);
-	/* Nor to a stack whose own start-up frame is not known. */
+	/* Nor to a stack without a known start-up frame of its own. */
 	for (unsigned side = 0; side < 2; side++) {
 		cap_maker_init(&m);
 		if (side == 0)

@@ -139,7 +139,7 @@ static void all_else_is_left_alone(void **state)
 	}
 }
 
-/** What is said of a memif without a link whose arguments end with @p args. */
+/** What is said of a memif without a link; its arguments end with @p args. */
 static enum memif_absence absence(const char *args)
 {
 	char port[256], name[128];

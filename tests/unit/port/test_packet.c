@@ -104,7 +104,7 @@ static void keep_line(void *ctx, enum log_level level, const char *text)
 	snprintf(said, sizeof said, "%d %s", (int)level, text);
 }
 
-/** The limit holds for those who are not root: CAP_IPC_LOCK lifts it. */
+/** The limit holds for all but root: CAP_IPC_LOCK lifts it. */
 static void rings_are_as_large_as_may_be_locked(void **state)
 {
 	const struct log_sink sink = {.line = keep_line, .max_level = LOG_LEVEL_WARNING};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file cm_server.h
- * A server of several threads that wait for the events of one channel: whoever gets a request
- * accepts it, whoever gets its end destroys the id.
+ * A server of several threads that wait for the events of one channel: the thread that gets a
+ * request accepts it, the one that gets its end destroys the id.
  */
 #ifndef TESTS_UNIT_PROVIDER_CM_SERVER_H
 #define TESTS_UNIT_PROVIDER_CM_SERVER_H

@@ -172,7 +172,7 @@ static void test_forget(void **state)
 	nothing_more(&t.a);
 }
 
-/* A token whose event has been retracted does not end the wait with nothing. */
+/* A token without its event, which was retracted, does not end the wait with nothing. */
 static void test_token_without_event(void **state)
 {
 	struct ibv_async_event ev;

@@ -188,7 +188,7 @@ static void test_used_afterwards(void **state)
 	objects_destroy(&o);
 }
 
-/* The order of destruction is as strict as before, and who was refused may come again. */
+/* The order of destruction is as strict as before, and a refused call may be made again. */
 static void test_destroyed_in_order(void **state)
 {
 	struct objects o;
@@ -288,7 +288,7 @@ static void rounds_pass(void)
 		sched_yield();
 }
 
-/* Who waits is told, and who is inside a verb, or comes again, finds what he uses. */
+/* A waiting thread is told; one that is inside a verb, or comes again, finds what it uses. */
 static void test_threads(void **state)
 {
 	static void *(*const what[])(void *) = {wait_for_async, wait_for_completion, poll_and_post};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Addresses and ports of ids: which may be bound, which are in each other's way, who hears what.
+ * Addresses and ports of ids: which may be bound, which conflict, which listener gets what.
  * Two rules differ from Linux's cma.c: it answers EADDRNOTAVAIL where one of two that are in each
  * other's way is a wildcard, and takes 0.0.0.0 to be in the way of IPv6 addresses.
  */
@@ -134,7 +134,7 @@ static void test_conflicts(void **state)
 	}
 }
 
-/* rdma_listen(): who listens shares with nobody, before or after. */
+/* rdma_listen(): a listener shares with nobody, before or after. */
 static void test_listeners_share_with_nobody(void **state)
 {
 	struct rdma_cm_id *a = id_with(REUSE), *b = id_with(REUSE), *c = id_with(REUSE);
@@ -211,7 +211,7 @@ static void test_port_spaces(void **state)
 		cm_errno(rdma_create_id(cm_channel, &id, NULL, (enum rdma_port_space)7)), EINVAL);
 }
 
-/* ---- who hears what -------------------------------------------------------------------------- */
+/* ---- which listener -------------------------------------------------------------------------- */
 
 /* Connect from an address to itself. @return the listener that heard it, or NULL: nobody did. */
 static struct rdma_cm_id *heard(const char *to, uint16_t port)

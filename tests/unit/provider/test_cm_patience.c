@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A connection that waits in vain for somebody who does not answer. */
+/* A connection that waits in vain for a peer that does not answer. */
 #include "cm_fixture.h"
 
 #include <errno.h>

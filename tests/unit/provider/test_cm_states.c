@@ -51,7 +51,7 @@ static void resolving(void)
 	assert_int_equal(rdma_resolve_addr(under_test, NULL, cm_sockaddr(&to), 60000), 0);
 }
 
-/* To somebody who does not read the request. */
+/* To a peer that does not read the request. */
 static void connecting(void)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);

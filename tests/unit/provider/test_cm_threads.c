@@ -97,7 +97,8 @@ static void test_ids_change_channels(void **state)
 	while (atomic_load(&left) != 0)
 		usleep(100);
 	for (unsigned i = 0; i < 2; i++) {
-		/* Resolved where none of them looks; its route is told to who still waits. */
+		/* Resolved where none of them looks; its route is told to a thread that still
+		 * waits. */
 		assert_int_equal(rdma_migrate_id(last[i], cm_channel), 0);
 		assert_int_equal(rdma_resolve_addr(last[i], NULL, cm_sockaddr(&to), 2000), 0);
 		cm_expect(last[i], RDMA_CM_EVENT_ADDR_RESOLVED, 0);
@@ -152,7 +153,7 @@ static void test_destroy_under_a_waiting_thread(void **state)
 	rdma_destroy_event_channel(channel);
 }
 
-/* rdma_destroy_id() waits for those who have yet to acknowledge. */
+/* rdma_destroy_id() waits for threads that have yet to acknowledge. */
 static void *destroy(void *id)
 {
 	MUST(rdma_destroy_id(id) == 0);

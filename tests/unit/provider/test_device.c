@@ -192,7 +192,7 @@ int main(void)
 		OPENED(test_fork),
 	};
 
-	/* A lost event must end the test, not the patience of who runs it. */
+	/* A lost event must end the test. */
 	alarm(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

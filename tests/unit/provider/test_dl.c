@@ -38,7 +38,7 @@ static void everybody_finds_other_functions_as_before(void **state)
 	dlclose(m);
 }
 
-/* Who asks decides what comes next, so the real dlsym() must see the caller's own address. */
+/* The caller decides what comes next, so the real dlsym() must see the caller's own address. */
 static void next_is_next_to_the_caller(void **state)
 {
 	assert_from(dlsym(RTLD_NEXT, "write"), OURS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Thread domains and parent domains: who may go before whom, and that all is made with them. */
+/* Thread domains and parent domains: which may go before which, and that all is made with them. */
 #include "fixture.h"
 
 #include <errno.h>

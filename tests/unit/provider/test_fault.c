@@ -164,7 +164,7 @@ static void test_local(void **state)
 	local(IBV_WR_ATOMIC_FETCH_AND_ADD, UNMAPPED);
 }
 
-/** Inline data is read when it is posted, once: who posts is told, and nothing else happens. */
+/** Inline data is read when it is posted, once: the post fails, and nothing else happens. */
 static void test_inline(void **state)
 {
 	struct area area;
@@ -285,7 +285,7 @@ static void test_handlers(void **state)
 	assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
 }
 
-/** In a program of its own, whose stack is there. @return its status. */
+/** In a program of its own, with its stack. @return its status. */
 static int run(const char *how)
 {
 	const char *const argv[] = {"/proc/self/exe", how, NULL};

@@ -71,7 +71,7 @@ static void fork_before_the_start(void)
 	child_ends_well(pid);
 }
 
-/* In a child: the device is its own, whoever opened it, and tells the parent nothing. */
+/* In a child: the device is its own, even if the parent opened it, and tells the parent nothing. */
 static void use_inherited(struct ibv_context *context)
 {
 	struct ibv_port_attr port;

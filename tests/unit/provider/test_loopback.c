@@ -395,7 +395,7 @@ int main(void)
 		CONNECTED(test_bad_rkey),
 	};
 
-	/* A lost event must end the test, not the patience of who runs it. */
+	/* A lost event must end the test. */
 	alarm(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,7 +119,7 @@ static void test_wait_is_woken(void **state)
 	assert_false(is_readable(*state));
 }
 
-/* All who wait, and all who come, as often as they do; what is done to it later does not wait. */
+/* All waiters, now and later, as often as they come; what is done to it later does not wait. */
 static void test_end(void **state)
 {
 	struct mailbox *m = *state;

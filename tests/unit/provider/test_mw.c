@@ -215,7 +215,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_bind_error, connect_with_region, disconnect),
 	};
 
-	/* A lost event must end the test, not the patience of who runs it. */
+	/* A lost event must end the test. */
 	alarm(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,7 +123,7 @@ static void test_bad_memory(void **state)
 	munmap(p, 3 * PAGE);
 }
 
-/* Behind the end of a file there are addresses, but no memory: SIGBUS for who touches it. */
+/* Behind the end of a file there are addresses, but no memory: to touch it is SIGBUS. */
 static void test_file(void **state)
 {
 	char name[] = "/tmp/test_pd_mr.XXXXXX";
@@ -217,7 +217,7 @@ static void test_rereg(void **state)
 	assert_ptr_equal(mr->addr, p + 8);
 	assert_int_equal(mr->length, 64);
 	assert_int_equal(mr->lkey, mr->rkey);
-	/* Who knows the old key must not reach the new memory. */
+	/* The old key must not reach the new memory. */
 	assert_int_not_equal(mr->rkey, key);
 	assert_int_equal(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, other, NULL, 0, 0), 0);
 	assert_ptr_equal(mr->pd, other);
@@ -523,7 +523,7 @@ int main(void)
 		CONNECTED(test_remote_bounds),
 	};
 
-	/* A lost event must end the test, not the patience of who runs it. */
+	/* A lost event must end the test. */
 	alarm(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static void flushed(struct lone *l, int n, const uint64_t *wr_ids, enum ibv_wc_o
 
 	assert_int_equal(qp_go(l->qp, IBV_QPS_ERR), 0);
 	for (int i = 0; i < n; i++) {
-		/* What is posted in ERROR is flushed by whoever drives the engine next. */
+		/* What is posted in ERROR is flushed by the next thread that drives the engine. */
 		wc = take(l->cq);
 		assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR);
 		assert_int_equal(wc.wr_id, wr_ids[i]);
@@ -503,7 +503,7 @@ int main(void)
 		CONNECTED(test_too_short),
 	};
 
-	/* A lost event must end the test, not the patience of who runs it. */
+	/* A lost event must end the test. */
 	alarm(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

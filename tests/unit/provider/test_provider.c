@@ -353,7 +353,7 @@ static void *create_cq(void *arg)
 	return cq == NULL || table()->destroy_cq(cq) != 0 ? arg : NULL;
 }
 
-/* Whoever comes second waits until there is what it needs. */
+/* The second thread waits until there is what it needs. */
 static void test_threads_start_it_once(void **state)
 {
 	struct ibv_context *c = table()->open_device(device);
@@ -376,7 +376,7 @@ static void test_threads_start_it_once(void **state)
 	assert_int_equal(table()->close_device(c), 0);
 }
 
-/* Even a libibverbs that we do not know gives a context whose own verbs work. */
+/* Even a libibverbs that we do not know gives a context with verbs that work. */
 static void test_plain_context(void **state)
 {
 	const struct provider *p = table();

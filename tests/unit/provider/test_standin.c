@@ -84,7 +84,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Who made what: theirs counts what is its own. */
+/* Each library counts its own objects. */
 static void objects(void **state)
 {
 	unsigned before = standin_alive();
@@ -390,7 +390,7 @@ int main(void)
 		OPENED(by_name),
 	};
 
-	/* A lost event must end the test, not the patience of who runs it. */
+	/* A lost event must end the test. */
 	alarm(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static int program_list(void)
 	return 0;
 }
 
-/* Whoever starts it so does not name us. */
+/* A program that is started so does not name us. */
 static int program_list_later(void)
 {
 	unsetenv("LD_PRELOAD");
@@ -428,7 +428,7 @@ static void an_end_without_exit_is_told_once(void **state)
 	assert_says(6, "told", "");
 	run("end-idle", CONFIGURED, NULL);
 	assert_says(6, "", "");
-	/* Nobody has heard of who only listed devices. */
+	/* No peer has heard of a process that only listed devices. */
 	run("end-in-c", CONFIGURED, "STUB_START=lazy");
 	assert_says(6, "", "");
 }

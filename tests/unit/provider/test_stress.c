@@ -269,7 +269,7 @@ static void *work(void *arg)
 #define POSTS 300
 
 struct sharer {
-	struct worker *w; /* whose connection all use */
+	struct worker *w; /* all use its connection */
 	uint32_t at;      /* of this one's words in both buffers */
 };
 

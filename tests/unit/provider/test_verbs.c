@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who answers which verb. Run with the preloaded library between a libibverbs and a libuiwarp.so
- * that only note their calls; argument "old": that libibverbs has hardly any verbs.
+ * Which library answers which verb. Run with the preloaded library between a libibverbs and a
+ * libuiwarp.so that only note their calls; argument "old": that libibverbs has hardly any verbs.
  */
 #include "unit/provider/newer.h"
 #include "unit/provider/stub/reach.h"

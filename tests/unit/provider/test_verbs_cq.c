@@ -309,7 +309,7 @@ static void test_purge(void **state)
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
-/* A lone QP whose CQ tells a channel. */
+/* A lone QP with a CQ that has a channel. */
 static void open_with_channel(
 	struct lone *l, struct ibv_comp_channel *channel, struct ibv_pd *pd, void *context)
 {
@@ -385,7 +385,7 @@ static void test_one_event_for_each_arming(void **state)
 	no_event(channel);
 	complete_and_take(&l, 1);
 	no_event(channel);
-	/* Flushed ones are errors, which wake who waits for solicited ones, too. */
+	/* Flushed ones are errors, which wake a thread that waits for solicited ones, too. */
 	assert_int_equal(ibv_req_notify_cq(l.cq, 1), 0);
 	complete_and_take(&l, 1);
 	event_of(channel, &l);
@@ -554,7 +554,7 @@ int main(void)
 		CONNECTED(test_blocking),
 	};
 
-	/* A lost event must end the test, not the patience of who runs it. */
+	/* A lost event must end the test. */
 	alarm(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

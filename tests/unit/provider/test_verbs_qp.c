@@ -332,7 +332,7 @@ int main(void)
 		CONNECTED(test_unread_event_goes),
 	};
 
-	/* A lost event must end the test, not the patience of who runs it. */
+	/* A lost event must end the test. */
 	alarm(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -264,7 +264,7 @@ int main(void)
 		CONNECTED_SRQ(test_many),
 	};
 
-	/* A lost event must end the test, not the patience of who runs it. */
+	/* A lost event must end the test. */
 	alarm(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -217,7 +217,7 @@ static void test_write_imm(void **state)
 	assert_memory_equal(fx.server.buf, "inline", 6);
 }
 
-/* It takes from a shared queue as well, and wakes who waits for solicited events. */
+/* It takes from a shared queue as well, and wakes a thread that waits for solicited events. */
 static void test_write_imm_srq(void **state)
 {
 	struct ibv_send_wr wr;
@@ -270,7 +270,7 @@ int main(void)
 		CONNECTED(test_write_imm_unexpected),
 	};
 
-	/* A lost event must end the test, not the patience of who runs it. */
+	/* A lost event must end the test. */
 	alarm(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ static void expect_imm(struct qp *q, uint64_t wr_id, uint32_t len, unsigned flag
 
 #define DATA "\x01\x02\x03\x04" ZERO4
 
-/* Each consumes a receive element, whose buffer may be none; the length is that of the Write. */
+/* Each consumes a receive element, even one without a buffer; the length is that of the Write. */
 static void test_receive(void **state)
 {
 	struct qp_net n;

@@ -55,7 +55,7 @@ static const struct row {
 #define STAG    9
 #define TO      0x2000
 #define BEFORE  1u    /* in the word at TO */
-#define SENT    0x11u /* by a Send, whose receive is that word */
+#define SENT    0x11u /* by a Send, with a receive of that word */
 #define WRITTEN 0x22u
 #define ADDED   0x100u
 

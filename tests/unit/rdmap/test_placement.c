@@ -204,7 +204,7 @@ static void test_send(void **state)
 	qp_net_done(&n);
 }
 
-/* Nobody knows who takes which element of a shared queue; the one in hand is ours. */
+/* It is not known which QP takes which element of a shared queue; the one in hand is ours. */
 static void test_send_with_a_shared_queue(void **state)
 {
 	struct qp_net n;

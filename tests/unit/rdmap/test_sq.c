@@ -181,7 +181,8 @@ static void test_drained(void **state)
 	qp_net_done(&n);
 }
 
-/* The last completion ends the stream: who was told of the end is not told that it is drained. */
+/* The last completion ends the stream: a user that was told of the end is not told that it is
+ * drained. */
 static void test_abort_instead_of_drained(void **state)
 {
 	struct qp_net n;

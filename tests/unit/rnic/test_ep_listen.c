@@ -220,7 +220,7 @@ static void silent_peers_are_bounded(void **state)
 	pair_listen(&p, 0);
 	for (unsigned i = 0; i < 4; i++)
 		ask(&p, &peer[i], false);
-	/* The oldest went for the last, who may have something to say. */
+	/* The oldest went for the last, which may have something to say. */
 	assert_true(peer[0].closed);
 	for (unsigned i = 1; i < 4; i++)
 		assert_false(peer[i].closed);

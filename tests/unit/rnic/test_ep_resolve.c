@@ -141,7 +141,7 @@ static void destroyed_while_it_asks(void **state)
 	assert_int_equal(p.a.n_ep_events, 0);
 }
 
-/* Who wants no more than a route is told at once. */
+/* A request for no more than a route is answered at once. */
 static void the_route_will_do(void **state)
 {
 	assert_int_equal(resolve(0), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Two QPs whose programs told them of each other: in virtual time, over an LLP in memory. */
+/* Two QPs that their programs told of each other: in virtual time, over an LLP in memory. */
 #include "rnic/pairing.h"
 
 #include "pair.h"
@@ -108,7 +108,7 @@ static void receive_at(struct side *s, uint64_t wr_id)
 	pair_post_recv(s, s->qp, wr_id, 64, 16);
 }
 
-/** A message from @p s arrives at the other side, whose receive element was posted as @p wr_id. */
+/** A message from @p s arrives at the other side, in the receive element posted as @p wr_id. */
 static void expect_message(struct side *s, uint64_t wr_id, uint8_t byte)
 {
 	pair_expect(&p, s, wr_id, RDMAP_WC_SUCCESS);
@@ -249,7 +249,7 @@ static void expect_retries(struct side *s)
 	pair_advance(&p, 20);
 }
 
-/* Who only receives does not see, as over InfiniBand, that its peer is done and gone. */
+/* A pure receiver does not see, as over InfiniBand, that its peer is done and gone. */
 static void test_peer_leaves_in_good_order(void **state)
 {
 	connect_pair();
@@ -399,7 +399,7 @@ static void test_other_psn(void **state)
 	assert_int_equal(state_of(&p.b), RNIC_QP_RTS);
 }
 
-/* The one who waits says its PSN when the stream stands already. */
+/* The one that waits says its PSN when the stream stands already. */
 static void test_other_psn_later(void **state)
 {
 	to_rtr(&p.b);
@@ -504,7 +504,7 @@ static void post_shared(struct rnic_srq *srq, uint64_t wr_id, uint32_t at)
 	rnic_srq_end(srq);
 }
 
-/* Two QPs wait at one SRQ: each element serves one, and who finds none waits on. */
+/* Two QPs wait at one SRQ: each element serves one, and a QP that finds none waits on. */
 static void test_messages_wait_at_an_srq(void **state)
 {
 	struct rnic_qp *single[2] = {p.a.qp, p.b.qp}, *second[2] = {NULL};
@@ -556,7 +556,7 @@ static void test_another_was_faster(void **state)
 	send_from(&p.a, 10, 'm');
 	pair_expect(&p, &p.a, 10, RDMAP_WC_SUCCESS);
 	pair_expect_none(&p, &p.b);
-	/* While somebody has the engine who posts is served later. */
+	/* While another thread has the engine a post is served later. */
 	engine_lock(&p.engine);
 	post_shared(srq, 20, 0);
 	assert_true(srq_take(srq, taken));

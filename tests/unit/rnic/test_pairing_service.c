@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who knocks at the port of pairings: strangers, raw bytes in their hands. */
+/* Connections to the port of pairings: strangers with raw bytes. */
 #include "rnic/pairing_service.h"
 
 #include "mpa/startup.h"
@@ -182,7 +182,7 @@ static void test_too_many(void **state)
 		knock_for(&s[i], &hello);
 	assert_int_equal(requests(), PAIRING_HELD_MAX);
 	assert_int_equal(answer_to(&s[PAIRING_HELD_MAX]), PAIRING_BUSY);
-	/* Those whose peer has gone make room when their time is over, too. */
+	/* Connections without a peer any more make room when their time is over, too. */
 	for (unsigned i = 0; i <= PAIRING_HELD_MAX; i++)
 		llp_mem_peer_done(&s[i]);
 	pair_advance(&p, PAIRING_HOLD_MS + 10);

@@ -184,7 +184,7 @@ static void posts_batch_until_a_poll(void **state)
 	assert_int_equal(p->a.qp->sq.tail, RNIC_POST_BATCH_FIRST);
 	assert_int_equal(rnic_cq_poll(p->a.cq, 1, &wc), 1);
 	assert_int_equal(p->a.qp->sq.tail, RNIC_POST_BATCH_FIRST + 3);
-	/* Who may be about to sleep is not made to wait. */
+	/* A program that may be about to sleep is not made to wait. */
 	rnic_cq_arm(p->a.cq, true);
 	write_8(p);
 	assert_int_equal(p->a.qp->sq.tail, RNIC_POST_BATCH_FIRST + 4);

@@ -133,7 +133,7 @@ static void the_port_goes_and_comes_and_goes(void **state)
 	rnic_port_changed(p.a.rnic, true);
 	engine_unlock(&p.engine);
 	assert_int_equal(p.a.n_events, 2);
-	/* Who comes later hears of how it is. */
+	/* A later handler is told the state. */
 	rnic_set_event_handler(p.a.rnic, count_event, &n);
 	assert_int_equal(n, 1);
 	engine_lock(&p.engine);

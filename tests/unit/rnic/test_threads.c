@@ -280,7 +280,7 @@ static void posted_while_it_fails(void **state)
 		pthread_t t;
 
 		pair_init(&p, NULL);
-		/* Room for all that can come: who posts into an error gets no push back. */
+		/* Room for all that can come: a post into an error is not pushed back. */
 		assert_int_equal(rnic_cq_resize(p.a.cq, 4 * POSTS_MAX), 0);
 		pair_connect(&p);
 		w = (struct poster){.p = &p};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file cc_net.h
- * A bottleneck with a queue, a delay and random loss, and senders who always have text, each with a
- * congestion control module and nothing else of TCP: packets of one size, no retransmission (what
+ * A bottleneck with a queue, a delay and random loss, and senders that always have text, each with
+ * a congestion control module and nothing else of TCP: packets of one size, no retransmission (what
  * is lost is not missed), and a loss is known when the next packet that arrives is acknowledged.
  */
 #ifndef TESTS_UNIT_TCP_CC_NET_H

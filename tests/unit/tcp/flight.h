@@ -16,7 +16,7 @@ struct flight {
 	uint32_t made;  /**< records given to the connection so far */
 };
 
-/** Accept a connection whose round trip is known to be RTT; nothing is in flight. */
+/** Accept a connection with a known round trip of RTT; nothing is in flight. */
 void flight_init(struct flight *f, unsigned options, const char *congestion_control);
 
 /** Hand @p n records of LEN bytes to the connection. */

@@ -157,7 +157,7 @@ static void test_others_take_their_part_and_the_edge_stays(void **state)
 	host_end(&h);
 }
 
-/** What idle connections claim goes to who needs it. */
+/** What idle connections claim goes to one that needs it. */
 static void test_idle_claims_are_taken_back(void **state)
 {
 	struct tcp_conn *idle;

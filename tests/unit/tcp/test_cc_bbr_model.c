@@ -58,7 +58,7 @@ static void test_bandwidth_is_the_best_of_two_cycles(void **state)
 	end();
 }
 
-/** Who had nothing to say, or no window to say it in, proves only what he reached. */
+/** A sender with nothing to send, or no window for it, proves only the rate that it reached. */
 static void test_limited_samples_only_raise(void **state)
 {
 	start(100 * SMSS);

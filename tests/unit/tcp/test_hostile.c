@@ -18,7 +18,7 @@ static unsigned drain(struct host *x)
 	return n;
 }
 
-/* ---- two of ours, and somebody between who set them against each other ---------------------- */
+/* ---- two of ours, and a forger between that set them against each other ---------------------- */
 
 /** Carry what both have sent to the other. @return how many segments. */
 static unsigned exchange(void)

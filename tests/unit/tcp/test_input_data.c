@@ -293,7 +293,7 @@ static void test_gap_is_filled_though_memory_is_short(void **state)
 	host_end(&h);
 }
 
-/* Who holds most behind a gap makes room for who holds little. */
+/* The connection that holds most behind a gap makes room for one that holds little. */
 static void test_gaps_share_the_memory(void **state)
 {
 	static const uint8_t text[1000];
@@ -317,7 +317,7 @@ static void test_gaps_share_the_memory(void **state)
 	assert_int_equal(greedy->ooo_state->ooo.held, before - before / 2); /* the farthest went */
 	assert_int_equal(c->ooo_state->ooo.held, 1);
 	assert_int_equal(tcp_stack_stats(h.tcp)->reneged, before / 2);
-	/* That one takes nothing back from who has less. */
+	/* That one takes nothing back from one that has less. */
 	h.tcp->rx_limit = h.tcp->rx_held;
 	for (uint32_t i = 41; i < 60; i++)
 		peer_send_at(&p, TCP_ACK, p.seq + 2000 * i, p.ack, text, 1000);
@@ -327,7 +327,7 @@ static void test_gaps_share_the_memory(void **state)
 	host_end(&h);
 }
 
-/* Who holds as much as one may takes nothing from others while there is memory. */
+/* A connection that holds as much as it may takes nothing from others while there is memory. */
 static void test_own_limit_takes_from_nobody(void **state)
 {
 	static const uint8_t text[1000];

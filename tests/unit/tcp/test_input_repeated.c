@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Text that was received before: what it does, and whose word it is. */
+/* Text that was received before: what it does, and which sender is believed. */
 #include "host.h"
 
 static struct host h;
@@ -36,7 +36,8 @@ static struct tcp_range reported(void)
 	return a.h.n_sack ? a.h.sack[0] : (struct tcp_range){0, 0};
 }
 
-/** Who guesses sequence numbers does not choose what a D-SACK tells; who knows them may. */
+/** A sender that guesses sequence numbers does not choose what a D-SACK tells; one that knows them
+ * may. */
 static void test_repeated_text_is_told_of_the_peer_alone(void **state)
 {
 	struct tcp_range r;
@@ -59,7 +60,7 @@ static void test_repeated_text_is_told_of_the_peer_alone(void **state)
 	host_end(&h);
 }
 
-/** Our ACKs seem to be lost: the next hop is asked about, if it is the peer who says so. */
+/** Our ACKs seem to be lost: the next hop is asked about, if it is the peer that says so. */
 static void test_repeated_text_raises_doubts(void **state)
 {
 	start();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Text that arrives, and the user, who takes it, leaves it or goes. */
+/* Text that arrives, and the user, which takes it, leaves it or goes. */
 #include "host.h"
 
 static struct host h;
@@ -91,7 +91,7 @@ static void test_eof_follows_all_that_was_unread(void **state)
 	host_end(&h);
 }
 
-/** Nothing more comes that would show the rest to a user who wants so much of it at a time. */
+/** Nothing more comes that would show the rest to a user that wants so much of it at a time. */
 static void test_all_that_was_unread_is_shown(void **state)
 {
 	leave_many_unread(300);
@@ -151,7 +151,7 @@ static void test_unread_text_of_others_stops_nobody_who_reads(void **state)
 	peer_send(&p, 0, "def", 3);
 	assert_int_equal(c->recvq.bytes, 3);
 	peer_send(&p, 0, "ghi", 3);
-	assert_int_equal(c->recvq.bytes, 3); /* but who does not read gets no more */
+	assert_int_equal(c->recvq.bytes, 3); /* but a user that does not read gets no more */
 	assert_int_equal(c->rcv_nxt, p.seq - 3);
 	host_end(&h);
 }

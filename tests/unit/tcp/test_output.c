@@ -114,7 +114,7 @@ static void test_window_is_not_cut_to(void **state)
 	host_end(&h);
 }
 
-/** A closed window says nothing of the network: rates are lower bounds then, as with a user who
+/** A closed window says nothing of the network: rates are lower bounds then, as with a user that
  *  pauses. */
 static void test_the_peers_window_is_not_the_network(void **state)
 {

@@ -122,7 +122,7 @@ static void test_bursts_are_a_few_segments(void **state)
 	assert_in_range(burst_at(UINT64_C(10000000000)), 2, 8);
 }
 
-/** Who turns the engine came late: what it missed goes out at once, a millisecond of it at most. */
+/** The engine ran late: what it missed goes out at once, a millisecond of it at most. */
 static void test_lateness_is_made_up_for(void **state)
 {
 	uint64_t at;

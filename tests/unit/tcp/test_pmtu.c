@@ -11,7 +11,7 @@ static struct host h;
 static struct peer p;
 static struct tcp_conn *c;
 
-/** The path, and a receiver who keeps what comes: ACK, SACK, D-SACK as RFC 2018 and 2883 say. */
+/** The path, and a receiver that keeps what comes: ACK, SACK, D-SACK as RFC 2018 and 2883 say. */
 static struct {
 	uint16_t mtu;
 	uint32_t irs, nxt; /* in order so far */

@@ -100,7 +100,7 @@ static void test_greediest_goes_for_others(void **state)
 	stall(2);
 	assert_int_equal(h.tcp->stalls.peers.count, 2);
 	assert_int_equal(closed, 0); /* nobody wants anything */
-	/* The part that is kept for who has little. */
+	/* The part that is kept for connections that have little. */
 	assert_int_equal(queue(l[2], 20), TCP_SEND_FLOOR);
 	host_round(&h);
 	assert_int_equal(closed, 1);
@@ -108,7 +108,7 @@ static void test_greediest_goes_for_others(void **state)
 	assert_int_equal(last_error, -ETIMEDOUT);
 	assert_int_equal(tcp_stack_stats(h.tcp)->stalls_ended, 1);
 	assert_int_equal(tcp_stack_stats(h.tcp)->resets_out, 1);
-	/* The other has less than who wants more. */
+	/* The other has less than the one that wants more. */
 	assert_in_range(queue(l[2], 100), 1, 20);
 	host_round(&h);
 	assert_int_equal(closed, 1);

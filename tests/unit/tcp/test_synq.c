@@ -38,7 +38,7 @@ static bool is_half_open(const char *from, uint16_t rport)
 	return tcp_synq_find(&h.tcp->synq, &id) != NULL;
 }
 
-/* Who has most of them loses its oldest, whoever comes. */
+/* The peer that has most of them loses its oldest, whichever peer comes. */
 static void test_busiest_peer_gives_way(void **state)
 {
 	const struct tcp_stack_config cfg = {

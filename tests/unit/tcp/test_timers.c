@@ -134,7 +134,7 @@ static unsigned timeouts_in_a_minute(bool unsettled)
 	return n;
 }
 
-/* While it is open who is the next hop, there is no reason to wait for ever longer. */
+/* While the next hop is not settled, there is no reason to wait for ever longer. */
 static void test_timeouts_do_not_grow_on_the_link(void **state)
 {
 	assert_in_range(timeouts_in_a_minute(false), 5, 9);

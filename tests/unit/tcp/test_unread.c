@@ -40,7 +40,7 @@ static const struct llp_user_ops ops = {.connected = on_nothing,
 	.eof = on_nothing,
 	.closed = on_closed};
 
-/** Room for 24 packets that wait, 26 in order, 28 of those who have few. */
+/** Room for 24 packets that wait, 26 in order, 28 of connections that have few. */
 static void start(void)
 {
 	const struct tcp_stack_config cfg = {.receive_packets = 24};
@@ -98,7 +98,7 @@ static void test_greediest_goes_for_others(void **state)
 	assert_int_equal(tcp_stack_stats(h.tcp)->unread_ended, 1);
 	assert_int_equal(tcp_stack_stats(h.tcp)->resets_out, 1);
 	assert_int_equal(h.tcp->rx_held, 12);
-	/* The other has less than who wants more. */
+	/* The other has less than the one that wants more. */
 	assert_int_equal(sends(2, 30), 14);
 	wait_ms(60000);
 	assert_int_equal(sends(2, 1), 0);
@@ -111,7 +111,7 @@ static void test_part_is_kept_for_who_has_little(void **state)
 	start();
 	assert_int_equal(sends(0, 40), 26);
 	assert_int_equal(sends(1, 10), 2);
-	/* Who has nothing is never refused. */
+	/* A connection that has nothing is never refused. */
 	assert_int_equal(sends(2, 1), 1);
 	assert_int_equal(closed, 0);
 	assert_int_equal(h.tcp->rx_held, 29);

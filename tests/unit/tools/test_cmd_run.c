@@ -301,7 +301,7 @@ static void a_program_out_of_reach_is_126(void **state)
 		unlink(path);
 	}
 	rmdir(dir);
-	/* A script is none of these; who reads it may be. */
+	/* A script is none of these; its interpreter may be. */
 	RUN(SETS, "--", self, "exit", "0");
 	assert_string_equal(c.err, "");
 }

@@ -253,7 +253,7 @@ static void frames_on_the_way_at_the_end_are_let_go(void **state)
 	assert_int_equal(check_frames(1), 0);
 }
 
-/* TCP over IPv4 whose checksum field has the sum of the pseudo header. */
+/* TCP over IPv4 with the sum of the pseudo header in its checksum field. */
 static void fill_unfilled(uint8_t *b, unsigned i, unsigned k, uint32_t len)
 {
 	memset(b, 0, len);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file standin.h
- * A libibverbs.so.1 of a time to come, with a device of its own, whose verbs work a little: enough
+ * A libibverbs.so.1 of a time to come, with a device of its own. Its verbs work a little: enough
  * to see that two devices live side by side in one program.
  */
 #ifndef TESTS_UNIT_PROVIDER_STANDIN_H

@@ -2,7 +2,7 @@
 /**
  * @file stub.h
  * What stands behind and below the preloaded library in its tests: a libibverbs.so.1 and a
- * libuiwarp.so that do nothing but note who was called with what.
+ * libuiwarp.so that do nothing but note which was called with what.
  */
 #ifndef TESTS_UNIT_PROVIDER_STUB_H
 #define TESTS_UNIT_PROVIDER_STUB_H

@@ -8,7 +8,7 @@ void *stub_next(const char *name)
 {
 	void *found = dlsym(RTLD_NEXT, name);
 
-	/* No tail call: whose address the return is decides what is next. */
+	/* No tail call: the owner of the return address decides what is next. */
 	__asm__ volatile("" : "+r"(found));
 	return found;
 }
