@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What one process has: a configuration, the device that it asks for and, from the first need on,
- * the stack and the CM under it. They live until the process ends; stack.c sees to what peers have
- * yet to be told then.
+ * the stack and the CM under it. They live until the process ends; stack.c then closes the
+ * connections.
  */
 #include "provider/provider.h"
 

@@ -54,7 +54,7 @@ size_t ucma_address_put(const struct ip_endpoint *e, sa_family_t family, struct 
 
 /*
  * iWARP has reliable connections only. The kernel lets such an id have an iWARP device and refuses
- * the QP; nothing can come of it, so this is told at once.
+ * the QP. It is of no use, so it is refused at once.
  */
 static int ucma_check_port_space(const struct ucma_id *id)
 {
@@ -72,7 +72,7 @@ int ucma_bind_to(struct ucma_call *c, const struct ip_endpoint *local, sa_family
 		return -EINVAL;
 	/*
 	 * As with the kernel's, the loopback network can be bound to, but there is no device in it.
-	 * libfabric does so to ask for any of ours; nothing else can come of it.
+	 * libfabric does so to ask for any of ours; it has no other use.
 	 */
 	id->loopback = ip_addr_is_loopback(&local->addr);
 	err = id->loopback ? 0 : rnic_ep_bind(id->ep, local, id->reuse, id->v6only);

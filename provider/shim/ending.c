@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Signals that end a process which has no handler for them. With an adapter, or in the kernel, its
- * connections would be reset then; here nobody is left to do so. The process still dies by the
- * signal, a moment later. To the program its action is what it always was: the default.
+ * Signals that end a process which has no handler for them. An adapter, or the kernel, would reset
+ * its connections then; here nothing is left to do so. The process still dies by the signal, a
+ * moment later. For the program the action remains the default.
  */
 #include "provider/shim/shim.h"
 

@@ -274,10 +274,10 @@ SHIM_EXPORT int __fxstat64(int ver, int fd, struct stat64 *st)
 
 /*
  * A thread that waits for an event while another closes its channel stays in the kernel's write()
- * for good; one that comes a moment later gets EBADF. rping's does so at the end of every run, with
+ * forever; one that comes a moment later gets EBADF. rping's does so at the end of every run, with
  * an exit status of 255 if it comes too late, and a process that ends takes longer with us than
- * without. Nobody can tell the two apart from outside, so the late one waits as well. librdmacm has
- * freed the channel by then, so the number it comes with may be any; what it says is plain enough.
+ * without. The two look alike from outside, so the late one waits as well. librdmacm has freed the
+ * channel by then, so it may come with any number; its command identifies it.
  */
 static void shim_wait_if_late(const void *buf, size_t n)
 {

@@ -96,9 +96,10 @@ static void shim_at_exit(void)
 }
 
 /*
- * A child has our memory, but none of our threads, and locks that they held stay so. What has
- * begun in the parent is not for it; what has not, it may begin by itself. Nothing waits in the
- * parent before a fork: shim_start() registers handlers of its own, for which libc has a lock.
+ * A child has our memory, but none of our threads, and locks that they held stay held. A stack that
+ * was started in the parent is not for the child; otherwise the child may start one itself. Nothing
+ * waits in the parent before a fork: shim_start() registers handlers of its own, for which libc has
+ * a lock.
  */
 static void shim_after_fork(void)
 {

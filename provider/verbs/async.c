@@ -25,7 +25,7 @@ static void async_put(struct context *c, const struct ibv_async_event *event, ui
 {
 	struct async_record *r = malloc(sizeof *r);
 
-	/* Without memory for a note of 40 bytes there is nobody left to tell. */
+	/* Without memory for a note of 40 bytes the event cannot be reported. */
 	if (r == NULL)
 		return;
 	r->event = *event;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Thread domains, and the parent domains through which objects get one. Our queues' locks are
- * spinlocks that nobody else wants when one thread uses a queue, so there is nothing to leave out:
- * a domain is kept, counted and otherwise of no consequence.
+ * spinlocks without contention when one thread uses a queue, so there is nothing to leave out: a
+ * domain is kept, counted and otherwise has no effect.
  */
 #include "provider/verbs/objects.h"
 
@@ -40,7 +40,7 @@ int td_dealloc(struct ibv_td *ibv)
 
 /*
  * IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC of rdma-core 65 allows memory that a
- * device outside of a confidential guest can reach. Nobody but this process reaches ours.
+ * device outside of a confidential guest can reach. Only this process reaches ours.
  */
 #define PARENT_ALLOW_UNPROTECTED (1 << 2)
 

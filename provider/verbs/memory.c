@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Regions are plain virtual memory: nothing is pinned. What is looked at here is that the memory
- * is there, so that a peer's data does not end the program; on a kernel device pinning would have
- * told, or for on-demand regions the fault.
+ * Regions are plain virtual memory: nothing is pinned. Here we check that the memory is there, so
+ * that a peer's data does not end the program. On a kernel device pinning would find out, or the
+ * fault for on-demand regions.
  */
 #include "provider/verbs/objects.h"
 

@@ -64,7 +64,7 @@ static void disown(struct context *c)
 
 /*
  * Without the device's lock, which another thread of the parent may have held: there is no other
- * thread now, and the list reads well at any moment of its changes.
+ * thread now, and the list is consistent at any moment of its changes.
  */
 void device_orphan(struct device *d)
 {

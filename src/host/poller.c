@@ -63,8 +63,8 @@ static void poller_come_again(struct timer *t, uint64_t now)
 }
 
 /**
- * What we say to ourselves is heard before the lock is released, as nothing will come in that would
- * wake somebody for it. But not without end: a stream to oneself never falls silent.
+ * Packets to ourselves are handled before the lock is released, as no arrival will wake a thread
+ * for them. But not without end: a stream to oneself never stops.
  */
 static void poller_hear_ourselves(struct poller *p)
 {

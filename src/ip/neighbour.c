@@ -565,8 +565,9 @@ static enum neighbour_asked neighbour_whom_to_ask(const struct ip_neighbour *n)
 
 	if (n->has_proven && !proven)
 		return NEIGHBOUR_ASK_PROVEN;
-	/* The path behind a neighbour may fail as well, and somebody lie about the neighbour. But
-	 * where nothing ever came of what was sent, the rival is as good: a SYN has few tries. */
+	/* The path behind a neighbour may fail as well, while a forger claims to be the neighbour.
+	 * But where nothing that was sent ever had an effect, the rival is as good: a SYN has few
+	 * tries. */
 	if (n->has_rival && n->doubts >= (proven ? 2 : 0))
 		return NEIGHBOUR_ASK_RIVAL;
 	return n->doubts ? NEIGHBOUR_ASK_ALL : NEIGHBOUR_ASK_CURRENT;

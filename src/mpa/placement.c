@@ -5,8 +5,9 @@
 #include "mpa/fpdu.h"
 
 /*
- * In a note, of each FPDU: the length of its ULPDU, how many bytes of that follow and whether its
- * payload could not be placed, and these bytes: what the user wants to see again, its headers.
+ * In a note, for each FPDU: the length of its ULPDU, how many of its bytes follow, whether its
+ * payload could not be placed, and those bytes. They are the headers, which the user wants to see
+ * again.
  */
 #define AT_ULPDU_LEN 0
 #define AT_KEPT      2

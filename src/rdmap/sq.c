@@ -89,8 +89,8 @@ void rdmap_fail_oldest(struct rdmap *r, enum rdmap_wc_status status)
 }
 
 /*
- * What is left waits for a request that will not succeed any more, or is that request: so none
- * succeeds. A Write or Send that was handed to the LLP behind it may have arrived or not.
+ * The rest waits for a request that will not succeed any more, or is that request: so none
+ * succeeds. A Write or Send that was given to the LLP after it may or may not have arrived.
  */
 static enum rdmap_wc_status rdmap_sq_flush_status(const struct rdmap_wqe *w)
 {

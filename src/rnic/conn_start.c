@@ -89,8 +89,8 @@ static bool conn_start_retry_refused(struct conn *c)
 }
 
 /**
- * A peer that knows no enhanced requests closes (RFC 6581 section 10): ask it again, without, on a
- * fresh connection and within the same deadline. Not one of our own kind.
+ * A peer that does not know enhanced requests closes (RFC 6581 section 10). Ask it again without
+ * one, on a fresh connection and within the same deadline. Not in a pairing.
  * @return false: it was asked so already, or not asked at all.
  */
 static bool conn_start_fall_back(struct conn *c, const char *what)
@@ -109,8 +109,8 @@ static bool conn_start_fall_back(struct conn *c, const char *what)
 /* ---- terms ------------------------------------------------------------------------------- */
 
 /**
- * What the peer told of its depths, if not in the words of RFC 6581 then where SMB Direct puts
- * them, which the private data keep all the same.
+ * The depths that the peer sent, as RFC 6581 has them or else as SMB Direct does. The private data
+ * keep SMB Direct's words.
  * @param service the endpoint of the side that listens.
  */
 static struct mpa_start conn_start_with_legacy_depths(

@@ -197,9 +197,9 @@ int rnic_cq_resize(struct rnic_cq *cq, uint32_t cqe)
 }
 
 /**
- * The program knows of a completion, so the request's place in its queue is free: not earlier, or
- * one that posts until there is no room could have more completions wait than it has requests.
- * Under the CQ's lock, and a QP's queue completes to one CQ, so its count has one writer.
+ * The program has polled a completion, so the request's place in its queue is free. Were it free
+ * earlier, a program that posts until there is no room could have more completions wait than it has
+ * requests. Under the CQ's lock, and a QP's queue completes to one CQ, so its count has one writer.
  */
 static void cq_release_place(const struct cq_entry *e)
 {

@@ -7,8 +7,8 @@
 #include <errno.h>
 
 /*
- * The neighbour is asked as often as ARP and ND have it; this is how often its entry is looked at.
- * On a quiet link the answer is there within microseconds, and else nobody is in a hurry.
+ * ARP and ND decide how often the neighbour is asked; this is how often its entry is looked at. On
+ * a quiet link the answer is there within microseconds.
  */
 #define LOOK_FIRST_NS UINT64_C(20000)
 #define LOOK_MOST_NS  UINT64_C(10000000)

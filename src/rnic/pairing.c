@@ -25,10 +25,10 @@
 #define PATIENCE_LEAST (10000 * MS)
 
 /*
- * A peer that has parted does not come back, but over InfiniBand that shows only when the retries
- * have been in vain; a program that is done by then, and did not wait for its last sends, never
- * learns of it (ibv_srq_pingpong with many QPs). So it waits for as long as the program says, and
- * not longer than for a peer that might come.
+ * A peer that has closed does not come back. Over InfiniBand that shows only when the retries have
+ * failed. A program that ends before that, without waiting for its last sends, never learns of it
+ * (ibv_srq_pingpong with many QPs). So it waits for as long as the program says, and not longer
+ * than for a peer that might come.
  */
 #define RETRIES_USUAL (500 * MS)
 #define RETRIES_MOST  PATIENCE_LEAST
@@ -206,7 +206,7 @@ static int pairing_order(const struct rnic_qp *qp, const struct rnic_path *path)
 /**
  * A QP has one end of a stream, so one that is its own peer needs a stream of one end: TCP's, from
  * a port to the same port (RFC 9293 section 3.5, both sides of a simultaneous open at once). The
- * port must be nobody's.
+ * port must not be in use.
  */
 static int pairing_aim_at_itself(struct rnic_ep *ep)
 {

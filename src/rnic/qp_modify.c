@@ -7,9 +7,9 @@
 #include <errno.h>
 
 /**
- * The steps of verbs for a reliable connection, and two more: from RESET to ERROR, as RNICs allow
- * it, and to SQD in whatever age of the connection, as librdmacm's disconnect goes there first and
- * gives up if that fails: then nothing happens.
+ * The steps of verbs for a reliable connection, and two more. From RESET to ERROR, as RNICs allow
+ * it. To SQD at any age of the connection: librdmacm's disconnect goes there first and gives up if
+ * that fails.
  */
 static bool qp_modify_transition_ok(const struct rnic_qp *qp, enum rnic_qp_state to)
 {

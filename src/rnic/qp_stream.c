@@ -116,9 +116,9 @@ static bool qp_stream_is_cut_off(const struct rdmap_end *e)
 }
 
 /**
- * Which asynchronous event tells of a Terminate: what the peer did to us is its access or request
- * error, as verbs have it at the responder. A connection that merely went away is the CM's to
- * tell; so is "local catastrophic" from a peer: its program moved its QP to ERROR.
+ * The asynchronous event for a Terminate: an error in what the peer did to us is an access or
+ * request error, as verbs have it at the responder. A connection that merely went away is the CM's
+ * to tell; so is "local catastrophic" from a peer: its program moved its QP to ERROR.
  */
 static void qp_stream_raise_end(const struct rnic_qp *qp, const struct rdmap_end *e)
 {

@@ -2,8 +2,8 @@
 #include "tcp/buffer.h"
 
 /**
- * No path carries more than this, 256 Gbit/s. Where nothing is ever lost, between two processes of
- * one machine, windows grow without end, and what they let queue up only leaves the caches.
+ * No path carries more than this, 256 Gbit/s. Between two processes of one machine nothing is ever
+ * lost. Windows would grow without end there, and the queue would only leave the caches.
  */
 #define PATH_BYTES_PER_NS 32
 #define SHORT_PATH_BUFFER (1u << 20)
@@ -176,9 +176,9 @@ static void tcp_buffer_measure_rtt(struct tcp_conn *c, uint32_t taken)
 
 /**
  * Dynamic right-sizing: the next round trip may bring twice what this one did, and then more. What
- * waits behind a gap, for a round trip or, if the repair is lost too, for several, has its room
- * beside, and twice that, as the repair takes longest when it is known last. Otherwise a path that
- * loses a percent finds the window closed in most round trips.
+ * waits behind a gap, for a round trip or, if the repair is lost too, for several, has extra room:
+ * twice what waits, as a late repair takes longest. Otherwise a path that loses a percent finds the
+ * window closed in most round trips.
  */
 void tcp_buffer_measure(struct tcp_conn *c)
 {

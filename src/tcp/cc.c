@@ -103,9 +103,9 @@ void tcp_cc_undo(struct tcp_cc *cc, uint64_t now)
 }
 
 /**
- * RFC 5681 section 4.1: what the window was worth is not known any more after an idle RTO. Half of
- * it for each (RFC 2861 section 3.1), down to the restart window, where slow start begins and
- * goes up to three quarters of what had been.
+ * RFC 5681 section 4.1: after an idle RTO the window is out of date. It is halved for each (RFC
+ * 2861 section 3.1), down to the restart window. Slow start then goes up to three quarters of the
+ * old one.
  */
 static void tcp_cc_decay(struct tcp_cc *cc, uint64_t idle, uint64_t rto)
 {

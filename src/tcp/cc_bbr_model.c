@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * BBR's model of the path. In three things it is more patient than the draft, for paths that lose
- * packets without being full, which are what we are for:
+ * BBR's model of the path. In three points it is more patient than the draft, for paths that lose
+ * packets without being full:
  *
  * - The lower bounds come down only after a round that lost more than the threshold, not after any
  *   loss: at 1 % of random loss every round of a long path has one.

@@ -9,9 +9,8 @@
 /** The longest time to be cubed, in ms: 10^15, times 65,535, still fits. */
 #define T_MAX 100000
 /**
- * Until the path's capacity has shown itself, by a loss, grow by a 20th in each round trip: after
- * an early end of slow start the convex curve would take a minute to fill a long fat path. Linux
- * does the same.
+ * Until a loss shows the path's capacity, grow by a 20th in each round trip: after an early end of
+ * slow start the convex curve would take a minute to fill a long fat path. Linux does the same.
  */
 #define UNKNOWN_GROWTH 20
 /** A round trip longer than the least by this part of it: packets queue, the path is full. */

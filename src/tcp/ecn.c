@@ -5,8 +5,8 @@
 
 /**
  * Windows in a row, all with the least cwnd there is, in which the peer reports a mark: a middlebox
- * that marks or echoes everything looks like this. Then we say no more that we understand marks,
- * and if the congestion is real, it shows as loss.
+ * that marks or echoes everything looks like this. Then we stop marking text as ECN-capable. If the
+ * congestion is real, it shows as loss.
  */
 #define WINDOWS_OF_DISTRUST 16
 /** Segments of a cwnd that cannot get smaller; bbr's least is 4. */

@@ -49,9 +49,9 @@ static void tcp_hystart_take(struct tcp_hystart *h, uint64_t rtt)
 
 /**
  * Section 4.2 compares the shortest round trip of a whole round, which is that of its first
- * packets: of a window that outgrows the path the last ones find the queue, a round later there
+ * packets: when a window outgrows the path, only its last packets find a queue. A round later there
  * are twice as many, and they overflow it. We do not send a window as a burst, which would queue by
- * itself, so any N_RTT_SAMPLE samples one after the other tell enough.
+ * itself, so any N_RTT_SAMPLE consecutive samples are enough.
  */
 static bool tcp_hystart_queue_grows(const struct tcp_hystart *h)
 {

@@ -31,7 +31,7 @@ static bool tcp_rcv_checksum_ok(
 
 /**
  * Header prediction: an established connection, nothing lost or reordered either way, the next
- * expected text or a plain ACK. Everything else takes the long road and gets the same answers.
+ * expected text or a plain ACK. Everything else takes the general path, with the same results.
  */
 static bool tcp_rcv_fastpath_ok(const struct tcp_conn *c, const struct tcp_segment *seg)
 {

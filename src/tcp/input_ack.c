@@ -181,8 +181,8 @@ void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 		      !(seg->flags & (TCP_SYN | TCP_FIN));
 	if (seq_gt(seg->ack, c->snd_una) || seg->n_sack || n.duplicate)
 		tcp_ack_process(c, &n);
-	/* Not for a window that is as good as closed: a peer that changes that all the time would
-	 * begin the wait anew each time, and never be found to take nothing (stall.h). */
+	/* Not for a window that is nearly closed: a peer that changes it all the time would restart
+	 * the wait each time, and never count as stalled (stall.h). */
 	if (c->persist && window_changed && tcp_may_send_new(c)) {
 		c->rto.backoff = 0;
 		c->persist = false;

@@ -275,8 +275,9 @@ static bool tcp_data_budget_allows(const struct tcp_stack *s, uint32_t held)
 }
 
 /**
- * The budget is used up: from some that hold much more behind their gaps than @p c, others each
- * time, take half of what they have more. Their peers send it again (RFC 2018 section 8).
+ * The budget is used up. Look at some connections, others each time. From those that hold much more
+ * behind their gaps than @p c, take half of the difference. Their peers send it again (RFC 2018
+ * section 8).
  */
 static void tcp_data_reclaim_gaps(const struct tcp_conn *c, uint32_t own)
 {

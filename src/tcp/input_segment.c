@@ -99,8 +99,8 @@ static bool tcp_rcv_is_ack_plausible(const struct tcp_conn *c, const struct tcp_
 }
 
 /**
- * Is it text that the peer sends again though it was received? By its sequence numbers a stranger
- * could say so with one guess in two, so the ACK must be the peer's as well.
+ * Is it text that the peer sends again though it was received? A stranger guesses such sequence
+ * numbers one time in two, so the ACK must be the peer's as well.
  */
 static bool tcp_rcv_is_repeated(const struct tcp_conn *c, const struct tcp_segment *seg)
 {

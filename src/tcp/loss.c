@@ -263,8 +263,8 @@ static void tcp_loss_lost_again(struct tcp_conn *c, const struct tcp_ack_info *n
 	/* It has left the network, and the next ACK may be a round trip away: whatever share of
 	 * this one proportional rate reduction leaves. */
 	c->rtx_first = true;
-	/* RFC 5681 section 4.3: so the window falls again. But where some packets are late, one of
-	 * a hundred retransmissions is, too: the window would fall each round trip of a long
+	/* RFC 5681 section 4.3: so the window falls again. But where some packets are late, some
+	 * retransmissions are late, too. The window would fall in each round trip of a long
 	 * recovery, and nothing could take that back. */
 	if (sent_at < c->repair.reduced_at || c->rec.rack.reordering_seen)
 		return;

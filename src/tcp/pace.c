@@ -6,10 +6,10 @@
 
 /**
  * The lateness that is made up for in one burst. The thread that runs the engine may have slept, or
- * been kept from running; without this each such delay would cost throughput, with more of it the
- * burst would. What was longer is made up for by and by, at twice the rate: otherwise a process
- * that shares a core stays below the rate for good, and a module that measures it takes that for
- * the path's.
+ * been kept from running; without this each such delay would cost throughput; with more of it the
+ * burst would. Longer delays are made up for gradually, at twice the rate: otherwise a process that
+ * shares a core stays below the rate forever, and a module that measures the rate takes it for the
+ * path's.
  */
 #define CATCH_UP TCP_MS
 /**

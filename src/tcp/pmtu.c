@@ -192,8 +192,8 @@ static bool tcp_pmtu_claim_holds(const struct tcp_conn *c, const struct tcp_reco
 /* ---- black holes --------------------------------------------------------------------------- */
 
 /**
- * Nothing as large as @p r has arrived since it was sent the last but one time: that was, with a
- * timeout that doubles, half as long before the last as has passed since.
+ * Nothing as large as @p r has arrived since its transmission before the last. As timeouts double,
+ * that was half as long before the last one as has passed since.
  */
 static bool tcp_pmtu_large_vanish(const struct tcp_conn *c, const struct tcp_record *r)
 {

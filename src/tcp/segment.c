@@ -16,9 +16,9 @@ static uint16_t tcp_segment_advertise(struct tcp_conn *c)
 	/* RFC 9293 section 3.8.6.2.2: no small steps; and never back (section 3.8.6, SHLD-14). */
 	if (seq_gt(edge, c->rcv_adv) && edge - c->rcv_adv >= tcp_buffer_step(c))
 		c->rcv_adv = edge;
-	/* Rounded up: rounded down it would take back what was told (RFC 7323 section 2.4). Only
-	 * a peer that sends less than a unit at a time into a full buffer has to bear with that:
-	 * the window would never close. */
+	/* Rounded up: rounded down it would take back what was told (RFC 7323 section 2.4). But not
+	 * for a peer that sends less than a unit at a time into a full buffer: the window would
+	 * never close. */
 	wnd = tcp_rcv_wnd(c) + unit - 1;
 	if (c->rcv_nxt - c->last_ack_sent < unit && c->recvq.bytes + wnd > buffer + buffer / 8)
 		wnd = tcp_rcv_wnd(c);

@@ -29,8 +29,8 @@ bool tcp_skip_probe_begin(struct tcp_conn *c)
 		tcp_skip_probe_schedule(c, 1, 1u << TCP_SKIP_PROBE_FIRST);
 		return false;
 	}
-	/* What follows shows the gap; a loss that is being repaired would be mixed up with it. What
-	 * the peer's windows are must not matter: it could use them to be spared. */
+	/* What follows shows the gap; a loss under repair would be confused with it. The peer's
+	 * windows must not matter: it could use them to evade the check. */
 	if (c->skipped || c->recovery || c->rto_recovery || c->cwr || r->len > c->emss ||
 		q->nxt + 1 >= q->count || !seq_lt(tcp_record_end(r), c->push_seq))
 		return false;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /**
- * Transmissions of a SYN,ACK that nobody answers: at 0, 1, 3, 7 and 15 s, given up at 31 s. That is
+ * Transmissions of a SYN,ACK without an answer: at 0, 1, 3, 7 and 15 s, given up at 31 s. That is
  * fewer than Linux's six: a genuine peer sends its own SYN again, and a forged source is not to get
  * more packets for one than it must.
  */

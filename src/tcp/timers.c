@@ -45,9 +45,9 @@ static bool tcp_timers_user_timeout(const struct tcp_conn *c, uint64_t since)
 }
 
 /**
- * Since when a peer with a closed window has given no reason to wait for it. While there is a
- * user, any answer is one (RFC 1122 section 4.2.2.17), as the user may end it. What was let go
- * of must end by itself (RFC 6429 section 3): a peer could keep our packets for ever otherwise.
+ * Since when a peer with a closed window has given no reason to wait for it. While there is a user,
+ * any answer is a reason (RFC 1122 section 4.2.2.17), as the user may end the connection. An orphan
+ * must end by itself (RFC 6429 section 3): otherwise a peer could keep our packets forever.
  */
 static uint64_t tcp_timers_waiting_since(const struct tcp_conn *c)
 {

@@ -37,7 +37,7 @@ void tcp_tlp_timeout(struct tcp_conn *c)
 	c->repair.tlp_probes++;
 }
 
-/** The probe repaired a loss, which nobody else noticed: answer it as fast recovery would. */
+/** The probe repaired a loss that was not noticed otherwise: answer it as fast recovery would. */
 static void tcp_tlp_repaired(struct tcp_conn *c)
 {
 	if (c->recovery || c->rto_recovery || c->cwr)
