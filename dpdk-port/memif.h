@@ -30,7 +30,7 @@ bool memif_forget_stale(const char *device);
 int memif_absolute(const char *device, char *out, size_t len);
 
 /**
- * True if @p device is a memif with role=server at whose socket a process listens: before it is
+ * True if @p device is a memif with role=server, and a process listens at its socket: before it is
  * opened, or when that has failed, that is another server. Of one in another network namespace an
  * abstract socket is not seen.
  */

@@ -13,7 +13,7 @@ struct rnic_qp;
 
 enum cq_arm { CQ_ARM_NONE, CQ_ARM_SOLICITED, CQ_ARM_NEXT };
 
-/** A completion as it waits: with its QP, whose queue has room for another once it is polled. */
+/** A completion as it waits, with its QP: that queue has room for another once it is polled. */
 struct cq_entry {
 	struct rdmap_wc wc;
 	struct rnic_qp *qp; /**< lives at least until cq_purge() */

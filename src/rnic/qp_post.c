@@ -24,9 +24,9 @@ int rnic_sq_begin(struct rnic_qp *qp)
 }
 
 /**
- * Requests that count against the queue: those not completed, and those whose completion waits to
- * be polled. One without a completion is free as soon as it is done. Each count only grows, so an
- * old value errs to the safe side, and at least as many elements are behind the tail.
+ * Requests that count against the queue: those not completed, and those with a completion that
+ * waits to be polled. One without a completion is free as soon as it is done. Each count only
+ * grows, so an old value errs to the safe side, and at least as many elements are behind the tail.
  */
 static uint32_t qp_post_sq_in_use(const struct rnic_qp *qp)
 {

@@ -23,7 +23,8 @@ struct recv_queue {
 	uint32_t posted;       /**< under lock: committed, not yet shown */
 	_Atomic uint32_t head; /**< elements up to here are there to be taken */
 	_Atomic uint32_t tail; /**< elements up to here are finished with */
-	/** Elements whose completion the program has polled: their room may be posted to again. */
+	/** Elements with a completion that the program has polled: their room may be posted to
+	 * again. */
 	_Atomic uint32_t polled;
 };
 
@@ -82,7 +83,7 @@ static inline void recv_queue_release(struct recv_queue *q)
 		atomic_load_explicit(&q->polled, memory_order_relaxed) + 1, memory_order_release);
 }
 
-/** The same for an SRQ, whose elements complete to the CQs of several QPs. */
+/** The same for an SRQ: its elements complete to the CQs of several QPs. */
 static inline void recv_queue_release_shared(struct recv_queue *q)
 {
 	atomic_fetch_add_explicit(&q->polled, 1, memory_order_release);

@@ -2,7 +2,7 @@
 /**
  * @file model.h
  * What verbs promise, in as few words as can be: which completions may come, and what memory may
- * hold. It knows no RNIC, no TCP and no time. Whoever runs a program tells it what the program did
+ * hold. It knows no RNIC, no TCP and no time. The runner of a program tells it what the program did
  * and what came of it; the first thing that must not be is kept in model.wrong.
  *
  * Memory: each host has one arena. A byte of it has the value that it is known to have (`known`),
@@ -73,7 +73,7 @@ struct model_piece {
 	uint32_t off, len;
 };
 
-/** A request. Who posts it fills in the first part. */
+/** A request. The poster fills in the first part. */
 struct model_wr {
 	uint64_t id;
 	enum model_op op;
@@ -136,7 +136,7 @@ struct model_claim {
 	struct model_wr *wr;
 	uint32_t off, len;
 	bool write, incoming; /**< incoming: by the peer of `via` */
-	struct model_qp *via; /**< whose stream touches the memory; NULL: a shared receive */
+	struct model_qp *via; /**< its stream touches the memory; NULL: a shared receive */
 	const struct model_key *key;
 	const uint8_t *data; /**< NULL: not known yet */
 };

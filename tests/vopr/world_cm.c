@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Private data of a request: who asks, for which QP. */
+/** Private data of a request: which side asks, for which QP. */
 #define HELLO_LEN 12
 
 struct request {
