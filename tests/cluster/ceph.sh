@@ -4,6 +4,8 @@
 # of its own on a Linux bridge. Linux has no address there: nothing else can carry what they say.
 # shellcheck source=tests/applications/lib.sh
 source "$(dirname "$0")/../applications/lib.sh"
+# shellcheck source=tests/cluster/lib.sh
+source "$(dirname "$0")/lib.sh"
 
 only_over memif
 
@@ -26,17 +28,6 @@ ceph_down() {
 }
 # As lib.sh's own, and the cluster.
 trap 'ceph_down; clean_up' EXIT
-
-network_up() {
-	local i
-	ip netns add "$ns"
-	ip -n "$ns" link add br0 type bridge
-	ip -n "$ns" link set br0 up
-	for i in 1 2 3; do
-		ip -n "$ns" tuntap add dev "tap$i" mode tap multi_queue
-		ip -n "$ns" link set "tap$i" addrgenmode none master br0 up
-	done
-}
 
 # One file for all: the monitor comes first, then the OSD, then one client at a time.
 write_configuration() {
@@ -128,7 +119,7 @@ is_up() {
 }
 
 started() {
-	network_up || return 1
+	tap_bridge_up "$ns" 3 || return 1
 	make_stores >"$(log_of stores)" 2>&1 || { say "no stores: $(tail -n 1 "$(log_of stores)")"; return 1; }
 	daemon mon ceph-mon -f -i a
 	wait_for "$patience" has_line "$out/$suite.stack.log" 'listening on 10\.72\.0\.1 port 6789' ||

@@ -4,6 +4,8 @@
 # bridge (TAP), by a process that forwards between memifs, by Open vSwitch with DPDK (vhost-user).
 # shellcheck source=tests/apps/lib.sh
 source "$(dirname "$0")/../apps/lib.sh"
+# shellcheck source=tests/cluster/lib.sh
+source "$(dirname "$0")/lib.sh"
 
 only_over memif
 
@@ -48,14 +50,7 @@ configuration() { # FILE PORT
 }
 
 bridge() {
-	local i
-	ip netns add "$ns"
-	ip -n "$ns" link add br0 type bridge
-	ip -n "$ns" link set br0 up
-	for i in 1 2 3; do
-		ip -n "$ns" tuntap add dev "tap$i" mode tap multi_queue
-		ip -n "$ns" link set "tap$i" addrgenmode none master br0 up
-	done
+	tap_bridge_up "$ns" 3
 	rm -f "$(stack_log_of all)"
 	configuration "$work/bridge.conf" "net_tap0,iface=tap%{slot}"
 	say "mac = 02:00:00:00:77:%{slot:02x}" >>"$work/bridge.conf"
