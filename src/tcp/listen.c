@@ -143,21 +143,29 @@ static void tcp_listen_answer_with_cookie(
 	tcp_send_syn_ack(s, e, true);
 }
 
-/** The handshake that has to go before one of @p peer may begin; NULL: none. */
+/**
+ * A handshake that has to go before one of @p peer may begin; NULL: none. Where it is another
+ * listener's, one of this listener may have to go as well: ask again.
+ */
 static struct tcp_synq_entry *tcp_listen_in_the_way(
 	const struct tcp_listener *l, const struct ip_addr *peer)
 {
 	const struct tcp_synq *all = &l->s->synq;
 	const struct tcp_stack_config *cfg = &l->s->cfg;
+	const uint32_t most_each = cfg->max_half_open_per_peer;
 	bool full = l->synq.count >= l->synq_limit;
-	struct peer_charge *charge = peer_set_in_the_way(
-		&all->peers, peer, full ? 0 : cfg->max_half_open, cfg->max_half_open_per_peer);
+	struct peer_charge *charge =
+		peer_set_in_the_way(&all->peers, peer, full ? 0 : cfg->max_half_open, most_each);
 	struct tcp_synq_entry *h =
 		charge ? container_of(charge, struct tcp_synq_entry, charge) : NULL;
 
+	if (!full || (h && h->listener == l))
+		return h;
+	if (h && most_each && peer_set_count(&all->peers, peer) >= most_each)
+		return h; /* what one peer may have is counted over all listeners */
 	/* RFC 4987 section 3.3: a peer that answers does so long before its request is the oldest.
 	 */
-	return full && (!h || h->listener != l) ? l->synq.oldest : h;
+	return l->synq.oldest;
 }
 
 static void tcp_listen_syn_arrives(struct tcp_listener *l, const struct ip_rx *rx,
@@ -176,7 +184,7 @@ static void tcp_listen_syn_arrives(struct tcp_listener *l, const struct ip_rx *r
 		tcp_listen_answer_with_cookie(l, &e, iss_above);
 		return;
 	}
-	if (old) {
+	for (; old; old = tcp_listen_in_the_way(l, &rx->src)) {
 		tcp_synq_drop(old);
 		s->stats.half_recycled++;
 	}

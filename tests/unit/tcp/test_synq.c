@@ -16,18 +16,23 @@ static void start(void)
 	l = tcp_listener_find(h.tcp, &to);
 }
 
-/** A SYN from @p from. */
-static void syn(const char *from, uint16_t rport)
+static void syn_to(uint16_t port, const char *from, uint16_t rport)
 {
 	const struct ip_addr src = addr(from), dst = addr(LOCAL);
 	const struct tcp_segment s = {
-		.sport = rport, .dport = PORT, .seq = 1, .flags = TCP_SYN, .wnd = 1024};
+		.sport = rport, .dport = port, .seq = 1, .flags = TCP_SYN, .wnd = 1024};
 	struct rte_mbuf *m = rte_pktmbuf_alloc(h.pool);
 
 	assert_non_null(m);
 	rte_pktmbuf_append(m, (uint16_t)tcp_wire_emit(&s, rte_pktmbuf_mtod(m, uint8_t *)));
 	ip_double_deliver(&h.ip, &src, &dst, m, h.now);
 	ip_double_drain(&h.ip);
+}
+
+/** A SYN from @p from. */
+static void syn(const char *from, uint16_t rport)
+{
+	syn_to(PORT, from, rport);
 }
 
 static bool is_half_open(const char *from, uint16_t rport)
@@ -56,6 +61,35 @@ static void test_busiest_peer_gives_way(void **state)
 	assert_false(is_half_open(REMOTE, 2)); /* too many in all */
 	assert_true(is_half_open("10.0.0.3", 1) && is_half_open("10.0.0.3", 2));
 	assert_true(is_half_open("10.0.0.4", 1) && is_half_open(REMOTE, 5));
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_recycled, 2);
+	host_end(&h);
+}
+
+/* A peer that has all of its own at another listener ends with no more, nor has a listener more
+ * than its places. */
+static void test_peer_is_bounded_over_listeners(void **state)
+{
+	const struct tcp_stack_config cfg = {
+		.syn_cookies = TCP_COOKIES_OFF, .max_half_open = 100, .max_half_open_per_peer = 4};
+	const struct ip_endpoint to = {addr(LOCAL), 6000};
+	const struct ip_addr peer = addr(REMOTE);
+	struct llp_listener *other;
+
+	host_init(&h, LOCAL, &cfg);
+	host_listen(&h, 8);
+	assert_int_equal(llp_listen(h.llp, &to, 8, NULL, NULL, &other), 0);
+	for (uint16_t i = 1; i <= 4; i++)
+		syn(REMOTE, i);
+	for (uint16_t i = 1; i <= 4; i++) {
+		syn_to(6000, "10.0.0.3", i);
+		syn_to(6000, "10.0.0.4", i);
+	}
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 12);
+	syn_to(6000, REMOTE, 5);
+	assert_int_equal(peer_set_count(&h.tcp->synq.peers, &peer), 4);
+	assert_false(is_half_open(REMOTE, 1));
+	assert_int_equal(((struct tcp_listener *)(void *)other)->synq.count, 8);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 11);
 	assert_int_equal(tcp_stack_stats(h.tcp)->half_recycled, 2);
 	host_end(&h);
 }
@@ -133,6 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_busiest_peer_gives_way),
+		cmocka_unit_test(test_peer_is_bounded_over_listeners),
 		cmocka_unit_test(test_busy_peer_gets_cookies),
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_answers_end),
