@@ -4,6 +4,9 @@
  * Verbs that this build's verbs.h does not have, of rdma-core 59 to 65, as their manual pages and
  * the ABI have them. Structures carry the shim's own names, so that a newer verbs.h may declare its
  * own beside.
+ *
+ * The tests declare the same once more (tests/unit/provider/newer.h), as a program does: a mistake
+ * here must not be one there.
  */
 #ifndef PROVIDER_SHIM_NEWER_H
 #define PROVIDER_SHIM_NEWER_H

@@ -3,6 +3,9 @@
  * @file newer.h
  * Verbs of rdma-core 59 to 65, which the headers that this project builds with do not have, as
  * their manual pages declare them.
+ *
+ * It repeats provider/shim/newer.h on purpose. That is the shim's side of the ABI; this is a
+ * program's. With one header for both, a member in the wrong place would agree with itself.
  */
 #ifndef TESTS_UNIT_PROVIDER_NEWER_H
 #define TESTS_UNIT_PROVIDER_NEWER_H
