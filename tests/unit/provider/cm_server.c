@@ -51,7 +51,7 @@ static void handle(struct cm_server *s, struct rdma_cm_event *ev)
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		let_go(id);
-		atomic_fetch_add(&s->ended, 1);
+		MUST(sem_post(&s->ended) == 0);
 		break;
 	default:
 		fprintf(stderr, "%s\n", rdma_event_str(type));
@@ -84,6 +84,7 @@ void cm_server_start(struct cm_server *s)
 	struct cm_address at = cm_address(CM_V4, 0);
 
 	*s = (struct cm_server){.channel = rdma_create_event_channel(), .stop_fd = eventfd(0, 0)};
+	MUST(sem_init(&s->ended, 0, 0) == 0);
 	MUST(s->channel != NULL);
 	MUST(fcntl(s->channel->fd, F_SETFL, O_NONBLOCK) == 0);
 	MUST(rdma_create_id(s->channel, &s->listener, NULL, RDMA_PS_TCP) == 0);
@@ -97,12 +98,15 @@ void cm_server_stop(struct cm_server *s)
 {
 	uint64_t one = 1;
 
-	while (atomic_load(&s->ended) < atomic_load(&s->requests))
-		usleep(100);
+	/* All of them have been counted: who visits waits for an answer. */
+	for (unsigned left = atomic_load(&s->requests); left; left--)
+		must_wait(&s->ended);
 	MUST(write(s->stop_fd, &one, sizeof one) == sizeof one);
 	for (unsigned i = 0; i < CM_SERVER_THREADS; i++)
 		pthread_join(s->thread[i], NULL);
+	MUST(sem_trywait(&s->ended) != 0); /* none twice */
 	close(s->stop_fd);
+	sem_destroy(&s->ended);
 	MUST(rdma_destroy_id(s->listener) == 0);
 	rdma_destroy_event_channel(s->channel);
 }

@@ -10,6 +10,7 @@
 #include "cm_fixture.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 #define CM_SERVER_THREADS 3
@@ -18,7 +19,8 @@ struct cm_server {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener;
 	pthread_t thread[CM_SERVER_THREADS];
-	_Atomic unsigned requests, established, ended;
+	_Atomic unsigned requests, established;
+	sem_t ended; /* posted for each connection that has */
 	int stop_fd;
 };
 

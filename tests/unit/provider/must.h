@@ -4,6 +4,7 @@
 #define TESTS_UNIT_PROVIDER_MUST_H
 
 #include <errno.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,5 +17,16 @@
 			abort();                                                          \
 		}                                                                         \
 	} while (0)
+
+/** Wait until another thread has posted @p s. */
+static inline void must_wait(sem_t *s)
+{
+	int r;
+
+	do
+		r = sem_wait(s);
+	while (r && errno == EINTR);
+	MUST(r == 0);
+}
 
 #endif

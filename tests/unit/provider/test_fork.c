@@ -137,7 +137,7 @@ static void fork_during_the_start(void)
 			CHILD(ibv_alloc_pd(context) != NULL || errno == ENODEV);
 			_exit(0);
 		}
-		usleep(3000);
+		usleep(3000); /* spreads the forks over the start; nothing waits for it */
 	}
 	for (unsigned i = 0; i < 10; i++)
 		child_ends_well(pid[i]);
