@@ -89,7 +89,7 @@ static bool wait_for(struct side *s, unsigned *count)
 	bool ok;
 
 	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += 10;
+	end.tv_sec += 60; /* a goodbye that was lost is noticed by keep-alives */
 	pthread_mutex_lock(&s->box.lock);
 	while (!*count && pthread_cond_timedwait(&s->box.changed, &s->box.lock, &end) == 0)
 		;
