@@ -139,15 +139,16 @@ bool model_free(struct model *m, unsigned host, uint32_t off, uint32_t len, bool
 	return true;
 }
 
-bool model_free_behind(
-	const struct model_qp *qp, uint32_t off, uint32_t len, bool write, bool atomic)
+bool model_free_behind(const struct model_qp *qp, uint32_t off, uint32_t len, bool write,
+	const struct model_key *atomic)
 {
 	const struct model_host *h = &qp->m->host[qp->peer->host];
 
 	for (unsigned i = 0; i < h->n; i++) {
 		const struct model_claim *c = &h->claim[i];
 		bool ours = c->incoming && c->via == qp->peer;
-		bool chain = c->wr->op >= MODEL_ADD && c->off == off && c->len == len;
+		bool chain = c->wr->op >= MODEL_ADD && c->off == off && c->len == len &&
+			     c->key == atomic;
 
 		if (!overlaps(c, off, len) || (!write && !c->write))
 			continue;

@@ -190,9 +190,10 @@ void model_gone(struct model_qp *qp);
 
 /** May a request of @p qp touch this, so that what comes of it is known? */
 bool model_free(struct model *m, unsigned host, uint32_t off, uint32_t len, bool write);
-/** Likewise, on the remote side, after what the same QP has posted; @p atomic: as one. */
-bool model_free_behind(
-	const struct model_qp *qp, uint32_t off, uint32_t len, bool write, bool atomic);
+/** Likewise, on the remote side, after what the same QP has posted; @p atomic: the key of
+ *  an Atomic, or NULL. */
+bool model_free_behind(const struct model_qp *qp, uint32_t off, uint32_t len, bool write,
+	const struct model_key *atomic);
 /** Likewise, behind a fence. */
 bool model_free_fenced(const struct model_qp *qp, uint32_t off, uint32_t len);
 

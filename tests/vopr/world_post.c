@@ -7,6 +7,8 @@
 #define TRIES 8
 /** From here on the arena is for what ends a program: there must be memory for it. */
 #define RESERVE (MODEL_ARENA - 49152)
+/** Behind this no receive is posted in the end, nor anything before it. */
+#define LAST (MODEL_ARENA - 64)
 
 static const uint8_t wire_op[] = {[MODEL_SEND] = RDMAP_WR_SEND,
 	[MODEL_WRITE] = RDMAP_WR_WRITE,
@@ -60,7 +62,7 @@ static uint32_t any_place(struct world *w, const struct model_key *k, uint32_t l
 
 	/* Receives on a grid, so that no room is lost between them. */
 	if (w->ending && len == w->program->profile.least && from == RESERVE)
-		return RESERVE + len * (uint32_t)(w->next_place++ % ((end - from) / len));
+		return RESERVE + len * (uint32_t)(w->next_place++ % ((LAST - from) / len));
 	if (!w->ending && end > RESERVE && k->off < RESERVE)
 		end = RESERVE;
 	at = from + (uint32_t)world_below(w, (end < from + len ? 0 : end - len - from) + 1);
@@ -127,13 +129,15 @@ static bool find_remote(struct world_qp *q, struct model_wr *r, unsigned rights,
 		/* One byte too far; a longer Write might come in parts, of which some are right. */
 		if (offence && !atomic && r->length <= 200 && k->off + k->len < MODEL_ARENA)
 			r->at = k->off + k->len - r->length + 1;
+		else if (r->length > 200 && r->at + r->length > k->off + k->len)
+			continue;
 		if (offence && r->length &&
 			model_judge(k, q->model.peer, r->at, r->length, rights) == MODEL_NO)
 			return true;
 		if (!offence &&
 			model_judge(k, q->model.peer, r->at, r->length, rights) == MODEL_YES &&
-			model_free_behind(
-				&q->model, r->at, r->length, !(rights & MODEL_REMOTE_READ), atomic))
+			model_free_behind(&q->model, r->at, r->length,
+				!(rights & MODEL_REMOTE_READ), atomic ? k : NULL))
 			return true;
 	}
 	return false;
@@ -428,23 +432,20 @@ void world_post_last(struct world_qp *q)
 	if (q->last || !q->model.peer || !may_post(q))
 		return;
 	p = &w->host[q->model.peer->host];
-	for (unsigned i = 0; i < WORLD_MRS && !r.local; i++)
-		if (q->h->mr[i].mr && q->h->mr[i].pd == q->pd &&
-			q->h->mr[i].key->rights & MODEL_LOCAL_WRITE)
-			r.local = q->h->mr[i].key;
+	r.local = q->h->mr[q->pd].key;
 	for (unsigned i = 0; i < WORLD_MRS && !r.remote; i++)
-		if (p->mr[i].mr && model_judge(p->mr[i].key, q->model.peer, p->mr[i].key->off, 1,
+		if (p->mr[i].mr && model_judge(p->mr[i].key, q->model.peer, MODEL_ARENA - 1, 1,
 					   MODEL_REMOTE_READ) == MODEL_YES)
 			r.remote = p->mr[i].key;
-	for (unsigned tries = 0; r.local && r.remote && tries < 64; tries++) {
-		r.at = any_place(w, r.remote, 1, 1);
-		if (model_free_behind(&q->model, r.at, 1, false, false) &&
-			find_own(q->h, NULL, &r, 1, 1, true) && r.piece[0].off != r.at) {
-			submit(q, &r);
-			q->last = true;
-			return;
-		}
-	}
+	/* Bytes of its own: there must be some, whatever the receives take. */
+	r.at = MODEL_ARENA - 1;
+	r.piece[0] = (struct model_piece){MODEL_ARENA - 2 - q->slot, 1};
+	r.n = 1;
+	if (!r.local || !r.remote || !model_free_behind(&q->model, r.at, 1, false, NULL) ||
+		!model_free(&w->m, q->h->index, r.piece[0].off, 1, true))
+		return;
+	submit(q, &r);
+	q->last = true;
 }
 
 /* ---- receives ---------------------------------------------------------------------------- */
@@ -508,20 +509,15 @@ void world_recv(struct world_host *h)
 		;
 }
 
+/* Few at a time: what one queue pair does not get yet must not be what another waits for. */
 void world_feed(struct world_host *h)
 {
 	for (unsigned i = 0; i < WORLD_QPS; i++) {
 		struct world_qp *q = &h->qp[i];
+		const struct model_rq *rq = q->srq ? &q->srq->rq : &q->rq;
 
-		if (!q->qp)
-			continue;
-		if (q->srq) {
-			while (q->srq->rq.count < q->srq->rq.expected + q->srq->rq.holes + 1 &&
-				recv_one(h, q, q->srq))
-				;
-			continue;
-		}
-		while (q->rq.count < q->rq.expected && recv_one(h, q, NULL))
+		while (q->qp && rq->count < rq->holes + RTE_MIN(rq->expected, 2u) &&
+			recv_one(h, q, q->srq))
 			;
 	}
 }
