@@ -276,13 +276,13 @@ void model_gone(struct model_qp *qp)
 	if (qp->up)
 		model_excuse(qp);
 	qp->dead = qp->up;
-	if (qp->rq->shared && qp->up)
-		qp->rq->holes++;
-	else if (!qp->rq->shared)
+	if (!qp->rq->shared)
 		rq_clear(qp->rq, qp);
 	release_stream(qp, true, "its QP is gone");
-	while (TAILQ_FIRST(&qp->inbox))
+	while (TAILQ_FIRST(&qp->inbox)) {
 		inbox_pop(qp);
+		qp->rq->holes += qp->rq->shared;
+	}
 	while ((w = TAILQ_FIRST(&qp->sq))) {
 		TAILQ_REMOVE(&qp->sq, w, link);
 		model_wr_unref(w);

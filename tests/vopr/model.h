@@ -107,7 +107,7 @@ struct model_rq {
 	struct model *m;
 	unsigned host;
 	bool shared;
-	unsigned holes; /**< QPs that may have gone with an element of a shared one */
+	unsigned holes; /**< elements that QPs may have gone with, of a shared one */
 	struct model_wrs wrs;
 	bool spoiled;             /**< some of them name memory that was taken away */
 	unsigned count, expected; /**< elements; messages on their way to them */
