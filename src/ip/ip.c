@@ -14,8 +14,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { TCP_DATA_OFFSET = 12, TCP_CKSUM = 16, TCP_LEN = 20 };
-
 int ip_stack_create(const struct ip_stack_config *cfg, uint64_t now, struct ip_stack **out)
 {
 	struct ip_stack *s = calloc(1, sizeof *s);
@@ -59,6 +57,9 @@ void ip_stack_destroy(struct ip_stack *s)
 void ip_set_transport(struct ip_stack *s, uint8_t proto, const struct ip_transport *t)
 {
 	s->transport[proto] = *t;
+	/* Never ask the port for what it cannot do. */
+	if (t->tx_cksum != RTE_MBUF_F_TX_TCP_CKSUM || !s->cfg.tx_tcp_cksum)
+		s->transport[proto].tx_cksum = 0;
 }
 
 const struct ip_stats *ip_stack_stats(const struct ip_stack *s)
@@ -144,26 +145,26 @@ uint16_t ip_path_too_big(struct ip_stack *s, struct ip_path *p, uint16_t mtu, ui
 }
 
 /* The transport left its checksum to us: by the port, by software, or not at all in a loop. */
-static inline void ip_fill_tcp_cksum(
-	struct ip_stack *s, const struct ip_path *p, struct rte_mbuf *m)
+static inline void ip_fill_l4_cksum(
+	const struct ip_transport *t, const struct ip_path *p, uint8_t proto, struct rte_mbuf *m)
 {
-	uint8_t *t = rte_pktmbuf_mtod(m, uint8_t *);
-	uint64_t sum = cksum_pseudo(p->addr_sum, IP_PROTO_TCP, (uint16_t)m->pkt_len);
+	uint8_t *h = rte_pktmbuf_mtod(m, uint8_t *);
+	uint64_t sum = cksum_pseudo(p->addr_sum, proto, (uint16_t)m->pkt_len);
 
 	if (p->loop)
 		return;
-	if (s->cfg.tx_tcp_cksum) {
-		cksum_store(t + TCP_CKSUM, cksum_fold(sum));
-		m->ol_flags |= RTE_MBUF_F_TX_TCP_CKSUM;
-		m->l4_len = (t[TCP_DATA_OFFSET] >> 4) * 4U;
+	if (t->tx_cksum) {
+		cksum_store(h + t->cksum_off, cksum_fold(sum));
+		m->ol_flags |= t->tx_cksum;
+		m->l4_len = t->words_off ? (h[t->words_off] >> 4) * 4U : t->min_len;
 		return;
 	}
-	cksum_store(t + TCP_CKSUM, 0);
+	cksum_store(h + t->cksum_off, 0);
 	if (likely(rte_pktmbuf_is_contiguous(m)))
-		sum += cksum_bytes(t, m->data_len);
+		sum += cksum_bytes(h, m->data_len);
 	else
 		sum += cksum_mbuf(m, 0);
-	cksum_store(t + TCP_CKSUM, (uint16_t)~cksum_fold(sum));
+	cksum_store(h + t->cksum_off, (uint16_t)~cksum_fold(sum));
 }
 
 static inline void ip_push_v4(
@@ -210,6 +211,7 @@ static int ip_loop_back(struct ip_stack *s, const struct ip_path *p, struct rte_
 
 int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m, uint64_t now)
 {
+	const struct ip_transport *t = &s->transport[proto];
 	bool v4 = ip_addr_is_v4(&p->dst);
 	uint16_t ip_len = v4 ? IPV4_LEN : IPV6_LEN, link_len = s->cfg.no_link ? 0 : ETH_LEN;
 	struct ip_neighbour *n;
@@ -224,8 +226,8 @@ int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbu
 		rte_pktmbuf_free(m);
 		return rc;
 	}
-	if (proto == IP_PROTO_TCP)
-		ip_fill_tcp_cksum(s, p, m);
+	if (t->cksum_off)
+		ip_fill_l4_cksum(t, p, proto, m);
 	h = (uint8_t *)rte_pktmbuf_prepend(m, ip_len);
 	if (v4)
 		ip_push_v4(s, p, proto, m, h);
@@ -267,11 +269,12 @@ bool ip_l4_cksum_unfilled(
 	struct ip_stack *s, const struct ip_rx *rx, uint8_t proto, const struct rte_mbuf *m)
 {
 	uint64_t sum = cksum_pseudo(cksum_addrs(&rx->src, &rx->dst), proto, (uint16_t)m->pkt_len);
+	const struct ip_transport *t = &s->transport[proto];
 	uint16_t field;
 
-	if (proto != IP_PROTO_TCP || m->data_len < TCP_LEN)
+	if (!t->cksum_off || m->data_len < t->min_len)
 		return false;
-	memcpy(&field, rte_pktmbuf_mtod_offset(m, const void *, TCP_CKSUM), sizeof field);
+	memcpy(&field, rte_pktmbuf_mtod_offset(m, const void *, t->cksum_off), sizeof field);
 	if (field != cksum_fold(sum))
 		return false;
 	s->stats.rx_cksum_unfilled++;
@@ -346,9 +349,10 @@ const uint8_t *ip_peek(const struct ip_stack *s, const struct rte_mbuf *m, uint8
 {
 	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);
 	unsigned link = s->cfg.no_link ? 0 : ETH_LEN, have = m->data_len;
+	unsigned l4_len = s->transport[proto].min_len;
 	uint8_t version;
 
-	if (have < link + IPV4_LEN + TCP_LEN)
+	if (have < link + IPV4_LEN + l4_len)
 		return NULL;
 	h += link;
 	version = h[0] >> 4;
@@ -359,7 +363,7 @@ const uint8_t *ip_peek(const struct ip_stack *s, const struct rte_mbuf *m, uint8
 		*dst = ip_addr_from_v4(h + IPV4_DST);
 		return h + IPV4_LEN;
 	}
-	if (version != 6 || have < link + IPV6_LEN + TCP_LEN || h[IPV6_NEXT_HEADER] != proto)
+	if (version != 6 || have < link + IPV6_LEN + l4_len || h[IPV6_NEXT_HEADER] != proto)
 		return NULL;
 	*src = ip_addr_from_v6(h + IPV6_SRC);
 	*dst = ip_addr_from_v6(h + IPV6_DST);

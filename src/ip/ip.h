@@ -96,6 +96,15 @@ struct ip_transport {
 	 *  (RFC 5927) before it believes it. */
 	void (*error)(void *ctx, const struct ip_error *e, uint64_t now);
 	void *ctx;
+	/** Of RTE_MBUF_F_TX_*_CKSUM: how a port that can is asked for the checksum; 0: never. */
+	uint64_t tx_cksum;
+	uint8_t min_len;   /**< octets of its header without options */
+	uint8_t cksum_off; /**< of the checksum in its header; 0: IP has nothing to do with it */
+	/**
+	 * Of the octet with the length of its header, in words of 32 bits, in the upper four bits;
+	 * 0: that is always min_len.
+	 */
+	uint8_t words_off;
 };
 
 /** @return 0 or -ENOMEM. */
@@ -172,8 +181,8 @@ int ip_path_init(struct ip_stack *s, struct ip_path *p, const struct ip_addr *sr
 
 /**
  * Send a transport packet, @p m's data beginning at its transport header with IP_HEADROOM free
- * before it (in m's own headroom). Owns @p m. For TCP the transport leaves its checksum field
- * for us: this writes it, or asks the port to. Queues the packet (a few per neighbour) while the
+ * before it (in m's own headroom). Owns @p m. A transport with a cksum_off leaves that field for
+ * us: this writes it, or asks the port to. Queues the packet (a few per neighbour) while the
  * next hop is being resolved.
  * @return 0; -ENETUNREACH, -EHOSTUNREACH (neighbour failed), -EMSGSIZE (larger than p->mtu):
  *         the packet is then freed.
@@ -209,7 +218,7 @@ uint16_t ip_path_too_big(struct ip_stack *s, struct ip_path *p, uint16_t mtu, ui
 /**
  * What a received frame says of itself, if it is an unfragmented packet of @p proto without IPv4
  * options or IPv6 extension headers; nothing is checked. @return its transport header, of which
- * 20 bytes are there; NULL: look at it in the usual way.
+ * the transport's min_len bytes are there; NULL: look at it in the usual way.
  */
 const uint8_t *ip_peek(const struct ip_stack *s, const struct rte_mbuf *m, uint8_t proto,
 	struct ip_addr *src, struct ip_addr *dst);
@@ -219,7 +228,7 @@ uint16_t ip_l4_cksum(const struct ip_addr *src, const struct ip_addr *dst, uint8
 	const struct rte_mbuf *m, uint32_t off);
 
 /**
- * After ip_l4_cksum() found a received TCP segment wrong: did its sender leave the checksum to
+ * After ip_l4_cksum() found a received segment wrong: did its sender leave the checksum to
  * "hardware" that never came, as a kernel does on a veth or TAP with transmit offload on? Its
  * checksum field then holds the plain sum of the pseudo header. Counts rx_cksum_unfilled.
  */

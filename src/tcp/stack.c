@@ -8,6 +8,7 @@
 #include "tcp/llp_ops.h"
 #include "tcp/output.h"
 #include "tcp/stall.h"
+#include "tcp/tcp_wire.h"
 #include "tcp/timers.h"
 #include "tcp/unread.h"
 
@@ -55,8 +56,13 @@ static void tcp_stack_size_up(struct tcp_stack *s)
 int tcp_stack_create(const struct tcp_stack_config *cfg, uint64_t now, struct tcp_stack **out)
 {
 	const struct tcp_cc_ops *cc = tcp_cc_find(cfg->congestion_control);
-	struct ip_transport t = {
-		.input = tcp_input, .burst = tcp_burst_comes, .error = tcp_icmp_error};
+	struct ip_transport t = {.input = tcp_input,
+		.burst = tcp_burst_comes,
+		.error = tcp_icmp_error,
+		.tx_cksum = RTE_MBUF_F_TX_TCP_CKSUM,
+		.min_len = TCP_HEADER_LEN,
+		.cksum_off = TCP_OFF_CKSUM,
+		.words_off = TCP_OFF_DATA};
 	struct tcp_stack *s;
 
 	if (!cc)

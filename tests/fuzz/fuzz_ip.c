@@ -76,7 +76,13 @@ static void run(struct host *h, uint64_t ns)
 
 static void host_start(struct host *h, uint8_t bits)
 {
-	const struct ip_transport tcp = {.input = input, .error = error, .ctx = h};
+	const struct ip_transport tcp = {.input = input,
+		.error = error,
+		.ctx = h,
+		.tx_cksum = RTE_MBUF_F_TX_TCP_CKSUM,
+		.min_len = 20,
+		.cksum_off = 16,
+		.words_off = 12};
 	struct ip_addr v4 = addr("10.0.0.1"), v6 = addr("fd00::1"), any6 = addr("::");
 	struct ip_addr any4 = addr("0.0.0.0"), gw4 = addr("10.0.0.254"), gw6 = addr("fd00::fe");
 

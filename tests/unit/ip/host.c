@@ -56,7 +56,13 @@ static struct host *host_create(bool offload)
 {
 	static struct rte_mempool *pool;
 	struct host *h = calloc(1, sizeof *h);
-	struct ip_transport tcp = {.input = input, .error = error, .ctx = h};
+	struct ip_transport tcp = {.input = input,
+		.error = error,
+		.ctx = h,
+		.tx_cksum = RTE_MBUF_F_TX_TCP_CKSUM,
+		.min_len = 20,
+		.cksum_off = 16,
+		.words_off = 12};
 
 	test_eal_init();
 	if (!pool)
