@@ -60,7 +60,7 @@ static struct rte_mbuf *echo_request(const struct echo *e, const struct ip_path 
 	bool v4 = ip_addr_is_v4(&path->dst);
 	struct rte_mbuf *m = packet_new(e->ip);
 	uint8_t *p = m ? (uint8_t *)rte_pktmbuf_append(m, len) : NULL;
-	uint64_t sum = 0;
+	uint64_t sum;
 
 	if (!p) {
 		rte_pktmbuf_free(m);
@@ -70,8 +70,7 @@ static struct rte_mbuf *echo_request(const struct echo *e, const struct ip_path 
 	p[ICMP_TYPE] = v4 ? ICMP_ECHO_REQUEST : ICMPV6_ECHO_REQUEST;
 	store_be16(p + ECHO_ID, e->id);
 	store_be16(p + ECHO_SEQUENCE, e->seq);
-	if (!v4)
-		sum = cksum_pseudo(cksum_addrs(&path->src, &path->dst), IPV6_NH_ICMP, len);
+	sum = icmp_pseudo(v4 ? ICMP_PROTO : IPV6_NH_ICMP, &path->src, &path->dst, len);
 	cksum_store(p + ICMP_CKSUM, (uint16_t)~cksum_fold(sum + cksum_bytes(p, len)));
 	return m;
 }

@@ -32,10 +32,39 @@ bool icmp_take_token(struct ip_stack *s, uint64_t now)
 	return true;
 }
 
+uint64_t icmp_pseudo(
+	uint8_t proto, const struct ip_addr *src, const struct ip_addr *dst, uint16_t len)
+{
+	return proto == IPV6_NH_ICMP ? cksum_pseudo(cksum_addrs(src, dst), proto, len) : 0;
+}
+
+struct rte_mbuf *icmp_receive(struct ip_stack *s, uint8_t proto, const struct ip_rx *rx,
+	struct rte_mbuf *m, uint16_t head)
+{
+	uint64_t sum;
+
+	s->stats.icmp_rx++;
+	if (m->pkt_len < ICMP_LEN) {
+		s->stats.rx_bad_header++;
+		rte_pktmbuf_free(m);
+		return NULL;
+	}
+	sum = icmp_pseudo(proto, &rx->src, &rx->dst, (uint16_t)m->pkt_len);
+	if (!rx->from_self && cksum_fold(sum + cksum_mbuf(m, 0)) != 0xffff) {
+		s->stats.rx_bad_cksum++;
+		rte_pktmbuf_free(m);
+		return NULL;
+	}
+	m = packet_head(s, m, head);
+	if (!m)
+		s->stats.rx_no_memory++;
+	return m;
+}
+
 void icmp_echo_reply(struct ip_stack *s, const struct ip_reply *r, uint8_t type, struct rte_mbuf *m,
 	uint64_t now)
 {
-	uint64_t pseudo = 0;
+	uint64_t sum;
 	uint8_t *p;
 
 	m = packet_own(s, m, ICMP_LEN);
@@ -46,15 +75,38 @@ void icmp_echo_reply(struct ip_stack *s, const struct ip_reply *r, uint8_t type,
 	p = rte_pktmbuf_mtod(m, uint8_t *);
 	p[ICMP_TYPE] = type;
 	cksum_store(p + ICMP_CKSUM, 0);
-	if (r->proto == IPV6_NH_ICMP)
-		pseudo =
-			cksum_pseudo(cksum_addrs(&r->src, &r->dst), r->proto, (uint16_t)m->pkt_len);
-	cksum_store(p + ICMP_CKSUM, (uint16_t)~cksum_fold(pseudo + cksum_mbuf(m, 0)));
+	sum = icmp_pseudo(r->proto, &r->src, &r->dst, (uint16_t)m->pkt_len);
+	cksum_store(p + ICMP_CKSUM, (uint16_t)~cksum_fold(sum + cksum_mbuf(m, 0)));
 	s->stats.icmp_tx++;
 	ip_reply(s, r, m, now);
 }
 
-void icmp_report(struct ip_stack *s, uint8_t proto, const struct ip_error *e, uint64_t now)
+void icmp_send_error(struct ip_stack *s, const struct ip_reply *r, const struct icmp_error *e,
+	const struct rte_mbuf *about, uint64_t now)
+{
+	uint16_t quoted = about->data_len < e->quote_max ? about->data_len : e->quote_max;
+	uint16_t len = ICMP_LEN + quoted;
+	struct rte_mbuf *m = packet_new(s);
+	uint8_t *p = m ? (uint8_t *)rte_pktmbuf_append(m, len) : NULL;
+	uint64_t sum;
+
+	if (!p) {
+		rte_pktmbuf_free(m);
+		return;
+	}
+	p[ICMP_TYPE] = e->type;
+	p[ICMP_CODE] = e->code;
+	cksum_store(p + ICMP_CKSUM, 0);
+	store_be32(p + ICMP_BODY, e->arg);
+	memcpy(p + ICMP_LEN, rte_pktmbuf_mtod(about, const void *), quoted);
+	sum = icmp_pseudo(r->proto, &r->src, &r->dst, len);
+	cksum_store(p + ICMP_CKSUM, (uint16_t)~cksum_fold(sum + cksum_bytes(p, len)));
+	s->stats.icmp_tx++;
+	ip_reply(s, r, m, now);
+}
+
+/** Pass an error on to the transport that it is about. */
+static void icmp_report(struct ip_stack *s, uint8_t proto, const struct ip_error *e, uint64_t now)
 {
 	const struct ip_transport *t = &s->transport[proto];
 
@@ -65,27 +117,45 @@ void icmp_report(struct ip_stack *s, uint8_t proto, const struct ip_error *e, ui
 	t->error(t->ctx, e, now);
 }
 
+void icmp_report_quote_v4(
+	struct ip_stack *s, const uint8_t *q, size_t len, struct ip_error *e, uint64_t now)
+{
+	size_t hlen;
+
+	if (len < IPV4_LEN || q[IPV4_VERSION_IHL] >> 4 != 4)
+		return;
+	hlen = (q[IPV4_VERSION_IHL] & 15) * 4U;
+	/* What we send has no fragments: another one's first bytes are no transport header. */
+	if (hlen < IPV4_LEN || len < hlen || (load_be16(q + IPV4_FRAGMENT) & IPV4_OFFSET_MASK))
+		return;
+	e->src = ip_addr_from_v4(q + IPV4_SRC);
+	e->dst = ip_addr_from_v4(q + IPV4_DST);
+	e->l4 = q + hlen;
+	e->l4_len = len - hlen;
+	icmp_report(s, q[IPV4_PROTOCOL], e, now);
+}
+
+void icmp_report_quote_v6(
+	struct ip_stack *s, const uint8_t *q, size_t len, struct ip_error *e, uint64_t now)
+{
+	/* We send no extension headers, so the quoted transport header comes at once. */
+	if (len < IPV6_LEN || q[IPV6_VERSION_CLASS_FLOW] >> 4 != 6)
+		return;
+	e->src = ip_addr_from_v6(q + IPV6_SRC);
+	e->dst = ip_addr_from_v6(q + IPV6_DST);
+	e->l4 = q + IPV6_LEN;
+	e->l4_len = len - IPV6_LEN;
+	icmp_report(s, q[IPV6_NEXT_HEADER], e, now);
+}
+
 void icmp_report_own(struct ip_stack *s, const struct rte_mbuf *m, uint64_t now)
 {
 	const uint8_t *h = rte_pktmbuf_mtod_offset(m, const uint8_t *, ETH_LEN);
 	struct ip_error e = {.kind = IP_ERROR_HOST};
-	uint16_t hlen;
-	uint8_t proto;
 
-	if (h[0] >> 4 == 4) {
-		hlen = IPV4_LEN;
-		proto = h[IPV4_PROTOCOL];
-		e.src = ip_addr_from_v4(h + IPV4_SRC);
-		e.dst = ip_addr_from_v4(h + IPV4_DST);
-	} else {
-		hlen = IPV6_LEN;
-		proto = h[IPV6_NEXT_HEADER];
-		e.src = ip_addr_from_v6(h + IPV6_SRC);
-		e.dst = ip_addr_from_v6(h + IPV6_DST);
-	}
-	e.l4 = h + hlen;
-	e.l4_len = m->data_len - ETH_LEN - hlen;
-	icmp_report(s, proto, &e, now);
+	/* A frame of ours is no different from a quote of it: each parser takes its own version. */
+	icmp_report_quote_v4(s, h, m->data_len - ETH_LEN, &e, now);
+	icmp_report_quote_v6(s, h, m->data_len - ETH_LEN, &e, now);
 }
 
 /* RFC 1122 section 3.2.2: nothing about ICMP errors (nor about what might be one). */
@@ -106,26 +176,12 @@ void icmp_unreachable(
 {
 	const struct ip_reply r = {
 		.src = about->rx->dst, .dst = about->rx->src, .proto = ICMP_PROTO, .tos = 0xc0};
-	uint16_t len = about->m->data_len < QUOTE_MAX ? about->m->data_len : QUOTE_MAX;
-	struct rte_mbuf *m;
-	uint8_t *p;
+	const struct icmp_error e = {
+		.type = ICMP_UNREACHABLE, .code = code, .quote_max = QUOTE_MAX};
 
 	/* Groups never get here: ipv4_input() takes nothing for them. */
-	if (icmp_is_error(about) || !icmp_take_token(s, now))
-		return;
-	m = packet_new(s);
-	p = m ? (uint8_t *)rte_pktmbuf_append(m, ICMP_LEN + len) : NULL;
-	if (!p) {
-		rte_pktmbuf_free(m);
-		return;
-	}
-	memset(p, 0, ICMP_LEN);
-	p[ICMP_TYPE] = ICMP_UNREACHABLE;
-	p[ICMP_CODE] = code;
-	memcpy(p + ICMP_LEN, rte_pktmbuf_mtod(about->m, const void *), len);
-	cksum_store(p + ICMP_CKSUM, (uint16_t)~cksum_fold(cksum_bytes(p, ICMP_LEN + len)));
-	s->stats.icmp_tx++;
-	ip_reply(s, &r, m, now);
+	if (!icmp_is_error(about) && icmp_take_token(s, now))
+		icmp_send_error(s, &r, &e, about->m, now);
 }
 
 static bool icmp_error_kind(const uint8_t *p, struct ip_error *e)
@@ -168,23 +224,10 @@ static bool icmp_error_kind(const uint8_t *p, struct ip_error *e)
 
 static void icmp_error_input(struct ip_stack *s, const uint8_t *p, uint32_t len, uint64_t now)
 {
-	const uint8_t *q = p + ICMP_LEN;
-	uint32_t left = len - ICMP_LEN;
 	struct ip_error e = {.mtu = 0};
-	uint32_t hlen;
 
-	if (left < IPV4_LEN || !icmp_error_kind(p, &e))
-		return;
-	hlen = (q[IPV4_VERSION_IHL] & 15) * 4U;
-	/* What we send has no fragments: another one's first bytes are no transport header. */
-	if (q[IPV4_VERSION_IHL] >> 4 != 4 || hlen < IPV4_LEN || left < hlen ||
-		(load_be16(q + IPV4_FRAGMENT) & IPV4_OFFSET_MASK))
-		return;
-	e.src = ip_addr_from_v4(q + IPV4_SRC);
-	e.dst = ip_addr_from_v4(q + IPV4_DST);
-	e.l4 = q + hlen;
-	e.l4_len = left - hlen;
-	icmp_report(s, q[IPV4_PROTOCOL], &e, now);
+	if (icmp_error_kind(p, &e))
+		icmp_report_quote_v4(s, p + ICMP_LEN, len - ICMP_LEN, &e, now);
 }
 
 void icmp_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now)
@@ -193,20 +236,9 @@ void icmp_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m, 
 		.src = rx->dst, .dst = rx->src, .proto = ICMP_PROTO, .tos = rx->tos & 0xfc};
 	const uint8_t *p;
 
-	s->stats.icmp_rx++;
-	if (m->pkt_len < ICMP_LEN) {
-		s->stats.rx_bad_header++;
-		goto drop;
-	}
-	if (!rx->from_self && cksum_fold(cksum_mbuf(m, 0)) != 0xffff) {
-		s->stats.rx_bad_cksum++;
-		goto drop;
-	}
-	m = packet_head(s, m, HEAD_MAX);
-	if (!m) {
-		s->stats.rx_no_memory++;
+	m = icmp_receive(s, ICMP_PROTO, rx, m, HEAD_MAX);
+	if (!m)
 		return;
-	}
 	p = rte_pktmbuf_mtod(m, const uint8_t *);
 	switch (p[ICMP_TYPE]) {
 	case ICMP_ECHO_REQUEST:
@@ -225,6 +257,5 @@ void icmp_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m, 
 		 * ignored (RFC 6633), and so are redirects: routes come from a person. */
 		break;
 	}
-drop:
 	rte_pktmbuf_free(m);
 }

@@ -30,14 +30,43 @@ void icmp_unreachable(
 void icmpv6_error(struct ip_stack *s, const struct icmp_about *about, uint8_t type, uint8_t code,
 	uint32_t arg, uint64_t now);
 
+/** What differs between the errors of both protocols. */
+struct icmp_error {
+	uint8_t type, code;
+	uint16_t quote_max; /**< octets of the packet that may be quoted */
+	uint32_t arg;       /**< second word of the message */
+};
+
+/** Send the error @p e about the packet @p about, which begins at its IP header and is kept. */
+void icmp_send_error(struct ip_stack *s, const struct ip_reply *r, const struct icmp_error *e,
+	const struct rte_mbuf *about, uint64_t now);
+
+/** The pseudo header's part of a checksum: ICMP has none (RFC 792), ICMPv6 has (RFC 4443 2.3). */
+uint64_t icmp_pseudo(
+	uint8_t proto, const struct ip_addr *src, const struct ip_addr *dst, uint16_t len);
+
+/**
+ * Count and check a received message of either protocol, and make its first @p head octets (all, if
+ * it has less) contiguous. Owns @p m. @return the message, 8 octets at least; NULL: it is dropped.
+ */
+struct rte_mbuf *icmp_receive(struct ip_stack *s, uint8_t proto, const struct ip_rx *rx,
+	struct rte_mbuf *m, uint16_t head);
+
 /** May one more error go out now (RFC 1122 section 3.2.2, RFC 4443 section 2.4(f))? */
 bool icmp_take_token(struct ip_stack *s, uint64_t now);
 
 /** One of our own frames could not be delivered: tell its transport. Keeps @p m. */
 void icmp_report_own(struct ip_stack *s, const struct rte_mbuf *m, uint64_t now);
 
-/** Pass an error on to the transport it is about, if its quote makes sense. */
-void icmp_report(struct ip_stack *s, uint8_t proto, const struct ip_error *e, uint64_t now);
+/**
+ * Pass an error of e->kind and e->mtu on to the transport that the quote of our packet names: @p
+ * len octets from its IP header. A quote of the other version, or one that makes no sense, is
+ * ignored.
+ */
+void icmp_report_quote_v4(
+	struct ip_stack *s, const uint8_t *q, size_t len, struct ip_error *e, uint64_t now);
+void icmp_report_quote_v6(
+	struct ip_stack *s, const uint8_t *q, size_t len, struct ip_error *e, uint64_t now);
 
 /** Make the echo request @p m a reply of @p type and send it. Owns @p m. */
 void icmp_echo_reply(struct ip_stack *s, const struct ip_reply *r, uint8_t type, struct rte_mbuf *m,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ip/cksum.h"
 #include "ip/echo.h"
 #include "ip/icmp.h"
 #include "ip/icmp_wire.h"
@@ -38,31 +37,13 @@ void icmpv6_error(struct ip_stack *s, const struct icmp_about *about, uint8_t ty
 	uint32_t arg, uint64_t now)
 {
 	struct ip_reply r = {.src = about->rx->dst, .dst = about->rx->src, .proto = IPV6_NH_ICMP};
-	uint16_t len = about->m->data_len < QUOTE_MAX ? about->m->data_len : QUOTE_MAX;
-	struct rte_mbuf *m;
-	uint64_t sum;
-	uint8_t *p;
+	const struct icmp_error e = {
+		.type = type, .code = code, .arg = arg, .quote_max = QUOTE_MAX};
 
 	if (!icmpv6_may_answer(about, type, code) || !icmp_take_token(s, now))
 		return;
-	if (ip_addr_is_multicast(&r.src) && ip_source(s, &r.dst, &r.src) < 0)
-		return;
-	m = packet_new(s);
-	p = m ? (uint8_t *)rte_pktmbuf_append(m, ICMP_LEN + len) : NULL;
-	if (!p) {
-		rte_pktmbuf_free(m);
-		return;
-	}
-	p[ICMP_TYPE] = type;
-	p[ICMP_CODE] = code;
-	cksum_store(p + ICMP_CKSUM, 0);
-	store_be32(p + ICMP_BODY, arg);
-	memcpy(p + ICMP_LEN, rte_pktmbuf_mtod(about->m, const void *), len);
-	sum = cksum_pseudo(cksum_addrs(&r.src, &r.dst), IPV6_NH_ICMP, ICMP_LEN + len);
-	sum += cksum_bytes(p, ICMP_LEN + len);
-	cksum_store(p + ICMP_CKSUM, (uint16_t)~cksum_fold(sum));
-	s->stats.icmp_tx++;
-	ip_reply(s, &r, m, now);
+	if (!ip_addr_is_multicast(&r.src) || ip_source(s, &r.dst, &r.src) == 0)
+		icmp_send_error(s, &r, &e, about->m, now);
 }
 
 static bool icmpv6_error_kind(const uint8_t *p, struct ip_error *e)
@@ -103,18 +84,10 @@ static bool icmpv6_error_kind(const uint8_t *p, struct ip_error *e)
 
 static void icmpv6_error_input(struct ip_stack *s, const uint8_t *p, uint32_t len, uint64_t now)
 {
-	const uint8_t *q = p + ICMP_LEN;
-	uint32_t left = len - ICMP_LEN;
 	struct ip_error e = {.mtu = 0};
 
-	/* We send no extension headers, so the quoted transport header comes at once. */
-	if (left < IPV6_LEN || q[IPV6_VERSION_CLASS_FLOW] >> 4 != 6 || !icmpv6_error_kind(p, &e))
-		return;
-	e.src = ip_addr_from_v6(q + IPV6_SRC);
-	e.dst = ip_addr_from_v6(q + IPV6_DST);
-	e.l4 = q + IPV6_LEN;
-	e.l4_len = left - IPV6_LEN;
-	icmp_report(s, q[IPV6_NEXT_HEADER], &e, now);
+	if (icmpv6_error_kind(p, &e))
+		icmp_report_quote_v6(s, p + ICMP_LEN, len - ICMP_LEN, &e, now);
 }
 
 static void icmpv6_echo(
@@ -137,20 +110,9 @@ void icmpv6_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m
 	bool from_link = !rx->from_self && !s->cfg.no_link;
 	const uint8_t *p;
 
-	s->stats.icmp_rx++;
-	if (m->pkt_len < ICMP_LEN) {
-		s->stats.rx_bad_header++;
-		goto drop;
-	}
-	if (!rx->from_self && ip_l4_cksum(&rx->src, &rx->dst, IPV6_NH_ICMP, m, 0) != 0) {
-		s->stats.rx_bad_cksum++;
-		goto drop;
-	}
-	m = packet_head(s, m, HEAD_MAX);
-	if (!m) {
-		s->stats.rx_no_memory++;
+	m = icmp_receive(s, IPV6_NH_ICMP, rx, m, HEAD_MAX);
+	if (!m)
 		return;
-	}
 	p = rte_pktmbuf_mtod(m, const uint8_t *);
 	if (p[ICMP_TYPE] == ICMPV6_ECHO_REQUEST) {
 		icmpv6_echo(s, rx, m, now);
@@ -164,6 +126,5 @@ void icmpv6_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m
 		nd_input(s, rx, p, m->data_len, now);
 	else if (p[ICMP_TYPE] == ICMPV6_MLD_QUERY && from_link)
 		mld_query(s, rx, m->data_len, now);
-drop:
 	rte_pktmbuf_free(m);
 }
