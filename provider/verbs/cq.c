@@ -96,8 +96,7 @@ static struct cq *cq_create_common(struct ibv_context *context, uint32_t cqe, vo
 
 	if (rc != 0)
 		return fail_null(-rc);
-	if (cqe == 0 || cqe > rnic_get_limits(d->rnic)->max_cqe ||
-		comp_vector >= (uint32_t)context->num_comp_vectors ||
+	if (comp_vector >= (uint32_t)context->num_comp_vectors ||
 		(channel != NULL && channel->context != context))
 		return fail_null(EINVAL);
 	cq = calloc(1, sizeof *cq);

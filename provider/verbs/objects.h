@@ -177,8 +177,7 @@ struct qp {
 	struct device *device;
 	uint32_t max_send_sge, max_recv_sge, max_inline;
 	struct object object;
-	uint8_t signal_all; /**< RDMAP_WR_SIGNALED when every send is */
-	bool extended;      /**< created with send_ops_flags */
+	bool extended; /**< created with send_ops_flags */
 	uint32_t async_reported;
 	struct ibv_qp_attr given;   /**< by ibv_modify_qp(), for queries alone; under ibv.mutex */
 	struct rdmap_wqe *building; /**< by ibv_wr_*(): not committed yet */

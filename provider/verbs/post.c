@@ -40,9 +40,8 @@ static inline int post_check_send(
 	if (op == RDMAP_WR_BIND_MW && !wqe_bind_ok(wr->bind_mw.mw, IBV_MW_TYPE_2, wr->bind_mw.rkey,
 					      &wr->bind_mw.bind_info))
 		return EINVAL;
-	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->max_send_sge)
+	if (!sge_lengths(wr->sg_list, (size_t)wr->num_sge, qp->max_send_sge, length))
 		return EINVAL;
-	*length = sge_lengths(wr->sg_list, (size_t)wr->num_sge);
 	if ((wr->send_flags & IBV_SEND_INLINE) != 0)
 		return *length > qp->max_inline || wqe_fetches(op) ? EINVAL : 0;
 	return wqe_list_ok(op, (size_t)wr->num_sge, *length) ? 0 : EINVAL;
@@ -81,11 +80,11 @@ static inline void post_fill_operation(struct rdmap_wqe *w, const struct ibv_sen
 
 /* @return false: inline data is not there. */
 static inline bool post_fill_send(
-	const struct qp *qp, struct rdmap_wqe *w, const struct ibv_send_wr *wr, uint64_t length)
+	struct rdmap_wqe *w, const struct ibv_send_wr *wr, uint64_t length)
 {
 	w->wr_id = wr->wr_id;
 	w->op = (uint8_t)(post_wr_op[wr->opcode] - 1);
-	w->flags = wqe_flags(wr->send_flags) | qp->signal_all;
+	w->flags = wqe_flags(wr->send_flags);
 	w->length = wqe_length((enum rdmap_wr_op)w->op, length);
 	post_fill_operation(w, wr);
 	if ((w->flags & RDMAP_WR_INLINE) != 0) {
@@ -123,7 +122,7 @@ int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **b
 			rc = ENOMEM;
 			break;
 		}
-		if (!post_fill_send(qp, w, wr, length)) {
+		if (!post_fill_send(w, wr, length)) {
 			rc = EFAULT;
 			break;
 		}
@@ -151,8 +150,7 @@ int post_bind_mw(struct ibv_qp *ibv, struct ibv_mw *mw, struct ibv_mw_bind *bind
 	if (w != NULL) {
 		w->wr_id = bind->wr_id;
 		w->op = RDMAP_WR_BIND_MW;
-		w->flags =
-			wqe_flags(bind->send_flags & ~(unsigned)IBV_SEND_INLINE) | qp->signal_all;
+		w->flags = wqe_flags(bind->send_flags & ~(unsigned)IBV_SEND_INLINE);
 		wqe_bind(w, rkey, &bind->bind_info);
 		rnic_sq_commit(qp->rnic);
 		mw->rkey = rkey;
@@ -163,10 +161,9 @@ int post_bind_mw(struct ibv_qp *ibv, struct ibv_mw *mw, struct ibv_mw_bind *bind
 
 /* ---- receives -------------------------------------------------------------------------------- */
 
-static inline void post_fill_recv(struct rdmap_rqe *e, const struct ibv_recv_wr *wr)
+static inline void post_fill_recv(
+	struct rdmap_rqe *e, const struct ibv_recv_wr *wr, uint64_t length)
 {
-	uint64_t length = sge_lengths(wr->sg_list, (size_t)wr->num_sge);
-
 	e->wr_id = wr->wr_id;
 	/* More room than any message needs is no error; the count must hold it. */
 	e->length = length > UINT32_MAX ? UINT32_MAX : (uint32_t)length;
@@ -198,13 +195,14 @@ static inline __attribute__((always_inline)) int post_recv_list(struct rnic_qp *
 {
 	for (; *wr != NULL; *wr = (*wr)->next) {
 		struct rdmap_rqe *e;
+		uint64_t length;
 
-		if ((*wr)->num_sge < 0 || (uint32_t)(*wr)->num_sge > max_sge)
+		if (!sge_lengths((*wr)->sg_list, (size_t)(*wr)->num_sge, max_sge, &length))
 			return EINVAL;
 		e = post_recv_next(qp, srq, shared);
 		if (e == NULL)
 			return ENOMEM;
-		post_fill_recv(e, *wr);
+		post_fill_recv(e, *wr, length);
 		post_recv_commit(qp, srq, shared);
 	}
 	return 0;

@@ -29,9 +29,6 @@ static int qp_check_type(struct device *d, enum ibv_qp_type type)
 
 static int qp_check_init(const struct ibv_pd *pd, const struct ibv_qp_init_attr *a)
 {
-	const struct rnic_limits *l = rnic_get_limits(device_of(pd->context)->rnic);
-	const struct ibv_qp_cap *cap = &a->cap;
-
 	int rc = qp_check_type(device_of(pd->context), a->qp_type);
 
 	if (rc != 0)
@@ -40,15 +37,10 @@ static int qp_check_init(const struct ibv_pd *pd, const struct ibv_qp_init_attr 
 		a->recv_cq->context != pd->context ||
 		(a->srq != NULL && a->srq->context != pd->context))
 		return -EINVAL;
-	if (cap->max_send_wr > l->max_qp_wr || cap->max_send_sge > l->max_sge ||
-		cap->max_inline_data > l->max_inline)
-		return -EINVAL;
-	/* With an SRQ the receive side's numbers are ignored. */
-	if (a->srq == NULL && (cap->max_recv_wr > l->max_qp_wr || cap->max_recv_sge > l->max_sge))
-		return -EINVAL;
 	return 0;
 }
 
+/* The RNIC holds the capacities to its limits. With an SRQ the receive side's are ignored. */
 static int qp_create_rnic_qp(struct qp *qp, struct ibv_pd *pd, struct ibv_qp_init_attr *a)
 {
 	struct rnic_qp_init init = {
@@ -87,7 +79,6 @@ static struct qp *qp_create_common(struct ibv_pd *pd, struct ibv_qp_init_attr *a
 		return fail_null(ENOMEM);
 	qp->extended = extended;
 	qp->device = device_of(pd->context);
-	qp->signal_all = a->sq_sig_all != 0 ? RDMAP_WR_SIGNALED : 0;
 	qp->ibv.context = pd->context;
 	qp->ibv.qp_context = a->qp_context;
 	qp->ibv.pd = pd;

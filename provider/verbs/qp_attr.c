@@ -208,7 +208,7 @@ int qp_query(
 			.srq = ibv->srq,
 			.cap = attr->cap,
 			.qp_type = ibv->qp_type,
-			.sq_sig_all = qp->signal_all != 0,
+			.sq_sig_all = init.sq_sig_all,
 		};
 	return 0;
 }

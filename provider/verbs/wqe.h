@@ -63,13 +63,18 @@ static inline uint32_t wqe_length(enum rdmap_wr_op op, uint64_t length)
 	return wqe_is_atomic(op) ? RDMAP_ATOMIC_LEN : (uint32_t)length;
 }
 
-static inline uint64_t sge_lengths(const struct ibv_sge *sg, size_t n)
+/**
+ * Add up the lengths of @p n elements, which a cast may have made of a negative number.
+ * @return false: there are more than the queue's @p max; they are not looked at.
+ */
+static inline bool sge_lengths(const struct ibv_sge *sg, size_t n, uint32_t max, uint64_t *sum)
 {
-	uint64_t sum = 0;
-
+	if (n > max)
+		return false;
+	*sum = 0;
 	for (size_t i = 0; i < n; i++)
-		sum += sg[i].length;
-	return sum;
+		*sum += sg[i].length;
+	return true;
 }
 
 static inline void sge_copy(struct rdmap_sge *to, const struct ibv_sge *sg, size_t n)

@@ -71,7 +71,7 @@ static struct rdmap_wqe *wr_api_begin(struct ibv_qp_ex *ex, enum rdmap_wr_op op)
 	w->wr_id = ex->wr_id;
 	w->op = (uint8_t)op;
 	/* Inline is what the setter makes it. */
-	w->flags = wqe_flags(ex->wr_flags & ~(unsigned)IBV_SEND_INLINE) | qp->signal_all;
+	w->flags = wqe_flags(ex->wr_flags & ~(unsigned)IBV_SEND_INLINE);
 	return w;
 }
 
@@ -177,12 +177,8 @@ static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t num_sge, const struct i
 
 	if (w == NULL)
 		return;
-	if (num_sge > qp->max_send_sge) {
-		qp->build_error = EINVAL;
-		return;
-	}
-	length = sge_lengths(sg, num_sge);
-	if (!wqe_list_ok((enum rdmap_wr_op)w->op, num_sge, length)) {
+	if (!sge_lengths(sg, num_sge, qp->max_send_sge, &length) ||
+		!wqe_list_ok((enum rdmap_wr_op)w->op, num_sge, length)) {
 		qp->build_error = EINVAL;
 		return;
 	}
