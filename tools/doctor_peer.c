@@ -75,7 +75,6 @@ static void doctor_peer_on_closed(void *user, int error)
 
 	a->error = error;
 	a->over = true;
-	a->mpa.llp = NULL;
 }
 
 static void doctor_peer_on_nothing(void *user)
@@ -126,9 +125,10 @@ static int doctor_peer_begin(struct doctor *d, struct attempt *a)
 static void doctor_peer_end(struct doctor *d, struct attempt *a)
 {
 	engine_lock(net_engine(d->net));
-	if (a->mpa.llp != NULL && a->connected && !a->over)
+	/* Both do nothing where there is no connection. */
+	if (a->connected && !a->over)
 		mpa_release(&a->mpa);
-	else if (a->mpa.llp != NULL)
+	else
 		mpa_abort(&a->mpa);
 	engine_unlock(net_engine(d->net));
 }

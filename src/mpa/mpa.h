@@ -191,6 +191,24 @@ static inline void mpa_set_user(struct mpa *m, const struct mpa_user_ops *ops, v
 	m->user = user;
 }
 
+/** @return true if @p user is the one that mpa_set_user() made it. */
+static inline bool mpa_has_user(const struct mpa *m, const void *user)
+{
+	return m->user == user;
+}
+
+/** The connection below, for questions about it; NULL once gone. It stays MPA's to end. */
+static inline struct llp *mpa_llp(const struct mpa *m)
+{
+	return m->llp;
+}
+
+/** @return true if the peer began this connection. */
+static inline bool mpa_is_responder(const struct mpa *m)
+{
+	return m->role == MPA_RESPONDER;
+}
+
 /**
  * Initiator: send the request. ird and ord go out with revision 2 only.
  * @return 0, -EINVAL (private data too long for the revision), -ENOTCONN, -ENOMEM.

@@ -203,7 +203,7 @@ void rdmap_on_terminate(struct rdmap *r, struct ddp_segment *s)
 	struct rdmap_end end = {.kind = RDMAP_END_TERMINATE_RX};
 	uint8_t buf[RDMAP_TERM_MAX];
 	/* RFC 6581 section 8: from an initiator, instead of all else. */
-	bool startup = r->mpa->role == MPA_RESPONDER && !r->heard;
+	bool startup = mpa_is_responder(r->mpa) && !r->heard;
 	size_t len = s->len < sizeof buf ? s->len : sizeof buf;
 	const size_t quote = RDMAP_TERM_HEADER_LEN + RDMAP_TERM_LENGTH_LEN;
 	struct quoted q = {0};

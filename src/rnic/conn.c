@@ -89,7 +89,7 @@ void conn_over(struct conn *c, const struct conn_end *end)
 		qp->conn = NULL;
 		recv_wait_end(qp);
 	}
-	if (qp && c->mpa.llp && c->mpa.user == &qp->rdmap) {
+	if (qp && mpa_llp(&c->mpa) && mpa_has_user(&c->mpa, &qp->rdmap)) {
 		qp->lingering = c;
 		conn_set_deadline(c, c->rnic->close_timeout);
 	} else {
@@ -147,7 +147,8 @@ static void conn_serve(struct engine_doorbell *d)
 /** An orderly close has not ended. @return true if at least it gets on. */
 static bool conn_close_progress(struct conn *c)
 {
-	size_t unacked = c->mpa.llp ? llp_unacked(c->mpa.llp) : 0;
+	struct llp *llp = mpa_llp(&c->mpa);
+	size_t unacked = llp ? llp_unacked(llp) : 0;
 	uint32_t tail = atomic_load(&c->qp->sq.tail);
 	bool moved = unacked != c->close_unacked || tail != c->close_tail;
 

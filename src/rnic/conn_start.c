@@ -70,7 +70,7 @@ static void conn_start_retry(struct conn *c)
 	if (rc)
 		conn_over(c, &(struct conn_end){.status = rc});
 	else if (c->ep)
-		llp_endpoints(c->mpa.llp, &c->ep->local, &c->ep->remote);
+		llp_endpoints(mpa_llp(&c->mpa), &c->ep->local, &c->ep->remote);
 }
 
 static void conn_start_retry_after(struct conn *c, uint64_t ms)
@@ -217,7 +217,7 @@ static bool conn_start_leads_to_itself(const struct conn *c)
 
 	if (!c->paired)
 		return false;
-	llp_endpoints(c->mpa.llp, &local, &remote);
+	llp_endpoints(mpa_llp(&c->mpa), &local, &remote);
 	return local.port == remote.port && ip_addr_equal(&local.addr, &remote.addr);
 }
 

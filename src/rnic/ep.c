@@ -210,7 +210,7 @@ int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 		conn_destroy(c);
 		return rc;
 	}
-	llp_endpoints(c->mpa.llp, &ep->local, &ep->remote);
+	llp_endpoints(mpa_llp(&c->mpa), &ep->local, &ep->remote);
 	c->ep = ep;
 	c->qp = p->qp;
 	ep->closing = false;

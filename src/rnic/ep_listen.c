@@ -101,7 +101,7 @@ void ep_on_request(struct rnic_ep *ep, struct conn *c, const struct mpa_start *s
 	request->paired = ep->paired;
 	request->conn = c;
 	c->ep = request;
-	llp_endpoints(c->mpa.llp, &request->local, &request->remote);
+	llp_endpoints(mpa_llp(&c->mpa), &request->local, &request->remote);
 	request->parent = ep;
 	LIST_INSERT_HEAD(&ep->requests, request, request_link);
 	ep->waiting++;
