@@ -317,7 +317,7 @@ static void tcp_conn_drop_queues(struct tcp_conn *c)
 	tcp_buffer_release(c);
 }
 
-static void tcp_conn_drop_unread(struct tcp_conn *c)
+void tcp_conn_drop_unread(struct tcp_conn *c)
 {
 	c->s->rx_held -= c->recvq.count;
 	tcp_mbufs_free(&c->recvq);
@@ -421,7 +421,7 @@ void tcp_conn_info(const struct tcp_conn *c, struct tcp_info *out)
 		.fast_recoveries = c->fast_recoveries,
 		.min_rtt = tcp_min_rtt_get(&c->rec.min_rtt),
 		.reo_wnd = tcp_rack_reo_wnd(&c->rec.rack, tcp_min_rtt_get(&c->rec.min_rtt),
-			c->rto.srtt, c->recovery || c->rto_recovery, c->sendq.n_sacked),
+			c->rto.srtt, tcp_ca_recovering(c), c->sendq.n_sacked),
 		.reordering_seen = c->rec.rack.reordering_seen,
 		.lost = c->sendq.lost,
 		.sacked = c->sendq.sacked,

@@ -87,10 +87,8 @@ struct tcp_conn {
 	bool write_refused : 1; /**< writable() is owed */
 	bool in_readable : 1, resume : 1;
 	bool persist : 1;       /**< the retransmission timer probes a closed window */
-	bool recovery : 1;      /**< fast recovery (RFC 6675 section 5) */
-	bool cwr : 1;           /**< the window comes down for an ECN-Echo (RFC 3168) */
+	uint8_t ca_state : 2;   /**< enum tcp_ca_state (recovery.h) */
 	bool rtx_first : 1;     /**< the next lost record goes out whatever cwnd and pacing say */
-	bool rto_recovery : 1;  /**< after a timeout, until recover is acknowledged */
 	bool closing_early : 1; /**< closed before it was established: the timer tells */
 	bool hop_dead : 1;      /**< the IP layer could not resolve the next hop */
 	bool accept_again : 1;  /**< the user could not take it yet: closed, not accepted */
@@ -229,6 +227,18 @@ static inline uint32_t tcp_pipe(const struct tcp_conn *c)
 	return p > c->dup_bytes ? p - c->dup_bytes : 0;
 }
 
+/** Losses are being repaired. */
+static inline bool tcp_ca_recovering(const struct tcp_conn *c)
+{
+	return c->ca_state >= TCP_CA_RECOVERY;
+}
+
+/** Proportional rate reduction sets the window (prr.h). */
+static inline bool tcp_ca_reducing(const struct tcp_conn *c)
+{
+	return c->ca_state == TCP_CA_CWR || c->ca_state == TCP_CA_RECOVERY;
+}
+
 /** SACK blocks that fit beside the other options. */
 static inline unsigned tcp_sack_blocks(const struct tcp_conn *c)
 {
@@ -298,6 +308,9 @@ void tcp_conn_queue_fin(struct tcp_conn *c);
 
 /** Both FINs are done: TIME-WAIT, the user hears closed(0). */
 void tcp_conn_time_wait(struct tcp_conn *c);
+
+/** Free the text that its user has not taken, and will not. */
+void tcp_conn_drop_unread(struct tcp_conn *c);
 
 /** The user let go of it: it ends by itself, and must not wait in too great a company. */
 void tcp_conn_orphan(struct tcp_conn *c);

@@ -83,6 +83,6 @@ void tcp_ecn_echoed(struct tcp_conn *c, const struct tcp_segment *seg)
 	c->ecn.waiting = true;
 	c->cwr_pending = true;
 	/* Section 6.1.2: a loss in the same window has reduced it already. */
-	if (!c->recovery && !c->rto_recovery)
+	if (!tcp_ca_recovering(c))
 		tcp_loss_ecn(c);
 }

@@ -97,7 +97,7 @@ static void tcp_ack_advanced(struct tcp_conn *c, const struct tcp_ack_info *n, u
 /** How things stood before an ACK. */
 struct before {
 	uint32_t una;
-	bool recovery, timed_out;
+	bool reducing, timed_out;
 };
 
 /**
@@ -133,7 +133,7 @@ static void tcp_ack_tell_congestion_control(
 		.snd_una = c->snd_una,
 		.snd_nxt = c->snd_nxt,
 		.cwnd_limited = seq_leq(b->una, c->cwnd_limited),
-		.in_recovery = b->recovery || c->recovery || c->cwr,
+		.in_recovery = b->reducing || tcp_ca_reducing(c),
 		.ece = (n->seg->flags & TCP_ECE) && tcp_ecn_capable(c),
 		.rate = &rate,
 	};
@@ -153,7 +153,7 @@ static void tcp_ack_tell_congestion_control(
 /** Text is acknowledged, selectively perhaps, or an ACK came twice. */
 static void tcp_ack_process(struct tcp_conn *c, struct tcp_ack_info *n)
 {
-	const struct before b = {c->snd_una, c->recovery || c->cwr, c->rto_recovery};
+	const struct before b = {c->snd_una, tcp_ca_reducing(c), c->ca_state == TCP_CA_LOSS};
 	uint32_t held = c->sendq.count;
 	uint64_t rtt;
 

@@ -77,12 +77,6 @@ static size_t tcp_data_show(struct tcp_conn *c, const struct llp_iov *v, unsigne
 	return taken < total ? taken : total;
 }
 
-static void tcp_data_drop_unread(struct tcp_conn *c)
-{
-	c->s->rx_held -= c->recvq.count;
-	tcp_mbufs_free(&c->recvq);
-}
-
 /** Text joined the queue, which had @p before packets. */
 static void tcp_data_count_unread(struct tcp_conn *c, uint32_t before)
 {
@@ -137,7 +131,7 @@ void tcp_show_unread(struct tcp_conn *c)
 		if (c->state == TCP_CLOSED)
 			return; /* freed with the connection */
 		if (c->orphan) {
-			tcp_data_drop_unread(c);
+			tcp_conn_drop_unread(c);
 			return;
 		}
 		tcp_mbufs_consume(&c->recvq, (uint32_t)taken);
@@ -234,7 +228,7 @@ static void tcp_data_show_taken(struct tcp_conn *c, const struct llp_note *note)
 	if (c->state == TCP_CLOSED)
 		return;
 	if (c->orphan)
-		tcp_data_drop_unread(c);
+		tcp_conn_drop_unread(c);
 	else if (c->resume)
 		tcp_show_unread(c);
 	tcp_data_consider_window_update(c);

@@ -13,11 +13,6 @@
  */
 #define UNSETTLED_RTO (1000 * TCP_MS)
 
-static bool tcp_loss_recovering(const struct tcp_conn *c)
-{
-	return c->recovery || c->rto_recovery;
-}
-
 void tcp_loss_init(struct tcp_conn *c)
 {
 	tcp_rack_init(&c->rec.rack, c->snd_una);
@@ -135,7 +130,7 @@ void tcp_loss_sent(struct tcp_conn *c)
 static struct tcp_rack_loss tcp_loss_detect(struct tcp_conn *c)
 {
 	uint64_t wnd = tcp_rack_reo_wnd(&c->rec.rack, tcp_min_rtt_get(&c->rec.min_rtt), c->rto.srtt,
-		tcp_loss_recovering(c), c->sendq.n_sacked);
+		tcp_ca_recovering(c), c->sendq.n_sacked);
 
 	return tcp_rack_detect(&c->rec.rack, &c->sendq, wnd, c->s->now);
 }
@@ -151,13 +146,12 @@ static void tcp_loss_reduce(struct tcp_conn *c, enum tcp_cc_signal why, uint32_t
 
 static void tcp_loss_enter_recovery(struct tcp_conn *c, uint32_t in_flight)
 {
-	if (c->cwr) { /* reduced already in this window (RFC 3168 section 6.1.2) */
-		c->cwr = false;
-	} else {
+	/* In CWR it is reduced already in this window (RFC 3168 section 6.1.2). */
+	if (c->ca_state != TCP_CA_CWR) {
 		tcp_loss_reduce(c, TCP_CC_LOSS, in_flight);
 		tcp_undo_begin(c, false);
 	}
-	c->recovery = true;
+	c->ca_state = TCP_CA_RECOVERY;
 	c->rtx_first = true; /* RFC 6675 section 5, step 4.3; RFC 5681 section 3.2, step 3 */
 	c->recover = c->snd_nxt;
 	c->rec.tlp_out = false;
@@ -169,7 +163,8 @@ static void tcp_loss_enter_recovery(struct tcp_conn *c, uint32_t in_flight)
 /** Back to normal, whatever it was. */
 static void tcp_loss_settle(struct tcp_conn *c)
 {
-	c->recovery = c->rto_recovery = c->cwr = c->rtx_first = false;
+	c->ca_state = TCP_CA_OPEN;
+	c->rtx_first = false;
 	c->rec.frto = TCP_FRTO_OFF;
 	c->dupacks = 0;
 	c->dup_bytes = 0;
@@ -178,9 +173,9 @@ static void tcp_loss_settle(struct tcp_conn *c)
 /** All that was in flight when recovery began is acknowledged. */
 static void tcp_loss_leave(struct tcp_conn *c)
 {
-	if (!c->rto_recovery && !c->cc.ops->owns_cwnd)
+	if (c->ca_state != TCP_CA_LOSS && !c->cc.ops->owns_cwnd)
 		c->cc.cwnd = c->cc.ssthresh;
-	if (tcp_loss_recovering(c))
+	if (tcp_ca_recovering(c))
 		tcp_rack_recovered(&c->rec.rack);
 	tcp_loss_settle(c);
 	c->repair.undo_until = c->snd_nxt;
@@ -199,7 +194,7 @@ void tcp_loss_undo(struct tcp_conn *c)
 	c->rec.undo_on = false;
 	tcp_sendq_unlose(&c->sendq);
 	tcp_cc_undo(&c->cc, c->s->now);
-	if (!tcp_loss_recovering(c))
+	if (!tcp_ca_recovering(c))
 		return;
 	tcp_rack_recovered(&c->rec.rack);
 	tcp_loss_settle(c);
@@ -228,9 +223,9 @@ static void tcp_loss_count_duplicates(struct tcp_conn *c, struct tcp_ack_info *n
 	counted = u32_min(c->dup_bytes, n->d.acked);
 	c->dup_bytes -= counted;
 	n->d.delivered -= u32_min(counted, n->d.delivered);
-	if (tcp_loss_recovering(c)) {
+	if (tcp_ca_recovering(c)) {
 		/* RFC 6582 section 3.2, step 3: a partial ACK; the next hole is lost too. */
-		if (c->recovery && !c->sack_on && c->sendq.nxt) {
+		if (c->ca_state == TCP_CA_RECOVERY && !c->sack_on && c->sendq.nxt) {
 			tcp_sendq_lose(&c->sendq, 0);
 			c->rtx_first = true;
 		}
@@ -276,21 +271,21 @@ static void tcp_loss_lost_again(struct tcp_conn *c, const struct tcp_ack_info *n
 static void tcp_loss_conclude(
 	struct tcp_conn *c, const struct tcp_ack_info *n, struct tcp_rack_loss loss)
 {
-	if (!tcp_loss_recovering(c)) {
+	if (!tcp_ca_recovering(c)) {
 		if (loss.lost || tcp_loss_third_duplicate(c))
 			tcp_loss_enter_recovery(c, n->prior_pipe);
-	} else if (c->recovery && loss.relost) {
+	} else if (c->ca_state == TCP_CA_RECOVERY && loss.relost) {
 		tcp_loss_lost_again(c, n, loss.relost);
 	}
-	if (c->recovery || c->cwr)
+	if (tcp_ca_reducing(c))
 		tcp_loss_send_in_proportion(c, &n->d, loss.lost != 0);
 }
 
-/** Nothing is lost, late, probed or to be taken back. */
+/** TCP_CA_OPEN, and nothing is late, probed or to be taken back. */
 static bool tcp_loss_ca_open(const struct tcp_conn *c)
 {
-	return !tcp_loss_recovering(c) && !c->cwr && !c->dupacks && !c->rec.undo_on &&
-	       !c->rec.tlp_out && !c->sendq.n_sacked && !c->sendq.rtx_queue.n;
+	return c->ca_state == TCP_CA_OPEN && !c->dupacks && !c->rec.undo_on && !c->rec.tlp_out &&
+	       !c->sendq.n_sacked && !c->sendq.rtx_queue.n;
 }
 
 void tcp_loss_on_ack(struct tcp_conn *c, struct tcp_ack_info *n)
@@ -306,7 +301,7 @@ void tcp_loss_on_ack(struct tcp_conn *c, struct tcp_ack_info *n)
 	}
 	undone = tcp_undo_on_ack(c, n);
 	tcp_tlp_on_ack(c, n);
-	if ((tcp_loss_recovering(c) || c->cwr) && seq_geq(c->snd_una, c->recover))
+	if (c->ca_state != TCP_CA_OPEN && seq_geq(c->snd_una, c->recover))
 		tcp_loss_leave(c);
 	tcp_loss_count_duplicates(c, n);
 	if (c->sack_on)
@@ -318,11 +313,11 @@ void tcp_loss_on_ack(struct tcp_conn *c, struct tcp_ack_info *n)
 
 void tcp_loss_ecn(struct tcp_conn *c)
 {
-	if (tcp_loss_recovering(c) || c->cwr)
+	if (c->ca_state != TCP_CA_OPEN)
 		return;
 	tcp_loss_reduce(c, TCP_CC_ECN, tcp_pipe(c));
 	c->rec.undo_on = false;
-	c->cwr = true;
+	c->ca_state = TCP_CA_CWR;
 	c->recover = c->snd_nxt;
 }
 
@@ -345,15 +340,15 @@ static void tcp_loss_reorder_timeout(struct tcp_conn *c)
 static void tcp_loss_retransmit_timeout(struct tcp_conn *c)
 {
 	struct tcp_sendq *q = &c->sendq;
-	bool same = c->rto_recovery && c->snd_una == c->repair.undo_from;
-	bool fresh = !tcp_loss_recovering(c);
+	bool same = c->ca_state == TCP_CA_LOSS && c->snd_una == c->repair.undo_from;
+	bool fresh = !tcp_ca_recovering(c);
 	uint64_t wnd = tcp_rack_reo_wnd(
 		&c->rec.rack, tcp_min_rtt_get(&c->rec.min_rtt), c->rto.srtt, true, q->n_sacked);
 
 	if (tcp_loss_reneged(c))
 		tcp_sendq_forget_sacks(q);
 	/* RFC 5681 section 3.1: ssthresh falls once for the same data. */
-	if (!c->rto_recovery) {
+	if (c->ca_state != TCP_CA_LOSS) {
 		tcp_cc_timeout(&c->cc, tcp_flight(c), c->s->now);
 		tcp_undo_begin(c, true);
 		c->repair.reduced_at = c->s->now;
@@ -366,7 +361,8 @@ static void tcp_loss_retransmit_timeout(struct tcp_conn *c)
 	while (!c->sack_on && q->flight.n)
 		tcp_sendq_lose(q, tcp_sendq_oldest(q));
 	tcp_loss_settle(c);
-	c->rto_recovery = c->rtx_first = true;
+	c->ca_state = TCP_CA_LOSS;
+	c->rtx_first = true;
 	c->recover = c->snd_nxt;
 	c->rec.tlp_out = false;
 	/* RFC 5682 section 3.1, step 1: not when recovery was under way, but again for the same. */

@@ -283,7 +283,7 @@ static bool tcp_output_send_allowed(struct tcp_conn *c, bool *sent)
 			tcp_conn_mark_dirty(c); /* no packet: again in the next round */
 			break;
 		}
-		if (c->recovery || c->cwr)
+		if (tcp_ca_reducing(c))
 			tcp_prr_sent(&c->repair.prr, tcp_sendq_at(&c->sendq, i)->len);
 		if (i < c->sendq.nxt)
 			tcp_undo_rexmit(c, tcp_sendq_at(&c->sendq, i)->len);

@@ -7,6 +7,17 @@
 #include "tcp/prr.h"
 #include "tcp/rack.h"
 
+/**
+ * The state of congestion control, as Linux has it. Its Disorder, in which ACKs only hint at a
+ * loss, is not stored: dupacks and the send queue tell. States from RECOVERY on repair losses.
+ */
+enum tcp_ca_state {
+	TCP_CA_OPEN,
+	TCP_CA_CWR,      /**< the window comes down for an ECN-Echo (RFC 3168 section 6.1.2) */
+	TCP_CA_RECOVERY, /**< fast recovery (RFC 6675 section 5) */
+	TCP_CA_LOSS      /**< after a timeout, until recover is acknowledged (RFC 6298) */
+};
+
 /** What the retransmission timer waits for (RFC 8985 section 8); probes of windows apart. */
 enum tcp_timer_kind {
 	TCP_TIMER_RTO,

@@ -31,7 +31,7 @@ bool tcp_skip_probe_begin(struct tcp_conn *c)
 	}
 	/* What follows shows the gap; a loss under repair would be confused with it. The peer's
 	 * windows must not matter: it could use them to evade the check. */
-	if (c->skipped || c->recovery || c->rto_recovery || c->cwr || r->len > c->emss ||
+	if (c->skipped || c->ca_state != TCP_CA_OPEN || r->len > c->emss ||
 		q->nxt + 1 >= q->count || !seq_lt(tcp_record_end(r), c->push_seq))
 		return false;
 	r->flags |= TCP_REC_SKIPPED;

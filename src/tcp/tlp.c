@@ -12,8 +12,8 @@
 bool tcp_tlp_wanted(const struct tcp_conn *c)
 {
 	/* SACK tells the losses before the probe; section 7.4.2's arithmetic needs D-SACK. */
-	return c->sack_on && !c->recovery && !c->rto_recovery && !c->sendq.n_sacked &&
-	       !c->sendq.rtx_queue.n && !c->rec.tlp_out && !c->rec.tlp_unfit && !c->rto.backoff;
+	return c->sack_on && !tcp_ca_recovering(c) && !c->sendq.n_sacked && !c->sendq.rtx_queue.n &&
+	       !c->rec.tlp_out && !c->rec.tlp_unfit && !c->rto.backoff;
 }
 
 uint64_t tcp_tlp_pto(const struct tcp_conn *c)
@@ -40,7 +40,7 @@ void tcp_tlp_timeout(struct tcp_conn *c)
 /** The probe repaired a loss that was not noticed otherwise: answer it as fast recovery would. */
 static void tcp_tlp_repaired(struct tcp_conn *c)
 {
-	if (c->recovery || c->rto_recovery || c->cwr)
+	if (c->ca_state != TCP_CA_OPEN)
 		return;
 	tcp_cc_congestion(&c->cc, TCP_CC_LOSS, u32_min(tcp_flight(c), c->cc.cwnd), c->s->now);
 	c->rec.undo_on = false; /* of the one before, which cannot be taken back without this one */

@@ -108,7 +108,7 @@ static bool tcp_undo_frto(struct tcp_conn *c, const struct tcp_ack_info *n)
 
 bool tcp_undo_on_ack(struct tcp_conn *c, const struct tcp_ack_info *n)
 {
-	bool during = c->recovery || c->rto_recovery;
+	bool during = tcp_ca_recovering(c);
 	bool duplicates = tcp_undo_all_duplicates(c, n->seg);
 	bool over = !during && seq_gt(c->snd_una, c->repair.undo_until);
 	bool spurious;
@@ -127,9 +127,9 @@ bool tcp_undo_on_ack(struct tcp_conn *c, const struct tcp_ack_info *n)
 		tcp_undo_compare_timestamps(c, n);
 	/* Fast recovery is for many losses: while others are not proved wrong, it goes on. */
 	spurious = duplicates || (c->rec.late && !c->rec.genuine);
-	if (c->recovery && c->sendq.lost && seq_lt(c->snd_una, c->recover))
+	if (c->ca_state == TCP_CA_RECOVERY && c->sendq.lost && seq_lt(c->snd_una, c->recover))
 		spurious = false;
-	if (c->rto_recovery && !spurious)
+	if (c->ca_state == TCP_CA_LOSS && !spurious)
 		spurious = tcp_undo_frto(c, n);
 	if (spurious)
 		tcp_loss_undo(c);

@@ -17,7 +17,7 @@ static void test_third_duplicate_ack_retransmits(void **state)
 	host_expect_none(&f.h);
 	assert_int_equal(f.c->fast_recoveries, 1);
 	assert_int_equal(f.c->cc.ssthresh, 5000);
-	assert_true(f.c->recovery);
+	assert_int_equal(f.c->ca_state, TCP_CA_RECOVERY);
 	/* Each further one is a segment of 1460 that has left: new text goes out, half as much. */
 	flight_make(&f, 3);
 	for (int i = 0; i < 4; i++)
@@ -25,7 +25,7 @@ static void test_third_duplicate_ack_retransmits(void **state)
 	flight_expect(&f, 10);
 	flight_expect(&f, 11);
 	flight_ack(&f, 12);
-	assert_false(f.c->recovery);
+	assert_int_equal(f.c->ca_state, TCP_CA_OPEN);
 	assert_int_equal(f.c->cc.cwnd, 5000);
 	host_end(&f.h);
 }
@@ -53,7 +53,7 @@ static void test_partial_ack_retransmits_the_next_hole(void **state)
 	flight_ack(&f, 7);
 	flight_expect(&f, 7);
 	flight_ack(&f, 10);
-	assert_false(f.c->recovery);
+	assert_int_equal(f.c->ca_state, TCP_CA_OPEN);
 	host_expect_none(&f.h);
 	assert_int_equal(f.c->retransmits, 3);
 	assert_int_equal(f.c->fast_recoveries, 1);
@@ -106,7 +106,7 @@ static void test_sack_tells_which(void **state)
 	flight_expect(&f, 5);
 	host_expect_none(&f.h);
 	flight_ack(&f, 10);
-	assert_false(f.c->recovery);
+	assert_int_equal(f.c->ca_state, TCP_CA_OPEN);
 	assert_int_equal(f.c->cc.cwnd, f.c->cc.ssthresh);
 	assert_int_equal(f.c->retransmits, 3);
 	assert_int_equal(f.c->sendq.sacked + f.c->sendq.lost + f.c->sendq.rexmit, 0);
@@ -286,7 +286,7 @@ static void test_a_retransmission_that_may_be_late_is_no_second_congestion(void 
 	host_advance(&f.h, RTT / 2);
 	assert_int_equal(f.c->retransmits, 2);
 	assert_int_equal(f.c->timeouts, 0);
-	assert_true(f.c->recovery);
+	assert_int_equal(f.c->ca_state, TCP_CA_RECOVERY);
 	assert_int_equal(f.c->cc.ssthresh, ssthresh);
 	host_end(&f.h);
 }
@@ -320,7 +320,7 @@ static void test_reordering_timer_finds_the_loss(void **state)
 	host_expect_none(&f.h);
 	host_advance(&f.h, 2 * MS);
 	flight_expect(&f, 0);
-	assert_true(f.c->recovery);
+	assert_int_equal(f.c->ca_state, TCP_CA_RECOVERY);
 	assert_int_equal(f.c->timeouts, 0);
 	host_end(&f.h);
 }
@@ -331,7 +331,7 @@ static void test_ecn_reduces_without_sending_again(void **state)
 	tcp_loss_ecn(f.c);
 	tcp_loss_ecn(f.c);                        /* once per window */
 	assert_int_equal(f.c->cc.ssthresh, 8000); /* RFC 8511 */
-	assert_true(f.c->cwr);
+	assert_int_equal(f.c->ca_state, TCP_CA_CWR);
 	flight_ack(&f, 5);
 	assert_true(f.c->cc.cwnd <= 8000);
 	/* A loss in the same window does not reduce again. */
@@ -339,7 +339,7 @@ static void test_ecn_reduces_without_sending_again(void **state)
 	flight_expect(&f, 5);
 	assert_int_equal(f.c->cc.ssthresh, 8000);
 	flight_ack(&f, 10);
-	assert_false(f.c->recovery || f.c->cwr);
+	assert_int_equal(f.c->ca_state, TCP_CA_OPEN);
 	assert_int_equal(f.c->cc.cwnd, 8000);
 	host_end(&f.h);
 }

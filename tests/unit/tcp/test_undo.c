@@ -42,7 +42,7 @@ static void test_frto_finds_a_delay(void **state)
 	expect_two_new(14);
 	flight_ack(&f, 2); /* step 3b: the originals arrive */
 	assert_int_equal(f.c->spurious_timeouts, 1);
-	assert_false(f.c->rto_recovery);
+	assert_int_equal(f.c->ca_state, TCP_CA_OPEN);
 	assert_true(f.c->cc.cwnd >= cwnd);
 	assert_int_equal(f.c->sendq.lost, 0);
 	assert_int_equal(f.c->retransmits, 1);
@@ -57,7 +57,7 @@ static void test_frto_finds_a_loss(void **state)
 	flight_sack(&f, 1, 14, 15); /* step 3a: the new one arrives, before the rest */
 	assert_int_equal(f.c->spurious_timeouts, 0);
 	assert_int_equal(f.c->rec.frto, TCP_FRTO_OFF);
-	assert_true(f.c->rto_recovery);
+	assert_int_equal(f.c->ca_state, TCP_CA_LOSS);
 	assert_true(f.c->cc.cwnd <= 3 * f.c->cc.smss);
 	flight_expect(&f, 1); /* conventional recovery */
 	host_end(&f.h);
@@ -176,7 +176,7 @@ static void test_timestamps_find_a_spurious_recovery(void **state)
 
 	flight_ack(&f, 4); /* with the time stamp of before the retransmission */
 	assert_int_equal(f.c->spurious_recoveries, 1);
-	assert_false(f.c->recovery);
+	assert_int_equal(f.c->ca_state, TCP_CA_OPEN);
 	assert_true(f.c->cc.cwnd >= cwnd);
 	assert_true(f.c->rec.rack.reordering_seen);
 	host_end(&f.h);
@@ -191,7 +191,7 @@ static void test_timestamps_confirm_a_recovery(void **state)
 	flight_echo(&f, RTT);
 	flight_ack(&f, 10);
 	assert_int_equal(f.c->spurious_recoveries, 0);
-	assert_false(f.c->recovery);
+	assert_int_equal(f.c->ca_state, TCP_CA_OPEN);
 	assert_true(f.c->cc.cwnd < cwnd);
 	host_end(&f.h);
 }
@@ -201,7 +201,7 @@ static void test_dsack_finds_a_spurious_recovery(void **state)
 	uint32_t cwnd = recovered_wrongly(0);
 
 	flight_ack(&f, 10);
-	assert_false(f.c->recovery);
+	assert_int_equal(f.c->ca_state, TCP_CA_OPEN);
 	assert_true(f.c->cc.cwnd < cwnd);
 	flight_sack(&f, 10, 0, 1); /* record 0 came twice */
 	assert_int_equal(f.c->spurious_recoveries, 1);
