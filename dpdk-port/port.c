@@ -43,10 +43,10 @@ unsigned port_rx(struct port *p, struct rte_mbuf **pkts, unsigned n)
 {
 	unsigned got;
 
-	if (unlikely(p->rx_signal.handler != NULL))
+	if (unlikely(p->rx_signal.handler))
 		p->rx_signal.handler(p->rx_signal.number);
 	got = p->started ? rte_eth_rx_burst(p->id, 0, pkts, (uint16_t)n) : 0;
-	if (unlikely(p->capture != NULL))
+	if (unlikely(p->capture))
 		for (unsigned i = 0; i < got; i++)
 			capture_packet(p->capture, pkts[i], CAPTURE_IN, p->now);
 	p->stats.rx_packets += got;
@@ -94,7 +94,7 @@ unsigned port_backlog(const struct port *p)
 
 void port_tx(struct port *p, struct rte_mbuf *m)
 {
-	if (unlikely(p->capture != NULL))
+	if (unlikely(p->capture))
 		capture_packet(p->capture, m, CAPTURE_OUT, p->now);
 	if (unlikely(p->tail - p->head == PORT_QUEUE)) {
 		port_queue_send(p);

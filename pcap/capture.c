@@ -49,7 +49,7 @@ static struct cap_file *cap_open_mapped(int fd, struct cap_error *e)
 	struct stat st;
 	void *map;
 
-	if (c == NULL || fstat(fd, &st) != 0) {
+	if (!c || fstat(fd, &st) != 0) {
 		cap_bad(e, "%s", strerror(errno));
 		free(c);
 		return NULL;
@@ -69,7 +69,7 @@ static struct cap_file *cap_open_mapped(int fd, struct cap_error *e)
 	return cap_start(c, e);
 }
 
-/* Let libpcap write what only it can read into @p to, in the plain format. */
+/** Let libpcap write what only it can read into @p to, in the plain format. */
 static int cap_spool(FILE *from, FILE *to, struct cap_error *e)
 {
 	char text[PCAP_ERRBUF_SIZE];
@@ -78,13 +78,13 @@ static int cap_spool(FILE *from, FILE *to, struct cap_error *e)
 	pcap_dumper_t *d;
 	int rc;
 
-	if (p == NULL) {
+	if (!p) {
 		cap_bad(e, "neither pcap nor pcapng: %s", text);
 		fclose(from);
 		return -1;
 	}
 	d = pcap_dump_fopen(p, to);
-	if (d == NULL) {
+	if (!d) {
 		cap_bad(e, "%s", pcap_geterr(p));
 		pcap_close(p);
 		return -1;
@@ -108,11 +108,11 @@ static struct cap_file *cap_open_spooled(int fd, struct cap_error *e)
 	FILE *from = fdopen(fd, "rb"), *to = tmpfile();
 	struct cap_file *c = NULL;
 
-	if (from == NULL || to == NULL)
+	if (!from || !to)
 		cap_bad(e, "%s", strerror(errno));
 	else if (cap_spool(from, to, e) == 0)
 		c = cap_open_mapped(fileno(to), e);
-	if (to != NULL)
+	if (to)
 		fclose(to);
 	return c;
 }
@@ -167,7 +167,7 @@ enum cap_result cap_next(struct cap_file *c, struct cap_frame *f, struct cap_err
 
 void cap_close(struct cap_file *c)
 {
-	if (c == NULL)
+	if (!c)
 		return;
 	if (c->mapped)
 		munmap((void *)(uintptr_t)c->bytes, c->len);

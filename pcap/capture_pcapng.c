@@ -100,7 +100,7 @@ static enum cap_result cap_pcapng_read_interface(
 		unsigned n = c->num_interfaces == 0 ? 1 : 2 * c->num_interfaces;
 
 		i = realloc(c->interfaces, n * sizeof *i);
-		if (i == NULL)
+		if (!i)
 			return cap_bad(e, "out of memory");
 		c->interfaces = i;
 	}

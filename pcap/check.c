@@ -32,7 +32,7 @@ static void check_on_opened(void *user, struct connection *c)
 	struct check_connection *own = calloc(1, sizeof *own);
 
 	c->own = own;
-	if (own == NULL)
+	if (!own)
 		return;
 	for (unsigned i = 0; i < 2; i++) {
 		ddp_init(&own->side[i].ddp);
@@ -45,7 +45,7 @@ static void check_on_opened(void *user, struct connection *c)
 
 static void check_on_start(void *user, struct connection *c, struct stream *s)
 {
-	if (c->own != NULL)
+	if (c->own)
 		check_start(user, s);
 }
 
@@ -70,7 +70,7 @@ static void check_on_fpdu(
 	struct check_fpdu x = {.k = user, .s = s, .f = f};
 	uint8_t copy[CHECK_BYTES];
 
-	if (c->own == NULL)
+	if (!c->own)
 		return;
 	x.me = check_side_of(s);
 	x.peer = check_side_of(stream_peer(s));
@@ -92,7 +92,7 @@ static void check_on_lost(
 {
 	struct line l = {0};
 
-	if (c->own == NULL)
+	if (!c->own)
 		return;
 	check_forget(s);
 	line_add(&l, "FPDUs cannot be followed from here: %s", why);
@@ -103,7 +103,7 @@ static void check_on_found(void *user, struct connection *c, struct stream *s, u
 {
 	struct line l = {0};
 
-	if (c->own == NULL)
+	if (!c->own)
 		return;
 	line_add(&l, "an FPDU begins here; checked from here on");
 	check_note_line(user, s, frame, &l);
@@ -114,7 +114,7 @@ static void check_on_conflict(void *user, struct connection *c, struct stream *s
 {
 	struct line l = {0};
 
-	if (c->own == NULL)
+	if (!c->own)
 		return;
 	line_add(&l,
 		"TCP sends octets again that frame %llu had with other values; the first count",
@@ -127,7 +127,7 @@ static void check_on_missing(
 {
 	struct check_side *me;
 
-	if (c->own == NULL)
+	if (!c->own)
 		return;
 	me = check_side_of(s);
 	if (p->lost) {
@@ -145,7 +145,7 @@ static void check_on_fin(void *user, struct connection *c, struct stream *s, siz
 	struct check *k = user;
 	struct report_place at = {.s = s, .frame = s->tcp.fin_frame, .time = c->time};
 
-	if (c->own == NULL || rest == 0)
+	if (!c->own || rest == 0)
 		return;
 	report_violation(&k->report, &at, REQ_DDP_6_2_1_1, check_told(s, REQ_DDP_6_2_1_1),
 		"FIN after %zu octets of an unfinished %s", rest,
@@ -163,7 +163,7 @@ static void check_note_reset(struct check *k, struct stream *s, uint64_t frame)
 static void check_on_segment(void *user, struct connection *c, struct stream *s,
 	const struct packet *p, const struct cap_frame *f)
 {
-	if (c->own != NULL && p->flags & PACKET_RST)
+	if (c->own && p->flags & PACKET_RST)
 		check_note_reset(user, s, f->number);
 }
 
@@ -213,7 +213,7 @@ static void check_on_closed(
 	struct check_connection *own = c->own;
 	struct check *k = user;
 
-	if (own == NULL)
+	if (!own)
 		return;
 	for (unsigned i = 0; i < 2; i++)
 		check_sum_up(k, &c->stream[i], frame);

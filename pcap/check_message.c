@@ -71,7 +71,7 @@ static bool check_version(struct check_fpdu *x)
 	return false;
 }
 
-/* @return true if the message is what its opcode says. */
+/** @return true if the message is what its opcode says. */
 static bool check_control(struct check_fpdu *x)
 {
 	const struct rdmap_opcode_info *info = rdmap_opcode_info(x->opcode);
@@ -81,7 +81,7 @@ static bool check_control(struct check_fpdu *x)
 		return false;
 	if (s->ulp & CONTROL_RESERVED)
 		check_fail(x, REQ_RDMAP_4_1_10, "RDMAP's control octet is 0x%02x", s->ulp);
-	if (info == NULL) {
+	if (!info) {
 		check_fail(x, REQ_RDMAP_4_1_6, "opcode %u", x->opcode);
 		return false;
 	}
@@ -188,7 +188,7 @@ static struct reads_request *check_message_mismatch(struct check_fpdu *x, struct
 
 	if (r->unsure || !check_message_requests_known(x)) {
 		/* The ones before it were answered unseen. */
-		if (other == NULL)
+		if (!other)
 			return NULL;
 		while (other != reads_oldest(r, false)) {
 			reads_remove(r, reads_oldest(r, false));
@@ -198,7 +198,7 @@ static struct reads_request *check_message_mismatch(struct check_fpdu *x, struct
 		r->unsure = false;
 		return other;
 	}
-	if (other != NULL && other != q) {
+	if (other && other != q) {
 		check_fail(x, REQ_RDMAP_5_5_10,
 			"it answers the Read of frame %llu; that of frame "
 			"%llu is due",
@@ -237,7 +237,7 @@ static void check_message_on_read_response(struct check_fpdu *x)
 	const struct ddp_segment *s = &x->f->segment;
 	struct reads_request *q = reads_oldest(&x->peer->reads, false);
 
-	if (q == NULL) {
+	if (!q) {
 		check_message_no_request(x, false);
 		return;
 	}
@@ -245,7 +245,7 @@ static void check_message_on_read_response(struct check_fpdu *x)
 	if (s->len == 0 ? x->peer->reads.unsure && q->size != 0
 			: !q->blank && (s->stag != q->sink_stag || s->to != q->sink_to + q->placed))
 		q = s->len == 0 ? NULL : check_message_mismatch(x, q);
-	if (q != NULL)
+	if (q)
 		check_message_place_response(x, q);
 }
 
@@ -284,17 +284,17 @@ static void check_message_on_atomic_response(struct check_fpdu *x)
 	uint8_t p[RDMAP_ATOMIC_RESPONSE_LEN];
 	uint32_t id;
 
-	if (q == NULL) {
+	if (!q) {
 		check_message_no_request(x, true);
 		return;
 	}
 	if (describe_payload(x->f, p, sizeof p) == sizeof p && !q->blank) {
 		id = load_be32(p + RDMAP_AT_ATOMIC_ORIGINAL_ID);
-		while (q != NULL && r->unsure && q->id != id) {
+		while (q && r->unsure && q->id != id) {
 			reads_remove(r, q);
 			q = reads_oldest(r, true);
 		}
-		if (q == NULL)
+		if (!q)
 			return;
 		if (q->id != id)
 			check_fail(x, REQ_RDMAX_5_2_2_6,
@@ -322,7 +322,7 @@ static enum requirement_id check_message_length_rule(uint8_t opcode)
 	}
 }
 
-/* @return true if a message of headers is all there. */
+/** @return true if a message of headers is all there. */
 static bool check_length(struct check_fpdu *x, const struct rdmap_opcode_info *info)
 {
 	const struct ddp_segment *s = &x->f->segment;

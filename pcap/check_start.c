@@ -139,7 +139,7 @@ void check_start(struct check *k, struct stream *s)
 	const struct stream_start *peer = &stream_peer(s)->start;
 	struct place x = {k, s, &s->start};
 
-	if (s->start.error != NULL) {
+	if (s->start.error) {
 		check_start_bad_frame(&x);
 		return;
 	}
@@ -150,7 +150,7 @@ void check_start(struct check *k, struct stream *s)
 			"a Request in answer to a Request: both ends are initiators");
 	if (s->start.kind == MPA_FRAME_REPLY && stream_is_initiator(s))
 		fail(&x, REQ_MPA_7_1_1_1, "a Reply where a Request is due");
-	if (s->start.kind != MPA_FRAME_REPLY || !peer->seen || peer->error != NULL)
+	if (s->start.kind != MPA_FRAME_REPLY || !peer->seen || peer->error)
 		return;
 	check_turn(&x, peer);
 	check_pair(&x, peer);

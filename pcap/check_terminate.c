@@ -66,7 +66,7 @@ static void check_quote(struct check_fpdu *x, const struct quote *q)
 	const struct check_quotable *c = check_terminate_find(x->peer, q);
 	bool read = q->read_header != NULL;
 
-	if (c == NULL) {
+	if (!c) {
 		/* It may be older than what was kept, or lie in a hole. */
 		if (x->peer->quoted <= CHECK_QUOTABLE && !x->peer->gap && x->peer->unseen == 0)
 			check_fail(x, read ? REQ_RDMAP_7_1_5 : REQ_RDMAP_7_1_4,
@@ -109,7 +109,7 @@ static void check_terminate_bits(
 		check_fail(x, REQ_RDMAP_4_8_6, "the Read Request header is not quoted");
 }
 
-/* What M, D and R say is there. @return false: it is not, and that was told. */
+/** What M, D and R say is there. @return false: it is not, and that was told. */
 static bool check_terminate_read_quote(struct check_fpdu *x, const struct rdmap_term *t,
 	const uint8_t *p, size_t len, struct quote *q)
 {
@@ -162,8 +162,8 @@ static void check_codes(struct check_fpdu *x, const uint8_t *p, const struct rdm
 		check_fail(x, REQ_RDMAP_4_8_2,
 			"Layer %u and EType %u have changed places, as in "
 			"Linux siw; meant is %s",
-			etype, layer, c != NULL ? c->name : "nothing known");
-	} else if (rdmap_term_code((uint8_t)layer, (uint8_t)etype, t->code) == NULL) {
+			etype, layer, c ? c->name : "nothing known");
+	} else if (!rdmap_term_code((uint8_t)layer, (uint8_t)etype, t->code)) {
 		check_fail(x, REQ_RDMAP_4_8_3, "layer %u, type %u, code 0x%02x is no error", layer,
 			etype, t->code);
 	}
@@ -188,6 +188,6 @@ void check_terminate(struct check_fpdu *x)
 	if (!check_terminate_read_quote(x, &t, p, len, &q))
 		return;
 	check_terminate_bits(x, &t, &q);
-	if (q.header != NULL)
+	if (q.header)
 		check_quote(x, &q);
 }

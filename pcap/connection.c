@@ -8,7 +8,7 @@ struct connection *connection_new(const struct connection_ops *ops, void *user,
 {
 	struct connection *c = malloc(sizeof *c);
 
-	if (c == NULL)
+	if (!c)
 		return NULL;
 	*c = (struct connection){
 		.ops = ops,
@@ -38,7 +38,7 @@ static void connection_tell_fin(struct stream *s)
 	if (c->id == 0 || !s->tcp.fin || s->fin_told || s->tcp.next != s->tcp.fin_seq)
 		return;
 	s->fin_told = true;
-	if (c->ops->fin != NULL)
+	if (c->ops->fin)
 		c->ops->fin(c->user, c, s, s->phase == STREAM_LOST ? 0 : s->total);
 }
 
@@ -49,7 +49,7 @@ void connection_segment(
 
 	c->frame = f->number;
 	c->time = f->time;
-	if (c->id != 0 && c->ops->segment != NULL)
+	if (c->id != 0 && c->ops->segment)
 		c->ops->segment(c->user, c, s, p, f);
 	if (p->flags & PACKET_ACK && !(p->flags & PACKET_RST)) {
 		cap_reassembly_ack(&peer->tcp, p->ack);
@@ -77,7 +77,7 @@ void connection_end(struct connection *c, enum connection_end how, uint64_t fram
 		}
 		connection_tell_fin(s);
 	}
-	if (c->id != 0 && c->ops->closed != NULL)
+	if (c->id != 0 && c->ops->closed)
 		c->ops->closed(c->user, c, how, frame);
 	stream_free(&c->stream[0]);
 	stream_free(&c->stream[1]);

@@ -20,7 +20,7 @@ void describe_start(struct line *l, const struct stream_start *st)
 {
 	uint8_t f = st->flags;
 
-	if (st->error != NULL && st->len < MPA_HEADER_LEN) {
+	if (st->error && st->len < MPA_HEADER_LEN) {
 		line_add(l, "no MPA frame: %s", st->error);
 		return;
 	}
@@ -30,7 +30,7 @@ void describe_start(struct line *l, const struct stream_start *st)
 		line_add(l, " R%s", describe_yes(f & MPA_FLAG_REJECT));
 	if (st->revision >= 2 || f & MPA_FLAG_ENHANCED)
 		line_add(l, " S%s", describe_yes(f & MPA_FLAG_ENHANCED));
-	if (st->st.enhanced && st->error == NULL) {
+	if (st->st.enhanced && !st->error) {
 		describe_add_depth(l, "IRD", st->st.ird);
 		describe_add_depth(l, "ORD", st->st.ord);
 		if (st->words[0] & ~MPA_DEPTH_MASK || st->words[1] & ~MPA_DEPTH_MASK)
@@ -41,7 +41,7 @@ void describe_start(struct line *l, const struct stream_start *st)
 				describe_yes(st->words[1] & MPA_ORD_RTR_READ));
 	}
 	line_add(l, " private data %u", st->pd_length);
-	if (st->error != NULL)
+	if (st->error)
 		line_add(l, ": %s", st->error);
 }
 
@@ -56,7 +56,7 @@ void describe_kind(struct line *l, const struct stream_fpdu *f)
 		line_add(l, "FPDU, headers not captured");
 	else if (f->ddp == DDP_ERROR_SHORT)
 		line_add(l, "FPDU, too short for DDP");
-	else if (describe_info_of(f) != NULL)
+	else if (describe_info_of(f))
 		line_add(l, "%s", describe_info_of(f)->name);
 	else
 		line_add(l, "opcode %u", f->segment.ulp & RDMAP_CONTROL_OPCODE);
@@ -176,7 +176,7 @@ static void describe_set_bool(json_t *o, const char *key, bool v)
 void describe_start_json(json_t *o, const struct stream_start *st)
 {
 	describe_set_bool(o, "request", st->kind == MPA_FRAME_REQUEST);
-	if (st->error != NULL)
+	if (st->error)
 		json_object_set_new(o, "error", json_string(st->error));
 	if (st->len < MPA_HEADER_LEN)
 		return;
@@ -186,7 +186,7 @@ void describe_start_json(json_t *o, const struct stream_start *st)
 	describe_set_bool(o, "reject", st->flags & MPA_FLAG_REJECT);
 	describe_set_bool(o, "enhanced", st->flags & MPA_FLAG_ENHANCED);
 	describe_set_int(o, "private_data_length", st->pd_length);
-	if (st->error != NULL || !st->st.enhanced)
+	if (st->error || !st->st.enhanced)
 		return;
 	describe_set_int(o, "ird", st->st.ird);
 	describe_set_int(o, "ord", st->st.ord);

@@ -20,12 +20,12 @@ int flow_table_init(struct flow_table *t, unsigned max, const struct siphash_key
 {
 	*t = (struct flow_table){.max = max, .key = *key};
 	t->buckets = calloc(flow_num_buckets(t), sizeof *t->buckets);
-	return t->buckets == NULL ? -ENOMEM : 0;
+	return !t->buckets ? -ENOMEM : 0;
 }
 
 void flow_table_free(struct flow_table *t)
 {
-	while (t->oldest != NULL)
+	while (t->oldest)
 		flow_remove(t, t->oldest);
 	free(t->buckets);
 	t->buckets = NULL;
@@ -33,11 +33,11 @@ void flow_table_free(struct flow_table *t)
 
 static void flow_unlink_age(struct flow_table *t, struct flow *f)
 {
-	if (f->newer != NULL)
+	if (f->newer)
 		f->newer->older = f->older;
 	else
 		t->newest = f->older;
-	if (f->older != NULL)
+	if (f->older)
 		f->older->newer = f->newer;
 	else
 		t->oldest = f->newer;
@@ -47,7 +47,7 @@ static void flow_make_newest(struct flow_table *t, struct flow *f)
 {
 	f->newer = NULL;
 	f->older = t->newest;
-	if (t->newest != NULL)
+	if (t->newest)
 		t->newest->newer = f;
 	else
 		t->oldest = f;
@@ -62,13 +62,13 @@ static struct flow *flow_add(
 	if (t->used == t->max)
 		return NULL;
 	f = calloc(1, sizeof *f);
-	if (f == NULL)
+	if (!f)
 		return NULL;
 	f->end[0] = end[0];
 	f->end[1] = end[1];
 	f->hash_next = *bucket;
 	f->hash_prev = bucket;
-	if (*bucket != NULL)
+	if (*bucket)
 		(*bucket)->hash_prev = &f->hash_next;
 	*bucket = f;
 	t->used++;
@@ -80,10 +80,10 @@ static struct flow *flow_find(struct flow_table *t, const struct ip_endpoint end
 {
 	struct flow **bucket, *f;
 
-	if (t->last != NULL && memcmp(t->last->end, end, sizeof t->last->end) == 0)
+	if (t->last && memcmp(t->last->end, end, sizeof t->last->end) == 0)
 		return t->last;
 	bucket = &t->buckets[siphash(&t->key, end, 2 * sizeof *end) & (flow_num_buckets(t) - 1)];
-	for (f = *bucket; f != NULL; f = f->hash_next)
+	for (f = *bucket; f; f = f->hash_next)
 		if (memcmp(f->end, end, sizeof f->end) == 0)
 			return f;
 	return flow_add(t, bucket, end);
@@ -101,7 +101,7 @@ struct flow *flow_get(struct flow_table *t, const struct ip_endpoint *src,
 		end[1] = *src;
 	}
 	f = flow_find(t, end);
-	if (f != NULL && f != t->newest) {
+	if (f && f != t->newest) {
 		flow_unlink_age(t, f);
 		flow_make_newest(t, f);
 	}
@@ -113,7 +113,7 @@ void flow_remove(struct flow_table *t, struct flow *f)
 {
 	flow_unlink_age(t, f);
 	*f->hash_prev = f->hash_next;
-	if (f->hash_next != NULL)
+	if (f->hash_next)
 		f->hash_next->hash_prev = f->hash_prev;
 	if (t->last == f)
 		t->last = NULL;

@@ -21,7 +21,7 @@ int follow_init(struct follow *w, const struct follow_config *config,
 
 static void follow_end(struct follow *w, struct flow *f, enum connection_end how, uint64_t frame)
 {
-	if (f->connection == NULL)
+	if (!f->connection)
 		return;
 	connection_end(f->connection, how, frame);
 	f->connection = NULL;
@@ -31,7 +31,7 @@ static void follow_end(struct follow *w, struct flow *f, enum connection_end how
 
 static void follow_evict(struct follow *w, struct flow *f, uint64_t frame)
 {
-	if (f->connection != NULL && f->connection->id != 0)
+	if (f->connection && f->connection->id != 0)
 		w->counters.evicted++;
 	follow_end(w, f, CONNECTION_EVICTED, frame);
 	flow_remove(&w->flows, f);
@@ -42,9 +42,9 @@ static void follow_evict_connection(struct follow *w, uint64_t frame)
 {
 	struct flow *f = w->flows.oldest;
 
-	while (f != NULL && f->connection == NULL)
+	while (f && !f->connection)
 		f = f->newer;
-	if (f != NULL)
+	if (f)
 		follow_evict(w, f, frame);
 }
 
@@ -53,7 +53,7 @@ static struct flow *follow_get(
 {
 	struct flow *flow = flow_get(&w->flows, &p->src, &p->dst, side);
 
-	if (flow == NULL && w->flows.oldest != NULL) {
+	if (!flow && w->flows.oldest) {
 		follow_evict(w, w->flows.oldest, f->number);
 		flow = flow_get(&w->flows, &p->src, &p->dst, side);
 	}
@@ -82,7 +82,7 @@ static bool follow_open_connection(struct follow *w, struct flow *flow, uint64_t
 	if (w->open == w->config.max_connections)
 		follow_evict_connection(w, frame);
 	flow->connection = connection_new(w->ops, w->user, flow->end, &w->shared);
-	if (flow->connection == NULL)
+	if (!flow->connection)
 		return false;
 	flow->state = FLOW_OPEN;
 	w->open++;
@@ -153,7 +153,7 @@ static void follow_take_segment(struct follow *w, struct flow *flow, unsigned si
 	if (flow->state != FLOW_OPEN && flow->state != FLOW_OVER && p->len != 0)
 		follow_consider(w, flow, side, p, f);
 	c = flow->connection;
-	if (c == NULL)
+	if (!c)
 		return;
 	connection_segment(c, side, p, f);
 	if (p->flags & PACKET_RST) {
@@ -171,7 +171,7 @@ static void follow_take_packet(struct follow *w, const struct packet *p, const s
 	unsigned side;
 	struct flow *flow = follow_get(w, p, f, &side);
 
-	if (flow != NULL)
+	if (flow)
 		follow_take_segment(w, flow, side, p, f);
 }
 
@@ -183,9 +183,9 @@ static void follow_take_fragment(
 	struct cap_frame own = *f;
 	unsigned n;
 
-	if (w->fragments == NULL)
+	if (!w->fragments)
 		w->fragments = fragments_new();
-	if (w->fragments == NULL)
+	if (!w->fragments)
 		return;
 	n = fragments_take(w->fragments, p, f, &parts);
 	w->counters.fragments_used += n;
@@ -216,7 +216,7 @@ void follow_frame(struct follow *w, const struct cap_frame *f)
 
 void follow_finish(struct follow *w)
 {
-	for (struct flow *f = w->flows.oldest; f != NULL; f = f->newer)
+	for (struct flow *f = w->flows.oldest; f; f = f->newer)
 		follow_end(w, f, CONNECTION_CAPTURE_END, w->counters.frames);
 	flow_table_free(&w->flows);
 	fragments_free(w->fragments);

@@ -43,7 +43,7 @@ static bool fragments_is_of(const struct datagram *d, const struct packet *p, ui
 	       ip_addr_equal(&d->dst, &p->dst.addr) && time - d->time < WAIT_NS;
 }
 
-/* That which @p p is a part of, or room for it: a free place, or the oldest. */
+/** That which @p p is a part of, or room for it: a free place, or the oldest. */
 static struct datagram *fragments_get(
 	struct fragments *t, const struct packet *p, const struct cap_frame *f)
 {
@@ -78,7 +78,7 @@ static bool fragments_is_again(const struct packet *a, const struct packet *b)
 	return a->offset == b->offset && a->len == b->len && a->more == b->more;
 }
 
-/* @return false: it cannot be. */
+/** @return false: it cannot be. */
 static bool fragments_insert(struct datagram *d, const struct packet *p, uint64_t frame)
 {
 	unsigned i = d->n;

@@ -215,7 +215,7 @@ static enum packet_kind packet_parse_ethertype(struct rest *r, uint16_t type, st
 
 /* ---- links -------------------------------------------------------------------------------- */
 
-/* A link header of @p len bytes with an EtherType at @p at. */
+/** A link header of @p len bytes with an EtherType at @p at. */
 static enum packet_kind packet_parse_link(struct rest *r, size_t len, size_t at, struct packet *p)
 {
 	uint16_t type;

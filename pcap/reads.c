@@ -16,7 +16,7 @@ bool reads_add(struct reads *r, const struct reads_request *q)
 		unsigned cap = r->cap == 0 ? 8 : 2 * r->cap;
 		struct reads_request *more = realloc(r->list, cap * sizeof *more);
 
-		if (more == NULL) {
+		if (!more) {
 			r->unsure = true;
 			return false;
 		}

@@ -35,7 +35,7 @@ void cap_reassembly_start(struct cap_reassembly *r, uint32_t seq)
 static void cap_reassembly_hand_up(struct cap_reassembly *r, const struct piece *p)
 {
 	r->next += p->len;
-	if (p->bytes != NULL) {
+	if (p->bytes) {
 		r->old[r->at_old] = *p;
 		r->at_old = (r->at_old + 1) % REASSEMBLY_HISTORY;
 	}
@@ -94,7 +94,7 @@ static void cap_reassembly_compare(
 {
 	uint32_t skip_now = 0, skip_before = 0, n;
 
-	if (now->bytes == NULL || before->bytes == NULL)
+	if (!now->bytes || !before->bytes)
 		return;
 	if (cap_reassembly_seq_diff(before->seq, now->seq) > 0)
 		skip_now = before->seq - now->seq;
@@ -129,7 +129,7 @@ static bool cap_reassembly_insert(struct cap_reassembly *r, unsigned at, const s
 		unsigned cap = r->cap_early == 0 ? 16 : 2 * r->cap_early;
 		struct piece *more = realloc(r->early, cap * sizeof *more);
 
-		if (more == NULL)
+		if (!more)
 			return false;
 		r->early = more;
 		r->cap_early = cap;
@@ -143,14 +143,14 @@ static bool cap_reassembly_insert(struct cap_reassembly *r, unsigned at, const s
 
 static void cap_reassembly_trim_front(struct piece *p, uint32_t n)
 {
-	if (p->bytes != NULL)
+	if (p->bytes)
 		p->bytes += n;
 	p->seq += n;
 	p->len -= n;
 	p->first = false;
 }
 
-/* Keep those parts of @p p that do not wait already. */
+/** Keep those parts of @p p that do not wait already. */
 static void cap_reassembly_keep_early(struct cap_reassembly *r, struct piece p)
 {
 	unsigned i = r->num_early;
@@ -162,7 +162,7 @@ static void cap_reassembly_keep_early(struct cap_reassembly *r, struct piece p)
 	while (p.len != 0) {
 		struct piece part = p, *e = i < r->num_early ? &r->early[i] : NULL;
 
-		if (e != NULL && cap_reassembly_seq_diff(e->seq, p.seq) <= 0) {
+		if (e && cap_reassembly_seq_diff(e->seq, p.seq) <= 0) {
 			uint32_t covered = e->seq + e->len - p.seq;
 
 			cap_reassembly_compare(r, &p, e);
@@ -172,7 +172,7 @@ static void cap_reassembly_keep_early(struct cap_reassembly *r, struct piece p)
 			i++;
 			continue;
 		}
-		if (e != NULL && e->seq - p.seq < p.len) {
+		if (e && e->seq - p.seq < p.len) {
 			part.len = e->seq - p.seq;
 			part.last = false;
 		}

@@ -222,7 +222,7 @@ static void replay_start_initiator(struct replay_session *x, const struct stream
 
 static bool replay_alive(const struct replay_session *x)
 {
-	return x != NULL && !x->stopped;
+	return x && !x->stopped;
 }
 
 static void replay_on_opened(void *user, struct connection *c)
@@ -241,7 +241,7 @@ static void replay_on_opened(void *user, struct connection *c)
 	}
 	fprintf(w->out, "%s\n", l.text);
 	c->own = x;
-	if (x == NULL)
+	if (!x)
 		return;
 	x->w = w;
 	x->theirs = &c->stream[w->responder ? !c->initiator : c->initiator];
@@ -251,7 +251,7 @@ static void replay_on_opened(void *user, struct connection *c)
 	x->sq.stride = sizeof(struct rdmap_wqe) + sizeof(struct rdmap_sge);
 	x->sq.ring = calloc(x->sq.size, x->sq.stride);
 	rdmap_init(&x->rdmap, &x->sq, &replay_rdmap_ops, x);
-	if (x->sq.ring == NULL)
+	if (!x->sq.ring)
 		replay_stop(x, "out of memory");
 }
 
@@ -262,7 +262,7 @@ static void replay_on_start(void *user, struct connection *c, struct stream *s)
 	if (!replay_alive(x))
 		return;
 	x->frame = s->start.frame;
-	if (s->start.error != NULL && s == x->ours) {
+	if (s->start.error && s == x->ours) {
 		replay_stop(x, "its peer's start-up frame is no good");
 	} else if (x->w->responder) {
 		if (s == x->ours) {
@@ -378,7 +378,7 @@ static void replay_on_closed(
 {
 	struct replay_session *x = c->own;
 
-	if (x == NULL)
+	if (!x)
 		return;
 	if (!x->stopped)
 		replay_judge(x);

@@ -8,7 +8,7 @@ static const char *replay_answer_code_name(uint8_t layer, uint8_t etype, uint8_t
 {
 	const struct rdmap_term_code *c = rdmap_term_code(layer, etype, code);
 
-	return c != NULL ? c->name : "an error of no RFC";
+	return c ? c->name : "an error of no RFC";
 }
 
 /* ---- what our stack sends ------------------------------------------------------------------- */
@@ -17,7 +17,7 @@ static void replay_answer_on_response(struct replay_session *x, const struct ddp
 {
 	struct reads_request *q = reads_oldest(&x->asked, false);
 
-	if (q == NULL) {
+	if (!q) {
 		replay_differs(x, "our stack sends a Read Response that nobody asked for");
 		return;
 	}

@@ -110,7 +110,7 @@ bool replay_llp_feed(struct replay_llp *l, const uint8_t *bytes, size_t len)
 	if (l->rx_room - l->rx_len < len) {
 		uint8_t *more = realloc(l->rx, 2 * l->rx_room + len);
 
-		if (more == NULL)
+		if (!more)
 			return false;
 		l->rx = more;
 		l->rx_room = 2 * l->rx_room + len;
@@ -129,7 +129,7 @@ void replay_llp_eof(struct replay_llp *l)
 
 void replay_llp_end(struct replay_llp *l)
 {
-	if (!l->gone && l->llp.user_ops != NULL) {
+	if (!l->gone && l->llp.user_ops) {
 		l->gone = true;
 		l->llp.user_ops->closed(l->llp.user, 0);
 	}

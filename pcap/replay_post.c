@@ -30,7 +30,7 @@ static void replay_post_send(struct replay_session *x, const struct ddp_segment 
 	struct rdmap_wqe *w = replay_post_next(x);
 
 	/* Its last segment tells the length, truly or not. */
-	if (w == NULL || !replay_owe(x, s->mo + s->len))
+	if (!w || !replay_owe(x, s->mo + s->len))
 		return;
 	w->op = RDMAP_WR_SEND;
 	if (opcode == RDMAP_OP_SEND_INV || opcode == RDMAP_OP_SEND_SE_INV) {
@@ -58,7 +58,7 @@ static void replay_post_write(struct replay_session *x, const struct ddp_segment
 	if (!s->last || x->write_len > UINT32_MAX)
 		return;
 	w = replay_post_next(x);
-	if (w == NULL)
+	if (!w)
 		return;
 	w->op = RDMAP_WR_WRITE;
 	w->remote_stag = x->write_stag;
@@ -76,7 +76,7 @@ static void replay_post_read(struct replay_session *x, const struct stream_fpdu 
 	if (describe_payload(f, p, sizeof p) < sizeof p)
 		return;
 	w = replay_post_next(x);
-	if (w == NULL)
+	if (!w)
 		return;
 	w->op = RDMAP_WR_READ;
 	w->length = load_be32(p + RDMAP_AT_SIZE);

@@ -26,10 +26,10 @@ static void report_print(FILE *out, const char *kind, const struct report_place 
 	line_add(&l, " > ");
 	line_add_endpoint(&l, stream_to(s));
 	fprintf(out, "%s: %s\n", l.text, text);
-	if (q != NULL)
+	if (q)
 		fprintf(out, "    %s (RFC %u section %s, %s): %s\n", q->id, q->rfc, q->section,
 			q->level, q->text);
-	if (q != NULL && at->bytes != NULL && at->len != 0) {
+	if (q && at->bytes && at->len != 0) {
 		struct line hex = {0};
 
 		line_add_hex(&hex, at->bytes, at->len, BYTES_MAX);
@@ -49,14 +49,14 @@ static void report_print_json(FILE *out, const char *kind, const struct report_p
 	o = json_pack("{ss sI sI sI ss ss ss}", "event", kind, "connection", (json_int_t)s->c->id,
 		"frame", (json_int_t)at->frame, "time_ns", (json_int_t)at->time, "from", from.text,
 		"to", to.text, "text", text);
-	if (q != NULL) {
+	if (q) {
 		json_object_set_new(o, "id", json_string(q->id));
 		json_object_set_new(o, "rfc", json_integer(q->rfc));
 		json_object_set_new(o, "section", json_string(q->section));
 		json_object_set_new(o, "level", json_string(q->level));
 		json_object_set_new(o, "requirement", json_string(q->text));
 	}
-	if (at->bytes != NULL && at->len != 0) {
+	if (at->bytes && at->len != 0) {
 		line_add_hex(&hex, at->bytes, at->len, BYTES_MAX);
 		json_object_set_new(o, "bytes", json_string(hex.text));
 	}
@@ -68,7 +68,7 @@ static void report_print_json(FILE *out, const char *kind, const struct report_p
 static void report_tell(const struct report *r, const char *kind, const struct report_place *at,
 	const struct requirement *q, const char *text)
 {
-	if (r->out == NULL)
+	if (!r->out)
 		return;
 	if (r->json)
 		report_print_json(r->out, kind, at, q, text);
@@ -134,7 +134,7 @@ static void report_summary_json(
 
 void report_summary(const struct report *r, const char *file, uint64_t connections, uint64_t frames)
 {
-	if (r->out == NULL)
+	if (!r->out)
 		return;
 	if (r->json) {
 		report_summary_json(r, file, connections, frames);

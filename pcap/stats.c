@@ -45,9 +45,9 @@ static void stats_count_message(struct stats_side *me, const struct ddp_segment 
 
 static void stats_took(struct stats_side *asker, struct reads_request *q, uint64_t now)
 {
-	if (asker->latency == NULL)
+	if (!asker->latency)
 		asker->latency = calloc(1, sizeof *asker->latency);
-	if (asker->latency != NULL)
+	if (asker->latency)
 		histogram_add(asker->latency, now > q->time ? now - q->time : 0);
 	reads_remove(&asker->reads, q);
 }
@@ -67,7 +67,7 @@ static void stats_follow_reads(
 	case RDMAP_OP_READ_RESPONSE:
 	case RDMAP_OP_ATOMIC_RESPONSE:
 		oldest = reads_oldest(&peer->reads, opcode == RDMAP_OP_ATOMIC_RESPONSE);
-		if (oldest != NULL && f->segment.last)
+		if (oldest && f->segment.last)
 			stats_took(peer, oldest, f->end_time);
 		break;
 	default:
@@ -81,7 +81,7 @@ static void stats_on_fpdu(
 	struct stats *t = user;
 	struct stats_side *me;
 
-	if (c->own == NULL)
+	if (!c->own)
 		return;
 	me = stats_side_of(s);
 	if (me->fpdus++ == 0)
@@ -107,7 +107,7 @@ static void stats_on_fpdu(
 static void stats_on_lost(
 	void *user, struct connection *c, struct stream *s, const struct piece *p, const char *why)
 {
-	if (c->own == NULL)
+	if (!c->own)
 		return;
 	stats_side_of(s)->tagged = 0;
 	reads_free(&stats_side_of(s)->reads);
@@ -128,7 +128,7 @@ static void stats_on_closed(
 {
 	struct stats_connection *own = c->own;
 
-	if (own == NULL)
+	if (!own)
 		return;
 	stats_report(user, c, how);
 	for (unsigned i = 0; i < 2; i++) {

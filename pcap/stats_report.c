@@ -46,7 +46,7 @@ static void stats_report_print_operations(FILE *out, const struct stats_side *me
 
 		if (o->messages != 0)
 			fprintf(out, "      %s: %llu, %llu bytes (%llu to %llu, %llu on average)\n",
-				info != NULL ? info->name : "reserved opcode", (ull)o->messages,
+				info ? info->name : "reserved opcode", (ull)o->messages,
 				(ull)o->bytes, (ull)o->min, (ull)o->max,
 				(ull)(o->bytes / o->messages));
 	}
@@ -54,7 +54,7 @@ static void stats_report_print_operations(FILE *out, const struct stats_side *me
 
 static void stats_report_print_latency(FILE *out, const struct histogram *h)
 {
-	if (h == NULL)
+	if (!h)
 		return;
 	fprintf(out, "      Reads and atomics: %llu answered, us: least %.1f", (ull)h->count,
 		(double)h->min / 1e3);
@@ -113,7 +113,7 @@ static json_t *stats_report_operations_json(const struct stats_side *me)
 		const struct rdmap_opcode_info *info = rdmap_opcode_info(i);
 
 		if (o->messages != 0)
-			json_object_set_new(all, info != NULL ? info->name : "reserved opcode",
+			json_object_set_new(all, info ? info->name : "reserved opcode",
 				json_pack("{sI sI sI sI}", "messages", (json_int_t)o->messages,
 					"bytes", (json_int_t)o->bytes, "min", (json_int_t)o->min,
 					"max", (json_int_t)o->max));
@@ -152,7 +152,7 @@ static json_t *stats_report_side_json(const struct stream *s, const struct stats
 		(json_int_t)me->unseen, "payload_bytes", (json_int_t)me->payload, "payload_mbps",
 		stats_report_rate(me));
 	json_object_set_new(o, "operations", stats_report_operations_json(me));
-	if (me->latency != NULL)
+	if (me->latency)
 		json_object_set_new(o, "read_latency", stats_report_latency_json(me->latency));
 	return o;
 }

@@ -17,7 +17,7 @@ static void stream_on_conflict(void *user, const struct piece *now, const struct
 {
 	struct stream *s = user;
 
-	if (s->c->id != 0 && s->c->ops->conflict != NULL)
+	if (s->c->id != 0 && s->c->ops->conflict)
 		s->c->ops->conflict(s->c->user, s->c, s, now, before);
 }
 
@@ -43,7 +43,7 @@ static void stream_clear(struct stream *s)
 
 static void stream_lose(struct stream *s, const struct piece *p, const char *why)
 {
-	if (s->phase == STREAM_FPDU && s->c->ops->lost != NULL)
+	if (s->phase == STREAM_FPDU && s->c->ops->lost)
 		s->c->ops->lost(s->c->user, s->c, s, p, why);
 	s->phase = STREAM_LOST;
 	s->need = 0;
@@ -77,13 +77,13 @@ static void stream_tell_start(struct stream *s, size_t len)
 		c->initiator = s->start.kind == MPA_FRAME_REQUEST ? side : !side;
 		c->ops->opened(c->user, c);
 	}
-	if (c->ops->start != NULL)
+	if (c->ops->start)
 		c->ops->start(c->user, c, s);
 	s->start.bytes = NULL;
 	s->start.st.private_data = NULL;
 	stream_drop(s, len);
 	s->phase = STREAM_WAIT;
-	if (s->start.error != NULL) {
+	if (s->start.error) {
 		s->phase = STREAM_OVER;
 	} else if (s->start.kind == MPA_FRAME_REPLY && s->start.st.reject) {
 		/* Section 7.1.2 rule 3: both leave MPA, TCP is used for what they like. */
@@ -111,7 +111,7 @@ static void stream_fill_start(struct stream_start *st, const uint8_t *p, size_t 
 	st->len = len;
 }
 
-/* True if @p p, of which @p len octets are here, may begin with @p key. */
+/** True if @p p, of which @p len octets are here, may begin with @p key. */
 static bool stream_may_be(const uint8_t *p, size_t len, const char *key)
 {
 	return memcmp(p, key, len < MPA_KEY_LEN ? len : MPA_KEY_LEN) == 0;
@@ -178,7 +178,7 @@ static void stream_take_start(struct stream *s)
 
 /* ---- full operation ------------------------------------------------------------------------- */
 
-/* Pad and CRC: where they lie if that is in one piece, else in @p copy. */
+/** Pad and CRC: where they lie if that is in one piece, else in @p copy. */
 static const uint8_t *stream_trailer(const struct stream_fpdu *f, uint32_t len, uint8_t *copy)
 {
 	struct mpa_cursor c;
@@ -242,7 +242,7 @@ static void stream_tell_fpdu(struct stream *s, struct stream_fpdu *f)
 	s->c->ops->fpdu(s->c->user, s->c, s, f);
 }
 
-/* One FPDU. @return false: there is none yet, or its beginning is not known. */
+/** One FPDU. @return false: there is none yet, or its beginning is not known. */
 static bool stream_take_fpdu(struct stream *s)
 {
 	struct mpa_deframe d = s->deframe;
@@ -286,7 +286,7 @@ static void stream_take_fpdus(struct stream *s)
 				return;
 			s->phase = STREAM_FPDU;
 			s->found = s->deframe.at;
-			if (s->c->ops->found != NULL)
+			if (s->c->ops->found)
 				s->c->ops->found(s->c->user, s->c, s, s->meta[0].frame);
 		}
 	}
@@ -310,11 +310,11 @@ void stream_resume(struct stream *s)
 
 void stream_text(struct stream *s, const struct piece *p)
 {
-	if (s->c->id != 0 && p->bytes == NULL && s->c->ops->missing != NULL)
+	if (s->c->id != 0 && !p->bytes && s->c->ops->missing)
 		s->c->ops->missing(s->c->user, s->c, s, p);
 	if (s->phase == STREAM_OVER)
 		return;
-	if (s->phase == STREAM_LOST && p->bytes == NULL) {
+	if (s->phase == STREAM_LOST && !p->bytes) {
 		stream_clear(s);
 		s->deframe.at += p->len;
 		return;
@@ -322,8 +322,8 @@ void stream_text(struct stream *s, const struct piece *p)
 	if (!stream_push(s, p)) {
 		s->c->not_mpa = s->c->id == 0;
 		stream_lose(s, p,
-			p->bytes == NULL ? "too much is not in the capture"
-					 : "an FPDU in too many segments");
+			!p->bytes ? "too much is not in the capture"
+				  : "an FPDU in too many segments");
 		stream_clear(s);
 		s->deframe.at += p->len;
 		return;

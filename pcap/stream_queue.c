@@ -18,11 +18,11 @@ static bool stream_queue_grow(struct stream *s)
 	if (s->cap == PIECES_MAX)
 		return false;
 	v = realloc(s->v, cap * sizeof *v);
-	if (v == NULL)
+	if (!v)
 		return false;
 	s->v = v;
 	meta = realloc(s->meta, cap * sizeof *meta);
-	if (meta == NULL)
+	if (!meta)
 		return false;
 	s->meta = meta;
 	s->cap = cap;
@@ -31,11 +31,11 @@ static bool stream_queue_grow(struct stream *s)
 
 bool stream_push(struct stream *s, const struct piece *p)
 {
-	if (p->bytes == NULL && p->len > sizeof stream_queue_nothing)
+	if (!p->bytes && p->len > sizeof stream_queue_nothing)
 		return false;
 	if (s->n == s->cap && !stream_queue_grow(s))
 		return false;
-	s->v[s->n] = (struct llp_iov){p->bytes != NULL ? p->bytes : stream_queue_nothing, p->len};
+	s->v[s->n] = (struct llp_iov){p->bytes ? p->bytes : stream_queue_nothing, p->len};
 	s->meta[s->n++] = *p;
 	s->total += p->len;
 	return true;
@@ -66,7 +66,7 @@ bool stream_captured_in_pieces(const struct stream *s, size_t at, size_t len)
 	for (unsigned i = 0; i < s->n && end > 0; i++) {
 		size_t n = s->v[i].len;
 
-		if (at < n && s->meta[i].bytes == NULL)
+		if (at < n && !s->meta[i].bytes)
 			return false;
 		if (end <= n)
 			return true;

@@ -28,7 +28,7 @@ static bool stream_resync_plausible(const struct mpa_fpdu *f)
 	control = *mpa_cursor_at(&f->ulpdu.at);
 	info = rdmap_opcode_info(s.ulp & RDMAP_CONTROL_OPCODE);
 	return (control & DDP_CONTROL_RESERVED) == 0 &&
-	       (s.ulp & ~RDMAP_CONTROL_OPCODE) == RDMAP_CONTROL(0) && info != NULL &&
+	       (s.ulp & ~RDMAP_CONTROL_OPCODE) == RDMAP_CONTROL(0) && info &&
 	       info->tagged == s.tagged && (s.tagged || info->qn == s.qn) &&
 	       stream_resync_is_stag_plausible(&s);
 }
@@ -72,7 +72,7 @@ bool stream_guess(struct stream *s)
 /** Octets in which the headers of an FPDU lie, with a marker before its length and one in them. */
 #define HEADERS (MPA_FPDU_HEADER_LEN + DDP_UNTAGGED_LEN + 2 * MPA_MARKER_LEN)
 
-/* True if what is at @p at of the queue may be an FPDU, whether all of it is there or not. */
+/** True if what is at @p at of the queue may be an FPDU, whether all of it is there or not. */
 static bool stream_resync_may_begin(const struct stream *s, size_t at, const struct mpa_deframe *d)
 {
 	uint32_t lead = d->markers ? (uint32_t)(mpa_fpdu_header_at(d->at) - d->at) : 0;
@@ -103,7 +103,7 @@ static uint32_t stream_resync_load_word(const struct mpa_cursor *c)
 	return load_be32(word);
 }
 
-/*
+/**
  * Where markers lie is counted from the start-up frames (RFC 5044 section 4.3), which are not
  * there. But each says how far behind the beginning of its FPDU it lies, and so gives itself away:
  * 16 bits of zero, a distance at which an FPDU begins, and its other markers where they must be
@@ -154,7 +154,7 @@ static bool stream_resync_is_marker(const struct stream *s, size_t at, size_t ba
 	return stream_resync_load_word(&c) == back;
 }
 
-/*
+/**
  * The marker in the FPDU that the queue begins with, of @p len octets without. A CRC covers markers
  * too, so it is good wherever the marker is taken to be, and an MSN may say what one there would:
  * it is the last.
@@ -217,7 +217,7 @@ static bool stream_resync_find_any_marker(struct stream *s, bool *wait)
 	return false;
 }
 
-/*
+/**
  * Without CRCs: another FPDU follows an FPDU of @p len octets without a marker. Or one that begins
  * with a marker does; what looks so may be the unused CRC of an FPDU with a marker.
  */

@@ -20,12 +20,12 @@ static void timeseq_halve(struct timeseq_points *p)
 
 static void timeseq_add(struct timeseq_points *p, double x, double y)
 {
-	if (p->x == NULL) {
+	if (!p->x) {
 		p->x = malloc(TIMESEQ_POINTS * sizeof *p->x);
 		p->y = malloc(TIMESEQ_POINTS * sizeof *p->y);
 		p->stride = 1;
 	}
-	if (p->x == NULL || p->y == NULL || p->skip++ % p->stride != 0)
+	if (!p->x || !p->y || p->skip++ % p->stride != 0)
 		return;
 	if (p->n == TIMESEQ_POINTS)
 		timeseq_halve(p);

@@ -189,7 +189,7 @@ static void provider_begin(struct device *d)
 
 /* ---- what the device asks for ---------------------------------------------------------------- */
 
-/* Do @p step with the lock, unless it has failed for good or is the parent's. */
+/** Do @p step with the lock, unless it has failed for good or is the parent's. */
 static int provider_settle(struct device *d, void (*step)(struct device *d))
 {
 	struct cancel_hold hold = cancel_hold();
@@ -234,7 +234,7 @@ static int provider_create_device(void)
 {
 	struct device *d = calloc(1, sizeof *d);
 
-	if (d == NULL)
+	if (!d)
 		return -ENOMEM;
 	device_init(d, &provider_source, provider_process.config.name, provider_process.host);
 	/* A process that only lists devices keeps no slot, unless the list shows it. */

@@ -79,12 +79,12 @@ static void cmd_doctor_examine(struct doctor *d)
 {
 	doctor_look_at_port(d);
 	doctor_look_at_neighbours(d);
-	if (d->host != NULL && tcp_resolve(d->net, "uiwarp doctor", d->host, &d->peer) != 0) {
+	if (d->host && tcp_resolve(d->net, "uiwarp doctor", d->host, &d->peer) != 0) {
 		doctor_wrong(d, "there is no way to %s", d->host);
 		doctor_advise(d,
 			"give an address, and a \"gateway\" if it is not in the network of an "
 			"\"address\"");
-	} else if (d->host != NULL && doctor_look_at_path(d) && d->port != 0) {
+	} else if (d->host && doctor_look_at_path(d) && d->port != 0) {
 		doctor_look_at_peer(d);
 	}
 	doctor_look_at_frames(d);

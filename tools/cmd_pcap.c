@@ -52,9 +52,9 @@ static void cmd_pcap_add_port(struct argp_state *state, struct follow_config *f,
 
 static void cmd_pcap_check_plot(struct argp_state *state, const struct cmd_pcap_options *o)
 {
-	if (o->connection != 0 && o->plot == NULL)
+	if (o->connection != 0 && !o->plot)
 		argp_error(state, "--connection without --plot; it tells which to draw");
-	if (o->plot != NULL && o->num_files > 1)
+	if (o->plot && o->num_files > 1)
 		argp_error(state, "--plot with %d files; expected one", o->num_files);
 }
 
@@ -166,7 +166,7 @@ static void cmd_pcap_warn(const char *file, const struct follow_counters *n)
 			(unsigned long long)n->kind[PACKET_FRAGMENT],
 			(unsigned long long)n->first[PACKET_FRAGMENT]);
 	for (int k = 0; k < PACKET_KINDS; k++)
-		if (what[k] != NULL && n->kind[k] != 0)
+		if (what[k] && n->kind[k] != 0)
 			fprintf(stderr, "uiwarp pcap: %s: %llu %s, first frame %llu\n", file,
 				(unsigned long long)n->kind[k], what[k],
 				(unsigned long long)n->first[k]);
@@ -181,7 +181,7 @@ static int cmd_pcap_follow_file(const struct cmd_pcap_options *o, const char *fi
 	enum cap_result r;
 
 	*w = (struct follow){0};
-	if (c == NULL)
+	if (!c)
 		return cmd_pcap_complain(file, e.text);
 	if (follow_init(w, &o->follow, ops, user) != 0) {
 		cap_close(c);
@@ -251,12 +251,12 @@ static int cmd_pcap_run_stats(struct cmd_pcap_options *o)
 		struct stats t = {.out = stdout, .json = o->json};
 		struct follow w;
 
-		if (o->plot != NULL)
+		if (o->plot)
 			t.plot = o->connection != 0 ? o->connection : 1;
 		if (o->num_files > 1 && !o->json)
 			printf("%s:\n", o->files[i]);
 		cmd_pcap_worse(&status, cmd_pcap_follow_file(o, o->files[i], &w, &stats_ops, &t));
-		if (o->plot != NULL)
+		if (o->plot)
 			cmd_pcap_worse(&status, cmd_pcap_draw(o, &t.timeseq));
 		timeseq_free(&t.timeseq);
 	}

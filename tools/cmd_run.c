@@ -75,9 +75,9 @@ static char *cmd_run_find_preload(void)
 	char *found = NULL;
 
 	exe[n < 0 ? 0 : n] = '\0';
-	if (strrchr(exe, '/') != NULL)
+	if (strrchr(exe, '/'))
 		*strrchr(exe, '/') = '\0';
-	for (size_t i = 0; found == NULL && i < sizeof places / sizeof places[0]; i++) {
+	for (size_t i = 0; !found && i < sizeof places / sizeof places[0]; i++) {
 		char path[2 * PATH_MAX];
 
 		snprintf(path, sizeof path, "%s%s%s", places[i][0] == '/' ? "" : exe,
@@ -92,11 +92,11 @@ static int cmd_run_set_preload(void)
 	char *path = cmd_run_find_preload();
 	char *all;
 
-	if (path == NULL)
+	if (!path)
 		return cmd_run_complain(PRELOAD,
 			"not found beside this program, nor in " UIWARP_PREFIX "/" UIWARP_LIBDIR);
 	/* ld.so(8): blanks and colons separate the elements and cannot be escaped. */
-	if (strpbrk(path, " :") != NULL) {
+	if (strpbrk(path, " :")) {
 		cmd_run_complain(path, "the dynamic linker takes no path with a blank or a colon");
 		free(path);
 		return EXIT_USAGE;
@@ -114,10 +114,10 @@ static int cmd_run_check_reach(const char *program)
 	char *path;
 	const char *why = reach_obstacle(program, &path);
 
-	if (why != NULL)
+	if (why)
 		cmd_run_complain(path, why);
 	free(path);
-	return why == NULL ? 0 : EXIT_NOT_EXECUTABLE;
+	return !why ? 0 : EXIT_NOT_EXECUTABLE;
 }
 
 int cmd_run(int argc, char **argv)

@@ -51,7 +51,7 @@ static int cmd_tcp_make_configuration(struct tcp_options *o, struct config *c)
 	/* Nobody waits for a single packet of bulk. */
 	if (o->role == TRAFFIC_SOURCE || o->role == TRAFFIC_SINK)
 		c->progress_relaxed = !c->progress_dedicated;
-	if (o->congestion_control == NULL)
+	if (!o->congestion_control)
 		return 0;
 	assignment = configuration_join("congestion_control", "=", o->congestion_control);
 	r = config_set(c, assignment, &e);

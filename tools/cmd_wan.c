@@ -70,7 +70,7 @@ static void cmd_wan_on_signal(int number)
 static void cmd_wan_set_device(
 	struct argp_state *state, struct cmd_wan_options *o, unsigned i, const char *arg)
 {
-	if (o->device[i] != NULL)
+	if (o->device[i])
 		argp_error(state, "--%c is given twice; expected it once", "ab"[i]);
 	o->device[i] = arg;
 }
@@ -101,7 +101,7 @@ static void cmd_wan_finish(struct argp_state *state, struct cmd_wan_options *o)
 	struct wan_options_error e;
 
 	for (unsigned d = 0; d < 2; d++) {
-		if (o->device[d] == NULL)
+		if (!o->device[d])
 			argp_error(state,
 				"no --%c; expected DPDK device arguments such as "
 				"net_af_packet%u,iface=veth%u",
@@ -204,7 +204,7 @@ static void cmd_wan_list_options(struct argp_option *to)
 
 	for (size_t i = 0; i < sizeof cmd_wan_fixed_options / sizeof *cmd_wan_fixed_options; i++)
 		to[n++] = cmd_wan_fixed_options[i];
-	for (int i = 0; wan_options[i].name != NULL; i++)
+	for (int i = 0; wan_options[i].name; i++)
 		to[n++] = (struct argp_option){wan_options[i].name, KEY_PATH + i,
 			wan_options[i].value, 0, wan_options[i].help, 0};
 	for (size_t i = 0; i < sizeof cmd_wan_more_options / sizeof *cmd_wan_more_options; i++)

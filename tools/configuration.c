@@ -10,7 +10,7 @@
 
 static void *configuration_checked(void *p)
 {
-	if (p == NULL) {
+	if (!p) {
 		perror("uiwarp");
 		exit(EXIT_FAILURE);
 	}
@@ -21,9 +21,9 @@ char *configuration_join(const char *a, const char *separator, const char *b)
 {
 	char *s;
 
-	if (a == NULL || *a == '\0')
-		return configuration_checked(strdup(b == NULL ? "" : b));
-	if (b == NULL || *b == '\0')
+	if (!a || *a == '\0')
+		return configuration_checked(strdup(!b ? "" : b));
+	if (!b || *b == '\0')
 		return configuration_checked(strdup(a));
 	if (asprintf(&s, "%s%s%s", a, separator, b) < 0)
 		s = NULL;
@@ -37,13 +37,13 @@ static error_t configuration_parse_option(int key, char *arg, struct argp_state 
 
 	switch (key) {
 	case 'c':
-		if (c->file != NULL)
+		if (c->file)
 			argp_error(state, "--config is given twice; expected it once");
 		c->file = arg;
 		return 0;
 	case 's':
 		/* A line end is what separates them in the environment. */
-		if (strchr(arg, '\n') != NULL)
+		if (strchr(arg, '\n'))
 			argp_error(state, "--set has a line end in its value; expected key=value");
 		joined = configuration_join(c->set, "\n", arg);
 		free(c->set);
@@ -74,11 +74,11 @@ static int configuration_export(struct configuration *c, const char *who)
 {
 	char *set;
 
-	if (c->file != NULL) {
+	if (c->file) {
 		/* The program may change its directory before it comes to verbs. */
 		char *path = realpath(c->file, NULL);
 
-		if (path == NULL)
+		if (!path)
 			return configuration_complain(who, c->file, strerror(errno));
 		setenv("UIWARP_CONFIG", path, 1);
 		free(path);

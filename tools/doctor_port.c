@@ -49,9 +49,9 @@ static bool doctor_port_has_capability(unsigned number)
 	char line[256];
 	FILE *f = fopen("/proc/self/status", "re");
 
-	if (f == NULL)
+	if (!f)
 		return true; /* no look, no complaint */
-	while (fgets(line, sizeof line, f) != NULL)
+	while (fgets(line, sizeof line, f))
 		if (sscanf(line, "CapEff: %llx", &effective) == 1)
 			break;
 	fclose(f);
@@ -153,8 +153,8 @@ static void doctor_port_kernel_addresses(struct doctor *d)
 
 	if (getifaddrs(&list) != 0)
 		return;
-	for (const struct ifaddrs *i = list; i != NULL; i = i->ifa_next) {
-		for (unsigned n = 0; i->ifa_addr != NULL && n < d->config->num_addresses; n++) {
+	for (const struct ifaddrs *i = list; i; i = i->ifa_next) {
+		for (unsigned n = 0; i->ifa_addr && n < d->config->num_addresses; n++) {
 			const struct ip_addr *a = &d->config->address[n].addr;
 
 			if (!doctor_port_same_address(i->ifa_addr, a))
@@ -189,7 +189,7 @@ void doctor_explain_port(struct doctor *d)
 	char socket_path[CONFIG_MAX_PORT];
 	char name[IFNAMSIZ];
 
-	if (doctor_port_is(d, "net_memif") && strstr(d->config->port, "role=client") != NULL)
+	if (doctor_port_is(d, "net_memif") && strstr(d->config->port, "role=client"))
 		doctor_advise(d,
 			"start the process with role=server and the same socket first; both "
 			"say socket-abstract=no, or neither");

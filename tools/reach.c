@@ -18,10 +18,10 @@ static char *reach_find(const char *program)
 	const char *all = getenv("PATH");
 	char *copy, *next, *path = NULL;
 
-	if (strchr(program, '/') != NULL || all == NULL)
+	if (strchr(program, '/') || !all)
 		return strdup(program);
 	copy = next = configuration_join(all, "", NULL);
-	while (path == NULL && next != NULL) {
+	while (!path && next) {
 		path = configuration_join(strsep(&next, ":"), "/", program);
 		if (access(path, X_OK) != 0) {
 			free(path);
@@ -37,7 +37,7 @@ static bool reach_is_linker(const char *path)
 {
 	const char *name = strrchr(path, '/');
 
-	name = name == NULL ? path : name + 1;
+	name = !name ? path : name + 1;
 	return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld.so", 5) == 0;
 }
 
@@ -94,11 +94,11 @@ const char *reach_obstacle(const char *program, char **path)
 	int fd;
 
 	*path = reach_find(program);
-	fd = *path == NULL || access(*path, X_OK) != 0 ? -1 : open(*path, O_RDONLY | O_CLOEXEC);
+	fd = !*path || access(*path, X_OK) != 0 ? -1 : open(*path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
 	why = reach_look_at_elf(fd, *path);
-	if (why == NULL)
+	if (!why)
 		why = reach_look_at_rights(fd);
 	close(fd);
 	return why;

@@ -39,10 +39,10 @@ static bool tcp_options_parse_listen(const char *s, struct ip_endpoint *out)
 {
 	const char *colon = strrchr(s, ':');
 	char text[IP_ADDR_STRLEN + 2];
-	size_t n = colon == NULL ? 0 : (size_t)(colon - s);
+	size_t n = !colon ? 0 : (size_t)(colon - s);
 
 	*out = (struct ip_endpoint){0};
-	if (!tcp_options_parse_port(colon == NULL ? s : colon + 1, &out->port) || n >= sizeof text)
+	if (!tcp_options_parse_port(!colon ? s : colon + 1, &out->port) || n >= sizeof text)
 		return false;
 	memcpy(text, s, n);
 	text[n] = '\0';
@@ -50,9 +50,9 @@ static bool tcp_options_parse_listen(const char *s, struct ip_endpoint *out)
 		return true;
 	if (text[0] == '[' && text[n - 1] == ']') {
 		text[n - 1] = '\0';
-		return strchr(text, ':') != NULL && ip_addr_parse(text + 1, &out->addr) == 0;
+		return strchr(text, ':') && ip_addr_parse(text + 1, &out->addr) == 0;
 	}
-	return strchr(text, ':') == NULL && ip_addr_parse(text, &out->addr) == 0;
+	return !strchr(text, ':') && ip_addr_parse(text, &out->addr) == 0;
 }
 
 /* Options that are of use to some roles only. */
@@ -117,7 +117,7 @@ static void tcp_options_finish(struct tcp_options *o, struct argp_state *state)
 {
 	bool sends = o->role == TRAFFIC_SOURCE || o->role == TRAFFIC_PINGPONG;
 
-	if (!o->listen && o->host == NULL)
+	if (!o->listen && !o->host)
 		argp_error(state, "expected a host to connect to, or --listen [ADDRESS:]PORT");
 	if (sends && o->time == UINT64_MAX && !o->bytes && !o->count)
 		o->time = 10 * SECOND;

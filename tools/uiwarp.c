@@ -55,7 +55,7 @@ static int uiwarp_help(int argc, char **argv)
 		return EXIT_SUCCESS;
 	}
 	c = uiwarp_find_command(argv[2]);
-	if (c == NULL)
+	if (!c)
 		return uiwarp_unknown(argv[2]);
 	return c->run(2, (char *[]){argv[2], help_option, NULL});
 }
@@ -77,5 +77,5 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "help") == 0 || help_is_asked(argv[1]))
 		return uiwarp_help(argc, argv);
 	c = uiwarp_find_command(argv[1]);
-	return c == NULL ? uiwarp_unknown(argv[1]) : c->run(argc - 1, argv + 1);
+	return !c ? uiwarp_unknown(argv[1]) : c->run(argc - 1, argv + 1);
 }

@@ -6,7 +6,7 @@
 
 static const char *units_format(char buf[UNITS_LEN], double n, const char *const *units)
 {
-	while (n >= 999.95 && units[1] != NULL) {
+	while (n >= 999.95 && units[1]) {
 		n /= 1000;
 		units++;
 	}

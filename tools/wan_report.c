@@ -25,7 +25,7 @@ static json_t *wan_report_path_json(const struct wan_path_config *c)
 
 static void wan_report_print_json(json_t *j)
 {
-	if (j == NULL)
+	if (!j)
 		return;
 	json_dumpf(j, stdout, JSON_COMPACT);
 	putchar('\n');

@@ -132,7 +132,7 @@ static int wan_bridge_open_direction(struct wan_bridge *b, unsigned d, struct po
 	x->max_frame = pool_frame_size(port_get_caps(x->from)->mtu) - 4 /* CRC */;
 	x->path = wan_path_create(&b->cfg.path[d], &wan_bridge_frame_ops,
 		wan_bridge_capacity_of(x->from), b->cfg.seed + d);
-	if (x->path == NULL) {
+	if (!x->path) {
 		snprintf(e->text, sizeof e->text, "no memory for the path");
 		return -ENOMEM;
 	}
@@ -145,7 +145,7 @@ int wan_bridge_open(
 	struct wan_bridge *b = calloc(1, sizeof *b);
 	int r;
 
-	if (b == NULL) {
+	if (!b) {
 		snprintf(e->text, sizeof e->text, "no memory");
 		return -ENOMEM;
 	}
@@ -178,13 +178,13 @@ static void wan_bridge_drain(struct wan_path *p)
 void wan_bridge_close(struct wan_bridge *b)
 {
 	for (unsigned d = 0; d < 2; d++)
-		if (b->dir[d].path != NULL)
+		if (b->dir[d].path)
 			wan_bridge_drain(b->dir[d].path);
 	for (unsigned i = 0; i < 2; i++)
-		if (b->port[i] != NULL)
+		if (b->port[i])
 			port_stop(b->port[i]);
 	for (unsigned i = 0; i < 2; i++)
-		if (b->port[i] != NULL)
+		if (b->port[i])
 			port_close(b->port[i]);
 	lcore_release(b->lcore);
 	free(b);
@@ -263,8 +263,8 @@ static unsigned wan_bridge_receive(struct wan_bridge *b, unsigned d)
 	for (unsigned i = 0; i < n; i++) {
 		struct rte_mbuf *m = wan_frame_adopt(pkts[i]);
 
-		if (m != NULL && (!wan_bridge_inspect(b, d, m) ||
-					 wan_path_put(x->path, now, m, m->pkt_len) != WAN_TAKEN))
+		if (m && (!wan_bridge_inspect(b, d, m) ||
+				 wan_path_put(x->path, now, m, m->pkt_len) != WAN_TAKEN))
 			rte_pktmbuf_free(m);
 	}
 	return n;
@@ -279,7 +279,7 @@ static unsigned wan_bridge_deliver(struct wan_bridge *b, unsigned d, uint64_t *d
 	while (n < BURST && port_backlog(x->to) == 0) {
 		struct rte_mbuf *m = wan_path_take(x->path, b->now, &due[n]);
 
-		if (m == NULL)
+		if (!m)
 			break;
 		x->stats.bytes_out += m->pkt_len;
 		port_tx(x->to, m);
@@ -353,7 +353,7 @@ static void wan_bridge_tick(struct wan_bridge *b)
 	b->next_tick = b->now + TICK;
 	port_watch(b->port[0]);
 	port_watch(b->port[1]);
-	if (b->cfg.tick != NULL)
+	if (b->cfg.tick)
 		b->cfg.tick(b->cfg.ctx);
 }
 

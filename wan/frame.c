@@ -89,7 +89,7 @@ bool wan_frame_is_unfilled(const struct rte_mbuf *m)
 	const uint8_t *tcp = wan_frame_find_tcp(m, &pseudo);
 	uint16_t field;
 
-	if (tcp == NULL)
+	if (!tcp)
 		return false;
 	memcpy(&field, tcp + TCP_CKSUM, sizeof field);
 	return field == cksum_fold(pseudo);

@@ -18,7 +18,7 @@ bool wan_line_init(struct wan_line *l, uint32_t capacity)
 	/* Pages of these that are never used cost nothing. */
 	l->ring = malloc(n * sizeof *l->ring);
 	l->heap = malloc(n * sizeof *l->heap);
-	if (l->ring != NULL && l->heap != NULL)
+	if (l->ring && l->heap)
 		return true;
 	wan_line_fini(l);
 	return false;
@@ -85,7 +85,7 @@ uint64_t wan_line_next(const struct wan_line *l)
 {
 	const struct wan_line_entry *e = wan_line_first(l);
 
-	return e == NULL ? WAN_NEVER : e->due;
+	return !e ? WAN_NEVER : e->due;
 }
 
 void *wan_line_take(struct wan_line *l, uint64_t now, uint64_t *due)
@@ -93,7 +93,7 @@ void *wan_line_take(struct wan_line *l, uint64_t now, uint64_t *due)
 	const struct wan_line_entry *e = wan_line_first(l);
 	void *thing;
 
-	if (e == NULL || e->due > now)
+	if (!e || e->due > now)
 		return NULL;
 	thing = e->thing;
 	*due = e->due;

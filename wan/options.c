@@ -79,7 +79,7 @@ static const char *wan_options_set_jitter_reorders(struct wan_path_config *c, co
 	return NULL;
 }
 
-/* Split @p s at its colons. @return the number of parts, or 0: more than @p max of them. */
+/** Split @p s at its colons. @return the number of parts, or 0: more than @p max of them. */
 static unsigned wan_options_split(const char *s, char *copy, size_t size, char **part, unsigned max)
 {
 	unsigned n = 0;
@@ -88,7 +88,7 @@ static unsigned wan_options_split(const char *s, char *copy, size_t size, char *
 	if (strlen(s) >= size)
 		return 0;
 	strcpy(copy, s);
-	while (next != NULL) {
+	while (next) {
 		if (n == max)
 			return 0;
 		part[n++] = strsep(&next, ":");
@@ -229,14 +229,14 @@ int wan_options_set(
 	const struct wan_option *o = wan_options;
 	const char *expected;
 
-	while (o->name != NULL && strcmp(o->name, key) != 0)
+	while (o->name && strcmp(o->name, key) != 0)
 		o++;
-	if (o->name == NULL) {
+	if (!o->name) {
 		snprintf(e->text, sizeof e->text, "there is no \"%.40s\" of a path", key);
 		return -EINVAL;
 	}
 	expected = o->parse(c, value);
-	if (expected == NULL)
+	if (!expected)
 		return 0;
 	snprintf(e->text, sizeof e->text, "\"%s\" is \"%.40s\"; expected %s", key, value, expected);
 	return -EINVAL;
@@ -253,10 +253,10 @@ int wan_options_parse(struct wan_path_config *c, const char *list, struct wan_op
 		return -EINVAL;
 	}
 	strcpy(copy, list);
-	while (next != NULL) {
+	while (next) {
 		key = strsep(&next, ",");
 		value = strchr(key, '=');
-		if (value == NULL) {
+		if (!value) {
 			snprintf(e->text, sizeof e->text,
 				"\"%.40s\" is no key=value; expected a list such as "
 				"delay=50ms,loss=1%%",
@@ -284,7 +284,7 @@ int wan_options_finish(
 			  "late";
 	else if (c->jitter_reorders && c->jitter == 0)
 		missing = "\"jitter-reorders\" needs \"jitter\"";
-	if (missing != NULL) {
+	if (missing) {
 		snprintf(e->text, sizeof e->text, "%s", missing);
 		return -EINVAL;
 	}

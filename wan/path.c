@@ -33,12 +33,12 @@ struct wan_path *wan_path_create(const struct wan_path_config *cfg, const struct
 {
 	struct wan_path *p = calloc(1, sizeof *p);
 
-	if (p == NULL)
+	if (!p)
 		return NULL;
 	if (!wan_line_init(&p->line, capacity))
 		goto fail;
 	p->queue = malloc(p->line.capacity * sizeof *p->queue);
-	if (p->queue == NULL)
+	if (!p->queue)
 		goto fail;
 	p->capacity = capacity;
 	p->ops = *ops;
@@ -184,7 +184,7 @@ static enum wan_fate wan_path_enqueue(struct wan_path *p, uint64_t now, void *fr
 	wan_path_put_on_line(p, frame, leaves);
 	if (prng_chance(&p->rng, p->cfg.duplicate) && !wan_path_line_is_full(p)) {
 		copy = p->ops.clone(p->ops.ctx, frame);
-		if (copy != NULL) {
+		if (copy) {
 			p->stats.duplicated++;
 			wan_path_put_on_line(p, copy, leaves);
 		}
@@ -211,7 +211,7 @@ void *wan_path_take(struct wan_path *p, uint64_t now, uint64_t *due)
 {
 	void *frame = wan_line_take(&p->line, now, due);
 
-	if (frame != NULL)
+	if (frame)
 		p->stats.frames_out++;
 	return frame;
 }

@@ -36,7 +36,7 @@ int ucma_listen(struct ucma_call *c)
 	return err;
 }
 
-/* @return the QP, or NULL. It stays until the program destroys it, which is the program's affair.
+/** @return the QP, or NULL. It stays until the program destroys it, which is the program's affair.
  */
 static struct rnic_qp *ucma_find_qp(struct ucma *u, uint32_t number)
 {

@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <infiniband/verbs.h>
 
-/* What the kernel's ucma_get_qp_type() knows. @return IBV_QPT_*, or -EINVAL. */
+/** What the kernel's ucma_get_qp_type() knows. @return IBV_QPT_*, or -EINVAL. */
 static int ucma_qp_type_of(const struct rdma_ucm_create_id *q)
 {
 	switch (q->ps) {

@@ -50,7 +50,7 @@ int ucma_open(struct ucma *u, int flags)
 	return fd;
 }
 
-/* Hold the first id of the channel, even if another thread works on it now. @return NULL: none is
+/** Hold the first id of the channel, even if another thread works on it now. @return NULL: none is
  * left. */
 static struct ucma_id *ucma_hold_first(struct ucma *u, struct ucma_channel *ch)
 {

@@ -24,12 +24,12 @@ void buf_forget_locks(void)
 	pthread_mutex_init(&shim_bufs_lock, NULL);
 }
 
-/* With the lock held. @return the link that points to it, which is one to NULL for others' */
+/** With the lock held. @return the link that points to it, which is one to NULL for others' */
 static struct buf **buf_find(const struct ibv_buf *handle)
 {
 	struct buf **p = &shim_bufs;
 
-	while (*p != NULL && (const void *)*p != (const void *)handle)
+	while (*p && (const void *)*p != (const void *)handle)
 		p = &(*p)->next;
 	return p;
 }
@@ -60,7 +60,7 @@ int buf_verify(
 
 	pthread_mutex_lock(&shim_bufs_lock);
 	b = *buf_find(handle);
-	good = b != NULL && b->pd == pd && buf_holds(b, addr, length);
+	good = b && b->pd == pd && buf_holds(b, addr, length);
 	pthread_mutex_unlock(&shim_bufs_lock);
 	return good ? 0 : EINVAL;
 }
@@ -68,8 +68,7 @@ int buf_verify(
 static void *buf_alloc(const struct ibv_pd *pd, size_t size, struct ibv_buf **handle)
 {
 	struct buf *b = calloc(1, sizeof *b);
-	int error =
-		b == NULL ? ENOMEM : posix_memalign(&b->addr, (size_t)sysconf(_SC_PAGESIZE), size);
+	int error = !b ? ENOMEM : posix_memalign(&b->addr, (size_t)sysconf(_SC_PAGESIZE), size);
 
 	if (error != 0) {
 		free(b);
@@ -97,7 +96,7 @@ void *shim_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **handle)
 		return NULL;
 	}
 	real = REAL_AS(shim_alloc_buf, "ibv_alloc_buf");
-	if (real != NULL)
+	if (real)
 		return real(pd, size, handle);
 	errno = ENOSYS;
 	return NULL;
@@ -111,16 +110,16 @@ void shim_free_buf(struct ibv_buf *handle)
 	pthread_mutex_lock(&shim_bufs_lock);
 	p = buf_find(handle);
 	b = *p;
-	if (b != NULL)
+	if (b)
 		*p = b->next;
 	pthread_mutex_unlock(&shim_bufs_lock);
-	if (b != NULL) {
+	if (b) {
 		free(b->addr);
 		free(b);
 		return;
 	}
 	real = REAL_AS(shim_free_buf, "ibv_free_buf");
-	if (real != NULL && handle != NULL)
+	if (real && handle)
 		real(handle);
 }
 
@@ -132,5 +131,5 @@ int shim_export_buf_dmabuf_fd(struct ibv_buf *handle)
 		errno = ENODATA; /* ibv_alloc_buf(3): not of a dma-buf */
 	else if ((real = REAL_AS(shim_export_buf_dmabuf_fd, "ibv_export_buf_dmabuf_fd")) == NULL)
 		errno = ENOSYS;
-	return real == NULL ? -1 : real(handle);
+	return !real ? -1 : real(handle);
 }

@@ -15,22 +15,22 @@ void *shim_own_dlvsym(void *handle, const char *name, const char *version);
 
 static bool shim_is_verb(void *handle, const char *name)
 {
-	return handle != RTLD_NEXT && handle != RTLD_DEFAULT && name != NULL &&
+	return handle != RTLD_NEXT && handle != RTLD_DEFAULT && name &&
 	       (strncmp(name, "ibv_", 4) == 0 || strncmp(name, "_ibv_", 5) == 0) &&
 	       !shim_inside() && shim_configured();
 }
 
-/* Ours for @p theirs, if that is libibverbs' and we have one. */
+/** Ours for @p theirs, if that is libibverbs' and we have one. */
 static void *shim_dl_ours(void *theirs, const char *name)
 {
 	Dl_info here, found;
 	void *mine;
 
-	if (theirs == NULL || !shim_in_libibverbs(theirs))
+	if (!theirs || !shim_in_libibverbs(theirs))
 		return NULL;
 	/* The preloaded library comes first in the global scope. */
 	mine = shim_dlsym(RTLD_DEFAULT, name);
-	if (mine == NULL || dladdr(mine, &found) == 0 || dladdr((void *)shim_is_verb, &here) == 0 ||
+	if (!mine || dladdr(mine, &found) == 0 || dladdr((void *)shim_is_verb, &here) == 0 ||
 		found.dli_fbase != here.dli_fbase)
 		return NULL;
 	return mine;

@@ -72,7 +72,7 @@ static bool shim_find_tables(const struct dl_phdr_info *info, struct tables *t)
 	for (int i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
 			dyn = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-	for (; dyn != NULL && dyn->d_tag != DT_NULL; dyn++) {
+	for (; dyn && dyn->d_tag != DT_NULL; dyn++) {
 		if (dyn->d_tag == DT_SYMTAB)
 			t->symtab = shim_table_at(info, dyn->d_un.d_ptr);
 		else if (dyn->d_tag == DT_STRTAB)
@@ -80,7 +80,7 @@ static bool shim_find_tables(const struct dl_phdr_info *info, struct tables *t)
 		else if (dyn->d_tag == DT_GNU_HASH)
 			t->hash = shim_table_at(info, dyn->d_un.d_ptr);
 	}
-	return t->symtab != NULL && t->strtab != NULL && t->hash != NULL;
+	return t->symtab && t->strtab && t->hash;
 }
 
 /* DT_GNU_HASH: buckets of chains; the last hash of a chain has bit 0 set. The Bloom filter is
@@ -123,7 +123,7 @@ static int shim_look_into(struct dl_phdr_info *info, size_t size, void *arg)
 		!shim_find_tables(info, &t))
 		return 0;
 	sym = shim_find_symbol(&t, s->symbol);
-	if (sym == NULL)
+	if (!sym)
 		return 0;
 	s->found = (void *)(info->dlpi_addr + sym->st_value);
 	return 1;

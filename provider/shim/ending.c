@@ -19,7 +19,7 @@ static struct {
 
 static const struct sigaction shim_by_default = {.sa_handler = SIG_DFL};
 
-/*
+/**
  * It is sent to the process after @p ms, whatever its threads do. By the system call, as this is a
  * signal handler. Without such a timer there is always the next signal.
  */
@@ -94,9 +94,9 @@ int shim_ending_sigaction(int sig, const struct sigaction *act, struct sigaction
 		return rc;
 	if (before.sa_handler == shim_on_end)
 		before = shim_by_default;
-	if (old != NULL)
+	if (old)
 		*old = before;
-	return act != NULL && shim_is_default(act) && atomic_load(&shim_ending.owner) == getpid()
+	return act && shim_is_default(act) && atomic_load(&shim_ending.owner) == getpid()
 		       ? shim_stand_in(sig)
 		       : 0;
 }

@@ -150,7 +150,7 @@ static int shim_set_in_child(int sig, const struct sigaction *act, struct sigact
 {
 	int rc = shim_real_sigaction(sig, act, old);
 
-	if (rc == 0 && old != NULL && (old->sa_flags & SA_SIGINFO) != 0 &&
+	if (rc == 0 && old && (old->sa_flags & SA_SIGINFO) != 0 &&
 		old->sa_sigaction == shim_on_fault)
 		*old = shim_get_wanted(sig);
 	return rc;
@@ -172,13 +172,13 @@ int shim_fault_sigaction(int sig, const struct sigaction *act, struct sigaction 
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
 	pthread_mutex_lock(&shim_fault.lock);
 	before = shim_get_wanted(sig);
-	if (act != NULL) {
+	if (act) {
 		shim_set_wanted(sig, act);
 		rc = shim_stand_in_front(sig, act);
 	}
 	pthread_mutex_unlock(&shim_fault.lock);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
-	if (rc == 0 && old != NULL)
+	if (rc == 0 && old)
 		*old = before;
 	return rc;
 }

@@ -17,7 +17,7 @@ static inline bool forward_owns(const struct ibv_context *context)
 {
 	const struct ibv_device *device = shim_device();
 
-	return device != NULL && context->device == device;
+	return device && context->device == device;
 }
 
 /** After a fork() our objects are there but nothing behind them is. @return ENODEV, in errno too.

@@ -33,10 +33,10 @@ static struct ifaddrs *shim_ifaddrs_ours(void)
 	struct addition *a;
 	unsigned n;
 
-	if (p == NULL || shim_inside() || shim_is_orphan())
+	if (!p || shim_inside() || shim_is_orphan())
 		return NULL;
 	a = calloc(1, sizeof *a);
-	n = a == NULL ? 0 : p->addresses(a->at, PROVIDER_MAX_ADDRESSES);
+	n = !a ? 0 : p->addresses(a->at, PROVIDER_MAX_ADDRESSES);
 	if (n == 0) {
 		free(a);
 		return NULL;
@@ -56,7 +56,7 @@ static struct ifaddrs *shim_ifaddrs_ours(void)
 
 static struct ifaddrs **shim_end_of(struct ifaddrs **list)
 {
-	while (*list != NULL && (*list)->ifa_data != &shim_mark)
+	while (*list && (*list)->ifa_data != &shim_mark)
 		list = &(*list)->ifa_next;
 	return list;
 }

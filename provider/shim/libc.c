@@ -105,7 +105,7 @@ static bool shim_is_without_stack(int fd)
 	return fd < 0 && errno == ENODEV && access(SHIM_CM_PATH, F_OK) == 0;
 }
 
-/* @return true: the path is ours and *fd is the answer. */
+/** @return true: the path is ours and *fd is the answer. */
 static bool shim_open_cm(const char *path, int flags, int *fd)
 {
 	const struct provider *p;
@@ -115,10 +115,10 @@ static bool shim_open_cm(const char *path, int flags, int *fd)
 	/* By its header open() has no NULL, so the compiler would leave the test out; in a program
 	 * it may, and gets EFAULT from the kernel. */
 	__asm__("" : "+r"(path));
-	if (path == NULL || strcmp(path, SHIM_CM_PATH) != 0)
+	if (!path || strcmp(path, SHIM_CM_PATH) != 0)
 		return false;
 	p = shim_provider();
-	if (p == NULL)
+	if (!p)
 		return shim_refuse_orphan(fd);
 	hold = cancel_hold();
 	shim_enter();
@@ -307,7 +307,7 @@ SHIM_EXPORT ssize_t write(int fd, const void *buf, size_t n)
 		return rc;
 	}
 	p = shim_running();
-	if (p == NULL || shim_is_orphan()) {
+	if (!p || shim_is_orphan()) {
 		errno = ENODEV;
 		return -1;
 	}
@@ -329,7 +329,7 @@ static void shim_end_cm(int fd)
 		atomic_store_explicit(&shim_cm_was_closed, true, memory_order_relaxed);
 	/* The mark goes before the descriptor: the number may be in use again at once. */
 	atomic_store_explicit(&shim_cm_fd[fd], false, memory_order_relaxed);
-	if (p != NULL && !shim_is_orphan()) {
+	if (p && !shim_is_orphan()) {
 		shim_enter();
 		p->cm_close(fd);
 		shim_leave();
@@ -346,7 +346,7 @@ SHIM_EXPORT int close(int fd)
 
 /* ---- what closes without close() ---------------------------------------------------------- */
 
-/* Nothing is closed when @p fd is no descriptor, or the same. */
+/** Nothing is closed when @p fd is no descriptor, or the same. */
 static void shim_end_cm_under(int fd, int number)
 {
 	if (shim_fd_is_cm(number) && !shim_inside() && fd != number && fcntl(fd, F_GETFD) >= 0)

@@ -29,7 +29,7 @@ SHIM_EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t leng
 	if (forward_owns(pd->context))
 		return shim_mr_register(pd, addr, length, (uintptr_t)addr, (unsigned)access);
 	real = REAL(ibv_reg_mr);
-	return real == NULL ? shim_mr_refuse(ENOSYS) : real(pd, addr, length, access);
+	return !real ? shim_mr_refuse(ENOSYS) : real(pd, addr, length, access);
 }
 
 SHIM_EXPORT struct ibv_mr *ibv_reg_mr_iova(
@@ -40,7 +40,7 @@ SHIM_EXPORT struct ibv_mr *ibv_reg_mr_iova(
 	if (forward_owns(pd->context))
 		return shim_mr_register(pd, addr, length, iova, (unsigned)access);
 	real = REAL(ibv_reg_mr_iova);
-	return real == NULL ? shim_mr_refuse(ENOSYS) : real(pd, addr, length, iova, access);
+	return !real ? shim_mr_refuse(ENOSYS) : real(pd, addr, length, iova, access);
 }
 
 SHIM_EXPORT struct ibv_mr *ibv_reg_mr_iova2(
@@ -51,7 +51,7 @@ SHIM_EXPORT struct ibv_mr *ibv_reg_mr_iova2(
 	if (forward_owns(pd->context))
 		return shim_mr_register(pd, addr, length, iova, access);
 	real = REAL(ibv_reg_mr_iova2);
-	return real == NULL ? shim_mr_refuse(ENOSYS) : real(pd, addr, length, iova, access);
+	return !real ? shim_mr_refuse(ENOSYS) : real(pd, addr, length, iova, access);
 }
 
 SHIM_EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(
@@ -62,7 +62,7 @@ SHIM_EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(
 	if (forward_owns(pd->context))
 		return shim_mr_refuse(EOPNOTSUPP);
 	real = REAL(ibv_reg_dmabuf_mr);
-	return real == NULL ? shim_mr_refuse(ENOSYS) : real(pd, offset, length, iova, fd, access);
+	return !real ? shim_mr_refuse(ENOSYS) : real(pd, offset, length, iova, fd, access);
 }
 
 SHIM_EXPORT struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
@@ -72,7 +72,7 @@ SHIM_EXPORT struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
 	if (forward_owns(pd->context))
 		return shim_mr_refuse(EOPNOTSUPP);
 	real = REAL(ibv_import_mr);
-	return real == NULL ? shim_mr_refuse(ENOSYS) : real(pd, mr_handle);
+	return !real ? shim_mr_refuse(ENOSYS) : real(pd, mr_handle);
 }
 
 /* ---- one for all of them ------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ struct ibv_mr *shim_reg_mr_ex(struct ibv_pd *pd, struct newer_mr_init_attr *attr
 	if ((attr->comp_mask & NEWER_MR_BUF) != 0 && buf_is_ours(attr->buf))
 		return shim_mr_refuse(EINVAL);
 	real = REAL_AS(shim_reg_mr_ex, "ibv_reg_mr_ex");
-	return real == NULL ? shim_mr_refuse(ENOSYS) : real(pd, attr);
+	return !real ? shim_mr_refuse(ENOSYS) : real(pd, attr);
 }
 
 struct ibv_mr *shim_reg_buf_mr(
@@ -133,5 +133,5 @@ struct ibv_mr *shim_reg_buf_mr(
 	if (buf_is_ours(buf))
 		return shim_mr_refuse(EINVAL);
 	real = REAL_AS(shim_reg_buf_mr, "ibv_reg_buf_mr");
-	return real == NULL ? shim_mr_refuse(ENOSYS) : real(pd, buf, addr, length, access);
+	return !real ? shim_mr_refuse(ENOSYS) : real(pd, buf, addr, length, access);
 }

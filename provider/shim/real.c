@@ -18,12 +18,12 @@ static void *shim_find_dl(shim_slot *slot, const char *name)
 {
 	void *p = atomic_load_explicit(slot, memory_order_relaxed);
 
-	if (p != NULL)
+	if (p)
 		return p;
 	p = elf_find("libc.so", name);
-	if (p == NULL)
+	if (!p)
 		p = elf_find("libdl.so", name);
-	if (p == NULL) {
+	if (!p) {
 		fprintf(stderr, "uiwarp: the C library has no %s\n", name);
 		abort();
 	}
@@ -59,7 +59,7 @@ void *shim_real_libc(shim_slot *slot, const char *name)
 {
 	void *p = atomic_load_explicit(slot, memory_order_relaxed);
 
-	if (p == NULL) {
+	if (!p) {
 		/* RTLD_NEXT: other preloaded libraries behind us keep working. */
 		p = shim_dlsym(RTLD_NEXT, name);
 		atomic_store_explicit(slot, p, memory_order_relaxed);
@@ -76,12 +76,12 @@ static void *shim_libibverbs(void)
 	static shim_slot handle;
 	void *h = atomic_load_explicit(&handle, memory_order_acquire);
 
-	if (h != NULL)
+	if (h)
 		return h;
 	h = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
-	if (h == NULL)
+	if (!h)
 		h = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_LOCAL);
-	if (h != NULL)
+	if (h)
 		atomic_store_explicit(&handle, h, memory_order_release);
 	return h;
 }
@@ -91,7 +91,7 @@ void *shim_find_verbs(const char *name)
 	void *h = shim_libibverbs();
 	void *p = NULL;
 
-	if (h != NULL)
+	if (h)
 		p = shim_dlsym(h, name);
 	/* The private ones have no default version in newer libraries: the handle still finds them.
 	 */
@@ -102,7 +102,7 @@ void *shim_real_verbs(shim_slot *slot, const char *name)
 {
 	void *p = atomic_load_explicit(slot, memory_order_relaxed);
 
-	if (p == NULL) {
+	if (!p) {
 		p = shim_find_verbs(name);
 		atomic_store_explicit(slot, p, memory_order_relaxed);
 	}
@@ -114,7 +114,7 @@ bool shim_in_libibverbs(const void *address)
 	Dl_info theirs, its;
 	void *known = shim_find_verbs("ibv_get_device_list");
 
-	return known != NULL && dladdr(known, &theirs) != 0 && dladdr(address, &its) != 0 &&
+	return known && dladdr(known, &theirs) != 0 && dladdr(address, &its) != 0 &&
 	       theirs.dli_fbase == its.dli_fbase;
 }
 
@@ -123,9 +123,9 @@ bool shim_is_below(const void *address)
 	const char *name;
 	Dl_info info;
 
-	if (dladdr(address, &info) == 0 || info.dli_fname == NULL)
+	if (dladdr(address, &info) == 0 || !info.dli_fname)
 		return false;
 	name = strrchr(info.dli_fname, '/');
-	name = name == NULL ? info.dli_fname : name + 1;
+	name = !name ? info.dli_fname : name + 1;
 	return strncmp(name, "librte_", 7) == 0 || strncmp(name, "libuiwarp.", 10) == 0;
 }

@@ -71,7 +71,7 @@ static bool shim_environment_has(const char *name)
 {
 	const char *v = secure_getenv(name);
 
-	return v != NULL && *v != '\0';
+	return v && *v != '\0';
 }
 
 bool shim_configured(void)
@@ -80,7 +80,7 @@ bool shim_configured(void)
 	int unknown = STATE_UNKNOWN;
 
 	/* Hooks may run before libc has the environment. */
-	if (state == STATE_UNKNOWN && environ != NULL) {
+	if (state == STATE_UNKNOWN && environ) {
 		state = shim_environment_has("UIWARP_CONFIG") || shim_environment_has("UIWARP_SET")
 				? STATE_WAITING
 				: STATE_INERT;
@@ -132,16 +132,16 @@ static void *shim_load_provider(void)
 	const char *slash;
 	void *h = NULL;
 
-	if (dladdr(&shim_state, &self) == 0 || self.dli_fname == NULL)
+	if (dladdr(&shim_state, &self) == 0 || !self.dli_fname)
 		return NULL;
 	slash = strrchr(self.dli_fname, '/');
-	for (unsigned i = 0; h == NULL && i < sizeof places / sizeof places[0]; i++) {
+	for (unsigned i = 0; !h && i < sizeof places / sizeof places[0]; i++) {
 		int n = snprintf(path, sizeof path, places[i],
-			slash == NULL ? 0 : (int)(slash + 1 - self.dli_fname), self.dli_fname);
+			!slash ? 0 : (int)(slash + 1 - self.dli_fname), self.dli_fname);
 
 		if (n > 0 && (size_t)n < sizeof path && access(path, F_OK) == 0) {
 			h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-			if (h == NULL)
+			if (!h)
 				fprintf(stderr, "uiwarp: %s\n", dlerror());
 			return h;
 		}
@@ -172,11 +172,11 @@ static int shim_start(void)
 	void *h = shim_load_provider();
 	int rc;
 
-	if (h == NULL)
+	if (!h)
 		return -ENOENT;
 	entry = (const struct provider *(*)(uint32_t))shim_dlsym(h, "uiwarp_provider");
-	shim_state.provider = entry == NULL ? NULL : entry(PROVIDER_VERSION);
-	if (shim_state.provider == NULL) {
+	shim_state.provider = !entry ? NULL : entry(PROVIDER_VERSION);
+	if (!shim_state.provider) {
 		fprintf(stderr, "uiwarp: libuiwarp.so and libuiwarp-preload.so do not belong "
 				"together; install both from one build\n");
 		return -ELIBBAD;
@@ -198,7 +198,7 @@ void shim_before_end(void)
 {
 	const struct provider *p = shim_running();
 
-	if (p != NULL && !shim_is_orphan() && atomic_load(&shim_state.owner) == getpid())
+	if (p && !shim_is_orphan() && atomic_load(&shim_state.owner) == getpid())
 		p->before_end();
 }
 
@@ -211,9 +211,9 @@ static void shim_tell_unconfigured(void)
 {
 	const char *preload = secure_getenv("LD_PRELOAD");
 
-	if (environ == NULL || atomic_exchange(&shim_state.told, true) || preload == NULL ||
-		strstr(preload, "libuiwarp-preload.so") == NULL ||
-		shim_environment_has("UIWARP_CONFIG") || shim_environment_has("UIWARP_SET"))
+	if (!environ || atomic_exchange(&shim_state.told, true) || !preload ||
+		!strstr(preload, "libuiwarp-preload.so") || shim_environment_has("UIWARP_CONFIG") ||
+		shim_environment_has("UIWARP_SET"))
 		return;
 	fprintf(stderr, "uiwarp: libuiwarp-preload.so is in LD_PRELOAD, but neither UIWARP_CONFIG "
 			"nor UIWARP_SET is there: start the program with \"uiwarp run\"\n");

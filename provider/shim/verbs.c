@@ -41,16 +41,16 @@ static bool shim_remember(struct ibv_device **list, struct ibv_device **real)
 	struct listing *l;
 
 	pthread_mutex_lock(&shim_listings_lock);
-	for (l = shim_listings; l != NULL && l->list != list; l = l->next)
+	for (l = shim_listings; l && l->list != list; l = l->next)
 		;
-	if (l == NULL) {
+	if (!l) {
 		l = calloc(1, sizeof *l);
-		if (l != NULL) {
+		if (l) {
 			l->next = shim_listings;
 			shim_listings = l;
 		}
 	}
-	if (l != NULL) {
+	if (l) {
 		l->list = list;
 		l->real = real;
 	}
@@ -58,17 +58,17 @@ static bool shim_remember(struct ibv_device **list, struct ibv_device **real)
 	return l != NULL;
 }
 
-/* @return true if the list is one of ours. */
+/** @return true if the list is one of ours. */
 static bool shim_forget(struct ibv_device **list, struct ibv_device ***real)
 {
 	struct listing **p = &shim_listings;
 	struct listing *l;
 
 	pthread_mutex_lock(&shim_listings_lock);
-	while (*p != NULL && (*p)->list != list)
+	while (*p && (*p)->list != list)
 		p = &(*p)->next;
 	l = *p;
-	if (l != NULL) {
+	if (l) {
 		*p = l->next;
 		*real = l->real;
 	}
@@ -81,7 +81,7 @@ static struct ibv_device **shim_join_list(struct ibv_device **real, int n, int *
 {
 	struct ibv_device **list = calloc((size_t)n + 2, sizeof *list);
 
-	if (list == NULL || !shim_remember(list, real)) {
+	if (!list || !shim_remember(list, real)) {
 		free(list);
 		errno = ENOMEM;
 		return NULL;
@@ -89,7 +89,7 @@ static struct ibv_device **shim_join_list(struct ibv_device **real, int n, int *
 	for (int i = 0; i < n; i++)
 		list[i] = real[i];
 	list[n] = shim_device();
-	if (num != NULL)
+	if (num)
 		*num = n + 1;
 	return list;
 }
@@ -106,16 +106,16 @@ SHIM_EXPORT struct ibv_device **ibv_get_device_list(int *num)
 	struct ibv_device **theirs, **list;
 	int n = 0;
 
-	if (p == NULL) {
-		if (real != NULL)
+	if (!p) {
+		if (real)
 			return real(num);
 		errno = ENOSYS;
 		return NULL;
 	}
 	p->list();
-	theirs = real == NULL ? NULL : real(&n);
-	list = shim_join_list(theirs, theirs == NULL ? 0 : n, num);
-	if (list == NULL && theirs != NULL)
+	theirs = !real ? NULL : real(&n);
+	list = shim_join_list(theirs, !theirs ? 0 : n, num);
+	if (!list && theirs)
 		REAL(ibv_free_device_list)(theirs);
 	return list;
 }
@@ -126,7 +126,7 @@ SHIM_EXPORT void ibv_free_device_list(struct ibv_device **list)
 	bool ours = shim_forget(list, &theirs);
 	__typeof__(&ibv_free_device_list) real = REAL(ibv_free_device_list);
 
-	if (theirs != NULL && real != NULL)
+	if (theirs && real)
 		real(theirs);
 	if (ours)
 		free(list);
@@ -136,10 +136,10 @@ SHIM_EXPORT __be64 ibv_get_device_guid(struct ibv_device *device)
 {
 	__typeof__(&ibv_get_device_guid) real;
 
-	if (device != NULL && device == shim_device())
+	if (device && device == shim_device())
 		return shim_running()->get_device_guid(device);
 	real = REAL(ibv_get_device_guid);
-	return real == NULL ? 0 : real(device);
+	return !real ? 0 : real(device);
 }
 
 SHIM_EXPORT int ibv_get_device_index(struct ibv_device *device)
@@ -147,24 +147,24 @@ SHIM_EXPORT int ibv_get_device_index(struct ibv_device *device)
 	__typeof__(&ibv_get_device_index) real;
 
 	/* The kernel knows none for ours. */
-	if (device != NULL && device == shim_device())
+	if (device && device == shim_device())
 		return -1;
 	real = REAL(ibv_get_device_index);
-	return real == NULL ? -1 : real(device);
+	return !real ? -1 : real(device);
 }
 
 SHIM_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
 	__typeof__(&ibv_open_device) real;
 
-	if (device != NULL && device == shim_device()) {
+	if (device && device == shim_device()) {
 		if (!shim_is_orphan())
 			return FORWARD_CALL(struct ibv_context *, open_device, (device));
 		forward_gone();
 		return NULL;
 	}
 	real = REAL(ibv_open_device);
-	if (real != NULL)
+	if (real)
 		return real(device);
 	errno = ENOSYS;
 	return NULL;
@@ -180,7 +180,7 @@ SHIM_EXPORT int ibv_close_device(struct ibv_context *context)
 	if (forward_owns(context))
 		return shim_is_orphan() ? 0 : FORWARD_CALL(int, close_device, (context));
 	real = REAL(ibv_close_device);
-	if (real != NULL)
+	if (real)
 		return real(context);
 	errno = ENOSYS;
 	return -1;
@@ -212,7 +212,7 @@ SHIM_EXPORT int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num
 					: shim_running()->query_gid_ex(context, port_num, gid_index,
 						  entry, flags, entry_size);
 	real = REAL(_ibv_query_gid_ex);
-	return real == NULL ? ENOSYS : real(context, port_num, gid_index, entry, flags, entry_size);
+	return !real ? ENOSYS : real(context, port_num, gid_index, entry, flags, entry_size);
 }
 
 SHIM_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
@@ -225,7 +225,7 @@ SHIM_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv
 					: shim_running()->query_gid_table(
 						  context, entries, max_entries, flags, entry_size);
 	real = REAL(_ibv_query_gid_table);
-	return real == NULL ? -ENOSYS : real(context, entries, max_entries, flags, entry_size);
+	return !real ? -ENOSYS : real(context, entries, max_entries, flags, entry_size);
 }
 
 FORWARD_AS(int, errno, shim_query_port_speed, "ibv_query_port_speed", query_port_speed, context,
@@ -247,7 +247,7 @@ SHIM_EXPORT int ibv_query_gid_type(
 		return -1;
 	}
 	real = REAL(ibv_query_gid_type);
-	if (real != NULL)
+	if (real)
 		return real(context, port_num, index, type);
 	errno = ENOSYS;
 	return -1;
@@ -270,7 +270,7 @@ SHIM_EXPORT struct ibv_pd *ibv_import_pd(struct ibv_context *context, uint32_t p
 		errno = EOPNOTSUPP;
 	else if ((real = REAL(ibv_import_pd)) == NULL)
 		errno = ENOSYS;
-	return real == NULL ? NULL : real(context, pd_handle);
+	return !real ? NULL : real(context, pd_handle);
 }
 
 /* ---- completion queues --------------------------------------------------------------------- */

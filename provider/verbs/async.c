@@ -26,7 +26,7 @@ static void async_put(struct context *c, const struct ibv_async_event *event, ui
 	struct async_record *r = malloc(sizeof *r);
 
 	/* Without memory for a note of 40 bytes the event cannot be reported. */
-	if (r == NULL)
+	if (!r)
 		return;
 	r->event = *event;
 	r->reported = reported;
@@ -90,7 +90,7 @@ void async_event(void *arg, const struct rnic_event *ev)
 	}
 }
 
-/* @return 0, or a negative errno. */
+/** @return 0, or a negative errno. */
 static int async_take(struct context *c, struct ibv_async_event *event)
 {
 	struct async_record *r;
@@ -102,13 +102,13 @@ static int async_take(struct context *c, struct ibv_async_event *event)
 			return rc;
 		pthread_mutex_lock(&c->async.lock);
 		r = TAILQ_FIRST(&c->events);
-		if (r != NULL) {
+		if (r) {
 			TAILQ_REMOVE(&c->events, r, link);
-			if (r->reported != NULL)
+			if (r->reported)
 				++*r->reported;
 		}
 		pthread_mutex_unlock(&c->async.lock);
-	} while (r == NULL);
+	} while (!r);
 	*event = r->event;
 	free(r);
 	return 0;
@@ -145,7 +145,7 @@ void async_forget(struct ibv_context *context, const uint32_t *reported)
 	unsigned n = 0;
 
 	pthread_mutex_lock(&c->async.lock);
-	for (r = TAILQ_FIRST(&c->events); r != NULL; r = next) {
+	for (r = TAILQ_FIRST(&c->events); r; r = next) {
 		next = TAILQ_NEXT(r, link);
 		if (r->reported != reported)
 			continue;

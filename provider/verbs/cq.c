@@ -11,7 +11,7 @@ struct ibv_comp_channel *channel_create(struct ibv_context *context)
 	if (rc != 0)
 		return fail_null(-rc);
 	ch = calloc(1, sizeof *ch);
-	rc = ch == NULL ? -ENOMEM : mailbox_open(&ch->box);
+	rc = !ch ? -ENOMEM : mailbox_open(&ch->box);
 	if (rc != 0) {
 		free(ch);
 		return fail_null(-rc);
@@ -48,7 +48,7 @@ static void cq_channel_notify(void *arg)
 	struct cq *cq = arg;
 	struct channel *ch = OBJECT_OF(channel, cq->ibv.channel);
 
-	if (ch == NULL)
+	if (!ch)
 		return;
 	pthread_mutex_lock(&ch->box.lock);
 	if (cq->unread++ == 0)
@@ -71,7 +71,7 @@ int channel_get_event(struct ibv_comp_channel *ibv, struct ibv_cq **out, void **
 		}
 		pthread_mutex_lock(&ch->box.lock);
 		cq = TAILQ_FIRST(&ch->ready);
-		if (cq != NULL) {
+		if (cq) {
 			TAILQ_REMOVE(&ch->ready, cq, link);
 			/* In turns, when several have more than one. */
 			if (--cq->unread != 0)
@@ -81,7 +81,7 @@ int channel_get_event(struct ibv_comp_channel *ibv, struct ibv_cq **out, void **
 			*cq_context = cq->ibv.cq_context;
 		}
 		pthread_mutex_unlock(&ch->box.lock);
-	} while (cq == NULL);
+	} while (!cq);
 	return 0;
 }
 
@@ -97,10 +97,10 @@ static struct cq *cq_create_common(struct ibv_context *context, uint32_t cqe, vo
 	if (rc != 0)
 		return fail_null(-rc);
 	if (comp_vector >= (uint32_t)context->num_comp_vectors ||
-		(channel != NULL && channel->context != context))
+		(channel && channel->context != context))
 		return fail_null(EINVAL);
 	cq = calloc(1, sizeof *cq);
-	if (cq == NULL)
+	if (!cq)
 		return fail_null(ENOMEM);
 	cq->ibv.context = context;
 	cq->ibv.channel = channel;
@@ -113,7 +113,7 @@ static struct cq *cq_create_common(struct ibv_context *context, uint32_t cqe, vo
 		return fail_null(-rc);
 	}
 	cq->ibv.cqe = (int)rnic_cq_size(cq->rnic);
-	if (channel != NULL) {
+	if (channel) {
 		pthread_mutex_lock(&OBJECT_OF(channel, channel)->box.lock);
 		channel->refcnt++;
 		pthread_mutex_unlock(&OBJECT_OF(channel, channel)->box.lock);
@@ -130,7 +130,7 @@ struct ibv_cq *cq_create(struct ibv_context *context, int cqe, void *cq_context,
 	if (cqe <= 0 || comp_vector < 0)
 		return fail_null(EINVAL);
 	cq = cq_create_common(context, (uint32_t)cqe, cq_context, channel, (uint32_t)comp_vector);
-	return cq == NULL ? NULL : &cq->ibv;
+	return !cq ? NULL : &cq->ibv;
 }
 
 #define WC_TIMES \
@@ -155,8 +155,8 @@ static int cq_extended_verify(
 		(a->flags & ~(uint32_t)CREATE_FLAGS) != 0)
 		return -EOPNOTSUPP;
 	if ((a->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0 &&
-		(a->parent_domain == NULL || a->parent_domain->context != context ||
-			OBJECT_OF(pd, a->parent_domain)->base == NULL))
+		(!a->parent_domain || a->parent_domain->context != context ||
+			!OBJECT_OF(pd, a->parent_domain)->base))
 		return -EINVAL;
 	return 0;
 }
@@ -170,7 +170,7 @@ struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_a
 		return fail_null(-rc);
 	cq = cq_create_common(
 		context, attr->cqe, attr->cq_context, attr->channel, attr->comp_vector);
-	if (cq == NULL)
+	if (!cq)
 		return NULL;
 	cq->timed = (attr->wc_flags & WC_TIMES) != 0;
 	if (cq->timed && rnic_cq_keep_times(cq->rnic) != 0) {
@@ -210,7 +210,7 @@ static uint32_t cq_leave_channel(struct cq *cq)
 	struct channel *ch = OBJECT_OF(channel, cq->ibv.channel);
 	uint32_t reported;
 
-	if (ch == NULL)
+	if (!ch)
 		return 0;
 	pthread_mutex_lock(&ch->box.lock);
 	if (cq->unread != 0) {
@@ -244,7 +244,7 @@ int cq_destroy(struct ibv_cq *ibv)
 	pthread_mutex_unlock(&ibv->mutex);
 	pthread_mutex_destroy(&ibv->mutex);
 	pthread_cond_destroy(&ibv->cond);
-	if (cq->domain != NULL)
+	if (cq->domain)
 		pd_put(&cq->domain->ibv);
 	context_withdraw(context, &cq->object);
 	free(cq);

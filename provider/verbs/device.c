@@ -138,10 +138,10 @@ static struct verbs_context *device_library_context(struct device *d, void **blo
 	size_t room = known + VERBS_CONTEXT_GROWTH + sizeof(struct context);
 	init_and_alloc_fn *alloc =
 		(init_and_alloc_fn *)d->host->real_verbs("_verbs_init_and_alloc_context");
-	uint8_t *b = alloc == NULL ? NULL : alloc(&d->ibv, -1, room, NULL, 0);
+	uint8_t *b = !alloc ? NULL : alloc(&d->ibv, -1, room, NULL, 0);
 
 	*block = b;
-	for (size_t size = known; b != NULL && size <= known + VERBS_CONTEXT_GROWTH; size += 8) {
+	for (size_t size = known; b && size <= known + VERBS_CONTEXT_GROWTH; size += 8) {
 		uint8_t *context = b + size - sizeof(struct ibv_context);
 		size_t told;
 
@@ -159,7 +159,7 @@ static struct verbs_context *device_plain_context(struct device *d, void **block
 	struct verbs_context *v = calloc(1, sizeof *v + sizeof(struct context));
 
 	*block = v;
-	if (v == NULL)
+	if (!v)
 		return NULL;
 	v->sz = sizeof *v;
 	v->context.device = &d->ibv;
@@ -169,7 +169,7 @@ static struct verbs_context *device_plain_context(struct device *d, void **block
 	return v;
 }
 
-/* What is ours in it. @return 0, or a negative errno. */
+/** What is ours in it. @return 0, or a negative errno. */
 static int device_context_init(
 	struct context *c, struct device *d, struct verbs_context *v, void *block)
 {
@@ -200,9 +200,9 @@ struct ibv_context *device_open(struct ibv_device *device)
 	int rc;
 
 	v = device_library_context(d, &block);
-	if (v == NULL)
+	if (!v)
 		v = device_plain_context(d, &block);
-	if (v == NULL)
+	if (!v)
 		return fail_null(ENOMEM);
 	c = context_of(&v->context);
 	rc = device_context_init(c, d, v, block);

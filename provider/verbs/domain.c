@@ -18,7 +18,7 @@ struct ibv_td *td_alloc(struct ibv_context *context, struct ibv_td_init_attr *at
 	if (attr->comp_mask != 0)
 		return fail_null(EINVAL);
 	td = calloc(1, sizeof *td);
-	if (td == NULL)
+	if (!td)
 		return fail_null(ENOMEM);
 	td->ibv.context = context;
 	context_add(context, &td->object, OBJECT_OTHER);
@@ -50,8 +50,8 @@ static int parent_verify(
 	const uint32_t known = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
 			       IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT | PARENT_ALLOW_UNPROTECTED;
 
-	if (a->pd == NULL || a->pd->context != context ||
-		(a->td != NULL && a->td->context != context) || (a->comp_mask & ~known) != 0)
+	if (!a->pd || a->pd->context != context || (a->td && a->td->context != context) ||
+		(a->comp_mask & ~known) != 0)
 		return -EINVAL;
 	/* The rings are the RNIC's own. A program that gives no such functions is well served. */
 	return (a->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS) != 0 ? -EOPNOTSUPP : 0;
@@ -66,14 +66,14 @@ struct ibv_pd *parent_domain_alloc(
 	if (rc != 0)
 		return fail_null(-rc);
 	pd = calloc(1, sizeof *pd);
-	if (pd == NULL)
+	if (!pd)
 		return fail_null(ENOMEM);
 	pd->ibv.context = context;
 	pd->rnic = OBJECT_OF(pd, attr->pd)->rnic;
 	pd->base = OBJECT_OF(pd, attr->pd);
-	pd->td = attr->td == NULL ? NULL : OBJECT_OF(td, attr->td);
+	pd->td = !attr->td ? NULL : OBJECT_OF(td, attr->td);
 	pd_hold(&pd->base->ibv);
-	if (pd->td != NULL)
+	if (pd->td)
 		atomic_fetch_add_explicit(&pd->td->users, 1, memory_order_relaxed);
 	context_add(context, &pd->object, OBJECT_OTHER);
 	return &pd->ibv;
@@ -81,7 +81,7 @@ struct ibv_pd *parent_domain_alloc(
 
 void parent_domain_leave(struct pd *pd)
 {
-	if (pd->td != NULL)
+	if (pd->td)
 		atomic_fetch_sub_explicit(&pd->td->users, 1, memory_order_release);
 	pd_put(&pd->base->ibv);
 }

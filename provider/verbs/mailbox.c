@@ -42,7 +42,7 @@ static void mailbox_leave(void *mailbox)
 	}
 }
 
-/* @return false: it is closed, and its number may be somebody else's. */
+/** @return false: it is closed, and its number may be somebody else's. */
 static bool mailbox_enter(struct mailbox *m)
 {
 	unsigned users = atomic_load(&m->users);

@@ -27,7 +27,7 @@ static size_t memory_page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The pages under [addr, addr + len). @return 0, -EFAULT: they do not exist. */
+/** The pages under [addr, addr + len). @return 0, -EFAULT: they do not exist. */
 static int memory_whole_pages(const void *addr, size_t len, uintptr_t *first, size_t *span)
 {
 	size_t page = memory_page_size(), before = (uintptr_t)addr & (page - 1);
@@ -55,7 +55,7 @@ static bool memory_is_mapped(uintptr_t first, size_t span, bool write)
 	char line[4400], rights[5];
 	bool covered = false;
 
-	while (maps != NULL && !covered && fgets(line, sizeof line, maps) != NULL) {
+	while (maps && !covered && fgets(line, sizeof line, maps)) {
 		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, rights) != 3)
 			break;
 		if (to <= first)
@@ -65,12 +65,12 @@ static bool memory_is_mapped(uintptr_t first, size_t span, bool write)
 		covered = to - 1 >= last;
 		first = to;
 	}
-	if (maps != NULL)
+	if (maps)
 		fclose(maps);
 	return covered;
 }
 
-/* Have the pages there. @return 0, -EFAULT, -EAGAIN, -EINVAL: this kernel cannot. */
+/** Have the pages there. @return 0, -EFAULT, -EAGAIN, -EINVAL: this kernel cannot. */
 static int memory_populate(uintptr_t first, size_t span, bool write)
 {
 	if (madvise((void *)first, span, write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0)

@@ -14,7 +14,7 @@ struct ibv_mw *mw_alloc(struct ibv_pd *pd, enum ibv_mw_type type)
 	if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2)
 		return fail_null(EINVAL);
 	mw = calloc(1, sizeof *mw);
-	if (mw == NULL)
+	if (!mw)
 		return fail_null(ENOMEM);
 	rc = rnic_mw_alloc(OBJECT_OF(pd, pd)->rnic,
 		type == IBV_MW_TYPE_1 ? RNIC_MW_TYPE_1 : RNIC_MW_TYPE_2, &mw->rnic);

@@ -11,7 +11,7 @@ struct ibv_pd *pd_alloc(struct ibv_context *context)
 	if (rc != 0)
 		return fail_null(-rc);
 	pd = calloc(1, sizeof *pd);
-	rc = pd == NULL ? -ENOMEM : rnic_pd_alloc(device_of(context)->rnic, &pd->rnic);
+	rc = !pd ? -ENOMEM : rnic_pd_alloc(device_of(context)->rnic, &pd->rnic);
 	if (rc != 0) {
 		free(pd);
 		return fail_null(-rc);
@@ -29,7 +29,7 @@ int pd_dealloc(struct ibv_pd *ibv)
 
 	if (atomic_load_explicit(&pd->users, memory_order_acquire) != 0)
 		return fail_errno(-EBUSY);
-	if (pd->base != NULL)
+	if (pd->base)
 		parent_domain_leave(pd);
 	else
 		rc = rnic_pd_dealloc(pd->rnic);
@@ -76,7 +76,7 @@ static int pd_mr_look_at(void *addr, size_t length, unsigned rights)
 	return memory_verify(addr, length, (rights & RNIC_ACCESS_LOCAL_WRITE) != 0);
 }
 
-/* Fill what programs see of @p mr. The RNIC's part is there. */
+/** Fill what programs see of @p mr. The RNIC's part is there. */
 static struct ibv_mr *pd_mr_publish(struct mr *mr, struct ibv_pd *pd, void *addr, size_t length)
 {
 	mr->ibv.context = pd->context;
@@ -100,7 +100,7 @@ struct ibv_mr *mr_reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t iov
 	if (rc != 0)
 		return fail_null(-rc);
 	mr = calloc(1, sizeof *mr);
-	if (mr == NULL)
+	if (!mr)
 		return fail_null(ENOMEM);
 	rc = rnic_mr_reg(OBJECT_OF(pd, pd)->rnic, addr, length, iova, rights, &mr->rnic);
 	if (rc != 0) {
@@ -119,7 +119,7 @@ struct ibv_mr *mr_alloc_null(struct ibv_pd *pd)
 	if (context_is_closed(pd->context))
 		return fail_null(ENODEV);
 	mr = calloc(1, sizeof *mr);
-	rc = mr == NULL ? -ENOMEM : rnic_mr_alloc_null(OBJECT_OF(pd, pd)->rnic, &mr->rnic);
+	rc = !mr ? -ENOMEM : rnic_mr_alloc_null(OBJECT_OF(pd, pd)->rnic, &mr->rnic);
 	if (rc != 0) {
 		free(mr);
 		return fail_null(-rc);
@@ -150,7 +150,7 @@ int mr_rereg(
 	if (mr->null || flags == 0 || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0)
 		goto bad_input;
 	if ((flags & IBV_REREG_MR_CHANGE_PD) != 0) {
-		if (pd == NULL || pd->context != ibv->context)
+		if (!pd || pd->context != ibv->context)
 			goto bad_input;
 		new_pd = OBJECT_OF(pd, pd)->rnic;
 	}

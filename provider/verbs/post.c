@@ -26,7 +26,7 @@ static inline bool post_is_orphan(const struct ibv_context *context)
 	return atomic_load_explicit(&d->orphan, memory_order_relaxed);
 }
 
-/* @return 0 with *length, or a positive errno. */
+/** @return 0 with *length, or a positive errno. */
 static inline int post_check_send(
 	const struct qp *qp, const struct ibv_send_wr *wr, uint64_t *length)
 {
@@ -78,7 +78,7 @@ static inline void post_fill_operation(struct rdmap_wqe *w, const struct ibv_sen
 	}
 }
 
-/* @return false: inline data is not there. */
+/** @return false: inline data is not there. */
 static inline bool post_fill_send(
 	struct rdmap_wqe *w, const struct ibv_send_wr *wr, uint64_t length)
 {
@@ -91,7 +91,7 @@ static inline bool post_fill_send(
 		uint8_t *p = rdmap_wqe_inline(w);
 
 		w->num_sge = 0;
-		for (int i = 0; i < wr->num_sge && p != NULL; i++)
+		for (int i = 0; i < wr->num_sge && p; i++)
 			p = wqe_append(p, (const void *)(uintptr_t)wr->sg_list[i].addr,
 				wr->sg_list[i].length);
 		return p != NULL;
@@ -110,7 +110,7 @@ int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **b
 		*bad_wr = wr;
 		return -rc;
 	}
-	for (; wr != NULL; wr = wr->next) {
+	for (; wr; wr = wr->next) {
 		struct rdmap_wqe *w;
 		uint64_t length;
 
@@ -118,7 +118,7 @@ int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **b
 		if (rc != 0)
 			break;
 		w = rnic_sq_next(qp->rnic);
-		if (w == NULL) {
+		if (!w) {
 			rc = ENOMEM;
 			break;
 		}
@@ -147,7 +147,7 @@ int post_bind_mw(struct ibv_qp *ibv, struct ibv_mw *mw, struct ibv_mw_bind *bind
 	if (rc != 0)
 		return -rc;
 	w = rnic_sq_next(qp->rnic);
-	if (w != NULL) {
+	if (w) {
 		w->wr_id = bind->wr_id;
 		w->op = RDMAP_WR_BIND_MW;
 		w->flags = wqe_flags(bind->send_flags & ~(unsigned)IBV_SEND_INLINE);
@@ -156,7 +156,7 @@ int post_bind_mw(struct ibv_qp *ibv, struct ibv_mw *mw, struct ibv_mw_bind *bind
 		mw->rkey = rkey;
 	}
 	rnic_sq_end(qp->rnic);
-	return w != NULL ? 0 : ENOMEM;
+	return w ? 0 : ENOMEM;
 }
 
 /* ---- receives -------------------------------------------------------------------------------- */
@@ -171,7 +171,7 @@ static inline void post_fill_recv(
 	sge_copy(e->sge, wr->sg_list, e->num_sge);
 }
 
-/* Where receives go: to an SRQ where @p shared, else to a QP. */
+/** Where receives go: to an SRQ where @p shared, else to a QP. */
 static inline struct rdmap_rqe *post_recv_next(
 	struct rnic_qp *qp, struct rnic_srq *srq, bool shared)
 {
@@ -186,21 +186,21 @@ static inline void post_recv_commit(struct rnic_qp *qp, struct rnic_srq *srq, bo
 		rnic_rq_commit(qp);
 }
 
-/*
+/**
  * Between begin and end: write as many as go. @return 0, or a positive errno with *wr the one that
  * did not. @p shared is a constant in each caller, so each has its own copy.
  */
 static inline __attribute__((always_inline)) int post_recv_list(struct rnic_qp *qp,
 	struct rnic_srq *srq, bool shared, uint32_t max_sge, struct ibv_recv_wr **wr)
 {
-	for (; *wr != NULL; *wr = (*wr)->next) {
+	for (; *wr; *wr = (*wr)->next) {
 		struct rdmap_rqe *e;
 		uint64_t length;
 
 		if (!sge_lengths((*wr)->sg_list, (size_t)(*wr)->num_sge, max_sge, &length))
 			return EINVAL;
 		e = post_recv_next(qp, srq, shared);
-		if (e == NULL)
+		if (!e)
 			return ENOMEM;
 		post_fill_recv(e, *wr, length);
 		post_recv_commit(qp, srq, shared);
@@ -212,7 +212,7 @@ int post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **b
 {
 	struct qp *qp = qp_of(ibv);
 	int rc = post_is_orphan(ibv->context) ? -ENODEV
-		 : ibv->srq != NULL           ? -EINVAL
+		 : ibv->srq                   ? -EINVAL
 					      : rnic_rq_begin(qp->rnic);
 
 	if (rc == 0) {

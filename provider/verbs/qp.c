@@ -33,9 +33,8 @@ static int qp_check_init(const struct ibv_pd *pd, const struct ibv_qp_init_attr 
 
 	if (rc != 0)
 		return rc;
-	if (a->send_cq == NULL || a->recv_cq == NULL || a->send_cq->context != pd->context ||
-		a->recv_cq->context != pd->context ||
-		(a->srq != NULL && a->srq->context != pd->context))
+	if (!a->send_cq || !a->recv_cq || a->send_cq->context != pd->context ||
+		a->recv_cq->context != pd->context || (a->srq && a->srq->context != pd->context))
 		return -EINVAL;
 	return 0;
 }
@@ -46,12 +45,12 @@ static int qp_create_rnic_qp(struct qp *qp, struct ibv_pd *pd, struct ibv_qp_ini
 	struct rnic_qp_init init = {
 		.send_cq = OBJECT_OF(cq, a->send_cq)->rnic,
 		.recv_cq = OBJECT_OF(cq, a->recv_cq)->rnic,
-		.srq = a->srq == NULL ? NULL : OBJECT_OF(srq, a->srq)->rnic,
+		.srq = !a->srq ? NULL : OBJECT_OF(srq, a->srq)->rnic,
 		.context = qp,
 		.max_send_wr = a->cap.max_send_wr,
-		.max_recv_wr = a->srq == NULL ? a->cap.max_recv_wr : 0,
+		.max_recv_wr = !a->srq ? a->cap.max_recv_wr : 0,
 		.max_send_sge = a->cap.max_send_sge,
-		.max_recv_sge = a->srq == NULL ? a->cap.max_recv_sge : 0,
+		.max_recv_sge = !a->srq ? a->cap.max_recv_sge : 0,
 		.max_inline = a->cap.max_inline_data,
 		.sq_sig_all = a->sq_sig_all != 0,
 	};
@@ -75,7 +74,7 @@ static struct qp *qp_create_common(struct ibv_pd *pd, struct ibv_qp_init_attr *a
 	if (rc != 0)
 		return fail_null(-rc);
 	qp = calloc(1, offsetof(struct qp, ibv) + (extended ? sizeof qp->ex : sizeof qp->ibv));
-	if (qp == NULL)
+	if (!qp)
 		return fail_null(ENOMEM);
 	qp->extended = extended;
 	qp->device = device_of(pd->context);
@@ -105,7 +104,7 @@ struct ibv_qp *qp_create(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	struct qp *qp = qp_create_common(pd, attr, false);
 
-	return qp == NULL ? NULL : &qp->ibv;
+	return !qp ? NULL : &qp->ibv;
 }
 
 #define INIT_MASK \
@@ -125,7 +124,7 @@ struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr
 	};
 	struct qp *qp;
 
-	if ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || attr->pd == NULL ||
+	if ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || !attr->pd ||
 		attr->pd->context != context)
 		return fail_null(EINVAL);
 	if ((attr->comp_mask & ~(uint32_t)INIT_MASK) != 0 ||
@@ -134,7 +133,7 @@ struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr
 		(ops && (attr->send_ops_flags & ~(uint64_t)WR_API_OPS) != 0))
 		return fail_null(EOPNOTSUPP);
 	qp = qp_create_common(attr->pd, &plain, ops);
-	if (qp == NULL)
+	if (!qp)
 		return NULL;
 	attr->cap = plain.cap;
 	if (ops)

@@ -200,7 +200,7 @@ int qp_query(
 	attr->cap.max_send_sge = init.max_send_sge;
 	attr->cap.max_recv_sge = init.max_recv_sge;
 	attr->cap.max_inline_data = init.max_inline;
-	if (init_attr != NULL)
+	if (init_attr)
 		*init_attr = (struct ibv_qp_init_attr){
 			.qp_context = ibv->qp_context,
 			.send_cq = ibv->send_cq,

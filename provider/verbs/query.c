@@ -103,7 +103,7 @@ int query_device_ex(struct ibv_context *context, const struct ibv_query_device_e
 {
 	struct ibv_device_attr_ex full;
 
-	if (input != NULL && input->comp_mask != 0)
+	if (input && input->comp_mask != 0)
 		return EINVAL;
 	if (attr_size < sizeof attr->orig_attr)
 		return EOPNOTSUPP;

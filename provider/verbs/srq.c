@@ -16,7 +16,7 @@ static struct srq *srq_create_common(
 	if (attr->max_wr == 0 || attr->max_wr > l->max_srq_wr || attr->max_sge > l->max_sge)
 		return fail_null(EINVAL);
 	srq = calloc(1, sizeof *srq);
-	if (srq == NULL)
+	if (!srq)
 		return fail_null(ENOMEM);
 	srq->ibv.context = pd->context;
 	srq->ibv.pd = pd;
@@ -41,14 +41,14 @@ struct ibv_srq *srq_create(struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
 {
 	struct srq *srq = srq_create_common(pd, attr->srq_context, &attr->attr);
 
-	return srq == NULL ? NULL : &srq->ibv;
+	return !srq ? NULL : &srq->ibv;
 }
 
 struct ibv_srq *srq_create_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
 {
 	struct srq *srq;
 
-	if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0 || attr->pd == NULL ||
+	if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0 || !attr->pd ||
 		attr->pd->context != context)
 		return fail_null(EINVAL);
 	if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) != 0 && attr->srq_type == IBV_SRQT_XRC)
@@ -58,7 +58,7 @@ struct ibv_srq *srq_create_ex(struct ibv_context *context, struct ibv_srq_init_a
 			attr->srq_type != IBV_SRQT_BASIC))
 		return fail_null(EOPNOTSUPP);
 	srq = srq_create_common(attr->pd, attr->srq_context, &attr->attr);
-	return srq == NULL ? NULL : &srq->ibv;
+	return !srq ? NULL : &srq->ibv;
 }
 
 int srq_modify(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask)

@@ -107,13 +107,13 @@ static inline bool wqe_bind_ok(const struct ibv_mw *mw, enum ibv_mw_type type, u
 {
 	return mw->type == type && (rkey ^ mw->rkey) >> 8 == 0 &&
 	       (info->mw_access_flags & ~(unsigned)(WQE_BIND_ACCESS | WQE_BIND_IGNORED)) == 0 &&
-	       (info->mr != NULL || info->length == 0);
+	       (info->mr || info->length == 0);
 }
 
 static inline void wqe_bind(struct rdmap_wqe *w, uint32_t rkey, const struct ibv_mw_bind_info *info)
 {
 	w->remote_stag = rkey;
-	w->inv_stag = info->mr != NULL ? info->mr->lkey : 0;
+	w->inv_stag = info->mr ? info->mr->lkey : 0;
 	w->local_arg[0] = info->addr;
 	w->local_arg[1] = info->length;
 	w->local_arg[2] = info->mw_access_flags & WQE_BIND_ACCESS;

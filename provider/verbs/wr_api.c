@@ -44,7 +44,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
 		wr_abort(ex);
 		return qp->build_error;
 	}
-	if (qp->building != NULL)
+	if (qp->building)
 		rnic_sq_commit(qp->rnic);
 	qp->building = NULL;
 	qp->begun = false;
@@ -52,7 +52,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
 	return 0;
 }
 
-/* Begin the next element. @return NULL: an error stands. */
+/** Begin the next element. @return NULL: an error stands. */
 static struct rdmap_wqe *wr_api_begin(struct ibv_qp_ex *ex, enum rdmap_wr_op op)
 {
 	struct qp *qp = wr_api_qp_of_ex(ex);
@@ -60,11 +60,11 @@ static struct rdmap_wqe *wr_api_begin(struct ibv_qp_ex *ex, enum rdmap_wr_op op)
 
 	if (qp->build_error != 0)
 		return NULL;
-	if (qp->building != NULL)
+	if (qp->building)
 		rnic_sq_commit(qp->rnic);
 	w = rnic_sq_next(qp->rnic);
 	qp->building = w;
-	if (w == NULL) {
+	if (!w) {
 		qp->build_error = ENOMEM;
 		return NULL;
 	}
@@ -84,7 +84,7 @@ static void wr_send_inv(struct ibv_qp_ex *ex, uint32_t invalidate_rkey)
 {
 	struct rdmap_wqe *w = wr_api_begin(ex, RDMAP_WR_SEND_INV);
 
-	if (w != NULL)
+	if (w)
 		w->inv_stag = invalidate_rkey;
 }
 
@@ -92,7 +92,7 @@ static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t invalidate_rkey)
 {
 	struct rdmap_wqe *w = wr_api_begin(ex, RDMAP_WR_LOCAL_INV);
 
-	if (w != NULL)
+	if (w)
 		w->inv_stag = invalidate_rkey;
 }
 
@@ -101,7 +101,7 @@ static void wr_bind_mw(
 {
 	struct rdmap_wqe *w = wr_api_begin(ex, RDMAP_WR_BIND_MW);
 
-	if (w == NULL)
+	if (!w)
 		return;
 	if (wqe_bind_ok(mw, IBV_MW_TYPE_2, rkey, info))
 		wqe_bind(w, rkey, info);
@@ -114,7 +114,7 @@ static struct rdmap_wqe *wr_api_begin_remote(
 {
 	struct rdmap_wqe *w = wr_api_begin(ex, op);
 
-	if (w != NULL) {
+	if (w) {
 		w->remote_stag = rkey;
 		w->remote_to = remote_addr;
 	}
@@ -131,7 +131,7 @@ static void wr_rdma_write_imm(
 {
 	struct rdmap_wqe *w = wr_api_begin_remote(ex, RDMAP_WR_WRITE_IMM, rkey, remote_addr);
 
-	if (w != NULL)
+	if (w)
 		w->imm = imm_data;
 }
 
@@ -140,7 +140,7 @@ static void wr_atomic_cmp_swp(
 {
 	struct rdmap_wqe *w = wr_api_begin_remote(ex, RDMAP_WR_CMP_SWAP, rkey, remote_addr);
 
-	if (w != NULL)
+	if (w)
 		w->atomic = wqe_cmp_swap(compare, swap);
 }
 
@@ -149,7 +149,7 @@ static void wr_atomic_fetch_add(
 {
 	struct rdmap_wqe *w = wr_api_begin_remote(ex, RDMAP_WR_FETCH_ADD, rkey, remote_addr);
 
-	if (w != NULL)
+	if (w)
 		w->atomic = wqe_fetch_add(add);
 }
 
@@ -161,10 +161,10 @@ static void wr_rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_ad
 /* ---- the data of the element being built ------------------------------------------------------
  */
 
-/* @return the element that takes data now, or NULL with the error kept. */
+/** @return the element that takes data now, or NULL with the error kept. */
 static struct rdmap_wqe *wr_api_taker(struct qp *qp)
 {
-	if (qp->build_error == 0 && qp->building == NULL)
+	if (qp->build_error == 0 && !qp->building)
 		qp->build_error = EINVAL;
 	return qp->build_error == 0 ? qp->building : NULL;
 }
@@ -175,7 +175,7 @@ static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t num_sge, const struct i
 	struct rdmap_wqe *w = wr_api_taker(qp);
 	uint64_t length;
 
-	if (w == NULL)
+	if (!w)
 		return;
 	if (!sge_lengths(sg, num_sge, qp->max_send_sge, &length) ||
 		!wqe_list_ok((enum rdmap_wr_op)w->op, num_sge, length)) {
@@ -202,7 +202,7 @@ static void wr_set_inline_data_list(
 	size_t length = 0;
 	uint8_t *p;
 
-	if (w == NULL)
+	if (!w)
 		return;
 	if (wqe_fetches((enum rdmap_wr_op)w->op)) {
 		qp->build_error = EINVAL;
@@ -215,7 +215,7 @@ static void wr_set_inline_data_list(
 			return;
 		}
 		p = wqe_append(p, list[i].addr, list[i].length);
-		if (p == NULL) {
+		if (!p) {
 			qp->build_error = EFAULT;
 			return;
 		}

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/*
+/**
  * The whole number that @p s begins with; *rest is what follows. @return false: none, or too large.
  */
 static bool number_parse_digits(const char *s, uint64_t max, uint64_t *out, const char **rest)
@@ -51,7 +51,7 @@ static int number_shift_of(const char *suffix)
 	if (*suffix == '\0')
 		return 0;
 	at = strchr(number_letters, toupper((unsigned char)*suffix));
-	return at == NULL || suffix[1] != '\0' ? -1 : 10 * (int)(at - number_letters + 1);
+	return !at || suffix[1] != '\0' ? -1 : 10 * (int)(at - number_letters + 1);
 }
 
 bool number_parse_size(const char *s, uint64_t min, uint64_t max, uint64_t *out)
@@ -128,9 +128,9 @@ bool number_parse_unit(
 
 	if (!number_parse_decimal(s, &n, &unit))
 		return false;
-	while (units->name != NULL && strcasecmp(unit, units->name) != 0)
+	while (units->name && strcasecmp(unit, units->name) != 0)
 		units++;
-	if (units->name == NULL)
+	if (!units->name)
 		return false;
 	n *= units->factor;
 	if (n < min || n > max)
@@ -147,7 +147,7 @@ bool number_parse_rate(const char *s, double min, double max, double *out)
 	return number_parse_unit(s, units, min, max, out);
 }
 
-/* A time in one of @p units, rounded to nanoseconds. */
+/** A time in one of @p units, rounded to nanoseconds. */
 static bool number_parse_ns(
 	const char *s, const struct number_unit *units, double max, uint64_t *ns)
 {

@@ -24,7 +24,7 @@ static int config_unknown_key(
 	size_t n = 0;
 	char all[1024];
 
-	if (nearest != NULL)
+	if (nearest)
 		return config_complain(e, -EINVAL, where,
 			"there is no key \"%s\"; did you mean \"%s\"?", config_show(&s, name),
 			nearest->name);
@@ -35,7 +35,7 @@ static int config_unknown_key(
 		config_show(&s, name), all);
 }
 
-/* Trim in place; @return the first character that is no blank. */
+/** Trim in place; @return the first character that is no blank. */
 static char *config_trim(char *s)
 {
 	size_t n;
@@ -55,7 +55,7 @@ static int config_apply_value(struct config *c, const struct config_key *k, cons
 	const char *right = config_value_parse(c, k, value, &phrase);
 	struct config_shown s;
 
-	if (right == NULL)
+	if (!right)
 		return 0;
 	return config_complain(e, -EINVAL, where, "\"%s\" is \"%s\"; expected %s", k->name,
 		config_show(&s, value), right);
@@ -66,7 +66,7 @@ static int config_apply_list(struct config *c, const struct config_key *k, char 
 {
 	char *next = value;
 
-	while (next != NULL) {
+	while (next) {
 		char *item = strsep(&next, ",");
 		int rc;
 
@@ -100,7 +100,7 @@ static int config_apply_order(struct config *c, const struct config_key *k,
 {
 	unsigned *line = &c->file_line[k - config_keys];
 
-	if (where->path == NULL) {
+	if (!where->path) {
 		if (k->type == CONFIG_LIST && *line != 0)
 			memset((char *)c + k->offset, 0, k->size);
 		*line = 0;
@@ -113,7 +113,7 @@ static int config_apply_order(struct config *c, const struct config_key *k,
 	return 0;
 }
 
-/* @p value with the slot's number in it. @return 1: it waits until there is one; 0; -EINVAL. */
+/** @p value with the slot's number in it. @return 1: it waits until there is one; 0; -EINVAL. */
 static int config_apply_slot(struct config *c, const struct config_key *k, char **value,
 	char *expanded, const struct config_place *where, struct config_error *e)
 {
@@ -141,7 +141,7 @@ static int config_apply(struct config *c, const char *name, char *value,
 	struct config_shown s;
 	int rc;
 
-	if (k == NULL)
+	if (!k)
 		return config_unknown_key(name, where, e);
 	if (*value == '\0')
 		return config_complain(
@@ -171,7 +171,7 @@ void config_init(struct config *c)
 
 	*c = (struct config){.slot_fd = -1};
 	for (unsigned i = 0; i < config_num_keys; i++)
-		if (config_keys[i].initial != NULL)
+		if (config_keys[i].initial)
 			config_value_parse(c, &config_keys[i], config_keys[i].initial, &phrase);
 }
 
@@ -255,7 +255,7 @@ int config_read_file(struct config *c, const char *path, struct config_error *e)
 	int line;
 
 	r.f = fopen(path, "re");
-	if (r.f == NULL) {
+	if (!r.f) {
 		int err = errno;
 
 		return config_complain(
@@ -284,11 +284,11 @@ int config_set(struct config *c, const char *assignment, struct config_error *e)
 	char *copy;
 	int rc;
 
-	if (equals == NULL || equals == assignment)
+	if (!equals || equals == assignment)
 		return config_complain(e, -EINVAL, &where, "\"%s\"; expected key=value",
 			config_show(&s, assignment));
 	copy = strdup(assignment);
-	if (copy == NULL)
+	if (!copy)
 		return config_complain(e, -ENOMEM, &where, "%s", strerror(ENOMEM));
 	copy[equals - assignment] = '\0';
 	rc = config_apply(

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-/* True when all bits of an IPv4 address behind the prefix are @p bit. */
+/** True when all bits of an IPv4 address behind the prefix are @p bit. */
 static bool config_host_part_is(const struct ip_addr *a, unsigned prefix_len, bool bit)
 {
 	for (unsigned i = prefix_len; i < 32; i++)

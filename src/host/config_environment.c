@@ -16,9 +16,9 @@ static int config_apply_environment(struct config *c, const char *set, struct co
 	char *next = copy;
 	int rc = 0;
 
-	if (copy == NULL)
+	if (!copy)
 		return config_complain(e, -ENOMEM, NULL, "%s", strerror(ENOMEM));
-	while (rc == 0 && next != NULL) {
+	while (rc == 0 && next) {
 		char *line = strsep(&next, "\n");
 
 		if (*line != '\0')
@@ -28,7 +28,7 @@ static int config_apply_environment(struct config *c, const char *set, struct co
 	return rc;
 }
 
-/* What the environment says, with @p slot in the place of patterns. @return as above it. */
+/** What the environment says, with @p slot in the place of patterns. @return as above it. */
 static int config_read_environment(struct config *c, unsigned slot, struct config_error *e)
 {
 	const char *path = secure_getenv("UIWARP_CONFIG");
@@ -37,15 +37,15 @@ static int config_read_environment(struct config *c, unsigned slot, struct confi
 
 	config_init(c);
 	c->slot = slot;
-	if (path != NULL && *path == '\0')
+	if (path && *path == '\0')
 		path = NULL;
-	if (set != NULL && *set == '\0')
+	if (set && *set == '\0')
 		set = NULL;
-	if (path == NULL && set == NULL)
+	if (!path && !set)
 		return 0;
-	if (path != NULL)
+	if (path)
 		rc = config_read_file(c, path, e);
-	if (rc == 0 && set != NULL)
+	if (rc == 0 && set)
 		rc = config_apply_environment(c, set, e);
 	/* Without the number of the slot the whole is not there yet. */
 	if (rc == 0 && (!c->slot_wanted || slot != 0))

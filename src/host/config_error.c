@@ -26,12 +26,12 @@ int config_complain(
 	va_list ap;
 	size_t n = 0;
 
-	if (where != NULL && where->path != NULL && where->line != 0)
+	if (where && where->path && where->line != 0)
 		n = (size_t)snprintf(e->text, sizeof e->text,
 			"%s, line %u: ", config_show(&s, where->path), where->line);
-	else if (where != NULL && where->path != NULL)
+	else if (where && where->path)
 		n = (size_t)snprintf(e->text, sizeof e->text, "%s: ", config_show(&s, where->path));
-	else if (where != NULL)
+	else if (where)
 		n = (size_t)snprintf(e->text, sizeof e->text, "--set: ");
 	va_start(ap, fmt);
 	vsnprintf(e->text + n, sizeof e->text - n, fmt, ap);

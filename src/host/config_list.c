@@ -8,8 +8,8 @@ int main(void)
 {
 	for (unsigned i = 0; i < config_num_keys; i++) {
 		const struct config_key *k = &config_keys[i];
-		const char *initial = k->initial != NULL ? k->initial : "";
-		const char *absent = k->absent != NULL ? k->absent : "";
+		const char *initial = k->initial ? k->initial : "";
+		const char *absent = k->absent ? k->absent : "";
 		struct config_phrase p;
 
 		printf("%s\t%s\t%s\t%s\t%s\n", k->name, initial, absent,

@@ -76,7 +76,7 @@ const char *config_mpa_peer(struct config *c, const char *v)
 	const struct config_word *peer = config_value_word(config_mpa_peers, v);
 	const struct config before = *c;
 
-	if (peer == NULL)
+	if (!peer)
 		return CONFIG_UNEXPECTED;
 	c->mpa = config_mpa_presets[peer->value];
 	for (unsigned i = 0; i < config_num_keys; i++) {
@@ -99,13 +99,13 @@ const char *config_mpa_rtr(struct config *c, const char *v)
 
 	if (strcmp(v, "none") != 0) {
 		if (!config_value_text(v, list, sizeof list) || v[0] == ',' ||
-			v[strlen(v) - 1] == ',' || strstr(v, ",,") != NULL)
+			v[strlen(v) - 1] == ',' || strstr(v, ",,"))
 			return CONFIG_UNEXPECTED;
-		for (char *w = strtok_r(list, ", \t", &save); w != NULL;
+		for (char *w = strtok_r(list, ", \t", &save); w;
 			w = strtok_r(NULL, ", \t", &save)) {
 			const struct config_word *type = config_value_word(words, w);
 
-			if (type == NULL || (mask & type->value) != 0)
+			if (!type || (mask & type->value) != 0)
 				return CONFIG_UNEXPECTED;
 			order[n++] = (uint8_t)type->value;
 			mask |= (uint8_t)type->value;

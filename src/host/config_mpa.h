@@ -12,7 +12,7 @@
 
 extern const struct config_word config_mpa_peers[];
 
-/* Values, as struct config_key's parse(). */
+/** Values, as struct config_key's parse(). */
 const char *config_mpa_peer(struct config *c, const char *value);
 const char *config_mpa_rtr(struct config *c, const char *value);
 

@@ -27,22 +27,22 @@ static bool config_slot_group(const char *v, size_t n)
 const char *config_slot_range(struct config *c, const char *value)
 {
 	const char *colon = strchr(value, ':');
-	const char *range = colon == NULL ? value : colon + 1;
+	const char *range = !colon ? value : colon + 1;
 	const char *dash = strchr(range, '-');
 	uint64_t first, last;
 	char number[8];
 
-	if (colon != NULL && (!config_slot_group(value, (size_t)(colon - value)) ||
-				     (size_t)(colon - value) >= sizeof c->slot_group))
+	if (colon && (!config_slot_group(value, (size_t)(colon - value)) ||
+			     (size_t)(colon - value) >= sizeof c->slot_group))
 		return CONFIG_UNEXPECTED;
-	if (dash == NULL || (size_t)(dash - range) >= sizeof number)
+	if (!dash || (size_t)(dash - range) >= sizeof number)
 		return CONFIG_UNEXPECTED;
 	memcpy(number, range, (size_t)(dash - range));
 	number[dash - range] = '\0';
 	if (!number_parse(number, 1, CONFIG_MAX_SLOT, &first) ||
 		!number_parse(dash + 1, first, CONFIG_MAX_SLOT, &last))
 		return CONFIG_UNEXPECTED;
-	if (colon != NULL)
+	if (colon)
 		snprintf(c->slot_group, sizeof c->slot_group, "%.*s", (int)(colon - value), value);
 	c->slot_first = (unsigned)first;
 	c->slot_last = (unsigned)last;
@@ -100,7 +100,7 @@ int config_slot_expand(const char *value, unsigned slot, char *out, const char *
 		struct config_slot_format f;
 
 		next = config_slot_pattern(next + sizeof CONFIG_PATTERN - 1, &f);
-		if (next == NULL) {
+		if (!next) {
 			*right = "of patterns only %{slot}, or %{slot:FORMAT} with a FORMAT such "
 				 "as 3, 03, x or 02x";
 			return -EINVAL;

@@ -16,7 +16,7 @@ static void config_value_list(const struct config_word *words, struct config_phr
 	size_t n = 0;
 	unsigned count = 0;
 
-	while (words[count].name != NULL && !words[count].old)
+	while (words[count].name && !words[count].old)
 		count++;
 	for (unsigned i = 0; i < count && n < sizeof p->text; i++) {
 		const char *before = i == 0 ? "" : i + 1 < count ? ", " : " or ";
@@ -38,7 +38,7 @@ const char *config_value_expected(const struct config_key *k, struct config_phra
 {
 	char range[NUMBER_SIZE_RANGE];
 
-	if (k->expected != NULL)
+	if (k->expected)
 		return k->expected;
 	switch (k->type) {
 	case CONFIG_NUMBER:
@@ -88,7 +88,7 @@ bool config_value_text(const char *s, char *out, size_t size)
 
 const struct config_word *config_value_word(const struct config_word *words, const char *s)
 {
-	for (; words->name != NULL; words++)
+	for (; words->name; words++)
 		if (strcmp(s, words->name) == 0)
 			return words;
 	return NULL;
@@ -108,7 +108,7 @@ static void config_value_store(void *field, size_t size, uint64_t n)
 static bool config_value_number(const struct config_key *k, const char *value, uint64_t *n)
 {
 	*n = 0;
-	if (k->zero != NULL && strcmp(value, k->zero) == 0)
+	if (k->zero && strcmp(value, k->zero) == 0)
 		return true;
 	if (!number_parse(value, k->or_zero ? 0 : k->min, k->max, n))
 		return false;
@@ -122,9 +122,9 @@ static bool config_value_typed(const struct config_key *k, const char *value, vo
 
 	if (k->type == CONFIG_TEXT)
 		return config_value_text(value, field, k->size);
-	if (k->words != NULL) {
+	if (k->words) {
 		word = config_value_word(k->words, value);
-		if (word == NULL)
+		if (!word)
 			return false;
 		n = word->value;
 	} else if (k->type == CONFIG_SIZE ? !number_parse_size(value, k->min, k->max, &n)
@@ -142,9 +142,9 @@ const char *config_value_parse(
 {
 	const char *wrong;
 
-	if (k->parse != NULL) {
+	if (k->parse) {
 		wrong = k->parse(c, value);
-		if (wrong == NULL || *wrong != '\0')
+		if (!wrong || *wrong != '\0')
 			return wrong;
 	} else if (config_value_typed(k, value, (char *)c + k->offset)) {
 		return NULL;
@@ -157,8 +157,8 @@ const char *config_value_parse(
 const char *config_value_port(struct config *c, const char *v)
 {
 	/* The EAL takes the driver's name up to the first comma; blanks are never part of it. */
-	return config_value_text(v, c->port, sizeof c->port) && strpbrk(v, " \t") == NULL &&
-			       v[0] != ',' && v[0] != '-'
+	return config_value_text(v, c->port, sizeof c->port) && !strpbrk(v, " \t") && v[0] != ',' &&
+			       v[0] != '-'
 		       ? NULL
 		       : CONFIG_UNEXPECTED;
 }
@@ -205,7 +205,7 @@ const char *config_value_address(struct config *c, const char *v)
 	struct config_address a;
 	unsigned bits;
 
-	if (ip_addr_parse_cidr(v, &a.addr, &a.prefix_len) != 0 || strchr(v, '/') == NULL)
+	if (ip_addr_parse_cidr(v, &a.addr, &a.prefix_len) != 0 || !strchr(v, '/'))
 		return CONFIG_UNEXPECTED;
 	if (!config_value_unicast(&a.addr))
 		return "a unicast address that is not of the loopback network";

@@ -26,7 +26,7 @@ bool config_value_text(const char *s, char *out, size_t size);
 /** @return the word @p s, or NULL. */
 const struct config_word *config_value_word(const struct config_word *words, const char *s);
 
-/* Values that have no type, as struct config_key's parse(). */
+/** Values that have no type, as struct config_key's parse(). */
 const char *config_value_port(struct config *c, const char *value);
 const char *config_value_mac(struct config *c, const char *value);
 const char *config_value_name(struct config *c, const char *value);

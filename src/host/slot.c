@@ -32,7 +32,7 @@ int slot_directory(char *path, size_t size)
 
 	if (geteuid() == 0)
 		n = snprintf(path, size, "/run/uiwarp");
-	else if (runtime != NULL && runtime[0] == '/')
+	else if (runtime && runtime[0] == '/')
 		n = snprintf(path, size, "%s/uiwarp", runtime);
 	else
 		n = snprintf(path, size, "/tmp/uiwarp-%u", (unsigned)geteuid());

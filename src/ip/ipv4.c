@@ -34,7 +34,7 @@ static bool ipv4_options_ok(const uint8_t *p, uint32_t len)
 	return true;
 }
 
-/* @return the header's length, or 0: not a header (RFC 1122 section 3.2.1). */
+/** @return the header's length, or 0: not a header (RFC 1122 section 3.2.1). */
 static uint16_t ipv4_check_header(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m)
 {
 	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);

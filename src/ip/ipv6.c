@@ -249,7 +249,7 @@ static bool ipv6_check_addresses(
 	return true;
 }
 
-/* @return false: not a header (RFC 8200 section 3). */
+/** @return false: not a header (RFC 8200 section 3). */
 static bool ipv6_check_header(struct rte_mbuf *m)
 {
 	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);

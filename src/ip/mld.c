@@ -38,7 +38,7 @@ static struct ip_addr mld_report_source(const struct ip_stack *s)
 	return (struct ip_addr){{0}};
 }
 
-/* @return how many records, each once: addresses may share a group. */
+/** @return how many records, each once: addresses may share a group. */
 static uint16_t mld_store_records(const struct ip_stack *s, uint8_t *p, uint8_t type)
 {
 	uint16_t n = 0;

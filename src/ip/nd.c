@@ -190,7 +190,7 @@ static void nd_take_option(struct nd_options *o, const uint8_t *p, uint32_t len)
 	}
 }
 
-/*
+/**
  * @return false: the whole message must be dropped (RFC 4861 section 4.6: an option of length 0).
  */
 static bool nd_parse_options(struct nd_options *o, const uint8_t *p, uint32_t len)

@@ -52,7 +52,7 @@ static bool neighbour_is_known(const struct ip_neighbour *n)
 	       n->state == NEIGHBOUR_DELAY || n->state == NEIGHBOUR_PROBE;
 }
 
-/* Empty the queue into @p to. @return how many there were. */
+/** Empty the queue into @p to. @return how many there were. */
 static unsigned neighbour_take_queue(struct ip_neighbour *n, struct rte_mbuf *to[NEIGHBOUR_QUEUE])
 {
 	unsigned queued = n->queued;
@@ -126,7 +126,7 @@ static void neighbour_start_resolution(struct ip_neighbour *n, uint64_t now)
 	neighbour_solicit(n, NULL, now, RETRANS_TIMER_NS);
 }
 
-/* @return the address that is being asked; NULL: all are. */
+/** @return the address that is being asked; NULL: all are. */
 static const uint8_t *neighbour_asked_mac(const struct ip_neighbour *n)
 {
 	switch ((enum neighbour_asked)n->asked) {
@@ -428,7 +428,7 @@ static void neighbour_contest(struct ip_neighbour *n, const uint8_t *mac, uint64
 	neighbour_start_probe(n, NEIGHBOUR_ASK_CURRENT, now);
 }
 
-/* An answer to our question, of @p mac. */
+/** An answer to our question, of @p mac. */
 static void neighbour_answered(struct ip_neighbour *n, const uint8_t *mac, uint64_t now)
 {
 	const uint8_t *asked = n->state == NEIGHBOUR_PROBE ? neighbour_asked_mac(n) : n->eth;

@@ -4,7 +4,7 @@
 /** The largest word that is stored whole, if it is naturally aligned. */
 #define WORD 8
 
-/* The next @p len bytes, WORD at most, into memory of our own. */
+/** The next @p len bytes, WORD at most, into memory of our own. */
 static void mpa_cursor_copy_word(struct mpa_cursor *c, uint8_t *out, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {

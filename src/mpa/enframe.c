@@ -7,7 +7,7 @@ static void mpa_enframe_put_marker(uint8_t *p, uint32_t fpduptr)
 	store_be16(p + MPA_AT_FPDUPTR, (uint16_t)fpduptr);
 }
 
-/*
+/**
  * Part @p len octets from the length field on, which lies at @p at in the stream, and put the
  * markers between (section 4.3), from the last to the first. @p p has room behind for them.
  */

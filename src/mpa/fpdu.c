@@ -8,7 +8,7 @@ static void mpa_fpdu_open_sending(struct mpa *m)
 {
 	m->state = MPA_OPERATIONAL;
 	m->told_operational = true;
-	if (m->ops->operational != NULL)
+	if (m->ops->operational)
 		m->ops->operational(m->user);
 }
 
@@ -44,7 +44,7 @@ size_t mpa_fpdu_input(
 	bool any = false;
 
 	mpa_cursor_pass(&c, used);
-	while (m->ops->ulpdu != NULL && used != total) {
+	while (m->ops->ulpdu && used != total) {
 		enum mpa_deframe_result result = mpa_deframe_look(&m->rx, &c, total - used, &f);
 
 		if (result == MPA_DEFRAME_MORE) {
@@ -71,7 +71,7 @@ size_t mpa_fpdu_input(
 	}
 	m->rx_partial = used != total;
 	mpa_placement_learn(m, m->rx_partial);
-	if (any && m->ops->rx_done != NULL)
+	if (any && m->ops->rx_done)
 		m->ops->rx_done(m->user);
 	return used;
 }

@@ -45,7 +45,7 @@ static int mpa_send_frame(struct mpa *m, enum mpa_frame frame, const struct mpa_
 	if (len < 0)
 		return len;
 	room = llp_reserve(m->llp, (uint32_t)len, false);
-	if (room == NULL)
+	if (!room)
 		return -ENOMEM;
 	memcpy(room, buf, (size_t)len);
 	llp_commit(m->llp, (uint32_t)len);
@@ -101,7 +101,7 @@ static void mpa_take_reply(struct mpa *m, const struct mpa_start *st)
 		const char *reason = mpa_take_terms(m, st);
 
 		m->state = MPA_OPERATIONAL;
-		if (reason != NULL) {
+		if (reason) {
 			/* RFC 6581 section 9.3: an error that has no code of its own. */
 			m->rx_off = true;
 			m->ops->error(m->user, MPA_ERROR_CATASTROPHIC, reason);
@@ -109,22 +109,22 @@ static void mpa_take_reply(struct mpa *m, const struct mpa_start *st)
 		}
 	}
 	m->ops->reply(m->user, st);
-	if (*gone || m->rx_off || m->told_operational || m->ops->operational == NULL)
+	if (*gone || m->rx_off || m->told_operational || !m->ops->operational)
 		return;
 	m->told_operational = true;
 	m->ops->operational(m->user);
 }
 
-/*
+/**
  * The frame is not whole. @return bytes done with. All that is known of it is in @p buf, of which
  * the last @p total bytes are new.
  */
 static size_t mpa_keep_start(
 	struct mpa *m, const uint8_t *buf, size_t have, size_t total, size_t *need)
 {
-	uint8_t *room = m->ops->keep != NULL ? m->ops->keep(m->user, have) : NULL;
+	uint8_t *room = m->ops->keep ? m->ops->keep(m->user, have) : NULL;
 
-	if (room == NULL) {
+	if (!room) {
 		*need -= m->kept_len;
 		return 0;
 	}
@@ -135,7 +135,7 @@ static size_t mpa_keep_start(
 	return total;
 }
 
-/* @return bytes done with; the frame may have ended the connection. */
+/** @return bytes done with; the frame may have ended the connection. */
 static size_t mpa_input_start(
 	struct mpa *m, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
 {
@@ -178,7 +178,7 @@ static void mpa_on_connected(void *user)
 {
 	struct mpa *m = user;
 
-	if (m->role == MPA_INITIATOR && m->ops->connected != NULL)
+	if (m->role == MPA_INITIATOR && m->ops->connected)
 		m->ops->connected(m->user);
 }
 
@@ -238,7 +238,7 @@ static size_t mpa_on_readable(
 	if (gone)
 		return total;
 	mpa_watch(m, NULL);
-	if (m->eof && !m->rx_off && !m->rx_paused && m->ops->ulpdu != NULL)
+	if (m->eof && !m->rx_off && !m->rx_paused && m->ops->ulpdu)
 		mpa_tell_eof(m);
 	return used;
 }
@@ -264,7 +264,7 @@ static void mpa_on_writable(void *user)
 {
 	struct mpa *m = user;
 
-	if (m->ops->writable != NULL)
+	if (m->ops->writable)
 		m->ops->writable(m->user);
 }
 
@@ -274,7 +274,7 @@ static void mpa_on_eof(void *user)
 
 	m->eof = true;
 	/* FPDUs that wait for a user to take them come before it. */
-	if (!m->rx_off && !m->rx_paused && !(m->rx_partial && m->ops->ulpdu == NULL))
+	if (!m->rx_off && !m->rx_paused && !(m->rx_partial && !m->ops->ulpdu))
 		mpa_tell_eof(m);
 }
 
@@ -338,7 +338,7 @@ int mpa_request(struct mpa *m, uint16_t ird, uint16_t ord, const void *private_d
 	};
 	int rc;
 
-	if (m->llp == NULL || m->state != MPA_IDLE)
+	if (!m->llp || m->state != MPA_IDLE)
 		return -ENOTCONN;
 	if (len > mpa_private_room(m, st.enhanced))
 		return -EINVAL;
@@ -353,7 +353,7 @@ int mpa_begin_alone(struct mpa *m)
 	const struct mpa_start ours = {
 		.crc = m->config.crc != MPA_CRC_OFF, .markers = m->config.markers};
 
-	if (m->llp == NULL || m->state != MPA_IDLE)
+	if (!m->llp || m->state != MPA_IDLE)
 		return -ENOTCONN;
 	(void)mpa_take_terms(m, &ours); /* there is nothing that we would not agree to ourselves */
 	m->state = MPA_OPERATIONAL;
@@ -368,7 +368,7 @@ int mpa_accept(struct mpa *m, uint16_t ird, uint16_t ord, uint8_t rtr, const voi
 		.ird = ird, .ord = ord, .rtr = rtr != 0 ? rtr : mpa_rtr_taken(&m->config)};
 	int rc;
 
-	if (m->llp == NULL || m->state != MPA_WAIT_ACCEPT)
+	if (!m->llp || m->state != MPA_WAIT_ACCEPT)
 		return -ENOTCONN;
 	rc = mpa_send_reply(m, &st, private_data, len);
 	if (rc != 0)
@@ -382,7 +382,7 @@ int mpa_reject(struct mpa *m, const void *private_data, size_t len)
 	struct mpa_start st = {.reject = true, .rtr = mpa_rtr_taken(&m->config)};
 	int rc;
 
-	if (m->llp == NULL || m->state != MPA_WAIT_ACCEPT)
+	if (!m->llp || m->state != MPA_WAIT_ACCEPT)
 		return -ENOTCONN;
 	rc = mpa_send_reply(m, &st, private_data, len);
 	if (rc == 0)
@@ -394,7 +394,7 @@ int mpa_reject(struct mpa *m, const void *private_data, size_t len)
 
 uint32_t mpa_mulpdu(const struct mpa *m)
 {
-	uint32_t emss = m->llp != NULL ? llp_emss(m->llp) : 0;
+	uint32_t emss = m->llp ? llp_emss(m->llp) : 0;
 
 	if (m->config.fpdu_max != 0 && emss > m->config.fpdu_max)
 		emss = m->config.fpdu_max;
@@ -407,7 +407,7 @@ uint8_t *mpa_reserve(struct mpa *m, uint32_t len, bool join)
 		return NULL;
 	m->tx_room = llp_reserve(m->llp, mpa_enframe_len(&m->tx, len), join);
 	m->tx_len = len;
-	return m->tx_room != NULL ? m->tx_room + mpa_enframe_lead(&m->tx) : NULL;
+	return m->tx_room ? m->tx_room + mpa_enframe_lead(&m->tx) : NULL;
 }
 
 void mpa_commit(struct mpa *m)
@@ -425,7 +425,7 @@ void mpa_cancel(struct mpa *m)
 
 void mpa_push(struct mpa *m)
 {
-	if (m->llp != NULL)
+	if (m->llp)
 		llp_push(m->llp);
 }
 
@@ -441,7 +441,7 @@ void mpa_rx_resume(struct mpa *m)
 {
 	m->rx_paused = false;
 	/* Inside readable() there is no need: it goes on, or drops, when the user returns. */
-	if (m->llp != NULL && m->gone == NULL)
+	if (m->llp && !m->gone)
 		llp_resume(m->llp);
 }
 
@@ -453,7 +453,7 @@ void mpa_drop_input(struct mpa *m)
 
 void mpa_shutdown(struct mpa *m)
 {
-	if (m->llp == NULL || m->tx_closed)
+	if (!m->llp || m->tx_closed)
 		return;
 	m->tx_closed = true;
 	llp_shutdown(m->llp);
@@ -465,7 +465,7 @@ static struct llp *mpa_let_go(struct mpa *m)
 
 	m->llp = NULL;
 	m->state = MPA_CLOSED;
-	if (m->gone != NULL)
+	if (m->gone)
 		*m->gone = true;
 	m->gone = NULL;
 	return l;
@@ -475,7 +475,7 @@ void mpa_abort(struct mpa *m)
 {
 	struct llp *l = mpa_let_go(m);
 
-	if (l != NULL)
+	if (l)
 		llp_abort(l);
 }
 
@@ -483,6 +483,6 @@ void mpa_release(struct mpa *m)
 {
 	struct llp *l = mpa_let_go(m);
 
-	if (l != NULL)
+	if (l)
 		llp_release(l);
 }

@@ -247,7 +247,7 @@ uint8_t *mpa_reserve(struct mpa *m, uint32_t len, bool join);
 /** True if FPDUs can go out, now or when there is room. */
 static inline bool mpa_may_send(const struct mpa *m)
 {
-	return m->state == MPA_OPERATIONAL && !m->tx_closed && m->llp != NULL;
+	return m->state == MPA_OPERATIONAL && !m->tx_closed && m->llp;
 }
 
 /** Frame what was written: length, pad, CRC; queue it. */

@@ -20,7 +20,7 @@
 static bool mpa_placement_may_take(const struct mpa *m)
 {
 	return m->state == MPA_OPERATIONAL && m->told_operational && !m->rx_off && !m->rx_paused &&
-	       !m->config.in_order && m->ops->placement != NULL;
+	       !m->config.in_order && m->ops->placement;
 }
 
 /*
@@ -37,7 +37,7 @@ static bool mpa_placement_begins_here(
 	return m->rx.crc && m->rx_aligned == MPA_ALIGNED_ENOUGH;
 }
 
-/* @return how many FPDUs the part is, from its first to its last byte; 0: it is something else. */
+/** @return how many FPDUs the part is, from its first to its last byte; 0: it is something else. */
 static unsigned mpa_placement_frame(
 	const struct mpa *m, uint64_t at, struct mpa_cursor c, size_t len, struct mpa_ulpdu *u)
 {
@@ -144,6 +144,6 @@ void mpa_placement_taken(struct mpa *m, const struct llp_note *note)
 		m->rx.at += mpa_placement_fpdu_len(m, u.len);
 		p += AT_BYTES + v.len;
 	}
-	if (m->ops->rx_done != NULL)
+	if (m->ops->rx_done)
 		m->ops->rx_done(m->user);
 }

@@ -55,7 +55,7 @@ enum rdmap_progress rdmap_send_atomic_response(struct rdmap *r)
 	uint8_t *mem;
 	int rc;
 
-	if (p == NULL)
+	if (!p)
 		return RDMAP_BLOCKED;
 	rc = rdmap_atomic_target_check(r, q, &mem);
 	if (rc == 0)
@@ -149,7 +149,7 @@ enum rdmap_progress rdmap_send_atomic_request(struct rdmap *r, struct rdmap_wqe 
 {
 	uint8_t *p = mpa_reserve(r->mpa, DDP_UNTAGGED_LEN + RDMAP_ATOMIC_REQUEST_LEN, true);
 
-	if (p == NULL)
+	if (!p)
 		return RDMAP_BLOCKED;
 	w->msn = r->ddp.tx_msn[RDMAP_QN_READ]++;
 	ddp_put_untagged(

@@ -9,7 +9,7 @@ bool rdmap_put_immediate(struct rdmap *r, struct rdmap_wqe *w)
 	uint8_t opcode = w->flags & RDMAP_WR_SOLICITED ? RDMAP_OP_IMMEDIATE_SE : RDMAP_OP_IMMEDIATE;
 	uint8_t *p = mpa_reserve(r->mpa, DDP_UNTAGGED_LEN + RDMAP_IMMEDIATE_LEN, true);
 
-	if (p == NULL)
+	if (!p)
 		return false;
 	w->msn = r->ddp.tx_msn[RDMAP_QN_SEND]++;
 	ddp_put_untagged(p, true, RDMAP_CONTROL(opcode), 0, RDMAP_QN_SEND, w->msn, 0);
@@ -26,7 +26,7 @@ void rdmap_on_immediate(struct rdmap *r, struct ddp_segment *s)
 		.op = RDMAP_WC_RECV_IMM, .byte_len = r->write_len, .flags = RDMAP_WC_WITH_IMM};
 	uint8_t data[RDMAP_IMMEDIATE_LEN];
 
-	if (r->rqe != NULL) { /* the rest of a Send is due */
+	if (r->rqe) { /* the rest of a Send is due */
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, s);
 		return;
 	}
@@ -36,7 +36,7 @@ void rdmap_on_immediate(struct rdmap *r, struct ddp_segment *s)
 		return;
 	}
 	r->rqe = r->ops->recv_take(r->user);
-	if (r->rqe == NULL) {
+	if (!r->rqe) {
 		rdmap_no_buffer(r, s);
 		return;
 	}

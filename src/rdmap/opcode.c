@@ -33,7 +33,7 @@ static const struct rdmap_opcode_info rdmap_opcode_table[RDMAP_OPCODES] = {
 
 const struct rdmap_opcode_info *rdmap_opcode_info(uint8_t opcode)
 {
-	return opcode < RDMAP_OPCODES && rdmap_opcode_table[opcode].name != NULL
+	return opcode < RDMAP_OPCODES && rdmap_opcode_table[opcode].name
 		       ? &rdmap_opcode_table[opcode]
 		       : NULL;
 }

@@ -48,11 +48,10 @@ static bool rdmap_placement_read_response(struct rdmap *r, struct ddp_segment *s
 static bool rdmap_placement_send(struct rdmap *r, struct ddp_segment *s)
 {
 	uint32_t n = s->msn - r->ddp.rx[RDMAP_QN_SEND].msn;
-	const struct rdmap_rqe *q =
-		n == 0 && r->rqe != NULL ? r->rqe : r->ops->recv_peek(r->user, n);
+	const struct rdmap_rqe *q = n == 0 && r->rqe ? r->rqe : r->ops->recv_peek(r->user, n);
 	struct rdmap_sge_at at;
 
-	if (q == NULL || ddp_check_room(s, q->length) != DDP_OK)
+	if (!q || ddp_check_room(s, q->length) != DDP_OK)
 		return false;
 	at = rdmap_sge_seek(q, s->mo);
 	return rdmap_scatter(r, q, &at, s) == 0;

@@ -46,7 +46,7 @@ static void rdmap_on_writable(void *user)
 static void rdmap_on_eof(void *user)
 {
 	struct rdmap *r = user;
-	bool complete = ddp_at_boundary(&r->ddp) && r->rqe == NULL && r->reads_out == 0;
+	bool complete = ddp_at_boundary(&r->ddp) && !r->rqe && r->reads_out == 0;
 
 	if (!rdmap_alive(r))
 		return;
@@ -176,7 +176,7 @@ void rdmap_abort(struct rdmap *r)
 	struct mpa *m = r->mpa;
 
 	rdmap_let_go(r);
-	if (m != NULL)
+	if (m)
 		mpa_abort(m);
 }
 
@@ -185,6 +185,6 @@ void rdmap_release(struct rdmap *r)
 	struct mpa *m = r->mpa;
 
 	rdmap_let_go(r);
-	if (m != NULL)
+	if (m)
 		mpa_release(m);
 }

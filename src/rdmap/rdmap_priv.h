@@ -8,7 +8,7 @@
 /** False once an upcall has ended the stream: touch nothing of it any more. */
 static inline bool rdmap_alive(const struct rdmap *r)
 {
-	return r->mpa != NULL && !r->ended;
+	return r->mpa && !r->ended;
 }
 
 /* ---- rdmap.c ----------------------------------------------------------------------------- */

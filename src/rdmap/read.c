@@ -52,7 +52,7 @@ enum rdmap_progress rdmap_send_read_response(struct rdmap *r)
 		}
 	}
 	p = mpa_reserve(r->mpa, DDP_TAGGED_LEN + n, true);
-	if (p == NULL)
+	if (!p)
 		return RDMAP_BLOCKED;
 	ddp_put_tagged(p, n == left, RDMAP_CONTROL(RDMAP_OP_READ_RESPONSE), q->sink_stag,
 		q->sink_to + q->sent);
@@ -72,7 +72,7 @@ enum rdmap_progress rdmap_answer_rtr(struct rdmap *r)
 {
 	uint8_t *p = mpa_reserve(r->mpa, DDP_TAGGED_LEN, true);
 
-	if (p == NULL)
+	if (!p)
 		return RDMAP_BLOCKED;
 	ddp_put_tagged(
 		p, true, RDMAP_CONTROL(RDMAP_OP_READ_RESPONSE), r->rtr_sink_stag, r->rtr_sink_to);
@@ -138,7 +138,7 @@ bool rdmap_put_read_request(struct rdmap *r, const struct rdmap_irqe *q)
 {
 	uint8_t *p = mpa_reserve(r->mpa, DDP_UNTAGGED_LEN + RDMAP_READ_HEADER_LEN, true);
 
-	if (p == NULL)
+	if (!p)
 		return false;
 	ddp_put_untagged(p, true, RDMAP_CONTROL(RDMAP_OP_READ_REQUEST), 0, RDMAP_QN_READ,
 		r->ddp.tx_msn[RDMAP_QN_READ]++, 0);

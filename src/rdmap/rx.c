@@ -54,7 +54,7 @@ static void rdmap_rx_deliver_send(struct rdmap *r, struct ddp_segment *s)
 
 void rdmap_no_buffer(struct rdmap *r, struct ddp_segment *s)
 {
-	if (r->ops->recv_wait != NULL && r->ops->recv_wait(r->user) && mpa_rx_pause(r->mpa))
+	if (r->ops->recv_wait && r->ops->recv_wait(r->user) && mpa_rx_pause(r->mpa))
 		return;
 	rdmap_fail_ddp(r, DDP_ERROR_NO_BUFFER, s);
 }
@@ -67,10 +67,10 @@ static void rdmap_rx_on_send(struct rdmap *r, struct ddp_segment *s)
 		ddp_advance(&r->ddp, s); /* RFC 6581 section 9.2: no receive buffer is consumed */
 		return;
 	}
-	if (r->rqe == NULL) {
+	if (!r->rqe) {
 		r->rqe = r->ops->recv_take(r->user);
 		r->rx_at = (struct rdmap_sge_at){0};
-		if (r->rqe == NULL) {
+		if (!r->rqe) {
 			rdmap_no_buffer(r, s);
 			return;
 		}
@@ -129,7 +129,7 @@ bool rdmap_opcode_fits(const struct ddp_segment *s)
 	uint8_t opcode = s->ulp & RDMAP_CONTROL_OPCODE;
 	const struct rdmap_opcode_info *info = rdmap_opcode_info(opcode);
 
-	return rdmap_rx_handlers[opcode] != NULL && info->tagged == s->tagged &&
+	return rdmap_rx_handlers[opcode] && info->tagged == s->tagged &&
 	       (s->tagged || info->qn == s->qn);
 }
 

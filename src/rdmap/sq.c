@@ -101,7 +101,7 @@ void rdmap_flush_sq(struct rdmap *r)
 {
 	struct rdmap_sq *q = r->sq;
 
-	if (r->rqe != NULL)
+	if (r->rqe)
 		rdmap_recv_complete(r,
 			&(struct rdmap_wc){.op = RDMAP_WC_RECV, .status = RDMAP_WC_WR_FLUSH_ERR});
 	r->tx = RDMAP_TX_NONE;

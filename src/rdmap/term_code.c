@@ -65,9 +65,9 @@ static bool rdmap_term_code_is_swapped(const uint8_t *p, bool startup)
 	uint8_t high = p[RDMAP_AT_TERM_TYPE] >> 4, low = p[RDMAP_AT_TERM_TYPE] & 0xf;
 	uint8_t code = p[RDMAP_AT_TERM_CODE], bits = p[RDMAP_AT_TERM_HDRCT];
 
-	if (rdmap_term_code(low, high, code) == NULL)
+	if (!rdmap_term_code(low, high, code))
 		return false;
-	if (rdmap_term_code(high, low, code) == NULL)
+	if (!rdmap_term_code(high, low, code))
 		return true;
 	/* Bits that MUST be zero, and none where M, D and R belong. */
 	if ((bits & (RDMAP_HDRCT_M | RDMAP_HDRCT_D | RDMAP_HDRCT_R)) == 0 &&

@@ -25,17 +25,17 @@ size_t rdmap_terminate_build(const struct rdmap_error *e, uint8_t *out)
 	memset(out, 0, RDMAP_TERM_HEADER_LEN);
 	out[RDMAP_AT_TERM_TYPE] = (uint8_t)(e->layer << 4 | e->etype);
 	out[RDMAP_AT_TERM_CODE] = e->code;
-	if (e->segment == NULL && e->request_opcode == 0)
+	if (!e->segment && e->request_opcode == 0)
 		return RDMAP_TERM_HEADER_LEN;
 	out[RDMAP_AT_TERM_HDRCT] = RDMAP_HDRCT_M | RDMAP_HDRCT_D;
-	if (e->segment != NULL) {
+	if (e->segment) {
 		store_be16(p, (uint16_t)e->segment->ulpdu->len);
 		ddp_copy_header(e->segment, p + RDMAP_TERM_LENGTH_LEN);
 		p += RDMAP_TERM_LENGTH_LEN + e->segment->header_len;
 	} else {
 		p = rdmap_terminate_put_request(p, e->request_opcode, e->request_msn);
 	}
-	if (e->read_header != NULL) {
+	if (e->read_header) {
 		out[RDMAP_AT_TERM_HDRCT] |= RDMAP_HDRCT_R;
 		memcpy(p, e->read_header, RDMAP_READ_HEADER_LEN);
 		p += RDMAP_READ_HEADER_LEN;
@@ -49,10 +49,10 @@ static void rdmap_terminate_send(struct rdmap *r)
 	uint32_t len = DDP_UNTAGGED_LEN + (uint32_t)r->term_len;
 	uint8_t *p = mpa_reserve(r->mpa, len, true);
 
-	if (p == NULL && mpa_may_send(r->mpa))
+	if (!p && mpa_may_send(r->mpa))
 		return; /* writable() comes here again */
 	/* A responder that has not seen an FPDU must not send one (RFC 5044 7.1.2). */
-	if (p != NULL) {
+	if (p) {
 		ddp_put_untagged(p, true, RDMAP_CONTROL(RDMAP_OP_TERMINATE), 0, RDMAP_QN_TERMINATE,
 			r->ddp.tx_msn[RDMAP_QN_TERMINATE], 0);
 		memcpy(p + DDP_UNTAGGED_LEN, r->term, r->term_len);
@@ -65,7 +65,7 @@ static void rdmap_terminate_send(struct rdmap *r)
 
 void rdmap_terminate_retry(struct rdmap *r)
 {
-	if (r->mpa != NULL && r->term_len != 0)
+	if (r->mpa && r->term_len != 0)
 		rdmap_terminate_send(r);
 }
 

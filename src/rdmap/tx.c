@@ -54,7 +54,7 @@ static enum rdmap_progress rdmap_tx_send_write(struct rdmap *r, struct rdmap_wqe
 	uint32_t n = left < max ? left : max;
 	uint8_t *p = mpa_reserve(r->mpa, DDP_TAGGED_LEN + n, true);
 
-	if (p == NULL)
+	if (!p)
 		return RDMAP_BLOCKED;
 	ddp_put_tagged(p, n == left, RDMAP_CONTROL(RDMAP_OP_WRITE), w->remote_stag,
 		w->remote_to + r->tx_offset);
@@ -84,7 +84,7 @@ static enum rdmap_progress rdmap_tx_send_send(struct rdmap *r, struct rdmap_wqe 
 	uint32_t n = left < max ? left : max;
 	uint8_t *p = mpa_reserve(r->mpa, DDP_UNTAGGED_LEN + n, true);
 
-	if (p == NULL)
+	if (!p)
 		return RDMAP_BLOCKED;
 	if (r->tx_offset == 0)
 		w->msn = r->ddp.tx_msn[RDMAP_QN_SEND];
@@ -170,7 +170,7 @@ static enum rdmap_progress rdmap_tx_send_rtr(struct rdmap *r)
 		bool write = r->rtr_send & MPA_RTR_WRITE;
 
 		p = mpa_reserve(r->mpa, write ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN, true);
-		if (p == NULL)
+		if (!p)
 			return RDMAP_BLOCKED;
 		if (write)
 			ddp_put_tagged(p, true, RDMAP_CONTROL(RDMAP_OP_WRITE), RTR_STAG, 0);

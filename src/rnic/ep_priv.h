@@ -62,7 +62,7 @@ void ep_failed(const struct rnic_ep *ep, int status);
 /** A new endpoint in the device's list. @return NULL: no memory. */
 struct rnic_ep *ep_new(struct rnic *r, rnic_ep_event_fn *fn, void *context);
 
-/*
+/**
  * What the functions of ep.h do, with the lock held: for users of endpoints inside this directory.
  */
 void ep_free(struct rnic_ep *ep);
