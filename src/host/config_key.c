@@ -167,9 +167,10 @@ const struct config_key config_keys[] = {
 		.text = "A peer's MPA request, or reply, must be whole so long after the "
 			"connection was begun (RFC 5044 section 7.1.2, rule 10)."},
 	{"max_startups", CONFIG_IS_NUMBER(patience.max_startups, 1, CONFIG_MAX_CONNECTIONS),
-		.initial = "1024",
-		.text = "Connections that may wait for their MPA request, of all peers. For one "
-			"more, the oldest gives way of the peer that has most."},
+		.initial = "4096",
+		.text = "Connections that may wait for their MPA request, of all peers, at up to "
+			"2 KiB of memory each. For one more, the oldest gives way of the peer "
+			"that has most."},
 	{"max_startups_per_peer",
 		CONFIG_IS_NUMBER(patience.max_startups_per_peer, 1, CONFIG_MAX_CONNECTIONS),
 		.initial = "1024",

@@ -244,7 +244,7 @@ static void test_how_many(void **state)
 		uint32_t *is, usual;
 		bool or_zero;
 	} keys[] = {
-		{"max_startups", &c.patience.max_startups, 1024, false},
+		{"max_startups", &c.patience.max_startups, 4096, false},
 		{"max_startups_per_peer", &c.patience.max_startups_per_peer, 1024, false},
 		{"max_half_open", &c.patience.max_half_open, 4096, false},
 		{"max_half_open_per_peer", &c.patience.max_half_open_per_peer, 512, false},
@@ -252,6 +252,9 @@ static void test_how_many(void **state)
 	};
 	char text[64];
 
+	/* No single peer can take all the places. */
+	assert_true(c.patience.max_startups_per_peer < c.patience.max_startups);
+	assert_true(c.patience.max_half_open_per_peer < c.patience.max_half_open);
 	for (unsigned i = 0; i < sizeof keys / sizeof keys[0]; i++) {
 		assert_int_equal(*keys[i].is, keys[i].usual);
 		snprintf(text, sizeof text, "%s=1", keys[i].key);
