@@ -212,29 +212,48 @@ static void test_connect(void **state)
 
 static void test_patience(void **state)
 {
-	assert_int_equal(c.patience.user_timeout, 30000);
-	assert_int_equal(c.patience.zero_window_timeout, 0);
-	assert_int_equal(c.patience.keepalive, 10000);
-	right("user_timeout=1000");
-	assert_int_equal(c.patience.user_timeout, 1000);
-	right("user_timeout=86400000");
-	assert_int_equal(c.patience.user_timeout, 86400000);
-	wrong("user_timeout=0", "from 1000 to 86400000");
-	wrong("user_timeout=999", "from 1000 to 86400000");
-	wrong("user_timeout=86400001", "from 1000 to 86400000");
-	wrong("user_timeout=30s", "milliseconds");
-	right("zero_window_timeout=60000");
-	assert_int_equal(c.patience.zero_window_timeout, 60000);
-	right("zero_window_timeout=0");
-	assert_int_equal(c.patience.zero_window_timeout, 0);
-	wrong("zero_window_timeout=999", "0 or a number of milliseconds from 1000");
-	wrong("zero_window_timeout=86400001", "to 86400000");
-	right("keepalive=0");
-	assert_int_equal(c.patience.keepalive, 0);
-	right("keepalive=1000");
-	assert_int_equal(c.patience.keepalive, 1000);
-	wrong("keepalive=1", "0 or a number of milliseconds from 1000");
-	wrong("keepalive=off", "milliseconds");
+	static const struct {
+		const char *key;
+		uint32_t *is, usual, least;
+		bool or_zero;
+	} keys[] = {
+		{"user_timeout", &c.patience.user_timeout, 30000, 1000, false},
+		{"zero_window_timeout", &c.patience.zero_window_timeout, 0, 1000, true},
+		{"keepalive", &c.patience.keepalive, 10000, 1000, true},
+		{"startup_timeout", &c.patience.startup_timeout, 10000, 100, false},
+	};
+	char text[64], range[64];
+
+	for (unsigned i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		const char *key = keys[i].key;
+		bool or_zero = keys[i].or_zero;
+
+		assert_int_equal(*keys[i].is, keys[i].usual);
+		snprintf(range, sizeof range, "%sa number of milliseconds from %u to 86400000",
+			or_zero ? "0 or " : "", keys[i].least);
+		snprintf(text, sizeof text, "%s=%u", key, keys[i].least);
+		right(text);
+		assert_int_equal(*keys[i].is, keys[i].least);
+		snprintf(text, sizeof text, "%s=86400000", key);
+		right(text);
+		assert_int_equal(*keys[i].is, 86400000);
+		snprintf(text, sizeof text, "%s=0", key);
+		if (or_zero)
+			right(text);
+		else
+			wrong(text, range);
+		assert_int_equal(*keys[i].is, or_zero ? 0 : 86400000);
+		snprintf(text, sizeof text, "%s=%u", key, keys[i].least - 1);
+		wrong(text, range);
+		snprintf(text, sizeof text, "%s=1", key);
+		wrong(text, range);
+		snprintf(text, sizeof text, "%s=86400001", key);
+		wrong(text, range);
+		snprintf(text, sizeof text, "%s=30s", key);
+		wrong(text, range);
+		snprintf(text, sizeof text, "%s=off", key);
+		wrong(text, range);
+	}
 }
 
 static void test_how_many(void **state)
@@ -271,11 +290,6 @@ static void test_how_many(void **state)
 			wrong(text, "from 1 to 65536");
 		assert_int_equal(*keys[i].is, keys[i].or_zero ? 0 : 65536);
 	}
-	assert_int_equal(c.patience.startup_timeout, 10000);
-	right("startup_timeout=100");
-	assert_int_equal(c.patience.startup_timeout, 100);
-	wrong("startup_timeout=99", "from 100 to 86400000");
-	wrong("startup_timeout=0", "from 100 to 86400000");
 }
 
 static void test_mpa(void **state)
