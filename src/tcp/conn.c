@@ -7,7 +7,6 @@
 #include "tcp/llp_ops.h"
 #include "tcp/loss.h"
 #include "tcp/pmtu.h"
-#include "tcp/skip_probe.h"
 #include "tcp/stall.h"
 #include "tcp/timers.h"
 #include "tcp/unread.h"
@@ -203,7 +202,6 @@ void tcp_conn_establish(struct tcp_conn *c)
 	if (c->syn_sent_n > 1)
 		c->rto.base = TCP_RTO_AFTER_SYN_LOSS;
 	tcp_loss_init(c);
-	tcp_skip_probe_init(c);
 	c->cwnd_limited = c->snd_una - 1;
 	tcp_cc_init(&c->cc, c->cc.ops, c->emss, c->syn_sent_n > 1, c->s->now);
 	tcp_buffer_establish(c);

@@ -93,7 +93,6 @@ struct tcp_conn {
 	bool hop_dead : 1;      /**< the IP layer could not resolve the next hop */
 	bool accept_again : 1;  /**< the user could not take it yet: closed, not accepted */
 	bool cwr_pending : 1;   /**< the next new text carries CWR */
-	bool skipped : 1;       /**< a segment in flight was not sent (skip_probe.h) */
 	bool passive : 1;       /**< not accepted yet: listener tells by which it shall be */
 
 	uint32_t snd_una, snd_nxt, rcv_nxt;
@@ -148,8 +147,6 @@ struct tcp_conn {
 
 	uint64_t bytes_sent, bytes_acked, bytes_received;
 	struct tcp_rto rto;
-	uint8_t skip_probe_log2 : 7;     /**< records between two that are skipped; 0: none was */
-	bool own_gap : 1;                /**< what is SACKed is so because one was */
 	uint16_t peer_mss;               /**< from its SYN, options not counted (RFC 6691) */
 	uint16_t largest_acked, big_len; /**< text of segments that arrived: ever, lately */
 	struct tcp_rate rate;

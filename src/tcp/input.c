@@ -41,7 +41,7 @@ static bool tcp_rcv_fastpath_ok(const struct tcp_conn *c, const struct tcp_segme
 	if (c->ts_on && (!(seg->has & TCP_HAS_TS) || seq_lt(seg->tsval, c->ts_recent)))
 		return false;
 	if (seq_lt(seg->ack, c->snd_una) || seq_gt(seg->ack, c->snd_nxt) || tcp_ca_recovering(c) ||
-		c->dupacks || c->skipped)
+		c->dupacks)
 		return false;
 	if (seg->len == 0)
 		return seg->ack != c->snd_una;

@@ -101,18 +101,14 @@ struct before {
 };
 
 /**
- * What the window may grow by: what is acknowledged (RFC 5681 section 3.1; what is SACKed may be
- * the sign of a loss). But behind a gap that we left ourselves, what arrives: it would wait a round
- * trip for that ACK.
+ * What the window may grow by: what is acknowledged (RFC 5681 section 3.1). What is SACKed may be
+ * the sign of a loss.
  */
-static uint32_t tcp_ack_growth(struct tcp_conn *c, const struct tcp_ack_info *n, bool timed_out)
+static uint32_t tcp_ack_growth(
+	const struct tcp_conn *c, const struct tcp_ack_info *n, bool timed_out)
 {
-	uint32_t bytes = c->own_gap ? n->d.delivered : n->d.acked;
-
-	if (!c->sendq.n_sacked)
-		c->own_gap = false;
 	/* RFC 3465 section 2.3: after a timeout, an ACK may cover what came long ago. */
-	return timed_out ? u32_min(bytes, c->cc.smss) : bytes;
+	return timed_out ? u32_min(n->d.acked, c->cc.smss) : n->d.acked;
 }
 
 static void tcp_ack_tell_congestion_control(

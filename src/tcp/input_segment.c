@@ -5,7 +5,6 @@
 #include "tcp/input.h"
 #include "tcp/listen.h"
 #include "tcp/pmtu.h"
-#include "tcp/skip_probe.h"
 #include "tcp/timers.h"
 
 #include <errno.h>
@@ -282,8 +281,6 @@ static bool tcp_rcv_ack_field(struct tcp_conn *c, const struct ip_rx *rx, struct
 	tcp_segment_accepted(c, seg);
 	if (c->state == TCP_TIME_WAIT)
 		return true;
-	if (c->skipped && !tcp_skip_probe_ack(c, seg))
-		return false;
 	tcp_ecn_ack(c, seg);
 	if (c->pmtu)
 		tcp_pmtu_sack(c, seg);

@@ -5,7 +5,6 @@
 #include "tcp/loss.h"
 #include "tcp/pmtu.h"
 #include "tcp/segment.h"
-#include "tcp/skip_probe.h"
 #include "tcp/timers.h"
 #include "tcp/undo.h"
 
@@ -207,10 +206,8 @@ static void tcp_output_run_timer(struct tcp_conn *c, bool sent)
 static void tcp_output_account_again(struct tcp_conn *c, uint32_t i)
 {
 	c->rtx_first = false;
-	if (!(tcp_sendq_at(&c->sendq, i)->flags & TCP_REC_SKIPPED)) {
-		c->retransmits++;
-		c->s->stats.retransmits++;
-	}
+	c->retransmits++;
+	c->s->stats.retransmits++;
 	/* The timeout is for the oldest byte, and for its last transmission. */
 	if (i == 0)
 		c->rec.rto_from = c->s->now;
@@ -230,7 +227,6 @@ static void tcp_output_account_sent(struct tcp_conn *c, uint32_t i)
 {
 	struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
 	uint32_t in_flight = tcp_pipe(c);
-	bool skipped = i < c->sendq.nxt && (r->flags & TCP_REC_SKIPPED);
 
 	tcp_rate_on_sent(c, r, in_flight);
 	tcp_pace_sent(c, r->len, in_flight);
@@ -239,8 +235,6 @@ static void tcp_output_account_sent(struct tcp_conn *c, uint32_t i)
 	else
 		tcp_output_account_new(c, r);
 	tcp_sendq_sent(&c->sendq, i, c->s->now);
-	if (skipped)
-		tcp_skip_probe_over(c, r);
 }
 
 /** Nothing is in flight: is what congestion control knew of the path still true? */
@@ -252,12 +246,6 @@ static void tcp_output_begin_flight(struct tcp_conn *c)
 		return;
 	tcp_cc_restart(&c->cc, idle, tcp_rto_get(&c->rto), c->s->now);
 	tcp_pace_restart(c);
-}
-
-/** Is record @p i, which may go now, one to keep back? */
-static bool tcp_output_skip_probe(struct tcp_conn *c, uint32_t i)
-{
-	return unlikely(tcp_skip_probe_due(c)) && i == c->sendq.nxt && tcp_skip_probe_begin(c);
 }
 
 /**
@@ -279,7 +267,7 @@ static bool tcp_output_send_allowed(struct tcp_conn *c, bool *sent)
 			continue;
 		if (!tcp_output_is_time(c, i))
 			return false;
-		if (!tcp_output_skip_probe(c, i) && tcp_output_send_record(c, i)) {
+		if (tcp_output_send_record(c, i)) {
 			tcp_conn_mark_dirty(c); /* no packet: again in the next round */
 			break;
 		}
@@ -322,20 +310,8 @@ int tcp_send_loss_probe(struct tcp_conn *c)
 
 	if (!tcp_in(c, TCP_STATES_SENDING) || !tcp_flight(c) || tcp_output_send_record(c, i))
 		return -1;
-	if (tcp_sendq_at(&c->sendq, i)->flags & TCP_REC_SKIPPED)
-		again = false;
 	tcp_output_account_sent(c, i);
 	return again;
-}
-
-void tcp_send_withheld(struct tcp_conn *c, uint32_t i)
-{
-	/* In pieces, if the path has shrunk meanwhile: one left behind would look like a loss. */
-	do {
-		if (tcp_output_send_record(c, i))
-			return;
-		tcp_output_account_sent(c, i);
-	} while (++i < c->sendq.nxt && (tcp_sendq_at(&c->sendq, i)->flags & TCP_REC_SKIPPED));
 }
 
 void tcp_send_window_probe(struct tcp_conn *c)

@@ -22,9 +22,6 @@ int tcp_send_copy(struct tcp_conn *c, uint32_t seq, uint32_t len);
  */
 int tcp_send_loss_probe(struct tcp_conn *c);
 
-/** Record @p i, which was skipped (skip_probe.h), if there is a packet for it. */
-void tcp_send_withheld(struct tcp_conn *c, uint32_t i);
-
 /** There is text that has not been sent, and the peer's window has room for it. */
 bool tcp_may_send_new(const struct tcp_conn *c);
 

@@ -366,12 +366,10 @@ void tcp_sendq_sent(struct tcp_sendq *q, uint32_t i, uint64_t now)
 	if (i >= q->nxt) {
 		q->nxt = i + 1;
 	} else {
-		bool first = (r->flags & (TCP_REC_SKIPPED | TCP_REC_LOST)) == TCP_REC_SKIPPED;
-
 		tcp_sendq_chain_remove(q, tcp_sendq_chain_of(q, r), q->head + i);
-		if (!(r->flags & TCP_REC_REXMIT) && !first)
+		if (!(r->flags & TCP_REC_REXMIT))
 			q->rexmit += tcp_record_space(r);
-		r->flags |= TCP_REC_KARN | (first ? 0 : TCP_REC_REXMIT);
+		r->flags |= TCP_REC_KARN | TCP_REC_REXMIT;
 		if (r->rexmits < UINT8_MAX)
 			r->rexmits++;
 	}
@@ -419,8 +417,6 @@ static void tcp_sendq_move_record(struct tcp_sendq *q, uint32_t from, uint32_t t
 	struct tcp_chain *ch;
 
 	*r = *tcp_sendq_by_id(q, from);
-	if (q->skip_probe == from)
-		q->skip_probe = to;
 	if (from - q->head >= q->nxt)
 		return;
 	ch = tcp_sendq_chain_of(q, r);

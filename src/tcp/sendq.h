@@ -25,11 +25,10 @@
 enum {
 	TCP_REC_FIN = 1, /**< no text, no mbuf: the FIN */
 	TCP_REC_SACKED = 2,
-	TCP_REC_LOST = 4,         /**< believed to have left the network by a loss */
-	TCP_REC_REXMIT = 8,       /**< sent again, and that transmission may still arrive */
-	TCP_REC_KARN = 16,        /**< was ever sent twice: ambiguous (RFC 6298 section 3) */
-	TCP_REC_APP_LIMITED = 32, /**< sent while the application, not the window, was the limit */
-	TCP_REC_SKIPPED = 64      /**< counts as sent, and never was (skip_probe.h) */
+	TCP_REC_LOST = 4,        /**< believed to have left the network by a loss */
+	TCP_REC_REXMIT = 8,      /**< sent again, and that transmission may still arrive */
+	TCP_REC_KARN = 16,       /**< was ever sent twice: ambiguous (RFC 6298 section 3) */
+	TCP_REC_APP_LIMITED = 32 /**< sent while the application, not the window, was the limit */
 };
 
 /** One segment's worth. 64 bytes: a cache line, for there may be 90,000 in flight. */
@@ -68,7 +67,6 @@ struct tcp_sendq {
 	uint32_t n_sacked;   /**< records SACKed (RFC 8985: segs_sacked) */
 	struct tcp_chain flight, rtx_queue; /**< by time sent; lost and not sent again */
 	uint32_t lost_last;                 /**< id that was put into rtx_queue last */
-	uint32_t skip_probe; /**< id of the next record to be skipped; or that is (skip_probe.h) */
 	struct tcp_record one;
 };
 

@@ -127,7 +127,6 @@ struct tcp_stats {
 	uint64_t syn_cookies_sent, syn_cookies_received, syn_cookies_failed;
 	uint64_t connects, accepts, accept_overflows, connections, pool_empty, icmp_ignored;
 	uint64_t path_too_big, black_holes, pmtu_probes, pmtu_raised;
-	uint64_t skip_probes, optimistic_acks; /**< segments skipped to see; and acknowledged */
 };
 
 const struct tcp_stats *tcp_stack_stats(const struct tcp_stack *s);
