@@ -509,16 +509,28 @@ void world_recv(struct world_host *h)
 		;
 }
 
-/* Few at a time: what one queue pair does not get yet must not be what another waits for. */
+/** @return true if a receive was posted to the queue of @p q, because a message may need it. */
+static bool feed_one(struct world_host *h, struct world_qp *q)
+{
+	const struct model_rq *rq = q->srq ? &q->srq->rq : &q->rq;
+
+	return rq->count < rq->holes + RTE_MIN(rq->expected, 2u) && recv_one(h, q, q->srq);
+}
+
+/*
+ * Few at a time: what one queue pair does not get yet must not be what another waits for. Shared
+ * queues come last and get one each time: how many of theirs are left is not known, and what they
+ * do not need would be missing elsewhere.
+ */
 void world_feed(struct world_host *h)
 {
 	for (unsigned i = 0; i < WORLD_QPS; i++) {
-		struct world_qp *q = &h->qp[i];
-		const struct model_rq *rq = q->srq ? &q->srq->rq : &q->rq;
-
-		while (q->qp && rq->count < rq->holes + RTE_MIN(rq->expected, 2u) &&
-			recv_one(h, q, q->srq))
+		while (h->qp[i].qp && !h->qp[i].srq && feed_one(h, &h->qp[i]))
 			;
+	}
+	for (unsigned i = 0; i < WORLD_QPS; i++) {
+		if (h->qp[i].qp && h->qp[i].srq)
+			feed_one(h, &h->qp[i]);
 	}
 }
 
