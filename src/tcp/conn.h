@@ -4,10 +4,10 @@
 #define TCP_CONN_H
 
 #include "tcp/cc.h"
+#include "tcp/mbufs.h"
 #include "tcp/ooo_state.h"
 #include "tcp/pace.h"
 #include "tcp/recovery.h"
-#include "tcp/recvq.h"
 #include "tcp/rto.h"
 #include "tcp/sendq.h"
 #include "tcp/stack.h"

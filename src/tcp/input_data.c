@@ -125,7 +125,7 @@ void tcp_show_unread(struct tcp_conn *c)
 
 		if (!tcp_data_is_worth_showing(c))
 			break;
-		n = tcp_recvq_show(&c->recvq, v, SHOW_MAX, &total);
+		n = tcp_mbufs_show(&c->recvq, v, SHOW_MAX, &total);
 		all = total == c->recvq.bytes;
 		taken = c->llp.user_ops ? tcp_data_show(c, v, n, total) : total;
 		if (c->state == TCP_CLOSED)

@@ -140,6 +140,18 @@ void tcp_mbufs_free(struct tcp_mbufs *l)
 		tcp_mbufs_drop_first(l);
 }
 
+unsigned tcp_mbufs_show(const struct tcp_mbufs *l, struct llp_iov *v, unsigned max, size_t *total)
+{
+	unsigned n = 0;
+
+	*total = 0;
+	for (const struct rte_mbuf *m = l->first; m && n < max; m = m->next) {
+		v[n++] = (struct llp_iov){rte_pktmbuf_mtod(m, const uint8_t *), m->data_len};
+		*total += m->data_len;
+	}
+	return n;
+}
+
 struct rte_mbuf *tcp_mbuf_trim_front(struct rte_mbuf *m, uint32_t n)
 {
 	uint32_t left = m->pkt_len - n;

@@ -11,6 +11,8 @@
 #ifndef TCP_MBUFS_H
 #define TCP_MBUFS_H
 
+#include "llp/llp.h"
+
 #include <rte_mbuf.h>
 #include <stdint.h>
 
@@ -40,6 +42,12 @@ void tcp_mbufs_split(struct tcp_mbufs *l, uint32_t n, struct tcp_mbufs *out);
 void tcp_mbufs_consume(struct tcp_mbufs *l, uint32_t n);
 
 void tcp_mbufs_free(struct tcp_mbufs *l);
+
+/**
+ * Describe the oldest pieces, without taking them.
+ * @param max at most so many. @param[out] total their bytes. @return how many.
+ */
+unsigned tcp_mbufs_show(const struct tcp_mbufs *l, struct llp_iov *v, unsigned max, size_t *total);
 
 /** Cut @p n bytes, fewer than it has, off the front of the chain @p m. @return what is left. */
 struct rte_mbuf *tcp_mbuf_trim_front(struct rte_mbuf *m, uint32_t n);

@@ -214,6 +214,30 @@ static void test_trim_back_of_a_chain(void **state)
 	assert_int_equal(test_pool_missing(pool), 0);
 }
 
+static void test_show(void **state)
+{
+	struct tcp_mbufs l = {0};
+	struct llp_iov v[2];
+	uint8_t text[400];
+	size_t total;
+
+	assert_int_equal(tcp_mbufs_show(&l, v, 2, &total), 0);
+	assert_int_equal(total, 0);
+	for (unsigned i = 0; i < 3; i++) {
+		memset(text, (int)i, sizeof text);
+		tcp_mbufs_push(&l, test_packet(pool, text, 400));
+	}
+	assert_int_equal(tcp_mbufs_show(&l, v, 2, &total), 2);
+	assert_int_equal(total, 800);
+	tcp_mbufs_consume(&l, 401);
+	assert_int_equal(tcp_mbufs_show(&l, v, 2, &total), 2);
+	assert_int_equal(v[0].len, 399);
+	assert_int_equal(v[0].base[0], 1);
+	assert_int_equal(v[1].base[0], 2);
+	tcp_mbufs_free(&l);
+	assert_int_equal(test_pool_missing(pool), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +250,7 @@ int main(void)
 		cmocka_unit_test(test_long_list_is_packed),
 		cmocka_unit_test(test_trim_front_of_a_chain),
 		cmocka_unit_test(test_trim_back_of_a_chain),
+		cmocka_unit_test(test_show),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
