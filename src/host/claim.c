@@ -3,13 +3,10 @@
 
 #include "base/siphash.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -72,72 +69,24 @@ static int claim_open(const char *directory, const char *interface, const struct
 	return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-/** Whose the lock is: it belongs to an open file, and cannot tell itself. "PID NAME\n". */
-static void claim_sign(int fd)
+static void claim_refuse(const struct config *cfg, const struct ip_addr *a,
+	const struct flock *lock, struct config_error *e)
 {
-	char text[64];
-	int n = snprintf(
-		text, sizeof text, "%d %.40s\n", (int)getpid(), program_invocation_short_name);
+	char comm[64] = "", path[64], text[IP_ADDR_STRLEN];
+	FILE *f;
 
-	if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)n, 0) != n)
-		return;
-}
-
-/** What claim_sign() wrote, or nothing of it yet: " N (NAME)". */
-static void claim_owner(int fd, char *text, size_t len)
-{
-	char line[64], *name;
-	ssize_t n = pread(fd, line, sizeof line - 1, 0);
-	long pid;
-
-	*text = '\0';
-	line[n > 0 ? n : 0] = '\0';
-	line[strcspn(line, "\n")] = '\0';
-	pid = strtol(line, &name, 10);
-	if (pid <= 0 || pid > INT_MAX)
-		return;
-	name += *name == ' ';
-	for (char *c = name; *c; c++)
-		if (!isprint((unsigned char)*c))
-			*c = '?';
-	snprintf(text, len, " %ld%s%s%s", pid, *name ? " (" : "", name, *name ? ")" : "");
-}
-
-static void claim_refuse(
-	const struct config *cfg, const struct ip_addr *a, int fd, struct config_error *e)
-{
-	char owner[96], text[IP_ADDR_STRLEN];
-
-	claim_owner(fd, owner, sizeof owner);
+	snprintf(path, sizeof path, "/proc/%d/comm", (int)lock->l_pid);
+	f = fopen(path, "re");
+	if (f && fgets(comm, sizeof comm, f))
+		comm[strcspn(comm, "\n")] = '\0';
+	if (f)
+		fclose(f);
 	snprintf(e->text, sizeof e->text,
-		"address %s on port %.160s is in use by %sprocess%s: each process, and each end of "
-		"a memif, needs one of its own (\"%%{slot}\" in uiwarp.conf(5) gives it)",
-		ip_addr_format(a, text), cfg->port, *owner ? "" : "another ", owner);
-}
-
-/** @return 0, or -EADDRINUSE with a sentence in @p e. */
-static int claim_address(struct claim *c, const char *directory, const char *interface,
-	const struct config *cfg, const struct ip_addr *a, struct config_error *e)
-{
-	/* Of the open file, not of the process: a second one in this process is refused too, and
-	 * whoever else opens and closes the file takes nothing away. */
-	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	int fd = claim_open(directory, interface, a);
-
-	if (fd < 0)
-		return 0;
-	if (fcntl(fd, F_OFD_SETLK, &lock) == 0) {
-		claim_sign(fd);
-		c->fd[c->n++] = fd;
-		return 0;
-	}
-	if (errno != EAGAIN && errno != EACCES) {
-		close(fd);
-		return 0;
-	}
-	claim_refuse(cfg, a, fd, e);
-	close(fd);
-	return -EADDRINUSE;
+		"address %s on port %.160s is in use by process %d%s%s%s: each process, and each "
+		"end "
+		"of a memif, needs one of its own (\"%%{slot}\" in uiwarp.conf(5) gives it)",
+		ip_addr_format(a, text), cfg->port, (int)lock->l_pid, *comm ? " (" : "", comm,
+		*comm ? ")" : "");
 }
 
 int claim_take(
@@ -149,30 +98,29 @@ int claim_take(
 	if (!claim_interface(cfg->port, interface, sizeof interface))
 		return 0;
 	for (unsigned i = 0; i < cfg->num_addresses; i++) {
-		int r = claim_address(c, directory, interface, cfg, &cfg->address[i].addr, e);
+		const struct ip_addr *a = &cfg->address[i].addr;
+		/* Of the process: flock() would have a child after fork() keep it as well. */
+		struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+		int fd = claim_open(directory, interface, a);
 
-		if (r) {
-			claim_release(c);
-			return r;
+		if (fd < 0)
+			continue;
+		if (fcntl(fd, F_SETLK, &lock) == 0) {
+			c->fd[c->n++] = fd;
+			continue;
 		}
+		if (fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK) {
+			claim_refuse(cfg, a, &lock, e);
+			close(fd);
+			claim_release(c);
+			return -EADDRINUSE;
+		}
+		close(fd);
 	}
 	return 0;
 }
 
 void claim_release(struct claim *c)
-{
-	struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
-
-	while (c->n) {
-		int fd = c->fd[--c->n];
-
-		/* Expressly: a child that is yet to forget its copy would keep it. */
-		fcntl(fd, F_OFD_SETLK, &lock);
-		close(fd);
-	}
-}
-
-void claim_forget(struct claim *c)
 {
 	while (c->n)
 		close(c->fd[--c->n]);

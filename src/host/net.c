@@ -463,17 +463,11 @@ void net_end_by(struct net *n, int sig)
 	engine_ring(&n->engine, &n->end_bell);
 }
 
-static void net_release_slot(struct net *n)
+void net_release_slot(struct net *n)
 {
 	if (n->config.slot_fd >= 0)
 		close(n->config.slot_fd);
 	n->config.slot_fd = -1;
-}
-
-void net_forget_places(struct net *n)
-{
-	net_release_slot(n);
-	claim_forget(&n->claim);
 }
 
 void net_close(struct net *n, bool end)

@@ -41,10 +41,10 @@ struct net_events {
 int net_start(struct net *n, const struct net_events *events, struct config_error *e);
 
 /**
- * In a child after fork(): close its copies of the slot and of the claimed addresses, which would
- * keep them when the parent is gone. The parent's stay.
+ * Give the configuration's slot back. A child after fork() calls it too: its copy would keep the
+ * slot when the parent is gone.
  */
-void net_forget_places(struct net *n);
+void net_release_slot(struct net *n);
 
 /**
  * Wait, but not for long, until peers have acknowledged what was sent before we closed. The

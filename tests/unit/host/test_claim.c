@@ -75,14 +75,6 @@ static void end(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void ends_well(pid_t pid)
-{
-	int status;
-
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-}
-
 static int take(const char *port, const char *a, const char *b)
 {
 	struct config c = config_of(port, a, b);
@@ -168,43 +160,22 @@ static void ports_without_claims(void **state)
 	}
 }
 
-/* Within one process, too; and whoever opens and closes the file takes nothing away. */
-static void the_same_process_is_refused(void **state)
-{
-	struct config c = config_of("net_af_packet0,iface=eth1", "10.0.0.1", NULL);
-	struct claim claim;
-	char words[96];
-	pid_t pid;
-
-	assert_int_equal(claim_take(&claim, directory, &c, &e), 0);
-	assert_int_equal(take("net_af_packet0,iface=eth1", "10.0.0.1", NULL), -EADDRINUSE);
-	snprintf(words, sizeof words, "in use by process %d (%s)", (int)getpid(),
-		program_invocation_short_name);
-	assert_non_null(strstr(e.text, words));
-	pid = fork();
-	if (pid == 0)
-		_exit(take("net_af_packet0,iface=eth1", "10.0.0.1", NULL) == -EADDRINUSE ? 0 : 1);
-	ends_well(pid);
-	claim_release(&claim);
-	assert_int_equal(take("net_af_packet0,iface=eth1", "10.0.0.1", NULL), 0);
-}
-
-/* A child after fork() has none of its parent's, nor does it take them away. */
+/* A child after fork() has none of its parent's, nor do its ends take them away. */
 static void forks(void **state)
 {
 	struct config c = config_of("net_af_packet0,iface=eth1", "10.0.0.1", NULL);
 	struct claim claim;
+	int status;
 	pid_t pid;
 
 	assert_int_equal(claim_take(&claim, directory, &c, &e), 0);
 	pid = fork();
 	if (pid == 0) {
-		claim_forget(&claim);
 		claim_release(&claim);
 		_exit(take("net_af_packet0,iface=eth1", "10.0.0.1", NULL) == -EADDRINUSE ? 0 : 1);
 	}
-	ends_well(pid);
-	/* One that has yet to forget them: they are given back all the same. */
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
 	pid = fork();
 	if (pid == 0)
 		for (;;)
@@ -212,67 +183,6 @@ static void forks(void **state)
 	claim_release(&claim);
 	assert_int_equal(take("net_af_packet0,iface=eth1", "10.0.0.1", NULL), 0);
 	end(pid);
-}
-
-/* Its parent is killed while it lives on. */
-static void a_child_does_not_keep_it(void **state)
-{
-	struct config c = config_of("net_af_packet0,iface=eth1", "10.0.0.1", NULL);
-	struct claim claim;
-	pid_t parent, child;
-	int told[2], before, after;
-
-	assert_int_equal(pipe(told), 0);
-	parent = fork();
-	if (parent == 0) {
-		if (claim_take(&claim, directory, &c, &e) != 0)
-			_exit(1);
-		child = fork();
-		if (child == 0) {
-			claim_forget(&claim);
-			child = getpid();
-			if (write(told[1], &child, sizeof child) != sizeof child)
-				_exit(1);
-		}
-		for (;;)
-			pause();
-	}
-	assert_int_equal(read(told[0], &child, sizeof child), sizeof child);
-	before = take("net_af_packet0,iface=eth1", "10.0.0.1", NULL);
-	end(parent);
-	after = take("net_af_packet0,iface=eth1", "10.0.0.1", NULL);
-	assert_int_equal(kill(child, SIGKILL), 0); /* it was still there */
-	assert_int_equal(before, -EADDRINUSE);
-	assert_int_equal(after, 0);
-	close(told[0]);
-	close(told[1]);
-}
-
-/* Whatever is in the file: one line of it, and no more than may be shown. */
-static void a_file_that_says_something_else(void **state)
-{
-	static const struct {
-		const char *is, *said;
-	} files[] = {
-		{"", "in use by another process: "},
-		{"-7 x\n", "in use by another process: "},
-		{"99999999999999999999 x\n", "in use by another process: "},
-		{"17\n", "in use by process 17: "},
-		{"17 a\033b\nc\n", "in use by process 17 (a?b): "},
-	};
-	struct config c = config_of("net_af_packet0,iface=eth1", "10.0.0.1", NULL);
-	struct claim claim;
-
-	assert_int_equal(claim_take(&claim, directory, &c, &e), 0);
-	for (unsigned i = 0; i < sizeof files / sizeof files[0]; i++) {
-		size_t len = strlen(files[i].is);
-
-		assert_int_equal(ftruncate(claim.fd[0], 0), 0);
-		assert_int_equal(pwrite(claim.fd[0], files[i].is, len, 0), len);
-		assert_int_equal(take("net_af_packet0,iface=eth1", "10.0.0.1", NULL), -EADDRINUSE);
-		assert_non_null(strstr(e.text, files[i].said));
-	}
-	claim_release(&claim);
 }
 
 static void what_cannot_be_locked_is_not_claimed(void **state)
@@ -292,10 +202,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(all_or_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(both_ends_of_a_memif, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ports_without_claims, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_same_process_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(forks, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_child_does_not_keep_it, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_file_that_says_something_else, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_cannot_be_locked_is_not_claimed, set_up, tear_down),
 	};
