@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/eal.h"
+#include "dpdk-port/eal_leftover.h"
 #include "dpdk-port/eal_log.h"
 #include "dpdk-port/intr_gate.h"
 #include "dpdk-port/pool.h"
@@ -198,7 +199,7 @@ static int eal_args_build(struct eal_args *a, const struct port_config *cfg, str
 	eal_format_lcores(buf, sizeof buf);
 	if (!eal_args_has(&user, "-l") && !eal_args_has(&user, "-c"))
 		ok = ok && eal_args_default(a, &user, "--lcores", buf);
-	snprintf(buf, sizeof buf, "uiwarp-%d", (int)getpid());
+	eal_leftover_prefix(buf, sizeof buf, getpid());
 	ok = ok && eal_args_default(a, &user, "--file-prefix", buf);
 	if (!eal_args_has(&user, "--telemetry"))
 		ok = ok && eal_args_default(a, &user, "--no-telemetry", NULL);
@@ -274,12 +275,11 @@ static int eal_init(const struct port_config *cfg, struct port_error *e)
 	if (log)
 		rte_openlog_stream(log);
 	r = eal_run_thread(&a);
+	/* EAL made itself a directory that it has no use for without a shared configuration. */
+	eal_leftover_remove(rte_eal_get_runtime_dir());
 	if (r) {
 		snprintf(e->text, sizeof e->text, "no thread to start DPDK on: %s", strerror(-r));
 	} else if (a.result >= 0) {
-		/* EAL made itself a directory that it has no use for without a shared
-		 * configuration. */
-		rmdir(rte_eal_get_runtime_dir());
 		eal_state.state = EAL_OURS;
 		eal_state.sample = sample;
 		/* DPDK drew its seed when it was loaded. Drivers make up MAC addresses of it, and
