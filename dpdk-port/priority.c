@@ -9,7 +9,9 @@
 
 /** What to ask the scheduler for: the length of a round or two. */
 #define SLICE_NS UINT64_C(100000)
-#define NICE     (-10)
+/** Before others of the same kind: a program that was started with nice(1) stays nice. */
+#define NICE_STEP  10
+#define NICE_LEAST (-10)
 
 /** struct sched_attr of sched_setattr(2), which libc does not declare. */
 struct sched_attributes {
@@ -32,10 +34,13 @@ void priority_ask(void)
 {
 	struct sched_attributes a = {.size = sizeof a, .runtime = SLICE_NS};
 	pid_t tid = gettid();
+	int nice;
 
 	prctl(PR_SET_TIMERSLACK, 1);
 	a.nice = getpriority(PRIO_PROCESS, (id_t)tid);
 	if (syscall(SYS_sched_setattr, tid, &a, 0))
 		return;
-	setpriority(PRIO_PROCESS, (id_t)tid, NICE);
+	nice = a.nice - NICE_STEP > NICE_LEAST ? a.nice - NICE_STEP : NICE_LEAST;
+	if (nice < a.nice)
+		setpriority(PRIO_PROCESS, (id_t)tid, nice);
 }

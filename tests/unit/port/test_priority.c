@@ -28,11 +28,25 @@ static void a_privileged_thread_comes_before_others(void **state)
 	assert_int_equal(getpriority(PRIO_PROCESS, 0), -10);
 }
 
+/** One that its user has told to stay behind others does not overtake them. */
+static void a_nice_program_stays_nice(void **state)
+{
+	if (geteuid() != 0)
+		skip();
+	setpriority(PRIO_PROCESS, 0, 15);
+	priority_ask();
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), 5);
+	setpriority(PRIO_PROCESS, 0, -15);
+	priority_ask();
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), -15);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sleeps_end_when_they_should),
 		cmocka_unit_test(a_privileged_thread_comes_before_others),
+		cmocka_unit_test(a_nice_program_stays_nice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
