@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/guarded.h"
 
+#include "base/guarded_access.h"
 #include "base/guarded_priv.h"
 
 #include <stdatomic.h>
@@ -13,29 +14,21 @@ static size_t guarded_lead_to(const void *p, size_t align)
 
 #ifdef GUARDED_PLAIN
 
-/* Words of any type at any address. */
-struct word_2 {
-	uint16_t v;
-} __attribute__((packed, may_alias));
-struct word_4 {
-	uint32_t v;
-} __attribute__((packed, may_alias));
-struct word_8 {
-	uint64_t v;
-} __attribute__((packed, may_alias));
-
 /* Volatile: by one access each, which the compiler neither repeats nor turns into memcpy(). */
 static void guarded_move_word(uint8_t *to, const uint8_t *from, size_t size)
 {
 	switch (size) {
 	case 8:
-		((volatile struct word_8 *)to)->v = ((const volatile struct word_8 *)from)->v;
+		((volatile struct guarded_word_8 *)to)->v =
+			((const volatile struct guarded_word_8 *)from)->v;
 		break;
 	case 4:
-		((volatile struct word_4 *)to)->v = ((const volatile struct word_4 *)from)->v;
+		((volatile struct guarded_word_4 *)to)->v =
+			((const volatile struct guarded_word_4 *)from)->v;
 		break;
 	case 2:
-		((volatile struct word_2 *)to)->v = ((const volatile struct word_2 *)from)->v;
+		((volatile struct guarded_word_2 *)to)->v =
+			((const volatile struct guarded_word_2 *)from)->v;
 		break;
 	default:
 		*(volatile uint8_t *)to = *(const volatile uint8_t *)from;
@@ -232,11 +225,22 @@ bool guarded_copy_from(void *to, const void *from, size_t len)
 	return guarded_copy_bytes(to, from, len, from);
 }
 
+/* The linker's, around what guarded_access.h put there; NULL if nothing uses that. */
+extern const struct guarded_entry __start_guarded_table[]
+	__attribute__((weak, visibility("hidden")));
+extern const struct guarded_entry __stop_guarded_table[]
+	__attribute__((weak, visibility("hidden")));
+
 uintptr_t guarded_resume(uintptr_t pc)
 {
-	if (pc < (uintptr_t)guarded_begin || pc >= (uintptr_t)guarded_end)
-		return 0;
-	return (uintptr_t)guarded_failed;
+	if (pc >= (uintptr_t)guarded_begin && pc < (uintptr_t)guarded_end)
+		return (uintptr_t)guarded_failed;
+	for (const struct guarded_entry *e = __start_guarded_table; e != __stop_guarded_table;
+		e++) {
+		if (pc == (uintptr_t)&e->insn + (uintptr_t)(intptr_t)e->insn)
+			return (uintptr_t)&e->resume + (uintptr_t)(intptr_t)e->resume;
+	}
+	return 0;
 }
 
 #endif

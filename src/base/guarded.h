@@ -34,7 +34,7 @@
 #define GUARDED_PLAIN 1
 #endif
 #endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
 #define GUARDED_PLAIN 1
 #endif
 

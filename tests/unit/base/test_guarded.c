@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/guarded.h"
 #include "base/guarded_priv.h"
+#include "support/faults.h"
 #include "support/watched.h"
 
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <ucontext.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -163,41 +160,10 @@ static void no_other_code_is_its_own(void **state)
 
 #ifndef GUARDED_PLAIN
 
-static volatile sig_atomic_t faults;
-
-static void on_fault(int sig, siginfo_t *info, void *context)
-{
-	greg_t *pc = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-	uintptr_t to = guarded_resume((uintptr_t)*pc);
-
-	if (to == 0)
-		_exit(1);
-	*pc = (greg_t)to;
-	faults++;
-}
-
-/* The end of memory. */
-static uint8_t *edge;
-
-/* cmocka has a handler of its own around each test. */
-static void prepare(void)
-{
-	struct sigaction a = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
-	long page = sysconf(_SC_PAGESIZE);
-	uint8_t *p = mmap(
-		NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	assert_ptr_not_equal(p, MAP_FAILED);
-	edge = p + page;
-	assert_int_equal(munmap(edge, (size_t)page), 0);
-	assert_int_equal(sigaction(SIGSEGV, &a, NULL), 0);
-}
-
 static void stops_at_the_edge(void **state)
 {
-	uint8_t mine[LONGEST] = {0};
+	uint8_t mine[LONGEST] = {0}, *edge = faults_prepare();
 
-	prepare();
 	for (size_t len = 1; len <= LONGEST; len++) {
 		faults = 0;
 		assert_true(guarded_copy(edge - len, mine, len));
@@ -218,10 +184,9 @@ static void stops_at_the_edge(void **state)
 
 static void exchanges_nothing_there(void **state)
 {
+	uint8_t *edge = faults_prepare();
 	uint64_t expected = 1;
 
-	prepare();
-	faults = 0;
 	assert_int_equal(guarded_exchange((uint64_t *)(void *)edge, &expected, 2), -1);
 	assert_int_equal(faults, 1);
 	assert_int_equal(expected, 1);
