@@ -301,7 +301,7 @@ static inline bool llp_is_local(struct llp_stack *s, const struct ip_addr *a)
  * Take a local port for a bound endpoint that neither listens nor connects yet (rdma_bind_addr).
  * Port 0 chooses an ephemeral one and writes it back. A later listen or connect from that
  * endpoint uses the reservation. @p flags: enum llp_port_flags.
- * @return 0, -EADDRINUSE, -EADDRNOTAVAIL.
+ * @return 0, -EADDRINUSE, -EADDRNOTAVAIL, -ENOMEM.
  */
 static inline int llp_port_reserve(struct llp_stack *s, struct ip_endpoint *local, unsigned flags)
 {

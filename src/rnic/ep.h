@@ -64,7 +64,7 @@ void rnic_ep_destroy(struct rnic_ep *ep);
 /**
  * @param reuse rdma_set_option(RDMA_OPTION_ID_REUSEADDR).
  * @param v6only rdma_set_option(RDMA_OPTION_ID_AFONLY): for a :: listener.
- * @return 0, -EADDRNOTAVAIL, -EADDRINUSE, -EINVAL (bound already).
+ * @return 0, -EADDRNOTAVAIL, -EADDRINUSE, -EINVAL (bound already), -ENOMEM.
  */
 int rnic_ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse, bool v6only);
 
@@ -85,7 +85,7 @@ int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote, uint64
 /**
  * @param backlog requests at most that nobody has adopted; 0: the largest. What comes beyond it is
  *        rejected.
- * @return 0, -EINVAL (not bound), -EADDRINUSE.
+ * @return 0, -EINVAL (not bound), -EADDRINUSE, -ENOMEM.
  */
 int rnic_ep_listen(struct rnic_ep *ep, unsigned backlog);
 

@@ -32,14 +32,17 @@ int tcp_listen(struct tcp_stack *s, const struct ip_endpoint *local, unsigned ba
 	for (l = *tcp_listen_chain_of(s, local->port); l; l = l->port_next)
 		if (l->local.port == local->port && ip_addr_equal(&l->local.addr, &local->addr))
 			return -EADDRINUSE;
-	err = tcp_ports_listen(&s->ports, local, &flags);
-	if (err)
-		return err;
 	if (!s->synq.bucket && tcp_synq_init(&s->synq, s->cfg.max_half_open, &s->table.key))
 		return -ENOMEM;
 	l = malloc(sizeof *l);
 	if (!l)
 		return -ENOMEM;
+	/* Last, as it changes the reservation. */
+	err = tcp_ports_listen(&s->ports, local, &flags);
+	if (err) {
+		free(l);
+		return err;
+	}
 	*l = (struct tcp_listener){.next = s->listeners,
 		.port_next = *tcp_listen_chain_of(s, local->port),
 		.s = s,

@@ -361,7 +361,6 @@ static int tcp_llp_port_reserve(struct llp_stack *ls, struct ip_endpoint *local,
 	struct tcp_stack *s = tcp_llp_stack_of(ls);
 	struct port_query q = {.s = s, .id.local = local->addr};
 	static const struct ip_endpoint nobody;
-	int err;
 
 	if (!ip_addr_is_any(&local->addr) && !ip_addr_is_local(s->cfg.ip, &local->addr))
 		return -EADDRNOTAVAIL;
@@ -373,8 +372,7 @@ static int tcp_llp_port_reserve(struct llp_stack *ls, struct ip_endpoint *local,
 	} else if (!tcp_llp_reservable(s, local, flags)) {
 		return -EADDRINUSE;
 	}
-	err = tcp_ports_reserve(&s->ports, local, flags);
-	return err == -ENOMEM ? -EADDRINUSE : err;
+	return tcp_ports_reserve(&s->ports, local, flags);
 }
 
 static void tcp_llp_port_release(struct llp_stack *ls, const struct ip_endpoint *local)
