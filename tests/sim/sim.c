@@ -4,6 +4,7 @@
 #include "base/container_of.h"
 #include "sim/element.h"
 #include "sim/host.h"
+#include "sim/pool.h"
 #include "support/eal.h"
 
 #include <stdio.h>
@@ -47,7 +48,8 @@ struct sim *sim_create(const struct sim_config *cfg)
 	if (!s)
 		abort();
 	test_eal_init_with(EAL_MEGABYTES);
-	s->pool = pool_create("host", n, room);
+	s->pool = cfg->no_packet ? sim_pool_create(n, room, cfg->no_packet)
+				 : pool_create("host", n, room);
 	s->references = pool_create("ref", n, 0);
 	s->copies = pool_create("copy", cfg->copies ? cfg->copies : 16383, room);
 	s->rng.state = cfg->seed;

@@ -32,6 +32,8 @@ struct sim_config {
 	uint16_t room; /**< of one packet, for the largest MTU with its headers; 0: 2,048 */
 	/** Packets on their way that somebody changed or copied; 0: 16,383. */
 	uint32_t copies;
+	/** Asked for each packet that a stack takes. @return true: there is none. NULL: nobody. */
+	bool (*no_packet)(void);
 };
 
 struct sim {

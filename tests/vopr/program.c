@@ -45,6 +45,7 @@ static const struct {
 	[STEP_STALL] = {"stall", 4, FAULT},
 	[STEP_MANGLE] = {"mangle", 2, FAULT},
 	[STEP_HOG] = {"hog", 2, FAULT},
+	[STEP_NO_MEMORY] = {"no_memory", 3, FAULT},
 	[STEP_CALM] = {"calm", 10, FAULT},
 };
 

@@ -43,6 +43,7 @@ enum step_kind {
 	STEP_STALL,
 	STEP_MANGLE,
 	STEP_HOG,
+	STEP_NO_MEMORY,
 	STEP_CALM,
 	STEP_KINDS,
 };

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "vopr/world.h"
 
+#include "support/alloc_fault.h"
 #include "tcp/stack.h"
+
+#include <errno.h>
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -22,8 +25,14 @@ void world_trace(struct world *w, const char *fmt, ...)
 
 bool world_must(struct world *w, int r, const char *what)
 {
-	if (r < 0)
+	uint64_t failed = alloc_fault_failed();
+
+	/* Once for each allocation that failed, at most. */
+	if (r == -ENOMEM && failed != w->no_memory)
+		world_trace(w, "%s: no memory", what);
+	else if (r < 0)
 		model_fail(&w->m, "%s: %s", what, strerror(-r));
+	w->no_memory = failed;
 	return r >= 0;
 }
 
@@ -102,6 +111,7 @@ void world_create(struct world *w, const struct program *p, const struct world_o
 	w->s = sim_create(&(struct sim_config){.seed = p->profile.seed,
 		.packets = p->profile.small_pool ? 1023 : 4095,
 		.copies = 4095,
+		.no_packet = alloc_fault_now,
 		.room = p->profile.mtu > 1500 ? 9216 : 0});
 	w->memory = calloc(w->n, MODEL_ARENA);
 	if (!w->memory)

@@ -122,9 +122,10 @@ struct world {
 	unsigned n_hogged;
 	uint64_t next_place;
 	uint64_t calm_since;
-	bool over;   /**< nothing is left of the hosts' objects */
-	bool ending; /**< the program is over; what is posted is to end it */
-	FILE *trace; /**< NULL: none */
+	uint64_t no_memory; /**< allocations that had failed when a verb was last called */
+	bool over;          /**< nothing is left of the hosts' objects */
+	bool ending;        /**< the program is over; what is posted is to end it */
+	FILE *trace;        /**< NULL: none */
 	struct sim_pcapng *pcap;
 	struct prng r; /**< of the step */
 };
@@ -140,7 +141,7 @@ void world_destroy(struct world *w, char wrong[256]);
 
 void world_trace(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/** A product's call that must succeed. */
+/** A product's call that must succeed, if there is memory. */
 bool world_must(struct world *w, int r, const char *what);
 
 static inline uint64_t world_below(struct world *w, uint64_t n)

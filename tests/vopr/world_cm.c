@@ -182,9 +182,9 @@ void world_connect(struct world_host *h)
 	world_trace(w, "host %u: qp %u connects to qp %u of host %u", h->index, q->slot, to->slot,
 		peer->index);
 	if (!world_must(w, rnic_ep_create(h->rnic, end_event, e, &e->ep), "ep_create") ||
-		!world_must(w, rnic_ep_resolve(e->ep, &at, 0), "resolve"))
-		return;
-	world_must(w, rnic_ep_connect(e->ep, &cp), "connect");
+		!world_must(w, rnic_ep_resolve(e->ep, &at, 0), "resolve") ||
+		!world_must(w, rnic_ep_connect(e->ep, &cp), "connect"))
+		e->over = true;
 }
 
 /* ---- the end ----------------------------------------------------------------------------- */
@@ -238,7 +238,8 @@ void world_reap(struct world_host *h)
 			continue;
 		}
 		*at = e->next;
-		rnic_ep_destroy(e->ep);
+		if (e->ep)
+			rnic_ep_destroy(e->ep);
 		if (e->qp)
 			e->qp->end = NULL;
 		/* It may have been accepted all the same: what is posted is of that connection. */

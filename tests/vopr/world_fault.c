@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** The network between the hosts, and what it does to them. */
 #include "sim/some.h"
+#include "support/alloc_fault.h"
 #include "vopr/world.h"
 
 #define CUT_HARMLESS (3 * SIM_S)
@@ -103,6 +104,7 @@ void world_calm(struct world *w)
 	for (unsigned i = 0; i < w->n; i++)
 		calm(&w->host[i]);
 	hog_end(w);
+	alloc_fault_chance(0, 0);
 }
 
 static void cut_end(void *ctx)
@@ -165,6 +167,23 @@ static void stall(struct world_host *h)
 	sim_at(h->w->s, sim_now(h->w->s) + t, stall_end, h);
 }
 
+static void memory_is_back(void *ctx)
+{
+	alloc_fault_chance(0, 0);
+}
+
+/** Allocations fail by chance, of all hosts and all kinds; one in all or one in a few. */
+static void no_memory(struct world *w)
+{
+	static const double chances[] = {0.002, 0.02, 0.2, 1};
+	unsigned i = (unsigned)world_below(w, RTE_DIM(chances));
+
+	alloc_fault_chance(chances[i], prng_u64(&w->r));
+	/* With nothing at all, not for so long that connections end. */
+	sim_at(w->s, sim_now(w->s) + world_below(w, i < 3 ? 2 * SIM_S : 50 * SIM_MS),
+		memory_is_back, w);
+}
+
 void world_fault(struct world_host *h, const struct step *step)
 {
 	struct world *w = h->w;
@@ -204,6 +223,9 @@ void world_fault(struct world_host *h, const struct step *step)
 		break;
 	case STEP_HOG:
 		hog(w);
+		break;
+	case STEP_NO_MEMORY:
+		no_memory(w);
 		break;
 	default:
 		calm(h);
