@@ -59,9 +59,8 @@ static int memif_ask_socket(const char *path)
 
 /**
  * True for a socket file that no process has bound. Connect for datagrams, which memif's sockets do
- * not take: the kernel reports that for a bound one, and its owner sees nothing. A connection that
- * comes and goes at once would end the server: its driver then closes a descriptor that the EAL
- * goes on watching, which panics.
+ * not take: the kernel reports that for a bound one, and its owner sees nothing. To a connection
+ * that comes and goes at once drivers are sensitive (memif_send.h).
  */
 static bool memif_is_stale(const char *path)
 {
