@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file capture.h
- * All that a port sends and receives, as a pcapng file (draft-ietf-opsawg-pcapng).
+ * Writes all frames that a port sends and receives to a pcapng file (draft-ietf-opsawg-pcapng).
  *
- * The engine copies each frame, as a finished block of the file, into a ring; a thread writes the
- * ring out. A frame that the port is to checksum is written with the checksums it will have.
- * When the ring is full, frames are left out and counted: a capture never delays the stack.
+ * The engine copies each frame, as a block of the file, into a ring, and a thread writes the ring
+ * to the file. Checksums that the port is to compute are filled in. When the ring is full frames
+ * are left out and counted: a capture never delays the stack.
  */
 #ifndef DPDK_PORT_CAPTURE_H
 #define DPDK_PORT_CAPTURE_H
@@ -21,14 +21,14 @@ enum capture_direction { CAPTURE_IN = 1, CAPTURE_OUT = 2 }; /* of epb_flags, sec
 
 /**
  * Create @p path and start its thread.
- * @param ifname of the interface in the file.
- * @param now ns on the clock that capture_packet() is given; stamps become time of day.
+ * @param ifname name of the interface in the file.
+ * @param now the present time of capture_packet()'s clock, ns; the file has times of day.
  * @return 0, -errno (file), -ENOMEM.
  */
 int capture_open(const char *path, const char *ifname, uint64_t now, const struct log_sink *log,
 	struct capture **out);
 
-/** Write out what is left, with the count of frames left out, and close. NULL does nothing. */
+/** Write out the rest, with the number of frames left out, and close. NULL does nothing. */
 void capture_close(struct capture *c);
 
 /** Copy one frame. One thread at a time. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file capture_block.h
- * The blocks of a pcapng file (draft-ietf-opsawg-pcapng), in this host's byte order as the format
- * allows. Each function writes one at @p b and returns its length.
+ * The blocks of a pcapng file (draft-ietf-opsawg-pcapng), in the host's byte order, which the
+ * format allows. Each function writes a block at @p b and returns its length.
  */
 #ifndef DPDK_PORT_CAPTURE_BLOCK_H
 #define DPDK_PORT_CAPTURE_BLOCK_H
@@ -14,10 +14,10 @@
 #define CAPTURE_HEAD_MAX       256
 #define CAPTURE_STATISTICS_LEN 40
 
-/** Section header, by program @p app, and the one interface; its stamps are in nanoseconds. */
+/** Section header of program @p app, and the only interface, with time stamps in nanoseconds. */
 size_t capture_head(uint8_t b[CAPTURE_HEAD_MAX], const char *app, const char *ifname);
 
-/** Length of the block of a frame of @p frame_len bytes. */
+/** Length of the block for a frame of @p frame_len bytes. */
 static inline uint32_t capture_packet_len(uint32_t frame_len)
 {
 	return 28 + (frame_len + 3) / 4 * 4 + 12 + 4;

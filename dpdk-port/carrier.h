@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file carrier.h
- * Whether an interface of the kernel's has its carrier. DPDK's AF_PACKET driver says "up" whatever
- * happens to the interface below it.
+ * The carrier of a kernel interface. DPDK's AF_PACKET driver always reports its link as up.
  */
 #ifndef DPDK_PORT_CARRIER_H
 #define DPDK_PORT_CARRIER_H
@@ -11,7 +10,7 @@ enum carrier {
 	CARRIER_UNKNOWN,
 	CARRIER_DOWN,
 	CARRIER_UP,
-	CARRIER_GONE, /**< there is no such interface any more */
+	CARRIER_GONE, /**< the interface does not exist any more */
 };
 
 /** @param fd any socket of the interface's network namespace; -1: unknown. */

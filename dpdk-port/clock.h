@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file clock.h
- * Nanoseconds on a monotonic clock, read without a system call: the TSC scaled by a multiplier
- * that is computed once. Where the TSC is not invariant, clock_gettime() stands in.
+ * A monotonic clock in nanoseconds, read without a system call. It is the TSC, scaled by a constant
+ * multiplier. If the TSC is not invariant, clock_gettime() is used.
  */
 #ifndef DPDK_PORT_CLOCK_H
 #define DPDK_PORT_CLOCK_H
@@ -23,13 +23,13 @@ struct port_clock {
 	uint64_t mult; /**< ns per cycle, times 2^32; 0: clock_gettime() */
 };
 
-/** Both clocks, read as close to each other as can be. */
+/** Read both clocks, as close to each other as possible. */
 struct clock_sample clock_sample_now(void);
 
 /**
  * Start a clock that continues CLOCK_MONOTONIC.
- * @param since an earlier sample to measure the TSC's rate against, if 20 ms have passed since:
- *        DPDK's own figure is rounded to 10 MHz. NULL: DPDK's figure is good enough.
+ * @param since an earlier sample. If it is at least 20 ms old, it is used to measure the TSC's
+ *              rate, as DPDK's own figure is rounded to 10 MHz. NULL: use DPDK's figure.
  */
 void clock_init(struct port_clock *c, const struct clock_sample *since);
 
@@ -42,7 +42,7 @@ static inline uint64_t clock_at(const struct port_clock *c, uint64_t tsc)
 	return c->base.ns + (uint64_t)((unsigned __int128)(tsc - c->base.tsc) * c->mult >> 32);
 }
 
-/** Nanoseconds now. May step back by what two cores' counters differ, a few ns. */
+/** The time now, ns. It may step back a few ns between two cores. */
 static inline uint64_t clock_ns(const struct port_clock *c)
 {
 	uint64_t tsc;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file device_args.h
- * The arguments of the software devices that people write by hand. Drivers of DPDK ignore what they
- * do not know, or only report that something is wrong.
+ * Checks the arguments of software devices. DPDK's drivers ignore unknown arguments, or do not tell
+ * which one is wrong.
  */
 #ifndef DPDK_PORT_DEVICE_ARGS_H
 #define DPDK_PORT_DEVICE_ARGS_H
@@ -11,9 +11,8 @@
 #include <stddef.h>
 
 /**
- * Are the arguments of @p device among those that its driver knows? True for drivers that are not
- * known here.
- * @param[out] why when not, what is wrong and what would be right, to follow the device's name.
+ * True if the driver of @p device knows all of its arguments, or if the driver is not known here.
+ * @param[out] why if false: what is wrong and what would be right, to follow the device's name.
  */
 bool device_args_check(const char *device, char *why, size_t len);
 

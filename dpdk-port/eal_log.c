@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* DPDK logs to one stream per process: ours cuts it into lines for the sink in force. They are for
- * debugging: what went wrong is said in our words. It keeps the first error, which names the cause:
- * those after it only say that something failed. */
+/*
+ * DPDK logs to one stream per process. Ours splits it into lines for the present sink, at debug
+ * level, as our own messages report errors. It keeps the first error, which names the cause. Later
+ * ones only say that something failed.
+ */
 #include "dpdk-port/eal_log.h"
 #include "dpdk-port/eal.h"
 

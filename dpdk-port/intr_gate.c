@@ -23,8 +23,10 @@ struct intr_gate {
 	struct rte_intr_handle *handle;
 };
 
-/* There is one interrupt thread in a process. The lock also keeps the gate from being freed while
- * it is opened for another port. */
+/*
+ * The gate of the process. The lock also prevents that it is freed while it is opened for another
+ * port.
+ */
 static pthread_mutex_t intr_gate_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct intr_gate *intr_gate_current;
 

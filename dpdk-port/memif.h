@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file memif.h
- * The socket of a memif: what a killed process leaves of it, and how DPDK wants it named.
+ * The socket of a memif: stale files, absolute names, and reasons for a missing link.
  */
 #ifndef DPDK_PORT_MEMIF_H
 #define DPDK_PORT_MEMIF_H
@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** By its name or arguments, a memif? */
+/** True if @p device is a memif, by its name or arguments. */
 bool memif_is_named(const char *device);
 
 /**
- * Remove the socket file of an earlier memif server that is gone: DPDK would take it for a living
- * one's and not open the port. One with a listener stays, and so does what is no socket.
+ * Remove the socket file that a killed memif server has left. DPDK would not open the port because
+ * of it. A socket with a listener stays, and so does a file that is no socket.
  *
  * @param device  arguments of a DPDK device of any kind
  * @return true if a file was removed
@@ -22,30 +22,28 @@ bool memif_is_named(const char *device);
 bool memif_forget_stale(const char *device);
 
 /**
- * The arguments with an absolute path in "socket=", which is all that DPDK takes. Where that is
- * absolute already, or no path (an abstract socket's name), or the device no memif, they are
- * copied.
- * @return 0, -ENAMETOOLONG, or why there is no current directory.
+ * Copy the arguments and make the path in "socket=" absolute, as DPDK requires. An abstract
+ * socket's name and the arguments of other devices are not changed.
+ * @return 0, -ENAMETOOLONG, or the error of getcwd().
  */
 int memif_absolute(const char *device, char *out, size_t len);
 
 /**
- * True if @p device is a memif with role=server, and a process listens at its socket: before it is
- * opened, or when that has failed, that is another server. Of one in another network namespace an
- * abstract socket is not seen.
+ * True if @p device is a memif with role=server, and a process listens at its socket. Before the
+ * device is opened, that is another server. An abstract socket in another network namespace is not
+ * seen.
  */
 bool memif_is_served(const char *device);
 
-/** What is at the other end of a memif without a link. */
+/** Why a memif has no link. */
 enum memif_absence {
-	MEMIF_NO_CLIENT, /**< this is the server, and nobody came */
-	MEMIF_NO_SERVER, /**< this is a client, and nobody listens at the socket */
-	MEMIF_TAKEN,     /**< somebody listens there, and does not take us: it has another client */
+	MEMIF_NO_CLIENT, /**< this is the server, and no client has come */
+	MEMIF_NO_SERVER, /**< this is a client, and no process listens at the socket */
+	MEMIF_TAKEN,     /**< the server does not accept us: it has another client */
 };
 
 /**
- * Why a memif has no link, as far as this host can tell: of a server in another network namespace
- * an abstract socket is not seen.
+ * Find out why a memif has no link. An abstract socket in another network namespace is not seen.
  *
  * @param device  arguments of a memif
  * @param socket  room for the socket's name, at most @p len bytes with its end

@@ -20,8 +20,8 @@
 #define ANSWER(action)     BPF_STMT(BPF_RET | BPF_K, action)
 
 /**
- * The calling thread's changes to an interface's flags and address succeed from now on, and change
- * nothing. For its life; it cannot gain rights by exec() any more either.
+ * From now on the calling thread's changes to an interface's flags and address succeed without an
+ * effect, until the thread ends. It also cannot gain rights by exec() any more.
  */
 static int packet_feign(void)
 {

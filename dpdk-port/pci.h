@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file pci.h Why a PCI device does not open, where DPDK's own words mislead. */
+/** @file pci.h Explains why a PCI device does not open, where DPDK's message misleads. */
 #ifndef DPDK_PORT_PCI_H
 #define DPDK_PORT_PCI_H
 
@@ -8,13 +8,12 @@
 
 #define PCI_SYSFS "/sys/bus/pci/devices"
 
-/** True for DPDK's error that memory is not mapped for devices: it logs that, and goes on. */
+/** True for DPDK's error that memory is not mapped for devices, after which it goes on. */
 bool pci_is_unmapped(const char *reason);
 
 /**
- * Put better words in place of DPDK's @p reason: that the limit of locked memory is too small, that
- * there is no such device, or which driver of Linux's it is bound to instead of vfio-pci. Others
- * stay.
+ * Replace DPDK's @p reason by a better one: the limit of locked memory is too small, there is no
+ * such device, or it is bound to another Linux driver than vfio-pci. Other reasons stay.
  * @param sysfs PCI_SYSFS
  * @param device DPDK device arguments
  */

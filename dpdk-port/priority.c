@@ -24,10 +24,10 @@ struct sched_attributes {
 };
 
 /*
- * Under EEVDF (Linux 6.6) a task that sleeps most of the time is let in when its timer ends, and a
- * short slice (6.12) keeps it so when it has run a little more than its share; a privileged process
- * also gets a better nice value. All are hints: without them the median is the same and the
- * rare late wake-up is later. Not a real-time policy: at times this thread is busy for long, and
+ * Under EEVDF (Linux 6.6) a task that mostly sleeps runs as soon as its timer ends. A short slice
+ * (6.12) keeps it so after it has used a little more than its share. A privileged process also gets
+ * a better nice value. All of these are hints: without them the median is the same, and rare late
+ * wake-ups are later. A real-time policy is not used, because this thread may be busy for long and
  * would starve others on the core.
  */
 void priority_ask(void)

@@ -3,9 +3,9 @@
  * @file rxfd.h
  * A descriptor to sleep on until a port receives.
  *
- * DPDK hands one out where the driver has Rx interrupts. The drivers on top of the kernel (TAP,
- * AF_PACKET) hold a descriptor that the kernel makes readable, but do not show it; it is found
- * among the process's own by what the kernel says of each.
+ * DPDK provides one if the driver has Rx interrupts. The drivers on top of the kernel (TAP,
+ * AF_PACKET) have a suitable descriptor but do not provide it. It is searched for among the
+ * process's descriptors.
  */
 #ifndef DPDK_PORT_RXFD_H
 #define DPDK_PORT_RXFD_H
@@ -13,25 +13,25 @@
 #include <stdint.h>
 
 /**
- * The packet socket that is bound to interface @p ifindex, of this process. -1: none, or several,
- * of which one could not tell which will receive.
+ * This process's packet socket that is bound to interface @p ifindex. -1: there is none, or
+ * several.
  */
 int rxfd_packet_socket(unsigned ifindex);
 
-/** A signal that a driver waits for, and its handler of it. */
+/** A signal that a driver waits for, and its handler. */
 struct rxfd_signal {
 	int number;
 	void (*handler)(int number); /**< NULL: it waits for none */
 };
 
 /**
- * The queue of the TAP interface @p ifname that receives. -1: not found.
+ * Find the receive queue of the TAP interface @p ifname. -1: not found.
  *
- * The driver asks for a signal per packet, which would interrupt system calls of the application,
- * so they are turned off here; call this before the interface is brought up. The driver does
- * without as long as none has come. But one may have: of an interface that was up before, on which
- * the host has sent meanwhile. From then on the driver looks only after another.
- * @param[out] signal call its handler before each poll, in place of the signal.
+ * The driver asks for a signal per packet, which would interrupt system calls of the application.
+ * So signals are turned off here. Call this before the interface is brought up. The driver works
+ * without signals until the first has come. One may have come already, if the interface was up
+ * before and the host has sent on it. Then the driver receives only after another signal.
+ * @param[out] signal its handler must be called before each poll, instead of the signal.
  */
 int rxfd_tap_quiet(const char *ifname, struct rxfd_signal *signal);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file host.h What the parts of the library share. */
+/** @file host.h Shared by the files of the library. */
 #ifndef DRIVE_HOST_H
 #define DRIVE_HOST_H
 
@@ -9,7 +9,7 @@
 
 struct sock;
 
-/** A packet on its way out, copied: the stack's own buffer is free again. */
+/** A copy of a sent packet. The stack's own buffer is free again. */
 struct sent_packet {
 	struct sent_packet *next;
 	uint64_t at;
@@ -32,10 +32,10 @@ struct uiwarp_tcp {
 	unsigned n_socks;
 };
 
-/** The end of a round: what is due goes out, what we sent to ourselves comes in. */
+/** End a round: run due timers, and deliver packets that the host sent to itself. */
 void host_round(struct uiwarp_tcp *h);
 
-/** Close all sockets, without a word to anybody. */
+/** Free all sockets without sending anything. */
 void sockets_fini(struct uiwarp_tcp *h);
 
 void host_fill_info(struct uiwarp_tcp_info *to, const struct tcp_info *from);

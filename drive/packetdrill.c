@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The interface by which packetdrill (github.com/google/packetdrill) tests a TCP in a shared
- * object, --so_filename: our sockets with errno, and a clock that moves when packetdrill sleeps,
- * waits for a packet or looks at it. Built only where packetdrill.h is (docs/tcp-testing.md).
+ * The interface of packetdrill (github.com/google/packetdrill) to a TCP in a shared object
+ * (--so_filename): our sockets with errno, and a clock that advances when packetdrill sleeps, waits
+ * for a packet or reads it. Built only where packetdrill.h is (docs/tcp-testing.md).
  *
- * Linux hands what it sends to a device in large pieces, and the scripts are written for that; so
- * segments that leave together are put together again here.
+ * The scripts are written for Linux, which hands data to a device in large pieces. So segments that
+ * are sent together are joined here.
  */
 #include "drive/uiwarp_tcp.h"
 
@@ -33,8 +33,7 @@ struct drill {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	unsigned waiting;
-	/** packetdrill's own close() comes after ours: each socket has a descriptor of the
-	 * process's. */
+	/** packetdrill calls close() itself after ours, so each socket has a real descriptor. */
 	struct {
 		int s; /**< our socket and 1; 0: none */
 		bool nonblock;

@@ -8,11 +8,11 @@
  * thread or touches the network: the same calls give the same packets, to the byte.
  *
  * - Packets begin with their IPv4 or IPv6 header and carry correct checksums; there is no link
- *   layer, so no ARP and no ND. Everything that is not addressed to the host is dropped.
- * - Time is nanoseconds since any moment the caller likes, and never goes back. Timers fire up to
+ *   layer, so no ARP and no ND. Packets for other addresses are dropped.
+ * - Time is in nanoseconds from any origin, and never goes back. Timers fire up to
  *   UIWARP_TCP_TICK_NS late, never early.
- * - Functions return 0 or a count, or a negative errno. Sockets are small numbers, each host's own.
- * - Buffers are the caller's and are copied before a call returns.
+ * - Functions return 0 or a count, or a negative errno. Sockets are small numbers, for each host.
+ * - Buffers belong to the caller and are copied before a call returns.
  * - A host is used by one thread at a time. The first uiwarp_tcp_create() of a process starts
  * DPDK's EAL with 512 MiB of ordinary memory (address space, used only as far as hosts need it),
  * unless the process runs one already; no root, no hugepages, no files.
@@ -37,12 +37,12 @@ extern "C" {
 /** The grain of the timers. */
 #define UIWARP_TCP_TICK_NS 16384
 
-/** What uiwarp_tcp_next() answers when no timer runs. */
+/** Returned by uiwarp_tcp_next() when no timer runs. */
 #define UIWARP_TCP_NEVER UINT64_MAX
 
 struct uiwarp_tcp;
 
-/** When SYNs are answered without being remembered (RFC 4987). */
+/** When SYNs are answered without state (RFC 4987). */
 enum uiwarp_tcp_cookies {
 	UIWARP_TCP_COOKIES_AUTO, /**< when a listener's backlog is full of handshakes */
 	UIWARP_TCP_COOKIES_ALWAYS,
@@ -55,25 +55,26 @@ enum uiwarp_tcp_ecn {
 	UIWARP_TCP_ECN_ON, /**< ask for it, too */
 };
 
-/** All zeros is a good configuration. */
+/** The configuration. Zero-initialised has all defaults. */
 struct uiwarp_tcp_config {
 	uint64_t seed;    /**< of initial sequence numbers, ports, timestamps and hashes */
 	uint16_t mtu;     /**< IP header included: 1280 - 9216; 0: 1500 */
 	unsigned packets; /**< buffers that the host has in all; 0: 4096. 3/8 may wait to be
 			       acknowledged, as many to be read. */
-	/** "cubic", "newreno" or "bbr", of sockets that do not choose their own; NULL: "cubic". */
+	/** "cubic", "newreno" or "bbr", for sockets that do not choose their own; NULL: "cubic". */
 	const char *congestion_control;
 	uint32_t send_buffer, receive_buffer; /**< bytes for each connection; 0: the default */
 	uint32_t time_wait_ms;                /**< 0: 60,000 */
 	uint32_t syn_retries;                 /**< 0: 6 */
 	uint32_t user_timeout_ms;             /**< 0: 100,000 */
 	uint32_t keepalive_ms;                /**< idle time before probes; 0: none */
-	uint32_t zero_window_timeout_ms;      /**< peers that answer so; 0: for ever */
-	uint32_t max_half_open;               /**< handshakes from outside; 0: 4096 */
+	/** For peers that keep their window closed; 0: for ever */
+	uint32_t zero_window_timeout_ms;
+	uint32_t max_half_open; /**< handshakes from outside; 0: 4096 */
 	enum uiwarp_tcp_cookies syn_cookies;
 	enum uiwarp_tcp_ecn ecn;
 	bool no_timestamps, no_sack, no_window_scale; /**< neither offered nor accepted */
-	/** One line of text for a person, without its newline; NULL: silence. */
+	/** One line of log, without its newline. May be NULL. */
 	void (*log)(void *ctx, const char *line);
 	void *log_ctx;
 };
@@ -82,7 +83,7 @@ struct uiwarp_tcp_config {
 UIWARP_TCP_API int uiwarp_tcp_create(
 	const struct uiwarp_tcp_config *cfg, uint64_t now, struct uiwarp_tcp **out);
 
-/** Connections that are open are reset; those packets are not to be had any more. */
+/** Reset open connections and free the host. The packets of these resets cannot be taken. */
 UIWARP_TCP_API void uiwarp_tcp_destroy(struct uiwarp_tcp *h);
 
 /**
@@ -92,7 +93,7 @@ UIWARP_TCP_API void uiwarp_tcp_destroy(struct uiwarp_tcp *h);
  */
 UIWARP_TCP_API int uiwarp_tcp_add_address(struct uiwarp_tcp *h, const char *cidr);
 
-/** Let the host reach @p cidr; "0.0.0.0/0" and "::/0" for everybody. Errors as above. */
+/** Let the host reach @p cidr; "0.0.0.0/0" and "::/0" are all addresses. Errors as above. */
 UIWARP_TCP_API int uiwarp_tcp_add_route(struct uiwarp_tcp *h, const char *cidr);
 
 /* ---- packets and time ----------------------------------------------------------------------- */
@@ -110,8 +111,9 @@ struct uiwarp_tcp_packet {
 };
 
 /**
- * The host receives @p n packets in one poll of its port: it owes each connection one ACK, not one
- * for each segment. @return as uiwarp_tcp_input(), after the packets before the bad one.
+ * The host receives @p n packets in one poll of its port. It sends one ACK for each connection, not
+ * for each segment.
+ * @return as uiwarp_tcp_input(). Packets before the bad one are received.
  */
 UIWARP_TCP_API int uiwarp_tcp_input_burst(
 	struct uiwarp_tcp *h, const struct uiwarp_tcp_packet *p, unsigned n);
@@ -124,15 +126,15 @@ UIWARP_TCP_API int uiwarp_tcp_input_burst(
 UIWARP_TCP_API size_t uiwarp_tcp_output(
 	struct uiwarp_tcp *h, void *buf, size_t size, uint64_t *sent_at);
 
-/** When the earliest packet that waits was sent; UIWARP_TCP_NEVER: none waits. */
+/** When the oldest packet that waits was sent; UIWARP_TCP_NEVER: none waits. */
 UIWARP_TCP_API uint64_t uiwarp_tcp_output_time(const struct uiwarp_tcp *h);
 
 UIWARP_TCP_API uint64_t uiwarp_tcp_now(const struct uiwarp_tcp *h);
 
-/** A time by which something may happen by itself, or UIWARP_TCP_NEVER. */
+/** When uiwarp_tcp_advance() should be called next, at the latest; or UIWARP_TCP_NEVER. */
 UIWARP_TCP_API uint64_t uiwarp_tcp_next(const struct uiwarp_tcp *h);
 
-/** Time passes: everything due until @p now happens, each at its own time and in order. */
+/** Let time pass until @p now. Timers fire at their own times and in order. */
 UIWARP_TCP_API void uiwarp_tcp_advance(struct uiwarp_tcp *h, uint64_t now);
 
 /* ---- sockets -------------------------------------------------------------------------------- */
@@ -145,7 +147,7 @@ UIWARP_TCP_API int uiwarp_tcp_bind(
 	struct uiwarp_tcp *h, int s, const struct sockaddr *a, socklen_t len);
 
 /**
- * @param backlog connections at most in handshake, and at most waiting for accept().
+ * @param backlog limit of connections in handshake, and of those that wait for accept().
  * @return 0, -EBADF, -EINVAL (not bound, or connected), -EADDRINUSE.
  */
 UIWARP_TCP_API int uiwarp_tcp_listen(struct uiwarp_tcp *h, int s, int backlog);
@@ -163,10 +165,10 @@ UIWARP_TCP_API int uiwarp_tcp_connect(
 	struct uiwarp_tcp *h, int s, const struct sockaddr *a, socklen_t len);
 
 /**
- * Queue bytes, also while connecting (RFC 9293 section 3.10.2). There is no Nagle algorithm: what
- * one call queues is sent at once, in segments of its own as far as possible.
- * @param flags MSG_MORE: keep it, to share segments with what the next call brings.
- * @return how many were taken; -EAGAIN (no room: POLLOUT tells when); -ENOTCONN, -EPIPE (after
+ * Queue bytes, also while connecting (RFC 9293 section 3.10.2). There is no Nagle algorithm: the
+ * bytes of a call are sent at once, if possible in segments of their own.
+ * @param flags MSG_MORE: keep the bytes, to share segments with those of the next call.
+ * @return how many were taken; -EAGAIN (no room: wait for POLLOUT); -ENOTCONN, -EPIPE (after
  *         shutdown or the end), -EBADF, or once the reason why the connection ended.
  */
 UIWARP_TCP_API ssize_t uiwarp_tcp_send(
@@ -184,12 +186,12 @@ UIWARP_TCP_API ssize_t uiwarp_tcp_recv(
 UIWARP_TCP_API int uiwarp_tcp_shutdown(struct uiwarp_tcp *h, int s, int how);
 
 /**
- * Let go of the socket. What was sent is delivered and both sides close in order; but if bytes
- * are unread, the peer gets a reset (RFC 9293 section 3.6.1). @return 0 or -EBADF.
+ * Close the socket. Sent bytes are delivered, and both sides close in order. If bytes are unread
+ * the peer gets a reset instead (RFC 9293 section 3.6.1). @return 0 or -EBADF.
  */
 UIWARP_TCP_API int uiwarp_tcp_close(struct uiwarp_tcp *h, int s);
 
-/** RFC 9293's ABORT: the peer gets a reset, the socket is gone. @return 0 or -EBADF. */
+/** RFC 9293's ABORT: the peer gets a reset, and the socket is freed. @return 0 or -EBADF. */
 UIWARP_TCP_API int uiwarp_tcp_abort(struct uiwarp_tcp *h, int s);
 
 /** @return POLLIN, POLLOUT, POLLRDHUP, POLLHUP, POLLERR as poll() has them, or -EBADF. */
@@ -216,9 +218,9 @@ UIWARP_TCP_API int uiwarp_tcp_get(
 	struct uiwarp_tcp *h, int s, enum uiwarp_tcp_option option, int *value);
 
 /**
- * Choose a socket's congestion control, as Linux's TCP_CONGESTION does: before connect(), the one
- * it begins with; of a listener, the one of connections made from now on; of a connection, the one
- * it goes on with, from the window that it has. struct uiwarp_tcp_info names the one in use.
+ * Choose a socket's congestion control, as Linux's TCP_CONGESTION does. Before connect() it is for
+ * the new connection. For a listener it is for later connections. A connection changes to it and
+ * keeps its window. struct uiwarp_tcp_info has the one in use.
  * @param name as in struct uiwarp_tcp_config; NULL: "cubic".
  * @return 0, -EBADF, -EINVAL (no such name; nothing changes), -ENOTCONN (it has ended).
  */
@@ -226,23 +228,23 @@ UIWARP_TCP_API int uiwarp_tcp_set_congestion_control(struct uiwarp_tcp *h, int s
 
 /** RFC 9293's STATUS, and more. Times in ns, sizes in bytes, rates in bytes per second. */
 struct uiwarp_tcp_info {
-	char state[16]; /**< "ESTABLISHED", ...; "CLOSED" when there is no connection (any more) */
+	char state[16]; /**< "ESTABLISHED", ...; "CLOSED": no connection */
 	uint64_t srtt, rttvar, rto;
 	uint32_t cwnd, ssthresh, flight;
-	uint32_t snd_wnd, rcv_wnd; /**< as told last, by the peer and by us */
+	uint32_t snd_wnd, rcv_wnd; /**< last advertised by the peer and by us */
 	uint32_t emss;             /**< text that one segment can carry now */
-	uint32_t mtu;              /**< of the path, as far as it is known */
+	uint32_t mtu;              /**< of the path, if known */
 	uint32_t lost, sacked;     /**< of the flight */
-	uint64_t min_rtt;          /**< of the last minutes; 0: none yet */
-	uint64_t reo_wnd;          /**< reordering that is taken for no loss (RFC 8985) */
+	uint64_t min_rtt;          /**< of the last minutes; 0: no sample yet */
+	uint64_t reo_wnd;          /**< reordering window (RFC 8985) */
 	uint64_t bytes_sent, bytes_acked, bytes_received;
 	uint64_t segments_out, segments_in, retransmits, timeouts, fast_recoveries, out_of_order;
 	uint64_t tlp_probes, dsacks;
-	uint64_t spurious_recoveries, spurious_timeouts; /**< found to be, and taken back */
-	uint32_t ce_received, ece_received; /**< marked by the network; echoed by the peer */
+	uint64_t spurious_recoveries, spurious_timeouts; /**< found spurious, and undone */
+	uint32_t ce_received, ece_received;              /**< CE marks received; ECE received */
 	bool reordering_seen, ecn;
 	bool timestamps, sack, window_scale;
-	/** In use; without a connection, the socket's choice. */
+	/** The one in use; without a connection, the socket's choice. */
 	char congestion_control[16];
 	/** The latest; 0: not paced; no sample yet. */
 	uint64_t pacing_rate, delivery_rate;
@@ -260,7 +262,7 @@ UIWARP_TCP_API int uiwarp_tcp_connection(struct uiwarp_tcp *h, unsigned i,
 	struct sockaddr_storage *local, struct sockaddr_storage *remote,
 	struct uiwarp_tcp_info *info);
 
-/** Packet buffers in use: 0 when nothing is connected, queued, or lost for ever. */
+/** Packet buffers in use: 0 when nothing is connected or queued, unless buffers have leaked. */
 UIWARP_TCP_API unsigned uiwarp_tcp_packets_in_use(const struct uiwarp_tcp *h);
 
 #ifdef __cplusplus

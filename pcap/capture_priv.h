@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file capture_priv.h What the readers of the two formats share. */
+/** @file capture_priv.h Shared by the readers of the two formats. */
 #ifndef PCAP_CAPTURE_PRIV_H
 #define PCAP_CAPTURE_PRIV_H
 
@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/** Longest frame that is believed: more than any link has, and than any offload makes of it. */
+/** Longest frame: more than any link or offload makes. */
 #define CAP_FRAME_MAX (1u << 22)
 /** Interfaces of one section of a pcapng file. */
 #define CAP_INTERFACES_MAX 4096
@@ -47,7 +47,7 @@ static inline uint16_t cap_load16(const struct cap_file *c, const uint8_t *p)
 	return c->swapped ? v : __builtin_bswap16(v);
 }
 
-/** A time in units of @p i, in ns; 0 for what no 64 bits of ns can hold. */
+/** Convert a time in units of @p i to ns; 0 if 64 bits cannot hold it. */
 static inline uint64_t cap_time(const struct cap_interface *i, uint64_t units)
 {
 	uint64_t seconds = units / i->units;
@@ -57,12 +57,12 @@ static inline uint64_t cap_time(const struct cap_interface *i, uint64_t units)
 	return seconds < UINT64_C(18000000000) ? seconds * 1000000000u + (uint64_t)part : 0;
 }
 
-/** Say what is wrong, with the frame that would have come. @return CAP_BAD. */
+/** Fill in @p e, with the number of the next frame. @return CAP_BAD. */
 __attribute__((format(printf, 2, 3))) enum cap_result cap_bad(
 	struct cap_error *e, const char *format, ...);
 
 /**
- * Begin to read what @p c has in memory, in the format that it turns out to have.
+ * Detect the format of the bytes of @p c, and begin to read them.
  * @return @p c; or NULL, with @p c closed and @p e saying why.
  */
 struct cap_file *cap_start(struct cap_file *c, struct cap_error *e);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file check.h
- * The conformance check: what each end of an iWARP connection sends, against what RFC 5040, 5041,
- * 5044, 6581 and 7306 demand of a sender.
+ * The conformance check: it compares what each end of an iWARP connection sends with the demands of
+ * RFC 5040, 5041, 5044, 6581 and 7306.
  *
- * An observer knows less than the ends. What it has not seen (holes of the capture, a direction
- * that was not captured) it does not judge: after a hole the sequence numbers of messages and the
- * Reads under way are taken up again where that is possible without doubt.
+ * An observer knows less than the ends. So it does not judge what it has not seen, such as holes of
+ * the capture or a direction that was not captured. After a hole it goes on with sequence numbers
+ * of messages and with Reads under way where they are certain.
  */
 #ifndef PCAP_CHECK_H
 #define PCAP_CHECK_H
@@ -15,7 +15,7 @@
 #include "pcap/report.h"
 #include "rdmap/rdmap_wire.h"
 
-/** Headers of an end's last segments, that a Terminate of its peer may quote. */
+/** Number of the last segments with headers that are kept, as a Terminate may quote them. */
 #define CHECK_QUOTABLE 64
 
 struct check_quotable {
@@ -26,7 +26,7 @@ struct check_quotable {
 	uint8_t read_header[RDMAP_READ_HEADER_LEN];
 };
 
-/** A message that has begun, of one queue or tagged. */
+/** A message under way, of an untagged queue or tagged. */
 struct check_message {
 	bool open;
 	uint8_t ulp;
@@ -34,21 +34,21 @@ struct check_message {
 	uint64_t next;  /**< tagged: the TO that comes next */
 };
 
-/** What one end has sent. */
+/** State of what one end has sent. */
 struct check_side {
-	struct ddp ddp;               /**< rx: what its next untagged segments must say */
+	struct ddp ddp;               /**< rx: expected values of its next untagged segments */
 	bool queue_known[DDP_QUEUES]; /**< false after a hole, until the next segment */
 	struct check_message untagged[DDP_QUEUES], tagged;
-	struct reads reads; /**< that it asked for */
+	struct reads reads; /**< that it has requested */
 	bool terminated;
 	uint64_t terminate_frame;
-	bool first;         /**< its first FPDU was seen, and nothing before it missed */
+	bool first;         /**< its first FPDU was seen, and nothing before it is missing */
 	uint32_t first_end; /**< sequence number behind that */
 	bool gap;           /**< some of its FPDUs were not seen */
 	uint64_t fpdus, unaligned, cut, unseen; /**< cut: over more than one segment */
 	uint64_t missing, missing_frame;
 	struct check_quotable quotable[CHECK_QUOTABLE];
-	uint64_t quoted; /**< how many were put there */
+	uint64_t quoted; /**< number of headers that were kept */
 };
 
 struct check_connection {
@@ -64,7 +64,7 @@ struct check {
 /** For follow_init(), with a struct check. */
 extern const struct connection_ops check_ops;
 
-/* ---- what its files share ------------------------------------------------------------------- */
+/* ---- private ------------------------------------------------------------------- */
 
 static inline struct check_side *check_side_of(const struct stream *s)
 {
@@ -73,10 +73,10 @@ static inline struct check_side *check_side_of(const struct stream *s)
 	return &c->side[stream_side(s)];
 }
 
-/** Octets of an FPDU that are shown with what is wrong in it. */
+/** Octets of an FPDU that are shown with a finding. */
 #define CHECK_BYTES 64
 
-/** An FPDU that is judged. */
+/** An FPDU under check. */
 struct check_fpdu {
 	struct check *k;
 	struct stream *s;
@@ -108,19 +108,19 @@ static inline uint16_t *check_told(const struct stream *s, enum requirement_id i
 /** check_start.c: a start-up frame. */
 void check_start(struct check *k, struct stream *s);
 
-/** check_fpdu.c: the frame itself, and when it comes. */
+/** check_fpdu.c: its framing, and whether it may come now. */
 void check_framing(struct check_fpdu *x);
 
 /** check_segment.c: DDP's header. @return true if RDMAP's part can be judged. */
 bool check_segment(struct check_fpdu *x);
 
-/** check_message.c: RDMAP's. */
+/** check_message.c: RDMAP's header. */
 void check_message(struct check_fpdu *x);
 
 /** check_terminate.c */
 void check_terminate(struct check_fpdu *x);
 
-/** check_terminate.c: keep what a Terminate of the peer may quote. */
+/** check_terminate.c: keep headers, as a Terminate of the peer may quote them. */
 void check_remember(struct check_fpdu *x);
 
 #endif

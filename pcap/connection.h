@@ -4,8 +4,7 @@
  * An iWARP connection in a capture: MPA's start-up, then FPDUs in both directions, framed by the
  * code that frames live connections (mpa/startup.h, mpa/deframe.h).
  *
- * It says what is there; judging it is its user's (check.h). Nothing of what it tells is believed
- * beyond the lengths that were checked.
+ * It reports what is there. Its user judges it (check.h). Only lengths were checked.
  */
 #ifndef PCAP_CONNECTION_H
 #define PCAP_CONNECTION_H
@@ -22,15 +21,15 @@ enum stream_phase {
 	STREAM_START, /**< its start-up frame is due */
 	STREAM_WAIT,  /**< it has sent its start-up frame, the peer's has not been seen */
 	STREAM_FPDU,  /**< full operation */
-	STREAM_LOST,  /**< full operation, but where FPDUs begin is not known */
-	STREAM_OVER,  /**< what comes is not iWARP any more */
+	STREAM_LOST,  /**< full operation, but the beginning of FPDUs is not known */
+	STREAM_OVER,  /**< the rest is not iWARP */
 };
 
 /** One side's start-up frame. */
 struct stream_start {
 	bool seen;
 	enum mpa_frame kind;
-	const char *error; /**< what is wrong with it, if it cannot be taken; else NULL */
+	const char *error; /**< what is wrong with it, or NULL */
 	struct mpa_start st;
 	uint8_t flags;      /**< as on the wire */
 	uint8_t revision;   /**< likewise, also of frames with an error */
@@ -46,25 +45,25 @@ struct stream_start {
 
 /** An FPDU as captured. */
 struct stream_fpdu {
-	uint64_t number;       /**< within its direction, from 1; those in holes are not counted */
+	uint64_t number;       /**< in its direction, from 1; those in holes are not counted */
 	uint64_t at;           /**< octet of full operation that it begins with (mpa/deframe.h) */
-	struct mpa_cursor raw; /**< there, markers and all */
+	struct mpa_cursor raw; /**< its octets, markers included */
 	uint64_t frame, end_frame;
 	uint64_t time, end_time;
 	uint32_t seq;    /**< of its first octet */
 	uint32_t ack;    /**< of the segment that it began in */
-	uint32_t pieces; /**< parts of segments it lies in */
+	uint32_t pieces; /**< number of parts of segments that it lies in */
 	uint32_t segments;
 	bool aligned;   /**< it began with a TCP segment */
-	bool unseen;    /**< some of its bytes are not in the capture: its CRC says nothing */
-	bool header;    /**< its DDP and RDMAP headers are */
+	bool unseen;    /**< some bytes are not in the capture, so its CRC is not valid */
+	bool header;    /**< its DDP and RDMAP headers are in the capture */
 	bool crc;       /**< CRCs are in use */
-	bool markers;   /**< markers are */
+	bool markers;   /**< markers are in use */
 	bool crc_zero;  /**< its CRC field is zero */
-	bool pad_dirty; /**< its pad is not */
+	bool pad_dirty; /**< its pad is not zero */
 	enum mpa_deframe_result result;
 	struct mpa_fpdu fpdu;
-	enum ddp_error ddp; /**< of reading the header */
+	enum ddp_error ddp; /**< result of parsing the header */
 	struct ddp_segment segment;
 };
 
@@ -73,17 +72,17 @@ struct stream {
 	struct connection *c;
 	struct cap_reassembly tcp;
 	enum stream_phase phase;
-	bool guess;     /**< what was negotiated is to be found out from the first FPDU */
-	bool crc_known; /**< whether CRCs are in use; else only that they may be */
-	bool joined;    /**< markers may be in use, but where they lie is not known */
+	bool guess;     /**< the terms are to be guessed from the first FPDU */
+	bool crc_known; /**< deframe.crc is certain */
+	bool joined;    /**< markers may be in use, but their places are not known */
 	bool fin_told;
-	unsigned likely; /**< FPDUs that look right but for the CRC, while it is not known */
+	unsigned likely; /**< FPDUs that look right except for the CRC, while !crc_known */
 	size_t sought;   /**< joined: octets of the queue where no marker was found */
 	uint64_t found;  /**< joined: the octet from which there was no marker */
 	struct stream_start start;
 	struct mpa_deframe deframe; /**< at: octet where the queue below begins */
 	uint64_t fpdus;
-	/* Text that is not done with: v and meta go together */
+	/* Text to be processed: a meta for each v */
 	struct llp_iov *v;
 	struct piece *meta;
 	unsigned n, cap;
@@ -93,12 +92,12 @@ struct stream {
 enum connection_end {
 	CONNECTION_CLOSED, /**< both directions by FIN */
 	CONNECTION_RESET,
-	CONNECTION_REUSED,  /**< its addresses and ports began another connection */
+	CONNECTION_REUSED,  /**< another connection began between its ends */
 	CONNECTION_EVICTED, /**< idle, and its memory was needed */
 	CONNECTION_CAPTURE_END,
 };
 
-/** What the follower is told. All but opened() and fpdu() may be NULL: not wanted. */
+/** The upcalls. All but opened() and fpdu() may be NULL. */
 struct connection_ops {
 	/** MPA was seen, or the connection is followed for its port. */
 	void (*opened)(void *user, struct connection *c);
@@ -106,29 +105,29 @@ struct connection_ops {
 	void (*start)(void *user, struct connection *c, struct stream *s);
 	void (*fpdu)(
 		void *user, struct connection *c, struct stream *s, const struct stream_fpdu *f);
-	/** FPDUs can be followed no further, from @p p on. */
+	/** FPDUs cannot be followed from @p p on. */
 	void (*lost)(void *user, struct connection *c, struct stream *s, const struct piece *p,
 		const char *why);
-	/** They can again; the next upcall is an FPDU. */
+	/** FPDUs can be followed again. The next upcall is fpdu(). */
 	void (*found)(void *user, struct connection *c, struct stream *s, uint64_t frame);
-	/** Sent again with other bytes. */
+	/** Text was sent again with other bytes. */
 	void (*conflict)(void *user, struct connection *c, struct stream *s,
 		const struct piece *now, const struct piece *before);
-	/** Text that is not in the capture. */
+	/** Text is missing in the capture. */
 	void (*missing)(void *user, struct connection *c, struct stream *s, const struct piece *p);
 	/** FIN, after all text; @p rest octets of an incomplete FPDU or frame were before it. */
 	void (*fin)(void *user, struct connection *c, struct stream *s, size_t rest);
-	/** Any segment, before what is in it. */
+	/** Any segment, before the upcalls for its text. */
 	void (*segment)(void *user, struct connection *c, struct stream *s, const struct packet *p,
 		const struct cap_frame *f);
-	/** Over, or as far as the capture goes. The connection is freed afterwards. */
+	/** The connection or the capture has ended. The connection is freed afterwards. */
 	void (*closed)(void *user, struct connection *c, enum connection_end how, uint64_t frame);
 };
 
-/** What the connections of a capture have in common. */
+/** Shared by the connections of a capture. */
 struct connection_shared {
 	struct cap_reassembly_budget budget;
-	uint64_t connections; /**< how many there were */
+	uint64_t connections; /**< number of connections */
 	uint64_t origin;      /**< time of the capture's first frame */
 };
 
@@ -139,9 +138,9 @@ struct connection {
 	struct ip_endpoint end[2]; /**< of stream[0] and stream[1] */
 	struct stream stream[2];
 	int initiator; /**< index; -1: not known */
-	bool not_mpa;  /**< it is none: forget it */
+	bool not_mpa;  /**< it is no iWARP connection */
 	struct connection_shared *shared;
-	uint64_t frame, time; /**< of the segment in hand */
+	uint64_t frame, time; /**< of the present segment */
 	void *own;            /**< the user's, freed in closed() */
 };
 
@@ -149,14 +148,14 @@ struct connection {
 struct connection *connection_new(const struct connection_ops *ops, void *user,
 	const struct ip_endpoint end[2], struct connection_shared *shared);
 
-/** Follow it in the middle, without its start-up. */
+/** Follow a connection without its start-up. */
 void connection_join(struct connection *c);
 
-/** Take a segment of stream @p side. */
+/** Process a segment of stream @p side. */
 void connection_segment(
 	struct connection *c, unsigned side, const struct packet *p, const struct cap_frame *f);
 
-/** Say what is left to say, and free it. */
+/** Make the last upcalls, and free it. */
 void connection_end(struct connection *c, enum connection_end how, uint64_t frame);
 
 /** The other direction. */
@@ -171,13 +170,13 @@ static inline unsigned stream_side(const struct stream *s)
 	return s == &s->c->stream[1];
 }
 
-/** True when it is the initiator's; false too when that is not known. */
+/** True if it is the initiator's; false if not, or not known. */
 static inline bool stream_is_initiator(const struct stream *s)
 {
 	return s->c->initiator == (int)stream_side(s);
 }
 
-/** Its direction in a line: from the initiator, or from the end that is named first. */
+/** Its direction in a line of text: from the initiator, or from the first end. */
 static inline const char *stream_arrow(const struct stream *s)
 {
 	return (int)stream_side(s) == (s->c->initiator < 0 ? 0 : s->c->initiator) ? ">" : "<";
@@ -207,26 +206,26 @@ void stream_init(struct stream *s, struct connection *c);
 /** In-order text. */
 void stream_text(struct stream *s, const struct piece *p);
 
-/** Go on with what waits: the peer's start-up frame has come, or will not. */
+/** Process the text that waits: the peer's start-up frame has come, or will not come. */
 void stream_resume(struct stream *s);
 
 void stream_free(struct stream *s);
 
-/* ---- stream_queue.c: what has come and is not done with ------------------------------------ */
+/* ---- stream_queue.c: text to be processed ------------------------------------ */
 
 /** Append; @return false: too many pieces. */
 bool stream_push(struct stream *s, const struct piece *p);
 
-/** Take @p len octets off the front. */
+/** Remove @p len octets from the front. */
 void stream_drop(struct stream *s, size_t len);
 
-/** stream_drop() never leaves all of the first piece before it. */
+/** A cursor at the front: stream_drop() removes pieces that are used up. */
 static inline struct mpa_cursor stream_cursor(const struct stream *s)
 {
 	return (struct mpa_cursor){.v = s->v, .n = s->n, .off = s->off};
 }
 
-/** stream_captured() where they are not all in the first piece. */
+/** stream_captured() of octets that are not all in the first piece. */
 bool stream_captured_in_pieces(const struct stream *s, size_t at, size_t len);
 
 /** True if all of the @p len octets at @p at of the queue are in the capture. */
@@ -239,13 +238,13 @@ static inline bool stream_captured(const struct stream *s, size_t at, size_t len
 
 /* ---- stream_resync.c: where FPDUs begin ----------------------------------------------------- */
 
-/** Find out, from the first FPDU, what was negotiated unseen. @return false: needs more text. */
+/** Guess the negotiated terms from the first FPDU. @return false: needs more text. */
 bool stream_guess(struct stream *s);
 
-/** Joined in the middle: does a marker make sense of the next FPDU? @return false: as above. */
+/** After connection_join(): find the place of markers by the next FPDU. @return false: as above. */
 bool stream_seek_marker(struct stream *s);
 
-/** Find an FPDU in the queue and drop all before it. @return false: none yet. */
+/** Find an FPDU in the queue, and drop all before it. @return false: there is none yet. */
 bool stream_find(struct stream *s);
 
 #endif

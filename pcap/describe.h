@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file describe.h What a start-up frame or an FPDU says, for people and for machines. */
+/** @file describe.h Describes start-up frames and FPDUs, as text and as JSON. */
 #ifndef PCAP_DESCRIBE_H
 #define PCAP_DESCRIBE_H
 
@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-/** The headers of messages that consist of headers. */
+/** Bytes of the largest message that is only a header. */
 #define DESCRIBE_HEADER_MAX 64
 
 /** "MPA Request rev 2 C1 M0 S1 IRD 16 ORD 16". */
@@ -20,7 +20,7 @@ void describe_fpdu(struct line *l, const struct stream_fpdu *f);
 /** "MPA Request", "Send", "opcode 14", "cut off": one word for a line or a table. */
 void describe_kind(struct line *l, const struct stream_fpdu *f);
 
-/** New members of @p o. */
+/** Add members to @p o. */
 void describe_start_json(json_t *o, const struct stream_start *st);
 void describe_fpdu_json(json_t *o, const struct stream_fpdu *f);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file flow.h
- * The table of TCP connections in a capture, by addresses and ports. Its size has a bound: when it
- * is full, the one that was idle for longest goes.
+ * The table of TCP connections in a capture, by addresses and ports. Its size is limited. When it
+ * is full, the connection that was idle for the longest time is removed.
  */
 #ifndef PCAP_FLOW_H
 #define PCAP_FLOW_H
@@ -13,8 +13,8 @@
 
 enum flow_state {
 	FLOW_NEW,  /**< no text yet */
-	FLOW_OPEN, /**< connection is there */
-	FLOW_NONE, /**< not iWARP, so far: MPA may start where a segment begins */
+	FLOW_OPEN, /**< connection is set */
+	FLOW_NONE, /**< not iWARP so far; MPA may start with a later segment */
 	FLOW_OVER, /**< was iWARP */
 };
 
@@ -39,18 +39,18 @@ struct flow_table {
 /** @return 0, or -ENOMEM. @p key makes it hard to fill one bucket. */
 int flow_table_init(struct flow_table *t, unsigned max, const struct siphash_key *key);
 
-/** Its connections must have been ended: they are not its own. */
+/** Free the table. Its connections must have ended before. */
 void flow_table_free(struct flow_table *t);
 
 /**
- * Find or make the flow between two ends, and make it the newest.
- * @param[out] side which of its ends @p src is.
- * @return NULL: it is not there and the table is full (flow_remove() the oldest), or no memory.
+ * Find or create the flow between two ends, and make it the newest.
+ * @param[out] side the index of @p src in its ends.
+ * @return NULL: it is new and the table is full (flow_remove() the oldest), or no memory.
  */
 struct flow *flow_get(struct flow_table *t, const struct ip_endpoint *src,
 	const struct ip_endpoint *dst, unsigned *side);
 
-/** Take it out and free it; its connection is the caller's to end. */
+/** Remove and free it. The caller ends its connection. */
 void flow_remove(struct flow_table *t, struct flow *f);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file follow.h
- * A whole capture: its frames, the TCP connections among them, and those of them that are iWARP.
+ * Follows a capture: its frames, its TCP connections, and its iWARP connections.
  */
 #ifndef PCAP_FOLLOW_H
 #define PCAP_FOLLOW_H
@@ -14,20 +14,20 @@
 #define FOLLOW_PORTS_MAX 16
 
 struct follow_config {
-	uint16_t ports[FOLLOW_PORTS_MAX]; /**< followed although their start was not seen */
+	uint16_t ports[FOLLOW_PORTS_MAX]; /**< followed even without their start */
 	unsigned num_ports;
-	unsigned max_flows;       /**< TCP connections known at one time; 0: 65,536 */
-	unsigned max_connections; /**< of them iWARP; 0: 16,384 */
-	size_t max_pieces;        /**< segments that wait, of all; 0: 1,048,576 */
-	struct siphash_key key;   /**< random where the capture is a stranger's */
+	unsigned max_flows;       /**< limit of TCP connections at one time; 0: 65,536 */
+	unsigned max_connections; /**< limit of iWARP connections among them; 0: 16,384 */
+	size_t max_pieces;        /**< limit of segments that wait; 0: 1,048,576 */
+	struct siphash_key key;   /**< random for captures of strangers */
 };
 
-/** What was in the frames. */
+/** Counters of frames. */
 struct follow_counters {
 	uint64_t frames, bytes; /**< bytes: on the wire */
 	uint64_t kind[PACKET_KINDS];
 	uint64_t first[PACKET_KINDS]; /**< number of the first frame of each kind */
-	uint64_t fragments_used;      /**< of kind[PACKET_FRAGMENT], those that were put together */
+	uint64_t fragments_used;      /**< of kind[PACKET_FRAGMENT]: those that were reassembled */
 	uint64_t evicted;
 	uint64_t last_time;
 };
@@ -39,7 +39,7 @@ struct follow {
 	struct flow_table flows;
 	struct fragments *fragments; /**< NULL: there were none */
 	struct connection_shared shared;
-	unsigned open; /**< connections there now */
+	unsigned open; /**< present number of connections */
 	struct follow_counters counters;
 };
 
@@ -53,7 +53,7 @@ void follow_frame(struct follow *w, const struct cap_frame *f);
 /** The capture ends: all connections do. */
 void follow_finish(struct follow *w);
 
-/** Follow a capture to its end. @return as cap_next() at last. */
+/** Follow a capture to its end. @return the last result of cap_next(). */
 enum cap_result follow_capture(struct follow *w, struct cap_file *c, struct cap_error *e);
 
 #endif

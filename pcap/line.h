@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file line.h A line of text that is put together; what does not fit is left out. */
+/** @file line.h A line of text that is built piece by piece. */
 #ifndef PCAP_LINE_H
 #define PCAP_LINE_H
 
@@ -8,7 +8,7 @@
 
 #include "base/ip_addr.h"
 
-/** A line of text in the making; what has no room is cut off. Zero-initialised is empty. */
+/** Text that does not fit is cut off. Zero-initialised is empty. */
 struct line {
 	size_t len;
 	char text[512];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file packet.h
- * TCP segments out of captured frames: link headers (Ethernet with any VLAN tags, Linux cooked,
- * loopback, raw IP), IPv4, IPv6 with extension headers. No state. Checksums are not looked at: on
- * the sending machine a capture sees them before the NIC fills them in.
+ * Parses captured frames to TCP segments: link headers (Ethernet with any VLAN tags, Linux cooked,
+ * loopback, raw IP), IPv4, IPv6 with extension headers. No state. Checksums are not checked,
+ * because a capture on the sender has frames before the NIC fills them in.
  */
 #ifndef PCAP_PACKET_H
 #define PCAP_PACKET_H
@@ -16,7 +16,7 @@ enum packet_kind {
 	PACKET_OTHER,    /**< no TCP, or a link type that we do not know */
 	PACKET_FRAGMENT, /**< of an IP packet that carries TCP */
 	PACKET_CUT,      /**< the snap length cut the headers off */
-	PACKET_BAD,      /**< headers that cannot be */
+	PACKET_BAD,      /**< invalid headers */
 	PACKET_KINDS
 };
 
@@ -31,8 +31,8 @@ struct packet {
 	uint32_t seq, ack;
 	uint16_t window;
 	uint8_t flags;
-	uint32_t len;      /**< of the text, as sent; of a fragment: of what is in it */
-	uint32_t captured; /**< of it, here */
+	uint32_t len;      /**< of the text on the wire; fragment: of its data */
+	uint32_t captured; /**< bytes of it in the capture */
 	const uint8_t *text;
 	bool continues;  /**< its text belongs to the segment of the packet before */
 	bool more;       /**< a fragment: others follow */
@@ -42,13 +42,13 @@ struct packet {
 
 /**
  * Read a frame.
- * @param[out] p complete with PACKET_TCP; with PACKET_FRAGMENT addresses, text and what is of
- *             fragments are set.
+ * @param[out] p all fields with PACKET_TCP; with PACKET_FRAGMENT addresses, text and the fields of
+ *               fragments.
  */
 enum packet_kind packet_parse(const struct cap_frame *f, struct packet *p);
 
 /**
- * A TCP header and text, at p->text as of a fragment: they take its place.
+ * Parse a reassembled TCP header at p->text, and set the fields of PACKET_TCP.
  * @return PACKET_TCP, PACKET_CUT or PACKET_BAD.
  */
 enum packet_kind packet_parse_tcp(struct packet *p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file reads.h
- * RDMA Reads and Atomic Operations under way, as an observer sees them: each request, and the
- * response that answers it. Pure bookkeeping; its users say what it means.
+ * The RDMA Reads and Atomic Operations under way, as an observer sees them: matches responses to
+ * requests.
  */
 #ifndef PCAP_READS_H
 #define PCAP_READS_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Requests remembered of one end; no RNIC has as many under way. */
+/** Limit of requests that are kept for one end. No RNIC has so many under way. */
 #define READS_MAX 4096
 
 struct reads_request {
@@ -27,21 +27,21 @@ struct reads_request {
 struct reads {
 	struct reads_request *list; /**< oldest first */
 	unsigned n, cap;
-	unsigned counted; /**< of them, against IRD and ORD */
-	bool unsure;      /**< some of the list may have been answered unseen, or not be in it */
+	unsigned counted; /**< how many of them count against IRD and ORD */
+	bool unsure;      /**< the list is not certain: requests or responses were not seen */
 	uint64_t completed;
 };
 
-/** @return false: out of memory, or too many (the oldest is forgotten, and unsure is set). */
+/** @return false: out of memory, or too many (the oldest is removed, and unsure is set). */
 bool reads_add(struct reads *r, const struct reads_request *q);
 
 /** The oldest Read (or atomic) under way. NULL: none. */
 struct reads_request *reads_oldest(struct reads *r, bool atomic);
 
-/** The one that a response to this sink may be for; with unsure, all before it are answered. */
+/** The request for a response to this sink. With unsure, all before it are removed. */
 struct reads_request *reads_match(struct reads *r, uint32_t stag, uint64_t to);
 
-/** It is answered. */
+/** Remove a request that is answered. */
 void reads_remove(struct reads *r, struct reads_request *q);
 
 void reads_free(struct reads *r);

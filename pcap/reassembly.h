@@ -1,41 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file reassembly.h
- * One direction of a TCP connection, from the segments that a capture holds: what was sent twice
- * is told from what is new, what came early waits, what never came is named.
+ * Reassembles one direction of a TCP connection from captured segments. It detects text that was
+ * sent again, keeps segments that came early, and reports text that is missing.
  *
- * Text is never copied: a piece points into the capture, which keeps it (capture.h).
+ * Text is never copied: a piece points into the capture (capture.h).
  */
 #ifndef PCAP_REASSEMBLY_H
 #define PCAP_REASSEMBLY_H
 
 #include "pcap/packet.h"
 
-/** Old pieces kept to compare what is sent again with. */
+/** Old pieces that are kept, to compare with text that is sent again. */
 #define REASSEMBLY_HISTORY 64
 
-/** Pieces that wait, of all connections together. Shared by them; the creator sets max. */
+/** Pieces that wait, for all connections together. The creator sets max. */
 struct cap_reassembly_budget {
 	size_t used, max;
 };
 
 /** Text in order. */
 struct piece {
-	const uint8_t *bytes; /**< NULL: not in the capture, only its length is known */
+	const uint8_t *bytes; /**< NULL: not in the capture */
 	uint32_t len;
 	uint32_t seq;
-	uint32_t ack;   /**< what the segment acknowledged */
-	bool first;     /**< a TCP segment began with this piece */
-	bool last;      /**< and one ended with it */
-	bool lost;      /**< with bytes NULL: no frame has it; else the snap length cut it off */
-	uint64_t frame; /**< where it was captured; of lost text: where the loss was noticed */
+	uint32_t ack; /**< acknowledgement number of its segment */
+	bool first;   /**< the first piece of a TCP segment */
+	bool last;    /**< the last piece of a TCP segment */
+	bool lost; /**< with bytes NULL: true: no frame has it; false: the snap length cut it off */
+	uint64_t frame; /**< its frame; of lost text: where the loss was noticed */
 	uint64_t time;
 };
 
 struct cap_reassembly_counters {
-	uint64_t segments, bytes; /**< with text; of text, sent again or not */
+	/** Segments with text, and their text; retransmissions included */
+	uint64_t segments, bytes;
 	uint64_t again, again_bytes;
-	uint64_t early;     /**< segments that came before text that precedes them */
+	uint64_t early;     /**< segments that came before their turn */
 	uint64_t conflicts; /**< sent again with other bytes */
 	uint64_t holes, hole_bytes;
 	uint64_t cut, cut_bytes; /**< by the snap length */
@@ -44,9 +45,7 @@ struct cap_reassembly_counters {
 struct cap_reassembly_ops {
 	/** The next piece, in order. */
 	void (*text)(void *user, const struct piece *p);
-	/** Text was sent again with other bytes than before: @p now differs from what @p before
-	 * had.
-	 */
+	/** Text was sent again with other bytes: @p now differs from @p before. */
 	void (*conflict)(void *user, const struct piece *now, const struct piece *before);
 };
 
@@ -54,14 +53,14 @@ struct cap_reassembly {
 	const struct cap_reassembly_ops *ops;
 	void *user;
 	struct cap_reassembly_budget *budget;
-	bool known;     /**< next is */
+	bool known;     /**< next is valid */
 	bool fin;       /**< a FIN was seen, at fin_seq */
-	bool acked_set; /**< acked is */
+	bool acked_set; /**< acked is valid */
 	uint32_t next;  /**< sequence number of the next octet in order */
 	uint32_t fin_seq;
 	uint64_t fin_frame;
-	uint32_t acked;      /**< the highest acknowledgement number of the peer */
-	unsigned waits;      /**< segments seen since the peer acknowledged text that we lack */
+	uint32_t acked;      /**< highest acknowledgement number of the peer */
+	unsigned waits;      /**< segments since the peer acknowledged text that is missing */
 	struct piece *early; /**< sorted by seq, none of them overlap */
 	unsigned num_early, cap_early;
 	struct piece old[REASSEMBLY_HISTORY];
@@ -69,28 +68,27 @@ struct cap_reassembly {
 	struct cap_reassembly_counters counters;
 };
 
-/** @p budget is shared by all that may wait, and outlives @p r. */
+/** @p budget is shared by connections, and must outlive @p r. */
 void cap_reassembly_init(struct cap_reassembly *r, const struct cap_reassembly_ops *ops, void *user,
 	struct cap_reassembly_budget *budget);
 
-/** Begin with the octet @p seq, whatever was before it. */
+/** Begin with the octet @p seq. */
 void cap_reassembly_start(struct cap_reassembly *r, uint32_t seq);
 
-/** Take a segment of this direction, without SYN. */
+/** Process a segment of this direction, without SYN. */
 void cap_reassembly_segment(
 	struct cap_reassembly *r, const struct packet *p, const struct cap_frame *f);
 
 /**
- * The peer's segment acknowledged up to @p ack. Text before it that the capture lacks will not
- * come any more; but frames of a capture may be out of order by a few, so it is waited for a
- * while.
+ * The peer has acknowledged up to @p ack. Text before it is lost if it is not in the capture.
+ * Frames of a capture may be slightly out of order, so it waits for a few segments.
  */
 void cap_reassembly_ack(struct cap_reassembly *r, uint32_t ack);
 
-/** Give up waiting for what is missing: say it is lost, and hand up what waits behind it. */
+/** Stop waiting for missing text: report it as lost, and hand up the text behind it. */
 void cap_reassembly_flush(struct cap_reassembly *r);
 
-/** What waits is dropped without a word: flush before. */
+/** Pieces that wait are dropped. Flush before. */
 void cap_reassembly_free(struct cap_reassembly *r);
 
 /** True if the peer has acknowledged text that has not been handed up. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file replay_llp.h
- * An LLP of one end: what it receives is fed to it, what it sends goes to a callback, a record at a
- * time. Its user is our MPA; its peer is a capture.
+ * An LLP with one end. Received bytes are fed to it. Each record that it sends goes to a callback.
+ * Its user is our MPA, its peer a capture.
  */
 #ifndef PCAP_REPLAY_LLP_H
 #define PCAP_REPLAY_LLP_H
@@ -20,11 +20,11 @@ struct replay_llp {
 	struct llp llp; /**< first */
 	void (*sent)(void *ctx, const uint8_t *record, size_t len);
 	void *ctx;
-	uint8_t *rx; /**< what the user has not taken */
+	uint8_t *rx; /**< bytes that the user has not taken */
 	size_t rx_len, rx_room;
-	bool showing, again; /**< inside readable(); show once more */
+	bool showing, again; /**< inside readable(); call it once more */
 	bool shut;           /**< the user has closed its direction */
-	bool gone;           /**< the user has let go */
+	bool gone;           /**< the user has released it */
 	uint8_t tx[REPLAY_RECORD_MAX];
 };
 
@@ -38,7 +38,7 @@ bool replay_llp_feed(struct replay_llp *l, const uint8_t *bytes, size_t len);
 /** The peer closes its direction. */
 void replay_llp_eof(struct replay_llp *l);
 
-/** The connection is over: tell the user, and free what is held. */
+/** The connection is over: notify the user, and free the memory. */
 void replay_llp_end(struct replay_llp *l);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file report.h
- * What a check finds, as lines for people or objects for machines.
+ * Reports the findings of a check, as text or as JSON.
  *
- * A *violation* names the demand of an RFC that the sender of a frame did not meet; *advice* is
- * the same for a SHOULD; a *note* is worth knowing and no fault.
+ * A *violation* names the demand of an RFC that the sender of a frame did not meet; *advice* is the
+ * same for a SHOULD; a *note* is information and no fault.
  */
 #ifndef PCAP_REPORT_H
 #define PCAP_REPORT_H
@@ -16,7 +16,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/** Findings of one kind on one connection that are told in full, unless all are asked for. */
+/** Findings of one kind that are reported for a connection, unless all are requested. */
 #define REPORT_TOLD_MAX 5
 
 struct report {
@@ -26,7 +26,7 @@ struct report {
 	uint64_t count[REQUIREMENTS];
 };
 
-/** Where a finding is. */
+/** The place of a finding. */
 struct report_place {
 	struct stream *s;
 	uint64_t frame, time;
@@ -36,17 +36,17 @@ struct report_place {
 
 /**
  * The sender of @p at did not meet @p id.
- * @param told how often that was told of the connection already; counted here.
+ * @param told the number of such findings of this connection; incremented.
  */
 __attribute__((format(printf, 5, 6))) void report_violation(struct report *r,
 	const struct report_place *at, enum requirement_id id, uint16_t *told, const char *format,
 	...);
 
-/** Something notable that is no fault. */
+/** Report something that is no fault. */
 __attribute__((format(printf, 3, 4))) void report_note(
 	struct report *r, const struct report_place *at, const char *format, ...);
 
-/** Counts of all that was found. @p connections followed, @p frames read. */
+/** Report the counts of all findings, after @p frames with @p connections. */
 void report_summary(
 	const struct report *r, const char *file, uint64_t connections, uint64_t frames);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
- * @file
- * The demands that the iWARP RFCs make, by id: what the checker reports and docs/conformance.md
- * lists.
+ * @file The demands of the iWARP RFCs, by id, for the checker and docs/conformance.md.
  *
  * The table is generated from docs/conformance at build time (scripts/conformance table).
  */
@@ -14,7 +12,7 @@ enum requirement_id {
 #define REQUIREMENT(name, id, rfc, section, level, text) REQ_##name,
 #include "requirements.inc"
 #undef REQUIREMENT
-	REQUIREMENTS /* how many there are */
+	REQUIREMENTS /* the number of demands */
 };
 
 struct requirement {

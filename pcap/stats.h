@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file stats.h What iWARP connections carried, and how fast. */
+/** @file stats.h Statistics of iWARP connections. */
 #ifndef PCAP_STATS_H
 #define PCAP_STATS_H
 
@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-/** Of one opcode: messages that ended, their payload. */
+/** Complete messages of one opcode, and their payload. */
 struct stats_operation {
 	uint64_t messages, bytes;
 	uint64_t min, max;
@@ -19,13 +19,13 @@ struct stats_operation {
 
 struct stats_side {
 	struct stats_operation op[RDMAP_OPCODES];
-	uint64_t fpdus, payload; /**< payload: of segments of DDP */
+	uint64_t fpdus, payload; /**< payload: of DDP segments */
 	uint64_t fpdu_bytes;
-	uint64_t aligned, whole; /**< begin with a segment; lie in one */
+	uint64_t aligned, whole; /**< FPDUs that begin with a segment; that lie in one */
 	uint64_t bad_crc, unseen;
-	uint64_t first, last;      /**< time of its first FPDU's begin, of its last one's end */
+	uint64_t first, last;      /**< time of the first FPDU's begin and the last one's end */
 	uint64_t tagged;           /**< payload of the tagged message under way */
-	struct reads reads;        /**< that it asked for */
+	struct reads reads;        /**< that it has requested */
 	struct histogram *latency; /**< ns, from request to the end of the response; NULL: none */
 };
 
@@ -37,7 +37,7 @@ struct stats {
 	FILE *out;
 	bool json;
 	uint64_t plot;          /**< the id of the connection to draw; 0: none */
-	struct timeseq timeseq; /**< of it */
+	struct timeseq timeseq; /**< of that connection */
 };
 
 /** For follow_init(), with a struct stats. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file timeseq.h
- * The time-sequence plot of a connection: TCP segments, what was sent again, acknowledgements, and
- * where FPDUs begin. Memory has a bound: of long captures every n-th point is kept.
+ * The time-sequence plot of a connection: TCP segments, retransmissions, acknowledgements, and the
+ * beginnings of FPDUs. Memory is limited: in long captures only every n-th point is kept.
  */
 #ifndef PCAP_TIMESEQ_H
 #define PCAP_TIMESEQ_H
 
 #include "pcap/connection.h"
 
-/** Points kept of a series. */
+/** Limit of points of a series. */
 #define TIMESEQ_POINTS 32768
 
 enum timeseq_series { TIMESEQ_SENT, TIMESEQ_AGAIN, TIMESEQ_ACK, TIMESEQ_FPDU, TIMESEQ_SERIES };

@@ -1,36 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file fd_room.h
- * Keeps the low descriptor numbers for the program while the stack opens its own descriptors: a
- * dozen, DPDK's among them, which nobody can move afterwards. With a kernel's RNIC a program would
- * have those numbers itself, and some count on it: select() takes none above FD_SETSIZE, and
- * netcat-traditional none above 15.
+ * Keeps the low descriptor numbers for the program while the stack opens its own descriptors. These
+ * are about a dozen, and those of DPDK cannot be moved afterwards. Some programs need low numbers:
+ * select() takes none above FD_SETSIZE, and netcat-traditional none above 15.
  */
 #ifndef PROVIDER_FD_ROOM_H
 #define PROVIDER_FD_ROOM_H
 
-/** Descriptors below this number stay the program's. */
+/** Descriptors below this number are kept for the program. */
 #define FD_ROOM 128u
 
-/** The numbers that are kept. */
+/** The descriptors that occupy the numbers. */
 struct fd_room {
 	unsigned count;
 	int fd[FD_ROOM];
 };
 
 /**
- * Take every free number below FD_ROOM, or below half of what the process may open if that is
- * less, with descriptors that are closed on exec. Another thread that opens something meanwhile
- * gets a higher number. When descriptors run out, what was taken stays taken and the rest free.
+ * Occupy all free numbers below FD_ROOM, or below half of the process's limit if that is less, with
+ * descriptors that are closed on exec. If another thread opens a file meanwhile it gets a higher
+ * number. If no more descriptors can be opened the rest stays free.
  */
 void fd_room_keep(struct fd_room *r);
 
-/** Give them all back. Leaves errno as it was. */
+/** Close them all. Keeps errno. */
 void fd_room_give_back(struct fd_room *r);
 
 /**
  * Move a descriptor to a number of FD_ROOM or above, with its flags.
- * @return the new number; @p fd itself when it has such a number, or can get none.
+ * @return the new number; @p fd itself if it is high enough, or cannot be moved.
  */
 int fd_move_up(int fd);
 

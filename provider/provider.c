@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What one process has: a configuration, the device that it asks for and, from the first need on,
- * the stack and the CM under it. They live until the process ends; stack.c then closes the
- * connections.
+ * The state of the process: a configuration, its device and, once they are needed, the stack and
+ * the CM. They exist until the process ends. Then stack.c closes the connections.
  */
 #include "provider/provider.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file provider.h
- * The table between the two libraries: what libuiwarp-preload.so (which every program carries)
- * calls in libuiwarp.so (which it loads when there is work for it).
+ * The table between the two libraries. Every program has libuiwarp-preload.so. It loads
+ * libuiwarp.so at the first verb or rdma_cm call, and calls it through this table.
  *
- * The members are named as the verbs they answer, without "ibv_". They are called for objects of
- * our device only, and follow the conventions of verbs: a pointer is NULL with errno set, an int is
- * 0 or a positive errno unless the verb says otherwise.
+ * The members are named as the verbs, without "ibv_". They are called only for objects of our
+ * device. Errors are as in verbs: NULL with errno set for a pointer, and a positive errno for an
+ * int, unless the verb has another convention.
  */
 #ifndef PROVIDER_PROVIDER_H
 #define PROVIDER_PROVIDER_H
@@ -18,25 +18,25 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/** Both libraries must be of the same build of the table. */
+/** Both libraries must have the same version of the table. */
 #define PROVIDER_VERSION 8
 
 #define PROVIDER_MAX_ADDRESSES 16
 
-/** An address of ours, as a list of the system's interfaces has it. */
+/** One of our addresses, for getifaddrs(). */
 struct provider_address {
 	struct sockaddr_storage addr, mask;
 };
 
-/** What the shim gives to the provider. */
+/** The shim's functions for the provider. */
 struct provider_host {
 	/** A function of the real libibverbs, or NULL. */
 	void *(*real_verbs)(const char *name);
-	/** exit() has begun on this thread: the engine is, or will be, locked for good. */
+	/** True if exit() has begun on this thread: the engine is, or will be, locked for good. */
 	bool (*is_leaving)(void);
-	/** This thread starts the stack from here: what it calls meanwhile is not the program's. */
+	/** This thread begins to start the stack. Its calls until leave() are not the program's. */
 	void (*enter)(void);
-	/** The stack runs now, and its handlers of exit() are set. Between enter() and leave(). */
+	/** The stack runs, and its exit() handlers are set. Called between enter() and leave(). */
 	void (*started)(void);
 	void (*leave)(void);
 };
@@ -44,25 +44,27 @@ struct provider_host {
 struct provider {
 	uint32_t version;
 	/**
-	 * Read the configuration; called once. What is wrong is said on stderr. The stack itself
-	 * starts with the first verb that needs more than the configuration: an object, the port,
-	 * its GIDs, events, the CM. Where it cannot, that is said once, and each such verb fails
-	 * with ENODEV.
+	 * Read the configuration. Called once. Errors are reported on stderr. The stack starts with
+	 * the first verb that needs more than the configuration: an object, the port, its GIDs,
+	 * events, the CM. If it cannot start, that is reported once, and each such verb fails with
+	 * ENODEV.
 	 * @return 0 with our device, or a negative errno.
 	 */
 	int (*start)(const struct provider_host *host, struct ibv_device **device);
 
-	/** The program lists devices: see that ours has its name, which may have the slot in it. */
+	/** The program lists devices: set the name of ours, which may need the slot. */
 	void (*list)(void);
 
-	/** The stack was started, or another thread is at it: a child after fork() has none then.
+	/**
+	 * True if the stack was started, or is being started. A child after fork() has no stack
+	 * then.
 	 */
 	bool (*is_begun)(void);
 
 	/**
-	 * Our addresses, for programs that list interfaces. Starts nothing.
-	 * @return how many were written, 0 when the configuration wants none shown, or when they
-	 *         have the slot in them and it has not been taken yet.
+	 * Our addresses, for getifaddrs(). Does not start the stack.
+	 * @return how many were written; 0: the configuration does not list them, or they need a
+	 *         slot that was not taken yet.
 	 */
 	unsigned (*addresses)(struct provider_address *out, unsigned max);
 

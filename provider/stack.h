@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file stack.h
- * The whole RNIC of this process put together: port, engine, IP, TCP, RNIC, the engine's thread.
+ * Builds the RNIC of this process: port, engine, IP, TCP, RNIC, the engine's thread.
  */
 #ifndef PROVIDER_STACK_H
 #define PROVIDER_STACK_H
@@ -12,9 +12,9 @@
 struct stack;
 
 /**
- * Open the port and start. The calling thread's affinity and signal mask, and the process's
- * stdout, are as before when it returns.
- * @return 0, or a negative errno with a sentence in @p e (DPDK's own reason for a bad port).
+ * Open the port and start. The calling thread's affinity and signal mask and the process's stdout
+ * are restored.
+ * @return 0, or a negative errno with a sentence in @p e. For a bad port it has DPDK's reason.
  */
 int stack_open(const struct config *c, struct stack **out, struct config_error *e);
 
@@ -22,18 +22,17 @@ int stack_open(const struct config *c, struct stack **out, struct config_error *
 void stack_close(struct stack *s);
 
 /**
- * The process ends by _exit(): see that peers get what was sent before its connections were closed,
- * and a reset on the others. Takes a second at most and frees nothing, as a signal handler may
- * call it. A thread that is inside a verb then never comes back from it.
+ * The process ends by _exit(). Let sent data reach peers on connections that were closed, and reset
+ * all others. It takes at most a second and frees nothing, so a signal handler may call it. Threads
+ * inside a verb never return from it.
  */
 void stack_before_end(void);
 
 /**
- * The process ends by a signal, for a handler of it: reset what is connected, and end the process
- * by @p sig. The action of @p sig must be the default. Happens at once, or when the thread that is
- * inside the engine leaves it, which may be this one. What was closed in good order is not waited
- * for.
- * @return false: there is no stack to do so.
+ * For a signal handler: reset all connections, and end the process by @p sig. The action of @p sig
+ * must be the default. It happens at once, or when the thread inside the engine leaves it, which
+ * may be this thread. Closed connections are not waited for.
+ * @return false: there is no stack.
  */
 bool stack_end_by(int sig);
 
@@ -47,8 +46,8 @@ void stack_mac(const struct stack *s, uint8_t mac[6]);
 void stack_link(const struct stack *s, uint16_t *mtu, uint32_t *speed, bool *up);
 
 /**
- * After fork(), in the child: nothing of the stack may be touched any more; every later call
- * into it fails with -ENODEV. Set by a pthread_atfork() handler.
+ * True in a child after fork(). The stack must not be used there, and calls fail with -ENODEV. Set
+ * by a pthread_atfork() handler.
  */
 bool stack_is_orphan(const struct stack *s);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * uiwarp run: check the configuration, put it and the preloaded library into the environment, and
- * become the program.
+ * uiwarp run: checks the configuration, puts it and the preloaded library into the environment, and
+ * executes the program.
  */
 #include "tools/commands.h"
 #include "tools/configuration.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * uiwarp tcp: plain TCP streams over a stack of our own, to tell a path's trouble from RDMA's.
- * The engine's thread does the work; this one reports, and ends things when their time has come.
+ * uiwarp tcp: plain TCP streams over our stack, to distinguish trouble of the path from trouble of
+ * RDMA. The engine's thread does the work. This one reports, and ends streams after their time.
  */
 #include "host/config.h"
 #include "tools/commands.h"

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file commands.h
- * The subcommands of uiwarp. Each gets its own argv, beginning with its name, and returns the
- * command's exit status.
+ * The subcommands of uiwarp. Each gets an argv that begins with its name, and returns the exit
+ * status.
  */
 #ifndef TOOLS_COMMANDS_H
 #define TOOLS_COMMANDS_H
 
 /** The command line or the configuration is wrong. */
 #define EXIT_USAGE 2
-/** As a shell has it: the program is there but cannot be started. */
+/** As of shells: the program exists but cannot be started. */
 #define EXIT_NOT_EXECUTABLE 126
-/** As a shell has it: there is no such program. */
+/** As of shells: there is no such program. */
 #define EXIT_NOT_FOUND 127
 
 int cmd_doctor(int argc, char **argv);

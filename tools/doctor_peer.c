@@ -10,7 +10,8 @@
 #define CONNECT_MS 5000
 #define REPLY_MS   5000
 
-/** One connection attempt and what came of it; under the engine's lock, but for reading at the end.
+/**
+ * One connection attempt and its result; under the engine's lock, except for reading at the end.
  */
 struct attempt {
 	const struct mpa_config *config;

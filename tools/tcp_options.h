@@ -19,9 +19,9 @@ struct tcp_options {
 	struct ip_endpoint local; /**< listen: where */
 	const char *host;         /**< connect: whither */
 	uint16_t port;
-	unsigned parallel; /**< connections; when listening: until the end, with once */
+	unsigned parallel; /**< connections; when listening with once: until the end */
 	bool once;
-	uint64_t time;         /**< that each connection is used */
+	uint64_t time;         /**< for which each connection is used */
 	uint64_t bytes, count; /**< of each connection */
 	uint32_t message;
 	double rate;    /**< bit/s of each connection; 0: no limit */
@@ -33,7 +33,8 @@ struct tcp_options {
 };
 
 /**
- * Parse, with @p argv[0] the role. What is wrong ends the process with EXIT_USAGE and a sentence.
+ * Parse the options. @p argv[0] is the role. An error ends the process with EXIT_USAGE and a
+ * sentence.
  * @return false: there is no such role.
  */
 bool tcp_options_parse(struct tcp_options *o, int argc, char **argv);

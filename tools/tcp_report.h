@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file tcp_report.h
- * What uiwarp tcp prints: for people a line per interval and a summary, for programs one JSON
- * object a line. All on stdout but what went wrong.
+ * The output of uiwarp tcp: as text, a line per interval and a summary; or one JSON object a line.
+ * Errors go to stderr.
  */
 #ifndef TOOLS_TCP_REPORT_H
 #define TOOLS_TCP_REPORT_H
@@ -26,7 +26,7 @@ void tcp_report_interval(const struct tcp_session *s, const struct tcp_stream *t
 void tcp_report_end(
 	const struct tcp_session *s, const struct tcp_stream *t, struct tcp_totals *totals);
 
-/** Everything has ended. */
+/** All connections have ended. */
 void tcp_report_total(const struct tcp_session *s, const struct tcp_totals *totals);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file tcp_report_json.h
- * The report of uiwarp tcp for programs: one object a line, "event" tells which. Times are in
- * seconds since the connection was established, or in ns where the name says so; sizes in bytes.
+ * The JSON output of uiwarp tcp: one object a line, with its kind in "event". Times are in seconds
+ * since the connection was established, or in ns if the name says so. Sizes are in bytes.
  */
 #ifndef TOOLS_TCP_REPORT_JSON_H
 #define TOOLS_TCP_REPORT_JSON_H
 
 #include "tools/tcp_report.h"
 
-/** What happened between two views of a connection. */
+/** The differences between two views of a connection. */
 struct tcp_figures {
 	double start, end; /**< seconds since it was established */
 	uint64_t bytes;    /**< source: acknowledged; others: received */
@@ -25,7 +25,7 @@ void tcp_report_json_listening(const struct tcp_session *s);
 void tcp_report_json_connected(const struct tcp_stream *t);
 void tcp_report_json_interval(const struct tcp_stream *t, const struct tcp_figures *f);
 
-/** @param error what went wrong; NULL: nothing. */
+/** @param error why it failed, or NULL. */
 void tcp_report_json_end(
 	const struct tcp_stream *t, const struct tcp_figures *f, const char *error);
 void tcp_report_json_total(const struct tcp_totals *totals, double cpu_seconds);

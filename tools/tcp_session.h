@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file tcp_session.h
- * The connections of one uiwarp tcp: makes or takes them, lets them run as the options say, and
- * keeps for each what the report shows. The engine's thread does the work; the one thread that
- * calls these functions only looks in now and then.
+ * The connections of uiwarp tcp: it connects or accepts them, runs them as the options say, and
+ * keeps the figures for the report. The engine's thread does the work. The thread that calls these
+ * functions only checks from time to time.
  */
 #ifndef TOOLS_TCP_SESSION_H
 #define TOOLS_TCP_SESSION_H
@@ -11,7 +11,7 @@
 #include "host/net.h"
 #include "tools/tcp_options.h"
 
-/** One connection as it was when looked at last. */
+/** A snapshot of a connection. */
 struct tcp_view {
 	uint64_t at; /**< engine's clock, ns */
 	uint64_t sent, received, messages;
@@ -27,16 +27,17 @@ struct tcp_stream {
 
 	/* Under the engine's lock. */
 	struct traffic traffic;
-	struct tcp_info last_info; /**< when it had ended */
+	struct tcp_info last_info; /**< at its end */
 	struct histogram *latency; /**< pingpong: since the last interval */
 
-	/* Of the thread that looks. */
+	/* Of the calling thread. */
 	struct ip_endpoint local, remote;
 	struct tcp_view view;
-	struct tcp_view start;  /**< of the interval */
-	struct tcp_view result; /**< when its time was over or it ended; at: 0 until then */
+	struct tcp_view start; /**< snapshot at the start of the interval */
+	/** Snapshot when its time was over or it ended; at is 0 until then */
+	struct tcp_view result;
 	struct histogram *interval_latency, *total_latency;
-	uint64_t abort_at; /**< when its end is not waited for any longer; 0: no such time */
+	uint64_t abort_at; /**< when it is reset if it has not ended; 0: never */
 	bool told, aborted;
 };
 
@@ -46,14 +47,14 @@ struct tcp_session {
 	struct engine *engine;
 	struct llp_listener *listener;
 	struct traffic_pattern pattern;
-	struct tcp_stream *streams; /**< in the order of their ids; of the thread that looks */
-	unsigned removed;           /**< that have ended, and were reported */
-	uint64_t last_ack_until;    /**< a peer may still want its FIN acknowledged again */
+	struct tcp_stream *streams; /**< in the order of their ids; of the calling thread */
+	unsigned removed;           /**< connections that have ended and were reported */
+	uint64_t last_ack_until;    /**< a peer may retransmit its FIN until then */
 	int event_fd;               /**< readable when something was connected or has ended */
 
 	/* Under the engine's lock. */
-	struct tcp_stream *fresh; /**< taken, but not in the list yet; newest first */
-	unsigned made;            /**< connections, in all */
+	struct tcp_stream *fresh; /**< accepted, but not in the list yet; newest first */
+	unsigned made;            /**< number of all connections */
 	bool stopping;
 };
 
@@ -67,18 +68,18 @@ int tcp_session_open(struct tcp_session *s, const struct tcp_options *o, const s
 int tcp_session_start(struct tcp_session *s);
 
 /**
- * Look at every stream, and do what is due: meter, end what has had its time, give up.
- * @param[out] next when there is something to do again, ns on net_now(); UINT64_MAX: only events.
+ * Check every stream, and do what is due: meter it, end it after its time, or give up.
+ * @param[out] next when to call it again, ns on net_now(); UINT64_MAX: only after events.
  */
 void tcp_session_look(struct tcp_session *s, uint64_t *next);
 
-/** Latencies of every stream since the last time: they become the interval's. */
+/** Move the latencies of all streams since the last call to the interval's. */
 void tcp_session_collect(struct tcp_session *s);
 
-/** Come to an end: no new connections, streams finish; on the second call they are reset. */
+/** Finish: accept no new connections, and finish the streams. The second call resets them. */
 void tcp_session_stop(struct tcp_session *s);
 
-/** True when every stream was removed and there is none to wait for. */
+/** True when all streams were removed and none is expected. */
 bool tcp_session_done(const struct tcp_session *s);
 
 /** Free a stream that has ended. */

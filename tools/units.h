@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file units.h Numbers with units, as people read them; base/number.h reads what they write. */
+/** @file units.h Formats numbers with units. base/number.h parses them. */
 #ifndef TOOLS_UNITS_H
 #define TOOLS_UNITS_H
 
-/** Room for what the functions below write. */
+/** Size of the text. */
 #define UNITS_LEN 24
 
 /** "12.5 MB": in powers of 1000. @return @p buf. */

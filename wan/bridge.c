@@ -21,10 +21,10 @@
 #define TICK  UINT64_C(100000000)
 
 /**
- * After a frame the loop goes on without a sleep for so long: another often follows. A frame that
- * finds the loop asleep is noticed 50 to 100 us late where a core that rests has to be woken by a
- * hypervisor. So where frames keep coming, each is waited for twice as long as the one before took,
- * within these bounds; what comes more seldom does not keep a core busy.
+ * How long the loop polls after a frame before it sleeps. A frame that comes during a sleep is
+ * noticed 50 to 100 us late if a hypervisor has to wake the core. So the loop polls for twice the
+ * last interval between frames, within these bounds. Frames that come more seldom do not keep a
+ * core busy.
  */
 #define LINGER     UINT64_C(2000000)
 #define LINGER_MAX UINT64_C(30000000)
@@ -34,8 +34,8 @@
 #define NAP UINT64_C(50000)
 
 /**
- * Frames of a direction that are looked at for what a kernel's offloads leave undone, and how many
- * among a thousand of them tell: one that is in order looks so too, now and then.
+ * Frames of each direction that are checked for missing checksums of a kernel's offloads, and how
+ * many among a thousand prove them: a few correct frames look like that.
  */
 #define INSPECTED 65536u
 #define THOUSAND  1024u

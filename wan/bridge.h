@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file bridge.h
- * The emulator: two ports, a path (path.h) in each direction between them, in real time. Frames of
- * any protocol pass unchanged, as on a wire.
+ * The emulator: two ports with a path (path.h) in each direction between them, in real time. Frames
+ * of any protocol pass unchanged, as on a wire.
  */
 #ifndef WAN_BRIDGE_H
 #define WAN_BRIDGE_H
@@ -19,24 +19,24 @@ struct wan_bridge;
 struct wan_bridge_config {
 	const char *device[2];
 	const char *eal;     /**< further EAL arguments, or NULL */
-	uint32_t memory_mib; /**< packet buffers per direction; 0: by what the paths can hold */
+	uint32_t memory_mib; /**< packet buffers per direction; 0: as the paths need */
 	struct wan_path_config path[2];
 	uint64_t seed;
 	bool poll;          /**< never sleep */
-	const int *wake_fd; /**< readable, it ends a sleep; -1 in it, or NULL: nothing does */
+	const int *wake_fd; /**< ends a sleep when it is readable; NULL or -1: none */
 	/** Called every 100 ms, and soon after @p wake_fd has become readable. */
 	void (*tick)(void *ctx);
 	void *ctx;
 	const struct log_sink *log;
 };
 
-/** What happened in one direction beside what the path decided. */
+/** Counters of one direction, in addition to the path's. */
 struct wan_bridge_stats {
 	uint64_t bytes_out;
-	uint64_t oversize; /**< larger than the port's MTU: offloads of a kernel's */
-	uint64_t missed;   /**< lost before we saw them: we were late, or had no buffers */
-	uint64_t refused;  /**< the port that they go to had no room, or its link was down */
-	struct histogram lateness; /**< ns from when a frame was due until it was sent */
+	uint64_t oversize;         /**< larger than the port's MTU, by a kernel's offloads */
+	uint64_t missed;           /**< lost before we received them */
+	uint64_t refused;          /**< the output port had no room, or its link was down */
+	struct histogram lateness; /**< ns from a frame's due time until it was sent */
 };
 
 /** Open both ports. @return 0, or negative errno with a sentence in @p e. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file frame.h
- * What the emulator does with frames in mbufs. They pass as they are; these are the exceptions.
+ * The emulator's changes to frames in mbufs.
  */
 #ifndef WAN_FRAME_H
 #define WAN_FRAME_H
@@ -10,22 +10,21 @@
 #include <stdbool.h>
 
 /**
- * Make a frame that was received fit to be sent: no offloads, and a VLAN tag that the port took
- * off is back in its place.
- * @return the frame, or NULL when there was no room for the tag: it is freed.
+ * Prepare a received frame for sending: clear offloads, and restore a VLAN tag that the port has
+ * stripped.
+ * @return the frame, or NULL: there was no room for the tag, and it is freed.
  */
 struct rte_mbuf *wan_frame_adopt(struct rte_mbuf *m);
 
-/** Turn over one bit behind the Ethernet header, chosen by @p random; of the frame itself. */
+/** Invert one bit behind the Ethernet header, chosen by @p random, in place. */
 void wan_frame_corrupt(struct rte_mbuf *m, uint64_t random);
 
 /** True for a TCP segment over IPv4, unless it is a fragment, or directly over IPv6. */
 bool wan_frame_is_tcp(const struct rte_mbuf *m);
 
 /**
- * True for a TCP segment over IPv4 or IPv6 with a checksum that its sender left to hardware that
- * was not there: the field then holds the plain sum of the pseudo header. One correct segment in
- * 65,536 looks like that too.
+ * True for a TCP segment with a checksum that its sender left to hardware: the field has the plain
+ * sum of the pseudo header. So has one correct segment in 65,536.
  */
 bool wan_frame_is_unfilled(const struct rte_mbuf *m);
 

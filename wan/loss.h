@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file loss.h
- * Which frames are lost: each by itself with one probability, or in bursts after Gilbert and
- * Elliott: a chain of two states, good and bad, with a probability of loss in each.
+ * Decides which frames are lost: independently with one probability, or in bursts after Gilbert and
+ * Elliott. Their model is a chain of two states, good and bad, with a probability of loss in each.
  */
 #ifndef WAN_LOSS_H
 #define WAN_LOSS_H
@@ -13,8 +13,8 @@
 struct wan_loss_config {
 	double good;  /**< of loss in the good state */
 	double bad;   /**< of loss in the bad state */
-	double enter; /**< of going from good to bad, before the frame */
-	double leave; /**< of going from bad to good */
+	double enter; /**< of changing from good to bad, before the frame */
+	double leave; /**< of changing from bad to good */
 };
 
 struct wan_loss {
@@ -23,8 +23,8 @@ struct wan_loss {
 };
 
 /**
- * The chain that loses a share @p loss of all frames, below 1, in bursts of @p burst frames on
- * average, at least 1 (Gilbert's model: all are lost in the bad state, none in the good one).
+ * The chain that loses a share @p loss (below 1) of all frames, in bursts of @p burst frames (at
+ * least 1) on average. It is Gilbert's model: all are lost in the bad state, none in the good one.
  */
 struct wan_loss_config wan_loss_bursts(double loss, double burst);
 

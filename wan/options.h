@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file options.h
- * What people write about a path, as text: "rate=1g,delay=50ms,loss=0.1%".
+ * Parses the options of a path: "rate=1g,delay=50ms,loss=0.1%".
  */
 #ifndef WAN_OPTIONS_H
 #define WAN_OPTIONS_H
 
 #include "wan/path.h"
 
-/** A sentence for a person. */
+/** An error as one sentence. */
 struct wan_options_error {
 	char text[256];
 };
@@ -16,13 +16,13 @@ struct wan_options_error {
 /** One key of a path. */
 struct wan_option {
 	const char *name;
-	const char *value; /**< what stands for it in a help text */
+	const char *value; /**< placeholder in the help text */
 	const char *help;
 	/** @return NULL, or what would be right: a noun phrase for "expected ...". */
 	const char *(*parse)(struct wan_path_config *c, const char *value);
 };
 
-/** All there are; one without a name ends it. */
+/** All options. The last one has no name. */
 extern const struct wan_option wan_options[];
 
 /** A wire: no delay, no limit, no loss. */
@@ -30,24 +30,24 @@ void wan_options_init(struct wan_path_config *c);
 
 /**
  * Set one key of @p c.
- * @return 0; -EINVAL: no such key, or not such a value; @p e has the sentence.
+ * @return 0; -EINVAL: bad key or value, with a sentence in @p e.
  */
 int wan_options_set(
 	struct wan_path_config *c, const char *key, const char *value, struct wan_options_error *e);
 
-/** Set all of a list, key=value with commas between; @p c is untouched when one is wrong. */
+/** Set a list of key=value with commas between. If one is wrong @p c is not changed. */
 int wan_options_parse(struct wan_path_config *c, const char *list, struct wan_options_error *e);
 
 /**
- * What one key cannot tell by itself. The queue becomes one bandwidth-delay product, and 10 ms at
- * least, where none was given.
- * @param other the other direction: its delay is part of the round trip.
- * @return 0; -EINVAL: a key lacks another, @p e has the sentence.
+ * Check the keys together. If no queue was given it becomes one bandwidth-delay product, but at
+ * least 10 ms.
+ * @param other the other direction, for the round trip time.
+ * @return 0; -EINVAL: a key needs another one, with a sentence in @p e.
  */
 int wan_options_finish(struct wan_path_config *c, const struct wan_path_config *other,
 	struct wan_options_error *e);
 
-/** The most bytes that can be on the way and in the queue. */
+/** Maximum of bytes on the way and in the queue. */
 uint64_t wan_options_bytes(const struct wan_path_config *c);
 
 #endif

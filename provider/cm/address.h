@@ -16,7 +16,7 @@ int ucma_address_get(const void *sa, struct ip_endpoint *out, sa_family_t *famil
 
 /**
  * @param family of the id; AF_UNSPEC leaves @p sa zero.
- * @return bytes of @p sa that count; 0 for AF_UNSPEC.
+ * @return used bytes of @p sa; 0 for AF_UNSPEC.
  */
 size_t ucma_address_put(const struct ip_endpoint *e, sa_family_t family, struct sockaddr_in6 *sa);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file call.h
- * One command in progress, and the state of the device it works on.
+ * A command in progress, and the state of the device.
  */
 #ifndef PROVIDER_CM_CALL_H
 #define PROVIDER_CM_CALL_H
@@ -12,17 +12,17 @@
 struct ucma {
 	struct rnic *rnic;
 	uint64_t guid; /**< network byte order */
-	pid_t pid;     /**< a child after fork() must not touch anything */
+	pid_t pid;     /**< in a child after fork() nothing may be used */
 	/**
-	 * Of the channels, ids and events. Taken inside the engine's lock, by the callbacks, and so
-	 * never held while calling an rnic_ function.
+	 * Of channels, ids and events. Callbacks take it inside the engine's lock. So it must not
+	 * be held in calls of rnic_ functions.
 	 */
 	pthread_mutex_t lock;
 	struct ucma_channels channels;
 	struct ucma_id_table ids;
 };
 
-/** The payload of any command, zero beyond what the program gave. */
+/** The payload of any command, zeroed beyond the program's bytes. */
 union ucma_command {
 	struct rdma_ucm_create_id create_id;
 	struct rdma_ucm_destroy_id destroy_id;
@@ -50,21 +50,21 @@ struct ucma_call {
 	struct ucma_channel *ch;
 	struct ucma_id *id; /**< held, for the commands that name one */
 	union ucma_command cmd;
-	void *response;   /**< where the program wants the answer; not NULL if it has one */
-	uint16_t out;     /**< and how many bytes of it at most */
-	int cancel_state; /**< of the thread; cancellation is off meanwhile */
+	void *response;   /**< the program's memory for the answer; not NULL if there is one */
+	uint16_t out;     /**< size of response */
+	int cancel_state; /**< of the thread, which cannot be cancelled meanwhile */
 };
 
 /** True in a child after fork(). */
 bool ucma_is_orphan(const struct ucma *u);
 
-/** Carries a command out. Without the ucma's lock. @return 0 or negative errno. */
+/** Executes a command. Called without the ucma's lock. @return 0 or negative errno. */
 typedef int ucma_handler(struct ucma_call *c);
 
-/** Give the program its answer, as much of it as it has room for. */
+/** Copy the answer to the program, cut to its size. */
 void ucma_respond(const struct ucma_call *c, const void *answer, size_t size);
 
-/** The state of the call's id now. */
+/** The present state of the call's id. */
 enum ucma_id_state ucma_state(const struct ucma_call *c);
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file event.h
- * From the events of endpoints to those that rdma_get_cm_event() reads.
+ * Translates events of endpoints to those of rdma_get_cm_event().
  */
 #ifndef PROVIDER_CM_EVENT_H
 #define PROVIDER_CM_EVENT_H
@@ -23,12 +23,10 @@ enum ucma_event_type {
 	UCMA_EVENT_DISCONNECTED,
 };
 
-/** The callback of every endpoint of ours; its context is the struct ucma_id. */
+/** The callback of all endpoints. The context is the struct ucma_id. */
 rnic_ep_event_fn ucma_on_ep_event;
 
-/**
- * Queue an event that has nothing to tell but itself. Takes the ucma's lock. @return 0, -ENOMEM.
- */
+/** Queue an event without parameters. Takes the ucma's lock. @return 0, -ENOMEM. */
 int ucma_event_post(struct ucma_id *id, enum ucma_event_type type);
 
 ucma_handler ucma_get_event;

@@ -3,9 +3,8 @@
  * @file id.h
  * An rdma_cm id: the number that librdmacm knows, and the endpoint behind it.
  *
- * A command holds its id, so that no two commands work on one id at a time and none loses it
- * under its feet. Only the callbacks of endpoints do not hold: they touch state and events, under
- * the lock.
+ * A command holds its id. So only one command works on an id at a time, and the id is not freed
+ * meanwhile. Callbacks of endpoints do not hold it. They use its state and events, under the lock.
  */
 #ifndef PROVIDER_CM_ID_H
 #define PROVIDER_CM_ID_H
@@ -17,7 +16,7 @@
 
 struct ucma;
 
-/** librdmacm's table of ids ends here (IDX_MAX_INDEX of its indexer.h). */
+/** Size of librdmacm's table of ids (IDX_MAX_INDEX of its indexer.h). */
 #define UCMA_MAX_IDS 65536
 
 /** As in the kernel's cma.c. */
@@ -42,13 +41,13 @@ struct ucma_id {
 	uint64_t uid; /**< the program's; 0 until accept on the passive side */
 	uint32_t events_reported;
 	enum ucma_id_state state;
-	enum ucma_id_state unresolved; /**< ADDR_QUERY: where it goes back to if that fails */
+	enum ucma_id_state unresolved; /**< ADDR_QUERY: the state after a failure */
 	uint16_t port_space;           /**< enum rdma_ucm_port_space */
 	uint8_t qp_type;               /**< enum ib_qp_type */
 	sa_family_t family;            /**< AF_UNSPEC until bound or resolved */
 	uint8_t tos;
 	bool reuse, v6only;
-	bool loopback; /**< bound to 127.0.0.1 or its like, where no device is */
+	bool loopback; /**< bound to a loopback address, where there is no device */
 	bool held;
 	bool dying;
 };
@@ -56,7 +55,7 @@ struct ucma_id {
 /** All ids, by number. */
 struct ucma_id_table {
 	struct ucma_id **by_number;
-	uint32_t next; /**< numbers go round, so that a stale one finds nobody */
+	uint32_t next; /**< round robin, so that a stale number finds no id */
 	uint32_t used;
 	pthread_cond_t released;
 };
@@ -64,14 +63,16 @@ struct ucma_id_table {
 /** @return 0, -ENOMEM. */
 int ucma_id_table_init(struct ucma_id_table *t);
 
-/* Every function below needs the ucma's lock. */
+/* All functions below need the ucma's lock. */
 
-/** A new id on @p ch, held by the caller. @return NULL: no memory, all numbers
- *  taken, or the channel was closed. */
+/**
+ * Create an id on @p ch. The caller holds it.
+ * @return NULL: no memory, no free number, or the channel was closed.
+ */
 struct ucma_id *ucma_id_new(struct ucma *u, struct ucma_id_table *t, struct ucma_channel *ch);
 
 /**
- * Find and hold: waits while another command holds it (@p lock is let go meanwhile).
+ * Find and hold an id. Waits while another command holds it, without @p lock.
  * @return 0, -ENOENT: no such id; -EINVAL: not of @p ch.
  */
 int ucma_id_hold(struct ucma_id_table *t, pthread_mutex_t *lock, const struct ucma_channel *ch,
@@ -79,21 +80,21 @@ int ucma_id_hold(struct ucma_id_table *t, pthread_mutex_t *lock, const struct uc
 
 /**
  * Hold @p id, or wait until some id is released.
- * @return false: it had to wait, with the lock let go: look everything up again.
+ * @return false: it has waited, without the lock. Look everything up again.
  */
 bool ucma_id_hold_or_wait(struct ucma_id_table *t, pthread_mutex_t *lock, struct ucma_id *id);
 
 void ucma_id_release(struct ucma_id_table *t, struct ucma_id *id);
 
 /**
- * A held id goes: out of the table and the channel, its unread events with it. Its memory stays,
- * for the callbacks that are under way, until ucma_id_free().
+ * Remove a held id from the table and the channel, with its unread events. Its memory stays until
+ * ucma_id_free(), for callbacks under way.
  */
 void ucma_id_remove(struct ucma_id_table *t, struct ucma_id *id);
 
 void ucma_id_free(struct ucma_id *id);
 
-/** Put a held id, and its unread events, on another channel. */
+/** Move a held id, and its unread events, to another channel. */
 void ucma_id_migrate(struct ucma_id *id, struct ucma_channel *to);
 
 #endif

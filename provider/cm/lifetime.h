@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file lifetime.h
- * The commands that make ids, end them, and move them between channels.
+ * The commands that create and destroy ids, and move them between channels.
  */
 #ifndef PROVIDER_CM_LIFETIME_H
 #define PROVIDER_CM_LIFETIME_H
@@ -11,9 +11,10 @@
 ucma_handler ucma_create_id, ucma_destroy_id, ucma_migrate_id;
 
 /**
- * End a held id. Its unread events go at once, so that nobody reads of it any more; requests among
- * them were not adopted and end with their listener.
- * @return how many of its events have been read: librdmacm waits until all are acknowledged.
+ * Destroy a held id. Its unread events are dropped. Requests among them were not adopted and end
+ * with their listener.
+ * @return how many of its events have been read, for librdmacm, which waits until all are
+ *         acknowledged.
  */
 uint32_t ucma_end_id(struct ucma *u, struct ucma_id *id);
 

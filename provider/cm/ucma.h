@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file ucma.h
- * The kernel's rdma_cm character device, answered in user space under stock librdmacm: write()
- * carries commands (<rdma/rdma_user_cm.h>, ABI 4), a pollable descriptor tells of events.
+ * The kernel's rdma_cm character device, in user space, for stock librdmacm. write() carries
+ * commands (<rdma/rdma_user_cm.h>, ABI 4). The descriptor becomes readable with events.
  */
 #ifndef PROVIDER_CM_UCMA_H
 #define PROVIDER_CM_UCMA_H
@@ -15,9 +15,8 @@
 struct ucma;
 
 /**
- * The device side: what commands act on.
- * @param guid node GUID in network byte order, by which librdmacm matches the verbs device.
- * @param qp_find from the number that programs know to the QP; NULL when unknown.
+ * Create the device side.
+ * @param guid node GUID in network byte order. librdmacm finds the verbs device by it.
  */
 int ucma_create(struct rnic *r, uint64_t guid, struct ucma **out);
 
@@ -27,7 +26,7 @@ int ucma_create(struct rnic *r, uint64_t guid, struct ucma **out);
  */
 int ucma_open(struct ucma *u, int flags);
 
-/** One command, as write() to the device would take it. @return @p n, or -1 with errno. */
+/** Execute a command, as write() to the device does. @return @p n, or -1 with errno. */
 ssize_t ucma_write(struct ucma *u, int fd, const void *buf, size_t n);
 
 /** The descriptor is about to be closed: destroy its ids. The caller closes it. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Programs that load libibverbs themselves and ask dlsym() or dlvsym() for its functions get ours
- * where ours stand in front. RTLD_NEXT and RTLD_DEFAULT depend on the caller's address, so those
- * (and everything that is no verb) must reach the real function as if we were not there: by a jump,
- * with the caller's return address on the stack.
+ * Programs may load libibverbs themselves and find its functions by dlsym() or dlvsym(). They get
+ * our functions instead. RTLD_NEXT and RTLD_DEFAULT depend on the caller's address. So these, and
+ * all that is no verb, reach the real function by a jump, with the caller's return address on the
+ * stack.
  */
 #include "provider/shim/shim.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dlsym() and dlvsym() are hooked, and a reference to either from here would find the hook; so the
- * real ones are looked up once in the symbol tables that the dynamic linker itself uses.
+ * dlsym() and dlvsym() are hooked, and a reference from here would find the hook. So the real
+ * functions are looked up once in the dynamic linker's own symbol tables.
  *
- * No string functions of libc here: a sanitizer's runtime calls dlsym() to find them.
+ * No string functions of libc may be used here: a sanitizer's runtime finds them by dlsym().
  */
 #include "provider/shim/shim.h"
 

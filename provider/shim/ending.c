@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Signals that end a process which has no handler for them. An adapter, or the kernel, would reset
- * its connections then; here nothing is left to do so. The process still dies by the signal, a
- * moment later. For the program the action remains the default.
+ * Signals that end the process by their default action. An adapter or the kernel would then reset
+ * its connections. Our handlers do that, and the process still dies by the signal, a moment later.
+ * The program still sees the default action.
  */
 #include "provider/shim/shim.h"
 
@@ -20,8 +20,8 @@ static struct {
 static const struct sigaction shim_by_default = {.sa_handler = SIG_DFL};
 
 /**
- * It is sent to the process after @p ms, whatever its threads do. By the system call, as this is a
- * signal handler. Without such a timer there is always the next signal.
+ * Send the signal to the process after @p ms, whatever its threads do. It uses the system call, as
+ * this is a signal handler. If that fails the next signal ends the process.
  */
 static void shim_send_later(int sig, unsigned ms)
 {

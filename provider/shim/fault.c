@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Faults in memory that peers reach: a program may unmap what it has registered, protect it, or cut
- * the file short. The provider's accesses to it are marked (base/guarded.h), and those alone are
- * ended here; everything else is the program's, and its handlers are called as the kernel would
- * call them. So we stay in front of those that it sets later.
+ * Faults in memory that peers access: a program may unmap registered memory, protect it, or
+ * truncate its file. The provider's accesses are guarded (base/guarded.h), and only these are
+ * resumed here. All other faults belong to the program: its handlers are called as the kernel would
+ * call them, even those that it sets later.
  */
 #include "provider/shim/shim.h"
 

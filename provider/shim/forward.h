@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file forward.h
- * How an entry point of libibverbs stands in front of the real one: ours for objects of our
- * device, the real library's for every other.
+ * Entry points in front of libibverbs: objects of our device go to the provider, all others to the
+ * real library.
  */
 #ifndef PROVIDER_SHIM_FORWARD_H
 #define PROVIDER_SHIM_FORWARD_H
@@ -12,7 +12,7 @@
 
 #include <errno.h>
 
-/** Is @p context of our device? */
+/** True if @p context is of our device. */
 static inline bool forward_owns(const struct ibv_context *context)
 {
 	const struct ibv_device *device = shim_device();
@@ -20,8 +20,7 @@ static inline bool forward_owns(const struct ibv_context *context)
 	return device && context->device == device;
 }
 
-/** After a fork() our objects are there but nothing behind them is. @return ENODEV, in errno too.
- */
+/** After fork() our objects have no stack. @return ENODEV, in errno too. */
 static inline int forward_gone(void)
 {
 	errno = ENODEV;
@@ -37,8 +36,7 @@ static inline int forward_gone(void)
 #define REAL(name) REAL_AS(name, #name)
 
 /**
- * A call into the provider, which is finished before this thread is cancelled: else it would take
- * locks along, or leave things half done.
+ * A call into the provider. The thread cannot be cancelled meanwhile, because it may hold locks.
  */
 #define FORWARD_CALL(type, verb, args)                    \
 	({                                                \
@@ -49,7 +47,7 @@ static inline int forward_gone(void)
 		answer_;                                  \
 	})
 
-/** A verb that the provider has. @p fail is what the verb returns when it cannot be called. */
+/** A verb of the provider. @p fail is returned if it cannot be called. */
 #define FORWARD_BY(call, type, fail, function, symbol, verb, context, params, args) \
 	SHIM_EXPORT type function params                                            \
 	{                                                                           \
@@ -74,20 +72,20 @@ static inline int forward_gone(void)
 #define FORWARD(type, fail, verb, context, params, args) \
 	FORWARD_AS(type, fail, ibv_##verb, "ibv_" #verb, verb, context, params, args)
 
-/** One that answers a positive errno, -1 or NULL. */
+/** Verbs that fail with a positive errno, -1 or NULL. */
 #define FORWARD_INT(verb, context, params, args)   FORWARD(int, errno, verb, context, params, args)
 #define FORWARD_MINUS(verb, context, params, args) FORWARD(int, -1, verb, context, params, args)
 #define FORWARD_POINTER(type, verb, context, params, args) \
 	FORWARD(struct type *, NULL, verb, context, params, args)
 
-/** One that waits for an event, and may be cancelled meanwhile. */
+/** A verb that waits for an event and is a cancellation point. */
 #define FORWARD_PLAINLY(type, verb, args) shim_running()->verb args
 #define FORWARD_WAIT(verb, context, params, args) \
 	FORWARD_BY(FORWARD_PLAINLY, int, -1, ibv_##verb, "ibv_" #verb, verb, context, params, args)
 
 /**
- * One that ends an object, and answers a positive errno. When exit() runs on this thread all
- * objects end with the process: a program's destructors hear what they expect.
+ * A verb that destroys an object and fails with a positive errno. When exit() runs on this thread
+ * it succeeds without doing anything, for the program's destructors.
  */
 #define FORWARD_END(verb, context, params, args)                                                  \
 	SHIM_EXPORT int ibv_##verb params                                                         \

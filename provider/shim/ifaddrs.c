@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Programs that look for RDMA devices through a list of the system's interfaces (libfabric does)
- * find our addresses in it too, once they have listed devices: behind all others, as an interface
- * with the device's name. It has no index and no address family of the link layer, and no other
- * call knows it.
+ * Programs that look for RDMA devices in the list of the system's interfaces, as libfabric does,
+ * find our addresses there, once they have listed devices. They are behind all others, as an
+ * interface with the device's name. It has no index and no link layer address, and other calls do
+ * not know it.
  */
 #include "provider/shim/shim.h"
 

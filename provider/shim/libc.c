@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The libc functions through which librdmacm reaches its character device: open and fstat see a
- * character device at /dev/infiniband/rdma_cm, write carries the commands, close ends it; so does
- * what closes on the way, such as dup2. And _exit, which must not be quicker than the last message.
+ * The libc functions by which librdmacm uses its character device: open and fstat see a character
+ * device at /dev/infiniband/rdma_cm, write carries commands, and close ends it, as do calls that
+ * close implicitly, such as dup2. Also _exit, which must wait for the last message.
  *
- * A program calls these for everything else too, some of them in signal handlers: so the way
- * through is one comparison and one load, and the real functions are looked up at start.
+ * Programs call these functions for all files, and some in signal handlers. So the pass-through
+ * costs one comparison and one load, and the real functions are looked up at start.
  */
 #undef _FILE_OFFSET_BITS /* would rename open() and fstat() below to their 64-bit twins */
 #undef _FORTIFY_SOURCE

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file newer.h
- * Verbs that this build's verbs.h does not have, of rdma-core 59 to 65, as their manual pages and
- * the ABI have them. Structures carry the shim's own names, so that a newer verbs.h may declare its
- * own beside.
+ * Verbs of rdma-core 59 to 65, which this build's verbs.h may not have, after their manual pages
+ * and the ABI. Structures have names of the shim, so that a newer verbs.h may declare its own.
  *
- * The tests declare the same once more (tests/unit/provider/newer.h), as a program does: a mistake
- * here must not be one there.
+ * The tests have declarations of their own (tests/unit/provider/newer.h), so that a mistake here is
+ * not repeated there.
  */
 #ifndef PROVIDER_SHIM_NEWER_H
 #define PROVIDER_SHIM_NEWER_H
@@ -41,7 +40,7 @@ struct newer_mr_init_attr {
 	struct ibv_buf *buf;
 };
 
-/** An object of the real library's: what all that we have none of begin with. */
+/** The beginning of the real library's objects that our device does not have. */
 struct newer_object {
 	struct ibv_context *context;
 };

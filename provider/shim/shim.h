@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file shim.h
- * The preloaded library: it links libc alone, and does nothing in a program that has no
- * configuration in its environment or calls neither verbs nor rdma_cm.
+ * The preloaded library. It links libc alone. It does nothing in a program without a configuration
+ * in its environment, or one that calls neither verbs nor rdma_cm.
  */
 #ifndef PROVIDER_SHIM_SHIM_H
 #define PROVIDER_SHIM_SHIM_H
@@ -20,41 +20,44 @@
 bool shim_configured(void);
 
 /**
- * The provider, loaded and configured if it has not been yet. @return NULL: no configuration, it
- * failed (said once on stderr), or the caller is inside the provider.
+ * The provider. It is loaded and configured by the first call.
+ * @return NULL: there is no configuration, it failed (reported once on stderr), or the caller is
+ *         inside the provider.
  */
 const struct provider *shim_provider(void);
 
 /** The provider if it runs; never starts it. */
 const struct provider *shim_running(void);
 
-/** Our device, or NULL as long as there is none: so it compares unequal to any other. */
+/** Our device, or NULL as long as there is none. */
 struct ibv_device *shim_device(void);
 
-/** In a child after fork(), and once exit() runs: our objects answer ENODEV, and nothing of the
- * RNIC is touched. */
+/**
+ * True in a child after fork(), and once exit() runs. Then our objects fail with ENODEV, and the
+ * RNIC is not used.
+ */
 bool shim_is_orphan(void);
 
-/** exit() has begun on this thread, of a process that has the RNIC. */
+/** True if exit() has begun on this thread and the process has the RNIC. */
 bool shim_is_leaving(void);
 
-/** The process is about to end without exit(): let what was sent reach the peers first. */
+/** The process is about to end without exit(): let sent data reach the peers first. */
 void shim_before_end(void);
 
-/** True while this thread is inside the provider: hooks pass it through. */
+/** True while this thread is inside the provider. Then hooks call the real functions. */
 bool shim_inside(void);
 void shim_enter(void);
 void shim_leave(void);
 
 /* ---- real.c ------------------------------------------------------------------------------ */
 
-/** Resolved once and kept in @p slot; safe to race. */
+/** Cache of a resolved function. Races are harmless. */
 typedef void *_Atomic shim_slot;
 
-/** libc's function behind ours of the same name. Never NULL for those that libc has. */
+/** libc's function of this name. Never NULL for functions of libc. */
 void *shim_real_libc(shim_slot *slot, const char *name);
 
-/** libibverbs' function behind ours. NULL: this libibverbs has none, or there is no libibverbs. */
+/** libibverbs' function of this name. NULL: it has none, or there is no libibverbs. */
 void *shim_real_verbs(shim_slot *slot, const char *name);
 
 /** @overload for the provider. */
@@ -83,29 +86,29 @@ void *elf_find(const char *object, const char *symbol);
 
 struct sigaction;
 
-/** From now on a fault in an access of the provider's ends the access and not the process. */
+/** From now on a fault in a guarded access of the provider ends the access and not the process. */
 void shim_watch_faults(const struct provider *p);
 
 bool shim_is_fault(int sig);
 
-/** sigaction(2), for what the program wants of a fault. */
+/** sigaction(2) of the program for a signal of faults. */
 int shim_fault_sigaction(int sig, const struct sigaction *act, struct sigaction *old);
 
 int shim_real_sigaction(int sig, const struct sigaction *act, struct sigaction *old);
 
 /* ---- ending.c ---------------------------------------------------------------------------- */
 
-/** From now on peers hear of the end when one of these signals ends the process. */
+/** From now on connections are reset when one of these signals ends the process. */
 void shim_watch_endings(const struct provider *p);
 
 bool shim_is_ending(int sig);
 
-/** sigaction(2), for what the program wants of such a signal. */
+/** sigaction(2) of the program for such a signal. */
 int shim_ending_sigaction(int sig, const struct sigaction *act, struct sigaction *old);
 
 /* ---- verbs.c ----------------------------------------------------------------------------- */
 
-/** In a child after fork(): a thread of the parent may have held them. */
+/** Reset locks in a child after fork(): a thread of the parent may have held them. */
 void shim_forget_locks(void);
 
 /* ---- libc.c ------------------------------------------------------------------------------ */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The public entry points of libibverbs that stand in front of the real ones: ours for our device,
- * the real library's for every other. What verbs.h has inline reaches us through the tables in our
- * contexts and never passes here.
+ * The public entry points of libibverbs: objects of our device go to the provider, all others to
+ * the real library. Inline functions of verbs.h reach the provider by the tables in our contexts,
+ * and are not here.
  *
- * Only the current symbol versions are told apart: a program linked before libibverbs 1.1 (2007)
- * cannot use our device.
+ * Only current symbol versions are provided. A program linked before libibverbs 1.1 (2007) cannot
+ * use our device.
  */
 #include "provider/shim/buf.h"
 #include "provider/shim/forward.h"
@@ -19,8 +19,8 @@
 /* ---- the device list --------------------------------------------------------------------- */
 
 /*
- * The list is one malloc()ed block, as programs are known to free() it themselves; so what belongs
- * to it is kept aside, by its address.
+ * The list is one malloc()ed block, because some programs free() it. So our data about it is kept
+ * elsewhere, by its address.
  */
 struct listing {
 	struct ibv_device **list, **real;

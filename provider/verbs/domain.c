@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Thread domains, and the parent domains through which objects get one. Our queues' locks are
- * spinlocks without contention when one thread uses a queue, so there is nothing to leave out: a
- * domain is kept, counted and otherwise has no effect.
+ * Thread domains, and the parent domains that bring them to objects. They only count their users: a
+ * queue's lock is a spinlock, which has no contention with one thread, so there is nothing to save.
  */
 #include "provider/verbs/objects.h"
 

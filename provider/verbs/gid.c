@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The GIDs of the port. Where QPs connect by themselves they are our addresses, in the order of the
- * configuration, in the form that RoCE uses too. Else there is one, as of the kernel's iWARP
- * drivers: the MAC address, the rest zero.
+ * The GIDs of the port. If QPs may connect without rdma_cm they are our addresses, in the order of
+ * the configuration and in RoCE's form. Otherwise there is one, as of the kernel's iWARP drivers:
+ * the MAC address followed by zeros.
  */
 #include "provider/verbs/objects.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Regions are plain virtual memory: nothing is pinned. Here we check that the memory is there, so
- * that a peer's data does not end the program. On a kernel device pinning would find out, or the
- * fault for on-demand regions.
+ * Regions are plain virtual memory that is not pinned. Here we check that the memory exists. A
+ * kernel device would find that by pinning, or by the fault in an on-demand region.
  */
 #include "provider/verbs/objects.h"
 
@@ -17,8 +16,8 @@
 #endif
 
 /*
- * Regions up to here get their pages at registration. Larger ones (a file, an arena of which a part
- * is used) would fill the machine's memory: of them the mappings are looked at.
+ * Regions up to this size are faulted in at registration. Larger ones, such as files or arenas,
+ * could fill the machine's memory, so only their mappings are checked.
  */
 #define POPULATE_MAX ((size_t)16 << 20)
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file objects.h
- * The verbs objects of our device: each is the public structure of <infiniband/verbs.h> first, as
- * programs see it, and what is ours behind it.
+ * The verbs objects of our device. Each begins with the public structure of <infiniband/verbs.h>,
+ * followed by our own members.
  *
  * Locks, in this order: a context's objects_lock, the engine's, then device.lock, then a channel's
- * or a context's async lock. The RNIC's upcalls (completions, events) come under the engine's and
- * take those behind it.
+ * or a context's async lock. The RNIC's upcalls (completions, events) come under the engine's lock
+ * and take only later ones.
  */
 #ifndef PROVIDER_VERBS_OBJECTS_H
 #define PROVIDER_VERBS_OBJECTS_H
@@ -23,23 +23,20 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
-/** Direct-verbs libraries peek at their own fields behind any ibv_device: they find zeros. */
+/** Direct-verbs libraries read their own fields behind any ibv_device. They find zeros. */
 #define DEVICE_ZEROS 4096
 
 struct context;
 struct device;
 
-/**
- * How a device comes by what it stands on, which it has not before somebody needs it. Any thread;
- * errno stays as it is.
- */
+/** How a device gets its stack, which is started on demand. Any thread. Keeps errno. */
 struct device_source {
 	/**
 	 * Start the stack, once, and device_attach() it.
-	 * @return 0, or -ENODEV: it cannot be had, which was said on stderr the first time.
+	 * @return 0, or -ENODEV: it does not start, which was reported on stderr the first time.
 	 */
 	int (*start)(struct device *d);
-	/** Set the device's name and GUID, for which a slot may be taken. @return as above. */
+	/** Set the device's name and GUID. It may take a slot. @return as above. */
 	int (*identify)(struct device *d);
 };
 
@@ -48,33 +45,32 @@ struct device {
 	uint8_t zeros[DEVICE_ZEROS];
 	const struct device_source *source;
 	const struct provider_host *host;
-	_Atomic uint64_t guid; /**< network byte order; 0: not asked for yet */
-	_Atomic bool started;  /**< what follows is there, as it is whenever there is an object */
+	_Atomic uint64_t guid; /**< network byte order; 0: not set yet */
+	_Atomic bool started;  /**< the members below are set; true if there is any object */
 	struct stack *stack;
 	struct rnic *rnic;
 	uint8_t mac[6];
-	_Atomic bool told;    /**< the log has a line on what iWARP does not have */
-	_Atomic bool orphan;  /**< a child after fork(): everything answers ENODEV */
+	_Atomic bool told;    /**< device_has_no() has logged its line */
+	_Atomic bool orphan;  /**< a child after fork(): all verbs fail with ENODEV */
 	pthread_mutex_t lock; /**< contexts */
 	LIST_HEAD(, context) contexts;
 };
 
-/** A queue of things to be read from a pollable descriptor: one token for each. */
+/** Counts the items of a queue in a pollable descriptor: one token for each. */
 struct mailbox {
 	pthread_mutex_t lock;
 	int fd;                 /**< EFD_SEMAPHORE eventfd */
-	_Atomic unsigned users; /**< 1 until it is closed, and 1 for each thread that waits */
-	_Atomic bool ended;     /**< a thread that waits, or comes to wait, gets -EIO */
+	_Atomic unsigned users; /**< 1 until it is closed, plus 1 for each waiting thread */
+	_Atomic bool ended;     /**< threads that wait, now or later, get -EIO */
 };
 
 struct async_record {
 	TAILQ_ENTRY(async_record) link;
 	struct ibv_async_event event;
-	uint32_t *reported; /**< of the object, counted when read; NULL: a port's */
+	uint32_t *reported; /**< the object's count of read events; NULL: a port's event */
 };
 
-/** Of what kind an object is, as far as closing its context cares; in the order in which they end.
- */
+/** The kinds of objects, in the order in which closing a context ends them. */
 enum object_kind {
 	OBJECT_QP,
 	OBJECT_MW,
@@ -83,28 +79,30 @@ enum object_kind {
 	OBJECT_OTHER,
 };
 
-/** By which its context knows an object. */
+/** An object in the list of its context. */
 struct object {
 	LIST_ENTRY(object) link;
 	enum object_kind kind;
 };
 
 /**
- * An open device. When the program closes it while objects are left, these end as they would with
- * the kernel's file (connections are reset, memory is out of reach), but stay there, and the
- * context with them, until the program has destroyed the last.
+ * An open device. If the program closes it while objects are left, they end as with the kernel's
+ * file: connections are reset, and memory is out of reach. Their structures and the context stay
+ * until the program has destroyed the last object.
  */
 struct context {
 	struct ibv_context ibv; /**< the end of the library's verbs_context */
 	struct device *device;
-	void *block; /**< what was allocated: verbs_context grows at its front */
+	void *block; /**< the allocation: verbs_context grows at its front */
 	struct verbs_context *head;
 	LIST_ENTRY(context) link;
 	struct mailbox async;
 	TAILQ_HEAD(, async_record) events;
 	pthread_mutex_t objects_lock;
 	LIST_HEAD(, object) objects;
-	/** 1 until it is closed, and 1 for each object and each thread that waits for an event. */
+	/**
+	 * 1 until it is closed, plus 1 for each object and for each thread that waits for an event.
+	 */
 	_Atomic unsigned refs;
 	_Atomic bool closed;
 };
@@ -121,7 +119,7 @@ struct pd {
 	struct rnic_pd *rnic;
 	struct pd *base;        /**< of a parent domain, which shares its rnic; else NULL */
 	struct td *td;          /**< of a parent domain, or NULL */
-	_Atomic unsigned users; /**< objects made with this one, parent domains among them */
+	_Atomic unsigned users; /**< objects made with it, parent domains included */
 };
 
 struct mr {
@@ -159,9 +157,9 @@ struct cq {
 	uint32_t comp_reported;  /**< events read; under the channel's lock */
 	uint32_t async_reported; /**< under the context's async lock */
 	struct pd *domain;       /**< the parent domain that it was created with, or NULL */
-	bool timed;              /**< its completions carry their times */
-	uint64_t time;           /**< of wc, as the device's clock has it */
-	struct ibv_wc wc;        /**< the one that ibv_wc_read_*() tell of */
+	bool timed;              /**< its completions have times */
+	uint64_t time;           /**< of wc, on the device's clock */
+	struct ibv_wc wc;        /**< the completion that ibv_wc_read_*() read */
 };
 
 struct srq {
@@ -179,11 +177,11 @@ struct qp {
 	struct object object;
 	bool extended; /**< created with send_ops_flags */
 	uint32_t async_reported;
-	struct ibv_qp_attr given;   /**< by ibv_modify_qp(), for queries alone; under ibv.mutex */
+	struct ibv_qp_attr given;   /**< by ibv_modify_qp(), only for queries; under ibv.mutex */
 	struct rdmap_wqe *building; /**< by ibv_wr_*(): not committed yet */
 	int build_error;            /**< the first since ibv_wr_start(), positive */
 	bool begun;                 /**< between ibv_wr_start() and complete or abort */
-	/** The end of it is there for extended QPs only. */
+	/** Only extended QPs have memory for all of ex. */
 	union {
 		struct ibv_qp ibv;
 		struct ibv_qp_ex ex;
@@ -207,7 +205,7 @@ static inline struct context *context_of(struct ibv_context *context)
 
 #define OBJECT_OF(type, p) ((struct type *)(void *)(p))
 
-/** NULL with errno, for the verbs that answer so. */
+/** Set errno, and return NULL. */
 static inline void *fail_null(int error)
 {
 	errno = error;
@@ -225,20 +223,17 @@ static inline int fail_errno(int rc)
 
 /* ---- device.c ---------------------------------------------------------------------------- */
 
-/** A device that has no stack yet. @param d zeros. */
+/** Initialise a device that has no stack yet. @param d zeroed. */
 void device_init(struct device *d, const struct device_source *source, const char *name,
 	const struct provider_host *host);
 
-/** May be another than before in a child after fork(). */
+/** Change the name, as in a child after fork(). */
 void device_set_name(struct device *d, const char *name);
 
-/** For device_source.start(): the stack that it has from now on. */
+/** For device_source.start(): set the stack. */
 void device_attach(struct device *d, struct stack *s);
 
-/**
- * What comes next needs more than the configuration.
- * @return 0: d->stack and d->rnic are there; -ENODEV: they cannot be had.
- */
+/** Start the stack if necessary. @return 0: d->stack and d->rnic are set; -ENODEV: it failed. */
 static inline int device_start(struct device *d)
 {
 	return atomic_load_explicit(&d->started, memory_order_acquire) ? 0 : d->source->start(d);
@@ -247,38 +242,39 @@ static inline int device_start(struct device *d)
 /** The node GUID in network byte order, the same before and after the start; 0: no slot is left. */
 uint64_t device_guid(struct device *d);
 
-/** Log once that the program wants @p what ("UD queue pairs"), which iWARP does not have. */
+/** Log, once, that the program asks for @p what ("UD queue pairs"), which iWARP does not have. */
 void device_has_no(struct device *d, const char *what);
 __be64 device_get_guid(struct ibv_device *device);
-/** In a child after fork(), which has one thread: from now on everything answers ENODEV. */
+/** In a child after fork(), which has one thread: all verbs fail with ENODEV from now on. */
 void device_orphan(struct device *d);
 
 /**
- * The same where nothing was started: the child has the device, and what contexts are open, for
- * itself.
+ * In a child after fork(), if the stack was not started: the child has its own device and contexts.
  */
 void device_inherit(struct device *d);
 
 struct ibv_context *device_open(struct ibv_device *device);
 
-/** Never fails. What is left of the context's objects ends: see struct context. */
+/** Close the context; see struct context. Never fails. */
 int device_close(struct ibv_context *context);
 
 /* ---- context.c ---------------------------------------------------------------------------- */
 
-/** Then nothing new is made with it: such calls are ENODEV. */
+/** True if the context is closed. Then no object can be made with it. */
 static inline bool context_is_closed(struct ibv_context *c)
 {
 	return atomic_load_explicit(&context_of(c)->closed, memory_order_acquire);
 }
 
-/** Something is about to be made with it. @return 0; -ENODEV: closed, or there is no stack. */
+/**
+ * An object is about to be made. @return 0; -ENODEV: the context is closed, or there is no stack.
+ */
 static inline int context_use(struct ibv_context *c)
 {
 	return context_is_closed(c) ? -ENODEV : device_start(device_of(c));
 }
 
-/** It stays there, closed or not, until context_put(). The last one out frees it. */
+/** Take a reference. The last context_put() frees the context. */
 static inline void context_hold(struct ibv_context *c)
 {
 	atomic_fetch_add_explicit(&context_of(c)->refs, 1, memory_order_relaxed);
@@ -286,17 +282,17 @@ static inline void context_hold(struct ibv_context *c)
 
 void context_put(struct ibv_context *context);
 
-/** An object was made: the context knows it, and is held by it. */
+/** An object was made: list it, and take a reference. */
 void context_add(struct ibv_context *context, struct object *o, enum object_kind kind);
 
 /**
- * The program destroys it: closing the context touches it no more. context_put() follows when
- * it is gone, or context_restore() when it could not be destroyed.
+ * The program destroys an object: remove it from the list, so that closing the context does not use
+ * it. context_put() follows, or context_restore() if it could not be destroyed.
  */
 void context_withdraw(struct ibv_context *context, struct object *o);
 void context_restore(struct ibv_context *context, struct object *o);
 
-/** Count an object in or out of its protection domain. */
+/** Count the objects of a protection domain. */
 static inline void pd_hold(struct ibv_pd *pd)
 {
 	atomic_fetch_add_explicit(&OBJECT_OF(pd, pd)->users, 1, memory_order_relaxed);
@@ -312,23 +308,24 @@ static inline void pd_put(struct ibv_pd *pd)
 /** @return 0 or a negative errno. */
 int mailbox_open(struct mailbox *m);
 /**
- * In a child after fork() the descriptor is its parent's as well: give the same number a counter of
- * its own. @return 0, or a negative errno: it still is the parent's.
+ * In a child after fork(), which shares the descriptor with its parent: replace it by a new one of
+ * the same number.
+ * @return 0, or a negative errno: it is still shared.
  */
 int mailbox_inherit(struct mailbox *m);
-/** Close its descriptor, when the last waiter is gone; a waiter does not notice by itself. */
+/** Close its descriptor, after the last waiter. Waiters are not woken. */
 void mailbox_close(struct mailbox *m);
 void mailbox_fini(struct mailbox *m);
-/** Add one token: the descriptor turns readable. Never blocks. */
+/** Add one token: the descriptor becomes readable. Never blocks. */
 void mailbox_post(struct mailbox *m);
 /**
- * Take one token, waiting as the descriptor's O_NONBLOCK says; a cancellation point.
+ * Take one token. It waits unless the descriptor has O_NONBLOCK, and is a cancellation point.
  * @return 0 or -errno; -EBADF: closed.
  */
 int mailbox_wait(struct mailbox *m);
-/** Nothing comes any more: all waiters, now and later, get -EIO. */
+/** No token comes any more: all waiters, now and later, get -EIO. */
 void mailbox_end(struct mailbox *m);
-/** Take @p n tokens back, without waiting. */
+/** Remove up to @p n tokens, without waiting. */
 void mailbox_retract(struct mailbox *m, unsigned n);
 
 /* ---- async.c ------------------------------------------------------------------------------ */
@@ -336,9 +333,9 @@ void mailbox_retract(struct mailbox *m, unsigned n);
 /** The RNIC's event handler. @p arg is the device. */
 void async_event(void *arg, const struct rnic_event *ev);
 int async_get(struct ibv_context *context, struct ibv_async_event *event);
-/** Drop the unread events of an object that is being destroyed: it is known by its counter. */
+/** Drop the unread events of an object that is being destroyed. Its counter identifies it. */
 void async_forget(struct ibv_context *context, const uint32_t *reported);
-/** The context is closed: drop what is unread, and what comes; wake the waiters. */
+/** The context is closed: drop unread and later events, and wake the waiters. */
 void async_end(struct context *c);
 
 /* ---- query.c ------------------------------------------------------------------------------ */
@@ -360,7 +357,7 @@ int query_rt_values(struct ibv_context *context, struct ibv_values_ex *values);
 
 unsigned gid_count(const struct device *d);
 
-/** The address that a GID stands for. @return 0; -EINVAL: there is none. */
+/** The address of GID @p index. @return 0; -EINVAL: there is none. */
 int gid_address(const struct device *d, unsigned index, struct ip_addr *out);
 
 int query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid);
@@ -385,12 +382,12 @@ int mr_advise(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flag
 /* ---- memory.c ----------------------------------------------------------------------------- */
 
 /**
- * The program's memory for a region: all of it is mapped, and writable if it must be. Up to some
- * size its pages are there afterwards. @return 0, -EINVAL: it wraps, -EFAULT, -EAGAIN.
+ * Check that memory for a region is mapped, and writable if @p write. Up to some size, its pages
+ * are also faulted in. @return 0, -EINVAL (it wraps), -EFAULT, -EAGAIN.
  */
 int memory_verify(const void *addr, size_t len, bool write);
 
-/** The pages of [addr, addr + len) are there, or are now. For what is registered on demand. */
+/** Fault in [addr, addr + len), which is registered on demand. @return false: not possible. */
 bool memory_page_in(const void *addr, size_t len, bool write);
 
 /* ---- domain.c ----------------------------------------------------------------------------- */
@@ -399,7 +396,7 @@ struct ibv_td *td_alloc(struct ibv_context *context, struct ibv_td_init_attr *at
 int td_dealloc(struct ibv_td *td);
 struct ibv_pd *parent_domain_alloc(
 	struct ibv_context *context, struct ibv_parent_domain_init_attr *attr);
-/** A parent domain that nobody uses lets go of what it was made of. */
+/** Release the PD and thread domain of an unused parent domain. */
 void parent_domain_leave(struct pd *pd);
 
 /* ---- mw.c --------------------------------------------------------------------------------- */
@@ -445,7 +442,7 @@ struct ibv_qp_ex *qp_to_ex(struct ibv_qp *qp);
 /* ---- path.c ------------------------------------------------------------------------------- */
 
 /**
- * Add what a program says that connects its QP itself.
+ * Translate the attributes of a QP that connects without rdma_cm.
  * @param[in,out] what RNIC_QP_*. @return 0; -EINVAL: no GRH, or no such GID of ours.
  */
 int path_translate(const struct device *d, const struct ibv_qp_attr *a, int mask,

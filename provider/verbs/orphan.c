@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the verbs that programs reach through our tables, and not by name, answer in a child of a
- * process that had the stack: the preloaded library stands before all others, and those of the data
- * path look for themselves. And what a child inherits where there was none.
+ * The verbs of our tables in a child of a process that had started the stack. All other verbs are
+ * stopped by the preloaded library, and those of the data path check by themselves. Also the
+ * child's own device, if the stack was not started.
  */
 #include "provider/verbs/objects.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Programs that connect their QPs without rdma_cm: what they say in InfiniBand's words, for the
- * RNIC's pairing (docs/connect.md).
+ * Translates attributes of programs that connect QPs without rdma_cm, from InfiniBand's terms to
+ * the RNIC's pairing (docs/connect.md).
  */
 #include "provider/verbs/objects.h"
 

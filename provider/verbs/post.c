@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The fast path in: verbs.h calls these through the context's table. Work requests are checked
- * first and then written straight into the ring's elements.
+ * Posting, the fast path: verbs.h calls these functions by the context's table. Work requests are
+ * checked and then written into the ring's elements.
  */
 #include "provider/verbs/objects.h"
 #include "provider/verbs/wqe.h"

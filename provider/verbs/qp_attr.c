@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ibv_modify_qp() and ibv_query_qp(). Which state may follow which is the RNIC's to say; here
- * stands which attributes may go with a step, and which must.
+ * ibv_modify_qp() and ibv_query_qp(). The RNIC decides on transitions of states. Here are the
+ * attributes that may, or must, be given with a transition.
  */
 #include "provider/verbs/objects.h"
 
@@ -20,8 +20,8 @@ _Static_assert((int)IBV_QPS_RESET == RNIC_QP_RESET && (int)IBV_QPS_INIT == RNIC_
 #define ATTR_ALL (2 * IBV_QP_RATE_LIMIT - 1)
 
 /*
- * The queues keep their sizes (no IBV_DEVICE_RESIZE_MAX_WR), there is one path
- * (no IBV_DEVICE_AUTO_PATH_MIG), and nothing paces a QP.
+ * Queues have a fixed size (no IBV_DEVICE_RESIZE_MAX_WR), there is one path (no
+ * IBV_DEVICE_AUTO_PATH_MIG), and QPs have no rate limit.
  */
 #define ATTR_REFUSED (IBV_QP_CAP | IBV_QP_RATE_LIMIT | IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE)
 
@@ -31,8 +31,8 @@ _Static_assert((int)IBV_QPS_RESET == RNIC_QP_RESET && (int)IBV_QPS_INIT == RNIC_
 
 /*
  * ibv_modify_qp(3) and the table of the kernel's ib_modify_qp_is_ok() for reliable connections.
- * `need` is for programs that connect a QP themselves, known by any of its attributes that is none
- * of ATTR_IWARP: give one, give all. For the others the CM makes the steps to RTR and RTS.
+ * `need` is for programs that connect a QP without rdma_cm: if they give any attribute besides
+ * ATTR_IWARP, they must give all. Otherwise the CM makes the transitions to RTR and RTS.
  */
 static const struct step {
 	int need, may;

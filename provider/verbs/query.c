@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 /*
- * Programs look tuning and quirks up by these, so they are nobody else's: a locally administered
- * OUI, which IEEE assigns to no vendor, that reads "viw" as Linux's siw has one that reads "bmt";
- * and the number of the specification that the device follows.
+ * Programs select tuning and workarounds by these, so they are unique: a locally administered OUI,
+ * which IEEE assigns to no vendor ("viw"; Linux's siw has "bmt"), and the number of the device's
+ * specification.
  */
 #define VENDOR_ID      0x766977
 #define VENDOR_PART_ID 5040

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file wqe.h
- * From verbs' work requests to the RNIC's elements: what ibv_post_send(), ibv_wr_*() and the two
- * ibv_post_recv()s have in common.
+ * Translates verbs' work requests to the RNIC's elements. Shared by ibv_post_send(), ibv_wr_*(),
+ * ibv_post_recv() and ibv_post_srq_recv().
  */
 #ifndef PROVIDER_VERBS_WQE_H
 #define PROVIDER_VERBS_WQE_H
@@ -26,7 +26,7 @@ _Static_assert(sizeof(struct rdmap_sge) == sizeof(struct ibv_sge) &&
 		       offsetof(struct rdmap_sge, stag) == offsetof(struct ibv_sge, lkey),
 	"scatter/gather elements are copied as they are");
 
-/** IBV_SEND_* to RDMAP_WR_*: fence and signaled change places. */
+/** IBV_SEND_* to RDMAP_WR_*: fence and signaled are exchanged. */
 static inline uint8_t wqe_flags(unsigned send_flags)
 {
 	static const uint8_t map[16] = {
@@ -40,15 +40,15 @@ static inline bool wqe_is_atomic(enum rdmap_wr_op op)
 	return op == RDMAP_WR_FETCH_ADD || op == RDMAP_WR_CMP_SWAP;
 }
 
-/** Of operations that fetch something: it cannot come inline, and has one place to go to. */
+/** True of operations that fetch data. They cannot be inline, and have one sge. */
 static inline bool wqe_fetches(enum rdmap_wr_op op)
 {
 	return op == RDMAP_WR_READ || wqe_is_atomic(op);
 }
 
 /**
- * Whether a list of @p num elements with @p length bytes together is good for @p op. A Read Request
- * names one sink (RFC 5040 section 4.4); an Atomic fetches 8 bytes, there may be more room.
+ * True if a list of @p num elements with @p length bytes in all is valid for @p op. A Read Request
+ * has one sink (RFC 5040 section 4.4). An Atomic fetches 8 bytes into at least as much room.
  */
 static inline bool wqe_list_ok(enum rdmap_wr_op op, size_t num, uint64_t length)
 {
@@ -64,8 +64,8 @@ static inline uint32_t wqe_length(enum rdmap_wr_op op, uint64_t length)
 }
 
 /**
- * Add up the lengths of @p n elements, which a cast may have made of a negative number.
- * @return false: there are more than the queue's @p max; they are not looked at.
+ * Add the lengths of @p n elements. @p n may have been cast from a negative number.
+ * @return false: @p n is more than the queue's @p max; no element was read.
  */
 static inline bool sge_lengths(const struct ibv_sge *sg, size_t n, uint32_t max, uint64_t *sum)
 {
@@ -85,8 +85,8 @@ static inline void sge_copy(struct rdmap_sge *to, const struct ibv_sge *sg, size
 }
 
 /**
- * Append to inline data. @return its new end; NULL: the program's memory is not there. Of no bytes,
- * the address may be none as well.
+ * Append to inline data. @return its new end; NULL: the program's memory is gone. Without bytes @p
+ * from may be invalid.
  */
 static inline uint8_t *wqe_append(uint8_t *to, const void *from, size_t length)
 {
@@ -98,10 +98,10 @@ static inline uint8_t *wqe_append(uint8_t *to, const void *from, size_t length)
 	(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | \
 		IBV_ACCESS_ZERO_BASED)
 
-/** Flags that mean nothing to a window, which is for peers: other providers ignore it too. */
+/** Flags that do not apply to a window, which is for peers. Other providers ignore them, too. */
 #define WQE_BIND_IGNORED IBV_ACCESS_LOCAL_WRITE
 
-/** Whether a window of @p type can be asked to be bound so; what else is wrong the bind tells. */
+/** Checks of a bind at posting. Other errors complete with an error status. */
 static inline bool wqe_bind_ok(const struct ibv_mw *mw, enum ibv_mw_type type, uint32_t rkey,
 	const struct ibv_mw_bind_info *info)
 {

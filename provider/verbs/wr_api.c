@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ibv_wr_start() ... ibv_wr_complete(): work requests are built in the ring itself, one after the
- * other; the one being built is committed when the next begins, and nothing is seen by the engine
- * before ibv_wr_complete().
+ * ibv_wr_start() ... ibv_wr_complete(): work requests are built in the ring, one after the other.
+ * Each is committed when the next begins. The engine sees none before ibv_wr_complete().
  *
- * The builders return nothing: the first error is kept, and ibv_wr_complete() returns it with none
- * of the requests posted.
+ * The builders return nothing. The first error is kept. Then ibv_wr_complete() returns it, and no
+ * request is posted.
  */
 #include "provider/verbs/objects.h"
 #include "provider/verbs/wqe.h"

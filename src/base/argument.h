@@ -7,7 +7,10 @@
 
 #include <argp.h>
 
-/** A whole number from @p min to @p max, or the program ends and says so of @p name. */
+/**
+ * Parse a whole number from @p min to @p max. For anything else the program ends with a usage error
+ * that names @p name.
+ */
 static inline uint64_t argument_number(
 	struct argp_state *state, const char *name, const char *arg, uint64_t min, uint64_t max)
 {

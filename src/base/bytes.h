@@ -3,8 +3,8 @@
  * @file bytes.h
  * Explicit big-endian loads and stores for wire formats.
  *
- * Every wire header is read and written through these: never by casting a packet to a struct,
- * never with bit-fields, so alignment, padding and the host's byte order cannot matter.
+ * Every wire header is read and written through these. No packet is cast to a struct, and no
+ * bit-field is used. So alignment, padding and the host's byte order cannot matter.
  */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
@@ -54,9 +54,7 @@ static inline void store_be64(void *p, uint64_t v)
 	memcpy(p, &v, sizeof v);
 }
 
-/**
- * RFC 5044's CRC field holds the CRC32c in the byte order of iSCSI: least significant byte first.
- */
+/** For the CRC field of RFC 5044: it has the byte order of iSCSI, least significant byte first. */
 static inline void store_le32(void *p, uint32_t v)
 {
 	memcpy(p, &v, sizeof v);

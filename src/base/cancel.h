@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file cancel.h
- * Keeps a thread from being cancelled (pthread_cancel()) while it holds what others need, or has
- * begun what must not stay half done.
+ * Defers the cancellation of a thread (pthread_cancel()) while it holds a lock, or while it does
+ * something that must be completed.
  */
 #ifndef BASE_CANCEL_H
 #define BASE_CANCEL_H
 
 #include <pthread.h>
 
-/** What the thread had before. */
+/** The cancel state and type of the thread before cancel_hold(). */
 struct cancel_hold {
 	int state, type;
 };
 
 /**
- * Before the lock is asked for. The type is changed too: glibc lets an asynchronous cancellation
- * that is on its way take effect though the state forbids it by then. There are no system calls.
- * Where neither was changed before it costs two atomic instructions in all.
+ * Defer cancellation. Call it before taking the lock.
+ *
+ * The type is changed too: in glibc, an asynchronous cancellation that is already on its way takes
+ * effect even if the state forbids it. No system call is made.
  */
 static inline struct cancel_hold cancel_hold(void)
 {
@@ -28,7 +29,7 @@ static inline struct cancel_hold cancel_hold(void)
 	return h;
 }
 
-/** A cancellation that came meanwhile may take effect in here. */
+/** Restore what was before. A deferred cancellation may take effect in here. */
 static inline void cancel_release(struct cancel_hold h)
 {
 	pthread_setcancelstate(h.state, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file container_of.h From a member to the struct that embeds it. */
+/** @file container_of.h Finds the struct that embeds a member. */
 #ifndef BASE_CONTAINER_OF_H
 #define BASE_CONTAINER_OF_H
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file histogram.h
- * Counts of values of any size in fixed memory, so that quantiles of millions of samples can be
- * told: 32 buckets to each power of two, hence to 1/32 of the value.
+ * A histogram of 64-bit values in fixed memory, for quantiles of millions of samples. There are 32
+ * buckets for each power of two, so a quantile is exact to 1/32 of its value.
  */
 #ifndef BASE_HISTOGRAM_H
 #define BASE_HISTOGRAM_H
 
 #include <stdint.h>
 
-/** Buckets to a power of two. */
+/** Buckets for each power of two. */
 #define HISTOGRAM_SUB 32
 
 /** Zero-initialised is empty. */
@@ -20,12 +20,12 @@ struct histogram {
 
 void histogram_add(struct histogram *h, uint64_t value);
 
-/** Add what @p from has counted. */
+/** Add all samples of @p from. */
 void histogram_merge(struct histogram *h, const struct histogram *from);
 
 /**
  * The value that @p ppm of a million samples do not exceed (500,000: the median), at most 1/32 too
- * large and never outside what was added. 0 if there are none.
+ * large and never outside the range of the samples. 0 if there are no samples.
  */
 uint64_t histogram_quantile(const struct histogram *h, uint32_t ppm);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file ip_addr.h
- * One address type for both families: 16 bytes in network order, IPv4 as ::ffff:a.b.c.d
- * (RFC 4291 section 2.5.5.2), so that tables, hashes and comparisons need no family.
+ * One address type for both families: 16 bytes in network order. IPv4 is ::ffff:a.b.c.d (RFC 4291
+ * section 2.5.5.2). So tables, hashes and comparisons need no family.
  */
 #ifndef BASE_IP_ADDR_H
 #define BASE_IP_ADDR_H

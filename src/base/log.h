@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file log.h
- * One line of text per event worth telling a person; never on the data path.
+ * Log lines for people. The data path writes none.
  *
- * Below provider/ there are no globals, so the sink is handed down in each configuration.
+ * There are no globals below provider/, so each configuration carries the sink.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -16,14 +16,14 @@ struct log_sink {
 	/** Take one line (no newline at its end). May be called from any thread. NULL: silence. */
 	void (*line)(void *ctx, enum log_level level, const char *text);
 	void *ctx;
-	enum log_level max_level; /**< lines above are not even formatted */
+	enum log_level max_level; /**< lines of a higher level are not formatted */
 };
 
 /** Format and hand over one line of at most 511 bytes. @p s may be NULL. */
 void log_printf(const struct log_sink *s, enum log_level level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** The level of what happens for the @p n th time: each time that it has doubled, a warning. */
+/** The level for the @p n th event of a kind: a warning if @p n is a power of two, else debug. */
 static inline enum log_level log_level_of_count(uint64_t n)
 {
 	return (n & (n - 1)) == 0 ? LOG_LEVEL_WARNING : LOG_LEVEL_DEBUG;

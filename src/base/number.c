@@ -9,7 +9,8 @@
 #include <strings.h>
 
 /**
- * The whole number that @p s begins with; *rest is what follows. @return false: none, or too large.
+ * Parse the whole number at the start of @p s. *rest is the text behind it. @return false: there is
+ * none, or it is too large.
  */
 static bool number_parse_digits(const char *s, uint64_t max, uint64_t *out, const char **rest)
 {

@@ -10,11 +10,11 @@
 
 enum plot_kind { PLOT_LINE, PLOT_STEPS, PLOT_DOTS };
 
-/** Points by rising x; NaN leaves one out. */
+/** Points in ascending order of x. NaN leaves a gap. */
 struct plot_series {
 	const char *name;
 	enum plot_kind kind;
-	unsigned color; /**< of a small palette, from 0 */
+	unsigned color; /**< index into the palette */
 	size_t n;
 	const double *x, *y;
 };

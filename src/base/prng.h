@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file prng.h
- * A small seeded generator (splitmix64) for what must be random and the same again with the same
- * seed: which frame is lost, by how much another is late. Nothing here is a secret; for what must
- * be unpredictable see random.h.
+ * A small seeded generator (splitmix64) for simulations: the same seed gives the same numbers. They
+ * are predictable; random.h has those that are not.
  */
 #ifndef BASE_PRNG_H
 #define BASE_PRNG_H
@@ -24,7 +23,7 @@ static inline uint64_t prng_u64(struct prng *r)
 	return z ^ (z >> 31);
 }
 
-/** A number below @p n, 0 when @p n is 0; even up to one part in 2^64 / n. */
+/** A number below @p n; 0 when @p n is 0. Uniform to one part in 2^64 / n. */
 static inline uint64_t prng_below(struct prng *r, uint64_t n)
 {
 	return (uint64_t)((unsigned __int128)prng_u64(r) * n >> 64);

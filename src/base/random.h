@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file random.h
- * Where unpredictable bytes come from. Passed in, so that a simulation replays exactly and a
- * real stack uses the kernel's generator.
+ * The source of unpredictable bytes. It is an argument: a stack uses the kernel's generator, and a
+ * simulation a seeded one, so that it replays exactly.
  */
 #ifndef BASE_RANDOM_H
 #define BASE_RANDOM_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file siphash.h
- * SipHash-2-4: the keyed function under initial sequence numbers (RFC 6528), ephemeral ports
- * (RFC 6056 algorithm 3) and hash tables that strangers can fill.
+ * SipHash-2-4, for initial sequence numbers (RFC 6528), ephemeral ports (RFC 6056 algorithm 3) and
+ * hash tables with keys that strangers choose.
  */
 #ifndef BASE_SIPHASH_H
 #define BASE_SIPHASH_H

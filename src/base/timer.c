@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Level L holds the timers that are less than 128^(L+1) ticks away, one slot per 128^L ticks. When
- * the wheel reaches the first tick of an upper slot, that slot's timers move down. Slots that are
- * empty cost nothing: the bitmaps name the next tick at which there is something to do.
+ * the wheel reaches the first tick of an upper slot, that slot's timers move down. Empty slots cost
+ * nothing: the bitmaps tell the next occupied one.
  *
- * With tens of thousands of timers none is in the cache when its time comes, and a list tells its
- * second only when the first has arrived. So a slot has several lists, all of which are on their
- * way at a time.
+ * With tens of thousands of timers, none is in the cache when it is due. A list is read one by one:
+ * the second timer is known only when the first was loaded. So a slot has several lists, which are
+ * loaded in parallel.
  */
 #include "base/timer.h"
 

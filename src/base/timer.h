@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file timer.h
- * A hierarchical timer wheel in virtual time: start, stop and restart in constant time, tens of
- * thousands of timers, no clock of its own. Time is nanoseconds on any monotonic clock.
+ * A hierarchical timer wheel for tens of thousands of timers. Start, stop and restart take constant
+ * time. The wheel reads no clock: time is an argument, in nanoseconds on any monotonic clock.
  *
  * Not thread-safe: a wheel belongs to one engine and is used under its lock.
  */
@@ -16,17 +16,17 @@
 
 #define TIMER_NEVER UINT64_MAX
 
-/** One tick of the wheel: deadlines fire within this much after their time, never before it. */
+/** One tick of the wheel. A timer fires at most this long after its deadline, never before it. */
 #define TIMER_TICK_NS (UINT64_C(1) << 14)
 
 #define TIMER_LEVELS 5
 #define TIMER_SLOTS  128
-/** A slot's timers are in so many lists, that many can be fetched into the cache at a time. */
+/** Lists per slot. So many timers can be prefetched in parallel. */
 #define TIMER_LANES 16
 
 struct timer;
 
-/** Called at or after the deadline, with the timer already stopped: it may start it again. */
+/** Called at or after the deadline. The timer is stopped already and may be started again. */
 typedef void timer_fn(struct timer *t, uint64_t now);
 
 /** Embed one per purpose; find the owner with container_of. Zero-initialised is stopped. */
@@ -47,11 +47,11 @@ struct timer_slot {
 struct timer_wheel {
 	uint64_t tick;     /**< the tick processed last */
 	uint64_t now;      /**< of the last run */
-	struct timer *due; /**< started with a deadline already past: fire at the next run */
+	struct timer *due; /**< started with a deadline in the past; they fire in the next run */
 	unsigned turn;     /**< the lane for the next timer */
 	timer_slots occupied[TIMER_LEVELS];
 	struct timer_slot slot[TIMER_LEVELS][TIMER_SLOTS];
-	struct timer_heap exact; /**< timers that do not go by ticks */
+	struct timer_heap exact; /**< timers to the nanosecond */
 };
 
 /** Make @p w empty, at time @p now. */
@@ -69,22 +69,21 @@ static inline bool timer_running(const struct timer *t)
 }
 
 /**
- * Start, or move, @p t to @p deadline (ns; in the past: fires at the next run; TIMER_NEVER: stops
- * it). Timers of one tick fire in no particular order.
+ * Start @p t, or move it, to @p deadline in ns. With a deadline in the past it fires in the next
+ * run. TIMER_NEVER stops it. Timers of one tick fire in no particular order.
  */
 void timer_start(struct timer_wheel *w, struct timer *t, uint64_t deadline);
 
-/** Stop @p t; nothing happens if it is not running. */
+/** Stop @p t, if it is running. */
 void timer_stop(struct timer_wheel *w, struct timer *t);
 
-/** Fire all timers due at @p now, the exact ones last. A callback may start and stop any timer,
- * itself included. */
+/** Fire all timers due at @p now, the exact ones last. A callback may start and stop any timer. */
 void timer_wheel_run(struct timer_wheel *w, uint64_t now);
 
 /**
- * A time by which timer_wheel_run() wants to be called again: not later than the earliest
- * deadline's tick, possibly earlier (a cascade), and at an exact deadline. TIMER_NEVER when no
- * timer runs. Constant time.
+ * When timer_wheel_run() must be called next: at an exact deadline, or not later than the tick of
+ * the earliest deadline. It may be earlier (a cascade). TIMER_NEVER when no timer runs. Takes
+ * constant time.
  */
 uint64_t timer_wheel_next(const struct timer_wheel *w);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file timer_heap.h
- * Timers to the nanosecond, for what the ticks of the wheel are too coarse for: a pairing heap, in
- * which to start is constant and to stop or fire logarithmic time (amortised). No allocation.
+ * Timers to the nanosecond, where the ticks of the wheel are too coarse. A pairing heap: starting
+ * takes constant time, stopping and firing amortised logarithmic time. No allocation.
  *
- * A heap is a part of the wheel (timer.h), which runs both and tells the next deadline of both.
+ * The heap is part of the wheel (timer.h), which runs it.
  */
 #ifndef BASE_TIMER_HEAP_H
 #define BASE_TIMER_HEAP_H
@@ -14,7 +14,7 @@
 
 struct exact_timer;
 
-/** Called at or after the deadline, with the timer already stopped: it may start it again. */
+/** Called at or after the deadline. The timer is stopped already and may be started again. */
 typedef void exact_timer_fn(struct exact_timer *t, uint64_t now);
 
 /** Embed it; find the owner with container_of. Zero-initialised is stopped. */
@@ -35,15 +35,15 @@ static inline bool exact_timer_running(const struct exact_timer *t)
 	return t->pprev != 0;
 }
 
-/** Start, or move, @p t to @p deadline. */
+/** Start @p t, or move it, to @p deadline. */
 void exact_timer_start(struct timer_heap *h, struct exact_timer *t, uint64_t deadline);
 
-/** Stop @p t; nothing happens if it is not running. */
+/** Stop @p t, if it is running. */
 void exact_timer_stop(struct timer_heap *h, struct exact_timer *t);
 
 /**
- * Fire all that are due at @p now. A callback may start and stop any timer; one that it starts with
- * a deadline that is past as well fires in the same run.
+ * Fire all timers due at @p now. A callback may start and stop any timer. If it starts one with a
+ * deadline in the past, that fires in the same run.
  */
 void timer_heap_run(struct timer_heap *h, uint64_t now);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file ddp.h
- * DDP (RFC 5041): segments out of ULPDUs, the checks of section 7.1, the untagged queues.
+ * DDP (RFC 5041): it parses ULPDUs into segments, makes the checks of section 7.1, and keeps the
+ * state of the untagged queues.
  *
- * Segments are delivered in order, and each untagged queue expects the next MSN and MO. A segment
- * carries all that placement needs, so that its payload may have been placed before (section 5.3).
+ * Segments are delivered in order. Each untagged queue expects the next MSN and MO. A segment has
+ * all that placement needs, so its payload may be placed before its turn (section 5.3).
  *
- * Pure functions over a small state; no upcalls, no memory of its own.
+ * Pure functions over a small state: no upcalls, no allocation.
  */
 #ifndef DDP_DDP_H
 #define DDP_DDP_H
@@ -18,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Untagged queues of a stream: RFC 5040 section 4.1 uses 0, 1 and 2, RFC 7306 queue 3. */
+/** Untagged queues of a stream: RFC 5040 section 4.1 uses 0, 1 and 2; RFC 7306 uses 3. */
 #define DDP_QUEUES 4
 
 /** Error type << 8 | error code, as a Terminate has them (RFC 5041 section 7.2). */
@@ -35,7 +36,7 @@ enum ddp_error {
 	DDP_ERROR_INVALID_MO = 0x204,
 	DDP_ERROR_TOO_LONG = 0x205,
 	DDP_ERROR_UNTAGGED_VERSION = 0x206,
-	/** Not of the RFC: shorter than its own header, which the table has no code for. */
+	/** The segment is shorter than its header. The RFC has no code for it. */
 	DDP_ERROR_SHORT = -1,
 };
 
@@ -51,8 +52,8 @@ struct ddp_segment {
 	uint8_t header_len;
 	uint8_t ulp; /**< RsvdULP, first octet */
 	bool tagged, last;
-	bool placed; /**< the payload is where it belongs already, and not here any more */
-	bool failed; /**< placed, but that memory was gone */
+	bool placed; /**< the payload was placed before its turn, and is not here any more */
+	bool failed; /**< that placement failed: the memory was gone */
 };
 
 /** What the next segment of an untagged queue must say. */
@@ -65,7 +66,7 @@ struct ddp_queue {
 struct ddp {
 	struct ddp_queue rx[DDP_QUEUES];
 	uint32_t tx_msn[DDP_QUEUES]; /**< for the next message */
-	bool tagged_open;            /**< a tagged message has begun and its last is not here */
+	bool tagged_open; /**< a tagged message has begun and its last segment has not come */
 };
 
 /** MSNs start at one (RFC 5041 section 4.3). */
@@ -74,7 +75,7 @@ void ddp_init(struct ddp *d);
 /** Read the header of @p u. @return DDP_OK, one of the two versions, DDP_ERROR_SHORT. */
 enum ddp_error ddp_parse(struct ddp_segment *s, const struct mpa_ulpdu *u);
 
-/** Checks 1 and 5 of section 7.1, and that nothing of the message is missing before @p s. */
+/** Checks 1 and 5 of section 7.1, and the check that @p s follows the segment before it. */
 enum ddp_error ddp_check_untagged(const struct ddp *d, const struct ddp_segment *s);
 
 /**
@@ -88,7 +89,7 @@ static inline enum ddp_error ddp_check_room(const struct ddp_segment *s, uint32_
 	return s->len > room - s->mo ? DDP_ERROR_TOO_LONG : DDP_OK;
 }
 
-/** The segment is placed: expect the next. */
+/** The segment is done with: expect the next one. */
 static inline void ddp_advance(struct ddp *d, const struct ddp_segment *s)
 {
 	struct ddp_queue *q;
@@ -106,16 +107,16 @@ static inline void ddp_advance(struct ddp *d, const struct ddp_segment *s)
 	}
 }
 
-/** True when the stream may end here: no message is half received. */
+/** True when the stream may end here: no message is partly received. */
 bool ddp_at_boundary(const struct ddp *d);
 
-/** The tagged error for what a look-up of the STag said: errno as rdmap_ops.stag_check(). */
+/** The tagged error for a result of rdmap_ops.stag_check(). */
 enum ddp_error ddp_tagged_error(int stag_check_error);
 
 /**
- * Copy the next @p len bytes of the payload to where they belong, unless they were placed already:
- * that is done once (docs/placement.md).
- * @return 0; -ERANGE: that memory is gone though it was registered (for memory of the program's).
+ * Copy the next @p len bytes of the payload to @p to, unless they were placed before: payload is
+ * placed once (docs/placement.md).
+ * @return 0; -ERANGE: the program has taken away that memory though it is registered.
  */
 static inline int ddp_place(struct ddp_segment *s, uint8_t *to, uint32_t len)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file claim.h
- * What one process of a host has alone: an IP address on an interface. With two the peers' ARP and
- * TCP would go to one or the other, and each would reset the other's connections. A claim is a file
- * in the directory of the slots (slot.h) with a lock of its process, so one that is killed gives it
- * back; a child after fork() has no part in it.
+ * Claims of IP addresses. Only one process of a host may use an address on an interface: with two,
+ * ARP and TCP packets would reach either of them, and each would reset the other's connections.
+ *
+ * A claim is a file in the directory of the slots (slot.h), with a record lock of the process. So a
+ * process that is killed gives it back, and a child after fork() does not hold it.
  */
 #ifndef HOST_CLAIM_H
 #define HOST_CLAIM_H
@@ -17,12 +18,13 @@ struct claim {
 };
 
 /**
- * Take the configuration's addresses on its port. Ports that no other process can open as well,
- * or that lead nowhere, need no claim: of devices made by DPDK those count that name an interface
- * of the kernel's, or a memif's socket (with both ends on one host they must differ too).
- * @param directory of the locks.
- * @return 0, or -EADDRINUSE with a sentence in @p e that names the other process. What cannot be
- *         locked for another reason is not claimed.
+ * Claim the configuration's addresses on its port. Some ports need no claim: those that only one
+ * process can open, and those that lead nowhere. Of DPDK's virtual devices, those are claimed that
+ * name an interface of the kernel's or a memif's socket. The two ends of a memif on one host must
+ * also have different addresses.
+ * @param directory where the locks are.
+ * @return 0, or -EADDRINUSE with a sentence in @p e that names the other process. If locking fails
+ *         for another reason there is no claim, and no error.
  */
 int claim_take(
 	struct claim *c, const char *directory, const struct config *cfg, struct config_error *e);

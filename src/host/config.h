@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file config.h
- * The configuration: keys, their ranges, and the sentences a person reads when one is wrong.
- * Shared by the provider and the uiwarp command. Hostile input: files and the environment.
+ * The configuration: keys, their ranges, and the sentences about errors. The provider and the
+ * uiwarp command share it. Files and the environment are hostile input.
  */
 #ifndef HOST_CONFIG_H
 #define HOST_CONFIG_H
@@ -27,12 +27,12 @@ struct config_address {
 	unsigned prefix_len;
 };
 
-/** How long peers are waited for, in ms, and for how many at a time. */
+/** Limits for peers: time-outs in ms, and counts. */
 struct config_patience {
-	uint32_t user_timeout;        /**< that acknowledge nothing */
-	uint32_t zero_window_timeout; /**< that answer, but keep their window closed; 0: for ever */
-	uint32_t keepalive;           /**< that say nothing, until they are asked; 0: not asked */
-	uint32_t startup_timeout;     /**< until their MPA frame is whole */
+	uint32_t user_timeout;        /**< of a peer that acknowledges nothing */
+	uint32_t zero_window_timeout; /**< of a peer that keeps its window closed; 0: for ever */
+	uint32_t keepalive;           /**< idle time before a keep-alive; 0: no keep-alives */
+	uint32_t startup_timeout;     /**< until the peer's MPA frame is complete */
 	uint32_t max_startups, max_startups_per_peer;
 	uint32_t max_half_open, max_half_open_per_peer;
 	uint32_t max_stalled_per_peer; /**< connections with closed windows; 0: any number */
@@ -41,7 +41,7 @@ struct config_patience {
 struct config {
 	char port[CONFIG_MAX_PORT]; /**< DPDK device arguments */
 	char eal[CONFIG_MAX_PATH];  /**< further EAL arguments */
-	char name[32];              /**< of the verbs device; "uiw0" */
+	char name[32];              /**< of the verbs device; default "uiw0" */
 	uint8_t mac[6];             /**< all zero: the port's own */
 	struct config_address address[CONFIG_MAX_ADDRESSES];
 	unsigned num_addresses;
@@ -53,8 +53,8 @@ struct config {
 	int progress_core;     /**< -1: none named */
 	struct mpa_config mpa; /**< peer, crc, markers, mpa_revision, rtr, fpdu */
 	bool connect_rdma_cm;  /**< connect_mode = auto | rdma_cm */
-	uint16_t connect_port; /**< of QPs that connect without rdma_cm */
-	uint32_t rnr_timeout;  /**< ms that a message waits for its receive, over rdma_cm */
+	uint16_t connect_port; /**< for QPs that connect without rdma_cm */
+	uint32_t rnr_timeout;  /**< ms that a message waits for a receive element, with rdma_cm */
 	char congestion_control[16];
 	bool timestamps, sack, window_scale; /**< TCP options to offer and accept */
 	enum tcp_ecn_mode ecn;               /**< accept | on | off */
@@ -65,25 +65,25 @@ struct config {
 	char log_file[CONFIG_MAX_PATH];       /**< empty: stderr */
 	uint32_t send_buffer, receive_buffer; /**< bytes; 0: default */
 	uint32_t memory;                      /**< MiB for packet buffers; 0: default */
-	uint8_t settle;      /**< seconds from the link's coming up until programs go on */
-	bool list_addresses; /**< in getifaddrs()'s lists too: "interface" */
-	char slot_group[32]; /**< "slots": which slots, and which processes share them */
+	uint8_t settle;                       /**< seconds from link up until programs go on */
+	bool list_addresses;                  /**< "interface": add the addresses to getifaddrs() */
+	char slot_group[32]; /**< "slots": processes of one group share slot_first to slot_last */
 	unsigned slot_first, slot_last;
-	unsigned slot;    /**< 0: none yet; values that ask for it have not been read then */
-	bool slot_wanted; /**< a value has "%{slot}" in it */
-	bool slot_names;  /**< "name" is such a value; config_from_environment() tells */
+	unsigned slot;    /**< 0: none yet, and values with "%{slot}" have not been read */
+	bool slot_wanted; /**< a value contains "%{slot}" */
+	bool slot_names;  /**< "name" contains "%{slot}"; set by config_from_environment() */
 	int slot_fd;      /**< holds the slot; -1: none */
-	/** Private: a bit for each key that was given, and the last line of the file with it. */
+	/** Private: a bit for each key that was given, and its last line in the file. */
 	uint64_t given;
 	unsigned file_line[CONFIG_MAX_KEYS];
 };
 
-/** What was wrong, as one sentence with key, value, file, line, and what would be right. */
+/** An error as one sentence with key, value, file, line, and what would be right. */
 struct config_error {
 	char text[1024]; /* room for the names of all keys */
 };
 
-/** Where QPs connect by themselves (docs/connect.md); 0: nowhere. */
+/** The port for QPs that connect without rdma_cm (docs/connect.md); 0: they cannot. */
 static inline uint16_t config_pairing_port(const struct config *c)
 {
 	return c->connect_rdma_cm ? 0 : c->connect_port;
@@ -98,22 +98,22 @@ int config_read_file(struct config *c, const char *path, struct config_error *e)
 /** Apply one "key=value". @return 0 or -EINVAL with @p e filled in. */
 int config_set(struct config *c, const char *assignment, struct config_error *e);
 
-/** Check what only the whole can tell (a port is there, gateways are on-link, ...). */
+/** Check what concerns several keys: a port is there, gateways are on-link, and so on. */
 int config_check(const struct config *c, struct config_error *e);
 
 /**
  * The configuration that `uiwarp run` hands to its program: UIWARP_CONFIG (a file) and UIWARP_SET
- * (assignments, one a line, later ones win). @return 1: there is one; 0: none, be inert; negative:
- * wrong, with @p e filled in. Values with "%{slot}" have been tried with the first and the last
- * number that they may get, and stand as with the first; nothing is taken.
+ * (assignments, one a line; later ones win). Values with "%{slot}" are checked with the first and
+ * the last slot, and keep the value for the first. No slot is taken.
+ * @return 1: there is a configuration; 0: there is none; a negative errno with @p e filled in.
  */
 int config_from_environment(struct config *c, struct config_error *e);
 
 /**
- * If the configuration wants a slot, take one and read the environment again with its number.
- * Call it once, right before the configuration is used; whoever then has @p c closes
- * `slot_fd` to give the slot back (net_open() takes that over).
- * @return 0, or a negative errno with @p e filled in: -EBUSY when all are taken.
+ * If the configuration needs a slot, take one and read the environment again with its number. Call
+ * it once, right before the configuration is used. The owner of @p c then owns `slot_fd`, and gives
+ * the slot back by closing it. net_open() takes `slot_fd` over.
+ * @return 0, or a negative errno with @p e filled in; -EBUSY: all slots are taken.
  */
 int config_take_slot(struct config *c, struct config_error *e);
 

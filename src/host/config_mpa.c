@@ -40,7 +40,9 @@ static const struct mpa_config config_mpa_presets[] = {
 		.rtr = CONFIG_RTR_ALL,
 		.peer_to_peer = true,
 		.legacy = MPA_LEGACY_NEVER},
-	/* It knows no Send, resets on more private data, and loses an FPDU right behind its reply.
+	/*
+	 * It has no RTR Send, resets if there are more private data, and loses an FPDU right behind
+	 * its reply.
 	 */
 	[CONFIG_PEER_SIW] = {.revision = 2,
 		.crc = MPA_CRC_PREFERRED,

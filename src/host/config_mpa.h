@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file config_mpa.h
- * How MPA starts up with known peers. Private to config*.c.
+ * Presets of MPA's start-up for known peers. Private to config*.c.
  *
- * `peer` is a preset for other keys: it sets those that are not given, whichever comes first.
+ * `peer` sets other keys, except those that are given, before or after it.
  */
 #ifndef HOST_CONFIG_MPA_H
 #define HOST_CONFIG_MPA_H
@@ -12,7 +12,7 @@
 
 extern const struct config_word config_mpa_peers[];
 
-/** Values, as struct config_key's parse(). */
+/** Parsers, as struct config_key's parse(). */
 const char *config_mpa_peer(struct config *c, const char *value);
 const char *config_mpa_rtr(struct config *c, const char *value);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file net.h
- * A TCP/IP host put together from a configuration: port, engine, IP, TCP, the engine's thread.
- * What is above, an RNIC or plain streams, is its user's.
+ * Builds a TCP/IP host from a configuration: port, engine, IP, TCP, the engine's thread. The layer
+ * above, an RNIC or plain streams, belongs to the caller.
  */
 #ifndef HOST_NET_H
 #define HOST_NET_H
@@ -14,51 +14,56 @@
 
 struct net;
 
-/** The kernel's generator. */
+/** The kernel's random generator. */
 extern const struct random_source net_random;
 
 /**
- * Open the port and what stands on it; nothing moves before net_start(). The calling thread's
- * affinity and signal mask, and the process's stdout, are as before when it returns. The
- * configuration's slot is held until net_close(), and given back on failure.
- * @return 0, or a negative errno with a sentence in @p e (DPDK's own reason for a bad port).
+ * Open the port and the layers on it. No packet moves before net_start(). The calling thread's
+ * affinity and signal mask and the process's stdout are restored. The configuration's slot is held
+ * until net_close(), or given back on failure.
+ * @return 0, or a negative errno with a sentence in @p e. For a bad port it has DPDK's reason.
  */
 int net_open(const struct config *c, struct net **out, struct config_error *e);
 
-/** What happens to the port; called under the engine's lock. Each may be NULL. */
+/** Events of the port, called under the engine's lock. Each may be NULL. */
 struct net_events {
-	/** Never for a memif: its link is its peer's presence. Else first when it is down. */
+	/**
+	 * Not called for a memif, which has no link of its own. The first call is for a link that
+	 * is down.
+	 */
 	void (*link_changed)(void *ctx, bool up);
-	void (*gone)(void *ctx); /**< for good; once */
+	void (*gone)(void *ctx); /**< the port was removed; called once */
 	void *ctx;
 };
 
 /**
  * Start the engine's thread and wait a little for a link that is slow to come up.
- * @param events is copied; NULL: none.
+ * @param events copied; may be NULL.
  * @return 0, or a negative errno with a sentence in @p e.
  */
 int net_start(struct net *n, const struct net_events *events, struct config_error *e);
 
 /**
- * Give the configuration's slot back. A child after fork() calls it too: its copy would keep the
- * slot when the parent is gone.
+ * Give the configuration's slot back. A child after fork() calls it too, as its copy of the
+ * descriptor would keep the slot.
  */
 void net_release_slot(struct net *n);
 
 /**
- * Wait, but not for long, until peers have acknowledged what was sent before we closed. The
- * engine's thread sends it; no lock is waited for.
+ * Wait for a short time until peers have acknowledged what was sent before we closed. The engine's
+ * thread does the sending. No lock is waited for.
  */
 void net_linger(struct net *n);
 
 /**
- * Is the engine held by a thread that does not let go of it: one that jumped out of a verb from a
- * signal handler, or the caller itself, in one? Waits a second at most to see.
+ * True if the engine's lock is not released for a second: by a thread that jumped out of a verb
+ * from a signal handler, or by the caller itself, which is in one. Waits up to a second.
  */
 bool net_is_stuck(struct net *n);
 
-/** net_linger(), then reset what is still connected and keep the engine: the process ends. */
+/**
+ * At the end of the process: net_linger(), then reset what is still connected and keep the lock.
+ */
 void net_end(struct net *n);
 
 /** stack_end_by(). */
@@ -68,9 +73,9 @@ void net_end_by(struct net *n, int sig);
 void net_stop(struct net *n);
 
 /**
- * Stop if that has not been done, reset what is connected, close everything, the port last.
- * @param end the process ends and its other threads may be in here: nothing is freed, and the
- *        engine stays locked for good.
+ * net_stop(), reset what is connected, and close everything, the port last.
+ * @param end the process ends, and other threads may be in verbs: free nothing, and keep the engine
+ *            locked.
  */
 void net_close(struct net *n, bool end);
 
@@ -80,7 +85,7 @@ struct engine *net_engine(struct net *n);
 struct ip_stack *net_ip(struct net *n);
 struct tcp_stack *net_tcp(struct net *n);
 
-/** Nanoseconds on the engine's clock, now; any thread. */
+/** The time on the engine's clock in ns. Any thread. */
 uint64_t net_now(const struct net *n);
 
 /** The MAC address in use. */
@@ -89,7 +94,7 @@ void net_mac(const struct net *n, uint8_t mac[6]);
 /** IP MTU of the port. */
 uint16_t net_mtu(const struct net *n);
 
-/** Is the link up, a memif's too? Under the engine's lock. */
+/** True if the link is up. A memif's is up while its peer is there. Under the engine's lock. */
 bool net_has_link(struct net *n);
 
 /** @param[out] speed Mb/s, 0: unknown. May be NULL. @return whether the link is up. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file poller.h
- * What drives an engine from below: the port's frames go up through IP to TCP, the due timers
- * run, and what comes out goes to the port. Implements engine_ops.
+ * Drives an engine from a port: received frames go up through IP to TCP, due timers run, and frames
+ * to send go to the port. Implements engine_ops.
  */
 #ifndef HOST_POLLER_H
 #define HOST_POLLER_H
@@ -16,13 +16,13 @@
 struct poller {
 	struct engine *engine;
 	struct port *port;
-	struct ip_stack *ip;   /**< set once it exists; NULL: frames are dropped */
-	struct tcp_stack *tcp; /**< the same */
+	struct ip_stack *ip;   /**< set once it exists; NULL: received frames are dropped */
+	struct tcp_stack *tcp; /**< set once it exists */
 	struct port_clock clock;
-	struct timer again; /**< due at once, while we have yet to hear what we said to ourselves */
-	uint64_t last;      /**< the clock never goes back behind this */
-	unsigned lcore;     /**< lent to the holder of the engine's lock */
-	unsigned had;       /**< what the holder had before */
+	struct timer again; /**< due at once while looped packets wait for ip_input() */
+	uint64_t last;      /**< time of the last clock(): it never goes back */
+	unsigned lcore;     /**< lcore id for the holder of the engine's lock */
+	unsigned had;       /**< lcore id that the holder had before */
 	int wake_fd;        /**< eventfd that the engine's thread sleeps on */
 };
 
@@ -34,10 +34,10 @@ int poller_init(struct poller *p, struct engine *e, struct port *port);
 /** The engine's thread must have ended. */
 void poller_fini(struct poller *p);
 
-/** For ip_stack_config.transmit, with the port as its context. */
+/** ip_stack_config.transmit, with the port as its context. */
 void poller_transmit(void *port, struct rte_mbuf *m);
 
-/** Take a pending wake-up off wake_fd. */
+/** Clear wake_fd. */
 void poller_wake_clear(struct poller *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file stack_log.h Where a stack's lines go: stderr or a file, each begun by "uiwarp: ". */
+/** @file stack_log.h The log of a stack: stderr or a file. Each line begins with "uiwarp: ". */
 #ifndef HOST_STACK_LOG_H
 #define HOST_STACK_LOG_H
 

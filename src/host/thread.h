@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file thread.h
- * The engine's own thread: makes progress when no application thread does, see idle.h. It takes
- * none of the program's signals (spawn.h) and runs on the CPUs that the process may use.
+ * The engine's own thread. It drives the engine when no application thread does (idle.h). It takes
+ * none of the program's signals (spawn.h) and may run on all CPUs of the process.
  */
 #ifndef HOST_THREAD_H
 #define HOST_THREAD_H
@@ -14,11 +14,11 @@ struct engine_thread;
 struct engine_thread_config {
 	struct poller *poller;
 	bool dedicated; /**< poll without a pause, on a core of its own */
-	bool relaxed;   /**< sleep longer, see idle.h: for bulk, not for latency */
+	bool relaxed;   /**< sleep longer, for bulk (idle.h) */
 	int core;       /**< CPU to stay on; -1: any */
-	/** The link came or went. Called under the engine's lock. May be NULL. */
+	/** The link went up or down. Called under the engine's lock. May be NULL. */
 	void (*link_changed)(void *ctx, bool up);
-	/** Every 100 ms or so, under the engine's lock. May be NULL. */
+	/** Called about every 100 ms, under the engine's lock. May be NULL. */
 	void (*housekeeping)(void *ctx);
 	void *ctx;
 	const struct log_sink *log;
@@ -27,13 +27,13 @@ struct engine_thread_config {
 /** @return 0, -EINVAL (no such core), or -errno of thread creation. */
 int engine_thread_start(const struct engine_thread_config *cfg, struct engine_thread **out);
 
-/** Ask it to end and wait until it has. NULL does nothing. */
+/** Stop the thread and wait for its end. NULL does nothing. */
 void engine_thread_stop(struct engine_thread *t);
 
 /** Always-on counters. */
 struct engine_thread_stats {
-	uint64_t looks;  /**< times that it woke, or went on */
-	uint64_t rounds; /**< of the engine, driven by it */
+	uint64_t looks;  /**< times that it woke up or went on */
+	uint64_t rounds; /**< rounds of the engine driven by it */
 	uint64_t away;   /**< looks that found the application polling */
 	uint64_t busy;   /**< looks that found the engine's lock taken */
 	uint64_t sleeps;

@@ -4,8 +4,8 @@
 #include "ip/ip.h"
 
 /*
- * One copy for each width of vectors, chosen at load. Not under sanitizers: their run-time is not
- * ready yet when the choice is made.
+ * One copy for each vector width, chosen at load. Not with sanitizers, because their run-time is
+ * not ready at that moment.
  */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -18,8 +18,10 @@
 #define FOR_EACH_WIDTH __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
 #endif
 
-/* Sums of 32-bit words in 64-bit lanes, a loop that compilers turn into vector code;
- * rte_raw_cksum() adds 16 bits at a time and takes several times as long for a full segment. */
+/*
+ * Sums of 32-bit words in 64-bit lanes, which compilers vectorise. rte_raw_cksum() adds 16 bits at
+ * a time and takes several times as long for a full segment.
+ */
 FOR_EACH_WIDTH
 static uint64_t cksum_sum_words(const void *data, size_t len)
 {

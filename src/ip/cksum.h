@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file cksum.h
- * The Internet checksum (RFC 1071), the only one in the stack. Sums are of 16-bit words in memory
- * order, unfolded; the ones' complement sum does not mind the byte order (RFC 1071 section 2(B)),
- * so words are loaded and the result is stored without a swap.
+ * The Internet checksum (RFC 1071), the only implementation in the stack. Sums are unfolded and
+ * made of 16-bit words in memory order. The ones' complement sum is independent of the byte order
+ * (RFC 1071 section 2(B)), so neither words nor the result are swapped.
  */
 #ifndef IP_CKSUM_H
 #define IP_CKSUM_H
@@ -13,10 +13,10 @@
 
 #include <rte_mbuf.h>
 
-/** Words of @p len bytes at @p data; an odd last byte counts as if a zero followed. */
+/** The sum of @p len bytes. If @p len is odd, a zero byte is added. */
 uint64_t cksum_bytes(const void *data, size_t len);
 
-/** The same over the bytes of a chain from @p off to its end. */
+/** The sum of the bytes of a chain from @p off to its end. */
 uint64_t cksum_mbuf(const struct rte_mbuf *m, uint32_t off);
 
 static inline uint16_t cksum_fold(uint64_t sum)
@@ -28,7 +28,7 @@ static inline uint16_t cksum_fold(uint64_t sum)
 	return (uint16_t)sum;
 }
 
-/** A number as it stands in a 16-bit wire field. */
+/** The sum of one 16-bit wire field of value @p v. */
 static inline uint64_t cksum_word(uint16_t v)
 {
 	return __builtin_bswap16(v);
@@ -36,7 +36,7 @@ static inline uint64_t cksum_word(uint16_t v)
 
 /**
  * Both addresses of the pseudo header (RFC 9293 section 3.1, RFC 8200 section 8.1). Our form of
- * IPv4 has one word of ones too many in each, which is zero in ones' complement.
+ * IPv4 adds a word of ones for each, which is zero in ones' complement.
  */
 static inline uint64_t cksum_addrs(const struct ip_addr *src, const struct ip_addr *dst)
 {
@@ -52,13 +52,13 @@ static inline uint64_t cksum_addrs(const struct ip_addr *src, const struct ip_ad
 	return sum;
 }
 
-/** The rest of the pseudo header. @p len below 65,536 here. */
+/** Add the rest of the pseudo header. */
 static inline uint64_t cksum_pseudo(uint64_t addrs, uint8_t proto, uint16_t len)
 {
 	return addrs + cksum_word(proto) + cksum_word(len);
 }
 
-/** Store what cksum_fold() gave, complemented by the caller where that is wanted. */
+/** Store a result of cksum_fold(). The caller complements it if necessary. */
 static inline void cksum_store(void *p, uint16_t v)
 {
 	memcpy(p, &v, sizeof v);

@@ -21,7 +21,7 @@ enum {
 	ETH_TYPE_IPV6 = 0x86dd,
 };
 
-/** To print one: the format, and the arguments for it. */
+/** For printf(): the format of an address, and its arguments. */
 #define ETH_ADDR_FORMAT  "%02x:%02x:%02x:%02x:%02x:%02x"
 #define ETH_ADDR_ARGS(a) (a)[0], (a)[1], (a)[2], (a)[3], (a)[4], (a)[5]
 
@@ -36,7 +36,7 @@ static inline bool eth_addr_equal(const uint8_t *a, const uint8_t *b)
 	return memcmp(a, b, ETH_ADDR_LEN) == 0;
 }
 
-/** Can this be the address of one station? Not a group, not all zeros. */
+/** True if this can be the address of one station: not a group, not all zeros. */
 static inline bool eth_addr_is_station(const uint8_t *mac)
 {
 	static const uint8_t zero[ETH_ADDR_LEN];

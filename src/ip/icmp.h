@@ -11,15 +11,15 @@
 /** A received ICMP message, its data at the ICMP header. Owns @p m. */
 void icmp_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now);
 
-/** The same for ICMPv6; rx->dst may be a group of ours. */
+/** A received ICMPv6 message, as icmp_input(). rx->dst may be a group of ours. */
 void icmpv6_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now);
 
-/** An error that we may have to send about a packet. */
+/** A packet that we may send an ICMP error about. */
 struct icmp_about {
 	const struct ip_rx *rx;   /**< its addresses */
 	const struct rte_mbuf *m; /**< its data at the IP header; not consumed */
-	uint8_t proto;            /**< what it carried, as far as known */
-	uint32_t l4_off;          /**< where that begins */
+	uint8_t proto;            /**< its payload's protocol, if it is known */
+	uint32_t l4_off;          /**< where its payload begins */
 };
 
 /** Destination unreachable, if RFC 1122 section 3.2.2 lets us. */
@@ -41,34 +41,36 @@ struct icmp_error {
 void icmp_send_error(struct ip_stack *s, const struct ip_reply *r, const struct icmp_error *e,
 	const struct rte_mbuf *about, uint64_t now);
 
-/** The pseudo header's part of a checksum: ICMP has none (RFC 792), ICMPv6 has (RFC 4443 2.3). */
+/** The sum of the pseudo header. ICMP has none (RFC 792), ICMPv6 has one (RFC 4443 section 2.3). */
 uint64_t icmp_pseudo(
 	uint8_t proto, const struct ip_addr *src, const struct ip_addr *dst, uint16_t len);
 
 /**
- * Count and check a received message of either protocol, and make its first @p head octets (all, if
- * it has less) contiguous. Owns @p m. @return the message, 8 octets at least; NULL: it is dropped.
+ * Count and check a received message of either protocol, and make its first @p head octets
+ * contiguous, or all if there are fewer. Owns @p m.
+ * @return the message, of at least 8 octets; NULL: it was dropped.
  */
 struct rte_mbuf *icmp_receive(struct ip_stack *s, uint8_t proto, const struct ip_rx *rx,
 	struct rte_mbuf *m, uint16_t head);
 
-/** May one more error go out now (RFC 1122 section 3.2.2, RFC 4443 section 2.4(f))? */
+/**
+ * True if the rate limit allows one more error (RFC 1122 section 3.2.2, RFC 4443 section 2.4(f)).
+ */
 bool icmp_take_token(struct ip_stack *s, uint64_t now);
 
-/** One of our own frames could not be delivered: tell its transport. Keeps @p m. */
+/** One of our own frames could not be delivered: report it to its transport. Keeps @p m. */
 void icmp_report_own(struct ip_stack *s, const struct rte_mbuf *m, uint64_t now);
 
 /**
- * Pass an error of e->kind and e->mtu on to the transport that the quote of our packet names: @p
- * len octets from its IP header. A quote of the other version, or one that makes no sense, is
- * ignored.
+ * Report an error with e->kind and e->mtu to the transport of the quoted packet, @p len octets from
+ * its IP header. A quote that is invalid or of the other IP version is ignored.
  */
 void icmp_report_quote_v4(
 	struct ip_stack *s, const uint8_t *q, size_t len, struct ip_error *e, uint64_t now);
 void icmp_report_quote_v6(
 	struct ip_stack *s, const uint8_t *q, size_t len, struct ip_error *e, uint64_t now);
 
-/** Make the echo request @p m a reply of @p type and send it. Owns @p m. */
+/** Turn the echo request @p m into a reply of @p type and send it. Owns @p m. */
 void icmp_echo_reply(struct ip_stack *s, const struct ip_reply *r, uint8_t type, struct rte_mbuf *m,
 	uint64_t now);
 

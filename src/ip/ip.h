@@ -3,8 +3,8 @@
  * @file ip.h
  * The IP layer of one engine: Ethernet, ARP, IPv4, IPv6 with ND, ICMP, routes, path MTU.
  *
- * Sans-I/O: packets come in by ip_input(), go out by the transmit callback, time is an argument,
- * the timers live on the engine's wheel. Not thread-safe: used under the engine's lock.
+ * Sans-I/O: packets come in by ip_input() and go out by the transmit callback. Time is an argument.
+ * Timers are on the engine's wheel. Not thread-safe: used under the engine's lock.
  */
 #ifndef IP_IP_H
 #define IP_IP_H
@@ -21,7 +21,7 @@
 struct ip_stack;
 struct ip_neighbour;
 
-/** Ethernet + the larger IP header: the room that must be in front of what ip_send() is given. */
+/** Headroom that packets for ip_send() must have: Ethernet and the larger IP header. */
 #define IP_HEADROOM (14 + 40)
 
 #define IP_PROTO_TCP 6
@@ -34,38 +34,36 @@ struct ip_stack_config {
 	struct random_source random;
 	const struct log_sink *log;
 	/**
-	 * Take one frame (a packet, where there is no link layer); the callee owns @p m from here
-	 * on. Offload requests are in m->ol_flags as DPDK defines them, l2_len / l3_len / l4_len
-	 * set.
+	 * Send one frame, or one packet if there is no link layer. The callee owns @p m. Offload
+	 * requests are in m->ol_flags as DPDK defines them, with l2_len, l3_len and l4_len set.
 	 */
 	void (*transmit)(void *ctx, struct rte_mbuf *m);
 	void *transmit_ctx;
 	bool tx_ipv4_cksum; /**< the port fills in IPv4 header checksums */
 	bool tx_tcp_cksum;  /**< the port fills in TCP checksums */
 	/**
-	 * There is no link layer: packets in and out begin with their IP header, whatever has a
-	 * route is sent at once, and nothing is asked of or told to a link (ARP, ND, MLD). mac is
-	 * not used.
+	 * There is no link layer. Packets begin with their IP header, and are sent at once if there
+	 * is a route. There is no ARP, ND or MLD. mac is not used.
 	 */
 	bool no_link;
 };
 
-/** What a transport is told of a received packet, its IP header checked and taken off. */
+/** A received packet, for its transport. The IP header was checked and removed. */
 struct ip_rx {
 	struct ip_addr src;
-	struct ip_addr dst; /**< always one of ours for unicast */
+	struct ip_addr dst; /**< one of our addresses, or a group */
 	uint8_t tos;        /**< traffic class; the low two bits are ECN */
 	uint8_t ttl;
 	bool l4_cksum_good;     /**< verified by the port, or looped back by us */
-	bool l4_cksum_bad;      /**< the port says that it is wrong */
+	bool l4_cksum_bad;      /**< wrong, according to the port */
 	bool from_self;         /**< looped back by us, never on a wire */
 	const uint8_t *src_mac; /**< of the frame; valid during the upcall; zeros with no_link */
 };
 
 /** An ICMP or ICMPv6 error about a packet that we sent (RFC 792, 4443). */
 struct ip_error {
-	struct ip_addr src; /**< from the quoted header: our address */
-	struct ip_addr dst; /**< the peer the packet went to */
+	struct ip_addr src; /**< from the quoted header: one of our addresses */
+	struct ip_addr dst; /**< from the quoted header: the peer */
 	enum {
 		IP_ERROR_NET,
 		IP_ERROR_HOST,
@@ -75,34 +73,36 @@ struct ip_error {
 		IP_ERROR_MTU,
 		IP_ERROR_TIME
 	} kind;
-	uint16_t mtu;      /**< IP_ERROR_MTU: next hop's MTU as told, unchecked */
+	uint16_t mtu;      /**< IP_ERROR_MTU: MTU of the next hop, unchecked */
 	const uint8_t *l4; /**< the quoted transport header */
-	size_t l4_len;     /**< how much of it was quoted: at least 8 */
+	size_t l4_len;     /**< quoted bytes of it: at least 8 */
 };
 
 /** The transport above: one for TCP. */
 struct ip_transport {
 	/**
-	 * Takes ownership of @p m. Its data begins at the transport header. It may be a chain, but
-	 * its first 60 bytes (all, if it has less) are contiguous.
+	 * A packet came. The callee owns @p m. Its data begins at the transport header. It may be a
+	 * chain, but its first 60 bytes (or all of them) are contiguous.
 	 */
 	void (*input)(void *ctx, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now);
 	/**
-	 * May be NULL: these @p n frames come next, not checked yet and not all for this transport;
-	 * for a look ahead (ip_peek()) at what they will need.
+	 * These @p n frames come next. They are unchecked, and not all are for this transport. For
+	 * prefetching by ip_peek(). May be NULL.
 	 */
 	void (*burst)(void *ctx, struct rte_mbuf *const *pkts, unsigned n);
-	/** An error about one of our packets. The transport must check it against the connection
-	 *  (RFC 5927) before it believes it. */
+	/**
+	 * An error about one of our packets came. The transport must check it against the
+	 * connection (RFC 5927).
+	 */
 	void (*error)(void *ctx, const struct ip_error *e, uint64_t now);
 	void *ctx;
-	/** Of RTE_MBUF_F_TX_*_CKSUM: how a port that can is asked for the checksum; 0: never. */
+	/** RTE_MBUF_F_TX_*_CKSUM that requests its checksum from a port; 0: none. */
 	uint64_t tx_cksum;
 	uint8_t min_len;   /**< octets of its header without options */
-	uint8_t cksum_off; /**< of the checksum in its header; 0: IP has nothing to do with it */
+	uint8_t cksum_off; /**< of the checksum in its header; 0: IP does not write it */
 	/**
-	 * Of the octet with the length of its header, in words of 32 bits, in the upper four bits;
-	 * 0: that is always min_len.
+	 * Offset of the octet that has the header's length, in words of 32 bits, in its upper four
+	 * bits. 0: the length is always min_len.
 	 */
 	uint8_t words_off;
 };
@@ -111,15 +111,15 @@ struct ip_transport {
 int ip_stack_create(const struct ip_stack_config *cfg, uint64_t now, struct ip_stack **out);
 void ip_stack_destroy(struct ip_stack *s);
 
-/** Register the transport for @p proto. The struct is copied. */
+/** Register the transport for @p proto. @p t is copied. */
 void ip_set_transport(struct ip_stack *s, uint8_t proto, const struct ip_transport *t);
 
 /**
- * Add one of our addresses with the subnet around it (its connected route). IPv4: probed and
- * announced by gratuitous ARP; IPv6: duplicate address detection (RFC 4862 section 5.4), during
- * which the address already receives (optimistic, RFC 4429: it is configured by a person).
- * The first IPv6 address brings the link-local one of the MAC with it (RFC 4291 section 2.8). A
- * duplicate IPv6 address is taken out of use, with a log line.
+ * Add one of our addresses and the connected route of its subnet. An IPv4 address is probed and
+ * announced by gratuitous ARP. An IPv6 address undergoes duplicate address detection (RFC 4862
+ * section 5.4) and is in use meanwhile (optimistic, RFC 4429). A duplicate IPv6 address is taken
+ * out of use, with a log line. With the first IPv6 address the link-local one of the MAC is added
+ * (RFC 4291 section 2.8).
  * @return 0, -EEXIST, -EINVAL (multicast, any, loopback, class E, bad prefix), -ENOSPC.
  */
 int ip_addr_add(struct ip_stack *s, const struct ip_addr *a, unsigned prefix_len, uint64_t now);
@@ -136,21 +136,21 @@ bool ip_addr_is_local(const struct ip_stack *s, const struct ip_addr *a);
 /** Choose the source address towards @p remote. @return 0 or -ENETUNREACH. */
 int ip_source(struct ip_stack *s, const struct ip_addr *remote, struct ip_addr *src);
 
-/** Where packets to @p dst go next: to itself, or to a gateway. @return 0 or -ENETUNREACH. */
+/** Find the next hop to @p dst: @p dst itself or a gateway. @return 0 or -ENETUNREACH. */
 int ip_next_hop(const struct ip_stack *s, const struct ip_addr *dst, struct ip_addr *hop);
 
 /**
- * Is the link-layer address known that packets to @p dst go to? A neighbour that is not known, or
- * did not answer before, is asked.
- * @return 0; -EAGAIN: it is being asked; -ENETUNREACH: there is no route.
+ * Is the link-layer address of the next hop to @p dst known? If it is not, or if resolution failed
+ * before, it is resolved.
+ * @return 0: known; -EAGAIN: being resolved; -ENETUNREACH: there is no route.
  */
 int ip_reach(struct ip_stack *s, const struct ip_addr *dst, uint64_t now);
 
 /**
- * Take a burst of received frames; owns them all. Everything they cause, answers included, has
- * been handed to transmit when it returns, except what waits for a neighbour. Packets that we
- * sent to ourselves are delivered by the next call: call it, with n = 0 too, in every round.
- * @return the number of packets handled, looped ones included (0: nothing was there to do).
+ * Process a burst of received frames. Owns them all. When it returns, all answers have been handed
+ * to transmit, except those that wait for a neighbour. Packets that we sent to ourselves are
+ * delivered by the next call, so call it in every round, even with n = 0.
+ * @return the number of packets handled, looped ones included.
  */
 unsigned ip_input(struct ip_stack *s, struct rte_mbuf **pkts, unsigned n, uint64_t now);
 
@@ -158,19 +158,19 @@ unsigned ip_input(struct ip_stack *s, struct rte_mbuf **pkts, unsigned n, uint64
 bool ip_is_looping(const struct ip_stack *s);
 
 /**
- * Where a connection sends to: its route and next hop, resolved once and checked by generation
- * on each packet. Zero-initialised before ip_path_init().
+ * The route and next hop of a connection. They are resolved once, and checked by generation for
+ * each packet. Zero-initialise it before ip_path_init().
  */
 struct ip_path {
 	struct ip_addr src;
 	struct ip_addr dst;
-	uint16_t ports[2];   /**< the owner's: beside the addresses they are an identity */
-	uint8_t tos;         /**< set by the owner at will, ECN bits included, per packet too */
+	uint16_t ports[2];   /**< the owner's; with the addresses they identify a connection */
+	uint8_t tos;         /**< set by the owner at any time, ECN bits included */
 	uint8_t ttl;         /**< 0: the stack's default, 64 */
-	uint16_t mtu;        /**< kept by the stack: of this path now (route and PMTU signals) */
-	uint32_t generation; /**< of the route table when neighbour was found */
-	uint16_t link_mtu;   /**< what we can receive from there, whatever the path takes */
-	bool loop;           /**< dst is one of ours */
+	uint16_t mtu;        /**< the path's MTU now; kept by the stack */
+	uint32_t generation; /**< of the stack when neighbour was found */
+	uint16_t link_mtu;   /**< MTU of the link, for packets that we receive */
+	bool loop;           /**< dst is one of our addresses */
 	struct ip_neighbour *neighbour;
 	uint64_t addr_sum; /**< private: checksum over both addresses */
 };
@@ -180,62 +180,60 @@ int ip_path_init(struct ip_stack *s, struct ip_path *p, const struct ip_addr *sr
 	const struct ip_addr *dst, uint64_t now);
 
 /**
- * Send a transport packet, @p m's data beginning at its transport header with IP_HEADROOM free
- * before it (in m's own headroom). Owns @p m. A transport with a cksum_off leaves that field for
- * us: this writes it, or asks the port to. Queues the packet (a few per neighbour) while the
- * next hop is being resolved.
+ * Send a transport packet. The data of @p m begins at the transport header, with IP_HEADROOM of
+ * headroom. Owns @p m. If the transport has a cksum_off, the checksum is written here or by the
+ * port. While the next hop is being resolved the packet is queued, a few per neighbour.
  * @return 0; -ENETUNREACH, -EHOSTUNREACH (neighbour failed), -EMSGSIZE (larger than p->mtu):
  *         the packet is then freed.
  */
 int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m, uint64_t now);
 
-/** Do packets wait for the neighbour's address? Asked after ip_send(), this says whether that did.
- */
+/** True if packets wait for the neighbour's address. After ip_send(): true if that packet waits. */
 bool ip_path_waits(const struct ip_path *p);
 
 /**
- * The transport saw forward progress: the neighbour is reachable (RFC 4861 section 7.3.1).
- * @param sent_at when the youngest packet was sent that is known to have arrived, ns; 0: unknown.
+ * The transport saw forward progress, so the neighbour is reachable (RFC 4861 section 7.3.1).
+ * @param sent_at when the newest packet was sent that has arrived, ns; 0: unknown.
  */
 void ip_path_confirm(struct ip_stack *s, struct ip_path *p, uint64_t sent_at, uint64_t now);
 
 /**
- * The transport sees no progress towards @p dst: ask at once whether the next hop is still the same
- * station (RFC 1122 section 2.3.2.1, RFC 4861 section 7.3.1). At most one question a second goes
- * out, however often this is called.
- * @return true: it is not settled which station has the next hop's address, so what was sent may
- * not have left the link. That is no sign of congestion.
+ * The transport sees no progress towards @p dst. Probe the next hop at once (RFC 1122 section
+ * 2.3.2.1, RFC 4861 section 7.3.1), but at most once a second.
+ * @return true: more than one station claims the next hop's address, so packets may be lost on the
+ *         link. That is no sign of congestion.
  */
 bool ip_doubt(struct ip_stack *s, const struct ip_addr *dst, uint64_t now);
 
 /**
- * A checked Packet Too Big: lower the path's MTU for all connections to p->dst, for ten minutes
- * (RFC 1191 section 6.3, RFC 8201 section 4). Values below 576 (v4) or 1280 (v6) are raised to it.
+ * Process a checked Packet Too Big: lower the path MTU of all connections to p->dst for ten minutes
+ * (RFC 1191 section 6.3, RFC 8201 section 4), to at least 576 (v4) or 1280 (v6).
  * @return the path MTU now.
  */
 uint16_t ip_path_too_big(struct ip_stack *s, struct ip_path *p, uint16_t mtu, uint64_t now);
 
 /**
- * What a received frame says of itself, if it is an unfragmented packet of @p proto without IPv4
- * options or IPv6 extension headers; nothing is checked. @return its transport header, of which
- * the transport's min_len bytes are there; NULL: look at it in the usual way.
+ * Read the addresses of a received frame, if it is an unfragmented packet of @p proto without IPv4
+ * options or IPv6 extension headers. Nothing is checked.
+ * @return its transport header, with at least the transport's min_len bytes; NULL: it is another
+ *         packet.
  */
 const uint8_t *ip_peek(const struct ip_stack *s, const struct rte_mbuf *m, uint8_t proto,
 	struct ip_addr *src, struct ip_addr *dst);
 
-/** Ones'-complement sum of the pseudo header and the @p m's bytes from @p off: 0 when correct. */
+/** Ones' complement sum of the pseudo header and the bytes of @p m from @p off: 0 if correct. */
 uint16_t ip_l4_cksum(const struct ip_addr *src, const struct ip_addr *dst, uint8_t proto,
 	const struct rte_mbuf *m, uint32_t off);
 
 /**
- * After ip_l4_cksum() found a received segment wrong: did its sender leave the checksum to
- * "hardware" that never came, as a kernel does on a veth or TAP with transmit offload on? Its
- * checksum field then holds the plain sum of the pseudo header. Counts rx_cksum_unfilled.
+ * For a received segment that failed ip_l4_cksum(): true if its sender left the checksum to
+ * hardware, as a kernel does on a veth or TAP with transmit offload. The checksum field then has
+ * the plain sum of the pseudo header. Counts rx_cksum_unfilled.
  */
 bool ip_l4_cksum_unfilled(
 	struct ip_stack *s, const struct ip_rx *rx, uint8_t proto, const struct rte_mbuf *m);
 
-/** Counters, always on; all since creation. Plain fields: read them under the engine's lock. */
+/** Counters since creation. Read them under the engine's lock. */
 struct ip_stats {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
 	uint64_t rx_bad_header, rx_bad_cksum, rx_not_ours, rx_unknown_proto;
@@ -245,8 +243,8 @@ struct ip_stats {
 	uint64_t arp_rx, arp_tx, arp_conflicts, nd_rx, nd_tx, nd_conflicts;
 	uint64_t icmp_rx, icmp_tx, icmp_errors_rx, icmp_errors_limited;
 	uint64_t neighbour_failed, neighbour_queue_drops, no_route, looped;
-	uint64_t neighbour_moved;   /**< another link-layer address was believed */
-	uint64_t neighbour_refused; /**< was not, as the one that had the address still has it */
+	uint64_t neighbour_moved;   /**< a neighbour's link-layer address changed */
+	uint64_t neighbour_refused; /**< a change was refused: the old station still answers */
 	uint64_t rx_martian;        /**< impossible source: ours, loopback, group */
 	uint64_t rx_no_memory;      /**< dropped because the pool was empty */
 };

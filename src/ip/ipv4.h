@@ -11,8 +11,8 @@
 void ipv4_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m, uint64_t now);
 
 /**
- * Write a header without options. DF is always set, for path MTU discovery; the ID of an atomic
- * datagram may then be anything, so zero (RFC 6864 section 4.1).
+ * Write a header without options. DF is always set, for path MTU discovery. The ID of such an
+ * atomic datagram may have any value and is zero (RFC 6864 section 4.1).
  * @param hw_cksum the port fills in the checksum.
  */
 static inline void ipv4_store(uint8_t *h, const struct ip_path *p, uint8_t proto, uint16_t total,

@@ -28,8 +28,10 @@ struct walk {
 /* What to do with a packet after one header. */
 enum step { STEP_ON, STEP_UPPER, STEP_DROP, STEP_DONE /* the packet is gone */ };
 
-/* What a packet carries behind its extension headers, as far as that can be seen: no error may be
- * sent about an ICMPv6 error (RFC 4443 section 2.4(e.1)), wherever in the headers we stopped. */
+/*
+ * The protocol behind the extension headers, if it can be found. It is needed because no error may
+ * be sent about an ICMPv6 error (RFC 4443 section 2.4(e.1)).
+ */
 static void ipv6_find_upper(const struct walk *w, struct icmp_about *about)
 {
 	const uint8_t *h = rte_pktmbuf_mtod(w->m, const uint8_t *);

@@ -23,7 +23,7 @@ enum {
 	IPV6_NH_DEST_OPTIONS = 60,
 };
 
-/** What extension headers have in common, and the routing header (RFC 8200 section 4). */
+/** The common part of extension headers, and the routing header (RFC 8200 section 4). */
 enum {
 	IPV6_EXT_NEXT = 0,
 	IPV6_EXT_LENGTH = 1, /**< in units of 8 bytes, the first 8 not counted */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file local.h Our own addresses: which they are, their duplicates on the link, source choice. */
+/** @file local.h Our own addresses: the table, duplicate detection, source address selection. */
 #ifndef IP_LOCAL_H
 #define IP_LOCAL_H
 
@@ -24,7 +24,7 @@ struct local_addr {
 };
 
 struct local_table {
-	uint32_t v4[LOCAL_MAX]; /**< as on the wire: what ip_input() compares with */
+	uint32_t v4[LOCAL_MAX]; /**< in network order, for ip_input() */
 	unsigned n_v4;
 	struct local_addr a[LOCAL_MAX];
 	unsigned n;
@@ -33,14 +33,16 @@ struct local_table {
 /** @return our address that equals @p a and is in use, or NULL. */
 struct local_addr *local_find(struct ip_stack *s, const struct ip_addr *a);
 
-/** Is @p dst the broadcast address of one of our subnets, or of all (RFC 1122 section 3.2.1.3)? */
+/**
+ * True if @p dst is a broadcast address of a subnet of ours, or of all (RFC 1122 section 3.2.1.3).
+ */
 bool local_is_broadcast(const struct ip_stack *s, const struct ip_addr *dst);
 
-/** The address we use towards @p remote when its next hop is @p hop; NULL: none of its family. */
+/** Our source address towards @p remote via @p hop; NULL: there is none of its family. */
 struct local_addr *local_source(
 	struct ip_stack *s, const struct ip_addr *remote, const struct ip_addr *hop);
 
-/** Somebody else has @p l, seen at @p mac: tell, and defend it or give it up. */
+/** The station @p mac uses our address @p l: log it, and defend the address or give it up. */
 void local_conflict(struct ip_stack *s, struct local_addr *l, const uint8_t *mac, uint64_t now);
 
 void local_fini(struct ip_stack *s);

@@ -9,13 +9,13 @@
 void nd_input(
 	struct ip_stack *s, const struct ip_rx *rx, const uint8_t *p, uint32_t len, uint64_t now);
 
-/** Ask for @p target: its solicited-node group (@p mac NULL), or the station that had it last. */
+/** Solicit @p target, by its solicited-node group or by unicast to @p mac. */
 void nd_solicit(struct ip_stack *s, const struct ip_addr *target, const uint8_t *mac);
 
-/** RFC 4862 section 5.4.2: does anybody have @p addr? */
+/** Probe for duplicates of @p addr (RFC 4862 section 5.4.2). */
 void nd_probe(struct ip_stack *s, const struct ip_addr *addr);
 
-/** RFC 4861 section 7.2.6: tell all nodes that @p addr is here. */
+/** Announce @p addr to all nodes (RFC 4861 section 7.2.6). */
 void nd_announce(struct ip_stack *s, const struct ip_addr *addr);
 
 /** Begin to solicit routers (RFC 4861 section 6.3.7). */

@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file packet.h Small services on mbufs. */
+/** @file packet.h Helpers for mbufs. */
 #ifndef IP_PACKET_H
 #define IP_PACKET_H
 
 #include "ip/ip.h"
 
-/** An empty packet from the stack's pool, its headroom at least IP_HEADROOM; or NULL. */
+/** An empty packet from the stack's pool, with a headroom of at least IP_HEADROOM; or NULL. */
 struct rte_mbuf *packet_new(struct ip_stack *s);
 
 /**
- * Make the first @p len bytes of @p m contiguous and ours to write. @p len must not be larger than
- * the packet. Owns @p m.
- * @return the packet, or NULL (no memory): @p m is then freed.
+ * Make the first @p len bytes of @p m contiguous and writable. @p len must not be larger than the
+ * packet. Owns @p m.
+ * @return the packet, or NULL (no memory), and @p m is freed.
  */
 struct rte_mbuf *packet_pull(struct ip_stack *s, struct rte_mbuf *m, uint16_t len);
 
-/**
- * Make the first @p len bytes contiguous and writable, with IP_HEADROOM before them. @p len must
- * not be larger than the packet. Owns @p m. @return the packet, or NULL: @p m is then freed.
- */
+/** As packet_pull(), with IP_HEADROOM before the bytes. */
 struct rte_mbuf *packet_own(struct ip_stack *s, struct rte_mbuf *m, uint16_t len);
 
-/** packet_pull() of at most @p len bytes: less when the packet is shorter. */
+/** packet_pull() of at most @p len bytes: all, if the packet is shorter. */
 static inline struct rte_mbuf *packet_head(struct ip_stack *s, struct rte_mbuf *m, uint16_t len)
 {
 	if (m->data_len >= len || m->data_len == m->pkt_len)
@@ -29,10 +26,10 @@ static inline struct rte_mbuf *packet_head(struct ip_stack *s, struct rte_mbuf *
 	return packet_pull(s, m, m->pkt_len < len ? (uint16_t)m->pkt_len : len);
 }
 
-/** Drop all after the first @p len bytes. */
+/** Shorten @p m to its first @p len bytes. */
 void packet_trim(struct rte_mbuf *m, uint32_t len);
 
-/** Take @p len bytes, which are contiguous, off the front. */
+/** Remove @p len bytes, which are contiguous, from the front. */
 static inline void packet_skip(struct rte_mbuf *m, uint16_t len)
 {
 	m->data_off += len;

@@ -7,8 +7,10 @@
 
 #define LIFETIME_NS (UINT64_C(600) * 1000000000) /* RFC 1191 section 6.3, RFC 8201 section 5.2 */
 
-/* RFC 9293 section 3.7.1's default of 576: an IPv4 path that claims less is not believed, for the
- * sake of RFC 5927 section 7.1's attack with tiny MTUs. */
+/*
+ * The default of RFC 9293 section 3.7.1. A lower MTU of an IPv4 path is ignored, because of the
+ * attack in RFC 5927 section 7.1.
+ */
 #define MIN_MTU_V4 576
 
 uint16_t pmtu_link(const struct ip_stack *s, const struct ip_addr *dst)

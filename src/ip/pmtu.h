@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file pmtu.h Path MTUs below the link's, by destination, for ten minutes (RFC 1191, 8201). */
+/** @file pmtu.h The cache of path MTUs by destination, for ten minutes (RFC 1191, 8201). */
 #ifndef IP_PMTU_H
 #define IP_PMTU_H
 
@@ -27,7 +27,7 @@ uint16_t pmtu_link(const struct ip_stack *s, const struct ip_addr *dst);
 /** The MTU towards @p dst now: the link's, or less. */
 uint16_t pmtu_get(const struct ip_stack *s, const struct ip_addr *dst);
 
-/** Lower it to @p mtu, raised to the family's minimum. @return what holds from now on. */
+/** Lower it to @p mtu, but not below the family's minimum. @return the MTU from now on. */
 uint16_t pmtu_lower(struct ip_stack *s, const struct ip_addr *dst, uint16_t mtu, uint64_t now);
 
 void pmtu_fini(struct ip_stack *s);

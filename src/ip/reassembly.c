@@ -13,19 +13,25 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* RFC 8200 section 4.5: 60 seconds; RFC 1122 section 3.3.2: 60 to 120. The library calls it
- * cycles and compares it with what it is given as the time: we give it nanoseconds. */
+/*
+ * RFC 8200 section 4.5: 60 seconds; RFC 1122 section 3.3.2: 60 to 120. The library calls the unit
+ * cycles, but only compares it with the time that we pass: nanoseconds.
+ */
 #define TIMEOUT_NS (60 * SECOND)
 #define SWEEP_NS   SECOND
 
-/* Fragments wait in receive buffers, which strangers must not take away: 16 datagrams of at most
- * RTE_LIBRTE_IP_FRAG_MAX_FRAG (8) pieces. */
+/*
+ * Fragments wait in receive buffers, and strangers must not use these up: 16 datagrams of at most
+ * RTE_LIBRTE_IP_FRAG_MAX_FRAG (8) pieces.
+ */
 #define DATAGRAMS 16
 #define BUCKETS   16
 #define WAYS      4
 
-/* No router makes a piece in the middle smaller than this: MTUs start at 576, or at 1280 for IPv6.
- * Tiny fragments hide headers (RFC 1858) and fill tables. */
+/*
+ * No router makes a fragment smaller than this, except the last: the lowest MTU is 576, or 1280 for
+ * IPv6. Tiny fragments hide headers (RFC 1858) and fill tables.
+ */
 #define MIN_PIECE_V4 512
 #define MIN_PIECE_V6 (IPV6_MIN_MTU - IPV6_LEN - IPV6_FRAGMENT_LEN - 8)
 

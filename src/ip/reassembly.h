@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file reassembly.h Fragments put together by DPDK's library, within limits. */
+/** @file reassembly.h Reassembles fragments by DPDK's library, within limits. */
 #ifndef IP_REASSEMBLY_H
 #define IP_REASSEMBLY_H
 
@@ -10,8 +10,9 @@ int reassembly_init(struct ip_stack *s);
 void reassembly_fini(struct ip_stack *s);
 
 /**
- * Take a fragment for us, its data at its checked IPv4 header of @p hlen bytes, trimmed.
- * Owns @p m. @return the whole datagram (data at its header) when this was the last piece, or NULL.
+ * Process a fragment. Its data begins at the checked IPv4 header of @p hlen bytes, and it is
+ * trimmed. Owns @p m.
+ * @return the whole datagram, from its header, when it is complete; else NULL.
  */
 struct rte_mbuf *reassembly_v4(struct ip_stack *s, struct rte_mbuf *m, uint16_t hlen, uint64_t now);
 

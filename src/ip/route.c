@@ -6,8 +6,10 @@
 
 #include <errno.h>
 
-/* A person configures a handful: a sorted array is the fastest table for that, and paths keep
- * what it said until the generation changes. */
+/*
+ * There are only a few routes. A sorted array is fastest for these, and paths keep their results
+ * until the generation changes.
+ */
 
 static bool route_same_prefix(const struct route *a, const struct route *b)
 {

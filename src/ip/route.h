@@ -6,9 +6,9 @@
 #include "ip/ip.h"
 
 #define ROUTE_MAX            64
-#define ROUTE_ADVERTISED_MAX 12 /* of them, what routers may fill */
+#define ROUTE_ADVERTISED_MAX 12 /* limit of ROUTE_ADVERTISED among them */
 
-/** Where a route comes from; among equal prefixes the smaller wins. */
+/** The origin of a route. Among equal prefixes the smaller one is preferred. */
 enum route_origin { ROUTE_CONNECTED, ROUTE_STATIC, ROUTE_ADVERTISED };
 
 struct route {
@@ -31,12 +31,10 @@ void route_init(struct ip_stack *s);
 /** @return 0, -EEXIST (same prefix and, if advertised, same gateway), -ENOSPC. */
 int route_insert(struct ip_stack *s, const struct route *r);
 
-/**
- * What a router advertised: insert it, give it a new lifetime, or with @p expires 0 remove it.
- */
+/** Insert an advertised route, or update its lifetime; or remove it, if its @p expires is 0. */
 void route_advertise(struct ip_stack *s, const struct route *r);
 
-/** Where packets to @p dst go next. @return 0 or -ENETUNREACH. */
+/** Find the next hop to @p dst. @return 0 or -ENETUNREACH. */
 int route_next_hop(const struct ip_stack *s, const struct ip_addr *dst, struct ip_addr *hop);
 
 /** True if @p a is on the link by a route without gateway. */

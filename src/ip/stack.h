@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file stack.h What the modules of the IP layer share: the stack itself. */
+/** @file stack.h The state that the modules of the IP layer share. */
 #ifndef IP_STACK_H
 #define IP_STACK_H
 
@@ -24,10 +24,10 @@ struct icmp_limit {
 
 struct ip_stack {
 	struct ip_stack_config cfg;
-	uint32_t generation; /**< grows when any path may have to be found again; never 0 */
+	uint32_t generation; /**< changes when paths must be resolved again; never 0 */
 	uint16_t mtu_v6; /**< the link's, perhaps lowered by a router (RFC 4861 section 6.3.4) */
 	struct ip_transport transport[256];
-	/** Frames sent to ourselves; a ring like a port's, which drops when it is full. */
+	/** A ring of frames sent to ourselves. It drops when it is full, as a port does. */
 	struct rte_mbuf *loop[IP_LOOP_SIZE];
 	uint32_t loop_head, loop_tail;
 	struct local_table local;
@@ -36,15 +36,15 @@ struct ip_stack {
 	struct pmtu_cache pmtu;
 	struct reassembly *reassembly;
 	struct icmp_limit icmp_limit;
-	struct echo *echo;     /**< of a tool that sends requests; NULL: none */
+	struct echo *echo;     /**< of a tool; NULL: none */
 	struct timer rs_timer; /**< router solicitations (RFC 4861 section 6.3.7) */
 	unsigned rs_sent;
 	uint64_t mld_answered;  /**< when we last answered a multicast query; 0: never */
-	struct siphash_key key; /**< of the tables that strangers can fill */
+	struct siphash_key key; /**< for tables with keys that strangers choose */
 	struct ip_stats stats;
 };
 
-/** Every path must look again: routes, neighbours, addresses or path MTUs changed. */
+/** Routes, neighbours, addresses or path MTUs changed: all paths must be resolved again. */
 static inline void ip_paths_changed(struct ip_stack *s)
 {
 	if (++s->generation == 0)
@@ -59,16 +59,16 @@ static inline void ip_transmit(struct ip_stack *s, struct rte_mbuf *m)
 	s->cfg.transmit(s->cfg.transmit_ctx, m);
 }
 
-/** What ip_reply() sends. */
+/** The header of a packet for ip_reply(). */
 struct ip_reply {
 	struct ip_addr src, dst;
 	uint8_t proto, tos, ttl; /**< ttl 0: the default */
 };
 
-/** Send one packet of our own by routes and neighbours. Owns @p m. Errors are of no interest. */
+/** Send one packet by routes and neighbours. Owns @p m. Errors are ignored. */
 void ip_reply(struct ip_stack *s, const struct ip_reply *r, struct rte_mbuf *m, uint64_t now);
 
-/** What is known of a received frame below IP. */
+/** A received frame's properties below IP. */
 struct ip_frame {
 	bool from_self; /**< looped back */
 	bool group;     /**< link-layer multicast or broadcast */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file llp.h
- * The lower layer protocol as MPA sees it (RFC 5044 section 2): a reliable byte stream that takes
- * aligned records and tells its EMSS. Our TCP implements it; an in-memory pair does for tests.
+ * The lower layer protocol as MPA sees it (RFC 5044 section 2): a reliable byte stream that keeps
+ * records aligned to segments and has an EMSS. Our TCP implements it. Tests have an in-memory pair.
  *
- * Threads: a connection and its stack belong to one engine; every call and every upcall happens
- * under that engine's lock. Time is the stack's: the engine tells it `now` when it drives it.
+ * Threads: a connection and its stack belong to one engine. Every call and every upcall happens
+ * under that engine's lock. The engine passes the time to the stack when it drives it.
  */
 #ifndef LLP_LLP_H
 #define LLP_LLP_H
@@ -24,69 +24,76 @@ struct llp_iov {
 	size_t len;
 };
 
-/** Bytes of a user's own that one note holds. */
+/** Largest note, in bytes. */
 #define LLP_NOTE_MAX 108
 
-/** What the user wants to know again of bytes that it took before their turn. */
+/** A note by the user about bytes that it took before their turn. taken() gives it back. */
 struct llp_note {
 	uint16_t len; /**< of what follows */
 	uint8_t bytes[LLP_NOTE_MAX];
 };
 
 /**
- * What the user of a connection is told. No upcall comes after closed(), nor after the user
- * called llp_abort() or llp_release(). A user may call any llp function from inside an upcall.
+ * The upcalls of a connection. None comes after closed(), llp_abort() or llp_release(). A user may
+ * call any llp function from inside an upcall, except from ooo().
  */
 struct llp_user_ops {
 	/** The connection is established (both roles). */
 	void (*connected)(void *user);
 
 	/**
-	 * In-order bytes are there: what is unread, oldest first, @p n pieces of @p total bytes.
-	 * Return how many bytes, from the front, are done with; the rest stays in the LLP's receive
-	 * queue (and inside its window) and is shown again, from its beginning, when at least
-	 * @p *need bytes are there or after llp_resume(). Leave @p *need at 0 to be called at the
-	 * next arrival. MPA uses this to see an FPDU only when all of it has come, without a copy.
-	 * What is more than can be listed at a time follows when all of this was taken, or when
+	 * In-order bytes are there: all that is unread, oldest first, in @p n pieces of @p total
+	 * bytes.
+	 *
+	 * The user returns how many bytes, from the front, it is done with. The rest stays in the
+	 * LLP's receive queue, and in its window. It is shown again, from its beginning, when at
+	 * least @p *need bytes are there or after llp_resume(). With @p *need left at 0 that is at
+	 * the next arrival. So MPA sees an FPDU when all of it has come, without a copy.
+	 *
+	 * A list has a maximum length. More bytes follow when all of this one was taken, or when
 	 * less of it is left than needed.
 	 */
 	size_t (*readable)(
 		void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need);
 
 	/**
-	 * A segment came before what precedes it: @p n pieces of @p total bytes, the first of which
-	 * is @p ahead bytes behind the first unread one. NULL: the user does not want them. It may
-	 * use them now and say true, with a note: then the LLP keeps that instead of the bytes, and
-	 * taken() comes in their turn. Or false, and it must not have used any of them: they are
-	 * kept and shown in their turn. Of those the LLP may have to forget some; it will offer
-	 * them again, perhaps otherwise cut. What was taken it neither forgets nor shows or offers
-	 * again. Here alone no llp function may be called.
+	 * A segment came before its turn: @p n pieces of @p total bytes. The first byte is @p ahead
+	 * bytes behind the first unread one. May be NULL.
+	 *
+	 * The user may use the bytes now, write a note and return true. Then the LLP keeps the note
+	 * instead of the bytes, and taken() comes in their turn. These bytes are never shown or
+	 * offered again.
+	 *
+	 * Or it returns false and has used none of them. Then the LLP keeps the bytes and shows
+	 * them in their turn. If it has to drop some, it offers them again when they are
+	 * retransmitted, perhaps cut in another way.
+	 *
+	 * No llp function may be called in here.
 	 */
 	bool (*ooo)(void *user, const struct llp_iov *v, unsigned n, size_t total, uint64_t ahead,
 		struct llp_note *note);
 
 	/**
-	 * The next bytes of the stream are those that ooo() took, as many as it was shown; not
-	 * NULL where that is not. All before them have been shown by readable(). A user that left
-	 * some of these unread, for want of more, has misread what it took, and can only end the
-	 * connection.
+	 * It is the turn of bytes that ooo() took, as many as it was shown. All before them were
+	 * shown by readable(). If the user left some of those unread because it needs more, the
+	 * bytes taken were misread, and the user must end the connection. Not NULL if ooo() is not.
 	 */
 	void (*taken)(void *user, const struct llp_note *note);
 
-	/** llp_reserve() had refused; there is room again. */
+	/** llp_reserve() has failed before, and there is room now. */
 	void (*writable)(void *user);
 
 	/**
-	 * The peer closed its direction; every byte before it has been shown. A user that left
-	 * some, and then takes all that readable() shows, has all. Sending still works.
+	 * The peer closed its direction. All bytes before that were shown by readable(). Those that
+	 * the user left unread are shown again as usual. Sending still works.
 	 */
 	void (*eof)(void *user);
 
 	/**
-	 * The connection is over and the handle must not be used any more; until this returns it
-	 * may still be looked at, such as by tcp_get_info(). 0 after an orderly close of both
-	 * directions, else -ECONNREFUSED, -ECONNRESET, -ETIMEDOUT, -EHOSTUNREACH, -ENETUNREACH,
-	 * -ECONNABORTED, -EADDRNOTAVAIL.
+	 * The connection is over. The handle may be read until this returns, such as by
+	 * tcp_get_info(), and must not be used afterwards. @p error is 0 after an orderly close of
+	 * both directions, else -ECONNREFUSED, -ECONNRESET, -ETIMEDOUT, -EHOSTUNREACH,
+	 * -ENETUNREACH, -ECONNABORTED, -EADDRNOTAVAIL.
 	 */
 	void (*closed)(void *user, int error);
 };
@@ -106,14 +113,14 @@ struct llp_ops {
 		const struct llp *l, struct ip_endpoint *local, struct ip_endpoint *remote);
 };
 
-/** The common head of every LLP connection. The LLP sets ops; the user owns the other two. */
+/** The common head of every LLP connection. The LLP sets ops. The user owns the rest. */
 struct llp {
 	const struct llp_ops *ops;
 	const struct llp_user_ops *user_ops;
 	void *user;
 };
 
-/** Hand the connection to another user (the CM endpoint gives it to MPA, for one). */
+/** Hand the connection to another user, as the CM endpoint hands it to MPA. */
 static inline void llp_set_user(struct llp *l, const struct llp_user_ops *ops, void *user)
 {
 	l->user_ops = ops;
@@ -127,11 +134,11 @@ static inline uint32_t llp_emss(const struct llp *l)
 }
 
 /**
- * Room for one record of @p len bytes (1 - 65,535 + MPA's own bytes), contiguous and writable
- * until llp_commit(). The record stays whole in one segment, also when retransmitted, as long
- * as it fits the EMSS; a larger one is cut like any TCP stream.
- * @param join the record may share a segment with the one before it, if that has not been sent
- *             yet and both fit into the EMSS.
+ * Reserve room for one record of @p len bytes (1 to 65,535 and MPA's own bytes). It is contiguous
+ * and writable until llp_commit(). A record that fits the EMSS stays whole in one segment, also
+ * when it is retransmitted. A larger one is cut like any TCP stream.
+ * @param join the record may share a segment with the one before it, if that one was not sent yet
+ *             and both fit the EMSS.
  * @return NULL when the send buffer is full (writable() follows) or the connection cannot send.
  */
 static inline void *llp_reserve(struct llp *l, uint32_t len, bool join)
@@ -139,7 +146,7 @@ static inline void *llp_reserve(struct llp *l, uint32_t len, bool join)
 	return l->ops->reserve(l, len, join);
 }
 
-/** Queue the first @p len bytes of the last reservation as a record; 0 gives it back. */
+/** Queue the first @p len bytes of the last reservation as a record. 0 cancels the reservation. */
 static inline void llp_commit(struct llp *l, uint32_t len)
 {
 	l->ops->commit(l, len);
@@ -151,14 +158,13 @@ static inline void llp_push(struct llp *l)
 	l->ops->push(l);
 }
 
-/** The user left bytes in readable() and wants to see them again, now. */
+/** Show the bytes again that the user left in readable(). */
 static inline void llp_resume(struct llp *l)
 {
 	l->ops->resume(l);
 }
 
-/** Is there text that ooo() took before its turn, which has not come yet? Its taken() cannot
- * wait. */
+/** True if ooo() took bytes and their turn has not come. Their taken() cannot be deferred. */
 static inline bool llp_took_ooo(const struct llp *l)
 {
 	return l->ops->took_ooo(l);
@@ -176,15 +182,15 @@ static inline void llp_shutdown(struct llp *l)
 	l->ops->shutdown(l);
 }
 
-/** Throw the connection away (RST). No upcall follows; the handle is gone. */
+/** Reset the connection (RST). No upcall follows. The handle is invalid from now on. */
 static inline void llp_abort(struct llp *l)
 {
 	l->ops->abort(l);
 }
 
 /**
- * Let go of the connection in good order: what is queued is delivered, then FIN, TIME-WAIT; bytes
- * that still come are dropped. No upcall follows; the handle is gone for the user.
+ * Give up the connection in good order. What is queued is delivered, then FIN and TIME-WAIT follow.
+ * Bytes that still come are dropped. No upcall follows. The handle is invalid from now on.
  */
 static inline void llp_release(struct llp *l)
 {
@@ -203,24 +209,25 @@ struct llp_stack;
 struct llp_listener;
 
 struct llp_connect_params {
-	struct ip_endpoint local; /**< any address: by route; port 0: ephemeral (RFC 6056) */
+	/** The any-address: chosen by route; port 0: ephemeral (RFC 6056) */
+	struct ip_endpoint local;
 	struct ip_endpoint remote;
 	uint8_t tos; /**< DSCP << 2 */
-	/** By name, of an LLP that has a choice; NULL: its default. */
+	/** Name of the congestion control; NULL: the LLP's default. */
 	const char *congestion_control;
 };
 
 /**
- * A connection to a listener is established (its three-way handshake is complete). Take it by
- * llp_set_user() and return 0, or return a negative errno: it is then reset.
+ * A connection to a listener is established: the three-way handshake is complete. Take it by
+ * llp_set_user() and return 0, or return a negative errno and it is reset.
  */
 typedef int llp_accept_fn(void *listener_user, struct llp *l);
 
 /** How a local port is reserved. */
 enum llp_port_flags {
-	/** May coincide with others that have it, none of which listens. */
+	/** As SO_REUSEADDR: others with this flag may share the port, but none may listen. */
 	LLP_PORT_REUSE = 1 << 0,
-	/** Of [::]: leaves IPv4 to others. */
+	/** A reservation of [::] does not include IPv4. */
 	LLP_PORT_V6ONLY = 1 << 1,
 };
 
@@ -245,7 +252,7 @@ struct llp_stack {
 };
 
 /**
- * Begin to connect; connected() or closed() follows, never before this returned.
+ * Begin to connect. connected() or closed() follows after this has returned.
  * @return 0, -ENETUNREACH (no route), -EADDRNOTAVAIL (local is not ours, or no port is left),
  *         -EADDRINUSE (that pair exists), -EINVAL (no such congestion control), -ENOMEM.
  */
@@ -257,9 +264,9 @@ static inline int llp_connect(struct llp_stack *s, const struct llp_connect_para
 
 /**
  * Listen. @p local: the any-address of IPv6 (::) takes both families unless it was reserved with
- * LLP_PORT_V6ONLY, 0.0.0.0 only IPv4. A reservation made with LLP_PORT_REUSE loses it: a listener
- * shares with nobody (as the kernel's rdma_listen()).
- * @param backlog connections at most that are in handshake at one time.
+ * LLP_PORT_V6ONLY; 0.0.0.0 takes only IPv4. A reservation loses its LLP_PORT_REUSE: a listener
+ * shares its port with no other, as with the kernel's rdma_listen().
+ * @param backlog limit of connections that are in handshake at one time.
  * @return 0, -EADDRINUSE (the same address and port, or reserved by another as well),
  *         -EADDRNOTAVAIL, -ENOMEM.
  */
@@ -269,13 +276,13 @@ static inline int llp_listen(struct llp_stack *s, const struct ip_endpoint *loca
 	return s->ops->listen(s, local, backlog, accept, user, out);
 }
 
-/** Stop listening; handshakes under way are reset, accepted connections stay. */
+/** Stop listening. Handshakes under way are reset. Accepted connections stay. */
 static inline void llp_unlisten(struct llp_stack *s, struct llp_listener *l)
 {
 	s->ops->unlisten(l);
 }
 
-/** Which of our addresses would talk to @p remote. @return 0, or -ENETUNREACH. */
+/** Find the local address for connections to @p remote. @return 0, or -ENETUNREACH. */
 static inline int llp_source(
 	struct llp_stack *s, const struct ip_addr *remote, struct ip_addr *local)
 {
@@ -283,8 +290,8 @@ static inline int llp_source(
 }
 
 /**
- * Is the path to @p remote known down to the link? If not, the next hop is asked.
- * @return 0; -EAGAIN: look again; -ENETUNREACH: there is none.
+ * Is the next hop to @p remote resolved? If not, resolution begins.
+ * @return 0: it is; -EAGAIN: ask again; -ENETUNREACH: there is no route.
  */
 static inline int llp_reach(struct llp_stack *s, const struct ip_addr *remote)
 {
@@ -298,9 +305,9 @@ static inline bool llp_is_local(struct llp_stack *s, const struct ip_addr *a)
 }
 
 /**
- * Take a local port for a bound endpoint that neither listens nor connects yet (rdma_bind_addr).
- * Port 0 chooses an ephemeral one and writes it back. A later listen or connect from that
- * endpoint uses the reservation. @p flags: enum llp_port_flags.
+ * Reserve a local port for an endpoint that is bound but neither listens nor connects yet
+ * (rdma_bind_addr()). Port 0 chooses an ephemeral one and writes it back. A later listen or connect
+ * of that endpoint uses the reservation. @p flags: enum llp_port_flags.
  * @return 0, -EADDRINUSE, -EADDRNOTAVAIL, -ENOMEM.
  */
 static inline int llp_port_reserve(struct llp_stack *s, struct ip_endpoint *local, unsigned flags)
@@ -314,9 +321,9 @@ static inline void llp_port_release(struct llp_stack *s, const struct ip_endpoin
 }
 
 /**
- * An ephemeral port that would do now for a connection from @p local to @p remote. It is not
- * reserved: others get another for long, but not for ever.
- * @return 0: there is none.
+ * Choose an ephemeral port that is free for a connection from @p local to @p remote. It is not
+ * reserved. Others are given other ports for a long time, but not for ever.
+ * @return 0: no port is free.
  */
 static inline uint16_t llp_port_choose(
 	struct llp_stack *s, const struct ip_addr *local, const struct ip_endpoint *remote)

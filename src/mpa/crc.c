@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Below this, the set-up of ISA-L's folding costs more than the instruction itself; an FPDU with
- * eight bytes of payload has 24.
+ * Below this length the set-up of ISA-L's folding costs more than the crc32 instruction. An FPDU
+ * with eight bytes of payload has 24.
  */
 #define SHORT 64
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file crc.h
- * CRC32c as MPA uses it (RFC 5044 section 4.4, which takes it from iSCSI, RFC 3720 section 12.1):
- * starts with all ones, ends with a complement, and lies in the FPDU least significant byte first.
+ * CRC32c as MPA uses it (RFC 5044 section 4.4, after iSCSI, RFC 3720 section 12.1). It starts with
+ * all ones, ends with a complement, and its least significant byte comes first in the FPDU.
  */
 #ifndef MPA_CRC_H
 #define MPA_CRC_H
@@ -12,7 +12,7 @@
 
 #define MPA_CRC_START UINT32_C(0xffffffff)
 
-/** Take @p len bytes more into a CRC that began with MPA_CRC_START. */
+/** Add @p len bytes to a CRC that began with MPA_CRC_START. */
 uint32_t mpa_crc_add(uint32_t crc, const void *bytes, size_t len);
 
 /** The value for the CRC field (store_le32). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file cursor.h A place in received bytes that lie in several pieces. */
+/** @file cursor.h A position in received bytes that lie in several pieces. */
 #ifndef MPA_CURSOR_H
 #define MPA_CURSOR_H
 
@@ -10,18 +10,17 @@
 #include <string.h>
 
 /**
- * Never at the end of a piece, and never at a marker, while bytes follow; the caller knows how many
- * there are. Where the stream has markers the cursor steps over them: lengths below count what is
- * between them.
+ * While bytes follow, a cursor is never at the end of a piece, and never at a marker. The caller
+ * knows how many bytes follow. A cursor steps over markers: the lengths below do not count them.
  */
 struct mpa_cursor {
-	const struct llp_iov *v; /**< the piece, and those behind it */
+	const struct llp_iov *v; /**< the piece, and those that follow */
 	unsigned n;              /**< pieces from there on */
 	uint32_t marker;         /**< bytes to the next marker (1 - 508); 0: there are none */
-	size_t off;              /**< of the place in its piece */
+	size_t off;              /**< offset in the piece */
 };
 
-/** Bytes from here that lie in one piece, without a marker. */
+/** Contiguous bytes from here, up to the end of the piece or to a marker. */
 static inline size_t mpa_cursor_run(const struct mpa_cursor *c)
 {
 	size_t n = c->v->len - c->off;
@@ -34,7 +33,7 @@ static inline const uint8_t *mpa_cursor_at(const struct mpa_cursor *c)
 	return c->v->base + c->off;
 }
 
-/** Pass @p len bytes of the stream, its markers counted. */
+/** Pass @p len bytes of the stream, markers included. */
 static inline void mpa_cursor_pass(struct mpa_cursor *c, size_t len)
 {
 	c->off += len;
@@ -45,7 +44,9 @@ static inline void mpa_cursor_pass(struct mpa_cursor *c, size_t len)
 	}
 }
 
-/** Bytes of the markers between here and @p len bytes on, and the one there; passes them. */
+/**
+ * Pass the markers within the next @p len bytes, and one that follows them. @return their bytes.
+ */
 static inline size_t mpa_cursor_markers(struct mpa_cursor *c, size_t len)
 {
 	size_t past;
@@ -66,13 +67,13 @@ static inline void mpa_cursor_advance(struct mpa_cursor *c, size_t len)
 	mpa_cursor_pass(c, len);
 }
 
-/** mpa_cursor_copy() of what does not lie in one piece. */
+/** mpa_cursor_copy() of bytes in several pieces. */
 bool mpa_cursor_copy_pieces(struct mpa_cursor *c, void *out, size_t len);
 
 /**
- * Copy the next @p len bytes and pass them, by the rule of base/guarded.h: also a word that lies in
- * two pieces is stored whole.
- * @return false: @p out, memory of the program's, is not there. Never for memory of our own.
+ * Copy the next @p len bytes and pass them, by the rule of base/guarded.h. A word that lies in two
+ * pieces is stored whole, too.
+ * @return false: @p out is memory that the program has taken away.
  */
 static inline bool mpa_cursor_copy(struct mpa_cursor *c, void *out, size_t len)
 {

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file deframe.h
- * FPDUs out of a stream of bytes (RFC 5044 sections 4 and 6): the receive side of one direction in
- * full operation, with or without markers and CRCs, whatever the segment boundaries.
+ * Finds FPDUs in a stream of bytes (RFC 5044 sections 4 and 6). It is the receive side of one
+ * direction in full operation, with or without markers and CRCs. Segment boundaries do not matter.
  *
- * Pure functions over a small state that no connection is needed for: a live connection uses it
- * (fpdu.h), out-of-order placement asks it where FPDUs begin, and the checker for captures gives it
- * one direction of a capture.
+ * Pure functions over a small state that needs no connection. It is used by connections (fpdu.h),
+ * by out-of-order placement, and by the checker for captures.
  *
- * The stream is counted from the first octet behind the start-up frame of that direction. An FPDU
- * *begins* at its ULPDU Length field or, if a marker falls between it and the one before, at that
- * marker, which belongs to it (section 4.3).
+ * Octets of the stream are counted from the first one behind the start-up frame of that direction.
+ * An FPDU *begins* at its ULPDU Length field. If there is a marker before that field, the FPDU
+ * begins at the marker, which belongs to it (section 4.3).
  */
 #ifndef MPA_DEFRAME_H
 #define MPA_DEFRAME_H
@@ -23,15 +22,15 @@
 #include <stdbool.h>
 
 /**
- * A received FPDU's ULPDU, complete, its CRC good; in the LLP's own memory, valid during the
- * upcall. It may end before the last piece does.
+ * The ULPDU of a received FPDU that is complete and has a good CRC. It lies in the LLP's memory and
+ * is valid during the upcall. It may end before the last piece does.
  */
 struct mpa_ulpdu {
 	struct mpa_cursor at; /**< its first byte */
 	uint32_t len;
 };
 
-/** One direction. The fields may be read, and copied to look elsewhere in the stream. */
+/** One direction. The fields may be read. A copy can be used to look elsewhere in the stream. */
 struct mpa_deframe {
 	uint64_t at; /**< octet of the stream where the next FPDU begins */
 	bool crc;    /**< CRCs are checked */
@@ -39,20 +38,24 @@ struct mpa_deframe {
 };
 
 enum mpa_deframe_result {
-	MPA_DEFRAME_MORE, /**< the FPDU is not all here */
+	MPA_DEFRAME_MORE, /**< the FPDU is not complete */
 	MPA_DEFRAME_GOOD,
-	MPA_DEFRAME_CRC,    /**< the whole FPDU is here, but its CRC is wrong */
-	MPA_DEFRAME_MARKER, /**< its CRC is right (or not used), but a marker in it is wrong */
+	MPA_DEFRAME_CRC,    /**< the FPDU is complete, but its CRC is wrong */
+	MPA_DEFRAME_MARKER, /**< the CRC is right (or not used), but a marker is wrong */
 };
 
 /** What mpa_deframe_look() saw. */
 struct mpa_fpdu {
-	/** Its octets in the stream, markers, pad and CRC included. With MPA_DEFRAME_MORE, how many
-	 * there must be at least before it is worth to look again. */
+	/**
+	 * Its octets in the stream, including markers, pad and CRC. With MPA_DEFRAME_MORE: do not
+	 * look again before at least so many are there.
+	 */
 	uint32_t len;
-	struct mpa_ulpdu ulpdu; /**< not with MPA_DEFRAME_MORE; may be read in spite of errors */
-	/** With MPA_DEFRAME_MARKER: the octet of the stream where that marker begins, and what its
-	 * FPDUPTR should be (0: it falls between FPDUs). */
+	struct mpa_ulpdu ulpdu; /**< not with MPA_DEFRAME_MORE; valid also after errors */
+	/**
+	 * With MPA_DEFRAME_MARKER: the octet of the stream where that marker begins, and its right
+	 * FPDUPTR (0: it lies between FPDUs).
+	 */
 	uint64_t marker_at;
 	uint16_t fpduptr;
 };
@@ -63,15 +66,15 @@ static inline void mpa_deframe_init(struct mpa_deframe *d, bool crc, bool marker
 	*d = (struct mpa_deframe){.crc = crc, .markers = markers};
 }
 
-/** mpa_deframe_look() where it is not so simple. @p c by value: the caller's stays in registers. */
+/** The slow path of mpa_deframe_look(). @p c by value, so that the caller's stays in registers. */
 enum mpa_deframe_result mpa_deframe_look_closely(
 	const struct mpa_deframe *d, struct mpa_cursor c, size_t len, struct mpa_fpdu *f);
 
 /**
- * Look at the FPDU that begins at d->at. The usual one, whole in one piece and without markers, is
- * done with here: this is in the way of every byte that comes.
- * @param c there, without markers (c->marker is 0).
- * @param len bytes that are here from there.
+ * Look at the FPDU that begins at d->at. The common case is inline, as it is on the data path: an
+ * FPDU in one piece, without markers.
+ * @param c a cursor at d->at that knows no markers (c->marker is 0).
+ * @param len bytes from there that have come.
  */
 static inline enum mpa_deframe_result mpa_deframe_look(
 	const struct mpa_deframe *d, const struct mpa_cursor *c, size_t len, struct mpa_fpdu *f)
@@ -100,7 +103,7 @@ static inline enum mpa_deframe_result mpa_deframe_look(
 	return MPA_DEFRAME_GOOD;
 }
 
-/** Pass it: the next one begins behind it. @p c is moved likewise. */
+/** Pass the FPDU, in @p d and @p c. */
 static inline void mpa_deframe_pass(
 	struct mpa_deframe *d, struct mpa_cursor *c, const struct mpa_fpdu *f)
 {
@@ -109,13 +112,12 @@ static inline void mpa_deframe_pass(
 }
 
 /**
- * Find by markers where an FPDU begins inside a part of the stream, whatever came before it
- * (section 6 rule 2). The markers are believed as they are: look at the FPDU, and believe a good
- * CRC.
+ * Find by markers where an FPDU begins inside a part of the stream, without the bytes before it
+ * (section 6 rule 2). Markers are not checked: look at the FPDU, and rely on its CRC.
  * @param at octet of the stream where the part begins; @p c, @p len: its bytes.
- * @param[out] start octet of the stream where the first FPDU that a marker tells of begins, in
- *             [at, at + len).
- * @return false: no markers in this direction, or none here that points into the part.
+ * @param[out] start octet of the stream, in [at, at + len), where the first FPDU begins that a
+ *                   marker points to.
+ * @return false: there are no markers in this direction, or none points into the part.
  */
 bool mpa_deframe_find(const struct mpa_deframe *d, uint64_t at, const struct mpa_cursor *c,
 	size_t len, uint64_t *start);

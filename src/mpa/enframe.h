@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file enframe.h
- * FPDUs for the stream (RFC 5044 section 4): the sending side of one direction in full operation,
- * with or without markers and CRCs. The counterpart of deframe.h, with the same way of counting.
+ * Makes FPDUs for the stream (RFC 5044 section 4). It is the sending side of one direction in full
+ * operation, with or without markers and CRCs. It is the counterpart of deframe.h and counts octets
+ * in the same way.
  *
- * The ULPDU is written in one piece behind mpa_enframe_lead() octets of the room for its FPDU;
- * mpa_enframe_finish() does the rest there. Markers are made room for by moving what lies behind
- * them: that costs a second pass over bytes that are in the cache, and nothing where there are
- * none.
+ * The caller reserves room for the FPDU and writes the ULPDU in one piece, behind the first
+ * mpa_enframe_lead() octets. mpa_enframe_finish() does the rest in place. To insert markers it
+ * moves the bytes behind them. That is a second pass over bytes in the cache.
  */
 #ifndef MPA_ENFRAME_H
 #define MPA_ENFRAME_H
@@ -32,7 +32,7 @@ static inline void mpa_enframe_init(struct mpa_enframe *e, bool crc, bool marker
 	*e = (struct mpa_enframe){.crc = crc, .markers = markers};
 }
 
-/** Octets of the next FPDU, if its ULPDU has @p len. */
+/** Octets of the next FPDU if its ULPDU has @p len octets. */
 static inline uint32_t mpa_enframe_len(const struct mpa_enframe *e, uint32_t len)
 {
 	uint32_t plain = mpa_fpdu_len(len);
@@ -66,7 +66,7 @@ static inline void mpa_enframe_finish(struct mpa_enframe *e, uint8_t *room, uint
 	store_be16(room, (uint16_t)len);
 	for (uint32_t i = MPA_FPDU_HEADER_LEN + len; i < body; i++)
 		room[i] = 0;
-	/* Unused, it may hold any value (section 4.1); siw sends zeros, so do we. */
+	/* An unused CRC field may hold any value (section 4.1). We send zeros, as siw does. */
 	if (e->crc)
 		crc = mpa_crc_end(mpa_crc_add(MPA_CRC_START, room, body));
 	store_le32(room + body, crc);

@@ -11,7 +11,7 @@
 
 #define MPA_KEY_LEN      16
 #define MPA_HEADER_LEN   20  /**< key, flags, revision, private data length */
-#define MPA_PRIVATE_MAX  512 /**< RFC 5044 section 7.1: of the whole field */
+#define MPA_PRIVATE_MAX  512 /**< of the whole field (RFC 5044 section 7.1) */
 #define MPA_ENHANCED_LEN 4   /**< the IRD and ORD words at the front of the field */
 
 /* Offsets in a request or reply frame (RFC 5044 section 7.1.1). */
@@ -45,16 +45,16 @@ enum mpa_rtr { MPA_RTR_SEND = 1, MPA_RTR_WRITE = 2, MPA_RTR_READ = 4 };
 #define MPA_FPDU_HEADER_LEN  2
 #define MPA_CRC_LEN          4
 #define MPA_ULPDU_MAX        65535
-#define MPA_ULPDU_MARKED_MAX 65014 /**< with markers: FPDUPTR must reach over the FPDU */
+#define MPA_ULPDU_MARKED_MAX 65014 /**< with markers, limited by FPDUPTR */
 #define MPA_MULPDU_MIN       128   /**< RFC 5044 section 4.5 */
 #define MPA_MULPDU_MAX       64768 /**< RFC 5044 section 3 */
 
 /* Markers (RFC 5044 sections 4.2 and 4.3). */
 #define MPA_MARKER_LEN    4
-#define MPA_MARKER_PERIOD 512 /**< octets of the stream from one to the next */
+#define MPA_MARKER_PERIOD 512 /**< octets of the stream from one marker to the next */
 #define MPA_MARKER_GAP    (MPA_MARKER_PERIOD - MPA_MARKER_LEN)
 #define MPA_AT_FPDUPTR    2      /**< in a marker */
-#define MPA_FPDUPTR_MASK  0xfffc /**< the two low bits are to be taken for zero */
+#define MPA_FPDUPTR_MASK  0xfffc /**< the two low bits count as zero */
 
 /** Bytes of an FPDU up to its CRC field, without markers: length, ULPDU, pad (section 4.1). */
 static inline uint32_t mpa_fpdu_body(uint32_t ulpdu_len)
@@ -76,8 +76,8 @@ static inline uint32_t mpa_marker_distance(uint64_t at)
 
 /**
  * Bytes of the markers of an FPDU that begins at @p at in the stream and has @p len bytes without
- * them. One that falls between FPDUs belongs to the following (section 4.3): an FPDU may begin
- * with a marker, but never ends with one.
+ * them. A marker between two FPDUs belongs to the second (section 4.3). So an FPDU may begin with a
+ * marker, but never ends with one.
  */
 static inline uint32_t mpa_marker_bytes(uint64_t at, uint32_t len)
 {
@@ -86,7 +86,9 @@ static inline uint32_t mpa_marker_bytes(uint64_t at, uint32_t len)
 	return len <= first ? 0 : (1 + (len - first - 1) / MPA_MARKER_GAP) * MPA_MARKER_LEN;
 }
 
-/** Where the ULPDU Length field of an FPDU that begins at @p at is: behind a marker before it. */
+/**
+ * Where the ULPDU Length field is of an FPDU that begins at @p at: behind its first marker, if any.
+ */
 static inline uint64_t mpa_fpdu_header_at(uint64_t at)
 {
 	return mpa_marker_distance(at) == 0 ? at + MPA_MARKER_LEN : at;

@@ -5,8 +5,8 @@
 #include "mpa/fpdu.h"
 
 /*
- * In a note, for each FPDU: the length of its ULPDU, how many of its bytes follow, whether its
- * payload could not be placed, and those bytes. They are the headers, which the user wants to see
+ * A note has for each FPDU: the length of its ULPDU, the number of bytes that follow, a flag for
+ * payload that could not be placed, and those bytes. They are the headers, which the user needs
  * again.
  */
 #define AT_ULPDU_LEN 0

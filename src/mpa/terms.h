@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file terms.h
- * What the two start-up frames make of CRCs and markers (RFC 5044 section 7.1.1). No state.
+ * Negotiates CRCs and markers from the two start-up frames (RFC 5044 section 7.1.1). No state.
  *
- * CRCs are for both directions or for none, and a side that asks for them gets them: no peer can
- * turn them off. What `required` adds is that an initiator does not go on with a peer that leaves
- * the C bit out of its reply to a request that has it. Such a peer may obey the RFC all the same,
- * but may as well be one that makes no CRCs.
+ * CRCs are used in both directions or in none. A side that asks for them gets them: no peer can
+ * turn them off. With `required`, an initiator also ends a connection if the reply to its request
+ * has no C bit. Such a peer may obey the RFC, but it may also be one that computes no CRCs.
  *
  *     we initiate | C of our request | C of the reply | then
  *     ------------|------------------|----------------|-------------
@@ -23,8 +22,8 @@
  *      preferred  |      0 or 1      |       1        | CRCs
  *      required   |      0 or 1      |       1        | CRCs
  *
- * Each direction has its own markers, and the receiver decides: the M bit of a frame tells the
- * *other* side to put markers into what it sends. A side that is told so must, and we do.
+ * Markers are negotiated for each direction, and the receiver decides. The M bit of a frame tells
+ * the *other* side to send markers. That side must obey, and we do.
  *
  *     markers, ours | M of the peer | we send them | the peer sends them
  *     --------------|---------------|--------------|--------------------
@@ -38,17 +37,17 @@
 
 #include "mpa/mpa.h"
 
-/** What holds in full operation. */
+/** The terms of full operation. */
 struct mpa_terms {
-	bool crc;        /**< both ways */
+	bool crc;        /**< in both directions */
 	bool tx_markers; /**< in what we send */
-	bool rx_markers; /**< in what comes */
+	bool rx_markers; /**< in what we receive */
 };
 
 /**
- * @param peer its request (we respond) or its reply, not a rejection (we initiate).
- * @return NULL, or why we do not go on with this initiator's connection; @p t holds even then, for
- *         a Terminate.
+ * @param peer the peer's request, or its reply, which must not be a rejection.
+ * @return NULL, or why we, as initiator, end the connection. @p t is valid even then, for a
+ *         Terminate.
  */
 const char *mpa_terms_of(const struct mpa_config *ours, enum mpa_role role,
 	const struct mpa_start *peer, struct mpa_terms *t);

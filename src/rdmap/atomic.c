@@ -3,8 +3,8 @@
  * Atomic Operations (RFC 7306 section 5). Requests share queue 1, its order and the IRD and ORD
  * with Read Requests (section 5.2); responses come on queue 3.
  *
- * An operation is executed when its turn to be answered has come: after all Reads and Atomics
- * before it were answered, and before those after it (section 5.4 rule 8, section 7).
+ * An operation is executed when it is its turn to be answered: after all Reads and Atomics before
+ * it were answered, and before those after it (section 5.4 rule 8, section 7).
  */
 #include "rdmap/atomic_op.h"
 #include "rdmap/rdmap_priv.h"
@@ -14,10 +14,9 @@
 /* ---- we are the Responder ---------------------------------------------------------------- */
 
 /*
- * Streams of one RNIC take turns under its lock, so they need nothing more (section 5.3). With the
- * host's own atomic instruction on top the operation is atomic for all users of such instructions
- * on this memory: the program's threads, other processes, their RNICs. The program sees the value
- * in its own byte order (section 5.1.1).
+ * The streams of one RNIC are serialised by its lock, as section 5.3 requires. The host's atomic
+ * instruction makes the operation atomic for all other users of this memory, too: the program's
+ * threads, other processes and their RNICs. The value is in the host's byte order (section 5.1.1).
  */
 static int rdmap_atomic_execute(
 	uint8_t *mem, uint8_t opcode, const struct rdmap_atomic *a, uint64_t *original)

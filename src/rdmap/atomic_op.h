@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file atomic_op.h What Atomic Operations make of a value: RFC 7306 section 5.1. */
+/** @file atomic_op.h The results of Atomic Operations (RFC 7306 section 5.1). */
 #ifndef RDMAP_ATOMIC_OP_H
 #define RDMAP_ATOMIC_OP_H
 
 #include "rdmap/rdmap.h"
 
 /**
- * Masked FetchAdd (section 5.1.1): fields are added each for itself; a bit of the mask marks the
- * highest bit of a field, no carry leaves it. Without those bits no sum can carry out of its field;
- * they are added without carry afterwards.
+ * Masked FetchAdd (section 5.1.1): a value consists of fields, and a bit of the mask marks the
+ * highest bit of a field. No carry leaves a field. So the highest bits are left out of the sum, and
+ * are added without carry afterwards.
  */
 static inline uint64_t rdmap_masked_add(uint64_t value, uint64_t data, uint64_t mask)
 {

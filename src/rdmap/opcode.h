@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file opcode.h
- * What each RDMA message looks like to DDP: RFC 5040 section 4.1, Figure 4, and RFC 7306 section
- * 4.1, Figure 2. One table serves both the stack and the checker for captures.
+ * How each RDMA message uses DDP (RFC 5040 section 4.1, Figure 4; RFC 7306 section 4.1, Figure 2).
+ * The stack and the checker for captures share this table.
  */
 #ifndef RDMAP_OPCODE_H
 #define RDMAP_OPCODE_H
@@ -17,8 +17,8 @@ struct rdmap_opcode_info {
 	bool tagged;
 	uint8_t qn; /**< untagged: the queue */
 	/**
-	 * Bytes of the DDP message (all its segments together, without DDP's headers): at least,
-	 * and at most. Equal when the message is an RDMAP header and nothing else.
+	 * Range of the DDP message's length in bytes: all its segments, without DDP's headers. Both
+	 * are equal if the message is only an RDMAP header.
 	 */
 	uint32_t min_len, max_len;
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Placement before delivery (RFC 5041 section 5.3). Here payload is copied, and nothing else
- * happens: no state of the stream changes and no error is reported. All checks are made again in
- * turn, by rx.c and the others, which find the payload placed.
+ * Placement before delivery (RFC 5041 section 5.3). Here payload is only copied: no state of the
+ * stream changes, and no error is reported. In its turn the segment comes to rx.c and the others.
+ * These make all checks again, and find the payload placed.
  *
- * Whether all of a segment can be placed is checked before any of it is. So the same code runs
- * twice, first as if the payload were placed already (ddp_place() copies nothing then).
+ * Before any payload of a segment is placed, all of it is checked. So the same code runs twice. The
+ * first time it acts as if the payload were placed already, and ddp_place() copies nothing.
  */
 #include "rdmap/rdmap_priv.h"
 

@@ -3,9 +3,9 @@
  * @file rdmap.h
  * RDMAP (RFC 5040): the operations of one RDMA stream, over DDP over MPA.
  *
- * Pure protocol: the QP above owns memory, queues and locks; this owns the order of things: which
- * send work request may start (fences, ORD), inbound Reads (IRD), what completes when, and which
- * Terminate an error makes.
+ * Pure protocol. The QP above owns memory, queues and locks. RDMAP decides which work request may
+ * start (fences, ORD), answers inbound Reads (IRD), orders completions, and makes the Terminate for
+ * an error.
  */
 #ifndef RDMAP_RDMAP_H
 #define RDMAP_RDMAP_H
@@ -31,20 +31,20 @@ enum rdmap_wr_op {
 	RDMAP_WR_SEND,     /**< with RDMAP_WR_SOLICITED: Send with Solicited Event */
 	RDMAP_WR_SEND_INV, /**< likewise */
 	RDMAP_WR_WRITE,
-	RDMAP_WR_READ,     /**< exactly one sge, the sink (or none, of length 0) */
+	RDMAP_WR_READ,     /**< one sge, the sink; or none, with length 0 */
 	RDMAP_WR_READ_INV, /**< Read, then invalidate the sink's STag locally */
 	RDMAP_WR_LOCAL_INV,
 	RDMAP_WR_WRITE_IMM, /**< Write, then Immediate Data (with RDMAP_WR_SOLICITED: and SE) */
-	RDMAP_WR_FETCH_ADD, /**< RFC 7306 section 5.1; one sge of 8 bytes, for the value before */
+	RDMAP_WR_FETCH_ADD, /**< RFC 7306 section 5.1; one sge of 8 bytes for the old value */
 	RDMAP_WR_CMP_SWAP,  /**< likewise */
-	RDMAP_WR_BIND_MW,   /**< handled by the rnic through ops->local_op */
+	RDMAP_WR_BIND_MW,   /**< done by ops->local_op */
 	RDMAP_WR_OPS
 };
 
 #define RDMAP_WR_SIGNALED  0x01
 #define RDMAP_WR_FENCE     0x02 /**< RFC 5040 section 5.5: wait for all Reads and Atomics before */
 #define RDMAP_WR_SOLICITED 0x04
-#define RDMAP_WR_INLINE    0x08 /**< the data stands in the element, at rdmap_wqe_inline() */
+#define RDMAP_WR_INLINE    0x08 /**< the data is in the element, at rdmap_wqe_inline() */
 
 /** The operands of an Atomic Operation (RFC 7306 section 5.2.1), in the host's byte order. */
 struct rdmap_atomic {
@@ -61,18 +61,18 @@ struct rdmap_wqe {
 	uint32_t remote_stag;
 	union {
 		uint32_t inv_stag; /**< SEND_INV, LOCAL_INV */
-		uint32_t imm;      /**< WRITE_IMM: as it goes out, big-endian */
+		uint32_t imm;      /**< WRITE_IMM: in network order */
 	};
 	uint32_t length; /**< sum of the elements, or of the inline bytes */
 	uint8_t op;
 	uint8_t flags;
 	uint8_t num_sge;
 	uint8_t status; /**< enum rdmap_wc_status, set while it waits to complete in order */
-	bool done;      /**< finished out of order; waits for those before it */
-	uint32_t msn;   /**< of its untagged message, once it has started; 0: has none */
+	bool done;      /**< finished out of order; completes after those before it */
+	uint32_t msn;   /**< of its untagged message, once it has started; 0: none */
 	union {
 		struct rdmap_atomic atomic; /**< FETCH_ADD, CMP_SWAP */
-		uint64_t local_arg[3];      /**< BIND_MW: the rnic's own */
+		uint64_t local_arg[3];      /**< BIND_MW: private to the rnic */
 	};
 	struct rdmap_sge sge[];
 };
@@ -84,7 +84,7 @@ static inline void *rdmap_wqe_inline(struct rdmap_wqe *w)
 
 /**
  * The send queue: a ring of @p size (a power of two) elements of @p stride bytes. The poster
- * (under its own lock) advances head with release order; everything else is rdmap's.
+ * advances head, with release order and under its own lock. All other fields belong to rdmap.
  */
 struct rdmap_sq {
 	uint8_t *ring;
@@ -92,7 +92,9 @@ struct rdmap_sq {
 	uint32_t stride;
 	_Atomic uint32_t head; /**< posted up to here (free running) */
 	_Atomic uint32_t tail; /**< completed up to here; head - tail elements are in use */
-	/** How many completed without ops->complete(): nobody will hear that their room is free. */
+	/**
+	 * Elements that completed without ops->complete(), so no completion tells of their room.
+	 */
 	_Atomic uint32_t silent;
 	uint32_t next; /**< the next to start */
 };
@@ -102,7 +104,7 @@ static inline struct rdmap_wqe *rdmap_sq_at(const struct rdmap_sq *q, uint32_t i
 	return (struct rdmap_wqe *)(void *)(q->ring + (size_t)(i & (q->size - 1)) * q->stride);
 }
 
-/** A receive queue element, taken by rdmap from the QP's RQ or SRQ for each Send that comes. */
+/** An element of a receive queue or SRQ. */
 struct rdmap_rqe {
 	uint64_t wr_id;
 	uint32_t length; /**< sum of the elements */
@@ -145,17 +147,16 @@ enum rdmap_wc_op {
 struct rdmap_wc {
 	uint64_t wr_id;
 	/**
-	 * Of RECV_IMM: the length of the Write that came right before. Immediate Data is a message
-	 * of its own in iWARP and tells nothing of a Write (RFC 7306 section 6); but they come in
-	 * order, so this is what InfiniBand's users expect. 0 when another message of the send
-	 * queue, or nothing, came right before.
+	 * Of RECV_IMM: the length of the Write that came right before, as users of InfiniBand
+	 * expect. In iWARP, Immediate Data is a message of its own and says nothing of a Write (RFC
+	 * 7306 section 6), but messages come in order. 0 if no Write came right before.
 	 */
 	uint32_t byte_len;
 	union {
 		uint32_t inv_stag;
 		/**
-		 * The first half of the eight bytes, as they came. Verbs have four: they travel in
-		 * the first half, the other is zero (so does Chelsio's cxgb4).
+		 * The first four of the eight bytes, in network order. Verbs have four; the other
+		 * four are sent as zero, as Chelsio's cxgb4 does.
 		 */
 		uint32_t imm;
 	};
@@ -177,77 +178,84 @@ struct rdmap_wc {
 struct rdmap_end {
 	enum {
 		RDMAP_END_CLOSED,       /**< the peer closed in good order, or both did */
-		RDMAP_END_LOST,         /**< the LLP failed: error tells how */
+		RDMAP_END_LOST,         /**< the LLP failed; see error */
 		RDMAP_END_TERMINATE_TX, /**< we found an error and sent a Terminate */
-		RDMAP_END_TERMINATE_RX, /**< the peer did */
+		RDMAP_END_TERMINATE_RX, /**< the peer found an error and sent a Terminate */
 	} kind;
 	int error;                  /**< negative errno for LOST, else 0 */
 	uint8_t layer, etype, code; /**< of the Terminate (RFC 5040 section 4.8) */
-	bool swapped;               /**< it was written in siw's way: see rdmap/term_code.h */
+	bool swapped;               /**< it was written as siw does; see rdmap/term_code.h */
 };
 
 /**
- * What the stream asks of and tells its QP. Inside an upcall the QP may call any function of this
- * file for the same stream; it must not free the struct rdmap before the upcall has returned.
+ * The upcalls of a stream to its QP. Inside an upcall the QP may call any function of this file for
+ * the same stream. It must not free the struct rdmap before the upcall has returned.
  */
 struct rdmap_ops {
 	/**
 	 * Check [to, to + len) of @p stag for @p access and find its memory. Called for each piece
-	 * that is about to be read or written, never remembered. @p len 0 always succeeds for a
-	 * valid STag; callers do not ask for zero-length remote operations (RFC 5040 section 5.2).
-	 * @return 0; -ENOENT no such STag or invalidated; -EPERM wrong PD or QP; -EACCES rights;
-	 *         -ERANGE bounds; -EOVERFLOW to + len wraps.
+	 * that is about to be read or written; results are never cached. With @p len 0 it succeeds
+	 * for any valid STag. It is not called for zero-length remote operations (RFC 5040 section
+	 * 5.2).
+	 * @return 0; -ENOENT: no such STag, or invalidated; -EPERM: wrong PD or QP; -EACCES:
+	 *         rights; -ERANGE: bounds; -EOVERFLOW: to + len wraps.
 	 */
 	int (*stag_check)(void *user, uint32_t stag, uint64_t to, uint32_t len, unsigned access,
 		uint8_t **mem);
-	/** Invalidate by Send with Invalidate (@p remote) or a local request. @return as above. */
+	/**
+	 * Invalidate by Send with Invalidate (@p remote) or by a local request. @return as above.
+	 */
 	int (*stag_invalidate)(void *user, uint32_t stag, bool remote);
-	/** BIND_MW and others that touch no wire. @return enum rdmap_wc_status. */
+	/** Do a work request that sends nothing, such as BIND_MW. @return enum rdmap_wc_status. */
 	int (*local_op)(void *user, struct rdmap_wqe *w);
 	/**
-	 * Take the next receive element; it stays valid until recv_done(). NULL: none is posted.
+	 * Take the next receive element. It stays valid until recv_done(). NULL: none is posted.
 	 */
 	const struct rdmap_rqe *(*recv_take)(void *user);
 	/**
-	 * recv_take() had none. @return false: that is an error (RFC 5041 section 7.1). true: the
-	 * message stays in the LLP, and what comes behind it, until rdmap_recv_posted(). To the
-	 * peer that is the flow control of the LLP and nothing else. Where payload behind it was
-	 * taken early that cannot be, and it is an error all the same; never with
-	 * mpa_config.in_order.
+	 * recv_take() had none. May the message wait?
+	 * @return false: no, it is an error (RFC 5041 section 7.1). true: the message stays in the
+	 *         LLP, with all behind it, until rdmap_recv_posted(). The peer only sees the LLP's
+	 *         flow control. If payload behind the message was placed already, waiting is not
+	 *         possible, and it is an error all the same. With mpa_config.in_order that never
+	 *         happens.
 	 */
 	bool (*recv_wait)(void *user);
 	/**
-	 * The receive element that the @p n-th message from now will take (0: the next, or the one
-	 * that is taken), for payload that comes early. NULL: it is not posted, or nobody knows, as
-	 * with a queue that others share.
+	 * The receive element for the @p n-th message from now (0: the one that is taken, or else
+	 * the next), for payload that comes before its turn. NULL: it is not posted, or not known,
+	 * as with a shared queue.
 	 */
 	const struct rdmap_rqe *(*recv_peek)(void *user, uint32_t n);
-	/** The element taken last is finished with; complete() for it follows. */
+	/** The element that was taken last is done with. complete() for it follows. */
 	void (*recv_done)(void *user);
-	/** A work request completed: send side in posting order, receive side in MSN order. */
+	/** A work request completed. Sends come in posting order, receives in MSN order. */
 	void (*complete)(void *user, const struct rdmap_wc *wc);
 	/**
 	 * The stream is open for sending (initiator: at rdmap_attach(); responder: at the first
-	 * FPDU). Work requests posted before go out after this returns.
+	 * FPDU). Work requests that were posted before go out after this returns.
 	 */
 	void (*operational)(void *user);
 	/** The peer closed its direction; ours is still open. */
 	void (*peer_closed)(void *user);
-	/** After rdmap_sq_suspend() that returned false: what had started is finished. Once. */
+	/**
+	 * After rdmap_sq_suspend() has returned false: what had started is finished. Called once.
+	 */
 	void (*drained)(void *user);
 	/**
-	 * The stream is over. The QP goes to ERROR and calls rdmap_flush_sq(). Called once. After
-	 * CLOSED and LOST the MPA connection is gone. After a Terminate our direction is closed
-	 * and what comes is dropped, but the connection is still held, so that the Terminate gets
-	 * through: call rdmap_release() or rdmap_abort(), or wait until it closes, which is not
-	 * told; the struct mpa must live until then.
+	 * The stream is over. The QP goes to ERROR and calls rdmap_flush_sq(). Called once.
+	 *
+	 * After CLOSED and LOST the MPA connection is gone. After a Terminate our direction is
+	 * closed and input is dropped, but the connection is kept, so that the Terminate gets
+	 * through. Call rdmap_release() or rdmap_abort(), or wait until it closes, for which there
+	 * is no upcall. The struct mpa must live until then.
 	 */
 	void (*ended)(void *user, const struct rdmap_end *e);
 };
 
 /* ---- the stream -------------------------------------------------------------------------- */
 
-/** An inbound Read or Atomic Request being answered, or waiting for its turn. */
+/** An inbound Read or Atomic Request that is being answered or waits. */
 struct rdmap_irqe {
 	bool atomic;
 	uint32_t src_stag; /**< what is read, or operated on */
@@ -266,10 +274,10 @@ struct rdmap_irqe {
 	};
 };
 
-/** How far a list of scatter/gather elements has been used. */
+/** A position in a list of scatter/gather elements. */
 struct rdmap_sge_at {
 	uint32_t index;
-	uint32_t offset; /**< bytes of that element */
+	uint32_t offset; /**< bytes into that element */
 };
 
 /** Room for the largest Terminate: control, length, untagged header, Read Request header. */
@@ -286,21 +294,21 @@ struct rdmap {
 	struct rdmap_sq *sq;
 	struct ddp ddp;
 	bool operational;
-	bool ended;              /**< ended() was called, or must not be any more */
+	bool ended;              /**< ended() was called, or must not be called any more */
 	bool closing;            /**< rdmap_close() under way */
 	bool sq_held;            /**< no work request starts */
 	bool draining;           /**< held, and some had started */
 	bool running;            /**< inside rdmap_run() */
-	bool wake;               /**< what came lets rdmap_run() go on */
-	uint16_t ord, reads_out; /**< outbound Reads and Atomics: limit, under way */
+	bool wake;               /**< input lets rdmap_run() go on */
+	uint16_t ord, reads_out; /**< outbound Reads and Atomics: limit, and number under way */
 	uint16_t ird;
 	uint16_t irq_head, irq_count; /**< inbound Reads and Atomics: ring of ird elements */
 	struct rdmap_irqe *irq;
 	/* The ready-to-receive frame of RFC 6581 section 9.2 */
-	uint8_t rtr_send;       /**< ours, still to be sent */
-	uint8_t rtr_expect;     /**< the peer's may still come, of one of these types */
-	bool rtr_read;          /**< ours was a Read; its response is not here yet */
-	bool rtr_answer;        /**< the peer's was a Read; to be answered */
+	uint8_t rtr_send;       /**< the type of ours, which is still to be sent */
+	uint8_t rtr_expect;     /**< the types that the peer's may have, while it may come */
+	bool rtr_read;          /**< ours was a Read, and its response has not come */
+	bool rtr_answer;        /**< the peer's was a Read, and is to be answered */
 	uint32_t rtr_sink_stag; /**< of the peer's Read */
 	uint64_t rtr_sink_to;
 	/* The message being sent */
@@ -309,14 +317,14 @@ struct rdmap {
 	uint32_t mulpdu;    /**< during one rdmap_run() */
 	uint32_t tx_offset; /**< bytes of sq->next already sent */
 	struct rdmap_sge_at tx_at;
-	bool tx_imm; /**< of a Write with Immediate: the Write is out */
+	bool tx_imm; /**< Write with Immediate: the Write is sent */
 	/* The messages being received */
-	bool heard;                  /**< one has come */
+	bool heard;                  /**< a message has come */
 	const struct rdmap_rqe *rqe; /**< receive element of the Send under way */
 	struct rdmap_sge_at rx_at;
-	uint32_t read_placed; /**< bytes of the oldest Read's response */
-	uint32_t write_len;   /**< of the Write that came last, if no Send came after it */
-	bool write_open;      /**< its last segment is not here */
+	uint32_t read_placed; /**< received bytes of the oldest Read's response */
+	uint32_t write_len;   /**< length of the last Write, if no Send came after it */
+	bool write_open;      /**< its last segment has not come */
 	/* A Terminate that waits for room in the LLP */
 	uint8_t term[RDMAP_TERM_MAX];
 	uint8_t term_len; /**< 0: none */
@@ -326,41 +334,42 @@ struct rdmap {
 void rdmap_init(struct rdmap *r, struct rdmap_sq *sq, const struct rdmap_ops *ops, void *user);
 
 /**
- * Put the stream on a connection; becomes @p m's user. An initiator calls it in reply() or later,
- * a responder before or after mpa_accept(); what comes in between waits in the LLP. When @p m is
- * operational already (the initiator's case), the RTR frame goes out and ops->operational() is
- * called before this returns.
- * @param ird inbound Reads and Atomics that may be under way at one time (RFC 7306 section 5.2:
- * they share a queue); @p irq: memory for as many, the caller's, until ended() or rdmap_abort()
- * or rdmap_release().
+ * Put the stream on a connection. It becomes the user of @p m. An initiator calls this in reply()
+ * or later, a responder before or after mpa_accept(). Input that comes in between waits in the LLP.
+ * If @p m is operational already, as an initiator's is, the RTR frame goes out and
+ * ops->operational() is called before this returns.
+ * @param ird limit of inbound Reads and Atomics under way, which share a queue (RFC 7306 section
+ *            5.2).
+ * @param irq the caller's memory for @p ird elements, until ended(), rdmap_abort() or
+ *            rdmap_release().
  * @param rtr initiator: the type of RTR frame to send first (0: none); responder: the types that
- *            the first frame may have (RFC 6581 section 9.2); it is not told to the QP.
+ *            the first frame may have (RFC 6581 section 9.2). The QP does not see an RTR frame.
  */
 void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
 	struct rdmap_irqe *irq, uint8_t rtr);
 
 /**
- * Instead of rdmap_attach(), for an initiator that cannot take the reply's terms: say so with a
- * Terminate of MPA (RFC 6581 section 9), before anything that is posted. ended() comes before this
+ * Instead of rdmap_attach(), for an initiator that cannot accept the terms of the reply. It sends a
+ * Terminate of MPA (RFC 6581 section 9) and nothing that is posted. ended() is called before this
  * returns.
  */
 void rdmap_refuse(struct rdmap *r, struct mpa *m, enum mpa_error code);
 
 /**
- * Start what may start: answer inbound Reads, send work requests, as far as the LLP has room.
- * Called at a doorbell; cheap when there is nothing to do. Sends and Writes complete once they
- * are copied into the LLP.
+ * Answer inbound Reads and send work requests, as far as the LLP has room. Called at a doorbell. It
+ * is cheap when there is nothing to do. Sends and Writes complete once they are copied into the
+ * LLP.
  */
 void rdmap_run(struct rdmap *r);
 
 /**
- * Start no more work requests; those that have started are finished. Receiving and answering go
- * on. Also before there is a connection, for the next one.
- * @return true: none had started; false: ops->drained() follows, if the stream lives that long.
+ * Start no more work requests. Those that have started are finished. Receiving and answering go on.
+ * May be called before there is a connection.
+ * @return true: none had started; false: ops->drained() follows, unless the stream ends before.
  */
 bool rdmap_sq_suspend(struct rdmap *r);
 
-/** Go on with what was posted meanwhile. */
+/** Start work requests again. */
 void rdmap_sq_resume(struct rdmap *r);
 
 /**
@@ -370,42 +379,44 @@ void rdmap_sq_resume(struct rdmap *r);
 void rdmap_close(struct rdmap *r);
 
 /**
- * Send a Terminate for an error that no incoming message made and close our direction (RFC 5040
- * section 6.2.1). ended() is called before this returns; does nothing when it was already.
+ * Send a Terminate for an error that was not caused by an incoming message, and close our direction
+ * (RFC 5040 section 6.2.1). ended() is called before this returns. Does nothing after ended().
  */
 void rdmap_terminate(struct rdmap *r, uint8_t layer, uint8_t etype, uint8_t code);
 
 /**
- * True after ended() while the Terminate waits for room in the LLP; it goes out by itself, but
- * rdmap_release() and rdmap_abort() would lose it.
+ * True after ended() while the Terminate waits for room in the LLP. It goes out by itself.
+ * rdmap_release() and rdmap_abort() would drop it.
  */
 static inline bool rdmap_terminate_waits(const struct rdmap *r)
 {
 	return r->term_len != 0;
 }
 
-/** There may be a receive element for the message that waits for one. */
+/** A receive element was posted: a message may wait for it. */
 void rdmap_recv_posted(struct rdmap *r);
 
-/** Reset the connection without a word; ended() is not called. */
+/** Reset the connection. ended() is not called. */
 void rdmap_abort(struct rdmap *r);
 
 /**
- * Let go of the connection: what is queued (a Terminate, say) is delivered, then it closes by
- * itself. ended() is not called any more.
+ * Give up the connection. What is queued, such as a Terminate, is delivered; then it closes.
+ * ended() is not called any more.
  */
 void rdmap_release(struct rdmap *r);
 
 /**
- * The QP is in ERROR: complete the receive element that is half filled, if there is one, then
- * every posted send element, in order: what failed with its own status, the rest as flushed. None
- * succeeds, also not what was finished but stood behind one that was not: verbs promise that after
- * an error no later request of the queue succeeds, and what was handed to the LLP since then is not
- * known to have arrived. Call it again for elements that are posted later.
+ * The QP is in ERROR: complete a receive element that is partly filled, then every posted send
+ * element, in order. A request that failed has its own status. The others are flushed, even those
+ * that finished behind one that did not: verbs promise that no request succeeds behind a failed
+ * one, and it is not known whether their data arrived. Call it again for elements that are posted
+ * later.
  */
 void rdmap_flush_sq(struct rdmap *r);
 
-/** The oldest send element that has not finished, if any, will complete so: before the flush. */
+/**
+ * Set the status of the oldest unfinished send element, if any. Call it before rdmap_flush_sq().
+ */
 void rdmap_fail_oldest(struct rdmap *r, enum rdmap_wc_status status);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file rdmap_priv.h What the files of this directory share. */
+/** @file rdmap_priv.h Private to this directory. */
 #ifndef RDMAP_RDMAP_PRIV_H
 #define RDMAP_RDMAP_PRIV_H
 
 #include "rdmap/rdmap.h"
 
-/** False once an upcall has ended the stream: touch nothing of it any more. */
+/** False once an upcall has ended the stream. Do not use it any more then. */
 static inline bool rdmap_alive(const struct rdmap *r)
 {
 	return r->mpa && !r->ended;
@@ -24,7 +24,7 @@ void rdmap_end(struct rdmap *r, const struct rdmap_end *e);
  */
 int rdmap_gather(struct rdmap *r, const struct rdmap_wqe *w, uint8_t *to, uint32_t len);
 
-/** Where byte @p offset of a receive element is, or its end. */
+/** The position of byte @p offset in a receive element, or its end. */
 struct rdmap_sge_at rdmap_sge_seek(const struct rdmap_rqe *q, uint32_t offset);
 
 /** Copy the payload of @p s into a receive element, from @p at on. @return as rdmap_gather(). */
@@ -33,7 +33,7 @@ int rdmap_scatter(
 
 /* ---- rx.c -------------------------------------------------------------------------------- */
 
-/** A message finds no receive element: it waits in the LLP, or that is its error. */
+/** There is no receive element for a message: let it wait in the LLP, or fail. */
 void rdmap_no_buffer(struct rdmap *r, struct ddp_segment *s);
 
 /* ---- sq.c: completions ------------------------------------------------------------------- */
@@ -41,39 +41,36 @@ void rdmap_no_buffer(struct rdmap *r, struct ddp_segment *s);
 /** Every work request that has started has completed. */
 bool rdmap_sq_is_drained(const struct rdmap *r);
 
-/** @p w is done; it completes when all before it have. */
+/** @p w is finished. It completes when all before it have completed. */
 void rdmap_sq_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status status);
 
-/** Complete the receive element in hand. @p wc->op: RDMAP_WC_RECV or RDMAP_WC_RECV_IMM. */
+/** Complete the receive element that is taken. @p wc->op: RDMAP_WC_RECV or RDMAP_WC_RECV_IMM. */
 void rdmap_recv_complete(struct rdmap *r, struct rdmap_wc *wc);
 
-/* ---- irq.c: requests of the peer that are answered in order -------------------------------- */
+/* ---- irq.c: the peer's requests, answered in order -------------------------------- */
 
 /** RFC 5040 section 7.2 (Read Requests, check 4), as Figure 9 codes it. @p rc of stag_check(). */
 uint8_t rdmap_protection_code(int rc);
 
-/**
- * Keep a request until its turn comes. @return false: there are as many as the IRD allows; the
- * stream has ended.
- */
+/** Queue a request of the peer. @return false: the IRD is exceeded, and the stream has ended. */
 bool rdmap_irq_add(struct rdmap *r, const struct rdmap_irqe *q, struct ddp_segment *s);
 
-/** The oldest is answered. */
+/** Remove the oldest request: it is answered. */
 void rdmap_irq_pop(struct rdmap *r);
 
-/** The MSN of the oldest one's request. */
+/** The MSN of the oldest request. */
 uint32_t rdmap_irq_msn(const struct rdmap *r);
 
 /* ---- read.c ------------------------------------------------------------------------------ */
 
-/** True of those that wait for an answer, and count against the ORD. */
+/** True of Reads and Atomics, which wait for an answer and count against the ORD. */
 static inline bool rdmap_wr_waits(const struct rdmap_wqe *w)
 {
 	return w->op == RDMAP_WR_READ || w->op == RDMAP_WR_READ_INV ||
 	       w->op == RDMAP_WR_FETCH_ADD || w->op == RDMAP_WR_CMP_SWAP;
 }
 
-/** The oldest of them, which is the element at the tail: all before it are completed. */
+/** The oldest of them. It is the element at the tail, because all before it are completed. */
 static inline struct rdmap_wqe *rdmap_oldest_waiting(const struct rdmap *r)
 {
 	return rdmap_sq_at(r->sq, atomic_load_explicit(&r->sq->tail, memory_order_relaxed));
@@ -91,13 +88,13 @@ enum rdmap_progress rdmap_send_read_response(struct rdmap *r);
 /** Send the Read Request of @p w. */
 enum rdmap_progress rdmap_send_read_request(struct rdmap *r, struct rdmap_wqe *w);
 
-/** Send a Read Request, or give up for lack of room. */
+/** Send a Read Request. @return false: there is no room. */
 bool rdmap_put_read_request(struct rdmap *r, const struct rdmap_irqe *q);
 
 /** Send an empty Read Response for an RTR Read. */
 enum rdmap_progress rdmap_answer_rtr(struct rdmap *r);
 
-/** The answer to @p w, a Read or Atomic, is here. */
+/** The answer to @p w, a Read or Atomic, has come. */
 void rdmap_read_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status status);
 
 void rdmap_on_read_request(struct rdmap *r, struct ddp_segment *s);
@@ -116,7 +113,7 @@ void rdmap_on_atomic_response(struct rdmap *r, struct ddp_segment *s);
 
 /* ---- immediate.c: RFC 7306 section 6 -------------------------------------------------------- */
 
-/** Send the Immediate Data of @p w, or give up for lack of room. */
+/** Send the Immediate Data of @p w. @return false: there is no room. */
 bool rdmap_put_immediate(struct rdmap *r, struct rdmap_wqe *w);
 
 void rdmap_on_immediate(struct rdmap *r, struct ddp_segment *s);
@@ -124,12 +121,12 @@ void rdmap_on_immediate(struct rdmap *r, struct ddp_segment *s);
 /* ---- rx.c -------------------------------------------------------------------------------- */
 
 /**
- * Copy a message that is an RDMAP header of @p len bytes and nothing else.
- * @return false: it is not; the stream has ended.
+ * Copy a message that must be an RDMAP header of exactly @p len bytes.
+ * @return false: it is not, and the stream has ended.
  */
 bool rdmap_take_header(struct rdmap *r, struct ddp_segment *s, uint8_t *p, uint32_t len);
 
-/** RFC 5040 section 7.2, check 2: an opcode that exists, in the segment that it belongs in. */
+/** RFC 5040 section 7.2, check 2: the opcode exists and fits the segment. */
 bool rdmap_opcode_fits(const struct ddp_segment *s);
 
 /** The stream's receive side, for MPA. */
@@ -138,20 +135,21 @@ void rdmap_on_placed(void *user, const struct mpa_ulpdu *u, bool whole);
 
 /* ---- placement.c -------------------------------------------------------------------------- */
 
-/** For MPA: can the payload of a ULPDU be placed before its turn? And do it. */
+/** Out-of-order placement, for MPA: the question, and the placement itself. */
 uint32_t rdmap_on_placement(void *user, const struct mpa_ulpdu *u);
 bool rdmap_on_place(void *user, const struct mpa_ulpdu *u);
 
 /* ---- terminate.c ------------------------------------------------------------------------- */
 
-/** What a Terminate says and quotes. */
+/** The contents of a Terminate. */
 struct rdmap_error {
 	uint8_t layer, etype, code;
-	const struct ddp_segment *segment; /**< the offending one: M and D bits. Or NULL */
-	const uint8_t *read_header;        /**< RDMAP_READ_HEADER_LEN bytes: R bit. Or NULL */
+	/** The offending segment, for the M and D bits; or NULL */
+	const struct ddp_segment *segment;
+	const uint8_t *read_header; /**< RDMAP_READ_HEADER_LEN bytes, for the R bit; or NULL */
 	/**
-	 * For a Read or Atomic Request without its segment at hand: its DDP header is made again.
-	 * request_opcode 0: none.
+	 * For a Read or Atomic Request that has no segment any more: its DDP header is rebuilt from
+	 * these. request_opcode 0: not used.
 	 */
 	uint8_t request_opcode;
 	uint32_t request_msn;
@@ -160,7 +158,7 @@ struct rdmap_error {
 /** Build a Terminate. @p out: RDMAP_TERM_MAX bytes. @return its length. */
 size_t rdmap_terminate_build(const struct rdmap_error *e, uint8_t *out);
 
-/** Send the Terminate for @p e, close our direction, drop what comes, tell the QP. */
+/** Send the Terminate for @p e, close our direction, drop further input, and tell the QP. */
 void rdmap_fail(struct rdmap *r, const struct rdmap_error *e);
 
 /** rdmap_fail() for an error of the DDP layer. */
@@ -169,7 +167,7 @@ void rdmap_fail_ddp(struct rdmap *r, enum ddp_error error, const struct ddp_segm
 /** rdmap_fail() for an error of the RDMA layer found in @p s. */
 void rdmap_fail_rdma(struct rdmap *r, uint8_t etype, uint8_t code, const struct ddp_segment *s);
 
-/** A Terminate had to wait for room: try again. */
+/** Try again to send a Terminate that waits for room. */
 void rdmap_terminate_retry(struct rdmap *r);
 
 void rdmap_on_terminate(struct rdmap *r, struct ddp_segment *s);

@@ -39,7 +39,7 @@ enum rdmap_opcode {
 #define RDMAP_AT_SOURCE_TO    20
 #define RDMAP_READ_HEADER_LEN 28
 
-/* The Immediate Data header (RFC 7306 section 6.2): eight bytes of the program's. */
+/* Immediate Data (RFC 7306 section 6.2). */
 #define RDMAP_IMMEDIATE_LEN 8
 
 /* The Atomic Request header (RFC 7306 section 5.2.1). All of it is big-endian. */
@@ -55,17 +55,19 @@ enum rdmap_opcode {
 
 #define RDMAP_ATOMIC_OPCODE_MASK 0xf
 
-/** Figure 5. Code 1, Swap in the drafts, is reserved; a CmpSwap that compares no bit is one. */
+/**
+ * Figure 5. Code 1 is reserved. It was Swap in the drafts, which is a CmpSwap that compares no bit.
+ */
 enum rdmap_atomic_opcode {
 	RDMAP_ATOMIC_FETCH_ADD = 0,
 	RDMAP_ATOMIC_CMP_SWAP = 2,
 };
 
-/** What an Atomic Operation reads and writes; its address is a multiple of it. */
+/** Bytes that an Atomic Operation reads and writes. Its address is a multiple of it. */
 #define RDMAP_ATOMIC_LEN 8
 
-/* The Atomic Response header (section 5.2.2, Figure 6; the 32 bytes of section 4 are a slip). */
-#define RDMAP_AT_ATOMIC_ORIGINAL_ID    0 /**< the Request Identifier, given back */
+/* The Atomic Response header (section 5.2.2, Figure 6). The 32 bytes in section 4 are an error. */
+#define RDMAP_AT_ATOMIC_ORIGINAL_ID    0 /**< the Request Identifier */
 #define RDMAP_AT_ATOMIC_ORIGINAL_VALUE 4
 #define RDMAP_ATOMIC_RESPONSE_LEN      12
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 /**
- * When an initiator tries again after its SYN was refused. Some programs (perftest, for one) close
- * their listener and open it again while the peer connects already.
+ * Delays of an initiator after a refused SYN. Some programs, such as perftest, close their listener
+ * and open it again while the peer is connecting.
  */
 static const uint8_t conn_start_retry_ms[] = {5, 20, 75};
 

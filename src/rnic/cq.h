@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file cq.h
- * The inside of a completion queue: a ring that one side fills under the engine's lock and the
- * other empties under the CQ's own, so that neither waits for the other.
+ * Private: a completion queue. It is a ring. The producer holds the engine's lock and the consumer
+ * the CQ's own lock, so neither waits for the other.
  */
 #ifndef RNIC_CQ_H
 #define RNIC_CQ_H
@@ -13,7 +13,7 @@ struct rnic_qp;
 
 enum cq_arm { CQ_ARM_NONE, CQ_ARM_SOLICITED, CQ_ARM_NEXT };
 
-/** A completion as it waits, with its QP: that queue has room for another once it is polled. */
+/** A completion in the ring. When it is polled, its QP's queue has room for another request. */
 struct cq_entry {
 	struct rdmap_wc wc;
 	struct rnic_qp *qp; /**< lives at least until cq_purge() */
@@ -33,29 +33,30 @@ struct rnic_cq {
 
 	/* The producer's line. */
 	_Alignas(64) _Atomic uint32_t head;
-	uint32_t tail_seen; /**< of tail, when last looked */
+	uint32_t tail_seen; /**< the last value of tail that was read */
 	_Atomic bool overflowed;
 
 	/* Moderation of notifications, under the engine's lock. */
 	bool moderated;
 	uint16_t moderate_count;
 	uint64_t moderate_period;
-	uint32_t withheld; /**< completions that would each have been worth a notification */
+	/** Completions since the last notification that would have caused one */
+	uint32_t withheld;
 	struct timer moderate_timer;
 
 	/* The consumers' line. */
 	_Alignas(64) _Atomic uint32_t tail;
 	pthread_spinlock_t lock;
 	_Atomic int armed;       /**< enum cq_arm */
-	_Atomic unsigned misses; /**< polls in a row that found the engine taken */
+	_Atomic unsigned misses; /**< polls in a row that found the engine's lock taken */
 };
 
-/** Add a completion. Engine's lock held. When there is no room the CQ and its QPs fail. */
+/** Add a completion. If there is no room the CQ and its QPs fail. Engine's lock held. */
 void cq_push(struct rnic_cq *cq, const struct rdmap_wc *wc, struct rnic_qp *qp);
 
 /**
- * Take the completions of a QP out, as if they had been polled: it goes away or starts anew.
- * Engine's lock held. After this the CQ has no pointer to @p qp.
+ * Remove the completions of a QP, as if they had been polled, when it is destroyed or reset.
+ * Afterwards the CQ has no pointer to @p qp. Engine's lock held.
  */
 void cq_purge(struct rnic_cq *cq, struct rnic_qp *qp);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file device.h The inside of struct rnic, for the other modules of src/rnic. */
+/** @file device.h Private: struct rnic. */
 #ifndef RNIC_DEVICE_H
 #define RNIC_DEVICE_H
 
@@ -14,7 +14,7 @@ struct conn;
 struct pairing_service;
 struct rnic_ep;
 
-/** All but the constants is under the engine's lock. */
+/** All but the constants are under the engine's lock. */
 struct rnic {
 	struct engine *engine;
 	struct llp_stack *net;
@@ -36,12 +36,13 @@ struct rnic {
 	bool lost; /**< the port, for good; under the engine's lock */
 	uint64_t up_since;
 
-	struct peer_set startups;   /**< connections that wait for their MPA request */
-	uint64_t startups_replaced; /**< ended before their deadline, for others */
+	struct peer_set startups; /**< connections that wait for their MPA request */
+	/** Start-ups that were ended before their deadline to make room */
+	uint64_t startups_replaced;
 	struct stag_table stags;
 	struct id_table qps;
 
-	/* Everything that exists, to count against the limits and to tear down at the end. */
+	/* All objects, to count against the limits and to free at the end. */
 	LIST_HEAD(, rnic_pd) pds;
 	LIST_HEAD(, rnic_mr) mrs;
 	LIST_HEAD(, rnic_mw) mws;
@@ -52,7 +53,7 @@ struct rnic {
 	uint32_t pd_count, mr_count, mw_count, cq_count, srq_count;
 };
 
-/** Tell of an asynchronous event, if anybody listens. */
+/** Report an asynchronous event, if there is a handler. */
 void rnic_raise(struct rnic *r, enum rnic_event_type type, void *context);
 
 /** The smallest power of two that is at least @p n (1 - 2^31). */

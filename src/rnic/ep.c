@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Endpoints that connect, and what all endpoints have in common. Their way: ep_resolve.c. Passive
- * ones: ep_listen.c. */
+/*
+ * Active endpoints, and the common part of all endpoints. ep_resolve.c resolves addresses;
+ * ep_listen.c has passive endpoints.
+ */
 #include "rnic/ep.h"
 
 #include "rnic/ep_priv.h"

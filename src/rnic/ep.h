@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file ep.h
- * A CM endpoint: what makes, accepts and ends the connections of QPs, in the terms of rdma_cm.
+ * A CM endpoint: it makes, accepts and ends the connections of QPs, in the terms of rdma_cm.
  *
  * Life of an active one: create, bind (optional), resolve, connect, [ESTABLISHED | REJECTED |
  * UNREACHABLE | ...], DISCONNECTED, destroy. Passive: create, bind, listen, CONNECT_REQUEST brings
  * a new endpoint, accept or reject it, ESTABLISHED, DISCONNECTED, destroy.
  *
- * Threads: any. The functions take the engine's lock; the event callback runs under it and only
- * queues. After rnic_ep_destroy() returned no event of that endpoint comes any more.
+ * Threads: any. The functions take the engine's lock. The event callback runs under it and must
+ * only queue. After rnic_ep_destroy() has returned no event of that endpoint comes.
  */
 #ifndef RNIC_EP_H
 #define RNIC_EP_H
@@ -22,15 +22,18 @@ enum rnic_ep_event_type {
 	RNIC_EP_ADDR_ERROR,      /**< status: -ENETUNREACH, -ETIMEDOUT */
 	RNIC_EP_CONNECT_REQUEST, /**< a new endpoint is in `request`; belongs to the listener */
 	RNIC_EP_ESTABLISHED,     /**< active: with the private data of the reply */
-	/** Active. status: -ECONNREFUSED by TCP RST or MPA reject (then with private data);
-	 *  -ECONNRESET: the peer let go during start-up. */
+	/**
+	 * Active. status: -ECONNREFUSED by TCP RST or MPA reject (then with private data);
+	 * -ECONNRESET: the peer closed during start-up.
+	 */
 	RNIC_EP_REJECTED,
 	RNIC_EP_UNREACHABLE, /**< status: -ETIMEDOUT, -EHOSTUNREACH, -ENETUNREACH */
 	/**
-	 * status: -EPROTO, -ECONNABORTED (our QP went away); passive, after accept: -ECONNRESET.
+	 * status: -EPROTO, -ECONNABORTED (our QP was destroyed); passive, after accept:
+	 * -ECONNRESET.
 	 */
 	RNIC_EP_CONNECT_ERROR,
-	RNIC_EP_DISCONNECTED, /**< once, however it ended; status 0 or negative errno */
+	RNIC_EP_DISCONNECTED, /**< once, after any end; status 0 or negative errno */
 };
 
 struct rnic_ep_event {
@@ -41,8 +44,10 @@ struct rnic_ep_event {
 	int status;
 	const void *private_data; /**< valid during the callback */
 	uint16_t private_len;
-	/** As told by the peer, turned to our view: what we may use (RFC 6581 section 9.1). What
-	 * was not told, in revisions below 2 for one, is what the device can. */
+	/**
+	 * The peer's depths from our side: what we may use (RFC 6581 section 9.1). A depth that was
+	 * not given, as in revisions below 2, is the device's limit.
+	 */
 	uint16_t ird, ord;
 };
 
@@ -51,13 +56,13 @@ typedef void rnic_ep_event_fn(const struct rnic_ep_event *ev);
 /** @p fn is called under the engine's lock, with @p context. @return 0, -ENOMEM. */
 int rnic_ep_create(struct rnic *r, rnic_ep_event_fn *fn, void *context, struct rnic_ep **out);
 
-/** A request endpoint that came with CONNECT_REQUEST is adopted by giving it its own context. */
+/** Adopt a request endpoint that came with CONNECT_REQUEST: give it a context. */
 void rnic_ep_set_context(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context);
 
 /**
- * In any state. Listening: stops, requests of it that nobody adopted are rejected. A request:
- * rejected. Connecting: aborted. Connected: the QP keeps its connection, which then closes with
- * the QP.
+ * Destroy the endpoint, in any state. A listener stops, and its requests that are not adopted are
+ * rejected. A request is rejected. A connection in start-up is aborted. An established connection
+ * stays with the QP and closes with it.
  */
 void rnic_ep_destroy(struct rnic_ep *ep);
 
@@ -69,22 +74,21 @@ void rnic_ep_destroy(struct rnic_ep *ep);
 int rnic_ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse, bool v6only);
 
 /**
- * Change how it is bound, up to listening.
- * @return 0, -EINVAL (not bound, or past that), -EADDRINUSE (it stays as it was).
+ * Change the binding of an endpoint that does not listen yet.
+ * @return 0, -EINVAL (not bound, or too late), -EADDRINUSE (nothing has changed).
  */
 int rnic_ep_rebind(struct rnic_ep *ep, bool reuse, bool v6only);
 
 /**
- * Choose source, port and route, and ask for the neighbour that the route leads over. ADDR_RESOLVED
- * or ADDR_ERROR follows: with -ENETUNREACH when there is no route, with -ETIMEDOUT when the
- * neighbour has not answered within @p patience ns. 0: the route will do.
+ * Choose source, port and route, and resolve the next hop. ADDR_RESOLVED or ADDR_ERROR follows:
+ * -ENETUNREACH if there is no route, -ETIMEDOUT if the next hop has not answered within @p patience
+ * ns. 0: only find a route.
  * @return 0, -EINVAL.
  */
 int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote, uint64_t patience);
 
 /**
- * @param backlog requests at most that nobody has adopted; 0: the largest. What comes beyond it is
- *        rejected.
+ * @param backlog limit of requests that are not adopted; 0: the largest. Others are rejected.
  * @return 0, -EINVAL (not bound), -EADDRINUSE, -ENOMEM.
  */
 int rnic_ep_listen(struct rnic_ep *ep, unsigned backlog);
@@ -98,9 +102,10 @@ struct rnic_conn_param {
 };
 
 /**
- * Connect the QP to the resolved peer; an event follows. A refusal by RST is tried again a few
- * times within 100 ms: programs that replace one listener by another refuse for a moment. A peer
- * that does not know MPA revision 2 is asked again with 1 on a fresh connection, in the same time.
+ * Connect the QP to the resolved peer. An event follows. After an RST it tries again a few times
+ * within 100 ms, because a program that replaces a listener refuses for a moment. If the peer does
+ * not know MPA revision 2, it tries again with revision 1 on a new connection, before the same
+ * deadline.
  * @return 0, -EINVAL, -ENOMEM, or as llp_connect().
  */
 int rnic_ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p);
@@ -111,15 +116,17 @@ int rnic_ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p);
 /** @return 0, -EINVAL, -ENOTCONN. */
 int rnic_ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len);
 
-/** Close in good order; DISCONNECTED follows when both sides have. One that still connects closes
- *  as soon as it is established. @return 0, -ENOTCONN. */
+/**
+ * Close in good order. DISCONNECTED follows when both sides have closed. If it is still connecting
+ * it closes as soon as it is established. @return 0, -ENOTCONN.
+ */
 int rnic_ep_disconnect(struct rnic_ep *ep);
 
-/** Addresses as far as they are known (any-address and port 0 else). */
+/** The addresses; the any-address and port 0 where they are not known. */
 void rnic_ep_addresses(
 	const struct rnic_ep *ep, struct ip_endpoint *local, struct ip_endpoint *remote);
 
-/** True once a local address of ours is fixed (bound to one, resolved, or a request). */
+/** True once the local address is known: bound to one, resolved, or a request. */
 bool rnic_ep_has_device(const struct rnic_ep *ep);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file ep_priv.h The inside of a CM endpoint. */
+/** @file ep_priv.h Private: a CM endpoint. */
 #ifndef RNIC_EP_PRIV_H
 #define RNIC_EP_PRIV_H
 
@@ -9,14 +9,14 @@
 enum ep_state {
 	EP_IDLE,
 	EP_BOUND,
-	EP_RESOLVING, /**< its neighbour is being asked */
+	EP_RESOLVING, /**< the next hop is being resolved */
 	EP_RESOLVED,
 	EP_LISTENING,
 	EP_CONNECTING,
 	EP_REQUEST,  /**< passive: the user has not answered yet */
 	EP_ACCEPTED, /**< passive: waits for the ready-to-receive frame (RFC 6581 section 9.3) */
 	EP_CONNECTED,
-	EP_OVER, /**< was connected, or a request that is gone */
+	EP_OVER, /**< it was connected, or a request that has ended */
 };
 
 /** All under the engine's lock. */
@@ -27,75 +27,75 @@ struct rnic_ep {
 	void *context;
 	enum ep_state state;
 	struct ip_endpoint local, remote;
-	struct ip_endpoint bound; /**< as reserved from the LLP, if it was */
+	struct ip_endpoint bound; /**< as reserved from the LLP, if it is */
 	bool reserved;
 	bool reuse, v6only; /**< as it is reserved */
 	bool was_connected;
-	bool closing;      /**< to be closed once it is established */
+	bool closing;      /**< close it once it is established */
 	bool paired;       /**< of pairing.h, and so are its connections */
 	struct conn *conn; /**< until it is over */
 
 	/* While it is resolving. */
-	bool ask;                  /**< the neighbour as well */
+	bool ask;                  /**< resolve the next hop, too */
 	uint32_t look_ns;          /**< until the next look */
-	uint64_t resolve_deadline; /**< for the neighbour's answer */
+	uint64_t resolve_deadline; /**< for the next hop's answer */
 	struct timer look;
 
 	/* Of a listener. */
 	struct llp_listener *listener;
-	uint32_t backlog, waiting; /**< requests that nobody has adopted yet */
+	uint32_t backlog, waiting; /**< requests that are not adopted yet */
 	LIST_HEAD(, conn) pending;
 	LIST_HEAD(, rnic_ep) requests;
 
 	/* Of a request. */
 	struct rnic_ep *parent; /**< the listener, while that exists */
-	bool adopted;           /**< until then it counts as waiting there */
+	bool adopted;           /**< false: it counts in the listener's waiting */
 	LIST_ENTRY(rnic_ep) request_link;
 };
 
-/** Fill in the endpoint that it is about, and call the user. */
+/** Complete the event and call the user. */
 void ep_tell(struct rnic_ep *ep, struct rnic_ep_event *ev);
 
-/** It did not get to ep->remote: report why. */
+/** Report that ep->remote was not reached. */
 void ep_failed(const struct rnic_ep *ep, int status);
 
 /** A new endpoint in the device's list. @return NULL: no memory. */
 struct rnic_ep *ep_new(struct rnic *r, rnic_ep_event_fn *fn, void *context);
 
-/**
- * What the functions of ep.h do, with the lock held: for users of endpoints inside this directory.
- */
+/** The functions of ep.h with the lock held, for users in this directory. */
 void ep_free(struct rnic_ep *ep);
 int ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse, bool v6only);
 int ep_listen(struct rnic_ep *ep, unsigned backlog);
 int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p);
 int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p);
 int ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len);
-/** It goes: nothing is to be told of its way any more. */
+/** Stop resolving. */
 void ep_stop_resolving(struct rnic_ep *ep);
 void ep_adopt(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context);
 
-/** A request was adopted, or goes: it does not wait in its listener any more. */
+/** A request was adopted or has ended: it does not count in its listener any more. */
 void ep_request_taken(struct rnic_ep *ep);
 
 /** The listener does not own a request any more. */
 void ep_leave_listener(struct rnic_ep *ep);
 
-/** Stop listening: pending connections are reset, unadopted requests rejected. */
+/**
+ * Stop listening. Pending connections are reset, and requests that are not adopted are rejected.
+ */
 void ep_unlisten(struct rnic_ep *ep);
 
-/** A depth that a peer told, as what we may use of it. */
+/** The depth that we may use, from the peer's. */
 uint16_t ep_depth(uint16_t told, uint32_t max);
 
-/** Can this QP be connected so? @param enhanced the frame has the words of RFC 6581. */
+/** Check the parameters of a connection. @param enhanced the frame has the words of RFC 6581. */
 int ep_param_verify(const struct rnic *r, const struct rnic_conn_param *p, bool enhanced);
 
-/* What a connection tells. */
+/* Upcalls of a connection. */
 
 /** Listener: an MPA request has come on @p c. */
 void ep_on_request(struct rnic_ep *ep, struct conn *c, const struct mpa_start *st);
 
-/** Active: the stream stands. @param ird, ord what may be used. */
+/** Active: the stream is established. @param ird, ord the depths that may be used. */
 void ep_on_reply(struct rnic_ep *ep, const struct mpa_start *st, uint16_t ird, uint16_t ord);
 
 /** Passive: the first FPDU came. */

@@ -7,16 +7,16 @@
 #include <errno.h>
 
 /*
- * ARP and ND decide how often the neighbour is asked; this is how often its entry is looked at. On
- * a quiet link the answer is there within microseconds.
+ * How often the neighbour's entry is checked. ARP and ND decide how often the neighbour is asked.
+ * On a quiet link the answer comes within microseconds.
  */
 #define LOOK_FIRST_NS UINT64_C(20000)
 #define LOOK_MOST_NS  UINT64_C(10000000)
 
 /*
- * A link loses the first frames when it comes up: the other end or a switch is not ready yet. Ours
- * comes up when the program begins, where the kernel's has been up for long; and ARP and ND ask
- * once a second. So no station is given up that could answer the third request.
+ * A link loses the first frames after it comes up, because the other end or a switch is not ready
+ * yet. Unlike the kernel's links, ours comes up when the program starts. ARP and ND ask once a
+ * second. So resolution does not fail before the third request could be answered.
  */
 #define LINK_YOUNG_NS UINT64_C(3000000000)
 

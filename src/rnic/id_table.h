@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file id_table.h
- * Numbers for objects, from 1, given out round robin so that a number rests before it is used
- * again. Memory grows with use. Under the engine's lock.
+ * Numbers for objects, from 1. They are given out round robin, so a number is not used again soon.
+ * Memory grows with use. Under the engine's lock.
  */
 #ifndef RNIC_ID_TABLE_H
 #define RNIC_ID_TABLE_H
@@ -14,10 +14,10 @@ struct id_table {
 	uint32_t size; /**< a power of two, or 0 */
 	uint32_t count;
 	uint32_t max;  /**< objects at most */
-	uint32_t next; /**< where to look first */
+	uint32_t next; /**< where the search for a free slot begins */
 };
 
-/** @param max objects at most (1 - 2^22: numbers fit 24 bits). */
+/** @param max limit of objects (1 to 2^22: numbers fit 24 bits). */
 void id_table_init(struct id_table *t, uint32_t max);
 void id_table_fini(struct id_table *t);
 
@@ -25,7 +25,7 @@ void id_table_fini(struct id_table *t);
 int id_table_add(struct id_table *t, void *object, uint32_t *id);
 void id_table_remove(struct id_table *t, uint32_t id);
 
-/** @return the object, or NULL. Any @p id may be asked for. */
+/** @return the object, or NULL. @p id may be any number. */
 static inline void *id_table_get(const struct id_table *t, uint32_t id)
 {
 	return id < t->size ? t->slot[id] : 0;

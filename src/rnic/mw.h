@@ -9,9 +9,9 @@
 struct rdmap_wqe;
 
 struct rnic_mw {
-	struct rnic_mr view; /**< what its STag stands for; valid while it is bound */
+	struct rnic_mr view; /**< the part of the region; valid while it is bound */
 	enum rnic_mw_type type;
-	struct rnic_mr *mr; /**< bound to this region; NULL: to none */
+	struct rnic_mr *mr; /**< the region that it is bound to, or NULL */
 	LIST_ENTRY(rnic_mw) link, qp_link;
 };
 
@@ -20,10 +20,10 @@ static inline struct rnic_mw *mw_of(struct rnic_mr *view)
 	return container_of(view, struct rnic_mw, view);
 }
 
-/** Do what a RDMAP_WR_BIND_MW asks: see rnic_mw_alloc(). @return enum rdmap_wc_status. */
+/** Execute a RDMAP_WR_BIND_MW; see rnic_mw_alloc(). @return enum rdmap_wc_status. */
 int mw_bind(struct rnic_qp *qp, const struct rdmap_wqe *w);
 
-/** Its STag is invalid from here on. */
+/** Invalidate its STag. */
 void mw_unbind(struct rnic_mw *mw);
 
 /** Unbind the windows of type 2 that are bound to @p qp. */

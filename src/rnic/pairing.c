@@ -13,22 +13,23 @@
 #define MS UINT64_C(1000000)
 
 /*
- * An attempt costs the peer a SYN: often at first, as the other program is at it too; then rarely.
+ * Delays between attempts. They are short at first, because the other program is about to connect,
+ * too, and then grow.
  */
 #define BACKOFF_FIRST_MS 10
 #define BACKOFF_MOST_MS  1000
 
 /*
- * InfiniBand's half a second (timeout 14, retry_cnt 7, as most programs say) is for a fabric. Here
- * the first SYN may be lost, and is sent again after one second, three, seven.
+ * Most programs ask for timeout 14 and retry_cnt 7, half a second on an InfiniBand fabric. Here a
+ * SYN may be lost, and is sent again after one, three and seven seconds.
  */
 #define PATIENCE_LEAST (10000 * MS)
 
 /*
- * A peer that has closed does not come back. Over InfiniBand that shows only when the retries have
- * failed. A program that ends before that, without waiting for its last sends, never learns of it
- * (ibv_srq_pingpong with many QPs). So it waits for as long as the program says, and not longer
- * than for a peer that might come.
+ * A peer that has closed does not come back. Over InfiniBand a program notices that only when the
+ * retries have failed. A program that ends before, without waiting for its last sends, never
+ * notices (ibv_srq_pingpong with many QPs). So the time is the program's, but not longer than for a
+ * peer that may still come.
  */
 #define RETRIES_USUAL (500 * MS)
 #define RETRIES_MOST  PATIENCE_LEAST

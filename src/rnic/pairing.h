@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file pairing.h
- * The pairing of a QP: its program has exchanged addresses, QP numbers and PSNs with that of the
- * peer, as over InfiniBand, and names the peer at RTR. No standard of iWARP knows this; it is our
- * own, among uiwarps (docs/connect.md).
+ * Connects a QP without rdma_cm. The programs have exchanged addresses, QP numbers and PSNs, as
+ * over InfiniBand, and name the peer at RTR. No iWARP standard has this: it works among uiwarps
+ * only (docs/connect.md).
  *
- * Both sides know both pairs of address and QP number, so both know which one connects: the lesser
- * pair. The other waits for it at the service port (pairing_service.h). A QP that is paired with
- * itself connects to itself, from a port to the same port. As over InfiniBand, failure is told when
- * there is something to send: a pairing that has nothing to send goes on trying.
+ * Both sides know both pairs of address and QP number. The side with the lesser pair connects, and
+ * the other waits at the service port (pairing_service.h). A QP that is paired with itself connects
+ * from a port to the same port. As over InfiniBand, a failure is reported when there is something
+ * to send. Until then a pairing goes on trying.
  *
  * All under the engine's lock.
  */
@@ -21,24 +21,24 @@
 struct rdmap_end;
 
 enum pairing_state {
-	PAIRING_TRYING,   /**< connects, or will again */
-	PAIRING_WAITING,  /**< to be connected */
-	PAIRING_ANSWERED, /**< has accepted; nothing has come yet */
-	PAIRING_JOINED,   /**< the stream stands */
-	PAIRING_PARTED,   /**< the peer has ended it: known when there is something to send */
-	PAIRING_FAILED,   /**< so is the QP */
+	PAIRING_TRYING,   /**< it connects, or will connect again */
+	PAIRING_WAITING,  /**< it waits to be connected */
+	PAIRING_ANSWERED, /**< it has accepted, and nothing has come yet */
+	PAIRING_JOINED,   /**< the stream is established */
+	PAIRING_PARTED,   /**< the peer has ended the stream; reported at the next send */
+	PAIRING_FAILED,   /**< the QP is in ERROR */
 };
 
 struct pairing {
 	struct rnic_qp *qp;
 	struct rnic_path path;
 	enum pairing_state state;
-	struct rnic_ep *ep;  /**< of the connection while it is being made, and after; or NULL */
+	struct rnic_ep *ep;  /**< of the connection, from its start-up on; or NULL */
 	uint32_t sq_psn;     /**< PAIRING_PSN_UNKNOWN before RTS */
-	uint32_t peer_psn;   /**< what the peer was told sq_psn is; likewise before it said so */
+	uint32_t peer_psn;   /**< sq_psn according to the peer; likewise, before its hello */
 	uint16_t ord;        /**< at most */
 	uint64_t patience;   /**< ns from the first send to giving up; 0: for ever */
-	uint64_t retries;    /**< likewise, once the peer has parted */
+	uint64_t retries;    /**< likewise, once the peer has ended the stream */
 	uint32_t backoff_ms; /**< before the next attempt */
 	struct timer attempt;
 	struct timer deadline; /**< runs while something waits to be sent */
@@ -47,35 +47,36 @@ struct pairing {
 #define PAIRING_PSN_UNKNOWN UINT32_MAX
 
 /**
- * The QP goes to RTR, with attr->path; its ird must have been set.
- * @return 0; -EINVAL: a path between families, or to no host's address; -EADDRNOTAVAIL:
+ * The QP goes to RTR with @p path. Its ird must be set.
+ * @return 0; -EINVAL: the addresses are of two families, or not a host's; -EADDRNOTAVAIL:
  *         path.local is not ours; -EOPNOTSUPP: pairing is off; -EADDRINUSE: the service port is
  *         taken; -ENOMEM.
  */
 int pairing_begin(struct rnic_qp *qp, const struct rnic_path *path);
 
-/** What the QP learns at RTS, and later. @p mask of RNIC_QP_*. */
+/** Attributes that the QP gets at RTS and later. @p mask of RNIC_QP_*. */
 void pairing_modify(struct pairing *p, unsigned mask, const struct rnic_qp_attr *attr);
 
-/** The QP belongs to nobody any more: it is reset, destroyed or moved to ERROR by its program. */
+/** The program resets or destroys the QP, or moves it to ERROR: end the pairing. */
 void pairing_end(struct rnic_qp *qp);
 
-/** The QP is in ERROR: nothing is tried any more. */
+/** The QP is in ERROR: stop trying. */
 void pairing_halt(struct pairing *p);
 
-/** There may be sends, and there is no stream. */
+/** There may be sends, but there is no stream. */
 void pairing_serve(struct pairing *p);
 
-/** Is this the peer that the QP waits for? @return PAIRING_TAKEN: give it to pairing_answer(). */
+/** Check whether @p request is from the QP's peer. @return PAIRING_TAKEN: call pairing_answer(). */
 enum pairing_refusal pairing_judge(
 	const struct pairing *p, const struct rnic_ep *request, const struct pairing_hello *hello);
 
-/** Accept @p request, which is the pairing's from here on. */
+/** Accept @p request. The pairing owns it from now on. */
 void pairing_answer(struct pairing *p, struct rnic_ep *request, const struct pairing_hello *hello);
 
 /**
- * The stream ends so. @return true: the QP does not go to ERROR. That is when the peer has ended it
- * in good order, which a pure receiver does not notice over InfiniBand, and before it has begun.
+ * The stream has ended.
+ * @return true: the QP does not go to ERROR. That is so if the peer has ended it in good order,
+ *         which a pure receiver over InfiniBand does not notice, or if it had not begun.
  */
 bool pairing_outlives(struct pairing *p, const struct rdmap_end *e);
 

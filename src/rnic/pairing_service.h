@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file pairing_service.h
- * Where the connections of pairings arrive: one port for all QPs of the RNIC. What comes before its
- * QP's program has said RTR is held, for PAIRING_HOLD_MS and PAIRING_HELD_MAX at a time.
+ * Listens for the connections of pairings, on one port for all QPs of the RNIC. A request that
+ * comes before its QP is in RTR is held for up to PAIRING_HOLD_MS. At most PAIRING_HELD_MAX are
+ * held.
  *
  * All under the engine's lock.
  */
@@ -11,17 +12,17 @@
 
 #include "rnic/pairing.h"
 
-/** Less than an initiator's start-up may take, so that it is told and does not give up. */
+/** Less than an initiator's start-up time-out, so that the initiator gets an answer. */
 #define PAIRING_HOLD_MS  5000
 #define PAIRING_HELD_MAX 1024
 
-/** Open it, if it is not yet. @return 0; -EOPNOTSUPP: pairing is off; -EADDRINUSE, -ENOMEM. */
+/** Open it, if it is not open. @return 0; -EOPNOTSUPP: pairing is off; -EADDRINUSE, -ENOMEM. */
 int pairing_service_open(struct rnic *r);
 
-/** Those that wait are reset. Nothing happens if it is not open. */
+/** Close it, if it is open. Held requests are reset. */
 void pairing_service_close(struct rnic *r);
 
-/** @p p waits from now on: see which requests have come already. */
+/** @p p waits from now on: look for its request among those that are held. */
 void pairing_service_claim(struct pairing *p);
 
 #endif

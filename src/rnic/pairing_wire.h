@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file pairing_wire.h
- * What the two sides of a pairing say in MPA's private data (docs/connect.md). All big-endian.
+ * The messages of a pairing, in MPA's private data (docs/connect.md). All big-endian.
  *
  *      0  4  "uiQP"
  *      4  1  version, 1
  *      5  1  request and accepting reply: 0; rejecting reply: enum pairing_refusal
  *      6  2  0
- *      8  4  number of the QP that is addressed
+ *      8 4 number of the receiver's QP
  *     12  4  number of the sender's QP
- *     16  4  starting PSN that the sender was told of the other: its rq_psn
+ *     16 4 the sender's rq_psn: the receiver's starting PSN
  */
 #ifndef RNIC_PAIRING_WIRE_H
 #define RNIC_PAIRING_WIRE_H
@@ -25,13 +25,13 @@
 /** QP numbers and PSNs have 24 bits. */
 #define PAIRING_NUMBER_MASK 0xffffffu
 
-/** Why the side that waits says no. The first two pass: the other asks again. */
+/** Why the side that waits rejects. After NOT_READY and BUSY the other side tries again. */
 enum pairing_refusal {
 	PAIRING_TAKEN,     /**< not refused */
-	PAIRING_NOT_READY, /**< its program has not brought the QP to RTR in time */
-	PAIRING_BUSY,      /**< too many wait */
-	PAIRING_NO_QP,     /**< there is no QP of that number, or it is rdma_cm's */
-	PAIRING_OTHER_QP,  /**< that QP's program named another peer */
+	PAIRING_NOT_READY, /**< the QP was not brought to RTR in time */
+	PAIRING_BUSY,      /**< too many requests are held */
+	PAIRING_NO_QP,     /**< there is no such QP, or it belongs to rdma_cm */
+	PAIRING_OTHER_QP,  /**< the QP has another peer */
 	PAIRING_OTHER_PSN, /**< another starting PSN */
 	PAIRING_ILL,       /**< not understood */
 	PAIRING_REFUSALS
@@ -54,7 +54,7 @@ static inline void pairing_put_hello(uint8_t p[PAIRING_HELLO_LEN], const struct 
 	store_be32(p + 16, h->psn);
 }
 
-/** @return false: not such a message, or one of another version. */
+/** @return false: it is no such message, or of another version. */
 static inline bool pairing_get_hello(const void *data, size_t len, struct pairing_hello *h)
 {
 	const uint8_t *p = data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file pd.h The inside of a protection domain. */
+/** @file pd.h Private: a protection domain. */
 #ifndef RNIC_PD_H
 #define RNIC_PD_H
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file post_batch.h
- * Whether a post may wait for the next one. A program that posts small messages in quick
- * succession, one by one, pays for each of them the engine's lock, a packet and what the port
- * does for a packet; a few of them together cost hardly more than one. So the first few of a series
- * go at once. The others gather until enough are there or the program polls, as it usually does
- * after a series. If it never polls, see engine_ring_lazy().
+ * Decides whether a post may wait for the next one. Each small message that is sent alone costs a
+ * turn of the engine's lock and a packet. A few together cost hardly more than one. So the first
+ * few posts of a series go at once. The others wait until there are enough of them or the program
+ * polls. If it never polls, see engine_ring_lazy().
  */
 #ifndef RNIC_POST_BATCH_H
 #define RNIC_POST_BATCH_H
@@ -16,9 +15,9 @@
 #define RNIC_POST_BATCH_GAP_NS UINT64_C(1000) /**< a longer pause ends a series */
 #define RNIC_POST_BATCH_FIRST  4              /**< posts of a series that go at once */
 #define RNIC_POST_BATCH_MOST   16             /**< posts that go together */
-#define RNIC_POST_BATCH_BYTES  128            /**< larger posts gain nothing */
+#define RNIC_POST_BATCH_BYTES  128            /**< larger posts do not wait */
 
-/** Of one send queue, under its lock. Zero-initialised: no series yet. */
+/** The state of one send queue, under its lock. Zero-initialised: no series yet. */
 struct rnic_post_batch {
 	uint64_t last;  /**< ns, when the last post was made */
 	uint32_t bytes; /**< of the post being made */
@@ -26,9 +25,10 @@ struct rnic_post_batch {
 };
 
 /**
- * A post is complete. @param now ns, of a clock that all threads share.
- * @param room elements of the send queue: half of them may wait.
- * @return true: it waits for the next.
+ * A post is complete.
+ * @param now ns, of a clock that all threads share.
+ * @param room elements of the send queue. Half of them may wait.
+ * @return true: it waits for the next post.
  */
 static inline bool rnic_post_batch_add(struct rnic_post_batch *g, uint64_t now, uint32_t room)
 {

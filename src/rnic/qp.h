@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file qp.h
- * The inside of a queue pair: the queues, the state of verbs, and the RDMAP stream while there is
- * a connection. Posting is in qp_post.c, what the stream tells in qp_stream.c.
+ * Private: a queue pair, with its queues, the state of verbs, and the RDMAP stream while there is a
+ * connection. Posting is in qp_post.c, the upcalls of the stream in qp_stream.c.
  */
 #ifndef RNIC_QP_H
 #define RNIC_QP_H
@@ -18,16 +18,15 @@ struct conn;
 struct pairing;
 
 struct rnic_qp {
-	/* What posting touches. */
+	/* Used by posting. */
 	struct rnic *rnic;
 	_Atomic int state; /**< enum rnic_qp_state; changed under the engine's lock */
 	bool sig_all;
-	_Atomic bool
-		paired; /**< connects by itself: iWARP knows no RTR, sends may be posted there */
+	_Atomic bool paired;     /**< it connects without rdma_cm; sends may be posted in RTR */
 	_Atomic bool recv_waits; /**< a message waits for a receive element */
 	pthread_spinlock_t sq_lock;
-	uint32_t sq_posted;                /**< under sq_lock: committed, not yet shown */
-	_Atomic uint32_t sq_polled;        /**< completions of the send queue that were polled */
+	uint32_t sq_posted;         /**< under sq_lock: committed, but not published in sq.head */
+	_Atomic uint32_t sq_polled; /**< completions of the send queue that were polled */
 	struct rnic_post_batch post_batch; /**< under sq_lock */
 	struct rdmap_sq sq;
 	struct recv_queue rq; /**< without a ring when there is an SRQ */
@@ -38,19 +37,19 @@ struct rnic_qp {
 	struct rnic_cq *send_cq, *recv_cq;
 	struct rnic_srq *srq;
 	struct rdmap_rqe *srq_rqe; /**< copy of the element under way, with an SRQ */
-	bool cq_failed;            /**< a CQ overflowed: fail at the next occasion */
-	bool failing;              /**< the program moves it to ERROR: no event about it */
-	bool in_error;             /**< told: flushed, events raised */
+	bool cq_failed;            /**< a CQ overflowed: the QP is about to fail */
+	bool failing;              /**< the program moves it to ERROR: raise no event */
+	bool in_error;             /**< flushed, and events raised */
 	bool closing;              /**< the orderly close has begun; the state is SQD */
-	bool drain_notify;         /**< tell when the send queue is drained */
+	bool drain_notify;         /**< raise RNIC_EVENT_SQ_DRAINED */
 	unsigned access;           /**< RNIC_ACCESS_REMOTE_* granted to the peer */
 	uint16_t ird, ord;
 	uint32_t num;
 	void *context;
 	struct rnic_pd *pd;
-	struct pairing *pairing; /**< NULL: the CM connects it */
-	struct conn *conn;       /**< being made, or the stream's; NULL: none */
-	struct conn *lingering;  /**< over, but a Terminate is still to be sent on it */
+	struct pairing *pairing; /**< NULL: the CM connects the QP */
+	struct conn *conn;       /**< in start-up, or of the stream; or NULL */
+	struct conn *lingering;  /**< over, but its Terminate is still to be sent */
 	LIST_ENTRY(rnic_qp) send_cq_link, recv_cq_link;
 	LIST_HEAD(, rnic_mw) windows; /**< of type 2, bound to this QP */
 	struct recv_wait wait;
@@ -61,29 +60,30 @@ extern const struct rdmap_ops qp_stream_ops;
 /** The doorbell's handler: send what was posted, or flush it. */
 void qp_serve(struct engine_doorbell *d);
 
-/** A CQ lost a completion of this QP. It fails once the lock's holder is done with the stream. */
+/** A CQ lost a completion of this QP. The QP fails when the lock is released. */
 void qp_cq_failed(struct rnic_qp *qp);
 
-/** Take over @p c. Its start-up is done. @param rtr see rdmap_attach(). */
+/** Take over @p c, which has finished its start-up. @param rtr see rdmap_attach(). */
 void qp_connect(struct rnic_qp *qp, struct conn *c, uint8_t rtr);
 
-/** In SQD: what had started is finished. */
+/** In SQD: all work requests that had started are finished. */
 void qp_drained(struct rnic_qp *qp);
 
-/** Begin the orderly close, if there is a stream and it has not begun. */
+/** Begin the orderly close of the stream, unless there is none or it has begun. */
 void qp_close(struct rnic_qp *qp);
 
-/** Reset the connection, then as after any end: ERROR, flush, the endpoint is told @p status. */
+/** Reset the connection, go to ERROR, flush, and report @p status to the endpoint. */
 void qp_abort(struct rnic_qp *qp, int status);
 
 /**
- * End whatever connection there is. A stream that the program has closed is let go in good order:
- * what has completed may still be in the LLP's hands, and must arrive. So is one with nothing under
- * way, as programs send their last words and end without rdma_disconnect(). Else it is reset.
+ * End the connection, if there is one. A stream that the program has closed is released in good
+ * order, because completed sends may still be in the LLP and must arrive. So is a stream with
+ * nothing under way, because programs may send a last message and end without rdma_disconnect().
+ * Any other connection is reset.
  */
 void qp_drop_connection(struct rnic_qp *qp);
 
-/** ERROR by our own decision: a peer is told with a Terminate (RFC 5040 section 5.1). */
+/** Go to ERROR because of a local error, with a Terminate to the peer (RFC 5040 section 5.1). */
 void qp_fail(struct rnic_qp *qp);
 
 /** Go to ERROR and flush. The connection is not touched. */

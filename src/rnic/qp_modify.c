@@ -7,9 +7,9 @@
 #include <errno.h>
 
 /**
- * The steps of verbs for a reliable connection, and two more. From RESET to ERROR, as RNICs allow
- * it. To SQD at any age of the connection: librdmacm's disconnect goes there first and gives up if
- * that fails.
+ * The transitions of verbs for a reliable connection, and two more. RESET to ERROR is allowed, as
+ * by other RNICs. SQD is allowed in any phase of the connection: librdmacm's disconnect begins with
+ * it, and fails if it fails.
  */
 static bool qp_modify_transition_ok(const struct rnic_qp *qp, enum rnic_qp_state to)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file recv_queue.h
- * The ring of receive elements under a QP's receive queue and under an SRQ. Any thread posts, under
- * the ring's own lock; elements are taken under the engine's lock.
+ * The ring of receive elements of a QP's receive queue or of an SRQ. Any thread may post, under the
+ * ring's own lock. Elements are taken under the engine's lock.
  */
 #ifndef RNIC_RECV_QUEUE_H
 #define RNIC_RECV_QUEUE_H
@@ -20,11 +20,10 @@ struct recv_queue {
 	uint32_t stride; /**< bytes of one */
 	uint32_t max_sge;
 	pthread_spinlock_t lock;
-	uint32_t posted;       /**< under lock: committed, not yet shown */
-	_Atomic uint32_t head; /**< elements up to here are there to be taken */
-	_Atomic uint32_t tail; /**< elements up to here are finished with */
-	/** Elements with a completion that the program has polled: their room may be posted to
-	 * again. */
+	uint32_t posted;       /**< under lock: committed, but not published in head */
+	_Atomic uint32_t head; /**< elements up to here may be taken */
+	_Atomic uint32_t tail; /**< elements up to here are done with */
+	/** Number of elements with a completion that was polled. Their room is free again. */
 	_Atomic uint32_t polled;
 };
 
@@ -34,14 +33,14 @@ void recv_queue_fini(struct recv_queue *q);
 
 void recv_queue_begin(struct recv_queue *q);
 
-/** Room for one more, its header zeroed; NULL: full. */
+/** The next element, with its header zeroed; NULL: the queue is full. */
 struct rdmap_rqe *recv_queue_next(struct recv_queue *q);
 void recv_queue_commit(struct recv_queue *q);
 
-/** Show what was committed, and unlock. */
+/** Publish the committed elements, and unlock. */
 void recv_queue_end(struct recv_queue *q);
 
-/** Throw all elements away. Engine's lock held. */
+/** Remove all elements. Engine's lock held. */
 void recv_queue_clear(struct recv_queue *q);
 
 static inline struct rdmap_rqe *recv_queue_at(const struct recv_queue *q, uint32_t i)
@@ -49,7 +48,7 @@ static inline struct rdmap_rqe *recv_queue_at(const struct recv_queue *q, uint32
 	return (struct rdmap_rqe *)(void *)(q->ring + (size_t)(i & (q->size - 1)) * q->stride);
 }
 
-/** Elements there. */
+/** Number of elements that may be taken. */
 static inline uint32_t recv_queue_count(const struct recv_queue *q)
 {
 	return atomic_load(&q->head) - atomic_load_explicit(&q->tail, memory_order_relaxed);
@@ -69,21 +68,21 @@ static inline const struct rdmap_rqe *recv_queue_first(const struct recv_queue *
 	return recv_queue_peek(q, 0);
 }
 
-/** The oldest element is finished with; its completion follows. Engine's lock held. */
+/** Remove the oldest element. Its completion follows. Engine's lock held. */
 static inline void recv_queue_pop(struct recv_queue *q)
 {
 	atomic_store_explicit(&q->tail, atomic_load_explicit(&q->tail, memory_order_relaxed) + 1,
 		memory_order_release);
 }
 
-/** The completion of an element was polled. One caller at a time: the lock of the QP's CQ. */
+/** The completion of an element was polled. The caller holds the lock of the QP's CQ. */
 static inline void recv_queue_release(struct recv_queue *q)
 {
 	atomic_store_explicit(&q->polled,
 		atomic_load_explicit(&q->polled, memory_order_relaxed) + 1, memory_order_release);
 }
 
-/** The same for an SRQ: its elements complete to the CQs of several QPs. */
+/** recv_queue_release() of an SRQ, which several CQs may call at the same time. */
 static inline void recv_queue_release_shared(struct recv_queue *q)
 {
 	atomic_fetch_add_explicit(&q->polled, 1, memory_order_release);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file recv_wait.h
- * A message that finds no receive element, and waits for one in the LLP: RFC 5041 section 7.1 lets
- * a DDP implementation "try to recover from the system fault using LLP means in a ULP-transparent
- * way". Programs that were written for InfiniBand count on it: there a responder says "receiver not
- * ready" and is asked again. A QP that connects without a CM waits for as long as it takes, as with
- * InfiniBand's rnr_retry 7; one of the CM for rnic_config.rnr_timeout_ms, then comes the Terminate.
- * All is under the engine's lock, except posting.
+ * Lets a message without a receive element wait in the LLP. RFC 5041 section 7.1 allows an
+ * implementation to "try to recover from the system fault using LLP means in a ULP-transparent
+ * way". Programs for InfiniBand rely on it: there the receiver answers "receiver not ready" and the
+ * sender tries again.
+ *
+ * A QP that connects without a CM waits for ever, as with InfiniBand's rnr_retry 7. A QP of the CM
+ * waits for rnic_config.rnr_timeout_ms and then sends a Terminate. All but posting is under the
+ * engine's lock.
  */
 #ifndef RNIC_RECV_WAIT_H
 #define RNIC_RECV_WAIT_H
@@ -19,28 +21,28 @@
 struct rnic_qp;
 
 struct recv_wait {
-	bool held; /**< rdmap holds a message back */
-	bool over; /**< in vain: the message is an error now, unless it finds an element */
+	bool held; /**< a message waits */
+	bool over; /**< the time is over: without an element the message is an error now */
 	struct timer timer;
-	LIST_ENTRY(rnic_qp) hungry_link; /**< in the SRQ's list, while the QP is told of posts */
+	LIST_ENTRY(rnic_qp) hungry_link; /**< in the SRQ's list, while posts wake this QP */
 };
 
 void recv_wait_init(struct rnic_qp *qp);
 
 /**
- * A message has found no receive element. Somebody posts meanwhile, or has: the QP's doorbell rings
- * when it may be there.
- * @return false: it must not wait, or has waited for long enough.
+ * A message has found no receive element. If one is posted, or was posted meanwhile, the QP's
+ * doorbell rings.
+ * @return false: the message may not wait, or has waited long enough.
  */
 bool recv_wait_begin(struct rnic_qp *qp);
 
-/** The SRQ has elements again: posts need not wake this QP again until it has looked. */
+/** The SRQ has elements again. Posts do not wake this QP until it waits again. */
 void recv_wait_told(struct rnic_qp *qp);
 
-/** The doorbell rang: if a message waits, look whether its element is there. */
+/** The doorbell rang. If a message waits, try again to take an element for it. */
 void recv_wait_serve(struct rnic_qp *qp);
 
-/** The connection is over, and nothing waits any more. */
+/** The connection is over: no message waits any more. */
 void recv_wait_end(struct rnic_qp *qp);
 
 #endif

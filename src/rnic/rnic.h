@@ -7,7 +7,7 @@
  * Threads: every function may be called from any thread, unless it says otherwise. Control calls
  * take the engine's lock; posting and polling do not wait for it.
  *
- * Errors are negative errno. Objects know what uses them: destroying one in use is -EBUSY.
+ * Errors are negative errno. An object that is in use cannot be destroyed: -EBUSY.
  */
 #ifndef RNIC_RNIC_H
 #define RNIC_RNIC_H
@@ -31,7 +31,7 @@ struct rnic_cq;
 struct rnic_srq;
 struct rnic_qp;
 
-/** What the device can do; reported by query_device and enforced. */
+/** The device's limits. They are enforced, and reported by query_device. */
 struct rnic_limits {
 	uint32_t max_pd, max_mr, max_mw, max_cq, max_cqe, max_srq, max_srq_wr, max_qp;
 	uint32_t max_qp_wr;        /**< send or receive elements per QP */
@@ -52,25 +52,28 @@ struct rnic_config {
 	struct mpa_config mpa;
 	uint16_t pairing_port;     /**< for QPs that connect without a CM; 0: there are none */
 	uint32_t start_timeout_ms; /**< MPA start-up deadline, both roles; 0: 10,000 */
-	uint32_t max_startups; /**< that wait for an MPA request; 0: limits.max_listen_backlog */
-	uint32_t max_startups_per_peer; /**< address, or IPv6 network of 64 bits; 0: as many */
-	uint32_t close_timeout_ms;      /**< from our FIN to the peer's; then reset; 0: 5,000 */
-	uint32_t rnr_timeout_ms;   /**< a message waits for its receive; 0: at once a Terminate */
+	/** Connections that wait for an MPA request; 0: limits.max_listen_backlog */
+	uint32_t max_startups;
+	/** Per address, or IPv6 network of 64 bits; 0: as max_startups */
+	uint32_t max_startups_per_peer;
+	uint32_t close_timeout_ms; /**< from our FIN to the peer's; then reset; 0: 5,000 */
+	/** How long a message waits for a receive element; 0: Terminate at once */
+	uint32_t rnr_timeout_ms;
 	struct rnic_limits limits; /**< zero fields: the defaults */
 };
 
-/** No access to memory touches more at a time. */
+/** Longest single access to memory, in bytes. */
 #define RNIC_PIECE_MAX 65536
 
-/** Things that happen without a call: verbs' asynchronous events. */
+/** Verbs' asynchronous events. */
 enum rnic_event_type {
 	RNIC_EVENT_CQ_ERROR, /**< a CQ overflowed */
 	RNIC_EVENT_QP_FATAL, /**< local error, or a Terminate was sent */
 	RNIC_EVENT_QP_REQUEST_ERROR,
 	RNIC_EVENT_QP_ACCESS_ERROR,
 	RNIC_EVENT_QP_ESTABLISHED, /**< data came before RTS was reported */
-	RNIC_EVENT_QP_LAST_WQE,    /**< a QP with an SRQ will take no more from it */
-	RNIC_EVENT_SQ_DRAINED,     /**< in SQD: what had started is finished */
+	RNIC_EVENT_QP_LAST_WQE,    /**< a QP with an SRQ takes no more elements */
+	RNIC_EVENT_SQ_DRAINED,     /**< in SQD: all that had started is finished */
 	RNIC_EVENT_SRQ_LIMIT,
 	RNIC_EVENT_PORT_ACTIVE,
 	RNIC_EVENT_PORT_DOWN,
@@ -79,50 +82,51 @@ enum rnic_event_type {
 
 struct rnic_event {
 	enum rnic_event_type type;
-	void *context; /**< of the CQ, QP or SRQ it is about: its creator's */
+	void *context; /**< the context of the CQ, QP or SRQ */
 };
 
 /** @return 0, -ENOMEM, -EINVAL. */
 int rnic_create(const struct rnic_config *cfg, struct rnic **out);
 
-/** Everything must have been destroyed; what is left is torn down and logged. */
+/** All objects should be destroyed before. Others are freed here, with a log line. */
 void rnic_destroy(struct rnic *r);
 
 const struct rnic_limits *rnic_get_limits(const struct rnic *r);
 
-/** Those of an RNIC that is created without any of its own. Any thread; before there is one, too.
- */
+/** The limits of an RNIC that is created with none. Any thread, at any time. */
 const struct rnic_limits *rnic_default_limits(void);
 
-/** Where the device says what a person should know; may be NULL. */
+/** The device's log; may be NULL. */
 const struct log_sink *rnic_log(const struct rnic *r);
 
-/** The clock of the port, which completions are dated by: nanoseconds. */
+/** The port's clock in ns, for the times of completions. */
 uint64_t rnic_clock(struct rnic *r);
 struct engine *rnic_engine(struct rnic *r);
 
 /**
- * @p fn is called under the engine's lock: it queues the event and returns. NULL: none. It is
- * called from here already if the port is down, or lost.
+ * @p fn is called under the engine's lock. It must only queue the event. NULL: none. It is called
+ * before this returns if the port is down or lost.
  */
 void rnic_set_event_handler(
 	struct rnic *r, void (*fn)(void *arg, const struct rnic_event *ev), void *arg);
 
 /**
- * @p fn has memory there that is registered on demand; it returns false if that cannot be. Called
- * under the engine's lock, for at most RNIC_PIECE_MAX bytes. Until it is set all memory is there.
+ * @p fn pages in memory that is registered on demand. It returns false if that is not possible.
+ * Called under the engine's lock, for at most RNIC_PIECE_MAX bytes. Without @p fn memory is taken
+ * to be present.
  */
 void rnic_set_page_in(struct rnic *r, bool (*fn)(const void *addr, size_t len, bool write));
 
-/** An endpoint did not get to its peer. */
+/** A failed attempt to reach a peer. */
 struct rnic_failure {
 	struct ip_endpoint remote;
 	int status; /**< negative errno, as in the endpoint's event */
 };
 
 /**
- * @p fn hears of each attempt to resolve or connect that fails below MPA: nobody answers, or TCP is
- * refused. A peer's program that rejects is none. Called under the engine's lock. NULL: nobody.
+ * @p fn is called for each attempt to resolve or connect that fails below MPA: there is no answer,
+ * or TCP is refused. It is not called when the peer's program rejects. Called under the engine's
+ * lock. May be NULL.
  */
 void rnic_set_failure_handler(
 	struct rnic *r, void (*fn)(void *arg, const struct rnic_failure *f), void *arg);
@@ -130,12 +134,12 @@ void rnic_set_failure_handler(
 /** The port's link changed (called by the port, under the lock). */
 void rnic_port_changed(struct rnic *r, bool up);
 
-/** The port is gone for good: device fatal (called by the port, under the lock). */
+/** The port was removed: device fatal (called by the port, under the lock). */
 void rnic_lost(struct rnic *r);
 
 /* ---- protection domains and memory ------------------------------------------------------- */
 
-/** @return 0; -ENOMEM: no memory, or as many as max_pd. */
+/** @return 0; -ENOMEM: no memory, or max_pd reached. */
 int rnic_pd_alloc(struct rnic *r, struct rnic_pd **out);
 /** @return 0; -EBUSY: regions, windows, SRQs or QPs are in it. */
 int rnic_pd_dealloc(struct rnic_pd *pd);
@@ -147,15 +151,15 @@ int rnic_pd_dealloc(struct rnic_pd *pd);
 #define RNIC_ACCESS_MW_BIND       0x10
 #define RNIC_ACCESS_ZERO_BASED    0x20
 /**
- * The memory need not be there before it is used: then what rnic_set_page_in() named
- * sees to it, or the access fails as one out of bounds. @p addr NULL with all of SIZE_MAX is the
- * whole address space.
+ * On demand: the memory may be missing until it is used. Then the function of rnic_set_page_in()
+ * pages it in, or the access fails as one out of bounds. @p addr NULL with a length of SIZE_MAX is
+ * the whole address space.
  */
 #define RNIC_ACCESS_ON_DEMAND 0x40
 
 /**
  * Register memory. Its STag is unpredictable (RFC 5042 section 6.2.3) and serves as lkey and rkey.
- * Remote access is by [iova, iova + len).
+ * Peers address it by [iova, iova + len).
  * @return 0; -EINVAL: remote write without local write (verbs), unknown rights, no length, more
  *         than max_mr_size, or addr + len or iova + len wraps; -ENOMEM: max_mr reached, or no
  * memory.
@@ -164,8 +168,7 @@ int rnic_mr_reg(struct rnic_pd *pd, void *addr, size_t len, uint64_t iova, unsig
 	struct rnic_mr **out);
 int rnic_mr_dereg(struct rnic_mr *mr); /**< -EBUSY: windows are bound to it */
 uint32_t rnic_mr_stag(const struct rnic_mr *mr);
-/** From now on its STag is invalid. It must still be deregistered; windows bound to it stay valid.
- */
+/** Invalidate its STag. It must still be deregistered. Windows bound to it stay valid. */
 void rnic_mr_revoke(struct rnic_mr *mr);
 
 #define RNIC_REREG_TRANSLATION 1
@@ -176,27 +179,27 @@ void rnic_mr_revoke(struct rnic_mr *mr);
 int rnic_mr_rereg(struct rnic_mr *mr, unsigned what, struct rnic_pd *pd, void *addr, size_t len,
 	unsigned access);
 
-/** The region of ibv_alloc_null_mr(): reads are zeros, writes are lost; for lkeys alone. */
+/** The region of ibv_alloc_null_mr(): it reads as zeros, and writes are dropped. Only for lkeys. */
 int rnic_mr_alloc_null(struct rnic_pd *pd, struct rnic_mr **out);
 
 /**
- * Find memory of a region on demand, for advice (ibv_advise_mr()).
+ * Find memory of an on-demand region, for ibv_advise_mr().
  * @return 0; -EFAULT: no such STag, or out of bounds; -ENOENT: another key of the STag is valid;
  *         -EINVAL: a window, or a region that is not on demand; -EPERM: of another PD, or @p write
- *         without the right to.
+ *         without that right.
  */
 int rnic_mr_locate(
 	struct rnic_pd *pd, uint32_t stag, uint64_t to, uint32_t len, bool write, uint8_t **mem);
 
 enum rnic_mw_type {
-	RNIC_MW_TYPE_1, /**< for all QPs of its PD; bound again and again, or to nothing */
-	/** 2B: for the QP that binds it alone. Ends by invalidation, also by that QP's peer. */
+	RNIC_MW_TYPE_1, /**< for all QPs of its PD; may be bound any number of times */
+	/** Type 2B: only for the QP that binds it. Ends by invalidation, also by that QP's peer. */
 	RNIC_MW_TYPE_2,
 };
 
 /**
- * A memory window: an STag for a part of a region, with rights for peers alone. It stands for
- * nothing until it is bound, by a work request that the QP processes in its turn:
+ * A memory window: an STag for a part of a region, with rights for peers only. It is invalid until
+ * it is bound by a work request, which the QP processes in its turn:
  *
  *     op = RDMAP_WR_BIND_MW; remote_stag = the new STag, which differs from that of the allocation
  *     in its lowest byte only; inv_stag = the region's STag; local_arg = {address in the region,
@@ -210,10 +213,10 @@ enum rnic_mw_type {
  */
 int rnic_mw_alloc(struct rnic_pd *pd, enum rnic_mw_type type, struct rnic_mw **out);
 int rnic_mw_dealloc(struct rnic_mw *mw); /**< 0 */
-/** From now on it stands for nothing, until it is bound again. */
+/** Invalidate its STag until it is bound again. */
 void rnic_mw_revoke(struct rnic_mw *mw);
 
-/** The STag now: of the last bind that was processed. */
+/** The present STag: of the last bind that was processed. */
 uint32_t rnic_mw_stag(const struct rnic_mw *mw);
 
 /* ---- completion queues ------------------------------------------------------------------- */
@@ -224,9 +227,7 @@ struct rnic_wc {
 	uint32_t qp_num;
 };
 
-/**
- * Called once per arming, under the engine's lock: write to the channel and return.
- */
+/** Called once per arming, under the engine's lock. It must only write to the channel. */
 typedef void rnic_cq_notify_fn(void *context);
 
 /**
@@ -242,20 +243,20 @@ uint32_t rnic_cq_size(const struct rnic_cq *cq);
 int rnic_cq_resize(struct rnic_cq *cq, uint32_t cqe);
 
 /**
- * Take at most @p n completions. When there are fewer, drives the engine once (inline progress).
- * @return how many; -EOVERFLOW when the CQ has overflowed and what it held is taken.
+ * Take at most @p n completions. If there are fewer, drive the engine once (inline progress).
+ * @return how many; -EOVERFLOW when the CQ has overflowed and is empty.
  */
 int rnic_cq_poll(struct rnic_cq *cq, int n, struct rnic_wc *wc);
 
-/** Date the completions from now on. Right after creation. @return 0, -ENOMEM. */
+/** Record the times of completions. Call it right after creation. @return 0, -ENOMEM. */
 int rnic_cq_keep_times(struct rnic_cq *cq);
 
 /** As rnic_cq_poll() of one, with the time it was added (rnic_clock()) when times are kept. */
 int rnic_cq_poll_timed(struct rnic_cq *cq, struct rnic_wc *wc, uint64_t *time);
 
 /**
- * Notify only when @p count completions have come since the last notification that would have been
- * worth one each, or @p period ns after the first of them. 0: not by this one; both 0: at once.
+ * Moderate notifications: one comes when @p count completions have come that would each have caused
+ * one, or @p period ns after the first of them. 0 turns a criterion off. Both 0: no moderation.
  */
 void rnic_cq_moderate(struct rnic_cq *cq, uint16_t count, uint64_t period);
 
@@ -278,7 +279,7 @@ int rnic_srq_destroy(struct rnic_srq *srq);
  * @return 0; -EINVAL: more than its elements.
  */
 int rnic_srq_set_limit(struct rnic_srq *srq, uint32_t limit);
-/** Its real capacities, and the limit: 0 when that has been told. */
+/** The real capacities, and the limit, which is 0 after its event. */
 void rnic_srq_get(const struct rnic_srq *srq, uint32_t *max_wr, uint32_t *max_sge, uint32_t *limit);
 
 /* ---- queue pairs ------------------------------------------------------------------------- */
@@ -306,9 +307,9 @@ struct rnic_qp_init {
 int rnic_qp_create(struct rnic_pd *pd, struct rnic_qp_init *init, struct rnic_qp **out);
 
 /**
- * A connected QP is reset first (its peer sees RST); one that is being closed is let go in good
- * order (what has completed arrives). Its completions are taken from the CQs. Nobody may post to
- * it at the same time.
+ * Destroy the QP. Its connection ends as described at qp_drop_connection(): reset, or released in
+ * good order, so that completed sends arrive. Its completions are removed from the CQs. No thread
+ * may post to it at the same time.
  */
 int rnic_qp_destroy(struct rnic_qp *qp);
 uint32_t rnic_qp_num(const struct rnic_qp *qp);
@@ -327,7 +328,7 @@ enum rnic_qp_state rnic_qp_get_state(const struct rnic_qp *qp);
 struct rnic_path {
 	struct ip_addr local, remote;
 	uint32_t remote_qp; /**< 24 bits, as the PSNs */
-	uint32_t rq_psn;    /**< that the peer's program gave to its QP as sq_psn */
+	uint32_t rq_psn;    /**< the sq_psn of the peer's QP */
 	uint8_t tos;
 };
 
@@ -335,55 +336,58 @@ struct rnic_qp_attr {
 	enum rnic_qp_state state;
 	bool drain_notify;
 	bool draining;   /**< query: in SQD, and not all that had started is finished */
-	unsigned access; /**< RNIC_ACCESS_REMOTE_*; checked besides the MR's */
+	unsigned access; /**< RNIC_ACCESS_REMOTE_*; checked in addition to the MR's */
 	uint16_t ird, ord;
 	struct rnic_path path;
 	uint32_t sq_psn;
-	uint64_t patience; /**< ns that a send waits for its peer; 0: for ever */
+	uint64_t patience; /**< ns that a send waits for the peer; 0: for ever */
 };
 
 /**
- * The transitions of verbs for iWARP: RESET-INIT-RTR-RTS one by one (the CM's connection goes to
- * RTS by itself), any to ERROR (flush) or RESET, RTS-SQD (no more sends start; rnic_ep_disconnect()
- * lets them go on to its end) and back. Moving a QP that has no connection to RTR or RTS is allowed
- * and has no effect on the wire. To SQD from ERROR, or while a connection is being made, is allowed
- * and does nothing.
+ * The transitions of verbs for iWARP. RESET-INIT-RTR-RTS one by one; a connection of the CM goes to
+ * RTS by itself. From any state to ERROR (flush) or RESET. RTS-SQD (no more sends start, until
+ * rnic_ep_disconnect()) and back. A QP without a connection may go to RTR or RTS, without an effect
+ * on the wire. A transition to SQD from ERROR or during start-up does nothing.
  *
- * With RNIC_QP_PATH and RTR the QP connects by itself, to a QP of a peer where the program does the
- * same. That goes on when this has returned; posts wait for it, from RTR on. Its state stays the
- * program's, SQD does not close it. When there is no connection within the patience, the oldest
- * send ends with RDMAP_WC_RETRY_EXC_ERR and the QP is in ERROR. That its peer has ended in good
- * order is seen likewise, by the next send.
+ * With RNIC_QP_PATH and RTR the QP connects without rdma_cm, to a QP that does the same. It
+ * connects in the background; posts may be made from RTR on, and wait. Only the program changes the
+ * state. SQD does not close the connection. If there is no connection within the patience, the
+ * oldest send completes with RDMAP_WC_RETRY_EXC_ERR and the QP is in ERROR. An orderly end of the
+ * peer is noticed by the next send, in the same way.
  * @return 0, -EINVAL (no such transition), or as pairing_begin().
  */
 int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr *attr);
 void rnic_qp_query(struct rnic_qp *qp, struct rnic_qp_attr *attr, struct rnic_qp_init *init);
 
 /**
- * Open the port for QPs that connect by themselves: a program is about to tell others of its QPs.
+ * Open the port for QPs that connect without rdma_cm. Call it before peers learn of such a QP.
  * @return 0; -EOPNOTSUPP: there is no such port; -EADDRINUSE, -ENOMEM.
  */
 int rnic_pairing_open(struct rnic *r);
 
-/* Posting: lock, fill one element or more, unlock, ring. The element returned by next() is
- * zeroed in its header; fill it, then commit(). In ERROR, committed elements complete flushed. */
+/*
+ * Posting: begin() locks, next() returns an element with its header zeroed, commit() adds it, and
+ * end() unlocks and rings. In ERROR, committed elements complete as flushed.
+ */
 
 /**
  * @return -EINVAL in RESET, INIT, and RTR without a path, for sends; RESET for receives. 0 else.
  */
 int rnic_sq_begin(struct rnic_qp *qp);
 /**
- * @return NULL: full (-ENOMEM to the caller). Elements count until their completion is polled;
- * those that make none until they are done.
+ * @return NULL: the queue is full. An element is in use until its completion is polled, or until it
+ *         is done, if it makes no completion.
  */
 struct rdmap_wqe *rnic_sq_next(struct rnic_qp *qp);
 void rnic_sq_commit(struct rnic_qp *qp);
 void rnic_sq_end(struct rnic_qp *qp); /**< unlocks and rings the engine */
-/** Unlocks; nothing since rnic_sq_begin() counts. */
+/** Unlocks, and drops all elements since rnic_sq_begin(). */
 void rnic_sq_abort(struct rnic_qp *qp);
 
-/* The same for receives, which all make a completion; of a QP without an SRQ, and of an SRQ, which
- * is never refused. */
+/*
+ * The same for receives, each of which makes a completion, and for SRQs. rnic_srq_begin() never
+ * fails.
+ */
 
 int rnic_rq_begin(struct rnic_qp *qp);
 struct rdmap_rqe *rnic_rq_next(struct rnic_qp *qp);

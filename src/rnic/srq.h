@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file srq.h The inside of a shared receive queue. */
+/** @file srq.h Private: a shared receive queue. */
 #ifndef RNIC_SRQ_H
 #define RNIC_SRQ_H
 
@@ -12,10 +12,10 @@ struct rnic_srq {
 	struct rnic_pd *pd;
 	void *context;
 	struct recv_queue rq;
-	uint32_t limit;               /**< tell when fewer are left; 0: do not */
+	uint32_t limit;               /**< raise the event when fewer are left; 0: never */
 	uint32_t users;               /**< QPs */
-	_Atomic bool hungry;          /**< some of them wait for an element */
-	LIST_HEAD(, rnic_qp) waiting; /**< those */
+	_Atomic bool hungry;          /**< waiting is not empty */
+	LIST_HEAD(, rnic_qp) waiting; /**< QPs that wait for an element */
 	struct engine_doorbell doorbell;
 };
 
@@ -26,8 +26,9 @@ static inline size_t srq_element_size(const struct rnic_srq *srq)
 }
 
 /**
- * Take the oldest element: copied to @p to, because many QPs have one each, and their Sends end
- * in any order. Raises the limit event. @return false: none is there.
+ * Copy the oldest element to @p to, and remove it. A copy is needed because many QPs have one
+ * element each, and their Sends end in any order. Raises the limit event. @return false: it is
+ * empty.
  */
 bool srq_take(struct rnic_srq *srq, struct rdmap_rqe *to);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file stag_table.h
- * From an STag to its memory region. An STag is a 24-bit index and an 8-bit key
- * (draft-hilland-verbs section 7.2.1); here both are random, so that an STag that was given to one
- * peer says nothing about those of others (RFC 5042 section 6.2.3). Hence a hash table of indexes,
- * not an array. Under the engine's lock.
+ * Maps STags to memory regions. An STag is a 24-bit index and an 8-bit key (draft-hilland-verbs
+ * section 7.2.1). Both are random, so an STag says nothing about others (RFC 5042 section 6.2.3).
+ * So this is a hash table of indexes, not an array. Under the engine's lock.
  */
 #ifndef RNIC_STAG_TABLE_H
 #define RNIC_STAG_TABLE_H
@@ -22,11 +21,14 @@ struct stag_table {
 	struct stag_slot *slot;
 	uint32_t mask; /**< size - 1; the size is a power of two */
 	uint32_t count;
-	uint32_t max; /**< STags at most */
+	uint32_t max; /**< limit of STags */
 	const struct random_source *random;
 };
 
-/** @param max 1 - 2^22: random indexes stay easy to find. @return 0, -ENOMEM. */
+/**
+ * @param max limit of STags, 1 to 2^22: a free random index is still found quickly.
+ * @return 0, -ENOMEM.
+ */
 int stag_table_init(struct stag_table *t, uint32_t max, const struct random_source *random);
 void stag_table_fini(struct stag_table *t);
 
@@ -35,8 +37,8 @@ int stag_table_add(struct stag_table *t, void *object, uint32_t *stag);
 void stag_table_remove(struct stag_table *t, uint32_t stag);
 
 /**
- * Find by index alone, whatever the key is now. The key may be changed in the slot (a window's
- * owner does at each bind). @return NULL: no such index.
+ * Find by index, with any key. The key in the slot may be changed, as a bind of a window does.
+ * @return NULL: no such index.
  */
 struct stag_slot *stag_table_find(const struct stag_table *t, uint32_t stag);
 

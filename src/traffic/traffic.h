@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file traffic.h
- * Test traffic over any LLP: one stream that sends a pattern (source), takes it in (sink), sends
- * back what comes (echo), or sends messages and awaits each one's echo (pingpong). Whether a
- * stream connected or was accepted makes no difference to its role.
+ * Test traffic over any LLP: a stream sends a pattern (source), receives it (sink), sends back what
+ * comes (echo), or sends messages and awaits the echo of each (pingpong). A stream of any role may
+ * connect or be accepted.
  *
- * Driven by the LLP's upcalls alone; no I/O, no memory of its own. As the LLP: everything happens
- * under the engine's lock.
+ * Driven by the LLP's upcalls alone: no I/O, no allocation. Everything happens under the engine's
+ * lock.
  */
 #ifndef TRAFFIC_TRAFFIC_H
 #define TRAFFIC_TRAFFIC_H
@@ -24,8 +24,10 @@ struct traffic;
 
 struct traffic_config {
 	enum traffic_role role;
-	/** What is sent and expected; must outlive the stream. Sinks without verify and echoes may
-	 *  have NULL. */
+	/**
+	 * What is sent and expected. It must outlive the stream. May be NULL for echoes and for
+	 * sinks without verify.
+	 */
 	const struct traffic_pattern *pattern;
 	uint64_t bytes;            /**< source: to send; 0: until traffic_finish() */
 	bool metered;              /**< source: sends no more than traffic_allow() has allowed */
@@ -38,9 +40,10 @@ struct traffic_config {
 	uint64_t (*clock)(void *ctx);
 	/** The connection is established. May be NULL. */
 	void (*connected)(void *ctx, struct traffic *t);
-	/** The connection is over: `error` and `wrong` say how. The stream is the caller's again,
-	 * and may be freed in here. @p last may be looked at until this returns, such as by
-	 *  tcp_get_info(). May be NULL. */
+	/**
+	 * The connection is over; see `error` and `wrong`. The stream may be freed in here. @p last
+	 * may be read until this returns, such as by tcp_get_info(). May be NULL.
+	 */
 	void (*ended)(void *ctx, struct traffic *t, const struct llp *last);
 	void *ctx;
 };
@@ -48,19 +51,19 @@ struct traffic_config {
 /** Read-only for the caller. */
 struct traffic {
 	struct traffic_config cfg;
-	struct llp *llp; /**< NULL: not there yet, or gone */
-	uint64_t sent; /**< bytes handed to the LLP; some may not be acknowledged: llp_unacked() */
+	struct llp *llp;       /**< NULL: not connected yet, or over */
+	uint64_t sent;         /**< bytes handed to the LLP, acknowledged or not */
 	uint64_t received;     /**< bytes taken in */
-	uint64_t allowed;      /**< of a metered source, in all */
-	uint64_t messages;     /**< of a pingpong: that came back */
+	uint64_t allowed;      /**< a metered source's limit, in bytes from the start */
+	uint64_t messages;     /**< a pingpong's messages that came back */
 	uint64_t connected_at; /**< by the clock */
 	uint64_t first_at;     /**< when the first byte came in; 0: none did */
 	uint64_t eof_at;       /**< when the peer closed its direction */
 	uint64_t ended_at;
 	uint64_t message_at; /**< when the present message was begun */
-	uint64_t wrong_at;   /**< place of the first byte that was not as expected */
+	uint64_t wrong_at;   /**< offset of the first wrong byte */
 	bool connected, eof, ended;
-	bool wrong;     /**< a byte came that was not as expected, or one more than expected */
+	bool wrong;     /**< a byte was wrong, or there were too many */
 	bool finishing; /**< traffic_finish() was called */
 	bool shut;      /**< our direction is closed */
 	bool paused;
@@ -68,30 +71,30 @@ struct traffic {
 	int error;   /**< of llp_user_ops.closed; 0: both directions were closed in order */
 };
 
-/** Prepare a stream; it has no connection yet. */
+/** Prepare a stream. It has no connection yet. */
 void traffic_init(struct traffic *t, const struct traffic_config *cfg);
 
 /** Begin to connect. @return as llp_connect(). ended() is called only after it returned 0. */
 int traffic_connect(
 	struct traffic *t, struct llp_stack *s, const struct llp_connect_params *params);
 
-/** Take a connection, within an llp_accept_fn. */
+/** Take a connection, inside an llp_accept_fn. */
 void traffic_accept(struct traffic *t, struct llp *l);
 
 /** A metered source may send @p bytes more. */
 void traffic_allow(struct traffic *t, uint64_t bytes);
 
-/** Take in what comes, from now on (traffic_config.paused). */
+/** End the pause of traffic_config.paused. */
 void traffic_resume(struct traffic *t);
 
 /**
- * Come to an end in good order: a source sends what it has queued, a pingpong awaits the message
- * that is under way, a sink and an echo close their direction and go on taking in. ended() follows
- * when the peer has closed too.
+ * Finish in good order. A source sends what it has queued. A pingpong awaits the message under way.
+ * A sink and an echo close their direction and go on receiving. ended() follows when the peer has
+ * closed too.
  */
 void traffic_finish(struct traffic *t);
 
-/** Throw the connection away (RST), if there is one. ended() is not called. */
+/** Reset the connection (RST), if there is one. ended() is not called. */
 void traffic_abort(struct traffic *t);
 
 #endif

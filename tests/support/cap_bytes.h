@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file cap_bytes.h A capture that lies in memory: of exactly its size, so that ASan sees more. */
+/** @file cap_bytes.h A capture in memory, of its exact size, so that ASan sees every overrun. */
 #ifndef SUPPORT_CAP_BYTES_H
 #define SUPPORT_CAP_BYTES_H
 
@@ -7,7 +7,9 @@
 
 #include <stdlib.h>
 
-/** Read @p bytes, which stay there until cap_close(). @return NULL: not a capture; @p e says why.
+/**
+ * Read @p bytes, which must be valid until cap_close().
+ * @return NULL: not a capture; @p e says why.
  */
 static inline struct cap_file *cap_open_bytes(const uint8_t *bytes, size_t len, struct cap_error *e)
 {

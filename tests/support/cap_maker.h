@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file cap_maker.h
- * Captures put together in memory, frame by frame: a TCP connection between 10.0.0.1:40000 (side 0)
- * and 10.0.0.2:7174 (side 1), in Ethernet frames of the pcap format, 1 us apart.
+ * Builds captures in memory, frame by frame: a TCP connection between 10.0.0.1:40000 (side 0) and
+ * 10.0.0.2:7174 (side 1), in Ethernet frames of the pcap format, 1 us apart.
  */
 #ifndef TESTS_SUPPORT_CAP_MAKER_H
 #define TESTS_SUPPORT_CAP_MAKER_H
@@ -16,7 +16,7 @@ struct cap_maker {
 	size_t len, size;
 	uint32_t seq[2]; /**< that each side sends next */
 	uint64_t frames;
-	uint32_t snap;     /**< frames are cut to it; 0: not */
+	uint32_t snap;     /**< snap length of frames; 0: none */
 	bool crc, markers; /**< of FPDUs that are made */
 	uint64_t at[2];    /**< octet of full operation */
 };
@@ -25,7 +25,7 @@ struct cap_maker {
 void cap_maker_init(struct cap_maker *m);
 void cap_maker_free(struct cap_maker *m);
 
-/** Any segment; nothing of *m but the file changes. */
+/** Any segment. Only the file of *m changes. */
 void cap_maker_packet(struct cap_maker *m, unsigned side, uint32_t seq, uint32_t ack, uint8_t flags,
 	const void *text, size_t len);
 
@@ -39,10 +39,10 @@ void cap_maker_text(struct cap_maker *m, unsigned side, const void *text, size_t
 void cap_maker_request(struct cap_maker *m);
 void cap_maker_reply(struct cap_maker *m);
 
-/** All of a start-up: handshake, request, reply. */
+/** A whole start-up: handshake, request, reply. */
 void cap_maker_start(struct cap_maker *m);
 
-/** Frame a ULPDU into @p out (len + 600 bytes are enough). @return its length; at[] goes on. */
+/** Frame a ULPDU into @p out (len + 600 bytes are enough). @return its length; at[] advances. */
 size_t cap_maker_frame(
 	struct cap_maker *m, unsigned side, const void *ulpdu, size_t len, uint8_t *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file child.h
- * Run a program and look at it from outside.
+ * Runs a program and captures its output.
  */
 #ifndef TESTS_SUPPORT_CHILD_H
 #define TESTS_SUPPORT_CHILD_H
@@ -12,15 +12,15 @@ struct child {
 };
 
 /**
- * Run @p argv to its end, which comes by SIGALRM if not before.
- * @param env "NAME=value" to set, "NAME" to remove, NULL at the end; NULL: as it is.
+ * Run @p argv to its end. SIGALRM ends it if it takes too long.
+ * @param env "NAME=value" to set, "NAME" to remove, NULL at the end; NULL: no changes.
  */
 void child_run(struct child *c, const char *const argv[], const char *const env[]);
 
-/** Its exit status; fails the test, with what it said, when a signal ended it. */
+/** Its exit status. If a signal ended it the test fails with its output. */
 int child_exit(const struct child *c);
 
-/** How often @p text has @p part. */
+/** The number of @p part in @p text. */
 unsigned child_count(const char *text, const char *part);
 
 #endif

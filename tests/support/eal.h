@@ -11,13 +11,13 @@
  * failure. */
 void test_eal_init(void);
 
-/** The same with another size, of address space: what is not used takes no memory. */
+/** The same with another size of address space. Unused space takes no memory. */
 void test_eal_init_with(unsigned megabytes);
 
 /** A pool of @p n mbufs with @p room bytes of data each after RTE_PKTMBUF_HEADROOM. */
 struct rte_mempool *test_pool(const char *name, unsigned n, unsigned room);
 
-/** Mbufs of @p pool that are not in it: 0 when nothing leaked. */
+/** Mbufs that are not in @p pool: 0 when nothing leaked. */
 unsigned test_pool_missing(const struct rte_mempool *pool);
 
 /** A packet with the bytes of a literal. */

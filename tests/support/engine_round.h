@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file engine_round.h The engine's rounds where no thread makes them. */
+/** @file engine_round.h Rounds of an engine without a thread. */
 #ifndef SUPPORT_ENGINE_ROUND_H
 #define SUPPORT_ENGINE_ROUND_H
 
 #include "engine/engine.h"
 
-/** One round, which waits for the lock and counts as nobody's. @return packets handled. */
+/** Run one round. It waits for the lock and is not counted. @return packets handled. */
 static inline unsigned engine_round(struct engine *e)
 {
 	unsigned n;

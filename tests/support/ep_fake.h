@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file ep_fake.h
- * A double of rnic/ep.h (and of the little of the engine that goes with it): it connects nothing,
- * notes what it is asked for, and emits what a test tells it to.
+ * A double of rnic/ep.h and of the engine functions that it needs. It connects nothing, records
+ * calls, and emits events for the test.
  */
 #ifndef SUPPORT_EP_FAKE_H
 #define SUPPORT_EP_FAKE_H
@@ -13,7 +13,7 @@
 
 struct ep_fake {
 	unsigned live;            /**< endpoints that exist */
-	int fail;                 /**< what the next call that can fail answers, once */
+	int fail;                 /**< the error of the next call that can fail, once */
 	struct rnic_ep *last;     /**< created or connected last */
 	struct ip_endpoint bound; /**< by the last bind */
 	bool reuse, v6only;
@@ -29,16 +29,16 @@ struct ep_fake {
 
 extern struct ep_fake ep_fake;
 
-/** Forget everything. No endpoint may exist. */
+/** Reset the state. No endpoint may exist. */
 void ep_fake_reset(void);
 
-/** What struct rnic is for those under test. */
+/** The struct rnic for the code under test. */
 struct rnic *ep_fake_rnic(void);
 
-/** Emit an event as the engine would. Nothing happens on an endpoint that nobody adopted. */
+/** Emit an event. Does nothing for an endpoint that is not adopted. */
 void ep_fake_emit(struct rnic_ep *ep, enum rnic_ep_event_type type, int status);
 
-/** The same with what came from the peer. */
+/** Emit an event with data of the peer. */
 void ep_fake_emit_data(struct rnic_ep *ep, enum rnic_ep_event_type type, const void *data,
 	uint16_t len, uint16_t ird, uint16_t ord);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file ip_double.h
- * A double of ip/ip.h for tests of TCP: what ip_send() is given is queued for the test to look
- * at; the test hands segments in. One struct ip_stack is one host with one address per family.
+ * A double of ip/ip.h for tests of TCP. Packets of ip_send() are queued for the test, and the test
+ * delivers segments. One struct ip_stack is one host with one address per family.
  */
 #ifndef TESTS_SUPPORT_IP_DOUBLE_H
 #define TESTS_SUPPORT_IP_DOUBLE_H
@@ -16,17 +16,17 @@ struct ip_stack {
 	unsigned n_addr;
 	uint16_t mtu;
 	struct ip_transport transport;
-	/** Sent and not yet taken by the test: references as the port would hold them. */
+	/** Sent packets that the test has not taken: references, as the port would hold them. */
 	struct rte_mbuf *sent[IP_DOUBLE_QUEUE];
 	struct ip_addr sent_to[IP_DOUBLE_QUEUE], sent_from[IP_DOUBLE_QUEUE];
 	uint8_t sent_tos[IP_DOUBLE_QUEUE], taken_tos; /**< of the packet taken last */
-	uint8_t rx_tos;                               /**< of what is delivered */
+	uint8_t rx_tos;                               /**< of delivered packets */
 	unsigned head, tail;
 	int send_error;    /**< what ip_send() returns, if not 0 */
-	unsigned refused;  /**< packets that it refused */
+	unsigned refused;  /**< packets that ip_send() refused */
 	uint16_t path_mtu; /**< 0: mtu */
 	unsigned confirms, doubts;
-	bool unsettled; /**< what ip_doubt() says */
+	bool unsettled; /**< returned by ip_doubt() */
 };
 
 void ip_double_init(struct ip_stack *s, uint16_t mtu, const char *addr);
@@ -34,7 +34,7 @@ void ip_double_init(struct ip_stack *s, uint16_t mtu, const char *addr);
 /** Packets that were sent and not taken yet. */
 unsigned ip_double_pending(const struct ip_stack *s);
 
-/** Take the oldest packet sent; it begins at the TCP header and is the caller's. NULL: none. */
+/** Take the oldest sent packet, from its TCP header. The caller owns it. NULL: none. */
 struct rte_mbuf *ip_double_take(struct ip_stack *s);
 
 /** The same, with its addresses. */
@@ -44,7 +44,7 @@ struct rte_mbuf *ip_double_take_from(struct ip_stack *s, struct ip_addr *src, st
 void ip_double_deliver(struct ip_stack *s, const struct ip_addr *src, const struct ip_addr *dst,
 	struct rte_mbuf *m, uint64_t now);
 
-/** Free all that waits. */
+/** Free all queued packets. */
 void ip_double_drain(struct ip_stack *s);
 
 #endif

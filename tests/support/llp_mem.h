@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file llp_mem.h
- * An LLP in memory: two hosts, a stack each, joined by byte pipes. Nothing moves by itself: the
- * test steps every delivery, so that each order of events can be made. All memory that is shown
- * to a user is its own allocation, exactly as long as the piece, and a handle is freed as soon as
- * its user let go of it: the address sanitizer sees every overrun and every late use.
+ * An LLP in memory: two hosts with a stack each, joined by byte pipes. Nothing moves by itself: the
+ * test steps every delivery, so any order of events is possible. Each piece that a user sees has
+ * its own allocation of its exact length, and a handle is freed as soon as its user has released
+ * it. So the address sanitizer sees every overrun and every use after free.
  *
  * Upcalls come only from llp_mem_step() and llp_mem_run(), never from inside an llp function.
  */
@@ -18,7 +18,7 @@ struct llp_mem;
 /** Two hosts, 10.0.0.1 and 10.0.0.2; EMSS 1448, send buffers of 1 MiB, segments as sent. */
 struct llp_mem *llp_mem_create(void);
 
-/** Frees everything; open connections vanish without upcalls. */
+/** Frees everything. Open connections end without upcalls. */
 void llp_mem_destroy(struct llp_mem *m);
 
 /** The stack of host 0 or 1, for llp_connect() and llp_listen(). */
@@ -27,10 +27,10 @@ struct llp_stack *llp_mem_stack(struct llp_mem *m, unsigned host);
 /** The address of host 0 or 1, with @p port. */
 struct ip_endpoint llp_mem_endpoint(const struct llp_mem *m, unsigned host, uint16_t port);
 
-/** EMSS of all connections, at once. */
+/** Set the EMSS of all connections. */
 void llp_mem_set_emss(struct llp_mem *m, uint32_t emss);
 
-/** Deliver in pieces of at most @p bytes; 0: segments arrive as they were sent. */
+/** Deliver in pieces of at most @p bytes; 0: segments as they were sent. */
 void llp_mem_set_segment(struct llp_mem *m, size_t bytes);
 
 /** Like llp_mem_set_segment(), but each piece's size is drawn from 1..bytes with this seed. */
@@ -39,51 +39,56 @@ void llp_mem_set_random_segment(struct llp_mem *m, size_t bytes, uint32_t seed);
 /** Bytes that a connection can hold until they are delivered. */
 void llp_mem_set_buffer(struct llp_mem *m, size_t bytes);
 
-/** A host that answers nothing, and connections to which hang: a black hole. */
+/** Make a host silent: connections to it hang. */
 void llp_mem_set_silent(struct llp_mem *m, unsigned host, bool silent);
 
-/** Hold back (or let go again) all that @p l sends. */
+/** Hold back all that @p l sends, or release it. */
 void llp_mem_hold(struct llp *l, bool hold);
 
 /**
- * Piece @p k of what @p l has sent and is not delivered overtakes those before it: the receiver may
- * take it early. A piece is offered once. @return true if it was taken; else it comes in its turn.
+ * Undelivered piece @p k of @p l overtakes those before it: it is offered to the receiver's ooo().
+ * A piece is offered once. @return true: it was taken; false: it comes in its turn.
  */
 bool llp_mem_ooo(struct llp *l, unsigned k);
 
-/**
- * Pieces sent by @p l and not delivered, and bytes of payload that they hold: not what was taken.
- */
+/** Number of undelivered pieces of @p l, and their bytes, without those that were taken. */
 unsigned llp_mem_pending(const struct llp *l, size_t *held);
 
-/** One event: an establishment, the delivery of one piece, an end. @return false: all is quiet. */
+/**
+ * Make one event: an establishment, the delivery of one piece, an end. @return false: there is
+ * none.
+ */
 bool llp_mem_step(struct llp_mem *m);
 
-/** Step until all is quiet. Fails the process after @p max steps. @return steps made. */
+/**
+ * Step until there is no event. Fails the process after @p max steps. @return the number of steps.
+ */
 unsigned llp_mem_run(struct llp_mem *m, unsigned max);
 
 /** At the next step @p l gets closed(error), its peer closed(-ECONNRESET). */
 void llp_mem_fail(struct llp *l, int error);
 
-/** The other end of @p l's pipe, or NULL once that is gone. */
+/** The other end of @p l, or NULL once that is released. */
 struct llp *llp_mem_other(struct llp *l);
 
-/** Send bytes from @p l as they are, as one segment, at once; no alignment, no limit. */
+/** Send bytes from @p l as one segment, at once, without a limit. */
 void llp_mem_send_raw(struct llp *l, const void *bytes, size_t len);
 
-/** Connections that their user has not let go of, without closed(). */
+/** Connections that are neither released nor closed. */
 unsigned llp_mem_open_count(const struct llp_mem *m);
 
-/** Segments delivered up to now, all connections. */
+/** Number of delivered segments of all connections. */
 unsigned llp_mem_segments(const struct llp_mem *m);
 
-/* ---- a user that only records: the test as the peer -------------------------------------- */
+/*
+ * ---- a user that only records, for tests that are the peer --------------------------------------
+ */
 
 struct llp_mem_peer {
 	struct llp_mem *m;
 	struct llp *llp; /**< NULL: not there yet, or gone */
 	struct llp_listener *listener;
-	uint8_t *rx; /**< all that came */
+	uint8_t *rx; /**< all received bytes */
 	size_t rx_len, rx_room;
 	bool connected, eof, closed;
 	int error; /**< of closed */
@@ -96,10 +101,10 @@ void llp_mem_peer_connect(
 /** Listen at @p host and take the first connection. */
 void llp_mem_peer_listen(struct llp_mem_peer *p, struct llp_mem *m, unsigned host, uint16_t port);
 
-/** Forget the first @p len received bytes. */
+/** Remove the first @p len received bytes. */
 void llp_mem_peer_consume(struct llp_mem_peer *p, size_t len);
 
-/** Abort the connection if it is there, free what was received. */
+/** Abort the connection, if there is one, and free the received bytes. */
 void llp_mem_peer_done(struct llp_mem_peer *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file llp_mem_priv.h What the files of the in-memory LLP share. */
+/** @file llp_mem_priv.h Private to the in-memory LLP. */
 #ifndef TESTS_SUPPORT_LLP_MEM_PRIV_H
 #define TESTS_SUPPORT_LLP_MEM_PRIV_H
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file plain_sum.h The Internet checksum byte by byte (RFC 1071): not the stack's own code. */
+/**
+ * @file plain_sum.h The Internet checksum byte by byte (RFC 1071), independent of the stack's code.
+ */
 #ifndef TESTS_SUPPORT_PLAIN_SUM_H
 #define TESTS_SUPPORT_PLAIN_SUM_H
 
@@ -17,7 +19,7 @@ static inline uint32_t plain_sum(const uint8_t *p, size_t len, uint32_t sum)
 	return sum;
 }
 
-/** Put the right sum into TCP's, ICMP's or ICMPv6's header; one that is cut off stays as it is. */
+/** Write the checksum of a TCP, ICMP or ICMPv6 header, unless the header is cut off before it. */
 static inline void plain_sum_fix_l4(uint8_t *l4, size_t len, uint8_t proto, uint32_t pseudo)
 {
 	size_t at = proto == 6 ? 16 : 2;

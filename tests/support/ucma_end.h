@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file ucma_end.h Free a ucma and its tables, which live as long as the process elsewhere. */
+/** @file ucma_end.h Frees a ucma and its tables. The product never does. */
 #ifndef SUPPORT_UCMA_END_H
 #define SUPPORT_UCMA_END_H
 

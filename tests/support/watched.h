@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file watched.h
- * A program that looks at its memory after every single instruction of a copy: a signal handler
- * under the processor's trap flag. Before cmocka.h, if that is included.
+ * A program that reads its memory after every instruction of a copy, in a signal handler under the
+ * processor's trap flag. Include it before cmocka.h.
  */
 #ifndef TESTS_SUPPORT_WATCHED_H
 #define TESTS_SUPPORT_WATCHED_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The thread sanitizer keeps the signal from its program. */
+/* The thread sanitizer does not deliver the signal. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define WATCHED_NO_STEPS 1
@@ -28,16 +28,16 @@
 struct watched {
 	uint8_t *memory; /**< the program's */
 	size_t len;
-	const uint8_t *sent; /**< what should come, no byte of it 0 */
-	size_t used;         /**< of it, so far */
-	const char *wrong;   /**< what a reader could not live with */
+	const uint8_t *sent; /**< the expected bytes, none of which is 0 */
+	size_t used;         /**< bytes that were consumed */
+	const char *wrong;   /**< a violation of the rule, or NULL */
 	uint8_t generation;
 	struct sigaction before;
 };
 
 static struct watched watched;
 
-/** Is there a naturally aligned word across @p edge? */
+/** True if a naturally aligned word lies across @p edge. */
 static inline bool watched_splits_a_word(const uint8_t *edge)
 {
 	for (uintptr_t size = 2; size <= 8; size *= 2) {
@@ -50,7 +50,7 @@ static inline bool watched_splits_a_word(const uint8_t *edge)
 	return false;
 }
 
-/** A reader: what it sees it uses and takes away, before anything else is done. */
+/** A reader that consumes and clears new bytes at once. */
 static inline void watched_consume(int sig)
 {
 	struct watched *w = &watched;
@@ -71,7 +71,7 @@ static inline void watched_consume(int sig)
 	}
 }
 
-/** A writer that never rests: bytes of one word that differ were not read at one time. */
+/** A writer that changes all bytes: a word of different bytes was not read at once. */
 static inline void watched_scribble(int sig)
 {
 	(void)sig;
@@ -81,7 +81,7 @@ static inline void watched_scribble(int sig)
 
 #ifdef WATCHED_STEPS
 
-/** From here on @p each runs after each instruction. */
+/** From now on @p each runs after each instruction. */
 static inline void watched_begin(
 	uint8_t *memory, const uint8_t *sent, size_t len, void (*each)(int))
 {
