@@ -109,7 +109,7 @@ void replay_post(struct replay_session *x, const struct stream_fpdu *f)
 		break;
 	case RDMAP_OP_ATOMIC_REQUEST:
 		/* Its identifier is the sender's choice: the captured answer is to another. */
-		replay_stop(x, "Atomic Requests, whose answers cannot be replayed");
+		replay_stop(x, "Atomic Requests: their answers cannot be replayed");
 		break;
 	default: /* Immediate Data has no answer; what answers is not posted */
 		break;

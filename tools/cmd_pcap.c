@@ -154,7 +154,7 @@ static int cmd_pcap_complain(const char *file, const char *text)
 static void cmd_pcap_warn(const char *file, const struct follow_counters *n)
 {
 	static const char *const what[PACKET_KINDS] = {
-		[PACKET_CUT] = "frames whose headers the snap length cut off",
+		[PACKET_CUT] = "frames with headers that the snap length cut off",
 		[PACKET_BAD] = "frames with headers that cannot be",
 	};
 

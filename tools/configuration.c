@@ -63,14 +63,14 @@ static const struct argp_option configuration_argp_options[] = {
 const struct argp configuration_argp = {
 	configuration_argp_options, configuration_parse_option, NULL, NULL, NULL, NULL, NULL};
 
-static int configuration_complain(const char *who, const char *what, const char *why)
+static int configuration_complain(const char *command, const char *what, const char *why)
 {
-	fprintf(stderr, "%s: %s: %s\n", who, what, why);
+	fprintf(stderr, "%s: %s: %s\n", command, what, why);
 	return EXIT_USAGE;
 }
 
 /* Into the environment, each before what is there already. */
-static int configuration_export(struct configuration *c, const char *who)
+static int configuration_export(struct configuration *c, const char *command)
 {
 	char *set;
 
@@ -79,7 +79,7 @@ static int configuration_export(struct configuration *c, const char *who)
 		char *path = realpath(c->file, NULL);
 
 		if (!path)
-			return configuration_complain(who, c->file, strerror(errno));
+			return configuration_complain(command, c->file, strerror(errno));
 		setenv("UIWARP_CONFIG", path, 1);
 		free(path);
 	}
@@ -90,10 +90,10 @@ static int configuration_export(struct configuration *c, const char *who)
 	return 0;
 }
 
-int configuration_apply(struct configuration *c, const char *who, struct config *out)
+int configuration_apply(struct configuration *c, const char *command, struct config *out)
 {
 	struct config_error e;
-	int rc = configuration_export(c, who);
+	int rc = configuration_export(c, command);
 
 	free(c->set);
 	c->set = NULL;
@@ -102,9 +102,9 @@ int configuration_apply(struct configuration *c, const char *who, struct config 
 	rc = config_from_environment(out, &e);
 	if (rc == 0)
 		return configuration_complain(
-			who, "no configuration", "expected --config FILE or --set KEY=VALUE");
+			command, "no configuration", "expected --config FILE or --set KEY=VALUE");
 	if (rc < 0) {
-		fprintf(stderr, "%s: %s\n", who, e.text);
+		fprintf(stderr, "%s: %s\n", command, e.text);
 		return EXIT_USAGE;
 	}
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file configuration.h
- * --config and --set, for every command that has a stack below it, with what the environment says.
+ * The options --config and --set of commands that open a stack, and the environment.
  */
 #ifndef TOOLS_CONFIGURATION_H
 #define TOOLS_CONFIGURATION_H
@@ -20,12 +20,12 @@ struct configuration {
 extern const struct argp configuration_argp;
 
 /**
- * Put what was given into the environment, where other programs of ours find it, and read all of
- * that into @p out. Frees what @p c holds.
- * @param who begins the sentences on stderr: "uiwarp run".
+ * Export the options to the environment, where the preloaded library finds them, and read the
+ * environment into @p out. Frees the memory of @p c.
+ * @param command begins the sentences on stderr: "uiwarp run".
  * @return 0, or EXIT_USAGE with a sentence written.
  */
-int configuration_apply(struct configuration *c, const char *who, struct config *out);
+int configuration_apply(struct configuration *c, const char *command, struct config *out);
 
 /** @p a and @p b with @p separator between them, malloc()ed; either may be NULL. Never NULL. */
 char *configuration_join(const char *a, const char *separator, const char *b);

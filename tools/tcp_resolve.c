@@ -37,7 +37,7 @@ static bool tcp_resolve_is_reachable(struct net *n, const struct ip_addr *a)
 	return r == 0;
 }
 
-int tcp_resolve(struct net *n, const char *who, const char *host, struct ip_addr *out)
+int tcp_resolve(struct net *n, const char *command, const char *host, struct ip_addr *out)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
 	struct addrinfo *list;
@@ -45,7 +45,7 @@ int tcp_resolve(struct net *n, const char *who, const char *host, struct ip_addr
 	int r = getaddrinfo(host, NULL, &hints, &list);
 
 	if (r != 0) {
-		fprintf(stderr, "%s: \"%s\" is no host: %s\n", who, host, gai_strerror(r));
+		fprintf(stderr, "%s: \"%s\" is no host: %s\n", command, host, gai_strerror(r));
 		return -EHOSTUNREACH;
 	}
 	for (const struct addrinfo *a = list; a && !found; a = a->ai_next)
@@ -57,6 +57,6 @@ int tcp_resolve(struct net *n, const char *who, const char *host, struct ip_addr
 	fprintf(stderr,
 		"%s: there is no route to %s; expected it in the network of an "
 		"\"address\", or a \"gateway\"\n",
-		who, host);
+		command, host);
 	return -EHOSTUNREACH;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file tcp_resolve.h From a host's name to an address that a stack of ours can reach. */
+/** @file tcp_resolve.h Resolves a host's name to an address that our stack can reach. */
 #ifndef TOOLS_TCP_RESOLVE_H
 #define TOOLS_TCP_RESOLVE_H
 
@@ -7,9 +7,9 @@
 
 /**
  * The first address of @p host to which @p n has a route.
- * @param who begins the sentence: "uiwarp tcp".
+ * @param command begins the sentence: "uiwarp tcp".
  * @return 0, or -EHOSTUNREACH with a sentence on stderr.
  */
-int tcp_resolve(struct net *n, const char *who, const char *host, struct ip_addr *out);
+int tcp_resolve(struct net *n, const char *command, const char *host, struct ip_addr *out);
 
 #endif

@@ -99,9 +99,9 @@ const struct config_key config_keys[] = {
 			"its own key stays, whichever comes first. `auto` works with all of "
 			"them; [peers.md](peers.md) tells what each is for."},
 	{"crc", CONFIG_IS_WORD(mpa.crc, config_crc), .of_peer = true, .initial = "preferred",
-		.text = "MPA CRC32c. It is off only when both sides want that; `required` "
-			"leaves a peer whose reply does not agree. [peers.md](peers.md) tells "
-			"how it is negotiated. `on` is an older name of `preferred`."},
+		.text = "MPA CRC32c. It is off only when both sides want that. With `required`, a "
+			"connection ends if the peer's reply does not agree. [peers.md](peers.md) "
+			"tells how it is negotiated. `on` is an older name of `preferred`."},
 	{"markers", CONFIG_IS_SWITCH(mpa.markers), .of_peer = true, .initial = "off",
 		.text = "Whether the peer is to put MPA markers into what it sends. A peer that "
 			"wants them from us gets them anyway."},
@@ -187,9 +187,9 @@ const struct config_key config_keys[] = {
 	{"max_stalled_per_peer",
 		CONFIG_IS_NUMBER(patience.max_stalled_per_peer, 0, CONFIG_MAX_CONNECTIONS),
 		.initial = "0",
-		.text = "Connections of one peer's address whose windows are closed over what "
-			"waits for them. For one more, the one with most to send is reset. 0: "
-			"any number, until others want the memory ([tcp.md](tcp.md))."},
+		.text = "Connections of one peer's address that have data to send and a closed "
+			"window. For one more, the one with most to send is reset. 0: any number, "
+			"until others need the memory ([tcp.md](tcp.md))."},
 	{"congestion_control", .type = CONFIG_NAME, .words = config_congestion_control,
 		CONFIG_FIELD(congestion_control), .initial = "cubic",
 		.text = "TCP's congestion control: `bbr` for paths that lose packets without "

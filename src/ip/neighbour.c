@@ -483,14 +483,14 @@ static void neighbour_learn_other(
 void neighbour_learn(
 	struct ip_stack *s, struct ip_neighbour *n, const struct neighbour_news *news, uint64_t now)
 {
-	const uint8_t *who = news->mac ? news->mac : news->src ? news->src : n->eth;
+	const uint8_t *mac = news->mac ? news->mac : news->src ? news->src : n->eth;
 
 	if (!neighbour_is_known(n)) {
 		neighbour_learn_first(n, news, now);
 		return;
 	}
 	if (news->solicited)
-		neighbour_answered(n, who, now);
+		neighbour_answered(n, mac, now);
 	if (news->mac && !eth_addr_equal(n->eth, news->mac))
 		neighbour_learn_other(n, news, now);
 }
