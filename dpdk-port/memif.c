@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <rte_kvargs.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -155,6 +156,33 @@ bool memif_is_served(const char *device)
 	served = args && memif_is_server(args) && memif_listens(args, path ? path : DEFAULT_SOCKET);
 	rte_kvargs_free(args);
 	return served;
+}
+
+static unsigned long memif_number(
+	const struct rte_kvargs *args, const char *key, unsigned long by_default)
+{
+	const char *given = args ? rte_kvargs_get(args, key) : NULL;
+
+	return given ? strtoul(given, NULL, 10) : by_default;
+}
+
+uint64_t memif_file_size(const char *device)
+{
+	const char *comma = strchr(device, ',');
+	struct rte_kvargs *args = NULL;
+	uint64_t slots, buffer;
+	bool server;
+
+	if (!memif_is_named(device))
+		return 0;
+	if (comma)
+		args = rte_kvargs_parse(comma + 1, NULL);
+	server = args && memif_is_server(args);
+	/* The driver takes at most 14; a ring has a head of 128 bytes, a descriptor 16. */
+	slots = 1ull << (memif_number(args, "rsize", 10) & 15);
+	buffer = memif_number(args, "bsize", 2048) & 0xffff;
+	rte_kvargs_free(args);
+	return server ? 0 : 2 * (128 + slots * (16 + buffer));
 }
 
 enum memif_absence memif_why_absent(const char *device, char *socket, size_t len)

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /** True if @p device is a memif, by its name or arguments. */
 bool memif_is_named(const char *device);
@@ -34,6 +35,13 @@ int memif_absolute(const char *device, char *out, size_t len);
  * seen.
  */
 bool memif_is_served(const char *device);
+
+/**
+ * The size of the file in memory that a client shares with its server: `ulimit -f` must allow it.
+ * The driver makes it when it connects, and reports nothing when it cannot.
+ * @return 0 if @p device is no memif, or the server.
+ */
+uint64_t memif_file_size(const char *device);
 
 /** Why a memif has no link. */
 enum memif_absence {

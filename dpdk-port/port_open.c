@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -121,6 +122,18 @@ static bool port_is_memif(const struct port *p)
 	return port_driver_is(p, "net_memif");
 }
 
+static int port_check_file_limit(struct opening *o)
+{
+	uint64_t size = memif_file_size(o->cfg->device);
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= size)
+		return 0;
+	return port_fail(o, -EINVAL,
+		"the limit of file sizes (ulimit -f) is %ju bytes, and its shared memory takes %ju",
+		(uintmax_t)limit.rlim_cur, (uintmax_t)size);
+}
+
 static int port_probe(struct opening *o)
 {
 	char name[RTE_DEV_NAME_MAX_LEN];
@@ -129,6 +142,9 @@ static int port_probe(struct opening *o)
 	port_device_name(o->cfg->device, name, sizeof name);
 	if (port_is_another(o, name))
 		return port_fail(o, -EBUSY, "this process had it open with other arguments");
+	r = port_check_file_limit(o);
+	if (r)
+		return r;
 	memif_forget_stale(o->cfg->device);
 	r = rte_dev_probe(o->cfg->device);
 	/* A device that the EAL probed when it started is there already. */

@@ -103,6 +103,11 @@ run_case port-no-server no_port "net_memif0,role=client,socket=/nonexistent/m,so
 	net_memif0
 run_case port-argument no_port "net_memif0,rol=server" "rol expected role"
 run_case port-pair no_port "net_memif0,role" "role NAME=VALUE"
+small_files() { # KIB COMMAND...
+	(ulimit -f "$1" && shift && "$@")
+}
+run_case port-file-limit small_files 1000 no_port \
+	"net_memif0,role=client,socket=$work/m,socket-abstract=no" "ulimit 1024000 4227328"
 run_case port-no-pci no_port 0000:ff:1f.7 DPDK
 
 # The program's own exit status, output, affinity and signals are as without us.

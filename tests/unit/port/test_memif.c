@@ -190,9 +190,19 @@ static void who_is_not_there_by_an_abstract_name(void **state)
 	close(fd);
 }
 
+/* As its driver makes it: seen with strace, for these arguments. */
+static void a_clients_file_has_a_size(void **state)
+{
+	assert_int_equal(memif_file_size("net_memif0"), 4227328);
+	assert_int_equal(memif_file_size("net_memif0,role=client,bsize=4096,rsize=5"), 263424);
+	assert_int_equal(memif_file_size("net_memif0,role=server"), 0);
+	assert_int_equal(memif_file_size("net_tap0,iface=x"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_clients_file_has_a_size),
 		cmocka_unit_test(the_socket_of_a_killed_server_is_removed),
 		cmocka_unit_test(the_socket_of_a_living_server_stays),
 		cmocka_unit_test(only_the_socket_of_a_server_is_looked_at),
