@@ -15,7 +15,7 @@ static void check_note_line(struct check *k, struct stream *s, uint64_t frame, c
 /* What is not seen is not judged: numbers and Reads are taken up anew. */
 static void check_forget(struct stream *s)
 {
-	struct check_side *me = check_side_of(s), *peer = check_side_of(stream_peer(s));
+	struct check_side *me = check_side_of(s);
 
 	me->gap = true;
 	for (unsigned i = 0; i < DDP_QUEUES; i++) {
@@ -23,8 +23,13 @@ static void check_forget(struct stream *s)
 		me->untagged[i].open = false;
 	}
 	me->tagged.open = false;
-	/* Requests of this end, and responses to the peer's. */
-	me->reads.unsure = peer->reads.unsure = true;
+	check_forget_reads(s);
+}
+
+bool check_has_all(const struct stream *s)
+{
+	return s->start.seen && s->phase == STREAM_FPDU && !check_side_of(s)->gap &&
+	       !cap_reassembly_behind(&s->tcp);
 }
 
 static void check_on_opened(void *user, struct connection *c)
@@ -36,10 +41,13 @@ static void check_on_opened(void *user, struct connection *c)
 		return;
 	for (unsigned i = 0; i < 2; i++) {
 		ddp_init(&own->side[i].ddp);
+		own->side[i].requests_counted = true;
 		for (unsigned q = 0; q < DDP_QUEUES; q++)
 			own->side[i].queue_known[q] = true;
-		if (c->stream[i].phase == STREAM_LOST)
+		if (c->stream[i].phase == STREAM_LOST) {
+			own->side[i].requests_counted = false;
 			check_forget(&c->stream[i]);
+		}
 	}
 }
 
@@ -77,6 +85,11 @@ static void check_on_fpdu(
 	if (f->header && f->ddp != DDP_ERROR_SHORT)
 		x.opcode = f->segment.ulp & RDMAP_CONTROL_OPCODE;
 	check_take_first_bytes(&x, copy);
+	if (f->unproved) {
+		check_count(&x);
+		check_forget(s);
+		return;
+	}
 	check_framing(&x);
 	check_remember(&x);
 	if (f->result == MPA_DEFRAME_CRC || !f->header) {
@@ -105,6 +118,7 @@ static void check_on_found(void *user, struct connection *c, struct stream *s, u
 
 	if (!c->own)
 		return;
+	check_forget(s); /* the beginning of a direction may have been lost without a word */
 	line_add(&l, "an FPDU begins here; checked from here on");
 	check_note_line(user, s, frame, &l);
 }

@@ -39,7 +39,10 @@ struct check_side {
 	struct ddp ddp;               /**< rx: expected values of its next untagged segments */
 	bool queue_known[DDP_QUEUES]; /**< false after a hole, until the next segment */
 	struct check_message untagged[DDP_QUEUES], tagged;
-	struct reads reads; /**< that it has requested */
+	struct reads reads;    /**< that it has requested */
+	bool requests_counted; /**< the MSN of its last request is known, so that a later one tells
+				* how many were not seen */
+	bool requests_missing; /**< some may not be, since then */
 	bool terminated;
 	uint64_t terminate_frame;
 	bool first;         /**< its first FPDU was seen, and nothing before it is missing */
@@ -83,8 +86,9 @@ struct check_fpdu {
 	struct check_side *me, *peer;
 	const struct stream_fpdu *f;
 	uint8_t opcode;
-	const uint8_t *bytes; /**< its first octets, as on the wire */
-	size_t len;           /**< of them, at most CHECK_BYTES */
+	uint32_t unseen_requests; /**< that were sent before it, by its MSN, and not seen */
+	const uint8_t *bytes;     /**< its first octets, as on the wire */
+	size_t len;               /**< of them, at most CHECK_BYTES */
 };
 
 /** The sender of an FPDU did not meet a demand. */
@@ -108,6 +112,9 @@ static inline uint16_t *check_told(const struct stream *s, enum requirement_id i
 /** check_start.c: a start-up frame. */
 void check_start(struct check *k, struct stream *s);
 
+/** check_fpdu.c: count it. */
+void check_count(struct check_fpdu *x);
+
 /** check_fpdu.c: its framing, and whether it may come now. */
 void check_framing(struct check_fpdu *x);
 
@@ -116,6 +123,18 @@ bool check_segment(struct check_fpdu *x);
 
 /** check_message.c: RDMAP's header. */
 void check_message(struct check_fpdu *x);
+
+/** check_read.c: a request of a Read or an Atomic Operation. */
+void check_request(struct check_fpdu *x);
+
+/** check_read.c: the answer to one, or a part of it. */
+void check_response(struct check_fpdu *x);
+
+/** check_read.c: some of what an end has sent was not seen. */
+void check_forget_reads(struct stream *s);
+
+/** True if all that was sent before in the direction of @p s was seen, from its start-up on. */
+bool check_has_all(const struct stream *s);
 
 /** check_terminate.c */
 void check_terminate(struct check_fpdu *x);

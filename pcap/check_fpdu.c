@@ -113,7 +113,7 @@ static void check_first(struct check_fpdu *x)
 
 /* ---- the frame itself ----------------------------------------------------------------------- */
 
-static void check_fpdu_count(struct check_fpdu *x)
+void check_count(struct check_fpdu *x)
 {
 	x->me->fpdus++;
 	x->me->unaligned += !x->f->aligned;
@@ -126,7 +126,7 @@ void check_framing(struct check_fpdu *x)
 	const struct stream_fpdu *f = x->f;
 
 	check_first(x);
-	check_fpdu_count(x);
+	check_count(x);
 	if (x->me->terminated)
 		check_fail(x, REQ_RDMAP_5_4_7, "after its Terminate in frame %llu",
 			(unsigned long long)x->me->terminate_frame);

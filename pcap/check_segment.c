@@ -7,9 +7,12 @@ static void check_sequence(struct check_fpdu *x)
 	const struct ddp_segment *s = &x->f->segment;
 	struct ddp_queue *q = &x->me->ddp.rx[s->qn];
 
-	/* After a hole the numbers are taken as they come. */
-	if (!x->me->queue_known[s->qn])
+	/* After a hole the numbers are taken as they come; they tell what was in it. */
+	if (!x->me->queue_known[s->qn]) {
+		if (s->qn == RDMAP_QN_READ && x->me->requests_counted)
+			x->unseen_requests = s->msn - q->msn;
 		*q = (struct ddp_queue){.msn = s->msn, .mo = s->mo};
+	}
 	x->me->queue_known[s->qn] = true;
 	switch (ddp_check_untagged(&x->me->ddp, s)) {
 	case DDP_ERROR_MSN_RANGE:

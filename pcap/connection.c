@@ -30,38 +30,175 @@ void connection_join(struct connection *c)
 	c->ops->opened(c->user, c);
 }
 
-/* FIN counts when all text before it has been seen. */
+/* ---- the end of a direction ----------------------------------------------------------------- */
+
+/* Octets before FIN that belong to no whole FPDU or start-up frame. */
+static size_t connection_rest(struct stream *s)
+{
+	if (s->joined) {
+		s->joined = false; /* nothing comes that could tell of markers */
+		stream_resume(s);
+	}
+	return s->phase == STREAM_LOST || s->guess || s->unproved != 0 ? 0 : s->total;
+}
+
+/* FIN counts when all text before it has been seen, and what that is does not hang on the peer. */
 static void connection_tell_fin(struct stream *s)
 {
 	struct connection *c = s->c;
+	size_t rest;
 
 	if (c->id == 0 || !s->tcp.fin || s->fin_told || s->tcp.next != s->tcp.fin_seq)
 		return;
+	if (s->phase == STREAM_WAIT && s->total != 0)
+		return;
+	rest = connection_rest(s);
 	s->fin_told = true;
 	if (c->ops->fin)
-		c->ops->fin(c->user, c, s, s->phase == STREAM_LOST ? 0 : s->total);
+		c->ops->fin(c->user, c, s, rest);
+}
+
+/* ---- segments, in the order in which they were sent ----------------------------------------- */
+
+/* True if @p p acknowledges what the capture has not shown yet. */
+static bool connection_is_early(const struct connection *c, unsigned side, const struct packet *p)
+{
+	return p->flags & PACKET_ACK && cap_reassembly_lacks(&c->stream[!side].tcp, p->ack);
+}
+
+static void connection_take(
+	struct connection *c, unsigned side, const struct packet *p, const struct cap_frame *f)
+{
+	uint64_t frame = c->frame, time = c->time;
+
+	c->frame = f->number;
+	c->time = f->time;
+	cap_reassembly_segment(&c->stream[side].tcp, p, f);
+	connection_tell_fin(&c->stream[side]);
+	c->frame = frame;
+	c->time = time;
+}
+
+static void connection_take_held(struct connection *c, unsigned i)
+{
+	struct order_segment next = order_take(&c->order, i);
+
+	c->stream[next.side].tcp.held = c->order.of[next.side] != 0;
+	connection_take(c, next.side, &next.p, &next.f);
+}
+
+/* The first of each side that waits, if it needs to no more. @return false: none. */
+static bool connection_take_next(struct connection *c)
+{
+	bool seen[2] = {false, false};
+
+	for (unsigned i = 0; i < c->order.n && !(seen[0] && seen[1]); i++) {
+		const struct order_segment *o = &c->order.list[i];
+
+		if (!seen[o->side] && !connection_is_early(c, o->side, &o->p)) {
+			connection_take_held(c, i);
+			return true;
+		}
+		seen[o->side] = true;
+	}
+	return false;
+}
+
+/* True if what comes next of a side is among what waits. */
+static bool connection_holds_next(const struct connection *c, unsigned side)
+{
+	const struct order_segment *o = order_first(&c->order, side);
+	uint32_t next = c->stream[side].tcp.next;
+
+	return o && (next - o->p.seq < o->p.len || (o->p.len == 0 && next == o->p.seq));
+}
+
+/* The side whose text is missing, and not only waits itself; -1: none of that is to be seen. */
+static int connection_missing(const struct connection *c)
+{
+	unsigned side = !c->order.list[0].side;
+
+	for (unsigned i = 0; i < 2; i++, side = !side)
+		if (c->order.of[!side] != 0 && !connection_holds_next(c, side))
+			return (int)side;
+	return -1;
+}
+
+/* What the first one waits for is not in the capture. */
+static void connection_give_up(struct connection *c)
+{
+	int side = connection_missing(c);
+	const struct order_segment *own;
+	struct cap_reassembly *r;
+	uint32_t end, next;
+
+	if (side < 0) {
+		connection_take_held(c, 0); /* they wait for each other */
+		return;
+	}
+	end = order_first(&c->order, (unsigned)!side)->p.ack;
+	own = order_first(&c->order, (unsigned)side);
+	if (own && (int32_t)(end - own->p.seq) > 0)
+		end = own->p.seq;
+	r = &c->stream[side].tcp;
+	next = r->next;
+	c->order.silent[side] = !own;
+	c->order.waits = 0;
+	cap_reassembly_give_up_to(r, end);
+	if (r->next == next)
+		connection_take_held(c, 0); /* what it acknowledges cannot be */
+}
+
+static bool connection_has_waited(const struct connection *c)
+{
+	int side = connection_missing(c);
+
+	return c->order.n > ORDER_MAX || c->order.waits > REASSEMBLY_PATIENCE ||
+	       (side >= 0 && c->order.silent[side]);
+}
+
+/** Take what need not wait; @p all: the rest too. */
+static void connection_take_waiting(struct connection *c, bool all)
+{
+	while (c->order.n != 0)
+		if (!connection_take_next(c)) {
+			if (!all && !connection_has_waited(c))
+				return;
+			connection_give_up(c);
+		}
 }
 
 void connection_segment(
 	struct connection *c, unsigned side, const struct packet *p, const struct cap_frame *f)
 {
 	struct stream *s = &c->stream[side], *peer = &c->stream[!side];
+	bool text = p->len != 0 || p->flags & PACKET_FIN;
 
-	c->frame = f->number;
-	c->time = f->time;
+	c->frame = s->tcp.frame = peer->tcp.frame = f->number;
+	c->time = s->tcp.time = peer->tcp.time = f->time;
 	if (c->id != 0 && c->ops->segment)
 		c->ops->segment(c->user, c, s, p, f);
-	if (p->flags & PACKET_ACK && !(p->flags & PACKET_RST)) {
+	if (p->flags & PACKET_RST) {
+		connection_tell_fin(s);
+		return;
+	}
+	if (p->flags & PACKET_ACK) {
 		cap_reassembly_ack(&peer->tcp, p->ack);
 		connection_tell_fin(peer);
 	}
-	if (!(p->flags & PACKET_RST))
-		cap_reassembly_segment(&s->tcp, p, f);
-	connection_tell_fin(s);
+	if (text)
+		c->order.silent[side] = false;
+	c->order.waits++;
+	if (!text || (c->order.of[side] == 0 && !connection_is_early(c, side, p)) ||
+		!order_add(&c->order, side, p, f))
+		connection_take(c, side, p, f);
+	s->tcp.held = c->order.of[side] != 0;
+	connection_take_waiting(c, false);
 }
 
 void connection_end(struct connection *c, enum connection_end how, uint64_t frame)
 {
+	connection_take_waiting(c, true);
 	for (unsigned i = 0; i < 2; i++) {
 		struct stream *s = &c->stream[i];
 
@@ -81,5 +218,6 @@ void connection_end(struct connection *c, enum connection_end how, uint64_t fram
 		c->ops->closed(c->user, c, how, frame);
 	stream_free(&c->stream[0]);
 	stream_free(&c->stream[1]);
+	order_free(&c->order);
 	free(c);
 }

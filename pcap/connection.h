@@ -12,6 +12,7 @@
 #include "ddp/ddp.h"
 #include "mpa/deframe.h"
 #include "mpa/startup.h"
+#include "pcap/order.h"
 #include "pcap/reassembly.h"
 
 struct connection;
@@ -54,6 +55,8 @@ struct stream_fpdu {
 	uint32_t ack;    /**< of the segment that it began in */
 	uint32_t pieces; /**< number of parts of segments that it lies in */
 	uint32_t segments;
+	bool unproved;  /**< that FPDUs begin there is likely, but not certain: nothing is to blame
+			 */
 	bool aligned;   /**< it began with a TCP segment */
 	bool unseen;    /**< some bytes are not in the capture, so its CRC is not valid */
 	bool header;    /**< its DDP and RDMAP headers are in the capture */
@@ -72,10 +75,12 @@ struct stream {
 	struct connection *c;
 	struct cap_reassembly tcp;
 	enum stream_phase phase;
-	bool guess;     /**< the terms are to be guessed from the first FPDU */
-	bool crc_known; /**< deframe.crc is certain */
-	bool joined;    /**< markers may be in use, but their places are not known */
+	bool guess;        /**< the terms are to be guessed from the first FPDU */
+	bool crc_known;    /**< deframe.crc is certain */
+	unsigned unproved; /**< FPDUs that must look right before it is certain that they are */
+	bool joined;       /**< markers may be in use, but their places are not known */
 	bool fin_told;
+	bool whole; /**< its first octet is the first that its end has sent, or follows a key */
 	unsigned likely; /**< FPDUs that look right except for the CRC, while !crc_known */
 	size_t sought;   /**< joined: octets of the queue where no marker was found */
 	uint64_t found;  /**< joined: the octet from which there was no marker */
@@ -141,6 +146,7 @@ struct connection {
 	bool not_mpa;  /**< it is no iWARP connection */
 	struct connection_shared *shared;
 	uint64_t frame, time; /**< of the present segment */
+	struct order order;   /**< segments that were captured before what they acknowledge */
 	void *own;            /**< the user's, freed in closed() */
 };
 
@@ -237,6 +243,12 @@ static inline bool stream_captured(const struct stream *s, size_t at, size_t len
 }
 
 /* ---- stream_resync.c: where FPDUs begin ----------------------------------------------------- */
+
+/** FPDUs without CRCs that follow each other, when their place was found by what they look like. */
+#define STREAM_PROOF 8
+
+/** What an FPDU's headers must be like where nothing else tells that one begins here. */
+bool stream_plausible(const struct mpa_fpdu *f);
 
 /** Guess the negotiated terms from the first FPDU. @return false: needs more text. */
 bool stream_guess(struct stream *s);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pcap/follow.h"
 
+/** Octets that a connection may be on when its SYN comes, where a capture is out of order. */
+#define LATE_SYN_MAX 65536
+
 #define MAX_FLOWS       65536
 #define MAX_CONNECTIONS 16384
 #define MAX_PIECES      ((size_t)1 << 20)
@@ -98,6 +101,7 @@ static void follow_consider(struct follow *w, struct flow *flow, unsigned side,
 {
 	bool key = follow_has_key(p), fresh = flow->state == FLOW_NEW && flow->syn[side];
 	bool join = !key && !fresh && flow->state == FLOW_NEW && follow_is_wanted(w, p);
+	bool talked = flow->state != FLOW_NEW;
 	struct connection *c;
 
 	if (!key && !fresh && !join) {
@@ -107,12 +111,14 @@ static void follow_consider(struct follow *w, struct flow *flow, unsigned side,
 	if (!follow_open_connection(w, flow, f->number))
 		return;
 	c = flow->connection;
-	/* What the segment acknowledges is where its peer goes on. */
-	if (p->flags & PACKET_ACK)
-		cap_reassembly_start(&c->stream[!side].tcp, p->ack);
-	else if (flow->syn[!side])
+	/* Its peer begins with its SYN, or goes on where the segment acknowledges. */
+	if (!talked && flow->syn[!side])
 		cap_reassembly_start(&c->stream[!side].tcp, flow->isn[!side] + 1);
+	else if (p->flags & PACKET_ACK)
+		cap_reassembly_start(&c->stream[!side].tcp, p->ack);
 	cap_reassembly_start(&c->stream[side].tcp, fresh && !key ? flow->isn[side] + 1 : p->seq);
+	c->stream[side].whole = fresh || key;
+	c->stream[!side].whole = flow->syn[!side] || key;
 	if (join)
 		connection_join(c);
 }
@@ -125,6 +131,17 @@ static void follow_restart(struct flow *flow)
 	flow->syn[0] = flow->syn[1] = false;
 }
 
+/* Captured behind text of the connection that it began. */
+static bool follow_is_late_syn(const struct flow *flow, unsigned side, const struct packet *p)
+{
+	const struct cap_reassembly *r;
+
+	if (!flow->connection || flow->syn[side])
+		return false;
+	r = &flow->connection->stream[side].tcp;
+	return r->known && r->first - (p->seq + 1) < LATE_SYN_MAX;
+}
+
 static void follow_take_syn(struct follow *w, struct flow *flow, unsigned side,
 	const struct packet *p, const struct cap_frame *f)
 {
@@ -132,6 +149,13 @@ static void follow_take_syn(struct follow *w, struct flow *flow, unsigned side,
 
 	if (again)
 		return;
+	if (follow_is_late_syn(flow, side, p)) {
+		flow->syn[side] = true;
+		flow->isn[side] = p->seq;
+		flow->connection->stream[side].whole = true;
+		cap_reassembly_begin_earlier(&flow->connection->stream[side].tcp, p->seq + 1);
+		return;
+	}
 	/* Addresses and ports used once more; a SYN with ACK may answer one just seen. */
 	if (flow->syn[side] || flow->state != FLOW_NEW) {
 		follow_end(w, flow, CONNECTION_REUSED, f->number);

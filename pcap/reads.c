@@ -25,15 +25,51 @@ bool reads_add(struct reads *r, const struct reads_request *q)
 	}
 	r->list[r->n++] = *q;
 	r->counted += !q->rtr;
+	r->lost += q->lost;
 	return fits;
 }
 
 struct reads_request *reads_oldest(struct reads *r, bool atomic)
 {
 	for (unsigned i = 0; i < r->n; i++)
-		if (r->list[i].atomic == atomic)
+		if (r->list[i].atomic == atomic && !r->list[i].lost)
 			return &r->list[i];
 	return NULL;
+}
+
+unsigned reads_after_lost(const struct reads *r, unsigned *first)
+{
+	unsigned i = 0;
+
+	while (i < r->n && !r->list[i].lost)
+		i++;
+	*first = i;
+	return r->n - i;
+}
+
+static bool reads_may_be(const struct reads_request *q, uint32_t stag, uint64_t to)
+{
+	return !q->atomic &&
+	       (q->blank || q->lost || (q->sink_stag == stag && to - q->sink_to < q->size));
+}
+
+unsigned reads_candidates(
+	const struct reads *r, uint32_t stag, uint64_t to, struct reads_request **first)
+{
+	unsigned n = 0;
+
+	for (unsigned i = r->n; i-- != 0;)
+		if (reads_may_be(&r->list[i], stag, to)) {
+			*first = &r->list[i];
+			n++;
+		}
+	return n;
+}
+
+void reads_truncate(struct reads *r, unsigned first)
+{
+	while (r->n > first)
+		reads_remove(r, &r->list[r->n - 1]);
 }
 
 struct reads_request *reads_match(struct reads *r, uint32_t stag, uint64_t to)
@@ -52,6 +88,7 @@ void reads_remove(struct reads *r, struct reads_request *q)
 	size_t i = (size_t)(q - r->list);
 
 	r->counted -= !q->rtr;
+	r->lost -= q->lost;
 	r->n--;
 	r->completed++;
 	memmove(q, q + 1, (r->n - i) * sizeof *q);

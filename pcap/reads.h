@@ -17,6 +17,7 @@
 struct reads_request {
 	bool atomic;
 	bool blank; /**< its header is not in the capture */
+	bool lost;  /**< nothing of it is: its MSN tells that it was there, but not what it was */
 	bool rtr;   /**< the zero-length Read of RFC 6581 section 9.2, which no IRD counts */
 	uint32_t sink_stag, size, placed;
 	uint64_t sink_to;
@@ -29,6 +30,9 @@ struct reads {
 	unsigned n, cap;
 	unsigned counted; /**< how many of them count against IRD and ORD */
 	bool unsure;      /**< the list is not certain: requests or responses were not seen */
+	unsigned lost;    /**< of the list */
+	unsigned answers; /**< that were for one of the list from the first lost one on */
+	unsigned early;   /**< answers to requests that are not in the list yet */
 	uint64_t completed;
 };
 
@@ -37,6 +41,16 @@ bool reads_add(struct reads *r, const struct reads_request *q);
 
 /** The oldest Read (or atomic) under way. NULL: none. */
 struct reads_request *reads_oldest(struct reads *r, bool atomic);
+
+/** Those from the first lost one on; @p first: it. 0: none is lost. */
+unsigned reads_after_lost(const struct reads *r, unsigned *first);
+
+/** How many the response may be for, blank ones too; @p first: the first of them. */
+unsigned reads_candidates(
+	const struct reads *r, uint32_t stag, uint64_t to, struct reads_request **first);
+
+/** Forget those from the @p first-th on. */
+void reads_truncate(struct reads *r, unsigned first);
 
 /** The request for a response to this sink. With unsure, all before it are removed. */
 struct reads_request *reads_match(struct reads *r, uint32_t stag, uint64_t to);

@@ -6,11 +6,6 @@
 /** Pieces that wait, of one direction: when its peer was seen to acknowledge, and when not. */
 #define EARLY_MAX       65536
 #define EARLY_MAX_BLIND 256
-/** Segments after which text that was acknowledged is not waited for any more. */
-#define PATIENCE 32
-/** Text further ahead than any window is of another connection. */
-#define WINDOW_MAX (1 << 30)
-
 static int32_t cap_reassembly_seq_diff(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b);
@@ -25,9 +20,15 @@ void cap_reassembly_init(struct cap_reassembly *r, const struct cap_reassembly_o
 void cap_reassembly_start(struct cap_reassembly *r, uint32_t seq)
 {
 	r->known = true;
-	r->next = seq;
+	r->first = r->next = seq;
 	r->budget->used -= r->num_early;
 	r->num_early = 0;
+}
+
+void cap_reassembly_begin_earlier(struct cap_reassembly *r, uint32_t seq)
+{
+	if (r->next == r->first)
+		r->first = r->next = seq;
 }
 
 /* ---- in order ----------------------------------------------------------------------------- */
@@ -35,6 +36,8 @@ void cap_reassembly_start(struct cap_reassembly *r, uint32_t seq)
 static void cap_reassembly_hand_up(struct cap_reassembly *r, const struct piece *p)
 {
 	r->next += p->len;
+	if (!cap_reassembly_behind(r))
+		r->waits = 0;
 	if (p->bytes) {
 		r->old[r->at_old] = *p;
 		r->at_old = (r->at_old + 1) % REASSEMBLY_HISTORY;
@@ -57,28 +60,57 @@ static void cap_reassembly_drain(struct cap_reassembly *r)
 	r->num_early -= n;
 	r->budget->used -= n;
 	memmove(r->early, r->early + n, r->num_early * sizeof *r->early);
-	if (!cap_reassembly_behind(r))
-		r->waits = 0;
+}
+
+static void cap_reassembly_lose(struct cap_reassembly *r, struct piece lost)
+{
+	r->counters.holes++;
+	r->counters.hole_bytes += lost.len;
+	r->waits = 0;
+	cap_reassembly_hand_up(r, &lost);
+	cap_reassembly_drain(r);
 }
 
 /* The hole before the first piece that waits will not be filled. */
 static void cap_reassembly_give_up(struct cap_reassembly *r)
 {
 	const struct piece *e = &r->early[0];
-	struct piece lost = {
-		.len = e->seq - r->next,
-		.seq = r->next,
-		.ack = e->ack,
-		.lost = true,
-		.frame = e->frame,
-		.time = e->time,
-	};
 
-	r->counters.holes++;
-	r->counters.hole_bytes += lost.len;
-	r->waits = 0;
-	cap_reassembly_hand_up(r, &lost);
-	cap_reassembly_drain(r);
+	cap_reassembly_lose(r, (struct piece){
+				       .len = e->seq - r->next,
+				       .seq = r->next,
+				       .ack = e->ack,
+				       .lost = true,
+				       .frame = e->frame,
+				       .time = e->time,
+			       });
+}
+
+void cap_reassembly_give_up_to(struct cap_reassembly *r, uint32_t end)
+{
+	if (r->fin && cap_reassembly_seq_diff(end, r->fin_seq) > 0)
+		end = r->fin_seq;
+	while (cap_reassembly_seq_diff(end, r->next) > 0) {
+		if (r->num_early != 0 && cap_reassembly_seq_diff(r->early[0].seq, end) <= 0) {
+			cap_reassembly_give_up(r);
+			continue;
+		}
+		cap_reassembly_lose(r, (struct piece){
+					       .len = end - r->next,
+					       .seq = r->next,
+					       .lost = true,
+					       .frame = r->frame,
+					       .time = r->time,
+				       });
+	}
+}
+
+/* Text was acknowledged that has not come, and another segment has. */
+static void cap_reassembly_wait(struct cap_reassembly *r)
+{
+	if (cap_reassembly_behind(r) && r->num_early != 0 && !r->held &&
+		++r->waits > REASSEMBLY_PATIENCE)
+		cap_reassembly_give_up(r);
 }
 
 void cap_reassembly_flush(struct cap_reassembly *r)
@@ -222,7 +254,7 @@ static void cap_reassembly_take(struct cap_reassembly *r, struct piece p)
 		}
 		cap_reassembly_hand_up(r, &p);
 		cap_reassembly_drain(r);
-	} else if (ahead < WINDOW_MAX) {
+	} else if (ahead < REASSEMBLY_WINDOW_MAX) {
 		r->counters.early++;
 		cap_reassembly_keep_early(r, p);
 		while (r->num_early != 0 && cap_reassembly_too_many(r))
@@ -271,8 +303,7 @@ void cap_reassembly_segment(
 			return;
 		cap_reassembly_start(r, p->seq);
 	}
-	if (cap_reassembly_behind(r) && r->num_early != 0 && ++r->waits > PATIENCE)
-		cap_reassembly_give_up(r);
+	cap_reassembly_wait(r);
 	if (p->len != 0)
 		cap_reassembly_take_text(r, p, f);
 	if (p->flags & PACKET_FIN && !r->fin) {
@@ -288,8 +319,7 @@ void cap_reassembly_ack(struct cap_reassembly *r, uint32_t ack)
 		r->acked = ack;
 		r->acked_set = true;
 	}
-	if (cap_reassembly_behind(r) && r->num_early != 0 && ++r->waits > PATIENCE)
-		cap_reassembly_give_up(r);
+	cap_reassembly_wait(r);
 }
 
 void cap_reassembly_free(struct cap_reassembly *r)

@@ -14,6 +14,11 @@
 /** Old pieces that are kept, to compare with text that is sent again. */
 #define REASSEMBLY_HISTORY 64
 
+/** Segments after which text that was acknowledged is not waited for any more. */
+#define REASSEMBLY_PATIENCE 32
+/** Text further ahead than any window is of another connection. */
+#define REASSEMBLY_WINDOW_MAX (1 << 30)
+
 /** Pieces that wait, for all connections together. The creator sets max. */
 struct cap_reassembly_budget {
 	size_t used, max;
@@ -56,12 +61,15 @@ struct cap_reassembly {
 	bool known;     /**< next is valid */
 	bool fin;       /**< a FIN was seen, at fin_seq */
 	bool acked_set; /**< acked is valid */
+	bool held;      /**< its user has a later segment: what is missing may be in it */
+	uint32_t first; /**< sequence number of the first octet */
 	uint32_t next;  /**< sequence number of the next octet in order */
 	uint32_t fin_seq;
 	uint64_t fin_frame;
-	uint32_t acked;      /**< highest acknowledgement number of the peer */
-	unsigned waits;      /**< segments since the peer acknowledged text that is missing */
-	struct piece *early; /**< sorted by seq, none of them overlap */
+	uint64_t frame, time; /**< of the connection's segment in hand; its user sets them */
+	uint32_t acked;       /**< highest acknowledgement number of the peer */
+	unsigned waits;       /**< segments since the peer acknowledged text that is missing */
+	struct piece *early;  /**< sorted by seq, none of them overlap */
 	unsigned num_early, cap_early;
 	struct piece old[REASSEMBLY_HISTORY];
 	unsigned at_old;
@@ -75,6 +83,9 @@ void cap_reassembly_init(struct cap_reassembly *r, const struct cap_reassembly_o
 /** Begin with the octet @p seq. */
 void cap_reassembly_start(struct cap_reassembly *r, uint32_t seq);
 
+/** It began with the octet @p seq, as its SYN says, which came late. */
+void cap_reassembly_begin_earlier(struct cap_reassembly *r, uint32_t seq);
+
 /** Process a segment of this direction, without SYN. */
 void cap_reassembly_segment(
 	struct cap_reassembly *r, const struct packet *p, const struct cap_frame *f);
@@ -85,16 +96,27 @@ void cap_reassembly_segment(
  */
 void cap_reassembly_ack(struct cap_reassembly *r, uint32_t ack);
 
+/** Give up waiting for what is missing before @p end. */
+void cap_reassembly_give_up_to(struct cap_reassembly *r, uint32_t end);
+
 /** Stop waiting for missing text: report it as lost, and hand up the text behind it. */
 void cap_reassembly_flush(struct cap_reassembly *r);
 
 /** Pieces that wait are dropped. Flush before. */
 void cap_reassembly_free(struct cap_reassembly *r);
 
+/** True if text before @p ack has not been handed up. */
+static inline bool cap_reassembly_lacks(const struct cap_reassembly *r, uint32_t ack)
+{
+	int32_t n = (int32_t)(ack - r->next);
+
+	return r->known && n > (int32_t)r->fin && n < REASSEMBLY_WINDOW_MAX;
+}
+
 /** True if the peer has acknowledged text that has not been handed up. */
 static inline bool cap_reassembly_behind(const struct cap_reassembly *r)
 {
-	return r->known && r->acked_set && (int32_t)(r->acked - r->next) > (int32_t)r->fin;
+	return r->acked_set && cap_reassembly_lacks(r, r->acked);
 }
 
 #endif

@@ -7,7 +7,7 @@
 /** Bytes of evidence in a line. */
 #define BYTES_MAX 64
 
-static bool report_is_must(const struct requirement *q)
+bool report_is_must(const struct requirement *q)
 {
 	return strncmp(q->level, "MUST", 4) == 0 || strncmp(q->level, "SHALL", 5) == 0 ||
 	       strcmp(q->level, "REQUIRED") == 0;
@@ -89,6 +89,8 @@ void report_violation(struct report *r, const struct report_place *at, enum requ
 		r->violations++;
 	else
 		r->advice++;
+	if (r->found)
+		r->found(r->user, at, q);
 	if (*told == REPORT_TOLD_MAX && !r->all)
 		return;
 	if (*told < UINT16_MAX)

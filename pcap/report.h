@@ -19,12 +19,20 @@
 /** Findings of one kind that are reported for a connection, unless all are requested. */
 #define REPORT_TOLD_MAX 5
 
+struct report_place;
+
 struct report {
 	FILE *out; /**< NULL: only count */
 	bool json, all;
+	/** Also called for every violation and piece of advice, told or not; may be NULL. */
+	void (*found)(void *user, const struct report_place *at, const struct requirement *q);
+	void *user; /**< of found() */
 	uint64_t violations, advice, notes;
 	uint64_t count[REQUIREMENTS];
 };
+
+/** True if it is a MUST, SHALL or REQUIRED: not to meet it is a violation; else, advice. */
+bool report_is_must(const struct requirement *q);
 
 /** The place of a finding. */
 struct report_place {

@@ -117,11 +117,32 @@ static bool stream_may_be(const uint8_t *p, size_t len, const char *key)
 	return memcmp(p, key, len < MPA_KEY_LEN ? len : MPA_KEY_LEN) == 0;
 }
 
+/* The start-up frame was cut by the snap length, or lost; where markers lie is counted from it. */
+static void stream_take_no_start(struct stream *s)
+{
+	if (s->c->id == 0 && stream_peer(s)->phase != STREAM_START) {
+		s->c->not_mpa = true;
+		s->phase = STREAM_OVER;
+		return;
+	}
+	stream_begin_operation(s);
+	s->deframe.markers = false;
+	s->joined = true;
+	if (s->c->id == 0)
+		s->phase = STREAM_LOST; /* the peer's key may be to come */
+	else
+		stream_lose(s, &s->meta[0], "its start-up frame is not in the capture");
+}
+
 static void stream_wrong_key(struct stream *s, const uint8_t *p, size_t len)
 {
 	if (s->c->id == 0) {
 		s->c->not_mpa = true;
 		s->phase = STREAM_OVER;
+		return;
+	}
+	if (!s->whole) {
+		stream_take_no_start(s);
 		return;
 	}
 	if (stream_peer(s)->start.kind == MPA_FRAME_REPLY) {
@@ -146,14 +167,7 @@ static void stream_take_start(struct stream *s)
 	int rc;
 
 	if (!stream_captured(s, 0, len)) {
-		/* Cut by the snap length, or lost. */
-		if (s->c->id == 0) {
-			s->c->not_mpa = true;
-			s->phase = STREAM_OVER;
-			return;
-		}
-		stream_begin_operation(s);
-		stream_lose(s, &s->meta[0], "its start-up frame is not in the capture");
+		stream_take_no_start(s);
 		return;
 	}
 	mpa_cursor_copy(&at, copy, len);
@@ -242,6 +256,27 @@ static void stream_tell_fpdu(struct stream *s, struct stream_fpdu *f)
 	s->c->ops->fpdu(s->c->user, s->c, s, f);
 }
 
+/**
+ * Where FPDUs begin was found by what they look like. A good CRC proves it, and so do some FPDUs
+ * that follow each other.
+ * @return false: this is none.
+ */
+static bool stream_prove(struct stream *s, struct stream_fpdu *f)
+{
+	f->unproved = true;
+	if (f->unseen) {
+		return !f->header || stream_plausible(&f->fpdu);
+	} else if (s->deframe.crc && f->result == MPA_DEFRAME_GOOD) {
+		s->unproved = 0;
+		f->unproved = false;
+	} else if (f->result == MPA_DEFRAME_MARKER || !stream_plausible(&f->fpdu)) {
+		return false;
+	} else {
+		s->unproved--;
+	}
+	return true;
+}
+
 /** One FPDU. @return false: there is none yet, or its beginning is not known. */
 static bool stream_take_fpdu(struct stream *s)
 {
@@ -265,6 +300,11 @@ static bool stream_take_fpdu(struct stream *s)
 		f.unseen = true;
 		f.result = MPA_DEFRAME_GOOD;
 		f.header = stream_captured(s, lead, stream_headers_len(s, &f.fpdu));
+	}
+	if (s->unproved != 0 && !stream_prove(s, &f)) {
+		stream_lose(s, &s->meta[0], "what begins here is no FPDU");
+		stream_drop(s, 1);
+		return true;
 	}
 	stream_tell_fpdu(s, &f);
 	stream_drop(s, f.fpdu.len);
@@ -304,8 +344,10 @@ void stream_resume(struct stream *s)
 	if (s->phase == STREAM_WAIT && s->total != 0 &&
 		(!peer->tcp.known || s->total > WAIT_MAX || peer->phase > STREAM_WAIT))
 		stream_begin_operation(s);
-	if (s->phase == STREAM_FPDU || s->phase == STREAM_LOST)
+	if (s->c->id != 0 && (s->phase == STREAM_FPDU || s->phase == STREAM_LOST))
 		stream_take_fpdus(s);
+	else if (s->c->id == 0 && s->total > WAIT_MAX)
+		s->c->not_mpa = true;
 }
 
 void stream_text(struct stream *s, const struct piece *p)

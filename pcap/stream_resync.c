@@ -16,8 +16,7 @@ static bool stream_resync_is_stag_plausible(const struct ddp_segment *s)
 	       opcode == RDMAP_OP_SEND_SE_INV;
 }
 
-/* What an FPDU's headers must be like where nothing else tells that one begins here. */
-static bool stream_resync_plausible(const struct mpa_fpdu *f)
+bool stream_plausible(const struct mpa_fpdu *f)
 {
 	const struct rdmap_opcode_info *info;
 	struct ddp_segment s;
@@ -50,17 +49,21 @@ bool stream_guess(struct stream *s)
 	if (!stream_captured(s, 0, s->total < 64 ? s->total : 64)) {
 		s->guess = false;
 		s->phase = STREAM_LOST;
+		s->joined = true;
+		s->deframe.markers = false;
 		return true;
 	}
 	/* A stream with markers begins with one of value 0, which reads as an FPDU of nothing. */
 	with = stream_resync_look(s, true, true, &marked);
 	if (without == MPA_DEFRAME_MORE && with == MPA_DEFRAME_MORE)
 		return false;
-	if (without == MPA_DEFRAME_GOOD && stream_resync_plausible(&plain))
+	/* With CRCs, right behind a start-up frame: whatever comes there has to be one. */
+	s->unproved = s->start.seen && s->crc_known ? 0 : STREAM_PROOF;
+	if (without == MPA_DEFRAME_GOOD && stream_plausible(&plain))
 		s->deframe.crc = true;
 	else if (with == MPA_DEFRAME_GOOD)
 		s->deframe.crc = s->deframe.markers = true;
-	else if (with == MPA_DEFRAME_CRC && stream_resync_plausible(&marked))
+	else if (with == MPA_DEFRAME_CRC && stream_plausible(&marked))
 		s->deframe.markers = true;
 	else if (without == MPA_DEFRAME_MORE)
 		return false;
@@ -86,7 +89,7 @@ static bool stream_resync_may_begin(const struct stream *s, size_t at, const str
 	f.ulpdu.at = c;
 	if (d->markers)
 		f.ulpdu.at.marker = mpa_marker_distance(d->at + lead + MPA_FPDU_HEADER_LEN);
-	return stream_resync_plausible(&f);
+	return stream_plausible(&f);
 }
 
 /* ---- joined in the middle ------------------------------------------------------------------- */
@@ -132,7 +135,7 @@ static enum mpa_deframe_result stream_resync_try_marker(
 	r = mpa_deframe_look(d, &c, s->total - *begin, &f);
 	if (r != MPA_DEFRAME_GOOD)
 		return r;
-	if (!stream_resync_plausible(&f))
+	if (!stream_plausible(&f))
 		return MPA_DEFRAME_MARKER;
 	d->crc = true;
 	if (mpa_deframe_look(d, &c, s->total - *begin, &f) == MPA_DEFRAME_GOOD)
@@ -183,6 +186,7 @@ static void stream_resync_take_markers(struct stream *s, const struct mpa_defram
 	s->deframe = *d;
 	s->crc_known = true;
 	s->joined = false;
+	s->unproved = STREAM_PROOF;
 }
 
 /* Any octet may be the first of a marker. */
@@ -272,7 +276,7 @@ static bool stream_resync_find_by_marker(struct stream *s)
 		case MPA_DEFRAME_MORE:
 			return false;
 		case MPA_DEFRAME_GOOD:
-			if (stream_resync_plausible(&f))
+			if (stream_plausible(&f))
 				return true;
 			break;
 		default:
@@ -332,6 +336,7 @@ bool stream_find(struct stream *s)
 {
 	bool wait = false;
 
+	s->unproved = STREAM_PROOF;
 	if (s->deframe.markers)
 		return stream_resync_find_by_marker(s);
 	if (s->joined && (stream_resync_find_any_marker(s, &wait) || wait))

@@ -48,11 +48,40 @@ static void test_bound(void **state)
 	reads_free(&r);
 }
 
+/* A request of which only the number is known may be for any response; others by their sink. */
+static void test_lost(void **state)
+{
+	struct reads r = {0};
+	struct reads_request q = {.sink_stag = 1, .sink_to = 100, .size = 50}, *first;
+	unsigned i;
+
+	reads_add(&r, &q);
+	assert_int_equal(reads_after_lost(&r, &i), 0);
+	assert_int_equal(i, 1);
+	reads_add(&r, &(struct reads_request){.lost = true});
+	reads_add(&r, &(struct reads_request){.atomic = true});
+	reads_add(&r, &q);
+	assert_int_equal(r.lost, 1);
+	assert_int_equal(reads_after_lost(&r, &i), 3);
+	assert_int_equal(i, 1);
+	assert_int_equal(reads_candidates(&r, 1, 149, &first), 3);
+	assert_ptr_equal(first, r.list);
+	assert_int_equal(reads_candidates(&r, 1, 150, &first), 1);
+	assert_ptr_equal(first, r.list + 1);
+	assert_null(reads_oldest(&(struct reads){.list = r.list + 1, .n = 1}, false));
+	reads_truncate(&r, 1);
+	assert_int_equal(r.n, 1);
+	assert_int_equal(r.lost, 0);
+	assert_int_equal(r.counted, 1);
+	reads_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

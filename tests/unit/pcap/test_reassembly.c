@@ -206,6 +206,54 @@ static void test_hole(void **state)
 	assert_int_equal(x->r.counters.hole_bytes, 3);
 }
 
+/* What is given up may have nothing behind it, or what came early; never what is behind a FIN. */
+static void test_give_up_to(void **state)
+{
+	struct fixture *x = *state;
+
+	segment(x, 100, "abc");
+	cap_reassembly_give_up_to(&x->r, 103);
+	expect(x, "abc");
+	cap_reassembly_give_up_to(&x->r, 105);
+	expect(x, "abc??");
+	segment(x, 107, "hi");
+	cap_reassembly_give_up_to(&x->r, 110);
+	expect(x, "abc????hi?");
+	segment_cut(x, 112, "mn", 2, PACKET_ACK | PACKET_FIN);
+	cap_reassembly_give_up_to(&x->r, 200);
+	expect(x, "abc????hi???mn");
+	assert_false(cap_reassembly_lacks(&x->r, 115));
+}
+
+/* A later segment that its user holds may have it. */
+static void test_held(void **state)
+{
+	struct fixture *x = *state;
+
+	segment(x, 100, "abc");
+	segment(x, 106, "ghi");
+	x->r.held = true;
+	for (int i = 0; i < 100; i++)
+		cap_reassembly_ack(&x->r, 109);
+	expect(x, "abc");
+	segment(x, 103, "def");
+	expect(x, "abcdefghi");
+}
+
+/* The SYN comes when its text waits already. */
+static void test_begin_earlier(void **state)
+{
+	struct fixture *x = *state;
+
+	cap_reassembly_start(&x->r, 103);
+	segment(x, 106, "ghi");
+	cap_reassembly_begin_earlier(&x->r, 100);
+	segment(x, 100, "abcdef");
+	expect(x, "abcdefghi");
+	cap_reassembly_begin_earlier(&x->r, 50);
+	assert_int_equal(x->r.next, 109);
+}
+
 /* The frame was only late in the capture. */
 static void test_late_after_ack(void **state)
 {
@@ -312,6 +360,9 @@ int main(void)
 		TEST(test_hole),
 		TEST(test_late_after_ack),
 		TEST(test_flush),
+		TEST(test_give_up_to),
+		TEST(test_held),
+		TEST(test_begin_earlier),
 		TEST(test_snap_length),
 		TEST(test_bounds),
 		TEST(test_budget),
