@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "variant.h"
+
+#include "support/cap_bytes.h"
+
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As for any capture with this many connections; small, as each variant has tables of its own. */
+#define FLOWS 64
+
+static uint8_t *variant_file_read(const char *path, size_t *len)
+{
+	FILE *in = fopen(path, "rb");
+	uint8_t *bytes;
+	long n;
+
+	if (!in || fseek(in, 0, SEEK_END) != 0 || (n = ftell(in)) < 0)
+		err(2, "%s", path);
+	rewind(in);
+	*len = (size_t)n;
+	bytes = malloc(*len);
+	if (!bytes || fread(bytes, 1, *len, in) != *len)
+		err(2, "%s", path);
+	fclose(in);
+	return bytes;
+}
+
+void variant_file_open(struct variant_file *f, const char *path)
+{
+	struct cap_frame frame;
+	struct cap_error e;
+	size_t len;
+
+	*f = (struct variant_file){.bytes = variant_file_read(path, &len)};
+	f->c = cap_open_bytes(f->bytes, len, &e);
+	if (!f->c)
+		errx(2, "%s: %s", path, e.text);
+	f->all.config = (struct follow_config){.max_flows = FLOWS, .max_connections = FLOWS};
+	while (cap_next(f->c, &frame, &e) == CAP_FRAME)
+		variant_add(&f->all, &frame);
+}
+
+void variant_file_close(struct variant_file *f)
+{
+	variant_free(&f->all);
+	cap_close(f->c);
+	free(f->bytes);
+}
+
+void variant_add(struct variant *v, const struct cap_frame *f)
+{
+	if (v->n == v->cap) {
+		v->cap = v->cap == 0 ? 64 : 2 * v->cap;
+		v->frames = realloc(v->frames, v->cap * sizeof *v->frames);
+		if (!v->frames)
+			abort();
+	}
+	v->frames[v->n++] = *f;
+}
+
+void variant_free(struct variant *v)
+{
+	free(v->frames);
+	*v = (struct variant){0};
+}
+
+static void variant_on_finding(
+	void *user, const struct report_place *at, const struct requirement *q)
+{
+	struct variant_findings *found = user;
+
+	if (found->n == VARIANT_FINDINGS_MAX)
+		return;
+	found->list[found->n++] = (struct variant_finding){q, at->frame, *stream_from(at->s)};
+}
+
+void variant_check(const struct variant *v, struct variant_findings *found)
+{
+	struct check k = {.report = {.found = variant_on_finding, .user = found}};
+	struct follow w;
+
+	found->n = 0;
+	if (follow_init(&w, &v->config, &check_ops, &k) != 0)
+		abort();
+	for (unsigned i = 0; i < v->n; i++)
+		follow_frame(&w, &v->frames[i]);
+	follow_finish(&w);
+	found->notes = k.report.notes;
+}
+
+static bool variant_has(const struct variant_findings *all, const struct variant_finding *one)
+{
+	for (unsigned i = 0; i < all->n; i++)
+		if (all->list[i].requirement == one->requirement &&
+			all->list[i].frame == one->frame)
+			return true;
+	return false;
+}
+
+const struct variant_finding *variant_new_finding(
+	const struct variant_findings *found, const struct variant_findings *before, bool must)
+{
+	for (unsigned i = 0; i < found->n; i++)
+		if ((!must || report_is_must(found->list[i].requirement)) &&
+			!variant_has(before, &found->list[i]))
+			return &found->list[i];
+	return NULL;
+}
