@@ -176,7 +176,10 @@ static inline size_t llp_unacked(const struct llp *l)
 	return l->ops->unacked(l);
 }
 
-/** Close our direction after all records are sent (FIN). Receiving goes on; closed() follows. */
+/**
+ * Close our direction after all records are sent (FIN). Receiving goes on; closed() follows, never
+ * from inside of this call.
+ */
 static inline void llp_shutdown(struct llp *l)
 {
 	l->ops->shutdown(l);

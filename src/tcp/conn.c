@@ -274,14 +274,14 @@ void tcp_conn_queue_fin(struct tcp_conn *c)
 	struct tcp_record *last;
 	uint32_t seq;
 
-	if (c->fin_queued)
+	if (c->fin_queued && !c->fin_owed)
 		return;
 	c->fin_queued = true;
 	if (!tcp_synchronized(c))
 		return; /* tcp_conn_establish() comes back to it */
-	if (tcp_conn_send_room(c)) {
-		tcp_send_rst(c);
-		tcp_conn_close(c, -ECONNABORTED);
+	c->fin_owed = tcp_conn_send_room(c) != 0;
+	if (c->fin_owed) { /* the end of the round does */
+		tcp_conn_mark_dirty(c);
 		return;
 	}
 	last = c->sendq.count ? tcp_sendq_at(&c->sendq, c->sendq.count - 1) : NULL;

@@ -80,6 +80,7 @@ struct tcp_conn {
 	bool orphan : 1; /**< the user let go: text that comes is dropped */
 	bool ts_on : 1, sack_on : 1, wscale_on : 1;
 	bool syn_waited : 1; /**< for the neighbour's address: the time is no round trip */
+	bool fin_owed : 1;   /**< there was no memory to queue it; no state has changed yet */
 	bool fin_queued : 1; /**< the user closed; with records before it, perhaps */
 	bool fin_received : 1;
 	bool fin_ooo : 1; /**< a FIN beyond a gap: rcv_fin tells where */
@@ -245,7 +246,7 @@ static inline unsigned tcp_sack_blocks(const struct tcp_conn *c)
 /** Our FIN has been sent and acknowledged, and with it all. */
 static inline bool tcp_fin_acked(const struct tcp_conn *c)
 {
-	return c->fin_queued && c->sendq.count == 0;
+	return c->fin_queued && !c->fin_owed && c->sendq.count == 0;
 }
 
 /**
@@ -300,7 +301,7 @@ static inline int tcp_conn_send_room(struct tcp_conn *c)
 /** Nothing is queued any more: give the ring back. */
 void tcp_conn_return_ring(struct tcp_conn *c);
 
-/** Queue our FIN; the state changes at once (RFC 9293 section 3.10.4). */
+/** Queue our FIN; the state changes at once (RFC 9293 section 3.10.4), or once there is memory. */
 void tcp_conn_queue_fin(struct tcp_conn *c);
 
 /** Both FINs are done: TIME-WAIT, the user hears closed(0). */

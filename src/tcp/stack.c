@@ -170,6 +170,8 @@ static void tcp_stack_end_round_for(struct tcp_conn *c)
 	if (c->state == TCP_CLOSED)
 		return;
 	tcp_consider_writable(c);
+	if (unlikely(c->fin_owed))
+		tcp_conn_queue_fin(c);
 	tcp_output(c);
 	/* From SYN-RECEIVED on there is something to acknowledge (RFC 9293 section 3.10.7.4). */
 	if (c->ack_now && c->state >= TCP_SYN_RECEIVED)
