@@ -81,7 +81,7 @@ static void coalesce_input(struct sim_element *e, struct rte_mbuf *m)
 	struct coalesce *x = container_of(e, struct coalesce, element);
 	struct sim_headers h;
 
-	if (!sim_headers_find(m, &h) || !is_plain_text(&h)) {
+	if (!x->most || !sim_headers_find(m, &h) || !is_plain_text(&h)) {
 		let_go(x);
 		sim_pass(e, m);
 		return;
@@ -111,4 +111,12 @@ struct sim_element *sim_coalesce_create(struct sim *s, uint32_t most, uint64_t w
 	x->wait = wait;
 	x->release.fn = waited;
 	return &x->element;
+}
+
+void sim_coalesce_set(struct sim_element *e, uint32_t most, uint64_t wait)
+{
+	struct coalesce *x = container_of(e, struct coalesce, element);
+
+	x->most = most;
+	x->wait = wait;
 }

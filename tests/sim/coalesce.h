@@ -15,4 +15,7 @@
  */
 struct sim_element *sim_coalesce_create(struct sim *s, uint32_t most, uint64_t wait);
 
+/** From now on. @p most 0: none. */
+void sim_coalesce_set(struct sim_element *e, uint32_t most, uint64_t wait);
+
 #endif

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #define BURST 32
+/** Packets that wait in the port of a host that does not run: a ring of the usual size. */
+#define PORT_RING 512
 
 struct sim_host {
 	struct sim_element port; /**< its input is what arrives; next: where its packets go */
@@ -24,6 +26,8 @@ struct sim_host {
 	struct sim_event round;
 	struct sim_fifo rx;
 	uint64_t poll, polled_at;
+	uint64_t ahead; /**< of the simulation's time: all times of the engine are */
+	uint64_t frozen_until;
 	unsigned index;
 	bool in_round;
 };
@@ -42,6 +46,7 @@ static void wake_at(struct sim_host *h, uint64_t at)
 {
 	if (at == TIMER_NEVER)
 		return;
+	at = RTE_MAX(at, h->frozen_until);
 	if (!sim_event_is_set(&h->round) || at < h->round.at)
 		sim_event_set(&h->port.sim->events, &h->round, at);
 }
@@ -50,6 +55,10 @@ static void host_input(struct sim_element *e, struct rte_mbuf *m)
 {
 	struct sim_host *h = container_of(e, struct sim_host, port);
 
+	if (e->sim->now < h->frozen_until && h->rx.n >= PORT_RING) {
+		rte_pktmbuf_free(m);
+		return;
+	}
 	sim_fifo_push(&h->rx, m, e->sim->now);
 	wake_at(h, RTE_MAX(e->sim->now, h->polled_at + h->poll));
 }
@@ -65,6 +74,8 @@ static uint64_t next_round(const struct sim_host *h, uint64_t earliest)
 	const uint64_t now = h->port.sim->now;
 	uint64_t next = timer_wheel_next(&h->engine.wheel);
 
+	if (next != TIMER_NEVER)
+		next -= RTE_MIN(next, h->ahead);
 	/* A packet for ourselves, or a pool was empty: again soon, as a poll loop would. */
 	if (looped(h))
 		next = RTE_MIN(next, now + SIM_US);
@@ -93,7 +104,9 @@ static void run_round(struct sim_event *e)
 
 static uint64_t host_clock(void *ctx)
 {
-	return ((struct sim_host *)ctx)->port.sim->now;
+	const struct sim_host *h = ctx;
+
+	return h->port.sim->now + h->ahead;
 }
 
 static void host_nothing(void *ctx)
@@ -128,7 +141,7 @@ static void host_enter(void *ctx)
 	struct sim_host *h = ctx;
 
 	if (h->tcp)
-		tcp_set_now(h->tcp, h->port.sim->now);
+		tcp_set_now(h->tcp, host_clock(h));
 }
 
 static void host_flush(void *ctx)
@@ -150,6 +163,20 @@ static const struct engine_ops host_ops = {
 	.flush = host_flush,
 	.wake = host_nothing,
 };
+
+void sim_host_freeze(struct sim_host *h, uint64_t ns)
+{
+	h->frozen_until = h->port.sim->now + ns;
+	/* What is due before that is due then. */
+	if (sim_event_is_set(&h->round) && h->round.at < h->frozen_until)
+		sim_event_set(&h->port.sim->events, &h->round, h->frozen_until);
+}
+
+void sim_host_step_clock(struct sim_host *h, uint64_t ns)
+{
+	h->ahead += ns;
+	wake_at(h, h->port.sim->now);
+}
 
 void sim_host_call(struct sim_host *h, void (*fn)(void *ctx), void *ctx)
 {

@@ -52,6 +52,15 @@ unsigned sim_host_number(const uint8_t mac[6]);
  */
 void sim_host_call(struct sim_host *h, void (*fn)(void *ctx), void *ctx);
 
+/**
+ * It does not run for @p ns: a virtual machine that is paused, a process that is stopped. Packets
+ * wait in its port, some hundreds at most. Nobody may call its stack meanwhile.
+ */
+void sim_host_freeze(struct sim_host *h, uint64_t ns);
+
+/** Its clock jumps ahead, as after a suspend. Never back. */
+void sim_host_step_clock(struct sim_host *h, uint64_t ns);
+
 /** All hosts of @p s. */
 void sim_hosts_destroy(struct sim *s);
 

@@ -64,3 +64,8 @@ struct sim_element *sim_split_create(struct sim *s, uint32_t most)
 	x->most = most;
 	return &x->element;
 }
+
+void sim_split_set(struct sim_element *e, uint32_t most)
+{
+	container_of(e, struct split, element)->most = most;
+}

@@ -11,4 +11,7 @@
 /** @param most bytes of text in one segment, at least 1. */
 struct sim_element *sim_split_create(struct sim *s, uint32_t most);
 
+/** From now on. UINT32_MAX: none. */
+void sim_split_set(struct sim_element *e, uint32_t most);
+
 #endif

@@ -46,6 +46,12 @@ static const struct {
 	[STEP_MANGLE] = {"mangle", 2, FAULT},
 	[STEP_HOG] = {"hog", 2, FAULT},
 	[STEP_NO_MEMORY] = {"no_memory", 3, FAULT},
+	[STEP_CORRUPT] = {"corrupt", 3, FAULT},
+	[STEP_BOX] = {"box", 8, FAULT},
+	[STEP_FORGE] = {"forge", 4, FAULT},
+	[STEP_REBIND] = {"rebind", 1, FAULT},
+	[STEP_FREEZE] = {"freeze", 3, FAULT},
+	[STEP_CLOCK] = {"clock", 2, FAULT},
 	[STEP_CALM] = {"calm", 10, FAULT},
 };
 

@@ -13,6 +13,8 @@
 #include "sim/path.h"
 #include "sim/pcapng.h"
 #include "sim/switch.h"
+#include "vopr/box.h"
+#include "vopr/forge.h"
 #include "vopr/mangle.h"
 #include "vopr/model.h"
 #include "vopr/program.h"
@@ -106,6 +108,9 @@ struct world_host {
 	struct world_end *ends;
 	struct sim_path up, down;
 	struct mangle *mangle;
+	struct box *box;
+	struct forge *forge;
+	struct sim_element *split, *coalesce; /**< of what it sends */
 	uint64_t events;
 };
 
@@ -123,6 +128,7 @@ struct world {
 	uint64_t next_place;
 	uint64_t calm_since;
 	uint64_t no_memory; /**< allocations that had failed when a verb was last called */
+	bool disturbed;     /**< packets may have overtaken each other since the beginning */
 	bool over;          /**< nothing is left of the hosts' objects */
 	bool ending;        /**< the program is over; what is posted is to end it */
 	FILE *trace;        /**< NULL: none */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** The network between the hosts, and what it does to them. */
+#include "sim/coalesce.h"
 #include "sim/some.h"
+#include "sim/split.h"
 #include "support/alloc_fault.h"
 #include "vopr/world.h"
 
@@ -21,6 +23,26 @@ static void excuse_all(struct world_host *h)
 {
 	for (unsigned i = 0; i < h->w->n; i++)
 		excuse_between(h->w, h->index, i);
+}
+
+/** Likewise, and those that are about to be made. */
+static void excuse_also_new(struct world *w, unsigned a, unsigned b)
+{
+	excuse_between(w, a, b);
+	for (unsigned i = 0; i < WORLD_QPS; i++) {
+		struct world_qp *q = &w->host[a].qp[i], *p = &w->host[b].qp[i];
+
+		if (q->qp && !q->linked)
+			model_excuse(&q->model);
+		if (p->qp && !p->linked)
+			model_excuse(&p->model);
+	}
+}
+
+static void excuse_all_also_new(struct world_host *h)
+{
+	for (unsigned i = 0; i < h->w->n; i++)
+		excuse_also_new(h->w, h->index, i);
 }
 
 /** What is waited for may never come, if the length of an FPDU has become another. */
@@ -47,16 +69,46 @@ static void mangled(void *ctx, unsigned from, unsigned to)
 	}
 }
 
+static void forged(void *ctx, unsigned from, unsigned to)
+{
+	struct world *w = ctx;
+
+	world_trace(w, "somebody lies to host %u in the name of host %u", to, from);
+	if (from >= w->n || to >= w->n)
+		return;
+	excuse_also_new(w, from, to);
+	excuse_also_new(w, to, from);
+	garble_between(w, from, to);
+	garble_between(w, to, from);
+}
+
+/** From the host to the switch: what changes segments first, and what breaks streams. */
+static void plug_in_boxes(struct world *w, struct world_host *h)
+{
+	h->split = sim_split_create(w->s, UINT32_MAX);
+	h->coalesce = sim_coalesce_create(w->s, 0, 0);
+	h->box = box_create(w->s, WORLD_PORT);
+	h->forge = forge_create(h->host, forged, w);
+	h->forge->text = !w->program->profile.crc_off;
+	h->mangle = mangle_create(w->s, mangled, w);
+	sim_path_prepend(&h->up, h->coalesce);
+	sim_path_prepend(&h->up, h->split);
+	sim_path_prepend(&h->up, &h->forge->element);
+	sim_path_prepend(&h->up, &h->mangle->element);
+	sim_path_prepend(&h->up, box_out(h->box));
+	sim_path_append(&h->down, box_in(h->box));
+}
+
 static void plug_in(struct world *w, struct world_host *h)
 {
 	const struct sim_path_config path = {
-		.queue.rate = 1000000000, .delay = 50 * SIM_US, .duplicate = 1e-9};
+		.queue.rate = 1000000000, .delay = 50 * SIM_US, .duplicate = 1e-9, .corrupt = 1e-9};
 
 	sim_path_create(w->s, &path, sim_switch_element(w->sw), &h->up);
 	sim_path_create(w->s, &path, sim_host_port(h->host), &h->down);
 	h->up.duplicate->p = h->down.duplicate->p = 0;
-	h->mangle = mangle_create(w->s, mangled, w);
-	sim_path_prepend(&h->up, &h->mangle->element);
+	h->up.corrupt->p = h->down.corrupt->p = 0;
+	plug_in_boxes(w, h);
 	sim_switch_attach(w->sw, h->host, h->down.in);
 	if (w->pcap)
 		sim_path_prepend(&h->up, sim_tap_create(w->s, sim_pcapng_packet, w->pcap));
@@ -79,8 +131,8 @@ static void calm_path(struct sim_path *p)
 {
 	sim_loss_config(p->loss)->chance = (struct wan_loss_config){0};
 	*sim_reorder_config(p->reorder) = (struct sim_reorder_config){0};
-	p->duplicate->p = 0;
-	sim_mtu_config(p->mtu)->mtu = 0;
+	p->duplicate->p = p->corrupt->p = 0;
+	*sim_mtu_config(p->mtu) = (struct sim_mtu_config){0};
 }
 
 static void calm(struct world_host *h)
@@ -89,7 +141,10 @@ static void calm(struct world_host *h)
 	calm_path(&h->down);
 	sim_delay_set(h->up.delay, 50 * SIM_US);
 	sim_delay_set(h->down.delay, 50 * SIM_US);
-	h->mangle->p = 0;
+	h->mangle->p = h->forge->p = 0;
+	box_set(h->box, 0);
+	sim_split_set(h->split, UINT32_MAX);
+	sim_coalesce_set(h->coalesce, 0, 0);
 }
 
 static void hog_end(struct world *w)
@@ -184,11 +239,133 @@ static void no_memory(struct world *w)
 		memory_is_back, w);
 }
 
+/* ---- what is between ----------------------------------------------------------------------- */
+
+/** Some of its acts, and segments of other sizes than they were sent in. */
+static void box_any(struct world_host *h)
+{
+	struct world *w = h->w;
+	unsigned acts = (unsigned)(prng_u64(&w->r) & prng_u64(&w->r) & (2 * BOX_REPEAT - 1));
+
+	box_set(h->box, acts);
+	w->disturbed |= acts & (BOX_HOLD | BOX_REPEAT);
+	if (world_chance(w, 0.3))
+		sim_split_set(h->split, 1 + (uint32_t)world_below(w, 1400));
+	if (world_chance(w, 0.3))
+		sim_coalesce_set(h->coalesce, (uint32_t)world_below(w, w->program->profile.mtu),
+			world_below(w, SIM_MS));
+	world_trace(w, "host %u: middlebox, acts %#x", h->index, acts);
+}
+
+static void forge_some(struct world_host *h)
+{
+	h->forge->p = (double)world_below(h->w, 100) / 3000;
+}
+
+static void rebind(struct world_host *h)
+{
+	world_trace(h->w, "host %u: other ports from here on", h->index);
+	excuse_all_also_new(h);
+	box_rebind(h->box);
+}
+
+/** A smaller one on the way, of which senders are told or not. */
+static void mtu_any(struct world_host *h, struct sim_path *p)
+{
+	struct world *w = h->w;
+	struct ip_addr address = sim_host_address(h->host);
+	uint16_t least = ip_addr_is_v4(&address) ? 576 : 1280;
+	struct sim_element *back = p == &h->up ? h->down.in : h->up.in;
+
+	*sim_mtu_config(p->mtu) =
+		(struct sim_mtu_config){.mtu = (uint16_t)(least + world_below(w, 1500u - least)),
+			.back = world_chance(w, 0.5) ? back : NULL};
+}
+
+static void reorder_any(struct world *w, struct sim_path *p)
+{
+	uint64_t most = world_chance(w, 0.2) ? 2 * SIM_S : 10 * SIM_MS;
+
+	*sim_reorder_config(p->reorder) = (struct sim_reorder_config){
+		(double)world_below(w, 300) / 1000, 1 + world_below(w, most)};
+}
+
+/* ---- time ---------------------------------------------------------------------------------- */
+
+/** Mostly what no connection minds. */
+static uint64_t any_time(struct world *w, uint64_t most)
+{
+	return world_below(w, world_chance(w, 0.8) ? CUT_HARMLESS : most);
+}
+
+/** It does not run, and its program does not; the others go on. */
+static void freeze(struct world_host *h)
+{
+	struct world *w = h->w;
+	uint64_t t = any_time(w, 300 * SIM_S);
+
+	world_trace(w, "host %u: stands still for %.3f s", h->index, (double)t / 1e9);
+	if (t >= CUT_HARMLESS)
+		excuse_all_also_new(h);
+	sim_host_freeze(h->host, t);
+	sim_run(w->s, t, NULL, NULL);
+}
+
+static void step_clock(struct world_host *h)
+{
+	struct world *w = h->w;
+	uint64_t t = any_time(w, 86400 * SIM_S);
+
+	world_trace(w, "host %u: its clock jumps by %.3f s", h->index, (double)t / 1e9);
+	if (t >= CUT_HARMLESS)
+		excuse_all_also_new(h);
+	sim_host_step_clock(h->host, t);
+}
+
+/** @return false: it is none of these. */
+static bool fault_between(struct world_host *h, struct sim_path *p, uint8_t kind)
+{
+	switch (kind) {
+	case STEP_REORDER:
+		reorder_any(h->w, p);
+		return true;
+	case STEP_MTU:
+		mtu_any(h, p);
+		return true;
+	case STEP_CORRUPT:
+		p->corrupt->p = (double)world_below(h->w, 100) / 2000;
+		return true;
+	case STEP_BOX:
+		box_any(h);
+		return true;
+	case STEP_FORGE:
+		forge_some(h);
+		return true;
+	case STEP_REBIND:
+		rebind(h);
+		return true;
+	case STEP_FREEZE:
+		freeze(h);
+		return true;
+	case STEP_CLOCK:
+		step_clock(h);
+		return true;
+	default:
+		return false;
+	}
+}
+
 void world_fault(struct world_host *h, const struct step *step)
 {
 	struct world *w = h->w;
 	struct sim_path *p = world_chance(w, 0.5) ? &h->up : &h->down;
 
+	w->disturbed |=
+		step->kind == STEP_REORDER || step->kind == STEP_DELAY || step->kind == STEP_STALL;
+	for (unsigned i = 0; i < w->n; i++)
+		w->host[i].forge->in_order = !w->disturbed;
+	if (fault_between(h, p, step->kind))
+		return;
 	switch (step->kind) {
 	case STEP_LOSS:
 		sim_loss_config(p->loss)->chance =
@@ -198,18 +375,11 @@ void world_fault(struct world_host *h, const struct step *step)
 		sim_loss_config(p->loss)->chance = wan_loss_bursts(
 			(double)(1 + world_below(w, 20)) / 1000, (double)(2 + world_below(w, 20)));
 		break;
-	case STEP_REORDER:
-		*sim_reorder_config(p->reorder) = (struct sim_reorder_config){
-			(double)world_below(w, 300) / 1000, 1 + world_below(w, 10 * SIM_MS)};
-		break;
 	case STEP_DUPLICATE:
 		p->duplicate->p = (double)world_below(w, 200) / 1000;
 		break;
 	case STEP_DELAY:
 		sim_delay_set(p->delay, world_below(w, 100 * SIM_MS));
-		break;
-	case STEP_MTU:
-		sim_mtu_config(p->mtu)->mtu = (uint16_t)(1280 + world_below(w, 220));
 		break;
 	case STEP_CUT:
 		cut(h);
