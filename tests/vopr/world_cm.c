@@ -8,6 +8,8 @@
 
 /** Private data of a request: which side asks, for which QP. */
 #define HELLO_LEN 12
+/** Reads and Atomics at a time, at most. */
+#define DEPTH_MOST 16
 
 struct request {
 	struct world_host *h;
@@ -124,6 +126,10 @@ static void listener_event(const struct rnic_ep_event *ev)
 		memcpy(r->hello, ev->private_data, HELLO_LEN);
 	else
 		model_fail(&h->w->m, "host %u: a request with %u bytes", h->index, ev->private_len);
+	/* A peer that was let go of in its first attempt asks again in revision 1, which tells no
+	 * depths: programs must know them. */
+	if (ev->ord > DEPTH_MOST)
+		r->hello[3] = r->hello[8];
 	sim_at(h->w->s, sim_now(h->w->s), answer, r);
 }
 
@@ -174,10 +180,11 @@ void world_connect(struct world_host *h)
 		return;
 	e = end_new(h, q);
 	cp.qp = q->qp;
-	cp.ird = cp.ord = (uint16_t)(1 + world_below(w, 16));
+	cp.ird = cp.ord = (uint16_t)(1 + world_below(w, DEPTH_MOST));
 	hello[1] = (uint8_t)q->slot;
 	hello[2] = (uint8_t)to->slot;
-	hello[3] = (uint8_t)(1 + world_below(w, 16));
+	hello[3] = (uint8_t)(1 + world_below(w, DEPTH_MOST));
+	hello[8] = (uint8_t)cp.ird;
 	store_be32(hello + 4, rnic_qp_num(q->qp));
 	world_trace(w, "host %u: qp %u connects to qp %u of host %u", h->index, q->slot, to->slot,
 		peer->index);
