@@ -3,7 +3,6 @@
 
 #include "base/bytes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum block_type {

@@ -17,7 +17,6 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>

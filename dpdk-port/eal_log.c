@@ -84,34 +84,27 @@ void eal_log_watch(void)
 	pthread_mutex_unlock(&eal_log.lock);
 }
 
-/** The first error, with the lock held. */
-static bool eal_log_first(char *buf, size_t len)
+static bool eal_log_take(char *buf, size_t len, bool keep)
 {
-	if (!eal_log.watching || !eal_log.reason[0])
-		return false;
-	snprintf(buf, len, "%s", eal_log.reason);
-	return true;
+	bool any;
+
+	pthread_mutex_lock(&eal_log.lock);
+	any = eal_log.watching && eal_log.reason[0];
+	if (any)
+		snprintf(buf, len, "%s", eal_log.reason);
+	eal_log.watching = eal_log.watching && keep;
+	pthread_mutex_unlock(&eal_log.lock);
+	return any;
 }
 
 bool eal_log_look(char *buf, size_t len)
 {
-	bool any;
-
-	pthread_mutex_lock(&eal_log.lock);
-	any = eal_log_first(buf, len);
-	pthread_mutex_unlock(&eal_log.lock);
-	return any;
+	return eal_log_take(buf, len, true);
 }
 
 bool eal_log_reason(char *buf, size_t len)
 {
-	bool any;
-
-	pthread_mutex_lock(&eal_log.lock);
-	any = eal_log_first(buf, len);
-	eal_log.watching = false;
-	pthread_mutex_unlock(&eal_log.lock);
-	return any;
+	return eal_log_take(buf, len, false);
 }
 
 void eal_log_quiet(bool quiet)

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <pthread.h>
@@ -20,11 +19,9 @@
 #include <rte_malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #define PORT_DESC 512 /* ring entries: enough for a burst, few enough to stay in the cache */
 #define MTU_MIN   576

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/**
- * @file spawn.h
- * Threads of our own in the program's process.
- */
+/** @file spawn.h Threads of our own in the program's process. */
 #ifndef DPDK_PORT_SPAWN_H
 #define DPDK_PORT_SPAWN_H
 

@@ -45,9 +45,13 @@ struct drill {
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-static void packetdrill_begin(struct drill *d)
+/** Begin a call. packetdrill_end() must follow. */
+static struct drill *packetdrill_begin(void *u)
 {
+	struct drill *d = u;
+
 	pthread_mutex_lock(&d->lock);
+	return d;
 }
 
 /** Something happened: a blocked call has to look, before time moves on. */
@@ -83,13 +87,10 @@ static bool packetdrill_block(struct drill *d, int fd, ssize_t r, int flags)
 	return true;
 }
 
-/** @return the socket of @p fd, -1 with errno. */
+/** @return the socket of @p fd, or -1, for which each call fails with -EBADF. */
 static int packetdrill_sock(const struct drill *d, int fd)
 {
-	if (fd >= 0 && fd < FDS && d->fd[fd].s)
-		return d->fd[fd].s - 1;
-	errno = EBADF;
-	return -1;
+	return fd >= 0 && fd < FDS ? d->fd[fd].s - 1 : -1;
 }
 
 /** A descriptor for @p s, or its error. */
@@ -109,44 +110,32 @@ static int packetdrill_give_fd(struct drill *d, int s, bool nonblock)
 
 static int packetdrill_socket(void *u, int domain, int type, int protocol)
 {
-	struct drill *d = u;
+	struct drill *d = packetdrill_begin(u);
 
-	packetdrill_begin(d);
 	return packetdrill_end(
 		d, packetdrill_give_fd(d, uiwarp_tcp_socket(d->h, domain), type & SOCK_NONBLOCK));
 }
 
 static int packetdrill_bind(void *u, int fd, const struct sockaddr *a, socklen_t len)
 {
-	struct drill *d = u;
-	int s = packetdrill_sock(d, fd);
+	struct drill *d = packetdrill_begin(u);
 
-	if (s < 0)
-		return -1;
-	packetdrill_begin(d);
-	return packetdrill_end(d, uiwarp_tcp_bind(d->h, s, a, len));
+	return packetdrill_end(d, uiwarp_tcp_bind(d->h, packetdrill_sock(d, fd), a, len));
 }
 
 static int packetdrill_listen(void *u, int fd, int backlog)
 {
-	struct drill *d = u;
-	int s = packetdrill_sock(d, fd);
+	struct drill *d = packetdrill_begin(u);
 
-	if (s < 0)
-		return -1;
-	packetdrill_begin(d);
-	return packetdrill_end(d, uiwarp_tcp_listen(d->h, s, backlog));
+	return packetdrill_end(d, uiwarp_tcp_listen(d->h, packetdrill_sock(d, fd), backlog));
 }
 
 static int packetdrill_accept(void *u, int fd, struct sockaddr *a, socklen_t *len)
 {
-	struct drill *d = u;
+	struct drill *d = packetdrill_begin(u);
 	int r;
 	int s = packetdrill_sock(d, fd);
 
-	if (s < 0)
-		return -1;
-	packetdrill_begin(d);
 	do
 		r = uiwarp_tcp_accept(d->h, s, a, len);
 	while (packetdrill_block(d, fd, r, 0));
@@ -155,13 +144,10 @@ static int packetdrill_accept(void *u, int fd, struct sockaddr *a, socklen_t *le
 
 static int packetdrill_connect(void *u, int fd, const struct sockaddr *a, socklen_t len)
 {
-	struct drill *d = u;
+	struct drill *d = packetdrill_begin(u);
 	int r, error = 0;
 	int s = packetdrill_sock(d, fd);
 
-	if (s < 0)
-		return -1;
-	packetdrill_begin(d);
 	r = uiwarp_tcp_connect(d->h, s, a, len);
 	while (r == -EINPROGRESS && !d->fd[fd].nonblock) {
 		int ready = uiwarp_tcp_poll(d->h, s);
@@ -178,13 +164,10 @@ static int packetdrill_connect(void *u, int fd, const struct sockaddr *a, sockle
 
 static ssize_t packetdrill_recv(void *u, int fd, void *buf, size_t len, int flags)
 {
-	struct drill *d = u;
+	struct drill *d = packetdrill_begin(u);
 	ssize_t r;
 	int s = packetdrill_sock(d, fd);
 
-	if (s < 0)
-		return -1;
-	packetdrill_begin(d);
 	do
 		r = uiwarp_tcp_recv(d->h, s, buf, len, flags);
 	while (packetdrill_block(d, fd, r, flags));
@@ -193,15 +176,12 @@ static ssize_t packetdrill_recv(void *u, int fd, void *buf, size_t len, int flag
 
 static ssize_t packetdrill_send(void *u, int fd, const void *buf, size_t len, int flags)
 {
-	struct drill *d = u;
+	struct drill *d = packetdrill_begin(u);
 	const char *from = buf;
 	size_t done = 0;
 	ssize_t r;
 	int s = packetdrill_sock(d, fd);
 
-	if (s < 0)
-		return -1;
-	packetdrill_begin(d);
 	do {
 		r = uiwarp_tcp_send(d->h, s, from + done, len - done, flags);
 		if (r > 0)
@@ -243,26 +223,21 @@ static ssize_t packetdrill_sendmsg(void *u, int fd, const struct msghdr *m, int 
 
 static int packetdrill_close(void *u, int fd)
 {
-	struct drill *d = u;
-	int s = packetdrill_sock(d, fd);
+	struct drill *d = packetdrill_begin(u);
+	int r = uiwarp_tcp_close(d->h, packetdrill_sock(d, fd));
 
-	if (s < 0)
-		return -1;
-	packetdrill_begin(d);
-	close(fd);
-	d->fd[fd].s = 0;
-	return packetdrill_end(d, uiwarp_tcp_close(d->h, s));
+	if (r == 0) {
+		close(fd);
+		d->fd[fd].s = 0;
+	}
+	return packetdrill_end(d, r);
 }
 
 static int packetdrill_shutdown(void *u, int fd, int how)
 {
-	struct drill *d = u;
-	int s = packetdrill_sock(d, fd);
+	struct drill *d = packetdrill_begin(u);
 
-	if (s < 0)
-		return -1;
-	packetdrill_begin(d);
-	return packetdrill_end(d, uiwarp_tcp_shutdown(d->h, s, how));
+	return packetdrill_end(d, uiwarp_tcp_shutdown(d->h, packetdrill_sock(d, fd), how));
 }
 
 static int packetdrill_fcntl(void *u, int fd, int cmd, ...)
@@ -272,7 +247,7 @@ static int packetdrill_fcntl(void *u, int fd, int cmd, ...)
 	int s = packetdrill_sock(d, fd);
 
 	if (s < 0)
-		return -1;
+		return errno = EBADF, -1;
 	if (cmd == F_GETFL)
 		return O_RDWR | (d->fd[fd].nonblock ? O_NONBLOCK : 0);
 	if (cmd != F_SETFL)
@@ -291,7 +266,7 @@ static int packetdrill_ioctl(void *u, int fd, unsigned long request, ...)
 	int s = packetdrill_sock(d, fd);
 
 	if (s < 0)
-		return -1;
+		return errno = EBADF, -1;
 	va_start(v, request);
 	out = va_arg(v, int *);
 	va_end(v);
@@ -334,13 +309,10 @@ static int packetdrill_get_tcp_info(struct drill *d, int s, void *out, socklen_t
 
 static int packetdrill_getsockopt(void *u, int fd, int level, int name, void *value, socklen_t *len)
 {
-	struct drill *d = u;
+	struct drill *d = packetdrill_begin(u);
 	int r = 0;
 	int s = packetdrill_sock(d, fd);
 
-	if (s < 0)
-		return -1;
-	packetdrill_begin(d);
 	if (level == IPPROTO_TCP && name == TCP_INFO)
 		r = packetdrill_get_tcp_info(d, s, value, len);
 	else if (level == SOL_SOCKET && name == SO_ERROR && *len >= sizeof(int))
@@ -354,15 +326,14 @@ static int packetdrill_getsockopt(void *u, int fd, int level, int name, void *va
 static int packetdrill_setsockopt(
 	void *u, int fd, int level, int name, const void *value, socklen_t len)
 {
-	return packetdrill_sock(u, fd) < 0 ? -1 : 0;
+	return packetdrill_sock(u, fd) < 0 ? (errno = EBADF, -1) : 0;
 }
 
 static int packetdrill_poll(void *u, struct pollfd *fds, nfds_t n, int timeout)
 {
-	struct drill *d = u;
+	struct drill *d = packetdrill_begin(u);
 	int ready = 0;
 
-	packetdrill_begin(d);
 	for (nfds_t i = 0; i < n; i++) {
 		int r = uiwarp_tcp_poll(d->h, packetdrill_sock(d, fds[i].fd));
 
@@ -377,10 +348,9 @@ static int packetdrill_poll(void *u, struct pollfd *fds, nfds_t n, int timeout)
 
 static int packetdrill_netdev_send(void *u, const void *buf, size_t len)
 {
-	struct drill *d = u;
+	struct drill *d = packetdrill_begin(u);
 	int r;
 
-	packetdrill_begin(d);
 	r = uiwarp_tcp_input(d->h, buf, len);
 	packetdrill_notify(d);
 	return packetdrill_end(d, r);
@@ -479,11 +449,10 @@ static size_t packetdrill_next_piece(struct drill *d, uint8_t *out, size_t size,
 
 static int packetdrill_netdev_receive(void *u, void *buf, size_t *len, long long *time_usecs)
 {
-	struct drill *d = u;
+	struct drill *d = packetdrill_begin(u);
 	uint64_t give_up, at;
 	size_t n;
 
-	packetdrill_begin(d);
 	give_up = uiwarp_tcp_now(d->h) + PATIENCE;
 	while (!d->n_held && uiwarp_tcp_output_time(d->h) == UIWARP_TCP_NEVER &&
 		uiwarp_tcp_now(d->h) < give_up) {
@@ -500,9 +469,8 @@ static int packetdrill_netdev_receive(void *u, void *buf, size_t *len, long long
 
 static int packetdrill_usleep(void *u, useconds_t us)
 {
-	struct drill *d = u;
+	struct drill *d = packetdrill_begin(u);
 
-	packetdrill_begin(d);
 	uiwarp_tcp_advance(d->h, uiwarp_tcp_now(d->h) + us * US);
 	packetdrill_notify(d);
 	return packetdrill_end(d, 0);
@@ -511,9 +479,8 @@ static int packetdrill_usleep(void *u, useconds_t us)
 /** packetdrill waits the last microseconds by looking at the clock: each look takes one. */
 static int packetdrill_gettimeofday(void *u, struct timeval *tv, struct timezone *tz)
 {
-	struct drill *d = u;
+	struct drill *d = packetdrill_begin(u);
 
-	packetdrill_begin(d);
 	uiwarp_tcp_advance(d->h, uiwarp_tcp_now(d->h) + US);
 	tv->tv_sec = (time_t)(uiwarp_tcp_now(d->h) / SEC);
 	tv->tv_usec = (suseconds_t)(uiwarp_tcp_now(d->h) % SEC / US);

@@ -13,7 +13,8 @@ struct sock *sock_get(const struct uiwarp_tcp *h, int s)
 	return s >= 0 && (unsigned)s < h->n_socks ? h->sock[s] : NULL;
 }
 
-struct sock *sock_new(struct uiwarp_tcp *h, int family)
+/** A socket without a number. NULL: no memory. */
+static struct sock *sock_new(struct uiwarp_tcp *h, int family)
 {
 	struct sock *s = calloc(1, sizeof *s);
 
@@ -26,7 +27,7 @@ struct sock *sock_new(struct uiwarp_tcp *h, int family)
 	return s;
 }
 
-void sock_free(struct sock *s)
+static void sock_free(struct sock *s)
 {
 	free(s->rest);
 	free(s);

@@ -41,12 +41,6 @@ struct sock {
 /** @return the socket, or NULL. */
 struct sock *sock_get(const struct uiwarp_tcp *h, int s);
 
-/** A socket without a number. NULL: no memory. */
-struct sock *sock_new(struct uiwarp_tcp *h, int family);
-
-/** Free it with its queue. It must have no connection. */
-void sock_free(struct sock *s);
-
 /** The upcalls of a socket's connection. */
 extern const struct llp_user_ops sock_ops;
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pcap/check.h"
 
-#include "pcap/describe.h"
-
 #include <stdlib.h>
 
 static void check_note_line(struct check *k, struct stream *s, uint64_t frame, const struct line *l)

@@ -209,9 +209,6 @@ static inline const struct ip_endpoint *stream_to(const struct stream *s)
 
 void stream_init(struct stream *s, struct connection *c);
 
-/** In-order text. */
-void stream_text(struct stream *s, const struct piece *p);
-
 /** Process the text that waits: the peer's start-up frame has come, or will not come. */
 void stream_resume(struct stream *s);
 

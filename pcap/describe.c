@@ -50,7 +50,8 @@ static const struct rdmap_opcode_info *describe_info_of(const struct stream_fpdu
 	return rdmap_opcode_info(f->segment.ulp & RDMAP_CONTROL_OPCODE);
 }
 
-void describe_kind(struct line *l, const struct stream_fpdu *f)
+/** "Send", "opcode 14": one word for a line or a table. */
+static void describe_kind(struct line *l, const struct stream_fpdu *f)
 {
 	if (!f->header)
 		line_add(l, "FPDU, headers not captured");

@@ -17,9 +17,6 @@ void describe_start(struct line *l, const struct stream_start *st);
 /** "RDMA Write L stag 0x1f2 to 0x7f00 len 1428". */
 void describe_fpdu(struct line *l, const struct stream_fpdu *f);
 
-/** "MPA Request", "Send", "opcode 14", "cut off": one word for a line or a table. */
-void describe_kind(struct line *l, const struct stream_fpdu *f);
-
 /** Add members to @p o. */
 void describe_start_json(json_t *o, const struct stream_start *st);
 void describe_fpdu_json(json_t *o, const struct stream_fpdu *f);

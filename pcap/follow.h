@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/**
- * @file follow.h
- * Follows a capture: its frames, its TCP connections, and its iWARP connections.
- */
+/** @file follow.h Follows a capture: its frames, its TCP connections, and its iWARP connections. */
 #ifndef PCAP_FOLLOW_H
 #define PCAP_FOLLOW_H
 
@@ -46,12 +43,6 @@ struct follow {
 /** @return 0, or -ENOMEM. */
 int follow_init(struct follow *w, const struct follow_config *config,
 	const struct connection_ops *ops, void *user);
-
-/** Take the next frame. */
-void follow_frame(struct follow *w, const struct cap_frame *f);
-
-/** The capture ends: all connections do. */
-void follow_finish(struct follow *w);
 
 /** Follow a capture to its end. @return the last result of cap_next(). */
 enum cap_result follow_capture(struct follow *w, struct cap_file *c, struct cap_error *e);

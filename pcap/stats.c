@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pcap/stats.h"
 
-#include "pcap/describe.h"
-
 #include <stdlib.h>
 
 static struct stats_side *stats_side_of(const struct stream *s)

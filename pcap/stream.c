@@ -8,27 +8,6 @@
 /** Text that waits for the peer's start-up frame at most; then it counts as not captured. */
 #define WAIT_MAX (256u << 10)
 
-static void stream_on_text(void *user, const struct piece *p)
-{
-	stream_text(user, p);
-}
-
-static void stream_on_conflict(void *user, const struct piece *now, const struct piece *before)
-{
-	struct stream *s = user;
-
-	if (s->c->id != 0 && s->c->ops->conflict)
-		s->c->ops->conflict(s->c->user, s->c, s, now, before);
-}
-
-void stream_init(struct stream *s, struct connection *c)
-{
-	static const struct cap_reassembly_ops ops = {stream_on_text, stream_on_conflict};
-
-	*s = (struct stream){.c = c};
-	cap_reassembly_init(&s->tcp, &ops, s, &c->shared->budget);
-}
-
 void stream_free(struct stream *s)
 {
 	cap_reassembly_free(&s->tcp);
@@ -350,8 +329,10 @@ void stream_resume(struct stream *s)
 		s->c->not_mpa = true;
 }
 
-void stream_text(struct stream *s, const struct piece *p)
+static void stream_on_text(void *user, const struct piece *p)
 {
+	struct stream *s = user;
+
 	if (s->c->id != 0 && !p->bytes && s->c->ops->missing)
 		s->c->ops->missing(s->c->user, s->c, s, p);
 	if (s->phase == STREAM_OVER)
@@ -371,4 +352,20 @@ void stream_text(struct stream *s, const struct piece *p)
 		return;
 	}
 	stream_resume(s);
+}
+
+static void stream_on_conflict(void *user, const struct piece *now, const struct piece *before)
+{
+	struct stream *s = user;
+
+	if (s->c->id != 0 && s->c->ops->conflict)
+		s->c->ops->conflict(s->c->user, s->c, s, now, before);
+}
+
+void stream_init(struct stream *s, struct connection *c)
+{
+	static const struct cap_reassembly_ops ops = {stream_on_text, stream_on_conflict};
+
+	*s = (struct stream){.c = c};
+	cap_reassembly_init(&s->tcp, &ops, s, &c->shared->budget);
 }

@@ -5,7 +5,6 @@
 #include "pcap/line.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static void timeseq_halve(struct timeseq_points *p)

@@ -9,12 +9,10 @@
 #include "tools/tcp_report.h"
 #include "tools/tcp_session.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 

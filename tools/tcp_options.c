@@ -5,7 +5,6 @@
 #include "tools/help.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SECOND       UINT64_C(1000000000)

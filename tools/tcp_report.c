@@ -27,7 +27,8 @@ static double tcp_report_seconds_between(uint64_t from, uint64_t to)
 	return to > from ? (double)(to - from) * 1e-9 : 0;
 }
 
-struct tcp_figures tcp_figures_between(
+/** @p from NULL: from the beginning. */
+static struct tcp_figures tcp_report_figures(
 	const struct tcp_stream *t, const struct tcp_view *from, const struct tcp_view *to)
 {
 	uint64_t begin = t->traffic.connected_at;
@@ -261,7 +262,7 @@ void tcp_report_connected(const struct tcp_session *s, const struct tcp_stream *
 
 void tcp_report_interval(const struct tcp_session *s, const struct tcp_stream *t)
 {
-	struct tcp_figures f = tcp_figures_between(t, &t->start, &t->view);
+	struct tcp_figures f = tcp_report_figures(t, &t->start, &t->view);
 
 	if (s->options->json)
 		tcp_report_json_interval(t, &f);
@@ -273,7 +274,7 @@ void tcp_report_interval(const struct tcp_session *s, const struct tcp_stream *t
 void tcp_report_end(
 	const struct tcp_session *s, const struct tcp_stream *t, struct tcp_totals *totals)
 {
-	struct tcp_figures f = tcp_figures_between(t, NULL, &t->result);
+	struct tcp_figures f = tcp_report_figures(t, NULL, &t->result);
 	char text[128], peer[IP_ADDR_STRLEN + 16];
 	bool failed = tcp_report_complaint(s, t, text, sizeof text);
 

@@ -17,10 +17,6 @@ struct tcp_figures {
 	double bits_per_second;
 };
 
-/** @p from NULL: from the beginning. */
-struct tcp_figures tcp_figures_between(
-	const struct tcp_stream *t, const struct tcp_view *from, const struct tcp_view *to);
-
 void tcp_report_json_listening(const struct tcp_session *s);
 void tcp_report_json_connected(const struct tcp_stream *t);
 void tcp_report_json_interval(const struct tcp_stream *t, const struct tcp_figures *f);

@@ -58,10 +58,7 @@ struct tcp_session {
 	bool stopping;
 };
 
-/**
- * Open the stack.
- * @return 0, or EXIT_FAILURE with a sentence on stderr.
- */
+/** Open the stack. @return 0, or EXIT_FAILURE with a sentence on stderr. */
 int tcp_session_open(struct tcp_session *s, const struct tcp_options *o, const struct config *c);
 
 /** Listen, or begin to connect. @return as above. */

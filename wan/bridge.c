@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <rte_mempool.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/**
- * @file frame.h
- * The emulator's changes to frames in mbufs.
- */
+/** @file frame.h The emulator's changes to frames in mbufs. */
 #ifndef WAN_FRAME_H
 #define WAN_FRAME_H
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/**
- * @file options.h
- * Parses the options of a path: "rate=1g,delay=50ms,loss=0.1%".
- */
+/** @file options.h Parses the options of a path: "rate=1g,delay=50ms,loss=0.1%". */
 #ifndef WAN_OPTIONS_H
 #define WAN_OPTIONS_H
 
@@ -28,10 +25,7 @@ extern const struct wan_option wan_options[];
 /** A wire: no delay, no limit, no loss. */
 void wan_options_init(struct wan_path_config *c);
 
-/**
- * Set one key of @p c.
- * @return 0; -EINVAL: bad key or value, with a sentence in @p e.
- */
+/** Set one key of @p c. @return 0; -EINVAL: bad key or value, with a sentence in @p e. */
 int wan_options_set(
 	struct wan_path_config *c, const char *key, const char *value, struct wan_options_error *e);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/**
- * @file address.h
- * The commands about addresses: bind, resolve, query.
- */
+/** @file address.h The commands about addresses: bind, resolve, query. */
 #ifndef PROVIDER_CM_ADDRESS_H
 #define PROVIDER_CM_ADDRESS_H
 

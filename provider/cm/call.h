@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/**
- * @file call.h
- * A command in progress, and the state of the device.
- */
+/** @file call.h A command in progress, and the state of the device. */
 #ifndef PROVIDER_CM_CALL_H
 #define PROVIDER_CM_CALL_H
 

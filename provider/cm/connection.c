@@ -40,13 +40,7 @@ int ucma_listen(struct ucma_call *c)
  */
 static struct rnic_qp *ucma_find_qp(struct ucma *u, uint32_t number)
 {
-	struct engine *e = rnic_engine(u->rnic);
-	struct rnic_qp *qp;
-
-	engine_lock(e);
-	qp = rnic_qp_find(u->rnic, number);
-	engine_unlock(e);
-	return qp;
+	return ENGINE_LOCKED(rnic_engine(u->rnic), rnic_qp_find(u->rnic, number));
 }
 
 static int ucma_conn_param(

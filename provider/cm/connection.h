@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/**
- * @file connection.h
- * The commands that make and end connections, and the options of an id.
- */
+/** @file connection.h The commands that make and end connections, and the options of an id. */
 #ifndef PROVIDER_CM_CONNECTION_H
 #define PROVIDER_CM_CONNECTION_H
 

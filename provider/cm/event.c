@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/cm/event.h"
 
-#include "provider/cm/address.h"
-
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/**
- * @file event.h
- * Translates events of endpoints to those of rdma_get_cm_event().
- */
+/** @file event.h Translates events of endpoints to those of rdma_get_cm_event(). */
 #ifndef PROVIDER_CM_EVENT_H
 #define PROVIDER_CM_EVENT_H
 

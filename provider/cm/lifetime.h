@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/**
- * @file lifetime.h
- * The commands that create and destroy ids, and move them between channels.
- */
+/** @file lifetime.h The commands that create and destroy ids, and move them between channels. */
 #ifndef PROVIDER_CM_LIFETIME_H
 #define PROVIDER_CM_LIFETIME_H
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/**
- * @file option.h
- * rdma_set_option().
- */
+/** @file option.h rdma_set_option(). */
 #ifndef PROVIDER_CM_OPTION_H
 #define PROVIDER_CM_OPTION_H
 

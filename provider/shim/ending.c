@@ -6,7 +6,6 @@
  */
 #include "provider/shim/shim.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>

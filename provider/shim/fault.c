@@ -7,10 +7,8 @@
  */
 #include "provider/shim/shim.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
 

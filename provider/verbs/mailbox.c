@@ -2,7 +2,6 @@
 #include "provider/verbs/objects.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/uio.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 #include "provider/verbs/objects.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* RFC 5040 section 3: RDMAP streams are reliable and connected. */
 static int qp_check_type(struct device *d, enum ibv_qp_type type)

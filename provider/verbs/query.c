@@ -202,17 +202,20 @@ static void query_fill_port(const struct device *d, struct ibv_port_attr *a)
 	query_fill_speed(a, speed);
 }
 
+/** The device has one port. @return 0: its stack runs; or a positive errno. */
+static int query_start_port(struct ibv_context *context, uint32_t port_num)
+{
+	return port_num != 1 ? EINVAL : fail_errno(device_start(device_of(context)));
+}
+
 int query_port(
 	struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr, size_t attr_len)
 {
 	struct ibv_port_attr full;
-	int rc;
+	int rc = query_start_port(context, port_num);
 
-	if (port_num != 1)
-		return EINVAL;
-	rc = device_start(device_of(context));
 	if (rc != 0)
-		return fail_errno(rc);
+		return rc;
 	query_fill_port(device_of(context), &full);
 	memset(attr, 0, attr_len);
 	memcpy(attr, &full, attr_len < sizeof full ? attr_len : sizeof full);
@@ -233,13 +236,10 @@ int query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *s
 	uint16_t mtu;
 	uint32_t mbps;
 	bool up;
-	int rc;
+	int rc = query_start_port(context, port_num);
 
-	if (port_num != 1)
-		return EINVAL;
-	rc = device_start(device_of(context));
 	if (rc != 0)
-		return fail_errno(rc);
+		return rc;
 	stack_link(device_of(context)->stack, &mtu, &mbps, &up);
 	*speed = mbps == 0 ? 25 : ((uint64_t)mbps + 99) / 100;
 	return 0;

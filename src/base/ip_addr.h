@@ -74,10 +74,7 @@ bool ip_addr_is_loopback(const struct ip_addr *a);
  */
 bool ip_addr_in_prefix(const struct ip_addr *a, const struct ip_addr *net, unsigned prefix_len);
 
-/**
- * Parse "a.b.c.d" or an IPv6 text without scope.
- * @return 0, or -EINVAL.
- */
+/** Parse "a.b.c.d" or an IPv6 text without scope. @return 0, or -EINVAL. */
 int ip_addr_parse(const char *text, struct ip_addr *out);
 
 /**
@@ -87,10 +84,7 @@ int ip_addr_parse(const char *text, struct ip_addr *out);
  */
 int ip_addr_parse_cidr(const char *text, struct ip_addr *out, unsigned *prefix_len);
 
-/**
- * Write the text of @p a into @p buf (at least IP_ADDR_STRLEN bytes).
- * @return @p buf.
- */
+/** Write the text of @p a into @p buf (at least IP_ADDR_STRLEN bytes). @return @p buf. */
 char *ip_addr_format(const struct ip_addr *a, char *buf);
 
 #endif

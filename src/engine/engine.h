@@ -119,6 +119,18 @@ void engine_ring(struct engine *e, struct engine_doorbell *d);
  */
 void engine_ring_lazy(struct engine *e, struct engine_doorbell *d);
 
+/** The value of @p expr, which is evaluated with the lock of @p e held. */
+#define ENGINE_LOCKED(e, expr)            \
+	({                                \
+		struct engine *e_ = (e);  \
+		__typeof__(expr) result_; \
+                                          \
+		engine_lock(e_);          \
+		result_ = (expr);         \
+		engine_unlock(e_);        \
+		result_;                  \
+	})
+
 /** True if there are doorbells to be served. Any thread. */
 static inline bool engine_has_doorbells(struct engine *e)
 {

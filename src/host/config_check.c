@@ -43,9 +43,41 @@ static int config_check_address(
 	return 0;
 }
 
+static int config_check_gateway(
+	const struct config *c, const struct ip_addr *g, struct config_error *e)
+{
+	bool on_link = ip_addr_is_link_local(g);
+	char text[IP_ADDR_STRLEN];
+
+	ip_addr_format(g, text);
+	for (unsigned i = 0; i < c->num_addresses; i++) {
+		const struct config_address *a = &c->address[i];
+
+		if (ip_addr_equal(g, &a->addr))
+			return config_complain(e, -EINVAL, NULL,
+				"\"gateway\" is %s, which is our own address; expected a router's",
+				text);
+		if (ip_addr_is_v4(g) != ip_addr_is_v4(&a->addr) ||
+			!ip_addr_in_prefix(g, &a->addr, a->prefix_len))
+			continue;
+		if (config_names_no_host(g, a->prefix_len))
+			return config_complain(e, -EINVAL, NULL,
+				"\"gateway\" is %s, which names the network of an \"address\" or "
+				"its broadcast; expected a router's",
+				text);
+		on_link = true;
+	}
+	if (!on_link)
+		return config_complain(e, -EINVAL, NULL,
+			"\"gateway\" is %s, which no \"address\" has in its network; expected a "
+			"neighbour",
+			text);
+	return 0;
+}
+
 int config_check(const struct config *c, struct config_error *e)
 {
-	char text[IP_ADDR_STRLEN];
+	int rc = 0;
 
 	if (c->port[0] == '\0')
 		return config_complain(e, -EINVAL, NULL,
@@ -55,40 +87,9 @@ int config_check(const struct config *c, struct config_error *e)
 		return config_complain(e, -EINVAL, NULL,
 			"\"address\" is missing; expected at least one, such as "
 			"address=10.0.0.1/24");
-	for (unsigned i = 0; i < c->num_addresses; i++) {
-		int rc = config_check_address(c, &c->address[i], e);
-
-		if (rc != 0)
-			return rc;
-	}
-	for (unsigned i = 0; i < c->num_gateways; i++) {
-		const struct ip_addr *g = &c->gateway[i];
-		bool on_link = ip_addr_is_link_local(g);
-
-		ip_addr_format(g, text);
-		for (unsigned j = 0; j < c->num_addresses; j++) {
-			const struct config_address *a = &c->address[j];
-
-			if (ip_addr_equal(g, &a->addr))
-				return config_complain(e, -EINVAL, NULL,
-					"\"gateway\" is %s, which is our own address; expected a "
-					"router's",
-					text);
-			if (ip_addr_is_v4(g) != ip_addr_is_v4(&a->addr) ||
-				!ip_addr_in_prefix(g, &a->addr, a->prefix_len))
-				continue;
-			if (config_names_no_host(g, a->prefix_len))
-				return config_complain(e, -EINVAL, NULL,
-					"\"gateway\" is %s, which names the network of an "
-					"\"address\" or its broadcast; expected a router's",
-					text);
-			on_link = true;
-		}
-		if (!on_link)
-			return config_complain(e, -EINVAL, NULL,
-				"\"gateway\" is %s, which no \"address\" has in its network; "
-				"expected a neighbour",
-				text);
-	}
-	return 0;
+	for (unsigned i = 0; rc == 0 && i < c->num_addresses; i++)
+		rc = config_check_address(c, &c->address[i], e);
+	for (unsigned i = 0; rc == 0 && i < c->num_gateways; i++)
+		rc = config_check_gateway(c, &c->gateway[i], e);
+	return rc;
 }

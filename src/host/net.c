@@ -595,10 +595,5 @@ bool net_has_link(struct net *n)
 
 bool net_link(struct net *n, uint32_t *speed)
 {
-	bool up;
-
-	engine_lock(&n->engine);
-	up = port_link(n->port, speed);
-	engine_unlock(&n->engine);
-	return up;
+	return ENGINE_LOCKED(&n->engine, port_link(n->port, speed));
 }

@@ -3,7 +3,6 @@
 
 #include "ip/arp.h"
 #include "ip/eth_wire.h"
-#include "ip/icmp.h"
 #include "ip/ipv4.h"
 #include "ip/ipv6.h"
 #include "ip/nd.h"

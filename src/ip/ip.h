@@ -251,9 +251,7 @@ struct ip_stats {
 
 const struct ip_stats *ip_stack_stats(const struct ip_stack *s);
 
-/**
- * Call @p fn for each neighbour entry (for tools). @p state is a word such as "REACHABLE".
- */
+/** Call @p fn for each neighbour entry (for tools). @p state is a word such as "REACHABLE". */
 void ip_neighbour_each(const struct ip_stack *s,
 	void (*fn)(void *ctx, const struct ip_addr *a, const uint8_t mac[6], const char *state),
 	void *ctx);

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rdmap/rdmap_priv.h"
 
-#include <errno.h>
-
 void rdmap_end(struct rdmap *r, const struct rdmap_end *e)
 {
 	if (r->ended)
 		return;
 	r->ended = true;
 	r->ops->ended(r->user, e);
-}
-
-static void rdmap_lost(struct rdmap *r, int error)
-{
-	rdmap_end(r, &(struct rdmap_end){.kind = RDMAP_END_LOST, .error = error});
 }
 
 /* ---- upcalls of MPA ---------------------------------------------------------------------- */
@@ -74,7 +67,7 @@ static void rdmap_on_closed(void *user, int error)
 
 	r->mpa = NULL;
 	if (error != 0)
-		rdmap_lost(r, error);
+		rdmap_end(r, &(struct rdmap_end){.kind = RDMAP_END_LOST, .error = error});
 	else
 		rdmap_end(r, &(struct rdmap_end){.kind = RDMAP_END_CLOSED});
 }

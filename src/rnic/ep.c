@@ -109,13 +109,7 @@ int ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse, boo
 
 int rnic_ep_bind(struct rnic_ep *ep, const struct ip_endpoint *local, bool reuse, bool v6only)
 {
-	struct engine *e = ep->rnic->engine;
-	int rc;
-
-	engine_lock(e);
-	rc = ep_bind(ep, local, reuse, v6only);
-	engine_unlock(e);
-	return rc;
+	return ENGINE_LOCKED(ep->rnic->engine, ep_bind(ep, local, reuse, v6only));
 }
 
 static int ep_rebind(struct rnic_ep *ep, bool reuse, bool v6only)
@@ -138,13 +132,7 @@ static int ep_rebind(struct rnic_ep *ep, bool reuse, bool v6only)
 
 int rnic_ep_rebind(struct rnic_ep *ep, bool reuse, bool v6only)
 {
-	struct engine *e = ep->rnic->engine;
-	int rc;
-
-	engine_lock(e);
-	rc = ep_rebind(ep, reuse, v6only);
-	engine_unlock(e);
-	return rc;
+	return ENGINE_LOCKED(ep->rnic->engine, ep_rebind(ep, reuse, v6only));
 }
 
 void rnic_ep_addresses(
@@ -160,13 +148,8 @@ void rnic_ep_addresses(
 
 bool rnic_ep_has_device(const struct rnic_ep *ep)
 {
-	struct engine *e = ep->rnic->engine;
-	bool fixed;
-
-	engine_lock(e);
-	fixed = ep->state != EP_IDLE && !ip_addr_is_any(&ep->local.addr);
-	engine_unlock(e);
-	return fixed;
+	return ENGINE_LOCKED(
+		ep->rnic->engine, ep->state != EP_IDLE && !ip_addr_is_any(&ep->local.addr));
 }
 
 /* ---- connect ----------------------------------------------------------------------------- */
@@ -223,13 +206,7 @@ int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 
 int rnic_ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 {
-	struct engine *e = ep->rnic->engine;
-	int rc;
-
-	engine_lock(e);
-	rc = ep_connect(ep, p);
-	engine_unlock(e);
-	return rc;
+	return ENGINE_LOCKED(ep->rnic->engine, ep_connect(ep, p));
 }
 
 /* ---- disconnect -------------------------------------------------------------------------- */

@@ -4,7 +4,6 @@
 #include "rnic/qp.h"
 
 #include <errno.h>
-#include <string.h>
 
 /* ---- listen ------------------------------------------------------------------------------ */
 
@@ -44,13 +43,7 @@ int ep_listen(struct rnic_ep *ep, unsigned backlog)
 
 int rnic_ep_listen(struct rnic_ep *ep, unsigned backlog)
 {
-	struct engine *e = ep->rnic->engine;
-	int rc;
-
-	engine_lock(e);
-	rc = ep_listen(ep, backlog);
-	engine_unlock(e);
-	return rc;
+	return ENGINE_LOCKED(ep->rnic->engine, ep_listen(ep, backlog));
 }
 
 void ep_unlisten(struct rnic_ep *ep)
@@ -199,13 +192,7 @@ int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
 
 int rnic_ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
 {
-	struct engine *e = ep->rnic->engine;
-	int rc;
-
-	engine_lock(e);
-	rc = ep_accept(ep, p);
-	engine_unlock(e);
-	return rc;
+	return ENGINE_LOCKED(ep->rnic->engine, ep_accept(ep, p));
 }
 
 void ep_on_operational(struct rnic_ep *ep)
@@ -228,11 +215,5 @@ int ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len)
 
 int rnic_ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len)
 {
-	struct engine *e = ep->rnic->engine;
-	int rc;
-
-	engine_lock(e);
-	rc = ep_reject(ep, private_data, len);
-	engine_unlock(e);
-	return rc;
+	return ENGINE_LOCKED(ep->rnic->engine, ep_reject(ep, private_data, len));
 }

@@ -117,13 +117,7 @@ static int ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote, uint
 
 int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote, uint64_t patience)
 {
-	struct engine *e = ep->rnic->engine;
-	int rc;
-
-	engine_lock(e);
-	rc = ep_resolve(ep, remote, patience);
-	engine_unlock(e);
-	return rc;
+	return ENGINE_LOCKED(ep->rnic->engine, ep_resolve(ep, remote, patience));
 }
 
 void ep_stop_resolving(struct rnic_ep *ep)

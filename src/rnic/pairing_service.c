@@ -200,10 +200,5 @@ void pairing_service_close(struct rnic *r)
 
 int rnic_pairing_open(struct rnic *r)
 {
-	int rc;
-
-	engine_lock(r->engine);
-	rc = pairing_service_open(r);
-	engine_unlock(r->engine);
-	return rc;
+	return ENGINE_LOCKED(r->engine, pairing_service_open(r));
 }

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- create and destroy ------------------------------------------------------------------ */
 
@@ -74,6 +73,8 @@ static void qp_capacities(const struct rnic_qp *qp, struct rnic_qp_init *init)
 	init->max_recv_wr = qp->srq ? 0 : qp->rq.size;
 	init->max_recv_sge = qp->srq ? 0 : qp->rq.max_sge;
 }
+
+static void qp_serve(struct engine_doorbell *d);
 
 /** Make it known. Engine's lock held. */
 static int qp_enroll(struct rnic_qp *qp)
@@ -318,7 +319,7 @@ static void qp_serve_stream(struct rnic_qp *qp)
 		rdmap_run(&qp->rdmap);
 }
 
-void qp_serve(struct engine_doorbell *d)
+static void qp_serve(struct engine_doorbell *d)
 {
 	struct rnic_qp *qp = container_of(d, struct rnic_qp, doorbell);
 

@@ -57,9 +57,6 @@ struct rnic_qp {
 
 extern const struct rdmap_ops qp_stream_ops;
 
-/** The doorbell's handler: send what was posted, or flush it. */
-void qp_serve(struct engine_doorbell *d);
-
 /** A CQ lost a completion of this QP. The QP fails when the lock is released. */
 void qp_cq_failed(struct rnic_qp *qp);
 

@@ -4,13 +4,10 @@
 #include "rnic/conn.h"
 #include "rnic/cq.h"
 #include "rnic/device.h"
-#include "rnic/ep_priv.h"
+#include "rnic/ep.h"
 #include "rnic/mr.h"
-#include "rnic/mw.h"
 #include "rnic/pairing_service.h"
-#include "rnic/pd.h"
 #include "rnic/qp.h"
-#include "rnic/srq.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -241,12 +238,7 @@ void rnic_set_page_in(struct rnic *r, bool (*fn)(const void *addr, size_t len, b
 
 uint64_t rnic_clock(struct rnic *r)
 {
-	uint64_t now;
-
-	engine_lock(r->engine);
-	now = r->engine->now;
-	engine_unlock(r->engine);
-	return now;
+	return ENGINE_LOCKED(r->engine, r->engine->now);
 }
 
 void rnic_set_failure_handler(

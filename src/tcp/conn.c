@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/conn.h"
 
-#include "base/container_of.h"
 #include "tcp/buffer.h"
 #include "tcp/control.h"
 #include "tcp/llp_ops.h"
@@ -12,7 +11,6 @@
 #include "tcp/unread.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #define MSS_DEFAULT_V4 536
 #define MSS_DEFAULT_V6 1220

@@ -5,8 +5,6 @@
 #include "tcp/timers.h"
 #include "tcp/unread.h"
 
-#include <errno.h>
-
 /** RFC 9293 section 3.8.6.3: less than 0.5 s; ours must not wait longer than this. */
 #define DELAYED_ACK (40 * TCP_MS)
 /** Pieces shown in one call; mbufs.h says why they are more than an FPDU needs. */

@@ -195,12 +195,6 @@ static void tcp_rcv_reset_arrives(struct tcp_conn *c, const struct tcp_segment *
 	tcp_conn_close(c, err);
 }
 
-/** Fourth: a SYN (RFC 5961 section 4.2). */
-static void tcp_rcv_syn_arrives(struct tcp_conn *c)
-{
-	tcp_challenge_ack(c);
-}
-
 /** The three-way handshake of a passive open is complete: offer it. */
 static void tcp_rcv_offer(struct tcp_conn *c)
 {
@@ -315,7 +309,7 @@ static bool tcp_rcv_check(struct tcp_conn *c, const struct ip_rx *rx, struct tcp
 		return false;
 	}
 	if (seg->flags & TCP_SYN) {
-		tcp_rcv_syn_arrives(c);
+		tcp_challenge_ack(c);
 		return false;
 	}
 	return tcp_rcv_ack_field(c, rx, seg);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/unread.h"
 
-#include "base/container_of.h"
 #include "tcp/control.h"
 
 #include <errno.h>
