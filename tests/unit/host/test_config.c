@@ -277,92 +277,6 @@ static void test_failed_value_changes_nothing(void **state)
 	assert_memory_equal(&c, &before, sizeof c);
 }
 
-static void test_check(void **state)
-{
-	struct config_error e;
-	struct config c;
-
-	config_init(&c);
-	assert_int_equal(config_check(&c, &e), -EINVAL);
-	assert_says(&e, "\"port\" is missing");
-	assert_int_equal(config_set(&c, "port=net_null0", &e), 0);
-	assert_int_equal(config_check(&c, &e), -EINVAL);
-	assert_says(&e, "\"address\" is missing");
-	assert_int_equal(config_set(&c, "address=10.0.0.1/24", &e), 0);
-	assert_int_equal(config_check(&c, &e), 0);
-	assert_int_equal(config_set(&c, "gateway=10.0.1.1", &e), 0);
-	assert_int_equal(config_check(&c, &e), -EINVAL);
-	assert_says(&e, "\"gateway\" is 10.0.1.1");
-	config_init(&c);
-	assert_int_equal(config_set(&c, "port=net_null0", &e), 0);
-	assert_int_equal(config_set(&c, "address=10.0.0.1/24", &e), 0);
-	assert_int_equal(config_set(&c, "gateway=10.0.0.255", &e), 0);
-	assert_int_equal(config_check(&c, &e), -EINVAL);
-	assert_says(&e, "or its broadcast; expected a router's");
-}
-
-static int check_one(const char *address, const char *more)
-{
-	struct config_error e;
-	struct config c;
-	char set[128];
-
-	config_init(&c);
-	snprintf(set, sizeof set, "address=%s", address);
-	assert_int_equal(config_set(&c, "port=net_null0", &e), 0);
-	assert_int_equal(config_set(&c, set, &e), 0);
-	if (more != NULL)
-		assert_int_equal(config_set(&c, more, &e), 0);
-	return config_check(&c, &e);
-}
-
-static void test_check_addresses(void **state)
-{
-	assert_int_equal(check_one("10.0.0.0/24", NULL), -EINVAL);
-	assert_int_equal(check_one("10.0.0.255/24", NULL), -EINVAL);
-	assert_int_equal(check_one("10.0.0.255/16", NULL), 0);
-	assert_int_equal(check_one("10.0.0.0/31", NULL), 0);
-	assert_int_equal(check_one("10.0.0.7/32", NULL), 0);
-	assert_int_equal(check_one("fd00::1/64", "mtu=1279"), -EINVAL);
-	assert_int_equal(check_one("fd00::1/64", "mtu=1280"), 0);
-	assert_int_equal(check_one("10.0.0.1/24", "mtu=576"), 0);
-	assert_int_equal(check_one("10.0.0.1/24", "gateway=10.0.0.1"), -EINVAL);
-	assert_int_equal(check_one("10.0.0.1/24", "gateway=10.0.0.255"), -EINVAL);
-	assert_int_equal(check_one("10.0.0.1/24", "gateway=10.0.0.0"), -EINVAL);
-	assert_int_equal(check_one("10.0.0.1/16", "gateway=10.0.0.255"), 0);
-	assert_int_equal(check_one("10.0.0.1/31", "gateway=10.0.0.0"), 0);
-	assert_int_equal(check_one("fd00::1/64", "gateway=fd00::"), 0);
-	assert_int_equal(check_one("fd00::1/64", "gateway=fe80::1"), 0);
-	assert_int_equal(check_one("fd00::1/64", "gateway=10.0.0.1"), -EINVAL);
-}
-
-static void test_environment(void **state)
-{
-	struct config_error e;
-	struct config c;
-
-	unsetenv("UIWARP_CONFIG");
-	unsetenv("UIWARP_SET");
-	assert_int_equal(config_from_environment(&c, &e), 0);
-	setenv("UIWARP_CONFIG", "", 1);
-	setenv("UIWARP_SET", "", 1);
-	assert_int_equal(config_from_environment(&c, &e), 0);
-	setenv("UIWARP_SET", "port=net_null0\n\naddress=10.0.0.1/24\nmtu=1400\nmtu=1500\n", 1);
-	assert_int_equal(config_from_environment(&c, &e), 1);
-	assert_int_equal(c.mtu, 1500);
-	setenv("UIWARP_SET", "port=net_null0\naddress=10.0.0.1/24\nmtu=no", 1);
-	assert_int_equal(config_from_environment(&c, &e), -EINVAL);
-	assert_says(&e, "--set: \"mtu\"");
-	setenv("UIWARP_SET", "port=net_null0", 1);
-	assert_int_equal(config_from_environment(&c, &e), -EINVAL);
-	read_text(&c, &e, "address = 10.0.0.5/8\nname = iw1\n");
-	setenv("UIWARP_CONFIG", PATH, 1);
-	assert_int_equal(config_from_environment(&c, &e), 1);
-	assert_string_equal(c.name, "iw1");
-	unsetenv("UIWARP_CONFIG");
-	unsetenv("UIWARP_SET");
-}
-
 static int clean_up(void **state)
 {
 	unlink(PATH);
@@ -388,9 +302,6 @@ int main(void)
 		cmocka_unit_test(test_set),
 		cmocka_unit_test(test_set_wins_over_file),
 		cmocka_unit_test(test_failed_value_changes_nothing),
-		cmocka_unit_test(test_check),
-		cmocka_unit_test(test_check_addresses),
-		cmocka_unit_test(test_environment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, clean_up);

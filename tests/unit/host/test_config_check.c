@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What concerns several keys: each rejection with its whole sentence, and what is just right. */
+#include "host/config.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+/* After the four that it needs. */
+#include <cmocka.h>
+
+#define NETWORK   ", which names the network or its broadcast; expected the address of a host in it"
+#define ROUTER    ", which names the network of an \"address\" or its broadcast; expected a router's"
+#define OURS      ", which is our own address; expected a router's"
+#define ELSEWHERE ", which no \"address\" has in its network; expected a neighbour"
+
+static const struct {
+	const char *set[5];
+	const char *says; /**< NULL: it is good */
+} cases[] = {
+	{{"port=net_null0", "address=10.0.0.1/24"}, NULL},
+	{{"address=10.0.0.1/24"}, "\"port\" is missing; expected DPDK device arguments, such as "
+				  "port=net_memif0,role=server,socket=/tmp/uiwarp.sock"},
+	{{"port=net_null0"},
+		"\"address\" is missing; expected at least one, such as address=10.0.0.1/24"},
+	/* Of two that are wrong the first is told. */
+	{{"gateway=10.0.0.1"}, "\"port\" is missing; expected DPDK device arguments, such as "
+			       "port=net_memif0,role=server,socket=/tmp/uiwarp.sock"},
+	/* The network and its broadcast are no hosts (RFC 1122); /31 and /32 have neither. */
+	{{"port=net_null0", "address=10.0.0.0/24"}, "\"address\" is 10.0.0.0/24" NETWORK},
+	{{"port=net_null0", "address=10.0.0.255/24"}, "\"address\" is 10.0.0.255/24" NETWORK},
+	{{"port=net_null0", "address=10.0.0.1/24", "address=10.255.255.255/8"},
+		"\"address\" is 10.255.255.255/8" NETWORK},
+	{{"port=net_null0", "address=10.0.0.3/30"}, "\"address\" is 10.0.0.3/30" NETWORK},
+	{{"port=net_null0", "address=10.0.0.255/16"}, NULL},
+	{{"port=net_null0", "address=10.0.0.0/31"}, NULL},
+	{{"port=net_null0", "address=10.0.0.1/31"}, NULL},
+	{{"port=net_null0", "address=10.0.0.7/32"}, NULL},
+	{{"port=net_null0", "address=fd00::/64"}, NULL},
+	/* RFC 8200 section 5. */
+	{{"port=net_null0", "address=fd00::1/64", "mtu=1279"},
+		"\"mtu\" is 1279, but the IPv6 address fd00::1 needs at least 1280"},
+	{{"port=net_null0", "address=10.0.0.1/24", "address=fd00::2/64", "mtu=576"},
+		"\"mtu\" is 576, but the IPv6 address fd00::2 needs at least 1280"},
+	{{"port=net_null0", "address=fd00::1/64", "mtu=1280"}, NULL},
+	{{"port=net_null0", "address=10.0.0.1/24", "mtu=576"}, NULL},
+	/* A gateway is a neighbour, and another host. */
+	{{"port=net_null0", "address=10.0.0.1/24", "gateway=10.0.1.1"},
+		"\"gateway\" is 10.0.1.1" ELSEWHERE},
+	{{"port=net_null0", "address=fd00::1/64", "gateway=10.0.0.1"},
+		"\"gateway\" is 10.0.0.1" ELSEWHERE},
+	{{"port=net_null0", "address=10.0.0.1/24", "gateway=fd00::1"},
+		"\"gateway\" is fd00::1" ELSEWHERE},
+	{{"port=net_null0", "address=10.0.0.1/24", "gateway=10.0.0.2", "gateway=10.0.1.1"},
+		"\"gateway\" is 10.0.1.1" ELSEWHERE},
+	{{"port=net_null0", "address=10.0.0.1/24", "gateway=10.0.0.1"},
+		"\"gateway\" is 10.0.0.1" OURS},
+	{{"port=net_null0", "address=10.0.0.1/24", "address=10.0.1.1/24", "gateway=10.0.1.1"},
+		"\"gateway\" is 10.0.1.1" OURS},
+	{{"port=net_null0", "address=fd00::1/64", "gateway=fd00::1"},
+		"\"gateway\" is fd00::1" OURS},
+	{{"port=net_null0", "address=10.0.0.1/24", "gateway=10.0.0.255"},
+		"\"gateway\" is 10.0.0.255" ROUTER},
+	{{"port=net_null0", "address=10.0.0.1/24", "gateway=10.0.0.0"},
+		"\"gateway\" is 10.0.0.0" ROUTER},
+	{{"port=net_null0", "address=10.0.0.1/16", "gateway=10.0.0.255"}, NULL},
+	{{"port=net_null0", "address=10.0.0.1/31", "gateway=10.0.0.0"}, NULL},
+	{{"port=net_null0", "address=10.0.0.1/24", "address=10.0.1.1/24", "gateway=10.0.1.2"},
+		NULL},
+	{{"port=net_null0", "address=fd00::1/64", "gateway=fd00::"}, NULL},
+	{{"port=net_null0", "address=fd00::1/64", "gateway=fe80::1"}, NULL},
+	{{"port=net_null0", "address=10.0.0.1/24", "gateway=fe80::1"}, NULL},
+};
+
+static void test_all(void **state)
+{
+	for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct config_error e;
+		struct config c;
+
+		config_init(&c);
+		for (unsigned j = 0; cases[i].set[j]; j++)
+			assert_int_equal(config_set(&c, cases[i].set[j], &e), 0);
+		memset(&e, 0, sizeof e);
+		assert_int_equal(config_check(&c, &e), cases[i].says ? -EINVAL : 0);
+		assert_string_equal(e.text, cases[i].says ? cases[i].says : "");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The configuration from UIWARP_CONFIG and UIWARP_SET, and the slot that it asks for. */
+#include "host/config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+/* After the four that it needs. */
+#include <cmocka.h>
+
+#define PATH  "test_config_environment.conf"
+#define SLOTS "port=p%{slot}\naddress=10.0.0.%{slot}/24\nslots=unit-environment:6-7"
+
+static int from(const char *path, const char *set, struct config *c, struct config_error *e)
+{
+	if (path)
+		setenv("UIWARP_CONFIG", path, 1);
+	else
+		unsetenv("UIWARP_CONFIG");
+	if (set)
+		setenv("UIWARP_SET", set, 1);
+	else
+		unsetenv("UIWARP_SET");
+	memset(e, 0, sizeof *e);
+	return config_from_environment(c, e);
+}
+
+static void write_file(const char *text)
+{
+	FILE *f = fopen(PATH, "w");
+
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void test_none(void **state)
+{
+	struct config_error e;
+	struct config c;
+
+	assert_int_equal(from(NULL, NULL, &c, &e), 0);
+	assert_int_equal(from("", "", &c, &e), 0);
+	assert_int_equal(from("", NULL, &c, &e), 0);
+	assert_string_equal(e.text, "");
+	/* All defaults all the same. */
+	assert_string_equal(c.name, "uiw0");
+	assert_int_equal(c.slot_fd, -1);
+	/* Nothing but ends of lines is a configuration without a port. */
+	assert_int_equal(from(NULL, "\n\n", &c, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "\"port\" is missing"));
+}
+
+static void test_assignments(void **state)
+{
+	struct config_error e;
+	struct config c;
+
+	assert_int_equal(
+		from(NULL, "port=net_null0\n\naddress=10.0.0.1/24\nmtu=1400\nmtu=1500\n", &c, &e),
+		1);
+	assert_int_equal(c.mtu, 1500);
+	assert_int_equal(
+		from(NULL, "port=net_null0\naddress=10.0.0.1/24\nmtu=no", &c, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "--set: \"mtu\""));
+	/* The first that is wrong ends it. */
+	assert_int_equal(from(NULL, "mtu=no\nname=1", &c, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "--set: \"mtu\""));
+	assert_int_equal(from(NULL, "port=net_null0", &c, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "\"address\" is missing"));
+	assert_int_equal(from(NULL, "port", &c, &e), -EINVAL);
+	assert_string_equal(e.text, "--set: \"port\"; expected key=value");
+}
+
+static void test_file_and_assignments(void **state)
+{
+	struct config_error e;
+	struct config c;
+
+	write_file("address = 10.0.0.5/8\nname = iw1\nmtu = 1400\n");
+	assert_int_equal(from(PATH, "port=net_null0\nmtu=1500", &c, &e), 1);
+	assert_string_equal(c.name, "iw1");
+	assert_int_equal(c.mtu, 1500);
+	assert_int_equal(c.num_addresses, 1);
+	/* The whole is checked, not each of the two. */
+	assert_int_equal(from(PATH, "", &c, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "\"port\" is missing"));
+	/* An error of the file comes first. */
+	write_file("port = net_null0\nmtu = no\n");
+	assert_int_equal(from(PATH, "mtu=never", &c, &e), -EINVAL);
+	assert_non_null(strstr(e.text, PATH ", line 2: \"mtu\" is \"no\""));
+	assert_int_equal(from("/nonexistent/x.conf", NULL, &c, &e), -ENOENT);
+	assert_non_null(strstr(e.text, "/nonexistent/x.conf: cannot read the configuration"));
+}
+
+static void test_slot_names(void **state)
+{
+	struct config_error e;
+	struct config c;
+
+	assert_int_equal(from(NULL, SLOTS, &c, &e), 1);
+	assert_false(c.slot_names);
+	assert_int_equal(from(NULL, SLOTS "\nname=iw%{slot}", &c, &e), 1);
+	assert_true(c.slot_names);
+	assert_string_equal(c.name, "iw6");
+	/* The last number has to fit as well as the first. */
+	assert_int_equal(from(NULL,
+				 "port=p\nname=abcdefghijklmnopqrstuvwxyz0123%{slot}\n"
+				 "address=10.0.0.1/24\nslots=unit-environment:9-10",
+				 &c, &e),
+		-EINVAL);
+	assert_non_null(strstr(e.text, "abcdefghijklmnopqrstuvwxyz012310"));
+}
+
+/* How many descriptors are open. */
+static unsigned open_descriptors(void)
+{
+	unsigned n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) != -1;
+	return n;
+}
+
+/* Between looking and taking the environment may have changed: then no slot is kept. */
+static void test_slot_of_a_changed_environment(void **state)
+{
+	struct config_error e;
+	struct config c;
+	unsigned before;
+
+	assert_int_equal(from(NULL, SLOTS, &c, &e), 1);
+	before = open_descriptors();
+	unsetenv("UIWARP_SET");
+	assert_int_equal(config_take_slot(&c, &e), -ENOENT);
+	assert_string_equal(e.text, "the configuration is gone");
+	assert_int_equal(open_descriptors(), before);
+
+	assert_int_equal(from(NULL, SLOTS, &c, &e), 1);
+	setenv("UIWARP_SET", SLOTS "\nmtu=no", 1);
+	assert_int_equal(config_take_slot(&c, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "--set: \"mtu\""));
+	assert_int_equal(open_descriptors(), before);
+
+	assert_int_equal(from(NULL, SLOTS "\nname=iw%{slot}", &c, &e), 1);
+	assert_int_equal(config_take_slot(&c, &e), 0);
+	assert_int_equal(c.slot, 6);
+	assert_true(c.slot_names);
+	assert_int_equal(open_descriptors(), before + 1);
+	close(c.slot_fd);
+}
+
+static int clean_up(void **state)
+{
+	unlink(PATH);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_assignments),
+		cmocka_unit_test(test_file_and_assignments),
+		cmocka_unit_test(test_slot_names),
+		cmocka_unit_test(test_slot_of_a_changed_environment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, clean_up);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A host on DPDK's null port: each step of opening that can fail, and what an open one tells. */
+#include "host/net.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+/* After the four that it needs. */
+#include <cmocka.h>
+
+#define CAPTURE "test_net.pcapng"
+
+static void configure(struct config *c)
+{
+	static const char *const set[] = {
+		"port=net_null0", "address=10.0.0.1/24", "memory=16", "log=error"};
+	struct config_error e;
+
+	config_init(c);
+	for (unsigned i = 0; i < sizeof set / sizeof set[0]; i++)
+		assert_int_equal(config_set(c, set[i], &e), 0);
+}
+
+static void assert_fails(const struct config *c, int error, const char *says)
+{
+	struct config_error e = {""};
+	struct net *n = NULL;
+
+	assert_int_equal(net_open(c, &n, &e), error);
+	assert_string_equal(e.text, says);
+}
+
+/* After each failure the next attempt finds the port free. */
+static void test_failures(void **state)
+{
+	struct config_error e = {""};
+	struct net *n = NULL;
+	struct config c;
+
+	configure(&c);
+	strcpy(c.capture, "/nonexistent/x.pcapng");
+	assert_fails(
+		&c, -ENOENT, "capture file \"/nonexistent/x.pcapng\": No such file or directory");
+	configure(&c);
+	strcpy(c.congestion_control, "vegas");
+	assert_fails(&c, -EINVAL, "congestion_control: there is none named \"vegas\"");
+	/* What the configuration's own checks refuse before. */
+	configure(&c);
+	c.address[0].addr = ip_addr_from_v4("\xf0\0\0\1");
+	assert_fails(&c, -EINVAL, "address 240.0.0.1/24: Invalid argument");
+	configure(&c);
+	c.gateway[0] = ip_addr_from_v4("\12\1\1\1");
+	c.num_gateways = 1;
+	assert_fails(&c, -ENETUNREACH, "gateway 10.1.1.1: Network is unreachable");
+	/* DPDK has its own words for this. */
+	configure(&c);
+	strcpy(c.port, "net_nosuchdriver0");
+	assert_true(net_open(&c, &n, &e) < 0);
+	assert_string_not_equal(e.text, "");
+}
+
+static void test_start_on_a_core_that_is_not_there(void **state)
+{
+	struct config_error e = {""};
+	struct net *n = NULL;
+	struct config c;
+
+	configure(&c);
+	c.progress_dedicated = true;
+	c.progress_core = 1023;
+	assert_int_equal(net_open(&c, &n, &e), 0);
+	assert_int_equal(net_start(n, NULL, &e), -EINVAL);
+	assert_string_equal(e.text, "progress = dedicated:1023: this process cannot run on that "
+				    "core: Invalid argument");
+	net_close(n, false);
+}
+
+/* "%p" in the name of a capture is the process's number, once. */
+static void test_capture_path(void **state)
+{
+	struct config_error e = {""};
+	char path[64];
+	struct net *n = NULL;
+	struct config c;
+
+	configure(&c);
+	strcpy(c.capture, CAPTURE ".%p.x");
+	snprintf(path, sizeof path, CAPTURE ".%d.x", (int)getpid());
+	unlink(path);
+	assert_int_equal(net_open(&c, &n, &e), 0);
+	net_close(n, false);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void test_open_host(void **state)
+{
+	static const uint8_t mac[6] = {2, 0, 0, 0, 0, 9};
+	struct config_error e = {""};
+	struct net *n = NULL;
+	uint8_t used[6];
+	struct config c;
+	uint64_t before;
+
+	configure(&c);
+	memcpy(c.mac, mac, sizeof mac);
+	assert_int_equal(net_open(&c, &n, &e), 0);
+	/* Its own copy. */
+	assert_ptr_not_equal(net_config(n), &c);
+	assert_string_equal(net_config(n)->port, "net_null0");
+	assert_int_equal(net_log(n)->max_level, LOG_LEVEL_ERROR);
+	net_mac(n, used);
+	assert_memory_equal(used, mac, sizeof mac);
+	assert_in_range(net_mtu(n), 1280, UINT16_MAX);
+	assert_true(ip_addr_is_local(net_ip(n), &c.address[0].addr));
+	assert_non_null(net_tcp(n));
+	assert_int_equal(net_start(n, NULL, &e), 0);
+	before = net_now(n);
+	assert_true(net_now(n) >= before);
+	assert_false(net_is_stuck(n));
+	/* In the hands of a thread that does not let go, as this one. */
+	engine_lock(net_engine(n));
+	assert_true(net_is_stuck(n));
+	engine_unlock(net_engine(n));
+	assert_false(net_is_stuck(n));
+	net_linger(n); /* nothing is connected: there is nothing to wait for */
+	net_stop(n);
+	net_close(n, false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_start_on_a_core_that_is_not_there),
+		cmocka_unit_test(test_capture_path),
+		cmocka_unit_test(test_open_host),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
