@@ -1,21 +1,38 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Write the seed inputs of the fuzzers to seeds/TARGET/: tests/fuzz/seeds.py
+"""Write the seed inputs of the fuzzers to seeds/TARGET/: tests/fuzz/seeds.py [--check]
 
 Each is a short program in the operations of its target (see there), enough to reach the states
 that random bytes would take long to find. Some are made from the captures of pcap/corpus.
+
+Only what is missing is written. A seed that is there stays as it is, whatever has become of the
+capture that it was made of: it may have found something. To have it made anew, remove it.
+--check writes nothing, and fails if one is missing.
 """
 import os
 import pathlib
 import struct
+import sys
 
 HERE = pathlib.Path(__file__).resolve().parent / "seeds"
+CHECK = sys.argv[1:] == ["--check"]
+if sys.argv[1:] and not CHECK:
+    sys.exit("usage: tests/fuzz/seeds.py [--check]")
+missing = []
+
+
+def make(target, name, how):
+    path = HERE / target / name
+    if path.exists():
+        return
+    missing.append(f"{target}/{name}")
+    if not CHECK:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        how(path)
 
 
 def write(target, name, data):
-    path = HERE / target / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
+    make(target, name, lambda path: path.write_bytes(data))
 
 
 def h(text):
@@ -389,13 +406,10 @@ def ulpdus(stream):
         at += (2 + size + 3) // 4 * 4 + 4
 
 
-for old in HERE.glob("*/corpus-*"):
-    old.unlink()
 for file in sorted(CORPUS.rglob("*.pcap*")):
     name, data = "corpus-" + file.stem, file.read_bytes()
     if len(data) <= 8 * SEED_MAX:
-        (HERE / "pcap").mkdir(exist_ok=True)
-        (HERE / "pcap" / name).symlink_to(os.path.relpath(file, HERE / "pcap"))
+        make("pcap", name, lambda path: path.symlink_to(os.path.relpath(file, path.parent)))
     for number, stream in enumerate(first_connection(data)[:2]):
         if len(stream) < 20:
             continue
@@ -440,3 +454,7 @@ for file in ("start-rev0", "start-again-with-rev1", "ops-ipv6"):
 for file in ("ops-rev2-markers", "ops-rev2-markers-nocrc"):
     whole = list(packets((CORPUS / f"{file}.pcapng").read_bytes()))
     write("pcap", f"corpus-middle-of-{file}", pcap(whole[9:]))
+
+if missing:
+    print(*(("missing: " if CHECK else "written: ") + name for name in missing), sep="\n")
+sys.exit(1 if CHECK and missing else 0)
