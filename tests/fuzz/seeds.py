@@ -129,6 +129,28 @@ for name, bits in (("marked", 128 | 1), ("marked-without-crc", 128)):
             ("bad", tagged(0, 0, 1000, 600) * 3 + EARLY + POLL)):
         write("rdmap", f"{name}-{what}", head + ops)
 
+# ---- fuzz_pairing: which side, then operations ---------------------------------------------------
+
+RTR, RTS, RESET, INIT = h("00 02 04 00"), h("00 03 04"), h("00 00 00"), h("00 01 00")
+APPEAR, MOVE, WAIT = h("08"), h("05"), h("84 ff")
+HELLO = h("09 00 00 04 04")
+TALK = h("0b 03 04 61626364") + h("0b 13 08 0001020304050607") + MOVE
+POSTS = h("03 20 02 20 00 02 11 00")
+for name, bits in (("waits", 0), ("connects", 1), ("connects-in-pieces", 1 | 2 | 20)):
+    head = bytes([bits])
+    for what, ops in (
+            ("joined", RTR + RTS + POSTS + APPEAR + WAIT + HELLO + MOVE + TALK + h("0e") + MOVE + WAIT),
+            ("early", APPEAR + HELLO + MOVE + RTR + MOVE + RTS + POSTS + MOVE + TALK),
+            ("held", APPEAR + HELLO + h("18") + h("19 00 00 04 04") + MOVE + WAIT + WAIT + MOVE),
+            ("stranger", RTR + RTS + APPEAR + WAIT + h("09 02 00000123 00 04 04") + MOVE + TALK + WAIT),
+            ("other-psn", RTR + RTS + POSTS + APPEAR + WAIT + h("09 04 00000123 00 04 04") + MOVE + TALK),
+            ("refused", RTR + RTS + POSTS + APPEAR + WAIT + h("09 28 00 04 04") + MOVE + WAIT + MOVE),
+            ("cut", RTR + RTS + APPEAR + WAIT + h("09 00 10 04 04 15") + MOVE + h("0f") + WAIT),
+            ("again", (RTR + RTS + APPEAR + WAIT + HELLO + MOVE + TALK + RESET + INIT) * 2 + MOVE),
+            ("itself", h("00 02 04 03") + RTS + POSTS + WAIT + MOVE + RESET + INIT),
+            ("alone", RTR + RTS + POSTS + WAIT * 12 + MOVE)):
+        write("pairing", f"{name}-{what}", head + ops)
+
 # ---- fuzz_ip: port, then frames -----------------------------------------------------------------
 
 OURS, PEER = "020000000001", "020000000002"
