@@ -438,6 +438,11 @@ for file in sorted(CORPUS.rglob("*.pcap*")):
         crc, markers = stream[16] >> 6 & 1, stream[16] >> 7
         head = bytes([number | crc << 2 | 0x70 | 8, 0]) + (bytes(5) if number else b"")
         write("mpa", f"{name}-{number}", head + pieces(0, stream[:SEED_MAX]))
+        if number == 0:
+            # Its responder may have wanted markers: then it tells so in its reply.
+            reply = (list(first_connection(data)[:2]) + [b""])[1]
+            marked = len(reply) >= 20 and reply[16] >> 7
+            write("fpdu", name, bytes([marked, 0]) + stream[:SEED_MAX])
         if not markers and number == 0:
             ops = b"".join(pieces(8, u) for u in list(ulpdus(stream))[:12])
             write("rdmap", name, bytes([crc]) + h("0004 0004") + RECV * 6 + ops + POLL)
