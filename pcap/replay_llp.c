@@ -21,7 +21,7 @@ static void *replay_llp_op_reserve(struct llp *l, uint32_t len, bool join)
 	return x->shut || len > sizeof x->tx ? NULL : x->tx;
 }
 
-static void replay_llp_op_commit(struct llp *l, uint32_t len)
+static void replay_llp_op_commit(struct llp *l, uint32_t len, uint32_t sum)
 {
 	struct replay_llp *x = replay_llp_of(l);
 

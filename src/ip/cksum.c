@@ -60,7 +60,7 @@ uint64_t cksum_mbuf(const struct rte_mbuf *m, uint32_t off)
 		}
 		part = cksum_bytes(rte_pktmbuf_mtod_offset(m, const void *, off), len - off);
 		/* After an odd number of bytes, the words lie across (RFC 1071 section 2(B)). */
-		sum += odd ? __builtin_bswap16(cksum_fold(part)) : part;
+		sum += digest_shift(part, odd);
 		odd ^= (len - off) & 1;
 		off = 0;
 	}

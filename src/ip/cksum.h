@@ -9,6 +9,7 @@
 #define IP_CKSUM_H
 
 #include "base/bytes.h"
+#include "base/digest.h"
 #include "base/ip_addr.h"
 
 #include <rte_mbuf.h>
@@ -21,11 +22,7 @@ uint64_t cksum_mbuf(const struct rte_mbuf *m, uint32_t off);
 
 static inline uint16_t cksum_fold(uint64_t sum)
 {
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)sum;
+	return digest_fold(sum);
 }
 
 /** The sum of one 16-bit wire field of value @p v. */

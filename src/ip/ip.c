@@ -144,8 +144,8 @@ uint16_t ip_path_too_big(struct ip_stack *s, struct ip_path *p, uint16_t mtu, ui
 }
 
 /* The transport left its checksum to us: by the port, by software, or not at all in a loop. */
-static inline void ip_fill_l4_cksum(
-	const struct ip_transport *t, const struct ip_path *p, uint8_t proto, struct rte_mbuf *m)
+static inline void ip_fill_l4_cksum(const struct ip_transport *t, const struct ip_path *p,
+	uint8_t proto, struct rte_mbuf *m, struct ip_text_sum text)
 {
 	uint8_t *h = rte_pktmbuf_mtod(m, uint8_t *);
 	uint64_t sum = cksum_pseudo(p->addr_sum, proto, (uint16_t)m->pkt_len);
@@ -159,7 +159,9 @@ static inline void ip_fill_l4_cksum(
 		return;
 	}
 	cksum_store(h + t->cksum_off, 0);
-	if (likely(rte_pktmbuf_is_contiguous(m)))
+	if (text.len)
+		sum += cksum_bytes(h, m->data_len - text.len) + text.sum;
+	else if (likely(rte_pktmbuf_is_contiguous(m)))
 		sum += cksum_bytes(h, m->data_len);
 	else
 		sum += cksum_mbuf(m, 0);
@@ -208,7 +210,20 @@ static int ip_loop_back(struct ip_stack *s, const struct ip_path *p, struct rte_
 	return 0;
 }
 
+bool ip_sums(const struct ip_stack *s, const struct ip_path *p, uint8_t proto)
+{
+	const struct ip_transport *t = &s->transport[proto];
+
+	return t->cksum_off && !t->tx_cksum && !p->loop;
+}
+
 int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m, uint64_t now)
+{
+	return ip_send_summed(s, p, proto, m, (struct ip_text_sum){0}, now);
+}
+
+int ip_send_summed(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m,
+	struct ip_text_sum text, uint64_t now)
 {
 	const struct ip_transport *t = &s->transport[proto];
 	bool v4 = ip_addr_is_v4(&p->dst);
@@ -226,7 +241,7 @@ int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbu
 		return rc;
 	}
 	if (t->cksum_off)
-		ip_fill_l4_cksum(t, p, proto, m);
+		ip_fill_l4_cksum(t, p, proto, m, text);
 	h = (uint8_t *)rte_pktmbuf_prepend(m, ip_len);
 	if (v4)
 		ip_push_v4(s, p, proto, m, h);

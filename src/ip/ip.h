@@ -188,6 +188,19 @@ int ip_path_init(struct ip_stack *s, struct ip_path *p, const struct ip_addr *sr
  */
 int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m, uint64_t now);
 
+/** What a transport knows of the end of a packet: its last bytes, and the sum of their words. */
+struct ip_text_sum {
+	uint16_t len; /**< from an even place on; 0: nothing is known */
+	uint16_t sum; /**< as digest_fold() gives it */
+};
+
+/** ip_send() of one mbuf that need not be summed where @p text tells. */
+int ip_send_summed(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m,
+	struct ip_text_sum text, uint64_t now);
+
+/** Is what @p proto sends on this path summed here? Else the port does it, or nobody. */
+bool ip_sums(const struct ip_stack *s, const struct ip_path *p, uint8_t proto);
+
 /** True if packets wait for the neighbour's address. After ip_send(): true if that packet waits. */
 bool ip_path_waits(const struct ip_path *p);
 

@@ -101,7 +101,8 @@ struct llp_user_ops {
 struct llp_ops {
 	uint32_t (*emss)(const struct llp *l);
 	void *(*reserve)(struct llp *l, uint32_t len, bool join);
-	void (*commit)(struct llp *l, uint32_t len);
+	bool (*sums)(const struct llp *l); /* may be NULL */
+	void (*commit)(struct llp *l, uint32_t len, uint32_t sum);
 	void (*push)(struct llp *l);
 	void (*resume)(struct llp *l);
 	bool (*took_ooo)(const struct llp *l);
@@ -146,10 +147,31 @@ static inline void *llp_reserve(struct llp *l, uint32_t len, bool join)
 	return l->ops->reserve(l, len, join);
 }
 
+/**
+ * Does the LLP sum what it sends in software? Then a user that goes over a record anyway can spare
+ * it that, by llp_commit_summed().
+ */
+static inline bool llp_sums(const struct llp *l)
+{
+	return l->ops->sums && l->ops->sums(l);
+}
+
+/** Instead of a sum. */
+#define LLP_SUM_UNKNOWN UINT32_MAX
+
 /** Queue the first @p len bytes of the last reservation as a record. 0 cancels the reservation. */
 static inline void llp_commit(struct llp *l, uint32_t len)
 {
-	l->ops->commit(l, len);
+	l->ops->commit(l, len, LLP_SUM_UNKNOWN);
+}
+
+/**
+ * The same, and @p sum is that of the record's 16-bit words as RFC 1071 has it, in memory order and
+ * folded (digest.h), or LLP_SUM_UNKNOWN. It is believed.
+ */
+static inline void llp_commit_summed(struct llp *l, uint32_t len, uint32_t sum)
+{
+	l->ops->commit(l, len, sum);
 }
 
 /** Send what is queued, as far as the windows allow. Without it, records wait to be joined. */

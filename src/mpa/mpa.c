@@ -407,19 +407,26 @@ uint8_t *mpa_reserve(struct mpa *m, uint32_t len, bool join)
 		return NULL;
 	m->tx_room = llp_reserve(m->llp, mpa_enframe_len(&m->tx, len), join);
 	m->tx_len = len;
-	return m->tx_room ? m->tx_room + mpa_enframe_lead(&m->tx) : NULL;
+	if (!m->tx_room)
+		return NULL;
+	if (len >= MPA_ENFRAME_LONG)
+		mpa_enframe_begin(&m->tx, m->tx_room, len, llp_sums(m->llp));
+	else
+		mpa_enframe_cancel(&m->tx);
+	return m->tx_room + mpa_enframe_lead(&m->tx);
 }
 
 void mpa_commit(struct mpa *m)
 {
 	uint32_t total = mpa_enframe_len(&m->tx, m->tx_len);
+	uint32_t sum = mpa_enframe_finish(&m->tx, m->tx_room, m->tx_len);
 
-	mpa_enframe_finish(&m->tx, m->tx_room, m->tx_len);
-	llp_commit(m->llp, total);
+	llp_commit_summed(m->llp, total, sum);
 }
 
 void mpa_cancel(struct mpa *m)
 {
+	mpa_enframe_cancel(&m->tx);
 	llp_commit(m->llp, 0);
 }
 

@@ -259,6 +259,16 @@ static inline bool mpa_may_send(const struct mpa *m)
 	return m->state == MPA_OPERATIONAL && !m->tx_closed && m->llp;
 }
 
+/**
+ * Copy payload out of the program's memory to @p to, in what mpa_reserve() gave. Everything before
+ * is written, and stays as it is.
+ * @return false: that memory is not there; then mpa_cancel().
+ */
+static inline bool mpa_gather(struct mpa *m, uint8_t *to, const void *from, uint32_t len)
+{
+	return mpa_enframe_gather(&m->tx, to, from, len);
+}
+
 /** Complete the FPDU with length, pad, markers and CRC, and queue it. */
 void mpa_commit(struct mpa *m);
 

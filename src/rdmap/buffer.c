@@ -39,7 +39,7 @@ int rdmap_gather(struct rdmap *r, const struct rdmap_wqe *w, uint8_t *to, uint32
 			RDMAP_ACCESS_LOCAL_READ, &mem);
 		if (rc != 0)
 			return rc;
-		if (!guarded_copy_from(to, mem, n))
+		if (!mpa_gather(r->mpa, to, mem, n))
 			return -ERANGE;
 		at->offset += n;
 		to += n;

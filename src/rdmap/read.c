@@ -56,7 +56,7 @@ enum rdmap_progress rdmap_send_read_response(struct rdmap *r)
 		return RDMAP_BLOCKED;
 	ddp_put_tagged(p, n == left, RDMAP_CONTROL(RDMAP_OP_READ_RESPONSE), q->sink_stag,
 		q->sink_to + q->sent);
-	if (n != 0 && !guarded_copy_from(p + DDP_TAGGED_LEN, mem, n)) {
+	if (n != 0 && !mpa_gather(r->mpa, p + DDP_TAGGED_LEN, mem, n)) {
 		mpa_cancel(r->mpa);
 		rdmap_read_fail_response(r, q, -ERANGE);
 		return RDMAP_OVER;

@@ -83,13 +83,20 @@ static uint32_t tcp_llp_end_of_queue(const struct tcp_conn *c)
 	return q->count ? tcp_record_end(tcp_sendq_at(q, q->count - 1)) : c->snd_nxt;
 }
 
-static void tcp_llp_commit(struct llp *l, uint32_t len)
+static bool tcp_llp_sums(const struct llp *l)
+{
+	const struct tcp_conn *c = tcp_conn_of(l);
+
+	return ip_sums(c->s->cfg.ip, &c->path, IP_PROTO_TCP);
+}
+
+static void tcp_llp_commit(struct llp *l, uint32_t len, uint32_t sum)
 {
 	struct tcp_conn *c = tcp_conn_of(l);
 	struct rte_mbuf *m = c->reserved;
 
 	if (c->reserved_join) {
-		tcp_sendq_at(&c->sendq, c->sendq.count - 1)->len += len;
+		tcp_record_append(tcp_sendq_at(&c->sendq, c->sendq.count - 1), len, sum);
 		c->sendq.bytes += len;
 		c->reserved_join = 0;
 		return;
@@ -101,7 +108,9 @@ static void tcp_llp_commit(struct llp *l, uint32_t len)
 	}
 	if (!m)
 		return; /* the connection ended in between */
-	tcp_sendq_push(&c->sendq, m, m->data_off, len, tcp_llp_end_of_queue(c), 0);
+	tcp_sendq_push(&c->sendq, m, m->data_off, len, tcp_llp_end_of_queue(c),
+		sum == LLP_SUM_UNKNOWN ? 0 : TCP_REC_SUM);
+	tcp_sendq_at(&c->sendq, c->sendq.count - 1)->sum = (uint16_t)sum;
 	c->s->tx_held++;
 }
 
@@ -202,6 +211,7 @@ static void tcp_llp_endpoints(
 const struct llp_ops tcp_llp_ops = {
 	.emss = tcp_llp_emss,
 	.reserve = tcp_llp_reserve,
+	.sums = tcp_llp_sums,
 	.commit = tcp_llp_commit,
 	.push = tcp_llp_push,
 	.resume = tcp_llp_resume,

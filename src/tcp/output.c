@@ -16,6 +16,14 @@ static bool tcp_output_is_new_text(const struct tcp_conn *c, const struct tcp_re
 	return seq_geq(r->seq, c->snd_max) && !c->persist;
 }
 
+/** What is known of its checksum without another look at the text. */
+static struct ip_text_sum tcp_output_text_sum(const struct tcp_record *r)
+{
+	if (!(r->flags & TCP_REC_SUM))
+		return (struct ip_text_sum){0};
+	return (struct ip_text_sum){r->len, r->sum};
+}
+
 /** Put the header before record @p r's text, in the mbuf's headroom, and send a reference. */
 static int tcp_output_send_text(struct tcp_conn *c, struct tcp_record *r, bool last)
 {
@@ -44,7 +52,7 @@ static int tcp_output_send_text(struct tcp_conn *c, struct tcp_record *r, bool l
 	c->bytes_sent += r->len;
 	c->s->stats.bytes_out += r->len;
 	c->path.tos |= ect ? TCP_ECN_ECT0 : 0;
-	err = tcp_segment_send(c, m);
+	err = tcp_segment_send(c, m, tcp_output_text_sum(r));
 	c->path.tos &= (uint8_t)~TCP_ECN_MASK;
 	return err;
 }
@@ -69,7 +77,7 @@ int tcp_send_copy(struct tcp_conn *c, uint32_t seq, uint32_t len)
 	tcp_segment_begin(c, &h, seq, TCP_ACK);
 	tcp_wire_emit(&h, (uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)tcp_wire_len(&h)));
 	tcp_segment_acknowledged(c);
-	return tcp_segment_send(c, m);
+	return tcp_segment_send(c, m, (struct ip_text_sum){0});
 }
 
 /** Make record @p i fit for sending: not larger than a segment, nor still with the port. */

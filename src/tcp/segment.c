@@ -66,11 +66,11 @@ void tcp_segment_add_sack(struct tcp_conn *c, struct tcp_segment *h, uint32_t ro
 	tcp_sack_emit(&c->ooo_state->sack, &c->ooo_state->ooo, h, u32_min((room - 4) / 8, most));
 }
 
-int tcp_segment_send(struct tcp_conn *c, struct rte_mbuf *m)
+int tcp_segment_send(struct tcp_conn *c, struct rte_mbuf *m, struct ip_text_sum text)
 {
 	c->segments_out++;
 	c->s->stats.segments_out++;
-	return ip_send(c->s->cfg.ip, &c->path, IP_PROTO_TCP, m, c->s->now);
+	return ip_send_summed(c->s->cfg.ip, &c->path, IP_PROTO_TCP, m, text, c->s->now);
 }
 
 int tcp_segment_send_bare(struct tcp_conn *c, const struct tcp_segment *h)
@@ -83,5 +83,5 @@ int tcp_segment_send_bare(struct tcp_conn *c, const struct tcp_segment *h)
 	m->data_len = (uint16_t)len;
 	m->pkt_len = len;
 	tcp_wire_emit(h, rte_pktmbuf_mtod(m, uint8_t *));
-	return tcp_segment_send(c, m);
+	return tcp_segment_send(c, m, (struct ip_text_sum){0});
 }

@@ -21,8 +21,11 @@ void tcp_segment_add_sack(struct tcp_conn *c, struct tcp_segment *h, uint32_t ro
  */
 void tcp_segment_acknowledged(struct tcp_conn *c);
 
-/** Count and send @p m, which begins with the TCP header; owns it. @return as ip_send(). */
-int tcp_segment_send(struct tcp_conn *c, struct rte_mbuf *m);
+/**
+ * Count and send @p m, which begins with the TCP header; owns it.
+ * @param text as for ip_send_summed(). @return as ip_send().
+ */
+int tcp_segment_send(struct tcp_conn *c, struct rte_mbuf *m, struct ip_text_sum text);
 
 /** Send @p h and no text. @return as ip_send(), or -ENOMEM. */
 int tcp_segment_send_bare(struct tcp_conn *c, const struct tcp_segment *h);

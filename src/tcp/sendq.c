@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/sendq.h"
 
+#include "base/digest.h"
+#include "llp/llp.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,8 +137,8 @@ int tcp_sendq_room(struct tcp_sendq *q)
 void tcp_sendq_push(struct tcp_sendq *q, struct rte_mbuf *m, uint16_t off, uint32_t len,
 	uint32_t seq, uint8_t flags)
 {
-	*tcp_sendq_at(q, q->count) =
-		(struct tcp_record){.m = m, .off = off, .len = len, .seq = seq, .flags = flags};
+	*tcp_sendq_at(q, q->count) = (struct tcp_record){
+		.m = m, .off = off, .len = (uint16_t)len, .seq = seq, .flags = flags};
 	q->count++;
 	q->bytes += len;
 }
@@ -204,6 +207,15 @@ static void tcp_sendq_keep_newest(struct tcp_delivery *d, const struct tcp_recor
 	d->any = true;
 }
 
+void tcp_record_append(struct tcp_record *r, uint32_t len, uint32_t sum)
+{
+	if (sum == LLP_SUM_UNKNOWN)
+		r->flags &= (uint8_t)~TCP_REC_SUM;
+	else
+		r->sum = digest_fold(r->sum + digest_shift(sum, r->len & 1));
+	r->len = (uint16_t)(r->len + len);
+}
+
 /** The record at the head loses its first @p n bytes, which the peer has. */
 static void tcp_sendq_cut_front(
 	struct tcp_sendq *q, struct tcp_record *r, uint32_t n, struct tcp_delivery *d)
@@ -213,7 +225,8 @@ static void tcp_sendq_cut_front(
 		d->delivered += n;
 	r->seq += n;
 	r->off = (uint16_t)(r->off + n);
-	r->len -= n;
+	r->len = (uint16_t)(r->len - n);
+	r->flags &= (uint8_t)~TCP_REC_SUM;
 	q->bytes -= n;
 	d->acked += n;
 }
@@ -467,12 +480,13 @@ int tcp_sendq_split(struct tcp_sendq *q, uint32_t i, uint32_t len, struct rte_me
 	id = tcp_sendq_open_gap(q, i);
 	r = tcp_sendq_by_id(q, id);
 	rest = tcp_sendq_by_id(q, id + 1);
+	r->flags &= (uint8_t)~TCP_REC_SUM;
 	*rest = *r;
 	rest->m = m;
 	rest->off = m->data_off;
 	rest->seq = r->seq + len;
-	rest->len = r->len - len;
-	r->len = len;
+	rest->len = (uint16_t)(r->len - len);
+	r->len = (uint16_t)len;
 	q->count++;
 	if (i < q->nxt) {
 		q->nxt++;

@@ -25,10 +25,11 @@
 enum {
 	TCP_REC_FIN = 1, /**< no text, no mbuf: the FIN */
 	TCP_REC_SACKED = 2,
-	TCP_REC_LOST = 4,        /**< believed to have left the network by a loss */
-	TCP_REC_REXMIT = 8,      /**< sent again, and that transmission may still arrive */
-	TCP_REC_KARN = 16,       /**< was ever sent twice: ambiguous (RFC 6298 section 3) */
-	TCP_REC_APP_LIMITED = 32 /**< sent while the application, not the window, was the limit */
+	TCP_REC_LOST = 4,         /**< believed to have left the network by a loss */
+	TCP_REC_REXMIT = 8,       /**< sent again, and that transmission may still arrive */
+	TCP_REC_KARN = 16,        /**< was ever sent twice: ambiguous (RFC 6298 section 3) */
+	TCP_REC_APP_LIMITED = 32, /**< sent while the application, not the window, was the limit */
+	TCP_REC_SUM = 64          /**< its sum is known */
 };
 
 /** One segment's worth. 64 bytes: a cache line, for there may be 90,000 in flight. */
@@ -41,7 +42,8 @@ struct tcp_record {
 	uint32_t seq;
 	/** Neighbours in a chain, as ids. SACKed: next is an id beyond, all between are SACKed. */
 	uint32_t prev, next;
-	uint32_t len;
+	uint16_t len;
+	uint16_t sum;  /**< with TCP_REC_SUM: of the text, for its checksum (llp_commit_summed()) */
 	uint16_t off;  /**< of the text from m->buf_addr */
 	uint8_t flags; /**< TCP_REC_* */
 	uint8_t rexmits;
@@ -118,6 +120,12 @@ static inline uint8_t *tcp_record_text(const struct tcp_record *r)
 {
 	return (uint8_t *)r->m->buf_addr + r->off;
 }
+
+/**
+ * @p len bytes, with the sum @p sum, are now behind its text. They are in its mbuf, so that the
+ * length of all fits.
+ */
+void tcp_record_append(struct tcp_record *r, uint32_t len, uint32_t sum);
 
 /** RFC 8985 section 6.2: was (@p t1, @p end1) sent after (@p t2, @p end2)? */
 static inline bool tcp_sent_after(uint64_t t1, uint32_t end1, uint64_t t2, uint32_t end2)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/ip_double.h"
 
+#include "base/bytes.h"
+#include "support/plain_sum.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,11 +108,36 @@ int ip_path_init(struct ip_stack *s, struct ip_path *p, const struct ip_addr *sr
 	return 0;
 }
 
+bool ip_sums(const struct ip_stack *s, const struct ip_path *p, uint8_t proto)
+{
+	return !s->no_sums;
+}
+
 int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m, uint64_t now)
+{
+	return ip_send_summed(s, p, proto, m, (struct ip_text_sum){0}, now);
+}
+
+/* What the transport knows must be true. */
+static void ip_double_check_sum(const struct rte_mbuf *m, struct ip_text_sum text)
+{
+	const uint8_t *p = rte_pktmbuf_mtod_offset(m, const uint8_t *, m->data_len - text.len);
+	uint16_t sum = text.sum;
+
+	if (text.len != 0 && (m->nb_segs != 1 || load_be16(&sum) != plain_sum(p, text.len, 0))) {
+		fprintf(stderr, "ip_send_summed: the sum of %u bytes is wrong\n", text.len);
+		abort();
+	}
+}
+
+int ip_send_summed(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m,
+	struct ip_text_sum text, uint64_t now)
 {
 	unsigned i = s->tail % IP_DOUBLE_QUEUE;
 	int err = s->send_error;
 
+	ip_double_check_sum(m, text);
+	s->text_sum = text;
 	if (rte_pktmbuf_headroom(m) < IP_HEADROOM) {
 		fprintf(stderr, "ip_send: %u bytes of headroom\n", rte_pktmbuf_headroom(m));
 		abort();

@@ -22,9 +22,11 @@ struct ip_stack {
 	uint8_t sent_tos[IP_DOUBLE_QUEUE], taken_tos; /**< of the packet taken last */
 	uint8_t rx_tos;                               /**< of delivered packets */
 	unsigned head, tail;
-	int send_error;    /**< what ip_send() returns, if not 0 */
-	unsigned refused;  /**< packets that ip_send() refused */
-	uint16_t path_mtu; /**< 0: mtu */
+	int send_error;              /**< what ip_send() returns, if not 0 */
+	unsigned refused;            /**< packets that ip_send() refused */
+	struct ip_text_sum text_sum; /**< what ip_send_summed() was told last */
+	bool no_sums;                /**< the port makes them */
+	uint16_t path_mtu;           /**< 0: mtu */
 	unsigned confirms, doubts;
 	bool unsettled; /**< returned by ip_doubt() */
 };

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/llp_mem_priv.h"
 
+#include "base/bytes.h"
+#include "support/plain_sum.h"
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -121,7 +124,12 @@ static void append(struct piece *to, const struct piece *from)
 	to->len += from->len;
 }
 
-static void mem_commit(struct llp *l, uint32_t len)
+static bool mem_sums(const struct llp *l)
+{
+	return true;
+}
+
+static void mem_commit(struct llp *l, uint32_t len, uint32_t sum)
 {
 	struct mem_end *e = end_of(l);
 	struct piece *p = e->reserved, *last = fifo_last(&e->tx);
@@ -130,6 +138,9 @@ static void mem_commit(struct llp *l, uint32_t len)
 	e->reserved = NULL;
 	if (p == NULL || len > p->len)
 		abort();
+	if (sum != LLP_SUM_UNKNOWN &&
+		load_be16(&(uint16_t){(uint16_t)sum}) != plain_sum(p->data, len, 0))
+		abort(); /* it is believed */
 	if (len == 0) {
 		piece_free(p);
 		return;
@@ -234,6 +245,7 @@ static void mem_endpoints(
 static const struct llp_ops mem_ops = {
 	.emss = mem_emss,
 	.reserve = mem_reserve,
+	.sums = mem_sums,
 	.commit = mem_commit,
 	.push = mem_push,
 	.resume = mem_resume,

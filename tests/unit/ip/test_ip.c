@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/bytes.h"
 #include "host.h"
+#include "ip/cksum.h"
 #include "ip/packet.h"
 
 #include <errno.h>
@@ -49,6 +50,29 @@ static void send_waits_for_the_neighbour(void **state)
 	host_expect(h, SENT_SEGMENT);
 	assert_int_equal(send_one(h, &p), 0);
 	host_expect(h, SENT_SEGMENT);
+	host_free(h);
+}
+
+/* What is known of the text's sum is not looked at again: here it is of another text. */
+static void send_believes_what_is_known(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_path p;
+
+	path_to(h, &p, "10.0.0.2");
+	host_input_hex(h, ARP_REPLY);
+	assert_true(ip_sums(h->ip, &p, IP_PROTO_TCP));
+	assert_int_equal(send_one(h, &p), 0);
+	host_expect(h, SENT_SEGMENT);
+	/* 9be2 less 0002 for the length and 1234 for the text. */
+	assert_int_equal(ip_send_summed(h->ip, &p, IP_PROTO_TCP, host_segment(h, 22),
+				 (struct ip_text_sum){2, (uint16_t)cksum_word(0x1234)}, h->now),
+		0);
+	host_expect(h, "02 00 00 00 00 02 02 00 00 00 00 01 08 00"
+		       "45 00 00 2a 00 00 40 00 40 06 26 cc 0a 00 00 01 0a 00 00 02"
+		       "00 00 00 00 00 00 00 00 00 00 00 00 50 00 00 00 89 ac 00 00 00 00");
+	p.loop = true;
+	assert_false(ip_sums(h->ip, &p, IP_PROTO_TCP));
 	host_free(h);
 }
 
@@ -234,6 +258,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(send_waits_for_the_neighbour),
+		cmocka_unit_test(send_believes_what_is_known),
 		cmocka_unit_test(send_asks_the_port_for_checksums),
 		cmocka_unit_test(transport_says_where_its_checksum_is),
 		cmocka_unit_test(send_errors),

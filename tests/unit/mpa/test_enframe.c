@@ -3,6 +3,7 @@
 #include "stream.h"
 
 #include "base/prng.h"
+#include "support/plain_sum.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,6 +51,84 @@ static void test_streams(void **state)
 		for (unsigned i = 0; i < 60; i++)
 			check_next(&e, &s, (uint32_t)prng_below(&random, longest));
 	}
+}
+
+/* ---- digested while it is made ----------------------------------------------------------------
+ */
+
+/* A part of the ULPDU: the program's memory, or written by the user itself, as a header is. */
+static void write_part(
+	struct mpa_enframe *e, uint8_t *ulpdu, uint32_t at, uint32_t len, bool gather)
+{
+	uint8_t *theirs = malloc(len);
+
+	for (uint32_t i = 0; i < len; i++)
+		theirs[i] = pattern(at + i);
+	if (gather)
+		assert_true(mpa_enframe_gather(e, ulpdu + at, theirs, len));
+	else
+		memcpy(ulpdu + at, theirs, len);
+	free(theirs);
+}
+
+/* The same octets as if they had been written without a digest, and the sum of all of them. */
+static void check_gathered(
+	struct mpa_enframe *e, struct stream *s, uint32_t len, bool sums, struct prng *random)
+{
+	uint32_t begin = stream_fpdu(s, len, pattern), total = mpa_enframe_len(e, len), sum;
+	uint8_t *room = malloc(total), *ulpdu = room + mpa_enframe_lead(e);
+
+	memset(room, 0xa5, total);
+	mpa_enframe_begin(e, room, len, sums);
+	for (uint32_t at = 0, n; at < len; at += n) {
+		n = 1 + (uint32_t)prng_below(random, len - at);
+		write_part(e, ulpdu, at, n, prng_chance(random, 0.7));
+	}
+	sum = mpa_enframe_finish(e, room, len);
+	if (!e->crc)
+		store_le32(s->bytes + s->len - 4, 0);
+	assert_memory_equal(room, s->bytes + begin, total);
+	assert_int_equal(e->at, s->len);
+	if (sums) {
+		uint16_t folded = (uint16_t)sum;
+
+		assert_int_not_equal(sum, LLP_SUM_UNKNOWN);
+		assert_int_equal(load_be16(&folded), plain_sum(room, total, 0));
+	} else {
+		assert_int_equal(sum, LLP_SUM_UNKNOWN);
+	}
+	free(room);
+}
+
+static void test_digested_while_made(void **state)
+{
+	static struct stream s;
+	struct prng random = {1071};
+
+	for (unsigned round = 0; round < 160; round++) {
+		uint32_t longest = round % 3 == 0 ? 2 * MPA_ENFRAME_LONG : 1500;
+		struct mpa_enframe e;
+
+		s = (struct stream){.markers = round & 1};
+		mpa_enframe_init(&e, round & 2, s.markers);
+		for (unsigned i = 0; i < 60; i++)
+			check_gathered(
+				&e, &s, (uint32_t)prng_below(&random, longest), round & 4, &random);
+	}
+}
+
+/* What was begun and given up leaves nothing behind. */
+static void test_cancelled(void **state)
+{
+	static struct stream s;
+	static uint8_t room[2000];
+	struct mpa_enframe e;
+
+	mpa_enframe_init(&e, true, false);
+	mpa_enframe_begin(&e, room, 1000, true);
+	write_part(&e, room + mpa_enframe_lead(&e), 0, 900, true);
+	mpa_enframe_cancel(&e);
+	check_next(&e, &s, 1000);
 }
 
 /* Markers before, behind and right in every part of a small FPDU. */
@@ -110,6 +189,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_digested_while_made),
+		cmocka_unit_test(test_cancelled),
 		cmocka_unit_test(test_marker_at_every_place),
 		cmocka_unit_test(test_largest),
 		cmocka_unit_test(test_mulpdu),

@@ -12,11 +12,21 @@
 static const uint32_t part_len[PARTS] = {0, 5, 0, 1, 9, 0};
 #define TOTAL 15
 
+/** Not connected: with an MPA that makes no FPDU. */
 static void setup(struct qp_net *n)
 {
+	static struct mpa idle;
+
 	qp_net_init(n);
+	n->a->r.mpa = &idle;
 	for (unsigned i = 0; i < PARTS; i++)
 		qp_region_add(n->a, 0x10 + i, 0x100 * i, part_len[i] + 2, LOCAL);
+}
+
+static void teardown(struct qp_net *n)
+{
+	n->a->r.mpa = NULL;
+	qp_net_done(n);
 }
 
 static void test_gather(void **state)
@@ -42,7 +52,7 @@ static void test_gather(void **state)
 		}
 		assert_memory_equal(out, expect, TOTAL);
 		assert_int_equal(rdmap_gather(&n.a->r, w, out, 1), -EINVAL);
-		qp_net_done(&n);
+		teardown(&n);
 	}
 }
 
@@ -76,7 +86,7 @@ static void test_gather_checks(void **state)
 	n.a->region[1].invalid = true;
 	n.a->r.tx_at = (struct rdmap_sge_at){0};
 	assert_int_equal(rdmap_gather(&n.a->r, w, out, 1), -ENOENT);
-	qp_net_done(&n);
+	teardown(&n);
 }
 
 /* The payload of an untagged segment, in one piece. */
@@ -132,7 +142,7 @@ static void test_scatter(void **state)
 		n.a->r.rx_at = (struct rdmap_sge_at){.index = PARTS};
 		assert_int_equal(scatter(n.a, &s), -EINVAL);
 		n.a->r.rqe = NULL;
-		qp_net_done(&n);
+		teardown(&n);
 	}
 	free(q);
 }

@@ -97,7 +97,7 @@ static void *llp_rig_reserve(struct llp *l, uint32_t len, bool join)
 	return g->room != 0 && len <= sizeof g->record ? g->record : NULL;
 }
 
-static void llp_rig_commit(struct llp *l, uint32_t len)
+static void llp_rig_commit(struct llp *l, uint32_t len, uint32_t sum)
 {
 	container_of(l, struct rig, llp)->room -= len != 0;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host.h"
 
+#include "base/digest.h"
+
 static struct host h;
 static struct peer p;
 static struct tcp_conn *c;
@@ -27,6 +29,91 @@ static void queue(uint32_t len, bool join)
 	assert_non_null(room);
 	memset(room, 'q', len);
 	llp_commit(h.app.llp, len);
+}
+
+/** The same, and say what its sum is: the double of IP compares it. */
+static void queue_summed(uint32_t len, bool join)
+{
+	struct digest d = {0};
+	uint8_t *room = llp_reserve(h.app.llp, len, join);
+
+	assert_non_null(room);
+	for (uint32_t i = 0; i < len; i++)
+		room[i] = (uint8_t)(len + i * 5);
+	digest_add(&d, DIGEST_SUM, room, len);
+	llp_commit_summed(h.app.llp, len, digest_fold(d.sum));
+}
+
+/** What was known of the segment that goes out now. */
+static void expect_known(uint32_t seq, uint32_t len, uint32_t known)
+{
+	expect_text(seq, len);
+	assert_int_equal(h.ip.text_sum.len, known);
+}
+
+static void test_a_sum_stays_with_its_record(void **state)
+{
+	start(TCP_HAS_MSS | TCP_HAS_TS);
+	assert_true(llp_sums(h.app.llp));
+	queue_summed(701, false);
+	llp_push(h.app.llp);
+	expect_known(p.ack, 701, 701);
+	host_advance(&h, 500 * MS);
+	expect_known(p.ack, 701, 701);
+	h.ip.no_sums = true;
+	assert_false(llp_sums(h.app.llp));
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
+static void test_sums_of_records_that_join(void **state)
+{
+	start(TCP_HAS_MSS);
+	queue_summed(101, false);
+	queue_summed(200, true); /* at an odd place */
+	queue_summed(33, true);
+	llp_push(h.app.llp);
+	expect_known(p.ack, 334, 334);
+	queue_summed(100, false);
+	queue(10, true); /* nobody knows */
+	queue_summed(100, true);
+	llp_push(h.app.llp);
+	expect_known(p.ack + 334, 210, 0);
+	queue(10, false);
+	queue_summed(100, true);
+	llp_push(h.app.llp);
+	expect_known(p.ack + 544, 110, 0);
+	host_end(&h);
+}
+
+static void test_a_record_that_is_cut_has_no_sum(void **state)
+{
+	start(TCP_HAS_MSS);
+	queue_summed(1460, false);
+	h.ip.path_mtu = 1000;
+	llp_push(h.app.llp);
+	assert_int_equal(ip_double_pending(&h.ip), 2);
+	assert_int_equal(h.ip.text_sum.len, 0);
+	expect_text(p.ack, 960);
+	expect_text(p.ack + 960, 500);
+	p.ack += 960;
+	peer_send(&p, 0, NULL, 0);
+	host_advance(&h, 1500 * MS);
+	expect_known(p.ack, 500, 0);
+	host_end(&h);
+}
+
+static void test_a_record_that_is_taken_in_part_has_no_sum(void **state)
+{
+	start(TCP_HAS_MSS);
+	queue_summed(700, false);
+	llp_push(h.app.llp);
+	expect_known(p.ack, 700, 700);
+	p.ack += 300;
+	peer_send(&p, 0, NULL, 0);
+	host_advance(&h, 1500 * MS);
+	expect_known(p.ack, 400, 0);
+	host_end(&h);
 }
 
 static void test_a_record_is_a_segment(void **state)
@@ -295,6 +382,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_record_is_a_segment),
+		cmocka_unit_test(test_a_sum_stays_with_its_record),
+		cmocka_unit_test(test_sums_of_records_that_join),
+		cmocka_unit_test(test_a_record_that_is_cut_has_no_sum),
+		cmocka_unit_test(test_a_record_that_is_taken_in_part_has_no_sum),
 		cmocka_unit_test(test_records_join),
 		cmocka_unit_test(test_timestamps_come_out_of_the_segment),
 		cmocka_unit_test(test_initial_window),
