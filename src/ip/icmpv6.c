@@ -15,7 +15,8 @@ static bool icmpv6_may_answer(const struct icmp_about *about, uint8_t type, uint
 {
 	const struct ip_rx *rx = about->rx;
 
-	if (ip_addr_is_any(&rx->src) || ip_addr_is_multicast(&rx->src))
+	/* Nothing from a group gets here: ipv6_check_addresses(). */
+	if (ip_addr_is_any(&rx->src))
 		return false;
 	/* Packets to groups only for Too Big and for options that ask for it. */
 	if (ip_addr_is_multicast(&rx->dst) &&

@@ -65,7 +65,7 @@ static void mld_report(struct ip_stack *s, uint8_t type)
 	uint8_t records[LOCAL_MAX * MLD_RECORD_LEN];
 	uint16_t n = mld_store_records(s, records, type);
 	uint16_t len = MLD_REPORT_LEN + n * MLD_RECORD_LEN;
-	struct rte_mbuf *m = n ? packet_new(s) : NULL;
+	struct rte_mbuf *m = packet_new(s);
 	uint8_t *h = NULL, *p;
 	uint8_t mac[ETH_ADDR_LEN];
 	uint64_t sum;

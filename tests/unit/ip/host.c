@@ -52,7 +52,7 @@ static void fill(void *ctx, void *buf, size_t len)
 	memset(buf, 0x5a, len);
 }
 
-static struct host *host_create(bool offload)
+static struct host *host_create(bool offload, bool no_link)
 {
 	static struct rte_mempool *pool;
 	struct host *h = calloc(1, sizeof *h);
@@ -83,6 +83,7 @@ static struct host *host_create(bool offload)
 					 .transmit_ctx = h,
 					 .tx_ipv4_cksum = offload,
 					 .tx_tcp_cksum = offload,
+					 .no_link = no_link,
 				 },
 				 h->now, &h->ip),
 		0);
@@ -92,12 +93,17 @@ static struct host *host_create(bool offload)
 
 struct host *host_new(void)
 {
-	return host_create(false);
+	return host_create(false, false);
 }
 
 struct host *host_new_offload(void)
 {
-	return host_create(true);
+	return host_create(true, false);
+}
+
+struct host *host_new_no_link(void)
+{
+	return host_create(false, true);
 }
 
 struct host *host_new_v4(void)

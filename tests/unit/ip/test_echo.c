@@ -143,9 +143,82 @@ static void v6(void **state)
 	host_free(h);
 }
 
+/* To ourselves: request and answer go by the loop, where no checksum is looked at. */
+static void own_address_answers(void **state)
+{
+	static const char *const own[] = {"10.0.0.1", "fd00::1"};
+	struct host *h = host_new_v4();
+	struct ip_addr to = host_addr("fd00::1");
+	struct rte_mbuf *none = NULL;
+	struct echo e;
+
+	assert_int_equal(ip_addr_add(h->ip, &to, 64, h->now), 0);
+	host_run(h, 20 * SECOND);
+	host_forget(h);
+	echo_init(&e, h->ip, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		to = host_addr(own[i]);
+		assert_int_equal(echo_send(&e, &to, 100, h->now), 0);
+		assert_int_equal(ip_input(h->ip, &none, 0, h->now), 1);
+		assert_int_equal(e.state, ECHO_WAITING);
+		assert_int_equal(ip_input(h->ip, &none, 0, h->now), 1);
+		assert_int_equal(e.state, ECHO_REPLIED);
+	}
+	host_expect_nothing(h);
+	host_free(h);
+}
+
+/* Errors about other requests than the one that is waited for change nothing. */
+static void errors_about_others_are_not_ours(void **state)
+{
+	struct echo e;
+	struct host *h = start(&e);
+
+	send_one(h, &e);
+	host_forget(h);
+	/* About one to another host; about our answer to a request with the same number. */
+	input_fixed(h, ETH "45 00 00 38 12 34 00 00 40 01 00 00 0a 00 00 09 0a 00 00 01"
+			   "03 01 00 00 00 00 00 00"
+			   "45 00 00 20 00 00 40 00 40 01 26 db 0a 00 00 01 0a 00 00 03"
+			   "08 00 39 0f be ef 00 01");
+	input_fixed(h, ETH "45 00 00 38 12 34 00 00 40 01 00 00 0a 00 00 09 0a 00 00 01"
+			   "03 01 00 00 00 00 00 00"
+			   "45 00 00 20 00 00 40 00 40 01 26 db 0a 00 00 01 0a 00 00 02"
+			   "00 00 39 0f be ef 00 01");
+	assert_int_equal(e.state, ECHO_WAITING);
+	/* And once it is answered, an error comes too late. */
+	input_fixed(h, ETH "45 00 00 1c 12 34 00 00 40 01 00 00 0a 00 00 02 0a 00 00 01"
+			   "00 00 00 00 be ef 00 01");
+	input_fixed(h, ETH "45 00 00 38 12 34 00 00 40 01 00 00 0a 00 00 09 0a 00 00 01"
+			   "03 01 00 00 00 00 00 00"
+			   "45 00 00 20 00 00 40 00 40 01 26 db 0a 00 00 01 0a 00 00 02"
+			   "08 00 39 0f be ef 00 01");
+	assert_int_equal(e.state, ECHO_REPLIED);
+	host_free(h);
+}
+
+/* After a failure the next request fails at once, and so says its state. */
+static void known_failure_is_told(void **state)
+{
+	struct ip_addr to = host_addr("10.0.0.77");
+	struct echo e;
+	struct host *h = start(&e);
+
+	assert_int_equal(echo_send(&e, &to, 32, h->now), 0);
+	host_run(h, 3 * SECOND + SECOND / 2);
+	assert_int_equal(e.state, ECHO_ERROR);
+	assert_int_equal(echo_send(&e, &to, 32, h->now), -EHOSTUNREACH);
+	assert_int_equal(e.state, ECHO_IDLE);
+	host_forget(h);
+	host_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(own_address_answers),
+		cmocka_unit_test(errors_about_others_are_not_ours),
+		cmocka_unit_test(known_failure_is_told),
 		cmocka_unit_test(reply_is_seen),
 		cmocka_unit_test(error_is_seen),
 		cmocka_unit_test(silent_neighbour_is_an_error),

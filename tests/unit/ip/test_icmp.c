@@ -174,10 +174,15 @@ static void errors_reach_the_transport(void **state)
 	} t[] = {
 		{"03 00 00 00 00 00 00 00", IP_ERROR_NET},
 		{"03 06 00 00 00 00 00 00", IP_ERROR_NET},
+		{"03 0b 00 00 00 00 00 00", IP_ERROR_NET},
 		{"03 01 00 00 00 00 00 00", IP_ERROR_HOST},
+		{"03 05 00 00 00 00 00 00", IP_ERROR_HOST},
+		{"03 07 00 00 00 00 00 00", IP_ERROR_HOST},
 		{"03 0c 00 00 00 00 00 00", IP_ERROR_HOST},
 		{"03 02 00 00 00 00 00 00", IP_ERROR_PROTO},
 		{"03 03 00 00 00 00 00 00", IP_ERROR_PORT},
+		{"03 09 00 00 00 00 00 00", IP_ERROR_ADMIN},
+		{"03 0a 00 00 00 00 00 00", IP_ERROR_ADMIN},
 		{"03 0d 00 00 00 00 00 00", IP_ERROR_ADMIN},
 		{"0b 00 00 00 00 00 00 00", IP_ERROR_TIME},
 		{"03 04 00 00 00 00 05 78", IP_ERROR_MTU},
@@ -249,6 +254,12 @@ static void no_error_about_an_error(void **state)
 	rte_pktmbuf_mtod(m, uint8_t *)[20] = 8; /* about an echo request it may be */
 	icmp_unreachable(h->ip, &about, 1, h->now);
 	assert_int_equal(h->n_tx, 1);
+	rte_pktmbuf_mtod(m, uint8_t *)[20] = 0; /* and about the answer to one */
+	icmp_unreachable(h->ip, &about, 1, h->now);
+	assert_int_equal(h->n_tx, 2);
+	rte_pktmbuf_trim(m, (uint16_t)(m->data_len - 20)); /* what it was cannot be seen */
+	icmp_unreachable(h->ip, &about, 1, h->now);
+	assert_int_equal(h->n_tx, 2);
 	rte_pktmbuf_free(m);
 	host_free(h);
 }

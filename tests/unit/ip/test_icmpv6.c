@@ -139,6 +139,8 @@ static void errors_that_make_no_sense_do_not(void **state)
 	input_fixed(h, ERROR "60 00 00 00 05 b4 11 40" TO FAR "30 39 00 50 11 22 33 44", 0);
 	input_fixed(h, ETH "60 00 00 00 00 00 3a 40" FROM TO "01 07 00 00 00 00 00 00" QUOTE, 0);
 	input_fixed(h, ETH "60 00 00 00 00 00 3a 40" FROM TO "04 00 00 00 00 00 00 00" QUOTE, 0);
+	/* RFC 4443 section 2.4(a): of an unknown type, which we have no name for. */
+	input_fixed(h, ETH "60 00 00 00 00 00 3a 40" FROM TO "64 00 00 00 00 00 00 00" QUOTE, 0);
 	assert_int_equal(h->n_errors, 0);
 	host_expect_nothing(h);
 	host_free(h);
@@ -161,11 +163,78 @@ static void no_error_where_rfc_4443_forbids_it(void **state)
 			      "3a 00 9e 04 00 00 00 00 80 00 00 00 00 00 00 00");
 	assert_int_equal(h->n_tx, 1);
 	host_forget(h);
+	/* About a redirect; about an ICMPv6 message that has been cut off. */
+	host_input_hex(h, ETH "60 00 00 00 00 10 3c 40" FROM TO
+			      "3a 00 9e 04 00 00 00 00 89 00 00 00 00 00 00 00");
+	host_expect_nothing(h);
+	host_input_hex(h, ETH "60 00 00 00 00 08 3c 40" FROM TO "3a 00 9e 04 00 00 00 00");
+	host_expect_nothing(h);
 	/* To a group. */
 	host_input_hex(h,
 		"33 33 00 00 00 01 02 00 00 00 00 02 86 dd 60 00 00 00 00 08 84 40" FROM
 		"ff 02 00 00 00 00 00 00 00 00 00 00 00 00 00 01 00 00 00 00 00 00 00 00");
 	host_expect_nothing(h);
+	host_free(h);
+}
+
+/* RFC 4443 section 2.4(e.3): an option may ask for an error about a packet to a group as well. */
+static void option_of_a_group_is_answered_from_unicast(void **state)
+{
+	struct host *h = start();
+
+	host_input_hex(h, "33 33 00 00 00 01 02 00 00 00 00 02 86 dd 60 00 00 00 00 10 3c 40" FROM
+			  "ff 02 00 00 00 00 00 00 00 00 00 00 00 00 00 01"
+			  "84 00 9e 04 00 00 00 00 00 00 00 00 00 00 00 00");
+	assert_int_equal(h->n_tx, 1);
+	assert_memory_equal(rte_pktmbuf_mtod_offset(h->tx[0], uint8_t *, 22), bytes(TO).b, 16);
+	assert_memory_equal(rte_pktmbuf_mtod_offset(h->tx[0], uint8_t *, 38), bytes(FROM).b, 16);
+	/* Parameter problem, unrecognized option, at offset 42. */
+	assert_memory_equal(rte_pktmbuf_mtod_offset(h->tx[0], uint8_t *, 54), "\x04\x02", 2);
+	assert_memory_equal(rte_pktmbuf_mtod_offset(h->tx[0], uint8_t *, 58), "\0\0\0\x2a", 4);
+	host_free(h);
+}
+
+/* RFC 4443 section 2.4(f): fifty at once, then one each 10 ms. */
+static void errors_are_limited(void **state)
+{
+	struct host *h = start();
+
+	for (unsigned i = 0; i < 60; i++)
+		host_input_hex(h, ETH "60 00 00 00 00 08 84 40" FROM TO "00 00 00 00 00 00 00 00");
+	assert_int_equal(h->n_tx, 50);
+	assert_int_equal(ip_stack_stats(h->ip)->icmp_errors_limited, 10);
+	host_forget(h);
+	host_run(h, SECOND / 100);
+	for (unsigned i = 0; i < 3; i++)
+		host_input_hex(h, ETH "60 00 00 00 00 08 84 40" FROM TO "00 00 00 00 00 00 00 00");
+	assert_int_equal(h->n_tx, 1);
+	host_free(h);
+}
+
+/* No answer can go where there is no route: nothing is sent, and the packet is not lost. */
+static void echo_from_nowhere_is_dropped(void **state)
+{
+	struct host *h = start();
+
+	input_fixed(h,
+		"33 33 00 00 00 01 02 00 00 00 00 02 86 dd 60 00 00 00 00 00 3a 40" FAR
+		"ff 02 00 00 00 00 00 00 00 00 00 00 00 00 00 01 80 00 00 00 be ef 00 01",
+		0);
+	host_expect_nothing(h);
+	input_fixed(h, ETH "60 00 00 00 00 00 3a 40" FAR TO "80 00 00 00 be ef 00 01", 0);
+	host_expect_nothing(h);
+	assert_int_equal(ip_stack_stats(h->ip)->no_route, 1);
+	host_free(h);
+}
+
+static void echo_reply_that_nobody_waits_for_is_ignored(void **state)
+{
+	struct host *h = start();
+
+	input_fixed(h, ETH "60 00 00 00 00 00 3a 40" FROM TO "81 00 00 00 be ef 00 01", 0);
+	host_expect_nothing(h);
+	assert_int_equal(h->n_errors, 0);
+	assert_int_equal(ip_stack_stats(h->ip)->icmp_rx, 2); /* the solicitation of start(), too */
 	host_free(h);
 }
 
@@ -191,6 +260,10 @@ int main(void)
 		cmocka_unit_test(errors_reach_the_transport),
 		cmocka_unit_test(errors_that_make_no_sense_do_not),
 		cmocka_unit_test(no_error_where_rfc_4443_forbids_it),
+		cmocka_unit_test(option_of_a_group_is_answered_from_unicast),
+		cmocka_unit_test(errors_are_limited),
+		cmocka_unit_test(echo_from_nowhere_is_dropped),
+		cmocka_unit_test(echo_reply_that_nobody_waits_for_is_ignored),
 		cmocka_unit_test(quotes_fit_into_the_least_mtu),
 	};
 

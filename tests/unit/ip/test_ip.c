@@ -3,6 +3,8 @@
 #include "host.h"
 #include "ip/cksum.h"
 #include "ip/packet.h"
+#include "ip/stack.h"
+#include "support/eal.h"
 
 #include <errno.h>
 
@@ -142,6 +144,7 @@ static void send_errors(void **state)
 	struct host *h = host_new_v4();
 	struct ip_addr src = host_addr("10.0.0.1"), other = host_addr("10.0.0.9");
 	struct ip_addr far = host_addr("192.0.2.1"), bcast = host_addr("10.0.0.255");
+	struct ip_addr group = host_addr("224.0.0.1"), any = host_addr("0.0.0.0");
 	struct ip_addr near = host_addr("10.0.0.2"), v6 = host_addr("fd00::2"), out;
 	struct ip_path p = {.tos = 0};
 
@@ -155,6 +158,8 @@ static void send_errors(void **state)
 	assert_int_equal(
 		ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 1481), h->now), -EMSGSIZE);
 	assert_int_equal(ip_stack_stats(h->ip)->no_route, 2);
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &group, h->now), -ENETUNREACH);
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &any, h->now), -ENETUNREACH);
 	host_expect_nothing(h);
 	host_free(h);
 }
@@ -217,6 +222,116 @@ static void unfilled_checksum_is_told_from_a_wrong_one(void **state)
 	host_free(h);
 }
 
+/* A loop is a link with a queue: it drops when that is full, and goes on when it has been emptied.
+ */
+static unsigned n_looped;
+
+static void count_looped(void *ctx, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now)
+{
+	n_looped++;
+	rte_pktmbuf_free(m);
+}
+
+static void full_loop_drops(void **state)
+{
+	const struct ip_transport counter = {.input = count_looped};
+	struct host *h = host_new_v4();
+	struct rte_mempool *mine = h->pool, *large = test_pool("loop", 4095, 128);
+	struct rte_mbuf *none = NULL;
+	struct ip_path p;
+
+	ip_set_transport(h->ip, 200, &counter);
+	path_to(h, &p, "10.0.0.1");
+	h->pool = large;
+	for (unsigned i = 0; i < 2049; i++)
+		assert_int_equal(ip_send(h->ip, &p, 200, host_segment(h, 1), h->now), 0);
+	assert_int_equal(test_pool_missing(large), 2048);
+	assert_int_equal(ip_input(h->ip, &none, 0, h->now), 2048);
+	assert_int_equal(n_looped, 2048);
+	assert_int_equal(test_pool_missing(large), 0);
+	assert_int_equal(ip_send(h->ip, &p, 200, host_segment(h, 1), h->now), 0);
+	assert_int_equal(ip_input(h->ip, &none, 0, h->now), 1);
+	h->pool = mine;
+	rte_mempool_free(large);
+	host_free(h);
+}
+
+/* A path may ask for a TTL of its own; a packet in pieces has the checksum of the whole. */
+static void ttl_and_pieces(void **state)
+{
+	struct host *h = host_new_v4();
+	struct rte_mbuf *m = host_segment(h, 20), *tail = host_segment(h, 3);
+	struct ip_path p;
+
+	memcpy(rte_pktmbuf_mtod(tail, uint8_t *), "abc", 3);
+	assert_int_equal(rte_pktmbuf_chain(m, tail), 0);
+	path_to(h, &p, "10.0.0.2");
+	p.ttl = 255;
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, m, h->now), 0);
+	host_forget(h);
+	host_input_hex(h, ARP_REPLY);
+	/* As of SENT_SEGMENT, with three bytes more: 9be2 less 3, 6162 and 6300. */
+	host_expect(h, "02 00 00 00 00 02 02 00 00 00 00 01 08 00"
+		       "45 00 00 2b 00 00 40 00 ff 06 67 ca 0a 00 00 01 0a 00 00 02"
+		       "00 00 00 00 00 00 00 00 00 00 00 00 50 00 00 00 d7 7c 00 00 61 62 63");
+	host_free(h);
+}
+
+/* What was confirmed by a path that has to look again is no longer its neighbour's. */
+static void outdated_path_confirms_nothing(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_addr net = host_addr("192.0.2.0"), gw = host_addr("10.0.0.3");
+	struct ip_path p;
+
+	path_to(h, &p, "10.0.0.2");
+	(void)send_one(h, &p);
+	host_input_hex(h, ARP_REPLY);
+	host_run(h, 40 * SECOND);
+	assert_int_equal(ip_route_add(h->ip, &net, 24, &gw), 0);
+	ip_path_confirm(h->ip, &p, h->now, h->now);
+	assert_int_equal(p.neighbour->state, NEIGHBOUR_STALE);
+	host_forget(h);
+	(void)send_one(h, &p);
+	ip_path_confirm(h->ip, &p, h->now, h->now);
+	assert_int_equal(p.neighbour->state, NEIGHBOUR_REACHABLE);
+	path_to(h, &p, "10.0.0.1"); /* ourselves: there is no neighbour */
+	ip_path_confirm(h->ip, &p, h->now, h->now);
+	host_free(h);
+}
+
+/* A look ahead sees what is whole, of this protocol and in one piece, and nothing else. */
+static void peek_sees_whole_packets_alone(void **state)
+{
+	static const char *const none[] = {
+		ETH_TO_US "08 00 45 00 00 28 00 00 40 00 40 11 26 ce 0a 00 00 02 0a 00 00 01",
+		ETH_TO_US "08 00 45 00 00 28 00 00 20 00 40 06 26 ce 0a 00 00 02 0a 00 00 01",
+		ETH_TO_US "08 00 45 00 00 28 00 00 00 02 40 06 26 ce 0a 00 00 02 0a 00 00 01",
+		ETH_TO_US "08 00 46 00 00 28 00 00 40 00 40 06 26 ce 0a 00 00 02 0a 00 00 01",
+	};
+	struct host *h = host_new_v4();
+	struct ip_addr src, dst;
+
+	for (unsigned i = 0; i < sizeof none / sizeof *none; i++) {
+		struct bytes b = bytes(none[i]);
+		struct rte_mbuf *m;
+
+		while (b.len < 14 + 40 + 20)
+			b.b[b.len++] = 0;
+		m = test_packet(h->pool, b.b, b.len);
+		assert_null(ip_peek(h->ip, m, IP_PROTO_TCP, &src, &dst));
+		b.b[14] = 0x45;
+		b.b[14 + 6] = 0x40; /* do not fragment */
+		b.b[14 + 7] = 0;
+		b.b[14 + 9] = 6;
+		memcpy(rte_pktmbuf_mtod(m, uint8_t *), b.b, b.len);
+		assert_non_null(ip_peek(h->ip, m, IP_PROTO_TCP, &src, &dst));
+		assert_int_equal(dst.b[15], 1);
+		rte_pktmbuf_free(m);
+	}
+	host_free(h);
+}
+
 static void frames_for_others_are_dropped(void **state)
 {
 	struct host *h = host_new_v4();
@@ -265,6 +380,10 @@ int main(void)
 		cmocka_unit_test(neighbour_failure_comes_back_as_an_error),
 		cmocka_unit_test(own_addresses_are_looped),
 		cmocka_unit_test(unfilled_checksum_is_told_from_a_wrong_one),
+		cmocka_unit_test(full_loop_drops),
+		cmocka_unit_test(ttl_and_pieces),
+		cmocka_unit_test(outdated_path_confirms_nothing),
+		cmocka_unit_test(peek_sees_whole_packets_alone),
 		cmocka_unit_test(frames_for_others_are_dropped),
 		cmocka_unit_test(path_follows_the_route_table),
 	};

@@ -303,6 +303,128 @@ static void bad_router_advertisements(void **state)
 	host_free(h);
 }
 
+/* RFC 4861 section 6.3.4: a lifetime of all ones has no end; what is known already changes nothing.
+ */
+static void lifetime_may_be_endless(void **state)
+{
+	struct host *h = host_new_v6();
+	uint32_t before;
+
+	input_fixed(h,
+		ETH_ALL HEAD LL2 ALL RA_END MTU "03 04 40 80 ff ff ff ff ff ff ff ff 00 00 00 00"
+						"20 01 0d b8 00 01 00 00 00 00 00 00 00 00 00 00",
+		0);
+	assert_true(hop(h, "2001:db8:1::7", "2001:db8:1::7"));
+	before = h->ip->generation;
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA_END MTU, 0);
+	assert_int_equal(h->ip->generation, before);
+	host_run(h, UINT64_C(0xffffffff) * SECOND);
+	assert_true(hop(h, "2001:db8:1::7", "2001:db8:1::7"));
+	host_free(h);
+}
+
+/* RFC 4861 section 4.6: options of another length or kind are passed over, what is behind is used.
+ */
+static void options_of_the_wrong_form_are_passed_over(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr far = host_addr("2001:db8:9::1");
+
+	/* A link-layer address of two units, one that is a group's, an MTU of two units, a prefix
+	 * of one, an unknown option; then a good MTU. */
+	input_fixed(h,
+		ETH_ALL HEAD LL2 ALL RA "01 02 02 00 00 00 00 02 00 00 00 00 00 00 00 00"
+					"01 01 33 33 00 00 00 02"
+					"05 02 00 00 00 00 05 00 00 00 00 00 00 00 00 00"
+					"03 01 40 80 00 00 02 58"
+					"0e 01 01 02 03 04 05 06" MTU,
+		0);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 0);
+	assert_null(find(h, "fe80::2"));
+	assert_int_equal(pmtu_get(h->ip, &far), 1400);
+	assert_int_equal(h->ip->routes.advertised, 1); /* the default route alone */
+	host_free(h);
+}
+
+/* So many options are looked at, and so many prefixes taken of one message. */
+static void options_are_limited(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr far = host_addr("2001:db8:9::1");
+	char hex[4096] = ETH_ALL HEAD LL2 ALL RA_END;
+
+	for (unsigned i = 0; i < 9; i++)
+		snprintf(hex + strlen(hex), sizeof hex - strlen(hex),
+			"03 04 40 80 00 00 02 58 00 00 02 58 00 00 00 00 "
+			"20 01 0d b8 00 %02x 00 00 00 00 00 00 00 00 00 00 ",
+			i);
+	input_fixed(h, hex, 0);
+	assert_true(hop(h, "2001:db8:7::7", "2001:db8:7::7"));
+	assert_false(hop(h, "2001:db8:8::7", "2001:db8:8::7"));
+	assert_int_equal(h->ip->routes.advertised, 8);
+	strcpy(hex, ETH_ALL HEAD LL2 ALL RA_END);
+	for (unsigned i = 0; i < 32; i++)
+		strcat(hex, "0e 01 00 00 00 00 00 00 ");
+	strcat(hex, MTU);
+	input_fixed(h, hex, 0);
+	assert_int_equal(pmtu_get(h->ip, &far), 1500);
+	host_free(h);
+}
+
+/* RFC 4861 section 7.1.2. */
+static void foreign_or_broken_advertisements_are_not_believed(void **state)
+{
+	struct host *h = host_new_v6();
+
+	input_fixed(h, ETH HEAD FD2 FD1 NS FD1 SLLA, 0);
+	host_forget(h);
+	input_fixed(h,
+		ETH HEAD FD2 FD1 "88 00 00 00 60 00 00 00"
+				 "fd 00",
+		0);
+	input_fixed(h, ETH HEAD FD2 FD1 "88 00 00 00 60 00 00 00" FD2 "02 00 02 00 00 00 00 09", 0);
+	input_fixed(h, ETH HEAD FD2 FD1 "88 00 00 00 60 00 00 00" ALL TLLA, 0);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 3);
+	assert_int_equal(find(h, "fd00::2")->state, NEIGHBOUR_STALE);
+	/* Of our address, without saying who: the frame's sender it is. */
+	input_fixed(h, ETH_ALL HEAD FD2 ALL "88 00 00 00 20 00 00 00" FD1, 0);
+	assert_int_equal(ip_stack_stats(h->ip)->nd_conflicts, 1);
+	assert_non_null(strstr(h->log_text, "02:00:00:00:00:02"));
+	host_free(h);
+}
+
+/* RFC 4861 sections 4.1, 8: a host takes neither solicitations of routers nor redirects of ours. */
+static void messages_for_routers_are_ignored(void **state)
+{
+	struct host *h = host_new_v6();
+
+	input_fixed(h, ETH HEAD LL2 FD1 "85 00 00 00 00 00 00 00" SLLA, 0);
+	input_fixed(h,
+		ETH HEAD LL2 FD1 "89 00 00 00 00 00 00 00" LL2
+				 "20 01 0d b8 00 09 00 00 00 00 00 00 00 00 00 01",
+		0);
+	host_expect_nothing(h);
+	assert_int_equal(ip_stack_stats(h->ip)->nd_rx, 2);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 0);
+	assert_false(hop(h, "2001:db8:9::1", "fe80::2"));
+	assert_null(find(h, "fe80::2"));
+	host_free(h);
+}
+
+/* Who is not on our link is answered, and not remembered as a neighbour. */
+static void solicitation_from_far_makes_no_entry(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr any = host_addr("::"), gateway = host_addr("fd00::2");
+
+	assert_int_equal(ip_route_add(h->ip, &any, 0, &gateway), 0);
+	input_fixed(
+		h, ETH HEAD "20 01 0d b8 00 09 00 00 00 00 00 00 00 00 00 01" FD1 NS FD1 SLLA, 0);
+	assert_int_equal(h->n_tx, 1);
+	assert_null(find(h, "2001:db8:9::1"));
+	host_free(h);
+}
+
 static void groups(void **state)
 {
 	struct host *h = host_new_v6();
@@ -315,6 +437,11 @@ static void groups(void **state)
 	a = host_addr("ff02::1:ff00:2");
 	assert_false(nd_is_member(h->ip, &a));
 	a = host_addr("ff02::2");
+	assert_false(nd_is_member(h->ip, &a));
+	/* An IPv4 address has no such group. */
+	a = host_addr("10.0.0.9");
+	assert_int_equal(ip_addr_add(h->ip, &a, 24, h->now), 0);
+	a = host_addr("ff02::1:ff00:9");
 	assert_false(nd_is_member(h->ip, &a));
 	host_free(h);
 }
@@ -334,6 +461,12 @@ int main(void)
 		cmocka_unit_test(router_advertisement_gives_routes_and_mtu),
 		cmocka_unit_test(router_that_becomes_a_host_is_no_gateway),
 		cmocka_unit_test(bad_router_advertisements),
+		cmocka_unit_test(lifetime_may_be_endless),
+		cmocka_unit_test(options_of_the_wrong_form_are_passed_over),
+		cmocka_unit_test(options_are_limited),
+		cmocka_unit_test(foreign_or_broken_advertisements_are_not_believed),
+		cmocka_unit_test(messages_for_routers_are_ignored),
+		cmocka_unit_test(solicitation_from_far_makes_no_entry),
 		cmocka_unit_test(groups),
 	};
 

@@ -209,6 +209,70 @@ static void strangers_cannot_push_out_who_is_used(void **state)
 	host_free(h);
 }
 
+/* A neighbour of the worth that the cases below want, in use since @p used. */
+static struct ip_neighbour *occupant(
+	struct host *h, unsigned i, enum neighbour_state state, uint64_t used, uint64_t confirmed)
+{
+	struct ip_addr a = host_addr("10.7.0.0");
+	struct ip_neighbour *n;
+
+	a.b[14] = (uint8_t)(i >> 8);
+	a.b[15] = (uint8_t)i;
+	n = neighbour_get(h->ip, &a, h->now);
+	n->state = (uint8_t)state;
+	n->used = used;
+	n->confirmed = confirmed;
+	return n;
+}
+
+/* When the table is full: who has failed goes, then strangers, then who has not answered, then who
+ * never helped; of equals the one longest unused; a gateway last. */
+static void least_worth_goes_first(void **state)
+{
+	static const struct {
+		enum neighbour_state state;
+		uint64_t used, confirmed;
+	} t[] = {
+		{NEIGHBOUR_FAILED, 900, 900},
+		{NEIGHBOUR_STALE, 0, 900},
+		{NEIGHBOUR_INCOMPLETE, 900, 0},
+		{NEIGHBOUR_STALE, 900, 0},
+		{NEIGHBOUR_REACHABLE, 500, 900},
+		{NEIGHBOUR_REACHABLE, 600, 900},
+	};
+	struct host *h = host_new_v4();
+	struct ip_addr net = host_addr("192.0.2.0"), link = host_addr("10.7.0.0"), gateway;
+	const unsigned first = NEIGHBOUR_MAX - 40; /* free entries are taken from the front */
+
+	for (unsigned i = 0; i < NEIGHBOUR_MAX; i++)
+		(void)occupant(h, i, NEIGHBOUR_REACHABLE, 1000, 1000);
+	assert_null(h->ip->neighbours.free);
+	assert_int_equal(ip_route_add(h->ip, &link, 16, NULL), 0);
+	/* Whatever their order in the table, these are within one look. */
+	for (unsigned i = 0; i < sizeof t / sizeof *t; i++) {
+		struct ip_neighbour *n = &h->ip->neighbours.e[first + 5 * i];
+
+		n->state = (uint8_t)t[i].state;
+		n->used = t[i].used;
+		n->confirmed = t[i].confirmed;
+	}
+	gateway = h->ip->neighbours.e[first + 3].addr;
+	h->ip->neighbours.e[first + 3].used = 1;
+	assert_int_equal(ip_route_add(h->ip, &net, 24, &gateway), 0);
+	for (unsigned i = 0; i < sizeof t / sizeof *t; i++) {
+		struct ip_addr victim = h->ip->neighbours.e[first + 5 * i].addr;
+
+		h->ip->neighbours.hand = first - 10;
+		assert_non_null(neighbour_find(h->ip, &victim));
+		(void)occupant(h, 60000 + i, NEIGHBOUR_REACHABLE, 1000, 1000);
+		assert_null(neighbour_find(h->ip, &victim));
+	}
+	h->ip->neighbours.hand = first - 10;
+	(void)occupant(h, 61000, NEIGHBOUR_REACHABLE, 1000, 1000);
+	assert_non_null(neighbour_find(h->ip, &gateway));
+	host_free(h);
+}
+
 static void count_reachable(
 	void *ctx, const struct ip_addr *a, const uint8_t mac[6], const char *state)
 {
@@ -272,11 +336,17 @@ static void reach_asks(void **state)
 {
 	struct host *h = host_new_v4();
 	struct ip_addr peer = host_addr("10.0.0.2"), own = host_addr("10.0.0.1"),
-		       beyond = host_addr("192.0.2.1"), all = host_addr("10.0.0.255");
+		       beyond = host_addr("192.0.2.1"), all = host_addr("10.0.0.255"),
+		       any = host_addr("0.0.0.0"), group = host_addr("224.0.0.1");
 
 	assert_int_equal(ip_reach(h->ip, &own, h->now), 0);
 	assert_int_equal(ip_reach(h->ip, &beyond, h->now), -ENETUNREACH);
 	assert_int_equal(ip_reach(h->ip, &all, h->now), -ENETUNREACH);
+	assert_int_equal(ip_reach(h->ip, &any, h->now), -ENETUNREACH);
+	assert_int_equal(ip_reach(h->ip, &group, h->now), -ENETUNREACH);
+	/* Nor is there a neighbour to doubt. */
+	assert_false(ip_doubt(h->ip, &beyond, h->now));
+	assert_false(ip_doubt(h->ip, &own, h->now));
 	host_expect_nothing(h);
 	assert_int_equal(ip_reach(h->ip, &peer, h->now), -EAGAIN);
 	host_expect(h, REQUEST);
@@ -307,6 +377,7 @@ int main(void)
 		cmocka_unit_test(unused_entries_expire),
 		cmocka_unit_test(learning_follows_rfc_4861),
 		cmocka_unit_test(strangers_cannot_push_out_who_is_used),
+		cmocka_unit_test(least_worth_goes_first),
 		cmocka_unit_test(listing),
 		cmocka_unit_test(waiting_packets_are_freed_with_the_stack),
 		cmocka_unit_test(strangers_do_not_fill_the_pool),

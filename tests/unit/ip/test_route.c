@@ -65,6 +65,7 @@ static void refusals(void **state)
 	assert_int_equal(add(h, "224.0.0.0", 4, "10.0.0.2"), -EINVAL);
 	assert_int_equal(add(h, "192.168.0.0", 16, "fd00::1"), -EINVAL);
 	assert_int_equal(add(h, "192.168.0.0", 16, "0.0.0.0"), -EINVAL);
+	assert_int_equal(add(h, "192.168.0.0", 16, "224.0.0.1"), -EINVAL);
 	assert_int_equal(add(h, "192.168.0.0", 16, "10.0.1.2"), -ENETUNREACH);
 	assert_int_equal(add(h, "192.168.0.0", 16, "10.0.0.1"), -ENETUNREACH); /* ourselves */
 	assert_int_equal(add(h, "192.168.0.0", 16, "10.0.0.2"), 0);
@@ -126,6 +127,41 @@ static void advertised_routes_live_and_die(void **state)
 	host_free(h);
 }
 
+/* Each router's default route is its own (RFC 4861 section 6.3.4), a prefix is a link's. */
+static void routers_are_told_apart(void **state)
+{
+	struct host *h = host_new_v6();
+	struct route r = {
+		.prefix = host_addr("::"),
+		.has_gateway = true,
+		.gateway = host_addr("fe80::2"),
+		.origin = ROUTE_ADVERTISED,
+		.expires = TIMER_NEVER,
+	};
+	struct ip_addr other = host_addr("fe80::4");
+
+	route_advertise(h->ip, &r);
+	r.gateway = host_addr("fe80::3");
+	route_advertise(h->ip, &r);
+	assert_int_equal(h->ip->routes.advertised, 2);
+	assert_true(route_is_gateway(h->ip, &r.gateway));
+	assert_false(route_is_gateway(h->ip, &other));
+	r.gateway = host_addr("fe80::2");
+	r.expires = 0;
+	route_advertise(h->ip, &r);
+	expect_hop(h, "2001:db8::1", "fe80::3");
+	/* A prefix of the link does not hide behind a route of the same length by a router. */
+	r.has_gateway = false;
+	r.expires = TIMER_NEVER;
+	route_advertise(h->ip, &r);
+	route_advertise(h->ip, &r);
+	assert_int_equal(h->ip->routes.advertised, 2);
+	r.expires = 0;
+	route_advertise(h->ip, &r);
+	expect_hop(h, "2001:db8::1", "fe80::3");
+	host_free(h);
+}
+
 static void strangers_cannot_fill_the_table(void **state)
 {
 	struct host *h = host_new_v6();
@@ -153,6 +189,7 @@ int main(void)
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(changes_are_told_by_the_generation),
 		cmocka_unit_test(advertised_routes_live_and_die),
+		cmocka_unit_test(routers_are_told_apart),
 		cmocka_unit_test(strangers_cannot_fill_the_table),
 	};
 
