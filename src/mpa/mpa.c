@@ -85,12 +85,12 @@ static void mpa_take_request(struct mpa *m, const struct mpa_start *st, bool mor
 static void mpa_take_reply(struct mpa *m, const struct mpa_start *st)
 {
 	const bool *gone = m->gone;
-	bool asked_enhanced = m->config.revision >= 2;
 
 	m->peer_revision = st->revision;
 	m->peer_enhanced = st->enhanced;
 	m->peer_p2p = st->peer_to_peer;
-	if (st->revision > m->config.revision || (st->enhanced && !asked_enhanced)) {
+	/* Its S bit, too, belongs to revision 2 alone: mpa_startup_parse(). */
+	if (st->revision > m->config.revision) {
 		mpa_fail_start(m, "a reply in another revision than the request");
 		return;
 	}

@@ -23,6 +23,7 @@ static void test_words(void **state)
 		{"\0\0\0\0\0\0\0\x01", 8, false, 0, 0}, /* none may be zero */
 		{"\0\0\0\x01\0\0\0\0", 8, false, 0, 0},
 		{"\0\0\0\x10\x01\0\0\0", 8, false, 0, 0}, /* one of each order */
+		{"\x10\0\0\0\0\0\0\x01", 8, false, 0, 0},
 		{"\0\0\0\x10\0\0\0\x01\0", 9, false, 0, 0},
 		{"\0\0\0\x10\0\0\0", 7, false, 0, 0},
 		{"deadbeef", 8, false, 0, 0},

@@ -82,6 +82,76 @@ static void test_request_byte_by_byte(void **state)
 	mpa_user_free(u);
 }
 
+static uint8_t kept[MPA_FRAME_MAX];
+
+static uint8_t *keep(void *user, size_t len)
+{
+	assert_true(len <= sizeof kept);
+	return kept;
+}
+
+/* With room of its own for it, no byte of a frame waits in the LLP; a bad one is seen all the same.
+ */
+static void test_request_is_kept(void **state)
+{
+	static const char frame[] = REQ "\x10\x02\x00\x06\x80\x04\xc0\x08"
+					"ab";
+	struct mpa_user_ops ops = mpa_user_ops;
+
+	ops.keep = keep;
+	for (size_t first = 1; first < sizeof frame - 1; first++) {
+		struct mpa_user *u = mpa_user_new();
+
+		u->ops = &ops;
+		mpa_user_respond(u);
+		mpa_user_feed(u, frame, first);
+		assert_int_equal(u->requests, 0);
+		assert_true(u->m->rx_partial);
+		mpa_user_feed(u, frame + first, sizeof frame - 1 - first);
+		assert_int_equal(u->requests, 1);
+		assert_int_equal(u->start.ord, 8);
+		assert_int_equal(u->start.private_len, 2);
+		assert_memory_equal(u->private_data, "ab", 2);
+		assert_int_equal(mpa_accept(u->m, 8, 4, MPA_RTR_READ, NULL, 0), 0);
+		EXPECT(u, REP "\x10\x02\x00\x04\x80\x08\x40\x04");
+		mpa_user_free(u);
+
+		u = mpa_user_new();
+		u->ops = &ops;
+		mpa_user_respond(u);
+		mpa_user_feed(u, frame, first < 16 ? first : 15);
+		FEED(u, "?????????????????????????");
+		assert_int_equal(u->requests, 0);
+		assert_int_equal(u->errors, 1);
+		assert_int_equal(u->error, MPA_ERROR_START);
+		mpa_user_free(u);
+	}
+}
+
+/* The calls belong to the states of RFC 5044 section 7.1; elsewhere they change nothing. */
+static void test_calls_out_of_turn(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	mpa_user_initiate(u);
+	assert_int_equal(mpa_reject(u->m, NULL, 0), -ENOTCONN);
+	assert_int_equal(mpa_accept(u->m, 1, 1, 0, NULL, 0), -ENOTCONN);
+	llp_mem_set_buffer(u->net, 1); /* and full */
+	llp_mem_hold(u->m->llp, true);
+	assert_non_null(llp_reserve(u->m->llp, 1, false));
+	llp_commit(u->m->llp, 1);
+	assert_int_equal(mpa_request(u->m, 1, 1, NULL, 0), -ENOMEM);
+	llp_mem_set_buffer(u->net, 1 << 20);
+	assert_int_equal(mpa_request(u->m, 1, 1, NULL, 0), 0);
+	assert_int_equal(mpa_request(u->m, 1, 1, NULL, 0), -ENOTCONN);
+	assert_int_equal(mpa_begin_alone(u->m), -ENOTCONN);
+	mpa_abort(u->m);
+	assert_int_equal(mpa_begin_alone(u->m), -ENOTCONN);
+	assert_int_equal(mpa_reject(u->m, NULL, 0), -ENOTCONN);
+	assert_null(mpa_reserve(u->m, 1, false));
+	mpa_user_free(u);
+}
+
 static void test_reject(void **state)
 {
 	struct mpa_user *u = mpa_user_new();
@@ -533,6 +603,8 @@ int main(void)
 		cmocka_unit_test(test_accept_mirrors_a),
 		cmocka_unit_test(test_accept_old_revisions),
 		cmocka_unit_test(test_request_byte_by_byte),
+		cmocka_unit_test(test_request_is_kept),
+		cmocka_unit_test(test_calls_out_of_turn),
 		cmocka_unit_test(test_reject),
 		cmocka_unit_test(test_reject_in_upcall),
 		cmocka_unit_test(test_private_data_limits),

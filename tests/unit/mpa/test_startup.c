@@ -183,6 +183,32 @@ static void test_build_reply_all(void **state)
 	assert_memory_equal(out, "MPA ID Rep Frame\xf0\x02\x00\x06\x3f\xff\x00\x03hi", 26);
 }
 
+/* RFC 6581 section 9.1: all ones say that a depth is not told; a larger one is told as that. */
+static void test_build_large_depths(void **state)
+{
+	const struct mpa_start st = {
+		.revision = 2, .enhanced = true, .ird = 0x4000, .ord = UINT16_MAX};
+	uint8_t out[MPA_FRAME_MAX];
+
+	assert_int_equal(mpa_startup_build(MPA_FRAME_REPLY, &st, out), 24);
+	assert_memory_equal(out + 20, "\x3f\xff\x3f\xff", 4);
+}
+
+/* Revision 2 without S: as revision 1, whatever the private data looks like (RFC 6581 section 9).
+ */
+static void test_parse_revision_2_without_s(void **state)
+{
+	static const uint8_t b[] = "MPA ID Req Frame\x40\x02\x00\x04\x80\x01\xc0\x01";
+	struct mpa_start st;
+
+	assert_int_equal(parse(MPA_FRAME_REQUEST, b, 24, &st), 24);
+	assert_int_equal(st.revision, 2);
+	assert_false(st.enhanced || st.peer_to_peer);
+	assert_int_equal(st.ird, MPA_DEPTH_UNKNOWN);
+	assert_int_equal(st.private_len, 4);
+	assert_memory_equal(st.private_data, b + 20, 4);
+}
+
 static void test_build_private_limits(void **state)
 {
 	uint8_t data[513] = {1}, out[MPA_FRAME_MAX];
@@ -211,6 +237,8 @@ int main(void)
 		cmocka_unit_test(test_parse_bad),
 		cmocka_unit_test(test_build_request),
 		cmocka_unit_test(test_build_reply_all),
+		cmocka_unit_test(test_build_large_depths),
+		cmocka_unit_test(test_parse_revision_2_without_s),
 		cmocka_unit_test(test_build_private_limits),
 	};
 
