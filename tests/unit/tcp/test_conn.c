@@ -67,6 +67,15 @@ static void test_tiny_mss_is_raised(void **state)
 	host_end(&h);
 }
 
+static void hear_syn_from(uint16_t rport)
+{
+	const struct ip_addr src = addr(REMOTE), dst = addr(LOCAL);
+	const uint8_t s[] = {(uint8_t)(rport >> 8), (uint8_t)rport, PORT >> 8, PORT & 0xff, 0, 0, 3,
+		0xe8, 0, 0, 0, 0, 0x50, TCP_SYN, 0x10, 0, 0, 0, 0, 0};
+
+	ip_double_deliver(&h.ip, &src, &dst, test_packet(h.pool, s, sizeof s), h.now);
+}
+
 static void test_table_full(void **state)
 {
 	const struct tcp_stack_config cfg = {.max_connections = 1};
@@ -83,6 +92,27 @@ static void test_table_full(void **state)
 	assert_int_equal(h.app.closed, 1);
 	assert_int_equal(llp_connect(h.llp, &to, &app_ops, &h.app, &l), 0);
 	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 1);
+	host_end(&h);
+}
+
+/** A SYN that there is no room for is not answered: the peer's next one may find some. */
+static void test_syn_waits_for_room(void **state)
+{
+	const struct tcp_stack_config cfg = {.max_connections = 1};
+	struct heard a;
+
+	host_init(&h, LOCAL, &cfg);
+	peer_accepted(&p, &h, 0);
+	hear_syn_from(RPORT + 1);
+	host_expect_none(&h);
+	assert_int_equal(tcp_stack_stats(h.tcp)->accept_overflows, 1);
+	/* Its user leaves it: then it may go for another. */
+	llp_release(h.app.llp);
+	host_round(&h);
+	ip_double_drain(&h.ip);
+	hear_syn_from(RPORT + 1);
+	host_expect(&h, &a);
+	assert_int_equal(a.h.flags, TCP_SYN | TCP_ACK);
 	host_end(&h);
 }
 
@@ -121,6 +151,13 @@ static void test_info_and_listing(void **state)
 	assert_int_equal(info.bytes_sent, 3);
 	assert_true(info.timestamps);
 	assert_false(info.sack);
+	/* Handshakes follow, oldest first. */
+	hear_syn_from(RPORT + 1);
+	hear_syn_from(RPORT + 2);
+	assert_true(tcp_connection_get(h.tcp, 2, &local, &remote, &info));
+	assert_int_equal(remote.port, RPORT + 2);
+	assert_string_equal(info.state, "SYN-RECEIVED");
+	assert_false(tcp_connection_get(h.tcp, 3, &local, &remote, &info));
 	host_end(&h);
 }
 
@@ -177,11 +214,19 @@ static void test_options_can_be_switched_off(void **state)
 	assert_false(tcp_conn_of(h.app.llp)->sack_on);
 	assert_int_equal(tcp_conn_of(h.app.llp)->snd_wscale, 0);
 	host_end(&h);
+	/* RFC 7323 sections 2.2, 3.2; RFC 2018 section 2: what we did not offer is not taken. */
+	host_init(&h, LOCAL, &cfg);
+	peer_connected(&p, &h, TCP_HAS_MSS | TCP_HAS_TS | TCP_HAS_WSCALE | TCP_HAS_SACK_PERMITTED);
+	assert_false(tcp_conn_of(h.app.llp)->ts_on);
+	assert_false(tcp_conn_of(h.app.llp)->sack_on);
+	assert_int_equal(tcp_conn_of(h.app.llp)->snd_wscale, 0);
+	host_end(&h);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_syn_waits_for_room),
 		cmocka_unit_test(test_iss),
 		cmocka_unit_test(test_emss),
 		cmocka_unit_test(test_emss_ipv6),

@@ -71,6 +71,25 @@ static void test_opens_nothing_else(void **state)
 	assert_in_range(hits, 1, 8);
 }
 
+/** A cookie says when it was made; neither before our time began nor with a secret that never was.
+ */
+static void test_opens_none_of_another_time(void **state)
+{
+	const uint64_t period = TCP_COOKIE_STEP * TCP_COOKIE_STEPS_PER_SECRET;
+	struct tcp_tuple id = tuple();
+	struct tcp_cookies k;
+	uint32_t iss;
+
+	tcp_cookies_init(&k, &source);
+	iss = tcp_cookie_make(&k, &source, &id, 1000, 1460, 0);
+	assert_int_equal(tcp_cookie_check(&k, &id, 1000, iss, 0), 1460);
+	assert_int_equal(tcp_cookie_check(&k, &id, 1000, iss - (1u << 24), 0), 0);
+	tcp_cookies_init(&k, &source);
+	iss = tcp_cookie_make(&k, &source, &id, 1000, 1460, 4 * period);
+	assert_int_equal(tcp_cookie_check(&k, &id, 1000, iss, 4 * period), 1460);
+	assert_int_equal(tcp_cookie_check(&k, &id, 1000, iss - (1u << 24), 4 * period), 0);
+}
+
 static void test_ages(void **state)
 {
 	struct tcp_tuple id = tuple();
@@ -423,6 +442,7 @@ static void test_flood_of_acks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_opens_none_of_another_time),
 		cmocka_unit_test(test_opens_what_it_made),
 		cmocka_unit_test(test_opens_nothing_else),
 		cmocka_unit_test(test_ages),

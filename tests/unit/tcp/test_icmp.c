@@ -41,6 +41,39 @@ static void test_refused_while_connecting(void **state)
 	host_end(&h);
 }
 
+/* RFC 9293 section 3.9.2.2: no such protocol is as hard an error as no such port. */
+static void test_no_tcp_there(void **state)
+{
+	host_init(&h, LOCAL, NULL);
+	c = tcp_conn_of(host_connect(&h));
+	hear(IP_ERROR_PROTO, c->id.lport, c->snd_una, 0, 8);
+	assert_int_equal(h.app.closed, 1);
+	assert_int_equal(h.app.error, -ECONNREFUSED);
+	host_end(&h);
+}
+
+/* A handshake ends for an error about its SYN,ACK that says that nobody is there; for no other. */
+static void test_half_open_to_nobody(void **state)
+{
+	const struct tcp_segment syn = {.seq = 1000, .flags = TCP_SYN, .wnd = 5000};
+	struct heard a;
+
+	host_init(&h, LOCAL, NULL);
+	host_listen(&h, 8);
+	host_hear(&h, PORT, &syn, NULL);
+	host_expect(&h, &a);
+	hear(IP_ERROR_HOST, PORT + 1, a.h.seq, 0, 8);
+	hear(IP_ERROR_HOST, PORT, a.h.seq + 1, 0, 8);
+	hear(IP_ERROR_MTU, PORT, a.h.seq, 600, 8);
+	hear(IP_ERROR_TIME, PORT, a.h.seq, 0, 8);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 1);
+	assert_int_equal(tcp_stack_stats(h.tcp)->icmp_ignored, 4);
+	hear(IP_ERROR_HOST, PORT, a.h.seq, 0, 8);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 0);
+	assert_int_equal(tcp_stack_stats(h.tcp)->icmp_ignored, 4);
+	host_end(&h);
+}
+
 static void test_soft_error_waits_for_the_timeout(void **state)
 {
 	host_init(&h, LOCAL, NULL);
@@ -109,6 +142,8 @@ static void test_too_big_must_make_sense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_tcp_there),
+		cmocka_unit_test(test_half_open_to_nobody),
 		cmocka_unit_test(test_refused_while_connecting),
 		cmocka_unit_test(test_soft_error_waits_for_the_timeout),
 		cmocka_unit_test(test_synchronized_connection_survives),

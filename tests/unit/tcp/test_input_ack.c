@@ -165,9 +165,40 @@ static void test_old_ack_is_ignored(void **state)
 	host_end(&h);
 }
 
+/** RFC 7323 section 3.2: an echo of nothing, or of what we have not said yet, measures nothing. */
+static void test_echo_that_cannot_be(void **state)
+{
+	static const int32_t ahead[] = {0, 5000};
+
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t srtt;
+
+		c = host_accepted(&h, &p, TCP_HAS_MSS | TCP_HAS_TS, NULL);
+		app_send(&h.app, "abc", 3);
+		host_advance(&h, 10 * MS);
+		p.ack += 3;
+		p.tsecr = tcp_conn_tsval(h.tcp, &c->id) - 10;
+		peer_send(&p, 0, NULL, 0);
+		srtt = c->rto.srtt;
+		assert_true(srtt > 0);
+		/* Sent twice, so that only the echo could tell (Karn). */
+		app_send(&h.app, "def", 3);
+		host_advance(&h, 3000 * MS);
+		assert_true(c->retransmits > 0);
+		p.ack += 3;
+		p.tsecr = ahead[i] ? tcp_conn_tsval(h.tcp, &c->id) + (uint32_t)ahead[i] : 0;
+		peer_send(&p, 0, NULL, 0);
+		assert_int_equal(c->rto.srtt, srtt);
+		assert_int_equal(c->snd_una, p.ack);
+		ip_double_drain(&h.ip);
+		host_end(&h);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_echo_that_cannot_be),
 		cmocka_unit_test(test_ack_frees_and_stops_the_timer),
 		cmocka_unit_test(test_partial_ack_of_a_record),
 		cmocka_unit_test(test_round_trip_is_measured),

@@ -158,6 +158,75 @@ static void test_limit_of_all_takes_from_the_fullest(void **state)
 	host_end(&h);
 }
 
+/** RFC 9293 section 3.9.2.3 (MUST-57): nobody is at such an address. */
+static void test_syn_from_a_group_is_dropped(void **state)
+{
+	static const char *const from[] = {"224.0.0.1", "0.0.0.0"};
+	const struct ip_addr dst = addr(LOCAL);
+	const uint8_t s[] = {0, 9, PORT >> 8, PORT & 0xff, 0, 0, 3, 0xe8, 0, 0, 0, 0, 0x50, TCP_SYN,
+		0x10, 0, 0, 0, 0, 0};
+
+	host_init(&h, LOCAL, NULL);
+	host_listen(&h, 8);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct ip_addr src = addr(from[i]);
+
+		ip_double_deliver(&h.ip, &src, &dst, test_packet(h.pool, s, sizeof s), h.now);
+	}
+	host_expect_none(&h);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 0);
+	host_end(&h);
+}
+
+/** What one peer has at all listeners counts; a full listener takes from its own otherwise. */
+static void test_limit_of_a_peer_holds_over_listeners(void **state)
+{
+	const struct tcp_stack_config cfg = {
+		.syn_cookies = TCP_COOKIES_OFF, .max_half_open_per_peer = 9};
+	const struct ip_endpoint other = {addr(LOCAL), 6000};
+	struct llp_listener *l;
+
+	host_init(&h, LOCAL, &cfg);
+	assert_int_equal(llp_listen(h.llp, &other, 8, NULL, NULL, &l), 0);
+	host_listen(&h, 8);
+	host_hear(&h, 6000, &syn, NULL); /* its oldest, at another listener */
+	for (uint16_t i = 0; i < 8; i++)
+		hear_syn_from((uint16_t)(100 + i));
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 9);
+	hear_syn_from(200); /* the listener is full, and the peer has what it may */
+	assert_int_equal(((struct tcp_listener *)(void *)l)->synq.count, 0);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 8);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_recycled, 2);
+	host_hear(&h, 6000, &syn, NULL);
+	assert_int_equal(tcp_stack_stats(h.tcp)->half_open, 9);
+	host_end(&h);
+}
+
+/** Ports that share a chain are ports of their own; a reservation that another has keeps us out. */
+static void test_ports_of_listeners(void **state)
+{
+	const struct ip_endpoint any = {addr("0.0.0.0"), 7000};
+	const struct ip_endpoint mine = {addr(LOCAL), 7000};
+	struct llp_listener *l;
+
+	host_init(&h, LOCAL, NULL);
+	for (uint16_t i = 0; i < 3; i++) {
+		const struct ip_endpoint e = {
+			addr(LOCAL), (uint16_t)(5000 + i * TCP_LISTENER_CHAINS)};
+
+		assert_int_equal(llp_listen(h.llp, &e, 1, NULL, NULL, &l), 0);
+		assert_int_equal(llp_listen(h.llp, &e, 1, NULL, NULL, &l), -EADDRINUSE);
+	}
+	assert_int_equal(
+		llp_port_reserve(h.llp, &(struct ip_endpoint){any.addr, 7000}, LLP_PORT_REUSE), 0);
+	assert_int_equal(
+		llp_port_reserve(h.llp, &(struct ip_endpoint){mine.addr, 7000}, LLP_PORT_REUSE), 0);
+	assert_int_equal(llp_listen(h.llp, &mine, 1, NULL, NULL, &l), -EADDRINUSE);
+	llp_port_release(h.llp, &any);
+	assert_int_equal(llp_listen(h.llp, &mine, 1, NULL, NULL, &l), 0);
+	host_end(&h);
+}
+
 static void test_reset_makes_room(void **state)
 {
 	struct peer p = {.h = &h, .lport = PORT, .wnd = 5000};
@@ -297,6 +366,9 @@ static void test_refused_accept_is_reset(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_syn_from_a_group_is_dropped),
+		cmocka_unit_test(test_limit_of_a_peer_holds_over_listeners),
+		cmocka_unit_test(test_ports_of_listeners),
 		cmocka_unit_test(test_syn_to_nobody_is_reset),
 		cmocka_unit_test(test_segments_to_nobody),
 		cmocka_unit_test(test_listen_state),

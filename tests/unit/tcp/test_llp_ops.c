@@ -228,6 +228,8 @@ static void test_connect_errors(void **state)
 	to.local.addr = addr("0.0.0.0");
 	to.remote.addr = addr("fd00::1");
 	assert_int_equal(llp_connect(h.llp, &to, &app_ops, &h.app, &l), -ENETUNREACH);
+	to.remote.addr = addr("0.0.0.0");
+	assert_int_equal(llp_connect(h.llp, &to, &app_ops, &h.app, &l), -ENETUNREACH);
 	to.remote.addr = addr("224.0.0.1");
 	assert_int_equal(llp_connect(h.llp, &to, &app_ops, &h.app, &l), -ENETUNREACH);
 	to.remote.addr = addr(REMOTE);
@@ -253,6 +255,41 @@ static void test_endpoints_and_addresses(void **state)
 	assert_true(llp_is_local(h.llp, &a));
 	assert_false(llp_is_local(h.llp, &b));
 	assert_int_equal(llp_source(h.llp, &b, &a), 0);
+	host_end(&h);
+}
+
+static uint16_t port_of(struct llp *l)
+{
+	struct ip_endpoint local, remote;
+
+	llp_endpoints(l, &local, &remote);
+	return local.port;
+}
+
+/** RFC 6056 section 3.1: whatever is in use is passed over. */
+static void test_chosen_port_is_free(void **state)
+{
+	struct llp_connect_params to = {.remote = {addr(REMOTE), RPORT}};
+	struct ip_endpoint e = {addr(LOCAL), 0};
+	struct llp_listener *listener;
+	struct llp *l[4];
+	uint16_t port;
+
+	host_init(&h, LOCAL, NULL);
+	assert_int_equal(llp_connect(h.llp, &to, &app_ops, &h.app, &l[0]), 0);
+	port = port_of(l[0]);
+	assert_in_range(port, 49152, 65500); /* of this address and these keys */
+	to.local.port = (uint16_t)(port + 1);
+	assert_int_equal(llp_connect(h.llp, &to, &app_ops, &h.app, &l[1]), 0);
+	e.port = (uint16_t)(port + 2);
+	assert_int_equal(llp_port_reserve(h.llp, &e, 0), 0);
+	e.port = (uint16_t)(port + 3);
+	assert_int_equal(llp_listen(h.llp, &e, 1, NULL, NULL, &listener), 0);
+	to.local.port = 0;
+	for (unsigned i = 2; i < 4; i++) {
+		assert_int_equal(llp_connect(h.llp, &to, &app_ops, &h.app, &l[i]), 0);
+		assert_int_equal(port_of(l[i]), port_of(l[0]) + 2 + i);
+	}
 	host_end(&h);
 }
 
@@ -369,6 +406,7 @@ static void test_congestion_control_is_changed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_chosen_port_is_free),
 		cmocka_unit_test(test_buffer_fills_and_empties),
 		cmocka_unit_test(test_many_small_records_are_bounded),
 		cmocka_unit_test(test_pool_share),

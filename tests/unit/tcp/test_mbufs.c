@@ -186,11 +186,12 @@ static struct rte_mbuf *chain(void)
 
 static void test_trim_front_of_a_chain(void **state)
 {
-	for (uint32_t n = 0; n < 12; n++) {
+	for (uint32_t n = 0; n <= 12; n++) {
 		struct rte_mbuf *m = tcp_mbuf_trim_front(chain(), n);
 
 		assert_int_equal(m->pkt_len, 12 - n);
-		assert_int_equal(*rte_pktmbuf_mtod(m, char *), 'a' + (char)n);
+		if (n < 12) /* of all, an empty packet is left */
+			assert_int_equal(*rte_pktmbuf_mtod(m, char *), 'a' + (char)n);
 		rte_mbuf_sanity_check(m, 1);
 		rte_pktmbuf_free(m);
 	}

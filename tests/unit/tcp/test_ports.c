@@ -131,9 +131,27 @@ static void test_order_depends_on_key_and_peer(void **state)
 	assert_int_not_equal(port, tcp_ports_ephemeral(&r, &key, &local, &b, is_free, &s));
 }
 
+/** A reservation is of an address and a port, and goes by both. */
+static void test_release_is_exact(void **state)
+{
+	const struct ip_endpoint one = at("10.0.0.1", 5), two = at("10.0.0.2", 5);
+	struct tcp_ports p = {0};
+
+	assert_int_equal(tcp_ports_reserve(&p, &one, 0), 0);
+	assert_int_equal(tcp_ports_reserve(&p, &two, 0), 0);
+	tcp_ports_release(&p, &one);
+	assert_false(tcp_ports_reserved(&p, &one, 0));
+	assert_true(tcp_ports_reserved(&p, &two, 0));
+	tcp_ports_release(&p, &one); /* once is enough */
+	assert_true(tcp_ports_reserved(&p, &two, 0));
+	tcp_ports_fini(&p);
+	assert_false(tcp_ports_reserved(&p, &two, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_release_is_exact),
 		cmocka_unit_test(test_overlap),
 		cmocka_unit_test(test_overlap_of_v6only),
 		cmocka_unit_test(test_reservations),

@@ -151,6 +151,20 @@ static void test_reordering_window(void **state)
 	tcp_sendq_clear(&q);
 }
 
+/** RFC 8985 section 6.2: the multiple grows by one a round trip, and does not wrap. */
+static void test_many_dsacks(void **state)
+{
+	tcp_rack_init(&k, 1000);
+	for (uint32_t i = 1; i <= 1000; i++) {
+		uint8_t before = k.reo_wnd_mult;
+
+		k.in_dsack_round = false;
+		tcp_rack_dsack(&k, 1000 + i);
+		assert_int_equal(k.reo_wnd_mult, before == UINT8_MAX ? UINT8_MAX : before + 1);
+	}
+	assert_int_equal(k.reo_wnd_mult, UINT8_MAX);
+}
+
 static void test_timeout_spares_what_is_young(void **state)
 {
 	send(5);
@@ -196,6 +210,7 @@ static void test_a_large_flight(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_many_dsacks),
 		cmocka_unit_test(test_lost_is_what_was_sent_before_and_is_overdue),
 		cmocka_unit_test(test_a_lost_retransmission_is_lost_again),
 		cmocka_unit_test(test_sequence_breaks_ties),

@@ -45,6 +45,11 @@ static void test_bounds(void **state)
 	for (int i = 0; i < 100; i++)
 		tcp_rto_sample(&r, 100000 * MS);
 	assert_int_equal(tcp_rto_get(&r), TCP_RTO_MAX);
+	/* Whatever a clock says, sums do not wrap. */
+	for (int i = 0; i < 100; i++)
+		tcp_rto_sample(&r, UINT64_MAX - (uint64_t)i);
+	assert_int_equal(tcp_rto_get(&r), TCP_RTO_MAX);
+	assert_true(r.srtt < UINT64_C(1) << 50);
 }
 
 /** RFC 7323 appendix G: many samples in a round trip are one as far as memory goes. */

@@ -114,6 +114,19 @@ static void test_duplicate_is_told_once_and_first(void **state)
 }
 
 /** Each block is told in three options at least: RFC 2018 section 4. */
+/** Options that fill the header leave no room: what was to be told is told later. */
+static void test_duplicate_waits_for_room(void **state)
+{
+	add(10, 20);
+	s.dup = (struct tcp_range){1, 2};
+	s.has_dup = true;
+	emit(0);
+	assert_int_equal(seg.n_sack, 0);
+	emit(1);
+	assert_int_equal(seg.n_sack, 1);
+	expect_block(0, 1, 2);
+}
+
 static void test_more_blocks_than_fit(void **state)
 {
 	for (uint32_t i = 1; i <= 20; i++) {
@@ -171,6 +184,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_what_was_delivered_is_not_told, begin, end),
 		cmocka_unit_test_setup_teardown(test_what_was_dropped_is_not_told, begin, end),
 		cmocka_unit_test_setup_teardown(test_duplicate_is_told_once_and_first, begin, end),
+		cmocka_unit_test_setup_teardown(test_duplicate_waits_for_room, begin, end),
 		cmocka_unit_test_setup_teardown(test_more_blocks_than_fit, begin, end),
 		cmocka_unit_test_setup_teardown(test_room_is_filled_with_the_lowest, begin, end),
 		cmocka_unit_test_setup_teardown(test_news_that_did_not_fit_stays_news, begin, end),

@@ -2,6 +2,7 @@
 /* Two whole stacks back to back, in virtual time, over a link that loses, delays and reorders. */
 #include "host.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -255,9 +256,18 @@ static void test_cubic(void **state)
 	transfer(&(struct link){.seed = 4, .delay = 5 * MS, .loss = 5}, 4 << 20, &cfg);
 }
 
+static void test_unknown_congestion_control(void **state)
+{
+	const struct tcp_stack_config cfg = {.congestion_control = "reno2"};
+	struct tcp_stack *s;
+
+	assert_int_equal(tcp_stack_create(&cfg, 0, &s), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unknown_congestion_control),
 		cmocka_unit_test(test_clean_transfer),
 		cmocka_unit_test(test_shared_packets),
 		cmocka_unit_test(test_loss_with_sack),

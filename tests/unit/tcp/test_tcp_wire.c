@@ -148,6 +148,19 @@ static void test_sack_blocks(void **state)
 	assert_int_equal(s.sack[1].right, 9);
 }
 
+/* Of two options of a kind the first counts, here too. */
+static void test_first_of_two_sacks_counts(void **state)
+{
+	const uint8_t p[] = {
+		HEADER(10, TCP_ACK), 5, 10, 0, 0, 0, 1, 0, 0, 0, 2, 5, 10, 0, 0, 0, 3, 0, 0, 0, 4};
+	struct tcp_segment s;
+
+	assert_int_equal(parse(p, sizeof p, &s), 0);
+	assert_int_equal(s.n_sack, 1);
+	assert_int_equal(s.sack[0].left, 1);
+	assert_int_equal(s.sack[0].right, 2);
+}
+
 static void test_sack_of_wrong_length(void **state)
 {
 	static const uint8_t lens[] = {2, 9, 11, 17, 38};
@@ -227,6 +240,7 @@ static void test_comparisons_wrap(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_first_of_two_sacks_counts),
 		cmocka_unit_test(test_plain_header),
 		cmocka_unit_test(test_lengths_that_do_not_add_up),
 		cmocka_unit_test(test_syn_options),
