@@ -23,13 +23,17 @@ static uint8_t ucma_depth(uint16_t v)
 	return v < UINT8_MAX ? (uint8_t)v : UINT8_MAX;
 }
 
-static struct ucma_event *ucma_event_new(struct ucma_id *id, enum ucma_event_type type)
+static struct ucma_event *ucma_event_new(
+	struct ucma_id *id, enum ucma_event_type type, bool from_endpoint)
 {
-	struct ucma_event *ev = calloc(1, sizeof *ev);
+	struct ucma_event *ev = malloc(sizeof *ev);
 
+	/* Of what an endpoint tells nobody is told again. Calls can fail. */
+	if (!ev && from_endpoint && id->spares)
+		ev = id->spare[--id->spares];
 	if (!ev)
 		return NULL;
-	ev->id = id;
+	*ev = (struct ucma_event){.id = id};
 	ev->resp.uid = id->uid;
 	ev->resp.id = id->number;
 	ev->resp.event = type;
@@ -81,7 +85,7 @@ static void ucma_take_event(struct ucma_id *id, const struct rnic_ep_event *e)
 	 */
 	if (!id->uid)
 		return;
-	ev = ucma_event_new(id, ucma_event_of[e->type]);
+	ev = ucma_event_new(id, ucma_event_of[e->type], true);
 	if (!ev)
 		return;
 	ev->request = e->request;
@@ -107,7 +111,7 @@ int ucma_event_post(struct ucma_id *id, enum ucma_event_type type)
 	struct ucma_event *ev;
 
 	pthread_mutex_lock(&u->lock);
-	ev = ucma_event_new(id, type);
+	ev = ucma_event_new(id, type, false);
 	if (ev)
 		ucma_channel_push(id->channel, ev);
 	pthread_mutex_unlock(&u->lock);

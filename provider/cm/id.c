@@ -14,6 +14,18 @@ int ucma_id_table_init(struct ucma_id_table *t)
 	return 0;
 }
 
+static bool ucma_id_save_events(struct ucma_id *id)
+{
+	while (id->spares < UCMA_SPARE_EVENTS) {
+		struct ucma_event *ev = malloc(sizeof *ev);
+
+		if (!ev)
+			return false;
+		id->spare[id->spares++] = ev;
+	}
+	return true;
+}
+
 struct ucma_id *ucma_id_new(struct ucma *u, struct ucma_id_table *t, struct ucma_channel *ch)
 {
 	struct ucma_id *id;
@@ -23,6 +35,10 @@ struct ucma_id *ucma_id_new(struct ucma *u, struct ucma_id_table *t, struct ucma
 	id = calloc(1, sizeof *id);
 	if (!id)
 		return NULL;
+	if (!ucma_id_save_events(id)) {
+		ucma_id_free(id);
+		return NULL;
+	}
 	while (t->by_number[t->next])
 		t->next = (t->next + 1) % UCMA_MAX_IDS;
 	id->ucma = u;
@@ -80,6 +96,8 @@ void ucma_id_remove(struct ucma_id_table *t, struct ucma_id *id)
 
 void ucma_id_free(struct ucma_id *id)
 {
+	while (id->spares)
+		free(id->spare[--id->spares]);
 	free(id);
 }
 

@@ -32,6 +32,9 @@ enum ucma_id_state {
 	UCMA_REJECTED, /**< passive, by us */
 };
 
+/** What an endpoint tells of itself: that it is resolved, connected and over. */
+#define UCMA_SPARE_EVENTS 3
+
 struct ucma_id {
 	TAILQ_ENTRY(ucma_id) link; /**< of its channel */
 	struct ucma *ucma;
@@ -40,6 +43,9 @@ struct ucma_id {
 	uint32_t number;
 	uint64_t uid; /**< the program's; 0 until accept on the passive side */
 	uint32_t events_reported;
+	/** For when there is no memory: an event that is lost is waited for until the end. */
+	struct ucma_event *spare[UCMA_SPARE_EVENTS];
+	unsigned spares;
 	enum ucma_id_state state;
 	enum ucma_id_state unresolved; /**< ADDR_QUERY: the state after a failure */
 	uint16_t port_space;           /**< enum rdma_ucm_port_space */
