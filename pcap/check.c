@@ -3,11 +3,42 @@
 
 #include <stdlib.h>
 
+uint16_t *check_told(const struct stream *s, unsigned id)
+{
+	static uint16_t none; /* without memory all is told */
+	struct check_connection *own = s->c->own;
+	struct check_count *more;
+
+	for (unsigned i = 0; i < own->num_counts; i++)
+		if (own->counts[i].id == id && own->counts[i].side == stream_side(s))
+			return &own->counts[i].told;
+	more = realloc(own->counts, (own->num_counts + 1) * sizeof *more);
+	if (!more) {
+		none = 0;
+		return &none;
+	}
+	own->counts = more;
+	more[own->num_counts] = (struct check_count){(uint16_t)id, (uint16_t)stream_side(s), 0};
+	return &more[own->num_counts++].told;
+}
+
 static void check_note_line(struct check *k, struct stream *s, uint64_t frame, const struct line *l)
 {
 	struct report_place at = {.s = s, .frame = frame, .time = s->c->time};
 
 	report_note(&k->report, &at, "%s", l->text);
+}
+
+/* A remark that may come often. */
+static void check_remark(struct check *k, struct stream *s, enum check_remark what, uint64_t frame,
+	const struct line *l)
+{
+	uint16_t *told = check_told(s, REQUIREMENTS + what);
+
+	if (*told < UINT16_MAX)
+		++*told;
+	if (*told <= REPORT_TOLD_MAX || k->report.all)
+		check_note_line(k, s, frame, l);
 }
 
 /* What is not seen is not judged: numbers and Reads are taken up anew. */
@@ -94,8 +125,14 @@ static void check_on_fpdu(
 		check_forget(s); /* whatever its fields say */
 		return;
 	}
-	if (check_segment(&x))
-		check_message(&x);
+	if (!check_segment(&x)) {
+		check_forget(s);
+	} else if (!check_message(&x)) {
+		/* What it was meant to be is not known. */
+		if (!f->segment.tagged && f->segment.qn == RDMAP_QN_READ && f->segment.last)
+			check_unknown_request(&x);
+		check_forget(s);
+	}
 }
 
 static void check_on_lost(
@@ -107,7 +144,7 @@ static void check_on_lost(
 		return;
 	check_forget(s);
 	line_add(&l, "FPDUs cannot be followed from here: %s", why);
-	check_note_line(user, s, p->frame, &l);
+	check_remark(user, s, CHECK_LOST, p->frame, &l);
 }
 
 static void check_on_found(void *user, struct connection *c, struct stream *s, uint64_t frame)
@@ -118,7 +155,40 @@ static void check_on_found(void *user, struct connection *c, struct stream *s, u
 		return;
 	check_forget(s); /* the beginning of a direction may have been lost without a word */
 	line_add(&l, "an FPDU begins here; checked from here on");
-	check_note_line(user, s, frame, &l);
+	check_remark(user, s, CHECK_FOUND, frame, &l);
+}
+
+static void check_on_misframed(void *user, struct connection *c, struct stream *s,
+	const struct piece *p, uint32_t ulpdu_len, size_t skipped, uint64_t frame)
+{
+	struct check *k = user;
+	struct report_place at = {s, p->frame, p->time, NULL, 0};
+	uint32_t swapped = (ulpdu_len & 0xff) << 8 | ulpdu_len >> 8;
+	/* The largest that fits: what follows begins behind pad and CRC. */
+	bool little = swapped != ulpdu_len && mpa_fpdu_body(swapped) + MPA_CRC_LEN == skipped;
+
+	if (!c->own)
+		return;
+	check_forget(s);
+	if (p->bytes)
+		at.bytes = p->bytes, at.len = p->len < CHECK_BYTES ? p->len : CHECK_BYTES;
+	report_violation(&k->report, &at, REQ_MPA_4_1_1, check_told(s, REQ_MPA_4_1_1),
+		"ULPDU Length is %u; an FPDU with a good CRC begins %zu octets on, in frame %llu%s",
+		ulpdu_len, skipped, (unsigned long long)frame,
+		little ? ": it looks little-endian" : "");
+}
+
+static void check_on_stray(
+	void *user, struct connection *c, struct stream *s, const struct piece *p)
+{
+	struct check *k = user;
+	struct report_place at = {
+		s, p->frame, p->time, p->bytes, p->len < CHECK_BYTES ? p->len : CHECK_BYTES};
+	enum requirement_id id = stream_is_initiator(s) ? REQ_MPA_7_1_2_10 : REQ_MPA_7_1_2_5;
+
+	if (c->own)
+		report_violation(&k->report, &at, id, check_told(s, id),
+			"an FPDU, although the Reply has rejected the connection");
 }
 
 static void check_on_conflict(void *user, struct connection *c, struct stream *s,
@@ -131,7 +201,7 @@ static void check_on_conflict(void *user, struct connection *c, struct stream *s
 	line_add(&l,
 		"TCP sends octets again that frame %llu had with other values; the first count",
 		(unsigned long long)before->frame);
-	check_note_line(user, s, now->frame, &l);
+	check_remark(user, s, CHECK_CONFLICT, now->frame, &l);
 }
 
 static void check_on_missing(
@@ -146,7 +216,7 @@ static void check_on_missing(
 		struct line l = {0};
 
 		line_add(&l, "%u octets before here are in no frame of the capture", p->len);
-		check_note_line(user, s, p->frame, &l);
+		check_remark(user, s, CHECK_MISSING, p->frame, &l);
 	} else if (me->missing++ == 0) {
 		me->missing_frame = p->frame;
 	}
@@ -219,6 +289,62 @@ static void check_sum_up(struct check *k, struct stream *s, uint64_t frame)
 	}
 }
 
+/* What the connection ends in the middle of: its ends may have meant to. */
+static void check_note_unfinished(struct check *k, struct stream *s, uint64_t frame)
+{
+	const struct check_side *me = check_side_of(s);
+	const struct reads *r = &me->reads;
+	struct line l = {0};
+
+	if (!check_has_all(s) || me->terminated || check_side_of(stream_peer(s))->terminated)
+		return;
+	if (check_reads_known(s) && r->n != 0) {
+		line_add(&l,
+			"%u Reads and Atomic Operations have no answer; the first is of frame %llu",
+			r->n, (unsigned long long)r->list[0].frame);
+		if (r->list[0].placed != 0)
+			line_add(&l, ", with %u of %u octets", r->list[0].placed, r->list[0].size);
+		check_note_line(k, s, frame, &l);
+	}
+	for (unsigned q = 0; q <= DDP_QUEUES; q++) {
+		const struct check_message *m = q == DDP_QUEUES ? &me->tagged : &me->untagged[q];
+
+		l.len = 0;
+		if (!m->open)
+			continue;
+		if (q == DDP_QUEUES)
+			line_add(&l, "the last tagged message has no segment with L");
+		else
+			line_add(&l, "the last message of queue %u has no segment with L", q);
+		check_note_line(k, s, frame, &l);
+	}
+}
+
+/* What was found more often than it was told. */
+static void check_sum_repeated(struct check *k, struct connection *c, uint64_t frame)
+{
+	static const char *const remarks[] = {
+		[CHECK_LOST] = "FPDUs cannot be followed",
+		[CHECK_FOUND] = "an FPDU is found again",
+		[CHECK_MISSING] = "octets are in no frame of the capture",
+		[CHECK_CONFLICT] = "TCP sends octets again with other values",
+	};
+	struct check_connection *own = c->own;
+
+	for (unsigned i = 0; i < own->num_counts && !k->report.all; i++) {
+		const struct check_count *n = &own->counts[i];
+		struct line l = {0};
+
+		if (n->told <= REPORT_TOLD_MAX)
+			continue;
+		line_add(&l, "%u times in all%s: %s", n->told,
+			n->told == UINT16_MAX ? ", or more" : "",
+			n->id < REQUIREMENTS ? requirement(n->id)->id
+					     : remarks[n->id - REQUIREMENTS]);
+		check_note_line(k, &c->stream[n->side], frame, &l);
+	}
+}
+
 static void check_on_closed(
 	void *user, struct connection *c, enum connection_end how, uint64_t frame)
 {
@@ -227,8 +353,12 @@ static void check_on_closed(
 
 	if (!own)
 		return;
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < 2; i++) {
 		check_sum_up(k, &c->stream[i], frame);
+		if (how == CONNECTION_CLOSED || how == CONNECTION_RESET)
+			check_note_unfinished(k, &c->stream[i], frame);
+	}
+	check_sum_repeated(k, c, frame);
 	if (how == CONNECTION_EVICTED) {
 		struct line l = {0};
 
@@ -237,6 +367,7 @@ static void check_on_closed(
 	}
 	reads_free(&own->side[0].reads);
 	reads_free(&own->side[1].reads);
+	free(own->counts);
 	free(own);
 	c->own = NULL;
 }
@@ -247,6 +378,8 @@ const struct connection_ops check_ops = {
 	.fpdu = check_on_fpdu,
 	.lost = check_on_lost,
 	.found = check_on_found,
+	.misframed = check_on_misframed,
+	.stray = check_on_stray,
 	.conflict = check_on_conflict,
 	.missing = check_on_missing,
 	.fin = check_on_fin,

@@ -36,8 +36,9 @@ struct check_message {
 
 /** State of what one end has sent. */
 struct check_side {
-	struct ddp ddp;               /**< rx: expected values of its next untagged segments */
-	bool queue_known[DDP_QUEUES]; /**< false after a hole, until the next segment */
+	struct ddp ddp;                /**< rx: expected values of its next untagged segments */
+	uint32_t messages[DDP_QUEUES]; /**< that have ended */
+	bool queue_known[DDP_QUEUES];  /**< false after a hole, until the next segment */
 	struct check_message untagged[DDP_QUEUES], tagged;
 	struct reads reads;    /**< that it has requested */
 	bool requests_counted; /**< the MSN of its last request is known, so that a later one tells
@@ -54,9 +55,20 @@ struct check_side {
 	uint64_t quoted; /**< number of headers that were kept */
 };
 
+/** How often one thing was found of one end. */
+struct check_count {
+	uint16_t id; /**< enum requirement_id, or from REQUIREMENTS on enum check_remark */
+	uint16_t side;
+	uint16_t told; /**< as report_violation() counts */
+};
+
+/** What is noted, and may be so often. */
+enum check_remark { CHECK_LOST, CHECK_FOUND, CHECK_MISSING, CHECK_CONFLICT };
+
 struct check_connection {
 	struct check_side side[2];
-	uint16_t told[REQUIREMENTS];
+	struct check_count *counts;
+	unsigned num_counts;
 };
 
 /** A check of one capture, or several. */
@@ -102,12 +114,8 @@ struct check_fpdu {
 		&(struct report_place){(x)->s, (x)->f->frame, (x)->f->time, (x)->bytes, (x)->len}, \
 		__VA_ARGS__)
 
-static inline uint16_t *check_told(const struct stream *s, enum requirement_id id)
-{
-	struct check_connection *c = s->c->own;
-
-	return &c->told[id];
-}
+/** The count of it, for the end that sends in @p s; valid until the next call. */
+uint16_t *check_told(const struct stream *s, unsigned id);
 
 /** check_start.c: a start-up frame. */
 void check_start(struct check *k, struct stream *s);
@@ -121,17 +129,23 @@ void check_framing(struct check_fpdu *x);
 /** check_segment.c: DDP's header. @return true if RDMAP's part can be judged. */
 bool check_segment(struct check_fpdu *x);
 
-/** check_message.c: RDMAP's header. */
-void check_message(struct check_fpdu *x);
+/** check_message.c: RDMAP's header. @return true if the message is known. */
+bool check_message(struct check_fpdu *x);
 
 /** check_read.c: a request of a Read or an Atomic Operation. */
 void check_request(struct check_fpdu *x);
+
+/** check_read.c: a message of its queue, of which nothing is known. */
+void check_unknown_request(struct check_fpdu *x);
 
 /** check_read.c: the answer to one, or a part of it. */
 void check_response(struct check_fpdu *x);
 
 /** check_read.c: some of what an end has sent was not seen. */
 void check_forget_reads(struct stream *s);
+
+/** check_read.c: true if the requests of @p s that have no answer are known. */
+bool check_reads_known(const struct stream *s);
 
 /** True if all that was sent before in the direction of @p s was seen, from its start-up on. */
 bool check_has_all(const struct stream *s);

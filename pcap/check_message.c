@@ -91,8 +91,9 @@ static bool check_control(struct check_fpdu *x)
 		return false;
 	}
 	if (!s->tagged && info->qn != s->qn) {
-		check_fail(x, check_message_queue_rule(x->opcode), "%s on queue %u", info->name,
-			s->qn);
+		check_fail(x, check_message_queue_rule(x->opcode), "%s on queue %u%s", info->name,
+			s->qn,
+			s->qn == __builtin_bswap32(info->qn) ? ": it looks little-endian" : "");
 		return false;
 	}
 	if (!s->tagged && s->ulp32 != 0 && x->opcode != RDMAP_OP_SEND_INV &&
@@ -119,7 +120,7 @@ static enum requirement_id check_message_length_rule(uint8_t opcode)
 	}
 }
 
-/** @return true if a message of headers ends here as it must. */
+/** @return true if a message of headers is as long as it must be. */
 static bool check_length(struct check_fpdu *x, const struct rdmap_opcode_info *info)
 {
 	const struct ddp_segment *s = &x->f->segment;
@@ -132,15 +133,17 @@ static bool check_length(struct check_fpdu *x, const struct rdmap_opcode_info *i
 			(unsigned long long)end);
 		return false;
 	}
-	return s->last;
+	return true;
 }
 
-void check_message(struct check_fpdu *x)
+bool check_message(struct check_fpdu *x)
 {
-	if (!check_control(x))
-		return;
-	if (!check_length(x, rdmap_opcode_info(x->opcode)))
-		return;
+	const struct rdmap_opcode_info *info = rdmap_opcode_info(x->opcode);
+
+	if (!check_control(x) || !check_length(x, info))
+		return false;
+	if (!x->f->segment.last && !x->f->segment.tagged)
+		return true; /* its end tells what it is */
 	switch (x->opcode) {
 	case RDMAP_OP_READ_REQUEST:
 	case RDMAP_OP_ATOMIC_REQUEST:
@@ -158,4 +161,5 @@ void check_message(struct check_fpdu *x)
 	default:
 		break;
 	}
+	return true;
 }

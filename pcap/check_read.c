@@ -23,10 +23,27 @@ void check_forget_reads(struct stream *s)
 	peer->reads.unsure = true;
 }
 
+/* True if all that the FPDU acknowledges is in FPDUs that were seen. */
+static bool check_has_parsed(const struct check_fpdu *x)
+{
+	const struct stream *peer = stream_peer(x->s);
+
+	return peer->phase == STREAM_FPDU && !cap_reassembly_behind(&peer->tcp) &&
+	       (int32_t)(x->f->ack - (peer->tcp.next - (uint32_t)peer->total)) <= 0;
+}
+
 /* True if all that is under way is in the list, and nothing else. */
 static bool check_read_is_sure(const struct reads *r)
 {
 	return !r->unsure && r->lost == 0 && r->early == 0;
+}
+
+bool check_reads_known(const struct stream *s)
+{
+	const struct check_side *me = check_side_of(s);
+
+	return check_read_is_sure(&me->reads) && !me->requests_missing &&
+	       check_has_all(stream_peer(s));
 }
 
 /* ---- requests ------------------------------------------------------------------------------- */
@@ -63,10 +80,15 @@ static void check_read_add_unseen(struct check_fpdu *x)
 static void check_read_add(struct check_fpdu *x, struct reads_request *q)
 {
 	struct reads *r = &x->me->reads;
+	const struct stream_start *mine = &x->s->start;
 	uint16_t limit = check_read_limit(x->s);
 
-	if (x->me->requests_missing)
+	if (x->me->requests_missing) {
 		check_read_add_unseen(x);
+	} else if (r->early != 0) {
+		r->unsure = true; /* answers to what was not seen, but nothing is missing */
+		r->early = 0;
+	}
 	q->frame = x->f->frame;
 	q->time = x->f->time;
 	reads_add(r, q);
@@ -76,12 +98,18 @@ static void check_read_add(struct check_fpdu *x, struct reads_request *q)
 	 * A response that the capture has not seen yet may have arrived where the request was sent
 	 * when frames are out of order; but not when nothing is missing.
 	 */
-	if (!q->rtr && check_read_is_sure(r) && r->counted > limit &&
-		!cap_reassembly_behind(&stream_peer(x->s)->tcp))
+	if (q->rtr || !check_read_is_sure(r) || !check_has_parsed(x))
+		return;
+	if (r->counted > limit)
 		check_fail(x, REQ_RDMAP_6_1_4,
 			"%u Reads and Atomic Operations are under way; the "
 			"peer's IRD is %u",
 			r->counted, limit);
+	else if (mine->seen && mine->st.enhanced && mine->st.ord != MPA_DEPTH_UNKNOWN &&
+		 r->counted > mine->st.ord)
+		check_fail(x, REQ_RDMAP_6_1_4,
+			"%u Reads and Atomic Operations are under way; its own ORD is %u",
+			r->counted, mine->st.ord);
 }
 
 static bool check_read_may_be_rtr(const struct check_fpdu *x)
@@ -126,6 +154,13 @@ static void check_atomic_request(struct check_fpdu *x, struct reads_request *q)
 	q->id = load_be32(p + RDMAP_AT_ATOMIC_REQUEST_ID);
 }
 
+void check_unknown_request(struct check_fpdu *x)
+{
+	struct reads_request q = {.lost = true};
+
+	check_read_add(x, &q);
+}
+
 void check_request(struct check_fpdu *x)
 {
 	struct reads_request q = {.atomic = x->opcode == RDMAP_OP_ATOMIC_REQUEST};
@@ -147,10 +182,8 @@ void check_request(struct check_fpdu *x)
 /* True if the peer's requests are all in the list. */
 static bool check_read_has_requests(const struct check_fpdu *x)
 {
-	const struct stream *peer = stream_peer(x->s);
-
 	return check_read_is_sure(&x->peer->reads) && !x->peer->requests_missing &&
-	       !cap_reassembly_behind(&peer->tcp) && peer->phase == STREAM_FPDU;
+	       check_has_parsed(x);
 }
 
 /* An answer to a request that was not seen, of which kind nobody knows. */
@@ -162,7 +195,7 @@ static void check_read_count_answer(struct check_fpdu *x)
 	if (!x->f->segment.last)
 		return;
 	if (n == 0) {
-		r->early += x->peer->requests_missing;
+		r->early += x->peer->requests_missing || !check_has_parsed(x);
 	} else if (++r->answers == n) {
 		reads_truncate(r, first);
 		r->answers = 0;

@@ -2,6 +2,21 @@
 /* DDP segments: RFC 5041 sections 4 and 5. */
 #include "pcap/check.h"
 
+/* A wrong MSN that is right if it is counted or written otherwise. */
+static const char *check_msn_meaning(
+	const struct check_fpdu *x, const struct ddp_segment *s, uint32_t due)
+{
+	uint32_t all = 1;
+
+	for (unsigned i = 0; i < DDP_QUEUES; i++)
+		all += x->me->messages[i];
+	if (s->msn == __builtin_bswap32(due))
+		return ": it looks little-endian";
+	if (s->msn == all && !x->me->gap)
+		return ": it is counted over all queues";
+	return s->msn == due - 1 && due == 1 ? ": it is counted from 0" : "";
+}
+
 static void check_sequence(struct check_fpdu *x)
 {
 	const struct ddp_segment *s = &x->f->segment;
@@ -17,7 +32,8 @@ static void check_sequence(struct check_fpdu *x)
 	switch (ddp_check_untagged(&x->me->ddp, s)) {
 	case DDP_ERROR_MSN_RANGE:
 		check_fail(x, q->msn == 1 ? REQ_DDP_4_3_9 : REQ_DDP_4_3_8,
-			"MSN %u on queue %u; %u is due", s->msn, s->qn, q->msn);
+			"MSN %u on queue %u; %u is due%s", s->msn, s->qn, q->msn,
+			check_msn_meaning(x, s, q->msn));
 		break;
 	case DDP_ERROR_INVALID_MO:
 		check_fail(x, q->mo == 0 ? REQ_DDP_4_3_12 : REQ_DDP_5_2_6,
@@ -43,6 +59,7 @@ static void check_untagged(struct check_fpdu *x)
 		return; /* RDMAP's part says which it should be */
 	m = &x->me->untagged[s->qn];
 	check_sequence(x);
+	x->me->messages[s->qn] += s->last;
 	if (m->open && s->mo != 0 && (m->ulp != s->ulp || m->ulp32 != s->ulp32))
 		check_fail(x, REQ_DDP_4_3_4,
 			"RsvdULP %02x %08x, in the same message %02x %08x before", s->ulp, s->ulp32,

@@ -143,6 +143,9 @@ void check_start(struct check *k, struct stream *s)
 		check_start_bad_frame(&x);
 		return;
 	}
+	if (s->start.near_key)
+		fail(&x, s->start.kind == MPA_FRAME_REQUEST ? REQ_MPA_7_1_1_1 : REQ_MPA_7_1_1_3,
+			"the key has wrong octets");
 	check_start_bits(&x);
 	check_words(&x);
 	if (s->start.kind == MPA_FRAME_REQUEST && !stream_is_initiator(s))
@@ -150,8 +153,13 @@ void check_start(struct check *k, struct stream *s)
 			"a Request in answer to a Request: both ends are initiators");
 	if (s->start.kind == MPA_FRAME_REPLY && stream_is_initiator(s))
 		fail(&x, REQ_MPA_7_1_1_1, "a Reply where a Request is due");
-	if (s->start.kind != MPA_FRAME_REPLY || !peer->seen || peer->error)
+	if (!peer->seen || peer->error || peer->kind == s->start.kind)
 		return;
+	if (s->start.kind == MPA_FRAME_REQUEST) {
+		/* The Reply was sent, and seen, before it. */
+		x = (struct place){k, stream_peer(s), peer};
+		peer = &s->start;
+	}
 	check_turn(&x, peer);
 	check_pair(&x, peer);
 }

@@ -7,6 +7,15 @@
 
 #define HDRCT_RESERVED 0x1f
 
+/* Error types and codes that say something of the quoted header: RFC 5040 Figure 9. */
+#define TERM_DDP_TAGGED       1
+#define TERM_DDP_UNTAGGED     2
+#define TERM_TAGGED_VERSION   4
+#define TERM_UNTAGGED_VERSION 6
+#define TERM_UNTAGGED_QN      1
+#define TERM_RDMA_OPERATION   2
+#define TERM_RDMA_VERSION     5
+
 /** Room for a Terminate with all that it may carry. */
 #define TERMINATE_LEN \
 	(RDMAP_TERM_HEADER_LEN + RDMAP_TERM_LENGTH_LEN + DDP_UNTAGGED_LEN + RDMAP_READ_HEADER_LEN)
@@ -84,8 +93,8 @@ static void check_quote(struct check_fpdu *x, const struct quote *q)
 		check_fail(x, REQ_RDMAP_4_8_8, "DDP Segment Length %u; the segment has %u%s",
 			q->length, c->ulpdu_len,
 			q->length + c->header_len == c->ulpdu_len ? " with its header" : "");
-	if (read && !c->read && x->peer->unseen != 0)
-		return; /* the snap length cut it */
+	if (read && (x->peer->unseen != 0 || x->peer->gap))
+		return; /* it may be in what was not seen */
 	if (read && (!c->read || !check_terminate_is_of_read(q->read_header, c->read_header)))
 		check_fail(
 			x, REQ_RDMAP_7_1_5, "the Read Request header that it quotes was not sent");
@@ -181,6 +190,39 @@ static void check_codes(struct check_fpdu *x, const uint8_t *p, const struct rdm
 			p[RDMAP_AT_TERM_HDRCT], p[RDMAP_AT_TERM_HDRCT + 1]);
 }
 
+/* What the error says of the quoted segment, and the segment does not show. NULL: it does. */
+static const char *check_terminate_contradiction(const struct rdmap_term *t, const struct quote *q)
+{
+	uint8_t control = q->header[DDP_AT_CONTROL], ulp = q->header[DDP_AT_ULP];
+	bool tagged = control & DDP_CONTROL_TAGGED;
+	bool ddp = t->layer == RDMAP_LAYER_DDP;
+
+	if (ddp && (t->etype == TERM_DDP_TAGGED || t->etype == TERM_DDP_UNTAGGED) &&
+		tagged != (t->etype == TERM_DDP_TAGGED))
+		return tagged ? "tagged" : "untagged";
+	if (ddp && t->code == (tagged ? TERM_TAGGED_VERSION : TERM_UNTAGGED_VERSION) &&
+		t->etype != 0 && (control & DDP_CONTROL_VERSION) == DDP_VERSION)
+		return "of DDP version 1";
+	if (ddp && t->etype == TERM_DDP_UNTAGGED && t->code == TERM_UNTAGGED_QN &&
+		load_be32(q->header + DDP_AT_QN) <= RDMAP_QN_TERMINATE)
+		return "of a queue that there is";
+	if (t->layer == RDMAP_LAYER_RDMA && t->etype == TERM_RDMA_OPERATION &&
+		t->code == TERM_RDMA_VERSION && ulp >> RDMAP_CONTROL_VERSION_SHIFT == RDMAP_VERSION)
+		return "of RDMA version 1";
+	return NULL;
+}
+
+static void check_terminate_sense(
+	struct check_fpdu *x, const struct rdmap_term *t, const struct quote *q)
+{
+	const struct rdmap_term_code *code = rdmap_term_code(t->layer, t->etype, t->code);
+	const char *what = check_terminate_contradiction(t, q);
+
+	if (what)
+		check_fail(x, REQ_RDMAP_4_8_3, "it says \"%s\" of a segment that is %s",
+			code ? code->name : "?", what);
+}
+
 void check_terminate(struct check_fpdu *x)
 {
 	uint8_t p[TERMINATE_LEN] = {0};
@@ -197,6 +239,9 @@ void check_terminate(struct check_fpdu *x)
 	if (!check_terminate_read_quote(x, &t, p, len, &q))
 		return;
 	check_terminate_bits(x, &t, &q);
-	if (q.header)
+	if (q.header) {
 		check_quote(x, &q);
+		if (!t.swapped)
+			check_terminate_sense(x, &t, &q);
+	}
 }

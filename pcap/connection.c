@@ -39,6 +39,7 @@ static size_t connection_rest(struct stream *s)
 		s->joined = false; /* nothing comes that could tell of markers */
 		stream_resume(s);
 	}
+	stream_finish(s);
 	return s->phase == STREAM_LOST || s->guess || s->unproved != 0 ? 0 : s->total;
 }
 
@@ -212,6 +213,8 @@ void connection_end(struct connection *c, enum connection_end how, uint64_t fram
 			stream_peer(s)->tcp.known = false;
 			stream_resume(s);
 		}
+		if (c->id != 0)
+			stream_finish(s);
 		connection_tell_fin(s);
 	}
 	if (c->id != 0 && c->ops->closed)

@@ -31,6 +31,7 @@ struct stream_start {
 	bool seen;
 	enum mpa_frame kind;
 	const char *error; /**< what is wrong with it, or NULL */
+	bool near_key;     /**< its key has wrong octets, but is meant to be one */
 	struct mpa_start st;
 	uint8_t flags;      /**< as on the wire */
 	uint8_t revision;   /**< likewise, also of frames with an error */
@@ -79,6 +80,8 @@ struct stream {
 	bool crc_known;    /**< deframe.crc is certain */
 	unsigned unproved; /**< FPDUs that must look right before it is certain that they are */
 	bool joined;       /**< markers may be in use, but their places are not known */
+	bool doubtful;     /**< the last FPDU had a wrong CRC: its length may be wrong, too */
+	bool rejected;     /**< phase OVER: by a Reply that rejects */
 	bool fin_told;
 	bool whole; /**< its first octet is the first that its end has sent, or follows a key */
 	unsigned likely; /**< FPDUs that look right except for the CRC, while !crc_known */
@@ -115,6 +118,12 @@ struct connection_ops {
 		const char *why);
 	/** FPDUs can be followed again. The next upcall is fpdu(). */
 	void (*found)(void *user, struct connection *c, struct stream *s, uint64_t frame);
+	/** The length of the FPDU that begins with @p p is wrong: others with good CRCs begin
+	 * inside of it, the first @p skipped octets on in frame @p frame. */
+	void (*misframed)(void *user, struct connection *c, struct stream *s, const struct piece *p,
+		uint32_t ulpdu_len, size_t skipped, uint64_t frame);
+	/** An FPDU, although a Reply has rejected the connection. */
+	void (*stray)(void *user, struct connection *c, struct stream *s, const struct piece *p);
 	/** Text was sent again with other bytes. */
 	void (*conflict)(void *user, struct connection *c, struct stream *s,
 		const struct piece *now, const struct piece *before);
@@ -209,6 +218,9 @@ static inline const struct ip_endpoint *stream_to(const struct stream *s)
 
 void stream_init(struct stream *s, struct connection *c);
 
+/** No more text comes: what is not complete has a wrong length, if others begin in it. */
+void stream_finish(struct stream *s);
+
 /** Process the text that waits: the peer's start-up frame has come, or will not come. */
 void stream_resume(struct stream *s);
 
@@ -241,11 +253,23 @@ static inline bool stream_captured(const struct stream *s, size_t at, size_t len
 
 /* ---- stream_resync.c: where FPDUs begin ----------------------------------------------------- */
 
+/** Octets in which the headers of an FPDU lie, with a marker before its length and one in them. */
+#define STREAM_HEADERS (MPA_FPDU_HEADER_LEN + DDP_UNTAGGED_LEN + 2 * MPA_MARKER_LEN)
+
 /** FPDUs without CRCs that follow each other, when their place was found by what they look like. */
 #define STREAM_PROOF 8
 
 /** What an FPDU's headers must be like where nothing else tells that one begins here. */
 bool stream_plausible(const struct mpa_fpdu *f);
+
+/** True if what the queue begins with may be an FPDU, whether all of it is there or not. */
+bool stream_may_begin(const struct stream *s);
+
+/** True if an FPDU with a good CRC begins @p at octets on in the queue. */
+bool stream_begins_good(const struct stream *s, size_t at);
+
+/** True if @p p begins with an FPDU with a good CRC, all of it in there. */
+bool stream_is_fpdu(const struct piece *p);
 
 /** Guess the negotiated terms from the first FPDU. @return false: needs more text. */
 bool stream_guess(struct stream *s);

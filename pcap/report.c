@@ -91,10 +91,10 @@ void report_violation(struct report *r, const struct report_place *at, enum requ
 		r->advice++;
 	if (r->found)
 		r->found(r->user, at, q);
-	if (*told == REPORT_TOLD_MAX && !r->all)
-		return;
 	if (*told < UINT16_MAX)
 		++*told;
+	if (*told > REPORT_TOLD_MAX && !r->all)
+		return;
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);

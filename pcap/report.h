@@ -16,8 +16,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/** Findings of one kind that are reported for a connection, unless all are requested. */
-#define REPORT_TOLD_MAX 5
+/** Findings of one kind that are reported for an end of a connection, unless all are requested. */
+#define REPORT_TOLD_MAX 3
 
 struct report_place;
 
@@ -44,7 +44,7 @@ struct report_place {
 
 /**
  * The sender of @p at did not meet @p id.
- * @param told the number of such findings of this connection; incremented.
+ * @param told the number of such findings of this end; incremented.
  */
 __attribute__((format(printf, 5, 6))) void report_violation(struct report *r,
 	const struct report_place *at, enum requirement_id id, uint16_t *told, const char *format,

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+/** Octets of a key that make text a start-up frame whose key is wrong. */
+#define KEY_LIKENESS 12
 /** Text that waits for the peer's start-up frame at most; then it counts as not captured. */
 #define WAIT_MAX (256u << 10)
 
@@ -45,6 +47,20 @@ static void stream_begin_operation(struct stream *s)
 	s->need = 0;
 }
 
+static void stream_look_for_stray(struct stream *s, const struct piece *p)
+{
+	if (s->rejected && p->first && s->c->ops->stray && stream_is_fpdu(p))
+		s->c->ops->stray(s->c->user, s->c, s, p);
+}
+
+/* What is there already is no iWARP any more. */
+static void stream_over(struct stream *s)
+{
+	for (unsigned i = s->off != 0; i < s->n; i++)
+		stream_look_for_stray(s, &s->meta[i]);
+	stream_clear(s);
+}
+
 static void stream_tell_start(struct stream *s, size_t len)
 {
 	struct connection *c = s->c;
@@ -67,6 +83,8 @@ static void stream_tell_start(struct stream *s, size_t len)
 	} else if (s->start.kind == MPA_FRAME_REPLY && s->start.st.reject) {
 		/* Section 7.1.2 rule 3: both leave MPA, TCP is used for what they like. */
 		s->phase = stream_peer(s)->phase = STREAM_OVER;
+		s->rejected = stream_peer(s)->rejected = true;
+		stream_over(stream_peer(s));
 	}
 	if (s->phase == STREAM_WAIT && stream_peer(s)->phase == STREAM_WAIT) {
 		stream_begin_operation(stream_peer(s));
@@ -74,7 +92,7 @@ static void stream_tell_start(struct stream *s, size_t len)
 		stream_resume(stream_peer(s));
 	}
 	if (s->phase == STREAM_OVER)
-		stream_clear(s);
+		stream_over(s);
 }
 
 static void stream_fill_start(struct stream_start *st, const uint8_t *p, size_t len)
@@ -113,6 +131,16 @@ static void stream_take_no_start(struct stream *s)
 		stream_lose(s, &s->meta[0], "its start-up frame is not in the capture");
 }
 
+/** How many octets of a key are right. */
+static unsigned stream_key_likeness(const uint8_t *p, size_t len, const char *key)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; len >= MPA_KEY_LEN && i < MPA_KEY_LEN; i++)
+		n += p[i] == (uint8_t)key[i];
+	return n;
+}
+
 static void stream_wrong_key(struct stream *s, const uint8_t *p, size_t len)
 {
 	if (s->c->id == 0) {
@@ -137,6 +165,22 @@ static void stream_wrong_key(struct stream *s, const uint8_t *p, size_t len)
 	stream_tell_start(s, 0);
 }
 
+/* A key with wrong octets is one with which its end means to start: it is set right in @p p. */
+static bool stream_take_near_key(struct stream *s, uint8_t *p, size_t len)
+{
+	unsigned request = stream_key_likeness(p, len, MPA_REQUEST_KEY);
+	unsigned reply = stream_key_likeness(p, len, MPA_REPLY_KEY);
+	const struct stream_start *peer = &stream_peer(s)->start;
+	bool is_reply = peer->seen ? peer->kind == MPA_FRAME_REQUEST : reply > request;
+
+	if (request < KEY_LIKENESS && reply < KEY_LIKENESS)
+		return false;
+	s->start.near_key = true;
+	s->start.kind = is_reply ? MPA_FRAME_REPLY : MPA_FRAME_REQUEST;
+	memcpy(p, is_reply ? MPA_REPLY_KEY : MPA_REQUEST_KEY, MPA_KEY_LEN);
+	return true;
+}
+
 static void stream_take_start(struct stream *s)
 {
 	uint8_t copy[MPA_FRAME_MAX];
@@ -154,7 +198,7 @@ static void stream_take_start(struct stream *s)
 		st->kind = MPA_FRAME_REQUEST;
 	else if (stream_may_be(copy, len, MPA_REPLY_KEY))
 		st->kind = MPA_FRAME_REPLY;
-	else {
+	else if (!stream_take_near_key(s, copy, len)) {
 		stream_wrong_key(s, copy, len);
 		return;
 	}
@@ -164,6 +208,10 @@ static void stream_take_start(struct stream *s)
 	rc = mpa_startup_parse(st->kind, copy, len, &st->st, &need, &st->error);
 	if (rc == 0)
 		return;
+	if (st->near_key) {
+		at = stream_cursor(s);
+		mpa_cursor_copy(&at, copy, MPA_KEY_LEN); /* as it came */
+	}
 	stream_fill_start(st, copy, rc > 0 ? (size_t)rc : len);
 	st->end = s->meta[0].seq + (uint32_t)s->off + (uint32_t)(rc > 0 ? rc : 0);
 	stream_tell_start(s, rc > 0 ? (size_t)rc : 0);
@@ -256,6 +304,54 @@ static bool stream_prove(struct stream *s, struct stream_fpdu *f)
 	return true;
 }
 
+/**
+ * The FPDU here is wrong. If FPDUs with good CRCs begin with segments inside of its @p len octets,
+ * and none does behind, its length is what is wrong: go on there.
+ */
+static bool stream_skip_misframed(struct stream *s, size_t len)
+{
+	size_t lead = s->deframe.markers
+			      ? (size_t)(mpa_fpdu_header_at(s->deframe.at) - s->deframe.at)
+			      : 0;
+	struct mpa_cursor c = stream_cursor(s);
+	uint8_t field[MPA_FPDU_HEADER_LEN];
+	size_t at = 0;
+
+	if (s->total < lead + sizeof field || !stream_captured(s, lead, sizeof field))
+		return false;
+	for (unsigned i = 0; i + 1 < s->n; i++) {
+		at += s->v[i].len - (i == 0 ? s->off : 0);
+		if (at >= len)
+			return false;
+		if (!s->meta[i + 1].first || !stream_begins_good(s, at))
+			continue;
+		mpa_cursor_pass(&c, lead);
+		mpa_cursor_copy(&c, field, sizeof field);
+		if (s->c->ops->misframed)
+			s->c->ops->misframed(s->c->user, s->c, s, &s->meta[0], load_be16(field), at,
+				s->meta[i + 1].frame);
+		s->need = 0;
+		s->doubtful = false;
+		stream_drop(s, at);
+		return true;
+	}
+	return false;
+}
+
+/* Behind a wrong CRC: what looks like no FPDU is none, as that one's length was wrong. */
+static bool stream_follows(
+	struct stream *s, enum mpa_deframe_result result, const struct mpa_fpdu *f)
+{
+	if (result == MPA_DEFRAME_GOOD || result == MPA_DEFRAME_MARKER ||
+		(result == MPA_DEFRAME_CRC && stream_plausible(f)) ||
+		(result == MPA_DEFRAME_MORE && (s->total < STREAM_HEADERS || stream_may_begin(s))))
+		return true;
+	s->doubtful = false;
+	stream_lose(s, &s->meta[0], "no FPDU begins behind the one with the wrong CRC");
+	stream_drop(s, 1);
+	return false;
+}
+
 /** One FPDU. @return false: there is none yet, or its beginning is not known. */
 static bool stream_take_fpdu(struct stream *s)
 {
@@ -273,6 +369,8 @@ static bool stream_take_fpdu(struct stream *s)
 	}
 	f.result = mpa_deframe_look(&d, &c, s->total, &f.fpdu);
 	s->need = f.result == MPA_DEFRAME_MORE ? f.fpdu.len : 0;
+	if (s->doubtful && !stream_follows(s, f.result, &f.fpdu))
+		return true;
 	if (f.result == MPA_DEFRAME_MORE)
 		return false;
 	if (!stream_captured(s, 0, f.fpdu.len)) {
@@ -285,6 +383,9 @@ static bool stream_take_fpdu(struct stream *s)
 		stream_drop(s, 1);
 		return true;
 	}
+	if (f.result == MPA_DEFRAME_CRC && stream_skip_misframed(s, f.fpdu.len))
+		return true;
+	s->doubtful = f.result == MPA_DEFRAME_CRC;
 	stream_tell_fpdu(s, &f);
 	stream_drop(s, f.fpdu.len);
 	return true;
@@ -311,6 +412,13 @@ static void stream_take_fpdus(struct stream *s)
 	}
 }
 
+void stream_finish(struct stream *s)
+{
+	while (s->phase == STREAM_FPDU && s->deframe.crc && !s->guess && s->unproved == 0 &&
+		s->total != 0 && stream_skip_misframed(s, s->total))
+		stream_take_fpdus(s);
+}
+
 /* ---- text ----------------------------------------------------------------------------------- */
 
 void stream_resume(struct stream *s)
@@ -335,8 +443,10 @@ static void stream_on_text(void *user, const struct piece *p)
 
 	if (s->c->id != 0 && !p->bytes && s->c->ops->missing)
 		s->c->ops->missing(s->c->user, s->c, s, p);
-	if (s->phase == STREAM_OVER)
+	if (s->phase == STREAM_OVER) {
+		stream_look_for_stray(s, p);
 		return;
+	}
 	if (s->phase == STREAM_LOST && !p->bytes) {
 		stream_clear(s);
 		s->deframe.at += p->len;

@@ -72,9 +72,6 @@ bool stream_guess(struct stream *s)
 	return true;
 }
 
-/** Octets in which the headers of an FPDU lie, with a marker before its length and one in them. */
-#define HEADERS (MPA_FPDU_HEADER_LEN + DDP_UNTAGGED_LEN + 2 * MPA_MARKER_LEN)
-
 /** True if what is at @p at of the queue may be an FPDU, whether all of it is there or not. */
 static bool stream_resync_may_begin(const struct stream *s, size_t at, const struct mpa_deframe *d)
 {
@@ -90,6 +87,36 @@ static bool stream_resync_may_begin(const struct stream *s, size_t at, const str
 	if (d->markers)
 		f.ulpdu.at.marker = mpa_marker_distance(d->at + lead + MPA_FPDU_HEADER_LEN);
 	return stream_plausible(&f);
+}
+
+bool stream_may_begin(const struct stream *s)
+{
+	return s->total >= STREAM_HEADERS && stream_resync_may_begin(s, 0, &s->deframe);
+}
+
+bool stream_begins_good(const struct stream *s, size_t at)
+{
+	struct mpa_deframe d = {
+		.at = s->deframe.at + at, .crc = true, .markers = s->deframe.markers};
+	struct mpa_cursor c = stream_cursor(s);
+	struct mpa_fpdu f;
+
+	if (s->total - at < STREAM_HEADERS)
+		return false;
+	mpa_cursor_pass(&c, at);
+	return mpa_deframe_look(&d, &c, s->total - at, &f) == MPA_DEFRAME_GOOD &&
+	       stream_plausible(&f) && stream_captured(s, at, f.len);
+}
+
+bool stream_is_fpdu(const struct piece *p)
+{
+	const struct mpa_deframe d = {.crc = true};
+	struct llp_iov v = {p->bytes, p->len};
+	struct mpa_cursor c = {.v = &v, .n = 1};
+	struct mpa_fpdu f;
+
+	return p->bytes && p->len >= STREAM_HEADERS &&
+	       mpa_deframe_look(&d, &c, p->len, &f) == MPA_DEFRAME_GOOD && stream_plausible(&f);
 }
 
 /* ---- joined in the middle ------------------------------------------------------------------- */
@@ -142,7 +169,7 @@ static enum mpa_deframe_result stream_resync_try_marker(
 		return MPA_DEFRAME_GOOD;
 	/* An MSN may be what a marker there would say: without CRCs another FPDU must follow. */
 	d->crc = false;
-	if (s->total - *begin < f.len + HEADERS)
+	if (s->total - *begin < f.len + STREAM_HEADERS)
 		return MPA_DEFRAME_MORE;
 	there.at = start + f.len;
 	return stream_resync_may_begin(s, *begin + f.len, &there) ? MPA_DEFRAME_CRC
@@ -242,7 +269,7 @@ bool stream_seek_marker(struct stream *s)
 	struct mpa_deframe d;
 	bool plain;
 
-	if (r == MPA_DEFRAME_MORE || (!s->deframe.crc && s->total < f.len + HEADERS))
+	if (r == MPA_DEFRAME_MORE || (!s->deframe.crc && s->total < f.len + STREAM_HEADERS))
 		return false;
 	plain = s->deframe.crc ? r == MPA_DEFRAME_GOOD : stream_resync_ends_plain(s, f.len);
 	r = plain ? MPA_DEFRAME_MARKER : stream_resync_last_marker(s, f.len, &d);

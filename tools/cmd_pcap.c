@@ -111,7 +111,7 @@ static error_t cmd_pcap_parse_option(int key, char *arg, struct argp_state *stat
 static const struct argp_option cmd_pcap_check_options[] = {
 	OPTION_PORT,
 	OPTION_JSON,
-	{"all", KEY_ALL, NULL, 0, "Tell every violation, not the first five of a kind", 0},
+	{"all", KEY_ALL, NULL, 0, "Tell every violation, not the first three of a kind", 0},
 	{0},
 };
 

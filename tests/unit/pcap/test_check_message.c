@@ -26,6 +26,26 @@ static void as_many_reads(struct cap_maker *m)
 	cap_maker_read_request(m, 0, 5, 8);
 }
 
+static void more_than_own_ord(struct cap_maker *m)
+{
+	request(m, 0x50, 2, 8, 2);
+	reply(m, 0x50, 2, 8, 8);
+	for (uint32_t i = 1; i <= 3; i++)
+		cap_maker_read_request(m, 0, i, 8);
+}
+
+/* What a broken request was nobody knows: its answer is not to blame. */
+static void answer_to_broken(struct cap_maker *m)
+{
+	running(m);
+	fpdu(m, 0,
+		"4181 00000000 00000001 00000001 00000000 00000011 0000000000000100 00000008 "
+		"00000022 0000000000000000");
+	cap_maker_read_response(m, 1, 0x100, 8);
+	cap_maker_read_request(m, 0, 2, 16);
+	cap_maker_read_response(m, 1, 0x100, 16);
+}
+
 static void stray_response(struct cap_maker *m)
 {
 	running(m);
@@ -76,6 +96,8 @@ static const struct check_case cases[] = {
 		{"> 4148 00000000 00000000 00000002 00000000 01020304"}},
 	{"length of a Read Request", NULL, "RDMAP-4.4-1", {"> " READ("00000001") "00000000"}},
 	{"more Reads than IRD", too_many_reads, "RDMAP-6.1-4", {NULL}},
+	{"more Reads than its own ORD", more_than_own_ord, "RDMAP-6.1-4", {NULL}},
+	{"an answer to a broken request", answer_to_broken, "RDMAP-4.1-9", {NULL}},
 	{"a response to nothing", stray_response, "RDMAP-5.2-1", {NULL}},
 	{"STag of a response", after_read_of_2, "RDMAP-4.4-2",
 		{"< c142 00000012 0000000000000100 aaaa"}},

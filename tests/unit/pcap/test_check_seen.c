@@ -2,6 +2,7 @@
 #include "check_case.h"
 
 #include "base/bytes.h"
+#include "support/cap_bytes.h"
 
 /*
  * Captures that do not show all, or not in its order: what is missing makes nothing wrong, and what
@@ -223,11 +224,134 @@ static void test_joined_in_payload(void **state)
 	cap_maker_free(&m);
 }
 
+static unsigned count(const char *text, const char *what)
+{
+	unsigned n = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		n++;
+	return n;
+}
+
+/* All that is told of a capture. The caller frees it. */
+static char *told(struct cap_maker *m)
+{
+	static const struct follow_config config;
+	struct check k = {.report = {0}};
+	struct cap_error e;
+	struct cap_file *c = cap_open_bytes(m->bytes, m->len, &e);
+	struct follow w;
+	char *text;
+	size_t len;
+
+	k.report.out = open_memstream(&text, &len);
+	assert_non_null(c);
+	assert_int_equal(follow_init(&w, &config, &check_ops, &k), 0);
+	assert_int_equal(follow_capture(&w, c, &e), CAP_END);
+	cap_close(c);
+	fclose(k.report.out);
+	return text;
+}
+
+/* The length of one FPDU is wrong: that is one finding, of its sender, and all behind it is read.
+ */
+static void test_length(void **state)
+{
+	static const uint8_t lengths[][2] = {{0xff, 0xff}, {0x1c, 0x00}, {0x00, 0x08}};
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct cap_maker m;
+		size_t at;
+		char *text;
+
+		cap_maker_init(&m);
+		running(&m);
+		at = m.len + RECORD + 14 + 20 + 20;
+		cap_maker_send(&m, 0, 2, 10);
+		assert_int_equal(m.bytes[at + 1], 0x1c);
+		memcpy(m.bytes + at, lengths[i], 2);
+		for (uint32_t k = 0; k < 20; k++) {
+			cap_maker_read_request(&m, 0, 1 + k, 8);
+			cap_maker_read_response(&m, 1, 0x100, 8);
+		}
+		cap_maker_read_request(&m, 0, 30, 8);
+		cap_maker_fin(&m, 0);
+		text = told(&m);
+		assert_int_equal(count(text, "violation:"), 2);
+		assert_int_equal(count(text, "violation: frame 8, "), 1);
+		assert_int_equal(count(text, "MSN 30 on queue 1; 21 is due"), 1);
+		assert_int_equal(count(text, "it looks little-endian"), i == 1);
+		free(text);
+		cap_maker_free(&m);
+	}
+}
+
+static void test_meaning(void **state)
+{
+	struct cap_maker m;
+	char *text;
+
+	cap_maker_init(&m);
+	running(&m);
+	cap_maker_send(&m, 0, 0x02000000, 4);
+	cap_maker_read_request(&m, 0, 3, 8);
+	text = told(&m);
+	assert_non_null(strstr(text, "MSN 33554432 on queue 0; 2 is due: it looks little-endian"));
+	assert_non_null(strstr(text, "MSN 3 on queue 1; 1 is due: it is counted over all queues"));
+	free(text);
+	cap_maker_free(&m);
+}
+
+/* The same over and over is told three times, and counted. */
+static void test_repeated(void **state)
+{
+	struct cap_maker m;
+	char *text;
+
+	cap_maker_init(&m);
+	running(&m);
+	for (unsigned i = 0; i < 20; i++)
+		fpdu(&m, 0, "4140 00000000 00000000 00000002 00000000");
+	text = told(&m);
+	assert_int_equal(count(text, "violation:"), 3);
+	assert_int_equal(count(text, "20 times in all: RDMAP-5.1-1"), 1);
+	free(text);
+	cap_maker_free(&m);
+}
+
+/* What has no end when the connection ends. */
+static void test_unfinished(void **state)
+{
+	struct cap_maker m;
+	char *text;
+
+	cap_maker_init(&m);
+	running(&m);
+	cap_maker_read_request(&m, 0, 1, 100);
+	fpdu(&m, 1, "8142 00000011 0000000000000100 0102030405060708");
+	fpdu(&m, 0, "0143 00000000 00000000 00000002 00000000 aabbcc");
+	cap_maker_fin(&m, 0);
+	cap_maker_fin(&m, 1);
+	text = told(&m);
+	assert_non_null(
+		strstr(text, "1 Reads and Atomic Operations have no answer; the first is of "
+			     "frame 8, with 8 of 100 octets"));
+	assert_non_null(strstr(text, "the last message of queue 0 has no segment with L"));
+	assert_non_null(strstr(text, "the last tagged message has no segment with L"));
+	assert_int_equal(count(text, "violation:"), 0);
+	free(text);
+	cap_maker_free(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_joined_in_payload),
+		cmocka_unit_test(test_length),
+		cmocka_unit_test(test_meaning),
+		cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_unfinished),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

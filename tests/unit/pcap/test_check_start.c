@@ -147,7 +147,53 @@ static void rtr_of_some_length(struct cap_maker *m)
 	cap_maker_read_request(m, 0, 1, 8);
 }
 
+static void near_key(struct cap_maker *m, unsigned side, unsigned octet)
+{
+	char key[] = MPA_REQUEST_KEY;
+
+	if (side == 1)
+		memcpy(key, MPA_REPLY_KEY, MPA_KEY_LEN);
+	key[octet] ^= 0x41;
+	start(m, side, key, 0x50, 2, 4, 4);
+}
+
+static void bad_request_good_reply(struct cap_maker *m)
+{
+	cap_maker_handshake(m);
+	near_key(m, 0, 3);
+	reply(m, 0x50, 2, 4, 4);
+	cap_maker_send(m, 0, 1, 4);
+	cap_maker_send(m, 1, 1, 4);
+}
+
+static void reply_before_request(struct cap_maker *m)
+{
+	cap_maker_handshake(m);
+	reply(m, 0x50, 2, 4, 4);
+	start(m, 0, MPA_REQUEST_KEY, 0x50, 2, 4, 4);
+}
+
+static void fpdus_after_reject(struct cap_maker *m)
+{
+	request(m, 0x50, 2, 4, 4);
+	reply(m, 0x70, 2, 4, 4);
+	cap_maker_send(m, 0, 1, 20);
+	cap_maker_send(m, 1, 1, 20);
+}
+
+/* Section 7.1.2: both may go on with what is no MPA. */
+static void text_after_reject(struct cap_maker *m)
+{
+	request(m, 0x50, 2, 4, 4);
+	reply(m, 0x70, 2, 4, 4);
+	cap_maker_text(m, 0, "GET /over/plain/tcp/instead HTTP/1.1\r\n\r\n", 40);
+}
+
 static const struct check_case cases[] = {
+	{"a bad Request key, a good Reply", bad_request_good_reply, "MPA-7.1.1-1", {NULL}},
+	{"a Reply before the Request", reply_before_request, "MPA-7.1.2-2", {NULL}},
+	{"FPDUs after a reject", fpdus_after_reject, "MPA-7.1.2-5 MPA-7.1.2-10", {NULL}},
+	{"text after a reject", text_after_reject, "", {NULL}},
 	{"no key", no_key, "MPA-7.1.1-3", {NULL}},
 	{"two initiators", two_initiators, "MPA-7.1.1-3", {NULL}},
 	{"revision 3", revision_3, "MPA-7.1.1-12", {NULL}},
@@ -177,9 +223,29 @@ static void test_cases(void **state)
 	check_cases(cases, sizeof cases / sizeof *cases);
 }
 
+/* Whichever octet of a Reply's key is wrong. */
+static void test_reply_key(void **state)
+{
+	static const struct follow_config config;
+
+	for (unsigned i = 0; i < MPA_KEY_LEN; i++) {
+		char ids[CHECK_IDS_LEN];
+		struct cap_maker m;
+
+		cap_maker_init(&m);
+		request(&m, 0x50, 2, 4, 4);
+		near_key(&m, 1, i);
+		cap_maker_send(&m, 0, 1, 4);
+		check_found(&m, &config, ids);
+		assert_string_equal(ids, "MPA-7.1.1-3");
+		cap_maker_free(&m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reply_key),
 		cmocka_unit_test(test_cases),
 	};
 

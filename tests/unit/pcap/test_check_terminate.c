@@ -21,6 +21,10 @@ static const struct check_case cases[] = {
 	/* DDP, tagged, invalid STag would read the same both ways; a bad version does not. */
 	{"Terminate: as siw", after_write, "RDMAP-4.8-2 RDMAP-4.8-7 RDMAP-4.8-8",
 		{"< " TERMINATE "2106 0300 0002 c140 00000033 0000000000000200"}},
+	{"Terminate: an untagged error of a tagged segment", after_write, "RDMAP-4.8-3",
+		{"< " TERMINATE "1203 c000 0010 c140 00000033 0000000000000200"}},
+	{"Terminate: a wrong version of a good one", after_write, "RDMAP-4.8-3",
+		{"< " TERMINATE "1104 c000 0010 c140 00000033 0000000000000200"}},
 	{"Terminate: good quote", after_write, "",
 		{"< " TERMINATE "1100 c000 0010 c140 00000033 0000000000000200"}},
 	/* After 16 octets. */
