@@ -219,7 +219,7 @@ static void follow_take_fragment(
 	}
 }
 
-static void follow_frame(struct follow *w, const struct cap_frame *f)
+void follow_frame(struct follow *w, const struct cap_frame *f)
 {
 	struct follow_counters *n = &w->counters;
 	struct packet p;
@@ -238,7 +238,7 @@ static void follow_frame(struct follow *w, const struct cap_frame *f)
 		follow_take_fragment(w, &p, f);
 }
 
-static void follow_finish(struct follow *w)
+void follow_finish(struct follow *w)
 {
 	for (struct flow *f = w->flows.oldest; f; f = f->newer)
 		follow_end(w, f, CONNECTION_CAPTURE_END, w->counters.frames);

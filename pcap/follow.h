@@ -44,6 +44,12 @@ struct follow {
 int follow_init(struct follow *w, const struct follow_config *config,
 	const struct connection_ops *ops, void *user);
 
+/** Process the next frame: tests/mutation has them in an order of its own. */
+void follow_frame(struct follow *w, const struct cap_frame *f);
+
+/** The capture ends: all connections do. */
+void follow_finish(struct follow *w);
+
 /** Follow a capture to its end. @return the last result of cap_next(). */
 enum cap_result follow_capture(struct follow *w, struct cap_file *c, struct cap_error *e);
 
