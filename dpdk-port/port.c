@@ -136,15 +136,24 @@ static void port_take_error(const struct port *p)
 		getsockopt(p->rx_fd, SOL_SOCKET, SO_ERROR, &error, &len);
 }
 
+void port_let_go(const struct port *p)
+{
+	holding_close(&p->holding);
+}
+
 bool port_link(struct port *p, uint32_t *speed)
 {
 	struct rte_eth_link l = {0};
+	bool was_up = p->link_up;
 
 	if (rte_eth_link_get_nowait(p->id, &l))
 		l.link_status = p->link_up;
 	if (p->if_index && !port_has_carrier(p))
 		l.link_status = RTE_ETH_LINK_DOWN;
 	p->link_up = p->started && l.link_status == RTE_ETH_LINK_UP;
+	/* A memif has a connection now. */
+	if (p->link_up && !was_up)
+		holding_keep_private(&p->holding);
 	if (speed)
 		*speed = l.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : l.link_speed;
 	return p->link_up;

@@ -39,6 +39,12 @@ struct port_error {
  */
 int port_open(const struct port_config *cfg, struct port **out, struct port_error *e);
 
+/**
+ * For a child after fork(): its copies of the descriptors that hold the port are closed, so that
+ * the port is free when the parent ends. Nothing else may be done with @p p there.
+ */
+void port_let_go(const struct port *p);
+
 /** Stop and detach the device. All its packets must have been freed. */
 void port_close(struct port *p);
 

@@ -565,6 +565,8 @@ int port_open(const struct port_config *config, struct port **out, struct port_e
 		o.p->caps.rx_interrupt ? ", sleeps on receive" : "",
 		o.p->caps.rx_cksum ? ", receive checksums" : "",
 		o.p->caps.tx_tcp_cksum ? ", transmit checksums" : "");
+	o.p->holding = holding_of(cfg->device, port_driver_is(o.p, "net_tap") ? o.ifname : "");
+	holding_keep_private(&o.p->holding);
 	*out = o.p;
 	return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef DPDK_PORT_PORT_PRIVATE_H
 #define DPDK_PORT_PORT_PRIVATE_H
 
+#include "dpdk-port/holding.h"
 #include "dpdk-port/port.h"
 #include "dpdk-port/rxfd.h"
 
@@ -41,6 +42,7 @@ struct port {
 	struct rte_mempool *pool;
 	struct rte_device *device;
 	struct port_caps caps;
+	struct holding holding;
 	const struct log_sink *log;
 	struct rte_mbuf *queue[PORT_QUEUE];
 };

@@ -145,7 +145,7 @@ static void stack_in_child(void)
 	atomic_fetch_add(&stack_process.forks, 1);
 	pthread_mutex_init(&stack_process.lock, NULL);
 	for (struct stack *s = stack_process.open; s; s = s->next)
-		net_release_slot(s->net);
+		net_let_go(s->net);
 }
 
 static void stack_process_add(struct stack *s)

@@ -470,6 +470,13 @@ void net_release_slot(struct net *n)
 	n->config.slot_fd = -1;
 }
 
+void net_let_go(struct net *n)
+{
+	net_release_slot(n);
+	if (n->port)
+		port_let_go(n->port);
+}
+
 void net_close(struct net *n, bool end)
 {
 	net_stop(n);

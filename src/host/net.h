@@ -43,11 +43,11 @@ struct net_events {
  */
 int net_start(struct net *n, const struct net_events *events, struct config_error *e);
 
-/**
- * Give the configuration's slot back. A child after fork() calls it too, as its copy of the
- * descriptor would keep the slot.
- */
+/** Give the configuration's slot back. */
 void net_release_slot(struct net *n);
+
+/** In a child after fork(): neither the slot nor the port stays in use when the parent ends. */
+void net_let_go(struct net *n);
 
 /**
  * Wait for a short time until peers have acknowledged what was sent before we closed. The engine's
