@@ -41,6 +41,7 @@ LANES = {
 class Chaos:
     def __init__(self, options, plan, isolated):
         self.options = options
+        self.plan = plan
         self.isolated = isolated
         self.lock = threading.Lock()
         self.passed = self.failed = self.skipped = self.kills = 0
@@ -210,7 +211,7 @@ class Chaos:
         found += [f"socket {name}" for name in links]
         netns = pathlib.Path("/run/netns")
         found += [*netns.iterdir()] if netns.exists() else []
-        groups = [g for g in pathlib.Path("/sys/fs/cgroup").glob("*/uiwc-*")]
+        groups = [*pathlib.Path("/sys/fs/cgroup").glob(f"*/{self.plan.tag}-*")]
         processes = [p.name for p in pathlib.Path("/proc").iterdir() if p.name.isdigit()
                      and int(p.name) not in (1, os.getpid())]
         found += groups + [f"process {p}" for p in processes]

@@ -15,6 +15,11 @@ from lane import PATIENCE, Wan, Wrong
 KINDS = {}
 
 
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        return [int(child) for child in f.read().split()]
+
+
 class Skip(Exception):
     """Why a round cannot be had here."""
 
@@ -370,6 +375,25 @@ def fork(r):
     r.pause(moment)
     r.goes_on()
     r.kill()
+
+
+@kind(1)
+def orphan(r):
+    """A child outlives the victim, and has copies of all its descriptors: the next one works at once."""
+    r.start(["-o", "600"])
+    r.works()
+    orphans = children_of(r.victim.pid)
+    try:
+        r.kill()
+        r.end()
+        r.start()
+        r.works()
+        if not any(os.path.exists(f"/proc/{pid}") for pid in orphans):
+            raise Wrong("the child did not outlive the victim")
+        r.kill()
+    finally:
+        for pid in orphans:
+            os.kill(pid, signal.SIGKILL)
 
 
 @kind(2)

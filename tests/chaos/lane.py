@@ -28,6 +28,8 @@ class Plan:
         self.pair = str(build / "tests/chaos/pair")
         self.realtime = str(build / "tests/chaos/librealtime.so")
         self.out = out
+        # Process ids are those of a namespace: others may have this script's. Names of slots are short.
+        self.tag = f"uiwc-{os.urandom(2).hex()}"
 
 
 class Memif:
@@ -92,7 +94,7 @@ class Routed:
     def __init__(self, lane, port):
         self.lane = lane
         self.port = port
-        self.prefix = f"uiwc-{os.getpid()}-{lane.name}"
+        self.prefix = f"{lane.plan.tag}-{lane.name}"
 
     def _shell(self, command):
         subprocess.run(["bash", "-euc", f"source scripts/lib/common.sh; source scripts/lib/netns.sh\n{command}"],
@@ -123,7 +125,7 @@ class Lane:
         self.side = survivor
         self.other = "client" if survivor == "server" else "server"
         self.keepalive, self.user_timeout = patience_ms
-        self.dir = pathlib.Path("/tmp") / f"uiwc-{os.getpid()}-{name}"
+        self.dir = pathlib.Path("/tmp") / f"{plan.tag}-{name}"
         self.path = make_path(self)
         self.number = 1 if survivor == "server" else 2
         self.family = seed % 2

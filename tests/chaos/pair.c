@@ -12,6 +12,7 @@
  *     -b         poll without a pause, instead of waiting for completions
  *     -u COUNT   unmap the memory that the peer uses when so many messages have come
  *     -f         fork children without an end
+ *     -o SECONDS fork one child that lives so long, whatever becomes of this process
  *     -x         have threads, and cancel them
  *     -s SEED    what chance is drawn from
  *     -D FAULT   be wrong on purpose: lost, flip or leak
@@ -42,6 +43,7 @@
 static struct {
 	const char *address, *port;
 	uint64_t count, unmap, seed;
+	unsigned orphan_seconds;
 	uint64_t patience_ms;
 	bool busy, forks, cancels, leaving;
 	enum link_deliberate deliberate;
@@ -386,8 +388,12 @@ static void pair_look(void)
 			link_run(l);
 		pair_look_at(l, step);
 	}
-	if (pair.forks && pair.links && pair.links->state == LINK_UP)
-		trouble_fork();
+	if (pair.links && pair.links->state == LINK_UP) {
+		if (pair.forks)
+			trouble_fork();
+		trouble_orphan(pair.orphan_seconds);
+		pair.orphan_seconds = 0;
+	}
 	trouble_reap();
 	if (pair.cancels)
 		trouble_cancel_one();
@@ -416,7 +422,7 @@ static void pair_options(int argc, char **argv)
 		[LINK_LOSES_COMPLETION] = "lost", [LINK_FLIPS_BIT] = "flip", [LINK_LEAKS] = "leak"};
 	int c;
 
-	while ((c = getopt(argc, argv, "p:c:t:bu:fxs:D:")) != -1)
+	while ((c = getopt(argc, argv, "p:c:t:bu:fo:xs:D:")) != -1)
 		switch (c) {
 		case 'p':
 			pair.port = optarg;
@@ -435,6 +441,9 @@ static void pair_options(int argc, char **argv)
 			break;
 		case 'f':
 			pair.forks = true;
+			break;
+		case 'o':
+			pair.orphan_seconds = (unsigned)strtoul(optarg, NULL, 10);
 			break;
 		case 'x':
 			pair.cancels = true;

@@ -52,6 +52,17 @@ void trouble_fork(void)
 	}
 }
 
+void trouble_orphan(unsigned seconds)
+{
+	if (seconds == 0)
+		return;
+	if (fork() == 0) {
+		while (seconds)
+			seconds = sleep(seconds);
+		_exit(0);
+	}
+}
+
 /* ---- threads ------------------------------------------------------------------------------ */
 
 static struct {

@@ -12,6 +12,9 @@
 /** At most 32 children at a time, which end in different ways. To be called again and again. */
 void trouble_fork(void);
 
+/** A child that does nothing for @p seconds; 0: none. */
+void trouble_orphan(unsigned seconds);
+
 /** The child's end was noticed by poll() or not: wait for those that are there. */
 void trouble_reap(void);
 
