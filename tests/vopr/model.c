@@ -121,6 +121,7 @@ void model_rq_init(struct model *m, struct model_rq *rq, unsigned host, bool sha
 {
 	*rq = (struct model_rq){.m = m, .host = host, .shared = shared, .least = least};
 	TAILQ_INIT(&rq->wrs);
+	LIST_INIT(&rq->users);
 }
 
 void model_qp_init(struct model *m, struct model_qp *qp, unsigned host, unsigned pd,
@@ -129,6 +130,12 @@ void model_qp_init(struct model *m, struct model_qp *qp, unsigned host, unsigned
 	*qp = (struct model_qp){.m = m, .host = host, .pd = pd, .rights = rights, .rq = rq};
 	TAILQ_INIT(&qp->sq);
 	TAILQ_INIT(&qp->inbox);
+	LIST_INSERT_HEAD(&rq->users, qp, user);
+}
+
+void model_qp_fini(struct model_qp *qp)
+{
+	LIST_REMOVE(qp, user);
 }
 
 void model_connect(struct model_qp *a, struct model_qp *b)
@@ -289,6 +296,7 @@ void model_gone(struct model_qp *qp)
 	}
 	if (qp->peer)
 		qp->peer->peer = NULL;
+	model_qp_fini(qp);
 	model_qp_init(qp->m, qp, qp->host, qp->pd, qp->rights, qp->rq);
 }
 
@@ -449,8 +457,14 @@ static void expect(struct model_qp *to, struct model_wr *w)
 	w->refs++;
 	TAILQ_INSERT_TAIL(&to->inbox, w, inbox_link);
 	to->rq->expected++;
-	if (!to->m->waits && (to->rq->expected > to->rq->count || to->rq->holes))
-		model_excuse(to);
+	if (!to->m->waits && (to->rq->expected > to->rq->count || to->rq->holes)) {
+		struct model_qp *q;
+
+		/* Of a shared queue, any of its messages may be that which comes too late. */
+		LIST_FOREACH (q, &to->rq->users, user)
+			if (!TAILQ_EMPTY(&q->inbox))
+				model_excuse(q);
+	}
 	if (w->op == MODEL_SEND && w->length > to->rq->least)
 		model_excuse(to);
 }

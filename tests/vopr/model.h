@@ -109,6 +109,7 @@ struct model_rq {
 	bool shared;
 	unsigned holes; /**< elements that QPs may have gone with, of a shared one */
 	struct model_wrs wrs;
+	LIST_HEAD(, model_qp) users;
 	bool spoiled;             /**< some of them name memory that was taken away */
 	unsigned count, expected; /**< elements; messages on their way to them */
 	uint32_t least;           /**< bytes that each of them has room for at least */
@@ -129,6 +130,7 @@ struct model_qp {
 	uint64_t posted;
 	unsigned count; /**< requests in sq */
 	struct model_wrs sq, inbox;
+	LIST_ENTRY(model_qp) user;
 };
 
 /** A request under way may read or write this. */
@@ -176,6 +178,8 @@ void model_rq_init(
 void model_rq_fini(struct model_rq *rq);
 void model_qp_init(struct model *m, struct model_qp *qp, unsigned host, unsigned pd,
 	unsigned rights, struct model_rq *rq);
+/** It is destroyed; model_gone() came before. */
+void model_qp_fini(struct model_qp *qp);
 
 /** They are about to be connected. */
 void model_connect(struct model_qp *a, struct model_qp *b);

@@ -35,6 +35,7 @@ static const struct {
 	[STEP_CONNECT] = {"connect", 40, CHANGE},
 	[STEP_DISCONNECT] = {"disconnect", 6, CHANGE},
 	[STEP_EP_DESTROY] = {"ep_destroy", 3, CHANGE},
+	[STEP_RENEW] = {"renew", 60, PLAIN},
 	[STEP_LOSS] = {"loss", 10, FAULT},
 	[STEP_BURSTS] = {"bursts", 5, FAULT},
 	[STEP_REORDER] = {"reorder", 8, FAULT},

@@ -86,6 +86,9 @@ static void step_run(struct world *w, const struct step *s)
 	case STEP_EP_DESTROY:
 		world_end_destroy(h);
 		break;
+	case STEP_RENEW:
+		world_renew(h);
+		break;
 	default:
 		world_fault(h, s);
 	}

@@ -175,10 +175,14 @@ void world_qp_modify(struct world_host *h, enum rnic_qp_state state);
 void world_qp_destroy(struct world_host *h);
 void world_qp_reset(struct world_qp *q);
 void world_qp_reset_any(struct world_host *h);
+/** What has ended begins again: in its slot, reset or made anew, and connected. */
+void world_renew(struct world_host *h);
 /** Take the slot's QP out, whatever it does. */
 void world_qp_end(struct world_qp *q);
 void world_objects_destroy(struct world_host *h);
 struct world_qp *world_any_qp(struct world_host *h);
+/** Most often one whose stream stands, where what is posted means something. */
+struct world_qp *world_working_qp(struct world_host *h);
 
 /* world_post.c */
 void world_post(struct world_host *h);

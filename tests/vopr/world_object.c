@@ -179,6 +179,24 @@ struct world_qp *world_any_qp(struct world_host *h)
 	return NULL;
 }
 
+static bool is_working(const struct world_qp *q)
+{
+	return q->qp && q->linked && !q->model.dead && rnic_qp_get_state(q->qp) == RNIC_QP_RTS;
+}
+
+struct world_qp *world_working_qp(struct world_host *h)
+{
+	unsigned first = (unsigned)world_below(h->w, WORLD_QPS);
+
+	for (unsigned i = 0; i < WORLD_QPS && !world_chance(h->w, 0.005); i++) {
+		struct world_qp *q = &h->qp[(first + i) % WORLD_QPS];
+
+		if (is_working(q))
+			return q;
+	}
+	return world_any_qp(h);
+}
+
 static void qp_init(struct world_qp *q)
 {
 	const struct rnic_qp_attr a = {.state = RNIC_QP_INIT, .access = WORLD_REMOTE};
@@ -186,10 +204,10 @@ static void qp_init(struct world_qp *q)
 	world_must(q->h->w, rnic_qp_modify(q->qp, RNIC_QP_STATE | RNIC_QP_ACCESS, &a), "INIT");
 }
 
-void world_qp_create(struct world_host *h)
+static void qp_create(struct world_qp *q)
 {
+	struct world_host *h = q->h;
 	struct world *w = h->w;
-	struct world_qp *q = &h->qp[world_below(w, WORLD_QPS)];
 	struct world_srq *srq = &h->srq[world_below(w, WORLD_SRQS)];
 	struct rnic_qp_init init = {.context = q,
 		.max_send_wr = WORLD_DEPTH,
@@ -198,8 +216,6 @@ void world_qp_create(struct world_host *h)
 		.max_recv_sge = MODEL_PIECES,
 		.max_inline = 256};
 
-	if (q->qp)
-		return;
 	*q = (struct world_qp){.h = h, .slot = q->slot, .pd = (unsigned)world_below(w, WORLD_PDS)};
 	q->send_cq = &h->cq[world_below(w, WORLD_CQS)];
 	q->recv_cq = &h->cq[world_below(w, WORLD_CQS)];
@@ -219,6 +235,14 @@ void world_qp_create(struct world_host *h)
 	world_trace(w, "host %u: qp %u is number %u, pd %u%s", h->index, q->slot,
 		rnic_qp_num(q->qp), q->pd, q->srq ? ", shared receives" : "");
 	qp_init(q);
+}
+
+void world_qp_create(struct world_host *h)
+{
+	struct world_qp *q = &h->qp[world_below(h->w, WORLD_QPS)];
+
+	if (!q->qp)
+		qp_create(q);
 }
 
 /** Windows of type 2 end with the stream of their QP; what was to be bound may be, or not. */
@@ -252,6 +276,7 @@ void world_qp_end(struct world_qp *q)
 	world_trace(q->h->w, "host %u: qp %u ends", q->h->index, q->slot);
 	world_must(q->h->w, rnic_qp_destroy(q->qp), "qp_destroy");
 	qp_forget(q);
+	model_qp_fini(&q->model);
 	if (q->srq)
 		q->srq->users--;
 	model_rq_fini(&q->rq);
@@ -304,6 +329,30 @@ void world_qp_reset_any(struct world_host *h)
 		return;
 	world_trace(h->w, "host %u: qp %u to RESET", h->index, q->slot);
 	world_qp_reset(q);
+}
+
+void world_renew(struct world_host *h)
+{
+	for (unsigned i = 0; i < WORLD_QPS; i++) {
+		struct world_qp *q = &h->qp[i];
+
+		if (!q->qp || rnic_qp_get_state(q->qp) != RNIC_QP_ERROR)
+			continue;
+		world_poll(q->send_cq, UINT32_MAX);
+		world_poll(q->recv_cq, UINT32_MAX);
+		if (model_owes(&q->model))
+			model_fail(&h->w->m,
+				"host %u: qp %u in ERROR keeps %u requests, %u receives", h->index,
+				i, q->model.count, q->rq.count);
+		if (world_chance(h->w, 0.7)) {
+			world_qp_reset(q);
+		} else {
+			world_qp_end(q);
+			qp_create(q);
+		}
+	}
+	for (unsigned i = 0; i < WORLD_QPS; i++)
+		world_connect(h);
 }
 
 void world_objects_destroy(struct world_host *h)

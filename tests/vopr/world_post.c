@@ -416,7 +416,7 @@ static void post_one(struct world_qp *q)
 
 void world_post(struct world_host *h)
 {
-	struct world_qp *q = world_any_qp(h);
+	struct world_qp *q = world_working_qp(h);
 	unsigned n = 1 + (unsigned)world_below(h->w, 6);
 
 	while (q && n-- && may_post(q))
@@ -502,7 +502,7 @@ static bool recv_one(struct world_host *h, struct world_qp *q, struct world_srq 
 
 void world_recv(struct world_host *h)
 {
-	struct world_qp *q = world_any_qp(h);
+	struct world_qp *q = world_working_qp(h);
 	unsigned n = 1 + (unsigned)world_below(h->w, 4);
 
 	while (q && n-- && recv_one(h, q, q->srq))
