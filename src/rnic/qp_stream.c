@@ -108,11 +108,15 @@ static bool qp_stream_is_request_error(const struct rdmap_end *e)
 	       (e->layer == RDMAP_LAYER_DDP && e->etype == DDP_ERROR_INVALID_QN >> 8);
 }
 
-/** The peer closed in the middle of something; nothing was wrong with what it had sent. */
+/**
+ * One side closed in the middle of something that the other had begun, and the other says so.
+ * Nothing was wrong with what came until then.
+ */
 static bool qp_stream_is_cut_off(const struct rdmap_end *e)
 {
-	return e->kind == RDMAP_END_TERMINATE_TX && e->layer == RDMAP_LAYER_LLP &&
-	       e->etype == RDMAP_ETYPE_MPA && e->code == MPA_ERROR_CLOSED;
+	return (e->kind == RDMAP_END_TERMINATE_TX || e->kind == RDMAP_END_TERMINATE_RX) &&
+	       e->layer == RDMAP_LAYER_LLP && e->etype == RDMAP_ETYPE_MPA &&
+	       e->code == MPA_ERROR_CLOSED;
 }
 
 /**
@@ -124,10 +128,12 @@ static void qp_stream_raise_end(const struct rnic_qp *qp, const struct rdmap_end
 {
 	enum rnic_event_type type = RNIC_EVENT_QP_FATAL;
 
+	if (qp_stream_is_cut_off(e))
+		return;
 	if (e->kind == RDMAP_END_TERMINATE_RX) {
 		if (e->layer == RDMAP_LAYER_RDMA && e->etype == RDMAP_ETYPE_CATASTROPHIC)
 			return;
-	} else if (e->kind != RDMAP_END_TERMINATE_TX || qp_stream_is_cut_off(e)) {
+	} else if (e->kind != RDMAP_END_TERMINATE_TX) {
 		return;
 	} else if (qp_stream_is_access_error(e)) {
 		type = RNIC_EVENT_QP_ACCESS_ERROR;
