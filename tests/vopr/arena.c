@@ -1,8 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "vopr/arena.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+void model_fail(struct model *m, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (m->wrong[0])
+		return;
+	va_start(ap, fmt);
+	vsnprintf(m->wrong, sizeof m->wrong, fmt, ap);
+	va_end(ap);
+}
 
 void *model_need(void *p)
 {
@@ -196,5 +209,32 @@ void model_look(struct model *m)
 						host, at, h->memory[at], h->known[at]);
 			}
 		}
+	}
+}
+
+void model_init(struct model *m, uint8_t *const memory[MODEL_HOSTS])
+{
+	*m = (struct model){.waits = false};
+	LIST_INIT(&m->keys);
+	for (unsigned i = 0; i < MODEL_HOSTS; i++) {
+		m->host[i].memory = memory[i];
+		if (memory[i])
+			m->host[i].known = model_need(calloc(1, MODEL_ARENA));
+	}
+}
+
+void model_fini(struct model *m)
+{
+	struct model_key *k;
+
+	for (unsigned i = 0; i < MODEL_HOSTS; i++) {
+		while (m->host[i].n)
+			arena_forget(&m->host[i], m->host[i].n - 1);
+		free(m->host[i].claim);
+		free(m->host[i].known);
+	}
+	while ((k = LIST_FIRST(&m->keys))) {
+		LIST_REMOVE(k, link);
+		free(k);
 	}
 }

@@ -41,10 +41,27 @@ enum model_status {
 	MODEL_FLUSHED,
 	MODEL_LOCAL_ERROR,  /**< memory of one's own */
 	MODEL_LENGTH_ERROR, /**< the message is longer than the receive */
-	MODEL_REMOTE_ERROR, /**< the peer refused */
 	MODEL_BIND_ERROR,
-	MODEL_OTHER_ERROR, /**< which no program here can cause */
+	MODEL_REMOTE_ACCESS_ERROR,  /**< the peer does not allow it */
+	MODEL_REMOTE_REQUEST_ERROR, /**< too long for the peer's receive, or no key to end */
+	MODEL_REMOTE_ERROR,         /**< the peer has no receive */
+	MODEL_OTHER_ERROR,          /**< which no program here can cause */
 };
+
+/** Asynchronous events of a QP. */
+enum model_event {
+	MODEL_EVENT_FATAL,
+	MODEL_EVENT_ACCESS,
+	MODEL_EVENT_REQUEST,
+	MODEL_EVENT_LAST, /**< it takes no more from its shared receive queue */
+};
+
+/** Why a stream may end. */
+#define MODEL_BY_PROGRAM    1u
+#define MODEL_BY_NETWORK    2u
+#define MODEL_BY_OWN_MEMORY 4u  /**< a request names memory that it must not use */
+#define MODEL_BY_REFUSAL    8u  /**< what it asks the peer for may be refused */
+#define MODEL_BY_RECEIVE    16u /**< the peer may have no receive for it, or none long enough */
 
 enum model_verdict { MODEL_YES, MODEL_MAYBE, MODEL_NO };
 
@@ -90,12 +107,9 @@ struct model_wr {
 	unsigned bind_rights;
 	uint64_t operand, compare, mask, compare_mask;
 	/* The model's own. */
-	struct model_qp *qp;
-	struct model_rq *rq; /**< of a receive */
 	uint64_t seq;
 	enum model_verdict verdict_local, verdict_remote;
-	bool unchecked; /**< its memory is the program's again: nothing is known of it */
-	uint8_t *data;  /**< what is to be found where it writes */
+	uint8_t *data; /**< what is to be found where it writes */
 	unsigned refs;
 	TAILQ_ENTRY(model_wr) link, inbox_link;
 };
@@ -110,8 +124,9 @@ struct model_rq {
 	unsigned holes; /**< elements that QPs may have gone with, of a shared one */
 	struct model_wrs wrs;
 	LIST_HEAD(, model_qp) users;
-	bool spoiled;             /**< some of them name memory that was taken away */
 	unsigned count, expected; /**< elements; messages on their way to them */
+	unsigned limit;           /**< an event tells that there are fewer; 0: none will */
+	uint64_t limit_since;     /**< number of the newest request when it was set */
 	uint32_t least;           /**< bytes that each of them has room for at least */
 };
 
@@ -120,11 +135,16 @@ struct model_qp {
 	unsigned host, pd, rights;
 	struct model_qp *peer; /**< NULL: none, or it is gone */
 	struct model_rq *rq;
-	bool up;          /**< there is a stream */
-	bool dead;        /**< there was */
-	bool made;        /**< both ends have been told of it */
-	unsigned excuses; /**< reasons why it may end, besides that of `dead` */
-	bool excused;     /**< it may end for some reason */
+	bool up;           /**< there is a stream */
+	bool dead;         /**< there was */
+	bool told;         /**< its program has been told of it */
+	bool made;         /**< both have */
+	unsigned why;      /**< MODEL_BY_*: reasons of its own why its stream may end */
+	unsigned left_why; /**< those of its peer, which is gone */
+	unsigned reasons, lasting, lasting_reasons;
+	uint64_t suspect;    /**< the newest request of such reasons as may pass */
+	bool suspect_answer; /**< they have not before it is answered */
+	unsigned events;     /**< 1 << enum model_event: told */
 	bool sq_failed, rq_failed;
 	uint64_t doomed; /**< number of the request that must end it; 0: none */
 	uint64_t posted;
@@ -170,12 +190,17 @@ enum model_verdict model_judge(const struct model_key *k, const struct model_qp 
 	uint32_t len, unsigned rights);
 /** May @p qp's peer end it by a message? */
 enum model_verdict model_judge_end(const struct model_key *k, const struct model_qp *qp);
+/** Whether it holds, nobody knows: something that changes it is under way. */
+void model_key_doubt(struct model_key *k);
 /** It stands for nothing from here on, whatever is under way. */
 void model_key_end(struct model_key *k);
 
 void model_rq_init(
 	struct model *m, struct model_rq *rq, unsigned host, bool shared, uint32_t least);
 void model_rq_fini(struct model_rq *rq);
+/** Tell when fewer than @p limit elements are left. @p newest: the number of the newest request. */
+void model_rq_set_limit(struct model_rq *rq, unsigned limit, uint64_t newest);
+void model_rq_limit_event(struct model_rq *rq);
 void model_qp_init(struct model *m, struct model_qp *qp, unsigned host, unsigned pd,
 	unsigned rights, struct model_rq *rq);
 /** It is destroyed; model_gone() came before. */
@@ -183,10 +208,14 @@ void model_qp_fini(struct model_qp *qp);
 
 /** They are about to be connected. */
 void model_connect(struct model_qp *a, struct model_qp *b);
-/** Both have been told. */
-void model_connected(struct model_qp *qp);
-/** Its stream, and the peer's, may end from here on. */
+/** Its program is told of it. */
+void model_established(struct model_qp *qp);
+/** Its program is told of the end. */
+void model_disconnected(struct model_qp *qp, bool in_order);
+/** The network may end its stream from here on. */
 void model_excuse(struct model_qp *qp);
+/** One of its programs ends it. */
+void model_end(struct model_qp *qp);
 /** Its stream has ended. */
 void model_dead(struct model_qp *qp);
 /** It is reset or destroyed: no completion of it comes any more. */
@@ -208,13 +237,18 @@ void model_post_recv(struct model_rq *rq, struct model_qp *qp, const struct mode
 
 struct model_completion {
 	uint64_t id;
+	enum model_op op; /**< as told; MODEL_WRITE also of one with Immediate */
 	enum model_status status;
-	bool recv, immediate, solicited;
+	bool immediate, solicited;
 	uint32_t length, imm;
 	bool ends; /**< the message ended the key with @p stag */
 	uint32_t stag;
 };
 void model_complete(struct model_qp *qp, const struct model_completion *c);
+
+void model_event(struct model_qp *qp, enum model_event e);
+/** It is in ERROR: all events have come. */
+void model_in_error(struct model_qp *qp);
 
 /** The program writes; model_free() has said that it may. */
 void model_fill(struct model *m, unsigned host, uint32_t off, uint32_t len, uint64_t seed);
@@ -226,6 +260,10 @@ void model_look(struct model *m);
 bool model_owes(const struct model_qp *qp);
 /** Is there nothing that must still happen on it? */
 bool model_idle(const struct model_qp *qp);
+
+bool model_is_atomic(const struct model_wr *w);
+/** A Read or an Atomic. */
+bool model_is_answered(const struct model_wr *w);
 
 /** The first word counts. */
 void model_fail(struct model *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -148,7 +148,7 @@ static void give_up(struct world_qp *q)
 
 	if (!q->garbled || sim_now(w->s) < w->calm_since + 20 * SIM_S || model_idle(&q->model))
 		return;
-	model_excuse(&q->model);
+	model_end(&q->model);
 	world_must(w,
 		rnic_qp_modify(
 			q->qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_ERROR}),
@@ -201,7 +201,7 @@ static void flush(struct world *w)
 
 			if (!q->qp)
 				continue;
-			model_excuse(&q->model);
+			model_end(&q->model);
 			world_must(w,
 				rnic_qp_modify(q->qp, RNIC_QP_STATE,
 					&(struct rnic_qp_attr){.state = RNIC_QP_ERROR}),

@@ -65,13 +65,29 @@ static struct sim_host *host_create(const struct world *w, unsigned i)
 	return sim_host_create(w->s, &c);
 }
 
-/** Events of no stream in particular need not be told one by one; that they come is enough. */
 static void device_event(void *arg, const struct rnic_event *ev)
 {
+	static const enum model_event of[] = {[RNIC_EVENT_QP_FATAL] = MODEL_EVENT_FATAL,
+		[RNIC_EVENT_QP_REQUEST_ERROR] = MODEL_EVENT_REQUEST,
+		[RNIC_EVENT_QP_ACCESS_ERROR] = MODEL_EVENT_ACCESS,
+		[RNIC_EVENT_QP_LAST_WQE] = MODEL_EVENT_LAST};
 	struct world_host *h = arg;
+	struct world_qp *q = ev->context;
 
-	h->events++;
 	world_trace(h->w, "host %u: event %u", h->index, ev->type);
+	switch (ev->type) {
+	case RNIC_EVENT_QP_FATAL:
+	case RNIC_EVENT_QP_REQUEST_ERROR:
+	case RNIC_EVENT_QP_ACCESS_ERROR:
+	case RNIC_EVENT_QP_LAST_WQE:
+		model_event(&q->model, of[ev->type]);
+		break;
+	case RNIC_EVENT_SRQ_LIMIT:
+		model_rq_limit_event(&((struct world_srq *)ev->context)->rq);
+		break;
+	default:
+		model_fail(&h->w->m, "host %u: event %u, for no reason", h->index, ev->type);
+	}
 }
 
 static void host_begin(struct world *w, unsigned i)

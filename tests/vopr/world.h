@@ -75,6 +75,9 @@ struct world_end {
 	struct world_qp *qp; /**< NULL: it has another connection, or is gone */
 	bool established, over, given_up;
 	bool closing;
+	uint32_t attempt;
+	bool asked;   /**< the peer has heard of it */
+	bool refused; /**< and has rejected it */
 };
 
 struct world_qp {
@@ -111,7 +114,6 @@ struct world_host {
 	struct box *box;
 	struct forge *forge;
 	struct sim_element *split, *coalesce; /**< of what it sends */
-	uint64_t events;
 };
 
 struct world {
@@ -122,7 +124,7 @@ struct world {
 	unsigned n;
 	struct world_host host[MODEL_HOSTS];
 	uint8_t *memory; /**< of all */
-	uint64_t next_id, operations, completions, established;
+	uint64_t next_id, attempts, operations, completions, established;
 	struct rte_mbuf *hogged[4096];
 	unsigned n_hogged;
 	uint64_t next_place;

@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "vopr/world.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,21 +48,30 @@ static void end_event(const struct rnic_ep_event *ev)
 			model_fail(&w->m, "host %u: established twice", e->h->index);
 		e->established = true;
 		w->established++;
-		if (q && q->model.peer) {
-			struct world_qp *p = (struct world_qp *)((char *)q->model.peer -
-								 offsetof(struct world_qp, model));
-			if (p->end && p->end->established)
-				model_connected(&q->model);
-		}
+		if (q)
+			model_established(&q->model);
 	} else {
+		/* Where the network does nothing, the answer arrives. */
+		if (e->refused && ev->type != RNIC_EP_REJECTED && ev->status != -ECONNABORTED &&
+			w->program->profile.faults == 0)
+			model_fail(&w->m, "host %u: CM event %u, but it was rejected", e->h->index,
+				ev->type);
 		if (e->established != (ev->type == RNIC_EP_DISCONNECTED))
 			model_fail(&w->m, "host %u: CM event %u, %sestablished", e->h->index,
 				ev->type, e->established ? "" : "not ");
 		e->over = true;
+		if (q && ev->type == RNIC_EP_DISCONNECTED)
+			model_disconnected(&q->model, !ev->status);
 	}
 }
 
 /* ---- the passive side -------------------------------------------------------------------- */
+
+/** Is this attempt to connect still that of @p from? */
+static bool is_of(const struct request *r, const struct world_qp *from)
+{
+	return from->qp && from->end && from->end->attempt == load_be32(r->hello + 4);
+}
 
 /** The QP that the request is for, if it is free, and that which asks, if it still does. */
 static bool find_both(struct request *r, struct world_qp **to, struct world_qp **from)
@@ -73,9 +83,24 @@ static bool find_both(struct request *r, struct world_qp **to, struct world_qp *
 		return false;
 	*to = &r->h->qp[r->hello[2]];
 	*from = &w->host[host].qp[slot];
+	if (is_of(r, *from)) {
+		/* One whose answer is lost may be asked for again, with an older revision. */
+		if ((*from)->end->asked && w->program->profile.faults == 0)
+			model_fail(&w->m, "host %u: a request came twice", r->h->index);
+		(*from)->end->asked = true;
+	}
 	return (*to)->qp && !(*to)->end && rnic_qp_get_state((*to)->qp) == RNIC_QP_INIT &&
-	       (*from)->qp && (*from)->end && !(*from)->end->over && !(*from)->linked &&
-	       rnic_qp_num((*from)->qp) == load_be32(r->hello + 4) && *to != *from;
+	       is_of(r, *from) && !(*from)->end->over && !(*from)->linked && *to != *from;
+}
+
+static void reject(struct request *r)
+{
+	struct world *w = r->h->w;
+	struct world_qp *from = &w->host[r->hello[0]].qp[r->hello[1]];
+
+	if (is_of(r, from))
+		from->end->refused = true;
+	rnic_ep_reject(r->ep, NULL, 0);
 }
 
 static void answer(void *ctx)
@@ -90,7 +115,7 @@ static void answer(void *ctx)
 		return;
 	}
 	if (!find_both(r, &to, &from)) {
-		rnic_ep_reject(r->ep, NULL, 0);
+		reject(r);
 		rnic_ep_destroy(r->ep);
 		free(r);
 		return;
@@ -185,7 +210,8 @@ void world_connect(struct world_host *h)
 	hello[2] = (uint8_t)to->slot;
 	hello[3] = (uint8_t)(1 + world_below(w, DEPTH_MOST));
 	hello[8] = (uint8_t)cp.ird;
-	store_be32(hello + 4, rnic_qp_num(q->qp));
+	e->attempt = (uint32_t)++w->attempts;
+	store_be32(hello + 4, e->attempt);
 	world_trace(w, "host %u: qp %u connects to qp %u of host %u", h->index, q->slot, to->slot,
 		peer->index);
 	if (!world_must(w, rnic_ep_create(h->rnic, end_event, e, &e->ep), "ep_create") ||
@@ -217,7 +243,7 @@ void world_disconnect(struct world_host *h)
 		return;
 	world_trace(h->w, "host %u: qp %d disconnects", h->index, e->qp ? (int)e->qp->slot : -1);
 	if (e->qp)
-		model_excuse(&e->qp->model);
+		model_end(&e->qp->model);
 	e->closing = true;
 	rnic_ep_disconnect(e->ep);
 }
@@ -231,7 +257,7 @@ void world_end_destroy(struct world_host *h)
 	world_trace(
 		h->w, "host %u: qp %d: its endpoint ends", h->index, e->qp ? (int)e->qp->slot : -1);
 	if (e->qp && !e->established)
-		model_excuse(&e->qp->model);
+		model_end(&e->qp->model);
 	e->given_up = true;
 }
 

@@ -64,10 +64,16 @@ void world_mr_ensure(struct world_host *h)
 
 static void mr_end(struct world_host *h, struct world_mr *mr)
 {
-	int r = rnic_mr_dereg(mr->mr);
+	enum model_verdict was = mr->key->valid;
+	int r;
 
-	if (r == -EBUSY && mr->windows)
+	/* Before, as what comes of it may be told from inside of the call. */
+	model_key_doubt(mr->key);
+	r = rnic_mr_dereg(mr->mr);
+	if (r == -EBUSY && mr->windows) {
+		mr->key->valid = was;
 		return;
+	}
 	if (!world_must(h->w, r, "mr_dereg"))
 		return;
 	world_trace(h->w, "host %u: mr %u ends", h->index, (unsigned)(mr - h->mr));
@@ -100,6 +106,8 @@ void world_mw_alloc(struct world_host *h)
 static void mw_end(struct world_host *h, struct world_mw *mw)
 {
 	world_trace(h->w, "host %u: mw %u ends", h->index, (unsigned)(mw - h->mw));
+	model_key_doubt(mw->key);
+	model_key_doubt(mw->before);
 	world_must(h->w, rnic_mw_dealloc(mw->mw), "mw_dealloc");
 	if (mw->key)
 		model_key_end(mw->key);
@@ -271,9 +279,18 @@ static void qp_forget(struct world_qp *q)
 	q->end = NULL;
 }
 
+/** Its program resets or destroys it. */
+static void qp_before_end(struct world_qp *q)
+{
+	if (rnic_qp_get_state(q->qp) == RNIC_QP_ERROR)
+		model_in_error(&q->model);
+	model_end(&q->model);
+}
+
 void world_qp_end(struct world_qp *q)
 {
 	world_trace(q->h->w, "host %u: qp %u ends", q->h->index, q->slot);
+	qp_before_end(q);
 	world_must(q->h->w, rnic_qp_destroy(q->qp), "qp_destroy");
 	qp_forget(q);
 	model_qp_fini(&q->model);
@@ -295,6 +312,7 @@ void world_qp_reset(struct world_qp *q)
 {
 	const struct rnic_qp_attr a = {.state = RNIC_QP_RESET};
 
+	qp_before_end(q);
 	world_must(q->h->w, rnic_qp_modify(q->qp, RNIC_QP_STATE, &a), "RESET");
 	qp_forget(q);
 	qp_init(q);
@@ -313,10 +331,10 @@ void world_qp_modify(struct world_host *h, enum rnic_qp_state state)
 		return;
 	world_trace(h->w, "host %u: qp %u to %s", h->index, q->slot, states[state]);
 	if (state == RNIC_QP_ERROR)
-		model_excuse(&q->model);
+		model_end(&q->model);
 	r = rnic_qp_modify(q->qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = state});
 	/* One that is being closed stays in SQD. */
-	if (state != RNIC_QP_RTS || r != -EINVAL || !q->model.excused)
+	if (state != RNIC_QP_RTS || r != -EINVAL || !q->model.why)
 		world_must(h->w, r, "modify");
 	q->drained = state == RNIC_QP_SQD;
 }

@@ -10,12 +10,13 @@ static enum model_status translate(const struct rdmap_wc *wc)
 	case RDMAP_WC_WR_FLUSH_ERR:
 		return MODEL_FLUSHED;
 	case RDMAP_WC_LOC_PROT_ERR:
-	case RDMAP_WC_LOC_QP_OP_ERR:
 		return MODEL_LOCAL_ERROR;
 	case RDMAP_WC_LOC_LEN_ERR:
 		return MODEL_LENGTH_ERROR;
 	case RDMAP_WC_REM_ACCESS_ERR:
+		return MODEL_REMOTE_ACCESS_ERROR;
 	case RDMAP_WC_REM_INV_REQ_ERR:
+		return MODEL_REMOTE_REQUEST_ERROR;
 	case RDMAP_WC_REM_OP_ERR:
 		return MODEL_REMOTE_ERROR;
 	case RDMAP_WC_MW_BIND_ERR:
@@ -24,6 +25,16 @@ static enum model_status translate(const struct rdmap_wc *wc)
 		return MODEL_OTHER_ERROR;
 	}
 }
+
+static const enum model_op ops[] = {[RDMAP_WC_SEND] = MODEL_SEND,
+	[RDMAP_WC_WRITE] = MODEL_WRITE,
+	[RDMAP_WC_READ] = MODEL_READ,
+	[RDMAP_WC_LOCAL_INV] = MODEL_INVALIDATE,
+	[RDMAP_WC_BIND_MW] = MODEL_BIND,
+	[RDMAP_WC_FETCH_ADD] = MODEL_ADD,
+	[RDMAP_WC_CMP_SWAP] = MODEL_SWAP,
+	[RDMAP_WC_RECV] = MODEL_RECV,
+	[RDMAP_WC_RECV_IMM] = MODEL_RECV};
 
 static struct world_qp *find_qp(struct world_host *h, uint32_t num)
 {
@@ -54,7 +65,7 @@ static void handle(struct world_cq *cq, const struct rnic_wc *wc)
 	struct world_qp *q = find_qp(h, wc->qp_num);
 	struct model_completion c = {.id = wc->wc.wr_id,
 		.status = translate(&wc->wc),
-		.recv = wc->wc.op >= RDMAP_WC_RECV,
+		.op = ops[wc->wc.op],
 		.immediate = wc->wc.flags & RDMAP_WC_WITH_IMM,
 		.solicited = wc->wc.flags & RDMAP_WC_SOLICITED,
 		.ends = wc->wc.flags & RDMAP_WC_WITH_INV,
@@ -69,11 +80,11 @@ static void handle(struct world_cq *cq, const struct rnic_wc *wc)
 			wc->qp_num);
 		return;
 	}
-	if ((c.recv ? q->recv_cq : q->send_cq) != cq)
+	if ((c.op == MODEL_RECV ? q->recv_cq : q->send_cq) != cq)
 		model_fail(&w->m, "host %u: a completion in the wrong CQ", h->index);
 	w->completions++;
 	model_complete(&q->model, &c);
-	note_bind(q, c.status == MODEL_GOOD || c.recv);
+	note_bind(q, c.status == MODEL_GOOD || c.op == MODEL_RECV);
 }
 
 void world_poll(struct world_cq *q, unsigned most)
@@ -142,6 +153,7 @@ void world_notice(struct world *w)
 			world_trace(w, "host %u: qp %u is in ERROR", h, i);
 			world_poll(q->send_cq, UINT32_MAX);
 			world_poll(q->recv_cq, UINT32_MAX);
+			model_in_error(&q->model);
 			model_dead(&q->model);
 		}
 		world_reap(&w->host[h]);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file reason.h Why a stream may end: without a reason, none does. */
+#ifndef TESTS_VOPR_REASON_H
+#define TESTS_VOPR_REASON_H
+
+#include "vopr/model.h"
+
+/**
+ * One reason more, of MODEL_BY_*. That of request @p w is over when something behind it has
+ * arrived: what was feared did not happen. The others (@p w is NULL) stay.
+ */
+void reason_add(struct model_qp *qp, unsigned reason, const struct model_wr *w);
+/** For both ends, and to stay. */
+void reason_add_both(struct model_qp *qp, unsigned reason);
+
+/** Request number @p seq has arrived at the peer, or is answered. */
+void reason_clear(struct model_qp *qp, uint64_t seq, bool answered);
+
+/** MODEL_BY_* of both ends. */
+unsigned reason_all(const struct model_qp *qp);
+/** Is there a receive at either end whose memory is gone? */
+bool reason_is_spoiled(const struct model_qp *qp);
+bool reason_may_end(const struct model_qp *qp);
+/** There is one alone. */
+bool reason_is_only_one(const struct model_qp *qp);
+
+#endif
