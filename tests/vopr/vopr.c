@@ -17,7 +17,7 @@ static volatile uint64_t current_seed;
 static void usage(FILE *to)
 {
 	fputs("usage: vopr [--seed N | --seeds FROM:TO] [--steps N] [--time SECONDS] [--trace]\n"
-	      "            [--pcap FILE] [--shrink] [--list FILE]\n",
+	      "            [--pcap FILE] [--shrink] [--first] [--list FILE]\n",
 		to);
 }
 
@@ -63,6 +63,7 @@ struct options {
 	unsigned steps;
 	double seconds;
 	bool shrink;
+	bool first;       /**< the first seed that fails is enough */
 	const char *list; /**< file of seeds, or NULL */
 	struct world_options world;
 };
@@ -73,7 +74,8 @@ static bool parse(int argc, char **argv, struct options *o)
 		{"seeds", required_argument, NULL, 'S'}, {"steps", required_argument, NULL, 'n'},
 		{"time", required_argument, NULL, 't'}, {"trace", no_argument, NULL, 'v'},
 		{"pcap", required_argument, NULL, 'p'}, {"shrink", no_argument, NULL, 'm'},
-		{"list", required_argument, NULL, 'l'}, {"help", no_argument, NULL, 'h'}, {0}};
+		{"first", no_argument, NULL, 'f'}, {"list", required_argument, NULL, 'l'},
+		{"help", no_argument, NULL, 'h'}, {0}};
 	char *end;
 	int c;
 
@@ -101,6 +103,9 @@ static bool parse(int argc, char **argv, struct options *o)
 			break;
 		case 'm':
 			o->shrink = true;
+			break;
+		case 'f':
+			o->first = true;
 			break;
 		case 'l':
 			o->list = optarg;
@@ -177,7 +182,9 @@ int main(int argc, char **argv)
 	signal(SIGSEGV, on_abort);
 	if (o.list && !run_list(&o, &s))
 		return 2;
-	for (uint64_t seed = o.from; !o.list && seed <= o.to && cpu_seconds() < o.seconds; seed++)
+	for (uint64_t seed = o.from;
+		!o.list && seed <= o.to && cpu_seconds() < o.seconds && !(o.first && s.wrong);
+		seed++)
 		run_seed(&o, seed, &s);
 	printf("%ju seeds, %ju wrong; %.0f s simulated, %ju requests, %ju completions (%ju "
 	       "messages "
