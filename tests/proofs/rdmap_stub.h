@@ -11,8 +11,8 @@
 #include "proofs/prove.h"
 #include "rdmap/rdmap_priv.h"
 
-/** The largest of the messages here: an Atomic Request. */
-#define STUB_FPDU_MOST (DDP_UNTAGGED_LEN + RDMAP_ATOMIC_REQUEST_LEN)
+/** The largest of the messages here, an Atomic Request, and some bytes that are too many. */
+#define STUB_FPDU_MOST (DDP_UNTAGGED_LEN + RDMAP_ATOMIC_REQUEST_LEN + 4)
 
 static uint8_t stub_fpdu[STUB_FPDU_MOST]; /**< ends where the memory does */
 static uint32_t stub_fpdu_len;

@@ -96,10 +96,13 @@ void proof_terminate_any_bytes(void)
 	struct mpa m = {.role = nondet_bool() ? MPA_RESPONDER : MPA_INITIATOR};
 	struct rdmap_sq sq = {0};
 	struct rdmap r = {.ops = &stub_ops, .mpa = &m, .sq = &sq, .heard = nondet_bool()};
+	uint8_t bytes[STUB_FPDU_MOST];
 	struct llp_iov v;
 	struct mpa_ulpdu u;
 	struct ddp_segment s;
 
+	memcpy(stub_fpdu, bytes, sizeof bytes);
+	stub_fpdu_len = nondet_u32();
 	assume(stub_fpdu_len >= DDP_UNTAGGED_LEN && stub_fpdu_len <= STUB_FPDU_MOST);
 	u = stub_ulpdu(&v);
 	assume(ddp_parse(&s, &u) == DDP_OK && !s.tagged);
