@@ -7,8 +7,11 @@
 enum {
 	LINK_NULL = 0,
 	LINK_ETHERNET = 1,
+	LINK_PPP = 9,
 	LINK_RAW_BSD = 12,
 	LINK_RAW_OPENBSD = 14,
+	LINK_PPP_HDLC = 50,
+	LINK_PPP_ETHER = 51,
 	LINK_RAW = 101,
 	LINK_LOOP = 108,
 	LINK_LINUX_SLL = 113,
@@ -20,13 +23,28 @@ enum {
 #define ETHERTYPE_IPV4 0x0800
 #define ETHERTYPE_IPV6 0x86dd
 
-#define PROTOCOL_TCP 6
+#define ETHERTYPE_MPLS           0x8847
+#define ETHERTYPE_MPLS_MULTICAST 0x8848
+#define ETHERTYPE_PPPOE          0x8864
+#define ETHERTYPE_BRIDGING       0x6558 /* Ethernet in GRE */
+
+#define PROTOCOL_IPIP 4
+#define PROTOCOL_TCP  6
+#define PROTOCOL_UDP  17
+#define PROTOCOL_IPV6 41
+#define PROTOCOL_GRE  47
+
+#define PORT_VXLAN 4789
+
+/** Tunnels in each other, so that no packet keeps us busy. */
+#define TUNNELS_MAX 8
 
 /** What of a frame has not been read. */
 struct rest {
 	const uint8_t *p;
-	size_t here; /**< bytes captured */
-	size_t sent; /**< bytes on the wire, at least here */
+	size_t here;      /**< bytes captured */
+	size_t sent;      /**< bytes on the wire, at least here */
+	unsigned tunnels; /**< that were left behind */
 };
 
 static bool packet_skip_bytes(struct rest *r, size_t n)
@@ -88,6 +106,124 @@ enum packet_kind packet_parse_tcp(struct packet *p)
 	return packet_parse_segment(&r, p);
 }
 
+/* ---- tunnels ------------------------------------------------------------------------------ */
+
+static enum packet_kind packet_parse_ip(struct rest *r, struct packet *p);
+static enum packet_kind packet_parse_ethertype(struct rest *r, uint16_t type, struct packet *p);
+
+static enum packet_kind packet_parse_ethernet(struct rest *r, struct packet *p)
+{
+	uint16_t type;
+
+	if (r->here < 14)
+		return packet_missing(r, 14);
+	type = load_be16(r->p + 12);
+	packet_skip_bytes(r, 14);
+	return packet_parse_ethertype(r, type, p);
+}
+
+/* RFC 7348: eight octets behind those of UDP. */
+static enum packet_kind packet_parse_udp(struct rest *r, struct packet *p)
+{
+	if (r->here < 8 || load_be16(r->p + 2) != PORT_VXLAN)
+		return PACKET_OTHER;
+	if (!packet_skip_bytes(r, 16))
+		return packet_missing(r, 16);
+	return packet_parse_ethernet(r, p);
+}
+
+/* RFC 2784 and 2890: flags tell which fields follow. */
+static enum packet_kind packet_parse_gre(struct rest *r, struct packet *p)
+{
+	uint16_t flags, type;
+	size_t len = 4;
+
+	if (r->here < 4)
+		return packet_missing(r, 4);
+	flags = load_be16(r->p);
+	type = load_be16(r->p + 2);
+	if (flags & 7)
+		return PACKET_OTHER; /* PPTP's */
+	len += (flags & 0x8000 ? 4 : 0) + (flags & 0x2000 ? 4 : 0) + (flags & 0x1000 ? 4 : 0);
+	if (!packet_skip_bytes(r, len))
+		return packet_missing(r, len);
+	return type == ETHERTYPE_BRIDGING ? packet_parse_ethernet(r, p)
+					  : packet_parse_ethertype(r, type, p);
+}
+
+/* What IP carries, if not TCP. */
+static enum packet_kind packet_parse_tunnel(struct rest *r, uint8_t protocol, struct packet *p)
+{
+	if (++r->tunnels > TUNNELS_MAX)
+		return PACKET_OTHER;
+	switch (protocol) {
+	case PROTOCOL_IPIP:
+	case PROTOCOL_IPV6:
+		return packet_parse_ip(r, p);
+	case PROTOCOL_UDP:
+		return packet_parse_udp(r, p);
+	case PROTOCOL_GRE:
+		return packet_parse_gre(r, p);
+	default:
+		return PACKET_OTHER;
+	}
+}
+
+/* RFC 3032: labels until the bottom; what is behind says nothing of itself but IP's version. */
+static enum packet_kind packet_parse_mpls(struct rest *r, struct packet *p)
+{
+	bool bottom = false;
+
+	if (++r->tunnels > TUNNELS_MAX)
+		return PACKET_OTHER;
+	while (!bottom) {
+		if (r->here < 4)
+			return packet_missing(r, 4);
+		bottom = r->p[2] & 1;
+		packet_skip_bytes(r, 4);
+	}
+	if (r->here == 0)
+		return packet_missing(r, 1);
+	if (r->p[0] >> 4 == 4 || r->p[0] >> 4 == 6)
+		return packet_parse_ip(r, p);
+	/* RFC 4448: Ethernet behind a control word. */
+	if (r->p[0] != 0 || !packet_skip_bytes(r, 4))
+		return PACKET_OTHER;
+	return packet_parse_ethernet(r, p);
+}
+
+/* RFC 1661: the protocol has one octet or two, behind HDLC's address and control if they are there.
+ */
+static enum packet_kind packet_parse_ppp(struct rest *r, struct packet *p)
+{
+	uint16_t protocol;
+
+	if (r->here >= 2 && r->p[0] == 0xff && r->p[1] == 3)
+		packet_skip_bytes(r, 2);
+	if (r->here < 2)
+		return packet_missing(r, 2);
+	protocol = r->p[0] & 1 ? r->p[0] : load_be16(r->p);
+	packet_skip_bytes(r, r->p[0] & 1 ? 1 : 2);
+	if (protocol == 0x21 || protocol == 0x57)
+		return packet_parse_ip(r, p);
+	return protocol == 0x281 || protocol == 0x283 ? packet_parse_mpls(r, p) : PACKET_OTHER;
+}
+
+/* RFC 2516. */
+static enum packet_kind packet_parse_pppoe(struct rest *r, struct packet *p)
+{
+	size_t len;
+
+	if (++r->tunnels > TUNNELS_MAX)
+		return PACKET_OTHER;
+	if (r->here < 6)
+		return packet_missing(r, 6);
+	len = load_be16(r->p + 4);
+	packet_skip_bytes(r, 6);
+	packet_end_at(r, len);
+	return packet_parse_ppp(r, p);
+}
+
 /* ---- IP ----------------------------------------------------------------------------------- */
 
 /* What is left is a part of the packet. */
@@ -118,31 +254,35 @@ static enum packet_kind packet_parse_ipv4(struct rest *r, struct packet *p)
 		total = r->sent; /* an offloaded packet above 64 KB */
 	if (h[0] >> 4 != 4 || header < 20 || total < header || total > r->sent)
 		return PACKET_BAD;
-	if (h[9] != PROTOCOL_TCP)
-		return PACKET_OTHER;
+	field = load_be16(h + 6);
+	if (h[9] != PROTOCOL_TCP) {
+		packet_end_at(r, total);
+		if ((field & 0x3fff) != 0 || !packet_skip_bytes(r, header))
+			return PACKET_OTHER;
+		return packet_parse_tunnel(r, h[9], p);
+	}
 	p->src.addr = ip_addr_from_v4(h + 12);
 	p->dst.addr = ip_addr_from_v4(h + 16);
 	packet_end_at(r, total);
 	if (!packet_skip_bytes(r, header))
 		return packet_missing(r, header);
-	field = load_be16(h + 6);
 	if ((field & 0x3fff) != 0)
 		return packet_fragment(
 			r, load_be16(h + 4), (field & 0x1fffu) * 8, field & 0x2000, p);
 	return packet_parse_segment(r, p);
 }
 
-/* RFC 8200 section 4: from the fixed header to TCP. */
-static enum packet_kind packet_skip_extensions(struct rest *r, uint8_t next, struct packet *p)
+/* RFC 8200 section 4: from the fixed header to TCP, or to a tunnel's. */
+static enum packet_kind packet_skip_extensions(struct rest *r, uint8_t *next, struct packet *p)
 {
-	while (next != PROTOCOL_TCP) {
+	while (*next != PROTOCOL_TCP) {
 		uint16_t field;
 		uint32_t id;
 		size_t len;
 
 		if (r->here < 8)
 			return packet_missing(r, 8);
-		switch (next) {
+		switch (*next) {
 		case 0:   /* hop-by-hop options */
 		case 43:  /* routing */
 		case 60:  /* destination options */
@@ -158,13 +298,14 @@ static enum packet_kind packet_skip_extensions(struct rest *r, uint8_t next, str
 			field = load_be16(r->p + 2);
 			id = load_be32(r->p + 4);
 			packet_skip_bytes(r, 8);
+			*next = PROTOCOL_TCP;
 			if ((field & 0xfff9) != 0)
 				return packet_fragment(r, id, field & 0xfff8, field & 1, p);
 			return PACKET_TCP; /* an atomic fragment, RFC 6946 */
 		default:
-			return PACKET_OTHER;
+			return PACKET_TCP; /* or what a tunnel has */
 		}
-		next = r->p[0];
+		*next = r->p[0];
 		if (!packet_skip_bytes(r, len))
 			return packet_missing(r, len);
 	}
@@ -176,6 +317,7 @@ static enum packet_kind packet_parse_ipv6(struct rest *r, struct packet *p)
 	const uint8_t *h = r->p;
 	enum packet_kind kind;
 	size_t payload;
+	uint8_t next;
 
 	if (r->here < 40)
 		return packet_missing(r, 40);
@@ -188,8 +330,11 @@ static enum packet_kind packet_parse_ipv6(struct rest *r, struct packet *p)
 	p->dst.addr = ip_addr_from_v6(h + 24);
 	packet_end_at(r, 40 + payload);
 	packet_skip_bytes(r, 40);
-	kind = packet_skip_extensions(r, h[6], p);
-	return kind == PACKET_TCP ? packet_parse_segment(r, p) : kind;
+	next = h[6];
+	kind = packet_skip_extensions(r, &next, p);
+	if (kind != PACKET_TCP)
+		return kind;
+	return next == PROTOCOL_TCP ? packet_parse_segment(r, p) : packet_parse_tunnel(r, next, p);
 }
 
 static enum packet_kind packet_parse_ip(struct rest *r, struct packet *p)
@@ -210,6 +355,10 @@ static enum packet_kind packet_parse_ethertype(struct rest *r, uint16_t type, st
 	}
 	if (type == ETHERTYPE_IPV4)
 		return packet_parse_ipv4(r, p);
+	if (type == ETHERTYPE_MPLS || type == ETHERTYPE_MPLS_MULTICAST)
+		return packet_parse_mpls(r, p);
+	if (type == ETHERTYPE_PPPOE)
+		return packet_parse_pppoe(r, p);
 	return type == ETHERTYPE_IPV6 ? packet_parse_ipv6(r, p) : PACKET_OTHER;
 }
 
@@ -245,6 +394,11 @@ enum packet_kind packet_parse(const struct cap_frame *f, struct packet *p)
 	switch (f->link) {
 	case LINK_ETHERNET:
 		return packet_parse_link(&r, 14, 12, p);
+	case LINK_PPP:
+	case LINK_PPP_HDLC:
+		return packet_parse_ppp(&r, p);
+	case LINK_PPP_ETHER:
+		return packet_parse_pppoe(&r, p);
 	case LINK_LINUX_SLL:
 		return packet_parse_link(&r, 16, 14, p);
 	case LINK_LINUX_SLL2:

@@ -224,9 +224,87 @@ static void test_tcp(void **state)
 		PACKET_BAD);
 }
 
+/* What is in a tunnel, and in one in that. */
+static void test_tunnels(void **state)
+{
+#define OUTER(protocol, len) "\x45\0" len "\0\0\0\0\x40" protocol "\0\0\xc0\0\2\1\xc0\0\2\2"
+#define ETHER                MACS "\x08\0"
+#define INNER                IPV4 TCP TEXT
+	struct packet p;
+
+	assert_int_equal(PARSE(1, ETHER OUTER("\x04", "\0\x3f") INNER, &p), PACKET_TCP);
+	expect(&p, true);
+	assert_int_equal(
+		PARSE(1, ETHER OUTER("\x2f", "\0\x43") "\0\0\x08\0" INNER, &p), PACKET_TCP);
+	expect(&p, true);
+	assert_int_equal(
+		PARSE(1, ETHER OUTER("\x2f", "\0\x55") "\x20\0\x65\x58\1\2\3\4" ETHER INNER, &p),
+		PACKET_TCP);
+	expect(&p, true);
+	assert_int_equal(
+		PARSE(1,
+			ETHER OUTER("\x11",
+				"\0\x5d") "\x12\x34\x12\xb5\0\x49\0\0\x08\0\0\0\0\0\1\0" ETHER
+				INNER,
+			&p),
+		PACKET_TCP);
+	expect(&p, true);
+	assert_int_equal(PARSE(1,
+				 MACS "\x88\x47"
+				      "\0\1\0\x40\0\2\1\x40" INNER,
+				 &p),
+		PACKET_TCP);
+	expect(&p, true);
+	assert_int_equal(PARSE(1,
+				 MACS "\x88\x47"
+				      "\0\2\1\x40\0\0\0\0" ETHER INNER,
+				 &p),
+		PACKET_TCP);
+	expect(&p, true);
+	assert_int_equal(PARSE(9, "\xff\3\0\x21" INNER, &p), PACKET_TCP);
+	expect(&p, true);
+	assert_int_equal(PARSE(1,
+				 MACS "\x88\x64"
+				      "\x11\0\0\1\0\x2d\0\x21" INNER "padding",
+				 &p),
+		PACKET_TCP);
+	expect(&p, true);
+	assert_int_equal(PARSE(101, IPV6("\x2b", "\x04") INNER, &p), PACKET_TCP);
+	expect(&p, true);
+	/* Of UDP only VXLAN; labels without an end. */
+	assert_int_equal(
+		PARSE(1,
+			ETHER OUTER("\x11",
+				"\0\x5d") "\x12\x34\x12\xb6\0\x49\0\0\x08\0\0\0\0\0\1\0" ETHER
+				INNER,
+			&p),
+		PACKET_OTHER);
+	assert_int_equal(PARSE(1,
+				 MACS "\x88\x47"
+				      "\0\1\0\x40",
+				 &p),
+		PACKET_BAD);
+}
+
+/* Tunnels in each other have an end. */
+static void test_deep_tunnels(void **state)
+{
+	uint8_t frame[14 + 4 * 4000];
+	struct cap_frame f = {
+		.link = 1, .captured = sizeof frame, .len = sizeof frame, .bytes = frame};
+	struct packet p;
+
+	/* MPLS, a control word, Ethernet with MPLS in it, and so on. */
+	for (size_t i = 0; i + 22 <= sizeof frame; i += 22)
+		memcpy(frame + i, MACS "\x88\x47\0\0\1\0\0\0\0\0", 22);
+	assert_int_equal(packet_parse(&f, &p), PACKET_OTHER);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tunnels),
+		cmocka_unit_test(test_deep_tunnels),
 		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_ipv6_extensions),
 		cmocka_unit_test(test_ipv4),
