@@ -227,6 +227,8 @@ void follow_frame(struct follow *w, const struct cap_frame *f)
 
 	n->frames++;
 	n->bytes += f->len;
+	if (!packet_knows_link(f->link) && n->unknown_links++ == 0)
+		n->unknown_link = f->link;
 	if (n->kind[kind]++ == 0)
 		n->first[kind] = f->number;
 	if (w->shared.origin == 0)

@@ -25,6 +25,8 @@ struct follow_counters {
 	uint64_t kind[PACKET_KINDS];
 	uint64_t first[PACKET_KINDS]; /**< number of the first frame of each kind */
 	uint64_t fragments_used;      /**< of kind[PACKET_FRAGMENT]: those that were reassembled */
+	uint64_t unknown_links;       /**< frames of link types that are not read */
+	uint32_t unknown_link;        /**< the first such link type */
 	uint64_t evicted;
 	uint64_t last_time;
 };

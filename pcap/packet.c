@@ -416,3 +416,15 @@ enum packet_kind packet_parse(const struct cap_frame *f, struct packet *p)
 		return PACKET_OTHER;
 	}
 }
+
+bool packet_knows_link(uint32_t link)
+{
+	static const uint32_t known[] = {LINK_NULL, LINK_ETHERNET, LINK_PPP, LINK_RAW_BSD,
+		LINK_RAW_OPENBSD, LINK_PPP_HDLC, LINK_PPP_ETHER, LINK_RAW, LINK_LOOP,
+		LINK_LINUX_SLL, LINK_IPV4, LINK_IPV6, LINK_LINUX_SLL2};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (known[i] == link)
+			return true;
+	return false;
+}

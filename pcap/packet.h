@@ -53,4 +53,7 @@ enum packet_kind packet_parse(const struct cap_frame *f, struct packet *p);
  */
 enum packet_kind packet_parse_tcp(struct packet *p);
 
+/** True if frames of this LINKTYPE_ are read; those of others are PACKET_OTHER. */
+bool packet_knows_link(uint32_t link);
+
 #endif

@@ -21,6 +21,7 @@
 /* Besides 0, by which check says that it found nothing. */
 #define EXIT_VIOLATIONS 1
 #define EXIT_UNREADABLE 2
+#define EXIT_NOTHING    3
 
 enum { KEY_JSON = 256, KEY_ALL, KEY_PLOT, KEY_CONNECTION, KEY_RESPONDER };
 
@@ -165,6 +166,11 @@ static void cmd_pcap_warn(const char *file, const struct follow_counters *n)
 			file, (unsigned long long)(n->kind[PACKET_FRAGMENT] - n->fragments_used),
 			(unsigned long long)n->kind[PACKET_FRAGMENT],
 			(unsigned long long)n->first[PACKET_FRAGMENT]);
+	if (n->unknown_links != 0)
+		fprintf(stderr,
+			"uiwarp pcap: %s: %llu frames of link types that are not read, first "
+			"%u\n",
+			file, (unsigned long long)n->unknown_links, n->unknown_link);
 	for (int k = 0; k < PACKET_KINDS; k++)
 		if (what[k] && n->kind[k] != 0)
 			fprintf(stderr, "uiwarp pcap: %s: %llu %s, first frame %llu\n", file,
@@ -214,9 +220,25 @@ static int cmd_pcap_run_show(struct cmd_pcap_options *o)
 	return status;
 }
 
+/* Nothing was checked: that is no good news. */
+static void cmd_pcap_warn_nothing(const char *file, const struct follow_counters *n)
+{
+	fprintf(stderr,
+		"uiwarp pcap: %s: no iWARP connection in %llu frames, %llu of them of TCP\n", file,
+		(unsigned long long)n->frames, (unsigned long long)n->kind[PACKET_TCP]);
+	if (n->kind[PACKET_OTHER] != n->unknown_links)
+		fprintf(stderr,
+			"uiwarp pcap: %s: %llu frames carry no TCP, or in a tunnel that is not "
+			"read, "
+			"first frame %llu\n",
+			file, (unsigned long long)(n->kind[PACKET_OTHER] - n->unknown_links),
+			(unsigned long long)n->first[PACKET_OTHER]);
+}
+
 static int cmd_pcap_run_check(struct cmd_pcap_options *o)
 {
 	int status = EXIT_SUCCESS;
+	uint64_t connections = 0;
 
 	for (int i = 0; i < o->num_files; i++) {
 		struct check k = {.report = {.out = stdout, .json = o->json, .all = o->all}};
@@ -226,10 +248,13 @@ static int cmd_pcap_run_check(struct cmd_pcap_options *o)
 			printf("%s:\n", o->files[i]);
 		cmd_pcap_worse(&status, cmd_pcap_follow_file(o, o->files[i], &w, &check_ops, &k));
 		report_summary(&k.report, o->files[i], w.shared.connections, w.counters.frames);
+		connections += w.shared.connections;
+		if (w.shared.connections == 0)
+			cmd_pcap_warn_nothing(o->files[i], &w.counters);
 		if (k.report.violations != 0)
 			cmd_pcap_worse(&status, EXIT_VIOLATIONS);
 	}
-	return status;
+	return status == EXIT_SUCCESS && connections == 0 ? EXIT_NOTHING : status;
 }
 
 static int cmd_pcap_draw(const struct cmd_pcap_options *o, const struct timeseq *t)
@@ -294,8 +319,7 @@ static const struct subcommand {
 		"A violation names the demand that the sender of a frame did not meet; advice is "
 		"the same for a SHOULD; a note is worth knowing and no fault.\n\n"
 		"Exit status: 0 without violations; 1 with; 2 if a file cannot be read to its end, "
-		"or "
-		"the command line is wrong."},
+		"or the command line is wrong; 3 if no file has an iWARP connection."},
 	{"replay", cmd_pcap_run_replay, cmd_pcap_replay_options,
 		"Feed what initiators sent in capture files to our own stack as responder, and see "
 		"that "

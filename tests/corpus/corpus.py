@@ -9,6 +9,7 @@ usage: tests/corpus/corpus.py check MAKER UIWARP    made again, the same; and wh
 """
 import collections
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -76,9 +77,31 @@ def replays(uiwarp, name):
     return bad
 
 
+def statuses(uiwarp):
+    """What is wrong with the exit status of a check: nothing of iWARP is not the same as nothing wrong."""
+    def header(link):
+        return struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, link)
+
+    bad = []
+    with tempfile.TemporaryDirectory() as directory:
+        files = {name: pathlib.Path(directory, name) for name in ("empty", "other", "cut")}
+        files["empty"].write_bytes(header(1))
+        files["other"].write_bytes(header(147) + struct.pack("<IIII", 1, 0, 4, 4) + b"abcd")
+        files["cut"].write_bytes(header(1) + b"abcd")
+        for name, due, said in [
+                (CORPUS / "ops-rev2.pcapng", 0, ""), (CORPUS / "terminate-untagged.pcapng", 1, ""),
+                (files["cut"], 2, "cut off"), (files["empty"], 3, "no iWARP connection in 0 frames"),
+                (files["other"], 3, "1 frames of link types that are not read, first 147")]:
+            run = subprocess.run([uiwarp, "pcap", "check", name], text=True, capture_output=True,
+                                 check=False)
+            if run.returncode != due or said not in run.stderr:
+                bad.append(f"{name}: status {run.returncode}, due is {due}: {run.stderr}")
+    return bad
+
+
 def check(maker, uiwarp):
     files = index()
-    bad = compare(maker, files)
+    bad = compare(maker, files) + statuses(uiwarp)
     there = {str(p.relative_to(CORPUS)) for p in CORPUS.rglob("*.pcap*")}
     bad += [f"{name}: not in the index" for name in sorted(there - files.keys())]
     for name, entry in files.items():
