@@ -66,6 +66,7 @@ class Process:
                 match = self.find(pattern, begin)
                 if match or time.monotonic() >= end:
                     return match
+                begin = len(self.lines)  # a survivor says more and more
                 if not self.is_alive() and not self._reader.is_alive():
                     return None
                 self._more.wait(0.1)
