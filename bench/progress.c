@@ -52,7 +52,7 @@ static struct memory memory;
 static struct ibv_mr *mr;
 static struct where peer;
 
-static void die(const char *what)
+static void __attribute__((noreturn)) die(const char *what)
 {
 	fprintf(stderr, "progress: %s: %s\n", what, strerror(errno));
 	exit(1);
