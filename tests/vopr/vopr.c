@@ -180,6 +180,7 @@ int main(int argc, char **argv)
 	setlinebuf(stdout);
 	signal(SIGABRT, on_abort);
 	signal(SIGSEGV, on_abort);
+	signal(SIGXCPU, on_abort);
 	if (o.list && !run_list(&o, &s))
 		return 2;
 	for (uint64_t seed = o.from;
