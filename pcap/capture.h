@@ -4,9 +4,9 @@
  * Reads frames from a capture file: pcap of either byte order and both resolutions, and pcapng.
  *
  * Files of both formats are mapped and read in place. libpcap copies every frame, which is slower
- * (2 GB/s against 7 GB/s, for files of 1 GB in the page cache). If a file cannot be mapped (a pipe)
- * or is of a variant (Kuznetzov's headers), libpcap copies it to an unlinked file of the plain
- * format.
+ * (2 GB/s against 7 GB/s, for files of 1 GB in the page cache). Pipes and compressed files
+ * (decompress.h) are copied to an unlinked file in $TMPDIR first, of at most half of what is free
+ * there; files of a variant (Kuznetzov's headers) by libpcap.
  *
  * Pointers to the bytes of frames are valid until cap_close(). Pages are given back to the system
  * after they are read, so memory does not grow with the file. An access through an old pointer

@@ -26,6 +26,7 @@ struct cap_file {
 	size_t len, at;
 	size_t given_back; /**< pages before this were given back to the system */
 	bool mapped, swapped;
+	struct cap_error damage; /**< why the text of the file ends early; empty: it does not */
 	enum cap_result (*next)(struct cap_file *c, struct cap_frame *f, struct cap_error *e);
 	uint64_t number;
 	/* pcap */
@@ -73,5 +74,27 @@ struct cap_file *cap_start(struct cap_file *c, struct cap_error *e);
  */
 int cap_pcap_start(struct cap_file *c, struct cap_error *e);
 int cap_pcapng_start(struct cap_file *c, struct cap_error *e);
+
+/** cap_open() with a limit, in bytes, of the temporary file that a pipe or a compressed file needs.
+ */
+struct cap_file *cap_open_within(const char *path, uint64_t room, struct cap_error *e);
+
+/* ---- capture_spool.c: what must be written to a temporary file before it can be mapped ------- */
+
+/**
+ * An unlinked file in $TMPDIR, or /tmp.
+ * @param[in,out] room bytes that it may take; lowered to half of what is free there.
+ * @return a file descriptor; -1: @p e says why not.
+ */
+int cap_spool_open(uint64_t *room, struct cap_error *e);
+
+/**
+ * Copy what is in @p fd, if it is of the kind of the name, to such a file in a form that is read.
+ * @param damage why not all of it could be.
+ * @return that file; @p fd, if it is not of that kind; -1: @p e says why not.
+ */
+int cap_spool_pipe(int fd, uint64_t room, struct cap_error *damage, struct cap_error *e);
+int cap_spool_compressed(int fd, uint64_t room, struct cap_error *damage, struct cap_error *e);
+int cap_spool_variant(int fd, uint64_t room, struct cap_error *damage, struct cap_error *e);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A capture file: the whole of `uiwarp pcap` over it. Also with small limits, so that inputs of a
- * few hundred bytes reach what happens when tables are full.
+ * few hundred bytes reach what happens when tables are full. And what is compressed in it.
  */
 #include "fuzz.h"
 #include "pcap/check.h"
+#include "pcap/decompress.h"
 #include "pcap/follow.h"
 #include "pcap/replay.h"
 #include "pcap/show.h"
@@ -39,6 +40,41 @@ static void follow(const uint8_t *data, size_t size, const struct follow_config 
 	cap_close(c);
 }
 
+/* Room for what is decompressed: more is asked for by many inputs of a few bytes. */
+#define ROOM ((size_t)1 << 18)
+
+struct room {
+	uint8_t *bytes;
+	size_t len;
+};
+
+static int room_put(void *user, const uint8_t *bytes, size_t len)
+{
+	struct room *r = user;
+
+	MUST(len <= ROOM - r->len);
+	memcpy(r->bytes + r->len, bytes, len);
+	r->len += len;
+	return 0;
+}
+
+static void decompressed(const uint8_t *data, size_t size, const struct follow_config *config)
+{
+	enum decompress_format format = decompress_detect(data, size);
+	struct check quiet = {.report = {0}};
+	struct cap_error e = {""};
+	struct room r = {0};
+
+	if (format == DECOMPRESS_NONE)
+		return;
+	r.bytes = malloc(ROOM);
+	MUST(r.bytes != NULL);
+	MUST(decompress(format, data, size, &(struct decompress_sink){room_put, &r, ROOM}, &e) ==
+		(e.text[0] == '\0'));
+	follow(r.bytes, r.len, config, &check_ops, &quiet);
+	free(r.bytes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct follow_config roomy = {.ports = {7174}, .num_ports = 1};
@@ -50,6 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct stats stats = {.out = nowhere, .plot = 1};
 	static struct replay there, back;
 
+	decompressed(data, size, &roomy);
 	follow(data, size, &roomy, &check_ops, &loud);
 	follow(data, size, &tight, &check_ops, &quiet);
 	follow(data, size, &roomy, &show_ops, &text);

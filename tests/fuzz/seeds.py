@@ -9,6 +9,7 @@ Only what is missing is written. A seed that is there stays as it is, whatever h
 capture that it was made of: it may have found something. To have it made anew, remove it.
 --check writes nothing, and fails if one is missing.
 """
+import gzip
 import os
 import pathlib
 import struct
@@ -481,6 +482,14 @@ for file in ("start-rev0", "start-again-with-rev1", "ops-ipv6"):
 for file in ("ops-rev2-markers", "ops-rev2-markers-nocrc"):
     whole = list(packets((CORPUS / f"{file}.pcapng").read_bytes()))
     write("pcap", f"corpus-middle-of-{file}", pcap(whole[9:]))
+
+# The same, compressed: with gzip, and as zstd without compressing has it (RFC 8878 section 3.1.1).
+whole = (CORPUS / "ops-rev2.pcapng").read_bytes()
+raw = [whole[at:at + 8192] for at in range(0, len(whole), 8192)]
+write("pcap", "gzip-corpus", gzip.compress(whole, mtime=0))
+write("pcap", "gzip-two-members", gzip.compress(whole[:500], mtime=0) + gzip.compress(whole[500:], mtime=0))
+write("pcap", "zstd-corpus", h("28b52ffd0058") + b"".join(
+    struct.pack("<I", len(r) << 3 | (n == len(raw) - 1))[:3] + r for n, r in enumerate(raw)))
 
 if missing:
     print(*(("missing: " if CHECK else "written: ") + name for name in missing), sep="\n")
