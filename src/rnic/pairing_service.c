@@ -2,6 +2,7 @@
 #include "rnic/pairing_service.h"
 
 #include "base/container_of.h"
+#include "base/peer_set.h"
 #include "rnic/ep_priv.h"
 #include "rnic/qp.h"
 
@@ -14,6 +15,7 @@ struct held {
 	struct pairing_service *service;
 	struct rnic_ep *ep;
 	struct pairing_hello hello;
+	struct peer_charge charge;
 	struct timer timer;
 };
 
@@ -21,7 +23,7 @@ struct pairing_service {
 	struct rnic *rnic;
 	struct rnic_ep *listener;
 	LIST_HEAD(, held) held;
-	unsigned held_count;
+	struct peer_set peers; /**< of those that are held */
 };
 
 /* ---- refusing ---------------------------------------------------------------------------- */
@@ -49,17 +51,21 @@ static struct rnic_ep *pairing_service_let_go(struct held *h)
 
 	timer_stop(&s->rnic->engine->wheel, &h->timer);
 	LIST_REMOVE(h, link);
-	s->held_count--;
+	peer_set_remove(&s->peers, &h->charge);
 	free(h);
 	return ep;
 }
 
-static void pairing_service_on_too_long(struct timer *t, uint64_t now)
+static void pairing_service_give_up(struct held *h, enum pairing_refusal why)
 {
-	struct held *h = container_of(t, struct held, timer);
 	struct pairing_hello hello = h->hello;
 
-	pairing_service_refuse(pairing_service_let_go(h), PAIRING_NOT_READY, &hello);
+	pairing_service_refuse(pairing_service_let_go(h), why, &hello);
+}
+
+static void pairing_service_on_too_long(struct timer *t, uint64_t now)
+{
+	pairing_service_give_up(container_of(t, struct held, timer), PAIRING_NOT_READY);
 }
 
 /** Of a request that is held nothing is told but its beginning. */
@@ -67,24 +73,49 @@ static void pairing_service_on_held(const struct rnic_ep_event *ev)
 {
 }
 
+/** One peer that asks too often must not keep the others out. */
+static void pairing_service_make_room(struct pairing_service *s, const struct ip_addr *peer)
+{
+	struct peer_charge *charge = peer_set_in_the_way(&s->peers, peer, PAIRING_HELD_MAX, 0);
+
+	if (charge)
+		pairing_service_give_up(container_of(charge, struct held, charge), PAIRING_BUSY);
+}
+
+/** @return NULL: no memory. */
+static struct held *pairing_service_new_held(
+	struct pairing_service *s, struct rnic_ep *ep, const struct pairing_hello *hello)
+{
+	struct held *h = malloc(sizeof *h);
+
+	if (!h)
+		return NULL;
+	*h = (struct held){.service = s, .ep = ep, .hello = *hello};
+	if (peer_set_add(&s->peers, &h->charge, &ep->remote.addr)) {
+		free(h);
+		return NULL;
+	}
+	return h;
+}
+
 static void pairing_service_hold(
 	struct pairing_service *s, struct rnic_ep *ep, const struct pairing_hello *hello)
 {
-	struct held *h = s->held_count < PAIRING_HELD_MAX ? malloc(sizeof *h) : NULL;
 	struct engine *e = s->rnic->engine;
+	struct held *h;
 
+	pairing_service_make_room(s, &ep->remote.addr);
+	h = pairing_service_new_held(s, ep, hello);
 	if (!h) {
 		pairing_service_refuse(ep, PAIRING_BUSY, hello);
 		return;
 	}
-	*h = (struct held){.service = s, .ep = ep, .hello = *hello};
 	ep_adopt(ep, pairing_service_on_held, h);
 	/* It does not count in the listener any more: here it does. */
 	ep_leave_listener(ep);
 	timer_init(&h->timer, pairing_service_on_too_long);
 	timer_start(&e->wheel, &h->timer, e->now + PAIRING_HOLD_MS * UINT64_C(1000000));
 	LIST_INSERT_HEAD(&s->held, h, link);
-	s->held_count++;
 }
 
 /* ---- requests ---------------------------------------------------------------------------- */
@@ -163,6 +194,23 @@ static int pairing_service_listen_at(struct pairing_service *s)
 	return rc ? rc : ep_listen(s->listener, 0);
 }
 
+/** @return NULL: no memory. */
+static struct pairing_service *pairing_service_new(struct rnic *r)
+{
+	struct pairing_service *s = calloc(1, sizeof *s);
+	struct siphash_key key;
+
+	if (!s)
+		return NULL;
+	s->rnic = r;
+	r->random.fill(r->random.ctx, &key, sizeof key);
+	if (peer_set_init(&s->peers, PAIRING_HELD_MAX, &key)) {
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
 int pairing_service_open(struct rnic *r)
 {
 	int rc;
@@ -171,10 +219,9 @@ int pairing_service_open(struct rnic *r)
 		return -EOPNOTSUPP;
 	if (r->pairing)
 		return 0;
-	r->pairing = calloc(1, sizeof *r->pairing);
+	r->pairing = pairing_service_new(r);
 	if (!r->pairing)
 		return -ENOMEM;
-	r->pairing->rnic = r;
 	rc = pairing_service_listen_at(r->pairing);
 	if (rc) {
 		log_printf(r->log, LOG_LEVEL_ERROR,
@@ -194,6 +241,7 @@ void pairing_service_close(struct rnic *r)
 		ep_free(pairing_service_let_go(LIST_FIRST(&s->held)));
 	if (s->listener)
 		ep_free(s->listener);
+	peer_set_fini(&s->peers);
 	r->pairing = NULL;
 	free(s);
 }

@@ -3,7 +3,8 @@
  * @file pairing_service.h
  * Listens for the connections of pairings, on one port for all QPs of the RNIC. A request that
  * comes before its QP is in RTR is held for up to PAIRING_HOLD_MS. At most PAIRING_HELD_MAX are
- * held.
+ * held. When there are more, the oldest of the peer that has most is refused as busy; its initiator
+ * asks again.
  *
  * All under the engine's lock.
  */

@@ -283,7 +283,7 @@ struct mem_conn *llp_mem_conn(struct llp_mem *m)
 
 struct host *llp_mem_host_by_addr(struct llp_mem *m, const struct ip_addr *a)
 {
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < LLP_MEM_HOSTS; i++) {
 		if (ip_addr_equal(&m->host[i].addr, a))
 			return &m->host[i];
 	}
@@ -524,7 +524,7 @@ struct llp_mem *llp_mem_create(void)
 
 	m->emss = 1448;
 	m->buffer = 1 << 20;
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < LLP_MEM_HOSTS; i++) {
 		const uint8_t v4[4] = {10, 0, 0, (uint8_t)(1 + i)};
 
 		m->host[i].stack.ops = &llp_mem_stack_ops;
@@ -543,7 +543,7 @@ void llp_mem_destroy(struct llp_mem *m)
 		m->conns = c->next;
 		conn_free(c);
 	}
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < LLP_MEM_HOSTS; i++) {
 		while (m->host[i].listeners != NULL)
 			llp_unlisten(&m->host[i].stack, m->host[i].listeners);
 		while (m->host[i].reservations != NULL) {

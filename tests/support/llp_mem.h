@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file llp_mem.h
- * An LLP in memory: two hosts with a stack each, joined by byte pipes. Nothing moves by itself: the
- * test steps every delivery, so any order of events is possible. Each piece that a user sees has
- * its own allocation of its exact length, and a handle is freed as soon as its user has released
- * it. So the address sanitizer sees every overrun and every use after free.
+ * An LLP in memory: three hosts with a stack each, joined by byte pipes. Nothing moves by itself:
+ * the test steps every delivery, so any order of events is possible. Each piece that a user sees
+ * has its own allocation of its exact length, and a handle is freed as soon as its user has
+ * released it. So the address sanitizer sees every overrun and every use after free.
  *
  * Upcalls come only from llp_mem_step() and llp_mem_run(), never from inside an llp function.
  */
@@ -15,16 +15,19 @@
 
 struct llp_mem;
 
-/** Two hosts, 10.0.0.1 and 10.0.0.2; EMSS 1448, send buffers of 1 MiB, segments as sent. */
+/** The third is for tests that need a stranger. */
+#define LLP_MEM_HOSTS 3
+
+/** Hosts 10.0.0.1, 10.0.0.2 and 10.0.0.3; EMSS 1448, send buffers of 1 MiB, segments as sent. */
 struct llp_mem *llp_mem_create(void);
 
 /** Frees everything. Open connections end without upcalls. */
 void llp_mem_destroy(struct llp_mem *m);
 
-/** The stack of host 0 or 1, for llp_connect() and llp_listen(). */
+/** The stack of @p host, from 0, for llp_connect() and llp_listen(). */
 struct llp_stack *llp_mem_stack(struct llp_mem *m, unsigned host);
 
-/** The address of host 0 or 1, with @p port. */
+/** The address of @p host, with @p port. */
 struct ip_endpoint llp_mem_endpoint(const struct llp_mem *m, unsigned host, uint16_t port);
 
 /** Set the EMSS of all connections. */

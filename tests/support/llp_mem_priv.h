@@ -77,7 +77,7 @@ struct host {
 };
 
 struct llp_mem {
-	struct host host[2];
+	struct host host[LLP_MEM_HOSTS];
 	struct mem_conn *conns;
 	uint32_t emss;
 	size_t segment, buffer;

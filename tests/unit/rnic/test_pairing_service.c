@@ -45,9 +45,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* ---- a stranger on host 0 ------------------------------------------------------------------- */
+/* ---- strangers ------------------------------------------------------------------------------ */
 
-static void knock(struct llp_mem_peer *s, const void *private_data, uint16_t len)
+static void knock_from(
+	unsigned host, struct llp_mem_peer *s, const void *private_data, uint16_t len)
 {
 	const struct mpa_start st = {.revision = 2,
 		.enhanced = true,
@@ -64,19 +65,29 @@ static void knock(struct llp_mem_peer *s, const void *private_data, uint16_t len
 
 	assert_true(n > 0);
 	*s = (struct llp_mem_peer){0};
-	llp_mem_peer_connect(s, p.mem, 0, &to);
+	llp_mem_peer_connect(s, p.mem, host, &to);
 	pair_run(&p);
 	assert_true(s->connected);
 	llp_mem_send_raw(s->llp, frame, (size_t)n);
 	pair_run(&p);
 }
 
-static void knock_for(struct llp_mem_peer *s, const struct pairing_hello *h)
+static void knock(struct llp_mem_peer *s, const void *private_data, uint16_t len)
+{
+	knock_from(0, s, private_data, len);
+}
+
+static void knock_from_for(unsigned host, struct llp_mem_peer *s, const struct pairing_hello *h)
 {
 	uint8_t data[PAIRING_HELLO_LEN];
 
 	pairing_put_hello(data, h);
-	knock(s, data, sizeof data);
+	knock_from(host, s, data, sizeof data);
+}
+
+static void knock_for(struct llp_mem_peer *s, const struct pairing_hello *h)
+{
+	knock_from_for(0, s, h);
 }
 
 /** Until something is said or it is over. */
@@ -181,7 +192,8 @@ static void test_too_many(void **state)
 	for (unsigned i = 0; i <= PAIRING_HELD_MAX; i++)
 		knock_for(&s[i], &hello);
 	assert_int_equal(requests(), PAIRING_HELD_MAX);
-	assert_int_equal(answer_to(&s[PAIRING_HELD_MAX]), PAIRING_BUSY);
+	assert_int_equal(answer_to(&s[0]), PAIRING_BUSY);
+	assert_int_equal(s[PAIRING_HELD_MAX].rx_len, 0);
 	/* Connections without a peer any more make room when their time is over, too. */
 	for (unsigned i = 0; i <= PAIRING_HELD_MAX; i++)
 		llp_mem_peer_done(&s[i]);
@@ -191,6 +203,30 @@ static void test_too_many(void **state)
 	assert_int_equal(requests(), 1);
 	llp_mem_peer_done(&s[0]);
 	free(s);
+}
+
+/* One peer cannot keep another out, however often it asks, before and after. */
+static void test_greedy(void **state)
+{
+	const struct pairing_hello hello = {.to_qp = rnic_qp_num(p.b.qp), .from_qp = 1};
+	const unsigned n = PAIRING_HELD_MAX + 100;
+	struct llp_mem_peer *greedy = calloc(n, sizeof *greedy), s;
+
+	assert_non_null(greedy);
+	for (unsigned i = 0; i < PAIRING_HELD_MAX; i++)
+		knock_from_for(2, &greedy[i], &hello);
+	knock_for(&s, &hello);
+	assert_int_equal(answer_to(&greedy[0]), PAIRING_BUSY);
+	for (unsigned i = PAIRING_HELD_MAX; i < n; i++)
+		knock_from_for(2, &greedy[i], &hello);
+	assert_int_equal(requests(), PAIRING_HELD_MAX);
+	assert_int_equal(s.rx_len, 0);
+	pair_advance(&p, PAIRING_HOLD_MS + 10);
+	assert_int_equal(answer_to(&s), PAIRING_NOT_READY);
+	llp_mem_peer_done(&s);
+	for (unsigned i = 0; i < n; i++)
+		llp_mem_peer_done(&greedy[i]);
+	free(greedy);
 }
 
 /* Those that wait do not outlive the service. */
@@ -241,6 +277,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_qp_of_rdma_cm, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_held_and_let_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_greedy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_closed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_port_is_taken, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_off, setup_off, teardown),
