@@ -88,7 +88,8 @@ int rnic_ep_rebind(struct rnic_ep *ep, bool reuse, bool v6only);
 int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote, uint64_t patience);
 
 /**
- * @param backlog limit of requests that are not adopted; 0: the largest. Others are rejected.
+ * @param backlog limit of requests that are not adopted; 0: the largest. Others are rejected. As
+ *                many again may wait from peers that have none waiting yet, one of each.
  * @return 0, -EINVAL (not bound), -EADDRINUSE, -ENOMEM.
  */
 int rnic_ep_listen(struct rnic_ep *ep, unsigned backlog);

@@ -25,18 +25,25 @@ static int ep_listen_on_accept(void *user, struct llp *l)
 
 int ep_listen(struct rnic_ep *ep, unsigned backlog)
 {
-	uint32_t max = ep->rnic->limits.max_listen_backlog;
+	struct rnic *r = ep->rnic;
+	uint32_t max = r->limits.max_listen_backlog;
 	char text[IP_ADDR_STRLEN];
+	struct siphash_key key;
 	int rc;
 
 	if (ep->state != EP_BOUND)
 		return -EINVAL;
-	rc = llp_listen(ep->rnic->net, &ep->local, max, ep_listen_on_accept, ep, &ep->listener);
-	if (rc)
-		return rc;
 	ep->backlog = backlog && backlog < max ? backlog : max;
+	r->random.fill(r->random.ctx, &key, sizeof key);
+	if (peer_set_init(&ep->waiting, ep->backlog, &key))
+		return -ENOMEM;
+	rc = llp_listen(r->net, &ep->local, max, ep_listen_on_accept, ep, &ep->listener);
+	if (rc) {
+		peer_set_fini(&ep->waiting);
+		return rc;
+	}
 	ep->state = EP_LISTENING;
-	log_printf(ep->rnic->log, LOG_LEVEL_INFO, "rnic: listening on %s port %u",
+	log_printf(r->log, LOG_LEVEL_INFO, "rnic: listening on %s port %u",
 		ip_addr_format(&ep->local.addr, text), ep->local.port);
 	return 0;
 }
@@ -63,6 +70,7 @@ void ep_unlisten(struct rnic_ep *ep)
 		else
 			ep_free(request);
 	}
+	peer_set_fini(&ep->waiting);
 }
 
 /* ---- requests ---------------------------------------------------------------------------- */
@@ -73,31 +81,60 @@ uint16_t ep_depth(uint16_t told, uint32_t max)
 	return told == MPA_DEPTH_UNKNOWN || told > max ? (uint16_t)max : told;
 }
 
+/**
+ * One peer that fills the backlog of a program that is slow must not keep the others out. Beyond it
+ * there are as many places again, one for each peer that has none.
+ */
+static bool ep_listen_has_room(const struct rnic_ep *ep, const struct ip_addr *peer)
+{
+	uint32_t n = ep->waiting.count;
+
+	return n < ep->backlog ||
+	       (n - ep->backlog < ep->backlog && !peer_set_count(&ep->waiting, peer));
+}
+
+/** @return the endpoint of a request on @p c, or NULL: the backlog is full, or no memory. */
+static struct rnic_ep *ep_listen_new_request(struct rnic_ep *ep, const struct conn *c)
+{
+	struct ip_endpoint local, remote;
+	struct rnic_ep *request;
+
+	llp_endpoints(mpa_llp(&c->mpa), &local, &remote);
+	if (!ep_listen_has_room(ep, &remote.addr))
+		return NULL;
+	request = ep_new(ep->rnic, ep->fn, ep->context);
+	if (!request)
+		return NULL;
+	if (peer_set_add(&ep->waiting, &request->charge, &remote.addr)) {
+		ep_free(request);
+		return NULL;
+	}
+	request->state = EP_REQUEST;
+	request->paired = ep->paired;
+	request->local = local;
+	request->remote = remote;
+	request->parent = ep;
+	LIST_INSERT_HEAD(&ep->requests, request, request_link);
+	return request;
+}
+
 void ep_on_request(struct rnic_ep *ep, struct conn *c, const struct mpa_start *st)
 {
 	const struct rnic_limits *l = &ep->rnic->limits;
-	struct rnic_ep *request = NULL;
+	struct rnic_ep *request = ep_listen_new_request(ep, c);
 	struct rnic_ep_event ev = {.type = RNIC_EP_CONNECT_REQUEST,
 		.private_data = st->private_data,
 		.private_len = st->private_len,
 		.ird = ep_depth(st->ord, l->max_ird),
 		.ord = ep_depth(st->ird, l->max_ord)};
 
-	if (ep->waiting < ep->backlog)
-		request = ep_new(ep->rnic, ep->fn, ep->context);
 	if (!request) {
 		log_printf(ep->rnic->log, LOG_LEVEL_DEBUG, "rnic: backlog full, request rejected");
 		conn_refuse(c);
 		return;
 	}
-	request->state = EP_REQUEST;
-	request->paired = ep->paired;
 	request->conn = c;
 	c->ep = request;
-	llp_endpoints(mpa_llp(&c->mpa), &request->local, &request->remote);
-	request->parent = ep;
-	LIST_INSERT_HEAD(&ep->requests, request, request_link);
-	ep->waiting++;
 	ev.request = request;
 	ep_tell(ep, &ev);
 }
@@ -105,7 +142,7 @@ void ep_on_request(struct rnic_ep *ep, struct conn *c, const struct mpa_start *s
 void ep_request_taken(struct rnic_ep *ep)
 {
 	if (ep->parent && !ep->adopted)
-		ep->parent->waiting--;
+		peer_set_remove(&ep->parent->waiting, &ep->charge);
 	ep->adopted = true;
 }
 

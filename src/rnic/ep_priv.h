@@ -43,13 +43,15 @@ struct rnic_ep {
 
 	/* Of a listener. */
 	struct llp_listener *listener;
-	uint32_t backlog, waiting; /**< requests that are not adopted yet */
+	uint32_t backlog;
+	struct peer_set waiting; /**< by peer, the requests that are not adopted yet */
 	LIST_HEAD(, conn) pending;
 	LIST_HEAD(, rnic_ep) requests;
 
 	/* Of a request. */
 	struct rnic_ep *parent; /**< the listener, while that exists */
 	bool adopted;           /**< false: it counts in the listener's waiting */
+	struct peer_charge charge;
 	LIST_ENTRY(rnic_ep) request_link;
 };
 

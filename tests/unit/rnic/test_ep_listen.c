@@ -29,15 +29,20 @@ static int teardown(void **state)
 
 #define REQUEST "MPA ID Req Frame\x40\x01\x00\x00"
 
-static void ask(struct pair *p, struct llp_mem_peer *peer, bool request)
+static void ask_from(unsigned host, struct pair *p, struct llp_mem_peer *peer, bool request)
 {
 	struct ip_endpoint to = llp_mem_endpoint(p->mem, 1, PAIR_PORT);
 
-	llp_mem_peer_connect(peer, p->mem, 0, &to);
+	llp_mem_peer_connect(peer, p->mem, host, &to);
 	pair_run(p);
 	if (request && peer->llp)
 		llp_mem_send_raw(peer->llp, REQUEST, 20);
 	pair_run(p);
+}
+
+static void ask(struct pair *p, struct llp_mem_peer *peer, bool request)
+{
+	ask_from(0, p, peer, request);
 }
 
 /** Answered by an MPA Reply with the R bit, and no more. */
@@ -112,6 +117,37 @@ static void the_backlog_is_kept(void **state)
 	pair_run(p);
 	assert_int_equal(pair_count(&p->b, RNIC_EP_DISCONNECTED), 1);
 	rnic_ep_destroy(first);
+}
+
+/** A program that does not look hears of each peer's first request, though one has filled it. */
+static void the_backlog_is_shared(void **state)
+{
+	struct pair *p = *state;
+	struct llp_mem_peer peer[5];
+	struct rnic_ep *mine;
+
+	pair_listen(p, 1);
+	ask_from(2, p, &peer[0], true);
+	ask_from(2, p, &peer[1], true);
+	assert_true(is_rejected(&peer[1]));
+	ask_from(0, p, &peer[2], true);
+	assert_false(peer[2].closed || peer[2].eof);
+	assert_int_equal(pair_count(&p->b, RNIC_EP_CONNECT_REQUEST), 2);
+	mine = p->b.request;
+	/* One for each, and no more than as many again for all together. */
+	ask_from(0, p, &peer[3], true);
+	assert_true(is_rejected(&peer[3]));
+	ask_from(1, p, &peer[4], true);
+	assert_true(is_rejected(&peer[4]));
+	rnic_ep_set_context(mine, pair_ep_event, &p->b);
+	llp_mem_peer_done(&peer[4]);
+	ask_from(1, p, &peer[4], true);
+	assert_int_equal(pair_count(&p->b, RNIC_EP_CONNECT_REQUEST), 3);
+	rnic_ep_destroy(mine);
+	p->b.request = NULL;
+	for (unsigned i = 0; i < 5; i++)
+		llp_mem_peer_done(&peer[i]);
+	pair_run(p);
 }
 
 static void a_request_that_went_away_makes_room(void **state)
@@ -318,6 +354,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(listen_and_its_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(bound_anew, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_backlog_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_backlog_is_shared, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_request_that_went_away_makes_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(destroying_a_listener, setup, teardown),
