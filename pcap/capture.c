@@ -126,6 +126,12 @@ enum cap_result cap_next(struct cap_file *c, struct cap_frame *f, struct cap_err
 	return CAP_BAD;
 }
 
+void cap_give_back(struct cap_file *c)
+{
+	if (c->mapped)
+		madvise((void *)(uintptr_t)c->bytes, c->len, MADV_DONTNEED);
+}
+
 void cap_close(struct cap_file *c)
 {
 	if (!c)

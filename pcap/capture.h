@@ -50,6 +50,9 @@ struct cap_file *cap_open(const char *path, struct cap_error *e);
  */
 enum cap_result cap_next(struct cap_file *c, struct cap_frame *f, struct cap_error *e);
 
+/** Its pages are not needed for now. Pointers to the bytes of frames stay valid. */
+void cap_give_back(struct cap_file *c);
+
 void cap_close(struct cap_file *c);
 
 #endif

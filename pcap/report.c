@@ -13,6 +13,37 @@ bool report_is_must(const struct requirement *q)
 	       strcmp(q->level, "REQUIRED") == 0;
 }
 
+/* What shows the connection in Wireshark, and no other. */
+static void report_add_filter(struct line *l, const struct connection *c)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		char text[IP_ADDR_STRLEN];
+
+		line_add(l, "%s%s == %s && tcp.port == %u", i == 0 ? "" : " && ",
+			ip_addr_is_v4(&c->end[i].addr) ? "ip.addr" : "ipv6.addr",
+			ip_addr_format(&c->end[i].addr, text), c->end[i].port);
+	}
+}
+
+/* The command that shows the frame in its file and the connection around it. */
+static void report_print_link(const struct report *r, const struct report_place *at)
+{
+	struct line filter = {0};
+	uint64_t there = 0;
+	const char *path = r->files ? cap_set_locate(r->files, at->frame, &there) : NULL;
+
+	if (!path)
+		return;
+	report_add_filter(&filter, at->s->c);
+	fputs("    wireshark -r '", r->out);
+	for (const char *p = path; *p != '\0'; p++)
+		if (*p == '\'')
+			fputs("'\\''", r->out);
+		else
+			putc(*p, r->out);
+	fprintf(r->out, "' -g %llu -Y '%s'\n", (unsigned long long)there, filter.text);
+}
+
 static void report_print(FILE *out, const char *kind, const struct report_place *at,
 	const struct requirement *q, const char *text)
 {
@@ -37,11 +68,27 @@ static void report_print(FILE *out, const char *kind, const struct report_place 
 	}
 }
 
-static void report_print_json(FILE *out, const char *kind, const struct report_place *at,
-	const struct requirement *q, const char *text)
+static void report_locate_json(const struct report *r, const struct report_place *at, json_t *o)
+{
+	struct line filter = {0};
+	uint64_t there = 0;
+	const char *path = r->files ? cap_set_locate(r->files, at->frame, &there) : NULL;
+
+	if (!path)
+		return;
+	report_add_filter(&filter, at->s->c);
+	/* NULL for a name that is no UTF-8: then there is none. */
+	json_object_set_new(o, "file", json_string(path));
+	json_object_set_new(o, "file_frame", json_integer((json_int_t)there));
+	json_object_set_new(o, "display_filter", json_string(filter.text));
+}
+
+static void report_print_json(const struct report *r, const char *kind,
+	const struct report_place *at, const struct requirement *q, const char *text)
 {
 	const struct stream *s = at->s;
 	struct line from = {0}, to = {0}, hex = {0};
+	FILE *out = r->out;
 	json_t *o;
 
 	line_add_endpoint(&from, stream_from(s));
@@ -56,6 +103,7 @@ static void report_print_json(FILE *out, const char *kind, const struct report_p
 		json_object_set_new(o, "level", json_string(q->level));
 		json_object_set_new(o, "requirement", json_string(q->text));
 	}
+	report_locate_json(r, at, o);
 	if (at->bytes && at->len != 0) {
 		line_add_hex(&hex, at->bytes, at->len, BYTES_MAX);
 		json_object_set_new(o, "bytes", json_string(hex.text));
@@ -70,10 +118,12 @@ static void report_tell(const struct report *r, const char *kind, const struct r
 {
 	if (!r->out)
 		return;
-	if (r->json)
-		report_print_json(r->out, kind, at, q, text);
-	else
+	if (r->json) {
+		report_print_json(r, kind, at, q, text);
+	} else {
 		report_print(r->out, kind, at, q, text);
+		report_print_link(r, at);
+	}
 }
 
 void report_violation(struct report *r, const struct report_place *at, enum requirement_id id,

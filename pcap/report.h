@@ -9,6 +9,7 @@
 #ifndef PCAP_REPORT_H
 #define PCAP_REPORT_H
 
+#include "pcap/capture_set.h"
 #include "pcap/connection.h"
 #include "pcap/line.h"
 #include "pcap/requirement.h"
@@ -24,6 +25,7 @@ struct report_place;
 struct report {
 	FILE *out; /**< NULL: only count */
 	bool json, all;
+	const struct cap_set *files; /**< that have the frames; NULL: not told */
 	/** Also called for every violation and piece of advice, told or not; may be NULL. */
 	void (*found)(void *user, const struct report_place *at, const struct requirement *q);
 	void *user; /**< of found() */

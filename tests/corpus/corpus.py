@@ -8,6 +8,7 @@ usage: tests/corpus/corpus.py check MAKER UIWARP    made again, the same; and wh
        tests/corpus/corpus.py list                  the files of the index
 """
 import collections
+import json
 import pathlib
 import struct
 import subprocess
@@ -99,9 +100,33 @@ def statuses(uiwarp):
     return bad
 
 
+def rotation(uiwarp):
+    """What is wrong when a capture is checked as the files of a rotation that it could have been."""
+    def lines(*files):
+        run = subprocess.run([uiwarp, "pcap", "check", "--json", *files], text=True, capture_output=True,
+                             check=False)
+        return run.returncode, [{k: v for k, v in json.loads(line).items() if k not in ("file", "file_frame")}
+                                for line in run.stdout.splitlines()]
+
+    name = CORPUS / "siw/foreign-errors.pcap"
+    with tempfile.TemporaryDirectory() as directory:
+        data, parts, at = name.read_bytes(), [], 24
+        while at < len(data):
+            begin = at
+            for _ in range(13):
+                at += 16 + struct.unpack_from("<I", data, at + 8)[0] if at < len(data) else 0
+            parts.append(pathlib.Path(directory, f"a{len(parts)}"))
+            parts[-1].write_bytes(data[:24] + data[begin:at])
+        if len(parts) < 3:
+            return [f"{name}: too short for a rotation"]
+        if lines(*sorted(parts, key=str, reverse=True)) != lines(name):
+            return [f"{name}: in {len(parts)} files it is not the same"]
+    return []
+
+
 def check(maker, uiwarp):
     files = index()
-    bad = compare(maker, files) + statuses(uiwarp)
+    bad = compare(maker, files) + statuses(uiwarp) + rotation(uiwarp)
     there = {str(p.relative_to(CORPUS)) for p in CORPUS.rglob("*.pcap*")}
     bad += [f"{name}: not in the index" for name in sorted(there - files.keys())]
     for name, entry in files.items():

@@ -11,7 +11,7 @@ captured() { # ARGUMENT-OF-exchange...
 	client_extra=(--set "capture=$out/$case_name.client.pcapng")
 	exchange "$@" || return 1
 	"$root/scripts/decode" -q "$out/$case_name".{server,client}.pcapng || return 1
-	"$uiwarp" pcap check "$out/$case_name".{server,client}.pcapng || return 1
+	"$uiwarp" pcap check --each "$out/$case_name".{server,client}.pcapng || return 1
 	"$uiwarp" pcap replay "$out/$case_name.server.pcapng" || return 1
 	"$uiwarp" pcap replay --responder "$out/$case_name.client.pcapng"
 }

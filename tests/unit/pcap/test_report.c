@@ -50,6 +50,41 @@ static void test_text(void **state)
 	free(x.text);
 }
 
+/* Where there are files, each finding has a command that shows it. */
+static void test_link(void **state)
+{
+	static struct cap_set_file files[] = {{.path = "a"}, {.path = "it's", .begin = 10}};
+	const struct cap_set set = {.files = files, .num_files = 2, .at = 1, .number = 20};
+	struct fixture x;
+	json_t *o;
+
+	init(&x, false, false);
+	x.r.files = &set;
+	report_note(&x.r, &x.at, "hm");
+	x.at.frame = 21; /* none of theirs */
+	report_note(&x.r, &x.at, "hm");
+	fclose(x.r.out);
+	assert_string_equal(x.text,
+		"note: frame 12, 0.500000 s, #3 < 10.0.0.1:1 > 10.0.0.2:2: hm\n"
+		"    wireshark -r 'it'\\''s' -g 2 -Y 'ip.addr == 10.0.0.1 && tcp.port == 1 && "
+		"ip.addr == 10.0.0.2 && tcp.port == 2'\n"
+		"note: frame 21, 0.500000 s, #3 < 10.0.0.1:1 > 10.0.0.2:2: hm\n");
+	free(x.text);
+	init(&x, true, false);
+	x.r.files = &set;
+	x.at.frame = 10;
+	report_note(&x.r, &x.at, "hm");
+	fclose(x.r.out);
+	o = json_loads(x.text, 0, NULL);
+	assert_non_null(o);
+	assert_string_equal(json_string_value(json_object_get(o, "file")), "a");
+	assert_int_equal(json_integer_value(json_object_get(o, "file_frame")), 10);
+	assert_string_equal(json_string_value(json_object_get(o, "display_filter")),
+		"ip.addr == 10.0.0.1 && tcp.port == 1 && ip.addr == 10.0.0.2 && tcp.port == 2");
+	json_decref(o);
+	free(x.text);
+}
+
 /* A SHOULD is advice. */
 static void test_advice(void **state)
 {
@@ -128,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_link),
 		cmocka_unit_test(test_advice),
 		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_json),

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file capture_set.h
+ * Several capture files as one capture: what a capture program's rotation has left, whatever the
+ * order in which they are named. Frames are numbered through all of them.
+ */
+#ifndef PCAP_CAPTURE_SET_H
+#define PCAP_CAPTURE_SET_H
+
+#include "pcap/capture.h"
+
+struct cap_set_file {
+	const char *path; /**< the caller's */
+	struct cap_file *file;
+	struct cap_frame first; /**< read ahead, for its time */
+	enum cap_result result; /**< of reading that */
+	struct cap_error error; /**< likewise */
+	uint64_t time;          /**< of its first frame, or of the file before */
+	uint64_t begin;         /**< frames in the files before */
+};
+
+struct cap_set {
+	struct cap_set_file *files; /**< by the time of their first frames */
+	unsigned num_files;
+	unsigned at;     /**< in hand */
+	uint64_t number; /**< of the last frame that was read */
+};
+
+/**
+ * Open @p n files.
+ * @param refused called for each that is not readable or no capture; the others are used.
+ * @return 0, or -ENOMEM.
+ */
+int cap_set_open(struct cap_set *s, char *const *paths, unsigned n,
+	void (*refused)(const char *path, const char *why));
+
+/**
+ * Read the next frame, of whichever file.
+ * @param[out] path with CAP_BAD, the file that is cut off or damaged here; call again to go on with
+ *             the next.
+ */
+enum cap_result cap_set_next(
+	struct cap_set *s, struct cap_frame *f, const char **path, struct cap_error *e);
+
+/** The file that has frame @p number, and its number there, where one was read; NULL: none. */
+const char *cap_set_locate(const struct cap_set *s, uint64_t number, uint64_t *there);
+
+void cap_set_close(struct cap_set *s);
+
+#endif
