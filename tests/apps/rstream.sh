@@ -4,6 +4,9 @@
 # shellcheck source=tests/apps/lib.sh
 source "$(dirname "$0")/lib.sh"
 
+# Verifying every size takes minutes where others load the machine.
+limit=240
+
 # rstream -T a takes the POLLHUP of a peer that is done already for an error (status 16), or its POLLERR
 # when it has gone (8), even with the last bytes still unread: only then is it tried again. Where
 # the end comes with the last bytes each time, which is a matter of the machine, nothing is shown.
