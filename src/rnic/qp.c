@@ -75,6 +75,7 @@ static void qp_capacities(const struct rnic_qp *qp, struct rnic_qp_init *init)
 }
 
 static void qp_serve(struct engine_doorbell *d);
+static bool qp_stop(struct rnic_qp *qp);
 
 /** Make it known. Engine's lock held. */
 static int qp_enroll(struct rnic_qp *qp)
@@ -158,13 +159,15 @@ static bool qp_sq_is_done(const struct rnic_qp *qp)
 void qp_drop_connection(struct rnic_qp *qp)
 {
 	struct conn *c = qp->conn;
+	bool in_order = qp->closing || qp_sq_is_done(qp);
 
-	if (qp_has_stream(qp) && (qp->closing || qp_sq_is_done(qp))) {
-		rdmap_release(&qp->rdmap);
-		qp_enter_error(qp);
-		conn_over(c, &(struct conn_end){.status = 0});
-	} else if (qp_has_stream(qp)) {
-		qp_abort(qp, -ECONNABORTED);
+	if (qp_has_stream(qp)) {
+		if (in_order)
+			rdmap_release(&qp->rdmap);
+		else
+			rdmap_abort(&qp->rdmap);
+		qp_stop(qp);
+		conn_over(c, &(struct conn_end){.status = in_order ? 0 : -ECONNABORTED});
 	} else if (c) {
 		conn_abort(c, -ECONNABORTED);
 	}
@@ -241,17 +244,24 @@ static void qp_flush(struct rnic_qp *qp)
 	}
 }
 
-void qp_enter_error(struct rnic_qp *qp)
+/** Everything that is posted completes, flushed. @return false: it has before. */
+static bool qp_stop(struct rnic_qp *qp)
 {
 	if (qp->in_error)
-		return;
+		return false;
 	qp->in_error = true;
 	if (qp->pairing)
 		pairing_halt(qp->pairing);
 	/* Before the queues are looked at: see recv_queue_end(). */
 	atomic_store(&qp->state, RNIC_QP_ERROR);
 	qp_flush(qp);
-	if (qp->srq)
+	return true;
+}
+
+void qp_enter_error(struct rnic_qp *qp)
+{
+	/* Of a QP that stays in the error state, and of no other that stops. */
+	if (qp_stop(qp) && qp->srq)
 		rnic_raise(qp->rnic, RNIC_EVENT_QP_LAST_WQE, qp->context);
 }
 

@@ -76,7 +76,8 @@ void qp_abort(struct rnic_qp *qp, int status);
  * End the connection, if there is one. A stream that the program has closed is released in good
  * order, because completed sends may still be in the LLP and must arrive. So is a stream with
  * nothing under way, because programs may send a last message and end without rdma_disconnect().
- * Any other connection is reset.
+ * Any other connection is reset. Either way the QP is on its way to RESET or to its end, not to the
+ * error state: no event tells of its last WQE.
  */
 void qp_drop_connection(struct rnic_qp *qp);
 

@@ -72,7 +72,7 @@ enum rnic_event_type {
 	RNIC_EVENT_QP_REQUEST_ERROR,
 	RNIC_EVENT_QP_ACCESS_ERROR,
 	RNIC_EVENT_QP_ESTABLISHED, /**< data came before RTS was reported */
-	RNIC_EVENT_QP_LAST_WQE,    /**< a QP with an SRQ takes no more elements */
+	RNIC_EVENT_QP_LAST_WQE,    /**< in ERROR: a QP with an SRQ takes no more elements */
 	RNIC_EVENT_SQ_DRAINED,     /**< in SQD: all that had started is finished */
 	RNIC_EVENT_SRQ_LIMIT,
 	RNIC_EVENT_PORT_ACTIVE,

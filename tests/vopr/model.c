@@ -125,29 +125,13 @@ static void inbox_pop(struct model_qp *qp)
 	model_wr_unref(s);
 }
 
-/** If the only reason why it ended is known, so is the event that tells of it. */
-static void check_event(const struct model_qp *qp)
-{
-	const struct model_qp *p = qp->peer;
-	enum model_event must;
-
-	if (!reason_is_only_one(qp) || (!qp->doomed && !p->doomed))
-		return;
-	if (p->doomed && p->why == MODEL_BY_OWN_MEMORY)
-		return; /* the peer has ended it, for nothing that we did */
-	must = qp->doomed ? MODEL_EVENT_FATAL : MODEL_EVENT_ACCESS;
-	if ((qp->events & ~(1u << MODEL_EVENT_LAST)) != 1u << must)
-		model_fail(qp->m, "host %u: a stream ended with events %#x, not %#x", qp->host,
-			qp->events, 1u << must);
-}
-
 void model_dead(struct model_qp *qp)
 {
 	if (qp->dead || !qp->up)
 		return;
 	if (!reason_may_end(qp))
 		model_fail(qp->m, "host %u: a stream ended for no reason", qp->host);
-	check_event(qp);
+	reason_check_event(qp);
 	qp->dead = true;
 	effect_end_stream(qp, false, "its stream is dead");
 	/* Of a shared queue it takes no more; what it took has come back. */
@@ -458,43 +442,4 @@ void model_complete(struct model_qp *qp, const struct model_completion *c)
 		recv_complete(qp, c);
 	else
 		request_complete(qp, c);
-}
-
-/* ---- events ------------------------------------------------------------------------------ */
-
-/** May the stream of @p qp end so that this is told of it? */
-static bool event_is_true(const struct model_qp *qp, enum model_event e)
-{
-	unsigned own = qp->why, peers = qp->peer ? qp->peer->why : qp->left_why;
-
-	/* Nobody need take the other's terms, and the network may say anything. */
-	if (e != MODEL_EVENT_LAST && (!qp->made || own & MODEL_BY_NETWORK))
-		return true;
-	switch (e) {
-	case MODEL_EVENT_FATAL: /* our memory, or the peer did not like what we asked for */
-		return own & ~MODEL_BY_PROGRAM || peers & MODEL_BY_OWN_MEMORY ||
-		       reason_is_spoiled(qp);
-	case MODEL_EVENT_ACCESS: /* the peer asked for what it may not, or answered into nothing */
-		return peers & MODEL_BY_REFUSAL || own & MODEL_BY_OWN_MEMORY;
-	case MODEL_EVENT_REQUEST:
-		return peers & MODEL_BY_RECEIVE || reason_may_end(qp);
-	default:
-		return qp->rq->shared;
-	}
-}
-
-void model_event(struct model_qp *qp, enum model_event e)
-{
-	unsigned now = 1u << e, same = e == MODEL_EVENT_LAST ? now : ~(1u << MODEL_EVENT_LAST);
-
-	if (qp->events & same || !event_is_true(qp, e))
-		model_fail(qp->m, "host %u: event %u of a QP, for no reason (%#x, %#x)", qp->host,
-			e, qp->why, qp->events);
-	qp->events |= now;
-}
-
-void model_in_error(struct model_qp *qp)
-{
-	if (qp->rq->shared != !!(qp->events & 1u << MODEL_EVENT_LAST))
-		model_fail(qp->m, "host %u: no event tells of the last shared receive", qp->host);
 }

@@ -218,6 +218,8 @@ void model_excuse(struct model_qp *qp);
 void model_end(struct model_qp *qp);
 /** Its stream has ended. */
 void model_dead(struct model_qp *qp);
+/** Its program is about to reset or to destroy it: no event comes any more. */
+void model_leave(struct model_qp *qp, bool in_error);
 /** It is reset or destroyed: no completion of it comes any more. */
 void model_gone(struct model_qp *qp);
 

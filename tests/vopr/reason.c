@@ -67,3 +67,65 @@ void model_end(struct model_qp *qp)
 {
 	reason_add_both(qp, MODEL_BY_PROGRAM);
 }
+
+/* ---- events ------------------------------------------------------------------------------ */
+
+/** May the stream of @p qp end so that this is told of it? */
+static bool event_is_true(const struct model_qp *qp, enum model_event e)
+{
+	unsigned own = qp->why, peers = qp->peer ? qp->peer->why : qp->left_why;
+
+	/* Nobody need take the other's terms, and the network may say anything. */
+	if (e != MODEL_EVENT_LAST && (!qp->made || own & MODEL_BY_NETWORK))
+		return true;
+	switch (e) {
+	case MODEL_EVENT_FATAL: /* our memory, or the peer did not like what we asked for */
+		return own & ~MODEL_BY_PROGRAM || peers & MODEL_BY_OWN_MEMORY ||
+		       reason_is_spoiled(qp);
+	case MODEL_EVENT_ACCESS: /* the peer asked for what it may not, or answered into nothing */
+		return peers & MODEL_BY_REFUSAL || own & MODEL_BY_OWN_MEMORY;
+	case MODEL_EVENT_REQUEST:
+		return peers & MODEL_BY_RECEIVE || reason_may_end(qp);
+	default:
+		return qp->rq->shared;
+	}
+}
+
+void model_event(struct model_qp *qp, enum model_event e)
+{
+	unsigned now = 1u << e, same = e == MODEL_EVENT_LAST ? now : ~(1u << MODEL_EVENT_LAST);
+
+	if (qp->events & same || !event_is_true(qp, e))
+		model_fail(qp->m, "host %u: event %u of a QP, for no reason (%#x, %#x)", qp->host,
+			e, qp->why, qp->events);
+	qp->events |= now;
+}
+
+void model_in_error(struct model_qp *qp)
+{
+	if (qp->rq->shared != !!(qp->events & 1u << MODEL_EVENT_LAST))
+		model_fail(qp->m, "host %u: no event tells of the last shared receive", qp->host);
+}
+
+void model_leave(struct model_qp *qp, bool in_error)
+{
+	if (in_error)
+		model_in_error(qp);
+	qp->events = ~0u;
+	model_end(qp);
+}
+
+void reason_check_event(const struct model_qp *qp)
+{
+	const struct model_qp *p = qp->peer;
+	enum model_event must;
+
+	if (!reason_is_only_one(qp) || (!qp->doomed && !p->doomed))
+		return;
+	if (p->doomed && p->why == MODEL_BY_OWN_MEMORY)
+		return; /* the peer has ended it, for nothing that we did */
+	must = qp->doomed ? MODEL_EVENT_FATAL : MODEL_EVENT_ACCESS;
+	if ((qp->events & ~(1u << MODEL_EVENT_LAST)) != 1u << must)
+		model_fail(qp->m, "host %u: a stream ended with events %#x, not %#x", qp->host,
+			qp->events, 1u << must);
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file reason.h Why a stream may end: without a reason, none does. */
+/** @file reason.h Why a stream may end, and the event that tells: without a reason, none does. */
 #ifndef TESTS_VOPR_REASON_H
 #define TESTS_VOPR_REASON_H
 
@@ -23,5 +23,7 @@ bool reason_is_spoiled(const struct model_qp *qp);
 bool reason_may_end(const struct model_qp *qp);
 /** There is one alone. */
 bool reason_is_only_one(const struct model_qp *qp);
+/** It has ended. If the only reason for it is known, so is the event that must have told of it. */
+void reason_check_event(const struct model_qp *qp);
 
 #endif

@@ -279,18 +279,10 @@ static void qp_forget(struct world_qp *q)
 	q->end = NULL;
 }
 
-/** Its program resets or destroys it. */
-static void qp_before_end(struct world_qp *q)
-{
-	if (rnic_qp_get_state(q->qp) == RNIC_QP_ERROR)
-		model_in_error(&q->model);
-	model_end(&q->model);
-}
-
 void world_qp_end(struct world_qp *q)
 {
 	world_trace(q->h->w, "host %u: qp %u ends", q->h->index, q->slot);
-	qp_before_end(q);
+	model_leave(&q->model, rnic_qp_get_state(q->qp) == RNIC_QP_ERROR);
 	world_must(q->h->w, rnic_qp_destroy(q->qp), "qp_destroy");
 	qp_forget(q);
 	model_qp_fini(&q->model);
@@ -312,7 +304,7 @@ void world_qp_reset(struct world_qp *q)
 {
 	const struct rnic_qp_attr a = {.state = RNIC_QP_RESET};
 
-	qp_before_end(q);
+	model_leave(&q->model, rnic_qp_get_state(q->qp) == RNIC_QP_ERROR);
 	world_must(q->h->w, rnic_qp_modify(q->qp, RNIC_QP_STATE, &a), "RESET");
 	qp_forget(q);
 	qp_init(q);

@@ -158,6 +158,38 @@ static void an_error_leaves_the_srq_alone(void **state)
 	finish(p, srq);
 }
 
+/** Verbs: the event of the last WQE is of a QP that goes to the error state, and comes once. */
+static void only_a_qp_in_error_tells_of_its_last(void **state)
+{
+	static const enum rnic_qp_state ways[] = {
+		RNIC_QP_RESET, RNIC_QP_RESET, RNIC_QP_ERROR, RNIC_QP_RESET};
+	static const unsigned events[] = {0, 0, 1, 1};
+	struct pair *p = *state;
+	struct rnic_srq *srq = with_srq(p);
+
+	pair_connect(p);
+	for (unsigned i = 0; i < 4; i++) {
+		/* The first with a request under way, which is reset; the second without a stream.
+		 */
+		if (i == 0)
+			pair_post(&p->b, p->b.qp, 1, RDMAP_WR_SEND, 0, 4, 0, 0);
+		assert_int_equal(pair_go(p->b.qp, ways[i]), 0);
+		assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_QP_LAST_WQE), events[i]);
+	}
+	finish(p, srq);
+}
+
+/** One that is destroyed with its stream is not in the error state either. */
+static void a_qp_that_is_destroyed_tells_nothing(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_srq *srq = with_srq(p);
+
+	pair_connect(p);
+	finish(p, srq);
+	assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_QP_LAST_WQE), 0);
+}
+
 static void an_empty_srq_ends_the_stream(void **state)
 {
 	struct pair *p = *state;
@@ -179,6 +211,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			sends_take_in_order_and_the_limit_tells_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_error_leaves_the_srq_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			only_a_qp_in_error_tells_of_its_last, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_qp_that_is_destroyed_tells_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_empty_srq_ends_the_stream, setup, teardown),
 	};
 
