@@ -16,20 +16,20 @@
 #define MAX_OPTIONS 32
 #define MAX_MEMORY  1048576
 
-/** Keys of argp's for long options: those of the path begin at KEY_PATH. */
+/** Keys of argp's for long options: those of the path begin at WAN_KEY_PATH. */
 enum {
-	KEY_A = 256,
-	KEY_B,
-	KEY_A_TO_B,
-	KEY_B_TO_A,
-	KEY_SEED,
-	KEY_STATS,
-	KEY_JSON,
-	KEY_MEMORY,
-	KEY_EAL,
-	KEY_POLL,
-	KEY_CONTROL,
-	KEY_PATH
+	WAN_KEY_A = 256,
+	WAN_KEY_B,
+	WAN_KEY_A_TO_B,
+	WAN_KEY_B_TO_A,
+	WAN_KEY_SEED,
+	WAN_KEY_STATS,
+	WAN_KEY_JSON,
+	WAN_KEY_MEMORY,
+	WAN_KEY_EAL,
+	WAN_KEY_POLL,
+	WAN_KEY_CONTROL,
+	WAN_KEY_PATH
 };
 
 struct cmd_wan_options {
@@ -121,9 +121,9 @@ static error_t cmd_wan_parse_path_option(int key, const char *arg, struct argp_s
 	struct cmd_wan_options *o = state->input;
 	struct wan_options_error e;
 
-	if (key < KEY_PATH || key >= KEY_PATH + MAX_OPTIONS)
+	if (key < WAN_KEY_PATH || key >= WAN_KEY_PATH + MAX_OPTIONS)
 		return ARGP_ERR_UNKNOWN;
-	if (wan_options_set(&o->common, wan_options[key - KEY_PATH].name, arg, &e) != 0)
+	if (wan_options_set(&o->common, wan_options[key - WAN_KEY_PATH].name, arg, &e) != 0)
 		argp_error(state, "%s", e.text);
 	return 0;
 }
@@ -133,33 +133,33 @@ static error_t cmd_wan_parse_option(int key, char *arg, struct argp_state *state
 	struct cmd_wan_options *o = state->input;
 
 	switch (key) {
-	case KEY_A:
-	case KEY_B:
-		cmd_wan_set_device(state, o, key == KEY_B, arg);
+	case WAN_KEY_A:
+	case WAN_KEY_B:
+		cmd_wan_set_device(state, o, key == WAN_KEY_B, arg);
 		return 0;
-	case KEY_A_TO_B:
-	case KEY_B_TO_A:
-		cmd_wan_set_list(state, o, key == KEY_B_TO_A, arg);
+	case WAN_KEY_A_TO_B:
+	case WAN_KEY_B_TO_A:
+		cmd_wan_set_list(state, o, key == WAN_KEY_B_TO_A, arg);
 		return 0;
-	case KEY_SEED:
+	case WAN_KEY_SEED:
 		o->seed = argument_number(state, "seed", arg, 0, UINT64_MAX);
 		return 0;
-	case KEY_STATS:
+	case WAN_KEY_STATS:
 		cmd_wan_set_stats(state, o, arg);
 		return 0;
-	case KEY_MEMORY:
+	case WAN_KEY_MEMORY:
 		o->memory = (uint32_t)argument_number(state, "memory", arg, 0, MAX_MEMORY);
 		return 0;
-	case KEY_EAL:
+	case WAN_KEY_EAL:
 		o->eal = arg;
 		return 0;
-	case KEY_JSON:
+	case WAN_KEY_JSON:
 		o->json = true;
 		return 0;
-	case KEY_POLL:
+	case WAN_KEY_POLL:
 		o->poll = true;
 		return 0;
-	case KEY_CONTROL:
+	case WAN_KEY_CONTROL:
 		o->control = true;
 		return 0;
 	case ARGP_KEY_ARG:
@@ -175,24 +175,24 @@ static error_t cmd_wan_parse_option(int key, char *arg, struct argp_state *state
 
 static const struct argp_option cmd_wan_fixed_options[] = {
 	{0, 0, 0, 0, "What is joined:", 1},
-	{"a", KEY_A, "DEVICE", 0, "One port, by DPDK device arguments: net_af_packet0,iface=veth0",
-		0},
-	{"b", KEY_B, "DEVICE", 0, "The other port", 0},
+	{"a", WAN_KEY_A, "DEVICE", 0,
+		"One port, by DPDK device arguments: net_af_packet0,iface=veth0", 0},
+	{"b", WAN_KEY_B, "DEVICE", 0, "The other port", 0},
 	{0, 0, 0, 0, "The path, in both directions:", 2},
 };
 
 static const struct argp_option cmd_wan_more_options[] = {
 	{0, 0, 0, 0, "The path, in one direction:", 3},
-	{"a-to-b", KEY_A_TO_B, "LIST", 0, "Only from a to b; LIST as in delay=10ms,loss=1%", 0},
-	{"b-to-a", KEY_B_TO_A, "LIST", 0, "Only from b to a", 0},
+	{"a-to-b", WAN_KEY_A_TO_B, "LIST", 0, "Only from a to b; LIST as in delay=10ms,loss=1%", 0},
+	{"b-to-a", WAN_KEY_B_TO_A, "LIST", 0, "Only from b to a", 0},
 	{0, 0, 0, 0, "The rest:", 4},
-	{"seed", KEY_SEED, "N", 0, "What chance is drawn from (default 1)", 0},
-	{"stats", KEY_STATS, "TIME", 0, "Report every TIME: 1s", 0},
-	{"json", KEY_JSON, NULL, 0, "Report in JSON, an object a line", 0},
-	{"control", KEY_CONTROL, NULL, 0, "Read changes from standard input, a LIST a line", 0},
-	{"poll", KEY_POLL, NULL, 0, "Never sleep: the core is ours", 0},
-	{"memory", KEY_MEMORY, "MIB", 0, "Packet buffers for each direction", 0},
-	{"eal", KEY_EAL, "ARGUMENTS", 0, "Further arguments for DPDK's EAL", 0},
+	{"seed", WAN_KEY_SEED, "N", 0, "What chance is drawn from (default 1)", 0},
+	{"stats", WAN_KEY_STATS, "TIME", 0, "Report every TIME: 1s", 0},
+	{"json", WAN_KEY_JSON, NULL, 0, "Report in JSON, an object a line", 0},
+	{"control", WAN_KEY_CONTROL, NULL, 0, "Read changes from standard input, a LIST a line", 0},
+	{"poll", WAN_KEY_POLL, NULL, 0, "Never sleep: the core is ours", 0},
+	{"memory", WAN_KEY_MEMORY, "MIB", 0, "Packet buffers for each direction", 0},
+	{"eal", WAN_KEY_EAL, "ARGUMENTS", 0, "Further arguments for DPDK's EAL", 0},
 };
 
 /** The fixed options with those of a path between them. */
@@ -203,7 +203,7 @@ static void cmd_wan_list_options(struct argp_option *to)
 	for (size_t i = 0; i < sizeof cmd_wan_fixed_options / sizeof *cmd_wan_fixed_options; i++)
 		to[n++] = cmd_wan_fixed_options[i];
 	for (int i = 0; wan_options[i].name; i++)
-		to[n++] = (struct argp_option){wan_options[i].name, KEY_PATH + i,
+		to[n++] = (struct argp_option){wan_options[i].name, WAN_KEY_PATH + i,
 			wan_options[i].value, 0, wan_options[i].help, 0};
 	for (size_t i = 0; i < sizeof cmd_wan_more_options / sizeof *cmd_wan_more_options; i++)
 		to[n++] = cmd_wan_more_options[i];

@@ -14,7 +14,7 @@
 #define MAX_MESSAGE  (1u << 30)
 #define MAX_PARALLEL 10000
 
-enum { KEY_COUNT = 256, KEY_STALL, KEY_SEED, KEY_ONCE };
+enum { TCP_KEY_COUNT = 256, TCP_KEY_STALL, TCP_KEY_SEED, TCP_KEY_ONCE };
 
 static const char *const tcp_options_roles[] = {
 	[TRAFFIC_SOURCE] = "source",
@@ -65,8 +65,8 @@ static void tcp_options_check_role(const struct tcp_options *o, int key, struct 
 		{'n', "--bytes", 1u << TRAFFIC_SOURCE},
 		{'r', "--rate", 1u << TRAFFIC_SOURCE},
 		{'m', "--message", 1u << TRAFFIC_PINGPONG},
-		{KEY_COUNT, "--count", 1u << TRAFFIC_PINGPONG},
-		{KEY_STALL, "--stall", 1u << TRAFFIC_SINK | 1u << TRAFFIC_ECHO},
+		{TCP_KEY_COUNT, "--count", 1u << TRAFFIC_PINGPONG},
+		{TCP_KEY_STALL, "--stall", 1u << TRAFFIC_SINK | 1u << TRAFFIC_ECHO},
 		{'V', "--verify", 1u << TRAFFIC_SINK | 1u << TRAFFIC_PINGPONG},
 	};
 
@@ -146,7 +146,7 @@ static error_t tcp_options_parse_option(int key, char *arg, struct argp_state *s
 	case 'i':
 		tcp_options_seconds(state, "--interval", arg, &o->interval);
 		return 0;
-	case KEY_STALL:
+	case TCP_KEY_STALL:
 		tcp_options_seconds(state, "--stall", arg, &o->stall);
 		return 0;
 	case 'n':
@@ -156,14 +156,14 @@ static error_t tcp_options_parse_option(int key, char *arg, struct argp_state *s
 		tcp_options_size(state, "--message", arg, MAX_MESSAGE, &n);
 		o->message = (uint32_t)n;
 		return 0;
-	case KEY_COUNT:
+	case TCP_KEY_COUNT:
 		tcp_options_size(state, "--count", arg, MAX_AMOUNT, &o->count);
 		return 0;
 	case 'P':
 		tcp_options_size(state, "--parallel", arg, MAX_PARALLEL, &n);
 		o->parallel = (unsigned)n;
 		return 0;
-	case KEY_SEED:
+	case TCP_KEY_SEED:
 		if (!number_parse_size(arg, 0, UINT64_MAX, &o->seed))
 			tcp_options_wrong(state, "--seed", arg, "a number");
 		return 0;
@@ -181,7 +181,7 @@ static error_t tcp_options_parse_option(int key, char *arg, struct argp_state *s
 	case 'J':
 		o->json = true;
 		return 0;
-	case KEY_ONCE:
+	case TCP_KEY_ONCE:
 		o->once = true;
 		return 0;
 	case ARGP_KEY_ARG:
@@ -198,7 +198,8 @@ static error_t tcp_options_parse_option(int key, char *arg, struct argp_state *s
 static const struct argp_option tcp_options_argp_options[] = {
 	{"listen", 'l', "[ADDRESS:]PORT", 0, "Take connections instead of making one", 1},
 	{"parallel", 'P', "N", 0, "Make N connections; with --once: take N", 1},
-	{"once", KEY_ONCE, NULL, 0, "End when the first connection that was taken has ended", 1},
+	{"once", TCP_KEY_ONCE, NULL, 0, "End when the first connection that was taken has ended",
+		1},
 	{"cc", 'C', "NAME", 0, "As --set congestion_control=NAME", 1},
 	{"time", 't', "SECONDS", 0,
 		"Use each connection that long; 0: until interrupted. Source and pingpong: 10 if "
@@ -207,10 +208,10 @@ static const struct argp_option tcp_options_argp_options[] = {
 	{"bytes", 'n', "SIZE", 0, "source: send that much", 2},
 	{"rate", 'r', "BITS", 0, "source: send so many bits per second at most", 2},
 	{"message", 'm', "SIZE", 0, "pingpong: of a message (64)", 2},
-	{"count", KEY_COUNT, "N", 0, "pingpong: send N messages", 2},
-	{"stall", KEY_STALL, "SECONDS", 0, "sink, echo: read nothing for so long", 2},
+	{"count", TCP_KEY_COUNT, "N", 0, "pingpong: send N messages", 2},
+	{"stall", TCP_KEY_STALL, "SECONDS", 0, "sink, echo: read nothing for so long", 2},
 	{"verify", 'V', NULL, 0, "sink, pingpong: compare what comes with the pattern", 2},
-	{"seed", KEY_SEED, "N", 0, "Of the pattern that is sent and expected (1)", 2},
+	{"seed", TCP_KEY_SEED, "N", 0, "Of the pattern that is sent and expected (1)", 2},
 	{"interval", 'i', "SECONDS", 0, "Report that often (1); 0: at the end only", 3},
 	{"json", 'J', NULL, 0, "Report in JSON, one object a line", 3},
 	{0},

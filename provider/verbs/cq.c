@@ -141,7 +141,7 @@ struct ibv_cq *cq_create(struct ibv_context *context, int cqe, void *cq_context,
 		IBV_WC_EX_WITH_SRC_QP | IBV_WC_EX_WITH_SLID | IBV_WC_EX_WITH_SL | \
 		IBV_WC_EX_WITH_DLID_PATH_BITS | WC_TIMES)
 
-#define INIT_MASK (IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD)
+#define CQ_INIT_MASK (IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD)
 
 /* Both only give permissions: no locking, no overrun check. Neither is made use of. */
 #define CREATE_FLAGS (IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)
@@ -149,7 +149,8 @@ struct ibv_cq *cq_create(struct ibv_context *context, int cqe, void *cq_context,
 static int cq_extended_verify(
 	const struct ibv_context *context, const struct ibv_cq_init_attr_ex *a)
 {
-	if ((a->wc_flags & ~(uint64_t)WC_FIELDS) != 0 || (a->comp_mask & ~(uint32_t)INIT_MASK) != 0)
+	if ((a->wc_flags & ~(uint64_t)WC_FIELDS) != 0 ||
+		(a->comp_mask & ~(uint32_t)CQ_INIT_MASK) != 0)
 		return -EOPNOTSUPP;
 	if ((a->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 &&
 		(a->flags & ~(uint32_t)CREATE_FLAGS) != 0)

@@ -106,7 +106,7 @@ struct ibv_qp *qp_create(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	return !qp ? NULL : &qp->ibv;
 }
 
-#define INIT_MASK \
+#define QP_INIT_MASK \
 	(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 
 struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
@@ -126,7 +126,7 @@ struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr
 	if ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || !attr->pd ||
 		attr->pd->context != context)
 		return fail_null(EINVAL);
-	if ((attr->comp_mask & ~(uint32_t)INIT_MASK) != 0 ||
+	if ((attr->comp_mask & ~(uint32_t)QP_INIT_MASK) != 0 ||
 		((attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 &&
 			attr->create_flags != 0) ||
 		(ops && (attr->send_ops_flags & ~(uint64_t)WR_API_OPS) != 0))

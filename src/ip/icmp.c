@@ -9,11 +9,11 @@
 #include "ip/ipv6_wire.h"
 #include "ip/packet.h"
 
-#define TOKENS_MAX    50                          /* errors in one burst */
-#define TOKENS_NS     UINT64_C(10000000)          /* one more each 10 ms */
-#define QUOTE_MAX     (576 - IPV4_LEN - ICMP_LEN) /* RFC 1812 section 4.3.2.3 */
-#define MIN_QUOTED_L4 8
-#define HEAD_MAX      (ICMP_LEN + IPV4_MAX_LEN + 60)
+#define TOKENS_MAX     50                          /* errors in one burst */
+#define TOKENS_NS      UINT64_C(10000000)          /* one more each 10 ms */
+#define ICMP_QUOTE_MAX (576 - IPV4_LEN - ICMP_LEN) /* RFC 1812 section 4.3.2.3 */
+#define MIN_QUOTED_L4  8
+#define ICMP_HEAD_MAX  (ICMP_LEN + IPV4_MAX_LEN + 60)
 
 bool icmp_take_token(struct ip_stack *s, uint64_t now)
 {
@@ -177,7 +177,7 @@ void icmp_unreachable(
 	const struct ip_reply r = {
 		.src = about->rx->dst, .dst = about->rx->src, .proto = ICMP_PROTO, .tos = 0xc0};
 	const struct icmp_error e = {
-		.type = ICMP_UNREACHABLE, .code = code, .quote_max = QUOTE_MAX};
+		.type = ICMP_UNREACHABLE, .code = code, .quote_max = ICMP_QUOTE_MAX};
 
 	/* Groups never get here: ipv4_input() takes nothing for them. */
 	if (!icmp_is_error(about) && icmp_take_token(s, now))
@@ -236,7 +236,7 @@ void icmp_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m, 
 		.src = rx->dst, .dst = rx->src, .proto = ICMP_PROTO, .tos = rx->tos & 0xfc};
 	const uint8_t *p;
 
-	m = icmp_receive(s, ICMP_PROTO, rx, m, HEAD_MAX);
+	m = icmp_receive(s, ICMP_PROTO, rx, m, ICMP_HEAD_MAX);
 	if (!m)
 		return;
 	p = rte_pktmbuf_mtod(m, const uint8_t *);

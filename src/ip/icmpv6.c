@@ -7,8 +7,8 @@
 #include "ip/nd.h"
 #include "ip/packet.h"
 
-#define QUOTE_MAX (IPV6_MIN_MTU - IPV6_LEN - ICMP_LEN) /* RFC 4443 section 2.4(c) */
-#define HEAD_MAX  1280
+#define ICMPV6_QUOTE_MAX (IPV6_MIN_MTU - IPV6_LEN - ICMP_LEN) /* RFC 4443 section 2.4(c) */
+#define ICMPV6_HEAD_MAX  1280
 
 /* RFC 4443 section 2.4(e): what must not cause an error. */
 static bool icmpv6_may_answer(const struct icmp_about *about, uint8_t type, uint8_t code)
@@ -39,7 +39,7 @@ void icmpv6_error(struct ip_stack *s, const struct icmp_about *about, uint8_t ty
 {
 	struct ip_reply r = {.src = about->rx->dst, .dst = about->rx->src, .proto = IPV6_NH_ICMP};
 	const struct icmp_error e = {
-		.type = type, .code = code, .arg = arg, .quote_max = QUOTE_MAX};
+		.type = type, .code = code, .arg = arg, .quote_max = ICMPV6_QUOTE_MAX};
 
 	if (!icmpv6_may_answer(about, type, code) || !icmp_take_token(s, now))
 		return;
@@ -111,7 +111,7 @@ void icmpv6_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m
 	bool from_link = !rx->from_self && !s->cfg.no_link;
 	const uint8_t *p;
 
-	m = icmp_receive(s, IPV6_NH_ICMP, rx, m, HEAD_MAX);
+	m = icmp_receive(s, IPV6_NH_ICMP, rx, m, ICMPV6_HEAD_MAX);
 	if (!m)
 		return;
 	p = rte_pktmbuf_mtod(m, const uint8_t *);

@@ -7,11 +7,11 @@
 #include "ip/packet.h"
 #include "ip/reassembly.h"
 
-#define L4_HEAD     60  /* what transports find contiguous */
-#define EXT_MAX     8   /* extension headers of one packet */
-#define EXT_LEN_MAX 512 /* bytes of them together */
-#define OPTIONS_MAX 16  /* options of one header (RFC 8504 section 5.3 allows such limits) */
-#define UDP_PROTO   17
+#define L4_HEAD          60  /* what transports find contiguous */
+#define EXT_MAX          8   /* extension headers of one packet */
+#define EXT_LEN_MAX      512 /* bytes of them together */
+#define IPV6_OPTIONS_MAX 16  /* options of one header (RFC 8504 section 5.3 allows such limits) */
+#define UDP_PROTO        17
 
 /* A packet on its way through its headers. */
 struct walk {
@@ -91,7 +91,7 @@ static enum step ipv6_options(struct walk *w, uint16_t at, uint16_t len)
 			len--;
 			continue;
 		}
-		if (len < 2 || i == OPTIONS_MAX)
+		if (len < 2 || i == IPV6_OPTIONS_MAX)
 			return STEP_DROP;
 		size = 2 + h[at + 1];
 		if (size > len)

@@ -16,7 +16,7 @@
 #define RTR_SOLICITATIONS            3
 #define RTR_SOLICITATION_INTERVAL_NS (4 * SECOND)
 
-#define OPTIONS_MAX 32 /* of one message; more are not looked at */
+#define ND_OPTIONS_MAX 32 /* of one message; more are not looked at */
 
 static const struct ip_addr nd_all_nodes = {{0xff, 0x02, [15] = 1}};
 static const struct ip_addr nd_all_routers = {{0xff, 0x02, [15] = 2}};
@@ -196,7 +196,7 @@ static void nd_take_option(struct nd_options *o, const uint8_t *p, uint32_t len)
 static bool nd_parse_options(struct nd_options *o, const uint8_t *p, uint32_t len)
 {
 	*o = (struct nd_options){.source = NULL};
-	for (unsigned i = 0; i < OPTIONS_MAX && len; i++) {
+	for (unsigned i = 0; i < ND_OPTIONS_MAX && len; i++) {
 		uint32_t size;
 
 		if (len < 8)

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define FIRST_SLOTS 64
-#define CACHE_LINE  64
-#define HUGE_PAGE   ((size_t)2 << 20)
-#define HASH_MASK   ((1u << TCP_SLOT_HASH_BITS) - 1)
+#define FIRST_SLOTS     64
+#define CACHE_LINE      64
+#define TABLE_HUGE_PAGE ((size_t)2 << 20)
+#define HASH_MASK       ((1u << TCP_SLOT_HASH_BITS) - 1)
 
 /** In huge pages, once it is large: each look is at another place. */
 static struct tcp_slot *tcp_table_new_slots(size_t n)
@@ -18,9 +18,9 @@ static struct tcp_slot *tcp_table_new_slots(size_t n)
 	size_t len = n * sizeof(struct tcp_slot);
 	struct tcp_slot *slot;
 
-	if (len < HUGE_PAGE)
+	if (len < TABLE_HUGE_PAGE)
 		return calloc(1, len);
-	slot = aligned_alloc(HUGE_PAGE, len);
+	slot = aligned_alloc(TABLE_HUGE_PAGE, len);
 	if (!slot)
 		return NULL;
 	madvise(slot, len, MADV_HUGEPAGE); /* without, it is slower, no more */
