@@ -7,12 +7,6 @@
 /** Bytes of evidence in a line. */
 #define BYTES_MAX 64
 
-bool report_is_must(const struct requirement *q)
-{
-	return strncmp(q->level, "MUST", 4) == 0 || strncmp(q->level, "SHALL", 5) == 0 ||
-	       strcmp(q->level, "REQUIRED") == 0;
-}
-
 /* What shows the connection in Wireshark, and no other. */
 static void report_add_filter(struct line *l, const struct connection *c)
 {
@@ -113,32 +107,50 @@ static void report_print_json(const struct report *r, const char *kind,
 	json_decref(o);
 }
 
-static void report_tell(const struct report *r, const char *kind, const struct report_place *at,
-	const struct requirement *q, const char *text)
+static void report_tell(const struct report *r, enum severity severity,
+	const struct report_place *at, const struct requirement *q, const char *text)
 {
-	if (!r->out)
+	if (!r->out || (r->least_set && severity > r->least))
 		return;
 	if (r->json) {
-		report_print_json(r, kind, at, q, text);
+		report_print_json(r, severity_name(severity), at, q, text);
 	} else {
-		report_print(r->out, kind, at, q, text);
+		report_print(r->out, severity_name(severity), at, q, text);
 		report_print_link(r, at);
 	}
+}
+
+static bool report_is_wanted(const struct report *r, const struct report_place *at)
+{
+	return select_holds(&r->span, at->s->c->shared->origin, at->time);
+}
+
+static void report_count(struct report *r, enum requirement_id id, enum severity severity)
+{
+	r->count[id]++;
+	if (severity == SEVERITY_VIOLATION)
+		r->violations++;
+	else if (severity == SEVERITY_ADVICE)
+		r->advice++;
+	else
+		r->notes++;
 }
 
 void report_violation(struct report *r, const struct report_place *at, enum requirement_id id,
 	uint16_t *told, const char *format, ...)
 {
 	const struct requirement *q = requirement(id);
-	bool must = report_is_must(q);
+	enum severity severity = severities_find(r->severities, q, &stream_from(at->s)->addr);
 	char text[256];
 	va_list args;
 
-	r->count[id]++;
-	if (must)
-		r->violations++;
-	else
-		r->advice++;
+	if (!report_is_wanted(r, at))
+		return;
+	if (severity == SEVERITY_IGNORE) {
+		r->ignored++;
+		return;
+	}
+	report_count(r, id, severity);
 	if (r->found)
 		r->found(r->user, at, q);
 	if (*told < UINT16_MAX)
@@ -148,7 +160,7 @@ void report_violation(struct report *r, const struct report_place *at, enum requ
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	report_tell(r, must ? "violation" : "advice", at, q, text);
+	report_tell(r, severity, at, q, text);
 }
 
 void report_note(struct report *r, const struct report_place *at, const char *format, ...)
@@ -156,11 +168,13 @@ void report_note(struct report *r, const struct report_place *at, const char *fo
 	char text[256];
 	va_list args;
 
+	if (!report_is_wanted(r, at))
+		return;
 	r->notes++;
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	report_tell(r, "note", at, NULL, text);
+	report_tell(r, SEVERITY_NOTE, at, NULL, text);
 }
 
 /* ---- summary -------------------------------------------------------------------------------- */
@@ -169,10 +183,10 @@ static void report_summary_json(
 	const struct report *r, const char *file, uint64_t connections, uint64_t frames)
 {
 	json_t *ids = json_object();
-	json_t *o = json_pack("{ss ss sI sI sI sI sI}", "event", "summary", "file", file, "frames",
-		(json_int_t)frames, "connections", (json_int_t)connections, "violations",
+	json_t *o = json_pack("{ss ss sI sI sI sI sI sI}", "event", "summary", "file", file,
+		"frames", (json_int_t)frames, "connections", (json_int_t)connections, "violations",
 		(json_int_t)r->violations, "advice", (json_int_t)r->advice, "notes",
-		(json_int_t)r->notes);
+		(json_int_t)r->notes, "ignored", (json_int_t)r->ignored);
 
 	for (unsigned i = 0; i < REQUIREMENTS; i++)
 		if (r->count[i] != 0)
@@ -198,6 +212,8 @@ void report_summary(const struct report *r, const char *file, uint64_t connectio
 		file, (unsigned long long)frames, (unsigned long long)connections,
 		(unsigned long long)r->violations, (unsigned long long)r->advice,
 		(unsigned long long)r->notes);
+	if (r->ignored != 0)
+		fprintf(r->out, "    %6llu findings are ignored\n", (unsigned long long)r->ignored);
 	for (unsigned i = 0; i < REQUIREMENTS; i++) {
 		const struct requirement *q = requirement((enum requirement_id)i);
 

@@ -12,7 +12,7 @@
 #include "pcap/capture_set.h"
 #include "pcap/connection.h"
 #include "pcap/line.h"
-#include "pcap/requirement.h"
+#include "pcap/severities.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -26,15 +26,17 @@ struct report {
 	FILE *out; /**< NULL: only count */
 	bool json, all;
 	const struct cap_set *files; /**< that have the frames; NULL: not told */
-	/** Also called for every violation and piece of advice, told or not; may be NULL. */
+	struct select_span span;     /**< of which findings are reported and counted */
+	/** How severe they are; NULL: as the RFCs have it. */
+	const struct severities *severities;
+	bool least_set;
+	enum severity least; /**< with least_set: what is less severe is counted, but not told */
+	/** Also called for all that is not ignored and no note as yet, told or not; may be NULL. */
 	void (*found)(void *user, const struct report_place *at, const struct requirement *q);
 	void *user; /**< of found() */
-	uint64_t violations, advice, notes;
+	uint64_t violations, advice, notes, ignored;
 	uint64_t count[REQUIREMENTS];
 };
-
-/** True if it is a MUST, SHALL or REQUIRED: not to meet it is a violation; else, advice. */
-bool report_is_must(const struct requirement *q);
 
 /** The place of a finding. */
 struct report_place {

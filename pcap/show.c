@@ -35,6 +35,11 @@ static void show_end(struct show *w, const struct line *l)
 	putc('\n', w->out);
 }
 
+static bool show_is_wanted(const struct show *w, const struct stream *s, uint64_t time)
+{
+	return select_holds(&w->span, s->c->shared->origin, time);
+}
+
 /* The initiator first, where it is known. */
 static void show_on_opened(void *user, struct connection *c)
 {
@@ -63,6 +68,8 @@ static void show_on_start(void *user, struct connection *c, struct stream *s)
 	struct show *w = user;
 	struct line l = {0};
 
+	if (!show_is_wanted(w, s, s->start.time))
+		return;
 	if (w->json) {
 		json_t *o = show_begin_json("mpa", s, s->start.frame, s->start.time);
 
@@ -81,6 +88,8 @@ static void show_on_fpdu(
 	struct show *w = user;
 	struct line l = {0};
 
+	if (!show_is_wanted(w, s, f->time))
+		return;
 	if (w->json) {
 		json_t *o = show_begin_json("fpdu", s, f->frame, f->time);
 
@@ -98,6 +107,8 @@ static void show_remark(
 {
 	struct line l = {0};
 
+	if (!show_is_wanted(w, s, s->c->time))
+		return;
 	if (w->json) {
 		json_t *o = show_begin_json(event, s, frame, s->c->time);
 

@@ -3,13 +3,14 @@
 #ifndef PCAP_SHOW_H
 #define PCAP_SHOW_H
 
-#include "pcap/connection.h"
+#include "pcap/select.h"
 
 #include <stdio.h>
 
 struct show {
 	FILE *out;
 	bool json;
+	struct select_span span; /**< of what is shown */
 };
 
 /** For follow_init(), with a struct show. */

@@ -12,6 +12,10 @@ static struct stats_side *stats_side_of(const struct stream *s)
 
 static void stats_on_opened(void *user, struct connection *c)
 {
+	struct stats *t = user;
+
+	if (t->plot == STATS_PLOT_FIRST)
+		t->plot = c->id;
 	c->own = calloc(1, sizeof(struct stats_connection));
 }
 

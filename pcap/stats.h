@@ -33,10 +33,13 @@ struct stats_connection {
 	struct stats_side side[2];
 };
 
+/** The first connection that it is told of. */
+#define STATS_PLOT_FIRST UINT64_MAX
+
 struct stats {
 	FILE *out;
 	bool json;
-	uint64_t plot;          /**< the id of the connection to draw; 0: none */
+	uint64_t plot; /**< the id of the connection to draw; 0: none; or STATS_PLOT_FIRST */
 	struct timeseq timeseq; /**< of that connection */
 };
 

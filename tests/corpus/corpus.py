@@ -100,6 +100,30 @@ def statuses(uiwarp):
     return bad
 
 
+def selections(uiwarp):
+    """What is wrong with the options that take a part of a capture, by the number of violations told of."""
+    name = CORPUS / "terminate-tagged.pcapng"
+    bad = []
+    with tempfile.TemporaryDirectory() as directory:
+        known = pathlib.Path(directory, "known")
+        known.write_text("ignore DDP-* # known\nnote RDMAP-5.2.1-9 from 10.0.0.2\n", encoding="ascii")
+        wrong = pathlib.Path(directory, "wrong")
+        wrong.write_text("ignore\n", encoding="ascii")
+        for options, status, told in [
+                ((), 1, 3), (("--connection", "7"), 1, 1), (("--connection", "6", "--connection", "7"), 1, 2),
+                (("--host", "10.0.0.0/30"), 1, 3), (("--host", "10.0.0.4"), 3, 0),
+                (("--host", "10.0.0.4/"), 2, 0), (("--from", "9"), 1, 2), (("--from", "9", "--to", "13"), 1, 1),
+                (("--from", "1s"), 2, 0), (("--filter", "tcp port 7006"), 1, 1), (("--filter", "udp"), 3, 0),
+                (("--filter", "tcp port"), 2, 0), (("--severities", known), 0, 0),
+                (("--severities", wrong), 2, 0), (("--level", "violation"), 1, 3), (("--level", "x"), 2, 0)]:
+            run = subprocess.run([uiwarp, "pcap", "check", *options, name], text=True, capture_output=True,
+                                 check=False)
+            found = sum(line.startswith("violation") for line in run.stdout.splitlines())
+            if (run.returncode, found) != (status, told):
+                bad.append(f"{name}: {options}: status {run.returncode}, {found} violations told: {run.stderr}")
+    return bad
+
+
 def rotation(uiwarp):
     """What is wrong when a capture is checked as the files of a rotation that it could have been."""
     def lines(*files):
@@ -126,7 +150,7 @@ def rotation(uiwarp):
 
 def check(maker, uiwarp):
     files = index()
-    bad = compare(maker, files) + statuses(uiwarp) + rotation(uiwarp)
+    bad = compare(maker, files) + statuses(uiwarp) + rotation(uiwarp) + selections(uiwarp)
     there = {str(p.relative_to(CORPUS)) for p in CORPUS.rglob("*.pcap*")}
     bad += [f"{name}: not in the index" for name in sorted(there - files.keys())]
     for name, entry in files.items():

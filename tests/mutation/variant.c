@@ -103,7 +103,8 @@ const struct variant_finding *variant_new_finding(
 	const struct variant_findings *found, const struct variant_findings *before, bool must)
 {
 	for (unsigned i = 0; i < found->n; i++)
-		if ((!must || report_is_must(found->list[i].requirement)) &&
+		if ((!must ||
+			    severity_of_level(found->list[i].requirement) == SEVERITY_VIOLATION) &&
 			!variant_has(before, &found->list[i]))
 			return &found->list[i];
 	return NULL;

@@ -100,6 +100,66 @@ static void test_advice(void **state)
 	free(x.text);
 }
 
+/* What somebody has said of it counts before what the RFC says. */
+static void test_severity(void **state)
+{
+	static struct severities_rule rules[] = {
+		{.severity = SEVERITY_NOTE, .id = "DDP-", .prefix = true},
+		{.severity = SEVERITY_IGNORE, .id = "DDP-4.1-9"},
+	};
+	struct severities severities = {rules, 1};
+	struct fixture x;
+	uint16_t told = 0;
+
+	init(&x, false, false);
+	x.r.severities = &severities;
+	report_violation(&x.r, &x.at, REQ_DDP_4_1_9, &told, "x");
+	severities.n = 2;
+	report_violation(&x.r, &x.at, REQ_DDP_4_1_9, &told, "x");
+	report_summary(&x.r, "f", 1, 2);
+	fclose(x.r.out);
+	assert_int_equal(strncmp(x.text, "note: ", 6), 0);
+	assert_non_null(strstr(
+		x.text, "0 violations, 0 advice, 1 notes\n         1 findings are ignored\n"));
+	assert_int_equal(told, 1);
+	free(x.text);
+}
+
+static void test_level(void **state)
+{
+	struct fixture x;
+	uint16_t told = 0;
+
+	init(&x, false, false);
+	x.r.least_set = true;
+	x.r.least = SEVERITY_ADVICE;
+	report_note(&x.r, &x.at, "hm");
+	fflush(x.r.out);
+	assert_string_equal(x.text, "");
+	report_violation(&x.r, &x.at, REQ_MPA_3_3, &told, "x");
+	fclose(x.r.out);
+	assert_int_equal(strncmp(x.text, "advice: ", 8), 0);
+	assert_int_equal(x.r.notes, 1);
+	free(x.text);
+}
+
+static void test_span(void **state)
+{
+	struct fixture x;
+	uint16_t told = 0;
+
+	init(&x, false, false);
+	assert_true(select_parse_time("0.6", &x.r.span.from));
+	report_note(&x.r, &x.at, "hm");
+	report_violation(&x.r, &x.at, REQ_DDP_4_1_9, &told, "x");
+	assert_int_equal(x.r.notes + x.r.violations + told, 0);
+	x.at.time = 1600000000;
+	report_violation(&x.r, &x.at, REQ_DDP_4_1_9, &told, "x");
+	assert_int_equal(x.r.violations, 1);
+	fclose(x.r.out);
+	free(x.text);
+}
+
 static unsigned lines(const char *text, const char *word)
 {
 	unsigned n = 0;
@@ -165,6 +225,9 @@ int main(void)
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_link),
 		cmocka_unit_test(test_advice),
+		cmocka_unit_test(test_severity),
+		cmocka_unit_test(test_level),
+		cmocka_unit_test(test_span),
 		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_json),
 	};
