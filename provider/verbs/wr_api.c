@@ -182,6 +182,8 @@ static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t num_sge, const struct i
 		return;
 	}
 	sge_copy(w->sge, sg, num_sge);
+	/* The last setter counts: inline data of an earlier one is overwritten. */
+	w->flags &= (uint8_t)~RDMAP_WR_INLINE;
 	w->num_sge = (uint8_t)num_sge;
 	w->length = wqe_length((enum rdmap_wr_op)w->op, length);
 }

@@ -315,6 +315,36 @@ static void test_sends(void **state)
 	assert_int_equal(ibv_dereg_mr(local), 0);
 }
 
+/* Of two setters the last one counts, whichever they are. */
+static void test_set_twice(void **state)
+{
+	struct ibv_qp_ex *ex = client();
+
+	fill(fx.client.buf, 3);
+	ibv_wr_start(ex);
+	ex->wr_flags = 0;
+	ibv_wr_rdma_write(ex, fx.server.mr->rkey, (uintptr_t)fx.server.buf);
+	ibv_wr_set_inline_data(ex, "inline", 6);
+	ibv_wr_set_sge(ex, fx.client.mr->lkey, (uintptr_t)fx.client.buf, 70000);
+	ex->wr_id = 2;
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_rdma_write(ex, fx.server.mr->rkey, (uintptr_t)fx.server.buf + 80000);
+	ibv_wr_set_sge(ex, fx.client.mr->lkey, (uintptr_t)fx.client.buf, 70000);
+	ibv_wr_set_inline_data(ex, "inline", 6);
+	assert_int_equal(ibv_wr_complete(ex), 0);
+	take_sent(2);
+	/* A Write has arrived when the Read behind it is answered. */
+	ibv_wr_start(ex);
+	ex->wr_id = 3;
+	ibv_wr_rdma_read(ex, fx.server.mr->rkey, (uintptr_t)fx.server.buf);
+	ibv_wr_set_sge(ex, fx.client.mr->lkey, (uintptr_t)fx.client.buf + 90000, 1);
+	assert_int_equal(ibv_wr_complete(ex), 0);
+	take_sent(3);
+	assert_memory_equal(fx.server.buf, fx.client.buf, 70000);
+	assert_memory_equal(fx.server.buf + 80000, "inline", 6);
+	assert_int_equal(fx.server.buf[80006], 0);
+}
+
 static void test_signal_all(void **state)
 {
 	struct ibv_qp_ex *ex = client();
@@ -339,6 +369,7 @@ int main(void)
 		OPENED(test_errors),
 		CONNECTED(test_write_and_read),
 		CONNECTED(test_sends),
+		CONNECTED(test_set_twice),
 		CONNECTED_SRQ(test_signal_all),
 	};
 
