@@ -152,6 +152,105 @@ for name, bits in (("waits", 0), ("connects", 1), ("connects-in-pieces", 1 | 2 |
             ("alone", RTR + RTS + POSTS + WAIT * 12 + MOVE)):
         write("pairing", f"{name}-{what}", head + ops)
 
+# ---- fuzz_verbs: operations on the usual objects -------------------------------------------------
+
+def sges(length):
+    return h("01 00 0000 08") + be16(length) + h("00")
+
+
+def request(opcode, length=1024, flags=2):
+    return h("00") + bytes([opcode, flags, 1]) + sges(length) + h("00 00 8000 00")
+
+
+def sends(*requests, slot=0):
+    return bytes([0x14, slot | (len(requests) - 1) << 2]) + b"".join(requests)
+
+
+def built(op, *data):
+    return h("17 00 02") + bytes([op]) + h("00 00 0000 00 00 00 8000") + bytes([len(data)]) + b"".join(data)
+
+
+JOIN, LATER, REAP = h("12 04 12 01") + h("1f 10") * 4, h("1f 40"), h("1a 10 1c 00")
+ROOM = h("16 01") + sges(4096) + h("01")
+SGE, INLINE = h("00 00 00 0000 08 1f00"), h("02 0000 05")
+BIND = h("00 08 02 00 00 00") + h("00 00 00 0000 08 0400 1f")  # opcode BIND_MW
+VERBS_SEEDS = {
+    "send": JOIN + ROOM * 2 + sends(request(2), request(2)) + REAP,
+    "write": JOIN + ROOM + sends(request(0), request(1), request(0, 8, 10)) + REAP,
+    "read": JOIN + sends(request(4), request(4, 8, 3)) + REAP,
+    "atomic": JOIN + sends(request(5, 8), request(6, 8)) + REAP,
+    "early": ROOM + sends(request(2)) + JOIN + sends(request(2)) + REAP,
+    "invalidate": JOIN + sends(request(7), request(9), request(2)) + REAP,
+    "bind": JOIN + h("19 00 00 00 00 0000 08 1000 0f") + sends(BIND) + REAP,
+    "alone": h("12 40 01 12 40 02 12 40 03") + sends(request(2)) + ROOM + h("12 40 06") + REAP,
+    "build": JOIN + ROOM + b"".join(built(op, SGE) for op in range(8)) + REAP,
+    "build-inline": JOIN + ROOM + built(0, INLINE) + built(3, INLINE) + built(3, SGE, INLINE) + REAP,
+    "build-inline-and-list": JOIN + ROOM + built(3, INLINE, SGE) + REAP,
+    "build-aborted": JOIN + h("17 80 02 03 00 000000 00 00 008000 00") + built(3, SGE) + REAP,
+    "shared": h("10 07 10 07") + h("10 3f 08") + JOIN + h("16 80") + sges(4096) + h("01") + REAP,
+    "objects": b"".join(bytes([0x10, kind | 8 << 2]) + h("00 00 00 00") for kind in range(8)) * 2,
+    "busy": b"".join(bytes([0x10, kind]) for kind in range(8)) * 2,
+    "on-demand": h("10 0a 04") + JOIN + ROOM + sends(request(0)) + REAP,
+    "closed": JOIN + sends(request(0)) + h("ff") + sends(request(0)) + REAP + h("0e 00 0040"),
+    "answers": b"".join(bytes([0x0e, how]) + be16(length) for how in range(5) for length in (0, 40, 400)),
+    "queues": h("1a 00 1a 04 0040 1a 08 0010 0010 1a 0c 13 00 00000000 00") + JOIN + sends(request(2)) + REAP,
+    "memory": b"".join(h("1d 00 00") + bytes([k]) + h("00 0000 08 1000 00000007") for k in range(0, 64, 3)),
+}
+for name, ops in VERBS_SEEDS.items():
+    write("verbs", name, ops)
+
+# ---- fuzz_drive: configuration, then calls and packets --------------------------------------------
+
+
+def call(number, host, sock, rest=""):
+    return bytes([number << 1 | host, sock]) + h(rest)
+
+
+CARRY, PASS = h("1a 00"), h("18 00 1e")  # all; a second
+LISTENING = call(0, 1, 0, "00") + call(0, 1, 0, "01 00") + call(0, 1, 0, "02 05")
+CONNECTING = call(0, 0, 0, "00") + call(0, 0, 0, "03 00")
+PAIR = LISTENING + CONNECTING + CARRY + call(2, 1, 0, "10")
+TO, FROM = call(3, 0, 0, "03e8 00"), call(4, 1, 1, "00 0fff")
+for bits in (0, 1, 2, 4, 8, 16, 32, 64, 128):
+    for name, ops in {
+            "stream": PAIR + TO * 3 + CARRY + FROM + call(3, 1, 1, "ffff 00") + CARRY + call(4, 0, 0, "00 ffff"),
+            "loss": PAIR + TO + h("10 00 01") + TO + CARRY + PASS * 4 + CARRY + FROM,
+            "order": PAIR + TO + h("10 00 03") + TO + CARRY + h("15 00 00") + CARRY + FROM,
+            "twice": PAIR + TO + h("10 00 02") + CARRY + FROM * 2,
+            "mangled": PAIR + TO + h("10 00 04 00 0014 55") + CARRY + FROM,
+            "close": PAIR + TO + call(5, 0, 0, "00") + CARRY + FROM * 2 + call(5, 1, 1, "00") + CARRY + PASS * 3,
+            "shut": PAIR + call(5, 0, 0, "06") + CARRY + FROM + call(3, 1, 1, "0400 00") + CARRY,
+            "abort": PAIR + TO + call(5, 0, 0, "01") + CARRY + FROM * 2 + CONNECTING + CARRY,
+            "refused": CONNECTING + CARRY + call(6, 0, 0, "00") + call(7, 0, 0, "1c") + CONNECTING,
+            "six": (call(0, 1, 0, "04") + call(0, 1, 0, "05 00") + call(0, 1, 0, "02 01") +
+                    call(0, 0, 0, "04") + call(0, 0, 0, "07 00") + CARRY + call(2, 1, 0, "1c") + TO + CARRY + FROM),
+            "options": PAIR + b"".join(call(6, 0, 0, f"{k:02x} 00000010") for k in range(0, 128, 5)) + TO + CARRY,
+            "backlog": LISTENING + (CONNECTING + CARRY + call(5, 0, 0, "01")) * 8 + call(2, 1, 0, "00") * 8,
+            "invented": LISTENING + call(11, 1, 0, "27 45000028000040004006f6ccc0000202c0000201"
+                                         "9c400007000000010000000050020fff00000000") + CARRY,
+    }.items():
+        write("drive", f"{name}-{bits}", bytes([bits]) + ops)
+
+# ---- fuzz_wan: lines, frames and time ------------------------------------------------------------
+
+
+def line(text):
+    return b"\x00" + bytes([len(text) + 1]) + text.encode() + b"\n"
+
+
+FRAMES, NEXT = h("01 05dc 01 0bb8 01 05dd 01 1fff") * 2, h("02 14") + h("02 1b")
+for name, lines in {
+        "delay": ["delay=50ms", "delay=1ms"],
+        "one-way": ["a-to-b delay=50ms,jitter=10ms", "b-to-a rate=1m,queue=64k", "a-to-b", "b-to-a x"],
+        "late": ["jitter=10ms,jitter-reorders=yes,delay=20ms", "reorder=10%,reorder-by=5ms"],
+        "loss": ["loss=50%", "loss=1%/10", "corrupt=100%", "duplicate=100%"],
+        "queue": ["rate=1k,queue=3", "rate=1000g", "rate=none,queue=none", "mtu=1500,overhead=38"],
+        "wrong": ["", "=", ",", "delay", "delay=", "rate=0", "delay=3601s", "a-to-b  =", "x" * 200],
+}.items():
+    write("wan", name, FRAMES + b"".join(line(text) + FRAMES + NEXT for text in lines) + b"\x03" + FRAMES)
+write("wan", "long", (b"\x00\xff" + b"y" * 255) * 3 + line("") + line("delay=1ms") + FRAMES)
+write("wan", "in-pieces", b"".join(b"\x00\x01" + bytes([c]) for c in b"delay=1ms,loss=1%\n") + FRAMES + NEXT)
+
 # ---- fuzz_ip: port, then frames -----------------------------------------------------------------
 
 OURS, PEER = "020000000001", "020000000002"
