@@ -353,23 +353,38 @@ static void check_on_closed(
 
 	if (!own)
 		return;
-	for (unsigned i = 0; i < 2; i++) {
+	if (how == CONNECTION_EVICTED && k->report.evicted++ == 0) {
+		struct line l = {0};
+
+		line_add(&l, "not followed any more: idle for longest of too many connections");
+		check_note_line(k, &c->stream[0], frame, &l);
+	}
+	for (unsigned i = 0; i < 2 && how != CONNECTION_EVICTED; i++) {
 		check_sum_up(k, &c->stream[i], frame);
 		if (how == CONNECTION_CLOSED || how == CONNECTION_RESET)
 			check_note_unfinished(k, &c->stream[i], frame);
 	}
 	check_sum_repeated(k, c, frame);
-	if (how == CONNECTION_EVICTED) {
-		struct line l = {0};
-
-		line_add(&l, "idle for longest of too many connections: not followed any more");
-		check_note_line(k, &c->stream[0], frame, &l);
-	}
 	reads_free(&own->side[0].reads);
 	reads_free(&own->side[1].reads);
+	check_forget_quotable(&own->side[0]);
+	check_forget_quotable(&own->side[1]);
 	free(own->counts);
 	free(own);
 	c->own = NULL;
+}
+
+static size_t check_memory(const struct connection *c)
+{
+	const struct check_connection *own = c->own;
+	size_t n = 0;
+
+	if (!own)
+		return 0;
+	for (unsigned i = 0; i < 2; i++)
+		n += own->side[i].cap_quotable * sizeof *own->side[i].quotable +
+		     own->side[i].reads.cap * sizeof *own->side[i].reads.list;
+	return n + sizeof *own + own->num_counts * sizeof *own->counts;
 }
 
 const struct connection_ops check_ops = {
@@ -385,4 +400,5 @@ const struct connection_ops check_ops = {
 	.fin = check_on_fin,
 	.segment = check_on_segment,
 	.closed = check_on_closed,
+	.memory = check_memory,
 };

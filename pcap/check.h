@@ -51,7 +51,8 @@ struct check_side {
 	bool gap;           /**< some of its FPDUs were not seen */
 	uint64_t fpdus, unaligned, cut, unseen; /**< cut: over more than one segment */
 	uint64_t missing, missing_frame;
-	struct check_quotable quotable[CHECK_QUOTABLE];
+	struct check_quotable *quotable; /**< grows up to CHECK_QUOTABLE */
+	unsigned cap_quotable;
 	uint64_t quoted; /**< number of headers that were kept */
 };
 
@@ -152,6 +153,9 @@ bool check_has_all(const struct stream *s);
 
 /** check_terminate.c */
 void check_terminate(struct check_fpdu *x);
+
+/** check_terminate.c: free what was kept. */
+void check_forget_quotable(struct check_side *side);
 
 /** check_terminate.c: keep headers, as a Terminate of the peer may quote them. */
 void check_remember(struct check_fpdu *x);

@@ -238,10 +238,9 @@ static void check_read_find(struct check_fpdu *x)
 	if (n == 0)
 		return;
 	/* The ones before it were answered unseen. */
-	while (r->list != q) {
+	for (size_t before = (size_t)(q - r->list); before != 0; before--)
 		reads_remove(r, &r->list[0]);
-		q--;
-	}
+	q = r->list;
 	if (n > 1 || q->blank || q->lost || x->peer->requests_missing ||
 		x->peer->requests_counted == false)
 		return;

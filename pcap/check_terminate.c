@@ -5,6 +5,8 @@
 
 #include "rdmap/term_code.h"
 
+#include <stdlib.h>
+
 #define HDRCT_RESERVED 0x1f
 
 /* Error types and codes that say something of the quoted header: RFC 5040 Figure 9. */
@@ -16,15 +18,44 @@
 #define TERM_RDMA_OPERATION   2
 #define TERM_RDMA_VERSION     5
 
+/** Headers that are kept at first. */
+#define CHECK_QUOTABLE_MIN 4
+
 /** Room for a Terminate with all that it may carry. */
 #define TERMINATE_LEN \
 	(RDMAP_TERM_HEADER_LEN + RDMAP_TERM_LENGTH_LEN + DDP_UNTAGGED_LEN + RDMAP_READ_HEADER_LEN)
 
+/* Few at first: most connections of a large capture have few FPDUs, and no Terminate. */
+static struct check_quotable *check_quotable_next(struct check_side *me)
+{
+	if (me->quoted == me->cap_quotable && me->cap_quotable != CHECK_QUOTABLE) {
+		unsigned cap = me->cap_quotable == 0 ? CHECK_QUOTABLE_MIN : 4 * me->cap_quotable;
+		struct check_quotable *more = realloc(me->quotable, cap * sizeof *more);
+
+		if (!more) {
+			me->quoted = CHECK_QUOTABLE + 1; /* some are not kept */
+			return NULL;
+		}
+		me->quotable = more;
+		me->cap_quotable = cap;
+	}
+	return &me->quotable[me->quoted++ % me->cap_quotable];
+}
+
+void check_forget_quotable(struct check_side *side)
+{
+	free(side->quotable);
+	side->quotable = NULL;
+	side->cap_quotable = 0;
+}
+
 void check_remember(struct check_fpdu *x)
 {
-	struct check_quotable *q = &x->me->quotable[x->me->quoted++ % CHECK_QUOTABLE];
+	struct check_quotable *q = check_quotable_next(x->me);
 	const struct ddp_segment *s = &x->f->segment;
 
+	if (!q)
+		return;
 	q->header_len = 0;
 	if (!x->f->header || x->f->ddp == DDP_ERROR_SHORT)
 		return;
@@ -51,7 +82,7 @@ static const struct check_quotable *check_terminate_find(
 {
 	const struct check_quotable *other = NULL;
 
-	for (unsigned i = 0; i < CHECK_QUOTABLE; i++) {
+	for (unsigned i = 0; i < peer->cap_quotable && i < peer->quoted; i++) {
 		const struct check_quotable *c = &peer->quotable[i];
 
 		if (c->header_len != q->header_len ||

@@ -197,6 +197,19 @@ void connection_segment(
 	connection_take_waiting(c, false);
 }
 
+size_t connection_memory(const struct connection *c)
+{
+	size_t n = sizeof *c + c->order.cap * sizeof *c->order.list;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct stream *s = &c->stream[i];
+
+		n += ((size_t)s->tcp.cap_early + s->tcp.cap_old) * sizeof(struct piece) +
+		     s->cap * (sizeof *s->v + sizeof *s->meta);
+	}
+	return c->ops->memory ? n + c->ops->memory(c) : n;
+}
+
 void connection_end(struct connection *c, enum connection_end how, uint64_t frame)
 {
 	connection_take_waiting(c, true);

@@ -136,6 +136,8 @@ struct connection_ops {
 		const struct cap_frame *f);
 	/** The connection or the capture has ended. The connection is freed afterwards. */
 	void (*closed)(void *user, struct connection *c, enum connection_end how, uint64_t frame);
+	/** Octets of memory that the user has for it. */
+	size_t (*memory)(const struct connection *c);
 };
 
 /** Shared by the connections of a capture. */
@@ -157,6 +159,7 @@ struct connection {
 	uint64_t frame, time; /**< of the present segment */
 	struct order order;   /**< segments that were captured before what they acknowledge */
 	void *own;            /**< the user's, freed in closed() */
+	size_t counted;       /**< octets of memory, when they were counted last (follow.c) */
 };
 
 /** @return NULL: out of memory. */
@@ -169,6 +172,9 @@ void connection_join(struct connection *c);
 /** Process a segment of stream @p side. */
 void connection_segment(
 	struct connection *c, unsigned side, const struct packet *p, const struct cap_frame *f);
+
+/** Octets of memory that it has, its user's included. */
+size_t connection_memory(const struct connection *c);
 
 /** Make the last upcalls, and free it. */
 void connection_end(struct connection *c, enum connection_end how, uint64_t frame);

@@ -12,7 +12,7 @@
 #endif
 
 /** Bytes that are put at a time. */
-#define PORTION ((size_t)256 << 10)
+#define DECOMPRESS_PORTION ((size_t)256 << 10)
 
 #define ZSTD_FRAME 0xfd2fb528
 /* Sixteen of them: what a program leaves for itself, such as an index. */
@@ -71,16 +71,16 @@ static bool decompress_gzip_all(z_stream *z, const uint8_t *bytes, size_t len, u
 	size_t at = 0;
 
 	for (;;) {
-		size_t n = len - at < PORTION ? len - at : PORTION;
+		size_t n = len - at < DECOMPRESS_PORTION ? len - at : DECOMPRESS_PORTION;
 		int rc, next;
 
 		z->next_in = (Bytef *)(uintptr_t)(bytes + at);
 		z->avail_in = (uInt)n;
 		z->next_out = out;
-		z->avail_out = PORTION;
+		z->avail_out = DECOMPRESS_PORTION;
 		rc = inflate(z, Z_NO_FLUSH);
 		at += n - z->avail_in;
-		if (!decompress_put(sink, out, PORTION - z->avail_out, e))
+		if (!decompress_put(sink, out, DECOMPRESS_PORTION - z->avail_out, e))
 			return false;
 		if (rc == Z_STREAM_END) {
 			next = decompress_gzip_follows(bytes + at, len - at);
@@ -132,7 +132,7 @@ static bool decompress_zstd(const uint8_t *bytes, size_t len, uint8_t *out,
 	size_t rc = 1;
 
 	while (whole && (rc != 0 || in.pos != in.size)) {
-		ZSTD_outBuffer to = {out, PORTION, 0};
+		ZSTD_outBuffer to = {out, DECOMPRESS_PORTION, 0};
 		size_t before = in.pos;
 
 		rc = ZSTD_decompressStream(z, &to, &in);
@@ -158,7 +158,7 @@ static bool decompress_zstd(const uint8_t *bytes, size_t len, uint8_t *out,
 bool decompress(enum decompress_format format, const uint8_t *bytes, size_t len,
 	struct decompress_sink *sink, struct cap_error *e)
 {
-	uint8_t *out = malloc(PORTION);
+	uint8_t *out = malloc(DECOMPRESS_PORTION);
 	bool whole;
 
 	if (!out)

@@ -4,9 +4,9 @@
 /** Octets that a connection may be on when its SYN comes, where a capture is out of order. */
 #define LATE_SYN_MAX 65536
 
-#define MAX_FLOWS       65536
-#define MAX_CONNECTIONS 16384
-#define MAX_PIECES      ((size_t)1 << 20)
+#define MAX_FLOWS  (1u << 20)
+#define MAX_MEMORY ((size_t)384 << 20)
+#define MAX_PIECES ((size_t)1 << 20)
 
 int follow_init(struct follow *w, const struct follow_config *config,
 	const struct connection_ops *ops, void *user)
@@ -15,7 +15,9 @@ int follow_init(struct follow *w, const struct follow_config *config,
 	if (w->config.max_flows == 0)
 		w->config.max_flows = MAX_FLOWS;
 	if (w->config.max_connections == 0)
-		w->config.max_connections = MAX_CONNECTIONS;
+		w->config.max_connections = w->config.max_flows;
+	if (w->config.max_memory == 0)
+		w->config.max_memory = MAX_MEMORY;
 	w->shared.budget.max = config->max_pieces != 0 ? config->max_pieces : MAX_PIECES;
 	return flow_table_init(&w->flows, w->config.max_flows, &w->config.key);
 }
@@ -26,6 +28,7 @@ static void follow_end(struct follow *w, struct flow *f, enum connection_end how
 {
 	if (!f->connection)
 		return;
+	w->memory -= f->connection->counted;
 	connection_end(f->connection, how, frame);
 	f->connection = NULL;
 	f->state = FLOW_OVER;
@@ -40,15 +43,23 @@ static void follow_evict(struct follow *w, struct flow *f, uint64_t frame)
 	flow_remove(&w->flows, f);
 }
 
-/* The connection that was idle for longest makes room for another. */
-static void follow_evict_connection(struct follow *w, uint64_t frame)
+/* What a connection has now, in place of what was counted before. */
+static void follow_count_memory(struct follow *w, struct connection *c)
 {
-	struct flow *f = w->flows.oldest;
+	w->memory -= c->counted;
+	c->counted = connection_memory(c);
+	w->memory += c->counted;
+}
 
-	while (f && !f->connection)
-		f = f->newer;
-	if (f)
-		follow_evict(w, f, frame);
+/*
+ * Flows that were idle for longest make room, whether they are of iWARP or not: so each step frees
+ * something. The newest is the one in hand.
+ */
+static void follow_make_room(struct follow *w, uint64_t frame)
+{
+	while (w->flows.oldest != w->flows.newest &&
+		w->memory + w->flows.used * sizeof *w->flows.oldest > w->config.max_memory)
+		follow_evict(w, w->flows.oldest, frame);
 }
 
 static struct flow *follow_get(
@@ -82,8 +93,8 @@ static bool follow_is_wanted(const struct follow *w, const struct packet *p)
 
 static bool follow_open_connection(struct follow *w, struct flow *flow, uint64_t frame)
 {
-	if (w->open == w->config.max_connections)
-		follow_evict_connection(w, frame);
+	while (w->open >= w->config.max_connections && w->flows.oldest != flow)
+		follow_evict(w, w->flows.oldest, frame);
 	flow->connection = connection_new(w->ops, w->user, flow->end, &w->shared);
 	if (!flow->connection)
 		return false;
@@ -180,6 +191,7 @@ static void follow_take_segment(struct follow *w, struct flow *flow, unsigned si
 	if (!c)
 		return;
 	connection_segment(c, side, p, f);
+	follow_count_memory(w, c);
 	if (p->flags & PACKET_RST) {
 		follow_end(w, flow, CONNECTION_RESET, f->number);
 	} else if (c->not_mpa) {
@@ -195,8 +207,10 @@ static void follow_take_packet(struct follow *w, const struct packet *p, const s
 	unsigned side;
 	struct flow *flow = follow_get(w, p, f, &side);
 
-	if (flow)
-		follow_take_segment(w, flow, side, p, f);
+	if (!flow)
+		return;
+	follow_take_segment(w, flow, side, p, f);
+	follow_make_room(w, f->number);
 }
 
 /* Each part as in its own frame, at the time of the last. */
@@ -219,6 +233,19 @@ static void follow_take_fragment(
 	}
 }
 
+static void follow_count_unread(struct follow *w, const char *name, uint64_t frame)
+{
+	for (unsigned i = 0; i < FOLLOW_UNREAD_MAX; i++) {
+		struct follow_unread *u = &w->counters.unread[i];
+
+		if (u->name && strcmp(u->name, name) != 0)
+			continue;
+		if (u->frames++ == 0)
+			*u = (struct follow_unread){name, 1, frame};
+		return;
+	}
+}
+
 void follow_frame(struct follow *w, const struct cap_frame *f)
 {
 	struct follow_counters *n = &w->counters;
@@ -234,6 +261,8 @@ void follow_frame(struct follow *w, const struct cap_frame *f)
 	if (w->shared.origin == 0)
 		w->shared.origin = f->time;
 	n->last_time = f->time;
+	if (kind == PACKET_OTHER && p.unread)
+		follow_count_unread(w, p.unread, f->number);
 	if (kind == PACKET_TCP)
 		follow_take_packet(w, &p, f);
 	else if (kind == PACKET_FRAGMENT)

@@ -13,10 +13,19 @@
 struct follow_config {
 	uint16_t ports[FOLLOW_PORTS_MAX]; /**< followed even without their start */
 	unsigned num_ports;
-	unsigned max_flows;       /**< limit of TCP connections at one time; 0: 65,536 */
-	unsigned max_connections; /**< limit of iWARP connections among them; 0: 16,384 */
+	unsigned max_flows;       /**< limit of TCP connections at one time; 0: 1,048,576 */
+	unsigned max_connections; /**< limit of iWARP connections among them; 0: none */
+	size_t max_memory;        /**< limit of octets for all of these; 0: 384 MiB */
 	size_t max_pieces;        /**< limit of segments that wait; 0: 1,048,576 */
 	struct siphash_key key;   /**< random for captures of strangers */
+};
+
+/** Tunnels and protocols that are not read, and named. */
+#define FOLLOW_UNREAD_MAX 8
+
+struct follow_unread {
+	const char *name;
+	uint64_t frames, first; /**< first: number of a frame */
 };
 
 /** Counters of frames. */
@@ -27,6 +36,7 @@ struct follow_counters {
 	uint64_t fragments_used;      /**< of kind[PACKET_FRAGMENT]: those that were reassembled */
 	uint64_t unknown_links;       /**< frames of link types that are not read */
 	uint32_t unknown_link;        /**< the first such link type */
+	struct follow_unread unread[FOLLOW_UNREAD_MAX]; /**< up to the first without a name */
 	uint64_t evicted;
 	uint64_t last_time;
 };
@@ -39,6 +49,7 @@ struct follow {
 	struct fragments *fragments; /**< NULL: there were none */
 	struct connection_shared shared;
 	unsigned open; /**< present number of connections */
+	size_t memory; /**< octets that they have, and all flows */
 	struct follow_counters counters;
 };
 

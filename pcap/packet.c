@@ -36,6 +36,43 @@ enum {
 
 #define PORT_VXLAN 4789
 
+/** What carries something, and is not read: by EtherType, IP protocol or UDP port. */
+struct packet_unread {
+	uint16_t number;
+	const char *name;
+};
+
+static const struct packet_unread packet_unread_ethertypes[] = {
+	{0x22f3, "TRILL"},
+	{0x8915, "RoCE (no iWARP)"},
+	{0x88e5, "MACsec"},
+	{0x88e7, "provider backbone bridges"},
+	{0x894f, "NSH"},
+	{0, NULL},
+};
+
+static const struct packet_unread packet_unread_protocols[] = {
+	{50, "IPsec's ESP"},
+	{51, "IPsec's AH"},
+	{97, "EtherIP"},
+	{115, "L2TP"},
+	{137, "MPLS in IP"},
+	{0, NULL},
+};
+
+static const struct packet_unread packet_unread_ports[] = {
+	{1701, "L2TP"},
+	{2152, "GTP"},
+	{4500, "IPsec in UDP"},
+	{4790, "VXLAN-GPE"},
+	{4791, "RoCE (no iWARP)"},
+	{6081, "GENEVE"},
+	{6635, "MPLS in UDP"},
+	{8472, "VXLAN on port 8472"},
+	{51820, "WireGuard"},
+	{0, NULL},
+};
+
 /** Tunnels in each other, so that no packet keeps us busy. */
 #define TUNNELS_MAX 8
 
@@ -55,6 +92,15 @@ static bool packet_skip_bytes(struct rest *r, size_t n)
 	r->here -= n;
 	r->sent -= n;
 	return true;
+}
+
+static enum packet_kind packet_not_read(
+	const struct packet_unread *names, uint16_t number, struct packet *p)
+{
+	for (; names->name; names++)
+		if (names->number == number)
+			p->unread = names->name;
+	return PACKET_OTHER;
 }
 
 /** Why @p n bytes are not there: not captured, or never sent. */
@@ -125,8 +171,10 @@ static enum packet_kind packet_parse_ethernet(struct rest *r, struct packet *p)
 /* RFC 7348: eight octets behind those of UDP. */
 static enum packet_kind packet_parse_udp(struct rest *r, struct packet *p)
 {
-	if (r->here < 8 || load_be16(r->p + 2) != PORT_VXLAN)
+	if (r->here < 8)
 		return PACKET_OTHER;
+	if (load_be16(r->p + 2) != PORT_VXLAN)
+		return packet_not_read(packet_unread_ports, load_be16(r->p + 2), p);
 	if (!packet_skip_bytes(r, 16))
 		return packet_missing(r, 16);
 	return packet_parse_ethernet(r, p);
@@ -142,8 +190,10 @@ static enum packet_kind packet_parse_gre(struct rest *r, struct packet *p)
 		return packet_missing(r, 4);
 	flags = load_be16(r->p);
 	type = load_be16(r->p + 2);
-	if (flags & 7)
-		return PACKET_OTHER; /* PPTP's */
+	if (flags & 7) {
+		p->unread = "PPTP's GRE";
+		return PACKET_OTHER;
+	}
 	len += (flags & 0x8000 ? 4 : 0) + (flags & 0x2000 ? 4 : 0) + (flags & 0x1000 ? 4 : 0);
 	if (!packet_skip_bytes(r, len))
 		return packet_missing(r, len);
@@ -165,7 +215,7 @@ static enum packet_kind packet_parse_tunnel(struct rest *r, uint8_t protocol, st
 	case PROTOCOL_GRE:
 		return packet_parse_gre(r, p);
 	default:
-		return PACKET_OTHER;
+		return packet_not_read(packet_unread_protocols, protocol, p);
 	}
 }
 
@@ -359,7 +409,8 @@ static enum packet_kind packet_parse_ethertype(struct rest *r, uint16_t type, st
 		return packet_parse_mpls(r, p);
 	if (type == ETHERTYPE_PPPOE)
 		return packet_parse_pppoe(r, p);
-	return type == ETHERTYPE_IPV6 ? packet_parse_ipv6(r, p) : PACKET_OTHER;
+	return type == ETHERTYPE_IPV6 ? packet_parse_ipv6(r, p)
+				      : packet_not_read(packet_unread_ethertypes, type, p);
 }
 
 /* ---- links -------------------------------------------------------------------------------- */
@@ -391,6 +442,7 @@ enum packet_kind packet_parse(const struct cap_frame *f, struct packet *p)
 	struct rest r = {.p = f->bytes, .here = f->captured, .sent = f->len};
 
 	p->continues = false;
+	p->unread = NULL;
 	switch (f->link) {
 	case LINK_ETHERNET:
 		return packet_parse_link(&r, 14, 12, p);

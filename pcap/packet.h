@@ -34,10 +34,11 @@ struct packet {
 	uint32_t len;      /**< of the text on the wire; fragment: of its data */
 	uint32_t captured; /**< bytes of it in the capture */
 	const uint8_t *text;
-	bool continues;  /**< its text belongs to the segment of the packet before */
-	bool more;       /**< a fragment: others follow */
-	uint32_t offset; /**< a fragment: in octets */
-	uint32_t id;     /**< a fragment: Identification */
+	const char *unread; /**< PACKET_OTHER: the tunnel or protocol that was not read; or NULL */
+	bool continues;     /**< its text belongs to the segment of the packet before */
+	bool more;          /**< a fragment: others follow */
+	uint32_t offset;    /**< a fragment: in octets */
+	uint32_t id;        /**< a fragment: Identification */
 };
 
 /**

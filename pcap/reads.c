@@ -4,6 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Those before the list are free: it moves back when they are as many as it has. */
+static bool reads_make_room(struct reads *r)
+{
+	size_t before = (size_t)(r->list - r->base);
+	struct reads_request *more = r->base;
+	unsigned cap = r->cap;
+
+	if (before + r->n != r->cap)
+		return true;
+	if (before < r->n || r->cap == 0) {
+		cap = r->cap == 0 ? 2 : 2 * r->cap;
+		more = realloc(r->base, cap * sizeof *more);
+		if (!more)
+			return false;
+	}
+	if (r->n != 0)
+		memmove(more, more + before, r->n * sizeof *more);
+	r->base = r->list = more;
+	r->cap = cap;
+	return true;
+}
+
 bool reads_add(struct reads *r, const struct reads_request *q)
 {
 	bool fits = r->n < READS_MAX;
@@ -12,16 +34,9 @@ bool reads_add(struct reads *r, const struct reads_request *q)
 		reads_remove(r, &r->list[0]);
 		r->unsure = true;
 	}
-	if (r->n == r->cap) {
-		unsigned cap = r->cap == 0 ? 8 : 2 * r->cap;
-		struct reads_request *more = realloc(r->list, cap * sizeof *more);
-
-		if (!more) {
-			r->unsure = true;
-			return false;
-		}
-		r->list = more;
-		r->cap = cap;
+	if (!reads_make_room(r)) {
+		r->unsure = true;
+		return false;
 	}
 	r->list[r->n++] = *q;
 	r->counted += !q->rtr;
@@ -91,11 +106,14 @@ void reads_remove(struct reads *r, struct reads_request *q)
 	r->lost -= q->lost;
 	r->n--;
 	r->completed++;
-	memmove(q, q + 1, (r->n - i) * sizeof *q);
+	if (i == 0)
+		r->list++;
+	else
+		memmove(q, q + 1, (r->n - i) * sizeof *q);
 }
 
 void reads_free(struct reads *r)
 {
-	free(r->list);
+	free(r->base);
 	*r = (struct reads){0};
 }

@@ -27,8 +27,9 @@ struct reads_request {
 
 struct reads {
 	struct reads_request *list; /**< oldest first */
-	unsigned n, cap;
-	unsigned counted; /**< how many of them count against IRD and ORD */
+	struct reads_request *base; /**< of the memory that it lies in */
+	unsigned n, cap;            /**< cap: from base on */
+	unsigned counted;           /**< how many of them count against IRD and ORD */
 	bool unsure;      /**< the list is not certain: requests or responses were not seen */
 	unsigned lost;    /**< of the list */
 	unsigned answers; /**< that were for one of the list from the first lost one on */

@@ -6,6 +6,9 @@
 /** Pieces that wait, of one direction: when its peer was seen to acknowledge, and when not. */
 #define EARLY_MAX       65536
 #define EARLY_MAX_BLIND 256
+/** Old pieces that are kept at first. */
+#define REASSEMBLY_HISTORY_MIN 4
+
 static int32_t cap_reassembly_seq_diff(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b);
@@ -33,15 +36,31 @@ void cap_reassembly_begin_earlier(struct cap_reassembly *r, uint32_t seq)
 
 /* ---- in order ----------------------------------------------------------------------------- */
 
+/* Most connections of a large capture have little text: few pieces are kept at first. */
+static void cap_reassembly_remember(struct cap_reassembly *r, const struct piece *p)
+{
+	if (r->at_old == r->cap_old && r->cap_old != REASSEMBLY_HISTORY) {
+		unsigned cap = r->cap_old == 0 ? REASSEMBLY_HISTORY_MIN : 4 * r->cap_old;
+		struct piece *more = realloc(r->old, cap * sizeof *more);
+
+		if (!more)
+			return; /* less is noticed */
+		memset(more + r->cap_old, 0, (cap - r->cap_old) * sizeof *more);
+		r->old = more;
+		r->cap_old = cap;
+	}
+	r->old[r->at_old++ % r->cap_old] = *p;
+	if (r->at_old == REASSEMBLY_HISTORY)
+		r->at_old = 0;
+}
+
 static void cap_reassembly_hand_up(struct cap_reassembly *r, const struct piece *p)
 {
 	r->next += p->len;
 	if (!cap_reassembly_behind(r))
 		r->waits = 0;
-	if (p->bytes) {
-		r->old[r->at_old] = *p;
-		r->at_old = (r->at_old + 1) % REASSEMBLY_HISTORY;
-	}
+	if (p->bytes)
+		cap_reassembly_remember(r, p);
 	r->ops->text(r->user, p);
 }
 
@@ -148,7 +167,7 @@ static void cap_reassembly_compare_with_old(struct cap_reassembly *r, const stru
 	/* A keep-alive probe is one octet before the window, of any value (RFC 1122, 4.2.3.6). */
 	if (now->len == 1 && now->seq == r->next - 1)
 		return;
-	for (unsigned i = 0; i < REASSEMBLY_HISTORY; i++)
+	for (unsigned i = 0; i < r->cap_old; i++)
 		if (r->old[i].len != 0)
 			cap_reassembly_compare(r, now, &r->old[i]);
 }
@@ -326,6 +345,8 @@ void cap_reassembly_free(struct cap_reassembly *r)
 {
 	r->budget->used -= r->num_early;
 	free(r->early);
-	r->early = NULL;
+	free(r->old);
+	r->early = r->old = NULL;
+	r->at_old = r->cap_old = 0;
 	r->num_early = r->cap_early = 0;
 }

@@ -71,8 +71,8 @@ struct cap_reassembly {
 	unsigned waits;       /**< segments since the peer acknowledged text that is missing */
 	struct piece *early;  /**< sorted by seq, none of them overlap */
 	unsigned num_early, cap_early;
-	struct piece old[REASSEMBLY_HISTORY];
-	unsigned at_old;
+	struct piece *old; /**< grows up to REASSEMBLY_HISTORY, then the oldest goes first */
+	unsigned at_old, cap_old;
 	struct cap_reassembly_counters counters;
 };
 

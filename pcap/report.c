@@ -183,10 +183,11 @@ static void report_summary_json(
 	const struct report *r, const char *file, uint64_t connections, uint64_t frames)
 {
 	json_t *ids = json_object();
-	json_t *o = json_pack("{ss ss sI sI sI sI sI sI}", "event", "summary", "file", file,
+	json_t *o = json_pack("{ss ss sI sI sI sI sI sI sI}", "event", "summary", "file", file,
 		"frames", (json_int_t)frames, "connections", (json_int_t)connections, "violations",
 		(json_int_t)r->violations, "advice", (json_int_t)r->advice, "notes",
-		(json_int_t)r->notes, "ignored", (json_int_t)r->ignored);
+		(json_int_t)r->notes, "ignored", (json_int_t)r->ignored, "evicted",
+		(json_int_t)r->evicted);
 
 	for (unsigned i = 0; i < REQUIREMENTS; i++)
 		if (r->count[i] != 0)
@@ -214,6 +215,9 @@ void report_summary(const struct report *r, const char *file, uint64_t connectio
 		(unsigned long long)r->notes);
 	if (r->ignored != 0)
 		fprintf(r->out, "    %6llu findings are ignored\n", (unsigned long long)r->ignored);
+	if (r->evicted != 0)
+		fprintf(r->out, "    %6llu connections were not followed to their end\n",
+			(unsigned long long)r->evicted);
 	for (unsigned i = 0; i < REQUIREMENTS; i++) {
 		const struct requirement *q = requirement((enum requirement_id)i);
 

@@ -35,6 +35,7 @@ struct report {
 	void (*found)(void *user, const struct report_place *at, const struct requirement *q);
 	void *user; /**< of found() */
 	uint64_t violations, advice, notes, ignored;
+	uint64_t evicted; /**< connections that were not followed to their end */
 	uint64_t count[REQUIREMENTS];
 };
 

@@ -141,10 +141,24 @@ static void stats_on_closed(
 	c->own = NULL;
 }
 
+static size_t stats_memory(const struct connection *c)
+{
+	const struct stats_connection *own = c->own;
+	size_t n = 0;
+
+	if (!own)
+		return 0;
+	for (unsigned i = 0; i < 2; i++)
+		n += own->side[i].reads.cap * sizeof *own->side[i].reads.list +
+		     (own->side[i].latency ? sizeof *own->side[i].latency : 0);
+	return n + sizeof *own;
+}
+
 const struct connection_ops stats_ops = {
 	.opened = stats_on_opened,
 	.fpdu = stats_on_fpdu,
 	.lost = stats_on_lost,
 	.segment = stats_on_segment,
 	.closed = stats_on_closed,
+	.memory = stats_memory,
 };

@@ -11,7 +11,7 @@ static const uint8_t stream_queue_nothing[1 << 17];
 
 static bool stream_queue_grow(struct stream *s)
 {
-	unsigned cap = s->cap == 0 ? 8 : 2 * s->cap;
+	unsigned cap = s->cap == 0 ? 2 : 2 * s->cap;
 	struct piece *meta;
 	struct llp_iov *v;
 

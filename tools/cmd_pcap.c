@@ -152,11 +152,14 @@ static void cmd_pcap_warn_nothing(const char *file, const struct follow_counters
 		"uiwarp pcap: %s: no iWARP connection%s in %llu frames, %llu of them of TCP\n",
 		file, selects ? " that was selected" : "", (unsigned long long)n->frames,
 		(unsigned long long)n->kind[PACKET_TCP]);
-	if (n->kind[PACKET_OTHER] != n->unknown_links)
+	for (unsigned i = 0; i < FOLLOW_UNREAD_MAX && n->unread[i].name; i++)
 		fprintf(stderr,
-			"uiwarp pcap: %s: %llu frames carry no TCP, or in a tunnel that is not "
-			"read, "
-			"first frame %llu\n",
+			"uiwarp pcap: %s: %llu frames have %s, which is not read, first frame "
+			"%llu\n",
+			file, (unsigned long long)n->unread[i].frames, n->unread[i].name,
+			(unsigned long long)n->unread[i].first);
+	if (n->kind[PACKET_OTHER] != n->unknown_links)
+		fprintf(stderr, "uiwarp pcap: %s: %llu frames carry no TCP, first frame %llu\n",
 			file, (unsigned long long)(n->kind[PACKET_OTHER] - n->unknown_links),
 			(unsigned long long)n->first[PACKET_OTHER]);
 }

@@ -15,7 +15,38 @@ static void after_write(struct cap_maker *m)
 	cap_maker_write(m, 0, 2);
 }
 
+/* The segment that is quoted is the last but 63, or but 64: that is not kept any more. */
+static void after_writes(struct cap_maker *m, unsigned n)
+{
+	after_write(m);
+	for (unsigned i = 0; i < n; i++)
+		cap_maker_send(m, 0, 2 + i, 4);
+}
+
+static void after_63(struct cap_maker *m)
+{
+	after_writes(m, 63);
+}
+
+static void after_64(struct cap_maker *m)
+{
+	after_writes(m, 64);
+}
+
+static void after_62(struct cap_maker *m)
+{
+	running(m);
+	for (unsigned i = 0; i < 62; i++)
+		cap_maker_send(m, 0, 2 + i, 4);
+}
+
 static const struct check_case cases[] = {
+	{"Terminate: quotes the last but 63", after_63, "RDMAP-4.8-8",
+		{"< " TERMINATE "1100 c000 0002 c140 00000033 0000000000000200"}},
+	{"Terminate: quotes what is not kept", after_64, "",
+		{"< " TERMINATE "1100 c000 0002 c140 00000033 0000000000000200"}},
+	{"Terminate: quotes none of 63", after_62, "RDMAP-7.1-4",
+		{"< " TERMINATE "1100 c000 0010 c140 00000033 0000000000000200"}},
 	{"Terminate: no such error", NULL, "RDMAP-4.8-3", {"< " TERMINATE "3301 0000"}},
 	{"Terminate: reserved bits", NULL, "RDMAP-4.8-7", {"< " TERMINATE "0000 0001"}},
 	/* DDP, tagged, invalid STag would read the same both ways; a bad version does not. */

@@ -18,7 +18,7 @@
 struct heard {
 	char text[512];
 	size_t len;
-	unsigned connections, good, bad, unseen, unaligned;
+	unsigned connections, good, bad, unseen, unaligned, evicted;
 	enum connection_end how;
 };
 
@@ -84,6 +84,7 @@ static void on_closed(void *user, struct connection *c, enum connection_end how,
 	struct heard *h = user;
 
 	h->how = how;
+	h->evicted += how == CONNECTION_EVICTED;
 	say(h, 'C');
 }
 
@@ -555,6 +556,54 @@ static void test_bounds(void **state)
 	assert_string_equal(h.text, "ORPORPCORPCORPCORPCORPCORPCORPCORPCORPCC");
 }
 
+/* The same bound by memory: what was idle for longest goes, a flow of something else, too. */
+static void test_memory(void **state)
+{
+	static const struct follow_config config = {.max_memory = 6000};
+	struct cap_maker m;
+	struct heard h;
+
+	cap_maker_init(&m);
+	for (unsigned i = 0; i < 10; i++) {
+		size_t at = m.len;
+
+		m.seq[0] = 1000;
+		m.seq[1] = 5000;
+		cap_maker_start(&m);
+		while (at < m.len) {
+			uint8_t *tcp = m.bytes + at + 16 + 14 + 20;
+			bool from = load_be16(tcp) == 40000;
+
+			store_be16(tcp + (from ? 0 : 2), (uint16_t)(40001 + i));
+			at += 16 + load_le32(m.bytes + at + 8);
+		}
+	}
+	follow(&m, &config, &h);
+	assert_int_equal(h.connections, 10);
+	assert_int_equal(h.evicted, 7);
+}
+
+/* What is not read is named, with its first frame. */
+static void test_unread(void **state)
+{
+	static const uint8_t frame[] = "\2\0\0\0\0\2\2\0\0\0\0\1\x08\0"
+				       "\x45\0\0\x24\0\0\0\0\x40\x11\0\0\x0a\0\0\1\x0a\0\0\2"
+				       "\x12\x34\x17\xc1\0\x10\0\0\0\0\x65\x58\0\0\0\0";
+	struct cap_frame f = {.link = 1, .bytes = frame};
+	struct follow_config config = {.max_flows = 4};
+	struct follow w;
+
+	f.len = f.captured = sizeof frame - 1;
+	assert_int_equal(follow_init(&w, &config, &ops, NULL), 0);
+	for (f.number = 5; f.number < 8; f.number++)
+		follow_frame(&w, &f);
+	follow_finish(&w);
+	assert_string_equal(w.counters.unread[0].name, "GENEVE");
+	assert_int_equal(w.counters.unread[0].frames, 3);
+	assert_int_equal(w.counters.unread[0].first, 5);
+	assert_null(w.counters.unread[1].name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -579,6 +628,8 @@ int main(void)
 		cmocka_unit_test(test_reset),
 		cmocka_unit_test(test_reused),
 		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_unread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

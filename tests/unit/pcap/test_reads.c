@@ -48,6 +48,27 @@ static void test_bound(void **state)
 	reads_free(&r);
 }
 
+/* As many as there are, the oldest goes first; the memory does not grow, and stays in order. */
+static void test_queue(void **state)
+{
+	struct reads r = {0};
+
+	for (uint32_t i = 0; i < 100000; i++) {
+		assert_true(reads_add(&r, &(struct reads_request){.sink_stag = i}));
+		assert_int_equal(r.list[r.n - 1].sink_stag, i);
+		if (r.n > 50) {
+			assert_int_equal(r.list[0].sink_stag, i - 50);
+			reads_remove(&r, &r.list[i % 3 == 0]);
+			if (i % 3 == 0)
+				r.list[0].sink_stag = i - 49; /* as if the first were gone */
+		}
+	}
+	assert_true(r.cap <= 256);
+	assert_int_equal(r.counted, r.n);
+	reads_free(&r);
+	assert_int_equal(r.cap, 0);
+}
+
 /* A request of which only the number is known may be for any response; others by their sink. */
 static void test_lost(void **state)
 {
@@ -81,6 +102,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_queue),
 		cmocka_unit_test(test_lost),
 	};
 

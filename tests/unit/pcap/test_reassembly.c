@@ -155,6 +155,25 @@ static void test_conflict(void **state)
 }
 
 /* A keep-alive probe is one old octet of any value. */
+/* What came last is compared, as far back as the history goes, and no further. */
+static void test_history(void **state)
+{
+	struct fixture *x = *state;
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		segment(x, 10 + i * 2, "ab");
+		for (uint32_t back = 0; back < 3 && back * back * 16 <= i; back++)
+			segment(x, 10 + (i - back * back * 15) * 2, "ab");
+		assert_int_equal(x->conflicts, 0);
+	}
+	segment(x, 10 + 999 * 2, "xb");
+	segment(x, 10 + (1000 - REASSEMBLY_HISTORY) * 2, "xb");
+	assert_int_equal(x->conflicts, 2);
+	segment(x, 10 + (999 - REASSEMBLY_HISTORY) * 2, "xb");
+	assert_int_equal(x->conflicts, 2);
+	assert_int_equal(x->r.cap_old, REASSEMBLY_HISTORY);
+}
+
 static void test_keep_alive(void **state)
 {
 	struct fixture *x = *state;
@@ -355,6 +374,7 @@ int main(void)
 		TEST(test_reordered),
 		TEST(test_sent_again),
 		TEST(test_conflict),
+		TEST(test_history),
 		TEST(test_keep_alive),
 		TEST(test_early_overlaps),
 		TEST(test_hole),
