@@ -175,11 +175,39 @@ static void port_restart(void *port)
 	p->started = rte_eth_dev_start(p->id) == 0;
 }
 
+/** From now on there is no descriptor to sleep on. */
+static void port_rx_forget(struct port *p)
+{
+	memif_interrupt_close(&p->memif_interrupt);
+	p->rx_event = false;
+	p->rx_fd = -1;
+}
+
+/** A memif's interrupt is there as long as its connection. */
+static void port_watch_interrupt(struct port *p)
+{
+	struct memif_interrupt *i = &p->memif_interrupt;
+
+	if (!p->intr_gate)
+		return;
+	if (!p->link_up)
+		p->memif_silent = false;
+	if (i->ring && !(p->link_up && memif_interrupt_is_current(i, p->id)))
+		port_rx_forget(p);
+	if (p->link_up && p->rx_fd < 0 && !p->memif_silent &&
+		memif_interrupt_open(i, p->id, p->pool) == 0) {
+		p->rx_fd = i->fd;
+		p->rx_event = true;
+	}
+}
+
 bool port_watch(struct port *p)
 {
 	intr_gate_pass(p->intr_gate);
 	port_take_error(p);
-	if (port_link(p, NULL)) {
+	port_link(p, NULL);
+	port_watch_interrupt(p);
+	if (p->link_up) {
 		p->downs = 0;
 		intr_gate_shut(p->intr_gate);
 		return true;
@@ -216,7 +244,9 @@ int port_rx_fd(const struct port *p)
 
 void port_rx_arm(struct port *p)
 {
-	if (p->rx_event)
+	if (p->memif_interrupt.ring)
+		memif_interrupt_arm(&p->memif_interrupt);
+	else if (p->rx_event)
 		rte_eth_dev_rx_intr_enable(p->id, 0);
 }
 
@@ -224,6 +254,10 @@ void port_rx_woken(struct port *p)
 {
 	uint64_t events;
 
+	if (p->memif_interrupt.ring) {
+		memif_interrupt_mask(&p->memif_interrupt);
+		return;
+	}
 	if (!p->rx_event)
 		return;
 	rte_eth_dev_rx_intr_disable(p->id, 0);
@@ -244,8 +278,8 @@ void port_rx_disbelieve(struct port *p, unsigned look_ms)
 		"every %u ms from now on%s",
 		p->device ? rte_dev_name(p->device) : "", p->caps.driver, look_ms,
 		p->legacy_helps ? ", unless \"eal = --vfio-intr=legacy\" makes it come" : "");
-	rte_eth_dev_rx_intr_disable(p->id, 0);
-	p->rx_event = false;
-	p->rx_fd = -1;
+	port_rx_woken(p);
+	p->memif_silent = p->memif_interrupt.ring != NULL;
+	port_rx_forget(p);
 	p->caps.rx_interrupt = false;
 }

@@ -88,7 +88,7 @@ bool port_is_gone(const struct port *p);
 
 /**
  * Check the link. Call it about every 100 ms. It reconnects a memif client, which the driver does
- * not do.
+ * not do. A memif has the descriptor of port_rx_fd() while its link is up: ask for it afterwards.
  * @return true when the link is up.
  */
 bool port_watch(struct port *p);

@@ -234,7 +234,8 @@ static void port_choose_offloads(struct opening *o, struct rte_eth_conf *conf)
 	o->p->caps.tx_tcp_cksum = conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
 }
 
-/** Software devices have no interrupt but by their kernel descriptors, see port_find_rx_fd(). */
+/** Software devices have no interrupt but by their kernel descriptors, see port_find_rx_fd(), and a
+ *  memif by its peer, see port_watch(). */
 static bool port_want_interrupt(const struct opening *o)
 {
 	return !eal_is_software(o->cfg->device) || strncmp(o->cfg->device, "virtio_user", 11) == 0;
@@ -491,6 +492,7 @@ static void port_shut_down(struct port *p, void (*how)(void *port))
 /** Undo what port_open() did, as far as it came. */
 static void port_dismantle(struct port *p)
 {
+	memif_interrupt_close(&p->memif_interrupt);
 	intr_gate_destroy(p->intr_gate);
 	if (p->id < RTE_MAX_ETHPORTS) {
 		rte_eth_dev_callback_unregister(p->id, RTE_ETH_EVENT_INTR_RMV, port_on_removal, p);

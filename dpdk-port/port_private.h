@@ -4,6 +4,7 @@
 #define DPDK_PORT_PORT_PRIVATE_H
 
 #include "dpdk-port/holding.h"
+#include "dpdk-port/memif_interrupt.h"
 #include "dpdk-port/port.h"
 #include "dpdk-port/rxfd.h"
 
@@ -26,9 +27,11 @@ struct port {
 	bool started;                /**< false: the driver must not be called */
 	bool connects;               /**< a memif client, which connects only when it is started */
 	struct intr_gate *intr_gate; /**< memif: keeps disconnects out of the bursts */
-	unsigned downs;              /**< checks in a row that found the link down */
-	bool rx_event;               /**< rx_fd is an interrupt, which must be armed */
-	bool legacy_helps;           /**< a legacy interrupt may work instead */
+	struct memif_interrupt memif_interrupt; /**< while its link is up */
+	unsigned downs;                         /**< checks in a row that found the link down */
+	bool rx_event;                          /**< rx_fd is an interrupt, which must be armed */
+	bool legacy_helps;                      /**< a legacy interrupt may work instead */
+	bool memif_silent;                      /**< memif: its interrupt was disbelieved */
 	int rx_fd;
 	/** The signal that the driver waits for; it was turned off */
 	struct rxfd_signal rx_signal;
