@@ -14,10 +14,13 @@ void engine_init(struct engine *e, const struct engine_ops *ops, void *ctx)
 	timer_wheel_init(&e->wheel, e->now);
 	atomic_init(&e->doorbells, NULL);
 	atomic_init(&e->deadline, TIMER_NEVER);
-	atomic_init(&e->inline_rounds, 0);
 	atomic_init(&e->sleeping_until, 0);
 	atomic_init(&e->waiting, 0);
-	atomic_init(&e->lazy_rings, 0);
+	atomic_init(&e->held, false);
+	atomic_init(&e->away, false);
+	atomic_init(&e->handed_over, false);
+	atomic_init(&e->visits.rounds, 0);
+	atomic_init(&e->visits.others, 0);
 }
 
 void engine_fini(struct engine *e)
@@ -27,6 +30,7 @@ void engine_fini(struct engine *e)
 
 static void engine_entered(struct engine *e)
 {
+	atomic_store_explicit(&e->held, true, memory_order_relaxed);
 	e->ops->enter(e->ctx);
 	e->now = e->ops->clock(e->ctx);
 }
@@ -126,6 +130,7 @@ void engine_unlock(struct engine *e)
 		 */
 		atomic_store_explicit(&e->deadline, deadline, memory_order_release);
 		e->ops->leave(e->ctx);
+		atomic_store_explicit(&e->held, false, memory_order_relaxed);
 		pthread_mutex_unlock(&e->lock);
 		/*
 		 * A thread that rang while the lock was held pushed first and then tried the lock:
@@ -148,19 +153,15 @@ static void engine_add_one(_Atomic uint64_t *counter)
 	atomic_store_explicit(counter, n + 1, memory_order_relaxed);
 }
 
-/** Only the lock's holder writes it. */
-static void engine_count_inline(struct engine *e)
-{
-	engine_add_one(&e->inline_rounds);
-}
-
 int engine_drive(struct engine *e)
 {
 	unsigned n;
 
-	if (!engine_trylock(e))
+	if (!engine_trylock(e)) {
+		engine_add_one(&e->visits.others);
 		return -EBUSY;
-	engine_count_inline(e);
+	}
+	engine_add_one(&e->visits.rounds);
 	n = e->ops->poll(e->ctx, e->now);
 	engine_unlock(e);
 	return (int)n;
@@ -176,7 +177,7 @@ void engine_defer(struct engine *e, struct engine_doorbell *d)
 void engine_ring(struct engine *e, struct engine_doorbell *d)
 {
 	if (engine_trylock(e)) {
-		engine_count_inline(e);
+		engine_add_one(&e->visits.rounds);
 		d->serve(d);
 		engine_unlock(e);
 		return;
@@ -188,11 +189,25 @@ void engine_ring(struct engine *e, struct engine_doorbell *d)
 
 void engine_ring_lazy(struct engine *e, struct engine_doorbell *d)
 {
-	engine_add_one(&e->lazy_rings);
+	engine_add_one(&e->visits.others);
 	engine_defer(e, d);
 	/* The thread, before it sleeps long, says so and then looks at the doorbells. */
 	if (atomic_load(&e->sleeping_until) && engine_trylock(e))
 		engine_unlock(e);
+}
+
+void engine_hand_over(struct engine *e)
+{
+	/* The engine's thread sets away and then looks at handed_over: one of the two sees it. */
+	atomic_store(&e->handed_over, true);
+	if (atomic_load(&e->away))
+		e->ops->wake(e->ctx);
+}
+
+bool engine_is_handed_over(struct engine *e)
+{
+	return atomic_load_explicit(&e->handed_over, memory_order_relaxed) &&
+	       atomic_exchange(&e->handed_over, false);
 }
 
 void engine_doorbell_cancel(struct engine *e, struct engine_doorbell *d)

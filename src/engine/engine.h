@@ -67,12 +67,20 @@ struct engine {
 	uint64_t now; /**< the time of this round; under the lock */
 	struct engine_doorbell *_Atomic doorbells;
 	_Atomic uint64_t deadline;       /**< timer_wheel_next() when the lock was last released */
-	_Atomic uint64_t inline_rounds;  /**< rounds and doorbells of application threads */
 	_Atomic uint64_t sleeping_until; /**< set by the engine's thread while it sleeps, else 0 */
 	/** Threads in engine_lock(); engine_trylock() gives way to them */
 	_Atomic unsigned waiting;
-	/** Calls of engine_ring_lazy(); approximate, without a lock */
-	_Atomic uint64_t lazy_rings;
+	_Atomic bool held; /**< a thread has the lock; only a hint */
+	/** Set by the engine's thread while it leaves the driving to the application */
+	_Atomic bool away;
+	_Atomic bool handed_over; /**< see engine_hand_over() */
+	/** What application threads did. The engine's thread decides by it. */
+	struct engine_visits {
+		/** Rounds and doorbells; the lock's holder writes it */
+		_Atomic uint64_t rounds;
+		/** Rounds that found the engine taken, and deferred doorbells; approximate */
+		_Atomic uint64_t others;
+	} visits;
 };
 
 /** Prepare @p e; the wheel starts at ops->clock(). */
@@ -103,8 +111,8 @@ bool engine_trylock(struct engine *e);
 void engine_unlock(struct engine *e);
 
 /**
- * Drive one round, unless another thread does. For application threads: it counts as inline
- * progress.
+ * Drive one round, unless another thread does. For application threads: it counts as a
+ * visit, also if it fails.
  * @return packets handled, or -EBUSY when another thread holds the engine.
  */
 int engine_drive(struct engine *e);
@@ -118,6 +126,28 @@ void engine_ring(struct engine *e, struct engine_doorbell *d);
  * may sleep longer, @p d is served at once. Any thread. Needs ops->clock_unlocked.
  */
 void engine_ring_lazy(struct engine *e, struct engine_doorbell *d);
+
+/**
+ * The caller is an application thread that is about to sleep: from now on the engine's thread
+ * drives. If it does so already, this costs no system call. Any thread.
+ */
+void engine_hand_over(struct engine *e);
+
+/** For the engine's thread: has the engine been handed over to it since the last call? */
+bool engine_is_handed_over(struct engine *e);
+
+/** True while a thread has the lock, by the time it is looked at. */
+static inline bool engine_is_held(const struct engine *e)
+{
+	return atomic_load_explicit(&e->held, memory_order_relaxed);
+}
+
+/** How often application threads have come by: they drove, tried to, or posted. Approximate. */
+static inline uint64_t engine_count_visits(const struct engine *e)
+{
+	return atomic_load_explicit(&e->visits.rounds, memory_order_relaxed) +
+	       atomic_load_explicit(&e->visits.others, memory_order_relaxed);
+}
 
 /** The value of @p expr, which is evaluated with the lock of @p e held. */
 #define ENGINE_LOCKED(e, expr)            \

@@ -41,30 +41,37 @@ static void engine_thread_learn(struct engine_thread *t, uint64_t packets)
 	t->slept = 0;
 }
 
-/**
- * Drive a round unless somebody else does.
- * @param[out] missed somebody else does.
- * @return what there was to do.
- */
-static unsigned engine_thread_drive(struct engine_thread *t, bool *missed)
+/** What a round of this thread found. */
+struct engine_thread_round {
+	bool missed;      /**< somebody else drives */
+	bool backlog;     /**< frames wait for room in the port */
+	unsigned handled; /**< packets */
+};
+
+/** Drive a round unless somebody else does. @param arm have the port tell of what comes later. */
+static struct engine_thread_round engine_thread_drive(struct engine_thread *t, bool arm)
 {
 	struct poller *p = t->cfg.poller;
+	struct engine_thread_round r = {0};
 	uint64_t before;
-	unsigned n;
 
 	/* To wait for the lock here would make the application's thread wake this one. */
-	*missed = !engine_trylock(p->engine);
-	if (*missed) {
+	if (!engine_trylock(p->engine)) {
 		engine_thread_count(&t->stats.busy);
 		t->slept = 0;
-		return 0;
+		r.missed = true;
+		return r;
 	}
 	engine_thread_count(&t->stats.rounds);
+	if (arm)
+		port_rx_arm(p->port);
 	before = port_get_stats(p->port)->rx_packets;
-	n = poller_ops.poll(p, p->engine->now);
+	r.handled = poller_ops.poll(p, p->engine->now);
 	engine_thread_learn(t, port_get_stats(p->port)->rx_packets - before);
+	r.backlog = port_backlog(p->port) > 0;
 	engine_unlock(p->engine);
-	return n;
+	r.handled -= r.backlog;
+	return r;
 }
 
 /** The application drives; but what it has posted last may wait for a look (engine_ring_lazy()). */
@@ -74,13 +81,6 @@ static void engine_thread_serve_held(struct engine_thread *t)
 
 	if (engine_has_doorbells(e) && engine_trylock(e))
 		engine_unlock(e);
-}
-
-/** How often the application has come by: it drove, or it posted and will drive. */
-static uint64_t engine_thread_application_rounds(const struct engine *e)
-{
-	return atomic_load_explicit(&e->inline_rounds, memory_order_relaxed) +
-	       atomic_load_explicit(&e->lazy_rings, memory_order_relaxed);
 }
 
 static void engine_thread_housekeeping(struct engine_thread *t, uint64_t now)
@@ -94,48 +94,92 @@ static void engine_thread_housekeeping(struct engine_thread *t, uint64_t now)
 	if (up != t->link_up && t->cfg.link_changed)
 		t->cfg.link_changed(t->cfg.ctx, up);
 	t->link_up = up;
+	/* A memif's descriptor comes and goes with its peer. */
+	t->idle.tells = port_rx_fd(p->port) >= 0;
 	if (t->cfg.housekeeping)
 		t->cfg.housekeeping(t->cfg.ctx);
 	engine_unlock(p->engine);
+}
+
+/**
+ * Have the port tell of packets, and handle those that came before that.
+ * @param sleep ns, what is planned.
+ * @return how long to sleep; 0: there was something to do.
+ */
+static uint64_t engine_thread_arm(struct engine_thread *t, uint64_t sleep)
+{
+	/* Twice: a peer may just be sending a frame that its interrupt does not tell of. */
+	for (unsigned i = 0; i < 2; i++) {
+		struct engine_thread_round r = engine_thread_drive(t, i == 0);
+
+		if (r.handled)
+			return 0;
+		if ((r.missed || r.backlog) && sleep > IDLE_SHORT_NS)
+			return IDLE_SHORT_NS;
+	}
+	return sleep;
+}
+
+/** Sleep on descriptors for at most @p sleep. */
+static void engine_thread_wait(struct engine_thread *t, uint64_t sleep, bool wait_rx)
+{
+	struct poller *p = t->cfg.poller;
+	struct timespec ts = {(time_t)(sleep / 1000000000), (long)(sleep % 1000000000)};
+	struct pollfd fds[2] = {{.fd = p->wake_fd, .events = POLLIN},
+		{.fd = wait_rx ? port_rx_fd(p->port) : -1, .events = POLLIN}};
+	uint64_t visits = engine_count_visits(p->engine);
+
+	engine_thread_count(&t->stats.sleeps);
+	ppoll(fds, wait_rx ? 2 : 1, &ts, NULL);
+	/* An application that came by may have taken the packet and what told of it. As long as was
+	 * meant, not as it took: packets that came while the core was another's prove nothing. */
+	t->woken = wait_rx && fds[1].revents != 0;
+	if (wait_rx && port_rx_is_interrupt(p->port) &&
+		(t->woken || engine_count_visits(p->engine) == visits))
+		t->slept = sleep;
+	if (fds[0].revents)
+		poller_wake_clear(p);
 }
 
 static void engine_thread_sleep_on(struct engine_thread *t, const struct idle_step *s, uint64_t now)
 {
 	struct poller *p = t->cfg.poller;
 	struct engine *e = p->engine;
-	struct timespec ts = {(time_t)(s->sleep / 1000000000), (long)(s->sleep % 1000000000)};
-	struct pollfd fds[2] = {{.fd = p->wake_fd, .events = POLLIN},
-		{.fd = s->wait_rx ? port_rx_fd(p->port) : -1, .events = POLLIN}};
-	bool missed;
+	uint64_t sleep = s->sleep;
 
 	if (s->wait_wake) {
 		/*
 		 * An earlier deadline that is set from here on wakes us; one from before is seen.
 		 */
-		atomic_store(&e->sleeping_until, now + s->sleep);
-		if (atomic_load(&e->deadline) < now + s->sleep || atomic_load(&e->doorbells))
+		atomic_store(&e->sleeping_until, now + sleep);
+		if (atomic_load(&e->deadline) < now + sleep || atomic_load(&e->doorbells))
 			goto out;
 	}
-	if (s->wait_rx) {
-		port_rx_arm(p->port);
-		/* A frame that came before that raises no interrupt on some NICs. */
-		if (port_rx_is_interrupt(p->port) && engine_thread_drive(t, &missed))
-			goto woken;
-	}
-	engine_thread_count(&t->stats.sleeps);
-	ppoll(fds, s->wait_rx ? 2 : 1, &ts, NULL);
-	if (s->wait_rx && port_rx_is_interrupt(p->port)) {
-		t->slept = clock_ns(&p->clock) - now;
-		t->woken = fds[1].revents != 0;
-	}
-	if (fds[0].revents)
-		poller_wake_clear(p);
-woken:
+	/* A frame that came before that raises no interrupt on some NICs. */
+	if (s->wait_rx && port_rx_is_interrupt(p->port))
+		sleep = engine_thread_arm(t, sleep);
+	if (sleep)
+		engine_thread_wait(t, sleep, s->wait_rx);
 	if (s->wait_rx)
 		port_rx_woken(p->port);
 out:
 	if (s->wait_wake)
 		atomic_store(&e->sleeping_until, 0);
+}
+
+/** The application drives. Who hands the engine over from here on wakes this thread. */
+static void engine_thread_stay_away(struct engine_thread *t, uint64_t now)
+{
+	struct engine *e = t->cfg.poller->engine;
+	struct idle_step s = idle_away(&t->idle, now);
+
+	engine_thread_count(&t->stats.away);
+	t->slept = 0;
+	engine_thread_serve_held(t);
+	atomic_store(&e->away, true);
+	if (!atomic_load(&e->handed_over))
+		engine_thread_sleep_on(t, &s, now);
+	atomic_store(&e->away, false);
 }
 
 /** One look: at the application, the packets, the link; then sleep as is right. */
@@ -144,26 +188,24 @@ static void engine_thread_look(struct engine_thread *t)
 	struct poller *p = t->cfg.poller;
 	struct engine *e = p->engine;
 	uint64_t now = clock_ns(&p->clock);
+	struct engine_thread_round r;
 	struct idle_step s;
-	unsigned n;
-	bool missed;
 
 	engine_thread_count(&t->stats.looks);
 	if (now >= t->next_housekeeping)
 		engine_thread_housekeeping(t, now);
-	if (idle_look(&t->idle, now, engine_thread_application_rounds(e))) {
-		engine_thread_count(&t->stats.away);
-		t->slept = 0;
-		engine_thread_serve_held(t);
-		s = idle_away(&t->idle);
-	} else {
-		n = engine_thread_drive(t, &missed);
-		now = clock_ns(&p->clock);
-		s = idle_after(&t->idle, now, n, atomic_load(&e->deadline));
-		/* The holder of the lock may be waiting for this very core: never go on at once. */
-		if (missed && s.sleep < IDLE_SHORT_NS)
-			s.sleep = IDLE_SHORT_NS;
+	if (engine_is_handed_over(e))
+		idle_recall(&t->idle, now, engine_count_visits(e));
+	if (idle_look(&t->idle, now, engine_count_visits(e), engine_is_held(e))) {
+		engine_thread_stay_away(t, now);
+		return;
 	}
+	r = engine_thread_drive(t, false);
+	now = clock_ns(&p->clock);
+	s = idle_after(&t->idle, now, r.handled, r.backlog, atomic_load(&e->deadline));
+	/* The holder of the lock may be waiting for this very core: never go on at once. */
+	if (r.missed && s.sleep < IDLE_SHORT_NS)
+		s.sleep = IDLE_SHORT_NS;
 	if (s.sleep)
 		engine_thread_sleep_on(t, &s, now);
 }
@@ -171,12 +213,11 @@ static void engine_thread_look(struct engine_thread *t)
 static void engine_thread_look_dedicated(struct engine_thread *t)
 {
 	uint64_t now = clock_ns(&t->cfg.poller->clock);
-	bool missed;
 
 	engine_thread_count(&t->stats.looks);
 	if (now >= t->next_housekeeping)
 		engine_thread_housekeeping(t, now);
-	engine_thread_drive(t, &missed);
+	engine_thread_drive(t, false);
 }
 
 static void *engine_thread_main(void *arg)

@@ -34,7 +34,7 @@ void engine_thread_stop(struct engine_thread *t);
 struct engine_thread_stats {
 	uint64_t looks;  /**< times that it woke up or went on */
 	uint64_t rounds; /**< rounds of the engine driven by it */
-	uint64_t away;   /**< looks that found the application polling */
+	uint64_t away;   /**< looks that left the driving to the application */
 	uint64_t busy;   /**< looks that found the engine's lock taken */
 	uint64_t sleeps;
 };

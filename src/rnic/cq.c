@@ -302,6 +302,8 @@ int rnic_cq_arm(struct rnic_cq *cq, bool solicited_only)
 		atomic_compare_exchange_strong(&cq->armed, &none, CQ_ARM_SOLICITED);
 	else
 		atomic_store(&cq->armed, CQ_ARM_NEXT);
+	/* Who asks to be told is about to sleep. */
+	engine_hand_over(cq->rnic->engine);
 	return 0;
 }
 

@@ -122,13 +122,35 @@ static void drive_polls_unless_busy(void **state)
 	start(&p);
 	assert_int_equal(engine_drive(&p.e), 3);
 	assert_int_equal(p.polled, 1);
-	assert_int_equal(p.e.inline_rounds, 1);
+	assert_int_equal(p.e.visits.rounds, 1);
 	assert_int_equal(engine_round(&p.e), 3);
-	assert_int_equal(p.e.inline_rounds, 1);
+	assert_int_equal(p.e.visits.rounds, 1);
 	engine_lock(&p.e);
+	assert_true(engine_is_held(&p.e));
 	assert_int_equal(engine_drive(&p.e), -EBUSY);
 	assert_int_equal(p.polled, 2);
+	/* It shows all the same that somebody polls. */
+	assert_int_equal(engine_count_visits(&p.e), 2);
 	engine_unlock(&p.e);
+	assert_false(engine_is_held(&p.e));
+	engine_fini(&p.e);
+}
+
+static void who_goes_to_sleep_wakes_a_thread_that_is_away(void **state)
+{
+	struct port p;
+
+	start(&p);
+	assert_false(engine_is_handed_over(&p.e));
+	engine_hand_over(&p.e);
+	engine_hand_over(&p.e);
+	assert_int_equal(p.woken, 0);
+	assert_true(engine_is_handed_over(&p.e));
+	assert_false(engine_is_handed_over(&p.e));
+	atomic_store(&p.e.away, true);
+	engine_hand_over(&p.e);
+	assert_int_equal(p.woken, 1);
+	assert_true(engine_is_handed_over(&p.e));
 	engine_fini(&p.e);
 }
 
@@ -275,7 +297,7 @@ static void a_lazy_doorbell_waits_for_whoever_comes(void **state)
 	atomic_store(&p.e.sleeping_until, p.clock + 1000000);
 	engine_ring_lazy(&p.e, &b.d);
 	assert_int_equal(b.served, 3);
-	assert_int_equal(p.e.lazy_rings, 4);
+	assert_int_equal(p.e.visits.others, 4);
 	engine_fini(&p.e);
 }
 
@@ -333,6 +355,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lock_sets_now_and_unlock_flushes),
 		cmocka_unit_test(drive_polls_unless_busy),
+		cmocka_unit_test(who_goes_to_sleep_wakes_a_thread_that_is_away),
 		cmocka_unit_test(who_tries_lets_who_waits_by),
 		cmocka_unit_test(ring_serves_at_once_when_free),
 		cmocka_unit_test(rung_doorbells_are_served_at_unlock_oldest_first),

@@ -102,6 +102,24 @@ static void a_polling_application_is_left_alone(void **state)
 	engine_thread_stop(t);
 }
 
+/** It polls, so that the thread is away, and then goes to sleep: the thread drives at once. */
+static void an_application_that_goes_to_sleep_is_served(void **state)
+{
+	struct engine_thread *t = start(false, -1);
+	uint64_t rounds;
+
+	for (unsigned i = 0; i < 3; i++) {
+		while (!atomic_load(&engine.away))
+			for (int j = 0; j < 100; j++)
+				engine_drive(&engine);
+		rounds = engine_thread_stats(t).rounds;
+		engine_hand_over(&engine);
+		while (atomic_load(&engine.handed_over) || engine_thread_stats(t).rounds == rounds)
+			sched_yield();
+	}
+	engine_thread_stop(t);
+}
+
 static unsigned doubts;
 static char doubt[256];
 
@@ -212,6 +230,7 @@ int main(void)
 		cmocka_unit_test(timers_fire_without_the_application),
 		cmocka_unit_test(the_link_is_told_and_housekeeping_done),
 		cmocka_unit_test(a_polling_application_is_left_alone),
+		cmocka_unit_test(an_application_that_goes_to_sleep_is_served),
 		cmocka_unit_test(an_interrupt_that_never_comes_is_not_waited_for),
 		cmocka_unit_test(dedicated_polls_without_a_pause),
 		cmocka_unit_test(a_core_that_is_not_there_is_refused),

@@ -133,23 +133,37 @@ static void an_empty_poll_drives_the_engine(void **state)
 {
 	struct pair *p = *state;
 	struct rnic_cq *cq = create(p, 4, NULL);
-	uint64_t before = p->engine.inline_rounds;
+	uint64_t before = p->engine.visits.rounds;
 
 	push(cq, 1);
 	expect(cq, 1);
-	assert_int_equal(p->engine.inline_rounds, before);
+	assert_int_equal(p->engine.visits.rounds, before);
 	expect_empty(cq);
-	assert_int_equal(p->engine.inline_rounds, before + 1);
+	assert_int_equal(p->engine.visits.rounds, before + 1);
 	/* So does one that takes all there is and has room for more. */
 	push(cq, 2);
 	assert_int_equal(rnic_cq_poll(cq, 4, (struct rnic_wc[4]){{.qp_num = 0}}), 1);
-	assert_int_equal(p->engine.inline_rounds, before + 2);
+	assert_int_equal(p->engine.visits.rounds, before + 2);
 	/* While another drives it, a poll comes back at once, however often. */
 	engine_lock(&p->engine);
 	for (unsigned i = 0; i < 200; i++)
 		expect_empty(cq);
 	engine_unlock(&p->engine);
-	assert_int_equal(p->engine.inline_rounds, before + 2);
+	assert_int_equal(p->engine.visits.rounds, before + 2);
+	assert_int_equal(rnic_cq_destroy(cq), 0);
+}
+
+/** Who arms a CQ sleeps until it is told: the engine's thread has to drive from then on. */
+static void arming_hands_the_engine_over(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_cq *cq = create(p, 4, NULL);
+
+	for (int solicited = 0; solicited < 2; solicited++) {
+		assert_false(engine_is_handed_over(&p->engine));
+		assert_int_equal(rnic_cq_arm(cq, solicited), 0);
+		assert_true(engine_is_handed_over(&p->engine));
+	}
 	assert_int_equal(rnic_cq_destroy(cq), 0);
 }
 
@@ -321,6 +335,7 @@ int main(void)
 		cmocka_unit_test(limit_is_kept),
 		cmocka_unit_test_setup_teardown(in_order_and_several_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_empty_poll_drives_the_engine, setup, teardown),
+		cmocka_unit_test_setup_teardown(arming_hands_the_engine_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(armed_once_notified_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(solicited_only, setup, teardown),
 		cmocka_unit_test_setup_teardown(resize_keeps_what_is_there, setup, teardown),
