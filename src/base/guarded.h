@@ -35,7 +35,8 @@
 #include <stdint.h>
 
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+	__has_feature(memory_sanitizer)
 #define GUARDED_PLAIN 1
 #endif
 #endif

@@ -20,6 +20,30 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 /** One input. @return 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/** libFuzzer's own mutation of @p size bytes. @return their new number, at most @p max_size. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#include <sanitizer/msan_interface.h>
+#define FUZZ_WRITTEN(p, len) __msan_unpoison(p, len)
+#endif
+#endif
+#ifndef FUZZ_WRITTEN
+/** Bytes that code has written which is not instrumented. */
+#define FUZZ_WRITTEN(p, len) ((void)(p), (void)(len))
+#endif
+
+/** LLVMFuzzerMutate(), of which MemorySanitizer sees nothing. */
+static inline size_t fuzz_mutate(uint8_t *data, size_t size, size_t max_size)
+{
+	size_t len = LLVMFuzzerMutate(data, size, max_size);
+
+	FUZZ_WRITTEN(&len, sizeof len);
+	FUZZ_WRITTEN(data, len);
+	return len;
+}
+
 /** An invariant, kept in every kind of build; abort() is what libFuzzer counts as a crash. */
 #define MUST(x)                                                                 \
 	do {                                                                    \

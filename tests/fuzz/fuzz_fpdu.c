@@ -21,8 +21,7 @@
 #define REGION      1000
 #define IOVA        0x4000
 
-/** Of libFuzzer: change @p data, at most @p room bytes long then. */
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room);
+/** Of libFuzzer: change @p data, which is an input, at most @p room bytes long then. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed);
 
 /** The STags that the RNIC always gives out here: random numbers are the same in each run. */
@@ -313,7 +312,7 @@ static void ulpdu_change(struct ulpdu *u, unsigned *seed)
 	uint8_t *b = u->bytes;
 
 	if (u->len < DDP_UNTAGGED_LEN) {
-		u->len = (uint32_t)LLVMFuzzerMutate(b, u->len, 64);
+		u->len = (uint32_t)fuzz_mutate(b, u->len, 64);
 		return;
 	}
 	switch (draw(seed, 8)) {
@@ -339,7 +338,7 @@ static void ulpdu_change(struct ulpdu *u, unsigned *seed)
 		u->len = draw(seed, u->len + 1);
 		break;
 	default:
-		u->len = DDP_TAGGED_LEN + (uint32_t)LLVMFuzzerMutate(b + DDP_TAGGED_LEN,
+		u->len = DDP_TAGGED_LEN + (uint32_t)fuzz_mutate(b + DDP_TAGGED_LEN,
 						  u->len - DDP_TAGGED_LEN,
 						  ULPDU_MOST - DDP_TAGGED_LEN);
 	}
@@ -383,10 +382,10 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned
 	uint32_t what = draw(&seed, 32);
 
 	if (what == 0 || most < SETUP_LEN + MPA_FRAME_MAX)
-		return LLVMFuzzerMutate(data, size, room);
+		return fuzz_mutate(data, size, room);
 	parts_take(&p, data, size);
 	if (what == 1)
-		LLVMFuzzerMutate(p.setup, SETUP_LEN, SETUP_LEN);
+		fuzz_mutate(p.setup, SETUP_LEN, SETUP_LEN);
 	else if (what == 2)
 		p.start[draw(&seed, (uint32_t)p.start_len)] ^= (uint8_t)(1u << draw(&seed, 8));
 	else

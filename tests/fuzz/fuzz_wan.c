@@ -197,7 +197,6 @@ static size_t write_line(char *to, size_t room, unsigned *state)
 	return len + (size_t)snprintf(to + len, room - len, "\n");
 }
 
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 
 /** Now and then a line of keys and values comes in between two records. */
@@ -209,7 +208,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 
 	len = draw(&state, 3) ? 0 : write_line(line, sizeof line, &state);
 	if (!len || len > TEXT_MAX || size + 2 + len > max_size)
-		return LLVMFuzzerMutate(data, size, max_size);
+		return fuzz_mutate(data, size, max_size);
 	while (at < size && draw(&state, 4))
 		at += record_len(data + at, size - at);
 	memmove(data + at + 2 + len, data + at, size - at);

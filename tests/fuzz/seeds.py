@@ -251,6 +251,24 @@ for name, lines in {
 write("wan", "long", (b"\x00\xff" + b"y" * 255) * 3 + line("") + line("delay=1ms") + FRAMES)
 write("wan", "in-pieces", b"".join(b"\x00\x01" + bytes([c]) for c in b"delay=1ms,loss=1%\n") + FRAMES + NEXT)
 
+# ---- fuzz_files: what others leave, what we take ---------------------------------------------------
+
+FILES_SEEDS = {
+    "slots": h("01 0c 01 0d 01 0e 01 0c 01 0d 01 0f"),
+    "in-the-way": h("00 04 01 0c 00 09 01 0d 00 00 01 0c 00 0d 01 0e"),
+    "claims": h("02 00 01 08 01 02 fe 01 02 02 01 02 01 01 09 03 04 02 00"),
+    "interface": h("02 00 00 02 13 65 07 02 01 00 02 14 65 07"),
+    # net_memif0,socket=PATH,role=server,socket-abstract=no over what nobody has bound, and what somebody has
+    "stale": h("00 13 03 ff 05 01 02 fe 03 06"),
+    "bound": h("00 17 03 ff 05 01 02 fe 03 06 00 1f 03 ff 05 01 02 fe 03 06"),
+    "linked": h("00 0b 03 ff 05 01 02 fe 03 06 00 8b 03 ff 05 01 02 fe 03 06"),
+    "relative": h("00 13 03 20 05 01 02 16 03 06"),
+    "sizes": h("03 ff 06 01 04 0c 0d 0e 10 03 ff 06 01 04 0c 11 0e 0b 03 ff 03 01 0c 0b"),
+    "by-default": h("03 40 02 01 03 03 40 02 01 05"),
+}
+for name, ops in FILES_SEEDS.items():
+    write("files", name, ops)
+
 # ---- fuzz_ip: port, then frames -----------------------------------------------------------------
 
 OURS, PEER = "020000000001", "020000000002"
