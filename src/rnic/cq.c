@@ -322,21 +322,37 @@ static void cq_overflow(struct rnic_cq *cq)
 	cq_notify(cq);
 }
 
+/**
+ * Nobody will poll it; an SRQ lives on for other QPs. Neither will anything behind it be polled,
+ * when there is room again: a program must not take what follows for what came next.
+ */
+static void cq_lose(struct rnic_cq *cq, const struct rdmap_wc *wc, struct rnic_qp *qp)
+{
+	if (wc->op >= RDMAP_WC_RECV && qp->srq)
+		recv_queue_release_shared(&qp->srq->rq);
+	cq_overflow(cq);
+	/* One that began to use the CQ since then. */
+	if (!qp->cq_failed)
+		qp_cq_failed(qp);
+}
+
+static bool cq_has_room(struct rnic_cq *cq, uint32_t head)
+{
+	if (head - cq->tail_seen <= cq->mask)
+		return true;
+	cq->tail_seen = atomic_load_explicit(&cq->tail, memory_order_acquire);
+	return head - cq->tail_seen <= cq->mask;
+}
+
 void cq_push(struct rnic_cq *cq, const struct rdmap_wc *wc, struct rnic_qp *qp)
 {
 	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
 	struct cq_entry *slot = &cq->ring[head & cq->mask];
 	int armed;
 
-	if (head - cq->tail_seen > cq->mask) {
-		cq->tail_seen = atomic_load_explicit(&cq->tail, memory_order_acquire);
-		if (head - cq->tail_seen > cq->mask) {
-			/* Nobody will poll it; an SRQ lives on for other QPs. */
-			if (wc->op >= RDMAP_WC_RECV && qp->srq)
-				recv_queue_release_shared(&qp->srq->rq);
-			cq_overflow(cq);
-			return;
-		}
+	if (atomic_load_explicit(&cq->overflowed, memory_order_relaxed) || !cq_has_room(cq, head)) {
+		cq_lose(cq, wc, qp);
+		return;
 	}
 	slot->wc = *wc;
 	slot->qp = qp;

@@ -34,7 +34,9 @@ static void on_notify(void *context)
 }
 
 /** Nothing but numbers, and counts of what was polled. */
-static struct rnic_qp qps[3] = {{.num = 1}, {.num = 2}, {.num = 3}};
+/** They have no RNIC that they could fail in. */
+static struct rnic_qp qps[3] = {{.num = 1, .cq_failed = true}, {.num = 2, .cq_failed = true},
+	{.num = 3, .cq_failed = true}};
 
 static void push_as(
 	struct rnic_cq *cq, uint64_t wr_id, unsigned status, unsigned flags, struct rnic_qp *qp)
@@ -294,11 +296,29 @@ static void overflow_is_told(void **state)
 	assert_int_equal(rnic_cq_destroy(cq), 0);
 }
 
+/** Room that is there again does not make up for what is lost: nothing comes behind it. */
+static void nothing_follows_what_is_lost(void **state)
+{
+	struct pair *p = *state;
+	unsigned n = 0;
+	struct rnic_cq *cq = create(p, 2, &n);
+	struct rnic_wc wc;
+
+	push(cq, 1);
+	push(cq, 2);
+	push(cq, 3);
+	expect(cq, 1);
+	push(cq, 4);
+	expect(cq, 2);
+	assert_int_equal(rnic_cq_poll(cq, 1, &wc), -EOVERFLOW);
+	assert_int_equal(rnic_cq_destroy(cq), 0);
+}
+
 static void overflow_fails_the_qps(void **state)
 {
 	struct pair p;
 	struct rnic_cq *small;
-	struct rnic_qp *idle, *other;
+	struct rnic_qp *idle, *other, *late;
 	unsigned n = 0;
 
 	pair_init(&p, NULL);
@@ -320,6 +340,14 @@ static void overflow_fails_the_qps(void **state)
 	assert_int_equal(rnic_qp_get_state(p.b.qp), RNIC_QP_ERROR);
 	assert_int_equal(pair_count(&p.a, RNIC_EP_DISCONNECTED), 1);
 	assert_int_equal(pair_count(&p.b, RNIC_EP_DISCONNECTED), 1);
+	/* Nor does one that comes to such a CQ later go on behind a completion that is lost. */
+	late = pair_qp(&p.a, small, NULL);
+	assert_int_equal(rnic_qp_get_state(late), RNIC_QP_INIT);
+	engine_lock(&p.engine);
+	cq_push(small, &(struct rdmap_wc){.op = RDMAP_WC_SEND}, late);
+	engine_unlock(&p.engine);
+	assert_int_equal(rnic_qp_get_state(late), RNIC_QP_ERROR);
+	assert_int_equal(rnic_qp_destroy(late), 0);
 	assert_int_equal(rnic_qp_destroy(idle), 0);
 	assert_int_equal(rnic_qp_destroy(other), 0);
 	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
@@ -341,6 +369,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(resize_keeps_what_is_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(purge_takes_one_qps_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(overflow_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(nothing_follows_what_is_lost, setup, teardown),
 		cmocka_unit_test(overflow_fails_the_qps),
 	};
 
