@@ -55,7 +55,7 @@ static void qp_modify_reset(struct rnic_qp *qp)
 		recv_queue_clear(&qp->rq);
 	/* A window of type 2 was of the stream that has ended, not of the next. */
 	mw_unbind_all(qp);
-	qp->cq_failed = qp->in_error = qp->closing = false;
+	qp->cq_failed = qp->in_error = qp->closing = qp->drain_notify = false;
 	rdmap_init(&qp->rdmap, &qp->sq, &qp_stream_ops, qp);
 }
 
@@ -92,6 +92,8 @@ static void qp_modify_go(struct rnic_qp *qp, enum rnic_qp_state to)
 			qp_modify_drain(qp);
 		break;
 	case RNIC_QP_RTS:
+		/* Whoever drains again says again whether to be told. */
+		qp->drain_notify = false;
 		atomic_store(&qp->state, RNIC_QP_RTS);
 		rdmap_sq_resume(&qp->rdmap);
 		break;

@@ -567,6 +567,22 @@ static void drain(void **state)
 	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_SQ_DRAINED), 2);
 }
 
+/** Each time it is said anew whether the end is to be told: nothing is left of a wish before. */
+static void drain_untold(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_qp_attr attr = {.state = RNIC_QP_SQD, .drain_notify = true};
+
+	p->quiet = true;
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_READ, 0, 8, addr(&p->b, 0), rnic_mr_stag(p->b.mr));
+	assert_int_equal(rnic_qp_modify(p->a.qp, RNIC_QP_STATE | RNIC_QP_DRAIN_NOTIFY, &attr), 0);
+	assert_int_equal(pair_go(p->a.qp, RNIC_QP_RTS), 0);
+	assert_int_equal(pair_go(p->a.qp, RNIC_QP_SQD), 0);
+	p->quiet = false;
+	pair_expect(p, &p->a, 1, RDMAP_WC_SUCCESS);
+	assert_int_equal(pair_count_async(&p->a, RNIC_EVENT_SQ_DRAINED), 0);
+}
+
 /** A message that is half sent has started: its rest goes out, and what is behind it does not. */
 static void drain_in_the_middle(void **state)
 {
@@ -596,6 +612,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(drain, setup, teardown),
+		cmocka_unit_test_setup_teardown(drain_untold, setup, teardown),
 		cmocka_unit_test_setup_teardown(drain_in_the_middle, setup, teardown),
 		cmocka_unit_test_setup_teardown(send_arrives, setup, teardown),
 		cmocka_unit_test_setup_teardown(write_and_read, setup, teardown),
