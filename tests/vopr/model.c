@@ -68,6 +68,16 @@ void model_key_doubt(struct model_key *k)
 	}
 }
 
+bool model_key_is_used(const struct model_key *k)
+{
+	const struct model_host *h = &k->m->host[k->host];
+
+	for (unsigned i = 0; i < h->n; i++)
+		if (h->claim[i].key == k)
+			return true;
+	return false;
+}
+
 void model_key_end(struct model_key *k)
 {
 	struct model_host *h = &k->m->host[k->host];
@@ -112,7 +122,8 @@ void model_established(struct model_qp *qp)
 void model_disconnected(struct model_qp *qp, bool in_order)
 {
 	/* The end of all that was posted, by its program's wish or the peer's. */
-	if (in_order && qp->peer && !(reason_all(qp) & (MODEL_BY_PROGRAM | MODEL_BY_NETWORK)))
+	if (in_order && qp->peer &&
+		!(reason_all(qp) & (MODEL_BY_PROGRAM | MODEL_BY_NETWORK | MODEL_BY_QUEUE)))
 		model_fail(qp->m, "host %u: a stream ended in good order for no reason", qp->host);
 }
 
@@ -135,8 +146,8 @@ void model_dead(struct model_qp *qp)
 	qp->dead = true;
 	effect_end_stream(qp, false, "its stream is dead");
 	/* Of a shared queue it takes no more; what it took has come back. */
-	while (qp->rq->shared && TAILQ_FIRST(&qp->inbox))
-		inbox_pop(qp);
+	for (; qp->rq->shared && TAILQ_FIRST(&qp->inbox); inbox_pop(qp))
+		qp->rq->holes += qp->rq_lost;
 }
 
 void model_gone(struct model_qp *qp)
@@ -165,18 +176,27 @@ void model_gone(struct model_qp *qp)
 	model_qp_init(qp->m, qp, qp->host, qp->pd, qp->rights, qp->rq);
 }
 
-bool model_owes(const struct model_qp *qp)
+static bool owes_requests(const struct model_qp *qp)
 {
 	const struct model_wr *w;
+
 	TAILQ_FOREACH (w, &qp->sq, link)
 		if (w->signalled || qp->sq_failed)
 			return true;
-	return qp->dead && !qp->rq->shared && !TAILQ_EMPTY(&qp->rq->wrs);
+	return false;
+}
+
+bool model_owes(const struct model_qp *qp)
+{
+	if (!qp->sq_lost && owes_requests(qp))
+		return true;
+	return qp->dead && !qp->rq->shared && !qp->rq_lost && !TAILQ_EMPTY(&qp->rq->wrs);
 }
 
 bool model_idle(const struct model_qp *qp)
 {
-	if (model_owes(qp) || (qp->doomed && !qp->dead))
+	if (model_owes(qp) ||
+		(!qp->dead && (qp->doomed || qp->must_end || (qp->sq_lost && owes_requests(qp)))))
 		return false;
 	return qp->dead || TAILQ_EMPTY(&qp->inbox);
 }
@@ -298,6 +318,9 @@ static void request_good(struct model_qp *qp, struct model_wr *w)
 	m->good++;
 	if (qp->sq_failed)
 		model_fail(m, "host %u: request %#jx succeeded behind one that failed", qp->host,
+			(uintmax_t)w->id);
+	if (qp->held && w->signalled && !(reason_all(qp) & MODEL_BY_PROGRAM))
+		model_fail(m, "host %u: request %#jx succeeded in SQD, after its end", qp->host,
 			(uintmax_t)w->id);
 	if (!qp->told)
 		model_fail(m, "host %u: request %#jx succeeded before there was a stream", qp->host,

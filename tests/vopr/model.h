@@ -62,6 +62,7 @@ enum model_event {
 #define MODEL_BY_OWN_MEMORY 4u  /**< a request names memory that it must not use */
 #define MODEL_BY_REFUSAL    8u  /**< what it asks the peer for may be refused */
 #define MODEL_BY_RECEIVE    16u /**< the peer may have no receive for it, or none long enough */
+#define MODEL_BY_QUEUE      32u /**< a CQ of it has lost a completion */
 
 enum model_verdict { MODEL_YES, MODEL_MAYBE, MODEL_NO };
 
@@ -146,7 +147,10 @@ struct model_qp {
 	bool suspect_answer; /**< they have not before it is answered */
 	unsigned events;     /**< 1 << enum model_event: told */
 	bool sq_failed, rq_failed;
-	uint64_t doomed; /**< number of the request that must end it; 0: none */
+	bool sq_lost, rq_lost; /**< its CQ tells no more */
+	bool must_end;         /**< its stream, for that */
+	bool held;             /**< in SQD, and what had begun has ended */
+	uint64_t doomed;       /**< number of the request that must end it; 0: none */
 	uint64_t posted;
 	unsigned count; /**< requests in sq */
 	struct model_wrs sq, inbox;
@@ -192,6 +196,8 @@ enum model_verdict model_judge(const struct model_key *k, const struct model_qp 
 enum model_verdict model_judge_end(const struct model_key *k, const struct model_qp *qp);
 /** Whether it holds, nobody knows: something that changes it is under way. */
 void model_key_doubt(struct model_key *k);
+/** Does something under way use it? */
+bool model_key_is_used(const struct model_key *k);
 /** It stands for nothing from here on, whatever is under way. */
 void model_key_end(struct model_key *k);
 
@@ -214,6 +220,8 @@ void model_established(struct model_qp *qp);
 void model_disconnected(struct model_qp *qp, bool in_order);
 /** The network may end its stream from here on. */
 void model_excuse(struct model_qp *qp);
+/** A CQ has overflowed: of its requests, or its receives, or both nobody is told any more. */
+void model_lose(struct model_qp *qp, bool requests, bool receives);
 /** One of its programs ends it. */
 void model_end(struct model_qp *qp);
 /** Its stream has ended. */

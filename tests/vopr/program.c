@@ -54,21 +54,26 @@ static const struct {
 	[STEP_FREEZE] = {"freeze", 3, FAULT},
 	[STEP_CLOCK] = {"clock", 2, FAULT},
 	[STEP_CALM] = {"calm", 10, FAULT},
+	[STEP_SRQ_LIMIT] = {"srq_limit", 20, CHANGE},
+	[STEP_MR_REREG] = {"mr_rereg", 8, CHANGE},
 };
+
+/** The version of the generator that brought it, if it was not the first. */
+static const uint8_t since[STEP_KINDS] = {[STEP_SRQ_LIMIT] = 2, [STEP_MR_REREG] = 2};
 
 const char *step_name(uint8_t kind)
 {
 	return kinds[kind].name;
 }
 
-static void profile_generate(struct profile *p, uint64_t seed, struct prng *r)
+static void profile_generate(struct profile *p, uint64_t seed, unsigned version, struct prng *r)
 {
 	static const double rates[] = {0, 0, 0, 0.002, 0.02};
 	static const double weights[] = {0, 0.3, 1, 3};
 	static const uint16_t mtus[] = {1500, 1500, 1500, 9000, 576, 1280};
 	static const char *const controls[] = {NULL, "cubic", "bbr", "newreno"};
 
-	*p = (struct profile){.seed = seed};
+	*p = (struct profile){.seed = seed, .version = version};
 	p->hosts = prng_chance(r, 0.6) ? 2 : 2 + (unsigned)prng_below(r, 7);
 	p->qps = 1 + (unsigned)prng_below(r, 6);
 	p->least = prng_chance(r, 0.5) ? 512 : 2048;
@@ -84,11 +89,12 @@ static void profile_generate(struct profile *p, uint64_t seed, struct prng *r)
 	p->faults = weights[prng_below(r, 4)];
 	p->changes = weights[prng_below(r, 4)];
 	p->congestion_control = controls[prng_below(r, 4)];
+	p->small_cq = version >= 2 && prng_chance(r, 0.3);
 }
 
 static double weight(const struct profile *p, unsigned kind)
 {
-	double w = kinds[kind].weight;
+	double w = since[kind] > p->version ? 0 : kinds[kind].weight;
 
 	if (kinds[kind].of == CHANGE)
 		return w * p->changes;
@@ -118,12 +124,12 @@ static void begin(struct program *p, struct prng *r)
 		append(p, STEP_WAIT, 0, r);
 }
 
-void program_generate(struct program *p, uint64_t seed, unsigned n)
+void program_generate(struct program *p, uint64_t seed, unsigned n, unsigned version)
 {
 	struct prng r = {seed};
 	double all = 0;
 
-	profile_generate(&p->profile, seed, &r);
+	profile_generate(&p->profile, seed, version, &r);
 	p->n = 0;
 	p->step = calloc(n + 256, sizeof *p->step);
 	if (!p->step)

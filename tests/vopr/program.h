@@ -52,6 +52,8 @@ enum step_kind {
 	STEP_FREEZE,
 	STEP_CLOCK,
 	STEP_CALM,
+	STEP_SRQ_LIMIT,
+	STEP_MR_REREG,
 	STEP_KINDS,
 };
 
@@ -64,10 +66,12 @@ struct step {
 /** What is the same for all of a program, from its seed. */
 struct profile {
 	uint64_t seed;
+	unsigned version;    /**< of the generator, PROGRAM_VERSION or before */
 	unsigned hosts, qps; /**< QPs of each host, about */
 	uint32_t least;      /**< bytes of a receive */
 	bool waits, in_order, markers, crc_off, peer_to_peer, software_checksums, small_pool;
 	uint16_t mtu;
+	bool small_cq;          /**< there is a CQ that may overflow */
 	double offences;        /**< share of requests that must fail */
 	double faults, changes; /**< weight of such steps */
 	const char *congestion_control;
@@ -79,8 +83,11 @@ struct program {
 	unsigned n;
 };
 
-/** @param n steps. */
-void program_generate(struct program *p, uint64_t seed, unsigned n);
+/** What new steps and new choices begin with, so that a seed keeps the program that it had. */
+#define PROGRAM_VERSION 2
+
+/** @param n steps. @param version of the generator. */
+void program_generate(struct program *p, uint64_t seed, unsigned n, unsigned version);
 void program_copy(struct program *to, const struct program *from);
 void program_free(struct program *p);
 const char *step_name(uint8_t kind);

@@ -63,6 +63,15 @@ void model_excuse(struct model_qp *qp)
 	reason_add_both(qp, MODEL_BY_NETWORK);
 }
 
+void model_lose(struct model_qp *qp, bool requests, bool receives)
+{
+	qp->sq_lost = qp->sq_lost || requests;
+	qp->rq_lost = qp->rq_lost || receives;
+	qp->must_end = qp->must_end || (qp->up && (requests || receives));
+	if (requests || receives)
+		reason_add(qp, MODEL_BY_QUEUE, NULL);
+}
+
 void model_end(struct model_qp *qp)
 {
 	reason_add_both(qp, MODEL_BY_PROGRAM);

@@ -30,7 +30,7 @@ static void step_run(struct world *w, const struct step *s)
 		world_recv(h);
 		break;
 	case STEP_POLL:
-		world_poll(&h->cq[1 + world_below(w, WORLD_CQS - 1)], (unsigned)world_below(w, 20));
+		world_poll(&h->cq[1 + world_below(w, w->cqs - 1)], (unsigned)world_below(w, 20));
 		break;
 	case STEP_SCRIBBLE:
 		world_scribble(h);
@@ -51,7 +51,13 @@ static void step_run(struct world *w, const struct step *s)
 		world_cq_resize(h);
 		break;
 	case STEP_CQ_ARM:
-		world_arm(&h->cq[world_below(w, WORLD_CQS)]);
+		world_arm(&h->cq[world_below(w, w->cqs)]);
+		break;
+	case STEP_SRQ_LIMIT:
+		world_srq_limit(h);
+		break;
+	case STEP_MR_REREG:
+		world_mr_rereg(h);
 		break;
 	case STEP_SRQ_CREATE:
 		world_srq_create(h);
@@ -100,6 +106,9 @@ static void step_run(struct world *w, const struct step *s)
 /** What holds a stream back by its program's will goes on. */
 static void let_go(struct world_qp *q)
 {
+	if (q->asked && !q->model.dead)
+		return;
+	q->model.held = false;
 	if (q->drained && rnic_qp_get_state(q->qp) == RNIC_QP_SQD)
 		rnic_qp_modify(q->qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_RTS});
 	q->drained = false;
@@ -113,7 +122,8 @@ static bool settled(struct world *w, bool say)
 			struct world_qp *q = &w->host[h].qp[i];
 
 			if (!q->qp || !q->linked ||
-				(model_idle(&q->model) && (!q->end || q->end->established)))
+				(model_idle(&q->model) && (q->model.dead || !q->drained) &&
+					(!q->end || q->end->established)))
 				continue;
 			if (say)
 				model_fail(&w->m,

@@ -60,7 +60,7 @@ static double cpu_seconds(void)
 
 struct options {
 	uint64_t from, to;
-	unsigned steps;
+	unsigned steps, version;
 	double seconds;
 	bool shrink;
 	bool first;       /**< the first seed that fails is enough */
@@ -79,7 +79,11 @@ static bool parse(int argc, char **argv, struct options *o)
 	char *end;
 	int c;
 
-	*o = (struct options){.from = 1, .to = UINT64_MAX - 1, .steps = 1500, .seconds = 1e9};
+	*o = (struct options){.from = 1,
+		.to = UINT64_MAX - 1,
+		.steps = 1500,
+		.version = PROGRAM_VERSION,
+		.seconds = 1e9};
 	while ((c = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		switch (c) {
 		case 's':
@@ -139,7 +143,7 @@ static void run_seed(const struct options *o, uint64_t seed, struct sums *sums)
 	struct run_result r;
 
 	current_seed = seed;
-	program_generate(&p, seed, o->steps);
+	program_generate(&p, seed, o->steps, o->version);
 	if (!run_program(&p, &o->world, &r)) {
 		printf("seed %ju: %s\n", (uintmax_t)seed, r.wrong);
 		if (o->shrink)
@@ -150,7 +154,7 @@ static void run_seed(const struct options *o, uint64_t seed, struct sums *sums)
 	program_free(&p);
 }
 
-/** Each line: steps, seed, what it found. */
+/** Each line: the generator's version, steps, seed, what it found. */
 static bool run_list(struct options *o, struct sums *sums)
 {
 	FILE *f = fopen(o->list, "r");
@@ -162,7 +166,7 @@ static bool run_list(struct options *o, struct sums *sums)
 		return false;
 	}
 	while (fgets(line, sizeof line, f))
-		if (sscanf(line, "%u %ju", &o->steps, &seed) == 2)
+		if (sscanf(line, "%u %u %ju", &o->version, &o->steps, &seed) == 3)
 			run_seed(o, seed, sums);
 	fclose(f);
 	return true;

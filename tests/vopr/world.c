@@ -82,6 +82,12 @@ static void device_event(void *arg, const struct rnic_event *ev)
 	case RNIC_EVENT_QP_LAST_WQE:
 		model_event(&q->model, of[ev->type]);
 		break;
+	case RNIC_EVENT_CQ_ERROR:
+		world_cq_failed(ev->context);
+		break;
+	case RNIC_EVENT_SQ_DRAINED:
+		world_qp_drained(q);
+		break;
 	case RNIC_EVENT_SRQ_LIMIT:
 		model_rq_limit_event(&((struct world_srq *)ev->context)->rq);
 		break;
@@ -102,12 +108,10 @@ static void host_begin(struct world *w, unsigned i)
 	rnic_set_event_handler(h->rnic, device_event, h);
 	for (unsigned p = 0; p < WORLD_PDS; p++)
 		world_must(w, rnic_pd_alloc(h->rnic, &h->pd[p]), "pd_alloc");
-	for (unsigned c = 0; c < WORLD_CQS; c++) {
+	for (unsigned c = 0; c < w->cqs; c++) {
 		h->cq[c].h = h;
 		h->cq[c].by_notification = c == 0;
-		world_must(w,
-			rnic_cq_create(h->rnic, 1024, world_cq_notify, &h->cq[c], &h->cq[c].cq),
-			"cq_create");
+		world_cq_create(&h->cq[c]);
 	}
 	world_arm(&h->cq[0]);
 	for (unsigned q = 0; q < WORLD_QPS; q++) {
@@ -122,7 +126,10 @@ void world_create(struct world *w, const struct program *p, const struct world_o
 {
 	uint8_t *memory[MODEL_HOSTS] = {0};
 
-	*w = (struct world){.program = p, .trace = o->trace, .n = p->profile.hosts};
+	*w = (struct world){.program = p,
+		.trace = o->trace,
+		.n = p->profile.hosts,
+		.cqs = p->profile.small_cq ? WORLD_CQS : WORLD_CQS - 1};
 	w->r.state = p->profile.seed ^ 0x766f7072;
 	w->s = sim_create(&(struct sim_config){.seed = p->profile.seed,
 		.packets = p->profile.small_pool ? 1023 : 4095,
@@ -147,7 +154,7 @@ static void host_end(struct world_host *h)
 
 	world_objects_destroy(h);
 	rnic_ep_destroy(h->listener);
-	for (unsigned c = 0; c < WORLD_CQS; c++)
+	for (unsigned c = 0; c < w->cqs; c++)
 		world_must(w, rnic_cq_destroy(h->cq[c].cq), "cq_destroy");
 	for (unsigned p = 0; p < WORLD_PDS; p++)
 		world_must(w, rnic_pd_dealloc(h->pd[p]), "pd_dealloc");

@@ -22,12 +22,13 @@
 #include <stdio.h>
 
 #define WORLD_PDS   2
-#define WORLD_CQS   3
+#define WORLD_CQS   4
 #define WORLD_SRQS  2
 #define WORLD_MRS   6
 #define WORLD_MWS   4
 #define WORLD_QPS   8
 #define WORLD_DEPTH 32
+#define WORLD_SMALL 16 /**< entries of the last CQ, which may overflow */
 #define WORLD_PORT  7174
 
 #define WORLD_REMOTE \
@@ -41,6 +42,7 @@ struct world_cq {
 	struct rnic_cq *cq;
 	bool armed, told;
 	bool by_notification; /**< its program sleeps until it is told of completions */
+	bool overflowed;      /**< and so has told its program */
 };
 
 struct world_srq {
@@ -89,6 +91,8 @@ struct world_qp {
 	struct world_end *end;
 	bool linked;  /**< the model knows of its connection */
 	bool drained; /**< in SQD by its program */
+	bool told_drained;
+	bool asked;   /**< which wants to be told when all that had begun has ended */
 	bool garbled; /**< the network changed what its stream carries, or may have */
 	bool last;    /**< the last request of all is posted */
 	struct model_rq rq;
@@ -121,7 +125,7 @@ struct world {
 	struct sim *s;
 	struct sim_switch *sw;
 	struct model m;
-	unsigned n;
+	unsigned n, cqs; /**< hosts; CQs of each */
 	struct world_host host[MODEL_HOSTS];
 	uint8_t *memory; /**< of all */
 	uint64_t next_id, attempts, operations, completions, established;
@@ -157,6 +161,12 @@ static inline uint64_t world_below(struct world *w, uint64_t n)
 	return prng_below(&w->r, n);
 }
 
+/** Likewise; never in a program of an older generator than @p version. */
+static inline bool world_chance_since(struct world *w, unsigned version, double p)
+{
+	return w->program->profile.version >= version && prng_chance(&w->r, p);
+}
+
 static inline bool world_chance(struct world *w, double p)
 {
 	return prng_chance(&w->r, p);
@@ -166,14 +176,21 @@ static inline bool world_chance(struct world *w, double p)
 void world_mr_reg(struct world_host *h);
 /** There shall be all of the arena, for all PDs. */
 void world_mr_ensure(struct world_host *h);
+void world_mr_rereg(struct world_host *h);
 void world_mr_dereg(struct world_host *h);
 void world_mw_alloc(struct world_host *h);
 void world_mw_dealloc(struct world_host *h);
+void world_cq_create(struct world_cq *q);
+/** It has lost a completion. */
+void world_cq_failed(struct world_cq *q);
 void world_cq_resize(struct world_host *h);
 void world_srq_create(struct world_host *h);
 void world_srq_destroy(struct world_host *h);
+void world_srq_limit(struct world_host *h);
 void world_qp_create(struct world_host *h);
 void world_qp_modify(struct world_host *h, enum rnic_qp_state state);
+/** All that had begun in SQD has ended. */
+void world_qp_drained(struct world_qp *q);
 void world_qp_destroy(struct world_host *h);
 void world_qp_reset(struct world_qp *q);
 void world_qp_reset_any(struct world_host *h);

@@ -81,6 +81,47 @@ static void mr_end(struct world_host *h, struct world_mr *mr)
 	*mr = (struct world_mr){0};
 }
 
+/** Any part of it anew; the first of each PD stays all of the arena, and gets another STag. */
+void world_mr_rereg(struct world_host *h)
+{
+	struct world *w = h->w;
+	unsigned i = (unsigned)world_below(w, WORLD_MRS), what = 1 + (unsigned)world_below(w, 7);
+	struct world_mr *mr = &h->mr[i], new = *mr;
+	uint32_t off = (uint32_t)world_below(w, MODEL_ARENA / 2) & ~7u;
+	uint32_t len = 1 + (uint32_t)world_below(w, MODEL_ARENA - off);
+	unsigned access = (unsigned)world_below(w, 32);
+	enum model_verdict was;
+	int r;
+
+	if (!mr->mr)
+		return;
+	if (i < WORLD_PDS)
+		what = RNIC_REREG_ACCESS, access = 31;
+	if (access & (RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_ATOMIC))
+		access |= RNIC_ACCESS_LOCAL_WRITE;
+	new.pd = what &RNIC_REREG_PD ? (unsigned)world_below(w, WORLD_PDS) : mr->pd;
+	was = mr->key->valid;
+	model_key_doubt(mr->key);
+	r = rnic_mr_rereg(mr->mr, what, h->pd[new.pd], h->memory + off, len, access);
+	if (r == -EBUSY && mr->windows) {
+		mr->key->valid = was;
+		return;
+	}
+	if (!world_must(w, r, "mr_rereg"))
+		return;
+	new.key = model_key_new(&w->m, h->index, new.pd,
+		what & RNIC_REREG_TRANSLATION ? off : mr->key->off,
+		what & RNIC_REREG_TRANSLATION ? len : mr->key->len,
+		what & RNIC_REREG_ACCESS ? model_rights(access) : mr->key->rights);
+	new.key->stag = rnic_mr_stag(mr->mr);
+	new.key->base = what &RNIC_REREG_TRANSLATION ? (uintptr_t)h->memory + off : mr->key->base;
+	new.windows = 0;
+	world_trace(w, "host %u: mr %u anew (%u) in %u at %u+%u, rights %#x, stag %#x", h->index, i,
+		what, new.pd, new.key->off, new.key->len, new.key->rights, new.key->stag);
+	model_key_end(mr->key);
+	*mr = new;
+}
+
 void world_mr_dereg(struct world_host *h)
 {
 	struct world_mr *mr = &h->mr[world_below(h->w, WORLD_MRS)];
@@ -127,12 +168,81 @@ void world_mw_dealloc(struct world_host *h)
 
 /* ---- queues ------------------------------------------------------------------------------ */
 
+void world_cq_create(struct world_cq *q)
+{
+	struct world_host *h = q->h;
+	bool small = q == &h->cq[WORLD_CQS - 1];
+
+	if (!world_must(h->w,
+		    rnic_cq_create(h->rnic, small ? WORLD_SMALL : 1024, world_cq_notify, q, &q->cq),
+		    "cq_create"))
+		return;
+	q->overflowed = false;
+	if (q->by_notification)
+		world_arm(q);
+}
+
+/** What it would have told of @p qp is not known any more. */
+static void cq_lose(const struct world_cq *q, struct world_qp *qp)
+{
+	if (q->overflowed)
+		model_lose(&qp->model, qp->send_cq == q, qp->recv_cq == q);
+}
+
+void world_cq_failed(struct world_cq *q)
+{
+	struct world_host *h = q->h;
+	unsigned most = 0;
+
+	if (q->overflowed)
+		model_fail(&h->w->m, "host %u: a CQ overflowed twice", h->index);
+	q->overflowed = true;
+	for (unsigned i = 0; i < WORLD_SRQS; i++)
+		most += h->srq[i].srq ? h->srq[i].rq.count : 0;
+	for (unsigned i = 0; i < WORLD_QPS; i++) {
+		struct world_qp *qp = &h->qp[i];
+
+		if (!qp->qp)
+			continue;
+		most += (qp->send_cq == q ? qp->model.count : 0) +
+			(qp->recv_cq == q ? qp->rq.count : 0);
+		cq_lose(q, qp);
+	}
+	if (most <= rnic_cq_size(q->cq))
+		model_fail(&h->w->m, "host %u: a CQ of %u overflowed by %u requests", h->index,
+			rnic_cq_size(q->cq), most);
+}
+
+/** One that has overflowed stays so: its program makes another one, and the QPs anew. */
+static void cq_renew(struct world_cq *q)
+{
+	struct rnic_cq *old;
+
+	if (!q->overflowed)
+		return;
+	for (unsigned i = 0; i < WORLD_QPS; i++) {
+		struct world_qp *qp = &q->h->qp[i];
+
+		if (qp->qp && (qp->send_cq == q || qp->recv_cq == q))
+			world_qp_end(qp);
+	}
+	old = q->cq;
+	world_cq_create(q);
+	if (!q->overflowed)
+		world_must(q->h->w, rnic_cq_destroy(old), "cq_destroy");
+}
+
 void world_cq_resize(struct world_host *h)
 {
-	struct world_cq *q = &h->cq[world_below(h->w, WORLD_CQS)];
+	struct world_cq *q = &h->cq[world_below(h->w, h->w->cqs)];
+	bool small = q == &h->cq[WORLD_CQS - 1];
+	uint32_t size =
+		(small ? WORLD_SMALL : 1024) + (uint32_t)world_below(h->w, small ? 64 : 2048);
+	int r = rnic_cq_resize(q->cq, size);
 
-	world_must(
-		h->w, rnic_cq_resize(q->cq, 1024 + (uint32_t)world_below(h->w, 2048)), "cq_resize");
+	/* A small one may have more in it. */
+	if (r != -EINVAL || !small)
+		world_must(h->w, r, "cq_resize");
 }
 
 void world_srq_create(struct world_host *h)
@@ -162,6 +272,19 @@ static void srq_end(struct world_host *h, struct world_srq *q)
 	world_must(h->w, r, "srq_destroy");
 	model_rq_fini(&q->rq);
 	*q = (struct world_srq){0};
+}
+
+void world_srq_limit(struct world_host *h)
+{
+	struct world *w = h->w;
+	struct world_srq *q = &h->srq[world_below(w, WORLD_SRQS)];
+	unsigned limit = (unsigned)world_below(w, WORLD_DEPTH / 2);
+
+	if (!q->srq)
+		return;
+	world_trace(w, "host %u: srq %u: limit %u", h->index, (unsigned)(q - h->srq), limit);
+	model_rq_set_limit(&q->rq, limit, w->next_id);
+	world_must(w, rnic_srq_set_limit(q->srq, limit), "modify_srq");
 }
 
 void world_srq_destroy(struct world_host *h)
@@ -210,6 +333,8 @@ static void qp_init(struct world_qp *q)
 	const struct rnic_qp_attr a = {.state = RNIC_QP_INIT, .access = WORLD_REMOTE};
 
 	world_must(q->h->w, rnic_qp_modify(q->qp, RNIC_QP_STATE | RNIC_QP_ACCESS, &a), "INIT");
+	cq_lose(q->send_cq, q);
+	cq_lose(q->recv_cq, q);
 }
 
 static void qp_create(struct world_qp *q)
@@ -225,8 +350,8 @@ static void qp_create(struct world_qp *q)
 		.max_inline = 256};
 
 	*q = (struct world_qp){.h = h, .slot = q->slot, .pd = (unsigned)world_below(w, WORLD_PDS)};
-	q->send_cq = &h->cq[world_below(w, WORLD_CQS)];
-	q->recv_cq = &h->cq[world_below(w, WORLD_CQS)];
+	q->send_cq = &h->cq[world_below(w, w->cqs)];
+	q->recv_cq = &h->cq[world_below(w, w->cqs)];
 	if (srq->srq && srq->pd == q->pd)
 		q->srq = srq;
 	init.send_cq = q->send_cq->cq;
@@ -273,7 +398,7 @@ static void qp_forget(struct world_qp *q)
 
 	windows_end(q);
 	model_gone(&q->model);
-	q->linked = q->drained = q->last = q->garbled = false;
+	q->linked = q->drained = q->asked = q->last = q->garbled = false;
 	if (e)
 		e->qp = NULL;
 	q->end = NULL;
@@ -316,6 +441,7 @@ void world_qp_modify(struct world_host *h, enum rnic_qp_state state)
 {
 	struct world_qp *q = world_any_qp(h);
 	enum rnic_qp_state now = q ? rnic_qp_get_state(q->qp) : RNIC_QP_RESET;
+	unsigned mask = RNIC_QP_STATE;
 	int r;
 
 	if (!q || (state == RNIC_QP_SQD && now != RNIC_QP_RTS) ||
@@ -324,11 +450,39 @@ void world_qp_modify(struct world_host *h, enum rnic_qp_state state)
 	world_trace(h->w, "host %u: qp %u to %s", h->index, q->slot, states[state]);
 	if (state == RNIC_QP_ERROR)
 		model_end(&q->model);
-	r = rnic_qp_modify(q->qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = state});
+	if (state == RNIC_QP_RTS || state == RNIC_QP_ERROR)
+		q->asked = q->model.held = false;
+	else if (state == RNIC_QP_SQD && world_chance_since(h->w, 2, 0.5))
+		mask |= RNIC_QP_DRAIN_NOTIFY, q->asked = true;
+	r = rnic_qp_modify(
+		q->qp, mask, &(struct rnic_qp_attr){.state = state, .drain_notify = q->asked});
 	/* One that is being closed stays in SQD. */
 	if (state != RNIC_QP_RTS || r != -EINVAL || !q->model.why)
 		world_must(h->w, r, "modify");
 	q->drained = state == RNIC_QP_SQD;
+}
+
+static void held(void *ctx)
+{
+	struct world_qp *q = ctx;
+
+	if (!q->qp || !q->told_drained)
+		return;
+	world_poll(q->send_cq, UINT32_MAX);
+	q->model.held = q->drained && !q->model.dead;
+	q->told_drained = false;
+}
+
+void world_qp_drained(struct world_qp *q)
+{
+	struct world *w = q->h->w;
+
+	if (!q->asked)
+		model_fail(&w->m, "host %u: qp %u has drained, and nobody asked", q->h->index,
+			q->slot);
+	q->asked = false;
+	q->told_drained = true;
+	sim_at(w->s, sim_now(w->s), held, q);
 }
 
 void world_qp_reset_any(struct world_host *h)
@@ -343,6 +497,8 @@ void world_qp_reset_any(struct world_host *h)
 
 void world_renew(struct world_host *h)
 {
+	for (unsigned i = 0; i < h->w->cqs; i++)
+		cq_renew(&h->cq[i]);
 	for (unsigned i = 0; i < WORLD_QPS; i++) {
 		struct world_qp *q = &h->qp[i];
 

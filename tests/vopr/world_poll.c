@@ -2,6 +2,8 @@
 /** Completions, translated for the model; and what is seen of streams that end. */
 #include "vopr/world.h"
 
+#include <errno.h>
+
 static enum model_status translate(const struct rdmap_wc *wc)
 {
 	switch (wc->status) {
@@ -94,6 +96,8 @@ void world_poll(struct world_cq *q, unsigned most)
 
 	while (most && !q->h->w->m.wrong[0]) {
 		n = rnic_cq_poll(q->cq, most < 16 ? (int)most : 16, wc);
+		if (n == -EOVERFLOW && q->overflowed)
+			return;
 		if (!world_must(q->h->w, n, "poll_cq") || !n)
 			return;
 		most -= (unsigned)n;
@@ -104,7 +108,7 @@ void world_poll(struct world_cq *q, unsigned most)
 
 void world_poll_all(struct world_host *h)
 {
-	for (unsigned i = 0; i < WORLD_CQS; i++)
+	for (unsigned i = 0; i < h->w->cqs; i++)
 		if (!h->cq[i].by_notification)
 			world_poll(&h->cq[i], UINT32_MAX);
 }

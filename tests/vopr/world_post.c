@@ -48,7 +48,7 @@ static struct model_key *own_key(struct world_host *h, unsigned pd)
 	for (unsigned i = 0; i < WORLD_MRS; i++) {
 		const struct world_mr *mr = &h->mr[(first + i) % WORLD_MRS];
 
-		if (mr->mr && mr->pd == pd)
+		if (mr->mr && mr->pd == pd && mr->key->valid == MODEL_YES)
 			return mr->key;
 	}
 	return NULL;
@@ -318,8 +318,19 @@ static void may_invalidate(struct world_qp *q, struct model_wr *r)
 
 static bool make_invalidate(struct world_qp *q, struct model_wr *r)
 {
-	struct world_mw *mw = &q->h->mw[world_below(q->h->w, WORLD_MWS)];
+	struct world *w = q->h->w;
+	struct world_mr *mr;
+	struct world_mw *mw;
 
+	if (world_chance_since(w, 2, 0.4)) {
+		mr = &q->h->mr[WORLD_PDS + world_below(w, WORLD_MRS - WORLD_PDS)];
+		if (!mr->mr || mr->windows || model_judge(mr->key, &q->model, mr->key->off, 0, 0) ||
+			(model_key_is_used(mr->key) && !world_chance(w, 0.02)))
+			return false;
+		r->change = mr->key;
+		return true;
+	}
+	mw = &q->h->mw[world_below(w, WORLD_MWS)];
 	if (!mw->mw || !mw->alone || mw->binding || !mw->key ||
 		model_judge(mw->key, &q->model, mw->key->off, 0, 0) != MODEL_YES)
 		return false;
@@ -335,7 +346,8 @@ static bool make_bind(struct world_qp *q, struct model_wr *r)
 	uint32_t stag;
 
 	if (!mw->mw || mw->pd != q->pd || mw->binding || mw->stale || !mr->mr || mr->pd != q->pd ||
-		!(mr->key->rights & MODEL_BINDS) || !(mr->key->rights & MODEL_LOCAL_WRITE))
+		mr->key->valid != MODEL_YES || !(mr->key->rights & MODEL_BINDS) ||
+		!(mr->key->rights & MODEL_LOCAL_WRITE))
 		return false;
 	if (mw->key && mw->key->valid != MODEL_NO && (mw->alone || mw->key->valid != MODEL_YES))
 		return false;
