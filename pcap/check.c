@@ -178,6 +178,20 @@ static void check_on_misframed(void *user, struct connection *c, struct stream *
 		little ? ": it looks little-endian" : "");
 }
 
+static void check_on_markers(
+	void *user, struct connection *c, struct stream *s, const struct piece *p)
+{
+	struct check *k = user;
+	struct report_place at = {
+		s, p->frame, p->time, p->bytes, p->len < CHECK_BYTES ? p->len : CHECK_BYTES};
+	enum requirement_id id = s->deframe.markers ? REQ_MPA_7_1_1_6 : REQ_MPA_7_1_1_7;
+
+	if (c->own)
+		report_violation(&k->report, &at, id, check_told(s, id),
+			s->deframe.markers ? "FPDUs have markers, which its peer has not asked for"
+					   : "FPDUs have no markers, which its peer has asked for");
+}
+
 static void check_on_stray(
 	void *user, struct connection *c, struct stream *s, const struct piece *p)
 {
@@ -394,6 +408,7 @@ const struct connection_ops check_ops = {
 	.lost = check_on_lost,
 	.found = check_on_found,
 	.misframed = check_on_misframed,
+	.markers = check_on_markers,
 	.stray = check_on_stray,
 	.conflict = check_on_conflict,
 	.missing = check_on_missing,

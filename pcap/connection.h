@@ -122,6 +122,9 @@ struct connection_ops {
 	 * inside of it, the first @p skipped octets on in frame @p frame. */
 	void (*misframed)(void *user, struct connection *c, struct stream *s, const struct piece *p,
 		uint32_t ulpdu_len, size_t skipped, uint64_t frame);
+	/** FPDUs, from the first on, have markers (s->deframe.markers) although the peer has not
+	 * asked for them, or have none although it has. */
+	void (*markers)(void *user, struct connection *c, struct stream *s, const struct piece *p);
 	/** An FPDU, although a Reply has rejected the connection. */
 	void (*stray)(void *user, struct connection *c, struct stream *s, const struct piece *p);
 	/** Text was sent again with other bytes. */

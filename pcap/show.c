@@ -133,6 +133,13 @@ static void show_on_found(void *user, struct connection *c, struct stream *s, ui
 	show_remark(user, s, frame, "found", "");
 }
 
+static void show_on_markers(
+	void *user, struct connection *c, struct stream *s, const struct piece *p)
+{
+	show_remark(user, s, p->frame, "markers",
+		s->deframe.markers ? "not asked for" : "asked for, but absent");
+}
+
 static void show_on_conflict(void *user, struct connection *c, struct stream *s,
 	const struct piece *now, const struct piece *before)
 {
@@ -174,6 +181,7 @@ const struct connection_ops show_ops = {
 	.fpdu = show_on_fpdu,
 	.lost = show_on_lost,
 	.found = show_on_found,
+	.markers = show_on_markers,
 	.conflict = show_on_conflict,
 	.missing = show_on_missing,
 	.fin = show_on_fin,

@@ -352,14 +352,43 @@ static bool stream_follows(
 	return false;
 }
 
-/** One FPDU. @return false: there is none yet, or its beginning is not known. */
-static bool stream_take_fpdu(struct stream *s)
+/**
+ * The first FPDU has markers although nobody asked for them, or none although somebody did: with a
+ * good CRC, and only so. All the others will be the same.
+ */
+static void stream_turn_markers(struct stream *s)
 {
 	struct mpa_deframe d = s->deframe;
 	struct mpa_cursor c = stream_cursor(s);
-	struct stream_fpdu f = {.header = true};
-	size_t lead = d.markers ? (size_t)(mpa_fpdu_header_at(d.at) - d.at) : 0;
+	struct mpa_fpdu f;
 
+	if (s->guess || s->joined || !s->start.seen || s->deframe.at != 0)
+		return;
+	d.crc = true;
+	if (mpa_deframe_look(&d, &c, s->total, &f) == MPA_DEFRAME_GOOD)
+		return;
+	d.markers = !d.markers;
+	if (mpa_deframe_look(&d, &c, s->total, &f) != MPA_DEFRAME_GOOD || !stream_plausible(&f) ||
+		!stream_captured(s, 0, f.len))
+		return;
+	s->deframe.markers = d.markers;
+	s->need = 0;
+	if (s->c->ops->markers)
+		s->c->ops->markers(s->c->user, s->c, s, &s->meta[0]);
+}
+
+/** One FPDU. @return false: there is none yet, or its beginning is not known. */
+static bool stream_take_fpdu(struct stream *s)
+{
+	struct mpa_deframe d;
+	struct mpa_cursor c = stream_cursor(s);
+	struct stream_fpdu f = {.header = true};
+	size_t lead;
+
+	if (s->fpdus == 0)
+		stream_turn_markers(s);
+	d = s->deframe;
+	lead = d.markers ? (size_t)(mpa_fpdu_header_at(d.at) - d.at) : 0;
 	if (s->total < lead + MPA_FPDU_HEADER_LEN || s->total < s->need)
 		return false;
 	if (!stream_captured(s, lead, MPA_FPDU_HEADER_LEN)) {

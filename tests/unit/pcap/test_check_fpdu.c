@@ -46,6 +46,43 @@ static void marker_bits(struct cap_maker *m)
 	cap_maker_text(m, 0, out, n);
 }
 
+/* The terms have markers or not, and the FPDUs of both ends are the other way. */
+static void other_markers(struct cap_maker *m, bool asked)
+{
+	m->markers = asked;
+	cap_maker_start(m);
+	m->markers = !asked;
+	for (unsigned i = 1; i <= 5; i++)
+		cap_maker_send(m, 0, i, 700);
+	for (unsigned i = 1; i <= 5; i++)
+		cap_maker_send(m, 1, i, 1300);
+}
+
+static void markers_absent(struct cap_maker *m)
+{
+	other_markers(m, true);
+}
+
+static void markers_uncalled(struct cap_maker *m)
+{
+	other_markers(m, false);
+}
+
+/* The first FPDU comes in two segments. */
+static void markers_absent_in_pieces(struct cap_maker *m)
+{
+	uint8_t out[1000], ulpdu[18] = {0x41, 0x43, [13] = 1};
+	size_t n;
+
+	m->markers = true;
+	cap_maker_start(m);
+	m->markers = false;
+	n = cap_maker_frame(m, 0, ulpdu, sizeof ulpdu, out);
+	cap_maker_text(m, 0, out, 7);
+	cap_maker_text(m, 0, out + 7, n - 7);
+	cap_maker_send(m, 0, 2, 700);
+}
+
 static void huge(struct cap_maker *m)
 {
 	cap_maker_start(m);
@@ -71,6 +108,9 @@ static const struct check_case cases[] = {
 	{"CRC", bad_crc, "MPA-4.4-11", {NULL}},
 	{"pad", dirty_pad, "MPA-4.1-2", {NULL}},
 	{"marker", bad_marker, "MPA-4.3-10", {NULL}},
+	{"markers absent", markers_absent, "MPA-7.1.1-7", {NULL}},
+	{"markers absent, in pieces", markers_absent_in_pieces, "MPA-7.1.1-7", {NULL}},
+	{"markers not asked for", markers_uncalled, "MPA-7.1.1-6", {NULL}},
 	{"marker bits", marker_bits, "MPA-4.2-2 MPA-4.2-3", {NULL}},
 	{"a ULPDU of 64,769 octets", huge, "MPA-3-5", {NULL}},
 	{"after Terminate", after_terminate, "RDMAP-5.4-7", {NULL}},
