@@ -136,6 +136,8 @@ void cap_close(struct cap_file *c)
 {
 	if (!c)
 		return;
+	if (c->close)
+		c->close(c);
 	if (c->mapped)
 		munmap((void *)(uintptr_t)c->bytes, c->len);
 	free(c->interfaces);

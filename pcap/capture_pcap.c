@@ -2,9 +2,6 @@
 /* The pcap format: draft-ietf-opsawg-pcap. */
 #include "pcap/capture_priv.h"
 
-#define FILE_HEADER   24
-#define RECORD_HEADER 16
-
 #define AT_SNAP 16
 #define AT_LINK 20
 
@@ -27,13 +24,13 @@ static enum cap_result cap_pcap_next(struct cap_file *c, struct cap_frame *f, st
 
 	if (left == 0)
 		return CAP_END;
-	if (left < RECORD_HEADER)
+	if (left < CAP_PCAP_RECORD)
 		return cap_bad(e, "cut off after frame %llu", (unsigned long long)c->number);
 	captured = cap_load32(c, p + AT_CAPTURED);
 	if (captured > CAP_FRAME_MAX)
 		return cap_bad(e, "damaged: frame %llu would have %u bytes",
 			(unsigned long long)c->number + 1, captured);
-	if (left - RECORD_HEADER < captured)
+	if (left - CAP_PCAP_RECORD < captured)
 		return cap_bad(e, "cut off in frame %llu", (unsigned long long)c->number + 1);
 	*f = (struct cap_frame){
 		.number = ++c->number,
@@ -42,11 +39,11 @@ static enum cap_result cap_pcap_next(struct cap_file *c, struct cap_frame *f, st
 		.link = c->one.link,
 		.len = cap_load32(c, p + AT_LEN),
 		.captured = captured,
-		.bytes = p + RECORD_HEADER,
+		.bytes = p + CAP_PCAP_RECORD,
 	};
 	if (f->len < captured)
 		f->len = captured;
-	c->at += RECORD_HEADER + captured;
+	c->at += CAP_PCAP_RECORD + captured;
 	return CAP_FRAME;
 }
 
@@ -61,13 +58,30 @@ int cap_pcap_start(struct cap_file *c, struct cap_error *e)
 	magic = cap_load32(c, c->bytes);
 	if (magic != MAGIC_US && magic != MAGIC_NS)
 		return 0;
-	if (c->len < FILE_HEADER) {
+	if (c->len < CAP_PCAP_HEADER) {
 		cap_bad(e, "cut off in the file's header");
 		return -1;
 	}
 	c->one.units = magic == MAGIC_NS ? 1000000000u : 1000000u;
 	c->one.link = cap_load32(c, c->bytes + AT_LINK) & LINK_MASK;
-	c->at = FILE_HEADER;
+	c->at = CAP_PCAP_HEADER;
 	c->next = cap_pcap_next;
 	return 1;
+}
+
+void cap_pcap_file_header(uint8_t header[CAP_PCAP_HEADER], uint32_t snap, uint32_t link)
+{
+	memset(header, 0, CAP_PCAP_HEADER);
+	store_le32(header, MAGIC_NS);
+	store_le32(header + 4, 2 | 4 << 16); /* version 2.4 */
+	store_le32(header + AT_SNAP, snap);
+	store_le32(header + AT_LINK, link);
+}
+
+void cap_pcap_record(uint8_t record[CAP_PCAP_RECORD], const struct cap_frame *f)
+{
+	store_le32(record + AT_SECONDS, (uint32_t)(f->time / 1000000000u));
+	store_le32(record + AT_FRACTION, (uint32_t)(f->time % 1000000000u));
+	store_le32(record + AT_CAPTURED, f->captured);
+	store_le32(record + AT_LEN, f->len);
 }

@@ -11,6 +11,11 @@
 
 /** Longest frame: more than any link or offload makes. */
 #define CAP_FRAME_MAX (1u << 22)
+/** LINKTYPE_RAW: the only one that libpcap's calls have another number for (DLT_RAW). */
+#define CAP_LINKTYPE_RAW 101
+/** Octets of the headers of the pcap format: of a file, and of a frame in it. */
+#define CAP_PCAP_HEADER 24
+#define CAP_PCAP_RECORD 16
 /** Interfaces of one section of a pcapng file. */
 #define CAP_INTERFACES_MAX 4096
 
@@ -31,6 +36,9 @@ struct cap_file {
 	uint64_t number;
 	/* pcap */
 	struct cap_interface one;
+	/* live */
+	struct cap_live *live;
+	void (*close)(struct cap_file *c); /**< what else is to do; NULL: nothing */
 	/* pcapng: of the section */
 	struct cap_interface *interfaces;
 	unsigned num_interfaces;
@@ -74,6 +82,12 @@ struct cap_file *cap_start(struct cap_file *c, struct cap_error *e);
  */
 int cap_pcap_start(struct cap_file *c, struct cap_error *e);
 int cap_pcapng_start(struct cap_file *c, struct cap_error *e);
+
+/** Write the header of a pcap file with times in ns. */
+void cap_pcap_file_header(uint8_t header[CAP_PCAP_HEADER], uint32_t snap, uint32_t link);
+
+/** Write the header of a frame in it. */
+void cap_pcap_record(uint8_t record[CAP_PCAP_RECORD], const struct cap_frame *f);
 
 /** cap_open() with a limit, in bytes, of the temporary file that a pipe or a compressed file needs.
  */

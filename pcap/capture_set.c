@@ -49,19 +49,35 @@ int cap_set_open(struct cap_set *s, char *const *paths, unsigned n,
 	return 0;
 }
 
+int cap_set_take(struct cap_set *s, const char *path, struct cap_file *file)
+{
+	*s = (struct cap_set){.files = calloc(1, sizeof *s->files), .num_files = 1};
+	if (!s->files) {
+		cap_close(file);
+		return -ENOMEM;
+	}
+	s->files[0] = (struct cap_set_file){.path = path, .file = file, .begun = true};
+	return 0;
+}
+
 enum cap_result cap_set_next(
 	struct cap_set *s, struct cap_frame *f, const char **path, struct cap_error *e)
 {
 	while (s->at < s->num_files) {
 		struct cap_set_file *c = &s->files[s->at];
-		enum cap_result r = c->result;
+		enum cap_result r;
 
-		*f = c->first;
-		*e = c->error;
 		*path = c->path;
+		if (c->begun) {
+			r = cap_next(c->file, f, e);
+		} else {
+			*f = c->first;
+			*e = c->error;
+			r = c->result;
+			c->begun = true;
+		}
 		if (r == CAP_FRAME) {
 			f->number = ++s->number;
-			c->result = cap_next(c->file, &c->first, &c->error);
 			return CAP_FRAME;
 		}
 		cap_give_back(c->file);
@@ -89,7 +105,7 @@ const char *cap_set_locate(const struct cap_set *s, uint64_t number, uint64_t *t
 			high = middle;
 	}
 	*there = number - s->files[low].begin;
-	return s->files[low].path;
+	return s->files[low].path; /* NULL: of no name */
 }
 
 void cap_set_close(struct cap_set *s)

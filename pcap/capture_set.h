@@ -13,6 +13,7 @@ struct cap_set_file {
 	const char *path; /**< the caller's */
 	struct cap_file *file;
 	struct cap_frame first; /**< read ahead, for its time */
+	bool begun;             /**< that was given to the caller */
 	enum cap_result result; /**< of reading that */
 	struct cap_error error; /**< likewise */
 	uint64_t time;          /**< of its first frame, or of the file before */
@@ -33,6 +34,13 @@ struct cap_set {
  */
 int cap_set_open(struct cap_set *s, char *const *paths, unsigned n,
 	void (*refused)(const char *path, const char *why));
+
+/**
+ * Take a capture that is open already as the only one.
+ * @param path of its file; NULL: none that anybody could look at.
+ * @return 0, or -ENOMEM; it is closed then, too.
+ */
+int cap_set_take(struct cap_set *s, const char *path, struct cap_file *file);
 
 /**
  * Read the next frame, of whichever file.

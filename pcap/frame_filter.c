@@ -6,12 +6,9 @@
 #include <pcap/pcap.h>
 #include <stdlib.h>
 
-#define LINKTYPE_RAW 101
-
 static bool frame_filter_compile(struct frame_filter *t, uint32_t link, struct cap_error *e)
 {
-	/* The values of files are those of libpcap's calls, but for this one. */
-	pcap_t *p = pcap_open_dead(link == LINKTYPE_RAW ? DLT_RAW : (int)link, CAP_FRAME_MAX);
+	pcap_t *p = pcap_open_dead(link == CAP_LINKTYPE_RAW ? DLT_RAW : (int)link, CAP_FRAME_MAX);
 	struct bpf_program *program = calloc(1, sizeof *program);
 	bool compiled = false;
 

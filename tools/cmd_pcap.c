@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* uiwarp pcap: what iWARP connections in capture files say, and whether they may. */
+#include "pcap/capture_live.h"
 #include "pcap/capture_set.h"
 #include "pcap/check.h"
 #include "pcap/follow.h"
@@ -123,7 +124,7 @@ static void cmd_pcap_follow(struct pcap_options *o, struct cmd_pcap_input *in, s
 	}
 	while ((r = cap_set_next(&in->set, &f, &path, &e)) != CAP_END)
 		if (r == CAP_BAD)
-			in->status = cmd_pcap_complain(path, e.text);
+			in->status = cmd_pcap_complain(path ? path : in->name, e.text);
 		else if (cmd_pcap_filter(o, in, &f, &e))
 			follow_frame(w, &f);
 	follow_finish(w);
@@ -291,10 +292,62 @@ static int cmd_pcap_run_input(
 	return status;
 }
 
+static struct cap_file *volatile cmd_pcap_live;
+
+static void cmd_pcap_on_stop(int number)
+{
+	cap_live_stop(cmd_pcap_live);
+}
+
+static void cmd_pcap_stop_by_signals(void)
+{
+	const struct sigaction stop = {.sa_handler = cmd_pcap_on_stop};
+
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
+	sigaction(SIGALRM, &stop, NULL);
+}
+
+static int cmd_pcap_run_live(const struct subcommand *s, struct pcap_options *o)
+{
+	const struct cap_live_config config = {
+		.interface = o->interface, .filter = o->filter.expression, .path = o->write};
+	struct cmd_pcap_input in = {.name = o->interface};
+	struct cap_error e;
+	struct cap_file *c;
+	uint64_t dropped;
+	int status;
+
+	c = cap_live_open(&config, &e);
+	if (!c)
+		return cmd_pcap_complain(in.name, e.text);
+	o->filter.expression = NULL; /* the kernel has it */
+	if (cap_set_take(&in.set, o->write, c) != 0)
+		return cmd_pcap_complain(in.name, "out of memory");
+	cmd_pcap_live = c;
+	cmd_pcap_stop_by_signals();
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	fprintf(stderr, "uiwarp pcap: capturing on %s\n", o->interface);
+	alarm(o->duration);
+	status = s->run(o, &in);
+	alarm(0);
+	dropped = cap_live_dropped(c);
+	if (dropped != 0)
+		fprintf(stderr,
+			"uiwarp pcap: %s: %llu frames came too fast and are not in the capture\n",
+			o->interface, (unsigned long long)dropped);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	cap_set_close(&in.set);
+	return status;
+}
+
 static int cmd_pcap_run_all(const struct subcommand *s, struct pcap_options *o)
 {
 	int status = EXIT_SUCCESS;
 
+	if (o->interface)
+		return cmd_pcap_run_live(s, o);
 	if (!o->each)
 		return cmd_pcap_run_input(s, o, o->files, (unsigned)o->num_files);
 	for (int i = 0; i < o->num_files; i++) {
@@ -310,7 +363,7 @@ static int cmd_pcap_run(const struct subcommand *s, int argc, char **argv)
 	static char name[32];
 	const struct argp_child help[] = {{&help_argp, 0, NULL, 0}, {0}};
 	const struct argp argp = {
-		s->options, pcap_options_parse, "FILE...", s->doc, help, NULL, NULL};
+		s->options, pcap_options_parse, "[FILE...]", s->doc, help, NULL, NULL};
 	struct pcap_options o = {.least = SEVERITY_NOTE};
 	int status;
 

@@ -19,6 +19,7 @@ enum {
 	KEY_FILTER,
 	KEY_LEVEL,
 	KEY_SEVERITIES,
+	KEY_DURATION,
 };
 
 static void pcap_options_add_port(
@@ -89,6 +90,14 @@ static void pcap_options_check_plot(struct argp_state *state, const struct pcap_
 		argp_error(state, "--plot with --each and %d files; expected one", o->num_files);
 }
 
+static void pcap_options_check_live(struct argp_state *state, const struct pcap_options *o)
+{
+	if (o->interface && o->num_files != 0)
+		argp_error(state, "--interface with \"%s\"; expected no FILE", o->files[0]);
+	if (!o->interface && (o->write || o->duration != 0))
+		argp_error(state, "--%s without --interface", o->write ? "write" : "duration");
+}
+
 static bool pcap_options_select(int key, char *arg, struct argp_state *state)
 {
 	struct pcap_options *o = state->input;
@@ -111,6 +120,15 @@ static bool pcap_options_select(int key, char *arg, struct argp_state *state)
 		return true;
 	case KEY_LEVEL:
 		pcap_options_set_level(state, &o->least, arg);
+		return true;
+	case 'i':
+		o->interface = arg;
+		return true;
+	case 'w':
+		o->write = arg;
+		return true;
+	case KEY_DURATION:
+		o->duration = (unsigned)argument_number(state, "duration", arg, 1, 1000000000);
 		return true;
 	case KEY_SEVERITIES:
 		pcap_options_read_severities(state, &o->severities, arg);
@@ -149,9 +167,12 @@ error_t pcap_options_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		pcap_options_check_plot(state, o);
+		pcap_options_check_live(state, o);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no FILE; expected capture files, or - for standard input");
+		if (!o->interface)
+			argp_error(state, "no FILE; expected capture files, - for standard input, "
+					  "or --interface");
 		return 0;
 	default:
 		return pcap_options_select(key, arg, state) ? 0 : ARGP_ERR_UNKNOWN;
@@ -159,7 +180,11 @@ error_t pcap_options_parse(int key, char *arg, struct argp_state *state)
 }
 
 #define OPTIONS_OF_ALL                                                                             \
-	{"each", KEY_EACH, NULL, 0, "Every file is a capture of its own, not a part of one", 0},   \
+	{"interface", 'i', "INTERFACE", 0, "Capture there, not from files, until SIGINT", 0},      \
+		{"write", 'w', "FILE", 0, "Keep what is captured there", 0},                       \
+		{"duration", KEY_DURATION, "SECONDS", 0, "End capturing then", 0},                 \
+		{"each", KEY_EACH, NULL, 0,                                                        \
+			"Every file is a capture of its own, not a part of one", 0},               \
 		{"filter", KEY_FILTER, "EXPRESSION", 0,                                            \
 			"Read only frames that this expression of pcap-filter(7) takes", 0},       \
 		{"connection", KEY_CONNECTION, "N", 0,                                             \

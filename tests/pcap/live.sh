@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Captures of pcap/corpus over a veth pair to `uiwarp pcap check -i`.
+# shellcheck source=tests/apps/lib.sh
+source "$(dirname "$0")/../apps/lib.sh"
+only_over af_packet
+
+# A namespace of its own goes with the last process in it.
+live() { # CAPTURE [OPTION...]
+	local capture=$root/pcap/corpus/$1
+	shift
+	# shellcheck disable=SC2016 # the inner shell expands it
+	unshare -n bash -c '
+		ip link add sends type veth peer name listens || exit 1
+		for link in sends listens; do
+			ip link set "$link" addrgenmode none && ip link set "$link" up || exit 1
+		done
+		exec "$@"' - "$root/tests/pcap/live.py" "$uiwarp" "$capture" sends listens \
+		"$out/$case_name.pcap" "$@"
+}
+run_case good live ops-rev2.pcapng
+run_case terminate live terminate-untagged.pcapng
+run_case filter live terminate-tagged.pcapng --filter 'tcp port 7006'
+
+# One clear sentence, and what is there stays as it is.
+refused() { # SENTENCE OPTION...
+	local sentence=$1 status=0
+	shift
+	"$uiwarp" pcap check "$@" >"$(log_of server)" 2>"$(errors_of server)" || status=$?
+	((status == 2)) || { say "exit status $status, not 2"; return 1; }
+	grep -q "$sentence" "$(errors_of server)"
+}
+run_case no-interface refused 'No such device exists' -i nonesuch0
+run_case bad-filter refused 'the filter' -i lo --filter 'tcp port'
+run_case no-file refused 'No such file' -i lo -w /nonexistent/file
+plan_done
