@@ -113,6 +113,7 @@ static int host_start_tcp(struct uiwarp_tcp *h)
 		.no_timestamps = c->no_timestamps,
 		.no_sack = c->no_sack,
 		.no_window_scale = c->no_window_scale,
+		.no_pacing = c->no_pacing,
 	};
 	int err = tcp_stack_create(&cfg, h->now, &h->tcp);
 
@@ -330,6 +331,7 @@ void host_fill_info(struct uiwarp_tcp_info *to, const struct tcp_info *from)
 		.window_scale = from->window_scale,
 	};
 	snprintf(to->state, sizeof to->state, "%s", from->state);
+	snprintf(to->ca_state, sizeof to->ca_state, "%s", from->ca_state ? from->ca_state : "");
 	snprintf(to->congestion_control, sizeof to->congestion_control, "%s",
 		from->congestion_control);
 }

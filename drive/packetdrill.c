@@ -3,59 +3,36 @@
  * The interface of packetdrill (github.com/google/packetdrill) to a TCP in a shared object
  * (--so_filename): our sockets with errno, and a clock that advances when packetdrill sleeps, waits
  * for a packet or reads it. Built only where packetdrill.h is (docs/tcp-testing.md).
- *
- * The scripts are written for Linux, which hands data to a device in large pieces. So segments that
- * are sent together are joined here.
  */
-#include "drive/uiwarp_tcp.h"
+#include "drive/packetdrill_priv.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <packetdrill.h>
-#include <pthread.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
-#define US       UINT64_C(1000)
-#define SEC      UINT64_C(1000000000)
-#define FDS      1024
-#define PATIENCE (1000 * SEC) /* how long a packet is waited for */
-#define MTU      1500
+#define MTU                   1500
+#define PACKETDRILL_ADDRESSES 8
 
-struct drill {
-	struct uiwarp_tcp *h;
-	/** One thread of packetdrill's runs the script, another one the call that blocks. */
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	unsigned waiting;
-	/** packetdrill calls close() itself after ours, so each socket has a real descriptor. */
-	struct {
-		int s; /**< our socket and 1; 0: none */
-		bool nonblock;
-	} fd[FDS];
-	uint8_t held[65536]; /**< sent, not handed out yet */
-	size_t n_held;
-	uint64_t held_at;
-};
+struct packetdrill *packetdrill_of_process;
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-/** Begin a call. packetdrill_end() must follow. */
-static struct drill *packetdrill_begin(void *u)
+struct packetdrill *packetdrill_begin(void *u)
 {
-	struct drill *d = u;
+	struct packetdrill *d = u;
 
 	pthread_mutex_lock(&d->lock);
 	return d;
 }
 
-/** Something happened: a blocked call has to look, before time moves on. */
-static void packetdrill_notify(struct drill *d)
+void packetdrill_notify(struct packetdrill *d)
 {
 	unsigned turns = d->waiting * 4;
 
@@ -67,7 +44,7 @@ static void packetdrill_notify(struct drill *d)
 	}
 }
 
-static int packetdrill_end(struct drill *d, ssize_t r)
+int packetdrill_end(struct packetdrill *d, ssize_t r)
 {
 	pthread_mutex_unlock(&d->lock);
 	if (r >= 0)
@@ -77,7 +54,7 @@ static int packetdrill_end(struct drill *d, ssize_t r)
 }
 
 /** @return true if the call shall be tried again. */
-static bool packetdrill_block(struct drill *d, int fd, ssize_t r, int flags)
+static bool packetdrill_block(struct packetdrill *d, int fd, ssize_t r, int flags)
 {
 	if (r != -EAGAIN || d->fd[fd].nonblock || (flags & MSG_DONTWAIT))
 		return false;
@@ -87,21 +64,20 @@ static bool packetdrill_block(struct drill *d, int fd, ssize_t r, int flags)
 	return true;
 }
 
-/** @return the socket of @p fd, or -1, for which each call fails with -EBADF. */
-static int packetdrill_sock(const struct drill *d, int fd)
+int packetdrill_sock(const struct packetdrill *d, int fd)
 {
-	return fd >= 0 && fd < FDS ? d->fd[fd].s - 1 : -1;
+	return fd >= 0 && fd < PACKETDRILL_FDS ? d->fd[fd].s - 1 : -1;
 }
 
 /** A descriptor for @p s, or its error. */
-static int packetdrill_give_fd(struct drill *d, int s, bool nonblock)
+static int packetdrill_give_fd(struct packetdrill *d, int s, bool nonblock)
 {
 	int fd;
 
 	if (s < 0)
 		return s;
 	fd = open("/dev/null", O_RDWR);
-	if (fd < 0 || fd >= FDS)
+	if (fd < 0 || fd >= PACKETDRILL_FDS)
 		return -EMFILE;
 	d->fd[fd].s = s + 1;
 	d->fd[fd].nonblock = nonblock;
@@ -110,7 +86,7 @@ static int packetdrill_give_fd(struct drill *d, int s, bool nonblock)
 
 static int packetdrill_socket(void *u, int domain, int type, int protocol)
 {
-	struct drill *d = packetdrill_begin(u);
+	struct packetdrill *d = packetdrill_begin(u);
 
 	return packetdrill_end(
 		d, packetdrill_give_fd(d, uiwarp_tcp_socket(d->h, domain), type & SOCK_NONBLOCK));
@@ -118,21 +94,21 @@ static int packetdrill_socket(void *u, int domain, int type, int protocol)
 
 static int packetdrill_bind(void *u, int fd, const struct sockaddr *a, socklen_t len)
 {
-	struct drill *d = packetdrill_begin(u);
+	struct packetdrill *d = packetdrill_begin(u);
 
 	return packetdrill_end(d, uiwarp_tcp_bind(d->h, packetdrill_sock(d, fd), a, len));
 }
 
 static int packetdrill_listen(void *u, int fd, int backlog)
 {
-	struct drill *d = packetdrill_begin(u);
+	struct packetdrill *d = packetdrill_begin(u);
 
 	return packetdrill_end(d, uiwarp_tcp_listen(d->h, packetdrill_sock(d, fd), backlog));
 }
 
 static int packetdrill_accept(void *u, int fd, struct sockaddr *a, socklen_t *len)
 {
-	struct drill *d = packetdrill_begin(u);
+	struct packetdrill *d = packetdrill_begin(u);
 	int r;
 	int s = packetdrill_sock(d, fd);
 
@@ -144,7 +120,7 @@ static int packetdrill_accept(void *u, int fd, struct sockaddr *a, socklen_t *le
 
 static int packetdrill_connect(void *u, int fd, const struct sockaddr *a, socklen_t len)
 {
-	struct drill *d = packetdrill_begin(u);
+	struct packetdrill *d = packetdrill_begin(u);
 	int r, error = 0;
 	int s = packetdrill_sock(d, fd);
 
@@ -164,7 +140,7 @@ static int packetdrill_connect(void *u, int fd, const struct sockaddr *a, sockle
 
 static ssize_t packetdrill_recv(void *u, int fd, void *buf, size_t len, int flags)
 {
-	struct drill *d = packetdrill_begin(u);
+	struct packetdrill *d = packetdrill_begin(u);
 	ssize_t r;
 	int s = packetdrill_sock(d, fd);
 
@@ -176,12 +152,14 @@ static ssize_t packetdrill_recv(void *u, int fd, void *buf, size_t len, int flag
 
 static ssize_t packetdrill_send(void *u, int fd, const void *buf, size_t len, int flags)
 {
-	struct drill *d = packetdrill_begin(u);
+	struct packetdrill *d = packetdrill_begin(u);
 	const char *from = buf;
 	size_t done = 0;
 	ssize_t r;
 	int s = packetdrill_sock(d, fd);
 
+	if (s >= 0 && d->fd[fd].cork)
+		flags |= MSG_MORE;
 	do {
 		r = uiwarp_tcp_send(d->h, s, from + done, len - done, flags);
 		if (r > 0)
@@ -214,16 +192,88 @@ static ssize_t packetdrill_recvfrom(
 	return packetdrill_recv(u, fd, buf, len, flags);
 }
 
+/** The pieces of @p v in one, as one call of Linux's takes them. @return NULL: no memory. */
+static char *packetdrill_gather(const struct iovec *v, int n, size_t *len)
+{
+	char *all;
+
+	*len = 0;
+	for (int i = 0; i < n; i++)
+		*len += v[i].iov_len;
+	all = malloc(*len + 1);
+	*len = 0;
+	for (int i = 0; all && i < n; i++) {
+		memcpy(all + *len, v[i].iov_base, v[i].iov_len);
+		*len += v[i].iov_len;
+	}
+	return all;
+}
+
+static ssize_t packetdrill_send_pieces(void *u, int fd, const struct iovec *v, int n, int flags)
+{
+	size_t len;
+	char *all = packetdrill_gather(v, n, &len);
+	ssize_t r = all ? packetdrill_send(u, fd, all, len, flags) : (errno = ENOMEM, -1);
+
+	free(all);
+	return r;
+}
+
 static ssize_t packetdrill_sendmsg(void *u, int fd, const struct msghdr *m, int flags)
 {
-	return m->msg_iovlen == 1 ? packetdrill_send(u, fd, m->msg_iov[0].iov_base,
-					    m->msg_iov[0].iov_len, flags)
-				  : (errno = ENOSYS, -1);
+	return packetdrill_send_pieces(u, fd, m->msg_iov, (int)m->msg_iovlen, flags);
+}
+
+static ssize_t packetdrill_writev(void *u, int fd, const struct iovec *v, int n)
+{
+	return packetdrill_send_pieces(u, fd, v, n, 0);
+}
+
+static ssize_t packetdrill_receive_pieces(void *u, int fd, const struct iovec *v, int n, int flags)
+{
+	ssize_t r, got = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (!v[i].iov_len)
+			continue;
+		r = packetdrill_recv(
+			u, fd, v[i].iov_base, v[i].iov_len, flags | (got ? MSG_DONTWAIT : 0));
+		if (r < 0)
+			return got ? got : r;
+		got += r;
+		if ((size_t)r < v[i].iov_len)
+			break;
+	}
+	return got;
+}
+
+static ssize_t packetdrill_recvmsg(void *u, int fd, struct msghdr *m, int flags)
+{
+	m->msg_controllen = 0;
+	m->msg_flags = 0;
+	return packetdrill_receive_pieces(u, fd, m->msg_iov, (int)m->msg_iovlen, flags);
+}
+
+static ssize_t packetdrill_readv(void *u, int fd, const struct iovec *v, int n)
+{
+	return packetdrill_receive_pieces(u, fd, v, n, 0);
+}
+
+/* What is not there is refused, not NULL: packetdrill calls what it is given. */
+static int packetdrill_pipe(void *u, int fds[2])
+{
+	return errno = ENOSYS, -1;
+}
+
+static int packetdrill_splice(
+	void *u, int in, loff_t *in_at, int out, loff_t *out_at, size_t len, unsigned flags)
+{
+	return errno = ENOSYS, -1;
 }
 
 static int packetdrill_close(void *u, int fd)
 {
-	struct drill *d = packetdrill_begin(u);
+	struct packetdrill *d = packetdrill_begin(u);
 	int r = uiwarp_tcp_close(d->h, packetdrill_sock(d, fd));
 
 	if (r == 0) {
@@ -235,14 +285,14 @@ static int packetdrill_close(void *u, int fd)
 
 static int packetdrill_shutdown(void *u, int fd, int how)
 {
-	struct drill *d = packetdrill_begin(u);
+	struct packetdrill *d = packetdrill_begin(u);
 
 	return packetdrill_end(d, uiwarp_tcp_shutdown(d->h, packetdrill_sock(d, fd), how));
 }
 
 static int packetdrill_fcntl(void *u, int fd, int cmd, ...)
 {
-	struct drill *d = u;
+	struct packetdrill *d = u;
 	va_list v;
 	int s = packetdrill_sock(d, fd);
 
@@ -260,7 +310,7 @@ static int packetdrill_fcntl(void *u, int fd, int cmd, ...)
 
 static int packetdrill_ioctl(void *u, int fd, unsigned long request, ...)
 {
-	struct drill *d = u;
+	struct packetdrill *d = u;
 	va_list v;
 	int *out;
 	int s = packetdrill_sock(d, fd);
@@ -278,60 +328,9 @@ static int packetdrill_ioctl(void *u, int fd, unsigned long request, ...)
 			   request == SIOCINQ ? UIWARP_TCP_UNREAD : UIWARP_TCP_UNACKED, out));
 }
 
-static int packetdrill_get_tcp_info(struct drill *d, int s, void *out, socklen_t *len)
-{
-	static const char *const state[] = {"", "ESTABLISHED", "SYN-SENT", "SYN-RECEIVED",
-		"FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "CLOSED", "CLOSE-WAIT", "LAST-ACK",
-		"LISTEN", "CLOSING"};
-	struct uiwarp_tcp_info i;
-	struct tcp_info t = {0};
-	int r = uiwarp_tcp_info(d->h, s, &i);
-
-	if (r)
-		return r;
-	for (uint8_t k = 1; k < sizeof state / sizeof *state; k++)
-		if (strcmp(state[k], i.state) == 0)
-			t.tcpi_state = k;
-	t.tcpi_options =
-		(uint8_t)((i.timestamps ? 1 : 0) | (i.sack ? 2 : 0) | (i.window_scale ? 4 : 0));
-	t.tcpi_rto = (uint32_t)(i.rto / US);
-	t.tcpi_rtt = (uint32_t)(i.srtt / US);
-	t.tcpi_rttvar = (uint32_t)(i.rttvar / US);
-	t.tcpi_snd_mss = i.emss;
-	t.tcpi_snd_cwnd = i.emss ? i.cwnd / i.emss : 0;
-	t.tcpi_snd_ssthresh = i.emss ? i.ssthresh / i.emss : 0;
-	t.tcpi_unacked = i.emss ? (i.flight + i.emss - 1) / i.emss : 0;
-	t.tcpi_total_retrans = (uint32_t)i.retransmits;
-	memset(out, 0, *len);
-	memcpy(out, &t, *len < sizeof t ? *len : sizeof t);
-	return 0;
-}
-
-static int packetdrill_getsockopt(void *u, int fd, int level, int name, void *value, socklen_t *len)
-{
-	struct drill *d = packetdrill_begin(u);
-	int r = 0;
-	int s = packetdrill_sock(d, fd);
-
-	if (level == IPPROTO_TCP && name == TCP_INFO)
-		r = packetdrill_get_tcp_info(d, s, value, len);
-	else if (level == SOL_SOCKET && name == SO_ERROR && *len >= sizeof(int))
-		r = uiwarp_tcp_get(d->h, s, UIWARP_TCP_ERROR, value);
-	else
-		r = -ENOPROTOOPT;
-	return packetdrill_end(d, r);
-}
-
-/** What a script sets up is Linux's own: taken without a word. */
-static int packetdrill_setsockopt(
-	void *u, int fd, int level, int name, const void *value, socklen_t len)
-{
-	return packetdrill_sock(u, fd) < 0 ? (errno = EBADF, -1) : 0;
-}
-
 static int packetdrill_poll(void *u, struct pollfd *fds, nfds_t n, int timeout)
 {
-	struct drill *d = packetdrill_begin(u);
+	struct packetdrill *d = packetdrill_begin(u);
 	int ready = 0;
 
 	for (nfds_t i = 0; i < n; i++) {
@@ -344,177 +343,111 @@ static int packetdrill_poll(void *u, struct pollfd *fds, nfds_t n, int timeout)
 	return packetdrill_end(d, ready);
 }
 
-/* ---- packets and time ----------------------------------------------------------------------- */
-
-static int packetdrill_netdev_send(void *u, const void *buf, size_t len)
-{
-	struct drill *d = packetdrill_begin(u);
-	int r;
-
-	r = uiwarp_tcp_input(d->h, buf, len);
-	packetdrill_notify(d);
-	return packetdrill_end(d, r);
-}
-
-static size_t packetdrill_header_len(const uint8_t *p, bool tcp)
-{
-	size_t ip = p[0] >> 4 == 4 ? (p[0] & 15u) * 4 : 40;
-
-	return tcp ? ip + (p[ip + 12] >> 4) * 4u : ip;
-}
-
-static uint32_t packetdrill_be32(const uint8_t *p)
-{
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-/** A checksum may be wrong from here on: the sum over a packet that is now larger. */
-static void packetdrill_set_lengths(uint8_t *p, size_t len)
-{
-	size_t ip = packetdrill_header_len(p, false);
-	uint16_t n = (uint16_t)(p[0] >> 4 == 4 ? len : len - ip);
-	uint8_t *field = p + (p[0] >> 4 == 4 ? 2 : 4), *sum_at = p + ip + 16;
-	uint32_t sum = 6 + (uint32_t)(len - ip);
-
-	field[0] = (uint8_t)(n >> 8);
-	field[1] = (uint8_t)n;
-	sum_at[0] = sum_at[1] = 0;
-	for (size_t i = p[0] >> 4 == 4 ? 12 : 8; i < ip; i += 2)
-		sum += (uint32_t)p[i] << 8 | p[i + 1];
-	for (size_t i = ip; i < len; i++)
-		sum += (i - ip) & 1 ? p[i] : (uint32_t)p[i] << 8;
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	sum_at[0] = (uint8_t)(~sum >> 8);
-	sum_at[1] = (uint8_t)~sum;
-	if (p[0] >> 4 != 4)
-		return;
-	p[10] = p[11] = 0;
-	sum = 0;
-	for (size_t i = 0; i < ip; i += 2)
-		sum += (uint32_t)p[i] << 8 | p[i + 1];
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	p[10] = (uint8_t)(~sum >> 8);
-	p[11] = (uint8_t)~sum;
-}
-
-/** May @p q follow @p p in one piece? Full segments of one stream, the last one perhaps not. */
-static bool packetdrill_joins(const uint8_t *p, size_t p_len, const uint8_t *q, size_t q_len)
-{
-	size_t h = packetdrill_header_len(p, true), ip = packetdrill_header_len(p, false),
-	       text = p_len - h;
-	enum { FIN = 1, PSH = 8, ACK = 16 };
-
-	if (p[0] >> 4 != q[0] >> 4 || p[p[0] >> 4 == 4 ? 9 : 6] != 6 ||
-		h != packetdrill_header_len(q, true) || !text || q_len == h ||
-		p_len + q_len - h > 65000)
-		return false;
-	/* Behind a short segment nothing is joined, nor behind a FIN. */
-	return p[ip + 13] == ACK && !(q[ip + 13] & ~(ACK | PSH | FIN)) &&
-	       packetdrill_be32(p + ip + 4) + text == packetdrill_be32(q + ip + 4) &&
-	       packetdrill_be32(p + ip) == packetdrill_be32(q + ip) &&
-	       packetdrill_be32(p + ip + 8) == packetdrill_be32(q + ip + 8) &&
-	       !memcmp(p + ip + 14, q + ip + 14, 2) &&
-	       !memcmp(p + ip + 20, q + ip + 20, h - ip - 20);
-}
-
-/** Hand out one piece; what does not belong to it waits. @return its length, 0: there is none. */
-static size_t packetdrill_next_piece(struct drill *d, uint8_t *out, size_t size, uint64_t *at)
-{
-	size_t n = d->n_held;
-
-	*at = d->held_at;
-	if (n)
-		memcpy(out, d->held, n);
-	else
-		n = uiwarp_tcp_output(d->h, out, size, at);
-	d->n_held = 0;
-	while (n && uiwarp_tcp_output_time(d->h) == *at) {
-		size_t h;
-
-		d->n_held = uiwarp_tcp_output(d->h, d->held, sizeof d->held, &d->held_at);
-		if (!packetdrill_joins(out, n, d->held, d->n_held))
-			break;
-		h = packetdrill_header_len(out, true);
-		memcpy(out + n, d->held + h, d->n_held - h);
-		n += d->n_held - h;
-		out[packetdrill_header_len(out, false) + 13] |=
-			d->held[packetdrill_header_len(out, false) + 13];
-		d->n_held = 0;
-		packetdrill_set_lengths(out, n);
-	}
-	return n;
-}
-
-static int packetdrill_netdev_receive(void *u, void *buf, size_t *len, long long *time_usecs)
-{
-	struct drill *d = packetdrill_begin(u);
-	uint64_t give_up, at;
-	size_t n;
-
-	give_up = uiwarp_tcp_now(d->h) + PATIENCE;
-	while (!d->n_held && uiwarp_tcp_output_time(d->h) == UIWARP_TCP_NEVER &&
-		uiwarp_tcp_now(d->h) < give_up) {
-		uint64_t next = uiwarp_tcp_next(d->h);
-
-		uiwarp_tcp_advance(d->h, next < give_up ? next : give_up);
-		packetdrill_notify(d);
-	}
-	n = packetdrill_next_piece(d, buf, *len, &at);
-	*len = n;
-	*time_usecs = (long long)(at / US);
-	return packetdrill_end(d, 0);
-}
-
-static int packetdrill_usleep(void *u, useconds_t us)
-{
-	struct drill *d = packetdrill_begin(u);
-
-	uiwarp_tcp_advance(d->h, uiwarp_tcp_now(d->h) + us * US);
-	packetdrill_notify(d);
-	return packetdrill_end(d, 0);
-}
-
-/** packetdrill waits the last microseconds by looking at the clock: each look takes one. */
-static int packetdrill_gettimeofday(void *u, struct timeval *tv, struct timezone *tz)
-{
-	struct drill *d = packetdrill_begin(u);
-
-	uiwarp_tcp_advance(d->h, uiwarp_tcp_now(d->h) + US);
-	tv->tv_sec = (time_t)(uiwarp_tcp_now(d->h) / SEC);
-	tv->tv_usec = (suseconds_t)(uiwarp_tcp_now(d->h) % SEC / US);
-	return packetdrill_end(d, 0);
-}
-
 static void packetdrill_free(void *u)
 {
-	struct drill *d = u;
+	struct packetdrill *d = u;
 
+	packetdrill_of_process = NULL;
 	uiwarp_tcp_destroy(d->h);
 	free(d);
 }
 
-/** @p flags: the host's addresses, "192.168.0.1/16", separated by commas. */
+/** Set one `key=value`. @return false if there is none of that name. */
+static bool packetdrill_set_up(
+	struct packetdrill *d, struct uiwarp_tcp_config *cfg, const char *key, const char *value)
+{
+	bool on = strcmp(value, "0") != 0;
+
+	if (!strcmp(key, "push"))
+		d->no_push = !on;
+	else if (!strcmp(key, "receive_buffer"))
+		cfg->receive_buffer = (uint32_t)strtoul(value, NULL, 10);
+	else if (!strcmp(key, "send_buffer"))
+		cfg->send_buffer = (uint32_t)strtoul(value, NULL, 10);
+	else if (!strcmp(key, "congestion_control"))
+		cfg->congestion_control = strcmp(value, "reno") ? value : "newreno";
+	else if (!strcmp(key, "ecn")) /* as Linux's tcp_ecn has it: 0 off, 1 ask, 2 accept */
+		cfg->ecn = !on                       ? UIWARP_TCP_ECN_OFF
+			   : strcmp(value, "1") == 0 ? UIWARP_TCP_ECN_ON
+						     : UIWARP_TCP_ECN_ACCEPT;
+	else if (!strcmp(key, "syn_cookies")) /* as tcp_syncookies: 0 off, 1 when full, 2 always */
+		cfg->syn_cookies = !on                       ? UIWARP_TCP_COOKIES_OFF
+				   : strcmp(value, "2") == 0 ? UIWARP_TCP_COOKIES_ALWAYS
+							     : UIWARP_TCP_COOKIES_AUTO;
+	else if (!strcmp(key, "timestamps"))
+		cfg->no_timestamps = !on;
+	else if (!strcmp(key, "sack"))
+		cfg->no_sack = !on;
+	else if (!strcmp(key, "pacing"))
+		cfg->no_pacing = !on;
+	else if (!strcmp(key, "window_scale"))
+		cfg->no_window_scale = !on;
+	else
+		return false;
+	return true;
+}
+
+static void packetdrill_die(const char *what)
+{
+	fprintf(stderr, "uiwarp-packetdrill: %s\n", what);
+	abort();
+}
+
+/** The words of @p flags that are settings; the others, its addresses, stay in @p addresses. */
+static unsigned packetdrill_parse_flags(struct packetdrill *d, char *flags,
+	struct uiwarp_tcp_config *cfg, char *addresses[PACKETDRILL_ADDRESSES])
+{
+	unsigned n = 0;
+	char *save = NULL;
+
+	for (char *a = strtok_r(flags, ",", &save); a; a = strtok_r(NULL, ",", &save)) {
+		char *value = strchr(a, '=');
+
+		if (value) {
+			*value++ = 0;
+			if (!packetdrill_set_up(d, cfg, a, value))
+				packetdrill_die("--so_flags has an unknown key");
+		} else if (n < PACKETDRILL_ADDRESSES) {
+			addresses[n++] = a;
+		}
+	}
+	return n;
+}
+
+static struct packetdrill *packetdrill_create(const char *flags)
+{
+	struct uiwarp_tcp_config cfg = {.mtu = MTU, .seed = 1};
+	char *list = strdup(flags ? flags : "192.168.0.1/16"), *address[PACKETDRILL_ADDRESSES];
+	struct packetdrill *d = calloc(1, sizeof *d);
+	unsigned n;
+
+	if (!d || !list)
+		packetdrill_die("no memory");
+	n = packetdrill_parse_flags(d, list, &cfg, address);
+	pthread_mutex_init(&d->lock, NULL);
+	pthread_cond_init(&d->changed, NULL);
+	if (uiwarp_tcp_create(&cfg, 1000 * PACKETDRILL_SEC, &d->h))
+		packetdrill_die("the host does not start");
+	while (n)
+		if (uiwarp_tcp_add_address(d->h, address[--n]))
+			packetdrill_die("--so_flags has a bad address");
+	uiwarp_tcp_add_route(d->h, "0.0.0.0/0");
+	uiwarp_tcp_add_route(d->h, "::/0");
+	free(list);
+	return d;
+}
+
+/**
+ * @p flags: the host's addresses and settings, separated by commas: "192.168.0.1/16,ecn=1".
+ * What is not named has packetdrill's defaults for Linux's or ours.
+ */
 UIWARP_TCP_API void packetdrill_interface_init(const char *flags, struct packetdrill_interface *i);
 
 void packetdrill_interface_init(const char *flags, struct packetdrill_interface *i)
 {
-	struct drill *d = calloc(1, sizeof *d);
-	struct uiwarp_tcp_config cfg = {.mtu = MTU, .seed = 1};
-	char *list = strdup(flags ? flags : "192.168.0.1/16"), *save = NULL;
+	struct packetdrill *d = packetdrill_create(flags);
 
-	pthread_mutex_init(&d->lock, NULL);
-	pthread_cond_init(&d->changed, NULL);
-	if (!d || !list || uiwarp_tcp_create(&cfg, 1000 * SEC, &d->h))
-		abort();
-	for (char *a = strtok_r(list, ",", &save); a; a = strtok_r(NULL, ",", &save)) {
-		if (uiwarp_tcp_add_address(d->h, a))
-			abort();
-	}
-	uiwarp_tcp_add_route(d->h, "0.0.0.0/0");
-	uiwarp_tcp_add_route(d->h, "::/0");
-	free(list);
+	packetdrill_of_process = d;
 	*i = (struct packetdrill_interface){
 		.userdata = d,
 		.free = packetdrill_free,
@@ -530,6 +463,11 @@ void packetdrill_interface_init(const char *flags, struct packetdrill_interface 
 		.send = packetdrill_send,
 		.sendto = packetdrill_sendto,
 		.sendmsg = packetdrill_sendmsg,
+		.recvmsg = packetdrill_recvmsg,
+		.readv = packetdrill_readv,
+		.writev = packetdrill_writev,
+		.pipe = packetdrill_pipe,
+		.splice = packetdrill_splice,
 		.fcntl = packetdrill_fcntl,
 		.ioctl = packetdrill_ioctl,
 		.close = packetdrill_close,

@@ -74,6 +74,9 @@ struct uiwarp_tcp_config {
 	enum uiwarp_tcp_cookies syn_cookies;
 	enum uiwarp_tcp_ecn ecn;
 	bool no_timestamps, no_sack, no_window_scale; /**< neither offered nor accepted */
+	/** Send what the window allows at once, as Linux does without its `fq`. bbr is always
+	 * paced. */
+	bool no_pacing;
 	/** One line of log, without its newline. May be NULL. */
 	void (*log)(void *ctx, const char *line);
 	void *log_ctx;
@@ -230,13 +233,13 @@ UIWARP_TCP_API int uiwarp_tcp_set_congestion_control(struct uiwarp_tcp *h, int s
 struct uiwarp_tcp_info {
 	char state[16]; /**< "ESTABLISHED", ...; "CLOSED": no connection */
 	uint64_t srtt, rttvar, rto;
-	uint32_t cwnd, ssthresh, flight;
-	uint32_t snd_wnd, rcv_wnd; /**< last advertised by the peer and by us */
-	uint32_t emss;             /**< text that one segment can carry now */
-	uint32_t mtu;              /**< of the path, if known */
-	uint32_t lost, sacked;     /**< of the flight */
-	uint64_t min_rtt;          /**< of the last minutes; 0: no sample yet */
-	uint64_t reo_wnd;          /**< reordering window (RFC 8985) */
+	uint32_t cwnd, ssthresh, flight; /**< ssthresh 0x7fffffff: none yet */
+	uint32_t snd_wnd, rcv_wnd;       /**< last advertised by the peer and by us */
+	uint32_t emss;                   /**< text that one segment can carry now */
+	uint32_t mtu;                    /**< of the path, if known */
+	uint32_t lost, sacked;           /**< of the flight */
+	uint64_t min_rtt;                /**< of the last minutes; 0: no sample yet */
+	uint64_t reo_wnd;                /**< reordering window (RFC 8985) */
 	uint64_t bytes_sent, bytes_acked, bytes_received;
 	uint64_t segments_out, segments_in, retransmits, timeouts, fast_recoveries, out_of_order;
 	uint64_t tlp_probes, dsacks;
@@ -249,6 +252,7 @@ struct uiwarp_tcp_info {
 	/** The latest; 0: not paced; no sample yet. */
 	uint64_t pacing_rate, delivery_rate;
 	uint32_t send_buffer, receive_buffer; /**< their limits now */
+	char ca_state[12]; /**< "open", "disorder", "cwr", "recovery", "loss", as Linux has them */
 };
 
 /** @return 0 or -EBADF. */

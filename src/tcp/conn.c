@@ -388,6 +388,17 @@ const char *tcp_state_name(enum tcp_state state)
 	return name[state];
 }
 
+static const char *tcp_conn_ca_state(const struct tcp_conn *c)
+{
+	static const char *const name[] = {[TCP_CA_OPEN] = "open",
+		[TCP_CA_CWR] = "cwr",
+		[TCP_CA_RECOVERY] = "recovery",
+		[TCP_CA_LOSS] = "loss"};
+	bool hint = c->dupacks || c->sendq.n_sacked;
+
+	return c->ca_state == TCP_CA_OPEN && hint ? "disorder" : name[c->ca_state];
+}
+
 void tcp_conn_info(const struct tcp_conn *c, struct tcp_info *out)
 {
 	struct tcp_cc_info cc;
@@ -434,6 +445,7 @@ void tcp_conn_info(const struct tcp_conn *c, struct tcp_info *out)
 		.ece_received = c->ece_received,
 		.congestion_control = cc.name,
 		.phase = cc.phase,
+		.ca_state = tcp_conn_ca_state(c),
 		.bandwidth = cc.bandwidth,
 		.delivery_rate = tcp_rate_last(&c->rate),
 		.app_limited = c->rate.app_limited,

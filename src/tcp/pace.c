@@ -58,7 +58,7 @@ static bool tcp_pace_is_unpaced(const struct tcp_conn *c)
 {
 	uint64_t rtt = tcp_min_rtt_get(&c->rec.min_rtt);
 
-	return rtt && rtt < SHORT_PATH && !c->cc.ops->owns_cwnd;
+	return ((rtt && rtt < SHORT_PATH) || c->s->cfg.no_pacing) && !c->cc.ops->owns_cwnd;
 }
 
 /**

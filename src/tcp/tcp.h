@@ -46,6 +46,8 @@ struct tcp_stack_config {
 	enum tcp_syn_cookies syn_cookies;
 	enum tcp_ecn_mode ecn;
 	bool no_timestamps, no_sack, no_window_scale; /**< do not offer or accept the option */
+	bool no_pacing; /**< send what the window allows at once; not for bbr, which lives by its
+			   rate */
 };
 
 /** @return 0, -ENOMEM, -EINVAL (unknown congestion control). */
@@ -90,6 +92,9 @@ struct tcp_info {
 	uint32_t ce_received, ece_received; /**< text marked by the network; marks echoed to us */
 	bool timestamps, sack, window_scale, ecn;
 	const char *congestion_control, *phase; /**< "cubic", "slow start" */
+	/** "open", "disorder" (ACKs hint at a loss), "cwr", "recovery", "loss", as Linux has them.
+	 */
+	const char *ca_state;
 	/** Bytes per second; 0: not paced; no sample yet; the module does not estimate it. */
 	uint64_t pacing_rate, delivery_rate, bandwidth;
 	bool app_limited; /**< delivery_rate's sample: the network was not the limit */
