@@ -103,6 +103,8 @@ void arena_resolve(struct model *m, unsigned host, unsigned i)
 	struct model_claim c = h->claim[i];
 
 	m->resolved++;
+	if (c.incoming)
+		h->placed = c.off, h->placed_len = c.len;
 	memcpy(h->known + c.off, c.data, c.len);
 	c.wr->refs++;
 	arena_forget(h, i);

@@ -170,6 +170,7 @@ struct model_claim {
 struct model_host {
 	uint8_t *memory; /**< the arena, the program's */
 	uint8_t *known;
+	uint32_t placed, placed_len; /**< where a peer has written last */
 	struct model_claim *claim;
 	unsigned n, room;
 };

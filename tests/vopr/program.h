@@ -84,7 +84,7 @@ struct program {
 };
 
 /** What new steps and new choices begin with, so that a seed keeps the program that it had. */
-#define PROGRAM_VERSION 2
+#define PROGRAM_VERSION 3
 
 /** @param n steps. @param version of the generator. */
 void program_generate(struct program *p, uint64_t seed, unsigned n, unsigned version);

@@ -14,9 +14,9 @@ static void words(char *to, const char *from)
 	*to = '\0';
 }
 
-static bool fails_alike(const struct program *p, const char *wrong)
+static bool fails_alike(const struct program *p, const char *wrong, const struct world_options *o)
 {
-	const struct world_options quiet = {0};
+	const struct world_options quiet = {.deliberate = o->deliberate};
 	struct run_result r;
 	char a[256], b[256];
 
@@ -39,14 +39,15 @@ static struct program without(const struct program *p, unsigned at, unsigned n)
 }
 
 /** Try to leave out each part of @p n steps, from the last on. @return runs. */
-static unsigned leave_out(struct program *p, unsigned n, const char *wrong, bool *some)
+static unsigned leave_out(
+	struct program *p, unsigned n, const char *wrong, const struct world_options *o, bool *some)
 {
 	unsigned runs = 0;
 
 	for (unsigned at = p->n; at > 0;) {
 		unsigned from = at > n ? at - n : 0;
 		struct program q = without(p, from, at - from);
-		bool alike = fails_alike(&q, wrong);
+		bool alike = fails_alike(&q, wrong, o);
 
 		runs++;
 		if (alike) {
@@ -61,7 +62,7 @@ static unsigned leave_out(struct program *p, unsigned n, const char *wrong, bool
 	return runs;
 }
 
-unsigned shrink(struct program *p, const char *wrong)
+unsigned shrink(struct program *p, const char *wrong, const struct world_options *o)
 {
 	unsigned runs = 0;
 	bool some;
@@ -69,7 +70,7 @@ unsigned shrink(struct program *p, const char *wrong)
 	for (unsigned n = p->n / 2; n; n /= 2) {
 		do {
 			some = false;
-			runs += leave_out(p, n, wrong, &some);
+			runs += leave_out(p, n, wrong, o, &some);
 		} while (some && n == 1);
 	}
 	return runs;

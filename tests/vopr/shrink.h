@@ -7,8 +7,8 @@
 
 /**
  * Leave out what can be left out of @p p, so that it still fails in the way of @p wrong: the same
- * sentence, whatever its numbers. @return how many runs that took.
+ * sentence, whatever its numbers, and with @p o->deliberate. @return how many runs that took.
  */
-unsigned shrink(struct program *p, const char *wrong);
+unsigned shrink(struct program *p, const char *wrong, const struct world_options *o);
 
 #endif

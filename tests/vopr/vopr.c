@@ -17,7 +17,7 @@ static volatile uint64_t current_seed;
 static void usage(FILE *to)
 {
 	fputs("usage: vopr [--seed N | --seeds FROM:TO] [--steps N] [--time SECONDS] [--trace]\n"
-	      "            [--pcap FILE] [--shrink] [--first] [--list FILE]\n",
+	      "            [--pcap FILE] [--shrink] [--first] [--list FILE] [--deliberate]\n",
 		to);
 }
 
@@ -75,7 +75,7 @@ static bool parse(int argc, char **argv, struct options *o)
 		{"time", required_argument, NULL, 't'}, {"trace", no_argument, NULL, 'v'},
 		{"pcap", required_argument, NULL, 'p'}, {"shrink", no_argument, NULL, 'm'},
 		{"first", no_argument, NULL, 'f'}, {"list", required_argument, NULL, 'l'},
-		{"help", no_argument, NULL, 'h'}, {0}};
+		{"deliberate", no_argument, NULL, 'd'}, {"help", no_argument, NULL, 'h'}, {0}};
 	char *end;
 	int c;
 
@@ -114,6 +114,9 @@ static bool parse(int argc, char **argv, struct options *o)
 		case 'l':
 			o->list = optarg;
 			break;
+		case 'd':
+			o->world.deliberate = true;
+			break;
 		case 'h':
 			usage(stdout);
 			exit(0);
@@ -127,14 +130,14 @@ static bool parse(int argc, char **argv, struct options *o)
 /** Find the shortest program, and run it once more for all to see. */
 static void show_shortest(const struct options *o, struct program *p, const char *wrong)
 {
-	unsigned steps = p->n, runs = shrink(p, wrong);
+	unsigned steps = p->n, runs = shrink(p, wrong, &o->world);
 	struct run_result r;
 
 	printf("seed %ju: %u of %u steps do it (%u runs):\n", (uintmax_t)p->profile.seed, p->n,
 		steps, runs);
 	for (unsigned i = 0; i < p->n; i++)
 		printf("    host %u: %s\n", p->step[i].host, step_name(p->step[i].kind));
-	run_program(p, &(struct world_options){stdout, o->world.pcap}, &r);
+	run_program(p, &(struct world_options){stdout, o->world.pcap, o->world.deliberate}, &r);
 }
 
 static void run_seed(const struct options *o, uint64_t seed, struct sums *sums)

@@ -128,6 +128,7 @@ void world_create(struct world *w, const struct program *p, const struct world_o
 
 	*w = (struct world){.program = p,
 		.trace = o->trace,
+		.deliberate = o->deliberate,
 		.n = p->profile.hosts,
 		.cqs = p->profile.small_cq ? WORLD_CQS : WORLD_CQS - 1};
 	w->r.state = p->profile.seed ^ 0x766f7072;

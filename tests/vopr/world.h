@@ -135,6 +135,7 @@ struct world {
 	uint64_t calm_since;
 	uint64_t no_memory; /**< allocations that had failed when a verb was last called */
 	bool disturbed;     /**< packets may have overtaken each other since the beginning */
+	bool deliberate;    /**< see world_options */
 	bool over;          /**< nothing is left of the hosts' objects */
 	bool ending;        /**< the program is over; what is posted is to end it */
 	FILE *trace;        /**< NULL: none */
@@ -145,6 +146,7 @@ struct world {
 struct world_options {
 	FILE *trace;
 	const char *pcap; /**< NULL: none */
+	bool deliberate;  /**< one completion in 16 is lost, to see what comes of it */
 };
 
 void world_create(struct world *w, const struct program *p, const struct world_options *o);

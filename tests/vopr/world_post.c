@@ -111,6 +111,25 @@ static bool find_own(struct world_host *h, const struct model_qp *fenced, struct
 	return !len;
 }
 
+/** What a key of the peer's stood for, before it ended. @return false: there is none. */
+static bool find_ended(struct world_qp *q, struct model_wr *r)
+{
+	struct world *w = q->h->w;
+	const struct world_host *p = &w->host[q->model.peer->host];
+
+	for (unsigned i = 0; r->length && r->length <= 200 && i < TRIES; i++) {
+		unsigned n = (unsigned)world_below(w, WORLD_MRS + WORLD_MWS);
+		struct model_key *k = n < WORLD_MRS ? p->mr[n].key : p->mw[n - WORLD_MRS].key;
+
+		if (!k || k->valid != MODEL_NO || k->len < r->length + 8)
+			continue;
+		r->remote = k;
+		r->at = (k->off + 7) & ~7u;
+		return true;
+	}
+	return false;
+}
+
 /** Something of the peer's to reach, or to fail at. @return false: nothing. */
 static bool find_remote(struct world_qp *q, struct model_wr *r, unsigned rights, bool atomic)
 {
@@ -118,6 +137,8 @@ static bool find_remote(struct world_qp *q, struct model_wr *r, unsigned rights,
 	struct world_host *p = &w->host[q->model.peer->host];
 	bool offence = world_chance(w, w->program->profile.offences);
 
+	if (world_chance_since(w, 3, 0.01) && find_ended(q, r))
+		return true;
 	for (unsigned i = 0; i < 2 * TRIES; i++) {
 		unsigned n = (unsigned)world_below(w, WORLD_MRS + WORLD_MWS);
 		struct model_key *k = n < WORLD_MRS ? p->mr[n].key : p->mw[n - WORLD_MRS].key;
@@ -552,7 +573,11 @@ void world_scribble(struct world_host *h)
 	struct world *w = h->w;
 	uint32_t len = 1 + (uint32_t)world_below(w, 4096);
 	uint32_t off = (uint32_t)world_below(w, MODEL_ARENA - len + 1);
+	const struct model_host *m = &w->m.host[h->index];
 
+	/* What a peer has just written: if that is placed once more, it shows. */
+	if (m->placed_len && world_chance_since(w, 3, 0.7))
+		off = m->placed, len = m->placed_len;
 	if (model_free(&w->m, h->index, off, len, true))
 		model_fill(&w->m, h->index, off, len, prng_u64(&w->r));
 }
