@@ -98,6 +98,7 @@ static void step_run(struct world *w, const struct step *s)
 	default:
 		world_fault(h, s);
 	}
+	world_resplit(w);
 	world_notice(w);
 }
 

@@ -118,6 +118,7 @@ struct world_host {
 	struct box *box;
 	struct forge *forge;
 	struct sim_element *split, *coalesce; /**< of what it sends */
+	bool resplit;                         /**< in other sizes after each step */
 };
 
 struct world {
@@ -234,6 +235,8 @@ void world_reap(struct world_host *h);
 /* world_fault.c */
 void world_network_create(struct world *w, const char *pcap);
 void world_fault(struct world_host *h, const struct step *step);
+/** What changes while a program runs. */
+void world_resplit(struct world *w);
 /** All faults end. */
 void world_calm(struct world *w);
 

@@ -141,6 +141,7 @@ static void calm(struct world_host *h)
 	calm_path(&h->down);
 	sim_delay_set(h->up.delay, 50 * SIM_US);
 	sim_delay_set(h->down.delay, 50 * SIM_US);
+	h->resplit = false;
 	h->mangle->p = h->forge->p = 0;
 	box_set(h->box, 0);
 	sim_split_set(h->split, UINT32_MAX);
@@ -249,12 +250,23 @@ static void box_any(struct world_host *h)
 
 	box_set(h->box, acts);
 	w->disturbed |= acts & (BOX_HOLD | BOX_REPEAT);
+	h->resplit = world_chance_since(w, 3, 0.5);
+	if (h->resplit) /* for something to be sent again */
+		sim_loss_config(h->up.loss)->chance = (struct wan_loss_config){.good = 0.05};
 	if (world_chance(w, 0.3))
 		sim_split_set(h->split, 1 + (uint32_t)world_below(w, 1400));
 	if (world_chance(w, 0.3))
 		sim_coalesce_set(h->coalesce, (uint32_t)world_below(w, w->program->profile.mtu),
 			world_below(w, SIM_MS));
 	world_trace(w, "host %u: middlebox, acts %#x", h->index, acts);
+}
+
+/** What is sent again is cut in other places, and overlaps what has come. */
+void world_resplit(struct world *w)
+{
+	for (unsigned i = 0; i < w->n; i++)
+		if (w->host[i].resplit)
+			sim_split_set(w->host[i].split, 1 + (uint32_t)world_below(w, 1400));
 }
 
 static void forge_some(struct world_host *h)
