@@ -48,7 +48,7 @@ static int stack_open_rnic(struct stack *s, struct config_error *e)
 {
 	struct rnic_config cfg = {
 		.engine = net_engine(s->net),
-		.net = tcp_llp_stack(net_tcp(s->net)),
+		.net = net_llp(s->net),
 		.random = net_random,
 		.log = net_log(s->net),
 		.mpa = net_config(s->net)->mpa,

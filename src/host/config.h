@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "mpa/mpa.h"
 #include "tcp/choices.h"
+#include "tls/tls.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,6 +61,7 @@ struct config {
 	enum tcp_ecn_mode ecn;               /**< accept | on | off */
 	enum tcp_syn_cookies syn_cookies;    /**< auto | always | off */
 	struct config_patience patience;
+	struct tls_config tls;
 	char capture[CONFIG_MAX_PATH];
 	enum log_level log;                   /**< error | warning | info | debug */
 	char log_file[CONFIG_MAX_PATH];       /**< empty: stderr */

@@ -75,6 +75,34 @@ static int config_check_gateway(
 	return 0;
 }
 
+/** TLS needs to know who we are and who is believed. */
+static int config_check_tls(const struct config *c, struct config_error *e)
+{
+	const struct tls_config *t = &c->tls;
+
+	if (t->mode == TLS_OFF)
+		return 0;
+	if (!tls_is_available())
+		return config_complain(e, -EINVAL, NULL,
+			"\"tls\" is not off, but this uiwarp was built without OpenSSL; expected "
+			"off");
+	if (*t->psk != '\0') {
+		if (*t->certificate != '\0' || *t->key != '\0' || *t->ca != '\0')
+			return config_complain(e, -EINVAL, NULL,
+				"\"tls_psk\" and certificates are given; expected one of them");
+		return 0;
+	}
+	if (*t->certificate == '\0' || *t->key == '\0')
+		return config_complain(e, -EINVAL, NULL,
+			"\"tls\" is not off, but \"%s\" is missing; expected it, or \"tls_psk\"",
+			*t->certificate == '\0' ? "tls_certificate" : "tls_key");
+	if (t->verify == TLS_VERIFY_PEER && *t->ca == '\0')
+		return config_complain(e, -EINVAL, NULL,
+			"\"tls\" is not off, but \"tls_ca\" is missing, so nobody could be "
+			"believed; expected the path of a file in PEM");
+	return 0;
+}
+
 int config_check(const struct config *c, struct config_error *e)
 {
 	int rc = 0;
@@ -91,5 +119,5 @@ int config_check(const struct config *c, struct config_error *e)
 		rc = config_check_address(c, &c->address[i], e);
 	for (unsigned i = 0; rc == 0 && i < c->num_gateways; i++)
 		rc = config_check_gateway(c, &c->gateway[i], e);
-	return rc;
+	return rc == 0 ? config_check_tls(c, e) : rc;
 }

@@ -26,6 +26,10 @@ static const struct config_word config_ecn[] = {{"accept", TCP_ECN_ACCEPT, false
 	{"on", TCP_ECN_ON, false}, {"off", TCP_ECN_OFF, false}, {0}};
 static const struct config_word config_syn_cookies[] = {{"auto", TCP_COOKIES_AUTO, false},
 	{"always", TCP_COOKIES_ALWAYS, false}, {"off", TCP_COOKIES_OFF, false}, {0}};
+static const struct config_word config_tls[] = {
+	{"off", TLS_OFF, false}, {"on", TLS_ON, false}, {"required", TLS_REQUIRED, false}, {0}};
+static const struct config_word config_tls_verify[] = {
+	{"peer", TLS_VERIFY_PEER, false}, {"none", TLS_VERIFY_NONE, false}, {0}};
 static const struct config_word config_log[] = {{"error", LOG_LEVEL_ERROR, false},
 	{"warning", LOG_LEVEL_WARNING, false}, {"info", LOG_LEVEL_INFO, false},
 	{"debug", LOG_LEVEL_DEBUG, false}, {0}};
@@ -218,6 +222,38 @@ const struct config_key config_keys[] = {
 		.text = "Answer connection requests without remembering them (RFC 4987): when "
 			"more are under way than a listener's backlog, always, or never; then "
 			"the oldest gives way."},
+	{"tls", CONFIG_IS_WORD(tls.mode, config_tls), .initial = "off",
+		.text = "TLS 1.3 under MPA. `on`: connections that we begin are encrypted, and "
+			"those that come to us may be. `required`: both are, and others are "
+			"refused. It needs `tls_certificate`, `tls_key` and `tls_ca`, or else "
+			"`tls_psk`; see [security.md](security.md). With `crc = preferred` "
+			"CRCs are then off between two of us, as TLS finds more."},
+	{"tls_certificate", CONFIG_IS_TEXT(tls.certificate, "the path of a file in PEM"),
+		.absent = "none",
+		.text = "Our certificate, and behind it those up to the CA's, if any are "
+			"between. Read again when it has changed, for new connections; so are "
+			"the next two and `tls_psk`."},
+	{"tls_key", CONFIG_IS_TEXT(tls.key, "the path of a file in PEM"), .absent = "none",
+		.text = "Its private key, without a password. Refused if everybody may read it."},
+	{"tls_ca", CONFIG_IS_TEXT(tls.ca, "the path of a file in PEM"), .absent = "none",
+		.text = "Certificates of those who may vouch for peers."},
+	{"tls_peer_name", CONFIG_IS_TEXT(tls.peer_name, "a list of names"),
+		.absent = "when we connect, the peer's address",
+		.text = "Names, separated by commas, of which a peer's certificate must have "
+			"one among its alternative names: DNS names or addresses. `*.` at the "
+			"front of one stands for any one label. Without it, the certificate of "
+			"a peer that we connect to must have its address, and one that "
+			"connects to us may have any name."},
+	{"tls_verify", CONFIG_IS_WORD(tls.verify, config_tls_verify), .initial = "peer",
+		.text = "`none` believes everybody. That helps against those who listen, and "
+			"not against those who change what passes."},
+	{"tls_psk", CONFIG_IS_TEXT(tls.psk, "the path of a file"), .absent = "none",
+		.text = "Instead of certificates: a file with lines `identity:key`, the key in "
+			"32 to 128 hexadecimal digits, which both sides know. We connect with "
+			"the first and answer to all. Refused if everybody may read it."},
+	{"tls_keylog", CONFIG_IS_TEXT(tls.keylog, "the path of a file"), .absent = "none",
+		.text = "File to add the secrets of all connections to, for Wireshark. Who has "
+			"it and the packets can read everything."},
 	{"capture", CONFIG_IS_TEXT(capture, "the path of a pcapng file"), .absent = "none",
 		.text = "File for all that the stack sends and receives."},
 	{"interface", CONFIG_IS_SWITCH(list_addresses), .initial = "on",

@@ -9,6 +9,7 @@
 #include "host/stack_log.h"
 #include "host/thread.h"
 #include "ip/ip.h"
+#include "tls/tls.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -43,6 +44,7 @@ struct net {
 	struct capture *capture;
 	struct ip_stack *ip;
 	struct tcp_stack *tcp;
+	struct tls_stack *tls; /**< NULL: off */
 	struct engine_thread *thread;
 	struct net_events events;
 	struct engine_doorbell end_bell; /**< a signal ends the process */
@@ -237,6 +239,21 @@ static int net_open_tcp(struct net *n, struct config_error *e)
 	else if (r)
 		snprintf(e->text, sizeof e->text, "TCP does not start: %s", strerror(-r));
 	n->poller.tcp = n->tcp;
+	return r;
+}
+
+static int net_open_tls(struct net *n, struct config_error *e)
+{
+	struct tls_stack_config cfg = {
+		.below = tcp_llp_stack(n->tcp), .tls = &n->config.tls, .log = &n->log.sink};
+	struct tls_error te = {""};
+	int r;
+
+	if (n->config.tls.mode == TLS_OFF)
+		return 0;
+	r = tls_stack_create(&cfg, &n->tls, &te);
+	if (r)
+		snprintf(e->text, sizeof e->text, "%s", te.text);
 	return r;
 }
 
@@ -485,6 +502,8 @@ void net_close(struct net *n, bool end)
 	if (n->tcp)
 		tcp_stack_destroy(n->tcp);
 	n->poller.tcp = NULL;
+	if (n->tls && !end)
+		tls_stack_destroy(n->tls);
 	if (n->ip)
 		ip_stack_destroy(n->ip);
 	n->poller.ip = NULL;
@@ -510,7 +529,8 @@ void net_close(struct net *n, bool end)
 int net_open(const struct config *c, struct net **out, struct config_error *e)
 {
 	static int (*const steps[])(struct net *, struct config_error *) = {net_claim_addresses,
-		net_open_port, net_open_engine, net_open_capture, net_open_ip, net_open_tcp};
+		net_open_port, net_open_engine, net_open_capture, net_open_ip, net_open_tcp,
+		net_open_tls};
 	struct net *n = calloc(1, sizeof *n);
 	int r;
 
@@ -578,6 +598,11 @@ struct ip_stack *net_ip(struct net *n)
 struct tcp_stack *net_tcp(struct net *n)
 {
 	return n->tcp;
+}
+
+struct llp_stack *net_llp(struct net *n)
+{
+	return n->tls ? tls_llp_stack(n->tls) : tcp_llp_stack(n->tcp);
 }
 
 uint64_t net_now(const struct net *n)

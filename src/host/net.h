@@ -85,6 +85,9 @@ struct engine *net_engine(struct net *n);
 struct ip_stack *net_ip(struct net *n);
 struct tcp_stack *net_tcp(struct net *n);
 
+/** What an RNIC stands on: TCP, or TLS on TCP. */
+struct llp_stack *net_llp(struct net *n);
+
 /** The time on the engine's clock in ns. Any thread. */
 uint64_t net_now(const struct net *n);
 

@@ -93,7 +93,7 @@ struct llp_user_ops {
 	 * The connection is over. The handle may be read until this returns, such as by
 	 * tcp_get_info(), and must not be used afterwards. @p error is 0 after an orderly close of
 	 * both directions, else -ECONNREFUSED, -ECONNRESET, -ETIMEDOUT, -EHOSTUNREACH,
-	 * -ENETUNREACH, -ECONNABORTED, -EADDRNOTAVAIL.
+	 * -ENETUNREACH, -ECONNABORTED, -EADDRNOTAVAIL. A protected stream has others, too (tls.h).
 	 */
 	void (*closed)(void *user, int error);
 };
@@ -112,6 +112,7 @@ struct llp_ops {
 	void (*release)(struct llp *l);
 	void (*endpoints)(
 		const struct llp *l, struct ip_endpoint *local, struct ip_endpoint *remote);
+	bool (*protects)(const struct llp *l); /* may be NULL */
 };
 
 /** The common head of every LLP connection. The LLP sets ops. The user owns the rest. */
@@ -226,6 +227,15 @@ static inline void llp_endpoints(
 	const struct llp *l, struct ip_endpoint *local, struct ip_endpoint *remote)
 {
 	l->ops->endpoints(l, local, remote);
+}
+
+/**
+ * Does the LLP itself protect what it carries against change, by more than a checksum? It is known
+ * from connected(), or from the first readable(), on.
+ */
+static inline bool llp_protects(const struct llp *l)
+{
+	return l->ops->protects && l->ops->protects(l);
 }
 
 /* ---- making connections ------------------------------------------------------------------ */

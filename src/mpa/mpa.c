@@ -17,12 +17,23 @@ static void mpa_fail_start(struct mpa *m, const char *reason)
 	m->ops->error(m->user, MPA_ERROR_START, reason);
 }
 
+/* What an LLP protects needs no CRC, unless the peer wants one. */
+static enum mpa_crc_use mpa_crc_use_of(const struct mpa *m)
+{
+	if (m->config.crc == MPA_CRC_PREFERRED && llp_protects(m->llp))
+		return MPA_CRC_OFF;
+	return m->config.crc;
+}
+
 /* What the frames agreed on; the octets of full operation are counted from here. */
 static const char *mpa_take_terms(struct mpa *m, const struct mpa_start *peer)
 {
+	struct mpa_config ours = m->config;
 	struct mpa_terms t;
-	const char *reason = mpa_terms_of(&m->config, m->role, peer, &t);
+	const char *reason;
 
+	ours.crc = (uint8_t)mpa_crc_use_of(m);
+	reason = mpa_terms_of(&ours, m->role, peer, &t);
 	mpa_deframe_init(&m->rx, t.crc, t.rx_markers);
 	mpa_enframe_init(&m->tx, t.crc, t.tx_markers);
 	return reason;
@@ -327,7 +338,6 @@ int mpa_request(struct mpa *m, uint16_t ird, uint16_t ord, const void *private_d
 	struct mpa_start st = {
 		.revision = m->config.revision,
 		.enhanced = m->config.revision >= 2,
-		.crc = m->config.crc != MPA_CRC_OFF,
 		.markers = m->config.markers,
 		.ird = ird,
 		.ord = ord,
@@ -340,6 +350,7 @@ int mpa_request(struct mpa *m, uint16_t ird, uint16_t ord, const void *private_d
 
 	if (!m->llp || m->state != MPA_IDLE)
 		return -ENOTCONN;
+	st.crc = mpa_crc_use_of(m) != MPA_CRC_OFF;
 	if (len > mpa_private_room(m, st.enhanced))
 		return -EINVAL;
 	rc = mpa_send_frame(m, MPA_FRAME_REQUEST, &st);

@@ -23,9 +23,10 @@
 
 /** CRCs (RFC 5044 section 7.1.1); see terms.h. */
 enum mpa_crc_use {
-	MPA_CRC_OFF,       /**< only if the peer asks for them */
-	MPA_CRC_PREFERRED, /**< ask for them; then they are used */
-	MPA_CRC_REQUIRED,  /**< likewise, and the reply must have its C bit set, too */
+	MPA_CRC_OFF, /**< only if the peer asks for them */
+	/** Ask for them; then they are used. Over an LLP that protects (llp_protects()): as off. */
+	MPA_CRC_PREFERRED,
+	MPA_CRC_REQUIRED, /**< likewise, and the reply must have its C bit set, too */
 };
 
 /** When IRD and ORD are looked for in the private data; see legacy.h. */

@@ -5,7 +5,8 @@
  *
  * CRCs are used in both directions or in none. A side that asks for them gets them: no peer can
  * turn them off. With `required`, an initiator also ends a connection if the reply to its request
- * has no C bit. Such a peer may obey the RFC, but it may also be one that computes no CRCs.
+ * has no C bit. Such a peer may obey the RFC, but it may also be one that computes no CRCs. Over
+ * an LLP that protects what it carries, `preferred` is as `off`.
  *
  *     we initiate | C of our request | C of the reply | then
  *     ------------|------------------|----------------|-------------

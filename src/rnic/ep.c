@@ -268,6 +268,7 @@ static enum rnic_ep_event_type ep_failure(int status, bool active)
 	switch (status) {
 	case -ECONNREFUSED:
 	case -ECONNRESET:
+	case -EKEYREJECTED: /* by TLS: one side does not believe the other */
 		return active ? RNIC_EP_REJECTED : RNIC_EP_CONNECT_ERROR;
 	case -ETIMEDOUT:
 	case -EHOSTUNREACH:

@@ -24,7 +24,8 @@ enum rnic_ep_event_type {
 	RNIC_EP_ESTABLISHED,     /**< active: with the private data of the reply */
 	/**
 	 * Active. status: -ECONNREFUSED by TCP RST or MPA reject (then with private data);
-	 * -ECONNRESET: the peer closed during start-up.
+	 * -ECONNRESET: the peer closed during start-up; -EKEYREJECTED: one side does not believe
+	 * the other (tls/tls.h).
 	 */
 	RNIC_EP_REJECTED,
 	RNIC_EP_UNREACHABLE, /**< status: -ETIMEDOUT, -EHOSTUNREACH, -ENETUNREACH */

@@ -16,7 +16,7 @@
 #define ELSEWHERE ", which no \"address\" has in its network; expected a neighbour"
 
 static const struct {
-	const char *set[5];
+	const char *set[6];
 	const char *says; /**< NULL: it is good */
 } cases[] = {
 	{{"port=net_null0", "address=10.0.0.1/24"}, NULL},
@@ -45,6 +45,19 @@ static const struct {
 		"\"mtu\" is 576, but the IPv6 address fd00::2 needs at least 1280"},
 	{{"port=net_null0", "address=fd00::1/64", "mtu=1280"}, NULL},
 	{{"port=net_null0", "address=10.0.0.1/24", "mtu=576"}, NULL},
+	/* TLS: who are we, and who is believed? */
+	{{"port=net_null0", "address=10.0.0.1/24", "tls=on"},
+		"\"tls\" is not off, but \"tls_certificate\" is missing; expected it, or "
+		"\"tls_psk\""},
+	{{"port=net_null0", "address=10.0.0.1/24", "tls=required", "tls_certificate=/c"},
+		"\"tls\" is not off, but \"tls_key\" is missing; expected it, or \"tls_psk\""},
+	{{"port=net_null0", "address=10.0.0.1/24", "tls=on", "tls_certificate=/c", "tls_key=/k"},
+		"\"tls\" is not off, but \"tls_ca\" is missing, so nobody could be believed; "
+		"expected the path of a file in PEM"},
+	{{"port=net_null0", "address=10.0.0.1/24", "tls=on", "tls_psk=/p", "tls_ca=/c"},
+		"\"tls_psk\" and certificates are given; expected one of them"},
+	{{"port=net_null0", "address=10.0.0.1/24", "tls=on", "tls_psk=/p"}, NULL},
+	{{"port=net_null0", "address=10.0.0.1/24", "tls_certificate=/c"}, NULL},
 	/* A gateway is a neighbour, and another host. */
 	{{"port=net_null0", "address=10.0.0.1/24", "gateway=10.0.1.1"},
 		"\"gateway\" is 10.0.1.1" ELSEWHERE},

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A connection's life, and its handshake. */
+#include "tls/conn.h"
+
+#include "tls/input.h"
+
+#include <errno.h>
+#include <openssl/crypto.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+struct tls_conn *tls_conn_new(struct tls_stack *s, bool server)
+{
+	struct tls_conn *c = calloc(1, sizeof *c);
+
+	if (!c)
+		return NULL;
+	c->llp.ops = &tls_conn_ops;
+	c->stack = s;
+	c->server = server;
+	LIST_INSERT_HEAD(&s->conns, c, link);
+	return c;
+}
+
+void tls_conn_free(struct tls_conn *c)
+{
+	LIST_REMOVE(c, link);
+	tls_handshake_free(c->handshake);
+	tls_direction_clear(&c->tx);
+	tls_direction_clear(&c->rx);
+	tls_secret_pool_put(&c->stack->secrets, c->secrets);
+	free(c->kept.bytes);
+	free(c);
+}
+
+void tls_conn_closed(struct tls_conn *c, int error)
+{
+	const struct llp_user_ops *ops = c->llp.user_ops;
+
+	c->dead = true;
+	if (c->state == TLS_CONN_OVER)
+		return;
+	c->state = TLS_CONN_OVER;
+	if (ops && !c->released)
+		ops->closed(c->llp.user, error);
+}
+
+/** An attack, or a peer that is set up wrongly, is told of now and then. */
+static void tls_conn_log(struct tls_conn *c, uint64_t count, const char *reason)
+{
+	struct ip_endpoint local, remote;
+	char text[IP_ADDR_STRLEN];
+
+	llp_endpoints(c->below, &local, &remote);
+	log_printf(c->stack->log, log_level_of_count(count), "tls: %s port %u: %s",
+		ip_addr_format(&remote.addr, text), remote.port, reason);
+}
+
+void tls_conn_fail(struct tls_conn *c, int alert, int error, const char *reason)
+{
+	struct llp *below = c->below;
+
+	if (c->dead)
+		return;
+	if (c->state == TLS_CONN_OPEN) {
+		const uint8_t bytes[TLS_ALERT_LEN] = {TLS_ALERT_FATAL, (uint8_t)alert};
+
+		tls_conn_log(c, ++c->stack->stats.records_bad, reason);
+		if (alert >= 0)
+			(void)tls_conn_send(c, TLS_ALERT, bytes, sizeof bytes);
+	} else {
+		tls_conn_log(c, ++c->stack->stats.handshakes_failed, reason);
+	}
+	tls_conn_closed(c, error);
+	c->below = NULL;
+	llp_release(below);
+}
+
+/* ---- the handshake ----------------------------------------------------------------------- */
+
+/** @return false: some bytes wait for room. */
+static bool tls_conn_flush(struct tls_conn *c)
+{
+	uint32_t emss = llp_emss(c->below);
+	size_t n;
+
+	while ((n = tls_handshake_pending(c->handshake)) != 0) {
+		uint8_t *room;
+
+		if (n > emss)
+			n = emss;
+		room = llp_reserve(c->below, (uint32_t)n, true);
+		if (!room)
+			break;
+		tls_handshake_output(c->handshake, room, n);
+		llp_commit(c->below, (uint32_t)n);
+	}
+	llp_push(c->below);
+	return n == 0;
+}
+
+/** The keys of both directions. @return false: no memory. */
+static bool tls_conn_take_keys(struct tls_conn *c)
+{
+	struct tls_handshake *h = c->handshake;
+
+	c->secrets = tls_secret_pool_get(&c->stack->secrets);
+	if (!c->secrets)
+		return false;
+	memcpy(c->secrets->tx, c->server ? h->server_secret : h->client_secret, TLS_SECRET_MAX);
+	memcpy(c->secrets->rx, c->server ? h->client_secret : h->server_secret, TLS_SECRET_MAX);
+	return tls_direction_key(&c->tx, h->suite, c->secrets->tx, true) &&
+	       tls_direction_key(&c->rx, h->suite, c->secrets->rx, false);
+}
+
+static void tls_conn_tell_connected(struct tls_conn *c)
+{
+	if (c->llp.user_ops && c->llp.user_ops->connected)
+		c->llp.user_ops->connected(c->llp.user);
+}
+
+static void tls_conn_open(struct tls_conn *c)
+{
+	if (!tls_conn_take_keys(c)) {
+		tls_conn_fail(c, -1, -ENOMEM, "no memory for keys");
+		return;
+	}
+	tls_handshake_free(c->handshake);
+	c->handshake = NULL;
+	c->state = TLS_CONN_OPEN;
+	c->stack->stats.handshakes++;
+	tls_conn_tell_connected(c);
+}
+
+void tls_conn_continue(struct tls_conn *c)
+{
+	struct tls_handshake *h = c->handshake;
+	char reason[sizeof h->reason + 32];
+	bool sent = tls_conn_flush(c);
+
+	if (h->state == TLS_HANDSHAKE_FAILED) {
+		/* Also if the alert did not get out: there must be much before it. */
+		snprintf(reason, sizeof reason, "handshake failed: %s", h->reason);
+		tls_conn_fail(c, -1, -EKEYREJECTED, reason);
+	} else if (h->state == TLS_HANDSHAKE_DONE && sent) {
+		tls_conn_open(c);
+	}
+}
+
+void tls_conn_begin(struct tls_conn *c)
+{
+	struct ip_endpoint local, remote;
+
+	llp_endpoints(c->below, &local, &remote);
+	c->handshake = tls_handshake_create(&c->stack->credentials, &remote.addr, c->server);
+	if (!c->handshake) {
+		tls_conn_fail(c, -1, -ENOMEM, "no memory for a handshake");
+		return;
+	}
+	c->stack->stats.reloads = c->stack->credentials.reloads;
+	c->state = TLS_CONN_HANDSHAKE;
+	tls_conn_continue(c);
+}
+
+void tls_conn_go_clear(struct tls_conn *c)
+{
+	c->state = TLS_CONN_CLEAR;
+	tls_conn_tell_connected(c);
+}
+
+/* ---- upcalls of the LLP below ------------------------------------------------------------ */
+
+/** A pairing of a QP with itself: nothing leaves this host, and both ends would be clients. */
+static bool tls_conn_leads_to_itself(const struct tls_conn *c)
+{
+	struct ip_endpoint local, remote;
+
+	llp_endpoints(c->below, &local, &remote);
+	return local.port == remote.port && ip_addr_equal(&local.addr, &remote.addr);
+}
+
+static void tls_conn_on_connected(void *user)
+{
+	struct tls_conn *c = user;
+
+	if (c->server)
+		return;
+	tls_conn_enter(c);
+	if (tls_conn_leads_to_itself(c))
+		tls_conn_go_clear(c);
+	else
+		tls_conn_begin(c);
+	tls_conn_leave(c);
+}
+
+static size_t tls_conn_on_readable(
+	void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
+{
+	struct tls_conn *c = user;
+	size_t used;
+
+	tls_conn_enter(c);
+	used = c->released ? total : tls_input(c, v, n, total, need);
+	if (c->dead)
+		used = total;
+	tls_conn_leave(c);
+	return used;
+}
+
+static void tls_conn_on_writable(void *user)
+{
+	struct tls_conn *c = user;
+
+	tls_conn_enter(c);
+	if (c->state == TLS_CONN_HANDSHAKE)
+		tls_conn_continue(c);
+	else if (c->state == TLS_CONN_OPEN && !tls_conn_send_owed(c))
+		goto out; /* it comes again */
+	if (!c->dead && c->write_refused && !c->tx_closed && c->llp.user_ops->writable) {
+		c->write_refused = false;
+		c->llp.user_ops->writable(c->llp.user);
+	}
+out:
+	tls_conn_leave(c);
+}
+
+static void tls_conn_on_eof(void *user)
+{
+	struct tls_conn *c = user;
+
+	tls_conn_enter(c);
+	if (!c->released)
+		tls_input_eof(c);
+	tls_conn_leave(c);
+}
+
+static void tls_conn_on_closed(void *user, int error)
+{
+	struct tls_conn *c = user;
+
+	tls_conn_enter(c);
+	tls_conn_closed(c, error);
+	c->below = NULL;
+	tls_conn_leave(c);
+}
+
+const struct llp_user_ops tls_conn_below_ops = {
+	.connected = tls_conn_on_connected,
+	.readable = tls_conn_on_readable,
+	.writable = tls_conn_on_writable,
+	.eof = tls_conn_on_eof,
+	.closed = tls_conn_on_closed,
+};

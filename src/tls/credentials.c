@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tls/credentials.h"
+
+#include "tls/peer_name.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* RFC 8446 section 4.2.11: a key of psk.h belongs to SHA-256. */
+#define TLS_SUITES_CERTIFICATE \
+	"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+#define TLS_SUITES_PSK "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256"
+
+/** The ALPN identifier, as ALPN has it (RFC 7301 section 3.1). */
+static const uint8_t tls_alpn[] = {5, 'i', 'w', 'a', 'r', 'p'};
+
+static int tls_credentials_complain(
+	struct tls_error *e, const char *what, const char *path, const char *why)
+{
+	const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+
+	snprintf(e->text, sizeof e->text, "%s \"%.300s\": %s", what, path,
+		why      ? why
+		: reason ? reason
+			 : "OpenSSL does not take it");
+	return -EINVAL;
+}
+
+/* ---- callbacks --------------------------------------------------------------------------- */
+
+static struct tls_verifier *tls_verifier_of(const SSL *ssl)
+{
+	return SSL_get_app_data(ssl);
+}
+
+static bool tls_credentials_name_fits(const struct tls_verifier *v, X509 *certificate)
+{
+	if (*v->config->peer_name != '\0')
+		return tls_peer_name_matches(certificate, v->config->peer_name);
+	return v->server || tls_peer_name_has_addr(certificate, &v->remote);
+}
+
+static int tls_credentials_verify(X509_STORE_CTX *store, void *unused)
+{
+	const SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
+	const struct tls_verifier *v = tls_verifier_of(ssl);
+
+	if (*v->config->psk != '\0') {
+		/* A peer that does not know the key may not show a certificate instead. */
+		X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_UNTRUSTED);
+		return 0;
+	}
+	if (v->config->verify == TLS_VERIFY_NONE)
+		return 1;
+	if (X509_verify_cert(store) != 1)
+		return 0;
+	if (tls_credentials_name_fits(v, X509_STORE_CTX_get0_cert(store)))
+		return 1;
+	X509_STORE_CTX_set_error(store, X509_V_ERR_HOSTNAME_MISMATCH);
+	return 0;
+}
+
+static int tls_credentials_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_len,
+	const unsigned char *in, unsigned in_len, void *unused)
+{
+	unsigned char *chosen;
+
+	if (SSL_select_next_proto(&chosen, out_len, tls_alpn, sizeof tls_alpn, in, in_len) !=
+		OPENSSL_NPN_NEGOTIATED)
+		return SSL_TLSEXT_ERR_NOACK;
+	*out = chosen;
+	return SSL_TLSEXT_ERR_OK;
+}
+
+static void tls_credentials_keylog(const SSL *ssl, const char *line)
+{
+	struct tls_verifier *v = tls_verifier_of(ssl);
+	char whole[512];
+	int n;
+
+	v->secret(v, line);
+	if (v->keylog < 0)
+		return;
+	n = snprintf(whole, sizeof whole, "%s\n", line);
+	if (n > 0 && n < (int)sizeof whole && write(v->keylog, whole, (size_t)n) != n)
+		errno = 0; /* a log with a hole is what a full disk gives */
+	OPENSSL_cleanse(whole, sizeof whole);
+}
+
+/** Nobody is there to be asked. */
+static int tls_credentials_no_password(char *buf, int size, int rwflag, void *u)
+{
+	return -1;
+}
+
+/* ---- files ------------------------------------------------------------------------------- */
+
+static int tls_credentials_load_key(SSL_CTX *ctx, const char *path, struct tls_error *e)
+{
+	char buffer[BUFSIZ];
+	EVP_PKEY *key;
+	int rc;
+	FILE *f = tls_secret_file_open(path, "tls_key", &rc, e);
+
+	if (!f)
+		return rc;
+	setvbuf(f, buffer, _IOFBF, sizeof buffer);
+	key = PEM_read_PrivateKey(f, NULL, tls_credentials_no_password, NULL);
+	fclose(f);
+	OPENSSL_cleanse(buffer, sizeof buffer);
+	if (!key)
+		return tls_credentials_complain(
+			e, "tls_key", path, "it has no private key in PEM without a password");
+	if (SSL_CTX_use_PrivateKey(ctx, key) != 1 || SSL_CTX_check_private_key(ctx) != 1)
+		rc = tls_credentials_complain(
+			e, "tls_key", path, "it is not the key of tls_certificate");
+	else
+		rc = 0;
+	EVP_PKEY_free(key);
+	return rc;
+}
+
+static int tls_credentials_load(SSL_CTX *ctx, const struct tls_config *c, struct tls_error *e)
+{
+	if (SSL_CTX_use_certificate_chain_file(ctx, c->certificate) != 1)
+		return tls_credentials_complain(e, "tls_certificate", c->certificate, NULL);
+	if (*c->ca != '\0' && SSL_CTX_load_verify_locations(ctx, c->ca, NULL) != 1)
+		return tls_credentials_complain(e, "tls_ca", c->ca, NULL);
+	return tls_credentials_load_key(ctx, c->key, e);
+}
+
+/** The rules that do not depend on who we are. */
+static bool tls_credentials_rules(SSL_CTX *ctx, bool psk)
+{
+	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+	SSL_CTX_set_cert_verify_callback(ctx, tls_credentials_verify, NULL);
+	SSL_CTX_set_alpn_select_cb(ctx, tls_credentials_alpn, NULL);
+	SSL_CTX_set_keylog_callback(ctx, tls_credentials_keylog);
+	/* No tickets: nothing to be stolen, and no handshake messages behind the handshake. */
+	return SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION) == 1 &&
+	       SSL_CTX_set_max_proto_version(ctx, TLS1_3_VERSION) == 1 &&
+	       SSL_CTX_set_num_tickets(ctx, 0) == 1 && SSL_CTX_set_max_early_data(ctx, 0) == 1 &&
+	       SSL_CTX_set_ciphersuites(ctx, psk ? TLS_SUITES_PSK : TLS_SUITES_CERTIFICATE) == 1 &&
+	       SSL_CTX_set_alpn_protos(ctx, tls_alpn, sizeof tls_alpn) == 0;
+}
+
+static void tls_credentials_free(struct tls_credentials *c)
+{
+	SSL_CTX_free(c->ctx);
+	tls_psk_free(c->psk);
+	free(c);
+}
+
+static int tls_credentials_make(
+	const struct tls_config *config, struct tls_credentials **out, struct tls_error *e)
+{
+	struct tls_credentials *c = calloc(1, sizeof *c);
+	bool psk = *config->psk != '\0';
+	int rc;
+
+	if (c)
+		c->ctx = SSL_CTX_new(TLS_method());
+	if (!c || !c->ctx || !tls_credentials_rules(c->ctx, psk)) {
+		snprintf(e->text, sizeof e->text, "tls: OpenSSL does not start");
+		rc = -ENOMEM;
+	} else if (psk) {
+		rc = tls_psk_read(config->psk, &c->psk, e);
+		if (!rc && !tls_psk_use(c->psk, c->ctx)) {
+			snprintf(e->text, sizeof e->text, "tls: no memory");
+			rc = -ENOMEM;
+		}
+	} else {
+		if (config->verify == TLS_VERIFY_NONE)
+			/* A peer without a certificate is as good as any. */
+			SSL_CTX_set_verify(c->ctx, SSL_VERIFY_PEER, NULL);
+		rc = tls_credentials_load(c->ctx, config, e);
+	}
+	if (rc) {
+		if (c)
+			tls_credentials_free(c);
+		return rc;
+	}
+	c->users = 1;
+	*out = c;
+	return 0;
+}
+
+/* ---- when they change -------------------------------------------------------------------- */
+
+static void tls_credentials_stamp(
+	const struct tls_config *c, struct tls_file_stamp stamp[TLS_CREDENTIAL_FILES])
+{
+	const char *path[TLS_CREDENTIAL_FILES] = {c->certificate, c->key, c->ca, c->psk};
+
+	for (unsigned i = 0; i < TLS_CREDENTIAL_FILES; i++)
+		tls_file_stamp_take(&stamp[i], path[i]);
+}
+
+static bool tls_credentials_changed(struct tls_credentials_source *s)
+{
+	struct tls_file_stamp stamp[TLS_CREDENTIAL_FILES];
+	bool changed = false;
+
+	tls_credentials_stamp(s->config, stamp);
+	for (unsigned i = 0; i < TLS_CREDENTIAL_FILES; i++)
+		changed = changed || tls_file_stamp_differs(&stamp[i], &s->stamp[i]);
+	memcpy(s->stamp, stamp, sizeof stamp);
+	return changed;
+}
+
+struct tls_credentials *tls_credentials_get(struct tls_credentials_source *s)
+{
+	struct tls_credentials *fresh;
+	struct tls_error e = {""};
+
+	if (tls_credentials_changed(s)) {
+		ERR_set_mark();
+		if (tls_credentials_make(s->config, &fresh, &e) == 0) {
+			tls_credentials_put(s->now);
+			s->now = fresh;
+			s->reloads++;
+			log_printf(s->log, LOG_LEVEL_INFO,
+				"tls: certificates or keys have changed and were read again");
+		} else {
+			log_printf(s->log, LOG_LEVEL_WARNING,
+				"tls: the changed files are not used: %s", e.text);
+		}
+		ERR_pop_to_mark();
+	}
+	s->now->users++;
+	return s->now;
+}
+
+void tls_credentials_put(struct tls_credentials *c)
+{
+	if (c && --c->users == 0)
+		tls_credentials_free(c);
+}
+
+/* ---- open and close ---------------------------------------------------------------------- */
+
+static int tls_credentials_open_keylog(struct tls_credentials_source *s, struct tls_error *e)
+{
+	const char *path = s->config->keylog;
+
+	if (*path == '\0')
+		return 0;
+	s->keylog = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (s->keylog < 0) {
+		snprintf(e->text, sizeof e->text, "tls_keylog \"%.300s\": %s", path,
+			strerror(errno));
+		return -errno;
+	}
+	log_printf(s->log, LOG_LEVEL_WARNING,
+		"tls: tls_keylog is set: who can read \"%.300s\" can read all connections", path);
+	return 0;
+}
+
+int tls_credentials_open(struct tls_credentials_source *s, const struct tls_config *config,
+	const struct log_sink *log, struct tls_error *e)
+{
+	int rc;
+
+	*s = (struct tls_credentials_source){.config = config, .log = log, .keylog = -1};
+	/* Programs may use verbs while they end. */
+	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL) != 1) {
+		snprintf(e->text, sizeof e->text, "tls: OpenSSL does not start");
+		return -ENOMEM;
+	}
+	ERR_set_mark();
+	tls_credentials_stamp(config, s->stamp);
+	rc = tls_credentials_make(config, &s->now, e);
+	ERR_pop_to_mark();
+	if (!rc)
+		rc = tls_credentials_open_keylog(s, e);
+	if (!rc && config->verify == TLS_VERIFY_NONE && *config->psk == '\0')
+		log_printf(log, LOG_LEVEL_WARNING,
+			"tls: tls_verify = none: whoever can reach us is believed, also who is in "
+			"the middle");
+	if (rc)
+		tls_credentials_close(s);
+	return rc;
+}
+
+void tls_credentials_close(struct tls_credentials_source *s)
+{
+	tls_credentials_put(s->now);
+	s->now = NULL;
+	if (s->keylog >= 0)
+		close(s->keylog);
+	s->keylog = -1;
+}

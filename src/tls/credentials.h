@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file credentials.h
+ * Who we are and whom we believe: the files of tls_config as OpenSSL wants them. They are read
+ * again when they have changed. Connections that exist keep what they began with.
+ */
+#ifndef TLS_CREDENTIALS_H
+#define TLS_CREDENTIALS_H
+
+#include "tls/psk.h"
+#include "tls/secret_file.h"
+#include "tls/tls.h"
+
+#include <openssl/ssl.h>
+
+#define TLS_CREDENTIAL_FILES 4
+
+/** A set that is in use. */
+struct tls_credentials {
+	SSL_CTX *ctx;
+	struct tls_psk_list *psk; /**< NULL: certificates */
+	unsigned users;
+};
+
+struct tls_credentials_source {
+	const struct tls_config *config;
+	const struct log_sink *log;
+	struct tls_credentials *now;
+	struct tls_file_stamp stamp[TLS_CREDENTIAL_FILES]; /**< as they were last tried */
+	int keylog;                                        /**< a descriptor, or -1 */
+	uint64_t reloads;
+};
+
+/** What the callbacks of a connection's SSL find as its application data. */
+struct tls_verifier {
+	const struct tls_config *config;
+	struct ip_addr remote;
+	bool server;
+	/** Secrets of this connection, as a line of a key log. */
+	void (*secret)(struct tls_verifier *v, const char *line);
+	int keylog;
+};
+
+/**
+ * Read them for the first time. @p config and @p log stay.
+ * @return 0, or a negative errno with a sentence in @p e.
+ */
+int tls_credentials_open(struct tls_credentials_source *s, const struct tls_config *config,
+	const struct log_sink *log, struct tls_error *e);
+void tls_credentials_close(struct tls_credentials_source *s);
+
+/**
+ * The present set, for a new connection. If files have changed and are good, it is made of them; if
+ * they are not, the last good one stays, and the log says so.
+ */
+struct tls_credentials *tls_credentials_get(struct tls_credentials_source *s);
+
+/** Give it back. */
+void tls_credentials_put(struct tls_credentials *c);
+
+#endif

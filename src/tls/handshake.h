@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file handshake.h
+ * The handshake (RFC 8446 section 4), by OpenSSL, between bytes that came and bytes to be sent. It
+ * exists until it is done, and leaves the two application traffic secrets and the suite.
+ *
+ * Bytes are taken up to the end of a record, and then OpenSSL is asked. So what follows the last
+ * record of the handshake is never taken. At most TLS_HANDSHAKE_MAX bytes are taken.
+ */
+#ifndef TLS_HANDSHAKE_H
+#define TLS_HANDSHAKE_H
+
+#include "tls/credentials.h"
+#include "tls/suite.h"
+
+#define TLS_HANDSHAKE_MAX 65536
+
+enum tls_handshake_state { TLS_HANDSHAKE_MORE, TLS_HANDSHAKE_DONE, TLS_HANDSHAKE_FAILED };
+
+struct tls_handshake {
+	struct tls_verifier verifier; /**< SSL's application data */
+	struct tls_credentials *credentials;
+	SSL *ssl;
+	BIO *in, *out; /**< of ssl */
+	enum tls_handshake_state state;
+	uint8_t header[TLS_HEADER_LEN];
+	uint8_t header_len;
+	uint32_t body_left, taken;
+	const struct tls_suite *suite; /**< once it is done */
+	bool have_client, have_server;
+	uint8_t client_secret[TLS_SECRET_MAX], server_secret[TLS_SECRET_MAX];
+	char reason[256]; /**< why it has failed */
+};
+
+/**
+ * Begin. A client has bytes to send at once.
+ * @param remote the peer's address, for the check of its name.
+ * @return NULL: no memory.
+ */
+struct tls_handshake *tls_handshake_create(
+	struct tls_credentials_source *source, const struct ip_addr *remote, bool server);
+
+/** Wipe and free. NULL is allowed. */
+void tls_handshake_free(struct tls_handshake *h);
+
+/**
+ * Take bytes that came.
+ * @return how many of them; less than @p len if it is done, or has failed, before the end.
+ */
+size_t tls_handshake_input(struct tls_handshake *h, const uint8_t *bytes, size_t len);
+
+/** Bytes that wait to be sent; also an alert, after a failure. */
+static inline size_t tls_handshake_pending(struct tls_handshake *h)
+{
+	return BIO_ctrl_pending(h->out);
+}
+
+/** Take @p len of them, which must be there. */
+void tls_handshake_output(struct tls_handshake *h, uint8_t *to, size_t len);
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tls/input.h"
+
+#include "base/bytes.h"
+#include "tls/post.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** So much is kept of a user that does not want it now; the rest waits below, in the window. */
+#define TLS_KEPT_IDLE 16384
+/** And so much of one that waits for more; the longest FPDU is shorter. */
+#define TLS_KEPT_MAX (128 * 1024)
+
+/* ---- content for the user ---------------------------------------------------------------- */
+
+/** @return how many bytes the user is done with. */
+static size_t tls_input_show(struct tls_conn *c, const uint8_t *bytes, size_t len)
+{
+	size_t done = 0, used;
+
+	do {
+		const struct llp_iov v = {bytes + done, len - done};
+		size_t need = 0;
+
+		c->resume = false;
+		c->showing = true;
+		used = c->llp.user_ops->readable(c->llp.user, &v, 1, v.len, &need);
+		c->showing = false;
+		if (c->dead || c->released)
+			return len;
+		done += used < v.len ? used : v.len;
+		c->need = need;
+	} while (c->resume && used != 0 && done < len);
+	return done;
+}
+
+static bool tls_input_keep(struct tls_conn *c, const uint8_t *bytes, size_t len)
+{
+	struct tls_kept *k = &c->kept;
+	size_t want = k->len + len;
+
+	if (k->at != 0)
+		memmove(k->bytes, k->bytes + k->at, k->len);
+	k->at = 0;
+	if (want > k->room) {
+		uint8_t *more;
+
+		if (c->need > want && c->need <= TLS_KEPT_MAX)
+			want = c->need;
+		more = realloc(k->bytes, want);
+		if (!more) {
+			tls_conn_fail(c, TLS_ALERT_INTERNAL_ERROR, -ENOMEM, "no memory");
+			return false;
+		}
+		k->bytes = more;
+		k->room = want;
+	}
+	memcpy(k->bytes + k->len, bytes, len);
+	k->len += len;
+	return true;
+}
+
+void tls_input_show_kept(struct tls_conn *c)
+{
+	struct tls_kept *k = &c->kept;
+	size_t used;
+
+	if (k->len == 0 || (k->len < c->need && !c->below_eof && !c->rx_closed))
+		return;
+	used = tls_input_show(c, k->bytes + k->at, k->len);
+	if (c->dead || c->released)
+		return;
+	k->at += used;
+	k->len -= used;
+	if (k->len == 0) {
+		free(k->bytes);
+		*k = (struct tls_kept){0};
+	}
+}
+
+/** Verified content, in its turn. */
+static void tls_input_deliver(struct tls_conn *c, const uint8_t *bytes, size_t len)
+{
+	size_t used = 0;
+
+	if (len == 0)
+		return;
+	if (c->kept.len == 0) {
+		used = tls_input_show(c, bytes, len);
+		if (!c->dead && !c->released && used < len)
+			(void)tls_input_keep(c, bytes + used, len - used);
+	} else if (tls_input_keep(c, bytes, len)) {
+		tls_input_show_kept(c);
+	}
+}
+
+/** The user has enough to do with what is kept. */
+static bool tls_input_is_full(const struct tls_conn *c)
+{
+	return c->kept.len >= (c->need > c->kept.len ? TLS_KEPT_MAX : TLS_KEPT_IDLE);
+}
+
+/* ---- records that are not content -------------------------------------------------------- */
+
+/** Alerts that mean: you are not believed. */
+static bool tls_input_is_refusal(uint8_t alert)
+{
+	return (alert >= 40 && alert <= 51 && alert != TLS_ALERT_ILLEGAL_PARAMETER &&
+		       alert != TLS_ALERT_DECODE_ERROR) ||
+	       alert == 70 || alert == 71 || alert == 115 || alert == 116;
+}
+
+static void tls_input_alert(struct tls_conn *c, const uint8_t *bytes, size_t len)
+{
+	char reason[128];
+
+	if (len != TLS_ALERT_LEN) {
+		tls_conn_fail(c, TLS_ALERT_DECODE_ERROR, -EPROTO, "an alert of a wrong length");
+		return;
+	}
+	if (bytes[1] == TLS_ALERT_USER_CANCELED)
+		return; /* RFC 8446 section 6.1: a close_notify follows */
+	if (bytes[1] != TLS_ALERT_CLOSE_NOTIFY) {
+		snprintf(reason, sizeof reason, "the peer sent the alert \"%s\"",
+			SSL_alert_desc_string_long(bytes[1]));
+		tls_conn_fail(
+			c, -1, tls_input_is_refusal(bytes[1]) ? -EKEYREJECTED : -EPROTO, reason);
+		return;
+	}
+	c->rx_closed = true;
+	c->llp.user_ops->eof(c->llp.user);
+}
+
+static void tls_input_control(struct tls_conn *c, uint8_t type, const uint8_t *bytes, size_t len)
+{
+	if (type == TLS_ALERT && !tls_post_is_partial(c))
+		tls_input_alert(c, bytes, len);
+	else if (type == TLS_HANDSHAKE && len != 0)
+		(void)tls_post_input(c, bytes, len);
+	else
+		tls_conn_fail(c, TLS_ALERT_UNEXPECTED_MESSAGE, -EPROTO,
+			"a record of a type that may not be here");
+}
+
+/* ---- records ----------------------------------------------------------------------------- */
+
+/** Bytes that came and are not done with. */
+struct tls_input_bytes {
+	struct tls_cursor at;
+	size_t left;
+};
+
+/** @return false: it breaks the rules, and the connection has failed. */
+static bool tls_input_check_header(struct tls_conn *c, const uint8_t *header, uint32_t body)
+{
+	/* Section 5.1: the version is ignored. It is authenticated all the same. */
+	if (header[0] != TLS_APPLICATION_DATA)
+		tls_conn_fail(c, TLS_ALERT_UNEXPECTED_MESSAGE, -EPROTO,
+			"a record in the clear behind the handshake");
+	else if (body > TLS_CIPHERTEXT_MAX)
+		tls_conn_fail(c, TLS_ALERT_RECORD_OVERFLOW, -EPROTO, "a record that is too long");
+	else if (body <= TLS_TAG_LEN)
+		tls_conn_fail(c, TLS_ALERT_BAD_RECORD_MAC, -EBADMSG, "a record without content");
+	else
+		return true;
+	return false;
+}
+
+/** Section 5.4: take off the padding and the type. @return the type; 0: there is none. */
+static uint8_t tls_input_strip(const uint8_t *text, uint32_t *len)
+{
+	while (*len != 0 && text[*len - 1] == 0)
+		(*len)--;
+	return *len != 0 ? text[--*len] : 0;
+}
+
+/**
+ * Open the next record, if it is whole.
+ * @param[out] type, len of its content, which is in @p out.
+ * @return false: it is not whole, then @p need says how much is needed; or the connection has
+ *         failed.
+ */
+static bool tls_input_open(struct tls_conn *c, struct tls_input_bytes *b, uint8_t *out,
+	uint8_t *type, uint32_t *len, size_t *need)
+{
+	struct tls_cursor at = b->at;
+	uint8_t header[TLS_HEADER_LEN];
+	uint32_t body;
+
+	*need = TLS_HEADER_LEN;
+	if (b->left < TLS_HEADER_LEN)
+		return false;
+	tls_cursor_copy(&at, header, sizeof header);
+	body = load_be16(header + TLS_AT_LENGTH);
+	if (!tls_input_check_header(c, header, body))
+		return false;
+	*need = TLS_HEADER_LEN + body;
+	if (b->left < *need)
+		return false;
+	if (!tls_record_open(&c->rx, header, &at, body, out, len)) {
+		tls_conn_fail(c, TLS_ALERT_BAD_RECORD_MAC, -EBADMSG,
+			"a record that was forged or damaged");
+		return false;
+	}
+	b->at = at;
+	b->left -= *need;
+	*need = 0;
+	if (*len > TLS_CONTENT_MAX + TLS_TYPE_LEN) {
+		tls_conn_fail(c, TLS_ALERT_RECORD_OVERFLOW, -EPROTO, "a record that is too long");
+		return false;
+	}
+	*type = tls_input_strip(out, len);
+	return true;
+}
+
+/** Open records, as many as are whole, and show their content. @p out has TLS_SCRATCH_LEN bytes. */
+static void tls_input_records(
+	struct tls_conn *c, struct tls_input_bytes *b, uint8_t *out, size_t *need)
+{
+	size_t have = 0;
+	uint8_t type;
+	uint32_t len;
+
+	while (!c->dead && !c->released && !c->rx_closed && b->left != 0) {
+		if (tls_input_is_full(c)) {
+			c->rx_stalled = true;
+			break;
+		}
+		if (!tls_input_open(c, b, out + have, &type, &len, need))
+			break;
+		if (type == TLS_APPLICATION_DATA && !tls_post_is_partial(c)) {
+			have += len;
+			if (have < TLS_SCRATCH_FULL)
+				continue;
+			len = 0;
+		}
+		tls_input_deliver(c, out, have);
+		if (type != TLS_APPLICATION_DATA || tls_post_is_partial(c)) {
+			if (!c->dead && !c->released)
+				tls_input_control(c, type, out + have, len);
+		}
+		have = 0;
+	}
+	if (!c->dead && !c->released)
+		tls_input_deliver(c, out, have);
+}
+
+/**
+ * A peer that does not renew its keys by itself is asked to in time (section 5.5): ours renews them
+ * twice as often.
+ */
+static void tls_input_ask_update(struct tls_conn *c)
+{
+	if (c->rx_asked || c->tx_closed ||
+		c->rx.seq < 2 * tls_direction_records_max(&c->rx, c->stack->records_max))
+		return;
+	c->rx_asked = c->update_asks = c->update_owed = true;
+	(void)tls_conn_send_owed(c);
+	llp_push(c->below);
+}
+
+static void tls_input_stream(struct tls_conn *c, struct tls_input_bytes *b, size_t *need)
+{
+	struct tls_stack *s = c->stack;
+	uint8_t *out = s->scratch_used ? malloc(TLS_SCRATCH_LEN) : s->scratch;
+
+	if (!out) {
+		tls_conn_fail(c, TLS_ALERT_INTERNAL_ERROR, -ENOMEM, "no memory");
+		return;
+	}
+	if (out == s->scratch)
+		s->scratch_used = true;
+	tls_input_records(c, b, out, need);
+	if (out == s->scratch)
+		s->scratch_used = false;
+	else
+		free(out);
+	if (c->dead || c->released)
+		return;
+	if (c->rx_closed)
+		b->left = 0; /* section 6.1: ignored */
+	else
+		tls_input_ask_update(c);
+	if (c->below_eof && !c->rx_stalled)
+		tls_input_eof(c);
+}
+
+/* ---- before ------------------------------------------------------------------------------ */
+
+/** The first byte of a stream says whether it is TLS: MPA's is an 'M'. */
+static void tls_input_first_byte(struct tls_conn *c, uint8_t byte)
+{
+	if (byte == TLS_HANDSHAKE) {
+		tls_conn_begin(c);
+	} else if (c->stack->config.mode == TLS_REQUIRED) {
+		tls_conn_fail(c, -1, -EPROTO, "the peer does not speak TLS, which is required");
+	} else {
+		c->stack->stats.clear++;
+		tls_conn_go_clear(c);
+	}
+}
+
+static void tls_input_handshake(struct tls_conn *c, struct tls_input_bytes *b)
+{
+	while (b->left != 0 && c->state == TLS_CONN_HANDSHAKE) {
+		size_t run = b->at.v->len - b->at.off;
+		size_t used = tls_handshake_input(c->handshake, b->at.v->base + b->at.off, run);
+
+		b->left -= used;
+		b->at.off += used;
+		if (b->at.off == b->at.v->len)
+			b->at = (struct tls_cursor){b->at.v + 1, 0};
+		tls_conn_continue(c);
+		if (used < run)
+			break;
+	}
+}
+
+size_t tls_input(
+	struct tls_conn *c, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
+{
+	struct tls_input_bytes b = {{v, 0}, total};
+
+	*need = 0;
+	if (c->state == TLS_CONN_WAITS)
+		tls_input_first_byte(c, *v->base);
+	if (c->state == TLS_CONN_HANDSHAKE)
+		tls_input_handshake(c, &b);
+	if (c->state == TLS_CONN_CLEAR)
+		return c->llp.user_ops->readable(c->llp.user, v, n, total, need);
+	if (c->state == TLS_CONN_OPEN)
+		tls_input_stream(c, &b, need);
+	return total - b.left;
+}
+
+void tls_input_eof(struct tls_conn *c)
+{
+	c->below_eof = true;
+	if (c->rx_closed || c->dead)
+		return;
+	if (c->state == TLS_CONN_CLEAR) {
+		c->llp.user_ops->eof(c->llp.user);
+	} else if (c->state != TLS_CONN_OPEN) {
+		tls_conn_fail(c, -1, -ECONNRESET, "the peer closed before or in the handshake");
+	} else if (!c->rx_stalled) {
+		c->stack->stats.truncated++;
+		tls_conn_fail(c, -1, -ECONNRESET,
+			"the stream was cut off: there was no close_notify before its end");
+	}
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tls/psk.h"
+
+#include "tls/secret_file.h"
+
+#include <errno.h>
+#include <openssl/crypto.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TLS_PSK_IDENTITY_MAX 128
+#define TLS_PSK_KEY_MIN      16 /**< bytes: a guessed key is no key */
+#define TLS_PSK_KEY_MAX      64
+#define TLS_PSK_LINE_MAX     (TLS_PSK_IDENTITY_MAX + 2 * TLS_PSK_KEY_MAX + 4)
+#define TLS_PSK_COUNT_MAX    4096
+/** OpenSSL's context of sessions: of ours there is one. */
+static const uint8_t tls_psk_context[] = {'i', 'w', 'a', 'r', 'p'};
+
+struct tls_psk {
+	char identity[TLS_PSK_IDENTITY_MAX + 1];
+	uint8_t key[TLS_PSK_KEY_MAX];
+	size_t key_len;
+};
+
+struct tls_psk_list {
+	size_t n;
+	struct tls_psk psk[TLS_PSK_COUNT_MAX];
+};
+
+static int tls_psk_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/** @return what is wrong with the line, or NULL. */
+static const char *tls_psk_parse(char *line, struct tls_psk *p)
+{
+	char *key = strrchr(line, ':');
+	size_t len;
+
+	if (!key || key == line)
+		return "expected identity:key";
+	*key++ = '\0';
+	if (strlen(line) > TLS_PSK_IDENTITY_MAX)
+		return "expected an identity of at most 128 bytes";
+	len = strlen(key);
+	if (len % 2 != 0 || len < 2 * TLS_PSK_KEY_MIN || len > 2 * TLS_PSK_KEY_MAX)
+		return "expected a key of 32 to 128 hexadecimal digits";
+	for (size_t i = 0; i < len / 2; i++) {
+		int high = tls_psk_digit(key[2 * i]), low = tls_psk_digit(key[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return "expected a key of 32 to 128 hexadecimal digits";
+		p->key[i] = (uint8_t)(high << 4 | low);
+	}
+	p->key_len = len / 2;
+	memcpy(p->identity, line, strlen(line) + 1);
+	return NULL;
+}
+
+/** @return what is wrong in line @p number, or NULL. */
+static const char *tls_psk_read_lines(FILE *f, struct tls_psk_list *l, unsigned *number)
+{
+	char line[TLS_PSK_LINE_MAX];
+	const char *why = NULL;
+
+	for (*number = 1; !why && fgets(line, sizeof line, f); (*number)++) {
+		size_t len = strcspn(line, "\r\n");
+
+		if (line[len] == '\0' && !feof(f)) {
+			why = "the line is too long";
+			break;
+		}
+		line[len] = '\0';
+		if (len == 0 || line[0] == '#')
+			continue;
+		if (l->n == TLS_PSK_COUNT_MAX) {
+			why = "expected at most 4096 keys";
+			break;
+		}
+		why = tls_psk_parse(line, &l->psk[l->n]);
+		if (why)
+			break;
+		l->n++;
+	}
+	OPENSSL_cleanse(line, sizeof line);
+	return why;
+}
+
+int tls_psk_read(const char *path, struct tls_psk_list **out, struct tls_error *e)
+{
+	char buffer[BUFSIZ];
+	const char *why;
+	unsigned number;
+	int rc;
+	FILE *f = tls_secret_file_open(path, "tls_psk", &rc, e);
+
+	if (!f)
+		return rc;
+	*out = calloc(1, sizeof **out);
+	if (!*out) {
+		fclose(f);
+		snprintf(e->text, sizeof e->text, "tls_psk: no memory");
+		return -ENOMEM;
+	}
+	setvbuf(f, buffer, _IOFBF, sizeof buffer);
+	why = tls_psk_read_lines(f, *out, &number);
+	fclose(f);
+	OPENSSL_cleanse(buffer, sizeof buffer);
+	if (!why && (*out)->n != 0)
+		return 0;
+	if (why)
+		snprintf(e->text, sizeof e->text, "tls_psk \"%.300s\" line %u: %s", path, number,
+			why);
+	else
+		snprintf(
+			e->text, sizeof e->text, "tls_psk \"%.300s\": there is no key in it", path);
+	tls_psk_free(*out);
+	*out = NULL;
+	return -EINVAL;
+}
+
+void tls_psk_free(struct tls_psk_list *l)
+{
+	if (!l)
+		return;
+	OPENSSL_cleanse(l, sizeof *l);
+	free(l);
+}
+
+/* ---- for OpenSSL ------------------------------------------------------------------------- */
+
+/** A session that stands for the key. SHA-256 is its hash (RFC 8446 section 4.2.11). */
+static SSL_SESSION *tls_psk_session(SSL *ssl, const struct tls_psk *p)
+{
+	static const uint8_t suite[] = {0x13, 0x01};
+	const SSL_CIPHER *cipher = SSL_CIPHER_find(ssl, suite);
+	SSL_SESSION *s = SSL_SESSION_new();
+
+	/* OpenSSL wants to know that it belongs here before it takes it instead of a certificate.
+	 */
+	if (s && cipher &&
+		SSL_SESSION_set1_id_context(s, tls_psk_context, sizeof tls_psk_context) == 1 &&
+		SSL_SESSION_set1_master_key(s, p->key, p->key_len) == 1 &&
+		SSL_SESSION_set_cipher(s, cipher) == 1 &&
+		SSL_SESSION_set_protocol_version(s, TLS1_3_VERSION) == 1)
+		return s;
+	SSL_SESSION_free(s);
+	return NULL;
+}
+
+static struct tls_psk_list *tls_psk_list_of(SSL *ssl)
+{
+	return SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+}
+
+static int tls_psk_offer(
+	SSL *ssl, const EVP_MD *hash, const unsigned char **id, size_t *len, SSL_SESSION **out)
+{
+	const struct tls_psk *p = &tls_psk_list_of(ssl)->psk[0];
+
+	*id = NULL;
+	*len = 0;
+	*out = NULL;
+	if (hash && EVP_MD_get_type(hash) != NID_sha256)
+		return 1; /* after a HelloRetryRequest for a suite with another hash */
+	*out = tls_psk_session(ssl, p);
+	if (!*out)
+		return 0;
+	*id = (const unsigned char *)p->identity;
+	*len = strlen(p->identity);
+	return 1;
+}
+
+static int tls_psk_find(SSL *ssl, const unsigned char *id, size_t len, SSL_SESSION **out)
+{
+	const struct tls_psk_list *l = tls_psk_list_of(ssl);
+
+	*out = NULL;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct tls_psk *p = &l->psk[i];
+
+		if (strlen(p->identity) == len && memcmp(p->identity, id, len) == 0) {
+			*out = tls_psk_session(ssl, p);
+			return *out != NULL;
+		}
+	}
+	return 1;
+}
+
+bool tls_psk_use(struct tls_psk_list *l, SSL_CTX *ctx)
+{
+	SSL_CTX_set_app_data(ctx, l);
+	SSL_CTX_set_psk_use_session_callback(ctx, tls_psk_offer);
+	SSL_CTX_set_psk_find_session_callback(ctx, tls_psk_find);
+	return SSL_CTX_set_session_id_context(ctx, tls_psk_context, sizeof tls_psk_context) == 1;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tls/secret_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+void tls_file_stamp_take(struct tls_file_stamp *t, const char *path)
+{
+	struct stat st;
+
+	memset(t, 0, sizeof *t);
+	if (*path == '\0' || stat(path, &st) != 0)
+		return;
+	t->changed = st.st_mtim;
+	t->device = st.st_dev;
+	t->inode = st.st_ino;
+	t->size = st.st_size;
+}
+
+bool tls_file_stamp_differs(const struct tls_file_stamp *a, const struct tls_file_stamp *b)
+{
+	return a->changed.tv_sec != b->changed.tv_sec || a->changed.tv_nsec != b->changed.tv_nsec ||
+	       a->device != b->device || a->inode != b->inode || a->size != b->size;
+}
+
+FILE *tls_secret_file_open(const char *path, const char *what, int *rc, struct tls_error *e)
+{
+	/* Not to wait for a pipe's writer. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const char *why = NULL;
+	struct stat st;
+	FILE *f = NULL;
+
+	*rc = -EACCES;
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		*rc = -errno;
+		why = strerror(errno);
+	} else if (!S_ISREG(st.st_mode)) {
+		why = "it is not a file";
+	} else if ((st.st_mode & (S_IRWXO | S_IWGRP)) != 0) {
+		why = "others may read or change it; run \"chmod 600\" on it";
+	} else {
+		f = fdopen(fd, "r");
+		if (f)
+			return f;
+		*rc = -ENOMEM;
+		why = "no memory";
+	}
+	snprintf(e->text, sizeof e->text, "%s \"%.300s\": %s", what, path, why);
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}

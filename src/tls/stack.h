@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file stack.h Private: the stack, which all of its connections share. */
+#ifndef TLS_STACK_H
+#define TLS_STACK_H
+
+#include "tls/credentials.h"
+#include "tls/secret_pool.h"
+#include "tls/tls.h"
+
+#include <sys/queue.h>
+
+struct tls_conn;
+struct tls_listener;
+
+/** Content of many records is opened before it is shown. One record more must fit. */
+#define TLS_SCRATCH_FULL 16384
+#define TLS_SCRATCH_LEN  (TLS_SCRATCH_FULL + TLS_CIPHERTEXT_MAX)
+
+struct tls_stack {
+	struct llp_stack llp; /**< towards users */
+	struct llp_stack *below;
+	struct tls_config config;
+	const struct log_sink *log;
+	uint64_t records_max;
+	struct tls_credentials_source credentials;
+	struct tls_secret_pool secrets;
+	struct tls_stats stats;
+	LIST_HEAD(, tls_conn) conns;
+	LIST_HEAD(, tls_listener) listeners;
+	bool scratch_used;
+	uint8_t scratch[TLS_SCRATCH_LEN];
+};
+
+extern const struct llp_stack_ops tls_stack_ops;
+
+/** tls_stack_create() and tls_stack_destroy(). */
+int tls_stack_new(const struct tls_stack_config *cfg, struct tls_stack **out, struct tls_error *e);
+void tls_stack_free(struct tls_stack *s);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The interface, which is there without OpenSSL, too: then who asks for TLS is told so. */
+#include "tls/tls.h"
+
+#if TLS_OPENSSL
+#include "tls/stack.h"
+#else
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#endif
+
+bool tls_is_available(void)
+{
+	return TLS_OPENSSL;
+}
+
+int tls_stack_create(
+	const struct tls_stack_config *cfg, struct tls_stack **out, struct tls_error *e)
+{
+#if TLS_OPENSSL
+	return tls_stack_new(cfg, out, e);
+#else
+	snprintf(e->text, sizeof e->text, "tls: this uiwarp was built without OpenSSL");
+	return -ENOTSUP;
+#endif
+}
+
+void tls_stack_destroy(struct tls_stack *s)
+{
+#if TLS_OPENSSL
+	tls_stack_free(s);
+#endif
+}
+
+struct llp_stack *tls_llp_stack(struct tls_stack *s)
+{
+#if TLS_OPENSSL
+	return &s->llp;
+#else
+	abort(); /* there is none */
+#endif
+}
+
+const struct tls_stats *tls_stack_stats(const struct tls_stack *s)
+{
+#if TLS_OPENSSL
+	return &s->stats;
+#else
+	abort();
+#endif
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file tls.h
+ * TLS 1.3 (RFC 8446) as an LLP on an LLP: towards its user it is a stack of llp.h, and it is a user
+ * of the stack below. What the user sends goes out as protected records of a standard TLS
+ * connection, a record of the user in a record of TLS, and so in a segment of its own. What comes
+ * in is shown to the user only after it was verified.
+ *
+ * OpenSSL does the handshake; records are done here (record.h). There is no clock and no timer: the
+ * user's deadline for the start-up covers the handshake. See docs/security.md.
+ *
+ * Differences from the LLP below: ooo() is never called. closed() also comes with
+ *   -EKEYREJECTED: one side does not believe the other, or there are no common terms;
+ *   -EPROTO: the peer speaks no TLS where it is required, or breaks its rules;
+ *   -EBADMSG: a record was forged or damaged;
+ *   -ECONNRESET: also if the stream was cut off without the peer's close_notify.
+ *
+ * Threads: as the stack below, under its engine's lock.
+ */
+#ifndef TLS_TLS_H
+#define TLS_TLS_H
+
+#include "base/log.h"
+#include "llp/llp.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum tls_mode {
+	TLS_OFF,
+	/**
+	 * Connections that we begin are protected. Those that come to us may be, which their first
+	 * byte tells.
+	 */
+	TLS_ON,
+	TLS_REQUIRED, /**< both are */
+};
+
+enum tls_verify {
+	TLS_VERIFY_PEER, /**< the peer needs a certificate of our CA and, if we connect, our name */
+	TLS_VERIFY_NONE, /**< anybody is believed: proof against listeners only */
+};
+
+#define TLS_MAX_PATH 1024
+#define TLS_MAX_NAME 256
+
+/** The terms. Empty strings: not given. */
+struct tls_config {
+	enum tls_mode mode;
+	enum tls_verify verify;
+	char certificate[TLS_MAX_PATH]; /**< PEM: ours, then its chain */
+	char key[TLS_MAX_PATH];         /**< PEM: its private key */
+	char ca[TLS_MAX_PATH];          /**< PEM: who is believed */
+	/**
+	 * Names, separated by commas, one of which the peer's certificate must have: DNS names,
+	 * which may begin with "*." for any one label, or addresses. Empty: if we connect, the
+	 * address; else any name.
+	 */
+	char peer_name[TLS_MAX_NAME];
+	char psk[TLS_MAX_PATH];    /**< instead of certificates: lines of identity:key */
+	char keylog[TLS_MAX_PATH]; /**< where secrets are written for Wireshark */
+};
+
+/** Why a stack cannot be, in one sentence. */
+struct tls_error {
+	char text[512];
+};
+
+struct tls_stack;
+
+struct tls_stack_config {
+	struct llp_stack *below;
+	const struct tls_config *tls; /**< copied */
+	const struct log_sink *log;   /**< may be NULL */
+	/** New keys after so many records of a direction; 0: as the cipher needs it. */
+	uint64_t records_max;
+};
+
+/** Was this program built with OpenSSL? */
+bool tls_is_available(void);
+
+/**
+ * The files are read here, and again when they have changed, for connections that begin then.
+ * @return 0; -EINVAL, -EACCES, -ENOMEM or of open(), with a sentence in @p e; -ENOTSUP: built
+ *         without OpenSSL.
+ */
+int tls_stack_create(
+	const struct tls_stack_config *cfg, struct tls_stack **out, struct tls_error *e);
+
+/** Connections and listeners that are left end without upcalls. The stack below may be gone. */
+void tls_stack_destroy(struct tls_stack *s);
+
+/** What the user connects and listens with. */
+struct llp_stack *tls_llp_stack(struct tls_stack *s);
+
+/** Counters since the start. */
+struct tls_stats {
+	uint64_t handshakes;        /**< that succeeded */
+	uint64_t handshakes_failed; /**< and for another reason than that the LLP was lost */
+	uint64_t clear;             /**< connections that came without TLS, and may */
+	uint64_t records_bad;       /**< forged, damaged or against the rules */
+	uint64_t truncated;         /**< connections that ended without close_notify */
+	uint64_t updates_sent, updates_received; /**< of keys */
+	uint64_t reloads;                        /**< of the files */
+};
+
+const struct tls_stats *tls_stack_stats(const struct tls_stack *s);
+
+#endif

@@ -1,0 +1,134 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Programs that know nothing of it, over TLS: who is believed and who is not, by certificates and by
+# shared keys, and what openssl and tshark see of it.
+# shellcheck source=tests/apps/lib.sh
+source "$(dirname "$0")/lib.sh"
+only_over memif
+[[ $("$uiwarp" run --set port=x --set address=10.0.0.1/24 --set tls=on -- true 2>&1) != *"without OpenSSL"* ]] || {
+	plan_done
+	exit 0
+}
+
+pki=$work/pki
+mkdir "$pki"
+
+make_ca() { # NAME
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
+		-subj "/CN=$1" -keyout "$pki/$1.key" -out "$pki/$1.pem" 2>/dev/null
+}
+
+issue() { # CA NAME ALTERNATIVE-NAMES
+	openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$2" \
+		-addext "subjectAltName=$3" -keyout "$pki/$2.key" 2>/dev/null |
+		openssl x509 -req -CA "$pki/$1.pem" -CAkey "$pki/$1.key" -CAcreateserial -days 2 \
+			-copy_extensions copyall -out "$pki/$2.pem" 2>/dev/null
+}
+
+# The settings of who has a certificate.
+has() { # MODE CA NAME
+	say "--set tls=$1 --set tls_ca=$pki/$2.pem --set tls_certificate=$pki/$3.pem --set tls_key=$pki/$3.key"
+}
+
+make_ca ours
+make_ca theirs
+transport_settings server
+issue ours server "IP:$server_v4,IP:$server_v6"
+issue ours client "DNS:client.test"
+issue ours other "IP:192.0.2.1"
+issue theirs stranger "DNS:client.test"
+printf 'node:%s\n' 00112233445566778899aabbccddeeff >"$pki/psk"
+printf 'node:%s\n' ff112233445566778899aabbccddeeff >"$pki/other_psk"
+chmod 600 "$pki"/*psk
+
+# The server's and the client's settings for the next cases.
+as() { # SERVER CLIENT
+	read -ra server_extra <<<"$1"
+	read -ra client_extra <<<"$2"
+}
+
+server_is=$(has required ours server)
+client_is=$(has required ours client)
+
+as "$server_is" "$client_is"
+pair write_bw "ib_write_bw -R -F -a -n 10" "ib_write_bw -R -F -a -n 10 %4" client 23 '^ *[0-9]+ +[0-9]+ '
+pair read_bw "ib_read_bw -R -F -s 65536 -n 100" "ib_read_bw -R -F -s 65536 -n 100 %4" client 1 '^ *[0-9]+ +[0-9]+ '
+pair send_bw_qps "ib_send_bw -R -F -q 4 -s 4096 -n 1000" "ib_send_bw -R -F -q 4 -s 4096 -n 1000 %4" \
+	client 1 '^ *[0-9]+ +[0-9]+ '
+pair rping-v4 "rping -s -a %4 -v -C 10 -S 16384" "rping -c -a %4 -v -V -C 10 -S 16384" \
+	client 10 'ping data: rdma-ping'
+pair rping-v6 "rping -s -a %6 -v -C 10" "rping -c -a %6 -v -V -C 10" client 10 'ping data: rdma-ping'
+
+# Without rdma_cm (docs/connect.md).
+as "$server_is --set tls_peer_name=client.test" "$client_is"
+pair pairing "ibv_rc_pingpong -g 0 -n 100" "ibv_rc_pingpong -g 0 -n 100 %h" client 1 'iters in'
+
+as "--set tls=required --set tls_psk=$pki/psk" "--set tls=required --set tls_psk=$pki/psk"
+pair psk "rping -s -a %4 -v -C 10" "rping -c -a %4 -v -V -C 10" client 10 'ping data: rdma-ping'
+
+# A server that takes both.
+as "$(has on ours server)" ""
+pair clear_client "rping -s -a %4 -v -C 10" "rping -c -a %4 -v -V -C 10" client 10 'ping data: rdma-ping'
+as "$(has on ours server)" "$client_is"
+pair tls_client "rping -s -a %4 -v -C 10" "rping -c -a %4 -v -V -C 10" client 10 'ping data: rdma-ping'
+
+# The client fails, and both logs say why.
+refused() { # SERVER-REASON CLIENT-REASON
+	local server_job client_job
+	start_both "rping -s -a %4 -v -C 1" "rping -c -a %4 -v -C 1" || return 1
+	! wait "$client_job" || { say "the client was not refused"; return 1; }
+	rm -f "$case_dir/client.pid"
+	has_line "$(stack_log_of client)" "tls: .*$2" || { say "the client's log does not say '$2'"; return 1; }
+	has_line "$(stack_log_of server)" "tls: .*$1" || { say "the server's log does not say '$1'"; return 1; }
+	! has_line "$(log_of client)" 'ping data' || { say "something got through"; return 1; }
+}
+as "$server_is" "$(has required ours stranger)"
+run_case unknown_ca refused 'certificate: ' 'alert|handshake failed'
+as "$(has required ours other)" "$client_is"
+run_case wrong_name refused 'handshake failed' 'certificate: hostname mismatch'
+as "$server_is" ""
+refused_clear() {
+	local server_job client_job
+	start_both "rping -s -a %4 -v -C 1" "rping -c -a %4 -v -C 1" || return 1
+	! wait "$client_job" || { say "the client was not refused"; return 1; }
+	rm -f "$case_dir/client.pid"
+	has_line "$(stack_log_of server)" 'does not speak TLS, which is required'
+}
+run_case clear_refused refused_clear
+as "--set tls=required --set tls_psk=$pki/psk" "--set tls=required --set tls_psk=$pki/other_psk"
+run_case other_psk refused 'handshake failed' 'handshake failed'
+
+# What cannot work is said at the start.
+complains() { # SENTENCE SETTING...
+	local sentence=$1
+	shift
+	transport_settings client
+	! "$uiwarp" run "${settings[@]}" "$@" -- ibv_devinfo >"$case_dir/said" 2>&1 || true
+	has_line "$case_dir/said" "$sentence" || { cat "$case_dir/said"; say "it does not say '$sentence'"; return 1; }
+}
+chmod 644 "$pki/stranger.key"
+read -ra readable <<<"$(has required ours stranger)"
+run_case readable_key complains 'tls_key .*others may read' "${readable[@]}"
+run_case no_ca complains '"tls_ca" is missing' --set tls=on --set "tls_certificate=$pki/client.pem" \
+	--set "tls_key=$pki/client.key"
+run_case both complains 'expected one of them' --set tls=on --set "tls_psk=$pki/psk" --set "tls_ca=$pki/ours.pem"
+
+# The packets: nothing of the text in the clear, and tshark reads all of it with the log of the keys.
+decoded() {
+	local packets=$case_dir/packets.pcapng keys=$case_dir/keys port
+	server_extra+=(--set "tls_keylog=$keys" --set "capture=$packets")
+	exchange "rping -s -a %4 -p 7174 -v -C 10" "rping -c -a %4 -p 7174 -v -V -C 10" || return 1
+	! grep -qa 'rdma-ping-' "$packets" || { say "the text is in the clear"; return 1; }
+	! grep -qa 'MPA ID Re' "$packets" || { say "MPA is in the clear"; return 1; }
+	[[ $(stat -c %a "$keys") == 600 ]] || { say "others may read the log of keys"; return 1; }
+	port=$(tshark -r "$packets" -o "tls.keylog_file:$keys" -d tcp.port==7174,tls -q -z follow,tls,raw,0 2>/dev/null)
+	grep -q "$(printf 'MPA ID Req Frame' | od -An -tx1 | tr -d ' \n')" <<<"$port" ||
+		{ say "tshark does not find MPA's request"; return 1; }
+	grep -q "$(printf 'rdma-ping-3' | od -An -tx1 | tr -d ' \n')" <<<"$port" ||
+		{ say "tshark does not find the text"; return 1; }
+}
+as "$server_is" "$client_is"
+if type -p tshark >/dev/null; then
+	run_case decoded decoded
+fi
+plan_done

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file tls_files.h Makes a CA, certificates and keys for tests, in a directory of their own. */
+#ifndef TESTS_SUPPORT_TLS_FILES_H
+#define TESTS_SUPPORT_TLS_FILES_H
+
+#include "tls/tls.h"
+
+#include <openssl/evp.h>
+#include <openssl/x509.h>
+
+struct tls_files {
+	char directory[64];
+	EVP_PKEY *ca_key;
+	X509 *ca;
+};
+
+/** A directory with "ca.pem", of a new CA. */
+void tls_files_open(struct tls_files *f);
+
+/** Remove it. */
+void tls_files_close(struct tls_files *f);
+
+/** The path of a file in it. @return the path, in @p path. */
+const char *tls_files_path(const struct tls_files *f, const char *name, char path[TLS_MAX_PATH]);
+
+/**
+ * Write NAME.pem and NAME.key.
+ * @param names as OpenSSL has them: "IP:10.0.0.1,DNS:a.test".
+ * @param days until it expires; negative: it has.
+ */
+void tls_files_issue(struct tls_files *f, const char *name, const char *names, int days);
+
+/** Write a file, for its owner alone. */
+void tls_files_write(struct tls_files *f, const char *name, const char *text);
+
+/** The configuration of who has NAME.pem: required, mutual. */
+void tls_files_config(const struct tls_files *f, const char *name, struct tls_config *c);
+
+#endif

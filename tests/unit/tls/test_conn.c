@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Two of our ends, over the LLP in memory. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+#include "tls_user.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PORT  4791
+#define STEPS 10000000
+
+static struct tls_files files;
+static struct llp_mem *mem;
+static struct tls_user client, server;
+static struct tls_config client_config, server_config;
+
+static int set_up(void **state)
+{
+	tls_files_open(&files);
+	tls_files_issue(&files, "one", "IP:10.0.0.1,DNS:one.test", 10);
+	tls_files_issue(&files, "two", "IP:10.0.0.2,DNS:two.test", 10);
+	tls_files_issue(&files, "old", "IP:10.0.0.2", -1);
+	tls_files_config(&files, "one", &client_config);
+	tls_files_config(&files, "two", &server_config);
+	mem = llp_mem_create();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	llp_mem_destroy(mem);
+	tls_files_close(&files);
+	return 0;
+}
+
+static void open_both(uint64_t records_max)
+{
+	tls_user_open(&client, mem, 0, &client_config, records_max);
+	tls_user_open(&server, mem, 1, &server_config, records_max);
+	tls_user_listen(&server, mem, 1, PORT);
+	tls_user_connect(&client, mem, 1, PORT);
+}
+
+static void connect_both(uint64_t records_max)
+{
+	open_both(records_max);
+	llp_mem_run(mem, STEPS);
+	assert_true(client.connected && client.protected_);
+	assert_true(server.connected && server.protected_);
+}
+
+static void close_both(void)
+{
+	tls_user_close(&client);
+	tls_user_close(&server);
+}
+
+static void expect_refused(int client_error, int server_error)
+{
+	open_both(0);
+	llp_mem_run(mem, STEPS);
+	assert_true(server.closed && !server.connected);
+	assert_int_equal(server.error, server_error);
+	assert_true(client.closed);
+	assert_int_equal(client.error, client_error);
+	assert_int_equal(tls_stack_stats(server.stack)->handshakes, 0);
+	close_both();
+}
+
+/* ---- data -------------------------------------------------------------------------------- */
+
+static void data_pass_both_ways(void **state)
+{
+	connect_both(0);
+	tls_user_stream(&client, 0, 100000, 1400);
+	tls_user_stream(&server, 0, 50000, 77);
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&server, 100000);
+	tls_user_expect(&client, 50000);
+	assert_int_equal(tls_stack_stats(client.stack)->handshakes, 1);
+	close_both();
+}
+
+static void records_of_every_size_pass(void **state)
+{
+	size_t at = 0;
+
+	connect_both(0);
+	for (uint32_t len = 1; len <= 300; len++, at += len - 1)
+		tls_user_stream(&client, at, len, len);
+	tls_user_stream(&client, at, 16384, 16384);
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&server, at + 16384);
+	close_both();
+}
+
+static void segments_of_any_size_do(void **state)
+{
+	for (size_t segment = 1; segment <= 64; segment++) {
+		llp_mem_set_segment(mem, segment);
+		connect_both(0);
+		tls_user_stream(&client, 0, 600, 100);
+		llp_mem_run(mem, STEPS);
+		tls_user_expect(&server, 600);
+		close_both();
+	}
+	for (uint32_t seed = 1; seed <= 20; seed++) {
+		llp_mem_set_random_segment(mem, 3000, seed);
+		connect_both(0);
+		tls_user_stream(&client, 0, 60000, 1400);
+		llp_mem_run(mem, STEPS);
+		tls_user_expect(&server, 60000);
+		close_both();
+	}
+	llp_mem_set_segment(mem, 0);
+}
+
+static void a_record_and_its_overhead_fit_the_emss(void **state)
+{
+	unsigned before;
+
+	connect_both(0);
+	assert_int_equal(llp_emss(client.llp), 1448 - 22);
+	before = llp_mem_segments(mem);
+	tls_user_stream(&client, 0, llp_emss(client.llp), 1448);
+	llp_mem_run(mem, STEPS);
+	assert_int_equal(llp_mem_segments(mem), before + 1);
+	llp_mem_set_emss(mem, 65000);
+	assert_int_equal(llp_emss(client.llp), 16384); /* RFC 8446 section 5.1 */
+	llp_mem_set_emss(mem, 1448);
+	close_both();
+}
+
+/* ---- a user that does not take all ---------------------------------------------------------- */
+
+static void a_user_that_needs_more_gets_it(void **state)
+{
+	connect_both(0);
+	server.chunk = 70000; /* as the longest FPDU, in records of a foreign size */
+	tls_user_stream(&client, 0, 69999, 999);
+	llp_mem_run(mem, STEPS);
+	assert_int_equal(server.rx_len, 0);
+	tls_user_stream(&client, 69999, 140001 - 69999, 999);
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&server, 140000);
+	close_both();
+}
+
+static void what_waits_stays_below(void **state)
+{
+	connect_both(0);
+	server.pause = true;
+	tls_user_stream(&client, 0, 300000, 1400);
+	llp_mem_run(mem, STEPS);
+	assert_int_equal(server.rx_len, 0);
+	/* Not in our memory: it is the window below that closes. */
+	assert_in_range(server.shown, 1, 20);
+	close_both();
+}
+
+static void resuming_shows_all_of_it(void **state)
+{
+	connect_both(0);
+	server.pause = true;
+	tls_user_stream(&client, 0, 300000, 1400);
+	llp_shutdown(client.llp);
+	llp_mem_run(mem, STEPS);
+	assert_false(server.eof);
+	server.pause = false;
+	llp_resume(server.llp);
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&server, 300000);
+	assert_true(server.eof);
+	close_both();
+}
+
+static void aborting_in_an_upcall_is_allowed(void **state)
+{
+	connect_both(0);
+	server.abort_in_readable = true;
+	tls_user_stream(&client, 0, 5000, 1000);
+	llp_mem_run(mem, STEPS);
+	assert_null(server.llp);
+	assert_true(client.closed);
+	assert_int_equal(client.error, -ECONNRESET);
+	close_both();
+}
+
+/* ---- keys -------------------------------------------------------------------------------- */
+
+static void keys_are_renewed_in_time(void **state)
+{
+	connect_both(10);
+	tls_user_stream(&client, 0, 100000, 500);
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&server, 100000);
+	/* The server sends nothing but its answers; each is a record under its own keys. */
+	assert_in_range(tls_stack_stats(client.stack)->updates_sent, 18, 30);
+	assert_int_equal(tls_stack_stats(server.stack)->updates_received,
+		tls_stack_stats(client.stack)->updates_sent);
+	tls_user_stream(&server, 0, 100000, 500);
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&client, 100000);
+	close_both();
+}
+
+/* ---- ends -------------------------------------------------------------------------------- */
+
+static void an_orderly_close_is_told(void **state)
+{
+	connect_both(0);
+	tls_user_stream(&client, 0, 1000, 100);
+	llp_shutdown(client.llp);
+	assert_false(tls_user_send(&client, "x", 1));
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&server, 1000);
+	assert_true(server.eof && !server.closed);
+	tls_user_stream(&server, 0, 1000, 100); /* its direction is open */
+	llp_shutdown(server.llp);
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&client, 1000);
+	assert_true(client.eof && client.closed && server.closed);
+	assert_int_equal(client.error, 0);
+	assert_int_equal(server.error, 0);
+	close_both();
+}
+
+static void releasing_with_a_full_buffer_loses_nothing(void **state)
+{
+	uint8_t bytes[1000];
+
+	llp_mem_set_buffer(mem, 20000);
+	connect_both(0);
+	client.rx_len = 0;
+	for (size_t at = 0;; at += sizeof bytes) {
+		for (size_t i = 0; i < sizeof bytes; i++)
+			bytes[i] = tls_user_byte(at + i);
+		if (!tls_user_send(&client, bytes, sizeof bytes)) {
+			client.rx_len = at;
+			break;
+		}
+	}
+	llp_release(client.llp);
+	client.llp = NULL;
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&server, client.rx_len);
+	assert_true(server.eof && !server.closed);
+	llp_mem_set_buffer(mem, 1 << 20);
+	close_both();
+}
+
+static void writable_follows_a_refusal(void **state)
+{
+	static const uint8_t bytes[1000];
+
+	llp_mem_set_buffer(mem, 20000);
+	connect_both(0);
+	while (tls_user_send(&client, bytes, sizeof bytes))
+		;
+	assert_int_equal(client.writable, 0);
+	llp_mem_run(mem, STEPS);
+	assert_int_equal(client.writable, 1);
+	llp_mem_set_buffer(mem, 1 << 20);
+	close_both();
+}
+
+static void a_lost_llp_is_told(void **state)
+{
+	connect_both(0);
+	llp_abort(client.llp);
+	client.llp = NULL;
+	llp_mem_run(mem, STEPS);
+	assert_true(server.closed);
+	assert_int_equal(server.error, -ECONNRESET);
+	close_both();
+}
+
+/* ---- who is believed --------------------------------------------------------------------- */
+
+static void an_unknown_ca_is_refused(void **state)
+{
+	struct tls_files other;
+
+	tls_files_open(&other);
+	tls_files_issue(&other, "one", "IP:10.0.0.1", 10);
+	tls_files_path(&other, "one.pem", client_config.certificate);
+	tls_files_path(&other, "one.key", client_config.key);
+	expect_refused(-EKEYREJECTED, -EKEYREJECTED);
+	tls_files_close(&other);
+}
+
+static void a_wrong_name_is_refused(void **state)
+{
+	tls_files_config(&files, "one", &server_config); /* 10.0.0.1 at 10.0.0.2 */
+	expect_refused(-EKEYREJECTED, -EKEYREJECTED);
+}
+
+static void a_wanted_name_is_found(void **state)
+{
+	strcpy(client_config.peer_name, "*.test");
+	strcpy(server_config.peer_name, "zero.test, one.test");
+	connect_both(0);
+	close_both();
+	strcpy(server_config.peer_name, "zero.test");
+	expect_refused(-EKEYREJECTED, -EKEYREJECTED);
+}
+
+static void an_expired_certificate_is_refused(void **state)
+{
+	tls_files_config(&files, "old", &server_config);
+	expect_refused(-EKEYREJECTED, -EKEYREJECTED);
+}
+
+static void a_peer_without_tls_is_refused(void **state)
+{
+	struct llp_mem_peer raw;
+	struct ip_endpoint to = llp_mem_endpoint(mem, 1, PORT);
+
+	tls_user_open(&server, mem, 1, &server_config, 0);
+	tls_user_listen(&server, mem, 1, PORT);
+	llp_mem_peer_connect(&raw, mem, 0, &to);
+	llp_mem_run(mem, STEPS);
+	llp_mem_send_raw(raw.llp, "MPA ID Req Frame....", 20);
+	llp_mem_run(mem, STEPS);
+	assert_true(server.closed && !server.connected);
+	assert_int_equal(server.error, -EPROTO);
+	llp_mem_peer_done(&raw);
+	tls_user_close(&server);
+}
+
+static void a_peer_without_tls_is_taken_if_it_may(void **state)
+{
+	struct llp_mem_peer raw;
+	struct ip_endpoint to = llp_mem_endpoint(mem, 1, PORT);
+
+	server_config.mode = TLS_ON;
+	tls_user_open(&server, mem, 1, &server_config, 0);
+	tls_user_listen(&server, mem, 1, PORT);
+	llp_mem_peer_connect(&raw, mem, 0, &to);
+	llp_mem_run(mem, STEPS);
+	llp_mem_send_raw(raw.llp, "MPA", 3);
+	llp_mem_run(mem, STEPS);
+	assert_true(server.connected && !server.protected_);
+	assert_memory_equal(server.rx, "MPA", 3);
+	assert_int_equal(llp_emss(server.llp), 1448);
+	assert_true(tls_user_send(&server, "answer", 6));
+	llp_mem_run(mem, STEPS);
+	assert_int_equal(raw.rx_len, 6);
+	assert_memory_equal(raw.rx, "answer", 6);
+	assert_int_equal(tls_stack_stats(server.stack)->clear, 1);
+	llp_mem_peer_done(&raw);
+	llp_mem_run(mem, STEPS);
+	tls_user_close(&server);
+}
+
+/* ---- pre-shared keys --------------------------------------------------------------------- */
+
+static void use_psk(struct tls_config *c, const char *name, const char *text)
+{
+	*c = (struct tls_config){.mode = TLS_REQUIRED};
+	tls_files_write(&files, name, text);
+	tls_files_path(&files, name, c->psk);
+}
+
+#define KEY_A "00112233445566778899aabbccddeeff"
+#define KEY_B "10112233445566778899aabbccddeeff"
+
+static void a_shared_key_is_enough(void **state)
+{
+	use_psk(&client_config, "client.psk", "# of the cluster\nnode1:" KEY_A "\n");
+	use_psk(&server_config, "server.psk", "node0:" KEY_B "\n\nnode1:" KEY_A);
+	connect_both(0);
+	tls_user_stream(&client, 0, 3000, 1000);
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&server, 3000);
+	close_both();
+}
+
+static void another_key_is_refused(void **state)
+{
+	use_psk(&client_config, "client.psk", "node1:" KEY_A "\n");
+	use_psk(&server_config, "server.psk", "node1:" KEY_B "\n");
+	expect_refused(-EKEYREJECTED, -EKEYREJECTED);
+	use_psk(&server_config, "server.psk", "node2:" KEY_A "\n");
+	expect_refused(-EKEYREJECTED, -EKEYREJECTED);
+}
+
+static void a_certificate_is_no_shared_key(void **state)
+{
+	use_psk(&client_config, "client.psk", "node1:" KEY_A "\n");
+	expect_refused(-EKEYREJECTED, -EKEYREJECTED);
+}
+
+/* ---- files ------------------------------------------------------------------------------- */
+
+static void expect_no_stack(int error, const char *sentence)
+{
+	const struct tls_stack_config cfg = {.below = llp_mem_stack(mem, 0), .tls = &client_config};
+	struct tls_stack *s;
+	struct tls_error e = {""};
+
+	assert_int_equal(tls_stack_create(&cfg, &s, &e), error);
+	if (!strstr(e.text, sentence))
+		fail_msg("%s", e.text);
+}
+
+static void bad_files_are_refused_in_a_sentence(void **state)
+{
+	const struct tls_config good = client_config;
+
+	assert_int_equal(chmod(good.key, 0644), 0);
+	expect_no_stack(-EACCES, "tls_key \"");
+	expect_no_stack(-EACCES, "others may read or change it");
+	assert_int_equal(chmod(good.key, 0600), 0);
+	tls_files_path(&files, "two.key", client_config.key);
+	expect_no_stack(-EINVAL, "it is not the key of tls_certificate");
+	tls_files_path(&files, "ca.pem", client_config.key);
+	expect_no_stack(-EINVAL, "it has no private key");
+	tls_files_path(&files, "none", client_config.key);
+	expect_no_stack(-ENOENT, "No such file");
+	strcpy(client_config.key, "/dev/null");
+	expect_no_stack(-EACCES, "it is not a file");
+	client_config = good;
+	tls_files_path(&files, "none", client_config.certificate);
+	expect_no_stack(-EINVAL, "tls_certificate \"");
+	client_config = good;
+	tls_files_path(&files, "one.key", client_config.ca);
+	expect_no_stack(-EINVAL, "tls_ca \"");
+	use_psk(&client_config, "bad.psk", "node1:0011\n");
+	expect_no_stack(-EINVAL, "line 1: expected a key of 32 to 128 hexadecimal digits");
+	use_psk(&client_config, "bad.psk", "\nnode1\n");
+	expect_no_stack(-EINVAL, "line 2: expected identity:key");
+	use_psk(&client_config, "bad.psk", "# nothing\n");
+	expect_no_stack(-EINVAL, "there is no key in it");
+}
+
+static void changed_files_are_read_again(void **state)
+{
+	connect_both(0);
+	tls_files_issue(&files, "two", "IP:10.9.9.9", 10); /* now of another host */
+	tls_user_stream(&client, 0, 1000, 1000);
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&server, 1000); /* what is open stays so */
+	llp_abort(client.llp);
+	client.llp = NULL;
+	llp_mem_run(mem, STEPS);
+	client.closed = client.connected = server.connected = server.closed = false;
+	tls_user_connect(&client, mem, 1, PORT);
+	llp_mem_run(mem, STEPS);
+	assert_int_equal(tls_stack_stats(server.stack)->reloads, 1);
+	assert_int_equal(client.error, -EKEYREJECTED);
+	close_both();
+}
+
+static void a_change_for_the_worse_is_not_used(void **state)
+{
+	connect_both(0);
+	tls_files_write(&files, "two.pem", "nonsense\n");
+	llp_abort(client.llp);
+	client.llp = NULL;
+	llp_mem_run(mem, STEPS);
+	client.closed = client.connected = server.connected = server.closed = false;
+	tls_user_connect(&client, mem, 1, PORT);
+	llp_mem_run(mem, STEPS);
+	assert_true(client.connected);
+	assert_int_equal(tls_stack_stats(server.stack)->reloads, 0);
+	close_both();
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(data_pass_both_ways),
+		TEST(records_of_every_size_pass),
+		TEST(segments_of_any_size_do),
+		TEST(a_record_and_its_overhead_fit_the_emss),
+		TEST(a_user_that_needs_more_gets_it),
+		TEST(what_waits_stays_below),
+		TEST(resuming_shows_all_of_it),
+		TEST(aborting_in_an_upcall_is_allowed),
+		TEST(keys_are_renewed_in_time),
+		TEST(an_orderly_close_is_told),
+		TEST(releasing_with_a_full_buffer_loses_nothing),
+		TEST(writable_follows_a_refusal),
+		TEST(a_lost_llp_is_told),
+		TEST(an_unknown_ca_is_refused),
+		TEST(a_wrong_name_is_refused),
+		TEST(a_wanted_name_is_found),
+		TEST(an_expired_certificate_is_refused),
+		TEST(a_peer_without_tls_is_refused),
+		TEST(a_peer_without_tls_is_taken_if_it_may),
+		TEST(a_shared_key_is_enough),
+		TEST(another_key_is_refused),
+		TEST(a_certificate_is_no_shared_key),
+		TEST(bad_files_are_refused_in_a_sentence),
+		TEST(changed_files_are_read_again),
+		TEST(a_change_for_the_worse_is_not_used),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
