@@ -4,30 +4,12 @@
 # shared keys, and what openssl and tshark see of it.
 # shellcheck source=tests/apps/lib.sh
 source "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/apps/tls_lib.sh
+source "$(dirname "$0")/tls_lib.sh"
 only_over memif
 [[ $("$uiwarp" run --set port=x --set address=10.0.0.1/24 --set tls=on -- true 2>&1) != *"without OpenSSL"* ]] || {
 	plan_done
 	exit 0
-}
-
-pki=$work/pki
-mkdir "$pki"
-
-make_ca() { # NAME
-	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
-		-subj "/CN=$1" -keyout "$pki/$1.key" -out "$pki/$1.pem" 2>/dev/null
-}
-
-issue() { # CA NAME ALTERNATIVE-NAMES
-	openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$2" \
-		-addext "subjectAltName=$3" -keyout "$pki/$2.key" 2>/dev/null |
-		openssl x509 -req -CA "$pki/$1.pem" -CAkey "$pki/$1.key" -CAcreateserial -days 2 \
-			-copy_extensions copyall -out "$pki/$2.pem" 2>/dev/null
-}
-
-# The settings of who has a certificate.
-has() { # MODE CA NAME
-	say "--set tls=$1 --set tls_ca=$pki/$2.pem --set tls_certificate=$pki/$3.pem --set tls_key=$pki/$3.key"
 }
 
 make_ca ours
@@ -40,12 +22,6 @@ issue theirs stranger "DNS:client.test"
 printf 'node:%s\n' 00112233445566778899aabbccddeeff >"$pki/psk"
 printf 'node:%s\n' ff112233445566778899aabbccddeeff >"$pki/other_psk"
 chmod 600 "$pki"/*psk
-
-# The server's and the client's settings for the next cases.
-as() { # SERVER CLIENT
-	read -ra server_extra <<<"$1"
-	read -ra client_extra <<<"$2"
-}
 
 server_is=$(has required ours server)
 client_is=$(has required ours client)

@@ -607,6 +607,21 @@ write("pcap", "gzip-corpus", gzip.compress(whole, mtime=0))
 write("pcap", "gzip-two-members", gzip.compress(whole[:500], mtime=0) + gzip.compress(whole[500:], mtime=0))
 write("pcap", "zstd-corpus", h("28b52ffd0058") + b"".join(
     struct.pack("<I", len(r) << 3 | (n == len(raw) - 1))[:3] + r for n, r in enumerate(raw)))
+# ---- fuzz_tls: role, mode and suite, then operations ------------------------------------------------
+
+for role in (0, 1):
+    for suite in (0, 0x10, 0x20):
+        # Records of two sizes, tickets, new keys, a close_notify, the end; then a damaged one.
+        whole = (b"\x00" + be16(99) + bytes(range(100)) + b"\x0f" + b"\x03\x05" + h("040000020000") +
+                 b"\x05\x01" + b"\x01" + be16(5000) + b"\x0f" + b"\x02\x15\x01" + h("0100") + b"\x08\x0f")
+        damaged = b"\x09\x11" + b"\x00" + be16(2000) + b"\x0f" + b"\x04\x20" + be16(77) + b"\x0f"
+        for name, ops in (("whole", whole), ("damaged", damaged)):
+            write("tls", f"{name}-{role}-{suite >> 4}", bytes([role | suite | 4]) + ops)
+HELLO = (h("16030100a5010000a10303") + bytes(range(32)) + h("20") + bytes(range(32)) +
+         h("00061301130213030100005200100009000706697761727000") + bytes(60))
+write("tls", "stranger-server", bytes([1 | 8, 0]) + HELLO)
+write("tls", "stranger-client", bytes([8, 7]) + h("160303007a020000760303") + bytes(range(60)) + bytes(60))
+write("tls", "stranger-clear", bytes([1 | 8, 0]) + b"MPA ID Req Frame")
 
 if missing:
     print(*(("missing: " if CHECK else "written: ") + name for name in missing), sep="\n")
