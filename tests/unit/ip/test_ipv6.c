@@ -156,6 +156,22 @@ static void unknown_options_act_as_their_type_says(void **state)
 	host_free(h);
 }
 
+/** Sixteen empty options in destination options of 40 bytes, and one more in their place. */
+static void too_many_options_are_not_looked_at(void **state)
+{
+	struct host *h = start();
+
+	expect_up(h,
+		ETH "60 00 00 00 00 3c 3c 40" FROM TO "06 04"
+		    "1e 00 1e 00 1e 00 1e 00 1e 00 1e 00 1e 00 1e 00"
+		    "1e 00 1e 00 1e 00 1e 00 1e 00 1e 00 1e 00 1e 06 00 00 00 00 00 00" SEGMENT);
+	expect_dropped(h, ETH "60 00 00 00 00 3c 3c 40" FROM TO "06 04"
+			      "1e 00 1e 00 1e 00 1e 00 1e 00 1e 00 1e 00 1e 00"
+			      "1e 00 1e 00 1e 00 1e 00 1e 00 1e 00 1e 00 1e 00"
+			      "1e 04 00 00 00 00" SEGMENT);
+	host_free(h);
+}
+
 static void parameter_problems(void **state)
 {
 	struct host *h = start();
@@ -234,6 +250,7 @@ int main(void)
 		cmocka_unit_test(addresses_that_cannot_be),
 		cmocka_unit_test(extension_headers_are_walked),
 		cmocka_unit_test(unknown_options_act_as_their_type_says),
+		cmocka_unit_test(too_many_options_are_not_looked_at),
 		cmocka_unit_test(parameter_problems),
 		cmocka_unit_test(udp_without_listener),
 		cmocka_unit_test(walking_has_limits),

@@ -160,6 +160,20 @@ static void broadcast_addresses(void **state)
 	host_free(h);
 }
 
+/** A prefix of no bits: the whole of IPv4 is the subnet. */
+static void broadcast_of_everything(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr a = host_addr("0.0.0.0");
+
+	assert_false(local_is_broadcast(h->ip, &a));
+	assert_int_equal(add(h, "10.0.0.1", 0), 0);
+	assert_true(local_is_broadcast(h->ip, &a));
+	a = host_addr("10.0.0.255");
+	assert_false(local_is_broadcast(h->ip, &a));
+	host_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +183,7 @@ int main(void)
 		cmocka_unit_test(duplicate_ipv6_address_is_given_up),
 		cmocka_unit_test(source_by_subnet_scope_and_prefix),
 		cmocka_unit_test(broadcast_addresses),
+		cmocka_unit_test(broadcast_of_everything),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

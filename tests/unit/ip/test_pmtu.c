@@ -50,6 +50,24 @@ static void forgotten_after_ten_minutes(void **state)
 	host_free(h);
 }
 
+static void lowered_again_has_one_entry(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_addr dst = host_addr("fd00::2");
+	unsigned used = 0;
+
+	assert_int_equal(pmtu_lower(h->ip, &dst, 1400, h->now), 1400);
+	assert_int_equal(pmtu_lower(h->ip, &dst, 1300, h->now), 1300);
+	assert_int_equal(pmtu_get(h->ip, &dst), 1300);
+	for (unsigned i = 0; i < PMTU_BUCKETS * PMTU_WAYS; i++)
+		used += h->ip->pmtu.e[i / PMTU_WAYS][i % PMTU_WAYS].mtu != 0;
+	assert_int_equal(used, 1);
+	/* A router advertises less for the link than the path was known to have. */
+	h->ip->mtu_v6 = 1280;
+	assert_int_equal(pmtu_get(h->ip, &dst), 1280);
+	host_free(h);
+}
+
 static void bounded_and_the_oldest_goes(void **state)
 {
 	struct host *h = host_new_v4();
@@ -77,6 +95,7 @@ int main(void)
 		cmocka_unit_test(too_big_lowers_all_paths_to_a_destination),
 		cmocka_unit_test(minima_of_the_families),
 		cmocka_unit_test(forgotten_after_ten_minutes),
+		cmocka_unit_test(lowered_again_has_one_entry),
 		cmocka_unit_test(bounded_and_the_oldest_goes),
 	};
 
