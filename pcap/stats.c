@@ -10,13 +10,25 @@ static struct stats_side *stats_side_of(const struct stream *s)
 	return &c->side[stream_side(s)];
 }
 
+static struct timeseq *stats_timeseq_of(const struct connection *c)
+{
+	const struct stats_connection *own = c->own;
+
+	return own ? own->timeseq : NULL;
+}
+
 static void stats_on_opened(void *user, struct connection *c)
 {
+	struct stats_connection *own;
 	struct stats *t = user;
 
 	if (t->plot == STATS_PLOT_FIRST)
 		t->plot = c->id;
-	c->own = calloc(1, sizeof(struct stats_connection));
+	own = c->own = calloc(1, sizeof *own);
+	if (own && t->html && t->drawn < STATS_HTML_PLOTS) {
+		own->timeseq = calloc(1, sizeof *own->timeseq);
+		t->drawn++;
+	}
 }
 
 /* ---- FPDUs ---------------------------------------------------------------------------------- */
@@ -101,6 +113,8 @@ static void stats_on_fpdu(
 	}
 	if (t->plot == c->id)
 		timeseq_fpdu(&t->timeseq, s, f);
+	if (stats_timeseq_of(c))
+		timeseq_fpdu(stats_timeseq_of(c), s, f);
 }
 
 /* ---- the rest ------------------------------------------------------------------------------- */
@@ -123,16 +137,24 @@ static void stats_on_segment(void *user, struct connection *c, struct stream *s,
 
 	if (t->plot == c->id)
 		timeseq_segment(&t->timeseq, s, p, f);
+	if (stats_timeseq_of(c))
+		timeseq_segment(stats_timeseq_of(c), s, p, f);
 }
 
 static void stats_on_closed(
 	void *user, struct connection *c, enum connection_end how, uint64_t frame)
 {
 	struct stats_connection *own = c->own;
+	const struct stats *t = user;
 
 	if (!own)
 		return;
-	stats_report(user, c, how);
+	stats_report(t, c, how);
+	if (t->html)
+		stats_html(t, c, how);
+	if (own->timeseq)
+		timeseq_free(own->timeseq);
+	free(own->timeseq);
 	for (unsigned i = 0; i < 2; i++) {
 		reads_free(&own->side[i].reads);
 		free(own->side[i].latency);

@@ -31,6 +31,7 @@ struct stats_side {
 
 struct stats_connection {
 	struct stats_side side[2];
+	struct timeseq *timeseq; /**< for the report; NULL: it has none */
 };
 
 /** The first connection that it is told of. */
@@ -41,10 +42,24 @@ struct stats {
 	bool json;
 	uint64_t plot; /**< the id of the connection to draw; 0: none; or STATS_PLOT_FIRST */
 	struct timeseq timeseq; /**< of that connection */
+	FILE *html;             /**< a report besides; NULL: none */
+	unsigned drawn;         /**< connections with plots in it */
 };
 
 /** For follow_init(), with a struct stats. */
 extern const struct connection_ops stats_ops;
+
+/** Connections that have plots in a report: each takes some megabytes. */
+#define STATS_HTML_PLOTS 16
+
+/** stats_html.c: begin a report in t->html, of the capture @p name. */
+void stats_html_begin(const struct stats *t, const char *name);
+
+/** stats_html.c: one connection: what stats_report() tells, and its plots. */
+void stats_html(const struct stats *t, const struct connection *c, enum connection_end how);
+
+/** stats_html.c: after the last one. */
+void stats_html_end(const struct stats *t);
 
 /** stats_report.c: one connection. */
 void stats_report(const struct stats *t, const struct connection *c, enum connection_end how);

@@ -9,6 +9,8 @@
 
 #include "pcap/connection.h"
 
+#include <stdio.h>
+
 /** Limit of points of a series. */
 #define TIMESEQ_POINTS 32768
 
@@ -20,16 +22,21 @@ struct timeseq_points {
 	unsigned stride, skip;
 };
 
+/** Spans of time of which the throughput is known. */
+#define TIMESEQ_SPANS 256
+
 struct timeseq_side {
 	bool known;
 	uint32_t origin;
 	uint64_t high; /**< octets since origin */
 	struct timeseq_points points[TIMESEQ_SERIES];
+	uint64_t bytes[TIMESEQ_SPANS]; /**< of text in each span, sent for the first time */
 };
 
 struct timeseq {
 	bool started;
 	uint64_t origin, end; /**< time */
+	uint64_t span;        /**< ns; twice as long each time that they do not reach */
 	struct timeseq_side side[2];
 	char title[128];
 };
@@ -40,7 +47,13 @@ void timeseq_segment(struct timeseq *t, const struct stream *s, const struct pac
 
 void timeseq_fpdu(struct timeseq *t, const struct stream *s, const struct stream_fpdu *f);
 
-/** @return 0, or a negative errno; -ENODATA: there is nothing to draw. */
+/**
+ * Print the plots of both directions, and their throughput below.
+ * @return 0; -ENODATA: there is nothing to draw.
+ */
+int timeseq_print(const struct timeseq *t, FILE *out);
+
+/** The same to a file. @return 0, or a negative errno; -ENODATA: there is nothing to draw. */
 int timeseq_write(const struct timeseq *t, const char *path);
 
 void timeseq_free(struct timeseq *t);

@@ -205,8 +205,19 @@ static int cmd_pcap_stats(struct pcap_options *o, struct cmd_pcap_input *in)
 	o->follow.max_connections = STATS_CONNECTIONS;
 	if (o->plot)
 		t.plot = STATS_PLOT_FIRST;
+	if (o->html) {
+		t.html = fopen(o->html, "w");
+		if (!t.html)
+			return cmd_pcap_complain(o->html, strerror(errno));
+		stats_html_begin(&t, in->name);
+	}
 	cmd_pcap_follow(o, in, &w, &stats_ops, &t);
 	status = in->status;
+	if (o->html) {
+		stats_html_end(&t);
+		if (fclose(t.html) != 0)
+			status = cmd_pcap_complain(o->html, strerror(errno));
+	}
 	if (o->plot)
 		status = cmd_pcap_worse(status, cmd_pcap_draw(o, &t.timeseq));
 	timeseq_free(&t.timeseq);

@@ -20,6 +20,7 @@ enum {
 	KEY_LEVEL,
 	KEY_SEVERITIES,
 	KEY_DURATION,
+	KEY_HTML,
 };
 
 static void pcap_options_add_port(
@@ -86,8 +87,9 @@ static void pcap_options_read_severities(
 
 static void pcap_options_check_plot(struct argp_state *state, const struct pcap_options *o)
 {
-	if (o->plot && o->each && o->num_files > 1)
-		argp_error(state, "--plot with --each and %d files; expected one", o->num_files);
+	if ((o->plot || o->html) && o->each && o->num_files > 1)
+		argp_error(state, "--%s with --each and %d files; expected one",
+			o->plot ? "plot" : "html", o->num_files);
 }
 
 static void pcap_options_check_live(struct argp_state *state, const struct pcap_options *o)
@@ -126,6 +128,9 @@ static bool pcap_options_select(int key, char *arg, struct argp_state *state)
 		return true;
 	case 'w':
 		o->write = arg;
+		return true;
+	case KEY_HTML:
+		o->html = arg;
 		return true;
 	case KEY_DURATION:
 		o->duration = (unsigned)argument_number(state, "duration", arg, 1, 1000000000);
@@ -226,6 +231,7 @@ const struct argp_option pcap_options_of_show[] = {
 const struct argp_option pcap_options_of_stats[] = {
 	OPTIONS_OF_ALL,
 	OPTIONS_OF_READERS,
+	{"html", KEY_HTML, "FILE.html", 0, "Write a report with plots, in one file", 0},
 	{"plot", KEY_PLOT, "FILE.svg", 0,
 		"Draw time and sequence numbers of the first connection, of those that are "
 		"selected",

@@ -11,7 +11,7 @@
 
 struct pcap_options {
 	bool json, all, each, responder;
-	const char *plot;
+	const char *plot, *html;
 	const char *interface, *write; /**< live: where from, and the file that keeps it */
 	unsigned duration;             /**< s; 0: until a signal */
 	struct follow_config follow;

@@ -191,14 +191,11 @@ static void plot_draw_panel(FILE *o, struct frame *f, const struct plot_panel *p
 	plot_draw_legend(o, f, p);
 }
 
-int plot_write(const char *path, const char *title, const char *x_label, double x_min, double x_max,
+void plot_print(FILE *o, const char *title, const char *x_label, double x_min, double x_max,
 	const struct plot_panel *panel, unsigned n_panels)
 {
 	const int height = TOP + (int)n_panels * (HEIGHT + GAP) + 6;
-	FILE *o = fopen(path, "w");
 
-	if (!o)
-		return -errno;
 	fprintf(o,
 		"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' width='%d' "
 		"height='%d' "
@@ -218,5 +215,15 @@ int plot_write(const char *path, const char *title, const char *x_label, double 
 	fprintf(o, "<text x='%d' y='%d' text-anchor='middle'>", LEFT + WIDTH / 2, height - 6);
 	plot_put_text(o, x_label);
 	fputs("</text>\n</svg>\n", o);
+}
+
+int plot_write(const char *path, const char *title, const char *x_label, double x_min, double x_max,
+	const struct plot_panel *panel, unsigned n_panels)
+{
+	FILE *o = fopen(path, "w");
+
+	if (!o)
+		return -errno;
+	plot_print(o, title, x_label, x_min, x_max, panel, n_panels);
 	return fclose(o) ? -errno : 0;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #define PLOT_SERIES 16
 
@@ -25,6 +26,13 @@ struct plot_panel {
 	unsigned n;
 	struct plot_series series[PLOT_SERIES];
 };
+
+/**
+ * Print it, to be a file of its own or a part of HTML.
+ * @param x_label with the unit; the axis goes from @p x_min to @p x_max.
+ */
+void plot_print(FILE *o, const char *title, const char *x_label, double x_min, double x_max,
+	const struct plot_panel *panel, unsigned n_panels);
 
 /**
  * @param x_label with the unit; the axis goes from @p x_min to @p x_max.

@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct check quiet = {.report = {0}};
 	struct check loud = {.report = {.out = nowhere, .all = true}};
 	struct show text = {.out = nowhere}, json = {.out = nowhere, .json = true};
-	struct stats stats = {.out = nowhere, .plot = 1};
+	struct stats stats = {.out = nowhere, .html = nowhere, .plot = 1};
 	static struct replay there, back;
 
 	decompressed(data, size, &roomy);

@@ -105,11 +105,67 @@ static void test_text(void **state)
 	free(text);
 }
 
+static unsigned times(const char *text, const char *word)
+{
+	unsigned n = 0;
+
+	for (const char *p = text; (p = strstr(p, word)); p++)
+		n++;
+	return n;
+}
+
+/* One file with all in it; what could be a tag is none. */
+static void test_html(void **state)
+{
+	struct stats t = {.json = false};
+	struct cap_maker m;
+	char *text, *html;
+	size_t len;
+
+	t.html = open_memstream(&html, &len);
+	stats_html_begin(&t, "<a> & b.pcap");
+	make(&m);
+	text = run(&m, &t);
+	stats_html_end(&t);
+	fclose(t.html);
+	assert_int_equal(strncmp(html, "<!DOCTYPE html>", 15), 0);
+	assert_int_equal(times(html, "&lt;a&gt; &amp; b.pcap"), 2);
+	assert_int_equal(times(html, "<svg "), 1);
+	assert_int_equal(times(html, "throughput, Mbit/s"), 1);
+	assert_non_null(
+		strstr(html, "<pre>connection #1: 10.0.0.1:40000 &gt; 10.0.0.2:7174, closed"));
+	assert_null(strstr(html, "href"));
+	assert_null(strstr(html, "src="));
+	assert_non_null(strstr(html, "</svg>\n</body>\n</html>\n"));
+	free(html);
+	free(text);
+}
+
+/* Of many connections only the first have plots. */
+static void test_html_many(void **state)
+{
+	struct stats t = {.drawn = STATS_HTML_PLOTS};
+	struct cap_maker m;
+	char *text, *html;
+	size_t len;
+
+	t.html = open_memstream(&html, &len);
+	make(&m);
+	text = run(&m, &t);
+	fclose(t.html);
+	assert_int_equal(times(html, "<svg "), 0);
+	assert_int_equal(times(html, "first 16 connections only"), 1);
+	free(html);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_html),
+		cmocka_unit_test(test_html_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,6 +53,41 @@ static void test_bound(void **state)
 	timeseq_free(&t);
 }
 
+static uint64_t bytes_of(const struct timeseq *t, unsigned side)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < TIMESEQ_SPANS; i++)
+		sum += t->side[side].bytes[i];
+	return sum;
+}
+
+/* Spans grow with time; no octet is lost, or counted twice. */
+static void test_throughput(void **state)
+{
+	struct timeseq t = {0};
+
+	segment(&t, 0, 0, 100, 5000);
+	segment(&t, 0, 100, 100, 5000 + 999);
+	segment(&t, 1, 0, 10, 5000 + 1000);
+	segment(&t, 0, 0, 200, 5000 + 2000); /* again */
+	assert_int_equal(t.span, 1000);
+	assert_int_equal(t.side[0].bytes[0], 200);
+	assert_int_equal(t.side[0].bytes[2], 0);
+	assert_int_equal(t.side[1].bytes[1], 10);
+	segment(&t, 0, 200, 7, 5000 + TIMESEQ_SPANS * 1000);
+	assert_int_equal(t.span, 2000);
+	assert_int_equal(t.side[0].bytes[0], 200);
+	assert_int_equal(t.side[0].bytes[TIMESEQ_SPANS / 2], 7);
+	assert_int_equal(t.side[1].bytes[0], 10);
+	segment(&t, 0, 207, 3, 0); /* before the first */
+	assert_int_equal(t.side[0].bytes[0], 203);
+	segment(&t, 0, 210, 1, UINT64_MAX);
+	assert_int_equal(bytes_of(&t, 0), 211);
+	assert_int_equal(bytes_of(&t, 1), 10);
+	timeseq_free(&t);
+}
+
 static void test_write(void **state)
 {
 	char name[] = "/tmp/test_timeseqXXXXXX", text[65536];
@@ -70,6 +105,7 @@ static void test_write(void **state)
 	text[n] = '\0';
 	assert_non_null(strstr(text, "segments"));
 	assert_non_null(strstr(text, "acknowledged"));
+	assert_non_null(strstr(text, "throughput, Mbit/s"));
 	assert_non_null(strstr(text, "</svg>"));
 	close(fd);
 	unlink(name);
@@ -81,6 +117,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_series),
 		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_throughput),
 		cmocka_unit_test(test_write),
 	};
 
