@@ -10,6 +10,14 @@
 
 #include <sys/queue.h>
 
+/**
+ * QP numbers have 24 bits, and the table's ids take RNIC_QP_SPACE_SHIFT. Several RNICs share an
+ * address where they stand on the same host's TCP; the rest of the number tells which of them has
+ * the QP.
+ */
+#define RNIC_QP_SPACE_SHIFT 17
+#define RNIC_QP_SPACES      (1u << (24 - RNIC_QP_SPACE_SHIFT))
+
 struct conn;
 struct pairing_service;
 struct rnic_ep;
@@ -22,7 +30,7 @@ struct rnic {
 	const struct log_sink *log;
 	struct mpa_config mpa, pairing_mpa;
 	uint16_t pairing_port;                              /**< 0: no pairing */
-	struct pairing_service *pairing;                    /**< NULL: not open */
+	struct pairing_service *pairing;                    /**< NULL: it has no port yet */
 	uint64_t start_timeout, close_timeout, rnr_timeout; /**< ns */
 	struct rnic_limits limits;
 	uint32_t max_startups, max_startups_per_peer;
@@ -41,6 +49,8 @@ struct rnic {
 	uint64_t startups_replaced;
 	struct stag_table stags;
 	struct id_table qps;
+	uint32_t qp_space; /**< QP numbers are (qp_space << RNIC_QP_SPACE_SHIFT) + id */
+	bool has_qp_space; /**< it is settled */
 
 	/* All objects, to count against the limits and to free at the end. */
 	LIST_HEAD(, rnic_pd) pds;

@@ -128,6 +128,9 @@ int rnic_ep_disconnect(struct rnic_ep *ep);
 void rnic_ep_addresses(
 	const struct rnic_ep *ep, struct ip_endpoint *local, struct ip_endpoint *remote);
 
+/** True if @p a is an address of the device. */
+bool rnic_ep_is_local(const struct rnic_ep *ep, const struct ip_addr *a);
+
 /** True once the local address is known: bound to one, resolved, or a request. */
 bool rnic_ep_has_device(const struct rnic_ep *ep);
 

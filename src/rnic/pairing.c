@@ -235,7 +235,8 @@ static int pairing_try_once(struct pairing *p)
 		return -ENOMEM;
 	p->ep->paired = true;
 	p->ep->local.addr = p->path.local;
-	p->ep->remote = (struct ip_endpoint){p->path.remote, r->pairing_port};
+	p->ep->remote = (struct ip_endpoint){p->path.remote,
+		(uint16_t)(r->pairing_port + (p->path.remote_qp >> RNIC_QP_SPACE_SHIFT))};
 	if (pairing_order(p->qp, &p->path) == 0) {
 		int rc = pairing_aim_at_itself(p->ep);
 

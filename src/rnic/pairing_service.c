@@ -123,7 +123,7 @@ static void pairing_service_hold(
 static enum pairing_refusal pairing_service_judge(
 	struct rnic *r, const struct rnic_ep *request, const struct pairing_hello *hello)
 {
-	struct rnic_qp *qp = id_table_get(&r->qps, hello->to_qp);
+	struct rnic_qp *qp = rnic_qp_find(r, hello->to_qp);
 
 	if (!qp)
 		return PAIRING_NO_QP;
@@ -140,7 +140,7 @@ static void pairing_service_take(
 
 	switch (why) {
 	case PAIRING_TAKEN:
-		qp = id_table_get(&s->rnic->qps, hello->to_qp);
+		qp = rnic_qp_find(s->rnic, hello->to_qp);
 		pairing_answer(qp->pairing, ep, hello);
 		break;
 	case PAIRING_NOT_READY:
@@ -181,9 +181,9 @@ void pairing_service_claim(struct pairing *p)
 
 /* ---- life -------------------------------------------------------------------------------- */
 
-static int pairing_service_listen_at(struct pairing_service *s)
+static int pairing_service_bind(struct pairing_service *s, uint32_t space)
 {
-	struct ip_endpoint any = {.port = s->rnic->pairing_port};
+	struct ip_endpoint any = {.port = (uint16_t)(s->rnic->pairing_port + space)};
 	int rc;
 
 	s->listener = ep_new(s->rnic, pairing_service_on_request, s);
@@ -191,7 +191,11 @@ static int pairing_service_listen_at(struct pairing_service *s)
 		return -ENOMEM;
 	s->listener->paired = true;
 	rc = ep_bind(s->listener, &any, false, false);
-	return rc ? rc : ep_listen(s->listener, 0);
+	if (!rc)
+		return 0;
+	ep_free(s->listener);
+	s->listener = NULL;
+	return rc;
 }
 
 /** @return NULL: no memory. */
@@ -211,24 +215,49 @@ static struct pairing_service *pairing_service_new(struct rnic *r)
 	return s;
 }
 
-int pairing_service_open(struct rnic *r)
+/** Reserve the first free port of @p spaces from @p space on. @return the space, or -errno. */
+static int pairing_service_create(struct rnic *r, uint32_t space, uint32_t spaces)
 {
-	int rc;
+	int rc = -EADDRINUSE;
 
-	if (!r->pairing_port)
-		return -EOPNOTSUPP;
-	if (r->pairing)
-		return 0;
 	r->pairing = pairing_service_new(r);
 	if (!r->pairing)
 		return -ENOMEM;
-	rc = pairing_service_listen_at(r->pairing);
-	if (rc) {
-		log_printf(r->log, LOG_LEVEL_ERROR,
-			"rnic: port %u is not free for the pairing of QPs", r->pairing_port);
-		pairing_service_close(r);
-	}
+	for (; rc == -EADDRINUSE && spaces && space + r->pairing_port <= UINT16_MAX; spaces--)
+		rc = pairing_service_bind(r->pairing, space++);
+	if (!rc)
+		return (int)space - 1;
+	pairing_service_close(r);
 	return rc;
+}
+
+void pairing_service_settle(struct rnic *r)
+{
+	int space;
+
+	if (r->has_qp_space || !r->pairing_port)
+		return;
+	r->has_qp_space = true;
+	space = pairing_service_create(r, 0, RNIC_QP_SPACES);
+	r->qp_space = space < 0 ? 0 : (uint32_t)space;
+}
+
+int pairing_service_open(struct rnic *r)
+{
+	int rc = 0;
+
+	if (!r->pairing_port)
+		return -EOPNOTSUPP;
+	pairing_service_settle(r);
+	if (!r->pairing)
+		rc = pairing_service_create(r, r->qp_space, 1);
+	if (rc >= 0 && r->pairing->listener->state == EP_BOUND)
+		rc = ep_listen(r->pairing->listener, 0);
+	if (rc < 0)
+		log_printf(r->log, LOG_LEVEL_ERROR,
+			"rnic: port %u is not free for the pairing of QPs",
+			r->pairing_port + r->qp_space);
+	return rc < 0 ? rc : 0;
 }
 
 void pairing_service_close(struct rnic *r)

@@ -5,7 +5,7 @@
 #include "rdmap/rdmap_wire.h"
 #include "rnic/conn.h"
 #include "rnic/mw.h"
-#include "rnic/pairing.h"
+#include "rnic/pairing_service.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -77,13 +77,22 @@ static void qp_capacities(const struct rnic_qp *qp, struct rnic_qp_init *init)
 static void qp_serve(struct engine_doorbell *d);
 static bool qp_stop(struct rnic_qp *qp);
 
+/** Its index in the table. */
+static uint32_t qp_id(uint32_t qp_num)
+{
+	return qp_num & ((1u << RNIC_QP_SPACE_SHIFT) - 1);
+}
+
 /** Make it known. Engine's lock held. */
 static int qp_enroll(struct rnic_qp *qp)
 {
-	int rc = id_table_add(&qp->rnic->qps, qp, &qp->num);
+	struct rnic *r = qp->rnic;
+	int rc = id_table_add(&r->qps, qp, &qp->num);
 
 	if (rc)
 		return rc;
+	pairing_service_settle(r);
+	qp->num += r->qp_space << RNIC_QP_SPACE_SHIFT;
 	qp->pd->users++;
 	qp->pd->qps++;
 	if (qp->srq)
@@ -190,7 +199,7 @@ int rnic_qp_destroy(struct rnic_qp *qp)
 	cq_purge(qp->send_cq, qp);
 	if (qp->recv_cq != qp->send_cq)
 		cq_purge(qp->recv_cq, qp);
-	id_table_remove(&qp->rnic->qps, qp->num);
+	id_table_remove(&qp->rnic->qps, qp_id(qp->num));
 	qp->pd->users--;
 	qp->pd->qps--;
 	mw_unbind_all(qp);
@@ -214,7 +223,8 @@ enum rnic_qp_state rnic_qp_get_state(const struct rnic_qp *qp)
 
 struct rnic_qp *rnic_qp_find(struct rnic *r, uint32_t qp_num)
 {
-	return id_table_get(&r->qps, qp_num);
+	return qp_num >> RNIC_QP_SPACE_SHIFT == r->qp_space ? id_table_get(&r->qps, qp_id(qp_num))
+							    : NULL;
 }
 
 /* ---- flushing ---------------------------------------------------------------------------- */

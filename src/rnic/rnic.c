@@ -59,7 +59,8 @@ static int rnic_limits_set(struct rnic_limits *l, const struct rnic_limits *want
 	l->max_cqe = rnic_pick(want->max_cqe, d->max_cqe, 1 << 26, &bad);
 	l->max_srq = rnic_pick(want->max_srq, d->max_srq, UINT32_MAX, &bad);
 	l->max_srq_wr = rnic_pick(want->max_srq_wr, d->max_srq_wr, 1 << 24, &bad);
-	l->max_qp = rnic_pick(want->max_qp, d->max_qp, 1 << 22, &bad);
+	/* The table is twice as large, and the rest of a QP number is the space. */
+	l->max_qp = rnic_pick(want->max_qp, d->max_qp, 1 << (RNIC_QP_SPACE_SHIFT - 1), &bad);
 	l->max_qp_wr = rnic_pick(want->max_qp_wr, d->max_qp_wr, 1 << 24, &bad);
 	l->max_sge = rnic_pick(want->max_sge, d->max_sge, 255, &bad);
 	l->max_sge_read = rnic_pick(want->max_sge_read, d->max_sge_read, 1, &bad);

@@ -236,6 +236,11 @@ void rnic_ep_addresses(
 	*remote = ep->remote;
 }
 
+bool rnic_ep_is_local(const struct rnic_ep *ep, const struct ip_addr *a)
+{
+	return false;
+}
+
 bool rnic_ep_has_device(const struct rnic_ep *ep)
 {
 	bool device;

@@ -247,14 +247,57 @@ static void test_closed(void **state)
 
 /* ---- the port ------------------------------------------------------------------------------- */
 
-static void test_port_is_taken(void **state)
+/** As if others on its address had the first @p n ports, and it had no QP yet. */
+static void take_ports(struct rnic *r, unsigned n)
+{
+	engine_lock(&p.engine);
+	pairing_service_close(r);
+	r->has_qp_space = false;
+	for (unsigned i = 0; i < n; i++) {
+		struct ip_endpoint any = {.port = (uint16_t)(PORT + i)};
+
+		assert_int_equal(llp_port_reserve(r->net, &any, 0), 0);
+	}
+	engine_unlock(&p.engine);
+}
+
+static void test_port_is_its_own(void **state)
 {
 	struct ip_endpoint any = {.port = PORT};
 
-	assert_int_equal(rnic_ep_bind(p.a.ep, &any, false, false), 0);
-	assert_int_equal(rnic_ep_listen(p.a.ep, 1), 0);
-	assert_int_equal(rnic_pairing_open(p.a.rnic), -EADDRINUSE);
+	/* Since it has a QP, whose number leads there. */
+	assert_int_equal(rnic_ep_bind(p.a.ep, &any, false, false), -EADDRINUSE);
+	assert_int_equal(rnic_pairing_open(p.a.rnic), 0);
 	assert_int_equal(rnic_pairing_open(p.b.rnic), 0); /* again */
+}
+
+static void test_port_is_taken(void **state)
+{
+	take_ports(p.a.rnic, RNIC_QP_SPACES);
+	assert_int_equal(rnic_pairing_open(p.a.rnic), -EADDRINUSE);
+	assert_int_equal(p.a.rnic->qp_space, 0);
+}
+
+/** RNICs on one address have a port each, and the numbers of their QPs tell which. */
+static void test_next_port(void **state)
+{
+	struct ip_endpoint next = {.port = PORT + 2};
+	struct rnic_qp *qp;
+	uint32_t num;
+
+	take_ports(p.a.rnic, 2);
+	qp = pair_qp(&p.a, p.a.cq, NULL);
+	num = rnic_qp_num(qp);
+	assert_int_equal(num >> RNIC_QP_SPACE_SHIFT, 2);
+	assert_int_equal(num & 0xff000000, 0);
+	assert_int_equal(llp_port_reserve(p.a.rnic->net, &next, 0), -EADDRINUSE);
+	assert_int_equal(rnic_pairing_open(p.a.rnic), 0);
+	engine_lock(&p.engine);
+	assert_ptr_equal(rnic_qp_find(p.a.rnic, num), qp);
+	assert_null(rnic_qp_find(p.a.rnic, num & ((1u << RNIC_QP_SPACE_SHIFT) - 1)));
+	engine_unlock(&p.engine);
+	assert_int_equal(rnic_qp_destroy(qp), 0);
+	p.a.rnic->qp_space = 0; /* that of the QP which was there before */
 }
 
 static void test_off(void **state)
@@ -279,7 +322,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_greedy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_closed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_port_is_its_own, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_port_is_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_next_port, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_off, setup_off, teardown),
 	};
 
