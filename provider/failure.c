@@ -99,14 +99,15 @@ static bool failure_of_hop(
 static void failure_of_peer(
 	struct net *n, const struct rnic_failure *f, const char *peer, char text[FAILURE_MAX])
 {
-	bool own = ip_addr_is_local(net_ip(n), &f->remote.addr);
+	bool own = llp_is_local(net_llp(n), &f->remote.addr);
+	bool kernel = !net_ip(n);
 
 	switch (f->status) {
 	case -ECONNREFUSED:
 		snprintf(text, FAILURE_MAX,
-			own ? "%s is an address of this very process, where nothing listens at "
-			      "port %u: have both ends the same address?"
-			    : "%s refuses: no program listens there at port %u",
+			own && !kernel ? "%s is an address of this very process, where nothing "
+					 "listens at port %u: have both ends the same address?"
+				       : "%s refuses: no program listens there at port %u",
 			peer, f->remote.port);
 		break;
 	case -ECONNRESET:
@@ -115,13 +116,17 @@ static void failure_of_peer(
 		break;
 	case -ETIMEDOUT:
 		snprintf(text, FAILURE_MAX,
-			"%s does not answer at port %u, though the next hop is there: its host or "
-			"program is down, or something on the way drops the packets",
-			peer, f->remote.port);
+			"%s does not answer at port %u%s: its host or program is down, or "
+			"something "
+			"on the way drops the packets",
+			peer, f->remote.port, kernel ? "" : ", though the next hop is there");
 		break;
 	case -ENETUNREACH:
 	case -EHOSTUNREACH:
-		snprintf(text, FAILURE_MAX, "a router on the way says that it cannot reach %s",
+		snprintf(text, FAILURE_MAX,
+			kernel ? "the host has no way to %s (\"ip route get\" tells more), or a "
+				 "router on it says so"
+			       : "a router on the way says that it cannot reach %s",
 			peer);
 		break;
 	default:
@@ -138,7 +143,7 @@ void failure_explain(struct net *n, const struct rnic_failure *f, char text[FAIL
 	struct ip_addr hop;
 
 	ip_addr_format(to, peer);
-	if (ip_addr_is_local(net_ip(n), to) || f->status == -ECONNREFUSED ||
+	if (!net_ip(n) || ip_addr_is_local(net_ip(n), to) || f->status == -ECONNREFUSED ||
 		f->status == -ECONNRESET)
 		failure_of_peer(n, f, peer, text);
 	else if (failure_of_route(n, to, &hop, text))

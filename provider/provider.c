@@ -6,11 +6,11 @@
 #include "provider/provider.h"
 
 #include "base/cancel.h"
+#include "base/fd_room.h"
 #include "base/guarded.h"
-#include "host/config.h"
+#include "host/config_kernel.h"
 #include "host/guid.h"
 #include "provider/cm/ucma.h"
-#include "provider/fd_room.h"
 #include "provider/stack.h"
 #include "provider/verbs/objects.h"
 
@@ -278,7 +278,8 @@ static unsigned provider_addresses(struct provider_address *out, unsigned max)
 	if (atomic_load_explicit(&provider_process.device->guid, memory_order_acquire) == 0 ||
 		atomic_load(&provider_process.state) == PROCESS_FAILED)
 		return 0;
-	while (c->list_addresses && n < c->num_addresses && n < max) {
+	/* Those of the host's interfaces are listed anyway. */
+	while (c->list_addresses && !config_is_kernel(c) && n < c->num_addresses && n < max) {
 		const struct config_address *a = &c->address[n];
 
 		provider_interface_address(a, &out[n++]);

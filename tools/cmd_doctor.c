@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* uiwarp doctor: see doctor.h. */
 #include "base/argument.h"
+#include "host/config_kernel.h"
 #include "tools/commands.h"
 #include "tools/configuration.h"
 #include "tools/doctor.h"
@@ -73,9 +74,29 @@ static const struct argp cmd_doctor_argp = {cmd_doctor_argp_options, cmd_doctor_
 	"is.",
 	cmd_doctor_argp_children, NULL, NULL};
 
+/** Over the host's own TCP: what is below is the host's to look at. */
+static void cmd_doctor_examine_kernel(struct doctor *d)
+{
+	char text[IP_ADDR_STRLEN];
+
+	for (unsigned i = 0; i < d->config->num_addresses; i++)
+		doctor_good(d, "the host has address %s",
+			ip_addr_format(&d->config->address[i].addr, text));
+	if (d->host && tcp_resolve(d->net, "uiwarp doctor", d->host, &d->peer) != 0) {
+		doctor_wrong(d, "the host has no way to %s", d->host);
+		doctor_advise(d, "see \"ip route get %s\"", d->host);
+	} else if (d->host && d->port != 0) {
+		doctor_look_at_peer(d);
+	}
+}
+
 /** All that needs the port. */
 static void cmd_doctor_examine(struct doctor *d)
 {
+	if (config_is_kernel(d->config)) {
+		cmd_doctor_examine_kernel(d);
+		return;
+	}
 	doctor_look_at_port(d);
 	doctor_look_at_neighbours(d);
 	if (d->host && tcp_resolve(d->net, "uiwarp doctor", d->host, &d->peer) != 0) {
@@ -103,7 +124,8 @@ static void cmd_doctor_open_and_examine(struct doctor *d, struct config *c)
 		doctor_explain_port(d);
 		return;
 	}
-	echo_init(&d->echo, net_ip(d->net), 0x7569);
+	if (!config_is_kernel(c))
+		echo_init(&d->echo, net_ip(d->net), 0x7569);
 	if (net_start(d->net, NULL, &e) == 0) {
 		cmd_doctor_examine(d);
 	} else {
@@ -136,7 +158,8 @@ int cmd_doctor(int argc, char **argv)
 		doctor_advise(&d, "end one of them, or give \"slots\" a longer range");
 	} else {
 		doctor_good(&d, "the configuration can be read: port %s", c.port);
-		doctor_look_at_system(&d);
+		if (!config_is_kernel(&c))
+			doctor_look_at_system(&d);
 		cmd_doctor_open_and_examine(&d, &c);
 	}
 	if (d.wrong == 0)

@@ -3,6 +3,7 @@
  * uiwarp run: checks the configuration, puts it and the preloaded library into the environment, and
  * executes the program.
  */
+#include "host/config_kernel.h"
 #include "tools/commands.h"
 #include "tools/configuration.h"
 #include "tools/help.h"
@@ -120,6 +121,26 @@ static int cmd_run_check_reach(const char *program)
 	return !why ? 0 : EXIT_NOT_EXECUTABLE;
 }
 
+/* Those that are named must be the host's. That it has any is told when the program needs one. */
+static int cmd_run_check_addresses(struct config *c)
+{
+	struct config_error e;
+
+	if (!config_is_kernel(c) || c->num_addresses == 0 || config_kernel_addresses(c, &e) == 0)
+		return 0;
+	fprintf(stderr, "uiwarp run: %s\n", e.text);
+	return EXIT_USAGE;
+}
+
+/* Without a configuration the program gets the host's own TCP. */
+static void cmd_run_set_default(const struct configuration *c)
+{
+	const char *file = getenv("UIWARP_CONFIG"), *set = getenv("UIWARP_SET");
+
+	if (!c->file && !c->set && (!file || *file == '\0') && (!set || *set == '\0'))
+		setenv("UIWARP_SET", "port=" CONFIG_KERNEL, 1);
+}
+
 int cmd_run(int argc, char **argv)
 {
 	static char name[] = "uiwarp run";
@@ -130,7 +151,10 @@ int cmd_run(int argc, char **argv)
 	argv[0] = name;
 	/* In order: what follows the program's name is the program's. */
 	argp_parse(&cmd_run_argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
+	cmd_run_set_default(&o.configuration);
 	rc = configuration_apply(&o.configuration, name, &config);
+	if (rc == 0)
+		rc = cmd_run_check_addresses(&config);
 	if (rc == 0)
 		rc = cmd_run_set_preload();
 	if (rc == 0)

@@ -44,6 +44,8 @@ static int cmd_tcp_make_configuration(struct tcp_options *o, struct config *c)
 	char *assignment;
 	int r = configuration_apply(&o->configuration, "uiwarp tcp", c);
 
+	if (r == 0)
+		r = configuration_check_port(c, "uiwarp tcp");
 	if (r != 0)
 		return r;
 	/* Nobody waits for a single packet of bulk. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/configuration.h"
 
+#include "host/config_kernel.h"
 #include "tools/commands.h"
 
 #include <errno.h>
@@ -108,4 +109,13 @@ int configuration_apply(struct configuration *c, const char *command, struct con
 		return EXIT_USAGE;
 	}
 	return 0;
+}
+
+int configuration_check_port(const struct config *c, const char *command)
+{
+	if (!config_is_kernel(c))
+		return 0;
+	return configuration_complain(command, "\"port\" is kernel",
+		"the host's TCP is not ours to drive; expected DPDK device arguments, such as "
+		"port=net_memif0,role=server,socket=/tmp/uiwarp.sock");
 }

@@ -27,6 +27,12 @@ extern const struct argp configuration_argp;
  */
 int configuration_apply(struct configuration *c, const char *command, struct config *out);
 
+/**
+ * For commands that drive our own TCP.
+ * @return 0, or EXIT_USAGE with a sentence written: the port is the kernel.
+ */
+int configuration_check_port(const struct config *c, const char *command);
+
 /** @p a and @p b with @p separator between them, malloc()ed; either may be NULL. Never NULL. */
 char *configuration_join(const char *a, const char *separator, const char *b);
 

@@ -116,7 +116,7 @@ static int doctor_peer_begin(struct doctor *d, struct attempt *a)
 	int rc;
 
 	engine_lock(net_engine(d->net));
-	rc = llp_connect(tcp_llp_stack(net_tcp(d->net)), &params, NULL, NULL, &l);
+	rc = llp_connect(net_llp(d->net), &params, NULL, NULL, &l);
 	if (rc == 0)
 		mpa_init_initiator(&a->mpa, l, a->config, &doctor_peer_ops, a);
 	engine_unlock(net_engine(d->net));

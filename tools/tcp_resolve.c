@@ -32,7 +32,7 @@ static bool tcp_resolve_is_reachable(struct net *n, const struct ip_addr *a)
 	int r;
 
 	engine_lock(net_engine(n));
-	r = llp_source(tcp_llp_stack(net_tcp(n)), a, &local);
+	r = llp_source(net_llp(n), a, &local);
 	engine_unlock(net_engine(n));
 	return r == 0;
 }

@@ -71,10 +71,11 @@ int ucma_bind_to(struct ucma_call *c, const struct ip_endpoint *local, sa_family
 	if (ucma_state(c) != UCMA_IDLE)
 		return -EINVAL;
 	/*
-	 * As with the kernel's, the loopback network can be bound to, but there is no device in it.
+	 * As with the kernel's, the loopback network can be bound to, but there is no device in it,
+	 * unless we stand on the host's own TCP.
 	 * libfabric does so to ask for any of ours; it has no other use.
 	 */
-	id->loopback = ip_addr_is_loopback(&local->addr);
+	id->loopback = ip_addr_is_loopback(&local->addr) && !rnic_ep_is_local(id->ep, &local->addr);
 	err = id->loopback ? 0 : rnic_ep_bind(id->ep, local, id->reuse, id->v6only);
 	if (err)
 		return err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/cm/channel.h"
 
-#include "provider/fd_room.h"
+#include "base/fd_room.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -40,12 +40,13 @@ struct config_patience {
 };
 
 struct config {
-	char port[CONFIG_MAX_PORT]; /**< DPDK device arguments */
+	char port[CONFIG_MAX_PORT]; /**< DPDK device arguments, or "kernel" */
 	char eal[CONFIG_MAX_PATH];  /**< further EAL arguments */
 	char name[32];              /**< of the verbs device; default "uiw0" */
 	uint8_t mac[6];             /**< all zero: the port's own */
 	struct config_address address[CONFIG_MAX_ADDRESSES];
 	unsigned num_addresses;
+	bool host_addresses; /**< they are all of the host's (`port = kernel`) */
 	struct ip_addr gateway[CONFIG_MAX_GATEWAYS];
 	unsigned num_gateways;
 	uint16_t mtu;            /**< 0: the port's */

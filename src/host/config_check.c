@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What only the whole configuration can tell. */
 #include "host/config_error.h"
+#include "host/config_kernel.h"
 
 #include <errno.h>
 
@@ -107,10 +108,10 @@ int config_check(const struct config *c, struct config_error *e)
 {
 	int rc = 0;
 
-	if (c->port[0] == '\0')
-		return config_complain(e, -EINVAL, NULL,
-			"\"port\" is missing; expected DPDK device arguments, such as "
-			"port=net_memif0,role=server,socket=/tmp/uiwarp.sock");
+	if (config_is_kernel(c)) {
+		rc = config_kernel_check(c, e);
+		return rc == 0 ? config_check_tls(c, e) : rc;
+	}
 	if (c->num_addresses == 0)
 		return config_complain(e, -EINVAL, NULL,
 			"\"address\" is missing; expected at least one, such as "

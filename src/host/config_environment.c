@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The configuration as a process finds it: in its environment, with a slot where it wants one. */
 #include "host/config_error.h"
+#include "host/config_kernel.h"
 #include "host/slot.h"
 
 #include <errno.h>
@@ -68,6 +69,12 @@ int config_from_environment(struct config *c, struct config_error *e)
 	return rc;
 }
 
+/** What can be known only where the configuration is used. */
+static int config_settle_addresses(struct config *c, struct config_error *e)
+{
+	return config_is_kernel(c) ? config_kernel_addresses(c, e) : 0;
+}
+
 int config_take_slot(struct config *c, struct config_error *e)
 {
 	const bool names = c->slot_names;
@@ -76,7 +83,7 @@ int config_take_slot(struct config *c, struct config_error *e)
 	int fd, rc;
 
 	if (!c->slot_wanted)
-		return 0;
+		return config_settle_addresses(c, e);
 	rc = slot_directory(directory, sizeof directory);
 	if (rc != 0)
 		return config_complain(e, rc, NULL, "the directory of the slots, %s: %s", directory,
@@ -98,5 +105,10 @@ int config_take_slot(struct config *c, struct config_error *e)
 	}
 	c->slot_fd = fd;
 	c->slot_names = names;
-	return 0;
+	rc = config_settle_addresses(c, e);
+	if (rc != 0) {
+		close(fd);
+		c->slot_fd = -1;
+	}
+	return rc;
 }

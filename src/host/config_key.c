@@ -53,15 +53,20 @@ static const struct config_word config_log[] = {{"error", LOG_LEVEL_ERROR, false
 /* In the order of the documents. `peer` stands before the keys that it is a preset for. */
 const struct config_key config_keys[] = {
 	{"port", CONFIG_IS_OTHER(config_value_port),
-		.expected = "DPDK device arguments of at most 255 characters without blanks, such "
-			    "as `net_memif0,role=server,socket=/tmp/uiwarp.sock` or `0000:01:00.0`",
-		.text = "The port to open, as DPDK's device arguments; see below."},
+		.expected = "`kernel`, or DPDK device arguments of at most 255 characters without "
+			    "blanks, such as `net_memif0,role=server,socket=/tmp/uiwarp.sock` or "
+			    "`0000:01:00.0`",
+		.initial = "kernel",
+		.text = "The port to open, as DPDK's device arguments, or the host's own TCP; "
+			"see below."},
 	{"address", CONFIG_IS_LIST(num_addresses, config_value_address),
 		.expected = "an address with its prefix length, such as `10.0.0.1/24` or "
 			    "`fd00::1/64`",
+		.absent = "the host's",
 		.text = "Our addresses, IPv4 and IPv6: at least one, at most 16, each once. "
 			"Each is unicast, not of the loopback network, and a host in its "
-			"network."},
+			"network. With `port = kernel` it may be left out; those that are given "
+			"are the only ones of the host's that are used."},
 	{"gateway", CONFIG_IS_LIST(num_gateways, config_value_gateway),
 		.expected = "the unicast address of a router, without prefix length",
 		.absent = "none",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file net.h
- * Builds a TCP/IP host from a configuration: port, engine, IP, TCP, the engine's thread. The layer
- * above, an RNIC or plain streams, belongs to the caller.
+ * Builds a TCP/IP host from a configuration: port, engine, IP, TCP, the engine's thread. With
+ * `port = kernel` the kernel's sockets are in the place of port, IP and TCP. The layer above, an
+ * RNIC or plain streams, belongs to the caller.
  */
 #ifndef HOST_NET_H
 #define HOST_NET_H
@@ -82,10 +83,12 @@ void net_close(struct net *n, bool end);
 const struct config *net_config(const struct net *n);
 const struct log_sink *net_log(const struct net *n);
 struct engine *net_engine(struct net *n);
+
+/** NULL over the kernel's sockets. */
 struct ip_stack *net_ip(struct net *n);
 struct tcp_stack *net_tcp(struct net *n);
 
-/** What an RNIC stands on: TCP, or TLS on TCP. */
+/** What an RNIC stands on: TCP, ours or the kernel's, or TLS on it. */
 struct llp_stack *net_llp(struct net *n);
 
 /** The time on the engine's clock in ns. Any thread. */

@@ -62,6 +62,11 @@ static void poller_come_again(struct timer *t, uint64_t now)
 {
 }
 
+void poller_go_on(struct poller *p)
+{
+	timer_start(&p->engine->wheel, &p->again, p->last);
+}
+
 /**
  * Packets to ourselves are handled before the lock is released, as no arrival will wake a thread
  * for them. But not without end: a stream to oneself never stops.
@@ -74,7 +79,7 @@ static void poller_hear_ourselves(struct poller *p)
 			tcp_round_end(p->tcp);
 	}
 	if (ip_is_looping(p->ip))
-		timer_start(&p->engine->wheel, &p->again, p->last);
+		poller_go_on(p);
 }
 
 static void poller_flush(void *ctx)
@@ -88,7 +93,7 @@ static void poller_flush(void *ctx)
 	port_flush(p->port);
 }
 
-static void poller_wake(void *ctx)
+void poller_wake(void *ctx)
 {
 	struct poller *p = ctx;
 	uint64_t one = 1;
@@ -97,7 +102,7 @@ static void poller_wake(void *ctx)
 		return; /* the counter is full: a wake-up is pending */
 }
 
-static uint64_t poller_clock_unlocked(void *ctx)
+uint64_t poller_clock_unlocked(void *ctx)
 {
 	const struct poller *p = ctx;
 
@@ -114,15 +119,78 @@ const struct engine_ops poller_ops = {
 	.clock_unlocked = poller_clock_unlocked,
 };
 
+/* ---- what the engine's thread asks -------------------------------------------------------- */
+
+static int poller_port_fd(const struct poller *p)
+{
+	return port_rx_fd(p->port);
+}
+
+static bool poller_port_is_interrupt(const struct poller *p)
+{
+	return port_rx_is_interrupt(p->port);
+}
+
+static void poller_port_arm(struct poller *p)
+{
+	port_rx_arm(p->port);
+}
+
+static void poller_port_woken(struct poller *p)
+{
+	port_rx_woken(p->port);
+}
+
+static void poller_port_disbelieve(struct poller *p, unsigned ms)
+{
+	port_rx_disbelieve(p->port, ms);
+}
+
+static uint64_t poller_port_received(const struct poller *p)
+{
+	return port_get_stats(p->port)->rx_packets;
+}
+
+static bool poller_port_has_backlog(const struct poller *p)
+{
+	return port_backlog(p->port) > 0;
+}
+
+static bool poller_port_watch(struct poller *p)
+{
+	return port_watch(p->port);
+}
+
+static const struct poller_source poller_port = {
+	.fd = poller_port_fd,
+	.is_interrupt = poller_port_is_interrupt,
+	.arm = poller_port_arm,
+	.woken = poller_port_woken,
+	.disbelieve = poller_port_disbelieve,
+	.received = poller_port_received,
+	.has_backlog = poller_port_has_backlog,
+	.watch = poller_port_watch,
+};
+
+/* ---- life --------------------------------------------------------------------------------- */
+
+int poller_begin(struct poller *p, struct engine *e, const struct poller_source *source)
+{
+	*p = (struct poller){.engine = e, .source = source};
+	p->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	timer_init(&p->again, poller_come_again);
+	return p->wake_fd < 0 ? -errno : 0;
+}
+
 int poller_init(struct poller *p, struct engine *e, struct port *port)
 {
-	*p = (struct poller){.engine = e, .port = port};
-	p->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (p->wake_fd < 0)
-		return -errno;
+	int r = poller_begin(p, e, &poller_port);
+
+	if (r)
+		return r;
+	p->port = port;
 	clock_init(&p->clock, eal_clock_sample());
 	p->lcore = lcore_reserve();
-	timer_init(&p->again, poller_come_again);
 	engine_init(e, &poller_ops, p);
 	return 0;
 }
@@ -130,7 +198,8 @@ int poller_init(struct poller *p, struct engine *e, struct port *port)
 void poller_fini(struct poller *p)
 {
 	engine_fini(p->engine);
-	lcore_release(p->lcore);
+	if (p->port)
+		lcore_release(p->lcore);
 	close(p->wake_fd);
 }
 

@@ -37,7 +37,7 @@ static void engine_thread_count(_Atomic uint64_t *c)
 static void engine_thread_learn(struct engine_thread *t, uint64_t packets)
 {
 	if (t->slept && idle_learn(&t->idle, t->slept, t->woken, (unsigned)packets))
-		port_rx_disbelieve(t->cfg.poller->port, IDLE_BLIND_NS / 1000000);
+		t->cfg.poller->source->disbelieve(t->cfg.poller, IDLE_BLIND_NS / 1000000);
 	t->slept = 0;
 }
 
@@ -64,11 +64,11 @@ static struct engine_thread_round engine_thread_drive(struct engine_thread *t, b
 	}
 	engine_thread_count(&t->stats.rounds);
 	if (arm)
-		port_rx_arm(p->port);
-	before = port_get_stats(p->port)->rx_packets;
-	r.handled = poller_ops.poll(p, p->engine->now);
-	engine_thread_learn(t, port_get_stats(p->port)->rx_packets - before);
-	r.backlog = port_backlog(p->port) > 0;
+		p->source->arm(p);
+	before = p->source->received(p);
+	r.handled = p->engine->ops->poll(p, p->engine->now);
+	engine_thread_learn(t, p->source->received(p) - before);
+	r.backlog = p->source->has_backlog(p);
 	engine_unlock(p->engine);
 	r.handled -= r.backlog;
 	return r;
@@ -90,12 +90,12 @@ static void engine_thread_housekeeping(struct engine_thread *t, uint64_t now)
 
 	t->next_housekeeping = now + IDLE_LINK_NS;
 	engine_lock(p->engine);
-	up = port_watch(p->port);
+	up = p->source->watch(p);
 	if (up != t->link_up && t->cfg.link_changed)
 		t->cfg.link_changed(t->cfg.ctx, up);
 	t->link_up = up;
 	/* A memif's descriptor comes and goes with its peer. */
-	t->idle.tells = port_rx_fd(p->port) >= 0;
+	t->idle.tells = p->source->fd(p) >= 0;
 	if (t->cfg.housekeeping)
 		t->cfg.housekeeping(t->cfg.ctx);
 	engine_unlock(p->engine);
@@ -126,7 +126,7 @@ static void engine_thread_wait(struct engine_thread *t, uint64_t sleep, bool wai
 	struct poller *p = t->cfg.poller;
 	struct timespec ts = {(time_t)(sleep / 1000000000), (long)(sleep % 1000000000)};
 	struct pollfd fds[2] = {{.fd = p->wake_fd, .events = POLLIN},
-		{.fd = wait_rx ? port_rx_fd(p->port) : -1, .events = POLLIN}};
+		{.fd = wait_rx ? p->source->fd(p) : -1, .events = POLLIN}};
 	uint64_t visits = engine_count_visits(p->engine);
 
 	engine_thread_count(&t->stats.sleeps);
@@ -134,7 +134,7 @@ static void engine_thread_wait(struct engine_thread *t, uint64_t sleep, bool wai
 	/* An application that came by may have taken the packet and what told of it. As long as was
 	 * meant, not as it took: packets that came while the core was another's prove nothing. */
 	t->woken = wait_rx && fds[1].revents != 0;
-	if (wait_rx && port_rx_is_interrupt(p->port) &&
+	if (wait_rx && p->source->is_interrupt(p) &&
 		(t->woken || engine_count_visits(p->engine) == visits))
 		t->slept = sleep;
 	if (fds[0].revents)
@@ -156,12 +156,12 @@ static void engine_thread_sleep_on(struct engine_thread *t, const struct idle_st
 			goto out;
 	}
 	/* A frame that came before that raises no interrupt on some NICs. */
-	if (s->wait_rx && port_rx_is_interrupt(p->port))
+	if (s->wait_rx && p->source->is_interrupt(p))
 		sleep = engine_thread_arm(t, sleep);
 	if (sleep)
 		engine_thread_wait(t, sleep, s->wait_rx);
 	if (s->wait_rx)
-		port_rx_woken(p->port);
+		p->source->woken(p);
 out:
 	if (s->wait_wake)
 		atomic_store(&e->sleeping_until, 0);
@@ -264,7 +264,7 @@ int engine_thread_start(const struct engine_thread_config *cfg, struct engine_th
 		return -ENOMEM;
 	t->cfg = *cfg;
 	t->idle.relaxed = cfg->relaxed;
-	t->idle.tells = port_rx_fd(cfg->poller->port) >= 0;
+	t->idle.tells = cfg->poller->source->fd(cfg->poller) >= 0;
 	r = engine_thread_spawn(t);
 	if (r) {
 		free(t);
@@ -279,7 +279,7 @@ void engine_thread_stop(struct engine_thread *t)
 	if (!t)
 		return;
 	atomic_store(&t->stop, true);
-	poller_ops.wake(t->cfg.poller);
+	poller_wake(t->cfg.poller);
 	pthread_join(t->thread, NULL);
 	free(t);
 }

@@ -43,7 +43,7 @@ static void test_defaults(void **state)
 	memset(&c, 0xa5, sizeof c);
 	config_init(&c);
 	assert_string_equal(c.name, "uiw0");
-	assert_string_equal(c.port, "");
+	assert_string_equal(c.port, "kernel");
 	assert_int_equal(c.num_addresses, 0);
 	assert_int_equal(c.mtu, 0);
 	assert_true(c.mpa.crc);
@@ -186,7 +186,7 @@ static void test_file_hostile_bytes(void **state)
 	config_init(&c);
 	assert_int_equal(config_read_file(&c, PATH, &e), -EINVAL);
 	assert_says(&e, "line 1: the line is too long");
-	assert_string_equal(c.port, "");
+	assert_string_equal(c.port, "kernel");
 
 	assert_int_equal(read_text(&c, &e, "log = \033[2Jred\n"), -EINVAL);
 	assert_null(strchr(e.text, '\033'));

@@ -20,13 +20,23 @@ static const struct {
 	const char *says; /**< NULL: it is good */
 } cases[] = {
 	{{"port=net_null0", "address=10.0.0.1/24"}, NULL},
-	{{"address=10.0.0.1/24"}, "\"port\" is missing; expected DPDK device arguments, such as "
-				  "port=net_memif0,role=server,socket=/tmp/uiwarp.sock"},
+	/* Over the host's own TCP there may be nothing at all. */
+	{{NULL}, NULL},
+	{{"port=kernel"}, NULL},
+	{{"address=10.0.0.1/24"}, NULL},
+	{{"port=kernel", "mtu=1500"}, "\"mtu\" is given, but \"port\" is kernel; expected that "
+				      "of the host's interfaces (ip link)"},
+	{{"mac=02:00:00:00:00:01"}, "\"mac\" is given, but \"port\" is kernel; expected that of "
+				    "the host's interfaces"},
+	{{"eal=--no-huge"},
+		"\"eal\" is given, but \"port\" is kernel; expected none, as there is no EAL"},
+	{{"capture=/tmp/x"}, "\"capture\" is given, but \"port\" is kernel; expected tcpdump on "
+			     "the host's interface"},
 	{{"port=net_null0"},
 		"\"address\" is missing; expected at least one, such as address=10.0.0.1/24"},
 	/* Of two that are wrong the first is told. */
-	{{"gateway=10.0.0.1"}, "\"port\" is missing; expected DPDK device arguments, such as "
-			       "port=net_memif0,role=server,socket=/tmp/uiwarp.sock"},
+	{{"gateway=10.0.0.1", "mtu=1500"}, "\"gateway\" is given, but \"port\" is kernel; "
+					   "expected a route of the host's (ip route)"},
 	/* The network and its broadcast are no hosts (RFC 1122); /31 and /32 have neither. */
 	{{"port=net_null0", "address=10.0.0.0/24"}, "\"address\" is 10.0.0.0/24" NETWORK},
 	{{"port=net_null0", "address=10.0.0.255/24"}, "\"address\" is 10.0.0.255/24" NETWORK},

@@ -195,9 +195,6 @@ static void a_file_is_found_from_any_directory(void **state)
 
 static void a_wrong_configuration_is_2(void **state)
 {
-	RUN(self, "exit", "0");
-	assert_refused(
-		2, "uiwarp run: no configuration: expected --config FILE or --set KEY=VALUE\n");
 	RUN("--config", "/no/such/file", self, "exit", "0");
 	assert_refused(2, "uiwarp run: /no/such/file: No such file or directory\n");
 	RUN("--set", "color=blue", self, "exit", "0");
@@ -208,6 +205,18 @@ static void a_wrong_configuration_is_2(void **state)
 	RUN(SETS, "--set", "mtu=many", self, "exit", "0");
 	assert_int_equal(child_exit(&c), 2);
 	assert_non_null(strstr(c.err, "mtu"));
+}
+
+static void without_a_configuration_it_is_the_hosts_tcp(void **state)
+{
+	RUN(self, "environment", "UIWARP_SET");
+	assert_string_equal(c.out, "UIWARP_SET=port=kernel\n");
+	RUN(SETS, self, "environment", "UIWARP_SET");
+	assert_null(strstr(c.out, "kernel"));
+	/* RFC 5737: no host has it. */
+	RUN("--set", "address=192.0.2.254/32", self, "exit", "0");
+	assert_int_equal(child_exit(&c), 2);
+	assert_non_null(strstr(c.err, "which no interface of this host has"));
 }
 
 static void a_wrong_command_line_is_2(void **state)
@@ -344,6 +353,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(settings_go_behind_those_of_the_environment),
 		cmocka_unit_test(a_file_is_found_from_any_directory),
 		cmocka_unit_test(a_wrong_configuration_is_2),
+		cmocka_unit_test(without_a_configuration_it_is_the_hosts_tcp),
 		cmocka_unit_test(a_wrong_command_line_is_2),
 		cmocka_unit_test(a_program_that_cannot_be_started_is_127_or_126),
 		cmocka_unit_test(a_program_out_of_reach_is_126),

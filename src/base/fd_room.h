@@ -5,8 +5,8 @@
  * are about a dozen, and those of DPDK cannot be moved afterwards. Some programs need low numbers:
  * select() takes none above FD_SETSIZE, and netcat-traditional none above 15.
  */
-#ifndef PROVIDER_FD_ROOM_H
-#define PROVIDER_FD_ROOM_H
+#ifndef BASE_FD_ROOM_H
+#define BASE_FD_ROOM_H
 
 /** Descriptors below this number are kept for the program. */
 #define FD_ROOM 128u

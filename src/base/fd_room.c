@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "provider/fd_room.h"
+#include "base/fd_room.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The host over a port of its own: DPDK's port, our IP and TCP. */
+#include "dpdk-port/capture.h"
+#include "host/net_priv.h"
+#include "host/slot.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/** How long a peer gets to take a reset from a link that vanishes with us. */
+#define PARTING_NS 5000000
+
+/* ---- opening, step by step ---------------------------------------------------------------- */
+
+static int net_claim_addresses(struct net *n, struct config_error *e)
+{
+	char directory[CONFIG_MAX_PATH];
+	int r = slot_directory(directory, sizeof directory);
+
+	if (r) {
+		log_printf(&n->log.sink, LOG_LEVEL_INFO,
+			"whether other processes have our addresses is not looked at: %s: %s",
+			directory, strerror(-r));
+		return 0;
+	}
+	return claim_take(&n->claim, directory, &n->config, e);
+}
+
+static int net_open_port(struct net *n, struct config_error *e)
+{
+	static const uint8_t none[6];
+	const struct config *c = &n->config;
+	struct port_config cfg = {
+		.device = c->port,
+		.eal = *c->eal ? c->eal : NULL,
+		.mac = memcmp(c->mac, none, sizeof none) ? c->mac : NULL,
+		.mtu = c->mtu,
+		.memory_mib = c->memory,
+		.log = &n->log.sink,
+	};
+	struct port_error pe = {""};
+	int r = port_open(&cfg, &n->port, &pe);
+
+	if (r)
+		snprintf(e->text, sizeof e->text, "%s", pe.text);
+	return r;
+}
+
+/** The path with %p replaced by the process's number: programs in a pair share a configuration. */
+static void net_capture_path(const char *pattern, char *path, size_t len)
+{
+	const char *at = strstr(pattern, "%p");
+
+	if (at)
+		snprintf(
+			path, len, "%.*s%d%s", (int)(at - pattern), pattern, (int)getpid(), at + 2);
+	else
+		snprintf(path, len, "%s", pattern);
+}
+
+static int net_open_capture(struct net *n, struct config_error *e)
+{
+	char path[CONFIG_MAX_PATH + 16];
+	int r;
+
+	if (!*n->config.capture)
+		return 0;
+	net_capture_path(n->config.capture, path, sizeof path);
+	r = capture_open(
+		path, n->config.port, clock_ns(&n->poller.clock), &n->log.sink, &n->capture);
+	if (r)
+		snprintf(
+			e->text, sizeof e->text, "capture file \"%.300s\": %s", path, strerror(-r));
+	else
+		port_set_capture(n->port, n->capture);
+	return r;
+}
+
+static int net_open_engine(struct net *n, struct config_error *e)
+{
+	int r = poller_init(&n->poller, &n->engine, n->port);
+
+	if (r)
+		snprintf(e->text, sizeof e->text, "the engine does not start: %s", strerror(-r));
+	n->have_poller = r == 0;
+	return r;
+}
+
+static int net_add_addresses(struct net *n, struct config_error *e)
+{
+	const struct config *c = &n->config;
+	char text[IP_ADDR_STRLEN];
+	int r;
+
+	for (unsigned i = 0; i < c->num_addresses; i++) {
+		const struct config_address *a = &c->address[i];
+
+		r = ip_addr_add(n->ip, &a->addr, a->prefix_len, n->engine.now);
+		if (r && r != -EEXIST) {
+			snprintf(e->text, sizeof e->text, "address %s/%u: %s",
+				ip_addr_format(&a->addr, text), a->prefix_len, strerror(-r));
+			return r;
+		}
+	}
+	for (unsigned i = 0; i < c->num_gateways; i++) {
+		const struct ip_addr *g = &c->gateway[i];
+		struct ip_addr any = {{0}};
+
+		if (ip_addr_is_v4(g))
+			any = ip_addr_from_v4(any.b);
+		r = ip_route_add(n->ip, &any, 0, g);
+		if (r && r != -EEXIST) {
+			snprintf(e->text, sizeof e->text, "gateway %s: %s", ip_addr_format(g, text),
+				strerror(-r));
+			return r;
+		}
+	}
+	return 0;
+}
+
+static int net_open_ip(struct net *n, struct config_error *e)
+{
+	const struct port_caps *caps = port_get_caps(n->port);
+	struct ip_stack_config cfg = {
+		.mtu = caps->mtu,
+		.wheel = &n->engine.wheel,
+		.pool = port_pool(n->port),
+		.random = net_random,
+		.log = &n->log.sink,
+		.transmit = poller_transmit,
+		.transmit_ctx = n->port,
+		.tx_ipv4_cksum = caps->tx_ipv4_cksum,
+		.tx_tcp_cksum = caps->tx_tcp_cksum,
+	};
+	int r;
+
+	memcpy(cfg.mac, caps->mac, sizeof cfg.mac);
+	r = ip_stack_create(&cfg, n->engine.now, &n->ip);
+	if (r) {
+		snprintf(e->text, sizeof e->text, "the IP layer does not start: %s", strerror(-r));
+		return r;
+	}
+	n->poller.ip = n->ip;
+	return net_add_addresses(n, e);
+}
+
+static int net_open_tcp(struct net *n, struct config_error *e)
+{
+	const struct config *c = &n->config;
+	struct tcp_stack_config cfg = {
+		.ip = n->ip,
+		.wheel = &n->engine.wheel,
+		.pool = port_pool(n->port),
+		.random = net_random,
+		.log = &n->log.sink,
+		.congestion_control = *c->congestion_control ? c->congestion_control : NULL,
+		.send_buffer = c->send_buffer,
+		.receive_buffer = c->receive_buffer,
+		.user_timeout_ms = c->patience.user_timeout,
+		.zero_window_timeout_ms = c->patience.zero_window_timeout,
+		.keepalive_ms = c->patience.keepalive,
+		.max_half_open = c->patience.max_half_open,
+		.max_half_open_per_peer = c->patience.max_half_open_per_peer,
+		.max_stalled_per_peer = c->patience.max_stalled_per_peer,
+		.no_timestamps = !c->timestamps,
+		.no_sack = !c->sack,
+		.no_window_scale = !c->window_scale,
+		.ecn = c->ecn,
+		.syn_cookies = c->syn_cookies,
+	};
+	int r = tcp_stack_create(&cfg, n->engine.now, &n->tcp);
+
+	if (r == -EINVAL)
+		snprintf(e->text, sizeof e->text, "congestion_control: there is none named \"%s\"",
+			c->congestion_control);
+	else if (r)
+		snprintf(e->text, sizeof e->text, "TCP does not start: %s", strerror(-r));
+	n->poller.tcp = n->tcp;
+	return r;
+}
+
+static int net_port_open(struct net *n, struct config_error *e)
+{
+	static int (*const steps[])(struct net *, struct config_error *) = {net_claim_addresses,
+		net_open_port, net_open_engine, net_open_capture, net_open_ip, net_open_tcp};
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof steps / sizeof steps[0] && !r; i++)
+		r = steps[i](n, e);
+	return r;
+}
+
+/* ---- while it is open --------------------------------------------------------------------- */
+
+static struct llp_stack *net_port_llp(struct net *n)
+{
+	return tcp_llp_stack(n->tcp);
+}
+
+/** A memif is ready without its peer, which may come at any time; other ports have a cable. */
+static bool net_port_has_carrier(const struct net *n)
+{
+	return strcmp(port_get_caps(n->port)->driver, "net_memif") != 0;
+}
+
+static bool net_port_link(struct net *n, uint32_t *speed)
+{
+	return port_link(n->port, speed);
+}
+
+static bool net_port_is_gone(const struct net *n)
+{
+	return port_is_gone(n->port);
+}
+
+static void net_port_housekeeping(struct net *n)
+{
+	if (n->told_unfilled || !ip_stack_stats(n->ip)->rx_cksum_unfilled)
+		return;
+	n->told_unfilled = true;
+	log_printf(&n->log.sink, LOG_LEVEL_WARNING,
+		"frames come without their TCP checksum, which the sender leaves to hardware that "
+		"is "
+		"not there: run \"ethtool -K DEVICE tx off\" on the other side");
+}
+
+static void net_port_mac(const struct net *n, uint8_t mac[6])
+{
+	memcpy(mac, port_get_caps(n->port)->mac, 6);
+}
+
+static uint16_t net_port_mtu(const struct net *n)
+{
+	return port_get_caps(n->port)->mtu;
+}
+
+/* ---- ends --------------------------------------------------------------------------------- */
+
+/** True while a peer has yet to acknowledge what we sent before we closed. */
+static bool net_port_is_parting(struct net *n)
+{
+	struct ip_endpoint local, remote;
+	struct tcp_info info;
+	bool parting = false;
+
+	for (unsigned i = 0; !parting && tcp_connection_get(n->tcp, i, &local, &remote, &info); i++)
+		/* What a QP that closes has yet to send follows what is in flight, and then its
+		 * FIN. */
+		parting = info.flight || !strcmp(info.state, "FIN-WAIT-1") ||
+			  !strcmp(info.state, "FIN-WAIT-2") || !strcmp(info.state, "CLOSING") ||
+			  !strcmp(info.state, "LAST-ACK");
+	return parting;
+}
+
+/** What a person wants to know of a run that was slower than it should be. */
+static void net_port_log_totals(struct net *n)
+{
+	const struct tcp_stats *t = tcp_stack_stats(n->tcp);
+	const struct port_stats *p = port_get_stats(n->port);
+
+	log_printf(&n->log.sink, LOG_LEVEL_DEBUG,
+		"total: %llu frames in, %llu out, %llu not taken by the port; TCP: %llu segments "
+		"in, "
+		"%llu out, %llu retransmitted, %llu timeouts, %llu out of order, %llu duplicate",
+		(unsigned long long)p->rx_packets, (unsigned long long)p->tx_packets,
+		(unsigned long long)p->tx_dropped, (unsigned long long)t->segments_in,
+		(unsigned long long)t->segments_out, (unsigned long long)t->retransmits,
+		(unsigned long long)t->timeouts, (unsigned long long)t->out_of_order,
+		(unsigned long long)t->duplicate);
+}
+
+static bool net_port_is_connected(struct net *n)
+{
+	struct ip_endpoint local, remote;
+	struct tcp_info info;
+
+	return n->tcp && tcp_connection_get(n->tcp, 0, &local, &remote, &info);
+}
+
+/** What was connected has been reset: let that reach the peers before the link goes. */
+static void net_flush_resets(struct net *n)
+{
+	port_flush(n->port);
+	port_set_capture(n->port, NULL);
+	if (n->connected && port_link(n->port, NULL))
+		nanosleep(&(struct timespec){.tv_nsec = PARTING_NS}, NULL);
+}
+
+static void net_port_reset_all(struct net *n)
+{
+	n->connected = net_port_is_connected(n);
+	tcp_stack_reset_all(n->tcp);
+	net_flush_resets(n);
+}
+
+static void net_port_close_stack(struct net *n)
+{
+	if (n->tcp)
+		tcp_stack_destroy(n->tcp);
+	n->tcp = n->poller.tcp = NULL;
+	if (n->ip)
+		ip_stack_destroy(n->ip);
+	n->ip = n->poller.ip = NULL;
+	if (n->port)
+		net_flush_resets(n);
+	capture_close(n->capture);
+}
+
+static void net_port_close(struct net *n)
+{
+	if (n->port)
+		port_close(n->port);
+	claim_release(&n->claim);
+}
+
+static void net_port_let_go(struct net *n)
+{
+	if (n->port)
+		port_let_go(n->port);
+}
+
+const struct net_ops net_port_ops = {
+	.open = net_port_open,
+	.llp = net_port_llp,
+	.has_carrier = net_port_has_carrier,
+	.link = net_port_link,
+	.is_gone = net_port_is_gone,
+	.housekeeping = net_port_housekeeping,
+	.mac = net_port_mac,
+	.mtu = net_port_mtu,
+	.is_parting = net_port_is_parting,
+	.is_connected = net_port_is_connected,
+	.log_totals = net_port_log_totals,
+	.reset_all = net_port_reset_all,
+	.close_stack = net_port_close_stack,
+	.close = net_port_close,
+	.let_go = net_port_let_go,
+};

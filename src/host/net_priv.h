@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file net_priv.h Private: struct net, and what it has below, a port or the kernel's sockets. */
+#ifndef HOST_NET_PRIV_H
+#define HOST_NET_PRIV_H
+
+#include "host/claim.h"
+#include "host/net.h"
+#include "host/poller.h"
+#include "host/stack_log.h"
+#include "host/thread.h"
+
+struct capture;
+
+/** All but open(), close() and let_go() are called with the engine's lock held, or without a
+ * thread. */
+struct net_ops {
+	/**
+	 * Open all below the engine's thread, the engine too. close_stack() and close() undo it,
+	 * however far it has come.
+	 * @return 0, or a negative errno with a sentence in @p e.
+	 */
+	int (*open)(struct net *n, struct config_error *e);
+	struct llp_stack *(*llp)(struct net *n);
+	bool (*has_carrier)(const struct net *n); /**< its link can be down */
+	bool (*link)(struct net *n, uint32_t *speed);
+	bool (*is_gone)(const struct net *n); /**< for good */
+	void (*housekeeping)(struct net *n);
+	void (*mac)(const struct net *n, uint8_t mac[6]);
+	uint16_t (*mtu)(const struct net *n);
+	/** A peer has yet to acknowledge what we sent before we closed. */
+	bool (*is_parting)(struct net *n);
+	/** There is a peer that has to hear of our end. */
+	bool (*is_connected)(struct net *n);
+	void (*log_totals)(struct net *n);
+	/** Reset what is connected and let that reach the peers. May be in a signal handler. */
+	void (*reset_all)(struct net *n);
+	void (*close_stack)(struct net *n);
+	void (*close)(struct net *n);
+	/** In a child after fork(). */
+	void (*let_go)(struct net *n);
+};
+
+extern const struct net_ops net_port_ops, net_kernel_ops;
+
+struct net {
+	const struct net_ops *ops;
+	struct config config;
+	struct stack_log log;
+	struct engine engine;
+	struct poller poller;
+	struct engine_thread *thread;
+	struct net_events events;
+	struct engine_doorbell end_bell; /**< a signal ends the process */
+	int end_signal;
+	bool have_poller;
+	bool told_gone; /**< that there is no port any more */
+
+	struct tls_stack *tls;   /**< NULL: off */
+	struct sock_stack *sock; /**< over the kernel's sockets */
+
+	/* Over a port. */
+	struct claim claim;
+	struct port *port;
+	struct capture *capture;
+	struct ip_stack *ip;
+	struct tcp_stack *tcp;
+	bool connected;     /**< somebody was, when the thread stopped */
+	bool told_unfilled; /**< of frames with unfilled checksums, once */
+};
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sock/conn.h"
+
+#include "sock/address.h"
+#include "sock/option.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+/** A peer that never closes its direction does not hold a released connection for longer. */
+#define ORPHAN_NS UINT64_C(60000000000)
+
+/** Looks in the time in which a peer must acknowledge something. */
+#define ACK_LOOKS 4
+
+static void sock_conn_on_events(struct sock_source *source, uint32_t events);
+static void sock_conn_on_timer(struct timer *t, uint64_t now);
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+int sock_conn_new(struct sock_stack *s, int fd, enum sock_state state, struct sock_conn **out)
+{
+	struct sock_conn *c = calloc(1, sizeof *c);
+	int rc;
+
+	if (!c) {
+		sock_unwatch(&(struct sock_source){.fd = fd});
+		return -ENOMEM;
+	}
+	c->llp.ops = &sock_llp_ops;
+	c->source = (struct sock_source){.fd = fd, .ready = sock_conn_on_events};
+	c->s = s;
+	c->state = state;
+	timer_init(&c->timer, sock_conn_on_timer);
+	rc = sock_watch(s, &c->source, EPOLLIN | EPOLLOUT | EPOLLRDHUP);
+	if (rc) {
+		sock_unwatch(&c->source);
+		free(c);
+		return rc;
+	}
+	LIST_INSERT_HEAD(&s->conns, c, link);
+	s->stats.connections++;
+	*out = c;
+	return 0;
+}
+
+int sock_conn_opened(struct sock_conn *c)
+{
+	uint32_t mss = sock_option_mss(c->source.fd), most = c->s->cfg.record_max;
+	int rc = sock_address_local(c->source.fd, &c->local);
+
+	c->emss = mss > most ? mss : most;
+	c->state = SOCK_OPEN;
+	return rc ? rc : sock_address_remote(c->source.fd, &c->remote);
+}
+
+void sock_conn_mark_dirty(struct sock_conn *c)
+{
+	if (c->is_dirty || c->state == SOCK_OVER)
+		return;
+	c->is_dirty = true;
+	c->s->num_dirty++;
+	TAILQ_INSERT_TAIL(&c->s->dirty, c, dirty_link);
+}
+
+void sock_conn_unmark_dirty(struct sock_conn *c)
+{
+	if (!c->is_dirty)
+		return;
+	c->is_dirty = false;
+	c->s->num_dirty--;
+	TAILQ_REMOVE(&c->s->dirty, c, dirty_link);
+}
+
+void sock_conn_hold(struct sock_conn *c)
+{
+	if (c->is_held || c->state == SOCK_OVER)
+		return;
+	c->is_held = true;
+	TAILQ_INSERT_TAIL(&c->s->held, c, held_link);
+}
+
+void sock_conn_unhold(struct sock_conn *c)
+{
+	if (!c->is_held)
+		return;
+	c->is_held = false;
+	TAILQ_REMOVE(&c->s->held, c, held_link);
+}
+
+void sock_conn_mark_ready(struct sock_conn *c)
+{
+	if (c->is_ready || c->state == SOCK_OVER)
+		return;
+	c->is_ready = true;
+	c->s->num_ready++;
+	TAILQ_INSERT_TAIL(&c->s->ready, c, ready_link);
+}
+
+void sock_conn_unmark_ready(struct sock_conn *c)
+{
+	if (!c->is_ready)
+		return;
+	c->is_ready = false;
+	c->s->num_ready--;
+	TAILQ_REMOVE(&c->s->ready, c, ready_link);
+}
+
+void sock_conn_drop(struct sock_conn *c)
+{
+	struct sock_stack *s = c->s;
+
+	if (c->state == SOCK_OVER)
+		return;
+	c->state = SOCK_OVER;
+	sock_unwatch(&c->source);
+	timer_stop(s->cfg.wheel, &c->timer);
+	sock_conn_unmark_ready(c);
+	sock_conn_unmark_dirty(c);
+	sock_conn_unhold(c);
+	sock_buffer_give(&s->buffers, c->rx);
+	sock_buffer_give(&s->buffers, c->tx);
+	c->rx = c->tx = NULL;
+	LIST_REMOVE(c, link);
+	LIST_INSERT_HEAD(&s->dead, c, link);
+	s->stats.connections--;
+}
+
+void sock_conn_end(struct sock_conn *c, int error)
+{
+	const struct llp_user_ops *ops = c->llp.user_ops;
+
+	/* An error has reset it already, or the kernel gives up what a reset would tell of. */
+	sock_conn_drop(c);
+	if (ops)
+		ops->closed(c->llp.user, error);
+}
+
+int sock_conn_error(int error)
+{
+	switch (error) {
+	case 0:
+	case -ECONNREFUSED:
+	case -ECONNRESET:
+	case -ETIMEDOUT:
+	case -EHOSTUNREACH:
+	case -ENETUNREACH:
+	case -EADDRNOTAVAIL:
+		return error;
+	case -EPIPE:
+		return -ECONNRESET;
+	case -EHOSTDOWN:
+	case -ENONET:
+	case -EACCES: /* a filter of the host's */
+	case -EPERM:
+		return -EHOSTUNREACH;
+	case -ENETDOWN:
+		return -ENETUNREACH;
+	default:
+		return -ECONNABORTED;
+	}
+}
+
+/* ---- ends -------------------------------------------------------------------------------- */
+
+static bool sock_conn_info(const struct sock_conn *c, struct tcp_info *info)
+{
+	socklen_t len = sizeof *info;
+
+	return getsockopt(c->source.fd, IPPROTO_TCP, TCP_INFO, info, &len) == 0;
+}
+
+void sock_conn_end_if_closed(struct sock_conn *c)
+{
+	struct tcp_info info;
+
+	if (!c->eof || !c->fin_sent)
+		return;
+	/* TIME-WAIT is the kernel's own: the socket is in CLOSED by then. */
+	if (sock_conn_info(c, &info) && info.tcpi_state == TCP_CLOSE)
+		sock_conn_end(c, sock_conn_error(sock_option_error(c->source.fd)));
+}
+
+/* ---- time-outs --------------------------------------------------------------------------- */
+
+static uint64_t sock_conn_patience(const struct sock_conn *c)
+{
+	return c->s->cfg.user_timeout_ms * UINT64_C(1000000);
+}
+
+void sock_conn_expect_ack(struct sock_conn *c)
+{
+	if (timer_running(&c->timer))
+		return;
+	c->unacked_since = c->s->now;
+	timer_start(c->s->cfg.wheel, &c->timer, c->s->now + sock_conn_patience(c) / ACK_LOOKS);
+}
+
+/** RFC 9293 section 3.8.3. An answer to a probe of a closed window is one. */
+static bool sock_conn_is_silent(const struct sock_conn *c, uint64_t now)
+{
+	struct tcp_info info;
+
+	if (now - c->unacked_since < sock_conn_patience(c) || !sock_conn_info(c, &info))
+		return false;
+	return info.tcpi_last_ack_recv >= c->s->cfg.user_timeout_ms;
+}
+
+static void sock_conn_on_timer(struct timer *t, uint64_t now)
+{
+	struct sock_conn *c = container_of(t, struct sock_conn, timer);
+	uint32_t mss = sock_option_mss(c->source.fd), most = c->s->cfg.record_max;
+
+	/* The path may have changed. */
+	c->emss = mss > most ? mss : most;
+	if (!sock_queued(c) && !sock_option_unacked(c->source.fd)) {
+		if (c->orphan && now - c->unacked_since >= ORPHAN_NS)
+			sock_conn_drop(c);
+		else if (c->orphan)
+			timer_start(c->s->cfg.wheel, &c->timer, now + ORPHAN_NS / ACK_LOOKS);
+		return;
+	}
+	if (sock_conn_is_silent(c, now))
+		sock_conn_end(c, -ETIMEDOUT);
+	else
+		timer_start(c->s->cfg.wheel, &c->timer, now + sock_conn_patience(c) / ACK_LOOKS);
+}
+
+/* ---- events ------------------------------------------------------------------------------ */
+
+static void sock_conn_on_connected(struct sock_conn *c)
+{
+	int rc = sock_option_error(c->source.fd);
+
+	if (!rc)
+		rc = sock_conn_opened(c);
+	if (rc) {
+		sock_conn_end(c, sock_conn_error(rc));
+		return;
+	}
+	if (sock_queued(c) || c->fin_wanted)
+		sock_conn_mark_dirty(c);
+	if (c->llp.user_ops && c->llp.user_ops->connected)
+		c->llp.user_ops->connected(c->llp.user);
+}
+
+static void sock_conn_on_events(struct sock_source *source, uint32_t events)
+{
+	struct sock_conn *c = container_of(source, struct sock_conn, source);
+
+	if (c->error)
+		return; /* it is told at the end of the round */
+	if (c->state == SOCK_CONNECTING) {
+		if (!(events & (EPOLLOUT | EPOLLERR | EPOLLHUP)))
+			return;
+		sock_conn_on_connected(c);
+	}
+	if (c->state == SOCK_OVER)
+		return;
+	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+		c->hangup = true;
+	if (events & EPOLLOUT && c->blocked) {
+		c->blocked = false;
+		sock_conn_mark_dirty(c);
+	}
+	if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) {
+		c->more = true;
+		sock_read(c);
+	}
+	if (c->state != SOCK_OVER)
+		sock_conn_end_if_closed(c);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file conn.h Private: a connection over a socket. */
+#ifndef SOCK_CONN_H
+#define SOCK_CONN_H
+
+#include "base/container_of.h"
+#include "sock/stack.h"
+
+enum sock_state {
+	SOCK_CONNECTING,
+	SOCK_OPEN, /**< until both directions are closed */
+	SOCK_OVER, /**< the descriptor is closed */
+};
+
+struct sock_conn {
+	struct llp llp;
+	struct sock_source source;
+	struct sock_stack *s;
+	LIST_ENTRY(sock_conn) link; /**< in conns, then in dead */
+	TAILQ_ENTRY(sock_conn) ready_link, dirty_link, held_link;
+	struct ip_endpoint local, remote;
+	struct sock_buffer *rx, *tx; /**< NULL: nothing is in them */
+	struct timer timer;          /**< while something is unacknowledged, or an orphan lingers */
+	uint64_t unacked_since;      /**< when the timer was started */
+	uint64_t sent_at;            /**< time of the last send */
+	unsigned series;             /**< sends since there was a pause between two */
+	size_t need;                 /**< unread bytes until they are shown again */
+	uint32_t emss;
+	int error; /**< to be told at the end of the round, negative; 0: none */
+	enum sock_state state;
+	bool is_ready, is_dirty, is_held; /**< in that list */
+	bool orphan;                      /**< released: nobody is to be told */
+	/* Receiving. */
+	bool more;    /**< the kernel may have more, and will not tell again */
+	bool hangup;  /**< the peer has closed: read to the end */
+	bool eof;     /**< there is no more */
+	bool showing; /**< inside readable() */
+	bool resume;  /**< llp_resume() in there */
+	/* Sending. */
+	bool heard;   /**< something has come since the last send */
+	bool pushed;  /**< all that is queued may go */
+	bool refused; /**< a reservation was: tell writable() */
+	bool blocked; /**< the kernel has no room; epoll tells */
+	bool corked;  /**< the last piece may wait in the kernel for more */
+	bool broken;  /**< the kernel takes no more: what has come is read, then it is over */
+	bool fin_wanted, fin_sent;
+};
+
+static inline struct sock_conn *sock_conn_of(const struct llp *l)
+{
+	return container_of(l, struct sock_conn, llp);
+}
+
+/**
+ * A connection on @p fd, which it owns from now on also on failure.
+ * @return 0, -ENOMEM or -errno.
+ */
+int sock_conn_new(struct sock_stack *s, int fd, enum sock_state state, struct sock_conn **out);
+
+/** The socket is connected: find out what is known only now. @return 0 or -errno. */
+int sock_conn_opened(struct sock_conn *c);
+
+/** It has something to be done at the end of the round. */
+void sock_conn_mark_dirty(struct sock_conn *c);
+void sock_conn_unmark_dirty(struct sock_conn *c);
+
+/** What it has queued may wait for more, until sock_send_held(). */
+void sock_conn_hold(struct sock_conn *c);
+void sock_conn_unhold(struct sock_conn *c);
+
+/** The kernel has more of it that epoll will not tell of. */
+void sock_conn_mark_ready(struct sock_conn *c);
+void sock_conn_unmark_ready(struct sock_conn *c);
+
+/** Close the descriptor, free what it holds, and the rest at the end of the round. */
+void sock_conn_drop(struct sock_conn *c);
+
+/** It is over: drop it and tell closed(). @param error 0 or negative. */
+void sock_conn_end(struct sock_conn *c, int error);
+
+/** End it if both directions are closed, and the peer has acknowledged that. */
+void sock_conn_end_if_closed(struct sock_conn *c);
+
+/** What the LLP's users know an error of the kernel as. */
+int sock_conn_error(int error);
+
+/** Something is sent: see to it that it is acknowledged one day. */
+void sock_conn_expect_ack(struct sock_conn *c);
+
+/* read.c */
+
+/** Read at most a buffer, and show it. The connection may be over afterwards. */
+void sock_read(struct sock_conn *c);
+
+/** Show what is unread. */
+void sock_show(struct sock_conn *c);
+
+/* send.c */
+
+/** Send what may go, and tell writable(). */
+void sock_send(struct sock_conn *c);
+
+/** Have those go that have been held for long enough. */
+void sock_send_held(struct sock_stack *s);
+
+/** Bytes that the kernel has not taken yet. */
+static inline uint32_t sock_queued(const struct sock_conn *c)
+{
+	return c->tx ? c->tx->len : 0;
+}
+
+/* llp_ops.c */
+
+extern const struct llp_ops sock_llp_ops;
+extern const struct llp_stack_ops sock_llp_stack_ops;
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sock/listen.h"
+
+#include "base/container_of.h"
+#include "base/fd_room.h"
+#include "sock/conn.h"
+#include "sock/option.h"
+#include "sock/ports.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/** Connections that are accepted before others have their turn. */
+#define ACCEPT_BURST 16
+
+/* ---- accept ------------------------------------------------------------------------------ */
+
+static int sock_accept_fd(const struct llp_listener *l)
+{
+	int fd = accept4(l->source.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/**
+ * No descriptor is left. A peer that waits in the kernel for an answer that never comes is worse
+ * off than one that is reset: a descriptor is kept for that.
+ */
+static void sock_accept_refuse(struct llp_listener *l, int rc)
+{
+	struct sock_stack *s = l->s;
+	int fd;
+
+	(void)sock_no_descriptor(s, rc);
+	if (s->spare_fd < 0)
+		return;
+	close(s->spare_fd);
+	fd = sock_accept_fd(l);
+	if (fd >= 0)
+		close(fd);
+	s->spare_fd = eventfd(0, EFD_CLOEXEC);
+}
+
+static void sock_accept_take(struct llp_listener *l, int fd)
+{
+	struct sock_conn *c;
+
+	if (sock_conn_new(l->s, fd_move_up(fd), SOCK_OPEN, &c))
+		return;
+	if (sock_conn_opened(c) || !sock_is_ours(l->s, &c->local.addr) ||
+		l->accept(l->user, &c->llp)) {
+		sock_conn_drop(c);
+		return;
+	}
+	l->s->stats.accepts++;
+}
+
+void sock_accept(struct llp_listener *l)
+{
+	for (unsigned i = 0; i < ACCEPT_BURST && l->source.fd >= 0; i++) {
+		int fd = sock_accept_fd(l);
+
+		if (fd == -EAGAIN)
+			return;
+		if (fd == -EMFILE || fd == -ENFILE)
+			sock_accept_refuse(l, fd);
+		else if (fd >= 0)
+			sock_accept_take(l, fd);
+		/* Other errors are those of one connection: accept(2). */
+	}
+	if (l->source.fd < 0 || l->is_accepting)
+		return;
+	l->is_accepting = true;
+	TAILQ_INSERT_TAIL(&l->s->accepting, l, accepting_link);
+}
+
+static void sock_listen_on_events(struct sock_source *source, uint32_t events)
+{
+	sock_accept(container_of(source, struct llp_listener, source));
+}
+
+/* ---- listen ------------------------------------------------------------------------------ */
+
+int sock_listen(struct sock_stack *s, const struct ip_endpoint *local, unsigned backlog,
+	llp_accept_fn *accept, void *user, struct llp_listener **out)
+{
+	struct llp_listener *l = calloc(1, sizeof *l);
+	int rc;
+
+	if (!l)
+		return -ENOMEM;
+	*l = (struct llp_listener){
+		.s = s, .accept = accept, .user = user, .source = {.ready = sock_listen_on_events}};
+	rc = l->source.fd = sock_port_take(s, local);
+	if (rc >= 0)
+		rc = listen(rc, backlog > INT_MAX ? INT_MAX : (int)backlog) ? -errno : 0;
+	if (!rc)
+		rc = sock_watch(s, &l->source, EPOLLIN);
+	if (rc) {
+		sock_unwatch(&l->source);
+		free(l);
+		return rc;
+	}
+	LIST_INSERT_HEAD(&s->listeners, l, link);
+	*out = l;
+	return 0;
+}
+
+void sock_unlisten(struct llp_listener *l)
+{
+	sock_unwatch(&l->source);
+	if (l->is_accepting)
+		TAILQ_REMOVE(&l->s->accepting, l, accepting_link);
+	l->is_accepting = false;
+	LIST_REMOVE(l, link);
+	LIST_INSERT_HEAD(&l->s->dead_listeners, l, link);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sock/option.h"
+
+#include "base/fd_room.h"
+#include "sock/stack.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define KEEPALIVE_PROBES   9
+#define KEEPALIVE_INTERVAL 75 /* s, at most */
+
+int sock_option(int fd, int level, int name, int value)
+{
+	return setsockopt(fd, level, name, &value, sizeof value) ? -errno : 0;
+}
+
+void sock_option_reset_on_close(int fd, bool reset)
+{
+	struct linger l = {.l_onoff = reset};
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof l);
+}
+
+void sock_option_tos(int fd, int family, uint8_t tos)
+{
+	if (!tos)
+		return;
+	if (family == AF_INET)
+		(void)sock_option(fd, IPPROTO_IP, IP_TOS, tos & 0xfc);
+	else
+		(void)sock_option(fd, IPPROTO_IPV6, IPV6_TCLASS, tos & 0xfc);
+}
+
+void sock_option_congestion_control(struct sock_stack *s, int fd, const char *name)
+{
+	if (!name)
+		return;
+	/* Linux's name for what RFC 6582 describes. */
+	if (!strcmp(name, "newreno"))
+		name = "reno";
+	if (!setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name)) ||
+		s->told_congestion_control)
+		return;
+	s->told_congestion_control = true;
+	log_printf(s->cfg.log, LOG_LEVEL_WARNING,
+		"the kernel's TCP does not take the congestion control \"%s\": %s; its default is "
+		"used",
+		name, strerror(errno));
+}
+
+/** RFC 9293 section 3.8.4. */
+static void sock_option_keepalive(int fd, const struct sock_stack_config *cfg)
+{
+	uint32_t idle = (cfg->keepalive_ms + 999) / 1000;
+	uint32_t interval = idle < KEEPALIVE_INTERVAL ? idle : KEEPALIVE_INTERVAL;
+	uint32_t probes;
+
+	if (!idle)
+		return;
+	probes = cfg->user_timeout_ms / 1000 / interval;
+	if (probes > KEEPALIVE_PROBES)
+		probes = KEEPALIVE_PROBES;
+	(void)sock_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	(void)sock_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, (int)idle);
+	(void)sock_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, (int)interval);
+	(void)sock_option(fd, IPPROTO_TCP, TCP_KEEPCNT, (int)(probes ? probes : 1));
+}
+
+int sock_no_descriptor(struct sock_stack *s, int rc)
+{
+	log_printf(s->cfg.log, log_level_of_count(++s->stats.no_descriptor),
+		"no descriptor is left for one more connection (%s): each has one; raise \"ulimit "
+		"-n\"",
+		strerror(-rc));
+	return rc;
+}
+
+int sock_open(struct sock_stack *s, int family)
+{
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+
+	if (fd < 0)
+		return errno == EMFILE || errno == ENFILE ? sock_no_descriptor(s, -errno) : -errno;
+	fd = fd_move_up(fd);
+	/* Small messages go at once; bulk comes in large pieces anyway. */
+	(void)sock_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	sock_option_reset_on_close(fd, true);
+	sock_option_keepalive(fd, &s->cfg);
+	if (s->cfg.send_buffer)
+		(void)sock_option(fd, SOL_SOCKET, SO_SNDBUF, (int)s->cfg.send_buffer);
+	if (s->cfg.receive_buffer)
+		(void)sock_option(fd, SOL_SOCKET, SO_RCVBUF, (int)s->cfg.receive_buffer);
+	return fd;
+}
+
+uint32_t sock_option_mss(int fd)
+{
+	int mss = 0;
+	socklen_t len = sizeof mss;
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &mss, &len) || mss <= 0)
+		return 536; /* RFC 9293 section 3.7.1 */
+	return (uint32_t)mss;
+}
+
+uint32_t sock_option_unacked(int fd)
+{
+	int n = 0;
+
+	return ioctl(fd, SIOCOUTQ, &n) || n < 0 ? 0 : (uint32_t)n;
+}
+
+int sock_option_error(int fd)
+{
+	int error = 0;
+	socklen_t len = sizeof error;
+
+	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) ? -errno : -error;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From the kernel to the user: into the connection's ring, and shown from there. */
+#include "sock/conn.h"
+#include "sock/option.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+/* ---- show -------------------------------------------------------------------------------- */
+
+static void sock_give_back_if_empty(struct sock_conn *c)
+{
+	if (!c->rx || c->rx->len)
+		return;
+	sock_buffer_give(&c->s->buffers, c->rx);
+	c->rx = NULL;
+}
+
+/** @return how many bytes the user is done with. */
+static size_t sock_show_once(struct sock_conn *c)
+{
+	struct iovec content[2];
+	struct llp_iov v[2];
+	unsigned n = sock_buffer_content(c->rx, content);
+	size_t used;
+
+	for (unsigned i = 0; i < n; i++)
+		v[i] = (struct llp_iov){content[i].iov_base, content[i].iov_len};
+	c->need = 0;
+	c->resume = false;
+	c->showing = true;
+	used = c->llp.user_ops->readable(c->llp.user, v, n, c->rx->len, &c->need);
+	c->showing = false;
+	return used;
+}
+
+void sock_show(struct sock_conn *c)
+{
+	bool again = true;
+
+	if (c->showing)
+		return;
+	while (again && c->rx && c->rx->len >= c->need && c->llp.user_ops) {
+		size_t used = sock_show_once(c);
+
+		/* It may have ended in there. */
+		if (c->state == SOCK_OVER || c->orphan)
+			return;
+		sock_buffer_consume(c->rx, used);
+		again = used && c->resume;
+		if (again)
+			c->need = 0;
+		sock_give_back_if_empty(c);
+	}
+}
+
+/* ---- read -------------------------------------------------------------------------------- */
+
+/** Nobody is there to take it. @return as recvmsg(). */
+static ssize_t sock_read_away(struct sock_conn *c)
+{
+	ssize_t n = recv(c->source.fd, NULL, SOCK_BUFFER, MSG_TRUNC | MSG_DONTWAIT);
+
+	c->more = n == (ssize_t)SOCK_BUFFER || c->hangup;
+	return n;
+}
+
+/** @return as recvmsg(), with -ENOBUFS in errno if there is no room now. */
+static ssize_t sock_read_in(struct sock_conn *c)
+{
+	struct iovec v[2];
+	struct msghdr m = {.msg_iov = v};
+	size_t room;
+	ssize_t n;
+
+	if (!c->rx)
+		c->rx = sock_buffer_take(&c->s->buffers);
+	if (c->rx)
+		m.msg_iovlen = sock_buffer_space(c->rx, v);
+	if (!m.msg_iovlen) {
+		errno = ENOBUFS;
+		return -1;
+	}
+	room = SOCK_BUFFER - c->rx->len;
+	n = recvmsg(c->source.fd, &m, MSG_DONTWAIT);
+	c->s->stats.receives++;
+	if (n > 0)
+		c->rx->len += (uint32_t)n;
+	/* A short read has emptied the socket; but what a hang-up left is told of no more. */
+	c->more = n == (ssize_t)room || (n > 0 && c->hangup);
+	return n;
+}
+
+static void sock_read_end(struct sock_conn *c)
+{
+	if (c->eof)
+		return;
+	c->eof = true;
+	if (c->broken) {
+		sock_conn_end(c, -ECONNRESET);
+		return;
+	}
+	if (c->llp.user_ops && c->llp.user_ops->eof)
+		c->llp.user_ops->eof(c->llp.user);
+	if (c->state != SOCK_OVER)
+		sock_conn_end_if_closed(c);
+}
+
+static void sock_read_failed(struct sock_conn *c, int error)
+{
+	switch (error) {
+	case EAGAIN:
+	case EINTR:
+		c->more = error == EINTR;
+		break;
+	case ENOBUFS:
+		/* The user has left what it needs more for, or does not want any: sock_resume(). */
+		if (!c->rx)
+			sock_conn_mark_ready(c); /* no memory now */
+		break;
+	default:
+		sock_conn_end(c, sock_conn_error(-error));
+		break;
+	}
+}
+
+void sock_read(struct sock_conn *c)
+{
+	ssize_t n;
+
+	if (!c->more || c->eof || c->state != SOCK_OPEN)
+		return;
+	n = c->orphan ? sock_read_away(c) : sock_read_in(c);
+	if (n > 0) {
+		c->heard = true;
+		c->s->stats.bytes_in += (uint64_t)n;
+		if (!c->orphan)
+			sock_show(c);
+	} else {
+		int error = errno;
+
+		sock_give_back_if_empty(c);
+		if (n == 0)
+			sock_read_end(c);
+		else
+			sock_read_failed(c, error);
+	}
+	if (c->state == SOCK_OPEN && c->more && !c->eof && !(c->rx && c->rx->len == SOCK_BUFFER))
+		sock_conn_mark_ready(c);
+}

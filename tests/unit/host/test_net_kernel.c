@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A host over the kernel's sockets: no EAL, and its thread does the work. */
+#include "dpdk-port/eal.h"
+#include "host/config_kernel.h"
+#include "host/net.h"
+#include "llp/llp.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+/* After the four that it needs. */
+#include <cmocka.h>
+
+static _Atomic unsigned accepted, connected, closed;
+static struct net *n;
+
+static void on_connected(void *user)
+{
+	atomic_fetch_add(&connected, 1);
+}
+
+static size_t on_readable(
+	void *user, const struct llp_iov *v, unsigned pieces, size_t total, size_t *need)
+{
+	return total;
+}
+
+static void on_eof(void *user)
+{
+}
+
+static void on_closed(void *user, int error)
+{
+	atomic_fetch_add(&closed, 1);
+}
+
+static const struct llp_user_ops ops = {
+	.connected = on_connected, .readable = on_readable, .eof = on_eof, .closed = on_closed};
+
+static int on_accept(void *user, struct llp *l)
+{
+	atomic_fetch_add(&accepted, 1);
+	llp_set_user(l, &ops, NULL);
+	return 0;
+}
+
+static void await(_Atomic unsigned *count)
+{
+	const struct timespec nap = {.tv_nsec = 1000000};
+
+	for (unsigned i = 0; i < 30000 && !atomic_load(count); i++)
+		nanosleep(&nap, NULL);
+	assert_int_equal(atomic_load(count), 1);
+}
+
+/** Nobody drives but the thread, which sleeps in the kernel until there is something. */
+static void its_thread_serves_connections(void **state)
+{
+	struct llp_connect_params p = {0};
+	struct llp_listener *l;
+	struct ip_addr any = {{0}};
+	struct llp *conn;
+
+	engine_lock(net_engine(n));
+	p.remote.addr = any;
+	assert_int_equal(ip_addr_parse("127.0.0.1", &p.remote.addr), 0);
+	assert_int_equal(llp_port_reserve(net_llp(n), &p.remote, 0), 0);
+	assert_int_equal(llp_listen(net_llp(n), &p.remote, 4, on_accept, NULL, &l), 0);
+	assert_int_equal(llp_connect(net_llp(n), &p, &ops, NULL, &conn), 0);
+	engine_unlock(net_engine(n));
+	await(&accepted);
+	await(&connected);
+	engine_lock(net_engine(n));
+	llp_abort(conn);
+	llp_unlisten(net_llp(n), l);
+	engine_unlock(net_engine(n));
+	await(&closed);
+}
+
+static void it_is_a_host_without_a_port(void **state)
+{
+	uint8_t mac[6], again[6];
+
+	assert_null(net_ip(n));
+	assert_null(net_tcp(n));
+	assert_null(eal_clock_sample()); /* no EAL */
+	assert_true(net_link(n, NULL));
+	assert_in_range(net_mtu(n), 68, UINT16_MAX);
+	net_mac(n, mac);
+	net_mac(n, again);
+	assert_memory_equal(mac, again, 6);
+	assert_int_equal(mac[0] & 3, 2); /* local, of one station */
+	assert_false(net_is_stuck(n));
+}
+
+static int setup(void **state)
+{
+	struct config_error e;
+	struct config c;
+
+	config_init(&c);
+	c.log = LOG_LEVEL_ERROR;
+	return config_kernel_addresses(&c, &e) || net_open(&c, &n, &e) || net_start(n, NULL, &e);
+}
+
+static int teardown(void **state)
+{
+	net_linger(n);
+	net_close(n, false);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_is_a_host_without_a_port),
+		cmocka_unit_test(its_thread_serves_connections),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

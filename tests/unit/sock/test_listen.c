@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tests/unit/sock/fixture.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct fixture f;
+
+static int count(void *user, struct llp *l)
+{
+	struct fixture *x = user;
+
+	x->accepts++;
+	if (x->accept_result)
+		return x->accept_result;
+	llp_set_user(l, &seen_ops, &x->seen);
+	return 0;
+}
+
+static bool has_two(struct fixture *x)
+{
+	return x->accepts == 2;
+}
+
+static bool has_one(struct fixture *x)
+{
+	return x->accepts == 1;
+}
+
+static void it_accepts(void **state)
+{
+	struct ip_endpoint local, remote;
+
+	fixture_open(&f, NULL);
+	fixture_accept(&f, "127.0.0.1");
+	llp_endpoints(f.seen.llp, &local, &remote);
+	assert_true(ip_addr_is_v4(&local.addr));
+	assert_true(llp_emss(f.seen.llp) >= 536);
+	assert_int_equal(sock_stack_stats(f.s)->accepts, 1);
+	fixture_close(&f);
+}
+
+static void the_wildcard_takes_both_families(void **state)
+{
+	struct ip_endpoint at = fixture_at("::", 0), v4, v6;
+	int a, b;
+
+	fixture_open(&f, NULL);
+	assert_int_equal(llp_port_reserve(f.llp, &at, 0), 0);
+	assert_int_equal(llp_listen(f.llp, &at, 8, count, &f, &f.listener), 0);
+	v4 = fixture_at("127.0.0.1", at.port);
+	v6 = fixture_at("::1", at.port);
+	a = fixture_plain_connect(&v4);
+	b = fixture_plain_connect(&v6);
+	assert_true(a >= 0 && b >= 0);
+	fixture_until(&f, has_two);
+	close(a);
+	close(b);
+	fixture_close(&f);
+}
+
+static void a_wildcard_of_ipv6_alone_does_not(void **state)
+{
+	struct ip_endpoint at = fixture_at("::", 0), v4;
+
+	fixture_open(&f, NULL);
+	assert_int_equal(llp_port_reserve(f.llp, &at, LLP_PORT_V6ONLY), 0);
+	assert_int_equal(llp_listen(f.llp, &at, 8, count, &f, &f.listener), 0);
+	v4 = fixture_at("127.0.0.1", at.port);
+	assert_int_equal(fixture_plain_connect(&v4), -ECONNREFUSED);
+	fixture_close(&f);
+}
+
+static void a_refused_one_is_reset(void **state)
+{
+	char byte;
+
+	fixture_open(&f, NULL);
+	f.accept_result = -ENOMEM;
+	fixture_accept(&f, "127.0.0.1");
+	assert_int_equal(recv(f.peer_fd, &byte, 1, 0), -1);
+	assert_int_equal(errno, ECONNRESET);
+	assert_int_equal(sock_stack_stats(f.s)->connections, 0);
+	fixture_close(&f);
+}
+
+static void to_an_address_that_is_not_ours_nobody_connects(void **state)
+{
+	const struct ip_addr only = fixture_at("127.0.0.2", 0).addr;
+	const struct sock_stack_config cfg = {.addresses = &only, .num_addresses = 1};
+	struct ip_endpoint at = fixture_at("::", 0), wrong, right;
+	char byte;
+
+	fixture_open(&f, &cfg);
+	assert_int_equal(llp_port_reserve(f.llp, &at, 0), 0);
+	assert_int_equal(llp_listen(f.llp, &at, 8, count, &f, &f.listener), 0);
+	wrong = fixture_at("127.0.0.1", at.port);
+	right = fixture_at("127.0.0.2", at.port);
+	f.peer_fd = fixture_plain_connect(&wrong);
+	f.listen_fd = fixture_plain_connect(&right);
+	assert_true(f.peer_fd >= 0 && f.listen_fd >= 0);
+	fixture_until(&f, has_one);
+	assert_int_equal(recv(f.peer_fd, &byte, 1, 0), -1);
+	assert_int_equal(errno, ECONNRESET);
+	fixture_close(&f);
+}
+
+/** More than one turn's worth wait: all are accepted, though epoll tells of them once. */
+static void a_full_backlog_is_accepted_in_turns(void **state)
+{
+	struct ip_endpoint at = fixture_at("127.0.0.1", 0);
+	int fd[50];
+
+	fixture_open(&f, NULL);
+	assert_int_equal(llp_port_reserve(f.llp, &at, 0), 0);
+	assert_int_equal(llp_listen(f.llp, &at, 64, count, &f, &f.listener), 0);
+	for (unsigned i = 0; i < 50; i++) {
+		fd[i] = fixture_plain_connect(&at);
+		assert_true(fd[i] >= 0);
+	}
+	for (unsigned i = 0; i < 8; i++)
+		fixture_round(&f);
+	assert_int_equal(f.accepts, 50);
+	for (unsigned i = 0; i < 50; i++)
+		close(fd[i]);
+	fixture_close(&f);
+}
+
+/** A peer of a process without descriptors is not left waiting for its answer. */
+static void without_descriptors_a_peer_is_reset(void **state)
+{
+	struct ip_endpoint at = fixture_at("127.0.0.1", 0);
+	struct rlimit before, full;
+	char byte;
+	int lowest;
+
+	fixture_open(&f, NULL);
+	assert_int_equal(llp_port_reserve(f.llp, &at, 0), 0);
+	assert_int_equal(llp_listen(f.llp, &at, 8, count, &f, &f.listener), 0);
+	f.peer_fd = fixture_plain_connect(&at);
+	lowest = dup(f.peer_fd);
+	close(lowest);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	full = before;
+	full.rlim_cur = (rlim_t)lowest;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &full), 0);
+	while (!sock_stack_stats(f.s)->no_descriptor)
+		fixture_round(&f);
+	assert_int_equal(fixture_begin(&f, at), -EMFILE);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(f.accepts, 0);
+	assert_non_null(strstr(f.log, "ulimit -n"));
+	assert_int_equal(recv(f.peer_fd, &byte, 1, 0), -1);
+	assert_int_equal(errno, ECONNRESET);
+	fixture_close(&f);
+}
+
+static void it_stops(void **state)
+{
+	struct ip_endpoint at = fixture_at("127.0.0.1", 0);
+
+	fixture_open(&f, NULL);
+	assert_int_equal(llp_port_reserve(f.llp, &at, 0), 0);
+	assert_int_equal(llp_listen(f.llp, &at, 8, count, &f, &f.listener), 0);
+	llp_unlisten(f.llp, f.listener);
+	f.listener = NULL;
+	fixture_round(&f);
+	assert_int_equal(fixture_plain_connect(&at), -ECONNREFUSED);
+	fixture_close(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_accepts),
+		cmocka_unit_test(the_wildcard_takes_both_families),
+		cmocka_unit_test(a_wildcard_of_ipv6_alone_does_not),
+		cmocka_unit_test(a_refused_one_is_reset),
+		cmocka_unit_test(to_an_address_that_is_not_ours_nobody_connects),
+		cmocka_unit_test(a_full_backlog_is_accepted_in_turns),
+		cmocka_unit_test(without_descriptors_a_peer_is_reset),
+		cmocka_unit_test(it_stops),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

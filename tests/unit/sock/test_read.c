@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sock/buffer.h"
+
+#include "tests/unit/sock/fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct fixture f;
+static uint8_t pattern[4 * SOCK_BUFFER];
+static size_t sent;
+
+/** Send on until @p total bytes are sent, as far as there is room. */
+static void peer_sends(size_t total)
+{
+	ssize_t n;
+
+	fcntl(f.peer_fd, F_SETFL, O_NONBLOCK);
+	while (sent < total && (n = send(f.peer_fd, pattern + sent, total - sent, 0)) > 0)
+		sent += (size_t)n;
+}
+
+static bool has_all(struct fixture *x)
+{
+	peer_sends(sizeof pattern);
+	return x->seen.len == sizeof pattern;
+}
+
+static void begin(void)
+{
+	for (size_t i = 0; i < sizeof pattern; i++)
+		pattern[i] = (uint8_t)(i * 7 + (i >> 8));
+	sent = 0;
+	fixture_open(&f, NULL);
+	fixture_connect(&f, "127.0.0.1");
+}
+
+static void end(void)
+{
+	assert_memory_equal(f.seen.bytes, pattern, f.seen.len);
+	fixture_close(&f);
+}
+
+static void all_comes_in_order(void **state)
+{
+	begin();
+	fixture_until(&f, has_all);
+	end();
+}
+
+/** A user like MPA: it takes whole frames only. */
+static void what_is_left_is_shown_again_with_more(void **state)
+{
+	begin();
+	f.seen.frame = f.seen.need = 65536;
+	fixture_until(&f, has_all);
+	end();
+}
+
+static bool has_ten(struct fixture *x)
+{
+	return x->seen.last_total == 10;
+}
+
+static bool has_twenty(struct fixture *x)
+{
+	return x->seen.len == 20;
+}
+
+static void nothing_is_shown_before_it_is_enough(void **state)
+{
+	begin();
+	f.seen.take = 0;
+	f.seen.need = 20;
+	peer_sends(10);
+	fixture_until(&f, has_ten);
+	assert_int_equal(f.seen.shows, 1);
+	peer_sends(19);
+	for (unsigned i = 0; i < 20; i++)
+		fixture_round(&f);
+	assert_int_equal(f.seen.shows, 1);
+	f.seen.take = SIZE_MAX;
+	peer_sends(20);
+	fixture_until(&f, has_twenty);
+	assert_int_equal(f.seen.shows, 2);
+	end();
+}
+
+static bool is_full(struct fixture *x)
+{
+	peer_sends(sizeof pattern);
+	return x->seen.last_total == SOCK_BUFFER;
+}
+
+/** A user that does not want any more stops the peer by TCP's window, and costs nothing. */
+static void a_paused_user_holds_one_buffer(void **state)
+{
+	uint64_t receives;
+
+	begin();
+	f.seen.take = 0;
+	fixture_until(&f, is_full);
+	receives = sock_stack_stats(f.s)->receives;
+	for (unsigned i = 0; i < 20; i++)
+		fixture_round(&f);
+	assert_int_equal(sock_stack_stats(f.s)->receives, receives);
+	assert_int_equal(f.seen.last_total, SOCK_BUFFER);
+	f.seen.take = SIZE_MAX;
+	llp_resume(f.seen.llp);
+	fixture_until(&f, has_all);
+	end();
+}
+
+static void resume_in_readable(struct seen *s)
+{
+	if (s->shows == 1)
+		llp_resume(s->llp);
+}
+
+static void resuming_inside_shows_the_rest_at_once(void **state)
+{
+	begin();
+	f.seen.take = 10;
+	f.seen.on_readable = resume_in_readable;
+	peer_sends(20);
+	fixture_until(&f, has_twenty);
+	assert_int_equal(f.seen.shows, 2);
+	end();
+}
+
+static void abort_in_readable(struct seen *s)
+{
+	llp_abort(s->llp);
+	s->gone = true;
+}
+
+static void release_in_readable(struct seen *s)
+{
+	llp_release(s->llp);
+	s->gone = true;
+}
+
+static bool is_gone(struct fixture *x)
+{
+	return x->seen.gone;
+}
+
+static void a_user_may_end_it_inside(void **state)
+{
+	void (*const ways[])(struct seen *) = {abort_in_readable, release_in_readable};
+
+	for (unsigned i = 0; i < 2; i++) {
+		begin();
+		f.seen.on_readable = ways[i];
+		peer_sends(100000);
+		fixture_until(&f, is_gone);
+		assert_int_equal(f.seen.shows, 1);
+		assert_int_equal(f.seen.closes, 0);
+		end();
+	}
+}
+
+static bool has_eof(struct fixture *x)
+{
+	return x->seen.eofs != 0;
+}
+
+static void the_end_comes_behind_all_bytes(void **state)
+{
+	begin();
+	fixture_until(&f, has_all);
+	shutdown(f.peer_fd, SHUT_WR);
+	fixture_until(&f, has_eof);
+	assert_int_equal(f.seen.len, sizeof pattern);
+	for (unsigned i = 0; i < 5; i++)
+		fixture_round(&f);
+	assert_int_equal(f.seen.eofs, 1);
+	assert_int_equal(f.seen.closes, 0);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_comes_in_order),
+		cmocka_unit_test(what_is_left_is_shown_again_with_more),
+		cmocka_unit_test(nothing_is_shown_before_it_is_enough),
+		cmocka_unit_test(a_paused_user_holds_one_buffer),
+		cmocka_unit_test(resuming_inside_shows_the_rest_at_once),
+		cmocka_unit_test(a_user_may_end_it_inside),
+		cmocka_unit_test(the_end_comes_behind_all_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sock/buffer.h"
+
+#include "tests/unit/sock/fixture.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct fixture f;
+static uint8_t next_out, next_in;
+static size_t read_in;
+
+/** Read what is there and compare it with the pattern. */
+static void peer_reads(void)
+{
+	static uint8_t buf[65536];
+	ssize_t n;
+
+	fcntl(f.peer_fd, F_SETFL, O_NONBLOCK);
+	while ((n = recv(f.peer_fd, buf, sizeof buf, 0)) > 0)
+		for (ssize_t i = 0; i < n; i++, read_in++)
+			assert_int_equal(buf[i], next_in++);
+}
+
+static void begin(void)
+{
+	next_out = next_in = 0;
+	read_in = 0;
+	fixture_open(&f, NULL);
+	fixture_connect(&f, "127.0.0.1");
+}
+
+static void records_of_a_round_go_in_one_call(void **state)
+{
+	uint64_t sends;
+
+	begin();
+	sends = sock_stack_stats(f.s)->sends;
+	assert_int_equal(fixture_queue(&f, 50000, 100, &next_out), 50000);
+	assert_int_equal(sock_stack_stats(f.s)->sends, sends);
+	fixture_round(&f);
+	assert_int_equal(sock_stack_stats(f.s)->sends, sends + 1);
+	peer_reads();
+	assert_int_equal(read_in, 50000);
+	fixture_close(&f);
+}
+
+static void what_is_not_pushed_waits(void **state)
+{
+	uint8_t *room;
+
+	begin();
+	room = llp_reserve(f.seen.llp, 10, true);
+	memset(room, 0, 10);
+	llp_commit(f.seen.llp, 1);
+	fixture_round(&f);
+	peer_reads();
+	assert_int_equal(read_in, 0);
+	llp_push(f.seen.llp);
+	fixture_round(&f);
+	peer_reads();
+	assert_int_equal(read_in, 1);
+	fixture_close(&f);
+}
+
+static void a_reservation_may_be_cancelled(void **state)
+{
+	begin();
+	assert_non_null(llp_reserve(f.seen.llp, 1000, false));
+	llp_commit(f.seen.llp, 0);
+	assert_int_equal(llp_unacked(f.seen.llp), 0);
+	assert_null(llp_reserve(f.seen.llp, 0, false));
+	assert_null(llp_reserve(f.seen.llp, SOCK_BUFFER + 1, false));
+	fixture_close(&f);
+}
+
+static bool is_writable(struct fixture *x)
+{
+	peer_reads();
+	return x->seen.writables != 0;
+}
+
+static bool nothing_is_unacked(struct fixture *x)
+{
+	peer_reads();
+	return llp_unacked(x->seen.llp) == 0;
+}
+
+/** Until neither the kernel nor we have room: then nothing is lost, and writable() comes. */
+static void a_full_buffer_is_told_when_it_has_room(void **state)
+{
+	size_t queued = 0, some;
+	unsigned refused = 0;
+
+	begin();
+	while (refused < 50) {
+		some = fixture_queue(&f, 65536, 65536, &next_out);
+		queued += some;
+		if (some)
+			f.seen.writables = 0;
+		refused = some ? 0 : refused + 1;
+		fixture_round(&f);
+	}
+	assert_int_equal(f.seen.writables, 0);
+	fixture_until(&f, is_writable);
+	fixture_until(&f, nothing_is_unacked);
+	assert_int_equal(read_in, queued);
+	fixture_close(&f);
+}
+
+/** A part of a segment that could wait for more does not, when there is no more. */
+static void what_waits_in_the_kernel_goes(void **state)
+{
+	begin();
+	assert_int_equal(fixture_queue(&f, SOCK_BUFFER - 7, 65535, &next_out), SOCK_BUFFER - 7);
+	assert_null(llp_reserve(f.seen.llp, 1000, false));
+	fixture_round(&f);
+	assert_int_equal(f.seen.writables, 1);
+	fixture_until(&f, nothing_is_unacked);
+	assert_int_equal(read_in, SOCK_BUFFER - 7);
+	fixture_close(&f);
+}
+
+static bool has_read_all(struct fixture *x)
+{
+	peer_reads();
+	return read_in == 10000;
+}
+
+/** Small messages one after the other share system calls; none waits for good. */
+static void a_series_of_small_ones_is_gathered(void **state)
+{
+	begin();
+	for (unsigned i = 0; i < 1000; i++) {
+		assert_int_equal(fixture_queue(&f, 10, 10, &next_out), 10);
+		sock_flush(f.s);
+	}
+	/* Time stands still for the stack: the first few went, the rest is one more. */
+	assert_true(sock_stack_stats(f.s)->sends < 10);
+	fixture_until(&f, has_read_all);
+	fixture_close(&f);
+}
+
+/** A peer that answers is not kept waiting. */
+static void an_answer_is_not_held_back(void **state)
+{
+	uint64_t sends;
+
+	begin();
+	for (unsigned i = 0; i < 100; i++) {
+		size_t len = f.seen.len;
+
+		assert_int_equal(send(f.peer_fd, "?", 1, 0), 1);
+		while (f.seen.len == len)
+			fixture_round(&f);
+		sends = sock_stack_stats(f.s)->sends;
+		assert_int_equal(fixture_queue(&f, 10, 10, &next_out), 10);
+		sock_flush(f.s);
+		assert_int_equal(sock_stack_stats(f.s)->sends, sends + 1);
+	}
+	fixture_close(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records_of_a_round_go_in_one_call),
+		cmocka_unit_test(what_is_not_pushed_waits),
+		cmocka_unit_test(a_reservation_may_be_cancelled),
+		cmocka_unit_test(a_full_buffer_is_told_when_it_has_room),
+		cmocka_unit_test(what_waits_in_the_kernel_goes),
+		cmocka_unit_test(a_series_of_small_ones_is_gathered),
+		cmocka_unit_test(an_answer_is_not_held_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
