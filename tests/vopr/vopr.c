@@ -17,7 +17,8 @@ static volatile uint64_t current_seed;
 static void usage(FILE *to)
 {
 	fputs("usage: vopr [--seed N | --seeds FROM:TO] [--steps N] [--time SECONDS] [--trace]\n"
-	      "            [--pcap FILE] [--shrink] [--first] [--list FILE] [--deliberate]\n",
+	      "            [--pcap FILE] [--shrink] [--first] [--list FILE] [--deliberate] "
+	      "[--generator VERSION]\n",
 		to);
 }
 
@@ -75,7 +76,8 @@ static bool parse(int argc, char **argv, struct options *o)
 		{"time", required_argument, NULL, 't'}, {"trace", no_argument, NULL, 'v'},
 		{"pcap", required_argument, NULL, 'p'}, {"shrink", no_argument, NULL, 'm'},
 		{"first", no_argument, NULL, 'f'}, {"list", required_argument, NULL, 'l'},
-		{"deliberate", no_argument, NULL, 'd'}, {"help", no_argument, NULL, 'h'}, {0}};
+		{"generator", required_argument, NULL, 'g'}, {"deliberate", no_argument, NULL, 'd'},
+		{"help", no_argument, NULL, 'h'}, {0}};
 	char *end;
 	int c;
 
@@ -114,6 +116,9 @@ static bool parse(int argc, char **argv, struct options *o)
 		case 'l':
 			o->list = optarg;
 			break;
+		case 'g':
+			o->version = (unsigned)strtoul(optarg, &end, 0);
+			break;
 		case 'd':
 			o->world.deliberate = true;
 			break;
@@ -137,7 +142,10 @@ static void show_shortest(const struct options *o, struct program *p, const char
 		steps, runs);
 	for (unsigned i = 0; i < p->n; i++)
 		printf("    host %u: %s\n", p->step[i].host, step_name(p->step[i].kind));
-	run_program(p, &(struct world_options){stdout, o->world.pcap, o->world.deliberate}, &r);
+	run_program(p,
+		&(struct world_options){
+			.trace = stdout, .pcap = o->world.pcap, .deliberate = o->world.deliberate},
+		&r);
 }
 
 static void run_seed(const struct options *o, uint64_t seed, struct sums *sums)

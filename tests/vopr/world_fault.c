@@ -7,6 +7,8 @@
 #include "vopr/world.h"
 
 #define CUT_HARMLESS (3 * SIM_S)
+/** From about here on, TCP gives up on a peer that reads nothing. */
+#define PATIENCE (50 * SIM_S)
 
 /** Streams between them may end from here on. */
 static void excuse_between(struct world *w, unsigned a, unsigned b)
@@ -310,6 +312,18 @@ static uint64_t any_time(struct world *w, uint64_t most)
 	return world_below(w, world_chance(w, 0.8) ? CUT_HARMLESS : most);
 }
 
+/** No program posts receives meanwhile, so that what is behind a message which waits is not read.
+ */
+static void excuse_waiting(struct world *w)
+{
+	for (unsigned i = 0; i < w->n * WORLD_QPS; i++) {
+		struct world_qp *q = &w->host[i / WORLD_QPS].qp[i % WORLD_QPS];
+
+		if (q->qp && q->linked && !TAILQ_EMPTY(&q->model.inbox))
+			model_excuse(&q->model);
+	}
+}
+
 /** It does not run, and its program does not; the others go on. */
 static void freeze(struct world_host *h)
 {
@@ -319,6 +333,8 @@ static void freeze(struct world_host *h)
 	world_trace(w, "host %u: stands still for %.3f s", h->index, (double)t / 1e9);
 	if (t >= CUT_HARMLESS)
 		excuse_all_also_new(h);
+	if (t >= PATIENCE)
+		excuse_waiting(w);
 	sim_host_freeze(h->host, t);
 	sim_run(w->s, t, NULL, NULL);
 }

@@ -437,6 +437,16 @@ void world_qp_reset(struct world_qp *q)
 
 static const char *const states[] = {"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERROR"};
 
+/** On, and to SQD once more, and this time nobody is to be told. */
+static void drain_again(struct world_qp *q)
+{
+	if (rnic_qp_modify(q->qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_RTS}) < 0)
+		return; /* it is being closed */
+	q->asked = false;
+	world_trace(q->h->w, "host %u: qp %u to RTS and SQD again", q->h->index, q->slot);
+	rnic_qp_modify(q->qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_SQD});
+}
+
 void world_qp_modify(struct world_host *h, enum rnic_qp_state state)
 {
 	struct world_qp *q = world_any_qp(h);
@@ -460,6 +470,8 @@ void world_qp_modify(struct world_host *h, enum rnic_qp_state state)
 	if (state != RNIC_QP_RTS || r != -EINVAL || !q->model.why)
 		world_must(h->w, r, "modify");
 	q->drained = state == RNIC_QP_SQD;
+	if (q->drained && q->asked && world_chance_since(h->w, 3, 0.5))
+		drain_again(q);
 }
 
 static void held(void *ctx)
