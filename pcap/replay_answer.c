@@ -70,7 +70,7 @@ static void replay_answer_on_start_frame(struct replay_session *x, const uint8_t
 void replay_sent(void *ctx, const uint8_t *record, size_t len)
 {
 	struct replay_session *x = ctx;
-	struct llp_iov v = {record, len};
+	struct llp_iov v = {.base = record, .len = len};
 	struct mpa_cursor c = {.v = &v, .n = 1};
 	struct mpa_deframe d = x->mpa.rx;
 	struct mpa_fpdu f;

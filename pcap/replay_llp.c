@@ -42,7 +42,7 @@ static void replay_llp_show(struct replay_llp *x)
 	x->showing = true;
 	do {
 		x->again = false;
-		v = (struct llp_iov){x->rx, x->rx_len};
+		v = (struct llp_iov){.base = x->rx, .len = x->rx_len};
 		if (v.len == 0)
 			break;
 		used = x->llp.user_ops->readable(x->llp.user, &v, 1, v.len, &need);

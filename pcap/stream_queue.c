@@ -35,7 +35,8 @@ bool stream_push(struct stream *s, const struct piece *p)
 		return false;
 	if (s->n == s->cap && !stream_queue_grow(s))
 		return false;
-	s->v[s->n] = (struct llp_iov){p->bytes ? p->bytes : stream_queue_nothing, p->len};
+	s->v[s->n] =
+		(struct llp_iov){.base = p->bytes ? p->bytes : stream_queue_nothing, .len = p->len};
 	s->meta[s->n++] = *p;
 	s->total += p->len;
 	return true;

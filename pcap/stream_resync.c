@@ -111,7 +111,7 @@ bool stream_begins_good(const struct stream *s, size_t at)
 bool stream_is_fpdu(const struct piece *p)
 {
 	const struct mpa_deframe d = {.crc = true};
-	struct llp_iov v = {p->bytes, p->len};
+	struct llp_iov v = {.base = p->bytes, .len = p->len};
 	struct mpa_cursor c = {.v = &v, .n = 1};
 	struct mpa_fpdu f;
 

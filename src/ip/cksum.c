@@ -80,3 +80,12 @@ uint16_t ip_l4_cksum(const struct ip_addr *src, const struct ip_addr *dst, uint8
 		sum += cksum_mbuf(m, off);
 	return (uint16_t)~cksum_fold(sum);
 }
+
+uint16_t ip_l4_cksum_summed(const struct ip_addr *src, const struct ip_addr *dst, uint8_t proto,
+	const struct rte_mbuf *m, struct ip_text_sum text)
+{
+	uint64_t sum = cksum_pseudo(cksum_addrs(src, dst), proto, m->data_len);
+
+	sum += cksum_bytes(rte_pktmbuf_mtod(m, const void *), m->data_len - text.len) + text.sum;
+	return (uint16_t)~cksum_fold(sum);
+}

@@ -238,6 +238,10 @@ const uint8_t *ip_peek(const struct ip_stack *s, const struct rte_mbuf *m, uint8
 uint16_t ip_l4_cksum(const struct ip_addr *src, const struct ip_addr *dst, uint8_t proto,
 	const struct rte_mbuf *m, uint32_t off);
 
+/** The same of one mbuf, whose last bytes @p text tells. */
+uint16_t ip_l4_cksum_summed(const struct ip_addr *src, const struct ip_addr *dst, uint8_t proto,
+	const struct rte_mbuf *m, struct ip_text_sum text);
+
 /**
  * For a received segment that failed ip_l4_cksum(): true if its sender left the checksum to
  * hardware, as a kernel does on a veth or TAP with transmit offload. The checksum field then has

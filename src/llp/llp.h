@@ -22,6 +22,10 @@ struct llp;
 struct llp_iov {
 	const uint8_t *base;
 	size_t len;
+	/** The LLP went over the first so many bytes anyway, and their CRC32c, begun with all ones
+	 * and not complemented (digest.h), is crc. 0: not known. */
+	uint32_t crc_len;
+	uint32_t crc;
 };
 
 /** Largest note, in bytes. */
@@ -79,6 +83,14 @@ struct llp_user_ops {
 	 * bytes taken were misread, and the user must end the connection. Not NULL if ooo() is not.
 	 */
 	void (*taken)(void *user, const struct llp_note *note);
+
+	/**
+	 * @p len bytes of text came, perhaps the next ones, and the LLP is about to sum them: how
+	 * many of them, from the first, will a CRC32c be needed of? 0: of none, or nobody knows.
+	 * They may be damaged or forged: nothing is to be learnt from them, and no llp function
+	 * called. NULL: of none.
+	 */
+	size_t (*crc_covers)(const void *user, const uint8_t *text, size_t len);
 
 	/** llp_reserve() has failed before, and there is room now. */
 	void (*writable)(void *user);

@@ -70,6 +70,32 @@ static inline void mpa_deframe_init(struct mpa_deframe *d, bool crc, bool marker
 enum mpa_deframe_result mpa_deframe_look_closely(
 	const struct mpa_deframe *d, struct mpa_cursor c, size_t len, struct mpa_fpdu *f);
 
+/** For less, a second pass is cheap. */
+#define MPA_DEFRAME_LONG 256
+
+/**
+ * If an FPDU begins with this text, in one piece and without markers: how many of its octets are
+ * covered by its CRC? For llp's crc_covers(). 0: none begins here, or it is not all here, or short.
+ */
+static inline size_t mpa_deframe_covered(
+	const struct mpa_deframe *d, const uint8_t *text, size_t len)
+{
+	uint32_t body;
+
+	if (!d->crc || d->markers || len < MPA_DEFRAME_LONG)
+		return 0;
+	body = mpa_fpdu_body(load_be16(text));
+	return body >= MPA_DEFRAME_LONG && body + MPA_CRC_LEN <= len ? body : 0;
+}
+
+/** The CRC of @p body octets at @p c, where the piece has them: perhaps the LLP made it. */
+static inline uint32_t mpa_deframe_crc(const struct mpa_cursor *c, uint32_t body)
+{
+	if (c->off == 0 && c->v->crc_len == body)
+		return mpa_crc_end(c->v->crc);
+	return mpa_crc_end(mpa_crc_add(MPA_CRC_START, mpa_cursor_at(c), body));
+}
+
 /**
  * Look at the FPDU that begins at d->at. The common case is inline, as it is on the data path: an
  * FPDU in one piece, without markers.
@@ -98,7 +124,7 @@ static inline enum mpa_deframe_result mpa_deframe_look(
 	 */
 	f->ulpdu.at =
 		(struct mpa_cursor){.v = c->v, .n = c->n, .off = c->off + MPA_FPDU_HEADER_LEN};
-	if (d->crc && mpa_crc_end(mpa_crc_add(MPA_CRC_START, p, body)) != load_le32(p + body))
+	if (d->crc && mpa_deframe_crc(c, body) != load_le32(p + body))
 		return MPA_DEFRAME_CRC;
 	return MPA_DEFRAME_GOOD;
 }

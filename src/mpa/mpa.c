@@ -271,6 +271,15 @@ static void mpa_on_taken(void *user, const struct llp_note *note)
 		mpa_watch(m, NULL);
 }
 
+static size_t mpa_on_crc_covers(const void *user, const uint8_t *text, size_t len)
+{
+	const struct mpa *m = user;
+
+	if (m->state != MPA_OPERATIONAL || m->rx_off || m->rx_aligned != MPA_ALIGNED_ENOUGH)
+		return 0;
+	return mpa_deframe_covered(&m->rx, text, len);
+}
+
 static void mpa_on_writable(void *user)
 {
 	struct mpa *m = user;
@@ -303,6 +312,7 @@ static const struct llp_user_ops mpa_llp_user_ops = {
 	.readable = mpa_on_readable,
 	.ooo = mpa_on_ooo,
 	.taken = mpa_on_taken,
+	.crc_covers = mpa_on_crc_covers,
 	.writable = mpa_on_writable,
 	.eof = mpa_on_eof,
 	.closed = mpa_on_closed,

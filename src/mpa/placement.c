@@ -134,7 +134,7 @@ void mpa_placement_taken(struct mpa *m, const struct llp_note *note)
 		return;
 	}
 	while (p != end) {
-		const struct llp_iov v = {p + AT_BYTES, p[AT_KEPT] & KEPT_MAX};
+		const struct llp_iov v = {.base = p + AT_BYTES, .len = p[AT_KEPT] & KEPT_MAX};
 		const struct mpa_ulpdu u = {
 			.at = {.v = &v, .n = 1}, .len = load_be16(p + AT_ULPDU_LEN)};
 

@@ -25,7 +25,7 @@ static size_t sock_show_once(struct sock_conn *c)
 	size_t used;
 
 	for (unsigned i = 0; i < n; i++)
-		v[i] = (struct llp_iov){content[i].iov_base, content[i].iov_len};
+		v[i] = (struct llp_iov){.base = content[i].iov_base, .len = content[i].iov_len};
 	c->need = 0;
 	c->resume = false;
 	c->showing = true;

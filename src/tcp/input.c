@@ -2,9 +2,16 @@
 #include "tcp/input.h"
 
 #include "base/bytes.h"
+#include "base/digest.h"
 #include "tcp/control.h"
 #include "tcp/ecn.h"
 #include "tcp/listen.h"
+
+/** What was made of a segment's text while it was summed. */
+struct tcp_rcv_crc {
+	size_t len; /**< from its first byte; 0: nothing */
+	uint32_t crc;
+};
 
 /** Parse the header, wherever the mbufs of a chain cut it. @return 0 or -EINVAL. */
 static int tcp_rcv_parse(const struct rte_mbuf *m, struct tcp_segment *seg)
@@ -18,12 +25,47 @@ static int tcp_rcv_parse(const struct rte_mbuf *m, struct tcp_segment *seg)
 	return tcp_wire_parse(rte_pktmbuf_read(m, 0, want, copy), want, m->pkt_len, seg);
 }
 
-static bool tcp_rcv_checksum_ok(
-	struct tcp_stack *s, const struct ip_rx *rx, const struct rte_mbuf *m)
+/** Of how much of a segment's text will its user need a CRC? */
+static size_t tcp_rcv_crc_covers(
+	const struct tcp_conn *c, const struct rte_mbuf *m, const struct tcp_segment *seg)
+{
+	size_t n;
+
+	if (!c || !seg->len || m->nb_segs != 1 || !c->llp.user_ops || !c->llp.user_ops->crc_covers)
+		return 0;
+	n = c->llp.user_ops->crc_covers(c->llp.user,
+		rte_pktmbuf_mtod_offset(m, const uint8_t *, seg->header_len), seg->len);
+	return n <= seg->len ? n : 0;
+}
+
+/**
+ * Is the checksum of a segment right? Where its user would go over the text once more for a CRC,
+ * that is made in the same pass and kept: it is of these very bytes, right or wrong.
+ */
+static bool tcp_rcv_sum_right(const struct tcp_conn *c, const struct ip_rx *rx, struct rte_mbuf *m,
+	const struct tcp_segment *seg, struct tcp_rcv_crc *crc)
+{
+	struct digest d = {.crc = DIGEST_CRC_START};
+	const uint8_t *text;
+
+	crc->len = tcp_rcv_crc_covers(c, m, seg);
+	if (!crc->len)
+		return ip_l4_cksum(&rx->src, &rx->dst, IP_PROTO_TCP, m, 0) == 0;
+	text = rte_pktmbuf_mtod_offset(m, const uint8_t *, seg->header_len);
+	digest_add(&d, DIGEST_BOTH, text, crc->len);
+	digest_add(&d, DIGEST_SUM, text + crc->len, seg->len - crc->len);
+	crc->crc = d.crc;
+	return ip_l4_cksum_summed(&rx->src, &rx->dst, IP_PROTO_TCP, m,
+		       (struct ip_text_sum){(uint16_t)seg->len, digest_fold(d.sum)}) == 0;
+}
+
+static bool tcp_rcv_checksum_ok(struct tcp_stack *s, const struct tcp_conn *c,
+	const struct ip_rx *rx, struct rte_mbuf *m, const struct tcp_segment *seg,
+	struct tcp_rcv_crc *crc)
 {
 	if (likely(rx->l4_cksum_good))
 		return true;
-	if (!rx->l4_cksum_bad && ip_l4_cksum(&rx->src, &rx->dst, IP_PROTO_TCP, m, 0) == 0)
+	if (!rx->l4_cksum_bad && tcp_rcv_sum_right(c, rx, m, seg, crc))
 		return true;
 	/* From a kernel on this very host, memory to memory: there was no wire to damage it. */
 	return ip_l4_cksum_unfilled(s->cfg.ip, rx, IP_PROTO_TCP, m);
@@ -122,6 +164,7 @@ void tcp_input(void *ctx, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t n
 {
 	struct tcp_stack *s = ctx;
 	struct tcp_segment seg;
+	struct tcp_rcv_crc crc = {0};
 	struct tcp_tuple id;
 	struct tcp_conn *c;
 
@@ -132,14 +175,17 @@ void tcp_input(void *ctx, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t n
 		rte_pktmbuf_free(m);
 		return;
 	}
-	if (!tcp_rcv_checksum_ok(s, rx, m)) {
+	id = (struct tcp_tuple){rx->dst, rx->src, seg.dport, seg.sport};
+	c = tcp_table_find(&s->table, &id);
+	if (!tcp_rcv_checksum_ok(s, c, rx, m, &seg, &crc)) {
 		s->stats.bad_cksum++;
 		rte_pktmbuf_free(m);
 		return;
 	}
-	id = (struct tcp_tuple){rx->dst, rx->src, seg.dport, seg.sport};
-	c = tcp_table_find(&s->table, &id);
 	m = tcp_rcv_take_header_off(m, seg.header_len);
+	tcp_mbuf_forget_crc(m);
+	if (crc.len)
+		tcp_mbuf_set_crc(m, (uint32_t)crc.len, crc.crc);
 	if (!c) {
 		tcp_rcv_no_conn(s, &id, rx, &seg, m);
 		return;

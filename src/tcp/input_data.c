@@ -145,7 +145,7 @@ void tcp_show_unread(struct tcp_conn *c)
 /** To the user without a stop in the queue. Owns @p m. */
 static void tcp_data_hand_up(struct tcp_conn *c, struct rte_mbuf *m)
 {
-	const struct llp_iov v = {rte_pktmbuf_mtod(m, const uint8_t *), m->data_len};
+	const struct llp_iov v = tcp_mbuf_iov(m);
 	size_t taken = tcp_data_show(c, &v, 1, v.len);
 
 	if (taken == v.len || c->orphan || c->state == TCP_CLOSED) {

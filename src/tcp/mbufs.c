@@ -146,7 +146,7 @@ unsigned tcp_mbufs_show(const struct tcp_mbufs *l, struct llp_iov *v, unsigned m
 
 	*total = 0;
 	for (const struct rte_mbuf *m = l->first; m && n < max; m = m->next) {
-		v[n++] = (struct llp_iov){rte_pktmbuf_mtod(m, const uint8_t *), m->data_len};
+		v[n++] = tcp_mbuf_iov(m);
 		*total += m->data_len;
 	}
 	return n;

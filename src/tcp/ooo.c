@@ -208,6 +208,7 @@ static uint32_t tcp_ooo_fill_gaps(
 		uint32_t len = gap.right - gap.left;
 		struct rte_mbuf *piece = rte_pktmbuf_copy(m, pool, gap.left - begin, len);
 
+		tcp_mbuf_forget_crc(piece); /* it was copied along, but for other bytes */
 		if (!piece || !tcp_ooo_place_text(o, piece, gap))
 			break;
 		kept += len;

@@ -24,8 +24,7 @@ static bool tcp_ooo_state_offer_chain(
 
 	for (const struct rte_mbuf *at = m; at; at = at->next)
 		if (at->data_len)
-			v[n++] = (struct llp_iov){
-				rte_pktmbuf_mtod(at, const uint8_t *), at->data_len};
+			v[n++] = tcp_mbuf_iov(at);
 	return c->llp.user_ops->ooo(c->llp.user, v, n, m->pkt_len, ahead, note);
 }
 

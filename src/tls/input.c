@@ -21,7 +21,7 @@ static size_t tls_input_show(struct tls_conn *c, const uint8_t *bytes, size_t le
 	size_t done = 0, used;
 
 	do {
-		const struct llp_iov v = {bytes + done, len - done};
+		const struct llp_iov v = {.base = bytes + done, .len = len - done};
 		size_t need = 0;
 
 		c->resume = false;

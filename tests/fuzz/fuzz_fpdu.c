@@ -183,7 +183,7 @@ static bool parts_markers(const struct parts *p)
 /** Whole FPDUs, whatever their CRCs; what is behind them is lost. */
 static void parts_take_fpdus(struct parts *p, const uint8_t *data, size_t len)
 {
-	const struct llp_iov v = {data, len};
+	const struct llp_iov v = {.base = data, .len = len};
 	struct mpa_cursor c = {.v = &v, .n = 1};
 	struct mpa_deframe d;
 	struct mpa_fpdu f;

@@ -282,7 +282,7 @@ static void send_raw(struct user *u)
 {
 	size_t got;
 	const uint8_t *p = fuzz_bytes(u->in, 1u + fuzz_u8(u->in), &got);
-	const struct llp_iov v = {p, got};
+	const struct llp_iov v = {.base = p, .len = got};
 	const struct mpa_cursor c = {.v = &v, .n = 1};
 	struct mpa_deframe d = {.crc = true, .markers = got & 1};
 	uint64_t at = fuzz_u32(u->in), start;

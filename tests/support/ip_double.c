@@ -44,8 +44,11 @@ struct rte_mbuf *ip_double_take(struct ip_stack *s)
 void ip_double_deliver(struct ip_stack *s, const struct ip_addr *src, const struct ip_addr *dst,
 	struct rte_mbuf *m, uint64_t now)
 {
-	const struct ip_rx rx = {
-		.src = *src, .dst = *dst, .tos = s->rx_tos, .ttl = 64, .l4_cksum_good = true};
+	const struct ip_rx rx = {.src = *src,
+		.dst = *dst,
+		.tos = s->rx_tos,
+		.ttl = 64,
+		.l4_cksum_good = !s->rx_unchecked};
 
 	s->transport.input(s->transport.ctx, &rx, m, now);
 }
@@ -188,6 +191,13 @@ uint16_t ip_l4_cksum(const struct ip_addr *src, const struct ip_addr *dst, uint8
 	const struct rte_mbuf *m, uint32_t off)
 {
 	return 1; /* only asked about segments that the test marks as unchecked: wrong */
+}
+
+uint16_t ip_l4_cksum_summed(const struct ip_addr *src, const struct ip_addr *dst, uint8_t proto,
+	const struct rte_mbuf *m, struct ip_text_sum text)
+{
+	ip_double_check_sum(m, text);
+	return 0;
 }
 
 bool ip_l4_cksum_unfilled(

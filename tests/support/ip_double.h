@@ -25,6 +25,7 @@ struct ip_stack {
 	int send_error;              /**< what ip_send() returns, if not 0 */
 	unsigned refused;            /**< packets that ip_send() refused */
 	struct ip_text_sum text_sum; /**< what ip_send_summed() was told last */
+	bool rx_unchecked;           /**< the port did not look at what is delivered */
 	bool no_sums;                /**< the port makes them */
 	uint16_t path_mtu;           /**< 0: mtu */
 	unsigned confirms, doubts;

@@ -2,6 +2,7 @@
 #include "support/llp_mem_priv.h"
 
 #include "base/bytes.h"
+#include "base/digest.h"
 #include "support/plain_sum.h"
 
 #include <errno.h>
@@ -345,6 +346,22 @@ static bool establish(struct mem_conn *c)
 	return true;
 }
 
+/* What the user will want a CRC of has one, as if the checksum had been verified here. */
+static struct llp_iov piece_iov(const struct handle *h, const struct piece *p)
+{
+	struct llp_iov v = {.base = p->data + p->at, .len = p->len - p->at};
+	const struct llp_user_ops *ops = h->llp.user_ops;
+	struct digest d = {.crc = DIGEST_CRC_START};
+
+	if (p->at == 0 && v.len != 0 && ops->crc_covers != NULL)
+		v.crc_len = (uint32_t)ops->crc_covers(h->llp.user, v.base, v.len);
+	if (v.crc_len > v.len)
+		abort();
+	digest_add(&d, DIGEST_CRC, v.base, v.crc_len);
+	v.crc = d.crc;
+	return v;
+}
+
 static void show(struct mem_end *e)
 {
 	struct handle *h = e->handle;
@@ -357,7 +374,7 @@ static void show(struct mem_end *e)
 	v = must(calloc(n + 1, sizeof *v));
 	n = 0;
 	for (struct piece *p = e->rx.head; p != NULL; p = p->next)
-		v[n++] = (struct llp_iov){p->data + p->at, p->len - p->at};
+		v[n++] = piece_iov(h, p);
 	used = h->llp.user_ops->readable(h->llp.user, v, n, total, &need);
 	free(v);
 	if (e->handle != h)
@@ -630,7 +647,7 @@ bool llp_mem_ooo(struct llp *l, unsigned k)
 		o->handle == NULL || o->handle->llp.user_ops->ooo == NULL)
 		return false;
 	p->offered = true;
-	v = (struct llp_iov){p->data, p->len};
+	v = piece_iov(o->handle, p);
 	note = must(calloc(1, sizeof *note));
 	if (!o->handle->llp.user_ops->ooo(o->handle->llp.user, &v, 1, p->len, ahead, note)) {
 		free(note);

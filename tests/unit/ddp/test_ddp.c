@@ -34,7 +34,7 @@ static void cut(struct pieces *p, const uint8_t *bytes, size_t len, size_t n)
 		uint8_t *copy = malloc(some);
 
 		memcpy(copy, bytes + at, some);
-		p->v[p->n++] = (struct llp_iov){copy, some};
+		p->v[p->n++] = (struct llp_iov){.base = copy, .len = some};
 	}
 	p->u = (struct mpa_ulpdu){.at = {.v = p->v, .n = p->n}, .len = (uint32_t)len};
 }
@@ -157,7 +157,7 @@ static void test_parse_short(void **state)
 static void test_parse_empty(void **state)
 {
 	static const uint8_t crc[4];
-	const struct llp_iov v = {crc, sizeof crc};
+	const struct llp_iov v = {.base = crc, .len = sizeof crc};
 	const struct mpa_ulpdu u = {.at = {.v = &v, .n = 1}, .len = 0};
 	struct ddp_segment s;
 

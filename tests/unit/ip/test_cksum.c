@@ -103,6 +103,36 @@ static void transport_checksum_over_both_families(void **state)
 	host_free(h);
 }
 
+/** What was summed with its CRC before need not be summed again, whatever its length. */
+static void transport_checksum_of_text_that_was_summed(void **state)
+{
+	struct ip_addr a4 = host_addr("10.0.0.1"), b4 = host_addr("10.0.0.2");
+	struct ip_addr a6 = host_addr("fd00::1"), b6 = host_addr("fd00::2");
+	struct host *h = host_new();
+	uint8_t segment[1500];
+
+	for (unsigned i = 0; i < sizeof segment; i++)
+		segment[i] = (uint8_t)(i * 89 + (i >> 4));
+	for (unsigned len = 20; len <= sizeof segment; len += 7) {
+		struct rte_mbuf *m = chain(h, segment, len, len);
+
+		for (unsigned header = 20; header <= 60 && header <= len; header += 4) {
+			struct ip_text_sum text = {.len = (uint16_t)(len - header),
+				.sum = digest_fold(cksum_bytes(segment + header, len - header))};
+
+			assert_int_equal(ip_l4_cksum_summed(&a4, &b4, 6, m, text),
+				ip_l4_cksum(&a4, &b4, 6, m, 0));
+			assert_int_equal(ip_l4_cksum_summed(&a6, &b6, 6, m, text),
+				ip_l4_cksum(&a6, &b6, 6, m, 0));
+			text.sum ^= 1;
+			assert_int_not_equal(ip_l4_cksum_summed(&a4, &b4, 6, m, text),
+				ip_l4_cksum(&a4, &b4, 6, m, 0));
+		}
+		rte_pktmbuf_free(m);
+	}
+	host_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -111,6 +141,7 @@ int main(void)
 		cmocka_unit_test(pieces_of_any_size_sum_up_alike),
 		cmocka_unit_test(every_length_as_written_out),
 		cmocka_unit_test(transport_checksum_over_both_families),
+		cmocka_unit_test(transport_checksum_of_text_that_was_summed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

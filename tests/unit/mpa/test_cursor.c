@@ -39,7 +39,7 @@ static void cut(struct scene *s, struct prng *random, uint32_t most)
 		uint32_t n = 1 + prng_below(random, most);
 
 		n = n < total - at ? n : total - at;
-		s->v[s->n] = (struct llp_iov){s->stream + at, n};
+		s->v[s->n] = (struct llp_iov){.base = s->stream + at, .len = n};
 		at += n;
 	}
 }

@@ -186,7 +186,7 @@ static void test_incomplete(void **state)
 		for (size_t len = 0; len < s.len; len++) {
 			uint8_t *copy = malloc(len + 1);
 
-			v = (struct llp_iov){memcpy(copy, s.bytes, len), len};
+			v = (struct llp_iov){.base = memcpy(copy, s.bytes, len), .len = len};
 			c = (struct mpa_cursor){.v = &v, .n = len != 0};
 			assert_int_equal(mpa_deframe_look(&d, &c, len, &f), MPA_DEFRAME_MORE);
 			assert_true(f.len > len && f.len <= s.len);
@@ -211,7 +211,7 @@ static enum mpa_deframe_result look_at_last(const struct stream *s, bool crc, st
 	struct mpa_cursor c = {.v = &v, .n = 1};
 	struct mpa_deframe d = {.at = s->begin, .crc = crc, .markers = s->markers};
 
-	v = (struct llp_iov){s->bytes + s->begin, s->len - s->begin};
+	v = (struct llp_iov){.base = s->bytes + s->begin, .len = s->len - s->begin};
 	return mpa_deframe_look(&d, &c, v.len, f);
 }
 
@@ -325,7 +325,7 @@ static void test_find(void **state)
 static void test_find_hostile(void **state)
 {
 	uint8_t bytes[600] = {0};
-	struct llp_iov v = {bytes, sizeof bytes};
+	struct llp_iov v = {.base = bytes, .len = sizeof bytes};
 	const struct mpa_cursor c = {.v = &v, .n = 1};
 	struct mpa_deframe d = {.markers = true};
 	uint64_t start;
@@ -364,7 +364,7 @@ static void test_aligned(void **state)
 		struct stream *s = many(begins, 20, 200, markers);
 
 		for (uint32_t at = 0; at < s->len; at += 4) {
-			struct llp_iov v = {s->bytes + at, s->len - at};
+			struct llp_iov v = {.base = s->bytes + at, .len = s->len - at};
 			const struct mpa_cursor c = {.v = &v, .n = 1};
 			struct mpa_fpdu f;
 
@@ -373,13 +373,87 @@ static void test_aligned(void **state)
 		}
 		d.crc = false;
 		for (uint32_t at = 0; at < s->len; at += 4) {
-			struct llp_iov v = {s->bytes + at, s->len - at};
+			struct llp_iov v = {.base = s->bytes + at, .len = s->len - at};
 			const struct mpa_cursor c = {.v = &v, .n = 1};
 			struct mpa_fpdu f;
 
 			assert_false(is_aligned(&d, at, &c, v.len, &f));
 		}
 	}
+}
+
+/* ---- a CRC that the LLP made --------------------------------------------------------------- */
+
+static void test_covered(void **state)
+{
+	static struct stream s;
+	struct mpa_deframe d = {.crc = true};
+	size_t body;
+
+	for (uint32_t len = 1; len < 2000; len += 3) {
+		s = (struct stream){0};
+		stream_fpdu(&s, len, pattern);
+		body = s.len - MPA_CRC_LEN;
+		/* What follows does not matter. Short ones are not worth asking for. */
+		assert_int_equal(mpa_deframe_covered(&d, s.bytes, s.len),
+			body >= MPA_DEFRAME_LONG ? body : 0);
+		assert_int_equal(mpa_deframe_covered(&d, s.bytes, s.len + 100),
+			body >= MPA_DEFRAME_LONG ? body : 0);
+		assert_int_equal(mpa_deframe_covered(&d, s.bytes, s.len - 1), 0);
+	}
+	assert_int_equal(mpa_deframe_covered(&d, s.bytes, 1), 0);
+	assert_int_equal(mpa_deframe_covered(&d, s.bytes, 0), 0);
+	d.markers = true;
+	assert_int_equal(mpa_deframe_covered(&d, s.bytes, s.len), 0);
+	d = (struct mpa_deframe){.crc = false};
+	assert_int_equal(mpa_deframe_covered(&d, s.bytes, s.len), 0);
+}
+
+/** It is believed if it is of just the octets that are asked about, and not looked at otherwise. */
+static void test_known_crc(void **state)
+{
+	static struct stream s;
+	struct mpa_deframe d = {.crc = true};
+	struct mpa_fpdu f;
+	uint32_t body, right;
+
+	s = (struct stream){0};
+	stream_fpdu(&s, 1000, pattern);
+	body = s.len - MPA_CRC_LEN;
+	right = mpa_crc_add(MPA_CRC_START, s.bytes, body);
+	for (uint32_t known = 0; known <= s.len; known++) {
+		struct llp_iov v = {.base = s.bytes, .len = s.len, .crc_len = known};
+		struct mpa_cursor c = {.v = &v, .n = 1};
+
+		v.crc = right ^ 1;
+		assert_int_equal(mpa_deframe_look(&d, &c, s.len, &f),
+			known == body ? MPA_DEFRAME_CRC : MPA_DEFRAME_GOOD);
+		v.crc = right;
+		assert_int_equal(mpa_deframe_look(&d, &c, s.len, &f), MPA_DEFRAME_GOOD);
+	}
+}
+
+/** It is of the first octets of a piece: of an FPDU that begins later it says nothing. */
+static void test_known_crc_of_what_was_before(void **state)
+{
+	static struct stream s;
+	struct mpa_deframe d = {.crc = true};
+	struct llp_iov v = {.base = s.bytes};
+	struct mpa_cursor c = {.v = &v, .n = 1};
+	struct mpa_fpdu f;
+	uint32_t first;
+
+	s = (struct stream){0};
+	stream_fpdu(&s, 1000, pattern);
+	first = s.len;
+	stream_fpdu(&s, 1000, zero);
+	v.len = s.len;
+	v.crc_len = first - MPA_CRC_LEN;
+	v.crc = mpa_crc_add(MPA_CRC_START, s.bytes, v.crc_len);
+	assert_int_equal(mpa_deframe_look(&d, &c, v.len, &f), MPA_DEFRAME_GOOD);
+	c.off = first;
+	d.at = first;
+	assert_int_equal(mpa_deframe_look(&d, &c, v.len - first, &f), MPA_DEFRAME_GOOD);
 }
 
 int main(void)
@@ -395,6 +469,9 @@ int main(void)
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_find_hostile),
 		cmocka_unit_test(test_aligned),
+		cmocka_unit_test(test_covered),
+		cmocka_unit_test(test_known_crc),
+		cmocka_unit_test(test_known_crc_of_what_was_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,7 +93,7 @@ static void test_gather_checks(void **state)
 static void segment(struct ddp_segment *s, struct mpa_ulpdu *u, struct llp_iov *v,
 	const uint8_t *ulpdu, uint32_t len)
 {
-	*v = (struct llp_iov){ulpdu, len};
+	*v = (struct llp_iov){.base = ulpdu, .len = len};
 	*u = (struct mpa_ulpdu){.at = {.v = v, .n = 1}, .len = len};
 	assert_int_equal(ddp_parse(s, u), DDP_OK);
 }

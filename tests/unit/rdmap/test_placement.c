@@ -21,7 +21,7 @@ static void setup(struct qp_net *n)
 static uint32_t early(struct qp *q, const void *bytes, size_t len)
 {
 	uint8_t *copy = memcpy(malloc(len), bytes, len);
-	const struct llp_iov v = {copy, len};
+	const struct llp_iov v = {.base = copy, .len = len};
 	const struct mpa_ulpdu u = {.at = {.v = &v, .n = 1}, .len = (uint32_t)len};
 	uint32_t kept = rdmap_on_placement(&q->r, &u);
 
@@ -36,7 +36,7 @@ static uint32_t early(struct qp *q, const void *bytes, size_t len)
 static void placed_as(struct qp *q, const void *bytes, size_t header, size_t len, bool whole)
 {
 	uint8_t *copy = memcpy(malloc(header), bytes, header);
-	const struct llp_iov v = {copy, header};
+	const struct llp_iov v = {.base = copy, .len = header};
 	const struct mpa_ulpdu u = {.at = {.v = &v, .n = 1}, .len = (uint32_t)len};
 
 	rdmap_on_placed(&q->r, &u, whole);
@@ -79,7 +79,7 @@ static void test_write(void **state)
 /* To ask is not to place: another FPDU of the segment may be refused. */
 static void test_asking_copies_nothing(void **state)
 {
-	const struct llp_iov v = {(const uint8_t *)write_2, sizeof write_2 - 1};
+	const struct llp_iov v = {.base = (const uint8_t *)write_2, .len = sizeof write_2 - 1};
 	const struct mpa_ulpdu u = {.at = {.v = &v, .n = 1}, .len = sizeof write_2 - 1};
 	struct qp_net n;
 	struct qp_region *g;

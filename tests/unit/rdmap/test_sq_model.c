@@ -222,7 +222,7 @@ static void rig_post(struct rig *g, const struct plan *p, unsigned i)
 
 static void rig_receive(struct rig *g, const uint8_t *ulpdu, size_t len)
 {
-	const struct llp_iov v = {ulpdu, len};
+	const struct llp_iov v = {.base = ulpdu, .len = len};
 	const struct mpa_ulpdu u = {.at = {.v = &v, .n = 1}, .len = (uint32_t)len};
 
 	g->mpa.ops->ulpdu(g->mpa.user, &u);

@@ -26,7 +26,7 @@ static void test_build_tagged(void **state)
 {
 	static const uint8_t segment[] =
 		"\xc1\x40\x00\x00\x00\x09\x00\x00\x00\x00\x00\x00\x20\x00xyz";
-	const struct llp_iov v = {segment, 17};
+	const struct llp_iov v = {.base = segment, .len = 17};
 	const struct mpa_ulpdu u = {.at = {.v = &v, .n = 1}, .len = 17};
 	struct rdmap_error e = {.layer = RDMAP_LAYER_DDP, .etype = 1, .code = 3};
 	uint8_t out[RDMAP_TERM_MAX];

@@ -86,8 +86,8 @@ static bool take_ooo(void *user, const struct llp_iov *v, unsigned n, size_t tot
 static void taken(void *user, const struct llp_note *note)
 {
 	struct app *a = user;
-	const struct llp_iov v = {stream + (note->bytes[0] << 8 | note->bytes[1]),
-		(size_t)(note->bytes[3] << 8 | note->bytes[2])};
+	const struct llp_iov v = {.base = stream + (note->bytes[0] << 8 | note->bytes[1]),
+		.len = (size_t)(note->bytes[3] << 8 | note->bytes[2])};
 	size_t need;
 
 	takes++;

@@ -56,7 +56,7 @@ static bool open_in_pieces(struct tls_direction *d, const uint8_t *record, size_
 		uint8_t *copy = malloc(run);
 
 		memcpy(copy, record + at, run);
-		v[n++] = (struct llp_iov){copy, run};
+		v[n++] = (struct llp_iov){.base = copy, .len = run};
 	}
 	tls_cursor_copy(&c, header, sizeof header);
 	good = tls_record_open(d, header, &c, (uint32_t)(len - TLS_HEADER_LEN), out, out_len);
