@@ -16,17 +16,23 @@ const struct digest_kernel *const digest_kernels[] = {
 	NULL,
 };
 
-/**
- * Asked each time, of what the start-up code found out: two tests that are always predicted. So
- * there is no variable to set, and no resolver that would run before a sanitizer is ready.
- */
+/** The first of digest_kernels[] that is usable: tests that are always predicted, and no call. */
 static inline const struct digest_kernel *digest_best(void)
 {
-	const struct digest_kernel *const *k = digest_kernels;
-
-	while (!(*k)->usable())
-		k++;
-	return *k;
+#if defined(__x86_64__)
+	if (digest_avx512_usable())
+		return &digest_avx512_kernel;
+	if (digest_avx2_usable())
+		return &digest_avx2_kernel;
+	if (digest_pclmul_usable())
+		return &digest_pclmul_kernel;
+	if (digest_sse42_usable())
+		return &digest_sse42_kernel;
+#elif defined(__aarch64__)
+	if (digest_armv8_usable())
+		return &digest_armv8_kernel;
+#endif
+	return &digest_portable_kernel;
 }
 
 static bool digest_run(const struct digest_kernel *k, struct digest *d, enum digest_what what,

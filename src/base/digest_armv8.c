@@ -71,13 +71,6 @@ DIGEST_TARGET static inline uint32_t digest_armv8_reduce(uint64x2_t x)
 	return __crc32cd(__crc32cd(0, vgetq_lane_u64(x, 0)), vgetq_lane_u64(x, 1));
 }
 
-static bool digest_armv8_usable(void)
-{
-	const unsigned long want = 1 << 7 | 1 << 4; /* HWCAP_CRC32, HWCAP_PMULL */
-
-	return (getauxval(AT_HWCAP) & want) == want;
-}
-
 #include "base/digest_kernel.h"
 
 #endif

@@ -63,11 +63,6 @@ DIGEST_TARGET static inline uint32_t digest_avx2_reduce(__m256i x)
 	return digest_sse42_word(crc, (uint64_t)_mm_extract_epi64(r, 1));
 }
 
-static bool digest_avx2_usable(void)
-{
-	return __builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx2");
-}
-
 #include "base/digest_kernel.h"
 
 #endif

@@ -68,12 +68,6 @@ DIGEST_TARGET static inline uint32_t digest_avx512_reduce(__m512i x)
 	return digest_sse42_word(crc, (uint64_t)_mm_extract_epi64(r, 1));
 }
 
-static bool digest_avx512_usable(void)
-{
-	return __builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx512vnni") &&
-	       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-}
-
 #include "base/digest_kernel.h"
 
 #endif

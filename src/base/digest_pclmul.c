@@ -57,11 +57,6 @@ DIGEST_TARGET static inline uint32_t digest_pclmul_reduce(__m128i x)
 	return digest_sse42_word(crc, (uint64_t)_mm_extract_epi64(x, 1));
 }
 
-static bool digest_pclmul_usable(void)
-{
-	return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.2");
-}
-
 #include "base/digest_kernel.h"
 
 #endif

@@ -33,6 +33,38 @@ extern const struct digest_kernel digest_sse42_kernel, digest_pclmul_kernel, dig
 extern const struct digest_kernel digest_armv8_kernel;
 #endif
 
+/* Has this processor the instructions? Asked each time, of what the start-up code found out: so
+ * there is no variable to set, and no resolver that would run before a sanitizer is ready. */
+#if defined(__x86_64__)
+static inline bool digest_avx512_usable(void)
+{
+	return __builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx512vnni") &&
+	       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+}
+
+static inline bool digest_avx2_usable(void)
+{
+	return __builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx2");
+}
+
+static inline bool digest_pclmul_usable(void)
+{
+	return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.2");
+}
+
+static inline bool digest_sse42_usable(void)
+{
+	return __builtin_cpu_supports("sse4.2");
+}
+#elif defined(__aarch64__)
+static inline bool digest_armv8_usable(void)
+{
+	const unsigned long want = 1 << 7 | 1 << 4; /* HWCAP_CRC32, HWCAP_PMULL */
+
+	return (getauxval(AT_HWCAP) & want) == want;
+}
+#endif
+
 /** All that were built, the best first; NULL behind the last. */
 extern const struct digest_kernel *const digest_kernels[];
 

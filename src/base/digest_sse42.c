@@ -11,11 +11,6 @@
 #define DIGEST_TARGET __attribute__((target("sse4.2")))
 #define DIGEST_WIDTH  0
 
-static bool digest_sse42_usable(void)
-{
-	return __builtin_cpu_supports("sse4.2");
-}
-
 #include "base/digest_kernel.h"
 
 #endif
