@@ -166,8 +166,9 @@ void world_destroy(struct world *w, char wrong[256])
 	for (unsigned i = 0; i < w->n; i++)
 		host_end(&w->host[i]);
 	w->over = true;
-	/* TIME_WAIT and what lingers, such as a Terminate that was not acknowledged. */
-	sim_run(w->s, 70 * SIM_S, NULL, NULL);
+	/* TIME_WAIT and what lingers, such as a Terminate that was not acknowledged: when the last
+	 * cut is over that takes what TCP waits for a peer, 100 s. */
+	sim_run(w->s, 300 * SIM_S, NULL, NULL);
 	for (unsigned i = 0; i < w->n; i++) {
 		unsigned n = (unsigned)tcp_stack_stats(sim_host_tcp(w->host[i].host))->connections;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** Objects that come and go. */
+#include "vopr/reason.h"
 #include "vopr/world.h"
 
 #include <errno.h>
@@ -466,8 +467,8 @@ void world_qp_modify(struct world_host *h, enum rnic_qp_state state)
 		mask |= RNIC_QP_DRAIN_NOTIFY, q->asked = true;
 	r = rnic_qp_modify(
 		q->qp, mask, &(struct rnic_qp_attr){.state = state, .drain_notify = q->asked});
-	/* One that is being closed stays in SQD. */
-	if (state != RNIC_QP_RTS || r != -EINVAL || !q->model.why)
+	/* One that is being closed, by its peer too, stays in SQD. */
+	if (state != RNIC_QP_RTS || r != -EINVAL || !reason_all(&q->model))
 		world_must(h->w, r, "modify");
 	q->drained = state == RNIC_QP_SQD;
 	if (q->drained && q->asked && world_chance_since(h->w, 3, 0.5))
