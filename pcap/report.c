@@ -19,16 +19,26 @@ static void report_add_filter(struct line *l, const struct connection *c)
 	}
 }
 
+/** @return the file of the frame, its number there and what shows the connection; or NULL. */
+static const char *report_locate(
+	const struct report *r, const struct report_place *at, uint64_t *there, struct line *filter)
+{
+	const char *path = r->files ? cap_set_locate(r->files, at->frame, there) : NULL;
+
+	if (path)
+		report_add_filter(filter, at->s->c);
+	return path;
+}
+
 /* The command that shows the frame in its file and the connection around it. */
 static void report_print_link(const struct report *r, const struct report_place *at)
 {
 	struct line filter = {0};
-	uint64_t there = 0;
-	const char *path = r->files ? cap_set_locate(r->files, at->frame, &there) : NULL;
+	uint64_t there;
+	const char *path = report_locate(r, at, &there, &filter);
 
 	if (!path)
 		return;
-	report_add_filter(&filter, at->s->c);
 	fputs("    wireshark -r '", r->out);
 	for (const char *p = path; *p != '\0'; p++)
 		if (*p == '\'')
@@ -65,12 +75,11 @@ static void report_print(FILE *out, const char *kind, const struct report_place 
 static void report_locate_json(const struct report *r, const struct report_place *at, json_t *o)
 {
 	struct line filter = {0};
-	uint64_t there = 0;
-	const char *path = r->files ? cap_set_locate(r->files, at->frame, &there) : NULL;
+	uint64_t there;
+	const char *path = report_locate(r, at, &there, &filter);
 
 	if (!path)
 		return;
-	report_add_filter(&filter, at->s->c);
 	/* NULL for a name that is no UTF-8: then there is none. */
 	json_object_set_new(o, "file", json_string(path));
 	json_object_set_new(o, "file_frame", json_integer((json_int_t)there));
