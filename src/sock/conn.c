@@ -48,12 +48,19 @@ int sock_conn_new(struct sock_stack *s, int fd, enum sock_state state, struct so
 	return 0;
 }
 
-int sock_conn_opened(struct sock_conn *c)
+/** What one record may have: a segment of the path as it is now, or more where `fpdu` says so. */
+static uint32_t sock_conn_emss(const struct sock_conn *c)
 {
 	uint32_t mss = sock_option_mss(c->source.fd), most = c->s->cfg.record_max;
+
+	return mss > most ? mss : most;
+}
+
+int sock_conn_opened(struct sock_conn *c)
+{
 	int rc = sock_address_local(c->source.fd, &c->local);
 
-	c->emss = mss > most ? mss : most;
+	c->emss = sock_conn_emss(c);
 	c->state = SOCK_OPEN;
 	return rc ? rc : sock_address_remote(c->source.fd, &c->remote);
 }
@@ -213,10 +220,9 @@ static bool sock_conn_is_silent(const struct sock_conn *c, uint64_t now)
 static void sock_conn_on_timer(struct timer *t, uint64_t now)
 {
 	struct sock_conn *c = container_of(t, struct sock_conn, timer);
-	uint32_t mss = sock_option_mss(c->source.fd), most = c->s->cfg.record_max;
 
 	/* The path may have changed. */
-	c->emss = mss > most ? mss : most;
+	c->emss = sock_conn_emss(c);
 	if (!sock_queued(c) && !sock_option_unacked(c->source.fd)) {
 		if (c->orphan && now - c->unacked_since >= ORPHAN_NS)
 			sock_conn_drop(c);
