@@ -265,6 +265,22 @@ static int packetdrill_pipe(void *u, int fds[2])
 	return errno = ENOSYS, -1;
 }
 
+static int packetdrill_epoll_create(void *u, int size)
+{
+	return errno = ENOSYS, -1;
+}
+
+static int packetdrill_epoll_ctl(void *u, int epfd, int op, int fd, struct epoll_event *event)
+{
+	return errno = ENOSYS, -1;
+}
+
+static int packetdrill_epoll_wait(
+	void *u, int epfd, struct epoll_event *events, int max, int timeout)
+{
+	return errno = ENOSYS, -1;
+}
+
 static int packetdrill_splice(
 	void *u, int in, loff_t *in_at, int out, loff_t *out_at, size_t len, unsigned flags)
 {
@@ -349,6 +365,7 @@ static void packetdrill_free(void *u)
 
 	packetdrill_of_process = NULL;
 	uiwarp_tcp_destroy(d->h);
+	free(d->flags);
 	free(d);
 }
 
@@ -433,7 +450,7 @@ static struct packetdrill *packetdrill_create(const char *flags)
 			packetdrill_die("--so_flags has a bad address");
 	uiwarp_tcp_add_route(d->h, "0.0.0.0/0");
 	uiwarp_tcp_add_route(d->h, "::/0");
-	free(list);
+	d->flags = list;
 	return d;
 }
 
@@ -467,6 +484,9 @@ void packetdrill_interface_init(const char *flags, struct packetdrill_interface 
 		.readv = packetdrill_readv,
 		.writev = packetdrill_writev,
 		.pipe = packetdrill_pipe,
+		.epoll_create = packetdrill_epoll_create,
+		.epoll_ctl = packetdrill_epoll_ctl,
+		.epoll_wait = packetdrill_epoll_wait,
 		.splice = packetdrill_splice,
 		.fcntl = packetdrill_fcntl,
 		.ioctl = packetdrill_ioctl,

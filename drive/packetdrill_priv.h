@@ -18,6 +18,7 @@
 
 struct packetdrill {
 	struct uiwarp_tcp *h;
+	char *flags; /**< the host's configuration points into it */
 	/** One thread of packetdrill's runs the script, another one the call that blocks. */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
