@@ -14,6 +14,8 @@ case_name=case
 limit=60
 patience=30
 jobs=()
+# The job of each side's program.
+declare -A program_jobs=()
 settings=()
 # Programs that have a channel of their own through Linux's TCP: its port, and where a server's readiness
 # shows: in what its stack says, or there (listens_at=linux). Few at a time, each its own.
@@ -93,6 +95,7 @@ start() { # SIDE COMMAND...
 	transport_run "$@" >>"$(log_of "$side")" 2>>"$(errors_of "$side")" </dev/null &
 	started=$!
 	jobs+=("$started")
+	program_jobs[$side]=$started
 	wait_for "$patience" test -s "$case_dir/$side.pid"
 }
 
@@ -104,18 +107,33 @@ is_alive() { # PID
 	kill -0 "$1" 2>/dev/null
 }
 
-# End what this case started. The programs first: timeout then ends by itself.
+is_gone() { # PID
+	! is_alive "$1"
+}
+
+# End what this case started. A killed program still holds its address and its device until it is
+# reaped, and the next case takes them: so the job of a program is waited for and not killed, as
+# the timeout in it is the one that reaps.
 stop_all() {
-	local job file
+	local job side file pid pids=()
+	for side in "${!program_jobs[@]}"; do
+		[[ -s $case_dir/$side.pid ]] || continue
+		kill -9 "$(program_pid "$side")" 2>/dev/null || true
+		rm -f "$case_dir/$side.pid"
+		wait "${program_jobs[$side]}" 2>/dev/null || true
+	done
 	for file in "$case_dir"/*.pid; do
-		[[ ! -s $file ]] || kill -9 "$(<"$file")" 2>/dev/null || true
+		[[ -s $file ]] || continue
+		pids+=("$(<"$file")")
+		kill -9 "${pids[-1]}" 2>/dev/null || true
 		rm -f "$file"
 	done
 	for job in "${jobs[@]}"; do
 		kill "$job" 2>/dev/null || true
 		wait "$job" 2>/dev/null || true
 	done
-	jobs=()
+	for pid in "${pids[@]}"; do wait_for 10 is_gone "$pid" || true; done
+	jobs=() program_jobs=()
 }
 
 has_line() { # FILE REGEX
