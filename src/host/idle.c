@@ -103,9 +103,17 @@ static struct idle_step idle_go_on(struct idle *p, uint64_t now)
 	return (struct idle_step){.sleep = IDLE_TRIAL_NS};
 }
 
+/** The longest sleep. */
+static uint64_t idle_most(const struct idle *p)
+{
+	if (!p->tells)
+		return IDLE_BLIND_NS;
+	return p->unwatched ? IDLE_LONGEST_NS : IDLE_LINK_NS;
+}
+
 static struct idle_step idle_after_relaxed(struct idle *p, uint64_t now, uint64_t deadline)
 {
-	uint64_t most = p->tells ? IDLE_LINK_NS : IDLE_BLIND_NS;
+	uint64_t most = idle_most(p);
 	uint64_t rest = deadline > now ? deadline - now : 0;
 	bool recent = idle_is_recent(p, now);
 
@@ -119,10 +127,12 @@ static struct idle_step idle_after_relaxed(struct idle *p, uint64_t now, uint64_
 /** How long to sleep if no timer is due before. */
 static uint64_t idle_length(struct idle *p, uint64_t now, bool backlog)
 {
-	uint64_t most = p->tells ? IDLE_LINK_NS : IDLE_BLIND_NS;
+	uint64_t most = idle_most(p);
 
 	if (backlog)
 		return IDLE_SHORT_NS;
+	if (p->tells && p->unwatched && idle_is_alone(p, now))
+		return most;
 	if (!idle_is_recent(p, now))
 		return idle_min64(p->sleep < IDLE_SHORT_NS ? IDLE_SHORT_NS : p->sleep * 2, most);
 	if (!p->tells)

@@ -36,8 +36,9 @@
 #define IDLE_AWAY_NS    UINT64_C(1000000)  /**< longest sleep while an application is there */
 #define IDLE_ALIVE_NS   UINT64_C(1000000)  /**< how long a visit of the application is recent */
 #define IDLE_BLIND_NS   UINT64_C(2000000)  /**< longest sleep without a descriptor */
-/** Between checks of the link; the longest sleep of all */
-#define IDLE_LINK_NS UINT64_C(100000000)
+/** Between checks of the link; the longest sleep of all, where there is one to look at */
+#define IDLE_LINK_NS    UINT64_C(100000000)
+#define IDLE_LONGEST_NS UINT64_C(3600000000000) /**< where there is none */
 
 #define IDLE_TRIAL_NS      UINT64_C(50000)    /**< a pause for the application to show itself */
 #define IDLE_TRIAL_GAP_NS  UINT64_C(1000000)  /**< from a trial that failed to the next one */
@@ -67,6 +68,7 @@
 struct idle {
 	bool relaxed;         /**< prefer processor time to latency */
 	bool tells;           /**< the port has a descriptor that becomes readable with packets */
+	bool unwatched;       /**< and always does so, and there is no link to look at */
 	bool away;            /**< the application drives */
 	bool trying;          /**< this sleep is a pause for the application to show itself */
 	bool turning;         /**< the last step was to go on at once */

@@ -27,7 +27,9 @@ struct poller_source {
 	void (*disbelieve)(struct poller *p, unsigned ms);
 	uint64_t (*received)(const struct poller *p); /**< packets so far */
 	bool (*has_backlog)(const struct poller *p); /**< frames wait for room; counted by poll() */
-	bool (*watch)(struct poller *p);             /**< now and then. @return the link is up */
+	/** Now and then. @return the link is up. NULL: there is none to look at, and fd tells
+	 * always. */
+	bool (*watch)(struct poller *p);
 };
 
 struct poller {

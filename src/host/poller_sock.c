@@ -73,12 +73,6 @@ static bool poller_sock_has_backlog(const struct poller *p)
 	return false;
 }
 
-/** What goes up and down below the kernel's sockets is the kernel's. */
-static bool poller_sock_watch(struct poller *p)
-{
-	return true;
-}
-
 static const struct poller_source poller_sock = {
 	.fd = poller_sock_fd,
 	.is_interrupt = poller_sock_is_interrupt,
@@ -87,7 +81,7 @@ static const struct poller_source poller_sock = {
 	.disbelieve = poller_sock_disbelieve,
 	.received = poller_sock_received,
 	.has_backlog = poller_sock_has_backlog,
-	.watch = poller_sock_watch,
+	.watch = NULL, /* what goes up and down below the kernel's sockets is the kernel's */
 };
 
 int poller_init_sock(struct poller *p, struct engine *e)

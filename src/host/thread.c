@@ -19,7 +19,7 @@ struct engine_thread {
 	uint64_t slept; /**< ns, on an interrupt that is to be judged by the next look; or 0 */
 	bool woken;     /**< by that */
 	bool link_up;
-	uint64_t next_housekeeping;
+	uint64_t next_housekeeping; /**< UINT64_MAX: never */
 	_Atomic bool stop;
 	struct {
 		_Atomic uint64_t looks, rounds, away, busy, sleeps;
@@ -265,6 +265,8 @@ int engine_thread_start(const struct engine_thread_config *cfg, struct engine_th
 	t->cfg = *cfg;
 	t->idle.relaxed = cfg->relaxed;
 	t->idle.tells = cfg->poller->source->fd(cfg->poller) >= 0;
+	t->idle.unwatched = !cfg->poller->source->watch;
+	t->next_housekeeping = t->idle.unwatched ? UINT64_MAX : 0;
 	r = engine_thread_spawn(t);
 	if (r) {
 		free(t);

@@ -18,7 +18,8 @@ struct engine_thread_config {
 	int core;       /**< CPU to stay on; -1: any */
 	/** The link went up or down. Called under the engine's lock. May be NULL. */
 	void (*link_changed)(void *ctx, bool up);
-	/** Called about every 100 ms, under the engine's lock. May be NULL. */
+	/** Called about every 100 ms, under the engine's lock, where there is a link. May be NULL.
+	 */
 	void (*housekeeping)(void *ctx);
 	void *ctx;
 	const struct log_sink *log;

@@ -55,6 +55,36 @@ static void a_port_that_tells_of_packets_is_waited_for(void **state)
 	assert_int_equal(s.sleep, IDLE_LINK_NS);
 }
 
+/** Where there is no link to look at, a process that does nothing costs nothing. */
+static void without_a_link_it_sleeps_until_something_comes(void **state)
+{
+	struct idle p = {.tells = true, .unwatched = true};
+	struct idle_step s = idle_after(&p, START, 0, false, TIMER_NEVER);
+
+	assert_int_equal(s.sleep, IDLE_LONGEST_NS);
+	assert_true(s.wait_rx);
+	assert_true(s.wait_wake);
+	s = idle_after(&p, START, 0, false, START + 5);
+	assert_int_equal(s.sleep, 5);
+	/* An application may take what tells of something: it is looked for. */
+	idle_look(&p, START, 1, false);
+	idle_after(&p, START, 1, false, TIMER_NEVER);
+	s = idle_after(&p, START + IDLE_SPIN_NS, 0, false, TIMER_NEVER);
+	assert_int_equal(s.sleep, IDLE_AWAY_NS);
+	s = idle_after(&p, START + IDLE_ALIVE_NS, 0, false, TIMER_NEVER);
+	assert_int_equal(s.sleep, IDLE_LONGEST_NS);
+}
+
+static void relaxed_without_a_link_too(void **state)
+{
+	struct idle p = {.relaxed = true, .tells = true, .unwatched = true};
+	uint64_t now = START;
+
+	for (int i = 0; i < 40; i++)
+		now += idle_after(&p, now, 0, false, TIMER_NEVER).sleep;
+	assert_int_equal(idle_after(&p, now, 0, false, TIMER_NEVER).sleep, IDLE_LONGEST_NS);
+}
+
 static void a_deadline_ends_the_sleep(void **state)
 {
 	struct idle p = {.tells = true};
@@ -343,6 +373,8 @@ int main(void)
 		cmocka_unit_test(after_a_packet_goes_on_then_sleeps_briefly),
 		cmocka_unit_test(idle_sleeps_grow_to_their_limit),
 		cmocka_unit_test(a_port_that_tells_of_packets_is_waited_for),
+		cmocka_unit_test(without_a_link_it_sleeps_until_something_comes),
+		cmocka_unit_test(relaxed_without_a_link_too),
 		cmocka_unit_test(a_deadline_ends_the_sleep),
 		cmocka_unit_test(relaxed_it_lets_packets_gather),
 		cmocka_unit_test(relaxed_it_waits_for_packets_when_there_are_none),

@@ -69,6 +69,9 @@ static void its_thread_serves_connections(void **state)
 	p.remote.addr = any;
 	assert_int_equal(ip_addr_parse("127.0.0.1", &p.remote.addr), 0);
 	assert_int_equal(llp_port_reserve(net_llp(n), &p.remote, 0), 0);
+	atomic_store(&accepted, 0);
+	atomic_store(&connected, 0);
+	atomic_store(&closed, 0);
 	assert_int_equal(llp_listen(net_llp(n), &p.remote, 4, on_accept, NULL, &l), 0);
 	assert_int_equal(llp_connect(net_llp(n), &p, &ops, NULL, &conn), 0);
 	engine_unlock(net_engine(n));
@@ -79,6 +82,20 @@ static void its_thread_serves_connections(void **state)
 	llp_unlisten(net_llp(n), l);
 	engine_unlock(net_engine(n));
 	await(&closed);
+}
+
+/** Nothing but what comes wakes it: neither a clock nor a link that has to be looked at. */
+static void an_idle_one_sleeps_on(void **state)
+{
+	const struct timespec nap = {.tv_nsec = 1000000};
+	uint64_t until = 0;
+
+	for (unsigned i = 0; i < 30000 && until < net_now(n) + UINT64_C(1000000000); i++) {
+		nanosleep(&nap, NULL);
+		until = atomic_load(&net_engine(n)->sleeping_until);
+	}
+	assert_true(until >= net_now(n) + UINT64_C(1000000000));
+	its_thread_serves_connections(state);
 }
 
 static void it_is_a_host_without_a_port(void **state)
@@ -119,6 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_a_host_without_a_port),
 		cmocka_unit_test(its_thread_serves_connections),
+		cmocka_unit_test(an_idle_one_sleeps_on),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
