@@ -7,25 +7,28 @@ import datetime
 import json
 import os
 import platform
-import shutil
-import statistics
+import subprocess
 import sys
 
+import history
 import measure
 import metrics
 import report
-from programs import Failure, Runner, work_directory
+from programs import Failure, workplace
 from veth import Veth
 
 
 def arguments():
     p = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
-    p.add_argument("--quick", action="store_true", help="one run of each instead of three")
-    p.add_argument("--runs", type=int, default=3, metavar="N", help="the median of N (default 3)")
+    p.add_argument("--quick", action="store_true", help="one run of each instead of five")
+    p.add_argument("--runs", type=int, default=5, metavar="N", help="the median of N (default 5)")
     p.add_argument("--only", default="raw,ours,idle,connections,qps,kernel,libfabric,ucx", metavar="LIST",
                    help="some of raw,ours,idle,connections,qps,kernel,libfabric,ucx")
     p.add_argument("--build", default="build", metavar="DIR", help="where uiwarp is built")
     p.add_argument("--out", default="out/bench", metavar="DIR")
+    p.add_argument("--history", default=history.FILE, metavar="FILE",
+                   help="where the medians of a whole run are added (default bench/history.jsonl, "
+                   "from which docs/performance.md is made; none: empty)")
     a = p.parse_args()
     a.runs = 1 if a.quick else a.runs
     if a.runs < 1:
@@ -34,11 +37,25 @@ def arguments():
     return a
 
 
+def commit_of(build):
+    """What was measured: the commit of the tree that it was built from, and + if that had changed."""
+    info = os.path.join(build, "meson-info", "meson-info.json")
+    try:
+        with open(info, encoding="utf-8") as file:
+            source = json.load(file)["directories"]["source"]
+        done = subprocess.run(
+            ("git", "-C", source, "describe", "--always", "--exclude=*", "--dirty=+"),
+            capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+    except (OSError, KeyError, subprocess.CalledProcessError):
+        return "unknown"
+
+
 def machine(cores, build):
     """What the figures depend on."""
     info = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             "kernel": platform.release(), "cores_used": cores, "cores": os.cpu_count(),
-            "load_average": os.getloadavg()[0]}
+            "commit": commit_of(build), "load_average": os.getloadavg()[0]}
     with open("/proc/cpuinfo", encoding="utf-8") as cpuinfo:
         for line in cpuinfo:
             if line.startswith("model name"):
@@ -90,7 +107,7 @@ def one_run(session, only, parts, cores):
         elif name != "ours":
             session.take(name, parts[name].measure)
         else:
-            measure_ours(session, parts[name], cores)
+            measure_ours(session, parts[name], parts["large"], cores)
     if "idle" in only and not parts["ours"].missing():
         session.take("idle", parts["ours"].measure_idle)
     for name in ("kernel", "libfabric", "ucx"):
@@ -102,12 +119,14 @@ def one_run(session, only, parts, cores):
                 session.take(name, parts[name].measure)
 
 
-def measure_ours(session, ours, cores):
+def measure_ours(session, ours, large, cores):
     for program, function in (("ib_send_lat", ours.send_latency),
                               ("ib_read_lat", ours.read_latency),
                               ("ib_write_lat", ours.write_latency),
                               ("ib_write_bw, 8 B", ours.write_rate),
-                              ("ib_write_bw, 1 MiB", ours.write_bandwidth)):
+                              ("ib_write_bw, 8 B, lists of 16", ours.write_lists_rate),
+                              ("ib_write_bw, 1 MiB", ours.write_bandwidth),
+                              ("ib_write_bw, 1 MiB, MTU 9000", large.write_bandwidth)):
         session.take(program, function)
     if len(cores) >= 4:
         session.take("ib_write_lat with two cores each", ours.measure_apart, cores)
@@ -119,6 +138,7 @@ def measure_all(args, session, work, cores):
     runner, build = session.runner, os.path.abspath(args.build)
     parts = {"raw": measure.Raw(runner, work, cores, build),
              "ours": measure.Ours(runner, work, cores, build),
+             "large": measure.Ours(runner, work, cores, build, mtu=9000),
              "connections": measure.Connections(runner, cores, build)}
     parts["qps"] = measure.Qps(parts["ours"], build)
     with contextlib.ExitStack() as stack:
@@ -136,7 +156,7 @@ def measure_all(args, session, work, cores):
 
 
 def save(args, session, info):
-    median = {name: statistics.median(values) for name, values in session.runs.items()}
+    median = metrics.medians(session.runs)
     info["load_average_at_end"] = os.getloadavg()[0]
     result = {"machine": info, "median": median, "runs": session.runs,
               "units": {name: metrics.METRICS[name][1] for name in median},
@@ -150,36 +170,36 @@ def save(args, session, info):
     return result
 
 
+def remember(args, result):
+    """Add a whole run to the history, and make of it what docs/performance.md shows."""
+    if not args.history or not history.is_whole(result["median"]):
+        return []
+    history.add(args.history, result, args.runs)
+    if os.path.abspath(args.history) != os.path.abspath(history.FILE):
+        return [args.history]
+    return [args.history, *history.publish()]
+
+
 def main():
     args = arguments()
-    cores = sorted(os.sched_getaffinity(0))
-    if len(cores) < 2:
-        sys.exit("bench: needs two cores, one for each process")
-    os.makedirs(args.out, exist_ok=True)
-    logs = os.path.join(args.out, "logs")
-    shutil.rmtree(logs, ignore_errors=True)
-    os.makedirs(logs)
-    info = machine(cores, os.path.abspath(args.build))
-    print(f"{info.get('cpu', 'unknown CPU')}, Linux {info['kernel']}, cores {cores[0]} and "
-          f"{cores[1]}, build {info.get('build', {}).get('buildtype', 'unknown')}")
-    if info["load_average"] > 0.5:
-        print(f"note: the machine is busy (load {info['load_average']:.1f}): "
-              "figures will be worse than they could be")
-    work = work_directory()
-    session = Session(Runner(logs))
-    try:
+    with workplace(args.out, "logs") as (runner, work, cores):
+        info = machine(cores, os.path.abspath(args.build))
+        print(f"{info.get('cpu', 'unknown CPU')}, Linux {info['kernel']}, cores {cores[0]} and "
+              f"{cores[1]}, build {info.get('build', {}).get('buildtype', 'unknown')}")
+        if info["load_average"] > 0.5:
+            print(f"note: the machine is busy (load {info['load_average']:.1f}): "
+                  "figures will be worse than they could be")
+        session = Session(runner)
         measure_all(args, session, work, cores)
-    finally:
-        session.runner.stop_all()
-        shutil.rmtree(work, ignore_errors=True)
     result = save(args, session, info)
     print(report.table(result))
-    files = report.plots(result, args.out)
+    files = report.plots(result, args.out) + remember(args, result)
     print("\nwritten:", ", ".join(os.path.relpath(f) for f in
                                   [os.path.join(args.out, "bench.json")] + files))
     print(f"commands: in {os.path.relpath(os.path.join(args.out, 'bench.json'))}, "
-          f"outputs in {os.path.relpath(logs)}/")
-    sys.exit(1 if session.failed else 0)
+          f"outputs in {os.path.relpath(os.path.join(args.out, 'logs'))}/")
+    missed = any(bar["verdict"] == "MISS" for bar in result["bars"])
+    sys.exit(1 if session.failed or missed else 0)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
  * place; all of a process share a CQ.
  */
 #include "base/number.h"
+#include "sample.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -19,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct side {
@@ -159,27 +159,20 @@ static void step(struct client *c)
 	}
 }
 
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static void measure(struct client *c, unsigned at_once)
 {
-	double from, took;
+	uint64_t from;
+	double took;
 
 	c->side.channel = rdma_create_event_channel();
 	if (c->side.channel == NULL)
 		die("rdma_create_event_channel");
-	from = seconds();
+	from = sample_now_ns();
 	while (c->begun < at_once && c->begun < c->wanted)
 		begin(c);
 	while (c->ended < c->wanted)
 		step(c);
-	took = seconds() - from;
+	took = (double)(sample_now_ns() - from) / 1e9;
 	printf("%u connections, %u at once: %.2f s, %.0f per second\n", c->wanted, at_once, took,
 		c->wanted / took);
 }

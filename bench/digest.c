@@ -7,12 +7,12 @@
 #include "base/guarded.h"
 #include "ip/cksum.h"
 #include "mpa/crc.h"
+#include "sample.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define BUFFERS  64 /* in turn: they fill the second cache, not the first */
 #define STRIDE   9728
@@ -33,14 +33,6 @@ static struct bench_case cases[CASES];
 static unsigned n_cases;
 static uint8_t *source, *target;
 static volatile uint64_t sink;
-
-static double bench_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 static void bench_do(const struct bench_case *c, uint8_t *to, const uint8_t *from, size_t len)
 {
@@ -85,30 +77,23 @@ static void bench_add(
 	cases[n_cases++] = (struct bench_case){kernel, what, k, job, {0}};
 }
 
-static int bench_compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void bench_run(size_t len, size_t skew)
 {
 	for (unsigned turn = 0; turn < TURNS; turn++) {
 		for (unsigned i = 0; i < n_cases; i++) {
-			double begin = bench_now();
+			uint64_t begin = sample_now_ns();
 
 			for (size_t b = 0; b < BUFFERS; b++)
 				bench_do(&cases[i], target + b * STRIDE, source + b * STRIDE + skew,
 					len);
-			cases[i].ns[turn] = (bench_now() - begin) / BUFFERS;
+			cases[i].ns[turn] = (double)(sample_now_ns() - begin) / BUFFERS;
 		}
 	}
 	for (unsigned i = 0; i < n_cases; i++) {
-		qsort(cases[i].ns, TURNS, sizeof cases[i].ns[0], bench_compare);
+		double ns = sample_median(cases[i].ns, TURNS);
+
 		printf("%6zu  %-10s %-22s %8.1f ns  %6.1f GB/s\n", len, cases[i].kernel,
-			cases[i].what, cases[i].ns[TURNS / 2],
-			(double)len / cases[i].ns[TURNS / 2]);
+			cases[i].what, ns, (double)len / ns);
 	}
 }
 

@@ -14,6 +14,8 @@ import time
 from programs import Failure, child_of, cpu_seconds, listens
 
 PORT = 7479
+# What a buffer of memif's default size holds.
+MEMIF_MTU = 1500
 
 
 class Raw:
@@ -54,9 +56,11 @@ class Ours:
 
     address = "10.77.0.1"
 
-    def __init__(self, runner, work, cores, build):
+    def __init__(self, runner, work, cores, build, mtu=1500, settings=None):
+        """Further settings: for each side a list."""
         self.runner, self.work, self.cores = runner, work, cores
         self.uiwarp = os.path.join(build, "tools", "uiwarp")
+        self.mtu, self.settings = mtu, settings or {}
 
     def missing(self):
         if not os.access(self.uiwarp, os.X_OK):
@@ -68,11 +72,13 @@ class Ours:
     def _stack(self, side, log):
         role, number = ("server", 1) if side == "server" else ("client", 2)
         socket = os.path.join(self.work, "memif")
-        settings = (f"port=net_memif0,role={role},socket={socket},socket-abstract=no",
-                    f"address=10.77.0.{number}/24", "mtu=1500", "crc=on", "log=info",
-                    f"log_file={log}")
+        port = f"net_memif0,role={role},socket={socket},socket-abstract=no"
+        if self.mtu > MEMIF_MTU:
+            port += ",bsize=16384"
+        settings = [f"port={port}", f"address=10.77.0.{number}/24", f"mtu={self.mtu}", "crc=on",
+                    "log=info", f"log_file={log}"]
         command = [self.uiwarp, "run"]
-        for setting in settings:
+        for setting in settings + self.settings.get(side, []):
             command += ["--set", setting]
         return command + ["--"]
 
@@ -122,9 +128,18 @@ class Ours:
         row = self._perftest("ib_write_bw", ["-s", "8", "-n", "1000000"])
         return {"our_write_rate_8": row[4]}
 
+    def write_lists_rate(self):
+        row = self._perftest("ib_write_bw", ["-s", "8", "-n", "1000000", "-l", "16"])
+        return {"our_write_rate_8_lists": row[4]}
+
+    def bandwidth(self, count=3000):
+        """Gbit/s of Writes of 1 MiB."""
+        row = self._perftest("ib_write_bw", ["-s", "1048576", "-n", str(count),
+                                             "--report_gbits"])
+        return row[3]
+
     def write_bandwidth(self):
-        row = self._perftest("ib_write_bw", ["-s", "1048576", "-n", "3000", "--report_gbits"])
-        return {"our_write_gbit_1m": row[3]}
+        return {f"our_write_gbit_1m{'' if self.mtu == 1500 else f'_{self.mtu}'}": self.bandwidth()}
 
     def measure_apart(self, cores):
         """ib_write_lat with a core for each thread: the engine's beside the one that spins."""

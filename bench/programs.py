@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Running programs: pinned, in pairs, with a time limit, and every command remembered."""
 
+import contextlib
 import os
 import shlex
+import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -127,3 +130,23 @@ def listens(namespace, port):
 def work_directory():
     """A short path: a UNIX socket's name has room for 107 bytes."""
     return tempfile.mkdtemp(prefix="uiwb.", dir="/tmp")
+
+
+@contextlib.contextmanager
+def workplace(out, logs, limit=60):
+    """
+    What every measurement starts with: a runner whose logs go to an empty directory, another for
+    sockets, and the cores. Nothing is left running, and no socket lying about.
+    """
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        sys.exit("bench: needs two cores, one for each process")
+    logs = os.path.join(out, logs)
+    shutil.rmtree(logs, ignore_errors=True)
+    os.makedirs(logs)
+    work, runner = work_directory(), Runner(logs, limit)
+    try:
+        yield runner, work, cores
+    finally:
+        runner.stop_all()
+        shutil.rmtree(work, ignore_errors=True)

@@ -11,6 +11,8 @@
  * ends spin on memory; for a target that spins. rate: Writes of 8 bytes. bandwidth: of 1 MiB.
  */
 #include "base/number.h"
+#include "completion.h"
+#include "sample.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PORT      "7481"
@@ -58,14 +59,6 @@ static void __attribute__((noreturn)) die(const char *what)
 	exit(1);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t thread_ns(const char *tid)
 {
 	unsigned long long ns = 0;
@@ -99,7 +92,7 @@ static bool is_engine(const char *tid)
 
 static struct shares shares_now(void)
 {
-	struct shares s = {.when = now_ns()};
+	struct shares s = {.when = sample_now_ns()};
 	DIR *tasks = opendir("/proc/self/task");
 	struct dirent *d;
 
@@ -189,47 +182,30 @@ static void post(struct rdma_cm_id *id, enum ibv_wr_opcode opcode, void *local, 
 {
 	struct ibv_sge sge = {(uintptr_t)local, length, mr->lkey};
 	struct ibv_send_wr wr = {.sg_list = &sge,
-				   .num_sge = 1,
-				   .opcode = opcode,
-				   .wr.rdma = {peer.addr + offset, peer.rkey}},
-			   *bad;
+		.num_sge = 1,
+		.opcode = opcode,
+		.wr.rdma = {peer.addr + offset, peer.rkey}};
 
-	errno = ibv_post_send(id->qp, &wr, &bad);
-	if (errno)
-		die("ibv_post_send");
+	completion_post_send(id->qp, &wr);
 }
 
 /** Take what has completed, 16 at most. */
 static unsigned reap(struct ibv_cq *cq)
 {
 	struct ibv_wc wc[16];
-	int n = ibv_poll_cq(cq, 16, wc);
 
-	if (n < 0)
-		die("ibv_poll_cq");
-	for (int i = 0; i < n; i++) {
-		if (wc[i].status != IBV_WC_SUCCESS) {
-			errno = EIO;
-			die(ibv_wc_status_str(wc[i].status));
-		}
-	}
-	return (unsigned)n;
+	return completion_reap(cq, wc, 16);
 }
 
 /** Write 8 bytes as ib_write_lat does: one completion, polled one at a time. */
 static void write_word(struct rdma_cm_id *id, uint64_t value, size_t offset)
 {
 	struct ibv_wc wc;
-	int n;
 
 	memory.read = value;
 	post(id, IBV_WR_RDMA_WRITE, &memory.read, offset, 8);
-	while (!(n = ibv_poll_cq(id->send_cq, 1, &wc)))
+	while (!completion_reap(id->send_cq, &wc, 1))
 		;
-	if (n < 0 || wc.status != IBV_WC_SUCCESS) {
-		errno = EIO;
-		die("write");
-	}
 }
 
 /* ---- target ------------------------------------------------------------------------------- */
@@ -290,57 +266,50 @@ static void serve(const char *mode)
 
 /* ---- client ------------------------------------------------------------------------------- */
 
-static int by_size(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static uint64_t read_once(struct rdma_cm_id *id)
 {
-	uint64_t start = now_ns();
+	uint64_t start = sample_now_ns();
 
 	post(id, IBV_WR_RDMA_READ, &memory.read, 0, 8);
 	while (!reap(id->send_cq))
 		;
-	return now_ns() - start;
+	return sample_now_ns() - start;
 }
 
 static uint64_t spin_once(struct rdma_cm_id *id, uint64_t number)
 {
-	uint64_t start = now_ns();
+	uint64_t start = sample_now_ns();
 
 	write_word(id, number, offsetof(struct memory, word));
 	while (atomic_load_explicit(&memory.word, memory_order_acquire) != number)
 		;
-	return now_ns() - start;
+	return sample_now_ns() - start;
 }
 
 static void measure_latency(struct rdma_cm_id *id, bool spins, uint64_t end)
 {
-	uint32_t *sample = malloc(SAMPLES * sizeof *sample);
+	uint64_t *sample = malloc(SAMPLES * sizeof *sample);
 	size_t n = 0;
 
 	if (!sample)
 		die("malloc");
-	while (n < SAMPLES && now_ns() < end) {
-		sample[n] = (uint32_t)(spins ? spin_once(id, n + 1) : read_once(id));
+	while (n < SAMPLES && sample_now_ns() < end) {
+		sample[n] = spins ? spin_once(id, n + 1) : read_once(id);
 		n++;
 	}
-	qsort(sample, n, sizeof *sample, by_size);
-	printf("{\"n\": %zu, \"us_p50\": %.3f, \"us_p99\": %.3f, ", n, sample[n / 2] / 1e3,
-		sample[n * 99 / 100] / 1e3);
+	sample_sort(sample, n);
+	printf("{\"n\": %zu, \"us_p50\": %.3f, \"us_p99\": %.3f, ", n, (double)sample[n / 2] / 1e3,
+		(double)sample[n * 99 / 100] / 1e3);
 	free(sample);
 }
 
 /** Writes of @p length, at most @p depth under way. */
 static void measure_stream(struct rdma_cm_id *id, uint32_t length, unsigned depth, uint64_t end)
 {
-	uint64_t start = now_ns(), posted = 0, completed = 0;
+	uint64_t start = sample_now_ns(), posted = 0, completed = 0;
 	double seconds;
 
-	while (now_ns() < end) {
+	while (sample_now_ns() < end) {
 		while (posted - completed < depth) {
 			post(id, IBV_WR_RDMA_WRITE, memory.large, offsetof(struct memory, large),
 				length);
@@ -352,7 +321,7 @@ static void measure_stream(struct rdma_cm_id *id, uint32_t length, unsigned dept
 		completed += reap(id->send_cq);
 	/* The target has all of it when it has answered this. */
 	read_once(id);
-	seconds = (double)(now_ns() - start) / 1e9;
+	seconds = (double)(sample_now_ns() - start) / 1e9;
 	printf("{\"n\": %llu, \"mmsg_s\": %.4f, \"gbit_s\": %.4f, ", (unsigned long long)posted,
 		(double)posted / seconds / 1e6, (double)posted * length * 8 / seconds / 1e9);
 }

@@ -9,12 +9,11 @@ Exit status 1 when a bar is missed. The raw figures are in out/bench/progress.js
 import argparse
 import json
 import os
-import shutil
 import statistics
 import sys
 
 import measure
-from programs import Failure, Runner, work_directory
+from programs import Failure, workplace
 
 MODES = ("polling", "computing", "sleeping", "spinning")
 TESTS = ("latency", "rate", "bandwidth")
@@ -88,33 +87,28 @@ def judge(results, build):
     return missed
 
 
+def measure_all(runner, work, cores, args, results):
+    for case in [(m, n, t) for m in args.modes.split(",") for n in (1, 2)
+                 for t in args.tests.split(",")]:
+        for i in range(args.runs):
+            for build in args.build[::1 if i % 2 == 0 else -1]:
+                results.setdefault((*case, build), []).append(
+                    one(runner, work, cores, case, build, args.seconds))
+        for build in args.build:
+            print(line(case, build if len(args.build) > 1 else "", results[(*case, build)]),
+                  flush=True)
+
+
 def main():
     args = arguments()
-    cores = sorted(os.sched_getaffinity(0))
-    if len(cores) < 2:
-        sys.exit("bench: needs two cores")
-    logs = os.path.join(args.out, "logs-progress")
-    shutil.rmtree(logs, ignore_errors=True)
-    os.makedirs(logs)
-    work, results, missed = work_directory(), {}, 0
-    runner = Runner(logs)
-    print(f"load {os.getloadavg()[0]:.1f}; shares of a core: application's thread + engine's")
-    try:
-        for case in [(m, n, t) for m in args.modes.split(",") for n in (1, 2)
-                     for t in args.tests.split(",")]:
-            for i in range(args.runs):
-                for build in args.build[::1 if i % 2 == 0 else -1]:
-                    results.setdefault((*case, build), []).append(
-                        one(runner, work, cores, case, build, args.seconds))
-            for build in args.build:
-                print(line(case, build if len(args.build) > 1 else "",
-                           results[(*case, build)]), flush=True)
-    except Failure as e:
-        missed = 1
-        print(f"FAILED: {e}")
-    finally:
-        runner.stop_all()
-        shutil.rmtree(work, ignore_errors=True)
+    results, missed = {}, 0
+    with workplace(args.out, "logs-progress") as (runner, work, cores):
+        print(f"load {os.getloadavg()[0]:.1f}; shares of a core: application's thread + engine's")
+        try:
+            measure_all(runner, work, cores, args, results)
+        except Failure as e:
+            missed = 1
+            print(f"FAILED: {e}")
     with open(os.path.join(args.out, "progress.json"), "w", encoding="utf-8") as file:
         json.dump({"runs": [{"application": k[0], "cores": k[1], "test": k[2], "build": k[3],
                              "figures": v} for k, v in results.items()],

@@ -9,6 +9,8 @@
  *     qps [-n QPS] [ADDRESS]         without an address: the side that listens
  */
 #include "base/number.h"
+#include "completion.h"
+#include "sample.h"
 
 #include <errno.h>
 #include <rdma/rdma_cma.h>
@@ -44,17 +46,6 @@ static void die(const char *what)
 {
 	fprintf(stderr, "qps: %s: %s\n", what, strerror(errno));
 	exit(1);
-}
-
-static size_t memory(void)
-{
-	unsigned long pages = 0;
-	FILE *f = fopen("/proc/self/statm", "r");
-
-	if (!f || fscanf(f, "%*u %lu", &pages) != 1)
-		die("/proc/self/statm");
-	fclose(f);
-	return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static void post_receive(struct side *s, unsigned i)
@@ -103,15 +94,10 @@ static void make_qp(struct side *s, struct rdma_cm_id *id)
 static void send_on(struct side *s, struct ibv_qp *qp)
 {
 	struct ibv_sge sge = {(uintptr_t)s->buffer[BUFFERS], MESSAGE, s->mr->lkey};
-	struct ibv_send_wr wr = {.wr_id = BUFFERS,
-				   .sg_list = &sge,
-				   .num_sge = 1,
-				   .opcode = IBV_WR_SEND},
-			   *bad;
+	struct ibv_send_wr wr = {
+		.wr_id = BUFFERS, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND};
 
-	errno = ibv_post_send(qp, &wr, &bad);
-	if (errno)
-		die("ibv_post_send");
+	completion_post_send(qp, &wr);
 }
 
 static struct ibv_qp *qp_of(const struct side *s, uint32_t num)
@@ -126,15 +112,9 @@ static struct ibv_qp *qp_of(const struct side *s, uint32_t num)
 static void reap(struct side *s)
 {
 	struct ibv_wc wc[16];
-	int n = ibv_poll_cq(s->cq, 16, wc);
+	unsigned n = completion_reap(s->cq, wc, 16);
 
-	if (n < 0)
-		die("ibv_poll_cq");
-	for (int i = 0; i < n; i++) {
-		if (wc[i].status != IBV_WC_SUCCESS) {
-			errno = EIO;
-			die(ibv_wc_status_str(wc[i].status));
-		}
+	for (unsigned i = 0; i < n; i++) {
 		if (wc[i].wr_id == BUFFERS)
 			continue;
 		s->received++;
@@ -268,11 +248,11 @@ int main(int argc, char **argv)
 	open_side(&s, argv[optind]);
 	connect_up_to(&s, FIRST);
 	talk(&s, 0);
-	before = memory();
+	before = sample_memory();
 	connect_up_to(&s, s.n);
-	fresh = memory() - before;
+	fresh = sample_memory() - before;
 	talk(&s, FIRST);
-	used = memory() - before;
+	used = sample_memory() - before;
 	printf("{\"qps\": %u, \"bytes_new\": %zu, \"bytes_used\": %zu}\n", s.n,
 		fresh / (s.n - FIRST), used / (s.n - FIRST));
 	fflush(stdout);

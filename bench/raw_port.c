@@ -10,6 +10,7 @@
 #include "dpdk-port/port_private.h"
 
 #include "base/argument.h"
+#include "sample.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -155,13 +156,6 @@ static int echo_server(struct bench *b)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /** Wait for the answer. @return false if there is none. */
 static bool receive_one(struct bench *b, uint64_t since)
 {
@@ -200,7 +194,7 @@ static int echo_client(struct bench *b)
 		rtt[i] = clock_ns(&b->clock) - start;
 		sum += rtt[i];
 	}
-	qsort(rtt, n, sizeof *rtt, compare);
+	sample_sort(rtt, n);
 	printf("{\"test\": \"raw_echo\", \"driver\": \"%s\", \"length\": %u, \"count\": %lu, "
 	       "\"rtt_us_min\": %.3f, \"rtt_us_p50\": %.3f, \"rtt_us_mean\": %.3f, "
 	       "\"rtt_us_p99\": %.3f, \"rtt_us_p999\": %.3f, \"rtt_us_max\": %.3f}\n",

@@ -9,13 +9,12 @@ import argparse
 import json
 import os
 import re
-import shutil
 import statistics
 import subprocess
 import sys
 
 import measure
-from programs import Failure, Runner, work_directory
+from programs import Failure, workplace
 
 # Octets of payload of a full packet, for openssl speed.
 BYTES = {1500: 1400, 9000: 8900}
@@ -28,32 +27,6 @@ BARS = (
     ("tls_memory", "clear_memory", "above", 4096, "an idle connection: bytes more under TLS"),
     ("handshakes", None, "least", 1000, "handshakes in a second on one core, ECDSA P-256"),
 )
-
-
-class Secured(measure.Ours):
-    """Ours with further settings, one list for each side."""
-
-    def __init__(self, runner, work, cores, build, mtu, settings):
-        super().__init__(runner, work, cores, build)
-        self.mtu, self.settings = mtu, settings
-
-    def _stack(self, side, log):
-        role, number = ("server", 1) if side == "server" else ("client", 2)
-        socket = os.path.join(self.work, "memif")
-        settings = [f"port=net_memif0,role={role},socket={socket},socket-abstract=no,bsize=16384",
-                    f"address=10.77.0.{number}/24", f"mtu={self.mtu}", "log=info",
-                    f"log_file={log}"] + self.settings[side]
-        command = [self.uiwarp, "run"]
-        for setting in settings:
-            command += ["--set", setting]
-        return command + ["--"]
-
-    def bandwidth(self):
-        row = self._perftest("ib_write_bw", ["-s", "1048576", "-n", "2000", "--report_gbits"])
-        return row[3]
-
-    def latency(self):
-        return self._latency("ib_send_lat", 100000)["typical"]
 
 
 def arguments():
@@ -135,14 +108,15 @@ def measure_all(runner, work, cores, args, runs):
     for _ in range(args.runs):
         for mtu, size in BYTES.items():
             for name, settings in sides.items():
-                ends = Secured(runner, work, cores, args.build, mtu, settings)
-                runs.setdefault(f"{name}_{mtu}", []).append(ends.bandwidth())
+                ends = measure.Ours(runner, work, cores, args.build, mtu, settings)
+                runs.setdefault(f"{name}_{mtu}", []).append(ends.bandwidth(2000))
             runs.setdefault(f"openssl_{mtu}", []).append(openssl_speed(runner, cores[0], size))
         for name, settings in sides.items():
-            ends = Secured(runner, work, cores, args.build, 1500, settings)
-            runs.setdefault(f"{name}_latency", []).append(ends.latency())
+            ends = measure.Ours(runner, work, cores, args.build, 1500, settings)
+            runs.setdefault(f"{name}_latency", []).append(
+                ends.send_latency()["our_send_lat_typical"])
     for name, settings in sides.items():
-        ends = Secured(runner, work, cores, args.build, 1500, settings)
+        ends = measure.Ours(runner, work, cores, args.build, 1500, settings)
         runs[f"{name}_memory"] = [measure.Qps(ends, args.build).measure()["qp_bytes_server"]]
     runs["handshakes"] = [handshakes(ends, args.build)]
 
@@ -150,23 +124,15 @@ def measure_all(runner, work, cores, args, runs):
 def main():
     args = arguments()
     args.build = os.path.abspath(args.build)
-    cores = sorted(os.sched_getaffinity(0))
-    if len(cores) < 2:
-        sys.exit("bench: needs two cores")
-    logs = os.path.join(args.out, "logs-security")
-    shutil.rmtree(logs, ignore_errors=True)
-    os.makedirs(logs)
-    work, runs, failed = work_directory(), {}, 0
-    runner = Runner(logs, limit=600)  # 20,000 handshakes take their time
-    print(f"load {os.getloadavg()[0]:.1f}; bandwidth in Gbit/s, latency in us one way")
-    try:
-        measure_all(runner, work, cores, args, runs)
-    except Failure as e:
-        failed = 1
-        print(f"FAILED: {e}")
-    finally:
-        runner.stop_all()
-        shutil.rmtree(work, ignore_errors=True)
+    runs, failed = {}, 0
+    # 20,000 handshakes take their time.
+    with workplace(args.out, "logs-security", limit=600) as (runner, work, cores):
+        print(f"load {os.getloadavg()[0]:.1f}; bandwidth in Gbit/s, latency in us one way")
+        try:
+            measure_all(runner, work, cores, args, runs)
+        except Failure as e:
+            failed = 1
+            print(f"FAILED: {e}")
     figures = {name: statistics.median(values) for name, values in runs.items()}
     for name, value in figures.items():
         print(f"  {name:16} {value:12.2f}")

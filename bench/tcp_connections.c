@@ -20,6 +20,7 @@
  */
 #include "base/number.h"
 #include "base/prng.h"
+#include "sample.h"
 #include "tcp/tcp.h"
 #include "tcp_peer.h"
 
@@ -31,7 +32,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #define BURST     32
@@ -75,21 +75,13 @@ static void die(const char *what, int err)
 	exit(1);
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static double time_of_a_look(void)
 {
-	uint64_t begin = cpu_ns();
+	uint64_t begin = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	for (unsigned i = 0; i < LOOKS; i++)
-		(void)cpu_ns();
-	return (double)(cpu_ns() - begin) / (LOOKS + 1);
+		(void)sample_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	return (double)(sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / (LOOKS + 1);
 }
 
 /* ---- users of connections ----------------------------------------------------------------- */
@@ -194,12 +186,12 @@ static void poll_stack(struct bench *b)
 	while (n < BURST && b->to_stack.head != b->to_stack.tail)
 		pkts[n++] = b->to_stack.m[b->to_stack.head++ % QUEUE];
 	rte_mb(); /* what the model wrote is there: to wait for it is not the cost of the stack */
-	begin = cpu_ns();
+	begin = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	tcp_set_now(b->tcp, b->now);
 	ip_input(b->ip, pkts, n, b->now);
 	timer_wheel_run(&b->wheel, b->now);
 	tcp_round_end(b->tcp);
-	b->spent += cpu_ns() - begin;
+	b->spent += sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 	b->packets += n;
 }
 
@@ -336,35 +328,11 @@ static struct cost run(struct bench *b, unsigned n)
 	return c;
 }
 
-static size_t memory(void)
-{
-	unsigned long pages = 0;
-	FILE *f = fopen("/proc/self/statm", "r");
-
-	if (!f || fscanf(f, "%*u %lu", &pages) != 1)
-		die("/proc/self/statm", EIO);
-	fclose(f);
-	return pages * (size_t)sysconf(_SC_PAGESIZE);
-}
-
 /** Of each run; the medians count. */
 struct results {
 	double few[RUNS_MAX], many[RUNS_MAX], ratio[RUNS_MAX];
 	double packets_few, packets_many; /**< of the last */
 };
-
-static int by_size(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static double median(double *v, unsigned n)
-{
-	qsort(v, n, sizeof *v, by_size);
-	return v[n / 2];
-}
 
 /** Runs with few and with many by turns: machines change their speed, so each is compared with the
  *  one beside it. */
@@ -443,17 +411,17 @@ int main(int argc, char **argv)
 	set_up(&b);
 	connect_up_to(&b, b.few);
 	pass_time(&b, 300000000);
-	empty = memory();
+	empty = sample_memory();
 	connect_up_to(&b, b.many);
 	pass_time(&b, 300000000);
-	fresh = (memory() - empty) / (b.many - b.few);
+	fresh = (sample_memory() - empty) / (b.many - b.few);
 	grow_up(&b, b.many);
 	measure(&b, &r);
 	printf("{\"few\": %u, \"many\": %u, \"bytes\": %u, \"ns_few\": %.1f, \"ns_many\": %.1f, "
 	       "\"ratio\": %.2f, \"packets_few\": %.2f, \"packets_many\": %.2f, \"memory_new\": "
 	       "%zu, \"memory_used\": %zu}\n",
-		b.few, b.many, b.size, median(r.few, b.runs), median(r.many, b.runs),
-		median(r.ratio, b.runs), r.packets_few, r.packets_many, fresh,
-		(memory() - empty) / (b.many - b.few));
+		b.few, b.many, b.size, sample_median(r.few, b.runs), sample_median(r.many, b.runs),
+		sample_median(r.ratio, b.runs), r.packets_few, r.packets_many, fresh,
+		(sample_memory() - empty) / (b.many - b.few));
 	return 0;
 }

@@ -7,6 +7,7 @@
  *     tcp_pingpong [-p PORT] [-r] [-l BYTES] [-n COUNT] HOST
  */
 #include "base/number.h"
+#include "sample.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MAX_SIZE 65536
@@ -36,14 +36,6 @@ static void die(const char *what)
 {
 	fprintf(stderr, "tcp_pingpong: %s: %s\n", what, strerror(errno));
 	exit(1);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 static void send_all(int fd, const void *p, size_t n)
@@ -149,13 +141,6 @@ static int connect_to(const char *host, const char *port)
 	return fd;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void ping(int fd, const struct job *j)
 {
 	uint64_t *t = malloc(j->count * sizeof *t);
@@ -164,14 +149,14 @@ static void ping(int fd, const struct job *j)
 		die("malloc");
 	set_nodelay(fd);
 	for (uint32_t i = 0; i < j->count + WARM_UP; i++) {
-		uint64_t begin = now_ns();
+		uint64_t begin = sample_now_ns();
 
 		send_all(fd, buffer, j->size);
 		recv_all(fd, buffer, j->size);
 		if (i >= WARM_UP)
-			t[i - WARM_UP] = now_ns() - begin;
+			t[i - WARM_UP] = sample_now_ns() - begin;
 	}
-	qsort(t, j->count, sizeof *t, compare);
+	sample_sort(t, j->count);
 	printf("{\"size\": %u, \"count\": %u, \"rtt_us_min\": %.3f, \"rtt_us_p50\": %.3f, "
 	       "\"rtt_us_p99\": %.3f}\n",
 		j->size, j->count, (double)t[0] / 1e3, (double)t[j->count / 2] / 1e3,
@@ -182,13 +167,13 @@ static void ping(int fd, const struct job *j)
 /* With Nagle's algorithm on, which is the kernel's best for this. */
 static void stream(int fd, const struct job *j)
 {
-	uint64_t begin = now_ns();
+	uint64_t begin = sample_now_ns();
 	double seconds;
 
 	for (uint32_t i = 0; i < j->count; i++)
 		send_all(fd, buffer, j->size);
 	recv_all(fd, buffer, 1);
-	seconds = (double)(now_ns() - begin) / 1e9;
+	seconds = (double)(sample_now_ns() - begin) / 1e9;
 	printf("{\"size\": %u, \"count\": %u, \"mmsg_s\": %.4f, \"gbit_s\": %.4f}\n", j->size,
 		j->count, j->count / seconds / 1e6, 8.0 * j->count * j->size / seconds / 1e9);
 }
