@@ -34,6 +34,7 @@ int ip_stack_create(const struct ip_stack_config *cfg, uint64_t now, struct ip_s
 	neighbour_init(s);
 	pmtu_init(s);
 	nd_init(s);
+	udp_init(s);
 	*out = s;
 	return 0;
 }

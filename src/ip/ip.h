@@ -258,6 +258,7 @@ struct ip_stats {
 				       offload */
 	uint64_t rx_fragments, reassembled, reassembly_failed;
 	uint64_t arp_rx, arp_tx, arp_conflicts, nd_rx, nd_tx, nd_conflicts;
+	uint64_t udp_rx, udp_tx;
 	uint64_t icmp_rx, icmp_tx, icmp_errors_rx, icmp_errors_limited;
 	uint64_t neighbour_failed, neighbour_queue_drops, no_route, looped;
 	uint64_t neighbour_moved;   /**< a neighbour's link-layer address changed */

@@ -6,8 +6,7 @@
 #include "ip/packet.h"
 #include "ip/reassembly.h"
 
-#define L4_HEAD   60 /* what transports find contiguous */
-#define UDP_PROTO 17
+#define L4_HEAD 60 /* what transports find contiguous */
 
 /* RFC 1122 section 3.2.1.8: what we need not understand is skipped; source routes are refused. */
 static bool ipv4_options_ok(const uint8_t *p, uint32_t len)
@@ -143,6 +142,8 @@ static void ipv4_unknown_proto(struct ip_stack *s, const struct ip_rx *rx, uint8
 {
 	const struct icmp_about about = {.rx = rx, .m = m, .proto = proto, .l4_off = hlen};
 
+	if (proto == UDP_PROTO && udp_input(s, rx, hlen, m, now))
+		return;
 	s->stats.rx_unknown_proto++;
 	icmp_unreachable(s, &about,
 		proto == UDP_PROTO ? ICMP_UNREACHABLE_PORT : ICMP_UNREACHABLE_PROTOCOL, now);

@@ -11,7 +11,6 @@
 #define EXT_MAX          8   /* extension headers of one packet */
 #define EXT_LEN_MAX      512 /* bytes of them together */
 #define IPV6_OPTIONS_MAX 16  /* options of one header (RFC 8504 section 5.3 allows such limits) */
-#define UDP_PROTO        17
 
 /* A packet on its way through its headers. */
 struct walk {
@@ -190,6 +189,8 @@ static void ipv6_deliver(struct walk *w)
 		icmpv6_input(s, w->rx, w->m, w->now);
 		return;
 	}
+	if (w->next == UDP_PROTO && udp_input(s, w->rx, w->off, w->m, w->now))
+		return;
 	s->stats.rx_unknown_proto++;
 	/* RFC 4443 section 3.1 for UDP without a listener, section 3.4 for all that is unknown. */
 	if (w->next == UDP_PROTO)

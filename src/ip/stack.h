@@ -9,6 +9,7 @@
 #include "ip/neighbour.h"
 #include "ip/pmtu.h"
 #include "ip/route.h"
+#include "ip/udp.h"
 
 #define IP_DEFAULT_TTL 64
 #define IP_LOOP_SIZE   2048 /* a power of two */
@@ -20,6 +21,13 @@ struct reassembly;
 struct icmp_limit {
 	unsigned tokens;
 	uint64_t refilled;
+};
+
+/** An open UDP port. */
+struct udp_port {
+	bool open;
+	uint16_t port;
+	struct udp_user user;
 };
 
 struct ip_stack {
@@ -36,6 +44,7 @@ struct ip_stack {
 	struct pmtu_cache pmtu;
 	struct reassembly *reassembly;
 	struct icmp_limit icmp_limit;
+	struct udp_port udp[UDP_PORTS_MAX];
 	struct echo *echo;     /**< of a tool; NULL: none */
 	struct timer rs_timer; /**< router solicitations (RFC 4861 section 6.3.7) */
 	unsigned rs_sent;

@@ -3,12 +3,14 @@
 #include "base/bytes.h"
 #include "fuzz.h"
 #include "ip/ip.h"
+#include "ip/udp.h"
 #include "support/eal.h"
 #include "support/plain_sum.h"
 
 #define MS       UINT64_C(1000000)
 #define PATHS    4
 #define RUNS_MAX 20000
+#define SERVICE  3935
 
 struct host {
 	struct ip_stack *ip;
@@ -44,6 +46,22 @@ static void error(void *ctx, const struct ip_error *e, uint64_t now)
 {
 	MUST(e->l4_len >= 8);
 	fuzz_touch(e->l4, e->l4_len);
+}
+
+static void datagram(void *ctx, const struct ip_endpoint *from, const struct ip_endpoint *to,
+	const uint8_t *data, size_t len, uint64_t now)
+{
+	struct host *h = ctx;
+
+	MUST(len <= UDP_DATA_MAX && to->port == SERVICE && ip_addr_is_local(h->ip, &to->addr));
+	fuzz_touch(data, len);
+	(void)udp_send(h->ip, to, from, data, len, now);
+}
+
+static void datagram_error(
+	void *ctx, const struct ip_endpoint *to, const struct ip_error *e, uint64_t now)
+{
+	MUST(ip_addr_equal(&to->addr, &e->dst));
 }
 
 static void fill(void *ctx, void *buf, size_t len)
@@ -101,6 +119,8 @@ static void host_start(struct host *h, uint8_t bits)
 	ip_set_transport(h->ip, IP_PROTO_TCP, &tcp);
 	MUST(!ip_addr_add(h->ip, &v4, 24, h->now) && !ip_addr_add(h->ip, &v6, 64, h->now));
 	MUST(!ip_route_add(h->ip, &any4, 0, &gw4) && !ip_route_add(h->ip, &any6, 0, &gw6));
+	MUST(!udp_open(h->ip, SERVICE,
+		&(struct udp_user){.input = datagram, .error = datagram_error, .ctx = h}));
 	if (bits & 4)
 		run(h, 10000 * MS);
 }
@@ -116,7 +136,9 @@ static void fix_v4(uint8_t *h, size_t left)
 	store_be16(h + 10, 0);
 	if (total >= hlen && total <= left && !(load_be16(h + 6) & 0x3fff))
 		plain_sum_fix_l4(h + hlen, total - hlen, h[9],
-			h[9] == 6 ? plain_sum(h + 12, 8, h[9] + (uint32_t)(total - hlen)) : 0);
+			h[9] == 6 || h[9] == 17
+				? plain_sum(h + 12, 8, h[9] + (uint32_t)(total - hlen))
+				: 0);
 	store_be16(h + 10, (uint16_t)~plain_sum(h, hlen, 0));
 }
 

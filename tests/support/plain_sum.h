@@ -19,10 +19,10 @@ static inline uint32_t plain_sum(const uint8_t *p, size_t len, uint32_t sum)
 	return sum;
 }
 
-/** Write the checksum of a TCP, ICMP or ICMPv6 header, unless the header is cut off before it. */
+/** Write the checksum of a TCP, UDP, ICMP or ICMPv6 header, unless that is cut off before it. */
 static inline void plain_sum_fix_l4(uint8_t *l4, size_t len, uint8_t proto, uint32_t pseudo)
 {
-	size_t at = proto == 6 ? 16 : 2;
+	size_t at = proto == 6 ? 16 : proto == 17 ? 6 : 2;
 
 	if (len < at + 2)
 		return;

@@ -275,7 +275,7 @@ void fix_v4(struct bytes *frame)
 	uint8_t *h = frame->b + 14;
 	unsigned hlen = (h[0] & 15) * 4;
 	unsigned len = load_be16(h + 2) - hlen;
-	uint32_t pseudo = h[9] == 6 ? plain_sum(h + 12, 8, h[9] + len) : 0;
+	uint32_t pseudo = h[9] == 6 || h[9] == 17 ? plain_sum(h + 12, 8, h[9] + len) : 0;
 
 	plain_sum_fix_l4(h + hlen, len, h[9], pseudo);
 	fix_v4_header(frame);
