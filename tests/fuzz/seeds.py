@@ -338,6 +338,35 @@ for name, ops in IP_SEEDS.items():
     write("ip", name, b"\x04" + ops)
 write("ip", "all", b"\x04" + b"".join(IP_SEEDS.values()))
 
+# ---- fuzz_iwpm: configuration, then operations --------------------------------------------------
+
+IWPM_ADDR = {4: (h("0a000001") + bytes(12), h("0a000002") + bytes(12)),
+             6: (h("fd" + "00" * 14 + "01"), h("fd" + "00" * 14 + "02"))}
+
+
+def iwpm_datagram(kind, family, port=7174, handle=bytes(8)):
+    us, peer = IWPM_ADDR[family]
+    accepting, connecting = (us, peer) if kind == 0 else (peer, us)
+    return (bytes([kind << 4 | family, 0]) + be16(50001) + be16(port) + be16(40000) + handle + connecting +
+            accepting + (connecting if kind == 0 else b""))
+
+
+def iwpm_receive(data, how=0):
+    return bytes([0 | how << 3, len(data)]) + data
+
+
+for family in (4, 6):
+    name = f"v{family}"
+    listen, ask = bytes([1, family & 2]), bytes([2, family & 2])
+    write("iwpm", f"request-{name}", b"\x00" + listen + iwpm_receive(iwpm_datagram(0, family)))
+    write("iwpm", f"any-{name}", b"\x01" + iwpm_receive(iwpm_datagram(0, family, 9)))
+    for kind, what in ((1, "accept"), (2, "ack"), (3, "reject")):
+        # The fuzzer puts the handle in where the operation says so.
+        write("iwpm", f"{what}-{name}",
+              b"\x00" + ask + iwpm_receive(iwpm_datagram(kind, family, 33781), 1) + bytes([5, 3]))
+    write("iwpm", f"unreachable-{name}", b"\x00" + ask + bytes([3, 1]) + ask + bytes([3, 0]))
+    write("iwpm", f"silent-{name}", b"\x00" + ask + bytes([5, 5]) * 9 + ask + bytes([4, 0]))
+
 # ---- fuzz_tcp: configuration, then operations ---------------------------------------------------
 
 HANDSHAKE = h("08 0f")
