@@ -28,6 +28,11 @@ static int config_check_address(
 	char text[IP_ADDR_STRLEN];
 
 	ip_addr_format(&a->addr, text);
+	if (ip_addr_is_loopback(&a->addr))
+		return config_complain(e, -EINVAL, NULL,
+			"\"address\" is %s, which is of the loopback network; expected an address "
+			"of the port's network, or \"port\" kernel",
+			text);
 	if (!ip_addr_is_v4(&a->addr)) {
 		/* RFC 8200 section 5: IPv6 needs links of 1280 bytes. */
 		if (c->mtu != 0 && c->mtu < 1280)

@@ -113,12 +113,20 @@ static int config_kernel_fill(struct config *c, const struct ifaddrs *all, struc
 		"as lo after \"ip link set lo up\"");
 }
 
+/** All of 127.0.0.0/8 is the host's, though an interface names one address. */
+static bool config_kernel_matches(const struct config_address *has, const struct ip_addr *a)
+{
+	if (ip_addr_is_loopback(a))
+		return ip_addr_in_prefix(a, &has->addr, has->prefix_len);
+	return ip_addr_equal(&has->addr, a);
+}
+
 static bool config_kernel_is_host(const struct ifaddrs *all, const struct ip_addr *a, char *name)
 {
 	struct config_address got;
 
 	for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
-		if (!config_kernel_address(i, &got) || !ip_addr_equal(&got.addr, a))
+		if (!config_kernel_address(i, &got) || !config_kernel_matches(&got, a))
 			continue;
 		if (name)
 			snprintf(name, IF_NAMESIZE, "%s", i->ifa_name);

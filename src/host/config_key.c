@@ -66,7 +66,8 @@ const struct config_key config_keys[] = {
 		.text = "Our addresses, IPv4 and IPv6: at least one, at most 16, each once. "
 			"Each is unicast, not of the loopback network, and a host in its "
 			"network. With `port = kernel` it may be left out; those that are given "
-			"are the only ones of the host's that are used."},
+			"are the only ones of the host's that are used, and may be of the "
+			"loopback network."},
 	{"gateway", CONFIG_IS_LIST(num_gateways, config_value_gateway),
 		.expected = "the unicast address of a router, without prefix length",
 		.absent = "none",

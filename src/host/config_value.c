@@ -197,7 +197,7 @@ const char *config_value_name(struct config *c, const char *v)
 
 static bool config_value_unicast(const struct ip_addr *a)
 {
-	return !ip_addr_is_any(a) && !ip_addr_is_multicast(a) && !ip_addr_is_loopback(a);
+	return !ip_addr_is_any(a) && !ip_addr_is_multicast(a);
 }
 
 const char *config_value_address(struct config *c, const char *v)
@@ -208,7 +208,7 @@ const char *config_value_address(struct config *c, const char *v)
 	if (ip_addr_parse_cidr(v, &a.addr, &a.prefix_len) != 0 || !strchr(v, '/'))
 		return CONFIG_UNEXPECTED;
 	if (!config_value_unicast(&a.addr))
-		return "a unicast address that is not of the loopback network";
+		return "a unicast address";
 	bits = ip_addr_is_v4(&a.addr) ? 32 : 128;
 	if (a.prefix_len == 0 || a.prefix_len > bits)
 		return "a prefix length from 1 to 32 (IPv4) or 1 to 128 (IPv6)";
@@ -225,7 +225,7 @@ const char *config_value_gateway(struct config *c, const char *v)
 {
 	struct ip_addr a;
 
-	if (ip_addr_parse(v, &a) != 0 || !config_value_unicast(&a))
+	if (ip_addr_parse(v, &a) != 0 || !config_value_unicast(&a) || ip_addr_is_loopback(&a))
 		return CONFIG_UNEXPECTED;
 	for (unsigned i = 0; i < c->num_gateways; i++)
 		if (ip_addr_equal(&c->gateway[i], &a))

@@ -50,10 +50,27 @@ static int sock_port_open(struct sock_stack *s, struct ip_endpoint *at, unsigned
 	return fd == -EAFNOSUPPORT ? -EADDRNOTAVAIL : fd;
 }
 
+/**
+ * Where a socket for @p local binds. Is only one address ours, all that are ours are that one:
+ * other processes may have the same port of the host's others.
+ */
+static struct ip_endpoint sock_port_place(
+	const struct sock_stack *s, const struct ip_endpoint *local, unsigned flags)
+{
+	const struct ip_addr *only = s->cfg.num_addresses == 1 ? &s->addresses[0] : NULL;
+	struct ip_endpoint at = *local;
+
+	if (only && ip_addr_is_any(&local->addr) &&
+		(sock_family(only) == sock_family(&local->addr) ||
+			(ip_addr_is_v4(only) && !(flags & LLP_PORT_V6ONLY))))
+		at.addr = *only;
+	return at;
+}
+
 /** @return a socket that is bound to @p local, whose port is filled in; or -errno. */
 static int sock_port_bound(struct sock_stack *s, struct ip_endpoint *local, unsigned flags)
 {
-	struct ip_endpoint at = *local, got;
+	struct ip_endpoint at = sock_port_place(s, local, flags), got;
 	int fd, rc;
 
 	if (!ip_addr_is_any(&local->addr) && !sock_is_ours(s, &local->addr))
@@ -148,8 +165,12 @@ int sock_port_take(struct sock_stack *s, const struct ip_endpoint *local)
 
 void sock_port_share(struct sock_stack *s, const struct ip_endpoint *local)
 {
-	struct sock_port *p = sock_port_find(s, local);
+	struct sock_port *p;
 
-	if (p && p->fd >= 0)
-		(void)sock_option(p->fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	/* It may be reserved of all addresses. */
+	LIST_FOREACH (p, &s->ports, link)
+		if (p->local.port == local->port && p->fd >= 0 &&
+			(ip_addr_equal(&p->local.addr, &local->addr) ||
+				ip_addr_is_any(&p->local.addr)))
+			(void)sock_option(p->fd, SOL_SOCKET, SO_REUSEADDR, 1);
 }

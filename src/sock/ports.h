@@ -29,7 +29,7 @@ uint16_t sock_port_choose(
 /** A socket bound to @p local as a listener's is to be: the reserved one, if there is one. */
 int sock_port_take(struct sock_stack *s, const struct ip_endpoint *local);
 
-/** Let a connection share the reserved port @p local, if it is one. */
+/** Let a connection share the port of @p local, if it is reserved, of that address or of all. */
 void sock_port_share(struct sock_stack *s, const struct ip_endpoint *local);
 
 #endif

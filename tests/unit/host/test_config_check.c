@@ -10,6 +10,9 @@
 /* After the four that it needs. */
 #include <cmocka.h>
 
+#define LOOPBACK                                                                             \
+	", which is of the loopback network; expected an address of the port's network, or " \
+	"\"port\" kernel"
 #define NETWORK   ", which names the network or its broadcast; expected the address of a host in it"
 #define ROUTER    ", which names the network of an \"address\" or its broadcast; expected a router's"
 #define OURS      ", which is our own address; expected a router's"
@@ -48,6 +51,11 @@ static const struct {
 	{{"port=net_null0", "address=10.0.0.1/31"}, NULL},
 	{{"port=net_null0", "address=10.0.0.7/32"}, NULL},
 	{{"port=net_null0", "address=fd00::/64"}, NULL},
+	/* The loopback network is the host's. */
+	{{"port=net_null0", "address=127.0.0.1/8"}, "\"address\" is 127.0.0.1" LOOPBACK},
+	{{"port=net_null0", "address=10.0.0.1/24", "address=::1/128"},
+		"\"address\" is ::1" LOOPBACK},
+	{{"address=127.0.0.2/8", "address=::1/128"}, NULL},
 	/* RFC 8200 section 5. */
 	{{"port=net_null0", "address=fd00::1/64", "mtu=1279"},
 		"\"mtu\" is 1279, but the IPv6 address fd00::1 needs at least 1280"},

@@ -69,6 +69,14 @@ static void test_named_ones(void **state)
 	assert_int_equal(c.num_addresses, 1);
 }
 
+static void test_one_of_the_loopback_network(void **state)
+{
+	assert_int_equal(config_set(&c, "address=127.5.5.5/8,::1/128", &e), 0);
+	assert_int_equal(config_kernel_addresses(&c, &e), 0);
+	assert_int_equal(c.num_addresses, 2);
+	assert_true(config_kernel_interface(&c.address[0].addr, NULL));
+}
+
 static void test_anothers(void **state)
 {
 	/* RFC 5737 */
@@ -93,6 +101,7 @@ int main(void)
 		cmocka_unit_test_setup(test_is, setup),
 		cmocka_unit_test_setup(test_all_of_the_hosts, setup),
 		cmocka_unit_test_setup(test_named_ones, setup),
+		cmocka_unit_test_setup(test_one_of_the_loopback_network, setup),
 		cmocka_unit_test_setup(test_anothers, setup),
 		cmocka_unit_test_setup(test_interface, setup),
 	};

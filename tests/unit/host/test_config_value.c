@@ -60,10 +60,10 @@ static void test_address(void **state)
 	wrong("address=10.0.0.2/33", "prefix length");
 	wrong("address=10.0.0.2/0", "prefix length from 1 to 32");
 	wrong("address=10.0.0.1/8", "only once");
-	wrong("address=127.0.0.1/8", "unicast");
 	wrong("address=224.0.0.1/8", "unicast");
 	wrong("address=0.0.0.0/8", "unicast");
-	wrong("address=::1/128", "unicast");
+	wrong("address=::/128", "unicast");
+	wrong("gateway=127.0.0.1", "unicast");
 	wrong("address=10.0.0.3/24,,10.0.0.4/24", "one comma");
 	wrong("address=10.0.0.3/24,", "one comma");
 }

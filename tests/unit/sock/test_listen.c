@@ -88,8 +88,9 @@ static void a_refused_one_is_reset(void **state)
 
 static void to_an_address_that_is_not_ours_nobody_connects(void **state)
 {
-	const struct ip_addr only = fixture_at("127.0.0.2", 0).addr;
-	const struct sock_stack_config cfg = {.addresses = &only, .num_addresses = 1};
+	const struct ip_addr ours[2] = {
+		fixture_at("127.0.0.2", 0).addr, fixture_at("127.0.0.3", 0).addr};
+	const struct sock_stack_config cfg = {.addresses = ours, .num_addresses = 2};
 	struct ip_endpoint at = fixture_at("::", 0), wrong, right;
 	char byte;
 

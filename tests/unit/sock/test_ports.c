@@ -125,6 +125,53 @@ static void a_reserved_port_is_connected_from(void **state)
 	fixture_close(&f);
 }
 
+/** Bound to a port of all addresses, and connected from there. */
+static void a_port_of_all_addresses_is_connected_from(void **state)
+{
+	struct llp_connect_params p = {.local = fixture_at("0.0.0.0", 0)};
+	struct ip_endpoint local, remote;
+
+	fixture_open(&f, NULL);
+	p.remote = fixture_at("127.0.0.1", fixture_peer_listens(&f, "127.0.0.1"));
+	assert_int_equal(llp_port_reserve(f.llp, &p.local, 0), 0);
+	p.local.addr = p.remote.addr;
+	assert_int_equal(llp_connect(f.llp, &p, &seen_ops, &f.seen, &f.seen.llp), 0);
+	llp_endpoints(f.seen.llp, &local, &remote);
+	assert_int_equal(local.port, p.local.port);
+	fixture_close(&f);
+}
+
+/** All addresses are that one, where only one is ours: the port of others is not taken. */
+static void all_addresses_are_those_of_the_configuration(void **state)
+{
+	const struct ip_addr two = fixture_at("127.0.0.2", 0).addr;
+	const struct ip_addr three = fixture_at("127.0.0.3", 0).addr;
+	const struct sock_stack_config cfg = {.addresses = &two, .num_addresses = 1};
+	const struct sock_stack_config other_cfg = {.addresses = &three, .num_addresses = 1};
+	struct ip_endpoint a = fixture_at("0.0.0.0", 0), b, six;
+	int fd;
+
+	fixture_open(&f, &cfg);
+	fixture_open(&other, &other_cfg);
+	assert_int_equal(llp_port_reserve(f.llp, &a, 0), 0);
+	b = a;
+	assert_int_equal(llp_port_reserve(other.llp, &b, 0), 0);
+	assert_int_equal(llp_listen(f.llp, &a, 8, refuse, NULL, &f.listener), 0);
+	assert_int_equal(llp_listen(other.llp, &b, 8, refuse, NULL, &other.listener), 0);
+	b.addr = three;
+	fd = fixture_plain_connect(&b);
+	assert_true(fd >= 0);
+	close(fd);
+	b.addr = fixture_at("127.0.0.1", 0).addr;
+	assert_int_equal(fixture_plain_connect(&b), -ECONNREFUSED);
+	/* Both families, where both are meant; and not where one is. */
+	six = fixture_at("::", a.port);
+	assert_int_equal(llp_port_reserve(other.llp, &six, LLP_PORT_V6ONLY), 0);
+	llp_port_release(other.llp, &six);
+	assert_int_equal(llp_port_reserve(other.llp, &six, 0), -EADDRINUSE);
+	teardown_two();
+}
+
 static void a_chosen_port_is_free(void **state)
 {
 	struct llp_connect_params p = {.local = fixture_at("127.0.0.1", 0)};
@@ -164,6 +211,8 @@ int main(void)
 		cmocka_unit_test(a_foreign_address_has_no_ports),
 		cmocka_unit_test(time_wait_keeps_no_server_waiting),
 		cmocka_unit_test(a_reserved_port_is_connected_from),
+		cmocka_unit_test(a_port_of_all_addresses_is_connected_from),
+		cmocka_unit_test(all_addresses_are_those_of_the_configuration),
 		cmocka_unit_test(a_chosen_port_is_free),
 		cmocka_unit_test(a_connection_may_lead_to_itself),
 	};
