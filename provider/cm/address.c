@@ -28,6 +28,28 @@ int ucma_address_get(const void *sa, struct ip_endpoint *out, sa_family_t *famil
 	}
 }
 
+/* What the sockaddr says of the interface; nothing where there is one alone. */
+static int ucma_scope_get(const void *sa, struct ip_addr *a)
+{
+	struct sockaddr_in6 v6;
+
+	memcpy(&v6, sa, sizeof v6);
+	if (!v6.sin6_scope_id)
+		return -EINVAL;
+	*a = ip_addr_with_scope(a, v6.sin6_scope_id);
+	return 0;
+}
+
+int ucma_address_of(
+	const struct ucma_call *c, const void *sa, struct ip_endpoint *out, sa_family_t *family)
+{
+	int err = ucma_address_get(sa, out, family);
+
+	if (err || !ip_addr_is_link_local(&out->addr) || !rnic_ep_has_scopes(c->id->ep))
+		return err;
+	return ucma_scope_get(sa, &out->addr);
+}
+
 static size_t ucma_put_v4(const struct ip_endpoint *e, struct sockaddr_in6 *sa)
 {
 	struct sockaddr_in v4 = {.sin_family = AF_INET};
@@ -87,7 +109,7 @@ static int ucma_bind_sockaddr(struct ucma_call *c, const void *sa)
 {
 	struct ip_endpoint local;
 	sa_family_t family;
-	int err = ucma_address_get(sa, &local, &family);
+	int err = ucma_address_of(c, sa, &local, &family);
 
 	return err ? err : ucma_bind_to(c, &local, family);
 }
@@ -127,7 +149,7 @@ static int ucma_bind_source(struct ucma_call *c, const void *src, sa_family_t ds
 	memcpy(&family, src, sizeof family);
 	if (family == AF_UNSPEC || ucma_state(c) != UCMA_IDLE)
 		return 0;
-	err = ucma_address_get(src, &local, &family);
+	err = ucma_address_of(c, src, &local, &family);
 	if (err)
 		return err;
 	if (family != dst_family)
@@ -169,7 +191,7 @@ static int ucma_resolve(struct ucma_call *c, const void *src, const void *dst, u
 {
 	struct ip_endpoint remote;
 	sa_family_t family;
-	int err = ucma_address_get(dst, &remote, &family);
+	int err = ucma_address_of(c, dst, &remote, &family);
 
 	if (!err)
 		err = ucma_check_port_space(c->id);
@@ -207,12 +229,28 @@ int ucma_resolve_route(struct ucma_call *c)
 	return err ? err : ucma_event_post(c->id, UCMA_EVENT_ROUTE_RESOLVED);
 }
 
+/* An endpoint of an id; where its address keeps a scope, that is told in its place. */
+static size_t ucma_put(const struct ucma_id *id, const struct ip_endpoint *e, sa_family_t family,
+	struct sockaddr_in6 *sa)
+{
+	uint32_t scope = rnic_ep_has_scopes(id->ep) ? ip_addr_scope(&e->addr) : 0;
+	struct ip_endpoint bare = *e;
+	size_t size;
+
+	if (scope)
+		bare.addr = ip_addr_with_scope(&e->addr, 0);
+	size = ucma_address_put(&bare, family, sa);
+	if (scope && family == AF_INET6)
+		sa->sin6_scope_id = scope;
+	return size;
+}
+
 static size_t ucma_put_remote(
 	const struct ucma_id *id, const struct ip_endpoint *remote, struct sockaddr_in6 *sa)
 {
 	bool known = !ip_addr_is_any(&remote->addr) || remote->port;
 
-	return ucma_address_put(remote, known ? id->family : AF_UNSPEC, sa);
+	return ucma_put(id, remote, known ? id->family : AF_UNSPEC, sa);
 }
 
 int ucma_query_route(struct ucma_call *c)
@@ -221,7 +259,7 @@ int ucma_query_route(struct ucma_call *c)
 	struct ip_endpoint local, remote;
 
 	rnic_ep_addresses(c->id->ep, &local, &remote);
-	ucma_address_put(&local, c->id->family, &r.src_addr);
+	ucma_put(c->id, &local, c->id->family, &r.src_addr);
 	ucma_put_remote(c->id, &remote, &r.dst_addr);
 	if (rnic_ep_has_device(c->id->ep)) {
 		r.node_guid = c->u->guid;
@@ -242,7 +280,7 @@ static int ucma_query_addr(struct ucma_call *c)
 	if (c->out < offsetof(struct rdma_ucm_query_addr_resp, ibdev_index))
 		return -ENOSPC;
 	rnic_ep_addresses(c->id->ep, &local, &remote);
-	r.src_size = (uint16_t)ucma_address_put(&local, c->id->family, &sa);
+	r.src_size = (uint16_t)ucma_put(c->id, &local, c->id->family, &sa);
 	memcpy(&r.src_addr, &sa, sizeof sa);
 	r.dst_size = (uint16_t)ucma_put_remote(c->id, &remote, &sa);
 	memcpy(&r.dst_addr, &sa, sizeof sa);

@@ -12,6 +12,13 @@
 int ucma_address_get(const void *sa, struct ip_endpoint *out, sa_family_t *family);
 
 /**
+ * The same for the call's id. A scope is kept where link-local addresses have one: then they need
+ * it, as with the kernel's. @return also -EINVAL: it has none.
+ */
+int ucma_address_of(
+	const struct ucma_call *c, const void *sa, struct ip_endpoint *out, sa_family_t *family);
+
+/**
  * @param family of the id; AF_UNSPEC leaves @p sa zero.
  * @return used bytes of @p sa; 0 for AF_UNSPEC.
  */

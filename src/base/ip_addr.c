@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/ip_addr.h"
 
+#include "base/bytes.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 
 bool ip_addr_is_any(const struct ip_addr *a)
 {
@@ -14,6 +17,28 @@ bool ip_addr_is_any(const struct ip_addr *a)
 bool ip_addr_is_link_local(const struct ip_addr *a)
 {
 	return a->b[0] == 0xfe && (a->b[1] & 0xc0) == 0x80;
+}
+
+/** RFC 4291 section 2.5.6; bytes 4 to 7 may have the scope. */
+static bool ip_addr_keeps_scope(const struct ip_addr *a)
+{
+	static const uint8_t prefix[4] = {0xfe, 0x80};
+
+	return memcmp(a->b, prefix, sizeof prefix) == 0;
+}
+
+uint32_t ip_addr_scope(const struct ip_addr *a)
+{
+	return ip_addr_keeps_scope(a) ? load_be32(a->b + 4) : 0;
+}
+
+struct ip_addr ip_addr_with_scope(const struct ip_addr *a, uint32_t scope)
+{
+	struct ip_addr scoped = *a;
+
+	if (ip_addr_keeps_scope(a))
+		store_be32(scoped.b + 4, scope);
+	return scoped;
 }
 
 bool ip_addr_is_multicast(const struct ip_addr *a)
@@ -105,11 +130,23 @@ int ip_addr_parse_cidr(const char *text, struct ip_addr *out, unsigned *prefix_l
 	return 0;
 }
 
+static void ip_addr_format_scoped(const struct ip_addr *a, char *buf)
+{
+	struct ip_addr bare = ip_addr_with_scope(a, 0);
+	size_t len;
+
+	inet_ntop(AF_INET6, bare.b, buf, IP_ADDR_STRLEN);
+	len = strlen(buf);
+	snprintf(buf + len, IP_ADDR_STRLEN - len, "%%%u", ip_addr_scope(a));
+}
+
 char *ip_addr_format(const struct ip_addr *a, char *buf)
 {
 	if (ip_addr_is_v4(a))
 		inet_ntop(AF_INET, a->b + 12, buf, IP_ADDR_STRLEN);
-	else
+	else if (ip_addr_scope(a) == 0)
 		inet_ntop(AF_INET6, a->b, buf, IP_ADDR_STRLEN);
+	else
+		ip_addr_format_scoped(a, buf);
 	return buf;
 }

@@ -62,6 +62,17 @@ bool ip_addr_is_any(const struct ip_addr *a);
 /** True for fe80::/10. */
 bool ip_addr_is_link_local(const struct ip_addr *a);
 
+/**
+ * The interface that a link-local address is of (RFC 4007), kept inside of it: in the third and
+ * fourth group, which are zero in each such address (RFC 4291 section 2.5.6). Only where the host
+ * has interfaces (llp_has_scopes()); it never goes onto a wire.
+ * @return 0: none is kept in @p a, or it is not link-local.
+ */
+uint32_t ip_addr_scope(const struct ip_addr *a);
+
+/** @p a with interface @p scope, 0: without one. Anything but a link-local address is as it was. */
+struct ip_addr ip_addr_with_scope(const struct ip_addr *a, uint32_t scope);
+
 /** True for 224.0.0.0/4 and ff00::/8. */
 bool ip_addr_is_multicast(const struct ip_addr *a);
 
@@ -84,7 +95,10 @@ int ip_addr_parse(const char *text, struct ip_addr *out);
  */
 int ip_addr_parse_cidr(const char *text, struct ip_addr *out, unsigned *prefix_len);
 
-/** Write the text of @p a into @p buf (at least IP_ADDR_STRLEN bytes). @return @p buf. */
+/**
+ * Write the text of @p a into @p buf (at least IP_ADDR_STRLEN bytes), with "%" and the number of
+ * its interface if it keeps one. @return @p buf.
+ */
 char *ip_addr_format(const struct ip_addr *a, char *buf);
 
 #endif

@@ -291,6 +291,7 @@ struct llp_stack_ops {
 	void (*port_release)(struct llp_stack *s, const struct ip_endpoint *local);
 	uint16_t (*port_choose)(
 		struct llp_stack *s, const struct ip_addr *local, const struct ip_endpoint *remote);
+	bool (*has_scopes)(const struct llp_stack *s); /* may be NULL */
 };
 
 /** The common head of every LLP stack. */
@@ -365,6 +366,15 @@ static inline int llp_port_reserve(struct llp_stack *s, struct ip_endpoint *loca
 static inline void llp_port_release(struct llp_stack *s, const struct ip_endpoint *local)
 {
 	s->ops->port_release(s, local);
+}
+
+/**
+ * Does it have several interfaces, so that a link-local address is one of them only with its scope
+ * (ip_addr_scope())? Otherwise those have none.
+ */
+static inline bool llp_has_scopes(const struct llp_stack *s)
+{
+	return s->ops->has_scopes && s->ops->has_scopes(s);
 }
 
 /**

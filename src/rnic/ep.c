@@ -151,6 +151,11 @@ bool rnic_ep_is_local(const struct rnic_ep *ep, const struct ip_addr *a)
 	return ENGINE_LOCKED(ep->rnic->engine, llp_is_local(ep->rnic->net, a));
 }
 
+bool rnic_ep_has_scopes(const struct rnic_ep *ep)
+{
+	return llp_has_scopes(ep->rnic->net);
+}
+
 bool rnic_ep_has_device(const struct rnic_ep *ep)
 {
 	return ENGINE_LOCKED(

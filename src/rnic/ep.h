@@ -131,6 +131,9 @@ void rnic_ep_addresses(
 /** True if @p a is an address of the device. */
 bool rnic_ep_is_local(const struct rnic_ep *ep, const struct ip_addr *a);
 
+/** True if link-local addresses have to say of which interface they are (llp_has_scopes()). */
+bool rnic_ep_has_scopes(const struct rnic_ep *ep);
+
 /** True once the local address is known: bound to one, resolved, or a request. */
 bool rnic_ep_has_device(const struct rnic_ep *ep);
 

@@ -19,6 +19,7 @@ socklen_t sock_address_put(const struct ip_endpoint *e, struct sockaddr_storage 
 {
 	struct sockaddr_in *v4 = (struct sockaddr_in *)sa;
 	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)sa;
+	struct ip_addr bare = ip_addr_with_scope(&e->addr, 0);
 
 	memset(sa, 0, sizeof *sa);
 	if (ip_addr_is_v4(&e->addr)) {
@@ -29,7 +30,8 @@ socklen_t sock_address_put(const struct ip_endpoint *e, struct sockaddr_storage 
 	}
 	v6->sin6_family = AF_INET6;
 	store_be16(&v6->sin6_port, e->port);
-	memcpy(&v6->sin6_addr, e->addr.b, 16);
+	memcpy(&v6->sin6_addr, bare.b, 16);
+	v6->sin6_scope_id = ip_addr_scope(&e->addr);
 	return sizeof *v6;
 }
 
@@ -44,6 +46,7 @@ void sock_address_get(const struct sockaddr_storage *sa, struct ip_endpoint *e)
 		e->port = load_be16(&v4->sin_port);
 	} else if (sa->ss_family == AF_INET6) {
 		e->addr = ip_addr_from_v6(&v6->sin6_addr);
+		e->addr = ip_addr_with_scope(&e->addr, v6->sin6_scope_id);
 		e->port = load_be16(&v6->sin6_port);
 	}
 }

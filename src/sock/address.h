@@ -11,10 +11,11 @@
 /** AF_INET or AF_INET6. */
 int sock_family(const struct ip_addr *a);
 
-/** @return the length of what is in @p sa now. */
+/** The scope of a link-local address becomes that of @p sa. @return the length of what is there. */
 socklen_t sock_address_put(const struct ip_endpoint *e, struct sockaddr_storage *sa);
 
-/** IPv4 and IPv4-mapped addresses become the same. Other families: the any-address. */
+/** The same back. IPv4 and IPv4-mapped addresses become the same. Other families: the any-address.
+ */
 void sock_address_get(const struct sockaddr_storage *sa, struct ip_endpoint *e);
 
 /** The endpoints of a socket. @return 0 or -errno. */

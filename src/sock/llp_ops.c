@@ -319,6 +319,11 @@ static uint16_t sock_llp_port_choose(
 	return sock_port_choose(sock_llp_stack_of(s), local, remote);
 }
 
+static bool sock_llp_has_scopes(const struct llp_stack *s)
+{
+	return true;
+}
+
 const struct llp_stack_ops sock_llp_stack_ops = {
 	.connect = sock_llp_connect,
 	.listen = sock_llp_listen,
@@ -329,4 +334,5 @@ const struct llp_stack_ops sock_llp_stack_ops = {
 	.port_reserve = sock_llp_port_reserve,
 	.port_release = sock_llp_port_release,
 	.port_choose = sock_llp_port_choose,
+	.has_scopes = sock_llp_has_scopes,
 };

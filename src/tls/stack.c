@@ -127,6 +127,11 @@ static uint16_t tls_stack_port_choose(
 	return llp_port_choose(tls_stack_of(s)->below, local, remote);
 }
 
+static bool tls_stack_has_scopes(const struct llp_stack *s)
+{
+	return llp_has_scopes(container_of(s, const struct tls_stack, llp)->below);
+}
+
 const struct llp_stack_ops tls_stack_ops = {
 	.connect = tls_stack_connect,
 	.listen = tls_stack_listen,
@@ -137,6 +142,7 @@ const struct llp_stack_ops tls_stack_ops = {
 	.port_reserve = tls_stack_port_reserve,
 	.port_release = tls_stack_port_release,
 	.port_choose = tls_stack_port_choose,
+	.has_scopes = tls_stack_has_scopes,
 };
 
 /* ---- life -------------------------------------------------------------------------------- */

@@ -241,6 +241,11 @@ bool rnic_ep_is_local(const struct rnic_ep *ep, const struct ip_addr *a)
 	return false;
 }
 
+bool rnic_ep_has_scopes(const struct rnic_ep *ep)
+{
+	return ep_fake.has_scopes;
+}
+
 bool rnic_ep_has_device(const struct rnic_ep *ep)
 {
 	bool device;

@@ -25,6 +25,7 @@ struct ep_fake {
 	uint64_t patience;      /**< of the last resolve */
 	bool resolve_at_once;   /**< emit ADDR_RESOLVED inside the call */
 	bool establish_at_once; /**< emit ESTABLISHED inside accept */
+	bool has_scopes;        /**< link-local addresses have to say of which interface they are */
 };
 
 extern struct ep_fake ep_fake;

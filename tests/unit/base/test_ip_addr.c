@@ -84,6 +84,32 @@ static void kinds(void **state)
 	assert_false(ip_addr_is_loopback(&a));
 }
 
+static void a_link_local_address_keeps_its_interface(void **state)
+{
+	struct ip_addr bare = addr("fe80::1234:5678:9abc:def0"), other = addr("fd00::1"), a;
+	char text[IP_ADDR_STRLEN];
+
+	assert_int_equal(ip_addr_scope(&bare), 0);
+	a = ip_addr_with_scope(&bare, 3);
+	assert_int_equal(ip_addr_scope(&a), 3);
+	assert_false(ip_addr_equal(&a, &bare));
+	assert_string_equal(ip_addr_format(&a, text), "fe80::1234:5678:9abc:def0%3");
+	a = ip_addr_with_scope(&a, UINT32_MAX);
+	assert_int_equal(ip_addr_scope(&a), UINT32_MAX);
+	assert_string_equal(ip_addr_format(&a, text), "fe80::1234:5678:9abc:def0%4294967295");
+	a = ip_addr_with_scope(&a, 0);
+	assert_true(ip_addr_equal(&a, &bare));
+	assert_string_equal(ip_addr_format(&a, text), "fe80::1234:5678:9abc:def0");
+	/* There is no room in others. */
+	a = ip_addr_with_scope(&other, 3);
+	assert_true(ip_addr_equal(&a, &other));
+	assert_int_equal(ip_addr_scope(&a), 0);
+	other = addr("fe80:0001::1");
+	a = ip_addr_with_scope(&other, 3);
+	assert_true(ip_addr_equal(&a, &other));
+	assert_int_equal(ip_addr_scope(&a), 0);
+}
+
 static void prefixes(void **state)
 {
 	struct ip_addr a = addr("10.1.2.3"), net = addr("10.1.0.0"), any = addr("0.0.0.0");
@@ -111,6 +137,7 @@ int main(void)
 		cmocka_unit_test(parse_and_format),
 		cmocka_unit_test(parse_cidr),
 		cmocka_unit_test(kinds),
+		cmocka_unit_test(a_link_local_address_keeps_its_interface),
 		cmocka_unit_test(prefixes),
 	};
 

@@ -272,6 +272,57 @@ static void query_route_tells_what_is_known(void **state)
 	client_close(&c);
 }
 
+static int bind_scoped(struct client *c, uint32_t id, const char *text, uint32_t scope)
+{
+	struct rdma_ucm_bind_ip q = {.id = id};
+
+	q.addr = client_sa(text, 7174);
+	q.addr.sin6_scope_id = scope;
+	return CALL(c, BIND_IP, q);
+}
+
+/* As with the kernel's: of a link-local address it has to be known which interface it is of. */
+static void a_link_local_address_has_a_scope(void **state)
+{
+	struct client c = client_open();
+	uint32_t id = client_create(&c, 1);
+	struct rdma_ucm_resolve_ip resolve = {.id = id, .timeout_ms = 1000};
+	struct rdma_ucm_query_route_resp r;
+	struct sockaddr_in6 sa;
+
+	ep_fake.has_scopes = true;
+	assert_int_equal(bind_scoped(&c, id, "fe80::1", 0), -EINVAL);
+	assert_int_equal(bind_scoped(&c, id, "fe80::1", 3), 0);
+	assert_int_equal(ip_addr_scope(&ep_fake.bound.addr), 3);
+	resolve.dst_addr = client_sa("fe80::2", 9);
+	assert_int_equal(CALL(&c, RESOLVE_IP, resolve), -EINVAL);
+	resolve.dst_addr.sin6_scope_id = 3;
+	assert_int_equal(CALL(&c, RESOLVE_IP, resolve), 0);
+	r = route_of(&c, id);
+	sa = client_sa("fe80::1", 7174);
+	sa.sin6_scope_id = 3;
+	assert_memory_equal(&r.src_addr, &sa, sizeof sa);
+	sa = client_sa("fe80::2", 9);
+	sa.sin6_scope_id = 3;
+	assert_memory_equal(&r.dst_addr, &sa, sizeof sa);
+	client_close(&c);
+}
+
+/* With one interface there is nothing to tell, and bits that look like a scope are the peer's. */
+static void without_interfaces_there_is_no_scope(void **state)
+{
+	struct client c = client_open();
+	uint32_t id = client_create(&c, 1);
+	struct sockaddr_in6 sa = client_sa("fe80::5:0:0:0:1", 7174);
+	struct rdma_ucm_query_route_resp r;
+
+	assert_int_equal(bind_scoped(&c, id, "fe80::5:0:0:0:1", 3), 0);
+	assert_int_equal(ip_addr_scope(&ep_fake.bound.addr), 5);
+	r = route_of(&c, id);
+	assert_memory_equal(&r.src_addr, &sa, sizeof sa);
+	client_close(&c);
+}
+
 static void query_addr_and_path(void **state)
 {
 	struct client c = client_open();
@@ -317,6 +368,8 @@ int main(void)
 		cmocka_unit_test(resolve_wants_one_family),
 		cmocka_unit_test(resolve_addr_is_the_same_with_sizes),
 		cmocka_unit_test(query_route_tells_what_is_known),
+		cmocka_unit_test(a_link_local_address_has_a_scope),
+		cmocka_unit_test(without_interfaces_there_is_no_scope),
 		cmocka_unit_test(query_addr_and_path),
 	};
 

@@ -4,6 +4,7 @@
 #include "tests/unit/sock/fixture.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 
 static void endpoints_survive_the_kernels_form(void **state)
 {
@@ -19,6 +20,22 @@ static void endpoints_survive_the_kernels_form(void **state)
 		assert_int_equal(back.port, 4711);
 		assert_true(ip_addr_equal(&back.addr, &e.addr));
 	}
+}
+
+static void a_scope_is_told_in_its_place(void **state)
+{
+	struct ip_endpoint e = fixture_at("fe80::1", 4711), bare = e, back;
+	struct sockaddr_storage sa;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&sa;
+
+	e.addr = ip_addr_with_scope(&e.addr, 9);
+	sock_address_put(&e, &sa);
+	assert_int_equal(v6->sin6_scope_id, 9);
+	assert_memory_equal(&v6->sin6_addr, bare.addr.b, 16);
+	sock_address_get(&sa, &back);
+	assert_true(ip_addr_equal(&back.addr, &e.addr));
+	sock_address_put(&bare, &sa);
+	assert_int_equal(v6->sin6_scope_id, 0);
 }
 
 static void a_source_is_the_hosts_own(void **state)
@@ -42,6 +59,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(endpoints_survive_the_kernels_form),
+		cmocka_unit_test(a_scope_is_told_in_its_place),
 		cmocka_unit_test(a_source_is_the_hosts_own),
 		cmocka_unit_test(an_address_of_others_is_not),
 	};
