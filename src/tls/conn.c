@@ -28,6 +28,8 @@ void tls_conn_free(struct tls_conn *c)
 {
 	LIST_REMOVE(c, link);
 	tls_handshake_free(c->handshake);
+	tls_secret_pool_put(&c->stack->gcm_keys, c->tx.gcm_key);
+	tls_secret_pool_put(&c->stack->gcm_keys, c->rx.gcm_key);
 	tls_direction_clear(&c->tx);
 	tls_direction_clear(&c->rx);
 	tls_secret_pool_put(&c->stack->secrets, c->secrets);
@@ -101,6 +103,17 @@ static bool tls_conn_flush(struct tls_conn *c)
 	return n == 0;
 }
 
+bool tls_conn_place_keys(struct tls_conn *c, struct tls_direction *d, const struct tls_suite *suite)
+{
+	struct tls_stack *s = c->stack;
+
+	if (!s->has_gcm || !suite->gcm)
+		return true;
+	d->gcm = &s->gcm;
+	d->gcm_key = tls_secret_pool_get(&s->gcm_keys);
+	return d->gcm_key != NULL;
+}
+
 /** The keys of both directions. @return false: no memory. */
 static bool tls_conn_take_keys(struct tls_conn *c)
 {
@@ -111,7 +124,9 @@ static bool tls_conn_take_keys(struct tls_conn *c)
 		return false;
 	memcpy(c->secrets->tx, c->server ? h->server_secret : h->client_secret, TLS_SECRET_MAX);
 	memcpy(c->secrets->rx, c->server ? h->client_secret : h->server_secret, TLS_SECRET_MAX);
-	return tls_direction_key(&c->tx, h->suite, c->secrets->tx, true) &&
+	return tls_conn_place_keys(c, &c->tx, h->suite) &&
+	       tls_conn_place_keys(c, &c->rx, h->suite) &&
+	       tls_direction_key(&c->tx, h->suite, c->secrets->tx, true) &&
 	       tls_direction_key(&c->rx, h->suite, c->secrets->rx, false);
 }
 

@@ -103,6 +103,10 @@ void tls_conn_fail(struct tls_conn *c, int alert, int error, const char *reason)
 /** The LLP is over: tell the user, once. */
 void tls_conn_closed(struct tls_conn *c, int error);
 
+/** Give @p d, which has no keys, memory for those of @p suite. @return false: there is none. */
+bool tls_conn_place_keys(
+	struct tls_conn *c, struct tls_direction *d, const struct tls_suite *suite);
+
 /** Begin the handshake. */
 void tls_conn_begin(struct tls_conn *c);
 

@@ -14,11 +14,14 @@ bool tls_direction_key(
 	uint8_t key[TLS_KEY_MAX];
 	bool good;
 
-	if (!d->ctx)
+	if (!d->ctx && !d->gcm)
 		d->ctx = EVP_CIPHER_CTX_new();
-	good = d->ctx && tls_suite_expand(suite, secret, "key", key, suite->key_len) &&
-	       tls_suite_expand(suite, secret, "iv", d->iv, sizeof d->iv) &&
-	       EVP_CipherInit_ex(d->ctx, suite->cipher(), NULL, key, NULL, sealing) == 1;
+	good = (d->ctx || d->gcm) && tls_suite_expand(suite, secret, "key", key, suite->key_len) &&
+	       tls_suite_expand(suite, secret, "iv", d->iv, sizeof d->iv);
+	if (good && d->gcm)
+		tls_gcm_expand(d->gcm, d->gcm_key, key, suite->key_len);
+	else if (good)
+		good = EVP_CipherInit_ex(d->ctx, suite->cipher(), NULL, key, NULL, sealing) == 1;
 	OPENSSL_cleanse(key, sizeof key);
 	d->suite = suite;
 	d->seq = 0;
@@ -52,6 +55,10 @@ bool tls_record_seal(struct tls_direction *d, uint8_t *record, uint8_t type, uin
 	text[len] = type;
 	tls_record_nonce(d, nonce);
 	d->seq++;
+	if (d->gcm) {
+		tls_gcm_seal(d->gcm_key, nonce, record, text, (uint32_t)inner, text + inner);
+		return true;
+	}
 	return EVP_EncryptInit_ex(d->ctx, NULL, NULL, NULL, nonce) == 1 &&
 	       EVP_EncryptUpdate(d->ctx, NULL, &n, record, TLS_HEADER_LEN) == 1 &&
 	       EVP_EncryptUpdate(d->ctx, text, &n, text, inner) == 1 &&
@@ -88,10 +95,32 @@ void tls_cursor_copy(struct tls_cursor *c, uint8_t *out, size_t len)
 	}
 }
 
+/** @p left bytes of text. @param[out] tag what it must be. */
+static void tls_record_open_gcm(const struct tls_direction *d, const uint8_t *nonce,
+	const uint8_t *header, struct tls_cursor *c, size_t left, uint8_t *out, uint8_t *tag)
+{
+	struct tls_gcm_record r;
+	size_t run = 0;
+
+	if (c->v->len - c->off >= left) {
+		const uint8_t *at = tls_cursor_run(c, left, &run);
+
+		tls_gcm_open(d->gcm_key, nonce, header, out, at, left, tag);
+		return;
+	}
+	tls_gcm_open_begin(d->gcm_key, &r, nonce, header);
+	for (; left != 0; left -= run, out += run) {
+		const uint8_t *at = tls_cursor_run(c, left, &run);
+
+		tls_gcm_open_part(d->gcm_key, &r, out, at, run);
+	}
+	tls_gcm_open_end(d->gcm_key, &r, tag);
+}
+
 bool tls_record_open(struct tls_direction *d, const uint8_t *header, struct tls_cursor *c,
 	uint32_t body, uint8_t *out, uint32_t *len)
 {
-	uint8_t nonce[TLS_NONCE_LEN], tag[TLS_TAG_LEN];
+	uint8_t nonce[TLS_NONCE_LEN], tag[TLS_TAG_LEN], want[TLS_TAG_LEN];
 	size_t left = body - TLS_TAG_LEN, run;
 	bool good;
 	int n;
@@ -99,6 +128,11 @@ bool tls_record_open(struct tls_direction *d, const uint8_t *header, struct tls_
 	*len = (uint32_t)left;
 	tls_record_nonce(d, nonce);
 	d->seq++;
+	if (d->gcm) {
+		tls_record_open_gcm(d, nonce, header, c, left, out, want);
+		tls_cursor_copy(c, tag, sizeof tag);
+		return CRYPTO_memcmp(tag, want, sizeof tag) == 0;
+	}
 	good = EVP_DecryptInit_ex(d->ctx, NULL, NULL, NULL, nonce) == 1 &&
 	       EVP_DecryptUpdate(d->ctx, NULL, &n, header, TLS_HEADER_LEN) == 1;
 	for (; left != 0; left -= run, out += run) {

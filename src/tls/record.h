@@ -2,17 +2,21 @@
 /**
  * @file record.h
  * Protects records and opens them (RFC 8446 section 5). One direction has one context of the
- * cipher, which is set up when its keys change. A record costs no allocation.
+ * cipher, of gcm.h or of OpenSSL, which is set up when its keys change. A record costs no
+ * allocation.
  */
 #ifndef TLS_RECORD_H
 #define TLS_RECORD_H
 
 #include "llp/llp.h"
+#include "tls/gcm.h"
 #include "tls/suite.h"
 
 /** Zero-initialised has no keys. */
 struct tls_direction {
-	EVP_CIPHER_CTX *ctx;
+	const struct tls_gcm *gcm;   /**< the creator's. NULL: OpenSSL's cipher is used */
+	struct tls_gcm_key *gcm_key; /**< its memory for keys, if there is gcm */
+	EVP_CIPHER_CTX *ctx;         /**< else */
 	const struct tls_suite *suite;
 	uint64_t seq; /**< of the next record (section 5.3) */
 	uint8_t iv[TLS_NONCE_LEN];
@@ -25,7 +29,7 @@ struct tls_direction {
 bool tls_direction_key(struct tls_direction *d, const struct tls_suite *suite,
 	const uint8_t *secret, bool sealing);
 
-/** Wipe and free the keys. */
+/** Wipe and free the keys; the memory of gcm_key is left to its owner. */
 void tls_direction_clear(struct tls_direction *d);
 
 /** After how many records it is time for new keys. @param records_max 0: as the cipher needs it. */

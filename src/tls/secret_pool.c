@@ -5,19 +5,22 @@
 #include <sys/mman.h>
 
 #define TLS_SECRET_CHUNK 65536
+/** Cache lines: what lies beside is not disturbed. */
+#define TLS_SECRET_ALIGN 64
 
-union tls_secret_slot {
-	union tls_secret_slot *next; /**< while it is free */
-	struct tls_secrets secrets;
+struct tls_secret_place {
+	struct tls_secret_place *next; /**< while it is free */
 };
 
 struct tls_secret_chunk {
 	struct tls_secret_chunk *next;
-	union tls_secret_slot slot[];
 };
 
-#define TLS_SECRET_SLOTS \
-	((TLS_SECRET_CHUNK - sizeof(struct tls_secret_chunk)) / sizeof(union tls_secret_slot))
+void tls_secret_pool_init(struct tls_secret_pool *p, size_t size)
+{
+	*p = (struct tls_secret_pool){
+		.size = (size + TLS_SECRET_ALIGN - 1) / TLS_SECRET_ALIGN * TLS_SECRET_ALIGN};
+}
 
 static bool tls_secret_pool_grow(struct tls_secret_pool *p)
 {
@@ -30,33 +33,35 @@ static bool tls_secret_pool_grow(struct tls_secret_pool *p)
 	(void)madvise(c, TLS_SECRET_CHUNK, MADV_DONTDUMP);
 	c->next = p->chunks;
 	p->chunks = c;
-	for (size_t i = 0; i < TLS_SECRET_SLOTS; i++) {
-		c->slot[i].next = p->free;
-		p->free = &c->slot[i];
+	for (size_t at = TLS_SECRET_ALIGN; p->size <= TLS_SECRET_CHUNK - at; at += p->size) {
+		struct tls_secret_place *place = (void *)((uint8_t *)c + at);
+
+		place->next = p->free;
+		p->free = place;
 	}
 	return true;
 }
 
-struct tls_secrets *tls_secret_pool_get(struct tls_secret_pool *p)
+void *tls_secret_pool_get(struct tls_secret_pool *p)
 {
-	union tls_secret_slot *s;
+	struct tls_secret_place *place;
 
 	if (!p->free && !tls_secret_pool_grow(p))
 		return NULL;
-	s = p->free;
-	p->free = s->next;
-	return &s->secrets;
+	place = p->free;
+	p->free = place->next;
+	return place;
 }
 
-void tls_secret_pool_put(struct tls_secret_pool *p, struct tls_secrets *secrets)
+void tls_secret_pool_put(struct tls_secret_pool *p, void *secrets)
 {
-	union tls_secret_slot *s = (union tls_secret_slot *)(void *)secrets;
+	struct tls_secret_place *place = secrets;
 
-	if (!s)
+	if (!place)
 		return;
-	OPENSSL_cleanse(s, sizeof *s);
-	s->next = p->free;
-	p->free = s;
+	OPENSSL_cleanse(place, p->size);
+	place->next = p->free;
+	p->free = place;
 }
 
 void tls_secret_pool_fini(struct tls_secret_pool *p)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file secret_pool.h
- * Memory for the traffic secrets of connections, which is left out of core dumps
- * (MADV_DONTDUMP). OpenSSL's expanded keys are in memory of its own.
+ * Memory for the secrets of connections, which is left out of core dumps (MADV_DONTDUMP): a pool
+ * has places of one size. The keys that OpenSSL expands are in memory of its own.
  */
 #ifndef TLS_SECRET_POOL_H
 #define TLS_SECRET_POOL_H
@@ -14,20 +14,25 @@ struct tls_secrets {
 	uint8_t tx[TLS_SECRET_MAX], rx[TLS_SECRET_MAX];
 };
 
-struct tls_secret_chunk;
-union tls_secret_slot;
+#define TLS_SECRET_PLACE_MAX 4096
 
-/** Zero-initialised is empty. */
+struct tls_secret_chunk;
+struct tls_secret_place;
+
 struct tls_secret_pool {
+	size_t size; /**< of a place */
 	struct tls_secret_chunk *chunks;
-	union tls_secret_slot *free;
+	struct tls_secret_place *free;
 };
 
-/** @return NULL: no memory. */
-struct tls_secrets *tls_secret_pool_get(struct tls_secret_pool *p);
+/** An empty pool with places for @p size bytes, at most TLS_SECRET_PLACE_MAX. */
+void tls_secret_pool_init(struct tls_secret_pool *p, size_t size);
 
-/** Wipe them and give them back. NULL is allowed. */
-void tls_secret_pool_put(struct tls_secret_pool *p, struct tls_secrets *s);
+/** @return a place, aligned to 64 bytes. NULL: no memory. */
+void *tls_secret_pool_get(struct tls_secret_pool *p);
+
+/** Wipe a place and give it back. NULL is allowed. */
+void tls_secret_pool_put(struct tls_secret_pool *p, void *secrets);
 
 /** Free all memory. */
 void tls_secret_pool_fini(struct tls_secret_pool *p);

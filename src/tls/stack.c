@@ -161,6 +161,9 @@ int tls_stack_new(const struct tls_stack_config *cfg, struct tls_stack **out, st
 	s->config = *cfg->tls;
 	s->log = cfg->log;
 	s->records_max = cfg->records_max;
+	s->has_gcm = tls_gcm_init(&s->gcm);
+	tls_secret_pool_init(&s->secrets, sizeof(struct tls_secrets));
+	tls_secret_pool_init(&s->gcm_keys, sizeof(struct tls_gcm_key));
 	rc = tls_credentials_open(&s->credentials, &s->config, s->log, e);
 	if (rc) {
 		free(s);
@@ -182,6 +185,7 @@ void tls_stack_free(struct tls_stack *s)
 	}
 	tls_credentials_close(&s->credentials);
 	tls_secret_pool_fini(&s->secrets);
+	tls_secret_pool_fini(&s->gcm_keys);
 	OPENSSL_cleanse(s->scratch, sizeof s->scratch);
 	free(s);
 }

@@ -4,6 +4,7 @@
 #define TLS_STACK_H
 
 #include "tls/credentials.h"
+#include "tls/gcm.h"
 #include "tls/secret_pool.h"
 #include "tls/tls.h"
 
@@ -23,7 +24,10 @@ struct tls_stack {
 	const struct log_sink *log;
 	uint64_t records_max;
 	struct tls_credentials_source credentials;
-	struct tls_secret_pool secrets;
+	bool has_gcm;
+	struct tls_gcm gcm;
+	struct tls_secret_pool secrets;  /**< struct tls_secrets */
+	struct tls_secret_pool gcm_keys; /**< struct tls_gcm_key */
 	struct tls_stats stats;
 	LIST_HEAD(, tls_conn) conns;
 	LIST_HEAD(, tls_listener) listeners;

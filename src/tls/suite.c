@@ -9,9 +9,9 @@
 
 /* RFC 8446 section 5.5: 2^24.5 full records with AES-GCM; any number with ChaCha20. */
 static const struct tls_suite tls_suites[] = {
-	{0x1301, 16, 32, EVP_aes_128_gcm, EVP_sha256, UINT64_C(1) << 23},
-	{0x1302, 32, 48, EVP_aes_256_gcm, EVP_sha384, UINT64_C(1) << 23},
-	{0x1303, 32, 32, EVP_chacha20_poly1305, EVP_sha256, UINT64_C(1) << 40},
+	{0x1301, 16, 32, true, EVP_aes_128_gcm, EVP_sha256, UINT64_C(1) << 23},
+	{0x1302, 32, 48, true, EVP_aes_256_gcm, EVP_sha384, UINT64_C(1) << 23},
+	{0x1303, 32, 32, false, EVP_chacha20_poly1305, EVP_sha256, UINT64_C(1) << 40},
 };
 
 const struct tls_suite *tls_suite_find(uint16_t id)

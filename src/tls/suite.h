@@ -18,6 +18,7 @@ struct tls_suite {
 	uint16_t id;
 	uint8_t key_len;
 	uint8_t secret_len; /**< of the hash */
+	bool gcm;           /**< AES-GCM, which gcm.h has */
 	const EVP_CIPHER *(*cipher)(void);
 	const EVP_MD *(*hash)(void);
 	/** New keys after so many records, well before the limits of RFC 8446 section 5.5. */

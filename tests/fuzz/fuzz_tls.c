@@ -253,6 +253,7 @@ static void skip_handshake(struct user *u, uint8_t suite)
 	memset(u->secret, 0x42, sizeof u->secret);
 	tls_handshake_free(c->handshake);
 	c->handshake = NULL;
+	MUST(tls_conn_place_keys(c, &c->tx, s) && tls_conn_place_keys(c, &c->rx, s));
 	MUST(tls_direction_key(&c->tx, s, c->secrets->tx, true));
 	MUST(tls_direction_key(&c->rx, s, c->secrets->rx, false));
 	MUST(tls_direction_key(&u->tx, s, u->secret, true));

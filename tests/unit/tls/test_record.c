@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Records: the trace of RFC 8448 section 3, and every change of every byte. */
+/* Records: the trace of RFC 8448 section 3, and every change of every byte; by both libraries. */
 /* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,12 +32,34 @@ static void bytes_of(const char *hex, uint8_t *out, size_t len)
 	OPENSSL_free(b);
 }
 
+/* Records are made by libipsec-mb if there is one, and else by OpenSSL. */
+static struct tls_gcm gcm;
+static bool use_gcm;
+/* One for each direction that a test has at one time. */
+static struct tls_gcm_key gcm_keys[2];
+
+static int with_openssl(void **state)
+{
+	use_gcm = false;
+	return 0;
+}
+
+static int with_ipsec_mb(void **state)
+{
+	use_gcm = tls_gcm_init(&gcm);
+	return 0;
+}
+
 static void key(struct tls_direction *d, uint16_t suite, bool sealing)
 {
 	uint8_t secret[TLS_SECRET_MAX] = {0};
 
 	bytes_of(trace_secret, secret, 32);
 	*d = (struct tls_direction){0};
+	if (use_gcm && tls_suite_find(suite)->gcm) {
+		d->gcm = &gcm;
+		d->gcm_key = &gcm_keys[sealing];
+	}
 	assert_true(tls_direction_key(d, tls_suite_find(suite), secret, sealing));
 }
 
@@ -159,6 +181,46 @@ static void new_keys_begin_at_zero(void **state)
 	tls_direction_clear(&d);
 }
 
+/** Seal @p len bytes in one library, open them in the other. */
+static void expect_agreement(uint16_t suite, uint32_t len, size_t piece)
+{
+	static uint8_t a[TLS_CONTENT_MAX + TLS_RECORD_OVERHEAD], b[sizeof a], out[sizeof a];
+	struct tls_direction tx, rx;
+	uint32_t got;
+
+	for (uint32_t i = 0; i < len; i++)
+		a[TLS_HEADER_LEN + i] = b[TLS_HEADER_LEN + i] = (uint8_t)(i * 7 + len);
+	use_gcm = true;
+	key(&tx, suite, true);
+	assert_true(tls_record_seal(&tx, a, TLS_APPLICATION_DATA, len));
+	tls_direction_clear(&tx);
+	use_gcm = false;
+	key(&tx, suite, true);
+	assert_true(tls_record_seal(&tx, b, TLS_APPLICATION_DATA, len));
+	tls_direction_clear(&tx);
+	assert_memory_equal(a, b, len + TLS_RECORD_OVERHEAD);
+	use_gcm = true;
+	key(&rx, suite, false);
+	assert_true(open_in_pieces(&rx, a, len + TLS_RECORD_OVERHEAD, piece, out, &got));
+	assert_int_equal(got, len + TLS_TYPE_LEN);
+	for (uint32_t i = 0; i < len; i++)
+		assert_int_equal(out[i], (uint8_t)(i * 7 + len));
+	tls_direction_clear(&rx);
+}
+
+static void both_libraries_make_the_same_records(void **state)
+{
+	if (!tls_gcm_init(&gcm))
+		skip();
+	for (uint16_t suite = 0x1301; suite <= 0x1302; suite++) {
+		for (uint32_t len = 1; len < 600; len++)
+			expect_agreement(suite, len, 1 + len % 97 + len / 5);
+		for (uint32_t len = 1400; len <= TLS_CONTENT_MAX; len += 1249)
+			expect_agreement(suite, len, 1448);
+		expect_agreement(suite, TLS_CONTENT_MAX, TLS_CONTENT_MAX);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,5 +231,11 @@ int main(void)
 		cmocka_unit_test(new_keys_begin_at_zero),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	const struct CMUnitTest compared[] = {
+		cmocka_unit_test(both_libraries_make_the_same_records),
+	};
+
+	return cmocka_run_group_tests_name("OpenSSL", tests, with_openssl, NULL) +
+	       cmocka_run_group_tests_name("libipsec-mb", tests, with_ipsec_mb, NULL) +
+	       cmocka_run_group_tests(compared, NULL, NULL);
 }
