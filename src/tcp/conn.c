@@ -267,6 +267,19 @@ void tcp_conn_return_ring(struct tcp_conn *c)
 	c->ring_log2 = c->queued_most < 2 ? 0 : (uint8_t)(32 - __builtin_clz(c->queued_most - 1));
 }
 
+/**
+ * The record of text that the FIN rides on, or NULL: none waits, or the peer's window ends with the
+ * text, which shall not wait for one byte more.
+ */
+static struct tcp_record *tcp_conn_fin_carrier(const struct tcp_conn *c)
+{
+	struct tcp_record *r = tcp_sendq_unsent_tail(&c->sendq);
+
+	if (!r || seq_lt(r->seq, c->snd_max) || seq_geq(tcp_record_end(r), c->snd_una + c->snd_wnd))
+		return NULL;
+	return r;
+}
+
 void tcp_conn_queue_fin(struct tcp_conn *c)
 {
 	struct tcp_record *last;
@@ -277,15 +290,21 @@ void tcp_conn_queue_fin(struct tcp_conn *c)
 	c->fin_queued = true;
 	if (!tcp_synchronized(c))
 		return; /* tcp_conn_establish() comes back to it */
-	c->fin_owed = tcp_conn_send_room(c) != 0;
+	last = tcp_conn_fin_carrier(c);
+	c->fin_owed = !last && tcp_conn_send_room(c) != 0;
 	if (c->fin_owed) { /* the end of the round does */
 		tcp_conn_mark_dirty(c);
 		return;
 	}
-	last = c->sendq.count ? tcp_sendq_at(&c->sendq, c->sendq.count - 1) : NULL;
-	seq = last ? tcp_record_end(last) : c->snd_nxt;
-	tcp_sendq_push(&c->sendq, NULL, 0, 0, seq, TCP_REC_FIN);
-	c->s->tx_held++; /* every record counts, as every one is taken off again */
+	if (last) {
+		seq = tcp_record_end(last);
+		last->flags |= TCP_REC_FIN;
+	} else {
+		last = c->sendq.count ? tcp_sendq_at(&c->sendq, c->sendq.count - 1) : NULL;
+		seq = last ? tcp_record_end(last) : c->snd_nxt;
+		tcp_sendq_push(&c->sendq, NULL, 0, 0, seq, TCP_REC_FIN);
+		c->s->tx_held++; /* every record counts, as every one is taken off again */
+	}
 	c->state = c->state == TCP_CLOSE_WAIT ? TCP_LAST_ACK : TCP_FIN_WAIT_1;
 	c->push_seq = seq + 1;
 }

@@ -35,6 +35,8 @@ static int tcp_output_send_text(struct tcp_conn *c, struct tcp_record *r, bool l
 	unsigned hlen;
 
 	tcp_segment_begin(c, &h, r->seq, last ? TCP_ACK | TCP_PSH : TCP_ACK);
+	if (r->flags & TCP_REC_FIN)
+		h.flags |= TCP_FIN;
 	if (ect && c->cwr_pending) { /* section 6.1.2: on the first new text */
 		h.flags |= TCP_CWR;
 		c->cwr_pending = false;
@@ -120,7 +122,7 @@ static int tcp_output_send_record(struct tcp_conn *c, uint32_t i)
 	struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
 	int err;
 
-	if (r->flags & TCP_REC_FIN) {
+	if (!r->m) {
 		err = tcp_output_send_fin(c, r);
 	} else {
 		if (tcp_output_ready_record(c, i)) {

@@ -229,6 +229,10 @@ static void tcp_sendq_cut_front(
 	r->flags &= (uint8_t)~TCP_REC_SUM;
 	q->bytes -= n;
 	d->acked += n;
+	if (r->len == 0) { /* what remains is the FIN */
+		tcp_mbuf_cache_put(d->mbuf_cache, r->m);
+		r->m = NULL;
+	}
 }
 
 /** The record at the head leaves the queue; its slot keeps it until the next push. */
@@ -487,6 +491,7 @@ int tcp_sendq_split(struct tcp_sendq *q, uint32_t i, uint32_t len, struct rte_me
 	rest->seq = r->seq + len;
 	rest->len = (uint16_t)(r->len - len);
 	r->len = (uint16_t)len;
+	r->flags &= (uint8_t)~TCP_REC_FIN;
 	q->count++;
 	if (i < q->nxt) {
 		q->nxt++;

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 enum {
-	TCP_REC_FIN = 1, /**< no text, no mbuf: the FIN */
+	TCP_REC_FIN = 1, /**< the FIN is behind its text; without text there is no mbuf */
 	TCP_REC_SACKED = 2,
 	TCP_REC_LOST = 4,         /**< believed to have left the network by a loss */
 	TCP_REC_REXMIT = 8,       /**< sent again, and that transmission may still arrive */
@@ -142,7 +142,7 @@ int tcp_sendq_room(struct tcp_sendq *q);
  */
 void tcp_sendq_take_ring(struct tcp_sendq *q, struct tcp_record *ring, uint32_t cap);
 
-/** Append a record; owns @p m (NULL with TCP_REC_FIN). Needs tcp_sendq_room() first. */
+/** Append a record; owns @p m (NULL: a FIN alone). Needs tcp_sendq_room() first. */
 void tcp_sendq_push(struct tcp_sendq *q, struct rte_mbuf *m, uint16_t off, uint32_t len,
 	uint32_t seq, uint8_t flags);
 

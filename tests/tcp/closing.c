@@ -213,6 +213,46 @@ static void lost_fins(struct script *s)
 	state_is(s, "TIME-WAIT");
 }
 
+/* What waits for its turn takes the FIN along; what of it is lost comes again, with the FIN or
+ * without. */
+static void the_fin_rides_on_text(struct script *s)
+{
+	const uint32_t end = 10101;
+
+	accepted_far(s, 10 * MS);
+	writes(s, 10100);
+	host_sends(s, 1, 10001, 0);
+	shuts(s);
+	state_is(s, "FIN-WAIT-1");
+	nothing(s);
+	peer(s, ". 1 ack 10001");
+	host(s, "FP. 10001:%u ack 1", end);
+	host_within(s, SEC, "FP. 10001:%u ack 1", end);
+	peer(s, ". 1 ack %u", end); /* it took the text alone */
+	state_is(s, "FIN-WAIT-1");
+	host_within(s, SEC, "F. %u ack 1", end);
+	peer(s, ". 1 ack %u", end + 1);
+	state_is(s, "FIN-WAIT-2");
+	peer(s, "F. 1 ack %u", end + 1);
+	host(s, ". %u ack 2", end + 1);
+}
+
+/* Section 3.8.6.2.1: text that fits the window does not wait for the FIN's byte. */
+static void the_fin_has_no_window(struct script *s)
+{
+	accepted_far(s, 10 * MS);
+	writes(s, 10128);
+	host_sends(s, 1, 10001, 0);
+	peer(s, ". 1 ack 1 win 10128");
+	shuts(s);
+	nothing(s);
+	peer(s, ". 1 ack 10001 win 128");
+	host(s, ". 10001:10129 ack 1");
+	nothing(s);
+	peer(s, ". 1 ack 10129 win 1280");
+	host(s, "F. 10129 ack 1");
+}
+
 #define CLOSE "RFC 9293 section 3.6"
 
 const struct script_test script_tests[] = {
@@ -230,5 +270,7 @@ const struct script_test script_tests[] = {
 	SCRIPT(old_syn_in_time_wait, "RFC 9293 section 3.6.1", ALL_WAYS, 0),
 	SCRIPT(timestamps_decide_in_time_wait, "RFC 6191 section 2", V6 | SACK | WS | WRAP, TS),
 	SCRIPT(lost_fins, CLOSE, ALL_WAYS, 0),
+	SCRIPT(the_fin_rides_on_text, CLOSE, ALL_WAYS, 0),
+	SCRIPT(the_fin_has_no_window, "RFC 9293 section 3.8.6", V6 | TS | SACK | WRAP, 0),
 	SCRIPTS_END,
 };

@@ -209,6 +209,27 @@ static void test_fin_takes_one(void **state)
 	tcp_sendq_clear(&q);
 }
 
+static void test_fin_behind_text(void **state)
+{
+	struct tcp_sendq q = {0};
+
+	push(&q, 70, "abcdefg");
+	tcp_sendq_at(&q, 0)->flags |= TCP_REC_FIN;
+	assert_int_equal(tcp_record_end(tcp_sendq_at(&q, 0)), 78);
+	assert_int_equal(tcp_sendq_split(&q, 0, 4, pool), 0);
+	assert_int_equal(tcp_record_end(tcp_sendq_at(&q, 0)), 74);
+	assert_int_equal(tcp_record_end(tcp_sendq_at(&q, 1)), 78);
+	tcp_sendq_sent(&q, 0, 5);
+	tcp_sendq_sent(&q, 1, 5);
+	ack(&q, 77);
+	assert_int_equal(q.count, 1);
+	assert_int_equal(q.bytes, 0);
+	assert_null(tcp_sendq_at(&q, 0)->m);
+	ack(&q, 78);
+	assert_int_equal(q.count, 0);
+	tcp_sendq_clear(&q);
+}
+
 /* ---- invariants ---------------------------------------------------------------------------- */
 
 static bool in_flight(const struct tcp_record *r)
@@ -259,11 +280,11 @@ static void check(const struct tcp_sendq *q)
 		bytes += r->len;
 		if (r->flags & TCP_REC_SACKED) {
 			n_sacked++;
-			sacked += r->len;
+			sacked += tcp_record_space(r);
 			check_sacked(q, i);
 		}
-		lost += r->flags & TCP_REC_LOST ? r->len : 0;
-		rexmit += r->flags & TCP_REC_REXMIT ? r->len : 0;
+		lost += r->flags & TCP_REC_LOST ? tcp_record_space(r) : 0;
+		rexmit += r->flags & TCP_REC_REXMIT ? tcp_record_space(r) : 0;
 	}
 	assert_int_equal(q->bytes, bytes);
 	assert_int_equal(q->n_sacked, n_sacked);
@@ -298,6 +319,10 @@ static void step(struct tcp_sendq *q, uint32_t *end, uint64_t now)
 		if (q->count < 40) {
 			push(q, *end, "0123456789");
 			*end += 10;
+			if (below(4) == 0) { /* wherever it is, it is split off and acknowledged */
+				tcp_sendq_at(q, q->count - 1)->flags |= TCP_REC_FIN;
+				*end += 1;
+			}
 		}
 		break;
 	case 2:
@@ -363,6 +388,7 @@ int main(void)
 		cmocka_unit_test(test_split_and_renew),
 		cmocka_unit_test(test_split_of_the_unsent),
 		cmocka_unit_test(test_fin_takes_one),
+		cmocka_unit_test(test_fin_behind_text),
 		cmocka_unit_test(test_anything_goes),
 	};
 
