@@ -5,14 +5,17 @@
 #include "sock/option.h"
 
 #include <errno.h>
+#include <linux/tcp.h> /* libc's tcp_info is older */
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
 /** A peer that never closes its direction does not hold a released connection for longer. */
 #define ORPHAN_NS UINT64_C(60000000000)
+
+/** tcp_info.tcpi_state, which linux/tcp.h has no names for. */
+#define STATE_CLOSE 7
 
 /** Looks in the time in which a peer must acknowledge something. */
 #define ACK_LOOKS 4
@@ -126,6 +129,7 @@ void sock_conn_drop(struct sock_conn *c)
 	c->state = SOCK_OVER;
 	sock_unwatch(&c->source);
 	timer_stop(s->cfg.wheel, &c->timer);
+	peer_set_remove(&s->paused, &c->paused);
 	sock_conn_unmark_ready(c);
 	sock_conn_unmark_dirty(c);
 	sock_conn_unhold(c);
@@ -188,33 +192,71 @@ void sock_conn_end_if_closed(struct sock_conn *c)
 	if (!c->eof || !c->fin_sent)
 		return;
 	/* TIME-WAIT is the kernel's own: the socket is in CLOSED by then. */
-	if (sock_conn_info(c, &info) && info.tcpi_state == TCP_CLOSE)
+	if (sock_conn_info(c, &info) && info.tcpi_state == STATE_CLOSE)
 		sock_conn_end(c, sock_conn_error(sock_option_error(c->source.fd)));
 }
 
 /* ---- time-outs --------------------------------------------------------------------------- */
 
-static uint64_t sock_conn_patience(const struct sock_conn *c)
+#define MS UINT64_C(1000000)
+
+/** The time to the next look at what is not acknowledged. */
+static uint64_t sock_conn_look(const struct sock_conn *c)
 {
-	return c->s->cfg.user_timeout_ms * UINT64_C(1000000);
+	uint32_t ms = c->s->cfg.user_timeout_ms, zero = c->s->cfg.zero_window_timeout_ms;
+
+	return (zero && zero < ms ? zero : ms) * MS / ACK_LOOKS;
 }
 
 void sock_conn_expect_ack(struct sock_conn *c)
 {
 	if (timer_running(&c->timer))
 		return;
-	c->unacked_since = c->s->now;
-	timer_start(c->s->cfg.wheel, &c->timer, c->s->now + sock_conn_patience(c) / ACK_LOOKS);
+	c->unacked_since = c->acked_at = c->s->now;
+	timer_start(c->s->cfg.wheel, &c->timer, c->s->now + sock_conn_look(c));
 }
 
 /** RFC 9293 section 3.8.3. An answer to a probe of a closed window is one. */
-static bool sock_conn_is_silent(const struct sock_conn *c, uint64_t now)
+static bool sock_conn_is_silent(
+	const struct sock_conn *c, const struct tcp_info *info, uint64_t now)
 {
-	struct tcp_info info;
+	uint32_t ms = c->s->cfg.user_timeout_ms;
 
-	if (now - c->unacked_since < sock_conn_patience(c) || !sock_conn_info(c, &info))
+	return now - c->unacked_since >= ms * MS && info->tcpi_last_ack_recv >= ms;
+}
+
+/** What a peer must take for its window not to count as closed: a quarter of what waits, or that.
+ */
+#define ACKED_ENOUGH (64u * 1024)
+
+/** It answers, but for long takes next to nothing: all that waits is behind its window. */
+static bool sock_conn_is_stalled(struct sock_conn *c, const struct tcp_info *info, uint64_t now)
+{
+	uint64_t waits = sock_queued(c) + info->tcpi_notsent_bytes;
+	uint64_t enough = waits / 4 < ACKED_ENOUGH ? waits / 4 : ACKED_ENOUGH;
+
+	if (!waits || info->tcpi_bytes_acked - c->acked >= (enough ? enough : 1)) {
+		c->acked = info->tcpi_bytes_acked;
+		c->acked_at = now;
+	}
+	return c->s->cfg.zero_window_timeout_ms && info->tcpi_unacked == 0 &&
+	       now - c->acked_at >= c->s->cfg.zero_window_timeout_ms * MS;
+}
+
+/** Something waits for an acknowledgement. @return true: it is over. */
+static bool sock_conn_end_if_dead(struct sock_conn *c, uint64_t now)
+{
+	struct tcp_info info = {0};
+	bool stalled;
+
+	if (!sock_conn_info(c, &info))
 		return false;
-	return info.tcpi_last_ack_recv >= c->s->cfg.user_timeout_ms;
+	stalled = sock_conn_is_stalled(c, &info, now);
+	if (!stalled && !sock_conn_is_silent(c, &info, now))
+		return false;
+	c->s->stats.zero_window_timeouts += stalled;
+	sock_conn_end(c, -ETIMEDOUT);
+	return true;
 }
 
 static void sock_conn_on_timer(struct timer *t, uint64_t now)
@@ -230,10 +272,8 @@ static void sock_conn_on_timer(struct timer *t, uint64_t now)
 			timer_start(c->s->cfg.wheel, &c->timer, now + ORPHAN_NS / ACK_LOOKS);
 		return;
 	}
-	if (sock_conn_is_silent(c, now))
-		sock_conn_end(c, -ETIMEDOUT);
-	else
-		timer_start(c->s->cfg.wheel, &c->timer, now + sock_conn_patience(c) / ACK_LOOKS);
+	if (!sock_conn_end_if_dead(c, now))
+		timer_start(c->s->cfg.wheel, &c->timer, now + sock_conn_look(c));
 }
 
 /* ---- events ------------------------------------------------------------------------------ */

@@ -21,7 +21,10 @@ struct sock_conn {
 	struct ip_endpoint local, remote;
 	struct sock_buffer *rx, *tx; /**< NULL: nothing is in them */
 	struct timer timer;          /**< while something is unacknowledged, or an orphan lingers */
+	struct peer_charge paused;   /**< while its user leaves what has come */
 	uint64_t unacked_since;      /**< when the timer was started */
+	uint64_t acked;              /**< bytes, the last time that enough was acknowledged */
+	uint64_t acked_at;           /**< when that was, or something began to wait */
 	uint64_t sent_at;            /**< time of the last send */
 	unsigned series;             /**< sends since there was a pause between two */
 	size_t need;                 /**< unread bytes until they are shown again */

@@ -34,6 +34,29 @@ static size_t sock_show_once(struct sock_conn *c)
 	return used;
 }
 
+/**
+ * Its user wants nothing more for now, whatever may come. What has come is acknowledged and stays,
+ * in a buffer of ours: that is bounded for all such connections together.
+ */
+static void sock_show_paused(struct sock_conn *c)
+{
+	struct sock_stack *s = c->s;
+	struct peer_charge *out;
+
+	if (c->paused.peer)
+		return;
+	out = peer_set_in_the_way(&s->paused, &c->remote.addr, sock_stack_paused_most(s), 0);
+	if (out) {
+		struct sock_conn *victim = container_of(out, struct sock_conn, paused);
+
+		peer_set_remove(&s->paused, out);
+		s->stats.paused_evicted++;
+		victim->error = -ECONNABORTED;
+		sock_conn_mark_dirty(victim);
+	}
+	(void)peer_set_add(&s->paused, &c->paused, &c->remote.addr);
+}
+
 void sock_show(struct sock_conn *c)
 {
 	bool again = true;
@@ -52,6 +75,10 @@ void sock_show(struct sock_conn *c)
 			c->need = 0;
 		sock_give_back_if_empty(c);
 	}
+	if (c->rx && c->need == 0 && !c->error)
+		sock_show_paused(c);
+	else
+		peer_set_remove(&c->s->paused, &c->paused);
 }
 
 /* ---- read -------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@
 #define SOCK_SOCK_H
 
 #include "base/log.h"
+#include "base/random.h"
 #include "base/timer.h"
 #include "llp/llp.h"
 
@@ -35,7 +36,16 @@ struct sock_stack_config {
 	uint32_t send_buffer, receive_buffer; /**< the kernel's, bytes; 0: as it likes */
 	/** A peer that acknowledges nothing of what was sent for so long is gone; 0: 30,000 */
 	uint32_t user_timeout_ms;
+	/** One that acknowledges, but keeps its window closed for so long, is left; 0: never */
+	uint32_t zero_window_timeout_ms;
 	uint32_t keepalive_ms; /**< idle time before probes; 0: off */
+	/**
+	 * Bytes of buffers that connections may hold together whose users do not take what has
+	 * come. For one more, the oldest such connection gives way of the peer that has most.
+	 * 0: 64 MiB
+	 */
+	uint64_t paused_memory;
+	const struct random_source *random;
 };
 
 /** @return 0, -ENOMEM, or -errno: no descriptor for epoll. */
@@ -79,7 +89,8 @@ bool sock_is_parting(const struct sock_stack *s);
 struct sock_stats {
 	uint64_t connects, accepts, connections; /**< connections: now */
 	uint64_t bytes_in, bytes_out, receives, sends;
-	uint64_t no_descriptor; /**< sockets that could not be had */
+	uint64_t no_descriptor;                        /**< sockets that could not be had */
+	uint64_t paused_evicted, zero_window_timeouts; /**< connections ended for that */
 };
 
 const struct sock_stats *sock_stack_stats(const struct sock_stack *s);

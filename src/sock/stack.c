@@ -23,6 +23,7 @@
 #define LOOK_NS UINT64_C(3000)
 
 #define USER_TIMEOUT_MS 30000
+#define PAUSED_MEMORY   (UINT64_C(64) << 20)
 
 /* ---- descriptors ------------------------------------------------------------------------- */
 
@@ -48,6 +49,13 @@ bool sock_is_ours(const struct sock_stack *s, const struct ip_addr *a)
 	return s->cfg.num_addresses == 0;
 }
 
+uint32_t sock_stack_paused_most(const struct sock_stack *s)
+{
+	uint64_t most = s->cfg.paused_memory / SOCK_BUFFER;
+
+	return most == 0 ? 1 : most > UINT16_MAX ? UINT16_MAX : (uint32_t)most;
+}
+
 /* ---- life -------------------------------------------------------------------------------- */
 
 static void sock_stack_configure(struct sock_stack *s, const struct sock_stack_config *cfg)
@@ -60,6 +68,16 @@ static void sock_stack_configure(struct sock_stack *s, const struct sock_stack_c
 	s->cfg.addresses = s->addresses;
 	if (!s->cfg.user_timeout_ms)
 		s->cfg.user_timeout_ms = USER_TIMEOUT_MS;
+	if (!s->cfg.paused_memory)
+		s->cfg.paused_memory = PAUSED_MEMORY;
+}
+
+static int sock_stack_init_paused(struct sock_stack *s)
+{
+	struct siphash_key key;
+
+	s->cfg.random->fill(s->cfg.random->ctx, &key, sizeof key);
+	return peer_set_init(&s->paused, sock_stack_paused_most(s), &key);
 }
 
 /** sock_flush(), at the end of this round, does what there is to do. */
@@ -82,9 +100,15 @@ int sock_stack_create(const struct sock_stack_config *cfg, uint64_t now, struct 
 	TAILQ_INIT(&s->accepting);
 	TAILQ_INIT(&s->held);
 	timer_init(&s->held_timer, sock_stack_on_held);
+	rc = sock_stack_init_paused(s);
+	if (rc) {
+		free(s);
+		return rc;
+	}
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0) {
 		rc = -errno;
+		peer_set_fini(&s->paused);
 		free(s);
 		return rc;
 	}
@@ -121,6 +145,7 @@ void sock_stack_destroy(struct sock_stack *s)
 	while (!LIST_EMPTY(&s->ports))
 		sock_port_release(s, &LIST_FIRST(&s->ports)->local);
 	sock_stack_bury(s);
+	peer_set_fini(&s->paused);
 	sock_buffers_fini(&s->buffers);
 	close(s->epoll);
 	if (s->spare_fd >= 0)

@@ -3,6 +3,7 @@
 #ifndef SOCK_STACK_H
 #define SOCK_STACK_H
 
+#include "base/peer_set.h"
 #include "sock/buffer.h"
 #include "sock/sock.h"
 
@@ -42,6 +43,7 @@ struct sock_stack {
 	TAILQ_HEAD(, sock_conn) held;
 	struct timer held_timer; /**< for the first of them */
 	uint64_t looked_at;      /**< time of the last epoll_wait() */
+	struct peer_set paused;  /**< connections whose users do not take what has come */
 	/** Listeners with more connections to accept. */
 	TAILQ_HEAD(, llp_listener) accepting;
 	/** To be freed at the end of the round: a caller may be inside of them. */
@@ -56,6 +58,9 @@ int sock_watch(struct sock_stack *s, struct sock_source *source, uint32_t events
 
 /** Close the descriptor of @p source, if it has one. */
 void sock_unwatch(struct sock_source *source);
+
+/** Connections whose users may leave what has come, at most. */
+uint32_t sock_stack_paused_most(const struct sock_stack *s);
 
 /** True if @p a is ours: the host's, and among those of the configuration. */
 bool sock_is_ours(const struct sock_stack *s, const struct ip_addr *a);

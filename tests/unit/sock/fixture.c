@@ -97,6 +97,13 @@ static void fixture_line(void *ctx, enum log_level level, const char *text)
 
 static struct log_sink fixture_log = {.line = fixture_line, .max_level = LOG_LEVEL_DEBUG};
 
+static void fixture_fill(void *ctx, void *buf, size_t len)
+{
+	memset(buf, 0x5a, len);
+}
+
+static const struct random_source fixture_random = {.fill = fixture_fill};
+
 void fixture_open(struct fixture *f, const struct sock_stack_config *cfg)
 {
 	struct sock_stack_config c = cfg ? *cfg : (struct sock_stack_config){0};
@@ -106,6 +113,7 @@ void fixture_open(struct fixture *f, const struct sock_stack_config *cfg)
 	fixture_log.ctx = f;
 	c.wheel = &f->wheel;
 	c.log = &fixture_log;
+	c.random = &fixture_random;
 	assert_int_equal(sock_stack_create(&c, now_ns(), &f->s), 0);
 	f->llp = sock_llp_stack(f->s);
 }

@@ -113,6 +113,57 @@ static void a_paused_user_holds_one_buffer(void **state)
 	end();
 }
 
+static bool has_two_more(struct fixture *x)
+{
+	return x->accepts == 3 && x->seen.shows >= 3;
+}
+
+/** What nobody takes is bounded for all together; the oldest of the peer that has most goes. */
+static void paused_users_hold_so_many_buffers(void **state)
+{
+	const struct sock_stack_config cfg = {.paused_memory = 2 * SOCK_BUFFER};
+	struct ip_endpoint at, remote;
+	struct llp *first;
+	int more[2];
+	char byte;
+
+	fixture_open(&f, &cfg);
+	fixture_accept(&f, "127.0.0.1");
+	first = f.seen.llp;
+	llp_endpoints(first, &at, &remote);
+	f.seen.take = 0;
+	assert_int_equal(send(f.peer_fd, "x", 1, 0), 1);
+	while (f.seen.shows == 0)
+		fixture_round(&f);
+	/* It takes what has come, and is none of them: then it leaves some again. */
+	f.seen.take = SIZE_MAX;
+	llp_resume(first);
+	f.seen.take = 0;
+	assert_int_equal(send(f.peer_fd, "x", 1, 0), 1);
+	while (f.seen.shows < 3)
+		fixture_round(&f);
+	f.seen.shows = 1;
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(f.seen.closes, 0);
+		more[i] = fixture_plain_connect(&at);
+		assert_true(more[i] >= 0);
+		assert_int_equal(send(more[i], "x", 1, 0), 1);
+		while (f.accepts < i + 2 || f.seen.shows < i + 2)
+			fixture_round(&f);
+	}
+	fixture_until(&f, has_two_more);
+	fixture_until(&f, fixture_is_closed);
+	assert_int_equal(f.seen.closes, 1);
+	assert_int_equal(f.seen.error, -ECONNABORTED);
+	assert_int_equal(sock_stack_stats(f.s)->paused_evicted, 1);
+	assert_int_equal(recv(f.peer_fd, &byte, 1, 0), -1);
+	assert_int_equal(errno, ECONNRESET);
+	assert_int_equal(sock_stack_stats(f.s)->connections, 2);
+	close(more[0]);
+	close(more[1]);
+	fixture_close(&f);
+}
+
 static void resume_in_readable(struct seen *s)
 {
 	if (s->shows == 1)
@@ -188,6 +239,7 @@ int main(void)
 		cmocka_unit_test(what_is_left_is_shown_again_with_more),
 		cmocka_unit_test(nothing_is_shown_before_it_is_enough),
 		cmocka_unit_test(a_paused_user_holds_one_buffer),
+		cmocka_unit_test(paused_users_hold_so_many_buffers),
 		cmocka_unit_test(resuming_inside_shows_the_rest_at_once),
 		cmocka_unit_test(a_user_may_end_it_inside),
 		cmocka_unit_test(the_end_comes_behind_all_bytes),

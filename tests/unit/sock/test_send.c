@@ -3,7 +3,9 @@
 
 #include "tests/unit/sock/fixture.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -162,6 +164,54 @@ static void an_answer_is_not_held_back(void **state)
 	fixture_close(&f);
 }
 
+/** A round at a time that goes by as it likes. */
+static void round_at(uint64_t now)
+{
+	sock_set_now(f.s, now);
+	sock_poll(f.s);
+	timer_wheel_run(&f.wheel, now);
+	sock_flush(f.s);
+}
+
+/** Send without a pause for @p ms of the stack's time, or until it is over. */
+static void send_for(unsigned ms, bool reads)
+{
+	static uint64_t now;
+
+	now = now > f.wheel.now ? now : f.wheel.now;
+	for (unsigned i = 0; i < ms / 10 && f.seen.closes == 0; i++) {
+		if (f.seen.llp)
+			fixture_queue(&f, 200000, 50000, &next_out);
+		round_at(now += 10000000);
+		if (reads)
+			peer_reads();
+		poll(NULL, 0, 1);
+	}
+}
+
+static void a_closed_window_ends_it_after_its_time(void **state)
+{
+	const struct sock_stack_config cfg = {.zero_window_timeout_ms = 1000};
+
+	next_out = next_in = 0;
+	fixture_open(&f, &cfg);
+	fixture_connect(&f, "127.0.0.1");
+	send_for(20000, false);
+	assert_int_equal(f.seen.closes, 1);
+	assert_int_equal(f.seen.error, -ETIMEDOUT);
+	assert_int_equal(sock_stack_stats(f.s)->zero_window_timeouts, 1);
+	fixture_close(&f);
+	/* A peer that reads lives, and one that does not where no time is set. */
+	for (unsigned i = 0; i < 2; i++) {
+		next_out = next_in = 0;
+		fixture_open(&f, i == 0 ? &cfg : NULL);
+		fixture_connect(&f, "127.0.0.1");
+		send_for(4000, i == 0);
+		assert_int_equal(f.seen.closes, 0);
+		fixture_close(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +222,7 @@ int main(void)
 		cmocka_unit_test(what_waits_in_the_kernel_goes),
 		cmocka_unit_test(a_series_of_small_ones_is_gathered),
 		cmocka_unit_test(an_answer_is_not_held_back),
+		cmocka_unit_test(a_closed_window_ends_it_after_its_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
