@@ -105,7 +105,7 @@ static unsigned timer_first_slot(timer_slots s)
 static void timer_wheel_place(struct timer_wheel *w, struct timer *t)
 {
 	uint64_t tick = timer_tick_of(t->deadline);
-	uint64_t ahead = tick - w->tick;
+	uint64_t ahead = tick - w->tick, event;
 	unsigned level = 0;
 	unsigned slot;
 
@@ -116,6 +116,9 @@ static void timer_wheel_place(struct timer_wheel *w, struct timer *t)
 	}
 	if (ahead)
 		level = (unsigned)(63 - __builtin_clzll(ahead)) / SLOT_BITS;
+	event = tick >> (SLOT_BITS * level) << (SLOT_BITS * level);
+	if (event < w->event)
+		w->event = event;
 	slot = tick >> (SLOT_BITS * level) & (TIMER_SLOTS - 1);
 	w->occupied[level] |= timer_bit(slot);
 	timer_list_push(&w->slot[level][slot].lane[w->turn++ % TIMER_LANES], t);
@@ -123,7 +126,32 @@ static void timer_wheel_place(struct timer_wheel *w, struct timer *t)
 
 void timer_wheel_init(struct timer_wheel *w, uint64_t now)
 {
-	*w = (struct timer_wheel){.tick = now >> TICK_BITS, .now = now};
+	*w = (struct timer_wheel){.tick = now >> TICK_BITS, .now = now, .event = UINT64_MAX};
+}
+
+/*
+ * What w->event is, by looking. It changes only when a slot is filled or emptied: the wheel passes
+ * by nothing.
+ */
+static uint64_t timer_find_event(const struct timer_wheel *w)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (unsigned level = 0; level < TIMER_LEVELS; level++) {
+		timer_slots slots = w->occupied[level];
+		uint64_t at = w->tick >> (SLOT_BITS * level);
+		unsigned turn = (at + 1) & (TIMER_SLOTS - 1);
+		uint64_t event;
+
+		if (!slots)
+			continue;
+		/* Turned so that bit 0 is the slot after the current one. */
+		slots = slots >> turn | slots << (-turn & (TIMER_SLOTS - 1));
+		event = (at + 1 + timer_first_slot(slots)) << (SLOT_BITS * level);
+		if (event < first)
+			first = event;
+	}
+	return first;
 }
 
 void timer_start(struct timer_wheel *w, struct timer *t, uint64_t deadline)
@@ -151,30 +179,10 @@ void timer_stop(struct timer_wheel *w, struct timer *t)
 	if (head < first || head >= first + TIMER_LEVELS * TIMER_SLOTS * TIMER_LANES || *head)
 		return;
 	slot = (size_t)(head - first) / TIMER_LANES;
-	if (timer_slot_is_empty(&w->slot[0][0] + slot))
-		w->occupied[slot / TIMER_SLOTS] &= ~timer_bit(slot % TIMER_SLOTS);
-}
-
-/* The next tick after w->tick at which a slot is due or moves down; UINT64_MAX: none. */
-static uint64_t timer_next_event(const struct timer_wheel *w)
-{
-	uint64_t first = UINT64_MAX;
-
-	for (unsigned level = 0; level < TIMER_LEVELS; level++) {
-		timer_slots slots = w->occupied[level];
-		uint64_t at = w->tick >> (SLOT_BITS * level);
-		unsigned turn = (at + 1) & (TIMER_SLOTS - 1);
-		uint64_t event;
-
-		if (!slots)
-			continue;
-		/* Turned so that bit 0 is the slot after the current one. */
-		slots = slots >> turn | slots << (-turn & (TIMER_SLOTS - 1));
-		event = (at + 1 + timer_first_slot(slots)) << (SLOT_BITS * level);
-		if (event < first)
-			first = event;
-	}
-	return first;
+	if (!timer_slot_is_empty(&w->slot[0][0] + slot))
+		return;
+	w->occupied[slot / TIMER_SLOTS] &= ~timer_bit(slot % TIMER_SLOTS);
+	w->event = timer_find_event(w);
 }
 
 static void timer_slot_take(struct timer_wheel *w, unsigned level, struct timer_slot *to)
@@ -223,20 +231,19 @@ static void timer_fire_due(struct timer_wheel *w, uint64_t now)
 static void timer_turn(struct timer_wheel *w, uint64_t now)
 {
 	uint64_t target = now >> TICK_BITS;
-	uint64_t event;
 	struct timer_slot list;
 
 	if (w->due)
 		timer_fire_due(w, now);
 	while (w->tick < target) {
-		event = timer_next_event(w);
-		if (event > target) {
+		if (w->event > target) {
 			w->tick = target;
 			return;
 		}
-		w->tick = event;
+		w->tick = w->event;
 		timer_cascade(w);
 		timer_slot_take(w, 0, &list);
+		w->event = timer_find_event(w);
 		timer_fire(&list, now);
 	}
 }
@@ -252,11 +259,10 @@ void timer_wheel_run(struct timer_wheel *w, uint64_t now)
 
 uint64_t timer_wheel_next(const struct timer_wheel *w)
 {
-	uint64_t event, exact = timer_heap_next(&w->exact);
+	uint64_t event = w->event == UINT64_MAX ? TIMER_NEVER : w->event << TICK_BITS;
+	uint64_t exact = timer_heap_next(&w->exact);
 
 	if (w->due)
 		return w->now;
-	event = timer_next_event(w);
-	event = event == UINT64_MAX ? TIMER_NEVER : event << TICK_BITS;
 	return exact < event ? exact : event;
 }

@@ -50,6 +50,8 @@ struct timer_wheel {
 	struct timer *due; /**< started with a deadline in the past; they fire in the next run */
 	unsigned turn;     /**< the lane for the next timer */
 	timer_slots occupied[TIMER_LEVELS];
+	uint64_t
+		event; /**< the first tick at which a slot is due or moves down; UINT64_MAX: none */
 	struct timer_slot slot[TIMER_LEVELS][TIMER_SLOTS];
 	struct timer_heap exact; /**< timers to the nanosecond */
 };
@@ -82,8 +84,8 @@ void timer_wheel_run(struct timer_wheel *w, uint64_t now);
 
 /**
  * When timer_wheel_run() must be called next: at an exact deadline, or not later than the tick of
- * the earliest deadline. It may be earlier (a cascade). TIMER_NEVER when no timer runs. Takes
- * constant time.
+ * the earliest deadline. It may be earlier (a cascade). TIMER_NEVER when no timer runs. Nothing is
+ * searched.
  */
 uint64_t timer_wheel_next(const struct timer_wheel *w);
 

@@ -147,6 +147,27 @@ static void stop_and_restart(void **state)
 	assert_true(timer_wheel_next(&w) == TIMER_NEVER);
 }
 
+static void next_follows_what_starts_and_stops(void **state)
+{
+	struct timer_wheel w;
+	struct probe far, near;
+
+	timer_wheel_init(&w, 0);
+	probe_init(&far, &w);
+	probe_init(&near, &w);
+	timer_start(&w, &far.t, 100 * TIMER_TICK_NS);
+	assert_int_equal(timer_wheel_next(&w), 100 * TIMER_TICK_NS);
+	timer_start(&w, &near.t, 10 * TIMER_TICK_NS);
+	assert_int_equal(timer_wheel_next(&w), 10 * TIMER_TICK_NS);
+	timer_wheel_run(&w, 5 * TIMER_TICK_NS);
+	assert_int_equal(timer_wheel_next(&w), 10 * TIMER_TICK_NS);
+	timer_stop(&w, &near.t);
+	assert_int_equal(timer_wheel_next(&w), 100 * TIMER_TICK_NS);
+	timer_wheel_run(&w, 100 * TIMER_TICK_NS);
+	assert_int_equal(far.fired, 1);
+	assert_true(timer_wheel_next(&w) == TIMER_NEVER);
+}
+
 static void callback_may_stop_others_of_its_tick(void **state)
 {
 	struct timer_wheel w;
@@ -184,6 +205,29 @@ static void periodic_timer_catches_up(void **state)
 	assert_in_range(p.fired, 93, 100);
 }
 
+/**
+ * When does the wheel want to run, by a look at its slots? Level by level, at the first occupied
+ * slot after the one where it is.
+ */
+static uint64_t next_by_looking(const struct timer_wheel *w)
+{
+	uint64_t first = TIMER_NEVER;
+
+	for (unsigned level = 0; level < TIMER_LEVELS; level++) {
+		const uint64_t at = w->tick >> (7 * level);
+
+		for (uint64_t i = at + 1; i <= at + TIMER_SLOTS; i++) {
+			uint64_t when = (i << (7 * level)) * TIMER_TICK_NS;
+
+			if (w->occupied[level] >> (i % TIMER_SLOTS) & 1) {
+				first = when < first ? when : first;
+				break;
+			}
+		}
+	}
+	return first;
+}
+
 static void many_timers_against_a_plain_model(void **state)
 {
 	enum { N = 2000 };
@@ -211,10 +255,12 @@ static void many_timers_against_a_plain_model(void **state)
 				timer_start(&w, &p[i].t, deadline[i]);
 			}
 			p[i].fired = 0;
+			assert_true(timer_wheel_next(&w) == next_by_looking(&w));
 		}
 		seed = seed * 1103515245 + 12345;
 		now += (uint64_t)(seed >> 16) << (round % 12);
 		timer_wheel_run(&w, now);
+		assert_true(timer_wheel_next(&w) == next_by_looking(&w));
 		for (unsigned i = 0; i < N; i++) {
 			bool due = deadline[i] && deadline[i] + TIMER_TICK_NS <= now;
 
@@ -239,6 +285,7 @@ int main(void)
 		cmocka_unit_test(next_is_not_later_than_the_deadline),
 		cmocka_unit_test(past_deadline_fires_at_the_next_run),
 		cmocka_unit_test(stop_and_restart),
+		cmocka_unit_test(next_follows_what_starts_and_stops),
 		cmocka_unit_test(callback_may_stop_others_of_its_tick),
 		cmocka_unit_test(periodic_timer_catches_up),
 		cmocka_unit_test(many_timers_against_a_plain_model),
