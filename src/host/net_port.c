@@ -132,6 +132,8 @@ static int net_open_ip(struct net *n, struct config_error *e)
 		.log = &n->log.sink,
 		.transmit = poller_transmit,
 		.transmit_ctx = n->port,
+		.expedite = poller_expedite,
+		.expedite_ctx = &n->poller,
 		.tx_ipv4_cksum = caps->tx_ipv4_cksum,
 		.tx_tcp_cksum = caps->tx_tcp_cksum,
 	};

@@ -24,6 +24,7 @@ static uint64_t poller_clock(void *ctx)
 	if (p->tcp)
 		tcp_set_now(p->tcp, p->last);
 	port_set_now(p->port, p->last);
+	p->may_expedite = true;
 	return p->last;
 }
 
@@ -48,6 +49,7 @@ static unsigned poller_poll(void *ctx, uint64_t now)
 	unsigned n, handled = 0;
 
 	n = port_rx(p->port, pkts, POLL_BURST);
+	p->may_expedite = n <= 1;
 	if (p->ip)
 		handled = ip_input(p->ip, pkts, n, now);
 	else if (n)
@@ -206,6 +208,16 @@ void poller_fini(struct poller *p)
 void poller_transmit(void *port, struct rte_mbuf *m)
 {
 	port_tx(port, m);
+}
+
+void poller_expedite(void *poller)
+{
+	struct poller *p = poller;
+
+	if (!p->may_expedite)
+		return;
+	p->may_expedite = false;
+	port_flush(p->port);
 }
 
 void poller_wake_clear(struct poller *p)

@@ -44,6 +44,7 @@ struct poller {
 	uint64_t last;      /**< time of the last clock(): it never goes back */
 	unsigned lcore;     /**< lcore id for the holder of the engine's lock */
 	unsigned had;       /**< lcore id that the holder had before */
+	bool may_expedite;  /**< poller_expedite() has something to gain */
 	int wake_fd;        /**< eventfd that the engine's thread sleeps on */
 };
 
@@ -70,6 +71,13 @@ int poller_begin(struct poller *p, struct engine *e, const struct poller_source 
 
 /** ip_stack_config.transmit, with the port as its context. */
 void poller_transmit(void *port, struct rte_mbuf *m);
+
+/**
+ * ip_stack_config.expedite, with the poller as its context. A frame that is alone goes before the
+ * books are kept; where a burst is being answered, or for a second time under one lock, the answers
+ * go together at the end of the round.
+ */
+void poller_expedite(void *poller);
 
 /** Clear wake_fd. */
 void poller_wake_clear(struct poller *p);

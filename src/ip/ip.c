@@ -265,6 +265,12 @@ int ip_send_summed(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct 
 	return 0;
 }
 
+void ip_expedite(struct ip_stack *s)
+{
+	if (s->cfg.expedite)
+		s->cfg.expedite(s->cfg.expedite_ctx);
+}
+
 bool ip_path_waits(const struct ip_path *p)
 {
 	return p->neighbour && p->neighbour->queued;

@@ -39,6 +39,12 @@ struct ip_stack_config {
 	 */
 	void (*transmit)(void *ctx, struct rte_mbuf *m);
 	void *transmit_ctx;
+	/**
+	 * No more follows for now of what began with the last frame: whoever gathers frames may
+	 * hand on what there is, as somebody may wait for it. NULL: nobody gathers.
+	 */
+	void (*expedite)(void *ctx);
+	void *expedite_ctx;
 	bool tx_ipv4_cksum; /**< the port fills in IPv4 header checksums */
 	bool tx_tcp_cksum;  /**< the port fills in TCP checksums */
 	/**
@@ -187,6 +193,9 @@ int ip_path_init(struct ip_stack *s, struct ip_path *p, const struct ip_addr *sr
  *         the packet is then freed.
  */
 int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m, uint64_t now);
+
+/** Nothing follows for now what was sent last: ip_stack_config.expedite. */
+void ip_expedite(struct ip_stack *s);
 
 /** What a transport knows of the end of a packet: its last bytes, and the sum of their words. */
 struct ip_text_sum {

@@ -281,6 +281,9 @@ static bool tcp_output_send_allowed(struct tcp_conn *c, bool *sent)
 			tcp_conn_mark_dirty(c); /* no packet: again in the next round */
 			break;
 		}
+		/* The last one, and somebody may wait for it: the books can wait. */
+		if (i + 1 == c->sendq.count)
+			ip_expedite(c->s->cfg.ip);
 		if (tcp_ca_reducing(c))
 			tcp_prr_sent(&c->repair.prr, tcp_sendq_at(&c->sendq, i)->len);
 		if (i < c->sendq.nxt)

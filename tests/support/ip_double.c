@@ -121,6 +121,12 @@ int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbu
 	return ip_send_summed(s, p, proto, m, (struct ip_text_sum){0}, now);
 }
 
+void ip_expedite(struct ip_stack *s)
+{
+	if (s->expedite)
+		s->expedite(s);
+}
+
 /* What the transport knows must be true. */
 static void ip_double_check_sum(const struct rte_mbuf *m, struct ip_text_sum text)
 {

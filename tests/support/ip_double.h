@@ -30,6 +30,8 @@ struct ip_stack {
 	uint16_t path_mtu;           /**< 0: mtu */
 	unsigned confirms, doubts;
 	bool unsettled; /**< returned by ip_doubt() */
+	/** Called by ip_expedite(); NULL: it does nothing */
+	void (*expedite)(struct ip_stack *s);
 };
 
 void ip_double_init(struct ip_stack *s, uint16_t mtu, const char *addr);

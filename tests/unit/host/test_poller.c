@@ -40,6 +40,66 @@ static void rounds_carry_frames_up_and_down(void **state)
 	assert_true(port_get_stats(port)->tx_packets > 0);
 }
 
+/** A frame for nobody, to the port. */
+static void transmit_frame(void)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(port_pool(port));
+
+	assert_non_null(m);
+	memset(rte_pktmbuf_append(m, 60), 0x35, 60);
+	poller_transmit(port, m);
+}
+
+static uint64_t sent(void)
+{
+	return port_get_stats(port)->tx_packets;
+}
+
+static void a_frame_that_is_alone_need_not_wait(void **state)
+{
+	uint64_t before;
+
+	engine_lock(&engine);
+	before = sent();
+	transmit_frame();
+	assert_int_equal(sent(), before);
+	poller_expedite(&poller);
+	assert_int_equal(sent(), before + 1);
+	/* The second time, frames go together. */
+	transmit_frame();
+	poller_expedite(&poller);
+	assert_int_equal(sent(), before + 1);
+	engine_unlock(&engine);
+	assert_int_equal(sent(), before + 2);
+}
+
+static void answers_to_a_burst_go_together(void **state)
+{
+	uint64_t before;
+
+	while (engine_drive(&engine) > 0)
+		;
+	engine_lock(&engine);
+	transmit_frame();
+	transmit_frame();
+	engine_unlock(&engine);
+	assert_true(engine_trylock(&engine));
+	assert_int_equal(poller_ops.poll(&poller, engine.now), 2);
+	before = sent();
+	transmit_frame();
+	poller_expedite(&poller);
+	assert_int_equal(sent(), before);
+	engine_unlock(&engine);
+	assert_int_equal(sent(), before + 1);
+	/* To one that came alone, at once. */
+	assert_true(engine_trylock(&engine));
+	assert_int_equal(poller_ops.poll(&poller, engine.now), 1);
+	transmit_frame();
+	poller_expedite(&poller);
+	assert_int_equal(sent(), before + 2);
+	engine_unlock(&engine);
+}
+
 static void the_holder_has_the_engines_lcore(void **state)
 {
 	unsigned had = rte_lcore_id();
@@ -128,6 +188,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rounds_carry_frames_up_and_down),
+		cmocka_unit_test(a_frame_that_is_alone_need_not_wait),
+		cmocka_unit_test(answers_to_a_burst_go_together),
 		cmocka_unit_test(the_holder_has_the_engines_lcore),
 		cmocka_unit_test(wake_up_is_seen_and_cleared),
 		cmocka_unit_test(time_never_goes_back),

@@ -51,6 +51,39 @@ static void expect_known(uint32_t seq, uint32_t len, uint32_t known)
 	assert_int_equal(h.ip.text_sum.len, known);
 }
 
+static unsigned expedited, expedited_from;
+
+/** When the frame could be on its way, what it means for the connection is not yet written down. */
+static void expedite(struct ip_stack *s)
+{
+	expedited++;
+	assert_int_equal(ip_double_pending(s), expedited_from);
+	assert_int_equal(c->sendq.nxt, c->sendq.count - 1);
+}
+
+static void test_the_last_record_is_expedited(void **state)
+{
+	start(TCP_HAS_MSS);
+	expedited = 0;
+	h.ip.expedite = expedite;
+	queue(100, false);
+	queue(100, false);
+	queue(100, false);
+	expedited_from = 3;
+	llp_push(h.app.llp);
+	assert_int_equal(expedited, 1);
+	assert_int_equal(c->sendq.nxt, 3);
+	/* One that has to wait lets none go. */
+	queue(100, false);
+	host_round(&h);
+	assert_int_equal(expedited, 1);
+	expedited_from = 4;
+	llp_push(h.app.llp);
+	assert_int_equal(expedited, 2);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
 static void test_a_sum_stays_with_its_record(void **state)
 {
 	start(TCP_HAS_MSS | TCP_HAS_TS);
@@ -382,6 +415,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_record_is_a_segment),
+		cmocka_unit_test(test_the_last_record_is_expedited),
 		cmocka_unit_test(test_a_sum_stays_with_its_record),
 		cmocka_unit_test(test_sums_of_records_that_join),
 		cmocka_unit_test(test_a_record_that_is_cut_has_no_sum),
