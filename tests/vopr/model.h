@@ -210,6 +210,8 @@ void model_rq_set_limit(struct model_rq *rq, unsigned limit, uint64_t newest);
 void model_rq_limit_event(struct model_rq *rq);
 void model_qp_init(struct model *m, struct model_qp *qp, unsigned host, unsigned pd,
 	unsigned rights, struct model_rq *rq);
+/** So much time passes that what waits for a receive does so no longer. */
+void model_rq_expire(struct model_rq *rq);
 /** It is destroyed; model_gone() came before. */
 void model_qp_fini(struct model_qp *qp);
 

@@ -61,13 +61,17 @@ bool model_rq_is_spoiled(const struct model_rq *rq)
 	return false;
 }
 
-void model_rq_watch(struct model_rq *rq)
+/** There are fewer than messages on their way to them. */
+static bool model_rq_is_short(const struct model_rq *rq)
+{
+	return rq->expected + rq->holes > rq->count;
+}
+
+/** Of a shared queue, any of its messages may be that which comes too late. */
+static void model_rq_fear(struct model_rq *rq)
 {
 	struct model_qp *q;
 
-	if (rq->m->waits || rq->expected + rq->holes <= rq->count)
-		return;
-	/* Of a shared queue, any of its messages may be that which comes too late. */
 	LIST_FOREACH (q, &rq->users, user) {
 		const struct model_wr *s = TAILQ_LAST(&q->inbox, model_wrs);
 
@@ -76,6 +80,18 @@ void model_rq_watch(struct model_rq *rq)
 		else if (s)
 			q->left_why |= MODEL_BY_RECEIVE;
 	}
+}
+
+void model_rq_watch(struct model_rq *rq)
+{
+	if (!rq->m->waits && model_rq_is_short(rq))
+		model_rq_fear(rq);
+}
+
+void model_rq_expire(struct model_rq *rq)
+{
+	if (model_rq_is_short(rq))
+		model_rq_fear(rq);
 }
 
 /* ---- the limit --------------------------------------------------------------------------- */

@@ -90,6 +90,7 @@ struct world_qp {
 	struct world_srq *srq;
 	struct world_end *end;
 	bool linked;  /**< the model knows of its connection */
+	unsigned far; /**< the host at its other end, which stays when the peer is gone */
 	bool drained; /**< in SQD by its program */
 	bool told_drained;
 	bool asked;   /**< which wants to be told when all that had begun has ended */

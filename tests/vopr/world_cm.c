@@ -126,6 +126,8 @@ static void answer(void *ctx)
 	rnic_ep_set_context(r->ep, end_event, r->end);
 	to->linked = from->linked = true;
 	model_connect(&to->model, &from->model);
+	to->far = from->h->index;
+	from->far = to->h->index;
 	world_trace(w, "host %u: qp %u accepts qp %u of host %u", r->h->index, to->slot, from->slot,
 		from->h->index);
 	if (rnic_ep_accept(r->ep, &cp) < 0)

@@ -10,14 +10,15 @@
 /** From about here on, TCP gives up on a peer that reads nothing. */
 #define PATIENCE (50 * SIM_S)
 
-/** Streams between them may end from here on. */
+/** Streams between them may end from here on, also one whose peer is gone: what that has sent is on
+ *  its way still. */
 static void excuse_between(struct world *w, unsigned a, unsigned b)
 {
 	for (unsigned i = 0; i < WORLD_QPS; i++) {
-		struct model_qp *q = &w->host[a].qp[i].model;
+		struct world_qp *q = &w->host[a].qp[i];
 
-		if (w->host[a].qp[i].linked && q->peer && q->peer->host == b)
-			model_excuse(q);
+		if (q->qp && q->linked && q->far == b)
+			model_excuse(&q->model);
 	}
 }
 
@@ -53,7 +54,7 @@ static void garble_between(struct world *w, unsigned a, unsigned b)
 	for (unsigned i = 0; i < WORLD_QPS; i++) {
 		struct world_qp *q = &w->host[a].qp[i];
 
-		if (q->qp && (!q->model.peer || q->model.peer->host == b))
+		if (q->qp && (!q->linked || q->far == b))
 			q->garbled = true;
 	}
 }
@@ -339,14 +340,27 @@ static void freeze(struct world_host *h)
 	sim_run(w->s, t, NULL, NULL);
 }
 
+/** Messages that it has got and keeps for a receive have waited for so long. */
+static void expire_waiting(struct world_host *h)
+{
+	for (unsigned i = 0; i < WORLD_QPS; i++) {
+		struct world_qp *q = &h->qp[i];
+
+		if (q->qp && q->linked)
+			model_rq_expire(q->model.rq);
+	}
+}
+
 static void step_clock(struct world_host *h)
 {
 	struct world *w = h->w;
 	uint64_t t = any_time(w, 86400 * SIM_S);
 
 	world_trace(w, "host %u: its clock jumps by %.3f s", h->index, (double)t / 1e9);
-	if (t >= CUT_HARMLESS)
+	if (t >= CUT_HARMLESS) {
 		excuse_all_also_new(h);
+		expire_waiting(h);
+	}
 	sim_host_step_clock(h->host, t);
 }
 
