@@ -345,10 +345,13 @@ static void qp_serve(struct engine_doorbell *d)
 
 	if (qp->cq_failed && !qp->in_error)
 		qp_fail(qp);
-	if (qp->in_error)
+	if (qp->in_error) {
 		qp_flush(qp);
-	else if (qp_has_stream(qp))
+		return;
+	}
+	if (qp_has_stream(qp))
 		qp_serve_stream(qp);
-	else if (qp->pairing)
+	/* Also with a stream: the peer may not have said anything yet, and never will. */
+	if (qp->pairing)
 		pairing_serve(qp->pairing);
 }

@@ -5,6 +5,7 @@
 #include "pair.h"
 #include "rnic/conn.h"
 #include "rnic/qp.h"
+#include "support/engine_round.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -309,6 +310,30 @@ static void test_peer_is_lost(void **state)
 	assert_int_equal(state_of(&p.b), RNIC_QP_ERROR);
 }
 
+/* The side that connects is gone before it has said anything: what was posted meanwhile finds it.
+ */
+static void test_peer_leaves_before_it_speaks(void **state)
+{
+	assert_int_equal(rnic_pairing_open(p.b.rnic), 0);
+	to_rtr(&p.a);
+	pair_advance(&p, 100);
+	p.quiet = true;
+	to_rtr(&p.b);
+	to_rts(&p.b);
+	assert_true(qp_has_stream(p.b.qp));
+	send_from(&p.b, 1, 'y');
+	engine_round(&p.engine);
+	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
+	p.a.qp = NULL;
+	p.quiet = false;
+	pair_advance(&p, 9900);
+	pair_expect_none(&p, &p.b);
+	assert_false(qp_has_stream(p.b.qp));
+	pair_advance(&p, 200);
+	pair_expect(&p, &p.b, 1, RDMAP_WC_RETRY_EXC_ERR);
+	assert_int_equal(state_of(&p.b), RNIC_QP_ERROR);
+}
+
 /* ---- failures -------------------------------------------------------------------------------- */
 
 /* As long as nothing is to be sent, nobody asked. */
@@ -588,6 +613,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_peer_leaves_for_ever, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_goes_to_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_is_lost, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_peer_leaves_before_it_speaks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nobody_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nobody_comes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_silent_host, setup, teardown),
