@@ -78,6 +78,15 @@ void sim_headers_checksum(const struct sim_headers *h)
 	cksum_store(l4 + TCP_OFF_CKSUM, (uint16_t)~cksum_fold(sum + cksum_bytes(l4, len)));
 }
 
+bool sim_headers_are_sound(const struct sim_headers *h)
+{
+	uint8_t *ip = h->frame + h->l3 + IPV4_CKSUM, *tcp = h->frame + h->l4 + TCP_OFF_CKSUM;
+	uint16_t ip_before = h->v4 ? load_be16(ip) : 0, tcp_before = load_be16(tcp);
+
+	sim_headers_checksum(h);
+	return (!h->v4 || load_be16(ip) == ip_before) && load_be16(tcp) == tcp_before;
+}
+
 void sim_headers_set_text(struct rte_mbuf *m, const struct sim_headers *h, uint32_t len)
 {
 	struct sim_headers now = *h;

@@ -32,6 +32,12 @@ bool sim_headers_find(struct rte_mbuf *m, struct sim_headers *h);
 void sim_headers_checksum(const struct sim_headers *h);
 
 /**
+ * Were the IPv4 header's and the TCP checksum right? They are from here on. The frame must be
+ * contiguous, and one's own.
+ */
+bool sim_headers_are_sound(const struct sim_headers *h);
+
+/**
  * The text at @p h's place in @p m, which is one's own, now has @p len bytes: set the lengths and
  * checksums.
  */

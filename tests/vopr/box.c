@@ -14,14 +14,16 @@
 #define REPEAT_MOST (60 * SIM_S)
 #define REPEAT_P    0.02
 #define REPEATS     64
-/** Bits of a port that a translation changes: it stays an ephemeral one (RFC 6335 section 6). */
-#define PORT_BITS 0x3fff
+/** The least ephemeral port, and the bits that a translation changes: it stays one (RFC 6335
+ * section 6). */
+#define PORT_LEAST 49152
+#define PORT_BITS  0x3fff
 
 struct box {
 	struct sim_element out, in; /**< out is the one that the simulation knows */
 	struct prng rng;
 	unsigned acts;
-	uint16_t fixed, translation; /**< the difference of inside and outside ports */
+	uint16_t translation; /**< the difference of inside and outside ports */
 	struct sim_fifo held;
 	struct sim_event release;
 	struct sim_heap old;
@@ -141,18 +143,8 @@ static void rewrite_tcp(struct box *x, const struct sim_headers *h)
 
 static void translate(const struct box *x, uint8_t *port)
 {
-	if (load_be16(port) != x->fixed)
+	if (load_be16(port) >= PORT_LEAST)
 		store_be16(port, load_be16(port) ^ x->translation);
-}
-
-/** A segment that was corrupted on its way must not get a right checksum here. */
-static bool is_sound(const struct sim_headers *h)
-{
-	uint8_t *ip = h->frame + h->l3 + IPV4_CKSUM, *tcp = h->frame + h->l4 + TCP_OFF_CKSUM;
-	uint16_t ip_before = h->v4 ? load_be16(ip) : 0, tcp_before = load_be16(tcp);
-
-	sim_headers_checksum(h);
-	return (!h->v4 || load_be16(ip) == ip_before) && load_be16(tcp) == tcp_before;
 }
 
 /** @return @p m, with bytes of its own, or NULL. */
@@ -163,7 +155,8 @@ static struct rte_mbuf *rewrite(struct box *x, struct rte_mbuf *m, bool outwards
 	m = sim_packet_own(x->out.sim, m);
 	if (!m || !sim_headers_find(m, &h) || !h.is_tcp)
 		return m;
-	if (!is_sound(&h)) {
+	/* A segment that was corrupted on its way must not get a right checksum here. */
+	if (!sim_headers_are_sound(&h)) {
 		rte_pktmbuf_free(m);
 		return NULL;
 	}
@@ -215,7 +208,7 @@ static void box_destroy(struct sim_element *e)
 	free(x);
 }
 
-struct box *box_create(struct sim *s, uint16_t fixed)
+struct box *box_create(struct sim *s)
 {
 	static const struct sim_element_ops out_ops = {out_input, box_destroy};
 	static const struct sim_element_ops in_ops = {.input = in_input};
@@ -223,7 +216,6 @@ struct box *box_create(struct sim *s, uint16_t fixed)
 
 	x->in = (struct sim_element){.ops = &in_ops, .sim = s};
 	x->rng.state = prng_u64(&s->rng);
-	x->fixed = fixed;
 	x->release.fn = released;
 	x->repeat.fn = repeated;
 	return x;

@@ -25,8 +25,8 @@ enum box_act {
 
 struct box;
 
-/** @param fixed the port of listeners, which no translation changes. */
-struct box *box_create(struct sim *s, uint16_t fixed);
+/** No translation changes the ports of listeners, which are below 49152. */
+struct box *box_create(struct sim *s);
 
 /** From the host, and to it. */
 struct sim_element *box_out(struct box *x);

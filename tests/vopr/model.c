@@ -112,6 +112,21 @@ void model_connect(struct model_qp *a, struct model_qp *b)
 	b->peer = a;
 }
 
+void model_pair(struct model_qp *a, struct model_qp *b)
+{
+	model_connect(a, b);
+	a->paired = b->paired = true;
+	a->told = b->told = true;
+}
+
+/** Something has come from the other side. */
+static void stream_is_proven(struct model_qp *qp)
+{
+	qp->made = true;
+	if (qp->peer)
+		qp->peer->made = true;
+}
+
 void model_established(struct model_qp *qp)
 {
 	qp->told = true;
@@ -306,6 +321,8 @@ static bool status_is_true(
 		       (w->verdict_remote != MODEL_YES || qp->why & MODEL_BY_RECEIVE);
 	case MODEL_REMOTE_ERROR: /* there is no receive */
 		return is_message(w) && reason_all(qp) & MODEL_BY_RECEIVE;
+	case MODEL_RETRY_ERROR: /* the oldest, and no other */
+		return qp->paired && !qp->sq_failed && reason_may_end(qp);
 	default:
 		return false;
 	}
@@ -332,6 +349,7 @@ static void request_good(struct model_qp *qp, struct model_wr *w)
 		model_fail(m, "host %u: request %#jx was answered behind one that must end all",
 			qp->host, (uintmax_t)w->id);
 	if (model_is_answered(w)) {
+		stream_is_proven(qp);
 		reason_clear(qp, w->seq, true);
 		if (qp->peer)
 			effect_delivered(qp->peer, w->seq, true);
@@ -352,11 +370,11 @@ static void request_done(struct model_qp *qp, struct model_wr *w, enum model_sta
 		request_good(qp, w);
 	} else {
 		qp->m->failed++;
-		qp->sq_failed = true;
 		if (!status_is_true(qp, w, status))
 			model_fail(qp->m,
 				"host %u: request %#jx ended with status %u for no reason",
 				qp->host, (uintmax_t)w->id, status);
+		qp->sq_failed = true;
 	}
 	effect_own_memory(qp->m, qp->host, w, status == MODEL_GOOD);
 	/* One that has failed may reach the peer all the same, late. */
@@ -401,6 +419,7 @@ static void recv_good(struct model_qp *qp, struct model_wr *w, const struct mode
 		return;
 	}
 	qp->m->received++;
+	stream_is_proven(qp);
 	imm = s->op == MODEL_WRITE_IMM;
 	if (c->length != s->length || c->immediate != imm || (imm && c->imm != s->imm) ||
 		c->solicited != s->solicited || c->ends != (s->change != NULL) ||

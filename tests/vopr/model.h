@@ -45,6 +45,7 @@ enum model_status {
 	MODEL_REMOTE_ACCESS_ERROR,  /**< the peer does not allow it */
 	MODEL_REMOTE_REQUEST_ERROR, /**< too long for the peer's receive, or no key to end */
 	MODEL_REMOTE_ERROR,         /**< the peer has no receive */
+	MODEL_RETRY_ERROR,          /**< the peer is not there, of a pair without rdma_cm */
 	MODEL_OTHER_ERROR,          /**< which no program here can cause */
 };
 
@@ -140,6 +141,7 @@ struct model_qp {
 	bool dead;         /**< there was */
 	bool told;         /**< its program has been told of it */
 	bool made;         /**< both have */
+	bool paired;       /**< without rdma_cm: see model_pair() */
 	unsigned why;      /**< MODEL_BY_*: reasons of its own why its stream may end */
 	unsigned left_why; /**< those of its peer, which is gone */
 	unsigned reasons, lasting, lasting_reasons;
@@ -208,15 +210,20 @@ void model_rq_fini(struct model_rq *rq);
 /** Tell when fewer than @p limit elements are left. @p newest: the number of the newest request. */
 void model_rq_set_limit(struct model_rq *rq, unsigned limit, uint64_t newest);
 void model_rq_limit_event(struct model_rq *rq);
-void model_qp_init(struct model *m, struct model_qp *qp, unsigned host, unsigned pd,
-	unsigned rights, struct model_rq *rq);
 /** So much time passes that what waits for a receive does so no longer. */
 void model_rq_expire(struct model_rq *rq);
+void model_qp_init(struct model *m, struct model_qp *qp, unsigned host, unsigned pd,
+	unsigned rights, struct model_rq *rq);
 /** It is destroyed; model_gone() came before. */
 void model_qp_fini(struct model_qp *qp);
 
 /** They are about to be connected. */
 void model_connect(struct model_qp *a, struct model_qp *b);
+/**
+ * Likewise, without rdma_cm: nobody is told of the stream, messages always wait for their receives,
+ * and if one side ends, what the other posts next tells.
+ */
+void model_pair(struct model_qp *a, struct model_qp *b);
 /** Its program is told of it. */
 void model_established(struct model_qp *qp);
 /** Its program is told of the end. */

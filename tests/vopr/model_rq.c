@@ -75,6 +75,8 @@ static void model_rq_fear(struct model_rq *rq)
 	LIST_FOREACH (q, &rq->users, user) {
 		const struct model_wr *s = TAILQ_LAST(&q->inbox, model_wrs);
 
+		if (q->paired)
+			continue;
 		if (s && q->peer)
 			reason_add(q->peer, MODEL_BY_RECEIVE, s);
 		else if (s)

@@ -71,6 +71,7 @@ static void profile_generate(struct profile *p, uint64_t seed, unsigned version,
 	static const double rates[] = {0, 0, 0, 0.002, 0.02};
 	static const double weights[] = {0, 0.3, 1, 3};
 	static const uint16_t mtus[] = {1500, 1500, 1500, 9000, 576, 1280};
+	static const double pairs[] = {0, 0, 0.3, 1};
 	static const char *const controls[] = {NULL, "cubic", "bbr", "newreno"};
 
 	*p = (struct profile){.seed = seed, .version = version};
@@ -90,6 +91,7 @@ static void profile_generate(struct profile *p, uint64_t seed, unsigned version,
 	p->changes = weights[prng_below(r, 4)];
 	p->congestion_control = controls[prng_below(r, 4)];
 	p->small_cq = version >= 2 && prng_chance(r, 0.3);
+	p->pairs = version >= 4 ? pairs[prng_below(r, 4)] : 0;
 }
 
 static double weight(const struct profile *p, unsigned kind)

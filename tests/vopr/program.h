@@ -73,6 +73,7 @@ struct profile {
 	uint16_t mtu;
 	bool small_cq;          /**< there is a CQ that may overflow */
 	double offences;        /**< share of requests that must fail */
+	double pairs;           /**< share of connections that are made without rdma_cm */
 	double faults, changes; /**< weight of such steps */
 	const char *congestion_control;
 };
@@ -84,7 +85,7 @@ struct program {
 };
 
 /** What new steps and new choices begin with, so that a seed keeps the program that it had. */
-#define PROGRAM_VERSION 3
+#define PROGRAM_VERSION 4
 
 /** @param n steps. @param version of the generator. */
 void program_generate(struct program *p, uint64_t seed, unsigned n, unsigned version);

@@ -151,13 +151,15 @@ static bool settled(struct world *w, bool say)
 
 /**
  * A receiver that was told of a longer FPDU than was sent waits for its end, and RFC 5044 knows no
- * other way: its program loses patience.
+ * other way; and nobody need notice that the peer of a pair without rdma_cm has ended. Its program
+ * loses patience.
  */
 static void give_up(struct world_qp *q)
 {
 	struct world *w = q->h->w;
 
-	if (!q->garbled || sim_now(w->s) < w->calm_since + 20 * SIM_S || model_idle(&q->model))
+	if ((!q->garbled && !world_pair_is_forgotten(q)) ||
+		sim_now(w->s) < w->calm_since + 45 * SIM_S || model_idle(&q->model))
 		return;
 	model_end(&q->model);
 	world_must(w,

@@ -55,7 +55,8 @@ static struct sim_host *host_create(const struct world *w, unsigned i)
 				 .peer_to_peer = p->peer_to_peer,
 				 .in_order = p->in_order,
 				 .rtr = MPA_RTR_WRITE | MPA_RTR_READ},
-			.rnr_timeout_ms = p->waits ? 1000000 : 0},
+			.rnr_timeout_ms = p->waits ? 1000000 : 0,
+			.pairing_port = p->pairs > 0 ? WORLD_PAIR_PORT : 0},
 	};
 
 	if (p->mtu >= 1280 && p->seed & 1)
@@ -87,6 +88,9 @@ static void device_event(void *arg, const struct rnic_event *ev)
 		break;
 	case RNIC_EVENT_SQ_DRAINED:
 		world_qp_drained(q);
+		break;
+	case RNIC_EVENT_QP_ESTABLISHED:
+		world_pair_joined(q);
 		break;
 	case RNIC_EVENT_SRQ_LIMIT:
 		model_rq_limit_event(&((struct world_srq *)ev->context)->rq);

@@ -17,19 +17,21 @@
 #include "vopr/forge.h"
 #include "vopr/mangle.h"
 #include "vopr/model.h"
+#include "vopr/overlap.h"
 #include "vopr/program.h"
 
 #include <stdio.h>
 
-#define WORLD_PDS   2
-#define WORLD_CQS   4
-#define WORLD_SRQS  2
-#define WORLD_MRS   6
-#define WORLD_MWS   4
-#define WORLD_QPS   8
-#define WORLD_DEPTH 32
-#define WORLD_SMALL 16 /**< entries of the last CQ, which may overflow */
-#define WORLD_PORT  7174
+#define WORLD_PDS       2
+#define WORLD_CQS       4
+#define WORLD_SRQS      2
+#define WORLD_MRS       6
+#define WORLD_MWS       4
+#define WORLD_QPS       8
+#define WORLD_DEPTH     32
+#define WORLD_SMALL     16 /**< entries of the last CQ, which may overflow */
+#define WORLD_PORT      7174
+#define WORLD_PAIR_PORT 7175
 
 #define WORLD_REMOTE \
 	(RNIC_ACCESS_REMOTE_WRITE | RNIC_ACCESS_REMOTE_READ | RNIC_ACCESS_REMOTE_ATOMIC)
@@ -89,9 +91,12 @@ struct world_qp {
 	struct world_cq *send_cq, *recv_cq;
 	struct world_srq *srq;
 	struct world_end *end;
-	bool linked;  /**< the model knows of its connection */
-	unsigned far; /**< the host at its other end, which stays when the peer is gone */
-	bool drained; /**< in SQD by its program */
+	bool linked;      /**< the model knows of its connection */
+	unsigned far;     /**< the host at its other end, which stays when the peer is gone */
+	uint64_t paired;  /**< the attempt to connect it without rdma_cm; 0: none */
+	bool told_joined; /**< that its stream stands, while it was in RTR */
+	bool endless;     /**< what it posts waits for its peer for ever */
+	bool drained;     /**< in SQD by its program */
 	bool told_drained;
 	bool asked;   /**< which wants to be told when all that had begun has ended */
 	bool garbled; /**< the network changed what its stream carries, or may have */
@@ -118,6 +123,7 @@ struct world_host {
 	struct mangle *mangle;
 	struct box *box;
 	struct forge *forge;
+	struct overlap *overlap;
 	struct sim_element *split, *coalesce; /**< of what it sends */
 	bool resplit;                         /**< in other sizes after each step */
 };
@@ -232,6 +238,16 @@ void world_disconnect(struct world_host *h);
 void world_end_destroy(struct world_host *h);
 /** Free what is over. */
 void world_reap(struct world_host *h);
+
+/* world_pair.c */
+/** Both programs know of each other, and connect without rdma_cm. */
+void world_pair(struct world_qp *q, struct world_qp *to);
+/** An event tells that the stream stands. */
+void world_pair_joined(struct world_qp *q);
+/** The peer has ended. */
+bool world_pair_is_left(const struct world_qp *q);
+/** Likewise, and nobody need notice: docs/connect.md. */
+bool world_pair_is_forgotten(const struct world_qp *q);
 
 /* world_fault.c */
 void world_network_create(struct world *w, const char *pcap);

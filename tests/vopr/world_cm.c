@@ -90,7 +90,8 @@ static bool find_both(struct request *r, struct world_qp **to, struct world_qp *
 		(*from)->end->asked = true;
 	}
 	return (*to)->qp && !(*to)->end && rnic_qp_get_state((*to)->qp) == RNIC_QP_INIT &&
-	       is_of(r, *from) && !(*from)->end->over && !(*from)->linked && *to != *from;
+	       !(*to)->paired && is_of(r, *from) && !(*from)->end->over && !(*from)->linked &&
+	       *to != *from;
 }
 
 static void reject(struct request *r)
@@ -125,9 +126,9 @@ static void answer(void *ctx)
 	r->end->ep = r->ep;
 	rnic_ep_set_context(r->ep, end_event, r->end);
 	to->linked = from->linked = true;
-	model_connect(&to->model, &from->model);
 	to->far = from->h->index;
 	from->far = to->h->index;
+	model_connect(&to->model, &from->model);
 	world_trace(w, "host %u: qp %u accepts qp %u of host %u", r->h->index, to->slot, from->slot,
 		from->h->index);
 	if (rnic_ep_accept(r->ep, &cp) < 0)
@@ -173,7 +174,7 @@ void world_listen(struct world_host *h)
 
 static bool is_idle(const struct world_qp *q)
 {
-	return q->qp && !q->end && rnic_qp_get_state(q->qp) == RNIC_QP_INIT;
+	return q->qp && !q->end && !q->paired && rnic_qp_get_state(q->qp) == RNIC_QP_INIT;
 }
 
 static struct world_qp *idle_qp(struct world_host *h, const struct world_qp *not_this)
@@ -205,6 +206,10 @@ void world_connect(struct world_host *h)
 	to = q ? idle_qp(peer, q) : NULL;
 	if (!to)
 		return;
+	if (world_chance_since(w, 4, w->program->profile.pairs)) {
+		world_pair(q, to);
+		return;
+	}
 	e = end_new(h, q);
 	cp.qp = q->qp;
 	cp.ird = cp.ord = (uint16_t)(1 + world_below(w, DEPTH_MOST));

@@ -90,7 +90,7 @@ static void plug_in_boxes(struct world *w, struct world_host *h)
 {
 	h->split = sim_split_create(w->s, UINT32_MAX);
 	h->coalesce = sim_coalesce_create(w->s, 0, 0);
-	h->box = box_create(w->s, WORLD_PORT);
+	h->box = box_create(w->s);
 	h->forge = forge_create(h->host, forged, w);
 	h->forge->text = !w->program->profile.crc_off;
 	h->mangle = mangle_create(w->s, mangled, w);
@@ -100,6 +100,10 @@ static void plug_in_boxes(struct world *w, struct world_host *h)
 	sim_path_prepend(&h->up, &h->mangle->element);
 	sim_path_prepend(&h->up, box_out(h->box));
 	sim_path_append(&h->down, box_in(h->box));
+	h->overlap = overlap_create(
+		w->s, w->program->profile.mtu, w->program->profile.seed ^ h->index << 16);
+	sim_path_prepend(&h->up, overlap_out(h->overlap));
+	sim_path_append(&h->down, overlap_in(h->overlap));
 }
 
 static void plug_in(struct world *w, struct world_host *h)
@@ -147,6 +151,7 @@ static void calm(struct world_host *h)
 	h->resplit = false;
 	h->mangle->p = h->forge->p = 0;
 	box_set(h->box, 0);
+	overlap_set(h->overlap, 0);
 	sim_split_set(h->split, UINT32_MAX);
 	sim_coalesce_set(h->coalesce, 0, 0);
 }
@@ -261,6 +266,10 @@ static void box_any(struct world_host *h)
 	if (world_chance(w, 0.3))
 		sim_coalesce_set(h->coalesce, (uint32_t)world_below(w, w->program->profile.mtu),
 			world_below(w, SIM_MS));
+	if (world_chance_since(w, 4, 0.5)) { /* with gaps, behind which something is kept */
+		overlap_set(h->overlap, (double)(1 + world_below(w, 100)) / 100);
+		sim_loss_config(h->down.loss)->chance = (struct wan_loss_config){.good = 0.03};
+	}
 	world_trace(w, "host %u: middlebox, acts %#x", h->index, acts);
 }
 

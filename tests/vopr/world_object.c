@@ -399,7 +399,8 @@ static void qp_forget(struct world_qp *q)
 
 	windows_end(q);
 	model_gone(&q->model);
-	q->linked = q->drained = q->asked = q->last = q->garbled = false;
+	q->linked = q->drained = q->asked = q->last = q->garbled = q->told_joined = false;
+	q->paired = 0, q->endless = false;
 	if (e)
 		e->qp = NULL;
 	q->end = NULL;
@@ -515,6 +516,10 @@ void world_renew(struct world_host *h)
 	for (unsigned i = 0; i < WORLD_QPS; i++) {
 		struct world_qp *q = &h->qp[i];
 
+		if (q->qp && world_pair_is_left(q) && world_chance(h->w, 0.3)) {
+			world_trace(h->w, "host %u: qp %u to RESET, as it is left", h->index, i);
+			world_qp_reset(q);
+		}
 		if (!q->qp || rnic_qp_get_state(q->qp) != RNIC_QP_ERROR)
 			continue;
 		world_poll(q->send_cq, UINT32_MAX);

@@ -21,6 +21,8 @@ static enum model_status translate(const struct rdmap_wc *wc)
 		return MODEL_REMOTE_REQUEST_ERROR;
 	case RDMAP_WC_REM_OP_ERR:
 		return MODEL_REMOTE_ERROR;
+	case RDMAP_WC_RETRY_EXC_ERR:
+		return MODEL_RETRY_ERROR;
 	case RDMAP_WC_MW_BIND_ERR:
 		return MODEL_BIND_ERROR;
 	default:

@@ -266,7 +266,7 @@ static bool is_expected(const struct world_qp *q)
 	struct world *w = q->h->w;
 	const struct model_rq *rq = q->model.peer ? q->model.peer->rq : NULL;
 
-	return !rq || w->m.waits || rq->expected + rq->holes < rq->count ||
+	return !rq || w->m.waits || q->paired || rq->expected + rq->holes < rq->count ||
 	       world_chance(w, w->program->profile.offences);
 }
 
@@ -408,7 +408,8 @@ static bool may_post(const struct world_qp *q)
 {
 	enum rnic_qp_state s = rnic_qp_get_state(q->qp);
 
-	return (s == RNIC_QP_RTS || s == RNIC_QP_SQD || s == RNIC_QP_ERROR) &&
+	return (s == RNIC_QP_RTS || s == RNIC_QP_SQD || s == RNIC_QP_ERROR ||
+		       (s == RNIC_QP_RTR && q->paired)) &&
 	       (q->linked || s == RNIC_QP_ERROR) && q->model.count < WORLD_DEPTH - 1 && !q->last;
 }
 
