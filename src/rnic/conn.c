@@ -29,6 +29,7 @@ struct conn *conn_create(struct rnic *r)
 
 void conn_destroy(struct conn *c)
 {
+	conn_map_end(c);
 	timer_stop(&c->rnic->engine->wheel, &c->timer);
 	engine_doorbell_cancel(c->rnic->engine, &c->doorbell);
 	LIST_REMOVE(c, link);
@@ -82,6 +83,7 @@ void conn_over(struct conn *c, const struct conn_end *end)
 	struct rnic_ep *ep = c->ep;
 	struct rnic_qp *qp = c->qp;
 
+	conn_map_end(c);
 	conn_stop_deadline(c);
 	c->phase = CONN_OVER;
 	c->ep = NULL;

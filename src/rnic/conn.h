@@ -20,6 +20,7 @@ enum conn_wait {
 	CONN_WAIT_PEER,   /**< the deadline for the peer's answer */
 	CONN_WAIT_RETRY,  /**< initiator: the next attempt */
 	CONN_WAIT_SETTLE, /**< initiator: accepted; the first FPDU waits (mpa_config.settle_ms) */
+	CONN_WAIT_MAP,    /**< initiator: the peer's port mapper; nothing has been sent to TCP */
 };
 
 struct conn {
@@ -35,8 +36,9 @@ struct conn {
 	struct peer_charge startup;        /**< responder, while it is pending */
 	uint8_t *start_text;               /**< the received part of the peer's frame, or NULL */
 	struct llp_connect_params connect; /**< initiator */
-	uint64_t start_deadline;           /**< initiator */
-	struct timer timer;                /**< start-up (see wait); close deadline; lingering */
+	struct conn_map *map;    /**< initiator: the peer's port mapper is being asked; else NULL */
+	uint64_t start_deadline; /**< initiator */
+	struct timer timer;      /**< start-up (see wait); close deadline; lingering */
 	struct engine_doorbell doorbell;
 	size_t close_unacked; /**< for the close deadline: unacknowledged bytes when it was set */
 	uint32_t close_tail;
@@ -52,6 +54,9 @@ struct conn {
 	bool pending;     /**< in the listener's list, waiting for the MPA request */
 	uint8_t retries;  /**< initiator: after RST */
 	uint8_t revision; /**< initiator: of the request */
+	bool any_port;    /**< initiator: our port was proposed, not reserved */
+	/** Initiator: the port that the program asked for, before it was mapped */
+	uint16_t service_port;
 	uint16_t private_len;
 	uint8_t *private_data; /**< a copy; NULL: none, and always during the stream */
 
@@ -95,6 +100,19 @@ int conn_prepare_stream(struct conn *c, uint16_t ird);
 
 /** Responder: the RTR types of the peer that we take, for the reply; 0: none. */
 uint8_t conn_common_rtr(const struct conn *c);
+
+/**
+ * Ask the peer's port mapper for the endpoint to connect to, if that is to be done.
+ * @return 1: conn_start_again() or conn_over() follows; 0: connect now. An answer may still come,
+ * and then the attempt is begun anew if it was to another port. -ENOMEM.
+ */
+int conn_map_ask(struct conn *c);
+
+/** The peer has answered the start-up, or it is over: no mapping is wanted any more. */
+void conn_map_end(struct conn *c);
+
+/** Initiator: give up the attempt under way, if there is one, and begin one at c->connect. */
+void conn_start_again(struct conn *c);
 
 /** The timer fired during start-up. */
 void conn_start_deadline(struct conn *c);

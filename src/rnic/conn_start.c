@@ -45,8 +45,15 @@ static int conn_start_attempt(struct conn *c)
 	struct llp *l;
 	int rc = llp_connect(c->rnic->net, &c->connect, NULL, NULL, &l);
 
+	if (c->any_port) {
+		/* Somebody else was faster; and a later attempt of this one takes another. */
+		c->connect.local.port = 0;
+		if (rc == -EADDRINUSE)
+			rc = llp_connect(c->rnic->net, &c->connect, NULL, NULL, &l);
+	}
 	if (rc)
 		return rc;
+	c->wait = CONN_WAIT_PEER;
 	cfg.revision = c->revision;
 	conn_start_drop_text(c);
 	mpa_init_initiator(&c->mpa, l, &cfg, &conn_start_ops, c);
@@ -56,27 +63,45 @@ static int conn_start_attempt(struct conn *c)
 
 int conn_connect(struct conn *c, const struct llp_connect_params *p)
 {
+	int rc;
+
 	c->connect = *p;
+	c->service_port = p->remote.port;
 	c->revision = conn_mpa(c)->revision;
 	c->start_deadline = c->rnic->engine->now + c->rnic->start_timeout;
-	return conn_start_attempt(c);
+	rc = conn_map_ask(c);
+	if (rc < 0)
+		return rc;
+	if (!rc)
+		return conn_start_attempt(c);
+	c->wait = CONN_WAIT_MAP;
+	timer_start(&c->rnic->engine->wheel, &c->timer, c->start_deadline);
+	return 0;
 }
 
 static void conn_start_retry(struct conn *c)
 {
 	int rc = conn_start_attempt(c);
 
-	c->wait = CONN_WAIT_PEER;
 	if (rc)
 		conn_over(c, &(struct conn_end){.status = rc});
 	else if (c->ep)
-		llp_endpoints(mpa_llp(&c->mpa), &c->ep->local, &c->ep->remote);
+		ep_on_attempt(c->ep, c);
 }
 
 static void conn_start_retry_after(struct conn *c, uint64_t ms)
 {
 	c->wait = CONN_WAIT_RETRY;
 	conn_set_deadline(c, ms * UINT64_C(1000000));
+}
+
+void conn_start_again(struct conn *c)
+{
+	mpa_abort(&c->mpa);
+	c->requested = false;
+	c->retries = 0;
+	c->revision = conn_mpa(c)->revision;
+	conn_start_retry_after(c, 0);
 }
 
 /** @return false: there were enough attempts. */
@@ -111,14 +136,14 @@ static bool conn_start_fall_back(struct conn *c, const char *what)
 /**
  * The depths that the peer sent, as RFC 6581 has them or else as SMB Direct does. The private data
  * keep SMB Direct's words.
- * @param service the endpoint of the side that listens.
+ * @param service the port of the side that listens.
  */
 static struct mpa_start conn_start_with_legacy_depths(
-	const struct conn *c, const struct mpa_start *st, const struct ip_endpoint *service)
+	const struct conn *c, const struct mpa_start *st, uint16_t service)
 {
 	struct mpa_start told = *st;
 
-	if (!st->enhanced && mpa_legacy_applies(c->rnic->mpa.legacy, service->port))
+	if (!st->enhanced && mpa_legacy_applies(c->rnic->mpa.legacy, service))
 		mpa_legacy_depths(st->private_data, st->private_len, &told.ird, &told.ord);
 	return told;
 }
@@ -128,6 +153,7 @@ static void conn_start_refuse_terms(struct conn *c, enum mpa_error code)
 {
 	struct rnic_qp *qp = c->qp;
 
+	conn_map_end(c);
 	qp->failing = true;
 	c->phase = CONN_STREAM;
 	rdmap_refuse(&qp->rdmap, &c->mpa, code);
@@ -254,8 +280,9 @@ static void conn_start_connected(void *user)
 static void conn_start_reply(void *user, const struct mpa_start *st)
 {
 	struct conn *c = user;
-	struct mpa_start told = conn_start_with_legacy_depths(c, st, &c->connect.remote);
+	struct mpa_start told = conn_start_with_legacy_depths(c, st, c->service_port);
 
+	conn_map_end(c);
 	conn_start_drop_text(c);
 	if (!st->reject) {
 		conn_start_take_accept(c, &told);
@@ -274,7 +301,7 @@ static void conn_start_request(void *user, const struct mpa_start *st)
 {
 	struct conn *c = user;
 	struct rnic_ep *ep = c->ep;
-	struct mpa_start told = conn_start_with_legacy_depths(c, st, &ep->local);
+	struct mpa_start told = conn_start_with_legacy_depths(c, st, ep->local.port);
 
 	conn_stop_deadline(c);
 	conn_start_drop_text(c);
@@ -382,6 +409,7 @@ void conn_start_deadline(struct conn *c)
 	case CONN_WAIT_SETTLE:
 		conn_start_begin_stream(c, &kept);
 		break;
+	case CONN_WAIT_MAP:
 	case CONN_WAIT_PEER:
 		log_printf(c->rnic->log, LOG_LEVEL_DEBUG, "rnic: MPA start-up timed out");
 		conn_abort(c, -ETIMEDOUT);

@@ -28,6 +28,8 @@ struct rnic {
 	struct llp_stack *net;
 	struct random_source random;
 	const struct log_sink *log;
+	struct iwpm *mapper; /**< NULL: none */
+	bool mapper_required;
 	struct mpa_config mpa, pairing_mpa;
 	uint16_t pairing_port;                              /**< 0: no pairing */
 	struct pairing_service *pairing;                    /**< NULL: it has no port yet */

@@ -192,20 +192,15 @@ int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 	c->paired = ep->paired;
 	c->ird = p->ird;
 	c->ord = p->ord;
+	c->any_port = !ep->reserved;
 	rc = conn_keep_private(c, p->private_data, p->private_len);
 	if (!rc)
 		rc = conn_connect(c, &params);
-	if (!ep->reserved) {
-		/* Somebody else was faster; and a later attempt of this one takes another. */
-		params.local.port = c->connect.local.port = 0;
-		if (rc == -EADDRINUSE)
-			rc = conn_connect(c, &params);
-	}
 	if (rc) {
 		conn_destroy(c);
 		return rc;
 	}
-	llp_endpoints(mpa_llp(&c->mpa), &ep->local, &ep->remote);
+	ep_on_attempt(ep, c);
 	c->ep = ep;
 	c->qp = p->qp;
 	ep->closing = false;
@@ -254,6 +249,15 @@ void ep_failed(const struct rnic_ep *ep, int status)
 	if (r->failure_fn && !(ep->paired && status == -ECONNREFUSED))
 		r->failure_fn(r->failure_arg,
 			&(struct rnic_failure){.remote = ep->remote, .status = status});
+}
+
+void ep_on_attempt(struct rnic_ep *ep, const struct conn *c)
+{
+	struct ip_endpoint mapped;
+
+	/* The program keeps seeing the port that it asked for, as with the kernel's iw_cm. */
+	if (mpa_llp(&c->mpa))
+		llp_endpoints(mpa_llp(&c->mpa), &ep->local, &mapped);
 }
 
 void ep_on_reply(struct rnic_ep *ep, const struct mpa_start *st, uint16_t ird, uint16_t ord)

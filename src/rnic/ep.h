@@ -105,7 +105,8 @@ struct rnic_conn_param {
 
 /**
  * Connect the QP to the resolved peer. An event follows. After an RST it tries again a few times
- * within 100 ms, because a program that replaces a listener refuses for a moment. If the peer does
+ * within 100 ms, because a program that replaces a listener refuses for a moment. The peer's port
+ * mapper is asked first, if there is one in the configuration. If the peer does
  * not know MPA revision 2, it tries again with revision 1 on a new connection, before the same
  * deadline.
  * @return 0, -EINVAL, -ENOMEM, or as llp_connect().

@@ -43,6 +43,8 @@ int ep_listen(struct rnic_ep *ep, unsigned backlog)
 		return rc;
 	}
 	ep->state = EP_LISTENING;
+	if (r->mapper && !ep->paired)
+		iwpm_listen(r->mapper, &ep->mapped, &ep->local, ep->v6only);
 	log_printf(r->log, LOG_LEVEL_INFO, "rnic: listening on %s port %u",
 		ip_addr_format(&ep->local.addr, text), ep->local.port);
 	return 0;
@@ -59,6 +61,7 @@ void ep_unlisten(struct rnic_ep *ep)
 
 	if (!ep->listener)
 		return;
+	iwpm_unlisten(&ep->mapped);
 	llp_unlisten(ep->rnic->net, ep->listener);
 	ep->listener = NULL;
 	while (!LIST_EMPTY(&ep->pending))

@@ -43,6 +43,7 @@ struct rnic_ep {
 
 	/* Of a listener. */
 	struct llp_listener *listener;
+	struct iwpm_listener mapped; /**< for the peers' port mappers */
 	uint32_t backlog;
 	struct peer_set waiting; /**< by peer, the requests that are not adopted yet */
 	LIST_HEAD(, conn) pending;
@@ -96,6 +97,9 @@ int ep_param_verify(const struct rnic *r, const struct rnic_conn_param *p, bool 
 
 /** Listener: an MPA request has come on @p c. */
 void ep_on_request(struct rnic_ep *ep, struct conn *c, const struct mpa_start *st);
+
+/** Active: an attempt to connect has begun, perhaps: its local endpoint is known. */
+void ep_on_attempt(struct rnic_ep *ep, const struct conn *c);
 
 /** Active: the stream is established. @param ird, ord the depths that may be used. */
 void ep_on_reply(struct rnic_ep *ep, const struct mpa_start *st, uint16_t ird, uint16_t ord);

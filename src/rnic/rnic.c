@@ -108,6 +108,8 @@ int rnic_create(const struct rnic_config *cfg, struct rnic **out)
 	r->random = cfg->random;
 	r->log = cfg->log;
 	r->mpa = cfg->mpa;
+	r->mapper = cfg->mapper;
+	r->mapper_required = cfg->mapper_required;
 	r->start_timeout = (cfg->start_timeout_ms ? cfg->start_timeout_ms : START_TIMEOUT_MS) * MS;
 	r->close_timeout = (cfg->close_timeout_ms ? cfg->close_timeout_ms : CLOSE_TIMEOUT_MS) * MS;
 	r->rnr_timeout = cfg->rnr_timeout_ms * MS;

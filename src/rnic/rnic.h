@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "engine/engine.h"
+#include "iwpm/mapper.h"
 #include "llp/llp.h"
 #include "mpa/mpa.h"
 #include "rdmap/rdmap.h"
@@ -50,7 +51,11 @@ struct rnic_config {
 	struct random_source random;
 	const struct log_sink *log;
 	struct mpa_config mpa;
-	uint16_t pairing_port;     /**< for QPs that connect without a CM; 0: there are none */
+	uint16_t pairing_port; /**< for QPs that connect without a CM; 0: there are none */
+	/** Asked before each connection, and told of listeners; NULL: none. It must live longer. */
+	struct iwpm *mapper;
+	/** Connect only where the peer's port mapper has told the way. */
+	bool mapper_required;
 	uint32_t start_timeout_ms; /**< MPA start-up deadline, both roles; 0: 10,000 */
 	/** Connections that wait for an MPA request; 0: limits.max_listen_backlog */
 	uint32_t max_startups;
