@@ -52,6 +52,8 @@ static int stack_open_rnic(struct stack *s, struct config_error *e)
 		.random = net_random,
 		.log = net_log(s->net),
 		.mpa = net_config(s->net)->mpa,
+		.mapper = net_mapper(s->net),
+		.mapper_required = net_config(s->net)->port_mapper == PORT_MAPPER_REQUIRED,
 		.pairing_port = config_pairing_port(net_config(s->net)),
 		.rnr_timeout_ms = net_config(s->net)->rnr_timeout,
 		.start_timeout_ms = net_config(s->net)->patience.startup_timeout,

@@ -39,6 +39,9 @@ struct config_patience {
 	uint32_t max_stalled_per_peer; /**< connections with closed windows; 0: any number */
 };
 
+/** Whether a peer's port mapper is asked where to connect to (iwpm/mapper.h). */
+enum config_port_mapper { PORT_MAPPER_AUTO, PORT_MAPPER_OFF, PORT_MAPPER_REQUIRED };
+
 struct config {
 	char port[CONFIG_MAX_PORT]; /**< DPDK device arguments, or "kernel" */
 	char eal[CONFIG_MAX_PATH];  /**< further EAL arguments */
@@ -52,11 +55,12 @@ struct config {
 	uint16_t mtu;            /**< 0: the port's */
 	bool progress_dedicated; /**< progress = auto | relaxed | dedicated[:core] */
 	bool progress_relaxed;
-	int progress_core;     /**< -1: none named */
-	struct mpa_config mpa; /**< peer, crc, markers, mpa_revision, rtr, fpdu */
-	bool connect_rdma_cm;  /**< connect_mode = auto | rdma_cm */
-	uint16_t connect_port; /**< for QPs that connect without rdma_cm */
-	uint32_t rnr_timeout;  /**< ms that a message waits for a receive element, with rdma_cm */
+	int progress_core;                   /**< -1: none named */
+	struct mpa_config mpa;               /**< peer, crc, markers, mpa_revision, rtr, fpdu */
+	bool connect_rdma_cm;                /**< connect_mode = auto | rdma_cm */
+	uint16_t connect_port;               /**< for QPs that connect without rdma_cm */
+	enum config_port_mapper port_mapper; /**< auto | off | required */
+	uint32_t rnr_timeout; /**< ms that a message waits for a receive element, with rdma_cm */
 	char congestion_control[16];
 	bool timestamps, sack, window_scale; /**< TCP options to offer and accept */
 	enum tcp_ecn_mode ecn;               /**< accept | on | off */

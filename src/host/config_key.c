@@ -20,6 +20,8 @@ static const struct config_word config_placement[] = {
 	{"auto", false, false}, {"in-order", true, false}, {0}};
 static const struct config_word config_connect_mode[] = {
 	{"auto", false, false}, {"rdma_cm", true, false}, {0}};
+static const struct config_word config_port_mapper[] = {{"auto", PORT_MAPPER_AUTO, false},
+	{"off", PORT_MAPPER_OFF, false}, {"required", PORT_MAPPER_REQUIRED, false}, {0}};
 static const struct config_word config_congestion_control[] = {
 	{"cubic", 0, false}, {"bbr", 0, false}, {"newreno", 0, false}, {0}};
 static const struct config_word config_ecn[] = {{"accept", TCP_ECN_ACCEPT, false},
@@ -149,6 +151,13 @@ const struct config_key config_keys[] = {
 		.initial = "61525",
 		.text = "Where QPs are waited for that connect without rdma_cm; the same at "
 			"both sides."},
+	{"port_mapper", CONFIG_IS_WORD(port_mapper, config_port_mapper), .initial = "auto",
+		.text = "The iWARP port mapper: RNICs in hardware listen on other TCP ports than "
+			"programs ask for, and UDP port 3935 tells which. `auto`: a peer is "
+			"asked before we connect to it, and one that does not answer within "
+			"40 ms is connected to as it is; peers that ask are answered. `off`: "
+			"neither. `required`: without an answer there is no connection. See "
+			"[portmapper.md](portmapper.md)."},
 	{"rnr_timeout", CONFIG_IS_NUMBER(rnr_timeout, 0, 600000), .unit = "milliseconds",
 		.initial = "1000",
 		.text = "How long a message waits for which no receive is posted. Then its "

@@ -241,6 +241,8 @@ void net_close(struct net *n, bool end)
 	net_stop(n);
 	if (n->have_poller)
 		engine_lock(&n->engine);
+	if (!end)
+		net_mapper_close(n);
 	n->ops->close_stack(n);
 	if (n->tls && !end)
 		tls_stack_destroy(n->tls);
@@ -283,6 +285,8 @@ int net_open(const struct config *c, struct net **out, struct config_error *e)
 	r = n->ops->open(n, e);
 	if (!r)
 		r = net_open_tls(n, e);
+	if (!r)
+		r = net_mapper_open(n, e);
 	if (r) {
 		net_close(n, false);
 		return r;
@@ -334,6 +338,11 @@ struct tcp_stack *net_tcp(struct net *n)
 struct llp_stack *net_llp(struct net *n)
 {
 	return n->tls ? tls_llp_stack(n->tls) : n->ops->llp(n);
+}
+
+struct iwpm *net_mapper(struct net *n)
+{
+	return n->mapper;
 }
 
 uint64_t net_now(const struct net *n)

@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "engine/engine.h"
 #include "host/config.h"
+#include "iwpm/mapper.h"
 #include "tcp/tcp.h"
 
 struct net;
@@ -90,6 +91,9 @@ struct tcp_stack *net_tcp(struct net *n);
 
 /** What an RNIC stands on: TCP, ours or the kernel's, or TLS on it. */
 struct llp_stack *net_llp(struct net *n);
+
+/** The port mapper that an RNIC is to ask; NULL: off. */
+struct iwpm *net_mapper(struct net *n);
 
 /** The time on the engine's clock in ns. Any thread. */
 uint64_t net_now(const struct net *n);

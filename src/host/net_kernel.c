@@ -197,5 +197,6 @@ const struct net_ops net_kernel_ops = {
 	.reset_all = net_kernel_reset_all,
 	.close_stack = net_kernel_close_stack,
 	.close = net_kernel_close,
+	.open_mapper = net_mapper_open_kernel,
 	.let_go = net_kernel_let_go,
 };

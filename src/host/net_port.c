@@ -339,5 +339,6 @@ const struct net_ops net_port_ops = {
 	.reset_all = net_port_reset_all,
 	.close_stack = net_port_close_stack,
 	.close = net_port_close,
+	.open_mapper = net_mapper_open_port,
 	.let_go = net_port_let_go,
 };

@@ -36,9 +36,21 @@ struct net_ops {
 	void (*reset_all)(struct net *n);
 	void (*close_stack)(struct net *n);
 	void (*close)(struct net *n);
+	/** Get ready for the port mapper's requests. @return 0 or a negative errno. */
+	int (*open_mapper)(struct net *n, struct iwpm_config *cfg);
 	/** In a child after fork(). */
 	void (*let_go)(struct net *n);
 };
+
+/** struct net_ops.open_mapper of both. They set what in @p cfg is theirs, and n is its context. */
+int net_mapper_open_port(struct net *n, struct iwpm_config *cfg);
+int net_mapper_open_kernel(struct net *n, struct iwpm_config *cfg);
+
+/** Open the port mapper as the configuration wants it. @return 0, or with a sentence in @p e. */
+int net_mapper_open(struct net *n, struct config_error *e);
+
+/** Close it, if it is open; what is below is still there. */
+void net_mapper_close(struct net *n);
 
 extern const struct net_ops net_port_ops, net_kernel_ops;
 
@@ -55,8 +67,10 @@ struct net {
 	bool have_poller;
 	bool told_gone; /**< that there is no port any more */
 
+	struct iwpm *mapper;     /**< NULL: off */
 	struct tls_stack *tls;   /**< NULL: off */
 	struct sock_stack *sock; /**< over the kernel's sockets */
+	struct sock_udp *mapper_client, *mapper_server;
 
 	/* Over a port. */
 	struct claim claim;

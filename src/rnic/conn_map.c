@@ -34,7 +34,8 @@ static void conn_map_required(struct conn *c, enum iwpm_outcome outcome)
 	conn_abort(c, status);
 }
 
-static void conn_map_to_port(struct conn *c, uint16_t port)
+/** @param from our port, as the peer's mapper was told. */
+static void conn_map_to_port(struct conn *c, uint16_t port, uint16_t from)
 {
 	if (c->wait != CONN_WAIT_MAP && port == c->connect.remote.port)
 		return;
@@ -42,18 +43,19 @@ static void conn_map_to_port(struct conn *c, uint16_t port)
 		log_printf(c->rnic->log, LOG_LEVEL_INFO, "rnic: port %u is mapped to %u",
 			c->service_port, port);
 	c->connect.remote.port = port;
+	c->connect.local.port = from;
 	conn_start_again(c);
 }
 
 static void conn_map_on_outcome(struct iwpm_query *q, enum iwpm_outcome outcome)
 {
 	struct conn *c = container_of(q, struct conn_map, query)->conn;
-	uint16_t port = q->mapped.port;
+	uint16_t port = q->mapped.port, from = q->local.port;
 
 	if (outcome != IWPM_UNANSWERED)
 		conn_map_end(c);
 	if (outcome == IWPM_MAPPED)
-		conn_map_to_port(c, port);
+		conn_map_to_port(c, port, from);
 	else if (c->rnic->mapper_required)
 		conn_map_required(c, outcome);
 	else if (c->wait == CONN_WAIT_MAP)

@@ -6,6 +6,7 @@
 #include "sock/listen.h"
 #include "sock/option.h"
 #include "sock/ports.h"
+#include "sock/udp_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -133,6 +134,12 @@ static void sock_stack_bury(struct sock_stack *s)
 		LIST_REMOVE(l, link);
 		free(l);
 	}
+	while (!LIST_EMPTY(&s->dead_udps)) {
+		struct sock_udp *u = LIST_FIRST(&s->dead_udps);
+
+		LIST_REMOVE(u, link);
+		free(u);
+	}
 }
 
 void sock_stack_destroy(struct sock_stack *s)
@@ -144,6 +151,8 @@ void sock_stack_destroy(struct sock_stack *s)
 		sock_unlisten(LIST_FIRST(&s->listeners));
 	while (!LIST_EMPTY(&s->ports))
 		sock_port_release(s, &LIST_FIRST(&s->ports)->local);
+	while (!LIST_EMPTY(&s->udps))
+		sock_udp_close(LIST_FIRST(&s->udps));
 	sock_stack_bury(s);
 	peer_set_fini(&s->paused);
 	sock_buffers_fini(&s->buffers);
@@ -265,11 +274,14 @@ void sock_reset_all(struct sock_stack *s)
 void sock_let_go(struct sock_stack *s)
 {
 	struct sock_port *p;
+	struct sock_udp *u;
 
 	sock_reset_all(s); /* the parent has its own descriptors: nothing is reset */
 	LIST_FOREACH (p, &s->ports, link)
 		if (p->fd >= 0)
 			close(p->fd);
+	LIST_FOREACH (u, &s->udps, link)
+		sock_udp_let_go(u);
 	close(s->epoll);
 	if (s->spare_fd >= 0)
 		close(s->spare_fd);

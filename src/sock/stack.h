@@ -34,6 +34,7 @@ struct sock_stack {
 	LIST_HEAD(, sock_conn) conns;
 	LIST_HEAD(, llp_listener) listeners;
 	LIST_HEAD(, sock_port) ports;
+	LIST_HEAD(, sock_udp) udps;
 	/** More to be read, without another event. */
 	TAILQ_HEAD(, sock_conn) ready;
 	/** Something to be done at the end of the round. */
@@ -49,6 +50,7 @@ struct sock_stack {
 	/** To be freed at the end of the round: a caller may be inside of them. */
 	LIST_HEAD(, sock_conn) dead;
 	LIST_HEAD(, llp_listener) dead_listeners;
+	LIST_HEAD(, sock_udp) dead_udps;
 	struct sock_stats stats;
 	bool told_congestion_control;
 };

@@ -67,6 +67,7 @@ done <<-EOT
 	settle              99            seconds
 	placement           at-once       in-order
 	connect_mode        on            rdma_cm
+	port_mapper         maybe         required
 	connect_port        65536         port
 	rnr_timeout         -1            600000
 	max_startups_per_peer 0           65536

@@ -71,6 +71,7 @@ with_keys() { # KEYS-OF-THE-PORT KEYS-OF-THE-KERNEL FUNCTION [ARGUMENT]...
 rping=(exchange "rping -s -a %4 -v -C 5 -S 16384" "rping -c -a %4 -v -V -C 5 -S 16384" client 5 'ping data: rdma-ping')
 both_roles port-markers with_keys markers=on '' "${rping[@]}"
 both_roles kernel-markers with_keys '' markers=on "${rping[@]}"
+both_roles port-mapper with_keys port_mapper=required port_mapper=required "${rping[@]}"
 both_roles long-fpdus with_keys '' fpdu=65000 "${rping[@]}"
 
 # The host resets the connections of a program that is killed, and the other end hears of it.

@@ -203,6 +203,12 @@ static void test_connect(void **state)
 	right("connect_mode=auto");
 	assert_int_equal(config_pairing_port(&c), 7);
 	wrong("connect_mode=on", "auto or rdma_cm");
+	assert_int_equal(c.port_mapper, PORT_MAPPER_AUTO);
+	right("port_mapper=off");
+	assert_int_equal(c.port_mapper, PORT_MAPPER_OFF);
+	right("port_mapper=required");
+	assert_int_equal(c.port_mapper, PORT_MAPPER_REQUIRED);
+	wrong("port_mapper=on", "auto, off or required");
 	wrong("connect_port=0", "1 to 65535");
 	wrong("connect_port=65536", "1 to 65535");
 	right("rnr_timeout=0");

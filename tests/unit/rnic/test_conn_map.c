@@ -202,6 +202,7 @@ static void silence_costs_little(void **state)
 /** On a long way the answer comes after the attempt at the port has begun: it is given up. */
 static void a_late_answer_counts(void **state)
 {
+	struct ip_endpoint local, remote;
 	struct world w;
 
 	world_connect(&w, false);
@@ -210,6 +211,9 @@ static void a_late_answer_counts(void **state)
 	world_answer(&w, IWPM_ACCEPT, MAPPED);
 	assert_int_equal(w.at_port.error, -ECONNRESET);
 	expect_established(&w, &w.at_mapped);
+	/* From the port that the peer was told. */
+	rnic_ep_addresses(w.pair.a.ep, &local, &remote);
+	assert_int_equal(local.port, w.sent.connecting.port);
 	world_end(&w);
 	/* Unless it says the same. */
 	world_connect(&w, false);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file udp_priv.h Private: struct sock_udp. */
+#ifndef SOCK_UDP_PRIV_H
+#define SOCK_UDP_PRIV_H
+
+#include "sock/stack.h"
+#include "sock/udp.h"
+
+struct sock_udp_socket {
+	struct sock_source source;
+	struct sock_udp *udp;
+	uint16_t port;
+};
+
+struct sock_udp {
+	LIST_ENTRY(sock_udp) link;
+	struct sock_stack *s;
+	uint16_t port; /**< 0: ephemeral */
+	struct sock_udp_user user;
+	struct sock_udp_socket socket[2]; /**< IPv4, IPv6 */
+};
+
+#endif
