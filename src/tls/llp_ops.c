@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the user of a connection calls, and the sending side. */
 #include "tls/conn.h"
+
+#include "base/digest.h"
 #include "tls/input.h"
 #include "tls/post.h"
 
@@ -30,11 +32,24 @@ static void tls_llp_break(struct tls_conn *c)
 	llp_shutdown(c->below);
 }
 
+/** The LLP's sum of a record, which is in the caches now. */
+static uint32_t tls_llp_sum(const struct tls_conn *c, const uint8_t *record, uint32_t len)
+{
+	struct digest d = {0};
+
+	if (!llp_sums(c->below))
+		return LLP_SUM_UNKNOWN;
+	digest_add(&d, DIGEST_SUM, record, len);
+	return digest_fold(d.sum);
+}
+
 /** Protect the record in @p room and queue it. */
 static void tls_llp_queue(struct tls_conn *c, uint8_t *room, uint8_t type, uint32_t len)
 {
+	uint32_t total = len + TLS_RECORD_OVERHEAD;
+
 	if (tls_record_seal(&c->tx, room, type, len)) {
-		llp_commit(c->below, len + TLS_RECORD_OVERHEAD);
+		llp_commit_summed(c->below, total, tls_llp_sum(c, room, total));
 		return;
 	}
 	llp_commit(c->below, 0);
