@@ -84,6 +84,7 @@ int rnic_cq_create(struct rnic *r, uint32_t cqe, rnic_cq_notify_fn *notify, void
 		if (r->cq_count < r->limits.max_cq) {
 			r->cq_count++;
 			LIST_INSERT_HEAD(&r->cqs, cq, link);
+			cq->num = ++r->next_cq_num;
 		} else {
 			rc = -ENOMEM;
 		}
@@ -110,6 +111,8 @@ int rnic_cq_destroy(struct rnic_cq *cq)
 	busy = !LIST_EMPTY(&cq->senders) || !LIST_EMPTY(&cq->receivers);
 	if (!busy) {
 		r->cq_count--;
+		if (r->walk_cq == cq)
+			r->walk_cq = LIST_NEXT(cq, link);
 		LIST_REMOVE(cq, link);
 		timer_stop(&r->engine->wheel, &cq->moderate_timer);
 	}

@@ -22,6 +22,7 @@ struct cq_entry {
 struct rnic_cq {
 	LIST_ENTRY(rnic_cq) link;
 	struct rnic *rnic;
+	uint32_t num; /**< for people */
 	rnic_cq_notify_fn *notify;
 	void *context;
 	LIST_HEAD(, rnic_qp) senders, receivers;

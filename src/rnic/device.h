@@ -5,6 +5,7 @@
 
 #include "base/peer_set.h"
 #include "rnic/id_table.h"
+#include "rnic/inspect.h"
 #include "rnic/rnic.h"
 #include "rnic/stag_table.h"
 
@@ -62,6 +63,11 @@ struct rnic {
 	LIST_HEAD(, rnic_srq) srqs;
 	LIST_HEAD(, rnic_ep) eps;
 	LIST_HEAD(, conn) conns;
+	/* The next of a walk (inspect.h); NULL: it is over. */
+	struct rnic_cq *walk_cq;
+	struct rnic_mr *walk_mr;
+	uint32_t next_cq_num;
+	struct rnic_term_counts terminates;
 	uint32_t pd_count, mr_count, mw_count, cq_count, srq_count;
 };
 

@@ -109,6 +109,8 @@ int rnic_mr_dereg(struct rnic_mr *mr)
 	busy = mr->windows != 0;
 	if (!busy) {
 		stag_table_remove(&r->stags, mr->stag);
+		if (r->walk_mr == mr)
+			r->walk_mr = LIST_NEXT(mr, link);
 		LIST_REMOVE(mr, link);
 		r->mr_count--;
 		mr->pd->users--;

@@ -47,9 +47,11 @@ struct rnic_qp {
 	uint32_t num;
 	void *context;
 	struct rnic_pd *pd;
-	struct pairing *pairing; /**< NULL: the CM connects the QP */
-	struct conn *conn;       /**< in start-up, or of the stream; or NULL */
-	struct conn *lingering;  /**< over, but its Terminate is still to be sent */
+	struct pairing *pairing;   /**< NULL: the CM connects the QP */
+	struct conn *conn;         /**< in start-up, or of the stream; or NULL */
+	struct conn *lingering;    /**< over, but its Terminate is still to be sent */
+	struct rdmap_end last_end; /**< of its last stream; for people */
+	bool has_ended;
 	LIST_ENTRY(rnic_qp) send_cq_link, recv_cq_link;
 	LIST_HEAD(, rnic_mw) windows; /**< of type 2, bound to this QP */
 	struct recv_wait wait;

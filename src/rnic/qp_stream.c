@@ -163,6 +163,9 @@ static void qp_stream_ended(void *user, const struct rdmap_end *e)
 	struct conn_end end = {.status = 0};
 
 	qp_stream_log_end(qp, e);
+	qp->last_end = *e;
+	qp->has_ended = true;
+	rnic_count_end(&qp->rnic->terminates, e);
 	if (e->kind == RDMAP_END_LOST)
 		end.status = e->error;
 	else if (qp_stream_is_cut_off(e))

@@ -136,6 +136,8 @@ void sock_conn_drop(struct sock_conn *c)
 	sock_buffer_give(&s->buffers, c->rx);
 	sock_buffer_give(&s->buffers, c->tx);
 	c->rx = c->tx = NULL;
+	if (s->walk == c)
+		s->walk = LIST_NEXT(c, link);
 	LIST_REMOVE(c, link);
 	LIST_INSERT_HEAD(&s->dead, c, link);
 	s->stats.connections--;

@@ -32,6 +32,7 @@ struct sock_stack {
 	uint64_t now;
 	struct sock_buffers buffers;
 	LIST_HEAD(, sock_conn) conns;
+	struct sock_conn *walk; /**< the next of a walk (inspect.h); NULL: it is over */
 	LIST_HEAD(, llp_listener) listeners;
 	LIST_HEAD(, sock_port) ports;
 	LIST_HEAD(, sock_udp) udps;

@@ -271,3 +271,20 @@ const struct tcp_stats *tcp_stack_stats(const struct tcp_stack *s)
 {
 	return &s->stats;
 }
+
+enum walk tcp_connection_walk(
+	const struct tcp_stack *s, struct tcp_walk *w, struct tcp_walk_item *item)
+{
+	struct tcp_table_walk at = {w->at[0], w->at[1]};
+	struct tcp_conn *c;
+	enum walk found = tcp_table_walk(&s->table, &at, &c);
+
+	*w = (struct tcp_walk){{at.home, at.nth}};
+	if (found != WALK_HELD)
+		return found;
+	llp_endpoints(&c->llp, &item->local, &item->remote);
+	tcp_conn_info(c, &item->info);
+	item->queued = c->sendq.bytes;
+	item->unread = c->recvq.bytes;
+	return found;
+}

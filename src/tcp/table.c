@@ -250,3 +250,25 @@ struct tcp_conn *tcp_table_get(const struct tcp_table *t, unsigned i)
 			return tcp_slot_conn(t->slot[k]);
 	return NULL;
 }
+
+/*
+ * Not by their places, which change as others come and go: by where they want to be, which does
+ * not, and all of one such place without a pause.
+ */
+enum walk tcp_table_walk(
+	const struct tcp_table *t, struct tcp_table_walk *w, struct tcp_conn **found)
+{
+	uint32_t n = 0;
+
+	if (w->home > t->mask)
+		return WALK_END;
+	for (uint32_t k = w->home; t->slot[k].line; k = (k + 1) & t->mask)
+		if ((t->slot[k].hash & t->mask) == w->home && n++ == w->nth) {
+			w->nth++;
+			*found = tcp_slot_conn(t->slot[k]);
+			return WALK_HELD;
+		}
+	w->home++;
+	w->nth = 0;
+	return WALK_NONE;
+}

@@ -11,6 +11,7 @@
 
 #include "base/ip_addr.h"
 #include "base/siphash.h"
+#include "base/walk.h"
 
 #include <stdint.h>
 
@@ -87,6 +88,19 @@ void tcp_table_expect_none(struct tcp_table *t);
 /** @p c's tuple must not be in the table; its address is a cache line's. @return 0 or -ENOMEM. */
 int tcp_table_insert(struct tcp_table *t, struct tcp_conn *c);
 void tcp_table_remove(struct tcp_table *t, struct tcp_conn *c);
+
+/** Where a walk is; zero-initialised at its beginning. */
+struct tcp_table_walk {
+	uint32_t home; /**< where in the table those want to be that come next */
+	uint32_t nth;  /**< and how many of them were shown */
+};
+
+/**
+ * The next step of a walk. Connections may come and go while the lock is released; one that is
+ * there all the time is found, and once, unless the table has grown meanwhile: then perhaps twice.
+ */
+enum walk tcp_table_walk(
+	const struct tcp_table *t, struct tcp_table_walk *w, struct tcp_conn **found);
 
 /** Number @p i in no particular order, or NULL past the end. */
 struct tcp_conn *tcp_table_get(const struct tcp_table *t, unsigned i);

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/timer.h"
+#include "base/walk.h"
 #include "ip/ip.h"
 #include "llp/llp.h"
 #include "tcp/choices.h"
@@ -116,6 +117,26 @@ int tcp_listener_set_congestion_control(struct llp_listener *l, const char *name
 /** Connection @p i, handshakes from outside last, for listings; false past the end. */
 bool tcp_connection_get(struct tcp_stack *s, unsigned i, struct ip_endpoint *local,
 	struct ip_endpoint *remote, struct tcp_info *info);
+
+/** Where a walk over connections is; zero-initialised at its beginning. */
+struct tcp_walk {
+	uint32_t at[2]; /**< private */
+};
+
+/** What is found in a step of a walk. */
+struct tcp_walk_item {
+	struct ip_endpoint local, remote;
+	struct tcp_info info;
+	uint32_t queued; /**< bytes that the user wrote and the peer has not acknowledged */
+	uint32_t unread; /**< bytes that wait for the user, in order */
+};
+
+/**
+ * The next step of a walk over all connections, handshakes from outside not among them; see
+ * tcp_table_walk().
+ */
+enum walk tcp_connection_walk(
+	const struct tcp_stack *s, struct tcp_walk *w, struct tcp_walk_item *item);
 
 struct tcp_stats {
 	uint64_t segments_in, segments_out, bytes_in, bytes_out, retransmits, timeouts;

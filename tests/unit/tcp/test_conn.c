@@ -161,6 +161,28 @@ static void test_info_and_listing(void **state)
 	host_end(&h);
 }
 
+static void test_walk(void **state)
+{
+	struct tcp_walk w = {{0}};
+	struct tcp_walk_item item;
+	unsigned found = 0;
+	enum walk step;
+
+	host_init(&h, LOCAL, NULL);
+	peer_accepted(&p, &h, TCP_HAS_MSS | TCP_HAS_TS);
+	app_send(&h.app, "abc", 3);
+	hear_syn_from(RPORT + 1);
+	while ((step = tcp_connection_walk(h.tcp, &w, &item)) != WALK_END)
+		found += step == WALK_HELD;
+	assert_int_equal(found, 1); /* no handshakes */
+	assert_int_equal(item.local.port, PORT);
+	assert_int_equal(item.remote.port, RPORT);
+	assert_string_equal(item.info.state, "ESTABLISHED");
+	assert_int_equal(item.queued, 3);
+	assert_int_equal(item.unread, 0);
+	host_end(&h);
+}
+
 static void test_state_names(void **state)
 {
 	assert_string_equal(tcp_state_name(TCP_CLOSED), "CLOSED");
@@ -234,6 +256,7 @@ int main(void)
 		cmocka_unit_test(test_table_full),
 		cmocka_unit_test(test_time_wait_holds_no_packets),
 		cmocka_unit_test(test_info_and_listing),
+		cmocka_unit_test(test_walk),
 		cmocka_unit_test(test_state_names),
 		cmocka_unit_test(test_idle_connection_is_small),
 		cmocka_unit_test(test_options_can_be_switched_off),

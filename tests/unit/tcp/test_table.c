@@ -161,6 +161,75 @@ static void test_each_is_listed_once(void **state)
 	free(c);
 }
 
+/** What stays is found once; what comes and goes disturbs nothing. */
+static void test_walk_while_others_come_and_go(void **state)
+{
+	struct tcp_table t;
+	const struct siphash_key key = {{5, 6}};
+	struct tcp_conn *c = connections(2 * N);
+	struct tcp_table_walk w = {0};
+	unsigned shown[2 * N] = {0};
+	unsigned next = N, gone = 1;
+	struct tcp_conn *found;
+	enum walk step;
+
+	assert_int_equal(tcp_table_init(&t, &key), 0);
+	for (unsigned i = 0; i < 2 * N; i++)
+		c[i].id = tuple(i);
+	for (unsigned i = 0; i < N; i++)
+		assert_int_equal(tcp_table_insert(&t, &c[i]), 0);
+	while ((step = tcp_table_walk(&t, &w, &found)) != WALK_END) {
+		if (step == WALK_HELD) {
+			shown[found - c]++;
+			continue;
+		}
+		assert_int_equal(step, WALK_NONE);
+		/* The odd ones go, and as many others come: the table stays as large as it is. */
+		if (gone < N) {
+			tcp_table_remove(&t, &c[gone]);
+			gone += 2;
+			assert_int_equal(tcp_table_insert(&t, &c[next++]), 0);
+		}
+	}
+	for (unsigned i = 0; i < N; i += 2)
+		assert_int_equal(shown[i], 1);
+	for (unsigned i = 0; i < 2 * N; i++)
+		assert_true(shown[i] <= 1);
+	tcp_table_fini(&t);
+	free(c);
+}
+
+/** When it grows under a walk nothing is left out. */
+static void test_walk_while_the_table_grows(void **state)
+{
+	struct tcp_table t;
+	const struct siphash_key key = {{5, 6}};
+	struct tcp_conn *c = connections(N);
+	struct tcp_table_walk w = {0};
+	unsigned shown[N] = {0};
+	struct tcp_conn *found;
+	unsigned next = N / 4;
+	enum walk step;
+
+	assert_int_equal(tcp_table_init(&t, &key), 0);
+	for (unsigned i = 0; i < N; i++)
+		c[i].id = tuple(i);
+	for (unsigned i = 0; i < N / 4; i++)
+		assert_int_equal(tcp_table_insert(&t, &c[i]), 0);
+	while ((step = tcp_table_walk(&t, &w, &found)) != WALK_END) {
+		if (step == WALK_HELD)
+			shown[found - c]++;
+		else
+			for (unsigned i = 0; i < 10 && next < N; i++)
+				assert_int_equal(tcp_table_insert(&t, &c[next++]), 0);
+	}
+	assert_int_equal(next, N);
+	for (unsigned i = 0; i < N / 4; i++)
+		assert_in_range(shown[i], 1, 3);
+	tcp_table_fini(&t);
+	free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +238,8 @@ int main(void)
 		cmocka_unit_test(test_what_is_expected),
 		cmocka_unit_test(test_last_hit_is_forgotten_with_its_connection),
 		cmocka_unit_test(test_each_is_listed_once),
+		cmocka_unit_test(test_walk_while_others_come_and_go),
+		cmocka_unit_test(test_walk_while_the_table_grows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
