@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/capture.h"
 
+#include "base/fd_room.h"
 #include "dpdk-port/capture_block.h"
 #include "dpdk-port/clock.h"
 #include "dpdk-port/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -29,6 +32,10 @@ struct capture {
 	uint64_t epoch; /**< to add for ns since 1970 */
 	int fd, wake_fd;
 	bool failed; /**< the file took no more; said once */
+	char *path, *ifname;
+	uint64_t size; /**< of a file before another is begun; 0: no limit */
+	unsigned files;
+	uint64_t written; /**< to the present file */
 	pthread_t thread;
 	const struct log_sink *log;
 };
@@ -70,6 +77,80 @@ static void capture_write_all(struct capture *c, const uint8_t *p, size_t len)
 		}
 		p += n;
 		len -= (size_t)n;
+		c->written += (uint64_t)n;
+	}
+}
+
+static int capture_create(struct capture *c)
+{
+	uint8_t head[CAPTURE_HEAD_MAX];
+
+	c->fd = open(c->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (c->fd < 0)
+		return -errno;
+	c->fd = fd_move_up(c->fd);
+	c->written = 0;
+	capture_write_all(c, head, capture_head(head, "uiwarp " UIWARP_VERSION, c->ifname));
+	return 0;
+}
+
+/** PATH.N, or PATH itself for 0. */
+static void capture_numbered(const struct capture *c, unsigned n, char *path, size_t len)
+{
+	if (n == 0)
+		snprintf(path, len, "%s", c->path);
+	else
+		snprintf(path, len, "%s.%u", c->path, n);
+}
+
+/** Another file: those before move up by one, and the last one goes. */
+static void capture_next_file(struct capture *c)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+	int r;
+
+	close(c->fd);
+	c->fd = -1;
+	for (unsigned i = c->files - 1; i > 0; i--) {
+		capture_numbered(c, i - 1, from, sizeof from);
+		capture_numbered(c, i, to, sizeof to);
+		/* There are fewer at first. */
+		if (rename(from, to) != 0 && errno != ENOENT)
+			log_printf(
+				c->log, LOG_LEVEL_WARNING, "capture: %s: %s", to, strerror(errno));
+	}
+	r = capture_create(c);
+	if (r) {
+		c->failed = true;
+		log_printf(c->log, LOG_LEVEL_ERROR, "capture: %s: %s: it ends here", c->path,
+			strerror(-r));
+	}
+}
+
+/** How much of the whole blocks at @p p the present file may have: one at least. */
+static size_t capture_fitting(const struct capture *c, const uint8_t *p, size_t len)
+{
+	uint64_t room = c->size > c->written ? c->size - c->written : 0;
+	size_t n = 0;
+	uint32_t block;
+
+	do {
+		memcpy(&block, p + n + 4, sizeof block); /* its total length, in our order */
+		n += block;
+	} while (n < len && n < room);
+	return n;
+}
+
+static void capture_write_blocks(struct capture *c, const uint8_t *p, size_t len)
+{
+	while (len && !c->failed) {
+		size_t n = c->size ? capture_fitting(c, p, len) : len;
+
+		capture_write_all(c, p, n);
+		p += n;
+		len -= n;
+		if (c->size && c->written >= c->size && !c->failed)
+			capture_next_file(c);
 	}
 }
 
@@ -81,7 +162,7 @@ static bool capture_drain(struct capture *c)
 
 	if (head == tail)
 		return false;
-	capture_write_all(c, c->ring + tail % RING_SIZE, head - tail);
+	capture_write_blocks(c, c->ring + tail % RING_SIZE, head - tail);
 	atomic_store_explicit(&c->tail, head, memory_order_release);
 	return true;
 }
@@ -133,6 +214,8 @@ static void capture_release(struct capture *c)
 		close(c->fd);
 	if (c->wake_fd >= 0)
 		close(c->wake_fd);
+	free(c->path);
+	free(c->ifname);
 	free(c);
 }
 
@@ -140,29 +223,35 @@ int capture_open(const char *path, const char *ifname, uint64_t now, const struc
 	struct capture **out)
 {
 	struct capture *c = calloc(1, sizeof *c);
-	uint8_t head[CAPTURE_HEAD_MAX];
 	int r;
 
 	if (!c)
 		return -ENOMEM;
 	c->log = log;
 	c->epoch = capture_wall_clock_ns() - now;
-	c->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	r = c->fd < 0 ? -errno : 0;
+	c->fd = -1;
+	c->path = strdup(path);
+	c->ifname = strdup(ifname);
+	r = c->path && c->ifname ? capture_create(c) : -ENOMEM;
 	c->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	c->ring = capture_ring_map(RING_SIZE);
 	if (!r && (!c->ring || c->wake_fd < 0))
 		r = -ENOMEM;
-	if (!r) {
-		capture_write_all(c, head, capture_head(head, "uiwarp " UIWARP_VERSION, ifname));
+	if (!r)
 		r = spawn_thread(&c->thread, NULL, capture_thread, c);
-	}
 	if (r) {
 		capture_release(c);
 		return r;
 	}
 	*out = c;
 	return 0;
+}
+
+void capture_rotate(struct capture *c, uint64_t size, unsigned files)
+{
+	/* Its thread looks at them only once there are frames. */
+	c->files = files;
+	c->size = size;
 }
 
 void capture_close(struct capture *c)

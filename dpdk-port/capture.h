@@ -28,6 +28,12 @@ enum capture_direction { CAPTURE_IN = 1, CAPTURE_OUT = 2 }; /* of epb_flags, sec
 int capture_open(const char *path, const char *ifname, uint64_t now, const struct log_sink *log,
 	struct capture **out);
 
+/**
+ * Begin another file whenever one has @p size bytes: PATH becomes PATH.1, that PATH.2, and so on;
+ * @p files are kept, PATH included, and older ones are removed. Call it before the first frame.
+ */
+void capture_rotate(struct capture *c, uint64_t size, unsigned files);
+
 /** Write out the rest, with the number of frames left out, and close. NULL does nothing. */
 void capture_close(struct capture *c);
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -100,6 +101,41 @@ static void what_the_file_cannot_keep_up_with_is_counted(void **state)
 	assert_int_equal(in_file.dropped, dropped);
 }
 
+/** Whole files of about that size, the newest ones, and nothing is missing between them. */
+static void it_rotates_by_size(void **state)
+{
+	char one[64], two[64], three[64];
+	struct rte_mbuf *m = test_packet(pool, "0123456789abcdef", 15);
+	struct content in_file;
+	struct capture *c;
+	struct stat st;
+
+	snprintf(one, sizeof one, "%s.1", path);
+	snprintf(two, sizeof two, "%s.2", path);
+	snprintf(three, sizeof three, "%s.3", path);
+	assert_int_equal(capture_open(path, "test", 0, NULL, &c), 0);
+	capture_rotate(c, 20000, 3);
+	for (uint32_t i = 0; i < 2001; i++) {
+		memcpy(rte_pktmbuf_mtod(m, void *), &i, sizeof i);
+		capture_packet(c, m, CAPTURE_OUT, i);
+	}
+	assert_int_equal(capture_dropped(c), 0);
+	capture_close(c);
+	rte_pktmbuf_free(m);
+	assert_int_equal(access(three, F_OK), -1);
+	assert_int_equal(stat(two, &st), 0);
+	assert_in_range(st.st_size, 20000, 20100);
+	assert_int_equal(stat(one, &st), 0);
+	assert_in_range(st.st_size, 20000, 20100);
+	in_file = read_back();
+	assert_true(in_file.packets > 0 && in_file.packets < 400);
+	assert_int_equal(in_file.last, 2000);
+	assert_int_equal(rename(one, path), 0);
+	assert_int_equal(read_back().last, 2000 - in_file.packets);
+	assert_int_equal(rename(two, path), 0);
+	assert_true(read_back().packets > 200);
+}
+
 static void a_bad_path_is_refused(void **state)
 {
 	struct capture *c;
@@ -149,6 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_all_in_order),
 		cmocka_unit_test(what_the_file_cannot_keep_up_with_is_counted),
+		cmocka_unit_test(it_rotates_by_size),
 		cmocka_unit_test(a_bad_path_is_refused),
 		cmocka_unit_test(a_full_disk_is_said_once),
 	};
