@@ -19,10 +19,9 @@ void line_add(struct line *l, const char *format, ...)
 
 void line_add_endpoint(struct line *l, const struct ip_endpoint *e)
 {
-	char text[IP_ADDR_STRLEN];
+	char text[IP_ENDPOINT_STRLEN];
 
-	line_add(l, ip_addr_is_v4(&e->addr) ? "%s:%u" : "[%s]:%u", ip_addr_format(&e->addr, text),
-		e->port);
+	line_add(l, "%s", ip_endpoint_format(e, text));
 }
 
 void line_add_hex(struct line *l, const uint8_t *p, size_t len, size_t max)

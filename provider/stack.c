@@ -3,6 +3,7 @@
 
 #include "host/net.h"
 #include "provider/failure.h"
+#include "provider/telemetry.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -204,12 +205,14 @@ int stack_open(const struct config *c, struct stack **out, struct config_error *
 		return r;
 	}
 	r = stack_open_rnic(s, e);
-	if (!r)
+	if (!r) {
+		provider_telemetry_add(net_telemetry(s->net), s->rnic);
 		r = net_start(s->net,
 			&(struct net_events){.link_changed = stack_link_changed,
 				.gone = stack_port_gone,
 				.ctx = s},
 			e);
+	}
 	if (r) {
 		stack_dismantle(s, false);
 		return r;

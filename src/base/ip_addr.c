@@ -150,3 +150,12 @@ char *ip_addr_format(const struct ip_addr *a, char *buf)
 		ip_addr_format_scoped(a, buf);
 	return buf;
 }
+
+char *ip_endpoint_format(const struct ip_endpoint *e, char *buf)
+{
+	char text[IP_ADDR_STRLEN];
+
+	snprintf(buf, IP_ENDPOINT_STRLEN, ip_addr_is_v4(&e->addr) ? "%s:%u" : "[%s]:%u",
+		ip_addr_format(&e->addr, text), e->port);
+	return buf;
+}

@@ -101,4 +101,14 @@ int ip_addr_parse_cidr(const char *text, struct ip_addr *out, unsigned *prefix_l
  */
 char *ip_addr_format(const struct ip_addr *a, char *buf);
 
+/** Longest text of an endpoint with its terminating zero. */
+#define IP_ENDPOINT_STRLEN (IP_ADDR_STRLEN + 8)
+
+/**
+ * "10.0.0.1:7174", "[fd00::1]:7174" (RFC 5952 section 6).
+ * @param buf IP_ENDPOINT_STRLEN bytes
+ * @return @p buf.
+ */
+char *ip_endpoint_format(const struct ip_endpoint *e, char *buf);
+
 #endif

@@ -16,7 +16,8 @@ struct log_sink {
 	/** Take one line (no newline at its end). May be called from any thread. NULL: silence. */
 	void (*line)(void *ctx, enum log_level level, const char *text);
 	void *ctx;
-	enum log_level max_level; /**< lines of a higher level are not formatted */
+	/** Lines of a higher level are not formatted. It may be changed at any time. */
+	_Atomic enum log_level max_level;
 };
 
 /** Format and hand over one line of at most 511 bytes. @p s may be NULL. */

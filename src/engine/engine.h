@@ -91,8 +91,9 @@ void engine_fini(struct engine *e);
 void engine_lock(struct engine *e);
 
 /**
- * As engine_lock(), but wait for at most @p ms. For the end of the process: the lock may be held by
- * a thread that no longer exists, or by the caller, which is in a signal handler.
+ * As engine_lock(), but wait for at most @p ms. For the end of the process, and for those who only
+ * look: the lock may be held by a thread that no longer exists, or by the caller, which is in a
+ * signal handler.
  * @return true when this thread holds it now.
  */
 bool engine_lock_within(struct engine *e, unsigned ms);

@@ -70,6 +70,7 @@ struct config {
 	char capture[CONFIG_MAX_PATH];
 	enum log_level log;                   /**< error | warning | info | debug */
 	char log_file[CONFIG_MAX_PATH];       /**< empty: stderr */
+	bool telemetry;                       /**< show what runs to "uiwarp top" and others */
 	uint32_t send_buffer, receive_buffer; /**< bytes; 0: default */
 	uint32_t memory;                      /**< MiB for packet buffers; 0: default */
 	uint8_t settle;                       /**< seconds from link up until programs go on */

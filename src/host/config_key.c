@@ -292,6 +292,10 @@ const struct config_key config_keys[] = {
 			"that does not open is in our sentence."},
 	{"log_file", CONFIG_IS_TEXT(log_file, "the path of a file"), .absent = "standard error",
 		.text = "Where it is reported."},
+	{"telemetry", CONFIG_IS_SWITCH(telemetry), .initial = "on",
+		.text = "Show what runs, to the same user and root alone: a socket beside the "
+			"slots' files that `uiwarp stat`, `uiwarp top` and `uiwarp ctl` ask. "
+			"See [telemetry.md](telemetry.md)."},
 };
 
 const unsigned config_num_keys = sizeof config_keys / sizeof config_keys[0];

@@ -4,6 +4,7 @@
 #include "base/container_of.h"
 #include "host/config_kernel.h"
 #include "host/net_priv.h"
+#include "host/net_telemetry.h"
 #include "tls/tls.h"
 
 #include <errno.h>
@@ -185,6 +186,8 @@ bool net_is_stuck(struct net *n)
 
 void net_stop(struct net *n)
 {
+	if (n->telemetry)
+		telemetry_stop(n->telemetry);
 	if (!n->thread)
 		return;
 	engine_thread_stop(n->thread);
@@ -197,6 +200,8 @@ void net_end(struct net *n)
 {
 	uint64_t end = clock_ns(&n->poller.clock) + RESET_NS;
 
+	if (n->telemetry)
+		telemetry_unlink(n->telemetry);
 	net_linger(n);
 	if (!n->thread)
 		return;
@@ -213,6 +218,8 @@ static void net_serve_end(struct engine_doorbell *d)
 {
 	struct net *n = container_of(d, struct net, end_bell);
 
+	if (n->telemetry)
+		telemetry_unlink(n->telemetry);
 	n->ops->reset_all(n);
 	kill(getpid(), n->end_signal);
 }
@@ -233,6 +240,8 @@ void net_release_slot(struct net *n)
 void net_let_go(struct net *n)
 {
 	net_release_slot(n);
+	if (n->telemetry)
+		telemetry_let_go(n->telemetry);
 	n->ops->let_go(n);
 }
 
@@ -254,6 +263,7 @@ void net_close(struct net *n, bool end)
 	}
 	n->ops->close(n);
 	net_release_slot(n);
+	telemetry_destroy(n->telemetry);
 	stack_log_close(&n->log);
 	free(n);
 }
@@ -291,6 +301,8 @@ int net_open(const struct config *c, struct net **out, struct config_error *e)
 		net_close(n, false);
 		return r;
 	}
+	n->started = net_now(n);
+	net_telemetry_create(n);
 	*out = n;
 	return 0;
 }
@@ -306,6 +318,7 @@ int net_start(struct net *n, const struct net_events *events, struct config_erro
 		net_await_link(n);
 		net_begin_link(n);
 		net_await_switch(n);
+		net_telemetry_start(n);
 	}
 	return r;
 }
@@ -368,4 +381,9 @@ bool net_has_link(struct net *n)
 bool net_link(struct net *n, uint32_t *speed)
 {
 	return ENGINE_LOCKED(&n->engine, n->ops->link(n, speed));
+}
+
+struct telemetry *net_telemetry(struct net *n)
+{
+	return n->telemetry;
 }

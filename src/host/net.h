@@ -15,6 +15,7 @@
 #include "tcp/tcp.h"
 
 struct net;
+struct telemetry;
 
 /** The kernel's random generator. */
 extern const struct random_source net_random;
@@ -84,6 +85,9 @@ void net_close(struct net *n, bool end);
 const struct config *net_config(const struct net *n);
 const struct log_sink *net_log(const struct net *n);
 struct engine *net_engine(struct net *n);
+
+/** For further commands, before net_start(). NULL: telemetry is off. */
+struct telemetry *net_telemetry(struct net *n);
 
 /** NULL over the kernel's sockets. */
 struct ip_stack *net_ip(struct net *n);

@@ -49,34 +49,9 @@ static int net_open_port(struct net *n, struct config_error *e)
 	return r;
 }
 
-/** The path with %p replaced by the process's number: programs in a pair share a configuration. */
-static void net_capture_path(const char *pattern, char *path, size_t len)
-{
-	const char *at = strstr(pattern, "%p");
-
-	if (at)
-		snprintf(
-			path, len, "%.*s%d%s", (int)(at - pattern), pattern, (int)getpid(), at + 2);
-	else
-		snprintf(path, len, "%s", pattern);
-}
-
 static int net_open_capture(struct net *n, struct config_error *e)
 {
-	char path[CONFIG_MAX_PATH + 16];
-	int r;
-
-	if (!*n->config.capture)
-		return 0;
-	net_capture_path(n->config.capture, path, sizeof path);
-	r = capture_open(
-		path, n->config.port, clock_ns(&n->poller.clock), &n->log.sink, &n->capture);
-	if (r)
-		snprintf(
-			e->text, sizeof e->text, "capture file \"%.300s\": %s", path, strerror(-r));
-	else
-		port_set_capture(n->port, n->capture);
-	return r;
+	return *n->config.capture ? net_set_capture(n, n->config.capture, 0, 1, e) : 0;
 }
 
 static int net_open_engine(struct net *n, struct config_error *e)

@@ -7,9 +7,13 @@
 #include "host/net.h"
 #include "host/poller.h"
 #include "host/stack_log.h"
+#include "host/telemetry.h"
 #include "host/thread.h"
 
 struct capture;
+
+/** Files of a capture that rotates, at most. */
+#define NET_CAPTURE_FILES 1000
 
 /** All but open(), close() and let_go() are called with the engine's lock held, or without a
  * thread. */
@@ -71,6 +75,9 @@ struct net {
 	struct tls_stack *tls;   /**< NULL: off */
 	struct sock_stack *sock; /**< over the kernel's sockets */
 	struct sock_udp *mapper_client, *mapper_server;
+	struct telemetry *telemetry;             /**< NULL: off */
+	uint64_t started;                        /**< net_now() when it was opened */
+	char capture_path[CONFIG_MAX_PATH + 16]; /**< of the capture under way; "": none */
 
 	/* Over a port. */
 	struct claim claim;
@@ -81,5 +88,15 @@ struct net {
 	bool connected;     /**< somebody was, when the thread stopped */
 	bool told_unfilled; /**< of frames with unfilled checksums, once */
 };
+
+/**
+ * Begin a capture in a running host, in the place of one that is under way; @p path "": end it.
+ * Only for commands of telemetry and before there are any.
+ * @param size of a file, in bytes, before another one is begun; 0: one file holds all.
+ * @param files how many are kept, the present one included.
+ * @return 0 or a negative errno with @p e filled in.
+ */
+int net_set_capture(
+	struct net *n, const char *path, uint64_t size, unsigned files, struct config_error *e);
 
 #endif

@@ -93,7 +93,7 @@ static void test_all_keys_are_told(void **state)
 	assert_int_equal(config_set(&c, "frobnicate=1", &e), -EINVAL);
 	EACH_KEY(k)
 	assert_non_null(strstr(e.text, k->name));
-	assert_string_equal(e.text + strlen(e.text) - strlen("log_file"), "log_file");
+	assert_string_equal(e.text + strlen(e.text) - strlen("telemetry"), "telemetry");
 }
 
 /* A default that is given changes nothing. */

@@ -3,14 +3,20 @@
 #include "dpdk-port/eal.h"
 #include "host/config_kernel.h"
 #include "host/net.h"
+#include "host/slot.h"
+#include "host/telemetry.h"
+#include "host/telemetry_socket.h"
 #include "llp/llp.h"
 
+#include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 /* After the four that it needs. */
 #include <cmocka.h>
@@ -114,6 +120,45 @@ static void it_is_a_host_without_a_port(void **state)
 	assert_false(net_is_stuck(n));
 }
 
+/** Somebody else's thread is told of what runs; nothing of it remains when it ends. */
+static void it_shows_what_runs(void **state)
+{
+	char directory[CONFIG_MAX_PATH], text[TELEMETRY_OUTPUT];
+	const char *name = telemetry_name(net_telemetry(n));
+	ssize_t len;
+	int fd;
+
+	assert_int_equal(slot_directory(directory, sizeof directory), 0);
+	fd = telemetry_socket_connect(directory, name);
+	assert_true(fd >= 0);
+	assert_true(recv(fd, text, sizeof text, 0) > 0);
+	for (unsigned i = 0; i < 6; i++) {
+		static const char *const request[] = {"/uiwarp/info", "/uiwarp/connections",
+			"/uiwarp/stats", "/uiwarp/config", "/uiwarp/log,info",
+			"/uiwarp/capture,0,1,/tmp/x"};
+		json_t *j, *answer;
+
+		assert_true(send(fd, request[i], strlen(request[i]), 0) > 0);
+		len = recv(fd, text, sizeof text, 0);
+		assert_true(len > 0);
+		j = json_loadb(text, (size_t)len, 0, NULL);
+		assert_non_null(j);
+		answer = json_object_iter_value(json_object_iter(j));
+		/* There is nothing to capture over the kernel's sockets. */
+		assert_int_equal(json_object_get(answer, "error") != NULL, i == 5);
+		if (i == 0)
+			assert_string_equal(
+				json_string_value(json_object_get(answer, "port")), "kernel");
+		if (i == 2)
+			assert_non_null(json_object_get(answer, "sock"));
+		if (i == 4)
+			assert_string_equal(
+				json_string_value(json_object_get(answer, "level")), "info");
+		json_decref(j);
+	}
+	close(fd);
+}
+
 static int setup(void **state)
 {
 	struct config_error e;
@@ -135,6 +180,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_a_host_without_a_port),
+		cmocka_unit_test(it_shows_what_runs),
 		cmocka_unit_test(its_thread_serves_connections),
 		cmocka_unit_test(an_idle_one_sleeps_on),
 	};

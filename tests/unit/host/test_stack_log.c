@@ -61,6 +61,33 @@ static void test_levels(void **state)
 						       "uiwarp: but this\n");
 }
 
+/** The last lines are kept, cut where they are long, and no others are shown. */
+static void test_keeps_the_last(void **state)
+{
+	static struct stack_log l;
+	struct stack_log_entry e;
+	char text[400];
+
+	assert_int_equal(stack_log_open(&l, LOG_LEVEL_WARNING, path), 0);
+	assert_false(stack_log_get(&l, 0, &e));
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	log_printf(&l.sink, LOG_LEVEL_INFO, "not this");
+	stack_log_set_level(&l, LOG_LEVEL_INFO);
+	for (unsigned i = 0; i < STACK_LOG_KEPT + 3; i++)
+		log_printf(&l.sink, LOG_LEVEL_INFO, "%u %s", i, text);
+	assert_int_equal(stack_log_lines(&l), STACK_LOG_KEPT + 3);
+	assert_false(stack_log_get(&l, 2, &e));
+	assert_true(stack_log_get(&l, 3, &e));
+	assert_int_equal(strlen(e.text), STACK_LOG_LINE - 1);
+	assert_memory_equal(e.text, "3 xxx", 5);
+	assert_int_equal(e.level, LOG_LEVEL_INFO);
+	assert_true(e.time > 0);
+	assert_true(stack_log_get(&l, STACK_LOG_KEPT + 2, &e));
+	assert_false(stack_log_get(&l, STACK_LOG_KEPT + 3, &e));
+	stack_log_close(&l);
+}
+
 /* The runs of several programs stand one after the other. */
 static void test_appends(void **state)
 {
@@ -130,6 +157,7 @@ int main(void)
 #define FILED(f) cmocka_unit_test_setup_teardown(f, make_file, remove_file)
 	const struct CMUnitTest tests[] = {
 		FILED(test_levels),
+		FILED(test_keeps_the_last),
 		FILED(test_appends),
 		FILED(test_long_line),
 		FILED(test_stderr),

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host/telemetry_socket.h"
+
+#include "base/fd_room.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define TELEMETRY_PREFIX "telemetry."
+
+/** Stacks of one process, and processes of one number in different PID namespaces. */
+#define TELEMETRY_NAMES 16
+
+/** Connections that wait to be accepted. */
+#define TELEMETRY_BACKLOG 16
+
+/** The address of @p name in the open @p dir, whose path may be longer than an address. */
+static struct sockaddr_un telemetry_socket_address(int dir, const char *name)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+
+	snprintf(a.sun_path, sizeof a.sun_path, "/proc/self/fd/%d/%.*s", dir, TELEMETRY_NAME - 1,
+		name);
+	return a;
+}
+
+static int telemetry_socket_directory(const char *directory)
+{
+	int dir = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return dir < 0 ? -errno : dir;
+}
+
+static int telemetry_socket_open(int flags)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int telemetry_socket_connect_at(int dir, const char *name, int flags)
+{
+	struct sockaddr_un a = telemetry_socket_address(dir, name);
+	int fd = telemetry_socket_open(flags), rc;
+
+	if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof a) == 0)
+		return fd;
+	rc = -errno;
+	close(fd);
+	return rc;
+}
+
+int telemetry_socket_connect(const char *directory, const char *name)
+{
+	int dir = telemetry_socket_directory(directory), fd;
+
+	if (dir < 0)
+		return dir;
+	fd = telemetry_socket_connect_at(dir, name, 0);
+	close(dir);
+	return fd;
+}
+
+bool telemetry_socket_is_name(const char *name, pid_t *pid)
+{
+	char *end;
+	long n;
+
+	if (strncmp(name, TELEMETRY_PREFIX, strlen(TELEMETRY_PREFIX)) != 0)
+		return false;
+	name += strlen(TELEMETRY_PREFIX);
+	if (strlen(name) > 16 || *name < '1' || *name > '9')
+		return false;
+	n = strtol(name, &end, 10);
+	if (*end != '\0' && (*end != '.' || strspn(end + 1, "0123456789") != strlen(end + 1)))
+		return false;
+	*pid = (pid_t)n;
+	return n > 0 && n == *pid;
+}
+
+static bool telemetry_socket_is_dead(int dir, const char *name)
+{
+	struct stat st;
+	int fd;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISSOCK(st.st_mode))
+		return false;
+	/* A stopped process with a full backlog lives, too. */
+	fd = telemetry_socket_connect_at(dir, name, SOCK_NONBLOCK);
+	if (fd >= 0)
+		close(fd);
+	return fd == -ECONNREFUSED;
+}
+
+void telemetry_socket_sweep(const char *directory, const char *name)
+{
+	int dir = telemetry_socket_directory(directory);
+
+	if (dir < 0)
+		return;
+	if (telemetry_socket_is_dead(dir, name))
+		unlinkat(dir, name, 0);
+	close(dir);
+}
+
+/* ---- listening --------------------------------------------------------------------------- */
+
+/**
+ * Listen at a name of its own first: at its final one it would be taken for dead by others, between
+ * bind() and listen().
+ */
+static int telemetry_socket_begin(int dir, const char *temporary)
+{
+	struct sockaddr_un a = telemetry_socket_address(dir, temporary);
+	int fd = telemetry_socket_open(SOCK_NONBLOCK), rc;
+
+	if (fd < 0)
+		return fd;
+	unlinkat(dir, temporary, 0);
+	/* The directory may be one that others may look into. bind() gives the file this mode. */
+	if (fchmod(fd, 0600) == 0 && bind(fd, (struct sockaddr *)&a, sizeof a) == 0 &&
+		listen(fd, TELEMETRY_BACKLOG) == 0)
+		return fd;
+	rc = -errno;
+	close(fd);
+	unlinkat(dir, temporary, 0);
+	return rc;
+}
+
+/** Give @p temporary the first name that nobody has. */
+static int telemetry_socket_settle(int dir, const char *temporary, char *name)
+{
+	for (unsigned i = 0; i < TELEMETRY_NAMES; i++) {
+		char suffix[16] = "";
+
+		if (i > 0)
+			snprintf(suffix, sizeof suffix, ".%u", i);
+		snprintf(name, TELEMETRY_NAME, TELEMETRY_PREFIX "%d%s", (int)getpid(), suffix);
+		if (telemetry_socket_is_dead(dir, name))
+			unlinkat(dir, name, 0);
+		if (linkat(dir, temporary, dir, name, 0) == 0)
+			return 0;
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+int telemetry_socket_listen(const char *directory, char *name)
+{
+	int dir = telemetry_socket_directory(directory), fd, rc;
+	char temporary[TELEMETRY_NAME];
+
+	if (dir < 0)
+		return dir;
+	snprintf(temporary, sizeof temporary, ".new." TELEMETRY_PREFIX "%d", (int)getpid());
+	fd = telemetry_socket_begin(dir, temporary);
+	if (fd >= 0) {
+		rc = telemetry_socket_settle(dir, temporary, name);
+		unlinkat(dir, temporary, 0);
+		if (rc) {
+			close(fd);
+			fd = rc;
+		} else {
+			fd = fd_move_up(fd);
+		}
+	}
+	close(dir);
+	return fd;
+}
+
+int telemetry_socket_each(const char *directory, void (*fn)(void *ctx, const char *name), void *ctx)
+{
+	DIR *d = opendir(directory);
+	struct dirent *e;
+	pid_t pid;
+
+	if (!d)
+		return -errno;
+	while ((e = readdir(d)) != NULL)
+		if (telemetry_socket_is_name(e->d_name, &pid))
+			fn(ctx, e->d_name);
+	closedir(d);
+	return 0;
+}
