@@ -14,10 +14,13 @@
 /** As of shells: there is no such program. */
 #define EXIT_NOT_FOUND 127
 
+int cmd_ctl(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_pcap(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_stat(int argc, char **argv);
 int cmd_tcp(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_wan(int argc, char **argv);
 
 #endif

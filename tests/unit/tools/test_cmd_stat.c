@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* uiwarp stat, top and ctl, asking this test for what a busy process would tell. */
+#include "host/telemetry.h"
+#include "support/child.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+/* After the four that it needs. */
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define QPS 300
+
+static struct child c;
+static char directory[64], pid[16];
+static struct engine engine;
+static struct telemetry *telemetry;
+static _Atomic unsigned asked; /**< each answer has more of everything */
+
+#define RUN(...) \
+	child_run(&c, (const char *const[]){UIWARP, __VA_ARGS__, "-d", directory, NULL}, NULL)
+
+/* ---- the process that is asked --------------------------------------------------------------- */
+
+static uint64_t op_clock(void *ctx)
+{
+	return 1;
+}
+
+static void op_nothing(void *ctx)
+{
+}
+
+static const struct engine_ops ops = {.clock = op_clock,
+	.enter = op_nothing,
+	.leave = op_nothing,
+	.flush = op_nothing,
+	.wake = op_nothing};
+
+static void answer_info(void *ctx, const char *parameters, struct json_text *j)
+{
+	json_text_object(j, NULL);
+	json_text_number(j, "pid", (uint64_t)getpid());
+	json_text_string(j, "program", "a \"b\"\n\x1b[2J");
+	json_text_string(j, "device", "uiw7");
+	json_text_object_end(j);
+}
+
+static void answer_stats(void *ctx, const char *parameters, struct json_text *j)
+{
+	json_text_object(j, NULL);
+	json_text_object(j, "tcp");
+	json_text_number(j, "retransmits", 12);
+	json_text_number(j, "connections", 3);
+	json_text_object_end(j);
+	json_text_object(j, "drops");
+	json_text_number(j, "tcp_bad_cksum", 5);
+	json_text_object_end(j);
+	json_text_object_end(j);
+}
+
+static void answer_rnic(void *ctx, const char *parameters, struct json_text *j)
+{
+	json_text_object(j, NULL);
+	json_text_array(j, "terminates");
+	json_text_object(j, NULL);
+	json_text_number(j, "layer", 1);
+	json_text_number(j, "type", 1);
+	json_text_number(j, "code", 0);
+	json_text_number(j, "sent", 4);
+	json_text_number(j, "received", 0);
+	json_text_object_end(j);
+	json_text_array_end(j);
+	json_text_object_end(j);
+}
+
+static void answer_change(void *ctx, const char *parameters, struct json_text *j)
+{
+	bool bad = strcmp(parameters, "loud") == 0;
+
+	json_text_object(j, NULL);
+	json_text_string(j, bad ? "error" : "was", bad ? "not so" : parameters);
+	json_text_object_end(j);
+	if (!bad && *parameters)
+		snprintf(ctx, 512, "%s", parameters);
+}
+
+static enum walk step(void *ctx, void *cursor, void *item)
+{
+	uint32_t *at = cursor;
+
+	*(uint32_t *)item = *at;
+	return (*at)++ < QPS ? WALK_ITEM : WALK_END;
+}
+
+static void ends(struct json_text *j, uint32_t n)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "10.0.0.2:%u", 1000 + n);
+	json_text_string(j, "local", "10.0.0.1:7");
+	json_text_string(j, "remote", text);
+}
+
+static void qp(void *ctx, const void *item, struct json_text *j)
+{
+	uint32_t n = *(const uint32_t *)item;
+
+	json_text_number(j, "qp", n + 1);
+	json_text_string(j, "state", n == 5 ? "ERROR" : "RTS");
+	json_text_number(j, "send_posted", UINT32_MAX - 3 + 50);
+	json_text_number(j, "send_completed", UINT32_MAX - 3);
+	ends(j, n);
+}
+
+/** The one with the most to tell is the last but one. */
+static void connection(void *ctx, const void *item, struct json_text *j)
+{
+	uint32_t n = *(const uint32_t *)item;
+
+	if (n == 0)
+		atomic_fetch_add(&asked, 1);
+	ends(j, n);
+	json_text_string(j, "congestion_control", "cubic");
+	json_text_number(j, "srtt_ns", 1000 * (n + 1));
+	json_text_number(j, "cwnd", 14600);
+	json_text_number(j, "retransmits", n == QPS - 2 ? 77 : 0);
+	json_text_number(
+		j, "bytes_acked", n == QPS - 2 ? atomic_load(&asked) * UINT64_C(1000000000) : 0);
+}
+
+static const struct telemetry_list qps = {.item_size = 4, .step = step, .format = qp};
+static const struct telemetry_list connections = {
+	.item_size = 4, .step = step, .format = connection};
+static char log_level[512], capture[512];
+static const struct telemetry_command commands[] = {
+	{"/uiwarp/info", "", answer_info, NULL},
+	{"/uiwarp/stats", "", answer_stats, NULL},
+	{"/uiwarp/rnic", "", answer_rnic, NULL},
+	{"/uiwarp/qps", "", NULL, &qps},
+	{"/uiwarp/connections", "", NULL, &connections},
+};
+static const struct telemetry_command log_command[] = {{"/uiwarp/log", "", answer_change, NULL}};
+static const struct telemetry_command capture_command[] = {
+	{"/uiwarp/capture", "", answer_change, NULL}};
+
+static int setup(void **state)
+{
+	snprintf(directory, sizeof directory, "/tmp/uiw-stat.XXXXXX");
+	assert_non_null(mkdtemp(directory));
+	snprintf(pid, sizeof pid, "%d", (int)getpid());
+	engine_init(&engine, &ops, NULL);
+	telemetry = telemetry_create(
+		&(struct telemetry_config){.engine = &engine, .directory = directory});
+	telemetry_add(telemetry, commands, sizeof commands / sizeof commands[0], NULL);
+	telemetry_add(telemetry, log_command, 1, log_level);
+	telemetry_add(telemetry, capture_command, 1, capture);
+	return telemetry_start(telemetry);
+}
+
+static int teardown(void **state)
+{
+	telemetry_stop(telemetry);
+	telemetry_destroy(telemetry);
+	engine_fini(&engine);
+	return rmdir(directory);
+}
+
+/* ---- stat and ctl -----------------------------------------------------------------------------
+ */
+
+static void it_is_a_table(void **state)
+{
+	RUN("stat", pid);
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.err, "");
+	assert_non_null(strstr(c.out, "REMOTE"));
+	assert_non_null(strstr(c.out, "10.0.0.2:1000"));
+	/* Names from elsewhere do nothing to a terminal. */
+	assert_null(strchr(c.out, '\033'));
+}
+
+static void a_qp_is_followed(void **state)
+{
+	unsigned lines = 0;
+
+	RUN("stat", "--follow", "299", "-i", "0.01", "-c", "3");
+	assert_int_equal(child_exit(&c), 0);
+	for (const char *at = c.out; (at = strchr(at, '\n')) != NULL; at++)
+		lines++;
+	assert_int_equal(lines, 4);
+	assert_non_null(strstr(c.out, "RTS"));
+	RUN("stat", "--follow", "301", "-c", "1");
+	assert_int_equal(child_exit(&c), 1);
+	assert_non_null(strstr(c.err, "there is no QP 301"));
+}
+
+static void it_is_metrics(void **state)
+{
+	RUN("stat", "--prometheus");
+	assert_int_equal(child_exit(&c), 0);
+	assert_non_null(
+		strstr(c.out, "# HELP uiwarp_tcp_retransmits_total tcp: segments sent again\n"
+			      "# TYPE uiwarp_tcp_retransmits_total counter\n"
+			      "uiwarp_tcp_retransmits_total{pid=\""));
+	assert_non_null(strstr(c.out, ",program=\"a \\\"b\\\"\\n\033[2J\",device=\"uiw7\"} 12\n"));
+	assert_non_null(strstr(c.out, "# TYPE uiwarp_tcp_connections gauge\n"));
+	assert_non_null(strstr(c.out, ",reason=\"tcp_bad_cksum\"} 5\n"));
+	assert_non_null(
+		strstr(c.out, ",layer=\"1\",type=\"1\",code=\"0\",direction=\"sent\"} 4\n"));
+}
+
+static void wrong_command_lines(void **state)
+{
+	RUN("stat", "1");
+	assert_int_equal(child_exit(&c), 1);
+	assert_non_null(strstr(c.err, "process 1 cannot be asked"));
+	RUN("stat", "x");
+	assert_int_equal(child_exit(&c), 2);
+	RUN("stat", "--json", "--prometheus");
+	assert_int_equal(child_exit(&c), 2);
+	RUN("stat", "--follow", "-1");
+	assert_int_equal(child_exit(&c), 2);
+	RUN("ctl", pid);
+	assert_int_equal(child_exit(&c), 2);
+	RUN("ctl", "log=info");
+	assert_int_equal(child_exit(&c), 2);
+	RUN("ctl", pid, "sound=on");
+	assert_int_equal(child_exit(&c), 2);
+	assert_non_null(strstr(c.err, "the keys are"));
+	RUN("ctl", pid, "capture=x", "capture_size=1");
+	assert_int_equal(child_exit(&c), 2);
+	RUN("top"); /* no terminal */
+	assert_int_equal(child_exit(&c), 2);
+}
+
+static void a_process_is_told(void **state)
+{
+	char cwd[400], expected[500];
+
+	RUN("ctl", pid, "log=debug");
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(log_level, "debug");
+	RUN("ctl", pid, "capture=/tmp/a,b", "capture_size=1M", "capture_files=7");
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(capture, "1048576,7,/tmp/a,b");
+	RUN("ctl", pid, "capture=x");
+	assert_non_null(getcwd(cwd, sizeof cwd));
+	snprintf(expected, sizeof expected, "0,4,%s/x", cwd);
+	assert_string_equal(capture, expected);
+	RUN("ctl", pid, "capture=off");
+	assert_string_equal(capture, "off");
+	RUN("ctl", pid, "log=loud");
+	assert_int_equal(child_exit(&c), 1);
+	assert_non_null(strstr(c.err, "not so"));
+}
+
+/* ---- top, in a terminal -----------------------------------------------------------------------
+ */
+
+static struct {
+	int fd;
+	pid_t pid;
+	char text[1 << 20];
+	size_t len;
+} terminal;
+
+static void terminal_open(void)
+{
+	struct winsize w = {.ws_row = 24, .ws_col = 140};
+	int other;
+
+	terminal.len = 0;
+	terminal.fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	assert_true(terminal.fd >= 0);
+	assert_int_equal(grantpt(terminal.fd), 0);
+	assert_int_equal(unlockpt(terminal.fd), 0);
+	assert_int_equal(ioctl(terminal.fd, TIOCSWINSZ, &w), 0);
+	terminal.pid = fork();
+	if (terminal.pid != 0)
+		return;
+	setsid();
+	other = open(ptsname(terminal.fd), O_RDWR);
+	dup2(other, 0);
+	dup2(other, 1);
+	dup2(other, 2);
+	execl(UIWARP, "uiwarp", "top", "-i", "0.1", "-d", directory, (char *)NULL);
+	_exit(127);
+}
+
+static void terminal_key(const char *key)
+{
+	terminal.len = 0;
+	assert_int_equal(write(terminal.fd, key, strlen(key)), strlen(key));
+}
+
+/** Read until @p text has been on the screen, at most a minute between two things written. */
+static void terminal_await(const char *text)
+{
+	struct pollfd p = {.fd = terminal.fd, .events = POLLIN};
+
+	for (;;) {
+		ssize_t n;
+
+		terminal.text[terminal.len] = '\0';
+		if (strstr(terminal.text, text))
+			return;
+		/* A screen is some 5 KB: what is older was looked at. */
+		if (terminal.len > sizeof terminal.text / 2) {
+			memmove(terminal.text, terminal.text + terminal.len - 16384, 16384);
+			terminal.len = 16384;
+		}
+		if (poll(&p, 1, 60000) != 1)
+			fail_msg("\"%s\" is not shown", text);
+		n = read(terminal.fd, terminal.text + terminal.len, 8192);
+		if (n <= 0)
+			fail_msg("it ended before \"%s\" was shown", text);
+		terminal.len += (size_t)n;
+	}
+}
+
+static void terminal_close(void)
+{
+	struct pollfd p = {.fd = terminal.fd, .events = POLLIN};
+	int status;
+
+	/* What it still writes must go somewhere. */
+	while (poll(&p, 1, 60000) == 1 && read(terminal.fd, terminal.text, 8192) > 0)
+		;
+	assert_int_equal(waitpid(terminal.pid, &status, 0), terminal.pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	close(terminal.fd);
+}
+
+static void top_shows_sorts_opens_and_quits(void **state)
+{
+	terminal_open();
+	terminal_await("\033[?1049h");
+	terminal_await("300 QPs and connections, by bytes");
+	/* The one that carries something comes to the first row, which is shown in reverse. */
+	terminal_await("      299 RTS         10.0.0.2:1298");
+	terminal_key("l");
+	terminal_await("by RTT");
+	terminal_await("300 RTS         10.0.0.2:1299");
+	terminal_key("l");
+	terminal_await("by RTT, least first");
+	terminal_key("r");
+	terminal_await("by retransmits");
+	terminal_key("\r");
+	terminal_await("one connection");
+	terminal_await("10.0.0.1:7 - 10.0.0.2:1298");
+	terminal_await("retransmits              77");
+	terminal_key("\033[1~");
+	terminal_key("x");
+	terminal_await("by retransmits");
+	terminal_key("?");
+	terminal_await("uiwarp: keys");
+	terminal_key(" ");
+	terminal_await("by retransmits");
+	terminal_key("\033[6~\033[B");
+	terminal_await("\033[7m");
+	terminal_key("x");
+	terminal_await("\033[?1049l");
+	terminal_close();
+}
+
+/** Whatever ends it, the terminal is as it was. */
+static void top_gives_the_terminal_back(void **state)
+{
+	terminal_open();
+	terminal_await("by bytes");
+	kill(terminal.pid, SIGTERM);
+	terminal_await("\033[?25h\033[?1049l");
+	terminal_close();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_is_a_table),
+		cmocka_unit_test(a_qp_is_followed),
+		cmocka_unit_test(it_is_metrics),
+		cmocka_unit_test(wrong_command_lines),
+		cmocka_unit_test(a_process_is_told),
+		cmocka_unit_test(top_shows_sorts_opens_and_quits),
+		cmocka_unit_test(top_gives_the_terminal_back),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

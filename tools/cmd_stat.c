@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* uiwarp stat: what running processes do, once or again and again, for people and programs. */
+#include "tools/commands.h"
+#include "tools/help.h"
+#include "tools/stat_print.h"
+#include "tools/telemetry_options.h"
+#include "tools/telemetry_sample.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { OPTION_JSON = 256, OPTION_PROMETHEUS, OPTION_FOLLOW };
+
+struct cmd_stat_options {
+	struct telemetry_options asked;
+	bool json, prometheus, follow;
+	unsigned long qp;
+	double interval;
+	unsigned long count;
+};
+
+static const struct argp_option cmd_stat_argp_options[] = {
+	{"json", OPTION_JSON, NULL, 0, "All that the processes tell, as JSON", 0},
+	{"prometheus", OPTION_PROMETHEUS, NULL, 0,
+		"Metrics in Prometheus' text format, for a collector of text files or a scrape", 0},
+	{"follow", OPTION_FOLLOW, "QP", 0, "A line for each interval of the QP of this number", 0},
+	{"interval", 'i', "SECONDS", 0, "With --follow: time between two lines (1)", 0},
+	{"count", 'c', "NUMBER", 0, "With --follow: end after so many lines", 0}, {0}};
+
+static error_t cmd_stat_parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct cmd_stat_options *o = state->input;
+	char *end = NULL;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->asked;
+		return 0;
+	case OPTION_JSON:
+		o->json = true;
+		return 0;
+	case OPTION_PROMETHEUS:
+		o->prometheus = true;
+		return 0;
+	case OPTION_FOLLOW:
+		o->follow = true;
+		o->qp = strtoul(arg, &end, 10);
+		if (*arg < '0' || *arg > '9' || *end != '\0' || o->qp >= 1 << 24)
+			argp_error(state, "--follow: expected the number of a QP");
+		return 0;
+	case 'i':
+		o->interval = strtod(arg, &end);
+		if (end == arg || *end != '\0' || !(o->interval >= 0.01 && o->interval <= 86400))
+			argp_error(state, "--interval: expected seconds from 0.01 to 86400");
+		return 0;
+	case 'c':
+		o->count = strtoul(arg, &end, 10);
+		if (*arg < '0' || *arg > '9' || *end != '\0' || o->count == 0)
+			argp_error(state, "--count: expected a number from 1");
+		return 0;
+	case ARGP_KEY_END:
+		if (o->json + o->prometheus + o->follow > 1)
+			argp_error(state, "expected one of --json, --prometheus and --follow");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child cmd_stat_argp_children[] = {
+	{&telemetry_options_argp, 0, NULL, 0}, {&help_argp, 0, NULL, 0}, {0}};
+
+static const struct argp cmd_stat_argp = {cmd_stat_argp_options, cmd_stat_parse_option, "[PID...]",
+	"Show what the processes with a device of ours do: all of this user's, or those of PID.\v"
+	"Exit status: 0; 1 if a process or the QP is not there; 2 if the command line is wrong.",
+	cmd_stat_argp_children, NULL, NULL};
+
+static void cmd_stat_nap(double seconds)
+{
+	struct timespec t = {.tv_sec = (time_t)seconds};
+
+	t.tv_nsec = (long)((seconds - (double)t.tv_sec) * 1e9);
+	while (nanosleep(&t, &t) != 0 && errno == EINTR)
+		;
+}
+
+static const struct telemetry_row *cmd_stat_find_qp(const struct telemetry_sample *s, uint32_t qp)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->row[i].qp == qp)
+			return &s->row[i];
+	return NULL;
+}
+
+static int cmd_stat_follow(struct telemetry_clients *c, const struct cmd_stat_options *o)
+{
+	struct telemetry_sample before = {.n = 0}, now;
+	const struct telemetry_row *r;
+	unsigned long lines = 0;
+	int rc = EXIT_SUCCESS;
+
+	while (telemetry_sample_take(&now, c, before.time > 0 ? &before : NULL) == 0) {
+		telemetry_sample_free(&before);
+		before = now;
+		r = cmd_stat_find_qp(&before, (uint32_t)o->qp);
+		if (!r) {
+			fprintf(stderr, "uiwarp stat: there is no QP %lu%s\n", o->qp,
+				lines ? " any more" : "");
+			rc = EXIT_FAILURE;
+			break;
+		}
+		stat_print_follow(stdout, &before, r, lines % 20 == 0);
+		fflush(stdout);
+		if (++lines == o->count || ferror(stdout))
+			break;
+		cmd_stat_nap(o->interval);
+	}
+	telemetry_sample_free(&before);
+	return rc;
+}
+
+static int cmd_stat_table(struct telemetry_clients *c)
+{
+	struct telemetry_sample s;
+
+	if (telemetry_sample_take(&s, c, NULL) != 0) {
+		fprintf(stderr, "uiwarp stat: no memory\n");
+		return EXIT_FAILURE;
+	}
+	stat_print_table(stdout, &s);
+	telemetry_sample_free(&s);
+	return EXIT_SUCCESS;
+}
+
+static int cmd_stat_all(struct telemetry_clients *c, bool prometheus)
+{
+	json_t *all = json_array();
+	int rc = 0;
+
+	for (unsigned i = 0; i < c->n; i++) {
+		json_t *process = stat_print_collect(&c->client[i]);
+
+		if (process)
+			json_array_append_new(all, process);
+	}
+	if (prometheus)
+		stat_print_prometheus(stdout, all);
+	else
+		rc = json_dumpf(all, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+	if (!prometheus)
+		putchar('\n');
+	json_decref(all);
+	return rc || ferror(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int cmd_stat(int argc, char **argv)
+{
+	static char name[] = "uiwarp stat";
+	struct cmd_stat_options o = {.interval = 1};
+	struct telemetry_clients c;
+	int rc;
+
+	argv[0] = name;
+	argp_parse(&cmd_stat_argp, argc, argv, 0, NULL, &o);
+	rc = telemetry_options_open(&o.asked, name, &c);
+	if (rc)
+		return rc;
+	if (o.follow)
+		rc = cmd_stat_follow(&c, &o);
+	else if (o.json || o.prometheus)
+		rc = cmd_stat_all(&c, o.prometheus);
+	else
+		rc = cmd_stat_table(&c);
+	telemetry_clients_close(&c);
+	if (fflush(stdout) != 0)
+		rc = EXIT_FAILURE;
+	return rc;
+}

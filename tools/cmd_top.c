@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * uiwarp top: a live table. Plain ANSI sequences: every terminal of today has the six that it
+ * needs, and nothing more has to be installed.
+ */
+#include "tools/commands.h"
+#include "tools/help.h"
+#include "tools/telemetry_options.h"
+#include "tools/top_view.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+/** The other screen, without a cursor; and back. */
+#define TOP_BEGIN "\033[?1049h\033[?25l\033[2J"
+#define TOP_END   "\033[?25h\033[?1049l"
+
+struct cmd_top_options {
+	struct telemetry_options asked;
+	double interval;
+};
+
+static const struct argp_option cmd_top_argp_options[] = {
+	{"interval", 'i', "SECONDS", 0, "Time between two screens (1)", 0}, {0}};
+
+static error_t cmd_top_parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct cmd_top_options *o = state->input;
+	char *end;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->asked;
+		return 0;
+	case 'i':
+		o->interval = strtod(arg, &end);
+		if (end == arg || *end != '\0' || !(o->interval >= 0.1 && o->interval <= 3600))
+			argp_error(state, "--interval: expected seconds from 0.1 to 3600");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child cmd_top_argp_children[] = {
+	{&telemetry_options_argp, 0, NULL, 0}, {&help_argp, 0, NULL, 0}, {0}};
+
+static const struct argp cmd_top_argp = {cmd_top_argp_options, cmd_top_parse_option, "[PID...]",
+	"Watch the QPs and connections of all processes of this user, or of PID, in a terminal. "
+	"\"?\" shows the keys, \"x\" quits.",
+	cmd_top_argp_children, NULL, NULL};
+
+/* ---- the terminal ------------------------------------------------------------------------ */
+
+static volatile sig_atomic_t cmd_top_ended;
+
+static void cmd_top_on_signal(int sig)
+{
+	cmd_top_ended = 1;
+}
+
+static void cmd_top_on_resize(int sig)
+{
+	/* It only interrupts the wait. */
+}
+
+/** Signals that would leave the terminal as it is. */
+static void cmd_top_watch_signals(void)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	struct sigaction a = {.sa_handler = cmd_top_on_signal};
+
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+		sigaction(ends[i], &a, NULL);
+	a.sa_handler = cmd_top_on_resize;
+	sigaction(SIGWINCH, &a, NULL);
+}
+
+static int cmd_top_begin(struct termios *saved)
+{
+	struct termios raw;
+
+	if (tcgetattr(STDIN_FILENO, saved) != 0)
+		return -errno;
+	raw = *saved;
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	raw.c_iflag &= ~(tcflag_t)(ICRNL | IXON);
+	raw.c_cc[VMIN] = 0;
+	raw.c_cc[VTIME] = 0;
+	if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) != 0)
+		return -errno;
+	fputs(TOP_BEGIN, stdout);
+	return 0;
+}
+
+static void cmd_top_end(const struct termios *saved)
+{
+	fputs(TOP_END, stdout);
+	fflush(stdout);
+	tcsetattr(STDIN_FILENO, TCSANOW, saved);
+}
+
+static void cmd_top_measure(struct top_view *v)
+{
+	struct winsize w = {0};
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) != 0 || w.ws_row == 0 || w.ws_col == 0)
+		w = (struct winsize){.ws_row = 24, .ws_col = 80};
+	v->rows = w.ws_row;
+	v->columns = w.ws_col;
+}
+
+/* ---- the loop ---------------------------------------------------------------------------- */
+
+struct cmd_top {
+	struct telemetry_clients clients;
+	struct telemetry_sample shown;  /**< in the order of the view */
+	struct telemetry_sample before; /**< the same, in its own order */
+	struct top_view view;
+	const struct cmd_top_options *options;
+};
+
+static int cmd_top_copy(const struct telemetry_sample *from, struct telemetry_sample *to)
+{
+	telemetry_sample_free(to);
+	*to = *from;
+	to->row = malloc(from->n ? from->n * sizeof *from->row : 1);
+	if (!to->row) {
+		to->n = 0;
+		return -ENOMEM;
+	}
+	if (from->n)
+		memcpy(to->row, from->row, from->n * sizeof *from->row);
+	return 0;
+}
+
+static int cmd_top_sample(struct cmd_top *t)
+{
+	struct telemetry_sample now;
+	int rc;
+
+	if (t->options->asked.n == 0)
+		telemetry_clients_renew(&t->clients);
+	rc = telemetry_sample_take(&now, &t->clients, t->before.time > 0 ? &t->before : NULL);
+	if (!rc)
+		rc = cmd_top_copy(&now, &t->shown);
+	telemetry_sample_free(&t->before);
+	t->before = now;
+	return rc;
+}
+
+static double cmd_top_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/** Wait for keys until @p until; each is answered at once. @return false: the terminal has gone. */
+static bool cmd_top_wait(struct cmd_top *t, double until)
+{
+	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+	double left = until - cmd_top_clock();
+	char text[64];
+	ssize_t n;
+	int key;
+
+	if (poll(&p, 1, left > 0 ? (int)(left * 1000) + 1 : 0) <= 0)
+		return true;
+	n = read(STDIN_FILENO, text, sizeof text);
+	if (n <= 0)
+		return n < 0 && (errno == EINTR || errno == EAGAIN);
+	for (size_t at = 0; at < (size_t)n;) {
+		at += top_view_parse_key(text + at, (size_t)n - at, &key);
+		top_view_key(&t->view, &t->shown, key);
+	}
+	return true;
+}
+
+static int cmd_top_loop(struct cmd_top *t)
+{
+	double next = 0;
+	int rc = 0;
+
+	while (!rc && !t->view.quit && !cmd_top_ended && !ferror(stdout)) {
+		if (cmd_top_clock() >= next) {
+			next = cmd_top_clock() + t->options->interval;
+			rc = t->view.paused ? 0 : cmd_top_sample(t);
+		}
+		cmd_top_measure(&t->view);
+		top_view_arrange(&t->view, &t->shown);
+		top_view_draw(&t->view, &t->shown, stdout);
+		fflush(stdout);
+		if (!rc && !cmd_top_wait(t, next))
+			break;
+	}
+	return rc;
+}
+
+int cmd_top(int argc, char **argv)
+{
+	static char name[] = "uiwarp top";
+	struct cmd_top_options o = {.interval = 1};
+	struct cmd_top t = {.options = &o};
+	struct termios saved;
+	int rc;
+
+	argv[0] = name;
+	argp_parse(&cmd_top_argp, argc, argv, 0, NULL, &o);
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		fprintf(stderr, "uiwarp top: expected a terminal; \"uiwarp stat\" needs none\n");
+		return EXIT_USAGE;
+	}
+	rc = telemetry_options_open(&o.asked, name, &t.clients);
+	if (rc)
+		return rc;
+	cmd_top_watch_signals();
+	rc = cmd_top_begin(&saved);
+	if (!rc) {
+		rc = cmd_top_loop(&t);
+		cmd_top_end(&saved);
+	}
+	if (rc)
+		fprintf(stderr, "uiwarp top: %s\n", strerror(-rc));
+	telemetry_sample_free(&t.shown);
+	telemetry_sample_free(&t.before);
+	telemetry_clients_close(&t.clients);
+	return rc ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Prometheus' text exposition format, version 0.0.4: all samples of a metric stand together, below
+ * its HELP and TYPE.
+ */
+#include "host/counters.h"
+#include "tools/stat_print.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/** A label's value: backslash, quote and line feed are escaped. */
+static void stat_prometheus_value(FILE *out, const char *text)
+{
+	for (; text && *text; text++) {
+		if (*text == '\n') {
+			fputs("\\n", out);
+			continue;
+		}
+		if (*text == '"' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+}
+
+static void stat_prometheus_label(FILE *out, const char *name, const char *value)
+{
+	fprintf(out, ",%s=\"", name);
+	stat_prometheus_value(out, value);
+	fputc('"', out);
+}
+
+static void stat_prometheus_head(FILE *out, const char *name, const char *help, const char *type)
+{
+	fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+/** The name and the labels that each sample has. */
+static void stat_prometheus_begin(FILE *out, const char *name, const json_t *process)
+{
+	const json_t *info = json_object_get(process, "info");
+
+	fprintf(out, "%s{pid=\"%" JSON_INTEGER_FORMAT "\"", name,
+		json_integer_value(json_object_get(info, "pid")));
+	stat_prometheus_label(out, "program", json_string_value(json_object_get(info, "program")));
+	stat_prometheus_label(out, "device", json_string_value(json_object_get(info, "device")));
+}
+
+static void stat_prometheus_end(FILE *out, double value)
+{
+	fprintf(out, "} %.17g\n", value);
+}
+
+/* ---- counters of the layers -------------------------------------------------------------- */
+
+static void stat_prometheus_counter(FILE *out, const json_t *all, const struct counter *c)
+{
+	const char *layer = counters_layer_name(c->layer);
+	const json_t *process, *value;
+	char name[96], help[160];
+	bool first = true;
+	size_t i;
+
+	snprintf(name, sizeof name, "uiwarp_%s_%s%s", layer, c->name, c->gauge ? "" : "_total");
+	snprintf(help, sizeof help, "%s: %s", layer, c->help);
+	json_array_foreach(all, i, process)
+	{
+		value = json_object_get(
+			json_object_get(json_object_get(process, "stats"), layer), c->name);
+		if (!json_is_integer(value))
+			continue;
+		if (first)
+			stat_prometheus_head(out, name, help, c->gauge ? "gauge" : "counter");
+		first = false;
+		stat_prometheus_begin(out, name, process);
+		stat_prometheus_end(out, (double)json_integer_value(value));
+	}
+}
+
+static void stat_prometheus_drops(FILE *out, const json_t *all)
+{
+	static const char name[] = "uiwarp_drops_total";
+	const json_t *process;
+	json_t *value;
+	const char *reason;
+	size_t i;
+
+	stat_prometheus_head(out, name, "what was dropped, by reason", "counter");
+	json_array_foreach(all, i, process) json_object_foreach(
+		json_object_get(json_object_get(process, "stats"), "drops"), reason, value)
+	{
+		stat_prometheus_begin(out, name, process);
+		stat_prometheus_label(out, "reason", reason);
+		stat_prometheus_end(out, (double)json_integer_value(value));
+	}
+}
+
+/* ---- items of lists ---------------------------------------------------------------------- */
+
+/** A metric of each item of a list, and what tells the items apart. */
+static const struct stat_prometheus_metric {
+	const char *list, *key, *name, *help, *type;
+	const char *label[2];
+	double scale;
+} stat_prometheus_metrics[] = {
+#define OF_CONNECTIONS(key, name, help, type, scale)                                            \
+	{                                                                                       \
+		"connections", key, "uiwarp_connection_" name, help, type, {"local", "remote"}, \
+			scale                                                                   \
+	}
+	OF_CONNECTIONS("srtt_ns", "rtt_seconds", "smoothed round-trip time", "gauge", 1e-9),
+	OF_CONNECTIONS("cwnd", "cwnd_bytes", "congestion window", "gauge", 1),
+	OF_CONNECTIONS("pacing_rate", "pacing_bytes_per_second", "pacing rate", "gauge", 1),
+	OF_CONNECTIONS("queued", "queued_bytes", "written, and not acknowledged", "gauge", 1),
+	OF_CONNECTIONS("unread", "unread_bytes", "received, and not taken", "gauge", 1),
+	OF_CONNECTIONS("bytes_acked", "acked_bytes_total", "bytes that the peer acknowledged",
+		"counter", 1),
+	OF_CONNECTIONS(
+		"bytes_received", "received_bytes_total", "bytes received in order", "counter", 1),
+	OF_CONNECTIONS("retransmits", "retransmits_total", "segments sent again", "counter", 1),
+	OF_CONNECTIONS(
+		"out_of_order", "out_of_order_total", "segments before their turn", "counter", 1),
+#define OF_QPS(key, name, help)                                                 \
+	{                                                                       \
+		"qps", key, "uiwarp_qp_" name, help, "counter", {"qp", NULL}, 1 \
+	}
+	OF_QPS("send_posted", "send_posted_total", "send requests posted, modulo 2^32"),
+	OF_QPS("send_completed", "send_completed_total", "send requests completed, modulo 2^32"),
+	OF_QPS("recv_completed", "recv_completed_total", "receives completed, modulo 2^32"),
+	{"cqs", "depth", "uiwarp_cq_depth", "completions that were not polled", "gauge",
+		{"cq", NULL}, 1},
+	{"cqs", "size", "uiwarp_cq_size", "completions that the queue can hold", "gauge",
+		{"cq", NULL}, 1},
+};
+
+static void stat_prometheus_item_label(FILE *out, const json_t *item, const char *key)
+{
+	const json_t *value = json_object_get(item, key);
+	char number[24];
+
+	snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	stat_prometheus_label(out, key, json_is_string(value) ? json_string_value(value) : number);
+}
+
+static void stat_prometheus_list(
+	FILE *out, const json_t *all, const struct stat_prometheus_metric *m)
+{
+	const json_t *process, *item;
+	bool first = true;
+	size_t i, k;
+
+	json_array_foreach(all, i, process)
+		json_array_foreach(json_object_get(process, m->list), k, item)
+	{
+		const json_t *value = json_object_get(item, m->key);
+
+		if (!json_is_integer(value))
+			continue;
+		if (first)
+			stat_prometheus_head(out, m->name, m->help, m->type);
+		first = false;
+		stat_prometheus_begin(out, m->name, process);
+		for (unsigned l = 0; l < 2 && m->label[l]; l++)
+			stat_prometheus_item_label(out, item, m->label[l]);
+		stat_prometheus_end(out, (double)json_integer_value(value) * m->scale);
+	}
+}
+
+static void stat_prometheus_terminates(FILE *out, const json_t *all)
+{
+	static const char name[] = "uiwarp_terminates_total";
+	static const char *const label[] = {"layer", "type", "code"};
+	static const char *const direction[] = {"sent", "received"};
+	const json_t *process, *t;
+	size_t i, k;
+
+	stat_prometheus_head(
+		out, name, "Terminates, by layer, type and code (RFC 5040)", "counter");
+	json_array_foreach(all, i, process)
+		json_array_foreach(json_object_get(json_object_get(process, "rnic"), "terminates"),
+			k, t) for (unsigned d = 0; d < 2; d++)
+	{
+		stat_prometheus_begin(out, name, process);
+		for (unsigned l = 0; l < 3; l++)
+			stat_prometheus_item_label(out, t, label[l]);
+		stat_prometheus_label(out, "direction", direction[d]);
+		stat_prometheus_end(
+			out, (double)json_integer_value(json_object_get(t, direction[d])));
+	}
+}
+
+void stat_print_prometheus(FILE *out, const json_t *all)
+{
+	const json_t *process;
+	size_t i;
+
+	stat_prometheus_head(out, "uiwarp_up", "1 for each process that was asked", "gauge");
+	json_array_foreach(all, i, process)
+	{
+		stat_prometheus_begin(out, "uiwarp_up", process);
+		stat_prometheus_end(out, 1);
+	}
+	for (unsigned c = 0; c < counters_count; c++)
+		stat_prometheus_counter(out, all, &counters[c]);
+	stat_prometheus_drops(out, all);
+	stat_prometheus_terminates(out, all);
+	for (size_t m = 0; m < sizeof stat_prometheus_metrics / sizeof stat_prometheus_metrics[0];
+		m++)
+		stat_prometheus_list(out, all, &stat_prometheus_metrics[m]);
+}

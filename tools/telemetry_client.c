@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/telemetry_client.h"
+
+#include "host/slot.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/** A process that says nothing for so long is stopped, or its engine is stuck. */
+#define CLIENT_PATIENCE_S 3
+
+/** For the greeting, and for answers if it does not tell. */
+#define CLIENT_ROOM     65536
+#define CLIENT_ROOM_MAX (16 << 20)
+
+static void telemetry_client_drop(struct telemetry_client *c)
+{
+	if (c->fd >= 0)
+		close(c->fd);
+	free(c->text);
+	c->fd = -1;
+	c->text = NULL;
+}
+
+static json_t *telemetry_client_hear(struct telemetry_client *c)
+{
+	ssize_t n = recv(c->fd, c->text, c->room, MSG_TRUNC);
+
+	return n <= 0 || (size_t)n > c->room ? NULL : json_loadb(c->text, (size_t)n, 0, NULL);
+}
+
+/** Read the greeting. */
+static bool telemetry_client_begin(struct telemetry_client *c)
+{
+	const struct timeval patience = {.tv_sec = CLIENT_PATIENCE_S};
+	json_t *greeting;
+	json_int_t room;
+
+	setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+	setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+	c->room = CLIENT_ROOM;
+	c->text = malloc(c->room);
+	greeting = c->text ? telemetry_client_hear(c) : NULL;
+	room = json_integer_value(json_object_get(greeting, "max_output_len"));
+	json_decref(greeting);
+	if (room > CLIENT_ROOM && room <= CLIENT_ROOM_MAX) {
+		char *more = realloc(c->text, (size_t)room);
+
+		if (more) {
+			c->text = more;
+			c->room = (size_t)room;
+		}
+	}
+	return greeting != NULL;
+}
+
+json_t *telemetry_client_ask(struct telemetry_client *c, const char *command)
+{
+	json_t *answer = NULL, *value;
+
+	if (c->fd < 0)
+		return NULL;
+	if (send(c->fd, command, strlen(command), MSG_NOSIGNAL) >= 0)
+		answer = telemetry_client_hear(c);
+	value = json_is_object(answer) ? json_object_iter_value(json_object_iter(answer)) : NULL;
+	json_incref(value);
+	json_decref(answer);
+	if (!value)
+		telemetry_client_drop(c);
+	return value;
+}
+
+json_t *telemetry_client_list(struct telemetry_client *c, const char *command)
+{
+	json_t *all = json_array();
+	char request[128];
+	json_int_t at = 0, next;
+
+	snprintf(request, sizeof request, "%s", command);
+	for (;;) {
+		json_t *page = telemetry_client_ask(c, request);
+
+		if (!page) {
+			json_decref(all);
+			return NULL;
+		}
+		/* A process without an RNIC has no such list. */
+		json_array_extend(all, json_object_get(page, "items"));
+		next = json_integer_value(json_object_get(page, "next"));
+		json_decref(page);
+		if (next <= at)
+			return all;
+		at = next;
+		snprintf(request, sizeof request, "%s,%lld", command, (long long)next);
+	}
+}
+
+const char *telemetry_client_error(const json_t *answer)
+{
+	return json_string_value(json_object_get(answer, "error"));
+}
+
+/* ---- all of them ------------------------------------------------------------------------- */
+
+static bool telemetry_clients_has(const struct telemetry_clients *c, const char *name)
+{
+	for (unsigned i = 0; i < c->n; i++)
+		if (c->client[i].fd >= 0 && strcmp(c->client[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void telemetry_clients_add(void *ctx, const char *name)
+{
+	struct telemetry_clients *c = ctx;
+	struct telemetry_client new = {.fd = -1}, *more;
+
+	if (telemetry_clients_has(c, name) || !telemetry_socket_is_name(name, &new.pid))
+		return;
+	new.fd = telemetry_socket_connect(c->directory, name);
+	if (new.fd == -ECONNREFUSED)
+		telemetry_socket_sweep(c->directory, name);
+	if (new.fd < 0)
+		return;
+	snprintf(new.name, sizeof new.name, "%s", name);
+	more = telemetry_client_begin(&new) ? realloc(c->client, (c->n + 1) * sizeof *c->client)
+					    : NULL;
+	if (!more) {
+		telemetry_client_drop(&new);
+		return;
+	}
+	c->client = more;
+	c->client[c->n++] = new;
+}
+
+static int telemetry_clients_compare(const void *a, const void *b)
+{
+	const struct telemetry_client *x = a, *y = b;
+
+	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid) : strcmp(x->name, y->name);
+}
+
+void telemetry_clients_renew(struct telemetry_clients *c)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < c->n; i++)
+		if (c->client[i].fd >= 0)
+			c->client[kept++] = c->client[i];
+	c->n = kept;
+	telemetry_socket_each(c->directory, telemetry_clients_add, c);
+	if (c->n)
+		qsort(c->client, c->n, sizeof *c->client, telemetry_clients_compare);
+}
+
+static bool telemetry_clients_is_wanted(const pid_t *pids, pid_t pid)
+{
+	for (; *pids; pids++)
+		if (*pids == pid)
+			return true;
+	return false;
+}
+
+/** Leave those of @p pids. @return 0 or -ESRCH. */
+static int telemetry_clients_choose(struct telemetry_clients *c, const pid_t *pids)
+{
+	int rc = 0;
+	unsigned kept = 0;
+
+	for (const pid_t *p = pids; *p; p++) {
+		bool found = false;
+
+		for (unsigned i = 0; i < c->n; i++)
+			found = found || c->client[i].pid == *p;
+		if (found)
+			continue;
+		fprintf(stderr,
+			"uiwarp: process %d cannot be asked: it has no device of ours, or another "
+			"owner, or \"telemetry = off\", or it does not answer\n",
+			(int)*p);
+		rc = -ESRCH;
+	}
+	for (unsigned i = 0; i < c->n; i++) {
+		if (telemetry_clients_is_wanted(pids, c->client[i].pid))
+			c->client[kept++] = c->client[i];
+		else
+			telemetry_client_drop(&c->client[i]);
+	}
+	c->n = kept;
+	return rc;
+}
+
+int telemetry_clients_open(struct telemetry_clients *c, const char *directory, const pid_t *pids)
+{
+	int rc = 0;
+
+	*c = (struct telemetry_clients){.n = 0};
+	if (directory)
+		snprintf(c->directory, sizeof c->directory, "%s", directory);
+	else
+		rc = slot_directory(c->directory, sizeof c->directory);
+	if (rc)
+		return rc;
+	telemetry_clients_renew(c);
+	return pids && *pids ? telemetry_clients_choose(c, pids) : 0;
+}
+
+void telemetry_clients_close(struct telemetry_clients *c)
+{
+	for (unsigned i = 0; i < c->n; i++)
+		telemetry_client_drop(&c->client[i]);
+	free(c->client);
+	*c = (struct telemetry_clients){.n = 0};
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file telemetry_client.h Asks running processes what they do (host/telemetry.h). */
+#ifndef TOOLS_TELEMETRY_CLIENT_H
+#define TOOLS_TELEMETRY_CLIENT_H
+
+#include "host/telemetry_socket.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct telemetry_client {
+	pid_t pid;
+	char name[TELEMETRY_NAME];
+	int fd;
+	size_t room; /**< the longest answer */
+	char *text;
+};
+
+/** All processes that can be asked, by their numbers. */
+struct telemetry_clients {
+	struct telemetry_client *client;
+	unsigned n;
+	char directory[1024];
+};
+
+/**
+ * Connect to the processes of this user, or to those of @p pids.
+ * @param directory of the sockets; NULL: this user's.
+ * @param pids ends with 0; NULL: all.
+ * @return 0, or a negative errno; -ESRCH: one of @p pids is not there, and what is wrong was told.
+ */
+int telemetry_clients_open(struct telemetry_clients *c, const char *directory, const pid_t *pids);
+
+/** Connect to processes that have come since, and forget those that have gone. */
+void telemetry_clients_renew(struct telemetry_clients *c);
+
+void telemetry_clients_close(struct telemetry_clients *c);
+
+/**
+ * The value that answers @p command. The caller owns it.
+ * @return NULL: the process has gone or does not answer; it is not asked any more.
+ */
+json_t *telemetry_client_ask(struct telemetry_client *c, const char *command);
+
+/** All items of a list, from all of its pages. As telemetry_client_ask(). */
+json_t *telemetry_client_list(struct telemetry_client *c, const char *command);
+
+/** The text of an answer's error, or NULL: it is none. */
+const char *telemetry_client_error(const json_t *answer);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/telemetry_options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+pid_t telemetry_options_pid(const char *text)
+{
+	char *end;
+	long n;
+
+	if (*text < '1' || *text > '9')
+		return 0;
+	errno = 0;
+	n = strtol(text, &end, 10);
+	return *end != '\0' || errno || n > INT_MAX ? 0 : (pid_t)n;
+}
+
+static error_t telemetry_options_parse(int key, char *arg, struct argp_state *state)
+{
+	struct telemetry_options *o = state->input;
+
+	if (key == 'd') {
+		o->directory = arg;
+		return 0;
+	}
+	if (key != ARGP_KEY_ARG)
+		return ARGP_ERR_UNKNOWN;
+	if (o->n == TELEMETRY_OPTIONS_PIDS)
+		argp_error(state, "expected at most %d processes", TELEMETRY_OPTIONS_PIDS);
+	o->pid[o->n] = telemetry_options_pid(arg);
+	if (!o->pid[o->n++])
+		argp_error(state, "\"%s\": expected the number of a process", arg);
+	return 0;
+}
+
+static const struct argp_option telemetry_options_list[] = {
+	{"directory", 'd', "DIRECTORY", 0,
+		"Where the processes' sockets are (this user's: see uiwarp-stat(1))", 1},
+	{0}};
+
+const struct argp telemetry_options_argp = {
+	telemetry_options_list, telemetry_options_parse, NULL, NULL, NULL, NULL, NULL};
+
+int telemetry_options_open(
+	const struct telemetry_options *o, const char *command, struct telemetry_clients *c)
+{
+	int rc = telemetry_clients_open(c, o->directory, o->pid);
+
+	if (rc && rc != -ESRCH)
+		fprintf(stderr, "%s: the directory of the sockets: %s\n", command, strerror(-rc));
+	if (rc)
+		telemetry_clients_close(c);
+	return rc ? EXIT_FAILURE : 0;
+}
