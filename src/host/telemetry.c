@@ -283,7 +283,6 @@ static void *telemetry_main(void *arg)
 	struct telemetry *t = arg;
 
 	pthread_setname_np(pthread_self(), "uiwarp-telemetry");
-	telemetry_socket_each(t->directory, telemetry_sweep, t);
 	while (!atomic_load(&t->stop))
 		telemetry_round(t);
 	return NULL;
@@ -333,6 +332,8 @@ static int telemetry_begin(struct telemetry *t)
 	if (t->listen_fd < 0)
 		return t->listen_fd;
 	snprintf(t->path, sizeof t->path, "%s/%s", t->directory, t->name);
+	/* Not by the thread: what it has allocated when the program forks is lost in the child. */
+	telemetry_socket_each(t->directory, telemetry_sweep, t);
 	return spawn_thread(&t->thread, NULL, telemetry_main, t);
 }
 
