@@ -48,7 +48,7 @@ static const struct engine_ops ops = {.clock = op_clock,
 
 /* ---- commands: objects with numbers, of which some are not there -------------------------- */
 
-static unsigned begun;
+static atomic_uint begun; /* by telemetry's thread */
 
 static void objects_begin(void *ctx)
 {

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,10 @@ static void answer_rnic(void *ctx, const char *parameters, struct json_text *j)
 	json_text_object_end(j);
 }
 
+/* What was changed: written by telemetry's thread. */
+static char log_level[512], capture[512];
+static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+
 static void answer_change(void *ctx, const char *parameters, struct json_text *j)
 {
 	bool bad = strcmp(parameters, "loud") == 0;
@@ -95,8 +100,11 @@ static void answer_change(void *ctx, const char *parameters, struct json_text *j
 	json_text_object(j, NULL);
 	json_text_string(j, bad ? "error" : "was", bad ? "not so" : parameters);
 	json_text_object_end(j);
-	if (!bad && *parameters)
-		snprintf(ctx, 512, "%s", parameters);
+	if (bad || !*parameters)
+		return;
+	pthread_mutex_lock(&changing);
+	snprintf(ctx, 512, "%s", parameters);
+	pthread_mutex_unlock(&changing);
 }
 
 static enum walk step(void *ctx, void *cursor, void *item)
@@ -146,7 +154,6 @@ static void connection(void *ctx, const void *item, struct json_text *j)
 static const struct telemetry_list qps = {.item_size = 4, .step = step, .format = qp};
 static const struct telemetry_list connections = {
 	.item_size = 4, .step = step, .format = connection};
-static char log_level[512], capture[512];
 static const struct telemetry_command commands[] = {
 	{"/uiwarp/info", "", answer_info, NULL},
 	{"/uiwarp/stats", "", answer_stats, NULL},
@@ -248,22 +255,32 @@ static void wrong_command_lines(void **state)
 	assert_int_equal(child_exit(&c), 2);
 }
 
+static void changed_to(const char *what, const char *expected)
+{
+	char copy[512];
+
+	pthread_mutex_lock(&changing);
+	memcpy(copy, what, sizeof copy);
+	pthread_mutex_unlock(&changing);
+	assert_string_equal(copy, expected);
+}
+
 static void a_process_is_told(void **state)
 {
 	char cwd[400], expected[500];
 
 	RUN("ctl", pid, "log=debug");
 	assert_int_equal(child_exit(&c), 0);
-	assert_string_equal(log_level, "debug");
+	changed_to(log_level, "debug");
 	RUN("ctl", pid, "capture=/tmp/a,b", "capture_size=1M", "capture_files=7");
 	assert_int_equal(child_exit(&c), 0);
-	assert_string_equal(capture, "1048576,7,/tmp/a,b");
+	changed_to(capture, "1048576,7,/tmp/a,b");
 	RUN("ctl", pid, "capture=x");
 	assert_non_null(getcwd(cwd, sizeof cwd));
 	snprintf(expected, sizeof expected, "0,4,%s/x", cwd);
-	assert_string_equal(capture, expected);
+	changed_to(capture, expected);
 	RUN("ctl", pid, "capture=off");
-	assert_string_equal(capture, "off");
+	changed_to(capture, "off");
 	RUN("ctl", pid, "log=loud");
 	assert_int_equal(child_exit(&c), 1);
 	assert_non_null(strstr(c.err, "not so"));
