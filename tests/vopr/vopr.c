@@ -13,12 +13,13 @@
 #include <unistd.h>
 
 static volatile uint64_t current_seed;
+static volatile sig_atomic_t stopped;
 
 static void usage(FILE *to)
 {
 	fputs("usage: vopr [--seed N | --seeds FROM:TO] [--steps N] [--time SECONDS] [--trace]\n"
 	      "            [--pcap FILE] [--shrink] [--first] [--list FILE] [--deliberate] "
-	      "[--generator VERSION]\n",
+	      "[--generator VERSION] [--version]\n",
 		to);
 }
 
@@ -33,6 +34,13 @@ static void on_abort(int sig)
 		_exit(2);
 	signal(sig, SIG_DFL);
 	raise(sig);
+}
+
+/** The seed under way is the last. */
+static void on_stop(int sig)
+{
+	stopped = 1;
+	signal(sig, SIG_DFL);
 }
 
 struct sums {
@@ -77,7 +85,7 @@ static bool parse(int argc, char **argv, struct options *o)
 		{"pcap", required_argument, NULL, 'p'}, {"shrink", no_argument, NULL, 'm'},
 		{"first", no_argument, NULL, 'f'}, {"list", required_argument, NULL, 'l'},
 		{"generator", required_argument, NULL, 'g'}, {"deliberate", no_argument, NULL, 'd'},
-		{"help", no_argument, NULL, 'h'}, {0}};
+		{"version", no_argument, NULL, 'V'}, {"help", no_argument, NULL, 'h'}, {0}};
 	char *end;
 	int c;
 
@@ -122,6 +130,9 @@ static bool parse(int argc, char **argv, struct options *o)
 		case 'd':
 			o->world.deliberate = true;
 			break;
+		case 'V':
+			printf("%u\n", PROGRAM_VERSION);
+			exit(0);
 		case 'h':
 			usage(stdout);
 			exit(0);
@@ -196,10 +207,12 @@ int main(int argc, char **argv)
 	signal(SIGABRT, on_abort);
 	signal(SIGSEGV, on_abort);
 	signal(SIGXCPU, on_abort);
+	signal(SIGINT, on_stop);
+	signal(SIGTERM, on_stop);
 	if (o.list && !run_list(&o, &s))
 		return 2;
-	for (uint64_t seed = o.from;
-		!o.list && seed <= o.to && cpu_seconds() < o.seconds && !(o.first && s.wrong);
+	for (uint64_t seed = o.from; !o.list && !stopped && seed <= o.to &&
+				     cpu_seconds() < o.seconds && !(o.first && s.wrong);
 		seed++)
 		run_seed(&o, seed, &s);
 	printf("%ju seeds, %ju wrong; %.0f s simulated, %ju requests, %ju completions (%ju "
