@@ -372,6 +372,9 @@ bool rdmap_sq_suspend(struct rdmap *r);
 /** Start work requests again. */
 void rdmap_sq_resume(struct rdmap *r);
 
+/** Is a work request under way, or may one start? While suspended, none may. */
+bool rdmap_sq_is_busy(const struct rdmap *r);
+
 /**
  * Close in good order: finish what was posted, then close our direction (RFC 5040 section 6.2).
  * ended() follows when the peer has closed too.

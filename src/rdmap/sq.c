@@ -63,6 +63,14 @@ bool rdmap_sq_is_drained(const struct rdmap *r)
 	       atomic_load_explicit(&r->sq->tail, memory_order_relaxed) == r->sq->next;
 }
 
+bool rdmap_sq_is_busy(const struct rdmap *r)
+{
+	if (r->sq_held)
+		return !rdmap_sq_is_drained(r);
+	return atomic_load_explicit(&r->sq->tail, memory_order_relaxed) !=
+	       atomic_load_explicit(&r->sq->head, memory_order_acquire);
+}
+
 void rdmap_recv_complete(struct rdmap *r, struct rdmap_wc *wc)
 {
 	wc->wr_id = r->rqe->wr_id;

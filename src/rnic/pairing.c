@@ -113,15 +113,13 @@ static void pairing_fail_for_good(struct pairing *p, const char *why)
 	rnic_raise(qp->rnic, RNIC_EVENT_QP_FATAL, qp->context);
 }
 
-static bool pairing_has_sends(const struct rnic_qp *qp)
-{
-	return atomic_load(&qp->sq.head) != atomic_load(&qp->sq.tail);
-}
-
 void pairing_serve(struct pairing *p)
 {
-	if (!pairing_has_sends(p->qp))
+	/* What SQD holds back does not wait for the peer. */
+	if (!rdmap_sq_is_busy(&p->qp->rdmap)) {
+		timer_stop(pairing_wheel_of(p), &p->deadline);
 		return;
+	}
 	switch (p->state) {
 	case PAIRING_TRYING:
 	case PAIRING_WAITING:
@@ -180,6 +178,8 @@ void pairing_modify(struct pairing *p, unsigned mask, const struct rnic_qp_attr 
 
 		p->patience = told && told < PATIENCE_LEAST ? PATIENCE_LEAST : told;
 		p->retries = !told || told > RETRIES_MOST ? RETRIES_MOST : told;
+		/* What was posted in RTR waits as long as this, from now on. */
+		timer_stop(pairing_wheel_of(p), &p->deadline);
 	}
 	if (mask & RNIC_QP_ORD) {
 		/* max_rd_atomic comes with RTS, when the depths may have been agreed on already. */
@@ -192,6 +192,7 @@ void pairing_modify(struct pairing *p, unsigned mask, const struct rnic_qp_attr 
 		if (!pairing_psn_agrees(p, p->peer_psn))
 			pairing_fail_for_good(p, "it was told another starting PSN");
 	}
+	pairing_serve(p);
 }
 
 /* ---- the side that connects -------------------------------------------------------------- */
@@ -378,7 +379,7 @@ bool pairing_outlives(struct pairing *p, const struct rdmap_end *e)
 		return true;
 	if (!lost && !closed && !left)
 		return false;
-	if (p->state == PAIRING_JOINED && !lost && !pairing_has_sends(p->qp)) {
+	if (p->state == PAIRING_JOINED && !lost && !rdmap_sq_is_busy(&p->qp->rdmap)) {
 		p->state = PAIRING_PARTED;
 		return true;
 	}

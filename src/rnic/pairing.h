@@ -41,7 +41,7 @@ struct pairing {
 	uint64_t retries;    /**< likewise, once the peer has ended the stream */
 	uint32_t backoff_ms; /**< before the next attempt */
 	struct timer attempt;
-	struct timer deadline; /**< runs while something waits to be sent */
+	struct timer deadline; /**< runs while something may be sent and there is no stream */
 };
 
 #define PAIRING_PSN_UNKNOWN UINT32_MAX
@@ -54,7 +54,10 @@ struct pairing {
  */
 int pairing_begin(struct rnic_qp *qp, const struct rnic_path *path);
 
-/** Attributes that the QP gets at RTS and later. @p mask of RNIC_QP_*. */
+/**
+ * Attributes that the QP gets at RTS and later, and states: in SQD no time runs for what has not
+ * started. @p mask of RNIC_QP_*.
+ */
 void pairing_modify(struct pairing *p, unsigned mask, const struct rnic_qp_attr *attr);
 
 /** The program resets or destroys the QP, or moves it to ERROR: end the pairing. */

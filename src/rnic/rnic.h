@@ -358,7 +358,8 @@ struct rnic_qp_attr {
  * connects in the background; posts may be made from RTR on, and wait. Only the program changes the
  * state. SQD does not close the connection. If there is no connection within the patience, the
  * oldest send completes with RDMAP_WC_RETRY_EXC_ERR and the QP is in ERROR. An orderly end of the
- * peer is noticed by the next send, in the same way.
+ * peer is noticed by the next send, in the same way. The patience of what SQD holds back begins
+ * with RTS.
  * @return 0, -EINVAL (no such transition), or as pairing_begin().
  */
 int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr *attr);

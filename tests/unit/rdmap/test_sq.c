@@ -181,6 +181,27 @@ static void test_drained(void **state)
 	qp_net_done(&n);
 }
 
+/* While suspended, what has started counts and what is posted does not. */
+static void test_busy(void **state)
+{
+	struct qp_net n;
+
+	setup_draining(&n);
+	assert_true(rdmap_sq_is_busy(&n.a->r));
+	FEED(&n, RESPONSE("abcd"));
+	qp_expect_wc(n.a, 3, RDMAP_WC_SUCCESS, RDMAP_WC_READ, 4);
+	assert_false(rdmap_sq_is_busy(&n.a->r));
+	post_write(n.a, 4, RDMAP_WR_SIGNALED);
+	qp_run(n.a);
+	assert_false(rdmap_sq_is_busy(&n.a->r));
+	n.a->r.sq_held = false;
+	assert_true(rdmap_sq_is_busy(&n.a->r));
+	qp_run(n.a);
+	qp_expect_wc(n.a, 4, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
+	assert_false(rdmap_sq_is_busy(&n.a->r));
+	qp_net_done(&n);
+}
+
 /* The last completion ends the stream: a user that was told of the end is not told that it is
  * drained. */
 static void test_abort_instead_of_drained(void **state)
@@ -228,6 +249,7 @@ int main(void)
 		cmocka_unit_test(test_fail_oldest),
 		cmocka_unit_test(test_abort_in_complete),
 		cmocka_unit_test(test_drained),
+		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_abort_instead_of_drained),
 	};
 

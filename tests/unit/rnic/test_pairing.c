@@ -2,7 +2,7 @@
 /* Two QPs that their programs told of each other: in virtual time, over an LLP in memory. */
 #include "rnic/pairing.h"
 
-#include "pair.h"
+#include "paired.h"
 #include "rnic/conn.h"
 #include "rnic/qp.h"
 #include "support/engine_round.h"
@@ -16,18 +16,11 @@
 
 #include <cmocka.h>
 
-#define PORT  61525
-#define PSN_A 0x111111u
-#define PSN_B 0x222222u
-
-static const struct rnic_config config = {
-	.mpa = {.revision = 2, .crc = MPA_CRC_PREFERRED}, .pairing_port = PORT};
-
 static struct pair p;
 
 static int setup(void **state)
 {
-	pair_init(&p, &config);
+	paired_init(&p);
 	return 0;
 }
 
@@ -39,51 +32,6 @@ static int teardown(void **state)
 
 /* ---- a program's part -------------------------------------------------------------------- */
 
-static struct side *other(const struct side *s)
-{
-	return s == &p.a ? &p.b : &p.a;
-}
-
-static struct rnic_qp_attr rtr_of(const struct side *s)
-{
-	const struct side *o = other(s);
-
-	return (struct rnic_qp_attr){.state = RNIC_QP_RTR,
-		.ird = 4,
-		.path = {.local = llp_mem_endpoint(p.mem, s->host, 0).addr,
-			.remote = llp_mem_endpoint(p.mem, o->host, 0).addr,
-			.remote_qp = rnic_qp_num(o->qp),
-			.rq_psn = s == &p.a ? PSN_B : PSN_A}};
-}
-
-static int to_rtr_as(const struct side *s, const struct rnic_qp_attr *attr)
-{
-	return rnic_qp_modify(s->qp, RNIC_QP_STATE | RNIC_QP_PATH | RNIC_QP_IRD, attr);
-}
-
-static void to_rtr(const struct side *s)
-{
-	struct rnic_qp_attr attr = rtr_of(s);
-
-	assert_int_equal(to_rtr_as(s, &attr), 0);
-}
-
-static void to_rts_with(const struct side *s, uint32_t psn)
-{
-	struct rnic_qp_attr attr = {
-		.state = RNIC_QP_RTS, .ord = 4, .sq_psn = psn, .patience = 500 * PAIR_MS};
-
-	assert_int_equal(
-		rnic_qp_modify(s->qp,
-			RNIC_QP_STATE | RNIC_QP_ORD | RNIC_QP_SQ_PSN | RNIC_QP_PATIENCE, &attr),
-		0);
-}
-
-static void to_rts(const struct side *s)
-{
-	to_rts_with(s, s == &p.a ? PSN_A : PSN_B);
-}
-
 static void reset(const struct side *s)
 {
 	struct rnic_qp_attr attr = {.state = RNIC_QP_RESET};
@@ -93,35 +41,12 @@ static void reset(const struct side *s)
 	assert_int_equal(rnic_qp_modify(s->qp, RNIC_QP_STATE, &attr), 0);
 }
 
-static enum rnic_qp_state state_of(const struct side *s)
-{
-	return rnic_qp_get_state(s->qp);
-}
-
-static void send_from(struct side *s, uint64_t wr_id, uint8_t byte)
-{
-	s->buf[0] = byte;
-	pair_post(s, s->qp, wr_id, RDMAP_WR_SEND, 0, 1, 0, 0);
-}
-
-static void receive_at(struct side *s, uint64_t wr_id)
-{
-	pair_post_recv(s, s->qp, wr_id, 64, 16);
-}
-
-/** A message from @p s arrives at the other side, in the receive element posted as @p wr_id. */
-static void expect_message(struct side *s, uint64_t wr_id, uint8_t byte)
-{
-	pair_expect(&p, s, wr_id, RDMAP_WC_SUCCESS);
-	assert_int_equal(s->buf[64], byte);
-}
-
 static void expect_exchange(void)
 {
-	receive_at(&p.a, 1);
-	receive_at(&p.b, 2);
-	send_from(&p.b, 3, 'b');
-	send_from(&p.a, 4, 'a');
+	paired_recv(&p.a, 1);
+	paired_recv(&p.b, 2);
+	paired_send(&p.b, 3, 'b');
+	paired_send(&p.a, 4, 'a');
 	pair_run(&p);
 	for (unsigned i = 0; i < 2; i++) {
 		struct side *s = i ? &p.a : &p.b;
@@ -138,38 +63,38 @@ static void expect_exchange(void)
 
 static void test_who_connects_comes_first(void **state)
 {
-	to_rtr(&p.a);
-	to_rts(&p.a);
+	paired_rtr(&p.a);
+	paired_rts(&p.a);
 	pair_advance(&p, 100);
 	assert_false(qp_has_stream(p.a.qp));
-	to_rtr(&p.b);
-	to_rts(&p.b);
+	paired_rtr(&p.b);
+	paired_rts(&p.b);
 	pair_advance(&p, 2000);
 	expect_exchange();
-	assert_int_equal(state_of(&p.a), RNIC_QP_RTS);
-	assert_int_equal(state_of(&p.b), RNIC_QP_RTS);
+	assert_int_equal(paired_state(&p.a), RNIC_QP_RTS);
+	assert_int_equal(paired_state(&p.b), RNIC_QP_RTS);
 }
 
 /* Its port is open, its program is not so far: the request is held. */
 static void test_held(void **state)
 {
 	assert_int_equal(rnic_pairing_open(p.b.rnic), 0);
-	to_rtr(&p.a);
-	to_rts(&p.a);
+	paired_rtr(&p.a);
+	paired_rts(&p.a);
 	pair_advance(&p, 50);
 	assert_non_null(p.a.qp->conn);
-	to_rtr(&p.b);
-	to_rts(&p.b);
+	paired_rtr(&p.b);
+	paired_rts(&p.b);
 	expect_exchange();
 }
 
 static void test_who_waits_comes_first(void **state)
 {
-	to_rtr(&p.b);
-	to_rts(&p.b);
+	paired_rtr(&p.b);
+	paired_rts(&p.b);
 	pair_advance(&p, 100);
-	to_rtr(&p.a);
-	to_rts(&p.a);
+	paired_rtr(&p.a);
+	paired_rts(&p.a);
 	pair_run(&p);
 	expect_exchange();
 }
@@ -177,45 +102,34 @@ static void test_who_waits_comes_first(void **state)
 /* perftest's servers go to RTR and no further; those of ib_send_bw send from there. */
 static void test_rtr_is_enough(void **state)
 {
-	to_rtr(&p.b);
-	to_rtr(&p.a);
+	paired_rtr(&p.b);
+	paired_rtr(&p.a);
 	pair_run(&p);
 	expect_exchange();
-	assert_int_equal(state_of(&p.a), RNIC_QP_RTR);
-	assert_int_equal(state_of(&p.b), RNIC_QP_RTR);
+	assert_int_equal(paired_state(&p.a), RNIC_QP_RTR);
+	assert_int_equal(paired_state(&p.b), RNIC_QP_RTR);
 	assert_int_equal(pair_count_async(&p.a, RNIC_EVENT_QP_ESTABLISHED), 1);
 	assert_int_equal(pair_count_async(&p.b, RNIC_EVENT_QP_ESTABLISHED), 1);
 }
 
 static void test_posted_before(void **state)
 {
-	to_rtr(&p.a);
-	send_from(&p.a, 1, 'x');
+	paired_rtr(&p.a);
+	paired_send(&p.a, 1, 'x');
 	pair_advance(&p, 100);
-	receive_at(&p.b, 2);
-	to_rtr(&p.b);
+	paired_recv(&p.b, 2);
+	paired_rtr(&p.b);
 	pair_advance(&p, 1000);
-	expect_message(&p.b, 2, 'x');
+	paired_expect_message(&p.b, 2, 'x');
 	pair_expect(&p, &p.a, 1, RDMAP_WC_SUCCESS);
 }
 
 /* ---- again and again ------------------------------------------------------------------------ */
 
-static void connect_pair(void)
-{
-	to_rtr(&p.a);
-	to_rtr(&p.b);
-	to_rts(&p.a);
-	to_rts(&p.b);
-	pair_advance(&p, 100);
-	assert_true(qp_has_stream(p.a.qp));
-	assert_true(qp_has_stream(p.b.qp));
-}
-
 static void test_reuse(void **state)
 {
 	for (unsigned i = 0; i < 3; i++) {
-		connect_pair();
+		paired_connect(&p);
 		expect_exchange();
 		reset(&p.a);
 		reset(&p.b);
@@ -225,49 +139,40 @@ static void test_reuse(void **state)
 /* One side begins anew while the other does not know yet that the old is over. */
 static void test_reuse_while_the_other_is_busy(void **state)
 {
-	connect_pair();
+	paired_connect(&p);
 	p.quiet = true;
 	reset(&p.a);
-	to_rtr(&p.a);
-	to_rts(&p.a);
+	paired_rtr(&p.a);
+	paired_rts(&p.a);
 	p.quiet = false;
 	pair_advance(&p, 20);
 	reset(&p.b);
-	to_rtr(&p.b);
-	to_rts(&p.b);
+	paired_rtr(&p.b);
+	paired_rts(&p.b);
 	pair_advance(&p, 100);
 	expect_exchange();
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* What was sent has not got through; but that is not known before the retries are over. */
-static void expect_retries(struct side *s)
-{
-	pair_advance(&p, 490);
-	pair_expect_none(&p, s);
-	assert_int_equal(state_of(s), RNIC_QP_RTS);
-	pair_advance(&p, 20);
-}
-
 /* A pure receiver does not see, as over InfiniBand, that its peer is done and gone. */
 static void test_peer_leaves_in_good_order(void **state)
 {
-	connect_pair();
-	receive_at(&p.b, 1);
-	receive_at(&p.b, 2);
-	send_from(&p.a, 3, 'z');
+	paired_connect(&p);
+	paired_recv(&p.b, 1);
+	paired_recv(&p.b, 2);
+	paired_send(&p.a, 3, 'z');
 	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
 	p.a.qp = NULL;
 	pair_advance(&p, 10000);
-	expect_message(&p.b, 1, 'z');
+	paired_expect_message(&p.b, 1, 'z');
 	pair_expect_none(&p, &p.b);
-	assert_int_equal(state_of(&p.b), RNIC_QP_RTS);
-	send_from(&p.b, 4, 'y');
-	expect_retries(&p.b);
+	assert_int_equal(paired_state(&p.b), RNIC_QP_RTS);
+	paired_send(&p.b, 4, 'y');
+	paired_expect_retries(&p.b);
 	pair_expect(&p, &p.b, 4, RDMAP_WC_RETRY_EXC_ERR);
 	pair_expect(&p, &p.b, 2, RDMAP_WC_WR_FLUSH_ERR);
-	assert_int_equal(state_of(&p.b), RNIC_QP_ERROR);
+	assert_int_equal(paired_state(&p.b), RNIC_QP_ERROR);
 }
 
 /* A program that was told no end to its retries is told of theirs all the same. */
@@ -275,12 +180,12 @@ static void test_peer_leaves_for_ever(void **state)
 {
 	struct rnic_qp_attr attr = {.patience = 0};
 
-	connect_pair();
+	paired_connect(&p);
 	assert_int_equal(rnic_qp_modify(p.b.qp, RNIC_QP_PATIENCE, &attr), 0);
 	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
 	p.a.qp = NULL;
 	pair_advance(&p, 100);
-	send_from(&p.b, 1, 'y');
+	paired_send(&p.b, 1, 'y');
 	pair_advance(&p, 9990);
 	pair_expect_none(&p, &p.b);
 	pair_advance(&p, 20);
@@ -291,23 +196,23 @@ static void test_peer_goes_to_error(void **state)
 {
 	struct rnic_qp_attr attr = {.state = RNIC_QP_ERROR};
 
-	connect_pair();
-	receive_at(&p.b, 1);
+	paired_connect(&p);
+	paired_recv(&p.b, 1);
 	assert_int_equal(rnic_qp_modify(p.a.qp, RNIC_QP_STATE, &attr), 0);
 	pair_expect_none(&p, &p.b);
-	send_from(&p.b, 2, 'y');
-	expect_retries(&p.b);
+	paired_send(&p.b, 2, 'y');
+	paired_expect_retries(&p.b);
 	pair_expect(&p, &p.b, 2, RDMAP_WC_RETRY_EXC_ERR);
 	pair_expect(&p, &p.b, 1, RDMAP_WC_WR_FLUSH_ERR);
 }
 
 static void test_peer_is_lost(void **state)
 {
-	connect_pair();
-	receive_at(&p.b, 1);
+	paired_connect(&p);
+	paired_recv(&p.b, 1);
 	llp_mem_fail(p.b.qp->conn->mpa.llp, -ETIMEDOUT);
 	pair_expect(&p, &p.b, 1, RDMAP_WC_WR_FLUSH_ERR);
-	assert_int_equal(state_of(&p.b), RNIC_QP_ERROR);
+	assert_int_equal(paired_state(&p.b), RNIC_QP_ERROR);
 }
 
 /* The side that connects is gone before it has said anything: what was posted meanwhile finds it.
@@ -315,13 +220,13 @@ static void test_peer_is_lost(void **state)
 static void test_peer_leaves_before_it_speaks(void **state)
 {
 	assert_int_equal(rnic_pairing_open(p.b.rnic), 0);
-	to_rtr(&p.a);
+	paired_rtr(&p.a);
 	pair_advance(&p, 100);
 	p.quiet = true;
-	to_rtr(&p.b);
-	to_rts(&p.b);
+	paired_rtr(&p.b);
+	paired_rts(&p.b);
 	assert_true(qp_has_stream(p.b.qp));
-	send_from(&p.b, 1, 'y');
+	paired_send(&p.b, 1, 'y');
 	engine_round(&p.engine);
 	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
 	p.a.qp = NULL;
@@ -331,35 +236,54 @@ static void test_peer_leaves_before_it_speaks(void **state)
 	assert_false(qp_has_stream(p.b.qp));
 	pair_advance(&p, 200);
 	pair_expect(&p, &p.b, 1, RDMAP_WC_RETRY_EXC_ERR);
-	assert_int_equal(state_of(&p.b), RNIC_QP_ERROR);
+	assert_int_equal(paired_state(&p.b), RNIC_QP_ERROR);
 }
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
+/* What was posted in RTR has the time that RTS tells, and may be told to wait for ever. */
+static void test_patience_comes_late(void **state)
+{
+	struct rnic_qp_attr attr = {.state = RNIC_QP_RTS, .patience = 0};
+
+	paired_rtr(&p.a);
+	paired_send(&p.a, 1, 'n');
+	pair_advance(&p, 5000);
+	assert_int_equal(rnic_qp_modify(p.a.qp, RNIC_QP_STATE | RNIC_QP_PATIENCE, &attr), 0);
+	pair_advance(&p, 60000);
+	pair_expect_none(&p, &p.a);
+	attr.patience = 20000 * PAIR_MS;
+	assert_int_equal(rnic_qp_modify(p.a.qp, RNIC_QP_PATIENCE, &attr), 0);
+	pair_advance(&p, 19900);
+	pair_expect_none(&p, &p.a);
+	pair_advance(&p, 200);
+	pair_expect(&p, &p.a, 1, RDMAP_WC_RETRY_EXC_ERR);
+}
+
 /* As long as nothing is to be sent, nobody asked. */
 static void test_nobody_there(void **state)
 {
-	to_rtr(&p.a);
-	to_rts(&p.a);
-	receive_at(&p.a, 1);
+	paired_rtr(&p.a);
+	paired_rts(&p.a);
+	paired_recv(&p.a, 1);
 	pair_advance(&p, 60000);
-	assert_int_equal(state_of(&p.a), RNIC_QP_RTS);
-	send_from(&p.a, 2, 'n');
-	send_from(&p.a, 3, 'n');
+	assert_int_equal(paired_state(&p.a), RNIC_QP_RTS);
+	paired_send(&p.a, 2, 'n');
+	paired_send(&p.a, 3, 'n');
 	pair_advance(&p, 9900);
 	pair_expect_none(&p, &p.a);
 	pair_advance(&p, 200);
 	pair_expect(&p, &p.a, 2, RDMAP_WC_RETRY_EXC_ERR);
 	pair_expect(&p, &p.a, 3, RDMAP_WC_WR_FLUSH_ERR);
 	pair_expect(&p, &p.a, 1, RDMAP_WC_WR_FLUSH_ERR);
-	assert_int_equal(state_of(&p.a), RNIC_QP_ERROR);
+	assert_int_equal(paired_state(&p.a), RNIC_QP_ERROR);
 }
 
 static void test_nobody_comes(void **state)
 {
-	to_rtr(&p.b);
-	to_rts(&p.b);
-	send_from(&p.b, 1, 'n');
+	paired_rtr(&p.b);
+	paired_rts(&p.b);
+	paired_send(&p.b, 1, 'n');
 	pair_advance(&p, 10100);
 	pair_expect(&p, &p.b, 1, RDMAP_WC_RETRY_EXC_ERR);
 }
@@ -367,9 +291,9 @@ static void test_nobody_comes(void **state)
 static void test_silent_host(void **state)
 {
 	llp_mem_set_silent(p.mem, 1, true);
-	to_rtr(&p.a);
-	to_rts(&p.a);
-	send_from(&p.a, 1, 'n');
+	paired_rtr(&p.a);
+	paired_rts(&p.a);
+	paired_send(&p.a, 1, 'n');
 	pair_advance(&p, 10100);
 	pair_expect(&p, &p.a, 1, RDMAP_WC_RETRY_EXC_ERR);
 }
@@ -378,89 +302,89 @@ static void test_silent_host(void **state)
 static void test_very_late(void **state)
 {
 	assert_int_equal(rnic_pairing_open(p.b.rnic), 0);
-	to_rtr(&p.a);
+	paired_rtr(&p.a);
 	pair_advance(&p, 23000);
-	to_rtr(&p.b);
+	paired_rtr(&p.b);
 	pair_advance(&p, 1100);
 	expect_exchange();
 }
 
 static void expect_refused(struct side *s)
 {
-	receive_at(s, 1);
+	paired_recv(s, 1);
 	pair_advance(&p, 1100);
 	pair_expect(&p, s, 1, RDMAP_WC_WR_FLUSH_ERR);
-	assert_int_equal(state_of(s), RNIC_QP_ERROR);
+	assert_int_equal(paired_state(s), RNIC_QP_ERROR);
 	assert_int_equal(pair_count_async(s, RNIC_EVENT_QP_FATAL), 1);
 }
 
 static void test_no_such_qp(void **state)
 {
-	struct rnic_qp_attr attr = rtr_of(&p.a);
+	struct rnic_qp_attr attr = paired_rtr_attr(&p.a);
 
 	assert_int_equal(rnic_pairing_open(p.b.rnic), 0);
 	attr.path.remote_qp = 999;
-	assert_int_equal(to_rtr_as(&p.a, &attr), 0);
+	assert_int_equal(paired_rtr_as(&p.a, &attr), 0);
 	expect_refused(&p.a);
 }
 
 static void test_other_qp(void **state)
 {
-	struct rnic_qp_attr attr = rtr_of(&p.b);
+	struct rnic_qp_attr attr = paired_rtr_attr(&p.b);
 
 	attr.path.remote_qp++;
-	assert_int_equal(to_rtr_as(&p.b, &attr), 0);
-	to_rtr(&p.a);
+	assert_int_equal(paired_rtr_as(&p.b, &attr), 0);
+	paired_rtr(&p.a);
 	expect_refused(&p.a);
-	assert_int_equal(state_of(&p.b), RNIC_QP_RTR);
+	assert_int_equal(paired_state(&p.b), RNIC_QP_RTR);
 }
 
 static void test_other_psn(void **state)
 {
-	to_rtr(&p.b);
-	to_rts_with(&p.b, PSN_B + 1);
-	to_rtr(&p.a);
+	paired_rtr(&p.b);
+	paired_rts_with(&p.b, PAIRED_PSN_B + 1);
+	paired_rtr(&p.a);
 	expect_refused(&p.a);
-	assert_int_equal(state_of(&p.b), RNIC_QP_RTS);
+	assert_int_equal(paired_state(&p.b), RNIC_QP_RTS);
 }
 
 /* The one that waits says its PSN when the stream stands already. */
 static void test_other_psn_later(void **state)
 {
-	to_rtr(&p.b);
-	to_rtr(&p.a);
+	paired_rtr(&p.b);
+	paired_rtr(&p.a);
 	pair_run(&p);
-	to_rts_with(&p.b, PSN_B + 1);
+	paired_rts_with(&p.b, PAIRED_PSN_B + 1);
 	expect_refused(&p.b);
 }
 
 static void test_path_is_wrong(void **state)
 {
-	struct rnic_qp_attr good = rtr_of(&p.a), attr = good;
+	struct rnic_qp_attr good = paired_rtr_attr(&p.a), attr = good;
 
 	attr.path.remote = (struct ip_addr){0};
-	assert_int_equal(to_rtr_as(&p.a, &attr), -EINVAL);
+	assert_int_equal(paired_rtr_as(&p.a, &attr), -EINVAL);
 	attr = good;
 	attr.path.local = good.path.remote;
 	attr.path.remote_qp = 7;
-	assert_int_equal(to_rtr_as(&p.a, &attr), -EADDRNOTAVAIL);
+	assert_int_equal(paired_rtr_as(&p.a, &attr), -EADDRNOTAVAIL);
 	attr = good;
 	attr.path.remote_qp = 1 << 24;
-	assert_int_equal(to_rtr_as(&p.a, &attr), -EINVAL);
-	assert_int_equal(state_of(&p.a), RNIC_QP_INIT);
-	connect_pair();
-	assert_int_equal(to_rtr_as(&p.a, &good), -EINVAL);
+	assert_int_equal(paired_rtr_as(&p.a, &attr), -EINVAL);
+	assert_int_equal(paired_state(&p.a), RNIC_QP_INIT);
+	paired_connect(&p);
+	assert_int_equal(paired_rtr_as(&p.a, &good), -EINVAL);
 }
 
 static void test_ended_while_it_tries(void **state)
 {
-	to_rtr(&p.a);
-	send_from(&p.a, 1, 'n');
+	paired_rtr(&p.a);
+	paired_send(&p.a, 1, 'n');
 	pair_advance(&p, 50);
 	reset(&p.a);
 	pair_expect_none(&p, &p.a);
 	assert_int_equal(rnic_pairing_open(p.b.rnic), 0);
-	to_rtr(&p.a);
+	paired_rtr(&p.a);
 	pair_advance(&p, 50); /* held */
 	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
 	p.a.qp = NULL;
@@ -473,20 +397,20 @@ static void test_ended_while_it_tries(void **state)
 /* Each side may read as often at a time as its program says, and the other takes. */
 static void test_depths(void **state)
 {
-	struct rnic_qp_attr attr = rtr_of(&p.a);
+	struct rnic_qp_attr attr = paired_rtr_attr(&p.a);
 
 	attr.ird = 2;
-	assert_int_equal(to_rtr_as(&p.a, &attr), 0);
-	attr = rtr_of(&p.b);
+	assert_int_equal(paired_rtr_as(&p.a, &attr), 0);
+	attr = paired_rtr_attr(&p.b);
 	attr.ird = 7;
-	assert_int_equal(to_rtr_as(&p.b, &attr), 0);
+	assert_int_equal(paired_rtr_as(&p.b, &attr), 0);
 	pair_advance(&p, 100);
 	assert_int_equal(p.a.qp->rdmap.ird, 2);
 	assert_int_equal(p.a.qp->rdmap.ord, 7);
 	assert_int_equal(p.b.qp->rdmap.ird, 7);
 	assert_int_equal(p.b.qp->rdmap.ord, 2);
-	to_rts(&p.a);
-	to_rts(&p.b);
+	paired_rts(&p.a);
+	paired_rts(&p.b);
 	assert_int_equal(p.a.qp->rdmap.ord, 4);
 	assert_int_equal(p.b.qp->rdmap.ord, 2);
 }
@@ -494,23 +418,23 @@ static void test_depths(void **state)
 /* A message waits for its receive element, and so does the peer's end behind it. */
 static void test_message_waits(void **state)
 {
-	connect_pair();
-	send_from(&p.a, 1, '1');
+	paired_connect(&p);
+	paired_send(&p.a, 1, '1');
 	pair_expect(&p, &p.a, 1, RDMAP_WC_SUCCESS);
-	send_from(&p.a, 2, '2');
+	paired_send(&p.a, 2, '2');
 	pair_expect(&p, &p.a, 2, RDMAP_WC_SUCCESS);
 	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
 	p.a.qp = NULL;
 	pair_advance(&p, 1000);
 	pair_expect_none(&p, &p.b);
-	receive_at(&p.b, 3);
-	expect_message(&p.b, 3, '1');
+	paired_recv(&p.b, 3);
+	paired_expect_message(&p.b, 3, '1');
 	pair_expect_none(&p, &p.b);
-	receive_at(&p.b, 4);
-	expect_message(&p.b, 4, '2');
-	assert_int_equal(state_of(&p.b), RNIC_QP_RTS);
-	send_from(&p.b, 5, 'y');
-	expect_retries(&p.b);
+	paired_recv(&p.b, 4);
+	paired_expect_message(&p.b, 4, '2');
+	assert_int_equal(paired_state(&p.b), RNIC_QP_RTS);
+	paired_send(&p.b, 5, 'y');
+	paired_expect_retries(&p.b);
 	pair_expect(&p, &p.b, 5, RDMAP_WC_RETRY_EXC_ERR);
 }
 
@@ -539,8 +463,8 @@ static void test_messages_wait_at_an_srq(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		p.a.qp = pair_qp(&p.a, p.a.cq, NULL);
 		p.b.qp = pair_qp(&p.b, p.b.cq, srq);
-		connect_pair();
-		send_from(&p.a, 10 + i, (uint8_t)('0' + i));
+		paired_connect(&p);
+		paired_send(&p.a, 10 + i, (uint8_t)('0' + i));
 		pair_expect(&p, &p.a, 10 + i, RDMAP_WC_SUCCESS);
 		if (i == 0) {
 			second[0] = p.a.qp;
@@ -555,7 +479,7 @@ static void test_messages_wait_at_an_srq(void **state)
 	}
 	assert_int_equal(p.b.buf[0] ^ p.b.buf[64], '0' ^ '1');
 	/* One still waits when it is destroyed. */
-	send_from(&p.a, 30, '2');
+	paired_send(&p.a, 30, '2');
 	pair_expect(&p, &p.a, 30, RDMAP_WC_SUCCESS);
 	assert_int_equal(rnic_qp_destroy(p.b.qp), 0);
 	assert_true(LIST_EMPTY(&srq->waiting));
@@ -577,8 +501,8 @@ static void test_another_was_faster(void **state)
 
 	assert_int_equal(rnic_srq_create(p.b.pd, 8, 1, 0, NULL, &srq), 0);
 	p.b.qp = pair_qp(&p.b, p.b.cq, srq);
-	connect_pair();
-	send_from(&p.a, 10, 'm');
+	paired_connect(&p);
+	paired_send(&p.a, 10, 'm');
 	pair_expect(&p, &p.a, 10, RDMAP_WC_SUCCESS);
 	pair_expect_none(&p, &p.b);
 	/* While another thread has the engine a post is served later. */
@@ -614,6 +538,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_peer_goes_to_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_is_lost, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_leaves_before_it_speaks, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_patience_comes_late, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nobody_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nobody_comes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_silent_host, setup, teardown),
