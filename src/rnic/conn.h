@@ -20,7 +20,7 @@ enum conn_wait {
 	CONN_WAIT_PEER,   /**< the deadline for the peer's answer */
 	CONN_WAIT_RETRY,  /**< initiator: the next attempt */
 	CONN_WAIT_SETTLE, /**< initiator: accepted; the first FPDU waits (mpa_config.settle_ms) */
-	CONN_WAIT_MAP,    /**< initiator: the peer's port mapper; nothing has been sent to TCP */
+	CONN_WAIT_MAP,    /**< initiator: the peer's port mapper, or its turn; not in TCP's hands */
 };
 
 struct conn {
@@ -73,6 +73,7 @@ static inline const struct mpa_config *conn_mpa(const struct conn *c)
 struct conn_end {
 	int status;                       /**< 0, or negative errno */
 	const struct mpa_start *rejected; /**< the peer's rejecting MPA reply, or NULL */
+	enum rnic_failure_mapper mapper;  /**< the peer's port mapper, if it is to blame */
 };
 
 /** @return NULL: no memory. */
@@ -101,9 +102,15 @@ int conn_prepare_stream(struct conn *c, uint16_t ird);
 /** Responder: the RTR types of the peer that we take, for the reply; 0: none. */
 uint8_t conn_common_rtr(const struct conn *c);
 
+/** Get ready to ask port mappers, if the device has one. @return 0 or -ENOMEM. */
+int conn_map_init(struct rnic *r);
+
+/** All connections are gone. */
+void conn_map_fini(struct rnic *r);
+
 /**
  * Ask the peer's port mapper for the endpoint to connect to, if that is to be done.
- * @return 1: conn_start_again() or conn_over() follows; 0: connect now. An answer may still come,
+ * @return 1: conn_start_now() or conn_over() follows; 0: connect now. An answer may still come,
  * and then the attempt is begun anew if it was to another port. -ENOMEM.
  */
 int conn_map_ask(struct conn *c);
@@ -111,8 +118,11 @@ int conn_map_ask(struct conn *c);
 /** The peer has answered the start-up, or it is over: no mapping is wanted any more. */
 void conn_map_end(struct conn *c);
 
-/** Initiator: give up the attempt under way, if there is one, and begin one at c->connect. */
-void conn_start_again(struct conn *c);
+/** Initiator: give up the attempt under way. conn_start_now() follows, or the deadline. */
+void conn_start_stop(struct conn *c);
+
+/** Initiator: begin an attempt at c->connect, or conn_over(). Not from an upcall. */
+void conn_start_now(struct conn *c);
 
 /** The timer fired during start-up. */
 void conn_start_deadline(struct conn *c);

@@ -61,6 +61,12 @@ static int conn_start_attempt(struct conn *c)
 	return 0;
 }
 
+static void conn_start_wait_for_map(struct conn *c)
+{
+	c->wait = CONN_WAIT_MAP;
+	timer_start(&c->rnic->engine->wheel, &c->timer, c->start_deadline);
+}
+
 int conn_connect(struct conn *c, const struct llp_connect_params *p)
 {
 	int rc;
@@ -74,12 +80,11 @@ int conn_connect(struct conn *c, const struct llp_connect_params *p)
 		return rc;
 	if (!rc)
 		return conn_start_attempt(c);
-	c->wait = CONN_WAIT_MAP;
-	timer_start(&c->rnic->engine->wheel, &c->timer, c->start_deadline);
+	conn_start_wait_for_map(c);
 	return 0;
 }
 
-static void conn_start_retry(struct conn *c)
+void conn_start_now(struct conn *c)
 {
 	int rc = conn_start_attempt(c);
 
@@ -95,13 +100,13 @@ static void conn_start_retry_after(struct conn *c, uint64_t ms)
 	conn_set_deadline(c, ms * UINT64_C(1000000));
 }
 
-void conn_start_again(struct conn *c)
+void conn_start_stop(struct conn *c)
 {
 	mpa_abort(&c->mpa);
 	c->requested = false;
 	c->retries = 0;
 	c->revision = conn_mpa(c)->revision;
-	conn_start_retry_after(c, 0);
+	conn_start_wait_for_map(c);
 }
 
 /** @return false: there were enough attempts. */
@@ -404,12 +409,15 @@ void conn_start_deadline(struct conn *c)
 
 	switch (c->wait) {
 	case CONN_WAIT_RETRY:
-		conn_start_retry(c);
+		conn_start_now(c);
 		break;
 	case CONN_WAIT_SETTLE:
 		conn_start_begin_stream(c, &kept);
 		break;
 	case CONN_WAIT_MAP:
+		conn_over(
+			c, &(struct conn_end){.status = -ETIMEDOUT, .mapper = RNIC_MAPPER_SILENT});
+		break;
 	case CONN_WAIT_PEER:
 		log_printf(c->rnic->log, LOG_LEVEL_DEBUG, "rnic: MPA start-up timed out");
 		conn_abort(c, -ETIMEDOUT);

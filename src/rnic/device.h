@@ -20,6 +20,7 @@
 #define RNIC_QP_SPACES      (1u << (24 - RNIC_QP_SPACE_SHIFT))
 
 struct conn;
+struct conn_turns;
 struct pairing_service;
 struct rnic_ep;
 
@@ -29,7 +30,8 @@ struct rnic {
 	struct llp_stack *net;
 	struct random_source random;
 	const struct log_sink *log;
-	struct iwpm *mapper; /**< NULL: none */
+	struct iwpm *mapper;      /**< NULL: none */
+	struct conn_turns *turns; /**< of connects that ask it; NULL: none */
 	bool mapper_required;
 	struct mpa_config mpa, pairing_mpa;
 	uint16_t pairing_port;                              /**< 0: no pairing */

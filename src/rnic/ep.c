@@ -244,14 +244,15 @@ void ep_tell(struct rnic_ep *ep, struct rnic_ep_event *ev)
 	ep->fn(ev);
 }
 
-void ep_failed(const struct rnic_ep *ep, int status)
+void ep_failed(const struct rnic_ep *ep, int status, enum rnic_failure_mapper mapper)
 {
 	const struct rnic *r = ep->rnic;
 
 	/* A pairing comes before its peer as often as not, and tries again. */
 	if (r->failure_fn && !(ep->paired && status == -ECONNREFUSED))
 		r->failure_fn(r->failure_arg,
-			&(struct rnic_failure){.remote = ep->remote, .status = status});
+			&(struct rnic_failure){
+				.remote = ep->remote, .status = status, .mapper = mapper});
 }
 
 void ep_on_attempt(struct rnic_ep *ep, const struct conn *c)
@@ -312,7 +313,7 @@ void ep_on_over(struct rnic_ep *ep, const struct conn_end *end)
 			ev.ird = ep_depth(end->rejected->ord, ep->rnic->limits.max_ird);
 			ev.ord = ep_depth(end->rejected->ird, ep->rnic->limits.max_ord);
 		} else {
-			ep_failed(ep, end->status);
+			ep_failed(ep, end->status, end->mapper);
 		}
 		break;
 	case EP_ACCEPTED:

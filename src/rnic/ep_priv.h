@@ -60,7 +60,7 @@ struct rnic_ep {
 void ep_tell(struct rnic_ep *ep, struct rnic_ep_event *ev);
 
 /** Report that ep->remote was not reached. */
-void ep_failed(const struct rnic_ep *ep, int status);
+void ep_failed(const struct rnic_ep *ep, int status, enum rnic_failure_mapper mapper);
 
 /** A new endpoint in the device's list. @return NULL: no memory. */
 struct rnic_ep *ep_new(struct rnic *r, rnic_ep_event_fn *fn, void *context);

@@ -42,7 +42,7 @@ static void ep_resolve_unresolved(struct rnic_ep *ep, int status)
 {
 	struct rnic_ep_event ev = {.type = RNIC_EP_ADDR_ERROR, .status = status};
 
-	ep_failed(ep, status);
+	ep_failed(ep, status, RNIC_MAPPER_NONE);
 	ep->state = ep->reserved ? EP_BOUND : EP_IDLE;
 	ep->remote = (struct ip_endpoint){.port = 0};
 	ep_tell(ep, &ev);

@@ -92,9 +92,29 @@ static void rnic_pairing_terms(struct rnic *r, const struct rnic_config *cfg)
 	r->pairing_mpa.in_order = true;
 }
 
-int rnic_create(const struct rnic_config *cfg, struct rnic **out)
+/** @return 0 or -ENOMEM: nothing is left. */
+static int rnic_tables_init(struct rnic *r)
 {
 	struct siphash_key key;
+
+	id_table_init(&r->qps, r->limits.max_qp);
+	r->random.fill(r->random.ctx, &key, sizeof key);
+	if (peer_set_init(&r->startups, r->max_startups, &key))
+		return -ENOMEM;
+	if (stag_table_init(&r->stags, r->limits.max_mr + r->limits.max_mw, &r->random))
+		goto no_stags;
+	if (conn_map_init(r))
+		goto no_turns;
+	return 0;
+no_turns:
+	stag_table_fini(&r->stags);
+no_stags:
+	peer_set_fini(&r->startups);
+	return -ENOMEM;
+}
+
+int rnic_create(const struct rnic_config *cfg, struct rnic **out)
+{
 	struct rnic *r;
 
 	if (!cfg->engine || !cfg->net || !cfg->random.fill || cfg->mpa.revision < 1 ||
@@ -122,14 +142,7 @@ int rnic_create(const struct rnic_config *cfg, struct rnic **out)
 	}
 	r->max_startups = cfg->max_startups ? cfg->max_startups : r->limits.max_listen_backlog;
 	r->max_startups_per_peer = cfg->max_startups_per_peer;
-	r->random.fill(r->random.ctx, &key, sizeof key);
-	if (peer_set_init(&r->startups, r->max_startups, &key)) {
-		free(r);
-		return -ENOMEM;
-	}
-	id_table_init(&r->qps, r->limits.max_qp);
-	if (stag_table_init(&r->stags, r->limits.max_mr + r->limits.max_mw, &r->random)) {
-		peer_set_fini(&r->startups);
+	if (rnic_tables_init(r)) {
 		free(r);
 		return -ENOMEM;
 	}
@@ -191,6 +204,7 @@ void rnic_destroy(struct rnic *r)
 	engine_lock(r->engine);
 	while (!LIST_EMPTY(&r->conns))
 		conn_destroy(LIST_FIRST(&r->conns));
+	conn_map_fini(r);
 	engine_unlock(r->engine);
 	id_table_fini(&r->qps);
 	stag_table_fini(&r->stags);

@@ -122,16 +122,25 @@ void rnic_set_event_handler(
  */
 void rnic_set_page_in(struct rnic *r, bool (*fn)(const void *addr, size_t len, bool write));
 
+/** What the peer's port mapper has to do with a failure. Only where its answer is required. */
+enum rnic_failure_mapper {
+	RNIC_MAPPER_NONE = 0, /**< nothing */
+	RNIC_MAPPER_ABSENT,   /**< the peer's host says that there is none */
+	RNIC_MAPPER_REJECTS,  /**< it does not know the port */
+	RNIC_MAPPER_SILENT,   /**< it has not answered */
+};
+
 /** A failed attempt to reach a peer. */
 struct rnic_failure {
 	struct ip_endpoint remote;
 	int status; /**< negative errno, as in the endpoint's event */
+	enum rnic_failure_mapper mapper;
 };
 
 /**
  * @p fn is called for each attempt to resolve or connect that fails below MPA: there is no answer,
- * or TCP is refused. It is not called when the peer's program rejects. Called under the engine's
- * lock. May be NULL.
+ * TCP is refused, or the port mapper has not told the way. It is not called when the peer's program
+ * rejects. Called under the engine's lock. May be NULL.
  */
 void rnic_set_failure_handler(
 	struct rnic *r, void (*fn)(void *arg, const struct rnic_failure *f), void *arg);
