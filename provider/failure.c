@@ -96,12 +96,42 @@ static bool failure_of_hop(
 	return true;
 }
 
+/** @return false: the peer's port mapper has nothing to do with it. */
+static bool failure_of_mapper(
+	const struct rnic_failure *f, const char *peer, char text[FAILURE_MAX])
+{
+	switch (f->mapper) {
+	case RNIC_MAPPER_NONE:
+		return false;
+	case RNIC_MAPPER_ABSENT:
+		snprintf(text, FAILURE_MAX,
+			"%s has no port mapper: nothing is at its UDP port %u, and port_mapper is "
+			"\"required\"",
+			peer, IWPM_PORT);
+		break;
+	case RNIC_MAPPER_REJECTS:
+		snprintf(text, FAILURE_MAX,
+			"the port mapper of %s does not know port %u: no program listens there",
+			peer, f->remote.port);
+		break;
+	case RNIC_MAPPER_SILENT:
+		snprintf(text, FAILURE_MAX,
+			"the port mapper of %s does not answer at UDP port %u: there is none, or "
+			"something on the way drops the packets",
+			peer, IWPM_PORT);
+		break;
+	}
+	return true;
+}
+
 static void failure_of_peer(
 	struct net *n, const struct rnic_failure *f, const char *peer, char text[FAILURE_MAX])
 {
 	bool own = llp_is_local(net_llp(n), &f->remote.addr);
 	bool kernel = !net_ip(n);
 
+	if (failure_of_mapper(f, peer, text))
+		return;
 	switch (f->status) {
 	case -ECONNREFUSED:
 		snprintf(text, FAILURE_MAX,

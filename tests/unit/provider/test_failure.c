@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The one sentence that says why a peer was not reached, over the kernel's sockets. */
+#include "provider/failure.h"
+
+#include "host/config_kernel.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct net *n;
+
+static void expect(int status, enum rnic_failure_mapper mapper, const char *sentence)
+{
+	struct rnic_failure f = {.remote.port = 7174, .status = status, .mapper = mapper};
+	char text[FAILURE_MAX];
+
+	assert_int_equal(ip_addr_parse("192.0.2.7", &f.remote.addr), 0);
+	engine_lock(net_engine(n));
+	failure_explain(n, &f, text);
+	engine_unlock(net_engine(n));
+	assert_string_equal(text, sentence);
+}
+
+static void what_tcp_says(void **state)
+{
+	expect(-ECONNREFUSED, RNIC_MAPPER_NONE,
+		"192.0.2.7 refuses: no program listens there at port 7174");
+	expect(-ECONNRESET, RNIC_MAPPER_NONE, "192.0.2.7 reset the connection to port 7174");
+	expect(-ETIMEDOUT, RNIC_MAPPER_NONE,
+		"192.0.2.7 does not answer at port 7174: its host or program is down, or "
+		"something on the way drops the packets");
+	expect(-EHOSTUNREACH, RNIC_MAPPER_NONE,
+		"the host has no way to 192.0.2.7 (\"ip route get\" tells more), or a router on it "
+		"says so");
+	expect(-EPROTO, RNIC_MAPPER_NONE, "192.0.2.7, port 7174: Protocol error");
+}
+
+/** Not that no program listens at the port: it has not been tried. */
+static void what_the_port_mapper_says(void **state)
+{
+	expect(-ECONNREFUSED, RNIC_MAPPER_ABSENT,
+		"192.0.2.7 has no port mapper: nothing is at its UDP port 3935, and port_mapper is "
+		"\"required\"");
+	expect(-ECONNREFUSED, RNIC_MAPPER_REJECTS,
+		"the port mapper of 192.0.2.7 does not know port 7174: no program listens there");
+	expect(-ETIMEDOUT, RNIC_MAPPER_SILENT,
+		"the port mapper of 192.0.2.7 does not answer at UDP port 3935: there is none, or "
+		"something on the way drops the packets");
+}
+
+static int setup(void **state)
+{
+	struct config_error e;
+	struct config c;
+
+	config_init(&c);
+	c.log = LOG_LEVEL_ERROR;
+	return config_kernel_addresses(&c, &e) || net_open(&c, &n, &e);
+}
+
+static int teardown(void **state)
+{
+	net_close(n, false);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_tcp_says),
+		cmocka_unit_test(what_the_port_mapper_says),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
