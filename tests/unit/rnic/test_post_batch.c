@@ -43,6 +43,27 @@ static void a_pause_ends_the_series(void **state)
 		assert_false(post(&g, now += RNIC_POST_BATCH_GAP_NS + 1, 8));
 }
 
+/* Sixteen messages may take longer than the pause that ends a series. */
+static void to_send_is_no_pause(void **state)
+{
+	struct rnic_post_batch g = {0};
+	uint64_t now = NOW;
+
+	for (unsigned i = 0; i < RNIC_POST_BATCH_FIRST; i++) {
+		assert_false(post(&g, now += GAP, 8));
+		rnic_post_batch_sent(&g, now += 3 * RNIC_POST_BATCH_GAP_NS);
+	}
+	assert_true(post(&g, now += GAP, 8));
+	for (unsigned i = 2; i < RNIC_POST_BATCH_MOST; i++)
+		assert_true(post(&g, now += GAP, 8));
+	assert_false(post(&g, now += GAP, 8));
+	rnic_post_batch_sent(&g, now += 3 * RNIC_POST_BATCH_GAP_NS);
+	assert_true(post(&g, now += GAP, 8));
+	/* Another thread posts before the time of the sent one is noted. */
+	rnic_post_batch_sent(&g, now + GAP);
+	assert_true(post(&g, now, 8));
+}
+
 static void what_is_large_takes_the_others_along(void **state)
 {
 	struct rnic_post_batch g = {0};
@@ -73,6 +94,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_go_at_once_the_others_together),
 		cmocka_unit_test(a_pause_ends_the_series),
+		cmocka_unit_test(to_send_is_no_pause),
 		cmocka_unit_test(what_is_large_takes_the_others_along),
 		cmocka_unit_test(a_short_queue_is_not_filled),
 	};
