@@ -45,24 +45,40 @@ static bool tls_credentials_name_fits(const struct tls_verifier *v, X509 *certif
 	return v->server || tls_peer_name_has_addr(certificate, &v->remote);
 }
 
+/** @return enum of X509_V_.... */
+static int tls_credentials_judge(const struct tls_verifier *v, X509_STORE_CTX *store)
+{
+	/* A peer that does not know the key may not show a certificate instead. */
+	if (*v->config->psk != '\0')
+		return X509_V_ERR_CERT_UNTRUSTED;
+	if (v->config->verify == TLS_VERIFY_NONE)
+		return X509_V_OK;
+	if (X509_verify_cert(store) != 1)
+		return X509_STORE_CTX_get_error(store);
+	if (!tls_credentials_name_fits(v, X509_STORE_CTX_get0_cert(store)))
+		return X509_V_ERR_HOSTNAME_MISMATCH;
+	return X509_V_OK;
+}
+
+/** What was shown beside the peer's own certificate is not kept: it may be anything, and large. */
+static void tls_credentials_drop_others(X509_STORE_CTX *store)
+{
+	STACK_OF(X509) *shown = X509_STORE_CTX_get0_untrusted(store);
+
+	while (sk_X509_num(shown) > 1)
+		X509_free(sk_X509_pop(shown));
+}
+
 static int tls_credentials_verify(X509_STORE_CTX *store, void *unused)
 {
 	const SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
-	const struct tls_verifier *v = tls_verifier_of(ssl);
+	struct tls_verifier *v = tls_verifier_of(ssl);
+	int error = tls_credentials_judge(v, store);
 
-	if (*v->config->psk != '\0') {
-		/* A peer that does not know the key may not show a certificate instead. */
-		X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_UNTRUSTED);
-		return 0;
-	}
-	if (v->config->verify == TLS_VERIFY_NONE)
-		return 1;
-	if (X509_verify_cert(store) != 1)
-		return 0;
-	if (tls_credentials_name_fits(v, X509_STORE_CTX_get0_cert(store)))
-		return 1;
-	X509_STORE_CTX_set_error(store, X509_V_ERR_HOSTNAME_MISMATCH);
-	return 0;
+	v->has_certificates = true;
+	tls_credentials_drop_others(store);
+	X509_STORE_CTX_set_error(store, error);
+	return error == X509_V_OK;
 }
 
 static int tls_credentials_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_len,
@@ -139,6 +155,7 @@ static bool tls_credentials_rules(SSL_CTX *ctx, bool psk)
 {
 	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
+	SSL_CTX_set_max_cert_list(ctx, TLS_CERTIFICATES_MAX);
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
 	SSL_CTX_set_cert_verify_callback(ctx, tls_credentials_verify, NULL);

@@ -14,6 +14,8 @@
 #include <openssl/ssl.h>
 
 #define TLS_CREDENTIAL_FILES 4
+/** A peer's chain of certificates, as a message: several of the longest keys fit. */
+#define TLS_CERTIFICATES_MAX 16384
 
 /** A set that is in use. */
 struct tls_credentials {
@@ -36,6 +38,7 @@ struct tls_verifier {
 	const struct tls_config *config;
 	struct ip_addr remote;
 	bool server;
+	bool has_certificates; /**< out: the peer's have come */
 	/** Secrets of this connection, as a line of a key log. */
 	void (*secret)(struct tls_verifier *v, const char *line);
 	int keylog;

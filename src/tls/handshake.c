@@ -94,32 +94,112 @@ static void tls_handshake_step(struct tls_handshake *h)
 	ERR_pop_to_mark();
 }
 
-/* ---- input ------------------------------------------------------------------------------- */
-
-static size_t tls_handshake_take_header(struct tls_handshake *h, const uint8_t *bytes, size_t len)
+/** Give up, and tell the peer in the clear: there are no keys yet. */
+static void tls_handshake_refuse(struct tls_handshake *h, enum tls_alert alert, const char *reason)
 {
-	size_t n = TLS_HEADER_LEN - h->header_len;
+	const uint8_t record[] = {TLS_ALERT, TLS_LEGACY_VERSION >> 8, TLS_LEGACY_VERSION & 0xff, 0,
+		TLS_ALERT_LEN, TLS_ALERT_FATAL, (uint8_t)alert};
 
-	if (n > len)
-		n = len;
-	memcpy(h->header + h->header_len, bytes, n);
-	h->header_len = (uint8_t)(h->header_len + n);
-	if (h->header_len == TLS_HEADER_LEN) {
-		h->body_left = load_be16(h->header + TLS_AT_LENGTH);
-		if (BIO_write(h->in, h->header, TLS_HEADER_LEN) != TLS_HEADER_LEN)
-			tls_handshake_fail(h, "no memory");
-	}
-	return n;
+	(void)BIO_write(h->out, record, sizeof record);
+	tls_handshake_fail(h, reason);
 }
 
-static size_t tls_handshake_take_body(struct tls_handshake *h, const uint8_t *bytes, size_t len)
-{
-	size_t n = h->body_left < len ? h->body_left : len;
+/* ---- input ------------------------------------------------------------------------------- */
 
-	if (n != 0 && BIO_write(h->in, bytes, (int)n) != (int)n)
+/** Messages in the clear: look at their headers. @return false: one says too much. */
+static bool tls_handshake_check_hello(struct tls_handshake *h, const uint8_t *bytes, uint32_t len)
+{
+	while (len != 0) {
+		if (h->message_len < TLS_MESSAGE_HEADER_LEN) {
+			h->message[h->message_len++] = *bytes++;
+			len--;
+			if (h->message_len < TLS_MESSAGE_HEADER_LEN)
+				continue;
+			h->message_left = tls_message_body_len(h->message);
+			if (h->message_left > TLS_HELLO_MAX)
+				return false;
+		} else {
+			uint32_t n = h->message_left < len ? h->message_left : len;
+
+			bytes += n;
+			len -= n;
+			h->message_left -= n;
+		}
+		if (h->message_left == 0)
+			h->message_len = 0;
+	}
+	return true;
+}
+
+/** Show OpenSSL so many bytes of the record. It reads them where they lie, and all of them. */
+static void tls_handshake_show(struct tls_handshake *h, const uint8_t *record, uint32_t len)
+{
+	BIO *in = BIO_new_mem_buf(record, (int)len);
+
+	if (!in) {
 		tls_handshake_fail(h, "no memory");
-	h->body_left -= (uint32_t)n;
-	return n;
+		return;
+	}
+	BIO_set_mem_eof_return(in, -1); /* more comes */
+	SSL_set0_rbio(h->ssl, in);
+	tls_handshake_step(h);
+}
+
+static uint32_t tls_handshake_body_len(const struct tls_handshake *h)
+{
+	return load_be16(h->header + TLS_AT_LENGTH);
+}
+
+/** The header is whole. */
+static void tls_handshake_begin_record(struct tls_handshake *h)
+{
+	uint32_t body = tls_handshake_body_len(h);
+
+	if (body > TLS_CIPHERTEXT_MAX) {
+		tls_handshake_show(h, h->header, TLS_HEADER_LEN); /* its to complain about */
+	} else if (h->verifier.has_certificates && body > TLS_LAST_RECORDS_MAX) {
+		tls_handshake_fail(h, "a record behind the peer's certificates is too long");
+	} else {
+		h->record = OPENSSL_malloc(TLS_HEADER_LEN + body);
+		if (h->record)
+			memcpy(h->record, h->header, TLS_HEADER_LEN);
+		else
+			tls_handshake_fail(h, "no memory");
+	}
+}
+
+/** The record is whole. */
+static void tls_handshake_end_record(struct tls_handshake *h)
+{
+	const uint8_t *body = h->record + TLS_HEADER_LEN;
+
+	if (h->header[0] == TLS_HANDSHAKE &&
+		!tls_handshake_check_hello(h, body, tls_handshake_body_len(h)))
+		tls_handshake_refuse(h, TLS_ALERT_ILLEGAL_PARAMETER,
+			"a hello of the peer is longer than 16 KiB");
+	else
+		tls_handshake_show(h, h->record, h->record_len);
+	OPENSSL_free(h->record);
+	h->record = NULL;
+	h->record_len = 0;
+}
+
+/** Take bytes of one record. @return how many. */
+static size_t tls_handshake_take(struct tls_handshake *h, const uint8_t *bytes, size_t len)
+{
+	uint32_t have = h->record_len, whole = TLS_HEADER_LEN;
+
+	if (h->record)
+		whole += tls_handshake_body_len(h);
+	if (len > whole - have)
+		len = whole - have;
+	memcpy((h->record ? h->record : h->header) + have, bytes, len);
+	h->record_len += (uint32_t)len;
+	if (h->record_len == TLS_HEADER_LEN && !h->record)
+		tls_handshake_begin_record(h);
+	if (h->record && h->record_len == TLS_HEADER_LEN + tls_handshake_body_len(h))
+		tls_handshake_end_record(h);
+	return len;
 }
 
 size_t tls_handshake_input(struct tls_handshake *h, const uint8_t *bytes, size_t len)
@@ -127,21 +207,9 @@ size_t tls_handshake_input(struct tls_handshake *h, const uint8_t *bytes, size_t
 	size_t done = 0;
 
 	while (done < len && h->state == TLS_HANDSHAKE_MORE) {
-		size_t n;
+		size_t n = tls_handshake_take(h, bytes + done, len - done);
 
-		if (h->header_len < TLS_HEADER_LEN)
-			n = tls_handshake_take_header(h, bytes + done, len - done);
-		else
-			n = tls_handshake_take_body(h, bytes + done, len - done);
 		done += n;
-		if (h->state != TLS_HANDSHAKE_MORE)
-			break;
-		/* A length that no record has is OpenSSL's to complain about. */
-		if (h->header_len == TLS_HEADER_LEN &&
-			(h->body_left == 0 || h->body_left > TLS_CIPHERTEXT_MAX)) {
-			h->header_len = 0;
-			tls_handshake_step(h);
-		}
 		h->taken += (uint32_t)n;
 		if (h->state == TLS_HANDSHAKE_MORE && h->taken >= TLS_HANDSHAKE_MAX)
 			tls_handshake_fail(h, "the peer's part is longer than 64 KiB");
@@ -160,6 +228,7 @@ struct tls_handshake *tls_handshake_create(
 	struct tls_credentials_source *source, const struct ip_addr *remote, bool server)
 {
 	struct tls_handshake *h = calloc(1, sizeof *h);
+	BIO *in;
 
 	if (!h)
 		return NULL;
@@ -170,16 +239,16 @@ struct tls_handshake *tls_handshake_create(
 		.keylog = source->keylog};
 	h->credentials = tls_credentials_get(source);
 	h->ssl = SSL_new(h->credentials->ctx);
-	h->in = BIO_new(BIO_s_mem());
+	in = BIO_new(BIO_s_mem());
 	h->out = BIO_new(BIO_s_mem());
-	if (!h->ssl || !h->in || !h->out) {
-		BIO_free(h->in);
+	if (!h->ssl || !in || !h->out) {
+		BIO_free(in);
 		BIO_free(h->out);
-		h->in = h->out = NULL;
+		h->out = NULL;
 		tls_handshake_free(h);
 		return NULL;
 	}
-	SSL_set_bio(h->ssl, h->in, h->out);
+	SSL_set_bio(h->ssl, in, h->out);
 	SSL_set_app_data(h->ssl, &h->verifier);
 	if (server) {
 		SSL_set_accept_state(h->ssl);
@@ -196,6 +265,7 @@ void tls_handshake_free(struct tls_handshake *h)
 		return;
 	SSL_free(h->ssl);
 	tls_credentials_put(h->credentials);
+	OPENSSL_free(h->record);
 	OPENSSL_cleanse(h, sizeof *h);
 	free(h);
 }

@@ -6,6 +6,10 @@
  *
  * Bytes are taken up to the end of a record, and then OpenSSL is asked. So what follows the last
  * record of the handshake is never taken. At most TLS_HANDSHAKE_MAX bytes are taken.
+ *
+ * Before the peer is known it costs at most 64 KiB, so what OpenSSL would take more memory for is
+ * refused: it makes room for as much as a message says that it is going to be. See TLS_HELLO_MAX,
+ * TLS_CERTIFICATES_MAX and TLS_LAST_RECORDS_MAX.
  */
 #ifndef TLS_HANDSHAKE_H
 #define TLS_HANDSHAKE_H
@@ -14,6 +18,10 @@
 #include "tls/suite.h"
 
 #define TLS_HANDSHAKE_MAX 65536
+/** A ClientHello or ServerHello: the messages that come in the clear, from anybody. */
+#define TLS_HELLO_MAX 16384
+/** A record behind the peer's certificates: CertificateVerify and Finished are short. */
+#define TLS_LAST_RECORDS_MAX 4096
 
 enum tls_handshake_state { TLS_HANDSHAKE_MORE, TLS_HANDSHAKE_DONE, TLS_HANDSHAKE_FAILED };
 
@@ -21,12 +29,16 @@ struct tls_handshake {
 	struct tls_verifier verifier; /**< SSL's application data */
 	struct tls_credentials *credentials;
 	SSL *ssl;
-	BIO *in, *out; /**< of ssl */
+	BIO *out; /**< of ssl */
 	enum tls_handshake_state state;
-	uint8_t header[TLS_HEADER_LEN];
-	uint8_t header_len;
-	uint32_t body_left, taken;
-	const struct tls_suite *suite; /**< once it is done */
+	uint8_t header[TLS_HEADER_LEN]; /**< of the present record */
+	uint8_t *record;                /**< it, once its header is whole; NULL */
+	uint32_t record_len;            /**< bytes of it that have come */
+	uint32_t taken;
+	uint8_t message[TLS_MESSAGE_HEADER_LEN]; /**< header of the present one, in the clear */
+	uint8_t message_len;                     /**< bytes of it that have come */
+	uint32_t message_left;                   /**< of its body */
+	const struct tls_suite *suite;           /**< once it is done */
 	bool have_client, have_server;
 	uint8_t client_secret[TLS_SECRET_MAX], server_secret[TLS_SECRET_MAX];
 	char reason[256]; /**< why it has failed */

@@ -13,7 +13,7 @@ static bool tls_post_refuse(struct tls_conn *c, enum tls_alert alert, const char
 static bool tls_post_begin(struct tls_conn *c)
 {
 	struct tls_post *p = &c->post;
-	uint32_t len = (uint32_t)p->header[1] << 16 | (uint32_t)p->header[2] << 8 | p->header[3];
+	uint32_t len = tls_message_body_len(p->header);
 
 	p->body_left = len;
 	if (p->header[0] == TLS_KEY_UPDATE) {

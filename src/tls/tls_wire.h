@@ -3,6 +3,8 @@
 #ifndef TLS_TLS_WIRE_H
 #define TLS_TLS_WIRE_H
 
+#include <stdint.h>
+
 /** Content types (section 5.1). */
 enum tls_content {
 	TLS_CHANGE_CIPHER_SPEC = 20,
@@ -48,7 +50,14 @@ enum tls_message {
 	TLS_KEY_UPDATE = 24,
 };
 #define TLS_MESSAGE_HEADER_LEN 4 /**< type and 24 bits of length */
-#define TLS_KEY_UPDATE_LEN     1
-#define TLS_UPDATE_REQUESTED   1
+
+/** Bytes that follow this header of a message. */
+static inline uint32_t tls_message_body_len(const uint8_t header[TLS_MESSAGE_HEADER_LEN])
+{
+	return (uint32_t)header[1] << 16 | (uint32_t)header[2] << 8 | header[3];
+}
+
+#define TLS_KEY_UPDATE_LEN   1
+#define TLS_UPDATE_REQUESTED 1
 
 #endif
