@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What concerns several keys: each rejection with its whole sentence, and what is just right. */
 #include "host/config.h"
+#include "tls/tls.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -18,10 +19,12 @@
 #define OURS      ", which is our own address; expected a router's"
 #define ELSEWHERE ", which no \"address\" has in its network; expected a neighbour"
 
-static const struct {
+struct check_case {
 	const char *set[6];
 	const char *says; /**< NULL: it is good */
-} cases[] = {
+};
+
+static const struct check_case cases[] = {
 	{{"port=net_null0", "address=10.0.0.1/24"}, NULL},
 	/* Over the host's own TCP there may be nothing at all. */
 	{{NULL}, NULL},
@@ -63,18 +66,7 @@ static const struct {
 		"\"mtu\" is 576, but the IPv6 address fd00::2 needs at least 1280"},
 	{{"port=net_null0", "address=fd00::1/64", "mtu=1280"}, NULL},
 	{{"port=net_null0", "address=10.0.0.1/24", "mtu=576"}, NULL},
-	/* TLS: who are we, and who is believed? */
-	{{"port=net_null0", "address=10.0.0.1/24", "tls=on"},
-		"\"tls\" is not off, but \"tls_certificate\" is missing; expected it, or "
-		"\"tls_psk\""},
-	{{"port=net_null0", "address=10.0.0.1/24", "tls=required", "tls_certificate=/c"},
-		"\"tls\" is not off, but \"tls_key\" is missing; expected it, or \"tls_psk\""},
-	{{"port=net_null0", "address=10.0.0.1/24", "tls=on", "tls_certificate=/c", "tls_key=/k"},
-		"\"tls\" is not off, but \"tls_ca\" is missing, so nobody could be believed; "
-		"expected the path of a file in PEM"},
-	{{"port=net_null0", "address=10.0.0.1/24", "tls=on", "tls_psk=/p", "tls_ca=/c"},
-		"\"tls_psk\" and certificates are given; expected one of them"},
-	{{"port=net_null0", "address=10.0.0.1/24", "tls=on", "tls_psk=/p"}, NULL},
+	/* What is not used is not looked at. */
 	{{"port=net_null0", "address=10.0.0.1/24", "tls_certificate=/c"}, NULL},
 	/* A gateway is a neighbour, and another host. */
 	{{"port=net_null0", "address=10.0.0.1/24", "gateway=10.0.1.1"},
@@ -104,25 +96,55 @@ static const struct {
 	{{"port=net_null0", "address=10.0.0.1/24", "gateway=fe80::1"}, NULL},
 };
 
+/* TLS: who are we, and who is believed? */
+static const struct check_case tls_cases[] = {
+	{{"port=net_null0", "address=10.0.0.1/24", "tls=on"},
+		"\"tls\" is not off, but \"tls_certificate\" is missing; expected it, or "
+		"\"tls_psk\""},
+	{{"port=net_null0", "address=10.0.0.1/24", "tls=required", "tls_certificate=/c"},
+		"\"tls\" is not off, but \"tls_key\" is missing; expected it, or \"tls_psk\""},
+	{{"port=net_null0", "address=10.0.0.1/24", "tls=on", "tls_certificate=/c", "tls_key=/k"},
+		"\"tls\" is not off, but \"tls_ca\" is missing, so nobody could be believed; "
+		"expected the path of a file in PEM"},
+	{{"port=net_null0", "address=10.0.0.1/24", "tls=on", "tls_psk=/p", "tls_ca=/c"},
+		"\"tls_psk\" and certificates are given; expected one of them"},
+	{{"port=net_null0", "address=10.0.0.1/24", "tls=on", "tls_psk=/p"}, NULL},
+};
+
+static void expect(const struct check_case *want, const char *says)
+{
+	struct config_error e;
+	struct config c;
+
+	config_init(&c);
+	for (unsigned j = 0; want->set[j]; j++)
+		assert_int_equal(config_set(&c, want->set[j], &e), 0);
+	memset(&e, 0, sizeof e);
+	assert_int_equal(config_check(&c, &e), says ? -EINVAL : 0);
+	assert_string_equal(e.text, says ? says : "");
+}
+
 static void test_all(void **state)
 {
-	for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		struct config_error e;
-		struct config c;
+	for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		expect(&cases[i], cases[i].says);
+}
 
-		config_init(&c);
-		for (unsigned j = 0; cases[i].set[j]; j++)
-			assert_int_equal(config_set(&c, cases[i].set[j], &e), 0);
-		memset(&e, 0, sizeof e);
-		assert_int_equal(config_check(&c, &e), cases[i].says ? -EINVAL : 0);
-		assert_string_equal(e.text, cases[i].says ? cases[i].says : "");
-	}
+/* Without OpenSSL nothing of it is as it should be, and only that is said. */
+static void test_tls(void **state)
+{
+	static const char absent[] = "\"tls\" is not off, but this uiwarp was built without "
+				     "OpenSSL; expected off";
+
+	for (unsigned i = 0; i < sizeof tls_cases / sizeof tls_cases[0]; i++)
+		expect(&tls_cases[i], tls_is_available() ? tls_cases[i].says : absent);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_tls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who we are and whom we believe: the files, their changes, and the log of keys. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+#include "support/tls_files.h"
+#include "tls/credentials.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static struct tls_files files;
+static struct tls_config config;
+static struct tls_credentials_source source;
+static char said[4096];
+
+static void take_line(void *ctx, enum log_level level, const char *text)
+{
+	strncat(said, text, sizeof said - strlen(said) - 1);
+	strncat(said, "\n", sizeof said - strlen(said) - 1);
+}
+
+static const struct log_sink sink = {.line = take_line, .max_level = LOG_LEVEL_INFO};
+
+static int set_up(void **state)
+{
+	*said = '\0';
+	tls_files_open(&files);
+	tls_files_issue(&files, "one", "IP:10.0.0.1", 10);
+	tls_files_config(&files, "one", &config);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	tls_files_close(&files);
+	return 0;
+}
+
+static void open_them(void)
+{
+	struct tls_error e;
+
+	if (tls_credentials_open(&source, &config, &sink, &e) != 0)
+		fail_msg("%s", e.text);
+}
+
+static void a_set_is_shared_by_its_users(void **state)
+{
+	struct tls_credentials *a, *b;
+
+	open_them();
+	a = tls_credentials_get(&source);
+	b = tls_credentials_get(&source);
+	assert_ptr_equal(a, b);
+	assert_int_equal(a->users, 3);
+	tls_credentials_put(a);
+	tls_credentials_put(b);
+	assert_int_equal(source.now->users, 1);
+	tls_credentials_put(NULL);
+	tls_credentials_close(&source);
+	assert_string_equal(said, "");
+}
+
+static void users_keep_what_they_began_with(void **state)
+{
+	struct tls_credentials *old, *fresh;
+
+	open_them();
+	old = tls_credentials_get(&source);
+	tls_files_issue(&files, "one", "IP:10.0.0.1,DNS:longer.name.test", 10);
+	fresh = tls_credentials_get(&source);
+	assert_ptr_not_equal(old, fresh);
+	assert_int_equal(source.reloads, 1);
+	assert_int_equal(old->users, 1);
+	assert_non_null(strstr(said, "read again"));
+	tls_credentials_close(&source);
+	tls_credentials_put(old);
+	tls_credentials_put(fresh);
+}
+
+static void bad_files_are_not_used_and_told_of_once(void **state)
+{
+	struct tls_credentials *old = NULL;
+
+	open_them();
+	old = tls_credentials_get(&source);
+	tls_files_write(&files, "one.pem", "nonsense");
+	for (unsigned i = 0; i < 3; i++) {
+		struct tls_credentials *c = tls_credentials_get(&source);
+
+		assert_ptr_equal(c, old);
+		tls_credentials_put(c);
+	}
+	assert_int_equal(source.reloads, 0);
+	assert_non_null(strstr(said, "not used"));
+	assert_null(strstr(strstr(said, "not used") + 1, "not used"));
+	tls_credentials_put(old);
+	tls_credentials_close(&source);
+}
+
+static void the_log_of_keys_is_ones_own_and_said_loudly(void **state)
+{
+	struct stat st;
+
+	tls_files_path(&files, "keys", config.keylog);
+	open_them();
+	assert_true(source.keylog >= 0);
+	assert_int_equal(stat(config.keylog, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_non_null(strstr(said, "tls_keylog is set"));
+	tls_credentials_close(&source);
+	assert_int_equal(source.keylog, -1);
+}
+
+static void a_log_of_keys_that_cannot_be_is_an_error(void **state)
+{
+	struct tls_error e = {""};
+
+	tls_files_path(&files, "absent/keys", config.keylog);
+	assert_int_equal(tls_credentials_open(&source, &config, &sink, &e), -ENOENT);
+	assert_non_null(strstr(e.text, "tls_keylog \""));
+}
+
+static void believing_anybody_is_said_loudly(void **state)
+{
+	config.verify = TLS_VERIFY_NONE;
+	open_them();
+	assert_non_null(strstr(said, "tls_verify = none"));
+	tls_credentials_close(&source);
+}
+
+static void the_rules_are_those_of_tls_1_3_alone(void **state)
+{
+	SSL_CTX *ctx;
+
+	open_them();
+	ctx = source.now->ctx;
+	assert_int_equal(SSL_CTX_get_min_proto_version(ctx), TLS1_3_VERSION);
+	assert_int_equal(SSL_CTX_get_max_proto_version(ctx), TLS1_3_VERSION);
+	assert_int_equal(SSL_CTX_get_max_early_data(ctx), 0);
+	assert_true(SSL_CTX_get_options(ctx) & SSL_OP_NO_RENEGOTIATION);
+	assert_int_equal(SSL_CTX_get_max_cert_list(ctx), TLS_CERTIFICATES_MAX);
+	assert_int_equal(
+		SSL_CTX_get_verify_mode(ctx), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT);
+	tls_credentials_close(&source);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(a_set_is_shared_by_its_users),
+		TEST(users_keep_what_they_began_with),
+		TEST(bad_files_are_not_used_and_told_of_once),
+		TEST(the_log_of_keys_is_ones_own_and_said_loudly),
+		TEST(a_log_of_keys_that_cannot_be_is_an_error),
+		TEST(believing_anybody_is_said_loudly),
+		TEST(the_rules_are_those_of_tls_1_3_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Files with secrets: who may read them, and that a change is seen. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+#include "support/tls_files.h"
+#include "tls/secret_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct tls_files files;
+static char path[TLS_MAX_PATH];
+
+static int set_up(void **state)
+{
+	tls_files_open(&files);
+	tls_files_write(&files, "secret", "one");
+	tls_files_path(&files, "secret", path);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	tls_files_close(&files);
+	return 0;
+}
+
+/* ---- who may read it --------------------------------------------------------------------- */
+
+static void expect_open(mode_t mode)
+{
+	struct tls_error e;
+	FILE *f;
+	int rc;
+
+	assert_int_equal(chmod(path, mode), 0);
+	f = tls_secret_file_open(path, "tls_key", &rc, &e);
+	if (!f)
+		fail_msg("%s", e.text);
+	fclose(f);
+}
+
+static void expect_refused(int error, const char *reason)
+{
+	struct tls_error e = {""};
+	int rc = 0;
+
+	assert_null(tls_secret_file_open(path, "tls_key", &rc, &e));
+	assert_int_equal(rc, error);
+	assert_non_null(strstr(e.text, "tls_key \""));
+	assert_non_null(strstr(e.text, path));
+	if (!strstr(e.text, reason))
+		fail_msg("\"%s\" does not say \"%s\"", e.text, reason);
+}
+
+static void the_owner_and_a_group_may_read_it(void **state)
+{
+	expect_open(0600);
+	expect_open(0400);
+	expect_open(0640);
+}
+
+static void nobody_else_may_touch_it(void **state)
+{
+	static const mode_t modes[] = {0604, 0602, 0601, 0620, 0644, 0666};
+
+	for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+		assert_int_equal(chmod(path, modes[i]), 0);
+		expect_refused(-EACCES, "chmod 600");
+	}
+}
+
+static void what_is_no_file_is_refused_without_waiting(void **state)
+{
+	assert_int_equal(unlink(path), 0);
+	expect_refused(-ENOENT, "No such file");
+	/* A pipe that nobody writes to. */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	expect_refused(-EACCES, "not a file");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	expect_refused(-EACCES, "not a file");
+}
+
+static void a_long_path_is_cut_in_the_sentence(void **state)
+{
+	struct tls_error e;
+	int rc;
+
+	memset(path, 'x', sizeof path - 1);
+	path[sizeof path - 1] = '\0';
+	assert_null(tls_secret_file_open(path, "tls_psk", &rc, &e));
+	assert_int_equal(rc, -ENAMETOOLONG);
+	assert_non_null(strstr(e.text, "too long"));
+}
+
+/* ---- changes ----------------------------------------------------------------------------- */
+
+static struct tls_file_stamp before;
+
+static bool has_changed(void)
+{
+	struct tls_file_stamp now;
+
+	tls_file_stamp_take(&now, path);
+	return tls_file_stamp_differs(&before, &now);
+}
+
+/** Let its time of change be @p ns behind a second. */
+static void touch(long ns)
+{
+	const struct timespec t[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000, .tv_nsec = ns}};
+
+	assert_int_equal(utimensat(AT_FDCWD, path, t, 0), 0);
+}
+
+static void a_file_that_stays_does_not_differ(void **state)
+{
+	tls_file_stamp_take(&before, path);
+	assert_false(has_changed());
+}
+
+static void another_time_size_or_file_differs(void **state)
+{
+	char other[TLS_MAX_PATH];
+
+	touch(0);
+	tls_file_stamp_take(&before, path);
+	touch(1);
+	assert_true(has_changed());
+	touch(0);
+	assert_false(has_changed());
+	/* Of the same time, but longer. */
+	tls_files_write(&files, "secret", "longer");
+	touch(0);
+	assert_true(has_changed());
+	/* Of the same time and size, but another file: as "mv" does. */
+	tls_file_stamp_take(&before, path);
+	tls_files_write(&files, "other", "shadow");
+	tls_files_path(&files, "other", other);
+	assert_int_equal(rename(other, path), 0);
+	touch(0);
+	assert_true(has_changed());
+}
+
+static void coming_and_going_differs(void **state)
+{
+	tls_file_stamp_take(&before, path);
+	assert_int_equal(unlink(path), 0);
+	assert_true(has_changed());
+	tls_file_stamp_take(&before, path);
+	assert_false(has_changed());
+	tls_files_write(&files, "secret", "one");
+	assert_true(has_changed());
+}
+
+static void no_path_is_no_file(void **state)
+{
+	const struct tls_file_stamp none = {0};
+
+	tls_file_stamp_take(&before, "");
+	assert_false(tls_file_stamp_differs(&before, &none));
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(the_owner_and_a_group_may_read_it),
+		TEST(nobody_else_may_touch_it),
+		TEST(what_is_no_file_is_refused_without_waiting),
+		TEST(a_long_path_is_cut_in_the_sentence),
+		TEST(a_file_that_stays_does_not_differ),
+		TEST(another_time_size_or_file_differs),
+		TEST(coming_and_going_differs),
+		TEST(no_path_is_no_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
