@@ -21,6 +21,7 @@ struct sim_host {
 	struct engine engine;
 	struct ip_stack *ip;
 	struct tcp_stack *tcp;
+	struct tls_stack *tls; /**< may be NULL */
 	struct rnic *rnic;
 	struct ip_addr address;
 	struct sim_event round;
@@ -240,12 +241,20 @@ static void tcp_create(struct sim_host *h, const struct sim_host_config *cfg)
 	must(tcp_stack_create(&tc, s->now, &h->tcp), "tcp_stack_create");
 }
 
+static void tls_create(struct sim_host *h, const struct sim_host_config *cfg)
+{
+	const struct tls_stack_config tc = {.below = tcp_llp_stack(h->tcp), .tls = cfg->tls};
+	struct tls_error e;
+
+	must(tls_stack_create(&tc, &h->tls, &e), "tls_stack_create");
+}
+
 static void rnic_create_on(struct sim_host *h, const struct sim_host_config *cfg)
 {
 	struct rnic_config rc = cfg->rnic;
 
 	rc.engine = &h->engine;
-	rc.net = tcp_llp_stack(h->tcp);
+	rc.net = h->tls ? tls_llp_stack(h->tls) : tcp_llp_stack(h->tcp);
 	rc.random = sim_random_source(h->port.sim);
 	if (!rc.mpa.revision)
 		rc.mpa = (struct mpa_config){
@@ -267,6 +276,8 @@ struct sim_host *sim_host_create(struct sim *s, const struct sim_host_config *cf
 	engine_init(&h->engine, &host_ops, h);
 	ip_create(h, cfg);
 	tcp_create(h, cfg);
+	if (cfg->tls)
+		tls_create(h, cfg);
 	if (!cfg->no_rnic)
 		rnic_create_on(h, cfg);
 	h->next = s->hosts;
@@ -282,6 +293,8 @@ static void host_destroy(struct sim_host *h)
 		rnic_destroy(h->rnic);
 	tcp_stack_destroy(h->tcp);
 	h->tcp = NULL;
+	if (h->tls)
+		tls_stack_destroy(h->tls);
 	ip_stack_destroy(h->ip);
 	sim_fifo_free(&h->rx);
 	engine_fini(&h->engine);
@@ -317,6 +330,11 @@ struct ip_stack *sim_host_ip(struct sim_host *h)
 struct tcp_stack *sim_host_tcp(struct sim_host *h)
 {
 	return h->tcp;
+}
+
+struct tls_stack *sim_host_tls(struct sim_host *h)
+{
+	return h->tls;
 }
 
 struct rnic *sim_host_rnic(struct sim_host *h)

@@ -12,6 +12,7 @@
 #include "rnic/rnic.h"
 #include "sim/sim.h"
 #include "tcp/tcp.h"
+#include "tls/tls.h"
 
 struct sim_host_config {
 	const char *address; /**< "10.0.0.1/24" or IPv6 */
@@ -24,13 +25,17 @@ struct sim_host_config {
 	bool no_rnic;                /**< TCP alone: saves memory where there are many hosts */
 	struct tcp_stack_config tcp; /**< sizes and options; the rest is filled in */
 	struct rnic_config rnic;     /**< likewise */
+	/** Under the RNIC; NULL: in the clear. Keys are OpenSSL's, so bytes differ from run to run,
+	 * but with a shared key not their number. */
+	const struct tls_config *tls;
 };
 
 struct sim_host *sim_host_create(struct sim *s, const struct sim_host_config *cfg);
 struct engine *sim_host_engine(struct sim_host *h);
 struct ip_stack *sim_host_ip(struct sim_host *h);
 struct tcp_stack *sim_host_tcp(struct sim_host *h);
-struct rnic *sim_host_rnic(struct sim_host *h); /**< NULL with no_rnic */
+struct tls_stack *sim_host_tls(struct sim_host *h); /**< NULL without */
+struct rnic *sim_host_rnic(struct sim_host *h);     /**< NULL with no_rnic */
 struct sim *sim_host_sim(struct sim_host *h);
 
 /** Its address, the first one. */
