@@ -151,7 +151,7 @@ const struct config_key config_keys[] = {
 		.initial = "61525",
 		.text = "Where QPs are waited for that connect without rdma_cm; the same at "
 			"both sides."},
-	{"port_mapper", CONFIG_IS_WORD(port_mapper, config_port_mapper), .initial = "off",
+	{"port_mapper", CONFIG_IS_WORD(port_mapper, config_port_mapper), .initial = "auto",
 		.text = "The iWARP port mapper: RNICs in hardware listen on other TCP ports than "
 			"programs ask for, and UDP port 3935 tells which. `auto`: a peer is "
 			"asked before we connect to it, and one that does not answer within "

@@ -5,9 +5,6 @@
 # shellcheck source=tests/netns/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# shellcheck disable=SC2034 # for pair.sh
-server_extra=(--set port_mapper=auto) client_extra=(--set port_mapper=auto)
-
 answered() { # ADDRESS
 	peer ask "$1" "$service" mapped || return 1
 	peer ask "$1" 9 rejected || return 1

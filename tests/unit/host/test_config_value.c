@@ -203,11 +203,11 @@ static void test_connect(void **state)
 	right("connect_mode=auto");
 	assert_int_equal(config_pairing_port(&c), 7);
 	wrong("connect_mode=on", "auto or rdma_cm");
-	assert_int_equal(c.port_mapper, PORT_MAPPER_OFF);
-	right("port_mapper=auto");
 	assert_int_equal(c.port_mapper, PORT_MAPPER_AUTO);
 	right("port_mapper=off");
 	assert_int_equal(c.port_mapper, PORT_MAPPER_OFF);
+	right("port_mapper=auto");
+	assert_int_equal(c.port_mapper, PORT_MAPPER_AUTO);
 	right("port_mapper=required");
 	assert_int_equal(c.port_mapper, PORT_MAPPER_REQUIRED);
 	wrong("port_mapper=on", "auto, off or required");
