@@ -62,6 +62,17 @@ static bool tcp_pace_is_unpaced(const struct tcp_conn *c)
 }
 
 /**
+ * The longest that the next quantum waits. A rate that gives less than a quantum in a round trip is
+ * not the path's: the window was a few bytes when it was taken, as proportional rate reduction may
+ * leave it, or the round trip had an outage in it. What is known a moment later does not shorten a
+ * wait that has begun.
+ */
+static uint64_t tcp_pace_most(const struct tcp_conn *c)
+{
+	return u64_min(c->rto.srtt, 1000 * TCP_MS);
+}
+
+/**
  * When may the next quantum follow one that leaves now and takes @p ns by the rate? What is owed
  * is never more than a round trip: what was not sent before that is no part of the window any more.
  */
@@ -75,8 +86,7 @@ static uint64_t tcp_pace_follow(struct tcp_conn *c, uint64_t ns)
 		return u64_max(p->at, now) + ns;
 	}
 	if (p->at < from)
-		p->owed = (uint32_t)u64_min(
-			p->owed + (from - p->at), u64_min(c->rto.srtt, 1000 * TCP_MS));
+		p->owed = (uint32_t)u64_min(p->owed + (from - p->at), tcp_pace_most(c));
 	next = u64_max(p->at, from) + ns;
 	if (next <= now)
 		return next; /* the burst; it is paid in full */
@@ -93,7 +103,8 @@ static void tcp_pace_charge(struct tcp_conn *c, uint32_t in_flight)
 		tcp_pace_is_unpaced(c) ? 0 : tcp_cc_pacing_rate(&c->cc, in_flight, c->rto.srtt);
 
 	if (rate) {
-		p->at = tcp_pace_follow(c, (uint64_t)p->sent * UINT64_C(1000000000) / rate);
+		p->at = u64_min(tcp_pace_follow(c, (uint64_t)p->sent * UINT64_C(1000000000) / rate),
+			c->s->now + tcp_pace_most(c));
 		p->quantum = tcp_pace_quantum(rate, c->emss);
 	}
 	p->sent = 0;

@@ -54,6 +54,26 @@ static void test_an_initial_window_is_free(void **state)
 	host_end(&h);
 }
 
+/**
+ * In recovery the window may be a few bytes for a moment, and a round trip that was measured over
+ * an outage is many seconds. At such a rate one segment takes minutes, which no later rate makes
+ * shorter.
+ */
+static void test_the_wait_has_a_bound(void **state)
+{
+	start();
+	c->cc.cwnd = 40;
+	for (unsigned i = 0; i < 5; i++)
+		tcp_pace_sent(c, c->pace.quantum + LEN, 0);
+	assert_true(c->pace.at == h.now + RTT);
+	c->rto.srtt = 10000 * MS;
+	c->pace.at = 0;
+	for (unsigned i = 0; i < 5; i++)
+		tcp_pace_sent(c, c->pace.quantum + LEN, 0);
+	assert_true(c->pace.at == h.now + 1000 * MS);
+	host_end(&h);
+}
+
 /** Nothing is won by waiting for parts of a few microseconds. */
 static void test_a_short_path_is_not_paced(void **state)
 {
@@ -254,6 +274,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_initial_window_is_free),
+		cmocka_unit_test(test_the_wait_has_a_bound),
 		cmocka_unit_test(test_a_short_path_is_not_paced),
 		cmocka_unit_test(test_quanta_leave_at_the_rate),
 		cmocka_unit_test(test_bursts_are_a_few_segments),
