@@ -9,6 +9,7 @@ struct sim_loss {
 	struct sim_loss_stats stats;
 	struct prng rng;
 	struct wan_loss chance;
+	uint64_t bad_since;
 };
 
 static bool by_number(const struct sim_loss *l, uint64_t number)
@@ -20,13 +21,26 @@ static bool by_number(const struct sim_loss *l, uint64_t number)
 	return false;
 }
 
+static bool by_chance(struct sim_loss *l)
+{
+	uint64_t now = l->element.sim->now;
+	bool was_bad = l->chance.is_bad, lose;
+
+	if (l->cfg.longest && was_bad && now - l->bad_since >= l->cfg.longest)
+		was_bad = l->chance.is_bad = false;
+	l->chance.cfg = l->cfg.chance;
+	lose = wan_loss_next(&l->chance, &l->rng);
+	if (l->chance.is_bad && !was_bad)
+		l->bad_since = now;
+	return lose;
+}
+
 static void loss_input(struct sim_element *e, struct rte_mbuf *m)
 {
 	struct sim_loss *l = container_of(e, struct sim_loss, element);
 	uint64_t number = l->stats.packets++;
 
-	l->chance.cfg = l->cfg.chance;
-	if (wan_loss_next(&l->chance, &l->rng) || by_number(l, number) ||
+	if (by_chance(l) || by_number(l, number) ||
 		(l->cfg.predicate && l->cfg.predicate(l->cfg.ctx, m, number))) {
 		l->stats.lost++;
 		rte_pktmbuf_free(m);

@@ -17,6 +17,9 @@ struct sim_loss_range {
 
 struct sim_loss_config {
 	struct wan_loss_config chance;
+	/** A burst is over after so many ns, however few packets came; 0: never. Bursts are counted
+	 *  in packets, and where few are sent, one might last for minutes. */
+	uint64_t longest;
 	struct sim_loss_range lose[4]; /**< count 0: not used */
 	/** @return true: lose it. NULL: none. Packets lost otherwise are not shown. */
 	bool (*predicate)(void *ctx, struct rte_mbuf *m, uint64_t number);

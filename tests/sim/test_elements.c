@@ -282,6 +282,25 @@ static void loss_in_bursts(void **state)
 	assert_in_range(lost * 10 / bursts, 45, 55);
 }
 
+/** A packet every 100 ms: a burst of a thousand would take minutes. */
+static void loss_in_bursts_of_a_second(void **state)
+{
+	struct sim_loss *l = sim_loss_create(
+		s, &(struct sim_loss_config){
+			   .chance = {.enter = 0.05, .leave = 0.001, .bad = 1}, .longest = SIM_S});
+	uint32_t most = 0;
+
+	to_us(sim_loss_element(l));
+	for (uint32_t i = 0; i < 2000; i++) {
+		send(sim_loss_element(l), i);
+		sim_run(s, 100 * SIM_MS, NULL, NULL);
+	}
+	for (uint32_t i = 1; i < out->n; i++)
+		most = out->id[i] - out->id[i - 1] > most ? out->id[i] - out->id[i - 1] : most;
+	/* One that begins when another is over makes it longer, seldom. */
+	assert_in_range(most, 11, 31);
+}
+
 static bool second_of(void *ctx, struct rte_mbuf *m, uint64_t number)
 {
 	unsigned *seen = ctx;
@@ -429,6 +448,7 @@ int main(void)
 		TEST(shorter_route_overtakes),
 		TEST(loss_by_chance),
 		TEST(loss_in_bursts),
+		TEST(loss_in_bursts_of_a_second),
 		TEST(loss_by_number_and_by_function),
 		TEST(reorder_holds_some_up),
 		TEST(duplicates_and_marks),

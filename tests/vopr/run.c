@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "vopr/run.h"
+#include "tcp/rto.h"
 
 #include <string.h>
 
-/** Once all faults are over: TCP's longest wait for a peer, and some. */
-#define PATIENCE (200 * SIM_S)
+/**
+ * Once all faults are over, nothing is lost any more. What was lost before is sent again after a
+ * timeout at the latest, which may have backed off as far as RFC 6298 section 2.5 lets it; and what
+ * follows from that goes by ACKs. One such wait may end when the next begins: for a request, for
+ * what the peer had sent in answer before, and for the end of the stream. The rest are round trips.
+ */
+#define PATIENCE (3 * TCP_RTO_MAX + 20 * SIM_S)
 #define PACE     (200 * SIM_MS)
 
 static void wait_some(struct world *w)

@@ -190,6 +190,17 @@ static struct world_qp *idle_qp(struct world_host *h, const struct world_qp *not
 	return NULL;
 }
 
+static bool begin_start(const struct world_end *e, const struct rnic_conn_param *cp)
+{
+	struct world *w = e->h->w;
+	int r = rnic_ep_connect(e->ep, cp);
+
+	/* While it resolved, a CQ of its queue pair has overflowed. */
+	if (r == -EINVAL && rnic_qp_get_state(cp->qp) == RNIC_QP_ERROR)
+		return false;
+	return world_must(w, r, "connect");
+}
+
 void world_connect(struct world_host *h)
 {
 	struct world *w = h->w;
@@ -222,8 +233,7 @@ void world_connect(struct world_host *h)
 	world_trace(w, "host %u: qp %u connects to qp %u of host %u", h->index, q->slot, to->slot,
 		peer->index);
 	if (!world_must(w, rnic_ep_create(h->rnic, end_event, e, &e->ep), "ep_create") ||
-		!world_must(w, rnic_ep_resolve(e->ep, &at, 0), "resolve") ||
-		!world_must(w, rnic_ep_connect(e->ep, &cp), "connect"))
+		!world_must(w, rnic_ep_resolve(e->ep, &at, 0), "resolve") || !begin_start(e, &cp))
 		e->over = true;
 }
 

@@ -7,6 +7,8 @@
 #include "vopr/world.h"
 
 #define CUT_HARMLESS (3 * SIM_S)
+/** No burst of losses takes as long, also where a packet is sent now and then. */
+#define BURST_MOST SIM_S
 /** From about here on, TCP gives up on a peer that reads nothing. */
 #define PATIENCE (50 * SIM_S)
 
@@ -115,6 +117,7 @@ static void plug_in(struct world *w, struct world_host *h)
 	sim_path_create(w->s, &path, sim_host_port(h->host), &h->down);
 	h->up.duplicate->p = h->down.duplicate->p = 0;
 	h->up.corrupt->p = h->down.corrupt->p = 0;
+	sim_loss_config(h->up.loss)->longest = sim_loss_config(h->down.loss)->longest = BURST_MOST;
 	plug_in_boxes(w, h);
 	sim_switch_attach(w->sw, h->host, h->down.in);
 	if (w->pcap)
