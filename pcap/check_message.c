@@ -6,6 +6,7 @@
 #include "rdmap/opcode.h"
 
 #define CONTROL_RESERVED 0x30
+_Static_assert(CONTROL_RESERVED == (RDMAP_CONTROL_IMM_DUE | RDMAP_CONTROL_IMM_BEFORE), "");
 
 /* ---- the control field ---------------------------------------------------------------------- */
 
@@ -71,6 +72,28 @@ static bool check_version(struct check_fpdu *x)
 	return false;
 }
 
+/* Of a Send between uiwarps that have agreed on Immediate Data behind it (docs/connect.md). */
+static bool check_is_send_imm(const struct check_fpdu *x)
+{
+	const struct stream_start *mine = &x->s->start, *peer = &stream_peer(x->s)->start;
+
+	return x->opcode >= RDMAP_OP_SEND && x->opcode <= RDMAP_OP_SEND_SE_INV &&
+	       (!mine->seen || mine->st.send_imm) && (!peer->seen || peer->st.send_imm);
+}
+
+/* The Invalidate STag, where there is none; there uiwarps count. */
+static void check_no_stag(struct check_fpdu *x)
+{
+	const struct ddp_segment *s = &x->f->segment;
+
+	if (s->tagged || s->ulp32 == 0 || x->opcode == RDMAP_OP_SEND_INV ||
+		x->opcode == RDMAP_OP_SEND_SE_INV ||
+		(s->ulp & RDMAP_CONTROL_IMM_BEFORE && check_is_send_imm(x)))
+		return;
+	check_fail(x, check_message_is_7306(x->opcode) ? REQ_RDMAX_4_1_4 : REQ_RDMAP_4_1_11,
+		"Invalidate STag 0x%x in %s", s->ulp32, rdmap_opcode_info(x->opcode)->name);
+}
+
 /** @return true if the message is what its opcode says. */
 static bool check_control(struct check_fpdu *x)
 {
@@ -79,7 +102,7 @@ static bool check_control(struct check_fpdu *x)
 
 	if (!check_version(x))
 		return false;
-	if (s->ulp & CONTROL_RESERVED)
+	if (s->ulp & CONTROL_RESERVED && !check_is_send_imm(x))
 		check_fail(x, REQ_RDMAP_4_1_10, "RDMAP's control octet is 0x%02x", s->ulp);
 	if (!info) {
 		check_fail(x, REQ_RDMAP_4_1_6, "opcode %u", x->opcode);
@@ -96,10 +119,7 @@ static bool check_control(struct check_fpdu *x)
 			s->qn == __builtin_bswap32(info->qn) ? ": it looks little-endian" : "");
 		return false;
 	}
-	if (!s->tagged && s->ulp32 != 0 && x->opcode != RDMAP_OP_SEND_INV &&
-		x->opcode != RDMAP_OP_SEND_SE_INV)
-		check_fail(x, check_message_is_7306(x->opcode) ? REQ_RDMAX_4_1_4 : REQ_RDMAP_4_1_11,
-			"Invalidate STag 0x%x in %s", s->ulp32, info->name);
+	check_no_stag(x);
 	return true;
 }
 

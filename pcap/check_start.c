@@ -41,13 +41,22 @@ static void check_start_bad_frame(const struct place *x)
 		fail(x, REQ_MPA2_6_5, "the S bit, but %u octets of private data", st->pd_length);
 }
 
+/* As uiwarps use the reserved bits among themselves (docs/connect.md). */
+static bool check_start_is_send_imm(const struct place *x)
+{
+	const struct stream_start *peer = &stream_peer(x->s)->start;
+
+	return x->st->st.send_imm &&
+	       (x->st->kind == MPA_FRAME_REQUEST || !peer->seen || peer->st.send_imm);
+}
+
 static void check_start_bits(const struct place *x)
 {
 	const struct stream_start *st = x->st;
 
 	if (st->revision < 2 && st->flags & MPA_FLAG_ENHANCED)
 		fail(x, REQ_MPA2_6_3, "the S bit in revision %u", st->revision);
-	if (st->flags & RES_6581)
+	if (st->flags & RES_6581 && !check_start_is_send_imm(x))
 		fail(x, st->revision < 2 ? REQ_MPA_7_1_1_11 : REQ_MPA2_6_1,
 			"reserved bits 0x%02x are set", st->flags & RES_5044);
 	if (st->kind == MPA_FRAME_REQUEST && st->flags & MPA_FLAG_REJECT)

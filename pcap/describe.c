@@ -40,6 +40,9 @@ void describe_start(struct line *l, const struct stream_start *st)
 				describe_yes(st->words[1] & MPA_ORD_RTR_WRITE),
 				describe_yes(st->words[1] & MPA_ORD_RTR_READ));
 	}
+	if (st->st.send_imm && !st->error)
+		line_add(l, " Send with Immediate %s",
+			st->kind == MPA_FRAME_REQUEST ? "offered" : "agreed");
 	line_add(l, " private data %u", st->pd_length);
 	if (st->error)
 		line_add(l, ": %s", st->error);
@@ -111,6 +114,15 @@ static void describe_add_terminate(struct line *l, const uint8_t *p)
 		describe_yes(h & RDMAP_HDRCT_D), describe_yes(h & RDMAP_HDRCT_R));
 }
 
+/** Between uiwarps (docs/connect.md). */
+static bool describe_imm_due(const struct ddp_segment *s)
+{
+	uint8_t opcode = s->ulp & RDMAP_CONTROL_OPCODE;
+
+	return (opcode == RDMAP_OP_SEND || opcode == RDMAP_OP_SEND_SE) &&
+	       s->ulp & RDMAP_CONTROL_IMM_DUE;
+}
+
 /* What the payload of a message of headers says. */
 static void describe_add_header(struct line *l, const struct stream_fpdu *f)
 {
@@ -150,6 +162,8 @@ void describe_fpdu(struct line *l, const struct stream_fpdu *f)
 		line_add(l, " len %u", s->len);
 		if (opcode == RDMAP_OP_SEND_INV || opcode == RDMAP_OP_SEND_SE_INV)
 			line_add(l, " invalidate 0x%x", s->ulp32);
+		if (describe_imm_due(s))
+			line_add(l, " immediate follows");
 		describe_add_header(l, f);
 	}
 	if (f->result == MPA_DEFRAME_CRC)
@@ -195,6 +209,8 @@ void describe_start_json(json_t *o, const struct stream_start *st)
 	describe_set_bool(o, "rtr_send", st->words[0] & MPA_IRD_RTR_SEND);
 	describe_set_bool(o, "rtr_write", st->words[1] & MPA_ORD_RTR_WRITE);
 	describe_set_bool(o, "rtr_read", st->words[1] & MPA_ORD_RTR_READ);
+	if (st->st.send_imm)
+		describe_set_bool(o, "send_with_immediate", true);
 }
 
 static void describe_header_json(json_t *o, const struct stream_fpdu *f)
@@ -265,6 +281,8 @@ void describe_fpdu_json(json_t *o, const struct stream_fpdu *f)
 		describe_set_int(o, "msn", s->msn);
 		describe_set_int(o, "mo", s->mo);
 		describe_set_int(o, "invalidate_stag", s->ulp32);
+		if (describe_imm_due(s))
+			describe_set_bool(o, "immediate_follows", true);
 	}
 	describe_header_json(o, f);
 }

@@ -178,6 +178,7 @@ static struct mpa_config replay_config_of(const struct stream_start *st)
 		.rtr = st->st.rtr,
 		.legacy = MPA_LEGACY_NEVER,
 		.in_order = true,
+		.send_imm = st->st.send_imm,
 	};
 }
 

@@ -11,6 +11,7 @@ static const uint8_t post_wr_op[] = {
 	[IBV_WR_RDMA_WRITE] = RDMAP_WR_WRITE + 1,
 	[IBV_WR_RDMA_WRITE_WITH_IMM] = RDMAP_WR_WRITE_IMM + 1,
 	[IBV_WR_SEND] = RDMAP_WR_SEND + 1,
+	[IBV_WR_SEND_WITH_IMM] = RDMAP_WR_SEND_IMM + 1,
 	[IBV_WR_RDMA_READ] = RDMAP_WR_READ + 1,
 	[IBV_WR_ATOMIC_CMP_AND_SWP] = RDMAP_WR_CMP_SWAP + 1,
 	[IBV_WR_ATOMIC_FETCH_AND_ADD] = RDMAP_WR_FETCH_ADD + 1,
@@ -33,10 +34,12 @@ static inline int post_check_send(
 	unsigned opcode = (unsigned)wr->opcode;
 	enum rdmap_wr_op op;
 
-	/* RFC 7306 gives immediate data to Writes alone: SEND_WITH_IMM is none of ours. */
 	if (opcode >= sizeof post_wr_op || post_wr_op[opcode] == 0)
 		return EOPNOTSUPP;
 	op = (enum rdmap_wr_op)(post_wr_op[opcode] - 1);
+	/* RFC 7306 gives immediate data to Writes alone: Sends have it between uiwarps. */
+	if (op == RDMAP_WR_SEND_IMM && !rnic_qp_takes_send_imm(qp->rnic))
+		return EOPNOTSUPP;
 	if (op == RDMAP_WR_BIND_MW && !wqe_bind_ok(wr->bind_mw.mw, IBV_MW_TYPE_2, wr->bind_mw.rkey,
 					      &wr->bind_mw.bind_info))
 		return EINVAL;
@@ -65,6 +68,9 @@ static inline void post_fill_operation(struct rdmap_wqe *w, const struct ibv_sen
 		w->atomic = w->op == RDMAP_WR_FETCH_ADD
 				    ? wqe_fetch_add(wr->wr.atomic.compare_add)
 				    : wqe_cmp_swap(wr->wr.atomic.compare_add, wr->wr.atomic.swap);
+		break;
+	case RDMAP_WR_SEND_IMM:
+		w->imm = wr->imm_data;
 		break;
 	case RDMAP_WR_SEND_INV:
 	case RDMAP_WR_LOCAL_INV:

@@ -79,6 +79,18 @@ static void wr_send(struct ibv_qp_ex *ex)
 	wr_api_begin(ex, RDMAP_WR_SEND);
 }
 
+static void wr_send_imm(struct ibv_qp_ex *ex, __be32 imm_data)
+{
+	struct qp *qp = wr_api_qp_of_ex(ex);
+	struct rdmap_wqe *w;
+
+	if (qp->build_error == 0 && !rnic_qp_takes_send_imm(qp->rnic))
+		qp->build_error = EOPNOTSUPP;
+	w = wr_api_begin(ex, RDMAP_WR_SEND_IMM);
+	if (w)
+		w->imm = imm_data;
+}
+
 static void wr_send_inv(struct ibv_qp_ex *ex, uint32_t invalidate_rkey)
 {
 	struct rdmap_wqe *w = wr_api_begin(ex, RDMAP_WR_SEND_INV);
@@ -243,6 +255,7 @@ void wr_api_set_ops(struct qp *qp)
 	ex->wr_complete = wr_complete;
 	ex->wr_abort = wr_abort;
 	ex->wr_send = wr_send;
+	ex->wr_send_imm = wr_send_imm;
 	ex->wr_send_inv = wr_send_inv;
 	ex->wr_local_inv = wr_local_inv;
 	ex->wr_bind_mw = wr_bind_mw;

@@ -74,6 +74,7 @@ static int mpa_send_reply(struct mpa *m, struct mpa_start *st, const void *priva
 	st->markers = m->config.markers;
 	/* RFC 6581 section 9.2: A MUST match the request's. */
 	st->peer_to_peer = m->peer_p2p;
+	st->send_imm = m->send_imm && !st->reject;
 	st->private_data = private_data;
 	st->private_len = (uint16_t)len;
 	return mpa_send_frame(m, MPA_FRAME_REPLY, st);
@@ -84,6 +85,7 @@ static void mpa_take_request(struct mpa *m, const struct mpa_start *st, bool mor
 	m->peer_revision = st->revision;
 	m->peer_enhanced = st->enhanced;
 	m->peer_p2p = st->peer_to_peer;
+	m->send_imm = m->config.send_imm && st->send_imm;
 	if (more) {
 		mpa_fail_start(m, "data before the reply frame");
 		return;
@@ -100,6 +102,7 @@ static void mpa_take_reply(struct mpa *m, const struct mpa_start *st)
 	m->peer_revision = st->revision;
 	m->peer_enhanced = st->enhanced;
 	m->peer_p2p = st->peer_to_peer;
+	m->send_imm = m->config.send_imm && st->send_imm;
 	/* Its S bit, too, belongs to revision 2 alone: mpa_startup_parse(). */
 	if (st->revision > m->config.revision) {
 		mpa_fail_start(m, "a reply in another revision than the request");
@@ -353,6 +356,7 @@ int mpa_request(struct mpa *m, uint16_t ird, uint16_t ord, const void *private_d
 		.ord = ord,
 		.peer_to_peer = m->config.peer_to_peer,
 		.rtr = m->config.rtr,
+		.send_imm = m->config.send_imm,
 		.private_data = private_data,
 		.private_len = (uint16_t)len,
 	};
@@ -377,6 +381,7 @@ int mpa_begin_alone(struct mpa *m)
 	if (!m->llp || m->state != MPA_IDLE)
 		return -ENOTCONN;
 	(void)mpa_take_terms(m, &ours); /* there is nothing that we would not agree to ourselves */
+	m->send_imm = m->config.send_imm;
 	m->state = MPA_OPERATIONAL;
 	return 0;
 }

@@ -45,6 +45,7 @@ struct mpa_config {
 	uint16_t settle_ms;   /**< initiator: the user's delay from the reply to the first FPDU */
 	uint8_t legacy;       /**< enum mpa_legacy, for the user */
 	bool in_order;        /**< no placement out of order (docs/placement.md) */
+	bool send_imm;        /**< Send with Immediate, with uiwarps (docs/connect.md) */
 };
 
 /**
@@ -64,6 +65,7 @@ struct mpa_start {
 	bool peer_to_peer;           /**< the A flag */
 	uint8_t rtr;                 /**< MPA_RTR_* mask */
 	uint16_t ird, ord;           /**< the sender's; MPA_DEPTH_UNKNOWN: not given */
+	bool send_imm;               /**< offers Send with Immediate; a reply: agrees to it */
 	const uint8_t *private_data; /**< without the enhanced words; valid during the call */
 	uint16_t private_len;        /**< 0 - 512, 508 with enhanced words */
 };
@@ -167,11 +169,13 @@ struct mpa {
 	struct mpa_config config;
 	enum mpa_role role;
 	enum mpa_state state;
+	uint32_t kept_len;     /**< octets of the frame in kept */
 	struct mpa_deframe rx; /**< full operation: received FPDUs */
 	struct mpa_enframe tx; /**< full operation: sent FPDUs */
 	uint8_t peer_revision;
 	bool peer_enhanced; /**< its frame had the enhanced words */
 	bool peer_p2p;      /**< its frame had the A flag */
+	bool send_imm;      /**< both sides know Send with Immediate; valid in full operation */
 	bool told_operational;
 	bool tx_closed;     /**< mpa_shutdown() was called */
 	bool rx_off;        /**< an error was reported, or mpa_drop_input() */
@@ -179,11 +183,10 @@ struct mpa {
 	bool rx_partial;    /**< bytes of an incomplete FPDU or frame wait in the LLP */
 	bool rx_paused;     /**< mpa_rx_pause(): the FPDU in front waits for mpa_rx_resume() */
 	uint8_t rx_aligned; /**< times in a row, up to MPA_ALIGNED_ENOUGH */
+	uint32_t tx_len;    /**< length of the ULPDU that is being built */
 	bool *gone;         /**< set when the user ends the connection inside readable() */
 	uint8_t *tx_room;   /**< the FPDU that is being built */
 	uint8_t *kept;      /**< start-up: memory from keep() */
-	uint32_t kept_len;  /**< octets of the frame in kept */
-	uint32_t tx_len;    /**< length of the ULPDU that is being built */
 };
 
 /** Start an initiator. @p m becomes the user of @p llp. */

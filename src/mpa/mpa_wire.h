@@ -32,6 +32,15 @@
 #define MPA_FLAG_REJECT   0x20
 #define MPA_FLAG_ENHANCED 0x10 /**< RFC 6581 section 9: S */
 
+/**
+ * The reserved bits, which are not checked on receipt (RFC 5044 section 7.1.1). uiwarps tell each
+ * other by them that a Send may be followed by Immediate Data of its own (docs/connect.md). A peer
+ * that echoes the request's bits has not agreed.
+ */
+#define MPA_FLAGS_RESERVED       0x0f
+#define MPA_FLAGS_SEND_IMM_OFFER 0x05 /**< in a request */
+#define MPA_FLAGS_SEND_IMM_AGREE 0x0a /**< in the reply to such a request */
+
 /* The four control flags of the enhanced words: A, B in the IRD word, C, D in the ORD word. */
 #define MPA_IRD_PEER_TO_PEER 0x8000
 #define MPA_IRD_RTR_SEND     0x4000

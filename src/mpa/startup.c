@@ -10,6 +10,11 @@ static const char *const mpa_startup_keys[] = {
 	[MPA_FRAME_REPLY] = MPA_REPLY_KEY,
 };
 
+static const uint8_t mpa_startup_send_imm[] = {
+	[MPA_FRAME_REQUEST] = MPA_FLAGS_SEND_IMM_OFFER,
+	[MPA_FRAME_REPLY] = MPA_FLAGS_SEND_IMM_AGREE,
+};
+
 static void mpa_startup_parse_enhanced(struct mpa_start *st, const uint8_t *p)
 {
 	uint16_t ird = load_be16(p + MPA_AT_IRD), ord = load_be16(p + MPA_AT_ORD);
@@ -62,6 +67,7 @@ int mpa_startup_parse(enum mpa_frame frame, const uint8_t *bytes, size_t len, st
 	}
 	/* S is a reserved bit, not checked, below revision 2 (RFC 6581 section 6). */
 	st->enhanced = st->revision == 2 && flags & MPA_FLAG_ENHANCED;
+	st->send_imm = st->enhanced && (flags & MPA_FLAGS_RESERVED) == mpa_startup_send_imm[frame];
 	if (st->enhanced && pd_length < MPA_ENHANCED_LEN) {
 		*reason = "the S bit without room for IRD and ORD";
 		return -EPROTO;
@@ -104,7 +110,8 @@ int mpa_startup_build(enum mpa_frame frame, const struct mpa_start *st, uint8_t 
 	memcpy(out, mpa_startup_keys[frame], MPA_KEY_LEN);
 	out[MPA_AT_FLAGS] = (st->markers ? MPA_FLAG_MARKERS : 0) | (st->crc ? MPA_FLAG_CRC : 0) |
 			    (st->reject ? MPA_FLAG_REJECT : 0) |
-			    (st->enhanced ? MPA_FLAG_ENHANCED : 0);
+			    (st->enhanced ? MPA_FLAG_ENHANCED : 0) |
+			    (st->enhanced && st->send_imm ? mpa_startup_send_imm[frame] : 0);
 	out[MPA_AT_REVISION] = st->revision;
 	store_be16(out + MPA_AT_PD_LENGTH, (uint16_t)(words + st->private_len));
 	if (st->enhanced)

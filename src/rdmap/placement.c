@@ -44,13 +44,19 @@ static bool rdmap_placement_read_response(struct rdmap *r, struct ddp_segment *s
 	return false;
 }
 
-/* Every message of the queue takes one receive element, so MSNs tell which. */
+/*
+ * Every message of the queue takes one receive element, so MSNs tell which; Immediate Data behind a
+ * Send takes none.
+ */
 static bool rdmap_placement_send(struct rdmap *r, struct ddp_segment *s)
 {
-	uint32_t n = s->msn - r->ddp.rx[RDMAP_QN_SEND].msn;
-	const struct rdmap_rqe *q = n == 0 && r->rqe ? r->rqe : r->ops->recv_peek(r->user, n);
+	const struct rdmap_rqe *q;
 	struct rdmap_sge_at at;
+	uint32_t n;
 
+	if (!rdmap_immediate_place_of(r, s, &n))
+		return false;
+	q = n == 0 && r->rqe ? r->rqe : r->ops->recv_peek(r->user, n);
 	if (!q || ddp_check_room(s, q->length) != DDP_OK)
 		return false;
 	at = rdmap_sge_seek(q, s->mo);

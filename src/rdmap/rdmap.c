@@ -107,6 +107,7 @@ void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
 	r->ird = ird;
 	r->ord = ord;
 	r->irq = irq;
+	r->send_imm = m->send_imm;
 	if (m->role == MPA_INITIATOR)
 		r->rtr_send = rtr;
 	else

@@ -38,6 +38,11 @@ enum rdmap_wr_op {
 	RDMAP_WR_FETCH_ADD, /**< RFC 7306 section 5.1; one sge of 8 bytes for the old value */
 	RDMAP_WR_CMP_SWAP,  /**< likewise */
 	RDMAP_WR_BIND_MW,   /**< done by ops->local_op */
+	/**
+	 * Send, then Immediate Data (with RDMAP_WR_SOLICITED: and SE), as one message to the peer's
+	 * program. Only if both sides have agreed to it (mpa.send_imm).
+	 */
+	RDMAP_WR_SEND_IMM,
 	RDMAP_WR_OPS
 };
 
@@ -61,7 +66,7 @@ struct rdmap_wqe {
 	uint32_t remote_stag;
 	union {
 		uint32_t inv_stag; /**< SEND_INV, LOCAL_INV */
-		uint32_t imm;      /**< WRITE_IMM: in network order */
+		uint32_t imm;      /**< WRITE_IMM, SEND_IMM: in network order */
 	};
 	uint32_t length; /**< sum of the elements, or of the inline bytes */
 	uint8_t op;
@@ -69,7 +74,7 @@ struct rdmap_wqe {
 	uint8_t num_sge;
 	uint8_t status; /**< enum rdmap_wc_status, set while it waits to complete in order */
 	bool done;      /**< finished out of order; completes after those before it */
-	uint32_t msn;   /**< of its untagged message, once it has started; 0: none */
+	uint32_t msn;   /**< of its (first) untagged message, once it has started; 0: none */
 	union {
 		struct rdmap_atomic atomic; /**< FETCH_ADD, CMP_SWAP */
 		uint64_t local_arg[3];      /**< BIND_MW: private to the rnic */
@@ -149,7 +154,8 @@ struct rdmap_wc {
 	/**
 	 * Of RECV_IMM: the length of the Write that came right before, as users of InfiniBand
 	 * expect. In iWARP, Immediate Data is a message of its own and says nothing of a Write (RFC
-	 * 7306 section 6), but messages come in order. 0 if no Write came right before.
+	 * 7306 section 6), but messages come in order. 0 if no Write came right before. Of RECV,
+	 * also with RDMAP_WC_WITH_IMM: the length of the Send.
 	 */
 	uint32_t byte_len;
 	union {
@@ -317,13 +323,19 @@ struct rdmap {
 	uint32_t mulpdu;    /**< during one rdmap_run() */
 	uint32_t tx_offset; /**< bytes of sq->next already sent */
 	struct rdmap_sge_at tx_at;
-	bool tx_imm; /**< Write with Immediate: the Write is sent */
+	bool tx_imm; /**< Write or Send with Immediate: the Write or Send is sent */
+	/* Send with Immediate */
+	bool send_imm;      /**< agreed to */
+	bool imm_due;       /**< the Send of rqe is whole, and its Immediate Data has not come */
+	uint32_t imms_sent; /**< behind Sends; modulo 2^32 */
+	uint32_t imms_received; /**< likewise */
 	/* The messages being received */
 	bool heard;                  /**< a message has come */
 	const struct rdmap_rqe *rqe; /**< receive element of the Send under way */
 	struct rdmap_sge_at rx_at;
 	uint32_t read_placed; /**< received bytes of the oldest Read's response */
 	uint32_t write_len;   /**< length of the last Write, if no Send came after it */
+	uint32_t send_len;    /**< of the Send whose Immediate Data is due */
 	bool write_open;      /**< its last segment has not come */
 	/* A Terminate that waits for room in the LLP */
 	uint8_t term[RDMAP_TERM_MAX];

@@ -116,6 +116,21 @@ void rdmap_on_atomic_response(struct rdmap *r, struct ddp_segment *s);
 /** Send the Immediate Data of @p w. @return false: there is no room. */
 bool rdmap_put_immediate(struct rdmap *r, struct rdmap_wqe *w);
 
+/** Of the control field of @p w, a Send: what the peer must know of Immediate Data. */
+uint8_t rdmap_immediate_bits(const struct rdmap *r, const struct rdmap_wqe *w);
+
+/** In its turn: what a Send's segment says of the Immediate Data before it is what has come. */
+bool rdmap_immediate_agrees(const struct rdmap *r, const struct ddp_segment *s);
+
+/**
+ * Before its turn: the receive element of a Send, counted as in recv_peek().
+ * @return false: it is not known.
+ */
+bool rdmap_immediate_place_of(const struct rdmap *r, const struct ddp_segment *s, uint32_t *n);
+
+/** A Send is whole. @return true: it completes with its Immediate Data, which comes next. */
+bool rdmap_immediate_due(struct rdmap *r, const struct ddp_segment *s);
+
 void rdmap_on_immediate(struct rdmap *r, struct ddp_segment *s);
 
 /* ---- rx.c -------------------------------------------------------------------------------- */

@@ -9,6 +9,13 @@
 #define RDMAP_VERSION               1
 #define RDMAP_CONTROL(opcode)       (RDMAP_VERSION << RDMAP_CONTROL_VERSION_SHIFT | (opcode))
 
+/*
+ * Between uiwarps that have agreed on Send with Immediate (docs/connect.md), and for nobody else,
+ * two reserved bits of a Send.
+ */
+#define RDMAP_CONTROL_IMM_DUE    0x20 /**< its Immediate Data comes next on the queue */
+#define RDMAP_CONTROL_IMM_BEFORE 0x10 /**< some came behind Sends before this one */
+
 enum rdmap_opcode {
 	RDMAP_OP_WRITE = 0x0,
 	RDMAP_OP_READ_REQUEST = 0x1,

@@ -38,6 +38,8 @@ static void rdmap_rx_deliver_send(struct rdmap *r, struct ddp_segment *s)
 		.op = RDMAP_WC_RECV, .status = RDMAP_WC_SUCCESS, .byte_len = s->mo + s->len};
 
 	r->write_len = 0;
+	if (rdmap_immediate_due(r, s))
+		return;
 	if (opcode == RDMAP_OP_SEND_SE || opcode == RDMAP_OP_SEND_SE_INV)
 		wc.flags |= RDMAP_WC_SOLICITED;
 	if (opcode == RDMAP_OP_SEND_INV || opcode == RDMAP_OP_SEND_SE_INV) {
@@ -65,6 +67,10 @@ static void rdmap_rx_on_send(struct rdmap *r, struct ddp_segment *s)
 
 	if (r->rtr_expect & MPA_RTR_SEND && s->len == 0 && s->last) {
 		ddp_advance(&r->ddp, s); /* RFC 6581 section 9.2: no receive buffer is consumed */
+		return;
+	}
+	if (!rdmap_immediate_agrees(r, s)) {
+		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, s);
 		return;
 	}
 	if (!r->rqe) {

@@ -12,6 +12,7 @@ static const uint8_t rdmap_sq_wc_ops[RDMAP_WR_OPS] = {
 	[RDMAP_WR_FETCH_ADD] = RDMAP_WC_FETCH_ADD,
 	[RDMAP_WR_CMP_SWAP] = RDMAP_WC_CMP_SWAP,
 	[RDMAP_WR_BIND_MW] = RDMAP_WC_BIND_MW,
+	[RDMAP_WR_SEND_IMM] = RDMAP_WC_SEND,
 };
 
 /* Complete the element at the tail. */
@@ -113,6 +114,7 @@ void rdmap_flush_sq(struct rdmap *r)
 		rdmap_recv_complete(r,
 			&(struct rdmap_wc){.op = RDMAP_WC_RECV, .status = RDMAP_WC_WR_FLUSH_ERR});
 	r->tx = RDMAP_TX_NONE;
+	r->imm_due = false;
 	r->reads_out = 0;
 	for (;;) {
 		uint32_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);

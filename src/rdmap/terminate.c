@@ -155,6 +155,8 @@ static bool rdmap_terminate_names(const struct quoted *q, const struct rdmap_wqe
 	case RDMAP_WR_SEND:
 	case RDMAP_WR_SEND_INV:
 		return rdmap_terminate_names_untagged(q, w, RDMAP_QN_SEND);
+	case RDMAP_WR_SEND_IMM: /* the Send, or its Immediate Data right behind */
+		return !q->tagged && q->qn == RDMAP_QN_SEND && q->msn - w->msn <= 1;
 	default:
 		return false;
 	}

@@ -42,7 +42,7 @@ static enum rdmap_progress rdmap_tx_fill_segment(
 	r->tx_offset += n;
 	if (r->tx_offset != w->length)
 		return RDMAP_MORE;
-	if (w->op != RDMAP_WR_WRITE_IMM)
+	if (w->op != RDMAP_WR_WRITE_IMM && w->op != RDMAP_WR_SEND_IMM)
 		return rdmap_tx_finish_wqe(r, w);
 	r->tx_imm = true;
 	return RDMAP_MORE;
@@ -75,6 +75,8 @@ static uint8_t rdmap_tx_send_opcode(const struct rdmap_wqe *w)
 
 	if (w->op == RDMAP_WR_SEND_INV)
 		return solicited ? RDMAP_OP_SEND_SE_INV : RDMAP_OP_SEND_INV;
+	if (w->op == RDMAP_WR_SEND_IMM)
+		return RDMAP_OP_SEND; /* the event is for its Immediate Data */
 	return solicited ? RDMAP_OP_SEND_SE : RDMAP_OP_SEND;
 }
 
@@ -88,10 +90,22 @@ static enum rdmap_progress rdmap_tx_send_send(struct rdmap *r, struct rdmap_wqe 
 		return RDMAP_BLOCKED;
 	if (r->tx_offset == 0)
 		w->msn = r->ddp.tx_msn[RDMAP_QN_SEND];
-	ddp_put_untagged(p, n == left, RDMAP_CONTROL(rdmap_tx_send_opcode(w)),
-		w->op == RDMAP_WR_SEND_INV ? w->inv_stag : 0, RDMAP_QN_SEND, w->msn, r->tx_offset);
+	ddp_put_untagged(p, n == left,
+		RDMAP_CONTROL(rdmap_tx_send_opcode(w)) | rdmap_immediate_bits(r, w),
+		w->op == RDMAP_WR_SEND_INV ? w->inv_stag : r->imms_sent, RDMAP_QN_SEND, w->msn,
+		r->tx_offset);
 	r->ddp.tx_msn[RDMAP_QN_SEND] = w->msn + (n == left);
 	return rdmap_tx_fill_segment(r, w, p + DDP_UNTAGGED_LEN, n);
+}
+
+/* Nothing comes between the two on their queue. */
+static enum rdmap_progress rdmap_tx_send_send_imm(struct rdmap *r, struct rdmap_wqe *w)
+{
+	if (!r->send_imm) /* posted before it was known */
+		return rdmap_tx_fail_wqe(r, w, RDMAP_WC_LOC_QP_OP_ERR);
+	if (!r->tx_imm)
+		return rdmap_tx_send_send(r, w);
+	return rdmap_put_immediate(r, w) ? rdmap_tx_finish_wqe(r, w) : RDMAP_BLOCKED;
 }
 
 /* ---- the others -------------------------------------------------------------------------- */
@@ -154,6 +168,7 @@ static enum rdmap_progress (*const rdmap_tx_senders[RDMAP_WR_OPS])(
 	[RDMAP_WR_FETCH_ADD] = rdmap_tx_send_atomic,
 	[RDMAP_WR_CMP_SWAP] = rdmap_tx_send_atomic,
 	[RDMAP_WR_BIND_MW] = rdmap_tx_bind_window,
+	[RDMAP_WR_SEND_IMM] = rdmap_tx_send_send_imm,
 };
 
 /* RFC 6581 section 9.2: before anything else. */

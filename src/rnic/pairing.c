@@ -435,6 +435,8 @@ int pairing_begin(struct rnic_qp *qp, const struct rnic_path *path)
 	timer_init(&p->deadline, pairing_on_deadline);
 	qp->pairing = p;
 	atomic_store(&qp->paired, true);
+	/* Of an older uiwarp it is found out when the request's turn comes: then it fails. */
+	atomic_store(&qp->send_imm, true);
 	if (pairing_order(qp, path) <= 0) {
 		p->state = PAIRING_TRYING;
 		pairing_start(p, &p->attempt, 0);

@@ -291,6 +291,7 @@ void qp_connect(struct rnic_qp *qp, struct conn *c, uint8_t rtr)
 	/* The state of one that connects by itself is its program's to change. */
 	if (!qp->pairing)
 		atomic_store(&qp->state, RNIC_QP_RTS);
+	atomic_store(&qp->send_imm, c->mpa.send_imm);
 	rdmap_attach(&qp->rdmap, &c->mpa, c->ird, c->ord, c->irq, rtr);
 	engine_defer(qp->rnic->engine, &qp->doorbell);
 }

@@ -24,6 +24,7 @@ struct rnic_qp {
 	bool sig_all;
 	_Atomic bool paired;     /**< it connects without rdma_cm; sends may be posted in RTR */
 	_Atomic bool recv_waits; /**< a message waits for a receive element */
+	_Atomic bool send_imm;   /**< RDMAP_WR_SEND_IMM may be posted */
 	pthread_spinlock_t sq_lock;
 	uint32_t sq_posted;         /**< under sq_lock: committed, but not published in sq.head */
 	_Atomic uint32_t sq_polled; /**< completions of the send queue that were polled */

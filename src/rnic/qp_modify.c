@@ -49,6 +49,7 @@ static void qp_modify_reset(struct rnic_qp *qp)
 	atomic_store(&qp->sq.tail, 0);
 	atomic_store(&qp->sq.silent, 0);
 	atomic_store(&qp->sq_polled, 0);
+	atomic_store(&qp->send_imm, false);
 	qp->sq.next = 0;
 	pthread_spin_unlock(&qp->sq_lock);
 	if (!qp->srq)

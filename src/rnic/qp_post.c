@@ -23,6 +23,11 @@ int rnic_sq_begin(struct rnic_qp *qp)
 	return -EINVAL;
 }
 
+bool rnic_qp_takes_send_imm(const struct rnic_qp *qp)
+{
+	return atomic_load_explicit(&qp->send_imm, memory_order_relaxed);
+}
+
 /**
  * Requests that count against the queue: those not completed, and those with a completion that
  * waits to be polled. One without a completion is free as soon as it is done. Each count only

@@ -90,6 +90,7 @@ static void rnic_pairing_terms(struct rnic *r, const struct rnic_config *cfg)
 	r->pairing_mpa.private_max = r->pairing_mpa.settle_ms = 0;
 	/* A message waits for its receive element, whatever comes behind it. */
 	r->pairing_mpa.in_order = true;
+	r->pairing_mpa.send_imm = true;
 }
 
 /** @return 0 or -ENOMEM: nothing is left. */

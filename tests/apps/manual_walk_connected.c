@@ -22,11 +22,10 @@ static void still_moves_data(void)
 
 static void walk_requests(void)
 {
-	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND_WITH_IMM}, *bad = NULL;
+	struct ibv_send_wr wr = {.opcode = IBV_WR_TSO}, *bad = NULL;
 	struct ibv_qp *qp = fx.client.id->qp;
 
-	INT("ibv_post_send", "immediate data comes with Writes alone", ibv_post_send(qp, &wr, &bad),
-		EOPNOTSUPP);
+	INT("ibv_post_send", "no TSO", ibv_post_send(qp, &wr, &bad), EOPNOTSUPP);
 	TRUE("ibv_post_send", "which", bad == &wr);
 	still_moves_data();
 }

@@ -52,8 +52,6 @@ static void walk_create_ex(void)
 	a.create_flags = IBV_QP_CREATE_SCATTER_FCS;
 	NIL("ibv_create_qp_ex", "raw packets' flags", ibv_create_qp_ex(c, &a), EOPNOTSUPP);
 	a.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-	a.send_ops_flags = IBV_QP_EX_WITH_SEND_WITH_IMM;
-	NIL("ibv_create_qp_ex", "Send with Immediate", ibv_create_qp_ex(c, &a), EOPNOTSUPP);
 	a.send_ops_flags = IBV_QP_EX_WITH_TSO;
 	NIL("ibv_create_qp_ex", "TSO", ibv_create_qp_ex(c, &a), EOPNOTSUPP);
 	TRUE("ibv_create_qp_ex", "no builders without the flag", ibv_qp_to_qp_ex(w.qp) == NULL);

@@ -136,14 +136,20 @@ static struct ibv_send_wr write_imm(
 		.wr.rdma = {.remote_addr = e->peer.addr, .rkey = e->peer.rkey}};
 }
 
-static void expect_imm(const struct end *e, uint32_t size, uint32_t imm)
+static void expect_imm_of(
+	const struct end *e, enum ibv_wc_opcode opcode, uint32_t size, uint32_t imm)
 {
 	struct ibv_wc wc = take(e->id->recv_cq);
 
-	if (wc.opcode != IBV_WC_RECV_RDMA_WITH_IMM || !(wc.wc_flags & IBV_WC_WITH_IMM) ||
-		ntohl(wc.imm_data) != imm || wc.byte_len != size)
+	if (wc.opcode != opcode || !(wc.wc_flags & IBV_WC_WITH_IMM) || ntohl(wc.imm_data) != imm ||
+		wc.byte_len != size)
 		die("opcode %d, flags %x, data %x, length %u; not %x and %u", wc.opcode,
 			wc.wc_flags, ntohl(wc.imm_data), wc.byte_len, imm, size);
+}
+
+static void expect_imm(const struct end *e, uint32_t size, uint32_t imm)
+{
+	expect_imm_of(e, IBV_WC_RECV_RDMA_WITH_IMM, size, imm);
 }
 
 /* ---- server ------------------------------------------------------------------------------ */
@@ -178,6 +184,9 @@ static void serve_atomics(struct end *e)
 	if (words[LOCK] != 43)
 		die("the lock is %lu", (unsigned long)words[LOCK]);
 	printf("counted %u\n", 2 * ADDS);
+	/* Between uiwarps a Send has immediate data, too. */
+	expect_imm_of(e, IBV_WC_RECV, 0, 2);
+	printf("sent with immediate\n");
 }
 
 static void server(const char *port)
@@ -292,6 +301,9 @@ static void client(const char *address, const char *port)
 	count(&e);
 	wr = write_imm(&e, &sge, 0, 1);
 	post(&e, &wr, IBV_WC_RDMA_WRITE);
+	wr.opcode = IBV_WR_SEND_WITH_IMM;
+	wr.imm_data = htonl(2);
+	post(&e, &wr, IBV_WC_SEND);
 	rdma_disconnect(e.id);
 	ibv_dereg_mr(e.mr);
 	rdma_destroy_ep(e.id);

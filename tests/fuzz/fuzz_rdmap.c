@@ -51,6 +51,8 @@ struct world {
 	unsigned taken;        /* segments placed before their turn */
 	uint32_t seen[2];      /* digests of the completions of both queues */
 	struct mpa_enframe tx; /* how the peer frames */
+	uint32_t imms;         /* Immediate Data behind Sends, so far */
+	bool imm_due;
 };
 
 static uint8_t pattern(uint32_t i)
@@ -98,7 +100,9 @@ static void responder(struct world *w, uint16_t ird, uint16_t ord)
 	pair_listen(&w->pair, 2);
 	llp_mem_peer_connect(&w->peer, w->pair.mem, 0, &to);
 	pair_run(&w->pair);
-	send_start(w, MPA_REQUEST_KEY, w->tx.crc ? MPA_FLAG_CRC : 0, ird, ord);
+	send_start(w, MPA_REQUEST_KEY,
+		(w->tx.crc ? MPA_FLAG_CRC : 0) | (ird & 0x100 ? MPA_FLAGS_SEND_IMM_OFFER : 0), ird,
+		ord);
 	if (!w->us->request)
 		return;
 	w->request = w->us->request;
@@ -116,7 +120,9 @@ static void initiator(struct world *w, uint16_t ird, uint16_t ord)
 	MUST(!rnic_ep_resolve(w->us->ep, &to, 0));
 	rnic_ep_connect(w->us->ep, &cp);
 	pair_run(&w->pair);
-	send_start(w, MPA_REPLY_KEY, w->tx.crc ? MPA_FLAG_CRC : 0, ird, ord);
+	send_start(w, MPA_REPLY_KEY,
+		(w->tx.crc ? MPA_FLAG_CRC : 0) | (ird & 0x100 ? MPA_FLAGS_SEND_IMM_AGREE : 0), ird,
+		ord);
 }
 
 static void world_start(struct world *w, struct fuzz *in, bool in_order)
@@ -130,7 +136,8 @@ static void world_start(struct world *w, struct fuzz *in, bool in_order)
 						.rtr = bits >> 1 & 7,
 						.peer_to_peer = bits & 16,
 						.markers = bits & 128,
-						.in_order = in_order}};
+						.in_order = in_order,
+						.send_imm = true}};
 
 	memset(w, 0, sizeof *w);
 	w->in = in;
@@ -255,12 +262,30 @@ static void tagged(struct world *w, uint8_t bits)
 	send_ulpdu(w, p, payload(w, p, DDP_TAGGED_LEN));
 }
 
+/** The reserved bits of a Send, and the count that goes with them (docs/connect.md). */
+static uint32_t send_imm(struct world *w, uint8_t op, uint8_t *control, bool last)
+{
+	bool send = op == RDMAP_OP_SEND || op == RDMAP_OP_SEND_SE;
+
+	if (send && last)
+		w->imm_due = *control & RDMAP_CONTROL_IMM_DUE;
+	if (op == RDMAP_OP_IMMEDIATE && w->imm_due) {
+		w->imm_due = false;
+		w->imms++;
+	}
+	if (!send || !w->imms)
+		return any_stag(w);
+	*control |= RDMAP_CONTROL_IMM_BEFORE;
+	return w->imms;
+}
+
 static void untagged(struct world *w, uint8_t bits)
 {
-	uint8_t p[ULPDU_MOST], qn = fuzz_u8(w->in), op = fuzz_u8(w->in) & 15;
+	uint8_t p[ULPDU_MOST], qn = fuzz_u8(w->in), octet = fuzz_u8(w->in), op = octet & 15;
+	uint8_t control = RDMAP_CONTROL(op) | (octet & 0x20);
 	const struct rdmap_opcode_info *info = rdmap_opcode_info(op);
 	uint32_t q = qn < 0xf0 ? (info != NULL ? info->qn : 0) : qn;
-	uint32_t msn = q < DDP_QUEUES ? w->msn[q] : 1, mo = 0;
+	uint32_t msn = q < DDP_QUEUES ? w->msn[q] : 1, mo = 0, stag;
 
 	if (bits & 32)
 		mo = fuzz_u16(w->in);
@@ -268,7 +293,8 @@ static void untagged(struct world *w, uint8_t bits)
 		msn += (uint32_t)(int8_t)fuzz_u8(w->in);
 	if (bits & 16 && q < DDP_QUEUES)
 		w->msn[q]++;
-	ddp_put_untagged(p, bits & 16, RDMAP_CONTROL(op), any_stag(w), q, msn, mo);
+	stag = send_imm(w, op, &control, bits & 16);
+	ddp_put_untagged(p, bits & 16, control, stag, q, msn, mo);
 	send_ulpdu(w, p, payload(w, p, DDP_UNTAGGED_LEN));
 }
 
@@ -358,7 +384,8 @@ static void post_recv(struct world *w, uint8_t bits)
 static void post_send(struct world *w, uint8_t bits)
 {
 	struct rdmap_wqe *e;
-	unsigned op = fuzz_u8(w->in) % RDMAP_WR_BIND_MW;
+	uint8_t octet = fuzz_u8(w->in);
+	unsigned op = octet < 0xf0 ? octet % RDMAP_WR_BIND_MW : RDMAP_WR_SEND_IMM;
 	bool atomic = op == RDMAP_WR_FETCH_ADD || op == RDMAP_WR_CMP_SWAP;
 	bool read = op == RDMAP_WR_READ || op == RDMAP_WR_READ_INV || atomic;
 

@@ -189,11 +189,42 @@ static void text_after_reject(struct cap_maker *m)
 	cap_maker_text(m, 0, "GET /over/plain/tcp/instead HTTP/1.1\r\n\r\n", 40);
 }
 
+/* What uiwarps do with the reserved bits (docs/connect.md); nobody else does. */
+static void offer(struct cap_maker *m)
+{
+	request(m, 0x55, 2, 4, 4);
+}
+
+static void agree(struct cap_maker *m)
+{
+	offer(m);
+	reply(m, 0x5a, 2, 4, 4);
+}
+
+static void agree_alone(struct cap_maker *m)
+{
+	request(m, 0x50, 2, 4, 4);
+	reply(m, 0x5a, 2, 4, 4);
+}
+
+static void offer_alone(struct cap_maker *m)
+{
+	offer(m);
+	reply(m, 0x50, 2, 4, 4);
+}
+
 static const struct check_case cases[] = {
 	{"a bad Request key, a good Reply", bad_request_good_reply, "MPA-7.1.1-1", {NULL}},
 	{"a Reply before the Request", reply_before_request, "MPA-7.1.2-2", {NULL}},
 	{"FPDUs after a reject", fpdus_after_reject, "MPA-7.1.2-5 MPA-7.1.2-10", {NULL}},
 	{"text after a reject", text_after_reject, "", {NULL}},
+	{"Send with Immediate offered", offer, "", {NULL}},
+	{"Send with Immediate agreed", agree, "",
+		{"> 4163 00000000 00000000 00000001 00000000",
+			"> 4153 00000001 00000000 00000002 00000000"}},
+	{"Send with Immediate agreed, not offered", agree_alone, "MPA2-6-1", {NULL}},
+	{"Send with Immediate not agreed", offer_alone, "RDMAP-4.1-10",
+		{"> 4163 00000000 00000000 00000001 00000000"}},
 	{"no key", no_key, "MPA-7.1.1-3", {NULL}},
 	{"two initiators", two_initiators, "MPA-7.1.1-3", {NULL}},
 	{"revision 3", revision_3, "MPA-7.1.1-12", {NULL}},

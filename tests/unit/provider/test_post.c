@@ -238,7 +238,7 @@ static void test_inline_length(void **state)
 	lone_close(&l);
 }
 
-/* RFC 7306 has no Send with Immediate. */
+/* RFC 7306 has no Send with Immediate: a QP without a peer that knows it takes none. */
 static void test_opcodes(void **state)
 {
 	static const int foreign[] = {
@@ -320,6 +320,37 @@ static void test_operations(void **state)
 	assert_memory_equal(fx.server.buf, fx.client.buf, 3000);
 	assert_memory_equal(fx.server.buf + 50000, fx.client.buf, 3000);
 	assert_int_equal(ibv_dereg_mr(mr), 0);
+}
+
+/* Between uiwarps a Send has immediate data, too: one request, one completion at each side. */
+static void test_send_with_immediate(void **state)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = request(IBV_WR_SEND_WITH_IMM, &sge, &fx.client, 3000);
+	struct ibv_wc wc;
+
+	post_recv(&fx.server, 1);
+	post_recv(&fx.server, 2);
+	fill(fx.client.buf, 3);
+	wr.imm_data = htobe32(0x01020304);
+	client_posts(&wr);
+	wc = take(fx.client.id->send_cq);
+	assert_int_equal(wc.status, IBV_WC_SUCCESS);
+	assert_int_equal(wc.opcode, IBV_WC_SEND);
+	wc = take(fx.server.id->recv_cq);
+	assert_int_equal(wc.opcode, IBV_WC_RECV);
+	assert_int_equal(wc.wc_flags, IBV_WC_WITH_IMM);
+	assert_int_equal(be32toh(wc.imm_data), 0x01020304);
+	assert_int_equal(wc.byte_len, 3000);
+	assert_memory_equal(fx.server.buf, fx.client.buf, 3000);
+	wr.send_flags = IBV_SEND_INLINE | IBV_SEND_SOLICITED;
+	sge.length = 7;
+	wr.imm_data = 5;
+	client_posts(&wr);
+	wc = take(fx.server.id->recv_cq);
+	assert_int_equal(wc.imm_data, 5);
+	assert_int_equal(wc.byte_len, 7);
+	assert_int_equal(ibv_poll_cq(fx.client.id->send_cq, 1, &wc), 0);
 }
 
 /* Gathered from two places, scattered to two, of other lengths. */
@@ -493,6 +524,7 @@ int main(void)
 		OPENED(test_opcodes),
 		OPENED(test_bad_in_the_middle),
 		CONNECTED(test_operations),
+		CONNECTED(test_send_with_immediate),
 		CONNECTED(test_gather_and_scatter),
 		CONNECTED(test_inline),
 		CONNECTED(test_nothing),

@@ -44,8 +44,7 @@ static void close_with(struct lone *l, int n, uint64_t first)
 
 static void test_which_qps(void **state)
 {
-	const uint64_t foreign[] = {
-		IBV_QP_EX_WITH_SEND_WITH_IMM, IBV_QP_EX_WITH_TSO, UINT64_C(1) << 63};
+	const uint64_t foreign[] = {IBV_QP_EX_WITH_TSO, UINT64_C(1) << 63};
 	struct ibv_qp_init_attr_ex a = {
 		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		.qp_type = IBV_QPT_RC};
@@ -268,6 +267,39 @@ static void test_write_and_read(void **state)
 	assert_int_equal(ibv_poll_cq(fx.client.id->send_cq, 1, &wc), 0);
 }
 
+static void test_send_imm_without_peer(void **state)
+{
+	struct ibv_qp_ex *ex;
+	struct lone l;
+
+	open_waiting(&l);
+	ex = ibv_qp_to_qp_ex(l.qp);
+	ibv_wr_start(ex);
+	ibv_wr_send_imm(ex, 1);
+	assert_int_equal(ibv_wr_complete(ex), EOPNOTSUPP);
+	lone_close(&l);
+}
+
+static void test_send_imm(void **state)
+{
+	struct ibv_qp_ex *ex = client();
+	struct ibv_wc wc;
+
+	post_recv(&fx.server, 1);
+	ibv_wr_start(ex);
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ex->wr_id = 1;
+	ibv_wr_send_imm(ex, htobe32(77));
+	ibv_wr_set_inline_data(ex, (void *)"abc", 3);
+	assert_int_equal(ibv_wr_complete(ex), 0);
+	wc = take(fx.server.id->recv_cq);
+	assert_int_equal(wc.opcode, IBV_WC_RECV);
+	assert_int_equal(wc.wc_flags, IBV_WC_WITH_IMM);
+	assert_int_equal(be32toh(wc.imm_data), 77);
+	assert_int_equal(wc.byte_len, 3);
+	take(fx.client.id->send_cq);
+}
+
 static void test_sends(void **state)
 {
 	struct ibv_mw *remote = server_window(64);
@@ -363,12 +395,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		OPENED(test_which_qps),
 		OPENED(test_states),
+		OPENED(test_send_imm_without_peer),
 		OPENED(test_nothing_built),
 		OPENED(test_abort),
 		OPENED(test_full),
 		OPENED(test_errors),
 		CONNECTED(test_write_and_read),
 		CONNECTED(test_sends),
+		CONNECTED(test_send_imm),
 		CONNECTED(test_set_twice),
 		CONNECTED_SRQ(test_signal_all),
 	};

@@ -220,6 +220,48 @@ static void test_send_with_a_shared_queue(void **state)
 	qp_net_done(&n);
 }
 
+/*
+ * Immediate Data behind a Send takes no receive element: Sends behind it say how many came before
+ * them. A Send with Invalidate cannot, so it waits, unless it is the next message.
+ */
+static void test_send_with_immediate(void **state)
+{
+	struct qp_net n;
+	struct qp_region *g;
+
+	setup(&n);
+	n.b->r.send_imm = true;
+	g = qp_region_add(n.b, 5, 0, 40, LOCAL);
+	memset(g->mem, '.', 40);
+	for (unsigned i = 0; i < 4; i++)
+		qp_post_recv(n.b, i + 1, g, 10 * i, 10);
+	/* Sends 1 and 3 have Immediate Data; all is early but the first segment. */
+	assert_int_equal(EARLY(&n, "\x41\x63" ZERO4 QN0 MSN("\x01") MO("\x02") "b"), 18);
+	assert_int_equal(EARLY(&n, "\x41\x73" MSN("\x01") QN0 MSN("\x03") MO("\x00") "c"), 18);
+	assert_int_equal(EARLY(&n, "\x41\x53" MSN("\x02") QN0 MSN("\x05") MO("\x00") "d"), 18);
+	assert_int_equal(EARLY(&n, "\x41\x54" MSN("\x02") QN0 MSN("\x06") MO("\x00") "e"), 0);
+	assert_memory_equal(g->mem, "..b.......c.........d.........", 30);
+	FEED(&n, "\x01\x63" ZERO4 QN0 MSN("\x01") MO("\x00") "aa");
+	PLACED(&n, "\x41\x63" ZERO4 QN0 MSN("\x01") MO("\x02") "b");
+	/* Whole: nothing is placed in it any more, whatever the count says. */
+	assert_int_equal(EARLY(&n, "\x41\x53" MSN("\x02") QN0 MSN("\x03") MO("\x00") "x"), 0);
+	assert_int_equal(EARLY(&n, "\x41\x73" MSN("\x01") QN0 MSN("\x03") MO("\x00") "c"), 18);
+	FEED(&n, "\x41\x48" ZERO4 QN0 MSN("\x02") MO("\x00") "\1\2\3\4" ZERO4);
+	PLACED(&n, "\x41\x73" MSN("\x01") QN0 MSN("\x03") MO("\x00") "c");
+	FEED(&n, "\x41\x48" ZERO4 QN0 MSN("\x04") MO("\x00") "\1\2\3\4" ZERO4);
+	PLACED(&n, "\x41\x53" MSN("\x02") QN0 MSN("\x05") MO("\x00") "d");
+	qp_region_add(n.b, 2, 0, 8, REMOTE);
+	assert_int_equal(EARLY(&n, "\x41\x54" MSN("\x02") QN0 MSN("\x06") MO("\x00") "e"), 18);
+	PLACED(&n, "\x41\x54" MSN("\x02") QN0 MSN("\x06") MO("\x00") "e");
+	assert_memory_equal(g->mem, "aab.......c.........d.........e", 31);
+	qp_expect_wc(n.b, 1, RDMAP_WC_SUCCESS, RDMAP_WC_RECV, 3);
+	qp_expect_wc(n.b, 2, RDMAP_WC_SUCCESS, RDMAP_WC_RECV, 1);
+	qp_expect_wc(n.b, 3, RDMAP_WC_SUCCESS, RDMAP_WC_RECV, 1);
+	qp_expect_wc(n.b, 4, RDMAP_WC_SUCCESS, RDMAP_WC_RECV, 1);
+	assert_int_equal(n.b->endeds, 0);
+	qp_net_done(&n);
+}
+
 /* A Send with Invalidate invalidates in its turn alone. */
 static void test_send_with_invalidate(void **state)
 {
@@ -439,6 +481,7 @@ int main(void)
 		cmocka_unit_test(test_send),
 		cmocka_unit_test(test_send_with_a_shared_queue),
 		cmocka_unit_test(test_send_with_invalidate),
+		cmocka_unit_test(test_send_with_immediate),
 		cmocka_unit_test(test_what_acts_waits),
 		cmocka_unit_test(test_read_response),
 		cmocka_unit_test(test_before_the_first_frame),
