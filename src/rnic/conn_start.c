@@ -347,7 +347,7 @@ int conn_accepted(struct conn *c, struct llp *l, struct rnic_ep *ep)
 		return -ENOMEM;
 	c->ep = ep;
 	c->pending = true;
-	LIST_INSERT_HEAD(&ep->pending, c, pending_link);
+	LIST_INSERT_HEAD(&ep->listener->pending, c, pending_link);
 	c->paired = ep->paired;
 	mpa_init_responder(&c->mpa, l, conn_mpa(c), &conn_start_ops, c);
 	conn_set_deadline(c, c->rnic->start_timeout);

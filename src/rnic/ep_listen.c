@@ -4,6 +4,7 @@
 #include "rnic/qp.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 /* ---- listen ------------------------------------------------------------------------------ */
 
@@ -23,29 +24,45 @@ static int ep_listen_on_accept(void *user, struct llp *l)
 	return rc;
 }
 
-int ep_listen(struct rnic_ep *ep, unsigned backlog)
+/** Begin to listen with @p l, which is zeroed. */
+static int ep_listen_begin(struct rnic_ep *ep, struct ep_listener *l, unsigned backlog)
 {
 	struct rnic *r = ep->rnic;
 	uint32_t max = r->limits.max_listen_backlog;
-	char text[IP_ADDR_STRLEN];
 	struct siphash_key key;
+	int rc;
+
+	l->backlog = backlog && backlog < max ? backlog : max;
+	r->random.fill(r->random.ctx, &key, sizeof key);
+	if (peer_set_init(&l->waiting, l->backlog, &key))
+		return -ENOMEM;
+	rc = llp_listen(r->net, &ep->local, max, ep_listen_on_accept, ep, &l->llp);
+	if (rc) {
+		peer_set_fini(&l->waiting);
+		return rc;
+	}
+	ep->listener = l;
+	ep->state = EP_LISTENING;
+	if (r->mapper && !ep->paired)
+		iwpm_listen(r->mapper, &l->mapped, &ep->local, ep->v6only);
+	return 0;
+}
+
+int ep_listen(struct rnic_ep *ep, unsigned backlog)
+{
+	struct ep_listener *l;
+	char text[IP_ADDR_STRLEN];
 	int rc;
 
 	if (ep->state != EP_BOUND)
 		return -EINVAL;
-	ep->backlog = backlog && backlog < max ? backlog : max;
-	r->random.fill(r->random.ctx, &key, sizeof key);
-	if (peer_set_init(&ep->waiting, ep->backlog, &key))
-		return -ENOMEM;
-	rc = llp_listen(r->net, &ep->local, max, ep_listen_on_accept, ep, &ep->listener);
+	l = calloc(1, sizeof *l);
+	rc = l ? ep_listen_begin(ep, l, backlog) : -ENOMEM;
 	if (rc) {
-		peer_set_fini(&ep->waiting);
+		free(l);
 		return rc;
 	}
-	ep->state = EP_LISTENING;
-	if (r->mapper && !ep->paired)
-		iwpm_listen(r->mapper, &ep->mapped, &ep->local, ep->v6only);
-	log_printf(r->log, LOG_LEVEL_INFO, "rnic: listening on %s port %u",
+	log_printf(ep->rnic->log, LOG_LEVEL_INFO, "rnic: listening on %s port %u",
 		ip_addr_format(&ep->local.addr, text), ep->local.port);
 	return 0;
 }
@@ -57,23 +74,25 @@ int rnic_ep_listen(struct rnic_ep *ep, unsigned backlog)
 
 void ep_unlisten(struct rnic_ep *ep)
 {
+	struct ep_listener *l = ep->listener;
 	struct rnic_ep *request;
 
-	if (!ep->listener)
+	if (!l)
 		return;
-	iwpm_unlisten(&ep->mapped);
-	llp_unlisten(ep->rnic->net, ep->listener);
-	ep->listener = NULL;
-	while (!LIST_EMPTY(&ep->pending))
-		conn_abort(LIST_FIRST(&ep->pending), -ECONNABORTED);
-	while ((request = LIST_FIRST(&ep->requests)) != NULL) {
+	iwpm_unlisten(&l->mapped);
+	llp_unlisten(ep->rnic->net, l->llp);
+	while (!LIST_EMPTY(&l->pending))
+		conn_abort(LIST_FIRST(&l->pending), -ECONNABORTED);
+	while ((request = LIST_FIRST(&l->requests)) != NULL) {
 		/* What the program has not seen yet it cannot destroy: we do. */
 		if (request->adopted)
 			ep_leave_listener(request);
 		else
 			ep_free(request);
 	}
-	peer_set_fini(&ep->waiting);
+	peer_set_fini(&l->waiting);
+	ep->listener = NULL;
+	free(l);
 }
 
 /* ---- requests ---------------------------------------------------------------------------- */
@@ -88,12 +107,12 @@ uint16_t ep_depth(uint16_t told, uint32_t max)
  * One peer that fills the backlog of a program that is slow must not keep the others out. Beyond it
  * there are as many places again, one for each peer that has none.
  */
-static bool ep_listen_has_room(const struct rnic_ep *ep, const struct ip_addr *peer)
+static bool ep_listen_has_room(const struct ep_listener *l, const struct ip_addr *peer)
 {
-	uint32_t n = ep->waiting.count;
+	uint32_t n = l->waiting.count;
 
-	return n < ep->backlog ||
-	       (n - ep->backlog < ep->backlog && !peer_set_count(&ep->waiting, peer));
+	return n < l->backlog ||
+	       (n - l->backlog < l->backlog && !peer_set_count(&l->waiting, peer));
 }
 
 /** @return the endpoint of a request on @p c, or NULL: the backlog is full, or no memory. */
@@ -103,12 +122,12 @@ static struct rnic_ep *ep_listen_new_request(struct rnic_ep *ep, const struct co
 	struct rnic_ep *request;
 
 	llp_endpoints(mpa_llp(&c->mpa), &local, &remote);
-	if (!ep_listen_has_room(ep, &remote.addr))
+	if (!ep_listen_has_room(ep->listener, &remote.addr))
 		return NULL;
 	request = ep_new(ep->rnic, ep->fn, ep->context);
 	if (!request)
 		return NULL;
-	if (peer_set_add(&ep->waiting, &request->charge, &remote.addr)) {
+	if (peer_set_add(&ep->listener->waiting, &request->charge, &remote.addr)) {
 		ep_free(request);
 		return NULL;
 	}
@@ -117,7 +136,7 @@ static struct rnic_ep *ep_listen_new_request(struct rnic_ep *ep, const struct co
 	request->local = local;
 	request->remote = remote;
 	request->parent = ep;
-	LIST_INSERT_HEAD(&ep->requests, request, request_link);
+	LIST_INSERT_HEAD(&ep->listener->requests, request, request_link);
 	return request;
 }
 
@@ -145,7 +164,7 @@ void ep_on_request(struct rnic_ep *ep, struct conn *c, const struct mpa_start *s
 void ep_request_taken(struct rnic_ep *ep)
 {
 	if (ep->parent && !ep->adopted)
-		peer_set_remove(&ep->parent->waiting, &ep->charge);
+		peer_set_remove(&ep->parent->listener->waiting, &ep->charge);
 	ep->adopted = true;
 }
 

@@ -19,7 +19,17 @@ enum ep_state {
 	EP_OVER, /**< it was connected, or a request that has ended */
 };
 
-/** All under the engine's lock. */
+/** What only a listener has. */
+struct ep_listener {
+	struct llp_listener *llp;
+	struct iwpm_listener mapped; /**< for the peers' port mappers */
+	uint32_t backlog;
+	struct peer_set waiting; /**< by peer, the requests that are not adopted yet */
+	LIST_HEAD(, conn) pending;
+	LIST_HEAD(, rnic_ep) requests;
+};
+
+/** All under the engine's lock. There is one for each connection, for as long as its program. */
 struct rnic_ep {
 	LIST_ENTRY(rnic_ep) link;
 	struct rnic *rnic;
@@ -35,25 +45,21 @@ struct rnic_ep {
 	bool paired;       /**< of pairing.h, and so are its connections */
 	struct conn *conn; /**< until it is over */
 
-	/* While it is resolving. */
-	bool ask;                  /**< resolve the next hop, too */
-	uint32_t look_ns;          /**< until the next look */
-	uint64_t resolve_deadline; /**< for the next hop's answer */
-	struct timer look;
-
-	/* Of a listener. */
-	struct llp_listener *listener;
-	struct iwpm_listener mapped; /**< for the peers' port mappers */
-	uint32_t backlog;
-	struct peer_set waiting; /**< by peer, the requests that are not adopted yet */
-	LIST_HEAD(, conn) pending;
-	LIST_HEAD(, rnic_ep) requests;
-
-	/* Of a request. */
-	struct rnic_ep *parent; /**< the listener, while that exists */
-	bool adopted;           /**< false: it counts in the listener's waiting */
-	struct peer_charge charge;
-	LIST_ENTRY(rnic_ep) request_link;
+	struct ep_listener *listener; /**< or NULL */
+	struct rnic_ep *parent;       /**< of a request: the listener, while that exists */
+	bool adopted;                 /**< false: it counts in the listener's waiting */
+	bool ask;                     /**< while it is resolving: resolve the next hop, too */
+	uint32_t look_ns;             /**< while it is resolving: until the next look */
+	union {
+		struct {                           /* while it is resolving */
+			uint64_t resolve_deadline; /**< for the next hop's answer */
+			struct timer look;
+		};
+		struct { /* of a request */
+			struct peer_charge charge;
+			LIST_ENTRY(rnic_ep) request_link;
+		};
+	};
 };
 
 /** Complete the event and call the user. */
