@@ -175,6 +175,9 @@ static int ucma_start_resolution(
 		return -EINVAL;
 	if (id->loopback)
 		return -EADDRNOTAVAIL;
+	err = ucma_expect(c, 0, 1);
+	if (err)
+		return err;
 	id->family = fam;
 	id->unresolved = before;
 	/* First the state: the answer may come before the call is back. */

@@ -64,6 +64,9 @@ void ucma_respond(const struct ucma_call *c, const void *answer, size_t size);
 /** The present state of the call's id. */
 enum ucma_id_state ucma_state(const struct ucma_call *c);
 
+/** ucma_id_expect() for the call's id. */
+int ucma_expect(const struct ucma_call *c, unsigned answers, unsigned ends);
+
 /**
  * Move the call's id from one state to the next.
  * @return 0, -EINVAL: it is not in state @p from.

@@ -108,6 +108,17 @@ static void ucma_count(const struct ucma_channel *ch, uint64_t n)
 		syscall(SYS_write, ch->own_fd, &n, sizeof n);
 }
 
+struct ucma_event *ucma_event_alloc(uint8_t room)
+{
+	/* Not less than the type's size, which is rounded up. */
+	size_t size = offsetof(struct ucma_event, private_data) + room;
+	struct ucma_event *ev = calloc(1, size > sizeof *ev ? size : sizeof *ev);
+
+	if (ev)
+		ev->room = room;
+	return ev;
+}
+
 void ucma_channel_push(struct ucma_channel *ch, struct ucma_event *ev)
 {
 	TAILQ_INSERT_TAIL(&ch->events, ev, link);

@@ -25,12 +25,25 @@
 
 struct ucma_id;
 
-/** An event that waits to be read. */
+/** The library's private_data_len is 8 bits wide; MPA carries up to 512 bytes (RFC 5044 7.1.1). */
+#define UCMA_PRIVATE_MAX 255
+
+/**
+ * An event that waits to be read, or that is kept for what an id may be told yet. It is no longer
+ * than its private data: each connection keeps one.
+ */
 struct ucma_event {
 	TAILQ_ENTRY(ucma_event) link;
 	struct ucma_id *id;      /**< the id that it is about */
 	struct rnic_ep *request; /**< CONNECT_REQUEST: owned by the listener until read */
-	struct rdma_ucm_event_resp resp;
+	uint64_t uid;            /**< of the id, when it happened */
+	uint32_t number;         /**< of the id; of a request that was read, its own */
+	uint32_t status;
+	uint8_t type; /**< enum ucma_event_type */
+	uint8_t responder_resources, initiator_depth;
+	uint8_t private_len;
+	uint8_t room; /**< for private data */
+	uint8_t private_data[];
 };
 
 TAILQ_HEAD(ucma_events, ucma_event);
@@ -67,6 +80,10 @@ void ucma_channel_ref(struct ucma_channel *ch);
 
 /** Frees it with the last reference. The program closes @p fd. */
 void ucma_channel_unref(struct ucma_channel *ch);
+
+/** An event with room for @p room bytes of private data, all zero. For free(). @return NULL: no
+ * memory. */
+struct ucma_event *ucma_event_alloc(uint8_t room);
 
 /** Append @p ev and count it. Wakes readers and pollers. */
 void ucma_channel_push(struct ucma_channel *ch, struct ucma_event *ev);

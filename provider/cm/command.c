@@ -36,6 +36,16 @@ int ucma_step(const struct ucma_call *c, enum ucma_id_state from, enum ucma_id_s
 	return err;
 }
 
+int ucma_expect(const struct ucma_call *c, unsigned answers, unsigned ends)
+{
+	int err;
+
+	pthread_mutex_lock(&c->u->lock);
+	err = ucma_id_expect(c->id, answers, ends);
+	pthread_mutex_unlock(&c->u->lock);
+	return err;
+}
+
 /* iWARP has no multicast: rdma_join_multicast() is refused. */
 static int ucma_no_multicast(struct ucma_call *c)
 {

@@ -9,6 +9,9 @@
 /** The kernel's default of /proc/sys/net/rdma_ucm/max_backlog. */
 #define MAX_BACKLOG 1024
 
+/** Requests that a listener tells of though there is no memory. */
+#define REQUESTS_EXPECTED 3
+
 /** CM reject reasons of IB (IBTA table 95) that the kernel lets a program give; MPA has none. */
 #define REASON_NONE                 0
 #define REASON_CONSUMER_DEFINED     28
@@ -30,7 +33,10 @@ int ucma_listen(struct ucma_call *c)
 		err = ucma_step(c, UCMA_ADDR_BOUND, UCMA_LISTEN);
 	if (err)
 		return err;
-	err = rnic_ep_listen(c->id->ep, backlog && backlog < MAX_BACKLOG ? backlog : MAX_BACKLOG);
+	err = ucma_expect(c, REQUESTS_EXPECTED, 0);
+	if (!err)
+		err = rnic_ep_listen(
+			c->id->ep, backlog && backlog < MAX_BACKLOG ? backlog : MAX_BACKLOG);
 	if (err)
 		ucma_step(c, UCMA_LISTEN, UCMA_ADDR_BOUND);
 	return err;
@@ -68,7 +74,10 @@ int ucma_connect(struct ucma_call *c)
 		err = ucma_step(c, UCMA_ROUTE_RESOLVED, UCMA_CONNECT);
 	if (err)
 		return err;
-	err = rnic_ep_connect(c->id->ep, &p);
+	/* What the peer answers, and the end. */
+	err = ucma_expect(c, 1, 1);
+	if (!err)
+		err = rnic_ep_connect(c->id->ep, &p);
 	if (err)
 		ucma_step(c, UCMA_CONNECT, UCMA_ROUTE_RESOLVED);
 	return err;
@@ -98,6 +107,8 @@ int ucma_accept(struct ucma_call *c)
 	/* ESTABLISHED may come before the call is back, and needs the name. */
 	ucma_set_uid(c, c->cmd.accept.uid);
 	err = ucma_conn_param(c, &c->cmd.accept.conn_param, &p);
+	if (!err) /* that the peer goes on, and the end */
+		err = ucma_expect(c, 0, 2);
 	if (!err)
 		err = rnic_ep_accept(c->id->ep, &p);
 	if (err) {

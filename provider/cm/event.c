@@ -4,10 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/** The library's private_data_len is 8 bits wide; MPA carries up to 512 bytes (RFC 5044 7.1.1). */
-#define MAX_PRIVATE_DATA 255
-
-static const uint8_t ucma_event_of[] = {
+static const uint8_t ucma_event_types[] = {
 	[RNIC_EP_ADDR_RESOLVED] = UCMA_EVENT_ADDR_RESOLVED,
 	[RNIC_EP_ADDR_ERROR] = UCMA_EVENT_ADDR_ERROR,
 	[RNIC_EP_CONNECT_REQUEST] = UCMA_EVENT_CONNECT_REQUEST,
@@ -23,35 +20,44 @@ static uint8_t ucma_depth(uint16_t v)
 	return v < UINT8_MAX ? (uint8_t)v : UINT8_MAX;
 }
 
-static struct ucma_event *ucma_event_new(
-	struct ucma_id *id, enum ucma_event_type type, bool from_endpoint)
+/** @param ev NULL: there was no memory. @return @p ev */
+static struct ucma_event *ucma_event_begin(
+	struct ucma_event *ev, struct ucma_id *id, enum ucma_event_type type)
 {
-	struct ucma_event *ev = malloc(sizeof *ev);
-
-	/* Of what an endpoint tells nobody is told again. Calls can fail. */
-	if (!ev && from_endpoint && id->spares)
-		ev = id->spare[--id->spares];
-	if (!ev)
-		return NULL;
-	*ev = (struct ucma_event){.id = id};
-	ev->resp.uid = id->uid;
-	ev->resp.id = id->number;
-	ev->resp.event = type;
+	if (ev) {
+		ev->id = id;
+		ev->uid = id->uid;
+		ev->number = id->number;
+		ev->type = (uint8_t)type;
+	}
 	return ev;
 }
 
 /*
- * rdma_cm's view of the depths is the reader's own: initiator_depth is what we may have
- * outstanding at the peer (our ORD), responder_resources what the peer may have here (our IRD).
+ * Of what an endpoint tells nobody is told again, so memory for it is there already. Of requests
+ * there may be any number: what a listener keeps is for when there is no memory.
  */
-static void ucma_fill_conn_param(struct rdma_ucm_conn_param *p, const struct rnic_ep_event *e)
+static struct ucma_event *ucma_event_of_ep(struct ucma_id *id, const struct rnic_ep_event *e)
 {
-	p->initiator_depth = ucma_depth(e->ord);
-	p->responder_resources = ucma_depth(e->ird);
-	p->private_data_len =
-		e->private_len < MAX_PRIVATE_DATA ? (uint8_t)e->private_len : MAX_PRIVATE_DATA;
-	if (p->private_data_len)
-		memcpy(p->private_data, e->private_data, p->private_data_len);
+	uint8_t len =
+		e->private_len < UCMA_PRIVATE_MAX ? (uint8_t)e->private_len : UCMA_PRIVATE_MAX;
+	struct ucma_event *ev = e->request ? ucma_event_alloc(len) : NULL;
+
+	if (!ev)
+		ev = ucma_id_take_event(id, len);
+	if (!ucma_event_begin(ev, id, ucma_event_types[e->type]))
+		return NULL;
+	/*
+	 * rdma_cm's view of the depths is the reader's own: initiator_depth is what we may have
+	 * outstanding at the peer (our ORD), responder_resources what the peer may have here (our
+	 * IRD).
+	 */
+	ev->initiator_depth = ucma_depth(e->ord);
+	ev->responder_resources = ucma_depth(e->ird);
+	ev->private_len = len < ev->room ? len : ev->room;
+	if (ev->private_len)
+		memcpy(ev->private_data, e->private_data, ev->private_len);
+	return ev;
 }
 
 /* The kernel's cma.c: a resolution that failed may be tried again. */
@@ -85,12 +91,11 @@ static void ucma_take_event(struct ucma_id *id, const struct rnic_ep_event *e)
 	 */
 	if (!id->uid)
 		return;
-	ev = ucma_event_new(id, ucma_event_of[e->type], true);
+	ev = ucma_event_of_ep(id, e);
 	if (!ev)
 		return;
 	ev->request = e->request;
-	ev->resp.status = (uint32_t)ucma_status_of(e);
-	ucma_fill_conn_param(&ev->resp.param.conn, e);
+	ev->status = (uint32_t)ucma_status_of(e);
 	ucma_channel_push(id->channel, ev);
 }
 
@@ -111,7 +116,7 @@ int ucma_event_post(struct ucma_id *id, enum ucma_event_type type)
 	struct ucma_event *ev;
 
 	pthread_mutex_lock(&u->lock);
-	ev = ucma_event_new(id, type, false);
+	ev = ucma_event_begin(ucma_event_alloc(0), id, type);
 	if (ev)
 		ucma_channel_push(id->channel, ev);
 	pthread_mutex_unlock(&u->lock);
@@ -130,7 +135,7 @@ static struct ucma_id *ucma_adopt(struct ucma_call *c, struct ucma_event *ev)
 	id->port_space = ev->id->port_space;
 	id->qp_type = ev->id->qp_type;
 	id->tos = ev->id->tos;
-	ev->resp.id = id->number;
+	ev->number = id->number;
 	return id;
 }
 
@@ -197,6 +202,19 @@ static int ucma_wait_for_event(struct ucma_call *c)
 	return err;
 }
 
+static void ucma_event_tell(const struct ucma_call *c, const struct ucma_event *ev)
+{
+	struct rdma_ucm_event_resp r = {
+		.uid = ev->uid, .id = ev->number, .event = ev->type, .status = ev->status};
+	struct rdma_ucm_conn_param *p = &r.param.conn;
+
+	p->initiator_depth = ev->initiator_depth;
+	p->responder_resources = ev->responder_resources;
+	p->private_data_len = ev->private_len;
+	memcpy(p->private_data, ev->private_data, ev->private_len);
+	ucma_respond(c, &r, sizeof r);
+}
+
 int ucma_get_event(struct ucma_call *c)
 {
 	struct ucma_event *ev;
@@ -217,7 +235,7 @@ int ucma_get_event(struct ucma_call *c)
 		return err;
 	if (adopted)
 		ucma_finish_adoption(c->u, ev->id, adopted);
-	ucma_respond(c, &ev->resp, sizeof ev->resp);
+	ucma_event_tell(c, ev);
 	free(ev);
 	return 0;
 }

@@ -14,18 +14,6 @@ int ucma_id_table_init(struct ucma_id_table *t)
 	return 0;
 }
 
-static bool ucma_id_save_events(struct ucma_id *id)
-{
-	while (id->spares < UCMA_SPARE_EVENTS) {
-		struct ucma_event *ev = malloc(sizeof *ev);
-
-		if (!ev)
-			return false;
-		id->spare[id->spares++] = ev;
-	}
-	return true;
-}
-
 struct ucma_id *ucma_id_new(struct ucma *u, struct ucma_id_table *t, struct ucma_channel *ch)
 {
 	struct ucma_id *id;
@@ -35,10 +23,7 @@ struct ucma_id *ucma_id_new(struct ucma *u, struct ucma_id_table *t, struct ucma
 	id = calloc(1, sizeof *id);
 	if (!id)
 		return NULL;
-	if (!ucma_id_save_events(id)) {
-		ucma_id_free(id);
-		return NULL;
-	}
+	TAILQ_INIT(&id->expected);
 	while (t->by_number[t->next])
 		t->next = (t->next + 1) % UCMA_MAX_IDS;
 	id->ucma = u;
@@ -94,11 +79,46 @@ void ucma_id_remove(struct ucma_id_table *t, struct ucma_id *id)
 	pthread_cond_broadcast(&t->released);
 }
 
+static void ucma_id_expect_none(struct ucma_id *id)
+{
+	struct ucma_event *ev;
+
+	while ((ev = TAILQ_FIRST(&id->expected))) {
+		TAILQ_REMOVE(&id->expected, ev, link);
+		free(ev);
+	}
+}
+
 void ucma_id_free(struct ucma_id *id)
 {
-	while (id->spares)
-		free(id->spare[--id->spares]);
+	ucma_id_expect_none(id);
 	free(id);
+}
+
+int ucma_id_expect(struct ucma_id *id, unsigned answers, unsigned ends)
+{
+	ucma_id_expect_none(id);
+	for (unsigned i = 0; i < answers + ends; i++) {
+		struct ucma_event *ev = ucma_event_alloc(i < answers ? UCMA_PRIVATE_MAX : 0);
+
+		if (!ev)
+			return -ENOMEM;
+		TAILQ_INSERT_TAIL(&id->expected, ev, link);
+	}
+	return 0;
+}
+
+struct ucma_event *ucma_id_take_event(struct ucma_id *id, uint8_t len)
+{
+	struct ucma_event *ev = TAILQ_FIRST(&id->expected), *fresh;
+
+	if (!ev || ev->room < len) {
+		fresh = ucma_event_alloc(len);
+		if (fresh || !ev)
+			return fresh;
+	}
+	TAILQ_REMOVE(&id->expected, ev, link);
+	return ev;
 }
 
 void ucma_id_migrate(struct ucma_id *id, struct ucma_channel *to)

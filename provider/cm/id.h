@@ -32,9 +32,6 @@ enum ucma_id_state {
 	UCMA_REJECTED, /**< passive, by us */
 };
 
-/** What an endpoint tells of itself: that it is resolved, connected and over. */
-#define UCMA_SPARE_EVENTS 3
-
 struct ucma_id {
 	TAILQ_ENTRY(ucma_id) link; /**< of its channel */
 	struct ucma *ucma;
@@ -43,9 +40,8 @@ struct ucma_id {
 	uint32_t number;
 	uint64_t uid; /**< the program's; 0 until accept on the passive side */
 	uint32_t events_reported;
-	/** For when there is no memory: an event that is lost is waited for until the end. */
-	struct ucma_event *spare[UCMA_SPARE_EVENTS];
-	unsigned spares;
+	/** For what its endpoint will tell, in that order: see ucma_id_expect(). */
+	struct ucma_events expected;
 	enum ucma_id_state state;
 	enum ucma_id_state unresolved; /**< ADDR_QUERY: the state after a failure */
 	uint16_t port_space;           /**< enum rdma_ucm_port_space */
@@ -99,6 +95,21 @@ void ucma_id_release(struct ucma_id_table *t, struct ucma_id *id);
 void ucma_id_remove(struct ucma_id_table *t, struct ucma_id *id);
 
 void ucma_id_free(struct ucma_id *id);
+
+/**
+ * The endpoint is about to be asked for something, and will tell of it when there may be no memory
+ * any more: an event that is lost is waited for until the end. What was expected before and has not
+ * come will not come.
+ * @param answers that may bring private data, and come first. @param ends that bring none.
+ * @return 0, -ENOMEM.
+ */
+int ucma_id_expect(struct ucma_id *id, unsigned answers, unsigned ends);
+
+/**
+ * An event of @p id for @p len bytes of private data: one that was expected, or else a new one.
+ * Without memory it may have less room. @return NULL: no memory.
+ */
+struct ucma_event *ucma_id_take_event(struct ucma_id *id, uint8_t len);
 
 /** Move a held id, and its unread events, to another channel. */
 void ucma_id_migrate(struct ucma_id *id, struct ucma_channel *to);

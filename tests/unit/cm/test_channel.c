@@ -8,11 +8,11 @@ static struct ucma_id a, b;
 
 static void push(struct ucma_channel *ch, struct ucma_id *id, uint32_t mark)
 {
-	struct ucma_event *ev = calloc(1, sizeof *ev);
+	struct ucma_event *ev = ucma_event_alloc(0);
 
 	assert_non_null(ev);
 	ev->id = id;
-	ev->resp.event = mark;
+	ev->number = mark;
 	ucma_channel_push(ch, ev);
 }
 
@@ -24,7 +24,7 @@ static uint32_t pop(struct ucma_channel *ch)
 	assert_non_null(ev);
 	assert_int_equal(ucma_channel_wait(ch), 0);
 	TAILQ_REMOVE(&ch->events, ev, link);
-	mark = ev->resp.event;
+	mark = ev->number;
 	free(ev);
 	return mark;
 }

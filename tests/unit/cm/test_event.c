@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/alloc_fault.h"
 #include "unit/cm/client.h"
 
 static void events_come_in_their_order(void **state)
@@ -141,6 +142,105 @@ static void nothing_is_told_before_accept(void **state)
 	client_close(&c);
 }
 
+/** Tell it when no memory is left. */
+static void emit_without_memory(
+	struct rnic_ep *ep, enum rnic_ep_event_type type, const void *data, uint16_t len)
+{
+	uint64_t failed = alloc_fault_failed();
+
+	alloc_fault_chance(1, 1);
+	ep_fake_emit_data(ep, type, data, len, 4, 4);
+	alloc_fault_chance(0, 1);
+	/* What is expected needs none. */
+	assert_int_equal(alloc_fault_failed(), failed);
+}
+
+/* Who waits for one that is lost waits for ever: all that an id can be told comes. */
+static void what_an_endpoint_tells_needs_no_memory(void **state)
+{
+	struct client c = client_open();
+	uint32_t id;
+	struct rdma_ucm_connect q = {.conn_param = client_param()};
+	struct rdma_ucm_event_resp r;
+	uint8_t data[UCMA_PRIVATE_MAX];
+
+	memset(data, 'z', sizeof data);
+	ep_fake.resolve_at_once = false;
+	id = client_create(&c, 1);
+	assert_int_equal(client_resolve(&c, id, "10.0.0.2"), 0);
+	emit_without_memory(ep_fake.last, RNIC_EP_ADDR_RESOLVED, NULL, 0);
+	client_expect(&c, UCMA_EVENT_ADDR_RESOLVED, 1);
+	assert_int_equal(client_route(&c, id), 0);
+	client_expect(&c, UCMA_EVENT_ROUTE_RESOLVED, 1);
+	q.id = id;
+	assert_int_equal(CALL(&c, CONNECT, q), 0);
+	emit_without_memory(ep_fake.last, RNIC_EP_ESTABLISHED, data, sizeof data);
+	emit_without_memory(ep_fake.last, RNIC_EP_DISCONNECTED, NULL, 0);
+	r = client_expect(&c, UCMA_EVENT_ESTABLISHED, 1);
+	assert_int_equal(r.param.conn.private_data_len, sizeof data);
+	assert_memory_equal(r.param.conn.private_data, data, sizeof data);
+	client_expect(&c, UCMA_EVENT_DISCONNECTED, 1);
+	client_close(&c);
+}
+
+static void what_an_accepted_id_is_told_needs_no_memory(void **state)
+{
+	struct client c = client_open();
+	struct rnic_ep *ep;
+	struct rdma_ucm_accept q = {.uid = 0x44, .conn_param = client_param()};
+
+	client_listener(&c, 0x33, &ep);
+	q.id = client_request(&c, 0x33, ep);
+	assert_int_equal(CALL(&c, ACCEPT, q), 0);
+	emit_without_memory(ep_fake.last, RNIC_EP_ESTABLISHED, NULL, 0);
+	emit_without_memory(ep_fake.last, RNIC_EP_DISCONNECTED, NULL, 0);
+	client_expect(&c, UCMA_EVENT_ESTABLISHED, 0x44);
+	client_expect(&c, UCMA_EVENT_DISCONNECTED, 0x44);
+	client_close(&c);
+}
+
+/* Of requests there is any number: some are told of without memory. */
+static void a_few_requests_need_no_memory(void **state)
+{
+	struct client c = client_open();
+	uint64_t failed = alloc_fault_failed();
+	struct rdma_ucm_event_resp r;
+	struct rnic_ep *ep;
+
+	client_listener(&c, 0x33, &ep);
+	for (unsigned i = 0; i < 3; i++) {
+		alloc_fault_at(2); /* the first is the double's own */
+		ep_fake_request(ep, "10.0.0.1", "10.0.0.2", "private", 7);
+		alloc_fault_at(0);
+		assert_int_equal(alloc_fault_failed(), failed + i + 1);
+		r = client_expect(&c, UCMA_EVENT_CONNECT_REQUEST, 0x33);
+		assert_int_equal(r.param.conn.private_data_len, 7);
+		assert_memory_equal(r.param.conn.private_data, "private", 7);
+	}
+	client_close(&c);
+}
+
+/* An id waits for one event while it is connected, and keeps no room for data that came. */
+static void a_connected_id_keeps_one_small_event(void **state)
+{
+	struct client c = client_open();
+	uint32_t number = client_routed(&c, 1);
+	struct rdma_ucm_connect q = {.conn_param = client_param(), .id = number};
+	struct ucma_id *id = c.u->ids.by_number[number];
+	struct ucma_event *ev;
+
+	assert_true(TAILQ_EMPTY(&id->expected));
+	assert_int_equal(CALL(&c, CONNECT, q), 0);
+	ep_fake_emit(ep_fake.last, RNIC_EP_ESTABLISHED, 0);
+	client_expect(&c, UCMA_EVENT_ESTABLISHED, 1);
+	ev = TAILQ_FIRST(&id->expected);
+	assert_non_null(ev);
+	assert_null(TAILQ_NEXT(ev, link));
+	assert_int_equal(ev->room, 0);
+	assert_true(sizeof *ev <= 56);
+	client_close(&c);
+}
+
 /* Libraries from before ECE give room for 4 or 12 bytes less. */
 static void the_answer_may_be_shorter(void **state)
 {
@@ -267,6 +367,10 @@ int main(void)
 		cmocka_unit_test(a_request_that_was_read_outlives_its_listener),
 		cmocka_unit_test(unread_events_go_with_their_id),
 		cmocka_unit_test(nothing_is_told_before_accept),
+		cmocka_unit_test(what_an_endpoint_tells_needs_no_memory),
+		cmocka_unit_test(what_an_accepted_id_is_told_needs_no_memory),
+		cmocka_unit_test(a_few_requests_need_no_memory),
+		cmocka_unit_test(a_connected_id_keeps_one_small_event),
 		cmocka_unit_test(the_answer_may_be_shorter),
 		cmocka_unit_test(several_readers_share_a_blocking_channel),
 		cmocka_unit_test(a_blocked_reader_can_be_cancelled),

@@ -155,7 +155,7 @@ static void migrate_takes_the_events_along(void **state)
 {
 	struct fixture *f = *state;
 	struct ucma_id *id = ucma_id_new(NULL, &f->ids, f->ch);
-	struct ucma_event *ev = calloc(1, sizeof *ev);
+	struct ucma_event *ev = ucma_event_alloc(0);
 
 	ev->id = id;
 	ucma_channel_push(f->ch, ev);
