@@ -2,6 +2,7 @@
 #include "rnic/cq.h"
 
 #include "base/container_of.h"
+#include "base/probe.h"
 #include "rnic/qp.h"
 
 #include <errno.h>
@@ -359,6 +360,7 @@ void cq_push(struct rnic_cq *cq, const struct rdmap_wc *wc, struct rnic_qp *qp)
 	}
 	slot->wc = *wc;
 	slot->qp = qp;
+	PROBE4(completion, qp->num, wc->wr_id, wc->op, wc->status);
 	if (cq->times)
 		cq->times[head & cq->mask] = cq->rnic->engine->now;
 	/*

@@ -2,6 +2,8 @@
 /* Posting: any thread, under the queue's own lock, never waiting for the engine. */
 #include "rnic/qp.h"
 
+#include "base/probe.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -57,6 +59,7 @@ void rnic_sq_commit(struct rnic_qp *qp)
 	if (qp->sig_all)
 		w->flags |= RDMAP_WR_SIGNALED;
 	qp->post_batch.bytes += w->length;
+	PROBE4(post, qp->num, w->wr_id, w->op, w->length);
 	qp->sq_posted++;
 }
 

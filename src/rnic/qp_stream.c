@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the RDMAP stream asks and tells its QP. All under the engine's lock. */
+#include "base/probe.h"
 #include "rdmap/term_code.h"
 #include "rnic/conn.h"
 #include "rnic/ep_priv.h"
@@ -75,6 +76,7 @@ static void qp_stream_operational(void *user)
 {
 	struct rnic_qp *qp = user;
 
+	PROBE2(connected, qp->num, qp->pairing != NULL);
 	if (qp->conn && qp->conn->ep)
 		ep_on_operational(qp->conn->ep);
 }
@@ -166,6 +168,7 @@ static void qp_stream_ended(void *user, const struct rdmap_end *e)
 	qp->last_end = *e;
 	qp->has_ended = true;
 	rnic_count_end(&qp->rnic->terminates, e);
+	PROBE4(ended, qp->num, e->kind, e->layer << 12 | e->etype << 8 | e->code, e->error);
 	if (e->kind == RDMAP_END_LOST)
 		end.status = e->error;
 	else if (qp_stream_is_cut_off(e))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/loss.h"
 
+#include "base/probe.h"
 #include "tcp/output.h"
 #include "tcp/timers.h"
 #include "tcp/tlp.h"
@@ -384,6 +385,7 @@ void tcp_loss_timer(struct tcp_conn *c)
 	default:
 		c->timeouts++;
 		c->s->stats.timeouts++;
+		PROBE4(rto, c->id.lport, c->id.rport, c->snd_una, c->timeouts);
 		tcp_loss_retransmit_timeout(c);
 		/* A link where packets went to the wrong station is not congested: as RFC 6069. */
 		if (!tcp_conn_doubt_path(c) || tcp_rto_get(&c->rto) < UNSETTLED_RTO)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/output.h"
 
+#include "base/probe.h"
 #include "tcp/ecn.h"
 #include "tcp/loss.h"
 #include "tcp/pmtu.h"
@@ -218,6 +219,8 @@ static void tcp_output_account_again(struct tcp_conn *c, uint32_t i)
 	c->rtx_first = false;
 	c->retransmits++;
 	c->s->stats.retransmits++;
+	PROBE4(retransmit, c->id.lport, c->id.rport, tcp_sendq_at(&c->sendq, i)->seq,
+		tcp_sendq_at(&c->sendq, i)->len);
 	/* The timeout is for the oldest byte, and for its last transmission. */
 	if (i == 0)
 		c->rec.rto_from = c->s->now;
