@@ -210,9 +210,9 @@ const struct config_key config_keys[] = {
 			"window. For one more, the one with most to send is reset. 0: any number, "
 			"until others need the memory ([tcp.md](tcp.md))."},
 	{"congestion_control", .type = CONFIG_NAME, .words = config_congestion_control,
-		CONFIG_FIELD(congestion_control), .initial = "cubic",
+		CONFIG_FIELD(congestion_control), .absent = "`cubic`",
 		.text = "TCP's congestion control: `bbr` for paths that lose packets without "
-			"being full."},
+			"being full. With `port = kernel` the host's own unless one is named."},
 	{"send_buffer", CONFIG_IS_BUFFER(send_buffer), .absent = "automatic",
 		.text = "What may wait to be sent or acknowledged, per connection. Automatic: "
 			"twice the congestion window, within the connection's share of "
