@@ -3,7 +3,9 @@
  * uiwarp run: checks the configuration, puts it and the preloaded library into the environment, and
  * executes the program.
  */
+#include "host/claim.h"
 #include "host/config_kernel.h"
+#include "host/slot.h"
 #include "tools/commands.h"
 #include "tools/configuration.h"
 #include "tools/help.h"
@@ -141,6 +143,16 @@ static void cmd_run_set_default(const struct configuration *c)
 		setenv("UIWARP_SET", "port=" CONFIG_KERNEL, 1);
 }
 
+/* What programs left that were killed. Here, as this process has no claim of its own; not with the
+ * host's own TCP, which has none. */
+static void cmd_run_sweep(const struct config *c)
+{
+	char directory[CONFIG_MAX_PATH];
+
+	if (!config_is_kernel(c) && slot_directory(directory, sizeof directory) == 0)
+		claim_sweep(directory);
+}
+
 int cmd_run(int argc, char **argv)
 {
 	static char name[] = "uiwarp run";
@@ -161,6 +173,7 @@ int cmd_run(int argc, char **argv)
 		rc = cmd_run_check_reach(o.program[0]);
 	if (rc != 0)
 		return rc;
+	cmd_run_sweep(&config);
 	execvp(o.program[0], o.program);
 	rc = errno;
 	cmd_run_complain(o.program[0], strerror(rc));

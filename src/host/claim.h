@@ -5,15 +5,24 @@
  * ARP and TCP packets would reach either of them, and each would reset the other's connections.
  *
  * A claim is a file in the directory of the slots (slot.h), with a record lock of the process. So a
- * process that is killed gives it back, and a child after fork() does not hold it.
+ * process that is killed gives it back, and a child after fork() does not hold it. Its owner
+ * removes the file, still locked, and whoever locks one looks whether it is still there: so a file
+ * has one owner, and each name one file. What killed processes leave is swept by claim_sweep().
  */
 #ifndef HOST_CLAIM_H
 #define HOST_CLAIM_H
 
 #include "host/config.h"
 
+/** Room for the name of a file. */
+#define CLAIM_NAME 32
+
 struct claim {
-	int fd[CONFIG_MAX_ADDRESSES];
+	int directory; /**< open as long as there are any */
+	struct {
+		int fd;
+		char name[CLAIM_NAME];
+	} held[CONFIG_MAX_ADDRESSES];
 	unsigned n;
 };
 
@@ -29,6 +38,16 @@ struct claim {
 int claim_take(
 	struct claim *c, const char *directory, const struct config *cfg, struct config_error *e);
 
+/**
+ * Give them back, and remove their files. In a child after fork() it closes its copies, and the
+ * parent keeps its claims. May be called in a signal handler.
+ */
 void claim_release(struct claim *c);
+
+/**
+ * Remove the files of claims that nobody has.
+ * @pre this process holds no claim there: closing any copy of a file gives a record lock back.
+ */
+void claim_sweep(const char *directory);
 
 #endif

@@ -196,6 +196,13 @@ void net_stop(struct net *n)
 	n->ops->log_totals(n);
 }
 
+/** Nobody resets or removes what a process leaves when it has ended. */
+static void net_reset_at_end(struct net *n)
+{
+	n->ops->reset_all(n);
+	claim_release(&n->claim);
+}
+
 void net_end(struct net *n)
 {
 	uint64_t end = clock_ns(&n->poller.clock) + RESET_NS;
@@ -210,7 +217,7 @@ void net_end(struct net *n)
 			return;
 		net_nap(200000);
 	}
-	n->ops->reset_all(n);
+	net_reset_at_end(n);
 }
 
 /** Called with the engine held, perhaps in a signal handler: nothing is allocated or freed. */
@@ -220,7 +227,7 @@ static void net_serve_end(struct engine_doorbell *d)
 
 	if (n->telemetry)
 		telemetry_unlink(n->telemetry);
-	n->ops->reset_all(n);
+	net_reset_at_end(n);
 	kill(getpid(), n->end_signal);
 }
 

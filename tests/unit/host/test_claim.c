@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host/claim.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 /* After the four that it needs. */
@@ -42,6 +48,18 @@ static struct config config_of(const char *port, const char *a, const char *b)
 	if (b)
 		assert_int_equal(ip_addr_parse(b, &c.address[c.num_addresses++].addr), 0);
 	return c;
+}
+
+static unsigned files(void)
+{
+	DIR *d = opendir(directory);
+	unsigned n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n - 2;
 }
 
 /* Another process that has the claims of @c until it is killed. */
@@ -195,6 +213,149 @@ static void what_cannot_be_locked_is_not_claimed(void **state)
 	claim_release(&claim);
 }
 
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static void the_end_of_an_owner_removes_its_files(void **state)
+{
+	struct config c = config_of("net_tap0,iface=tap0", "10.0.0.1", "fd00::1");
+	struct claim claim;
+	pid_t pid;
+
+	assert_int_equal(claim_take(&claim, directory, &c, &e), 0);
+	assert_int_equal(files(), 2);
+	/* Not that of a child. */
+	pid = fork();
+	if (pid == 0) {
+		claim_release(&claim);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(files(), 2);
+	claim_release(&claim);
+	assert_int_equal(files(), 0);
+	/* What a refused process had taken is not left either. */
+	pid = other(&c);
+	assert_int_equal(take("net_tap0,iface=tap0", "10.0.0.2", "fd00::1"), -EADDRINUSE);
+	assert_int_equal(files(), 2);
+	end(pid);
+}
+
+static void a_sweep_removes_what_nobody_has(void **state)
+{
+	struct config dead = config_of("net_tap0,iface=tap0", "10.0.0.1", "fd00::1");
+	struct config live = config_of("net_tap0,iface=tap1", "10.0.0.1", "fd00::1");
+	static const char *const others[] = {"address.0123456789abcde", "address.0123456789abcdeg",
+		"default.1", "telemetry.1", "address."};
+	char path[128];
+	pid_t pid;
+
+	end(other(&dead));
+	pid = other(&live);
+	for (unsigned i = 0; i < sizeof others / sizeof others[0]; i++) {
+		snprintf(path, sizeof path, "%s/%s", directory, others[i]);
+		close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	}
+	snprintf(path, sizeof path, "%s/address.0123456789abcdef", directory);
+	assert_int_equal(symlink("default.1", path), 0);
+	snprintf(path, sizeof path, "%s/address.fedcba9876543210", directory);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(files(), 11);
+	claim_sweep(directory);
+	assert_int_equal(files(), 9);
+	assert_int_equal(take("net_tap0,iface=tap1", "10.0.0.1", NULL), -EADDRINUSE);
+	end(pid);
+	claim_sweep(directory);
+	assert_int_equal(files(), 7);
+	claim_sweep("/nonexistent");
+}
+
+#define TAKERS 4
+
+/* Shared by the processes of a test. */
+struct crowd {
+	atomic_int owners, most, refused, taken;
+	atomic_bool over;
+};
+
+static struct crowd *crowd;
+
+static void a_taker(const struct config *c, unsigned turns)
+{
+	while (turns) {
+		struct claim claim;
+
+		if (claim_take(&claim, directory, c, &e) != 0) {
+			atomic_fetch_add(&crowd->refused, 1);
+			sched_yield();
+			continue;
+		}
+		if (claim.n != 1 || atomic_fetch_add(&crowd->owners, 1) != 0)
+			atomic_store(&crowd->most, 2);
+		sched_yield();
+		atomic_fetch_sub(&crowd->owners, 1);
+		atomic_fetch_add(&crowd->taken, 1);
+		claim_release(&claim);
+		turns--;
+	}
+	_exit(0);
+}
+
+static pid_t begin_sweeping(void)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid)
+		return pid;
+	while (!atomic_load(&crowd->over))
+		claim_sweep(directory);
+	_exit(0);
+}
+
+/* So many takers at a time, beside two sweeps; ends when all have had their turns. */
+static void run_crowd(const struct config *c, unsigned takers, unsigned turns)
+{
+	pid_t taker[TAKERS], sweeper[2];
+
+	crowd = mmap(
+		NULL, sizeof *crowd, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(crowd != MAP_FAILED);
+	for (unsigned i = 0; i < 2; i++)
+		sweeper[i] = begin_sweeping();
+	for (unsigned i = 0; i < takers; i++) {
+		taker[i] = fork();
+		if (taker[i] == 0)
+			a_taker(c, turns);
+	}
+	for (unsigned i = 0; i < takers; i++)
+		assert_int_equal(waitpid(taker[i], NULL, 0), taker[i]);
+	atomic_store(&crowd->over, true);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(waitpid(sweeper[i], NULL, 0), sweeper[i]);
+	assert_int_equal(atomic_load(&crowd->taken), takers * turns);
+	assert_int_equal(atomic_load(&crowd->most), 0);
+}
+
+/* However owners remove their files while others open them, and sweeps remove them too. */
+static void one_owner_at_a_time(void **state)
+{
+	struct config c = config_of("net_tap0,iface=tap0", "10.0.0.1", NULL);
+
+	run_crowd(&c, TAKERS, 60);
+	munmap(crowd, sizeof *crowd);
+	assert_int_equal(files(), 0);
+}
+
+/* A sweep is no owner: nobody is refused for it. */
+static void a_sweep_refuses_nobody(void **state)
+{
+	struct config c = config_of("net_tap0,iface=tap0", "10.0.0.1", NULL);
+
+	run_crowd(&c, 1, 500);
+	assert_int_equal(atomic_load(&crowd->refused), 0);
+	munmap(crowd, sizeof *crowd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +366,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(forks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_cannot_be_locked_is_not_claimed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_end_of_an_owner_removes_its_files, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_sweep_removes_what_nobody_has, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(one_owner_at_a_time, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_sweep_refuses_nobody, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
