@@ -86,6 +86,15 @@ static void pairing_log_failure(const struct pairing *p, const char *why)
 		ip_addr_format(&p->path.remote, text), why);
 }
 
+/** What waited for the peer says so. What SQD holds back did not, and is flushed with the rest. */
+static bool pairing_fail_sends(const struct pairing *p)
+{
+	if (!rdmap_sq_is_busy(&p->qp->rdmap))
+		return false;
+	rdmap_fail_oldest(&p->qp->rdmap, RDMAP_WC_RETRY_EXC_ERR);
+	return true;
+}
+
 /**
  * What InfiniBand's requester sees of a peer that does not answer: the oldest send says so, the
  * rest is flushed.
@@ -97,7 +106,7 @@ static void pairing_fail(struct pairing *p, const char *why)
 	pairing_log_failure(p, why);
 	pairing_halt(p);
 	pairing_leave_ep(p);
-	rdmap_fail_oldest(&qp->rdmap, RDMAP_WC_RETRY_EXC_ERR);
+	pairing_fail_sends(p);
 	if (qp_has_stream(qp))
 		qp_abort(qp, -ECONNABORTED);
 	else
@@ -379,12 +388,10 @@ bool pairing_outlives(struct pairing *p, const struct rdmap_end *e)
 		return true;
 	if (!lost && !closed && !left)
 		return false;
-	if (p->state == PAIRING_JOINED && !lost && !rdmap_sq_is_busy(&p->qp->rdmap)) {
-		p->state = PAIRING_PARTED;
-		return true;
-	}
-	rdmap_fail_oldest(&p->qp->rdmap, RDMAP_WC_RETRY_EXC_ERR);
-	return false;
+	if (pairing_fail_sends(p) || p->state != PAIRING_JOINED || lost)
+		return false;
+	p->state = PAIRING_PARTED;
+	return true;
 }
 
 void pairing_peer_closed(struct pairing *p)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* SQD of QPs that connect without rdma_cm. */
 #include "paired.h"
+#include "rnic/conn.h"
 #include "rnic/qp.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,6 +108,34 @@ static void test_peer_leaves_in_sqd(void **state)
 	assert_int_equal(paired_state(&p.b), RNIC_QP_ERROR);
 }
 
+/* What has not started was not tried: it is flushed with the rest. */
+static void test_peer_is_lost_in_sqd(void **state)
+{
+	paired_connect(&p);
+	sqd(&p.b);
+	paired_send(&p.b, 1, 'y');
+	pair_run(&p);
+	llp_mem_fail(p.b.qp->conn->mpa.llp, -ETIMEDOUT);
+	pair_expect(&p, &p.b, 1, RDMAP_WC_WR_FLUSH_ERR);
+	assert_int_equal(paired_state(&p.b), RNIC_QP_ERROR);
+}
+
+static void test_refused_in_sqd(void **state)
+{
+	struct rnic_qp_attr attr = paired_rtr_attr(&p.a);
+
+	assert_int_equal(rnic_pairing_open(p.b.rnic), 0);
+	attr.path.remote_qp = 0x7fff;
+	assert_int_equal(paired_rtr_as(&p.a, &attr), 0);
+	paired_rts(&p.a);
+	sqd(&p.a);
+	paired_send(&p.a, 1, 'y');
+	pair_advance(&p, 1100);
+	pair_expect(&p, &p.a, 1, RDMAP_WC_WR_FLUSH_ERR);
+	assert_int_equal(paired_state(&p.a), RNIC_QP_ERROR);
+	assert_int_equal(pair_count_async(&p.a, RNIC_EVENT_QP_FATAL), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,6 +143,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_sqd_before_the_stream, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sqd_stops_the_patience, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_leaves_in_sqd, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_peer_is_lost_in_sqd, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refused_in_sqd, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
