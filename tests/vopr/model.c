@@ -57,7 +57,7 @@ void model_key_doubt(struct model_key *k)
 		if (!c->incoming) {
 			c->wr->verdict_local = MODEL_MAYBE;
 			if (c->wr->op != MODEL_RECV)
-				reason_add(c->via, MODEL_BY_OWN_MEMORY, c->wr);
+				reason_add(c->via, reason_own_memory(c->wr), c->wr);
 			continue;
 		}
 		c->wr->verdict_remote = MODEL_MAYBE;
@@ -234,7 +234,7 @@ static void judge_own(struct model_qp *qp, struct model_wr *w)
 			MODEL_BINDS |
 				(w->bind_rights & ~MODEL_REMOTE_READ ? MODEL_LOCAL_WRITE : 0));
 	if (w->verdict_local != MODEL_YES)
-		reason_add(qp, MODEL_BY_OWN_MEMORY, w);
+		reason_add(qp, reason_own_memory(w), w);
 }
 
 static void judge_peers(struct model_qp *qp, struct model_wr *w)
@@ -265,7 +265,8 @@ static void expect(struct model_qp *to, struct model_wr *w)
 	TAILQ_INSERT_TAIL(&to->inbox, w, inbox_link);
 	to->rq->expected++;
 	model_rq_watch(to->rq);
-	if (w->op == MODEL_SEND && w->length > to->rq->least)
+	w->too_long = w->op == MODEL_SEND && w->length > to->rq->least;
+	if (w->too_long)
 		reason_add(to->peer, MODEL_BY_RECEIVE, w);
 }
 
@@ -317,12 +318,11 @@ static bool status_is_true(
 	case MODEL_REMOTE_ACCESS_ERROR:
 		return w->op != MODEL_SEND && w->verdict_remote != MODEL_YES;
 	case MODEL_REMOTE_REQUEST_ERROR: /* its receive is too short, or its key cannot be ended */
-		return w->op == MODEL_SEND &&
-		       (w->verdict_remote != MODEL_YES || qp->why & MODEL_BY_RECEIVE);
+		return w->op == MODEL_SEND && (w->verdict_remote != MODEL_YES || w->too_long);
 	case MODEL_REMOTE_ERROR: /* there is no receive */
-		return is_message(w) && reason_all(qp) & MODEL_BY_RECEIVE;
-	case MODEL_RETRY_ERROR: /* the oldest, and no other */
-		return qp->paired && !qp->sq_failed && reason_may_end(qp);
+		return is_message(w) && qp->why & MODEL_BY_RECEIVE;
+	case MODEL_RETRY_ERROR: /* the oldest, and no other: the peer has ended, or is not heard */
+		return qp->paired && !qp->sq_failed && !qp->held && reason_peer_may_leave(qp);
 	default:
 		return false;
 	}

@@ -64,6 +64,7 @@ enum model_event {
 #define MODEL_BY_REFUSAL    8u  /**< what it asks the peer for may be refused */
 #define MODEL_BY_RECEIVE    16u /**< the peer may have no receive for it, or none long enough */
 #define MODEL_BY_QUEUE      32u /**< a CQ of it has lost a completion */
+#define MODEL_BY_OWN_SINK   64u /**< as BY_OWN_MEMORY, where an answer is to be placed */
 
 enum model_verdict { MODEL_YES, MODEL_MAYBE, MODEL_NO };
 
@@ -111,6 +112,7 @@ struct model_wr {
 	/* The model's own. */
 	uint64_t seq;
 	enum model_verdict verdict_local, verdict_remote;
+	bool too_long; /**< for the peer's receives */
 	uint8_t *data; /**< what is to be found where it writes */
 	unsigned refs;
 	TAILQ_ENTRY(model_wr) link, inbox_link;

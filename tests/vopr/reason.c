@@ -18,6 +18,11 @@ void reason_add(struct model_qp *qp, unsigned reason, const struct model_wr *w)
 	qp->suspect_answer = qp->suspect_answer || model_is_answered(w);
 }
 
+unsigned reason_own_memory(const struct model_wr *w)
+{
+	return model_is_answered(w) ? MODEL_BY_OWN_SINK : MODEL_BY_OWN_MEMORY;
+}
+
 void reason_clear(struct model_qp *qp, uint64_t seq, bool answered)
 {
 	if (!qp->reasons || seq < qp->suspect || (qp->suspect_answer && !answered))
@@ -42,6 +47,14 @@ bool reason_may_end(const struct model_qp *qp)
 {
 	return reason_all(qp) || !qp->made || qp->dead || (qp->peer && qp->peer->dead) ||
 	       reason_is_spoiled(qp);
+}
+
+bool reason_peer_may_leave(const struct model_qp *qp)
+{
+	unsigned peers = qp->peer ? qp->peer->why : qp->left_why;
+
+	return !qp->made || !qp->peer || qp->peer->dead || qp->why & MODEL_BY_NETWORK ||
+	       peers & ~(MODEL_BY_REFUSAL | MODEL_BY_RECEIVE) || model_rq_is_spoiled(qp->peer->rq);
 }
 
 bool reason_is_only_one(const struct model_qp *qp)
@@ -84,17 +97,16 @@ static bool event_is_true(const struct model_qp *qp, enum model_event e)
 {
 	unsigned own = qp->why, peers = qp->peer ? qp->peer->why : qp->left_why;
 
-	/* Nobody need take the other's terms, and the network may say anything. */
-	if (e != MODEL_EVENT_LAST && (!qp->made || own & MODEL_BY_NETWORK))
-		return true;
 	switch (e) {
-	case MODEL_EVENT_FATAL: /* our memory, or the peer did not like what we asked for */
-		return own & ~MODEL_BY_PROGRAM || peers & MODEL_BY_OWN_MEMORY ||
-		       reason_is_spoiled(qp);
+	/* Our memory or our CQ; the peer did not like what we asked for, or had no place for its
+	 * answer; a CRC was wrong; nobody need take the other's terms. */
+	case MODEL_EVENT_FATAL:
+		return own & ~MODEL_BY_PROGRAM || peers & MODEL_BY_OWN_SINK || !qp->made ||
+		       model_rq_is_spoiled(qp->rq);
 	case MODEL_EVENT_ACCESS: /* the peer asked for what it may not, or answered into nothing */
-		return peers & MODEL_BY_REFUSAL || own & MODEL_BY_OWN_MEMORY;
-	case MODEL_EVENT_REQUEST:
-		return peers & MODEL_BY_RECEIVE || reason_may_end(qp);
+		return peers & MODEL_BY_REFUSAL || own & MODEL_BY_OWN_SINK;
+	case MODEL_EVENT_REQUEST: /* its message had no receive, or one too short */
+		return peers & MODEL_BY_RECEIVE;
 	default:
 		return qp->rq->shared;
 	}
@@ -131,7 +143,7 @@ void reason_check_event(const struct model_qp *qp)
 
 	if (!reason_is_only_one(qp) || (!qp->doomed && !p->doomed))
 		return;
-	if (p->doomed && p->why == MODEL_BY_OWN_MEMORY)
+	if (p->doomed && !(p->why & ~(MODEL_BY_OWN_MEMORY | MODEL_BY_OWN_SINK)))
 		return; /* the peer has ended it, for nothing that we did */
 	must = qp->doomed ? MODEL_EVENT_FATAL : MODEL_EVENT_ACCESS;
 	if ((qp->events & ~(1u << MODEL_EVENT_LAST)) != 1u << must)
