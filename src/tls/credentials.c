@@ -141,12 +141,26 @@ static int tls_credentials_load_key(SSL_CTX *ctx, const char *path, struct tls_e
 	return rc;
 }
 
+/**
+ * What we show, once for all handshakes: our certificate and those between it and the CA, from both
+ * files, but not the CA's own, which the peer has and would have to parse.
+ */
+static void tls_credentials_build_chain(SSL_CTX *ctx)
+{
+	SSL_CTX_set_mode(ctx, SSL_MODE_NO_AUTO_CHAIN);
+	/* If there is no chain to a CA that we know: what the file has. */
+	(void)SSL_CTX_build_cert_chain(
+		ctx, SSL_BUILD_CHAIN_FLAG_UNTRUSTED | SSL_BUILD_CHAIN_FLAG_NO_ROOT |
+			     SSL_BUILD_CHAIN_FLAG_IGNORE_ERROR | SSL_BUILD_CHAIN_FLAG_CLEAR_ERROR);
+}
+
 static int tls_credentials_load(SSL_CTX *ctx, const struct tls_config *c, struct tls_error *e)
 {
 	if (SSL_CTX_use_certificate_chain_file(ctx, c->certificate) != 1)
 		return tls_credentials_complain(e, "tls_certificate", c->certificate, NULL);
 	if (*c->ca != '\0' && SSL_CTX_load_verify_locations(ctx, c->ca, NULL) != 1)
 		return tls_credentials_complain(e, "tls_ca", c->ca, NULL);
+	tls_credentials_build_chain(ctx);
 	return tls_credentials_load_key(ctx, c->key, e);
 }
 

@@ -89,6 +89,34 @@ void tls_files_open(struct tls_files *f)
 	write_certificate(f, "ca.pem", f->ca);
 }
 
+void tls_files_delegate(struct tls_files *f)
+{
+	EVP_PKEY *key = EVP_EC_gen("P-256");
+	X509 *x = certificate("test CA between", key, 30);
+
+	need(X509_set_issuer_name(x, X509_get_subject_name(f->ca)) == 1);
+	extend(x, f->ca, NID_basic_constraints, "critical,CA:TRUE");
+	need(X509_sign(x, f->ca_key, EVP_sha256()) > 0);
+	write_certificate(f, "between.pem", x);
+	X509_free(f->ca);
+	EVP_PKEY_free(f->ca_key);
+	f->ca = x;
+	f->ca_key = key;
+}
+
+void tls_files_append(struct tls_files *f, const char *name, const char *what)
+{
+	char to[TLS_MAX_PATH], from[TLS_MAX_PATH], bytes[8192];
+	FILE *in = fopen(tls_files_path(f, what, from), "r");
+	FILE *out = fopen(tls_files_path(f, name, to), "a");
+	size_t n;
+
+	need(in != NULL && out != NULL);
+	n = fread(bytes, 1, sizeof bytes, in);
+	need(n != 0 && n < sizeof bytes && fwrite(bytes, 1, n, out) == n);
+	need(fclose(in) == 0 && fclose(out) == 0);
+}
+
 void tls_files_close(struct tls_files *f)
 {
 	char command[128];

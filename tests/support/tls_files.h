@@ -30,6 +30,12 @@ const char *tls_files_path(const struct tls_files *f, const char *name, char pat
  */
 void tls_files_issue(struct tls_files *f, const char *name, const char *names, int days);
 
+/** A CA under the present one, whose certificate is "between.pem", issues from now on. */
+void tls_files_delegate(struct tls_files *f);
+
+/** Append file @p what to file @p name. */
+void tls_files_append(struct tls_files *f, const char *name, const char *what);
+
 /** Write a file, for its owner alone. */
 void tls_files_write(struct tls_files *f, const char *name, const char *text);
 

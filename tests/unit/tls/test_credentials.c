@@ -135,6 +135,53 @@ static void believing_anybody_is_said_loudly(void **state)
 	tls_credentials_close(&source);
 }
 
+/** How many certificates are shown beside our own; the first is @p subject. */
+static void expect_chain(int n, const char *subject)
+{
+	STACK_OF(X509) *chain = NULL;
+	char name[64] = "";
+
+	open_them();
+	assert_true(SSL_CTX_get_mode(source.now->ctx) & SSL_MODE_NO_AUTO_CHAIN);
+	assert_int_equal(SSL_CTX_get0_chain_certs(source.now->ctx, &chain), 1);
+	assert_int_equal(chain ? sk_X509_num(chain) : 0, n);
+	if (n != 0) {
+		X509_NAME *of = X509_get_subject_name(sk_X509_value(chain, 0));
+
+		assert_true(X509_NAME_get_text_by_NID(of, NID_commonName, name, sizeof name) > 0);
+		assert_string_equal(name, subject);
+	}
+	tls_credentials_close(&source);
+}
+
+static void what_is_shown_ends_before_the_ca(void **state)
+{
+	expect_chain(0, NULL);
+	tls_files_append(&files, "one.pem", "ca.pem");
+	expect_chain(0, NULL);
+	/* One between us and the CA may be in either file. */
+	tls_files_delegate(&files);
+	tls_files_issue(&files, "one", "IP:10.0.0.1", 10);
+	expect_chain(0, NULL);
+	tls_files_append(&files, "one.pem", "between.pem");
+	expect_chain(1, "test CA between");
+	tls_files_append(&files, "one.pem", "ca.pem");
+	expect_chain(1, "test CA between");
+	tls_files_issue(&files, "one", "IP:10.0.0.1", 10);
+	tls_files_append(&files, "ca.pem", "between.pem");
+	expect_chain(1, "test CA between");
+}
+
+static void a_chain_to_nowhere_is_shown_as_it_is(void **state)
+{
+	tls_files_delegate(&files);
+	tls_files_issue(&files, "one", "IP:10.0.0.1", 10);
+	tls_files_append(&files, "one.pem", "between.pem");
+	config.ca[0] = '\0';
+	config.verify = TLS_VERIFY_NONE;
+	expect_chain(1, "test CA between");
+}
+
 static void the_rules_are_those_of_tls_1_3_alone(void **state)
 {
 	SSL_CTX *ctx;
@@ -161,6 +208,8 @@ int main(void)
 		TEST(the_log_of_keys_is_ones_own_and_said_loudly),
 		TEST(a_log_of_keys_that_cannot_be_is_an_error),
 		TEST(believing_anybody_is_said_loudly),
+		TEST(what_is_shown_ends_before_the_ca),
+		TEST(a_chain_to_nowhere_is_shown_as_it_is),
 		TEST(the_rules_are_those_of_tls_1_3_alone),
 	};
 

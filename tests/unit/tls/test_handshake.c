@@ -107,6 +107,18 @@ static void both_get_the_same_secrets(void **state)
 	}
 }
 
+/** The client knows the CA alone; the server shows the one between. */
+static void a_ca_between_is_shown(void **state)
+{
+	tls_files_delegate(&files);
+	tls_files_issue(&files, "two", "IP:10.0.0.2", 10);
+	tls_files_append(&files, "two.pem", "between.pem");
+	begin();
+	run(16384);
+	expect_done();
+	end();
+}
+
 static void what_follows_is_not_taken(void **state)
 {
 	static const uint8_t more[] = {TLS_APPLICATION_DATA, 3, 3, 0, 20, 1, 2, 3};
@@ -214,6 +226,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(both_get_the_same_secrets),
+		TEST(a_ca_between_is_shown),
 		TEST(what_follows_is_not_taken),
 		TEST(a_hello_that_says_too_much_is_refused),
 		TEST(a_record_that_is_too_long_is_refused_at_its_header),
