@@ -153,6 +153,13 @@ static void tcp_timers_keepalive_timeout(struct tcp_conn *c, uint64_t due)
 	uint64_t idle = c->s->cfg.keepalive_ms * TCP_MS;
 	uint64_t interval = u64_min(idle, KEEPALIVE_INTERVAL);
 
+	/* MUST-26 of section 3.8.4: what is outstanding has a timer of its own. A peer that lacks
+	 * what was before a keep-alive need not answer it. */
+	if (tcp_flight(c) || c->persist) {
+		c->keepalive_probes = 0;
+		tcp_timers_set_life(c, c->s->now + idle);
+		return;
+	}
 	/* Whatever came since is an answer, also when a round trip is shorter than we are late. */
 	if (c->heard_at >= due - interval)
 		c->keepalive_probes = 0;

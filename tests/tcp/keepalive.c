@@ -93,6 +93,43 @@ static void not_while_text_is_in_flight(struct script *s)
 	host_after(s, 10 * SEC, ". 10 ack 1");
 }
 
+/*
+ * Nor while it is sent again and again (MUST-26): a peer that lacks what was before it does not
+ * answer a keep-alive, which lies in its window.
+ */
+static void not_while_text_is_lost(struct script *s)
+{
+	uint64_t until = uiwarp_tcp_now(s->h) + 50 * SEC;
+
+	accepted(s);
+	writes(s, 10);
+	host(s, "P. 1:11 ack 1");
+	while (uiwarp_tcp_next(s->h) < until) {
+		uiwarp_tcp_advance(s->h, uiwarp_tcp_next(s->h));
+		while (uiwarp_tcp_output_time(s->h) != UIWARP_TCP_NEVER)
+			host(s, "P. 1:11 ack 1");
+	}
+	peer(s, ". 1 ack 11");
+	host_after(s, 10 * SEC, ". 10 ack 1");
+}
+
+/* Nor while it waits for a window, which is probed. */
+static void not_while_the_window_is_closed(struct script *s)
+{
+	uint64_t until = uiwarp_tcp_now(s->h) + 50 * SEC;
+
+	accepted(s);
+	peer(s, ". 1 ack 1 win 0");
+	writes(s, 10);
+	while (uiwarp_tcp_next(s->h) < until) {
+		uiwarp_tcp_advance(s->h, uiwarp_tcp_next(s->h));
+		while (uiwarp_tcp_output_time(s->h) != UIWARP_TCP_NEVER) {
+			host(s, "P. 1:11 ack 1");
+			peer(s, ". 1 ack 1 win 0");
+		}
+	}
+}
+
 /* The host answers those of others, with text or without (section 3.8.4). */
 static void answers_others(struct script *s)
 {
@@ -115,6 +152,8 @@ const struct script_test script_tests[] = {
 	SCRIPT_WITH(nine_probes, "RFC 9293 section 3.8.4", ALL_WAYS, 0, &patient),
 	SCRIPT_WITH(a_peer_that_forgot, "RFC 9293 section 3.8.4", ALL_WAYS, 0, &on),
 	SCRIPT_WITH(not_while_text_is_in_flight, "RFC 9293 section 3.8.4", ALL_WAYS, 0, &on),
+	SCRIPT_WITH(not_while_text_is_lost, "RFC 9293 section 3.8.4", ALL_WAYS, 0, &on),
+	SCRIPT_WITH(not_while_the_window_is_closed, "RFC 9293 section 3.8.4", ALL_WAYS, 0, &on),
 	SCRIPT(answers_others, "RFC 9293 section 3.8.4", ALL_WAYS, 0),
 	SCRIPTS_END,
 };
