@@ -5,35 +5,9 @@
 #include "pcap/line.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 /** The shortest span of throughput, in ns. */
 #define TIMESEQ_SPAN_MIN 1000
-
-static void timeseq_halve(struct timeseq_points *p)
-{
-	for (size_t i = 0; i < p->n / 2; i++) {
-		p->x[i] = p->x[2 * i];
-		p->y[i] = p->y[2 * i];
-	}
-	p->n /= 2;
-	p->stride *= 2;
-}
-
-static void timeseq_add(struct timeseq_points *p, double x, double y)
-{
-	if (!p->x) {
-		p->x = malloc(TIMESEQ_POINTS * sizeof *p->x);
-		p->y = malloc(TIMESEQ_POINTS * sizeof *p->y);
-		p->stride = 1;
-	}
-	if (!p->x || !p->y || p->skip++ % p->stride != 0)
-		return;
-	if (p->n == TIMESEQ_POINTS)
-		timeseq_halve(p);
-	p->x[p->n] = x;
-	p->y[p->n++] = y;
-}
 
 static double timeseq_seconds(const struct timeseq *t, uint64_t time)
 {
@@ -91,8 +65,8 @@ void timeseq_segment(struct timeseq *t, const struct stream *s, const struct pac
 		t->end = f->time;
 	timeseq_reach(t, t->end);
 	if (peer->known && p->flags & PACKET_ACK)
-		timeseq_add(&peer->points[TIMESEQ_ACK], timeseq_seconds(t, f->time),
-			(double)timeseq_offset(peer, p->ack) / 1e6);
+		plot_points_add(&peer->points[TIMESEQ_ACK], TIMESEQ_POINTS,
+			timeseq_seconds(t, f->time), (double)timeseq_offset(peer, p->ack) / 1e6);
 	if (p->len == 0)
 		return;
 	if (!me->known) {
@@ -100,8 +74,8 @@ void timeseq_segment(struct timeseq *t, const struct stream *s, const struct pac
 		me->origin = p->seq;
 	}
 	from = timeseq_offset(me, p->seq);
-	timeseq_add(&me->points[from < (int64_t)me->high ? TIMESEQ_AGAIN : TIMESEQ_SENT],
-		timeseq_seconds(t, f->time), (double)(from + p->len) / 1e6);
+	plot_points_add(&me->points[from < (int64_t)me->high ? TIMESEQ_AGAIN : TIMESEQ_SENT],
+		TIMESEQ_POINTS, timeseq_seconds(t, f->time), (double)(from + p->len) / 1e6);
 	if (from + (int64_t)p->len > (int64_t)me->high) {
 		timeseq_count(t, me, f->time, (uint64_t)(from + (int64_t)p->len) - me->high);
 		me->high = (uint64_t)(from + (int64_t)p->len);
@@ -113,8 +87,8 @@ void timeseq_fpdu(struct timeseq *t, const struct stream *s, const struct stream
 	struct timeseq_side *me = &t->side[stream_side(s)];
 
 	if (me->known)
-		timeseq_add(&me->points[TIMESEQ_FPDU], timeseq_seconds(t, f->time),
-			(double)timeseq_offset(me, f->seq) / 1e6);
+		plot_points_add(&me->points[TIMESEQ_FPDU], TIMESEQ_POINTS,
+			timeseq_seconds(t, f->time), (double)timeseq_offset(me, f->seq) / 1e6);
 }
 
 /* The panel of one direction. */
@@ -204,9 +178,7 @@ int timeseq_write(const struct timeseq *t, const char *path)
 void timeseq_free(struct timeseq *t)
 {
 	for (unsigned d = 0; d < 2; d++)
-		for (unsigned i = 0; i < TIMESEQ_SERIES; i++) {
-			free(t->side[d].points[i].x);
-			free(t->side[d].points[i].y);
-		}
+		for (unsigned i = 0; i < TIMESEQ_SERIES; i++)
+			plot_points_free(&t->side[d].points[i]);
 	*t = (struct timeseq){0};
 }

@@ -7,6 +7,7 @@
 #ifndef PCAP_TIMESEQ_H
 #define PCAP_TIMESEQ_H
 
+#include "base/plot_points.h"
 #include "pcap/connection.h"
 
 #include <stdio.h>
@@ -16,12 +17,6 @@
 
 enum timeseq_series { TIMESEQ_SENT, TIMESEQ_AGAIN, TIMESEQ_ACK, TIMESEQ_FPDU, TIMESEQ_SERIES };
 
-struct timeseq_points {
-	double *x, *y;
-	size_t n;
-	unsigned stride, skip;
-};
-
 /** Spans of time of which the throughput is known. */
 #define TIMESEQ_SPANS 256
 
@@ -29,7 +24,7 @@ struct timeseq_side {
 	bool known;
 	uint32_t origin;
 	uint64_t high; /**< octets since origin */
-	struct timeseq_points points[TIMESEQ_SERIES];
+	struct plot_points points[TIMESEQ_SERIES];
 	uint64_t bytes[TIMESEQ_SPANS]; /**< of text in each span, sent for the first time */
 };
 

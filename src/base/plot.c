@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/plot.h"
 
+#include "base/html_page.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,18 +32,6 @@ static double plot_px(const struct frame *f, double x)
 static double plot_py(const struct frame *f, double y)
 {
 	return f->top + HEIGHT - (y - f->y_min) / (f->y_max - f->y_min) * HEIGHT;
-}
-
-static void plot_put_text(FILE *o, const char *t)
-{
-	for (; *t; t++) {
-		if (*t == '<')
-			fputs("&lt;", o);
-		else if (*t == '&')
-			fputs("&amp;", o);
-		else
-			fputc(*t, o);
-	}
 }
 
 static bool plot_in_x(const struct frame *f, double x)
@@ -98,7 +88,7 @@ static void plot_draw_axes(FILE *o, const struct frame *f, const char *label)
 		f->top, WIDTH, HEIGHT);
 	fprintf(o, "<text transform='translate(16 %d) rotate(-90)' text-anchor='middle'>",
 		f->top + HEIGHT / 2);
-	plot_put_text(o, label);
+	html_page_text(o, label);
 	fputs("</text>\n", o);
 }
 
@@ -173,7 +163,7 @@ static void plot_draw_legend(FILE *o, const struct frame *f, const struct plot_p
 			continue;
 		fprintf(o, "<text x='%d' y='%d' fill='%s' font-weight='bold'>", x, f->top + 14,
 			plot_palette[p->series[i].color % 8]);
-		plot_put_text(o, name);
+		html_page_text(o, name);
 		fputs("</text>\n", o);
 		while (name[len])
 			len++;
@@ -203,7 +193,7 @@ void plot_print(FILE *o, const char *title, const char *x_label, double x_min, d
 		"<rect width='100%%' height='100%%' fill='white'/>\n"
 		"<text x='%d' y='22' font-size='15'>",
 		LEFT + WIDTH + RIGHT, height, LEFT + WIDTH + RIGHT, height, LEFT);
-	plot_put_text(o, title);
+	html_page_text(o, title);
 	fputs("</text>\n", o);
 	for (unsigned i = 0; i < n_panels; i++) {
 		struct frame f = {.x_min = x_min,
@@ -213,7 +203,7 @@ void plot_print(FILE *o, const char *title, const char *x_label, double x_min, d
 		plot_draw_panel(o, &f, &panel[i]);
 	}
 	fprintf(o, "<text x='%d' y='%d' text-anchor='middle'>", LEFT + WIDTH / 2, height - 6);
-	plot_put_text(o, x_label);
+	html_page_text(o, x_label);
 	fputs("</text>\n</svg>\n", o);
 }
 
