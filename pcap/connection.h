@@ -105,6 +105,8 @@ enum connection_end {
 	CONNECTION_CAPTURE_END,
 };
 
+struct connection_shared;
+
 /** The upcalls. All but opened() and fpdu() may be NULL. */
 struct connection_ops {
 	/** MPA was seen, or the connection is followed for its port. */
@@ -141,6 +143,9 @@ struct connection_ops {
 	void (*closed)(void *user, struct connection *c, enum connection_end how, uint64_t frame);
 	/** Octets of memory that the user has for it. */
 	size_t (*memory)(const struct connection *c);
+	/** A datagram of the port mapper, which belongs to no connection. */
+	void (*mapper)(void *user, const struct connection_shared *shared, const struct packet *p,
+		const struct cap_frame *f);
 };
 
 /** Shared by the connections of a capture. */

@@ -267,6 +267,8 @@ void follow_frame(struct follow *w, const struct cap_frame *f)
 		follow_take_packet(w, &p, f);
 	else if (kind == PACKET_FRAGMENT)
 		follow_take_fragment(w, &p, f);
+	else if (kind == PACKET_MAPPER && w->ops->mapper)
+		w->ops->mapper(w->user, &w->shared, &p, f);
 }
 
 void follow_finish(struct follow *w)

@@ -2,6 +2,7 @@
 #include "pcap/packet.h"
 
 #include "base/bytes.h"
+#include "iwpm/message.h"
 
 /* LINKTYPE_ values, https://www.tcpdump.org/linktypes.html */
 enum {
@@ -168,13 +169,32 @@ static enum packet_kind packet_parse_ethernet(struct rest *r, struct packet *p)
 	return packet_parse_ethertype(r, type, p);
 }
 
+/* What is behind the header of UDP, and not what link layers have appended. */
+static enum packet_kind packet_parse_mapper(struct rest *r, struct packet *p)
+{
+	size_t len = load_be16(r->p + 4);
+
+	if (len < 8 || len > r->sent)
+		return PACKET_BAD;
+	packet_end_at(r, len);
+	packet_skip_bytes(r, 8);
+	p->text = r->p;
+	p->len = (uint32_t)r->sent;
+	p->captured = (uint32_t)r->here;
+	return PACKET_MAPPER;
+}
+
 /* RFC 7348: eight octets behind those of UDP. */
 static enum packet_kind packet_parse_udp(struct rest *r, struct packet *p)
 {
 	if (r->here < 8)
 		return PACKET_OTHER;
-	if (load_be16(r->p + 2) != PORT_VXLAN)
-		return packet_not_read(packet_unread_ports, load_be16(r->p + 2), p);
+	p->src.port = load_be16(r->p);
+	p->dst.port = load_be16(r->p + 2);
+	if (p->src.port == IWPM_PORT || p->dst.port == IWPM_PORT)
+		return packet_parse_mapper(r, p);
+	if (p->dst.port != PORT_VXLAN)
+		return packet_not_read(packet_unread_ports, p->dst.port, p);
 	if (!packet_skip_bytes(r, 16))
 		return packet_missing(r, 16);
 	return packet_parse_ethernet(r, p);
@@ -305,14 +325,14 @@ static enum packet_kind packet_parse_ipv4(struct rest *r, struct packet *p)
 	if (h[0] >> 4 != 4 || header < 20 || total < header || total > r->sent)
 		return PACKET_BAD;
 	field = load_be16(h + 6);
+	p->src.addr = ip_addr_from_v4(h + 12);
+	p->dst.addr = ip_addr_from_v4(h + 16);
 	if (h[9] != PROTOCOL_TCP) {
 		packet_end_at(r, total);
 		if ((field & 0x3fff) != 0 || !packet_skip_bytes(r, header))
 			return PACKET_OTHER;
 		return packet_parse_tunnel(r, h[9], p);
 	}
-	p->src.addr = ip_addr_from_v4(h + 12);
-	p->dst.addr = ip_addr_from_v4(h + 16);
 	packet_end_at(r, total);
 	if (!packet_skip_bytes(r, header))
 		return packet_missing(r, header);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file packet.h
- * Parses captured frames to TCP segments: link headers (Ethernet with any VLAN tags, Linux cooked,
- * loopback, raw IP), IPv4, IPv6 with extension headers. No state. Checksums are not checked,
- * because a capture on the sender has frames before the NIC fills them in.
+ * Parses captured frames to TCP segments, and datagrams of the port mapper: link headers (Ethernet
+ * with any VLAN tags, Linux cooked, loopback, raw IP), IPv4, IPv6 with extension headers. No state.
+ * Checksums are not checked, because a capture on the sender has frames before the NIC fills them
+ * in.
  */
 #ifndef PCAP_PACKET_H
 #define PCAP_PACKET_H
@@ -17,6 +18,7 @@ enum packet_kind {
 	PACKET_FRAGMENT, /**< of an IP packet that carries TCP */
 	PACKET_CUT,      /**< the snap length cut the headers off */
 	PACKET_BAD,      /**< invalid headers */
+	PACKET_MAPPER,   /**< UDP from or to the iWARP port mapper's port */
 	PACKET_KINDS
 };
 
@@ -44,7 +46,7 @@ struct packet {
 /**
  * Read a frame.
  * @param[out] p all fields with PACKET_TCP; with PACKET_FRAGMENT addresses, text and the fields of
- *               fragments.
+ *               fragments; with PACKET_MAPPER both ends and text.
  */
 enum packet_kind packet_parse(const struct cap_frame *f, struct packet *p);
 

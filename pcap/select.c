@@ -9,13 +9,13 @@ static bool select_has_id(const struct select *s, uint64_t id)
 	return s->num_ids == 0;
 }
 
-static bool select_has_net(const struct select *s, const struct connection *c)
+static bool select_has_net(const struct select *s, const struct ip_addr *a, const struct ip_addr *b)
 {
 	for (unsigned i = 0; i < s->num_nets; i++) {
 		const struct select_net *n = &s->nets[i];
 
-		if (ip_addr_in_prefix(&c->end[0].addr, &n->addr, n->prefix) ||
-			ip_addr_in_prefix(&c->end[1].addr, &n->addr, n->prefix))
+		if (ip_addr_in_prefix(a, &n->addr, n->prefix) ||
+			ip_addr_in_prefix(b, &n->addr, n->prefix))
 			return true;
 	}
 	return s->num_nets == 0;
@@ -42,7 +42,7 @@ static void select_on_opened(void *user, struct connection *c)
 	struct select *s = user;
 
 	c->ops = &select_none;
-	if (!select_has_id(s, c->id) || !select_has_net(s, c))
+	if (!select_has_id(s, c->id) || !select_has_net(s, &c->end[0].addr, &c->end[1].addr))
 		return;
 	s->connections++;
 	c->ops = s->ops;
@@ -50,9 +50,19 @@ static void select_on_opened(void *user, struct connection *c)
 	c->ops->opened(c->user, c);
 }
 
+static void select_on_mapper(void *user, const struct connection_shared *shared,
+	const struct packet *p, const struct cap_frame *f)
+{
+	struct select *s = user;
+
+	if (s->ops->mapper && s->num_ids == 0 && select_has_net(s, &p->src.addr, &p->dst.addr))
+		s->ops->mapper(s->user, shared, p, f);
+}
+
 const struct connection_ops select_ops = {
 	.opened = select_on_opened,
 	.fpdu = select_pass_over_fpdu,
+	.mapper = select_on_mapper,
 };
 
 /* ---- time ----------------------------------------------------------------------------------- */

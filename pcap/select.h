@@ -27,7 +27,10 @@ struct select {
 	uint64_t connections;             /**< that were selected */
 };
 
-/** For follow_init(), with a struct select: passes the selected connections on to its ops. */
+/**
+ * For follow_init(), with a struct select: passes the selected connections on to its ops, and what
+ * the port mappers of selected hosts say, unless connections are selected by number.
+ */
 extern const struct connection_ops select_ops;
 
 /** A time in ns: since 1970, or since the first frame of the capture. */

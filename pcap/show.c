@@ -2,6 +2,7 @@
 #include "pcap/show.h"
 
 #include "pcap/describe.h"
+#include "pcap/describe_mapper.h"
 
 static void show_begin(struct line *l, const struct stream *s, uint64_t frame, uint64_t time)
 {
@@ -175,6 +176,37 @@ static void show_on_segment(void *user, struct connection *c, struct stream *s,
 		show_remark(user, s, f->number, "RST", "");
 }
 
+static void show_on_mapper(void *user, const struct connection_shared *shared,
+	const struct packet *p, const struct cap_frame *f)
+{
+	struct show *w = user;
+	struct line l = {0}, to = {0};
+
+	if (!select_holds(&w->span, shared->origin, f->time))
+		return;
+	if (w->json) {
+		json_t *o;
+
+		line_add_endpoint(&l, &p->src);
+		line_add_endpoint(&to, &p->dst);
+		o = json_pack("{ss sI sI ss ss}", "event", "port_mapper", "frame",
+			(json_int_t)f->number, "time_ns", (json_int_t)f->time, "from", l.text, "to",
+			to.text);
+		describe_mapper_json(o, p);
+		show_end_json(w, o);
+		return;
+	}
+	line_add(&l, "%6llu ", (unsigned long long)f->number);
+	line_add_seconds(&l, f->time >= shared->origin ? f->time - shared->origin : 0);
+	line_add(&l, " ");
+	line_add_endpoint(&l, &p->src);
+	line_add(&l, " > ");
+	line_add_endpoint(&l, &p->dst);
+	line_add(&l, " ");
+	describe_mapper(&l, p);
+	show_end(w, &l);
+}
+
 const struct connection_ops show_ops = {
 	.opened = show_on_opened,
 	.start = show_on_start,
@@ -186,4 +218,5 @@ const struct connection_ops show_ops = {
 	.missing = show_on_missing,
 	.fin = show_on_fin,
 	.segment = show_on_segment,
+	.mapper = show_on_mapper,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file show.h A line for each start-up frame and FPDU of a capture. */
+/** @file show.h A line for each start-up frame, FPDU and port mapper message of a capture. */
 #ifndef PCAP_SHOW_H
 #define PCAP_SHOW_H
 
