@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { OPTION_TCP_ONLY = 256 };
 
@@ -119,6 +120,12 @@ static void cmd_doctor_open_and_examine(struct doctor *d, struct config *c)
 	if (c->log > LOG_LEVEL_ERROR && c->log_file[0] == '\0')
 		c->log = LOG_LEVEL_ERROR;
 	rc = net_open(c, &d->net, &e);
+	if (rc != 0 && strncmp(e.text, "tls", 3) == 0) {
+		doctor_wrong(d, "%s", e.text);
+		doctor_advise(
+			d, "mend the file, or name another: uiwarp.conf(5) says what is in it");
+		return;
+	}
 	if (rc != 0) {
 		doctor_wrong(d, "the port does not open: %s", e.text);
 		doctor_explain_port(d);
@@ -160,6 +167,7 @@ int cmd_doctor(int argc, char **argv)
 		doctor_good(&d, "the configuration can be read: port %s", c.port);
 		if (!config_is_kernel(&c))
 			doctor_look_at_system(&d);
+		doctor_look_at_certificate(&d);
 		cmd_doctor_open_and_examine(&d, &c);
 	}
 	if (d.wrong == 0)

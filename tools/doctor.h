@@ -70,6 +70,18 @@ void doctor_look_at_neighbours(struct doctor *d);
  */
 bool doctor_look_at_path(struct doctor *d);
 
+/* ---- doctor_tls.c ------------------------------------------------------------------------ */
+
+/** Check our certificate, if connections are to be encrypted. */
+void doctor_look_at_certificate(struct doctor *d);
+
+/**
+ * Explain a connection to @p peer, by its address, that ended with @p error before MPA was there.
+ * @param connected TLS was there, as far as our side goes.
+ * @return false: TLS had no part in it.
+ */
+bool doctor_explain_tls(struct doctor *d, int error, bool connected, const char *peer);
+
 /* ---- doctor_peer.c ----------------------------------------------------------------------- */
 
 /** Check TCP and MPA to the peer's port. */

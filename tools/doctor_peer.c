@@ -139,7 +139,11 @@ static void doctor_peer_end(struct doctor *d, struct attempt *a)
 static void doctor_peer_explain_no_connection(
 	struct doctor *d, const struct attempt *a, const char *peer)
 {
-	switch (a->over ? a->error : -ETIMEDOUT) {
+	int error = a->over ? a->error : -ETIMEDOUT;
+
+	if (doctor_explain_tls(d, error, false, peer))
+		return;
+	switch (error) {
 	case -ECONNREFUSED:
 		doctor_wrong(d, "%s refuses connections to port %u: nobody listens there", peer,
 			d->port);
@@ -203,9 +207,13 @@ static void doctor_peer_explain_no_mpa(struct doctor *d, const struct attempt *a
 	if (a->over) {
 		doctor_wrong(d, "port %u of %s takes a connection, but ends it when it hears MPA%s",
 			d->port, peer, a->eof ? "" : ", by a reset");
-		doctor_advise(d,
-			"it is probably no RDMA program: see what listens there, with \"ss -tlnp\" "
-			"on the peer, and use another port");
+		doctor_advise(
+			d, net_tls(d->net)
+				   ? "it is probably no RDMA program: see what listens there, "
+				     "with \"ss -tlnp\" on the peer, and use another port"
+				   : "either it wants TLS (see \"tls\" of the peer), or it is no "
+				     "RDMA program: see what listens there, with \"ss -tlnp\" "
+				     "on the peer, and use another port");
 		return;
 	}
 	doctor_wrong(d, "port %u of %s takes a connection, but does not answer MPA within %u s",
@@ -249,11 +257,14 @@ static bool doctor_peer_look_by_revision_1(struct doctor *d, const char *peer)
 /** What came of it, once it is told whether there is a connection at all. */
 static void doctor_peer_look_at_mpa(struct doctor *d, const struct attempt *a, const char *peer)
 {
-	doctor_good(d, "a TCP connection to port %u of %s comes about", d->port, peer);
+	doctor_good(d, "a TCP connection to port %u of %s comes about%s", d->port, peer,
+		net_tls(d->net) ? ", and TLS on it" : "");
 	if (d->only_tcp)
 		return;
 	if (a->replied)
 		doctor_peer_explain_reply(d, a, peer);
+	else if (a->over && doctor_explain_tls(d, a->error, true, peer))
+		return;
 	else if (!a->over || a->reason[0] != '\0' || d->config->mpa.revision == 1 ||
 		 !doctor_peer_look_by_revision_1(d, peer))
 		doctor_peer_explain_no_mpa(d, a, peer);

@@ -355,6 +355,11 @@ struct tcp_stack *net_tcp(struct net *n)
 	return n->tcp;
 }
 
+struct tls_stack *net_tls(struct net *n)
+{
+	return n->tls;
+}
+
 struct llp_stack *net_llp(struct net *n)
 {
 	return n->tls ? tls_llp_stack(n->tls) : n->ops->llp(n);

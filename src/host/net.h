@@ -93,6 +93,9 @@ struct telemetry *net_telemetry(struct net *n);
 struct ip_stack *net_ip(struct net *n);
 struct tcp_stack *net_tcp(struct net *n);
 
+/** NULL: in the clear. */
+struct tls_stack *net_tls(struct net *n);
+
 /** What an RNIC stands on: TCP, ours or the kernel's, or TLS on it. */
 struct llp_stack *net_llp(struct net *n);
 

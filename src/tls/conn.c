@@ -55,6 +55,7 @@ static void tls_conn_log(struct tls_conn *c, uint64_t count, const char *reason)
 	struct ip_endpoint local, remote;
 	char text[IP_ADDR_STRLEN];
 
+	snprintf(c->stack->reason, sizeof c->stack->reason, "%s", reason);
 	llp_endpoints(c->below, &local, &remote);
 	log_printf(c->stack->log, log_level_of_count(count), "tls: %s port %u: %s",
 		ip_addr_format(&remote.addr, text), remote.port, reason);

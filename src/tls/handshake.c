@@ -155,7 +155,10 @@ static void tls_handshake_begin_record(struct tls_handshake *h)
 {
 	uint32_t body = tls_handshake_body_len(h);
 
-	if (body > TLS_CIPHERTEXT_MAX) {
+	if (h->header[0] < TLS_CHANGE_CIPHER_SPEC || h->header[0] > TLS_APPLICATION_DATA) {
+		tls_handshake_refuse(
+			h, TLS_ALERT_UNEXPECTED_MESSAGE, "the peer does not speak TLS");
+	} else if (body > TLS_CIPHERTEXT_MAX) {
 		tls_handshake_show(h, h->header, TLS_HEADER_LEN); /* its to complain about */
 	} else if (h->verifier.has_certificates && body > TLS_LAST_RECORDS_MAX) {
 		tls_handshake_fail(h, "a record behind the peer's certificates is too long");

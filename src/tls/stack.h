@@ -17,6 +17,9 @@ struct tls_listener;
 #define TLS_SCRATCH_FULL 16384
 #define TLS_SCRATCH_LEN  (TLS_SCRATCH_FULL + TLS_CIPHERTEXT_MAX)
 
+/** Words of a reason, at most. */
+#define TLS_REASON_MAX 320
+
 struct tls_stack {
 	struct llp_stack llp; /**< towards users */
 	struct llp_stack *below;
@@ -29,6 +32,7 @@ struct tls_stack {
 	struct tls_secret_pool secrets;  /**< struct tls_secrets */
 	struct tls_secret_pool gcm_keys; /**< struct tls_gcm_key */
 	struct tls_stats stats;
+	char reason[TLS_REASON_MAX]; /**< why the last connection that failed did so */
 	LIST_HEAD(, tls_conn) conns;
 	LIST_HEAD(, tls_listener) listeners;
 	bool scratch_used;

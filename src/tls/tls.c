@@ -3,6 +3,7 @@
 #include "tls/tls.h"
 
 #if TLS_OPENSSL
+#include "tls/certificate.h"
 #include "tls/stack.h"
 #else
 #include <errno.h>
@@ -15,14 +16,31 @@ bool tls_is_available(void)
 	return TLS_OPENSSL;
 }
 
+#if !TLS_OPENSSL
+static int tls_refuse(struct tls_error *e)
+{
+	snprintf(e->text, sizeof e->text, "tls: this uiwarp was built without OpenSSL");
+	return -ENOTSUP;
+}
+#endif
+
+int tls_certificate_read(const char *path, const struct ip_addr *addr, struct tls_certificate *out,
+	struct tls_error *e)
+{
+#if TLS_OPENSSL
+	return tls_certificate_load(path, addr, out, e);
+#else
+	return tls_refuse(e);
+#endif
+}
+
 int tls_stack_create(
 	const struct tls_stack_config *cfg, struct tls_stack **out, struct tls_error *e)
 {
 #if TLS_OPENSSL
 	return tls_stack_new(cfg, out, e);
 #else
-	snprintf(e->text, sizeof e->text, "tls: this uiwarp was built without OpenSSL");
-	return -ENOTSUP;
+	return tls_refuse(e);
 #endif
 }
 
@@ -46,6 +64,15 @@ const struct tls_stats *tls_stack_stats(const struct tls_stack *s)
 {
 #if TLS_OPENSSL
 	return &s->stats;
+#else
+	abort();
+#endif
+}
+
+const char *tls_stack_reason(const struct tls_stack *s)
+{
+#if TLS_OPENSSL
+	return s->reason;
 #else
 	abort();
 #endif

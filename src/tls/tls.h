@@ -93,6 +93,24 @@ void tls_stack_destroy(struct tls_stack *s);
 /** What the user connects and listens with. */
 struct llp_stack *tls_llp_stack(struct tls_stack *s);
 
+/** Why the last connection that failed did so, in words. Empty: none has. */
+const char *tls_stack_reason(const struct tls_stack *s);
+
+/** What a certificate says of itself. */
+struct tls_certificate {
+	int64_t seconds_until; /**< it is valid; not positive: it is by now */
+	int64_t seconds_left;  /**< negative: it has expired */
+	bool has_addr;         /**< it names the address that was asked for */
+};
+
+/**
+ * Read the first certificate of a file in PEM.
+ * @param addr NULL: none is asked for.
+ * @return 0, or a negative errno with a sentence in @p e; -ENOTSUP: built without OpenSSL.
+ */
+int tls_certificate_read(const char *path, const struct ip_addr *addr, struct tls_certificate *out,
+	struct tls_error *e);
+
 /** Counters since the start. */
 struct tls_stats {
 	uint64_t handshakes;        /**< that succeeded */

@@ -74,6 +74,34 @@ run_case clear_refused refused_clear
 as "--set tls=required --set tls_psk=$pki/psk" "--set tls=required --set tls_psk=$pki/other_psk"
 run_case other_psk refused 'handshake failed' 'handshake failed'
 
+# What uiwarp doctor says on the client's side, and how many faults it finds.
+doctored() { # COUNT REGEX...
+	local count=$1 regex status=0
+	shift
+	start server rping -s -P -a "$server_v4" -p 7174
+	wait_listening "$started" || return 1
+	transport_settings client
+	transport_in client timeout -k 3 "$limit" "$uiwarp" doctor "${settings[@]}" "${client_extra[@]}" \
+		"$server_v4" 7174 >"$(log_of client)" 2>"$(errors_of client)" || status=$?
+	((status == (count > 0))) || { say "exit status $status"; return 1; }
+	(($(lines_of client '^WRONG') == count)) || { say "not $count findings"; return 1; }
+	(($(lines_of client '^  do:') >= count)) || { say "a finding without advice"; return 1; }
+	for regex; do
+		has_lines client "$regex" 1 || { say "no sentence like '$regex'"; return 1; }
+	done
+}
+as "$server_is" "$client_is"
+run_case doctor doctored 0 '^note .*tls_certificate expires in (1 day|2 days);' \
+	'^good .*, and TLS on it' '^good .*speaks MPA'
+as "$(has required ours other)" "$client_is"
+run_case doctor-wrong_name doctored 1 '^WRONG .*there is no TLS with' '^WRONG .*certificate: hostname mismatch' '^  do: .*tls_peer_name'
+as "$server_is" "$(has required ours stranger)"
+run_case doctor-unknown_ca doctored 1 '^WRONG .*does not believe us|^WRONG .*the alert .unknown CA' '^  do: .*tls_ca'
+as "" "$client_is"
+run_case doctor-no_tls doctored 1 '^WRONG .*hears TLS: it speaks none' '^  do: .*tls = off'
+as "$server_is" ""
+run_case doctor-wants_tls doctored 1 '^WRONG .*ends it when it hears MPA' '^  do: .*it wants TLS'
+
 # What cannot work is said at the start.
 complains() { # SENTENCE SETTING...
 	local sentence=$1
@@ -85,6 +113,8 @@ complains() { # SENTENCE SETTING...
 chmod 644 "$pki/stranger.key"
 read -ra readable <<<"$(has required ours stranger)"
 run_case readable_key complains 'tls_key .*others may read' "${readable[@]}"
+as "$server_is" "$(has required ours stranger)"
+run_case doctor-readable_key doctored 1 '^WRONG .*others may read' '^  do: .*the file'
 run_case no_ca complains '"tls_ca" is missing' --set tls=on --set "tls_certificate=$pki/client.pem" \
 	--set "tls_key=$pki/client.key"
 run_case both complains 'expected one of them' --set tls=on --set "tls_psk=$pki/psk" --set "tls_ca=$pki/ours.pem"

@@ -196,6 +196,13 @@ static void a_record_that_is_too_long_is_refused_at_its_header(void **state)
 	expect_refusal(header, sizeof header, TLS_ALERT_RECORD_OVERFLOW, "");
 }
 
+static void what_is_no_tls_is_refused_at_once(void **state)
+{
+	static const uint8_t text[] = "SSH-2.0-";
+
+	expect_refusal(text, sizeof text - 1, TLS_ALERT_UNEXPECTED_MESSAGE, "does not speak TLS");
+}
+
 static void a_client_refuses_the_same(void **state)
 {
 	static uint8_t record[TLS_HEADER_LEN + TLS_CONTENT_MAX];
@@ -230,6 +237,7 @@ int main(void)
 		TEST(what_follows_is_not_taken),
 		TEST(a_hello_that_says_too_much_is_refused),
 		TEST(a_record_that_is_too_long_is_refused_at_its_header),
+		TEST(what_is_no_tls_is_refused_at_once),
 		TEST(a_client_refuses_the_same),
 		TEST(a_failure_says_why),
 	};

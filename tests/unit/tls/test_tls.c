@@ -40,12 +40,24 @@ static void a_stack_is_made_if_there_is_openssl(void **state)
 		assert_non_null(tls_llp_stack(s));
 		assert_non_null(tls_llp_stack(s)->ops->connect);
 		assert_memory_equal(tls_stack_stats(s), &none, sizeof none);
+		assert_string_equal(tls_stack_reason(s), "");
 		tls_stack_destroy(s);
 	} else {
 		assert_int_equal(rc, -ENOTSUP);
 		assert_null(s);
 		assert_non_null(strstr(e.text, "built without OpenSSL"));
 	}
+}
+
+static void a_certificate_that_is_not_there_is_told_of(void **state)
+{
+	struct tls_certificate c;
+	struct tls_error e = {""};
+	int rc = tls_certificate_read("/tmp/absent/file", NULL, &c, &e);
+
+	assert_int_equal(rc, tls_is_available() ? -ENOENT : -ENOTSUP);
+	assert_non_null(
+		strstr(e.text, tls_is_available() ? "/tmp/absent/file" : "without OpenSSL"));
 }
 
 static void it_is_there_if_it_was_built_so(void **state)
@@ -57,6 +69,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stack_is_made_if_there_is_openssl),
+		cmocka_unit_test(a_certificate_that_is_not_there_is_told_of),
 		cmocka_unit_test(it_is_there_if_it_was_built_so),
 	};
 
