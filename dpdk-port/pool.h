@@ -4,6 +4,7 @@
 #define DPDK_PORT_POOL_H
 
 #include <rte_mbuf.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define POOL_DEFAULT_MIB 64
@@ -18,9 +19,13 @@
  * Create a pool of buffers for frames of @p frame octets, in about @p mib MiB. Its shared part is a
  * stack. A ring would use all buffers in turn, so none would stay in the CPU's cache.
  * @param frame at most POOL_FRAME_MAX. @param socket NUMA node or SOCKET_ID_ANY.
+ * @param private nobody but this process touches the buffers, no device and no other process: where
+ *        the EAL has no hugepages, they lie in memory of our own, which the kernel may put into
+ *        transparent ones. The EAL's would be a file in memory, of small pages.
  * @return NULL with rte_errno set.
  */
-struct rte_mempool *pool_create(const char *name, uint32_t frame, uint32_t mib, int socket);
+struct rte_mempool *pool_create(
+	const char *name, uint32_t frame, uint32_t mib, int socket, bool private);
 
 /** Bytes of the largest frame with @p mtu: Ethernet header, two tags and CRC included. */
 static inline uint32_t pool_frame_size(uint16_t mtu)

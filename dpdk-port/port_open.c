@@ -295,6 +295,20 @@ static int port_on_removal(uint16_t id, enum rte_eth_event_type type, void *arg,
 	return 0;
 }
 
+/** Drivers that copy each frame in this process. A memif without copies shows its peer the EAL's.
+ */
+static bool port_copies(const struct opening *o)
+{
+	static const char *const drivers[] = {"net_af_packet", "net_null", "net_tap"};
+
+	if (port_is_memif(o->p))
+		return !strstr(o->cfg->device, "zero-copy=yes");
+	for (size_t i = 0; i < RTE_DIM(drivers); i++)
+		if (port_driver_is(o->p, drivers[i]))
+			return true;
+	return false;
+}
+
 static int port_setup_queues(struct opening *o)
 {
 	struct port *p = o->p;
@@ -303,7 +317,7 @@ static int port_setup_queues(struct opening *o)
 	int socket = rte_eth_dev_socket_id(p->id), r;
 
 	snprintf(name, sizeof name, "uiwarp-%u", p->id);
-	p->pool = pool_create(name, o->frame, o->cfg->memory_mib, socket);
+	p->pool = pool_create(name, o->frame, o->cfg->memory_mib, socket, port_copies(o));
 	if (!p->pool)
 		return port_fail(o, -rte_errno, "no %s for its packet buffers",
 			eal_is_software(o->cfg->device) ? "memory" : "hugepages");

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/conn_pool.h"
 
+#include "base/huge_pages.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#define CACHE_LINE          64
-#define CONN_POOL_HUGE_PAGE (2u << 20)
-#define FIRST_PIECE         (16u << 10)
+#define CACHE_LINE  64
+#define FIRST_PIECE (16u << 10)
 /** Rings kept for the next connection that needs one: a small one for each of 100,000, say. */
 #define RING_BYTES_MAX (16u << 20)
 
@@ -38,36 +39,18 @@ static size_t tcp_conn_pool_rounded(size_t size)
 	return (size + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
 }
 
-/** A huge page's worth, where one can be, and not more than that. */
-static void *tcp_conn_pool_map_huge(void)
-{
-	char *p = mmap(NULL, 2 * CONN_POOL_HUGE_PAGE, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	size_t before;
-
-	if (p == MAP_FAILED)
-		return NULL;
-	before = -(uintptr_t)p & (CONN_POOL_HUGE_PAGE - 1);
-	if (before)
-		munmap(p, before);
-	munmap(p + before + CONN_POOL_HUGE_PAGE, CONN_POOL_HUGE_PAGE - before);
-	madvise(p + before, CONN_POOL_HUGE_PAGE,
-		MADV_HUGEPAGE); /* without, it is slower, no more */
-	return p + before;
-}
-
 static bool tcp_conn_pool_more(struct tcp_conn_pool *s, size_t size)
 {
 	size_t len = s->next_piece ? s->next_piece : FIRST_PIECE;
-	struct piece *p = len < CONN_POOL_HUGE_PAGE ? aligned_alloc(CACHE_LINE, len)
-						    : tcp_conn_pool_map_huge();
+	struct piece *p =
+		len < HUGE_PAGE ? aligned_alloc(CACHE_LINE, len) : huge_pages_map(HUGE_PAGE);
 	char *at = (char *)p + CACHE_LINE;
 
 	if (!p)
 		return false;
 	*p = (struct piece){s->pieces, len};
 	s->pieces = p;
-	s->next_piece = len < CONN_POOL_HUGE_PAGE ? 2 * len : len;
+	s->next_piece = len < HUGE_PAGE ? 2 * len : len;
 	for (size = tcp_conn_pool_rounded(size); (size_t)((char *)p + len - at) >= size; at += size)
 		tcp_conn_pool_put(s, at);
 	return true;
@@ -143,10 +126,10 @@ void tcp_conn_pool_fini(struct tcp_conn_pool *s)
 	}
 	for (struct piece *p = s->pieces, *next; p; p = next) {
 		next = p->next;
-		if (p->len < CONN_POOL_HUGE_PAGE)
+		if (p->len < HUGE_PAGE)
 			free(p);
 		else
-			munmap(p, CONN_POOL_HUGE_PAGE);
+			munmap(p, HUGE_PAGE);
 	}
 	*s = (struct tcp_conn_pool){0};
 }

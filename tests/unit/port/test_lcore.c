@@ -29,7 +29,7 @@ static void *borrow(void *arg)
 
 static void all_holders_share_one_cache(void **state)
 {
-	struct rte_mempool *pool = pool_create("lcore", 1500, 8, SOCKET_ID_ANY);
+	struct rte_mempool *pool = pool_create("lcore", 1500, 8, SOCKET_ID_ANY, false);
 	unsigned had = rte_lcore_id(), id = lcore_reserve();
 	struct borrower b = {.id = id, .pool = pool};
 	struct rte_mbuf *m;
