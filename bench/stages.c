@@ -292,11 +292,11 @@ static void measure_sends(struct end *a, struct end *b, size_t n, double ns)
 	}
 }
 
-/** @p n Writes of @p len bytes, in lists. @return cycles of both ends. */
+/** @p n Writes of @p len bytes, in lists. @return ns of CPU time, for both ends. */
 static uint64_t stream(struct end *a, struct end *b, unsigned n, uint32_t len, unsigned list)
 {
 	unsigned posted = 0, done = 0, depth = len > 4096 ? 4 : DEPTH;
-	uint64_t begin = rte_rdtsc();
+	uint64_t begin = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	while (done < n) {
 		for (; posted < n && posted - done + list <= depth; posted += list)
@@ -305,21 +305,21 @@ static uint64_t stream(struct end *a, struct end *b, unsigned n, uint32_t len, u
 			got = reap(a, LIST);
 		drive(b);
 	}
-	return rte_rdtsc() - begin;
+	return sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 }
 
 /** The median cost of one of @p n, in ns; @p packets: of a packet instead. */
-static double measure_stream(struct end *a, struct end *b, unsigned n, uint32_t len, unsigned list,
-	bool packets, double ns)
+static double measure_stream(
+	struct end *a, struct end *b, unsigned n, uint32_t len, unsigned list, bool packets)
 {
 	double v[TURNS];
 
 	stream(a, b, n, len, list);
 	for (unsigned i = 0; i < TURNS; i++) {
 		uint64_t frames = a->frames;
-		uint64_t cycles = stream(a, b, n, len, list);
+		uint64_t ns = stream(a, b, n, len, list);
 
-		v[i] = (double)cycles * ns / (double)(packets ? a->frames - frames : n);
+		v[i] = (double)ns / (double)(packets ? a->frames - frames : n);
 	}
 	return sample_median(v, TURNS);
 }
@@ -353,8 +353,8 @@ int main(int argc, char **argv)
 	rmdir(directory);
 	ns = 1e9 / (double)rte_get_tsc_hz();
 	measure_sends(&a, &b, n, ns);
-	printf("\"write_8\": %.1f, ", measure_stream(&a, &b, WRITES_8, 8, 1, false, ns));
-	printf("\"lists_8\": %.1f, ", measure_stream(&a, &b, WRITES_8, 8, LIST, false, ns));
-	printf("\"packet\": %.1f}\n", measure_stream(&a, &b, WRITES_M, SIZE, 1, true, ns));
+	printf("\"write_8\": %.1f, ", measure_stream(&a, &b, WRITES_8, 8, 1, false));
+	printf("\"lists_8\": %.1f, ", measure_stream(&a, &b, WRITES_8, 8, LIST, false));
+	printf("\"packet\": %.1f}\n", measure_stream(&a, &b, WRITES_M, SIZE, 1, true));
 	return 0;
 }
