@@ -183,7 +183,8 @@ struct model {
 	char wrong[256]; /**< empty: nothing */
 	struct model_host host[MODEL_HOSTS];
 	LIST_HEAD(, model_key) keys;
-	bool waits; /**< a message may come before its receive */
+	bool waits;     /**< a message may come before its receive */
+	bool faultless; /**< the network and the hosts do nothing bad */
 	uint64_t good, failed, received, resolved;
 };
 

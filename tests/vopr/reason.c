@@ -43,18 +43,28 @@ bool reason_is_spoiled(const struct model_qp *qp)
 	return model_rq_is_spoiled(qp->rq) || (qp->peer && model_rq_is_spoiled(qp->peer->rq));
 }
 
+/**
+ * Nobody need take the other's terms, or be reached. Where nothing bad happens, only the peer of a
+ * pair without rdma_cm may be another, or not be there; the CM tells of one that rejects.
+ */
+static bool reason_is_unsettled(const struct model_qp *qp)
+{
+	return !qp->made && (qp->paired || !qp->m->faultless);
+}
+
 bool reason_may_end(const struct model_qp *qp)
 {
-	return reason_all(qp) || !qp->made || qp->dead || (qp->peer && qp->peer->dead) ||
-	       reason_is_spoiled(qp);
+	return reason_all(qp) || reason_is_unsettled(qp) || qp->dead ||
+	       (qp->peer && qp->peer->dead) || reason_is_spoiled(qp);
 }
 
 bool reason_peer_may_leave(const struct model_qp *qp)
 {
 	unsigned peers = qp->peer ? qp->peer->why : qp->left_why;
 
-	return !qp->made || !qp->peer || qp->peer->dead || qp->why & MODEL_BY_NETWORK ||
-	       peers & ~(MODEL_BY_REFUSAL | MODEL_BY_RECEIVE) || model_rq_is_spoiled(qp->peer->rq);
+	return reason_is_unsettled(qp) || !qp->peer || qp->peer->dead ||
+	       qp->why & MODEL_BY_NETWORK || peers & ~(MODEL_BY_REFUSAL | MODEL_BY_RECEIVE) ||
+	       model_rq_is_spoiled(qp->peer->rq);
 }
 
 bool reason_is_only_one(const struct model_qp *qp)
@@ -101,8 +111,8 @@ static bool event_is_true(const struct model_qp *qp, enum model_event e)
 	/* Our memory or our CQ; the peer did not like what we asked for, or had no place for its
 	 * answer; a CRC was wrong; nobody need take the other's terms. */
 	case MODEL_EVENT_FATAL:
-		return own & ~MODEL_BY_PROGRAM || peers & MODEL_BY_OWN_SINK || !qp->made ||
-		       model_rq_is_spoiled(qp->rq);
+		return own & ~MODEL_BY_PROGRAM || peers & MODEL_BY_OWN_SINK ||
+		       reason_is_unsettled(qp) || model_rq_is_spoiled(qp->rq);
 	case MODEL_EVENT_ACCESS: /* the peer asked for what it may not, or answered into nothing */
 		return peers & MODEL_BY_REFUSAL || own & MODEL_BY_OWN_SINK;
 	case MODEL_EVENT_REQUEST: /* its message had no receive, or one too short */

@@ -148,6 +148,7 @@ void world_create(struct world *w, const struct program *p, const struct world_o
 		memory[i] = w->memory + (size_t)i * MODEL_ARENA;
 	model_init(&w->m, memory);
 	w->m.waits = p->profile.waits && p->profile.in_order;
+	w->m.faultless = p->profile.faults == 0;
 	for (unsigned i = 0; i < w->n; i++)
 		host_begin(w, i);
 	world_network_create(w, o->pcap);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** Connections: made, refused, ended, and that what is told of them is told once. */
 #include "base/bytes.h"
+#include "vopr/reason.h"
 #include "vopr/world.h"
 
 #include <errno.h>
@@ -56,6 +57,10 @@ static void end_event(const struct rnic_ep_event *ev)
 			w->program->profile.faults == 0)
 			model_fail(&w->m, "host %u: CM event %u, but it was rejected", e->h->index,
 				ev->type);
+		if (!e->established && !e->refused && !e->closing && !e->over &&
+			w->program->profile.faults == 0 && q && !reason_all(&q->model))
+			model_fail(&w->m, "host %u: CM event %u, status %d, for no reason",
+				e->h->index, ev->type, ev->status);
 		if (e->established != (ev->type == RNIC_EP_DISCONNECTED))
 			model_fail(&w->m, "host %u: CM event %u, %sestablished", e->h->index,
 				ev->type, e->established ? "" : "not ");
