@@ -74,6 +74,26 @@ run_case clear_refused refused_clear
 as "--set tls=required --set tls_psk=$pki/psk" "--set tls=required --set tls_psk=$pki/other_psk"
 run_case other_psk refused 'handshake failed' 'handshake failed'
 
+# Handshakes that are not gone on with: who is believed gets through beside them, and they end.
+half_done() {
+	local crowd
+	start server rping -s -P -a "$server_v4" -p 7174
+	wait_listening "$started" || return 1
+	transport_in client timeout -k 3 "$limit" "$root/tests/apps/tls_strangers.py" "$server_v4" 7174 200 \
+		>"$(log_of crowd)" 2>"$(errors_of crowd)" </dev/null &
+	crowd=$!
+	jobs+=("$crowd")
+	wait_for "$patience" has_line "$(log_of crowd)" waiting || { say "the crowd does not come"; return 1; }
+	start client rping -c -a "$server_v4" -p 7174 -v -V -C 10
+	finish client "$started" || return 1
+	wait "$crowd" || { say "the server does not end them"; return 1; }
+	is_alive "$(program_pid server)" || { say "the server is gone"; return 1; }
+}
+if [[ $transport == kernel ]]; then
+	as "$server_is --set startup_timeout=3000" "$client_is"
+	run_case half_done half_done
+fi
+
 # What uiwarp doctor says on the client's side, and how many faults it finds.
 doctored() { # COUNT REGEX...
 	local count=$1 regex status=0
