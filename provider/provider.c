@@ -353,6 +353,10 @@ static const struct provider provider_table = {
 	.query_qp_data_in_order = qp_data_in_order,
 	.destroy_qp = qp_destroy,
 	.qp_to_qp_ex = qp_to_ex,
+	.create_ah = ah_create,
+	.create_ah_from_wc = ah_create_from_wc,
+	.init_ah_from_wc = ah_init_from_wc,
+	.destroy_ah = ah_destroy,
 };
 
 __attribute__((visibility("default"))) const struct provider *uiwarp_provider(uint32_t version)

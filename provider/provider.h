@@ -19,7 +19,7 @@
 #include <sys/types.h>
 
 /** Both libraries must have the same version of the table. */
-#define PROVIDER_VERSION 8
+#define PROVIDER_VERSION 9
 
 #define PROVIDER_MAX_ADDRESSES 16
 
@@ -132,6 +132,13 @@ struct provider {
 	int (*query_qp_data_in_order)(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);
 	int (*destroy_qp)(struct ibv_qp *qp);
 	struct ibv_qp_ex *(*qp_to_qp_ex)(struct ibv_qp *qp);
+
+	struct ibv_ah *(*create_ah)(struct ibv_pd *pd, struct ibv_ah_attr *attr);
+	struct ibv_ah *(*create_ah_from_wc)(
+		struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh, uint8_t port_num);
+	int (*init_ah_from_wc)(struct ibv_context *context, uint8_t port_num, struct ibv_wc *wc,
+		struct ibv_grh *grh, struct ibv_ah_attr *attr);
+	int (*destroy_ah)(struct ibv_ah *ah);
 };
 
 /** The one symbol that libuiwarp.so exports. @return NULL for another version. */

@@ -311,17 +311,20 @@ FORWARD(int, 0, query_qp_data_in_order, qp->context,
 FORWARD_END(destroy_qp, qp->context, (struct ibv_qp * qp), (qp))
 FORWARD_POINTER(ibv_qp_ex, qp_to_qp_ex, qp->context, (struct ibv_qp * qp), (qp))
 
-/* ---- what iWARP has not ---------------------------------------------------------------------- */
+/* ---- address handles ------------------------------------------------------------------------- */
 
-REFUSE(struct ibv_ah *, NULL, create_ah, pd->context,
-	(struct ibv_pd * pd, struct ibv_ah_attr *attr), (pd, attr))
-REFUSE(struct ibv_ah *, NULL, create_ah_from_wc, pd->context,
+FORWARD_POINTER(
+	ibv_ah, create_ah, pd->context, (struct ibv_pd * pd, struct ibv_ah_attr *attr), (pd, attr))
+FORWARD_POINTER(ibv_ah, create_ah_from_wc, pd->context,
 	(struct ibv_pd * pd, struct ibv_wc *wc, struct ibv_grh *grh, uint8_t port_num),
 	(pd, wc, grh, port_num))
-REFUSE(int, -1, init_ah_from_wc, context,
+FORWARD_MINUS(init_ah_from_wc, context,
 	(struct ibv_context * context, uint8_t port_num, struct ibv_wc *wc, struct ibv_grh *grh,
 		struct ibv_ah_attr *attr),
 	(context, port_num, wc, grh, attr))
+FORWARD_END(destroy_ah, ah->context, (struct ibv_ah * ah), (ah))
+
+/* ---- what iWARP has not ---------------------------------------------------------------------- */
 REFUSE(int, errno, resolve_eth_l2_from_gid, context,
 	(struct ibv_context * context, struct ibv_ah_attr *attr, uint8_t mac[6], uint16_t *vid),
 	(context, attr, mac, vid))

@@ -54,6 +54,7 @@ struct device {
 	_Atomic bool orphan;  /**< a child after fork(): all verbs fail with ENODEV */
 	pthread_mutex_t lock; /**< contexts */
 	LIST_HEAD(, context) contexts;
+	_Atomic uint32_t ahs; /**< address handles, at most AH_MAX */
 };
 
 /** Counts the items of a queue in a pollable descriptor: one token for each. */
@@ -136,6 +137,15 @@ struct mw {
 	struct rnic_mw *rnic;
 };
 
+/** Address handles of a device. */
+#define AH_MAX 65536
+
+struct ah {
+	struct ibv_ah ibv;
+	struct object object;
+	struct rnic_ud_to to; /**< but for the Q_Key, which requests have */
+};
+
 struct cq;
 
 struct channel {
@@ -174,6 +184,7 @@ struct qp {
 	struct rnic_qp *rnic;
 	struct device *device;
 	uint32_t max_send_sge, max_recv_sge, max_inline;
+	bool ud; /**< IBV_QPT_UD */
 	struct object object;
 	bool extended; /**< created with send_ops_flags */
 	uint32_t async_reported;
@@ -439,6 +450,26 @@ int qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);
 int qp_destroy(struct ibv_qp *qp);
 struct ibv_qp_ex *qp_to_ex(struct ibv_qp *qp);
 
+/* ---- ah.c --------------------------------------------------------------------------------- */
+
+struct ibv_ah *ah_create(struct ibv_pd *pd, struct ibv_ah_attr *attr);
+struct ibv_ah *ah_create_from_wc(
+	struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh, uint8_t port_num);
+int ah_init_from_wc(struct ibv_context *context, uint8_t port_num, struct ibv_wc *wc,
+	struct ibv_grh *grh, struct ibv_ah_attr *attr);
+int ah_destroy(struct ibv_ah *ah);
+
+/** Aim a Send of a UD QP. */
+static inline void ah_aim(
+	struct rdmap_wqe *w, const struct ibv_ah *ibv, uint32_t remote_qpn, uint32_t remote_qkey)
+{
+	struct rnic_ud_to to = OBJECT_OF(ah, ibv)->to;
+
+	to.qkey = remote_qkey;
+	w->remote_stag = remote_qpn;
+	rnic_ud_aim(w, &to);
+}
+
 /* ---- path.c ------------------------------------------------------------------------------- */
 
 /**
@@ -463,6 +494,8 @@ int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_w
 		IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV |                \
 		IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_SEND_WITH_IMM |                   \
 		IBV_QP_EX_WITH_BIND_MW)
+/** Those of them that a UD QP takes. */
+#define WR_API_UD_OPS (IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM)
 void wr_api_set_ops(struct qp *qp);
 
 #endif

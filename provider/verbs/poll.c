@@ -41,10 +41,12 @@ static void poll_translate(const struct rnic_wc *from, struct ibv_wc *to)
 	to->byte_len = from->wc.byte_len;
 	to->invalidated_rkey = from->wc.inv_stag; /* or imm_data: one place in both */
 	to->qp_num = from->qp_num;
-	to->src_qp = 0;
+	to->src_qp = from->wc.src_qp;
 	to->wc_flags = (from->wc.flags & RDMAP_WC_WITH_INV) != 0   ? IBV_WC_WITH_INV
 		       : (from->wc.flags & RDMAP_WC_WITH_IMM) != 0 ? IBV_WC_WITH_IMM
 								   : 0;
+	if ((from->wc.flags & RDMAP_WC_GRH) != 0)
+		to->wc_flags |= IBV_WC_GRH;
 	to->pkey_index = 0;
 	to->slid = 0;
 	to->sl = 0;
@@ -130,6 +132,11 @@ static uint32_t poll_read_qp_num(struct ibv_cq_ex *ex)
 	return OBJECT_OF(cq, ex)->wc.qp_num;
 }
 
+static uint32_t poll_read_src_qp(struct ibv_cq_ex *ex)
+{
+	return OBJECT_OF(cq, ex)->wc.src_qp;
+}
+
 static unsigned poll_read_wc_flags(struct ibv_cq_ex *ex)
 {
 	return OBJECT_OF(cq, ex)->wc.wc_flags;
@@ -178,7 +185,7 @@ void cq_set_poll_ops(struct cq *cq)
 	ex->read_byte_len = poll_read_byte_len;
 	ex->read_imm_data = poll_read_imm_data;
 	ex->read_qp_num = poll_read_qp_num;
-	ex->read_src_qp = poll_read_zero;
+	ex->read_src_qp = poll_read_src_qp;
 	ex->read_wc_flags = poll_read_wc_flags;
 	ex->read_slid = poll_read_zero;
 	ex->read_sl = poll_read_zero_byte;

@@ -40,6 +40,8 @@ static inline int post_check_send(
 	/* RFC 7306 gives immediate data to Writes alone: Sends have it between uiwarps. */
 	if (op == RDMAP_WR_SEND_IMM && !rnic_qp_takes_send_imm(qp->rnic))
 		return EOPNOTSUPP;
+	if (qp->ud && ((op != RDMAP_WR_SEND && op != RDMAP_WR_SEND_IMM) || !wr->wr.ud.ah))
+		return EINVAL;
 	if (op == RDMAP_WR_BIND_MW && !wqe_bind_ok(wr->bind_mw.mw, IBV_MW_TYPE_2, wr->bind_mw.rkey,
 					      &wr->bind_mw.bind_info))
 		return EINVAL;
@@ -86,13 +88,15 @@ static inline void post_fill_operation(struct rdmap_wqe *w, const struct ibv_sen
 
 /** @return false: inline data is not there. */
 static inline bool post_fill_send(
-	struct rdmap_wqe *w, const struct ibv_send_wr *wr, uint64_t length)
+	const struct qp *qp, struct rdmap_wqe *w, const struct ibv_send_wr *wr, uint64_t length)
 {
 	w->wr_id = wr->wr_id;
 	w->op = (uint8_t)(post_wr_op[wr->opcode] - 1);
 	w->flags = wqe_flags(wr->send_flags);
 	w->length = wqe_length((enum rdmap_wr_op)w->op, length);
 	post_fill_operation(w, wr);
+	if (qp->ud)
+		ah_aim(w, wr->wr.ud.ah, wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey);
 	if ((w->flags & RDMAP_WR_INLINE) != 0) {
 		uint8_t *p = rdmap_wqe_inline(w);
 
@@ -128,7 +132,7 @@ int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **b
 			rc = ENOMEM;
 			break;
 		}
-		if (!post_fill_send(w, wr, length)) {
+		if (!post_fill_send(qp, w, wr, length)) {
 			rc = EFAULT;
 			break;
 		}

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* RFC 5040 section 3: RDMAP streams are reliable and connected. */
+/* RFC 5040 section 3: RDMAP streams are reliable and connected. UD is ours (docs/ud.md). */
 static int qp_check_type(struct device *d, enum ibv_qp_type type)
 {
 	switch (type) {
@@ -13,6 +13,8 @@ static int qp_check_type(struct device *d, enum ibv_qp_type type)
 		device_has_no(d, "UC queue pairs");
 		break;
 	case IBV_QPT_UD:
+		if (rnic_ud_max_message(d->rnic) != 0)
+			return 0;
 		device_has_no(d, "UD queue pairs");
 		break;
 	case IBV_QPT_XRC_SEND:
@@ -52,6 +54,7 @@ static int qp_create_rnic_qp(struct qp *qp, struct ibv_pd *pd, struct ibv_qp_ini
 		.max_recv_sge = !a->srq ? a->cap.max_recv_sge : 0,
 		.max_inline = a->cap.max_inline_data,
 		.sq_sig_all = a->sq_sig_all != 0,
+		.ud = qp->ud,
 	};
 	int rc = rnic_qp_create(OBJECT_OF(pd, pd)->rnic, &init, &qp->rnic);
 
@@ -76,6 +79,7 @@ static struct qp *qp_create_common(struct ibv_pd *pd, struct ibv_qp_init_attr *a
 	if (!qp)
 		return fail_null(ENOMEM);
 	qp->extended = extended;
+	qp->ud = a->qp_type == IBV_QPT_UD;
 	qp->device = device_of(pd->context);
 	qp->ibv.context = pd->context;
 	qp->ibv.qp_context = a->qp_context;
@@ -83,7 +87,7 @@ static struct qp *qp_create_common(struct ibv_pd *pd, struct ibv_qp_init_attr *a
 	qp->ibv.send_cq = a->send_cq;
 	qp->ibv.recv_cq = a->recv_cq;
 	qp->ibv.srq = a->srq;
-	qp->ibv.qp_type = IBV_QPT_RC;
+	qp->ibv.qp_type = a->qp_type;
 	qp->ibv.state = IBV_QPS_RESET;
 	pthread_mutex_init(&qp->ibv.mutex, NULL);
 	pthread_cond_init(&qp->ibv.cond, NULL);
@@ -109,6 +113,11 @@ struct ibv_qp *qp_create(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 #define QP_INIT_MASK \
 	(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 
+static uint64_t qp_builders(enum ibv_qp_type type)
+{
+	return type == IBV_QPT_UD ? WR_API_UD_OPS : WR_API_OPS;
+}
+
 struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
 	bool ops = (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
@@ -129,7 +138,7 @@ struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr
 	if ((attr->comp_mask & ~(uint32_t)QP_INIT_MASK) != 0 ||
 		((attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 &&
 			attr->create_flags != 0) ||
-		(ops && (attr->send_ops_flags & ~(uint64_t)WR_API_OPS) != 0))
+		(ops && (attr->send_ops_flags & ~qp_builders(attr->qp_type)) != 0))
 		return fail_null(EOPNOTSUPP);
 	qp = qp_create_common(attr->pd, &plain, ops);
 	if (!qp)

@@ -55,6 +55,28 @@ static const struct step {
 		[IBV_QPS_RTS] = {0, IBV_QP_CUR_STATE | IBV_QP_MIN_RNR_TIMER}},
 };
 
+/* The same of UD, which has no CM to make transitions for it: all that is needed must be there. */
+static const struct step qp_attr_ud_steps[IBV_QPS_ERR + 1][IBV_QPS_ERR + 1] = {
+	[IBV_QPS_RESET] = {[IBV_QPS_INIT] = {IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY, 0}},
+	[IBV_QPS_INIT] = {[IBV_QPS_INIT] = {0, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY},
+		[IBV_QPS_RTR] = {0, IBV_QP_PKEY_INDEX | IBV_QP_QKEY}},
+	[IBV_QPS_RTR] = {[IBV_QPS_RTS] = {IBV_QP_SQ_PSN, IBV_QP_CUR_STATE | IBV_QP_QKEY}},
+	[IBV_QPS_RTS] = {[IBV_QPS_RTS] = {0, IBV_QP_CUR_STATE | IBV_QP_QKEY},
+		[IBV_QPS_SQD] = {0, IBV_QP_EN_SQD_ASYNC_NOTIFY}},
+	[IBV_QPS_SQD] = {[IBV_QPS_SQD] = {0, IBV_QP_PKEY_INDEX | IBV_QP_QKEY},
+		[IBV_QPS_RTS] = {0, IBV_QP_CUR_STATE | IBV_QP_QKEY}},
+};
+
+static int qp_attr_ud_mask_verify(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
+{
+	const struct step *s = &qp_attr_ud_steps[from][to];
+	int given = mask & ~IBV_QP_STATE;
+
+	if ((mask & IBV_QP_STATE) != 0 && (to == IBV_QPS_RESET || to == IBV_QPS_ERR))
+		return given == 0 ? 0 : -EINVAL;
+	return (given & ~(s->need | s->may)) != 0 || (given & s->need) != s->need ? -EINVAL : 0;
+}
+
 static int qp_attr_mask_verify(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
 {
 	const struct step *s = &qp_attr_steps[from][to];
@@ -98,6 +120,8 @@ static void qp_attr_remember(struct ibv_qp_attr *to, const struct ibv_qp_attr *f
 		to->path_mtu = from->path_mtu;
 	if ((mask & IBV_QP_DEST_QPN) != 0)
 		to->dest_qp_num = from->dest_qp_num;
+	if ((mask & IBV_QP_QKEY) != 0)
+		to->qkey = from->qkey;
 	if ((mask & IBV_QP_RQ_PSN) != 0)
 		to->rq_psn = from->rq_psn & 0xffffff;
 	if ((mask & IBV_QP_SQ_PSN) != 0)
@@ -119,6 +143,7 @@ static void qp_attr_remember(struct ibv_qp_attr *to, const struct ibv_qp_attr *f
 static int qp_attr_verify(const struct qp *qp, const struct ibv_qp_attr *a, int mask)
 {
 	enum ibv_qp_state now = (enum ibv_qp_state)rnic_qp_get_state(qp->rnic);
+	enum ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? a->qp_state : now;
 	int rc;
 
 	if (context_is_closed(qp->ibv.context))
@@ -131,7 +156,7 @@ static int qp_attr_verify(const struct qp *qp, const struct ibv_qp_attr *a, int 
 		return -EINVAL;
 	if ((mask & IBV_QP_STATE) != 0 && (unsigned)a->qp_state > IBV_QPS_ERR)
 		return -EINVAL;
-	rc = qp_attr_mask_verify(now, (mask & IBV_QP_STATE) != 0 ? a->qp_state : now, mask);
+	rc = qp->ud ? qp_attr_ud_mask_verify(now, to, mask) : qp_attr_mask_verify(now, to, mask);
 	return rc != 0 ? rc : qp_attr_values_verify(a, mask, rnic_get_limits(qp->device->rnic));
 }
 
@@ -141,9 +166,11 @@ static unsigned qp_attr_translate(const struct ibv_qp_attr *a, int mask, struct 
 		.access = a->qp_access_flags & ACCESS_REMOTE,
 		.ord = a->max_rd_atomic,
 		.ird = a->max_dest_rd_atomic,
+		.qkey = a->qkey,
 		.drain_notify = a->en_sqd_async_notify != 0};
 	return ((mask & IBV_QP_STATE) != 0 ? RNIC_QP_STATE : 0) |
 	       ((mask & IBV_QP_ACCESS_FLAGS) != 0 ? RNIC_QP_ACCESS : 0) |
+	       ((mask & IBV_QP_QKEY) != 0 ? RNIC_QP_QKEY : 0) |
 	       ((mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) != 0 ? RNIC_QP_DRAIN_NOTIFY : 0) |
 	       ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0 ? RNIC_QP_ORD : 0) |
 	       ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) != 0 ? RNIC_QP_IRD : 0);
@@ -160,7 +187,8 @@ int qp_modify(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 	rc = qp_attr_verify(qp, attr, mask);
 	if (rc == 0) {
 		what = qp_attr_translate(attr, mask, &to);
-		rc = path_translate(qp->device, attr, mask, &to, &what);
+		if (!qp->ud)
+			rc = path_translate(qp->device, attr, mask, &to, &what);
 	}
 	if (rc == 0) {
 		rc = rnic_qp_modify(qp->rnic, what, &to);

@@ -68,6 +68,7 @@ static void query_fill_device(struct device *d, struct ibv_device_attr *a)
 	a->max_srq = query_as_int(l->max_srq);
 	a->max_srq_wr = query_as_int(l->max_srq_wr);
 	a->max_srq_sge = l->max_srq == 0 ? 0 : query_as_int(l->max_sge);
+	a->max_ah = AH_MAX;
 	a->max_pkeys = 1;
 	a->phys_port_cnt = 1;
 }

@@ -200,6 +200,20 @@ static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t num_sge, const struct i
 	w->length = wqe_length((enum rdmap_wr_op)w->op, length);
 }
 
+static void wr_set_ud_addr(
+	struct ibv_qp_ex *ex, struct ibv_ah *ah, uint32_t remote_qpn, uint32_t remote_qkey)
+{
+	struct qp *qp = wr_api_qp_of_ex(ex);
+	struct rdmap_wqe *w = wr_api_taker(qp);
+
+	if (!w)
+		return;
+	if (qp->ud && ah)
+		ah_aim(w, ah, remote_qpn, remote_qkey);
+	else
+		qp->build_error = EINVAL;
+}
+
 static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint32_t length)
 {
 	const struct ibv_sge sg = {.addr = addr, .length = length, .lkey = lkey};
@@ -264,6 +278,7 @@ void wr_api_set_ops(struct qp *qp)
 	ex->wr_rdma_read = wr_rdma_read;
 	ex->wr_atomic_cmp_swp = wr_atomic_cmp_swp;
 	ex->wr_atomic_fetch_add = wr_atomic_fetch_add;
+	ex->wr_set_ud_addr = wr_set_ud_addr;
 	ex->wr_set_sge = wr_set_sge;
 	ex->wr_set_sge_list = wr_set_sge_list;
 	ex->wr_set_inline_data = wr_set_inline_data;

@@ -39,6 +39,9 @@ struct config_patience {
 	uint32_t max_stalled_per_peer; /**< connections with closed windows; 0: any number */
 };
 
+/** From where datagrams of UD QPs are taken. */
+enum config_ud { CONFIG_UD_SUBNET, CONFIG_UD_ON, CONFIG_UD_OFF };
+
 /** Whether a peer's port mapper is asked where to connect to (iwpm/mapper.h). */
 enum config_port_mapper { PORT_MAPPER_AUTO, PORT_MAPPER_OFF, PORT_MAPPER_REQUIRED };
 
@@ -59,6 +62,8 @@ struct config {
 	struct mpa_config mpa;               /**< peer, crc, markers, mpa_revision, rtr, fpdu */
 	bool connect_rdma_cm;                /**< connect_mode = auto | rdma_cm */
 	uint16_t connect_port;               /**< for QPs that connect without rdma_cm */
+	enum config_ud ud;                   /**< subnet | on | off */
+	uint16_t ud_port;                    /**< UDP, for UD QPs */
 	enum config_port_mapper port_mapper; /**< auto | off | required */
 	uint32_t rnr_timeout; /**< ms that a message waits for a receive element, with rdma_cm */
 	char congestion_control[16];

@@ -20,6 +20,8 @@ static const struct config_word config_placement[] = {
 	{"auto", false, false}, {"in-order", true, false}, {0}};
 static const struct config_word config_connect_mode[] = {
 	{"auto", false, false}, {"rdma_cm", true, false}, {0}};
+static const struct config_word config_ud[] = {{"subnet", CONFIG_UD_SUBNET, false},
+	{"on", CONFIG_UD_ON, false}, {"off", CONFIG_UD_OFF, false}, {0}};
 static const struct config_word config_port_mapper[] = {{"auto", PORT_MAPPER_AUTO, false},
 	{"off", PORT_MAPPER_OFF, false}, {"required", PORT_MAPPER_REQUIRED, false}, {0}};
 static const struct config_word config_congestion_control[] = {
@@ -151,6 +153,13 @@ const struct config_key config_keys[] = {
 		.initial = "61525",
 		.text = "Where QPs are waited for that connect without rdma_cm; the same at "
 			"both sides."},
+	{"ud", CONFIG_IS_WORD(ud, config_ud), .initial = "subnet",
+		.text = "UD queue pairs, which uiwarps have among themselves: from where their "
+			"datagrams are taken. `subnet`: from the subnets of our addresses, `on`: "
+			"from anywhere, `off`: there are none. Not with `connect_mode = "
+			"rdma_cm`. See [ud.md](ud.md)."},
+	{"ud_port", CONFIG_IS_NUMBER(ud_port, 1, 65408), .noun = "port number", .initial = "61525",
+		.text = "The UDP port of UD queue pairs; the same at both sides."},
 	{"port_mapper", CONFIG_IS_WORD(port_mapper, config_port_mapper), .initial = "auto",
 		.text = "The iWARP port mapper: RNICs in hardware listen on other TCP ports than "
 			"programs ask for, and UDP port 3935 tells which. `auto`: a peer is "

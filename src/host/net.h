@@ -13,6 +13,7 @@
 #include "host/config.h"
 #include "iwpm/mapper.h"
 #include "tcp/tcp.h"
+#include "ud/net.h"
 
 struct net;
 struct telemetry;
@@ -98,6 +99,9 @@ struct tls_stack *net_tls(struct net *n);
 
 /** What an RNIC stands on: TCP, ours or the kernel's, or TLS on it. */
 struct llp_stack *net_llp(struct net *n);
+
+/** How the datagrams of an RNIC's UD QPs go; NULL: the configuration wants none. */
+const struct ud_net *net_ud(struct net *n);
 
 /** The port mapper that an RNIC is to ask; NULL: off. */
 struct iwpm *net_mapper(struct net *n);

@@ -9,6 +9,7 @@
 #include "host/stack_log.h"
 #include "host/telemetry.h"
 #include "host/thread.h"
+#include "ip/udp.h"
 
 struct capture;
 
@@ -75,6 +76,11 @@ struct net {
 	struct tls_stack *tls;   /**< NULL: off */
 	struct sock_stack *sock; /**< over the kernel's sockets */
 	struct sock_udp *mapper_client, *mapper_server;
+	struct ud_net ud; /**< net_ud.c */
+	ud_input_fn *ud_input;
+	void *ud_user;
+	uint64_t ud_refused;                     /**< datagrams that came from too far */
+	struct sock_datagrams *ud_socket;        /**< over the kernel's sockets; NULL: closed */
 	struct telemetry *telemetry;             /**< NULL: off */
 	uint64_t started;                        /**< net_now() when it was opened */
 	char capture_path[CONFIG_MAX_PATH + 16]; /**< of the capture under way; "": none */
@@ -85,6 +91,8 @@ struct net {
 	struct capture *capture;
 	struct ip_stack *ip;
 	struct tcp_stack *tcp;
+	uint16_t ud_port;
+	struct udp_out ud_out;
 	bool connected;     /**< somebody was, when the thread stopped */
 	bool told_unfilled; /**< of frames with unfilled checksums, once */
 };

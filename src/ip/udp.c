@@ -47,38 +47,65 @@ static uint64_t udp_pseudo(const struct ip_addr *src, const struct ip_addr *dst,
 	return cksum_pseudo(cksum_addrs(src, dst), UDP_PROTO, len);
 }
 
-int udp_send(struct ip_stack *s, const struct ip_endpoint *from, const struct ip_endpoint *to,
-	const void *data, size_t len, uint64_t now)
+int udp_begin(struct ip_stack *s, struct udp_out *o, const struct udp_datagram *d, uint8_t **room,
+	uint64_t now)
 {
-	struct ip_path path = {.tos = 0};
-	struct rte_mbuf *m;
-	uint16_t sum, size;
 	uint8_t *h;
 	int rc;
 
-	if (len > UDP_DATA_MAX)
-		return -EMSGSIZE;
-	size = (uint16_t)(UDP_LEN + len);
-	rc = ip_path_init(s, &path, &from->addr, &to->addr, now);
+	*o = (struct udp_out){.path = {.tos = d->tos, .ttl = d->ttl}, .from = d->from, .to = d->to};
+	rc = ip_path_init(s, &o->path, &d->from.addr, &d->to.addr, now);
 	if (rc)
 		return rc;
-	m = packet_new(s);
-	h = m ? (uint8_t *)rte_pktmbuf_append(m, size) : NULL;
-	if (!h) {
-		rte_pktmbuf_free(m);
+	if (d->len > UINT16_MAX - UDP_LEN - IP_HEADROOM)
+		return -EMSGSIZE;
+	o->m = packet_new(s);
+	if (!o->m)
 		return -ENOMEM;
+	h = (uint8_t *)rte_pktmbuf_append(o->m, (uint16_t)(UDP_LEN + d->len));
+	if (!h) {
+		udp_cancel(o);
+		return -EMSGSIZE;
 	}
-	store_be16(h + UDP_SRC_PORT, from->port);
-	store_be16(h + UDP_DST_PORT, to->port);
+	*room = h + UDP_LEN;
+	return 0;
+}
+
+void udp_cancel(struct udp_out *o)
+{
+	rte_pktmbuf_free(o->m);
+	o->m = NULL;
+}
+
+int udp_commit(struct ip_stack *s, struct udp_out *o, uint16_t sum, uint64_t now)
+{
+	uint8_t *h = rte_pktmbuf_mtod(o->m, uint8_t *);
+	uint16_t size = (uint16_t)o->m->pkt_len, field;
+
+	store_be16(h + UDP_SRC_PORT, o->from.port);
+	store_be16(h + UDP_DST_PORT, o->to.port);
 	store_be16(h + UDP_LENGTH, size);
 	cksum_store(h + UDP_CKSUM, 0);
-	memcpy(h + UDP_LEN, data, len);
-	sum = (uint16_t)~cksum_fold(
-		udp_pseudo(&from->addr, &to->addr, size) + cksum_bytes(h, size));
+	field = (uint16_t)~cksum_fold(
+		udp_pseudo(&o->from.addr, &o->to.addr, size) + cksum_bytes(h, UDP_LEN) + sum);
 	/* RFC 768: zero stands for "none", and all ones is the same number. */
-	cksum_store(h + UDP_CKSUM, sum ? sum : UINT16_MAX);
+	cksum_store(h + UDP_CKSUM, field ? field : UINT16_MAX);
 	s->stats.udp_tx++;
-	return ip_send(s, &path, UDP_PROTO, m, now);
+	return ip_send(s, &o->path, UDP_PROTO, o->m, now);
+}
+
+int udp_send(struct ip_stack *s, const struct ip_endpoint *from, const struct ip_endpoint *to,
+	const void *data, size_t len, uint64_t now)
+{
+	const struct udp_datagram d = {.from = *from, .to = *to, .len = len};
+	struct udp_out o;
+	uint8_t *room;
+	int rc = len > UDP_DATA_MAX ? -EMSGSIZE : udp_begin(s, &o, &d, &room, now);
+
+	if (rc)
+		return rc;
+	memcpy(room, data, len);
+	return udp_commit(s, &o, cksum_fold(cksum_bytes(data, len)), now);
 }
 
 /* ---- receiving --------------------------------------------------------------------------- */
@@ -101,11 +128,13 @@ static bool udp_cksum_ok(struct ip_stack *s, const struct ip_rx *rx, const struc
 }
 
 /** @return the datagram @p m, checked and contiguous; NULL: it was dropped. */
-static struct rte_mbuf *udp_receive(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m)
+static struct rte_mbuf *udp_receive(
+	struct ip_stack *s, const struct udp_port *p, const struct ip_rx *rx, struct rte_mbuf *m)
 {
+	size_t max = p->user.max ? p->user.max : UDP_DATA_MAX;
 	uint16_t len = load_be16(rte_pktmbuf_mtod_offset(m, const uint8_t *, UDP_LENGTH));
 
-	if (len < UDP_LEN || len > m->pkt_len || len - UDP_LEN > UDP_DATA_MAX) {
+	if (len < UDP_LEN || len > m->pkt_len || (size_t)len - UDP_LEN > max) {
 		s->stats.rx_bad_header++;
 		rte_pktmbuf_free(m);
 		return NULL;
@@ -140,12 +169,22 @@ bool udp_input(struct ip_stack *s, const struct ip_rx *rx, uint16_t l4_off, stru
 	if (!p)
 		return false;
 	packet_skip(m, l4_off);
-	m = udp_receive(s, rx, m);
+	m = udp_receive(s, p, rx, m);
 	if (!m)
 		return true;
 	s->stats.udp_rx++;
 	h = rte_pktmbuf_mtod(m, const uint8_t *);
-	p->user.input(p->user.ctx, &from, &to, h + UDP_LEN, m->data_len - UDP_LEN, now);
+	if (p->user.datagram)
+		p->user.datagram(p->user.ctx,
+			&(struct udp_datagram){.from = from,
+				.to = to,
+				.tos = rx->tos,
+				.ttl = rx->ttl,
+				.data = h + UDP_LEN,
+				.len = m->data_len - UDP_LEN},
+			now);
+	else
+		p->user.input(p->user.ctx, &from, &to, h + UDP_LEN, m->data_len - UDP_LEN, now);
 	rte_pktmbuf_free(m);
 	return true;
 }

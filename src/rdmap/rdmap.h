@@ -77,7 +77,7 @@ struct rdmap_wqe {
 	uint32_t msn;   /**< of its (first) untagged message, once it has started; 0: none */
 	union {
 		struct rdmap_atomic atomic; /**< FETCH_ADD, CMP_SWAP */
-		uint64_t local_arg[3];      /**< BIND_MW: private to the rnic */
+		uint64_t local_arg[4];      /**< BIND_MW, Sends of UD QPs: private to the rnic */
 	};
 	struct rdmap_sge sge[];
 };
@@ -148,6 +148,7 @@ enum rdmap_wc_op {
 #define RDMAP_WC_WITH_INV  0x01
 #define RDMAP_WC_SOLICITED 0x02 /**< receive side: the peer asked for an event */
 #define RDMAP_WC_WITH_IMM  0x04
+#define RDMAP_WC_GRH       0x08 /**< UD: a Global Routing Header is before the message */
 
 struct rdmap_wc {
 	uint64_t wr_id;
@@ -169,6 +170,7 @@ struct rdmap_wc {
 	uint8_t status;
 	uint8_t op;
 	uint8_t flags;
+	uint32_t src_qp; /**< only of UD QPs */
 };
 
 /* ---- upcalls ----------------------------------------------------------------------------- */
@@ -428,6 +430,9 @@ void rdmap_release(struct rdmap *r);
  * later.
  */
 void rdmap_flush_sq(struct rdmap *r);
+
+/** Without a stream: the owner of the queue has done the oldest send element by itself. */
+void rdmap_sq_complete_oldest(struct rdmap *r);
 
 /**
  * Set the status of the oldest unfinished send element, if any. Call it before rdmap_flush_sq().

@@ -37,6 +37,14 @@ static void rdmap_sq_complete_tail(struct rdmap *r, uint32_t tail, enum rdmap_wc
 			memory_order_release);
 }
 
+void rdmap_sq_complete_oldest(struct rdmap *r)
+{
+	uint32_t tail = atomic_load_explicit(&r->sq->tail, memory_order_relaxed);
+
+	r->sq->next = tail + 1;
+	rdmap_sq_complete_tail(r, tail, RDMAP_WC_SUCCESS);
+}
+
 void rdmap_sq_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status status)
 {
 	struct rdmap_sq *q = r->sq;

@@ -8,6 +8,7 @@
 #include "rnic/inspect.h"
 #include "rnic/rnic.h"
 #include "rnic/stag_table.h"
+#include "rnic/ud.h"
 
 #include <sys/queue.h>
 
@@ -34,8 +35,9 @@ struct rnic {
 	struct conn_turns *turns; /**< of connects that ask it; NULL: none */
 	bool mapper_required;
 	struct mpa_config mpa, pairing_mpa;
-	uint16_t pairing_port;                              /**< 0: no pairing */
-	struct pairing_service *pairing;                    /**< NULL: it has no port yet */
+	uint16_t pairing_port;           /**< 0: no pairing */
+	struct pairing_service *pairing; /**< NULL: it has no port yet */
+	struct ud_service ud;
 	uint64_t start_timeout, close_timeout, rnr_timeout; /**< ns */
 	struct rnic_limits limits;
 	uint32_t max_startups, max_startups_per_peer;

@@ -58,6 +58,7 @@ static void qp_free(struct rnic_qp *qp)
 	recv_queue_fini(&qp->rq);
 	free(qp->sq.ring);
 	free(qp->srq_rqe);
+	free(qp->ud);
 	free(qp);
 }
 
@@ -87,8 +88,10 @@ static uint32_t qp_id(uint32_t qp_num)
 static int qp_enroll(struct rnic_qp *qp)
 {
 	struct rnic *r = qp->rnic;
-	int rc = id_table_add(&r->qps, qp, &qp->num);
+	int rc = qp->ud ? ud_service_open(r) : 0;
 
+	if (!rc)
+		rc = id_table_add(&r->qps, qp, &qp->num);
 	if (rc)
 		return rc;
 	pairing_service_settle(r);
@@ -125,6 +128,8 @@ int rnic_qp_create(struct rnic_pd *pd, struct rnic_qp_init *init, struct rnic_qp
 	pthread_spin_init(&qp->sq_lock, PTHREAD_PROCESS_PRIVATE);
 	atomic_init(&qp->state, RNIC_QP_RESET);
 	rc = qp_queues_init(qp, init);
+	if (!rc && init->ud)
+		rc = ud_init(qp);
 	if (!rc) {
 		rdmap_init(&qp->rdmap, &qp->sq, &qp_stream_ops, qp);
 		engine_lock(r->engine);
@@ -154,7 +159,8 @@ void rnic_qp_query(struct rnic_qp *qp, struct rnic_qp_attr *attr, struct rnic_qp
 		.recv_cq = qp->recv_cq,
 		.srq = qp->srq,
 		.context = qp->context,
-		.sq_sig_all = qp->sig_all};
+		.sq_sig_all = qp->sig_all,
+		.ud = qp->ud != NULL};
 	qp_capacities(qp, init);
 	engine_unlock(e);
 }
@@ -190,6 +196,7 @@ int rnic_qp_destroy(struct rnic_qp *qp)
 
 	engine_lock(e);
 	pairing_end(qp);
+	ud_halt(qp);
 	qp_drop_connection(qp);
 	/* A post in progress ends first. A later one is the caller's mistake. */
 	pthread_spin_lock(&qp->sq_lock);
@@ -348,6 +355,10 @@ static void qp_serve(struct engine_doorbell *d)
 		qp_fail(qp);
 	if (qp->in_error) {
 		qp_flush(qp);
+		return;
+	}
+	if (qp->ud) {
+		ud_serve(qp);
 		return;
 	}
 	if (qp_has_stream(qp))

@@ -49,6 +49,7 @@ struct rnic_qp {
 	void *context;
 	struct rnic_pd *pd;
 	struct pairing *pairing;   /**< NULL: the CM connects the QP */
+	struct ud *ud;             /**< of a UD QP, else NULL */
 	struct conn *conn;         /**< in start-up, or of the stream; or NULL */
 	struct conn *lingering;    /**< over, but its Terminate is still to be sent */
 	struct rdmap_end last_end; /**< of its last stream; for people */

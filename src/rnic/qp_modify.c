@@ -49,7 +49,7 @@ static void qp_modify_reset(struct rnic_qp *qp)
 	atomic_store(&qp->sq.tail, 0);
 	atomic_store(&qp->sq.silent, 0);
 	atomic_store(&qp->sq_polled, 0);
-	atomic_store(&qp->send_imm, false);
+	atomic_store(&qp->send_imm, qp->ud != NULL);
 	qp->sq.next = 0;
 	pthread_spin_unlock(&qp->sq_lock);
 	if (!qp->srq)
@@ -97,6 +97,8 @@ static void qp_modify_go(struct rnic_qp *qp, enum rnic_qp_state to)
 		qp->drain_notify = false;
 		atomic_store(&qp->state, RNIC_QP_RTS);
 		rdmap_sq_resume(&qp->rdmap);
+		if (qp->ud)
+			engine_defer(qp->rnic->engine, &qp->doorbell);
 		break;
 	default:
 		atomic_store(&qp->state, to);
@@ -106,7 +108,8 @@ static void qp_modify_go(struct rnic_qp *qp, enum rnic_qp_state to)
 static int qp_modify_begin_pairing(
 	struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr *attr)
 {
-	if (!(mask & RNIC_QP_STATE) || attr->state != RNIC_QP_RTR || qp->conn || qp->pairing)
+	if (!(mask & RNIC_QP_STATE) || attr->state != RNIC_QP_RTR || qp->conn || qp->pairing ||
+		qp->ud)
 		return -EINVAL;
 	if (mask & RNIC_QP_IRD)
 		qp->ird = attr->ird;
@@ -135,6 +138,8 @@ int rnic_qp_modify(struct rnic_qp *qp, unsigned mask, const struct rnic_qp_attr 
 			qp->ird = attr->ird;
 		if (mask & RNIC_QP_ORD && !qp_has_stream(qp))
 			qp->ord = attr->ord;
+		if (mask & RNIC_QP_QKEY && qp->ud)
+			qp->ud->qkey = attr->qkey;
 		if (mask & RNIC_QP_DRAIN_NOTIFY)
 			qp->drain_notify = attr->drain_notify;
 		if (mask & RNIC_QP_STATE)

@@ -134,6 +134,8 @@ int rnic_create(const struct rnic_config *cfg, struct rnic **out)
 	r->start_timeout = (cfg->start_timeout_ms ? cfg->start_timeout_ms : START_TIMEOUT_MS) * MS;
 	r->close_timeout = (cfg->close_timeout_ms ? cfg->close_timeout_ms : CLOSE_TIMEOUT_MS) * MS;
 	r->rnr_timeout = cfg->rnr_timeout_ms * MS;
+	r->ud.net = cfg->ud;
+	r->ud.port = cfg->ud_port;
 	rnic_pairing_terms(r, cfg);
 	r->port_up = true;
 	r->up_since = r->engine->now;
@@ -190,6 +192,7 @@ static void rnic_pairings_end(struct rnic *r)
 			pairing_end(qp);
 	}
 	pairing_service_close(r);
+	ud_service_close(r);
 	engine_unlock(r->engine);
 }
 

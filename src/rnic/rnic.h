@@ -19,6 +19,7 @@
 #include "llp/llp.h"
 #include "mpa/mpa.h"
 #include "rdmap/rdmap.h"
+#include "ud/net.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,6 +65,10 @@ struct rnic_config {
 	uint32_t close_timeout_ms; /**< from our FIN to the peer's; then reset; 0: 5,000 */
 	/** How long a message waits for a receive element; 0: Terminate at once */
 	uint32_t rnr_timeout_ms;
+	/** How datagrams of UD QPs go; NULL: there are none. It must live longer. Needs
+	 * pairing_port */
+	const struct ud_net *ud;
+	uint16_t ud_port;          /**< the UDP port for them */
 	struct rnic_limits limits; /**< zero fields: the defaults */
 };
 
@@ -315,9 +320,13 @@ struct rnic_qp_init {
 	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge,
 		max_inline; /**< in and out */
 	bool sq_sig_all;
+	bool ud; /**< a UD QP (docs/ud.md), else a reliable connection */
 };
 
-/** @return 0; -EINVAL: a limit exceeded or no CQ; -ENOMEM. @p init gets the real capacities. */
+/**
+ * @return 0; -EINVAL: a limit exceeded or no CQ; -ENOMEM; of a UD QP also -EOPNOTSUPP: there are
+ *         none, -EADDRINUSE: its UDP port is taken.  @p init gets the real capacities.
+ */
 int rnic_qp_create(struct rnic_pd *pd, struct rnic_qp_init *init, struct rnic_qp **out);
 
 /**
@@ -336,6 +345,7 @@ enum rnic_qp_state rnic_qp_get_state(const struct rnic_qp *qp);
 #define RNIC_QP_PATH         16 /**< with RTR: connect without a CM */
 #define RNIC_QP_SQ_PSN       32
 #define RNIC_QP_PATIENCE     64
+#define RNIC_QP_QKEY         256 /**< of a UD QP */
 #define RNIC_QP_DRAIN_NOTIFY 128 /**< with SQD: RNIC_EVENT_SQ_DRAINED is wanted */
 
 /** The peer of a QP that connects without a CM: see docs/connect.md. */
@@ -354,6 +364,7 @@ struct rnic_qp_attr {
 	uint16_t ird, ord;
 	struct rnic_path path;
 	uint32_t sq_psn;
+	uint32_t qkey;
 	uint64_t patience; /**< ns that a send waits for the peer; 0: for ever */
 };
 
@@ -379,6 +390,40 @@ void rnic_qp_query(struct rnic_qp *qp, struct rnic_qp_attr *attr, struct rnic_qp
  * @return 0; -EOPNOTSUPP: there is no such port; -EADDRINUSE, -ENOMEM.
  */
 int rnic_pairing_open(struct rnic *r);
+
+/* ---- UD queue pairs: docs/ud.md ------------------------------------------------------------ */
+
+/** Where a Send of a UD QP goes: by rnic_ud_aim(); the QP's number there is w->remote_stag. */
+struct rnic_ud_to {
+	struct ip_addr local, remote;
+	uint32_t qkey; /**< with the highest bit: the QP's own */
+	uint8_t tos, ttl;
+};
+
+/** Octets of the header before each message in the receive's buffer: InfiniBand's GRH. */
+#define RNIC_UD_GRH_LEN  40
+#define RNIC_UD_GRH_NEXT 0x1b /**< its NxtHdr */
+
+void rnic_ud_aim(struct rdmap_wqe *w, const struct rnic_ud_to *to);
+
+/** The longest message; 0: there are no UD QPs. */
+uint32_t rnic_ud_max_message(const struct rnic *r);
+
+/** Something will be sent to @p remote: learn the way to it. */
+void rnic_ud_prepare(struct rnic *r, const struct ip_addr *remote);
+
+/** Datagrams since creation. Read them under the engine's lock. */
+struct rnic_ud_stats {
+	uint64_t sent, received;
+	uint64_t no_way;     /**< not sent: there is no route, or the packet is too long for it */
+	uint64_t bad;        /**< dropped: malformed, or the CRC is wrong */
+	uint64_t no_qp;      /**< dropped: there is no such QP, or it does not receive */
+	uint64_t wrong_qkey; /**< dropped */
+	uint64_t no_receive; /**< dropped: none was posted */
+	uint64_t too_long;   /**< dropped: longer than the receive */
+};
+
+struct rnic_ud_stats rnic_ud_get_stats(const struct rnic *r);
 
 /*
  * Posting: begin() locks, next() returns an element with its header zeroed, commit() adds it, and

@@ -39,7 +39,7 @@ static struct cmsghdr *sock_udp_find(struct msghdr *msg, int level, int type)
 	return NULL;
 }
 
-static bool sock_udp_destination(struct msghdr *msg, struct ip_addr *to)
+bool sock_udp_destination(struct msghdr *msg, struct ip_addr *to)
 {
 	struct cmsghdr *v4 = sock_udp_find(msg, IPPROTO_IP, IP_PKTINFO);
 	struct cmsghdr *v6 = sock_udp_find(msg, IPPROTO_IPV6, IPV6_PKTINFO);
@@ -107,6 +107,10 @@ static void sock_udp_on_events(struct sock_source *source, uint32_t events)
 {
 	struct sock_udp_socket *k = container_of(source, struct sock_udp_socket, source);
 
+	if (k->udp->user.readable) {
+		k->udp->user.readable(k->udp->user.ctx, source);
+		return;
+	}
 	for (unsigned i = 0; i < SOCK_UDP_BURST; i++)
 		if (!(events & EPOLLERR) || !sock_udp_receive(k, MSG_ERRQUEUE))
 			break;
@@ -117,7 +121,7 @@ static void sock_udp_on_events(struct sock_source *source, uint32_t events)
 
 /* ---- sending ----------------------------------------------------------------------------- */
 
-static void sock_udp_set_source(struct msghdr *msg, const struct ip_addr *from)
+void sock_udp_set_source(struct msghdr *msg, const struct ip_addr *from)
 {
 	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
 	struct in_pktinfo info4 = {.ipi_ifindex = 0};

@@ -15,6 +15,7 @@
 #define SOCK_UDP_DATA_MAX 512
 
 struct sock_udp;
+struct sock_source;
 
 struct sock_udp_user {
 	/** A datagram came from @p from to @p to, an address of ours. */
@@ -25,6 +26,8 @@ struct sock_udp_user {
 	 */
 	void (*error)(void *ctx, const struct ip_endpoint *to, const uint8_t *data, size_t len,
 		uint64_t now);
+	/** Instead of both: something has come, and the user takes it from the socket itself. */
+	void (*readable)(void *ctx, struct sock_source *source);
 	void *ctx;
 };
 

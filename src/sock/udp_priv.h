@@ -6,6 +6,8 @@
 #include "sock/stack.h"
 #include "sock/udp.h"
 
+#include <sys/socket.h>
+
 struct sock_udp_socket {
 	struct sock_source source;
 	struct sock_udp *udp;
@@ -19,5 +21,11 @@ struct sock_udp {
 	struct sock_udp_user user;
 	struct sock_udp_socket socket[2]; /**< IPv4, IPv6 */
 };
+
+/** Where a received datagram was sent to. @return false: it is not told. */
+bool sock_udp_destination(struct msghdr *msg, struct ip_addr *to);
+
+/** Begin the control data of one to send, which has room: the address that it is to come from. */
+void sock_udp_set_source(struct msghdr *msg, const struct ip_addr *from);
 
 #endif

@@ -31,6 +31,9 @@ done <<-EOT
 	srq-v6       ibv_srq_pingpong -g 1 -c -n 100
 	srq-events   ibv_srq_pingpong -g 0 -c -e -n 100
 	srq-odp      ibv_srq_pingpong -g 0 -c -o -n 100
+	ud           ibv_ud_pingpong -g 0 -c -n 200
+	ud-v6        ibv_ud_pingpong -g 1 -c -n 200
+	ud-events    ibv_ud_pingpong -g 0 -c -e -n 200
 	srq-many     ibv_srq_pingpong -g 0 -c -e -q 128 -n 500
 EOT
 
@@ -38,8 +41,6 @@ checked="its exit status and its words"
 expected="refused: the device has no memory of its own"
 application rc-dm "" "ibv_rc_pingpong -g 0 -j" refuses client "ibv_rc_pingpong -g 0 -j" \
 	"support dm"
-expected="refused: datagrams are not of iWARP"
-application ud "" "ibv_ud_pingpong -g 0" refuses client "ibv_ud_pingpong -g 0" "Couldn't create QP"
 expected="refused: no UC over iWARP"
 application uc "" "ibv_uc_pingpong -g 0" refuses client "ibv_uc_pingpong -g 0" "Couldn't create QP"
 expected="refused: no XRC over iWARP"

@@ -49,6 +49,9 @@ done <<-EOT
 	small          0   ibv_rc_pingpong -g 0 -c -s 1 -n 100
 	large          0   ibv_rc_pingpong -g 0 -c -s 1048576 -n 20 -e
 	few_receives   0   ibv_rc_pingpong -g 0 -c -r 1 -n 100 -e
+	ud             0   ibv_ud_pingpong -g 0 -c -n 200
+	ud_v6          0   ibv_ud_pingpong -g 1 -c -e -n 200
+	ud_send_lat    1   ib_send_lat -F -c UD -n 100
 	srq            0   ibv_srq_pingpong -g 0 -e -n 50
 	srq_many       0   ibv_srq_pingpong -g 1 -q 64 -n 200 -e
 	write_bw       1   ib_write_bw -F -n %n

@@ -159,7 +159,6 @@ run_case no_answer_v6 misses fd77::2/64 fd77::9 "fd77::9 does not answer neighbo
 run_case no_route misses 10.0.0.2/24 192.0.2.1 "no route to 192.0.2.1|gateway"
 run_case dead_gateway misses 10.0.0.2/24 192.0.2.1 "the gateway 10.0.0.9|does not answer ARP" \
 	--set gateway=10.0.0.9
-run_case ud unsupported "UD queue pairs" ibv_ud_pingpong -g 0
 run_case uc unsupported "UC queue pairs" ibv_uc_pingpong -g 0
 run_case xrc unsupported "XRC" ibv_xsrq_pingpong -g 0
 run_case bare bare

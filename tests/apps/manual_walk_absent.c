@@ -8,19 +8,22 @@
 static void walk_datagrams(void)
 {
 	struct ibv_ah_attr attr = {.port_num = 1};
-	struct ibv_ah ah = {.context = fx.context, .pd = w.pd};
 	struct ibv_wc wc = {0};
 	struct ibv_grh grh = {0};
 	union ibv_gid gid = {{0}};
+	struct ibv_ah *ah;
 
-	NIL("ibv_create_ah", "no datagrams", ibv_create_ah(w.pd, &attr), EOPNOTSUPP);
-	NIL("ibv_create_ah_from_wc", "no datagrams", ibv_create_ah_from_wc(w.pd, &wc, &grh, 1),
-		EOPNOTSUPP);
-	MINUS("ibv_init_ah_from_wc", "no datagrams",
-		ibv_init_ah_from_wc(fx.context, 1, &wc, &grh, &attr), EOPNOTSUPP);
-	INT("ibv_destroy_ah", "no datagrams", ibv_destroy_ah(&ah), EOPNOTSUPP);
-	INT("ibv_attach_mcast", "no datagrams", ibv_attach_mcast(w.qp, &gid, 0), EOPNOTSUPP);
-	INT("ibv_detach_mcast", "no datagrams", ibv_detach_mcast(w.qp, &gid, 0), EOPNOTSUPP);
+	NIL("ibv_create_ah", "no GID", ibv_create_ah(w.pd, &attr), EINVAL);
+	NIL("ibv_create_ah_from_wc", "no GRH", ibv_create_ah_from_wc(w.pd, &wc, &grh, 1), EINVAL);
+	MINUS("ibv_init_ah_from_wc", "no GRH", ibv_init_ah_from_wc(fx.context, 1, &wc, &grh, &attr),
+		EINVAL);
+	attr.is_global = 1;
+	assert_int_equal(ibv_query_gid(fx.context, 1, 0, &attr.grh.dgid), 0);
+	ah = ibv_create_ah(w.pd, &attr);
+	assert_non_null(ah);
+	INT("ibv_destroy_ah", "of UD queue pairs", ibv_destroy_ah(ah), 0);
+	INT("ibv_attach_mcast", "no multicast", ibv_attach_mcast(w.qp, &gid, 0), EOPNOTSUPP);
+	INT("ibv_detach_mcast", "no multicast", ibv_detach_mcast(w.qp, &gid, 0), EOPNOTSUPP);
 }
 
 static int no_copy_to(struct ibv_dm *dm, uint64_t at, const void *from, size_t length)

@@ -6,8 +6,8 @@
 
 static void walk_create(void)
 {
-	static const enum ibv_qp_type types[] = {IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_RAW_PACKET,
-		IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV, IBV_QPT_DRIVER, (enum ibv_qp_type)99};
+	static const enum ibv_qp_type types[] = {IBV_QPT_UC, IBV_QPT_RAW_PACKET, IBV_QPT_XRC_SEND,
+		IBV_QPT_XRC_RECV, IBV_QPT_DRIVER, (enum ibv_qp_type)99};
 	const struct ibv_qp_init_attr good = {
 		.qp_type = IBV_QPT_RC, .send_cq = w.cq, .recv_cq = w.cq};
 	struct ibv_qp_init_attr a = good;
@@ -230,9 +230,11 @@ static void bad_builds(struct ibv_qp_ex *x)
 	INT("ibv_wr_bind_mw", "a window of type 1",
 		BUILD(ibv_wr_bind_mw(x, mw, ibv_inc_rkey(mw->rkey), &info), (void)0), EINVAL);
 	/* The verb itself is not there where its flag was refused at creation. */
-	TRUE("ibv_wr_send_imm", "not of iWARP", x->wr_send_imm == NULL);
+	INT("ibv_wr_send_imm", "no peer that knows it",
+		BUILD(ibv_wr_send_imm(x, 1), ibv_wr_set_inline_data(x, w.buf, 4)), EOPNOTSUPP);
 	TRUE("ibv_wr_send_tso", "not of iWARP", x->wr_send_tso == NULL);
-	TRUE("ibv_wr_set_ud_addr", "not of iWARP", x->wr_set_ud_addr == NULL);
+	INT("ibv_wr_set_ud_addr", "not UD",
+		BUILD(ibv_wr_send(x), ibv_wr_set_ud_addr(x, NULL, 1, 1)), EINVAL);
 	TRUE("ibv_wr_set_xrc_srqn", "not of iWARP", x->wr_set_xrc_srqn == NULL);
 	INT("ibv_dealloc_mw", "unbound", ibv_dealloc_mw(mw), 0);
 }

@@ -367,6 +367,21 @@ for family in (4, 6):
     write("iwpm", f"unreachable-{name}", b"\x00" + ask + bytes([3, 1]) + ask + bytes([3, 0]))
     write("iwpm", f"silent-{name}", b"\x00" + ask + bytes([5, 5]) * 9 + ask + bytes([4, 0]))
 
+# ---- fuzz_ud: operations -------------------------------------------------------------------------
+
+UD_RECEIVE = b"\x00" + be16(0) + be16(1000)
+
+
+def ud_datagram(text=b"abc", op=4):
+    return bytes([op]) + be16(len(text)) + text
+
+
+write("ud", "message", UD_RECEIVE + ud_datagram() + b"\x02" + ud_datagram())
+write("ud", "immediate", UD_RECEIVE * 2 + ud_datagram(op=0x84) + ud_datagram(bytes(960)) + ud_datagram(bytes(961)))
+write("ud", "wrong", UD_RECEIVE + ud_datagram(op=0x24) + b"\x01" + ud_datagram(op=0x44) + b"\x01")
+write("ud", "raw", UD_RECEIVE + ud_datagram(b"uiUD\x01" + bytes(23), op=0x14))
+write("ud", "error", UD_RECEIVE + b"\xf3" + ud_datagram())
+
 # ---- fuzz_tcp: configuration, then operations ---------------------------------------------------
 
 HANDSHAKE = h("08 0f")

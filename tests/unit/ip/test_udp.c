@@ -70,8 +70,10 @@ static struct host *start_v4(struct service *v)
 	*v = (struct service){.n = 0};
 	host_input_hex(h, ARP);
 	host_forget(h);
-	assert_int_equal(
-		udp_open(h->ip, PORT, &(struct udp_user){service_input, service_error, v}), 0);
+	assert_int_equal(udp_open(h->ip, PORT,
+				 &(struct udp_user){
+					 .input = service_input, .error = service_error, .ctx = v}),
+		0);
 	return h;
 }
 
@@ -85,8 +87,10 @@ static struct host *start_v6(struct service *v)
 	fix_v6(&ns);
 	host_input(h, &ns, 0);
 	host_forget(h);
-	assert_int_equal(
-		udp_open(h->ip, PORT, &(struct udp_user){service_input, service_error, v}), 0);
+	assert_int_equal(udp_open(h->ip, PORT,
+				 &(struct udp_user){
+					 .input = service_input, .error = service_error, .ctx = v}),
+		0);
 	return h;
 }
 
@@ -367,6 +371,53 @@ static void what_cannot_be_is_refused(void **state)
 	host_free(h);
 }
 
+static struct udp_datagram last;
+
+static void whole_input(void *ctx, const struct udp_datagram *d, uint64_t now)
+{
+	struct service *v = ctx;
+
+	last = *d;
+	v->n++;
+}
+
+/* A user that wants longer ones, and the header's fields. */
+static void a_user_may_take_more(void **state)
+{
+	struct service v = {.n = 0};
+	struct host *h = host_new_v4();
+	const struct udp_user whole = {.datagram = whole_input, .ctx = &v, .max = 600};
+	struct udp_datagram d = {.from = at("10.0.0.1", 7),
+		.to = at("10.0.0.1", 8),
+		.tos = 0x28,
+		.ttl = 3,
+		.len = 600};
+	struct udp_out o;
+	uint8_t *room;
+
+	assert_int_equal(udp_open(h->ip, 8, &whole), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		d.len = 599 + i;
+		assert_int_equal(udp_begin(h->ip, &o, &d, &room, h->now), 0);
+		memset(room, 0, d.len);
+		assert_int_equal(udp_commit(h->ip, &o, 0, h->now), 0);
+		ip_input(h->ip, NULL, 0, h->now);
+		assert_int_equal(v.n, i < 2 ? i + 1 : 2);
+	}
+	assert_int_equal(last.len, 600);
+	assert_int_equal(last.tos, 0x28);
+	assert_int_equal(last.ttl, 3);
+	assert_int_equal(last.from.port, 7);
+	/* Nothing is left of one that is given up. */
+	assert_int_equal(udp_begin(h->ip, &o, &d, &room, h->now), 0);
+	udp_cancel(&o);
+	d.len = 60000;
+	assert_int_equal(udp_begin(h->ip, &o, &d, &room, h->now), -EMSGSIZE);
+	d.from = at("10.0.0.9", 7);
+	assert_int_equal(udp_begin(h->ip, &o, &d, &room, h->now), -EADDRNOTAVAIL);
+	host_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,6 +432,7 @@ int main(void)
 		cmocka_unit_test(errors_reach_the_port_that_sent),
 		cmocka_unit_test(we_may_speak_to_ourselves),
 		cmocka_unit_test(what_cannot_be_is_refused),
+		cmocka_unit_test(a_user_may_take_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

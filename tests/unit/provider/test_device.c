@@ -77,9 +77,6 @@ static void test_no_such_objects(void **state)
 	struct ibv_qp_open_attr open_qp = {0};
 	struct ibv_wq_init_attr wq = {.pd = pd};
 	struct ibv_alloc_dm_attr dm = {.length = 64};
-	struct ibv_ah_attr ah = {.port_num = 1};
-	struct ibv_wc wc = {0};
-	struct ibv_grh grh = {0};
 
 	REFUSED_POINTER(ibv_alloc_dm(fx.context, &dm));
 	REFUSED_POINTER(ibv_open_qp(fx.context, &open_qp));
@@ -87,8 +84,6 @@ static void test_no_such_objects(void **state)
 	REFUSED_POINTER(ibv_create_wq(fx.context, &wq));
 	REFUSED_POINTER(ibv_create_rwq_ind_table(fx.context, &table));
 	REFUSED_POINTER(ibv_create_counters(fx.context, &counters));
-	REFUSED_POINTER(ibv_create_ah(pd, &ah));
-	REFUSED_POINTER(ibv_create_ah_from_wc(pd, &wc, &grh, 1));
 	REFUSED_POINTER(ibv_import_pd(fx.context, 1));
 	REFUSED_POINTER(ibv_import_mr(pd, 1));
 	REFUSED_POINTER(ibv_reg_dmabuf_mr(pd, 0, 4096, 0, 0, 0));

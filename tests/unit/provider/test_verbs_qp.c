@@ -92,8 +92,8 @@ static void test_limits(void **state)
 /* RFC 5040 section 3: reliable and connected, or not at all. */
 static void test_types(void **state)
 {
-	static const enum ibv_qp_type types[] = {IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_RAW_PACKET,
-		IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV, IBV_QPT_DRIVER};
+	static const enum ibv_qp_type types[] = {
+		IBV_QPT_UC, IBV_QPT_RAW_PACKET, IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV, IBV_QPT_DRIVER};
 	struct lone l;
 
 	lone_open(&l, &small, 4, false);

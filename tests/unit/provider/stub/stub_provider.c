@@ -73,6 +73,7 @@ typedef struct ibv_mr *mr_p;
 typedef struct ibv_cq *cq_p;
 typedef struct ibv_qp *qp_p;
 typedef struct ibv_qp_ex *qp_ex_p;
+typedef struct ibv_ah *ah_p;
 typedef struct ibv_srq *srq_p;
 typedef struct ibv_context *context_p;
 typedef struct ibv_comp_channel *channel_p;
@@ -164,6 +165,13 @@ P(int, query_qp, (qp_p q, struct ibv_qp_attr *a, int m, struct ibv_qp_init_attr 
 P(int, query_qp_data_in_order, (qp_p q, enum ibv_wr_opcode o, uint32_t f), A(q), A(o), A(f))
 P(int, destroy_qp, (qp_p q), A(q))
 P(qp_ex_p, qp_to_qp_ex, (qp_p q), A(q))
+P(ah_p, create_ah, (pd_p p, struct ibv_ah_attr *a), A(p), A(a))
+P(ah_p, create_ah_from_wc, (pd_p p, struct ibv_wc *w, struct ibv_grh *g, uint8_t n), A(p), A(w),
+	A(g), A(n))
+P(int, init_ah_from_wc,
+	(context_p c, uint8_t p, struct ibv_wc *w, struct ibv_grh *g, struct ibv_ah_attr *a), A(c),
+	A(p), A(w), A(g), A(a))
+P(int, destroy_ah, (ah_p a), A(a))
 
 static pd_p alloc_pd(context_p c)
 {
@@ -241,6 +249,10 @@ static const struct provider table = {
 	.query_qp_data_in_order = query_qp_data_in_order,
 	.destroy_qp = destroy_qp,
 	.qp_to_qp_ex = qp_to_qp_ex,
+	.create_ah = create_ah,
+	.create_ah_from_wc = create_ah_from_wc,
+	.init_ah_from_wc = init_ah_from_wc,
+	.destroy_ah = destroy_ah,
 };
 
 /* The header of the table that the test's build has must be of the version that is asked for. */

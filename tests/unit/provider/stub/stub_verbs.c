@@ -119,6 +119,7 @@ V(qp_ex_p, ibv_qp_to_qp_ex, (qp_p q), A(q))
 V(ah_p, ibv_create_ah, (pd_p p, struct ibv_ah_attr *a), A(p), A(a))
 V(ah_p, ibv_create_ah_from_wc, (pd_p p, struct ibv_wc *w, struct ibv_grh *g, uint8_t n), A(p), A(w),
 	A(g), A(n))
+V(int, ibv_destroy_ah, (ah_p a), A(a))
 V(int, ibv_init_ah_from_wc,
 	(context_p c, uint8_t p, struct ibv_wc *w, struct ibv_grh *g, struct ibv_ah_attr *a), A(c),
 	A(p), A(w), A(g), A(a))

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The datagrams of UD queue pairs (docs/ud.md): over our own UDP, or over the kernel's, and who is
+ * let in.
+ */
+#include "host/net_priv.h"
+#include "ip/udp.h"
+#include "sock/datagrams.h"
+#include "ud/datagram.h"
+
+#include <errno.h>
+
+#define NET_UD_IP_LEN  40 /* the larger header */
+#define NET_UD_UDP_LEN 8
+
+/* ---- who is let in ------------------------------------------------------------------------- */
+
+static bool net_ud_is_near(const struct net *n, const struct ud_path *path)
+{
+	for (unsigned i = 0; i < n->config.num_addresses; i++) {
+		const struct config_address *a = &n->config.address[i];
+
+		if (ip_addr_equal(&a->addr, &path->remote) ||
+			(ip_addr_equal(&a->addr, &path->local) &&
+				ip_addr_in_prefix(&path->remote, &a->addr, a->prefix_len)))
+			return true;
+	}
+	return false;
+}
+
+static void net_ud_input(struct net *n, const struct ud_path *path, const uint8_t *data, size_t len)
+{
+	if (n->config.ud == CONFIG_UD_SUBNET && !net_ud_is_near(n, path))
+		n->ud_refused++;
+	else
+		n->ud_input(n->ud_user, path, data, len);
+}
+
+static uint32_t net_ud_max_message(struct net *n)
+{
+	uint32_t mtu = n->ops->mtu(n), overhead = NET_UD_IP_LEN + NET_UD_UDP_LEN + UD_OVERHEAD;
+	uint32_t most = UD_MESSAGE_MAX;
+
+	/* InfiniBand's sizes: a port has one of these. */
+	while (most > 256 && most + overhead > mtu)
+		most /= 2;
+	return most;
+}
+
+/* ---- over a port of our own ---------------------------------------------------------------- */
+
+static void net_ud_port_input(void *ctx, const struct udp_datagram *d, uint64_t now)
+{
+	const struct ud_path path = {
+		.local = d->to.addr, .remote = d->from.addr, .tos = d->tos, .ttl = d->ttl};
+
+	net_ud_input(ctx, &path, d->data, d->len);
+}
+
+static int net_ud_port_open(void *ctx, uint16_t port, ud_input_fn *input, void *user)
+{
+	struct net *n = ctx;
+	struct udp_user u = {.datagram = net_ud_port_input, .max = UD_DATAGRAM_MAX, .ctx = n};
+
+	n->ud_port = port;
+	n->ud_input = input;
+	n->ud_user = user;
+	return udp_open(n->ip, port, &u);
+}
+
+static void net_ud_port_close(void *ctx)
+{
+	struct net *n = ctx;
+
+	udp_close(n->ip, n->ud_port);
+}
+
+static int net_ud_port_begin(
+	void *ctx, const struct ud_path *path, uint16_t port, size_t len, uint8_t **room)
+{
+	struct net *n = ctx;
+	struct udp_datagram d = {.from = {.addr = path->local, .port = n->ud_port},
+		.to = {.addr = path->remote, .port = port},
+		.tos = path->tos,
+		.ttl = path->ttl,
+		.len = len};
+	int rc = udp_begin(n->ip, &n->ud_out, &d, room, n->engine.now);
+
+	return rc == -ENOMEM ? -EAGAIN : rc;
+}
+
+static void net_ud_port_commit(void *ctx, uint16_t sum)
+{
+	struct net *n = ctx;
+
+	(void)udp_commit(n->ip, &n->ud_out, sum, n->engine.now);
+}
+
+static void net_ud_port_cancel(void *ctx)
+{
+	struct net *n = ctx;
+
+	udp_cancel(&n->ud_out);
+}
+
+static bool net_ud_port_flush(void *ctx)
+{
+	struct net *n = ctx;
+
+	ip_expedite(n->ip);
+	return true;
+}
+
+static void net_ud_port_prepare(void *ctx, const struct ip_addr *remote)
+{
+	struct net *n = ctx;
+
+	(void)ip_reach(n->ip, remote, n->engine.now);
+}
+
+/* ---- over the kernel's --------------------------------------------------------------------- */
+
+static void net_ud_kernel_input(
+	void *ctx, const struct sock_datagrams_path *p, const uint8_t *data, size_t len)
+{
+	const struct ud_path path = {
+		.local = p->local, .remote = p->remote.addr, .tos = p->tos, .ttl = p->ttl};
+
+	net_ud_input(ctx, &path, data, len);
+}
+
+static int net_ud_kernel_open(void *ctx, uint16_t port, ud_input_fn *input, void *user)
+{
+	struct net *n = ctx;
+
+	n->ud_input = input;
+	n->ud_user = user;
+	return sock_datagrams_open(
+		n->sock, port, UD_DATAGRAM_MAX, net_ud_kernel_input, n, &n->ud_socket);
+}
+
+static void net_ud_kernel_close(void *ctx)
+{
+	struct net *n = ctx;
+
+	sock_datagrams_close(n->ud_socket);
+	n->ud_socket = NULL;
+}
+
+static int net_ud_kernel_begin(
+	void *ctx, const struct ud_path *path, uint16_t port, size_t len, uint8_t **room)
+{
+	struct net *n = ctx;
+	const struct sock_datagrams_path p = {.local = path->local,
+		.remote = {.addr = path->remote, .port = port},
+		.tos = path->tos,
+		.ttl = path->ttl};
+
+	return sock_datagrams_begin(n->ud_socket, &p, len, room);
+}
+
+static void net_ud_kernel_commit(void *ctx, uint16_t sum)
+{
+	struct net *n = ctx;
+
+	sock_datagrams_commit(n->ud_socket);
+}
+
+static void net_ud_kernel_cancel(void *ctx)
+{
+}
+
+static bool net_ud_kernel_flush(void *ctx)
+{
+	struct net *n = ctx;
+
+	return sock_datagrams_flush(n->ud_socket);
+}
+
+static void net_ud_kernel_prepare(void *ctx, const struct ip_addr *remote)
+{
+}
+
+/* ---- both ---------------------------------------------------------------------------------- */
+
+static const struct ud_net net_ud_port_net = {
+	.open = net_ud_port_open,
+	.close = net_ud_port_close,
+	.begin = net_ud_port_begin,
+	.commit = net_ud_port_commit,
+	.cancel = net_ud_port_cancel,
+	.flush = net_ud_port_flush,
+	.prepare = net_ud_port_prepare,
+};
+
+static const struct ud_net net_ud_kernel_net = {
+	.open = net_ud_kernel_open,
+	.close = net_ud_kernel_close,
+	.begin = net_ud_kernel_begin,
+	.commit = net_ud_kernel_commit,
+	.cancel = net_ud_kernel_cancel,
+	.flush = net_ud_kernel_flush,
+	.prepare = net_ud_kernel_prepare,
+};
+
+const struct ud_net *net_ud(struct net *n)
+{
+	if (n->config.ud == CONFIG_UD_OFF || !config_pairing_port(&n->config))
+		return NULL;
+	n->ud = n->ip ? net_ud_port_net : net_ud_kernel_net;
+	n->ud.max_message = net_ud_max_message(n);
+	n->ud.ctx = n;
+	return &n->ud;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file net.h
+ * How datagrams of UD queue pairs go out and come in: over UDP of our own, or the kernel's. Header
+ * only. Who is let in is decided below (docs/ud.md).
+ *
+ * All under the engine's lock. Datagrams may be lost on their way, as anywhere.
+ */
+#ifndef UD_NET_H
+#define UD_NET_H
+
+#include "base/ip_addr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Where a datagram goes, or has come from. */
+struct ud_path {
+	struct ip_addr local, remote;
+	uint8_t tos; /**< traffic class, ECN bits included */
+	uint8_t ttl; /**< sending: 0: the usual one */
+};
+
+/** A datagram came for the port. @p data is valid during the call. */
+typedef void ud_input_fn(void *user, const struct ud_path *path, const uint8_t *data, size_t len);
+
+struct ud_net {
+	/**
+	 * Receive at @p port, of all our addresses. Once.
+	 * @return 0, -EADDRINUSE, or another -errno.
+	 */
+	int (*open)(void *ctx, uint16_t port, ud_input_fn *input, void *user);
+	/** Nothing is received or sent any more. */
+	void (*close)(void *ctx);
+	/**
+	 * Room for a datagram of @p len octets from the open port to @p port of @p path->remote.
+	 * commit() or cancel() must follow.
+	 * @return 0; -EAGAIN: later; or another -errno: it cannot be sent.
+	 */
+	int (*begin)(
+		void *ctx, const struct ud_path *path, uint16_t port, size_t len, uint8_t **room);
+	/** @param sum of its 16-bit words, folded (base/digest.h). */
+	void (*commit)(void *ctx, uint16_t sum);
+	void (*cancel)(void *ctx);
+	/** No more follows for now. @return false: not all could be sent; call again, later. */
+	bool (*flush)(void *ctx);
+	/** Something will be sent to @p remote: learn the way to it. */
+	void (*prepare)(void *ctx, const struct ip_addr *remote);
+	/** The longest message that one packet takes; see UD_MESSAGE_MAX. */
+	uint32_t max_message;
+	void *ctx;
+};
+
+#endif
