@@ -71,7 +71,7 @@ def openssl_speed(runner, core, size):
 
 
 def handshakes(ends, build):
-    """Connections of rdma_cm, made and ended, in a second: both sides share one core."""
+    """Connections of rdma_cm, made and ended, in a second: each side has a core."""
     program = os.path.join(build, "bench", "cm_connects")
     s, c = ends.start("handshakes", [program, "-s"],
                       [program, "-n", "2000", "-w", "64", ends.address],

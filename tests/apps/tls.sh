@@ -90,7 +90,7 @@ half_done() {
 	is_alive "$(program_pid server)" || { say "the server is gone"; return 1; }
 }
 if [[ $transport == kernel ]]; then
-	as "$server_is --set startup_timeout=3000" "$client_is"
+	as "$server_is --set startup_timeout=6000" "$client_is"
 	run_case half_done half_done
 fi
 

@@ -68,7 +68,7 @@ s_client_refused() { # ALERT OPTION...
 	shift
 	start server rping -s -a "$server_v4" -v -C 1
 	wait_listening "$started" || return 1
-	request 10 | netns_in router timeout "$limit" openssl s_client -quiet -no_ign_eof "$@" \
+	request 10 | netns_in router timeout "$limit" openssl s_client -quiet "$@" \
 		-connect "$server_v4:7174" >"$case_dir/answer" 2>"$(errors_of linux)" || true
 	has_line "$(errors_of linux)" "$alert" || { say "it hears no '$alert'"; return 1; }
 	[[ ! -s $case_dir/answer ]] || { say "it gets an answer"; return 1; }
