@@ -1,0 +1,70 @@
+# shellcheck shell=bash disable=SC2034,SC2154 # goes between the transports and pair.sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Sourced by the transports with a QEMU guest (scripts/lib/guest_build.sh): starts it, gives it orders,
+# ends it. $guest_files is the directory of its kernel and initramfs.
+
+# Told by the transport: the command within which QEMU runs, such as ip netns exec NAMESPACE.
+guest_within=()
+guest_job='' guest_orders=0
+
+guest_missing() { # BUILDER
+	local program
+	for program in qemu-system-x86_64 busybox cpio; do
+		command -v "$program" >/dev/null || { say "$program is not installed"; return; }
+	done
+	[[ -s $guest_files/initrd ]] || say "no guest: run $1"
+}
+
+# One order at a time on each port. What a program says that was ended meanwhile has another number.
+guest() { # program|control COMMAND
+	local port=$1 number=$((++guest_orders)) line in out end=$((SECONDS + limit + patience))
+	exec {in}>"$work/$port.in" {out}<"$work/$port.out"
+	printf '%s %s\n' "$number" "$2" >&"$in"
+	while ((SECONDS < end)) && is_alive "$guest_job"; do
+		line=
+		IFS= read -r -t 1 line <&"$out" || true
+		case $line in
+		"$number "*) say "${line#* }" ;;
+		"$number="*)
+			exec {in}>&- {out}<&-
+			return "${line#*=}"
+			;;
+		esac
+	done
+	exec {in}>&- {out}<&-
+	say "the guest does not answer"
+	return 1
+}
+
+# Under QEMU's emulation, whatever the processor of this machine can. Its output: $out/guest.log.
+guest_boot() { # WORDS-FOR-ITS-KERNEL QEMU-ARGUMENT...
+	local port
+	rm -f "$work"/{program,control}.{in,out}
+	for port in program control; do
+		mkfifo "$work/$port.in" "$work/$port.out"
+	done
+	"${guest_within[@]}" qemu-system-x86_64 -accel tcg -cpu max -no-reboot \
+		-nodefaults -no-user-config -display none -serial "file:$out/guest.log" \
+		-kernel "$guest_files/vmlinuz" -initrd "$guest_files/initrd" \
+		-append "console=ttyS0 quiet panic=-1 oops=panic tsc=reliable mitigations=off random.trust_cpu=on $1" \
+		-device virtio-serial-pci \
+		-chardev "pipe,id=program,path=$work/program" -device virtserialport,chardev=program \
+		-chardev "pipe,id=control,path=$work/control" -device virtserialport,chardev=control \
+		"${@:2}" >"$out/qemu.log" 2>&1 </dev/null &
+	guest_job=$!
+}
+
+# The agents of both ports have come.
+guest_ready() {
+	local line port
+	for port in program control; do
+		IFS= read -r -t "$limit" line <"$work/$port.out" && [[ $line == *ready* ]] || return 1
+	done
+}
+
+guest_end() {
+	[[ $guest_job ]] || return 0
+	kill "$guest_job" 2>/dev/null || true
+	wait "$guest_job" 2>/dev/null || true
+	guest_job=''
+}
