@@ -229,7 +229,7 @@ static void port_choose_offloads(struct opening *o, struct rte_eth_conf *conf)
 		return;
 	conf->rxmode.offloads |= o->info.rx_offload_capa & rx;
 	conf->txmode.offloads |= o->info.tx_offload_capa & tx;
-	o->p->caps.rx_cksum = (conf->rxmode.offloads & rx) == rx;
+	o->p->caps.rx_cksum = conf->rxmode.offloads & RTE_ETH_RX_OFFLOAD_TCP_CKSUM;
 	o->p->caps.tx_ipv4_cksum = conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM;
 	o->p->caps.tx_tcp_cksum = conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
 }
