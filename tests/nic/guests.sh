@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Each NIC in guests of its own: bound to vfio-pci behind an IOMMU, and to uio_pci_generic without one.
+# shellcheck source=tests/nic/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+# rping's data is verified by its client; its bytes go both ways.
+rping_of() { # ADDRESS(%4|%6) SEGMENT
+	exchange "rping -s -a $1 -v -C 5 -S 20000" "rping -c -a $1 -v -V -C 5 -S 20000" \
+		client 5 'ping data: rdma-ping' server 5 'ping data: rdma-ping' || return 1
+	wire_is_good "$2"
+}
+
+perftest_of() { # PROGRAM
+	exchange "$1 -R -F -s 16384 -n 20" "$1 -R -F -s 16384 -n 20 %4" client 1 '^ *16384 +20 '
+}
+
+jumbo() {
+	# shellcheck disable=SC2034 # for the transport
+	local nic_mtu=9000
+	rping_of %4 8000
+}
+
+# What the NIC offers to do is asked of it; whether it does that right is seen by rping_of().
+offloads() { # REGEX
+	exchange "rping -s -a %4 -C 1" "rping -c -a %4 -V -C 1" || return 1
+	guest_says "$1" || { say "its offloads are not used"; return 1; }
+}
+
+# A side that waits for packets sleeps until the NIC's interrupt comes.
+interrupted() {
+	local before
+	[[ $handed_by == vfio ]] || return 0
+	guest_says 'sleeps on receive' || { say "the port has no interrupt"; return 1; }
+	before=$(guest control interrupts)
+	wait_for "$patience" more_interrupts "$before" || { say "the NIC's interrupts do not come"; return 1; }
+}
+
+more_interrupts() { # THAN
+	(($(guest control interrupts) > $1))
+}
+
+# The link of a NIC goes for seconds. What is connected stays, and goes on.
+flap() {
+	local server_job client_job n
+	start_both "rping -s -a %4 -P -S 20000" "rping -c -a %4 -v -V -C 100000 -S 20000" || return 1
+	wait_for "$patience" has_lines client 'ping data: rdma-ping' 5 || { say "nothing goes"; return 1; }
+	interrupted || return 1
+	nic_link off
+	wait_for "$patience" guest_says 'link down' || { say "the link does not go down"; return 1; }
+	sleep 4 # the time without a link
+	nic_link on
+	wait_for "$patience" link_is_back || { say "the link does not come back"; return 1; }
+	n=$(lines_of client 'ping data: rdma-ping')
+	wait_for "$patience" has_lines client 'ping data: rdma-ping' $((n + 20)) ||
+		{ say "the connection does not go on"; return 1; }
+	is_alive "$client_job" && is_alive "$server_job"
+}
+
+# The last that was said of it.
+link_is_back() {
+	guest control "grep -o 'link [a-z]*$' /tmp/stack.log | tail -n 1 | grep -q up"
+}
+
+events() {
+	local watch_job
+	start server ibv_asyncwatch
+	watch_job=$started
+	wait_for "$patience" has_lines server 'async event FD' 1 || { say "it does not watch"; return 1; }
+	wait_for "$patience" guest_says 'link up' || { say "there is no link"; return 1; }
+	nic_link off
+	wait_for "$patience" has_lines server IBV_EVENT_PORT_ERR 1 || { say "no PORT_ERR comes"; return 1; }
+	nic_link on
+	wait_for "$patience" has_lines server IBV_EVENT_PORT_ACTIVE 1 ||
+		{ say "no PORT_ACTIVE comes"; return 1; }
+	is_alive "$watch_job"
+}
+
+# A NIC that QEMU has not is told of once.
+skipped_without() { # DEVICE
+	nic_is_known "$1" && return 1
+	! wanted "$nic-$handed_by" || result ok "$suite-$nic-$handed_by" "SKIP this QEMU has no $1"
+}
+
+guests_with() { # NIC QEMU'S-DEVICE OFFLOADS-REGEX
+	nic=$1 handed_by=vfio
+	if ! skipped_without "$2"; then
+		both_ways rping rping_of %4 1400
+		in_guest rping-v6 server rping_of %6 1400
+		for program in ib_write_bw ib_send_bw ib_read_bw; do
+			both_ways "$program" perftest_of "$program"
+		done
+		in_guest offloads server offloads "$3"
+		both_ways mtu-9000 jumbo
+		in_guest link server flap
+		in_guest events server events
+	fi
+	handed_by=uio
+	if ! skipped_without "$2"; then
+		both_ways rping rping_of %4 1400
+		in_guest link server flap
+	fi
+}
+
+both='receive checksums, transmit checksums'
+guests_with virtio virtio-net-pci "$both"
+guests_with e1000 e1000 "$both"
+guests_with e1000e e1000e "$both"
+guests_with igb igb "$both"
+guests_with vmxnet3 vmxnet3 "$both"
+plan_done
