@@ -14,8 +14,15 @@ bool pci_is_unmapped(const char *reason)
 	return strstr(reason, "DMA remapping") != NULL;
 }
 
-/** Where sysfs has the device: by its address with the domain, which DPDK does without. */
-static void pci_path(const char *sysfs, const char *device, char *path, size_t len)
+bool pci_is_handed_over(const char *driver)
+{
+	for (size_t i = 0; i < sizeof pci_handing_over / sizeof *pci_handing_over; i++)
+		if (strcmp(driver, pci_handing_over[i]) == 0)
+			return true;
+	return false;
+}
+
+void pci_path(const char *sysfs, const char *device, char *path, size_t len)
 {
 	int n;
 
@@ -26,8 +33,7 @@ static void pci_path(const char *sysfs, const char *device, char *path, size_t l
 		strchr(device, ':') == strrchr(device, ':') ? "0000:" : "", n, device);
 }
 
-/** The driver that it is bound to, in @p driver: "" is none. @return false: no such device. */
-static bool pci_driver(const char *path, char *driver, size_t len)
+bool pci_driver(const char *path, char *driver, size_t len)
 {
 	char link[PATH_MAX + 8], target[PATH_MAX];
 	const char *base;
@@ -52,9 +58,8 @@ static void pci_explain_binding(const char *sysfs, const char *device, char *rea
 		snprintf(reason, len, "there is no such PCI device");
 		return;
 	}
-	for (size_t i = 0; i < sizeof pci_handing_over / sizeof *pci_handing_over; i++)
-		if (strcmp(driver, pci_handing_over[i]) == 0)
-			return;
+	if (pci_is_handed_over(driver))
+		return;
 	snprintf(reason, len, "it is bound to %s instead of vfio-pci",
 		*driver ? driver : "no driver of Linux's");
 }

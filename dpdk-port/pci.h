@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file pci.h Explains why a PCI device does not open, where DPDK's message misleads. */
+/**
+ * @file pci.h
+ * PCI devices as Linux's sysfs shows them, and why one does not open, where DPDK's message
+ * misleads.
+ */
 #ifndef DPDK_PORT_PCI_H
 #define DPDK_PORT_PCI_H
 
@@ -10,6 +14,23 @@
 
 /** True for DPDK's error that memory is not mapped for devices, after which it goes on. */
 bool pci_is_unmapped(const char *reason);
+
+/**
+ * Where sysfs has a device: by its address with the domain, which DPDK does without.
+ * @param sysfs PCI_SYSFS
+ * @param device DPDK device arguments
+ */
+void pci_path(const char *sysfs, const char *device, char *path, size_t len);
+
+/**
+ * The driver of Linux's that the device at @p path is bound to.
+ * @param driver its name, "" where there is none; 64 bytes are enough
+ * @return false: there is no such device.
+ */
+bool pci_driver(const char *path, char *driver, size_t len);
+
+/** True for the drivers of Linux's that leave a device to a process. */
+bool pci_is_handed_over(const char *driver);
 
 /**
  * Replace DPDK's @p reason by a better one: the limit of locked memory is too small, there is no

@@ -60,6 +60,21 @@ void doctor_look_at_port(struct doctor *d);
 /** Check for received frames that are damaged or show a wrong set-up. Once, at the end. */
 void doctor_look_at_frames(struct doctor *d);
 
+/* ---- doctor_pci.c ------------------------------------------------------------------------ */
+
+/** What of the host decides whether a process may have a PCI device. */
+struct doctor_pci_host {
+	const char *root; /**< in front of /sys, /proc and /dev: "" but in tests */
+	bool is_root;     /**< the process has the rights of root */
+	uint64_t memlock; /**< bytes that it may lock, UINT64_MAX: any number */
+};
+
+/** Check all that a PCI device needs before it can be opened (docs/deploy.md). */
+void doctor_look_at_pci(struct doctor *d, const struct doctor_pci_host *host);
+
+/** The host that this process runs on. */
+struct doctor_pci_host doctor_pci_this_host(void);
+
 /* ---- doctor_path.c ----------------------------------------------------------------------- */
 
 /** Check for duplicate addresses, and routers that do not answer. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/eal.h"
 #include "tools/doctor.h"
 
 #include <arpa/inet.h>
@@ -176,6 +177,11 @@ void doctor_look_at_system(struct doctor *d)
 		doctor_port_need_capability(d, CAP_NET_RAW, "CAP_NET_RAW", "an AF_PACKET port");
 	if (doctor_port_is(d, "net_tap") || doctor_port_is(d, "net_af_xdp"))
 		doctor_port_need_capability(d, CAP_NET_ADMIN, "CAP_NET_ADMIN", "this kind of port");
+	if (!eal_is_software(d->config->port)) {
+		struct doctor_pci_host host = doctor_pci_this_host();
+
+		doctor_look_at_pci(d, &host);
+	}
 	doctor_port_look_at_interface(d);
 	doctor_port_kernel_addresses(d);
 }
