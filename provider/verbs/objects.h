@@ -180,6 +180,15 @@ struct srq {
 	uint32_t async_reported;
 };
 
+/** What was given by ibv_modify_qp(), and iWARP has no use for: kept for queries alone. */
+struct qp_given {
+	struct ibv_ah_attr ah_attr;
+	uint32_t dest_qp_num, rq_psn, sq_psn, qkey;
+	uint8_t path_mtu; /**< enum ibv_mtu; 0: not given */
+	uint8_t timeout, retry_cnt, rnr_retry, min_rnr_timer;
+	bool en_sqd_async_notify;
+};
+
 struct qp {
 	struct rnic_qp *rnic;
 	struct device *device;
@@ -188,7 +197,7 @@ struct qp {
 	struct object object;
 	bool extended; /**< created with send_ops_flags */
 	uint32_t async_reported;
-	struct ibv_qp_attr given;   /**< by ibv_modify_qp(), only for queries; under ibv.mutex */
+	struct qp_given given;      /**< under ibv.mutex */
 	struct rdmap_wqe *building; /**< by ibv_wr_*(): not committed yet */
 	int build_error;            /**< the first since ibv_wr_start(), positive */
 	bool begun;                 /**< between ibv_wr_start() and complete or abort */

@@ -111,13 +111,12 @@ static int qp_attr_values_verify(const struct ibv_qp_attr *a, int mask, const st
 	return 0;
 }
 
-/* What iWARP has no use for is kept for queries alone. */
-static void qp_attr_remember(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, int mask)
+static void qp_attr_remember(struct qp_given *to, const struct ibv_qp_attr *from, int mask)
 {
 	if ((mask & IBV_QP_AV) != 0)
 		to->ah_attr = from->ah_attr;
 	if ((mask & IBV_QP_PATH_MTU) != 0)
-		to->path_mtu = from->path_mtu;
+		to->path_mtu = (uint8_t)from->path_mtu;
 	if ((mask & IBV_QP_DEST_QPN) != 0)
 		to->dest_qp_num = from->dest_qp_num;
 	if ((mask & IBV_QP_QKEY) != 0)
@@ -136,6 +135,21 @@ static void qp_attr_remember(struct ibv_qp_attr *to, const struct ibv_qp_attr *f
 		to->min_rnr_timer = from->min_rnr_timer;
 	if ((mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) != 0)
 		to->en_sqd_async_notify = from->en_sqd_async_notify != 0;
+}
+
+static void qp_attr_recall(struct ibv_qp_attr *to, const struct qp_given *from)
+{
+	*to = (struct ibv_qp_attr){.ah_attr = from->ah_attr,
+		.path_mtu = (enum ibv_mtu)from->path_mtu,
+		.dest_qp_num = from->dest_qp_num,
+		.rq_psn = from->rq_psn,
+		.sq_psn = from->sq_psn,
+		.qkey = from->qkey,
+		.timeout = from->timeout,
+		.retry_cnt = from->retry_cnt,
+		.rnr_retry = from->rnr_retry,
+		.min_rnr_timer = from->min_rnr_timer,
+		.en_sqd_async_notify = from->en_sqd_async_notify};
 }
 
 /* ---- modify, query --------------------------------------------------------------------------- */
@@ -212,7 +226,7 @@ int qp_query(
 
 	pthread_mutex_lock(&ibv->mutex);
 	rnic_qp_query(qp->rnic, &now, &init);
-	*attr = qp->given;
+	qp_attr_recall(attr, &qp->given);
 	ibv->state = (enum ibv_qp_state)now.state;
 	pthread_mutex_unlock(&ibv->mutex);
 	attr->qp_state = attr->cur_qp_state = (enum ibv_qp_state)now.state;
