@@ -20,7 +20,7 @@ static const struct {
 	{"net_pcap", " rx_pcap tx_pcap rx_iface rx_iface_in tx_iface iface phy_mac infinite_rx "},
 };
 
-/** Of a memif; the last two are the driver's old words. */
+/** Of a memif, a server's at even places; the last two are the driver's old words. */
 static const char *const device_args_roles[] = {"server", "client", "master", "slave"};
 
 /** The keys of the driver; its name has a number behind it. NULL: not known here. */
@@ -49,31 +49,54 @@ static bool device_args_is_interface(const char *device)
 	return if_nametoindex(device) || (*device && !strpbrk(device, "_:.-, \t"));
 }
 
-/** What of a driver's arguments the driver itself does not check, or not so that one learns. */
-static bool device_args_check_values(const char *device, size_t name_len, char *why, size_t len)
+/** The role of memif @p device, one of device_args_roles; -1: there is none such. */
+static int device_args_role_of(const char *role, size_t size)
+{
+	for (size_t i = 0; i < sizeof device_args_roles / sizeof device_args_roles[0]; i++)
+		if (strlen(device_args_roles[i]) == size &&
+			!strncmp(role, device_args_roles[i], size))
+			return (int)i;
+	return -1;
+}
+
+static bool device_args_check_memif(const char *device, char *why, size_t len)
 {
 	const char *role = strstr(device, ",role=");
 	size_t size;
+	int i;
 
+	if (!role) /* the client's */
+		return true;
+	role += strlen(",role=");
+	size = strcspn(role, ",");
+	i = device_args_role_of(role, size);
+	if (i < 0) {
+		snprintf(why, len,
+			"its role is \"%.*s\"; expected server (the end that is started first) or "
+			"client",
+			(int)(size < 60 ? size : 60), role);
+		return false;
+	}
+	/* The memory is the client's; the driver of a server is no faster for it. */
+	if (i % 2 == 0 && strstr(device, ",zero-copy=yes")) {
+		snprintf(why, len,
+			"zero-copy=yes is for the other end, with role=client: the frames lie in "
+			"its memory");
+		return false;
+	}
+	return true;
+}
+
+/** What of a driver's arguments the driver itself does not check, or not so that one learns. */
+static bool device_args_check_values(const char *device, size_t name_len, char *why, size_t len)
+{
 	if (!strncmp(device, "net_af_", 7) && !strstr(device, ",iface=")) {
 		snprintf(why, len,
 			"it does not say of which interface; expected such as %.*s,iface=eth1",
 			(int)(name_len < 60 ? name_len : 60), device);
 		return false;
 	}
-	if (strncmp(device, "net_memif", 9) != 0 || !role)
-		return true;
-	role += 6;
-	size = strcspn(role, ",");
-	for (size_t i = 0; i < sizeof device_args_roles / sizeof device_args_roles[0]; i++)
-		if (strlen(device_args_roles[i]) == size &&
-			!strncmp(role, device_args_roles[i], size))
-			return true;
-	snprintf(why, len,
-		"its role is \"%.*s\"; expected server (the end that is started first) or "
-		"client",
-		(int)(size < 60 ? size : 60), role);
-	return false;
+	return strncmp(device, "net_memif", 9) != 0 || device_args_check_memif(device, why, len);
 }
 
 bool device_args_check(const char *device, char *why, size_t len)

@@ -156,6 +156,9 @@ static bool eal_args_software(
 		return ok; /* hugepages after all */
 	/* This is address space: pages are touched by the pools that are made of it. */
 	snprintf(text, sizeof text, "%u", RTE_MIN(mib, 1u << 18) * 2 + 384);
+	/* A memif without copies shows its peer the buffers, as one file. */
+	if (strstr(cfg->device, "zero-copy=yes"))
+		ok = ok && eal_args_default(a, user, "--single-file-segments", NULL);
 	return ok && eal_args_default(a, user, "--no-huge", NULL) &&
 	       eal_args_default(a, user, "--no-shconf", NULL) &&
 	       eal_args_default(a, user, "-m", text);

@@ -55,6 +55,18 @@ static void typing_errors(void **state)
 	assert_wrong("net_memif0,id role=1", "\"id role\"");
 }
 
+/** The frames lie in the memory of the client, who offers it. */
+static void zero_copy_is_the_clients(void **state)
+{
+	assert_right("net_memif0,zero-copy=yes");
+	assert_right("net_memif0,role=client,zero-copy=yes");
+	assert_right("net_memif0,zero-copy=yes,role=slave");
+	assert_right("net_memif0,role=server,zero-copy=no");
+	assert_wrong("net_memif0,role=server,zero-copy=yes",
+		"zero-copy=yes is for the other end, with role=client");
+	assert_wrong("net_memif0,zero-copy=yes,role=master,id=1", "role=client");
+}
+
 /** The sentence says what to write. */
 static void values(void **state)
 {
@@ -100,6 +112,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_drivers_know),
 		cmocka_unit_test(typing_errors),
+		cmocka_unit_test(zero_copy_is_the_clients),
 		cmocka_unit_test(values),
 		cmocka_unit_test(a_long_one_is_cut),
 		cmocka_unit_test(others_pass),

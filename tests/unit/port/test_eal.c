@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <rte_eal.h>
+#include <rte_eal_memconfig.h>
 #include <rte_lcore.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -88,6 +89,20 @@ static void a_refused_start_tells_dpdks_reason(void **state)
 	assert_int_equal(in_child(&cfg, "/no/such/driver.so"), 0);
 }
 
+/* DPDK refuses a memif without copies otherwise: its buffers must be in one file. */
+static void zero_copy_has_its_memory_in_one_file(void **state)
+{
+	struct port_config cfg = {.device = "net_memif0,zero-copy=yes", .memory_mib = 8};
+	struct port_error e = {""};
+	pid_t child = fork();
+	int status = -1;
+
+	if (child == 0)
+		_exit(eal_start(&cfg, &e) ? 1 : rte_mcfg_get_single_file_segments() ? 0 : 2);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 static void start_leaves_the_caller_as_it_was(void **state)
 {
 	struct port_config cfg = {.device = device, .memory_mib = 8, .eal = "--iova-mode=va"};
@@ -166,6 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wrong_arguments_give_a_sentence_and_print_nothing),
 		cmocka_unit_test(a_refused_start_tells_dpdks_reason),
+		cmocka_unit_test(zero_copy_has_its_memory_in_one_file),
 		cmocka_unit_test(start_leaves_the_caller_as_it_was),
 		cmocka_unit_test(a_second_start_is_the_first),
 		cmocka_unit_test(log_lines_go_to_the_sink_in_force),
