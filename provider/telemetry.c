@@ -42,10 +42,26 @@ static void provider_telemetry_terminates(const struct rnic_term_counts *t, stru
 	json_text_number(j, "streams_lost", t->lost);
 }
 
+static void provider_telemetry_ud(const struct rnic_ud_stats *s, struct json_text *j)
+{
+	json_text_object(j, "ud");
+	json_text_number(j, "sent", s->sent);
+	json_text_number(j, "received", s->received);
+	json_text_number(j, "no_way", s->no_way);
+	json_text_number(j, "refused", s->refused);
+	json_text_number(j, "bad", s->bad);
+	json_text_number(j, "no_qp", s->no_qp);
+	json_text_number(j, "wrong_qkey", s->wrong_qkey);
+	json_text_number(j, "no_receive", s->no_receive);
+	json_text_number(j, "too_long", s->too_long);
+	json_text_object_end(j);
+}
+
 static void provider_telemetry_rnic(void *ctx, const char *parameters, struct json_text *j)
 {
 	struct rnic *r = ctx;
 	struct rnic_inspection i;
+	struct rnic_ud_stats ud;
 
 	json_text_object(j, NULL);
 	if (!engine_lock_within(rnic_engine(r), PROVIDER_TELEMETRY_PATIENCE_MS)) {
@@ -54,6 +70,7 @@ static void provider_telemetry_rnic(void *ctx, const char *parameters, struct js
 		return;
 	}
 	rnic_inspect(r, &i);
+	ud = rnic_ud_get_stats(r);
 	engine_unlock(rnic_engine(r));
 	json_text_number(j, "pds", i.pds);
 	json_text_number(j, "qps", i.qps);
@@ -65,6 +82,8 @@ static void provider_telemetry_rnic(void *ctx, const char *parameters, struct js
 	json_text_bool(j, "port_lost", i.lost);
 	json_text_number(j, "startups_replaced", i.startups_replaced);
 	provider_telemetry_terminates(&i.terminates, j);
+	if (rnic_ud_max_message(r))
+		provider_telemetry_ud(&ud, j);
 	json_text_object_end(j);
 }
 

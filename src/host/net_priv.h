@@ -79,7 +79,6 @@ struct net {
 	struct ud_net ud; /**< net_ud.c */
 	ud_input_fn *ud_input;
 	void *ud_user;
-	uint64_t ud_refused;                     /**< datagrams that came from too far */
 	struct sock_datagrams *ud_socket;        /**< over the kernel's sockets; NULL: closed */
 	struct telemetry *telemetry;             /**< NULL: off */
 	uint64_t started;                        /**< net_now() when it was opened */

@@ -31,7 +31,7 @@ static bool net_ud_is_near(const struct net *n, const struct ud_path *path)
 static void net_ud_input(struct net *n, const struct ud_path *path, const uint8_t *data, size_t len)
 {
 	if (n->config.ud == CONFIG_UD_SUBNET && !net_ud_is_near(n, path))
-		n->ud_refused++;
+		n->ud.refused++;
 	else
 		n->ud_input(n->ud_user, path, data, len);
 }
@@ -207,8 +207,10 @@ const struct ud_net *net_ud(struct net *n)
 {
 	if (n->config.ud == CONFIG_UD_OFF || !config_pairing_port(&n->config))
 		return NULL;
-	n->ud = n->ip ? net_ud_port_net : net_ud_kernel_net;
-	n->ud.max_message = net_ud_max_message(n);
-	n->ud.ctx = n;
+	if (!n->ud.ctx) {
+		n->ud = n->ip ? net_ud_port_net : net_ud_kernel_net;
+		n->ud.max_message = net_ud_max_message(n);
+		n->ud.ctx = n;
+	}
 	return &n->ud;
 }

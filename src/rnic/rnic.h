@@ -421,6 +421,7 @@ struct rnic_ud_stats {
 	uint64_t wrong_qkey; /**< dropped */
 	uint64_t no_receive; /**< dropped: none was posted */
 	uint64_t too_long;   /**< dropped: longer than the receive */
+	uint64_t refused;    /**< dropped: from where none are taken (ud_net.refused) */
 };
 
 struct rnic_ud_stats rnic_ud_get_stats(const struct rnic *r);

@@ -317,5 +317,8 @@ void rnic_ud_prepare(struct rnic *r, const struct ip_addr *remote)
 
 struct rnic_ud_stats rnic_ud_get_stats(const struct rnic *r)
 {
-	return r->ud.stats;
+	struct rnic_ud_stats stats = r->ud.stats;
+
+	stats.refused = r->ud.net ? r->ud.net->refused : 0;
+	return stats;
 }

@@ -49,6 +49,8 @@ struct ud_net {
 	void (*prepare)(void *ctx, const struct ip_addr *remote);
 	/** The longest message that one packet takes; see UD_MESSAGE_MAX. */
 	uint32_t max_message;
+	/** Datagrams that came from where none are taken from; counted below. */
+	uint64_t refused;
 	void *ctx;
 };
 

@@ -98,7 +98,7 @@ lies_unread() {
 }
 
 # Demands that siw is known not to meet: see docs/interop.md.
-declare -A known=([MPA-4.1-2]=pad [MPA2-9.2-4]=reject [RDMAP-4.8-2]=terminate
+declare -A known=([MPA-4.1-2]=pad [MPA2-9.2-4]=reject [MPA2-6-1]=echo [RDMAP-4.8-2]=terminate
 	[RDMAP-4.8-7]=terminate [RDMAP-4.8-8]=terminate [RDMAP-7.1-5]=quoted)
 
 # Our own checker finds nothing in what we send, and in what siw sends only what is known of it.

@@ -193,6 +193,7 @@ static void test_subnet(void **state)
 	stranger_says(far, port, "far");
 	assert_int_equal(say(n, "127.0.0.1", "127.0.0.1", port, "near", 4), 0);
 	expect(n, "127.0.0.1", "127.0.0.1", "near");
+	assert_int_equal(net_ud(n)->refused, 1);
 	close(far);
 	finish(n);
 }
@@ -207,6 +208,7 @@ static void test_on(void **state)
 
 	stranger_says(far, port, "far");
 	expect(n, "127.9.9.9", "127.0.0.1", "far");
+	assert_int_equal(net_ud(n)->refused, 0);
 	close(far);
 	finish(n);
 }

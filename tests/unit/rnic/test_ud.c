@@ -385,6 +385,8 @@ static void test_malformed(void **state)
 	for (size_t len = 0; len <= sizeof bytes; len++)
 		wire[1].input(wire[1].user, &path, bytes, len);
 	assert_int_equal(stats().bad, sizeof bytes + 1);
+	wire[1].net.refused = 3;
+	assert_int_equal(stats().refused, 3);
 }
 
 /* The program's own mistake: its receive says so, and the QP is in ERROR. */
