@@ -3,21 +3,24 @@
 #include "tools/commands.h"
 #include "tools/help.h"
 #include "tools/stat_print.h"
+#include "tools/stat_record.h"
 #include "tools/telemetry_options.h"
 #include "tools/telemetry_sample.h"
 
 #include <argp.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { OPTION_JSON = 256, OPTION_PROMETHEUS, OPTION_FOLLOW };
+enum { OPTION_JSON = 256, OPTION_PROMETHEUS, OPTION_FOLLOW, OPTION_RECORD };
 
 struct cmd_stat_options {
 	struct telemetry_options asked;
 	bool json, prometheus, follow;
+	const char *record;
 	unsigned long qp;
 	double interval;
 	unsigned long count;
@@ -28,8 +31,13 @@ static const struct argp_option cmd_stat_argp_options[] = {
 	{"prometheus", OPTION_PROMETHEUS, NULL, 0,
 		"Metrics in Prometheus' text format, for a collector of text files or a scrape", 0},
 	{"follow", OPTION_FOLLOW, "QP", 0, "A line for each interval of the QP of this number", 0},
-	{"interval", 'i', "SECONDS", 0, "With --follow: time between two lines (1)", 0},
-	{"count", 'c', "NUMBER", 0, "With --follow: end after so many lines", 0}, {0}};
+	{"record", OPTION_RECORD, "FILE", 0,
+		"Write samples of all QPs and connections to FILE (\"-\": standard output), for "
+		"\"uiwarp plot\", until a signal comes or the processes PID have ended",
+		0},
+	{"interval", 'i', "SECONDS", 0,
+		"With --follow and --record: time between two lines, or samples (1)", 0},
+	{"count", 'c', "NUMBER", 0, "With --follow and --record: end after so many", 0}, {0}};
 
 static error_t cmd_stat_parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -52,6 +60,9 @@ static error_t cmd_stat_parse_option(int key, char *arg, struct argp_state *stat
 		if (*arg < '0' || *arg > '9' || *end != '\0' || o->qp >= 1 << 24)
 			argp_error(state, "--follow: expected the number of a QP");
 		return 0;
+	case OPTION_RECORD:
+		o->record = arg;
+		return 0;
 	case 'i':
 		o->interval = strtod(arg, &end);
 		if (end == arg || *end != '\0' || !(o->interval >= 0.01 && o->interval <= 86400))
@@ -63,8 +74,9 @@ static error_t cmd_stat_parse_option(int key, char *arg, struct argp_state *stat
 			argp_error(state, "--count: expected a number from 1");
 		return 0;
 	case ARGP_KEY_END:
-		if (o->json + o->prometheus + o->follow > 1)
-			argp_error(state, "expected one of --json, --prometheus and --follow");
+		if (o->json + o->prometheus + o->follow + (o->record != NULL) > 1)
+			argp_error(state,
+				"expected one of --json, --prometheus, --follow and --record");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -123,6 +135,111 @@ static int cmd_stat_follow(struct telemetry_clients *c, const struct cmd_stat_op
 	return rc;
 }
 
+/* ---- record ------------------------------------------------------------------------------ */
+
+/**
+ * Have the signals that end a record wait to be asked for: then none comes between two looks.
+ * One that is ignored, as by nohup(1), stays so.
+ */
+static void cmd_stat_hold_signals(sigset_t *held)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction a;
+
+	sigemptyset(held);
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+		if (sigaction(ends[i], NULL, &a) == 0 && a.sa_handler != SIG_IGN)
+			sigaddset(held, ends[i]);
+	sigprocmask(SIG_BLOCK, held, NULL);
+}
+
+static double cmd_stat_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/** Wait until the clock is @p until. @return false: a signal has come. */
+static bool cmd_stat_wait(const sigset_t *held, double until)
+{
+	double left = until - cmd_stat_clock();
+	struct timespec t = {.tv_sec = 0};
+	int got;
+
+	do {
+		if (left > 0) {
+			t.tv_sec = (time_t)left;
+			t.tv_nsec = (long)((left - (double)t.tv_sec) * 1e9);
+		}
+		got = sigtimedwait(held, NULL, &t);
+		left = until - cmd_stat_clock();
+	} while (got < 0 && errno == EINTR && left > 0);
+	return got < 0;
+}
+
+/** @return 1: go on; 0: the processes that were asked for have ended; or a negative errno. */
+static int cmd_stat_record_sample(
+	struct telemetry_clients *c, const struct cmd_stat_options *o, FILE *out, double begun)
+{
+	struct telemetry_sample s;
+	int rc;
+
+	if (o->asked.n == 0)
+		telemetry_clients_renew(c);
+	rc = telemetry_sample_take(&s, c, NULL);
+	if (rc)
+		return rc;
+	rc = stat_record_write(out, &s, s.clock > begun ? (uint64_t)((s.clock - begun) * 1e9) : 0);
+	if (!rc)
+		rc = o->asked.n == 0 || s.processes > 0;
+	telemetry_sample_free(&s);
+	return rc;
+}
+
+static int cmd_stat_record_to(FILE *out, struct telemetry_clients *c,
+	const struct cmd_stat_options *o, const sigset_t *held)
+{
+	const double begun = cmd_stat_clock();
+	double next = begun, now;
+	unsigned long samples = 0;
+	int rc = stat_record_begin(out, (double)time(NULL), o->interval);
+
+	if (rc)
+		return rc;
+	do {
+		rc = cmd_stat_record_sample(c, o, out, begun);
+		if (rc <= 0 || ++samples == o->count)
+			break;
+		/* One that took longer than the interval is not made up for. */
+		next += o->interval;
+		now = cmd_stat_clock();
+		next = next > now ? next : now;
+	} while (cmd_stat_wait(held, next));
+	return rc < 0 ? rc : 0;
+}
+
+static int cmd_stat_record(struct telemetry_clients *c, const struct cmd_stat_options *o)
+{
+	bool is_stdout = strcmp(o->record, "-") == 0;
+	FILE *out = is_stdout ? stdout : fopen(o->record, "we");
+	sigset_t held;
+	int rc = out ? 0 : -errno;
+
+	if (!rc) {
+		cmd_stat_hold_signals(&held);
+		rc = cmd_stat_record_to(out, c, o, &held);
+		if (!is_stdout && fclose(out) != 0 && !rc)
+			rc = -errno;
+	}
+	if (rc)
+		fprintf(stderr, "uiwarp stat: %s: %s\n", o->record, strerror(-rc));
+	return rc ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* ---- once -------------------------------------------------------------------------------- */
+
 static int cmd_stat_table(struct telemetry_clients *c)
 {
 	struct telemetry_sample s;
@@ -171,6 +288,8 @@ int cmd_stat(int argc, char **argv)
 		return rc;
 	if (o.follow)
 		rc = cmd_stat_follow(&c, &o);
+	else if (o.record)
+		rc = cmd_stat_record(&c, &o);
 	else if (o.json || o.prometheus)
 		rc = cmd_stat_all(&c, o.prometheus);
 	else

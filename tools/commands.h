@@ -17,6 +17,7 @@
 int cmd_ctl(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_pcap(int argc, char **argv);
+int cmd_plot(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_tcp(int argc, char **argv);

@@ -7,22 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-static uint64_t telemetry_sample_number(const json_t *o, const char *key)
-{
-	return (uint64_t)json_integer_value(json_object_get(o, key));
-}
-
-static void telemetry_sample_text(char *to, size_t size, const json_t *o, const char *key)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-	size_t n = 0;
-
-	/* For a terminal: nothing in it can be a command. */
-	for (; text && text[n] && n + 1 < size; n++)
-		to[n] = text[n] >= 0x20 && text[n] < 0x7f ? text[n] : '?';
-	to[n] = '\0';
-}
-
 static struct telemetry_row *telemetry_sample_add(struct telemetry_sample *s)
 {
 	/* It doubles: there may be ten thousand. */
@@ -36,36 +20,6 @@ static struct telemetry_row *telemetry_sample_add(struct telemetry_sample *s)
 	}
 	s->row[s->n] = (struct telemetry_row){.pid = 0};
 	return &s->row[s->n++];
-}
-
-static void telemetry_sample_connection(struct telemetry_row *r, const json_t *c)
-{
-	r->connected = true;
-	telemetry_sample_text(r->local, sizeof r->local, c, "local");
-	telemetry_sample_text(r->remote, sizeof r->remote, c, "remote");
-	telemetry_sample_text(r->cc, sizeof r->cc, c, "congestion_control");
-	r->srtt = telemetry_sample_number(c, "srtt_ns");
-	r->min_rtt = telemetry_sample_number(c, "min_rtt_ns");
-	r->cwnd = telemetry_sample_number(c, "cwnd");
-	r->pacing_rate = telemetry_sample_number(c, "pacing_rate");
-	r->mss = telemetry_sample_number(c, "mss");
-	r->queued = telemetry_sample_number(c, "queued");
-	r->unread = telemetry_sample_number(c, "unread");
-	r->bytes_acked = telemetry_sample_number(c, "bytes_acked");
-	r->bytes_received = telemetry_sample_number(c, "bytes_received");
-	r->retransmits = telemetry_sample_number(c, "retransmits");
-	r->timeouts = telemetry_sample_number(c, "timeouts");
-	r->out_of_order = telemetry_sample_number(c, "out_of_order");
-}
-
-static void telemetry_sample_qp(struct telemetry_row *r, const json_t *q)
-{
-	r->qp = (uint32_t)telemetry_sample_number(q, "qp");
-	telemetry_sample_text(r->state, sizeof r->state, q, "state");
-	r->sends = (uint32_t)telemetry_sample_number(q, "send_completed");
-	r->receives = (uint32_t)telemetry_sample_number(q, "recv_completed");
-	r->send_depth = (uint32_t)telemetry_sample_number(q, "send_posted") - r->sends;
-	r->receive_depth = (uint32_t)telemetry_sample_number(q, "recv_posted") - r->receives;
 }
 
 /** The ends of a connection, as a key. */
@@ -87,9 +41,9 @@ struct telemetry_sample_source {
 static void telemetry_sample_who(
 	struct telemetry_row *r, const struct telemetry_sample_source *from)
 {
+	telemetry_row_read_process(r, from->info);
+	/* As its socket has it: it may be in a PID namespace of its own. */
 	r->pid = from->pid;
-	telemetry_sample_text(r->program, sizeof r->program, from->info, "program");
-	telemetry_sample_text(r->device, sizeof r->device, from->info, "device");
 }
 
 static int telemetry_sample_join(
@@ -109,11 +63,11 @@ static int telemetry_sample_join(
 		if (!r)
 			return -ENOMEM;
 		telemetry_sample_who(r, from);
-		telemetry_sample_qp(r, o);
+		telemetry_row_read_qp(r, o);
 		c = json_object_get(from->by_ends, telemetry_sample_key(o, key));
 		if (!c || !json_object_get(o, "remote"))
 			continue;
-		telemetry_sample_connection(r, c);
+		telemetry_row_read_connection(r, c);
 		json_object_del(from->by_ends, key);
 	}
 	json_object_foreach(from->by_ends, k, c)
@@ -122,8 +76,8 @@ static int telemetry_sample_join(
 		if (!r)
 			return -ENOMEM;
 		telemetry_sample_who(r, from);
-		telemetry_sample_text(r->state, sizeof r->state, c, "state");
-		telemetry_sample_connection(r, c);
+		telemetry_row_read_state(r, c);
+		telemetry_row_read_connection(r, c);
 	}
 	return 0;
 }
@@ -192,10 +146,17 @@ static void telemetry_sample_rates(
 		r->operation_rate = ((double)sends + receives) / seconds;
 }
 
+static double telemetry_sample_clock(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 int telemetry_sample_take(struct telemetry_sample *s, struct telemetry_clients *c,
 	const struct telemetry_sample *before)
 {
-	struct timespec t;
 	int rc = 0;
 
 	*s = (struct telemetry_sample){.n = 0};
@@ -205,15 +166,15 @@ int telemetry_sample_take(struct telemetry_sample *s, struct telemetry_clients *
 		telemetry_sample_free(s);
 		return rc;
 	}
-	clock_gettime(CLOCK_REALTIME, &t);
-	s->time = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	s->time = telemetry_sample_clock(CLOCK_REALTIME);
+	s->clock = telemetry_sample_clock(CLOCK_MONOTONIC);
 	if (s->n)
 		qsort(s->row, s->n, sizeof *s->row, telemetry_sample_compare);
-	for (size_t i = 0; before && s->time > before->time && i < s->n; i++) {
+	for (size_t i = 0; before && s->clock > before->clock && i < s->n; i++) {
 		const struct telemetry_row *b = telemetry_sample_find(before, &s->row[i]);
 
 		if (b)
-			telemetry_sample_rates(&s->row[i], b, s->time - before->time);
+			telemetry_sample_rates(&s->row[i], b, s->clock - before->clock);
 	}
 	return 0;
 }

@@ -8,24 +8,11 @@
 #define TOOLS_TELEMETRY_SAMPLE_H
 
 #include "tools/telemetry_client.h"
-
-#include <stdint.h>
-
-struct telemetry_row {
-	pid_t pid;
-	uint32_t qp; /**< 0: a connection without a QP */
-	char program[20], device[36], state[16], local[72], remote[72], cc[16];
-	bool connected;
-	uint64_t srtt, min_rtt, cwnd, pacing_rate, mss, queued, unread; /**< ns, bytes */
-	uint64_t bytes_acked, bytes_received, retransmits, timeouts, out_of_order;
-	uint32_t sends, receives;           /**< completed; modulo 2^32 */
-	uint32_t send_depth, receive_depth; /**< posted, and not completed */
-	/** Per second, since the sample before; 0 if it was not there. */
-	double bytes_out_rate, bytes_in_rate, operation_rate, retransmit_rate;
-};
+#include "tools/telemetry_row.h"
 
 struct telemetry_sample {
-	double time; /**< seconds since 1970 */
+	double time;  /**< seconds since 1970 */
+	double clock; /**< seconds of CLOCK_MONOTONIC: for rates */
 	struct telemetry_row *row;
 	size_t n;
 	unsigned processes;

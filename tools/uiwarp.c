@@ -16,6 +16,7 @@ static const struct command {
 	{"doctor", cmd_doctor, "what is wrong with a set-up, and what to do"},
 	{"stat", cmd_stat, "what running processes do, as a table, JSON or metrics"},
 	{"top", cmd_top, "the same in a terminal, again and again"},
+	{"plot", cmd_plot, "a page with plots of what stat has recorded"},
 	{"ctl", cmd_ctl, "log level and capture of a running process"},
 	{"tcp", cmd_tcp, "plain TCP streams, to measure a path or to test with any TCP"},
 	{"pcap", cmd_pcap, "iWARP in capture files: show it, check it against the RFCs"},

@@ -231,6 +231,75 @@ static void it_is_metrics(void **state)
 		strstr(c.out, ",layer=\"1\",type=\"1\",code=\"0\",direction=\"sent\"} 4\n"));
 }
 
+/** Count lines of @p path that have @p what. */
+static unsigned lines_with(const char *path, const char *what)
+{
+	FILE *f = fopen(path, "r");
+	char line[4100];
+	unsigned n = 0;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof line, f))
+		n += strstr(line, what) != NULL;
+	fclose(f);
+	return n;
+}
+
+static void samples_are_recorded(void **state)
+{
+	char file[80], page[90];
+
+	snprintf(file, sizeof file, "%s/record", directory);
+	snprintf(page, sizeof page, "%s.html", file);
+	RUN("stat", "--record", file, "-i", "0.01", "-c", "3", pid);
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.err, "");
+	assert_int_equal(lines_with(file, "\"format\":\"uiwarp stat --record\""), 1);
+	assert_int_equal(lines_with(file, "\"qp\":299,"), 3);
+	assert_int_equal(lines_with(file, "{\"time_ns\":"), 3 * QPS);
+	child_run(&c, (const char *const[]){UIWARP, "plot", file, "--qp", "299", NULL}, NULL);
+	assert_int_equal(child_exit(&c), 0);
+	assert_int_equal(lines_with(page, "<svg "), 1);
+	unlink(page);
+	unlink(file);
+	RUN("stat", "--record", "/no/such", "-c", "1");
+	assert_int_equal(child_exit(&c), 1);
+	assert_string_equal(c.err, "uiwarp stat: /no/such: No such file or directory\n");
+	RUN("stat", "--record", "/dev/full", "-c", "2", "-i", "0.01");
+	assert_int_equal(child_exit(&c), 1);
+	assert_string_equal(c.err, "uiwarp stat: /dev/full: No space left on device\n");
+}
+
+/** A signal ends it, and what is in the file is whole. */
+static void a_signal_ends_a_record(void **state)
+{
+	char line[4100] = "";
+	int ends[2], status;
+	pid_t child;
+	FILE *out;
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	child = fork();
+	if (child == 0) {
+		dup2(ends[1], 1);
+		execl(UIWARP, "uiwarp", "stat", "--record", "-", "-i", "86400", "-d", directory,
+			(char *)NULL);
+		_exit(127);
+	}
+	close(ends[1]);
+	out = fdopen(ends[0], "r");
+	assert_non_null(out);
+	/* The first sample has come: now it waits for a day. */
+	while (!strstr(line, "\"qp\":300,"))
+		assert_non_null(fgets(line, sizeof line, out));
+	assert_int_equal(kill(child, SIGTERM), 0);
+	assert_null(fgets(line, sizeof line, out));
+	fclose(out);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void wrong_command_lines(void **state)
 {
 	RUN("stat", "1");
@@ -239,6 +308,8 @@ static void wrong_command_lines(void **state)
 	RUN("stat", "x");
 	assert_int_equal(child_exit(&c), 2);
 	RUN("stat", "--json", "--prometheus");
+	assert_int_equal(child_exit(&c), 2);
+	RUN("stat", "--json", "--record", "x");
 	assert_int_equal(child_exit(&c), 2);
 	RUN("stat", "--follow", "-1");
 	assert_int_equal(child_exit(&c), 2);
@@ -412,6 +483,8 @@ int main(void)
 		cmocka_unit_test(it_is_a_table),
 		cmocka_unit_test(a_qp_is_followed),
 		cmocka_unit_test(it_is_metrics),
+		cmocka_unit_test(samples_are_recorded),
+		cmocka_unit_test(a_signal_ends_a_record),
 		cmocka_unit_test(wrong_command_lines),
 		cmocka_unit_test(a_process_is_told),
 		cmocka_unit_test(top_shows_sorts_opens_and_quits),
