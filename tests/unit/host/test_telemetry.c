@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -338,78 +337,6 @@ static void the_dead_are_swept(void **state)
 	unlink(path);
 }
 
-static void names_of_sockets(void **state)
-{
-	pid_t pid;
-
-	assert_true(telemetry_socket_is_name("telemetry.123", &pid));
-	assert_int_equal(pid, 123);
-	assert_true(telemetry_socket_is_name("telemetry.4.15", &pid));
-	assert_int_equal(pid, 4);
-	assert_false(telemetry_socket_is_name("telemetry.", &pid));
-	assert_false(telemetry_socket_is_name("telemetry.0", &pid));
-	assert_false(telemetry_socket_is_name("telemetry.-3", &pid));
-	assert_false(telemetry_socket_is_name("telemetry.1x", &pid));
-	assert_false(telemetry_socket_is_name("telemetry.1/../2", &pid));
-	assert_false(telemetry_socket_is_name("telemetry.99999999999999999999", &pid));
-	assert_false(telemetry_socket_is_name("telemetry.4294967297", &pid));
-	assert_false(telemetry_socket_is_name("slot.1", &pid));
-	assert_false(telemetry_socket_is_name(".new.telemetry.1", &pid));
-}
-
-/** A second stack of the process has a name of its own; a dead one's of our number is taken over;
- * a hostile file at our name is not touched. */
-static void names_are_unique(void **state)
-{
-	char first[TELEMETRY_NAME], second[TELEMETRY_NAME], path[128];
-	struct stat st;
-	int a, b;
-
-	snprintf(path, sizeof path, "%s/%s", directory, telemetry_name(telemetry));
-	assert_int_equal(stat(path, &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0600);
-	a = telemetry_socket_listen(directory, first);
-	assert_true(a >= 0);
-	assert_string_not_equal(first, telemetry_name(telemetry));
-	assert_true((fcntl(a, F_GETFD) & FD_CLOEXEC) != 0);
-	close(a); /* as if it were killed: the name stays */
-	b = telemetry_socket_listen(directory, second);
-	assert_true(b >= 0);
-	assert_string_equal(first, second);
-	snprintf(path, sizeof path, "%s/%s", directory, first);
-	unlink(path);
-	assert_int_equal(symlink("/etc/passwd", path), 0);
-	a = telemetry_socket_listen(directory, first);
-	assert_true(a >= 0);
-	assert_string_not_equal(first, second);
-	assert_int_equal(lstat(path, &st), 0);
-	assert_true(S_ISLNK(st.st_mode));
-	unlink(path);
-	snprintf(path, sizeof path, "%s/%s", directory, first);
-	unlink(path);
-	close(a);
-	close(b);
-}
-
-static void a_directory_with_a_long_name(void **state)
-{
-	char name[TELEMETRY_NAME], path[300], file[400];
-	int a, b;
-
-	snprintf(path, sizeof path, "%s/%0200d", directory, 7);
-	assert_int_equal(mkdir(path, 0700), 0);
-	a = telemetry_socket_listen(path, name);
-	assert_true(a >= 0);
-	b = telemetry_socket_connect(path, name);
-	assert_true(b >= 0);
-	close(a);
-	close(b);
-	snprintf(file, sizeof file, "%s/%s", path, name);
-	unlink(file);
-	assert_int_equal(rmdir(path), 0);
-	assert_int_equal(telemetry_socket_listen(path, name), -ENOENT);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -420,9 +347,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(any_number_of_clients, begin, end),
 		cmocka_unit_test_setup_teardown(a_child_leaves_it_alone, begin, end),
 		cmocka_unit_test_setup_teardown(the_dead_are_swept, begin, end),
-		cmocka_unit_test(names_of_sockets),
-		cmocka_unit_test_setup_teardown(names_are_unique, begin, end),
-		cmocka_unit_test_setup_teardown(a_directory_with_a_long_name, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host/telemetry_snapshot.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* After the four that it needs. */
+#include <cmocka.h>
+
+static struct engine engine;
+static unsigned entered; /**< times that the engine was locked */
+
+static uint64_t op_clock(void *ctx)
+{
+	return 1;
+}
+
+static void op_enter(void *ctx)
+{
+	entered++;
+}
+
+static void op_nothing(void *ctx)
+{
+}
+
+static const struct engine_ops ops = {.clock = op_clock,
+	.enter = op_enter,
+	.leave = op_nothing,
+	.flush = op_nothing,
+	.wake = op_nothing};
+
+/** A list of as many objects, each as the letter says: an item, one that must be followed under
+ * the same lock, or nothing. */
+struct objects {
+	const char *pattern;
+	unsigned total;
+	unsigned begun, steps;
+	unsigned held_since; /**< entered, at the last step, if that was held */
+	bool lock_was_lost;
+};
+
+static void objects_begin(void *ctx)
+{
+	struct objects *o = ctx;
+
+	assert_int_equal(o->steps, 0);
+	o->begun++;
+}
+
+static enum walk objects_step(void *ctx, void *cursor, void *item)
+{
+	struct objects *o = ctx;
+	uint32_t *at = cursor;
+	char kind = o->pattern[*at % strlen(o->pattern)];
+
+	o->steps++;
+	if (o->held_since && o->held_since != entered)
+		o->lock_was_lost = true;
+	o->held_since = 0;
+	if (*at == o->total)
+		return WALK_END;
+	/* Room comes zeroed. */
+	assert_int_equal(*(uint32_t *)item, 0);
+	if (kind != '.')
+		*(uint32_t *)item = *at + 1;
+	++*at;
+	if (kind == 'h')
+		o->held_since = entered;
+	return kind == '.' ? WALK_NONE : kind == 'h' ? WALK_HELD : WALK_ITEM;
+}
+
+static void objects_format(void *ctx, const void *item, struct json_text *j)
+{
+	json_text_number(j, "n", *(const uint32_t *)item);
+}
+
+static const struct telemetry_list list = {.item_size = sizeof(uint32_t),
+	.begin = objects_begin,
+	.step = objects_step,
+	.format = objects_format};
+static const struct telemetry_command command = {"/objects", "", NULL, &list};
+
+static struct telemetry_snapshot s;
+static struct telemetry_costs costs;
+
+static int setup(void **state)
+{
+	engine_init(&engine, &ops, NULL);
+	costs = (struct telemetry_costs){.slices = 0};
+	entered = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	telemetry_snapshot_free(&s);
+	engine_fini(&engine);
+	return 0;
+}
+
+/** Each object once, in order, what is no item left out, and the lock given up between slices. */
+static void all_items_in_slices(void **state)
+{
+	struct objects o = {.pattern = "i.ii", .total = 4000};
+	const uint32_t *items;
+
+	assert_int_equal(telemetry_snapshot_take(&s, &command, &o, &engine, &costs), 0);
+	assert_int_equal(s.count, 3000);
+	items = (const uint32_t *)(const void *)s.items;
+	for (uint32_t i = 0; i < 3000; i++)
+		assert_int_equal(items[i], i / 3 * 4 + i % 3 + 1 + (i % 3 > 0));
+	assert_int_equal(o.begun, 1);
+	assert_int_equal(o.steps, 4001);
+	/* A slice has 256 items at most. */
+	assert_true(costs.slices >= 3000 / 256);
+	assert_int_equal(entered, costs.slices);
+	assert_true(costs.longest_hold > 0);
+	/* Another one takes its place. */
+	o = (struct objects){.pattern = "i", .total = 2};
+	assert_int_equal(telemetry_snapshot_take(&s, &command, &o, &engine, &costs), 0);
+	assert_int_equal(s.count, 2);
+}
+
+/** What is to be seen together is: 64 items without the lock being given up. */
+static void held_items_keep_the_lock(void **state)
+{
+	static char pattern[65] = "";
+	struct objects o = {.pattern = pattern, .total = 64 * 100};
+
+	memset(pattern, 'h', 63);
+	pattern[63] = 'i';
+	assert_int_equal(telemetry_snapshot_take(&s, &command, &o, &engine, &costs), 0);
+	assert_int_equal(s.count, o.total);
+	assert_false(o.lock_was_lost);
+	assert_true(costs.slices > 1);
+}
+
+static void nothing_is_a_list_too(void **state)
+{
+	struct objects o = {.pattern = "i", .total = 0};
+
+	assert_int_equal(telemetry_snapshot_take(&s, &command, &o, &engine, &costs), 0);
+	assert_int_equal(s.count, 0);
+	assert_int_equal(costs.slices, 1);
+}
+
+static void an_engine_that_is_not_released(void **state)
+{
+	struct objects o = {.pattern = "i", .total = 3};
+
+	assert_int_equal(telemetry_snapshot_take(&s, &command, &o, &engine, &costs), 0);
+	engine_lock(&engine);
+	assert_int_equal(telemetry_snapshot_take(&s, &command, &o, &engine, &costs), -EBUSY);
+	engine_unlock(&engine);
+	/* What it had before has gone, too. */
+	assert_null(s.command);
+	assert_int_equal(s.count, 0);
+	assert_int_equal(o.steps, 4);
+}
+
+/** Write the page from @p from on. @return its value. */
+static json_t *page(size_t from, size_t room, size_t *len)
+{
+	struct json_text j = {.text = NULL};
+	json_t *value;
+
+	telemetry_snapshot_page(&s, from, room, &j);
+	*len = j.len;
+	value = json_loadb(j.text, j.len, 0, NULL);
+	assert_non_null(value);
+	json_text_fini(&j);
+	return value;
+}
+
+static void pages_fill_their_room(void **state)
+{
+	struct objects o = {.pattern = "i", .total = 1000};
+	size_t from = 0, len, expected = 1, i;
+	unsigned pages = 0;
+	json_t *p, *item;
+
+	assert_int_equal(telemetry_snapshot_take(&s, &command, &o, &engine, &costs), 0);
+	do {
+		p = page(from, 1000, &len);
+		assert_true(len <= 1000);
+		assert_int_equal(json_integer_value(json_object_get(p, "total")), 1000);
+		json_array_foreach(json_object_get(p, "items"), i, item) assert_int_equal(
+			json_integer_value(json_object_get(item, "n")), expected++);
+		from = (size_t)json_integer_value(json_object_get(p, "next"));
+		/* Where there is more, the room is used but for the room of a few items. */
+		assert_true(!from || len > 1000 - 128);
+		json_decref(p);
+		pages++;
+	} while (from);
+	assert_int_equal(expected, 1001);
+	assert_in_range(pages, 11, 20);
+}
+
+/** At least one item each time, or there would be no end; none beyond the last. */
+static void the_smallest_page_goes_on(void **state)
+{
+	struct objects o = {.pattern = "i", .total = 2};
+	size_t len;
+	json_t *p;
+
+	assert_int_equal(telemetry_snapshot_take(&s, &command, &o, &engine, &costs), 0);
+	p = page(0, 70, &len);
+	assert_int_equal(json_array_size(json_object_get(p, "items")), 1);
+	assert_int_equal(json_integer_value(json_object_get(p, "next")), 1);
+	json_decref(p);
+	p = page(SIZE_MAX, 1000, &len);
+	assert_int_equal(json_array_size(json_object_get(p, "items")), 0);
+	assert_null(json_object_get(p, "next"));
+	json_decref(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(all_items_in_slices, setup, teardown),
+		cmocka_unit_test_setup_teardown(held_items_keep_the_lock, setup, teardown),
+		cmocka_unit_test_setup_teardown(nothing_is_a_list_too, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_engine_that_is_not_released, setup, teardown),
+		cmocka_unit_test_setup_teardown(pages_fill_their_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_smallest_page_goes_on, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
