@@ -5,6 +5,7 @@
 #include "dpdk-port/carrier.h"
 #include "dpdk-port/eal.h"
 #include "dpdk-port/intr_gate.h"
+#include "dpdk-port/vlan.h"
 
 #include <linux/if_packet.h>
 #include <rte_dev.h>
@@ -39,18 +40,53 @@ void port_set_now(struct port *p, uint64_t now)
 	p->now = now;
 }
 
+/** Bursts of nothing but frames of other VLANs that are looked at before others get their turn. */
+#define PORT_BURSTS_OF_OTHERS 8
+
+static unsigned port_receive(struct port *p, struct rte_mbuf **pkts, unsigned n)
+{
+	unsigned got = rte_eth_rx_burst(p->id, 0, pkts, (uint16_t)n);
+
+	if (unlikely(p->capture))
+		for (unsigned i = 0; i < got; i++) {
+			vlan_restore(pkts[i]);
+			capture_packet(p->capture, pkts[i], CAPTURE_IN, p->now);
+		}
+	p->stats.rx_packets += got;
+	return got;
+}
+
+/** Keep the frames of our VLAN, without their tags. */
+static unsigned port_sort(struct port *p, struct rte_mbuf **pkts, unsigned got)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < got; i++) {
+		if (vlan_pop(pkts[i], p->vlan)) {
+			pkts[kept++] = pkts[i];
+			continue;
+		}
+		rte_pktmbuf_free(pkts[i]);
+		p->stats.rx_other_vlan++;
+	}
+	return kept;
+}
+
 unsigned port_rx(struct port *p, struct rte_mbuf **pkts, unsigned n)
 {
-	unsigned got;
+	unsigned got, kept, bursts = 0;
 
 	if (unlikely(p->rx_signal.handler))
 		p->rx_signal.handler(p->rx_signal.number);
-	got = p->started ? rte_eth_rx_burst(p->id, 0, pkts, (uint16_t)n) : 0;
-	if (unlikely(p->capture))
-		for (unsigned i = 0; i < got; i++)
-			capture_packet(p->capture, pkts[i], CAPTURE_IN, p->now);
-	p->stats.rx_packets += got;
-	return got;
+	if (unlikely(!p->started))
+		return 0;
+	got = port_receive(p, pkts, n);
+	if (likely(!p->sorts))
+		return got;
+	/* None at all means that the port has none: the caller may go to sleep. */
+	while ((kept = port_sort(p, pkts, got)) == 0 && got && ++bursts < PORT_BURSTS_OF_OTHERS)
+		got = port_receive(p, pkts, n);
+	return kept;
 }
 
 void port_drop(struct port *p)
@@ -94,6 +130,11 @@ unsigned port_backlog(const struct port *p)
 
 void port_tx(struct port *p, struct rte_mbuf *m)
 {
+	if (unlikely(p->vlan) && !vlan_push(m, p->vlan)) {
+		rte_pktmbuf_free(m);
+		p->stats.tx_dropped++;
+		return;
+	}
 	if (unlikely(p->capture))
 		capture_packet(p->capture, m, CAPTURE_OUT, p->now);
 	if (unlikely(p->tail - p->head == PORT_QUEUE)) {

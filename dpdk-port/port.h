@@ -23,6 +23,7 @@ struct port_config {
 	const char *eal;     /**< further EAL arguments, or NULL */
 	const uint8_t *mac;  /**< to set on the port; NULL: its own */
 	uint16_t mtu;        /**< wanted; 0: the port's */
+	uint16_t vlan;       /**< frames have tags of this VLAN; 0: none */
 	uint32_t memory_mib; /**< for packet buffers; 0: default */
 	bool wire;           /**< receive frames for all addresses, but none that the host sends */
 	const struct log_sink *log;
@@ -128,7 +129,8 @@ uint64_t port_rx_missed(struct port *p);
 
 struct port_stats {
 	uint64_t rx_packets, tx_packets;
-	uint64_t tx_dropped; /**< no room for long, or the link was down */
+	uint64_t tx_dropped;    /**< no room for long, or the link was down */
+	uint64_t rx_other_vlan; /**< of another VLAN than ours, or without a tag */
 };
 
 const struct port_stats *port_get_stats(const struct port *p);

@@ -157,6 +157,8 @@ static int port_probe(struct opening *o)
 		return port_fail(o, r, "its driver does not describe it");
 	o->p->device = o->info.device;
 	snprintf(o->p->caps.driver, sizeof o->p->caps.driver, "%s", o->info.driver_name);
+	/* The kernel takes tags out of what packet sockets receive. */
+	o->p->sorts = o->cfg->vlan || (port_driver_is(o->p, "net_af_packet") && !o->cfg->wire);
 	o->p->connects = port_is_memif(o->p) && !strstr(o->cfg->device, "role=server") &&
 			 !strstr(o->cfg->device, "role=master");
 	if (o->info.if_index)
@@ -564,6 +566,7 @@ int port_open(const struct port_config *config, struct port **out, struct port_e
 	}
 	o.p->log = cfg->log;
 	o.p->rx_fd = -1;
+	o.p->vlan = cfg->vlan;
 	o.p->id = RTE_MAX_ETHPORTS;
 	pthread_mutex_lock(&port_open_lock);
 	eal_log_to(cfg->log);

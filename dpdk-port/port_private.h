@@ -35,6 +35,8 @@ struct port {
 	int rx_fd;
 	/** The signal that the driver waits for; it was turned off */
 	struct rxfd_signal rx_signal;
+	uint16_t vlan; /**< ours; 0: none */
+	bool sorts;    /**< frames may be of other VLANs, see vlan_pop() */
 	struct capture *capture;
 	uint64_t now;
 	unsigned head, tail; /**< of queue, free running */

@@ -68,13 +68,14 @@ static unsigned long claim_namespace(void)
 	return stat("/proc/self/ns/net", &st) == 0 ? (unsigned long)st.st_ino : 0;
 }
 
-/** What stands for an address of an interface. */
-static void claim_name(char name[CLAIM_NAME], const char *interface, const struct ip_addr *a)
+/** What stands for an address of an interface, in a VLAN of it. */
+static void claim_name(
+	char name[CLAIM_NAME], const char *interface, uint16_t vlan, const struct ip_addr *a)
 {
 	static const struct siphash_key key = {0};
 	char what[CONFIG_MAX_PORT + 128], text[IP_ADDR_STRLEN];
 
-	snprintf(what, sizeof what, "%lu %s %s", claim_namespace(), interface,
+	snprintf(what, sizeof what, "%lu %s %u %s", claim_namespace(), interface, vlan,
 		ip_addr_format(a, text));
 	snprintf(name, CLAIM_NAME, CLAIM_PREFIX "%016" PRIx64, siphash(&key, what, strlen(what)));
 }
@@ -185,7 +186,7 @@ static int claim_take_all(
 		pid_t owner;
 		int fd;
 
-		claim_name(name, interface, a);
+		claim_name(name, interface, cfg->vlan, a);
 		fd = claim_lock_file(c->directory, name, &owner);
 		if (fd == -EADDRINUSE) {
 			claim_refuse(cfg, a, owner, e);

@@ -56,6 +56,7 @@ struct config {
 	struct ip_addr gateway[CONFIG_MAX_GATEWAYS];
 	unsigned num_gateways;
 	uint16_t mtu;            /**< 0: the port's */
+	uint16_t vlan;           /**< 0: frames have no tags */
 	bool progress_dedicated; /**< progress = auto | relaxed | dedicated[:core] */
 	bool progress_relaxed;
 	int progress_core;                   /**< -1: none named */

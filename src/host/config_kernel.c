@@ -29,6 +29,7 @@ int config_kernel_check(const struct config *c, struct config_error *e)
 	} keys[] = {
 		{"gateway", "a route of the host's (ip route)", c->num_gateways != 0},
 		{"mtu", "that of the host's interfaces (ip link)", c->mtu != 0},
+		{"vlan", "an interface of the host's for it (ip link)", c->vlan != 0},
 		{"mac", "that of the host's interfaces", memcmp(c->mac, no_mac, 6) != 0},
 		{"eal", "none, as there is no EAL", c->eal[0] != '\0'},
 		{"capture", "tcpdump on the host's interface", c->capture[0] != '\0'},

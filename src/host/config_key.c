@@ -82,6 +82,10 @@ const struct config_key config_keys[] = {
 		CONFIG_IS_NUMBER(mtu, 576, 65535), .unit = "bytes", .absent = "the port's",
 		.text = "Largest IP packet. An IPv6 address needs 1280 at least. The MTU of "
 			"net_af_packet is the interface's, 9216 at most."},
+	{"vlan", CONFIG_IS_NUMBER(vlan, 1, 4094), .noun = "VLAN number", .absent = "none",
+		.text = "What is sent gets an 802.1Q tag of this VLAN, with the precedence in the "
+			"type of service (RDMA_OPTION_ID_TOS) as its priority; of what comes, only "
+			"frames with such a tag are taken. `mtu` is without the tag."},
 	{"mac", CONFIG_IS_OTHER(config_value_mac),
 		.expected = "a unicast Ethernet address of six hexadecimal pairs, such as "
 			    "`02:00:00:00:00:01`",

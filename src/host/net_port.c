@@ -38,6 +38,7 @@ static int net_open_port(struct net *n, struct config_error *e)
 		.eal = *c->eal ? c->eal : NULL,
 		.mac = memcmp(c->mac, none, sizeof none) ? c->mac : NULL,
 		.mtu = c->mtu,
+		.vlan = c->vlan,
 		.memory_mib = c->memory,
 		.log = &n->log.sink,
 	};

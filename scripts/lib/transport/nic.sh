@@ -14,7 +14,7 @@ guest_files=$root/out/nic/guest
 nic_namespace=uiw-nic-$$
 nic_address=0000:00:03.0
 guest_within=(ip netns exec "$nic_namespace")
-nic_side=server nic_mtu=1500 nic_booted='' nic_driver=''
+nic_side=server nic_more=() nic_mtu=1500 nic_booted='' nic_driver=''
 bulk=20 control_host=''
 
 transport_missing() {
@@ -57,16 +57,16 @@ nic_is_known() { # DEVICE
 }
 
 # The words for QEMU's NIC. virtio keeps to addresses of the IOMMU only if it is told.
-nic_device() { # NIC vfio|uio
+nic_device() { # NIC vfio|uio|linux
 	case $1-$2 in
 	virtio-vfio) say virtio-net-pci,disable-legacy=on,iommu_platform=on,ats=on ;;
-	virtio-uio) say virtio-net-pci,disable-legacy=on ;;
+	virtio-uio | virtio-linux) say virtio-net-pci,disable-legacy=on ;;
 	*) say "$1" ;;
 	esac
 }
 
-# A guest with this NIC, bound to this driver; nothing where it is there already.
-nic_boot() { # NIC vfio|uio
+# A guest with this NIC, bound to this driver, or left to Linux; nothing where it is there already.
+nic_boot() { # NIC vfio|uio|linux
 	local iommu=() words='' driver=vfio-pci
 	if [[ $nic_booted == "$*" ]] && is_alive "$guest_job"; then
 		return 0
@@ -77,6 +77,7 @@ nic_boot() { # NIC vfio|uio
 	case $2 in
 	vfio) iommu=(-device "intel-iommu,intremap=on") words='intel_iommu=on no_timer_check' ;;
 	uio) driver=uio_pci_generic ;;
+	linux) driver='' ;;
 	esac
 	rm -f "$work"/monitor.{in,out}
 	mkfifo "$work"/monitor.{in,out}
@@ -85,7 +86,7 @@ nic_boot() { # NIC vfio|uio
 		-device "$(nic_device "$@"),netdev=net,id=nic,mac=02:00:00:00:67:02,romfile=,addr=3.0" \
 		-chardev "pipe,id=monitor,path=$work/monitor" -mon monitor
 	guest_ready || { say "the guest does not start: see $out/guest.log"; return 1; }
-	guest control "bind $driver" || { say "the guest's Linux does not bind $driver"; return 1; }
+	[[ ! $driver ]] || guest control "bind $driver" || { say "the guest's Linux does not bind $driver"; return 1; }
 	nic_booted=$*
 }
 
@@ -98,7 +99,7 @@ transport_settings() { # SIDE; fills the array `settings`, for the side outside
 	settings=(
 		--set "port=net_af_packet0,iface=uiw0" --set "mtu=$nic_mtu"
 		--set "address=10.67.0.1/24" --set "address=fd67::1/64"
-		--set "capture=$out/$case_name.pcapng"
+		--set "capture=$out/$case_name.pcapng" "${nic_more[@]}"
 	)
 }
 

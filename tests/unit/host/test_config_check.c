@@ -30,6 +30,9 @@ static const struct check_case cases[] = {
 	{{NULL}, NULL},
 	{{"port=kernel"}, NULL},
 	{{"address=10.0.0.1/24"}, NULL},
+	{{"port=kernel", "vlan=5"}, "\"vlan\" is given, but \"port\" is kernel; expected an "
+				    "interface of the host's for it (ip link)"},
+	{{"port=net_null0", "address=10.0.0.1/24", "vlan=4094"}, NULL},
 	{{"port=kernel", "mtu=1500"}, "\"mtu\" is given, but \"port\" is kernel; expected that "
 				      "of the host's interfaces (ip link)"},
 	{{"mac=02:00:00:00:00:01"}, "\"mac\" is given, but \"port\" is kernel; expected that of "

@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# VLANs (802.1Q) on one interface, between processes of ours; tests/nic/vlan.sh has Linux's VLAN interface
+# at the other end.
+# shellcheck source=tests/netns/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+only_over af_packet
+
+# As docs/deploy.md has it of neighbours on an interface: the client is on the server's, too.
+vlan_of_client=5
+transport_in() {
+	shift
+	netns_in server "$@"
+}
+
+transport_settings() { # SIDE
+	local n=2 vlan=5
+	[[ $1 == server ]] || n=3 vlan=$vlan_of_client
+	settings=(--set "port=net_af_packet0,iface=uiw0,qdisc_bypass=0" --set "mac=02:00:00:00:70:0$n"
+		--set "vlan=$vlan" --set "address=10.1.0.$n/24" --set "address=fd01::$n/64"
+		--set "capture=$out/$case_name.$1.pcapng")
+}
+
+# Every frame of what both captured has the tag, and the checker joins the streams behind it.
+tagged() { # ADDRESS(%4|%6)
+	local side capture
+	exchange "rping -s -a $1 -v -C 10 -S 60000" "rping -c -a $1 -v -V -C 10 -S 60000" \
+		client 10 'ping data: rdma-ping' || return 1
+	for side in server client; do
+		capture=$out/$case_name.$side.pcapng
+		[[ $(tshark -r "$capture" -Y tcp -T fields -e vlan.id 2>/dev/null | sort -u) == 5 ]] ||
+			{ say "the $side captured frames without the tag"; return 1; }
+		"$uiwarp" pcap check "$capture" || { say "what the $side captured is not right"; return 1; }
+	done
+}
+run_case v4 tagged %4
+run_case v6 tagged %6
+
+# A full packet has the MTU, and its tag beside.
+full() {
+	local length
+	exchange "ib_write_bw -R -F -s 65536 -n 20" "ib_write_bw -R -F -s 65536 -n 20 %4" || return 1
+	length=$(tshark -r "$out/$case_name.client.pcapng" -Y tcp -T fields -e ip.len -e frame.len 2>/dev/null |
+		sort -n | tail -n 1)
+	[[ $length == 1500[[:space:]]1518 ]] || { say "the longest packet and frame have $length bytes"; return 1; }
+}
+run_case full-frames full
+
+# What has another tag reaches nobody, and is counted.
+dropped() {
+	netns_in server "$uiwarp" stat --json "$(program_pid server)" >"$(log_of stat)" 2>&1
+	(($(grep -oE '"rx_other_vlan": *[0-9]+' "$(log_of stat)" | grep -oE '[0-9]+') >= 1))
+}
+
+apart() {
+	local status=0 vlan_of_client=6
+	start server rping -s -P -a "$server_v4"
+	wait_listening "$started" || return 1
+	start client rping -c -a "$server_v4" -C 1
+	wait "$started" || status=$?
+	((status)) || { say "they reach each other"; return 1; }
+	wait_for "$patience" dropped || { say "the frames are not counted"; return 1; }
+}
+run_case apart apart
+plan_done
