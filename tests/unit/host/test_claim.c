@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 /* After the four that it needs. */
@@ -336,6 +337,47 @@ static void run_crowd(const struct config *c, unsigned takers, unsigned turns)
 	assert_int_equal(atomic_load(&crowd->most), 0);
 }
 
+/* What happens once, right before the next lock. */
+static void (*before_lock)(void);
+
+/* In the place of libc's. */
+int fcntl(int fd, int cmd, ...)
+{
+	void (*happens)(void) = cmd == F_SETLK ? before_lock : NULL;
+	void *argument;
+	va_list ap;
+
+	va_start(ap, cmd);
+	argument = va_arg(ap, void *);
+	va_end(ap);
+	if (happens) {
+		before_lock = NULL;
+		happens();
+	}
+	return (int)syscall(SYS_fcntl, fd, cmd, argument);
+}
+
+static void an_owner_ends(void)
+{
+	assert_int_equal(files(), 1);
+	claim_sweep(directory);
+	assert_int_equal(files(), 0);
+}
+
+/* Its owner removes a file that another has opened and not locked yet: that is nobody's. */
+static void a_file_that_is_gone_is_no_claim(void **state)
+{
+	struct config c = config_of("net_tap0,iface=tap0", "10.0.0.1", NULL);
+	pid_t pid;
+
+	before_lock = an_owner_ends;
+	pid = other(&c);
+	before_lock = NULL;
+	assert_int_equal(files(), 1);
+	assert_int_equal(take("net_tap0,iface=tap0", "10.0.0.1", NULL), -EADDRINUSE);
+	end(pid);
+}
+
 /* However owners remove their files while others open them, and sweeps remove them too. */
 static void one_owner_at_a_time(void **state)
 {
@@ -369,6 +411,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			the_end_of_an_owner_removes_its_files, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_sweep_removes_what_nobody_has, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_that_is_gone_is_no_claim, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_owner_at_a_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_sweep_refuses_nobody, set_up, tear_down),
 	};
