@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "host/libraries.h"
 #include "tools/commands.h"
 #include "tools/help.h"
 
@@ -64,6 +65,16 @@ static int uiwarp_help(int argc, char **argv)
 	return c->run(2, (char *[]){argv[2], help_option, NULL});
 }
 
+static void uiwarp_version(void)
+{
+	struct libraries_one list[LIBRARIES];
+
+	puts("uiwarp " UIWARP_VERSION);
+	libraries_list(list);
+	for (unsigned i = 0; i < LIBRARIES; i++)
+		printf("%s %s\n", list[i].name, list[i].version);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *c;
@@ -75,7 +86,7 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-		puts("uiwarp " UIWARP_VERSION);
+		uiwarp_version();
 		return EXIT_SUCCESS;
 	}
 	if (strcmp(argv[1], "help") == 0 || help_is_asked(argv[1]))

@@ -5,10 +5,16 @@
 #if TLS_OPENSSL
 #include "tls/certificate.h"
 #include "tls/stack.h"
+
+#include <openssl/crypto.h>
 #else
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#endif
+
+#if TLS_IPSEC_MB
+#include <intel-ipsec-mb.h>
 #endif
 
 bool tls_is_available(void)
@@ -31,6 +37,24 @@ int tls_certificate_read(const char *path, const struct ip_addr *addr, struct tl
 	return tls_certificate_load(path, addr, out, e);
 #else
 	return tls_refuse(e);
+#endif
+}
+
+const char *tls_openssl_version(void)
+{
+#if TLS_OPENSSL
+	return OpenSSL_version(OPENSSL_VERSION_STRING);
+#else
+	return NULL;
+#endif
+}
+
+const char *tls_ipsec_mb_version(void)
+{
+#if TLS_IPSEC_MB
+	return imb_get_version_str();
+#else
+	return NULL;
 #endif
 }
 

@@ -79,6 +79,10 @@ struct tls_stack_config {
 /** Was this program built with OpenSSL? */
 bool tls_is_available(void);
 
+/** @return the version of the library, as it calls itself; NULL: this was built without it. */
+const char *tls_openssl_version(void);
+const char *tls_ipsec_mb_version(void);
+
 /**
  * The files are read here, and again when they have changed, for connections that begin then.
  * @return 0; -EINVAL, -EACCES, -ENOMEM or of open(), with a sentence in @p e; -ENOTSUP: built

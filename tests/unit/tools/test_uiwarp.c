@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 /* After the four that it needs. */
 #include <cmocka.h>
@@ -88,11 +89,17 @@ static void minus_h_helps(void **state)
 
 static void the_version_is_that_of_the_project(void **state)
 {
+	static const char first[] = "uiwarp " UIWARP_VERSION "\nDPDK 2";
+	char *out;
+
 	RUN("--version");
 	assert_int_equal(child_exit(&c), 0);
-	assert_string_equal(c.out, "uiwarp " UIWARP_VERSION "\n");
+	assert_int_equal(strncmp(c.out, first, sizeof first - 1), 0);
+	assert_string_equal(c.err, "");
+	out = strdup(c.out);
 	RUN("-V");
-	assert_string_equal(c.out, "uiwarp " UIWARP_VERSION "\n");
+	assert_string_equal(c.out, out);
+	free(out);
 	assert_string_equal(c.err, "");
 }
 
