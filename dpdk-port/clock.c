@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/clock.h"
 
+#if defined(__x86_64__)
 #include <cpuid.h>
+#endif
 
 #define CALIBRATION_MIN_NS UINT64_C(20000000)
 
@@ -32,12 +34,19 @@ struct clock_sample clock_sample_now(void)
 	return best;
 }
 
-/** CPUID leaf 8000_0007h, EDX bit 8: the TSC runs at one rate in all power states. */
+/**
+ * Does the counter run at one rate in all power states? CPUID leaf 8000_0007h, EDX bit 8. ARM's,
+ * CNTVCT_EL0, always does.
+ */
 static bool clock_tsc_is_invariant(void)
 {
+#if defined(__aarch64__)
+	return true;
+#else
 	unsigned a, b, c, d;
 
 	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
+#endif
 }
 
 void clock_init(struct port_clock *c, const struct clock_sample *since)

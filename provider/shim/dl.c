@@ -2,8 +2,8 @@
 /*
  * Programs may load libibverbs themselves and find its functions by dlsym() or dlvsym(). They get
  * our functions instead. RTLD_NEXT and RTLD_DEFAULT depend on the caller's address. So these, and
- * all that is no verb, reach the real function by a jump, with the caller's return address on the
- * stack.
+ * all that is no verb, reach the real function by a jump, with the caller's return address where a
+ * call leaves it.
  */
 #include "provider/shim/shim.h"
 
@@ -47,11 +47,8 @@ void *shim_own_dlvsym(void *handle, const char *name, const char *version)
 					  : NULL;
 }
 
-#ifndef __x86_64__
-#error "dlsym() and dlvsym() need their tail jump for this architecture"
-#endif
-
 /* Each: ask ours with the same arguments; if it has no answer, jump to the real one with them. */
+#if defined(__x86_64__)
 __asm__(".text\n"
 	".globl dlsym\n"
 	".type dlsym, @function\n"
@@ -87,3 +84,42 @@ __asm__(".text\n"
 	"1:	add $24, %rsp\n"
 	"	ret\n"
 	".size dlvsym, .-dlvsym\n");
+#elif defined(__aarch64__)
+__asm__(".text\n"
+	".globl dlsym\n"
+	".type dlsym, %function\n"
+	"dlsym:\n"
+	"	stp x29, x30, [sp, #-48]!\n"
+	"	mov x29, sp\n"
+	"	stp x0, x1, [sp, #16]\n"
+	"	bl shim_own_dlsym\n"
+	"	cbnz x0, 1f\n"
+	"	bl shim_real_dlsym\n"
+	"	mov x16, x0\n"
+	"	ldp x0, x1, [sp, #16]\n"
+	"	ldp x29, x30, [sp], #48\n"
+	"	br x16\n"
+	"1:	ldp x29, x30, [sp], #48\n"
+	"	ret\n"
+	".size dlsym, .-dlsym\n"
+	".globl dlvsym\n"
+	".type dlvsym, %function\n"
+	"dlvsym:\n"
+	"	stp x29, x30, [sp, #-48]!\n"
+	"	mov x29, sp\n"
+	"	stp x0, x1, [sp, #16]\n"
+	"	str x2, [sp, #32]\n"
+	"	bl shim_own_dlvsym\n"
+	"	cbnz x0, 1f\n"
+	"	bl shim_real_dlvsym\n"
+	"	mov x16, x0\n"
+	"	ldp x0, x1, [sp, #16]\n"
+	"	ldr x2, [sp, #32]\n"
+	"	ldp x29, x30, [sp], #48\n"
+	"	br x16\n"
+	"1:	ldp x29, x30, [sp], #48\n"
+	"	ret\n"
+	".size dlvsym, .-dlvsym\n");
+#else
+#error "dlsym() and dlvsym() need their tail jump for this architecture"
+#endif

@@ -7,9 +7,10 @@
  */
 #include "provider/shim/shim.h"
 
+#include "base/fault_pc.h"
+
 #include <pthread.h>
 #include <signal.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 typedef int sigaction_fn(int, const struct sigaction *, struct sigaction *);
@@ -94,11 +95,10 @@ static void shim_pass_on(int sig, siginfo_t *info, void *context)
 
 static void shim_on_fault(int sig, siginfo_t *info, void *context)
 {
-	greg_t *pc = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-	uintptr_t to = info->si_code > 0 ? shim_fault.resume((uintptr_t)*pc) : 0;
+	uintptr_t to = info->si_code > 0 ? shim_fault.resume(fault_pc(context)) : 0;
 
 	if (to != 0)
-		*pc = (greg_t)to;
+		fault_set_pc(context, to);
 	else
 		shim_pass_on(sig, info, context);
 }

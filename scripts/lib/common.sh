@@ -44,8 +44,8 @@ build() { # DIRECTORY [MESON OPTION...]
 }
 
 # The same without tests, benchmarks and examples: what a program is run with.
-build_product() { # DIRECTORY
-	configure "$1" && ninja -C "$1" product
+build_product() { # DIRECTORY [MESON OPTION...]
+	configure "$@" && ninja -C "$1" product
 }
 
 # True as soon as the command is; false when it is not within the seconds.

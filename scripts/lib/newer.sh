@@ -22,10 +22,15 @@ newer_apt() { # DIRECTORY COMMAND...
 		-o APT::Sandbox::User="$(id -un)" "$@"
 }
 
-# Begin with the lists of one release, checked against Debian's keys.
-newer_lists() { # DIRECTORY deb|deb-src MIRROR RELEASE
+# Begin without lists, with one release as their source.
+newer_begin() { # DIRECTORY deb|deb-src MIRROR RELEASE
 	rm -rf "$1/apt"
 	mkdir -p "$1"/apt/{state/lists,cache/archives,got}/partial
 	say "$2 [signed-by=$keys] $3 $4 main" >"$1/apt/sources.list"
+}
+
+# The same, and its lists, checked against Debian's keys.
+newer_lists() { # DIRECTORY deb|deb-src MIRROR RELEASE
+	newer_begin "$@"
 	newer_apt "$1" update
 }

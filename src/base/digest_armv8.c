@@ -6,13 +6,14 @@
 
 #include <arm_acle.h>
 #include <arm_neon.h>
-#include <sys/auxv.h>
 
 #define DIGEST(name)  digest_armv8_##name
 #define DIGEST_LABEL  "armv8"
 #define DIGEST_TARGET __attribute__((target("+crc+crypto")))
 #define DIGEST_WIDTH  16
 #define DIGEST_VECTOR uint64x2_t
+#define DIGEST_INSN   "ldr"
+#define DIGEST_REGS   "w"
 
 #define DIGEST_LOAD(from)    vreinterpretq_u64_u8(vld1q_u8(from))
 #define DIGEST_STORE(to, v)  vst1q_u8(to, vreinterpretq_u8_u64(v))

@@ -5,6 +5,10 @@
 
 #include "base/digest.h"
 
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
 /** A kernel is given no more at a time: some sum in lanes of 32 bits. */
 #define DIGEST_RUN_MAX ((size_t)1 << 20)
 

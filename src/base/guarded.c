@@ -80,6 +80,8 @@ uintptr_t guarded_resume(uintptr_t pc)
 
 extern const char guarded_begin[], guarded_end[], guarded_failed[];
 
+#if defined(__x86_64__) /* ARMv8's are in guarded_arm64.c */
+
 /*
  * Every instruction that touches memory of others lies between guarded_begin and guarded_end, and
  * none there uses the stack or a register that belongs to the caller: so guarded_failed may return
@@ -214,6 +216,26 @@ static bool guarded_copy_bytes(void *to, const void *from, size_t len, const voi
 		       0;
 	return guarded_narrow(to, from, len, guarded_lead_to(theirs, GUARDED_NARROW_ALIGN)) == 0;
 }
+
+#else
+
+static bool guarded_copy_part(uint8_t *to, const uint8_t *from, size_t len, const uint8_t *theirs)
+{
+	return guarded_narrow(to, from, len, guarded_lead_to(theirs, GUARDED_NARROW_ALIGN)) == 0;
+}
+
+/** The last word by itself: it is stored after a barrier. */
+static bool guarded_copy_bytes(void *to, const void *from, size_t len, const void *theirs)
+{
+	size_t last = ((uintptr_t)theirs + len - 1) % 8 + 1;
+	size_t rest = len > last ? len - last : 0;
+
+	return guarded_copy_part(to, from, rest, theirs) &&
+	       guarded_copy_part((uint8_t *)to + rest, (const uint8_t *)from + rest, len - rest,
+		       (const uint8_t *)theirs + rest);
+}
+
+#endif
 
 bool guarded_copy(void *to, const void *from, size_t len)
 {

@@ -17,6 +17,9 @@
  *  - Bytes are stored in ascending order.
  *  - A naturally aligned word of 2, 4 or 8 bytes is stored whole.
  *
+ * On ARM other processors may see those stores in another order, but the last word of a copy after
+ * all others.
+ *
  * Programs poll that memory. They use at once what they have seen, and may write something else
  * there. A second store of a byte would overwrite that. A store behind a gap would tell them that
  * the gap is filled. So the bytes at an end are not stored by overlapping stores, and payload is
@@ -40,7 +43,8 @@
 #define GUARDED_PLAIN 1
 #endif
 #endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+	!(defined(__x86_64__) || defined(__aarch64__))
 #define GUARDED_PLAIN 1
 #endif
 

@@ -8,7 +8,8 @@
  * says where to go on. There `*fault` is set to 1 and the value is anything. The caller looks at it
  * now and then, before it relies on what was loaded.
  *
- * The instructions are x86's. Elsewhere, and in builds with a sanitizer, these are ordinary loads.
+ * The instructions are x86's and ARMv8's. Elsewhere, and in builds with a sanitizer, these are
+ * ordinary loads.
  */
 #ifndef BASE_GUARDED_ACCESS_H
 #define BASE_GUARDED_ACCESS_H
@@ -37,48 +38,69 @@ struct guarded_entry {
 #ifdef GUARDED_PLAIN
 
 /* Volatile: by one access, which the compiler neither repeats nor turns into memcpy(). */
-#define GUARDED_LOAD_WORD(size, insn, width, out, from, fault) \
+#define GUARDED_LOAD_WORD(size, out, from, fault) \
 	((void)(fault), (out) = ((const volatile struct guarded_word_##size *)(from))->v)
 
 #else
 
+#if defined(__aarch64__)
+#define GUARDED_GO_ON "6: mov %w[flag], #1\n b 5b\n"
+#else
+#define GUARDED_GO_ON "6: movl $1, %[flag]\n jmp 5b\n"
+#endif
+
 /** Behind the loads, which have the labels 1 to 4 and are followed by 5. */
-#define GUARDED_RESUME                                            \
-	"5:\n"                                                    \
-	" .pushsection .text.guarded_resume, \"ax\", @progbits\n" \
-	"6: movl $1, %[flag]\n"                                   \
-	" jmp 5b\n"                                               \
-	" .popsection\n"
-#define GUARDED_ENTRY(label)                              \
-	" .pushsection guarded_table, \"a\", @progbits\n" \
-	" .balign 4\n"                                    \
-	" .long " label "b - ., 6b - .\n"                 \
+#define GUARDED_RESUME \
+	"5:\n"         \
+	" .pushsection .text.guarded_resume, \"ax\", %%progbits\n" GUARDED_GO_ON " .popsection\n"
+#define GUARDED_ENTRY(label)                               \
+	" .pushsection guarded_table, \"a\", %%progbits\n" \
+	" .balign 4\n"                                     \
+	" .long " label "b - ., 6b - .\n"                  \
 	" .popsection\n"
 
-#define GUARDED_LOAD_WORD(size, insn, width, out, from, fault)                                 \
-	__asm__ volatile("1: " insn " %[m], %" width "[v]\n" GUARDED_RESUME GUARDED_ENTRY("1") \
-			 : [v] "=r"(out), [flag] "+r"(*(fault))                                \
+#if defined(__aarch64__)
+
+#define GUARDED_LOAD_8       "ldr %x[v], %[m]"
+#define GUARDED_LOAD_4       "ldr %w[v], %[m]"
+#define GUARDED_LOAD_2       "ldrh %w[v], %[m]"
+#define GUARDED_LOAD_1       "ldrb %w[v], %[m]"
+/** The operands of an instruction that loads a vector. */
+#define GUARDED_VECTOR(m, v) " %q[" v "], %[" m "]\n"
+
+#else
+
+#define GUARDED_LOAD_8       "movq %[m], %q[v]"
+#define GUARDED_LOAD_4       "movl %[m], %k[v]"
+#define GUARDED_LOAD_2       "movzwl %[m], %k[v]"
+#define GUARDED_LOAD_1       "movzbl %[m], %k[v]"
+#define GUARDED_VECTOR(m, v) " %[" m "], %[" v "]\n"
+
+#endif
+
+#define GUARDED_LOAD_WORD(size, out, from, fault)                                         \
+	__asm__ volatile("1: " GUARDED_LOAD_##size "\n" GUARDED_RESUME GUARDED_ENTRY("1") \
+			 : [v] "=r"(out), [flag] "+r"(*(fault))                           \
 			 : [m] "m"(*(const struct guarded_word_##size *)(from)))
 
 /**
  * Load a vector, or four in a row, with @p insn; @p reg is the constraint of their registers, @p w
  * their width.
  */
-#define GUARDED_LOAD_VECTOR(insn, reg, w, v, from, fault)                             \
-	__asm__ volatile("1: " insn " %[m], %[a]\n" GUARDED_RESUME GUARDED_ENTRY("1") \
-			 : [a] "=" reg(*(v)), [flag] "+r"(*(fault))                   \
+#define GUARDED_LOAD_VECTOR(insn, reg, w, v, from, fault)                                      \
+	__asm__ volatile("1: " insn GUARDED_VECTOR("m", "a") GUARDED_RESUME GUARDED_ENTRY("1") \
+			 : [a] "=" reg(*(v)), [flag] "+r"(*(fault))                            \
 			 : [m] "m"(*(const uint8_t(*)[w])(from)))
-#define GUARDED_LOAD_VECTORS(insn, reg, w, v, from, fault)                                \
-	__asm__ volatile("1: " insn " %[m0], %[a]\n"                                      \
-			 "2: " insn " %[m1], %[b]\n"                                      \
-			 "3: " insn " %[m2], %[c]\n"                                      \
-			 "4: " insn " %[m3], %[d]\n" GUARDED_RESUME GUARDED_ENTRY("1")    \
-				 GUARDED_ENTRY("2") GUARDED_ENTRY("3") GUARDED_ENTRY("4") \
-			 : [a] "=" reg((v)[0]), [b] "=" reg((v)[1]), [c] "=" reg((v)[2]), \
-			 [d] "=" reg((v)[3]), [flag] "+r"(*(fault))                       \
-			 : [m0] "m"(*(const uint8_t(*)[w])(from)),                        \
-			 [m1] "m"(*(const uint8_t(*)[w])((from) + (w))),                  \
-			 [m2] "m"(*(const uint8_t(*)[w])((from) + 2 * (w))),              \
+#define GUARDED_LOAD_VECTORS(insn, reg, w, v, from, fault)                                     \
+	__asm__ volatile("1: " insn GUARDED_VECTOR("m0", "a") "2: " insn GUARDED_VECTOR("m1",  \
+		"b") "3: " insn GUARDED_VECTOR("m2", "c") "4: " insn GUARDED_VECTOR("m3", "d") \
+				 GUARDED_RESUME GUARDED_ENTRY("1") GUARDED_ENTRY("2")          \
+					 GUARDED_ENTRY("3") GUARDED_ENTRY("4")                 \
+			 : [a] "=" reg((v)[0]), [b] "=" reg((v)[1]), [c] "=" reg((v)[2]),      \
+			 [d] "=" reg((v)[3]), [flag] "+r"(*(fault))                            \
+			 : [m0] "m"(*(const uint8_t(*)[w])(from)),                             \
+			 [m1] "m"(*(const uint8_t(*)[w])((from) + (w))),                       \
+			 [m2] "m"(*(const uint8_t(*)[w])((from) + 2 * (w))),                   \
 			 [m3] "m"(*(const uint8_t(*)[w])((from) + 3 * (w))))
 
 #endif
@@ -87,7 +109,7 @@ static inline uint64_t guarded_load_8(const void *from, unsigned *fault)
 {
 	uint64_t v;
 
-	GUARDED_LOAD_WORD(8, "movq", "q", v, from, fault);
+	GUARDED_LOAD_WORD(8, v, from, fault);
 	return v;
 }
 
@@ -95,7 +117,7 @@ static inline uint64_t guarded_load_4(const void *from, unsigned *fault)
 {
 	uint32_t v;
 
-	GUARDED_LOAD_WORD(4, "movl", "k", v, from, fault);
+	GUARDED_LOAD_WORD(4, v, from, fault);
 	return v;
 }
 
@@ -103,7 +125,7 @@ static inline uint64_t guarded_load_2(const void *from, unsigned *fault)
 {
 	uint32_t v;
 
-	GUARDED_LOAD_WORD(2, "movzwl", "k", v, from, fault);
+	GUARDED_LOAD_WORD(2, v, from, fault);
 	return v;
 }
 
@@ -111,7 +133,7 @@ static inline uint64_t guarded_load_1(const void *from, unsigned *fault)
 {
 	uint32_t v;
 
-	GUARDED_LOAD_WORD(1, "movzbl", "k", v, from, fault);
+	GUARDED_LOAD_WORD(1, v, from, fault);
 	return v;
 }
 

@@ -140,7 +140,8 @@ void engine_unlock(struct engine *e)
 		e->ops->flush(e->ctx);
 		deadline = timer_wheel_next(&e->wheel);
 		/*
-		 * Releasing the lock is a full barrier on x86: sleeping_until is read after this.
+		 * Releasing the lock is a full barrier on x86, and with the loads below on ARM,
+		 * where a release is not passed by an acquire: sleeping_until is read after this.
 		 */
 		atomic_store_explicit(&e->deadline, deadline, memory_order_release);
 		e->ops->leave(e->ctx);

@@ -14,6 +14,8 @@
 #endif
 #elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define FOR_EACH_WIDTH
+#elif !defined(__x86_64__) /* one width there is */
+#define FOR_EACH_WIDTH
 #endif
 #ifndef FOR_EACH_WIDTH
 #define FOR_EACH_WIDTH __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))

@@ -3,8 +3,20 @@
 
 #include <isa-l/crc.h>
 
-#include <nmmintrin.h>
 #include <string.h>
+#if defined(__aarch64__)
+#include <arm_acle.h>
+#define MPA_CRC_STATE     uint32_t
+#define MPA_CRC_8(crc, v) __crc32cd(crc, v)
+#define MPA_CRC_4(crc, v) __crc32cw(crc, v)
+#define MPA_CRC_1(crc, v) __crc32cb(crc, v)
+#else
+#include <nmmintrin.h>
+#define MPA_CRC_STATE     uint64_t
+#define MPA_CRC_8(crc, v) _mm_crc32_u64(crc, v)
+#define MPA_CRC_4(crc, v) _mm_crc32_u32((uint32_t)(crc), v)
+#define MPA_CRC_1(crc, v) _mm_crc32_u8((uint32_t)(crc), v)
+#endif
 
 /*
  * Below this length the set-up of ISA-L's folding costs more than the crc32 instruction. An FPDU
@@ -14,24 +26,24 @@
 
 static uint32_t mpa_crc_add_short(uint32_t crc, const uint8_t *p, size_t len)
 {
-	uint64_t c = crc;
+	MPA_CRC_STATE c = crc;
 
 	for (; len >= 8; p += 8, len -= 8) {
 		uint64_t v;
 
 		memcpy(&v, p, sizeof v);
-		c = _mm_crc32_u64(c, v);
+		c = MPA_CRC_8(c, v);
 	}
 	if (len >= 4) {
 		uint32_t v;
 
 		memcpy(&v, p, sizeof v);
-		c = _mm_crc32_u32((uint32_t)c, v);
+		c = MPA_CRC_4(c, v);
 		p += 4;
 		len -= 4;
 	}
 	for (; len != 0; p++, len--)
-		c = _mm_crc32_u8((uint32_t)c, *p);
+		c = MPA_CRC_1(c, *p);
 	return (uint32_t)c;
 }
 

@@ -7,6 +7,7 @@
 #ifndef TESTS_SUPPORT_FAULTS_H
 #define TESTS_SUPPORT_FAULTS_H
 
+#include "base/fault_pc.h"
 #include "base/guarded.h"
 
 #ifndef GUARDED_PLAIN
@@ -16,21 +17,19 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t faults;
 
 static inline void faults_handle(int sig, siginfo_t *info, void *context)
 {
-	greg_t *pc = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-	uintptr_t to = guarded_resume((uintptr_t)*pc);
+	uintptr_t to = guarded_resume(fault_pc(context));
 
 	(void)sig;
 	(void)info;
 	if (to == 0)
 		_exit(1);
-	*pc = (greg_t)to;
+	fault_set_pc(context, to);
 	faults++;
 }
 

@@ -2,7 +2,7 @@
 /**
  * @file watched.h
  * A program that reads its memory after every instruction of a copy, in a signal handler under the
- * processor's trap flag. Include it before cmocka.h.
+ * processor's trap flag, which is x86's. Include it before cmocka.h.
  */
 #ifndef TESTS_SUPPORT_WATCHED_H
 #define TESTS_SUPPORT_WATCHED_H
@@ -19,7 +19,7 @@
 #define WATCHED_NO_STEPS 1
 #endif
 #endif
-#if !defined(__SANITIZE_THREAD__) && !defined(WATCHED_NO_STEPS)
+#if !defined(__SANITIZE_THREAD__) && !defined(WATCHED_NO_STEPS) && defined(__x86_64__)
 #define WATCHED_STEPS 1
 #endif
 

@@ -120,6 +120,8 @@ static bool narrow_from(void *to, const void *from, size_t len)
 	return guarded_narrow(to, from, len, -(uintptr_t)from % GUARDED_NARROW_ALIGN) == 0;
 }
 
+#ifdef __x86_64__
+
 static bool wide(void *to, const void *from, size_t len)
 {
 	return guarded_wide(to, from, len, -(uintptr_t)to % GUARDED_WIDE_ALIGN) == 0;
@@ -130,11 +132,15 @@ static bool wide_from(void *to, const void *from, size_t len)
 	return guarded_wide(to, from, len, -(uintptr_t)from % GUARDED_WIDE_ALIGN) == 0;
 }
 
+#endif
+
 static void each_width_stores_once(void **state)
 {
 	step_lengths(narrow, narrow_from, 0, STEPPED);
+#ifdef __x86_64__
 	if (__builtin_cpu_supports("avx"))
 		step_lengths(wide, wide_from, GUARDED_WIDE_MIN, STEPPED);
+#endif
 }
 
 #endif

@@ -3,12 +3,12 @@
  * Memory that is registered, and that the program has unmapped: the request that needs it fails,
  * and its stream ends by a Terminate; the process goes on (base/guarded.h).
  */
+#include "base/fault_pc.h"
 #include "base/guarded.h"
 #include "qp.h"
 
 #include <signal.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #ifndef GUARDED_PLAIN
@@ -19,12 +19,11 @@ static volatile sig_atomic_t faults;
 
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
-	greg_t *pc = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-	uintptr_t to = guarded_resume((uintptr_t)*pc);
+	uintptr_t to = guarded_resume(fault_pc(context));
 
 	if (to == 0)
 		_exit(1);
-	*pc = (greg_t)to;
+	fault_set_pc(context, to);
 	faults++;
 }
 
