@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Debian's packages: built twice in a clean chroot with the same bytes, without a complaint of
+# lintian, installed in another, used there by a program that knows nothing of us, and removed. Of RPM's
+# recipe that it can be read, and that all have one version.
+#
+# usage: tests/packaging/packages.sh [-o DIRECTORY]       (root; needs Debian's archive)
+set -euo pipefail
+# shellcheck source=scripts/lib/common.sh
+source "$(dirname "$0")/../../scripts/lib/common.sh"
+
+out=$root/out/packaging
+[[ ${1:-} != -o ]] || out=$2
+here=$root/tests/packaging
+work=$(mktemp -d /tmp/uiw.XXXXXX)
+trap 'rm -rf "$work"' EXIT
+number=0
+
+result() { # NAME COMMAND...
+	local name=$1 begun=$SECONDS log=$out/$1.log
+	shift
+	number=$((number + 1))
+	if "$@" >"$log" 2>&1; then
+		say "ok $number - $name # $((SECONDS - begun)) s"
+		return
+	fi
+	say "not ok $number - $name"
+	tail -n 25 "$log" | sed 's/^/# /'
+	return 1
+}
+
+version() {
+	sed -n "s/^  version: '\(.*\)',$/\1/p" "$root/meson.build"
+}
+
+# As it would be released: what is committed, and the packaging beside it.
+source_package() {
+	git -C "$root" archive --prefix="uiwarp-$(version)/" HEAD | gzip -n >"$work/uiwarp_$(version).orig.tar.gz"
+	cp -r "$root/packaging/debian" "$work/debian"
+	tar -C "$work" -cf "$work/source.tar" "uiwarp_$(version).orig.tar.gz" debian
+}
+
+# Every recipe is of this version.
+one_version() {
+	local version
+	version=$(version)
+	[[ $(dpkg-parsechangelog -l "$root/packaging/debian/changelog" -S Version) == "$version"-* ]] || return 1
+	[[ $(rpmspec -q --srpm --qf '%{version}' "$root/packaging/rpm/uiwarp.spec") == "$version" ]]
+}
+
+rpm_recipe() {
+	rpmspec --parse "$root/packaging/rpm/uiwarp.spec"
+}
+
+build_depends() {
+	sed -n '/^Build-Depends:/,/^[^ ]/{s/^Build-Depends://;/^[A-Z]/d;p}' "$root/packaging/debian/control" |
+		sed 's/ *([^)]*)//; s/debhelper-compat/debhelper/' | tr -d ' \n'
+}
+
+# A chroot that is made, hears a program in it and is gone again. HOOKS are mmdebstrap's.
+chroot_with() { # PACKAGES HOOK...
+	local packages=$1 hooks=() sources=(/etc/apt/sources.list.d/debian.sources)
+	shift
+	[[ -f ${sources[0]} ]] || sources=(/etc/apt/sources.list)
+	for hook in "$@"; do hooks+=(--customize-hook="$hook"); done
+	mmdebstrap --mode=root --format=null --variant=buildd --include="$packages" "${hooks[@]}" \
+		bookworm /dev/null "${sources[0]}"
+}
+
+built_twice() {
+	chroot_with "$(build_depends)" "upload $work/source.tar /source.tar" \
+		"upload $here/build_twice /build_twice" "chroot \"\$1\" bash /build_twice" \
+		"tar-out /packages $work/packages.tar"
+	tar -C "$work" -xf "$work/packages.tar"
+}
+
+same_bytes() {
+	(cd "$work/packages/1" && sha256sum ./*.deb ./*.dsc) >"$work/sums"
+	cat "$work/sums"
+	(cd "$work/packages/2" && sha256sum -c "$work/sums")
+}
+
+no_complaint() {
+	lintian --fail-on error,warning --allow-root "$work"/packages/1/*.changes
+}
+
+# What is installed is all that the test has: no checkout, no compiler's libraries.
+used_and_removed() {
+	chroot_with rdmacm-utils,ibverbs-utils,procps "tar-in $work/packages.tar /" \
+		"upload $root/packaging/debian/tests/rping /rping" "upload $here/install_use_remove /install_use_remove" \
+		"chroot \"\$1\" bash /install_use_remove"
+}
+
+mkdir -p "$out"
+result one-version one_version || true
+result rpm-recipe rpm_recipe || true
+if result source source_package && result built-twice built_twice; then
+	result same-bytes same_bytes || true
+	result lintian no_complaint || true
+	result used-and-removed used_and_removed || true
+fi
+say "1..$number"
