@@ -69,6 +69,7 @@ is_closed() {
 		inside=("$sandbox" --calls "$allowed" "$tree" "${uid_of[$side]}")
 		! transport_in "$side" "${inside[@]}" unshare -U true >"$(log_of "$side")" 2>&1 || return 1
 		has_line "$(log_of "$side")" 'unshare failed: Operation not permitted' || return 1
+		# shellcheck disable=SC2016 # expanded by the inner shell
 		transport_in "$side" "$sandbox" "$tree" "${uid_of[$side]}" sh -c 'id -u
 			for to in / /run /tmp /dev /etc /usr /usr/local/bin; do
 				! (: >"$to/x") 2>/dev/null || echo "$to can be written to"
