@@ -6,7 +6,8 @@
  * Resident memory is read before the first of many and after the last: what librdmacm and this
  * program keep for each is in it. One line of JSON.
  *
- *     qps [-n QPS] [ADDRESS]         without an address: the side that listens
+ *     qps [-n QPS] [-w] [ADDRESS]    without an address: the side that listens; -w: all stays as it
+ * is until a signal comes
  */
 #include "base/number.h"
 #include "completion.h"
@@ -229,7 +230,7 @@ static void close_side(struct side *s)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: qps [-n COUNT] [ADDRESS], COUNT above %u\n", FIRST);
+	fprintf(stderr, "usage: qps [-n COUNT] [-w] [ADDRESS], COUNT above %u\n", FIRST);
 	exit(2);
 }
 
@@ -237,11 +238,14 @@ int main(int argc, char **argv)
 {
 	static struct side s;
 	uint64_t n = 10000;
+	bool waits = false;
 	size_t before, fresh, used;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "n:")) != -1) {
-		if (opt != 'n' || !number_parse(optarg, FIRST + 1, UINT32_MAX, &n))
+	while ((opt = getopt(argc, argv, "n:w")) != -1) {
+		if (opt == 'w')
+			waits = true;
+		else if (opt != 'n' || !number_parse(optarg, FIRST + 1, UINT32_MAX, &n))
 			usage();
 	}
 	if (optind + 1 < argc)
@@ -259,6 +263,8 @@ int main(int argc, char **argv)
 	printf("{\"qps\": %u, \"bytes_new\": %zu, \"bytes_used\": %zu}\n", s.n,
 		fresh / (s.n - FIRST), used / (s.n - FIRST));
 	fflush(stdout);
+	if (waits)
+		pause();
 	close_side(&s);
 	return 0;
 }

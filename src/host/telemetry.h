@@ -59,11 +59,15 @@ struct telemetry_config {
 	const char *directory; /**< copied; NULL: slot_directory() */
 };
 
+/** A hold that somebody may notice, ns. Interrupts alone take that long now and then. */
+#define TELEMETRY_LONG_HOLD 50000
+
 /** What it has cost so far. */
 struct telemetry_costs {
 	uint64_t requests;
 	uint64_t slices;       /**< times that the engine was held for a list */
 	uint64_t longest_hold; /**< processor time of the longest of them, ns */
+	uint64_t long_holds;   /**< of them those beyond TELEMETRY_LONG_HOLD */
 	uint64_t cpu;          /**< processor time of all, ns */
 };
 

@@ -79,6 +79,7 @@ static int telemetry_snapshot_slice(struct telemetry_snapshot *s, void *cursor, 
 	took = telemetry_snapshot_clock(CLOCK_THREAD_CPUTIME_ID) - begun;
 	engine_unlock(e);
 	costs->slices++;
+	costs->long_holds += took > TELEMETRY_LONG_HOLD;
 	if (took > costs->longest_hold)
 		costs->longest_hold = took;
 	return more;

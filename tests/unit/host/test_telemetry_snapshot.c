@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 /* After the four that it needs. */
 #include <cmocka.h>
@@ -43,7 +44,21 @@ struct objects {
 	unsigned begun, steps;
 	unsigned held_since; /**< entered, at the last step, if that was held */
 	bool lock_was_lost;
+	unsigned slow; /**< this one takes long */
 };
+
+/** Spend processor time, ns. */
+static void spend(uint64_t ns)
+{
+	struct timespec t;
+	uint64_t until = 0, now;
+
+	do {
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+		now = (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+		until = until ? until : now + ns;
+	} while (now < until);
+}
 
 static void objects_begin(void *ctx)
 {
@@ -65,6 +80,8 @@ static enum walk objects_step(void *ctx, void *cursor, void *item)
 	o->held_since = 0;
 	if (*at == o->total)
 		return WALK_END;
+	if (o->slow && *at == o->slow)
+		spend(2 * TELEMETRY_LONG_HOLD);
 	/* Room comes zeroed. */
 	assert_int_equal(*(uint32_t *)item, 0);
 	if (kind != '.')
@@ -139,6 +156,16 @@ static void held_items_keep_the_lock(void **state)
 	assert_int_equal(s.count, o.total);
 	assert_false(o.lock_was_lost);
 	assert_true(costs.slices > 1);
+}
+
+/** A step that takes long is seen in what telemetry has cost. */
+static void long_holds_are_counted(void **state)
+{
+	struct objects o = {.pattern = "i", .total = 10, .slow = 5};
+
+	assert_int_equal(telemetry_snapshot_take(&s, &command, &o, &engine, &costs), 0);
+	assert_true(costs.longest_hold > TELEMETRY_LONG_HOLD);
+	assert_in_range(costs.long_holds, 1, costs.slices);
 }
 
 static void nothing_is_a_list_too(void **state)
@@ -225,6 +252,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(all_items_in_slices, setup, teardown),
 		cmocka_unit_test_setup_teardown(held_items_keep_the_lock, setup, teardown),
+		cmocka_unit_test_setup_teardown(long_holds_are_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_is_a_list_too, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_engine_that_is_not_released, setup, teardown),
 		cmocka_unit_test_setup_teardown(pages_fill_their_room, setup, teardown),
