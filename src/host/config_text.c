@@ -84,6 +84,18 @@ static const char *config_text_other(
 	return text;
 }
 
+/** Words of the documents without their markup. */
+static const char *config_text_plain(const char *words, char *text, size_t size)
+{
+	size_t n = 0;
+
+	for (; *words && n + 1 < size; words++)
+		if (*words != '`')
+			text[n++] = *words;
+	text[n] = '\0';
+	return text;
+}
+
 const char *config_value_show(
 	const struct config *c, const struct config_key *k, char text[CONFIG_VALUE_TEXT])
 {
@@ -91,7 +103,7 @@ const char *config_value_show(
 	uint64_t n;
 
 	if (!given && !k->initial && k->absent)
-		return k->absent;
+		return config_text_plain(k->absent, text, CONFIG_VALUE_TEXT);
 	switch (k->type) {
 	case CONFIG_TEXT:
 	case CONFIG_NAME:
