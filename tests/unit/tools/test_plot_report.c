@@ -84,6 +84,7 @@ static void a_page_of_two(void **state)
 	assert_int_equal(times("send queue"), 1);
 	/* 8 Mbit/s all the time: 5 % under the edge, over the whole width. */
 	assert_non_null(strstr(html, "M90.0 51.4H410.0V51.4H730.0V51.4H1050.0V51.4"));
+	assert_non_null(strstr(html, "text-anchor='end'>8</text>"));
 	assert_non_null(strstr(html, "<a href='#c1'>"));
 	assert_non_null(strstr(html, "<div id='c1'>"));
 	assert_null(strstr(html, "src="));
