@@ -164,6 +164,12 @@ static bool eal_args_software(
 	       eal_args_default(a, user, "-m", text);
 }
 
+/** PCI devices that the user names, under a software device: the ports of a bond. */
+static bool eal_args_name_pci(const struct eal_args *user)
+{
+	return eal_args_has(user, "-a") || eal_args_has(user, "--allow");
+}
+
 /** Hugepages that vanish with the process, and only the device asked for. */
 static bool eal_args_hardware(
 	struct eal_args *a, const struct eal_args *user, const struct port_config *cfg)
@@ -173,7 +179,7 @@ static bool eal_args_hardware(
 	if (!eal_args_has(user, "--proc-type") && !eal_args_has(user, "--no-huge"))
 		ok = eal_args_default(a, user, "--in-memory", NULL);
 	/* The host's other NICs are not ours to take. */
-	if (!eal_args_has(user, "-b"))
+	if (!eal_args_has(user, "-b") && !eal_is_software(cfg->device))
 		ok = ok && eal_args_default(a, user, "-a", cfg->device);
 	return ok;
 }
@@ -206,7 +212,7 @@ static int eal_args_build(struct eal_args *a, const struct port_config *cfg, str
 	if (!eal_args_has(&user, "--telemetry"))
 		ok = ok && eal_args_default(a, &user, "--no-telemetry", NULL);
 	ok = ok && eal_args_default(a, &user, "--log-level", eal_log_option(cfg->log));
-	if (eal_is_software(cfg->device))
+	if (eal_is_software(cfg->device) && !eal_args_name_pci(&user))
 		ok = ok && eal_args_software(a, &user, cfg);
 	else
 		ok = ok && eal_args_hardware(a, &user, cfg);

@@ -13,6 +13,8 @@ source "$root/scripts/lib/guest.sh"
 guest_files=$root/out/nic/guest
 nic_namespace=uiw-nic-$$
 nic_address=0000:00:03.0
+# Told by a program: another port of the guest's stack than the NIC, with EAL arguments.
+nic_port=$nic_address nic_eal=''
 guest_within=(ip netns exec "$nic_namespace")
 nic_side=server nic_more=() nic_mtu=1500 nic_booted='' nic_driver=''
 bulk=20 control_host=''
@@ -31,14 +33,16 @@ transport_up() {
 	"${in[@]}" sysctl -qw net.ipv6.conf.default.disable_ipv6=1
 	"${in[@]}" ip link add br0 type bridge mcast_snooping 0
 	"${in[@]}" ip link add uiw0 type veth peer name uiw0b
-	"${in[@]}" ip tuntap add dev tap0 mode tap vnet_hdr
+	for device in tap0 tap1; do
+		"${in[@]}" ip tuntap add dev "$device" mode tap vnet_hdr
+	done
 	for device in uiw0 uiw0b; do
 		"${in[@]}" ethtool -K "$device" tx off rx off tso off gso off gro off >/dev/null
 	done
-	for device in uiw0b tap0; do
+	for device in uiw0b tap0 tap1; do
 		"${in[@]}" ip link set "$device" master br0
 	done
-	for device in uiw0 uiw0b tap0 br0; do
+	for device in uiw0 uiw0b tap0 tap1 br0; do
 		"${in[@]}" ip link set "$device" mtu 9000 up
 	done
 }
@@ -66,8 +70,9 @@ nic_device() { # NIC vfio|uio|linux
 }
 
 # A guest with this NIC, bound to this driver, or left to Linux; nothing where it is there already.
-nic_boot() { # NIC vfio|uio|linux
-	local iommu=() words='' driver=vfio-pci
+# With a second NIC of its kind, bound alike, if its address is given.
+nic_boot() { # NIC vfio|uio|linux [ADDRESS]
+	local iommu=() more=() words='' driver=vfio-pci
 	if [[ $nic_booted == "$*" ]] && is_alive "$guest_job"; then
 		return 0
 	fi
@@ -79,20 +84,24 @@ nic_boot() { # NIC vfio|uio|linux
 	uio) driver=uio_pci_generic ;;
 	linux) driver='' ;;
 	esac
+	if [[ ${3-} ]]; then
+		more=(-netdev tap,id=net2,ifname=tap1,script=no,downscript=no,vnet_hdr=on
+			-device "$(nic_device "$@"),netdev=net2,id=nic2,mac=02:00:00:00:67:03,romfile=,addr=4.0")
+	fi
 	rm -f "$work"/monitor.{in,out}
 	mkfifo "$work"/monitor.{in,out}
 	guest_boot "$words" -M q35 -m 1024 "${iommu[@]}" \
 		-netdev tap,id=net,ifname=tap0,script=no,downscript=no,vnet_hdr=on \
-		-device "$(nic_device "$@"),netdev=net,id=nic,mac=02:00:00:00:67:02,romfile=,addr=3.0" \
+		-device "$(nic_device "$@"),netdev=net,id=nic,mac=02:00:00:00:67:02,romfile=,addr=3.0" "${more[@]}" \
 		-chardev "pipe,id=monitor,path=$work/monitor" -mon monitor
 	guest_ready || { say "the guest does not start: see $out/guest.log"; return 1; }
-	[[ ! $driver ]] || guest control "bind $driver" || { say "the guest's Linux does not bind $driver"; return 1; }
+	[[ ! $driver ]] || guest control "bind $driver $nic_address ${3-}" || { say "the guest's Linux does not bind $driver"; return 1; }
 	nic_booted=$*
 }
 
 # Pull the cable out, or put it back.
-nic_link() { # off|on
-	printf 'set_link nic %s\n' "$1" >"$work/monitor.in"
+nic_link() { # off|on [nic2]
+	printf 'set_link %s %s\n' "${2:-nic}" "$1" >"$work/monitor.in"
 }
 
 transport_settings() { # SIDE; fills the array `settings`, for the side outside
@@ -105,8 +114,9 @@ transport_settings() { # SIDE; fills the array `settings`, for the side outside
 
 # Interrupts of e1000 and e1000e come through vfio only as legacy ones.
 nic_command() { # PROGRAM...
-	local command="uiwarp run --set port=$nic_address --set mtu=$nic_mtu"
-	[[ $nic_booted != e1000*vfio ]] || command+=" --set eal=--vfio-intr=legacy"
+	local command="uiwarp run --set port=$nic_port --set mtu=$nic_mtu" eal=$nic_eal
+	[[ $nic_booted != e1000*vfio ]] || eal+=" --vfio-intr=legacy"
+	[[ ! $eal ]] || command+=" --set eal=\"$eal\""
 	say "$command --set address=10.67.0.2/24 --set address=fd67::2/64" \
 		"--set log=info --set log_file=/tmp/stack.log -- $*"
 }
