@@ -85,7 +85,7 @@ nic_boot() { # NIC vfio|uio|linux [ADDRESS]
 	linux) driver='' ;;
 	esac
 	if [[ ${3-} ]]; then
-		more=(-netdev tap,id=net2,ifname=tap1,script=no,downscript=no,vnet_hdr=on
+		more=(-netdev "tap,id=net2,ifname=tap1,script=no,downscript=no,vnet_hdr=on"
 			-device "$(nic_device "$@"),netdev=net2,id=nic2,mac=02:00:00:00:67:03,romfile=,addr=4.0")
 	fi
 	rm -f "$work"/monitor.{in,out}
