@@ -144,7 +144,7 @@ transport_listening() {
 nic_is() { # server|client
 	nic_side=$1
 	case $1 in
-	server) server_v4=10.67.0.2 server_v6=fd67::2 ;;
-	client) server_v4=10.67.0.1 server_v6=fd67::1 ;;
+	server) server_v4=10.67.0.2 server_v6=fd67::2 client_v4=10.67.0.1 ;;
+	client) server_v4=10.67.0.1 server_v6=fd67::1 client_v4=10.67.0.2 ;;
 	esac
 }

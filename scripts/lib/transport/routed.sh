@@ -28,4 +28,4 @@ transport_settings() { # SIDE; fills the array `settings`
 transport_reset() { :; }
 transport_ready() { :; }
 
-server_v4=10.1.0.2 server_v6=fd01::2 bulk=20 control_host=''
+server_v4=10.1.0.2 server_v6=fd01::2 client_v4=10.2.0.2 bulk=20 control_host=''

@@ -91,8 +91,8 @@ transport_listening() {
 siw_is() { # server|client
 	siw_side=$1
 	case $1 in
-	server) server_v4=10.66.0.2 server_v6=fd66::2 ;;
-	client) server_v4=10.66.0.1 server_v6=fd66::1 ;;
+	server) server_v4=10.66.0.2 server_v6=fd66::2 client_v4=10.66.0.1 ;;
+	client) server_v4=10.66.0.1 server_v6=fd66::1 client_v4=10.66.0.2 ;;
 	esac
 }
 
