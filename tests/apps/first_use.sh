@@ -36,6 +36,7 @@ one_sentence() { # SIDE WORD...
 # A server that stays, with rping listening; its process is in $server.
 serve() { # ADDRESS COMMAND...
 	extra=(--set log=info --set "log_file=$(stack_log_of server)")
+	rm -f "$(stack_log_of server)"
 	on_memif server "$@" >"$(log_of server)" 2>"$(errors_of server)" </dev/null &
 	jobs+=("$!")
 	extra=()

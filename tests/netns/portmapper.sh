@@ -18,6 +18,7 @@ router_v4=10.2.0.1
 # The first request is lost, so the mapping comes after an attempt at the service's own port.
 asks() {
 	local mapper status=0
+	rm -f "$(log_of mapper)"
 	peer mapper "$service" 33781 >"$(log_of mapper)" 2>&1 &
 	mapper=$!
 	wait_for "$patience" has_line "$(log_of mapper)" ready || { say "no port mapper"; return 1; }

@@ -55,6 +55,8 @@ linux_listens() { # [--OPTION]... ACTION [ARGUMENT]...
 	while [[ $1 == --* ]]; do
 		options+=("$1") && shift
 	done
+	# What an earlier one of the same case left must not pass for this one's readiness.
+	rm -f "$(log_of linux)" "$(errors_of linux)"
 	linux "${options[@]}" listen $stream_port "$@" >"$(log_of linux)" 2>"$(errors_of linux)" &
 	linux=$!
 	jobs+=("$linux")

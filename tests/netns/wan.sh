@@ -26,6 +26,7 @@ far4=10.9.0.1 far6=fd09::1
 wan_up() { # ARGUMENT...
 	local log
 	log=$(log_of wan)
+	rm -f "$log"
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	netns_in router bash -c 'echo $$ >"$0"; exec "$@"' "$case_dir/wan.pid" \
 		"$uiwarp" wan --json "${ports[@]}" --seed 3 "$@" >"$log" 2>"$(errors_of wan)" \

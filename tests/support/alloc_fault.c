@@ -5,6 +5,7 @@
 #include "support/need.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #undef malloc
@@ -29,13 +30,26 @@ void __wrap_free(void *p);
 
 extern const char __executable_start[];
 
+/* Threads may allocate while it counts. Only one thread's allocations shall fail. */
 static struct {
-	uint64_t seen, at, failed;
-	int64_t live;
+	_Atomic uint64_t seen;
+	_Atomic int64_t live;
+	uint64_t at, failed;
 	double p;
 	struct prng rng;
 	size_t where;
 } state;
+
+/** One more call. @return its number. */
+static uint64_t next_seen(void)
+{
+	return atomic_fetch_add_explicit(&state.seen, 1, memory_order_relaxed) + 1;
+}
+
+static void add_live(int64_t n)
+{
+	atomic_fetch_add_explicit(&state.live, n, memory_order_relaxed);
+}
 
 void alloc_fault_at(uint64_t n)
 {
@@ -73,8 +87,7 @@ static bool fails_at(const void *caller)
 {
 	if (need_depth)
 		return false;
-	state.seen++;
-	if (state.seen != state.at && !(state.p > 0 && prng_chance(&state.rng, state.p)))
+	if (next_seen() != state.at && !(state.p > 0 && prng_chance(&state.rng, state.p)))
 		return false;
 	state.failed++;
 	state.where = (size_t)((const char *)caller - __executable_start);
@@ -89,7 +102,7 @@ bool alloc_fault_now(void)
 
 static void *count(void *p)
 {
-	state.live += p && !need_depth;
+	add_live(p && !need_depth);
 	return p;
 }
 
@@ -123,7 +136,7 @@ char *__wrap_strdup(const char *s)
 
 void __wrap_free(void *p)
 {
-	state.live -= p && !need_depth;
+	add_live(-(p && !need_depth));
 	__real_free(p);
 }
 /* NOLINTEND(bugprone-reserved-identifier) */
