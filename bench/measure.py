@@ -55,6 +55,8 @@ class Ours:
     """(b) Unmodified perftest, each process on a stack of its own, over memif."""
 
     address = "10.77.0.1"
+    # Of the server and the client; none: where we are.
+    namespaces = (None, None)
 
     def __init__(self, runner, work, cores, build, mtu=1500, settings=None):
         """Further settings: for each side a list."""
@@ -69,14 +71,17 @@ class Ours:
             return "perftest is not installed"
         return None
 
-    def _stack(self, side, log):
+    def _port(self, side):
+        """The settings of a side's end."""
         role, number = ("server", 1) if side == "server" else ("client", 2)
         socket = os.path.join(self.work, "memif")
         port = f"net_memif0,role={role},socket={socket},socket-abstract=no"
         if self.mtu > MEMIF_MTU:
             port += ",bsize=16384"
-        settings = [f"port={port}", f"address=10.77.0.{number}/24", f"mtu={self.mtu}", "crc=on",
-                    "log=info", f"log_file={log}"]
+        return [f"port={port}", f"address=10.77.0.{number}/24", f"mtu={self.mtu}"]
+
+    def _stack(self, side, log):
+        settings = self._port(side) + ["crc=on", "log=info", f"log_file={log}"]
         command = [self.uiwarp, "run"]
         for setting in settings + self.settings.get(side, []):
             command += ["--set", setting]
@@ -90,10 +95,11 @@ class Ours:
             if os.path.exists(path):
                 os.unlink(path)
         cores = cores or self.cores
-        s = self.runner.start(self._stack("server", log) + server, cores[0], name + "-server")
+        s = self.runner.start(self._stack("server", log) + server, cores[0], name + "-server",
+                              namespace=self.namespaces[0])
         self.runner.wait_until(lambda: "listening on" in text_of(log), s, what="does not listen")
         c = self.runner.start(self._stack("client", os.path.join(self.work, "client.log")) + client,
-                              cores[1], name + "-client")
+                              cores[1], name + "-client", namespace=self.namespaces[1])
         return s, c
 
     def _perftest(self, program, options, cores=None):
@@ -208,7 +214,7 @@ class Qps:
 
 
 class Kernel:
-    """(c) The kernel's TCP over veth."""
+    """(c) The kernel's TCP over veth, or what is in its place."""
 
     def __init__(self, runner, cores, build, veth):
         self.runner, self.cores, self.veth = runner, cores, veth
@@ -225,7 +231,13 @@ class Kernel:
         self.runner.finish(s)
         return json_in(text)
 
-    def _iperf3(self):
+    def latency(self):
+        return self._pingpong("-l", "8", "-n", "50000")["rtt_us_p50"] / 2
+
+    def rate(self):
+        return self._pingpong("-r", "-l", "8", "-n", "2000000")["mmsg_s"]
+
+    def bandwidth(self):
         v = self.veth
         s = self.runner.start(["iperf3", "-s", "-1", "-p", PORT], self.cores[0],
                               "iperf3-server", namespace=v.server)
@@ -237,12 +249,9 @@ class Kernel:
         return json.loads(text)["end"]["sum_received"]["bits_per_second"] / 1e9
 
     def measure(self):
-        figures = {
-            "tcp_lat_8": self._pingpong("-l", "8", "-n", "50000")["rtt_us_p50"] / 2,
-            "tcp_rate_8": self._pingpong("-r", "-l", "8", "-n", "2000000")["mmsg_s"],
-        }
+        figures = {"tcp_lat_8": self.latency(), "tcp_rate_8": self.rate()}
         if shutil.which("iperf3"):
-            figures["tcp_gbit"] = self._iperf3()
+            figures["tcp_gbit"] = self.bandwidth()
         return figures
 
 
