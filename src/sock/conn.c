@@ -138,6 +138,10 @@ void sock_conn_drop(struct sock_conn *c)
 	c->rx = c->tx = NULL;
 	if (s->walk == c)
 		s->walk = LIST_NEXT(c, link);
+	if (s->lone == c) {
+		s->lone = NULL;
+		s->lone_streak = 0;
+	}
 	LIST_REMOVE(c, link);
 	LIST_INSERT_HEAD(&s->dead, c, link);
 	s->stats.connections--;
@@ -279,6 +283,12 @@ static void sock_conn_on_timer(struct timer *t, uint64_t now)
 }
 
 /* ---- events ------------------------------------------------------------------------------ */
+
+struct sock_conn *sock_conn_of_source(struct sock_source *source)
+{
+	return source->ready == sock_conn_on_events ? container_of(source, struct sock_conn, source)
+						    : NULL;
+}
 
 static void sock_conn_on_connected(struct sock_conn *c)
 {

@@ -54,6 +54,9 @@ static inline struct sock_conn *sock_conn_of(const struct llp *l)
 	return container_of(l, struct sock_conn, llp);
 }
 
+/** @return the connection that is told of as @p source; NULL: it is of something else. */
+struct sock_conn *sock_conn_of_source(struct sock_source *source);
+
 /**
  * A connection on @p fd, which it owns from now on also on failure.
  * @return 0, -ENOMEM or -errno.
@@ -94,6 +97,15 @@ void sock_conn_expect_ack(struct sock_conn *c);
 
 /** Read at most a buffer, and show it. The connection may be over afterwards. */
 void sock_read(struct sock_conn *c);
+
+/** True if nothing forbids to read without an event, and nothing else is to be told of it. */
+static inline bool sock_read_may_try(const struct sock_conn *c)
+{
+	return c->state == SOCK_OPEN && !c->rx && !c->blocked && !c->hangup && !c->eof && !c->error;
+}
+
+/** Read without an event. @return true if there was something. */
+bool sock_read_try(struct sock_conn *c);
 
 /** Show what is unread. */
 void sock_show(struct sock_conn *c);

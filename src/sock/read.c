@@ -109,7 +109,8 @@ static ssize_t sock_read_in(struct sock_conn *c)
 		return -1;
 	}
 	room = SOCK_BUFFER - c->rx->len;
-	n = recvmsg(c->source.fd, &m, MSG_DONTWAIT);
+	n = m.msg_iovlen == 1 ? recv(c->source.fd, v[0].iov_base, v[0].iov_len, MSG_DONTWAIT)
+			      : recvmsg(c->source.fd, &m, MSG_DONTWAIT);
 	c->s->stats.receives++;
 	if (n > 0)
 		c->rx->len += (uint32_t)n;
@@ -174,4 +175,13 @@ void sock_read(struct sock_conn *c)
 	}
 	if (c->state == SOCK_OPEN && c->more && !c->eof && !(c->rx && c->rx->len == SOCK_BUFFER))
 		sock_conn_mark_ready(c);
+}
+
+bool sock_read_try(struct sock_conn *c)
+{
+	uint64_t before = c->s->stats.bytes_in;
+
+	c->more = true;
+	sock_read(c);
+	return c->s->stats.bytes_in != before;
 }

@@ -20,8 +20,11 @@
 /** Times that one round fills what it has emptied: bulk does not wait for the next. */
 #define ROUND_SENDS 4
 
-/** Between two calls of epoll_wait() while something is held to be sent. */
+/** Between two calls of epoll_wait() while something is held to be sent, or one alone is read. */
 #define LOOK_NS UINT64_C(3000)
+
+/** Times that epoll has told of one connection alone before it is read without. */
+#define LONE_STREAK 4
 
 #define USER_TIMEOUT_MS 30000
 #define PAUSED_MEMORY   (UINT64_C(64) << 20)
@@ -198,10 +201,30 @@ static unsigned sock_read_ready(struct sock_stack *s)
 	return n;
 }
 
-/** A program that posts without a pause polls as often, and does not wait for an answer. */
-static bool sock_shall_look(struct sock_stack *s)
+/**
+ * Of two system calls for each message that comes, epoll_wait() is one. So where all that comes is
+ * of one connection, that one is simply read. Others are told of one look later.
+ */
+static struct sock_conn *sock_lone(const struct sock_stack *s)
 {
-	if (!TAILQ_EMPTY(&s->held) && s->now - s->looked_at < LOOK_NS)
+	return s->lone_streak >= LONE_STREAK && sock_read_may_try(s->lone) ? s->lone : NULL;
+}
+
+static void sock_note_alone(struct sock_stack *s, int n, const struct epoll_event *events)
+{
+	struct sock_conn *c;
+
+	if (n == 0)
+		return;
+	c = n == 1 ? sock_conn_of_source(events[0].data.ptr) : NULL;
+	s->lone_streak = c && c == s->lone ? s->lone_streak + 1 : 0;
+	s->lone = c;
+}
+
+/** A program that posts without a pause polls as often, and does not wait for an answer. */
+static bool sock_shall_look(struct sock_stack *s, const struct sock_conn *lone)
+{
+	if ((lone || !TAILQ_EMPTY(&s->held)) && s->now - s->looked_at < LOOK_NS)
 		return false;
 	s->looked_at = s->now;
 	return true;
@@ -212,10 +235,15 @@ unsigned sock_poll(struct sock_stack *s)
 	struct epoll_event events[ROUND_EVENTS];
 	unsigned handled = sock_read_ready(s);
 	struct llp_listener *l = TAILQ_FIRST(&s->accepting);
+	struct sock_conn *lone = sock_lone(s);
 	int n = 0;
 
-	if (sock_shall_look(s))
+	if (sock_shall_look(s, lone)) {
 		n = epoll_wait(s->epoll, events, ROUND_EVENTS, 0);
+		sock_note_alone(s, n, events);
+	} else if (lone) {
+		handled += sock_read_try(lone);
+	}
 	for (int i = 0; i < n; i++) {
 		struct sock_source *source = events[i].data.ptr;
 

@@ -45,7 +45,13 @@ struct sock_stack {
 	TAILQ_HEAD(, sock_conn) held;
 	struct timer held_timer; /**< for the first of them */
 	uint64_t looked_at;      /**< time of the last epoll_wait() */
-	struct peer_set paused;  /**< connections whose users do not take what has come */
+	/**
+	 * The last few times epoll told of this connection alone: it is read without being told
+	 * of, between two looks. NULL: none, or a past one; not used but with its streak.
+	 */
+	struct sock_conn *lone;
+	unsigned lone_streak;   /**< times in a row */
+	struct peer_set paused; /**< connections whose users do not take what has come */
 	/** Listeners with more connections to accept. */
 	TAILQ_HEAD(, llp_listener) accepting;
 	/** To be freed at the end of the round: a caller may be inside of them. */
