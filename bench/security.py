@@ -84,6 +84,29 @@ def handshakes(ends, build):
     return float(found[1])
 
 
+def handshakes_alone(runner, work, core, build, count):
+    """What each side has done in a second of the processor, in handshakes, without connections."""
+    path = lambda name: os.path.join(work, name)
+    p = runner.start([os.path.join(build, "bench", "tls_handshakes"), str(count), path("ca.pem"),
+                      *(path(side + suffix) for side in ("server", "client")
+                        for suffix in (".pem", ".key"))], core, "tls_handshakes")
+    times = json.loads(runner.finish(p))
+    return {side: 1e6 / times[f"{side}_us"] for side in ("server", "client")}
+
+
+def openssl_speed_handshake(runner, core):
+    """Operations a second of what a full handshake cannot do without."""
+    p = runner.start(["openssl", "speed", "-seconds", "1", "ecdsap256", "ecdhx25519"], core,
+                     "openssl-ec")
+    text = runner.finish(p)
+    ecdsa = re.search(r"ecdsa \(nistp256\).* ([0-9.]+) +([0-9.]+)$", text, re.M)
+    ecdh = re.search(r"ecdh \(X25519\).* ([0-9.]+)$", text, re.M)
+    if not ecdsa or not ecdh:
+        raise Failure("openssl speed printed no figure of elliptic curves")
+    # One signature, the peer's verified, a key made and a secret agreed on.
+    return 1 / (1 / float(ecdsa[1]) + 1 / float(ecdsa[2]) + 2 / float(ecdh[1]))
+
+
 def judge(figures):
     """The bars that are missed, each said."""
     missed = 0
@@ -119,6 +142,10 @@ def measure_all(runner, work, cores, args, runs):
         ends = measure.Ours(runner, work, cores, args.build, 1500, settings)
         runs[f"{name}_memory"] = [measure.Qps(ends, args.build).measure()["qp_bytes_server"]]
     runs["handshakes"] = [handshakes(ends, args.build)]
+    for _ in range(args.runs):
+        for side, rate in handshakes_alone(runner, work, cores[0], args.build, 500).items():
+            runs.setdefault(f"alone_{side}", []).append(rate)
+        runs.setdefault("alone_openssl", []).append(openssl_speed_handshake(runner, cores[0]))
 
 
 def main():

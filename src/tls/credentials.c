@@ -45,16 +45,32 @@ static bool tls_credentials_name_fits(const struct tls_verifier *v, X509 *certif
 	return v->server || tls_peer_name_has_addr(certificate, &v->remote);
 }
 
+/** Does it lead to our CA? @return enum of X509_V_.... */
+static int tls_credentials_verify_chain(const struct tls_verifier *v, X509_STORE_CTX *store)
+{
+	X509 *certificate = X509_STORE_CTX_get0_cert(store);
+
+	if (tls_verified_has(v->verified, certificate, !v->server, time(NULL)))
+		return X509_V_OK;
+	if (X509_verify_cert(store) != 1)
+		return X509_STORE_CTX_get_error(store);
+	tls_verified_add(v->verified, certificate, !v->server, X509_STORE_CTX_get0_chain(store));
+	return X509_V_OK;
+}
+
 /** @return enum of X509_V_.... */
 static int tls_credentials_judge(const struct tls_verifier *v, X509_STORE_CTX *store)
 {
+	int error;
+
 	/* A peer that does not know the key may not show a certificate instead. */
 	if (*v->config->psk != '\0')
 		return X509_V_ERR_CERT_UNTRUSTED;
 	if (v->config->verify == TLS_VERIFY_NONE)
 		return X509_V_OK;
-	if (X509_verify_cert(store) != 1)
-		return X509_STORE_CTX_get_error(store);
+	error = tls_credentials_verify_chain(v, store);
+	if (error != X509_V_OK)
+		return error;
 	if (!tls_credentials_name_fits(v, X509_STORE_CTX_get0_cert(store)))
 		return X509_V_ERR_HOSTNAME_MISMATCH;
 	return X509_V_OK;
@@ -187,6 +203,7 @@ static void tls_credentials_free(struct tls_credentials *c)
 {
 	SSL_CTX_free(c->ctx);
 	tls_psk_free(c->psk);
+	tls_library_close(&c->library);
 	free(c);
 }
 
@@ -197,8 +214,10 @@ static int tls_credentials_make(
 	bool psk = *config->psk != '\0';
 	int rc;
 
-	if (c)
-		c->ctx = SSL_CTX_new(TLS_method());
+	if (c) {
+		tls_library_open(&c->library);
+		c->ctx = SSL_CTX_new_ex(c->library.context, NULL, TLS_method());
+	}
 	if (!c || !c->ctx || !tls_credentials_rules(c->ctx, psk)) {
 		snprintf(e->text, sizeof e->text, "tls: OpenSSL does not start");
 		rc = -ENOMEM;

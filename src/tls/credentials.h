@@ -7,9 +7,11 @@
 #ifndef TLS_CREDENTIALS_H
 #define TLS_CREDENTIALS_H
 
+#include "tls/library.h"
 #include "tls/psk.h"
 #include "tls/secret_file.h"
 #include "tls/tls.h"
+#include "tls/verified.h"
 
 #include <openssl/ssl.h>
 
@@ -19,8 +21,10 @@
 
 /** A set that is in use. */
 struct tls_credentials {
+	struct tls_library library; /**< of @p ctx and all that it makes */
 	SSL_CTX *ctx;
 	struct tls_psk_list *psk; /**< NULL: certificates */
+	struct tls_verified_list verified;
 	unsigned users;
 };
 
@@ -36,6 +40,7 @@ struct tls_credentials_source {
 /** What the callbacks of a connection's SSL find as its application data. */
 struct tls_verifier {
 	const struct tls_config *config;
+	struct tls_verified_list *verified; /**< with the CAs of the connection's credentials */
 	struct ip_addr remote;
 	bool server;
 	bool has_certificates; /**< out: the peer's have come */

@@ -235,12 +235,13 @@ struct tls_handshake *tls_handshake_create(
 
 	if (!h)
 		return NULL;
+	h->credentials = tls_credentials_get(source);
 	h->verifier = (struct tls_verifier){.config = source->config,
+		.verified = &h->credentials->verified,
 		.remote = *remote,
 		.server = server,
 		.secret = tls_handshake_take_secret,
 		.keylog = source->keylog};
-	h->credentials = tls_credentials_get(source);
 	h->ssl = SSL_new(h->credentials->ctx);
 	in = BIO_new(BIO_s_mem());
 	h->out = BIO_new(BIO_s_mem());

@@ -106,8 +106,14 @@ void tls_files_delegate(struct tls_files *f)
 
 void tls_files_append(struct tls_files *f, const char *name, const char *what)
 {
+	tls_files_append_of(f, name, f, what);
+}
+
+void tls_files_append_of(
+	struct tls_files *f, const char *name, const struct tls_files *of, const char *what)
+{
 	char to[TLS_MAX_PATH], from[TLS_MAX_PATH], bytes[8192];
-	FILE *in = fopen(tls_files_path(f, what, from), "r");
+	FILE *in = fopen(tls_files_path(of, what, from), "r");
 	FILE *out = fopen(tls_files_path(f, name, to), "a");
 	size_t n;
 

@@ -36,6 +36,10 @@ void tls_files_delegate(struct tls_files *f);
 /** Append file @p what to file @p name. */
 void tls_files_append(struct tls_files *f, const char *name, const char *what);
 
+/** The same with a file of another directory. */
+void tls_files_append_of(
+	struct tls_files *f, const char *name, const struct tls_files *of, const char *what);
+
 /** Write a file, for its owner alone. */
 void tls_files_write(struct tls_files *f, const char *name, const char *text);
 

@@ -228,6 +228,28 @@ static void a_failure_says_why(void **state)
 	end();
 }
 
+/** Verified once, it is believed without that again, but only by who believes its CA. */
+static void another_ca_verifies_anew(void **state)
+{
+	struct tls_files other;
+
+	for (unsigned i = 0; i < 2; i++) {
+		begin();
+		run(16384);
+		expect_done();
+		end();
+	}
+	tls_files_open(&other);
+	tls_files_write(&files, "ca.pem", "");
+	tls_files_append_of(&files, "ca.pem", &other, "ca.pem");
+	tls_files_close(&other);
+	begin();
+	run(16384);
+	assert_int_equal(server->state, TLS_HANDSHAKE_FAILED);
+	assert_non_null(strstr(client->reason, "the peer's certificate"));
+	end();
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -240,6 +262,7 @@ int main(void)
 		TEST(what_is_no_tls_is_refused_at_once),
 		TEST(a_client_refuses_the_same),
 		TEST(a_failure_says_why),
+		TEST(another_ca_verifies_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
