@@ -13,6 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/** Enough for the longest ring of a memif, 16384 descriptors. */
+#define CATCH_UP_ROUNDS (16384 / IDLE_FULL_ROUND)
+
 struct engine_thread {
 	struct engine_thread_config cfg;
 	struct idle idle;
@@ -34,26 +37,45 @@ static void engine_thread_count(_Atomic uint64_t *c)
 }
 
 /** The sleep that has ended tells whether the port's interrupt comes. Under the engine's lock. */
-static void engine_thread_learn(struct engine_thread *t, uint64_t packets)
+static void engine_thread_learn(struct engine_thread *t, unsigned packets)
 {
-	if (t->slept && idle_learn(&t->idle, t->slept, t->woken, (unsigned)packets))
+	if (t->slept && idle_learn(&t->idle, t->slept, t->woken, packets))
 		t->cfg.poller->source->disbelieve(t->cfg.poller, IDLE_BLIND_NS / 1000000);
 	t->slept = 0;
 }
 
 /** What a round of this thread found. */
 struct engine_thread_round {
-	bool missed;      /**< somebody else drives */
-	bool backlog;     /**< frames wait for room in the port */
-	unsigned handled; /**< packets */
+	bool missed;       /**< somebody else drives */
+	bool backlog;      /**< frames wait for room in the port */
+	unsigned received; /**< packets */
+	unsigned handled;  /**< the same, and those to ourselves */
 };
 
-/** Drive a round unless somebody else does. @param arm have the port tell of what comes later. */
-static struct engine_thread_round engine_thread_drive(struct engine_thread *t, bool arm)
+/** A round, with the lock held. @param arm have the port tell of what comes later. */
+static struct engine_thread_round engine_thread_round(struct engine_thread *t, bool arm)
 {
 	struct poller *p = t->cfg.poller;
 	struct engine_thread_round r = {0};
 	uint64_t before;
+
+	engine_thread_count(&t->stats.rounds);
+	if (arm)
+		p->source->arm(p);
+	before = p->source->received(p);
+	r.handled = p->engine->ops->poll(p, p->engine->now);
+	r.received = (unsigned)(p->source->received(p) - before);
+	engine_thread_learn(t, r.received);
+	r.backlog = p->source->has_backlog(p);
+	r.handled -= r.backlog;
+	return r;
+}
+
+/** Drive a round unless somebody else does. @param arm as engine_thread_round(). */
+static struct engine_thread_round engine_thread_drive(struct engine_thread *t, bool arm)
+{
+	struct poller *p = t->cfg.poller;
+	struct engine_thread_round r = {0};
 
 	/* To wait for the lock here would make the application's thread wake this one. */
 	if (!engine_trylock(p->engine)) {
@@ -62,15 +84,8 @@ static struct engine_thread_round engine_thread_drive(struct engine_thread *t, b
 		r.missed = true;
 		return r;
 	}
-	engine_thread_count(&t->stats.rounds);
-	if (arm)
-		p->source->arm(p);
-	before = p->source->received(p);
-	r.handled = p->engine->ops->poll(p, p->engine->now);
-	engine_thread_learn(t, p->source->received(p) - before);
-	r.backlog = p->source->has_backlog(p);
+	r = engine_thread_round(t, arm);
 	engine_unlock(p->engine);
-	r.handled -= r.backlog;
 	return r;
 }
 
@@ -83,6 +98,17 @@ static void engine_thread_serve_held(struct engine_thread *t)
 		engine_unlock(e);
 }
 
+/**
+ * Handle what is there. The watch lets a memif go whose peer has ended, with all that the peer sent
+ * last: data, and the FIN or RST by which it took its leave. Not without end: more may come.
+ */
+static void engine_thread_catch_up(struct engine_thread *t)
+{
+	for (unsigned i = 0; i < CATCH_UP_ROUNDS; i++)
+		if (engine_thread_round(t, false).received < IDLE_FULL_ROUND)
+			return;
+}
+
 static void engine_thread_housekeeping(struct engine_thread *t, uint64_t now)
 {
 	struct poller *p = t->cfg.poller;
@@ -90,6 +116,7 @@ static void engine_thread_housekeeping(struct engine_thread *t, uint64_t now)
 
 	t->next_housekeeping = now + IDLE_LINK_NS;
 	engine_lock(p->engine);
+	engine_thread_catch_up(t);
 	up = p->source->watch(p);
 	if (up != t->link_up && t->cfg.link_changed)
 		t->cfg.link_changed(t->cfg.ctx, up);

@@ -92,6 +92,51 @@ static void the_link_is_told_and_housekeeping_done(void **state)
 	assert_int_equal(atomic_load(&links), 1);
 }
 
+/** One frame to the port, which net_ring hands back to it. */
+static void send_a_frame(void)
+{
+	struct rte_mbuf *m;
+
+	engine_lock(&engine);
+	m = rte_pktmbuf_alloc(port_pool(port));
+	assert_non_null(m);
+	assert_non_null(rte_pktmbuf_append(m, 60));
+	port_tx(port, m);
+	port_flush(port);
+	engine_unlock(&engine);
+}
+
+#define LAST_WORDS 100
+
+static _Atomic uint64_t received_before_watch;
+
+static bool watch_a_peer_that_ended(struct poller *p)
+{
+	if (!atomic_load(&received_before_watch))
+		atomic_store(&received_before_watch, p->source->received(p) + 1);
+	return true;
+}
+
+/** When it is found to have ended, what it sent before cannot be read any more. */
+static void what_a_peer_sent_is_taken_before_it_is_found_to_have_ended(void **state)
+{
+	const struct poller_source *before = poller.source;
+	struct poller_source source = *before;
+	struct engine_thread *t;
+	uint64_t had = port_get_stats(port)->rx_packets;
+
+	source.watch = watch_a_peer_that_ended;
+	poller.source = &source;
+	for (unsigned i = 0; i < LAST_WORDS; i++)
+		send_a_frame();
+	t = start(false, -1);
+	while (!atomic_load(&received_before_watch))
+		sched_yield();
+	engine_thread_stop(t);
+	poller.source = before;
+	assert_int_equal(atomic_load(&received_before_watch), had + LAST_WORDS + 1);
+}
+
 static void a_polling_application_is_left_alone(void **state)
 {
 	struct engine_thread *t = start(false, -1);
@@ -127,20 +172,6 @@ static void keep_line(void *ctx, enum log_level level, const char *text)
 {
 	doubts++;
 	snprintf(doubt, sizeof doubt, "%d %s", (int)level, text);
-}
-
-/** One frame to the port, which net_ring hands back to it. */
-static void send_a_frame(void)
-{
-	struct rte_mbuf *m;
-
-	engine_lock(&engine);
-	m = rte_pktmbuf_alloc(port_pool(port));
-	assert_non_null(m);
-	assert_non_null(rte_pktmbuf_append(m, 60));
-	port_tx(port, m);
-	port_flush(port);
-	engine_unlock(&engine);
 }
 
 /** The fault of an interrupt that never comes, made of a descriptor that nobody writes to. */
@@ -229,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(timers_fire_without_the_application),
 		cmocka_unit_test(the_link_is_told_and_housekeeping_done),
+		cmocka_unit_test(what_a_peer_sent_is_taken_before_it_is_found_to_have_ended),
 		cmocka_unit_test(a_polling_application_is_left_alone),
 		cmocka_unit_test(an_application_that_goes_to_sleep_is_served),
 		cmocka_unit_test(an_interrupt_that_never_comes_is_not_waited_for),
