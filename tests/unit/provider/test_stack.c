@@ -23,13 +23,14 @@
 
 #define SIZE       300000
 #define PORT       7174
-#define RESOLVE_MS 30000
+#define RESOLVE_NS UINT64_C(30000000000)
 
 /** What the callbacks tell the thread that waits. */
 struct box {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	unsigned seen[RNIC_EP_DISCONNECTED + 1];
+	bool failed; /**< no event but the end will follow */
 	struct rnic_ep *request;
 	struct {
 		uint64_t to;
@@ -58,6 +59,12 @@ struct side {
 		}                                                               \
 	} while (0)
 
+static bool is_failure(enum rnic_ep_event_type type)
+{
+	return type == RNIC_EP_ADDR_ERROR || type == RNIC_EP_REJECTED ||
+	       type == RNIC_EP_UNREACHABLE || type == RNIC_EP_CONNECT_ERROR;
+}
+
 static void on_event(const struct rnic_ep_event *ev)
 {
 	struct side *s = ev->context;
@@ -65,6 +72,10 @@ static void on_event(const struct rnic_ep_event *ev)
 
 	pthread_mutex_lock(&b->lock);
 	b->seen[ev->type]++;
+	if (is_failure(ev->type)) {
+		fprintf(stderr, "event %d, status %d\n", (int)ev->type, ev->status);
+		b->failed = true;
+	}
 	if (ev->type == RNIC_EP_CONNECT_REQUEST)
 		b->request = ev->request;
 	if (ev->private_len >= sizeof b->private_data)
@@ -83,7 +94,7 @@ static void on_completion(void *context)
 	pthread_mutex_unlock(&s->box.lock);
 }
 
-/** Wait until *@p count is not 0; take one. @return false after ten seconds. */
+/** Wait until *@p count is not 0; take one. @return false after a failure, or a minute. */
 static bool wait_for(struct side *s, unsigned *count)
 {
 	struct timespec end;
@@ -92,7 +103,8 @@ static bool wait_for(struct side *s, unsigned *count)
 	clock_gettime(CLOCK_REALTIME, &end);
 	end.tv_sec += 60; /* a goodbye that was lost is noticed by keep-alives */
 	pthread_mutex_lock(&s->box.lock);
-	while (!*count && pthread_cond_timedwait(&s->box.changed, &s->box.lock, &end) == 0)
+	while (!*count && !s->box.failed &&
+		pthread_cond_timedwait(&s->box.changed, &s->box.lock, &end) == 0)
 		;
 	ok = *count > 0;
 	if (ok)
@@ -273,7 +285,7 @@ static int connect_to_server(
 	CHECK(read(ready, &x, 1) == 1);
 	CHECK(ip_addr_parse(address, &remote.addr) == 0);
 	/* As programs do it: a peer that is busy for seconds is asked again. */
-	CHECK(rnic_ep_resolve(s->ep, &remote, RESOLVE_MS) == 0);
+	CHECK(rnic_ep_resolve(s->ep, &remote, RESOLVE_NS) == 0);
 	CHECK(wait_for(s, &s->box.seen[RNIC_EP_ADDR_RESOLVED]));
 	CHECK(make_qp(s) == 0);
 	param.qp = s->qp;
@@ -354,7 +366,7 @@ static pid_t run(side_fn *fn, const char *const *settings, const char *address, 
 
 	if (p)
 		return p;
-	alarm(60);
+	alarm(90);
 	exit(fn(&side, settings, address, ready));
 }
 
@@ -483,7 +495,7 @@ static void a_child_does_not_touch_its_parents_stack(void **state)
 	pid_t p = fork();
 
 	if (p == 0) {
-		alarm(60);
+		alarm(90);
 		exit(forked()); /* with the stack open */
 	}
 	assert_int_equal(waitpid(p, &status, 0), p);
