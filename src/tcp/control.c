@@ -118,18 +118,34 @@ static bool tcp_control_challenge_allowed(struct tcp_stack *s)
 	return true;
 }
 
-void tcp_challenge_ack(struct tcp_conn *c)
+/** Of one connection. @return false: not now. */
+static bool tcp_control_challenge_left(struct tcp_conn *c)
 {
 	if (c->s->now_ms - c->challenge_ms >= CHALLENGE_PERIOD_MS) {
 		c->challenge_ms = c->s->now_ms;
 		c->challenges = 0;
 	}
-	if (c->challenges >= CHALLENGES || !tcp_control_challenge_allowed(c->s)) {
+	return c->challenges < CHALLENGES;
+}
+
+void tcp_challenge_ack(struct tcp_conn *c)
+{
+	if (!tcp_control_challenge_left(c) || !tcp_control_challenge_allowed(c->s)) {
 		c->s->stats.challenge_acks_limited++;
 		return;
 	}
 	c->challenges++;
 	c->s->stats.challenge_acks++;
+	tcp_send_ack(c);
+}
+
+void tcp_answer_probe(struct tcp_conn *c)
+{
+	if (!tcp_control_challenge_left(c)) {
+		c->s->stats.challenge_acks_limited++;
+		return;
+	}
+	c->challenges++;
 	tcp_send_ack(c);
 }
 

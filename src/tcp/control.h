@@ -27,6 +27,13 @@ void tcp_send_keepalive(struct tcp_conn *c);
 /** An ACK to a suspicious segment, at a limited rate (RFC 5961 section 7). */
 void tcp_challenge_ack(struct tcp_conn *c);
 
+/**
+ * An ACK to the peer's keep-alive, or to its probe of a closed window: limited as challenges of
+ * this connection are, but not by those of all. Ten thousand idle connections are probed at a time,
+ * and whose probe is not answered is given up.
+ */
+void tcp_answer_probe(struct tcp_conn *c);
+
 /** The answer to a SYN. @p cookie: the timestamp carries the state that is not kept here. */
 void tcp_send_syn_ack(struct tcp_stack *s, const struct tcp_syn_request *e, bool cookie);
 

@@ -109,11 +109,26 @@ static bool tcp_rcv_is_repeated(const struct tcp_conn *c, const struct tcp_segme
 }
 
 /**
+ * A keep-alive (RFC 9293 section 3.8.4), or a probe of a closed window without text: one before
+ * what is expected, and an ACK that is the peer's. A stranger guesses both once in more than 2^32
+ * times.
+ */
+static bool tcp_rcv_is_probe(const struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	return seg->seq == c->rcv_nxt - 1 && !(seg->flags & TCP_SYN) && !tcp_segment_space(seg) &&
+	       tcp_synchronized(c) && tcp_rcv_is_ack_plausible(c, seg);
+}
+
+/**
  * What is not acceptable, and no reset, is answered by an ACK. If it is the peer's text once more,
  * that ACK says so (RFC 2883 section 4); afterwards nothing is left of it.
  */
 static void tcp_rcv_answer_by_ack(struct tcp_conn *c, const struct tcp_segment *seg)
 {
+	if (tcp_rcv_is_probe(c, seg)) {
+		tcp_answer_probe(c);
+		return;
+	}
 	/* RFC 5961 section 4.2: a SYN, wherever it is; and what takes no space, lest two ends
 	 * answer each other for ever. */
 	if ((seg->flags & TCP_SYN) || !tcp_segment_space(seg)) {

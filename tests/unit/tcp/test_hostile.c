@@ -243,11 +243,11 @@ static void test_no_amplification(void **state)
 
 #define MANY 300
 
-/** All challenges together are limited too, by a number that nobody can know. */
-static void test_all_challenges_are_limited(void **state)
+/** As many connections from one peer. @return what we send next on each. */
+static uint32_t *many_connections(void)
 {
 	const struct tcp_segment syn = {.seq = 1000, .flags = TCP_SYN, .wnd = 5000};
-	unsigned sent[2];
+	static uint32_t seq[MANY];
 
 	host_init(&h, LOCAL, NULL);
 	host_listen(&h, MANY);
@@ -256,12 +256,22 @@ static void test_all_challenges_are_limited(void **state)
 
 		hear_from((uint16_t)(2000 + i), PORT, syn, 0);
 		host_expect(&h, &a);
-		ack.ack = a.h.seq + 1;
+		ack.ack = seq[i] = a.h.seq + 1;
 		hear_from((uint16_t)(2000 + i), PORT, ack, 0);
 	}
 	host_round(&h);
 	drain(&h);
 	assert_int_equal(tcp_stack_stats(h.tcp)->connections, MANY);
+	return seq;
+}
+
+/** All challenges together are limited too, by a number that nobody can know. */
+static void test_all_challenges_are_limited(void **state)
+{
+	const struct tcp_segment syn = {.seq = 1000, .flags = TCP_SYN, .wnd = 5000};
+	unsigned sent[2];
+
+	many_connections();
 	for (int k = 0; k < 2; k++) {
 		host_advance(&h, 6000 * MS);
 		for (uint16_t i = 0; i < MANY; i++)
@@ -272,6 +282,36 @@ static void test_all_challenges_are_limited(void **state)
 		assert_in_range(sent[k], 500, 1500);
 	}
 	assert_int_not_equal(sent[0], sent[1]);
+	host_end(&h);
+}
+
+/**
+ * Keep-alives of all connections at a time are answered, all of them, also when a stranger has used
+ * up what there is for challenges; those of one connection only at its own rate.
+ */
+static void test_all_probes_are_answered(void **state)
+{
+	const struct tcp_segment syn = {.seq = 1000, .flags = TCP_SYN, .wnd = 5000};
+	struct tcp_segment probe = {.seq = 1000, .flags = TCP_ACK, .wnd = 5000};
+	uint32_t *seq = many_connections();
+
+	host_advance(&h, 6000 * MS);
+	for (uint16_t i = 0; i < MANY; i++)
+		for (int n = 0; n < 5; n++)
+			hear_from((uint16_t)(2000 + i), PORT, syn, 0);
+	host_round(&h);
+	drain(&h);
+	for (uint16_t i = 0; i < MANY; i++) {
+		probe.ack = seq[i];
+		hear_from((uint16_t)(2000 + i), PORT, probe, 0);
+	}
+	host_round(&h);
+	assert_int_equal(drain(&h), MANY);
+	host_advance(&h, 5000 * MS);
+	for (int n = 0; n < 20; n++)
+		hear_from((uint16_t)(2000 + MANY - 1), PORT, probe, 0);
+	host_round(&h);
+	assert_int_equal(drain(&h), 10);
 	host_end(&h);
 }
 
@@ -338,6 +378,7 @@ int main(void)
 		cmocka_unit_test(test_ack_of_the_future_moves_nothing),
 		cmocka_unit_test(test_no_amplification),
 		cmocka_unit_test(test_all_challenges_are_limited),
+		cmocka_unit_test(test_all_probes_are_answered),
 		cmocka_unit_test(test_orphans_are_limited),
 		cmocka_unit_test(test_orphan_makes_room),
 	};
