@@ -9,6 +9,9 @@
 #define STAT_RECORD_FORMAT  "uiwarp stat --record"
 #define STAT_RECORD_VERSION 1
 
+/** What any other file is. */
+#define STAT_RECORD_NONE "it is no record of \"uiwarp stat --record\""
+
 /* ---- writing ----------------------------------------------------------------------------- */
 
 /** Write the object in @p j as a line, and empty it. @return 0 or a negative errno. */
@@ -74,13 +77,9 @@ static enum stat_record_result stat_record_bad(
 	return STAT_RECORD_BAD;
 }
 
-/**
- * Read a line. @param[out] line its object, which the caller owns, with STAT_RECORD_ROW.
- */
-static enum stat_record_result stat_record_object(struct stat_record_reader *r, json_t **line)
+/** Read a line. @param[out] len its bytes, with STAT_RECORD_ROW. */
+static enum stat_record_result stat_record_line_in(struct stat_record_reader *r, size_t *len)
 {
-	size_t len;
-
 	if (!fgets(r->text, sizeof r->text, r->in)) {
 		if (!ferror(r->in))
 			return STAT_RECORD_END;
@@ -88,81 +87,119 @@ static enum stat_record_result stat_record_object(struct stat_record_reader *r, 
 		return STAT_RECORD_BAD;
 	}
 	r->line++;
-	len = strlen(r->text);
-	if (len == STAT_RECORD_LINE && r->text[len - 1] != '\n')
+	*len = strlen(r->text);
+	if (*len == STAT_RECORD_LINE && r->text[*len - 1] != '\n')
 		return stat_record_bad(r, "it is longer than %d bytes", STAT_RECORD_LINE);
-	*line = json_loadb(r->text, len, 0, NULL);
-	if (json_is_object(*line))
-		return STAT_RECORD_ROW;
-	json_decref(*line);
+	return STAT_RECORD_ROW;
+}
+
+/** The line is no object of JSON. */
+static enum stat_record_result stat_record_no_object(struct stat_record_reader *r, size_t len)
+{
 	r->cut = r->line > 1 && len > 0 && r->text[len - 1] != '\n' && feof(r->in);
 	return r->cut ? STAT_RECORD_END : stat_record_bad(r, "it is not an object of JSON");
 }
 
-/** A number that is not negative. */
-static bool stat_record_number(const json_t *o, const char *key, uint64_t *n)
-{
-	const json_t *value = json_object_get(o, key);
+/** The members of the first line. */
+struct stat_record_first {
+	char format[32];
+	uint64_t version, begun, interval;
+	bool has_version, has_begun, has_interval;
+};
 
-	*n = (uint64_t)json_integer_value(value);
-	return json_is_integer(value) && json_integer_value(value) >= 0;
+/** @return it is an object of JSON. */
+static bool stat_record_read_members(struct stat_record_first *f, struct json_reader *j)
+{
+	struct json_reader_key key;
+
+	if (!json_reader_object(j))
+		return false;
+	while (json_reader_member(j, &key))
+		if (json_reader_key_is(&key, "format"))
+			json_reader_string(j, f->format, sizeof f->format);
+		else if (json_reader_key_is(&key, "version"))
+			f->has_version = json_reader_number(j, &f->version);
+		else if (json_reader_key_is(&key, "begun_ns"))
+			f->has_begun = json_reader_number(j, &f->begun);
+		else if (json_reader_key_is(&key, "interval_ns"))
+			f->has_interval = json_reader_number(j, &f->interval);
+		else
+			json_reader_skip(j);
+	return json_reader_end(j);
 }
 
 static enum stat_record_result stat_record_read_first(struct stat_record_reader *r)
 {
-	uint64_t version, begun = 0, interval = 0;
-	json_t *o;
-	enum stat_record_result found = stat_record_object(r, &o);
-	const char *format;
+	struct stat_record_first f = {.version = 0};
+	struct json_reader j;
+	size_t len;
+	enum stat_record_result found = stat_record_line_in(r, &len);
 
 	if (found == STAT_RECORD_END)
 		snprintf(r->error, sizeof r->error, "it is empty");
-	else if (found == STAT_RECORD_BAD && r->line > 0)
-		snprintf(r->error, sizeof r->error, "it is no record of \"uiwarp stat --record\"");
+	if (found == STAT_RECORD_BAD && r->line > 0)
+		snprintf(r->error, sizeof r->error, STAT_RECORD_NONE);
 	if (found != STAT_RECORD_ROW)
 		return STAT_RECORD_BAD;
-	format = json_string_value(json_object_get(o, "format"));
-	if (!format || strcmp(format, STAT_RECORD_FORMAT) != 0 ||
-		!stat_record_number(o, "version", &version) ||
-		!stat_record_number(o, "begun_ns", &begun) ||
-		!stat_record_number(o, "interval_ns", &interval))
-		found = stat_record_bad(r, "it is no record of \"uiwarp stat --record\"");
-	else if (version != STAT_RECORD_VERSION)
-		found = stat_record_bad(r, "its version is %llu, and only %d is known",
-			(unsigned long long)version, STAT_RECORD_VERSION);
-	json_decref(o);
-	if (found == STAT_RECORD_ROW) {
-		r->begun = (double)begun / 1e9;
-		r->interval = (double)interval / 1e9;
+	json_reader_init(&j, r->text, len);
+	if (!stat_record_read_members(&f, &j)) {
+		snprintf(r->error, sizeof r->error, STAT_RECORD_NONE);
+		return STAT_RECORD_BAD;
 	}
-	return found;
+	if (strcmp(f.format, STAT_RECORD_FORMAT) != 0 || !f.has_version || !f.has_begun ||
+		!f.has_interval)
+		return stat_record_bad(r, STAT_RECORD_NONE);
+	if (f.version != STAT_RECORD_VERSION)
+		return stat_record_bad(r, "its version is %llu, and only %d is known",
+			(unsigned long long)f.version, STAT_RECORD_VERSION);
+	r->begun = (double)f.begun / 1e9;
+	r->interval = (double)f.interval / 1e9;
+	return STAT_RECORD_ROW;
+}
+
+/** Read the row of a line. @return it is an object of JSON. */
+static bool stat_record_read_row(
+	struct json_reader *j, struct telemetry_row *row, uint64_t *time_ns, bool *timed)
+{
+	struct json_reader_key key;
+	size_t next = 0;
+
+	*row = (struct telemetry_row){.pid = 0};
+	*timed = false;
+	if (!json_reader_object(j))
+		return false;
+	while (json_reader_member(j, &key))
+		if (json_reader_key_is(&key, "time_ns"))
+			*timed = json_reader_number(j, time_ns);
+		else if (!telemetry_row_read_member(row, j, &key, &next))
+			json_reader_skip(j);
+	telemetry_row_read_end(row);
+	return json_reader_end(j);
 }
 
 enum stat_record_result stat_record_read(struct stat_record_reader *r, struct telemetry_row *row)
 {
-	enum stat_record_result found;
+	enum stat_record_result found = STAT_RECORD_ROW;
+	struct telemetry_row read;
+	struct json_reader j;
 	uint64_t time_ns;
-	json_t *o;
+	size_t len;
+	bool timed;
 
-	if (r->line == 0) {
+	if (r->line == 0)
 		found = stat_record_read_first(r);
-		if (found != STAT_RECORD_ROW)
-			return found;
-	}
-	found = stat_record_object(r, &o);
+	if (found == STAT_RECORD_ROW)
+		found = stat_record_line_in(r, &len);
 	if (found != STAT_RECORD_ROW)
 		return found;
-	if (!stat_record_number(o, "time_ns", &time_ns))
-		found = stat_record_bad(r, "it has no \"time_ns\"");
-	else if (time_ns < r->time_ns)
-		found = stat_record_bad(r, "its time is before that of the line before");
-	*row = (struct telemetry_row){.pid = 0};
-	telemetry_row_read_process(row, o);
-	telemetry_row_read_qp(row, o);
-	if (json_object_get(o, "remote"))
-		telemetry_row_read_connection(row, o);
-	json_decref(o);
-	if (found == STAT_RECORD_ROW)
-		r->time_ns = time_ns;
-	return found;
+	json_reader_init(&j, r->text, len);
+	if (!stat_record_read_row(&j, &read, &time_ns, &timed))
+		return stat_record_no_object(r, len);
+	if (!timed)
+		return stat_record_bad(r, "it has no \"time_ns\"");
+	if (time_ns < r->time_ns)
+		return stat_record_bad(r, "its time is before that of the line before");
+	r->time_ns = time_ns;
+	*row = read;
+	return STAT_RECORD_ROW;
 }

@@ -27,11 +27,19 @@ static void telemetry_client_drop(struct telemetry_client *c)
 	c->text = NULL;
 }
 
-static json_t *telemetry_client_hear(struct telemetry_client *c)
+/** @return bytes, or 0: it has gone. */
+static size_t telemetry_client_receive(struct telemetry_client *c)
 {
 	ssize_t n = recv(c->fd, c->text, c->room, MSG_TRUNC);
 
-	return n <= 0 || (size_t)n > c->room ? NULL : json_loadb(c->text, (size_t)n, 0, NULL);
+	return n <= 0 || (size_t)n > c->room ? 0 : (size_t)n;
+}
+
+static json_t *telemetry_client_hear(struct telemetry_client *c)
+{
+	size_t n = telemetry_client_receive(c);
+
+	return n ? json_loadb(c->text, n, 0, NULL) : NULL;
 }
 
 /** Read the greeting. */
@@ -97,6 +105,66 @@ json_t *telemetry_client_list(struct telemetry_client *c, const char *command)
 			return all;
 		at = next;
 		snprintf(request, sizeof request, "%s,%lld", command, (long long)next);
+	}
+}
+
+bool telemetry_client_read(struct telemetry_client *c, const char *command, struct json_reader *r)
+{
+	struct json_reader_key key;
+	size_t n = 0;
+
+	if (c->fd >= 0 && send(c->fd, command, strlen(command), MSG_NOSIGNAL) >= 0)
+		n = telemetry_client_receive(c);
+	json_reader_init(r, c->text, n);
+	if (n && json_reader_object(r) && json_reader_member(r, &key))
+		return true;
+	telemetry_client_drop(c);
+	return false;
+}
+
+/** Read a page. @param[out] next that of the next one, or 0. @return false: no more is wanted. */
+static bool telemetry_client_page(struct json_reader *r, uint64_t *next,
+	bool (*item)(void *ctx, struct json_reader *r), void *ctx)
+{
+	struct json_reader_key key;
+
+	*next = 0;
+	if (!json_reader_object(r))
+		return true;
+	while (json_reader_member(r, &key)) {
+		if (json_reader_key_is(&key, "next")) {
+			json_reader_number(r, next);
+		} else if (!json_reader_key_is(&key, "items")) {
+			json_reader_skip(r);
+		} else if (json_reader_array(r)) {
+			while (json_reader_element(r))
+				if (!item(ctx, r))
+					return false;
+		}
+	}
+	return true;
+}
+
+bool telemetry_client_each(struct telemetry_client *c, const char *command,
+	bool (*item)(void *ctx, struct json_reader *r), void *ctx)
+{
+	struct json_reader r;
+	char request[128];
+	uint64_t at = 0, next;
+
+	snprintf(request, sizeof request, "%s", command);
+	for (;;) {
+		if (!telemetry_client_read(c, request, &r) ||
+			!telemetry_client_page(&r, &next, item, ctx))
+			return false;
+		if (r.failed) {
+			telemetry_client_drop(c);
+			return false;
+		}
+		if (next <= at)
+			return true;
+		at = next;
+		snprintf(request, sizeof request, "%s,%llu", command, (unsigned long long)next);
 	}
 }
 

@@ -3,6 +3,7 @@
 #ifndef TOOLS_TELEMETRY_CLIENT_H
 #define TOOLS_TELEMETRY_CLIENT_H
 
+#include "base/json_reader.h"
 #include "host/telemetry_socket.h"
 
 #include <jansson.h>
@@ -45,6 +46,19 @@ json_t *telemetry_client_ask(struct telemetry_client *c, const char *command);
 
 /** All items of a list, from all of its pages. As telemetry_client_ask(). */
 json_t *telemetry_client_list(struct telemetry_client *c, const char *command);
+
+/**
+ * Have @p r read the value that answers @p command. It lasts until the next request.
+ * @return false: as telemetry_client_ask().
+ */
+bool telemetry_client_read(struct telemetry_client *c, const char *command, struct json_reader *r);
+
+/**
+ * Read the items of a list, from all of its pages, without keeping them: @p item reads one, and
+ * returns false to stop. @return false: it did, or as telemetry_client_ask().
+ */
+bool telemetry_client_each(struct telemetry_client *c, const char *command,
+	bool (*item)(void *ctx, struct json_reader *r), void *ctx);
 
 /** The text of an answer's error, or NULL: it is none. */
 const char *telemetry_client_error(const json_t *answer);

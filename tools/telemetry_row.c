@@ -1,61 +1,146 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/telemetry_row.h"
 
-static uint64_t telemetry_row_number(const json_t *o, const char *key)
+#include <stddef.h>
+#include <string.h>
+
+/** A member of an object, and where it goes. */
+struct telemetry_row_member {
+	const char *key;
+	uint16_t len, offset;
+	uint8_t size; /**< of the field */
+	bool text;    /**< else a number */
+};
+
+#define TELEMETRY_ROW_MEMBER(key, field, text)                               \
+	{                                                                    \
+		key, sizeof(key) - 1, offsetof(struct telemetry_row, field), \
+			sizeof(((struct telemetry_row *)NULL)->field), text  \
+	}
+#define TELEMETRY_ROW_TEXT(key, field)   TELEMETRY_ROW_MEMBER(key, field, true)
+#define TELEMETRY_ROW_NUMBER(key, field) TELEMETRY_ROW_MEMBER(key, field, false)
+
+/** In the order in which they are written. What is posted becomes what has not completed. */
+static const struct telemetry_row_member telemetry_row_members[] = {
+	TELEMETRY_ROW_NUMBER("pid", pid),
+	TELEMETRY_ROW_TEXT("program", program),
+	TELEMETRY_ROW_TEXT("device", device),
+	TELEMETRY_ROW_NUMBER("qp", qp),
+	TELEMETRY_ROW_TEXT("state", state),
+	TELEMETRY_ROW_NUMBER("send_posted", send_depth),
+	TELEMETRY_ROW_NUMBER("send_completed", sends),
+	TELEMETRY_ROW_NUMBER("recv_posted", receive_depth),
+	TELEMETRY_ROW_NUMBER("recv_completed", receives),
+	TELEMETRY_ROW_TEXT("local", local),
+	TELEMETRY_ROW_TEXT("remote", remote),
+	TELEMETRY_ROW_TEXT("congestion_control", cc),
+	TELEMETRY_ROW_NUMBER("srtt_ns", srtt),
+	TELEMETRY_ROW_NUMBER("min_rtt_ns", min_rtt),
+	TELEMETRY_ROW_NUMBER("cwnd", cwnd),
+	TELEMETRY_ROW_NUMBER("mss", mss),
+	TELEMETRY_ROW_NUMBER("queued", queued),
+	TELEMETRY_ROW_NUMBER("unread", unread),
+	TELEMETRY_ROW_NUMBER("pacing_rate", pacing_rate),
+	TELEMETRY_ROW_NUMBER("bytes_acked", bytes_acked),
+	TELEMETRY_ROW_NUMBER("bytes_received", bytes_received),
+	TELEMETRY_ROW_NUMBER("retransmits", retransmits),
+	TELEMETRY_ROW_NUMBER("timeouts", timeouts),
+	TELEMETRY_ROW_NUMBER("out_of_order", out_of_order),
+};
+#define TELEMETRY_ROW_MEMBERS (sizeof telemetry_row_members / sizeof telemetry_row_members[0])
+
+/** Members mostly come in our order: @p next is where to begin. @return NULL: nobody wants it. */
+static const struct telemetry_row_member *telemetry_row_find(
+	const struct json_reader_key *key, size_t *next)
 {
-	return (uint64_t)json_integer_value(json_object_get(o, key));
+	size_t at = *next;
+
+	for (size_t i = 0; i < TELEMETRY_ROW_MEMBERS; i++) {
+		const struct telemetry_row_member *m = &telemetry_row_members[at];
+
+		at = at + 1 < TELEMETRY_ROW_MEMBERS ? at + 1 : 0;
+		if (m->len == key->len && memcmp(m->key, key->text, m->len) == 0) {
+			*next = at;
+			return m;
+		}
+	}
+	return NULL;
 }
 
-static void telemetry_row_text(char *to, size_t size, const json_t *o, const char *key)
+static void telemetry_row_read_text(struct json_reader *j, char *to, size_t size)
 {
-	const char *text = json_string_value(json_object_get(o, key));
-	size_t n = 0;
-
-	for (; text && text[n] && n + 1 < size; n++)
-		to[n] = text[n] >= 0x20 && text[n] < 0x7f ? text[n] : '?';
-	to[n] = '\0';
+	if (!json_reader_string(j, to, size))
+		return;
+	for (; *to; to++)
+		if (*to < 0x20 || *to >= 0x7f)
+			*to = '?';
 }
 
-void telemetry_row_read_process(struct telemetry_row *r, const json_t *o)
+static void telemetry_row_read_number(struct json_reader *j, void *to, size_t size)
 {
-	r->pid = (pid_t)telemetry_row_number(o, "pid");
-	telemetry_row_text(r->program, sizeof r->program, o, "program");
-	telemetry_row_text(r->device, sizeof r->device, o, "device");
+	uint64_t value;
+
+	if (!json_reader_number(j, &value))
+		return;
+	if (size == sizeof(uint32_t))
+		*(uint32_t *)to = (uint32_t)value;
+	else
+		*(uint64_t *)to = value;
 }
 
-void telemetry_row_read_qp(struct telemetry_row *r, const json_t *o)
+bool telemetry_row_read_member(struct telemetry_row *r, struct json_reader *j,
+	const struct json_reader_key *key, size_t *next)
 {
-	r->qp = (uint32_t)telemetry_row_number(o, "qp");
-	telemetry_row_read_state(r, o);
-	r->sends = (uint32_t)telemetry_row_number(o, "send_completed");
-	r->receives = (uint32_t)telemetry_row_number(o, "recv_completed");
-	r->send_depth = (uint32_t)telemetry_row_number(o, "send_posted") - r->sends;
-	r->receive_depth = (uint32_t)telemetry_row_number(o, "recv_posted") - r->receives;
+	const struct telemetry_row_member *m = telemetry_row_find(key, next);
+
+	if (!m)
+		return false;
+	if (m->offset == offsetof(struct telemetry_row, remote))
+		r->connected = true;
+	if (m->text)
+		telemetry_row_read_text(j, (char *)r + m->offset, m->size);
+	else
+		telemetry_row_read_number(j, (char *)r + m->offset, m->size);
+	return true;
 }
 
-void telemetry_row_read_connection(struct telemetry_row *r, const json_t *o)
+void telemetry_row_read_end(struct telemetry_row *r)
 {
-	r->connected = true;
-	telemetry_row_text(r->local, sizeof r->local, o, "local");
-	telemetry_row_text(r->remote, sizeof r->remote, o, "remote");
-	telemetry_row_text(r->cc, sizeof r->cc, o, "congestion_control");
-	r->srtt = telemetry_row_number(o, "srtt_ns");
-	r->min_rtt = telemetry_row_number(o, "min_rtt_ns");
-	r->cwnd = telemetry_row_number(o, "cwnd");
-	r->pacing_rate = telemetry_row_number(o, "pacing_rate");
-	r->mss = telemetry_row_number(o, "mss");
-	r->queued = telemetry_row_number(o, "queued");
-	r->unread = telemetry_row_number(o, "unread");
-	r->bytes_acked = telemetry_row_number(o, "bytes_acked");
-	r->bytes_received = telemetry_row_number(o, "bytes_received");
-	r->retransmits = telemetry_row_number(o, "retransmits");
-	r->timeouts = telemetry_row_number(o, "timeouts");
-	r->out_of_order = telemetry_row_number(o, "out_of_order");
+	r->send_depth -= r->sends;
+	r->receive_depth -= r->receives;
 }
 
-void telemetry_row_read_state(struct telemetry_row *r, const json_t *o)
+void telemetry_row_read(struct telemetry_row *r, struct json_reader *j)
 {
-	telemetry_row_text(r->state, sizeof r->state, o, "state");
+	struct json_reader_key key;
+	size_t next = 0;
+
+	*r = (struct telemetry_row){.pid = 0};
+	if (!json_reader_object(j))
+		return;
+	while (json_reader_member(j, &key))
+		if (!telemetry_row_read_member(r, j, &key, &next))
+			json_reader_skip(j);
+	telemetry_row_read_end(r);
+}
+
+void telemetry_row_connect(struct telemetry_row *qp, const struct telemetry_row *c)
+{
+	struct telemetry_row both = *c;
+
+	both.qp = qp->qp;
+	memcpy(both.state, qp->state, sizeof both.state);
+	both.sends = qp->sends;
+	both.receives = qp->receives;
+	both.send_depth = qp->send_depth;
+	both.receive_depth = qp->receive_depth;
+	*qp = both;
+}
+
+void telemetry_row_disconnect(struct telemetry_row *qp)
+{
+	*qp->local = *qp->remote = '\0';
+	qp->connected = false;
 }
 
 static void telemetry_row_write_connection(const struct telemetry_row *r, struct json_text *j)

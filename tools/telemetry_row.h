@@ -7,9 +7,9 @@
 #ifndef TOOLS_TELEMETRY_ROW_H
 #define TOOLS_TELEMETRY_ROW_H
 
+#include "base/json_reader.h"
 #include "base/json_text.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -28,19 +28,30 @@ struct telemetry_row {
 	double bytes_out_rate, bytes_in_rate, operation_rate, retransmit_rate;
 };
 
-/** Read pid, program and device. What is not there is 0, here and below. */
-void telemetry_row_read_process(struct telemetry_row *r, const json_t *o);
+/**
+ * Read the object that is next, of any of the lists, of /uiwarp/info or of a record. What is not
+ * there is 0, and what is not known is skipped. It is connected if it has a "remote".
+ */
+void telemetry_row_read(struct telemetry_row *r, struct json_reader *j);
 
-/** Read number, state and queues of a QP. */
-void telemetry_row_read_qp(struct telemetry_row *r, const json_t *o);
+/**
+ * The same for a caller who has members of its own: read one. @param next 0 for the first; private.
+ * @return false: it is not known, and the caller has to skip it.
+ */
+bool telemetry_row_read_member(struct telemetry_row *r, struct json_reader *j,
+	const struct json_reader_key *key, size_t *next);
 
-/** Read a connection, but for its state. */
-void telemetry_row_read_connection(struct telemetry_row *r, const json_t *o);
+/** After the last one, of a row that was zero-initialised. */
+void telemetry_row_read_end(struct telemetry_row *r);
 
-/** Read the state, of a connection without a QP. */
-void telemetry_row_read_state(struct telemetry_row *r, const json_t *o);
+/** Give a QP, of the same process, the numbers of its connection. */
+void telemetry_row_connect(struct telemetry_row *qp, const struct telemetry_row *c);
 
-/** Write the members of an object from which the above read the same row, without its rates. */
+/** Take the ends from a QP whose connection is not there. */
+void telemetry_row_disconnect(struct telemetry_row *qp);
+
+/** Write the members of an object from which telemetry_row_read() reads the same row, without its
+ * rates. */
 void telemetry_row_write(const struct telemetry_row *r, struct json_text *j);
 
 #endif

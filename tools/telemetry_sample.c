@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/telemetry_sample.h"
 
+#include "base/siphash.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 static struct telemetry_row *telemetry_sample_add(struct telemetry_sample *s)
@@ -22,83 +25,142 @@ static struct telemetry_row *telemetry_sample_add(struct telemetry_sample *s)
 	return &s->row[s->n++];
 }
 
-/** The ends of a connection, as a key. */
-static const char *telemetry_sample_key(const json_t *o, char key[160])
-{
-	const char *local = json_string_value(json_object_get(o, "local"));
-	const char *remote = json_string_value(json_object_get(o, "remote"));
+/* ---- one process ------------------------------------------------------------------------- */
 
-	snprintf(key, 160, "%.75s %.75s", local ? local : "", remote ? remote : "");
-	return key;
-}
-
+/** What one process tells. Its rows are the last ones of the sample. */
 struct telemetry_sample_source {
-	pid_t pid;
-	json_t *info, *qps, *connections;
-	json_t *by_ends; /**< connections, by telemetry_sample_key() */
+	struct telemetry_sample *s;
+	struct telemetry_row process;
+	size_t first;                        /**< of its QPs */
+	struct telemetry_sample connections; /**< rows without a QP */
+	bool no_memory;
 };
 
-static void telemetry_sample_who(
-	struct telemetry_row *r, const struct telemetry_sample_source *from)
+static bool telemetry_sample_read_row(
+	struct telemetry_sample *to, struct telemetry_sample_source *from, struct json_reader *j)
 {
-	telemetry_row_read_process(r, from->info);
-	/* As its socket has it: it may be in a PID namespace of its own. */
-	r->pid = from->pid;
+	struct telemetry_row *r = telemetry_sample_add(to);
+
+	from->no_memory = !r;
+	if (!r)
+		return false;
+	telemetry_row_read(r, j);
+	r->pid = from->process.pid;
+	memcpy(r->program, from->process.program, sizeof r->program);
+	memcpy(r->device, from->process.device, sizeof r->device);
+	return true;
 }
 
-static int telemetry_sample_join(
-	struct telemetry_sample *s, const struct telemetry_sample_source *from)
+static bool telemetry_sample_read_qp(void *ctx, struct json_reader *j)
 {
-	struct telemetry_row *r;
-	json_t *o, *c;
-	char key[160];
-	const char *k;
-	size_t i;
+	struct telemetry_sample_source *from = ctx;
 
-	json_array_foreach(from->connections, i, o)
-		json_object_set(from->by_ends, telemetry_sample_key(o, key), o);
-	json_array_foreach(from->qps, i, o)
-	{
-		r = telemetry_sample_add(s);
-		if (!r)
-			return -ENOMEM;
-		telemetry_sample_who(r, from);
-		telemetry_row_read_qp(r, o);
-		c = json_object_get(from->by_ends, telemetry_sample_key(o, key));
-		if (!c || !json_object_get(o, "remote"))
-			continue;
-		telemetry_row_read_connection(r, c);
-		json_object_del(from->by_ends, key);
+	return telemetry_sample_read_row(from->s, from, j);
+}
+
+static bool telemetry_sample_read_connection(void *ctx, struct json_reader *j)
+{
+	struct telemetry_sample_source *from = ctx;
+
+	return telemetry_sample_read_row(&from->connections, from, j);
+}
+
+/** Connections by their ends: peers choose those, so the hash has a key. */
+struct telemetry_sample_ends {
+	struct telemetry_row *row;
+	struct siphash_key key;
+	uint32_t *slot; /**< number of the row + 1; 0: empty */
+	size_t mask;
+};
+
+/** The slot of a connection with these ends, or the empty one where it would be. */
+static uint32_t *telemetry_sample_slot(
+	const struct telemetry_sample_ends *e, const struct telemetry_row *like)
+{
+	uint64_t at = siphash(&e->key, like->local, strlen(like->local)) ^
+		      siphash(&e->key, like->remote, strlen(like->remote)) * 3;
+
+	for (;; at++) {
+		uint32_t *slot = &e->slot[at & e->mask];
+		const struct telemetry_row *r = &e->row[*slot ? *slot - 1 : 0];
+
+		if (*slot == 0 || (strcmp(r->remote, like->remote) == 0 &&
+					  strcmp(r->local, like->local) == 0))
+			return slot;
 	}
-	json_object_foreach(from->by_ends, k, c)
-	{
-		r = telemetry_sample_add(s);
-		if (!r)
-			return -ENOMEM;
-		telemetry_sample_who(r, from);
-		telemetry_row_read_state(r, c);
-		telemetry_row_read_connection(r, c);
+}
+
+static bool telemetry_sample_index(
+	struct telemetry_sample_ends *e, const struct telemetry_sample *connections)
+{
+	size_t slots = 2;
+
+	while (slots < 2 * connections->n)
+		slots *= 2;
+	*e = (struct telemetry_sample_ends){.row = connections->row, .mask = slots - 1};
+	e->slot = calloc(slots, sizeof *e->slot);
+	if (!e->slot)
+		return false;
+	if (getrandom(&e->key, sizeof e->key, GRND_NONBLOCK) != sizeof e->key)
+		e->key = (struct siphash_key){.k = {(uintptr_t)e->slot, slots}};
+	for (size_t i = 0; i < connections->n; i++)
+		*telemetry_sample_slot(e, &e->row[i]) = (uint32_t)i + 1;
+	return true;
+}
+
+/** Give QPs their connections, and add those that no QP has. @return 0 or -ENOMEM. */
+static int telemetry_sample_join(struct telemetry_sample_source *from)
+{
+	struct telemetry_sample *s = from->s;
+	struct telemetry_sample_ends ends;
+	int rc = 0;
+
+	if (!telemetry_sample_index(&ends, &from->connections))
+		return -ENOMEM;
+	for (size_t i = from->first; i < s->n; i++) {
+		struct telemetry_row *qp = &s->row[i];
+		uint32_t *slot = qp->connected ? telemetry_sample_slot(&ends, qp) : NULL;
+
+		if (slot && *slot && ends.row[*slot - 1].connected) {
+			telemetry_row_connect(qp, &ends.row[*slot - 1]);
+			/* Taken; it still leads to those behind it. */
+			ends.row[*slot - 1].connected = false;
+		} else {
+			telemetry_row_disconnect(qp);
+		}
 	}
-	return 0;
+	for (size_t i = 0; i < from->connections.n && !rc; i++) {
+		struct telemetry_row *r = ends.row[i].connected ? telemetry_sample_add(s) : NULL;
+
+		if (r)
+			*r = ends.row[i];
+		else if (ends.row[i].connected)
+			rc = -ENOMEM;
+	}
+	free(ends.slot);
+	return rc;
 }
 
 /** Add the rows of one process. One that has gone has none. */
 static int telemetry_sample_process(struct telemetry_sample *s, struct telemetry_client *c)
 {
-	struct telemetry_sample_source from = {.pid = c->pid, .by_ends = json_object()};
+	struct telemetry_sample_source from = {.s = s, .first = s->n};
+	struct json_reader j;
 	int rc = 0;
 
-	from.info = telemetry_client_ask(c, "/uiwarp/info");
-	from.qps = telemetry_client_list(c, "/uiwarp/qps");
-	from.connections = telemetry_client_list(c, "/uiwarp/connections");
-	if (from.info) {
-		s->processes++;
-		rc = telemetry_sample_join(s, &from);
-	}
-	json_decref(from.info);
-	json_decref(from.qps);
-	json_decref(from.connections);
-	json_decref(from.by_ends);
+	if (!telemetry_client_read(c, "/uiwarp/info", &j))
+		return 0;
+	s->processes++;
+	telemetry_row_read(&from.process, &j);
+	/* As its socket has it: it may be in a PID namespace of its own. */
+	from.process.pid = c->pid;
+	if (!telemetry_client_each(c, "/uiwarp/qps", telemetry_sample_read_qp, &from))
+		s->n = from.first;
+	if (!telemetry_client_each(
+		    c, "/uiwarp/connections", telemetry_sample_read_connection, &from))
+		from.connections.n = 0;
+	rc = from.no_memory ? -ENOMEM : telemetry_sample_join(&from);
+	telemetry_sample_free(&from.connections);
 	return rc;
 }
 
@@ -116,12 +178,6 @@ static int telemetry_sample_compare(const void *a, const void *b)
 	if (!d && !x->qp)
 		d = strcmp(x->remote, y->remote);
 	return d || x->qp ? d : strcmp(x->local, y->local);
-}
-
-const struct telemetry_row *telemetry_sample_find(
-	const struct telemetry_sample *s, const struct telemetry_row *like)
-{
-	return s->n ? bsearch(like, s->row, s->n, sizeof *s->row, telemetry_sample_compare) : NULL;
 }
 
 /** A counter that went back has begun anew. */
@@ -144,6 +200,22 @@ static void telemetry_sample_rates(
 	/* Those of a QP run modulo 2^32; after a reset they would seem to have gone round. */
 	if (sends < UINT32_MAX / 2 && receives < UINT32_MAX / 2)
 		r->operation_rate = ((double)sends + receives) / seconds;
+}
+
+/** Both are in order. */
+static void telemetry_sample_all_rates(
+	struct telemetry_sample *s, const struct telemetry_sample *before)
+{
+	const struct telemetry_row *b = before->row, *end = before->row + before->n;
+
+	for (size_t i = 0; i < s->n; i++) {
+		int d = -1;
+
+		while (b < end && (d = telemetry_sample_compare(b, &s->row[i])) < 0)
+			b++;
+		if (b < end && d == 0)
+			telemetry_sample_rates(&s->row[i], b, s->clock - before->clock);
+	}
 }
 
 static double telemetry_sample_clock(clockid_t clock)
@@ -170,12 +242,8 @@ int telemetry_sample_take(struct telemetry_sample *s, struct telemetry_clients *
 	s->clock = telemetry_sample_clock(CLOCK_MONOTONIC);
 	if (s->n)
 		qsort(s->row, s->n, sizeof *s->row, telemetry_sample_compare);
-	for (size_t i = 0; before && s->clock > before->clock && i < s->n; i++) {
-		const struct telemetry_row *b = telemetry_sample_find(before, &s->row[i]);
-
-		if (b)
-			telemetry_sample_rates(&s->row[i], b, s->clock - before->clock);
-	}
+	if (before && s->clock > before->clock)
+		telemetry_sample_all_rates(s, before);
 	return 0;
 }
 

@@ -24,8 +24,4 @@ int telemetry_sample_take(struct telemetry_sample *s, struct telemetry_clients *
 
 void telemetry_sample_free(struct telemetry_sample *s);
 
-/** The row of the same QP or connection, or NULL. */
-const struct telemetry_row *telemetry_sample_find(
-	const struct telemetry_sample *s, const struct telemetry_row *like);
-
 #endif
