@@ -91,6 +91,20 @@ used_and_removed() {
 		"chroot \"\$1\" bash /install_use_remove"
 }
 
+# Its test as Debian runs it, in a chroot of its own.
+as_debian_tests() {
+	chroot_with ca-certificates "autopkgtest --no-built-binaries $work/packages/1/*.changes -- chroot \"\$1\""
+}
+
+# Not an assertion: the machine may have other work.
+say_time() {
+	local build use
+	build=$(sed -n 's/^built in \(.*\) s$/\1/p' "$out/built-twice.log" | head -n 1)
+	use=$(sed -n 's/^installed, used and removed in \(.*\) s$/\1/p' "$out/used-and-removed.log")
+	[[ ! $build || ! $use ]] ||
+		say "# built in $build s, installed, used and removed in $use s: $((build + use)) s, at most 300"
+}
+
 mkdir -p "$out"
 result one-version one_version || true
 result rpm-recipe rpm_recipe || true
@@ -98,5 +112,7 @@ if result source source_package && result built-twice built_twice; then
 	result same-bytes same_bytes || true
 	result lintian no_complaint || true
 	result used-and-removed used_and_removed || true
+	say_time
+	result autopkgtest as_debian_tests || true
 fi
 say "1..$number"
