@@ -58,6 +58,7 @@ static void net_telemetry_own_costs(const struct net *n, struct json_text *j)
 	json_text_number(j, "requests", costs.requests);
 	json_text_number(j, "slices", costs.slices);
 	json_text_number(j, "longest_hold_ns", costs.longest_hold);
+	json_text_number(j, "longest_elapsed_ns", costs.longest_elapsed);
 	json_text_number(j, "long_holds", costs.long_holds);
 	json_text_number(j, "cpu_ns", costs.cpu);
 	json_text_object_end(j);

@@ -282,7 +282,7 @@ static void *telemetry_main(void *arg)
 {
 	struct telemetry *t = arg;
 
-	pthread_setname_np(pthread_self(), "uiwarp-telemetry");
+	pthread_setname_np(pthread_self(), "uiw-telemetry");
 	while (!atomic_load(&t->stop))
 		telemetry_round(t);
 	return NULL;

@@ -67,8 +67,10 @@ struct telemetry_costs {
 	uint64_t requests;
 	uint64_t slices;       /**< times that the engine was held for a list */
 	uint64_t longest_hold; /**< processor time of the longest of them, ns */
-	uint64_t long_holds;   /**< of them those beyond TELEMETRY_LONG_HOLD */
-	uint64_t cpu;          /**< processor time of all, ns */
+	/** Time of the longest of them, ns: while others have the core nobody has the engine. */
+	uint64_t longest_elapsed;
+	uint64_t long_holds; /**< those whose processor time was beyond TELEMETRY_LONG_HOLD */
+	uint64_t cpu;        /**< processor time of all, ns */
 };
 
 /** @return NULL: no memory. */

@@ -66,19 +66,22 @@ static bool telemetry_snapshot_steps(struct telemetry_snapshot *s, void *cursor)
 static int telemetry_snapshot_slice(struct telemetry_snapshot *s, void *cursor, bool first,
 	struct engine *e, struct telemetry_costs *costs)
 {
-	uint64_t begun, took;
+	uint64_t begun, begun_cpu, took, elapsed;
 	bool more;
 
 	if (!engine_lock_within(e, SLICE_PATIENCE_MS))
 		return -EBUSY;
-	/* The processor's time: while somebody else has the core nothing else could be done. */
-	begun = telemetry_snapshot_clock(CLOCK_THREAD_CPUTIME_ID);
+	begun = telemetry_snapshot_clock(CLOCK_MONOTONIC);
+	begun_cpu = telemetry_snapshot_clock(CLOCK_THREAD_CPUTIME_ID);
 	if (first && s->command->list->begin)
 		s->command->list->begin(s->ctx);
 	more = telemetry_snapshot_steps(s, cursor);
-	took = telemetry_snapshot_clock(CLOCK_THREAD_CPUTIME_ID) - begun;
+	took = telemetry_snapshot_clock(CLOCK_THREAD_CPUTIME_ID) - begun_cpu;
+	elapsed = telemetry_snapshot_clock(CLOCK_MONOTONIC) - begun;
 	engine_unlock(e);
 	costs->slices++;
+	if (elapsed > costs->longest_elapsed)
+		costs->longest_elapsed = elapsed;
 	costs->long_holds += took > TELEMETRY_LONG_HOLD;
 	if (took > costs->longest_hold)
 		costs->longest_hold = took;

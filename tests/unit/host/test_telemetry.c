@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,8 +73,11 @@ static void objects_format(void *ctx, const void *item, struct json_text *j)
 	json_text_string(j, "text", "as long as such a thing is, with some words in it");
 }
 
+static char thread_name[16];
+
 static void echo(void *ctx, const char *parameters, struct json_text *j)
 {
+	pthread_getname_np(pthread_self(), thread_name, sizeof thread_name);
 	json_text_string(j, NULL, parameters);
 }
 
@@ -173,6 +177,7 @@ static void commands_are_answered(void **state)
 	assert_int_equal(json_array_size(json_object_get(j, "/")), 4);
 	json_decref(j);
 	j = ask(fd, "/test/echo,a,b \"c\"\n");
+	assert_string_equal(thread_name, "uiw-telemetry");
 	assert_string_equal(json_string_value(json_object_get(j, "/test/echo")), "a,b \"c\"");
 	json_decref(j);
 	j = ask(fd, "/test/echo");

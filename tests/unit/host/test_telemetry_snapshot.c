@@ -44,8 +44,11 @@ struct objects {
 	unsigned begun, steps;
 	unsigned held_since; /**< entered, at the last step, if that was held */
 	bool lock_was_lost;
-	unsigned slow; /**< this one takes long */
+	unsigned slow;   /**< this one takes long */
+	unsigned asleep; /**< this one waits for NAP_NS */
 };
+
+#define NAP_NS 20000000
 
 /** Spend processor time, ns. */
 static void spend(uint64_t ns)
@@ -82,6 +85,8 @@ static enum walk objects_step(void *ctx, void *cursor, void *item)
 		return WALK_END;
 	if (o->slow && *at == o->slow)
 		spend(2 * TELEMETRY_LONG_HOLD);
+	if (o->asleep && *at == o->asleep)
+		nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
 	/* Room comes zeroed. */
 	assert_int_equal(*(uint32_t *)item, 0);
 	if (kind != '.')
@@ -167,6 +172,17 @@ static void long_holds_are_counted(void **state)
 	assert_int_equal(telemetry_snapshot_take(&s, &command, &o, &engine, &costs), 0);
 	assert_true(costs.longest_hold > TELEMETRY_LONG_HOLD);
 	assert_in_range(costs.long_holds, 1, costs.slices);
+	assert_true(costs.longest_elapsed >= costs.longest_hold);
+}
+
+/** One that waits for the processor has the engine, but no processor's time. */
+static void what_elapses_in_a_hold_is_told(void **state)
+{
+	struct objects o = {.pattern = "i", .total = 10, .asleep = 5};
+
+	assert_int_equal(telemetry_snapshot_take(&s, &command, &o, &engine, &costs), 0);
+	assert_true(costs.longest_elapsed >= NAP_NS);
+	assert_true(costs.longest_hold < costs.longest_elapsed);
 }
 
 static void nothing_is_a_list_too(void **state)
@@ -254,6 +270,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(all_items_in_slices, setup, teardown),
 		cmocka_unit_test_setup_teardown(held_items_keep_the_lock, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_holds_are_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_elapses_in_a_hold_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_is_a_list_too, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_engine_that_is_not_released, setup, teardown),
 		cmocka_unit_test_setup_teardown(pages_fill_their_room, setup, teardown),
