@@ -420,13 +420,13 @@ static void recv_good(struct model_qp *qp, struct model_wr *w, const struct mode
 	}
 	qp->m->received++;
 	stream_is_proven(qp);
-	imm = s->op == MODEL_WRITE_IMM;
+	imm = s->op == MODEL_WRITE_IMM || s->with_imm;
 	if (c->length != s->length || c->immediate != imm || (imm && c->imm != s->imm) ||
 		c->solicited != s->solicited || c->ends != (s->change != NULL) ||
 		(c->ends && c->stag != s->change->stag))
 		model_fail(qp->m, "host %u: receive %#jx tells of another message than %#jx",
 			qp->host, (uintmax_t)c->id, (uintmax_t)s->id);
-	if ((!imm && s->length > w->length) || s->verdict_local == MODEL_NO ||
+	if ((s->op == MODEL_SEND && s->length > w->length) || s->verdict_local == MODEL_NO ||
 		s->verdict_remote == MODEL_NO ||
 		(qp->peer && qp->peer->doomed && s->seq > qp->peer->doomed))
 		model_fail(qp->m, "host %u: receive %#jx of message %#jx, which cannot be",

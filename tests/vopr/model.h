@@ -98,6 +98,7 @@ struct model_wr {
 	uint64_t id;
 	enum model_op op;
 	bool signalled, fence, solicited, copied; /**< copied: inline, not read after the post */
+	bool with_imm;                            /**< of a SEND */
 	unsigned n;
 	struct model_piece piece[MODEL_PIECES]; /**< of one's own arena */
 	struct model_key *local;                /**< of the pieces */

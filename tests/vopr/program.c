@@ -92,6 +92,8 @@ static void profile_generate(struct profile *p, uint64_t seed, unsigned version,
 	p->congestion_control = controls[prng_below(r, 4)];
 	p->small_cq = version >= 2 && prng_chance(r, 0.3);
 	p->pairs = version >= 4 ? pairs[prng_below(r, 4)] : 0;
+	p->send_imm = version >= 5 && prng_chance(r, 0.6);
+	p->tls = version >= 5 && prng_chance(r, 0.2);
 }
 
 static double weight(const struct profile *p, unsigned kind)

@@ -72,6 +72,8 @@ struct profile {
 	bool waits, in_order, markers, crc_off, peer_to_peer, software_checksums, small_pool;
 	uint16_t mtu;
 	bool small_cq;          /**< there is a CQ that may overflow */
+	bool send_imm;          /**< streams made by rdma_cm agree on Send with Immediate */
+	bool tls;               /**< under all streams */
 	double offences;        /**< share of requests that must fail */
 	double pairs;           /**< share of connections that are made without rdma_cm */
 	double faults, changes; /**< weight of such steps */
@@ -85,7 +87,7 @@ struct program {
 };
 
 /** What new steps and new choices begin with, so that a seed keeps the program that it had. */
-#define PROGRAM_VERSION 4
+#define PROGRAM_VERSION 5
 
 /** @param n steps. @param version of the generator. */
 void program_generate(struct program *p, uint64_t seed, unsigned n, unsigned version);

@@ -3,6 +3,7 @@
 
 #include "support/alloc_fault.h"
 #include "tcp/stack.h"
+#include "vopr/terms.h"
 
 #include <errno.h>
 
@@ -54,9 +55,11 @@ static struct sim_host *host_create(const struct world *w, unsigned i)
 				 .markers = p->markers,
 				 .peer_to_peer = p->peer_to_peer,
 				 .in_order = p->in_order,
+				 .send_imm = p->send_imm,
 				 .rtr = MPA_RTR_WRITE | MPA_RTR_READ},
 			.rnr_timeout_ms = p->waits ? 1000000 : 0,
 			.pairing_port = p->pairs > 0 ? WORLD_PAIR_PORT : 0},
+		.tls = w->tls,
 	};
 
 	if (p->mtu >= 1280 && p->seed & 1)
@@ -136,6 +139,7 @@ void world_create(struct world *w, const struct program *p, const struct world_o
 		.n = p->profile.hosts,
 		.cqs = p->profile.small_cq ? WORLD_CQS : WORLD_CQS - 1};
 	w->r.state = p->profile.seed ^ 0x766f7072;
+	w->tls = p->profile.tls ? terms_begin(p->profile.seed) : NULL;
 	w->s = sim_create(&(struct sim_config){.seed = p->profile.seed,
 		.packets = p->profile.small_pool ? 1023 : 4095,
 		.copies = 4095,

@@ -141,12 +141,14 @@ struct world {
 	unsigned n_hogged;
 	uint64_t next_place;
 	uint64_t calm_since;
-	uint64_t no_memory; /**< allocations that had failed when a verb was last called */
-	bool disturbed;     /**< packets may have overtaken each other since the beginning */
-	bool deliberate;    /**< see world_options */
-	bool over;          /**< nothing is left of the hosts' objects */
-	bool ending;        /**< the program is over; what is posted is to end it */
-	FILE *trace;        /**< NULL: none */
+	uint64_t no_memory;    /**< allocations that had failed when a verb was last called */
+	uint64_t scarce_until; /**< allocations may fail */
+	const struct tls_config *tls; /**< NULL: streams are in the clear */
+	bool disturbed;  /**< packets may have overtaken each other since the beginning */
+	bool deliberate; /**< see world_options */
+	bool over;       /**< nothing is left of the hosts' objects */
+	bool ending;     /**< the program is over; what is posted is to end it */
+	FILE *trace;     /**< NULL: none */
 	struct sim_pcapng *pcap;
 	struct prng r; /**< of the step */
 };
@@ -252,6 +254,8 @@ bool world_pair_is_forgotten(const struct world_qp *q);
 /* world_fault.c */
 void world_network_create(struct world *w, const char *pcap);
 void world_fault(struct world_host *h, const struct step *step);
+/** Its stream is about to be made, while there is a fault. */
+void world_excuse_new(struct world_qp *q);
 /** What changes while a program runs. */
 void world_resplit(struct world *w);
 /** All faults end. */

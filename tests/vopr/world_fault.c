@@ -247,8 +247,19 @@ static void no_memory(struct world *w)
 
 	alloc_fault_chance(chances[i], prng_u64(&w->r));
 	/* With nothing at all, not for so long that connections end. */
-	sim_at(w->s, sim_now(w->s) + world_below(w, i < 3 ? 2 * SIM_S : 50 * SIM_MS),
-		memory_is_back, w);
+	w->scarce_until = sim_now(w->s) + world_below(w, i < 3 ? 2 * SIM_S : 50 * SIM_MS);
+	sim_at(w->s, w->scarce_until, memory_is_back, w);
+	for (unsigned h = 0; w->tls && h < w->n; h++)
+		excuse_all_also_new(&w->host[h]);
+}
+
+void world_excuse_new(struct world_qp *q)
+{
+	struct world *w = q->h->w;
+
+	/* docs/security.md: it ends where there is none for what it has to keep. */
+	if (w->tls && sim_now(w->s) <= w->scarce_until)
+		model_excuse(&q->model);
 }
 
 /* ---- what is between ----------------------------------------------------------------------- */

@@ -196,7 +196,9 @@ static void fill_wqe(struct rdmap_wqe *e, const struct model_wr *r, const uint8_
 	}
 	if (r->op == MODEL_ADD || r->op == MODEL_SWAP)
 		e->atomic = (struct rdmap_atomic){r->operand, r->mask, r->compare, r->compare_mask};
-	if (r->op == MODEL_WRITE_IMM)
+	if (r->op == MODEL_SEND && r->with_imm)
+		e->op = RDMAP_WR_SEND_IMM;
+	if (r->op == MODEL_WRITE_IMM || r->with_imm)
 		e->imm = r->imm;
 	else if (r->change && r->op != MODEL_BIND)
 		e->inv_stag = r->change->stag;
@@ -227,8 +229,10 @@ static void trace_post(const struct world_qp *q, const struct model_wr *r)
 		"%u",
 		q->h->index, q->slot, (uintmax_t)r->id, r->signalled ? "" : "unsignalled ",
 		r->fence ? "fenced " : "", r->copied ? "inline " : "", op_name[r->op],
-		r->op == MODEL_SEND && r->change ? " with Invalidate" : "", r->length, r->n,
-		r->n ? r->piece[0].off : 0,
+		r->with_imm                        ? " with Immediate"
+		: r->op == MODEL_SEND && r->change ? " with Invalidate"
+						   : "",
+		r->length, r->n, r->n ? r->piece[0].off : 0,
 		r->remote   ? r->remote->stag
 		: r->change ? r->change->stag
 			    : 0,
@@ -444,6 +448,8 @@ static void post_one(struct world_qp *q)
 		if (!make_data(q, &r))
 			return;
 		may_invalidate(q, &r);
+		r.with_imm = r.op == MODEL_SEND && !r.change && rnic_qp_takes_send_imm(q->qp) &&
+			     world_chance_since(w, 5, 0.3);
 	}
 	submit(q, &r);
 }
