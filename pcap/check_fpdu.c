@@ -104,7 +104,7 @@ static void check_first(struct check_fpdu *x)
 	if (x->f->number != 1 || x->me->gap || x->s->c->initiator < 0)
 		return;
 	x->me->first = true;
-	x->me->first_end = x->f->seq + x->f->fpdu.len;
+	x->me->first_end = x->f->end_seq;
 	if (stream_is_initiator(x->s))
 		check_fpdu_first_of_initiator(x);
 	else

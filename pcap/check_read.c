@@ -29,7 +29,7 @@ static bool check_has_parsed(const struct check_fpdu *x)
 	const struct stream *peer = stream_peer(x->s);
 
 	return peer->phase == STREAM_FPDU && !cap_reassembly_behind(&peer->tcp) &&
-	       (int32_t)(x->f->ack - (peer->tcp.next - (uint32_t)peer->total)) <= 0;
+	       (int32_t)(x->f->ack - stream_next_seq(peer)) <= 0;
 }
 
 /* True if all that is under way is in the list, and nothing else. */

@@ -207,6 +207,8 @@ size_t connection_memory(const struct connection *c)
 		n += ((size_t)s->tcp.cap_early + s->tcp.cap_old) * sizeof(struct piece) +
 		     s->cap * (sizeof *s->v + sizeof *s->meta);
 	}
+	if (c->sealed)
+		n += sealed_memory(c->sealed);
 	return c->ops->memory ? n + c->ops->memory(c) : n;
 }
 
@@ -234,6 +236,7 @@ void connection_end(struct connection *c, enum connection_end how, uint64_t fram
 		c->ops->closed(c->user, c, how, frame);
 	stream_free(&c->stream[0]);
 	stream_free(&c->stream[1]);
+	sealed_free(c->sealed);
 	order_free(&c->order);
 	free(c);
 }

@@ -14,6 +14,7 @@
 #include "mpa/startup.h"
 #include "pcap/order.h"
 #include "pcap/reassembly.h"
+#include "pcap/sealed.h"
 
 struct connection;
 struct stream;
@@ -52,9 +53,10 @@ struct stream_fpdu {
 	struct mpa_cursor raw; /**< its octets, markers included */
 	uint64_t frame, end_frame;
 	uint64_t time, end_time;
-	uint32_t seq;    /**< of its first octet */
-	uint32_t ack;    /**< of the segment that it began in */
-	uint32_t pieces; /**< number of parts of segments that it lies in */
+	uint32_t seq;     /**< of its first octet */
+	uint32_t end_seq; /**< behind its last one */
+	uint32_t ack;     /**< of the segment that it began in */
+	uint32_t pieces;  /**< number of parts of segments that it lies in */
 	uint32_t segments;
 	bool unproved;  /**< that FPDUs begin there is likely, but not certain: nothing is to blame
 			 */
@@ -151,8 +153,10 @@ struct connection_ops {
 /** Shared by the connections of a capture. */
 struct connection_shared {
 	struct cap_reassembly_budget budget;
-	uint64_t connections; /**< number of connections */
-	uint64_t origin;      /**< time of the capture's first frame */
+	uint64_t connections;        /**< number of connections */
+	uint64_t origin;             /**< time of the capture's first frame */
+	const struct keylog *keylog; /**< of connections inside of TLS; NULL: none */
+	uint64_t sealed;             /**< TLS connections whose secrets are not in it */
 };
 
 struct connection {
@@ -164,10 +168,11 @@ struct connection {
 	int initiator; /**< index; -1: not known */
 	bool not_mpa;  /**< it is no iWARP connection */
 	struct connection_shared *shared;
-	uint64_t frame, time; /**< of the present segment */
-	struct order order;   /**< segments that were captured before what they acknowledge */
-	void *own;            /**< the user's, freed in closed() */
-	size_t counted;       /**< octets of memory, when they were counted last (follow.c) */
+	uint64_t frame, time;  /**< of the present segment */
+	struct sealed *sealed; /**< NULL: it is not inside of TLS */
+	struct order order;    /**< segments that were captured before what they acknowledge */
+	void *own;             /**< the user's, freed in closed() */
+	size_t counted;        /**< octets of memory, when they were counted last (follow.c) */
 };
 
 /** @return NULL: out of memory. */
@@ -228,9 +233,20 @@ static inline const struct ip_endpoint *stream_to(const struct stream *s)
 	return &s->c->end[!stream_side(s)];
 }
 
+/** The sequence number of the first octet that has not been told of. */
+static inline uint32_t stream_next_seq(const struct stream *s)
+{
+	if (!s->c->sealed)
+		return s->tcp.next - (uint32_t)s->total;
+	return s->n != 0 ? s->meta[0].seq + (uint32_t)s->off : s->tcp.next;
+}
+
 /* ---- stream.c, for connection.c ------------------------------------------------------------ */
 
 void stream_init(struct stream *s, struct connection *c);
+
+/** The next text of MPA, in order. */
+void stream_take_text(struct stream *s, const struct piece *p);
 
 /** No more text comes: what is not complete has a wrong length, if others begin in it. */
 void stream_finish(struct stream *s);
@@ -244,6 +260,9 @@ void stream_free(struct stream *s);
 
 /** Append; @return false: too many pieces. */
 bool stream_push(struct stream *s, const struct piece *p);
+
+/** The sequence number behind the first @p len octets, of which there are as many. */
+uint32_t stream_seq_behind(const struct stream *s, size_t len);
 
 /** Remove @p len octets from the front. */
 void stream_drop(struct stream *s, size_t len);

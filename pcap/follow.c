@@ -18,6 +18,7 @@ int follow_init(struct follow *w, const struct follow_config *config,
 		w->config.max_connections = w->config.max_flows;
 	if (w->config.max_memory == 0)
 		w->config.max_memory = MAX_MEMORY;
+	w->shared.keylog = w->config.keylog;
 	w->shared.budget.max = config->max_pieces != 0 ? config->max_pieces : MAX_PIECES;
 	return flow_table_init(&w->flows, w->config.max_flows, &w->config.key);
 }

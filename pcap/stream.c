@@ -213,7 +213,7 @@ static void stream_take_start(struct stream *s)
 		mpa_cursor_copy(&at, copy, MPA_KEY_LEN); /* as it came */
 	}
 	stream_fill_start(st, copy, rc > 0 ? (size_t)rc : len);
-	st->end = s->meta[0].seq + (uint32_t)s->off + (uint32_t)(rc > 0 ? rc : 0);
+	st->end = stream_seq_behind(s, rc > 0 ? (size_t)rc : 0);
 	stream_tell_start(s, rc > 0 ? (size_t)rc : 0);
 }
 
@@ -272,6 +272,7 @@ static void stream_tell_fpdu(struct stream *s, struct stream_fpdu *f)
 	f->end_frame = s->meta[i].frame;
 	f->end_time = s->meta[i].time;
 	f->seq = s->meta[0].seq + (uint32_t)s->off;
+	f->end_seq = stream_seq_behind(s, f->fpdu.len);
 	f->ack = s->meta[0].ack;
 	f->pieces = i + 1;
 	f->aligned = s->off == 0 && s->meta[0].first;
@@ -466,10 +467,8 @@ void stream_resume(struct stream *s)
 		s->c->not_mpa = true;
 }
 
-static void stream_on_text(void *user, const struct piece *p)
+void stream_take_text(struct stream *s, const struct piece *p)
 {
-	struct stream *s = user;
-
 	if (s->c->id != 0 && !p->bytes && s->c->ops->missing)
 		s->c->ops->missing(s->c->user, s->c, s, p);
 	if (s->phase == STREAM_OVER) {
@@ -481,7 +480,7 @@ static void stream_on_text(void *user, const struct piece *p)
 		s->deframe.at += p->len;
 		return;
 	}
-	if (!stream_push(s, p)) {
+	if (p->unmeasured || !stream_push(s, p)) {
 		s->c->not_mpa = s->c->id == 0;
 		stream_lose(s, p,
 			!p->bytes ? "too much is not in the capture"
@@ -491,6 +490,30 @@ static void stream_on_text(void *user, const struct piece *p)
 		return;
 	}
 	stream_resume(s);
+}
+
+/** Does TLS begin here, whose secrets may be known? */
+static bool stream_begins_sealed(const struct stream *s, const struct piece *p)
+{
+	const struct stream *peer = stream_peer(s);
+
+	return s->c->shared->keylog && s->whole && s->phase == STREAM_START && s->total == 0 &&
+	       peer->phase == STREAM_START && peer->total == 0 && sealed_begins(p);
+}
+
+static void stream_on_text(void *user, const struct piece *p)
+{
+	struct stream *s = user;
+	struct connection *c = s->c;
+
+	if (!c->sealed && c->id == 0 && stream_begins_sealed(s, p)) {
+		c->sealed = sealed_new(c, s, c->shared->keylog);
+		c->not_mpa = !c->sealed;
+	}
+	if (c->sealed)
+		sealed_text(c->sealed, s, p);
+	else
+		stream_take_text(s, p);
 }
 
 static void stream_on_conflict(void *user, const struct piece *now, const struct piece *before)

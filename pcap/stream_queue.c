@@ -42,6 +42,16 @@ bool stream_push(struct stream *s, const struct piece *p)
 	return true;
 }
 
+uint32_t stream_seq_behind(const struct stream *s, size_t len)
+{
+	size_t end = s->off + len;
+	unsigned i = 0;
+
+	while (end > s->v[i].len)
+		end -= s->v[i++].len;
+	return s->meta[i].seq + (uint32_t)end + (end == s->v[i].len ? s->meta[i].more : 0);
+}
+
 void stream_drop(struct stream *s, size_t len)
 {
 	unsigned n = 0;

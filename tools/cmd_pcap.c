@@ -130,6 +130,11 @@ static void cmd_pcap_follow(struct pcap_options *o, struct cmd_pcap_input *in, s
 	follow_finish(w);
 	frame_filter_free(&o->filter);
 	cmd_pcap_warn(in->name, &w->counters);
+	if (w->shared.sealed != 0)
+		fprintf(stderr,
+			"uiwarp pcap: %s: %llu TLS connections whose secrets are not in the key "
+			"log\n",
+			in->name, (unsigned long long)w->shared.sealed);
 }
 
 static int cmd_pcap_worse(int status, int other)
@@ -386,6 +391,7 @@ static int cmd_pcap_run(const struct subcommand *s, int argc, char **argv)
 	signal(SIGBUS, cmd_pcap_on_bus_error);
 	status = cmd_pcap_run_all(s, &o);
 	severities_free(&o.severities);
+	keylog_free(&o.keylog);
 	/* Only a check counts them. */
 	return status == EXIT_SUCCESS && s->run == cmd_pcap_check && o.connections == 0
 		       ? EXIT_NOTHING

@@ -21,6 +21,7 @@ enum {
 	KEY_SEVERITIES,
 	KEY_DURATION,
 	KEY_HTML,
+	KEY_KEYLOG,
 };
 
 static void pcap_options_add_port(
@@ -85,6 +86,22 @@ static void pcap_options_read_severities(
 		fclose(in);
 }
 
+static void pcap_options_read_keylog(struct argp_state *state, struct keylog *k, const char *path)
+{
+	FILE *in = fopen(path, "r");
+	struct cap_error e;
+
+	if (!in)
+		argp_failure(state, EXIT_USAGE, errno, "%s", path);
+	else if (!sealed_is_available())
+		argp_failure(
+			state, EXIT_USAGE, 0, "--keylog: this uiwarp was built without OpenSSL");
+	else if (!keylog_read(k, in, &e))
+		argp_failure(state, EXIT_USAGE, 0, "%s: %s", path, e.text);
+	if (in)
+		fclose(in);
+}
+
 static void pcap_options_check_plot(struct argp_state *state, const struct pcap_options *o)
 {
 	if ((o->plot || o->html) && o->each && o->num_files > 1)
@@ -134,6 +151,10 @@ static bool pcap_options_select(int key, char *arg, struct argp_state *state)
 		return true;
 	case KEY_DURATION:
 		o->duration = (unsigned)argument_number(state, "duration", arg, 1, 1000000000);
+		return true;
+	case KEY_KEYLOG:
+		pcap_options_read_keylog(state, &o->keylog, arg);
+		o->follow.keylog = &o->keylog;
 		return true;
 	case KEY_SEVERITIES:
 		pcap_options_read_severities(state, &o->severities, arg);
@@ -194,6 +215,9 @@ error_t pcap_options_parse(int key, char *arg, struct argp_state *state)
 			"Read only frames that this expression of pcap-filter(7) takes", 0},       \
 		{"connection", KEY_CONNECTION, "N", 0,                                             \
 			"Only the N-th connection; may be given again for others", 0},             \
+		{"keylog", KEY_KEYLOG, "FILE", 0,                                                  \
+			"Open TLS connections with the secrets of tls_keylog or SSLKEYLOGFILE",    \
+			0},                                                                        \
 	{                                                                                          \
 		"host", KEY_HOST, "ADDRESS[/PREFIX]", 0, "Only connections of this host or net", 0 \
 	}

@@ -5,6 +5,7 @@
 
 #include "pcap/follow.h"
 #include "pcap/frame_filter.h"
+#include "pcap/keylog.h"
 #include "pcap/severities.h"
 
 #include <argp.h>
@@ -19,6 +20,7 @@ struct pcap_options {
 	struct select_span span;
 	struct frame_filter filter; /**< without an expression: none */
 	struct severities severities;
+	struct keylog keylog;
 	enum severity least; /**< that is told of */
 	char **files;
 	int num_files;

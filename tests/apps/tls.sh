@@ -139,7 +139,7 @@ run_case no_ca complains '"tls_ca" is missing' --set tls=on --set "tls_certifica
 	--set "tls_key=$pki/client.key"
 run_case both complains 'expected one of them' --set tls=on --set "tls_psk=$pki/psk" --set "tls_ca=$pki/ours.pem"
 
-# The packets: nothing of the text in the clear, and tshark reads all of it with the log of the keys.
+# The packets: nothing of the text in the clear; tshark and our own checker read it with the log of the keys.
 decoded() {
 	local packets=$case_dir/packets.pcapng keys=$case_dir/keys port
 	server_extra+=(--set "tls_keylog=$keys" --set "capture=$packets")
@@ -152,6 +152,9 @@ decoded() {
 		{ say "tshark does not find MPA's request"; return 1; }
 	grep -q "$(printf 'rdma-ping-3' | od -An -tx1 | tr -d ' \n')" <<<"$port" ||
 		{ say "tshark does not find the text"; return 1; }
+	"$uiwarp" pcap check --keylog "$keys" "$packets" || return 1
+	port=$("$uiwarp" pcap show --keylog "$keys" "$packets" | grep -c 'RDMA Read Request')
+	((port == 10)) || { say "$port Read Requests are shown, not 10"; return 1; }
 }
 as "$server_is" "$client_is"
 # The kernel's TCP is captured by other means.

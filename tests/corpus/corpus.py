@@ -50,10 +50,16 @@ def compare(maker, files):
     return bad
 
 
+def opened(name):
+    """The options that open what is inside of TLS."""
+    keys = index()[name].get("keylog")
+    return ["--keylog", str(CORPUS / keys)] if keys else []
+
+
 def findings(uiwarp, name):
     """{"violations": {id: count}, "advice": {id: count}}"""
     found = {"violation": collections.Counter(), "advice": collections.Counter()}
-    for event in compared.uiwarp_json(uiwarp, "check", CORPUS / name, "--all"):
+    for event in compared.uiwarp_json(uiwarp, "check", CORPUS / name, "--all", *opened(name)):
         if event["event"] in found:
             found[event["event"]][event["id"]] += 1
     return {"violations": dict(found["violation"]), "advice": dict(found["advice"])}
@@ -70,8 +76,8 @@ def replays(uiwarp, name):
         return []
     bad = []
     for options in ([], ["--responder"]):
-        run = subprocess.run([uiwarp, "pcap", "replay", *options, CORPUS / name], text=True,
-                             stdout=subprocess.PIPE, check=False)
+        run = subprocess.run([uiwarp, "pcap", "replay", *options, *opened(name), CORPUS / name],
+                             text=True, stdout=subprocess.PIPE, check=False)
         if run.returncode != 0:
             bad += [f"{name}: replay {' '.join(options)}: {line.strip()}"
                     for line in run.stdout.splitlines() if "differs" in line] or [f"{name}: replay"]
@@ -150,7 +156,7 @@ def rotation(uiwarp):
 
 def check(maker, uiwarp):
     files = index()
-    bad = compare(maker, files) + statuses(uiwarp) + rotation(uiwarp) + selections(uiwarp)
+    bad = compare(maker, files) + statuses(uiwarp) + rotation(uiwarp) + selections(uiwarp) + sealed(uiwarp)
     there = {str(p.relative_to(CORPUS)) for p in CORPUS.rglob("*.pcap*")}
     bad += [f"{name}: not in the index" for name in sorted(there - files.keys())]
     for name, entry in files.items():
@@ -159,6 +165,29 @@ def check(maker, uiwarp):
         if found != due:
             bad.append(f"{name}: the checker finds {found}; due is {due}")
         bad += replays(uiwarp, name)
+    return bad
+
+
+def sealed(uiwarp):
+    """What is wrong with captures inside of TLS when there is no key log, or another one."""
+    name, bad = CORPUS / "tls/rping.pcapng", []
+    keys = CORPUS / "tls/rping.keys"
+    with tempfile.TemporaryDirectory() as directory:
+        other = pathlib.Path(directory, "other")
+        other.write_text("".join(
+            " ".join([label, random.translate(str.maketrans("0123456789abcdef", "123456789abcdef0")), secret])
+            + "\n" for label, random, secret in map(str.split, keys.read_text().splitlines())))
+        empty = pathlib.Path(directory, "empty")
+        empty.write_text("# nothing\n")
+        for options, status, said in [
+                ((), 3, "no iWARP connection"), (("--keylog", keys), 0, ""),
+                (("--keylog", other), 3, "1 TLS connections whose secrets are not in the key log"),
+                (("--keylog", empty), 2, "it has no traffic secret of TLS 1.3"),
+                (("--keylog", empty / "none"), 2, "Not a directory")]:
+            run = subprocess.run([uiwarp, "pcap", "check", *options, name], text=True, capture_output=True,
+                                 check=False)
+            if run.returncode != status or said not in run.stderr:
+                bad.append(f"{name}: {options}: status {run.returncode}, due is {status}: {run.stderr}")
     return bad
 
 
@@ -176,7 +205,7 @@ def show_index(uiwarp):
 def oracle(uiwarp, name):
     """They read the same; or as many FPDUs alike as the index says, which says why not all."""
     due = index()[name].get("tshark")
-    bad, alike, fpdus = compared.with_tshark(uiwarp, CORPUS / name)
+    bad, alike, fpdus = compared.with_tshark(uiwarp, CORPUS / name, options=opened(name))
     print(f"{name}: {fpdus} FPDUs, {alike} of them as tshark reads them")
     if due is None:
         return bad

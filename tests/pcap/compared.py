@@ -10,9 +10,12 @@ middle of a frame. Exit status 1 when they differ.
 """
 import collections
 import json
+import os
 import re
+import struct
 import subprocess
 import sys
+import tempfile
 
 TSHARK = ["tshark", "-O", "iwarp_mpa,iwarp_ddp_rdmap", "--disable-protocol", "rpcordma",
           "--disable-protocol", "smb_direct",
@@ -68,9 +71,35 @@ def counted(lines):
     return starts, fpdus
 
 
-def ours(uiwarp, path, good):
+def frame(seq, ack, number, text):
+    """A TCP segment of end 0 or 1 in a record of the pcap format."""
+    tcp = struct.pack(">HHIIBBHHH", 40000 + number, 40001 - number, seq, ack, 0x50, 0x18, 65535, 0, 0) + text
+    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(tcp), 0, 0, 64, 6, 0, bytes([10, 0, 0, 1 + number]),
+                     bytes([10, 0, 0, 2 - number]))
+    return struct.pack("<IIII", 1, 0, 14 + len(ip + tcp), 14 + len(ip + tcp)) + bytes(12) + b"\x08\0" + ip + tcp
+
+
+def opened(path, keys, directory):
+    """A capture in the clear of what tshark finds in the TLS of the first connection of one."""
+    run = subprocess.run(["tshark", "-r", path, "-o", f"tls.keylog_file:{keys}", "-q", "-z",
+                          "follow,tls,raw,0"], text=True, check=True, stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL)
+    out = os.path.join(directory, "opened.pcap")
+    seqs = [1000, 5000]
+    with open(out, "wb") as file:
+        file.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, 1))
+        for line in run.stdout.splitlines():
+            if not re.fullmatch(r"\t?[0-9a-f]+", line):
+                continue
+            number, text = int(line.startswith("\t")), bytes.fromhex(line.strip())
+            file.write(frame(seqs[number], seqs[not number], number, text))
+            seqs[number] += len(text)
+    return out
+
+
+def ours(uiwarp, path, good, options=()):
     starts, fpdus = collections.Counter(), collections.Counter()
-    for event in uiwarp_json(uiwarp, "show", path, good=good):
+    for event in uiwarp_json(uiwarp, "show", path, *options, good=good):
         if event["event"] == "mpa":
             starts["request" if event["request"] else "reply"] += 1
         elif event["event"] == "fpdu":
@@ -83,11 +112,14 @@ def difference(title, a, b):
             for key in sorted(a.keys() | b.keys(), key=str) if a[key] != b[key]]
 
 
-def with_tshark(uiwarp, path, dissection=None, cut=False):
-    """What differs, how many FPDUs do not, and how many we see."""
+def with_tshark(uiwarp, path, dissection=None, cut=False, options=()):
+    """What differs, how many FPDUs do not, and how many we see. Of options there is --keylog FILE."""
     good = (0, 2) if cut else (0,)
-    our_starts, our_fpdus = ours(uiwarp, path, good)
-    if dissection:
+    our_starts, our_fpdus = ours(uiwarp, path, good, options)
+    if options:
+        with tempfile.TemporaryDirectory() as directory:
+            starts, fpdus = counted(dissected(opened(path, options[1], directory), good))
+    elif dissection:
         with open(dissection, errors="replace") as lines:
             starts, fpdus = counted(lines)
     else:

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pcap/keylog.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/** Characters of a line at most: the longest label, a random and a secret are less. */
+#define KEYLOG_LINE_MAX 512
+
+static int keylog_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/** Hexadecimal digits to octets. @return how many; 0: something else, or more than @p max. */
+static size_t keylog_hex(const char *hex, uint8_t *out, size_t max)
+{
+	size_t len = strlen(hex);
+
+	if (len % 2 != 0 || len / 2 > max)
+		return 0;
+	for (size_t i = 0; i < len / 2; i++) {
+		int high = keylog_digit(hex[2 * i]), low = keylog_digit(hex[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return 0;
+		out[i] = (uint8_t)(high << 4 | low);
+	}
+	return len / 2;
+}
+
+static struct keylog_secrets *keylog_add(struct keylog *k)
+{
+	if (k->n == k->cap) {
+		size_t cap = k->cap == 0 ? 16 : 2 * k->cap;
+		struct keylog_secrets *list = realloc(k->list, cap * sizeof *list);
+
+		if (!list)
+			return NULL;
+		k->list = list;
+		k->cap = cap;
+	}
+	k->list[k->n] = (struct keylog_secrets){0};
+	return &k->list[k->n++];
+}
+
+/** @return false: no memory. */
+static bool keylog_read_line(struct keylog *k, char *line)
+{
+	static const char *const labels[] = {"CLIENT_TRAFFIC_SECRET_0", "SERVER_TRAFFIC_SECRET_0"};
+	uint8_t random[KEYLOG_RANDOM_LEN], secret[KEYLOG_SECRET_MAX];
+	char *save = NULL, *label = strtok_r(line, " \t\r\n", &save);
+	char *of = strtok_r(NULL, " \t\r\n", &save), *hex = strtok_r(NULL, " \t\r\n", &save);
+	struct keylog_secrets *s;
+	size_t len;
+
+	for (unsigned i = 0; hex && i < 2; i++) {
+		if (strcmp(label, labels[i]) != 0)
+			continue;
+		len = keylog_hex(hex, secret, sizeof secret);
+		if (len == 0 || keylog_hex(of, random, sizeof random) != sizeof random)
+			return true;
+		s = keylog_add(k);
+		if (!s)
+			return false;
+		memcpy(s->random, random, sizeof random);
+		memcpy(s->secret[i], secret, len);
+		s->len[i] = (uint8_t)len;
+	}
+	return true;
+}
+
+static int keylog_compare(const void *a, const void *b)
+{
+	const struct keylog_secrets *x = a, *y = b;
+
+	return memcmp(x->random, y->random, KEYLOG_RANDOM_LEN);
+}
+
+/** Both lines of a connection become one entry. */
+static void keylog_sort(struct keylog *k)
+{
+	size_t n = 0;
+
+	qsort(k->list, k->n, sizeof *k->list, keylog_compare);
+	for (size_t i = 0; i < k->n; i++) {
+		struct keylog_secrets *into = n != 0 ? &k->list[n - 1] : NULL;
+
+		if (!into || keylog_compare(into, &k->list[i]) != 0) {
+			k->list[n++] = k->list[i];
+			continue;
+		}
+		for (unsigned side = 0; side < 2; side++)
+			if (k->list[i].len[side] != 0) {
+				memcpy(into->secret[side], k->list[i].secret[side],
+					KEYLOG_SECRET_MAX);
+				into->len[side] = k->list[i].len[side];
+			}
+	}
+	k->n = n;
+}
+
+bool keylog_read(struct keylog *k, FILE *in, struct cap_error *e)
+{
+	char line[KEYLOG_LINE_MAX];
+
+	while (fgets(line, sizeof line, in))
+		if (!keylog_read_line(k, line)) {
+			snprintf(e->text, sizeof e->text, "out of memory");
+			return false;
+		}
+	if (k->n == 0) {
+		snprintf(e->text, sizeof e->text,
+			"it has no traffic secret of TLS 1.3: no key log, or of no connection");
+		return false;
+	}
+	keylog_sort(k);
+	return true;
+}
+
+const struct keylog_secrets *keylog_find(
+	const struct keylog *k, const uint8_t random[KEYLOG_RANDOM_LEN])
+{
+	struct keylog_secrets wanted;
+
+	if (k->n == 0)
+		return NULL;
+	memcpy(wanted.random, random, sizeof wanted.random);
+	return bsearch(&wanted, k->list, k->n, sizeof *k->list, keylog_compare);
+}
+
+void keylog_free(struct keylog *k)
+{
+	free(k->list);
+	*k = (struct keylog){0};
+}

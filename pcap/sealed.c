@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pcap/sealed.h"
+
+#ifdef PCAP_TLS
+
+#include "base/bytes.h"
+#include "pcap/connection.h"
+#include "tls/record.h"
+
+#include <openssl/err.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Hellos (RFC 8446 sections 4.1.2 and 4.1.3): type, length, legacy version, random, session ID. */
+#define SEALED_CLIENT_HELLO  1
+#define SEALED_SERVER_HELLO  2
+#define SEALED_AT_RANDOM     (TLS_HEADER_LEN + TLS_MESSAGE_HEADER_LEN + 2)
+#define SEALED_AT_SESSION_ID (SEALED_AT_RANDOM + KEYLOG_RANDOM_LEN)
+
+/** Records behind a hole whose number is looked for, and tries of a connection in all. */
+#define SEALED_NEAR  4096
+#define SEALED_TRIES (1 << 16)
+
+/** Content of a record, as long as the stream needs it. */
+struct sealed_content {
+	struct sealed_content *next;
+	size_t len;
+	uint8_t bytes[];
+};
+
+/** One direction. */
+struct sealed_side {
+	struct tls_direction keys;
+	uint8_t secret[TLS_SECRET_MAX];
+	bool open;   /**< a record of the application was opened */
+	bool astray; /**< where records begin is not known */
+	/* The record in hand. */
+	uint8_t *record; /**< room for the longest */
+	uint32_t have;
+	bool unseen, lost;   /**< some of it is not in the capture; and no frame has that */
+	struct piece begins; /**< at its first octet */
+	uint32_t ends_with;  /**< the sequence number behind the latest octet of it */
+	/** Octets of TCP that were not opened, since the last record that was. */
+	uint64_t passed;
+	struct sealed_content *oldest, **newest;
+	unsigned contents;
+	size_t content_octets;
+};
+
+struct sealed {
+	struct connection *c;
+	const struct stream *client;
+	const struct keylog *log;
+	const struct keylog_secrets *secrets; /**< NULL: not known */
+	const struct tls_suite *suite;        /**< NULL: not known */
+	unsigned tries;
+	struct sealed_side side[2];
+};
+
+bool sealed_is_available(void)
+{
+	return true;
+}
+
+bool sealed_begins(const struct piece *p)
+{
+	return p->bytes && p->bytes[0] == TLS_HANDSHAKE && (p->len < 2 || p->bytes[1] == 3);
+}
+
+struct sealed *sealed_new(
+	struct connection *c, const struct stream *client, const struct keylog *log)
+{
+	struct sealed *x = calloc(1, sizeof *x);
+
+	if (!x)
+		return NULL;
+	x->c = c;
+	x->client = client;
+	x->log = log;
+	for (unsigned i = 0; i < 2; i++) {
+		x->side[i].newest = &x->side[i].oldest;
+		x->side[i].record = malloc(TLS_HEADER_LEN + TLS_CIPHERTEXT_MAX);
+		if (!x->side[i].record) {
+			sealed_free(x);
+			return NULL;
+		}
+	}
+	return x;
+}
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+/** In which order the secrets are: those of the client first. */
+static unsigned sealed_is_server(const struct sealed *x, const struct stream *s)
+{
+	return s != x->client;
+}
+
+/** The record in hand, if this is its key and number. @return false: it does not open. */
+static bool sealed_try(struct sealed_side *d, uint64_t seq, uint8_t *out, uint32_t *len)
+{
+	uint32_t body = load_be16(d->record + TLS_AT_LENGTH);
+	struct llp_iov v = {.base = d->record + TLS_HEADER_LEN, .len = body};
+	struct tls_cursor at = {&v, 0};
+	bool good;
+
+	if (body <= TLS_TAG_LEN)
+		return false;
+	d->keys.seq = seq;
+	ERR_set_mark();
+	good = tls_record_open(&d->keys, d->record, &at, body, out, len);
+	ERR_pop_to_mark();
+	return good;
+}
+
+static bool sealed_try_secret(struct sealed_side *d, const struct tls_suite *suite,
+	const uint8_t *secret, uint8_t *out, uint32_t *len)
+{
+	return tls_direction_key(&d->keys, suite, secret, false) && sealed_try(d, 0, out, len);
+}
+
+/** Is it the first record of the application? */
+static bool sealed_try_first(struct sealed *x, struct stream *s, uint8_t *out, uint32_t *len)
+{
+	static const uint16_t suites[] = {0x1301, 0x1302, 0x1303};
+	struct sealed_side *d = &x->side[stream_side(s)];
+	unsigned server = sealed_is_server(x, s);
+
+	for (unsigned i = 0; i < sizeof suites / sizeof suites[0]; i++) {
+		const struct tls_suite *suite = tls_suite_find(suites[i]);
+
+		if ((x->suite && suite != x->suite) || suite->secret_len != x->secrets->len[server])
+			continue;
+		if (!sealed_try_secret(d, suite, x->secrets->secret[server], out, len))
+			continue;
+		memcpy(d->secret, x->secrets->secret[server], sizeof d->secret);
+		x->suite = suite;
+		return true;
+	}
+	return false;
+}
+
+/** Is it the first with the next keys? The present ones stay if not. */
+static bool sealed_try_next(struct sealed_side *d, uint8_t *out, uint32_t *len)
+{
+	const struct tls_suite *suite = d->keys.suite;
+	uint8_t next[TLS_SECRET_MAX];
+	uint64_t seq = d->keys.seq;
+
+	memcpy(next, d->secret, sizeof next);
+	if (tls_suite_next_secret(suite, next) && sealed_try_secret(d, suite, next, out, len)) {
+		memcpy(d->secret, next, sizeof next);
+		return true;
+	}
+	(void)tls_direction_key(&d->keys, suite, d->secret, false);
+	d->keys.seq = seq;
+	return false;
+}
+
+/** Is it one behind a hole? */
+static bool sealed_try_near(struct sealed *x, struct sealed_side *d, uint8_t *out, uint32_t *len)
+{
+	uint64_t seq = d->keys.seq, most = d->passed / (TLS_RECORD_OVERHEAD + 1);
+
+	if (most > SEALED_NEAR)
+		most = SEALED_NEAR;
+	for (uint64_t i = 1; i <= most && x->tries < SEALED_TRIES; i++, x->tries++)
+		if (sealed_try(d, seq + i, out, len))
+			return true;
+	d->keys.seq = seq;
+	return false;
+}
+
+static bool sealed_open(struct sealed *x, struct stream *s, uint8_t *out, uint32_t *len)
+{
+	struct sealed_side *d = &x->side[stream_side(s)];
+	uint64_t seq = d->keys.seq;
+
+	if (!x->secrets)
+		return false;
+	if (!d->open)
+		return sealed_try_first(x, s, out, len);
+	if (sealed_try(d, seq, out, len))
+		return true;
+	d->keys.seq = seq;
+	return sealed_try_next(d, out, len) || sealed_try_near(x, d, out, len);
+}
+
+/* ---- content -------------------------------------------------------------------------------- */
+
+/** What the stream does not need any more is freed: it has as many pieces as it says. */
+static void sealed_forget(struct sealed_side *d, unsigned pieces)
+{
+	while (d->contents > pieces) {
+		struct sealed_content *old = d->oldest;
+
+		d->oldest = old->next;
+		if (!d->oldest)
+			d->newest = &d->oldest;
+		d->contents--;
+		d->content_octets -= sizeof *old + old->len;
+		free(old);
+	}
+}
+
+static void sealed_keep(struct sealed_side *d, struct sealed_content *t)
+{
+	t->next = NULL;
+	*d->newest = t;
+	d->newest = &t->next;
+	d->contents++;
+	d->content_octets += sizeof *t + t->len;
+}
+
+/** The record in hand as a piece of text; its content lies in @p bytes. */
+static struct piece sealed_piece(const struct sealed_side *d, const uint8_t *bytes, uint32_t len)
+{
+	struct piece p = d->begins;
+
+	p.bytes = bytes;
+	p.len = len;
+	p.more = d->ends_with - p.seq - len;
+	p.lost = !bytes && d->lost;
+	return p;
+}
+
+/** It cannot be opened, or is not there: how much of MPA's text that is nobody knows. */
+static void sealed_pass(struct sealed_side *d, struct stream *s)
+{
+	struct piece p = sealed_piece(d, NULL, d->ends_with - d->begins.seq);
+
+	d->passed += d->ends_with - d->begins.seq;
+	p.unmeasured = true;
+	if (d->open)
+		stream_take_text(s, &p);
+}
+
+/** RFC 8446 section 5.4: without padding and type. @return the type. */
+static uint8_t sealed_strip(const uint8_t *text, uint32_t *len)
+{
+	while (*len != 0 && text[*len - 1] == 0)
+		(*len)--;
+	return *len != 0 ? text[--*len] : 0;
+}
+
+/** The record in hand, of the application as it seems, is whole. */
+static void sealed_take_content(struct sealed *x, struct stream *s)
+{
+	struct sealed_side *d = &x->side[stream_side(s)];
+	uint32_t body = load_be16(d->record + TLS_AT_LENGTH), len;
+	struct sealed_content *t = NULL;
+	struct piece p;
+
+	sealed_forget(d, s->n);
+	if (d->unseen && d->open && body > TLS_TAG_LEN + TLS_TYPE_LEN) {
+		/* As long as ours are, which have no padding. */
+		d->keys.seq++;
+		p = sealed_piece(d, NULL, body - TLS_TAG_LEN - TLS_TYPE_LEN);
+		stream_take_text(s, &p);
+		return;
+	}
+	if (!d->unseen)
+		t = malloc(sizeof *t + body);
+	if (!t || !sealed_open(x, s, t->bytes, &len)) {
+		free(t);
+		sealed_pass(d, s);
+		return;
+	}
+	d->open = true;
+	d->passed = 0;
+	t->len = body;
+	sealed_keep(d, t);
+	if (sealed_strip(t->bytes, &len) != TLS_APPLICATION_DATA || len == 0)
+		return;
+	p = sealed_piece(d, t->bytes, len);
+	stream_take_text(s, &p);
+}
+
+/** The record in hand, of a handshake in the clear, is whole. */
+static void sealed_take_hello(struct sealed *x, struct stream *s)
+{
+	const struct sealed_side *d = &x->side[stream_side(s)];
+	const uint8_t *p = d->record, *suite;
+
+	if (d->unseen || d->have <= SEALED_AT_SESSION_ID)
+		return;
+	if (p[TLS_HEADER_LEN] == SEALED_CLIENT_HELLO && s == x->client)
+		x->secrets = keylog_find(x->log, p + SEALED_AT_RANDOM);
+	suite = p + SEALED_AT_SESSION_ID + 1 + p[SEALED_AT_SESSION_ID];
+	if (p[TLS_HEADER_LEN] == SEALED_SERVER_HELLO && suite + 2 <= p + d->have)
+		x->suite = tls_suite_find(load_be16(suite));
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+static void sealed_take_record(struct sealed *x, struct stream *s)
+{
+	struct sealed_side *d = &x->side[stream_side(s)];
+
+	if (d->record[0] == TLS_APPLICATION_DATA)
+		sealed_take_content(x, s);
+	else if (d->record[0] == TLS_HANDSHAKE)
+		sealed_take_hello(x, s);
+	d->have = 0;
+	d->unseen = d->lost = false;
+	/* Without secrets it might as well be something else. */
+	if (d->record[0] == TLS_APPLICATION_DATA && !x->secrets && x->c->id == 0) {
+		x->c->not_mpa = true;
+		x->c->shared->sealed++;
+	}
+}
+
+static bool sealed_may_begin(const uint8_t *header)
+{
+	uint32_t body = load_be16(header + TLS_AT_LENGTH);
+
+	return header[0] >= TLS_CHANGE_CIPHER_SPEC && header[0] <= TLS_APPLICATION_DATA &&
+	       header[1] == 3 && body != 0 && body <= TLS_CIPHERTEXT_MAX;
+}
+
+static void sealed_go_astray(struct sealed_side *d, struct stream *s)
+{
+	sealed_pass(d, s);
+	d->astray = true;
+	d->have = 0;
+	d->unseen = d->lost = false;
+}
+
+/** @return octets that the record in hand has when it is whole, or its header alone. */
+static uint32_t sealed_whole(const struct sealed_side *d)
+{
+	return d->have < TLS_HEADER_LEN ? TLS_HEADER_LEN
+					: TLS_HEADER_LEN + load_be16(d->record + TLS_AT_LENGTH);
+}
+
+/** Add the next octets of @p p to the record in hand. @return how many. */
+static uint32_t sealed_add(struct sealed_side *d, const struct piece *p, uint32_t at)
+{
+	uint32_t len = sealed_whole(d) - d->have;
+
+	if (len > p->len - at)
+		len = p->len - at;
+	if (d->have == 0) {
+		d->begins = *p;
+		d->begins.seq += at;
+		d->begins.first = p->first && at == 0;
+	}
+	if (p->bytes)
+		memcpy(d->record + d->have, p->bytes + at, len);
+	else
+		d->unseen = true, d->lost |= p->lost;
+	d->have += len;
+	d->begins.last = p->last && at + len == p->len;
+	d->ends_with = p->seq + at + len;
+	return len;
+}
+
+void sealed_text(struct sealed *x, struct stream *s, const struct piece *p)
+{
+	struct sealed_side *d = &x->side[stream_side(s)];
+	uint32_t at = 0;
+
+	if (d->astray && (!p->bytes || !p->first || p->len < TLS_HEADER_LEN ||
+				 !sealed_may_begin(p->bytes))) {
+		d->passed += p->len;
+		return;
+	}
+	d->astray = false;
+	while (at < p->len && !x->c->not_mpa && !d->astray) {
+		at += sealed_add(d, p, at);
+		if (d->have < TLS_HEADER_LEN && !d->unseen)
+			continue;
+		/* A header that is not there says no length. */
+		if ((d->have <= TLS_HEADER_LEN && d->unseen) || !sealed_may_begin(d->record))
+			sealed_go_astray(d, s);
+		else if (d->have == sealed_whole(d))
+			sealed_take_record(x, s);
+	}
+	if (d->astray)
+		d->passed += p->len - at;
+}
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+size_t sealed_memory(const struct sealed *x)
+{
+	size_t n = sizeof *x + 2 * (TLS_HEADER_LEN + TLS_CIPHERTEXT_MAX);
+
+	return n + x->side[0].content_octets + x->side[1].content_octets;
+}
+
+void sealed_free(struct sealed *x)
+{
+	if (!x)
+		return;
+	for (unsigned i = 0; i < 2; i++) {
+		sealed_forget(&x->side[i], 0);
+		tls_direction_clear(&x->side[i].keys);
+		free(x->side[i].record);
+	}
+	free(x);
+}
+
+#else
+
+bool sealed_is_available(void)
+{
+	return false;
+}
+
+bool sealed_begins(const struct piece *p)
+{
+	return false;
+}
+
+struct sealed *sealed_new(
+	struct connection *c, const struct stream *client, const struct keylog *log)
+{
+	return NULL;
+}
+
+void sealed_text(struct sealed *x, struct stream *s, const struct piece *p)
+{
+}
+
+size_t sealed_memory(const struct sealed *x)
+{
+	return 0;
+}
+
+void sealed_free(struct sealed *x)
+{
+}
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Key logs: what of them is taken, and what is passed over. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+#include "pcap/keylog.h"
+
+#include <string.h>
+
+#define RANDOM(digit)    "0000000000000000000000000000000000000000000000000000000000000" digit
+#define SECRET(two)      two two two two two two two two two two two two two two two two
+#define LONG_SECRET(two) SECRET(two) SECRET(two)
+
+static struct keylog log_of;
+
+static bool read_text(const char *text, struct cap_error *e)
+{
+	FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+	bool good;
+
+	assert_non_null(in);
+	good = keylog_read(&log_of, in, e);
+	fclose(in);
+	return good;
+}
+
+static int tear_down(void **state)
+{
+	keylog_free(&log_of);
+	return 0;
+}
+
+static const struct keylog_secrets *find(uint8_t number)
+{
+	uint8_t random[KEYLOG_RANDOM_LEN] = {[KEYLOG_RANDOM_LEN - 1] = number};
+
+	return keylog_find(&log_of, random);
+}
+
+static void both_lines_of_a_connection_are_one(void **state)
+{
+	struct cap_error e;
+	const struct keylog_secrets *s;
+
+	assert_true(read_text(
+		"# a comment\n"
+		"SERVER_HANDSHAKE_TRAFFIC_SECRET " RANDOM("007") " " SECRET(
+			"0102") "\n"
+				"SERVER_TRAFFIC_SECRET_0 " RANDOM("007") " " SECRET(
+					"aaaa") "\n"
+						"CLIENT_TRAFFIC_SECRET_0 " RANDOM("003") " " SECRET(
+							"BbbB") "\r\n"
+								"\n"
+								"CLIENT_TRAFFIC_SECRET_0 " RANDOM(
+									"007") " " SECRET("cccc") "\n",
+		&e));
+	assert_int_equal(log_of.n, 2);
+	s = find(7);
+	assert_non_null(s);
+	assert_int_equal(s->len[0], 32);
+	assert_int_equal(s->len[1], 32);
+	assert_int_equal(s->secret[0][31], 0xcc);
+	assert_int_equal(s->secret[1][0], 0xaa);
+	s = find(3);
+	assert_non_null(s);
+	assert_int_equal(s->secret[0][0], 0xbb);
+	assert_int_equal(s->len[1], 0);
+	assert_null(find(4));
+}
+
+static void many_are_found(void **state)
+{
+	char text[64 * 200] = "";
+	struct cap_error e;
+
+	for (unsigned i = 0; i < 64; i++)
+		snprintf(text + strlen(text), sizeof text - strlen(text),
+			"CLIENT_TRAFFIC_SECRET_0 %062u%02x " SECRET("1234") "\n", 0, i * 37 % 64);
+	assert_true(read_text(text, &e));
+	for (uint8_t i = 0; i < 64; i++)
+		assert_non_null(find(i));
+	assert_null(find(64));
+}
+
+static void what_is_no_secret_is_passed_over(void **state)
+{
+	static const char *const lines[] = {"", "CLIENT_TRAFFIC_SECRET_0",
+		"CLIENT_TRAFFIC_SECRET_0 00 00",
+		"CLIENT_TRAFFIC_SECRET_0 " RANDOM("001") " " SECRET("12x4"),
+		"CLIENT_TRAFFIC_SECRET_0 " RANDOM("001") " " SECRET("1234") "5",
+		"CLIENT_TRAFFIC_SECRET_0 " RANDOM("001") " " LONG_SECRET("1234"),
+		"CLIENT_TRAFFIC_SECRET_0 " RANDOM("001") "00 " SECRET("1234"),
+		"CLIENT_RANDOM " RANDOM("001") " " SECRET("1234")};
+
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+		char text[1024];
+		struct cap_error e = {""};
+
+		snprintf(text, sizeof text, "%s\n", lines[i]);
+		assert_false(read_text(text, &e));
+		assert_non_null(strstr(e.text, "no traffic secret of TLS 1.3"));
+	}
+}
+
+static void a_line_without_end_is_cut_and_no_harm(void **state)
+{
+	static char text[5000];
+	struct cap_error e;
+
+	memset(text, 'A', sizeof text - 200);
+	strcat(text, "\nCLIENT_TRAFFIC_SECRET_0 " RANDOM("001") " " SECRET("1234"));
+	assert_true(read_text(text, &e));
+	assert_non_null(find(1));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(both_lines_of_a_connection_are_one, tear_down),
+		cmocka_unit_test_teardown(many_are_found, tear_down),
+		cmocka_unit_test_teardown(what_is_no_secret_is_passed_over, tear_down),
+		cmocka_unit_test_teardown(a_line_without_end_is_cut_and_no_harm, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

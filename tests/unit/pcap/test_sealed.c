@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Connections inside of TLS 1.3, opened with a key log: whole, cut, with holes, and not ours. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+#include "base/bytes.h"
+#include "pcap/check.h"
+#include "pcap/follow.h"
+#include "support/cap_bytes.h"
+#include "support/cap_maker.h"
+#include "tls/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/** What is made: MPA's text by one maker, and with records around it by another. */
+static struct {
+	struct cap_maker clear, sealed;
+	size_t done; /**< of the clear one's file */
+	struct tls_direction keys[2];
+	uint8_t secret[2][TLS_SECRET_MAX];
+	const struct tls_suite *suite;
+	uint32_t cut;      /**< text of a segment; 0: a record each */
+	uint32_t skip[2];  /**< this record of a side is not captured, from 1 */
+	uint32_t count[2]; /**< records of a side */
+} make;
+
+static struct keylog_secrets secrets;
+static struct keylog log_of = {&secrets, 1, 1};
+
+/* ---- making --------------------------------------------------------------------------------- */
+
+static void text(unsigned side, const uint8_t *bytes, size_t len, bool captured)
+{
+	size_t piece = make.cut != 0 ? make.cut : len;
+
+	for (size_t at = 0; at < len; at += piece) {
+		size_t n = len - at < piece ? len - at : piece;
+
+		if (captured)
+			cap_maker_text(&make.sealed, side, bytes + at, n);
+		else
+			make.sealed.seq[side] += (uint32_t)n;
+	}
+}
+
+static void hello(unsigned side, uint8_t type)
+{
+	uint8_t record[TLS_HEADER_LEN + 60] = {TLS_HANDSHAKE, 3, 3, 0, 60, type, 0, 0, 56, 3, 3};
+
+	memset(record + 11, 0x55 + type, 32);
+	if (type == 2)
+		store_be16(record + 44, make.suite->id);
+	text(side, record, sizeof record, true);
+}
+
+static void record(unsigned side, uint8_t type, const void *bytes, uint32_t len)
+{
+	uint8_t room[TLS_CONTENT_MAX + TLS_RECORD_OVERHEAD];
+
+	memcpy(room + TLS_HEADER_LEN, bytes, len);
+	assert_true(tls_record_seal(&make.keys[side], room, type, len));
+	text(side, room, len + TLS_RECORD_OVERHEAD, ++make.count[side] != make.skip[side]);
+}
+
+static void key(unsigned side)
+{
+	assert_true(tls_direction_key(&make.keys[side], make.suite, make.secret[side], true));
+}
+
+static void begin(uint16_t suite)
+{
+	memset(&make, 0, sizeof make);
+	cap_maker_init(&make.clear);
+	cap_maker_init(&make.sealed);
+	make.clear.crc = false;
+	make.suite = tls_suite_find(suite);
+	memset(secrets.random, 0x56, sizeof secrets.random);
+	for (unsigned i = 0; i < 2; i++) {
+		memset(make.secret[i], 0x10 + (int)i, TLS_SECRET_MAX);
+		memcpy(secrets.secret[i], make.secret[i], TLS_SECRET_MAX);
+		secrets.len[i] = make.suite->secret_len;
+	}
+}
+
+static void handshake(void)
+{
+	static const uint8_t finished[] = {20, 0, 0, 4, 1, 2, 3, 4};
+	static const uint8_t change[] = {TLS_CHANGE_CIPHER_SPEC, 3, 3, 0, 1, 1};
+	static const uint8_t ticket[] = {TLS_NEW_SESSION_TICKET, 0, 0, 2, 9, 9};
+	uint8_t other[TLS_SECRET_MAX] = {1, 2, 3};
+
+	cap_maker_handshake(&make.sealed);
+	cap_maker_handshake(&make.clear);
+	make.done = make.clear.len;
+	hello(0, 1);
+	hello(1, 2);
+	text(1, change, sizeof change, true);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_true(tls_direction_key(&make.keys[!i], make.suite, other, true));
+		record(!i, TLS_HANDSHAKE, finished, sizeof finished);
+		make.count[!i] = 0;
+		key(!i);
+	}
+	record(1, TLS_HANDSHAKE, ticket, sizeof ticket);
+	make.count[1] = 0;
+}
+
+/** What was made in the clear since, @p per segments in a record. */
+static void seal(unsigned per)
+{
+	uint8_t together[8192];
+	uint32_t len = 0, n = 0;
+	unsigned from = 0;
+
+	while (make.done < make.clear.len) {
+		const uint8_t *frame = make.clear.bytes + make.done + 16;
+		uint32_t here = load_le32(frame - 8), text_len = here - 54;
+		unsigned side = frame[14 + 15] - 1;
+
+		if (n != 0 && (side != from || n == per)) {
+			record(from, TLS_APPLICATION_DATA, together, len);
+			len = n = 0;
+		}
+		memcpy(together + len, frame + 54, text_len);
+		len += text_len;
+		from = side;
+		n++;
+		make.done += 16 + here;
+	}
+	if (n != 0)
+		record(from, TLS_APPLICATION_DATA, together, len);
+}
+
+static void start(void)
+{
+	handshake();
+	cap_maker_request(&make.clear);
+	cap_maker_reply(&make.clear);
+	cap_maker_send(&make.clear, 0, 1, 20);
+	cap_maker_send(&make.clear, 1, 1, 30);
+	seal(1);
+}
+
+static void sends(unsigned from, unsigned to)
+{
+	for (unsigned msn = from; msn < to; msn++)
+		cap_maker_send(&make.clear, 0, msn, msn);
+}
+
+static void end(void)
+{
+	static const uint8_t notify[] = {TLS_ALERT_WARNING, TLS_ALERT_CLOSE_NOTIFY};
+
+	for (unsigned i = 0; i < 2; i++) {
+		record(i, TLS_ALERT, notify, sizeof notify);
+		cap_maker_fin(&make.sealed, i);
+		tls_direction_clear(&make.keys[i]);
+	}
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static struct {
+	unsigned connections, starts, fpdus[2], lost, missing, fins;
+	size_t rest;
+	uint64_t connections_sealed;
+	unsigned violations;
+} seen;
+
+static void on_opened(void *user, struct connection *c)
+{
+	seen.connections++;
+}
+
+static void on_start(void *user, struct connection *c, struct stream *s)
+{
+	assert_null(s->start.error);
+	seen.starts++;
+}
+
+static void on_fpdu(void *user, struct connection *c, struct stream *s, const struct stream_fpdu *f)
+{
+	assert_false(f->result != MPA_DEFRAME_GOOD);
+	seen.fpdus[stream_side(s)]++;
+}
+
+static void on_lost(
+	void *user, struct connection *c, struct stream *s, const struct piece *p, const char *why)
+{
+	seen.lost++;
+}
+
+static void on_missing(void *user, struct connection *c, struct stream *s, const struct piece *p)
+{
+	seen.missing++;
+}
+
+static void on_fin(void *user, struct connection *c, struct stream *s, size_t rest)
+{
+	seen.fins++;
+	seen.rest += rest;
+}
+
+static void follow_made(const struct connection_ops *ops, void *user)
+{
+	struct follow_config config = {.keylog = &log_of};
+	struct cap_error e = {""};
+	struct cap_file *c = cap_open_bytes(make.sealed.bytes, make.sealed.len, &e);
+	struct follow w;
+
+	assert_non_null(c);
+	assert_int_equal(follow_init(&w, &config, ops, user), 0);
+	assert_int_equal(follow_capture(&w, c, &e), CAP_END);
+	seen.connections_sealed = w.shared.sealed;
+	assert_int_equal(w.memory, 0);
+	cap_close(c);
+}
+
+/** Read what was made, and let the checker judge it. */
+static void look(void)
+{
+	static const struct connection_ops ops = {.opened = on_opened,
+		.start = on_start,
+		.fpdu = on_fpdu,
+		.lost = on_lost,
+		.missing = on_missing,
+		.fin = on_fin};
+	struct check k = {.report = {.out = fopen("/dev/null", "w"), .all = true}};
+
+	memset(&seen, 0, sizeof seen);
+	assert_non_null(k.report.out);
+	follow_made(&ops, NULL);
+	follow_made(&check_ops, &k);
+	seen.violations = (unsigned)k.report.violations;
+	fclose(k.report.out);
+	cap_maker_free(&make.clear);
+	cap_maker_free(&make.sealed);
+}
+
+static void expect_all(unsigned client, unsigned server)
+{
+	assert_int_equal(seen.connections, 1);
+	assert_int_equal(seen.starts, 2);
+	assert_int_equal(seen.fpdus[0], client);
+	assert_int_equal(seen.fpdus[1], server);
+	assert_int_equal(seen.lost, 0);
+	assert_int_equal(seen.missing, 0);
+	assert_int_equal(seen.fins, 2);
+	assert_int_equal(seen.rest, 0);
+	assert_int_equal(seen.violations, 0);
+	assert_int_equal(seen.connections_sealed, 0);
+}
+
+/* ---- tests ---------------------------------------------------------------------------------- */
+
+static void all_suites_are_opened(void **state)
+{
+	for (uint16_t suite = 0x1301; suite <= 0x1303; suite++) {
+		begin(suite);
+		start();
+		sends(2, 60);
+		seal(1);
+		end();
+		look();
+		expect_all(59, 1);
+	}
+}
+
+static void records_lie_as_they_like(void **state)
+{
+	static const uint32_t cuts[] = {1, 3, 6, 100, 1460};
+
+	for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++)
+		for (unsigned per = 1; per < 5; per++) {
+			begin(0x1301);
+			make.cut = cuts[i];
+			start();
+			sends(2, 30);
+			seal(per);
+			end();
+			look();
+			expect_all(29, 1);
+		}
+}
+
+static void keys_change(void **state)
+{
+	static const uint8_t update[] = {TLS_KEY_UPDATE, 0, 0, 1, 0};
+
+	begin(0x1302);
+	start();
+	for (unsigned i = 0; i < 3; i++) {
+		record(0, TLS_HANDSHAKE, update, sizeof update);
+		assert_true(tls_suite_next_secret(make.suite, make.secret[0]));
+		key(0);
+		sends(2 + 10 * i, 12 + 10 * i);
+		seal(1);
+	}
+	end();
+	look();
+	expect_all(31, 1);
+}
+
+static void a_hole_is_no_fault(void **state)
+{
+	for (unsigned skip = 3; skip < 20; skip++) {
+		begin(0x1301);
+		make.skip[0] = skip;
+		start();
+		sends(2, 60);
+		seal(1);
+		/* The peer has it all. */
+		cap_maker_send(&make.clear, 1, 2, 10);
+		seal(1);
+		end();
+		look();
+		assert_int_equal(seen.connections, 1);
+		assert_int_equal(seen.violations, 0);
+		assert_true(seen.missing != 0);
+		/* What is behind it is found again: without CRCs that takes some FPDUs. */
+		assert_true(seen.fpdus[0] >= 57);
+		assert_int_equal(seen.fpdus[1], 2);
+	}
+}
+
+static void what_the_snap_length_cut_is_measured(void **state)
+{
+	begin(0x1303);
+	start();
+	make.sealed.snap = 80;
+	sends(2, 60);
+	seal(1);
+	make.sealed.snap = 0;
+	cap_maker_send(&make.clear, 1, 2, 10);
+	seal(1);
+	end();
+	look();
+	assert_int_equal(seen.connections, 1);
+	assert_int_equal(seen.violations, 0);
+	assert_int_equal(seen.fpdus[1], 2);
+	assert_true(seen.missing != 0);
+}
+
+static void other_secrets_open_nothing(void **state)
+{
+	begin(0x1301);
+	start();
+	end();
+	secrets.random[0] = 0;
+	look();
+	assert_int_equal(seen.connections, 0);
+	assert_int_equal(seen.connections_sealed, 1);
+	begin(0x1301);
+	start();
+	end();
+	secrets.secret[0][0] ^= 1;
+	secrets.secret[1][0] ^= 1;
+	look();
+	assert_int_equal(seen.connections, 0);
+}
+
+/** From some octet on the client's text is nonsense: nothing is blamed for it, or read from it. */
+static void nonsense_is_passed_over(void **state)
+{
+	uint8_t nonsense[3000];
+
+	for (unsigned i = 0; i < 40; i++) {
+		srandom(i);
+		for (size_t at = 0; at < sizeof nonsense; at++)
+			nonsense[at] = (uint8_t)random();
+		begin(0x1301);
+		start();
+		nonsense[0] = (uint8_t)(20 + i % 5);
+		nonsense[1] = 3;
+		nonsense[3] = (uint8_t)(i % 3 * 4);
+		make.cut = 1 + i * 97;
+		text(0, nonsense, sizeof nonsense, true);
+		make.cut = 0;
+		end();
+		look();
+		assert_int_equal(seen.fpdus[0], 1);
+		assert_int_equal(seen.violations, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_suites_are_opened),
+		cmocka_unit_test(records_lie_as_they_like),
+		cmocka_unit_test(keys_change),
+		cmocka_unit_test(a_hole_is_no_fault),
+		cmocka_unit_test(what_the_snap_length_cut_is_measured),
+		cmocka_unit_test(other_secrets_open_nothing),
+		cmocka_unit_test(nonsense_is_passed_over),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
