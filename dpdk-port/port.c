@@ -91,6 +91,7 @@ unsigned port_rx(struct port *p, struct rte_mbuf **pkts, unsigned n)
 
 void port_drop(struct port *p)
 {
+	rte_pktmbuf_free(tso_take(&p->tso));
 	p->stats.tx_dropped += p->tail - p->head;
 	while (p->head != p->tail)
 		rte_pktmbuf_free(p->queue[p->head++ & (PORT_QUEUE - 1)]);
@@ -112,8 +113,58 @@ static void port_queue_send(struct port *p)
 	}
 }
 
+static void port_enqueue(struct port *p, struct rte_mbuf *m)
+{
+	if (unlikely(p->tail - p->head == PORT_QUEUE)) {
+		port_queue_send(p);
+		if (p->tail - p->head == PORT_QUEUE) {
+			rte_pktmbuf_free(m);
+			p->stats.tx_dropped++;
+			return;
+		}
+	}
+	p->queue[p->tail++ & (PORT_QUEUE - 1)] = m;
+	/* With a backlog the port is full: try again once a round, not once a frame. */
+	if (p->tail - p->head >= PORT_BURST && !p->backlog) {
+		port_queue_send(p);
+		p->backlog = p->tail - p->head;
+	}
+}
+
+/** A chain that the driver refuses is lost; TCP sends its segments again, each by itself. */
+static void port_enqueue_gathered(struct port *p)
+{
+	struct rte_mbuf *m = tso_take(&p->tso);
+
+	if (!m)
+		return;
+	if (m->ol_flags & RTE_MBUF_F_TX_TCP_SEG) {
+		if (rte_eth_tx_prepare(p->id, 0, &m, 1) != 1) {
+			log_printf(p->log, LOG_LEVEL_WARNING,
+				"port: its driver takes no TCP segmentation: off");
+			p->caps.tx_tso = false;
+			rte_pktmbuf_free(m);
+			p->stats.tx_dropped++;
+			return;
+		}
+		p->stats.tx_tso++;
+	}
+	port_enqueue(p, m);
+}
+
+static void port_gather(struct port *p, struct rte_mbuf *m)
+{
+	if (tso_gather(&p->tso, m))
+		return;
+	port_enqueue_gathered(p);
+	if (!p->caps.tx_tso || !tso_gather(&p->tso, m))
+		port_enqueue(p, m);
+}
+
 void port_flush(struct port *p)
 {
+	if (p->tso.head)
+		port_enqueue_gathered(p);
 	if (p->head == p->tail)
 		return;
 	port_queue_send(p);
@@ -137,20 +188,10 @@ void port_tx(struct port *p, struct rte_mbuf *m)
 	}
 	if (unlikely(p->capture))
 		capture_packet(p->capture, m, CAPTURE_OUT, p->now);
-	if (unlikely(p->tail - p->head == PORT_QUEUE)) {
-		port_queue_send(p);
-		if (p->tail - p->head == PORT_QUEUE) {
-			rte_pktmbuf_free(m);
-			p->stats.tx_dropped++;
-			return;
-		}
-	}
-	p->queue[p->tail++ & (PORT_QUEUE - 1)] = m;
-	/* With a backlog the port is full: try again once a round, not once a frame. */
-	if (p->tail - p->head >= PORT_BURST && !p->backlog) {
-		port_queue_send(p);
-		p->backlog = p->tail - p->head;
-	}
+	if (unlikely(p->caps.tx_tso))
+		port_gather(p, m);
+	else
+		port_enqueue(p, m);
 }
 
 static bool port_has_carrier(struct port *p)

@@ -59,6 +59,7 @@ struct port_caps {
 	uint8_t mac[6];
 	uint16_t mtu;
 	bool tx_ipv4_cksum, tx_tcp_cksum, rx_cksum, rx_interrupt;
+	bool tx_tso; /**< segments that follow each other are handed over together, see tso.h */
 	char driver[32];
 };
 
@@ -129,6 +130,7 @@ uint64_t port_rx_missed(struct port *p);
 
 struct port_stats {
 	uint64_t rx_packets, tx_packets;
+	uint64_t tx_tso;        /**< of those sent, chains that the device is to cut */
 	uint64_t tx_dropped;    /**< no room for long, or the link was down */
 	uint64_t rx_other_vlan; /**< of another VLAN than ours, or without a tag */
 };

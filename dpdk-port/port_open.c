@@ -218,6 +218,20 @@ static int port_choose_mtu(struct opening *o)
 	return 0;
 }
 
+/** LRO is never asked for: it would hide where segments, and so FPDUs, begin. */
+static void port_choose_tso(struct opening *o, struct rte_eth_conf *conf)
+{
+	const uint64_t needs = RTE_ETH_TX_OFFLOAD_TCP_CKSUM | RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	uint16_t most = o->info.tx_desc_lim.nb_seg_max;
+
+	if ((conf->txmode.offloads & needs) != needs ||
+		!(o->info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_TCP_TSO))
+		return;
+	conf->txmode.offloads |= RTE_ETH_TX_OFFLOAD_TCP_TSO;
+	o->p->caps.tx_tso = true;
+	o->p->tso.most = most ? most : TSO_SEGMENTS_MAX;
+}
+
 /** Offloads worth having. Fast free stays off: buffers have external memory and references. */
 static void port_choose_offloads(struct opening *o, struct rte_eth_conf *conf)
 {
@@ -234,6 +248,7 @@ static void port_choose_offloads(struct opening *o, struct rte_eth_conf *conf)
 	o->p->caps.rx_cksum = conf->rxmode.offloads & RTE_ETH_RX_OFFLOAD_TCP_CKSUM;
 	o->p->caps.tx_ipv4_cksum = conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM;
 	o->p->caps.tx_tcp_cksum = conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
+	port_choose_tso(o, conf);
 }
 
 /** Software devices have no interrupt but by their kernel descriptors, see port_find_rx_fd(), and a
@@ -578,12 +593,13 @@ int port_open(const struct port_config *config, struct port **out, struct port_e
 	if (r)
 		return r;
 	log_printf(cfg->log, LOG_LEVEL_INFO,
-		"port %s: %s, mtu %u, %02x:%02x:%02x:%02x:%02x:%02x%s%s%s", cfg->device,
+		"port %s: %s, mtu %u, %02x:%02x:%02x:%02x:%02x:%02x%s%s%s%s", cfg->device,
 		o.p->caps.driver, o.p->caps.mtu, o.p->caps.mac[0], o.p->caps.mac[1],
 		o.p->caps.mac[2], o.p->caps.mac[3], o.p->caps.mac[4], o.p->caps.mac[5],
 		o.p->caps.rx_interrupt ? ", sleeps on receive" : "",
 		o.p->caps.rx_cksum ? ", receive checksums" : "",
-		o.p->caps.tx_tcp_cksum ? ", transmit checksums" : "");
+		o.p->caps.tx_tcp_cksum ? ", transmit checksums" : "",
+		o.p->caps.tx_tso ? ", TCP segmentation" : "");
 	o.p->holding = holding_of(cfg->device, port_driver_is(o.p, "net_tap") ? o.ifname : "");
 	holding_keep_private(&o.p->holding);
 	*out = o.p;

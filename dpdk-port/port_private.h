@@ -7,6 +7,7 @@
 #include "dpdk-port/memif_interrupt.h"
 #include "dpdk-port/port.h"
 #include "dpdk-port/rxfd.h"
+#include "dpdk-port/tso.h"
 
 #include <rte_ethdev.h>
 #include <stdatomic.h>
@@ -39,6 +40,7 @@ struct port {
 	bool sorts;    /**< frames may be of other VLANs, see vlan_pop() */
 	struct capture *capture;
 	uint64_t now;
+	struct tso tso;      /**< with caps.tx_tso: what comes before it goes to the queue */
 	unsigned head, tail; /**< of queue, free running */
 	unsigned backlog;
 	struct port_stats stats;

@@ -23,6 +23,7 @@
 const struct counter counters[] = {
 	PORT(rx_packets, "frames received"),
 	PORT(tx_packets, "frames sent"),
+	PORT(tx_tso, "of the frames sent, those that the port cuts into segments"),
 	PORT(tx_dropped, "frames that the port had no room for, or no link", .drop = true),
 	PORT(rx_other_vlan, "frames of other VLANs than ours", .drop = true),
 	IP(rx_packets, "packets received"),

@@ -35,9 +35,9 @@ static inline void tcp_mbuf_cache_give_back(struct tcp_mbuf_cache *b)
 	for (unsigned i = 0; i < b->n; i++) {
 		struct rte_mbuf *m = b->m[i];
 
-		/* The second line of its header says of such a mbuf what it said when it was new:
-		 * the last reference is enough to know, and that is in the first. */
-		if (likely(rte_mbuf_refcnt_read(m) == 1))
+		/* The second line of its header says of such a mbuf what it said when it was new,
+		 * if it never was in a chain of a port's: the first has enough to know. */
+		if (likely(rte_mbuf_refcnt_read(m) == 1 && m->nb_segs == 1))
 			rte_mbuf_raw_free(m);
 		else
 			rte_pktmbuf_free_seg(m);

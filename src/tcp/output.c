@@ -25,6 +25,13 @@ static struct ip_text_sum tcp_output_text_sum(const struct tcp_record *r)
 	return (struct ip_text_sum){r->len, r->sum};
 }
 
+/** The port had others behind it in a chain, the last time that it was sent. */
+static void tcp_output_leave_chain(struct rte_mbuf *m)
+{
+	m->next = NULL;
+	m->nb_segs = 1;
+}
+
 /** Put the header before record @p r's text, in the mbuf's headroom, and send a reference. */
 static int tcp_output_send_text(struct tcp_conn *c, struct tcp_record *r, bool last)
 {
@@ -49,6 +56,8 @@ static int tcp_output_send_text(struct tcp_conn *c, struct tcp_record *r, bool l
 	m->data_len = (uint16_t)(hlen + r->len);
 	m->pkt_len = m->data_len;
 	m->ol_flags = 0;
+	if (unlikely(m->nb_segs != 1))
+		tcp_output_leave_chain(m);
 	tcp_wire_emit(&h, rte_pktmbuf_mtod(m, uint8_t *));
 	rte_mbuf_refcnt_update(m, 1);
 	tcp_segment_acknowledged(c);

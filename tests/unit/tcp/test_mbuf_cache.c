@@ -27,6 +27,33 @@ static void test_gives_back_one_reference_of_each(void **state)
 	rte_mempool_free(pool);
 }
 
+/** A port had one behind the other, and sent both: the pool gets them without neighbours. */
+static void test_who_was_in_a_chain_has_left_it(void **state)
+{
+	struct rte_mempool *pool = test_pool("cache", 63, 256);
+	struct rte_mbuf *m[63];
+	struct tcp_mbuf_cache cache = {0};
+
+	assert_int_equal(rte_pktmbuf_alloc_bulk(pool, m, 3), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		rte_mbuf_refcnt_update(m[i], 1);
+		m[i]->next = i < 2 ? m[i + 1] : NULL;
+		m[i]->nb_segs = i < 2 ? 2 : 1;
+	}
+	rte_pktmbuf_free(m[0]);
+	for (unsigned i = 0; i < 3; i++)
+		tcp_mbuf_cache_put(&cache, m[i]);
+	tcp_mbuf_cache_flush(&cache);
+	assert_int_equal(test_pool_missing(pool), 0);
+	assert_int_equal(rte_mempool_get_bulk(pool, (void **)m, 63), 0);
+	for (unsigned i = 0; i < 63; i++) {
+		assert_null(m[i]->next);
+		assert_int_equal(m[i]->nb_segs, 1);
+	}
+	rte_mempool_put_bulk(pool, (void **)m, 63);
+	rte_mempool_free(pool);
+}
+
 /** Unless somebody has it still, or it is another pool's, or a chain. */
 static void test_what_was_read_is_written_next(void **state)
 {
@@ -105,6 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gives_back_one_reference_of_each),
+		cmocka_unit_test(test_who_was_in_a_chain_has_left_it),
 		cmocka_unit_test(test_what_was_read_is_written_next),
 		cmocka_unit_test(test_many_connections_keep_few_packets),
 	};

@@ -338,6 +338,30 @@ static void test_retransmission_after_ip_headers(void **state)
 	host_end(&h);
 }
 
+/** The port sent it with another behind it, and is done with both. Each goes again by itself. */
+static void test_a_segment_of_a_chain_leaves_it(void **state)
+{
+	struct rte_mbuf *m, *next;
+
+	start(TCP_HAS_MSS);
+	app_send_pattern(&h.app, 0, 400);
+	app_send_pattern(&h.app, 400, 400);
+	m = ip_double_take(&h.ip);
+	next = ip_double_take(&h.ip);
+	m->next = next;
+	m->nb_segs = 2;
+	rte_pktmbuf_free(m);
+	assert_int_equal(rte_mbuf_refcnt_read(m), 1);
+	assert_ptr_equal(m->next, next);
+	host_advance(&h, 1500 * MS);
+	assert_ptr_equal(ip_double_take(&h.ip), m);
+	assert_null(m->next);
+	assert_int_equal(m->nb_segs, 1);
+	assert_int_equal(m->pkt_len, m->data_len);
+	rte_pktmbuf_free(m);
+	host_end(&h);
+}
+
 static void test_path_shrinks(void **state)
 {
 	start(TCP_HAS_MSS);
@@ -429,6 +453,7 @@ int main(void)
 		cmocka_unit_test(test_probe_may_be_taken),
 		cmocka_unit_test(test_packet_with_the_port_is_not_touched),
 		cmocka_unit_test(test_retransmission_after_ip_headers),
+		cmocka_unit_test(test_a_segment_of_a_chain_leaves_it),
 		cmocka_unit_test(test_path_shrinks),
 		cmocka_unit_test(test_network_refuses),
 		cmocka_unit_test(test_empty_pool_is_survived),
