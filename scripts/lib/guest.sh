@@ -54,11 +54,11 @@ guest_boot() { # WORDS-FOR-ITS-KERNEL QEMU-ARGUMENT...
 	guest_job=$!
 }
 
-# The agents of both ports have come.
+# The agents of both ports have come. A guest that shares a busy processor takes minutes.
 guest_ready() {
 	local line port
 	for port in program control; do
-		IFS= read -r -t "$limit" line <"$work/$port.out" && [[ $line == *ready* ]] || return 1
+		IFS= read -r -t "$((limit + 2 * patience))" line <"$work/$port.out" && [[ $line == *ready* ]] || return 1
 	done
 }
 
