@@ -174,6 +174,11 @@ void port_flush(struct port *p)
 	p->backlog = p->tail - p->head;
 }
 
+bool port_has_queued(const struct port *p)
+{
+	return p->head != p->tail;
+}
+
 unsigned port_backlog(const struct port *p)
 {
 	return p->backlog;

@@ -79,6 +79,9 @@ void port_tx(struct port *p, struct rte_mbuf *m);
 /** Send what is queued. Frames without room in the port stay queued while its link is up. */
 void port_flush(struct port *p);
 
+/** Frames wait for port_flush(). */
+bool port_has_queued(const struct port *p);
+
 /** Queued frames that had no room in the port at the last flush. */
 unsigned port_backlog(const struct port *p);
 

@@ -17,6 +17,7 @@ void engine_init(struct engine *e, const struct engine_ops *ops, void *ctx)
 	atomic_init(&e->sleeping_until, 0);
 	atomic_init(&e->waiting, 0);
 	atomic_init(&e->held, false);
+	atomic_init(&e->open, false);
 	atomic_init(&e->away, false);
 	atomic_init(&e->handed_over, false);
 	atomic_init(&e->visits.rounds, 0);
@@ -130,6 +131,22 @@ bool engine_lock_within(struct engine *e, unsigned ms)
 	return true;
 }
 
+/** Release the lock, and no more. @return the next deadline, which is published. */
+static uint64_t engine_let_go(struct engine *e)
+{
+	uint64_t deadline = timer_wheel_next(&e->wheel);
+
+	/*
+	 * Releasing the lock is a full barrier on x86, and with the loads that follow on ARM, where
+	 * a release is not passed by an acquire: sleeping_until is read after this.
+	 */
+	atomic_store_explicit(&e->deadline, deadline, memory_order_release);
+	e->ops->leave(e->ctx);
+	atomic_store_explicit(&e->held, false, memory_order_relaxed);
+	pthread_mutex_unlock(&e->lock);
+	return deadline;
+}
+
 void engine_unlock(struct engine *e)
 {
 	struct cancel_hold hold = e->hold;
@@ -138,15 +155,8 @@ void engine_unlock(struct engine *e)
 	for (;;) {
 		engine_doorbells_serve(e);
 		e->ops->flush(e->ctx);
-		deadline = timer_wheel_next(&e->wheel);
-		/*
-		 * Releasing the lock is a full barrier on x86, and with the loads below on ARM,
-		 * where a release is not passed by an acquire: sleeping_until is read after this.
-		 */
-		atomic_store_explicit(&e->deadline, deadline, memory_order_release);
-		e->ops->leave(e->ctx);
-		atomic_store_explicit(&e->held, false, memory_order_relaxed);
-		pthread_mutex_unlock(&e->lock);
+		atomic_store_explicit(&e->open, false, memory_order_relaxed);
+		deadline = engine_let_go(e);
 		/*
 		 * A thread that rang while the lock was held pushed first and then tried the lock:
 		 * either it got the lock, or its doorbell is seen here. If the lock cannot be had
@@ -179,6 +189,41 @@ int engine_drive(struct engine *e)
 	engine_add_one(&e->visits.rounds);
 	n = e->ops->poll(e->ctx, e->now);
 	engine_unlock(e);
+	return (int)n;
+}
+
+/** Shall the flush of this round be left to the next holder of the lock? */
+static bool engine_leave_open(struct engine *e)
+{
+	if (!e->ops->flush_may_wait || engine_has_doorbells(e) || !e->ops->flush_may_wait(e->ctx))
+		return false;
+	/* The thread, before it sleeps long, says so and then looks here: one of the two sees it.
+	 */
+	atomic_store(&e->open, true);
+	return !atomic_load(&e->sleeping_until);
+}
+
+int engine_drive_for(struct engine *e, bool (*has_come)(const void *arg), const void *arg)
+{
+	struct cancel_hold hold;
+	unsigned n;
+
+	if (!engine_trylock(e)) {
+		engine_add_one(&e->visits.others);
+		return -EBUSY;
+	}
+	engine_add_one(&e->visits.rounds);
+	n = e->ops->poll(e->ctx, e->now);
+	if (!has_come(arg) || !engine_leave_open(e)) {
+		engine_unlock(e);
+		return (int)n;
+	}
+	hold = e->hold;
+	engine_let_go(e);
+	/* As in engine_unlock(). */
+	if (atomic_load(&e->doorbells) && engine_trylock(e))
+		engine_unlock(e);
+	cancel_release(hold);
 	return (int)n;
 }
 

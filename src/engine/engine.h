@@ -48,6 +48,11 @@ struct engine_ops {
 	 * behind or ahead of clock(). NULL: engine_ring_lazy() must not be used.
 	 */
 	uint64_t (*clock_unlocked)(void *ctx);
+	/**
+	 * After poll(): may flush() wait for the next holder of the lock? Only if nobody waits for
+	 * what it would do: no peer for a frame, and no program for room. NULL: it never may.
+	 */
+	bool (*flush_may_wait)(void *ctx);
 };
 
 /** Embedded in the object that rings, such as a QP. Zero-initialised is idle. */
@@ -71,6 +76,7 @@ struct engine {
 	/** Threads in engine_lock(); engine_trylock() gives way to them */
 	_Atomic unsigned waiting;
 	_Atomic bool held; /**< a thread has the lock; only a hint */
+	_Atomic bool open; /**< a round waits for its flush; see engine_drive_for() */
 	/** Set by the engine's thread while it leaves the driving to the application */
 	_Atomic bool away;
 	_Atomic bool handed_over; /**< see engine_hand_over() */
@@ -117,6 +123,16 @@ void engine_unlock(struct engine *e);
  * @return packets handled, or -EBUSY when another thread holds the engine.
  */
 int engine_drive(struct engine *e);
+
+/**
+ * As engine_drive(), for a thread that waits for something. If that has come, and ops say that the
+ * flush may wait, the thread goes on at once. The next holder of the lock flushes: the same thread
+ * when it posts or polls again, or else the engine's thread, which looks after at most 1 ms
+ * (IDLE_AWAY_NS). If that thread may sleep longer, nothing waits.
+ * @param has_come called with the lock held, after the round.
+ * @return packets handled, or -EBUSY when another thread holds the engine.
+ */
+int engine_drive_for(struct engine *e, bool (*has_come)(const void *arg), const void *arg);
 
 /** Ring @p d: serve it now if the engine is free, else the holder of the lock does. Any thread. */
 void engine_ring(struct engine *e, struct engine_doorbell *d);
@@ -166,6 +182,12 @@ static inline uint64_t engine_count_visits(const struct engine *e)
 static inline bool engine_has_doorbells(struct engine *e)
 {
 	return atomic_load_explicit(&e->doorbells, memory_order_relaxed) != NULL;
+}
+
+/** True if doorbells or a flush wait for whoever takes the lock next. Any thread. */
+static inline bool engine_is_expectant(struct engine *e)
+{
+	return atomic_load(&e->open) || atomic_load(&e->doorbells);
 }
 
 /** Serve @p d when this thread releases the lock. The lock must be held. */

@@ -95,6 +95,15 @@ static void poller_flush(void *ctx)
 	port_flush(p->port);
 }
 
+/** What is in the port's queue is a frame for somebody, and so is what loops back to us. */
+static bool poller_flush_may_wait(void *ctx)
+{
+	struct poller *p = ctx;
+
+	return p->tcp && tcp_round_end_may_wait(p->tcp) && !ip_is_looping(p->ip) &&
+	       !port_has_queued(p->port);
+}
+
 void poller_wake(void *ctx)
 {
 	struct poller *p = ctx;
@@ -119,6 +128,7 @@ const struct engine_ops poller_ops = {
 	.flush = poller_flush,
 	.wake = poller_wake,
 	.clock_unlocked = poller_clock_unlocked,
+	.flush_may_wait = poller_flush_may_wait,
 };
 
 /* ---- what the engine's thread asks -------------------------------------------------------- */

@@ -89,12 +89,15 @@ static struct engine_thread_round engine_thread_drive(struct engine_thread *t, b
 	return r;
 }
 
-/** The application drives; but what it has posted last may wait for a look (engine_ring_lazy()). */
+/**
+ * The application drives; but what it has posted last may wait for a look (engine_ring_lazy()), and
+ * so may the end of its last round (engine_drive_for()).
+ */
 static void engine_thread_serve_held(struct engine_thread *t)
 {
 	struct engine *e = t->cfg.poller->engine;
 
-	if (engine_has_doorbells(e) && engine_trylock(e))
+	if (engine_is_expectant(e) && engine_trylock(e))
 		engine_unlock(e);
 }
 
@@ -179,7 +182,7 @@ static void engine_thread_sleep_on(struct engine_thread *t, const struct idle_st
 		 * An earlier deadline that is set from here on wakes us; one from before is seen.
 		 */
 		atomic_store(&e->sleeping_until, now + sleep);
-		if (atomic_load(&e->deadline) < now + sleep || atomic_load(&e->doorbells))
+		if (atomic_load(&e->deadline) < now + sleep || engine_is_expectant(e))
 			goto out;
 	}
 	/* A frame that came before that raises no interrupt on some NICs. */

@@ -245,10 +245,19 @@ static int cq_pop(struct rnic_cq *cq, int n, struct rnic_wc *wc, uint64_t *time)
 	return (int)count;
 }
 
+/** For engine_drive_for(): there is a completion to be polled. */
+static bool cq_has_completion(const void *arg)
+{
+	const struct rnic_cq *cq = arg;
+
+	return atomic_load_explicit(&cq->head, memory_order_relaxed) !=
+	       atomic_load_explicit(&cq->tail, memory_order_relaxed);
+}
+
 /** Nothing is there: let the engine make progress, or its holder have the core. */
 static void cq_drive(struct rnic_cq *cq)
 {
-	if (engine_drive(cq->rnic->engine) != -EBUSY) {
+	if (engine_drive_for(cq->rnic->engine, cq_has_completion, cq) != -EBUSY) {
 		atomic_store_explicit(&cq->misses, 0, memory_order_relaxed);
 		return;
 	}

@@ -40,6 +40,7 @@ void tcp_icmp_error(void *ctx, const struct ip_error *e, uint64_t now)
 	uint32_t seq;
 
 	tcp_set_now(s, now);
+	tcp_ack_settle(s);
 	if (e->l4_len < 8) {
 		s->stats.icmp_ignored++;
 		return;

@@ -95,11 +95,12 @@ static void tcp_rcv_fastpath(struct tcp_conn *c, const struct ip_rx *rx,
 {
 	tcp_segment_accepted(c, seg);
 	tcp_ecn_ack(c, seg);
-	tcp_ack_arrives(c, seg);
 	if (!seg->len) {
+		tcp_ack_arrives(c, seg);
 		tcp_mbuf_cache_put_read(&c->s->mbuf_cache, m, c->s->cfg.pool);
 		return;
 	}
+	tcp_ack_arrives_with_text(c, seg);
 	tcp_ecn_text(c, rx, seg);
 	tcp_text_in_order(c, m, seg->len);
 }
@@ -169,6 +170,7 @@ void tcp_input(void *ctx, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t n
 	struct tcp_conn *c;
 
 	tcp_set_now(s, now);
+	tcp_ack_settle(s);
 	s->stats.segments_in++;
 	if (tcp_rcv_parse(m, &seg)) {
 		s->stats.bad_header++;

@@ -32,6 +32,18 @@ void tcp_segment_arrives(
 void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg);
 
 /**
+ * As tcp_ack_arrives(), for a segment whose text is next. If all has been sent, so that the ACK
+ * lets nothing go, it is put off: somebody may wait for the text. One ACK at most is owed.
+ */
+void tcp_ack_arrives_with_text(struct tcp_conn *c, const struct tcp_segment *seg);
+
+/**
+ * Do what is owed, as of when it came. So it is before anything else comes in, before a timer does
+ * anything, before text is sent that it may hold back, and when the round ends.
+ */
+void tcp_ack_settle(struct tcp_stack *s);
+
+/**
  * In-order text: SEG.SEQ = RCV.NXT, within the window. To the user at once, what is left to the
  * queue. Owns @p m.
  */

@@ -164,6 +164,33 @@ static void tcp_ack_process(struct tcp_conn *c, struct tcp_ack_info *n)
 	tcp_ack_tell_congestion_control(c, n, &b, rtt);
 }
 
+void tcp_ack_arrives_with_text(struct tcp_conn *c, const struct tcp_segment *seg)
+{
+	struct tcp_stack *s = c->s;
+
+	if (seg->ack == c->snd_una || c->write_refused || c->sendq.nxt != c->sendq.count) {
+		tcp_ack_arrives(c, seg);
+		return;
+	}
+	s->owed_ack = (struct tcp_owed_ack){c, s->now, *seg};
+}
+
+void tcp_ack_settle(struct tcp_stack *s)
+{
+	struct tcp_conn *c = s->owed_ack.c;
+	uint64_t now = s->now;
+
+	if (!c)
+		return;
+	s->owed_ack.c = NULL;
+	if (c->state == TCP_CLOSED)
+		return;
+	/* Round trips are measured by it, and timers run from it. */
+	tcp_stack_set_clock(s, s->owed_ack.at);
+	tcp_ack_arrives(c, &s->owed_ack.seg);
+	tcp_stack_set_clock(s, now);
+}
+
 void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	struct tcp_ack_info n;

@@ -3,6 +3,7 @@
 
 #include "base/probe.h"
 #include "tcp/ecn.h"
+#include "tcp/input.h"
 #include "tcp/loss.h"
 #include "tcp/pmtu.h"
 #include "tcp/segment.h"
@@ -279,6 +280,27 @@ static bool tcp_output_is_time(struct tcp_conn *c, uint32_t i)
 	return (i < c->sendq.nxt && c->rtx_first) || tcp_pace_may_send(c);
 }
 
+/**
+ * The ACK that is owed has no say in what is sent: one record is all that waits, and as things
+ * stand it may go at once.
+ */
+static bool tcp_output_is_free(const struct tcp_conn *c)
+{
+	const struct tcp_sendq *q = &c->sendq;
+
+	return q->nxt + 1 == q->count && c->path.mtu == c->path_mtu && tcp_may_send_new(c) &&
+	       tcp_pipe(c) + u32_min(tcp_sendq_at(q, q->nxt)->len, c->emss) <= c->cc.cwnd &&
+	       c->s->now >= c->pace.at;
+}
+
+/** The ACK that was owed while a record left comes first in the books. */
+static void tcp_output_settle(struct tcp_conn *c)
+{
+	tcp_ack_settle(c->s);
+	if (tcp_flight(c) == 0)
+		tcp_output_begin_flight(c);
+}
+
 /** @return false if what waits, waits for its time. */
 static bool tcp_output_send_allowed(struct tcp_conn *c, bool *sent)
 {
@@ -296,6 +318,10 @@ static bool tcp_output_send_allowed(struct tcp_conn *c, bool *sent)
 		/* The last one, and somebody may wait for it: the books can wait. */
 		if (i + 1 == c->sendq.count)
 			ip_expedite(c->s->cfg.ip);
+		if (c->s->owed_ack.c == c) {
+			tcp_output_settle(c);
+			i = c->sendq.nxt; /* what was acknowledged has left the queue */
+		}
 		if (tcp_ca_reducing(c))
 			tcp_prr_sent(&c->repair.prr, tcp_sendq_at(&c->sendq, i)->len);
 		if (i < c->sendq.nxt)
@@ -312,6 +338,8 @@ void tcp_output(struct tcp_conn *c)
 
 	if (!tcp_in(c, TCP_STATES_SENDING) || !c->sendq.count)
 		return;
+	if (c->s->owed_ack.c == c && !tcp_output_is_free(c))
+		tcp_ack_settle(c->s);
 	if (c->path.mtu != c->path_mtu)
 		tcp_pmtu_path_changed(c);
 	if (tcp_flight(c) == 0 && tcp_output_more_to_send(c))

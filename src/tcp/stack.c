@@ -136,12 +136,16 @@ void tcp_stack_destroy(struct tcp_stack *s)
 	free(s);
 }
 
-void tcp_set_now(struct tcp_stack *s, uint64_t now)
+void tcp_stack_set_clock(struct tcp_stack *s, uint64_t now)
 {
-	if (now <= s->now)
-		return;
 	s->now = now;
 	s->now_ms = (uint32_t)(now / TCP_MS);
+}
+
+void tcp_set_now(struct tcp_stack *s, uint64_t now)
+{
+	if (now > s->now)
+		tcp_stack_set_clock(s, now);
 }
 
 struct llp_stack *tcp_llp_stack(struct tcp_stack *s)
@@ -185,10 +189,21 @@ static void tcp_stack_end_round_for(struct tcp_conn *c)
 		tcp_ooo_state_done(c);
 }
 
+bool tcp_round_end_may_wait(const struct tcp_stack *s)
+{
+	const struct tcp_conn *c = s->dirty;
+
+	return c && !c->dirty_next && c->state == TCP_ESTABLISHED && !s->dead && !s->tx_wanted &&
+	       !s->rx_wanted && !c->ack_now && !c->write_refused && !c->fin_owed && !c->persist &&
+	       !c->ooo_state && c->sendq.nxt == c->sendq.count;
+}
+
 void tcp_round_end(struct tcp_stack *s)
 {
-	struct tcp_conn *c = s->dirty;
+	struct tcp_conn *c;
 
+	tcp_ack_settle(s);
+	c = s->dirty;
 	/* A connection that is touched from here on (an empty pool, for one) has its turn in the
 	 * next round. */
 	s->dirty = NULL;

@@ -41,6 +41,13 @@ struct tcp_conn_queue {
 /** A power of two. */
 #define TCP_LISTENER_CHAINS 256u
 
+/** The ACK field of a segment whose text went up first (input.h). */
+struct tcp_owed_ack {
+	struct tcp_conn *c; /**< NULL: none is owed */
+	uint64_t at;        /**< when it came */
+	struct tcp_segment seg;
+};
+
 struct tcp_stack {
 	struct llp_stack llp;
 	struct tcp_stack_config cfg; /**< with the defaults filled in */
@@ -78,7 +85,11 @@ struct tcp_stack {
 	uint32_t rx_claimed; /**< by receive buffers beyond their minimum (buffer.h) */
 	uint8_t rcv_wscale;
 	struct tcp_stats stats;
+	struct tcp_owed_ack owed_ack;
 };
+
+/** The stack's time, also back; see tcp_set_now(). */
+void tcp_stack_set_clock(struct tcp_stack *s, uint64_t now);
 
 /** A packet with TCP's and IP's headroom in front, or NULL (counted). */
 struct rte_mbuf *tcp_stack_packet(struct tcp_stack *s);

@@ -73,6 +73,12 @@ void tcp_set_now(struct tcp_stack *s, uint64_t now);
  */
 void tcp_round_end(struct tcp_stack *s);
 
+/**
+ * May tcp_round_end() wait until somebody comes by? What is left is books alone: nothing is to be
+ * sent or told to a user, and no ACK is due. A round in which nothing happened is not asked about.
+ */
+bool tcp_round_end_may_wait(const struct tcp_stack *s);
+
 /** The stack as MPA and the RNIC use it. */
 struct llp_stack *tcp_llp_stack(struct tcp_stack *s);
 

@@ -3,6 +3,7 @@
 
 #include "base/container_of.h"
 #include "tcp/control.h"
+#include "tcp/input.h"
 #include "tcp/loss.h"
 #include "tcp/output.h"
 #include "tcp/stall.h"
@@ -217,6 +218,7 @@ static void tcp_timers_on_timer(struct timer *t, uint64_t now)
 		tcp_timers_arm_next(c);
 		return;
 	}
+	tcp_ack_settle(c->s);
 	if (now >= c->delack_at) {
 		c->delack_at = TIMER_NEVER;
 		tcp_send_ack(c);

@@ -16,6 +16,7 @@ struct port {
 	struct engine e;
 	uint64_t clock;
 	unsigned entered, left, polled, flushed, woken;
+	bool may_wait;
 	struct engine_doorbell *ring_at_leave;
 };
 
@@ -63,13 +64,18 @@ static void op_flush(void *ctx)
 	((struct port *)ctx)->flushed++;
 }
 
+static bool op_flush_may_wait(void *ctx)
+{
+	return ((struct port *)ctx)->may_wait;
+}
+
 static void op_wake(void *ctx)
 {
 	((struct port *)ctx)->woken++;
 }
 
 static const struct engine_ops ops = {
-	op_clock, op_enter, op_leave, op_poll, op_flush, op_wake, op_clock};
+	op_clock, op_enter, op_leave, op_poll, op_flush, op_wake, op_clock, op_flush_may_wait};
 
 static void on_serve(struct engine_doorbell *d)
 {
@@ -301,6 +307,98 @@ static void a_lazy_doorbell_waits_for_whoever_comes(void **state)
 	engine_fini(&p.e);
 }
 
+static bool has_come(const void *arg)
+{
+	return *(const bool *)arg;
+}
+
+/** What the caller waited for is there: whoever takes the lock next ends the round. */
+static void the_end_of_a_round_waits_for_whoever_comes(void **state)
+{
+	const bool yes = true;
+	struct port p;
+
+	start(&p);
+	p.may_wait = true;
+	for (unsigned i = 1; i < 4; i++) {
+		assert_int_equal(engine_drive_for(&p.e, has_come, &yes), 3);
+		assert_int_equal(p.polled, i);
+		assert_int_equal(p.flushed, i - 1);
+		assert_int_equal(p.entered, p.left);
+		assert_false(engine_is_held(&p.e));
+		assert_true(engine_is_expectant(&p.e));
+		engine_lock(&p.e);
+		engine_unlock(&p.e);
+		assert_int_equal(p.flushed, i);
+		assert_false(engine_is_expectant(&p.e));
+	}
+	assert_int_equal(engine_count_visits(&p.e), 3);
+	engine_lock(&p.e);
+	assert_int_equal(engine_drive_for(&p.e, has_come, &yes), -EBUSY);
+	engine_unlock(&p.e);
+	engine_fini(&p.e);
+}
+
+/** @return whether a round of @p p was left open; ends it. */
+static bool leaves_open(struct port *p, bool come)
+{
+	unsigned flushed = p->flushed;
+	bool open;
+
+	assert_int_equal(engine_drive_for(&p->e, has_come, &come), 3);
+	open = p->flushed == flushed;
+	assert_int_equal(engine_is_expectant(&p->e), open);
+	engine_lock(&p->e);
+	engine_unlock(&p->e);
+	return open;
+}
+
+static void the_end_of_a_round_waits_only_where_it_may(void **state)
+{
+	struct engine_ops never = ops;
+	struct doorbell b;
+	struct port p;
+
+	start(&p);
+	b = doorbell(&p);
+	p.may_wait = true;
+	assert_true(leaves_open(&p, true));
+	assert_false(leaves_open(&p, false));
+	p.may_wait = false;
+	assert_false(leaves_open(&p, true));
+	p.may_wait = true;
+	engine_defer(&p.e, &b.d);
+	assert_false(leaves_open(&p, true));
+	assert_int_equal(b.served, 1);
+	/* The thread has said that it may sleep for long: nobody would come. */
+	atomic_store(&p.e.sleeping_until, p.clock + 1000000);
+	assert_false(leaves_open(&p, true));
+	atomic_store(&p.e.sleeping_until, 0);
+	assert_true(leaves_open(&p, true));
+	never.flush_may_wait = NULL;
+	p.e.ops = &never;
+	assert_false(leaves_open(&p, true));
+	engine_fini(&p.e);
+}
+
+/** Rung while a round was being left open: its bell is served, and the round ends with it. */
+static void a_late_doorbell_ends_an_open_round(void **state)
+{
+	const bool yes = true;
+	struct doorbell b;
+	struct port p;
+
+	start(&p);
+	b = doorbell(&p);
+	p.may_wait = true;
+	p.ring_at_leave = &b.d;
+	engine_drive_for(&p.e, has_come, &yes);
+	assert_int_equal(b.served, 1);
+	assert_int_equal(p.flushed, 1);
+	assert_false(engine_is_expectant(&p.e));
+	engine_fini(&p.e);
+}
+
 #define THREADS 3
 #define RINGS   20000
 
@@ -362,6 +460,9 @@ int main(void)
 		cmocka_unit_test(late_doorbells_are_not_lost),
 		cmocka_unit_test(cancel_takes_one_off_the_list),
 		cmocka_unit_test(a_lazy_doorbell_waits_for_whoever_comes),
+		cmocka_unit_test(the_end_of_a_round_waits_for_whoever_comes),
+		cmocka_unit_test(the_end_of_a_round_waits_only_where_it_may),
+		cmocka_unit_test(a_late_doorbell_ends_an_open_round),
 		cmocka_unit_test(a_nearer_deadline_wakes_the_sleeper),
 		cmocka_unit_test(no_ring_of_any_thread_is_lost),
 	};

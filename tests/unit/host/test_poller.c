@@ -100,6 +100,20 @@ static void answers_to_a_burst_go_together(void **state)
 	engine_unlock(&engine);
 }
 
+/** A frame in the port's queue is for somebody; and of a round without TCP nothing is left. */
+static void a_flush_waits_for_nothing_that_is_to_leave(void **state)
+{
+	engine_lock(&engine);
+	assert_false(poller_ops.flush_may_wait(&poller));
+	transmit_frame();
+	assert_true(port_has_queued(port));
+	assert_false(poller_ops.flush_may_wait(&poller));
+	engine_unlock(&engine);
+	assert_false(port_has_queued(port));
+	while (engine_drive(&engine) > 0)
+		;
+}
+
 static void the_holder_has_the_engines_lcore(void **state)
 {
 	unsigned had = rte_lcore_id();
@@ -190,6 +204,7 @@ int main(void)
 		cmocka_unit_test(rounds_carry_frames_up_and_down),
 		cmocka_unit_test(a_frame_that_is_alone_need_not_wait),
 		cmocka_unit_test(answers_to_a_burst_go_together),
+		cmocka_unit_test(a_flush_waits_for_nothing_that_is_to_leave),
 		cmocka_unit_test(the_holder_has_the_engines_lcore),
 		cmocka_unit_test(wake_up_is_seen_and_cleared),
 		cmocka_unit_test(time_never_goes_back),

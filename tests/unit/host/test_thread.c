@@ -165,6 +165,38 @@ static void an_application_that_goes_to_sleep_is_served(void **state)
 	engine_thread_stop(t);
 }
 
+static bool may_wait(void *ctx)
+{
+	return true;
+}
+
+static bool has_come(const void *arg)
+{
+	return true;
+}
+
+/** It polls, so that the thread is away, takes what it waited for and computes: the round ends. */
+static void a_round_left_open_is_ended(void **state)
+{
+	const struct engine_ops *before = engine.ops;
+	struct engine_ops ops = *before;
+	struct engine_thread *t;
+
+	ops.flush_may_wait = may_wait;
+	engine.ops = &ops;
+	t = start(false, -1);
+	for (unsigned i = 0; i < 3; i++) {
+		while (!atomic_load(&engine.away))
+			for (int j = 0; j < 100; j++)
+				engine_drive(&engine);
+		engine_drive_for(&engine, has_come, NULL);
+		while (engine_is_expectant(&engine))
+			sched_yield();
+	}
+	engine_thread_stop(t);
+	engine.ops = before;
+}
+
 static unsigned doubts;
 static char doubt[256];
 
@@ -263,6 +295,7 @@ int main(void)
 		cmocka_unit_test(what_a_peer_sent_is_taken_before_it_is_found_to_have_ended),
 		cmocka_unit_test(a_polling_application_is_left_alone),
 		cmocka_unit_test(an_application_that_goes_to_sleep_is_served),
+		cmocka_unit_test(a_round_left_open_is_ended),
 		cmocka_unit_test(an_interrupt_that_never_comes_is_not_waited_for),
 		cmocka_unit_test(dedicated_polls_without_a_pause),
 		cmocka_unit_test(a_core_that_is_not_there_is_refused),

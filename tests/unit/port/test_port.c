@@ -58,9 +58,12 @@ static void frames_go_out_at_flush_or_by_the_burst(void **state)
 	unsigned n;
 
 	assert_int_equal(port_rx(p, got, 64), 0);
+	assert_false(port_has_queued(p));
 	port_tx(p, frame(p, 0));
+	assert_true(port_has_queued(p));
 	assert_int_equal(port_rx(p, got, 64), 0);
 	port_flush(p);
+	assert_false(port_has_queued(p));
 	assert_int_equal(port_rx(p, got, 64), 1);
 	rte_pktmbuf_free(got[0]);
 	for (uint32_t i = 0; i < 40; i++)

@@ -155,6 +155,54 @@ static void an_empty_poll_drives_the_engine(void **state)
 	assert_int_equal(rnic_cq_destroy(cq), 0);
 }
 
+static unsigned flushes;
+static struct rnic_cq *pushed_to;
+
+static void count_flush(void *ctx)
+{
+	flushes++;
+}
+
+static bool flush_may_wait(void *ctx)
+{
+	return true;
+}
+
+static unsigned push_in_a_round(void *ctx, uint64_t now)
+{
+	const struct rdmap_wc wc = {.wr_id = 7};
+
+	if (!pushed_to)
+		return 0;
+	cq_push(pushed_to, &wc, &qps[0]);
+	pushed_to = NULL;
+	return 1;
+}
+
+/** A poll that found what it looked for does not wait for the end of the round. */
+static void a_completion_comes_before_the_rounds_end(void **state)
+{
+	struct pair *p = *state;
+	const struct engine_ops *before = p->engine.ops;
+	struct engine_ops ops = *before;
+	struct rnic_cq *cq = create(p, 4, NULL);
+
+	ops.poll = push_in_a_round;
+	ops.flush = count_flush;
+	ops.flush_may_wait = flush_may_wait;
+	p->engine.ops = &ops;
+	flushes = 0;
+	expect_empty(cq);
+	assert_int_equal(flushes, 1);
+	pushed_to = cq;
+	expect(cq, 7);
+	assert_int_equal(flushes, 1);
+	expect_empty(cq);
+	assert_int_equal(flushes, 2);
+	p->engine.ops = before;
+	assert_int_equal(rnic_cq_destroy(cq), 0);
+}
+
 /** Who arms a CQ sleeps until it is told: the engine's thread has to drive from then on. */
 static void arming_hands_the_engine_over(void **state)
 {
@@ -363,6 +411,8 @@ int main(void)
 		cmocka_unit_test(limit_is_kept),
 		cmocka_unit_test_setup_teardown(in_order_and_several_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_empty_poll_drives_the_engine, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_completion_comes_before_the_rounds_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(arming_hands_the_engine_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(armed_once_notified_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(solicited_only, setup, teardown),

@@ -195,6 +195,150 @@ static void test_echo_that_cannot_be(void **state)
 	}
 }
 
+/** The peer's next text, which acknowledges what was sent; no round ends. */
+static void answer(const char *text)
+{
+	struct tcp_segment s = {
+		.seq = p.seq, .ack = p.ack, .flags = TCP_ACK, .wnd = p.wnd, .len = 1};
+
+	host_hear(&h, p.lport, &s, text);
+	p.seq++;
+}
+
+/** A connection with a byte in flight, past its quick ACKs. */
+static void start_with_flight(void)
+{
+	start(0);
+	c->quick_acks = 0;
+	app_send(&h.app, "a", 1);
+	ip_double_drain(&h.ip);
+	p.ack++;
+}
+
+static void test_text_goes_up_before_its_ack(void **state)
+{
+	start_with_flight();
+	c->rto.srtt = 0;
+	host_advance(&h, 30 * MS);
+	answer("x");
+	assert_int_equal(h.app.n_got, 1);
+	assert_int_equal(llp_unacked(h.app.llp), 1);
+	assert_true(tcp_round_end_may_wait(h.tcp));
+	/* It counts from when it came, whenever that is. */
+	h.now += 5 * MS;
+	tcp_set_now(h.tcp, h.now);
+	host_round(&h);
+	assert_int_equal(llp_unacked(h.app.llp), 0);
+	assert_int_equal(c->rto.srtt, 30 * MS);
+	assert_int_equal(h.tcp->now, h.now);
+	assert_int_equal(h.tcp->now_ms, h.now / MS);
+	assert_true(c->rtx_at == TIMER_NEVER);
+	assert_false(tcp_round_end_may_wait(h.tcp));
+	host_end(&h);
+}
+
+static void test_owed_ack_is_settled_by_what_comes_next(void **state)
+{
+	start_with_flight();
+	answer("x");
+	assert_int_equal(llp_unacked(h.app.llp), 1);
+	answer("y");
+	assert_int_equal(llp_unacked(h.app.llp), 0);
+	assert_int_equal(h.app.n_got, 2);
+	host_round(&h);
+	host_end(&h);
+}
+
+static void test_owed_ack_is_settled_before_a_timer(void **state)
+{
+	uint64_t at;
+
+	start_with_flight();
+	answer("x");
+	at = c->rtx_at;
+	assert_true(at != TIMER_NEVER);
+	h.now = at + MS;
+	tcp_set_now(h.tcp, h.now);
+	timer_wheel_run(&h.wheel, h.now);
+	host_round(&h);
+	assert_int_equal(c->timeouts, 0);
+	assert_int_equal(c->retransmits, 0);
+	assert_int_equal(llp_unacked(h.app.llp), 0);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
+static size_t unacked_when_expedited;
+
+static void on_expedite(struct ip_stack *s)
+{
+	unacked_when_expedited = llp_unacked(h.app.llp);
+}
+
+/** The answer leaves first; but in the books it is of a flight of its own. */
+static void test_a_reply_leaves_before_the_owed_ack(void **state)
+{
+	uint32_t una;
+
+	start_with_flight();
+	una = c->snd_una;
+	h.ip.expedite = on_expedite;
+	answer("x");
+	h.now += 2 * MS;
+	tcp_set_now(h.tcp, h.now);
+	app_send(&h.app, "b", 1);
+	assert_int_equal(ip_double_pending(&h.ip), 1);
+	assert_int_equal(unacked_when_expedited, 2);
+	assert_int_equal(c->snd_una, una + 1);
+	assert_int_equal(llp_unacked(h.app.llp), 1);
+	assert_int_equal(c->rate.first_sent_at, h.now);
+	assert_int_equal(c->progress_at, h.now);
+	ip_double_drain(&h.ip);
+	host_round(&h);
+	host_end(&h);
+}
+
+/** What as things stand may not leave may by the ACK that is owed. */
+static void test_an_owed_ack_that_lets_text_go_is_settled_first(void **state)
+{
+	start_with_flight();
+	answer("x");
+	c->cc.cwnd = c->emss;
+	app_send_pattern(&h.app, 0, c->emss);
+	assert_int_equal(ip_double_pending(&h.ip), 1);
+	assert_int_equal(llp_unacked(h.app.llp), c->emss);
+	assert_true(c->cwnd_limited != c->snd_nxt - c->emss);
+	ip_double_drain(&h.ip);
+	host_round(&h);
+	host_end(&h);
+}
+
+static void test_ack_that_lets_text_go_is_not_owed(void **state)
+{
+	start_with_flight();
+	c->cc.cwnd = c->emss;
+	app_send_pattern(&h.app, 0, c->emss);
+	assert_int_equal(ip_double_pending(&h.ip), 0);
+	answer("x");
+	assert_int_equal(llp_unacked(h.app.llp), c->emss);
+	assert_false(tcp_round_end_may_wait(h.tcp));
+	host_round(&h);
+	assert_int_equal(ip_double_pending(&h.ip), 1);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
+static void test_nothing_is_owed_to_what_is_closed(void **state)
+{
+	start_with_flight();
+	h.app.abort_in_readable = true;
+	answer("x");
+	assert_int_equal(c->state, TCP_CLOSED);
+	host_round(&h);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +353,13 @@ int main(void)
 		cmocka_unit_test(test_window_grows_only_when_it_limits),
 		cmocka_unit_test(test_window_grows_by_what_was_sacked),
 		cmocka_unit_test(test_old_ack_is_ignored),
+		cmocka_unit_test(test_text_goes_up_before_its_ack),
+		cmocka_unit_test(test_owed_ack_is_settled_by_what_comes_next),
+		cmocka_unit_test(test_owed_ack_is_settled_before_a_timer),
+		cmocka_unit_test(test_a_reply_leaves_before_the_owed_ack),
+		cmocka_unit_test(test_an_owed_ack_that_lets_text_go_is_settled_first),
+		cmocka_unit_test(test_ack_that_lets_text_go_is_not_owed),
+		cmocka_unit_test(test_nothing_is_owed_to_what_is_closed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
