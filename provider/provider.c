@@ -149,6 +149,11 @@ static int provider_open_stack(struct stack **stack, struct config_error *e)
 	return rc;
 }
 
+static int provider_gid(void *ctx, const struct ip_addr *a)
+{
+	return gid_find(ctx, a);
+}
+
 static int provider_start_stack(struct device *d, struct config_error *e)
 {
 	struct stack *stack;
@@ -165,6 +170,7 @@ static int provider_start_stack(struct device *d, struct config_error *e)
 		stack_close(stack);
 		return rc;
 	}
+	ucma_set_gids(provider_process.ucma, provider_gid, d);
 	/* Its handlers go before those of the stack, and it guards what the stack touches. */
 	provider_process.host->started();
 	device_attach(d, stack);

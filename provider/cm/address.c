@@ -75,12 +75,12 @@ size_t ucma_address_put(const struct ip_endpoint *e, sa_family_t family, struct 
 }
 
 /*
- * iWARP has reliable connections only. The kernel lets such an id have an iWARP device and refuses
- * the QP. It is of no use, so it is refused at once.
+ * iWARP has reliable connections only, and our UD QPs. The kernel lets any id have an iWARP device
+ * and refuses the QP. It is of no use, so it is refused at once.
  */
-static int ucma_check_port_space(const struct ucma_id *id)
+int ucma_check_port_space(const struct ucma_id *id)
 {
-	return id->port_space == RDMA_PS_TCP ? 0 : -ENODEV;
+	return id->port_space == RDMA_PS_TCP || id->ud ? 0 : -ENODEV;
 }
 
 int ucma_bind_to(struct ucma_call *c, const struct ip_endpoint *local, sa_family_t family)

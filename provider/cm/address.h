@@ -24,8 +24,11 @@ int ucma_address_of(
  */
 size_t ucma_address_put(const struct ip_endpoint *e, sa_family_t family, struct sockaddr_in6 *sa);
 
+/** @return 0; -ENODEV: an id of that kind is of no use here. */
+int ucma_check_port_space(const struct ucma_id *id);
+
 /**
- * Bind the call's id. @return as rnic_ep_bind(); -EINVAL: bound before; -ENODEV: not RDMA_PS_TCP.
+ * Bind the call's id. @return as rnic_ep_bind(); -EINVAL: bound before; -ENODEV.
  */
 int ucma_bind_to(struct ucma_call *c, const struct ip_endpoint *local, sa_family_t family);
 

@@ -8,8 +8,10 @@
 
 struct ucma {
 	struct rnic *rnic;
-	uint64_t guid; /**< network byte order */
-	pid_t pid;     /**< in a child after fork() nothing may be used */
+	uint64_t guid;    /**< network byte order */
+	pid_t pid;        /**< in a child after fork() nothing may be used */
+	ucma_gid_fn *gid; /**< or NULL */
+	void *gid_ctx;
 	/**
 	 * Of channels, ids and events. Callbacks take it inside the engine's lock. So it must not
 	 * be held in calls of rnic_ functions.

@@ -41,9 +41,18 @@ struct ucma_event {
 	uint32_t status;
 	uint8_t type; /**< enum ucma_event_type */
 	uint8_t responder_resources, initiator_depth;
+	uint8_t tos;    /**< of the id */
+	bool ud;        /**< it is a UD id's */
+	uint8_t ud_len; /**< octets of struct ucma_ud before the private data, or 0 */
 	uint8_t private_len;
-	uint8_t room; /**< for private data */
+	uint8_t room; /**< for both */
 	uint8_t private_data[];
+};
+
+/** Of a UD id's event: where to send. */
+struct ucma_ud {
+	uint32_t qp, qkey;
+	struct ip_addr local, remote;
 };
 
 TAILQ_HEAD(ucma_events, ucma_event);

@@ -21,10 +21,10 @@ int ucma_listen(struct ucma_call *c)
 {
 	static const struct ip_endpoint anywhere = {{.b = {[10] = 0xff, [11] = 0xff}}, 0};
 	uint32_t backlog = c->cmd.listen.backlog;
-	int err = 0;
+	int err = ucma_check_port_space(c->id);
 
-	if (c->id->port_space != RDMA_PS_TCP)
-		return -ENODEV;
+	if (err)
+		return err;
 	if (ucma_state(c) == UCMA_IDLE)
 		err = ucma_bind_to(c, &anywhere, AF_INET);
 	if (!err && c->id->loopback)
@@ -49,7 +49,7 @@ static struct rnic_qp *ucma_find_qp(struct ucma *u, uint32_t number)
 	return ENGINE_LOCKED(rnic_engine(u->rnic), rnic_qp_find(u->rnic, number));
 }
 
-static int ucma_conn_param(
+static int ucma_rc_param(
 	struct ucma_call *c, const struct rdma_ucm_conn_param *q, struct rnic_conn_param *p)
 {
 	if (!q->valid)
@@ -63,6 +63,27 @@ static int ucma_conn_param(
 		.tos = c->id->tos,
 	};
 	return p->qp ? 0 : -EINVAL;
+}
+
+/* For UD a peer is told of any QP, with any Q_Key but 0, which stands for that of the id. */
+static int ucma_ud_param(
+	struct ucma_call *c, const struct rdma_ucm_conn_param *q, struct rnic_conn_param *p)
+{
+	if (!q->valid)
+		return -EINVAL;
+	*p = (struct rnic_conn_param){
+		.ud_qp = q->qp_num,
+		.ud_qkey = q->qkey ? q->qkey : c->id->qkey,
+		.private_data = q->private_data,
+		.private_len = q->private_data_len,
+	};
+	return 0;
+}
+
+static int ucma_conn_param(
+	struct ucma_call *c, const struct rdma_ucm_conn_param *q, struct rnic_conn_param *p)
+{
+	return c->id->ud ? ucma_ud_param(c, q, p) : ucma_rc_param(c, q, p);
 }
 
 int ucma_connect(struct ucma_call *c)
@@ -146,6 +167,18 @@ int ucma_disconnect(struct ucma_call *c)
 	return err == -ENOTCONN ? 0 : err;
 }
 
+/* As the kernel's cma_ib_init_qp_attr(): one answer for all states. */
+static int ucma_init_ud_attr(struct ucma_call *c)
+{
+	const struct ib_uverbs_qp_attr r = {.qp_state = c->cmd.init_qp_attr.qp_state,
+		.qp_attr_mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY,
+		.qkey = c->id->qkey,
+		.port_num = 1};
+
+	ucma_respond(c, &r, sizeof r);
+	return 0;
+}
+
 /*
  * As the kernel's iw_cm_init_qp_attr() and rdma_init_qp_attr(): there is little to set, since the
  * connection brings the QP to RTS. The access rights are granted from the start here; atomics
@@ -155,6 +188,8 @@ int ucma_init_qp_attr(struct ucma_call *c)
 {
 	struct ib_uverbs_qp_attr r = {.qp_state = c->cmd.init_qp_attr.qp_state, .port_num = 1};
 
+	if (c->id->ud)
+		return ucma_init_ud_attr(c);
 	switch (r.qp_state) {
 	case IBV_QPS_INIT:
 	case IBV_QPS_RTR:

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define UCMA_UD_HOP_LIMIT 64
+
 static const uint8_t ucma_event_types[] = {
 	[RNIC_EP_ADDR_RESOLVED] = UCMA_EVENT_ADDR_RESOLVED,
 	[RNIC_EP_ADDR_ERROR] = UCMA_EVENT_ADDR_ERROR,
@@ -28,6 +30,8 @@ static struct ucma_event *ucma_event_begin(
 		ev->id = id;
 		ev->uid = id->uid;
 		ev->number = id->number;
+		ev->ud = id->ud;
+		ev->tos = id->tos;
 		ev->type = (uint8_t)type;
 	}
 	return ev;
@@ -39,8 +43,11 @@ static struct ucma_event *ucma_event_begin(
  */
 static struct ucma_event *ucma_event_of_ep(struct ucma_id *id, const struct rnic_ep_event *e)
 {
-	uint8_t len =
-		e->private_len < UCMA_PRIVATE_MAX ? (uint8_t)e->private_len : UCMA_PRIVATE_MAX;
+	const struct ucma_ud ud = {
+		.qp = e->ud_qp, .qkey = e->ud_qkey, .local = e->ud_local, .remote = e->ud_remote};
+	uint8_t before = id->ud && e->type == RNIC_EP_ESTABLISHED ? sizeof ud : 0;
+	uint8_t most = UCMA_PRIVATE_MAX - before;
+	uint8_t len = before + (e->private_len < most ? (uint8_t)e->private_len : most);
 	struct ucma_event *ev = e->request ? ucma_event_alloc(len) : NULL;
 
 	if (!ev)
@@ -54,9 +61,17 @@ static struct ucma_event *ucma_event_of_ep(struct ucma_id *id, const struct rnic
 	 */
 	ev->initiator_depth = ucma_depth(e->ord);
 	ev->responder_resources = ucma_depth(e->ird);
-	ev->private_len = len < ev->room ? len : ev->room;
+	if (ev->room < before) {
+		/* Without memory there may be no room for the answer. */
+		ev->type = UCMA_EVENT_UNREACHABLE;
+		before = len = 0;
+	}
+	ev->ud_len = before;
+	if (before)
+		memcpy(ev->private_data, &ud, sizeof ud);
+	ev->private_len = (uint8_t)((len < ev->room ? len : ev->room) - before);
 	if (ev->private_len)
-		memcpy(ev->private_data, e->private_data, ev->private_len);
+		memcpy(ev->private_data + before, e->private_data, ev->private_len);
 	return ev;
 }
 
@@ -75,8 +90,10 @@ static void ucma_follow_resolution(struct ucma_id *id, enum rnic_ep_event_type t
  * The kernel's cma.c says 0 with every DISCONNECTED of an iWARP device. librdmacm's rsockets count
  * on it: with another status the event is a failed call to them, and nobody else tells a receiver.
  */
-static int ucma_status_of(const struct rnic_ep_event *e)
+static int ucma_status_of(const struct rnic_ep_event *e, const struct ucma_event *ev)
 {
+	if (e->type == RNIC_EP_ESTABLISHED && ev->type != UCMA_EVENT_ESTABLISHED)
+		return -ENOMEM;
 	return e->type == RNIC_EP_DISCONNECTED ? 0 : e->status;
 }
 
@@ -95,7 +112,7 @@ static void ucma_take_event(struct ucma_id *id, const struct rnic_ep_event *e)
 	if (!ev)
 		return;
 	ev->request = e->request;
-	ev->status = (uint32_t)ucma_status_of(e);
+	ev->status = (uint32_t)ucma_status_of(e, ev);
 	ucma_channel_push(id->channel, ev);
 }
 
@@ -135,6 +152,8 @@ static struct ucma_id *ucma_adopt(struct ucma_call *c, struct ucma_event *ev)
 	id->port_space = ev->id->port_space;
 	id->qp_type = ev->id->qp_type;
 	id->tos = ev->id->tos;
+	id->ud = ev->id->ud;
+	id->qkey = ev->id->qkey;
 	ev->number = id->number;
 	return id;
 }
@@ -202,16 +221,52 @@ static int ucma_wait_for_event(struct ucma_call *c)
 	return err;
 }
 
-static void ucma_event_tell(const struct ucma_call *c, const struct ucma_event *ev)
+static void ucma_event_put_conn(const struct ucma_event *ev, struct rdma_ucm_conn_param *p)
 {
-	struct rdma_ucm_event_resp r = {
-		.uid = ev->uid, .id = ev->number, .event = ev->type, .status = ev->status};
-	struct rdma_ucm_conn_param *p = &r.param.conn;
-
 	p->initiator_depth = ev->initiator_depth;
 	p->responder_resources = ev->responder_resources;
 	p->private_data_len = ev->private_len;
 	memcpy(p->private_data, ev->private_data, ev->private_len);
+}
+
+/* Where to send, as an address handle's attributes. */
+static void ucma_event_put_path(
+	const struct ucma *u, const struct ucma_event *ev, struct rdma_ucm_ud_param *p)
+{
+	struct ib_uverbs_ah_attr *ah = &p->ah_attr;
+	struct ucma_ud ud;
+	int gid;
+
+	memcpy(&ud, ev->private_data, sizeof ud);
+	gid = u->gid ? u->gid(u->gid_ctx, &ud.local) : 0;
+	p->qp_num = ud.qp;
+	p->qkey = ud.qkey;
+	memcpy(ah->grh.dgid, ud.remote.b, sizeof ah->grh.dgid);
+	ah->grh.sgid_index = gid < 0 ? 0 : (uint8_t)gid;
+	ah->grh.hop_limit = UCMA_UD_HOP_LIMIT;
+	ah->grh.traffic_class = ev->tos;
+	ah->is_global = 1;
+	ah->port_num = 1;
+}
+
+static void ucma_event_put_ud(
+	const struct ucma *u, const struct ucma_event *ev, struct rdma_ucm_ud_param *p)
+{
+	if (ev->ud_len)
+		ucma_event_put_path(u, ev, p);
+	p->private_data_len = ev->private_len;
+	memcpy(p->private_data, ev->private_data + ev->ud_len, ev->private_len);
+}
+
+static void ucma_event_tell(const struct ucma_call *c, const struct ucma_event *ev)
+{
+	struct rdma_ucm_event_resp r = {
+		.uid = ev->uid, .id = ev->number, .event = ev->type, .status = ev->status};
+
+	if (ev->ud)
+		ucma_event_put_ud(c->u, ev, &r.param.ud);
+	else
+		ucma_event_put_conn(ev, &r.param.conn);
 	ucma_respond(c, &r, sizeof r);
 }
 

@@ -19,6 +19,9 @@ struct ucma;
 /** Size of librdmacm's table of ids (IDX_MAX_INDEX of its indexer.h). */
 #define UCMA_MAX_IDS 65536
 
+/** The Q_Key of RDMA_PS_UDP (the kernel's RDMA_UDP_QKEY). */
+#define UCMA_UDP_QKEY 0x01234567u
+
 /** As in the kernel's cma.c. */
 enum ucma_id_state {
 	UCMA_IDLE,
@@ -48,6 +51,8 @@ struct ucma_id {
 	uint8_t qp_type;               /**< enum ib_qp_type */
 	sa_family_t family;            /**< AF_UNSPEC until bound or resolved */
 	uint8_t tos;
+	bool ud;       /**< for UD QPs: RDMA_PS_UDP, where there are any */
+	uint32_t qkey; /**< of UD QPs */
 	bool reuse, v6only;
 	bool loopback; /**< bound to a loopback address, where there is no device */
 	bool held;

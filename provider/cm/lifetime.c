@@ -23,6 +23,18 @@ static int ucma_qp_type_of(const struct rdma_ucm_create_id *q)
 	}
 }
 
+/* Where there are no UD QPs, such an id is as the kernel's of an iWARP device: of no use. */
+static int ucma_create_ep(struct ucma_call *c, struct ucma_id *id)
+{
+	int err = -EOPNOTSUPP;
+
+	if (id->port_space == RDMA_PS_UDP)
+		err = rnic_ep_create_ud(c->u->rnic, ucma_on_ep_event, id, &id->ep);
+	id->ud = !err;
+	id->qkey = UCMA_UDP_QKEY;
+	return err == -EOPNOTSUPP ? rnic_ep_create(c->u->rnic, ucma_on_ep_event, id, &id->ep) : err;
+}
+
 int ucma_create_id(struct ucma_call *c)
 {
 	const struct rdma_ucm_create_id *q = &c->cmd.create_id;
@@ -41,7 +53,7 @@ int ucma_create_id(struct ucma_call *c)
 	id->uid = q->uid;
 	id->port_space = q->ps;
 	id->qp_type = (uint8_t)qp_type;
-	err = rnic_ep_create(c->u->rnic, ucma_on_ep_event, id, &id->ep);
+	err = ucma_create_ep(c, id);
 	r.id = id->number;
 
 	pthread_mutex_lock(&c->u->lock);

@@ -25,6 +25,12 @@ int ucma_create(struct rnic *r, uint64_t guid, struct ucma **out)
 	return 0;
 }
 
+void ucma_set_gids(struct ucma *u, ucma_gid_fn *fn, void *ctx)
+{
+	u->gid = fn;
+	u->gid_ctx = ctx;
+}
+
 /* After fork() the child has our memory, but nothing that drives it; a lock may be held forever. */
 bool ucma_is_orphan(const struct ucma *u)
 {

@@ -20,6 +20,12 @@ struct ucma;
  */
 int ucma_create(struct rnic *r, uint64_t guid, struct ucma **out);
 
+/** @return the index of our GID that is @p a; negative: none is. */
+typedef int ucma_gid_fn(void *ctx, const struct ip_addr *a);
+
+/** Before any channel is open: events of UD ids name our GIDs by index. Without it, index 0. */
+void ucma_set_gids(struct ucma *u, ucma_gid_fn *fn, void *ctx);
+
 /**
  * Open a channel: an EFD_SEMAPHORE eventfd, so that O_NONBLOCK, poll, select and epoll are native.
  * @return the descriptor, or -1 with errno.

@@ -75,6 +75,7 @@ int ah_init_from_wc(struct ibv_context *context, uint8_t port_num, struct ibv_wc
 	const struct device *d = device_of(context);
 	uint32_t flow = be32toh(grh->version_tclass_flow);
 	struct ip_addr own;
+	int gid;
 
 	errno = EINVAL;
 	if ((wc->wc_flags & IBV_WC_GRH) == 0)
@@ -86,13 +87,12 @@ int ah_init_from_wc(struct ibv_context *context, uint8_t port_num, struct ibv_wc
 	attr->grh.traffic_class = (uint8_t)(flow >> AH_TCLASS_SHIFT);
 	attr->grh.flow_label = flow & AH_FLOW_MASK;
 	attr->grh.hop_limit = 0xff;
-	for (unsigned i = 0; i < gid_count(d); i++) {
-		if (gid_address(d, i, &own) == 0 && memcmp(own.b, grh->dgid.raw, 16) == 0) {
-			attr->grh.sgid_index = (uint8_t)i;
-			return 0;
-		}
-	}
-	return -1;
+	memcpy(own.b, grh->dgid.raw, sizeof own.b);
+	gid = gid_find(d, &own);
+	if (gid < 0)
+		return -1;
+	attr->grh.sgid_index = (uint8_t)gid;
+	return 0;
 }
 
 struct ibv_ah *ah_create_from_wc(

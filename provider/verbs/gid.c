@@ -25,6 +25,16 @@ int gid_address(const struct device *d, unsigned index, struct ip_addr *out)
 	return 0;
 }
 
+int gid_find(const struct device *d, const struct ip_addr *a)
+{
+	struct ip_addr own;
+
+	for (unsigned i = 0; i < gid_count(d); i++)
+		if (gid_address(d, i, &own) == 0 && ip_addr_equal(&own, a))
+			return (int)i;
+	return -1;
+}
+
 static bool gid_fill(const struct device *d, unsigned index, union ibv_gid *gid)
 {
 	struct ip_addr a;

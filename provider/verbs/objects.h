@@ -380,6 +380,9 @@ unsigned gid_count(const struct device *d);
 /** The address of GID @p index. @return 0; -EINVAL: there is none. */
 int gid_address(const struct device *d, unsigned index, struct ip_addr *out);
 
+/** @return the index of our GID that is @p a; -1: none is. */
+int gid_find(const struct device *d, const struct ip_addr *a);
+
 int query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid);
 int query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_index,
 	struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size);

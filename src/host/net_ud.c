@@ -4,6 +4,7 @@
  * let in.
  */
 #include "host/net_priv.h"
+#include "host/net_ud_port.h"
 #include "ip/udp.h"
 #include "sock/datagrams.h"
 #include "ud/datagram.h"
@@ -28,11 +29,17 @@ static bool net_ud_is_near(const struct net *n, const struct ud_path *path)
 	return false;
 }
 
+bool net_ud_lets_in(struct net *n, const struct ud_path *path)
+{
+	bool in = n->config.ud != CONFIG_UD_SUBNET || net_ud_is_near(n, path);
+
+	n->ud.refused += !in;
+	return in;
+}
+
 static void net_ud_input(struct net *n, const struct ud_path *path, const uint8_t *data, size_t len)
 {
-	if (n->config.ud == CONFIG_UD_SUBNET && !net_ud_is_near(n, path))
-		n->ud.refused++;
-	else
+	if (net_ud_lets_in(n, path))
 		n->ud_input(n->ud_user, path, data, len);
 }
 
@@ -49,7 +56,7 @@ static uint32_t net_ud_max_message(struct net *n)
 
 /* ---- over a port of our own ---------------------------------------------------------------- */
 
-static void net_ud_port_input(void *ctx, const struct udp_datagram *d, uint64_t now)
+static void net_ud_own_input(void *ctx, const struct udp_datagram *d, uint64_t now)
 {
 	const struct ud_path path = {
 		.local = d->to.addr, .remote = d->from.addr, .tos = d->tos, .ttl = d->ttl};
@@ -57,10 +64,10 @@ static void net_ud_port_input(void *ctx, const struct udp_datagram *d, uint64_t 
 	net_ud_input(ctx, &path, d->data, d->len);
 }
 
-static int net_ud_port_open(void *ctx, uint16_t port, ud_input_fn *input, void *user)
+static int net_ud_own_open(void *ctx, uint16_t port, ud_input_fn *input, void *user)
 {
 	struct net *n = ctx;
-	struct udp_user u = {.datagram = net_ud_port_input, .max = UD_DATAGRAM_MAX, .ctx = n};
+	struct udp_user u = {.datagram = net_ud_own_input, .max = UD_DATAGRAM_MAX, .ctx = n};
 
 	n->ud_port = port;
 	n->ud_input = input;
@@ -68,14 +75,14 @@ static int net_ud_port_open(void *ctx, uint16_t port, ud_input_fn *input, void *
 	return udp_open(n->ip, port, &u);
 }
 
-static void net_ud_port_close(void *ctx)
+static void net_ud_own_close(void *ctx)
 {
 	struct net *n = ctx;
 
 	udp_close(n->ip, n->ud_port);
 }
 
-static int net_ud_port_begin(
+static int net_ud_own_begin(
 	void *ctx, const struct ud_path *path, uint16_t port, size_t len, uint8_t **room)
 {
 	struct net *n = ctx;
@@ -89,21 +96,21 @@ static int net_ud_port_begin(
 	return rc == -ENOMEM ? -EAGAIN : rc;
 }
 
-static void net_ud_port_commit(void *ctx, uint16_t sum)
+static void net_ud_own_commit(void *ctx, uint16_t sum)
 {
 	struct net *n = ctx;
 
 	(void)udp_commit(n->ip, &n->ud_out, sum, n->engine.now);
 }
 
-static void net_ud_port_cancel(void *ctx)
+static void net_ud_own_cancel(void *ctx)
 {
 	struct net *n = ctx;
 
 	udp_cancel(&n->ud_out);
 }
 
-static bool net_ud_port_flush(void *ctx)
+static bool net_ud_own_flush(void *ctx)
 {
 	struct net *n = ctx;
 
@@ -111,7 +118,7 @@ static bool net_ud_port_flush(void *ctx)
 	return true;
 }
 
-static void net_ud_port_prepare(void *ctx, const struct ip_addr *remote)
+static void net_ud_own_prepare(void *ctx, const struct ip_addr *remote)
 {
 	struct net *n = ctx;
 
@@ -183,14 +190,17 @@ static void net_ud_kernel_prepare(void *ctx, const struct ip_addr *remote)
 
 /* ---- both ---------------------------------------------------------------------------------- */
 
-static const struct ud_net net_ud_port_net = {
-	.open = net_ud_port_open,
-	.close = net_ud_port_close,
-	.begin = net_ud_port_begin,
-	.commit = net_ud_port_commit,
-	.cancel = net_ud_port_cancel,
-	.flush = net_ud_port_flush,
-	.prepare = net_ud_port_prepare,
+static const struct ud_net net_ud_own_net = {
+	.open = net_ud_own_open,
+	.close = net_ud_own_close,
+	.begin = net_ud_own_begin,
+	.commit = net_ud_own_commit,
+	.cancel = net_ud_own_cancel,
+	.flush = net_ud_own_flush,
+	.prepare = net_ud_own_prepare,
+	.port_open = net_ud_port_open,
+	.port_close = net_ud_port_close,
+	.port_send = net_ud_port_send,
 };
 
 static const struct ud_net net_ud_kernel_net = {
@@ -201,6 +211,9 @@ static const struct ud_net net_ud_kernel_net = {
 	.cancel = net_ud_kernel_cancel,
 	.flush = net_ud_kernel_flush,
 	.prepare = net_ud_kernel_prepare,
+	.port_open = net_ud_port_open_kernel,
+	.port_close = net_ud_port_close_kernel,
+	.port_send = net_ud_port_send_kernel,
 };
 
 const struct ud_net *net_ud(struct net *n)
@@ -208,7 +221,7 @@ const struct ud_net *net_ud(struct net *n)
 	if (n->config.ud == CONFIG_UD_OFF || !config_pairing_port(&n->config))
 		return NULL;
 	if (!n->ud.ctx) {
-		n->ud = n->ip ? net_ud_port_net : net_ud_kernel_net;
+		n->ud = n->ip ? net_ud_own_net : net_ud_kernel_net;
 		n->ud.max_message = net_ud_max_message(n);
 		n->ud.ctx = n;
 	}

@@ -45,6 +45,7 @@ struct ip_stack {
 	struct reassembly *reassembly;
 	struct icmp_limit icmp_limit;
 	struct udp_port udp[UDP_PORTS_MAX];
+	unsigned udp_used;     /**< none behind is open */
 	struct echo *echo;     /**< of a tool; NULL: none */
 	struct timer rs_timer; /**< router solicitations (RFC 4861 section 6.3.7) */
 	unsigned rs_sent;

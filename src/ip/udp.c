@@ -12,7 +12,7 @@
 
 static struct udp_port *udp_find(struct ip_stack *s, uint16_t port)
 {
-	for (unsigned i = 0; i < UDP_PORTS_MAX; i++) {
+	for (unsigned i = 0; i < s->udp_used; i++) {
 		if (s->udp[i].open && s->udp[i].port == port)
 			return &s->udp[i];
 	}
@@ -26,6 +26,8 @@ int udp_open(struct ip_stack *s, uint16_t port, const struct udp_user *u)
 	for (unsigned i = 0; i < UDP_PORTS_MAX; i++) {
 		if (!s->udp[i].open) {
 			s->udp[i] = (struct udp_port){.open = true, .port = port, .user = *u};
+			if (s->udp_used <= i)
+				s->udp_used = i + 1;
 			return 0;
 		}
 	}
@@ -36,8 +38,11 @@ void udp_close(struct ip_stack *s, uint16_t port)
 {
 	struct udp_port *p = udp_find(s, port);
 
-	if (p)
-		p->open = false;
+	if (!p)
+		return;
+	p->open = false;
+	while (s->udp_used != 0 && !s->udp[s->udp_used - 1].open)
+		s->udp_used--;
 }
 
 /* ---- sending ----------------------------------------------------------------------------- */

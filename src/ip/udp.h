@@ -2,7 +2,7 @@
 /**
  * @file udp.h
  * UDP (RFC 768, RFC 8200 section 8.1) for the services of the host itself and for UD queue pairs:
- * few ports, unicast only. Programs have no UDP of their own here. A datagram for a port that is
+ * some ports, unicast only. Programs have no UDP of their own here. A datagram for a port that is
  * not open is answered by ICMP (RFC 1122 section 4.1.3.1).
  *
  * Not thread-safe: used under the engine's lock.
@@ -15,7 +15,7 @@
 #define UDP_PROTO 17
 
 /** Ports that can be open at one time. */
-#define UDP_PORTS_MAX 4
+#define UDP_PORTS_MAX 64
 
 /** Data of one datagram, in octets, if the user wants no longer ones. */
 #define UDP_DATA_MAX 512

@@ -24,6 +24,7 @@ struct conn;
 struct conn_turns;
 struct pairing_service;
 struct rnic_ep;
+struct sidr_service;
 
 /** All but the constants are under the engine's lock. */
 struct rnic {
@@ -38,6 +39,7 @@ struct rnic {
 	uint16_t pairing_port;           /**< 0: no pairing */
 	struct pairing_service *pairing; /**< NULL: it has no port yet */
 	struct ud_service ud;
+	struct sidr_service *sidr;                          /**< NULL: not used yet */
 	uint64_t start_timeout, close_timeout, rnr_timeout; /**< ns */
 	struct rnic_limits limits;
 	uint32_t max_startups, max_startups_per_peer;

@@ -7,6 +7,7 @@
 
 #include "rnic/ep_priv.h"
 #include "rnic/qp.h"
+#include "rnic/sidr.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,6 +35,22 @@ int rnic_ep_create(struct rnic *r, rnic_ep_event_fn *fn, void *context, struct r
 	return *out ? 0 : -ENOMEM;
 }
 
+static int ep_create_ud(struct rnic *r, rnic_ep_event_fn *fn, void *context, struct rnic_ep **out)
+{
+	struct rnic_ep *ep = ep_new(r, fn, context);
+	int rc = ep ? sidr_init(ep) : -ENOMEM;
+
+	if (rc && ep)
+		ep_free(ep);
+	*out = rc ? NULL : ep;
+	return rc;
+}
+
+int rnic_ep_create_ud(struct rnic *r, rnic_ep_event_fn *fn, void *context, struct rnic_ep **out)
+{
+	return ENGINE_LOCKED(r->engine, ep_create_ud(r, fn, context, out));
+}
+
 void ep_adopt(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context)
 {
 	ep->fn = fn;
@@ -46,6 +63,12 @@ void rnic_ep_set_context(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context
 	engine_lock(ep->rnic->engine);
 	ep_adopt(ep, fn, context);
 	engine_unlock(ep->rnic->engine);
+}
+
+static void ep_release(struct rnic_ep *ep)
+{
+	if (!ep->sidr)
+		llp_port_release(ep->rnic->net, &ep->bound);
 }
 
 void ep_free(struct rnic_ep *ep)
@@ -66,7 +89,8 @@ void ep_free(struct rnic_ep *ep)
 	ep_leave_listener(ep);
 	ep_unlisten(ep);
 	if (ep->reserved)
-		llp_port_release(ep->rnic->net, &ep->bound);
+		ep_release(ep);
+	sidr_fini(ep);
 	LIST_REMOVE(ep, link);
 	free(ep);
 }
@@ -86,6 +110,8 @@ static int ep_reserve(struct rnic_ep *ep, struct ip_endpoint *at, bool reuse, bo
 {
 	unsigned flags = (reuse ? LLP_PORT_REUSE : 0) | (v6only ? LLP_PORT_V6ONLY : 0);
 
+	if (ep->sidr)
+		return sidr_reserve(ep, at, reuse, v6only);
 	return llp_port_reserve(ep->rnic->net, at, flags);
 }
 
@@ -118,7 +144,7 @@ static int ep_rebind(struct rnic_ep *ep, bool reuse, bool v6only)
 
 	if (ep->state != EP_BOUND)
 		return -EINVAL;
-	llp_port_release(ep->rnic->net, &ep->bound);
+	ep_release(ep);
 	rc = ep_reserve(ep, &ep->bound, reuse, v6only);
 	if (rc) {
 		/* Nobody can have come between. */
@@ -187,6 +213,8 @@ int ep_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 	struct conn *c;
 	int rc;
 
+	if (ep->sidr)
+		return sidr_connect(ep, p);
 	if (ep->state != EP_RESOLVED || ep_param_verify(r, p, ep->paired || r->mpa.revision >= 2))
 		return -EINVAL;
 	c = conn_create(r);
@@ -225,7 +253,9 @@ int rnic_ep_disconnect(struct rnic_ep *ep)
 	int rc = 0;
 
 	engine_lock(e);
-	if (ep->state == EP_CONNECTED || ep->state == EP_ACCEPTED)
+	if (ep->sidr)
+		rc = -EINVAL;
+	else if (ep->state == EP_CONNECTED || ep->state == EP_ACCEPTED)
 		qp_close(ep->conn->qp);
 	else if (ep->state == EP_CONNECTING)
 		ep->closing = true;

@@ -50,12 +50,24 @@ struct rnic_ep_event {
 	 * not given, as in revisions below 2, is the device's limit.
 	 */
 	uint16_t ird, ord;
+	/** UD, ESTABLISHED: the peer's QP, the Q_Key to send with, and between which addresses */
+	uint32_t ud_qp, ud_qkey;
+	struct ip_addr ud_local, ud_remote;
 };
 
 typedef void rnic_ep_event_fn(const struct rnic_ep_event *ev);
 
 /** @p fn is called under the engine's lock, with @p context. @return 0, -ENOMEM. */
 int rnic_ep_create(struct rnic *r, rnic_ep_event_fn *fn, void *context, struct rnic_ep **out);
+
+/**
+ * The same for UD QPs, which do not connect: RDMA_PS_UDP of rdma_cm (docs/ud.md). To connect is to
+ * ask a listener of its kind for a QP; the answer is ESTABLISHED, or UNREACHABLE, whose status is
+ * then -ETIMEDOUT, or positive: enum sidr_status. The passive side has no event after accept, and
+ * neither has one at the end. The ports are UDP's.
+ * @return also -EOPNOTSUPP: there are no UD QPs.
+ */
+int rnic_ep_create_ud(struct rnic *r, rnic_ep_event_fn *fn, void *context, struct rnic_ep **out);
 
 /** Adopt a request endpoint that came with CONNECT_REQUEST: give it a context. */
 void rnic_ep_set_context(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context);
@@ -96,8 +108,9 @@ int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote, uint64
 int rnic_ep_listen(struct rnic_ep *ep, unsigned backlog);
 
 struct rnic_conn_param {
-	struct rnic_qp *qp;
-	uint16_t ird, ord; /**< rdma_conn_param: responder_resources, initiator_depth */
+	struct rnic_qp *qp;      /**< not of UD */
+	uint32_t ud_qp, ud_qkey; /**< UD, accept: what the peer is told */
+	uint16_t ird, ord;       /**< rdma_conn_param: responder_resources, initiator_depth */
 	const void *private_data;
 	uint16_t private_len;
 	uint8_t tos;
@@ -121,7 +134,7 @@ int rnic_ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len);
 
 /**
  * Close in good order. DISCONNECTED follows when both sides have closed. If it is still connecting
- * it closes as soon as it is established. @return 0, -ENOTCONN.
+ * it closes as soon as it is established. @return 0, -ENOTCONN; UD: -EINVAL.
  */
 int rnic_ep_disconnect(struct rnic_ep *ep);
 

@@ -2,6 +2,7 @@
 /* Endpoints that listen, and the requests that come to them. */
 #include "rnic/ep_priv.h"
 #include "rnic/qp.h"
+#include "rnic/sidr.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,14 +37,17 @@ static int ep_listen_begin(struct rnic_ep *ep, struct ep_listener *l, unsigned b
 	r->random.fill(r->random.ctx, &key, sizeof key);
 	if (peer_set_init(&l->waiting, l->backlog, &key))
 		return -ENOMEM;
-	rc = llp_listen(r->net, &ep->local, max, ep_listen_on_accept, ep, &l->llp);
+	if (ep->sidr)
+		rc = sidr_listen(ep);
+	else
+		rc = llp_listen(r->net, &ep->local, max, ep_listen_on_accept, ep, &l->llp);
 	if (rc) {
 		peer_set_fini(&l->waiting);
 		return rc;
 	}
 	ep->listener = l;
 	ep->state = EP_LISTENING;
-	if (r->mapper && !ep->paired)
+	if (r->mapper && !ep->paired && !ep->sidr)
 		iwpm_listen(r->mapper, &l->mapped, &ep->local, ep->v6only);
 	return 0;
 }
@@ -80,7 +84,10 @@ void ep_unlisten(struct rnic_ep *ep)
 	if (!l)
 		return;
 	iwpm_unlisten(&l->mapped);
-	llp_unlisten(ep->rnic->net, l->llp);
+	if (ep->sidr)
+		sidr_unlisten(ep);
+	else
+		llp_unlisten(ep->rnic->net, l->llp);
 	while (!LIST_EMPTY(&l->pending))
 		conn_abort(LIST_FIRST(&l->pending), -ECONNABORTED);
 	while ((request = LIST_FIRST(&l->requests)) != NULL) {
@@ -115,26 +122,24 @@ static bool ep_listen_has_room(const struct ep_listener *l, const struct ip_addr
 	       (n - l->backlog < l->backlog && !peer_set_count(&l->waiting, peer));
 }
 
-/** @return the endpoint of a request on @p c, or NULL: the backlog is full, or no memory. */
-static struct rnic_ep *ep_listen_new_request(struct rnic_ep *ep, const struct conn *c)
+struct rnic_ep *ep_new_request(
+	struct rnic_ep *ep, const struct ip_endpoint *local, const struct ip_endpoint *remote)
 {
-	struct ip_endpoint local, remote;
 	struct rnic_ep *request;
 
-	llp_endpoints(mpa_llp(&c->mpa), &local, &remote);
-	if (!ep_listen_has_room(ep->listener, &remote.addr))
+	if (!ep_listen_has_room(ep->listener, &remote->addr))
 		return NULL;
 	request = ep_new(ep->rnic, ep->fn, ep->context);
 	if (!request)
 		return NULL;
-	if (peer_set_add(&ep->listener->waiting, &request->charge, &remote.addr)) {
+	if (peer_set_add(&ep->listener->waiting, &request->charge, &remote->addr)) {
 		ep_free(request);
 		return NULL;
 	}
 	request->state = EP_REQUEST;
 	request->paired = ep->paired;
-	request->local = local;
-	request->remote = remote;
+	request->local = *local;
+	request->remote = *remote;
 	request->parent = ep;
 	LIST_INSERT_HEAD(&ep->listener->requests, request, request_link);
 	return request;
@@ -143,13 +148,16 @@ static struct rnic_ep *ep_listen_new_request(struct rnic_ep *ep, const struct co
 void ep_on_request(struct rnic_ep *ep, struct conn *c, const struct mpa_start *st)
 {
 	const struct rnic_limits *l = &ep->rnic->limits;
-	struct rnic_ep *request = ep_listen_new_request(ep, c);
+	struct ip_endpoint local, remote;
+	struct rnic_ep *request;
 	struct rnic_ep_event ev = {.type = RNIC_EP_CONNECT_REQUEST,
 		.private_data = st->private_data,
 		.private_len = st->private_len,
 		.ird = ep_depth(st->ord, l->max_ird),
 		.ord = ep_depth(st->ird, l->max_ord)};
 
+	llp_endpoints(mpa_llp(&c->mpa), &local, &remote);
+	request = ep_new_request(ep, &local, &remote);
 	if (!request) {
 		log_printf(ep->rnic->log, LOG_LEVEL_DEBUG, "rnic: backlog full, request rejected");
 		conn_refuse(c);
@@ -223,6 +231,8 @@ int ep_accept(struct rnic_ep *ep, const struct rnic_conn_param *p)
 	struct terms t;
 	int rc;
 
+	if (ep->sidr)
+		return sidr_accept(ep, p);
 	if (ep->state == EP_OVER)
 		return -ENOTCONN;
 	if (ep->state != EP_REQUEST || ep_param_verify(ep->rnic, p, c->enhanced))
@@ -265,6 +275,8 @@ void ep_on_operational(struct rnic_ep *ep)
 
 int ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len)
 {
+	if (ep->sidr)
+		return sidr_reject(ep, private_data, len);
 	if (ep->state == EP_OVER)
 		return -ENOTCONN;
 	if (ep->state != EP_REQUEST)

@@ -44,6 +44,7 @@ struct rnic_ep {
 	bool closing;      /**< close it once it is established */
 	bool paired;       /**< of pairing.h, and so are its connections */
 	struct conn *conn; /**< until it is over */
+	struct sidr *sidr; /**< of UD QPs (sidr.h); NULL: of connections */
 
 	struct ep_listener *listener; /**< or NULL */
 	struct rnic_ep *parent;       /**< of a request: the listener, while that exists */
@@ -81,6 +82,13 @@ int ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len);
 /** Stop resolving. */
 void ep_stop_resolving(struct rnic_ep *ep);
 void ep_adopt(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context);
+
+/**
+ * A request has come to the listener @p ep. @return its endpoint, or NULL: the backlog is full, or
+ * no memory.
+ */
+struct rnic_ep *ep_new_request(
+	struct rnic_ep *ep, const struct ip_endpoint *local, const struct ip_endpoint *remote);
 
 /** A request was adopted or has ended: it does not count in its listener any more. */
 void ep_request_taken(struct rnic_ep *ep);

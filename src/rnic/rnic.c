@@ -8,6 +8,7 @@
 #include "rnic/mr.h"
 #include "rnic/pairing_service.h"
 #include "rnic/qp.h"
+#include "rnic/sidr.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -209,6 +210,7 @@ void rnic_destroy(struct rnic *r)
 	while (!LIST_EMPTY(&r->conns))
 		conn_destroy(LIST_FIRST(&r->conns));
 	conn_map_fini(r);
+	sidr_service_close(r);
 	engine_unlock(r->engine);
 	id_table_fini(&r->qps);
 	stag_table_fini(&r->stags);

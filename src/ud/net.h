@@ -25,6 +25,24 @@ struct ud_path {
 /** A datagram came for the port. @p data is valid during the call. */
 typedef void ud_input_fn(void *user, const struct ud_path *path, const uint8_t *data, size_t len);
 
+/** Another UDP port, for the messages of sidr.h. */
+struct ud_port;
+
+struct ud_port_user {
+	/** A datagram came. @p data is valid during the call. The port is not closed in it. */
+	void (*input)(void *ctx, const struct ip_endpoint *from, const struct ip_endpoint *to,
+		const uint8_t *data, size_t len);
+	/**
+	 * ICMP says that this datagram to @p to was not delivered, or as much of it as was quoted.
+	 * Anybody can say so.
+	 */
+	void (*error)(void *ctx, const struct ip_endpoint *to, const uint8_t *data, size_t len);
+	void *ctx;
+};
+
+/** Octets of the longest datagram of such a port. */
+#define UD_PORT_MAX 512
+
 struct ud_net {
 	/**
 	 * Receive at @p port, of all our addresses. Once.
@@ -47,6 +65,13 @@ struct ud_net {
 	bool (*flush)(void *ctx);
 	/** Something will be sent to @p remote: learn the way to it. */
 	void (*prepare)(void *ctx, const struct ip_addr *remote);
+	/** Open @p port. @return 0; -EADDRINUSE; -ENOSPC: too many are open; another -errno. */
+	int (*port_open)(
+		void *ctx, uint16_t port, const struct ud_port_user *user, struct ud_port **out);
+	void (*port_close)(struct ud_port *p);
+	/** Send, from our address @p from. It may be lost. */
+	void (*port_send)(struct ud_port *p, const struct ip_addr *from,
+		const struct ip_endpoint *to, const void *data, size_t len);
 	/** The longest message that one packet takes; see UD_MESSAGE_MAX. */
 	uint32_t max_message;
 	/** Datagrams that came from where none are taken from; counted below. */

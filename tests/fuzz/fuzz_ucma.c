@@ -161,6 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ep_fake_reset();
 	ep_fake.resolve_at_once = bits & 1;
 	ep_fake.establish_at_once = bits & 2;
+	ep_fake.has_ud = bits & 4;
 	MUST(!ucma_create(ep_fake_rnic(), GUID, &w.u));
 	for (unsigned k = 0; k < 2; k++) {
 		w.fd[k] = ucma_open(w.u, O_NONBLOCK | O_CLOEXEC);

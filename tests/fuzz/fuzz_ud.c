@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * UD queue pairs under hostile datagrams, most of them with good CRCs. Nothing is written but
- * receives that were posted, each of which completes once, and only for its own QP and Q_Key.
+ * receives that were posted, each of which completes once, and only for its own QP and Q_Key. And
+ * endpoints that listen and ask by rdma_cm, under hostile requests and answers.
  */
 #include "base/bytes.h"
 #include "fuzz.h"
 #include "rnic/qp.h"
+#include "rnic/sidr.h"
 #include "ud/datagram.h"
 #include "unit/rnic/pair.h"
 
@@ -27,6 +29,15 @@ struct world {
 	uint8_t *arena;
 	uint8_t room[UD_DATAGRAM_MAX];
 	uint64_t posted, completed;
+	struct ud_port_user sidr; /**< of the ports that are open */
+	unsigned ports;
+	struct rnic_ep *asking, *kept;
+	uint8_t sent[SIDR_LEN]; /**< the last */
+};
+
+/** Its own memory is all that a double needs. */
+struct ud_port {
+	struct world *w;
 };
 
 static uint8_t pattern(uint32_t i)
@@ -67,6 +78,32 @@ static bool net_flush(void *ctx)
 
 static void net_prepare(void *ctx, const struct ip_addr *remote)
 {
+}
+
+static int net_port_open(
+	void *ctx, uint16_t port, const struct ud_port_user *user, struct ud_port **out)
+{
+	struct world *w = ctx;
+
+	*out = malloc(sizeof **out);
+	MUST(*out);
+	(*out)->w = w;
+	w->sidr = *user;
+	w->ports++;
+	return 0;
+}
+
+static void net_port_close(struct ud_port *p)
+{
+	p->w->ports--;
+	free(p);
+}
+
+static void net_port_send(struct ud_port *p, const struct ip_addr *from,
+	const struct ip_endpoint *to, const void *data, size_t len)
+{
+	MUST(len == SIDR_LEN);
+	memcpy(p->w->sent, data, len);
 }
 
 /* ---- what may happen ----------------------------------------------------------------------- */
@@ -124,6 +161,51 @@ static void datagram(struct world *w, uint8_t bits)
 	free(copy);
 }
 
+/** Requests and answers, of few peers and numbers, or anything. A program accepts each other one.
+ */
+static void sidr(struct world *w, uint8_t bits)
+{
+	struct ip_endpoint from = llp_mem_endpoint(w->pair.mem, 1, 7000);
+	struct ip_endpoint to = llp_mem_endpoint(w->pair.mem, 0, PAIR_PORT);
+	const struct rnic_conn_param accept = {.ud_qp = 1, .ud_qkey = QKEY};
+	struct sidr_message m = {
+		.kind = bits & 16 ? SIDR_REPLY : SIDR_REQUEST, .number = fuzz_u8(w->in)};
+	uint8_t *copy = malloc(SIDR_LEN), what = fuzz_u8(w->in);
+
+	MUST(copy);
+	if (bits & 16 && what & 1) { /* an answer to what we have asked, perhaps */
+		memcpy(&m.number, w->sent + 8, sizeof m.number);
+		m.number = __builtin_bswap64(m.number);
+		from.port = PAIR_PORT;
+	}
+	m.status = bits & 16 ? what >> 1 & 1 : 0;
+	sidr_put(copy, &m);
+	if (bits & 32)
+		copy[fuzz_u8(w->in) % SIDR_LEN] ^= fuzz_u8(w->in);
+	to.port ^= what >> 7;
+	engine_lock(&w->pair.engine);
+	if (bits & 64)
+		w->sidr.error(w->sidr.ctx, &from, copy, fuzz_u8(w->in) % (SIDR_LEN + 1));
+	else
+		w->sidr.input(w->sidr.ctx, &from, &to, copy, SIDR_LEN);
+	engine_unlock(&w->pair.engine);
+	free(copy);
+	if (w->us->request) {
+		if (w->kept)
+			rnic_ep_destroy(w->kept);
+		w->kept = w->us->request;
+		w->us->request = NULL;
+		rnic_ep_set_context(w->kept, pair_ep_event, w->us);
+		if (what & 2)
+			(void)rnic_ep_accept(w->kept, &accept);
+		if (what & 4) {
+			rnic_ep_destroy(w->kept);
+			w->kept = NULL;
+		}
+	}
+	w->us->n_ep_events = 0;
+}
+
 static void poll(struct world *w)
 {
 	struct rnic_wc wc[8];
@@ -159,6 +241,7 @@ static void go(struct world *w, enum rnic_qp_state state)
 static void world_start(struct world *w, struct fuzz *in)
 {
 	struct rnic_qp_init init = {.max_recv_wr = 16, .max_recv_sge = 2, .ud = true};
+	struct ip_endpoint at, peer;
 	struct rnic_config cfg = {
 		.mpa = {.revision = 2}, .pairing_port = 61525, .ud = &w->net, .ud_port = 61525};
 
@@ -172,6 +255,9 @@ static void world_start(struct world *w, struct fuzz *in)
 		.cancel = net_nothing,
 		.flush = net_flush,
 		.prepare = net_prepare,
+		.port_open = net_port_open,
+		.port_close = net_port_close,
+		.port_send = net_port_send,
 		.max_message = UD_MESSAGE_MAX,
 		.ctx = w};
 	w->arena = malloc(ARENA);
@@ -180,6 +266,8 @@ static void world_start(struct world *w, struct fuzz *in)
 		w->arena[i] = pattern(i);
 	pair_engine_init(&w->pair);
 	pair_rnic(&w->pair, w->us, 0, &cfg);
+	at = llp_mem_endpoint(w->pair.mem, 0, PAIR_PORT);
+	peer = llp_mem_endpoint(w->pair.mem, 1, PAIR_PORT);
 	pair_side(w->us);
 	MUST(!rnic_mr_reg(w->us->pd, w->arena + RECV_AT, RECV_LEN, (uintptr_t)w->arena + RECV_AT,
 		RNIC_ACCESS_LOCAL_WRITE, &w->mr));
@@ -187,15 +275,27 @@ static void world_start(struct world *w, struct fuzz *in)
 	MUST(!rnic_qp_create(w->us->pd, &init, &w->qp));
 	for (enum rnic_qp_state s = RNIC_QP_INIT; s <= RNIC_QP_RTS; s++)
 		go(w, s);
+	rnic_ep_destroy(w->us->ep);
+	MUST(!rnic_ep_create_ud(w->us->rnic, pair_ep_event, w->us, &w->us->ep));
+	MUST(!rnic_ep_bind(w->us->ep, &at, false, false));
+	MUST(!rnic_ep_listen(w->us->ep, 4));
+	MUST(!rnic_ep_create_ud(w->us->rnic, pair_ep_event, w->us, &w->asking));
+	MUST(!rnic_ep_resolve(w->asking, &peer, 0));
+	MUST(!rnic_ep_connect(w->asking, &(struct rnic_conn_param){.ird = 0}));
+	w->us->n_ep_events = 0;
 }
 
 static void world_end(struct world *w)
 {
 	poll(w);
 	check_arena(w);
+	rnic_ep_destroy(w->asking);
+	if (w->kept)
+		rnic_ep_destroy(w->kept);
 	MUST(!rnic_qp_destroy(w->qp));
 	MUST(!rnic_mr_dereg(w->mr));
 	pair_fini(&w->pair);
+	MUST(w->ports == 0);
 	free(w->arena);
 }
 
@@ -216,6 +316,9 @@ static void step(struct world *w)
 			go(w, RNIC_QP_ERROR);
 			poll(w);
 		}
+		break;
+	case 7:
+		sidr(w, op);
 		break;
 	default:
 		datagram(w, op);

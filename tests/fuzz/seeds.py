@@ -380,6 +380,8 @@ write("ud", "message", UD_RECEIVE + ud_datagram() + b"\x02" + ud_datagram())
 write("ud", "immediate", UD_RECEIVE * 2 + ud_datagram(op=0x84) + ud_datagram(bytes(960)) + ud_datagram(bytes(961)))
 write("ud", "wrong", UD_RECEIVE + ud_datagram(op=0x24) + b"\x01" + ud_datagram(op=0x44) + b"\x01")
 write("ud", "raw", UD_RECEIVE + ud_datagram(b"uiUD\x01" + bytes(23), op=0x14))
+write("ud", "sidr", bytes.fromhex("070102 070102 070206 070304 17ff01 070680 270702aa55 570102 47010140"))
+write("ud", "answered", bytes.fromhex("170001"))
 write("ud", "error", UD_RECEIVE + b"\xf3" + ud_datagram())
 
 # ---- fuzz_tcp: configuration, then operations ---------------------------------------------------

@@ -86,6 +86,14 @@ int rnic_ep_create(struct rnic *r, rnic_ep_event_fn *fn, void *context, struct r
 	return err;
 }
 
+int rnic_ep_create_ud(struct rnic *r, rnic_ep_event_fn *fn, void *context, struct rnic_ep **out)
+{
+	int err = ep_fake.has_ud ? rnic_ep_create(r, fn, context, out) : -EOPNOTSUPP;
+
+	ep_fake.uds += !err;
+	return err;
+}
+
 void rnic_ep_set_context(struct rnic_ep *ep, rnic_ep_event_fn *fn, void *context)
 {
 	engine_lock(&the_engine);
@@ -312,4 +320,20 @@ struct rnic_ep *ep_fake_request(struct rnic_ep *listener, const char *local, con
 			       .ird = 3,
 			       .ord = 5});
 	return ep;
+}
+
+void ep_fake_emit_ud(struct rnic_ep *ep, uint32_t qp, uint32_t qkey, const struct ip_addr *local,
+	const struct ip_addr *remote, const void *data, uint16_t len)
+{
+	const struct rnic_ep_event ev = {.type = RNIC_EP_ESTABLISHED,
+		.ep = ep,
+		.context = ep->context,
+		.ud_qp = qp,
+		.ud_qkey = qkey,
+		.ud_local = *local,
+		.ud_remote = *remote,
+		.private_data = data,
+		.private_len = len};
+
+	emit(ep, &ev);
 }

@@ -25,6 +25,8 @@ struct ep_fake {
 	uint64_t patience;      /**< of the last resolve */
 	bool resolve_at_once;   /**< emit ADDR_RESOLVED inside the call */
 	bool establish_at_once; /**< emit ESTABLISHED inside accept */
+	bool has_ud;            /**< there are UD QPs */
+	unsigned uds;           /**< endpoints for them that were created */
 	bool has_scopes;        /**< link-local addresses have to say of which interface they are */
 };
 
@@ -42,6 +44,10 @@ void ep_fake_emit(struct rnic_ep *ep, enum rnic_ep_event_type type, int status);
 /** Emit an event with data of the peer. */
 void ep_fake_emit_data(struct rnic_ep *ep, enum rnic_ep_event_type type, const void *data,
 	uint16_t len, uint16_t ird, uint16_t ord);
+
+/** The answer to an endpoint of UD QPs. */
+void ep_fake_emit_ud(struct rnic_ep *ep, uint32_t qp, uint32_t qkey, const struct ip_addr *local,
+	const struct ip_addr *remote, const void *data, uint16_t len);
 
 /** A connection request arrives at @p listener. @return the request's endpoint. */
 struct rnic_ep *ep_fake_request(struct rnic_ep *listener, const char *local, const char *remote,

@@ -273,6 +273,97 @@ static void notify_does_nothing_with_a_device(void **state)
 	client_close(&c);
 }
 
+/* ---- UD: RDMA_PS_UDP ------------------------------------------------------------------------- */
+
+static uint32_t ud_routed(const struct client *c, uint64_t uid)
+{
+	uint32_t id = client_create_ps(c, uid, RDMA_PS_UDP);
+
+	assert_int_equal(client_resolve(c, id, "10.0.0.2"), 0);
+	client_expect(c, UCMA_EVENT_ADDR_RESOLVED, uid);
+	assert_int_equal(client_route(c, id), 0);
+	client_expect(c, UCMA_EVENT_ROUTE_RESOLVED, uid);
+	return id;
+}
+
+static int gid_of(void *ctx, const struct ip_addr *a)
+{
+	return a->b[15] == 1 ? 3 : -1;
+}
+
+static void ud_answers_say_where_to_send(void **state)
+{
+	const struct ip_addr local = {{0xfd, [15] = 1}}, remote = {{0xfd, [15] = 2}};
+	struct client c = client_open();
+	struct rdma_ucm_event_resp r;
+	struct rdma_ucm_connect q = {.conn_param = client_param()};
+	uint8_t most[UCMA_PRIVATE_MAX] = {9};
+
+	ep_fake.has_ud = true;
+	ucma_set_gids(c.u, gid_of, NULL);
+	q.id = ud_routed(&c, 5);
+	assert_int_equal(ep_fake.uds, 1);
+	q.conn_param.qp_num = 0xdead; /* it is not ours to know */
+	assert_int_equal(CALL(&c, CONNECT, q), 0);
+	assert_int_equal(ep_fake.private_len, 5);
+	ep_fake_emit_ud(ep_fake.last, 0x123456, 0x55, &local, &remote, "world", 5);
+	r = client_expect(&c, UCMA_EVENT_ESTABLISHED, 5);
+	assert_int_equal(r.param.ud.qp_num, 0x123456);
+	assert_int_equal(r.param.ud.qkey, 0x55);
+	assert_int_equal(r.param.ud.ah_attr.is_global, 1);
+	assert_int_equal(r.param.ud.ah_attr.port_num, 1);
+	assert_int_equal(r.param.ud.ah_attr.grh.sgid_index, 3);
+	assert_memory_equal(r.param.ud.ah_attr.grh.dgid, remote.b, 16);
+	assert_int_equal(r.param.ud.private_data_len, 5);
+	assert_memory_equal(r.param.ud.private_data, "world", 5);
+	/* As much as there is room for. */
+	ep_fake_emit_ud(ep_fake.last, 1, 2, &local, &remote, most, sizeof most);
+	r = client_expect(&c, UCMA_EVENT_ESTABLISHED, 5);
+	assert_int_equal(r.param.ud.private_data_len, UCMA_PRIVATE_MAX - sizeof(struct ucma_ud));
+	client_close(&c);
+}
+
+static void ud_accepts_tell_of_any_qp(void **state)
+{
+	struct client c = client_open();
+	struct rdma_ucm_accept q = {.uid = 8, .conn_param = client_param()};
+	struct rdma_ucm_listen l;
+	struct rnic_ep *ep;
+
+	ep_fake.has_ud = true;
+	l = (struct rdma_ucm_listen){.id = client_create_ps(&c, 7, RDMA_PS_UDP), .backlog = 3};
+	ep = ep_fake.last;
+	assert_int_equal(CALL(&c, LISTEN, l), 0);
+	q.id = client_request(&c, 7, ep);
+	q.conn_param.qp_num = 0x999;
+	assert_int_equal(CALL(&c, ACCEPT, q), 0);
+	assert_int_equal(ep_fake.param.ud_qp, 0x999);
+	assert_int_equal(ep_fake.param.ud_qkey, UCMA_UDP_QKEY);
+	assert_null(ep_fake.param.qp);
+	q.id = client_request(&c, 7, ep);
+	q.conn_param.qkey = 77;
+	assert_int_equal(CALL(&c, ACCEPT, q), 0);
+	assert_int_equal(ep_fake.param.ud_qkey, 77);
+	client_close(&c);
+}
+
+static void ud_qp_attributes(void **state)
+{
+	struct client c = client_open();
+	struct ib_uverbs_qp_attr r;
+	struct rdma_ucm_init_qp_attr q = {.response = (uintptr_t)&r, .qp_state = IBV_QPS_INIT};
+
+	ep_fake.has_ud = true;
+	q.id = client_create_ps(&c, 7, RDMA_PS_UDP);
+	assert_int_equal(client_bind(&c, q.id, "10.0.0.1", 0), 0);
+	assert_int_equal(CALL_RESP(&c, INIT_QP_ATTR, q, r), 0);
+	assert_int_equal(
+		r.qp_attr_mask, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+	assert_int_equal(r.qkey, UCMA_UDP_QKEY);
+	assert_int_equal(r.port_num, 1);
+	client_close(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +382,9 @@ int main(void)
 		cmocka_unit_test(disconnect_instead_of_accept_rejects),
 		cmocka_unit_test(qp_attributes_are_those_of_iwarp),
 		cmocka_unit_test(notify_does_nothing_with_a_device),
+		cmocka_unit_test(ud_answers_say_where_to_send),
+		cmocka_unit_test(ud_accepts_tell_of_any_qp),
+		cmocka_unit_test(ud_qp_attributes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

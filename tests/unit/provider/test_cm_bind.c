@@ -188,11 +188,11 @@ static void test_ephemeral_ports(void **state)
 		cm_destroy(id[i]);
 }
 
-/* ---- port spaces that iWARP has not ---------------------------------------------------------- */
+/* ---- port spaces that are not here ----------------------------------------------------------- */
 
 static void test_port_spaces(void **state)
 {
-	static const enum rdma_port_space spaces[] = {RDMA_PS_UDP, RDMA_PS_IB, RDMA_PS_IPOIB};
+	static const enum rdma_port_space spaces[] = {RDMA_PS_IB, RDMA_PS_IPOIB};
 	struct cm_address to = cm_address(CM_V4, 4000), group = cm_address("239.1.2.3", 0);
 	struct rdma_cm_id *id;
 

@@ -90,7 +90,9 @@ void pair_ep_event(const struct rnic_ep_event *ev)
 		.status = ev->status,
 		.private_len = ev->private_len,
 		.ird = ev->ird,
-		.ord = ev->ord};
+		.ord = ev->ord,
+		.ud_qp = ev->ud_qp,
+		.ud_qkey = ev->ud_qkey};
 	if (ev->private_len)
 		memcpy(r->private_data, ev->private_data, ev->private_len);
 	if (ev->type == RNIC_EP_CONNECT_REQUEST)

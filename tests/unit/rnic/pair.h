@@ -25,6 +25,7 @@ struct ep_record {
 	uint8_t private_data[512];
 	uint16_t private_len;
 	uint16_t ird, ord;
+	uint32_t ud_qp, ud_qkey;
 };
 
 struct side {

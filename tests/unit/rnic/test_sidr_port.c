@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who may bind and listen where, for UD queue pairs. */
+#include "rnic/sidr.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sidr_wire.h"
+
+#define PORT 7000
+
+static struct pair *const pair = &sidr_wire.pair;
+
+static int setup(void **state)
+{
+	sidr_wire_init(NULL);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	assert_int_equal(sidr_wire_fini(), 0);
+	return 0;
+}
+
+static struct ip_endpoint at(const char *text, uint16_t port)
+{
+	struct ip_endpoint e = {.port = port};
+
+	assert_int_equal(ip_addr_parse(text, &e.addr), 0);
+	return e;
+}
+
+struct binding {
+	const char *addr;
+	bool reuse, v6only;
+};
+
+static struct rnic_ep *bind(const struct binding *b, uint16_t port, int rc)
+{
+	struct ip_endpoint e = at(b->addr, port);
+	struct rnic_ep *ep;
+
+	assert_int_equal(rnic_ep_create_ud(pair->a.rnic, pair_ep_event, &pair->a, &ep), 0);
+	assert_int_equal(rnic_ep_bind(ep, &e, b->reuse, b->v6only), rc);
+	return ep;
+}
+
+static void conflicts(void **state)
+{
+	static const struct {
+		struct binding first, second;
+		int bind, listen;
+	} cases[] = {
+		{{.addr = "10.0.0.1"}, {.addr = "10.0.0.1"}, -EADDRINUSE, 0},
+		{{.addr = "0.0.0.0"}, {.addr = "10.0.0.1"}, -EADDRINUSE, 0},
+		{{.addr = "10.0.0.1"}, {.addr = "0.0.0.0"}, -EADDRINUSE, 0},
+		{{.addr = "::"}, {.addr = "10.0.0.1"}, -EADDRINUSE, 0},
+		{{.addr = "::"}, {.addr = "0.0.0.0"}, -EADDRINUSE, 0},
+		{{.addr = "::", .v6only = true}, {.addr = "10.0.0.1"}, 0, 0},
+		{{.addr = "0.0.0.0"}, {.addr = "::", .v6only = true}, 0, 0},
+		{{.addr = "10.0.0.1", .reuse = true}, {.addr = "10.0.0.1"}, -EADDRINUSE, 0},
+		{{.addr = "10.0.0.1", .reuse = true}, {.addr = "10.0.0.1", .reuse = true}, 0,
+			-EADDRINUSE},
+		{{.addr = "0.0.0.0", .reuse = true}, {.addr = "10.0.0.1", .reuse = true}, 0,
+			-EADDRINUSE},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct rnic_ep *first = bind(&cases[i].first, PORT, 0);
+		struct rnic_ep *second = bind(&cases[i].second, PORT, cases[i].bind);
+
+		assert_int_equal(rnic_ep_listen(first, 0), 0);
+		if (!cases[i].bind)
+			assert_int_equal(rnic_ep_listen(second, 0), cases[i].listen);
+		rnic_ep_destroy(second);
+		rnic_ep_destroy(first);
+		assert_int_equal(sidr_wire.open, 0);
+	}
+}
+
+/* Who listens cannot be joined, however both are bound. */
+static void after_listening(void **state)
+{
+	static const struct binding b = {.addr = "10.0.0.1", .reuse = true};
+	struct rnic_ep *first = bind(&b, PORT, 0), *second;
+
+	assert_int_equal(rnic_ep_listen(first, 0), 0);
+	second = bind(&b, PORT, -EADDRINUSE);
+	rnic_ep_destroy(second);
+	rnic_ep_destroy(first);
+}
+
+static void not_ours(void **state)
+{
+	static const struct binding b = {.addr = "192.0.2.1"};
+
+	rnic_ep_destroy(bind(&b, PORT, -EADDRNOTAVAIL));
+}
+
+static void any_port(void **state)
+{
+	static const struct binding b = {.addr = "10.0.0.1"};
+	struct rnic_ep *first = bind(&b, 0, 0), *second = bind(&b, 0, 0);
+	struct ip_endpoint one, two, remote;
+
+	rnic_ep_addresses(first, &one, &remote);
+	rnic_ep_addresses(second, &two, &remote);
+	assert_true(one.port >= 49152 && two.port >= 49152);
+	assert_int_not_equal(one.port, two.port);
+	rnic_ep_destroy(first);
+	rnic_ep_destroy(second);
+}
+
+static void rebinding(void **state)
+{
+	static const struct binding b = {.addr = "10.0.0.1"},
+				    reusing = {.addr = "10.0.0.1", .reuse = true};
+	struct rnic_ep *first = bind(&b, PORT, 0), *second;
+
+	assert_int_equal(rnic_ep_rebind(first, true, false), 0);
+	second = bind(&reusing, PORT, 0);
+	assert_int_equal(rnic_ep_rebind(first, false, false), -EADDRINUSE);
+	rnic_ep_destroy(second);
+	assert_int_equal(rnic_ep_rebind(first, false, false), 0);
+	rnic_ep_destroy(first);
+}
+
+/* Another process of the host has UDP's port. */
+static void taken_elsewhere(void **state)
+{
+	static const struct binding b = {.addr = "10.0.0.1"};
+	struct rnic_ep *ep = bind(&b, PORT, 0);
+
+	sidr_wire.open_rc = -EADDRINUSE;
+	assert_int_equal(rnic_ep_listen(ep, 0), -EADDRINUSE);
+	sidr_wire.open_rc = 0;
+	assert_int_equal(rnic_ep_listen(ep, 0), 0);
+	rnic_ep_destroy(ep);
+}
+
+/* Two listeners at one port by address: each has its own requests. */
+static void the_most_specific(void **state)
+{
+	static const struct binding v4 = {.addr = "0.0.0.0"}, v6 = {.addr = "::", .v6only = true};
+	struct rnic_ep *first = bind(&v4, PORT, 0), *second = bind(&v6, PORT, 0);
+	struct ip_endpoint here = at("10.0.0.1", PORT), there = at("fd00::1", PORT);
+
+	assert_int_equal(rnic_ep_listen(first, 0), 0);
+	assert_int_equal(rnic_ep_listen(second, 0), 0);
+	assert_int_equal(sidr_wire.open, 1);
+	assert_ptr_equal(sidr_listener(pair->a.rnic, &here), first);
+	assert_ptr_equal(sidr_listener(pair->a.rnic, &there), second);
+	here.port++;
+	assert_null(sidr_listener(pair->a.rnic, &here));
+	rnic_ep_destroy(second);
+	assert_int_equal(sidr_wire.open, 1);
+	assert_null(sidr_listener(pair->a.rnic, &there));
+	rnic_ep_destroy(first);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(conflicts),
+		TEST(after_listening),
+		TEST(not_ours),
+		TEST(any_port),
+		TEST(rebinding),
+		TEST(taken_elsewhere),
+		TEST(the_most_specific),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
