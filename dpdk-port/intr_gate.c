@@ -62,7 +62,7 @@ static void intr_gate_wait_until_inside(struct intr_gate *g)
 {
 	struct timespec end;
 
-	clock_gettime(CLOCK_REALTIME, &end);
+	clock_gettime(CLOCK_MONOTONIC, &end);
 	end.tv_nsec += PATIENCE_NS;
 	end.tv_sec += end.tv_nsec / 1000000000;
 	end.tv_nsec %= 1000000000;
@@ -73,11 +73,15 @@ static void intr_gate_wait_until_inside(struct intr_gate *g)
 static struct intr_gate *intr_gate_new(void)
 {
 	struct intr_gate *g = calloc(1, sizeof *g);
+	pthread_condattr_t attr;
 
 	if (!g)
 		return NULL;
 	pthread_mutex_init(&g->lock, NULL);
-	pthread_cond_init(&g->changed, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&g->changed, &attr);
+	pthread_condattr_destroy(&attr);
 	g->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	g->handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
 	if (g->fd >= 0 && g->handle && rte_intr_fd_set(g->handle, g->fd) == 0 &&
