@@ -126,9 +126,24 @@ static void a_port_may_be_pulled_out(void **state)
 	port_close(p);
 }
 
+/**
+ * A memif of this run alone: the test may run several times at once, of several builds.
+ * @return @p before, and the socket's name behind it.
+ */
+static const char *memif_of_this_run(const char *before)
+{
+	static char device[96];
+	static pid_t run;
+
+	if (!run) /* of who forks, not of the children */
+		run = getpid();
+	snprintf(device, sizeof device, "%s,socket=@uiwarp-test-port-%d", before, (int)run);
+	return device;
+}
+
 static void a_link_that_is_down_keeps_nothing(void **state)
 {
-	struct port *p = open_port("net_memif0,role=server,socket=@uiwarp-test-port");
+	struct port *p = open_port(memif_of_this_run("net_memif0,role=server"));
 
 	assert_false(port_link(p, NULL));
 	for (uint32_t i = 0; i < 10; i++)
@@ -140,7 +155,7 @@ static void a_link_that_is_down_keeps_nothing(void **state)
 	assert_int_equal(port_rx_fd(p), -1);
 	port_close(p);
 	/* A memif server is used again. */
-	p = open_port("net_memif0,role=server,socket=@uiwarp-test-port");
+	p = open_port(memif_of_this_run("net_memif0,role=server"));
 	port_close(p);
 }
 
@@ -157,7 +172,7 @@ static pid_t fork_server(int go, int ready)
 	alarm(60);
 	if (read(go, &x, 1) != 1)
 		_exit(1);
-	p = open_port("net_memif1,role=server,socket=@uiwarp-test-wait");
+	p = open_port(memif_of_this_run("net_memif1,role=server"));
 	if (write(ready, &x, 1) != 1)
 		_exit(1);
 	while (!port_rx(p, &m, 1))
@@ -183,12 +198,13 @@ static void a_memif_client_waits_for_its_server(void **state)
 	char x;
 
 	/* Before this process has an EAL, which does not survive a fork. */
+	(void)memif_of_this_run("");
 	assert_int_equal(pipe(go), 0);
 	assert_int_equal(pipe(ready), 0);
 	server[0] = fork_server(go[0], ready[1]);
 	server[1] = fork_server(go[0], ready[1]);
 	close(ready[1]);
-	c = open_port("net_memif1,role=client,socket=@uiwarp-test-wait");
+	c = open_port(memif_of_this_run("net_memif1,role=client"));
 	assert_false(port_watch(c));
 	port_tx(c, frame(c, 1));
 	port_flush(c);
@@ -358,15 +374,18 @@ static unsigned raise_the_driver_s_signal(void)
 
 static void a_tap_receives_although_a_signal_has_come(void **state)
 {
+	char device[48], name[16];
 	struct port *p;
 
 	if (geteuid() != 0 || access("/dev/net/tun", R_OK | W_OK) != 0)
 		skip();
-	p = open_port("net_tap0,iface=uiwporttest");
+	snprintf(name, sizeof name, "uiwp%d", (int)getpid());
+	snprintf(device, sizeof device, "net_tap0,iface=%s", name);
+	p = open_port(device);
 	assert_int_equal(raise_the_driver_s_signal(), 1);
 	for (int i = 0; i < 3; i++) {
 		assert_false(has_received(p));
-		host_sends("uiwporttest");
+		host_sends(name);
 		assert_true(has_received(p));
 	}
 	port_close(p);
