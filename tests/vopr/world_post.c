@@ -70,13 +70,19 @@ static uint32_t any_place(struct world *w, const struct model_key *k, uint32_t l
 	return at & ~(align - 1);
 }
 
-/** Try one more piece of @p part bytes. @return true: it is free, and apart from those before. */
+/**
+ * Try one more piece of @p part bytes.
+ * @param anywhere not only where there is memory for it in the end.
+ * @return true: it is free, and apart from those before.
+ */
 static bool is_place(struct world_host *h, const struct model_qp *fenced, struct model_wr *r,
-	uint32_t part, bool write)
+	uint32_t part, bool write, bool anywhere)
 {
 	struct model_piece *p = &r->piece[r->n];
+	uint32_t at = anywhere ? r->local->off + (uint32_t)world_below(h->w, r->local->len)
+			       : any_place(h->w, r->local, part, 1);
 
-	*p = (struct model_piece){any_place(h->w, r->local, part, 1), part};
+	*p = (struct model_piece){at, part};
 	for (unsigned k = 0; k < r->n; k++)
 		if (p->off < r->piece[k].off + r->piece[k].len && r->piece[k].off < p->off + p->len)
 			return false;
@@ -101,8 +107,9 @@ static bool find_own(struct world_host *h, const struct model_qp *fenced, struct
 
 		if (!part)
 			continue;
-		for (; !found && tries < (w->ending ? 8 * TRIES : TRIES); tries++)
-			found = is_place(h, fenced, r, part, write);
+		/* In the end shared queues may hold all that is meant for it, for nothing. */
+		for (; !found && tries < (w->ending ? 24 * TRIES : TRIES); tries++)
+			found = is_place(h, fenced, r, part, write, tries >= 8 * TRIES);
 		if (!found)
 			return false;
 		r->n++;
