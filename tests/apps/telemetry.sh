@@ -109,6 +109,21 @@ has_frames() { # FILE
 	(($(stat -c %s "$1" 2>/dev/null || echo 0) > 10000))
 }
 
+# Of two files each is a capture by itself. The older one has the size that was asked for, and ends with the frame
+# that made it so; there is no third.
+rotates() {
+	local file size
+	ask ctl "$server_pid" capture="$case_dir/turns" capture_size=64K capture_files=2 || { say "no rotation"; return 1; }
+	wait_for "$patience" test -s "$case_dir/turns.1" || { say "the capture does not rotate"; return 1; }
+	ask ctl "$server_pid" capture=off || return 1
+	[[ ! -e $case_dir/turns.2 ]] || { say "it keeps a third file"; return 1; }
+	size=$(stat -c %s "$case_dir/turns.1")
+	((size >= 65536 && size < 65536 + 10000)) || { say "turns.1 has $size bytes"; return 1; }
+	for file in "$case_dir"/turns{,.1}; do
+		"$uiwarp" pcap stats "$file" >"$case_dir/stats" || { say "${file##*/} cannot be read"; return 1; }
+	done
+}
+
 ctl() {
 	at_work || return 1
 	ask ctl "$server_pid" log=debug || { say "log=debug is refused"; return 1; }
@@ -125,6 +140,7 @@ ctl() {
 	ask ctl "$server_pid" capture=off || return 1
 	[[ $(ask stat --json "$server_pid") == *'"capture": null'* ]] || { say "the capture has no end"; return 1; }
 	"$uiwarp" pcap stats "$case_dir/frames" >"$case_dir/stats" || { say "the capture cannot be read"; return 1; }
+	rotates || return 1
 	works "$server_pid"
 }
 watched ctl ctl
