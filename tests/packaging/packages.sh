@@ -84,9 +84,9 @@ no_complaint() {
 	lintian --fail-on error,warning --allow-root "$work"/packages/1/*.changes
 }
 
-# What is installed is all that the test has: no checkout, no compiler's libraries.
+# What is installed is all that the test has: no checkout, no compiler's libraries. The units run modprobe.
 used_and_removed() {
-	chroot_with rdmacm-utils,ibverbs-utils,procps "tar-in $work/packages.tar /" \
+	chroot_with rdmacm-utils,ibverbs-utils,procps,kmod "tar-in $work/packages.tar /" \
 		"upload $root/packaging/debian/tests/rping /rping" "upload $here/install_use_remove /install_use_remove" \
 		"chroot \"\$1\" bash /install_use_remove"
 }
