@@ -1,10 +1,13 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # goes between the transports and pair.sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Sourced by the transports with a QEMU guest (scripts/lib/guest_build.sh): starts it, gives it orders,
-# ends it. $guest_files is the directory of its kernel and initramfs.
+# runs the programs of its side in it, ends it. $guest_files is the directory of its kernel and initramfs.
 
-# Told by the transport: the command within which QEMU runs, such as ip netns exec NAMESPACE.
-guest_within=()
+# Told by the transport: the command within which QEMU runs, such as ip netns exec NAMESPACE; the addresses, IPv4
+# and IPv6, in the guest and outside of it.
+guest_within=() guest_addresses=() outside_addresses=()
+# Which side of a case is the guest's; the other is a stack of ours. See guest_is().
+guest_side=server
 guest_job='' guest_orders=0
 
 guest_missing() { # BUILDER
@@ -67,4 +70,38 @@ guest_end() {
 	kill "$guest_job" 2>/dev/null || true
 	wait "$guest_job" 2>/dev/null || true
 	guest_job=''
+}
+
+# Which side serves is known only then.
+guest_is() { # server|client
+	guest_side=$1
+	if [[ $1 == server ]]; then
+		server_v4=${guest_addresses[0]} server_v6=${guest_addresses[1]} client_v4=${outside_addresses[0]}
+	else
+		server_v4=${outside_addresses[0]} server_v6=${outside_addresses[1]} client_v4=${guest_addresses[0]}
+	fi
+}
+
+# What runs a program in the guest, unless a transport knows better.
+guest_command() { # PROGRAM...
+	say "$*"
+}
+
+transport_run() { # SIDE COMMAND...
+	if [[ $1 == "$guest_side" ]]; then
+		say "$BASHPID" >"$case_dir/$1.pid"
+		guest program "program $limit $(guest_command "${@:2}")"
+	else
+		on_stack "$@"
+	fi
+}
+
+transport_reset() { :; }
+
+transport_listening() {
+	if [[ $guest_side == server ]]; then
+		guest control listening
+	else
+		has_line "$(stack_log_of server)" 'listening'
+	fi
 }

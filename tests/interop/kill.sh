@@ -26,7 +26,7 @@ noticed() { # SIDE JOB
 siw_dies() { # ARGUMENT-OF-under_way...
 	under_way "$@" || return 1
 	guest control end
-	if [[ $siw_side == server ]]; then
+	if [[ $guest_side == server ]]; then
 		noticed client "$client_job"
 	else
 		noticed server "$server_job"
@@ -38,11 +38,11 @@ siw_dies() { # ARGUMENT-OF-under_way...
 we_die() { # ARGUMENT-OF-under_way...
 	local side=client job
 	under_way "$@" || return 1
-	[[ $siw_side == server ]] || side=server
+	[[ $guest_side == server ]] || side=server
 	kill -9 "$(program_pid "$side")"
 	server_extra=() client_extra=()
 	start "$side" rping -s -p 7175
-	if [[ $siw_side == server ]]; then
+	if [[ $guest_side == server ]]; then
 		noticed server "$server_job"
 	else
 		noticed client "$client_job"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # the transport says which siw
 # SPDX-License-Identifier: BSD-2-Clause
-# Our stack against Linux's siw. Sourced by the programs in tests/interop, which run over siw-stock and
-# siw-fixed (see tests/apps/lib.sh and scripts/lib/transport/siw.sh). Every case is captured by our
+# Our stack against Linux's siw. Sourced by the programs in tests/interop, which run over siw-stock, siw-fixed
+# and siw-kernel (see tests/apps/lib.sh and scripts/lib/transport/siw.sh). Every case is captured by our
 # stack; tshark reads the capture, and uiwarp pcap check.
 set -- -t siw-fixed -o "$(dirname "${BASH_SOURCE[0]}")/../../out/test/interop" "$@"
 # shellcheck source=tests/apps/lib.sh
@@ -37,7 +37,7 @@ new_guest() {
 # case: another one, twice.
 against() { # server|client (siw's side) FUNCTION [ARGUMENT]...
 	local status=0
-	siw_is "$1"
+	guest_is "$1"
 	shift
 	once "$@" || status=$?
 	for _ in 1 2; do
@@ -62,16 +62,36 @@ once() { # FUNCTION [ARGUMENT]...
 	fi
 	# What the case before left may end its kernel only now.
 	prepared || { new_guest && prepared; } || return 1
-	server_extra=("${ours[@]}" --set "capture=$out/$case_name.pcapng")
+	server_extra=("${ours[@]}")
+	[[ ${siw_captured_on-} ]] || server_extra+=(--set "capture=$out/$case_name.pcapng")
 	client_extra=("${server_extra[@]}")
-	"$@" || { spoiled=yes && return 2; }
+	captured "$@" || { spoiled=yes && return 2; }
 	decoded && compared && checked
+}
+
+# A stack of ours captures by itself. Where it is the kernel's, what passes its interface is captured, up to a word to
+# all who are on it.
+captured() { # FUNCTION [ARGUMENT]...
+	local status=0 dumpcap_job capture=$out/$case_name.pcapng
+	if [[ ! ${siw_captured_on-} ]]; then
+		"$@"
+		return
+	fi
+	# Not by a function: the job is dumpcap itself then, and ends when it is told to.
+	"${guest_within[@]}" dumpcap -q -i "$siw_captured_on" -w "$capture" >"$case_dir/dumpcap" 2>&1 </dev/null &
+	dumpcap_job=$!
+	wait_for "$patience" has_line "$case_dir/dumpcap" '^File: ' && "$@" || status=$?
+	transport_in server bash -c "echo 'so much for this case' >'/dev/udp/ff02::1%$siw_captured_on/9'"
+	wait_for "$patience" has_line "$capture" 'so much for this case' || status=1
+	kill "$dumpcap_job" 2>/dev/null || true
+	wait "$dumpcap_job" || true
+	return "$status"
 }
 
 # The first FPDUs and the end of a connection, by FIN or by what siw refuses, before siw has told iw_cm that
 # it is established: the guest's kernel stops at a BUG there, and says so.
 fell_over() {
-	[[ $siw_side == server ]] && ! is_alive "$guest_job" &&
+	[[ $guest_side == server ]] && ! is_alive "$guest_job" &&
 		has_line "$out/guest.log" 'RIP:.*cm_work_handler'
 }
 
@@ -79,7 +99,7 @@ fell_over() {
 # its reply, and did not end within seconds either. peer=siw waits until siw listens, but not as long as
 # a busy machine may keep it from that.
 lies_unread() {
-	[[ $siw_plain == stock && $siw_side == server ]] || return 1
+	[[ $siw_plain == stock && $guest_side == server ]] || return 1
 	tshark -r "$out/$case_name.pcapng" -Y tcp -T fields -e tcp.stream -e tcp.srcport -e tcp.dstport \
 		-e tcp.len -e tcp.seq -e tcp.ack -e frame.time_relative -e tcp.flags.fin -e tcp.flags.reset \
 		2>/dev/null | awk '

@@ -13,7 +13,7 @@ measured() { # FIGURES COMMAND
 	has_lines client '^ *[0-9]+ +[0-9]+ ' "$1" || { cat "$case_dir/said"; return 1; }
 	((status)) || return 0
 	# shellcheck disable=SC2154 # the transport knows
-	if [[ $siw_side == server ]] || ! has_lines client 'Failed to close connection' 1; then
+	if [[ $guest_side == server ]] || ! has_lines client 'Failed to close connection' 1; then
 		cat "$case_dir/said"
 		return 1
 	fi

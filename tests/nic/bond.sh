@@ -22,7 +22,7 @@ pings() { # COUNT: more than now
 
 unplugged() {
 	local server_job client_job
-	nic_is server
+	guest_is server
 	nic_boot virtio uio "$second" || return 1
 	start_both "rping -s -a %4 -P -S 20000" "rping -c -a %4 -v -V -C 100000 -S 20000" || return 1
 	pings 5 || { say "nothing goes"; return 1; }

@@ -24,11 +24,11 @@ in_guest() { # NAME server|client (the guest's side) FUNCTION [ARGUMENT]...
 # What the stack in the guest said is kept, whatever came of the case.
 with_guest() { # server|client FUNCTION [ARGUMENT]...
 	local status=0
-	nic_is "$1"
+	guest_is "$1"
 	nic_boot "$nic" "$handed_by" || return 1
 	guest control end || return 1
 	"${@:2}" || status=$?
-	guest control "cat /tmp/stack.log" >"$(stack_log_of "$nic_side")" 2>/dev/null || true
+	guest control "cat /tmp/stack.log" >"$(stack_log_of "$guest_side")" 2>/dev/null || true
 	return "$status"
 }
 

@@ -4,7 +4,7 @@
 # shellcheck source=tests/nic/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-nic_is client
+guest_is client
 # shellcheck disable=SC2034 # for the transport
 nic_more=(--set vlan=5)
 prepared=''

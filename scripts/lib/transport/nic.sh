@@ -6,17 +6,18 @@
 #   10.67.0.1  fd67::1  uiw0 ---- br0 ---- tap0 ---- QEMU's NIC  10.67.0.2  fd67::2
 #   AF_PACKET on a veth                              vfio-pci or uio_pci_generic in the guest
 #
-# A guest is booted when the first case wants it; $nic_side says which side of a case is the guest's.
+# A guest is booted when the first case wants it; $guest_side says which side of a case is the guest's.
 
 # shellcheck source=scripts/lib/guest.sh
 source "$root/scripts/lib/guest.sh"
 guest_files=$root/out/nic/guest
+guest_addresses=(10.67.0.2 fd67::2) outside_addresses=(10.67.0.1 fd67::1)
 nic_namespace=uiw-nic-$$
 nic_address=0000:00:03.0
 # Told by a program: another port of the guest's stack than the NIC, with EAL arguments.
 nic_port=$nic_address nic_eal=''
 guest_within=(ip netns exec "$nic_namespace")
-nic_side=server nic_more=() nic_mtu=1500 nic_booted='' nic_driver=''
+nic_more=() nic_mtu=1500 nic_booted='' nic_driver=''
 bulk=20 control_host=''
 
 transport_missing() {
@@ -113,38 +114,10 @@ transport_settings() { # SIDE; fills the array `settings`, for the side outside
 }
 
 # Interrupts of e1000 and e1000e come through vfio only as legacy ones.
-nic_command() { # PROGRAM...
+guest_command() { # PROGRAM...
 	local command="uiwarp run --set port=$nic_port --set mtu=$nic_mtu" eal=$nic_eal
 	[[ $nic_booted != e1000*vfio ]] || eal+=" --vfio-intr=legacy"
 	[[ ! $eal ]] || command+=" --set eal=\"$eal\""
 	say "$command --set address=10.67.0.2/24 --set address=fd67::2/64" \
 		"--set log=info --set log_file=/tmp/stack.log -- $*"
-}
-
-transport_run() { # SIDE COMMAND...
-	if [[ $1 == "$nic_side" ]]; then
-		say "$BASHPID" >"$case_dir/$1.pid"
-		guest program "program $limit $(nic_command "${@:2}")"
-	else
-		on_stack "$@"
-	fi
-}
-
-transport_reset() { :; }
-
-transport_listening() {
-	if [[ $nic_side == server ]]; then
-		guest control listening
-	else
-		has_line "$(stack_log_of server)" 'listening'
-	fi
-}
-
-# Which side serves is known only then.
-nic_is() { # server|client
-	nic_side=$1
-	case $1 in
-	server) server_v4=10.67.0.2 server_v6=fd67::2 client_v4=10.67.0.1 ;;
-	client) server_v4=10.67.0.1 server_v6=fd67::1 client_v4=10.67.0.2 ;;
-	esac
 }

@@ -6,12 +6,13 @@
 #
 #   our stack  10.66.0.1  fd66::1  ---- $work/wire ----  10.66.0.2  fd66::2  guest
 #
-# $siw_side says which side of a case is the guest's; the other is a stack of ours.
+# $guest_side says which side of a case is the guest's; the other is a stack of ours.
 
 # shellcheck source=scripts/lib/guest.sh
 source "$root/scripts/lib/guest.sh"
 guest_files=$root/out/interop/guest
-siw_side=server siw_loaded=''
+guest_addresses=(10.66.0.2 fd66::2) outside_addresses=(10.66.0.1 fd66::1)
+siw_loaded=''
 bulk=20 control_host=''
 
 transport_missing() {
@@ -67,32 +68,3 @@ transport_settings() { # [SIDE]; fills the array `settings`
 		--set "address=10.66.0.1/24" --set "address=fd66::1/64" --set "peer=$siw_peer"
 	)
 }
-
-transport_run() { # SIDE COMMAND...
-	if [[ $1 == "$siw_side" ]]; then
-		say "$BASHPID" >"$case_dir/$1.pid"
-		guest program "program $limit ${*:2}"
-	else
-		on_stack "$@"
-	fi
-}
-
-transport_reset() { :; }
-
-transport_listening() {
-	if [[ $siw_side == server ]]; then
-		guest control listening
-	else
-		has_line "$(stack_log_of server)" 'listening'
-	fi
-}
-
-# Which side serves is known only then.
-siw_is() { # server|client
-	siw_side=$1
-	case $1 in
-	server) server_v4=10.66.0.2 server_v6=fd66::2 client_v4=10.66.0.1 ;;
-	client) server_v4=10.66.0.1 server_v6=fd66::1 client_v4=10.66.0.2 ;;
-	esac
-}
-
