@@ -142,7 +142,7 @@ static void port_enqueue_gathered(struct port *p)
 		if (rte_eth_tx_prepare(p->id, 0, &m, 1) != 1) {
 			log_printf(p->log, LOG_LEVEL_WARNING,
 				"port: its driver takes no TCP segmentation: off");
-			p->caps.tx_tso = false;
+			p->caps.tx_tso = p->gathers = false;
 			rte_pktmbuf_free(m);
 			p->stats.tx_dropped++;
 			return;
@@ -157,13 +157,13 @@ static void port_gather(struct port *p, struct rte_mbuf *m)
 	if (tso_gather(&p->tso, m))
 		return;
 	port_enqueue_gathered(p);
-	if (!p->caps.tx_tso || !tso_gather(&p->tso, m))
+	if (!p->gathers || !tso_gather(&p->tso, m))
 		port_enqueue(p, m);
 }
 
 void port_flush(struct port *p)
 {
-	if (p->tso.head)
+	if (unlikely(p->gathers))
 		port_enqueue_gathered(p);
 	if (p->head == p->tail)
 		return;
@@ -193,7 +193,7 @@ void port_tx(struct port *p, struct rte_mbuf *m)
 	}
 	if (unlikely(p->capture))
 		capture_packet(p->capture, m, CAPTURE_OUT, p->now);
-	if (unlikely(p->caps.tx_tso))
+	if (unlikely(p->gathers))
 		port_gather(p, m);
 	else
 		port_enqueue(p, m);

@@ -228,7 +228,7 @@ static void port_choose_tso(struct opening *o, struct rte_eth_conf *conf)
 		!(o->info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_TCP_TSO))
 		return;
 	conf->txmode.offloads |= RTE_ETH_TX_OFFLOAD_TCP_TSO;
-	o->p->caps.tx_tso = true;
+	o->p->caps.tx_tso = o->p->gathers = true;
 	o->p->tso.most = most ? most : TSO_SEGMENTS_MAX;
 }
 

@@ -38,9 +38,9 @@ struct port {
 	struct rxfd_signal rx_signal;
 	uint16_t vlan; /**< ours; 0: none */
 	bool sorts;    /**< frames may be of other VLANs, see vlan_pop() */
+	bool gathers;  /**< as caps.tx_tso, beside what is read for each frame */
 	struct capture *capture;
 	uint64_t now;
-	struct tso tso;      /**< with caps.tx_tso: what comes before it goes to the queue */
 	unsigned head, tail; /**< of queue, free running */
 	unsigned backlog;
 	struct port_stats stats;
@@ -49,6 +49,7 @@ struct port {
 	struct rte_mempool *pool;
 	struct rte_device *device;
 	struct port_caps caps;
+	struct tso tso; /**< while it gathers: what comes before it goes to the queue */
 	struct holding holding;
 	const struct log_sink *log;
 	struct rte_mbuf *queue[PORT_QUEUE];

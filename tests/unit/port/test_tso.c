@@ -411,7 +411,7 @@ static void a_port_gathers(void **state)
 	if (port_open(&cfg, &p, &e))
 		fail_msg("%s", e.text);
 	assert_false(port_get_caps(p)->tx_tso); /* memory cuts nothing */
-	p->caps.tx_tso = true;
+	p->gathers = true;
 	p->tso.most = TSO_SEGMENTS_MAX;
 	fill(s, 5, (struct segment){.text = TEXT});
 	for (unsigned i = 0; i < 3; i++)
