@@ -17,7 +17,7 @@
 struct tls_side {
 	struct tls_config config;
 	struct tls_credentials_source source;
-	struct ip_addr peer;
+	struct ip_endpoint peer;
 	struct tls_handshake *handshake;
 	uint64_t ns; /**< the processor's */
 };
@@ -30,7 +30,7 @@ static void tls_side_open(struct tls_side *s, const char *peer, char **files)
 	snprintf(s->config.ca, sizeof s->config.ca, "%s", files[0]);
 	snprintf(s->config.certificate, sizeof s->config.certificate, "%s", files[1]);
 	snprintf(s->config.key, sizeof s->config.key, "%s", files[2]);
-	if (ip_addr_parse(peer, &s->peer))
+	if (ip_addr_parse(peer, &s->peer.addr))
 		errx(1, "%s", peer);
 	if (tls_credentials_open(&s->source, &s->config, NULL, &e))
 		errx(1, "%s", e.text);

@@ -110,6 +110,7 @@ const struct counter counters[] = {
 	SOCK(zero_window_timeouts, "connections ended because their window stayed closed"),
 	SOCK(no_descriptor, "sockets that could not be had", .drop = true),
 	TLS(handshakes, "handshakes that succeeded"),
+	TLS(resumed, "handshakes that resumed a session"),
 	TLS(handshakes_failed, "handshakes that failed", .drop = true),
 	TLS(clear, "connections that came without TLS"),
 	TLS(records_bad, "records that were forged, damaged or against the rules", .drop = true),

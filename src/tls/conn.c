@@ -143,10 +143,14 @@ static void tls_conn_open(struct tls_conn *c)
 		tls_conn_fail(c, -1, -ENOMEM, "no memory for keys");
 		return;
 	}
-	tls_handshake_free(c->handshake);
-	c->handshake = NULL;
-	c->state = TLS_CONN_OPEN;
+	c->tx.seq = c->handshake->tickets;
 	c->stack->stats.handshakes++;
+	c->stack->stats.resumed += tls_handshake_has_resumed(c->handshake);
+	if (!tls_handshake_wants_tickets(c->handshake)) {
+		tls_handshake_free(c->handshake);
+		c->handshake = NULL;
+	}
+	c->state = TLS_CONN_OPEN;
 	tls_conn_tell_connected(c);
 }
 
@@ -170,7 +174,7 @@ void tls_conn_begin(struct tls_conn *c)
 	struct ip_endpoint local, remote;
 
 	llp_endpoints(c->below, &local, &remote);
-	c->handshake = tls_handshake_create(&c->stack->credentials, &remote.addr, c->server);
+	c->handshake = tls_handshake_create(&c->stack->credentials, &remote, c->server);
 	if (!c->handshake) {
 		tls_conn_fail(c, -1, -ENOMEM, "no memory for a handshake");
 		return;

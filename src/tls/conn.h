@@ -42,7 +42,8 @@ struct tls_conn {
 	LIST_ENTRY(tls_conn) link;
 	enum tls_conn_state state;
 	bool server;
-	struct tls_handshake *handshake; /**< in TLS_CONN_HANDSHAKE */
+	/** In TLS_CONN_HANDSHAKE; and a client's until the first record that is no ticket. */
+	struct tls_handshake *handshake;
 	struct tls_direction tx, rx;
 	struct tls_secrets *secrets;
 

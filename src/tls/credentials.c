@@ -19,6 +19,11 @@
 /** The ALPN identifier, as ALPN has it (RFC 7301 section 3.1). */
 static const uint8_t tls_alpn[] = {5, 'i', 'w', 'a', 'r', 'p'};
 
+/** OpenSSL's context of sessions: of ours there is one. */
+static const uint8_t tls_session_context[] = {'i', 'w', 'a', 'r', 'p'};
+/** How long a session may be resumed. Every resumption gives another. */
+#define TLS_SESSION_SECONDS 3600
+
 static int tls_credentials_complain(
 	struct tls_error *e, const char *what, const char *path, const char *why)
 {
@@ -42,7 +47,7 @@ static bool tls_credentials_name_fits(const struct tls_verifier *v, X509 *certif
 {
 	if (*v->config->peer_name != '\0')
 		return tls_peer_name_matches(certificate, v->config->peer_name);
-	return v->server || tls_peer_name_has_addr(certificate, &v->remote);
+	return v->server || tls_peer_name_has_addr(certificate, &v->remote.addr);
 }
 
 /** Does it lead to our CA? @return enum of X509_V_.... */
@@ -95,6 +100,35 @@ static int tls_credentials_verify(X509_STORE_CTX *store, void *unused)
 	tls_credentials_drop_others(store);
 	X509_STORE_CTX_set_error(store, error);
 	return error == X509_V_OK;
+}
+
+bool tls_credentials_believe_session(const struct tls_verifier *v, const SSL_SESSION *session)
+{
+	X509 *certificate = SSL_SESSION_get0_peer((SSL_SESSION *)(uintptr_t)session);
+
+	if (v->config->verify == TLS_VERIFY_NONE)
+		return true;
+	return certificate && tls_verified_has(v->verified, certificate, !v->server, time(NULL));
+}
+
+/** A client has a ticket of ours. If there is anything against it, certificates are shown anew. */
+static SSL_TICKET_RETURN tls_credentials_take_ticket(SSL *ssl, SSL_SESSION *session,
+	const unsigned char *name, size_t name_len, SSL_TICKET_STATUS status, void *unused)
+{
+	if (status != SSL_TICKET_SUCCESS && status != SSL_TICKET_SUCCESS_RENEW)
+		return SSL_TICKET_RETURN_IGNORE_RENEW;
+	if (!tls_credentials_believe_session(tls_verifier_of(ssl), session))
+		return SSL_TICKET_RETURN_IGNORE_RENEW;
+	return SSL_TICKET_RETURN_USE_RENEW;
+}
+
+/** A server has given us a ticket. @return 1: the session is ours now. */
+static int tls_credentials_keep_session(SSL *ssl, SSL_SESSION *session)
+{
+	struct tls_verifier *v = tls_verifier_of(ssl);
+
+	tls_session_put(v->sessions, &v->remote, session);
+	return 1;
 }
 
 static int tls_credentials_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_len,
@@ -186,21 +220,29 @@ static bool tls_credentials_rules(SSL_CTX *ctx, bool psk)
 	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
 	SSL_CTX_set_max_cert_list(ctx, TLS_CERTIFICATES_MAX);
-	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	/* Sessions are kept by us, if at all. Their keys are good for as long as the credentials.
+	 */
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+	SSL_CTX_sess_set_new_cb(ctx, tls_credentials_keep_session);
+	SSL_CTX_set_timeout(ctx, TLS_SESSION_SECONDS);
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
 	SSL_CTX_set_cert_verify_callback(ctx, tls_credentials_verify, NULL);
 	SSL_CTX_set_alpn_select_cb(ctx, tls_credentials_alpn, NULL);
 	SSL_CTX_set_keylog_callback(ctx, tls_credentials_keylog);
-	/* No tickets: nothing to be stolen, and no handshake messages behind the handshake. */
 	return SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION) == 1 &&
 	       SSL_CTX_set_max_proto_version(ctx, TLS1_3_VERSION) == 1 &&
-	       SSL_CTX_set_num_tickets(ctx, 0) == 1 && SSL_CTX_set_max_early_data(ctx, 0) == 1 &&
+	       SSL_CTX_set_num_tickets(ctx, psk ? 0 : 1) == 1 &&
+	       SSL_CTX_set_session_ticket_cb(ctx, NULL, tls_credentials_take_ticket, NULL) == 1 &&
+	       SSL_CTX_set_session_id_context(
+		       ctx, tls_session_context, sizeof tls_session_context) == 1 &&
+	       SSL_CTX_set_max_early_data(ctx, 0) == 1 &&
 	       SSL_CTX_set_ciphersuites(ctx, psk ? TLS_SUITES_PSK : TLS_SUITES_CERTIFICATE) == 1 &&
 	       SSL_CTX_set_alpn_protos(ctx, tls_alpn, sizeof tls_alpn) == 0;
 }
 
 static void tls_credentials_free(struct tls_credentials *c)
 {
+	tls_session_clear(&c->sessions);
 	SSL_CTX_free(c->ctx);
 	tls_psk_free(c->psk);
 	tls_library_close(&c->library);

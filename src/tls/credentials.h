@@ -10,6 +10,7 @@
 #include "tls/library.h"
 #include "tls/psk.h"
 #include "tls/secret_file.h"
+#include "tls/session.h"
 #include "tls/tls.h"
 #include "tls/verified.h"
 
@@ -25,6 +26,7 @@ struct tls_credentials {
 	SSL_CTX *ctx;
 	struct tls_psk_list *psk; /**< NULL: certificates */
 	struct tls_verified_list verified;
+	struct tls_session_list sessions;
 	unsigned users;
 };
 
@@ -41,7 +43,8 @@ struct tls_credentials_source {
 struct tls_verifier {
 	const struct tls_config *config;
 	struct tls_verified_list *verified; /**< with the CAs of the connection's credentials */
-	struct ip_addr remote;
+	struct tls_session_list *sessions;  /**< for the connection's server */
+	struct ip_endpoint remote;
 	bool server;
 	bool has_certificates; /**< out: the peer's have come */
 	/** Secrets of this connection, as a line of a key log. */
@@ -62,6 +65,12 @@ void tls_credentials_close(struct tls_credentials_source *s);
  * they are not, the last good one stays, and the log says so.
  */
 struct tls_credentials *tls_credentials_get(struct tls_credentials_source *s);
+
+/**
+ * Is the peer still believed that a session is with? It was when the session began, with the same
+ * credentials, and its certificate and those up to the CA must not have expired since.
+ */
+bool tls_credentials_believe_session(const struct tls_verifier *v, const SSL_SESSION *session);
 
 /** Give it back. */
 void tls_credentials_put(struct tls_credentials *c);

@@ -81,15 +81,31 @@ static void tls_handshake_finish(struct tls_handshake *h)
 		h->state = TLS_HANDSHAKE_DONE;
 }
 
+/** Records of what waits to be sent behind the first @p before bytes of it. */
+static uint64_t tls_handshake_count_records(struct tls_handshake *h, size_t before)
+{
+	const uint8_t *bytes;
+	long len = BIO_get_mem_data(h->out, &bytes);
+	uint64_t n = 0;
+
+	for (size_t at = before; at + TLS_HEADER_LEN <= (size_t)len; n++)
+		at += TLS_HEADER_LEN + load_be16(bytes + at + TLS_AT_LENGTH);
+	return n;
+}
+
 static void tls_handshake_step(struct tls_handshake *h)
 {
+	size_t before = tls_handshake_pending(h);
 	int rc;
 
 	ERR_set_mark();
 	rc = SSL_do_handshake(h->ssl);
 	if (rc == 1)
 		tls_handshake_finish(h);
-	else if (SSL_get_error(h->ssl, rc) != SSL_ERROR_WANT_READ)
+	if (rc == 1 && h->verifier.server)
+		/* Its part of the handshake was over when the client's Finished came. */
+		h->tickets = tls_handshake_count_records(h, before);
+	if (rc != 1 && SSL_get_error(h->ssl, rc) != SSL_ERROR_WANT_READ)
 		tls_handshake_explain(h);
 	ERR_pop_to_mark();
 }
@@ -225,10 +241,41 @@ void tls_handshake_output(struct tls_handshake *h, uint8_t *to, size_t len)
 	(void)BIO_read(h->out, to, (int)len);
 }
 
+/* ---- tickets ------------------------------------------------------------------------------ */
+
+bool tls_handshake_wants_tickets(const struct tls_handshake *h)
+{
+	return !h->verifier.server && !h->credentials->psk;
+}
+
+void tls_handshake_take_ticket(struct tls_handshake *h, const uint8_t *record, uint32_t len)
+{
+	BIO *in = BIO_new_mem_buf(record, (int)len);
+	uint8_t nothing;
+
+	if (!in)
+		return;
+	BIO_set_mem_eof_return(in, -1);
+	SSL_set0_rbio(h->ssl, in);
+	ERR_set_mark();
+	(void)SSL_read(h->ssl, &nothing, sizeof nothing);
+	ERR_pop_to_mark();
+}
+
+/** Offer a session that the server has given us a ticket for, if its certificate is still good. */
+static void tls_handshake_offer_session(struct tls_handshake *h)
+{
+	SSL_SESSION *session = tls_session_take(&h->credentials->sessions, &h->verifier.remote);
+
+	if (session && tls_credentials_believe_session(&h->verifier, session))
+		(void)SSL_set_session(h->ssl, session);
+	SSL_SESSION_free(session);
+}
+
 /* ---- life -------------------------------------------------------------------------------- */
 
 struct tls_handshake *tls_handshake_create(
-	struct tls_credentials_source *source, const struct ip_addr *remote, bool server)
+	struct tls_credentials_source *source, const struct ip_endpoint *remote, bool server)
 {
 	struct tls_handshake *h = calloc(1, sizeof *h);
 	BIO *in;
@@ -238,6 +285,7 @@ struct tls_handshake *tls_handshake_create(
 	h->credentials = tls_credentials_get(source);
 	h->verifier = (struct tls_verifier){.config = source->config,
 		.verified = &h->credentials->verified,
+		.sessions = &h->credentials->sessions,
 		.remote = *remote,
 		.server = server,
 		.secret = tls_handshake_take_secret,
@@ -258,6 +306,7 @@ struct tls_handshake *tls_handshake_create(
 		SSL_set_accept_state(h->ssl);
 	} else {
 		SSL_set_connect_state(h->ssl);
+		tls_handshake_offer_session(h);
 		tls_handshake_step(h);
 	}
 	return h;
@@ -267,6 +316,10 @@ void tls_handshake_free(struct tls_handshake *h)
 {
 	if (!h)
 		return;
+	/* The connection goes on. OpenSSL would take it for cut off, and its session for spoiled.
+	 */
+	if (h->state == TLS_HANDSHAKE_DONE)
+		SSL_set_shutdown(h->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(h->ssl);
 	tls_credentials_put(h->credentials);
 	OPENSSL_free(h->record);

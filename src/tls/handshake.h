@@ -41,16 +41,18 @@ struct tls_handshake {
 	const struct tls_suite *suite;           /**< once it is done */
 	bool have_client, have_server;
 	uint8_t client_secret[TLS_SECRET_MAX], server_secret[TLS_SECRET_MAX];
+	/** Done: a server's tickets, which it has protected with its application's keys. */
+	uint64_t tickets;
 	char reason[256]; /**< why it has failed */
 };
 
 /**
- * Begin. A client has bytes to send at once.
- * @param remote the peer's address, for the check of its name.
+ * Begin. A client has bytes to send at once, and resumes a session with the server if it has one.
+ * @param remote the peer, for the check of its name.
  * @return NULL: no memory.
  */
 struct tls_handshake *tls_handshake_create(
-	struct tls_credentials_source *source, const struct ip_addr *remote, bool server);
+	struct tls_credentials_source *source, const struct ip_endpoint *remote, bool server);
 
 /** Wipe and free. NULL is allowed. */
 void tls_handshake_free(struct tls_handshake *h);
@@ -60,6 +62,18 @@ void tls_handshake_free(struct tls_handshake *h);
  * @return how many of them; less than @p len if it is done, or has failed, before the end.
  */
 size_t tls_handshake_input(struct tls_handshake *h, const uint8_t *bytes, size_t len);
+
+/** Is there a use for tickets, after a client's handshake? */
+bool tls_handshake_wants_tickets(const struct tls_handshake *h);
+
+/** A whole record with a ticket, as it came. All records before it were shown, too. */
+void tls_handshake_take_ticket(struct tls_handshake *h, const uint8_t *record, uint32_t len);
+
+/** Has it resumed a session? */
+static inline bool tls_handshake_has_resumed(const struct tls_handshake *h)
+{
+	return !h->credentials->psk && SSL_session_reused(h->ssl) == 1;
+}
 
 /** Bytes that wait to be sent; also an alert, after a failure. */
 static inline size_t tls_handshake_pending(struct tls_handshake *h)

@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "tls/post.h"
+#include "tls/ticket.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -185,7 +186,7 @@ static uint8_t tls_input_strip(const uint8_t *text, uint32_t *len)
 static bool tls_input_open(struct tls_conn *c, struct tls_input_bytes *b, uint8_t *out,
 	uint8_t *type, uint32_t *len, size_t *need)
 {
-	struct tls_cursor at = b->at;
+	struct tls_cursor at = b->at, sealed;
 	uint8_t header[TLS_HEADER_LEN];
 	uint32_t body;
 
@@ -204,6 +205,7 @@ static bool tls_input_open(struct tls_conn *c, struct tls_input_bytes *b, uint8_
 			"a record that was forged or damaged");
 		return false;
 	}
+	sealed = b->at;
 	b->at = at;
 	b->left -= *need;
 	*need = 0;
@@ -212,6 +214,10 @@ static bool tls_input_open(struct tls_conn *c, struct tls_input_bytes *b, uint8_
 		return false;
 	}
 	*type = tls_input_strip(out, len);
+	if (c->handshake) {
+		tls_cursor_copy(&sealed, header, sizeof header);
+		tls_ticket_see(c, header, sealed, body, *type, out, *len);
+	}
 	return true;
 }
 

@@ -118,6 +118,7 @@ int tls_certificate_read(const char *path, const struct ip_addr *addr, struct tl
 /** Counters since the start. */
 struct tls_stats {
 	uint64_t handshakes;        /**< that succeeded */
+	uint64_t resumed;           /**< of them: those that resumed a session */
 	uint64_t handshakes_failed; /**< and for another reason than that the LLP was lost */
 	uint64_t clear;             /**< connections that came without TLS, and may */
 	uint64_t records_bad;       /**< forged, damaged or against the rules */

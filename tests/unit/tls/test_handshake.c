@@ -42,10 +42,10 @@ static int tear_down(void **state)
 
 static void begin(void)
 {
-	struct ip_addr one, two;
+	struct ip_endpoint one = {.port = 1}, two = {.port = 2};
 
-	assert_int_equal(ip_addr_parse("10.0.0.1", &one), 0);
-	assert_int_equal(ip_addr_parse("10.0.0.2", &two), 0);
+	assert_int_equal(ip_addr_parse("10.0.0.1", &one.addr), 0);
+	assert_int_equal(ip_addr_parse("10.0.0.2", &two.addr), 0);
 	client = tls_handshake_create(&sources[0], &two, false);
 	server = tls_handshake_create(&sources[1], &one, true);
 	assert_true(client && server);
@@ -220,7 +220,7 @@ static void a_failure_says_why(void **state)
 {
 	begin();
 	/* Somebody else's address. */
-	assert_int_equal(ip_addr_parse("10.0.0.9", &client->verifier.remote), 0);
+	assert_int_equal(ip_addr_parse("10.0.0.9", &client->verifier.remote.addr), 0);
 	run(16384);
 	assert_int_equal(client->state, TLS_HANDSHAKE_FAILED);
 	assert_non_null(strstr(client->reason, "the peer's certificate: hostname mismatch"));
