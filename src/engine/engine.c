@@ -178,18 +178,24 @@ static void engine_add_one(_Atomic uint64_t *counter)
 	atomic_store_explicit(counter, n + 1, memory_order_relaxed);
 }
 
-int engine_drive(struct engine *e)
+/** Take the lock and run a round. @return packets; -EBUSY: another thread has the lock. */
+static int engine_round(struct engine *e)
 {
-	unsigned n;
-
 	if (!engine_trylock(e)) {
 		engine_add_one(&e->visits.others);
 		return -EBUSY;
 	}
 	engine_add_one(&e->visits.rounds);
-	n = e->ops->poll(e->ctx, e->now);
-	engine_unlock(e);
-	return (int)n;
+	return (int)e->ops->poll(e->ctx, e->now);
+}
+
+int engine_drive(struct engine *e)
+{
+	int n = engine_round(e);
+
+	if (n != -EBUSY)
+		engine_unlock(e);
+	return n;
 }
 
 /** Shall the flush of this round be left to the next holder of the lock? */
@@ -197,8 +203,7 @@ static bool engine_leave_open(struct engine *e)
 {
 	if (!e->ops->flush_may_wait || engine_has_doorbells(e) || !e->ops->flush_may_wait(e->ctx))
 		return false;
-	/* The thread, before it sleeps long, says so and then looks here: one of the two sees it.
-	 */
+	/* Before the thread sleeps long it says so, then looks here: one of the two sees it. */
 	atomic_store(&e->open, true);
 	return !atomic_load(&e->sleeping_until);
 }
@@ -206,17 +211,13 @@ static bool engine_leave_open(struct engine *e)
 int engine_drive_for(struct engine *e, bool (*has_come)(const void *arg), const void *arg)
 {
 	struct cancel_hold hold;
-	unsigned n;
+	int n = engine_round(e);
 
-	if (!engine_trylock(e)) {
-		engine_add_one(&e->visits.others);
-		return -EBUSY;
-	}
-	engine_add_one(&e->visits.rounds);
-	n = e->ops->poll(e->ctx, e->now);
+	if (n == -EBUSY)
+		return n;
 	if (!has_come(arg) || !engine_leave_open(e)) {
 		engine_unlock(e);
-		return (int)n;
+		return n;
 	}
 	hold = e->hold;
 	engine_let_go(e);
@@ -224,7 +225,7 @@ int engine_drive_for(struct engine *e, bool (*has_come)(const void *arg), const 
 	if (atomic_load(&e->doorbells) && engine_trylock(e))
 		engine_unlock(e);
 	cancel_release(hold);
-	return (int)n;
+	return n;
 }
 
 void engine_defer(struct engine *e, struct engine_doorbell *d)
