@@ -82,16 +82,16 @@ static bool qp_post_may_wait(struct rnic_qp *qp)
 
 void rnic_sq_end(struct rnic_qp *qp)
 {
-	const struct engine *e = qp->rnic->engine;
+	struct engine *e = qp->rnic->engine;
 	bool wait = qp_post_may_wait(qp);
 
 	atomic_store_explicit(&qp->sq.head, qp->sq_posted, memory_order_release);
 	pthread_spin_unlock(&qp->sq_lock);
 	if (wait) {
-		engine_ring_lazy(qp->rnic->engine, &qp->doorbell);
+		engine_ring_lazy(e, &qp->doorbell);
 		return;
 	}
-	engine_ring(qp->rnic->engine, &qp->doorbell);
+	engine_ring(e, &qp->doorbell);
 	if (e->ops->clock_unlocked)
 		rnic_post_batch_sent(&qp->post_batch, e->ops->clock_unlocked(e->ctx));
 }
