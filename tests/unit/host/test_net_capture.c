@@ -15,6 +15,8 @@
 /* After the four that it needs. */
 #include <cmocka.h>
 
+#include "net_fixture.h"
+
 static char directory[64], a[80], b[80];
 static struct net *n;
 static struct config_error e;
@@ -23,12 +25,8 @@ static void open_net(const char *port)
 {
 	const char *const set[] = {
 		port, "address=10.0.0.1/24", "memory=16", "log=error", "telemetry=off"};
-	struct config c;
 
-	config_init(&c);
-	for (unsigned i = 0; i < sizeof set / sizeof set[0]; i++)
-		assert_int_equal(config_set(&c, set[i], &e), 0);
-	assert_int_equal(net_open(&c, &n, &e), 0);
+	n = net_fixture_open(set, sizeof set / sizeof set[0]);
 }
 
 static int setup(void **state)

@@ -16,6 +16,8 @@
 /* After the four that it needs. */
 #include <cmocka.h>
 
+#include "net_fixture.h"
+
 static struct {
 	struct ud_path path;
 	uint8_t data[UD_DATAGRAM_MAX];
@@ -34,17 +36,8 @@ static void input(void *user, const struct ud_path *path, const uint8_t *data, s
 
 static struct net *start(const char *const *set, unsigned n)
 {
-	struct config_error e = {""};
-	struct config c;
-	struct net *net;
-
 	memset(&got, 0, sizeof got);
-	config_init(&c);
-	for (unsigned i = 0; i < n; i++)
-		assert_int_equal(config_set(&c, set[i], &e), 0);
-	if (net_open(&c, &net, &e))
-		fail_msg("%s", e.text);
-	return net;
+	return net_fixture_open(set, n);
 }
 
 static struct ip_addr addr(const char *text)

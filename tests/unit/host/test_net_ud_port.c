@@ -12,6 +12,8 @@
 /* After the four that it needs. */
 #include <cmocka.h>
 
+#include "net_fixture.h"
+
 static struct {
 	struct ip_endpoint from, to;
 	uint8_t data[UD_PORT_MAX];
@@ -51,17 +53,8 @@ static struct ip_endpoint at(const char *text, uint16_t port)
 
 static struct net *start(const char *const *set, unsigned n)
 {
-	struct config_error e = {""};
-	struct config c;
-	struct net *net;
-
 	memset(&got, 0, sizeof got);
-	config_init(&c);
-	for (unsigned i = 0; i < n; i++)
-		assert_int_equal(config_set(&c, set[i], &e), 0);
-	if (net_open(&c, &net, &e))
-		fail_msg("%s", e.text);
-	return net;
+	return net_fixture_open(set, n);
 }
 
 static int port_try(struct net *n, uint16_t number, struct ud_port **p)

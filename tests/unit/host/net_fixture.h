@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file net_fixture.h A network for the tests of this directory. Include it after cmocka.h. */
+#ifndef TESTS_UNIT_HOST_NET_FIXTURE_H
+#define TESTS_UNIT_HOST_NET_FIXTURE_H
+
+#include "host/net.h"
+
+/** Open one with @p n settings, `KEY=VALUE` each; it is not started. Fails the test with the
+ * reason. */
+static inline struct net *net_fixture_open(const char *const *set, unsigned n)
+{
+	struct config_error e = {""};
+	struct config c;
+	struct net *net;
+
+	config_init(&c);
+	for (unsigned i = 0; i < n; i++)
+		if (config_set(&c, set[i], &e))
+			fail_msg("%s", e.text);
+	if (net_open(&c, &net, &e))
+		fail_msg("%s", e.text);
+	return net;
+}
+
+#endif
