@@ -1,9 +1,17 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # goes between lib.sh and its users
 # SPDX-License-Identifier: BSD-2-Clause
-# Certificates for tests, in $pki. Sourced after lib.sh.
+# Certificates and settings for tests of TLS; the certificates are in $pki. Sourced after lib.sh.
 
 pki=$work/pki
 mkdir "$pki"
+
+# Without OpenSSL there is nothing to test.
+only_with_tls() {
+	[[ $("$uiwarp" run --set port=x --set address=10.0.0.1/24 --set tls=on -- true 2>&1) != *"without OpenSSL"* ]] || {
+		plan_done
+		exit 0
+	}
+}
 
 make_ca() { # NAME
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
