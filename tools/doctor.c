@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/doctor.h"
 
+#include "base/wait_limit.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
@@ -53,8 +55,9 @@ void doctor_advise(struct doctor *d, const char *fmt, ...)
 bool doctor_wait(struct doctor *d, unsigned ms, bool (*done)(void *ctx), void *ctx)
 {
 	const struct timespec nap = {.tv_nsec = 1000000};
-	uint64_t end = net_now(d->net) + ms * UINT64_C(1000000);
+	struct wait_limit limit;
 
+	wait_limit_start(&limit, ms * UINT64_C(1000000), net_now(d->net));
 	for (;;) {
 		struct engine *e = net_engine(d->net);
 		bool is;
@@ -62,7 +65,7 @@ bool doctor_wait(struct doctor *d, unsigned ms, bool (*done)(void *ctx), void *c
 		engine_lock(e);
 		is = done(ctx);
 		engine_unlock(e);
-		if (is || net_now(d->net) >= end)
+		if (is || wait_limit_over(&limit, net_now(d->net)))
 			return is;
 		nanosleep(&nap, NULL);
 	}

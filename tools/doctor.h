@@ -42,7 +42,8 @@ void doctor_advise(struct doctor *d, const char *fmt, ...) __attribute__((format
 
 /**
  * Wait until @p done returns true. It is called under the engine's lock.
- * @return false: it did not within @p ms milliseconds.
+ * @return false: it did not within @p ms milliseconds, not counting those in which this process did
+ * not run (base/wait_limit.h).
  */
 bool doctor_wait(struct doctor *d, unsigned ms, bool (*done)(void *ctx), void *ctx);
 

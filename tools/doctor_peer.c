@@ -11,7 +11,7 @@
 #define REPLY_MS   5000
 
 /**
- * One connection attempt and its result; under the engine's lock, except for reading at the end.
+ * One connection attempt and its result; under the engine's lock until the attempt has ended.
  */
 struct attempt {
 	const struct mpa_config *config;
@@ -109,7 +109,8 @@ static bool doctor_peer_is_connected(void *ctx)
 	return a->over || a->connected;
 }
 
-static int doctor_peer_begin(struct doctor *d, struct attempt *a)
+/** From here on the engine's thread tells what comes of it, perhaps before this returns. */
+static void doctor_peer_begin(struct doctor *d, struct attempt *a)
 {
 	const struct llp_connect_params params = {.remote = {d->peer, d->port}};
 	struct llp *l;
@@ -119,8 +120,9 @@ static int doctor_peer_begin(struct doctor *d, struct attempt *a)
 	rc = llp_connect(net_llp(d->net), &params, NULL, NULL, &l);
 	if (rc == 0)
 		mpa_init_initiator(&a->mpa, l, a->config, &doctor_peer_ops, a);
+	a->error = rc;
+	a->over = rc != 0;
 	engine_unlock(net_engine(d->net));
-	return rc;
 }
 
 static void doctor_peer_end(struct doctor *d, struct attempt *a)
@@ -132,6 +134,16 @@ static void doctor_peer_end(struct doctor *d, struct attempt *a)
 	else
 		mpa_abort(&a->mpa);
 	engine_unlock(net_engine(d->net));
+}
+
+/** As far as the peer goes. From its end on nothing in @p a changes, so it is read without a lock.
+ */
+static void doctor_peer_attempt_run(struct doctor *d, struct attempt *a)
+{
+	doctor_peer_begin(d, a);
+	if (doctor_wait(d, CONNECT_MS, doctor_peer_is_connected, a))
+		doctor_wait(d, REPLY_MS, doctor_peer_is_decided, a);
+	doctor_peer_end(d, a);
 }
 
 /* ---- what it tells -------------------------------------------------------------------------- */
@@ -223,17 +235,6 @@ static void doctor_peer_explain_no_mpa(struct doctor *d, const struct attempt *a
 		"its events");
 }
 
-/** As far as the peer goes. */
-static void doctor_peer_attempt_run(struct doctor *d, struct attempt *a)
-{
-	a->error = doctor_peer_begin(d, a);
-	a->over = a->error != 0;
-	if (!a->over)
-		doctor_wait(d, CONNECT_MS, doctor_peer_is_connected, a);
-	if (a->connected && !a->no_mpa)
-		doctor_wait(d, REPLY_MS, doctor_peer_is_decided, a);
-}
-
 /**
  * A peer that knows revision 1 only may end what begins with 2: RFC 6581 section 10. What it
  * answers to a connection that begins with 1.
@@ -245,7 +246,6 @@ static bool doctor_peer_look_by_revision_1(struct doctor *d, const char *peer)
 
 	older.revision = 1;
 	doctor_peer_attempt_run(d, &a);
-	doctor_peer_end(d, &a);
 	if (!a.replied)
 		return false;
 	doctor_peer_explain_reply(d, &a, peer);
@@ -281,5 +281,4 @@ void doctor_look_at_peer(struct doctor *d)
 		doctor_peer_look_at_mpa(d, &a, peer);
 	else
 		doctor_peer_explain_no_connection(d, &a, peer);
-	doctor_peer_end(d, &a);
 }

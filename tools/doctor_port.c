@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/wait_limit.h"
 #include "dpdk-port/eal.h"
 #include "tools/doctor.h"
 
@@ -227,10 +228,11 @@ void doctor_explain_port(struct doctor *d)
 static bool doctor_port_await_link(struct doctor *d)
 {
 	const struct timespec nap = {.tv_nsec = 10000000};
-	uint64_t end = net_now(d->net) + LINK_MS * UINT64_C(1000000);
+	struct wait_limit limit;
 	bool up;
 
-	while (!(up = net_link(d->net, NULL)) && net_now(d->net) < end)
+	wait_limit_start(&limit, LINK_MS * UINT64_C(1000000), net_now(d->net));
+	while (!(up = net_link(d->net, NULL)) && !wait_limit_over(&limit, net_now(d->net)))
 		nanosleep(&nap, NULL);
 	return up;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/tcp_session.h"
 
+#include "base/wait_limit.h"
 #include "tools/tcp_resolve.h"
 
 #include <errno.h>
@@ -183,9 +184,10 @@ static int tcp_session_begin(struct tcp_session *s, const struct llp_connect_par
 static void tcp_session_await_link(struct tcp_session *s)
 {
 	static const struct timespec nap = {.tv_nsec = 2000000};
-	uint64_t end = net_now(s->net) + LINK_NS;
+	struct wait_limit limit;
 
-	while (!net_link(s->net, NULL) && net_now(s->net) < end)
+	wait_limit_start(&limit, LINK_NS, net_now(s->net));
+	while (!net_link(s->net, NULL) && !wait_limit_over(&limit, net_now(s->net)))
 		nanosleep(&nap, NULL);
 }
 

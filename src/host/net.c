@@ -2,6 +2,7 @@
 #include "host/net.h"
 
 #include "base/container_of.h"
+#include "base/wait_limit.h"
 #include "host/config_kernel.h"
 #include "host/net_priv.h"
 #include "host/net_telemetry.h"
@@ -123,9 +124,12 @@ static void net_nap(long ns)
 /** Programs look at the port's state once, at their start, and give up when it is down. */
 static void net_await_link(struct net *n)
 {
-	uint64_t end = clock_ns(&n->poller.clock) + LINK_NS;
+	const struct port_clock *clock = &n->poller.clock;
+	struct wait_limit limit;
 
-	while (n->ops->has_carrier(n) && !net_link(n, NULL) && clock_ns(&n->poller.clock) < end)
+	wait_limit_start(&limit, LINK_NS, clock_ns(clock));
+	while (n->ops->has_carrier(n) && !net_link(n, NULL) &&
+		!wait_limit_over(&limit, clock_ns(clock)))
 		net_nap(10000000);
 }
 
