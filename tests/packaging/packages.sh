@@ -57,13 +57,14 @@ build_depends() {
 		sed 's/ *([^)]*)//; s/debhelper-compat/debhelper/' | tr -d ' \n'
 }
 
-# A chroot that is made, hears a program in it and is gone again. HOOKS are mmdebstrap's.
+# A chroot that is made, hears a program in it and is gone again: nothing of it has to be on the disk before
+# that. HOOKS are mmdebstrap's.
 chroot_with() { # PACKAGES HOOK...
 	local packages=$1 hooks=() sources=(/etc/apt/sources.list.d/debian.sources)
 	shift
 	[[ -f ${sources[0]} ]] || sources=(/etc/apt/sources.list)
 	for hook in "$@"; do hooks+=(--customize-hook="$hook"); done
-	mmdebstrap --mode=root --format=null --variant=buildd --include="$packages" "${hooks[@]}" \
+	mmdebstrap --mode=root --format=null --variant=buildd --dpkgopt=force-unsafe-io --include="$packages" "${hooks[@]}" \
 		bookworm /dev/null "${sources[0]}"
 }
 
