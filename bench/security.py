@@ -55,7 +55,8 @@ def certificates(directory):
         quiet("openssl", "x509", "-req", "-in", path(side + ".csr"), "-CA", path("ca.pem"),
               "-CAkey", path("ca.key"), "-CAcreateserial", "-days", "1", "-copy_extensions",
               "copyall", "-out", path(side + ".pem"))
-        settings[side] = ["tls=required", f"tls_ca={path('ca.pem')}",
+        # Who encrypts has no use for CRCs; both is for the clear lines.
+        settings[side] = ["tls=required", "crc=preferred", f"tls_ca={path('ca.pem')}",
                           f"tls_certificate={path(side + '.pem')}", f"tls_key={path(side + '.key')}"]
     return settings
 

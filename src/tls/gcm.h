@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file gcm.h
- * AES-GCM by libipsec-mb, if it was there when this was built and the processor has the
- * instructions. A record is one call. OpenSSL's five calls for it cost more than the cipher of a
- * short record does.
+ * AES-GCM for records, one call for each: OpenSSL's five calls cost more than the cipher of a short
+ * record does. It is that of vaes.h, or libipsec-mb's, if it was there when this was built; which
+ * of them is faster depends on the processor's instructions.
  *
  * Keys lie in memory of the caller, who wipes them. All else has no state: any thread may use it.
  */
@@ -16,11 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The library's own. */
+/* The maker's own. */
 struct gcm_key_data;
 struct gcm_context_data;
 
-/** Its functions for keys of one length, on this processor. */
+/** Functions for keys of one length, on this processor. @c c is room for their state. */
 struct tls_gcm_cipher {
 	void (*expand)(const void *key, struct gcm_key_data *k);
 	void (*seal)(const struct gcm_key_data *k, struct gcm_context_data *c, uint8_t *out,
@@ -29,12 +29,6 @@ struct tls_gcm_cipher {
 	void (*open)(const struct gcm_key_data *k, struct gcm_context_data *c, uint8_t *out,
 		const uint8_t *in, uint64_t len, const uint8_t *nonce, const uint8_t *aad,
 		uint64_t aad_len, uint8_t *tag, uint64_t tag_len);
-	void (*open_begin)(const struct gcm_key_data *k, struct gcm_context_data *c,
-		const uint8_t *nonce, const uint8_t *aad, uint64_t aad_len);
-	void (*open_part)(const struct gcm_key_data *k, struct gcm_context_data *c, uint8_t *out,
-		const uint8_t *in, uint64_t len);
-	void (*open_end)(const struct gcm_key_data *k, struct gcm_context_data *c, uint8_t *tag,
-		uint64_t tag_len);
 };
 
 struct tls_gcm {
@@ -52,8 +46,11 @@ struct tls_gcm_record {
 	_Alignas(64) uint8_t context[128];
 };
 
-/** @return false: it is not there. OpenSSL does it then. */
+/** The faster one. @return false: there is none. OpenSSL does it then. */
 bool tls_gcm_init(struct tls_gcm *g);
+
+/** libipsec-mb's. @return false: it is not there, or the processor has no such instructions. */
+bool tls_gcm_init_ipsec_mb(struct tls_gcm *g);
 
 /** @param len of @p key: 16 or 32 bytes. */
 static inline void tls_gcm_expand(
@@ -83,7 +80,8 @@ static inline void tls_gcm_seal(const struct tls_gcm_key *k, const uint8_t nonce
 		TLS_HEADER_LEN, tag, TLS_TAG_LEN);
 }
 
-/** Decrypt @p len bytes of @p text to @p out. @param[out] tag what the peer's must be. */
+/** Decrypt @p len bytes of @p text to @p out, which may be the same place. @param[out] tag what the
+ * peer's must be. */
 static inline void tls_gcm_open(const struct tls_gcm_key *k, const uint8_t nonce[TLS_NONCE_LEN],
 	const uint8_t *header, uint8_t *out, const uint8_t *text, size_t len, uint8_t *tag)
 {
@@ -91,25 +89,6 @@ static inline void tls_gcm_open(const struct tls_gcm_key *k, const uint8_t nonce
 
 	k->cipher->open(tls_gcm_data(k), tls_gcm_context(&r), out, text, len, nonce, header,
 		TLS_HEADER_LEN, tag, TLS_TAG_LEN);
-}
-
-/** The same for text in parts, in their order. */
-static inline void tls_gcm_open_begin(const struct tls_gcm_key *k, struct tls_gcm_record *r,
-	const uint8_t nonce[TLS_NONCE_LEN], const uint8_t *header)
-{
-	k->cipher->open_begin(tls_gcm_data(k), tls_gcm_context(r), nonce, header, TLS_HEADER_LEN);
-}
-
-static inline void tls_gcm_open_part(const struct tls_gcm_key *k, struct tls_gcm_record *r,
-	uint8_t *out, const uint8_t *text, size_t len)
-{
-	k->cipher->open_part(tls_gcm_data(k), tls_gcm_context(r), out, text, len);
-}
-
-static inline void tls_gcm_open_end(
-	const struct tls_gcm_key *k, struct tls_gcm_record *r, uint8_t *tag)
-{
-	k->cipher->open_end(tls_gcm_data(k), tls_gcm_context(r), tag, TLS_TAG_LEN);
 }
 
 #endif

@@ -99,22 +99,15 @@ void tls_cursor_copy(struct tls_cursor *c, uint8_t *out, size_t len)
 static void tls_record_open_gcm(const struct tls_direction *d, const uint8_t *nonce,
 	const uint8_t *header, struct tls_cursor *c, size_t left, uint8_t *out, uint8_t *tag)
 {
-	struct tls_gcm_record r;
-	size_t run = 0;
+	const uint8_t *text = out;
+	size_t run;
 
-	if (c->v->len - c->off >= left) {
-		const uint8_t *at = tls_cursor_run(c, left, &run);
-
-		tls_gcm_open(d->gcm_key, nonce, header, out, at, left, tag);
-		return;
-	}
-	tls_gcm_open_begin(d->gcm_key, &r, nonce, header);
-	for (; left != 0; left -= run, out += run) {
-		const uint8_t *at = tls_cursor_run(c, left, &run);
-
-		tls_gcm_open_part(d->gcm_key, &r, out, at, run);
-	}
-	tls_gcm_open_end(d->gcm_key, &r, tag);
+	/* What lies in pieces is put together first: it is rare between two of us. */
+	if (c->v->len - c->off >= left)
+		text = tls_cursor_run(c, left, &run);
+	else
+		tls_cursor_copy(c, out, left);
+	tls_gcm_open(d->gcm_key, nonce, header, out, text, left, tag);
 }
 
 bool tls_record_open(struct tls_direction *d, const uint8_t *header, struct tls_cursor *c,
