@@ -112,22 +112,25 @@ bool tls_credentials_believe_session(const struct tls_verifier *v, const SSL_SES
 }
 
 /** A client has a ticket of ours. If there is anything against it, certificates are shown anew. */
-static SSL_TICKET_RETURN tls_credentials_take_ticket(SSL *ssl, SSL_SESSION *session,
-	const unsigned char *name, size_t name_len, SSL_TICKET_STATUS status, void *unused)
+static SSL_SESSION *tls_credentials_take_ticket(
+	SSL *ssl, const unsigned char *name, int len, int *keep)
 {
-	if (status != SSL_TICKET_SUCCESS && status != SSL_TICKET_SUCCESS_RENEW)
-		return SSL_TICKET_RETURN_IGNORE_RENEW;
-	if (!tls_credentials_believe_session(tls_verifier_of(ssl), session))
-		return SSL_TICKET_RETURN_IGNORE_RENEW;
-	return SSL_TICKET_RETURN_USE_RENEW;
+	const struct tls_verifier *v = tls_verifier_of(ssl);
+	SSL_SESSION *session = tls_session_find_given(v->given, name, (unsigned)len);
+
+	*keep = 1;
+	return session && tls_credentials_believe_session(v, session) ? session : NULL;
 }
 
-/** A server has given us a ticket. @return 1: the session is ours now. */
+/** We have given a client a ticket, or a server us. @return 1: the session is ours now. */
 static int tls_credentials_keep_session(SSL *ssl, SSL_SESSION *session)
 {
 	struct tls_verifier *v = tls_verifier_of(ssl);
 
-	tls_session_put(v->sessions, &v->remote, session);
+	if (v->server)
+		tls_session_give(v->given, session);
+	else
+		tls_session_put(v->sessions, &v->remote, session);
 	return 1;
 }
 
@@ -218,12 +221,16 @@ static int tls_credentials_load(SSL_CTX *ctx, const struct tls_config *c, struct
 static bool tls_credentials_rules(SSL_CTX *ctx, bool psk)
 {
 	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+	/* A ticket that holds the session would be made by encoding it, decoding it and encoding it
+	 * again, and its certificate with it. */
+	SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
 	SSL_CTX_set_max_cert_list(ctx, TLS_CERTIFICATES_MAX);
 	/* Sessions are kept by us, if at all. Their keys are good for as long as the credentials.
 	 */
-	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_BOTH | SSL_SESS_CACHE_NO_INTERNAL);
 	SSL_CTX_sess_set_new_cb(ctx, tls_credentials_keep_session);
+	SSL_CTX_sess_set_get_cb(ctx, tls_credentials_take_ticket);
 	SSL_CTX_set_timeout(ctx, TLS_SESSION_SECONDS);
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
 	SSL_CTX_set_cert_verify_callback(ctx, tls_credentials_verify, NULL);
@@ -232,7 +239,6 @@ static bool tls_credentials_rules(SSL_CTX *ctx, bool psk)
 	return SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION) == 1 &&
 	       SSL_CTX_set_max_proto_version(ctx, TLS1_3_VERSION) == 1 &&
 	       SSL_CTX_set_num_tickets(ctx, psk ? 0 : 1) == 1 &&
-	       SSL_CTX_set_session_ticket_cb(ctx, NULL, tls_credentials_take_ticket, NULL) == 1 &&
 	       SSL_CTX_set_session_id_context(
 		       ctx, tls_session_context, sizeof tls_session_context) == 1 &&
 	       SSL_CTX_set_max_early_data(ctx, 0) == 1 &&
@@ -243,6 +249,7 @@ static bool tls_credentials_rules(SSL_CTX *ctx, bool psk)
 static void tls_credentials_free(struct tls_credentials *c)
 {
 	tls_session_clear(&c->sessions);
+	tls_session_clear_given(&c->given);
 	SSL_CTX_free(c->ctx);
 	tls_psk_free(c->psk);
 	tls_library_close(&c->library);

@@ -27,6 +27,7 @@ struct tls_credentials {
 	struct tls_psk_list *psk; /**< NULL: certificates */
 	struct tls_verified_list verified;
 	struct tls_session_list sessions;
+	struct tls_session_given given;
 	unsigned users;
 };
 
@@ -44,6 +45,7 @@ struct tls_verifier {
 	const struct tls_config *config;
 	struct tls_verified_list *verified; /**< with the CAs of the connection's credentials */
 	struct tls_session_list *sessions;  /**< for the connection's server */
+	struct tls_session_given *given;    /**< for the connection's client */
 	struct ip_endpoint remote;
 	bool server;
 	bool has_certificates; /**< out: the peer's have come */

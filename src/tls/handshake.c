@@ -286,6 +286,7 @@ struct tls_handshake *tls_handshake_create(
 	h->verifier = (struct tls_verifier){.config = source->config,
 		.verified = &h->credentials->verified,
 		.sessions = &h->credentials->sessions,
+		.given = &h->credentials->given,
 		.remote = *remote,
 		.server = server,
 		.secret = tls_handshake_take_secret,

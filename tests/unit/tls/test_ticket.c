@@ -202,6 +202,16 @@ static void exchange(struct tls_user *ours)
 	assert_memory_equal(theirs.text, bytes, 3000);
 }
 
+/** A ticket of ours has the session with us, not in it. */
+static void expect_a_name(const SSL_SESSION *session)
+{
+	const unsigned char *ticket;
+	size_t len;
+
+	SSL_SESSION_get0_ticket(session, &ticket, &len);
+	assert_int_equal(len, SSL_MAX_SSL_SESSION_ID_LENGTH);
+}
+
 static void openssl_resumes_with_us(void **state)
 {
 	struct ip_endpoint to = llp_mem_endpoint(mem, 1, PORT);
@@ -222,6 +232,7 @@ static void openssl_resumes_with_us(void **state)
 		assert_int_equal(SSL_session_reused(theirs.ssl), i != 0);
 		exchange(&server);
 		assert_int_equal(SSL_SESSION_get_max_early_data(their_session), 0);
+		expect_a_name(their_session);
 		assert_int_equal(tls_stack_stats(server.stack)->resumed, i);
 		SSL_set_shutdown(theirs.ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 		tls_end_fini(&theirs);
