@@ -177,10 +177,12 @@ struct tcp_conn {
 	uint32_t ce_received, ece_received; /**< marks, and echoes of ours (ecn.h) */
 	uint32_t dsacks;
 	uint16_t spurious_recoveries, spurious_timeouts; /**< no more than can be counted so */
-} __rte_cache_aligned;
+} __rte_aligned(TCP_CACHE_LINE);
 
 /** What a packet may need of a connection with which all is well. */
-#define TCP_CONN_HOT ((offsetof(struct tcp_conn, cc.u.cubic.k) + 63) & ~(size_t)63)
+#define TCP_CONN_HOT                                                      \
+	((offsetof(struct tcp_conn, cc.u.cubic.k) + TCP_CACHE_LINE - 1) & \
+		~(size_t)(TCP_CACHE_LINE - 1))
 
 _Static_assert(offsetof(struct tcp_conn, path) == 64 && offsetof(struct tcp_conn, s) == 128 &&
 		       offsetof(struct tcp_conn, ts_recent) == 192 &&

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define CACHE_LINE  64
 #define FIRST_PIECE (16u << 10)
 /** Rings kept for the next connection that needs one: a small one for each of 100,000, say. */
 #define RING_BYTES_MAX (16u << 20)
@@ -36,15 +35,15 @@ struct piece {
 
 static size_t tcp_conn_pool_rounded(size_t size)
 {
-	return (size + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
+	return (size + TCP_CACHE_LINE - 1) & ~(size_t)(TCP_CACHE_LINE - 1);
 }
 
 static bool tcp_conn_pool_more(struct tcp_conn_pool *s, size_t size)
 {
 	size_t len = s->next_piece ? s->next_piece : FIRST_PIECE;
 	struct piece *p =
-		len < HUGE_PAGE ? aligned_alloc(CACHE_LINE, len) : huge_pages_map(HUGE_PAGE);
-	char *at = (char *)p + CACHE_LINE;
+		len < HUGE_PAGE ? aligned_alloc(TCP_CACHE_LINE, len) : huge_pages_map(HUGE_PAGE);
+	char *at = (char *)p + TCP_CACHE_LINE;
 
 	if (!p)
 		return false;
@@ -61,7 +60,7 @@ void *tcp_conn_pool_get(struct tcp_conn_pool *s, size_t size)
 	void *c;
 
 	if (!PIECES) {
-		c = aligned_alloc(CACHE_LINE, tcp_conn_pool_rounded(size));
+		c = aligned_alloc(TCP_CACHE_LINE, tcp_conn_pool_rounded(size));
 		return c ? memset(c, 0, size) : NULL;
 	}
 	if (!s->free_conns && !tcp_conn_pool_more(s, size))
@@ -93,7 +92,7 @@ void *tcp_conn_pool_ring(struct tcp_conn_pool *s, uint32_t n, size_t size, uint3
 
 	*cap = 1u << k;
 	if (!r)
-		return aligned_alloc(CACHE_LINE, tcp_conn_pool_rounded(*cap * size));
+		return aligned_alloc(TCP_CACHE_LINE, tcp_conn_pool_rounded(*cap * size));
 	s->rings[k] = r->next;
 	__builtin_prefetch(r->next, 1); /* the next one's, which comes soon if at all */
 	s->ring_bytes -= *cap * size;

@@ -14,6 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/**
+ * What connections are laid out in and aligned to: the line of x86 and of most of ARM. Not DPDK's
+ * RTE_CACHE_LINE_SIZE, which is 128 for any ARM.
+ */
+#define TCP_CACHE_LINE 64
+
 /** Rings of 1, 2, ... 2^18 records: a request or an answer is one. */
 #define TCP_RING_CLASSES 19
 

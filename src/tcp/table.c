@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 
 #define FIRST_SLOTS     64
-#define CACHE_LINE      64
 #define TABLE_HUGE_PAGE ((size_t)2 << 20)
 #define HASH_MASK       ((1u << TCP_SLOT_HASH_BITS) - 1)
 
@@ -66,7 +65,7 @@ static struct tcp_conn *tcp_table_find_slot(
 /** Into the first cache: a prefetch for the others may do nothing where the TLB misses as well. */
 static void tcp_table_fetch(const void *p, size_t len)
 {
-	for (size_t i = 0; i < len; i += CACHE_LINE)
+	for (size_t i = 0; i < len; i += TCP_CACHE_LINE)
 		__builtin_prefetch((const char *)p + i, 1, 3);
 }
 

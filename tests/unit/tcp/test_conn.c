@@ -195,6 +195,7 @@ static void test_idle_connection_is_small(void **state)
 	uint8_t text[1000] = {0};
 	struct tcp_conn *c;
 
+	assert_int_equal(_Alignof(struct tcp_conn), TCP_CACHE_LINE); /* as the pool gives them */
 	/* In whole cache lines, and with three slots of the table, which it has at worst: 1 KiB. */
 	assert_true(sizeof(struct tcp_conn) <= 15 * 64);
 	assert_true(15 * 64 + 3 * sizeof(struct tcp_slot) <= 1024);
