@@ -20,6 +20,9 @@
 /** Looks in the time in which a peer must acknowledge something. */
 #define ACK_LOOKS 4
 
+/** What the kernel must tell for a closed window to be known: Linux does since 4.6. */
+#define SOCK_CONN_INFO_STALL (offsetof(struct tcp_info, tcpi_notsent_bytes) + sizeof(uint32_t))
+
 static void sock_conn_on_events(struct sock_source *source, uint32_t events);
 static void sock_conn_on_timer(struct timer *t, uint64_t now);
 
@@ -184,11 +187,12 @@ int sock_conn_error(int error)
 
 /* ---- ends -------------------------------------------------------------------------------- */
 
-static bool sock_conn_info(const struct sock_conn *c, struct tcp_info *info)
+/** @return how much of it the kernel tells: older ones, and emulators, less; 0: nothing. */
+static size_t sock_conn_info(const struct sock_conn *c, struct tcp_info *info)
 {
 	socklen_t len = sizeof *info;
 
-	return getsockopt(c->source.fd, IPPROTO_TCP, TCP_INFO, info, &len) == 0;
+	return getsockopt(c->source.fd, IPPROTO_TCP, TCP_INFO, info, &len) == 0 ? len : 0;
 }
 
 void sock_conn_end_if_closed(struct sock_conn *c)
@@ -253,11 +257,12 @@ static bool sock_conn_is_stalled(struct sock_conn *c, const struct tcp_info *inf
 static bool sock_conn_end_if_dead(struct sock_conn *c, uint64_t now)
 {
 	struct tcp_info info = {0};
+	size_t told = sock_conn_info(c, &info);
 	bool stalled;
 
-	if (!sock_conn_info(c, &info))
+	if (!told)
 		return false;
-	stalled = sock_conn_is_stalled(c, &info, now);
+	stalled = told >= SOCK_CONN_INFO_STALL && sock_conn_is_stalled(c, &info, now);
 	if (!stalled && !sock_conn_is_silent(c, &info, now))
 		return false;
 	c->s->stats.zero_window_timeouts += stalled;

@@ -4,6 +4,8 @@
 #include "sock/address.h"
 
 #include <errno.h>
+#include <linux/tcp.h> /* libc's tcp_info is older */
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -241,6 +243,18 @@ int fixture_plain_connect(const struct ip_endpoint *to)
 	len = (socklen_t)errno;
 	close(fd);
 	return -(int)len;
+}
+
+bool fixture_has_tcp_info(void)
+{
+	struct ip_endpoint any = fixture_at("127.0.0.1", 0);
+	int fd = plain_socket(&any.addr);
+	struct tcp_info info;
+	socklen_t len = sizeof info;
+	int rc = getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len);
+
+	close(fd);
+	return rc == 0 && len >= offsetof(struct tcp_info, tcpi_snd_wnd);
 }
 
 void fixture_accept(struct fixture *f, const char *address)

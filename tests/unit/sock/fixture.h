@@ -65,6 +65,9 @@ uint16_t fixture_peer_listens(struct fixture *f, const char *address);
 /** Connect to the plain socket and accept there. */
 void fixture_connect(struct fixture *f, const char *address);
 
+/** Does the kernel tell all of tcp_info that is read? qemu-user tells four bytes. */
+bool fixture_has_tcp_info(void);
+
 /** Listen with the stack, and connect the plain socket to it. */
 void fixture_accept(struct fixture *f, const char *address);
 
