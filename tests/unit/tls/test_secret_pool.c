@@ -9,9 +9,8 @@
 /* clang-format on */
 #include "tls/secret_pool.h"
 
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
+#include "support/advice.h"
+
 #include <string.h>
 
 #define PLACES 200
@@ -60,35 +59,18 @@ static void what_is_given_back_is_wiped(void **state)
 	tls_secret_pool_fini(&p);
 }
 
-/** Is the mapping of @p at marked "dd", not to be dumped? */
-static bool is_not_dumped(const void *at)
-{
-	FILE *f = fopen("/proc/self/smaps", "r");
-	char line[512];
-	uint64_t from, to;
-	bool here = false, found = false;
-
-	assert_non_null(f);
-	while (fgets(line, sizeof line, f)) {
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " ", &from, &to) == 2)
-			here = (uintptr_t)at >= from && (uintptr_t)at < to;
-		else if (here && strncmp(line, "VmFlags:", 8) == 0)
-			found = strstr(line, " dd") != NULL;
-	}
-	fclose(f);
-	return found;
-}
-
 static void none_of_it_is_dumped(void **state)
 {
 	struct tls_secret_pool p;
 	uint8_t *place;
 
+	if (!advice_is_heeded())
+		skip();
 	tls_secret_pool_init(&p, 1024);
 	place = tls_secret_pool_get(&p);
-	assert_true(is_not_dumped(place));
-	assert_true(is_not_dumped(place + 1023));
-	assert_false(is_not_dumped(&p));
+	assert_true(advice_shows(place, "dd"));
+	assert_true(advice_shows(place + 1023, "dd"));
+	assert_false(advice_shows(&p, "dd"));
 	tls_secret_pool_put(&p, place);
 	tls_secret_pool_fini(&p);
 }
