@@ -79,6 +79,20 @@ void timer_start(struct timer_wheel *w, struct timer *t, uint64_t deadline);
 /** Stop @p t, if it is running. */
 void timer_stop(struct timer_wheel *w, struct timer *t);
 
+/** A wheel that is driven fires no timer so much too late, however busy the machine. */
+#define TIMER_LATE_NS UINT64_C(500000000)
+
+/**
+ * For the callback of a timer that gives somebody else up: how long after its deadline it fires,
+ * if that is more than TIMER_LATE_NS, else 0. So long nobody drove the wheel: this process, or the
+ * virtual machine that it and perhaps the other side are on, stood still. What came meanwhile is
+ * not handled yet, so this time should not count as the other side's.
+ */
+static inline uint64_t timer_stood_still(const struct timer *t, uint64_t now)
+{
+	return now > t->deadline && now - t->deadline > TIMER_LATE_NS ? now - t->deadline : 0;
+}
+
 /** Fire all timers due at @p now, the exact ones last. A callback may start and stop any timer. */
 void timer_wheel_run(struct timer_wheel *w, uint64_t now);
 

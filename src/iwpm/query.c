@@ -63,9 +63,15 @@ static void query_on_timer(struct timer *t, uint64_t now)
 {
 	struct iwpm_query *q = container_of(t, struct iwpm_query, timer);
 	struct iwpm *m = q->mapper;
-	uint64_t patience = now - q->began;
+	uint64_t paused = timer_stood_still(t, now), patience = now - q->began;
 	enum iwpm_host_state known = iwpm_hosts_get(&m->hosts, &q->remote.addr, now);
 
+	if (paused) {
+		/* An answer may have come meanwhile: the next round reads it. */
+		q->began += paused;
+		timer_start(m->cfg.wheel, &q->timer, query_next(q));
+		return;
+	}
 	if (patience >= QUERY_END_NS) {
 		m->stats.unanswered++;
 		query_over(q, IWPM_SILENT);

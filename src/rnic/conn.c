@@ -162,19 +162,23 @@ static bool conn_close_progress(struct conn *c)
 static void conn_deadline(struct timer *t, uint64_t now)
 {
 	struct conn *c = container_of(t, struct conn, timer);
+	bool stood_still = timer_stood_still(t, now) != 0;
 
 	switch (c->phase) {
 	case CONN_START:
-		conn_start_deadline(c);
+		conn_start_deadline(c, stood_still);
 		break;
 	case CONN_STREAM:
-		if (c->qp->closing && conn_close_progress(c))
+		if (c->qp->closing && (conn_close_progress(c) || stood_still))
 			conn_set_deadline(c, c->rnic->close_timeout);
 		else
 			qp_abort(c->qp, -ETIMEDOUT);
 		break;
 	case CONN_OVER:
-		conn_linger_end(c);
+		if (stood_still)
+			conn_set_deadline(c, c->rnic->close_timeout);
+		else
+			conn_linger_end(c);
 		break;
 	}
 }

@@ -124,8 +124,9 @@ void conn_start_stop(struct conn *c);
 /** Initiator: begin an attempt at c->connect, or conn_over(). Not from an upcall. */
 void conn_start_now(struct conn *c);
 
-/** The timer fired during start-up. */
-void conn_start_deadline(struct conn *c);
+/** The timer fired during start-up. @param stood_still timer_stood_still(): wait anew for others.
+ */
+void conn_start_deadline(struct conn *c, bool stood_still);
 
 /** Start (again) a deadline @p ns from now. */
 void conn_set_deadline(struct conn *c, uint64_t ns);

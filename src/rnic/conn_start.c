@@ -402,11 +402,22 @@ static const struct mpa_user_ops conn_start_ops = {
 	.closed = conn_start_closed,
 };
 
-void conn_start_deadline(struct conn *c)
+/** The peer and the mapper had no time to answer either, perhaps, and we none to hear it. */
+static void conn_start_wait_again(struct conn *c)
+{
+	c->start_deadline = c->rnic->engine->now + c->rnic->start_timeout;
+	conn_set_deadline(c, c->rnic->start_timeout);
+}
+
+void conn_start_deadline(struct conn *c, bool stood_still)
 {
 	const struct mpa_start kept = {
 		.private_data = c->private_data, .private_len = c->private_len};
 
+	if (stood_still && (c->wait == CONN_WAIT_MAP || c->wait == CONN_WAIT_PEER)) {
+		conn_start_wait_again(c);
+		return;
+	}
 	switch (c->wait) {
 	case CONN_WAIT_RETRY:
 		conn_start_now(c);

@@ -84,7 +84,11 @@ static void ep_resolve_look(struct rnic_ep *ep)
 
 static void ep_resolve_on_look(struct timer *t, uint64_t now)
 {
-	ep_resolve_look(container_of(t, struct rnic_ep, look));
+	struct rnic_ep *ep = container_of(t, struct rnic_ep, look);
+	uint64_t paused = timer_stood_still(t, now);
+
+	ep->resolve_deadline += paused < UINT64_MAX - ep->resolve_deadline ? paused : 0;
+	ep_resolve_look(ep);
 }
 
 static uint64_t ep_resolve_deadline(const struct rnic *r, uint64_t patience)

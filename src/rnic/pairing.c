@@ -149,6 +149,10 @@ static void pairing_on_deadline(struct timer *t, uint64_t now)
 {
 	struct pairing *p = container_of(t, struct pairing, deadline);
 
+	if (timer_stood_still(t, now)) {
+		pairing_serve(p);
+		return;
+	}
 	pairing_fail(p, p->state == PAIRING_PARTED ? "it has ended the one there was"
 						   : "not within its retries' time");
 }

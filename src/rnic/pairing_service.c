@@ -63,9 +63,21 @@ static void pairing_service_give_up(struct held *h, enum pairing_refusal why)
 	pairing_service_refuse(pairing_service_let_go(h), why, &hello);
 }
 
+static void pairing_service_hold_on(struct held *h)
+{
+	struct engine *e = h->ep->rnic->engine;
+
+	timer_start(&e->wheel, &h->timer, e->now + PAIRING_HOLD_MS * UINT64_C(1000000));
+}
+
 static void pairing_service_on_too_long(struct timer *t, uint64_t now)
 {
-	pairing_service_give_up(container_of(t, struct held, timer), PAIRING_NOT_READY);
+	struct held *h = container_of(t, struct held, timer);
+
+	if (timer_stood_still(t, now))
+		pairing_service_hold_on(h);
+	else
+		pairing_service_give_up(h, PAIRING_NOT_READY);
 }
 
 /** Of a request that is held nothing is told but its beginning. */
@@ -101,7 +113,6 @@ static struct held *pairing_service_new_held(
 static void pairing_service_hold(
 	struct pairing_service *s, struct rnic_ep *ep, const struct pairing_hello *hello)
 {
-	struct engine *e = s->rnic->engine;
 	struct held *h;
 
 	pairing_service_make_room(s, &ep->remote.addr);
@@ -114,7 +125,7 @@ static void pairing_service_hold(
 	/* It does not count in the listener any more: here it does. */
 	ep_leave_listener(ep);
 	timer_init(&h->timer, pairing_service_on_too_long);
-	timer_start(&e->wheel, &h->timer, e->now + PAIRING_HOLD_MS * UINT64_C(1000000));
+	pairing_service_hold_on(h);
 	LIST_INSERT_HEAD(&s->held, h, link);
 }
 

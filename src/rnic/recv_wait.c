@@ -54,7 +54,7 @@ static void recv_wait_on_time_over(struct timer *t, uint64_t now)
 {
 	struct rnic_qp *qp = container_of(t, struct rnic_qp, wait.timer);
 
-	recv_wait_look_again(qp, !recv_wait_has_recv(qp));
+	recv_wait_look_again(qp, !recv_wait_has_recv(qp) && !timer_stood_still(t, now));
 }
 
 void recv_wait_init(struct rnic_qp *qp)

@@ -83,6 +83,7 @@ static void sidr_on_again(struct timer *t, uint64_t now)
 {
 	struct sidr *s = container_of(t, struct sidr, again);
 
+	s->deadline += timer_stood_still(t, now);
 	if (now >= s->deadline)
 		sidr_fail(s, -ETIMEDOUT, NULL);
 	else

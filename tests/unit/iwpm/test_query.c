@@ -99,6 +99,27 @@ static void a_reject_is_told(void **state)
 	world_fini(&w);
 }
 
+/** Neither the host's silence nor the end of the ten seconds is told before a round could read. */
+static void standing_still_is_no_silence(void **state)
+{
+	struct world_query q;
+	struct world w;
+
+	world_init(&w, false);
+	world_ask(&w, &q, us, peer);
+	w.now += 60000 * WORLD_MS;
+	timer_wheel_run(&w.wheel, w.now);
+	assert_int_equal(w.n_outcomes, 0);
+	assert_int_equal(w.n_sent, 1);
+	world_run(&w, WORLD_MS);
+	assert_int_equal(w.outcome[0], IWPM_UNANSWERED);
+	world_run(&w, 9000 * WORLD_MS);
+	assert_int_equal(w.n_outcomes, 1);
+	world_run(&w, 2000 * WORLD_MS);
+	assert_int_equal(w.outcome[1], IWPM_SILENT);
+	world_fini(&w);
+}
+
 /** After 40 ms, and then each second for ten, as iwpmd does. */
 static void requests_are_repeated(void **state)
 {
@@ -278,6 +299,7 @@ int main(void)
 		cmocka_unit_test(an_accept_that_is_repeated_is_acknowledged_again),
 		cmocka_unit_test(a_reject_is_told),
 		cmocka_unit_test(requests_are_repeated),
+		cmocka_unit_test(standing_still_is_no_silence),
 		cmocka_unit_test(an_answer_may_come_late),
 		cmocka_unit_test(what_hosts_did_counts),
 		cmocka_unit_test(strangers_are_not_believed),

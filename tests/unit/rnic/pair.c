@@ -223,6 +223,12 @@ void pair_advance(struct pair *p, uint64_t ms)
 	}
 }
 
+void pair_stand_still(struct pair *p, uint64_t ms)
+{
+	p->clock += ms * PAIR_MS;
+	pair_run(p);
+}
+
 /* ---- connecting -------------------------------------------------------------------------- */
 
 void pair_listen(struct pair *p, unsigned backlog)

@@ -86,6 +86,9 @@ void pair_run(struct pair *p);
 /** Let virtual time pass in steps, moving everything. */
 void pair_advance(struct pair *p, uint64_t ms);
 
+/** Let it pass at once, as where both sides stood still for so long. */
+void pair_stand_still(struct pair *p, uint64_t ms);
+
 /** How many events of this type came. */
 unsigned pair_count(const struct side *s, enum rnic_ep_event_type type);
 const struct ep_record *pair_last(const struct side *s);

@@ -299,6 +299,24 @@ static void a_reply_of_nonsense(void **state)
 	pair_run(p);
 }
 
+static void a_peer_that_stood_still_too(void **state)
+{
+	struct pair *p = *state;
+	struct llp_mem_peer peer;
+	unsigned n;
+
+	llp_mem_peer_listen(&peer, p->mem, 1, PAIR_PORT);
+	raw_connect(p, 4, 4);
+	n = p->a.n_ep_events;
+	pair_advance(p, 9900);
+	pair_stand_still(p, 60000);
+	pair_advance(p, 9900);
+	assert_int_equal(p->a.n_ep_events, n);
+	pair_advance(p, 200);
+	assert_int_equal(pair_last(&p->a)->status, -ETIMEDOUT);
+	llp_mem_peer_done(&peer);
+}
+
 static void a_peer_that_never_replies(void **state)
 {
 	struct pair *p = *state;
@@ -462,6 +480,7 @@ int main(void)
 		cmocka_unit_test(sends_the_rtr_asked_for),
 		cmocka_unit_test_setup_teardown(a_reply_of_nonsense, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_peer_that_never_replies, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_peer_that_stood_still_too, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_host_that_is_not_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_request_that_never_comes, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_request_of_nonsense, setup, teardown),

@@ -407,6 +407,19 @@ static void posted_after_disconnect(void **state)
 	is_over(p);
 }
 
+static void a_close_while_all_stand_still(void **state)
+{
+	struct pair *p = *state;
+
+	llp_mem_set_silent(p->mem, 1, true);
+	assert_int_equal(rnic_ep_disconnect(p->a.ep), 0);
+	pair_stand_still(p, 60000);
+	pair_advance(p, 4900);
+	assert_int_equal(pair_count(&p->a, RNIC_EP_DISCONNECTED), 0);
+	pair_advance(p, 200);
+	assert_int_equal(pair_last(&p->a)->status, -ETIMEDOUT);
+}
+
 /** The peer vanished: after the deadline we let go. */
 static void nobody_answers_the_close(void **state)
 {
@@ -606,6 +619,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(posted_after_disconnect, setup_connected, teardown),
 		cmocka_unit_test_setup_teardown(
 			nobody_answers_the_close, setup_connected, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_close_while_all_stand_still, setup_connected, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_slow_drain_is_let_finish, setup_connected, teardown),
 		cmocka_unit_test_setup_teardown(disconnect_and_destroy, setup_connected, teardown),

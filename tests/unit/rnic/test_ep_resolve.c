@@ -82,6 +82,27 @@ static void longer_on_a_young_link(void **state)
 	expect_last(RNIC_EP_ADDR_ERROR, -ETIMEDOUT);
 }
 
+static void an_answer_after_we_stood_still(void **state)
+{
+	assert_int_equal(resolve(PATIENCE_MS * PAIR_MS), 0);
+	pair_advance(&p, PATIENCE_MS / 2);
+	pair_stand_still(&p, 60000);
+	assert_int_equal(p.a.n_ep_events, 0);
+	pair_advance(&p, PATIENCE_MS / 4);
+	llp_mem_set_silent(p.mem, 1, false);
+	pair_advance(&p, 20);
+	expect_last(RNIC_EP_ADDR_RESOLVED, 0);
+}
+
+static void none_after_we_stood_still(void **state)
+{
+	assert_int_equal(resolve(PATIENCE_MS * PAIR_MS), 0);
+	pair_advance(&p, PATIENCE_MS / 2);
+	pair_stand_still(&p, 60000);
+	pair_advance(&p, PATIENCE_MS / 2 + 10);
+	expect_last(RNIC_EP_ADDR_ERROR, -ETIMEDOUT);
+}
+
 static void an_answer_in_time(void **state)
 {
 	struct ip_endpoint local, remote;
@@ -157,6 +178,8 @@ int main(void)
 		T(no_longer_than_the_least),
 		T(longer_on_a_young_link),
 		T(an_answer_in_time),
+		T(an_answer_after_we_stood_still),
+		T(none_after_we_stood_still),
 		T(what_was_bound_stays_bound),
 		T(nothing_else_meanwhile),
 		T(destroyed_while_it_asks),

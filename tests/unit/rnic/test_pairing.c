@@ -175,6 +175,18 @@ static void test_peer_leaves_in_good_order(void **state)
 	assert_int_equal(paired_state(&p.b), RNIC_QP_ERROR);
 }
 
+static void test_retries_while_all_stand_still(void **state)
+{
+	paired_connect(&p);
+	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
+	p.a.qp = NULL;
+	pair_advance(&p, 10000);
+	paired_send(&p.b, 4, 'y');
+	pair_stand_still(&p, 60000);
+	paired_expect_retries(&p.b);
+	pair_expect(&p, &p.b, 4, RDMAP_WC_RETRY_EXC_ERR);
+}
+
 /* A program that was told no end to its retries is told of theirs all the same. */
 static void test_peer_leaves_for_ever(void **state)
 {
@@ -535,6 +547,8 @@ int main(void)
 			test_reuse_while_the_other_is_busy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_leaves_in_good_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_leaves_for_ever, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_retries_while_all_stand_still, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_goes_to_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_is_lost, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_leaves_before_it_speaks, setup, teardown),

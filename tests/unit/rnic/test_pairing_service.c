@@ -167,6 +167,19 @@ static void test_qp_of_rdma_cm(void **state)
 	llp_mem_peer_done(&s);
 }
 
+static void test_held_while_all_stand_still(void **state)
+{
+	struct llp_mem_peer s;
+
+	knock_for(&s, &(struct pairing_hello){.to_qp = rnic_qp_num(p.b.qp), .from_qp = 1});
+	pair_stand_still(&p, 60000);
+	pair_advance(&p, PAIRING_HOLD_MS - 10);
+	assert_int_equal(s.rx_len, 0);
+	pair_advance(&p, 20);
+	assert_int_equal(answer_to(&s), PAIRING_NOT_READY);
+	llp_mem_peer_done(&s);
+}
+
 /* ---- what is held --------------------------------------------------------------------------- */
 
 static void test_held_and_let_go(void **state)
@@ -319,6 +332,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_qp, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_qp_of_rdma_cm, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_held_and_let_go, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_held_while_all_stand_still, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_greedy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_closed, setup, teardown),

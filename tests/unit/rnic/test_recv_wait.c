@@ -88,6 +88,18 @@ static void comes_late(void **state)
 	expect_waiting(p);
 }
 
+static void does_not_come_while_all_stand_still(void **state)
+{
+	struct pair *p = *state;
+
+	send(p, 1);
+	pair_stand_still(p, 60000);
+	pair_advance(p, PATIENCE - 10);
+	expect_waiting(p);
+	pair_advance(p, 20);
+	expect_error(p);
+}
+
 static void does_not_come(void **state)
 {
 	struct pair *p = *state;
@@ -138,6 +150,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(comes_late, setup, teardown),
 		cmocka_unit_test_setup_teardown(does_not_come, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			does_not_come_while_all_stand_still, setup, teardown),
 		cmocka_unit_test_setup_teardown(need_not_wait, setup_without_patience, teardown),
 		cmocka_unit_test_setup_teardown(ends_with_its_qp, setup, teardown),
 		cmocka_unit_test_setup_teardown(ends_with_the_connection, setup, teardown),

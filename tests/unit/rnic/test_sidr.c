@@ -170,6 +170,20 @@ static void lost(void **state)
 	assert_int_equal(pair->b.n_ep_events, 1);
 }
 
+static void all_stand_still(void **state)
+{
+	unsigned n;
+
+	resolve(pair->a.ep);
+	assert_int_equal(ask(pair->a.ep, "", 0), 0);
+	n = pair->a.n_ep_events;
+	pair_stand_still(pair, 600000);
+	pair_advance(pair, 1000);
+	assert_int_equal(pair->a.n_ep_events, n);
+	pair_advance(pair, 60000);
+	assert_int_equal(pair_last(&pair->a)->status, -ETIMEDOUT);
+}
+
 static void nobody_answers(void **state)
 {
 	unsigned n;
@@ -312,6 +326,7 @@ int main(void)
 		TEST(listener_destroyed),
 		TEST(lost),
 		TEST(nobody_answers),
+		TEST(all_stand_still),
 		TEST(nobody_listens),
 		TEST(forged_answers),
 		TEST(backlog),
