@@ -11,8 +11,12 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/** A process that says nothing for so long is stopped, or its engine is stuck. */
-#define CLIENT_PATIENCE_S 3
+/**
+ * A process that says nothing for 3 s is stopped, or its engine is stuck. In slices: of time in
+ * which we stood still, and it perhaps too, one at most passes.
+ */
+#define CLIENT_SLICES   60
+#define CLIENT_SLICE_US 50000
 
 /** For the greeting, and for answers if it does not tell. */
 #define CLIENT_ROOM     65536
@@ -27,11 +31,30 @@ static void telemetry_client_drop(struct telemetry_client *c)
 	c->text = NULL;
 }
 
+/** By errno. A socket with a time-out is interrupted by a stop and a continuation, too. */
+static bool telemetry_client_is_slow(void)
+{
+	return errno == EAGAIN || errno == EINTR;
+}
+
+static bool telemetry_client_send(const struct telemetry_client *c, const char *command)
+{
+	ssize_t n = -1;
+
+	errno = EAGAIN;
+	for (unsigned i = 0; i < CLIENT_SLICES && n < 0 && telemetry_client_is_slow(); i++)
+		n = send(c->fd, command, strlen(command), MSG_NOSIGNAL);
+	return n >= 0;
+}
+
 /** @return bytes, or 0: it has gone. */
 static size_t telemetry_client_receive(struct telemetry_client *c)
 {
-	ssize_t n = recv(c->fd, c->text, c->room, MSG_TRUNC);
+	ssize_t n = -1;
 
+	errno = EAGAIN;
+	for (unsigned i = 0; i < CLIENT_SLICES && n < 0 && telemetry_client_is_slow(); i++)
+		n = recv(c->fd, c->text, c->room, MSG_TRUNC);
 	return n <= 0 || (size_t)n > c->room ? 0 : (size_t)n;
 }
 
@@ -45,7 +68,7 @@ static json_t *telemetry_client_hear(struct telemetry_client *c)
 /** Read the greeting. */
 static bool telemetry_client_begin(struct telemetry_client *c)
 {
-	const struct timeval patience = {.tv_sec = CLIENT_PATIENCE_S};
+	const struct timeval patience = {.tv_usec = CLIENT_SLICE_US};
 	json_t *greeting;
 	json_int_t room;
 
@@ -73,7 +96,7 @@ json_t *telemetry_client_ask(struct telemetry_client *c, const char *command)
 
 	if (c->fd < 0)
 		return NULL;
-	if (send(c->fd, command, strlen(command), MSG_NOSIGNAL) >= 0)
+	if (telemetry_client_send(c, command))
 		answer = telemetry_client_hear(c);
 	value = json_is_object(answer) ? json_object_iter_value(json_object_iter(answer)) : NULL;
 	json_incref(value);
@@ -113,7 +136,7 @@ bool telemetry_client_read(struct telemetry_client *c, const char *command, stru
 	struct json_reader_key key;
 	size_t n = 0;
 
-	if (c->fd >= 0 && send(c->fd, command, strlen(command), MSG_NOSIGNAL) >= 0)
+	if (c->fd >= 0 && telemetry_client_send(c, command))
 		n = telemetry_client_receive(c);
 	json_reader_init(r, c->text, n);
 	if (n && json_reader_object(r) && json_reader_member(r, &key))
