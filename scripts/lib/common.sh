@@ -48,12 +48,13 @@ build_product() { # DIRECTORY [MESON OPTION...]
 	configure "$@" && ninja -C "$1" product
 }
 
-# True as soon as the command is; false when it is not within the seconds.
+# True as soon as the command is; false when it is not within the seconds. They are counted in looks:
+# time in which this machine stood still, or had none for us, is nobody's delay.
 wait_for() { # SECONDS COMMAND...
-	local end=$((SECONDS + $1))
+	local looks=$((20 * $1))
 	shift
 	until "$@"; do
-		((SECONDS < end)) || return 1
+		((looks-- > 0)) || return 1
 		sleep 0.05
 	done
 }

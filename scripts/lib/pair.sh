@@ -10,8 +10,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 uiwarp=${UIWARP:-$root/build/tools/uiwarp}
 out=${out:-$root/out}
 case_name=case
-# Seconds that one program may take, and that we wait for one thing to happen.
-limit=60
+# Seconds that one program may take, though the machine stand still for minutes; and that we wait for one
+# thing to happen, in looks of wait_for.
+limit=300
 patience=30
 jobs=()
 # The job of each side's program.
@@ -164,12 +165,16 @@ transport_listening() {
 
 # Until the stack of the server says that somebody listens. Its program is on its way to that.
 wait_listening() { # JOB
-	local end=$((SECONDS + patience))
-	until transport_listening; do
-		is_alive "$1" || { say "the server ended before it listened"; return 1; }
-		((SECONDS < end)) || { say "the server does not listen"; return 1; }
-		sleep 0.05
-	done
+	local ended=0
+	wait_for "$patience" listens_or_ended "$1" || { say "the server does not listen"; return 1; }
+	((!ended)) || { say "the server ended before it listened"; return 1; }
+}
+
+# The $ended of the caller tells which.
+listens_or_ended() { # JOB
+	transport_listening && return
+	is_alive "$1" || ended=1
+	((ended))
 }
 
 # What programs say of an end by a signal, in words.

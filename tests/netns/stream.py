@@ -32,7 +32,7 @@ import time
 
 PERIOD = 65521
 MASK = (1 << 64) - 1
-TIMEOUT = 50
+TIMEOUT = 280
 PIECE = 1 << 18
 
 

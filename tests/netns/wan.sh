@@ -211,11 +211,11 @@ offloads() {
 	netns_in client ethtool -K uiw0 tx on tso on gso on >/dev/null
 	wan_up || return 1
 	near ping -n -c 1 -W 5 $far4 >"$(log_of ping)" 2>&1 || return 1
-	netns_in server timeout 10 python3 "$root/tests/netns/transfer.py" serve $far4 7001 1000000 \
+	netns_in server timeout "$limit" python3 "$root/tests/netns/transfer.py" serve $far4 7001 1000000 \
 		>"$(log_of serve)" 2>&1 &
 	jobs+=("$!")
 	wait_for "$patience" listens || return 1
-	near timeout 10 python3 "$root/tests/netns/transfer.py" send $far4 7001 1000000 \
+	near timeout "$limit" python3 "$root/tests/netns/transfer.py" send $far4 7001 1000000 \
 		>"$(log_of send)" 2>&1 &
 	jobs+=("$!")
 	wait_for "$patience" has_line "$(errors_of wan)" 'ethtool -K DEVICE tx off' ||

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/child.h"
+#include "support/limit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +14,6 @@
 /* After the four that it needs. */
 #include <cmocka.h>
 
-#define PATIENCE_S 60
-
 static void become(const char *const argv[], const char *const env[], int out, int err)
 {
 	for (; env != NULL && *env != NULL; env++) {
@@ -25,7 +24,7 @@ static void become(const char *const argv[], const char *const env[], int out, i
 	}
 	dup2(out, STDOUT_FILENO);
 	dup2(err, STDERR_FILENO);
-	alarm(PATIENCE_S);
+	alarm(LIMIT_S);
 	execv(argv[0], (char *const *)(uintptr_t)argv);
 	_exit(126);
 }

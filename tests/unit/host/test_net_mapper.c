@@ -7,6 +7,7 @@
 #include "host/config_kernel.h"
 #include "host/net.h"
 #include "sock/address.h"
+#include "support/limit.h"
 
 #include <errno.h>
 #include <net/if.h>
@@ -56,7 +57,7 @@ static struct ip_endpoint at(const char *address, uint16_t port)
 /** A plain UDP socket. It does not wait for an answer for ever. */
 static int plain(const char *address, uint16_t port)
 {
-	const struct timeval patience = {.tv_sec = 30};
+	const struct timeval patience = {.tv_sec = LIMIT_S};
 	struct ip_endpoint e = at(address, port);
 	struct sockaddr_storage sa;
 	socklen_t len = sock_address_put(&e, &sa);

@@ -2,6 +2,7 @@
 #include "host/telemetry.h"
 
 #include "host/telemetry_socket.h"
+#include "support/limit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,7 +99,7 @@ static const struct telemetry_command commands[] = {
 static int dial(void)
 {
 	int fd = telemetry_socket_connect(directory, telemetry_name(telemetry));
-	const struct timeval patience = {.tv_sec = 60};
+	const struct timeval patience = {.tv_sec = LIMIT_S};
 
 	assert_true(fd >= 0);
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);

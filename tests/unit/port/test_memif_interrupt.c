@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/intr_gate.h"
 #include "dpdk-port/port_private.h"
+#include "support/limit.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -168,7 +169,7 @@ static void another_port_has_none(void **state)
 
 static int setup(void **state)
 {
-	end = time(NULL) + 60;
+	end = time(NULL) + LIMIT_S;
 	server = open_port("net_memif0,role=server,socket=@uiwarp-test-interrupt");
 	open_client();
 	connect_both();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/capture.h"
 #include "dpdk-port/port_private.h"
+#include "support/limit.h"
 
 #include <linux/if_packet.h>
 #include <net/if.h>
@@ -169,7 +170,7 @@ static pid_t fork_server(int go, int ready)
 
 	if (pid)
 		return pid;
-	alarm(60);
+	alarm(LIMIT_S);
 	if (read(go, &x, 1) != 1)
 		_exit(1);
 	p = open_port(memif_of_this_run("net_memif1,role=server"));
@@ -191,7 +192,7 @@ static bool not_yet(bool condition, time_t end)
 
 static void a_memif_client_waits_for_its_server(void **state)
 {
-	time_t end = time(NULL) + 40;
+	time_t end = time(NULL) + LIMIT_S;
 	struct port *c;
 	int go[2], ready[2], status;
 	pid_t server[2];

@@ -2,6 +2,8 @@
 /* Each way in which a port does not open has a sentence of its own, and leaves nothing behind. */
 #include "dpdk-port/port.h"
 
+#include "support/limit.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <rte_ethdev.h>
@@ -228,7 +230,7 @@ static void both_ends_of_a_memif_that_close_together(void **state)
 {
 	struct port_config server = config_of("net_memif5,role=server,socket=@uiwarp-test-both");
 	struct port_config client = config_of("net_memif6,role=client,socket=@uiwarp-test-both");
-	time_t end = time(NULL) + 60;
+	time_t end = time(NULL) + LIMIT_S;
 	pthread_t other;
 
 	pthread_barrier_init(&together, NULL, 2);

@@ -5,6 +5,7 @@
  */
 #include "fixture.h"
 #include "must.h"
+#include "support/limit.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -240,6 +241,6 @@ int main(void)
 		CASE(test_waits_can_be_cancelled),
 	};
 
-	alarm(80);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

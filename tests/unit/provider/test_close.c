@@ -5,6 +5,7 @@
  */
 #include "cm_fixture.h"
 #include "must.h"
+#include "support/limit.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -366,6 +367,6 @@ int main(void)
 		CM(test_forgotten),
 	};
 
-	alarm(80);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

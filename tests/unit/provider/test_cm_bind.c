@@ -6,6 +6,8 @@
  */
 #include "cm_fixture.h"
 
+#include "support/limit.h"
+
 #include <errno.h>
 #include <netdb.h>
 #include <string.h>
@@ -415,6 +417,6 @@ int main(void)
 		CM(test_getaddrinfo),
 	};
 
-	alarm(60);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,8 @@
  */
 #include "cm_fixture.h"
 
+#include "support/limit.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -409,6 +411,6 @@ int main(void)
 		CM(test_synchronous),
 	};
 
-	alarm(80);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 /* A connection that waits in vain for a peer that does not answer. */
 #include "cm_fixture.h"
 
+#include "support/limit.h"
+
 #include <errno.h>
 #include <unistd.h>
 
@@ -22,6 +24,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {CM(test_unreachable)};
 
-	alarm(60);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

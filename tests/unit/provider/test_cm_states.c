@@ -5,6 +5,8 @@
  */
 #include "cm_fixture.h"
 
+#include "support/limit.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -364,7 +366,7 @@ static void test_destroy_with_unread_request(void **state)
 	cm_qp(pair.active);
 	assert_int_equal(rdma_connect(pair.active, &param), 0);
 	/* Readable, but not read. */
-	assert_int_equal(poll(&p, 1, 10000), 1);
+	assert_int_equal(poll(&p, 1, LIMIT_MS), 1);
 	cm_destroy(pair.listener);
 	pair.listener = NULL;
 	cm_expect(pair.active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
@@ -379,6 +381,6 @@ int main(void)
 		CM(test_destroy_with_unread_request),
 	};
 
-	alarm(60);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

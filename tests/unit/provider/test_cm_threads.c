@@ -2,6 +2,7 @@
 /* rdma_cm from many threads: channels that several read, ids that change channels and threads. */
 #include "cm_server.h"
 #include "must.h"
+#include "support/limit.h"
 
 #include <sched.h>
 #include <unistd.h>
@@ -194,6 +195,6 @@ int main(void)
 		CM(test_destroy_waits_for_acknowledgement),
 	};
 
-	alarm(80);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

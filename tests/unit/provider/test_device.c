@@ -2,6 +2,8 @@
 /* The device as programs find, open and close it, and every verb that it does not have. */
 #include "fixture.h"
 
+#include "support/limit.h"
+
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -188,6 +190,6 @@ int main(void)
 	};
 
 	/* A lost event must end the test. */
-	alarm(60);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Signals that end a process with a stack; what its peers hear of it is in test_stack.c. */
 #include "support/child.h"
+#include "support/limit.h"
 
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -156,7 +157,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_exits_inside_a_verb),
 	};
 
-	alarm(60);
+	alarm(LIMIT_S);
 	if (argc > 1)
 		return be(argv[1]);
 	return cmocka_run_group_tests(tests, NULL, NULL);

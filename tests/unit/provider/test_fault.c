@@ -4,6 +4,7 @@
 
 #include "base/guarded.h"
 #include "support/child.h"
+#include "support/limit.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -338,6 +339,6 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		return be(argv[1]);
-	alarm(60);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
  */
 #include "cm_server.h"
 #include "must.h"
+#include "support/limit.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -77,7 +78,7 @@ static void use_inherited(struct ibv_context *context)
 	struct ibv_port_attr port;
 	struct ibv_pd *pd;
 
-	alarm(60);
+	alarm(LIMIT_S);
 	CHILD(has_device());
 	pd = ibv_alloc_pd(context);
 	CHILD(pd != NULL);
@@ -133,7 +134,7 @@ static void fork_during_the_start(void)
 	for (unsigned i = 0; i < 10; i++) {
 		pid[i] = fork();
 		if (pid[i] == 0) {
-			alarm(60);
+			alarm(LIMIT_S);
 			CHILD(ibv_alloc_pd(context) != NULL || errno == ENODEV);
 			_exit(0);
 		}
@@ -300,7 +301,7 @@ static void child_connects_nothing(struct objects *o)
 
 static void in_a_child(struct objects *o)
 {
-	alarm(20); /* the parent waits */
+	alarm(LIMIT_S); /* the parent waits */
 	child_makes_nothing(o);
 	child_learns_nothing(o);
 	child_does_nothing(o);
@@ -411,7 +412,7 @@ int main(void)
 		CM(test_fork_beside_traffic),
 	};
 
-	alarm(80);
+	alarm(LIMIT_S);
 	MUST(ibv_fork_init() == 0);
 	fork_before_the_start();
 	fork_before_the_use();

@@ -5,6 +5,8 @@
  */
 #include "fixture.h"
 
+#include "support/limit.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -346,7 +348,7 @@ static void test_completion_channel(void **state)
 	post_recv(&fx.server, 59);
 	assert_int_equal(ibv_req_notify_cq(cq, 0), 0);
 	assert_int_equal(ibv_post_send(fx.client.id->qp, &wr, &bad), 0);
-	assert_int_equal(poll(&fd, 1, 5000), 1);
+	assert_int_equal(poll(&fd, 1, LIMIT_MS), 1);
 }
 
 static void test_bad_rkey(void **state)
@@ -394,6 +396,6 @@ int main(void)
 	};
 
 	/* A lost event must end the test. */
-	alarm(60);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 /* Memory windows, by ibv_bind_mw(), ibv_post_send() and ibv_wr_bind_mw(). */
 #include "fixture.h"
 
+#include "support/limit.h"
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -216,6 +218,6 @@ int main(void)
 	};
 
 	/* A lost event must end the test. */
-	alarm(60);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

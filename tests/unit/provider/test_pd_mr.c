@@ -2,6 +2,8 @@
 /* Protection domains and memory: what may be registered, with which rights, and what it is then. */
 #include "fixture.h"
 
+#include "support/limit.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -524,6 +526,6 @@ int main(void)
 	};
 
 	/* A lost event must end the test. */
-	alarm(60);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

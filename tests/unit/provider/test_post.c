@@ -2,6 +2,8 @@
 /* ibv_post_send(), ibv_post_recv(): what is taken, what is refused, and where in a chain. */
 #include "fixture.h"
 
+#include "support/limit.h"
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -536,6 +538,6 @@ int main(void)
 	};
 
 	/* A lost event must end the test. */
-	alarm(60);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 /* The table that libuiwarp.so exports, called as the preloaded library calls it, but without it. */
 #include "provider/provider.h"
 
+#include "support/limit.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -207,7 +209,7 @@ static void in_child(void (*f)(void *), void *arg)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		alarm(50);
+		alarm(LIMIT_S);
 		f(arg);
 		_exit(0);
 	}
@@ -457,7 +459,7 @@ int main(void)
 		cmocka_unit_test(test_fork),
 	};
 
-	alarm(60);
+	alarm(LIMIT_S);
 	/* In this order: a process starts one stack, and children must not inherit it. */
 	return cmocka_run_group_tests(inert, NULL, NULL) +
 	       cmocka_run_group_tests(started, start, NULL);

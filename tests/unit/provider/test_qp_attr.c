@@ -2,6 +2,8 @@
 /* ibv_modify_qp() and ibv_query_qp(). */
 #include "fixture.h"
 
+#include "support/limit.h"
+
 #include <errno.h>
 #include <unistd.h>
 
@@ -337,6 +339,6 @@ int main(void)
 	};
 
 	/* A lost event must end the test. */
-	alarm(60);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

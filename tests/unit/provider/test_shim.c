@@ -6,6 +6,8 @@
  */
 #include "unit/provider/preloaded.h"
 
+#include "support/limit.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -263,7 +265,7 @@ static int leave_it_all_behind(void)
 	struct ibv_device **list;
 	int n = 0;
 
-	alarm(60);
+	alarm(LIMIT_S);
 	list = ibv_get_device_list(&n);
 	left_cm = open(CM_PATH, O_RDWR | O_CLOEXEC);
 	left = ibv_open_device(list[n - 1]);

@@ -3,6 +3,7 @@
  * passive one never polls: its engine's thread does the work. */
 #include "provider/stack.h"
 #include "rnic/ep.h"
+#include "support/limit.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -21,9 +22,8 @@
 
 #include <cmocka.h>
 
-#define SIZE       300000
-#define PORT       7174
-#define RESOLVE_NS UINT64_C(30000000000)
+#define SIZE 300000
+#define PORT 7174
 
 /** What the callbacks tell the thread that waits. */
 struct box {
@@ -94,14 +94,14 @@ static void on_completion(void *context)
 	pthread_mutex_unlock(&s->box.lock);
 }
 
-/** Wait until *@p count is not 0; take one. @return false after a failure, or a minute. */
+/** Wait until *@p count is not 0; take one. @return false after a failure, or LIMIT_S. */
 static bool wait_for(struct side *s, unsigned *count)
 {
 	struct timespec end;
 	bool ok;
 
 	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += 60; /* a goodbye that was lost is noticed by keep-alives */
+	end.tv_sec += LIMIT_S; /* a goodbye that was lost is noticed by keep-alives */
 	pthread_mutex_lock(&s->box.lock);
 	while (!*count && !s->box.failed &&
 		pthread_cond_timedwait(&s->box.changed, &s->box.lock, &end) == 0)
@@ -212,7 +212,7 @@ static int next_blocking(struct side *s, struct rnic_wc *wc)
 
 static int next_polling(struct side *s, struct rnic_wc *wc)
 {
-	time_t end = time(NULL) + 10;
+	time_t end = time(NULL) + LIMIT_S;
 	int n;
 
 	while ((n = rnic_cq_poll(s->cq, 1, wc)) == 0 && time(NULL) < end)
@@ -285,7 +285,7 @@ static int connect_to_server(
 	CHECK(read(ready, &x, 1) == 1);
 	CHECK(ip_addr_parse(address, &remote.addr) == 0);
 	/* As programs do it: a peer that is busy for seconds is asked again. */
-	CHECK(rnic_ep_resolve(s->ep, &remote, RESOLVE_NS) == 0);
+	CHECK(rnic_ep_resolve(s->ep, &remote, LIMIT_NS) == 0);
 	CHECK(wait_for(s, &s->box.seen[RNIC_EP_ADDR_RESOLVED]));
 	CHECK(make_qp(s) == 0);
 	param.qp = s->qp;
@@ -366,7 +366,7 @@ static pid_t run(side_fn *fn, const char *const *settings, const char *address, 
 
 	if (p)
 		return p;
-	alarm(90);
+	alarm(LIMIT_S);
 	exit(fn(&side, settings, address, ready));
 }
 
@@ -495,7 +495,7 @@ static void a_child_does_not_touch_its_parents_stack(void **state)
 	pid_t p = fork();
 
 	if (p == 0) {
-		alarm(90);
+		alarm(LIMIT_S);
 		exit(forked()); /* with the stack open */
 	}
 	assert_int_equal(waitpid(p, &status, 0), p);

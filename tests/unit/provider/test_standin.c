@@ -5,6 +5,8 @@
  */
 #include "standin/standin.h"
 
+#include "support/limit.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
@@ -391,6 +393,6 @@ int main(void)
 	};
 
 	/* A lost event must end the test. */
-	alarm(60);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

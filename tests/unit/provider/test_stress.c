@@ -9,6 +9,7 @@
 #include "must.h"
 
 #include "base/prng.h"
+#include "support/limit.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -413,6 +414,6 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		rounds = (unsigned)strtoul(argv[1], NULL, 10);
-	alarm(80);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

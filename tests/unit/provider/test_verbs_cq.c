@@ -2,6 +2,8 @@
 /* Completion queues and channels of provider/verbs/cq.c. */
 #include "fixture.h"
 
+#include "support/limit.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -208,7 +210,7 @@ static void test_moderation(void **state)
 	assert_int_equal(ibv_modify_cq(cq, &m), 0);
 	assert_int_equal(ibv_req_notify_cq(cq, 0), 0);
 	assert_int_equal(ibv_post_recv(qp, &wr, &bad), 0);
-	assert_int_equal(poll(&p, 1, 20000), 1);
+	assert_int_equal(poll(&p, 1, LIMIT_MS), 1);
 	assert_int_equal(ibv_get_cq_event(channel, &which, &context), 0);
 	/* What is withheld when moderation ends is told then. */
 	m.moderate.cq_period = 0;
@@ -511,7 +513,8 @@ static void test_solicited(void **state)
 	client_posts(&wr);
 	assert_int_equal(take(cq).wr_id, 2);
 	/* The event was written before the completion could be seen, or is just about to be. */
-	assert_int_equal(poll(&(struct pollfd){.fd = channel->fd, .events = POLLIN}, 1, 5000), 1);
+	assert_int_equal(
+		poll(&(struct pollfd){.fd = channel->fd, .events = POLLIN}, 1, LIMIT_MS), 1);
 	assert_int_equal(ibv_get_cq_event(channel, &which, &context), 0);
 	assert_ptr_equal(which, cq);
 	ibv_ack_cq_events(cq, 1);
@@ -555,6 +558,6 @@ int main(void)
 	};
 
 	/* A lost event must end the test. */
-	alarm(60);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

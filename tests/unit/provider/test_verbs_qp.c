@@ -2,6 +2,8 @@
 /* Queue pairs of provider/verbs/qp.c: creation, attributes, states, and their events. */
 #include "fixture.h"
 
+#include "support/limit.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -242,7 +244,7 @@ static void provoke_event(void)
 	aim(&wr, 0);
 	wr.wr.rdma.rkey ^= 0x5a5a00;
 	client_posts(&wr);
-	assert_int_equal(poll(&p, 1, 20000), 1);
+	assert_int_equal(poll(&p, 1, LIMIT_MS), 1);
 }
 
 static void test_access_error(void **state)
@@ -333,6 +335,6 @@ int main(void)
 	};
 
 	/* A lost event must end the test. */
-	alarm(60);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 /* Shared receive queues of provider/verbs/srq.c, and their posting. */
 #include "fixture.h"
 
+#include "support/limit.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -265,6 +267,6 @@ int main(void)
 	};
 
 	/* A lost event must end the test. */
-	alarm(60);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 /* Write with Immediate and Atomics (RFC 7306), by ibv_post_send() and by ibv_wr_*(). */
 #include "fixture.h"
 
+#include "support/limit.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
@@ -271,6 +273,6 @@ int main(void)
 	};
 
 	/* A lost event must end the test. */
-	alarm(60);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

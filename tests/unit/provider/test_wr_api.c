@@ -2,6 +2,8 @@
 /* ibv_wr_start() ... ibv_wr_complete(): each builder and setter, and nothing posted on an error. */
 #include "fixture.h"
 
+#include "support/limit.h"
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -408,6 +410,6 @@ int main(void)
 	};
 
 	/* A lost event must end the test. */
-	alarm(60);
+	alarm(LIMIT_S);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "tests/unit/sock/fixture.h"
 
 #include "sock/address.h"
+#include "support/limit.h"
 
 #include <errno.h>
 #include <linux/tcp.h> /* libc's tcp_info is older */
@@ -11,8 +12,6 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-
-#define LIMIT_NS UINT64_C(30000000000)
 
 static uint64_t now_ns(void)
 {

@@ -2,6 +2,8 @@
 /* In which rounds the stack asks epoll. Time is the test's own. */
 #include "tests/unit/sock/fixture.h"
 
+#include "support/limit.h"
+
 #include <poll.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -75,7 +77,7 @@ static int another_connects(void)
 	llp_endpoints(f.seen.llp, &local, &remote);
 	fd = fixture_plain_connect(&local);
 	assert_true(fd >= 0);
-	assert_int_equal(poll(&p, 1, 30000), 1);
+	assert_int_equal(poll(&p, 1, LIMIT_MS), 1);
 	return fd;
 }
 

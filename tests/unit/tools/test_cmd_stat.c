@@ -2,6 +2,7 @@
 /* uiwarp stat, top and ctl, asking this test for what a busy process would tell. */
 #include "host/telemetry.h"
 #include "support/child.h"
+#include "support/limit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -412,7 +413,7 @@ static void terminal_await(const char *text)
 			memmove(terminal.text, terminal.text + terminal.len - 16384, 16384);
 			terminal.len = 16384;
 		}
-		if (poll(&p, 1, 60000) != 1)
+		if (poll(&p, 1, LIMIT_MS) != 1)
 			fail_msg("\"%s\" is not shown", text);
 		n = read(terminal.fd, terminal.text + terminal.len, 8192);
 		if (n <= 0)
@@ -427,7 +428,7 @@ static void terminal_close(void)
 	int status;
 
 	/* What it still writes must go somewhere. */
-	while (poll(&p, 1, 60000) == 1 && read(terminal.fd, terminal.text, 8192) > 0)
+	while (poll(&p, 1, LIMIT_MS) == 1 && read(terminal.fd, terminal.text, 8192) > 0)
 		;
 	assert_int_equal(waitpid(terminal.pid, &status, 0), terminal.pid);
 	assert_true(WIFEXITED(status));
