@@ -27,6 +27,7 @@ struct tls_conn *tls_conn_new(struct tls_stack *s, bool server)
 void tls_conn_free(struct tls_conn *c)
 {
 	LIST_REMOVE(c, link);
+	tls_input_feed(c);
 	tls_handshake_free(c->handshake);
 	tls_secret_pool_put(&c->stack->gcm_keys, c->tx.gcm_key);
 	tls_secret_pool_put(&c->stack->gcm_keys, c->rx.gcm_key);
@@ -225,6 +226,7 @@ static size_t tls_conn_on_readable(
 	used = c->released ? total : tls_input(c, v, n, total, need);
 	if (c->dead)
 		used = total;
+	tls_input_try_starved(c->stack, c);
 	tls_conn_leave(c);
 	return used;
 }

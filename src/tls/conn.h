@@ -61,8 +61,11 @@ struct tls_conn {
 	size_t need;     /**< the user's, for what is kept */
 	bool resume;     /**< the user wants to see it again */
 	bool rx_stalled; /**< records wait below until the user takes what is kept */
-	bool rx_closed;  /**< a close_notify came */
-	bool rx_asked;   /**< for a KeyUpdate, which has not come */
+	size_t rx_shown; /**< of the content of those, so much the user is done with */
+	bool starved;    /**< they wait for memory, too, in the stack's list */
+	TAILQ_ENTRY(tls_conn) starved_link;
+	bool rx_closed; /**< a close_notify came */
+	bool rx_asked;  /**< for a KeyUpdate, which has not come */
 	bool below_eof;
 
 	bool showing;  /**< the user is inside readable() */

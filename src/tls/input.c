@@ -16,27 +16,45 @@
 
 /* ---- content for the user ---------------------------------------------------------------- */
 
-/** @return how many bytes the user is done with. */
-static size_t tls_input_show(struct tls_conn *c, const uint8_t *bytes, size_t len)
+/** @return how many of the bytes of both pieces the user is done with. */
+static size_t tls_input_show_both(struct tls_conn *c, struct llp_iov first, struct llp_iov second)
 {
-	size_t done = 0, used;
+	size_t total = first.len + second.len, done = 0, used;
 
 	do {
-		const struct llp_iov v = {.base = bytes + done, .len = len - done};
+		struct llp_iov v[2];
 		size_t need = 0;
+		unsigned n = 0;
 
+		if (done < first.len)
+			v[n++] = (struct llp_iov){
+				.base = first.base + done, .len = first.len - done};
+		if (second.len != 0) {
+			size_t off = done > first.len ? done - first.len : 0;
+
+			v[n++] = (struct llp_iov){
+				.base = second.base + off, .len = second.len - off};
+		}
 		c->resume = false;
 		c->showing = true;
-		used = c->llp.user_ops->readable(c->llp.user, &v, 1, v.len, &need);
+		used = c->llp.user_ops->readable(c->llp.user, v, n, total - done, &need);
 		c->showing = false;
 		if (c->dead || c->released)
-			return len;
-		done += used < v.len ? used : v.len;
+			return total;
+		done += used < total - done ? used : total - done;
 		c->need = need;
-	} while (c->resume && used != 0 && done < len);
+	} while (c->resume && used != 0 && done < total);
 	return done;
 }
 
+/** @return how many bytes the user is done with. */
+static size_t tls_input_show(struct tls_conn *c, const uint8_t *bytes, size_t len)
+{
+	return tls_input_show_both(
+		c, (struct llp_iov){.base = bytes, .len = len}, (struct llp_iov){0});
+}
+
+/** @return false: there is no memory. */
 static bool tls_input_keep(struct tls_conn *c, const uint8_t *bytes, size_t len)
 {
 	struct tls_kept *k = &c->kept;
@@ -51,16 +69,26 @@ static bool tls_input_keep(struct tls_conn *c, const uint8_t *bytes, size_t len)
 		if (c->need > want && c->need <= TLS_KEPT_MAX)
 			want = c->need;
 		more = realloc(k->bytes, want);
-		if (!more) {
-			tls_conn_fail(c, TLS_ALERT_INTERNAL_ERROR, -ENOMEM, "no memory");
+		if (!more)
 			return false;
-		}
 		k->bytes = more;
 		k->room = want;
 	}
 	memcpy(k->bytes + k->len, bytes, len);
 	k->len += len;
 	return true;
+}
+
+static void tls_input_use_kept(struct tls_conn *c, size_t used)
+{
+	struct tls_kept *k = &c->kept;
+
+	k->at += used;
+	k->len -= used;
+	if (k->len == 0) {
+		free(k->bytes);
+		*k = (struct tls_kept){0};
+	}
 }
 
 void tls_input_show_kept(struct tls_conn *c)
@@ -73,28 +101,49 @@ void tls_input_show_kept(struct tls_conn *c)
 	used = tls_input_show(c, k->bytes + k->at, k->len);
 	if (c->dead || c->released)
 		return;
-	k->at += used;
-	k->len -= used;
-	if (k->len == 0) {
-		free(k->bytes);
-		*k = (struct tls_kept){0};
-	}
+	tls_input_use_kept(c, used);
 }
 
-/** Verified content, in its turn. */
-static void tls_input_deliver(struct tls_conn *c, const uint8_t *bytes, size_t len)
+/**
+ * There is no memory to keep content in: show it behind what is kept.
+ * @return how many bytes of it the user is done with.
+ */
+static size_t tls_input_show_behind_kept(struct tls_conn *c, const uint8_t *bytes, size_t len)
 {
-	size_t used = 0;
+	struct tls_kept *k = &c->kept;
+	size_t before = k->len, used;
+
+	if (before + len < c->need && !c->below_eof)
+		return 0;
+	used = tls_input_show_both(c, (struct llp_iov){.base = k->bytes + k->at, .len = before},
+		(struct llp_iov){.base = bytes, .len = len});
+	if (c->dead || c->released)
+		return len;
+	tls_input_use_kept(c, used < before ? used : before);
+	return used < before ? 0 : used - before;
+}
+
+/**
+ * Verified content, in its turn.
+ * @return how much of it is done with: all that the user is, and the rest if it can be kept.
+ */
+static size_t tls_input_deliver(struct tls_conn *c, const uint8_t *bytes, size_t len)
+{
+	size_t used;
 
 	if (len == 0)
-		return;
-	if (c->kept.len == 0) {
-		used = tls_input_show(c, bytes, len);
-		if (!c->dead && !c->released && used < len)
-			(void)tls_input_keep(c, bytes + used, len - used);
-	} else if (tls_input_keep(c, bytes, len)) {
+		return 0;
+	if (c->kept.len != 0 && tls_input_keep(c, bytes, len)) {
 		tls_input_show_kept(c);
+		return len;
 	}
+	used = c->kept.len == 0 ? tls_input_show(c, bytes, len)
+				: tls_input_show_behind_kept(c, bytes, len);
+	if (c->dead || c->released || used == len)
+		return len;
+	if (c->kept.len == 0 && tls_input_keep(c, bytes + used, len - used))
+		return len;
+	return used;
 }
 
 /** The user has enough to do with what is kept. */
@@ -221,36 +270,135 @@ static bool tls_input_open(struct tls_conn *c, struct tls_input_bytes *b, uint8_
 	return true;
 }
 
-/** Open records, as many as are whole, and show their content. @p out has TLS_SCRATCH_LEN bytes. */
-static void tls_input_records(
-	struct tls_conn *c, struct tls_input_bytes *b, uint8_t *out, size_t *need)
+/** Content that is opened and was not shown yet, and where it begins. */
+struct tls_input_run {
+	uint8_t *out; /**< room for @p all bytes and a record */
+	size_t have, full, all;
+	struct tls_input_bytes from;
+	uint64_t seq;
+};
+
+static void tls_input_begin_run(
+	const struct tls_conn *c, const struct tls_input_bytes *b, struct tls_input_run *r)
 {
-	size_t have = 0;
+	r->have = 0;
+	r->full = TLS_SCRATCH_FULL;
+	r->from = *b;
+	r->seq = c->rx.seq;
+}
+
+/** No memory for what the user has left: the run's records stay below. */
+static void tls_input_starve(struct tls_conn *c)
+{
+	struct tls_stack *s = c->stack;
+
+	c->rx_stalled = true;
+	if (c->starved)
+		return;
+	c->starved = true;
+	TAILQ_INSERT_TAIL(&s->starved, c, starved_link);
+	s->starved_count++;
+}
+
+void tls_input_feed(struct tls_conn *c)
+{
+	if (!c->starved)
+		return;
+	c->starved = false;
+	TAILQ_REMOVE(&c->stack->starved, c, starved_link);
+	c->stack->starved_count--;
+}
+
+void tls_input_try_starved(struct tls_stack *s, const struct tls_conn *but)
+{
+	if (s->starved_count == 0 || s->starved_tried || s->scratch_used)
+		return;
+	s->starved_tried = true;
+	for (unsigned n = s->starved_count; n != 0 && !TAILQ_EMPTY(&s->starved); n--) {
+		struct tls_conn *c = TAILQ_FIRST(&s->starved);
+
+		if (c == but) {
+			TAILQ_REMOVE(&s->starved, c, starved_link);
+			TAILQ_INSERT_TAIL(&s->starved, c, starved_link);
+			continue;
+		}
+		tls_conn_enter(c);
+		tls_input_feed(c);
+		c->rx_stalled = false;
+		if (c->below)
+			llp_resume(c->below);
+		tls_conn_leave(c);
+	}
+	s->starved_tried = false;
+}
+
+/**
+ * Show the run, and begin another; or let it grow.
+ * @param last no content follows for which the user could wait.
+ * @return false: the connection is over, or some of the run stays below, and @p b is back there.
+ */
+static bool tls_input_end_run(
+	struct tls_conn *c, struct tls_input_bytes *b, struct tls_input_run *r, bool last)
+{
+	size_t before = c->rx_shown < r->have ? c->rx_shown : r->have, done = before;
+
+	done += tls_input_deliver(c, r->out + before, r->have - before);
+	if (c->dead || c->released)
+		return false;
+	/* Half an FPDU before the end is of no use to anybody. */
+	if (done < r->have && !(last && c->need != 0)) {
+		c->rx_shown = done;
+		if (r->have >= r->full && r->full < r->all) {
+			r->full = r->all;
+			return true;
+		}
+		*b = r->from;
+		c->rx.seq = r->seq;
+		tls_input_starve(c);
+		return false;
+	}
+	c->rx_shown -= before;
+	tls_input_begin_run(c, b, r);
+	return true;
+}
+
+/** Does no content follow this record, which is none? */
+static bool tls_input_is_last(uint8_t type, const uint8_t *bytes, size_t len)
+{
+	return type == TLS_ALERT && (len == 0 || bytes[len - 1] != TLS_ALERT_USER_CANCELED);
+}
+
+/** Open records, as many as are whole, and show their content. */
+static void tls_input_records(
+	struct tls_conn *c, struct tls_input_bytes *b, uint8_t *out, size_t all, size_t *need)
+{
+	struct tls_input_run r = {.out = out, .all = all};
 	uint8_t type;
 	uint32_t len;
 
+	tls_input_begin_run(c, b, &r);
 	while (!c->dead && !c->released && !c->rx_closed && b->left != 0) {
+		uint8_t *text = out + r.have;
+
 		if (tls_input_is_full(c)) {
 			c->rx_stalled = true;
 			break;
 		}
-		if (!tls_input_open(c, b, out + have, &type, &len, need))
+		if (!tls_input_open(c, b, text, &type, &len, need))
 			break;
 		if (type == TLS_APPLICATION_DATA && !tls_post_is_partial(c)) {
-			have += len;
-			if (have < TLS_SCRATCH_FULL)
-				continue;
-			len = 0;
+			r.have += len;
+			if (r.have >= r.full && !tls_input_end_run(c, b, &r, false))
+				return;
+			continue;
 		}
-		tls_input_deliver(c, out, have);
-		if (type != TLS_APPLICATION_DATA || tls_post_is_partial(c)) {
-			if (!c->dead && !c->released)
-				tls_input_control(c, type, out + have, len);
-		}
-		have = 0;
+		if (!tls_input_end_run(c, b, &r, tls_input_is_last(type, text, len)))
+			return;
+		tls_input_control(c, type, text, len);
+		tls_input_begin_run(c, b, &r);
 	}
 	if (!c->dead && !c->released)
-		tls_input_deliver(c, out, have);
+		(void)tls_input_end_run(c, b, &r, c->below_eof);
 }
 
 /**
@@ -270,21 +418,26 @@ static void tls_input_ask_update(struct tls_conn *c)
 static void tls_input_stream(struct tls_conn *c, struct tls_input_bytes *b, size_t *need)
 {
 	struct tls_stack *s = c->stack;
-	uint8_t *out = s->scratch_used ? malloc(TLS_SCRATCH_LEN) : s->scratch;
+	size_t all = s->scratch_used ? TLS_SCRATCH_FULL : TLS_SCRATCH_ALL;
+	uint8_t *out = s->scratch_used ? malloc(all + TLS_CIPHERTEXT_MAX) : s->scratch;
 
+	tls_input_feed(c);
+	c->rx_stalled = false;
 	if (!out) {
-		tls_conn_fail(c, TLS_ALERT_INTERNAL_ERROR, -ENOMEM, "no memory");
+		tls_input_starve(c);
 		return;
 	}
 	if (out == s->scratch)
 		s->scratch_used = true;
-	tls_input_records(c, b, out, need);
+	tls_input_records(c, b, out, all, need);
 	if (out == s->scratch)
 		s->scratch_used = false;
 	else
 		free(out);
 	if (c->dead || c->released)
 		return;
+	if (c->starved)
+		*need = 0; /* with the next bytes */
 	if (c->rx_closed)
 		b->left = 0; /* section 6.1: ignored */
 	else
@@ -350,6 +503,9 @@ void tls_input_eof(struct tls_conn *c)
 		c->llp.user_ops->eof(c->llp.user);
 	} else if (c->state != TLS_CONN_OPEN) {
 		tls_conn_fail(c, -1, -ECONNRESET, "the peer closed before or in the handshake");
+	} else if (c->starved) {
+		tls_input_feed(c);
+		llp_resume(c->below);
 	} else if (!c->rx_stalled) {
 		c->stack->stats.truncated++;
 		tls_conn_fail(c, -1, -ECONNRESET,

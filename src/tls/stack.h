@@ -13,9 +13,13 @@
 struct tls_conn;
 struct tls_listener;
 
-/** Content of many records is opened before it is shown. One record more must fit. */
+/**
+ * Content of many records is opened before it is shown; and of more, up to a whole FPDU of any
+ * length, where there is no memory to keep what the user does not take. One record more must fit.
+ */
 #define TLS_SCRATCH_FULL 16384
-#define TLS_SCRATCH_LEN  (TLS_SCRATCH_FULL + TLS_CIPHERTEXT_MAX)
+#define TLS_SCRATCH_ALL  (112 * 1024)
+#define TLS_SCRATCH_LEN  (TLS_SCRATCH_ALL + TLS_CIPHERTEXT_MAX)
 
 /** Words of a reason, at most. */
 #define TLS_REASON_MAX 320
@@ -35,6 +39,10 @@ struct tls_stack {
 	char reason[TLS_REASON_MAX]; /**< why the last connection that failed did so */
 	LIST_HEAD(, tls_conn) conns;
 	LIST_HEAD(, tls_listener) listeners;
+	/** Connections that wait for memory, which are tried again with whatever comes next. */
+	TAILQ_HEAD(, tls_conn) starved;
+	unsigned starved_count;
+	bool starved_tried; /**< inside of that */
 	bool scratch_used;
 	uint8_t scratch[TLS_SCRATCH_LEN];
 };

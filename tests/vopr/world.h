@@ -254,8 +254,8 @@ bool world_pair_is_forgotten(const struct world_qp *q);
 /* world_fault.c */
 void world_network_create(struct world *w, const char *pcap);
 void world_fault(struct world_host *h, const struct step *step);
-/** Its stream is about to be made, while there is a fault. */
-void world_excuse_new(struct world_qp *q);
+/** It was paired, and the handshake of TLS may lack memory. */
+void world_excuse_paired(struct world_qp *q);
 /** What changes while a program runs. */
 void world_resplit(struct world *w);
 /** All faults end. */

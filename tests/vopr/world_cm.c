@@ -134,7 +134,6 @@ static void answer(void *ctx)
 	to->far = from->h->index;
 	from->far = to->h->index;
 	model_connect(&to->model, &from->model);
-	world_excuse_new(to);
 	world_trace(w, "host %u: qp %u accepts qp %u of host %u", r->h->index, to->slot, from->slot,
 		from->h->index);
 	if (rnic_ep_accept(r->ep, &cp) < 0)

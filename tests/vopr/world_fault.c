@@ -234,6 +234,19 @@ static void stall(struct world_host *h)
 	sim_at(h->w->s, sim_now(h->w->s) + t, stall_end, h);
 }
 
+/** Streams that may be in a handshake of TLS, which ends where there is no memory. */
+static void excuse_handshakes(struct world *w)
+{
+	for (unsigned h = 0; h < w->n; h++) {
+		for (unsigned i = 0; i < WORLD_QPS; i++) {
+			struct world_qp *q = &w->host[h].qp[i];
+
+			if (q->qp && (!q->linked || q->paired))
+				model_excuse(&q->model);
+		}
+	}
+}
+
 static void memory_is_back(void *ctx)
 {
 	alloc_fault_chance(0, 0);
@@ -249,15 +262,15 @@ static void no_memory(struct world *w)
 	/* With nothing at all, not for so long that connections end. */
 	w->scarce_until = sim_now(w->s) + world_below(w, i < 3 ? 2 * SIM_S : 50 * SIM_MS);
 	sim_at(w->s, w->scarce_until, memory_is_back, w);
-	for (unsigned h = 0; w->tls && h < w->n; h++)
-		excuse_all_also_new(&w->host[h]);
+	if (w->tls)
+		excuse_handshakes(w);
 }
 
-void world_excuse_new(struct world_qp *q)
+/* docs/security.md: a handshake ends where there is no memory. */
+void world_excuse_paired(struct world_qp *q)
 {
 	struct world *w = q->h->w;
 
-	/* docs/security.md: it ends where there is none for what it has to keep. */
 	if (w->tls && sim_now(w->s) <= w->scarce_until)
 		model_excuse(&q->model);
 }

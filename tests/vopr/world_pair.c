@@ -117,7 +117,7 @@ void world_pair(struct world_qp *q, struct world_qp *to)
 	q->far = to->h->index;
 	to->far = q->h->index;
 	model_pair(&q->model, &to->model);
-	world_excuse_new(q);
+	world_excuse_paired(q);
 	pair_side_new(q, to, psn, other);
 	pair_side_new(to, q, other, psn);
 }

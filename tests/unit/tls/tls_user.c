@@ -38,10 +38,15 @@ static size_t user_readable(
 		take = total / u->chunk * u->chunk;
 		*need = take < total ? u->chunk : 0;
 	}
-	assert_int_equal(n, 1);
 	assert_true(take <= TLS_USER_ROOM - u->rx_len);
-	memcpy(u->rx + u->rx_len, v[0].base, take);
-	u->rx_len += take;
+	for (size_t left = take; left != 0 && n != 0; v++, n--) {
+		size_t run = v->len < left ? v->len : left;
+
+		assert_int_not_equal(v->len, 0);
+		memcpy(u->rx + u->rx_len, v->base, run);
+		u->rx_len += run;
+		left -= run;
+	}
 	return take;
 }
 

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Input of a user that does not take all of it, while there is no memory to keep the rest. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+#include "support/alloc_fault.h"
+#include "tls/input.h"
+#include "tls_user.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define PORT  4791
+#define STEPS 10000000
+
+static struct tls_files files;
+static struct llp_mem *mem;
+static struct tls_user client, server;
+static struct tls_config client_config, server_config;
+
+static int set_up(void **state)
+{
+	memset(&client_config, 0, sizeof client_config);
+	tls_files_open(&files);
+	tls_files_write(&files, "psk", "node:00112233445566778899aabbccddeeff\n");
+	client_config.mode = TLS_REQUIRED;
+	tls_files_path(&files, "psk", client_config.psk);
+	server_config = client_config;
+	mem = llp_mem_create();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	alloc_fault_chance(0, 0);
+	tls_user_close(&client);
+	tls_user_close(&server);
+	llp_mem_destroy(mem);
+	tls_files_close(&files);
+	return 0;
+}
+
+/** @param records_max of the client, until it renews its keys. */
+static void begin(uint64_t records_max)
+{
+	tls_user_open(&client, mem, 0, &client_config, records_max);
+	tls_user_open(&server, mem, 1, &server_config, 0);
+	tls_user_listen(&server, mem, 1, PORT);
+	tls_user_connect(&client, mem, 1, PORT);
+	llp_mem_run(mem, STEPS);
+	assert_true(client.connected && server.connected);
+}
+
+static void have_memory(bool have)
+{
+	alloc_fault_chance(have ? 0 : 1, 1);
+}
+
+/** Bytes of the stream from @p at on, which arrive. */
+static void bring(size_t at, size_t len, uint32_t record)
+{
+	tls_user_stream(&client, at, len, record);
+	llp_mem_run(mem, STEPS);
+	assert_false(server.closed);
+}
+
+static void an_fpdu_is_whole_in_the_end(void **state)
+{
+	begin(0);
+	have_memory(false);
+	server.chunk = 1000;
+	for (size_t at = 0; at < 21000; at += 700)
+		bring(at, 700, 700);
+	assert_int_not_equal(alloc_fault_failed(), 0);
+	tls_user_expect(&server, 21000);
+}
+
+static void one_longer_than_what_is_opened_at_a_time_is(void **state)
+{
+	begin(0);
+	have_memory(false);
+	server.chunk = 66060; /* the longest with markers */
+	bring(0, 100000, 1400);
+	tls_user_expect(&server, 66060);
+	bring(100000, 32120, 1400);
+	tls_user_expect(&server, 132120);
+}
+
+static void segments_of_any_size_do(void **state)
+{
+	for (size_t segment = 1; segment < 60; segment += 7) {
+		llp_mem_set_segment(mem, segment);
+		begin(0);
+		have_memory(false);
+		server.chunk = 300;
+		bring(0, 1000, 131);
+		tls_user_expect(&server, 900);
+		bring(1000, 800, 131);
+		tls_user_expect(&server, 1800);
+		have_memory(true);
+		tls_user_close(&client);
+		tls_user_close(&server);
+	}
+	begin(0);
+}
+
+static void what_was_kept_before_comes_first(void **state)
+{
+	begin(0);
+	server.chunk = 3000;
+	bring(0, 2000, 1400);
+	have_memory(false);
+	for (size_t at = 2000; at < 10000; at += 500)
+		bring(at, 500, 500);
+	tls_user_expect(&server, 9000);
+	have_memory(true);
+	bring(10000, 2000, 1400);
+	tls_user_expect(&server, 12000);
+}
+
+static void memory_comes_and_goes(void **state)
+{
+	begin(0);
+	server.chunk = 4500;
+	for (size_t i = 0; i < 100; i++) {
+		have_memory(i % 3 == 0);
+		bring(i * 900, 900, 400);
+	}
+	tls_user_expect(&server, 90000);
+}
+
+static void a_user_that_pauses_goes_on(void **state)
+{
+	begin(0);
+	have_memory(false);
+	server.pause = true;
+	bring(0, 5000, 1400);
+	bring(5000, 5000, 1400);
+	tls_user_expect(&server, 0);
+	server.pause = false;
+	llp_resume(server.llp);
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&server, 10000);
+}
+
+/** The keys of what follows are not had before what was before them is done with. */
+static void keys_are_renewed_behind_what_waits(void **state)
+{
+	begin(4);
+	have_memory(false);
+	server.chunk = 5000;
+	bring(0, 5000, 500);
+	tls_user_expect(&server, 0);
+	tls_input_try_starved(server.stack, NULL);
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&server, 0);
+	have_memory(true);
+	tls_input_try_starved(server.stack, NULL);
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&server, 5000);
+	assert_int_not_equal(tls_stack_stats(server.stack)->updates_received, 0);
+	bring(5000, 10000, 500);
+	tls_user_expect(&server, 15000);
+}
+
+static void half_an_fpdu_does_not_hide_the_end(void **state)
+{
+	begin(0);
+	have_memory(false);
+	server.chunk = 1000;
+	tls_user_stream(&client, 0, 1500, 700);
+	llp_shutdown(client.llp);
+	llp_mem_run(mem, STEPS);
+	assert_true(server.eof);
+	assert_false(server.closed);
+	tls_user_expect(&server, 1000);
+}
+
+static void nor_that_the_stream_was_cut_off(void **state)
+{
+	begin(0);
+	have_memory(false);
+	server.chunk = 1000;
+	bring(0, 1500, 700);
+	llp_shutdown(tls_conn_of(client.llp)->below); /* without a close_notify */
+	llp_mem_run(mem, STEPS);
+	assert_true(server.closed);
+	assert_int_equal(server.error, -ECONNRESET);
+	tls_user_expect(&server, 1000);
+}
+
+/** What waits for memory may be gone before there is some. */
+static void who_waits_may_end(void **state)
+{
+	begin(0);
+	have_memory(false);
+	server.chunk = 1000;
+	bring(0, 1500, 700);
+	llp_abort(server.llp);
+	server.llp = NULL;
+	tls_input_try_starved(server.stack, NULL);
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&server, 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
+		TEST(an_fpdu_is_whole_in_the_end),
+		TEST(one_longer_than_what_is_opened_at_a_time_is),
+		TEST(segments_of_any_size_do),
+		TEST(what_was_kept_before_comes_first),
+		TEST(memory_comes_and_goes),
+		TEST(a_user_that_pauses_goes_on),
+		TEST(keys_are_renewed_behind_what_waits),
+		TEST(half_an_fpdu_does_not_hide_the_end),
+		TEST(nor_that_the_stream_was_cut_off),
+		TEST(who_waits_may_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
