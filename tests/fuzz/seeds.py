@@ -367,6 +367,15 @@ for family in (4, 6):
     write("iwpm", f"unreachable-{name}", b"\x00" + ask + bytes([3, 1]) + ask + bytes([3, 0]))
     write("iwpm", f"silent-{name}", b"\x00" + ask + bytes([5, 5]) * 9 + ask + bytes([4, 0]))
 
+# ---- fuzz_esp: the SA, its window, then operations ------------------------------------------------
+
+for sa in (0, 0x10, 0x07, 0x1f, 0x2a, 0x32, 0x14, 0x0c):
+    for name, ops in (("friend", b"\x02" + be16(100) + bytes(range(100))),
+                      ("changed", b"\x12" + be16(100) + bytes(100) + b"\x01" + be16(70)),
+                      ("stranger", b"\x10" + be16(120) + bytes(6) + b"\x32" + bytes(2) + b"\x32" + bytes(110)),
+                      ("mad-peer", b"\x01\x08" + bytes(6) + b"\x04\x06" + b"\x01\x08" + h("0908010203040406"))):
+        write("esp", f"{name}-{sa:02x}", bytes([sa]) + be16(64) + ops * 3)
+
 # ---- fuzz_ud: operations -------------------------------------------------------------------------
 
 UD_RECEIVE = b"\x00" + be16(0) + be16(1000)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file esp_wire.h ESP with AES-GCM on the wire (RFC 4303 section 2, RFC 4106, RFC 3948). */
+#ifndef ESP_ESP_WIRE_H
+#define ESP_ESP_WIRE_H
+
+enum {
+	ESP_SPI = 0,
+	ESP_SEQUENCE = 4, /**< the low 32 bits */
+	ESP_IV = 8,       /**< RFC 4106 section 3.1 */
+	ESP_LEN = 16,     /**< with the IV */
+	ESP_IV_LEN = 8,
+	ESP_SALT_LEN = 4,
+	ESP_TRAILER_LEN = 2, /**< pad length and next header */
+	ESP_ALIGN = 4,       /**< of the trailer's end */
+	ESP_ICV_LEN = 16,
+	ESP_AAD_MAX = 12, /**< SPI and a sequence number of 64 bits (RFC 4106 section 5) */
+};
+
+/** Next headers (IANA). */
+enum {
+	ESP_PROTO = 50,
+	ESP_NEXT_IPV4 = 4,
+	ESP_NEXT_UDP = 17,
+	ESP_NEXT_IPV6 = 41,
+	ESP_NEXT_DUMMY = 59
+};
+
+/** RFC 3948 sections 2.1 to 2.3. */
+enum { ESP_UDP_PORT = 4500, ESP_UDP_MARKER_LEN = 4, ESP_UDP_KEEPALIVE_OCTET = 0xff };
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "esp/sa.h"
+
+#include "base/bytes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define SPI_MIN 256
+
+const char *esp_verdict_name(enum esp_verdict v)
+{
+	static const char *const names[ESP_VERDICTS] = {
+		[ESP_OK] = "ok",
+		[ESP_DUMMY] = "dummy",
+		[ESP_REPLAY] = "replay",
+		[ESP_LATE] = "late",
+		[ESP_BAD_ICV] = "bad ICV",
+		[ESP_SHORT] = "short",
+		[ESP_BAD_PADDING] = "bad padding",
+		[ESP_BAD_HEADER] = "bad header",
+		[ESP_FRAGMENT] = "fragment",
+		[ESP_ENDED] = "SA ended",
+		[ESP_NO_ROOM] = "no room",
+		[ESP_FAILED] = "cipher failed",
+	};
+
+	return names[v];
+}
+
+static bool esp_sa_config_ok(const struct esp_sa_config *c)
+{
+	if (c->spi < SPI_MIN || (!c->esn && c->sequence > UINT32_MAX))
+		return false;
+	if (!c->outbound && (c->window < ESP_WINDOW_MIN || c->window > ESP_WINDOW_MAX))
+		return false;
+	return !c->tunnel || ip_addr_is_v4(&c->src) == ip_addr_is_v4(&c->dst);
+}
+
+int esp_sa_create(const struct esp_sa_config *c, struct esp_sa **out)
+{
+	struct esp_sa *sa;
+	int rc;
+
+	if (!esp_sa_config_ok(c))
+		return -EINVAL;
+	sa = calloc(1, sizeof *sa);
+	if (!sa)
+		return -ENOMEM;
+	rc = esp_cipher_create(c->key, c->key_len, c->salt, c->outbound, &sa->cipher);
+	if (rc) {
+		free(sa);
+		return rc;
+	}
+	sa->config = *c;
+	sa->config.key = NULL;
+	sa->sequence = c->sequence;
+	if (!c->outbound) {
+		esp_window_init(&sa->window, c->window, c->esn);
+		sa->window.top = c->sequence;
+	}
+	*out = sa;
+	return 0;
+}
+
+void esp_sa_destroy(struct esp_sa *sa)
+{
+	if (!sa)
+		return;
+	esp_cipher_destroy(sa->cipher);
+	explicit_bzero(sa->config.salt, sizeof sa->config.salt);
+	free(sa);
+}
+
+static size_t esp_sa_padding(size_t len)
+{
+	return -(len + ESP_TRAILER_LEN) % ESP_ALIGN;
+}
+
+size_t esp_sa_overhead(size_t len)
+{
+	return ESP_LEN + esp_sa_padding(len) + ESP_TRAILER_LEN + ESP_ICV_LEN;
+}
+
+/** Would @p len octets more be more than the SA is for? */
+static bool esp_sa_over_limit(const struct esp_sa *sa, size_t len)
+{
+	const struct esp_sa_config *c = &sa->config;
+
+	return (c->max_packets && sa->packets >= c->max_packets) ||
+	       (c->max_octets && (sa->octets >= c->max_octets || len > c->max_octets - sa->octets));
+}
+
+/** @return its length (RFC 4106 section 5). */
+static size_t esp_sa_aad(const struct esp_sa *sa, uint64_t sequence, uint8_t aad[ESP_AAD_MAX])
+{
+	store_be32(aad, sa->config.spi);
+	if (!sa->config.esn) {
+		store_be32(aad + 4, (uint32_t)sequence);
+		return 8;
+	}
+	store_be64(aad + 4, sequence);
+	return ESP_AAD_MAX;
+}
+
+enum esp_verdict esp_sa_seal(struct esp_sa *sa, struct esp_buffer *b, uint8_t next)
+{
+	size_t payload = b->len, padding = esp_sa_padding(payload);
+	uint8_t aad[ESP_AAD_MAX], *at;
+	struct esp_cipher_packet p;
+
+	if (sa->sequence == (sa->config.esn ? UINT64_MAX : UINT32_MAX) ||
+		esp_sa_over_limit(sa, payload))
+		return ESP_ENDED;
+	if (b->headroom < ESP_LEN || b->tailroom < esp_sa_overhead(payload) - ESP_LEN)
+		return ESP_NO_ROOM;
+	at = b->data + payload;
+	for (size_t i = 0; i < padding; i++)
+		*at++ = (uint8_t)(i + 1);
+	*at++ = (uint8_t)padding;
+	*at++ = next;
+	sa->sequence++;
+	esp_buffer_push(b, ESP_LEN);
+	store_be32(b->data + ESP_SPI, sa->config.spi);
+	store_be32(b->data + ESP_SEQUENCE, (uint32_t)sa->sequence);
+	store_be64(b->data + ESP_IV, sa->config.iv_base + sa->sequence);
+	p = (struct esp_cipher_packet){.iv = b->data + ESP_IV,
+		.aad = aad,
+		.aad_len = esp_sa_aad(sa, sa->sequence, aad),
+		.text = b->data + ESP_LEN,
+		.text_len = payload + padding + ESP_TRAILER_LEN,
+		.icv = at};
+	esp_buffer_put(b, padding + ESP_TRAILER_LEN + ESP_ICV_LEN);
+	if (!esp_cipher_seal(sa->cipher, &p))
+		return ESP_FAILED;
+	sa->packets++;
+	sa->octets += payload;
+	return ESP_OK;
+}
+
+/** The end of the decrypted text: padding, its length, next header. */
+static enum esp_verdict esp_sa_open_trailer(struct esp_buffer *b, uint8_t *next)
+{
+	const uint8_t *end = b->data + b->len;
+	size_t padding = end[-2];
+
+	*next = end[-1];
+	esp_buffer_trim(b, ESP_TRAILER_LEN);
+	if (padding > b->len)
+		return ESP_BAD_PADDING;
+	esp_buffer_trim(b, padding);
+	for (size_t i = 0; i < padding; i++)
+		if (b->data[b->len + i] != (uint8_t)(i + 1))
+			return ESP_BAD_PADDING;
+	return *next == ESP_NEXT_DUMMY ? ESP_DUMMY : ESP_OK;
+}
+
+enum esp_verdict esp_sa_open(struct esp_sa *sa, struct esp_buffer *b, uint8_t *next)
+{
+	uint8_t aad[ESP_AAD_MAX];
+	struct esp_cipher_packet p;
+	enum esp_verdict v;
+	uint64_t sequence;
+
+	if (b->len < ESP_LEN + ESP_TRAILER_LEN + ESP_ICV_LEN ||
+		(b->len - ESP_LEN - ESP_ICV_LEN) % ESP_ALIGN != 0)
+		return ESP_SHORT;
+	sequence = esp_window_sequence(&sa->window, load_be32(b->data + ESP_SEQUENCE));
+	switch (esp_window_check(&sa->window, sequence)) {
+	case ESP_WINDOW_REPLAY:
+		return ESP_REPLAY;
+	case ESP_WINDOW_LATE:
+		return ESP_LATE;
+	default:
+		break;
+	}
+	p = (struct esp_cipher_packet){.iv = b->data + ESP_IV,
+		.aad = aad,
+		.aad_len = esp_sa_aad(sa, sequence, aad),
+		.text = b->data + ESP_LEN,
+		.text_len = b->len - ESP_LEN - ESP_ICV_LEN,
+		.icv = b->data + b->len - ESP_ICV_LEN};
+	if (!esp_cipher_open(sa->cipher, &p))
+		return ESP_BAD_ICV;
+	esp_window_accept(&sa->window, sequence);
+	esp_buffer_trim(b, ESP_ICV_LEN);
+	esp_buffer_pull(b, ESP_LEN);
+	v = esp_sa_open_trailer(b, next);
+	/* A limit must not be reached by what somebody else sent, so only now. */
+	if (v != ESP_BAD_PADDING && esp_sa_over_limit(sa, b->len))
+		return ESP_ENDED;
+	if (v == ESP_OK) {
+		sa->packets++;
+		sa->octets += b->len;
+	}
+	return v;
+}

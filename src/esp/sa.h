@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file sa.h
+ * A security association of ESP (RFC 4301 section 4.4.2, RFC 4303) with AES-GCM: one direction, one
+ * key. It makes ESP of a payload and the other way round, in place. IP headers, modes and UDP are
+ * packet.h's.
+ *
+ * Pure: no clock, no I/O, nothing allocated per packet. Not thread-safe.
+ */
+#ifndef ESP_SA_H
+#define ESP_SA_H
+
+#include "base/ip_addr.h"
+#include "esp/cipher.h"
+#include "esp/window.h"
+
+/** What became of a packet. */
+enum esp_verdict {
+	ESP_OK,
+	ESP_DUMMY,       /**< good, and to be forgotten (RFC 4303 section 2.6) */
+	ESP_REPLAY,      /**< its sequence number has come before */
+	ESP_LATE,        /**< its sequence number is left of the window */
+	ESP_BAD_ICV,     /**< forged, changed, or with another key */
+	ESP_SHORT,       /**< no room for what each ESP packet has, or not aligned */
+	ESP_BAD_PADDING, /**< authentic, and not as RFC 4303 section 2.4 wants it */
+	ESP_BAD_HEADER,  /**< an IP header that does not fit its packet or the SA's mode */
+	ESP_FRAGMENT,    /**< transport mode is for whole packets (RFC 4303 section 3.3.4) */
+	ESP_ENDED,       /**< the SA has no sequence number left, or reached a limit */
+	ESP_NO_ROOM,     /**< the buffer or an IP packet has no room for it */
+	ESP_FAILED,      /**< the cipher failed */
+	ESP_VERDICTS,
+};
+
+/** @return a word for logs and counters, such as "replay". */
+const char *esp_verdict_name(enum esp_verdict v);
+
+struct esp_sa_config {
+	uint32_t spi; /**< 256 or more: lower ones are reserved (RFC 4303 section 2.1) */
+	bool outbound;
+	const uint8_t *key; /**< read by esp_sa_create() only */
+	size_t key_len;     /**< 16 or 32 octets */
+	uint8_t salt[ESP_SALT_LEN];
+	bool esn;
+	uint32_t window; /**< inbound: ESP_WINDOW_MIN to ESP_WINDOW_MAX */
+	/**
+	 * Outbound: the number of the packet before the first. Inbound: the highest that is taken
+	 * to have come.
+	 */
+	uint64_t sequence;
+	/**
+	 * Outbound: the IV is the sequence number plus this. It must be random: a key from a file
+	 * may be in use again after a restart, with the same sequence numbers, and AES-GCM breaks
+	 * if an IV returns.
+	 */
+	uint64_t iv_base;
+	uint64_t max_packets, max_octets; /**< of payload; 0: no limit */
+	bool tunnel;
+	struct ip_addr src, dst; /**< tunnel: of the outer header */
+	bool udp;                /**< RFC 3948 */
+	uint16_t udp_src, udp_dst;
+};
+
+struct esp_sa {
+	struct esp_sa_config config; /**< key is NULL */
+	struct esp_cipher *cipher;
+	struct esp_window window; /**< inbound */
+	uint64_t sequence;        /**< outbound: the last that was used */
+	uint64_t packets, octets; /**< good ones, and their payload */
+	uint64_t verdict[ESP_VERDICTS];
+};
+
+/** @return 0, -EINVAL, -ENOMEM, -ENOTSUP (built without OpenSSL). */
+int esp_sa_create(const struct esp_sa_config *c, struct esp_sa **out);
+
+/** NULL is allowed. */
+void esp_sa_destroy(struct esp_sa *sa);
+
+/** Octets in memory of the caller, which is free before and behind them. */
+struct esp_buffer {
+	uint8_t *data;
+	size_t len;
+	size_t headroom, tailroom;
+};
+
+/** Octets that ESP adds to a payload of @p len octets. */
+size_t esp_sa_overhead(size_t len);
+
+/**
+ * Make the payload @p b an ESP packet, with @p next as its next header. What is counted by verdict
+ * is counted by packet.h.
+ * @return ESP_OK, ESP_ENDED, ESP_NO_ROOM or ESP_FAILED. Else than ESP_OK the payload is no more to
+ * be sent.
+ */
+enum esp_verdict esp_sa_seal(struct esp_sa *sa, struct esp_buffer *b, uint8_t next);
+
+/**
+ * Make the ESP packet @p b its payload. The ICV is verified before anything behind the sequence
+ * number is looked at, and before the window moves.
+ * @param[out] next its next header, of ESP_OK.
+ * @return else than ESP_OK: @p b has garbage in it.
+ */
+enum esp_verdict esp_sa_open(struct esp_sa *sa, struct esp_buffer *b, uint8_t *next);
+
+/** Put @p len octets before the data, or take them off. Room was looked at before. */
+static inline void esp_buffer_push(struct esp_buffer *b, size_t len)
+{
+	b->data -= len;
+	b->len += len;
+	b->headroom -= len;
+}
+
+static inline void esp_buffer_pull(struct esp_buffer *b, size_t len)
+{
+	b->data += len;
+	b->len -= len;
+	b->headroom += len;
+}
+
+/** Put @p len octets behind the data, or take them off. */
+static inline void esp_buffer_put(struct esp_buffer *b, size_t len)
+{
+	b->len += len;
+	b->tailroom -= len;
+}
+
+static inline void esp_buffer_trim(struct esp_buffer *b, size_t len)
+{
+	b->len -= len;
+	b->tailroom += len;
+}
+
+#endif
