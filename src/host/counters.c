@@ -58,6 +58,8 @@ const struct counter counters[] = {
 	IP(rx_martian, "packets from impossible sources", .drop = true),
 	IP(udp_rx, "UDP datagrams received"),
 	IP(udp_tx, "UDP datagrams sent"),
+	IP(igmp_rx, "IGMP messages received"),
+	IP(igmp_tx, "IGMP messages sent"),
 	IP(rx_no_memory, "packets received when the pool was empty", .drop = true),
 	TCP(segments_in, "segments received"),
 	TCP(segments_out, "segments sent"),

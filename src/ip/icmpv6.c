@@ -8,7 +8,7 @@
 #include "ip/packet.h"
 
 #define ICMPV6_QUOTE_MAX (IPV6_MIN_MTU - IPV6_LEN - ICMP_LEN) /* RFC 4443 section 2.4(c) */
-#define ICMPV6_HEAD_MAX  1280
+#define ICMPV6_HEAD_MAX  1500 /* a query may have as many sources as fit a frame */
 
 /* RFC 4443 section 2.4(e): what must not cause an error. */
 static bool icmpv6_may_answer(const struct icmp_about *about, uint8_t type, uint8_t code)
@@ -125,7 +125,8 @@ void icmpv6_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m
 		icmpv6_error_input(s, p, m->data_len, now);
 	else if (p[ICMP_TYPE] >= ICMPV6_RS && p[ICMP_TYPE] <= ICMPV6_REDIRECT && from_link)
 		nd_input(s, rx, p, m->data_len, now);
-	else if (p[ICMP_TYPE] == ICMPV6_MLD_QUERY && from_link)
-		mld_query(s, rx, m->data_len, now);
+	else if ((p[ICMP_TYPE] == ICMPV6_MLD_QUERY || p[ICMP_TYPE] == ICMPV6_MLD_REPORT) &&
+		 from_link)
+		mld_input(s, rx, p, m->data_len, now);
 	rte_pktmbuf_free(m);
 }

@@ -3,6 +3,7 @@
 
 #include "ip/arp.h"
 #include "ip/eth_wire.h"
+#include "ip/group.h"
 #include "ip/ipv4.h"
 #include "ip/ipv6.h"
 #include "ip/nd.h"
@@ -35,6 +36,7 @@ int ip_stack_create(const struct ip_stack_config *cfg, uint64_t now, struct ip_s
 	pmtu_init(s);
 	nd_init(s);
 	udp_init(s);
+	group_init(s);
 	*out = s;
 	return 0;
 }
@@ -43,6 +45,7 @@ void ip_stack_destroy(struct ip_stack *s)
 {
 	if (!s)
 		return;
+	group_fini(s);
 	nd_fini(s);
 	pmtu_fini(s);
 	neighbour_fini(s);
@@ -67,6 +70,11 @@ const struct ip_stats *ip_stack_stats(const struct ip_stack *s)
 	return &s->stats;
 }
 
+static bool ip_path_is_to_group(const struct ip_path *p)
+{
+	return p->to_group && ip_addr_is_multicast(&p->dst);
+}
+
 /* Routes, neighbours, addresses or path MTUs are not what they were: look again. */
 static int ip_path_find(struct ip_stack *s, struct ip_path *p, uint64_t now)
 {
@@ -76,7 +84,7 @@ static int ip_path_find(struct ip_stack *s, struct ip_path *p, uint64_t now)
 		return -EADDRNOTAVAIL;
 	p->loop = ip_addr_is_local(s, &p->dst);
 	p->neighbour = NULL;
-	if (!p->loop) {
+	if (!p->loop && !ip_path_is_to_group(p)) {
 		if (ip_addr_is_multicast(&p->dst) || ip_addr_is_any(&p->dst) ||
 			local_is_broadcast(s, &p->dst) || route_next_hop(s, &p->dst, &hop) < 0) {
 			s->stats.no_route++;
@@ -254,7 +262,10 @@ int ip_send_summed(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct 
 		return ip_loop_back(s, p, m);
 	n = p->neighbour;
 	if (unlikely(!n)) {
-		ip_transmit(s, m);
+		if (ip_path_is_to_group(p))
+			group_output(s, p, m);
+		else
+			ip_transmit(s, m);
 		return 0;
 	}
 	if (unlikely(!n->direct))

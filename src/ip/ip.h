@@ -49,7 +49,7 @@ struct ip_stack_config {
 	bool tx_tcp_cksum;  /**< the port fills in TCP checksums */
 	/**
 	 * There is no link layer. Packets begin with their IP header, and are sent at once if there
-	 * is a route. There is no ARP, ND or MLD. mac is not used.
+	 * is a route. There is no ARP, ND, IGMP or MLD. mac is not used.
 	 */
 	bool no_link;
 };
@@ -63,6 +63,7 @@ struct ip_rx {
 	bool l4_cksum_good;     /**< verified by the port, or looped back by us */
 	bool l4_cksum_bad;      /**< wrong, according to the port */
 	bool from_self;         /**< looped back by us, never on a wire */
+	bool router_alert;      /**< with that option (RFC 2113, RFC 2711) */
 	const uint8_t *src_mac; /**< of the frame; valid during the upcall; zeros with no_link */
 };
 
@@ -139,6 +140,20 @@ int ip_route_add(struct ip_stack *s, const struct ip_addr *prefix, unsigned pref
 
 bool ip_addr_is_local(const struct ip_stack *s, const struct ip_addr *a);
 
+/**
+ * Join a multicast group, for all sources. What is joined twice is left twice. Routers and switches
+ * are told by IGMPv3 (RFC 3376) or MLDv2 (RFC 3810), unless there is no link layer. All hosts'
+ * groups, 224.0.0.1 and ff02::1, need no joining.
+ * @return 0; -EINVAL: no group, or one of a reserved scope; -ENOSPC: 256 of a family are joined.
+ */
+int ip_group_join(struct ip_stack *s, const struct ip_addr *group, uint64_t now);
+
+/** Leave a group that was joined. */
+void ip_group_leave(struct ip_stack *s, const struct ip_addr *group, uint64_t now);
+
+/** Is it a group that we are in? */
+bool ip_group_has(const struct ip_stack *s, const struct ip_addr *group);
+
 /** Choose the source address towards @p remote. @return 0 or -ENETUNREACH. */
 int ip_source(struct ip_stack *s, const struct ip_addr *remote, struct ip_addr *src);
 
@@ -177,6 +192,7 @@ struct ip_path {
 	uint32_t generation; /**< of the stack when neighbour was found */
 	uint16_t link_mtu;   /**< MTU of the link, for packets that we receive */
 	bool loop;           /**< dst is one of our addresses */
+	bool to_group;       /**< set by the owner: dst may be a group */
 	struct ip_neighbour *neighbour;
 	uint64_t addr_sum; /**< private: checksum over both addresses */
 };
@@ -268,6 +284,7 @@ struct ip_stats {
 	uint64_t rx_fragments, reassembled, reassembly_failed;
 	uint64_t arp_rx, arp_tx, arp_conflicts, nd_rx, nd_tx, nd_conflicts;
 	uint64_t udp_rx, udp_tx;
+	uint64_t igmp_rx, igmp_tx;
 	uint64_t icmp_rx, icmp_tx, icmp_errors_rx, icmp_errors_limited;
 	uint64_t neighbour_failed, neighbour_queue_drops, no_route, looped;
 	uint64_t neighbour_moved;   /**< a neighbour's link-layer address changed */

@@ -3,6 +3,7 @@
 
 #include "ip/icmp.h"
 #include "ip/icmp_wire.h"
+#include "ip/igmp.h"
 #include "ip/packet.h"
 #include "ip/reassembly.h"
 
@@ -31,6 +32,20 @@ static bool ipv4_options_ok(const uint8_t *p, uint32_t len)
 		len -= size;
 	}
 	return true;
+}
+
+/** The options were checked. */
+static bool ipv4_has_router_alert(const uint8_t *p, uint32_t len)
+{
+	while (len > 1 && p[0] != IPV4_OPT_END) {
+		uint32_t size = p[0] == IPV4_OPT_NOP ? 1 : p[1];
+
+		if (p[0] == IPV4_OPT_ROUTER_ALERT)
+			return true;
+		p += size;
+		len -= size;
+	}
+	return false;
 }
 
 /** @return the header's length, or 0: not a header (RFC 1122 section 3.2.1). */
@@ -91,15 +106,41 @@ static bool ipv4_martian(const struct ip_stack *s, const uint8_t *src)
 	return local_is_broadcast(s, &addr);
 }
 
+static bool ipv4_is_group(const uint8_t *v4)
+{
+	return v4[0] >> 4 == 14;
+}
+
+/** RFC 4541 section 2.1.1: queries of IGMP come from there, if their sender has no address. */
+static bool ipv4_is_proxy(const uint8_t *h)
+{
+	static const uint8_t nobody[4];
+
+	return h[IPV4_PROTOCOL] == IGMP_PROTO && memcmp(h + IPV4_SRC, nobody, 4) == 0;
+}
+
+/** To an address of ours, by a frame to us; or to a group that we are in. */
+static bool ipv4_is_for_us(const struct ip_stack *s, const struct ip_frame *f, const uint8_t *v4)
+{
+	struct ip_addr group;
+
+	if (likely(ipv4_is_ours(s, v4)))
+		return !f->group;
+	if (!ipv4_is_group(v4))
+		return false;
+	group = ip_addr_from_v4(v4);
+	return ip_group_has(s, &group);
+}
+
 static bool ipv4_check_addresses(struct ip_stack *s, const struct ip_frame *f, const uint8_t *h)
 {
-	/* RFC 1122 section 3.3.6: nothing here wants IP or link-layer broadcasts; section 4.2.3.10:
-	 * TCP must not see them. */
-	if (!ipv4_is_ours(s, h + IPV4_DST) || f->group) {
+	/* RFC 1122 section 3.3.6: nothing here wants broadcasts of IP or of the link;
+	 * section 4.2.3.10: TCP must not see them. */
+	if (!ipv4_is_for_us(s, f, h + IPV4_DST)) {
 		s->stats.rx_not_ours++;
 		return false;
 	}
-	if (!f->from_self && ipv4_martian(s, h + IPV4_SRC)) {
+	if (!f->from_self && ipv4_martian(s, h + IPV4_SRC) && !ipv4_is_proxy(h)) {
 		s->stats.rx_martian++;
 		return false;
 	}
@@ -124,7 +165,7 @@ static inline struct ip_addr ipv4_in_one(const uint8_t *v4)
 }
 
 static void ipv4_fill_rx(
-	struct ip_rx *rx, const struct ip_frame *f, const uint8_t *h, uint64_t flags)
+	struct ip_rx *rx, const struct ip_frame *f, const uint8_t *h, uint16_t hlen, uint64_t flags)
 {
 	flags &= RTE_MBUF_F_RX_L4_CKSUM_MASK;
 	rx->src = ipv4_in_one(h + IPV4_SRC);
@@ -132,6 +173,8 @@ static void ipv4_fill_rx(
 	rx->tos = h[IPV4_TOS];
 	rx->ttl = h[IPV4_TTL];
 	rx->from_self = f->from_self;
+	rx->router_alert =
+		unlikely(hlen > IPV4_LEN) && ipv4_has_router_alert(h + IPV4_LEN, hlen - IPV4_LEN);
 	rx->l4_cksum_good = f->from_self || flags == RTE_MBUF_F_RX_L4_CKSUM_GOOD;
 	rx->l4_cksum_bad = flags == RTE_MBUF_F_RX_L4_CKSUM_BAD;
 	rx->src_mac = f->src_mac;
@@ -144,9 +187,17 @@ static void ipv4_unknown_proto(struct ip_stack *s, const struct ip_rx *rx, uint8
 
 	if (proto == UDP_PROTO && udp_input(s, rx, hlen, m, now))
 		return;
+	if (proto == IGMP_PROTO && !rx->from_self && !s->cfg.no_link) {
+		packet_skip(m, hlen);
+		igmp_input(s, rx, m, now);
+		return;
+	}
 	s->stats.rx_unknown_proto++;
-	icmp_unreachable(s, &about,
-		proto == UDP_PROTO ? ICMP_UNREACHABLE_PORT : ICMP_UNREACHABLE_PROTOCOL, now);
+	/* RFC 1122 section 3.2.2: nothing about what was sent to a group. */
+	if (!ip_addr_is_multicast(&rx->dst))
+		icmp_unreachable(s, &about,
+			proto == UDP_PROTO ? ICMP_UNREACHABLE_PORT : ICMP_UNREACHABLE_PROTOCOL,
+			now);
 	rte_pktmbuf_free(m);
 }
 
@@ -165,6 +216,7 @@ void ipv4_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	struct ip_rx rx;
 	uint16_t hlen;
 	uint8_t proto;
+	bool group;
 
 	m = ipv4_head(s, m);
 	if (unlikely(!m))
@@ -183,13 +235,14 @@ void ipv4_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 		h = rte_pktmbuf_mtod(m, const uint8_t *);
 		hlen = (h[IPV4_VERSION_IHL] & 15) * 4;
 	}
-	ipv4_fill_rx(&rx, f, h, m->ol_flags);
+	ipv4_fill_rx(&rx, f, h, hlen, m->ol_flags);
 	proto = h[IPV4_PROTOCOL];
+	group = ipv4_is_group(h + IPV4_DST);
 	t = &s->transport[proto];
-	if (likely(t->input)) {
+	if (likely(t->input && !group)) {
 		packet_skip(m, hlen);
 		t->input(t->ctx, &rx, m, now);
-	} else if (proto == ICMP_PROTO) {
+	} else if (proto == ICMP_PROTO && !group) {
 		packet_skip(m, hlen);
 		icmp_input(s, &rx, m, now);
 	} else {

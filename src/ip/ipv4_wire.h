@@ -25,6 +25,12 @@ enum {
 };
 
 /** Option types (RFC 791 section 3.1). */
-enum { IPV4_OPT_END = 0, IPV4_OPT_NOP = 1, IPV4_OPT_LSRR = 131, IPV4_OPT_SSRR = 137 };
+enum {
+	IPV4_OPT_END = 0,
+	IPV4_OPT_NOP = 1,
+	IPV4_OPT_LSRR = 131,
+	IPV4_OPT_SSRR = 137,
+	IPV4_OPT_ROUTER_ALERT = 148
+};
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "ip/icmp.h"
 #include "ip/icmp_wire.h"
-#include "ip/nd.h"
 #include "ip/packet.h"
 #include "ip/reassembly.h"
 
@@ -95,7 +94,9 @@ static enum step ipv6_options(struct walk *w, uint16_t at, uint16_t len)
 		size = 2 + h[at + 1];
 		if (size > len)
 			return STEP_DROP;
-		if (h[at] != IPV6_OPT_PADN && ipv6_option_unknown(w, h[at], at) == STEP_DROP)
+		if (h[at] == IPV6_OPT_ROUTER_ALERT)
+			w->rx->router_alert = true;
+		else if (h[at] != IPV6_OPT_PADN && ipv6_option_unknown(w, h[at], at) == STEP_DROP)
 			return STEP_DROP;
 		at += size;
 		len -= size;
@@ -245,7 +246,7 @@ static bool ipv6_check_addresses(
 		s->stats.rx_martian++;
 		return false;
 	}
-	if (group ? !nd_is_member(s, &rx->dst) : f->group || !ip_addr_is_local(s, &rx->dst)) {
+	if (group ? !ip_group_has(s, &rx->dst) : f->group || !ip_addr_is_local(s, &rx->dst)) {
 		s->stats.rx_not_ours++;
 		return false;
 	}
@@ -289,6 +290,7 @@ void ipv6_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	rx.tos = (uint8_t)(load_be16(h + IPV6_VERSION_CLASS_FLOW) >> 4);
 	rx.ttl = h[IPV6_HOP_LIMIT];
 	rx.from_self = f->from_self;
+	rx.router_alert = false;
 	rx.l4_cksum_good = f->from_self || flags == RTE_MBUF_F_RX_L4_CKSUM_GOOD;
 	rx.l4_cksum_bad = flags == RTE_MBUF_F_RX_L4_CKSUM_BAD;
 	rx.src_mac = f->src_mac;

@@ -3,7 +3,6 @@
 
 #include "base/container_of.h"
 #include "ip/arp.h"
-#include "ip/mld.h"
 #include "ip/nd.h"
 #include "ip/stack.h"
 
@@ -148,19 +147,22 @@ static void local_step_v4(struct local_addr *l, uint64_t now)
 
 static void local_step_v6(struct local_addr *l, uint64_t now)
 {
+	struct ip_addr group = nd_group(&l->addr);
 	struct ip_stack *s = l->stack;
 
 	/* First without, then with an address of our own to speak from (RFC 3590); before the
 	 * probe, as answers come to the group (RFC 4862 section 5.4.2). */
 	if (l->sent < DAD_TRANSMITS) {
-		mld_join(s);
+		if (ip_group_join(s, &group, now) < 0)
+			log_printf(s->cfg.log, LOG_LEVEL_ERROR,
+				"ip: too many groups: neighbours may not find us");
 		nd_probe(s, &l->addr);
 		l->sent++;
 		timer_start(s->cfg.wheel, &l->timer, now + DAD_RETRANS_NS);
 		return;
 	}
 	l->state = LOCAL_PREFERRED;
-	mld_join(s);
+	membership_repeat(&s->mld, now);
 	/* RFC 4861 section 7.2.6: a node that knows an old link-layer address of it learns ours. */
 	nd_announce(s, &l->addr);
 	if (ip_addr_is_link_local(&l->addr))

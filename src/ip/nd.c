@@ -28,19 +28,6 @@ struct ip_addr nd_group(const struct ip_addr *a)
 		{0xff, 0x02, [11] = 1, [12] = 0xff, [13] = a->b[13], a->b[14], a->b[15]}};
 }
 
-bool nd_is_member(const struct ip_stack *s, const struct ip_addr *group)
-{
-	if (ip_addr_equal(group, &nd_all_nodes))
-		return s->local.n > s->local.n_v4;
-	for (unsigned i = 0; i < s->local.n; i++) {
-		struct ip_addr g = nd_group(&s->local.a[i].addr);
-
-		if (!ip_addr_is_v4(&s->local.a[i].addr) && ip_addr_equal(group, &g))
-			return true;
-	}
-	return false;
-}
-
 /* One message of ours: @type, @word after the checksum, a target and an option or none. */
 struct nd_message {
 	const struct ip_addr *src, *dst;

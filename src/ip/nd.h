@@ -27,7 +27,4 @@ void nd_fini(struct ip_stack *s);
 /** The solicited-node group of @p a (RFC 4291 section 2.7.1). */
 struct ip_addr nd_group(const struct ip_addr *a);
 
-/** True if @p group is one that we listen to: all nodes, or a solicited-node group of ours. */
-bool nd_is_member(const struct ip_stack *s, const struct ip_addr *group);
-
 #endif

@@ -6,6 +6,7 @@
 #include "base/siphash.h"
 #include "ip/ip.h"
 #include "ip/local.h"
+#include "ip/membership.h"
 #include "ip/neighbour.h"
 #include "ip/pmtu.h"
 #include "ip/route.h"
@@ -49,7 +50,7 @@ struct ip_stack {
 	struct echo *echo;     /**< of a tool; NULL: none */
 	struct timer rs_timer; /**< router solicitations (RFC 4861 section 6.3.7) */
 	unsigned rs_sent;
-	uint64_t mld_answered;  /**< when we last answered a multicast query; 0: never */
+	struct membership igmp, mld;
 	struct siphash_key key; /**< for tables with keys that strangers choose */
 	struct ip_stats stats;
 };

@@ -8,6 +8,8 @@
 
 #include <errno.h>
 
+#define UDP_GROUP_TTL 1 /* RFC 1112 section 6.1 */
+
 /* ---- ports ------------------------------------------------------------------------------- */
 
 static struct udp_port *udp_find(struct ip_stack *s, uint16_t port)
@@ -58,7 +60,11 @@ int udp_begin(struct ip_stack *s, struct udp_out *o, const struct udp_datagram *
 	uint8_t *h;
 	int rc;
 
-	*o = (struct udp_out){.path = {.tos = d->tos, .ttl = d->ttl}, .from = d->from, .to = d->to};
+	*o = (struct udp_out){.path = {.tos = d->tos, .ttl = d->ttl, .to_group = true},
+		.from = d->from,
+		.to = d->to};
+	if (d->ttl == 0 && ip_addr_is_multicast(&d->to.addr))
+		o->path.ttl = UDP_GROUP_TTL;
 	rc = ip_path_init(s, &o->path, &d->from.addr, &d->to.addr, now);
 	if (rc)
 		return rc;
@@ -165,13 +171,13 @@ bool udp_input(struct ip_stack *s, const struct ip_rx *rx, uint16_t l4_off, stru
 	const uint8_t *h;
 
 	/* A data_len of less than l4_off cannot be: IP has seen the headers before. */
-	if (m->data_len - l4_off < UDP_LEN || ip_addr_is_multicast(&rx->dst))
+	if (m->data_len - l4_off < UDP_LEN)
 		return false;
 	h = rte_pktmbuf_mtod_offset(m, const uint8_t *, l4_off);
 	from.port = load_be16(h + UDP_SRC_PORT);
 	to.port = load_be16(h + UDP_DST_PORT);
 	p = udp_find(s, to.port);
-	if (!p)
+	if (!p || (!p->user.groups && ip_addr_is_multicast(&rx->dst)))
 		return false;
 	packet_skip(m, l4_off);
 	m = udp_receive(s, p, rx, m);

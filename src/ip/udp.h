@@ -2,8 +2,8 @@
 /**
  * @file udp.h
  * UDP (RFC 768, RFC 8200 section 8.1) for the services of the host itself and for UD queue pairs:
- * some ports, unicast only. Programs have no UDP of their own here. A datagram for a port that is
- * not open is answered by ICMP (RFC 1122 section 4.1.3.1).
+ * some ports; of groups where the user wants it. Programs have no UDP of their own here. A datagram
+ * for a port that is not open is answered by ICMP (RFC 1122 section 4.1.3.1).
  *
  * Not thread-safe: used under the engine's lock.
  */
@@ -23,8 +23,8 @@
 /** A datagram that came, or is to be sent. */
 struct udp_datagram {
 	struct ip_endpoint from, to;
-	uint8_t tos;         /**< traffic class, ECN bits included */
-	uint8_t ttl;         /**< sending: 0: the usual one */
+	uint8_t tos; /**< traffic class, ECN bits included */
+	uint8_t ttl; /**< sending: 0: the usual one, which is 1 to groups (RFC 1112 section 6.1) */
 	const uint8_t *data; /**< received: valid during the call */
 	size_t len;
 };
@@ -43,7 +43,8 @@ struct udp_user {
 	void *ctx;
 	/** Instead of input(), for a user that looks at the IP header, too. */
 	void (*datagram)(void *ctx, const struct udp_datagram *d, uint64_t now);
-	size_t max; /**< octets of the longest datagram that is taken; 0: UDP_DATA_MAX */
+	bool groups; /**< what is sent to groups that we are in, too */
+	size_t max;  /**< octets of the longest datagram that is taken; 0: UDP_DATA_MAX */
 };
 
 /** Open @p port on all of our addresses. @p u is copied. @return 0, -EADDRINUSE, -ENOSPC. */

@@ -11,6 +11,7 @@
 #define PATHS    4
 #define RUNS_MAX 20000
 #define SERVICE  3935
+#define GROUP    0xf5 /* operation */
 
 struct host {
 	struct ip_stack *ip;
@@ -144,10 +145,18 @@ static void fix_v4(uint8_t *h, size_t left)
 
 static void fix_v6(uint8_t *h, size_t left)
 {
-	size_t len = load_be16(h + 4);
+	size_t len = load_be16(h + 4), options = 0;
+	uint8_t proto = h[6];
 
-	if (len <= left - 40)
-		plain_sum_fix_l4(h + 40, len, h[6], plain_sum(h + 8, 32, h[6] + (uint32_t)len));
+	if (len > left - 40)
+		return;
+	/* As MLD's messages are. */
+	if (proto == 0 && len >= 8 && len >= (h[41] + 1u) * 8) {
+		proto = h[40];
+		options = (h[41] + 1u) * 8;
+		len -= options;
+	}
+	plain_sum_fix_l4(h + 40 + options, len, proto, plain_sum(h + 8, 32, proto + (uint32_t)len));
 }
 
 /** Checksums made right, so that the fuzzer gets past them. */
@@ -227,6 +236,20 @@ static void send(struct host *h, struct fuzz *in)
 		ip_path_too_big(h->ip, &h->path[k], fuzz_u16(in), h->now);
 }
 
+/** Join or leave one of a few groups. */
+static void change_group(struct host *h, struct fuzz *in)
+{
+	static const char *const groups[] = {
+		"239.1.2.3", "224.0.0.1", "ff0e::1234", "ff01::5", "10.0.0.1", "ff00::1"};
+	uint8_t which = fuzz_u8(in);
+	struct ip_addr group = addr(groups[which % 6]);
+
+	if (which & 0x80)
+		ip_group_leave(h->ip, &group, h->now);
+	else if (!ip_group_join(h->ip, &group, h->now))
+		MUST(ip_group_has(h->ip, &group));
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	test_eal_init();
@@ -243,7 +266,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (in.left) {
 		uint8_t op = fuzz_u8(&in);
 
-		if ((op & 7) == 6)
+		if (op == GROUP)
+			change_group(&h, &in);
+		else if ((op & 7) == 6)
 			run(&h, (UINT64_C(1) << fuzz_u8(&in) % 36) * 4);
 		else if ((op & 7) == 7)
 			send(&h, &in);

@@ -13,8 +13,6 @@
 #define ETH_V6 "02 00 00 00 00 01 02 00 00 00 00 02 86 dd "
 #define FD1    "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01 "
 #define FD2    "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 02 "
-#define LL2    "fe 80 00 00 00 00 00 00 00 00 00 00 00 00 00 02 "
-#define ALL    "ff 02 00 00 00 00 00 00 00 00 00 00 00 00 00 01 "
 #define SOL1   "ff 02 00 00 00 00 00 00 00 00 00 01 ff 00 00 01 "
 #define ARP                                                                 \
 	"ff ff ff ff ff ff 02 00 00 00 00 02 08 06 00 01 08 00 06 04 00 01" \
@@ -148,10 +146,6 @@ static const struct {
 	{ETH_V6 "60 00 00 00 00 00 3c 40" FD2 FD1 "84 00 01 04 00 00 00 00 80 00 00 00 be ef 00 01",
 		50, true},
 	{NS, 0, false},
-	/* A router asks who listens to which group. */
-	{"33 33 00 00 00 01 02 00 00 00 00 02 86 dd 60 00 00 00 00 00 3a 01" LL2 ALL
-	 "82 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00",
-		0, false},
 };
 
 /* Without packets no answer, and no harm; with packets the same question is answered. */
@@ -179,6 +173,36 @@ static void answers_need_packets(void **state)
 		m = frame(h, asks_for_an_answer[i].hex, asks_for_an_answer[i].piece);
 		assert_int_equal(ip_input(h->ip, &m, 1, h->now), 1);
 		assert_int_equal(h->n_tx, 1);
+		host_free(h);
+	}
+}
+
+/* A report of a group that cannot be sent is sent when it is due again; nor does it come back. */
+static void reports_need_packets(void **state)
+{
+	static const char *const groups[] = {"239.1.2.3", "ff0e::5"};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct host *h = start();
+		struct ip_addr group = host_addr(groups[i]),
+			       from = host_addr(i ? "fd00::1" : "10.0.0.1");
+		struct ip_path p = {.to_group = true};
+		struct rte_mbuf *m;
+
+		empty_pool(h);
+		assert_int_equal(ip_group_join(h->ip, &group, h->now), 0);
+		host_expect_nothing(h);
+		refill_pool();
+		host_run(h, SECOND);
+		assert_int_equal(h->n_tx, 1);
+		host_forget(h);
+		assert_int_equal(ip_path_init(h->ip, &p, &from, &group, h->now), 0);
+		m = host_segment(h, 20);
+		empty_pool(h);
+		assert_int_equal(ip_send(h->ip, &p, 17, m, h->now), 0);
+		assert_int_equal(h->n_tx, 1);
+		assert_false(ip_is_looping(h->ip));
+		refill_pool();
 		host_free(h);
 	}
 }
@@ -263,6 +287,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stack_is_not_made),
 		cmocka_unit_test(answers_need_packets),
+		cmocka_unit_test(reports_need_packets),
 		cmocka_unit_test(answer_to_a_shared_packet_needs_one),
 		cmocka_unit_test(request_needs_a_packet),
 		cmocka_unit_test(packets_without_headroom_are_of_no_use),
