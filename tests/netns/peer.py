@@ -54,7 +54,7 @@ def half(address, port, seconds):
 
 def closed(address, port):
     with socket.socket(family(address), socket.SOCK_STREAM) as s:
-        s.settimeout(5)
+        s.settimeout(60)
         try:
             s.connect((address, int(port)))
         except ConnectionRefusedError:
@@ -120,7 +120,7 @@ def mapper(port, mapped):
     listener = socket.create_server(("", int(mapped)))
     udp_socket.bind(("", MAPPER_PORT))
     for s in (udp_socket, listener):
-        s.settimeout(30)
+        s.settimeout(280)
     print("ready", flush=True)
     udp_socket.recvfrom(100)
     request, asker = udp_socket.recvfrom(100)
@@ -134,7 +134,7 @@ def mapper(port, mapped):
     if ack != bytes([ACK << 4 | 4]) + answer[1:] + request[16:48]:
         return f"the acknowledgment is {ack.hex()}"
     connection, who = listener.accept()
-    connection.settimeout(30)
+    connection.settimeout(280)
     if connection.recv(16) != MPA_REQUEST[:16]:
         return "no MPA request came"
     if who[1] != reserved:

@@ -5,8 +5,9 @@
 # shellcheck source=tests/netns/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# RFC 5044 leaves the time for the start-up frames to us: 10 s (rnic_config.start_timeout_ms).
-deadline=20
+# RFC 5044 leaves the time for the start-up frames to us: 10 s (rnic_config.start_timeout_ms), and again
+# when the machine stood still at its end. Far less than TCP itself would live on.
+deadline=60
 
 for address in "$server_v4" "$server_v6"; do
 	[[ $address == *:* ]] && family=v6 || family=v4

@@ -50,7 +50,7 @@ def main(uiwarp, capture, sends, listens, written, *options):
         # What was sent has come when send() returns: a veth has no line. All of it must be told of.
         live.send_signal(signal.SIGINT)
         try:
-            text, errors = live.communicate(timeout=60)
+            text, errors = live.communicate(timeout=280)
         except subprocess.TimeoutExpired:
             live.kill()
             sys.exit("it does not stop")
