@@ -52,7 +52,7 @@ refused() { # SERVER-REASON CLIENT-REASON
 	! wait "$client_job" || { say "the client was not refused"; return 1; }
 	rm -f "$case_dir/client.pid"
 	has_line "$(stack_log_of client)" "tls: .*$2" || { say "the client's log does not say '$2'"; return 1; }
-	has_line "$(stack_log_of server)" "tls: .*$1" || { say "the server's log does not say '$1'"; return 1; }
+	wait_for "$patience" has_line "$(stack_log_of server)" "tls: .*$1" || { say "the server's log does not say '$1'"; return 1; }
 	! has_line "$(log_of client)" 'ping data' || { say "something got through"; return 1; }
 }
 as "$server_is" "$(has required ours stranger)"
@@ -65,7 +65,7 @@ refused_clear() {
 	start_both "rping -s -a %4 -v -C 1" "rping -c -a %4 -v -C 1" || return 1
 	! wait "$client_job" || { say "the client was not refused"; return 1; }
 	rm -f "$case_dir/client.pid"
-	has_line "$(stack_log_of server)" 'does not speak TLS, which is required'
+	wait_for "$patience" has_line "$(stack_log_of server)" 'does not speak TLS, which is required'
 }
 run_case clear_refused refused_clear
 as "--set tls=required --set tls_psk=$pki/psk" "--set tls=required --set tls_psk=$pki/other_psk"
