@@ -58,7 +58,7 @@ static void tls_side_begin(struct tls_side *s, bool server)
 {
 	uint64_t begin = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	s->handshake = tls_handshake_create(&s->source, &s->peer, server);
+	s->handshake = tls_handshake_create(&s->source, &s->peer, server, time(NULL));
 	s->ns += sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 	if (!s->handshake)
 		errx(1, "no memory");

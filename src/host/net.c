@@ -48,10 +48,17 @@ const struct random_source net_random = {.fill = net_random_fill};
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
+static int64_t net_time(void)
+{
+	return time(NULL);
+}
+
 static int net_open_tls(struct net *n, struct config_error *e)
 {
-	struct tls_stack_config cfg = {
-		.below = n->ops->llp(n), .tls = &n->config.tls, .log = &n->log.sink};
+	struct tls_stack_config cfg = {.below = n->ops->llp(n),
+		.tls = &n->config.tls,
+		.log = &n->log.sink,
+		.time = net_time};
 	struct tls_error te = {""};
 	int r;
 

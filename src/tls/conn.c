@@ -175,7 +175,8 @@ void tls_conn_begin(struct tls_conn *c)
 	struct ip_endpoint local, remote;
 
 	llp_endpoints(c->below, &local, &remote);
-	c->handshake = tls_handshake_create(&c->stack->credentials, &remote, c->server);
+	c->handshake =
+		tls_handshake_create(&c->stack->credentials, &remote, c->server, c->stack->time());
 	if (!c->handshake) {
 		tls_conn_fail(c, -1, -ENOMEM, "no memory for a handshake");
 		return;

@@ -55,8 +55,9 @@ static int tls_credentials_verify_chain(const struct tls_verifier *v, X509_STORE
 {
 	X509 *certificate = X509_STORE_CTX_get0_cert(store);
 
-	if (tls_verified_has(v->verified, certificate, !v->server, time(NULL)))
+	if (tls_verified_has(v->verified, certificate, !v->server, v->now))
 		return X509_V_OK;
+	X509_VERIFY_PARAM_set_time(X509_STORE_CTX_get0_param(store), v->now);
 	if (X509_verify_cert(store) != 1)
 		return X509_STORE_CTX_get_error(store);
 	tls_verified_add(v->verified, certificate, !v->server, X509_STORE_CTX_get0_chain(store));
@@ -108,7 +109,7 @@ bool tls_credentials_believe_session(const struct tls_verifier *v, const SSL_SES
 
 	if (v->config->verify == TLS_VERIFY_NONE)
 		return true;
-	return certificate && tls_verified_has(v->verified, certificate, !v->server, time(NULL));
+	return certificate && tls_verified_has(v->verified, certificate, !v->server, v->now);
 }
 
 /** A client has a ticket of ours. If there is anything against it, certificates are shown anew. */

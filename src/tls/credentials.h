@@ -48,6 +48,7 @@ struct tls_verifier {
 	struct tls_session_given *given;    /**< for the connection's client */
 	struct ip_endpoint remote;
 	bool server;
+	int64_t now;           /**< when the handshake began, as time(2) has it */
 	bool has_certificates; /**< out: the peer's have come */
 	/** Secrets of this connection, as a line of a key log. */
 	void (*secret)(struct tls_verifier *v, const char *line);

@@ -274,8 +274,8 @@ static void tls_handshake_offer_session(struct tls_handshake *h)
 
 /* ---- life -------------------------------------------------------------------------------- */
 
-struct tls_handshake *tls_handshake_create(
-	struct tls_credentials_source *source, const struct ip_endpoint *remote, bool server)
+struct tls_handshake *tls_handshake_create(struct tls_credentials_source *source,
+	const struct ip_endpoint *remote, bool server, int64_t now)
 {
 	struct tls_handshake *h = calloc(1, sizeof *h);
 	BIO *in;
@@ -289,6 +289,7 @@ struct tls_handshake *tls_handshake_create(
 		.given = &h->credentials->given,
 		.remote = *remote,
 		.server = server,
+		.now = now,
 		.secret = tls_handshake_take_secret,
 		.keylog = source->keylog};
 	h->ssl = SSL_new(h->credentials->ctx);

@@ -49,10 +49,11 @@ struct tls_handshake {
 /**
  * Begin. A client has bytes to send at once, and resumes a session with the server if it has one.
  * @param remote the peer, for the check of its name.
+ * @param now as time(2) has it, for that of its certificate.
  * @return NULL: no memory.
  */
-struct tls_handshake *tls_handshake_create(
-	struct tls_credentials_source *source, const struct ip_endpoint *remote, bool server);
+struct tls_handshake *tls_handshake_create(struct tls_credentials_source *source,
+	const struct ip_endpoint *remote, bool server, int64_t now);
 
 /** Wipe and free. NULL is allowed. */
 void tls_handshake_free(struct tls_handshake *h);

@@ -161,6 +161,7 @@ int tls_stack_new(const struct tls_stack_config *cfg, struct tls_stack **out, st
 	s->config = *cfg->tls;
 	s->log = cfg->log;
 	s->records_max = cfg->records_max;
+	s->time = cfg->time;
 	TAILQ_INIT(&s->starved);
 	s->has_gcm = tls_gcm_init(&s->gcm);
 	tls_secret_pool_init(&s->secrets, sizeof(struct tls_secrets));

@@ -30,6 +30,7 @@ struct tls_stack {
 	struct tls_config config;
 	const struct log_sink *log;
 	uint64_t records_max;
+	int64_t (*time)(void);
 	struct tls_credentials_source credentials;
 	bool has_gcm;
 	struct tls_gcm gcm;

@@ -74,6 +74,8 @@ struct tls_stack_config {
 	const struct log_sink *log;   /**< may be NULL */
 	/** New keys after so many records of a direction; 0: as the cipher needs it. */
 	uint64_t records_max;
+	/** The time of the calendar as time(2) has it, which certificates are judged by. */
+	int64_t (*time)(void);
 };
 
 /** Was this program built with OpenSSL? */

@@ -241,9 +241,16 @@ static void tcp_create(struct sim_host *h, const struct sim_host_config *cfg)
 	must(tcp_stack_create(&tc, s->now, &h->tcp), "tcp_stack_create");
 }
 
+/** Shared keys do not expire. */
+static int64_t tls_time(void)
+{
+	return 0;
+}
+
 static void tls_create(struct sim_host *h, const struct sim_host_config *cfg)
 {
-	const struct tls_stack_config tc = {.below = tcp_llp_stack(h->tcp), .tls = cfg->tls};
+	const struct tls_stack_config tc = {
+		.below = tcp_llp_stack(h->tcp), .tls = cfg->tls, .time = tls_time};
 	struct tls_error e;
 
 	must(tls_stack_create(&tc, &h->tls, &e), "tls_stack_create");

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static void need(bool good)
@@ -163,4 +164,9 @@ void tls_files_config(const struct tls_files *f, const char *name, struct tls_co
 	tls_files_path(f, file, c->certificate);
 	snprintf(file, sizeof file, "%s.key", name);
 	tls_files_path(f, file, c->key);
+}
+
+int64_t tls_files_time(void)
+{
+	return time(NULL);
 }

@@ -43,6 +43,9 @@ void tls_files_append_of(
 /** Write a file, for its owner alone. */
 void tls_files_write(struct tls_files *f, const char *name, const char *text);
 
+/** Now, as struct tls_stack_config has it. */
+int64_t tls_files_time(void);
+
 /** The configuration of who has NAME.pem: required, mutual. */
 void tls_files_config(const struct tls_files *f, const char *name, struct tls_config *c);
 

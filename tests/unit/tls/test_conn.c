@@ -403,7 +403,8 @@ static void a_certificate_is_no_shared_key(void **state)
 
 static void expect_no_stack(int error, const char *sentence)
 {
-	const struct tls_stack_config cfg = {.below = llp_mem_stack(mem, 0), .tls = &client_config};
+	const struct tls_stack_config cfg = {
+		.below = llp_mem_stack(mem, 0), .tls = &client_config, .time = tls_files_time};
 	struct tls_stack *s;
 	struct tls_error e = {""};
 

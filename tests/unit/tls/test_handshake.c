@@ -16,11 +16,13 @@ static struct tls_files files;
 static struct tls_config configs[2];
 static struct tls_credentials_source sources[2];
 static struct tls_handshake *client, *server;
+static int64_t now;
 
 static int set_up(void **state)
 {
 	struct tls_error e;
 
+	now = tls_files_time();
 	tls_files_open(&files);
 	tls_files_issue(&files, "one", "IP:10.0.0.1", 10);
 	tls_files_issue(&files, "two", "IP:10.0.0.2", 10);
@@ -46,8 +48,8 @@ static void begin(void)
 
 	assert_int_equal(ip_addr_parse("10.0.0.1", &one.addr), 0);
 	assert_int_equal(ip_addr_parse("10.0.0.2", &two.addr), 0);
-	client = tls_handshake_create(&sources[0], &two, false);
-	server = tls_handshake_create(&sources[1], &one, true);
+	client = tls_handshake_create(&sources[0], &two, false, now);
+	server = tls_handshake_create(&sources[1], &one, true, now);
 	assert_true(client && server);
 }
 
@@ -104,6 +106,36 @@ static void both_get_the_same_secrets(void **state)
 		run(pieces[i]);
 		expect_done();
 		end();
+	}
+}
+
+/** At that time, with what both sides remember of earlier ones. */
+static void expect_refused(int64_t at, const char *reason)
+{
+	int64_t present = now;
+
+	now = at;
+	begin();
+	run(16384);
+	assert_int_equal(client->state, TLS_HANDSHAKE_FAILED);
+	if (!strstr(client->reason, reason))
+		fail_msg("%s", client->reason);
+	end();
+	now = present;
+}
+
+static void certificates_are_judged_by_the_time_that_is_given(void **state)
+{
+	const int64_t day = 86400;
+
+	expect_refused(now + 11 * day, "expired");
+	for (unsigned i = 0; i < 2; i++) {
+		begin();
+		run(16384);
+		expect_done();
+		end();
+		expect_refused(now + 11 * day, "expired");
+		expect_refused(now - 9000 * day, "not yet valid");
 	}
 }
 
@@ -255,6 +287,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(both_get_the_same_secrets),
+		TEST(certificates_are_judged_by_the_time_that_is_given),
 		TEST(a_ca_between_is_shown),
 		TEST(what_follows_is_not_taken),
 		TEST(a_hello_that_says_too_much_is_refused),

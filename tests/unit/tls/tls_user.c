@@ -94,7 +94,8 @@ void tls_user_open(struct tls_user *u, struct llp_mem *m, unsigned host, const s
 	const struct tls_stack_config cfg = {.below = llp_mem_stack(m, host),
 		.tls = c,
 		.log = &user_sink,
-		.records_max = records_max};
+		.records_max = records_max,
+		.time = tls_files_time};
 	struct tls_error e;
 
 	memset(u, 0, sizeof *u);
