@@ -73,8 +73,8 @@ def machine(cores, build):
 class Session:
     """Figures as they come; what fails or cannot be is remembered and the rest goes on."""
 
-    def __init__(self, runner):
-        self.runner = runner
+    def __init__(self, runner, placement):
+        self.runner, self.placement = runner, placement
         self.runs, self.failed, self.skipped = {}, {}, {}
 
     def skip(self, what, why):
@@ -96,6 +96,10 @@ class Session:
         for name, value in figures.items():
             self.runs.setdefault(name, []).append(value)
 
+    def take_steady(self, what, function):
+        """The same of what passes between the two cores, while these stay where they are."""
+        self.take(what, self.placement.steady, function)
+
 
 def one_run(session, only, parts, cores):
     for name in ("raw", "ours", "connections", "qps"):
@@ -107,7 +111,7 @@ def one_run(session, only, parts, cores):
         elif name != "ours":
             session.take(name, parts[name].measure)
         else:
-            measure_ours(session, parts[name], parts["large"], cores)
+            measure_ours(session, parts, cores)
     if "idle" in only and not parts["ours"].missing():
         session.take("idle", parts["ours"].measure_idle)
     for name in ("kernel", "libfabric", "ucx"):
@@ -116,18 +120,26 @@ def one_run(session, only, parts, cores):
             if missing:
                 session.skip(name, missing)
             else:
-                session.take(name, parts[name].measure)
+                session.take_steady(name, parts[name].measure)
 
 
-def measure_ours(session, ours, large, cores):
-    for program, function in (("ib_send_lat", ours.send_latency),
-                              ("ib_read_lat", ours.read_latency),
+def beside_port(raw, operation, function):
+    """A latency, and what the bare port needs meanwhile."""
+    if raw.missing():
+        return function
+    return lambda: {f"raw_lat_beside_{operation}": raw.latency(count=50000), **function()}
+
+
+def measure_ours(session, parts, cores):
+    raw, ours, large = parts["raw"], parts["ours"], parts["large"]
+    for program, function in (("ib_send_lat", beside_port(raw, "send", ours.send_latency)),
+                              ("ib_read_lat", beside_port(raw, "read", ours.read_latency)),
                               ("ib_write_lat", ours.write_latency),
                               ("ib_write_bw, 8 B", ours.write_rate),
                               ("ib_write_bw, 8 B, lists of 16", ours.write_lists_rate),
                               ("ib_write_bw, 1 MiB", ours.write_bandwidth),
                               ("ib_write_bw, 1 MiB, MTU 9000", large.write_bandwidth)):
-        session.take(program, function)
+        session.take_steady(program, function)
     if len(cores) >= 4:
         session.take("ib_write_lat with two cores each", ours.measure_apart, cores)
     else:
@@ -189,7 +201,8 @@ def main():
         if info["load_average"] > 0.5:
             print(f"note: the machine is busy (load {info['load_average']:.1f}): "
                   "figures will be worse than they could be")
-        session = Session(runner)
+        placement = measure.Placement(runner, cores, os.path.abspath(args.build))
+        session = Session(runner, placement)
         measure_all(args, session, work, cores)
     result = save(args, session, info)
     print(report.table(result))

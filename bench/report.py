@@ -49,7 +49,8 @@ def table(result):
     lines += ["", "Also"]
     for metric, (text, unit) in METRICS.items():
         if metric in figures and metric not in shown:
-            lines.append(f"  {text:56} {figures[metric]:9.3f} {unit}")
+            runs = result["runs"].get(metric, [figures[metric]])
+            lines.append(f"  {text:56} {figures[metric]:9.3f} {min(runs):9.3f} {max(runs):9.3f}  {unit}")
     lines += ["", "Bars"]
     for v in result["bars"]:
         figure = "" if v["figure"] is None else f"{v['figure']:.3f}"

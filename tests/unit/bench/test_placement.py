@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Figures of scripts/bench are of a time in which the host left the two cores where they were."""
+import os
+import sys
+import unittest
+
+TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(TOP, "bench"))
+import bench  # noqa: E402
+import measure  # noqa: E402
+from programs import Failure  # noqa: E402
+
+
+class Lines:
+    """A runner whose program says what comes next."""
+
+    def __init__(self, *lines):
+        self.lines = list(lines)
+
+    def start(self, *_):
+        return None
+
+    def finish(self, _):
+        return f'{{"line_ns": {self.lines.pop(0)}}}\n'
+
+
+def steady(lines, tries=3):
+    runs = iter(range(100))
+    placement = measure.Placement(Lines(*lines), [0, 1], "build", tries)
+    return placement.steady(lambda: {"run": next(runs)})
+
+
+class Steady(unittest.TestCase):
+    def test_cores_that_stay_are_measured_once(self):
+        self.assertEqual(steady([470, 490]), {"run": 0, "core_line": 490})
+
+    def test_cores_that_move_are_measured_again(self):
+        self.assertEqual(steady([470, 120, 130]), {"run": 1, "core_line": 130})
+        self.assertEqual(steady([120, 470, 120, 110]), {"run": 2, "core_line": 110})
+
+    def test_cores_that_never_stay_are_measured_as_they_are(self):
+        self.assertEqual(steady([120, 470, 120, 470]), {"run": 2, "core_line": 470})
+
+    def test_what_fails_is_not_tried_again(self):
+        def fail():
+            raise Failure("no figures")
+
+        runner = Lines(120)
+        with self.assertRaises(Failure):
+            measure.Placement(runner, [0, 1], "build").steady(fail)
+        self.assertEqual(runner.lines, [])
+
+
+class Beside(unittest.TestCase):
+    def test_port_is_measured_right_before(self):
+        class Raw:
+            missing = staticmethod(lambda: None)
+            latency = staticmethod(lambda count: 0.25)
+
+        both = bench.beside_port(Raw, "send", lambda: {"our_send_lat_typical": 0.8})
+        self.assertEqual(both(), {"raw_lat_beside_send": 0.25, "our_send_lat_typical": 0.8})
+
+    def test_without_the_port_ours_is_measured_alone(self):
+        class Raw:
+            missing = staticmethod(lambda: "bench/raw_port is not built")
+
+        self.assertEqual(bench.beside_port(Raw, "send", lambda: {"a": 1})(), {"a": 1})
+
+
+if __name__ == "__main__":
+    unittest.main()
