@@ -156,6 +156,17 @@ static void host_flush(void *ctx)
 		wake_at(h, next_round(h, h->port.sim->now));
 }
 
+/** As of a port (src/host/poller.c). What a poll leaves open, the host's next round ends. */
+static bool host_flush_may_wait(void *ctx)
+{
+	struct sim_host *h = ctx;
+
+	if (!h->tcp || !tcp_round_end_may_wait(h->tcp) || looped(h))
+		return false;
+	wake_at(h, next_round(h, h->port.sim->now));
+	return true;
+}
+
 static const struct engine_ops host_ops = {
 	.clock = host_clock,
 	.enter = host_enter,
@@ -163,6 +174,7 @@ static const struct engine_ops host_ops = {
 	.poll = host_poll,
 	.flush = host_flush,
 	.wake = host_nothing,
+	.flush_may_wait = host_flush_may_wait,
 };
 
 void sim_host_freeze(struct sim_host *h, uint64_t ns)

@@ -94,6 +94,7 @@ static void profile_generate(struct profile *p, uint64_t seed, unsigned version,
 	p->pairs = version >= 4 ? pairs[prng_below(r, 4)] : 0;
 	p->send_imm = version >= 5 && prng_chance(r, 0.6);
 	p->tls = version >= 5 && prng_chance(r, 0.2);
+	p->driven = version >= 6 && prng_chance(r, 0.4);
 }
 
 static double weight(const struct profile *p, unsigned kind)

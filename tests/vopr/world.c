@@ -42,6 +42,7 @@ static struct sim_host *host_create(const struct world *w, unsigned i)
 	const struct profile *p = &w->program->profile;
 	char address[32];
 	struct sim_host_config c = {
+		.poll = p->driven ? SIM_MS : 0,
 		.address = address,
 		.mtu = p->mtu,
 		.no_offload = p->software_checksums,
