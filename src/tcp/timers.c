@@ -207,6 +207,20 @@ static bool tcp_timers_is_due(const struct tcp_conn *c, uint64_t now)
 	return now >= c->rtx_at || now >= c->delack_at || now >= c->life_at;
 }
 
+/**
+ * A deadline of some seconds ago: we stood still since. The peer may have stood still with us, or
+ * has answered what we had no time to send, so that is not its silence (RFC 9293 section 3.8.3).
+ */
+static void tcp_timers_stood_still(struct tcp_conn *c, uint64_t deadline)
+{
+	uint64_t late = c->s->now - deadline;
+
+	if (late <= TIMER_LATE_NS)
+		return;
+	c->progress_at += late;
+	c->heard_at += late;
+}
+
 static void tcp_timers_on_timer(struct timer *t, uint64_t now)
 {
 	struct tcp_conn *c = container_of(t, struct tcp_conn, timer);
@@ -223,6 +237,7 @@ static void tcp_timers_on_timer(struct timer *t, uint64_t now)
 		c->delack_at = TIMER_NEVER;
 		tcp_send_ack(c);
 	}
+	tcp_timers_stood_still(c, u64_min(now, u64_min(c->rtx_at, c->life_at)));
 	if (now >= c->rtx_at) {
 		c->rtx_at = TIMER_NEVER;
 		tcp_timers_retransmit_timeout(c);

@@ -154,6 +154,35 @@ static void test_user_timeout_is_configured(void **state)
 	host_end(&h);
 }
 
+/** Nobody drives the stack for a day, as on a virtual machine that is suspended. */
+static void stand_still(void)
+{
+	h.now += UINT64_C(86400) * 1000 * MS;
+	host_advance(&h, 0);
+}
+
+static void test_standing_still_is_not_the_peers_silence(void **state)
+{
+	const struct tcp_stack_config cfg = {.user_timeout_ms = 20000, .keepalive_ms = 1000};
+
+	start(&cfg);
+	app_send(&h.app, "abc", 3);
+	host_advance(&h, 900 * MS);
+	for (int i = 0; i < 3; i++)
+		stand_still();
+	assert_int_equal(h.app.closed, 0);
+	host_advance(&h, 40000 * MS);
+	assert_int_equal(h.app.error, -ETIMEDOUT);
+	host_end(&h);
+
+	start(&cfg); /* a keep-alive is on its way */
+	assert_int_equal(sent_within(1100 * MS), 1);
+	for (int i = 0; i < 3; i++)
+		stand_still();
+	assert_int_equal(h.app.closed, 0);
+	host_end(&h);
+}
+
 static void test_soft_error_is_reported_at_the_end(void **state)
 {
 	const struct tcp_stack_config cfg = {.user_timeout_ms = 2000};
@@ -420,6 +449,7 @@ int main(void)
 		cmocka_unit_test(test_no_progress_is_told),
 		cmocka_unit_test(test_timeouts_do_not_grow_on_the_link),
 		cmocka_unit_test(test_user_timeout_is_configured),
+		cmocka_unit_test(test_standing_still_is_not_the_peers_silence),
 		cmocka_unit_test(test_soft_error_is_reported_at_the_end),
 		cmocka_unit_test(test_closed_window_is_probed_for_ever),
 		cmocka_unit_test(test_closed_window_is_left_when_told),
