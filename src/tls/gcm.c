@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tls/gcm.h"
 
-#include "tls/vaes.h"
-
 #if TLS_IPSEC_MB
 
 #include <intel-ipsec-mb.h>
@@ -12,43 +10,28 @@ _Static_assert(sizeof(struct gcm_key_data) <= sizeof(((struct tls_gcm_key *)0)->
 _Static_assert(sizeof(struct gcm_context_data) <= sizeof(struct tls_gcm_record),
 	"room for the library's state");
 
-/** @param wide only with AVX-512. */
-static bool tls_gcm_take_ipsec_mb(struct tls_gcm *g, bool wide)
+bool tls_gcm_init(struct tls_gcm *g)
 {
-	uint64_t needed = IMB_FEATURE_AESNI | IMB_FEATURE_PCLMULQDQ;
+	const uint64_t needed = IMB_FEATURE_AESNI | IMB_FEATURE_PCLMULQDQ;
 	IMB_MGR *m = alloc_mb_mgr(0);
 	bool good;
 
 	if (!m)
 		return false;
-	if (wide)
-		needed |= IMB_FEATURE_AVX512_SKX | IMB_FEATURE_VAES | IMB_FEATURE_VPCLMULQDQ;
 	init_mb_mgr_auto(m, NULL);
 	good = imb_get_errno(m) == 0 && (m->features & needed) == needed;
 	/* It is large, and no more than its pointers is needed. */
-	if (good)
-		*g = (struct tls_gcm){.aes128 = {m->gcm128_pre, m->gcm128_enc, m->gcm128_dec},
-			.aes256 = {m->gcm256_pre, m->gcm256_enc, m->gcm256_dec}};
+	*g = (struct tls_gcm){.aes128 = {m->gcm128_pre, m->gcm128_enc, m->gcm128_dec},
+		.aes256 = {m->gcm256_pre, m->gcm256_enc, m->gcm256_dec}};
 	free_mb_mgr(m);
 	return good;
 }
 
 #else
 
-static bool tls_gcm_take_ipsec_mb(struct tls_gcm *g, bool wide)
+bool tls_gcm_init(struct tls_gcm *g)
 {
 	return false;
 }
 
 #endif
-
-bool tls_gcm_init_ipsec_mb(struct tls_gcm *g)
-{
-	return tls_gcm_take_ipsec_mb(g, false);
-}
-
-bool tls_gcm_init(struct tls_gcm *g)
-{
-	return tls_gcm_take_ipsec_mb(g, true) || tls_vaes_init(g) ||
-	       tls_gcm_take_ipsec_mb(g, false);
-}

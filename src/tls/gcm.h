@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file gcm.h
- * AES-GCM for records, one call for each: OpenSSL's five calls cost more than the cipher of a short
- * record does. It is that of vaes.h, or libipsec-mb's, if it was there when this was built; which
- * of them is faster depends on the processor's instructions.
+ * AES-GCM by libipsec-mb, if it was there when this was built and the processor has the
+ * instructions. A record is one call. OpenSSL's five calls for it cost more than the cipher of a
+ * short record does.
  *
  * Keys lie in memory of the caller, who wipes them. All else has no state: any thread may use it.
  */
@@ -16,11 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The maker's own. */
+/* The library's own. */
 struct gcm_key_data;
 struct gcm_context_data;
 
-/** Functions for keys of one length, on this processor. @c c is room for their state. */
+/** Its functions for keys of one length, on this processor. */
 struct tls_gcm_cipher {
 	void (*expand)(const void *key, struct gcm_key_data *k);
 	void (*seal)(const struct gcm_key_data *k, struct gcm_context_data *c, uint8_t *out,
@@ -46,11 +46,8 @@ struct tls_gcm_record {
 	_Alignas(64) uint8_t context[128];
 };
 
-/** The faster one. @return false: there is none. OpenSSL does it then. */
+/** @return false: it is not there. OpenSSL does it then. */
 bool tls_gcm_init(struct tls_gcm *g);
-
-/** libipsec-mb's. @return false: it is not there, or the processor has no such instructions. */
-bool tls_gcm_init_ipsec_mb(struct tls_gcm *g);
 
 /** @param len of @p key: 16 or 32 bytes. */
 static inline void tls_gcm_expand(
