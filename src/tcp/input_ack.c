@@ -168,7 +168,9 @@ void tcp_ack_arrives_with_text(struct tcp_conn *c, const struct tcp_segment *seg
 {
 	struct tcp_stack *s = c->s;
 
-	if (seg->ack == c->snd_una || c->write_refused || c->sendq.nxt != c->sendq.count) {
+	/* An answer beside what is acknowledged would need a ring in each of many connections. */
+	if (seg->ack == c->snd_una || c->write_refused || c->sendq.nxt != c->sendq.count ||
+		s->table.count >= TCP_TABLE_MANY) {
 		tcp_ack_arrives(c, seg);
 		return;
 	}

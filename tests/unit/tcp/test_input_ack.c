@@ -237,6 +237,20 @@ static void test_text_goes_up_before_its_ack(void **state)
 	host_end(&h);
 }
 
+static void test_with_many_connections_its_ack_comes_first(void **state)
+{
+	start_with_flight();
+	h.tcp->table.count += TCP_TABLE_MANY;
+	answer("x");
+	assert_int_equal(h.app.n_got, 1);
+	assert_int_equal(llp_unacked(h.app.llp), 0);
+	app_send_pattern(&h.app, 0, 1);
+	assert_ptr_equal(c->sendq.ring, &c->sendq.one);
+	h.tcp->table.count -= TCP_TABLE_MANY;
+	host_round(&h);
+	host_end(&h);
+}
+
 static void test_owed_ack_is_settled_by_what_comes_next(void **state)
 {
 	start_with_flight();
@@ -354,6 +368,7 @@ int main(void)
 		cmocka_unit_test(test_window_grows_by_what_was_sacked),
 		cmocka_unit_test(test_old_ack_is_ignored),
 		cmocka_unit_test(test_text_goes_up_before_its_ack),
+		cmocka_unit_test(test_with_many_connections_its_ack_comes_first),
 		cmocka_unit_test(test_owed_ack_is_settled_by_what_comes_next),
 		cmocka_unit_test(test_owed_ack_is_settled_before_a_timer),
 		cmocka_unit_test(test_a_reply_leaves_before_the_owed_ack),
