@@ -53,6 +53,7 @@ struct conn {
 	bool paired;      /**< of pairing.h, which has terms of its own */
 	bool pending;     /**< in the listener's list, waiting for the MPA request */
 	uint8_t retries;  /**< initiator: after RST */
+	uint8_t stops;    /**< start-up's deadlines that began anew as we had stood still */
 	uint8_t revision; /**< initiator: of the request */
 	bool any_port;    /**< initiator: our port was proposed, not reserved */
 	/** Initiator: the port that the program asked for, before it was mapped */

@@ -317,6 +317,24 @@ static void a_peer_that_stood_still_too(void **state)
 	llp_mem_peer_done(&peer);
 }
 
+static void a_machine_that_stops_again_and_again(void **state)
+{
+	struct pair *p = *state;
+	struct llp_mem_peer peer;
+	unsigned n;
+
+	llp_mem_peer_listen(&peer, p->mem, 1, PAIR_PORT);
+	raw_connect(p, 4, 4);
+	n = p->a.n_ep_events;
+	for (unsigned i = 0; i < 3; i++)
+		pair_stand_still(p, 60000);
+	assert_int_equal(p->a.n_ep_events, n);
+	pair_stand_still(p, 60000);
+	assert_int_equal(p->a.n_ep_events, n + 1);
+	assert_int_equal(pair_last(&p->a)->status, -ETIMEDOUT);
+	llp_mem_peer_done(&peer);
+}
+
 static void a_peer_that_never_replies(void **state)
 {
 	struct pair *p = *state;
@@ -481,6 +499,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_reply_of_nonsense, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_peer_that_never_replies, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_peer_that_stood_still_too, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_machine_that_stops_again_and_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_host_that_is_not_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_request_that_never_comes, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_request_of_nonsense, setup, teardown),
