@@ -217,8 +217,11 @@ static void tcp_timers_stood_still(struct tcp_conn *c, uint64_t deadline)
 
 	if (late <= TIMER_LATE_NS)
 		return;
-	c->progress_at += late;
-	c->heard_at += late;
+	/* What came since was there already when we ran again, and is later than the deadline. */
+	if (c->progress_at <= deadline)
+		c->progress_at += late;
+	if (c->heard_at <= deadline)
+		c->heard_at += late;
 }
 
 static void tcp_timers_on_timer(struct timer *t, uint64_t now)

@@ -444,7 +444,7 @@ static void drain_again(struct world_qp *q)
 {
 	if (rnic_qp_modify(q->qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_RTS}) < 0)
 		return; /* it is being closed */
-	q->asked = false;
+	q->asked = q->told_drained = false;
 	world_trace(q->h->w, "host %u: qp %u to RTS and SQD again", q->h->index, q->slot);
 	rnic_qp_modify(q->qp, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_SQD});
 }
@@ -463,7 +463,7 @@ void world_qp_modify(struct world_host *h, enum rnic_qp_state state)
 	if (state == RNIC_QP_ERROR)
 		model_end(&q->model);
 	if (state == RNIC_QP_RTS || state == RNIC_QP_ERROR)
-		q->asked = q->model.held = false;
+		q->asked = q->told_drained = q->model.held = false;
 	else if (state == RNIC_QP_SQD && world_chance_since(h->w, 2, 0.5))
 		mask |= RNIC_QP_DRAIN_NOTIFY, q->asked = true;
 	r = rnic_qp_modify(

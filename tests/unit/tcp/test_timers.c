@@ -183,6 +183,19 @@ static void test_standing_still_is_not_the_peers_silence(void **state)
 	host_end(&h);
 }
 
+static void test_what_came_while_we_stood_still_is_heard_first(void **state)
+{
+	const struct tcp_stack_config cfg = {.user_timeout_ms = 20000, .keepalive_ms = 1000};
+
+	start(&cfg);
+	h.now += 50000 * MS;
+	tcp_set_now(h.tcp, h.now);
+	peer_send(&p, 0, "x", 1);
+	assert_int_equal(sent_within(900 * MS), 1); /* its ACK, and no keep-alive */
+	assert_int_equal(sent_within(200 * MS), 1);
+	host_end(&h);
+}
+
 static void test_soft_error_is_reported_at_the_end(void **state)
 {
 	const struct tcp_stack_config cfg = {.user_timeout_ms = 2000};
@@ -450,6 +463,7 @@ int main(void)
 		cmocka_unit_test(test_timeouts_do_not_grow_on_the_link),
 		cmocka_unit_test(test_user_timeout_is_configured),
 		cmocka_unit_test(test_standing_still_is_not_the_peers_silence),
+		cmocka_unit_test(test_what_came_while_we_stood_still_is_heard_first),
 		cmocka_unit_test(test_soft_error_is_reported_at_the_end),
 		cmocka_unit_test(test_closed_window_is_probed_for_ever),
 		cmocka_unit_test(test_closed_window_is_left_when_told),
