@@ -83,14 +83,20 @@ void timer_stop(struct timer_wheel *w, struct timer *t);
 #define TIMER_LATE_NS UINT64_C(500000000)
 
 /**
- * For the callback of a timer that gives somebody else up: how long after its deadline it fires,
- * if that is more than TIMER_LATE_NS, else 0. So long nobody drove the wheel: this process, or the
- * virtual machine that it and perhaps the other side are on, stood still. What came meanwhile is
- * not handled yet, so this time should not count as the other side's.
+ * For what gives somebody else up at @p deadline: how long after it @p now is, if that is more than
+ * TIMER_LATE_NS, else 0. So long nobody drove the wheel: this process, or the virtual machine that
+ * it and perhaps the other side are on, stood still. What came meanwhile is not handled yet, so
+ * this time should not count as the other side's.
  */
+static inline uint64_t timer_late(uint64_t deadline, uint64_t now)
+{
+	return now > deadline && now - deadline > TIMER_LATE_NS ? now - deadline : 0;
+}
+
+/** The same for the callback of @p t. */
 static inline uint64_t timer_stood_still(const struct timer *t, uint64_t now)
 {
-	return now > t->deadline && now - t->deadline > TIMER_LATE_NS ? now - t->deadline : 0;
+	return timer_late(t->deadline, now);
 }
 
 /** Fire all timers due at @p now, the exact ones last. A callback may start and stop any timer. */

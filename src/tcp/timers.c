@@ -213,9 +213,9 @@ static bool tcp_timers_is_due(const struct tcp_conn *c, uint64_t now)
  */
 static void tcp_timers_stood_still(struct tcp_conn *c, uint64_t deadline)
 {
-	uint64_t late = c->s->now - deadline;
+	uint64_t late = timer_late(deadline, c->s->now);
 
-	if (late <= TIMER_LATE_NS)
+	if (!late)
 		return;
 	/* What came since was there already when we ran again, and is later than the deadline. */
 	if (c->progress_at <= deadline)
@@ -240,7 +240,7 @@ static void tcp_timers_on_timer(struct timer *t, uint64_t now)
 		c->delack_at = TIMER_NEVER;
 		tcp_send_ack(c);
 	}
-	tcp_timers_stood_still(c, u64_min(now, u64_min(c->rtx_at, c->life_at)));
+	tcp_timers_stood_still(c, u64_min(c->rtx_at, c->life_at));
 	if (now >= c->rtx_at) {
 		c->rtx_at = TIMER_NEVER;
 		tcp_timers_retransmit_timeout(c);
