@@ -9,6 +9,9 @@
 
 #define GROUP_SCOPE_HOST 1 /* RFC 4291 section 2.7: interface-local */
 
+const struct ip_addr group_all_systems = {{[10] = 0xff, 0xff, 224, 0, 0, 1}};
+const struct ip_addr group_all_nodes = {{0xff, 0x02, [15] = 1}};
+
 static struct membership *group_table(struct ip_stack *s, const struct ip_addr *group)
 {
 	return ip_addr_is_v4(group) ? &s->igmp : &s->mld;
@@ -37,14 +40,11 @@ void ip_group_leave(struct ip_stack *s, const struct ip_addr *group, uint64_t no
 
 bool ip_group_has(const struct ip_stack *s, const struct ip_addr *group)
 {
-	static const struct ip_addr all_v4 = {{[10] = 0xff, 0xff, 224, 0, 0, 1}};
-	static const struct ip_addr all_v6 = {{0xff, 0x02, [15] = 1}};
-
 	if (ip_addr_is_v4(group))
 		return membership_has(&s->igmp, group) ||
-		       (ip_addr_equal(group, &all_v4) && s->local.n_v4 != 0);
+		       (ip_addr_equal(group, &group_all_systems) && s->local.n_v4 != 0);
 	return membership_has(&s->mld, group) ||
-	       (ip_addr_equal(group, &all_v6) && s->local.n > s->local.n_v4);
+	       (ip_addr_equal(group, &group_all_nodes) && s->local.n > s->local.n_v4);
 }
 
 void group_mac(uint8_t mac[6], const struct ip_addr *group)

@@ -6,6 +6,10 @@
 
 #include "ip/stack.h"
 
+/** 224.0.0.1 (RFC 1112 section 4) and ff02::1 (RFC 4291 section 2.7.1): who has an address is in.
+ */
+extern const struct ip_addr group_all_systems, group_all_nodes;
+
 /** RFC 1112 section 6.4, RFC 2464 section 7: the address of @p group on Ethernet. */
 void group_mac(uint8_t mac[6], const struct ip_addr *group);
 

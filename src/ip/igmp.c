@@ -20,7 +20,6 @@
 
 /* RFC 2113. */
 static const uint8_t igmp_router_alert[4] = {IPV4_OPT_ROUTER_ALERT, 4, 0, 0};
-static const struct ip_addr igmp_all_systems = {{[10] = 0xff, 0xff, 224, 0, 0, 1}};
 
 /* ---- sending ----------------------------------------------------------------------------- */
 
@@ -61,7 +60,7 @@ static void igmp_send(struct ip_stack *s, struct rte_mbuf *m, const struct ip_ad
 /* RFC 3376 section 6: all systems are in that group, and no report is ever sent for it. */
 static bool igmp_is_reported(const struct ip_addr *group)
 {
-	return !ip_addr_equal(group, &igmp_all_systems);
+	return !ip_addr_equal(group, &group_all_systems);
 }
 
 const struct membership_wire igmp_wire = {
@@ -112,7 +111,7 @@ static bool igmp_is_for_us(const struct ip_rx *rx, const struct membership_query
 	if (general && q->num_sources)
 		return false;
 	return !general || !ip_addr_is_multicast(&rx->dst) ||
-	       ip_addr_equal(&rx->dst, &igmp_all_systems);
+	       ip_addr_equal(&rx->dst, &group_all_systems);
 }
 
 static bool igmp_message(

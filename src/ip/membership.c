@@ -171,11 +171,25 @@ static void membership_send_answer(
 	g->reported_last = true;
 }
 
+/** An answer, if one waits, is for all sources. */
+static void membership_forget_sources(struct membership_group *g)
+{
+	g->sources_only = false;
+	g->num_sources = 0;
+}
+
 static void membership_forget_answer(struct membership_group *g)
 {
 	g->answer_at = TIMER_NEVER;
-	g->sources_only = false;
-	g->num_sources = 0;
+	membership_forget_sources(g);
+}
+
+/** Nothing is to be told of it any more. */
+static void membership_forget_all(struct membership_group *g)
+{
+	membership_forget_answer(g);
+	g->changes = 0;
+	g->change_at = TIMER_NEVER;
 }
 
 /** The answer to a general query has all groups, and with them the answers to others. */
@@ -244,9 +258,7 @@ static void membership_settle_version(struct membership *ms, uint64_t now)
 	for (unsigned i = ms->n; i-- > 0;) {
 		struct membership_group *g = &ms->group[i];
 
-		membership_forget_answer(g);
-		g->changes = 0;
-		g->change_at = TIMER_NEVER;
+		membership_forget_all(g);
 		if (g->users == 0)
 			*g = ms->group[--ms->n];
 	}
@@ -254,13 +266,21 @@ static void membership_settle_version(struct membership *ms, uint64_t now)
 
 /* ---- joining and leaving ----------------------------------------------------------------- */
 
+/** @return its place; none: ms->n. */
+static unsigned membership_index(const struct membership *ms, const struct ip_addr *group)
+{
+	unsigned i = 0;
+
+	while (i < ms->n && !ip_addr_equal(&ms->group[i].addr, group))
+		i++;
+	return i;
+}
+
 static struct membership_group *membership_find(struct membership *ms, const struct ip_addr *group)
 {
-	for (unsigned i = 0; i < ms->n; i++) {
-		if (ip_addr_equal(&ms->group[i].addr, group))
-			return &ms->group[i];
-	}
-	return NULL;
+	unsigned i = membership_index(ms, group);
+
+	return i < ms->n ? &ms->group[i] : NULL;
 }
 
 /** A change: told at once, and again by and by. */
@@ -275,11 +295,9 @@ static void membership_change(struct membership *ms, struct membership_group *g,
 
 bool membership_has(const struct membership *ms, const struct ip_addr *group)
 {
-	for (unsigned i = 0; i < ms->n; i++) {
-		if (ip_addr_equal(&ms->group[i].addr, group))
-			return ms->group[i].users != 0;
-	}
-	return false;
+	unsigned i = membership_index(ms, group);
+
+	return i < ms->n && ms->group[i].users != 0;
 }
 
 int membership_join(struct membership *ms, const struct ip_addr *group, uint64_t now)
@@ -361,8 +379,7 @@ static void membership_take_sources(
 		while (k < g->num_sources && !ip_addr_equal(&g->source[k], &a))
 			k++;
 		if (k == MEMBERSHIP_SOURCES) {
-			g->sources_only = false;
-			g->num_sources = 0;
+			membership_forget_sources(g);
 			return;
 		}
 		g->source[k] = a;
@@ -377,8 +394,7 @@ static void membership_answer_group(struct membership *ms, struct membership_gro
 	bool waits = g->answer_at != TIMER_NEVER;
 
 	if (q->num_sources == 0 || (waits && !g->sources_only)) {
-		g->sources_only = false;
-		g->num_sources = 0;
+		membership_forget_sources(g);
 	} else {
 		g->sources_only = true;
 		membership_take_sources(ms, g, q);
@@ -427,9 +443,7 @@ void membership_heard(struct membership *ms, const struct ip_addr *group, uint64
 	g = membership_find(ms, group);
 	if (!g || g->users == 0 || membership_is_newest(ms))
 		return;
-	membership_forget_answer(g);
-	g->changes = 0;
-	g->change_at = TIMER_NEVER;
+	membership_forget_all(g);
 	g->reported_last = false;
 	membership_schedule(ms);
 }

@@ -28,7 +28,6 @@ enum {
 /* RFC 2711's router alert, with which RFC 3810 section 5 wants every message. */
 static const uint8_t mld_router_alert[8] = {
 	IPV6_NH_ICMP, 0, IPV6_OPT_ROUTER_ALERT, 2, 0, 0, IPV6_OPT_PADN, 0};
-static const struct ip_addr mld_all_nodes = {{0xff, 0x02, [15] = 1}};
 
 /* ---- sending ----------------------------------------------------------------------------- */
 
@@ -70,7 +69,7 @@ static void mld_send(struct ip_stack *s, struct rte_mbuf *m, const struct ip_add
 /* RFC 3810 section 6: never all nodes, nor what does not leave a host. */
 static bool mld_is_reported(const struct ip_addr *group)
 {
-	return (group->b[1] & 15) > 1 && !ip_addr_equal(group, &mld_all_nodes);
+	return (group->b[1] & 15) > 1 && !ip_addr_equal(group, &group_all_nodes);
 }
 
 const struct membership_wire mld_wire = {
@@ -120,7 +119,7 @@ static bool mld_is_for_us(const struct ip_rx *rx, const struct membership_query 
 	if (!ip_addr_is_link_local(&rx->src) || (general && q->num_sources))
 		return false;
 	return !general || !ip_addr_is_multicast(&rx->dst) ||
-	       ip_addr_equal(&rx->dst, &mld_all_nodes);
+	       ip_addr_equal(&rx->dst, &group_all_nodes);
 }
 
 void mld_input(

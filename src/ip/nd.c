@@ -3,6 +3,7 @@
 
 #include "base/container_of.h"
 #include "ip/cksum.h"
+#include "ip/group.h"
 #include "ip/icmp_wire.h"
 #include "ip/ipv6.h"
 #include "ip/ipv6_wire.h"
@@ -18,7 +19,6 @@
 
 #define ND_OPTIONS_MAX 32 /* of one message; more are not looked at */
 
-static const struct ip_addr nd_all_nodes = {{0xff, 0x02, [15] = 1}};
 static const struct ip_addr nd_all_routers = {{0xff, 0x02, [15] = 2}};
 static const struct ip_addr nd_unspecified;
 
@@ -106,7 +106,7 @@ void nd_announce(struct ip_stack *s, const struct ip_addr *addr)
 {
 	nd_send(s, &(struct nd_message){.type = ICMPV6_NA,
 			   .src = addr,
-			   .dst = &nd_all_nodes,
+			   .dst = &group_all_nodes,
 			   .target = addr,
 			   .word = ND_FLAG_OVERRIDE,
 			   .option = ND_OPT_TARGET});
@@ -235,7 +235,7 @@ static void nd_ns_input(
 	/* RFC 4861 section 7.2.4; RFC 4429 section 3.3: no override while tentative. */
 	nd_send(s, &(struct nd_message){.type = ICMPV6_NA,
 			   .src = &l->addr,
-			   .dst = probe ? &nd_all_nodes : &rx->src,
+			   .dst = probe ? &group_all_nodes : &rx->src,
 			   .mac = probe      ? NULL
 				  : o.source ? o.source
 					     : rx->src_mac,
