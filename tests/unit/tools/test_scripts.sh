@@ -10,7 +10,7 @@ expect() { # WHAT EXPECTED FOUND
 }
 
 # Each tells its usage and does nothing else.
-for script in bench conformance decode demo setup tcp-tests test; do
+for script in bench changelog conformance decode demo setup tcp-tests test; do
 	for option in -h --help; do
 		text=$("$root/scripts/$script" "$option") || die "$script $option ends with status $?"
 		[[ $text == *usage:*"$script"* ]] || die "$script $option does not tell the usage"
