@@ -48,8 +48,15 @@ one_version() {
 	[[ $(rpmspec -q --srpm --qf '%{version}' "$root/packaging/rpm/uiwarp.spec") == "$version" ]]
 }
 
+# It can be read, and what it takes from the sources by name is there.
 rpm_recipe() {
-	rpmspec --parse "$root/packaging/rpm/uiwarp.spec"
+	local name missing=
+	rpmspec --parse "$root/packaging/rpm/uiwarp.spec" || return 1
+	while read -r name; do
+		compgen -G "$root/$name" >/dev/null || missing+=" $name"
+	done < <(sed -n -e 's/^%doc //p' -e 's/^%license //p' -e 's/^install .* \([^ ]*\) %{buildroot}.*/\1/p' \
+		"$root/packaging/rpm/uiwarp.spec" | tr ' ' '\n')
+	[[ ! $missing ]] || { say "not there:$missing"; return 1; }
 }
 
 build_depends() {
