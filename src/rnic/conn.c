@@ -78,6 +78,19 @@ int conn_prepare_stream(struct conn *c, uint16_t ird)
 	return c->irq ? 0 : -ENOMEM;
 }
 
+/** An orderly close has not ended. @return true if at least it gets on. */
+static bool conn_close_progress(struct conn *c)
+{
+	struct llp *llp = mpa_llp(&c->mpa);
+	size_t unacked = llp ? llp_unacked(llp) : 0;
+	uint32_t tail = atomic_load(&c->qp->sq.tail);
+	bool moved = unacked != c->close_unacked || tail != c->close_tail;
+
+	c->close_unacked = unacked;
+	c->close_tail = tail;
+	return moved;
+}
+
 void conn_over(struct conn *c, const struct conn_end *end)
 {
 	struct rnic_ep *ep = c->ep;
@@ -93,6 +106,7 @@ void conn_over(struct conn *c, const struct conn_end *end)
 	}
 	if (qp && mpa_llp(&c->mpa) && mpa_has_user(&c->mpa, &qp->rdmap)) {
 		qp->lingering = c;
+		conn_close_progress(c);
 		conn_set_deadline(c, c->rnic->close_timeout);
 	} else {
 		c->qp = NULL;
@@ -108,7 +122,11 @@ void conn_over(struct conn *c, const struct conn_end *end)
 
 void conn_linger_end(struct conn *c)
 {
-	rdmap_abort(&c->qp->rdmap);
+	/* What is in the LLP's hands is the LLP's to get through, however long that takes. */
+	if (rdmap_terminate_waits(&c->qp->rdmap))
+		rdmap_abort(&c->qp->rdmap);
+	else
+		rdmap_release(&c->qp->rdmap);
 	c->qp->lingering = NULL;
 	c->qp = NULL;
 	engine_defer(c->rnic->engine, &c->doorbell);
@@ -146,19 +164,6 @@ static void conn_serve(struct engine_doorbell *d)
 
 /* ---- deadlines --------------------------------------------------------------------------- */
 
-/** An orderly close has not ended. @return true if at least it gets on. */
-static bool conn_close_progress(struct conn *c)
-{
-	struct llp *llp = mpa_llp(&c->mpa);
-	size_t unacked = llp ? llp_unacked(llp) : 0;
-	uint32_t tail = atomic_load(&c->qp->sq.tail);
-	bool moved = unacked != c->close_unacked || tail != c->close_tail;
-
-	c->close_unacked = unacked;
-	c->close_tail = tail;
-	return moved;
-}
-
 static void conn_deadline(struct timer *t, uint64_t now)
 {
 	struct conn *c = container_of(t, struct conn, timer);
@@ -175,7 +180,7 @@ static void conn_deadline(struct timer *t, uint64_t now)
 			qp_abort(c->qp, -ETIMEDOUT);
 		break;
 	case CONN_OVER:
-		if (stood_still)
+		if ((rdmap_terminate_waits(&c->qp->rdmap) && conn_close_progress(c)) || stood_still)
 			conn_set_deadline(c, c->rnic->close_timeout);
 		else
 			conn_linger_end(c);

@@ -139,7 +139,8 @@ void conn_stop_deadline(struct conn *c);
  */
 void conn_over(struct conn *c, const struct conn_end *end);
 
-/** The connection is over, but its Terminate still waits for room: reset it. */
+/** It is over, and has lingered for its Terminate long enough: reset it if that waits for room
+ * still. */
 void conn_linger_end(struct conn *c);
 
 /** Reset it, then conn_over(). Start-up only: a stream is ended by its QP. */

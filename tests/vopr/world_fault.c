@@ -234,14 +234,17 @@ static void stall(struct world_host *h)
 	sim_at(h->w->s, sim_now(h->w->s) + t, stall_end, h);
 }
 
-/** Streams that may be in a handshake of TLS, which ends where there is no memory. */
+/**
+ * Streams that may be in a handshake of TLS, which ends where there is no memory. Of a pair nobody
+ * tells when that is over, but what has come over it does.
+ */
 static void excuse_handshakes(struct world *w)
 {
 	for (unsigned h = 0; h < w->n; h++) {
 		for (unsigned i = 0; i < WORLD_QPS; i++) {
 			struct world_qp *q = &w->host[h].qp[i];
 
-			if (q->qp && (!q->linked || q->paired))
+			if (q->qp && (!q->linked || (q->paired && !q->model.made)))
 				model_excuse(&q->model);
 		}
 	}

@@ -477,6 +477,48 @@ static void a_terminate_that_cannot_be_sent_is_given_up(void **state)
 	assert_int_equal(llp_mem_open_count(p->mem), 0);
 }
 
+/** It has found room, but does not arrive for longer than a close may take: TCP goes on with it. */
+static void a_terminate_that_is_on_its_way_is_not_reset(void **state)
+{
+	struct pair *p = *state;
+
+	fill_then_fail(p);
+	llp_mem_set_silent(p->mem, 1, true);
+	llp_mem_set_buffer(p->mem, 1 << 20);
+	pair_run(p);
+	assert_non_null(p->a.qp->lingering);
+	assert_false(rdmap_terminate_waits(&p->a.qp->rdmap));
+	pair_advance(p, 5100);
+	assert_null(p->a.qp->lingering);
+	llp_mem_set_silent(p->mem, 1, false);
+	pair_run(p);
+	assert_int_equal(pair_last(&p->b)->status, -EPROTO);
+	assert_int_equal(llp_mem_open_count(p->mem), 0);
+}
+
+/** The peer takes a little now and then: what the Terminate waits for gets on. */
+static void a_terminate_that_waits_has_time_while_the_peer_reads(void **state)
+{
+	struct pair *p = *state;
+
+	llp_mem_set_segment(p->mem, 100);
+	fill_then_fail(p);
+	for (unsigned i = 0; i < 5; i++) {
+		llp_mem_set_silent(p->mem, 1, true);
+		pair_advance(p, 4000);
+		assert_non_null(p->a.qp->lingering);
+		llp_mem_set_silent(p->mem, 1, false);
+		engine_lock(&p->engine);
+		p->quiet = true;
+		llp_mem_step(p->mem);
+		engine_unlock(&p->engine);
+		p->quiet = false;
+	}
+	assert_true(rdmap_terminate_waits(&p->a.qp->rdmap));
+	pair_run(p);
+	assert_int_equal(pair_last(&p->b)->status, -EPROTO);
+}
+
 static void a_terminate_that_waits_dies_with_its_qp(void **state)
 {
 	struct pair *p = *state;
@@ -635,6 +677,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_terminate_that_waits_is_sent, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_terminate_that_cannot_be_sent_is_given_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_terminate_that_is_on_its_way_is_not_reset, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_terminate_that_waits_has_time_while_the_peer_reads, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_terminate_that_waits_dies_with_its_qp, setup, teardown),
 		cmocka_unit_test_setup_teardown(stress, setup, teardown),
