@@ -70,14 +70,12 @@ void arp_announce(struct ip_stack *s, const struct ip_addr *addr)
 }
 
 /* RFC 826's packet reception, for what can only be Ethernet and IPv4. */
-static bool arp_valid(const struct ip_stack *s, const uint8_t *p)
+static bool arp_valid(const uint8_t *p)
 {
-	if (load_be16(p + ARP_HTYPE) != ARP_HTYPE_ETHERNET ||
-		load_be16(p + ARP_PTYPE) != ETH_TYPE_IPV4 || p[ARP_HLEN] != ETH_ADDR_LEN ||
-		p[ARP_PLEN] != 4)
-		return false;
-	/* Ours, come back from a hub or a bridge; or nobody's. */
-	return eth_addr_is_station(p + ARP_SHA) && !eth_addr_equal(p + ARP_SHA, s->cfg.mac);
+	return load_be16(p + ARP_HTYPE) == ARP_HTYPE_ETHERNET &&
+	       load_be16(p + ARP_PTYPE) == ETH_TYPE_IPV4 && p[ARP_HLEN] == ETH_ADDR_LEN &&
+	       p[ARP_PLEN] == 4 && eth_addr_is_station(p + ARP_SHA) &&
+	       (load_be16(p + ARP_OP) == ARP_OP_REQUEST || load_be16(p + ARP_OP) == ARP_OP_REPLY);
 }
 
 static bool arp_may_be_neighbour(const struct ip_stack *s, const struct ip_addr *a)
@@ -95,8 +93,6 @@ static void arp_handle(struct ip_stack *s, const uint8_t *p, uint64_t now)
 	struct local_addr *claimed = local_find(s, &spa);
 	struct ip_neighbour *n;
 
-	if (op != ARP_OP_REQUEST && op != ARP_OP_REPLY)
-		return;
 	if (claimed) {
 		local_conflict(s, claimed, p + ARP_SHA, now);
 		return;
@@ -139,9 +135,11 @@ void arp_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m,
 	}
 	p = rte_pktmbuf_mtod(m, const uint8_t *);
 	s->stats.arp_rx++;
-	if (m->data_len < ARP_LEN)
+	if (m->data_len < ARP_LEN || !arp_valid(p))
 		s->stats.rx_bad_header++;
-	else if (!f->from_self && arp_valid(s, p))
+	else if (f->from_self || eth_addr_equal(p + ARP_SHA, s->cfg.mac))
+		s->stats.rx_not_ours++; /* our own, come back from a hub or a bridge */
+	else
 		arp_handle(s, p, now);
 	rte_pktmbuf_free(m);
 }

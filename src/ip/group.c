@@ -65,11 +65,15 @@ static void group_loop_back(struct ip_stack *s, const struct rte_mbuf *m)
 	struct rte_mbuf *copy;
 
 	/* As on any link with a full queue. */
-	if (s->loop_tail - s->loop_head == IP_LOOP_SIZE)
+	if (s->loop_tail - s->loop_head == IP_LOOP_SIZE) {
+		s->stats.loop_full++;
 		return;
+	}
 	copy = rte_pktmbuf_copy(m, s->cfg.pool, 0, UINT32_MAX);
-	if (!copy)
+	if (!copy) {
+		s->stats.rx_no_memory++;
 		return;
+	}
 	copy->ol_flags = 0;
 	s->loop[s->loop_tail++ & (IP_LOOP_SIZE - 1)] = copy;
 }

@@ -106,46 +106,47 @@ void icmp_send_error(struct ip_stack *s, const struct ip_reply *r, const struct 
 }
 
 /** Pass an error on to the transport that it is about. */
-static void icmp_report(struct ip_stack *s, uint8_t proto, const struct ip_error *e, uint64_t now)
+static bool icmp_report(struct ip_stack *s, uint8_t proto, const struct ip_error *e, uint64_t now)
 {
 	const struct ip_transport *t = &s->transport[proto];
 
 	/* Only about what we can have sent. */
 	if (e->l4_len < MIN_QUOTED_L4 || !t->error || !ip_addr_is_local(s, &e->src))
-		return;
+		return false;
 	s->stats.icmp_errors_rx++;
 	t->error(t->ctx, e, now);
+	return true;
 }
 
-void icmp_report_quote_v4(
+bool icmp_report_quote_v4(
 	struct ip_stack *s, const uint8_t *q, size_t len, struct ip_error *e, uint64_t now)
 {
 	size_t hlen;
 
 	if (len < IPV4_LEN || q[IPV4_VERSION_IHL] >> 4 != 4)
-		return;
+		return false;
 	hlen = (q[IPV4_VERSION_IHL] & 15) * 4U;
 	/* What we send has no fragments: another one's first bytes are no transport header. */
 	if (hlen < IPV4_LEN || len < hlen || (load_be16(q + IPV4_FRAGMENT) & IPV4_OFFSET_MASK))
-		return;
+		return false;
 	e->src = ip_addr_from_v4(q + IPV4_SRC);
 	e->dst = ip_addr_from_v4(q + IPV4_DST);
 	e->l4 = q + hlen;
 	e->l4_len = len - hlen;
-	icmp_report(s, q[IPV4_PROTOCOL], e, now);
+	return icmp_report(s, q[IPV4_PROTOCOL], e, now);
 }
 
-void icmp_report_quote_v6(
+bool icmp_report_quote_v6(
 	struct ip_stack *s, const uint8_t *q, size_t len, struct ip_error *e, uint64_t now)
 {
 	/* We send no extension headers, so the quoted transport header comes at once. */
 	if (len < IPV6_LEN || q[IPV6_VERSION_CLASS_FLOW] >> 4 != 6)
-		return;
+		return false;
 	e->src = ip_addr_from_v6(q + IPV6_SRC);
 	e->dst = ip_addr_from_v6(q + IPV6_DST);
 	e->l4 = q + IPV6_LEN;
 	e->l4_len = len - IPV6_LEN;
-	icmp_report(s, q[IPV6_NEXT_HEADER], e, now);
+	return icmp_report(s, q[IPV6_NEXT_HEADER], e, now);
 }
 
 void icmp_report_own(struct ip_stack *s, const struct rte_mbuf *m, uint64_t now)
@@ -154,8 +155,8 @@ void icmp_report_own(struct ip_stack *s, const struct rte_mbuf *m, uint64_t now)
 	struct ip_error e = {.kind = IP_ERROR_HOST};
 
 	/* A frame of ours is no different from a quote of it: each parser takes its own version. */
-	icmp_report_quote_v4(s, h, m->data_len - ETH_LEN, &e, now);
-	icmp_report_quote_v6(s, h, m->data_len - ETH_LEN, &e, now);
+	if (!icmp_report_quote_v4(s, h, m->data_len - ETH_LEN, &e, now))
+		icmp_report_quote_v6(s, h, m->data_len - ETH_LEN, &e, now);
 }
 
 /* RFC 1122 section 3.2.2: nothing about ICMP errors (nor about what might be one). */
@@ -226,8 +227,9 @@ static void icmp_error_input(struct ip_stack *s, const uint8_t *p, uint32_t len,
 {
 	struct ip_error e = {.mtu = 0};
 
-	if (icmp_error_kind(p, &e))
-		icmp_report_quote_v4(s, p + ICMP_LEN, len - ICMP_LEN, &e, now);
+	if (!icmp_error_kind(p, &e) ||
+		!icmp_report_quote_v4(s, p + ICMP_LEN, len - ICMP_LEN, &e, now))
+		s->stats.icmp_ignored++;
 }
 
 void icmp_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now)
@@ -255,6 +257,7 @@ void icmp_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m, 
 	default:
 		/* RFC 1122 section 3.2.2: unknown types are dropped silently. Source quench is
 		 * ignored (RFC 6633), and so are redirects: routes come from a person. */
+		s->stats.icmp_ignored++;
 		break;
 	}
 	rte_pktmbuf_free(m);

@@ -64,10 +64,11 @@ void icmp_report_own(struct ip_stack *s, const struct rte_mbuf *m, uint64_t now)
 /**
  * Report an error with e->kind and e->mtu to the transport of the quoted packet, @p len octets from
  * its IP header. A quote that is invalid or of the other IP version is ignored.
+ * @return a transport was told.
  */
-void icmp_report_quote_v4(
+bool icmp_report_quote_v4(
 	struct ip_stack *s, const uint8_t *q, size_t len, struct ip_error *e, uint64_t now);
-void icmp_report_quote_v6(
+bool icmp_report_quote_v6(
 	struct ip_stack *s, const uint8_t *q, size_t len, struct ip_error *e, uint64_t now);
 
 /** Turn the echo request @p m into a reply of @p type and send it. Owns @p m. */

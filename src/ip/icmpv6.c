@@ -87,8 +87,9 @@ static void icmpv6_error_input(struct ip_stack *s, const uint8_t *p, uint32_t le
 {
 	struct ip_error e = {.mtu = 0};
 
-	if (icmpv6_error_kind(p, &e))
-		icmp_report_quote_v6(s, p + ICMP_LEN, len - ICMP_LEN, &e, now);
+	if (!icmpv6_error_kind(p, &e) ||
+		!icmp_report_quote_v6(s, p + ICMP_LEN, len - ICMP_LEN, &e, now))
+		s->stats.icmp_ignored++;
 }
 
 static void icmpv6_echo(
@@ -100,6 +101,7 @@ static void icmpv6_echo(
 	/* RFC 4443 section 4.2: an echo to a group is answered from a unicast address. */
 	if (ip_addr_is_any(&rx->src) ||
 		(ip_addr_is_multicast(&rx->dst) && ip_source(s, &rx->src, &r.src) < 0)) {
+		s->stats.icmp_ignored++;
 		rte_pktmbuf_free(m);
 		return;
 	}
@@ -128,5 +130,7 @@ void icmpv6_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m
 	else if ((p[ICMP_TYPE] == ICMPV6_MLD_QUERY || p[ICMP_TYPE] == ICMPV6_MLD_REPORT) &&
 		 from_link)
 		mld_input(s, rx, p, m->data_len, now);
+	else if (p[ICMP_TYPE] != ICMPV6_ECHO_REPLY)
+		s->stats.icmp_ignored++;
 	rte_pktmbuf_free(m);
 }

@@ -209,6 +209,7 @@ static inline void ip_push_v6(
 static int ip_loop_back(struct ip_stack *s, const struct ip_path *p, struct rte_mbuf *m)
 {
 	if (s->loop_tail - s->loop_head == IP_LOOP_SIZE) {
+		s->stats.loop_full++;
 		rte_pktmbuf_free(m);
 		return 0; /* lost, as on any link with a full queue */
 	}

@@ -291,6 +291,8 @@ struct ip_stats {
 	uint64_t neighbour_refused; /**< a change was refused: the old station still answers */
 	uint64_t rx_martian;        /**< impossible source: ours, loopback, group */
 	uint64_t rx_no_memory;      /**< dropped because the pool was empty */
+	uint64_t icmp_ignored;      /**< of unknown types, or about nothing that we sent */
+	uint64_t loop_full;         /**< from us to us, more than wait for their turn */
 };
 
 const struct ip_stats *ip_stack_stats(const struct ip_stack *s);

@@ -198,7 +198,7 @@ void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len)
 {
 	/* What cannot be kept is not acknowledged: to the peer, it was lost on the way. */
 	if (unlikely(tcp_data_is_memory_short(c))) {
-		c->s->stats.pool_empty++;
+		c->s->stats.no_memory++;
 		rte_pktmbuf_free(m);
 		return;
 	}
@@ -206,7 +206,8 @@ void tcp_text_in_order(struct tcp_conn *c, struct rte_mbuf *m, uint32_t len)
 		c->rcv_mss = u32_min(len, c->mtu); /* a port may have joined segments */
 	tcp_buffer_received(c);
 	tcp_data_take_in(c, len);
-	if (c->orphan || !c->llp.user_ops) {
+	if (unlikely(c->orphan || !c->llp.user_ops)) {
+		c->s->stats.text_unwanted++;
 		rte_pktmbuf_free(m);
 	} else if (likely(!c->recvq.count && m->nb_segs == 1 && len >= c->read_need)) {
 		tcp_data_hand_up(c, m);

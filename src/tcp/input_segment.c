@@ -18,10 +18,12 @@ static void tcp_rcv_tell_connected(struct tcp_conn *c)
 /** Text and FIN: the seventh and eighth step. Owns @p m. */
 static void tcp_rcv_data_fin(struct tcp_conn *c, struct tcp_segment *seg, struct rte_mbuf *m)
 {
-	if (tcp_in(c, TCP_STATES_RECEIVING) && (seg->len || (seg->flags & TCP_FIN)))
+	if (tcp_in(c, TCP_STATES_RECEIVING) && (seg->len || (seg->flags & TCP_FIN))) {
 		tcp_text_arrives(c, seg, m);
-	else
-		rte_pktmbuf_free(m);
+		return;
+	}
+	c->s->stats.text_unwanted += seg->len != 0;
+	rte_pktmbuf_free(m);
 }
 
 /** The first sample (RFC 6298 section 2.2), of a SYN that was sent once and at once. */
@@ -59,6 +61,7 @@ static void tcp_rcv_syn_sent(
 	bool ack = (seg->flags & TCP_ACK) != 0;
 
 	if (ack && (seq_leq(seg->ack, c->snd_una) || seq_gt(seg->ack, c->snd_nxt))) {
+		c->s->stats.bad_ack++;
 		tcp_reply_rst(c->s, rx, seg);
 	} else if (seg->flags & TCP_RST) {
 		if (ack && c->ecn.asked) { /* RFC 3168 section 6.1.1.1: perhaps for that */
@@ -74,6 +77,8 @@ static void tcp_rcv_syn_sent(
 	} else if (seg->flags & TCP_SYN) {
 		tcp_rcv_syn_sent_syn(c, seg, m);
 		return;
+	} else {
+		c->s->stats.out_of_window++;
 	}
 	rte_pktmbuf_free(m);
 }
@@ -150,8 +155,12 @@ static bool tcp_rcv_is_fin_again(const struct tcp_conn *c, const struct tcp_segm
 
 static void tcp_rcv_answer_unacceptable(struct tcp_conn *c, const struct tcp_segment *seg)
 {
-	if (seg->flags & TCP_RST)
+	if (seg->flags & TCP_RST) {
+		c->s->stats.resets_ignored++;
 		return;
+	}
+	if (!tcp_rcv_is_probe(c, seg) && !tcp_rcv_is_repeated(c, seg))
+		c->s->stats.out_of_window++;
 	if (tcp_rcv_is_fin_again(c, seg))
 		tcp_conn_restart_time_wait(c);
 	/* Our ACKs do not arrive, perhaps. A pure receiver has no timer that would tell. */
@@ -179,8 +188,10 @@ static bool tcp_rcv_paws(struct tcp_conn *c, const struct tcp_segment *seg)
 {
 	if (!c->ts_on || (seg->flags & TCP_RST))
 		return true;
-	if (!(seg->has & TCP_HAS_TS)) /* section 3.2: SHOULD be dropped without an answer */
+	if (!(seg->has & TCP_HAS_TS)) { /* section 3.2: SHOULD be dropped without an answer */
+		c->s->stats.paws_drops++;
 		return false;
+	}
 	if (!seq_lt(seg->tsval, c->ts_recent) || tcp_ts_recent_is_old(c) ||
 		tcp_rcv_fills_gap(c, seg))
 		return true;
@@ -237,6 +248,7 @@ static bool tcp_rcv_handshake_ack(
 	struct tcp_conn *c, const struct ip_rx *rx, const struct tcp_segment *seg)
 {
 	if (!seq_lt(c->snd_una, seg->ack) || seq_gt(seg->ack, c->snd_nxt)) {
+		c->s->stats.bad_ack++;
 		tcp_reply_rst(c->s, rx, seg);
 		return false;
 	}
@@ -279,11 +291,14 @@ static bool tcp_rcv_fin_acked(struct tcp_conn *c)
 /** Fifth: the ACK field. @return false: the segment is done with. */
 static bool tcp_rcv_ack_field(struct tcp_conn *c, const struct ip_rx *rx, struct tcp_segment *seg)
 {
-	if (!(seg->flags & TCP_ACK))
+	if (!(seg->flags & TCP_ACK)) {
+		c->s->stats.bad_ack++;
 		return false;
+	}
 	if (c->state == TCP_SYN_RECEIVED)
 		return tcp_rcv_handshake_ack(c, rx, seg);
 	if (!tcp_rcv_is_ack_plausible(c, seg)) {
+		c->s->stats.bad_ack++;
 		tcp_challenge_ack(c);
 		return false;
 	}
@@ -324,6 +339,7 @@ static bool tcp_rcv_check(struct tcp_conn *c, const struct ip_rx *rx, struct tcp
 		return false;
 	}
 	if (seg->flags & TCP_SYN) {
+		c->s->stats.syns_ignored++;
 		tcp_challenge_ack(c);
 		return false;
 	}

@@ -297,6 +297,7 @@ static void tcp_listen_ack_arrives(
 			return;
 		}
 	}
+	s->stats.no_connection++;
 	tcp_reply_rst(s, rx, seg);
 	rte_pktmbuf_free(m);
 }
@@ -313,6 +314,10 @@ void tcp_listen_input(struct tcp_listener *l, const struct ip_rx *rx, struct tcp
 	if ((seg->flags & (TCP_SYN | TCP_RST | TCP_FIN)) == TCP_SYN &&
 		!ip_addr_is_multicast(&rx->src) && !ip_addr_is_any(&rx->src))
 		tcp_listen_syn_arrives(l, rx, seg, iss_above);
+	else if (seg->flags & TCP_RST)
+		l->s->stats.resets_ignored++;
+	else
+		l->s->stats.no_connection++;
 	rte_pktmbuf_free(m);
 }
 
@@ -326,8 +331,10 @@ static bool tcp_listen_check(
 	bool again = (seg->flags & (TCP_SYN | TCP_RST)) == TCP_SYN && seg->seq == e->irs;
 
 	if ((e->has & TCP_HAS_TS) && !(seg->flags & TCP_RST)) { /* RFC 7323 sections 3.2, 5.3 */
-		if (!(seg->has & TCP_HAS_TS))
+		if (!(seg->has & TCP_HAS_TS)) {
+			s->stats.paws_drops++;
 			return false;
+		}
 		if (seq_lt(seg->tsval, e->ts_recent)) {
 			s->stats.paws_drops++;
 			tcp_reply_challenge(s, e);
@@ -335,10 +342,14 @@ static bool tcp_listen_check(
 		}
 	}
 	if (again || !tcp_segment_acceptable(seg, e->irs + 1, tcp_syn_window(s))) {
-		if (again && !(seg->flags & TCP_ACK))
+		if (again && !(seg->flags & TCP_ACK)) {
 			tcp_send_syn_ack(s, e, false); /* ours was lost */
-		else if (!(seg->flags & TCP_RST))
+		} else if (seg->flags & TCP_RST) {
+			s->stats.resets_ignored++;
+		} else {
+			s->stats.out_of_window++;
 			tcp_reply_challenge(s, e);
+		}
 		return false;
 	}
 	if (seg->flags & TCP_RST) { /* RFC 5961 section 3.2 */
@@ -355,9 +366,12 @@ static bool tcp_listen_check(
 		tcp_synq_drop(h);
 		return false;
 	}
-	if ((seg->flags & TCP_ACK) && seg->ack != e->iss + 1)
+	if ((seg->flags & TCP_ACK) && seg->ack == e->iss + 1)
+		return true;
+	s->stats.bad_ack++;
+	if (seg->flags & TCP_ACK)
 		tcp_reply_rst(s, rx, seg);
-	return (seg->flags & TCP_ACK) && seg->ack == e->iss + 1;
+	return false;
 }
 
 void tcp_synq_input(struct tcp_synq_entry *h, const struct ip_rx *rx, struct tcp_segment *seg,

@@ -148,6 +148,11 @@ struct tcp_stats {
 	uint64_t segments_in, segments_out, bytes_in, bytes_out, retransmits, timeouts;
 	uint64_t bad_cksum, bad_header, no_connection, out_of_order, duplicate, paws_drops;
 	uint64_t out_of_order_drops; /**< no memory to keep them: never SACKed */
+	uint64_t out_of_window;      /**< not acceptable by their sequence numbers */
+	uint64_t bad_ack;            /**< without an acknowledgment, or with an impossible one */
+	uint64_t syns_ignored;       /**< on a connection that is there (RFC 5961 section 4.2) */
+	uint64_t text_unwanted;      /**< behind the peer's FIN, or when the user has gone */
+	uint64_t no_memory;          /**< the next text: for the peer, it was lost */
 	uint64_t taken_ooo;          /**< segments that the user took before their turn */
 	uint64_t reneged;            /**< packets dropped after they were SACKed */
 	uint64_t challenge_acks, challenge_acks_limited, resets_in, resets_out, resets_ignored;

@@ -65,7 +65,7 @@ static void print_shortage(const struct sim_scenario *x, FILE *to)
 		const struct tcp_stats *s = tcp_stack_stats(sim_host_tcp(x->to[i]));
 
 		empty += s->pool_empty + tcp_stack_stats(sim_host_tcp(x->from[i]))->pool_empty;
-		unkept += s->out_of_order_drops;
+		unkept += s->out_of_order_drops + s->no_memory;
 		reneged += s->reneged;
 		paws += s->paws_drops;
 	}

@@ -117,6 +117,8 @@ static void nonsense_is_dropped(void **state)
 		host_input_hex(h, bad[i]);
 	host_expect_nothing(h);
 	assert_string_equal(state_of(h, "10.0.0.2"), "none");
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, sizeof bad / sizeof *bad - 1);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_not_ours, 1);
 	host_free(h);
 }
 

@@ -236,6 +236,8 @@ static void errors_that_make_no_sense_do_not(void **state)
 	error(h, "04 00 00 00 00 00 00 00", QUOTE);
 	assert_int_equal(h->n_errors, 0);
 	host_expect_nothing(h);
+	assert_int_equal(ip_stack_stats(h->ip)->icmp_ignored, 9);
+	assert_int_equal(ip_stack_stats(h->ip)->icmp_errors_rx, 1); /* UDP looks for its port */
 	host_free(h);
 }
 

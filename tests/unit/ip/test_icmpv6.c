@@ -143,6 +143,8 @@ static void errors_that_make_no_sense_do_not(void **state)
 	input_fixed(h, ETH "60 00 00 00 00 00 3a 40" FROM TO "64 00 00 00 00 00 00 00" QUOTE, 0);
 	assert_int_equal(h->n_errors, 0);
 	host_expect_nothing(h);
+	assert_int_equal(ip_stack_stats(h->ip)->icmp_ignored, 7);
+	assert_int_equal(ip_stack_stats(h->ip)->icmp_errors_rx, 1); /* UDP looks for its port */
 	host_free(h);
 }
 
@@ -224,6 +226,7 @@ static void echo_from_nowhere_is_dropped(void **state)
 	input_fixed(h, ETH "60 00 00 00 00 00 3a 40" FAR TO "80 00 00 00 be ef 00 01", 0);
 	host_expect_nothing(h);
 	assert_int_equal(ip_stack_stats(h->ip)->no_route, 1);
+	assert_int_equal(ip_stack_stats(h->ip)->icmp_ignored, 1);
 	host_free(h);
 }
 
@@ -235,6 +238,7 @@ static void echo_reply_that_nobody_waits_for_is_ignored(void **state)
 	host_expect_nothing(h);
 	assert_int_equal(h->n_errors, 0);
 	assert_int_equal(ip_stack_stats(h->ip)->icmp_rx, 2); /* the solicitation of start(), too */
+	assert_int_equal(ip_stack_stats(h->ip)->icmp_ignored, 0);
 	host_free(h);
 }
 

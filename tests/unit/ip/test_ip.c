@@ -250,6 +250,7 @@ static void full_loop_drops(void **state)
 	assert_int_equal(n_looped, 2048);
 	assert_int_equal(test_pool_missing(large), 0);
 	assert_int_equal(ip_send(h->ip, &p, 200, host_segment(h, 1), h->now), 0);
+	assert_int_equal(ip_stack_stats(h->ip)->loop_full, 1);
 	assert_int_equal(ip_input(h->ip, &none, 0, h->now), 1);
 	h->pool = mine;
 	rte_mempool_free(large);

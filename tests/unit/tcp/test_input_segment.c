@@ -139,6 +139,7 @@ static void test_reset_outside_the_window_is_ignored(void **state)
 		peer_send_at(&p, TCP_RST, p.seq + 70000, 0, NULL, 0);
 		host_expect_none(&h);
 		assert_int_equal(c->state, synchronized[i]);
+		assert_int_equal(tcp_stack_stats(h.tcp)->resets_ignored, 2);
 		host_end(&h);
 	}
 }
@@ -154,6 +155,8 @@ static void test_syn_is_challenged(void **state)
 		peer_send_at(&p, TCP_SYN | TCP_ACK, p.seq - 1, p.ack, NULL, 0);
 		expect_ack_of(c->snd_nxt, p.seq);
 		assert_int_equal(c->state, synchronized[i]);
+		assert_int_equal(tcp_stack_stats(h.tcp)->syns_ignored, 1);
+		assert_int_equal(tcp_stack_stats(h.tcp)->out_of_window, 1);
 		host_end(&h);
 	}
 }
@@ -180,6 +183,7 @@ static void test_ack_of_the_unsent_is_answered(void **state)
 		expect_ack_of(c->snd_nxt, p.seq);
 		assert_int_equal(c->state, synchronized[i]);
 		assert_int_equal(h.app.n_got, 0);
+		assert_int_equal(tcp_stack_stats(h.tcp)->bad_ack, 1);
 		host_end(&h);
 	}
 }
@@ -190,6 +194,7 @@ static void test_very_old_ack_is_answered(void **state)
 	peer_send_at(&p, TCP_ACK, p.seq, c->snd_una - 70000, "x", 1);
 	expect_ack_of(c->snd_nxt, p.seq);
 	assert_int_equal(h.app.n_got, 0);
+	assert_int_equal(tcp_stack_stats(h.tcp)->bad_ack, 1);
 	host_end(&h);
 }
 
@@ -199,6 +204,7 @@ static void test_no_ack_no_text(void **state)
 	peer_send_at(&p, 0, p.seq, 0, "x", 1);
 	host_expect_none(&h);
 	assert_int_equal(h.app.n_got, 0);
+	assert_int_equal(tcp_stack_stats(h.tcp)->bad_ack, 1);
 	host_end(&h);
 }
 
@@ -210,6 +216,8 @@ static void test_text_outside_the_window_is_answered(void **state)
 	peer_send_at(&p, TCP_ACK, p.seq + 70000, p.ack, "new", 3);
 	expect_ack_of(c->snd_nxt, p.seq);
 	assert_int_equal(h.app.n_got, 0);
+	assert_int_equal(tcp_stack_stats(h.tcp)->duplicate, 1);
+	assert_int_equal(tcp_stack_stats(h.tcp)->out_of_window, 1);
 	host_end(&h);
 }
 
@@ -218,6 +226,7 @@ static void test_keepalive_is_answered(void **state)
 	to_state(TCP_ESTABLISHED, 0);
 	peer_send_at(&p, TCP_ACK, p.seq - 1, p.ack, NULL, 0);
 	expect_ack_of(c->snd_nxt, p.seq);
+	assert_int_equal(tcp_stack_stats(h.tcp)->out_of_window, 0);
 	host_end(&h);
 }
 
@@ -261,6 +270,7 @@ static void test_syn_sent_bad_ack_is_reset(void **state)
 	peer_send_at(&p, TCP_RST | TCP_ACK, 500, p.ack - 1, NULL, 0);
 	host_expect_none(&h);
 	assert_int_equal(c->state, TCP_SYN_SENT);
+	assert_int_equal(tcp_stack_stats(h.tcp)->bad_ack, 3);
 	host_end(&h);
 }
 
@@ -272,6 +282,7 @@ static void test_syn_sent_reset(void **state)
 	peer_send_at(&p, TCP_RST | TCP_ACK, 500, p.ack, NULL, 0);
 	assert_int_equal(h.app.closed, 1);
 	assert_int_equal(h.app.error, -ECONNREFUSED);
+	assert_int_equal(tcp_stack_stats(h.tcp)->resets_ignored, 1);
 	host_end(&h);
 }
 
@@ -281,6 +292,7 @@ static void test_syn_sent_ack_alone_is_dropped(void **state)
 	peer_send_at(&p, TCP_ACK, 500, p.ack, "abc", 3);
 	host_expect_none(&h);
 	assert_int_equal(c->state, TCP_SYN_SENT);
+	assert_int_equal(tcp_stack_stats(h.tcp)->out_of_window, 1);
 	host_end(&h);
 }
 
@@ -348,6 +360,7 @@ static void test_syn_received(void **state)
 	peer_send_at(&p, TCP_SYN, 1005, 0, NULL, 0);
 	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 0);
 	assert_int_equal(h.app.closed, 0);
+	assert_int_equal(tcp_stack_stats(h.tcp)->bad_ack, 1);
 	host_end(&h);
 }
 
@@ -451,6 +464,7 @@ static void test_text_after_fin_is_ignored(void **state)
 	peer_send_at(&p, TCP_ACK, p.seq, p.ack, "late", 4);
 	assert_int_equal(h.app.n_got, 0);
 	assert_int_equal(c->rcv_nxt, p.seq);
+	assert_int_equal(tcp_stack_stats(h.tcp)->text_unwanted, 1);
 	host_end(&h);
 }
 
@@ -604,6 +618,7 @@ static void test_segment_without_timestamp_is_dropped(void **state)
 	peer_send_at(&p, TCP_ACK, p.seq, p.ack, "a", 1);
 	assert_int_equal(h.app.n_got, 0);
 	host_expect_none(&h);
+	assert_int_equal(tcp_stack_stats(h.tcp)->paws_drops, 1);
 	host_end(&h);
 }
 

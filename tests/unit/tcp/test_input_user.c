@@ -191,6 +191,7 @@ static void test_orphan_drops_what_comes(void **state)
 	ip_double_drain(&h.ip);
 	peer_send(&p, 0, "abc", 3);
 	assert_int_equal(h.app.shows, 0);
+	assert_int_equal(tcp_stack_stats(h.tcp)->text_unwanted, 1);
 	host_expect(&h, &a);
 	assert_int_equal(a.h.ack, p.seq);
 	host_expect_none(&h);

@@ -65,6 +65,8 @@ static void test_listen_state(void **state)
 	host_expect(&h, &a);
 	assert_int_equal(a.h.seq, 98);
 	assert_int_equal(tcp_stack_stats(h.tcp)->connections, 0);
+	assert_int_equal(tcp_stack_stats(h.tcp)->resets_ignored, 1);
+	assert_int_equal(tcp_stack_stats(h.tcp)->no_connection, 3);
 	host_end(&h);
 }
 

@@ -115,6 +115,7 @@ static void test_part_is_kept_for_who_has_little(void **state)
 	assert_int_equal(sends(2, 1), 1);
 	assert_int_equal(closed, 0);
 	assert_int_equal(h.tcp->rx_held, 29);
+	assert_int_equal(tcp_stack_stats(h.tcp)->no_memory, 2); /* each one's last */
 	end();
 }
 
