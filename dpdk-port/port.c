@@ -176,7 +176,7 @@ void port_flush(struct port *p)
 
 bool port_has_queued(const struct port *p)
 {
-	return p->head != p->tail;
+	return p->head != p->tail || (unlikely(p->gathers) && p->tso.head);
 }
 
 unsigned port_backlog(const struct port *p)

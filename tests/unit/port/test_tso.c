@@ -414,12 +414,16 @@ static void a_port_gathers(void **state)
 	p->gathers = true;
 	p->tso.most = TSO_SEGMENTS_MAX;
 	fill(s, 5, (struct segment){.text = TEXT});
-	for (unsigned i = 0; i < 3; i++)
+	assert_false(port_has_queued(p));
+	for (unsigned i = 0; i < 3; i++) {
 		port_tx(p, frame(&s[i]));
+		assert_true(port_has_queued(p)); /* it leaves with the round, not with the next */
+	}
 	port_tx(p, frame(&bare));
 	port_tx(p, frame(&s[3]));
 	assert_int_equal(port_rx(p, got, 8), 0);
 	port_flush(p);
+	assert_false(port_has_queued(p));
 	assert_int_equal(port_rx(p, got, 8), 3);
 	assert_int_equal(got[0]->nb_segs, 3);
 	assert_int_equal(got[1]->pkt_len, 14 + 20 + TCP);
