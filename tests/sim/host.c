@@ -23,6 +23,7 @@ struct sim_host {
 	struct tcp_stack *tcp;
 	struct tls_stack *tls; /**< may be NULL */
 	struct rnic *rnic;
+	struct sim_nic *nic; /**< may be NULL */
 	struct ip_addr address;
 	struct sim_event round;
 	struct sim_fifo rx;
@@ -118,6 +119,10 @@ static void host_transmit(void *ctx, struct rte_mbuf *m)
 {
 	struct sim_host *h = ctx;
 
+	if (h->nic) {
+		sim_nic_send(h->nic, m);
+		return;
+	}
 	m = sim_packet_launch(h->port.sim, m);
 	if (m)
 		sim_pass(&h->port, m);
@@ -151,6 +156,8 @@ static void host_flush(void *ctx)
 
 	if (h->tcp)
 		tcp_round_end(h->tcp);
+	if (h->nic)
+		sim_nic_flush(h->nic);
 	/* A program called: timers may be new, or packets to ourselves. */
 	if (!h->in_round)
 		wake_at(h, next_round(h, h->port.sim->now));
@@ -161,7 +168,8 @@ static bool host_flush_may_wait(void *ctx)
 {
 	struct sim_host *h = ctx;
 
-	if (!h->tcp || !tcp_round_end_may_wait(h->tcp) || looped(h))
+	if (!h->tcp || !tcp_round_end_may_wait(h->tcp) || looped(h) ||
+		(h->nic && sim_nic_has_queued(h->nic)))
 		return false;
 	wake_at(h, next_round(h, h->port.sim->now));
 	return true;
@@ -292,6 +300,8 @@ struct sim_host *sim_host_create(struct sim *s, const struct sim_host_config *cf
 	h->index = s->n_hosts++;
 	h->poll = cfg->poll;
 	h->round.fn = run_round;
+	if (cfg->tso)
+		h->nic = sim_nic_create(&h->port);
 	engine_init(&h->engine, &host_ops, h);
 	ip_create(h, cfg);
 	tcp_create(h, cfg);
@@ -315,6 +325,10 @@ static void host_destroy(struct sim_host *h)
 	if (h->tls)
 		tls_stack_destroy(h->tls);
 	ip_stack_destroy(h->ip);
+	if (h->nic)
+		sim_nic_flush(h->nic);
+	sim_nic_destroy(h->nic);
+	h->nic = NULL;
 	sim_fifo_free(&h->rx);
 	engine_fini(&h->engine);
 	sim_event_clear(&h->port.sim->events, &h->round);
@@ -374,6 +388,11 @@ struct ip_addr sim_host_address(const struct sim_host *h)
 struct sim_element *sim_host_port(struct sim_host *h)
 {
 	return &h->port;
+}
+
+const struct sim_nic *sim_host_nic(const struct sim_host *h)
+{
+	return h->nic;
 }
 
 void sim_host_attach(struct sim_host *h, struct sim_element *to)

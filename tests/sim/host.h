@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "ip/ip.h"
 #include "rnic/rnic.h"
+#include "sim/nic.h"
 #include "sim/sim.h"
 #include "tcp/tcp.h"
 #include "tls/tls.h"
@@ -22,6 +23,7 @@ struct sim_host_config {
 	 *  fewer rounds to simulate. 0: at each arrival. */
 	uint64_t poll;
 	bool no_offload;             /**< the stack computes and verifies checksums itself */
+	bool tso;                    /**< the port makes all checksums, and cuts segments: nic.h */
 	bool no_rnic;                /**< TCP alone: saves memory where there are many hosts */
 	struct tcp_stack_config tcp; /**< sizes and options; the rest is filled in */
 	struct rnic_config rnic;     /**< likewise */
@@ -37,6 +39,7 @@ struct tcp_stack *sim_host_tcp(struct sim_host *h);
 struct tls_stack *sim_host_tls(struct sim_host *h); /**< NULL without */
 struct rnic *sim_host_rnic(struct sim_host *h);     /**< NULL with no_rnic */
 struct sim *sim_host_sim(struct sim_host *h);
+const struct sim_nic *sim_host_nic(const struct sim_host *h); /**< NULL without tso */
 
 /** Its address, the first one. */
 struct ip_addr sim_host_address(const struct sim_host *h);
