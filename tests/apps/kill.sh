@@ -5,7 +5,7 @@
 # shellcheck source=tests/apps/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-only_over memif
+[[ $transport == kernel ]] || only_over memif
 
 # The survivor may take this long: TCP's and the keep-alive's time-outs, and what the program does.
 limit=100
