@@ -13,7 +13,7 @@ import traceback
 
 import fault
 import resources
-from lane import PATIENCE, Lane, Memif, Plan, Routed, Wan, Wrong
+from lane import PATIENCE, Kernel, Lane, Memif, Plan, Routed, Wan, Wrong
 
 WAN = ["--rate", "200m", "--delay", "2ms", "--loss", "0.2%", "--reorder", "0.5%", "--reorder-by", "1ms",
        "--duplicate", "0.2%", "--corrupt", "0.05%"]
@@ -35,6 +35,8 @@ LANES = {
     "packet-server": ("server", lambda lane: Routed(lane, "af_packet"), (10000, 30000)),
     "wan-server": ("server", lambda lane: Wan(lane, WAN), (1000, 3000)),
     "wan-client": ("client", lambda lane: Wan(lane, WAN), (1000, 2000)),
+    "kernel-server": ("server", Kernel, (10000, 30000)),
+    "kernel-client": ("client", Kernel, (10000, 30000)),
 }
 
 

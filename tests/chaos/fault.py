@@ -295,7 +295,8 @@ def disk(r):
     if mount.returncode:
         raise Skip("no file system can be mounted")
     try:
-        r.start(more=[f"log_file={full}/log", f"capture={full}/capture", "log=debug"])
+        capture = [f"capture={full}/capture"] if r.lane.path.captures else []
+        r.start(more=[f"log_file={full}/log", *capture, "log=debug"])
         r.works()
         r.pause(moment)
         r.goes_on()

@@ -35,6 +35,7 @@ class Plan:
 class Memif:
     """Shared memory between the two ends. The one that makes the socket need not be who listens."""
     networks = {"server": ("10.77.0", "fd77:"), "client": ("10.77.0", "fd77:")}
+    captures = True
 
     def __init__(self, lane, socket_side):
         self.lane = lane
@@ -90,6 +91,7 @@ class Routed:
     """Namespaces with Linux routers between: scripts/lib/netns.sh."""
     networks = {"server": ("10.1.0", "fd01:"), "client": ("10.2.0", "fd02:")}
     socket_side = None
+    captures = True
 
     def __init__(self, lane, port):
         self.lane = lane
@@ -113,6 +115,34 @@ class Routed:
 
     def down(self):
         self._shell(f"netns_prefix={self.prefix}; netns_down")
+
+
+class Kernel:
+    """The host's own TCP, over the loopback interface of a network namespace. Its packets are Linux's to capture."""
+    networks = {"server": ("127.0.0", "fd77:"), "client": ("127.0.0", "fd77:")}
+    socket_side = None
+    captures = False
+
+    def __init__(self, lane):
+        self.name = f"{lane.plan.tag}-{lane.name}"
+
+    def _ip(self, *words):
+        subprocess.run(["ip", *words], check=True, stdin=subprocess.DEVNULL)
+
+    def up(self):
+        self._ip("netns", "add", self.name)
+        self._ip("-n", self.name, "link", "set", "lo", "up")
+        for n in NUMBERS.values():
+            self._ip("-n", self.name, "addr", "add", f"fd77::{n}/64", "dev", "lo", "nodad")
+
+    def settings(self, side):
+        return ["port=kernel"]
+
+    def inside(self, side):
+        return ["ip", "netns", "exec", self.name]
+
+    def down(self):
+        subprocess.run(["ip", "netns", "del", self.name], check=False, stdin=subprocess.DEVNULL)
 
 
 class Lane:
