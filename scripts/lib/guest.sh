@@ -6,6 +6,8 @@
 # Told by the transport: the command within which QEMU runs, such as ip netns exec NAMESPACE; the addresses, IPv4
 # and IPv6, in the guest and outside of it.
 guest_within=() guest_addresses=() outside_addresses=()
+# Where its ports are, and the name of its logs in $out: of each guest its own, where a case has two.
+guest_work=$work guest_log=guest
 # Which side of a case is the guest's; the other is a stack of ours. See guest_is().
 guest_side=server
 guest_job='' guest_orders=0
@@ -20,12 +22,16 @@ guest_missing() { # BUILDER
 
 # One order at a time on each port. What a program says that was ended meanwhile has another number.
 guest() { # program|control COMMAND
-	local port=$1 number=$((++guest_orders)) line in out end=$((SECONDS + limit + patience))
-	exec {in}>"$work/$port.in" {out}<"$work/$port.out"
+	local port=$1 number=$((++guest_orders)) line begun='' in out end=$((SECONDS + limit + patience))
+	exec {in}>"$guest_work/$port.in" {out}<"$guest_work/$port.out"
 	printf '%s %s\n' "$number" "$2" >&"$in"
 	while ((SECONDS < end)) && is_alive "$guest_job"; do
-		line=
-		IFS= read -r -t 1 line <&"$out" || true
+		# A second may be over in the middle of a line.
+		if ! IFS= read -r -t 1 line <&"$out"; then
+			begun+=$line
+			continue
+		fi
+		line=$begun$line begun=''
 		case $line in
 		"$number "*) say "${line#* }" ;;
 		"$number="*)
@@ -39,21 +45,32 @@ guest() { # program|control COMMAND
 	return 1
 }
 
-# Under QEMU's emulation, whatever the processor of this machine can. Its output: $out/guest.log.
+# The words for a virtio NIC that does nothing for the guest's Linux that an interface would: no checksums, no cutting of
+# what is longer than the MTU. Nor does it tell whether somebody is at the other end, as with a switch between.
+guest_plain_nic() { # MAC
+	local feature words=virtio-net-pci,vectors=0,romfile=,mac=$1
+	for feature in status csum gso host_tso4 host_tso6 host_ecn host_ufo \
+		guest_csum guest_tso4 guest_tso6 guest_ecn guest_ufo; do
+		words+=,$feature=off
+	done
+	say "$words"
+}
+
+# Under QEMU's emulation, whatever the processor of this machine can. Its output: $out/$guest_log.log.
 guest_boot() { # WORDS-FOR-ITS-KERNEL QEMU-ARGUMENT...
 	local port
-	rm -f "$work"/{program,control}.{in,out}
+	rm -f "$guest_work"/{program,control}.{in,out}
 	for port in program control; do
-		mkfifo "$work/$port.in" "$work/$port.out"
+		mkfifo "$guest_work/$port.in" "$guest_work/$port.out"
 	done
 	"${guest_within[@]}" qemu-system-x86_64 -accel tcg -cpu max -no-reboot \
-		-nodefaults -no-user-config -display none -serial "file:$out/guest.log" \
+		-nodefaults -no-user-config -display none -serial "file:$out/$guest_log.log" \
 		-kernel "$guest_files/vmlinuz" -initrd "$guest_files/initrd" \
 		-append "console=ttyS0 quiet panic=-1 oops=panic tsc=reliable mitigations=off random.trust_cpu=on $1" \
 		-device virtio-serial-pci \
-		-chardev "pipe,id=program,path=$work/program" -device virtserialport,chardev=program \
-		-chardev "pipe,id=control,path=$work/control" -device virtserialport,chardev=control \
-		"${@:2}" >"$out/qemu.log" 2>&1 </dev/null &
+		-chardev "pipe,id=program,path=$guest_work/program" -device virtserialport,chardev=program \
+		-chardev "pipe,id=control,path=$guest_work/control" -device virtserialport,chardev=control \
+		"${@:2}" >"$out/$guest_log.qemu.log" 2>&1 </dev/null &
 	guest_job=$!
 }
 
@@ -61,7 +78,7 @@ guest_boot() { # WORDS-FOR-ITS-KERNEL QEMU-ARGUMENT...
 guest_ready() {
 	local line port
 	for port in program control; do
-		IFS= read -r -t "$((limit + 2 * patience))" line <"$work/$port.out" && [[ $line == *ready* ]] || return 1
+		IFS= read -r -t "$((limit + 2 * patience))" line <"$guest_work/$port.out" && [[ $line == *ready* ]] || return 1
 	done
 }
 

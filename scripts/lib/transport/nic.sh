@@ -34,16 +34,17 @@ transport_up() {
 	"${in[@]}" sysctl -qw net.ipv6.conf.default.disable_ipv6=1
 	"${in[@]}" ip link add br0 type bridge mcast_snooping 0
 	"${in[@]}" ip link add uiw0 type veth peer name uiw0b
+	"${in[@]}" ip link add uiw1 type veth peer name uiw1b # for what a case puts between uiw0b and the bridge
 	for device in tap0 tap1; do
 		"${in[@]}" ip tuntap add dev "$device" mode tap vnet_hdr
 	done
-	for device in uiw0 uiw0b; do
+	for device in uiw0 uiw0b uiw1 uiw1b; do
 		"${in[@]}" ethtool -K "$device" tx off rx off tso off gso off gro off >/dev/null
 	done
 	for device in uiw0b tap0 tap1; do
 		"${in[@]}" ip link set "$device" master br0
 	done
-	for device in uiw0 uiw0b tap0 tap1 br0; do
+	for device in uiw0 uiw0b uiw1 uiw1b tap0 tap1 br0; do
 		"${in[@]}" ip link set "$device" mtu 9000 up
 	done
 }
@@ -118,6 +119,6 @@ guest_command() { # PROGRAM...
 	local command="uiwarp run --set port=$nic_port --set mtu=$nic_mtu" eal=$nic_eal
 	[[ $nic_booted != e1000*vfio ]] || eal+=" --vfio-intr=legacy"
 	[[ ! $eal ]] || command+=" --set eal=\"$eal\""
-	say "$command --set address=10.67.0.2/24 --set address=fd67::2/64" \
+	say "$command --set address=${guest_addresses[0]}/24 --set address=${guest_addresses[1]}/64" \
 		"--set log=info --set log_file=/tmp/stack.log -- $*"
 }

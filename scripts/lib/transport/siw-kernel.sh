@@ -26,7 +26,7 @@ transport_up() {
 	"${in[@]}" ip addr add "${outside_addresses[0]}/24" dev tap0
 	"${in[@]}" ip -6 addr add "${outside_addresses[1]}/64" dev tap0 nodad
 	guest_boot '' -M q35 -m 384 -netdev tap,id=net,ifname=tap0,script=no,downscript=no \
-		-device "virtio-net-pci,netdev=net,vectors=0,romfile=,$guest_nic"
+		-device "$(guest_plain_nic 02:00:00:00:66:02),netdev=net"
 	guest_ready || die "the guest does not start: see $out/guest.log"
 }
 

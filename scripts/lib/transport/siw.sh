@@ -35,8 +35,8 @@ transport_up() {
 	guest_boot '' -M q35,memory-backend=memory -m 384 \
 		-object memory-backend-memfd,id=memory,size=384M,share=on \
 		-chardev "socket,id=wire,path=$work/wire,server=on,wait=off" -netdev "vhost-user,$wire" \
-		-device "virtio-net-pci,netdev=net,vectors=0,romfile=,$guest_nic"
-	wait_for "$patience" test -S "$work/wire" || die "QEMU does not start: see $out/qemu.log"
+		-device "$(guest_plain_nic 02:00:00:00:66:02),netdev=net"
+	wait_for "$patience" test -S "$work/wire" || die "QEMU does not start: see $out/guest.qemu.log"
 	transport_settings
 	"$uiwarp" tcp sink "${settings[@]}" --listen 1 >"$out/first.log" 2>&1 &
 	first=$!
@@ -44,14 +44,6 @@ transport_up() {
 	kill "$first"
 	wait "$first" || true
 }
-
-# Not what an interface would do for it: checksums, and cutting what is longer than the MTU. Nor does
-# it see whether a stack of ours is there, as with a switch between; siw would be down without.
-guest_nic=mac=02:00:00:00:66:02
-for feature in status csum gso host_tso4 host_tso6 host_ecn host_ufo \
-	guest_csum guest_tso4 guest_tso6 guest_ecn guest_ufo; do
-	guest_nic+=,$feature=off
-done
 
 transport_down() {
 	guest_end
