@@ -11,8 +11,46 @@ rping_of() { # ADDRESS(%4|%6) SEGMENT
 	wire_is_good "$2"
 }
 
-perftest_of() { # PROGRAM
-	exchange "$1 -R -F -s 16384 -n 20" "$1 -R -F -s 16384 -n 20 %4" client 1 '^ *16384 +20 '
+perftest_of() { # PROGRAM SIZE
+	exchange "$1 -R -F -s $2 -n 20" "$1 -R -F -s $2 -n 20 %4" client 1 "^ *$2 +20 "
+}
+
+# Its Atomics are of 8 bytes, and it takes no other size.
+atomics_of() { # PROGRAM
+	exchange "$1 -R -F -n 20" "$1 -R -F -n 20 %4" client 1 '^ *8 +20 '
+}
+
+# Programs that compare what came, byte for byte, at the end that has it.
+compared() { # ACT SIDE REGEX
+	exchange "probe listen %4 7471" "probe connect %4 7471 act=$1 size=16000 count=4" || return 1
+	has_lines "$2" "$3" 1 || { say "the $2 did not say '$3'"; return 1; }
+}
+
+operations() {
+	compared send server 'received: 16000 bytes right' && compared write server 'buffer: right' &&
+		compared read client 'read: right' || return 1
+	exchange "rfc7306 -p 7306" "rfc7306 -p 7306 %4" client 6 '^written ' client 1 '^added 1000' server 6 '^arrived ' \
+		server 1 '^counted 2000' server 1 '^sent with immediate'
+}
+
+# One bit is wrong in some frames, both ways: none of those may count, and what is in them comes once more.
+# shellcheck disable=SC2154 # from the transport
+corrupted() {
+	local wan status=0 in=("${guest_within[@]}")
+	"${in[@]}" ip link set uiw0b nomaster
+	"${in[@]}" ip link set uiw1b master br0
+	"${in[@]}" "$uiwarp" wan --json --a net_af_packet0,iface=uiw0b --b net_af_packet1,iface=uiw1 --corrupt 10% \
+		>"$(log_of wan)" 2>"$(errors_of wan)" </dev/null &
+	wan=$!
+	jobs+=("$wan")
+	wait_for "$patience" has_line "$(log_of wan)" '"ready"' &&
+		exchange "rping -s -a %4 -v -C 20 -S 20000" "rping -c -a %4 -v -V -C 20 -S 20000" \
+			client 20 'ping data: rdma-ping' server 20 'ping data: rdma-ping' || status=$?
+	kill "$wan" && wait "$wan" || status=$?
+	"${in[@]}" ip link set uiw1b nomaster
+	"${in[@]}" ip link set uiw0b master br0
+	(($(grep -oE '"corrupted": ?[1-9]' "$(log_of wan)" | wc -l) >= 2)) || { say "no frames were corrupted"; return 1; }
+	return "$status"
 }
 
 jumbo() {
@@ -81,7 +119,7 @@ flap() {
 	interrupted || return 1
 	nic_link off
 	wait_for "$patience" guest_says 'link down' || { say "the link does not go down"; return 1; }
-	sleep 4 # the time without a link
+	sleep 10 # the time without a link
 	nic_link on
 	wait_for "$patience" link_is_back || { say "the link does not come back"; return 1; }
 	n=$(lines_of client 'ping data: rdma-ping')
@@ -122,8 +160,16 @@ guests_with() { # NIC QEMU'S-DEVICE OFFLOADS-REGEX
 		both_ways rping rping_of %4 1400
 		in_guest rping-v6 server rping_of %6 1400
 		for program in ib_write_bw ib_send_bw ib_read_bw; do
-			both_ways "$program" perftest_of "$program"
+			both_ways "$program" perftest_of "$program" 16384
 		done
+		for program in ib_write_lat ib_send_lat ib_read_lat; do
+			in_guest "$program" server perftest_of "$program" 64
+		done
+		for program in ib_atomic_bw ib_atomic_lat; do
+			in_guest "$program" server atomics_of "$program"
+		done
+		both_ways operations operations
+		in_guest corrupted server corrupted
 		in_guest offloads server offloads "$3"
 		[[ $3 != *segmentation* ]] || in_guest segmentation client segmented
 		both_ways mtu-9000 jumbo
@@ -139,6 +185,8 @@ guests_with() { # NIC QEMU'S-DEVICE OFFLOADS-REGEX
 	fi
 }
 
+# Programs of our own, outside; they are in the guest too.
+PATH=$root/build/tests/interop:$root/build/tests/apps:$PATH
 both='receive checksums, transmit checksums'
 guests_with virtio virtio-net-pci "$both, TCP segmentation"
 guests_with e1000 e1000 "$both"
