@@ -175,7 +175,7 @@ static int tls_credentials_load_key(SSL_CTX *ctx, const char *path, struct tls_e
 	char buffer[BUFSIZ];
 	EVP_PKEY *key;
 	int rc;
-	FILE *f = tls_secret_file_open(path, "tls_key", &rc, e);
+	FILE *f = secret_file_open(path, "tls_key", &rc, e->text, sizeof e->text);
 
 	if (!f)
 		return rc;
@@ -296,22 +296,22 @@ static int tls_credentials_make(
 /* ---- when they change -------------------------------------------------------------------- */
 
 static void tls_credentials_stamp(
-	const struct tls_config *c, struct tls_file_stamp stamp[TLS_CREDENTIAL_FILES])
+	const struct tls_config *c, struct secret_file_stamp stamp[TLS_CREDENTIAL_FILES])
 {
 	const char *path[TLS_CREDENTIAL_FILES] = {c->certificate, c->key, c->ca, c->psk};
 
 	for (unsigned i = 0; i < TLS_CREDENTIAL_FILES; i++)
-		tls_file_stamp_take(&stamp[i], path[i]);
+		secret_file_stamp_take(&stamp[i], path[i]);
 }
 
 static bool tls_credentials_changed(struct tls_credentials_source *s)
 {
-	struct tls_file_stamp stamp[TLS_CREDENTIAL_FILES];
+	struct secret_file_stamp stamp[TLS_CREDENTIAL_FILES];
 	bool changed = false;
 
 	tls_credentials_stamp(s->config, stamp);
 	for (unsigned i = 0; i < TLS_CREDENTIAL_FILES; i++)
-		changed = changed || tls_file_stamp_differs(&stamp[i], &s->stamp[i]);
+		changed = changed || secret_file_stamp_differs(&stamp[i], &s->stamp[i]);
 	memcpy(s->stamp, stamp, sizeof stamp);
 	return changed;
 }

@@ -7,9 +7,9 @@
 #ifndef TLS_CREDENTIALS_H
 #define TLS_CREDENTIALS_H
 
+#include "base/secret_file.h"
 #include "tls/library.h"
 #include "tls/psk.h"
-#include "tls/secret_file.h"
 #include "tls/session.h"
 #include "tls/tls.h"
 #include "tls/verified.h"
@@ -35,8 +35,8 @@ struct tls_credentials_source {
 	const struct tls_config *config;
 	const struct log_sink *log;
 	struct tls_credentials *now;
-	struct tls_file_stamp stamp[TLS_CREDENTIAL_FILES]; /**< as they were last tried */
-	int keylog;                                        /**< a descriptor, or -1 */
+	struct secret_file_stamp stamp[TLS_CREDENTIAL_FILES]; /**< as they were last tried */
+	int keylog;                                           /**< a descriptor, or -1 */
 	uint64_t reloads;
 };
 

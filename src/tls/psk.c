@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tls/psk.h"
 
-#include "tls/secret_file.h"
+#include "base/secret_file.h"
 
 #include <errno.h>
 #include <openssl/crypto.h>
@@ -97,7 +97,7 @@ int tls_psk_read(const char *path, struct tls_psk_list **out, struct tls_error *
 	const char *why;
 	unsigned number;
 	int rc;
-	FILE *f = tls_secret_file_open(path, "tls_psk", &rc, e);
+	FILE *f = secret_file_open(path, "tls_psk", &rc, e->text, sizeof e->text);
 
 	if (!f)
 		return rc;

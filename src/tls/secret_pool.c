@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tls/secret_pool.h"
 
+#include "base/secret_memory.h"
+
 #include <openssl/crypto.h>
-#include <sys/mman.h>
 
 #define TLS_SECRET_CHUNK 65536
 /** Cache lines: what lies beside is not disturbed. */
@@ -24,13 +25,10 @@ void tls_secret_pool_init(struct tls_secret_pool *p, size_t size)
 
 static bool tls_secret_pool_grow(struct tls_secret_pool *p)
 {
-	struct tls_secret_chunk *c = mmap(
-		NULL, TLS_SECRET_CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct tls_secret_chunk *c = secret_memory_map(TLS_SECRET_CHUNK);
 
-	if (c == MAP_FAILED)
+	if (!c)
 		return false;
-	/* A kernel without it dumps them: no reason to refuse to work. */
-	(void)madvise(c, TLS_SECRET_CHUNK, MADV_DONTDUMP);
 	c->next = p->chunks;
 	p->chunks = c;
 	for (size_t at = TLS_SECRET_ALIGN; p->size <= TLS_SECRET_CHUNK - at; at += p->size) {
@@ -70,8 +68,7 @@ void tls_secret_pool_fini(struct tls_secret_pool *p)
 		struct tls_secret_chunk *c = p->chunks;
 
 		p->chunks = c->next;
-		OPENSSL_cleanse(c, TLS_SECRET_CHUNK);
-		munmap(c, TLS_SECRET_CHUNK);
+		secret_memory_unmap(c, TLS_SECRET_CHUNK);
 	}
 	p->free = NULL;
 }

@@ -9,8 +9,8 @@
 /* clang-format on */
 #include "tls/psk.h"
 
+#include "base/secret_file.h"
 #include "support/tls_files.h"
-#include "tls/secret_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -144,21 +144,21 @@ static void what_is_no_file_is_refused(void **state)
 
 static void a_stamp_tells_every_change(void **state)
 {
-	struct tls_file_stamp a, b;
+	struct secret_file_stamp a, b;
 	char path[TLS_MAX_PATH];
 
 	tls_files_path(&files, "stamped", path);
-	tls_file_stamp_take(&a, "");
-	tls_file_stamp_take(&b, path);
-	assert_false(tls_file_stamp_differs(&a, &b));
+	secret_file_stamp_take(&a, "");
+	secret_file_stamp_take(&b, path);
+	assert_false(secret_file_stamp_differs(&a, &b));
 	tls_files_write(&files, "stamped", "one");
-	tls_file_stamp_take(&b, path);
-	assert_true(tls_file_stamp_differs(&a, &b));
-	tls_file_stamp_take(&a, path);
-	assert_false(tls_file_stamp_differs(&a, &b));
+	secret_file_stamp_take(&b, path);
+	assert_true(secret_file_stamp_differs(&a, &b));
+	secret_file_stamp_take(&a, path);
+	assert_false(secret_file_stamp_differs(&a, &b));
 	tls_files_write(&files, "stamped", "other");
-	tls_file_stamp_take(&b, path);
-	assert_true(tls_file_stamp_differs(&a, &b));
+	secret_file_stamp_take(&b, path);
+	assert_true(secret_file_stamp_differs(&a, &b));
 }
 
 int main(void)

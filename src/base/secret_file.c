@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tls/secret_file.h"
+#include "base/secret_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-void tls_file_stamp_take(struct tls_file_stamp *t, const char *path)
+void secret_file_stamp_take(struct secret_file_stamp *t, const char *path)
 {
 	struct stat st;
 
@@ -19,13 +19,13 @@ void tls_file_stamp_take(struct tls_file_stamp *t, const char *path)
 	t->size = st.st_size;
 }
 
-bool tls_file_stamp_differs(const struct tls_file_stamp *a, const struct tls_file_stamp *b)
+bool secret_file_stamp_differs(const struct secret_file_stamp *a, const struct secret_file_stamp *b)
 {
 	return a->changed.tv_sec != b->changed.tv_sec || a->changed.tv_nsec != b->changed.tv_nsec ||
 	       a->device != b->device || a->inode != b->inode || a->size != b->size;
 }
 
-FILE *tls_secret_file_open(const char *path, const char *what, int *rc, struct tls_error *e)
+FILE *secret_file_open(const char *path, const char *what, int *rc, char *text, size_t size)
 {
 	/* Not to wait for a pipe's writer. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -48,7 +48,7 @@ FILE *tls_secret_file_open(const char *path, const char *what, int *rc, struct t
 		*rc = -ENOMEM;
 		why = "no memory";
 	}
-	snprintf(e->text, sizeof e->text, "%s \"%.300s\": %s", what, path, why);
+	snprintf(text, size, "%s \"%.300s\": %s", what, path, why);
 	if (fd >= 0)
 		close(fd);
 	return NULL;

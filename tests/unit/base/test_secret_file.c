@@ -7,58 +7,71 @@
 #include <stdint.h>
 #include <cmocka.h>
 /* clang-format on */
-#include "support/tls_files.h"
-#include "tls/secret_file.h"
+#include "base/secret_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct tls_files files;
-static char path[TLS_MAX_PATH];
+static char directory[64], path[1024], other[sizeof directory + 8];
+
+static void write_file(const char *at, const char *text)
+{
+	int fd = open(at, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
 
 static int set_up(void **state)
 {
-	tls_files_open(&files);
-	tls_files_write(&files, "secret", "one");
-	tls_files_path(&files, "secret", path);
+	snprintf(directory, sizeof directory, "/tmp/uiw-secret.XXXXXX");
+	assert_non_null(mkdtemp(directory));
+	snprintf(path, sizeof path, "%s/secret", directory);
+	snprintf(other, sizeof other, "%s/other", directory);
+	write_file(path, "one");
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	tls_files_close(&files);
-	return 0;
+	snprintf(path, sizeof path, "%s/secret", directory);
+	if (unlink(path))
+		rmdir(path);
+	unlink(other);
+	return rmdir(directory);
 }
 
 /* ---- who may read it --------------------------------------------------------------------- */
 
 static void expect_open(mode_t mode)
 {
-	struct tls_error e;
+	char why[512] = "";
 	FILE *f;
 	int rc;
 
 	assert_int_equal(chmod(path, mode), 0);
-	f = tls_secret_file_open(path, "tls_key", &rc, &e);
+	f = secret_file_open(path, "tls_key", &rc, why, sizeof why);
 	if (!f)
-		fail_msg("%s", e.text);
+		fail_msg("%s", why);
 	fclose(f);
 }
 
 static void expect_refused(int error, const char *reason)
 {
-	struct tls_error e = {""};
+	char why[512] = "";
 	int rc = 0;
 
-	assert_null(tls_secret_file_open(path, "tls_key", &rc, &e));
+	assert_null(secret_file_open(path, "tls_key", &rc, why, sizeof why));
 	assert_int_equal(rc, error);
-	assert_non_null(strstr(e.text, "tls_key \""));
-	assert_non_null(strstr(e.text, path));
-	if (!strstr(e.text, reason))
-		fail_msg("\"%s\" does not say \"%s\"", e.text, reason);
+	assert_non_null(strstr(why, "tls_key \""));
+	assert_non_null(strstr(why, path));
+	if (!strstr(why, reason))
+		fail_msg("\"%s\" does not say \"%s\"", why, reason);
 }
 
 static void the_owner_and_a_group_may_read_it(void **state)
@@ -92,26 +105,26 @@ static void what_is_no_file_is_refused_without_waiting(void **state)
 
 static void a_long_path_is_cut_in_the_sentence(void **state)
 {
-	struct tls_error e;
+	char why[512] = "";
 	int rc;
 
 	memset(path, 'x', sizeof path - 1);
 	path[sizeof path - 1] = '\0';
-	assert_null(tls_secret_file_open(path, "tls_psk", &rc, &e));
+	assert_null(secret_file_open(path, "tls_psk", &rc, why, sizeof why));
 	assert_int_equal(rc, -ENAMETOOLONG);
-	assert_non_null(strstr(e.text, "too long"));
+	assert_non_null(strstr(why, "too long"));
 }
 
 /* ---- changes ----------------------------------------------------------------------------- */
 
-static struct tls_file_stamp before;
+static struct secret_file_stamp before;
 
 static bool has_changed(void)
 {
-	struct tls_file_stamp now;
+	struct secret_file_stamp now;
 
-	tls_file_stamp_take(&now, path);
-	return tls_file_stamp_differs(&before, &now);
+	secret_file_stamp_take(&now, path);
+	return secret_file_stamp_differs(&before, &now);
 }
 
 /** Let its time of change be @p ns behind a second. */
@@ -124,28 +137,25 @@ static void touch(long ns)
 
 static void a_file_that_stays_does_not_differ(void **state)
 {
-	tls_file_stamp_take(&before, path);
+	secret_file_stamp_take(&before, path);
 	assert_false(has_changed());
 }
 
 static void another_time_size_or_file_differs(void **state)
 {
-	char other[TLS_MAX_PATH];
-
 	touch(0);
-	tls_file_stamp_take(&before, path);
+	secret_file_stamp_take(&before, path);
 	touch(1);
 	assert_true(has_changed());
 	touch(0);
 	assert_false(has_changed());
 	/* Of the same time, but longer. */
-	tls_files_write(&files, "secret", "longer");
+	write_file(path, "longer");
 	touch(0);
 	assert_true(has_changed());
 	/* Of the same time and size, but another file: as "mv" does. */
-	tls_file_stamp_take(&before, path);
-	tls_files_write(&files, "other", "shadow");
-	tls_files_path(&files, "other", other);
+	secret_file_stamp_take(&before, path);
+	write_file(other, "shadow");
 	assert_int_equal(rename(other, path), 0);
 	touch(0);
 	assert_true(has_changed());
@@ -153,21 +163,21 @@ static void another_time_size_or_file_differs(void **state)
 
 static void coming_and_going_differs(void **state)
 {
-	tls_file_stamp_take(&before, path);
+	secret_file_stamp_take(&before, path);
 	assert_int_equal(unlink(path), 0);
 	assert_true(has_changed());
-	tls_file_stamp_take(&before, path);
+	secret_file_stamp_take(&before, path);
 	assert_false(has_changed());
-	tls_files_write(&files, "secret", "one");
+	write_file(path, "one");
 	assert_true(has_changed());
 }
 
 static void no_path_is_no_file(void **state)
 {
-	const struct tls_file_stamp none = {0};
+	const struct secret_file_stamp none = {0};
 
-	tls_file_stamp_take(&before, "");
-	assert_false(tls_file_stamp_differs(&before, &none));
+	secret_file_stamp_take(&before, "");
+	assert_false(secret_file_stamp_differs(&before, &none));
 }
 
 int main(void)
