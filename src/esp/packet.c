@@ -168,18 +168,18 @@ enum esp_udp_kind esp_udp_kind(const uint8_t *data, size_t len)
 
 /* ---- out ----------------------------------------------------------------------------------- */
 
-static size_t esp_outer_len(const struct esp_sa *sa)
+static size_t esp_outer_len(const struct esp_sa_config *c)
 {
-	size_t ip = ip_addr_is_v4(&sa->config.src) ? IPV4_LEN : IPV6_LEN;
+	size_t ip = ip_addr_is_v4(&c->src) ? IPV4_LEN : IPV6_LEN;
 
-	return (sa->config.tunnel ? ip : 0) + (sa->config.udp ? UDP_LEN : 0);
+	return (c->tunnel ? ip : 0) + (c->udp ? UDP_LEN : 0);
 }
 
-size_t esp_room(const struct esp_sa *sa, bool v4, size_t mtu)
+size_t esp_room(const struct esp_sa_config *c, bool v4, size_t mtu)
 {
 	/* Transport mode: the header is before ESP. */
-	size_t clear = sa->config.tunnel ? 0 : v4 ? IPV4_LEN : IPV6_LEN;
-	size_t fixed = clear + esp_outer_len(sa) + ESP_LEN + ESP_ICV_LEN;
+	size_t clear = c->tunnel ? 0 : v4 ? IPV4_LEN : IPV6_LEN;
+	size_t fixed = clear + esp_outer_len(c) + ESP_LEN + ESP_ICV_LEN;
 
 	if (mtu < fixed + ESP_ALIGN)
 		return 0;
@@ -190,7 +190,7 @@ size_t esp_room(const struct esp_sa *sa, bool v4, size_t mtu)
 static enum esp_verdict esp_cover(
 	struct esp_sa *sa, struct esp_buffer *b, size_t clear, uint8_t next)
 {
-	size_t front = ESP_LEN + esp_outer_len(sa);
+	size_t front = ESP_LEN + esp_outer_len(&sa->config);
 	size_t back = esp_sa_overhead(b->len - clear) - ESP_LEN;
 	enum esp_verdict v;
 

@@ -32,7 +32,8 @@ static bool esp_sa_config_ok(const struct esp_sa_config *c)
 {
 	if (c->spi < SPI_MIN || (!c->esn && c->sequence > UINT32_MAX))
 		return false;
-	if (!c->outbound && (c->window < ESP_WINDOW_MIN || c->window > ESP_WINDOW_MAX))
+	if (!c->outbound && (c->window != 0 || c->esn) &&
+		(c->window < ESP_WINDOW_MIN || c->window > ESP_WINDOW_MAX))
 		return false;
 	return !c->tunnel || ip_addr_is_v4(&c->src) == ip_addr_is_v4(&c->dst);
 }

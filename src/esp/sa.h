@@ -41,7 +41,7 @@ struct esp_sa_config {
 	size_t key_len;     /**< 16 or 32 octets */
 	uint8_t salt[ESP_SALT_LEN];
 	bool esn;
-	uint32_t window; /**< inbound: ESP_WINDOW_MIN to ESP_WINDOW_MAX */
+	uint32_t window; /**< inbound: as of esp_window_init() */
 	/**
 	 * Outbound: the number of the packet before the first. Inbound: the highest that is taken
 	 * to have come.

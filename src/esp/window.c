@@ -45,6 +45,8 @@ static uint64_t esp_window_bit(uint64_t sequence)
 
 enum esp_window_verdict esp_window_check(const struct esp_window *w, uint64_t sequence)
 {
+	if (w->size == 0)
+		return ESP_WINDOW_NEW;
 	if (sequence == 0)
 		return ESP_WINDOW_LATE;
 	if (sequence > w->top)

@@ -28,7 +28,10 @@ enum esp_window_verdict {
 	ESP_WINDOW_LATE,   /**< left of the window, or zero, which nobody sends */
 };
 
-/** @param size ESP_WINDOW_MIN to ESP_WINDOW_MAX numbers. */
+/**
+ * @param size ESP_WINDOW_MIN to ESP_WINDOW_MAX numbers; 0, not with @p esn: nothing is remembered,
+ *        for keys that outlive those who count by them (RFC 4303 section 3.3.3).
+ */
 void esp_window_init(struct esp_window *w, uint32_t size, bool esn);
 
 /**

@@ -393,6 +393,29 @@ for sa in (0, 0x10, 0x07, 0x1f, 0x2a, 0x32, 0x14, 0x0c):
                       ("mad-peer", b"\x01\x08" + bytes(6) + b"\x04\x06" + b"\x01\x08" + h("0908010203040406"))):
         write("esp", f"{name}-{sa:02x}", bytes([sa]) + be16(64) + ops * 3)
 
+# ---- fuzz_esp_file: files, each followed by a flow to look up --------------------------------------
+
+ESP_KEY = "aead 'rfc4106(gcm(aes))' 0x000102030405060708090a0b0c0d0e0fa0a1a2a3 128"
+ESP_SA = "ip xfrm state add src 10.0.0.%d dst 10.0.0.%d proto esp spi 0x1%02x " + ESP_KEY
+ESP_POLICY = "ip xfrm policy add src 10.0.0.%d dst 10.0.0.%d dir %s"
+
+
+def esp_files(*files):
+    texts = ["\n".join(f).encode() + b"\n" for f in files]
+    return b"".join(be16(len(t)) + t + bytes([2, 6, 1, 2, 0]) for t in texts)
+
+
+ESP_BOTH = [ESP_SA % (1, 2, 1), ESP_SA % (2, 1, 0) + " replay-window 64 flag esn", ESP_POLICY % (1, 2, "out") + " tmpl proto esp",
+            ESP_POLICY % (2, 1, "in") + " priority 5 tmpl src 0.0.0.0 dst 0.0.0.0 proto esp reqid 0 mode transport level required"]
+write("esp_file", "both", esp_files(ESP_BOTH, ESP_BOTH[1:], ESP_BOTH))
+write("esp_file", "rekey", esp_files(ESP_BOTH, ESP_BOTH + [ESP_SA % (1, 2, 3), ESP_SA % (2, 1, 4)], [ESP_SA % (1, 2, 3)] + ESP_BOTH[2:]))
+write("esp_file", "changed", esp_files(ESP_BOTH, [ESP_BOTH[0] + " limit byte-hard 5"]))
+write("esp_file", "tunnel", esp_files([ESP_SA % (1, 9, 5) + " mode tunnel reqid 3 encap espinudp 4500 4500 0.0.0.0 sel src 10.0.0.0/24 dst "
+                                       "10.0.0.0/24 proto tcp sport 1 dport 2", ESP_POLICY % (1, 2, "out") +
+                                       " tmpl src 10.0.0.1 dst 10.0.0.9 proto esp mode tunnel"]))
+write("esp_file", "default", esp_files(["# all", "ip xfrm policy setdefault in accept out block", ESP_POLICY % (1, 2, "out") + " action block"]))
+write("esp_file", "wrong", esp_files([ESP_SA % (1, 2, 1), ESP_SA % (1, 2, 1)], ["ip xfrm state add spi"], ["ip route", "'"]))
+
 # ---- fuzz_ud: operations -------------------------------------------------------------------------
 
 UD_RECEIVE = b"\x00" + be16(0) + be16(1000)

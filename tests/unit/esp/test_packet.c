@@ -169,7 +169,7 @@ static void room_is_exact(void **state)
 
 			pair_open(&p, how);
 			for (size_t mtu = 0; mtu < 1600; mtu++) {
-				size_t room = esp_room(p.out, v4, mtu);
+				size_t room = esp_room(&p.out->config, v4, mtu);
 				struct esp_buffer b;
 
 				if (mtu >= 200)

@@ -163,6 +163,21 @@ static void there_is_nothing_before_the_first_and_behind_the_last(void **state)
 	assert_int_equal(esp_window_sequence(&w, UINT32_MAX), UINT64_MAX);
 }
 
+/** For keys that outlive those who count by them: all that is authentic is new. */
+static void a_window_of_no_size_remembers_nothing(void **state)
+{
+	struct esp_window w;
+
+	esp_window_init(&w, 0, false);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(esp_window_sequence(&w, 7), 7);
+		assert_int_equal(esp_window_check(&w, 7), ESP_WINDOW_NEW);
+		esp_window_accept(&w, 7);
+		assert_int_equal(esp_window_check(&w, 0), ESP_WINDOW_NEW);
+		esp_window_accept(&w, 9000000);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +186,7 @@ int main(void)
 		cmocka_unit_test(jumps_forget),
 		cmocka_unit_test(sequence_numbers_are_whole),
 		cmocka_unit_test(there_is_nothing_before_the_first_and_behind_the_last),
+		cmocka_unit_test(a_window_of_no_size_remembers_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

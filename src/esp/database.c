@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "esp/database.h"
+
+#include "esp/packet.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void esp_database_init(struct esp_database *db, const struct random_source *random)
+{
+	memset(db, 0, sizeof *db);
+	db->random = *random;
+}
+
+void esp_database_fini(struct esp_database *db)
+{
+	for (unsigned i = 0; i < ESP_STATES_MAX; i++)
+		esp_sa_destroy(db->sa[i]);
+	esp_file_free(db->file);
+	memset(db, 0, sizeof *db);
+}
+
+/* ---- updates ------------------------------------------------------------------------------- */
+
+static bool esp_selector_equal(const struct esp_selector *a, const struct esp_selector *b)
+{
+	return ip_addr_equal(&a->src, &b->src) && ip_addr_equal(&a->dst, &b->dst) &&
+	       a->src_len == b->src_len && a->dst_len == b->dst_len && a->proto == b->proto &&
+	       a->src_port == b->src_port && a->dst_port == b->dst_port;
+}
+
+static bool esp_state_equal(const struct esp_state *a, const struct esp_state *b)
+{
+	return ip_addr_equal(&a->src, &b->src) && ip_addr_equal(&a->dst, &b->dst) &&
+	       a->spi == b->spi && a->reqid == b->reqid && a->tunnel == b->tunnel &&
+	       a->esn == b->esn && a->udp == b->udp && a->udp_src == b->udp_src &&
+	       a->udp_dst == b->udp_dst && a->window == b->window &&
+	       a->max_packets == b->max_packets && a->max_octets == b->max_octets &&
+	       a->has_selector == b->has_selector &&
+	       (!a->has_selector || esp_selector_equal(&a->selector, &b->selector)) &&
+	       a->key_len == b->key_len && memcmp(a->key, b->key, a->key_len) == 0 &&
+	       memcmp(a->salt, b->salt, sizeof a->salt) == 0;
+}
+
+/** @return the SA of the same SPI and destination that is in force; ESP_STATES_MAX: none is. */
+static unsigned esp_database_same(const struct esp_database *db, const struct esp_state *s)
+{
+	for (unsigned i = 0; db->file && i < db->file->n_states; i++)
+		if (db->sa[i] && db->file->state[i].spi == s->spi &&
+			ip_addr_equal(&db->file->state[i].dst, &s->dst))
+			return i;
+	return ESP_STATES_MAX;
+}
+
+static int esp_database_create(const struct esp_database *db, const struct esp_state *s,
+	bool outbound, struct esp_sa **out)
+{
+	struct esp_sa_config c = {.spi = s->spi,
+		.outbound = outbound,
+		.key = s->key,
+		.key_len = s->key_len,
+		.esn = s->esn,
+		.window = s->window,
+		.max_packets = s->max_packets,
+		.max_octets = s->max_octets,
+		.tunnel = s->tunnel,
+		.src = s->src,
+		.dst = s->dst,
+		.udp = s->udp,
+		.udp_src = s->udp_src,
+		.udp_dst = s->udp_dst};
+	int rc;
+
+	memcpy(c.salt, s->salt, sizeof c.salt);
+	db->random.fill(db->random.ctx, &c.iv_base, sizeof c.iv_base);
+	rc = esp_sa_create(&c, out);
+	explicit_bzero(&c, sizeof c);
+	return rc;
+}
+
+/** The SAs of a new file, before it is known whether all of them can be had. */
+struct esp_update {
+	struct esp_sa *sa[ESP_STATES_MAX];
+	bool kept[ESP_STATES_MAX]; /**< of those in force: it stays */
+	bool fresh[ESP_STATES_MAX];
+};
+
+static int esp_update_add(struct esp_update *u, struct esp_database *db, const struct esp_file *f,
+	unsigned i, bool outbound)
+{
+	unsigned old = esp_database_same(db, &f->state[i]);
+
+	if (old == ESP_STATES_MAX) {
+		u->fresh[i] = true;
+		return esp_database_create(db, &f->state[i], outbound, &u->sa[i]);
+	}
+	/* Its key and the window would begin anew, and what was recorded would be believed. */
+	if (!esp_state_equal(&f->state[i], &db->file->state[old]))
+		return -EINVAL;
+	u->sa[i] = db->sa[old];
+	u->kept[old] = true;
+	return 0;
+}
+
+static void esp_update_undo(struct esp_update *u, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (u->fresh[i])
+			esp_sa_destroy(u->sa[i]);
+}
+
+static void esp_update_finish(struct esp_update *u, struct esp_database *db, struct esp_file *f)
+{
+	for (unsigned i = 0; db->file && i < db->file->n_states; i++)
+		if (!u->kept[i])
+			esp_sa_destroy(db->sa[i]);
+	esp_file_free(db->file);
+	db->file = f;
+	memcpy(db->sa, u->sa, sizeof db->sa);
+	memset(db->flow, 0, sizeof db->flow);
+	db->inbound = db->outbound = 0;
+	db->udp = false;
+	for (unsigned i = 0; i < f->n_states; i++) {
+		if (!db->sa[i])
+			continue;
+		if (db->sa[i]->config.outbound) {
+			db->outbound++;
+		} else {
+			db->inbound++;
+			db->udp = db->udp || f->state[i].udp;
+		}
+	}
+}
+
+int esp_database_update(struct esp_database *db, struct esp_file *file, esp_is_local_fn *is_local,
+	void *ctx, char *why, size_t size)
+{
+	struct esp_update *u = calloc(1, sizeof *u);
+	int rc = u ? 0 : -ENOMEM;
+	unsigned i;
+
+	for (i = 0; rc == 0 && i < file->n_states; i++) {
+		const struct esp_state *s = &file->state[i];
+		bool out = is_local(ctx, &s->src), in = is_local(ctx, &s->dst);
+
+		if (out != in)
+			rc = esp_update_add(u, db, file, i, out);
+		if (rc == -EINVAL)
+			snprintf(why, size,
+				"the SA with spi 0x%x is not what it was: a change needs a new spi",
+				s->spi);
+		else if (rc)
+			snprintf(why, size, "the SA with spi 0x%x: %s", s->spi, strerror(-rc));
+	}
+	if (rc == 0)
+		esp_update_finish(u, db, file);
+	else if (u)
+		esp_update_undo(u, i);
+	else
+		snprintf(why, size, "no memory");
+	free(u);
+	return rc;
+}
+
+/* ---- lookups ------------------------------------------------------------------------------- */
+
+static bool esp_template_fits(const struct esp_template *t, const struct esp_state *s)
+{
+	return t->tunnel == s->tunnel && (t->spi == 0 || t->spi == s->spi) &&
+	       (t->reqid == 0 || t->reqid == s->reqid) &&
+	       (!t->tunnel || (ip_addr_equal(&t->src, &s->src) && ip_addr_equal(&t->dst, &s->dst)));
+}
+
+/** May packets of the flow go by the SA, as far as it says itself? */
+static bool esp_state_has(const struct esp_state *s, const struct ip_flow *f)
+{
+	if (s->has_selector && !esp_selector_has(&s->selector, f))
+		return false;
+	return s->tunnel || (ip_addr_equal(&s->src, &f->src) && ip_addr_equal(&s->dst, &f->dst));
+}
+
+static const struct esp_policy *esp_database_policy(
+	const struct esp_database *db, const struct ip_flow *f, bool outbound)
+{
+	for (unsigned i = 0; db->file && i < db->file->n_policies; i++) {
+		const struct esp_policy *p = &db->file->policy[i];
+
+		if (p->outbound == outbound && esp_selector_has(&p->selector, f))
+			return p;
+	}
+	return NULL;
+}
+
+static enum esp_action esp_database_default(const struct esp_database *db, bool outbound)
+{
+	bool accept = db->file && (outbound ? db->file->accept_out : db->file->accept_in);
+
+	/* RFC 4301 section 7.4: a packet that no entry of the SPD is for is discarded. */
+	return accept ? ESP_BYPASS : ESP_DISCARD;
+}
+
+static bool esp_flow_equal(const struct ip_flow *a, const struct ip_flow *b)
+{
+	return a->src_port == b->src_port && a->dst_port == b->dst_port && a->proto == b->proto &&
+	       ip_addr_equal(&a->src, &b->src) && ip_addr_equal(&a->dst, &b->dst);
+}
+
+/** Where a flow is remembered. Who chooses flows so that they meet gets slower ones, no more. */
+static struct esp_flow_entry *esp_flow_place(
+	struct esp_database *db, const struct ip_flow *f, bool outbound)
+{
+	const struct ip_addr *peer = outbound ? &f->dst : &f->src;
+	unsigned h = (unsigned)f->src_port * 31 + f->dst_port + f->proto + outbound + peer->b[15] +
+		     peer->b[14] * 7U;
+
+	return &db->flow[(h ^ h >> 6 ^ h >> 12) % ESP_FLOWS];
+}
+
+/** The newest SA that fits; NULL: there is none. */
+static struct esp_sa *esp_database_choose(
+	const struct esp_database *db, const struct esp_template *t, const struct ip_flow *f)
+{
+	for (unsigned i = db->file->n_states; i-- > 0;)
+		if (db->sa[i] && db->sa[i]->config.outbound &&
+			esp_template_fits(t, &db->file->state[i]) &&
+			esp_state_has(&db->file->state[i], f))
+			return db->sa[i];
+	return NULL;
+}
+
+static const struct esp_flow_entry *esp_database_look_up(
+	struct esp_database *db, const struct ip_flow *f, bool outbound)
+{
+	struct esp_flow_entry *e = esp_flow_place(db, f, outbound);
+	const struct esp_policy *p;
+
+	if (e->valid && e->outbound == outbound && esp_flow_equal(&e->flow, f))
+		return e;
+	p = esp_database_policy(db, f, outbound);
+	*e = (struct esp_flow_entry){.flow = *f,
+		.valid = true,
+		.outbound = outbound,
+		.action = p ? p->action : esp_database_default(db, outbound)};
+	if (e->action == ESP_PROTECT) {
+		e->tmpl = &p->tmpl;
+		e->sa = outbound ? esp_database_choose(db, &p->tmpl, f) : NULL;
+	}
+	return e;
+}
+
+enum esp_action esp_database_output(
+	struct esp_database *db, const struct ip_flow *f, struct esp_sa **sa)
+{
+	const struct esp_flow_entry *e = esp_database_look_up(db, f, true);
+
+	*sa = e->sa;
+	return e->action;
+}
+
+static const struct esp_state *esp_database_state(
+	const struct esp_database *db, const struct esp_sa *sa)
+{
+	for (unsigned i = 0; i < db->file->n_states; i++)
+		if (db->sa[i] == sa)
+			return &db->file->state[i];
+	return NULL;
+}
+
+enum esp_arrival esp_database_input(
+	struct esp_database *db, const struct ip_flow *f, const struct esp_sa *secured)
+{
+	const struct esp_flow_entry *e = esp_database_look_up(db, f, false);
+	const struct esp_state *s;
+
+	if (e->action == ESP_DISCARD)
+		return ESP_REFUSED;
+	if (!secured)
+		return e->action == ESP_PROTECT ? ESP_CLEAR : ESP_ARRIVED;
+	s = e->action == ESP_PROTECT ? esp_database_state(db, secured) : NULL;
+	return s && esp_template_fits(e->tmpl, s) && esp_state_has(s, f) ? ESP_ARRIVED
+									 : ESP_MISMATCH;
+}
+
+static struct esp_sa *esp_database_find_in(
+	const struct esp_database *db, const struct ip_addr *dst, uint32_t spi, bool outbound)
+{
+	for (unsigned i = 0; db->file && i < db->file->n_states; i++)
+		if (db->file->state[i].spi == spi && db->sa[i] &&
+			db->sa[i]->config.outbound == outbound &&
+			ip_addr_equal(&db->file->state[i].dst, dst))
+			return db->sa[i];
+	return NULL;
+}
+
+struct esp_sa *esp_database_find(
+	const struct esp_database *db, const struct ip_addr *dst, uint32_t spi)
+{
+	return esp_database_find_in(db, dst, spi, false);
+}
+
+struct esp_sa *esp_database_find_outbound(
+	const struct esp_database *db, const struct ip_addr *dst, uint32_t spi)
+{
+	return esp_database_find_in(db, dst, spi, true);
+}
+
+/** Of the packets of one policy. */
+static size_t esp_policy_room(const struct esp_database *db, const struct esp_policy *p,
+	const struct ip_addr *src, const struct ip_addr *dst, size_t mtu)
+{
+	struct esp_sa_config c = {.tunnel = p->tmpl.tunnel, .src = p->tmpl.src};
+	bool v4 = ip_addr_is_v4(src);
+	size_t least = SIZE_MAX;
+
+	for (unsigned i = 0; i < db->file->n_states; i++) {
+		const struct esp_state *s = &db->file->state[i];
+		bool theirs =
+			s->tunnel || (ip_addr_equal(&s->src, src) && ip_addr_equal(&s->dst, dst));
+
+		if (db->sa[i] && theirs && esp_template_fits(&p->tmpl, s)) {
+			size_t room = esp_room(&db->sa[i]->config, v4, mtu);
+
+			least = room < least ? room : least;
+		}
+	}
+	/* An SA may come yet. */
+	return least == SIZE_MAX ? esp_room(&c, v4, mtu) : least;
+}
+
+size_t esp_database_room(const struct esp_database *db, const struct ip_addr *src,
+	const struct ip_addr *dst, size_t mtu, struct ip_addr *to)
+{
+	size_t least = mtu;
+
+	*to = *dst;
+	for (unsigned i = 0; db->file && i < db->file->n_policies; i++) {
+		const struct esp_policy *p = &db->file->policy[i];
+		size_t room;
+
+		if (!p->outbound || p->action != ESP_PROTECT ||
+			!esp_selector_has_addresses(&p->selector, src, dst))
+			continue;
+		room = esp_policy_room(db, p, src, dst, mtu);
+		if (room < least) {
+			least = room;
+			*to = p->tmpl.tunnel ? p->tmpl.dst : *dst;
+		}
+	}
+	return least;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The SPD and the SAD: what is chosen for a flow, and what a new file leaves in force. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+#include "esp/database.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SA(from, to, spi, rest)                                        \
+	"ip xfrm state add src " from " dst " to " proto esp spi " spi \
+	" aead 'rfc4106(gcm(aes))' 0x000102030405060708090a0b0c0d0e0fa0a1a2a3 128 " rest "\n"
+#define OUR   "10.0.0.1"
+#define PEER  "10.0.0.2"
+#define PAIR  SA(OUR, PEER, "0x100", "") SA(PEER, OUR, "0x200", "replay-window 64")
+#define HOSTS "ip xfrm policy add src " OUR " dst " PEER " "
+#define BACK  "ip xfrm policy add src " PEER " dst " OUR " "
+#define BOTH  HOSTS "dir out tmpl proto esp\n" BACK "dir in tmpl proto esp\n"
+
+static struct esp_database db;
+static char why[600];
+
+static void fill(void *ctx, void *to, size_t len)
+{
+	memset(to, 0x5a, len);
+}
+
+static struct ip_addr addr(const char *text)
+{
+	struct ip_addr a;
+
+	assert_int_equal(ip_addr_parse(text, &a), 0);
+	return a;
+}
+
+static bool is_local(void *ctx, const struct ip_addr *a)
+{
+	struct ip_addr our = addr(OUR), our6 = addr("fd00::1");
+
+	return ip_addr_equal(a, &our) || ip_addr_equal(a, &our6);
+}
+
+static int update(const char *text)
+{
+	FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+	struct esp_file *f;
+	int rc;
+
+	assert_non_null(in);
+	if (esp_file_parse(in, "path", &f, why, sizeof why) != 0)
+		fail_msg("%s", why);
+	fclose(in);
+	rc = esp_database_update(&db, f, is_local, NULL, why, sizeof why);
+	if (rc)
+		esp_file_free(f);
+	return rc;
+}
+
+static int set_up(void **state)
+{
+	esp_database_init(&db, &(struct random_source){.fill = fill});
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	esp_database_fini(&db);
+	return 0;
+}
+
+static struct ip_flow flow(const char *src, const char *dst, uint8_t proto, uint16_t port)
+{
+	return (struct ip_flow){.src = addr(src),
+		.dst = addr(dst),
+		.proto = proto,
+		.src_port = 9,
+		.dst_port = port};
+}
+
+/** @return the SPI that the packet leaves by; 0: in the clear, -1: not at all, -2: there is none */
+static int64_t leaves(const char *dst, uint8_t proto, uint16_t port)
+{
+	struct ip_flow f = flow(strchr(dst, ':') ? "fd00::1" : OUR, dst, proto, port);
+	struct esp_sa *sa;
+
+	/* Twice: the second answer is a remembered one. */
+	(void)esp_database_output(&db, &f, &sa);
+	switch (esp_database_output(&db, &f, &sa)) {
+	case ESP_PROTECT:
+		return sa ? (int64_t)sa->config.spi : -2;
+	case ESP_BYPASS:
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+static enum esp_arrival arrives(const char *src, uint8_t proto, uint32_t spi)
+{
+	struct ip_addr our = addr(OUR);
+	struct ip_flow f = flow(src, OUR, proto, 7);
+
+	return esp_database_input(&db, &f, spi ? esp_database_find(&db, &our, spi) : NULL);
+}
+
+static void without_a_policy_nothing_passes(void **state)
+{
+	assert_int_equal(leaves(PEER, 6, 7), -1);
+	assert_int_equal(arrives(PEER, 6, 0), ESP_REFUSED);
+	assert_int_equal(update(PAIR), 0);
+	assert_int_equal(leaves(PEER, 6, 7), -1);
+	assert_int_equal(arrives(PEER, 6, 0), ESP_REFUSED);
+	assert_int_equal(update("ip xfrm policy setdefault in accept out accept"), 0);
+	assert_int_equal(leaves(PEER, 6, 7), 0);
+	assert_int_equal(arrives(PEER, 6, 0), ESP_ARRIVED);
+}
+
+static void the_first_policy_that_fits_decides(void **state)
+{
+	assert_int_equal(update(PAIR BOTH HOSTS "proto icmp dir out priority 0\n" HOSTS
+						"proto tcp dport 22 dir out action block\n"),
+		0);
+	/* All have priority 0: the first of the file is for everything. */
+	assert_int_equal(leaves(PEER, 1, 0), 0x100);
+	assert_int_equal(update(HOSTS "proto icmp dir out\n" HOSTS
+				      "proto tcp dport 22 dir out action block\n" PAIR BOTH),
+		0);
+	assert_int_equal(leaves(PEER, 1, 0), 0);
+	assert_int_equal(leaves(PEER, 6, 22), -1);
+	assert_int_equal(leaves(PEER, 6, 23), 0x100);
+	assert_int_equal(leaves("10.0.0.3", 6, 23), -1);
+}
+
+static void what_must_be_protected_comes_by_its_sa_alone(void **state)
+{
+	assert_int_equal(update(PAIR BOTH SA("10.0.0.3", OUR, "0x300", "") BACK
+				 "proto icmp dir in priority 1\n"),
+		0);
+	assert_int_equal(arrives(PEER, 6, 0), ESP_CLEAR);
+	assert_int_equal(arrives(PEER, 6, 0x200), ESP_ARRIVED);
+	/* The key of another peer. */
+	assert_int_equal(arrives(PEER, 6, 0x300), ESP_MISMATCH);
+	assert_int_equal(arrives("10.0.0.3", 6, 0x300), ESP_REFUSED);
+	assert_int_equal(update(PAIR BACK "dir in\n"), 0);
+	assert_int_equal(arrives(PEER, 6, 0), ESP_ARRIVED);
+	/* What may come in the clear is not what the SA is for. */
+	assert_int_equal(arrives(PEER, 6, 0x200), ESP_MISMATCH);
+}
+
+static void templates_choose_among_sas(void **state)
+{
+	assert_int_equal(update(SA(OUR, PEER, "0x100", "reqid 1") SA(OUR, PEER, "0x101",
+				 "reqid 2 sel src " OUR " dst " PEER " proto tcp") HOSTS
+				 "proto tcp dport 1 dir out tmpl proto esp reqid 1\n" HOSTS
+				 "proto tcp dport 2 dir out tmpl proto esp reqid 3\n" HOSTS
+				 "proto tcp dport 3 dir out tmpl proto esp spi 0x100\n" HOSTS
+				 "dir out tmpl proto esp\n"),
+		0);
+	assert_int_equal(leaves(PEER, 6, 1), 0x100);
+	assert_int_equal(leaves(PEER, 6, 2), -2);
+	assert_int_equal(leaves(PEER, 6, 3), 0x100);
+	assert_int_equal(leaves(PEER, 6, 4), 0x101); /* the last that fits */
+	assert_int_equal(leaves(PEER, 17, 4), 0x100);
+}
+
+static void the_last_sa_is_used_and_the_old_ones_stay(void **state)
+{
+	struct ip_addr our = addr(OUR), peer = addr(PEER);
+	struct esp_sa *old, *in;
+
+	assert_int_equal(update(PAIR BOTH), 0);
+	old = esp_database_find_outbound(&db, &peer, 0x100);
+	in = esp_database_find(&db, &our, 0x200);
+	old->sequence = 77;
+	assert_int_equal(leaves(PEER, 6, 7), 0x100);
+	assert_int_equal(update(BOTH SA(PEER, OUR, "0x201", "replay-window 64")
+					 PAIR SA(OUR, PEER, "0x101", "")),
+		0);
+	assert_int_equal(leaves(PEER, 6, 7), 0x101);
+	assert_ptr_equal(esp_database_find_outbound(&db, &peer, 0x100), old);
+	assert_int_equal(old->sequence, 77);
+	assert_ptr_equal(esp_database_find(&db, &our, 0x200), in);
+	assert_int_equal(arrives(PEER, 6, 0x200), ESP_ARRIVED);
+	assert_int_equal(arrives(PEER, 6, 0x201), ESP_ARRIVED);
+	assert_int_equal(db.inbound, 2);
+	assert_int_equal(db.outbound, 2);
+	assert_int_equal(update(BOTH SA(PEER, OUR, "0x201", "replay-window 64")), 0);
+	assert_null(esp_database_find(&db, &our, 0x200));
+	assert_int_equal(leaves(PEER, 6, 7), -2);
+}
+
+static void a_changed_sa_leaves_all_as_it_was(void **state)
+{
+	struct ip_addr our = addr(OUR);
+	struct esp_sa *in;
+
+	assert_int_equal(update(PAIR BOTH), 0);
+	in = esp_database_find(&db, &our, 0x200);
+	assert_int_equal(
+		update(SA(OUR, PEER, "0x900", "") SA(PEER, OUR, "0x200", "replay-window 128") BOTH),
+		-EINVAL);
+	assert_non_null(strstr(why, "0x200 is not what it was"));
+	assert_ptr_equal(esp_database_find(&db, &our, 0x200), in);
+	assert_int_equal(leaves(PEER, 6, 7), 0x100);
+}
+
+static void sas_of_other_hosts_are_nobodys(void **state)
+{
+	struct ip_addr peer = addr(PEER);
+
+	assert_int_equal(update(SA(PEER, "10.0.0.3", "0x400", "") SA(OUR, OUR, "0x401", "")), 0);
+	assert_int_equal(db.inbound + db.outbound, 0);
+	assert_null(esp_database_find_outbound(&db, &peer, 0x400));
+}
+
+static void room_is_that_of_the_worst_policy(void **state)
+{
+	struct ip_addr our = addr(OUR), peer = addr(PEER), far = addr("10.9.0.1"), to;
+	struct ip_addr our6 = addr("fd00::1"), peer6 = addr("fd00::2");
+
+	assert_int_equal(
+		update(PAIR BOTH "ip xfrm policy add src " OUR
+				 " dst 10.9.0.0/16 dir out tmpl src " OUR
+				 " dst 10.0.0.9 proto esp mode tunnel\n"
+				 "ip xfrm policy add src fd00::1 dst fd00::2 proto tcp dir out\n"),
+		0);
+	/* 1500 - 20 - 16 - 16 = 1448, of which 2 are the trailer. */
+	assert_int_equal(esp_database_room(&db, &our, &peer, 1500, &to), 1466);
+	assert_true(ip_addr_equal(&to, &peer));
+	assert_int_equal(esp_database_room(&db, &our, &far, 1500, &to), 1446);
+	peer = addr("10.0.0.9");
+	assert_true(ip_addr_equal(&to, &peer));
+	assert_int_equal(esp_database_room(&db, &our6, &peer6, 1500, &to), 1500);
+	assert_true(ip_addr_equal(&to, &peer6));
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(without_a_policy_nothing_passes),
+		TEST(the_first_policy_that_fits_decides),
+		TEST(what_must_be_protected_comes_by_its_sa_alone),
+		TEST(templates_choose_among_sas),
+		TEST(the_last_sa_is_used_and_the_old_ones_stay),
+		TEST(a_changed_sa_leaves_all_as_it_was),
+		TEST(sas_of_other_hosts_are_nobodys),
+		TEST(room_is_that_of_the_worst_policy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
