@@ -73,6 +73,7 @@ struct config {
 	enum tcp_syn_cookies syn_cookies;    /**< auto | always | off */
 	struct config_patience patience;
 	struct tls_config tls;
+	char ipsec[CONFIG_MAX_PATH]; /**< a file of SAs and policies; empty: no IPsec */
 	char capture[CONFIG_MAX_PATH];
 	enum log_level log;                   /**< error | warning | info | debug */
 	char log_file[CONFIG_MAX_PATH];       /**< empty: stderr */

@@ -109,13 +109,28 @@ static int config_check_tls(const struct config *c, struct config_error *e)
 	return 0;
 }
 
+static int config_check_ipsec(const struct config *c, struct config_error *e)
+{
+	if (c->ipsec[0] == '\0' || tls_is_available())
+		return 0;
+	return config_complain(e, -EINVAL, NULL,
+		"\"ipsec\" is given, but this uiwarp was built without OpenSSL; expected none");
+}
+
+static int config_check_security(const struct config *c, struct config_error *e)
+{
+	int rc = config_check_tls(c, e);
+
+	return rc == 0 ? config_check_ipsec(c, e) : rc;
+}
+
 int config_check(const struct config *c, struct config_error *e)
 {
 	int rc = 0;
 
 	if (config_is_kernel(c)) {
 		rc = config_kernel_check(c, e);
-		return rc == 0 ? config_check_tls(c, e) : rc;
+		return rc == 0 ? config_check_security(c, e) : rc;
 	}
 	if (c->num_addresses == 0)
 		return config_complain(e, -EINVAL, NULL,
@@ -125,5 +140,5 @@ int config_check(const struct config *c, struct config_error *e)
 		rc = config_check_address(c, &c->address[i], e);
 	for (unsigned i = 0; rc == 0 && i < c->num_gateways; i++)
 		rc = config_check_gateway(c, &c->gateway[i], e);
-	return rc == 0 ? config_check_tls(c, e) : rc;
+	return rc == 0 ? config_check_security(c, e) : rc;
 }

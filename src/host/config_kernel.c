@@ -32,6 +32,7 @@ int config_kernel_check(const struct config *c, struct config_error *e)
 		{"vlan", "an interface of the host's for it (ip link)", c->vlan != 0},
 		{"mac", "that of the host's interfaces", memcmp(c->mac, no_mac, 6) != 0},
 		{"eal", "none, as there is no EAL", c->eal[0] != '\0'},
+		{"ipsec", "the host's own IPsec (ip xfrm)", c->ipsec[0] != '\0'},
 		{"capture", "tcpdump on the host's interface", c->capture[0] != '\0'},
 	};
 

@@ -282,6 +282,12 @@ const struct config_key config_keys[] = {
 	{"tls_keylog", CONFIG_IS_TEXT(tls.keylog, "the path of a file"), .absent = "none",
 		.text = "File to add the secrets of all connections to, for Wireshark. Who has "
 			"it and the packets can read everything."},
+	{"ipsec", CONFIG_IS_TEXT(ipsec, "the path of a file"), .absent = "none",
+		.text = "IPsec: a file of policies and of SAs with their keys, a line "
+			"`ip xfrm ... add ...` for each; see "
+			"[security.md](security.md#ipsec). What no policy is for is neither "
+			"sent nor taken. Read again when it has changed. Refused if everybody "
+			"may read it."},
 	{"capture", CONFIG_IS_TEXT(capture, "the path of a pcapng file"), .absent = "none",
 		.text = "File for all that the stack sends and receives."},
 	{"interface", CONFIG_IS_SWITCH(list_addresses), .initial = "on",

@@ -2,6 +2,7 @@
 #include "host/counters.h"
 
 #include "dpdk-port/port.h"
+#include "esp/boundary.h"
 #include "host/thread.h"
 #include "ip/ip.h"
 #include "sock/sock.h"
@@ -15,6 +16,7 @@
 	}
 #define PORT(...)   COUNTER(PORT, port_stats, __VA_ARGS__)
 #define IP(...)     COUNTER(IP, ip_stats, __VA_ARGS__)
+#define ESP(...)    COUNTER(ESP, esp_stats, __VA_ARGS__)
 #define TCP(...)    COUNTER(TCP, tcp_stats, __VA_ARGS__)
 #define SOCK(...)   COUNTER(SOCK, sock_stats, __VA_ARGS__)
 #define TLS(...)    COUNTER(TLS, tls_stats, __VA_ARGS__)
@@ -64,6 +66,35 @@ const struct counter counters[] = {
 	IP(icmp_ignored, "ICMP messages of unknown types, or about nothing that was sent",
 		.drop = true),
 	IP(loop_full, "packets from us to us that found no room", .drop = true),
+	ESP(rx_packets, "packets that came protected, and are good"),
+	ESP(rx_bytes, "bytes of such packets without ESP"),
+	ESP(tx_packets, "packets sent protected"),
+	ESP(tx_bytes, "bytes of such packets without ESP"),
+	ESP(tx_no_sa, "packets to be protected, for which there is no SA", .drop = true),
+	ESP(tx_discarded, "packets that no policy lets out", .drop = true),
+	ESP(tx_ended, "packets for an SA that has reached its limit", .drop = true),
+	ESP(tx_too_long, "packets that ESP would have made too long", .drop = true),
+	ESP(tx_failed, "packets that the cipher failed on", .drop = true),
+	ESP(tx_no_memory, "packets without a buffer to encrypt to", .drop = true),
+	ESP(rx_no_sa, "ESP packets of unknown SAs", .drop = true),
+	ESP(rx_replay, "ESP packets that have come before", .drop = true),
+	ESP(rx_late, "ESP packets left of the anti-replay window", .drop = true),
+	ESP(rx_bad_icv, "ESP packets that are forged or damaged", .drop = true),
+	ESP(rx_short, "ESP packets that are truncated", .drop = true),
+	ESP(rx_bad_padding, "authentic ESP packets with wrong padding", .drop = true),
+	ESP(rx_bad_header, "ESP packets that do not fit their SA's mode", .drop = true),
+	ESP(rx_ended, "ESP packets of an SA that has reached its limit", .drop = true),
+	ESP(rx_failed, "ESP packets that the cipher failed on", .drop = true),
+	ESP(rx_no_memory, "ESP packets without a buffer to decrypt to", .drop = true),
+	ESP(rx_clear, "packets in the clear that a policy protects", .drop = true),
+	ESP(rx_mismatch, "packets by an SA that is not for them", .drop = true),
+	ESP(rx_discarded, "packets that no policy lets in", .drop = true),
+	ESP(rx_dummy, "dummy packets of ESP"),
+	ESP(sas_in, "inbound SAs", .gauge = true),
+	ESP(sas_out, "outbound SAs", .gauge = true),
+	ESP(policies, "policies", .gauge = true),
+	ESP(reloads, "times that the file of SAs was read again"),
+	ESP(reloads_failed, "times that it was wrong, and the old one stayed"),
 	TCP(segments_in, "segments received"),
 	TCP(segments_out, "segments sent"),
 	TCP(bytes_in, "bytes of text received"),
@@ -140,7 +171,7 @@ const unsigned counters_count = sizeof counters / sizeof counters[0];
 
 const char *counters_layer_name(enum counters_layer layer)
 {
-	static const char *const name[] = {"port", "ip", "tcp", "sock", "tls", "engine"};
+	static const char *const name[] = {"port", "ip", "esp", "tcp", "sock", "tls", "engine"};
 
 	return name[layer];
 }

@@ -14,6 +14,7 @@
 enum counters_layer {
 	COUNTERS_PORT,   /**< struct port_stats */
 	COUNTERS_IP,     /**< struct ip_stats */
+	COUNTERS_ESP,    /**< struct esp_stats */
 	COUNTERS_TCP,    /**< struct tcp_stats */
 	COUNTERS_SOCK,   /**< struct sock_stats */
 	COUNTERS_TLS,    /**< struct tls_stats */

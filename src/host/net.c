@@ -366,6 +366,11 @@ struct tcp_stack *net_tcp(struct net *n)
 	return n->tcp;
 }
 
+struct esp_boundary *net_esp(struct net *n)
+{
+	return n->esp;
+}
+
 struct tls_stack *net_tls(struct net *n)
 {
 	return n->tls;

@@ -15,6 +15,7 @@
 #include "tcp/tcp.h"
 #include "ud/net.h"
 
+struct esp_boundary;
 struct net;
 struct telemetry;
 
@@ -93,6 +94,9 @@ struct telemetry *net_telemetry(struct net *n);
 /** NULL over the kernel's sockets. */
 struct ip_stack *net_ip(struct net *n);
 struct tcp_stack *net_tcp(struct net *n);
+
+/** NULL: no IPsec. */
+struct esp_boundary *net_esp(struct net *n);
 
 /** NULL: in the clear. */
 struct tls_stack *net_tls(struct net *n);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The host over a port of its own: DPDK's port, our IP and TCP. */
 #include "dpdk-port/capture.h"
+#include "esp/boundary.h"
 #include "host/net_priv.h"
 #include "host/slot.h"
 
@@ -97,6 +98,22 @@ static int net_add_addresses(struct net *n, struct config_error *e)
 	return 0;
 }
 
+static int net_open_esp(struct net *n, struct config_error *e)
+{
+	const struct esp_boundary_config cfg = {.path = n->config.ipsec,
+		.pool = port_pool(n->port),
+		.random = net_random,
+		.log = &n->log.sink};
+	int r;
+
+	if (n->config.ipsec[0] == '\0')
+		return 0;
+	r = esp_boundary_create(&cfg, &n->esp);
+	if (r)
+		snprintf(e->text, sizeof e->text, "IPsec does not start: %s", strerror(-r));
+	return r;
+}
+
 static int net_open_ip(struct net *n, struct config_error *e)
 {
 	const struct port_caps *caps = port_get_caps(n->port);
@@ -110,8 +127,10 @@ static int net_open_ip(struct net *n, struct config_error *e)
 		.transmit_ctx = n->port,
 		.expedite = poller_expedite,
 		.expedite_ctx = &n->poller,
-		.tx_ipv4_cksum = caps->tx_ipv4_cksum,
-		.tx_tcp_cksum = caps->tx_tcp_cksum,
+		/* No port sees what ESP protects. */
+		.tx_ipv4_cksum = caps->tx_ipv4_cksum && !n->esp,
+		.tx_tcp_cksum = caps->tx_tcp_cksum && !n->esp,
+		.ipsec = n->esp ? esp_boundary_ops(n->esp) : NULL,
 	};
 	int r;
 
@@ -122,7 +141,10 @@ static int net_open_ip(struct net *n, struct config_error *e)
 		return r;
 	}
 	n->poller.ip = n->ip;
-	return net_add_addresses(n, e);
+	r = net_add_addresses(n, e);
+	if (r == 0 && n->esp)
+		r = esp_boundary_open(n->esp, n->ip, e->text, sizeof e->text);
+	return r;
 }
 
 static int net_open_tcp(struct net *n, struct config_error *e)
@@ -163,7 +185,8 @@ static int net_open_tcp(struct net *n, struct config_error *e)
 static int net_port_open(struct net *n, struct config_error *e)
 {
 	static int (*const steps[])(struct net *, struct config_error *) = {net_claim_addresses,
-		net_open_port, net_open_engine, net_open_capture, net_open_ip, net_open_tcp};
+		net_open_port, net_open_engine, net_open_capture, net_open_esp, net_open_ip,
+		net_open_tcp};
 	int r = 0;
 
 	for (size_t i = 0; i < sizeof steps / sizeof steps[0] && !r; i++)
@@ -196,6 +219,8 @@ static bool net_port_is_gone(const struct net *n)
 
 static void net_port_housekeeping(struct net *n)
 {
+	if (n->esp)
+		esp_boundary_look(n->esp);
 	if (n->told_unfilled || !ip_stack_stats(n->ip)->rx_cksum_unfilled)
 		return;
 	n->told_unfilled = true;
@@ -282,6 +307,8 @@ static void net_port_close_stack(struct net *n)
 	if (n->ip)
 		ip_stack_destroy(n->ip);
 	n->ip = n->poller.ip = NULL;
+	esp_boundary_destroy(n->esp);
+	n->esp = NULL;
 	if (n->port)
 		net_flush_resets(n);
 	capture_close(n->capture);

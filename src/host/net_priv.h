@@ -12,6 +12,7 @@
 #include "ip/udp.h"
 
 struct capture;
+struct esp_boundary;
 
 /** Files of a capture that rotates, at most. */
 #define NET_CAPTURE_FILES 1000
@@ -89,6 +90,7 @@ struct net {
 	struct port *port;
 	struct capture *capture;
 	struct ip_stack *ip;
+	struct esp_boundary *esp; /**< NULL: no IPsec */
 	struct tcp_stack *tcp;
 	uint16_t ud_port;
 	struct udp_out ud_out;

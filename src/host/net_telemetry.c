@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "dpdk-port/capture.h"
+#include "esp/boundary.h"
 #include "host/config_text.h"
 #include "host/counters.h"
 #include "host/net_priv.h"
@@ -238,6 +239,7 @@ struct net_telemetry_stats {
 	const void *layer[COUNTERS_LAYERS];
 	struct port_stats port;
 	struct ip_stats ip;
+	struct esp_stats esp;
 	struct tcp_stats tcp;
 	struct sock_stats sock;
 	struct tls_stats tls;
@@ -256,6 +258,10 @@ static void net_telemetry_copy(struct net *n, struct net_telemetry_stats *s)
 		s->layer[COUNTERS_PORT] = &s->port;
 		s->layer[COUNTERS_IP] = &s->ip;
 		s->layer[COUNTERS_TCP] = &s->tcp;
+	}
+	if (n->esp) {
+		s->esp = *esp_boundary_stats(n->esp);
+		s->layer[COUNTERS_ESP] = &s->esp;
 	}
 	if (n->sock) {
 		s->sock = *sock_stack_stats(n->sock);

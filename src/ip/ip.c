@@ -9,6 +9,7 @@
 #include "ip/nd.h"
 #include "ip/packet.h"
 #include "ip/reassembly.h"
+#include "ip/secure.h"
 #include "ip/stack.h"
 
 #include <errno.h>
@@ -37,6 +38,7 @@ int ip_stack_create(const struct ip_stack_config *cfg, uint64_t now, struct ip_s
 	nd_init(s);
 	udp_init(s);
 	group_init(s);
+	ip_secure_init(s);
 	*out = s;
 	return 0;
 }
@@ -95,6 +97,8 @@ static int ip_path_find(struct ip_stack *s, struct ip_path *p, uint64_t now)
 	}
 	p->mtu = pmtu_get(s, &p->dst);
 	p->link_mtu = pmtu_link(s, &p->dst);
+	if (unlikely(s->cfg.ipsec) && !p->loop)
+		ip_secure_path(s, p);
 	p->generation = s->generation;
 	return 0;
 }
@@ -148,7 +152,13 @@ bool ip_doubt(struct ip_stack *s, const struct ip_addr *dst, uint64_t now)
 
 uint16_t ip_path_too_big(struct ip_stack *s, struct ip_path *p, uint16_t mtu, uint64_t now)
 {
-	p->mtu = pmtu_lower(s, &p->dst, mtu, now);
+	if (unlikely(s->cfg.ipsec) && !p->loop) {
+		(void)pmtu_lower(s, &p->dst, ip_secure_whole(s, p, mtu), now);
+		p->mtu = pmtu_get(s, &p->dst);
+		ip_secure_path(s, p);
+	} else {
+		p->mtu = pmtu_lower(s, &p->dst, mtu, now);
+	}
 	return p->mtu;
 }
 
@@ -232,13 +242,74 @@ int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbu
 	return ip_send_summed(s, p, proto, m, (struct ip_text_sum){0}, now);
 }
 
+/* To @n; NULL: there is no link layer. Owns @m, whose data is at its IP header. */
+static inline int ip_send_to(
+	struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf *m, uint64_t now)
+{
+	uint16_t link_len = s->cfg.no_link ? 0 : ETH_LEN;
+	uint8_t *h = (uint8_t *)rte_pktmbuf_prepend(m, link_len);
+
+	m->l2_len = link_len;
+	if (unlikely(!n)) {
+		ip_transmit(s, m);
+		return 0;
+	}
+	if (unlikely(!n->direct))
+		return neighbour_output(s, n, m, now);
+	n->used = now;
+	memcpy(h, n->eth, ETH_LEN);
+	ip_transmit(s, m);
+	return 0;
+}
+
+/* To where the path leads. */
+static inline int ip_send_by(
+	struct ip_stack *s, const struct ip_path *p, struct rte_mbuf *m, uint64_t now)
+{
+	if (likely(p->neighbour) || (!p->loop && !ip_path_is_to_group(p)))
+		return ip_send_to(s, p->neighbour, m, now);
+	m->l2_len = s->cfg.no_link ? 0 : ETH_LEN;
+	rte_pktmbuf_prepend(m, m->l2_len);
+	if (p->loop)
+		return ip_loop_back(s, p, m);
+	group_output(s, p, m);
+	return 0;
+}
+
+/* The packet leaves by a tunnel to @to. */
+static int ip_send_through(
+	struct ip_stack *s, const struct ip_addr *to, struct rte_mbuf *m, uint64_t now)
+{
+	struct ip_addr hop;
+
+	if (route_next_hop(s, to, &hop) < 0) {
+		s->stats.no_route++;
+		rte_pktmbuf_free(m);
+		return -ENETUNREACH;
+	}
+	return ip_send_to(s, s->cfg.no_link ? NULL : neighbour_get(s, &hop, now), m, now);
+}
+
+/* As ip_send(), of a packet that crosses the IPsec boundary. */
+static int ip_send_secured(struct ip_stack *s, const struct ip_path *p, uint8_t proto,
+	struct rte_mbuf *m, uint64_t now)
+{
+	struct ip_addr to;
+
+	m = ip_secure_output(s, p, proto, m, &to);
+	if (!m)
+		return 0; /* as if it were lost */
+	if (!ip_addr_equal(&to, &p->dst))
+		return ip_send_through(s, &to, m, now);
+	return ip_send_by(s, p, m, now);
+}
+
 int ip_send_summed(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m,
 	struct ip_text_sum text, uint64_t now)
 {
 	const struct ip_transport *t = &s->transport[proto];
 	bool v4 = ip_addr_is_v4(&p->dst);
-	uint16_t ip_len = v4 ? IPV4_LEN : IPV6_LEN, link_len = s->cfg.no_link ? 0 : ETH_LEN;
-	struct ip_neighbour *n;
+	uint16_t ip_len = v4 ? IPV4_LEN : IPV6_LEN;
 	uint8_t *h;
 	int rc = 0;
 
@@ -257,24 +328,9 @@ int ip_send_summed(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct 
 		ip_push_v4(s, p, proto, m, h);
 	else
 		ip_push_v6(p, proto, m, h);
-	h = (uint8_t *)rte_pktmbuf_prepend(m, link_len);
-	m->l2_len = link_len;
-	if (unlikely(p->loop))
-		return ip_loop_back(s, p, m);
-	n = p->neighbour;
-	if (unlikely(!n)) {
-		if (ip_path_is_to_group(p))
-			group_output(s, p, m);
-		else
-			ip_transmit(s, m);
-		return 0;
-	}
-	if (unlikely(!n->direct))
-		return neighbour_output(s, n, m, now);
-	n->used = now;
-	memcpy(h, n->eth, ETH_LEN);
-	ip_transmit(s, m);
-	return 0;
+	if (unlikely(s->cfg.ipsec) && !p->loop)
+		return ip_send_secured(s, p, proto, m, now);
+	return ip_send_by(s, p, m, now);
 }
 
 void ip_expedite(struct ip_stack *s)

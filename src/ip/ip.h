@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/timer.h"
+#include "ip/ipsec.h"
 
 #include <rte_mbuf.h>
 #include <stdbool.h>
@@ -52,6 +53,11 @@ struct ip_stack_config {
 	 * is a route. There is no ARP, ND, IGMP or MLD. mac is not used.
 	 */
 	bool no_link;
+	/**
+	 * The IPsec boundary that packets cross, but for ARP, ND, IGMP, MLD and what we send to
+	 * ourselves. It needs checksums by us: no tx_ipv4_cksum, no tx_tcp_cksum. NULL: none.
+	 */
+	const struct ip_ipsec *ipsec;
 };
 
 /** A received packet, for its transport. The IP header was checked and removed. */
@@ -209,6 +215,9 @@ int ip_path_init(struct ip_stack *s, struct ip_path *p, const struct ip_addr *sr
  *         the packet is then freed.
  */
 int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m, uint64_t now);
+
+/** Policies or SAs of the IPsec boundary are not what they were: packets may have other room. */
+void ip_ipsec_changed(struct ip_stack *s);
 
 /** Nothing follows for now what was sent last: ip_stack_config.expedite. */
 void ip_expedite(struct ip_stack *s);

@@ -46,9 +46,12 @@ struct ip_ipsec {
 	 */
 	enum ip_ipsec_verdict (*input)(void *ctx, const struct ip_flow *f, struct rte_mbuf **m,
 		uint16_t l4_off, const void **secured);
-	/** The longest packet from @p src to @p dst that is at most @p mtu long as it leaves. */
-	uint16_t (*room)(
-		void *ctx, const struct ip_addr *src, const struct ip_addr *dst, uint16_t mtu);
+	/**
+	 * The longest packet from @p src to @p dst that is at most @p mtu long as it leaves.
+	 * @param[out] to where it goes then: @p dst, or the other end of a tunnel.
+	 */
+	uint16_t (*room)(void *ctx, const struct ip_addr *src, const struct ip_addr *dst,
+		uint16_t mtu, struct ip_addr *to);
 	/** May we have sent the ESP packet to @p dst that begins with the octets of @p esp? */
 	bool (*sent)(void *ctx, const struct ip_addr *dst, const uint8_t esp[8]);
 };

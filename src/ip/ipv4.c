@@ -6,6 +6,7 @@
 #include "ip/igmp.h"
 #include "ip/packet.h"
 #include "ip/reassembly.h"
+#include "ip/secure.h"
 
 #define L4_HEAD 60 /* what transports find contiguous */
 
@@ -228,7 +229,8 @@ void ipv4_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 		return;
 	}
 	if (unlikely(load_be16(h + IPV4_FRAGMENT) & (IPV4_MF | IPV4_OFFSET_MASK))) {
-		m = reassembly_v4(s, m, hlen, now);
+		/* What is protected and what is not must not become one packet. */
+		m = f->secured ? reassembly_refuse(s, m) : reassembly_v4(s, m, hlen, now);
 		m = m ? ipv4_head(s, m) : NULL;
 		if (!m)
 			return;
@@ -238,6 +240,11 @@ void ipv4_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	ipv4_fill_rx(&rx, f, h, hlen, m->ol_flags);
 	proto = h[IPV4_PROTOCOL];
 	group = ipv4_is_group(h + IPV4_DST);
+	if (unlikely(s->cfg.ipsec) && !f->from_self) {
+		m = ip_secure_input(s, f, &rx, proto, hlen, m, now);
+		if (!m)
+			return;
+	}
 	t = &s->transport[proto];
 	if (likely(t->input && !group)) {
 		packet_skip(m, hlen);

@@ -5,6 +5,7 @@
 #include "ip/icmp_wire.h"
 #include "ip/packet.h"
 #include "ip/reassembly.h"
+#include "ip/secure.h"
 
 #define L4_HEAD          60  /* what transports find contiguous */
 #define EXT_MAX          8   /* extension headers of one packet */
@@ -14,6 +15,7 @@
 /* A packet on its way through its headers. */
 struct walk {
 	struct ip_stack *s;
+	const struct ip_frame *f;
 	struct ip_rx *rx;
 	struct rte_mbuf *m;  /* data at the IPv6 header */
 	uint8_t next;        /* kind of header at off */
@@ -123,7 +125,9 @@ static enum step ipv6_fragment(struct walk *w, uint16_t at)
 	/* RFC 6946: an atomic fragment is a whole packet by itself. */
 	if (!(field & (IPV6_FRAGMENT_OFFSET_MASK | IPV6_FRAGMENT_MORE)))
 		return STEP_ON;
-	w->m = reassembly_v6(w->s, w->m, at, w->now);
+	/* What is protected and what is not must not become one packet. */
+	w->m = w->f->secured ? reassembly_refuse(w->s, w->m)
+			     : reassembly_v6(w->s, w->m, at, w->now);
 	return STEP_DONE;
 }
 
@@ -180,6 +184,11 @@ static void ipv6_deliver(struct walk *w)
 		.rx = w->rx, .m = w->m, .proto = w->next, .l4_off = w->off};
 	bool group = ip_addr_is_multicast(&w->rx->dst);
 
+	if (unlikely(s->cfg.ipsec) && !w->f->from_self) {
+		w->m = ip_secure_input(s, w->f, w->rx, w->next, w->off, w->m, w->now);
+		if (!w->m)
+			return;
+	}
 	if (likely(t->input && !group)) {
 		packet_skip(w->m, w->off);
 		t->input(t->ctx, w->rx, w->m, w->now);
@@ -274,7 +283,7 @@ void ipv6_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	uint64_t flags = m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK;
 	const uint8_t *h;
 	struct ip_rx rx;
-	struct walk w = {.s = s, .rx = &rx, .now = now};
+	struct walk w = {.s = s, .f = f, .rx = &rx, .now = now};
 
 	m = ipv6_head(s, m, IPV6_LEN + L4_HEAD);
 	if (unlikely(!m))

@@ -119,7 +119,7 @@ static struct rte_mbuf *reassembly_end(struct ip_stack *s, struct rte_mbuf *whol
 	return whole;
 }
 
-static struct rte_mbuf *reassembly_refuse(struct ip_stack *s, struct rte_mbuf *m)
+struct rte_mbuf *reassembly_refuse(struct ip_stack *s, struct rte_mbuf *m)
 {
 	s->stats.rx_fragments++;
 	s->stats.reassembly_failed++;

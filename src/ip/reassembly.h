@@ -16,6 +16,9 @@ void reassembly_fini(struct ip_stack *s);
  */
 struct rte_mbuf *reassembly_v4(struct ip_stack *s, struct rte_mbuf *m, uint16_t hlen, uint64_t now);
 
+/** Drop a fragment that must not become a part of a packet. @return NULL. */
+struct rte_mbuf *reassembly_refuse(struct ip_stack *s, struct rte_mbuf *m);
+
 /** The same for IPv6; the fragment header is at offset @p at. */
 struct rte_mbuf *reassembly_v6(struct ip_stack *s, struct rte_mbuf *m, uint16_t at, uint64_t now);
 

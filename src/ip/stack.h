@@ -81,8 +81,9 @@ void ip_reply(struct ip_stack *s, const struct ip_reply *r, struct rte_mbuf *m, 
 
 /** A received frame's properties below IP. */
 struct ip_frame {
-	bool from_self; /**< looped back */
-	bool group;     /**< link-layer multicast or broadcast */
+	bool from_self;      /**< looped back */
+	bool group;          /**< link-layer multicast or broadcast */
+	const void *secured; /**< what has protected it, for struct ip_ipsec; NULL: nothing */
 	uint8_t src_mac[6];
 };
 

@@ -21,7 +21,8 @@ struct sim_host {
 	struct engine engine;
 	struct ip_stack *ip;
 	struct tcp_stack *tcp;
-	struct tls_stack *tls; /**< may be NULL */
+	struct esp_boundary *esp; /**< may be NULL */
+	struct tls_stack *tls;    /**< may be NULL */
 	struct rnic *rnic;
 	struct sim_nic *nic; /**< may be NULL */
 	struct ip_addr address;
@@ -235,12 +236,23 @@ static void ip_create(struct sim_host *h, const struct sim_host_config *cfg)
 		.tx_tcp_cksum = !cfg->no_offload,
 	};
 	struct ip_addr any = ip_addr_from_v4("\0\0\0\0"), gw;
+	char why[600] = "";
 	unsigned prefix;
 
 	host_mac(ic.mac, h->index);
+	if (cfg->ipsec) {
+		const struct esp_boundary_config ec = {
+			.path = cfg->ipsec, .pool = s->pool, .random = sim_random_source(s)};
+
+		must(esp_boundary_create(&ec, &h->esp), "esp_boundary_create");
+		ic.ipsec = esp_boundary_ops(h->esp);
+		ic.tx_ipv4_cksum = ic.tx_tcp_cksum = false;
+	}
 	must(ip_stack_create(&ic, s->now, &h->ip), "ip_stack_create");
 	must(ip_addr_parse_cidr(cfg->address, &h->address, &prefix), cfg->address);
 	must(ip_addr_add(h->ip, &h->address, prefix, s->now), "ip_addr_add");
+	if (h->esp)
+		must(esp_boundary_open(h->esp, h->ip, why, sizeof why), why);
 	if (!cfg->gateway)
 		return;
 	must(ip_addr_parse(cfg->gateway, &gw), cfg->gateway);
@@ -331,6 +343,7 @@ static void host_destroy(struct sim_host *h)
 	h->nic = NULL;
 	sim_fifo_free(&h->rx);
 	engine_fini(&h->engine);
+	esp_boundary_destroy(h->esp);
 	sim_event_clear(&h->port.sim->events, &h->round);
 }
 
@@ -363,6 +376,11 @@ struct ip_stack *sim_host_ip(struct sim_host *h)
 struct tcp_stack *sim_host_tcp(struct sim_host *h)
 {
 	return h->tcp;
+}
+
+struct esp_boundary *sim_host_esp(struct sim_host *h)
+{
+	return h->esp;
 }
 
 struct tls_stack *sim_host_tls(struct sim_host *h)

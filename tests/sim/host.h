@@ -8,6 +8,7 @@
 #define TESTS_SIM_HOST_H
 
 #include "engine/engine.h"
+#include "esp/boundary.h"
 #include "ip/ip.h"
 #include "rnic/rnic.h"
 #include "sim/nic.h"
@@ -30,14 +31,16 @@ struct sim_host_config {
 	/** Under the RNIC; NULL: in the clear. Keys are OpenSSL's, so bytes differ from run to run,
 	 * but with a shared key not their number. */
 	const struct tls_config *tls;
+	const char *ipsec; /**< a file of SAs and policies; NULL: no IPsec */
 };
 
 struct sim_host *sim_host_create(struct sim *s, const struct sim_host_config *cfg);
 struct engine *sim_host_engine(struct sim_host *h);
 struct ip_stack *sim_host_ip(struct sim_host *h);
 struct tcp_stack *sim_host_tcp(struct sim_host *h);
-struct tls_stack *sim_host_tls(struct sim_host *h); /**< NULL without */
-struct rnic *sim_host_rnic(struct sim_host *h);     /**< NULL with no_rnic */
+struct esp_boundary *sim_host_esp(struct sim_host *h); /**< NULL without */
+struct tls_stack *sim_host_tls(struct sim_host *h);    /**< NULL without */
+struct rnic *sim_host_rnic(struct sim_host *h);        /**< NULL with no_rnic */
 struct sim *sim_host_sim(struct sim_host *h);
 const struct sim_nic *sim_host_nic(const struct sim_host *h); /**< NULL without tso */
 

@@ -39,6 +39,8 @@ static const struct check_case cases[] = {
 				    "the host's interfaces"},
 	{{"eal=--no-huge"},
 		"\"eal\" is given, but \"port\" is kernel; expected none, as there is no EAL"},
+	{{"ipsec=/tmp/x"}, "\"ipsec\" is given, but \"port\" is kernel; expected the host's own "
+			   "IPsec (ip xfrm)"},
 	{{"capture=/tmp/x"}, "\"capture\" is given, but \"port\" is kernel; expected tcpdump on "
 			     "the host's interface"},
 	{{"port=net_null0"},
@@ -143,11 +145,22 @@ static void test_tls(void **state)
 		expect(&tls_cases[i], tls_is_available() ? tls_cases[i].says : absent);
 }
 
+static void test_ipsec(void **state)
+{
+	static const struct check_case given = {
+		.set = {"port=net_null0", "address=10.0.0.1/24", "ipsec=/f"}};
+
+	expect(&given, tls_is_available() ? NULL
+					  : "\"ipsec\" is given, but this uiwarp was built "
+					    "without OpenSSL; expected none");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all),
 		cmocka_unit_test(test_tls),
+		cmocka_unit_test(test_ipsec),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

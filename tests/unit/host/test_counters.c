@@ -2,6 +2,7 @@
 #include "host/counters.h"
 
 #include "dpdk-port/port.h"
+#include "esp/boundary.h"
 #include "host/thread.h"
 #include "ip/ip.h"
 #include "sock/sock.h"
@@ -24,6 +25,7 @@ static void all_are_there_once(void **state)
 	static const size_t size[COUNTERS_LAYERS] = {
 		[COUNTERS_PORT] = sizeof(struct port_stats),
 		[COUNTERS_IP] = sizeof(struct ip_stats),
+		[COUNTERS_ESP] = sizeof(struct esp_stats),
 		[COUNTERS_TCP] = sizeof(struct tcp_stats),
 		[COUNTERS_SOCK] = sizeof(struct sock_stats),
 		[COUNTERS_TLS] = sizeof(struct tls_stats),

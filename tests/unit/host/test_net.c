@@ -45,6 +45,9 @@ static void test_failures(void **state)
 	assert_fails(
 		&c, -ENOENT, "capture file \"/nonexistent/x.pcapng\": No such file or directory");
 	configure(&c);
+	strcpy(c.ipsec, "/nonexistent/x");
+	assert_fails(&c, -ENOENT, "ipsec \"/nonexistent/x\": No such file or directory");
+	configure(&c);
 	strcpy(c.congestion_control, "vegas");
 	assert_fails(&c, -EINVAL, "congestion_control: there is none named \"vegas\"");
 	/* What the configuration's own checks refuse before. */

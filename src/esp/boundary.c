@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "esp/boundary.h"
+
+#include "base/bytes.h"
+#include "base/secret_file.h"
+#include "esp/packet.h"
+#include "ip/eth_wire.h"
+#include "ip/ip.h"
+#include "ip/udp.h"
+#include "ip/udp_wire.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PATH_LEN 1024
+#define WHY_LEN  512
+
+struct esp_boundary {
+	struct ip_ipsec ops;
+	struct rte_mempool *pool;
+	const struct log_sink *log;
+	struct ip_stack *ip;
+	char path[PATH_LEN];
+	struct secret_file_stamp stamp; /**< of the file, when it was last tried */
+	struct esp_stats stats;
+	struct esp_database db;
+};
+
+/* ---- buffers ------------------------------------------------------------------------------- */
+
+static bool esp_mbuf_may_be_written(const struct rte_mbuf *m)
+{
+	return rte_pktmbuf_is_contiguous(m) && RTE_MBUF_DIRECT(m) && rte_mbuf_refcnt_read(m) == 1;
+}
+
+/**
+ * @p m, or a copy of it, to be written to. Owns @p m.
+ * @param tailroom that it needs.
+ * @param dropped is counted if there is none.
+ */
+static struct rte_mbuf *esp_mbuf_own(
+	struct esp_boundary *b, struct rte_mbuf *m, uint16_t tailroom, uint64_t *dropped)
+{
+	struct rte_mbuf *copy;
+	uint8_t *to = NULL;
+
+	if (esp_mbuf_may_be_written(m) && rte_pktmbuf_tailroom(m) >= tailroom &&
+		rte_pktmbuf_headroom(m) >= ESP_HEADROOM + ETH_LEN)
+		return m;
+	copy = rte_pktmbuf_alloc(b->pool);
+	if (copy && m->pkt_len <= (uint32_t)UINT16_MAX - tailroom &&
+		rte_pktmbuf_tailroom(copy) >= m->pkt_len + tailroom)
+		to = (uint8_t *)rte_pktmbuf_append(copy, (uint16_t)m->pkt_len);
+	if (!to) {
+		++*dropped;
+		rte_pktmbuf_free(copy);
+		rte_pktmbuf_free(m);
+		return NULL;
+	}
+	for (const struct rte_mbuf *seg = m; seg; to += seg->data_len, seg = seg->next)
+		memcpy(to, rte_pktmbuf_mtod(seg, const void *), seg->data_len);
+	rte_pktmbuf_free(m);
+	return copy;
+}
+
+static struct esp_buffer esp_mbuf_buffer(struct rte_mbuf *m)
+{
+	size_t headroom = rte_pktmbuf_headroom(m);
+
+	return (struct esp_buffer){.data = rte_pktmbuf_mtod(m, uint8_t *),
+		.len = m->data_len,
+		.headroom = headroom > ETH_LEN ? headroom - ETH_LEN : 0,
+		.tailroom = rte_pktmbuf_tailroom(m)};
+}
+
+/** @p m is what became of @p buffer. What ports said of it, and are asked for, is of before. */
+static void esp_mbuf_finish(struct rte_mbuf *m, const struct esp_buffer *buffer)
+{
+	m->data_off = (uint16_t)(buffer->data - (uint8_t *)m->buf_addr);
+	m->data_len = (uint16_t)buffer->len;
+	m->pkt_len = (uint32_t)buffer->len;
+	m->ol_flags = 0;
+}
+
+/* ---- what is dropped ----------------------------------------------------------------------- */
+
+static void esp_boundary_say(
+	struct esp_boundary *b, uint64_t n, const struct ip_flow *f, const char *what)
+{
+	char src[IP_ADDR_STRLEN], dst[IP_ADDR_STRLEN];
+	enum log_level level = log_level_of_count(n);
+
+	if (!b->log || level > b->log->max_level)
+		return;
+	log_printf(b->log, level, "ipsec: %s (protocol %u, %s to %s; %llu so far)", what, f->proto,
+		ip_addr_format(&f->src, src), ip_addr_format(&f->dst, dst), (unsigned long long)n);
+}
+
+static enum ip_ipsec_verdict esp_boundary_drop(struct esp_boundary *b, struct rte_mbuf *m,
+	uint64_t *counter, const struct ip_flow *f, const char *what)
+{
+	esp_boundary_say(b, ++*counter, f, what);
+	rte_pktmbuf_free(m);
+	return IP_IPSEC_DROPPED;
+}
+
+static uint64_t *esp_boundary_rx_counter(struct esp_boundary *b, enum esp_verdict v)
+{
+	struct esp_stats *s = &b->stats;
+
+	switch (v) {
+	case ESP_DUMMY:
+		return &s->rx_dummy;
+	case ESP_REPLAY:
+		return &s->rx_replay;
+	case ESP_LATE:
+		return &s->rx_late;
+	case ESP_BAD_ICV:
+		return &s->rx_bad_icv;
+	case ESP_SHORT:
+		return &s->rx_short;
+	case ESP_BAD_PADDING:
+		return &s->rx_bad_padding;
+	case ESP_BAD_HEADER:
+	case ESP_FRAGMENT:
+		return &s->rx_bad_header;
+	case ESP_ENDED:
+		return &s->rx_ended;
+	default:
+		return &s->rx_failed;
+	}
+}
+
+static uint64_t *esp_boundary_tx_counter(struct esp_boundary *b, enum esp_verdict v)
+{
+	struct esp_stats *s = &b->stats;
+
+	if (v == ESP_ENDED)
+		return &s->tx_ended;
+	return v == ESP_NO_ROOM ? &s->tx_too_long : &s->tx_failed;
+}
+
+/* ---- out ----------------------------------------------------------------------------------- */
+
+static enum ip_ipsec_verdict esp_boundary_protect(struct esp_boundary *b, struct esp_sa *sa,
+	const struct ip_flow *f, struct rte_mbuf **m, struct ip_addr *to)
+{
+	struct esp_buffer buffer;
+	enum esp_verdict v;
+
+	*m = esp_mbuf_own(b, *m, ESP_TAILROOM, &b->stats.tx_no_memory);
+	if (!*m)
+		return IP_IPSEC_DROPPED;
+	buffer = esp_mbuf_buffer(*m);
+	b->stats.tx_bytes += buffer.len;
+	v = esp_encapsulate(sa, &buffer);
+	if (v != ESP_OK)
+		return esp_boundary_drop(
+			b, *m, esp_boundary_tx_counter(b, v), f, esp_verdict_name(v));
+	esp_mbuf_finish(*m, &buffer);
+	b->stats.tx_packets++;
+	if (sa->config.tunnel)
+		*to = sa->config.dst;
+	return IP_IPSEC_CHANGED;
+}
+
+static enum ip_ipsec_verdict esp_boundary_output(
+	void *ctx, const struct ip_flow *f, struct rte_mbuf **m, struct ip_addr *to)
+{
+	struct esp_boundary *b = ctx;
+	struct esp_sa *sa;
+
+	switch (esp_database_output(&b->db, f, &sa)) {
+	case ESP_BYPASS:
+		return IP_IPSEC_PASS;
+	case ESP_PROTECT:
+		if (sa)
+			return esp_boundary_protect(b, sa, f, m, to);
+		return esp_boundary_drop(b, *m, &b->stats.tx_no_sa, f,
+			"there is no SA for a packet that a policy protects");
+	default:
+		return esp_boundary_drop(
+			b, *m, &b->stats.tx_discarded, f, "no policy lets a packet out");
+	}
+}
+
+/* ---- in ------------------------------------------------------------------------------------ */
+
+/** Is it ESP in UDP (RFC 3948 section 2)? */
+static bool esp_boundary_is_in_udp(const struct esp_boundary *b, const struct ip_flow *f,
+	const struct rte_mbuf *m, uint16_t l4_off)
+{
+	size_t len = m->data_len - (size_t)l4_off;
+
+	return b->db.udp && f->proto == UDP_PROTO && f->dst_port == ESP_UDP_PORT && len > UDP_LEN &&
+	       esp_udp_kind(rte_pktmbuf_mtod_offset(m, const uint8_t *, l4_off + UDP_LEN),
+		       len - UDP_LEN) != ESP_UDP_IKE;
+}
+
+/** @param at where ESP begins. */
+static enum ip_ipsec_verdict esp_boundary_open_packet(struct esp_boundary *b,
+	const struct ip_flow *f, struct rte_mbuf **m, uint16_t at, const void **secured)
+{
+	struct esp_buffer buffer;
+	enum esp_verdict v;
+	struct esp_sa *sa;
+
+	*m = esp_mbuf_own(b, *m, 0, &b->stats.rx_no_memory);
+	if (!*m)
+		return IP_IPSEC_DROPPED;
+	if ((*m)->data_len - (size_t)at < ESP_LEN)
+		return esp_boundary_drop(b, *m, &b->stats.rx_short, f, "short");
+	sa = esp_database_find(
+		&b->db, &f->dst, load_be32(rte_pktmbuf_mtod_offset(*m, const uint8_t *, at)));
+	if (!sa)
+		return esp_boundary_drop(
+			b, *m, &b->stats.rx_no_sa, f, "there is no SA for an ESP packet");
+	buffer = esp_mbuf_buffer(*m);
+	v = esp_decapsulate(sa, &buffer, at);
+	if (v != ESP_OK)
+		return esp_boundary_drop(
+			b, *m, esp_boundary_rx_counter(b, v), f, esp_verdict_name(v));
+	esp_mbuf_finish(*m, &buffer);
+	b->stats.rx_packets++;
+	b->stats.rx_bytes += buffer.len;
+	*secured = sa;
+	return IP_IPSEC_CHANGED;
+}
+
+static enum ip_ipsec_verdict esp_boundary_arrive(struct esp_boundary *b, const struct ip_flow *f,
+	struct rte_mbuf *m, const struct esp_sa *secured)
+{
+	switch (esp_database_input(&b->db, f, secured)) {
+	case ESP_ARRIVED:
+		return IP_IPSEC_PASS;
+	case ESP_CLEAR:
+		return esp_boundary_drop(b, m, &b->stats.rx_clear, f,
+			"a packet came in the clear that a policy protects");
+	case ESP_MISMATCH:
+		return esp_boundary_drop(b, m, &b->stats.rx_mismatch, f,
+			"a packet came by an SA that is not for it");
+	default:
+		return esp_boundary_drop(
+			b, m, &b->stats.rx_discarded, f, "no policy lets a packet in");
+	}
+}
+
+static enum ip_ipsec_verdict esp_boundary_input(void *ctx, const struct ip_flow *f,
+	struct rte_mbuf **m, uint16_t l4_off, const void **secured)
+{
+	struct esp_boundary *b = ctx;
+	bool udp;
+
+	/* What is inside of ESP is not ESP again: nobody could go on like that for ever. */
+	if (*secured)
+		return esp_boundary_arrive(b, f, *m, *secured);
+	if (f->proto == ESP_PROTO)
+		return esp_boundary_open_packet(b, f, m, l4_off, secured);
+	udp = (*m)->data_len > l4_off && esp_boundary_is_in_udp(b, f, *m, l4_off);
+	if (!udp)
+		return esp_boundary_arrive(b, f, *m, NULL);
+	if (esp_udp_kind(rte_pktmbuf_mtod_offset(*m, const uint8_t *, l4_off + UDP_LEN),
+		    (*m)->pkt_len - l4_off - UDP_LEN) == ESP_UDP_KEEPALIVE) {
+		rte_pktmbuf_free(*m);
+		return IP_IPSEC_DROPPED;
+	}
+	return esp_boundary_open_packet(b, f, m, (uint16_t)(l4_off + UDP_LEN), secured);
+}
+
+/* ---- paths --------------------------------------------------------------------------------- */
+
+static uint16_t esp_boundary_room(void *ctx, const struct ip_addr *src, const struct ip_addr *dst,
+	uint16_t mtu, struct ip_addr *to)
+{
+	struct esp_boundary *b = ctx;
+
+	return (uint16_t)esp_database_room(&b->db, src, dst, mtu, to);
+}
+
+static bool esp_boundary_sent(void *ctx, const struct ip_addr *dst, const uint8_t esp[8])
+{
+	struct esp_boundary *b = ctx;
+	const struct esp_sa *sa = esp_database_find_outbound(&b->db, dst, load_be32(esp + ESP_SPI));
+	uint32_t ago = sa ? (uint32_t)sa->sequence - load_be32(esp + ESP_SEQUENCE) : 0;
+
+	return sa && ago < sa->packets;
+}
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+int esp_boundary_create(const struct esp_boundary_config *cfg, struct esp_boundary **out)
+{
+	struct esp_boundary *b = calloc(1, sizeof *b);
+
+	if (!b)
+		return -ENOMEM;
+	b->ops = (struct ip_ipsec){.ctx = b,
+		.output = esp_boundary_output,
+		.input = esp_boundary_input,
+		.room = esp_boundary_room,
+		.sent = esp_boundary_sent};
+	b->pool = cfg->pool;
+	b->log = cfg->log;
+	snprintf(b->path, sizeof b->path, "%s", cfg->path);
+	esp_database_init(&b->db, &cfg->random);
+	*out = b;
+	return 0;
+}
+
+void esp_boundary_destroy(struct esp_boundary *b)
+{
+	if (!b)
+		return;
+	esp_database_fini(&b->db);
+	free(b);
+}
+
+const struct ip_ipsec *esp_boundary_ops(struct esp_boundary *b)
+{
+	return &b->ops;
+}
+
+static bool esp_boundary_is_local(void *ctx, const struct ip_addr *a)
+{
+	const struct esp_boundary *b = ctx;
+
+	return ip_addr_is_local(b->ip, a);
+}
+
+static int esp_boundary_read(struct esp_boundary *b, char *why, size_t size)
+{
+	char reason[WHY_LEN] = "";
+	struct esp_file *f;
+	int rc;
+
+	secret_file_stamp_take(&b->stamp, b->path);
+	rc = esp_file_read(b->path, &f, why, size);
+	if (rc)
+		return rc;
+	rc = esp_database_update(&b->db, f, esp_boundary_is_local, b, reason, sizeof reason);
+	if (rc) {
+		snprintf(why, size, "ipsec \"%.300s\": %.150s", b->path, reason);
+		esp_file_free(f);
+		return rc;
+	}
+	b->stats.sas_in = b->db.inbound;
+	b->stats.sas_out = b->db.outbound;
+	b->stats.policies = f->n_policies;
+	ip_ipsec_changed(b->ip);
+	return 0;
+}
+
+int esp_boundary_open(struct esp_boundary *b, struct ip_stack *ip, char *why, size_t size)
+{
+	b->ip = ip;
+	return esp_boundary_read(b, why, size);
+}
+
+void esp_boundary_look(struct esp_boundary *b)
+{
+	struct secret_file_stamp now;
+	char why[WHY_LEN] = "";
+
+	secret_file_stamp_take(&now, b->path);
+	if (!secret_file_stamp_differs(&now, &b->stamp))
+		return;
+	if (esp_boundary_read(b, why, sizeof why) != 0) {
+		b->stats.reloads_failed++;
+		log_printf(
+			b->log, LOG_LEVEL_WARNING, "%s; what was read before stays in force", why);
+		return;
+	}
+	b->stats.reloads++;
+	log_printf(b->log, LOG_LEVEL_INFO, "ipsec \"%s\" was read again: %llu SAs in, %llu out",
+		b->path, (unsigned long long)b->stats.sas_in, (unsigned long long)b->stats.sas_out);
+}
+
+const struct esp_stats *esp_boundary_stats(const struct esp_boundary *b)
+{
+	return &b->stats;
+}

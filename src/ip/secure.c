@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ip/secure.h"
+
+#include "ip/icmp_wire.h"
+#include "ip/igmp.h"
+#include "ip/ipv4.h"
+#include "ip/ipv6.h"
+#include "ip/udp_wire.h"
+
+#define ESP_PROTO_NUMBER 50
+#define PORTS_LEN        4
+
+/* ---- path MTU ------------------------------------------------------------------------------ */
+
+uint16_t ip_secure_whole(struct ip_stack *s, const struct ip_path *p, uint16_t mtu)
+{
+	const struct ip_ipsec *x = s->cfg.ipsec;
+	uint16_t outer = pmtu_get(s, &p->dst), overhead;
+	struct ip_addr to;
+
+	overhead = (uint16_t)(outer - x->room(x->ctx, &p->src, &p->dst, outer, &to));
+	if (!ip_addr_equal(&to, &p->dst) || mtu > UINT16_MAX - overhead)
+		return mtu;
+	return (uint16_t)(mtu + overhead);
+}
+
+void ip_secure_path(struct ip_stack *s, struct ip_path *p)
+{
+	const struct ip_ipsec *x = s->cfg.ipsec;
+	uint16_t inner = p->mtu;
+	struct ip_addr to;
+
+	p->link_mtu = x->room(x->ctx, &p->src, &p->dst, pmtu_link(s, &p->dst), &to);
+	p->mtu = x->room(x->ctx, &p->src, &p->dst, pmtu_get(s, &to), &to);
+	/* Of a tunnel: told by somebody behind it. */
+	if (!ip_addr_equal(&to, &p->dst) && inner < p->mtu)
+		p->mtu = inner;
+}
+
+/** RFC 4301 section 8.2.1. It is not authentic: it must quote what we can have sent. */
+static void ip_secure_error(void *ctx, const struct ip_error *e, uint64_t now)
+{
+	struct ip_stack *s = ctx;
+	const struct ip_ipsec *x = s->cfg.ipsec;
+
+	if (e->kind == IP_ERROR_MTU && x->sent(x->ctx, &e->dst, e->l4))
+		(void)pmtu_lower(s, &e->dst, e->mtu, now);
+}
+
+void ip_secure_init(struct ip_stack *s)
+{
+	if (s->cfg.ipsec)
+		s->transport[ESP_PROTO_NUMBER] =
+			(struct ip_transport){.error = ip_secure_error, .ctx = s, .min_len = 8};
+}
+
+void ip_ipsec_changed(struct ip_stack *s)
+{
+	ip_paths_changed(s);
+}
+
+/* ---- packets ------------------------------------------------------------------------------- */
+
+/** The ports, where there are any. */
+static void ip_flow_ports(struct ip_flow *f, const struct rte_mbuf *m, uint16_t l4_off)
+{
+	const uint8_t *h = rte_pktmbuf_mtod_offset(m, const uint8_t *, l4_off);
+
+	if ((f->proto != IP_PROTO_TCP && f->proto != UDP_PROTO) || m->data_len < l4_off ||
+		m->data_len - l4_off < PORTS_LEN)
+		return;
+	f->src_port = load_be16(h + UDP_SRC_PORT);
+	f->dst_port = load_be16(h + UDP_DST_PORT);
+}
+
+struct rte_mbuf *ip_secure_output(struct ip_stack *s, const struct ip_path *p, uint8_t proto,
+	struct rte_mbuf *m, struct ip_addr *to)
+{
+	const struct ip_ipsec *x = s->cfg.ipsec;
+	struct ip_flow f = {.src = p->src, .dst = p->dst, .proto = proto};
+
+	*to = p->dst;
+	ip_flow_ports(&f, m, ip_addr_is_v4(&p->dst) ? IPV4_LEN : IPV6_LEN);
+	return x->output(x->ctx, &f, &m, to) == IP_IPSEC_DROPPED ? NULL : m;
+}
+
+/**
+ * What a link needs before there can be IPsec on it: ND, and the reports of groups. Each checks
+ * that it comes from the link itself.
+ */
+static bool ip_secure_exempts(const struct rte_mbuf *m, uint8_t proto, uint16_t l4_off)
+{
+	uint8_t type;
+
+	if (proto == IGMP_PROTO)
+		return true;
+	if (proto != IPV6_NH_ICMP || m->data_len <= l4_off)
+		return false;
+	type = *rte_pktmbuf_mtod_offset(m, const uint8_t *, l4_off);
+	return (type >= ICMPV6_MLD_QUERY && type <= ICMPV6_REDIRECT) || type == ICMPV6_MLDV2_REPORT;
+}
+
+struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f,
+	const struct ip_rx *rx, uint8_t proto, uint16_t l4_off, struct rte_mbuf *m, uint64_t now)
+{
+	const struct ip_ipsec *x = s->cfg.ipsec;
+	struct ip_flow flow = {.src = rx->src, .dst = rx->dst, .proto = proto};
+	struct ip_frame inner = *f;
+
+	if (ip_secure_exempts(m, proto, l4_off))
+		return m;
+	ip_flow_ports(&flow, m, l4_off);
+	switch (x->input(x->ctx, &flow, &m, l4_off, &inner.secured)) {
+	case IP_IPSEC_PASS:
+		return m;
+	case IP_IPSEC_CHANGED:
+		break;
+	default:
+		return NULL;
+	}
+	inner.group = false;
+	if (*rte_pktmbuf_mtod(m, const uint8_t *) >> 4 == 4)
+		ipv4_input(s, &inner, m, now);
+	else
+		ipv6_input(s, &inner, m, now);
+	return NULL;
+}

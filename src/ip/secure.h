@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file secure.h The stack's side of the IPsec boundary (ipsec.h): where packets cross it. */
+#ifndef IP_SECURE_H
+#define IP_SECURE_H
+
+#include "ip/stack.h"
+
+/** Hear of ICMP errors about ESP packets of ours, if there is IPsec. */
+void ip_secure_init(struct ip_stack *s);
+
+/** What the path's MTU is as it leaves, of packets of @p mtu octets before: not of a tunnel's. */
+uint16_t ip_secure_whole(struct ip_stack *s, const struct ip_path *p, uint16_t mtu);
+
+/** Of a path that was just resolved: what ESP leaves of its MTU, and of the link's. */
+void ip_secure_path(struct ip_stack *s, struct ip_path *p);
+
+/**
+ * The packet @p m for path @p p, its data at its IP header, is about to leave. Owns @p m.
+ * @param[out] to where the packet is to go.
+ * @return what is to be sent, with room for a link's header; NULL: nothing is.
+ */
+struct rte_mbuf *ip_secure_output(struct ip_stack *s, const struct ip_path *p, uint8_t proto,
+	struct rte_mbuf *m, struct ip_addr *to);
+
+/**
+ * A whole packet has come for us, not from us. Owns @p m, whose data is at its IP header.
+ * @param l4_off of what is behind its headers.
+ * @return the packet as it was, if it may go on; NULL: it was dropped, or was protected and has
+ * been received again without that.
+ */
+struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f,
+	const struct ip_rx *rx, uint8_t proto, uint16_t l4_off, struct rte_mbuf *m, uint64_t now);
+
+#endif
