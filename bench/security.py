@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-What encryption costs: perftest over memif in the clear and under TLS, in turns, beside `openssl
+What encryption costs: perftest over memif in the clear, under TLS and under ESP, in turns, beside `openssl
 speed` on the same core; handshakes a second; memory of an idle connection. Exit status 1 when a bar
 is missed. The raw figures are in out/bench/security.json.
 """
@@ -22,6 +22,8 @@ BYTES = {1500: 1400, 9000: 8900}
 # What is compared: figure, other figure, how it must be, at what factor or distance, what it says.
 BARS = (
     ("tls_1500", "clear_1500", "ratio", 0.6, "1 MiB Writes, MTU 1500: TLS to clear"),
+    ("esp_1500", "clear_1500", "ratio", 0.6, "1 MiB Writes, MTU 1500: ESP to clear"),
+    ("esp_9000", "openssl_9000", "ratio", 0.5, "1 MiB Writes, MTU 9000: ESP to openssl speed"),
     ("tls_9000", "openssl_9000", "ratio", 0.5, "1 MiB Writes, MTU 9000: TLS to openssl speed"),
     ("tls_latency", "clear_latency", "above", 0.6, "8-byte Send, one way: us more under TLS"),
     ("tls_memory", "clear_memory", "above", 4096, "an idle connection: bytes more under TLS"),
@@ -59,6 +61,19 @@ def certificates(directory):
         settings[side] = ["tls=required", "crc=preferred", f"tls_ca={path('ca.pem')}",
                           f"tls_certificate={path(side + '.pem')}", f"tls_key={path(side + '.key')}"]
     return settings
+
+
+def security_associations(directory):
+    """The file of both hosts: an SA and policies each way, AES-128-GCM; their settings."""
+    path = os.path.join(directory, "ipsec")
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
+        for src, dst, spi in (("10.77.0.1", "10.77.0.2", 4097), ("10.77.0.2", "10.77.0.1", 8193)):
+            file.write(f"ip xfrm state add src {src} dst {dst} proto esp spi {spi} "
+                       f"aead 'rfc4106(gcm(aes))' 0x{os.urandom(20).hex()} 128\n")
+            for direction in ("in", "out"):
+                file.write(f"ip xfrm policy add src {src} dst {dst} dir {direction} "
+                           "tmpl proto esp mode transport\n")
+    return {side: [f"ipsec={path}"] for side in ("server", "client")}
 
 
 def openssl_speed(runner, core, size):
@@ -128,7 +143,9 @@ def judge(figures):
 
 
 def measure_all(runner, work, cores, args, runs):
-    sides = {"clear": {"server": [], "client": []}, "tls": certificates(work)}
+    # TLS is the last: the handshakes are its.
+    sides = {"clear": {"server": [], "client": []}, "esp": security_associations(work),
+             "tls": certificates(work)}
     for _ in range(args.runs):
         for mtu, size in BYTES.items():
             for name, settings in sides.items():
