@@ -109,6 +109,7 @@ static void cmd_doctor_examine(struct doctor *d)
 		doctor_look_at_peer(d);
 	}
 	doctor_look_at_frames(d);
+	doctor_look_at_esp(d);
 }
 
 static void cmd_doctor_open_and_examine(struct doctor *d, struct config *c)
@@ -120,7 +121,7 @@ static void cmd_doctor_open_and_examine(struct doctor *d, struct config *c)
 	if (c->log > LOG_LEVEL_ERROR && c->log_file[0] == '\0')
 		c->log = LOG_LEVEL_ERROR;
 	rc = net_open(c, &d->net, &e);
-	if (rc != 0 && strncmp(e.text, "tls", 3) == 0) {
+	if (rc != 0 && (strncmp(e.text, "tls", 3) == 0 || strncmp(e.text, "ipsec", 5) == 0)) {
 		doctor_wrong(d, "%s", e.text);
 		doctor_advise(
 			d, "mend the file, or name another: uiwarp.conf(5) says what is in it");

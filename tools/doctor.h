@@ -98,6 +98,16 @@ void doctor_look_at_certificate(struct doctor *d);
  */
 bool doctor_explain_tls(struct doctor *d, int error, bool connected, const char *peer);
 
+/* ---- doctor_esp.c ------------------------------------------------------------------------ */
+
+struct esp_stats;
+
+/** Say what the counters of IPsec tell. */
+void doctor_explain_esp(struct doctor *d, const struct esp_stats *s);
+
+/** Check IPsec, if there is any, by what became of packets. Once, at the end. */
+void doctor_look_at_esp(struct doctor *d);
+
 /* ---- doctor_peer.c ----------------------------------------------------------------------- */
 
 /** Check TCP and MPA to the peer's port. */

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the doctor says of IPsec, by its counters. */
+#include "esp/boundary.h"
+#include "tools/doctor.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+/* After the four that it needs. */
+#include <cmocka.h>
+
+static char said[4096];
+
+static void say(const char *mark, const char *fmt, va_list ap)
+{
+	size_t n = strlen(said);
+
+	n += (size_t)snprintf(said + n, sizeof said - n, "%s: ", mark);
+	n += (size_t)vsnprintf(said + n, sizeof said - n, fmt, ap);
+	snprintf(said + n, sizeof said - n, "\n");
+}
+
+/* What tools/doctor.c prints, and what src/host has. */
+void doctor_good(struct doctor *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("good", fmt, ap);
+	va_end(ap);
+}
+
+void doctor_wrong(struct doctor *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	d->wrong++;
+	va_start(ap, fmt);
+	say("wrong", fmt, ap);
+	va_end(ap);
+}
+
+void doctor_advise(struct doctor *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("do", fmt, ap);
+	va_end(ap);
+}
+
+static unsigned explain(const struct esp_stats *s)
+{
+	struct doctor d = {.wrong = 0};
+
+	said[0] = '\0';
+	doctor_explain_esp(&d, s);
+	return d.wrong;
+}
+
+static void what_is_right_is_said_in_a_line(void **state)
+{
+	assert_int_equal(explain(&(struct esp_stats){
+				 .sas_in = 1, .sas_out = 2, .policies = 4, .rx_replay = 5}),
+		0);
+	assert_string_equal(said, "good: IPsec has 1 SAs in, 2 out and 4 policies\n");
+}
+
+static void a_missing_sa_is_named(void **state)
+{
+	assert_int_equal(explain(&(struct esp_stats){.sas_out = 1}), 1);
+	assert_non_null(strstr(said, "no SA to one of our addresses"));
+	assert_int_equal(explain(&(struct esp_stats){.sas_in = 1}), 1);
+	assert_non_null(strstr(said, "no SA from one of our addresses"));
+	assert_int_equal(explain(&(struct esp_stats){.sas_in = 1, .sas_out = 1, .tx_no_sa = 3}), 1);
+	assert_non_null(strstr(said, "wrong: 3 packets were to be protected, and there is no SA"));
+	assert_non_null(strstr(said, "do: add a \"state\""));
+}
+
+static void each_fault_has_its_advice(void **state)
+{
+	const struct esp_stats all = {.sas_in = 1,
+		.sas_out = 1,
+		.tx_no_sa = 1,
+		.tx_discarded = 1,
+		.rx_no_sa = 1,
+		.rx_bad_icv = 1,
+		.rx_late = 1,
+		.rx_clear = 1,
+		.rx_mismatch = 1,
+		.rx_discarded = 1};
+	unsigned advice = 0;
+
+	assert_int_equal(explain(&all), 8);
+	for (const char *p = said; (p = strstr(p, "do: ")); p++)
+		advice++;
+	assert_int_equal(advice, 8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_right_is_said_in_a_line),
+		cmocka_unit_test(a_missing_sa_is_named),
+		cmocka_unit_test(each_fault_has_its_advice),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
