@@ -41,6 +41,7 @@ struct sock_datagrams {
 	struct sock_datagrams_list out, in;
 	unsigned first, n; /**< of out.msg: sent up to first, and filled up to n */
 	bool v4;
+	bool groups;                 /**< it is for what is sent to groups */
 	uint8_t *out_text, *in_text; /**< SOCK_DATAGRAMS_BATCH times max octets */
 };
 
@@ -75,6 +76,11 @@ static void sock_datagrams_read_control(struct msghdr *msg, struct sock_datagram
 	}
 }
 
+static bool sock_datagrams_wants(const struct sock_datagrams *d, const struct ip_addr *to)
+{
+	return ip_addr_is_multicast(to) ? d->groups : !d->groups && sock_is_ours(d->s, to);
+}
+
 static void sock_datagrams_take(struct sock_datagrams *d, unsigned i)
 {
 	struct msghdr *msg = &d->in.msg[i].msg_hdr;
@@ -82,7 +88,7 @@ static void sock_datagrams_take(struct sock_datagrams *d, unsigned i)
 
 	sock_address_get(&d->in.slot[i].sa, &path.remote);
 	if (msg->msg_flags & MSG_TRUNC || !sock_udp_destination(msg, &path.local) ||
-		!sock_is_ours(d->s, &path.local))
+		!sock_datagrams_wants(d, &path.local))
 		return;
 	sock_datagrams_read_control(msg, &path);
 	d->input(d->ctx, &path, d->in.slot[i].iov.iov_base, d->in.msg[i].msg_len);
@@ -152,7 +158,7 @@ int sock_datagrams_begin(struct sock_datagrams *d, const struct sock_datagrams_p
 	sock_datagrams_slot(&d->out, d->n, *room, len);
 	msg = &d->out.msg[d->n].msg_hdr;
 	msg->msg_namelen = sock_address_put(&path->remote, &slot->sa);
-	sock_udp_set_source(msg, &path->local);
+	sock_udp_set_source(msg, &path->local, path->interface);
 	if (path->tos)
 		sock_datagrams_put_int(
 			msg, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_TOS : IPV6_TCLASS, path->tos);
@@ -186,6 +192,34 @@ bool sock_datagrams_flush(struct sock_datagrams *d)
 	return true;
 }
 
+/* ---- groups ------------------------------------------------------------------------------ */
+
+static int sock_datagrams_membership(
+	const struct sock_datagrams *d, int option, const struct ip_addr *group, unsigned interface)
+{
+	bool v4 = ip_addr_is_v4(group);
+	const struct ip_endpoint at = {.addr = *group};
+	struct group_req req = {.gr_interface = interface};
+	int fd = d->udp->socket[!v4].source.fd;
+
+	(void)sock_address_put(&at, &req.gr_group);
+	if (fd < 0)
+		return -EAFNOSUPPORT;
+	if (setsockopt(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, option, &req, sizeof req))
+		return errno == ENOBUFS ? -ENOSPC : -errno;
+	return 0;
+}
+
+int sock_datagrams_join(struct sock_datagrams *d, const struct ip_addr *group, unsigned interface)
+{
+	return sock_datagrams_membership(d, MCAST_JOIN_GROUP, group, interface);
+}
+
+void sock_datagrams_leave(struct sock_datagrams *d, const struct ip_addr *group, unsigned interface)
+{
+	(void)sock_datagrams_membership(d, MCAST_LEAVE_GROUP, group, interface);
+}
+
 /* ---- life -------------------------------------------------------------------------------- */
 
 static void sock_datagrams_options(const struct sock_udp *u)
@@ -199,22 +233,26 @@ static void sock_datagrams_options(const struct sock_udp *u)
 		(void)sock_option(fd, level, i == 0 ? IP_RECVERR : IPV6_RECVERR, 0);
 		(void)sock_option(fd, level, i == 0 ? IP_RECVTOS : IPV6_RECVTCLASS, 1);
 		(void)sock_option(fd, level, i == 0 ? IP_RECVTTL : IPV6_RECVHOPLIMIT, 1);
+		/* Not what other programs of the host have joined. */
+		(void)sock_option(fd, level, i == 0 ? IP_MULTICAST_ALL : IPV6_MULTICAST_ALL, 0);
 		(void)sock_option(fd, SOL_SOCKET, SO_RCVBUF, SOCK_DATAGRAMS_BUFFER);
 		(void)sock_option(fd, SOL_SOCKET, SO_SNDBUF, SOCK_DATAGRAMS_BUFFER);
 	}
 }
 
-int sock_datagrams_open(struct sock_stack *s, uint16_t port, size_t max, sock_datagrams_fn *input,
-	void *ctx, struct sock_datagrams **out)
+static int sock_datagrams_new(struct sock_stack *s, uint16_t port, size_t max, bool groups,
+	sock_datagrams_fn *input, void *ctx, struct sock_datagrams **out)
 {
 	struct sock_datagrams *d = calloc(1, sizeof *d);
-	struct sock_udp_user user = {.readable = sock_datagrams_on_readable, .ctx = d};
+	struct sock_udp_user user = {
+		.readable = sock_datagrams_on_readable, .shared = groups, .ctx = d};
 	int rc = -ENOMEM;
 
 	if (!d)
 		return rc;
 	d->s = s;
 	d->max = max;
+	d->groups = groups;
 	d->input = input;
 	d->ctx = ctx;
 	d->out_text = calloc(SOCK_DATAGRAMS_BATCH, max);
@@ -230,6 +268,18 @@ int sock_datagrams_open(struct sock_stack *s, uint16_t port, size_t max, sock_da
 	sock_datagrams_options(d->udp);
 	*out = d;
 	return 0;
+}
+
+int sock_datagrams_open(struct sock_stack *s, uint16_t port, size_t max, sock_datagrams_fn *input,
+	void *ctx, struct sock_datagrams **out)
+{
+	return sock_datagrams_new(s, port, max, false, input, ctx, out);
+}
+
+int sock_datagrams_open_shared(struct sock_stack *s, uint16_t port, size_t max,
+	sock_datagrams_fn *input, void *ctx, struct sock_datagrams **out)
+{
+	return sock_datagrams_new(s, port, max, true, input, ctx, out);
 }
 
 void sock_datagrams_close(struct sock_datagrams *d)

@@ -18,8 +18,9 @@ struct sock_datagrams;
 
 /** Where a datagram goes, or has come from. */
 struct sock_datagrams_path {
-	struct ip_addr local;
+	struct ip_addr local; /**< received: perhaps a group */
 	struct ip_endpoint remote;
+	unsigned interface; /**< sending to a group: over that one; 0: the host finds one */
 	uint8_t tos;
 	uint8_t ttl; /**< sending: 0: the host's usual one */
 };
@@ -34,6 +35,22 @@ typedef void sock_datagrams_fn(
  */
 int sock_datagrams_open(struct sock_stack *s, uint16_t port, size_t max, sock_datagrams_fn *input,
 	void *ctx, struct sock_datagrams **out);
+
+/**
+ * The same, for what is sent to multicast groups that sock_datagrams_join() names, and for nothing
+ * else. Several processes may open such a port: each gets all.
+ */
+int sock_datagrams_open_shared(struct sock_stack *s, uint16_t port, size_t max,
+	sock_datagrams_fn *input, void *ctx, struct sock_datagrams **out);
+
+/**
+ * Be a member of @p group on @p interface of the host. Once each.
+ * @return 0; -EINVAL: no group; -ENODEV: no interface; -ENOSPC: more than the host allows a socket
+ *         (net.ipv4.igmp_max_memberships); another -errno.
+ */
+int sock_datagrams_join(struct sock_datagrams *d, const struct ip_addr *group, unsigned interface);
+void sock_datagrams_leave(
+	struct sock_datagrams *d, const struct ip_addr *group, unsigned interface);
 
 /** @p d may be NULL. */
 void sock_datagrams_close(struct sock_datagrams *d);

@@ -121,11 +121,11 @@ static void sock_udp_on_events(struct sock_source *source, uint32_t events)
 
 /* ---- sending ----------------------------------------------------------------------------- */
 
-void sock_udp_set_source(struct msghdr *msg, const struct ip_addr *from)
+void sock_udp_set_source(struct msghdr *msg, const struct ip_addr *from, unsigned interface)
 {
 	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
-	struct in_pktinfo info4 = {.ipi_ifindex = 0};
-	struct in6_pktinfo info6 = {.ipi6_ifindex = 0};
+	struct in_pktinfo info4 = {.ipi_ifindex = (int)interface};
+	struct in6_pktinfo info6 = {.ipi6_ifindex = interface};
 
 	if (ip_addr_is_v4(from)) {
 		memcpy(&info4.ipi_spec_dst, from->b + 12, 4);
@@ -158,7 +158,7 @@ void sock_udp_send(struct sock_udp *u, const struct ip_addr *from, const struct 
 	int fd = u->socket[!ip_addr_is_v4(&to->addr)].source.fd;
 
 	msg.msg_namelen = sock_address_put(to, &sa);
-	sock_udp_set_source(&msg, from);
+	sock_udp_set_source(&msg, from, 0);
 	/* An error of a datagram before is told first, and nothing is sent then. */
 	for (unsigned i = 0; i < 2 && fd >= 0; i++)
 		if (sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
@@ -185,6 +185,8 @@ static int sock_udp_open_family(struct sock_udp *u, struct sock_udp_socket *k, b
 	k->source.fd = fd = fd_move_up(fd);
 	(void)sock_option(fd, level, v4 ? IP_PKTINFO : IPV6_RECVPKTINFO, 1);
 	(void)sock_option(fd, level, v4 ? IP_RECVERR : IPV6_RECVERR, 1);
+	if (u->user.shared)
+		(void)sock_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	len = sock_address_put(&at, &sa);
 	if (bind(fd, (struct sockaddr *)&sa, len))
 		return -errno;

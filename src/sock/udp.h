@@ -28,6 +28,7 @@ struct sock_udp_user {
 		uint64_t now);
 	/** Instead of both: something has come, and the user takes it from the socket itself. */
 	void (*readable)(void *ctx, struct sock_source *source);
+	bool shared; /**< other sockets may have the port, too, of other processes as well */
 	void *ctx;
 };
 

@@ -25,7 +25,10 @@ struct sock_udp {
 /** Where a received datagram was sent to. @return false: it is not told. */
 bool sock_udp_destination(struct msghdr *msg, struct ip_addr *to);
 
-/** Begin the control data of one to send, which has room: the address that it is to come from. */
-void sock_udp_set_source(struct msghdr *msg, const struct ip_addr *from);
+/**
+ * Begin the control data of one to send, which has room: the address that it is to come from, and
+ * the interface that it is to take, 0: any.
+ */
+void sock_udp_set_source(struct msghdr *msg, const struct ip_addr *from, unsigned interface);
 
 #endif
