@@ -160,10 +160,12 @@ const struct config_key config_keys[] = {
 	{"ud", CONFIG_IS_WORD(ud, config_ud), .initial = "subnet",
 		.text = "UD queue pairs, which uiwarps have among themselves: from where their "
 			"datagrams are taken. `subnet`: from the subnets of our addresses, `on`: "
-			"from anywhere, `off`: there are none. Not with `connect_mode = "
+			"from anywhere, `off`: there are none. With `subnet`, messages to "
+			"multicast groups do not leave the subnet. Not with `connect_mode = "
 			"rdma_cm`. See [ud.md](ud.md)."},
 	{"ud_port", CONFIG_IS_NUMBER(ud_port, 1, 65408), .noun = "port number", .initial = "61525",
-		.text = "The UDP port of UD queue pairs; the same at both sides."},
+		.text = "The UDP port of UD queue pairs; the same at both sides. Messages to "
+			"multicast groups come at that one + 127."},
 	{"port_mapper", CONFIG_IS_WORD(port_mapper, config_port_mapper), .initial = "auto",
 		.text = "The iWARP port mapper: RNICs in hardware listen on other TCP ports than "
 			"programs ask for, and UDP port 3935 tells which. `auto`: a peer is "

@@ -14,6 +14,19 @@
 struct capture;
 struct esp_boundary;
 
+/** That we are members of a group on an interface of the host's. */
+struct net_ud_membership;
+
+/** Multicast groups of UD queue pairs (net_ud_group.h). */
+struct net_ud_groups {
+	uint16_t port;
+	bool open;                     /**< of our own UDP */
+	struct sock_datagrams *socket; /**< over the kernel's sockets; NULL: closed */
+	LIST_HEAD(, net_ud_membership) memberships;
+	/** Of the configuration's addresses, in their order; 0: not known. */
+	unsigned interface[CONFIG_MAX_ADDRESSES];
+};
+
 /** Files of a capture that rotates, at most. */
 #define NET_CAPTURE_FILES 1000
 
@@ -80,6 +93,7 @@ struct net {
 	struct ud_net ud; /**< net_ud.c */
 	ud_input_fn *ud_input;
 	void *ud_user;
+	struct net_ud_groups ud_groups;
 	struct sock_datagrams *ud_socket;        /**< over the kernel's sockets; NULL: closed */
 	struct telemetry *telemetry;             /**< NULL: off */
 	uint64_t started;                        /**< net_now() when it was opened */

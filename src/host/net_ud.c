@@ -4,6 +4,7 @@
  * let in.
  */
 #include "host/net_priv.h"
+#include "host/net_ud_group.h"
 #include "host/net_ud_port.h"
 #include "ip/udp.h"
 #include "sock/datagrams.h"
@@ -16,17 +17,27 @@
 
 /* ---- who is let in ------------------------------------------------------------------------- */
 
+static bool net_ud_is_own(const struct net *n, const struct ip_addr *a)
+{
+	for (unsigned i = 0; i < n->config.num_addresses; i++)
+		if (ip_addr_equal(&n->config.address[i].addr, a))
+			return true;
+	return false;
+}
+
+/** A group has no subnet of its own: that of any of our addresses will do. */
 static bool net_ud_is_near(const struct net *n, const struct ud_path *path)
 {
+	bool group = ip_addr_is_multicast(&path->local);
+
 	for (unsigned i = 0; i < n->config.num_addresses; i++) {
 		const struct config_address *a = &n->config.address[i];
 
-		if (ip_addr_equal(&a->addr, &path->remote) ||
-			(ip_addr_equal(&a->addr, &path->local) &&
-				ip_addr_in_prefix(&path->remote, &a->addr, a->prefix_len)))
+		if ((group || ip_addr_equal(&a->addr, &path->local)) &&
+			ip_addr_in_prefix(&path->remote, &a->addr, a->prefix_len))
 			return true;
 	}
-	return false;
+	return net_ud_is_own(n, &path->remote);
 }
 
 bool net_ud_lets_in(struct net *n, const struct ud_path *path)
@@ -43,6 +54,13 @@ static void net_ud_input(struct net *n, const struct ud_path *path, const uint8_
 		n->ud_input(n->ud_user, path, data, len);
 }
 
+/** To a group as far as the configuration lets it go, and not beyond the subnet by default. */
+static uint8_t net_ud_ttl(const struct net *n, const struct ud_path *path)
+{
+	return ip_addr_is_multicast(&path->remote) && path->ttl > n->ud.group_ttl ? n->ud.group_ttl
+										  : path->ttl;
+}
+
 static uint32_t net_ud_max_message(struct net *n)
 {
 	uint32_t mtu = n->ops->mtu(n), overhead = NET_UD_IP_LEN + NET_UD_UDP_LEN + UD_OVERHEAD;
@@ -56,20 +74,26 @@ static uint32_t net_ud_max_message(struct net *n)
 
 /* ---- over a port of our own ---------------------------------------------------------------- */
 
-static void net_ud_own_input(void *ctx, const struct udp_datagram *d, uint64_t now)
+void net_ud_own_input(void *ctx, const struct udp_datagram *d, uint64_t now)
 {
-	const struct ud_path path = {
-		.local = d->to.addr, .remote = d->from.addr, .tos = d->tos, .ttl = d->ttl};
+	const struct net *n = ctx;
+	const struct ud_path path = {.local = d->to.addr,
+		.remote = d->from.addr,
+		.tos = d->tos,
+		.ttl = d->ttl,
+		.own = net_ud_is_own(n, &d->from.addr)};
 
 	net_ud_input(ctx, &path, d->data, d->len);
 }
 
-static int net_ud_own_open(void *ctx, uint16_t port, ud_input_fn *input, void *user)
+static int net_ud_own_open(
+	void *ctx, uint16_t port, uint16_t group_port, ud_input_fn *input, void *user)
 {
 	struct net *n = ctx;
 	struct udp_user u = {.datagram = net_ud_own_input, .max = UD_DATAGRAM_MAX, .ctx = n};
 
 	n->ud_port = port;
+	n->ud_groups.port = group_port;
 	n->ud_input = input;
 	n->ud_user = user;
 	return udp_open(n->ip, port, &u);
@@ -79,6 +103,7 @@ static void net_ud_own_close(void *ctx)
 {
 	struct net *n = ctx;
 
+	net_ud_group_close(n);
 	udp_close(n->ip, n->ud_port);
 }
 
@@ -89,7 +114,7 @@ static int net_ud_own_begin(
 	struct udp_datagram d = {.from = {.addr = path->local, .port = n->ud_port},
 		.to = {.addr = path->remote, .port = port},
 		.tos = path->tos,
-		.ttl = path->ttl,
+		.ttl = net_ud_ttl(n, path),
 		.len = len};
 	int rc = udp_begin(n->ip, &n->ud_out, &d, room, n->engine.now);
 
@@ -122,24 +147,31 @@ static void net_ud_own_prepare(void *ctx, const struct ip_addr *remote)
 {
 	struct net *n = ctx;
 
-	(void)ip_reach(n->ip, remote, n->engine.now);
+	if (!ip_addr_is_multicast(remote))
+		(void)ip_reach(n->ip, remote, n->engine.now);
 }
 
 /* ---- over the kernel's --------------------------------------------------------------------- */
 
-static void net_ud_kernel_input(
+void net_ud_kernel_input(
 	void *ctx, const struct sock_datagrams_path *p, const uint8_t *data, size_t len)
 {
-	const struct ud_path path = {
-		.local = p->local, .remote = p->remote.addr, .tos = p->tos, .ttl = p->ttl};
+	const struct net *n = ctx;
+	const struct ud_path path = {.local = p->local,
+		.remote = p->remote.addr,
+		.tos = p->tos,
+		.ttl = p->ttl,
+		.own = net_ud_is_own(n, &p->remote.addr)};
 
 	net_ud_input(ctx, &path, data, len);
 }
 
-static int net_ud_kernel_open(void *ctx, uint16_t port, ud_input_fn *input, void *user)
+static int net_ud_kernel_open(
+	void *ctx, uint16_t port, uint16_t group_port, ud_input_fn *input, void *user)
 {
 	struct net *n = ctx;
 
+	n->ud_groups.port = group_port;
 	n->ud_input = input;
 	n->ud_user = user;
 	return sock_datagrams_open(
@@ -150,6 +182,7 @@ static void net_ud_kernel_close(void *ctx)
 {
 	struct net *n = ctx;
 
+	net_ud_group_close(n);
 	sock_datagrams_close(n->ud_socket);
 	n->ud_socket = NULL;
 }
@@ -160,8 +193,9 @@ static int net_ud_kernel_begin(
 	struct net *n = ctx;
 	const struct sock_datagrams_path p = {.local = path->local,
 		.remote = {.addr = path->remote, .port = port},
+		.interface = net_ud_group_interface(n, path),
 		.tos = path->tos,
-		.ttl = path->ttl};
+		.ttl = net_ud_ttl(n, path)};
 
 	return sock_datagrams_begin(n->ud_socket, &p, len, room);
 }
@@ -186,6 +220,8 @@ static bool net_ud_kernel_flush(void *ctx)
 
 static void net_ud_kernel_prepare(void *ctx, const struct ip_addr *remote)
 {
+	if (ip_addr_is_multicast(remote))
+		net_ud_group_look(ctx);
 }
 
 /* ---- both ---------------------------------------------------------------------------------- */
@@ -198,6 +234,9 @@ static const struct ud_net net_ud_own_net = {
 	.cancel = net_ud_own_cancel,
 	.flush = net_ud_own_flush,
 	.prepare = net_ud_own_prepare,
+	.join = net_ud_group_join,
+	.leave = net_ud_group_leave,
+	.group_source = net_ud_group_source,
 	.port_open = net_ud_port_open,
 	.port_close = net_ud_port_close,
 	.port_send = net_ud_port_send,
@@ -211,6 +250,9 @@ static const struct ud_net net_ud_kernel_net = {
 	.cancel = net_ud_kernel_cancel,
 	.flush = net_ud_kernel_flush,
 	.prepare = net_ud_kernel_prepare,
+	.join = net_ud_group_join_kernel,
+	.leave = net_ud_group_leave_kernel,
+	.group_source = net_ud_group_source_kernel,
 	.port_open = net_ud_port_open_kernel,
 	.port_close = net_ud_port_close_kernel,
 	.port_send = net_ud_port_send_kernel,
@@ -223,6 +265,7 @@ const struct ud_net *net_ud(struct net *n)
 	if (!n->ud.ctx) {
 		n->ud = n->ip ? net_ud_own_net : net_ud_kernel_net;
 		n->ud.max_message = net_ud_max_message(n);
+		n->ud.group_ttl = n->config.ud == CONFIG_UD_SUBNET ? 1 : UINT8_MAX;
 		n->ud.ctx = n;
 	}
 	return &n->ud;

@@ -18,7 +18,8 @@
  * the QP.
  */
 #define RNIC_QP_SPACE_SHIFT 17
-#define RNIC_QP_SPACES      (1u << (24 - RNIC_QP_SPACE_SHIFT))
+/** Without the last one, whose highest number is that of multicast groups (RNIC_UD_QP_GROUP). */
+#define RNIC_QP_SPACES ((1u << (24 - RNIC_QP_SPACE_SHIFT)) - 1)
 
 struct conn;
 struct conn_turns;

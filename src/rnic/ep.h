@@ -95,7 +95,8 @@ int rnic_ep_rebind(struct rnic_ep *ep, bool reuse, bool v6only);
 /**
  * Choose source, port and route, and resolve the next hop. ADDR_RESOLVED or ADDR_ERROR follows:
  * -ENETUNREACH if there is no route, -ETIMEDOUT if the next hop has not answered within @p patience
- * ns. 0: only find a route.
+ * ns. 0: only find a route. An endpoint of UD QPs may resolve a multicast group, which needs a
+ * source alone.
  * @return 0, -EINVAL.
  */
 int rnic_ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote, uint64_t patience);
@@ -137,6 +138,18 @@ int rnic_ep_reject(struct rnic_ep *ep, const void *private_data, uint16_t len);
  * it closes as soon as it is established. @return 0, -ENOTCONN; UD: -EINVAL.
  */
 int rnic_ep_disconnect(struct rnic_ep *ep);
+
+/**
+ * Be a member of a multicast group on the link of the endpoint's address, until it is left or the
+ * endpoint destroyed. What is joined twice is left twice. Only of an endpoint of UD QPs that is
+ * bound to an address or resolved.
+ * @return 0; -EINVAL: none of those, or no group of its family; -ENOMEM: a limit (rnic.h), or no
+ *         memory; or as ud_net.join().
+ */
+int rnic_ep_join(struct rnic_ep *ep, const struct ip_addr *group);
+
+/** @return 0; -EINVAL: it was not joined. */
+int rnic_ep_leave(struct rnic_ep *ep, const struct ip_addr *group);
 
 /** The addresses; the any-address and port 0 where they are not known. */
 void rnic_ep_addresses(

@@ -62,15 +62,34 @@ static bool ep_resolve_look_again(struct rnic_ep *ep)
 	return true;
 }
 
+/** A group is on the link of the address that the program has bound, or of the usual one. */
+static int ep_resolve_group(const struct rnic_ep *ep, struct ip_addr *source)
+{
+	const struct ud_net *net = ep->rnic->ud.net;
+
+	*source = ep->local.addr;
+	return ep->reserved && !ip_addr_is_any(source)
+		       ? 0
+		       : net->group_source(net->ctx, &ep->remote.addr, source);
+}
+
+static int ep_resolve_find(const struct rnic_ep *ep, struct ip_addr *source)
+{
+	struct llp_stack *net = ep->rnic->net;
+	int rc;
+
+	if (ip_addr_is_multicast(&ep->remote.addr))
+		return ep_resolve_group(ep, source);
+	rc = llp_source(net, &ep->remote.addr, source);
+	return !rc && ep->ask ? llp_reach(net, &ep->remote.addr) : rc;
+}
+
 /** The kernel's addr.c: without a route at once, without a neighbour not before the time is up. */
 static void ep_resolve_look(struct rnic_ep *ep)
 {
-	struct llp_stack *net = ep->rnic->net;
 	struct ip_addr source;
-	int rc = llp_source(net, &ep->remote.addr, &source);
+	int rc = ep_resolve_find(ep, &source);
 
-	if (!rc && ep->ask)
-		rc = llp_reach(net, &ep->remote.addr);
 	if (rc == -EAGAIN) {
 		if (ep_resolve_look_again(ep))
 			return;
@@ -104,7 +123,7 @@ static int ep_resolve(struct rnic_ep *ep, const struct ip_endpoint *remote, uint
 {
 	if (ep->state != EP_IDLE && ep->state != EP_BOUND)
 		return -EINVAL;
-	if (ip_addr_is_any(&remote->addr) || ip_addr_is_multicast(&remote->addr))
+	if (ip_addr_is_any(&remote->addr) || (ip_addr_is_multicast(&remote->addr) && !ep->sidr))
 		return -EINVAL;
 	if (ep->state == EP_BOUND && !ip_addr_is_any(&ep->local.addr) &&
 		ip_addr_is_v4(&ep->local.addr) != ip_addr_is_v4(&remote->addr))

@@ -130,6 +130,8 @@ int rnic_qp_create(struct rnic_pd *pd, struct rnic_qp_init *init, struct rnic_qp
 	rc = qp_queues_init(qp, init);
 	if (!rc && init->ud)
 		rc = ud_init(qp);
+	if (!rc && init->ud)
+		qp->ud->block_self = init->block_self_multicast;
 	if (!rc) {
 		rdmap_init(&qp->rdmap, &qp->sq, &qp_stream_ops, qp);
 		engine_lock(r->engine);
@@ -160,7 +162,8 @@ void rnic_qp_query(struct rnic_qp *qp, struct rnic_qp_attr *attr, struct rnic_qp
 		.srq = qp->srq,
 		.context = qp->context,
 		.sq_sig_all = qp->sig_all,
-		.ud = qp->ud != NULL};
+		.ud = qp->ud != NULL,
+		.block_self_multicast = qp->ud && qp->ud->block_self};
 	qp_capacities(qp, init);
 	engine_unlock(e);
 }
@@ -196,6 +199,7 @@ int rnic_qp_destroy(struct rnic_qp *qp)
 
 	engine_lock(e);
 	pairing_end(qp);
+	mcast_detach_all(qp);
 	ud_halt(qp);
 	qp_drop_connection(qp);
 	/* A post in progress ends first. A later one is the caller's mistake. */

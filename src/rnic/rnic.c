@@ -193,7 +193,6 @@ static void rnic_pairings_end(struct rnic *r)
 			pairing_end(qp);
 	}
 	pairing_service_close(r);
-	ud_service_close(r);
 	engine_unlock(r->engine);
 }
 
@@ -211,6 +210,7 @@ void rnic_destroy(struct rnic *r)
 		conn_destroy(LIST_FIRST(&r->conns));
 	conn_map_fini(r);
 	sidr_service_close(r);
+	ud_service_close(r);
 	engine_unlock(r->engine);
 	id_table_fini(&r->qps);
 	stag_table_fini(&r->stags);

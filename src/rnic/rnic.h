@@ -320,7 +320,8 @@ struct rnic_qp_init {
 	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge,
 		max_inline; /**< in and out */
 	bool sq_sig_all;
-	bool ud; /**< a UD QP (docs/ud.md), else a reliable connection */
+	bool ud;                   /**< a UD QP (docs/ud.md), else a reliable connection */
+	bool block_self_multicast; /**< of UD: what it sends to a group does not come back to it */
 };
 
 /**
@@ -425,6 +426,35 @@ struct rnic_ud_stats {
 };
 
 struct rnic_ud_stats rnic_ud_get_stats(const struct rnic *r);
+
+/* Multicast groups of UD QPs. */
+
+/** What is sent to a group is for the QP of this number, as over InfiniBand. */
+#define RNIC_UD_QP_GROUP 0xffffffu
+
+/** Groups that QPs are attached to, or that endpoints have joined, at one time. */
+#define RNIC_MCAST_GROUPS 128
+/** QPs of one group. */
+#define RNIC_MCAST_QPS 1024
+
+/**
+ * From now on @p qp receives what is sent to @p group, once though it be attached twice. If no
+ * endpoint has joined the group (rnic_ep_join()) that is done, on the links of all our addresses.
+ * @return 0; -EINVAL: no UD QP, no group; -ENOMEM: a limit, or no memory; or as ud_net.join().
+ */
+int rnic_qp_attach(struct rnic_qp *qp, const struct ip_addr *group);
+
+/** @return 0; -EINVAL: it is not attached. */
+int rnic_qp_detach(struct rnic_qp *qp, const struct ip_addr *group);
+
+/** Detach it from all groups. */
+void rnic_qp_detach_all(struct rnic_qp *qp);
+
+/** Is it attached to any group? */
+bool rnic_qp_is_attached(struct rnic_qp *qp);
+
+/** The most that the TTL of a message to a group is (ud_net.group_ttl); 0: there is no UD. */
+uint8_t rnic_ud_group_ttl(const struct rnic *r);
 
 /*
  * Posting: begin() locks, next() returns an element with its header zeroed, commit() adds it, and

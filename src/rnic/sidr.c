@@ -290,6 +290,7 @@ void sidr_fini(struct rnic_ep *ep)
 	if (ep->state == EP_REQUEST)
 		(void)sidr_reject(ep, NULL, 0);
 	sidr_stop_asking(s);
+	mcast_leave_all(ep->rnic, &s->joined);
 	sidr_port_put(s->port);
 	ep->sidr = NULL;
 	free(s);
@@ -322,7 +323,8 @@ int sidr_connect(struct rnic_ep *ep, const struct rnic_conn_param *p)
 		.private_len = (uint8_t)p->private_len};
 	int rc;
 
-	if (ep->state != EP_RESOLVED || p->private_len > SIDR_PRIVATE_MAX)
+	if (ep->state != EP_RESOLVED || p->private_len > SIDR_PRIVATE_MAX ||
+		ip_addr_is_multicast(&ep->remote.addr))
 		return -EINVAL;
 	rc = r->sidr->client ? 0 : sidr_port_get(r, 0, &user, &r->sidr->client);
 	if (rc)
@@ -369,4 +371,28 @@ int sidr_reject(struct rnic_ep *ep, const void *private_data, uint16_t len)
 	ep->state = EP_OVER;
 	sidr_answer(ep->sidr, &m);
 	return 0;
+}
+
+static int sidr_join(struct rnic_ep *ep, const struct ip_addr *group)
+{
+	if (!ep->sidr || (ep->state != EP_BOUND && ep->state != EP_RESOLVED) ||
+		ip_addr_is_any(&ep->local.addr) ||
+		ip_addr_is_v4(&ep->local.addr) != ip_addr_is_v4(group))
+		return -EINVAL;
+	return mcast_join(ep->rnic, &ep->sidr->joined, group, &ep->local.addr);
+}
+
+int rnic_ep_join(struct rnic_ep *ep, const struct ip_addr *group)
+{
+	return ENGINE_LOCKED(ep->rnic->engine, sidr_join(ep, group));
+}
+
+static int sidr_leave_group(struct rnic_ep *ep, const struct ip_addr *group)
+{
+	return ep->sidr ? mcast_leave(ep->rnic, &ep->sidr->joined, group) : -EINVAL;
+}
+
+int rnic_ep_leave(struct rnic_ep *ep, const struct ip_addr *group)
+{
+	return ENGINE_LOCKED(ep->rnic->engine, sidr_leave_group(ep, group));
 }

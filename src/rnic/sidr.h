@@ -12,6 +12,7 @@
 
 #include "base/siphash.h"
 #include "rnic/ep_priv.h"
+#include "rnic/mcast.h"
 #include "ud/sidr.h"
 
 /** Between the first two requests; each wait is twice as long as that before, up to the last. */
@@ -31,7 +32,8 @@ struct sidr {
 	uint64_t number;        /**< of the request */
 	struct timer again;     /**< asking */
 	uint64_t wait, deadline;
-	uint8_t message[SIDR_LEN]; /**< the request, or the answer to it */
+	struct mcast_joined_list joined; /**< groups that the program has joined */
+	uint8_t message[SIDR_LEN];       /**< the request, or the answer to it */
 };
 
 /** A UDP port that endpoints listen at, or that requests are made from. */

@@ -7,7 +7,6 @@
 #include "rnic/mr.h"
 #include "rnic/pairing_service.h"
 #include "rnic/qp.h"
-#include "ud/datagram.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -232,25 +231,31 @@ static void ud_deliver(struct rnic_qp *qp, const struct ud_path *path, const str
 		qp_enter_error(qp);
 }
 
+void ud_receive(struct rnic_qp *qp, struct rnic *r, const struct ud_path *path,
+	const struct ud_header *h, const uint8_t *message)
+{
+	enum rnic_qp_state state = qp && qp->ud ? qp_state(qp) : RNIC_QP_RESET;
+
+	if (state != RNIC_QP_RTR && state != RNIC_QP_RTS && state != RNIC_QP_SQD)
+		r->ud.stats.no_qp++;
+	else if (h->qkey != qp->ud->qkey)
+		r->ud.stats.wrong_qkey++;
+	else
+		ud_deliver(qp, path, h, message);
+}
+
 static void ud_input(void *user, const struct ud_path *path, const uint8_t *data, size_t len)
 {
 	struct rnic *r = user;
+	bool to_group = ip_addr_is_multicast(&path->local);
 	struct ud_header h;
-	struct rnic_qp *qp;
-	enum rnic_qp_state state;
 
-	if (ud_parse(data, len, &h) != UD_GOOD) {
+	if (ud_parse(data, len, &h) != UD_GOOD || to_group != (h.to_qp == RNIC_UD_QP_GROUP))
 		r->ud.stats.bad++;
-		return;
-	}
-	qp = rnic_qp_find(r, h.to_qp);
-	state = qp && qp->ud ? qp_state(qp) : RNIC_QP_RESET;
-	if (state != RNIC_QP_RTR && state != RNIC_QP_RTS && state != RNIC_QP_SQD)
-		r->ud.stats.no_qp++;
-	else if (h.qkey != qp->ud->qkey)
-		r->ud.stats.wrong_qkey++;
+	else if (to_group)
+		mcast_receive(r, path, &h, data + UD_HEADER_LEN);
 	else
-		ud_deliver(qp, path, &h, data + UD_HEADER_LEN);
+		ud_receive(rnic_qp_find(r, h.to_qp), r, path, &h, data + UD_HEADER_LEN);
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -265,7 +270,8 @@ int ud_service_open(struct rnic *r)
 	if (s->open)
 		return 0;
 	pairing_service_settle(r);
-	rc = s->net->open(s->net->ctx, (uint16_t)(s->port + r->qp_space), ud_input, r);
+	rc = s->net->open(s->net->ctx, (uint16_t)(s->port + r->qp_space),
+		(uint16_t)(s->port + RNIC_QP_SPACES), ud_input, r);
 	if (rc)
 		log_printf(r->log, LOG_LEVEL_ERROR,
 			"rnic: UDP port %u cannot be had for UD QPs: %s", s->port + r->qp_space,
@@ -288,6 +294,7 @@ int ud_init(struct rnic_qp *qp)
 	if (!ud)
 		return -ENOMEM;
 	ud->qp = qp;
+	LIST_INIT(&ud->groups);
 	timer_init(&ud->again, ud_on_again);
 	qp->ud = ud;
 	atomic_init(&qp->send_imm, true);
@@ -313,6 +320,11 @@ void rnic_ud_prepare(struct rnic *r, const struct ip_addr *remote)
 	if (r->ud.net)
 		r->ud.net->prepare(r->ud.net->ctx, remote);
 	engine_unlock(e);
+}
+
+uint8_t rnic_ud_group_ttl(const struct rnic *r)
+{
+	return r->ud.net ? r->ud.net->group_ttl : 0;
 }
 
 struct rnic_ud_stats rnic_ud_get_stats(const struct rnic *r)

@@ -9,7 +9,8 @@
 #ifndef RNIC_UD_H
 #define RNIC_UD_H
 
-#include "rnic/rnic.h"
+#include "rnic/mcast.h"
+#include "ud/datagram.h"
 
 struct rnic_qp;
 
@@ -18,6 +19,7 @@ struct ud_service {
 	const struct ud_net *net; /**< NULL: there are no UD QPs */
 	uint16_t port;            /**< of the first space of QP numbers (device.h) */
 	bool open;
+	struct mcast_table mcast;
 	struct rnic_ud_stats stats;
 };
 
@@ -25,7 +27,9 @@ struct ud_service {
 struct ud {
 	struct rnic_qp *qp;
 	uint32_t qkey;
+	bool block_self;    /**< nothing that it has sent to a group is for it */
 	struct timer again; /**< there was no room, or others have their turn: go on then */
+	LIST_HEAD(, mcast_member) groups;
 };
 
 /** Sends of one QP in a row, before others have their turn. */
@@ -49,5 +53,9 @@ void ud_halt(struct rnic_qp *qp);
 
 /** There may be sends. */
 void ud_serve(struct rnic_qp *qp);
+
+/** @p qp takes the message of a datagram, or it is dropped and counted. @p qp NULL: no such QP. */
+void ud_receive(struct rnic_qp *qp, struct rnic *r, const struct ud_path *path,
+	const struct ud_header *h, const uint8_t *message);
 
 #endif

@@ -4,6 +4,9 @@
  * How datagrams of UD queue pairs go out and come in: over UDP of our own, or the kernel's. Header
  * only. Who is let in is decided below (docs/ud.md).
  *
+ * What is sent to a multicast group comes at a port of its own, which all processes of an address
+ * share.
+ *
  * All under the engine's lock. Datagrams may be lost on their way, as anywhere.
  */
 #ifndef UD_NET_H
@@ -17,9 +20,10 @@
 
 /** Where a datagram goes, or has come from. */
 struct ud_path {
-	struct ip_addr local, remote;
-	uint8_t tos; /**< traffic class, ECN bits included */
-	uint8_t ttl; /**< sending: 0: the usual one */
+	struct ip_addr local, remote; /**< received: local may be a group; sending: remote */
+	uint8_t tos;                  /**< traffic class, ECN bits included */
+	uint8_t ttl;                  /**< sending: 0: the usual one, 1 to a group */
+	bool own;                     /**< received: from one of our addresses */
 };
 
 /** A datagram came for the port. @p data is valid during the call. */
@@ -45,10 +49,11 @@ struct ud_port_user {
 
 struct ud_net {
 	/**
-	 * Receive at @p port, of all our addresses. Once.
+	 * Receive at @p port, of all our addresses; and at @p group_port what is sent to groups,
+	 * from the first join() on. Once.
 	 * @return 0, -EADDRINUSE, or another -errno.
 	 */
-	int (*open)(void *ctx, uint16_t port, ud_input_fn *input, void *user);
+	int (*open)(void *ctx, uint16_t port, uint16_t group_port, ud_input_fn *input, void *user);
 	/** Nothing is received or sent any more. */
 	void (*close)(void *ctx);
 	/**
@@ -63,8 +68,20 @@ struct ud_net {
 	void (*cancel)(void *ctx);
 	/** No more follows for now. @return false: not all could be sent; call again, later. */
 	bool (*flush)(void *ctx);
-	/** Something will be sent to @p remote: learn the way to it. */
+	/** Something will be sent to @p remote, perhaps a group: learn the way to it. */
 	void (*prepare)(void *ctx, const struct ip_addr *remote);
+	/**
+	 * Be a member of @p group, on the link of @p local, one of our addresses; the any-address:
+	 * on those of all. What is joined twice is left twice. After open().
+	 * @return 0; -EINVAL: no group, or one of a reserved scope; -EADDRNOTAVAIL: none of our
+	 *         links is of its family; -ENOSPC: too many; or another -errno.
+	 */
+	int (*join)(void *ctx, const struct ip_addr *group, const struct ip_addr *local);
+	/** What was joined. */
+	void (*leave)(void *ctx, const struct ip_addr *group, const struct ip_addr *local);
+	/** Our address that sends to @p group if the program names none. @return 0, -ENETUNREACH.
+	 */
+	int (*group_source)(void *ctx, const struct ip_addr *group, struct ip_addr *local);
 	/** Open @p port. @return 0; -EADDRINUSE; -ENOSPC: too many are open; another -errno. */
 	int (*port_open)(
 		void *ctx, uint16_t port, const struct ud_port_user *user, struct ud_port **out);
@@ -74,6 +91,8 @@ struct ud_net {
 		const struct ip_endpoint *to, const void *data, size_t len);
 	/** The longest message that one packet takes; see UD_MESSAGE_MAX. */
 	uint32_t max_message;
+	/** The most that the TTL of a datagram to a group is: 1 keeps it in the subnet. */
+	uint8_t group_ttl;
 	/** Datagrams that came from where none are taken from; counted below. */
 	uint64_t refused;
 	void *ctx;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * UD queue pairs under hostile datagrams, most of them with good CRCs. Nothing is written but
- * receives that were posted, each of which completes once, and only for its own QP and Q_Key. And
- * endpoints that listen and ask by rdma_cm, under hostile requests and answers.
+ * receives that were posted, each of which completes once, and only for its own QP and Q_Key, or
+ * for the group that it is attached to. And endpoints that listen and ask by rdma_cm, under hostile
+ * requests and answers.
  */
 #include "base/bytes.h"
 #include "fuzz.h"
@@ -30,7 +31,7 @@ struct world {
 	uint8_t room[UD_DATAGRAM_MAX];
 	uint64_t posted, completed;
 	struct ud_port_user sidr; /**< of the ports that are open */
-	unsigned ports;
+	unsigned ports, joined;
 	struct rnic_ep *asking, *kept;
 	uint8_t sent[SIDR_LEN]; /**< the last */
 };
@@ -45,7 +46,7 @@ static uint8_t pattern(uint32_t i)
 	return (uint8_t)(i * 11 + 3);
 }
 
-static int net_open(void *ctx, uint16_t port, ud_input_fn *input, void *user)
+static int net_open(void *ctx, uint16_t port, uint16_t group_port, ud_input_fn *input, void *user)
 {
 	struct world *w = ctx;
 
@@ -78,6 +79,21 @@ static bool net_flush(void *ctx)
 
 static void net_prepare(void *ctx, const struct ip_addr *remote)
 {
+}
+
+static int net_join(void *ctx, const struct ip_addr *group, const struct ip_addr *local)
+{
+	struct world *w = ctx;
+
+	w->joined++;
+	return 0;
+}
+
+static void net_leave(void *ctx, const struct ip_addr *group, const struct ip_addr *local)
+{
+	struct world *w = ctx;
+
+	w->joined--;
 }
 
 static int net_port_open(
@@ -131,9 +147,33 @@ static void post_recv(struct world *w, uint8_t bits)
 	rnic_rq_end(w->qp);
 }
 
+/* A few groups, of both families. */
+static struct ip_addr group_of(uint8_t bits)
+{
+	struct ip_addr v6 = {{0xff, 2, [15] = bits & 3}},
+		       v4 = {{[10] = 0xff, 0xff, 239, 0, 0, bits & 3}};
+
+	return bits & 4 ? v4 : v6;
+}
+
+static void group(struct world *w, uint8_t bits)
+{
+	const struct ip_addr g = group_of(fuzz_u8(w->in));
+
+	if (bits & 16)
+		MUST(!rnic_qp_attach(w->qp, &g));
+	else
+		(void)rnic_qp_detach(w->qp, &g);
+}
+
 static void datagram(struct world *w, uint8_t bits)
 {
-	const struct ud_path path = {.ttl = bits, .tos = bits};
+	bool to_group = (bits & 7) == 6;
+	const struct ud_path path = {
+		.local = to_group ? group_of(fuzz_u8(w->in)) : (struct ip_addr){{9}},
+		.ttl = bits,
+		.tos = bits,
+		.own = bits & 128};
 	size_t got;
 	const uint8_t *text = fuzz_bytes(w->in, fuzz_u16(w->in) % UD_DATAGRAM_MAX, &got);
 	uint8_t *copy;
@@ -143,7 +183,8 @@ static void datagram(struct world *w, uint8_t bits)
 		memcpy(copy, text, got);
 	} else {
 		struct ud_header h = {.len = (uint16_t)got,
-			.to_qp = rnic_qp_num(w->qp) ^ (bits & 32 ? fuzz_u8(w->in) : 0),
+			.to_qp = (to_group ? RNIC_UD_QP_GROUP : rnic_qp_num(w->qp)) ^
+				 (bits & 32 ? fuzz_u8(w->in) : 0),
 			.from_qp = fuzz_u8(w->in),
 			.qkey = QKEY ^ (bits & 64 ? fuzz_u8(w->in) : 0),
 			.flags = bits >> 7};
@@ -255,6 +296,8 @@ static void world_start(struct world *w, struct fuzz *in)
 		.cancel = net_nothing,
 		.flush = net_flush,
 		.prepare = net_prepare,
+		.join = net_join,
+		.leave = net_leave,
 		.port_open = net_port_open,
 		.port_close = net_port_close,
 		.port_send = net_port_send,
@@ -295,7 +338,7 @@ static void world_end(struct world *w)
 	MUST(!rnic_qp_destroy(w->qp));
 	MUST(!rnic_mr_dereg(w->mr));
 	pair_fini(&w->pair);
-	MUST(w->ports == 0);
+	MUST(w->ports == 0 && w->joined == 0);
 	free(w->arena);
 }
 
@@ -316,6 +359,7 @@ static void step(struct world *w)
 			go(w, RNIC_QP_ERROR);
 			poll(w);
 		}
+		group(w, op);
 		break;
 	case 7:
 		sidr(w, op);

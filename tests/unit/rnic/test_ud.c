@@ -39,7 +39,7 @@ static struct wire wire[2];
 static struct rnic_qp *qp[2];
 static struct side *const side[2] = {&pair.a, &pair.b};
 
-static int wire_open(void *ctx, uint16_t port, ud_input_fn *input, void *user)
+static int wire_open(void *ctx, uint16_t port, uint16_t group_port, ud_input_fn *input, void *user)
 {
 	struct wire *w = ctx;
 
