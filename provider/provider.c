@@ -363,6 +363,8 @@ static const struct provider provider_table = {
 	.create_ah_from_wc = ah_create_from_wc,
 	.init_ah_from_wc = ah_init_from_wc,
 	.destroy_ah = ah_destroy,
+	.attach_mcast = mcast_attach,
+	.detach_mcast = mcast_detach,
 };
 
 __attribute__((visibility("default"))) const struct provider *uiwarp_provider(uint32_t version)

@@ -19,7 +19,7 @@
 #include <sys/types.h>
 
 /** Both libraries must have the same version of the table. */
-#define PROVIDER_VERSION 9
+#define PROVIDER_VERSION 10
 
 #define PROVIDER_MAX_ADDRESSES 16
 
@@ -139,6 +139,8 @@ struct provider {
 	int (*init_ah_from_wc)(struct ibv_context *context, uint8_t port_num, struct ibv_wc *wc,
 		struct ibv_grh *grh, struct ibv_ah_attr *attr);
 	int (*destroy_ah)(struct ibv_ah *ah);
+	int (*attach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
+	int (*detach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
 };
 
 /** The one symbol that libuiwarp.so exports. @return NULL for another version. */

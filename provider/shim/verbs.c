@@ -324,14 +324,17 @@ FORWARD_MINUS(init_ah_from_wc, context,
 	(context, port_num, wc, grh, attr))
 FORWARD_END(destroy_ah, ah->context, (struct ibv_ah * ah), (ah))
 
+/* ---- multicast groups ------------------------------------------------------------------------ */
+
+FORWARD_INT(attach_mcast, qp->context, (struct ibv_qp * qp, const union ibv_gid *gid, uint16_t lid),
+	(qp, gid, lid))
+FORWARD_INT(detach_mcast, qp->context, (struct ibv_qp * qp, const union ibv_gid *gid, uint16_t lid),
+	(qp, gid, lid))
+
 /* ---- what iWARP has not ---------------------------------------------------------------------- */
 REFUSE(int, errno, resolve_eth_l2_from_gid, context,
 	(struct ibv_context * context, struct ibv_ah_attr *attr, uint8_t mac[6], uint16_t *vid),
 	(context, attr, mac, vid))
-REFUSE(int, errno, attach_mcast, qp->context,
-	(struct ibv_qp * qp, const union ibv_gid *gid, uint16_t lid), (qp, gid, lid))
-REFUSE(int, errno, detach_mcast, qp->context,
-	(struct ibv_qp * qp, const union ibv_gid *gid, uint16_t lid), (qp, gid, lid))
 REFUSE(int, errno, set_ece, qp->context, (struct ibv_qp * qp, struct ibv_ece *ece), (qp, ece))
 REFUSE(int, errno, query_ece, qp->context, (struct ibv_qp * qp, struct ibv_ece *ece), (qp, ece))
 REFUSE(struct ibv_dm *, NULL, import_dm, context,

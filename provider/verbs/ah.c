@@ -24,7 +24,7 @@ static int ah_translate(const struct device *d, const struct ibv_ah_attr *a, str
 	to->ttl = grh->hop_limit > 1 ? grh->hop_limit : 0;
 	if (ip_addr_is_any(&to->remote) || ip_addr_is_v4(&to->remote) != ip_addr_is_v4(&to->local))
 		return -EINVAL;
-	return ip_addr_is_multicast(&to->remote) ? -EOPNOTSUPP : 0;
+	return 0;
 }
 
 struct ibv_ah *ah_create(struct ibv_pd *pd, struct ibv_ah_attr *attr)

@@ -222,6 +222,7 @@ struct ibv_context *device_open(struct ibv_device *device)
 /* As destroyed: its peer sees the end. As one in ERROR: what is posted later is flushed. */
 static void device_qp_end(struct qp *qp)
 {
+	rnic_qp_detach_all(qp->rnic);
 	rnic_qp_modify(qp->rnic, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_RESET});
 	rnic_qp_modify(qp->rnic, RNIC_QP_STATE, &(struct rnic_qp_attr){.state = RNIC_QP_ERROR});
 }

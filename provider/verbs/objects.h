@@ -470,6 +470,8 @@ struct ibv_ah *ah_create_from_wc(
 int ah_init_from_wc(struct ibv_context *context, uint8_t port_num, struct ibv_wc *wc,
 	struct ibv_grh *grh, struct ibv_ah_attr *attr);
 int ah_destroy(struct ibv_ah *ah);
+int mcast_attach(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
+int mcast_detach(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
 
 /** Aim a Send of a UD QP. */
 static inline void ah_aim(

@@ -41,7 +41,8 @@ static int qp_check_init(const struct ibv_pd *pd, const struct ibv_qp_init_attr 
 }
 
 /* The RNIC holds the capacities to its limits. With an SRQ the receive side's are ignored. */
-static int qp_create_rnic_qp(struct qp *qp, struct ibv_pd *pd, struct ibv_qp_init_attr *a)
+static int qp_create_rnic_qp(
+	struct qp *qp, struct ibv_pd *pd, struct ibv_qp_init_attr *a, uint32_t flags)
 {
 	struct rnic_qp_init init = {
 		.send_cq = OBJECT_OF(cq, a->send_cq)->rnic,
@@ -55,6 +56,7 @@ static int qp_create_rnic_qp(struct qp *qp, struct ibv_pd *pd, struct ibv_qp_ini
 		.max_inline = a->cap.max_inline_data,
 		.sq_sig_all = a->sq_sig_all != 0,
 		.ud = qp->ud,
+		.block_self_multicast = (flags & IBV_QP_CREATE_BLOCK_SELF_MCAST_LB) != 0,
 	};
 	int rc = rnic_qp_create(OBJECT_OF(pd, pd)->rnic, &init, &qp->rnic);
 
@@ -68,7 +70,9 @@ static int qp_create_rnic_qp(struct qp *qp, struct ibv_pd *pd, struct ibv_qp_ini
 	return 0;
 }
 
-static struct qp *qp_create_common(struct ibv_pd *pd, struct ibv_qp_init_attr *a, bool extended)
+/** @param flags IBV_QP_CREATE_*, of those that there are here. */
+static struct qp *qp_create_common(
+	struct ibv_pd *pd, struct ibv_qp_init_attr *a, uint32_t flags, bool extended)
 {
 	int rc = context_is_closed(pd->context) ? -ENODEV : qp_check_init(pd, a);
 	struct qp *qp;
@@ -91,7 +95,7 @@ static struct qp *qp_create_common(struct ibv_pd *pd, struct ibv_qp_init_attr *a
 	qp->ibv.state = IBV_QPS_RESET;
 	pthread_mutex_init(&qp->ibv.mutex, NULL);
 	pthread_cond_init(&qp->ibv.cond, NULL);
-	rc = qp_create_rnic_qp(qp, pd, a);
+	rc = qp_create_rnic_qp(qp, pd, a, flags);
 	if (rc != 0) {
 		free(qp);
 		return fail_null(-rc);
@@ -105,7 +109,7 @@ static struct qp *qp_create_common(struct ibv_pd *pd, struct ibv_qp_init_attr *a
 
 struct ibv_qp *qp_create(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	struct qp *qp = qp_create_common(pd, attr, false);
+	struct qp *qp = qp_create_common(pd, attr, 0, false);
 
 	return !qp ? NULL : &qp->ibv;
 }
@@ -118,9 +122,16 @@ static uint64_t qp_builders(enum ibv_qp_type type)
 	return type == IBV_QPT_UD ? WR_API_UD_OPS : WR_API_OPS;
 }
 
+/** Those of IBV_QP_CREATE_* that there are. */
+static uint32_t qp_flags(enum ibv_qp_type type)
+{
+	return type == IBV_QPT_UD ? IBV_QP_CREATE_BLOCK_SELF_MCAST_LB : 0;
+}
+
 struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
 	bool ops = (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
+	uint32_t flags = attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS ? attr->create_flags : 0;
 	struct ibv_qp_init_attr plain = {
 		.qp_context = attr->qp_context,
 		.send_cq = attr->send_cq,
@@ -136,11 +147,10 @@ struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr
 		attr->pd->context != context)
 		return fail_null(EINVAL);
 	if ((attr->comp_mask & ~(uint32_t)QP_INIT_MASK) != 0 ||
-		((attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 &&
-			attr->create_flags != 0) ||
+		(flags & ~qp_flags(attr->qp_type)) != 0 ||
 		(ops && (attr->send_ops_flags & ~qp_builders(attr->qp_type)) != 0))
 		return fail_null(EOPNOTSUPP);
-	qp = qp_create_common(attr->pd, &plain, ops);
+	qp = qp_create_common(attr->pd, &plain, flags, ops);
 	if (!qp)
 		return NULL;
 	attr->cap = plain.cap;
@@ -162,6 +172,8 @@ int qp_destroy(struct ibv_qp *ibv)
 	struct ibv_context *context = ibv->context;
 	struct ibv_pd *pd = ibv->pd;
 
+	if (rnic_qp_is_attached(qp->rnic))
+		return fail_errno(-EBUSY);
 	context_withdraw(context, &qp->object);
 	rnic_qp_destroy(qp->rnic);
 	async_forget(context, &qp->async_reported);

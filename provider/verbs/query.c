@@ -69,6 +69,9 @@ static void query_fill_device(struct device *d, struct ibv_device_attr *a)
 	a->max_srq_wr = query_as_int(l->max_srq_wr);
 	a->max_srq_sge = l->max_srq == 0 ? 0 : query_as_int(l->max_sge);
 	a->max_ah = AH_MAX;
+	a->max_mcast_grp = RNIC_MCAST_GROUPS;
+	a->max_mcast_qp_attach = RNIC_MCAST_QPS;
+	a->max_total_mcast_qp_attach = RNIC_MCAST_GROUPS * RNIC_MCAST_QPS;
 	a->max_pkeys = 1;
 	a->phys_port_cnt = 1;
 }

@@ -22,8 +22,8 @@ static void walk_datagrams(void)
 	ah = ibv_create_ah(w.pd, &attr);
 	assert_non_null(ah);
 	INT("ibv_destroy_ah", "of UD queue pairs", ibv_destroy_ah(ah), 0);
-	INT("ibv_attach_mcast", "no multicast", ibv_attach_mcast(w.qp, &gid, 0), EOPNOTSUPP);
-	INT("ibv_detach_mcast", "no multicast", ibv_detach_mcast(w.qp, &gid, 0), EOPNOTSUPP);
+	INT("ibv_attach_mcast", "not of UD", ibv_attach_mcast(w.qp, &gid, 0), EINVAL);
+	INT("ibv_detach_mcast", "not attached", ibv_detach_mcast(w.qp, &gid, 0), EINVAL);
 }
 
 static int no_copy_to(struct ibv_dm *dm, uint64_t at, const void *from, size_t length)

@@ -121,7 +121,8 @@ static void test_device(void **state)
 	assert_int_equal(a.atomic_cap, IBV_ATOMIC_GLOB);
 	assert_int_equal(a.max_ah, 65536);
 	/* What iWARP or this device does not have. */
-	assert_int_equal(a.max_mcast_grp, 0);
+	assert_int_equal(a.max_mcast_grp, 128);
+	assert_int_equal(a.max_mcast_qp_attach, 1024);
 	assert_int_equal(a.max_raw_ipv6_qp, 0);
 	assert_int_equal(a.max_fmr, 0);
 	assert_true((a.device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS) != 0);

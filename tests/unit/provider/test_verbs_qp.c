@@ -151,7 +151,7 @@ static void test_extended_attributes(void **state)
 	assert_null(ibv_create_qp_ex(fx.context, &a));
 	assert_int_equal(errno, EINVAL);
 	a.comp_mask |= IBV_QP_INIT_ATTR_PD;
-	a.create_flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
+	a.create_flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB; /* of UD alone */
 	assert_null(ibv_create_qp_ex(fx.context, &a));
 	assert_int_equal(errno, EOPNOTSUPP);
 	a.create_flags = 0;

@@ -172,6 +172,8 @@ P(int, init_ah_from_wc,
 	(context_p c, uint8_t p, struct ibv_wc *w, struct ibv_grh *g, struct ibv_ah_attr *a), A(c),
 	A(p), A(w), A(g), A(a))
 P(int, destroy_ah, (ah_p a), A(a))
+P(int, attach_mcast, (qp_p q, const union ibv_gid *g, uint16_t l), A(q), A(g), A(l))
+P(int, detach_mcast, (qp_p q, const union ibv_gid *g, uint16_t l), A(q), A(g), A(l))
 
 static pd_p alloc_pd(context_p c)
 {
@@ -253,6 +255,8 @@ static const struct provider table = {
 	.create_ah_from_wc = create_ah_from_wc,
 	.init_ah_from_wc = init_ah_from_wc,
 	.destroy_ah = destroy_ah,
+	.attach_mcast = attach_mcast,
+	.detach_mcast = detach_mcast,
 };
 
 /* The header of the table that the test's build has must be of the version that is asked for. */
