@@ -119,8 +119,7 @@ int ucma_bind_ip(struct ucma_call *c)
 	return ucma_bind_sockaddr(c, &c->cmd.bind_ip.addr);
 }
 
-/* The size that a sockaddr's own family asks for; 0 for one that we do not serve. */
-static size_t ucma_sockaddr_size(const void *sa)
+size_t ucma_sockaddr_size(const void *sa)
 {
 	sa_family_t family;
 

@@ -24,6 +24,9 @@ int ucma_address_of(
  */
 size_t ucma_address_put(const struct ip_endpoint *e, sa_family_t family, struct sockaddr_in6 *sa);
 
+/** The size that a sockaddr's own family asks for; 0 for one that we do not serve. */
+size_t ucma_sockaddr_size(const void *sa);
+
 /** @return 0; -ENODEV: an id of that kind is of no use here. */
 int ucma_check_port_space(const struct ucma_id *id);
 

@@ -19,6 +19,8 @@ struct ucma {
 	pthread_mutex_t lock;
 	struct ucma_channels channels;
 	struct ucma_id_table ids;
+	LIST_HEAD(, ucma_multicast) multicasts; /**< of all ids */
+	uint32_t next_multicast;                /**< the number of the next one, if it is free */
 };
 
 /** The payload of any command, zeroed beyond the program's bytes. */
@@ -41,6 +43,9 @@ union ucma_command {
 	struct rdma_ucm_get_event get_event;
 	struct rdma_ucm_set_option set_option;
 	struct rdma_ucm_migrate_id migrate_id;
+	struct rdma_ucm_join_ip_mcast join_ip_multicast;
+	struct rdma_ucm_join_mcast join_multicast;
+	struct rdma_ucm_destroy_id leave_multicast;
 	uint8_t bytes[512];
 };
 

@@ -2,6 +2,7 @@
 #include "provider/cm/channel.h"
 
 #include "base/fd_room.h"
+#include "provider/cm/multicast.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -150,14 +151,15 @@ static void ucma_uncount(const struct ucma_channel *ch, unsigned n)
 		;
 }
 
-void ucma_channel_purge(struct ucma_channel *ch, const struct ucma_id *id)
+void ucma_channel_purge(
+	struct ucma_channel *ch, const struct ucma_id *id, const struct ucma_multicast *multicast)
 {
 	struct ucma_event *ev, *next;
 	unsigned n = 0;
 
 	for (ev = TAILQ_FIRST(&ch->events); ev; ev = next) {
 		next = TAILQ_NEXT(ev, link);
-		if (ev->id != id)
+		if (ev->id != id || (multicast && !ucma_multicast_has(multicast, ev)))
 			continue;
 		TAILQ_REMOVE(&ch->events, ev, link);
 		free(ev);

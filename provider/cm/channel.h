@@ -24,6 +24,7 @@
 #include <sys/queue.h>
 
 struct ucma_id;
+struct ucma_multicast;
 
 /** The library's private_data_len is 8 bits wide; MPA carries up to 512 bytes (RFC 5044 7.1.1). */
 #define UCMA_PRIVATE_MAX 255
@@ -36,8 +37,8 @@ struct ucma_event {
 	TAILQ_ENTRY(ucma_event) link;
 	struct ucma_id *id;      /**< the id that it is about */
 	struct rnic_ep *request; /**< CONNECT_REQUEST: owned by the listener until read */
-	uint64_t uid;            /**< of the id, when it happened */
-	uint32_t number;         /**< of the id; of a request that was read, its own */
+	uint64_t uid;            /**< of the id, when it happened; of a join */
+	uint32_t number;         /**< of the id; of a request that was read, or a join, its own */
 	uint32_t status;
 	uint8_t type; /**< enum ucma_event_type */
 	uint8_t responder_resources, initiator_depth;
@@ -108,8 +109,9 @@ int ucma_channel_wait(const struct ucma_channel *ch);
 /** Give a count back, because its event could not be delivered. */
 void ucma_channel_unwait(const struct ucma_channel *ch);
 
-/** Remove and free the unread events of @p id. */
-void ucma_channel_purge(struct ucma_channel *ch, const struct ucma_id *id);
+/** Remove and free the unread events of @p id; of its join @p multicast alone, if not NULL. */
+void ucma_channel_purge(
+	struct ucma_channel *ch, const struct ucma_id *id, const struct ucma_multicast *multicast);
 
 /** Move the unread events of @p id, in their order, behind those of @p to. */
 void ucma_channel_move(

@@ -4,6 +4,7 @@
 #include "provider/cm/connection.h"
 #include "provider/cm/event.h"
 #include "provider/cm/lifetime.h"
+#include "provider/cm/multicast.h"
 #include "provider/cm/option.h"
 
 #include <errno.h>
@@ -44,12 +45,6 @@ int ucma_expect(const struct ucma_call *c, unsigned answers, unsigned ends)
 	err = ucma_id_expect(c->id, answers, ends);
 	pthread_mutex_unlock(&c->u->lock);
 	return err;
-}
-
-/* iWARP has no multicast: rdma_join_multicast() is refused. */
-static int ucma_no_multicast(struct ucma_call *c)
-{
-	return -ENOSYS;
 }
 
 #define NOWHERE UINT16_MAX
@@ -97,8 +92,11 @@ static const struct command ucma_commands[] = {
 	[RDMA_USER_CM_CMD_SET_OPTION] = {ucma_set_option, SIZE(set_option), NOWHERE, 0,
 		AT(set_option, id), false},
 	[RDMA_USER_CM_CMD_NOTIFY] = {ucma_notify, SIZE(notify), NOWHERE, 0, AT(notify, id), false},
-	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = {ucma_no_multicast, 0, NOWHERE, 0, NOWHERE, false},
-	[RDMA_USER_CM_CMD_LEAVE_MCAST] = {ucma_no_multicast, 0, NOWHERE, 0, NOWHERE, false},
+	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = {ucma_join_ip_multicast, SIZE(join_ip_mcast),
+		AT(join_ip_mcast, response), SIZE(create_id_resp), AT(join_ip_mcast, id), true},
+	/* What it names is the join. */
+	[RDMA_USER_CM_CMD_LEAVE_MCAST] = {ucma_leave_multicast, SIZE(destroy_id),
+		AT(destroy_id, response), SIZE(destroy_id_resp), NOWHERE, false},
 	[RDMA_USER_CM_CMD_MIGRATE_ID] = {ucma_migrate_id, SIZE(migrate_id),
 		AT(migrate_id, response), SIZE(migrate_resp), NOWHERE, false},
 	[RDMA_USER_CM_CMD_QUERY] = {ucma_query, SIZE(query), AT(query, response),
@@ -106,7 +104,8 @@ static const struct command ucma_commands[] = {
 	[RDMA_USER_CM_CMD_BIND] = {ucma_bind, SIZE(bind), NOWHERE, 0, AT(bind, id), false},
 	[RDMA_USER_CM_CMD_RESOLVE_ADDR] = {ucma_resolve_addr, SIZE(resolve_addr), NOWHERE, 0,
 		AT(resolve_addr, id), false},
-	[RDMA_USER_CM_CMD_JOIN_MCAST] = {ucma_no_multicast, 0, NOWHERE, 0, NOWHERE, false},
+	[RDMA_USER_CM_CMD_JOIN_MCAST] = {ucma_join_multicast, SIZE(join_mcast),
+		AT(join_mcast, response), SIZE(create_id_resp), AT(join_mcast, id), true},
 };
 
 /* The kernel's ucma_write(): EINVAL for what it never heard of, ENOSYS for what it gave up. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/cm/event.h"
 
+#include "provider/cm/multicast.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -22,8 +24,7 @@ static uint8_t ucma_depth(uint16_t v)
 	return v < UINT8_MAX ? (uint8_t)v : UINT8_MAX;
 }
 
-/** @param ev NULL: there was no memory. @return @p ev */
-static struct ucma_event *ucma_event_begin(
+struct ucma_event *ucma_event_begin(
 	struct ucma_event *ev, struct ucma_id *id, enum ucma_event_type type)
 {
 	if (ev) {
@@ -158,6 +159,15 @@ static struct ucma_id *ucma_adopt(struct ucma_call *c, struct ucma_event *ev)
 	return id;
 }
 
+/** Of the id; an event of a join is the join's own. */
+static uint32_t *ucma_events_reported(const struct ucma *u, const struct ucma_event *ev)
+{
+	struct ucma_multicast *m =
+		ev->type == UCMA_EVENT_MULTICAST_JOIN ? ucma_multicast_find(u, ev->number) : NULL;
+
+	return m ? &m->events_reported : &ev->id->events_reported;
+}
+
 /*
  * Take the first event. While a request is being adopted its listener is held: destroying it now
  * would reset the request. Called with the lock.
@@ -181,7 +191,7 @@ static int ucma_take_first(struct ucma_call *c, struct ucma_event **out, struct 
 		}
 	}
 	TAILQ_REMOVE(&c->ch->events, ev, link);
-	ev->id->events_reported++;
+	*ucma_events_reported(u, ev) += 1;
 	*out = ev;
 	return 0;
 }
@@ -229,6 +239,13 @@ static void ucma_event_put_conn(const struct ucma_event *ev, struct rdma_ucm_con
 	memcpy(p->private_data, ev->private_data, ev->private_len);
 }
 
+static uint8_t ucma_hop_limit(const struct ucma *u, const struct ip_addr *to)
+{
+	uint8_t most = ip_addr_is_multicast(to) ? rnic_ud_group_ttl(u->rnic) : UCMA_UD_HOP_LIMIT;
+
+	return most < UCMA_UD_HOP_LIMIT ? most : UCMA_UD_HOP_LIMIT;
+}
+
 /* Where to send, as an address handle's attributes. */
 static void ucma_event_put_path(
 	const struct ucma *u, const struct ucma_event *ev, struct rdma_ucm_ud_param *p)
@@ -243,7 +260,7 @@ static void ucma_event_put_path(
 	p->qkey = ud.qkey;
 	memcpy(ah->grh.dgid, ud.remote.b, sizeof ah->grh.dgid);
 	ah->grh.sgid_index = gid < 0 ? 0 : (uint8_t)gid;
-	ah->grh.hop_limit = UCMA_UD_HOP_LIMIT;
+	ah->grh.hop_limit = ucma_hop_limit(u, &ud.remote);
 	ah->grh.traffic_class = ev->tos;
 	ah->is_global = 1;
 	ah->port_num = 1;

@@ -18,10 +18,16 @@ enum ucma_event_type {
 	UCMA_EVENT_REJECTED,
 	UCMA_EVENT_ESTABLISHED,
 	UCMA_EVENT_DISCONNECTED,
+	UCMA_EVENT_DEVICE_REMOVAL,
+	UCMA_EVENT_MULTICAST_JOIN,
 };
 
 /** The callback of all endpoints. The context is the struct ucma_id. */
 rnic_ep_event_fn ucma_on_ep_event;
+
+/** Set what @p ev, NULL: nothing, says of @p id. With the ucma's lock. @return @p ev */
+struct ucma_event *ucma_event_begin(
+	struct ucma_event *ev, struct ucma_id *id, enum ucma_event_type type);
 
 /** Queue an event without parameters. Takes the ucma's lock. @return 0, -ENOMEM. */
 int ucma_event_post(struct ucma_id *id, enum ucma_event_type type);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/cm/id.h"
 
+#include "provider/cm/multicast.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -71,7 +73,8 @@ void ucma_id_release(struct ucma_id_table *t, struct ucma_id *id)
 
 void ucma_id_remove(struct ucma_id_table *t, struct ucma_id *id)
 {
-	ucma_channel_purge(id->channel, id);
+	ucma_channel_purge(id->channel, id, NULL);
+	ucma_multicast_forget(id);
 	TAILQ_REMOVE(&id->channel->ids, id, link);
 	t->by_number[id->number] = NULL;
 	t->used--;

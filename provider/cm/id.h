@@ -45,6 +45,7 @@ struct ucma_id {
 	uint32_t events_reported;
 	/** For what its endpoint will tell, in that order: see ucma_id_expect(). */
 	struct ucma_events expected;
+	LIST_HEAD(, ucma_multicast) multicasts; /**< groups that it has joined */
 	enum ucma_id_state state;
 	enum ucma_id_state unresolved; /**< ADDR_QUERY: the state after a failure */
 	uint16_t port_space;           /**< enum rdma_ucm_port_space */

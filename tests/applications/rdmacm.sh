@@ -43,9 +43,15 @@ checked="the server sends each message back, and both count them"
 program udaddy "udaddy -b %4 -C 20 -S 900" "udaddy -s %4 -C 20 -S 900" server 1 'return status 0' \
 	client 1 'data transfers complete'
 
-expected="says that it cannot resolve the group: there is no multicast"
+checked="the receiver has all messages, or does not end"
+multicast() { # NAME RECEIVER SENDER
+	application "$1" "$2" "$3" in_group "$2" "$3"
+}
+multicast mckey "mckey -m 239.1.1.1" "mckey -m 239.1.1.1 -s"
+multicast mckey-v6 "mckey -m ff05::1:1" "mckey -m ff05::1:1 -s"
+multicast mckey-send_only "mckey -m 239.1.1.1 -b %4" "mckey -m 239.1.1.1 -s -o"
+
 checked="its exit status and its words"
-application mckey "" "mckey -m 239.1.1.1" refuses client "mckey -m 239.1.1.1" "resolve addr failure"
 expected="says that it cannot have the address: librdmacm's datagram rsockets use the kernel's UDP at it"
 application udpong "" "udpong -s %4" refuses client "udpong -s %4" "Cannot assign requested address"
 rows_done

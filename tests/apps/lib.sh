@@ -133,6 +133,30 @@ pair() {
 	run_case "$name" exchange "$@"
 }
 
+# mckey, of rdmacm-utils: so many members of the receiver's join a multicast group, and then the sender comes, who tells
+# nobody when it is over. Both end by themselves.
+members=1
+in_group() { # RECEIVER SENDER
+	local receiver sender server_job side
+	read -ra receiver <<<"$(expand "$1")"
+	read -ra sender <<<"$(expand "$2")"
+	start server "${receiver[@]}"
+	server_job=$started
+	wait_for "$patience" have_joined || { say "the receiver has not joined"; return 1; }
+	start client "${sender[@]}"
+	finish client "$started" || return 1
+	finish server "$server_job" || return 1
+	for side in server client; do
+		has_lines "$side" 'data transfers complete' 1 || { say "the $side has not all"; return 1; }
+		has_lines "$side" 'return status 0' 1 || { say "the $side complains"; return 1; }
+	done
+}
+
+have_joined() {
+	transport_ready && [[ -s $(stack_log_of server) ]] || return 1
+	(($(grep -c 'joined the group' "$(stack_log_of server)") >= members))
+}
+
 # For what does not depend on the transport: once is enough.
 only_over() { # TRANSPORT
 	[[ $transport == "$1" ]] && return

@@ -237,6 +237,29 @@ int rnic_ep_disconnect(struct rnic_ep *ep)
 	return 0;
 }
 
+int rnic_ep_join(struct rnic_ep *ep, const struct ip_addr *group)
+{
+	int err = fail();
+
+	if (err)
+		return err;
+	ep_fake.joined++;
+	ep_fake.group = *group;
+	return 0;
+}
+
+int rnic_ep_leave(struct rnic_ep *ep, const struct ip_addr *group)
+{
+	ep_fake.joined--;
+	ep_fake.group = *group;
+	return 0;
+}
+
+uint8_t rnic_ud_group_ttl(const struct rnic *r)
+{
+	return ep_fake.group_ttl;
+}
+
 void rnic_ep_addresses(
 	const struct rnic_ep *ep, struct ip_endpoint *local, struct ip_endpoint *remote)
 {

@@ -27,6 +27,9 @@ struct ep_fake {
 	bool establish_at_once; /**< emit ESTABLISHED inside accept */
 	bool has_ud;            /**< there are UD QPs */
 	unsigned uds;           /**< endpoints for them that were created */
+	unsigned joined;        /**< groups, by all */
+	struct ip_addr group;   /**< of the last join or leave */
+	uint8_t group_ttl;      /**< the most that a message to a group has */
 	bool has_scopes;        /**< link-local addresses have to say of which interface they are */
 };
 

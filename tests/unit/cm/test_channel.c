@@ -113,7 +113,7 @@ static void purge_takes_the_counts_of_a_blocking_channel_too(void **state)
 	push(ch, &a, 1);
 	push(ch, &b, 2);
 	push(ch, &a, 3);
-	ucma_channel_purge(ch, &a);
+	ucma_channel_purge(ch, &a, NULL);
 	assert_int_equal(pop(ch), 2);
 	assert_false(client_readable(ch->fd));
 	end(&t, ch);
@@ -129,7 +129,7 @@ static void purge_survives_a_reader_who_was_faster(void **state)
 	assert_int_equal(ucma_channel_open(&t, 0, &ch), 0);
 	push(ch, &a, 1);
 	assert_int_equal(ucma_channel_wait(ch), 0);
-	ucma_channel_purge(ch, &a);
+	ucma_channel_purge(ch, &a, NULL);
 	assert_true(TAILQ_EMPTY(&ch->events));
 	assert_false(client_readable(ch->fd));
 	end(&t, ch);
