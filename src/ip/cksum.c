@@ -3,32 +3,12 @@
 
 #include "ip/ip.h"
 
-/*
- * One copy for each vector width, chosen at load. Not with sanitizers, because their run-time is
- * not ready at that moment.
- */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-	__has_feature(memory_sanitizer)
-#define FOR_EACH_WIDTH
-#endif
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define FOR_EACH_WIDTH
-#elif !defined(__x86_64__) /* one width there is */
-#define FOR_EACH_WIDTH
-#endif
-#ifndef FOR_EACH_WIDTH
-#define FOR_EACH_WIDTH __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
-#endif
+/** Up to here, headers mostly, a sum takes no longer than the choice of a kernel. */
+#define CKSUM_SHORT 64
 
-/*
- * Sums of 32-bit words in 64-bit lanes, which compilers vectorise. rte_raw_cksum() adds 16 bits at
- * a time and takes several times as long for a full segment.
- */
-FOR_EACH_WIDTH
-static uint64_t cksum_sum_words(const void *data, size_t len)
+/* In words of 32 bits: rte_raw_cksum() adds 16 bits at a time and takes several times as long. */
+static inline uint64_t cksum_short(const uint8_t *p, size_t len)
 {
-	const uint8_t *p = data;
 	size_t words = len / 4;
 	uint64_t sum = 0;
 	uint32_t w;
@@ -44,8 +24,12 @@ static uint64_t cksum_sum_words(const void *data, size_t len)
 
 uint64_t cksum_bytes(const void *data, size_t len)
 {
-	/* Clang exports no symbol for a function in several versions: hence one to call it. */
-	return cksum_sum_words(data, len);
+	struct digest d = {0};
+
+	if (len <= CKSUM_SHORT)
+		return cksum_short(data, len);
+	digest_add(&d, DIGEST_SUM, data, len);
+	return d.sum;
 }
 
 uint64_t cksum_mbuf(const struct rte_mbuf *m, uint32_t off)
