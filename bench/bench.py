@@ -24,7 +24,8 @@ def arguments():
     p.add_argument("--runs", type=int, default=5, metavar="N", help="the median of N (default 5)")
     p.add_argument("--only", default="raw,ours,idle,connections,qps,kernel,libfabric,ucx", metavar="LIST",
                    help="some of raw,ours,idle,connections,qps,kernel,libfabric,ucx")
-    p.add_argument("--build", default="build", metavar="DIR", help="where uiwarp is built")
+    p.add_argument("--build", default="build-release", metavar="DIR",
+                   help="where uiwarp is built (default build-release)")
     p.add_argument("--out", default="out/bench", metavar="DIR")
     p.add_argument("--history", default=history.FILE, metavar="FILE",
                    help="where the medians of a whole run are added (default bench/history.jsonl, "
@@ -64,7 +65,7 @@ def machine(cores, build):
     options = os.path.join(build, "meson-info", "intro-buildoptions.json")
     if os.path.exists(options):
         with open(options, encoding="utf-8") as file:
-            wanted = ("buildtype", "optimization", "b_sanitize", "b_ndebug")
+            wanted = ("buildtype", "optimization", "b_sanitize", "b_ndebug", "b_lto", "b_pgo")
             info["build"] = {o["name"]: o["value"] for o in json.load(file)
                              if o["name"] in wanted}
     return info
@@ -197,7 +198,7 @@ def main():
     with workplace(args.out, "logs") as (runner, work, cores):
         info = machine(cores, os.path.abspath(args.build))
         print(f"{info.get('cpu', 'unknown CPU')}, Linux {info['kernel']}, cores {cores[0]} and "
-              f"{cores[1]}, build {info.get('build', {}).get('buildtype', 'unknown')}")
+              f"{cores[1]}, build {history.build_of(info)}")
         if info["load_average"] > 0.5:
             print(f"note: the machine is busy (load {info['load_average']:.1f}): "
                   "figures will be worse than they could be")

@@ -32,12 +32,23 @@ def is_whole(median):
     return all(name in median for name in NEEDED)
 
 
+def build_of(machine):
+    """How it was built, in a few words."""
+    build = machine.get("build", {})
+    words = [build.get("buildtype", "unknown")]
+    if build.get("b_lto"):
+        words.append("LTO")
+    if build.get("b_pgo") == "use":
+        words.append("PGO")
+    return ", ".join(words)
+
+
 def add(path, result, runs):
     """Append one line: the medians, and what they depend on."""
     machine = result["machine"]
     line = {"date": machine["date"], "commit": machine.get("commit", "unknown"),
             "cpu": machine.get("cpu", "unknown"), "cores": machine["cores"],
-            "kernel": machine["kernel"], "build": machine.get("build", {}).get("buildtype", ""),
+            "kernel": machine["kernel"], "build": build_of(machine),
             "load": round(machine["load_average"], 1), "runs": runs,
             "median": {name: float(f"{value:.5g}") for name, value in result["median"].items()}}
     with open(path, "a", encoding="utf-8") as file:

@@ -36,7 +36,8 @@ def arguments():
     p.add_argument("--runs", type=int, default=5, metavar="N", help="the median of N (default 5)")
     p.add_argument("--only", default="loopback,veth,mesh", metavar="LIST",
                    help="some of loopback,veth,mesh")
-    p.add_argument("--build", default="build", metavar="DIR", help="where uiwarp is built")
+    p.add_argument("--build", default="build-release", metavar="DIR",
+                   help="where uiwarp is built (default build-release)")
     p.add_argument("--out", default="out/bench", metavar="DIR")
     a = p.parse_args()
     if a.runs < 1:

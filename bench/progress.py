@@ -37,7 +37,7 @@ def arguments():
                    help="where uiwarp is built; more than one: they take turns")
     p.add_argument("--out", default="out/bench", metavar="DIR")
     a = p.parse_args()
-    a.build = [os.path.abspath(b) for b in a.build or ["build"]]
+    a.build = [os.path.abspath(b) for b in a.build or ["build-release"]]
     return a
 
 
@@ -46,7 +46,7 @@ def one(runner, work, cores, case, build, seconds):
     mode, count, test = case
     program = os.path.join(build, "bench", "progress")
     if not os.access(program, os.X_OK):
-        program = os.path.join("build", "bench", "progress")
+        program = os.path.join("build-release", "bench", "progress")
     ours = measure.Ours(runner, work, cores, build)
     if mode == "spinning" and test == "latency":
         test = "spin"

@@ -34,7 +34,8 @@ BARS = (
 def arguments():
     p = argparse.ArgumentParser(prog="scripts/bench security", description=__doc__)
     p.add_argument("--runs", type=int, default=5, metavar="N", help="the median of N (default 5)")
-    p.add_argument("--build", default="build", metavar="DIR", help="where uiwarp is built")
+    p.add_argument("--build", default="build-release", metavar="DIR",
+                   help="where uiwarp is built (default build-release)")
     p.add_argument("--out", default="out/bench", metavar="DIR")
     return p.parse_args()
 

@@ -45,7 +45,8 @@ def arguments():
     p.add_argument("--runs", type=int, default=600, metavar="N", help="turns of each (default 600)")
     p.add_argument("--quick", action="store_true", help="100 turns: too few to show the bar")
     p.add_argument("--only", default="cost,qps", metavar="LIST", help="some of cost,qps")
-    p.add_argument("--build", default="build", metavar="DIR", help="where uiwarp is built")
+    p.add_argument("--build", default="build-release", metavar="DIR",
+                   help="where uiwarp is built (default build-release)")
     p.add_argument("--out", default="out/bench", metavar="DIR")
     a = p.parse_args()
     a.runs = 100 if a.quick else a.runs

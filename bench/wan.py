@@ -39,7 +39,8 @@ def arguments():
                    help="%% of the frames from sender to receiver (default 0,0.01,0.1,1)")
     p.add_argument("--flows", default=",".join(FLOWS), metavar="LIST",
                    help=f"some of {','.join(FLOWS)}")
-    p.add_argument("--build", default="build", metavar="DIR", help="where uiwarp is built")
+    p.add_argument("--build", default="build-release", metavar="DIR",
+                   help="where uiwarp is built (default build-release)")
     p.add_argument("--out", default="out/bench/wan", metavar="DIR")
     p.add_argument("--resume", action="store_true",
                    help="go on with what DIR has of a run with the same rate and seconds")
