@@ -233,6 +233,23 @@ bool rdma_complete(struct rdma_pair *p, struct rdma_side *side, unsigned n, uint
 	return sim_run(p->sim, limit, collect, &w) && !w.bad;
 }
 
+void rdma_fill(uint8_t *p, size_t n, uint32_t seed)
+{
+	while (n--) {
+		seed = seed * 1664525 + 1013904223;
+		*p++ = (uint8_t)(seed >> 24);
+	}
+}
+
+bool rdma_write_and_read_back(struct rdma_pair *p, uint32_t len, uint64_t limit)
+{
+	rdma_fill(p->a.buf, len, 1);
+	rdma_post(p, &p->a, RDMAP_WR_WRITE, 0, 0, len);
+	rdma_post(p, &p->a, RDMAP_WR_READ, len, 0, len);
+	return rdma_complete(p, &p->a, 2, limit) && memcmp(p->a.buf, p->b.buf, len) == 0 &&
+	       memcmp(p->a.buf + len, p->b.buf, len) == 0;
+}
+
 static void side_destroy(struct rdma_side *d)
 {
 	rnic_ep_destroy(d->ep);

@@ -76,6 +76,16 @@ void rdma_post_recv(struct rdma_side *side, size_t offset, uint32_t len);
 /** Run until @p n completions came on @p side, all good. @return false at the limit or on error. */
 bool rdma_complete(struct rdma_pair *p, struct rdma_side *side, unsigned n, uint64_t limit);
 
+/** Bytes that look like nothing else of theirs. */
+void rdma_fill(uint8_t *p, size_t n, uint32_t seed);
+
+/**
+ * Write the first @p len bytes of a's buffer, freshly filled, to b's and read them back behind
+ * them.
+ * @return false: that did not happen within @p limit ns, or other bytes came.
+ */
+bool rdma_write_and_read_back(struct rdma_pair *p, uint32_t len, uint64_t limit);
+
 /** Call side->changed at its next completion. */
 void rdma_arm(struct rdma_side *side);
 

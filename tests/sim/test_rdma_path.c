@@ -126,17 +126,9 @@ static const struct path paths[] = {
 		.box = translate},
 };
 
-static void fill(uint8_t *p, size_t n, uint32_t x)
-{
-	while (n--) {
-		x = x * 1664525 + 1013904223;
-		*p++ = (uint8_t)(x >> 24);
-	}
-}
-
 static void write_read_send(struct rdma_pair *p)
 {
-	fill(p->a.buf, SIZE / 2, 1);
+	rdma_fill(p->a.buf, SIZE / 2, 1);
 	rdma_post(p, &p->a, RDMAP_WR_WRITE, 0, 0, SIZE / 2);
 	rdma_post(p, &p->a, RDMAP_WR_READ, SIZE / 2, 0, SIZE / 4);
 	assert_true(rdma_complete(p, &p->a, 2, 120 * SIM_S));
@@ -145,7 +137,7 @@ static void write_read_send(struct rdma_pair *p)
 
 	rdma_post_recv(&p->b, SIZE / 2, SIZE / 2);
 	rdma_post_recv(&p->a, SIZE / 2, SIZE / 2);
-	fill(p->a.buf, SIZE / 4, 2);
+	rdma_fill(p->a.buf, SIZE / 4, 2);
 	rdma_post(p, &p->a, RDMAP_WR_SEND, 0, 0, SIZE / 4);
 	assert_true(rdma_complete(p, &p->b, 1, 120 * SIM_S));
 	assert_memory_equal(p->a.buf, p->b.buf + SIZE / 2, SIZE / 4);

@@ -104,23 +104,10 @@ static const struct path paths[] = {
 		.path = {.queue = {.rate = GBIT}, .delay = SIM_MS, .loss = {.chance.good = 0.01}}},
 };
 
-static void fill(uint8_t *p, size_t n, uint32_t x)
-{
-	while (n--) {
-		x = x * 1664525 + 1013904223;
-		*p++ = (uint8_t)(x >> 24);
-	}
-}
-
 /** Write there, read it back, and send a message each way. */
 static void exchange(void)
 {
-	fill(pair.a.buf, SIZE / 2, 1);
-	rdma_post(&pair, &pair.a, RDMAP_WR_WRITE, 0, 0, SIZE / 2);
-	rdma_post(&pair, &pair.a, RDMAP_WR_READ, SIZE / 2, 0, SIZE / 2);
-	assert_true(rdma_complete(&pair, &pair.a, 2, 120 * SIM_S));
-	assert_memory_equal(pair.a.buf, pair.b.buf, SIZE / 2);
-	assert_memory_equal(pair.a.buf + SIZE / 2, pair.b.buf, SIZE / 2);
+	assert_true(rdma_write_and_read_back(&pair, SIZE / 2, 120 * SIM_S));
 	rdma_post_recv(&pair.b, SIZE / 2, SIZE / 4);
 	rdma_post_recv(&pair.a, SIZE / 2, SIZE / 4);
 	rdma_post(&pair, &pair.a, RDMAP_WR_SEND, 0, 0, SIZE / 4);
@@ -243,7 +230,7 @@ static void what_is_forged_ends_it(void **state)
 		assert_true(rdma_pair_connect(&pair, 30 * SIM_S));
 		forger = sim_some_create(s, &forge_ops, 0.005);
 		sim_link_prepend(&pair.link, &forger->element, NULL);
-		fill(pair.a.buf, SIZE, (uint32_t)seed);
+		rdma_fill(pair.a.buf, SIZE, (uint32_t)seed);
 		rdma_post(&pair, &pair.a, RDMAP_WR_WRITE, 0, 0, SIZE);
 		rdma_post(&pair, &pair.a, RDMAP_WR_READ, 0, 0, 1);
 		assert_false(rdma_complete(&pair, &pair.a, 2, 600 * SIM_S));
