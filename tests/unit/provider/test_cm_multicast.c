@@ -131,9 +131,11 @@ static void test_errors(void **state)
 	cm_destroy(id);
 	idle = cm_ud_id();
 	assert_int_equal(cm_errno(rdma_join_multicast(idle, cm_sockaddr(&group), NULL)), EINVAL);
-	/* Bound is enough; without a QP it is joined all the same, and left with its id. */
+	/* Bound is enough; without a QP it is joined all the same. */
 	assert_int_equal(cm_bind(idle, CM_V4, 0), 0);
 	assert_int_equal(rdma_ack_cm_event(join(idle, GROUP, NULL)), 0);
+	/* librdmacm would not free what it keeps of it: cm-multicast ends one with its id. */
+	leave(idle, GROUP);
 	cm_destroy(idle);
 	cm_expect_none();
 }
