@@ -1,35 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pcap/keylog.h"
 
+#include "base/hex.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 /** Characters of a line at most: the longest label, a random and a secret are less. */
 #define KEYLOG_LINE_MAX 512
 
-static int keylog_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /** Hexadecimal digits to octets. @return how many; 0: something else, or more than @p max. */
 static size_t keylog_hex(const char *hex, uint8_t *out, size_t max)
 {
 	size_t len = strlen(hex);
 
-	if (len % 2 != 0 || len / 2 > max)
+	if (len % 2 != 0 || len / 2 > max || !hex_octets(hex, len / 2, out))
 		return 0;
-	for (size_t i = 0; i < len / 2; i++) {
-		int high = keylog_digit(hex[2 * i]), low = keylog_digit(hex[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return 0;
-		out[i] = (uint8_t)(high << 4 | low);
-	}
 	return len / 2;
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/json_reader.h"
 
+#include "base/bytes.h"
+#include "base/hex.h"
+
 #include <string.h>
 
 /** Objects and arrays in one another. */
@@ -76,27 +79,15 @@ bool json_reader_element(struct json_reader *r)
 
 /* ---- strings ----------------------------------------------------------------------------- */
 
-static int json_reader_hex(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-				      : -1;
-}
-
 /** Four hexadecimal digits at @p at. @return false: it is something else. */
 static bool json_reader_code(const char *at, const char *end, uint32_t *code)
 {
-	*code = 0;
-	if (end - at < 4)
-		return false;
-	for (int i = 0; i < 4; i++) {
-		int digit = json_reader_hex(at[i]);
+	uint8_t octets[2];
 
-		if (digit < 0)
-			return false;
-		*code = *code << 4 | (uint32_t)digit;
-	}
+	*code = 0;
+	if (end - at < 4 || !hex_octets(at, 2, octets))
+		return false;
+	*code = load_be16(octets);
 	return true;
 }
 

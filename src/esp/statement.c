@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "esp/statement.h"
 
+#include "base/hex.h"
 #include "base/number.h"
 #include "esp/window.h"
 
@@ -288,15 +289,6 @@ static bool esp_state_flag(struct esp_line *l)
 	return esp_next_is(l, "esn") || esp_refuse(l, "expected esn behind \"flag\"");
 }
 
-static int esp_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /** RFC 4106 section 8.1: the key, and behind it the salt. */
 static bool esp_state_key(struct esp_line *l, const char *w)
 {
@@ -307,14 +299,9 @@ static bool esp_state_key(struct esp_line *l, const char *w)
 		return esp_refuse(l, "expected a key of 0x and 40 or 72 hexadecimal digits: an "
 				     "AES key and the salt of 4 octets");
 	s->key_len = len / 2 - ESP_SALT_LEN;
-	for (size_t i = 0; i < len / 2; i++) {
-		int high = esp_digit(w[2 + 2 * i]), low = esp_digit(w[3 + 2 * i]);
-		uint8_t *to = i < s->key_len ? &s->key[i] : &s->salt[i - s->key_len];
-
-		if (high < 0 || low < 0)
-			return esp_refuse(l, "the key has other than hexadecimal digits");
-		*to = (uint8_t)(high << 4 | low);
-	}
+	if (!hex_octets(w + 2, s->key_len, s->key) ||
+		!hex_octets(w + 2 + 2 * s->key_len, ESP_SALT_LEN, s->salt))
+		return esp_refuse(l, "the key has other than hexadecimal digits");
 	return true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tls/psk.h"
 
+#include "base/hex.h"
 #include "base/secret_file.h"
 
 #include <errno.h>
@@ -27,15 +28,6 @@ struct tls_psk_list {
 	struct tls_psk psk[TLS_PSK_COUNT_MAX];
 };
 
-static int tls_psk_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /** @return what is wrong with the line, or NULL. */
 static const char *tls_psk_parse(char *line, struct tls_psk *p)
 {
@@ -50,13 +42,8 @@ static const char *tls_psk_parse(char *line, struct tls_psk *p)
 	len = strlen(key);
 	if (len % 2 != 0 || len < 2 * TLS_PSK_KEY_MIN || len > 2 * TLS_PSK_KEY_MAX)
 		return "expected a key of 32 to 128 hexadecimal digits";
-	for (size_t i = 0; i < len / 2; i++) {
-		int high = tls_psk_digit(key[2 * i]), low = tls_psk_digit(key[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return "expected a key of 32 to 128 hexadecimal digits";
-		p->key[i] = (uint8_t)(high << 4 | low);
-	}
+	if (!hex_octets(key, len / 2, p->key))
+		return "expected a key of 32 to 128 hexadecimal digits";
 	p->key_len = len / 2;
 	memcpy(p->identity, line, strlen(line) + 1);
 	return NULL;
