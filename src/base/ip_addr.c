@@ -2,6 +2,7 @@
 #include "base/ip_addr.h"
 
 #include "base/bytes.h"
+#include "base/number.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -140,10 +141,19 @@ static void ip_addr_format_scoped(const struct ip_addr *a, char *buf)
 	snprintf(buf + len, IP_ADDR_STRLEN - len, "%%%u", ip_addr_scope(a));
 }
 
+static void ip_addr_format_v4(const struct ip_addr *a, char *buf)
+{
+	for (unsigned i = 12; i < 16; i++) {
+		buf = number_put(buf, a->b[i]);
+		*buf++ = '.';
+	}
+	buf[-1] = '\0';
+}
+
 char *ip_addr_format(const struct ip_addr *a, char *buf)
 {
 	if (ip_addr_is_v4(a))
-		inet_ntop(AF_INET, a->b + 12, buf, IP_ADDR_STRLEN);
+		ip_addr_format_v4(a, buf);
 	else if (ip_addr_scope(a) == 0)
 		inet_ntop(AF_INET6, a->b, buf, IP_ADDR_STRLEN);
 	else
@@ -153,9 +163,16 @@ char *ip_addr_format(const struct ip_addr *a, char *buf)
 
 char *ip_endpoint_format(const struct ip_endpoint *e, char *buf)
 {
-	char text[IP_ADDR_STRLEN];
+	bool v4 = ip_addr_is_v4(&e->addr);
+	char *at = buf;
 
-	snprintf(buf, IP_ENDPOINT_STRLEN, ip_addr_is_v4(&e->addr) ? "%s:%u" : "[%s]:%u",
-		ip_addr_format(&e->addr, text), e->port);
+	if (!v4)
+		*at++ = '[';
+	ip_addr_format(&e->addr, at);
+	at += strlen(at);
+	if (!v4)
+		*at++ = ']';
+	*at++ = ':';
+	*number_put(at, e->port) = '\0';
 	return buf;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/json_text.h"
 
+#include "base/number.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,23 +58,43 @@ static void json_text_add(struct json_text *j, const char *s, size_t n)
 	j->len += n;
 }
 
-/** What stands before a value. */
-static void json_text_lead(struct json_text *j, const char *key)
+/**
+ * What stands before a value, of which there are millions: room is looked for once for both.
+ * @return where the value goes, which takes @p n bytes at most; or NULL. json_text_done() is next.
+ */
+static char *json_text_lead(struct json_text *j, const char *key, size_t n)
 {
+	char *at = json_text_room(j, (key ? strlen(key) : 0) + 4 + n);
+
+	if (!at)
+		return NULL;
 	if (j->comma)
-		json_text_add(j, ",", 1);
+		*at++ = ',';
 	j->comma = true;
 	if (!key)
-		return;
-	json_text_add(j, "\"", 1);
-	json_text_add(j, key, strlen(key));
-	json_text_add(j, "\":", 2);
+		return at;
+	*at++ = '"';
+	while (*key)
+		*at++ = *key++;
+	*at++ = '"';
+	*at++ = ':';
+	return at;
 }
 
-static void json_text_open(struct json_text *j, const char *key, const char *bracket)
+/** All before @p at is written. */
+static void json_text_done(struct json_text *j, const char *at)
 {
-	json_text_lead(j, key);
-	json_text_add(j, bracket, 1);
+	j->len = (size_t)(at - j->text);
+}
+
+static void json_text_open(struct json_text *j, const char *key, char bracket)
+{
+	char *at = json_text_lead(j, key, 1);
+
+	if (!at)
+		return;
+	*at++ = bracket;
+	json_text_done(j, at);
 	j->comma = false;
 }
 
@@ -84,7 +106,7 @@ static void json_text_close(struct json_text *j, const char *bracket)
 
 void json_text_object(struct json_text *j, const char *key)
 {
-	json_text_open(j, key, "{");
+	json_text_open(j, key, '{');
 }
 
 void json_text_object_end(struct json_text *j)
@@ -94,7 +116,7 @@ void json_text_object_end(struct json_text *j)
 
 void json_text_array(struct json_text *j, const char *key)
 {
-	json_text_open(j, key, "[");
+	json_text_open(j, key, '[');
 }
 
 void json_text_array_end(struct json_text *j)
@@ -102,36 +124,34 @@ void json_text_array_end(struct json_text *j)
 	json_text_close(j, "]");
 }
 
-/** Tables of ten thousand rows are made of numbers: printf() takes several times as long. */
-static void json_text_digits(struct json_text *j, uint64_t value)
-{
-	char digits[20];
-	size_t at = sizeof digits;
-
-	do
-		digits[--at] = (char)('0' + value % 10);
-	while ((value /= 10) != 0);
-	json_text_add(j, digits + at, sizeof digits - at);
-}
-
 void json_text_number(struct json_text *j, const char *key, uint64_t value)
 {
-	json_text_lead(j, key);
-	json_text_digits(j, value);
+	char *at = json_text_lead(j, key, NUMBER_DIGITS);
+
+	if (at)
+		json_text_done(j, number_put(at, value));
 }
 
 void json_text_integer(struct json_text *j, const char *key, int64_t value)
 {
-	json_text_lead(j, key);
+	char *at = json_text_lead(j, key, 1 + NUMBER_DIGITS);
+
+	if (!at)
+		return;
 	if (value < 0)
-		json_text_add(j, "-", 1);
-	json_text_digits(j, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+		*at++ = '-';
+	json_text_done(j, number_put(at, value < 0 ? 0 - (uint64_t)value : (uint64_t)value));
 }
 
 void json_text_bool(struct json_text *j, const char *key, bool value)
 {
-	json_text_lead(j, key);
-	json_text_add(j, value ? "true" : "false", value ? 4 : 5);
+	size_t n = value ? 4 : 5;
+	char *at = json_text_lead(j, key, n);
+
+	if (!at)
+		return;
+	memcpy(at, value ? "true" : "false", n);
+	json_text_done(j, at + n);
 }
 
 /** Octets of the character at @p s (RFC 3629 section 4), or 0: it is none. */
@@ -175,15 +195,30 @@ static void json_text_escape(struct json_text *j, unsigned char c)
 	}
 }
 
+/** Octets from @p s on that stand for themselves. */
+static size_t json_text_plain(const unsigned char *s)
+{
+	size_t n = 0;
+
+	while (s[n] >= 0x20 && s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
+		n++;
+	return n;
+}
+
 static void json_text_quote(struct json_text *j, const char *value)
 {
 	const unsigned char *s = (const unsigned char *)value;
 
 	json_text_add(j, "\"", 1);
-	while (*s) {
-		size_t n = json_text_utf8(s);
+	for (;;) {
+		size_t n = json_text_plain(s);
 
-		if (*s < 0x20 || *s == 0x7f || *s == '"' || *s == '\\')
+		json_text_add(j, (const char *)s, n);
+		s += n;
+		if (!*s)
+			break;
+		n = json_text_utf8(s);
+		if (*s < 0x80)
 			json_text_escape(j, *s);
 		else if (n == 0)
 			json_text_add(j, "\\ufffd", 6);
@@ -196,7 +231,11 @@ static void json_text_quote(struct json_text *j, const char *value)
 
 void json_text_key(struct json_text *j, const char *key)
 {
-	json_text_lead(j, NULL);
+	char *at = json_text_lead(j, NULL, 0);
+
+	if (!at)
+		return;
+	json_text_done(j, at);
 	json_text_quote(j, key);
 	json_text_add(j, ":", 1);
 	j->comma = false;
@@ -204,7 +243,11 @@ void json_text_key(struct json_text *j, const char *key)
 
 void json_text_string(struct json_text *j, const char *key, const char *value)
 {
-	json_text_lead(j, key);
+	char *at = json_text_lead(j, key, 0);
+
+	if (!at)
+		return;
+	json_text_done(j, at);
 	if (value)
 		json_text_quote(j, value);
 	else

@@ -41,6 +41,19 @@ bool number_parse(const char *s, uint64_t min, uint64_t max, uint64_t *out)
 	return true;
 }
 
+char *number_put(char *at, uint64_t value)
+{
+	char digits[NUMBER_DIGITS];
+	size_t first = sizeof digits;
+
+	do
+		digits[--first] = (char)('0' + value % 10);
+	while ((value /= 10) != 0);
+	while (first < sizeof digits)
+		*at++ = digits[first++];
+	return at;
+}
+
 /* The suffixes of sizes: each stands for 1024 times the one before it. */
 static const char number_letters[] = "KMGT";
 

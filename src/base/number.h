@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file number.h
- * Numbers in configuration files and on command lines. They are decimal. Blanks, signs, octal,
- * hexadecimal and exponents are refused, and so is text behind the number. When a function returns
- * false, the result is not written.
+ * Numbers in configuration files, on command lines and in text that is written. They are decimal.
+ * Blanks, signs, octal, hexadecimal and exponents are refused, and so is text behind the number.
+ * When a function returns false, the result is not written.
  */
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
@@ -13,6 +13,12 @@
 
 /** "42": a whole number from @p min to @p max, which may be UINT64_MAX. */
 bool number_parse(const char *s, uint64_t min, uint64_t max, uint64_t *out);
+
+/** Room for what number_put() writes. */
+#define NUMBER_DIGITS 20
+
+/** Write a number: several times as fast as printf(). @return where it ends; no NUL is there. */
+char *number_put(char *at, uint64_t value);
 
 /** "64", "16K", "4M", "1G", "1T" (in either case): a whole number with a unit in powers of 1024. */
 bool number_parse_size(const char *s, uint64_t min, uint64_t max, uint64_t *out);

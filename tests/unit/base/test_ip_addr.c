@@ -33,6 +33,29 @@ static void parse_and_format(void **state)
 		assert_int_equal(ip_addr_parse(bad[i], &a), -EINVAL);
 }
 
+static void endpoints_are_formatted(void **state)
+{
+	static const struct {
+		const char *addr;
+		uint16_t port;
+		const char *text;
+	} cases[] = {
+		{"10.1.2.3", 7174, "10.1.2.3:7174"},
+		{"255.255.255.255", 65535, "255.255.255.255:65535"},
+		{"0.0.0.0", 0, "0.0.0.0:0"},
+		{"fd00::1", 7174, "[fd00::1]:7174"},
+		{"2001:db8:1111:2222:3333:4444:5555:6666", 65535,
+			"[2001:db8:1111:2222:3333:4444:5555:6666]:65535"},
+	};
+	char text[IP_ENDPOINT_STRLEN];
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ip_endpoint e = {addr(cases[i].addr), cases[i].port};
+
+		assert_string_equal(ip_endpoint_format(&e, text), cases[i].text);
+	}
+}
+
 static void parse_cidr(void **state)
 {
 	static const char *const bad[] = {"10.0.0.1/33", "::/129", "10.0.0.1/", "10.0.0.1/-1",
@@ -135,6 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parse_and_format),
+		cmocka_unit_test(endpoints_are_formatted),
 		cmocka_unit_test(parse_cidr),
 		cmocka_unit_test(kinds),
 		cmocka_unit_test(a_link_local_address_keeps_its_interface),

@@ -7,6 +7,9 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
@@ -174,11 +177,26 @@ static void ranges_of_sizes_are_told(void **state)
 			number_size_range(buf, ranges[i].min, ranges[i].max), ranges[i].told);
 }
 
+static void numbers_are_written(void **state)
+{
+	static const uint64_t numbers[] = {0, 1, 9, 10, 255, 65535, 1000000000, UINT64_MAX};
+	char text[NUMBER_DIGITS + 2], wanted[NUMBER_DIGITS + 2];
+
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+		memset(text, '#', sizeof text);
+		*number_put(text, numbers[i]) = '\0';
+		snprintf(wanted, sizeof wanted, "%" PRIu64, numbers[i]);
+		assert_string_equal(text, wanted);
+	}
+	assert_int_equal(text[sizeof text - 1], '#');
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_numbers),
 		cmocka_unit_test(other_text_is_refused),
+		cmocka_unit_test(numbers_are_written),
 		cmocka_unit_test(sizes_are_in_powers_of_1024),
 		cmocka_unit_test(sizes_out_of_range_or_form_are_refused),
 		cmocka_unit_test(decimals_and_what_follows),
