@@ -69,6 +69,12 @@ void idle_recall(struct idle *p, uint64_t now, uint64_t visits)
 	p->next_trial = now + IDLE_TRIAL_GAP_NS;
 }
 
+uint64_t idle_tried(struct idle *p, bool had)
+{
+	p->missed = had ? 0 : p->missed ? idle_min64(p->missed * 2, IDLE_MISSED_NS) : IDLE_SHORT_NS;
+	return p->missed;
+}
+
 static bool idle_is_recent(const struct idle *p, uint64_t now)
 {
 	return p->last_packet && now - p->last_packet < IDLE_RECENT_NS;

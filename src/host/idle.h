@@ -20,6 +20,8 @@
  *   millisecond. When the application has paused, the thread drives.
  * - What an application does that was interrupted for each packet says little. So now and then,
  *   when one was seen, the thread tries: it pauses for 50 us and looks what has come of it.
+ * - Another thread has the engine: it is left alone, for longer and longer. Its holder may be
+ *   waiting for this very core, which each look takes away from it.
  * - Some drivers have a descriptor that can be armed without an error, but no interrupt ever comes.
  *   idle_learn() detects them.
  */
@@ -31,6 +33,7 @@
 
 #define IDLE_SPIN_NS    UINT64_C(3000)     /**< from a packet to the first sleep */
 #define IDLE_SHORT_NS   UINT64_C(10000)    /**< sleep while traffic is recent */
+#define IDLE_MISSED_NS  UINT64_C(320000)   /**< longest, while another has the engine */
 #define IDLE_RELAXED_NS UINT64_C(50000)    /**< the same, relaxed */
 #define IDLE_RECENT_NS  UINT64_C(20000000) /**< how long traffic is recent */
 #define IDLE_AWAY_NS    UINT64_C(1000000)  /**< longest sleep while an application is there */
@@ -82,6 +85,7 @@ struct idle {
 	uint64_t trial_gap;   /**< ns; 0: none failed lately */
 	uint64_t watch;       /**< ns, length of the last sleep while away */
 	uint64_t sleep;       /**< length of the last sleep */
+	uint64_t missed;      /**< ns, as long as the engine was left alone last; 0: it was had */
 	unsigned silent;      /**< sleeps in a row that the descriptor should have ended, see
 				 idle_learn() */
 };
@@ -106,6 +110,13 @@ struct idle_step idle_away(struct idle *p, uint64_t now);
 
 /** The application is about to sleep: the thread is needed, whatever was seen before @p visits. */
 void idle_recall(struct idle *p, uint64_t now, uint64_t visits);
+
+/**
+ * Called when the thread has tried to have the engine.
+ * @param had it drove a round.
+ * @return ns to sleep at least before the next try.
+ */
+uint64_t idle_tried(struct idle *p, bool had);
 
 /**
  * The next sleep after a round.

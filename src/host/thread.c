@@ -46,8 +46,8 @@ static void engine_thread_learn(struct engine_thread *t, unsigned packets)
 
 /** What a round of this thread found. */
 struct engine_thread_round {
-	bool missed;       /**< somebody else drives */
 	bool backlog;      /**< frames wait for room in the port */
+	uint64_t missed;   /**< ns to leave the engine to who has it; 0: it was had */
 	unsigned received; /**< packets */
 	unsigned handled;  /**< the same, and those to ourselves */
 };
@@ -81,9 +81,10 @@ static struct engine_thread_round engine_thread_drive(struct engine_thread *t, b
 	if (!engine_trylock(p->engine)) {
 		engine_thread_count(&t->stats.busy);
 		t->slept = 0;
-		r.missed = true;
+		r.missed = idle_tried(&t->idle, false);
 		return r;
 	}
+	idle_tried(&t->idle, true);
 	r = engine_thread_round(t, arm);
 	engine_unlock(p->engine);
 	return r;
@@ -144,7 +145,9 @@ static uint64_t engine_thread_arm(struct engine_thread *t, uint64_t sleep)
 
 		if (r.handled)
 			return 0;
-		if ((r.missed || r.backlog) && sleep > IDLE_SHORT_NS)
+		if (r.missed)
+			return r.missed;
+		if (r.backlog && sleep > IDLE_SHORT_NS)
 			return IDLE_SHORT_NS;
 	}
 	return sleep;
@@ -233,9 +236,8 @@ static void engine_thread_look(struct engine_thread *t)
 	r = engine_thread_drive(t, false);
 	now = clock_ns(&p->clock);
 	s = idle_after(&t->idle, now, r.handled, r.backlog, atomic_load(&e->deadline));
-	/* The holder of the lock may be waiting for this very core: never go on at once. */
-	if (r.missed && s.sleep < IDLE_SHORT_NS)
-		s.sleep = IDLE_SHORT_NS;
+	if (s.sleep < r.missed)
+		s.sleep = r.missed;
 	if (s.sleep)
 		engine_thread_sleep_on(t, &s, now);
 }

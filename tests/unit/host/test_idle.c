@@ -367,6 +367,29 @@ static void quiet_and_short_sleeps_say_nothing_about_the_descriptor(void **state
 	assert_true(p.tells);
 }
 
+/** Whoever has the engine may be waiting for the core that the thread takes by looking. */
+static void who_has_the_engine_is_left_alone(void **state)
+{
+	struct idle p = {0};
+	uint64_t last = 0, sum = 0, looks = 0;
+
+	assert_int_equal(idle_tried(&p, true), 0);
+	assert_int_equal(idle_tried(&p, false), IDLE_SHORT_NS);
+	assert_int_equal(idle_tried(&p, true), 0);
+	while (sum < 10000000) {
+		uint64_t sleep = idle_tried(&p, false);
+
+		assert_in_range(sleep, last ? last : IDLE_SHORT_NS, IDLE_MISSED_NS);
+		sum += last = sleep;
+		looks++;
+	}
+	assert_int_equal(last, IDLE_MISSED_NS);
+	/* In 10 ms; without growing it would be a thousand. */
+	assert_true(looks < 40);
+	assert_int_equal(idle_tried(&p, true), 0);
+	assert_int_equal(idle_tried(&p, false), IDLE_SHORT_NS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,6 +413,7 @@ int main(void)
 		cmocka_unit_test(frames_that_wait_for_room_are_not_slept_on),
 		cmocka_unit_test(an_application_that_goes_to_sleep_is_served),
 		cmocka_unit_test(an_application_that_polls_now_and_then_is_helped),
+		cmocka_unit_test(who_has_the_engine_is_left_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
