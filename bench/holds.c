@@ -1,50 +1,106 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the machine adds to short stretches of work: a loop of 15 us, as telemetry holds the engine
- * for a slice of a list, with pauses between; interrupts, and a hypervisor that takes the core
- * away, are counted as its own processor time. One line of JSON.
+ * What the machine adds to short stretches of work: slices of a walk over a table that no cache
+ * holds, as telemetry holds the engine for them, and as it does in bursts, with pauses between the
+ * slices and text written after the last one. There is no engine here and nobody waits for it.
+ * Interrupts, another process on the core, and a hypervisor that takes the core away are counted as
+ * our own processor time. One line of JSON.
  *
- *     holds [-n SLICES]
+ *     holds [-s SCREENS]
  */
 #include "base/number.h"
 #include "sample.h"
 
+#include <string.h>
 #include <unistd.h>
 
 /** As src/host/telemetry_snapshot.c has them. */
 #define SLICE_NS 15000
 #define PAUSE_NS 50000
 
+/** A screen of `uiwarp top`, as telemetry.py has it shown: two lists of so many objects. */
+#define OBJECTS   20000
+#define SCREEN_NS 500000000
+
 /** What a hold must not take longer than. */
 #define LIMIT_NS 50000
 
-static uint64_t hold(void)
-{
-	uint64_t begun = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	uint64_t end = sample_now_ns() + SLICE_NS;
+/** About what a queue pair or a connection has, and what is copied of it. */
+struct object {
+	char state[1024];
+};
 
-	while (sample_now_ns() < end)
-		;
-	return sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
+struct item {
+	char state[400];
+};
+
+static struct object object[OBJECTS];
+static struct item item[OBJECTS];
+static char text[12 << 20];
+
+static struct {
+	uint64_t slices, longest, beyond;
+} all;
+
+/** Where objects lie does not follow their order. The factor has no divisor with OBJECTS. */
+static const struct object *nth(size_t i)
+{
+	return &object[i * 7919 % OBJECTS];
+}
+
+/** @return the object after the last one. */
+static size_t hold(size_t from)
+{
+	uint64_t begun = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID), took;
+	uint64_t end = sample_now_ns() + SLICE_NS;
+	size_t i = from;
+
+	do
+		memcpy(&item[i], nth(i), sizeof item[i]);
+	while (++i < OBJECTS && sample_now_ns() < end);
+	took = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
+	all.slices++;
+	all.longest = took > all.longest ? took : all.longest;
+	all.beyond += took > LIMIT_NS;
+	return i;
+}
+
+/** Text takes longer than the walk, and makes a process one that has had its share. */
+static void write_text(void)
+{
+	for (size_t i = 0; i < sizeof text; i++)
+		text[i] = (char)(item[i % OBJECTS].state[i % sizeof item->state] + (char)i);
+}
+
+static void wait_until(uint64_t when)
+{
+	uint64_t now = sample_now_ns(), rest = when > now ? when - now : 0;
+	const struct timespec pause = {(time_t)(rest / 1000000000), (long)(rest % 1000000000)};
+
+	nanosleep(&pause, NULL);
 }
 
 int main(int argc, char **argv)
 {
-	const struct timespec pause = {.tv_nsec = PAUSE_NS};
-	uint64_t n = 10000, longest = 0, beyond = 0;
+	uint64_t screens = 20, begun;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "n:")) != -1)
-		if (opt != 'n' || !number_parse(optarg, 1, UINT32_MAX, &n))
-			errx(2, "usage: holds [-n SLICES]");
-	for (uint64_t i = 0; i < n; i++) {
-		uint64_t took = hold();
-
-		longest = took > longest ? took : longest;
-		beyond += took > LIMIT_NS;
-		nanosleep(&pause, NULL);
+	while ((opt = getopt(argc, argv, "s:")) != -1)
+		if (opt != 's' || !number_parse(optarg, 1, UINT32_MAX, &screens))
+			errx(2, "usage: holds [-s SCREENS]");
+	memset(object, 1, sizeof object);
+	memset(item, 1, sizeof item);
+	for (uint64_t i = 0; i < screens; i++) {
+		begun = sample_now_ns();
+		for (size_t at = 0; at < OBJECTS;) {
+			at = hold(at);
+			wait_until(sample_now_ns() + PAUSE_NS);
+		}
+		write_text();
+		wait_until(begun + SCREEN_NS);
 	}
-	printf("{\"longest_ns\": %llu, \"long\": %llu}\n", (unsigned long long)longest,
-		(unsigned long long)beyond);
+	printf("{\"slices\": %llu, \"longest_ns\": %llu, \"long\": %llu}\n",
+		(unsigned long long)all.slices, (unsigned long long)all.longest,
+		(unsigned long long)all.beyond);
 	return 0;
 }
