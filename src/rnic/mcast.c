@@ -176,6 +176,7 @@ static int mcast_add(struct rnic_qp *qp, struct mcast_group *g)
 
 static int mcast_attach_qp(struct rnic_qp *qp, const struct ip_addr *group)
 {
+	char text[IP_ADDR_STRLEN];
 	struct mcast_group *g;
 	int rc;
 
@@ -189,6 +190,10 @@ static int mcast_attach_qp(struct rnic_qp *qp, const struct ip_addr *group)
 	rc = mcast_add(qp, g);
 	if (rc)
 		mcast_settle(qp->rnic, g);
+	else
+		log_printf(qp->rnic->log, LOG_LEVEL_INFO,
+			"rnic: queue pair %u receives from the group %s", qp->num,
+			ip_addr_format(group, text));
 	return rc;
 }
 

@@ -142,7 +142,7 @@ in_group() { # RECEIVER SENDER
 	read -ra sender <<<"$(expand "$2")"
 	start server "${receiver[@]}"
 	server_job=$started
-	wait_for "$patience" have_joined || { say "the receiver has not joined"; return 1; }
+	wait_for "$patience" do_receive || { say "the receiver has not joined"; return 1; }
 	start client "${sender[@]}"
 	finish client "$started" || return 1
 	finish server "$server_job" || return 1
@@ -152,9 +152,10 @@ in_group() { # RECEIVER SENDER
 	done
 }
 
-have_joined() {
+# What is sent to a group before a queue pair is attached is not for it, and the program waits for it.
+do_receive() {
 	transport_ready && [[ -s $(stack_log_of server) ]] || return 1
-	(($(grep -c 'joined the group' "$(stack_log_of server)") >= members))
+	(($(grep -c 'receives from the group' "$(stack_log_of server)") >= members))
 }
 
 # For what does not depend on the transport: once is enough.

@@ -33,7 +33,7 @@ linux_sends() { # GROUP SOURCE
 	start server mckey -m "$1" -b "$2"
 	server_extra=()
 	local job=$started
-	wait_for "$patience" have_joined || { say "mckey has not joined"; return 1; }
+	wait_for "$patience" do_receive || { say "mckey has not joined"; return 1; }
 	linux_member send "$1" >"$(log_of member)" 2>&1 || { tail -n 1 "$(log_of member)"; return 1; }
 	finish server "$job" || return 1
 	has_lines server 'data transfers complete' 1 || { say "mckey has not all"; return 1; }
