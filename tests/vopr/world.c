@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** What a message waits for its receive: longer than a program whose hosts all stand still, time
+ * and again. */
+#define WAITS_MS 100000000
+
 void world_trace(struct world *w, const char *fmt, ...)
 {
 	va_list ap;
@@ -58,7 +62,7 @@ static struct sim_host *host_create(const struct world *w, unsigned i)
 				 .in_order = p->in_order,
 				 .send_imm = p->send_imm,
 				 .rtr = MPA_RTR_WRITE | MPA_RTR_READ},
-			.rnr_timeout_ms = p->waits ? 1000000 : 0,
+			.rnr_timeout_ms = p->waits ? WAITS_MS : 0,
 			.pairing_port = p->pairs > 0 ? WORLD_PAIR_PORT : 0},
 		.tls = w->tls,
 	};
