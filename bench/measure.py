@@ -70,8 +70,12 @@ class Raw:
         texts = self.runner.finish(client), self.runner.finish(server)
         return json_in(texts[0 if mode == "echo" else 1])
 
-    def latency(self, length=64, count=200000):
-        return self._pair("echo", count, length)["rtt_us_p50"] / 2
+    def echo(self, length=64, count=200000):
+        """A round trip, in us: the median and other quantiles."""
+        return self._pair("echo", count, length)
+
+    def latency(self, length=64):
+        return self.echo(length)["rtt_us_p50"] / 2
 
     def measure(self):
         figures = {}

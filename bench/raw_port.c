@@ -197,11 +197,12 @@ static int echo_client(struct bench *b)
 	sample_sort(rtt, n);
 	printf("{\"test\": \"raw_echo\", \"driver\": \"%s\", \"length\": %u, \"count\": %lu, "
 	       "\"rtt_us_min\": %.3f, \"rtt_us_p50\": %.3f, \"rtt_us_mean\": %.3f, "
-	       "\"rtt_us_p99\": %.3f, \"rtt_us_p999\": %.3f, \"rtt_us_max\": %.3f}\n",
+	       "\"rtt_us_p99\": %.3f, \"rtt_us_p999\": %.3f, \"rtt_us_p9999\": %.3f, "
+	       "\"rtt_us_max\": %.3f}\n",
 		b->port->caps.driver, b->o->size, (unsigned long)n, (double)rtt[0] / 1e3,
 		(double)rtt[n / 2] / 1e3, (double)sum / (double)n / 1e3,
 		(double)rtt[n * 99 / 100] / 1e3, (double)rtt[n * 999 / 1000] / 1e3,
-		(double)rtt[n - 1] / 1e3);
+		(double)rtt[n * 9999 / 10000] / 1e3, (double)rtt[n - 1] / 1e3);
 	free(rtt);
 	return 0;
 }
