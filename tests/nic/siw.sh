@@ -95,7 +95,7 @@ for nic in virtio e1000 e1000e vmxnet3; do
 	both_ways rping opposite verified %4
 	in_guest rping-v6 server opposite verified %6
 	for program in ib_write_bw ib_send_bw ib_read_bw; do
-		both_ways "$program" opposite measured "$program"
+		both_ways "$program" begun_anew opposite measured "$program"
 	done
 done
 plan_done
