@@ -237,6 +237,72 @@ static bool doctor_port_await_link(struct doctor *d)
 	return up;
 }
 
+/** A number of a Linux interface, from sysfs. @return 0: it does not tell. */
+static int doctor_port_number(const char *interface, const char *what)
+{
+	char path[64 + IFNAMSIZ];
+	int number;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/sys/class/net/%s/%s", interface, what);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%i", &number) != 1)
+		number = 0;
+	fclose(f);
+	return number;
+}
+
+/** Does @p name, a VLAN or the like, stand on @p other? */
+static bool doctor_port_stands_on(const char *name, const char *other)
+{
+	char path[64 + 2 * IFNAMSIZ];
+
+	snprintf(path, sizeof path, "/sys/class/net/%s/lower_%s", name, other);
+	return access(path, F_OK) == 0;
+}
+
+/** What the link of a Linux interface wants: what it stands on, a veth's other end, or a cable. */
+static void doctor_port_advise_link_of(struct doctor *d, const char *name)
+{
+	int own = doctor_port_number(name, "ifindex"), on = doctor_port_number(name, "iflink");
+	char other[IFNAMSIZ] = "";
+	bool is_here = on > 0 && if_indextoname((unsigned)on, other);
+
+	if (on <= 0 || on == own)
+		doctor_advise(d,
+			"plug in the cable of %s, or switch on the port at its other end, until "
+			"\"ethtool %s\" says \"Link detected: yes\"",
+			name, name);
+	else if (is_here && doctor_port_stands_on(name, other) &&
+		 (doctor_port_number(other, "flags") & IFF_UP))
+		doctor_port_advise_link_of(d, other);
+	else if (is_here &&
+		 (doctor_port_stands_on(name, other) || doctor_port_number(other, "iflink") == own))
+		doctor_advise(d, "ip link set %s up", other);
+	else /* if the number is one of ours too, by chance, it does not lead back */
+		doctor_advise(d,
+			"\"ip link set INTERFACE up\" in the network namespace of the other end of "
+			"%s, whose number there is %d (\"ip link\" shows numbers)",
+			name, on);
+}
+
+static void doctor_port_advise_link(struct doctor *d)
+{
+	char name[IFNAMSIZ];
+
+	if (doctor_port_is(d, "net_memif"))
+		doctor_advise(d,
+			"nobody is at the other end of the memif: start that process, with "
+			"the other role and the same socket and id");
+	else if (doctor_port_argument(d, "iface", name, sizeof name))
+		doctor_port_advise_link_of(d, name);
+	else
+		doctor_advise(d, "plug in the cable, or switch on the port at its other end; on a "
+				 "Linux host there: ip link set INTERFACE up");
+}
+
 void doctor_look_at_port(struct doctor *d)
 {
 
@@ -247,13 +313,7 @@ void doctor_look_at_port(struct doctor *d)
 		return;
 	}
 	doctor_wrong(d, "the link of the port is down");
-	if (doctor_port_is(d, "net_memif"))
-		doctor_advise(d,
-			"nobody is at the other end of the memif: start that process, with "
-			"the other role and the same socket and id");
-	else
-		doctor_advise(
-			d, "see that the cable, the switch, or the other end of the veth is up");
+	doctor_port_advise_link(d);
 }
 
 /** Counters of the whole run, as they tell of the other side. */

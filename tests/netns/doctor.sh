@@ -112,6 +112,58 @@ no_port() {
 run_case no-interface no_port net_af_packet0 '^  do: .*iface=eth1'
 run_case no-driver no_port net_nonesuch0 '^  do: .*configuration.md'
 
+# The command that it says brings the link back: of a veth's other end here, of one in another namespace, of what a
+# macvlan stands on.
+no_link() { # INTERFACE ADVICE COMMAND...
+	local status=0
+	own_settings=(--set "port=net_af_packet0,iface=$1" --set address=10.9.0.2/24)
+	examined 1 && says 1 '^WRONG .*the link of the port is down' "^  do: *$2" || status=$?
+	if ((status == 0)); then
+		"${@:3}"
+		examined 0 && says 0 '^good .*its link is up' || status=$?
+	fi
+	own_settings=()
+	return "$status"
+}
+
+no_link_beside() {
+	transport_in client ip link add uiw8 type veth peer name uiw9
+	transport_in client ip link set uiw8 up
+	no_link uiw8 'ip link set uiw9 up$' transport_in client ip link set uiw9 up
+	local status=$?
+	transport_in client ip link del uiw8
+	return "$status"
+}
+run_case no-link-beside no_link_beside
+
+# The macvlan is up, and so is what it stands on; the veth's other end is not.
+no_link_below() {
+	transport_in client ip link add uiw8 type veth peer name uiw9
+	transport_in client ip link set uiw8 up
+	transport_in client ip link add link uiw8 name uiw7 type macvlan
+	transport_in client ip link set uiw7 up
+	no_link uiw7 'ip link set uiw9 up$' transport_in client ip link set uiw9 up
+	local status=$?
+	transport_in client ip link del uiw8
+	return "$status"
+}
+run_case no-link-below no_link_below
+
+# shellcheck disable=SC2154 # from the transport
+no_link_elsewhere() {
+	local number
+	transport_in client ip link add uiw8 type veth peer name uiw9
+	transport_in client ip link set uiw8 up
+	number=$(transport_in client cat /sys/class/net/uiw9/ifindex)
+	transport_in client ip link set uiw9 netns "$netns_prefix-router"
+	no_link uiw8 "\"ip link set INTERFACE up\" in the network namespace of the other end of uiw8, whose number there is $number " \
+		netns_in router ip link set uiw9 up
+	local status=$?
+	transport_in client ip link del uiw8
+	return "$status"
+}
+run_case no-link-elsewhere no_link_elsewhere
+
 # What the router forwards to the server's side has 1400 bytes at most, and it is not told of.
 black_hole() {
 	start server rping -s -P -p 7174
