@@ -70,6 +70,7 @@ static void tcp_cc_remember(struct tcp_cc *cc)
 {
 	cc->prior_cwnd = cc->cwnd;
 	cc->prior_ssthresh = cc->ssthresh;
+	cc->used = 0;
 }
 
 void tcp_cc_congestion(struct tcp_cc *cc, enum tcp_cc_signal why, uint32_t in_flight, uint64_t now)
@@ -114,6 +115,7 @@ static void tcp_cc_decay(struct tcp_cc *cc, uint64_t idle, uint64_t rto)
 	if (idle < rto)
 		return;
 	cc->ssthresh = u32_max(cc->ssthresh, cc->cwnd / 4 * 3);
+	cc->used = 0;
 	for (; idle >= rto && cc->cwnd > restart; idle -= rto)
 		cc->cwnd = u32_max(cc->cwnd / 2, restart);
 }
@@ -159,11 +161,12 @@ void tcp_cc_get_info(const struct tcp_cc *cc, struct tcp_cc_info *out)
 		cc->ops->info(cc, out);
 }
 
-bool tcp_cc_may_grow(const struct tcp_cc *cc, const struct tcp_cc_ack *a)
+bool tcp_cc_may_grow(struct tcp_cc *cc, const struct tcp_cc_ack *a)
 {
 	if (a->in_recovery || cc->cwnd >= TCP_CWND_MAX)
 		return false;
-	return a->cwnd_limited || (cc->cwnd < cc->ssthresh && a->prior_in_flight >= cc->cwnd / 2);
+	cc->used = u32_max(cc->used, a->prior_in_flight);
+	return a->cwnd_limited || (cc->cwnd < cc->ssthresh && cc->cwnd / 2 < cc->used);
 }
 
 uint32_t tcp_cc_slow_start(struct tcp_cc *cc, const struct tcp_cc_ack *a)

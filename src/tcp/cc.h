@@ -87,6 +87,7 @@ struct tcp_cc {
 	uint32_t quota; /**< acknowledged, or fractions of bytes gained, towards the next step */
 	bool held_back; /**< by the module on purpose: rates measured now are not the path's */
 	bool queue;     /**< CUBIC: packets queue on the path */
+	uint32_t used;  /**< most that was in flight since the window was last reduced */
 	union {
 		struct {
 			struct tcp_cubic cubic;
@@ -165,10 +166,11 @@ uint32_t tcp_cc_initial_window(uint32_t smss);
 
 /**
  * May cwnd grow by this ACK (RFC 5681 section 3.1, RFC 7661 section 4.3)? Not in recovery, and not
- * when the window was not used. In slow start, half of it is enough: pacing spreads what doubles
- * over a round trip, and the window is full only at its end.
+ * when the window was not used. In slow start it may become twice what was in flight at a time:
+ * pacing spreads what doubles over a round trip, so that the window is full only at its end, and
+ * the last ACKs of a burst find little of it left.
  */
-bool tcp_cc_may_grow(const struct tcp_cc *cc, const struct tcp_cc_ack *a);
+bool tcp_cc_may_grow(struct tcp_cc *cc, const struct tcp_cc_ack *a);
 
 /**
  * Slow start with HyStart++ (hystart.h). @return bytes acknowledged that are left for avoidance.

@@ -101,14 +101,17 @@ struct before {
 };
 
 /**
- * What the window may grow by: what is acknowledged (RFC 5681 section 3.1). What is SACKed may be
- * the sign of a loss.
+ * What the window may grow by: what is acknowledged (RFC 5681 section 3.1), but for what was SACKed
+ * before: limited transmit has sent something new for that already. What is SACKed now may be the
+ * sign of a loss, unless the path reorders, where it is what has arrived; as Linux.
  */
 static uint32_t tcp_ack_growth(
 	const struct tcp_conn *c, const struct tcp_ack_info *n, bool timed_out)
 {
 	/* RFC 3465 section 2.3: after a timeout, an ACK may cover what came long ago. */
-	return timed_out ? u32_min(n->d.acked, c->cc.smss) : n->d.acked;
+	if (timed_out)
+		return u32_min(n->d.acked, c->cc.smss);
+	return c->rec.rack.reordering_seen ? n->d.delivered : u32_min(n->d.acked, n->d.delivered);
 }
 
 static void tcp_ack_tell_congestion_control(

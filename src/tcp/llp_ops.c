@@ -307,7 +307,7 @@ static int tcp_llp_connect(struct llp_stack *ls, const struct llp_connect_params
 		err = tcp_conn_new(s, &id, TCP_SYN_SENT, &c);
 	if (err)
 		return err;
-	c->path.tos = p->tos & 0xfc;
+	tcp_set_tos(&c->llp, p->tos);
 	c->cc.ops = cc;
 	llp_set_user(&c->llp, ops, user);
 	tcp_send_syn(c);

@@ -249,8 +249,9 @@ static void tcp_loss_send_in_proportion(struct tcp_conn *c, const struct tcp_del
 
 	if (c->cc.ops->owns_cwnd)
 		return;
+	/* In CWR nothing is repaired, so nothing is to be caught up with. */
 	c->cc.cwnd = pipe + tcp_prr_ack(&c->repair.prr, d->delivered, pipe, c->cc.ssthresh,
-				    c->cc.smss, d->acked && !lost);
+				    c->cc.smss, d->acked && !lost && tcp_ca_recovering(c));
 }
 
 /** A retransmission was lost, one that was sent at @p sent_at. */

@@ -3,6 +3,7 @@
 
 #include "tcp/buffer.h"
 #include "tcp/control.h"
+#include "tcp/ecn.h"
 #include "tcp/input.h"
 #include "tcp/listen.h"
 #include "tcp/llp_ops.h"
@@ -247,6 +248,11 @@ int tcp_listener_set_congestion_control(struct llp_listener *l, const char *name
 		return -EINVAL;
 	((struct tcp_listener *)(void *)l)->cc = ops;
 	return 0;
+}
+
+void tcp_set_tos(struct llp *l, uint8_t tos)
+{
+	tcp_conn_of(l)->path.tos = tos & (uint8_t)~TCP_ECN_MASK;
 }
 
 /** Handshake number @p i of all listeners. */

@@ -120,6 +120,10 @@ int tcp_set_congestion_control(struct llp *l, const char *name);
 /** The same for the connections that @p l, of a TCP stack, makes from now on. */
 int tcp_listener_set_congestion_control(struct llp_listener *l, const char *name);
 
+/** What @p l sends from now on has the traffic class @p tos, but for the ECN bits: they are TCP's.
+ */
+void tcp_set_tos(struct llp *l, uint8_t tos);
+
 /** Connection @p i, handshakes from outside last, for listings; false past the end. */
 bool tcp_connection_get(struct tcp_stack *s, unsigned i, struct ip_endpoint *local,
 	struct ip_endpoint *remote, struct tcp_info *info);

@@ -129,6 +129,21 @@ static void an_echo_is_congestion(struct script *s)
 	check(s, script_info(s).retransmits == 0);
 }
 
+/* RFC 6937 section 3: what leaves while the window comes down for an echo is what has arrived. */
+static void an_echo_lets_out_no_more_than_arrives(struct script *s)
+{
+	listens(s);
+	peer(s, "SEC 0 <mss 1000>");
+	host(s, "S.E 0 ack 1");
+	silence(s, 100 * MS);
+	peer(s, ". 1 ack 1");
+	accepts(s);
+	writes(s, 4000);
+	host_sends(s, 1, 4001, 100 * MS);
+	peer(s, ".E 1 ack 1001");
+	check(s, script_info(s).cwnd == script_info(s).flight + 1000);
+}
+
 /* Without its being agreed upon, marks and echoes mean nothing. */
 static void not_agreed_upon(struct script *s)
 {
@@ -197,6 +212,7 @@ const struct script_test script_tests[] = {
 	SCRIPT(marks_on_what_is_not_taken, "RFC 3168 section 6.1.5", ALL_WAYS, 0),
 	SCRIPT_WITH(marks_on_window_probes, "RFC 3168 section 6.1.5", ALL_WAYS, 0, &small),
 	SCRIPT_WITH(an_echo_is_congestion, "RFC 3168 section 6.1.2", V6 | WRAP, 0, &newreno),
+	SCRIPT(an_echo_lets_out_no_more_than_arrives, "RFC 6937 section 3", V6 | WRAP, 0),
 	SCRIPT(not_agreed_upon, "RFC 3168 section 6.1.1", ALL_WAYS, 0),
 	SCRIPT_WITH(refused_when_off, "RFC 3168 section 6.1.1", ALL_WAYS, 0, &off),
 	SCRIPT_WITH(asked_for, "RFC 3168 section 6.1.1", ALL_WAYS, 0, &on),

@@ -168,6 +168,23 @@ static void limited_transmit(struct script *s)
 	host_within(s, 20 * MS, "P. 11001:12001 ack 1");
 }
 
+/* RFC 5681 section 3.1: what limited transmit was sent for does not let the window grow as well,
+ * until the path is known to reorder. */
+static void reordering_after_limited_transmit(struct script *s)
+{
+	uint32_t cwnd;
+
+	limited_transmit(s);
+	cwnd = script_info(s).cwnd;
+	peer(s, ". 1 ack 3001");
+	check(s, script_info(s).cwnd == cwnd + 1000);
+	check(s, script_info(s).reordering_seen);
+	peer(s, ". 1 ack 3001 <sack 4001:6001>");
+	check(s, script_info(s).cwnd == cwnd + 3000);
+	peer(s, ". 1 ack 12001");
+	check(s, script_info(s).cwnd == cwnd + 10000);
+}
+
 /* RFC 2018 section 8: a receiver may take a SACK back; a time-out sends everything again. */
 static void a_peer_that_reneges(struct script *s)
 {
@@ -220,6 +237,8 @@ const struct script_test script_tests[] = {
 	SCRIPT(a_lost_retransmission_among_others, "RFC 8985 section 6.2", WAYS, SACK | WS),
 	SCRIPT_WITH(many_holes, "RFC 8985 section 6.2", WAYS, SACK | WS, &newreno),
 	SCRIPT_WITH(limited_transmit, "RFC 3042 section 2", WAYS, SACK | WS, &newreno),
+	SCRIPT_WITH(reordering_after_limited_transmit, "RFC 5681 section 3.1", WAYS, SACK | WS,
+		&newreno),
 	SCRIPT_WITH(a_peer_that_reneges, "RFC 2018 section 8", WAYS, SACK | WS, &newreno),
 	SCRIPT_WITH(nonsense_in_sack, "RFC 2018 section 3", WAYS, SACK | WS, &newreno),
 	SCRIPTS_END,

@@ -42,15 +42,38 @@ static void test_only_a_used_window_grows(void **state)
 	struct tcp_cc cc;
 
 	tcp_cc_init(&cc, &tcp_cc_newreno, 1000, false, MS);
-	assert_true(tcp_cc_may_grow(&cc, &a)); /* slow start: half of it in use */
-	a.prior_in_flight = 4999;
 	assert_false(tcp_cc_may_grow(&cc, &a));
+	a.prior_in_flight = 5001;
+	assert_true(tcp_cc_may_grow(&cc, &a)); /* slow start: more than half of it in use */
+	a.prior_in_flight = 1000;
+	assert_true(tcp_cc_may_grow(&cc, &a)); /* or was */
+	cc.cwnd = 10002;
+	assert_false(tcp_cc_may_grow(&cc, &a)); /* until twice that */
 	a.cwnd_limited = true;
 	assert_true(tcp_cc_may_grow(&cc, &a));
 	a.in_recovery = true;
 	assert_false(tcp_cc_may_grow(&cc, &a));
 	a = (struct tcp_cc_ack){.acked = 1000, .prior_in_flight = 5000};
 	cc.ssthresh = cc.cwnd;
+	assert_false(tcp_cc_may_grow(&cc, &a));
+}
+
+/** What was in flight before a reduction says nothing of the window after it. */
+static void test_a_reduced_window_is_to_be_used_again(void **state)
+{
+	struct tcp_cc_ack a = {.acked = 1000, .prior_in_flight = 10000};
+	struct tcp_cc cc;
+
+	tcp_cc_init(&cc, &tcp_cc_newreno, 1000, false, MS);
+	assert_true(tcp_cc_may_grow(&cc, &a));
+	a.prior_in_flight = 1000;
+	tcp_cc_timeout(&cc, 10000, MS);
+	cc.cwnd = 2000;
+	assert_false(tcp_cc_may_grow(&cc, &a));
+	a.prior_in_flight = 2000;
+	assert_true(tcp_cc_may_grow(&cc, &a));
+	a.prior_in_flight = 500;
+	tcp_cc_restart(&cc, 3600000 * MS, 200 * MS, 1000 * MS);
 	assert_false(tcp_cc_may_grow(&cc, &a));
 }
 
@@ -119,6 +142,7 @@ int main(void)
 		cmocka_unit_test(test_initial_window),
 		cmocka_unit_test(test_slow_start_stops_at_ssthresh),
 		cmocka_unit_test(test_only_a_used_window_grows),
+		cmocka_unit_test(test_a_reduced_window_is_to_be_used_again),
 		cmocka_unit_test(test_idle_times_wear_the_window_down),
 		cmocka_unit_test(test_pacing_rate),
 		cmocka_unit_test(test_info),
