@@ -3,6 +3,7 @@
 #include "drive/packetdrill_priv.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -145,6 +146,18 @@ static int packetdrill_set_tcp(
 	return 0;
 }
 
+/**
+ * Linux doubles what is asked for, as that much memory holds less text, and lets a writer go on
+ * when a third of it is free. So two thirds of it are what we let wait.
+ */
+static int packetdrill_set_send_buffer(struct packetdrill *d, int fd, int n)
+{
+	if (n <= 0 || n > INT_MAX / 4)
+		return -EINVAL;
+	d->fd[fd].send_buffer = 2 * n;
+	return uiwarp_tcp_set(d->h, packetdrill_sock(d, fd), UIWARP_TCP_SEND_BUFFER, 4 * n / 3);
+}
+
 /** What no socket of ours has is Linux's own, and taken without a word. */
 int packetdrill_setsockopt(void *u, int fd, int level, int name, const void *value, socklen_t len)
 {
@@ -153,12 +166,14 @@ int packetdrill_setsockopt(void *u, int fd, int level, int name, const void *val
 
 	if (len >= sizeof n)
 		memcpy(&n, value, sizeof n);
+	else if (len) /* as IP_TOS and others allow */
+		n = *(const uint8_t *)value;
 	if (s < 0)
 		r = -EBADF;
 	else if (level == IPPROTO_TCP)
 		r = packetdrill_set_tcp(d, fd, name, value, len, n);
 	else if (level == SOL_SOCKET && name == SO_SNDBUF)
-		d->fd[fd].send_buffer = 2 * n; /* as Linux counts */
+		r = packetdrill_set_send_buffer(d, fd, n);
 	else if (level == IPPROTO_IP && name == IP_TOS)
 		r = uiwarp_tcp_set(d->h, s, UIWARP_TCP_TOS, n);
 	return packetdrill_end(d, r);

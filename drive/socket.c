@@ -288,12 +288,17 @@ int uiwarp_tcp_set(struct uiwarp_tcp *h, int n, enum uiwarp_tcp_option option, i
 
 	if (!s)
 		return -EBADF;
-	if (option == UIWARP_TCP_TOS && !s->begun)
-		s->tos = (uint8_t)value;
-	else if (option == UIWARP_TCP_V6ONLY && !s->bound)
+	if (option == UIWARP_TCP_TOS) {
+		s->tos = (uint8_t)value & 0xfc;
+		if (s->llp)
+			tcp_set_tos(s->llp, s->tos);
+	} else if (option == UIWARP_TCP_SEND_BUFFER && value >= 0) {
+		s->send_limit = (size_t)value;
+	} else if (option == UIWARP_TCP_V6ONLY && !s->bound) {
 		s->v6only = value != 0;
-	else
+	} else {
 		return -ENOPROTOOPT;
+	}
 	return 0;
 }
 
@@ -319,6 +324,9 @@ int uiwarp_tcp_get(struct uiwarp_tcp *h, int n, enum uiwarp_tcp_option option, i
 		return 0;
 	case UIWARP_TCP_V6ONLY:
 		*value = s->v6only;
+		return 0;
+	case UIWARP_TCP_SEND_BUFFER:
+		*value = (int)s->send_limit;
 		return 0;
 	}
 	return -ENOPROTOOPT;

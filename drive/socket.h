@@ -24,7 +24,8 @@ struct sock {
 	bool eof : 1;       /**< the peer closed its side */
 	bool shut_read : 1, shut_write : 1;
 	bool write_blocked : 1;
-	int error; /**< why it ended; negative errno, reported once */
+	int error;         /**< why it ended; negative errno, reported once */
+	size_t send_limit; /**< UIWARP_TCP_SEND_BUFFER; 0: none of its own */
 
 	size_t unread; /**< bytes in the LLP's queue */
 	/** The request of recv() to readable(). */

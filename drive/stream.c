@@ -27,9 +27,7 @@ static size_t sock_on_readable(
 		s->want.room -= k;
 		taken += k;
 	}
-	if (s->shut_read)
-		taken = total;
-	else if (s->want.peek)
+	if (s->want.peek)
 		taken = 0;
 	s->unread = total - taken;
 	*need = 0;
@@ -98,21 +96,21 @@ static int sock_why_not(struct sock *s, int after)
 	return s->begun ? after : -ENOTCONN;
 }
 
-ssize_t uiwarp_tcp_send(struct uiwarp_tcp *h, int n, const void *buf, size_t len, int flags)
+/** How many bytes the socket's own limit lets it queue now. */
+static size_t sock_send_room(const struct sock *s)
 {
-	struct sock *s = sock_get(h, n);
-	const uint8_t *from = buf;
+	size_t held = s->llp && s->send_limit ? llp_unacked(s->llp) : 0;
+
+	if (!s->send_limit)
+		return SIZE_MAX;
+	return held < s->send_limit ? s->send_limit - held : 0;
+}
+
+/** @return how many bytes were queued: as many as TCP has room for. */
+static size_t sock_queue(struct sock *s, const uint8_t *from, size_t len)
+{
 	size_t done = 0;
 
-	if (!s)
-		return -EBADF;
-	if (!s->llp)
-		return sock_why_not(s, -EPIPE);
-	if (s->shut_write)
-		return -EPIPE;
-	/* Until POLLOUT: a short message must not overtake the room that a longer one waits for. */
-	if (s->write_blocked)
-		return len ? -EAGAIN : 0;
 	while (done < len) {
 		size_t k = len - done, emss = llp_emss(s->llp);
 		void *room;
@@ -126,7 +124,27 @@ ssize_t uiwarp_tcp_send(struct uiwarp_tcp *h, int n, const void *buf, size_t len
 		llp_commit(s->llp, (uint32_t)k);
 		done += k;
 	}
-	s->write_blocked = done < len;
+	return done;
+}
+
+ssize_t uiwarp_tcp_send(struct uiwarp_tcp *h, int n, const void *buf, size_t len, int flags)
+{
+	struct sock *s = sock_get(h, n);
+	size_t done, most;
+
+	if (!s)
+		return -EBADF;
+	if (!s->llp)
+		return sock_why_not(s, -EPIPE);
+	if (s->shut_write)
+		return -EPIPE;
+	/* Until POLLOUT: a short message must not overtake the room that a longer one waits for. */
+	if (s->write_blocked)
+		return len ? -EAGAIN : 0;
+	most = sock_send_room(s);
+	most = most < len ? most : len;
+	done = sock_queue(s, buf, most);
+	s->write_blocked = done < most;
 	if (!(flags & MSG_MORE))
 		llp_push(s->llp);
 	host_round(h);
@@ -164,7 +182,7 @@ ssize_t uiwarp_tcp_recv(struct uiwarp_tcp *h, int n, void *buf, size_t len, int 
 
 	if (!s)
 		return -EBADF;
-	if (s->shut_read || !len)
+	if (!len)
 		return 0;
 	if (s->rest_at < s->rest_len)
 		return (ssize_t)sock_take_rest(s, buf, len, peek);
@@ -172,7 +190,7 @@ ssize_t uiwarp_tcp_recv(struct uiwarp_tcp *h, int n, void *buf, size_t len, int 
 		got = sock_take_unread(s, buf, len, peek);
 		host_round(h);
 	}
-	if (got || s->eof)
+	if (got || s->eof || s->shut_read)
 		return (ssize_t)got;
 	return s->llp ? -EAGAIN : sock_why_not(s, 0);
 }
@@ -187,12 +205,8 @@ int uiwarp_tcp_shutdown(struct uiwarp_tcp *h, int n, int how)
 		return -EINVAL;
 	if (!s->llp)
 		return -ENOTCONN;
-	if (how != SHUT_WR) {
+	if (how != SHUT_WR)
 		s->shut_read = true;
-		s->rest_at = s->rest_len;
-		if (s->unread)
-			llp_resume(s->llp);
-	}
 	if (how != SHUT_RD && s->llp && !s->shut_write) {
 		s->shut_write = true;
 		llp_shutdown(s->llp);
@@ -214,7 +228,7 @@ int uiwarp_tcp_poll(struct uiwarp_tcp *h, int n)
 	over = s->begun && !s->llp;
 	if (s->unread || s->rest_at < s->rest_len || s->eof || s->shut_read || over)
 		r |= POLLIN;
-	if (s->llp ? s->connected && !s->write_blocked : over)
+	if (s->llp ? s->connected && !s->write_blocked && sock_send_room(s) : over)
 		r |= POLLOUT;
 	if (s->eof)
 		r |= POLLRDHUP;

@@ -185,7 +185,11 @@ UIWARP_TCP_API ssize_t uiwarp_tcp_send(
 UIWARP_TCP_API ssize_t uiwarp_tcp_recv(
 	struct uiwarp_tcp *h, int s, void *buf, size_t len, int flags);
 
-/** @param how SHUT_RD, SHUT_WR, SHUT_RDWR. @return 0, -EBADF, -EINVAL, -ENOTCONN. */
+/**
+ * @param how SHUT_RD, SHUT_WR, SHUT_RDWR. After SHUT_RD recv() does not wait: it finds what came,
+ * also later, or the end. As Linux: the peer learns nothing of it.
+ * @return 0, -EBADF, -EINVAL, -ENOTCONN.
+ */
 UIWARP_TCP_API int uiwarp_tcp_shutdown(struct uiwarp_tcp *h, int s, int how);
 
 /**
@@ -210,8 +214,11 @@ enum uiwarp_tcp_option {
 	UIWARP_TCP_ERROR,   /**< get: why the connection ended, a positive errno, once; or 0 */
 	UIWARP_TCP_UNREAD,  /**< get: bytes that recv() would find */
 	UIWARP_TCP_UNACKED, /**< get: bytes sent or queued and not acknowledged */
-	UIWARP_TCP_TOS,     /**< DSCP << 2, before connect() */
+	UIWARP_TCP_TOS,     /**< DSCP << 2, of what is sent from now on */
 	UIWARP_TCP_V6ONLY,  /**< before bind(): an IPv6 socket takes no IPv4 */
+	/** Most bytes of the socket that are unacknowledged, where the host's own limit is not
+	 * less; 0: only that. */
+	UIWARP_TCP_SEND_BUFFER,
 };
 
 /** @return 0, -EBADF, -ENOPROTOOPT (@p option cannot be set, or not now). */

@@ -166,7 +166,6 @@ static void options_have_their_time(void **state)
 	assert_int_equal(uiwarp_tcp_set(p.a, l, UIWARP_TCP_ERROR, 1), -ENOPROTOOPT);
 	uiwarp_tcp_close(p.a, l);
 	l = pair_connect(&p, AF_INET, "192.0.2.2", &a, &b);
-	assert_int_equal(uiwarp_tcp_set(p.a, a, UIWARP_TCP_TOS, 0x20), -ENOPROTOOPT);
 	assert_int_equal(uiwarp_tcp_send(p.a, a, "abc", 3, 0), 3);
 	assert_int_equal(uiwarp_tcp_get(p.a, a, UIWARP_TCP_UNACKED, &v), 0);
 	assert_int_equal(v, 3);
@@ -182,6 +181,28 @@ static void options_have_their_time(void **state)
 	pair_end(&p);
 }
 
+/** The ECN bits are TCP's own. */
+static void the_traffic_class_may_change(void **state)
+{
+	struct pair p;
+	uint8_t packet[128];
+	int l, a, b, v = 0;
+
+	pair_init(&p, NULL);
+	l = pair_connect(&p, AF_INET, "192.0.2.2", &a, &b);
+	assert_int_equal(uiwarp_tcp_set(p.a, a, UIWARP_TCP_TOS, 0x23), 0);
+	assert_int_equal(uiwarp_tcp_get(p.a, a, UIWARP_TCP_TOS, &v), 0);
+	assert_int_equal(v, 0x20);
+	assert_int_equal(uiwarp_tcp_send(p.a, a, "abc", 3, 0), 3);
+	assert_true(uiwarp_tcp_output(p.a, packet, sizeof packet, NULL) > 40);
+	assert_int_equal(packet[1], 0x20);
+	uiwarp_tcp_abort(p.a, a);
+	uiwarp_tcp_abort(p.b, b);
+	uiwarp_tcp_close(p.b, l);
+	pair_carry(&p);
+	pair_end(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +211,7 @@ int main(void)
 		cmocka_unit_test(addresses_are_checked),
 		cmocka_unit_test(the_queue_of_a_listener_is_limited_and_ends_with_it),
 		cmocka_unit_test(options_have_their_time),
+		cmocka_unit_test(the_traffic_class_may_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
