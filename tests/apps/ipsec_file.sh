@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# scripts/ipsec-file makes of what Linux's ip says of its SAs and policies a file that `ipsec` takes. The ip of this
+# test is one that says what it is told to.
+# shellcheck source=tests/apps/lib.sh
+source "$(dirname "$0")/lib.sh"
+only_over memif
+
+mkdir "$work/bin"
+cat >"$work/bin/ip" <<'END'
+#!/bin/sh
+cd "$(dirname "$0")/.." && echo "$2" >>asked && exec cat "$2"
+END
+chmod +x "$work/bin/ip"
+short=0x000102030405060708090a0b0c0d0e0f10111213 long=0x000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20212223
+
+# As iproute2 of Debian 12 and of later ones says it: with ESN, in UDP, another algorithm, one that is still negotiated.
+cat >"$work/state" <<END
+src 10.0.0.1 dst 10.0.0.2
+	proto esp spi 0xc2a3a1c9 reqid 1 mode transport
+	replay-window 1 flag esn
+	aead rfc4106(gcm(aes)) $long 128
+	anti-replay esn context:
+	 seq-hi 0x0, seq 0x0, oseq-hi 0x0, oseq 0x0
+	 replay_window 1, bitmap-length 1
+	 00000000
+	sel src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp 
+src 10.0.0.2 dst 10.0.0.1
+	proto esp spi 0xcd0f0a33 reqid 1 mode tunnel
+	replay-window 64 flag af-unspec esn
+	aead rfc4106(gcm(aes)) $short 128
+	encap type espinudp sport 4500 dport 4501 addr 0.0.0.0
+	sel src 0.0.0.0/0 dst 0.0.0.0/0
+	dir in
+src 10.0.0.9 dst 10.0.0.1
+	proto esp spi 0xcd0f0a34 reqid 2 mode tunnel
+	replay-window 32
+	auth-trunc hmac(sha256) 0x55 128
+	enc cbc(aes) 0x55
+src fd00::2 dst fd00::1
+	proto esp spi 0x00000101 reqid 0 mode transport
+	replay-window 0
+	aead rfc4106(gcm(aes)) $short 128
+	anti-replay context: seq 0x0, oseq 0x0, bitmap 0x00000000
+src 10.0.0.7 dst 10.0.0.1
+	proto esp spi 0xcd0f0a35 reqid 3 mode tunnel
+	replay-window 0
+END
+cat >"$work/policy" <<'END'
+src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp 
+	dir out priority 372351 ptype main 
+	tmpl src 0.0.0.0 dst 0.0.0.0
+		proto esp spi 0xc2a3a1c9 reqid 1 mode transport
+src 10.0.0.2/32 dst 10.0.0.1/32 proto tcp dport 7174 
+	dir fwd priority 372351 ptype main 
+	tmpl src 10.0.0.2 dst 10.0.0.1
+		proto esp reqid 1 mode tunnel
+src 10.0.0.2/32 dst 10.0.0.1/32 proto tcp dport 7174 
+	dir in priority 372351 ptype main 
+	tmpl src 10.0.0.2 dst 10.0.0.1
+		proto esp spi 0x00000000 reqid 0 mode tunnel
+src 0.0.0.0/0 dst 0.0.0.0/0 
+	socket in priority 0 ptype main 
+src 10.0.0.0/8 dst 10.0.0.1/32 
+	dir in action block priority 400000 ptype main 
+END
+cat >"$work/wanted" <<END
+ip xfrm state add src 10.0.0.1 dst 10.0.0.2 proto esp spi 0xc2a3a1c9 reqid 1 mode transport aead 'rfc4106(gcm(aes))' $long 128 replay-window 32 flag esn sel src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp
+ip xfrm state add src 10.0.0.2 dst 10.0.0.1 proto esp spi 0xcd0f0a33 reqid 1 mode tunnel aead 'rfc4106(gcm(aes))' $short 128 replay-window 64 flag esn encap espinudp 4500 4501 0.0.0.0
+ip xfrm state add src fd00::2 dst fd00::1 proto esp spi 0x00000101 reqid 0 mode transport aead 'rfc4106(gcm(aes))' $short 128
+ip xfrm policy add src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp dir out priority 372351 tmpl proto esp spi 0xc2a3a1c9 reqid 1 mode transport
+ip xfrm policy add src 10.0.0.2/32 dst 10.0.0.1/32 proto tcp dport 7174 dir in priority 372351 tmpl src 10.0.0.2 dst 10.0.0.1 proto esp mode tunnel
+ip xfrm policy add src 10.0.0.0/8 dst 10.0.0.1/32 dir in action block priority 400000
+END
+
+ipsec_file() { # ARGUMENT...
+	PATH=$work/bin:$PATH "$root/scripts/ipsec-file" "$@"
+}
+
+written() {
+	ipsec_file --once "$work/ipsec" 2>"$case_dir/errors" || { say "it ended with status $?"; return 1; }
+	diff "$work/wanted" "$work/ipsec" || { say "the file is another"; return 1; }
+	[[ $(stat -c %a "$work/ipsec") == 600 ]] || { say "others may read it"; return 1; }
+	[[ $(<"$case_dir/errors") == *"10.0.0.9 dst 10.0.0.1 has enc cbc(aes)"* ]] || { say "nothing is said of the other algorithm"; return 1; }
+}
+run_case written written
+
+# Our stack finds no fault with it; or it was built without OpenSSL.
+taken() {
+	local said
+	said=$("$uiwarp" run --set port=net_null0 --set address=10.0.0.1/24 --set "ipsec=$work/ipsec" -- true 2>&1) ||
+		[[ $said == *"without OpenSSL"* ]] || { say "$said"; return 1; }
+}
+run_case taken taken
+
+file_is() { # FILE
+	cmp -s "$1" "$work/ipsec"
+}
+
+has_looked_twice() {
+	(($(grep -c policy "$work/asked") == 2))
+}
+
+# When it has looked by itself, a word of the kernel's is enough.
+followed() {
+	local old
+	rm -f "$work/ipsec" "$work/asked"
+	mkfifo "$work/monitor"
+	ipsec_file "$work/ipsec" 2>/dev/null &
+	say $! >"$case_dir/ipsec-file.pid"
+	exec {old}>"$work/monitor"
+	wait_for "$patience" file_is "$work/wanted" || { say "it is not written"; return 1; }
+	wait_for "$patience" has_looked_twice || { say "it does not look again"; return 1; }
+	sed -i /state/d "$work/wanted"
+	: >"$work/state"
+	printf 'Deleted src 10.0.0.1 dst 10.0.0.2\n\tproto esp\n' >&"$old"
+	wait_for "$patience" file_is "$work/wanted" || { say "it is not written again"; return 1; }
+	exec {old}>&-
+	wait_for "$patience" is_gone "$(<"$case_dir/ipsec-file.pid")" || { say "it goes on without the kernel"; return 1; }
+	rm -f "$case_dir/ipsec-file.pid"
+}
+run_case followed followed
+plan_done
