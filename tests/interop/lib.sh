@@ -9,7 +9,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/../apps/lib.sh"
 
 # Told to the cases that follow: parameters of siw, more --set of ours, what the capture must look like:
 # crc (each FPDU has one), plain (none has), any (what is not FPDUs alone), cut (its writer was killed),
-# long (the first frames do for tshark, which takes longer for it than the run takes).
+# long (the first frames do for tshark, which takes longer for it than the run takes), esp (the case itself
+# looks at it, as it has the keys).
 siw_parameters=() ours=() capture_is=crc
 server_port=7471
 # Set when siw may have been left in a state that the next case should not find.
@@ -66,7 +67,7 @@ once() { # FUNCTION [ARGUMENT]...
 	[[ ${siw_captured_on-} ]] || server_extra+=(--set "capture=$out/$case_name.pcapng")
 	client_extra=("${server_extra[@]}")
 	captured "$@" || { spoiled=yes && return 2; }
-	decoded && compared && checked
+	[[ $capture_is == esp ]] || { decoded && compared && checked; }
 }
 
 # A stack of ours captures by itself. Where it is the kernel's, what passes its interface is captured, up to a word to

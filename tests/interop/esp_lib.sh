@@ -1,0 +1,104 @@
+# shellcheck shell=bash disable=SC2034,SC2154 # goes between the transport, lib.sh and its users
+# SPDX-License-Identifier: BSD-2-Clause
+# ESP between our stack and Linux's. Sourced by its users, which say in $family (0: IPv4, 1: IPv6) and $sas,
+# the lines of all SAs that were in use, what a case is about.
+# shellcheck source=tests/interop/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+only_over siw-fixed
+
+# Without OpenSSL there is nothing to test.
+[[ $("$uiwarp" run --set port=x --set address=10.0.0.1/24 --set ipsec=/dev/null -- true 2>&1) != *"without OpenSSL"* ]] || {
+	plan_done
+	exit 0
+}
+ours=(--set "ipsec=$work/ipsec") capture_is=esp
+# What SAs have besides, and whether a gateway is before the guest's host.
+family=0 sas=() more='' gateway='' strangers=''
+
+# Our end reads these lines, as soon as it sees that they have changed.
+we_have() { # LINE...
+	(umask 077 && printf '%s\n' "$@" >"$work/ipsec.new")
+	mv "$work/ipsec.new" "$work/ipsec"
+}
+
+# The programs of a case; then Linux has dropped nothing for ESP's sake, and nothing was in the clear, if none but the
+# two ends are on the wire.
+protected() { # FUNCTION [ARGUMENT]...
+	our_side=client
+	[[ $guest_side == server ]] || our_side=server
+	"$@" && linux_is_content || return 1
+	[[ $strangers ]] || wire_is_protected
+}
+
+# ---- what went over the wire, and what was dropped -------------------------------------------------
+
+# The SAs in tshark's words.
+sas_for_tshark() {
+	local sa protocol=(IPv4 IPv6) numbers='"32-bit","0"'
+	[[ $more != *esn* ]] || numbers='"64-bit","0"'
+	for sa in "${sas[@]}"; do
+		[[ $sa =~ \ src\ ([^ ]+)\ dst\ ([^ ]+)\ .*\ spi\ ([0-9a-fx]+)\ .*\ (0x[0-9a-f]+)\ 128 ]] || continue
+		printf -- '-o\nuat:esp_sa:"%s","%s","%s","0x%08x","%s","%s","NULL","",%s\n' "${protocol[family]}" \
+			"${BASH_REMATCH[@]:1:3}" 'AES-GCM with 16 octet ICV [RFC4106]' "${BASH_REMATCH[4]}" "$numbers"
+	done
+}
+
+packets() { # FILTER
+	tshark -r "$out/$case_name.pcapng" -o esp.enable_encryption_decode:TRUE -o tcp.try_heuristic_first:TRUE \
+		"${keys[@]}" -Y "$1" 2>/dev/null | wc -l
+}
+
+# In the clear is what a link needs, and nothing else; and with the keys tshark sees what is in all of ESP: TCP, and
+# the port mapper's question.
+wire_is_protected() {
+	local keys=() all inside
+	mapfile -t keys < <(sas_for_tshark)
+	all=$(packets '(ip || ipv6) && !esp && !icmpv6 && !igmp')
+	((!all)) || { say "$all packets are in the clear"; return 1; }
+	all=esp
+	[[ $more != *espinudp* ]] || all='esp && udp.port == 4500'
+	all=$(packets "$all") inside=$(packets 'esp && (tcp.port || udp.port == 3935)')
+	((all && all == inside)) || { say "of $all packets of ESP tshark reads $inside"; return 1; }
+	inside=$(packets 'esp && iwarp_mpa.ulpdulength')
+	((inside)) || { say "tshark sees no MPA inside"; return 1; }
+}
+
+linux_is_content() {
+	local found
+	found=$(guest control "${gateway:+ip netns exec gateway }grep -v '[^0-9]0\$' /proc/net/xfrm_stat")
+	[[ ! $found ]] || { say "Linux counts: $found"; return 1; }
+}
+
+# Of the process of our end.
+metrics() {
+	"$uiwarp" stat --prometheus "$(program_pid "$our_side")" 2>/dev/null
+}
+
+# What ESP has dropped, a reason and a count each.
+drops() {
+	metrics | sed -n 's/^uiwarp_drops_total{.*reason="esp_\([a-z_]*\)".*} \(.*\)/\1 \2/p' | grep -v ' 0$' | sort
+}
+
+# ---- what programs do ------------------------------------------------------------------------------
+
+verified() { # SIZE
+	local at=%$((family ? 6 : 4))
+	exchange "rping -s -a $at -v -C 3 -S $1" "rping -c -a $at -v -V -C 3 -S $1" client 3 'ping data: rdma-ping'
+}
+
+# Programs that go on until they are told, and a function meanwhile, which finds our end's SAs as they are.
+meanwhile() { # FUNCTION [ARGUMENT]...
+	local server_job client_job job
+	start_both "rping -s -a %4 -S 1000" "rping -c -a %4 -v -V -S 1000" || return 1
+	goes_on && "$@" && goes_on || return 1
+	guest control end
+	job=${our_side}_job
+	wait "${!job}" || true
+	rm -f "$case_dir/$our_side.pid"
+}
+
+goes_on() {
+	local at
+	at=$(lines_of client 'ping data')
+	wait_for "$patience" has_lines client 'ping data' $((at + 20)) || { say "the transfer does not go on"; return 1; }
+}
