@@ -9,6 +9,9 @@ set -euo pipefail
 # shellcheck source=scripts/lib/common.sh
 source "$(dirname "$0")/../../scripts/lib/common.sh"
 
+# shellcheck source=scripts/lib/newer.sh
+source "$root/scripts/lib/newer.sh"
+
 out=$root/out/packaging
 [[ ${1:-} != -o ]] || out=$2
 here=$root/tests/packaging
@@ -59,9 +62,28 @@ rpm_recipe() {
 	[[ ! $missing ]] || { say "not there:$missing"; return 1; }
 }
 
+# Debian's packages that the recipe names in its fields of this name, for an architecture, with commas between.
+packages_named() { # FIELD ARCHITECTURE
+	sed -n "/^$1:/,/^[^ ]/{s/^$1://;/^[A-Z]/d;p}" "$root/packaging/debian/control" | tr , '\n' |
+		sed "/\[/{/[[ ]$2[] ]/!d}; s/ *[[(].*//; s/debhelper-compat/debhelper/; /[$]/d; /uiwarp/d; /^ *$/d" | tr -d ' ' | paste -sd ,
+}
+
 build_depends() {
-	sed -n '/^Build-Depends:/,/^[^ ]/{s/^Build-Depends://;/^[A-Z]/d;p}' "$root/packaging/debian/control" |
-		sed 's/ *([^)]*)//; s/debhelper-compat/debhelper/' | tr -d ' \n'
+	packages_named Build-Depends "$(dpkg --print-architecture)"
+}
+
+# What is built for arm64 by scripts/test arm64 can be a package there: Debian has for it all that the recipe names.
+arm64_depends() {
+	local apt=$work/arm64 from arch names
+	arch=(-o APT::Architecture=arm64 -o APT::Architectures=arm64 -o "Dir::State::status=$apt/apt/status")
+	grep -q '^Architecture:.* arm64$' "$root/packaging/debian/control" || return 1
+	from=$(newer_mirror)
+	[[ $from ]] || { say "this system's package lists name no Debian mirror"; return 1; }
+	newer_begin "$apt" deb "$from" bookworm
+	: >"$apt/apt/status"
+	IFS=, read -ra names <<<"$(packages_named Build-Depends arm64),$(packages_named Depends arm64),$(packages_named Recommends arm64)"
+	newer_apt "$apt" "${arch[@]}" update &&
+		newer_apt "$apt" "${arch[@]}" -y --simulate --no-install-recommends install "${names[@]}"
 }
 
 # A chroot that is made, hears a program in it and is gone again: nothing of it has to be on the disk before
@@ -116,6 +138,7 @@ say_time() {
 mkdir -p "$out"
 result one-version one_version || true
 result rpm-recipe rpm_recipe || true
+result arm64-depends arm64_depends || true
 if result source source_package && result built-twice built_twice; then
 	result same-bytes same_bytes || true
 	result lintian no_complaint || true
