@@ -57,7 +57,16 @@ static void pair_on_completion(void *ctx)
 {
 }
 
-static void pair_open_net(struct pair_end *d, const char *role, const char *socket, uint64_t mtu)
+static void pair_set(struct config *c, const char *setting)
+{
+	struct config_error e = {""};
+
+	if (config_set(c, setting, &e))
+		errx(1, "%s: %s", setting, e.text);
+}
+
+static void pair_open_net(struct pair_end *d, const char *role, const char *socket, uint64_t mtu,
+	const char *const settings[])
 {
 	struct config_error e = {""};
 	struct config c;
@@ -73,8 +82,9 @@ static void pair_open_net(struct pair_end *d, const char *role, const char *sock
 	snprintf(set[4], sizeof set[4], "telemetry=on");
 	config_init(&c);
 	for (unsigned i = 0; i < 5; i++)
-		if (config_set(&c, set[i], &e))
-			errx(1, "%s: %s", set[i], e.text);
+		pair_set(&c, set[i]);
+	for (; *settings; settings++)
+		pair_set(&c, *settings);
 	if (net_open(&c, &d->net, &e))
 		errx(1, "%s", e.text);
 	if (!rte_eth_add_tx_callback(d->net->port->id, 0, pair_on_transmit, d))
@@ -222,15 +232,15 @@ uint64_t pair_stream(
 	return sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 }
 
-void pair_open(struct pair_end *a, struct pair_end *b, uint64_t mtu)
+void pair_open(struct pair_end *a, struct pair_end *b, uint64_t mtu, const char *const settings[])
 {
 	char directory[] = "/tmp/uiws.XXXXXX", socket[64];
 
 	if (!mkdtemp(directory))
 		err(1, "%s", directory);
 	snprintf(socket, sizeof socket, "%s/m", directory);
-	pair_open_net(b, "server", socket, mtu);
-	pair_open_net(a, "client", socket, mtu);
+	pair_open_net(b, "server", socket, mtu, settings);
+	pair_open_net(a, "client", socket, mtu, settings);
 	pair_open_qp(a);
 	pair_open_qp(b);
 	pair_join(a, b);

@@ -37,8 +37,12 @@ struct pair_end {
 /** A negative errno ends the process. */
 void pair_must(int r, const char *what);
 
-/** Open and connect both. @p mtu in bytes. */
-void pair_open(struct pair_end *a, struct pair_end *b, uint64_t mtu);
+/**
+ * Open and connect both.
+ * @param mtu in bytes.
+ * @param settings of both, "key=value", up to a NULL.
+ */
+void pair_open(struct pair_end *a, struct pair_end *b, uint64_t mtu, const char *const settings[]);
 
 /** A round of its engine. */
 void pair_drive(struct pair_end *d);

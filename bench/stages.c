@@ -12,7 +12,10 @@
  *     lists_8    the same, in lists of 16
  *     packet     of a full packet of 1 MiB Writes, both ends together
  *
- *     stages [-n SENDS] [-m MTU]
+ *     stages [-n SENDS] [-m MTU] [-s KEY=VALUE]...
+ *
+ * A setting is for both ends: tls=required with tls_psk=FILE, or ipsec=FILE, show what encryption
+ * costs.
  */
 #include "base/number.h"
 #include "pair.h"
@@ -27,6 +30,7 @@
 #define WRITES_8 (1u << 16)
 #define WRITES_M 256
 #define TURNS    9
+#define SETTINGS 8
 
 enum stage { POST_WIRE, POST, COMPLETE, OWN, STAGES };
 
@@ -101,20 +105,26 @@ static double measure_stream(struct pair_end *a, struct pair_end *b, unsigned n,
 int main(int argc, char **argv)
 {
 	static struct pair_end a, b;
+	const char *settings[SETTINGS + 1] = {NULL};
 	uint64_t n = 100000, mtu = 1500;
+	unsigned set = 0;
 	bool bad = false;
 	double ns;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "n:m:")) != -1)
-		bad |= opt == 'n'   ? !number_parse(optarg, 1, 10000000, &n)
-		       : opt == 'm' ? !number_parse(optarg, 1280, 9000, &mtu)
-				    : true;
+	while ((opt = getopt(argc, argv, "n:m:s:")) != -1) {
+		if (opt == 's' && set < SETTINGS)
+			settings[set++] = optarg;
+		else
+			bad |= opt == 'n'   ? !number_parse(optarg, 1, 10000000, &n)
+			       : opt == 'm' ? !number_parse(optarg, 1280, 9000, &mtu)
+					    : true;
+	}
 	if (bad || optind != argc) {
-		fprintf(stderr, "usage: stages [-n SENDS] [-m MTU]\n");
+		fprintf(stderr, "usage: stages [-n SENDS] [-m MTU] [-s KEY=VALUE]...\n");
 		return 2;
 	}
-	pair_open(&a, &b, mtu);
+	pair_open(&a, &b, mtu, settings);
 	ns = 1e9 / (double)rte_get_tsc_hz();
 	measure_sends(&a, &b, n, ns);
 	printf("\"write_8\": %.1f, ", measure_stream(&a, &b, WRITES_8, 8, 1, false));

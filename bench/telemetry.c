@@ -154,7 +154,7 @@ int main(int argc, char **argv)
 	while ((opt = getopt(argc, argv, "n:")) != -1)
 		if (opt != 'n' || !number_parse(optarg, 1, 100000, &turns))
 			errx(2, "usage: telemetry [-n TURNS]");
-	pair_open(&end[0], &end[1], 1500);
+	pair_open(&end[0], &end[1], 1500, (const char *const[]){NULL});
 	for (unsigned i = 0; i < 2; i++)
 		provider_telemetry_add(net_telemetry(end[i].net), end[i].rnic);
 	printf("{\"turns\": %llu", (unsigned long long)turns);
