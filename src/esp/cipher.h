@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file cipher.h
- * AES-GCM for ESP (RFC 4106) by OpenSSL's EVP, with one key for one direction. The key is wiped
- * when it ends. Not thread-safe; nothing is allocated per packet.
+ * AES-GCM for ESP (RFC 4106) by gcm.h or else OpenSSL's EVP, with one key for one direction. The
+ * key is wiped when it ends. Not thread-safe; nothing is allocated per packet.
  */
 #ifndef ESP_CIPHER_H
 #define ESP_CIPHER_H
 
+#include "base/gcm.h"
 #include "esp/esp_wire.h"
 
 #include <stdbool.h>
@@ -16,12 +17,13 @@
 struct esp_cipher;
 
 /**
+ * @param gcm must live as long as the cipher. NULL: OpenSSL's is used.
  * @param key_len 16 or 32 octets.
  * @param seal for packets that we send; else for those that come.
  * @return 0, -EINVAL (another length), -ENOMEM, -ENOTSUP (built without OpenSSL).
  */
-int esp_cipher_create(const uint8_t *key, size_t key_len, const uint8_t salt[ESP_SALT_LEN],
-	bool seal, struct esp_cipher **out);
+int esp_cipher_create(const struct gcm *gcm, const uint8_t *key, size_t key_len,
+	const uint8_t salt[ESP_SALT_LEN], bool seal, struct esp_cipher **out);
 
 /** NULL is allowed. */
 void esp_cipher_destroy(struct esp_cipher *c);

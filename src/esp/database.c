@@ -12,6 +12,7 @@ void esp_database_init(struct esp_database *db, const struct random_source *rand
 {
 	memset(db, 0, sizeof *db);
 	db->random = *random;
+	db->has_gcm = gcm_init(&db->gcm);
 }
 
 void esp_database_fini(struct esp_database *db)
@@ -59,6 +60,7 @@ static int esp_database_create(const struct esp_database *db, const struct esp_s
 {
 	struct esp_sa_config c = {.spi = s->spi,
 		.outbound = outbound,
+		.gcm = db->has_gcm ? &db->gcm : NULL,
 		.key = s->key,
 		.key_len = s->key_len,
 		.esn = s->esn,

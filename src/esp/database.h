@@ -25,6 +25,8 @@ struct esp_flow_entry {
 
 struct esp_database {
 	struct random_source random;
+	bool has_gcm;
+	struct gcm gcm;
 	struct esp_file *file; /**< NULL: none was read, and all packets are discarded */
 	/** Of the file's states; NULL: between other hosts. */
 	struct esp_sa *sa[ESP_STATES_MAX];

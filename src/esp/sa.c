@@ -48,7 +48,7 @@ int esp_sa_create(const struct esp_sa_config *c, struct esp_sa **out)
 	sa = calloc(1, sizeof *sa);
 	if (!sa)
 		return -ENOMEM;
-	rc = esp_cipher_create(c->key, c->key_len, c->salt, c->outbound, &sa->cipher);
+	rc = esp_cipher_create(c->gcm, c->key, c->key_len, c->salt, c->outbound, &sa->cipher);
 	if (rc) {
 		free(sa);
 		return rc;

@@ -37,8 +37,9 @@ const char *esp_verdict_name(enum esp_verdict v);
 struct esp_sa_config {
 	uint32_t spi; /**< 256 or more: lower ones are reserved (RFC 4303 section 2.1) */
 	bool outbound;
-	const uint8_t *key; /**< read by esp_sa_create() only */
-	size_t key_len;     /**< 16 or 32 octets */
+	const struct gcm *gcm; /**< as for esp_cipher_create() */
+	const uint8_t *key;    /**< read by esp_sa_create() only */
+	size_t key_len;        /**< 16 or 32 octets */
 	uint8_t salt[ESP_SALT_LEN];
 	bool esn;
 	uint32_t window; /**< inbound: as of esp_window_init() */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host/libraries.h"
 
+#include "base/gcm.h"
 #include "tls/tls.h"
 
 #include <dlfcn.h>
@@ -59,6 +60,6 @@ void libraries_list(struct libraries_one list[LIBRARIES])
 {
 	libraries_set(&list[0], "DPDK", libraries_dpdk());
 	libraries_set(&list[1], "OpenSSL", tls_openssl_version());
-	libraries_set(&list[2], "libipsec-mb", tls_ipsec_mb_version());
+	libraries_set(&list[2], "libipsec-mb", gcm_library_version());
 	libraries_rdma_core(&list[3]);
 }

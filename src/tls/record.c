@@ -19,7 +19,7 @@ bool tls_direction_key(
 	good = (d->ctx || d->gcm) && tls_suite_expand(suite, secret, "key", key, suite->key_len) &&
 	       tls_suite_expand(suite, secret, "iv", d->iv, sizeof d->iv);
 	if (good && d->gcm)
-		tls_gcm_expand(d->gcm, d->gcm_key, key, suite->key_len);
+		gcm_expand(d->gcm, d->gcm_key, key, suite->key_len);
 	else if (good)
 		good = EVP_CipherInit_ex(d->ctx, suite->cipher(), NULL, key, NULL, sealing) == 1;
 	OPENSSL_cleanse(key, sizeof key);
@@ -56,7 +56,8 @@ bool tls_record_seal(struct tls_direction *d, uint8_t *record, uint8_t type, uin
 	tls_record_nonce(d, nonce);
 	d->seq++;
 	if (d->gcm) {
-		tls_gcm_seal(d->gcm_key, nonce, record, text, (uint32_t)inner, text + inner);
+		gcm_seal(d->gcm_key, &(struct gcm_terms){nonce, record, TLS_HEADER_LEN}, text,
+			(size_t)inner, text + inner);
 		return true;
 	}
 	return EVP_EncryptInit_ex(d->ctx, NULL, NULL, NULL, nonce) == 1 &&
@@ -107,7 +108,8 @@ static void tls_record_open_gcm(const struct tls_direction *d, const uint8_t *no
 		text = tls_cursor_run(c, left, &run);
 	else
 		tls_cursor_copy(c, out, left);
-	tls_gcm_open(d->gcm_key, nonce, header, out, text, left, tag);
+	gcm_open(d->gcm_key, &(struct gcm_terms){nonce, header, TLS_HEADER_LEN}, out, text, left,
+		tag);
 }
 
 bool tls_record_open(struct tls_direction *d, const uint8_t *header, struct tls_cursor *c,

@@ -8,15 +8,15 @@
 #ifndef TLS_RECORD_H
 #define TLS_RECORD_H
 
+#include "base/gcm.h"
 #include "llp/llp.h"
-#include "tls/gcm.h"
 #include "tls/suite.h"
 
 /** Zero-initialised has no keys. */
 struct tls_direction {
-	const struct tls_gcm *gcm;   /**< the creator's. NULL: OpenSSL's cipher is used */
-	struct tls_gcm_key *gcm_key; /**< its memory for keys, if there is gcm */
-	EVP_CIPHER_CTX *ctx;         /**< else */
+	const struct gcm *gcm;   /**< the creator's. NULL: OpenSSL's cipher is used */
+	struct gcm_key *gcm_key; /**< its memory for keys, if there is gcm */
+	EVP_CIPHER_CTX *ctx;     /**< else */
 	const struct tls_suite *suite;
 	uint64_t seq; /**< of the next record (section 5.3) */
 	uint8_t iv[TLS_NONCE_LEN];

@@ -163,9 +163,9 @@ int tls_stack_new(const struct tls_stack_config *cfg, struct tls_stack **out, st
 	s->records_max = cfg->records_max;
 	s->time = cfg->time;
 	TAILQ_INIT(&s->starved);
-	s->has_gcm = tls_gcm_init(&s->gcm);
+	s->has_gcm = gcm_init(&s->gcm);
 	tls_secret_pool_init(&s->secrets, sizeof(struct tls_secrets));
-	tls_secret_pool_init(&s->gcm_keys, sizeof(struct tls_gcm_key));
+	tls_secret_pool_init(&s->gcm_keys, sizeof(struct gcm_key));
 	rc = tls_credentials_open(&s->credentials, &s->config, s->log, e);
 	if (rc) {
 		free(s);

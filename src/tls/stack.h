@@ -3,8 +3,8 @@
 #ifndef TLS_STACK_H
 #define TLS_STACK_H
 
+#include "base/gcm.h"
 #include "tls/credentials.h"
-#include "tls/gcm.h"
 #include "tls/secret_pool.h"
 #include "tls/tls.h"
 
@@ -33,9 +33,9 @@ struct tls_stack {
 	int64_t (*time)(void);
 	struct tls_credentials_source credentials;
 	bool has_gcm;
-	struct tls_gcm gcm;
+	struct gcm gcm;
 	struct tls_secret_pool secrets;  /**< struct tls_secrets */
-	struct tls_secret_pool gcm_keys; /**< struct tls_gcm_key */
+	struct tls_secret_pool gcm_keys; /**< struct gcm_key */
 	struct tls_stats stats;
 	char reason[TLS_REASON_MAX]; /**< why the last connection that failed did so */
 	LIST_HEAD(, tls_conn) conns;

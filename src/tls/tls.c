@@ -13,10 +13,6 @@
 #include <stdlib.h>
 #endif
 
-#if TLS_IPSEC_MB
-#include <intel-ipsec-mb.h>
-#endif
-
 bool tls_is_available(void)
 {
 	return TLS_OPENSSL;
@@ -44,15 +40,6 @@ const char *tls_openssl_version(void)
 {
 #if TLS_OPENSSL
 	return OpenSSL_version(OPENSSL_VERSION_STRING);
-#else
-	return NULL;
-#endif
-}
-
-const char *tls_ipsec_mb_version(void)
-{
-#if TLS_IPSEC_MB
-	return imb_get_version_str();
 #else
 	return NULL;
 #endif

@@ -81,9 +81,8 @@ struct tls_stack_config {
 /** Was this program built with OpenSSL? */
 bool tls_is_available(void);
 
-/** @return the version of the library, as it calls itself; NULL: this was built without it. */
+/** @return the version of OpenSSL, as it calls itself; NULL: this was built without it. */
 const char *tls_openssl_version(void);
-const char *tls_ipsec_mb_version(void);
 
 /**
  * The files are read here, and again when they have changed, for connections that begin then.

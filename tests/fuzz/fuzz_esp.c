@@ -13,6 +13,8 @@
 #define SPI        0x1000
 
 static const uint8_t key[32] = {7, 3, 5};
+static struct gcm gcm;
+static bool has_gcm;
 
 struct world {
 	struct fuzz *in;
@@ -137,7 +139,7 @@ static void mad_peer(struct world *w, uint8_t bits)
 	memcpy(room + ESP_LEN, text, len);
 	store_be32(aad, SPI);
 	store_be32(aad + (c.esn ? 8 : 4), 1);
-	MUST(!esp_cipher_create(key, 16, c.salt, true, &cipher));
+	MUST(!esp_cipher_create(NULL, key, 16, c.salt, true, &cipher));
 	MUST(esp_cipher_seal(cipher, &(struct esp_cipher_packet){.iv = room + ESP_IV,
 					     .aad = aad,
 					     .aad_len = c.esn ? 12 : 8,
@@ -180,13 +182,16 @@ static void world_start(struct world *w, struct fuzz *in)
 	w->udp = c.udp;
 	c.sequence = bits & 32 ? UINT32_MAX - 20 : 0;
 	c.src = c.dst = w->v4 ? ip_addr_from_v4(address) : ip_addr_from_v6(address);
+	c.gcm = has_gcm && bits & 64 ? &gcm : NULL;
 	MUST(!esp_sa_create(&c, &w->out));
 	c.outbound = false;
+	c.gcm = has_gcm && bits & 128 ? &gcm : NULL;
 	MUST(!esp_sa_create(&c, &w->back));
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
+	has_gcm = gcm_init(&gcm);
 	return 0;
 }
 

@@ -14,6 +14,9 @@
 
 #define TEXT_LEN 60
 
+static struct gcm gcm;
+static const struct gcm *used; /**< NULL: OpenSSL's cipher */
+
 /* Test cases 4 and 16 of "The Galois/Counter Mode of Operation": 128 and 256 bits. The IV's first
  * four octets are ESP's salt. Their AAD is
  * longer than ESP has, so their ICVs are others; test_sa.c has a whole packet with its ICV. */
@@ -45,8 +48,8 @@ static void both_lengths_of_key(void **state)
 			.icv = icv};
 
 		memcpy(room, text, sizeof text);
-		assert_int_equal(esp_cipher_create(key, i ? 32 : 16, salt, true, &seal), 0);
-		assert_int_equal(esp_cipher_create(key, i ? 32 : 16, salt, false, &open), 0);
+		assert_int_equal(esp_cipher_create(used, key, i ? 32 : 16, salt, true, &seal), 0);
+		assert_int_equal(esp_cipher_create(used, key, i ? 32 : 16, salt, false, &open), 0);
 		assert_true(esp_cipher_seal(seal, &p));
 		assert_memory_equal(room, want[i], sizeof want[i]);
 		assert_true(esp_cipher_open(open, &p));
@@ -72,9 +75,22 @@ static void other_lengths_are_refused(void **state)
 
 	for (size_t len = 0; len <= 32; len++)
 		if (len != 16 && len != 32)
-			assert_int_equal(esp_cipher_create(key, len, salt, true, &c), -EINVAL);
+			assert_int_equal(
+				esp_cipher_create(used, key, len, salt, true, &c), -EINVAL);
 	assert_null(c);
 	esp_cipher_destroy(NULL);
+}
+
+static int with_openssl(void **state)
+{
+	used = NULL;
+	return 0;
+}
+
+static int with_ipsec_mb(void **state)
+{
+	used = gcm_init(&gcm) ? &gcm : NULL;
+	return 0;
 }
 
 int main(void)
@@ -84,5 +100,6 @@ int main(void)
 		cmocka_unit_test(other_lengths_are_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests_name("OpenSSL", tests, with_openssl, NULL) +
+	       cmocka_run_group_tests_name("libipsec-mb", tests, with_ipsec_mb, NULL);
 }

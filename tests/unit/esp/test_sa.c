@@ -31,10 +31,14 @@ static const struct esp_sa_config usual = {.spi = SPI,
 	.window = 64,
 	.iv_base = UINT64_C(0xfffffffffffffff0)};
 
+static struct gcm gcm;
+static const struct gcm *used; /**< NULL: OpenSSL's cipher */
+
 static struct esp_sa *sa_of(struct esp_sa_config c, bool outbound)
 {
 	struct esp_sa *sa;
 
+	c.gcm = used;
 	c.outbound = outbound;
 	assert_int_equal(esp_sa_create(&c, &sa), 0);
 	assert_null(sa->config.key);
@@ -434,6 +438,18 @@ static void bad_configurations(void **state)
 		assert_non_null(esp_verdict_name(v));
 }
 
+static int with_openssl(void **state)
+{
+	used = NULL;
+	return 0;
+}
+
+static int with_ipsec_mb(void **state)
+{
+	used = gcm_init(&gcm) ? &gcm : NULL;
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -450,5 +466,6 @@ int main(void)
 		cmocka_unit_test(bad_configurations),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests_name("OpenSSL", tests, with_openssl, NULL) +
+	       cmocka_run_group_tests_name("libipsec-mb", tests, with_ipsec_mb, NULL);
 }

@@ -33,10 +33,10 @@ static void bytes_of(const char *hex, uint8_t *out, size_t len)
 }
 
 /* Records are made by libipsec-mb if there is one, and else by OpenSSL. */
-static struct tls_gcm gcm;
+static struct gcm gcm;
 static bool use_gcm;
 /* One for each direction that a test has at one time. */
-static struct tls_gcm_key gcm_keys[2];
+static struct gcm_key gcm_keys[2];
 
 static int with_openssl(void **state)
 {
@@ -46,7 +46,7 @@ static int with_openssl(void **state)
 
 static int with_ipsec_mb(void **state)
 {
-	use_gcm = tls_gcm_init(&gcm);
+	use_gcm = gcm_init(&gcm);
 	return 0;
 }
 
@@ -210,7 +210,7 @@ static void expect_agreement(uint16_t suite, uint32_t len, size_t piece)
 
 static void both_libraries_make_the_same_records(void **state)
 {
-	if (!tls_gcm_init(&gcm))
+	if (!gcm_init(&gcm))
 		skip();
 	for (uint16_t suite = 0x1301; suite <= 0x1302; suite++) {
 		for (uint32_t len = 1; len < 600; len++)
