@@ -78,13 +78,16 @@ static inline struct gcm_context_data *gcm_context(struct gcm_state *s)
 	return (struct gcm_context_data *)(void *)s->context;
 }
 
-/** Encrypt @p len octets of @p text in place. @param[out] tag GCM_TAG_LEN octets. */
-static inline void gcm_seal(
-	const struct gcm_key *k, const struct gcm_terms *t, uint8_t *text, size_t len, uint8_t *tag)
+/**
+ * Encrypt @p len octets of @p text to @p out, which may be the same place.
+ * @param[out] tag GCM_TAG_LEN octets.
+ */
+static inline void gcm_seal(const struct gcm_key *k, const struct gcm_terms *t, uint8_t *out,
+	const uint8_t *text, size_t len, uint8_t *tag)
 {
 	struct gcm_state s;
 
-	k->cipher->seal(gcm_data(k), gcm_context(&s), text, text, len, t->nonce, t->aad, t->aad_len,
+	k->cipher->seal(gcm_data(k), gcm_context(&s), out, text, len, t->nonce, t->aad, t->aad_len,
 		tag, GCM_TAG_LEN);
 }
 

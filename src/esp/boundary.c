@@ -74,6 +74,31 @@ static struct esp_buffer esp_mbuf_buffer(struct rte_mbuf *m)
 		.tailroom = rte_pktmbuf_tailroom(m)};
 }
 
+/** TCP keeps what it sends: it can be encrypted from there to elsewhere, and is not copied first.
+ */
+static bool esp_mbuf_may_be_read(const struct rte_mbuf *m)
+{
+	return rte_pktmbuf_is_contiguous(m) && RTE_MBUF_DIRECT(m) && rte_mbuf_refcnt_read(m) > 1 &&
+	       rte_pktmbuf_tailroom(m) >= ESP_TRAILER_ROOM;
+}
+
+/** @return where what is in @p m will be, once it was encrypted; NULL: there is no memory. */
+static struct rte_mbuf *esp_mbuf_beside(
+	struct esp_boundary *b, const struct rte_mbuf *m, struct esp_buffer *buffer)
+{
+	struct rte_mbuf *out = rte_pktmbuf_alloc(b->pool);
+
+	if (!out || rte_pktmbuf_tailroom(out) < m->data_len) {
+		b->stats.tx_no_memory++;
+		rte_pktmbuf_free(out);
+		return NULL;
+	}
+	out->data_len = m->data_len;
+	*buffer = esp_mbuf_buffer(out);
+	buffer->from = rte_pktmbuf_mtod(m, uint8_t *);
+	return out;
+}
+
 /** @p m is what became of @p buffer. What ports said of it, and are asked for, is of before. */
 static void esp_mbuf_finish(struct rte_mbuf *m, const struct esp_buffer *buffer)
 {
@@ -146,15 +171,25 @@ static uint64_t *esp_boundary_tx_counter(struct esp_boundary *b, enum esp_verdic
 static enum ip_ipsec_verdict esp_boundary_protect(struct esp_boundary *b, struct esp_sa *sa,
 	const struct ip_flow *f, struct rte_mbuf **m, struct ip_addr *to)
 {
+	struct rte_mbuf *clear = NULL;
 	struct esp_buffer buffer;
 	enum esp_verdict v;
 
-	*m = esp_mbuf_own(b, *m, ESP_TAILROOM, &b->stats.tx_no_memory);
-	if (!*m)
+	if (esp_mbuf_may_be_read(*m)) {
+		clear = *m;
+		*m = esp_mbuf_beside(b, clear, &buffer);
+	} else {
+		*m = esp_mbuf_own(b, *m, ESP_TAILROOM, &b->stats.tx_no_memory);
+		if (*m)
+			buffer = esp_mbuf_buffer(*m);
+	}
+	if (!*m) {
+		rte_pktmbuf_free(clear);
 		return IP_IPSEC_DROPPED;
-	buffer = esp_mbuf_buffer(*m);
+	}
 	b->stats.tx_bytes += buffer.len;
 	v = esp_encapsulate(sa, &buffer);
+	rte_pktmbuf_free(clear);
 	if (v != ESP_OK)
 		return esp_boundary_drop(
 			b, *m, esp_boundary_tx_counter(b, v), f, esp_verdict_name(v));
@@ -187,15 +222,19 @@ static enum ip_ipsec_verdict esp_boundary_output(
 
 /* ---- in ------------------------------------------------------------------------------------ */
 
-/** Is it ESP in UDP (RFC 3948 section 2)? */
-static bool esp_boundary_is_in_udp(const struct esp_boundary *b, const struct ip_flow *f,
-	const struct rte_mbuf *m, uint16_t l4_off)
+/** What is not for us to look into counts as IKE, which goes on as it is (RFC 3948 section 2). */
+static enum esp_udp_kind esp_boundary_udp_kind(const struct esp_boundary *b,
+	const struct ip_flow *f, const struct rte_mbuf *m, uint16_t l4_off)
 {
-	size_t len = m->data_len - (size_t)l4_off;
+	uint32_t at = l4_off + UDP_LEN, len;
 
-	return b->db.udp && f->proto == UDP_PROTO && f->dst_port == ESP_UDP_PORT && len > UDP_LEN &&
-	       esp_udp_kind(rte_pktmbuf_mtod_offset(m, const uint8_t *, l4_off + UDP_LEN),
-		       len - UDP_LEN) != ESP_UDP_IKE;
+	if (!b->db.udp || f->proto != UDP_PROTO || f->dst_port != ESP_UDP_PORT || m->pkt_len <= at)
+		return ESP_UDP_IKE;
+	len = m->pkt_len - at;
+	/* IP has put that much together. */
+	if (m->data_len < at + (len < ESP_UDP_MARKER_LEN ? len : ESP_UDP_MARKER_LEN))
+		return ESP_UDP_NOTHING;
+	return esp_udp_kind(rte_pktmbuf_mtod_offset(m, const uint8_t *, at), len);
 }
 
 /** @param at where ESP begins. */
@@ -250,22 +289,21 @@ static enum ip_ipsec_verdict esp_boundary_input(void *ctx, const struct ip_flow 
 	struct rte_mbuf **m, uint16_t l4_off, const void **secured)
 {
 	struct esp_boundary *b = ctx;
-	bool udp;
 
 	/* What is inside of ESP is not ESP again: nobody could go on like that for ever. */
 	if (*secured)
 		return esp_boundary_arrive(b, f, *m, *secured);
 	if (f->proto == ESP_PROTO)
 		return esp_boundary_open_packet(b, f, m, l4_off, secured);
-	udp = (*m)->data_len > l4_off && esp_boundary_is_in_udp(b, f, *m, l4_off);
-	if (!udp)
+	switch (esp_boundary_udp_kind(b, f, *m, l4_off)) {
+	case ESP_UDP_IKE:
 		return esp_boundary_arrive(b, f, *m, NULL);
-	if (esp_udp_kind(rte_pktmbuf_mtod_offset(*m, const uint8_t *, l4_off + UDP_LEN),
-		    (*m)->pkt_len - l4_off - UDP_LEN) == ESP_UDP_KEEPALIVE) {
+	case ESP_UDP_KEEPALIVE:
 		rte_pktmbuf_free(*m);
 		return IP_IPSEC_DROPPED;
+	default:
+		return esp_boundary_open_packet(b, f, m, (uint16_t)(l4_off + UDP_LEN), secured);
 	}
-	return esp_boundary_open_packet(b, f, m, (uint16_t)(l4_off + UDP_LEN), secured);
 }
 
 /* ---- paths --------------------------------------------------------------------------------- */

@@ -79,7 +79,7 @@ static bool esp_cipher_run(struct esp_cipher *c, const struct esp_cipher_packet 
 	return p->text_len <= INT_MAX && p->aad_len <= ESP_AAD_MAX &&
 	       EVP_CipherInit_ex(c->ctx, NULL, NULL, NULL, t.nonce, -1) == 1 &&
 	       EVP_CipherUpdate(c->ctx, NULL, &n, t.aad, (int)t.aad_len) == 1 &&
-	       EVP_CipherUpdate(c->ctx, p->text, &n, p->text, (int)p->text_len) == 1;
+	       EVP_CipherUpdate(c->ctx, p->text, &n, p->from, (int)p->text_len) == 1;
 }
 
 bool esp_cipher_seal(struct esp_cipher *c, const struct esp_cipher_packet *p)
@@ -89,7 +89,7 @@ bool esp_cipher_seal(struct esp_cipher *c, const struct esp_cipher_packet *p)
 	if (c->has_gcm) {
 		struct gcm_terms t = esp_cipher_terms(c, p);
 
-		gcm_seal(&c->key, &t, p->text, p->text_len, p->icv);
+		gcm_seal(&c->key, &t, p->text, p->from, p->text_len, p->icv);
 		return true;
 	}
 	return esp_cipher_run(c, p) && EVP_CipherFinal_ex(c->ctx, p->icv, &n) == 1 &&
@@ -104,7 +104,7 @@ bool esp_cipher_open(struct esp_cipher *c, const struct esp_cipher_packet *p)
 	if (c->has_gcm) {
 		struct gcm_terms t = esp_cipher_terms(c, p);
 
-		gcm_open(&c->key, &t, p->text, p->text, p->text_len, want);
+		gcm_open(&c->key, &t, p->text, p->from, p->text_len, want);
 		return CRYPTO_memcmp(p->icv, want, sizeof want) == 0;
 	}
 	return esp_cipher_run(c, p) &&

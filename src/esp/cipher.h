@@ -33,7 +33,8 @@ struct esp_cipher_packet {
 	const uint8_t *iv;  /**< ESP_IV_LEN octets, never twice with one key */
 	const uint8_t *aad; /**< authenticated, and not encrypted */
 	size_t aad_len;
-	uint8_t *text; /**< in place */
+	const uint8_t *from; /**< what is encrypted or decrypted */
+	uint8_t *text;       /**< where to; may be the same place */
 	size_t text_len;
 	uint8_t *icv; /**< ESP_ICV_LEN octets */
 };

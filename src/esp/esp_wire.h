@@ -10,8 +10,9 @@ enum {
 	ESP_LEN = 16,     /**< with the IV */
 	ESP_IV_LEN = 8,
 	ESP_SALT_LEN = 4,
-	ESP_TRAILER_LEN = 2, /**< pad length and next header */
-	ESP_ALIGN = 4,       /**< of the trailer's end */
+	ESP_TRAILER_LEN = 2,                                /**< pad length and next header */
+	ESP_ALIGN = 4,                                      /**< of the trailer's end */
+	ESP_TRAILER_ROOM = ESP_ALIGN - 1 + ESP_TRAILER_LEN, /**< with padding, at most */
 	ESP_ICV_LEN = 16,
 	ESP_AAD_MAX = 12, /**< SPI and a sequence number of 64 bits (RFC 4106 section 5) */
 };

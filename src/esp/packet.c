@@ -196,8 +196,10 @@ static enum esp_verdict esp_cover(
 
 	if (b->headroom < front || b->tailroom < back || b->len > UINT16_MAX - front - back)
 		return ESP_NO_ROOM;
-	memmove(b->data - front, b->data, clear);
+	memmove(b->data - front, esp_buffer_from(b), clear);
 	esp_buffer_pull(b, clear);
+	if (b->from)
+		b->from += clear;
 	v = esp_sa_seal(sa, b, next);
 	if (v == ESP_OK && sa->config.udp)
 		esp_udp_push(sa, b);
@@ -206,11 +208,12 @@ static enum esp_verdict esp_cover(
 
 static enum esp_verdict esp_cover_transport(struct esp_sa *sa, struct esp_buffer *b, uint8_t outer)
 {
+	const struct esp_buffer from = {.data = esp_buffer_from(b), .len = b->len};
 	struct esp_headers h;
-	enum esp_verdict v = esp_headers_find(b, ESP_AT_ANY, &h);
+	enum esp_verdict v = esp_headers_find(&from, ESP_AT_ANY, &h);
 
 	if (v == ESP_OK)
-		v = esp_cover(sa, b, h.len, b->data[h.next_field]);
+		v = esp_cover(sa, b, h.len, from.data[h.next_field]);
 	if (v != ESP_OK)
 		return v;
 	esp_buffer_push(b, h.len);
@@ -223,14 +226,15 @@ static enum esp_verdict esp_cover_transport(struct esp_sa *sa, struct esp_buffer
 static enum esp_verdict esp_cover_tunnel(struct esp_sa *sa, struct esp_buffer *b, uint8_t outer)
 {
 	const struct esp_sa_config *c = &sa->config;
+	const struct esp_buffer from = {.data = esp_buffer_from(b), .len = b->len};
 	bool v4 = ip_addr_is_v4(&c->src);
 	enum esp_verdict v;
 	uint8_t tos;
 
 	if (b->len < IPV4_LEN)
 		return ESP_BAD_HEADER;
-	tos = esp_tos(b->data);
-	v = esp_cover(sa, b, 0, esp_is_v4(b) ? ESP_NEXT_IPV4 : ESP_NEXT_IPV6);
+	tos = esp_tos(from.data);
+	v = esp_cover(sa, b, 0, esp_is_v4(&from) ? ESP_NEXT_IPV4 : ESP_NEXT_IPV6);
 	if (v != ESP_OK)
 		return v;
 	esp_headers_push(b, &c->src, &c->dst, tos);

@@ -12,10 +12,11 @@
 /** Octets that a packet needs before it at most: outer IPv6 and UDP headers, ESP. */
 #define ESP_HEADROOM (40 + 8 + ESP_LEN)
 /** And behind it. */
-#define ESP_TAILROOM (ESP_ALIGN - 1 + ESP_TRAILER_LEN + ESP_ICV_LEN)
+#define ESP_TAILROOM (ESP_TRAILER_ROOM + ESP_ICV_LEN)
 
 /**
- * Protect the IP packet @p b, whose header and checksums are complete.
+ * Protect the IP packet @p b, whose header and checksums are complete. It may lie elsewhere
+ * (esp_buffer.from).
  * @return else than ESP_OK: it must not be sent.
  */
 enum esp_verdict esp_encapsulate(struct esp_sa *sa, struct esp_buffer *b);

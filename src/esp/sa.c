@@ -107,7 +107,7 @@ static size_t esp_sa_aad(const struct esp_sa *sa, uint64_t sequence, uint8_t aad
 enum esp_verdict esp_sa_seal(struct esp_sa *sa, struct esp_buffer *b, uint8_t next)
 {
 	size_t payload = b->len, padding = esp_sa_padding(payload);
-	uint8_t aad[ESP_AAD_MAX], *at;
+	uint8_t aad[ESP_AAD_MAX], *from = esp_buffer_from(b), *at = from + payload;
 	struct esp_cipher_packet p;
 
 	if (sa->sequence == (sa->config.esn ? UINT64_MAX : UINT32_MAX) ||
@@ -115,7 +115,6 @@ enum esp_verdict esp_sa_seal(struct esp_sa *sa, struct esp_buffer *b, uint8_t ne
 		return ESP_ENDED;
 	if (b->headroom < ESP_LEN || b->tailroom < esp_sa_overhead(payload) - ESP_LEN)
 		return ESP_NO_ROOM;
-	at = b->data + payload;
 	for (size_t i = 0; i < padding; i++)
 		*at++ = (uint8_t)(i + 1);
 	*at++ = (uint8_t)padding;
@@ -128,9 +127,10 @@ enum esp_verdict esp_sa_seal(struct esp_sa *sa, struct esp_buffer *b, uint8_t ne
 	p = (struct esp_cipher_packet){.iv = b->data + ESP_IV,
 		.aad = aad,
 		.aad_len = esp_sa_aad(sa, sa->sequence, aad),
+		.from = from,
 		.text = b->data + ESP_LEN,
 		.text_len = payload + padding + ESP_TRAILER_LEN,
-		.icv = at};
+		.icv = b->data + b->len + padding + ESP_TRAILER_LEN};
 	esp_buffer_put(b, padding + ESP_TRAILER_LEN + ESP_ICV_LEN);
 	if (!esp_cipher_seal(sa->cipher, &p))
 		return ESP_FAILED;
@@ -178,6 +178,7 @@ enum esp_verdict esp_sa_open(struct esp_sa *sa, struct esp_buffer *b, uint8_t *n
 	p = (struct esp_cipher_packet){.iv = b->data + ESP_IV,
 		.aad = aad,
 		.aad_len = esp_sa_aad(sa, sequence, aad),
+		.from = b->data + ESP_LEN,
 		.text = b->data + ESP_LEN,
 		.text_len = b->len - ESP_LEN - ESP_ICV_LEN,
 		.icv = b->data + b->len - ESP_ICV_LEN};

@@ -81,6 +81,11 @@ struct esp_buffer {
 	uint8_t *data;
 	size_t len;
 	size_t headroom, tailroom;
+	/**
+	 * What is to be sealed lies here, and is left as it is; ESP_TRAILER_ROOM octets behind it
+	 * are written to. NULL: it is at data.
+	 */
+	uint8_t *from;
 };
 
 /** Octets that ESP adds to a payload of @p len octets. */
@@ -101,6 +106,11 @@ enum esp_verdict esp_sa_seal(struct esp_sa *sa, struct esp_buffer *b, uint8_t ne
  * @return else than ESP_OK: @p b has garbage in it.
  */
 enum esp_verdict esp_sa_open(struct esp_sa *sa, struct esp_buffer *b, uint8_t *next);
+
+static inline uint8_t *esp_buffer_from(const struct esp_buffer *b)
+{
+	return b->from ? b->from : b->data;
+}
 
 /** Put @p len octets before the data, or take them off. Room was looked at before. */
 static inline void esp_buffer_push(struct esp_buffer *b, size_t len)

@@ -31,6 +31,7 @@ struct ip_ipsec {
 	void *ctx;
 	/**
 	 * A packet is about to leave. Its data is at its IP header, with its checksums complete.
+	 * Who sends one that he holds himself, to send it again, leaves its tailroom to the callee.
 	 * @param[in,out] m owned by the callee if the packet is changed or dropped. One that was
 	 *        changed has room for a link's header.
 	 * @param[out] to of one that was changed: its new destination.

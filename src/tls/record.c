@@ -56,7 +56,7 @@ bool tls_record_seal(struct tls_direction *d, uint8_t *record, uint8_t type, uin
 	tls_record_nonce(d, nonce);
 	d->seq++;
 	if (d->gcm) {
-		gcm_seal(d->gcm_key, &(struct gcm_terms){nonce, record, TLS_HEADER_LEN}, text,
+		gcm_seal(d->gcm_key, &(struct gcm_terms){nonce, record, TLS_HEADER_LEN}, text, text,
 			(size_t)inner, text + inner);
 		return true;
 	}

@@ -143,6 +143,7 @@ static void mad_peer(struct world *w, uint8_t bits)
 	MUST(esp_cipher_seal(cipher, &(struct esp_cipher_packet){.iv = room + ESP_IV,
 					     .aad = aad,
 					     .aad_len = c.esn ? 12 : 8,
+					     .from = room + ESP_LEN,
 					     .text = room + ESP_LEN,
 					     .text_len = len,
 					     .icv = room + ESP_LEN + len}));

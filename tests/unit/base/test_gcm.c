@@ -58,7 +58,7 @@ static void expect_same(uint8_t key_len, uint32_t len)
 	expect_of_openssl(key_len, (int)len, want, want_tag);
 	memcpy(got, text, len);
 	got[len] = back[len] = 0x5a;
-	gcm_seal(&gcm_key, &terms, got, len, tag);
+	gcm_seal(&gcm_key, &terms, got, got, len, tag);
 	assert_memory_equal(got, want, len);
 	assert_memory_equal(tag, want_tag, sizeof tag);
 	memset(tag, 0, sizeof tag);
@@ -119,7 +119,7 @@ static void nonce_aad_and_text_change_the_tag(void **state)
 		skip();
 	gcm_expand(&gcm, &gcm_key, key, 16);
 	memcpy(sealed, text, sizeof sealed);
-	gcm_seal(&gcm_key, &terms, sealed, sizeof sealed, tag);
+	gcm_seal(&gcm_key, &terms, sealed, sealed, sizeof sealed, tag);
 	for (unsigned j = 0; j < 2 + sizeof sealed; j++) {
 		uint8_t back[sizeof sealed];
 		uint8_t *changed = j == 0 ? nonce : j == 1 ? aad : &sealed[j - 2];

@@ -288,6 +288,18 @@ static void packets_are_protected_each_way(void **state)
 	v6 = false;
 }
 
+/** What TCP sends, and keeps. */
+static struct rte_mbuf *kept_segment(void)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+
+	assert_non_null(m);
+	memset(rte_pktmbuf_append(m, SEGMENT), 0x50, SEGMENT);
+	memset(octets(m) + SEGMENT, 0xa5, 64);
+	rte_mbuf_refcnt_update(m, 1);
+	return m;
+}
+
 /** Retransmission needs them as they were. */
 static void octets_of_others_are_not_written_to(void **state)
 {
@@ -299,13 +311,12 @@ static void octets_of_others_are_not_written_to(void **state)
 
 	begin(text, text);
 	assert_int_equal(ip_path_init(a.ip, &p, &src, &dst, now), 0);
-	text_of = rte_pktmbuf_alloc(pool);
-	memset(rte_pktmbuf_append(text_of, SEGMENT), 0x50, SEGMENT);
+	text_of = kept_segment();
 	memcpy(before, octets(text_of), SEGMENT);
-	rte_mbuf_refcnt_update(text_of, 1);
 	assert_int_equal(ip_send(a.ip, &p, IP_PROTO_TCP, text_of, now), 0);
 	/* IP has put its header before it, and TCP's checksum into it. */
 	assert_memory_equal(octets(text_of) + V4 + 18, before + 18, SEGMENT - 18);
+	assert_int_equal(octets(text_of)[V4 + SEGMENT + ESP_TRAILER_ROOM], 0xa5);
 	m = take(&a);
 	/* What comes may be somebody's, too. */
 	rte_mbuf_refcnt_update(m, 1);
@@ -550,19 +561,28 @@ static void a_new_file_is_in_force_and_a_wrong_one_is_not(void **state)
 static void without_buffers_packets_are_dropped(void **state)
 {
 	char *text = both_ways("", "");
-	struct rte_mbuf *all[255], *m;
+	struct ip_addr src = addr(addr_of(&a)), dst = addr(addr_of(&b));
+	struct rte_mbuf *all[255], *kept, *m;
+	struct ip_path p = {.tos = 0};
 	unsigned n = 0;
 
 	begin(text, text);
 	assert_int_equal(send_one(&a, SEGMENT), 0);
 	m = take(&a);
+	kept = kept_segment();
+	assert_int_equal(ip_path_init(a.ip, &p, &src, &dst, now), 0);
 	while (rte_mempool_avail_count(pool))
 		all[n++] = rte_pktmbuf_alloc(pool);
+	assert_int_equal(ip_send(a.ip, &p, IP_PROTO_TCP, kept, now), 0);
+	assert_int_equal(stats(&a)->tx_no_memory, 1);
+	assert_int_equal(a.n_out, 0);
+	assert_int_equal(rte_mbuf_refcnt_read(kept), 1);
 	rte_mbuf_refcnt_update(m, 1);
 	give(&b, m);
 	assert_int_equal(stats(&b)->rx_no_memory, 1);
 	while (n)
 		rte_pktmbuf_free(all[--n]);
+	rte_pktmbuf_free(kept);
 	give(&b, m);
 	expect_delivered(&b, 1);
 	end();

@@ -43,6 +43,7 @@ static void both_lengths_of_key(void **state)
 		const struct esp_cipher_packet p = {.iv = iv,
 			.aad = aad,
 			.aad_len = sizeof aad,
+			.from = room,
 			.text = room,
 			.text_len = sizeof room,
 			.icv = icv};

@@ -11,6 +11,7 @@
 #include "esp/packet.h"
 #include "support/plain_sum.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define ROOM  12000
@@ -157,6 +158,43 @@ static void every_mode(void **state)
 	for (unsigned how = 0; how < ALL; how++) {
 		there_and_back(how, true);
 		there_and_back(how, false);
+	}
+}
+
+/** What is sealed from elsewhere is what it is in place, and stays as it was. */
+static void elsewhere(unsigned how, bool v4)
+{
+	struct pair p, q;
+
+	pair_open(&p, how);
+	pair_open(&q, how);
+	for (size_t len = (v4 ? V4 : V6) + 20; len < 100; len++) {
+		struct esp_buffer b = packet(&p, v4, NULL, 0, len), c = b;
+		uint8_t *from = malloc(len + ESP_TRAILER_ROOM);
+
+		assert_non_null(from);
+		memcpy(from, b.data, len);
+		memset(q.room, 0x5a, sizeof q.room);
+		c.data = q.room + FRONT;
+		c.from = from;
+		assert_int_equal(esp_encapsulate(q.out, &c), ESP_OK);
+		assert_memory_equal(from, b.data, len);
+		assert_int_equal(esp_encapsulate(p.out, &b), ESP_OK);
+		assert_int_equal(c.len, b.len);
+		assert_ptr_equal(c.data - q.room, b.data - p.room);
+		assert_memory_equal(q.room, p.room, FRONT - ESP_HEADROOM);
+		assert_memory_equal(c.data, b.data, b.len);
+		free(from);
+	}
+	pair_close(&p);
+	pair_close(&q);
+}
+
+static void every_mode_from_elsewhere(void **state)
+{
+	for (unsigned how = 0; how < ALL; how++) {
+		elsewhere(how, true);
+		elsewhere(how, false);
 	}
 }
 
@@ -458,6 +496,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_mode),
+		cmocka_unit_test(every_mode_from_elsewhere),
 		cmocka_unit_test(room_is_exact),
 		cmocka_unit_test(esp_has_its_place_among_headers),
 		cmocka_unit_test(destination_options_before_esp),
