@@ -78,9 +78,25 @@ for operation in write read send atomic; do
 done
 perftest atomic_bw_swap ib_atomic_bw 1 -A CMP_AND_SWAP -n 200
 perftest atomic_lat_swap ib_atomic_lat 1 -A CMP_AND_SWAP -n 200
+perftest send_lat_ud ib_send_lat 1 -c UD -n 200
 perftest write_lat_inline ib_write_lat 1 -I 64 -s 64 -n 200
 perftest send_lat_inline ib_send_lat 1 -I 64 -s 64 -n 200
 manner=''
 listens_at=linux
 all_of_it
+perftest send_lat_ud ib_send_lat 1 -c UD -n 200
+
+# Its credits (above) are RDMA Writes also on a UD QP, which has none.
+credits_of_ud() { # COMMAND
+	local server_job client_job status=0
+	start_both "$1" "$1 %4" || return 1
+	wait "$server_job" || status=$?
+	stop_all
+	((status && status != 124)) || { say "the server ended with $status"; return 1; }
+	has_lines server "Couldn't post send qp . credit" 1 || { say "no word of a credit"; return 1; }
+}
+checked="its own words"
+expected="fails: over iWARP ib_send_bw has credits that are RDMA Writes, which a UD QP has not; perftest's own mistake"
+typed='ib_send_bw -F -c UD -n 1000'
+application send_bw_ud-own "$typed" "$typed %4" credits_of_ud "$typed"
 rows_done

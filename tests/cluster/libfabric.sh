@@ -56,6 +56,17 @@ found() {
 	fi
 }
 
+# Its verbs provider has datagrams of InfiniBand's devices only.
+no_datagrams() {
+	local status=0
+	transport_settings server
+	FI_LOG_LEVEL=info timeout "$limit" "$uiwarp" run "${settings[@]}" -- fi_info -p verbs -t FI_EP_DGRAM \
+		>"$(log_of server)" 2>&1 || status=$?
+	((status && status != 124)) || { say "fi_info ended with $status"; return 1; }
+	has_lines server 'checking domain: #1 uiw0' 1 || { say "no word of uiw0"; return 1; }
+	has_lines server 'Supported: FI_EP_MSG' 1 || { say "no word of what it has"; return 1; }
+}
+
 skipped() {
 	inconclusive=$missing
 }
@@ -73,4 +84,7 @@ application fi_info "" "fi_info -p verbs" found
 checked="both ends compare the data (-c) of each size"
 pair_of pingpong-msg verbs msg
 pair_of pingpong-rdm "verbs;ofi_rxm" rdm
+checked="its log says what it offers of uiw0: FI_EP_MSG"
+expected="refused: libfabric offers no datagrams of an iWARP device, so none of verbs;ofi_rxd either"
+application fi_info-dgram "" "fi_info -p verbs -t FI_EP_DGRAM" no_datagrams
 rows_done
