@@ -33,7 +33,7 @@
 
 #define IDLE_SPIN_NS    UINT64_C(3000)     /**< from a packet to the first sleep */
 #define IDLE_SHORT_NS   UINT64_C(10000)    /**< sleep while traffic is recent */
-#define IDLE_MISSED_NS  UINT64_C(320000)   /**< longest, while another has the engine */
+#define IDLE_MISSED_NS  UINT64_C(40000)    /**< longest, while another has the engine */
 #define IDLE_RELAXED_NS UINT64_C(50000)    /**< the same, relaxed */
 #define IDLE_RECENT_NS  UINT64_C(20000000) /**< how long traffic is recent */
 #define IDLE_AWAY_NS    UINT64_C(1000000)  /**< longest sleep while an application is there */
