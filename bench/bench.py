@@ -8,13 +8,12 @@ import json
 import os
 import platform
 import subprocess
-import sys
 
 import history
 import measure
 import metrics
 import report
-from programs import Failure, workplace
+from programs import Failure, end, verdict, workplace
 from veth import Veth
 
 
@@ -213,8 +212,8 @@ def main():
     print(f"commands: in {os.path.relpath(os.path.join(args.out, 'bench.json'))}, "
           f"outputs in {os.path.relpath(os.path.join(args.out, 'logs'))}/")
     missed = any(bar["verdict"] == "MISS" for bar in result["bars"])
-    sys.exit(1 if session.failed or missed else 0)
+    return verdict(missed, session.failed)
 
 
 if __name__ == "__main__":
-    main()
+    end(main)

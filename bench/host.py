@@ -10,10 +10,9 @@ import contextlib
 import json
 import os
 import statistics
-import sys
 
 import measure
-from programs import Failure, workplace
+from programs import Failure, end, verdict, workplace
 from veth import Veth
 
 # Of a mesh: processes, rounds of data, its first TCP port.
@@ -152,8 +151,8 @@ def main():
     with open(os.path.join(args.out, "host.json"), "w", encoding="utf-8") as file:
         json.dump({"load_average": os.getloadavg()[0], "runs": runs, "commands": runner.commands},
                   file, indent=1)
-    return 1 if judge(runs) + failed else 0
+    return verdict(judge(runs), failed)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

@@ -2,7 +2,7 @@
 """
 Times of messages under load: 64-byte and 4-KiB Sends at 10 to 95 % of the rate that saturates, over one
 queue pair and over 64, beside the same over the kernel's TCP and over UCX tcp, and the bare port's echo. The
-raw figures are in out/bench/load.json, a plot is out/bench/load.svg. Exit status 1: something failed.
+raw figures are in out/bench/load.json, a plot is out/bench/load.svg. Exit status 2: something failed.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 import measure
-from programs import Failure, listens, workplace
+from programs import Failure, end, listens, verdict, workplace
 from veth import Veth
 
 SIZES, CONNECTIONS = (64, 4096), (1, 64)
@@ -171,8 +171,8 @@ def main():
                              for (t, s, c), case in cases.items()]}, file, indent=1)
     if cases and shutil.which("gnuplot"):
         plot(cases, os.path.join(args.out, "load.svg"))
-    return 1 if failed else 0
+    return verdict(False, failed)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

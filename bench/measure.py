@@ -74,8 +74,8 @@ class Raw:
         """A round trip, in us: the median and other quantiles."""
         return self._pair("echo", count, length)
 
-    def latency(self, length=64):
-        return self.echo(length)["rtt_us_p50"] / 2
+    def latency(self, length=64, count=200000):
+        return self.echo(length, count)["rtt_us_p50"] / 2
 
     def measure(self):
         figures = {}

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 
 
 class Failure(Exception):
@@ -125,6 +126,21 @@ def listens(namespace, port):
         command = ["ip", "netns", "exec", namespace] + command
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return bool(done.stdout.strip())
+
+
+def verdict(missed, failed):
+    """The exit status: 2 when something could not be measured, else 1 when a bar is missed."""
+    return 2 if failed else 1 if missed else 0
+
+
+def end(main):
+    """Ends the process with the status of main(); a fault in a benchmark is no missed bar."""
+    try:
+        status = main()
+    except Exception:  # pylint: disable=broad-except
+        traceback.print_exc()
+        status = verdict(False, True)
+    sys.exit(status)
 
 
 def work_directory():

@@ -10,10 +10,9 @@ import argparse
 import json
 import os
 import statistics
-import sys
 
 import measure
-from programs import Failure, workplace
+from programs import Failure, end, verdict, workplace
 
 MODES = ("polling", "computing", "sleeping", "spinning")
 TESTS = ("latency", "rate", "bandwidth")
@@ -101,21 +100,21 @@ def measure_all(runner, work, cores, args, results):
 
 def main():
     args = arguments()
-    results, missed = {}, 0
+    results, failed = {}, False
     with workplace(args.out, "logs-progress") as (runner, work, cores):
         print(f"load {os.getloadavg()[0]:.1f}; shares of a core: application's thread + engine's")
         try:
             measure_all(runner, work, cores, args, results)
         except Failure as e:
-            missed = 1
+            failed = True
             print(f"FAILED: {e}")
     with open(os.path.join(args.out, "progress.json"), "w", encoding="utf-8") as file:
         json.dump({"runs": [{"application": k[0], "cores": k[1], "test": k[2], "build": k[3],
                              "figures": v} for k, v in results.items()],
                    "commands": runner.commands}, file, indent=1)
-    missed += judge(results, args.build[-1])
-    sys.exit(1 if missed else 0)
+    missed = judge(results, args.build[-1])
+    return verdict(missed, failed)
 
 
 if __name__ == "__main__":
-    main()
+    end(main)

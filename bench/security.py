@@ -11,10 +11,9 @@ import os
 import re
 import statistics
 import subprocess
-import sys
 
 import measure
-from programs import Failure, workplace
+from programs import Failure, end, verdict, workplace
 
 # Octets of payload of a full packet, for openssl speed.
 BYTES = {1500: 1400, 9000: 8900}
@@ -188,8 +187,8 @@ def main():
         print(f"  {name:16} {value:12.2f}")
     with open(os.path.join(args.out, "security.json"), "w", encoding="utf-8") as file:
         json.dump(runs, file, indent=1)
-    return 1 if judge(figures) + failed else 0
+    return verdict(judge(figures), failed)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

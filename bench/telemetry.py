@@ -13,10 +13,9 @@ import os
 import pty
 import socket
 import statistics
-import sys
 
 import measure
-from programs import Failure, child_of, workplace
+from programs import Failure, child_of, end, verdict, workplace
 
 QPS = 10000
 SCREENS = 20
@@ -237,8 +236,8 @@ def main():
                 print(f"FAILED: {name}: {e}")
     with open(os.path.join(args.out, "telemetry.json"), "w", encoding="utf-8") as file:
         json.dump(runs, file, indent=1)
-    return 1 if judge(runs) + failed else 0
+    return verdict(judge(runs), failed)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

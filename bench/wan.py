@@ -17,7 +17,7 @@ import bench
 import wan_report
 from longpath import LongPath
 from measure import json_in
-from programs import Failure, Runner, listens, work_directory
+from programs import Failure, Runner, end, listens, verdict, work_directory
 from veth import Veth
 
 PORT = 5201
@@ -348,8 +348,8 @@ def main():
     print(wan_report.write(result, args.out))
     if args.docs:
         wan_report.publish(result)
-    sys.exit(1 if failed else 0)
+    return verdict(False, failed)
 
 
 if __name__ == "__main__":
-    main()
+    end(main)
