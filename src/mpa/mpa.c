@@ -294,10 +294,11 @@ static void mpa_on_writable(void *user)
 static void mpa_on_eof(void *user)
 {
 	struct mpa *m = user;
+	bool starting = m->state == MPA_WAIT_REQUEST || m->state == MPA_WAIT_REPLY;
 
 	m->eof = true;
 	/* FPDUs that wait for a user to take them come before it. */
-	if (!m->rx_off && !m->rx_paused && !(m->rx_partial && !m->ops->ulpdu))
+	if (!m->rx_off && !m->rx_paused && (starting || !m->rx_partial || m->ops->ulpdu))
 		mpa_tell_eof(m);
 }
 

@@ -490,10 +490,11 @@ static void test_handover(void **state)
 
 /* ---- ends -------------------------------------------------------------------------------- */
 
-static void test_eof_in_start_up(void **state)
+static void eof_in_start_up(const struct mpa_user_ops *ops)
 {
 	struct mpa_user *u = mpa_user_new();
 
+	u->ops = ops;
 	mpa_user_respond(u);
 	llp_shutdown(u->peer.llp);
 	llp_mem_run(u->net, 100);
@@ -501,6 +502,7 @@ static void test_eof_in_start_up(void **state)
 	mpa_user_free(u);
 
 	u = mpa_user_new();
+	u->ops = ops;
 	mpa_user_respond(u);
 	FEED(u, REQ);
 	llp_shutdown(u->peer.llp);
@@ -509,6 +511,18 @@ static void test_eof_in_start_up(void **state)
 	assert_int_equal(u->errors, 1);
 	assert_int_equal(u->error, MPA_ERROR_CLOSED);
 	mpa_user_free(u);
+}
+
+/* Also of a user that takes FPDUs only later, as the RNIC's start-up does. */
+static void test_eof_in_start_up(void **state)
+{
+	struct mpa_user_ops starting = mpa_user_ops;
+
+	eof_in_start_up(&mpa_user_ops);
+	starting.ulpdu = NULL;
+	eof_in_start_up(&starting);
+	starting.keep = keep;
+	eof_in_start_up(&starting);
 }
 
 static void test_orderly_close(void **state)
