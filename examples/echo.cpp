@@ -195,7 +195,6 @@ class server
 	void on_event()
 	{
 		rdma_cm_event *event = nullptr;
-		rdma_conn_param param{};
 
 		check(rdma_get_cm_event(channel_.get(), &event) == 0, "rdma_get_cm_event");
 		// An event is acknowledged before its identifier goes.
@@ -205,8 +204,7 @@ class server
 
 		switch (type) {
 		case RDMA_CM_EVENT_CONNECT_REQUEST:
-			connections_.emplace(id, std::make_unique<connection>(id));
-			check(rdma_accept(id, &param) == 0, "rdma_accept");
+			accept(id);
 			break;
 		case RDMA_CM_EVENT_DISCONNECTED:
 			connections_.erase(id);
@@ -219,6 +217,20 @@ class server
 			break;
 		default:
 			break;
+		}
+	}
+
+	// A client that has gone meanwhile, or that there is no room for, is no other client's trouble.
+	void accept(rdma_cm_id *id)
+	{
+		rdma_conn_param param{};
+
+		try {
+			connections_.emplace(id, std::make_unique<connection>(id));
+			check(rdma_accept(id, &param) == 0, "rdma_accept");
+		} catch (const failure &e) {
+			std::fprintf(stderr, "a client is lost: %s\n", e.what());
+			connections_.erase(id);
 		}
 	}
 
