@@ -204,7 +204,8 @@ const struct config_key config_keys[] = {
 		.initial = "4096",
 		.text = "Connections that may wait for their MPA request, of all peers, at up to "
 			"2 KiB of memory each, and 64 KiB in the handshake of TLS. For one more, "
-			"the oldest gives way of the peer that has most."},
+			"the oldest gives way of the peer that has most. With `port = kernel` at "
+			"most half of `ulimit -n`."},
 	{"max_startups_per_peer",
 		CONFIG_IS_NUMBER(patience.max_startups_per_peer, 1, CONFIG_MAX_CONNECTIONS),
 		.initial = "1024",

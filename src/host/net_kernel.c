@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -55,10 +56,21 @@ static int net_kernel_open_sock(struct net *n, struct config_error *e)
 	return r;
 }
 
+/** Each connection has a descriptor: strangers who say nothing leave half of them to others. */
+static void net_kernel_limit_startups(struct config_patience *p)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || p->max_startups <= files.rlim_cur / 2)
+		return;
+	p->max_startups = files.rlim_cur < 4 ? 1 : (uint32_t)files.rlim_cur / 2;
+}
+
 static int net_kernel_open(struct net *n, struct config_error *e)
 {
 	int r = net_kernel_open_engine(n, e);
 
+	net_kernel_limit_startups(&n->config.patience);
 	return r ? r : net_kernel_open_sock(n, e);
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The host's addresses and ports (port = kernel): what other processes and users have is in use, `address` narrows
-# what is ours, a link-local address is one of an interface, and a program may run out of descriptors.
+# what is ours, and a link-local address is one of an interface.
 # shellcheck disable=SC2154 # of the transport
 # shellcheck source=tests/apps/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -84,31 +84,4 @@ no_scope() {
 	has_lines client 'rdma_resolve_addr: Invalid argument' 1
 }
 run_case link_local-no_scope no_scope
-
-# ---- descriptors --------------------------------------------------------------------------------
-
-# With none left the clients that come are told at once, and the server goes on for those it has and for
-# those who come when there are some again.
-out_of_descriptors() {
-	local job
-	start server bash -c 'ulimit -n 140 && exec rping -s -P -a 127.0.0.1'
-	wait_listening "$started" || return 1
-	nsenter -t "$kernel_holder" -U -n --preserve-credentials timeout "$limit" python3 -c 'import signal, socket
-held = [socket.create_connection(("127.0.0.1", 7174)) for _ in range(200)]
-signal.pause()' >"$(log_of holder)" 2>&1 </dev/null &
-	job=$!
-	jobs+=("$job")
-	wait_for "$patience" has_line "$(stack_log_of server)" 'no descriptor is left' ||
-		{ say "it does not say that there are none left"; return 1; }
-	kill "$job"
-	wait "$job" || true
-	is_alive "$(program_pid server)" || { say "the server is gone"; return 1; }
-	wait_for "$patience" is_served
-}
-
-is_served() {
-	start client rping -c -a 127.0.0.1 -V -C 5
-	wait "$started"
-}
-run_case out_of_descriptors out_of_descriptors
 plan_done

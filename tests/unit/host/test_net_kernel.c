@@ -14,12 +14,16 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 /* After the four that it needs. */
 #include <cmocka.h>
+
+/** Descriptors that this process may have. */
+#define FILES 600
 
 static _Atomic unsigned accepted, connected, closed;
 static struct net *n;
@@ -121,6 +125,12 @@ static void it_is_a_host_without_a_port(void **state)
 }
 
 /** Somebody else's thread is told of what runs; nothing of it remains when it ends. */
+/** Of the limit that setup() has set. */
+static void strangers_leave_descriptors_to_others(void **state)
+{
+	assert_int_equal(net_config(n)->patience.max_startups, FILES / 2);
+}
+
 static void it_shows_what_runs(void **state)
 {
 	char directory[CONFIG_MAX_PATH], text[TELEMETRY_OUTPUT];
@@ -161,11 +171,17 @@ static void it_shows_what_runs(void **state)
 
 static int setup(void **state)
 {
+	struct rlimit files;
 	struct config_error e;
 	struct config c;
 
 	config_init(&c);
 	c.log = LOG_LEVEL_ERROR;
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+		return -1;
+	files.rlim_cur = FILES;
+	if (setrlimit(RLIMIT_NOFILE, &files) != 0)
+		return -1;
 	return config_kernel_addresses(&c, &e) || net_open(&c, &n, &e) || net_start(n, NULL, &e);
 }
 
@@ -180,6 +196,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_a_host_without_a_port),
+		cmocka_unit_test(strangers_leave_descriptors_to_others),
 		cmocka_unit_test(it_shows_what_runs),
 		cmocka_unit_test(its_thread_serves_connections),
 		cmocka_unit_test(an_idle_one_sleeps_on),
