@@ -124,6 +124,12 @@ static bool failure_of_mapper(
 	return true;
 }
 
+/** Of the kernel's TCP, which does not tell more. */
+static const char failure_no_route[] = "the host has no route to %s (\"ip route get\" tells more)";
+static const char failure_no_neighbour[] =
+	"%s cannot be reached: it answers neither ARP nor ND (\"ip neigh\" tells more), or a "
+	"router on the way says so";
+
 static void failure_of_peer(
 	struct net *n, const struct rnic_failure *f, const char *peer, char text[FAILURE_MAX])
 {
@@ -154,9 +160,9 @@ static void failure_of_peer(
 	case -ENETUNREACH:
 	case -EHOSTUNREACH:
 		snprintf(text, FAILURE_MAX,
-			kernel ? "the host has no way to %s (\"ip route get\" tells more), or a "
-				 "router on it says so"
-			       : "a router on the way says that it cannot reach %s",
+			!kernel ? "a router on the way says that it cannot reach %s"
+			: f->status == -ENETUNREACH ? failure_no_route
+						    : failure_no_neighbour,
 			peer);
 		break;
 	default:

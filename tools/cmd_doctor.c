@@ -150,10 +150,12 @@ int cmd_doctor(int argc, char **argv)
 	struct config_error e;
 	struct config c;
 	struct doctor d = {.config = &c};
+	bool is_default;
 	int rc;
 
 	argv[0] = name;
 	argp_parse(&cmd_doctor_argp, argc, argv, 0, NULL, &o);
+	is_default = configuration_set_default(&o.configuration);
 	rc = configuration_apply(&o.configuration, name, &c);
 	if (rc != 0)
 		return rc;
@@ -165,7 +167,10 @@ int cmd_doctor(int argc, char **argv)
 		doctor_wrong(&d, "%s", e.text);
 		doctor_advise(&d, "end one of them, or give \"slots\" a longer range");
 	} else {
-		doctor_good(&d, "the configuration can be read: port %s", c.port);
+		doctor_good(&d,
+			is_default ? "no configuration is given: port %s, the default"
+				   : "the configuration can be read: port %s",
+			c.port);
 		if (!config_is_kernel(&c))
 			doctor_look_at_system(&d);
 		doctor_look_at_certificate(&d);

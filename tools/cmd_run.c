@@ -134,15 +134,6 @@ static int cmd_run_check_addresses(struct config *c)
 	return EXIT_USAGE;
 }
 
-/* Without a configuration the program gets the host's own TCP. */
-static void cmd_run_set_default(const struct configuration *c)
-{
-	const char *file = getenv("UIWARP_CONFIG"), *set = getenv("UIWARP_SET");
-
-	if (!c->file && !c->set && (!file || *file == '\0') && (!set || *set == '\0'))
-		setenv("UIWARP_SET", "port=" CONFIG_KERNEL, 1);
-}
-
 /* What programs left that were killed. Here, as this process has no claim of its own; not with the
  * host's own TCP, which has none. */
 static void cmd_run_sweep(const struct config *c)
@@ -163,7 +154,7 @@ int cmd_run(int argc, char **argv)
 	argv[0] = name;
 	/* In order: what follows the program's name is the program's. */
 	argp_parse(&cmd_run_argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
-	cmd_run_set_default(&o.configuration);
+	configuration_set_default(&o.configuration);
 	rc = configuration_apply(&o.configuration, name, &config);
 	if (rc == 0)
 		rc = cmd_run_check_addresses(&config);

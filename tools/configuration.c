@@ -91,6 +91,16 @@ static int configuration_export(struct configuration *c, const char *command)
 	return 0;
 }
 
+bool configuration_set_default(const struct configuration *c)
+{
+	const char *file = getenv("UIWARP_CONFIG"), *set = getenv("UIWARP_SET");
+
+	if (c->file || c->set || (file && *file != '\0') || (set && *set != '\0'))
+		return false;
+	setenv("UIWARP_SET", "port=" CONFIG_KERNEL, 1);
+	return true;
+}
+
 int configuration_apply(struct configuration *c, const char *command, struct config *out)
 {
 	struct config_error e;

@@ -9,6 +9,7 @@
 #include "host/config.h"
 
 #include <argp.h>
+#include <stdbool.h>
 
 /** The input of configuration_argp; zero-initialise it. */
 struct configuration {
@@ -18,6 +19,12 @@ struct configuration {
 
 /** For argp.children, with a struct configuration as its input. */
 extern const struct argp configuration_argp;
+
+/**
+ * For commands of which the host's own TCP is the default: before configuration_apply().
+ * @return true: no configuration is given, so that is it.
+ */
+bool configuration_set_default(const struct configuration *c);
 
 /**
  * Export the options to the environment, where the preloaded library finds them, and read the

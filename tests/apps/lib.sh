@@ -158,6 +158,19 @@ do_receive() {
 	(($(grep -c 'receives from the group' "$(stack_log_of server)") >= members))
 }
 
+# One sentence of ours in the errors of SIDE, with each of WORDS.
+one_sentence() { # SIDE WORD...
+	local side=$1 word line
+	shift
+	(($(grep -c '^uiwarp: ' "$(errors_of "$side")") == 1)) ||
+		{ say "not one sentence of ours on stderr"; return 1; }
+	line=$(grep '^uiwarp: ' "$(errors_of "$side")")
+	for word; do
+		[[ $line == *"$word"* ]] || { say "no word of '$word' in: $line"; return 1; }
+	done
+	! grep -q 'DPDK:' "$(errors_of "$side")" || { say "a line of DPDK's"; return 1; }
+}
+
 # For what does not depend on the transport: once is enough.
 only_over() { # TRANSPORT
 	[[ $transport == "$1" ]] && return

@@ -35,9 +35,11 @@ static void what_tcp_says(void **state)
 	expect(-ETIMEDOUT, RNIC_MAPPER_NONE,
 		"192.0.2.7 does not answer at port 7174: its host or program is down, or "
 		"something on the way drops the packets");
+	expect(-ENETUNREACH, RNIC_MAPPER_NONE,
+		"the host has no route to 192.0.2.7 (\"ip route get\" tells more)");
 	expect(-EHOSTUNREACH, RNIC_MAPPER_NONE,
-		"the host has no way to 192.0.2.7 (\"ip route get\" tells more), or a router on it "
-		"says so");
+		"192.0.2.7 cannot be reached: it answers neither ARP nor ND (\"ip neigh\" tells "
+		"more), or a router on the way says so");
 	expect(-EPROTO, RNIC_MAPPER_NONE, "192.0.2.7, port 7174: Protocol error");
 }
 
