@@ -29,11 +29,13 @@
 
 /** What the arguments say. */
 static struct {
-	const char *act;    /**< accept reject hangup hold; send write read invalidate none */
-	const char *rights; /**< of the listener's buffer: any of "rw" */
+	const char *act;    /**< accept reject hangup hold; none, or of operations[] */
+	const char *rights; /**< of the listener's buffer: any of "rwa" */
 	const char *data;   /**< private data of the request, or of a rejection */
 	unsigned size, offset, key, count, receives, ird, ord;
-	bool hold; /**< connect: wait for the listener's end of it */
+	bool hold;      /**< connect: wait for the listener's end of it */
+	bool burst;     /**< connect: post all at once */
+	bool solicited; /**< connect: with a solicited event */
 } asked = {
 	.act = "accept",
 	.rights = "rw",
@@ -57,7 +59,7 @@ static struct rdma_cm_id *id;
 static struct ibv_comp_channel *channel;
 static struct ibv_cq *cq;
 static struct ibv_mr *buffer, *space;
-static uint8_t memory[BUFFER], received[RECEIVES * RECEIVE];
+static uint8_t memory[BUFFER] __attribute__((aligned(8))), received[RECEIVES * RECEIVE];
 static struct offer offer;
 static bool answered, established, ended;
 
@@ -160,6 +162,7 @@ static void on_request(struct rdma_cm_event *e)
 	}
 	access |= strchr(asked.rights, 'r') ? IBV_ACCESS_REMOTE_READ : 0;
 	access |= strchr(asked.rights, 'w') ? IBV_ACCESS_REMOTE_WRITE : 0;
+	access |= strchr(asked.rights, 'a') ? IBV_ACCESS_REMOTE_ATOMIC : 0;
 	make_qp(access);
 	fill(memory, sizeof memory);
 	offer.address = htobe64((uintptr_t)memory);
@@ -200,6 +203,8 @@ static void on_completion(const struct ibv_wc *wc)
 		printf("flushed\n");
 	} else if (wc->status != IBV_WC_SUCCESS) {
 		printf("completion: %s\n", ibv_wc_status_str(wc->status));
+	} else if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+		printf("received: immediate data 0x%x\n", be32toh(wc->imm_data));
 	} else if (receive) {
 		printf("received: %u bytes %s%s\n", wc->byte_len,
 			checked(received + wc->wr_id * RECEIVE, wc->byte_len),
@@ -324,22 +329,52 @@ static void request(const char *host, const char *port)
 		die("connect");
 }
 
-static void post(enum ibv_wr_opcode opcode)
+/** The @p n-th of those that leave a word in the end as it was; what the one before has found is
+ * told. */
+static void set_atomic(struct ibv_send_wr *wr, unsigned n)
 {
-	struct ibv_sge sge = {(uintptr_t)memory, asked.size, buffer->lkey};
+	static uint64_t there;
+	uint64_t found;
+
+	memcpy(&found, memory, sizeof found);
+	wr->wr.atomic.remote_addr = be64toh(offer.address) + asked.offset;
+	wr->wr.atomic.rkey = be32toh(offer.rkey) ^ asked.key;
+	if (n == 1)
+		there = found;
+	if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		wr->wr.atomic.compare_add = n + 1 < asked.count ? 1 : -(uint64_t)n;
+		there += n > 1;
+	} else {
+		/* In vain, then there and back. */
+		wr->wr.atomic.compare_add = n == 0 ? 0 : n == 1 ? there : ~there;
+		wr->wr.atomic.swap = n == 2 ? there : ~there;
+	}
+	if (n)
+		printf("found: %s\n", found == there ? "right" : "WRONG");
+}
+
+static void post(enum ibv_wr_opcode opcode, unsigned n)
+{
+	bool atomic = opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+	struct ibv_sge sge = {(uintptr_t)memory, atomic ? 8 : asked.size, buffer->lkey};
 	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = opcode}, *bad;
 
+	wr.send_flags = asked.solicited ? IBV_SEND_SOLICITED : 0;
 	if (opcode == IBV_WR_SEND_WITH_INV) {
 		wr.invalidate_rkey = be32toh(offer.rkey) ^ asked.key;
+	} else if (atomic) {
+		set_atomic(&wr, n);
 	} else {
 		wr.wr.rdma.remote_addr = be64toh(offer.address) + asked.offset;
 		wr.wr.rdma.rkey = be32toh(offer.rkey) ^ asked.key;
 	}
+	if (opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
+		wr.imm_data = htobe32(0x5eed0001);
 	if (ibv_post_send(id->qp, &wr, &bad))
 		die("post");
 }
 
-/** One after the other, so that an error is that of the operation it came from. */
+/** One after the other, so that an error is that of the operation it came from; or all at once. */
 static void operate(void)
 {
 	static const struct {
@@ -348,10 +383,13 @@ static void operate(void)
 	} operations[] = {
 		{"send", IBV_WR_SEND},
 		{"write", IBV_WR_RDMA_WRITE},
+		{"immediate", IBV_WR_RDMA_WRITE_WITH_IMM},
 		{"read", IBV_WR_RDMA_READ},
 		{"invalidate", IBV_WR_SEND_WITH_INV},
+		{"fetch-add", IBV_WR_ATOMIC_FETCH_AND_ADD},
+		{"compare-swap", IBV_WR_ATOMIC_CMP_AND_SWP},
 	};
-	unsigned i = 0;
+	unsigned i = 0, done = 0;
 
 	while (i < sizeof operations / sizeof *operations &&
 		strcmp(asked.act, operations[i].name) != 0)
@@ -361,10 +399,12 @@ static void operate(void)
 	if (operations[i].opcode != IBV_WR_RDMA_READ)
 		fill(memory, asked.size);
 	for (unsigned n = 0; n < asked.count && !ended; n++) {
-		post(operations[i].opcode);
-		while (!look() && !ended)
-			;
+		post(operations[i].opcode, n);
+		while (!asked.burst && done <= n && !ended)
+			done += look();
 	}
+	while (done < asked.count && !ended)
+		done += look();
 	if (operations[i].opcode == IBV_WR_RDMA_READ)
 		printf("read: %s\n", checked(memory, asked.size));
 }
@@ -407,9 +447,19 @@ static void take(const char *argument)
 		{"ird=", NULL, &asked.ird},
 		{"ord=", NULL, &asked.ord},
 	};
+	static const struct {
+		const char *word;
+		bool *asked;
+	} words[] = {
+		{"hold", &asked.hold},
+		{"burst", &asked.burst},
+		{"solicited", &asked.solicited},
+	};
 
-	if (strcmp(argument, "hold") == 0) {
-		asked.hold = true;
+	for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
+		if (strcmp(argument, words[i].word) != 0)
+			continue;
+		*words[i].asked = true;
 		return;
 	}
 	for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++) {
