@@ -19,6 +19,10 @@ is_root() {
 	[[ $(id -u) -eq 0 ]]
 }
 
+is_alive() { # PID
+	kill -0 "$1" 2>/dev/null
+}
+
 # Packages of a group, one a line.
 packages_of() { # GROUP
 	awk -v group="$1" '$1 == group { print $2 }' "$root/scripts/packages"

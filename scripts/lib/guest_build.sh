@@ -49,8 +49,12 @@ add_libraries_of() { # FILE
 # A module behind those that it needs; their order goes to a file.
 add_module() { # NAME
 	local file needed name=${1//_/[-_]}
-	file=$(find "$guest/kernel/lib/modules" -name "$name.ko" -print -quit)
+	file=$(find "$guest/kernel/lib/modules" \( -name "$name.ko" -o -name "$name.ko.xz" \) -print -quit)
 	[[ $file ]] || return 0 # built in
+	if [[ $file == *.xz ]]; then # busybox does not load those
+		xz -d "$file"
+		file=${file%.xz}
+	fi
 	grep -qsx "${file##*/}" "$tree/modules/order" && return 0
 	for needed in $(modinfo -F depends "$file" | tr ',' ' '); do
 		add_module "$needed"

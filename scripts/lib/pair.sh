@@ -104,10 +104,6 @@ program_pid() { # SIDE
 	cat "$case_dir/$1.pid"
 }
 
-is_alive() { # PID
-	kill -0 "$1" 2>/dev/null
-}
-
 is_gone() { # PID
 	! is_alive "$1"
 }
