@@ -5,7 +5,7 @@
 #include "tcp/undo.h"
 
 /** RFC 8985 section 7.2: TLP.max_ack_delay. Those deployed wait 40 ms, mostly. */
-#define MAX_ACK_DELAY (200 * TCP_MS)
+#define MAX_ACK_DELAY (50 * TCP_MS)
 /** A peer that had to wake up first is not a loss, however short the path. */
 #define PTO_MIN (2 * TCP_MS)
 
