@@ -162,7 +162,7 @@ void model_dead(struct model_qp *qp)
 	effect_end_stream(qp, false, "its stream is dead");
 	/* Of a shared queue it takes no more; what it took has come back. */
 	for (; qp->rq->shared && TAILQ_FIRST(&qp->inbox); inbox_pop(qp))
-		qp->rq->holes += qp->rq_lost;
+		model_rq_lose(qp->rq, qp->rq_lost);
 }
 
 void model_gone(struct model_qp *qp)
@@ -176,7 +176,7 @@ void model_gone(struct model_qp *qp)
 	effect_end_stream(qp, true, "its QP is gone");
 	while (TAILQ_FIRST(&qp->inbox)) {
 		inbox_pop(qp);
-		qp->rq->holes += qp->rq->shared;
+		model_rq_lose(qp->rq, qp->rq->shared);
 	}
 	while ((w = TAILQ_FIRST(&qp->sq))) {
 		TAILQ_REMOVE(&qp->sq, w, link);

@@ -34,8 +34,14 @@ void model_rq_take(struct model_rq *rq, struct model_wr *w)
 {
 	TAILQ_REMOVE(&rq->wrs, w, link);
 	rq->count--;
+	model_rq_lose(rq, 0);
 	model_wr_unref(w);
 	model_rq_watch(rq);
+}
+
+void model_rq_lose(struct model_rq *rq, unsigned n)
+{
+	rq->holes = rq->holes + n < rq->count ? rq->holes + n : rq->count;
 }
 
 void model_rq_clear(struct model_rq *rq, struct model_qp *qp)

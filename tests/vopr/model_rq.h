@@ -11,6 +11,11 @@ bool model_rq_is_spoiled(const struct model_rq *rq);
 void model_rq_watch(struct model_rq *rq);
 /** @p w has completed. */
 void model_rq_take(struct model_rq *rq, struct model_wr *w);
+/**
+ * A shared queue may have lost @p n more elements to queue pairs that are gone: of those that are
+ * in it, not of those that come.
+ */
+void model_rq_lose(struct model_rq *rq, unsigned n);
 /** A receive of message @p s has completed. */
 void model_rq_took(struct model_rq *rq, const struct model_wr *s);
 /** All of it is gone; @p qp, or nobody, had it. */

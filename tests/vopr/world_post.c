@@ -561,7 +561,8 @@ static bool feed_one(struct world_host *h, struct world_qp *q)
 {
 	const struct model_rq *rq = q->srq ? &q->srq->rq : &q->rq;
 
-	return rq->count < rq->holes + RTE_MIN(rq->expected, 2u) && recv_one(h, q, q->srq);
+	return !TAILQ_EMPTY(&q->model.inbox) && rq->count < rq->holes + RTE_MIN(rq->expected, 2u) &&
+	       recv_one(h, q, q->srq);
 }
 
 /*
