@@ -339,6 +339,9 @@ void qp_fail(struct rnic_qp *qp)
 
 void qp_cq_failed(struct rnic_qp *qp)
 {
+	/* Nothing of it is lost, and from RESET a program alone moves it. */
+	if (qp_state(qp) == RNIC_QP_RESET)
+		return;
 	qp->cq_failed = true;
 	/* Not now: rdmap is in the middle of a completion. */
 	engine_defer(qp->rnic->engine, &qp->doorbell);

@@ -366,12 +366,15 @@ static void overflow_fails_the_qps(void **state)
 {
 	struct pair p;
 	struct rnic_cq *small;
-	struct rnic_qp *idle, *other, *late;
+	struct rnic_qp *idle, *reset, *other, *late;
+	struct rnic_qp_attr to = {.state = RNIC_QP_RESET};
 	unsigned n = 0;
 
 	pair_init(&p, NULL);
 	assert_int_equal(rnic_cq_create(p.a.rnic, 2, on_notify, &n, &small), 0);
 	idle = pair_qp(&p.a, small, NULL);
+	reset = pair_qp(&p.a, small, NULL);
+	assert_int_equal(rnic_qp_modify(reset, RNIC_QP_STATE, &to), 0);
 	other = pair_qp(&p.a, p.a.cq, NULL);
 	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
 	p.a.qp = pair_qp(&p.a, small, NULL);
@@ -384,6 +387,10 @@ static void overflow_fails_the_qps(void **state)
 	assert_int_equal(pair_count_async(&p.a, RNIC_EVENT_CQ_ERROR), 1);
 	assert_int_equal(rnic_qp_get_state(p.a.qp), RNIC_QP_ERROR);
 	assert_int_equal(rnic_qp_get_state(idle), RNIC_QP_ERROR);
+	/* Its program may be about to use it anew. */
+	assert_int_equal(rnic_qp_get_state(reset), RNIC_QP_RESET);
+	to.state = RNIC_QP_INIT;
+	assert_int_equal(rnic_qp_modify(reset, RNIC_QP_STATE, &to), 0);
 	assert_int_equal(rnic_qp_get_state(other), RNIC_QP_INIT);
 	assert_int_equal(rnic_qp_get_state(p.b.qp), RNIC_QP_ERROR);
 	assert_int_equal(pair_count(&p.a, RNIC_EP_DISCONNECTED), 1);
@@ -397,6 +404,7 @@ static void overflow_fails_the_qps(void **state)
 	assert_int_equal(rnic_qp_get_state(late), RNIC_QP_ERROR);
 	assert_int_equal(rnic_qp_destroy(late), 0);
 	assert_int_equal(rnic_qp_destroy(idle), 0);
+	assert_int_equal(rnic_qp_destroy(reset), 0);
 	assert_int_equal(rnic_qp_destroy(other), 0);
 	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
 	p.a.qp = NULL;
