@@ -414,7 +414,8 @@ static bool fault_between(struct world_host *h, struct sim_path *p, uint8_t kind
 		mtu_any(h, p);
 		return true;
 	case STEP_CORRUPT:
-		p->corrupt->p = (double)world_below(h->w, 100) / 2000;
+		/* On one half of the way: where two bits are flipped, their sum may stay. */
+		h->down.corrupt->p = (double)world_below(h->w, 100) / 2000;
 		return true;
 	case STEP_BOX:
 		box_any(h);
