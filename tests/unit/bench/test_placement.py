@@ -4,6 +4,7 @@
 import os
 import sys
 import unittest
+from unittest import mock
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 sys.dont_write_bytecode = True
@@ -53,20 +54,28 @@ class Steady(unittest.TestCase):
         self.assertEqual(runner.lines, [])
 
 
+def port(missing=None):
+    """A stand-in that takes the calls of the bare port's measurement, and no others."""
+    raw = mock.create_autospec(measure.Raw, instance=True)
+    raw.missing.return_value = missing
+    raw.latency.return_value = 0.25
+    return raw
+
+
 class Beside(unittest.TestCase):
     def test_port_is_measured_right_before(self):
-        class Raw:
-            missing = staticmethod(lambda: None)
-            latency = staticmethod(lambda count: 0.25)
-
-        both = bench.beside_port(Raw, "send", lambda: {"our_send_lat_typical": 0.8})
+        both = bench.beside_port(port(), "send", lambda: {"our_send_lat_typical": 0.8})
         self.assertEqual(both(), {"raw_lat_beside_send": 0.25, "our_send_lat_typical": 0.8})
 
     def test_without_the_port_ours_is_measured_alone(self):
-        class Raw:
-            missing = staticmethod(lambda: "bench/raw_port is not built")
+        raw = port("bench/raw_port is not built")
+        self.assertEqual(bench.beside_port(raw, "send", lambda: {"a": 1})(), {"a": 1})
 
-        self.assertEqual(bench.beside_port(Raw, "send", lambda: {"a": 1})(), {"a": 1})
+    def test_round_trip_is_that_of_as_many_frames(self):
+        raw = measure.Raw(None, "", [0, 1], "build")
+        with mock.patch.object(raw, "_pair", return_value={"rtt_us_p50": 0.5}) as pair:
+            self.assertEqual(raw.latency(count=50), 0.25)
+        pair.assert_called_once_with("echo", 50, 64)
 
 
 if __name__ == "__main__":
