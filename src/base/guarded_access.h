@@ -105,7 +105,11 @@ struct guarded_entry {
 
 #endif
 
-static inline uint64_t guarded_load_8(const void *from, unsigned *fault)
+/** Always: were one called, what the fault is noted in would be in memory, and all that is beside.
+ */
+#define GUARDED_INLINE static inline __attribute__((always_inline))
+
+GUARDED_INLINE uint64_t guarded_load_8(const void *from, unsigned *fault)
 {
 	uint64_t v;
 
@@ -113,7 +117,7 @@ static inline uint64_t guarded_load_8(const void *from, unsigned *fault)
 	return v;
 }
 
-static inline uint64_t guarded_load_4(const void *from, unsigned *fault)
+GUARDED_INLINE uint64_t guarded_load_4(const void *from, unsigned *fault)
 {
 	uint32_t v;
 
@@ -121,7 +125,7 @@ static inline uint64_t guarded_load_4(const void *from, unsigned *fault)
 	return v;
 }
 
-static inline uint64_t guarded_load_2(const void *from, unsigned *fault)
+GUARDED_INLINE uint64_t guarded_load_2(const void *from, unsigned *fault)
 {
 	uint32_t v;
 
@@ -129,7 +133,7 @@ static inline uint64_t guarded_load_2(const void *from, unsigned *fault)
 	return v;
 }
 
-static inline uint64_t guarded_load_1(const void *from, unsigned *fault)
+GUARDED_INLINE uint64_t guarded_load_1(const void *from, unsigned *fault)
 {
 	uint32_t v;
 
@@ -138,7 +142,7 @@ static inline uint64_t guarded_load_1(const void *from, unsigned *fault)
 }
 
 /** @p n bytes, fewer than 8, up to where words of 8 begin; the first is the lowest. */
-static inline uint64_t guarded_load_head(const uint8_t *from, size_t n, unsigned *fault)
+GUARDED_INLINE uint64_t guarded_load_head(const uint8_t *from, size_t n, unsigned *fault)
 {
 	uint64_t v = 0;
 	unsigned at = 0;
@@ -157,7 +161,7 @@ static inline uint64_t guarded_load_head(const uint8_t *from, size_t n, unsigned
 }
 
 /** @p n bytes, fewer than 8, from where a word of 8 begins. */
-static inline uint64_t guarded_load_tail(const uint8_t *from, size_t n, unsigned *fault)
+GUARDED_INLINE uint64_t guarded_load_tail(const uint8_t *from, size_t n, unsigned *fault)
 {
 	uint64_t v = 0;
 	unsigned at = 0;
@@ -176,7 +180,7 @@ static inline uint64_t guarded_load_tail(const uint8_t *from, size_t n, unsigned
 }
 
 /** @p n bytes inside of one word of 8, of which they touch neither end. */
-static inline uint64_t guarded_load_inner(const uint8_t *from, size_t n, unsigned *fault)
+GUARDED_INLINE uint64_t guarded_load_inner(const uint8_t *from, size_t n, unsigned *fault)
 {
 	/* A word of 4 does not fit in there, unless it begins in the middle of the 8. */
 	size_t head = -(uintptr_t)from & 3;
