@@ -102,6 +102,7 @@ static int host_start_tcp(struct uiwarp_tcp *h)
 		.congestion_control = c->congestion_control,
 		.send_buffer = c->send_buffer,
 		.receive_buffer = c->receive_buffer,
+		.max_ack_delay_ms = c->max_ack_delay_ms,
 		.time_wait_ms = c->time_wait_ms,
 		.syn_retries = c->syn_retries,
 		.user_timeout_ms = c->user_timeout_ms,

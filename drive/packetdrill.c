@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 
 #define MTU                   1500
 #define PACKETDRILL_ADDRESSES 8
@@ -29,13 +30,36 @@ struct packetdrill *packetdrill_begin(void *u)
 	struct packetdrill *d = u;
 
 	pthread_mutex_lock(&d->lock);
+	packetdrill_count_times(d);
 	return d;
+}
+
+/** TCP has room: what is kept for it goes on. */
+static void packetdrill_pass_on(struct packetdrill *d, struct packetdrill_fd *f)
+{
+	while (f->kept_len) {
+		ssize_t r = uiwarp_tcp_send(
+			d->h, f->s - 1, f->kept + f->kept_at, f->kept_len, f->cork ? MSG_MORE : 0);
+
+		if (r == -EAGAIN)
+			return;
+		if (r < 0) /* nobody will take it */
+			r = (ssize_t)f->kept_len;
+		f->kept_at += (size_t)r;
+		f->kept_len -= (size_t)r;
+	}
+	free(f->kept);
+	f->kept = NULL;
+	f->kept_at = 0;
 }
 
 void packetdrill_notify(struct packetdrill *d)
 {
 	unsigned turns = d->waiting * 4;
 
+	for (int fd = 0; fd < PACKETDRILL_FDS; fd++)
+		if (d->fd[fd].kept)
+			packetdrill_pass_on(d, &d->fd[fd]);
 	while (d->waiting && turns--) {
 		pthread_cond_broadcast(&d->changed);
 		pthread_mutex_unlock(&d->lock);
@@ -46,6 +70,7 @@ void packetdrill_notify(struct packetdrill *d)
 
 int packetdrill_end(struct packetdrill *d, ssize_t r)
 {
+	packetdrill_count_times(d);
 	pthread_mutex_unlock(&d->lock);
 	if (r >= 0)
 		return (int)r;
@@ -150,6 +175,29 @@ static ssize_t packetdrill_recv(void *u, int fd, void *buf, size_t len, int flag
 	return packetdrill_end(d, r);
 }
 
+/** @return how much of the @p len bytes at @p from is kept for @p fd, as SO_SNDBUF allows. */
+static size_t packetdrill_keep(struct packetdrill *d, int fd, const char *from, size_t len)
+{
+	struct packetdrill_fd *f = &d->fd[fd];
+	int unacked = 0;
+	size_t limit = (size_t)packetdrill_send_limit(f->send_buffer / 2), held;
+	char *all;
+
+	if (!f->send_buffer || uiwarp_tcp_get(d->h, f->s - 1, UIWARP_TCP_UNACKED, &unacked))
+		return 0;
+	held = (size_t)unacked + f->kept_len;
+	if (held >= limit)
+		return 0;
+	len = len < limit - held ? len : limit - held;
+	all = realloc(f->kept, f->kept_at + f->kept_len + len);
+	if (!all)
+		return 0;
+	memcpy(all + f->kept_at + f->kept_len, from, len);
+	f->kept = all;
+	f->kept_len += len;
+	return len;
+}
+
 static ssize_t packetdrill_send(void *u, int fd, const void *buf, size_t len, int flags)
 {
 	struct packetdrill *d = packetdrill_begin(u);
@@ -161,11 +209,15 @@ static ssize_t packetdrill_send(void *u, int fd, const void *buf, size_t len, in
 	if (s >= 0 && d->fd[fd].cork)
 		flags |= MSG_MORE;
 	do {
-		r = uiwarp_tcp_send(d->h, s, from + done, len - done, flags);
+		r = s >= 0 && d->fd[fd].kept
+			    ? -EAGAIN
+			    : uiwarp_tcp_send(d->h, s, from + done, len - done, flags);
 		if (r > 0)
 			done += (size_t)r;
-		if (done < len && r > 0)
+		if (done < len && (r > 0 || r == -EAGAIN)) {
+			done += packetdrill_keep(d, fd, from + done, len - done);
 			r = -EAGAIN;
+		}
 	} while (done < len && packetdrill_block(d, fd, r, flags));
 	return packetdrill_end(d, done ? (ssize_t)done : r);
 }
@@ -259,6 +311,30 @@ static ssize_t packetdrill_readv(void *u, int fd, const struct iovec *v, int n)
 	return packetdrill_receive_pieces(u, fd, v, n, 0);
 }
 
+/** packetdrill asks libc for it: as getsockopt() in packetdrill_option.c. */
+UIWARP_TCP_API ssize_t packetdrill_sendfile(int out, int in, off_t *at, size_t len) __asm__(
+	"sendfile");
+
+ssize_t packetdrill_sendfile(int out, int in, off_t *at, size_t len)
+{
+	struct packetdrill *d = packetdrill_of_process;
+	char *text;
+	ssize_t r;
+
+	if (!d || packetdrill_sock(d, out) < 0)
+		return syscall(SYS_sendfile, out, in, at, len);
+	text = malloc(len + 1);
+	if (!text)
+		return errno = ENOMEM, -1;
+	r = at ? pread(in, text, len, *at) : read(in, text, len);
+	if (r > 0)
+		r = packetdrill_send(d, out, text, (size_t)r, 0);
+	if (r > 0 && at)
+		*at += r;
+	free(text);
+	return r;
+}
+
 /* What is not there is refused, not NULL: packetdrill calls what it is given. */
 static int packetdrill_pipe(void *u, int fds[2])
 {
@@ -287,11 +363,20 @@ static int packetdrill_splice(
 	return errno = ENOSYS, -1;
 }
 
+/** What is kept goes before the FIN: unlike Linux's, the call waits for that. */
+static void packetdrill_drain(struct packetdrill *d, int fd)
+{
+	while (packetdrill_sock(d, fd) >= 0 && d->fd[fd].kept)
+		packetdrill_block(d, fd, -EAGAIN, 0);
+}
+
 static int packetdrill_close(void *u, int fd)
 {
 	struct packetdrill *d = packetdrill_begin(u);
-	int r = uiwarp_tcp_close(d->h, packetdrill_sock(d, fd));
+	int r;
 
+	packetdrill_drain(d, fd);
+	r = uiwarp_tcp_close(d->h, packetdrill_sock(d, fd));
 	if (r == 0) {
 		close(fd);
 		d->fd[fd].s = 0;
@@ -303,6 +388,8 @@ static int packetdrill_shutdown(void *u, int fd, int how)
 {
 	struct packetdrill *d = packetdrill_begin(u);
 
+	if (how != SHUT_RD)
+		packetdrill_drain(d, fd);
 	return packetdrill_end(d, uiwarp_tcp_shutdown(d->h, packetdrill_sock(d, fd), how));
 }
 
@@ -328,7 +415,7 @@ static int packetdrill_ioctl(void *u, int fd, unsigned long request, ...)
 {
 	struct packetdrill *d = u;
 	va_list v;
-	int *out;
+	int *out, r;
 	int s = packetdrill_sock(d, fd);
 
 	if (s < 0)
@@ -339,9 +426,11 @@ static int packetdrill_ioctl(void *u, int fd, unsigned long request, ...)
 	if (request != SIOCINQ && request != SIOCOUTQ)
 		return errno = ENOTTY, -1;
 	packetdrill_begin(d);
-	return packetdrill_end(
-		d, uiwarp_tcp_get(d->h, s,
-			   request == SIOCINQ ? UIWARP_TCP_UNREAD : UIWARP_TCP_UNACKED, out));
+	r = uiwarp_tcp_get(
+		d->h, s, request == SIOCINQ ? UIWARP_TCP_UNREAD : UIWARP_TCP_UNACKED, out);
+	if (r == 0 && request == SIOCOUTQ)
+		*out += (int)d->fd[fd].kept_len;
+	return packetdrill_end(d, r);
 }
 
 static int packetdrill_poll(void *u, struct pollfd *fds, nfds_t n, int timeout)
@@ -381,6 +470,8 @@ static bool packetdrill_set_up(
 		cfg->receive_buffer = (uint32_t)strtoul(value, NULL, 10);
 	else if (!strcmp(key, "send_buffer"))
 		cfg->send_buffer = (uint32_t)strtoul(value, NULL, 10);
+	else if (!strcmp(key, "max_ack_delay"))
+		cfg->max_ack_delay_ms = (uint32_t)strtoul(value, NULL, 10);
 	else if (!strcmp(key, "congestion_control"))
 		cfg->congestion_control = strcmp(value, "reno") ? value : "newreno";
 	else if (!strcmp(key, "ecn")) /* as Linux's tcp_ecn has it: 0 off, 1 ask, 2 accept */

@@ -15,8 +15,9 @@ static uint32_t packetdrill_segments(const struct uiwarp_tcp_info *i, uint32_t b
 	return i->emss && bytes < UINT32_MAX - i->emss ? (bytes + i->emss - 1) / i->emss : bytes;
 }
 
-static int packetdrill_get_tcp_info(struct packetdrill *d, int s, void *out, socklen_t *len)
+static int packetdrill_get_tcp_info(struct packetdrill *d, int fd, void *out, socklen_t *len)
 {
+	const struct packetdrill_fd *f = &d->fd[fd];
 	static const char *const state[] = {"", "ESTABLISHED", "SYN-SENT", "SYN-RECEIVED",
 		"FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "CLOSED", "CLOSE-WAIT", "LAST-ACK",
 		"LISTEN", "CLOSING"};
@@ -24,7 +25,7 @@ static int packetdrill_get_tcp_info(struct packetdrill *d, int s, void *out, soc
 	static const char *const ca_state[] = {"open", "disorder", "cwr", "recovery", "loss"};
 	struct uiwarp_tcp_info i;
 	struct tcp_info t = {0};
-	int r = uiwarp_tcp_info(d->h, s, &i);
+	int r = uiwarp_tcp_info(d->h, f->s - 1, &i);
 
 	if (r)
 		return r;
@@ -38,7 +39,7 @@ static int packetdrill_get_tcp_info(struct packetdrill *d, int s, void *out, soc
 	t.tcpi_rttvar = (uint32_t)(i.rttvar / PACKETDRILL_US);
 	t.tcpi_min_rtt = (uint32_t)(i.min_rtt / PACKETDRILL_US);
 	t.tcpi_snd_mss = i.emss;
-	t.tcpi_snd_cwnd = packetdrill_segments(&i, i.cwnd);
+	t.tcpi_snd_cwnd = i.emss ? i.cwnd / i.emss : i.cwnd; /* what it lets out */
 	t.tcpi_snd_ssthresh =
 		i.ssthresh < INT32_MAX ? packetdrill_segments(&i, i.ssthresh) : INT32_MAX;
 	for (uint8_t k = 0; k < sizeof ca_state / sizeof *ca_state; k++)
@@ -47,6 +48,10 @@ static int packetdrill_get_tcp_info(struct packetdrill *d, int s, void *out, soc
 	t.tcpi_unacked = packetdrill_segments(&i, i.flight);
 	t.tcpi_lost = packetdrill_segments(&i, i.lost);
 	t.tcpi_sacked = packetdrill_segments(&i, i.sacked);
+	t.tcpi_last_data_recv =
+		(uint32_t)((uiwarp_tcp_now(d->h) - f->received_at) / (1000 * PACKETDRILL_US));
+	t.tcpi_busy_time = f->busy_ns / PACKETDRILL_US;
+	t.tcpi_rwnd_limited = f->window_limited_ns / PACKETDRILL_US;
 	t.tcpi_total_retrans = (uint32_t)i.retransmits;
 	memset(out, 0, *len);
 	memcpy(out, &t, *len < sizeof t ? *len : sizeof t);
@@ -62,14 +67,14 @@ static int packetdrill_get_int(void *value, socklen_t *len, int n)
 	return 0;
 }
 
-static int packetdrill_get_tcp(struct packetdrill *d, int s, int name, void *value, socklen_t *len)
+static int packetdrill_get_tcp(struct packetdrill *d, int fd, int name, void *value, socklen_t *len)
 {
 	struct uiwarp_tcp_info i;
 	int r;
 
 	if (name == TCP_INFO)
-		return packetdrill_get_tcp_info(d, s, value, len);
-	r = uiwarp_tcp_info(d->h, s, &i);
+		return packetdrill_get_tcp_info(d, fd, value, len);
+	r = uiwarp_tcp_info(d->h, packetdrill_sock(d, fd), &i);
 	if (r)
 		return r;
 	switch (name) {
@@ -119,7 +124,7 @@ int packetdrill_getsockopt(void *u, int fd, int level, int name, void *value, so
 	if (s < 0)
 		r = -EBADF;
 	else if (level == IPPROTO_TCP)
-		r = packetdrill_get_tcp(d, s, name, value, len);
+		r = packetdrill_get_tcp(d, fd, name, value, len);
 	else if (level == SOL_SOCKET)
 		r = packetdrill_get_socket(d, fd, name, value, len);
 	return packetdrill_end(d, r);
@@ -137,25 +142,24 @@ static int packetdrill_set_tcp(
 		strncpy(text, value, len);
 		text[len < sizeof text ? len : sizeof text - 1] = 0;
 		return uiwarp_tcp_set_congestion_control(d->h, packetdrill_sock(d, fd), text);
+	case TCP_NODELAY:
 	case TCP_CORK:
-		d->fd[fd].cork = n != 0;
-		if (!n) /* what was kept goes now */
+		if (name == TCP_CORK)
+			d->fd[fd].cork = n != 0;
+		if ((n != 0) == (name == TCP_NODELAY)) /* what was kept goes now */
 			uiwarp_tcp_send(d->h, packetdrill_sock(d, fd), "", 0, 0);
 		return 0;
 	}
 	return 0;
 }
 
-/**
- * Linux doubles what is asked for, as that much memory holds less text, and lets a writer go on
- * when a third of it is free. So two thirds of it are what we let wait.
- */
 static int packetdrill_set_send_buffer(struct packetdrill *d, int fd, int n)
 {
 	if (n <= 0 || n > INT_MAX / 4)
 		return -EINVAL;
 	d->fd[fd].send_buffer = 2 * n;
-	return uiwarp_tcp_set(d->h, packetdrill_sock(d, fd), UIWARP_TCP_SEND_BUFFER, 4 * n / 3);
+	return uiwarp_tcp_set(
+		d->h, packetdrill_sock(d, fd), UIWARP_TCP_SEND_BUFFER, packetdrill_send_limit(n));
 }
 
 /** What no socket of ours has is Linux's own, and taken without a word. */

@@ -23,12 +23,20 @@ struct packetdrill {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	unsigned waiting;
-	bool no_push; /**< take PSH off: which segment has it is nobody's to say */
+	uint64_t counted_at; /**< packetdrill_count_times() was called then */
+	bool no_push;        /**< take PSH off: which segment has it is nobody's to say */
 	/** packetdrill calls close() itself after ours, so each socket has a real descriptor. */
 	struct packetdrill_fd {
 		int s; /**< our socket and 1; 0: none */
 		bool nonblock, cork;
 		int send_buffer; /**< as SO_SNDBUF was set; 0: not */
+		/** Text that Linux would have in that buffer: TCP queues little more than what
+		 * the peer's window takes. */
+		char *kept;
+		size_t kept_at, kept_len;
+		/* Of packetdrill_count_times(). */
+		bool busy, window_limited;
+		uint64_t busy_ns, window_limited_ns, received, received_at;
 	} fd[PACKETDRILL_FDS];
 };
 
@@ -43,6 +51,17 @@ int packetdrill_end(struct packetdrill *d, ssize_t r);
 
 /** Something happened: a blocked call has to look, before time moves on. */
 void packetdrill_notify(struct packetdrill *d);
+
+/** Before and after each event: how long each socket was busy, and what limited it. */
+void packetdrill_count_times(struct packetdrill *d);
+
+/** What @p n of SO_SNDBUF lets wait in a socket: TCP's queue, and what is kept here. */
+static inline int packetdrill_send_limit(int n)
+{
+	/* Linux doubles what is asked for, as that much memory holds less text, and lets a writer
+	 * go on when a third of it is free. */
+	return 4 * n / 3;
+}
 
 /** @return the socket of @p fd, or -1, for which each call fails with -EBADF. */
 int packetdrill_sock(const struct packetdrill *d, int fd);

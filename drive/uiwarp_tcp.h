@@ -64,10 +64,12 @@ struct uiwarp_tcp_config {
 	/** "cubic", "newreno" or "bbr", for sockets that do not choose their own; NULL: "cubic". */
 	const char *congestion_control;
 	uint32_t send_buffer, receive_buffer; /**< bytes for each connection; 0: the default */
-	uint32_t time_wait_ms;                /**< 0: 60,000 */
-	uint32_t syn_retries;                 /**< 0: 6 */
-	uint32_t user_timeout_ms;             /**< 0: 100,000 */
-	uint32_t keepalive_ms;                /**< idle time before probes; 0: none */
+	/** What a peer may delay its ACK by (RFC 8985 section 7.2: TLP.max_ack_delay); 0: 50 */
+	uint32_t max_ack_delay_ms;
+	uint32_t time_wait_ms;    /**< 0: 60,000 */
+	uint32_t syn_retries;     /**< 0: 6 */
+	uint32_t user_timeout_ms; /**< 0: 100,000 */
+	uint32_t keepalive_ms;    /**< idle time before probes; 0: none */
 	/** For peers that keep their window closed; 0: for ever */
 	uint32_t zero_window_timeout_ms;
 	uint32_t max_half_open; /**< handshakes from outside; 0: 4096 */

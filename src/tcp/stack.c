@@ -24,6 +24,8 @@ static void tcp_stack_fill_in(struct tcp_stack_config *cfg)
 		cfg->max_orphans = u32_max(cfg->max_connections / 4, 1);
 	if (!cfg->max_half_open)
 		cfg->max_half_open = 4096;
+	if (!cfg->max_ack_delay_ms)
+		cfg->max_ack_delay_ms = 50;
 	if (!cfg->time_wait_ms)
 		cfg->time_wait_ms = 60000;
 	if (!cfg->syn_retries)

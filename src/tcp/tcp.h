@@ -33,6 +33,8 @@ struct tcp_stack_config {
 	uint32_t receive_buffer;  /**< receive window; 0: as the path asks; at least 128 KiB */
 	uint32_t send_packets;    /**< of all connections' queues; 0: 3/8 of the pool */
 	uint32_t receive_packets; /**< that may wait to be read; 0: 3/8 of the pool */
+	/** RFC 8985 section 7.2: TLP.max_ack_delay; 0: 50, as those deployed wait 40, mostly. */
+	uint32_t max_ack_delay_ms;
 	uint32_t time_wait_ms;    /**< 0: 60,000 (2 MSL with an MSL of 30 s) */
 	uint32_t syn_retries;     /**< 0: 6 */
 	uint32_t user_timeout_ms; /**< RFC 9293 section 3.8.3 (R2); 0: 100,000 */

@@ -4,8 +4,6 @@
 #include "tcp/output.h"
 #include "tcp/undo.h"
 
-/** RFC 8985 section 7.2: TLP.max_ack_delay. Those deployed wait 40 ms, mostly. */
-#define MAX_ACK_DELAY (50 * TCP_MS)
 /** A peer that had to wake up first is not a loss, however short the path. */
 #define PTO_MIN (2 * TCP_MS)
 
@@ -21,7 +19,7 @@ uint64_t tcp_tlp_pto(const struct tcp_conn *c)
 	uint64_t pto = c->rto.srtt ? u64_max(2 * c->rto.srtt, PTO_MIN) : tcp_rto_get(&c->rto);
 
 	/* Less than two full segments the peer may be in no hurry to acknowledge. */
-	return tcp_flight(c) < 2 * c->emss ? pto + MAX_ACK_DELAY : pto;
+	return tcp_flight(c) < 2 * c->emss ? pto + c->s->cfg.max_ack_delay_ms * TCP_MS : pto;
 }
 
 void tcp_tlp_timeout(struct tcp_conn *c)

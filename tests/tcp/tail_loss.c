@@ -7,6 +7,8 @@
 #define RTT (100 * MS)
 
 static const struct uiwarp_tcp_config newreno = {.congestion_control = "newreno"};
+static const struct uiwarp_tcp_config patient = {
+	.congestion_control = "newreno", .max_ack_delay_ms = 80};
 
 /** @p n segments leave; time stands where the last one did. */
 static void in_flight(struct script *s, uint32_t n)
@@ -39,6 +41,17 @@ static void a_single_segment(struct script *s)
 	from = uiwarp_tcp_now(s->h);
 	host_within(s, SEC, "P. 1:1001 ack 1");
 	check(s, uiwarp_tcp_now(s->h) - from >= 2 * RTT + 20 * MS);
+}
+
+/* TLP.max_ack_delay is a setting. */
+static void a_peer_that_delays_its_acks(struct script *s)
+{
+	uint64_t from;
+
+	in_flight(s, 1);
+	from = uiwarp_tcp_now(s->h);
+	host_within(s, SEC, "P. 1:1001 ack 1");
+	check(s, uiwarp_tcp_now(s->h) - from >= 2 * RTT + 80 * MS);
 }
 
 /* Section 7.3: new text, if there is some, says as much and may be needed anyway. */
@@ -202,6 +215,7 @@ const struct script_test script_tests[] = {
 	SCRIPT_WITH(
 		the_last_segment_is_the_probe, "RFC 8985 section 7.3", WAYS, SACK | WS, &newreno),
 	SCRIPT_WITH(a_single_segment, "RFC 8985 section 7.2", WAYS, SACK | WS, &newreno),
+	SCRIPT_WITH(a_peer_that_delays_its_acks, "RFC 8985 section 7.2", WAYS, SACK | WS, &patient),
 	SCRIPT_WITH(
 		new_text_is_the_better_probe, "RFC 8985 section 7.3", WAYS, SACK | WS, &newreno),
 	SCRIPT_WITH(tail_loss_without_a_timeout, "RFC 8985 section 7", WAYS, SACK | WS, &newreno),
