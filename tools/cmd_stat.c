@@ -100,12 +100,23 @@ static void cmd_stat_nap(double seconds)
 		;
 }
 
-static const struct telemetry_row *cmd_stat_find_qp(const struct telemetry_sample *s, uint32_t qp)
+/** @param pid 0: that of any process. */
+static const struct telemetry_row *cmd_stat_find_qp(
+	const struct telemetry_sample *s, uint32_t qp, pid_t pid)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (s->row[i].qp == qp)
+		if (s->row[i].qp == qp && (!pid || s->row[i].pid == pid))
 			return &s->row[i];
 	return NULL;
+}
+
+/** It is there, and says nothing. */
+static bool cmd_stat_is_silent(const struct telemetry_clients *c, pid_t pid)
+{
+	for (unsigned i = 0; i < c->n; i++)
+		if (c->client[i].pid == pid && !c->client[i].greeted)
+			return true;
+	return false;
 }
 
 static int cmd_stat_follow(struct telemetry_clients *c, const struct cmd_stat_options *o)
@@ -114,22 +125,27 @@ static int cmd_stat_follow(struct telemetry_clients *c, const struct cmd_stat_op
 	const struct telemetry_row *r;
 	unsigned long lines = 0;
 	int rc = EXIT_SUCCESS;
+	pid_t pid = 0;
 
 	while (telemetry_sample_take(&now, c, before.time > 0 ? &before : NULL) == 0) {
 		telemetry_sample_free(&before);
 		before = now;
-		r = cmd_stat_find_qp(&before, (uint32_t)o->qp);
-		if (!r) {
+		r = cmd_stat_find_qp(&before, (uint32_t)o->qp, pid);
+		if (!r && !cmd_stat_is_silent(c, pid)) {
 			fprintf(stderr, "uiwarp stat: there is no QP %lu%s\n", o->qp,
 				lines ? " any more" : "");
 			rc = EXIT_FAILURE;
 			break;
 		}
-		stat_print_follow(stdout, &before, r, lines % 20 == 0);
-		fflush(stdout);
-		if (++lines == o->count || ferror(stdout))
-			break;
+		if (r) {
+			pid = r->pid;
+			stat_print_follow(stdout, &before, r, lines % 20 == 0);
+			fflush(stdout);
+			if (++lines == o->count || ferror(stdout))
+				break;
+		}
 		cmd_stat_nap(o->interval);
+		telemetry_clients_renew(c);
 	}
 	telemetry_sample_free(&before);
 	return rc;
@@ -186,14 +202,13 @@ static int cmd_stat_record_sample(
 	struct telemetry_sample s;
 	int rc;
 
-	if (o->asked.n == 0)
-		telemetry_clients_renew(c);
+	telemetry_clients_renew(c);
 	rc = telemetry_sample_take(&s, c, NULL);
 	if (rc)
 		return rc;
 	rc = stat_record_write(out, &s, s.clock > begun ? (uint64_t)((s.clock - begun) * 1e9) : 0);
 	if (!rc)
-		rc = o->asked.n == 0 || s.processes > 0;
+		rc = o->asked.n == 0 || c->n > 0;
 	telemetry_sample_free(&s);
 	return rc;
 }

@@ -148,8 +148,7 @@ static int cmd_top_sample(struct cmd_top *t)
 	struct telemetry_sample now;
 	int rc;
 
-	if (t->options->asked.n == 0)
-		telemetry_clients_renew(&t->clients);
+	telemetry_clients_renew(&t->clients);
 	rc = telemetry_sample_take(&now, &t->clients, t->before.time > 0 ? &t->before : NULL);
 	if (!rc)
 		rc = cmd_top_copy(&now, &t->shown);

@@ -4,6 +4,7 @@
 #include "host/slot.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static void telemetry_client_drop(struct telemetry_client *c)
 	free(c->text);
 	c->fd = -1;
 	c->text = NULL;
+	c->greeted = false;
 }
 
 /** By errno. A socket with a time-out is interrupted by a stop and a continuation, too. */
@@ -65,7 +67,7 @@ static json_t *telemetry_client_hear(struct telemetry_client *c)
 	return n ? json_loadb(c->text, n, 0, NULL) : NULL;
 }
 
-/** Read the greeting. */
+/** Read the greeting, which has come. @return false: it is none. */
 static bool telemetry_client_begin(struct telemetry_client *c)
 {
 	const struct timeval patience = {.tv_usec = CLIENT_SLICE_US};
@@ -78,6 +80,7 @@ static bool telemetry_client_begin(struct telemetry_client *c)
 	c->text = malloc(c->room);
 	greeting = c->text ? telemetry_client_hear(c) : NULL;
 	room = json_integer_value(json_object_get(greeting, "max_output_len"));
+	c->greeted = greeting != NULL;
 	json_decref(greeting);
 	if (room > CLIENT_ROOM && room <= CLIENT_ROOM_MAX) {
 		char *more = realloc(c->text, (size_t)room);
@@ -87,14 +90,14 @@ static bool telemetry_client_begin(struct telemetry_client *c)
 			c->room = (size_t)room;
 		}
 	}
-	return greeting != NULL;
+	return c->greeted;
 }
 
 json_t *telemetry_client_ask(struct telemetry_client *c, const char *command)
 {
 	json_t *answer = NULL, *value;
 
-	if (c->fd < 0)
+	if (!c->greeted)
 		return NULL;
 	if (telemetry_client_send(c, command))
 		answer = telemetry_client_hear(c);
@@ -136,12 +139,13 @@ bool telemetry_client_read(struct telemetry_client *c, const char *command, stru
 	struct json_reader_key key;
 	size_t n = 0;
 
-	if (c->fd >= 0 && telemetry_client_send(c, command))
+	if (c->greeted && telemetry_client_send(c, command))
 		n = telemetry_client_receive(c);
 	json_reader_init(r, c->text, n);
 	if (n && json_reader_object(r) && json_reader_member(r, &key))
 		return true;
-	telemetry_client_drop(c);
+	if (c->greeted)
+		telemetry_client_drop(c);
 	return false;
 }
 
@@ -206,27 +210,65 @@ static bool telemetry_clients_has(const struct telemetry_clients *c, const char 
 	return false;
 }
 
+static bool telemetry_clients_wants(const struct telemetry_clients *c, pid_t pid)
+{
+	const pid_t *p = c->pids;
+
+	while (p && *p && *p != pid)
+		p++;
+	return !p || *p;
+}
+
 static void telemetry_clients_add(void *ctx, const char *name)
 {
 	struct telemetry_clients *c = ctx;
 	struct telemetry_client new = {.fd = -1}, *more;
 
-	if (telemetry_clients_has(c, name) || !telemetry_socket_is_name(name, &new.pid))
+	if (telemetry_clients_has(c, name) || !telemetry_socket_is_name(name, &new.pid) ||
+		!telemetry_clients_wants(c, new.pid))
 		return;
 	new.fd = telemetry_socket_connect(c->directory, name);
 	if (new.fd == -ECONNREFUSED)
 		telemetry_socket_sweep(c->directory, name);
-	if (new.fd < 0)
+	/* One with too many clients waiting is there, too. */
+	if (new.fd < 0 && new.fd != -EAGAIN)
 		return;
 	snprintf(new.name, sizeof new.name, "%s", name);
-	more = telemetry_client_begin(&new) ? realloc(c->client, (c->n + 1) * sizeof *c->client)
-					    : NULL;
+	more = realloc(c->client, (c->n + 1) * sizeof *c->client);
 	if (!more) {
 		telemetry_client_drop(&new);
 		return;
 	}
 	c->client = more;
 	c->client[c->n++] = new;
+}
+
+/** Something has come, or the connection has ended. */
+static bool telemetry_client_hears(const struct telemetry_client *c, int ms)
+{
+	struct pollfd p = {.fd = c->fd, .events = POLLIN};
+
+	return poll(&p, 1, ms) == 1;
+}
+
+/** Wait for all together as long as for one, and for each of them once. */
+static void telemetry_clients_greet(struct telemetry_clients *c)
+{
+	unsigned slices = CLIENT_SLICES;
+
+	for (unsigned i = 0; i < c->n; i++) {
+		struct telemetry_client *one = &c->client[i];
+		bool hears;
+
+		if (one->fd < 0 || one->greeted)
+			continue;
+		hears = telemetry_client_hears(one, 0);
+		for (; !hears && !one->waited && slices; slices--)
+			hears = telemetry_client_hears(one, CLIENT_SLICE_US / 1000);
+		one->waited = true;
+		if (hears && !telemetry_client_begin(one))
+			telemetry_client_drop(one);
+	}
 }
 
 static int telemetry_clients_compare(const void *a, const void *b)
@@ -240,34 +282,30 @@ void telemetry_clients_renew(struct telemetry_clients *c)
 {
 	unsigned kept = 0;
 
-	for (unsigned i = 0; i < c->n; i++)
+	for (unsigned i = 0; i < c->n; i++) {
+		/* Nothing was asked. */
+		if (c->client[i].greeted && telemetry_client_hears(&c->client[i], 0))
+			telemetry_client_drop(&c->client[i]);
 		if (c->client[i].fd >= 0)
 			c->client[kept++] = c->client[i];
+	}
 	c->n = kept;
 	telemetry_socket_each(c->directory, telemetry_clients_add, c);
+	telemetry_clients_greet(c);
 	if (c->n)
 		qsort(c->client, c->n, sizeof *c->client, telemetry_clients_compare);
 }
 
-static bool telemetry_clients_is_wanted(const pid_t *pids, pid_t pid)
-{
-	for (; *pids; pids++)
-		if (*pids == pid)
-			return true;
-	return false;
-}
-
-/** Leave those of @p pids. @return 0 or -ESRCH. */
-static int telemetry_clients_choose(struct telemetry_clients *c, const pid_t *pids)
+/** @return 0, or -ESRCH: one of those that are wanted does not answer. */
+static int telemetry_clients_check(const struct telemetry_clients *c)
 {
 	int rc = 0;
-	unsigned kept = 0;
 
-	for (const pid_t *p = pids; *p; p++) {
+	for (const pid_t *p = c->pids; p && *p; p++) {
 		bool found = false;
 
 		for (unsigned i = 0; i < c->n; i++)
-			found = found || c->client[i].pid == *p;
+			found = found || (c->client[i].pid == *p && c->client[i].greeted);
 		if (found)
 			continue;
 		fprintf(stderr,
@@ -276,13 +314,6 @@ static int telemetry_clients_choose(struct telemetry_clients *c, const pid_t *pi
 			(int)*p);
 		rc = -ESRCH;
 	}
-	for (unsigned i = 0; i < c->n; i++) {
-		if (telemetry_clients_is_wanted(pids, c->client[i].pid))
-			c->client[kept++] = c->client[i];
-		else
-			telemetry_client_drop(&c->client[i]);
-	}
-	c->n = kept;
 	return rc;
 }
 
@@ -290,7 +321,7 @@ int telemetry_clients_open(struct telemetry_clients *c, const char *directory, c
 {
 	int rc = 0;
 
-	*c = (struct telemetry_clients){.n = 0};
+	*c = (struct telemetry_clients){.pids = pids && *pids ? pids : NULL};
 	if (directory)
 		snprintf(c->directory, sizeof c->directory, "%s", directory);
 	else
@@ -298,7 +329,7 @@ int telemetry_clients_open(struct telemetry_clients *c, const char *directory, c
 	if (rc)
 		return rc;
 	telemetry_clients_renew(c);
-	return pids && *pids ? telemetry_clients_choose(c, pids) : 0;
+	return telemetry_clients_check(c);
 }
 
 void telemetry_clients_close(struct telemetry_clients *c)

@@ -13,34 +13,42 @@
 struct telemetry_client {
 	pid_t pid;
 	char name[TELEMETRY_NAME];
-	int fd;
-	size_t room; /**< the longest answer */
+	int fd;       /**< -1: it takes no connection now, or has ended the one it had */
+	bool greeted; /**< else it says nothing: it is stopped, or stuck */
+	bool waited;  /**< for its greeting, which may come later */
+	size_t room;  /**< the longest answer */
 	char *text;
 };
 
-/** All processes that can be asked, by their numbers. */
+/** All processes that are there, by their numbers. */
 struct telemetry_clients {
 	struct telemetry_client *client;
 	unsigned n;
+	const pid_t *pids; /**< ends with 0: no others; or NULL */
 	char directory[1024];
 };
 
 /**
  * Connect to the processes of this user, or to those of @p pids.
  * @param directory of the sockets; NULL: this user's.
- * @param pids ends with 0; NULL: all.
- * @return 0, or a negative errno; -ESRCH: one of @p pids is not there, and what is wrong was told.
+ * @param pids ends with 0, and is the caller's until the end; NULL or none: all.
+ * @return 0, or a negative errno; -ESRCH: one of @p pids is not there or says nothing, and that was
+ * told.
  */
 int telemetry_clients_open(struct telemetry_clients *c, const char *directory, const pid_t *pids);
 
-/** Connect to processes that have come since, and forget those that have gone. */
+/**
+ * Connect to processes that have come since, and again to those that had ended the connection to
+ * serve others; forget those that have gone. One that says nothing is waited for once.
+ */
 void telemetry_clients_renew(struct telemetry_clients *c);
 
 void telemetry_clients_close(struct telemetry_clients *c);
 
 /**
  * The value that answers @p command. The caller owns it.
- * @return NULL: the process has gone or does not answer; it is not asked any more.
+ * @return NULL: the process has gone or does not answer; it is not asked any more until
+ * telemetry_clients_renew().
  */
 json_t *telemetry_client_ask(struct telemetry_client *c, const char *command);
 

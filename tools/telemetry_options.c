@@ -52,6 +52,10 @@ int telemetry_options_open(
 
 	if (rc && rc != -ESRCH)
 		fprintf(stderr, "%s: the directory of the sockets: %s\n", command, strerror(-rc));
+	for (unsigned i = 0; !rc && i < c->n; i++)
+		if (!c->client[i].greeted)
+			fprintf(stderr, "%s: process %d does not answer: it is stopped, or stuck\n",
+				command, (int)c->client[i].pid);
 	if (rc)
 		telemetry_clients_close(c);
 	return rc ? EXIT_FAILURE : 0;

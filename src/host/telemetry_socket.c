@@ -64,8 +64,11 @@ int telemetry_socket_connect(const char *directory, const char *name)
 
 	if (dir < 0)
 		return dir;
-	fd = telemetry_socket_connect_at(dir, name, 0);
+	/* A stopped process accepts nobody: behind a full backlog a connect() would wait for it. */
+	fd = telemetry_socket_connect_at(dir, name, SOCK_NONBLOCK);
 	close(dir);
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 	return fd;
 }
 

@@ -22,7 +22,10 @@
  */
 int telemetry_socket_listen(const char *directory, char *name);
 
-/** @return a descriptor connected to @p name, or -errno; -ECONNREFUSED: nobody listens there. */
+/**
+ * @return a descriptor connected to @p name, or -errno; -ECONNREFUSED: nobody listens there;
+ * -EAGAIN: too many wait to be accepted, as by a process that is stopped.
+ */
 int telemetry_socket_connect(const char *directory, const char *name);
 
 /** True if @p name is one of ours; @p pid gets its process. */

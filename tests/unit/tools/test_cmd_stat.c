@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* uiwarp stat, top and ctl, asking this test for what a busy process would tell. */
 #include "host/telemetry.h"
+#include "host/telemetry_socket.h"
 #include "support/child.h"
 #include "support/limit.h"
 
@@ -12,6 +13,7 @@
 /* After the four that it needs. */
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <poll.h>
@@ -21,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -271,34 +274,124 @@ static void samples_are_recorded(void **state)
 	assert_string_equal(c.err, "uiwarp stat: /dev/full: No space left on device\n");
 }
 
-/** A signal ends it, and what is in the file is whole. */
-static void a_signal_ends_a_record(void **state)
+/** A record in a pipe. @param[out] child its process. */
+static FILE *record_begin(const char *interval, pid_t *child)
 {
-	char line[4100] = "";
-	int ends[2], status;
-	pid_t child;
+	int ends[2];
 	FILE *out;
 
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-	child = fork();
-	if (child == 0) {
+	*child = fork();
+	if (*child == 0) {
 		dup2(ends[1], 1);
-		execl(UIWARP, "uiwarp", "stat", "--record", "-", "-i", "86400", "-d", directory,
-			(char *)NULL);
+		execl(UIWARP, "uiwarp", "stat", "--record", "-", "-i", interval, "-d", directory,
+			pid, (char *)NULL);
 		_exit(127);
 	}
 	close(ends[1]);
 	out = fdopen(ends[0], "r");
 	assert_non_null(out);
-	/* The first sample has come: now it waits for a day. */
+	return out;
+}
+
+/** Read the rest of a sample. */
+static void record_sample(FILE *out)
+{
+	char line[4100] = "";
+
 	while (!strstr(line, "\"qp\":300,"))
 		assert_non_null(fgets(line, sizeof line, out));
-	assert_int_equal(kill(child, SIGTERM), 0);
-	assert_null(fgets(line, sizeof line, out));
+}
+
+static void record_end(FILE *out, pid_t child)
+{
+	char line[4100];
+	int status;
+
+	while (fgets(line, sizeof line, out))
+		;
 	fclose(out);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/** A signal ends it, and what is in the file is whole. */
+static void a_signal_ends_a_record(void **state)
+{
+	char line[4100];
+	pid_t child;
+	FILE *out = record_begin("86400", &child);
+
+	/* The first sample has come: now it waits for a day. */
+	record_sample(out);
+	assert_int_equal(kill(child, SIGTERM), 0);
+	assert_null(fgets(line, sizeof line, out));
+	record_end(out, child);
+}
+
+/** A client of our own, which has asked. */
+static int another_client(void)
+{
+	static char text[TELEMETRY_OUTPUT];
+	int fd = telemetry_socket_connect(directory, telemetry_name(telemetry));
+
+	assert_true(fd >= 0);
+	assert_true(recv(fd, text, sizeof text, 0) > 0);
+	assert_int_equal(send(fd, "/", 1, 0), 1);
+	assert_true(recv(fd, text, sizeof text, 0) > 0);
+	return fd;
+}
+
+/** A process serves few at a time: who had to leave comes again, and the record goes on. */
+static void others_ask_during_a_record(void **state)
+{
+	int other[10], status;
+	pid_t child;
+	FILE *out = record_begin("0.01", &child);
+
+	record_sample(out);
+	assert_int_equal(kill(child, SIGSTOP), 0);
+	assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+	assert_true(WIFSTOPPED(status));
+	for (unsigned i = 0; i < 10; i++)
+		other[i] = another_client();
+	assert_int_equal(kill(child, SIGCONT), 0);
+	/* One perhaps begun, less than one in the pipe; the last has been asked for since. */
+	for (unsigned i = 0; i < 4; i++)
+		record_sample(out);
+	for (unsigned i = 0; i < 10; i++)
+		close(other[i]);
+	assert_int_equal(kill(child, SIGTERM), 0);
+	record_end(out, child);
+}
+
+/** One that is stopped accepts nobody, or says nothing: the others are shown all the same. */
+static void silent_processes_are_passed_over(void **state)
+{
+	char name[TELEMETRY_NAME], path[128], expected[80];
+	int waiting[64], silent = telemetry_socket_listen(directory, name);
+	unsigned n = 0;
+
+	assert_true(silent >= 0);
+	snprintf(path, sizeof path, "%s/%s", directory, name);
+	snprintf(expected, sizeof expected, "uiwarp stat: process %s does not answer", pid);
+	RUN("stat");
+	assert_int_equal(child_exit(&c), 0);
+	assert_non_null(strstr(c.out, "10.0.0.2:1000"));
+	assert_non_null(strstr(c.err, expected));
+	do
+		waiting[n] = telemetry_socket_connect(directory, name);
+	while (waiting[n] >= 0 && ++n < 64);
+	assert_int_equal(waiting[n], -EAGAIN);
+	RUN("stat", pid);
+	assert_int_equal(child_exit(&c), 0);
+	assert_non_null(strstr(c.out, "10.0.0.2:1000"));
+	assert_non_null(strstr(c.err, expected));
+	while (n)
+		close(waiting[--n]);
+	close(silent);
+	unlink(path);
 }
 
 static void wrong_command_lines(void **state)
@@ -486,6 +579,8 @@ int main(void)
 		cmocka_unit_test(it_is_metrics),
 		cmocka_unit_test(samples_are_recorded),
 		cmocka_unit_test(a_signal_ends_a_record),
+		cmocka_unit_test(others_ask_during_a_record),
+		cmocka_unit_test(silent_processes_are_passed_over),
 		cmocka_unit_test(wrong_command_lines),
 		cmocka_unit_test(a_process_is_told),
 		cmocka_unit_test(top_shows_sorts_opens_and_quits),
