@@ -22,6 +22,10 @@
 
 #define RING_SIZE (UINT64_C(16) << 20)
 
+/** Between two looks whether it shall end, while a FIFO is full; how many of them at the end. */
+#define CAPTURE_FULL_MS    100
+#define CAPTURE_FULL_LOOKS 10
+
 struct capture {
 	uint8_t *ring;         /**< RING_SIZE bytes, mapped twice in a row: no block ever wraps */
 	_Atomic uint64_t head; /**< bytes written into the ring, by the engine */
@@ -31,7 +35,7 @@ struct capture {
 	_Atomic uint64_t dropped;
 	uint64_t epoch; /**< to add for ns since 1970 */
 	int fd, wake_fd;
-	bool failed; /**< the file took no more; said once */
+	_Atomic int error; /**< errno, when the file took no more; said once */
 	char *path, *ifname;
 	uint64_t size; /**< of a file before another is begun; 0: no limit */
 	unsigned files;
@@ -62,17 +66,30 @@ static uint8_t *capture_ring_map(size_t size)
 	return at == MAP_FAILED ? NULL : at;
 }
 
+/** A FIFO is full. Its reader is waited for, but not at the end of the program. */
+static bool capture_has_room(const struct capture *c)
+{
+	struct pollfd p = {.fd = c->fd, .events = POLLOUT};
+
+	for (unsigned looks = 0; looks < CAPTURE_FULL_LOOKS;
+		looks = atomic_load(&c->stop) ? looks + 1 : 0)
+		if (poll(&p, 1, CAPTURE_FULL_MS) > 0)
+			return true;
+	errno = EAGAIN;
+	return false;
+}
+
 static void capture_write_all(struct capture *c, const uint8_t *p, size_t len)
 {
-	while (len && !c->failed) {
+	while (len && !c->error) {
 		ssize_t n = write(c->fd, p, len);
 
-		if (n < 0 && errno == EINTR)
+		if (n < 0 && (errno == EINTR || (errno == EAGAIN && capture_has_room(c))))
 			continue;
 		if (n <= 0) {
-			c->failed = true;
+			c->error = n < 0 ? errno : ENOSPC;
 			log_printf(c->log, LOG_LEVEL_ERROR, "capture: %s: it ends here",
-				n < 0 ? strerror(errno) : "the file takes no more");
+				n < 0 ? strerror(c->error) : "the file takes no more");
 			return;
 		}
 		p += n;
@@ -85,7 +102,8 @@ static int capture_create(struct capture *c)
 {
 	uint8_t head[CAPTURE_HEAD_MAX];
 
-	c->fd = open(c->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	/* What is in it is for nobody else; and a FIFO that nobody reads holds nobody up. */
+	c->fd = open(c->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0600);
 	if (c->fd < 0)
 		return -errno;
 	c->fd = fd_move_up(c->fd);
@@ -121,7 +139,7 @@ static void capture_next_file(struct capture *c)
 	}
 	r = capture_create(c);
 	if (r) {
-		c->failed = true;
+		c->error = -r;
 		log_printf(c->log, LOG_LEVEL_ERROR, "capture: %s: %s: it ends here", c->path,
 			strerror(-r));
 	}
@@ -143,13 +161,13 @@ static size_t capture_fitting(const struct capture *c, const uint8_t *p, size_t 
 
 static void capture_write_blocks(struct capture *c, const uint8_t *p, size_t len)
 {
-	while (len && !c->failed) {
+	while (len && !c->error) {
 		size_t n = c->size ? capture_fitting(c, p, len) : len;
 
 		capture_write_all(c, p, n);
 		p += n;
 		len -= n;
-		if (c->size && c->written >= c->size && !c->failed)
+		if (c->size && c->written >= c->size && !c->error)
 			capture_next_file(c);
 	}
 }
@@ -167,8 +185,17 @@ static bool capture_drain(struct capture *c)
 	return true;
 }
 
+static uint64_t capture_wall_clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
 static void *capture_thread(void *arg)
 {
+	uint8_t block[CAPTURE_STATISTICS_LEN];
 	struct capture *c = arg;
 	struct pollfd p = {.fd = c->wake_fd, .events = POLLIN};
 	uint64_t n;
@@ -187,6 +214,10 @@ static void *capture_thread(void *arg)
 	}
 	while (capture_drain(c))
 		;
+	/* Here SIGPIPE is blocked. */
+	if (capture_dropped(c))
+		capture_write_all(c, block,
+			capture_statistics(block, capture_wall_clock_ns(), capture_dropped(c)));
 	return NULL;
 }
 
@@ -196,14 +227,6 @@ static void capture_wake(struct capture *c)
 
 	if (write(c->wake_fd, &one, sizeof one) < 0)
 		return; /* the counter is full: it is awake */
-}
-
-static uint64_t capture_wall_clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
 static void capture_release(struct capture *c)
@@ -256,20 +279,15 @@ void capture_rotate(struct capture *c, uint64_t size, unsigned files)
 
 void capture_close(struct capture *c)
 {
-	uint8_t block[CAPTURE_STATISTICS_LEN];
-
 	if (!c)
 		return;
 	atomic_store(&c->stop, true);
 	capture_wake(c);
 	pthread_join(c->thread, NULL);
-	if (capture_dropped(c)) {
-		capture_write_all(c, block,
-			capture_statistics(block, capture_wall_clock_ns(), capture_dropped(c)));
+	if (capture_dropped(c))
 		log_printf(c->log, LOG_LEVEL_WARNING,
 			"capture: %llu frames are missing: the file was written too slowly",
 			(unsigned long long)capture_dropped(c));
-	}
 	capture_release(c);
 }
 
@@ -293,4 +311,9 @@ void capture_packet(
 uint64_t capture_dropped(const struct capture *c)
 {
 	return atomic_load_explicit(&c->dropped, memory_order_relaxed);
+}
+
+int capture_error(const struct capture *c)
+{
+	return c->error;
 }

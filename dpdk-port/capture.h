@@ -44,4 +44,7 @@ void capture_packet(
 /** Frames left out because the ring was full. */
 uint64_t capture_dropped(const struct capture *c);
 
+/** errno, when the file has taken no more: the capture is at its end; else 0. */
+int capture_error(const struct capture *c);
+
 #endif

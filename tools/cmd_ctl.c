@@ -87,6 +87,9 @@ static int cmd_ctl_tell(struct telemetry_client *c, const char *command)
 	const char *error =
 		answer ? telemetry_client_error(answer) : "the process has gone or does not answer";
 
+	/* Begun, and over already: a full disk, perhaps. */
+	if (!error)
+		error = json_string_value(json_object_get(answer, "failed"));
 	if (error)
 		fprintf(stderr, "uiwarp ctl: process %d: %s\n", (int)c->pid, error);
 	json_decref(answer);

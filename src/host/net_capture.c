@@ -8,16 +8,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/** The path with %p replaced by the process's number: programs in a pair share a configuration. */
-static void net_capture_path(const char *pattern, char *path, size_t len)
+/**
+ * The path with %p replaced by the process's number: programs in a pair share a configuration.
+ * @return 0 or -ENAMETOOLONG.
+ */
+static int net_capture_path(const char *pattern, char *path, size_t len)
 {
 	const char *at = strstr(pattern, "%p");
+	int n;
 
 	if (at)
-		snprintf(
+		n = snprintf(
 			path, len, "%.*s%d%s", (int)(at - pattern), pattern, (int)getpid(), at + 2);
 	else
-		snprintf(path, len, "%s", pattern);
+		n = snprintf(path, len, "%s", pattern);
+	return (size_t)n < len ? 0 : -ENAMETOOLONG;
 }
 
 /** Have the port use @p next from now on. @return what it used. */
@@ -36,7 +41,7 @@ int net_set_capture(
 	struct net *n, const char *path, uint64_t size, unsigned files, struct config_error *e)
 {
 	struct capture *next = NULL;
-	int r = 0;
+	int r;
 
 	if (!n->port) {
 		snprintf(e->text, sizeof e->text,
@@ -46,13 +51,13 @@ int net_set_capture(
 	}
 	/* First: both may be the same file. */
 	capture_close(net_capture_exchange(n, NULL));
-	net_capture_path(path, n->capture_path, sizeof n->capture_path);
-	if (*path)
+	r = net_capture_path(path, n->capture_path, sizeof n->capture_path);
+	if (!r && *path)
 		r = capture_open(n->capture_path, n->config.port, clock_ns(&n->poller.clock),
 			&n->log.sink, &next);
 	if (r) {
 		snprintf(e->text, sizeof e->text, "capture file \"%.300s\": %s", n->capture_path,
-			strerror(-r));
+			r == -ENXIO ? "nobody reads that FIFO" : strerror(-r));
 		n->capture_path[0] = '\0';
 		return r;
 	}

@@ -3,6 +3,7 @@
 #include "support/eal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -144,6 +145,19 @@ static void a_bad_path_is_refused(void **state)
 	capture_close(NULL);
 }
 
+/** It may have what a program has received. */
+static void it_is_for_its_owner_alone(void **state)
+{
+	struct capture *c;
+	struct stat st;
+
+	unlink(path);
+	assert_int_equal(capture_open(path, "test", 0, NULL, &c), 0);
+	capture_close(c);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
 static char said[512];
 
 static void keep_line(void *ctx, enum log_level level, const char *text)
@@ -157,8 +171,41 @@ static void a_full_disk_is_said_once(void **state)
 	struct capture *c;
 
 	assert_int_equal(capture_open("/dev/full", "test", 0, &sink, &c), 0);
+	assert_int_equal(capture_error(c), ENOSPC);
 	capture_close(c);
 	assert_non_null(strstr(said, "No space left"));
+}
+
+/** Neither one that nobody has opened, nor a reader that does not read or has gone, stops a
+ * program. */
+static void the_reader_of_a_fifo_harms_nobody(void **state)
+{
+	const struct log_sink sink = {.line = keep_line, .max_level = LOG_LEVEL_ERROR};
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+	char fifo[64], block[4096];
+	struct capture *c;
+	int reader;
+
+	rte_pktmbuf_append(m, 1500);
+	snprintf(fifo, sizeof fifo, "%s.fifo", path);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_int_equal(capture_open(fifo, "test", 0, NULL, &c), -ENXIO);
+	for (unsigned gone = 0; gone < 2; gone++) {
+		reader = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		assert_true(reader >= 0);
+		assert_int_equal(capture_open(fifo, "test", 0, &sink, &c), 0);
+		assert_true(read(reader, block, sizeof block) > 0);
+		if (gone)
+			close(reader);
+		for (uint32_t i = 0; i < 1000; i++) /* far more than a FIFO holds */
+			capture_packet(c, m, CAPTURE_OUT, i);
+		capture_close(c);
+		assert_non_null(strstr(said, gone ? "Broken pipe" : "temporarily unavailable"));
+		if (!gone)
+			close(reader);
+	}
+	rte_pktmbuf_free(m);
+	unlink(fifo);
 }
 
 static int setup(void **state)
@@ -187,7 +234,9 @@ int main(void)
 		cmocka_unit_test(what_the_file_cannot_keep_up_with_is_counted),
 		cmocka_unit_test(it_rotates_by_size),
 		cmocka_unit_test(a_bad_path_is_refused),
+		cmocka_unit_test(it_is_for_its_owner_alone),
 		cmocka_unit_test(a_full_disk_is_said_once),
+		cmocka_unit_test(the_reader_of_a_fifo_harms_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
