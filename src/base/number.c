@@ -43,15 +43,22 @@ bool number_parse(const char *s, uint64_t min, uint64_t max, uint64_t *out)
 
 char *number_put(char *at, uint64_t value)
 {
+	/* Two at a time: half the divisions. */
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
 	char digits[NUMBER_DIGITS];
 	size_t first = sizeof digits;
 
-	do
-		digits[--first] = (char)('0' + value % 10);
-	while ((value /= 10) != 0);
-	while (first < sizeof digits)
-		*at++ = digits[first++];
-	return at;
+	for (; value >= 100; value /= 100)
+		memcpy(&digits[first -= 2], &pairs[value % 100 * 2], 2);
+	if (value >= 10)
+		memcpy(&digits[first -= 2], &pairs[value * 2], 2);
+	else
+		digits[--first] = (char)('0' + value);
+	memcpy(at, &digits[first], sizeof digits - first);
+	return at + (sizeof digits - first);
 }
 
 /* The suffixes of sizes: each stands for 1024 times the one before it. */
