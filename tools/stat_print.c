@@ -83,6 +83,30 @@ void stat_print_follow(
 		stat_print_scaled((double)r->queued, queued), r->retransmits, r->send_depth);
 }
 
+/** The ends of a QP's stream or of a connection, which tell it from all others of the process. */
+static const char *stat_print_ends(const json_t *item, char *text, size_t len)
+{
+	const char *local = json_string_value(json_object_get(item, "local"));
+	const char *remote = json_string_value(json_object_get(item, "remote"));
+
+	snprintf(text, len, "%s %s", local ? local : "", remote ? remote : "");
+	return text;
+}
+
+/** Tell of each connection which QP has it. */
+static void stat_print_join(const json_t *qps, const json_t *connections)
+{
+	json_t *by_ends = json_object(), *item;
+	char ends[160];
+	size_t i;
+
+	json_array_foreach(qps, i, item) json_object_set(
+		by_ends, stat_print_ends(item, ends, sizeof ends), json_object_get(item, "qp"));
+	json_array_foreach(connections, i, item) json_object_set(
+		item, "qp", json_object_get(by_ends, stat_print_ends(item, ends, sizeof ends)));
+	json_decref(by_ends);
+}
+
 json_t *stat_print_collect(struct telemetry_client *c)
 {
 	json_t *all = json_object(), *info = telemetry_client_ask(c, "/uiwarp/info");
@@ -96,6 +120,7 @@ json_t *stat_print_collect(struct telemetry_client *c)
 	json_object_set_new(all, "rnic", telemetry_client_ask(c, "/uiwarp/rnic"));
 	json_object_set_new(all, "connections", telemetry_client_list(c, "/uiwarp/connections"));
 	json_object_set_new(all, "qps", telemetry_client_list(c, "/uiwarp/qps"));
+	stat_print_join(json_object_get(all, "qps"), json_object_get(all, "connections"));
 	json_object_set_new(all, "cqs", telemetry_client_list(c, "/uiwarp/cqs"));
 	json_object_set_new(all, "mrs", telemetry_client_list(c, "/uiwarp/mrs"));
 	json_object_set_new(all, "config", telemetry_client_ask(c, "/uiwarp/config"));

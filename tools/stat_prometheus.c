@@ -100,13 +100,13 @@ static void stat_prometheus_drops(FILE *out, const json_t *all)
 /** A metric of each item of a list, and what tells the items apart. */
 static const struct stat_prometheus_metric {
 	const char *list, *key, *name, *help, *type;
-	const char *label[2];
+	const char *label[3]; /**< those that the item has */
 	double scale;
 } stat_prometheus_metrics[] = {
-#define OF_CONNECTIONS(key, name, help, type, scale)                                            \
-	{                                                                                       \
-		"connections", key, "uiwarp_connection_" name, help, type, {"local", "remote"}, \
-			scale                                                                   \
+#define OF_CONNECTIONS(key, name, help, type, scale)                       \
+	{                                                                  \
+		"connections", key, "uiwarp_connection_" name, help, type, \
+			{"local", "remote", "qp"}, scale                   \
 	}
 	OF_CONNECTIONS("srtt_ns", "rtt_seconds", "smoothed round-trip time", "gauge", 1e-9),
 	OF_CONNECTIONS("cwnd", "cwnd_bytes", "congestion window", "gauge", 1),
@@ -138,6 +138,8 @@ static void stat_prometheus_item_label(FILE *out, const json_t *item, const char
 	const json_t *value = json_object_get(item, key);
 	char number[24];
 
+	if (!value)
+		return;
 	snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 	stat_prometheus_label(out, key, json_is_string(value) ? json_string_value(value) : number);
 }
@@ -160,7 +162,7 @@ static void stat_prometheus_list(
 			stat_prometheus_head(out, m->name, m->help, m->type);
 		first = false;
 		stat_prometheus_begin(out, m->name, process);
-		for (unsigned l = 0; l < 2 && m->label[l]; l++)
+		for (unsigned l = 0; l < 3 && m->label[l]; l++)
 			stat_prometheus_item_label(out, item, m->label[l]);
 		stat_prometheus_end(out, (double)json_integer_value(value) * m->scale);
 	}

@@ -202,10 +202,17 @@ const char *telemetry_client_error(const json_t *answer)
 
 /* ---- all of them ------------------------------------------------------------------------- */
 
+/** Connected, or too many others wait to be. */
+static bool telemetry_client_is_there(const struct telemetry_client *c)
+{
+	return c->fd >= 0 || c->fd == -EAGAIN;
+}
+
 static bool telemetry_clients_has(const struct telemetry_clients *c, const char *name)
 {
 	for (unsigned i = 0; i < c->n; i++)
-		if (c->client[i].fd >= 0 && strcmp(c->client[i].name, name) == 0)
+		if (telemetry_client_is_there(&c->client[i]) &&
+			strcmp(c->client[i].name, name) == 0)
 			return true;
 	return false;
 }
@@ -230,8 +237,7 @@ static void telemetry_clients_add(void *ctx, const char *name)
 	new.fd = telemetry_socket_connect(c->directory, name);
 	if (new.fd == -ECONNREFUSED)
 		telemetry_socket_sweep(c->directory, name);
-	/* One with too many clients waiting is there, too. */
-	if (new.fd < 0 && new.fd != -EAGAIN)
+	if (!telemetry_client_is_there(&new))
 		return;
 	snprintf(new.name, sizeof new.name, "%s", name);
 	more = realloc(c->client, (c->n + 1) * sizeof *c->client);
@@ -243,12 +249,21 @@ static void telemetry_clients_add(void *ctx, const char *name)
 	c->client[c->n++] = new;
 }
 
-/** Something has come, or the connection has ended. */
+/** Something has come, or the connection has ended. Without one it only waits. */
 static bool telemetry_client_hears(const struct telemetry_client *c, int ms)
 {
 	struct pollfd p = {.fd = c->fd, .events = POLLIN};
 
 	return poll(&p, 1, ms) == 1;
+}
+
+/** As telemetry_client_hears(), of one that is perhaps not connected yet. */
+static bool telemetry_clients_hears(
+	const struct telemetry_clients *c, struct telemetry_client *one, int ms)
+{
+	if (one->fd == -EAGAIN)
+		one->fd = telemetry_socket_connect(c->directory, one->name);
+	return telemetry_client_hears(one, ms);
 }
 
 /** Wait for all together as long as for one, and for each of them once. */
@@ -260,11 +275,11 @@ static void telemetry_clients_greet(struct telemetry_clients *c)
 		struct telemetry_client *one = &c->client[i];
 		bool hears;
 
-		if (one->fd < 0 || one->greeted)
+		if (one->greeted)
 			continue;
-		hears = telemetry_client_hears(one, 0);
-		for (; !hears && !one->waited && slices; slices--)
-			hears = telemetry_client_hears(one, CLIENT_SLICE_US / 1000);
+		hears = telemetry_clients_hears(c, one, 0);
+		for (; !hears && telemetry_client_is_there(one) && !one->waited && slices; slices--)
+			hears = telemetry_clients_hears(c, one, CLIENT_SLICE_US / 1000);
 		one->waited = true;
 		if (hears && !telemetry_client_begin(one))
 			telemetry_client_drop(one);
@@ -286,7 +301,7 @@ void telemetry_clients_renew(struct telemetry_clients *c)
 		/* Nothing was asked. */
 		if (c->client[i].greeted && telemetry_client_hears(&c->client[i], 0))
 			telemetry_client_drop(&c->client[i]);
-		if (c->client[i].fd >= 0)
+		if (telemetry_client_is_there(&c->client[i]))
 			c->client[kept++] = c->client[i];
 	}
 	c->n = kept;

@@ -13,7 +13,7 @@
 struct telemetry_client {
 	pid_t pid;
 	char name[TELEMETRY_NAME];
-	int fd;       /**< -1: it takes no connection now, or has ended the one it had */
+	int fd;       /**< -1: the connection is over; -EAGAIN: too many others wait for one */
 	bool greeted; /**< else it says nothing: it is stopped, or stuck */
 	bool waited;  /**< for its greeting, which may come later */
 	size_t room;  /**< the longest answer */

@@ -25,6 +25,30 @@ at_work() {
 # shellcheck disable=SC2016 # expanded by the inner shell
 unseen=$(transport_in client sh -c '[ "$(id -u)" != 0 ] || [ -w /run ] || echo "this user has no /run"')
 
+# As Prometheus wants it: below its HELP and TYPE all samples of a metric, each once. Its own tool knows more.
+are_metrics() { # FILE
+	python3 - "$1" <<-'END' || return 1
+		import re, sys
+		sample = re.compile(r'([a-z_]+)(\{(?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)*\}) (\S+)\n')
+		seen, kind, helped = set(), {}, None
+		with open(sys.argv[1], encoding="utf-8", newline="\n") as file:
+		    for line in file:
+		        if line.startswith("# HELP "):
+		            helped = line.split(" ", 3)[2]
+		            assert helped not in kind and len(line.split(" ", 3)[3]) > 1, line
+		        elif line.startswith("# TYPE "):
+		            name, kind[helped] = line.split()[2:]
+		            assert name == helped and kind[name] in ("counter", "gauge"), line
+		            assert name.endswith("_total") == (kind[name] == "counter"), line
+		        else:
+		            name, labels, value = sample.fullmatch(line).groups()
+		            assert name == helped and (name, labels) not in seen and float(value) >= 0, line
+		            seen.add((name, labels))
+		assert len(seen) > len(kind) > 20
+	END
+	! command -v promtool >/dev/null || promtool check metrics <"$1"
+}
+
 # Its QP has completed something.
 works() { # PID
 	ask stat --json "$1" >"$case_dir/works.json" 2>&1 &&
@@ -63,14 +87,16 @@ shown() {
 		assert process["info"]["pid"] == int(sys.argv[2]) and process["info"]["program"] == "rping"
 		for what in ("bytes_acked", "bytes_received", "srtt_ns", "cwnd", "segments_out"):
 		    assert connection[what] > 0, what
+		assert connection["qp"] == qp["qp"]
 		assert qp["send_posted"] - qp["send_completed"] in (0, 1)
 		assert process["mrs"] and process["cqs"] and process["config"]["port"]
 		print(qp["qp"])
 	END
 	) || { say "a field of --json is not as it must be"; return 1; }
-	ask stat --prometheus "$client_pid" >"$case_dir/metrics" || return 1
-	has_line "$case_dir/metrics" "^uiwarp_[a-z_]+\{pid=\"$client_pid\",program=\"rping\",.*qp=\"$qp\"" ||
-		{ say "no metric is of QP $qp"; return 1; }
+	ask stat --prometheus "$client_pid" "$server_pid" >"$case_dir/metrics" || return 1
+	are_metrics "$case_dir/metrics" || { say "stat --prometheus tells no metrics"; return 1; }
+	has_line "$case_dir/metrics" "^uiwarp_connection_acked_bytes_total\{pid=\"$client_pid\",program=\"rping\",.*qp=\"$qp\"" ||
+		{ say "no bytes are of QP $qp"; return 1; }
 	ask stat --follow "$qp" --count 3 --interval 0.05 "$client_pid" >"$case_dir/lines" || return 1
 	(($(grep -c ' RTS ' "$case_dir/lines") == 3)) || { say "QP $qp is not followed"; return 1; }
 }

@@ -99,10 +99,11 @@ static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 
 static void answer_change(void *ctx, const char *parameters, struct json_text *j)
 {
-	bool bad = strcmp(parameters, "loud") == 0;
+	bool bad = strcmp(parameters, "loud") == 0, full = strstr(parameters, "/full") != NULL;
 
 	json_text_object(j, NULL);
 	json_text_string(j, bad ? "error" : "was", bad ? "not so" : parameters);
+	json_text_string(j, "failed", full ? "no room" : NULL);
 	json_text_object_end(j);
 	if (bad || !*parameters)
 		return;
@@ -159,15 +160,16 @@ static const struct telemetry_list qps = {.item_size = 4, .step = step, .format 
 static const struct telemetry_list connections = {
 	.item_size = 4, .step = step, .format = connection};
 static const struct telemetry_command commands[] = {
-	{"/uiwarp/info", "", answer_info, NULL},
-	{"/uiwarp/stats", "", answer_stats, NULL},
-	{"/uiwarp/rnic", "", answer_rnic, NULL},
-	{"/uiwarp/qps", "", NULL, &qps},
-	{"/uiwarp/connections", "", NULL, &connections},
+	{"/uiwarp/info", "", .answer = answer_info},
+	{"/uiwarp/stats", "", .answer = answer_stats},
+	{"/uiwarp/rnic", "", .answer = answer_rnic},
+	{"/uiwarp/qps", "", .list = &qps},
+	{"/uiwarp/connections", "", .list = &connections},
 };
-static const struct telemetry_command log_command[] = {{"/uiwarp/log", "", answer_change, NULL}};
+static const struct telemetry_command log_command[] = {
+	{"/uiwarp/log", "", .answer = answer_change}};
 static const struct telemetry_command capture_command[] = {
-	{"/uiwarp/capture", "", answer_change, NULL}};
+	{"/uiwarp/capture", "", .answer = answer_change}};
 
 static int setup(void **state)
 {
@@ -231,6 +233,7 @@ static void it_is_metrics(void **state)
 	assert_non_null(strstr(c.out, ",program=\"a \\\"b\\\"\\n\033[2J\",device=\"uiw7\"} 12\n"));
 	assert_non_null(strstr(c.out, "# TYPE uiwarp_tcp_connections gauge\n"));
 	assert_non_null(strstr(c.out, ",reason=\"tcp_bad_cksum\"} 5\n"));
+	assert_non_null(strstr(c.out, ",local=\"10.0.0.1:7\",remote=\"10.0.0.2:1003\",qp=\"4\"} "));
 	assert_non_null(
 		strstr(c.out, ",layer=\"1\",type=\"1\",code=\"0\",direction=\"sent\"} 4\n"));
 }
@@ -370,7 +373,7 @@ static void others_ask_during_a_record(void **state)
 static void silent_processes_are_passed_over(void **state)
 {
 	char name[TELEMETRY_NAME], path[128], expected[80];
-	int waiting[64], silent = telemetry_socket_listen(directory, name);
+	int waiting[256], silent = telemetry_socket_listen(directory, name);
 	unsigned n = 0;
 
 	assert_true(silent >= 0);
@@ -382,7 +385,7 @@ static void silent_processes_are_passed_over(void **state)
 	assert_non_null(strstr(c.err, expected));
 	do
 		waiting[n] = telemetry_socket_connect(directory, name);
-	while (waiting[n] >= 0 && ++n < 64);
+	while (waiting[n] >= 0 && ++n < 256);
 	assert_int_equal(waiting[n], -EAGAIN);
 	RUN("stat", pid);
 	assert_int_equal(child_exit(&c), 0);
@@ -446,6 +449,9 @@ static void a_process_is_told(void **state)
 	changed_to(capture, expected);
 	RUN("ctl", pid, "capture=off");
 	changed_to(capture, "off");
+	RUN("ctl", pid, "capture=/full");
+	assert_int_equal(child_exit(&c), 1);
+	assert_non_null(strstr(c.err, "no room"));
 	RUN("ctl", pid, "log=loud");
 	assert_int_equal(child_exit(&c), 1);
 	assert_non_null(strstr(c.err, "not so"));
