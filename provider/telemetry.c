@@ -7,9 +7,6 @@
 
 #include <string.h>
 
-/** How long a command waits for the engine, ms. */
-#define PROVIDER_TELEMETRY_PATIENCE_MS 1000
-
 /* ---- /uiwarp/rnic ------------------------------------------------------------------------ */
 
 static void provider_telemetry_term_name(
@@ -57,35 +54,45 @@ static void provider_telemetry_ud(const struct rnic_ud_stats *s, struct json_tex
 	json_text_object_end(j);
 }
 
-static void provider_telemetry_rnic(void *ctx, const char *parameters, struct json_text *j)
-{
-	struct rnic *r = ctx;
-	struct rnic_inspection i;
+struct provider_telemetry_counts {
+	struct rnic_inspection rnic;
 	struct rnic_ud_stats ud;
+};
+
+static void provider_telemetry_read_counts(void *ctx, void *copy)
+{
+	struct provider_telemetry_counts *c = copy;
+
+	rnic_inspect(ctx, &c->rnic);
+	c->ud = rnic_ud_get_stats(ctx);
+}
+
+static void provider_telemetry_write_counts(void *ctx, const void *copy, struct json_text *j)
+{
+	const struct provider_telemetry_counts *c = copy;
 
 	json_text_object(j, NULL);
-	if (!engine_lock_within(rnic_engine(r), PROVIDER_TELEMETRY_PATIENCE_MS)) {
-		json_text_string(j, "error", "the engine is not released");
-		json_text_object_end(j);
-		return;
-	}
-	rnic_inspect(r, &i);
-	ud = rnic_ud_get_stats(r);
-	engine_unlock(rnic_engine(r));
-	json_text_number(j, "pds", i.pds);
-	json_text_number(j, "qps", i.qps);
-	json_text_number(j, "cqs", i.cqs);
-	json_text_number(j, "srqs", i.srqs);
-	json_text_number(j, "mrs", i.mrs);
-	json_text_number(j, "mws", i.mws);
-	json_text_bool(j, "port_up", i.port_up);
-	json_text_bool(j, "port_lost", i.lost);
-	json_text_number(j, "startups_replaced", i.startups_replaced);
-	provider_telemetry_terminates(&i.terminates, j);
-	if (rnic_ud_max_message(r))
-		provider_telemetry_ud(&ud, j);
+	json_text_number(j, "pds", c->rnic.pds);
+	json_text_number(j, "qps", c->rnic.qps);
+	json_text_number(j, "cqs", c->rnic.cqs);
+	json_text_number(j, "srqs", c->rnic.srqs);
+	json_text_number(j, "mrs", c->rnic.mrs);
+	json_text_number(j, "mws", c->rnic.mws);
+	json_text_bool(j, "port_up", c->rnic.port_up);
+	json_text_bool(j, "port_lost", c->rnic.lost);
+	json_text_number(j, "startups_replaced", c->rnic.startups_replaced);
+	provider_telemetry_terminates(&c->rnic.terminates, j);
+	if (rnic_ud_max_message(ctx))
+		provider_telemetry_ud(&c->ud, j);
 	json_text_object_end(j);
 }
+
+static const struct telemetry_reading provider_telemetry_counts = {
+	.size = sizeof(struct provider_telemetry_counts),
+	.read = provider_telemetry_read_counts,
+	.write = provider_telemetry_write_counts,
+};
+_Static_assert(sizeof(struct provider_telemetry_counts) <= TELEMETRY_READING, "it has room");
 
 /* ---- /uiwarp/qps ------------------------------------------------------------------------- */
 
@@ -246,13 +253,13 @@ static const struct telemetry_list provider_telemetry_mrs = {
 
 static const struct telemetry_command provider_telemetry_commands[] = {
 	{"/uiwarp/rnic", "numbers of objects, and Terminates by their codes",
-		provider_telemetry_rnic, NULL},
-	{"/uiwarp/qps", "queue pairs, their queues and streams; in pages", NULL,
-		&provider_telemetry_qps},
-	{"/uiwarp/cqs", "completion queues and how full they are; in pages", NULL,
-		&provider_telemetry_cqs},
-	{"/uiwarp/mrs", "memory regions, without the keys of their STags; in pages", NULL,
-		&provider_telemetry_mrs},
+		.reading = &provider_telemetry_counts},
+	{"/uiwarp/qps", "queue pairs, their queues and streams; in pages",
+		.list = &provider_telemetry_qps},
+	{"/uiwarp/cqs", "completion queues and how full they are; in pages",
+		.list = &provider_telemetry_cqs},
+	{"/uiwarp/mrs", "memory regions, without the keys of their STags; in pages",
+		.list = &provider_telemetry_mrs},
 };
 
 void provider_telemetry_add(struct telemetry *t, struct rnic *r)

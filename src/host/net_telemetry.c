@@ -14,9 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/** How long a command waits for the engine, ms. */
-#define NET_TELEMETRY_PATIENCE_MS 1000
-
 /** Log lines in one answer. */
 #define NET_TELEMETRY_LINES STACK_LOG_KEPT
 
@@ -65,19 +62,19 @@ static void net_telemetry_own_costs(const struct net *n, struct json_text *j)
 	json_text_object_end(j);
 }
 
-static void net_telemetry_info(void *ctx, const char *parameters, struct json_text *j)
+static void net_telemetry_read_link(void *ctx, void *copy)
+{
+	struct net *n = ctx;
+
+	*(bool *)copy = n->ops->link(n, NULL);
+}
+
+static void net_telemetry_write_info(void *ctx, const void *copy, struct json_text *j)
 {
 	struct net *n = ctx;
 	uint8_t mac[6];
 	char text[32];
-	bool up;
 
-	if (!engine_lock_within(&n->engine, NET_TELEMETRY_PATIENCE_MS)) {
-		net_telemetry_error(j, "the engine is not released");
-		return;
-	}
-	up = n->ops->link(n, NULL);
-	engine_unlock(&n->engine);
 	net_mac(n, mac);
 	snprintf(text, sizeof text, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3],
 		mac[4], mac[5]);
@@ -90,7 +87,7 @@ static void net_telemetry_info(void *ctx, const char *parameters, struct json_te
 	net_telemetry_addresses(&n->config, j);
 	json_text_string(j, "mac", text);
 	json_text_number(j, "mtu", net_mtu(n));
-	json_text_bool(j, "link_up", up);
+	json_text_bool(j, "link_up", *(const bool *)copy);
 	json_text_number(j, "slot", n->config.slot);
 	json_text_number(j, "uptime_ns", net_now(n) - n->started);
 	json_text_string(j, "log_level", stack_log_level_name(n->log.sink.max_level));
@@ -98,6 +95,12 @@ static void net_telemetry_info(void *ctx, const char *parameters, struct json_te
 	net_telemetry_own_costs(n, j);
 	json_text_object_end(j);
 }
+
+static const struct telemetry_reading net_telemetry_info = {
+	.size = sizeof(bool),
+	.read = net_telemetry_read_link,
+	.write = net_telemetry_write_info,
+};
 
 /* ---- /uiwarp/connections ----------------------------------------------------------------- */
 
@@ -247,9 +250,11 @@ struct net_telemetry_stats {
 	uint64_t missed; /**< by the port */
 };
 
-static void net_telemetry_copy(struct net *n, struct net_telemetry_stats *s)
+static void net_telemetry_read_stats(void *ctx, void *copy)
 {
-	*s = (struct net_telemetry_stats){.missed = 0};
+	struct net_telemetry_stats *s = copy;
+	const struct net *n = ctx;
+
 	if (n->port) {
 		s->port = *port_get_stats(n->port);
 		s->missed = port_rx_missed(n->port);
@@ -308,23 +313,23 @@ static void net_telemetry_drops(const struct net_telemetry_stats *s, struct json
 	json_text_object_end(j);
 }
 
-static void net_telemetry_answer_stats(void *ctx, const char *parameters, struct json_text *j)
+static void net_telemetry_write_stats(void *ctx, const void *copy, struct json_text *j)
 {
-	struct net_telemetry_stats s;
-	struct net *n = ctx;
+	const struct net_telemetry_stats *s = copy;
 
-	if (!engine_lock_within(&n->engine, NET_TELEMETRY_PATIENCE_MS)) {
-		net_telemetry_error(j, "the engine is not released");
-		return;
-	}
-	net_telemetry_copy(n, &s);
-	engine_unlock(&n->engine);
 	json_text_object(j, NULL);
 	for (unsigned i = 0; i < COUNTERS_LAYERS; i++)
-		net_telemetry_layer(&s, (enum counters_layer)i, j);
-	net_telemetry_drops(&s, j);
+		net_telemetry_layer(s, (enum counters_layer)i, j);
+	net_telemetry_drops(s, j);
 	json_text_object_end(j);
 }
+
+static const struct telemetry_reading net_telemetry_stats = {
+	.size = sizeof(struct net_telemetry_stats),
+	.read = net_telemetry_read_stats,
+	.write = net_telemetry_write_stats,
+};
+_Static_assert(sizeof(struct net_telemetry_stats) <= TELEMETRY_READING, "it has room");
 
 /* ---- /uiwarp/config and /uiwarp/log ------------------------------------------------------ */
 
@@ -419,6 +424,7 @@ static void net_telemetry_capture(void *ctx, const char *parameters, struct json
 {
 	struct config_error e;
 	struct net *n = ctx;
+	int error;
 
 	if (*parameters && net_telemetry_set_capture(n, parameters, &e)) {
 		net_telemetry_error(j, e.text);
@@ -426,6 +432,8 @@ static void net_telemetry_capture(void *ctx, const char *parameters, struct json
 	}
 	json_text_object(j, NULL);
 	json_text_string(j, "capture", *n->capture_path ? n->capture_path : NULL);
+	error = n->capture ? capture_error(n->capture) : 0;
+	json_text_string(j, "failed", error ? strerror(error) : NULL);
 	json_text_number(j, "dropped", n->capture ? capture_dropped(n->capture) : 0);
 	json_text_object_end(j);
 }
@@ -433,20 +441,21 @@ static void net_telemetry_capture(void *ctx, const char *parameters, struct json
 /* ---- all --------------------------------------------------------------------------------- */
 
 static const struct telemetry_command net_telemetry_commands[] = {
-	{"/uiwarp/info", "the process, its device, port and addresses", net_telemetry_info, NULL},
+	{"/uiwarp/info", "the process, its device, port and addresses",
+		.reading = &net_telemetry_info},
 	{"/uiwarp/stats", "counters of each layer, and drops by their reasons",
-		net_telemetry_answer_stats, NULL},
-	{"/uiwarp/config", "the configuration in effect", net_telemetry_config, NULL},
-	{"/uiwarp/log", "the last log lines; with a level: report up to it", net_telemetry_log,
-		NULL},
+		.reading = &net_telemetry_stats},
+	{"/uiwarp/config", "the configuration in effect", .answer = net_telemetry_config},
+	{"/uiwarp/log", "the last log lines; with a level: report up to it",
+		.answer = net_telemetry_log},
 	{"/uiwarp/capture",
 		"whether frames are captured; SIZE,FILES,PATH begins to, \"off\" ends it",
-		net_telemetry_capture, NULL},
+		.answer = net_telemetry_capture},
 };
 
-#define NET_TELEMETRY_CONNECTIONS(list)                                                          \
+#define NET_TELEMETRY_CONNECTIONS(of)                                                            \
 	{                                                                                        \
-		"/uiwarp/connections", "TCP's state of each connection; in pages", NULL, &(list) \
+		"/uiwarp/connections", "TCP's state of each connection; in pages", .list = &(of) \
 	}
 
 static const struct telemetry_command net_telemetry_connections[] = {

@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "dpdk-port/spawn.h"
 #include "host/slot.h"
+#include "host/telemetry_hold.h"
 #include "host/telemetry_snapshot.h"
 #include "host/telemetry_socket.h"
 
@@ -55,6 +56,7 @@ struct telemetry {
 	struct telemetry_client client[TELEMETRY_CLIENTS];
 	struct json_text text;
 	struct telemetry_costs costs;
+	_Alignas(16) uint8_t reading[TELEMETRY_READING];
 };
 
 /* ---- commands ---------------------------------------------------------------------------- */
@@ -100,6 +102,32 @@ static void telemetry_answer_help(struct telemetry *t, const char *of, struct js
 	json_text_object_end(j);
 }
 
+static void telemetry_answer_rc(struct json_text *j, int rc)
+{
+	telemetry_answer_error(j, rc == -EBUSY ? "the engine is not released"
+				  : rc == -EINVAL
+					  ? "expected no parameter, or \"next\" of the last answer"
+					  : strerror(-rc));
+}
+
+static void telemetry_answer_reading(
+	struct telemetry *t, const struct telemetry_reading *r, void *ctx, struct json_text *j)
+{
+	struct telemetry_hold hold;
+	int rc;
+
+	/* Before the lock is held: its pages are perhaps not there yet. */
+	memset(t->reading, 0, r->size);
+	rc = telemetry_hold_begin(&hold, t->engine);
+	if (rc) {
+		telemetry_answer_rc(j, rc);
+		return;
+	}
+	r->read(ctx, t->reading);
+	telemetry_hold_end(&hold, &t->costs);
+	r->write(ctx, t->reading, j);
+}
+
 static void telemetry_answer_list(struct telemetry *t, struct telemetry_client *client,
 	const struct telemetry_command *c, void *ctx, const char *parameters, struct json_text *j)
 {
@@ -112,10 +140,7 @@ static void telemetry_answer_list(struct telemetry *t, struct telemetry_client *
 	else if (!number_parse(parameters, 0, UINT32_MAX, &from) || s->command != c)
 		rc = -EINVAL;
 	if (rc)
-		telemetry_answer_error(
-			j, rc == -EBUSY    ? "the engine is not released"
-			   : rc == -EINVAL ? "expected no parameter, or \"next\" of the last answer"
-					   : strerror(-rc));
+		telemetry_answer_rc(j, rc);
 	else
 		telemetry_snapshot_page(s, from, TELEMETRY_OUTPUT - j->len, j);
 }
@@ -143,6 +168,8 @@ static void telemetry_answer(struct telemetry *t, struct telemetry_client *clien
 		telemetry_answer_error(j, "there is no such command; / lists them");
 	else if (c->list)
 		telemetry_answer_list(t, client, c, ctx, parameters, j);
+	else if (c->reading)
+		telemetry_answer_reading(t, c->reading, ctx, j);
 	else
 		c->answer(ctx, parameters, j);
 	json_text_object_end(j);

@@ -43,12 +43,26 @@ struct telemetry_list {
 	void (*format)(void *ctx, const void *item, struct json_text *j);
 };
 
+/** A value of which a part is the engine's. */
+struct telemetry_reading {
+	size_t size; /**< at most TELEMETRY_READING */
+	/** Read into @p copy, which is zeroed. Under the engine's lock. */
+	void (*read)(void *ctx, void *copy);
+	/** Write one value, without a key. Without the lock. */
+	void (*write)(void *ctx, const void *copy, struct json_text *j);
+};
+
+/** Bytes that a reading may have. */
+#define TELEMETRY_READING 8192
+
+/** What answers is one of the three. */
 struct telemetry_command {
 	const char *name; /**< "/uiwarp/info" */
 	const char *help; /**< a line for people */
-	/** Write one value, without a key; without the lock. NULL: the command is a list. */
+	/** Write one value, without a key; without the lock. */
 	void (*answer)(void *ctx, const char *parameters, struct json_text *j);
 	const struct telemetry_list *list;
+	const struct telemetry_reading *reading;
 };
 
 struct telemetry;
@@ -65,7 +79,7 @@ struct telemetry_config {
 /** What it has cost so far. */
 struct telemetry_costs {
 	uint64_t requests;
-	uint64_t slices;       /**< times that the engine was held for a list */
+	uint64_t slices;       /**< times that the engine was held */
 	uint64_t longest_hold; /**< processor time of the longest of them, ns */
 	/** Time of the longest of them, ns: while others have the core nobody has the engine. */
 	uint64_t longest_elapsed;

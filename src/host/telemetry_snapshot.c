@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host/telemetry_snapshot.h"
 
+#include "host/telemetry_hold.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +12,14 @@
 #define SLICE_ITEMS 256
 #define SLICE_HELD  64
 
-/** How long to wait for the engine before it is taken for stuck, ms. */
-#define SLICE_PATIENCE_MS 1000
-
 /** After a slice others have the engine for so long: the application comes first. */
 #define SLICE_PAUSE_NS 50000
 
-static uint64_t telemetry_snapshot_clock(clockid_t clock)
+static uint64_t telemetry_snapshot_now(void)
 {
 	struct timespec t;
 
-	clock_gettime(clock, &t);
+	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
@@ -46,7 +45,7 @@ static bool telemetry_snapshot_make_room(struct telemetry_snapshot *s)
 static bool telemetry_snapshot_steps(struct telemetry_snapshot *s, void *cursor)
 {
 	const struct telemetry_list *l = s->command->list;
-	uint64_t end = telemetry_snapshot_clock(CLOCK_MONOTONIC) + TELEMETRY_SLICE_NS;
+	uint64_t end = telemetry_snapshot_now() + TELEMETRY_SLICE_NS;
 	size_t begun = s->count;
 	enum walk found;
 
@@ -57,8 +56,8 @@ static bool telemetry_snapshot_steps(struct telemetry_snapshot *s, void *cursor)
 		s->count += found == WALK_ITEM || found == WALK_HELD;
 		if (found == WALK_END)
 			return false;
-	} while (found == WALK_HELD || (s->count - begun <= SLICE_ITEMS - SLICE_HELD &&
-					       telemetry_snapshot_clock(CLOCK_MONOTONIC) < end));
+	} while (found == WALK_HELD ||
+		 (s->count - begun <= SLICE_ITEMS - SLICE_HELD && telemetry_snapshot_now() < end));
 	return true;
 }
 
@@ -66,25 +65,15 @@ static bool telemetry_snapshot_steps(struct telemetry_snapshot *s, void *cursor)
 static int telemetry_snapshot_slice(struct telemetry_snapshot *s, void *cursor, bool first,
 	struct engine *e, struct telemetry_costs *costs)
 {
-	uint64_t begun, begun_cpu, took, elapsed;
+	struct telemetry_hold hold;
 	bool more;
 
-	if (!engine_lock_within(e, SLICE_PATIENCE_MS))
+	if (telemetry_hold_begin(&hold, e))
 		return -EBUSY;
-	begun = telemetry_snapshot_clock(CLOCK_MONOTONIC);
-	begun_cpu = telemetry_snapshot_clock(CLOCK_THREAD_CPUTIME_ID);
 	if (first && s->command->list->begin)
 		s->command->list->begin(s->ctx);
 	more = telemetry_snapshot_steps(s, cursor);
-	took = telemetry_snapshot_clock(CLOCK_THREAD_CPUTIME_ID) - begun_cpu;
-	elapsed = telemetry_snapshot_clock(CLOCK_MONOTONIC) - begun;
-	engine_unlock(e);
-	costs->slices++;
-	if (elapsed > costs->longest_elapsed)
-		costs->longest_elapsed = elapsed;
-	costs->long_holds += took > TELEMETRY_LONG_HOLD;
-	if (took > costs->longest_hold)
-		costs->longest_hold = took;
+	telemetry_hold_end(&hold, costs);
 	return more;
 }
 

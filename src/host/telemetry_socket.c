@@ -20,7 +20,7 @@
 #define TELEMETRY_NAMES 16
 
 /** Connections that wait to be accepted. */
-#define TELEMETRY_BACKLOG 16
+#define TELEMETRY_BACKLOG 128
 
 /** The address of @p name in the open @p dir, whose path may be longer than an address. */
 static struct sockaddr_un telemetry_socket_address(int dir, const char *name)

@@ -112,6 +112,9 @@ static void info_is_of_this_host(void **state)
 	assert_true(json_is_null(json_object_get(j, "capture")));
 	assert_true(json_integer_value(
 			    json_object_get(json_object_get(j, "telemetry"), "requests")) >= 2);
+	/* Its own look at the link was one. */
+	assert_int_equal(
+		json_integer_value(json_object_get(json_object_get(j, "telemetry"), "slices")), 1);
 	json_decref(j);
 }
 
@@ -174,7 +177,7 @@ static void the_log_is_shown_and_changed(void **state)
 
 static void a_capture_is_begun_and_ended(void **state)
 {
-	char path[64], request[100];
+	char path[64], request[1500];
 	json_t *j;
 
 	snprintf(path, sizeof path, "/tmp/uiw-net_telemetry,%d", (int)getpid());
@@ -186,11 +189,20 @@ static void a_capture_is_begun_and_ended(void **state)
 	assert_refused("/uiwarp/capture,1,1,x", "expected");
 	assert_refused("/uiwarp/capture,99999999999999999999999999,1,/x", "expected");
 	assert_refused("/uiwarp/capture,0,1,/no/such/x", "No such file or directory");
+	/* One that is cut short is another file. */
+	snprintf(request, sizeof request, "/uiwarp/capture,0,1,/tmp/");
+	while (strlen(request) < 1400)
+		strcat(request, "./");
+	assert_refused(request, "File name too long");
+	j = ask("/uiwarp/capture,0,1,/dev/full");
+	assert_string_equal(text_of(j, "failed"), "No space left on device");
+	json_decref(j);
 	/* A comma is a part of the path. */
 	snprintf(request, sizeof request, "/uiwarp/capture,1048576,3,%s", path);
 	j = ask(request);
 	assert_string_equal(text_of(j, "capture"), path);
 	assert_int_equal(json_integer_value(json_object_get(j, "dropped")), 0);
+	assert_true(json_is_null(json_object_get(j, "failed")));
 	json_decref(j);
 	j = ask("/uiwarp/info");
 	assert_string_equal(text_of(j, "capture"), path);

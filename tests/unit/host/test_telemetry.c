@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -85,13 +86,29 @@ static void echo(void *ctx, const char *parameters, struct json_text *j)
 	json_text_string(j, NULL, parameters);
 }
 
+static void reading_read(void *ctx, void *copy)
+{
+	*(uint32_t *)copy += 4711; /* it comes zeroed */
+}
+
+static void reading_write(void *ctx, const void *copy, struct json_text *j)
+{
+	json_text_object(j, NULL);
+	json_text_number(j, "read", *(const uint32_t *)copy);
+	json_text_number(j, "slices", telemetry_costs(telemetry).slices);
+	json_text_object_end(j);
+}
+
+static const struct telemetry_reading reading = {
+	.size = sizeof(uint32_t), .read = reading_read, .write = reading_write};
 static const struct telemetry_list objects = {.item_size = sizeof(uint32_t),
 	.begin = objects_begin,
 	.step = objects_step,
 	.format = objects_format};
 static const struct telemetry_command commands[] = {
-	{"/test/echo", "says it again", echo, NULL},
-	{"/test/objects", "all of them", NULL, &objects},
+	{"/test/echo", "says it again", .answer = echo},
+	{"/test/objects", "all of them", .list = &objects},
+	{"/test/reading", "a number of the engine's", .reading = &reading},
 };
 
 /* ---- a client ------------------------------------------------------------------------------ */
@@ -146,7 +163,7 @@ static int begin(void **state)
 	engine_init(&engine, &ops, NULL);
 	telemetry = telemetry_create(
 		&(struct telemetry_config){.engine = &engine, .directory = directory});
-	telemetry_add(telemetry, commands, 2, NULL);
+	telemetry_add(telemetry, commands, sizeof commands / sizeof commands[0], NULL);
 	return telemetry_start(telemetry);
 }
 
@@ -178,7 +195,7 @@ static void commands_are_answered(void **state)
 	int fd = greeted();
 	json_t *j = ask(fd, "/");
 
-	assert_int_equal(json_array_size(json_object_get(j, "/")), 4);
+	assert_int_equal(json_array_size(json_object_get(j, "/")), 5);
 	json_decref(j);
 	j = ask(fd, "/test/echo,a,b \"c\"\n");
 	assert_true(thread_is_named);
@@ -242,17 +259,35 @@ static void lists_come_in_pages(void **state)
 
 static void who_holds_the_engine_is_told(void **state)
 {
+	static const char *const command[] = {"/test/objects", "/test/reading"};
 	int fd = greeted();
 	json_t *j;
 
-	engine_lock(&engine);
-	j = ask(fd, "/test/objects");
-	engine_unlock(&engine);
-	assert_non_null(json_object_get(json_object_get(j, "/test/objects"), "error"));
-	json_decref(j);
-	j = ask(fd, "/test/objects");
-	assert_null(json_object_get(json_object_get(j, "/test/objects"), "error"));
-	json_decref(j);
+	for (unsigned i = 0; i < 2; i++) {
+		engine_lock(&engine);
+		j = ask(fd, command[i]);
+		engine_unlock(&engine);
+		assert_non_null(json_object_get(json_object_get(j, command[i]), "error"));
+		json_decref(j);
+		j = ask(fd, command[i]);
+		assert_null(json_object_get(json_object_get(j, command[i]), "error"));
+		json_decref(j);
+	}
+	close(fd);
+}
+
+/** What is no list is read under the lock, too, and that is counted. */
+static void readings_are_holds(void **state)
+{
+	int fd = greeted();
+
+	for (unsigned i = 1; i <= 3; i++) {
+		json_t *j = ask(fd, "/test/reading"), *value = json_object_get(j, "/test/reading");
+
+		assert_int_equal(json_integer_value(json_object_get(value, "read")), 4711);
+		assert_int_equal(json_integer_value(json_object_get(value, "slices")), i);
+		json_decref(j);
+	}
 	close(fd);
 }
 
@@ -313,6 +348,49 @@ static void a_child_leaves_it_alone(void **state)
 	close(fd);
 }
 
+/** As nobody in particular. @return 0: a greeting came; an errno; or -1: the connection was ended.
+ */
+static int asked_by_another(const char *path)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+		char c;
+
+		snprintf(a.sun_path, sizeof a.sun_path, "%s", path);
+		if (setgid(65534) || setuid(65534))
+			_exit(254);
+		if (connect(fd, (struct sockaddr *)&a, sizeof a))
+			_exit(errno);
+		_exit(recv(fd, &c, 1, 0) == 1 ? 0 : 255);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return (int8_t)WEXITSTATUS(status);
+}
+
+/** By the file's mode, and by who they are if that was changed. */
+static void other_users_are_refused(void **state)
+{
+	char path[128];
+	int refused;
+
+	if (geteuid() != 0)
+		skip(); /* only root can be another */
+	snprintf(path, sizeof path, "%s/%s", directory, telemetry_name(telemetry));
+	assert_int_equal(chmod(directory, 0755), 0);
+	refused = asked_by_another(path);
+	if (refused == -2)
+		skip(); /* a user namespace with nobody in it */
+	assert_int_equal(refused, EACCES);
+	assert_int_equal(chmod(path, 0666), 0);
+	assert_int_equal(asked_by_another(path), -1);
+	close(greeted());
+}
+
 /** Sockets of the dead go when somebody starts; what is no socket of ours stays. */
 static void the_dead_are_swept(void **state)
 {
@@ -352,9 +430,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(commands_are_answered, begin, end),
 		cmocka_unit_test_setup_teardown(lists_come_in_pages, begin, end),
 		cmocka_unit_test_setup_teardown(who_holds_the_engine_is_told, begin, end),
+		cmocka_unit_test_setup_teardown(readings_are_holds, begin, end),
 		cmocka_unit_test_setup_teardown(bad_clients_harm_nobody, begin, end),
 		cmocka_unit_test_setup_teardown(any_number_of_clients, begin, end),
 		cmocka_unit_test_setup_teardown(a_child_leaves_it_alone, begin, end),
+		cmocka_unit_test_setup_teardown(other_users_are_refused, begin, end),
 		cmocka_unit_test_setup_teardown(the_dead_are_swept, begin, end),
 	};
 

@@ -106,7 +106,7 @@ static const struct telemetry_list list = {.item_size = sizeof(uint32_t),
 	.begin = objects_begin,
 	.step = objects_step,
 	.format = objects_format};
-static const struct telemetry_command command = {"/objects", "", NULL, &list};
+static const struct telemetry_command command = {"/objects", "", .list = &list};
 
 static struct telemetry_snapshot s;
 static struct telemetry_costs costs;
