@@ -165,6 +165,12 @@ static void failure_of_peer(
 						    : failure_no_neighbour,
 			peer);
 		break;
+	case -EPROTO:
+		snprintf(text, FAILURE_MAX,
+			"what port %u of %s answers is not understood: no RDMA program listens "
+			"there, or one end has \"tls\" and the other has not",
+			f->remote.port, peer);
+		break;
 	default:
 		snprintf(text, FAILURE_MAX, "%s, port %u: %s", peer, f->remote.port,
 			strerror(-f->status));

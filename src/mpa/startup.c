@@ -33,19 +33,21 @@ static void mpa_startup_parse_enhanced(struct mpa_start *st, const uint8_t *p)
 int mpa_startup_parse(enum mpa_frame frame, const uint8_t *bytes, size_t len, struct mpa_start *st,
 	size_t *need, const char **reason)
 {
+	size_t key = len < MPA_KEY_LEN ? len : MPA_KEY_LEN;
 	uint16_t pd_length;
 	uint8_t flags;
 
 	*need = MPA_HEADER_LEN;
-	if (len < MPA_HEADER_LEN)
-		return 0;
-	if (memcmp(bytes, mpa_startup_keys[frame], MPA_KEY_LEN) != 0) {
+	/* One that speaks another protocol may say less than a header, and wait for an answer. */
+	if (key && memcmp(bytes, mpa_startup_keys[frame], key) != 0) {
 		/* RFC 5044 section 7.1.2 rule 8 names this case. */
-		bool same_role = memcmp(bytes, mpa_startup_keys[!frame], MPA_KEY_LEN) == 0;
+		bool same_role = memcmp(bytes, mpa_startup_keys[!frame], key) == 0;
 
 		*reason = same_role ? "the peer has started MPA in our own role" : "not an MPA key";
 		return -EPROTO;
 	}
+	if (len < MPA_HEADER_LEN)
+		return 0;
 	flags = bytes[MPA_AT_FLAGS];
 	pd_length = load_be16(bytes + MPA_AT_PD_LENGTH);
 	*st = (struct mpa_start){

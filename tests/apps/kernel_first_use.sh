@@ -43,6 +43,23 @@ run_case served served
 
 run_case no_route misses 192.0.2.1 "the host has no route to 192.0.2.1" "ip route get"
 
+# What listens speaks first, and waits: so do many programs.
+another_program() {
+	inside /usr/bin/python3 -c 'import signal, socket
+l = socket.create_server(("127.0.0.1", 7179))
+s = l.accept()[0]
+s.sendall(b"220 \r\n")
+signal.pause()' >"$(log_of server)" 2>&1 </dev/null &
+	jobs+=("$!")
+	wait_for "$patience" listens || { say "nobody listens"; return 1; }
+	misses 127.0.0.1 "what port 7179 of 127.0.0.1 answers is not understood"
+}
+
+listens() {
+	[[ $(inside ss -ltnH) == *:7179* ]]
+}
+run_case another_program another_program
+
 # Something is plugged in, and nobody is there.
 no_answer() {
 	inside ip link add veth0 type veth peer name veth1 && inside ip link set veth1 up &&

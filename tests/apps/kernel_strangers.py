@@ -36,6 +36,7 @@ SAID = {
     "no key": (rubbish(20), b""),
     "much": (rubbish(1 << 20), b""),
     "another protocol": (b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n", b""),
+    "a short greeting": (b"220 \r\n", b""),
     "TLS": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + rubbish(500), b""),
     "our role": (frame(key=REPLY), b""),
     "a revision to come": (frame(revision=255), b""),

@@ -124,6 +124,10 @@ static void test_parse_bad(void **state)
 		{MPA_FRAME_REPLY, "MPA ID Req Frame\x00\x01\x00\x00", 20, "our own role"},
 		{MPA_FRAME_REQUEST, "MPA_ID_Req_Frame\x00\x01\x00\x00", 20, "not an MPA key"},
 		{MPA_FRAME_REPLY, "HTTP/1.1 400 Bad Request", 24, "not an MPA key"},
+		/* Nothing that could follow would make it one. */
+		{MPA_FRAME_REPLY, "220 \r\n", 6, "not an MPA key"},
+		{MPA_FRAME_REQUEST, "\x16", 1, "not an MPA key"},
+		{MPA_FRAME_REQUEST, "MPA ID Rep", 10, "our own role"},
 		{MPA_FRAME_REQUEST, "MPA ID Req Frame\x00\x03\x00\x00", 20, "above 2"},
 		{MPA_FRAME_REPLY, "MPA ID Rep Frame\x00\xff\x00\x00", 20, "above 2"},
 		{MPA_FRAME_REQUEST, "MPA ID Req Frame\x00\x01\x02\x01", 20, "512 bytes"},

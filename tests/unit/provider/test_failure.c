@@ -40,7 +40,11 @@ static void what_tcp_says(void **state)
 	expect(-EHOSTUNREACH, RNIC_MAPPER_NONE,
 		"192.0.2.7 cannot be reached: it answers neither ARP nor ND (\"ip neigh\" tells "
 		"more), or a router on the way says so");
-	expect(-EPROTO, RNIC_MAPPER_NONE, "192.0.2.7, port 7174: Protocol error");
+	expect(-EPROTO, RNIC_MAPPER_NONE,
+		"what port 7174 of 192.0.2.7 answers is not understood: no RDMA program listens "
+		"there, or one end has \"tls\" and the other has not");
+	expect(-EKEYREJECTED, RNIC_MAPPER_NONE,
+		"192.0.2.7, port 7174: Key was rejected by service");
 }
 
 /** Not that no program listens at the port: it has not been tried. */
