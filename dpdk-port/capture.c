@@ -2,6 +2,7 @@
 #include "dpdk-port/capture.h"
 
 #include "base/fd_room.h"
+#include "base/own_file.h"
 #include "dpdk-port/capture_block.h"
 #include "dpdk-port/clock.h"
 #include "dpdk-port/spawn.h"
@@ -101,12 +102,12 @@ static void capture_write_all(struct capture *c, const uint8_t *p, size_t len)
 static int capture_create(struct capture *c)
 {
 	uint8_t head[CAPTURE_HEAD_MAX];
-
 	/* What is in it is for nobody else; and a FIFO that nobody reads holds nobody up. */
-	c->fd = open(c->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0600);
-	if (c->fd < 0)
-		return -errno;
-	c->fd = fd_move_up(c->fd);
+	int fd = own_file_open(c->path, O_WRONLY | O_TRUNC | O_NONBLOCK, 0600);
+
+	if (fd < 0)
+		return fd;
+	c->fd = fd_move_up(fd);
 	c->written = 0;
 	capture_write_all(c, head, capture_head(head, "uiwarp " UIWARP_VERSION, c->ifname));
 	return 0;

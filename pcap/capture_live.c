@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pcap/capture_live.h"
 
+#include "base/own_file.h"
 #include "pcap/capture_priv.h"
 
 #include <errno.h>
@@ -42,9 +43,10 @@ static int cap_live_open_file(
 
 	if (!config->path)
 		return cap_spool_open(room, e);
-	fd = open(config->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	/* It may have what anybody on this system sends and receives. */
+	fd = own_file_open(config->path, O_RDWR | O_TRUNC, 0600);
 	if (fd < 0) {
-		cap_bad(e, "%.80s: %s", config->path, strerror(errno));
+		cap_bad(e, "%.80s: %s", config->path, own_file_strerror(fd));
 		return -1;
 	}
 	if (fstatvfs(fd, &fs) == 0 && fs.f_bavail / 2 < *room / fs.f_frsize)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host/stack_log.h"
 
+#include "base/own_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -49,8 +51,8 @@ int stack_log_open(struct stack_log *l, enum log_level max_level, const char *pa
 	pthread_mutex_init(&l->lock, NULL);
 	if (!*path)
 		return 0;
-	l->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-	return l->fd < 0 ? -errno : 0;
+	l->fd = own_file_open(path, O_WRONLY | O_APPEND, 0644);
+	return l->fd < 0 ? l->fd : 0;
 }
 
 void stack_log_close(struct stack_log *l)

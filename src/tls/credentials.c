@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tls/credentials.h"
 
+#include "base/own_file.h"
 #include "tls/peer_name.h"
 
 #include <errno.h>
@@ -353,11 +354,11 @@ static int tls_credentials_open_keylog(struct tls_credentials_source *s, struct 
 
 	if (*path == '\0')
 		return 0;
-	s->keylog = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	s->keylog = own_file_open(path, O_WRONLY | O_APPEND | O_NOFOLLOW, 0600);
 	if (s->keylog < 0) {
 		snprintf(e->text, sizeof e->text, "tls_keylog \"%.300s\": %s", path,
-			strerror(errno));
-		return -errno;
+			own_file_strerror(s->keylog));
+		return s->keylog;
 	}
 	log_printf(s->log, LOG_LEVEL_WARNING,
 		"tls: tls_keylog is set: who can read \"%.300s\" can read all connections", path);
