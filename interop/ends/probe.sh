@@ -64,8 +64,8 @@ esac
 said() { # COUNT REGEX
 	local n
 	n=$(grep -cE "^$2" "$LOGS/probe.log" || true)
-	((n >= $1)) || { echo "probe said '$2' $n times, not $1" >&2; exit 1; }
-	! grep -nE '^(received|found): .*WRONG' "$LOGS/probe.log" >&2 || exit 1
+	((n >= $1)) || { echo "probe said '$2' $n times, not $1" >&2; return 1; }
+	! grep -nE '^(received|found): .*WRONG' "$LOGS/probe.log" >&2
 }
 
 # COMMAND runs probe and prints what it says.
@@ -74,7 +74,7 @@ run_probe() { # COMMAND...
 	if [[ $ROLE == server ]]; then
 		says=$server_says arguments=(listen "$ADDRESS" "$PORT" "${listen[@]}")
 	fi
-	"$@" "${arguments[@]}" | tee "$LOGS/probe.log" | sed -u 's/^listening$/ready/'
+	"$@" "${arguments[@]}" | tee "$LOGS/probe.log" | sed -u 's/^listening$/ready/' || return 1
 	# shellcheck disable=SC2086 # a count and a regex
 	said ${says%% *} "${says#* }"
 }

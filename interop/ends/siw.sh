@@ -22,6 +22,12 @@ in_guest() { # PROGRAM ARGUMENT...
 	guest program "program 80 $*"
 }
 
+# The end of a connection before siw has told iw_cm of its start is a BUG of the guest's kernel: another one, then.
+may_have_fallen() {
+	! grep -q 'RIP:.*cm_work_handler' "$LOGS/guest.log" || exit 75
+	exit 1
+}
+
 siw() { # GUEST VARIANT
 	work=$(mktemp -d) out=$LOGS patience=60 limit=60
 	guest_files=$root/out/interop/$1
@@ -47,5 +53,5 @@ siw() { # GUEST VARIANT
 	if [[ $TESTCASE == port-mapper ]]; then
 		guest control mapper
 	fi
-	run_probe in_guest probe
+	run_probe in_guest probe || may_have_fallen
 }
