@@ -4,7 +4,7 @@
 # pass them.
 # shellcheck source=tests/apps/lib.sh
 source "$(dirname "$0")/lib.sh"
-only_over kernel
+[[ $transport == memif ]] || only_over kernel
 library=$root/build/provider/verbs/libuiwarp.so
 
 has_points() {
@@ -18,16 +18,19 @@ listed() {
 		<(sed -n 's/^| `uiwarp:\([a-z_]*\)` |.*/\1/p' "$root/docs/telemetry.md" | sort) ||
 		{ say "docs/telemetry.md lists other trace points than the library has"; return 1; }
 }
-run_case listed listed
+
+may_trace() {
+	has_points || return 1
+	if ! command -v bpftrace >/dev/null || ! timeout 30 bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>&1; then
+		inconclusive='bpftrace is missing, or may not trace here'
+		return 1
+	fi
+}
 
 # bpftrace sees points once it says so nowhere: so one client after the other connects until it has seen enough.
 seen() { # SCRIPT LINE-IN-ITS-OUTPUT
 	local tracer tries=0
-	has_points || return 0
-	if ! command -v bpftrace >/dev/null || ! timeout 30 bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>&1; then
-		inconclusive='bpftrace is missing, or may not trace here'
-		return 0
-	fi
+	may_trace || return 0
 	start server rping -s -P -a "$server_v4"
 	wait_listening "$started" || return 1
 	timeout "$limit" bpftrace "$1" >"$case_dir/trace" 2>&1 &
@@ -51,12 +54,41 @@ requests() {
 	END
 	seen "$case_dir/requests.bt" '^a Write of 64 bytes$'
 }
-run_case requests requests
 
 example() {
 	sed -e "s,usdt:\*:,usdt:$library:," -e '/^usdt.*ended/,/^}/s,printf.*,exit();,' \
 		-e 's,^/arg1 != 0/,/arg1 == 0/,' "$root/examples/latency.bt" >"$case_dir/example.bt"
 	seen "$case_dir/example.bt" '^@ns_by_opcode\[0\]'
 }
-run_case example example
+
+# Our own TCP's: while the peer's process stands still, text is sent again, to its port and with its length.
+sent_again() {
+	local tracer server
+	may_trace || return 0
+	start_both "rping -s -P -a %4 -S 64" "rping -c -v -a %4 -C 1000000000 -S 64" || return 1
+	wait_for "$patience" has_lines client 'ping data' 10 || { say "they do not work"; return 1; }
+	server=$(program_pid server)
+	cat >"$case_dir/again.bt" <<-END
+		usdt:$library:uiwarp:retransmit /arg1 == 7174 && arg3 > 0 && arg3 < 1500/ { @again = 1; }
+		usdt:$library:uiwarp:rto /arg1 == 7174 && arg3 > 0/ { @rto = 1; }
+		usdt:$library:uiwarp:retransmit /@again && @rto/ { printf("sent again\\n"); exit(); }
+	END
+	timeout "$limit" bpftrace "$case_dir/again.bt" >"$case_dir/trace" 2>&1 &
+	tracer=$!
+	while kill -STOP "$server" && ! wait_for 1 is_gone "$tracer"; do
+		kill -CONT "$server"
+		wait_for 1 is_gone "$tracer" || true
+	done
+	kill -CONT "$server"
+	wait "$tracer" || { tail -n 3 "$case_dir/trace"; return 1; }
+	has_line "$case_dir/trace" '^sent again$' || { cat "$case_dir/trace"; say "its output has no 'sent again'"; return 1; }
+}
+
+if [[ $transport == memif ]]; then
+	run_case sent_again sent_again
+else
+	run_case listed listed
+	run_case requests requests
+	run_case example example
+fi
 plan_done
