@@ -383,6 +383,8 @@ def orphan(r):
     """A child outlives the victim, and has copies of all its descriptors: the next one works at once."""
     r.start(["-o", "600"])
     r.works()
+    if not r.wait("orphan"):
+        raise Wrong(f"it has no child: {r.said()}")
     orphans = children_of(r.victim.pid)
     try:
         r.kill()

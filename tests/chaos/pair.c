@@ -18,8 +18,9 @@
  *     -D FAULT   be wrong on purpose: lost, flip or leak
  *
  * Lines on standard output: "listening", "up N", "works N" (of link N, when each kind of request
- * has succeeded), "end N ...", "refused" of a try to connect, "lacks ..." of a resource, and
- * "wrong: ..." before it ends with status 1. When standard input ends it leaves in order.
+ * has succeeded), "end N ...", "refused" of a try to connect, "orphan PID" of -o, "lacks ..." of a
+ * resource, and "wrong: ..." before it ends with status 1. When standard input ends it leaves in
+ * order.
  */
 #include "link.h"
 #include "payload.h"

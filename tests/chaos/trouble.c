@@ -2,6 +2,7 @@
 #include "trouble.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,13 +55,17 @@ void trouble_fork(void)
 
 void trouble_orphan(unsigned seconds)
 {
+	pid_t pid;
+
 	if (seconds == 0)
 		return;
-	if (fork() == 0) {
+	pid = fork();
+	if (pid == 0) {
 		while (seconds)
 			seconds = sleep(seconds);
 		_exit(0);
 	}
+	printf("orphan %d\n", pid);
 }
 
 /* ---- threads ------------------------------------------------------------------------------ */
