@@ -76,10 +76,10 @@ static struct esp_buffer esp_mbuf_buffer(struct rte_mbuf *m)
 
 /** TCP keeps what it sends: it can be encrypted from there to elsewhere, and is not copied first.
  */
-static bool esp_mbuf_may_be_read(const struct rte_mbuf *m)
+static bool esp_mbuf_may_be_read(const struct rte_mbuf *m, const struct esp_sa *sa)
 {
 	return rte_pktmbuf_is_contiguous(m) && RTE_MBUF_DIRECT(m) && rte_mbuf_refcnt_read(m) > 1 &&
-	       rte_pktmbuf_tailroom(m) >= ESP_TRAILER_ROOM;
+	       rte_pktmbuf_tailroom(m) >= esp_sa_trailer_room(sa);
 }
 
 /** @return where what is in @p m will be, once it was encrypted; NULL: there is no memory. */
@@ -175,11 +175,12 @@ static enum ip_ipsec_verdict esp_boundary_protect(struct esp_boundary *b, struct
 	struct esp_buffer buffer;
 	enum esp_verdict v;
 
-	if (esp_mbuf_may_be_read(*m)) {
+	if (esp_mbuf_may_be_read(*m, sa)) {
 		clear = *m;
 		*m = esp_mbuf_beside(b, clear, &buffer);
 	} else {
-		*m = esp_mbuf_own(b, *m, ESP_TAILROOM, &b->stats.tx_no_memory);
+		*m = esp_mbuf_own(b, *m, (uint16_t)(esp_sa_trailer_room(sa) + sa->shape.icv_len),
+			&b->stats.tx_no_memory);
 		if (*m)
 			buffer = esp_mbuf_buffer(*m);
 	}
@@ -248,7 +249,7 @@ static enum ip_ipsec_verdict esp_boundary_open_packet(struct esp_boundary *b,
 	*m = esp_mbuf_own(b, *m, 0, &b->stats.rx_no_memory);
 	if (!*m)
 		return IP_IPSEC_DROPPED;
-	if ((*m)->data_len - (size_t)at < ESP_LEN)
+	if ((*m)->data_len - (size_t)at < ESP_IV)
 		return esp_boundary_drop(b, *m, &b->stats.rx_short, f, "short");
 	sa = esp_database_find(
 		&b->db, &f->dst, load_be32(rte_pktmbuf_mtod_offset(*m, const uint8_t *, at)));

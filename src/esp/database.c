@@ -41,8 +41,10 @@ static bool esp_state_equal(const struct esp_state *a, const struct esp_state *b
 	       a->max_packets == b->max_packets && a->max_octets == b->max_octets &&
 	       a->has_selector == b->has_selector &&
 	       (!a->has_selector || esp_selector_equal(&a->selector, &b->selector)) &&
+	       a->encryption == b->encryption && a->integrity == b->integrity &&
 	       a->key_len == b->key_len && memcmp(a->key, b->key, a->key_len) == 0 &&
-	       memcmp(a->salt, b->salt, sizeof a->salt) == 0;
+	       memcmp(a->salt, b->salt, sizeof a->salt) == 0 &&
+	       memcmp(a->auth_key, b->auth_key, sizeof a->auth_key) == 0;
 }
 
 /** @return the SA of the same SPI and destination that is in force; ESP_STATES_MAX: none is. */
@@ -60,9 +62,12 @@ static int esp_database_create(const struct esp_database *db, const struct esp_s
 {
 	struct esp_sa_config c = {.spi = s->spi,
 		.outbound = outbound,
+		.encryption = s->encryption,
 		.gcm = db->has_gcm ? &db->gcm : NULL,
 		.key = s->key,
 		.key_len = s->key_len,
+		.integrity = s->integrity,
+		.auth_key = s->auth_key,
 		.esn = s->esn,
 		.window = s->window,
 		.max_packets = s->max_packets,
@@ -313,6 +318,7 @@ static size_t esp_policy_room(const struct esp_database *db, const struct esp_po
 	const struct ip_addr *src, const struct ip_addr *dst, size_t mtu)
 {
 	struct esp_sa_config c = {.tunnel = p->tmpl.tunnel, .src = p->tmpl.src};
+	struct esp_shape shape = esp_shape_of(c.encryption, c.integrity);
 	bool v4 = ip_addr_is_v4(src);
 	size_t least = SIZE_MAX;
 
@@ -322,13 +328,13 @@ static size_t esp_policy_room(const struct esp_database *db, const struct esp_po
 			s->tunnel || (ip_addr_equal(&s->src, src) && ip_addr_equal(&s->dst, dst));
 
 		if (db->sa[i] && theirs && esp_template_fits(&p->tmpl, s)) {
-			size_t room = esp_room(&db->sa[i]->config, v4, mtu);
+			size_t room = esp_room(&db->sa[i]->config, &db->sa[i]->shape, v4, mtu);
 
 			least = room < least ? room : least;
 		}
 	}
 	/* An SA may come yet. */
-	return least == SIZE_MAX ? esp_room(&c, v4, mtu) : least;
+	return least == SIZE_MAX ? esp_room(&c, &shape, v4, mtu) : least;
 }
 
 size_t esp_database_room(const struct esp_database *db, const struct ip_addr *src,

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file esp_wire.h ESP with AES-GCM on the wire (RFC 4303 section 2, RFC 4106, RFC 3948). */
+/** @file esp_wire.h ESP on the wire (RFC 4303 section 2, RFC 4106, RFC 3602, RFC 3948). */
 #ifndef ESP_ESP_WIRE_H
 #define ESP_ESP_WIRE_H
 
 enum {
 	ESP_SPI = 0,
-	ESP_SEQUENCE = 4, /**< the low 32 bits */
-	ESP_IV = 8,       /**< RFC 4106 section 3.1 */
-	ESP_LEN = 16,     /**< with the IV */
-	ESP_IV_LEN = 8,
+	ESP_SEQUENCE = 4,    /**< the low 32 bits */
+	ESP_IV = 8,          /**< or what is encrypted, if there is none */
+	ESP_TRAILER_LEN = 2, /**< pad length and next header */
+	ESP_AAD_MAX = 12,    /**< SPI and a sequence number of 64 bits (RFC 4106 section 5) */
+};
+
+/** What depends on the algorithms. */
+enum {
+	ESP_GCM_IV_LEN = 8, /**< RFC 4106 section 3.1 */
+	ESP_GCM_ICV_LEN = 16,
 	ESP_SALT_LEN = 4,
-	ESP_TRAILER_LEN = 2,                                /**< pad length and next header */
-	ESP_ALIGN = 4,                                      /**< of the trailer's end */
-	ESP_TRAILER_ROOM = ESP_ALIGN - 1 + ESP_TRAILER_LEN, /**< with padding, at most */
-	ESP_ICV_LEN = 16,
-	ESP_AAD_MAX = 12, /**< SPI and a sequence number of 64 bits (RFC 4106 section 5) */
+	ESP_CBC_BLOCK_LEN = 16, /**< and the length of its IV (RFC 3602 section 3) */
+	ESP_ALIGN = 4,          /**< of the trailer's end, at least */
+	ESP_LEN_MAX = ESP_IV + ESP_CBC_BLOCK_LEN,
+	ESP_TRAILER_ROOM = ESP_CBC_BLOCK_LEN - 1 + ESP_TRAILER_LEN, /**< with padding, at most */
+	ESP_ICV_MAX = 16,
 };
 
 /** Next headers (IANA). */

@@ -175,23 +175,23 @@ static size_t esp_outer_len(const struct esp_sa_config *c)
 	return (c->tunnel ? ip : 0) + (c->udp ? UDP_LEN : 0);
 }
 
-size_t esp_room(const struct esp_sa_config *c, bool v4, size_t mtu)
+size_t esp_room(const struct esp_sa_config *c, const struct esp_shape *shape, bool v4, size_t mtu)
 {
 	/* Transport mode: the header is before ESP. */
-	size_t clear = c->tunnel ? 0 : v4 ? IPV4_LEN : IPV6_LEN;
-	size_t fixed = clear + esp_outer_len(c) + ESP_LEN + ESP_ICV_LEN;
+	size_t clear = c->tunnel ? 0 : v4 ? IPV4_LEN : IPV6_LEN, align = shape->align;
+	size_t fixed = clear + esp_outer_len(c) + ESP_IV + shape->iv_len + shape->icv_len;
 
-	if (mtu < fixed + ESP_ALIGN)
+	if (mtu < fixed + align)
 		return 0;
-	return clear + (mtu - fixed) / ESP_ALIGN * ESP_ALIGN - ESP_TRAILER_LEN;
+	return clear + (mtu - fixed) / align * align - ESP_TRAILER_LEN;
 }
 
 /** ESP behind the first @p clear octets, which stay as they are, and UDP before it. */
 static enum esp_verdict esp_cover(
 	struct esp_sa *sa, struct esp_buffer *b, size_t clear, uint8_t next)
 {
-	size_t front = ESP_LEN + esp_outer_len(&sa->config);
-	size_t back = esp_sa_overhead(b->len - clear) - ESP_LEN;
+	size_t front = esp_sa_front(sa) + esp_outer_len(&sa->config);
+	size_t back = esp_sa_overhead(sa, b->len - clear) - esp_sa_front(sa);
 	enum esp_verdict v;
 
 	if (b->headroom < front || b->tailroom < back || b->len > UINT16_MAX - front - back)

@@ -10,9 +10,9 @@
 #include "esp/sa.h"
 
 /** Octets that a packet needs before it at most: outer IPv6 and UDP headers, ESP. */
-#define ESP_HEADROOM (40 + 8 + ESP_LEN)
+#define ESP_HEADROOM (40 + 8 + ESP_LEN_MAX)
 /** And behind it. */
-#define ESP_TAILROOM (ESP_TRAILER_ROOM + ESP_ICV_LEN)
+#define ESP_TAILROOM (ESP_TRAILER_ROOM + ESP_ICV_MAX)
 
 /**
  * Protect the IP packet @p b, whose header and checksums are complete. It may lie elsewhere
@@ -33,7 +33,7 @@ enum esp_verdict esp_decapsulate(struct esp_sa *sa, struct esp_buffer *b, size_t
  * The longest IP packet without options and extension headers that fits @p mtu after
  * esp_encapsulate(). 0: none does.
  */
-size_t esp_room(const struct esp_sa_config *c, bool v4, size_t mtu);
+size_t esp_room(const struct esp_sa_config *c, const struct esp_shape *shape, bool v4, size_t mtu);
 
 /** What came to UDP port 4500 (RFC 3948 section 2). */
 enum esp_udp_kind {

@@ -48,13 +48,22 @@ int esp_sa_create(const struct esp_sa_config *c, struct esp_sa **out)
 	sa = calloc(1, sizeof *sa);
 	if (!sa)
 		return -ENOMEM;
-	rc = esp_cipher_create(c->gcm, c->key, c->key_len, c->salt, c->outbound, &sa->cipher);
+	rc = esp_cipher_create(&(struct esp_cipher_config){.encryption = c->encryption,
+				       .key = c->key,
+				       .key_len = c->key_len,
+				       .gcm = c->gcm,
+				       .salt = c->salt,
+				       .integrity = c->integrity,
+				       .auth_key = c->auth_key,
+				       .seal = c->outbound},
+		&sa->cipher);
 	if (rc) {
 		free(sa);
 		return rc;
 	}
 	sa->config = *c;
-	sa->config.key = NULL;
+	sa->config.key = sa->config.auth_key = NULL;
+	sa->shape = esp_shape_of(c->encryption, c->integrity);
 	sa->sequence = c->sequence;
 	if (!c->outbound) {
 		esp_window_init(&sa->window, c->window, c->esn);
@@ -73,14 +82,14 @@ void esp_sa_destroy(struct esp_sa *sa)
 	free(sa);
 }
 
-static size_t esp_sa_padding(size_t len)
+static size_t esp_sa_padding(const struct esp_sa *sa, size_t len)
 {
-	return -(len + ESP_TRAILER_LEN) % ESP_ALIGN;
+	return -(len + ESP_TRAILER_LEN) % sa->shape.align;
 }
 
-size_t esp_sa_overhead(size_t len)
+size_t esp_sa_overhead(const struct esp_sa *sa, size_t len)
 {
-	return ESP_LEN + esp_sa_padding(len) + ESP_TRAILER_LEN + ESP_ICV_LEN;
+	return esp_sa_front(sa) + esp_sa_padding(sa, len) + ESP_TRAILER_LEN + sa->shape.icv_len;
 }
 
 /** Would @p len octets more be more than the SA is for? */
@@ -104,34 +113,43 @@ static size_t esp_sa_aad(const struct esp_sa *sa, uint64_t sequence, uint8_t aad
 	return ESP_AAD_MAX;
 }
 
+/** What the IV is, or is made of. */
+static void esp_sa_put_iv(const struct esp_sa *sa, uint8_t *iv)
+{
+	if (sa->shape.iv_len == 0)
+		return;
+	memset(iv, 0, sa->shape.iv_len);
+	store_be64(iv, sa->config.iv_base + sa->sequence);
+}
+
 enum esp_verdict esp_sa_seal(struct esp_sa *sa, struct esp_buffer *b, uint8_t next)
 {
-	size_t payload = b->len, padding = esp_sa_padding(payload);
+	size_t payload = b->len, padding = esp_sa_padding(sa, payload), front = esp_sa_front(sa);
 	uint8_t aad[ESP_AAD_MAX], *from = esp_buffer_from(b), *at = from + payload;
 	struct esp_cipher_packet p;
 
 	if (sa->sequence == (sa->config.esn ? UINT64_MAX : UINT32_MAX) ||
 		esp_sa_over_limit(sa, payload))
 		return ESP_ENDED;
-	if (b->headroom < ESP_LEN || b->tailroom < esp_sa_overhead(payload) - ESP_LEN)
+	if (b->headroom < front || b->tailroom < esp_sa_overhead(sa, payload) - front)
 		return ESP_NO_ROOM;
 	for (size_t i = 0; i < padding; i++)
 		*at++ = (uint8_t)(i + 1);
 	*at++ = (uint8_t)padding;
 	*at++ = next;
 	sa->sequence++;
-	esp_buffer_push(b, ESP_LEN);
+	esp_buffer_push(b, front);
 	store_be32(b->data + ESP_SPI, sa->config.spi);
 	store_be32(b->data + ESP_SEQUENCE, (uint32_t)sa->sequence);
-	store_be64(b->data + ESP_IV, sa->config.iv_base + sa->sequence);
+	esp_sa_put_iv(sa, b->data + ESP_IV);
 	p = (struct esp_cipher_packet){.iv = b->data + ESP_IV,
 		.aad = aad,
 		.aad_len = esp_sa_aad(sa, sa->sequence, aad),
 		.from = from,
-		.text = b->data + ESP_LEN,
+		.text = b->data + front,
 		.text_len = payload + padding + ESP_TRAILER_LEN,
 		.icv = b->data + b->len + padding + ESP_TRAILER_LEN};
-	esp_buffer_put(b, padding + ESP_TRAILER_LEN + ESP_ICV_LEN);
+	esp_buffer_put(b, padding + ESP_TRAILER_LEN + sa->shape.icv_len);
 	if (!esp_cipher_seal(sa->cipher, &p))
 		return ESP_FAILED;
 	sa->packets++;
@@ -158,13 +176,14 @@ static enum esp_verdict esp_sa_open_trailer(struct esp_buffer *b, uint8_t *next)
 
 enum esp_verdict esp_sa_open(struct esp_sa *sa, struct esp_buffer *b, uint8_t *next)
 {
+	size_t front = esp_sa_front(sa), icv_len = sa->shape.icv_len;
 	uint8_t aad[ESP_AAD_MAX];
 	struct esp_cipher_packet p;
 	enum esp_verdict v;
 	uint64_t sequence;
 
-	if (b->len < ESP_LEN + ESP_TRAILER_LEN + ESP_ICV_LEN ||
-		(b->len - ESP_LEN - ESP_ICV_LEN) % ESP_ALIGN != 0)
+	if (b->len < front + ESP_TRAILER_LEN + icv_len ||
+		(b->len - front - icv_len) % sa->shape.align != 0)
 		return ESP_SHORT;
 	sequence = esp_window_sequence(&sa->window, load_be32(b->data + ESP_SEQUENCE));
 	switch (esp_window_check(&sa->window, sequence)) {
@@ -178,15 +197,15 @@ enum esp_verdict esp_sa_open(struct esp_sa *sa, struct esp_buffer *b, uint8_t *n
 	p = (struct esp_cipher_packet){.iv = b->data + ESP_IV,
 		.aad = aad,
 		.aad_len = esp_sa_aad(sa, sequence, aad),
-		.from = b->data + ESP_LEN,
-		.text = b->data + ESP_LEN,
-		.text_len = b->len - ESP_LEN - ESP_ICV_LEN,
-		.icv = b->data + b->len - ESP_ICV_LEN};
+		.from = b->data + front,
+		.text = b->data + front,
+		.text_len = b->len - front - icv_len,
+		.icv = b->data + b->len - icv_len};
 	if (!esp_cipher_open(sa->cipher, &p))
 		return ESP_BAD_ICV;
 	esp_window_accept(&sa->window, sequence);
-	esp_buffer_trim(b, ESP_ICV_LEN);
-	esp_buffer_pull(b, ESP_LEN);
+	esp_buffer_trim(b, icv_len);
+	esp_buffer_pull(b, front);
 	v = esp_sa_open_trailer(b, next);
 	/* A limit must not be reached by what somebody else sent, so only now. */
 	if (v != ESP_BAD_PADDING && esp_sa_over_limit(sa, b->len))

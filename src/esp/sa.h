@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file sa.h
- * A security association of ESP (RFC 4301 section 4.4.2, RFC 4303) with AES-GCM: one direction, one
- * key. It makes ESP of a payload and the other way round, in place. IP headers, modes and UDP are
+ * A security association of ESP (RFC 4301 section 4.4.2, RFC 4303): one direction, one key. It
+ * makes ESP of a payload and the other way round, in place. IP headers, modes and UDP are
  * packet.h's.
  *
  * Pure: no clock, no I/O, nothing allocated per packet. Not thread-safe.
@@ -37,10 +37,14 @@ const char *esp_verdict_name(enum esp_verdict v);
 struct esp_sa_config {
 	uint32_t spi; /**< 256 or more: lower ones are reserved (RFC 4303 section 2.1) */
 	bool outbound;
-	const struct gcm *gcm; /**< as for esp_cipher_create() */
-	const uint8_t *key;    /**< read by esp_sa_create() only */
-	size_t key_len;        /**< 16 or 32 octets */
+	/** These are as for esp_cipher_create(); keys are read by esp_sa_create() only. */
+	enum esp_encryption encryption;
+	const struct gcm *gcm;
+	const uint8_t *key;
+	size_t key_len;
 	uint8_t salt[ESP_SALT_LEN];
+	enum esp_integrity integrity;
+	const uint8_t *auth_key;
 	bool esn;
 	uint32_t window; /**< inbound: as of esp_window_init() */
 	/**
@@ -49,9 +53,9 @@ struct esp_sa_config {
 	 */
 	uint64_t sequence;
 	/**
-	 * Outbound: the IV is the sequence number plus this. It must be random: a key from a file
-	 * may be in use again after a restart, with the same sequence numbers, and AES-GCM breaks
-	 * if an IV returns.
+	 * Outbound: the IV is the sequence number plus this, or made of it. It must be random: a
+	 * key from a file may be in use again after a restart, with the same sequence numbers, and
+	 * AES-GCM breaks if an IV returns.
 	 */
 	uint64_t iv_base;
 	uint64_t max_packets, max_octets; /**< of payload; 0: no limit */
@@ -62,8 +66,9 @@ struct esp_sa_config {
 };
 
 struct esp_sa {
-	struct esp_sa_config config; /**< key is NULL */
+	struct esp_sa_config config; /**< keys are NULL */
 	struct esp_cipher *cipher;
+	struct esp_shape shape;
 	struct esp_window window; /**< inbound */
 	uint64_t sequence;        /**< outbound: the last that was used */
 	uint64_t packets, octets; /**< good ones, and their payload */
@@ -82,14 +87,26 @@ struct esp_buffer {
 	size_t len;
 	size_t headroom, tailroom;
 	/**
-	 * What is to be sealed lies here, and is left as it is; ESP_TRAILER_ROOM octets behind it
-	 * are written to. NULL: it is at data.
+	 * What is to be sealed lies here, and is left as it is; esp_sa_trailer_room() octets behind
+	 * it are written to. NULL: it is at data.
 	 */
 	uint8_t *from;
 };
 
+/** Octets before the payload, with the IV. */
+static inline size_t esp_sa_front(const struct esp_sa *sa)
+{
+	return (size_t)ESP_IV + sa->shape.iv_len;
+}
+
+/** Octets between the payload and the ICV, at most. */
+static inline size_t esp_sa_trailer_room(const struct esp_sa *sa)
+{
+	return (size_t)sa->shape.align - 1 + ESP_TRAILER_LEN;
+}
+
 /** Octets that ESP adds to a payload of @p len octets. */
-size_t esp_sa_overhead(size_t len);
+size_t esp_sa_overhead(const struct esp_sa *sa, size_t len);
 
 /**
  * Make the payload @p b an ESP packet, with @p next as its next header. What is counted by verdict

@@ -1,175 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "esp/statement.h"
 
-#include "base/hex.h"
 #include "base/number.h"
-#include "esp/window.h"
+#include "esp/statement_priv.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define WORDS_MAX 64
-#define SPI_MIN   256 /* RFC 4303 section 2.1 */
-
-/** The words of a line, and where we are among them. */
-struct esp_line {
-	char *word[WORDS_MAX];
-	unsigned n, at;
-	struct esp_statement *s;
-	char *why;
-	size_t size;
-};
-
-/** One parameter: its name, and what takes the words behind it. */
-struct esp_parameter {
-	const char *name;
-	bool (*take)(struct esp_line *l);
-};
-
-/** Always false. */
-__attribute__((format(printf, 2, 3))) static bool esp_refuse(
-	struct esp_line *l, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(l->why, l->size, fmt, ap);
-	va_end(ap);
-	return false;
-}
-
-/* ---- words --------------------------------------------------------------------------------- */
-
-/** Cut @p text into words, as a shell would: quotes hold together, '#' begins a comment. */
-static bool esp_line_split(struct esp_line *l, char *text)
-{
-	for (;;) {
-		char *end;
-
-		text += strspn(text, " \t\r\n");
-		if (*text == '\0' || *text == '#')
-			return true;
-		if (l->n == WORDS_MAX)
-			return esp_refuse(l, "expected at most %u words", WORDS_MAX);
-		if (*text == '\'' || *text == '"') {
-			end = strchr(text + 1, *text);
-			if (!end || !strchr(" \t\r\n", end[1]))
-				return esp_refuse(l, "a quote is not closed");
-			text++;
-		} else {
-			end = text + strcspn(text, " \t\r\n");
-		}
-		l->word[l->n++] = text;
-		if (*end == '\0')
-			return true;
-		*end = '\0';
-		text = end + 1;
-	}
-}
-
-/** @return the next word; NULL: that was all. */
-static const char *esp_next(struct esp_line *l)
-{
-	return l->at < l->n ? l->word[l->at++] : NULL;
-}
-
-/** @return true if the next word is @p word: then it is taken. */
-static bool esp_next_is(struct esp_line *l, const char *word)
-{
-	if (l->at == l->n || strcmp(l->word[l->at], word) != 0)
-		return false;
-	l->at++;
-	return true;
-}
-
-static bool esp_number(
-	struct esp_line *l, const char *of, uint64_t min, uint64_t max, uint64_t *out)
-{
-	const char *w = esp_next(l);
-
-	if (w && w[0] == '0' && w[1] == 'x') {
-		char *end;
-
-		errno = 0;
-		*out = strtoull(w + 2, &end, 16);
-		if (w[2] != '\0' && strspn(w + 2, "0123456789abcdefABCDEF") == strlen(w + 2) &&
-			errno == 0 && *out >= min && *out <= max)
-			return true;
-	} else if (w && number_parse(w, min, max, out)) {
-		return true;
-	}
-	return esp_refuse(l, "expected a number from %llu to %llu behind \"%s\"",
-		(unsigned long long)min, (unsigned long long)max, of);
-}
-
-static bool esp_number_u32(struct esp_line *l, const char *of, uint32_t min, uint32_t *out)
-{
-	uint64_t v;
-
-	if (!esp_number(l, of, min, UINT32_MAX, &v))
-		return false;
-	*out = (uint32_t)v;
-	return true;
-}
-
-static bool esp_port(struct esp_line *l, const char *of, uint16_t *out)
-{
-	uint64_t v;
-
-	if (!esp_number(l, of, 1, UINT16_MAX, &v))
-		return false;
-	*out = (uint16_t)v;
-	return true;
-}
-
-static bool esp_address(struct esp_line *l, const char *of, struct ip_addr *out)
-{
-	const char *w = esp_next(l);
-
-	if (!w || ip_addr_parse(w, out) != 0)
-		return esp_refuse(l, "expected an address behind \"%s\"", of);
-	return true;
-}
-
-/** @return true: the next word is one of the two, and @p out says that it is @p yes. */
-static bool esp_choice(
-	struct esp_line *l, const char *of, const char *no, const char *yes, bool *out)
-{
-	const char *w = esp_next(l);
-
-	if (!w || (strcmp(w, no) != 0 && strcmp(w, yes) != 0))
-		return esp_refuse(l, "expected %s or %s behind \"%s\"", no, yes, of);
-	*out = strcmp(w, yes) == 0;
-	return true;
-}
-
-/** Take parameters of @p list until one is met that is not in it. */
-static bool esp_take_all(struct esp_line *l, const struct esp_parameter *list)
-{
-	while (l->at < l->n) {
-		const struct esp_parameter *p = list;
-
-		while (p->name && strcmp(p->name, l->word[l->at]) != 0)
-			p++;
-		if (!p->name)
-			return true;
-		l->at++;
-		if (!p->take(l))
-			return false;
-	}
-	return true;
-}
-
-/** What is left over belongs nowhere. */
-static bool esp_all_taken(struct esp_line *l)
-{
-	/* It may be a key in a wrong place: not a word of it. */
-	return l->at == l->n ||
-	       esp_refuse(l, "word %u belongs to no parameter that is known here", l->at + 1);
-}
+#define SPI_MIN 256 /* RFC 4303 section 2.1 */
 
 /* ---- selectors ----------------------------------------------------------------------------- */
 
@@ -207,8 +45,7 @@ static bool esp_prefix(struct esp_line *l, const char *of, struct ip_addr *a, un
 	return true;
 }
 
-/** The selector at the present place, in any order of its parameters. */
-static bool esp_selector_take(struct esp_line *l, struct esp_selector *s)
+bool esp_selector_take(struct esp_line *l, struct esp_selector *s)
 {
 	bool src = false, dst = false, ok = true;
 
@@ -238,143 +75,12 @@ static bool esp_selector_take(struct esp_line *l, struct esp_selector *s)
 	return true;
 }
 
-/* ---- state --------------------------------------------------------------------------------- */
+/* ---- policy -------------------------------------------------------------------------------- */
 
-static bool esp_state_src(struct esp_line *l)
-{
-	return esp_address(l, "src", &l->s->state.src);
-}
-
-static bool esp_state_dst(struct esp_line *l)
-{
-	return esp_address(l, "dst", &l->s->state.dst);
-}
-
-static bool esp_take_proto_esp(struct esp_line *l)
+bool esp_take_proto_esp(struct esp_line *l)
 {
 	return esp_next_is(l, "esp") || esp_refuse(l, "expected esp behind \"proto\"");
 }
-
-static bool esp_state_spi(struct esp_line *l)
-{
-	return esp_number_u32(l, "spi", SPI_MIN, &l->s->state.spi);
-}
-
-static bool esp_state_reqid(struct esp_line *l)
-{
-	return esp_number_u32(l, "reqid", 0, &l->s->state.reqid);
-}
-
-static bool esp_state_mode(struct esp_line *l)
-{
-	return esp_choice(l, "mode", "transport", "tunnel", &l->s->state.tunnel);
-}
-
-static bool esp_state_window(struct esp_line *l)
-{
-	if (!esp_number_u32(l, "replay-window", 0, &l->s->state.window))
-		return false;
-	if (l->s->state.window > ESP_WINDOW_MAX ||
-		(l->s->state.window != 0 && l->s->state.window < ESP_WINDOW_MIN))
-		return esp_refuse(l,
-			"expected 0, or a number from %u to %u, behind "
-			"\"replay-window\"",
-			ESP_WINDOW_MIN, ESP_WINDOW_MAX);
-	return true;
-}
-
-static bool esp_state_flag(struct esp_line *l)
-{
-	l->s->state.esn = true;
-	return esp_next_is(l, "esn") || esp_refuse(l, "expected esn behind \"flag\"");
-}
-
-/** RFC 4106 section 8.1: the key, and behind it the salt. */
-static bool esp_state_key(struct esp_line *l, const char *w)
-{
-	struct esp_state *s = &l->s->state;
-	size_t len = w && w[0] == '0' && w[1] == 'x' ? strlen(w + 2) : 0;
-
-	if (len != 2 * (16 + ESP_SALT_LEN) && len != 2 * (32 + ESP_SALT_LEN))
-		return esp_refuse(l, "expected a key of 0x and 40 or 72 hexadecimal digits: an "
-				     "AES key and the salt of 4 octets");
-	s->key_len = len / 2 - ESP_SALT_LEN;
-	if (!hex_octets(w + 2, s->key_len, s->key) ||
-		!hex_octets(w + 2 + 2 * s->key_len, ESP_SALT_LEN, s->salt))
-		return esp_refuse(l, "the key has other than hexadecimal digits");
-	return true;
-}
-
-static bool esp_state_aead(struct esp_line *l)
-{
-	const char *name = esp_next(l), *key = esp_next(l);
-	uint64_t bits;
-
-	if (!name || strcmp(name, "rfc4106(gcm(aes))") != 0)
-		return esp_refuse(l, "expected 'rfc4106(gcm(aes))' behind \"aead\"");
-	return esp_state_key(l, key) && esp_number(l, "the key", 128, 128, &bits);
-}
-
-/** RFC 3948. The original address is for NAT, and is not looked at. */
-static bool esp_state_encap(struct esp_line *l)
-{
-	struct esp_state *s = &l->s->state;
-	struct ip_addr original;
-
-	if (!esp_next_is(l, "espinudp"))
-		return esp_refuse(l, "expected espinudp behind \"encap\"");
-	s->udp = true;
-	return esp_port(l, "espinudp", &s->udp_src) && esp_port(l, "espinudp", &s->udp_dst) &&
-	       esp_address(l, "encap", &original);
-}
-
-static bool esp_state_selector(struct esp_line *l)
-{
-	l->s->state.has_selector = true;
-	return esp_selector_take(l, &l->s->state.selector);
-}
-
-static bool esp_state_limit(struct esp_line *l)
-{
-	struct esp_state *s = &l->s->state;
-
-	if (esp_next_is(l, "packet-hard"))
-		return esp_number(l, "packet-hard", 1, UINT64_MAX, &s->max_packets);
-	if (esp_next_is(l, "byte-hard"))
-		return esp_number(l, "byte-hard", 1, UINT64_MAX, &s->max_octets);
-	return esp_refuse(l, "expected packet-hard or byte-hard behind \"limit\"");
-}
-
-static bool esp_state_is_whole(struct esp_line *l)
-{
-	const struct esp_state *s = &l->s->state;
-
-	if (s->key_len == 0 || s->spi == 0)
-		return esp_refuse(l, "\"%s\" is missing", s->spi ? "aead" : "spi");
-	if (ip_addr_is_v4(&s->src) != ip_addr_is_v4(&s->dst))
-		return esp_refuse(l, "\"src\" and \"dst\" are of two families");
-	if (ip_addr_is_any(&s->src) || ip_addr_is_any(&s->dst) || ip_addr_is_multicast(&s->src) ||
-		ip_addr_is_multicast(&s->dst))
-		return esp_refuse(l, "expected \"src\" and \"dst\", each the address of a host");
-	if (s->esn && s->window == 0)
-		return esp_refuse(
-			l, "\"flag esn\" needs a \"replay-window\" (RFC 4303 appendix A)");
-	return true;
-}
-
-static bool esp_take_state(struct esp_line *l)
-{
-	static const struct esp_parameter list[] = {{"src", esp_state_src}, {"dst", esp_state_dst},
-		{"proto", esp_take_proto_esp}, {"spi", esp_state_spi}, {"reqid", esp_state_reqid},
-		{"mode", esp_state_mode}, {"replay-window", esp_state_window},
-		{"flag", esp_state_flag}, {"aead", esp_state_aead}, {"encap", esp_state_encap},
-		{"sel", esp_state_selector}, {"limit", esp_state_limit}, {0}};
-
-	l->s->kind = ESP_STATEMENT_STATE;
-	return esp_take_all(l, list) && esp_all_taken(l) && esp_state_is_whole(l);
-}
-
-/* ---- policy -------------------------------------------------------------------------------- */
 
 static bool esp_policy_priority(struct esp_line *l)
 {

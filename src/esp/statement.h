@@ -7,12 +7,10 @@
 #ifndef ESP_STATEMENT_H
 #define ESP_STATEMENT_H
 
-#include "esp/esp_wire.h"
+#include "esp/cipher.h"
 #include "esp/selector.h"
 
 #include <stddef.h>
-
-#define ESP_KEY_MAX 32
 
 /** "state add": an entry of the SAD (RFC 4301 section 4.4.2). */
 struct esp_state {
@@ -24,7 +22,10 @@ struct esp_state {
 	uint64_t max_packets, max_octets;
 	bool has_selector;
 	struct esp_selector selector;
-	uint8_t key[ESP_KEY_MAX], salt[ESP_SALT_LEN];
+	bool has_encryption, has_integrity; /**< it was said which */
+	enum esp_encryption encryption;
+	enum esp_integrity integrity; /**< not of ESP_AES_GCM */
+	uint8_t key[ESP_KEY_MAX], salt[ESP_SALT_LEN], auth_key[ESP_AUTH_KEY_MAX];
 	size_t key_len;
 };
 

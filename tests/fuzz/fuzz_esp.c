@@ -11,6 +11,7 @@
 #define STEPS_MAX  500
 #define PACKET_MAX 1600
 #define SPI        0x1000
+#define GCM_FRONT  (ESP_IV + ESP_GCM_IV_LEN)
 
 static const uint8_t key[32] = {7, 3, 5};
 static struct gcm gcm;
@@ -128,25 +129,28 @@ static void mad_peer(struct world *w, uint8_t bits)
 		.spi = SPI, .key = key, .key_len = 16, .window = 32, .esn = w->out->config.esn};
 	size_t len;
 	const uint8_t *text = fuzz_bytes(w->in, fuzz_u8(w->in) & ~3u, &len);
-	uint8_t room[ESP_LEN + 256 + ESP_ICV_LEN], aad[ESP_AAD_MAX] = {0}, next;
-	struct esp_buffer b = {.data = room, .len = ESP_LEN + len + ESP_ICV_LEN};
+	uint8_t room[GCM_FRONT + 256 + ESP_GCM_ICV_LEN], aad[ESP_AAD_MAX] = {0}, next;
+	struct esp_buffer b = {.data = room, .len = GCM_FRONT + len + ESP_GCM_ICV_LEN};
 	struct esp_cipher *cipher;
 	struct esp_sa *sa;
 
 	store_be32(room, SPI);
 	store_be32(room + ESP_SEQUENCE, 1);
 	store_be64(room + ESP_IV, bits);
-	memcpy(room + ESP_LEN, text, len);
+	memcpy(room + GCM_FRONT, text, len);
 	store_be32(aad, SPI);
 	store_be32(aad + (c.esn ? 8 : 4), 1);
-	MUST(!esp_cipher_create(NULL, key, 16, c.salt, true, &cipher));
+	MUST(!esp_cipher_create(
+		&(struct esp_cipher_config){
+			.key = key, .key_len = 16, .salt = c.salt, .seal = true},
+		&cipher));
 	MUST(esp_cipher_seal(cipher, &(struct esp_cipher_packet){.iv = room + ESP_IV,
 					     .aad = aad,
 					     .aad_len = c.esn ? 12 : 8,
-					     .from = room + ESP_LEN,
-					     .text = room + ESP_LEN,
+					     .from = room + GCM_FRONT,
+					     .text = room + GCM_FRONT,
 					     .text_len = len,
-					     .icv = room + ESP_LEN + len}));
+					     .icv = room + GCM_FRONT + len}));
 	esp_cipher_destroy(cipher);
 	MUST(!esp_sa_create(&c, &sa));
 	switch (esp_sa_open(sa, &b, &next)) {
@@ -167,11 +171,13 @@ static void mad_peer(struct world *w, uint8_t bits)
 static void world_start(struct world *w, struct fuzz *in)
 {
 	uint8_t bits = fuzz_u8(in);
+	uint16_t more = fuzz_u16(in);
 	struct esp_sa_config c = {.spi = SPI,
 		.key = key,
 		.key_len = bits & 1 ? 32 : 16,
 		.esn = bits & 2,
-		.window = 32 + fuzz_u16(in) % (4096 - 31),
+		.window = 32 + more % (4096 - 31),
+		.auth_key = key,
 		.tunnel = bits & 4,
 		.udp = bits & 8,
 		.outbound = true};
@@ -182,6 +188,11 @@ static void world_start(struct world *w, struct fuzz *in)
 	w->tunnel = c.tunnel;
 	w->udp = c.udp;
 	c.sequence = bits & 32 ? UINT32_MAX - 20 : 0;
+	if (more & 0x8000) {
+		c.encryption = more & 0x4000 ? ESP_NULL : ESP_AES_CBC;
+		c.integrity = more & 0x2000 ? ESP_HMAC_SHA1_96 : ESP_HMAC_SHA256_128;
+		c.key_len = more & 0x4000 ? 0 : c.key_len;
+	}
 	c.src = c.dst = w->v4 ? ip_addr_from_v4(address) : ip_addr_from_v6(address);
 	c.gcm = has_gcm && bits & 64 ? &gcm : NULL;
 	MUST(!esp_sa_create(&c, &w->out));

@@ -28,6 +28,10 @@
 #define SA                                                                                     \
 	"ip xfrm state add src %s dst %s proto esp spi 0x%x reqid 1 aead 'rfc4106(gcm(aes))' " \
 	"0x%08x1112131415161718191a1b1c1d1e1f20 128 %s\n"
+#define SA_APART                                                                     \
+	"ip xfrm state add src %s dst %s proto esp spi 0x%x reqid 1 enc 'cbc(aes)' " \
+	"0x%08x1112131415161718191a1b1c auth-trunc 'hmac(sha1)' "                    \
+	"0x2112131415161718191a1b1c1d1e1f2021222324 96 %s\n"
 #define POLICY "ip xfrm policy add src %s dst %s dir %s tmpl %s\n"
 
 static char path[64];
@@ -39,6 +43,7 @@ struct esp_case {
 	bool v6;
 	const char *sa, *tmpl; /* NULL: transport mode */
 	struct sim_path_config path;
+	bool apart; /* encryption and integrity are two algorithms */
 	/* Which counters of b must have moved; others must not. */
 	bool replays, forged, late;
 };
@@ -59,8 +64,8 @@ static void write_file(const struct esp_case *c, unsigned from, unsigned to)
 
 	assert_non_null(f);
 	for (unsigned i = from; i <= to; i++) {
-		fprintf(f, SA, a, b, 0x1000 + i, i, c->sa);
-		fprintf(f, SA, b, a, 0x2000 + i, i + 77, c->sa);
+		fprintf(f, c->apart ? SA_APART : SA, a, b, 0x1000 + i, i, c->sa);
+		fprintf(f, c->apart ? SA_APART : SA, b, a, 0x2000 + i, i + 77, c->sa);
 	}
 	snprintf(ab, sizeof ab, "proto esp mode transport");
 	snprintf(ba, sizeof ba, "proto esp mode transport");
@@ -145,6 +150,18 @@ static const struct esp_case cases[] = {
 		.tmpl = "tunnel",
 		.forged = true,
 		.path = {.queue = {.rate = GBIT}, .delay = SIM_MS, .corrupt = 0.01}},
+	{.name = "everything, AES-CBC with HMAC-SHA1",
+		.sa = "mode tunnel replay-window 4096 flag esn",
+		.tmpl = "tunnel",
+		.apart = true,
+		.replays = true,
+		.forged = true,
+		.path = {.queue = {.rate = GBIT / 5},
+			.delay = 5 * SIM_MS,
+			.loss = {.chance.good = 0.005},
+			.reorder = {0.01, 3 * SIM_MS},
+			.duplicate = 0.01,
+			.corrupt = 0.005}},
 	{.name = "everything",
 		.sa = "replay-window 4096",
 		.replays = true,
@@ -277,6 +294,26 @@ static void keys_change_in_the_middle(void **state)
 	end();
 }
 
+/** RFC 5042 section 5.4.5: that there are no SAs does not end the stream. */
+static void a_stream_outlives_its_sas(void **state)
+{
+	const struct esp_case c = {
+		.sa = "replay-window 64", .path = {.queue = {.rate = GBIT}, .delay = SIM_MS}};
+	struct rekey gone = {&c, &pair.a, &pair.b, 1, 0}, back = {&c, &pair.b, &pair.a, 1, 1};
+	unsigned done[8] = {0};
+
+	write_file(&c, 0, 0);
+	begin(&c, false, 9);
+	assert_true(rdma_pair_connect(&pair, 30 * SIM_S));
+	sim_at(s, sim_now(s) + 100 * SIM_MS, rekey, &gone);
+	sim_at(s, sim_now(s) + 10 * SIM_S, rekey, &back);
+	assert_true(rdma_writes_run(&pair, 2, 60 * SIM_S, done));
+	assert_true(stats(&pair.a)->tx_no_sa + stats(&pair.b)->tx_no_sa > 0);
+	assert_int_equal(stats(&pair.a)->sas_in, 1);
+	exchange();
+	end();
+}
+
 /* ---- in the clear ------------------------------------------------------------------------ */
 
 static void who_is_in_the_clear_gets_nowhere(void **state)
@@ -293,7 +330,7 @@ static void who_is_in_the_clear_gets_nowhere(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[sizeof cases / sizeof cases[0] + 3];
+	struct CMUnitTest tests[sizeof cases / sizeof cases[0] + 4];
 	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -302,6 +339,7 @@ int main(void)
 			.initial_state = (void *)(uintptr_t)&cases[i]};
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_smaller_mtu_is_found);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(keys_change_in_the_middle);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_stream_outlives_its_sas);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(who_is_in_the_clear_gets_nowhere);
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

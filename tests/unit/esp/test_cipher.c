@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* AES-GCM as ESP uses it: the vectors of the GCM specification, and what is refused. */
+/* AES-GCM as ESP uses it: the vectors of the GCM specification, and what is refused. The others are
+ * in test_sa.c. */
 /* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +25,7 @@ static const uint8_t key[32] = {0xfe, 0xff, 0xe9, 0x92, 0x86, 0x65, 0x73, 0x1c, 
 	0x94, 0x67, 0x30, 0x83, 0x08, 0xfe, 0xff, 0xe9, 0x92, 0x86, 0x65, 0x73, 0x1c, 0x6d, 0x6a,
 	0x8f, 0x94, 0x67, 0x30, 0x83, 0x08};
 static const uint8_t salt[ESP_SALT_LEN] = {0xca, 0xfe, 0xba, 0xbe};
-static const uint8_t iv[ESP_IV_LEN] = {0xfa, 0xce, 0xdb, 0xad, 0xde, 0xca, 0xf8, 0x88};
+static uint8_t iv[ESP_GCM_IV_LEN] = {0xfa, 0xce, 0xdb, 0xad, 0xde, 0xca, 0xf8, 0x88};
 static const uint8_t aad[8] = {0xfe, 0xed, 0xfa, 0xce, 0xde, 0xad, 0xbe, 0xef};
 static const uint8_t text[TEXT_LEN] = {0xd9, 0x31, 0x32, 0x25, 0xf8, 0x84, 0x06, 0xe5, 0xa5, 0x59,
 	0x09, 0xc5, 0xaf, 0xf5, 0x26, 0x9a};
@@ -35,11 +36,19 @@ static const uint8_t want[2][16] = {
 		0x7d},
 };
 
+static int create(size_t key_len, bool seal, struct esp_cipher **out)
+{
+	return esp_cipher_create(
+		&(struct esp_cipher_config){
+			.key = key, .key_len = key_len, .gcm = used, .salt = salt, .seal = seal},
+		out);
+}
+
 static void both_lengths_of_key(void **state)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		struct esp_cipher *seal, *open;
-		uint8_t room[TEXT_LEN], icv[ESP_ICV_LEN];
+		uint8_t room[TEXT_LEN], icv[ESP_GCM_ICV_LEN];
 		const struct esp_cipher_packet p = {.iv = iv,
 			.aad = aad,
 			.aad_len = sizeof aad,
@@ -49,14 +58,14 @@ static void both_lengths_of_key(void **state)
 			.icv = icv};
 
 		memcpy(room, text, sizeof text);
-		assert_int_equal(esp_cipher_create(used, key, i ? 32 : 16, salt, true, &seal), 0);
-		assert_int_equal(esp_cipher_create(used, key, i ? 32 : 16, salt, false, &open), 0);
+		assert_int_equal(create(i ? 32 : 16, true, &seal), 0);
+		assert_int_equal(create(i ? 32 : 16, false, &open), 0);
 		assert_true(esp_cipher_seal(seal, &p));
 		assert_memory_equal(room, want[i], sizeof want[i]);
 		assert_true(esp_cipher_open(open, &p));
 		assert_memory_equal(room, text, sizeof text);
 		/* Each octet of the ICV counts, and a failure spoils nothing that follows. */
-		for (unsigned at = 0; at < ESP_ICV_LEN; at++) {
+		for (unsigned at = 0; at < ESP_GCM_ICV_LEN; at++) {
 			memcpy(room, text, sizeof text);
 			assert_true(esp_cipher_seal(seal, &p));
 			icv[at] ^= 1;
@@ -76,8 +85,18 @@ static void other_lengths_are_refused(void **state)
 
 	for (size_t len = 0; len <= 32; len++)
 		if (len != 16 && len != 32)
-			assert_int_equal(
-				esp_cipher_create(used, key, len, salt, true, &c), -EINVAL);
+			assert_int_equal(create(len, true, &c), -EINVAL);
+	for (size_t len = 0; len <= 32; len++) {
+		const struct esp_cipher_config cbc = {
+			.encryption = ESP_AES_CBC, .key = key, .key_len = len, .auth_key = key};
+		const struct esp_cipher_config null = {
+			.encryption = ESP_NULL, .key_len = len, .auth_key = key};
+
+		if (len != 16 && len != 32)
+			assert_int_equal(esp_cipher_create(&cbc, &c), -EINVAL);
+		if (len)
+			assert_int_equal(esp_cipher_create(&null, &c), -EINVAL);
+	}
 	assert_null(c);
 	esp_cipher_destroy(NULL);
 }

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,9 +21,13 @@
 #define SPI     0x1234abcdu
 #define TCP     6
 #define LEN_MAX 200
+/** Before the text, with AES-GCM. */
+#define HEAD (ESP_IV + ESP_GCM_IV_LEN)
 
 static const uint8_t key[32] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
 	20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
+
+static const uint8_t auth_key[ESP_AUTH_KEY_MAX] = {0xa, 0xb, 0xc};
 
 static const struct esp_sa_config usual = {.spi = SPI,
 	.key = key,
@@ -33,6 +38,30 @@ static const struct esp_sa_config usual = {.spi = SPI,
 
 static struct gcm gcm;
 static const struct gcm *used; /**< NULL: OpenSSL's cipher */
+
+/** Encryption and an HMAC, each by itself. */
+static const struct {
+	enum esp_encryption encryption;
+	enum esp_integrity integrity;
+	size_t key_len;
+} apart[] = {
+	{ESP_AES_CBC, ESP_HMAC_SHA1_96, 16},
+	{ESP_AES_CBC, ESP_HMAC_SHA256_128, 32},
+	{ESP_NULL, ESP_HMAC_SHA1_96, 0},
+	{ESP_NULL, ESP_HMAC_SHA256_128, 0},
+};
+
+static struct esp_sa_config with(unsigned i, bool esn)
+{
+	struct esp_sa_config c = usual;
+
+	c.encryption = apart[i].encryption;
+	c.integrity = apart[i].integrity;
+	c.key_len = apart[i].key_len;
+	c.auth_key = auth_key;
+	c.esn = esn;
+	return c;
+}
 
 static struct esp_sa *sa_of(struct esp_sa_config c, bool outbound)
 {
@@ -106,11 +135,11 @@ static void known_packet(void **state)
 	/* Its trailer is 01 02 02 01: two octets of padding, and ICMP. */
 	b = buffer_of(room, clear, KNOWN_CLEAR - 4);
 	assert_int_equal(esp_sa_seal(out, &b, 1), ESP_OK);
-	assert_int_equal(b.len, ESP_LEN + sizeof text);
+	assert_int_equal(b.len, HEAD + sizeof text);
 	assert_int_equal(load_be32(b.data + ESP_SPI), 0x4321);
 	assert_int_equal(load_be32(b.data + ESP_SEQUENCE), 0);
 	assert_int_equal(load_be64(b.data + ESP_IV), UINT64_C(0x4956ed7e3b244cfe));
-	assert_memory_equal(b.data + ESP_LEN, text, sizeof text);
+	assert_memory_equal(b.data + HEAD, text, sizeof text);
 	assert_int_equal(esp_sa_open(in, &b, &next), ESP_OK);
 	assert_int_equal(next, 1);
 	assert_int_equal(b.len, KNOWN_CLEAR - 4);
@@ -131,9 +160,10 @@ static void there_and_back(struct esp_sa_config c)
 		struct esp_buffer b = buffer_of(room, text, len);
 
 		assert_int_equal(esp_sa_seal(out, &b, TCP), ESP_OK);
-		assert_int_equal(b.len, len + esp_sa_overhead(len));
-		assert_int_equal(b.len % ESP_ALIGN, 0);
-		assert_ptr_equal(b.data, room + FRONT - ESP_LEN);
+		assert_int_equal(b.len, len + esp_sa_overhead(out, len));
+		assert_int_equal(
+			(b.len - esp_sa_front(out) - out->shape.icv_len) % out->shape.align, 0);
+		assert_ptr_equal(b.data, room + FRONT - esp_sa_front(out));
 		/* Nothing before and behind it was written to. */
 		assert_int_equal(b.data[-1], 0x5a);
 		assert_int_equal(b.data[b.len], 0x5a);
@@ -163,6 +193,105 @@ static void every_length(void **state)
 	there_and_back(c);
 	c.esn = false;
 	there_and_back(c);
+	for (unsigned i = 0; i < sizeof apart / sizeof apart[0]; i++) {
+		there_and_back(with(i, false));
+		there_and_back(with(i, true));
+	}
+}
+
+/* ---- encryption and an HMAC, by another way ------------------------------------------------ */
+
+/** What the ICV is to be, of the packet without it. */
+static void hmac(const struct esp_sa_config *c, const struct esp_buffer *b, uint32_t high,
+	uint8_t out[EVP_MAX_MD_SIZE])
+{
+	uint8_t all[ROOM];
+	size_t len = b->len;
+	unsigned n;
+
+	memcpy(all, b->data, len);
+	if (c->esn) {
+		store_be32(all + len, high);
+		len += 4;
+	}
+	assert_non_null(HMAC(c->integrity == ESP_HMAC_SHA1_96 ? EVP_sha1() : EVP_sha256(),
+		c->auth_key, (int)esp_auth_key_len(c->integrity), all, len, out, &n));
+}
+
+static void decrypt(const struct esp_sa_config *c, const uint8_t *iv, const uint8_t *text,
+	size_t len, uint8_t *out)
+{
+	EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+	int n;
+
+	if (c->encryption == ESP_NULL) {
+		memcpy(out, text, len);
+	} else {
+		assert_int_equal(EVP_DecryptInit_ex(ctx,
+					 c->key_len == 32 ? EVP_aes_256_cbc() : EVP_aes_128_cbc(),
+					 NULL, c->key, iv),
+			1);
+		EVP_CIPHER_CTX_set_padding(ctx, 0);
+		assert_int_equal(EVP_DecryptUpdate(ctx, out, &n, text, (int)len), 1);
+	}
+	EVP_CIPHER_CTX_free(ctx);
+}
+
+static void apart_is_as_openssl_has_it(void **state)
+{
+	for (unsigned i = 0; i < 2 * sizeof apart / sizeof apart[0]; i++) {
+		struct esp_sa_config c = with(i / 2, i % 2);
+		uint8_t room[ROOM], text[LEN_MAX], clear[ROOM], last[ESP_CBC_BLOCK_LEN] = {0};
+		uint8_t want[EVP_MAX_MD_SIZE];
+		struct esp_sa *out;
+
+		if (c.esn)
+			c.sequence = UINT64_C(0x123456789);
+		out = sa_of(c, true);
+		fill(text, sizeof text);
+		for (size_t len = 0; len < 40; len++) {
+			struct esp_buffer b = buffer_of(room, text, len);
+			size_t front = esp_sa_front(out), icv_len = out->shape.icv_len, inside;
+
+			assert_int_equal(esp_sa_seal(out, &b, TCP), ESP_OK);
+			assert_int_equal(front, c.encryption == ESP_NULL ? 8 : 24);
+			b.len -= icv_len;
+			hmac(&c, &b, (uint32_t)(out->sequence >> 32), want);
+			assert_memory_equal(b.data + b.len, want, icv_len);
+			inside = b.len - front;
+			decrypt(&c, b.data + ESP_IV, b.data + front, inside, clear);
+			assert_memory_equal(clear, text, len);
+			assert_int_equal(clear[inside - 1], TCP);
+			assert_int_equal(clear[inside - 2], inside - 2 - len);
+			if (c.encryption != ESP_AES_CBC)
+				continue;
+			/* No IV tells of the next one. */
+			for (size_t at = 0; at < sizeof last; at += 4)
+				assert_memory_not_equal(b.data + ESP_IV + at, last + at, 4);
+			memcpy(last, b.data + ESP_IV, sizeof last);
+		}
+		esp_sa_destroy(out);
+	}
+}
+
+static void apart_notices_each_changed_octet(void **state)
+{
+	for (unsigned i = 0; i < sizeof apart / sizeof apart[0]; i++) {
+		struct esp_sa *out = sa_of(with(i, true), true);
+		struct esp_sa *in = sa_of(with(i, true), false);
+		uint8_t room[ROOM], text[LEN_MAX], next;
+
+		fill(text, sizeof text);
+		for (size_t at = ESP_SEQUENCE; at < 40 + esp_sa_overhead(out, 40); at++) {
+			struct esp_buffer b = buffer_of(room, text, 40);
+
+			assert_int_equal(esp_sa_seal(out, &b, TCP), ESP_OK);
+			b.data[at] ^= 0x10;
+			assert_int_equal(esp_sa_open(in, &b, &next), ESP_BAD_ICV);
+		}
+		esp_sa_destroy(out);
+		esp_sa_destroy(in);
+	}
 }
 
 /* ---- what is dropped ----------------------------------------------------------------------- */
@@ -199,7 +328,7 @@ static void each_changed_octet_is_noticed(void **state)
 	uint8_t next;
 
 	pair_open(&p);
-	for (size_t at = 0; at < 40 + esp_sa_overhead(40); at++) {
+	for (size_t at = 0; at < 40 + esp_sa_overhead(p.out, 40); at++) {
 		struct esp_buffer b = sealed(&p, 40);
 
 		b.data[at] ^= 0x10;
@@ -257,9 +386,9 @@ static void each_length_that_is_cut(void **state)
 	uint8_t next;
 
 	pair_open(&p);
-	for (size_t cut = 1; cut <= 20 + esp_sa_overhead(20); cut++) {
+	for (size_t cut = 1; cut <= 20 + esp_sa_overhead(p.out, 20); cut++) {
 		struct esp_buffer b = sealed(&p, 20);
-		size_t least = ESP_LEN + ESP_ALIGN + ESP_ICV_LEN;
+		size_t least = HEAD + ESP_ALIGN + ESP_GCM_ICV_LEN;
 		enum esp_verdict want;
 
 		esp_buffer_trim(&b, cut);
@@ -275,7 +404,7 @@ static struct esp_buffer authentic(
 {
 	struct esp_buffer b = buffer_of(room, text, len);
 	EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
-	uint8_t nonce[12] = {0xa, 0xb, 0xc, 0xd}, *head = b.data - ESP_LEN;
+	uint8_t nonce[12] = {0xa, 0xb, 0xc, 0xd}, *head = b.data - HEAD;
 	int n;
 
 	store_be32(head, SPI);
@@ -288,8 +417,8 @@ static struct esp_buffer authentic(
 	assert_int_equal(EVP_EncryptFinal_ex(ctx, b.data + len, &n), 1);
 	assert_int_equal(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 16, b.data + len), 1);
 	EVP_CIPHER_CTX_free(ctx);
-	esp_buffer_push(&b, ESP_LEN);
-	esp_buffer_put(&b, ESP_ICV_LEN);
+	esp_buffer_push(&b, HEAD);
+	esp_buffer_put(&b, ESP_GCM_ICV_LEN);
 	return b;
 }
 
@@ -397,10 +526,10 @@ static void no_room(void **state)
 	uint8_t room[ROOM];
 	struct esp_buffer b = buffer_of(room, key, 8);
 
-	b.headroom = ESP_LEN - 1;
+	b.headroom = HEAD - 1;
 	assert_int_equal(esp_sa_seal(sa, &b, TCP), ESP_NO_ROOM);
-	b.headroom = ESP_LEN;
-	b.tailroom = esp_sa_overhead(8) - ESP_LEN - 1;
+	b.headroom = HEAD;
+	b.tailroom = esp_sa_overhead(sa, 8) - HEAD - 1;
 	assert_int_equal(esp_sa_seal(sa, &b, TCP), ESP_NO_ROOM);
 	assert_int_equal(sa->sequence, 0);
 	b.tailroom++;
@@ -455,6 +584,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_packet),
 		cmocka_unit_test(every_length),
+		cmocka_unit_test(apart_is_as_openssl_has_it),
+		cmocka_unit_test(apart_notices_each_changed_octet),
 		cmocka_unit_test(each_changed_octet_is_noticed),
 		cmocka_unit_test(window_moves_by_proof_only),
 		cmocka_unit_test(replayed_and_late),

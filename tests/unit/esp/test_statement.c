@@ -14,6 +14,9 @@
 
 #define KEY16 "0x000102030405060708090a0b0c0d0e0fA0a1a2a3"
 #define KEY32 "0x000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1fa0a1a2a3"
+#define CBC16 "0x000102030405060708090a0b0c0d0e0f"
+#define CBC32 "0x000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+#define SHA1  "auth-trunc hmac(sha1) " KEY16 " 96"
 #define AEAD  "aead 'rfc4106(gcm(aes))' " KEY16 " 128"
 #define HOSTS "src 10.0.0.1 dst 10.0.0.2 "
 #define STATE "ip xfrm state add " HOSTS "proto esp spi 0x1000 "
@@ -87,6 +90,26 @@ static void an_sa_has_the_defaults_of_ip_xfrm(void **state)
 	(void)good("ip xfrm state add src fd00::1 dst fd00::2 proto esp spi 256 " AEAD);
 }
 
+static void algorithms_are_what_the_line_says(void **state)
+{
+	struct esp_statement s = good(STATE "enc cbc(aes) " CBC16 " " SHA1);
+
+	assert_int_equal(s.state.encryption, ESP_AES_CBC);
+	assert_int_equal(s.state.key_len, 16);
+	assert_int_equal(s.state.key[15], 0x0f);
+	assert_int_equal(s.state.integrity, ESP_HMAC_SHA1_96);
+	assert_int_equal(s.state.auth_key[19], 0xa3);
+	s = good(STATE "auth-trunc 'hmac(sha256)' " CBC32 " 128 enc 'cbc(aes)' " CBC32);
+	assert_int_equal(s.state.key_len, 32);
+	assert_int_equal(s.state.integrity, ESP_HMAC_SHA256_128);
+	assert_int_equal(s.state.auth_key[31], 0x1f);
+	s = good(STATE "enc 'ecb(cipher_null)' '' " SHA1);
+	assert_int_equal(s.state.encryption, ESP_NULL);
+	assert_int_equal(s.state.key_len, 0);
+	s = good(STATE AEAD);
+	assert_int_equal(s.state.encryption, ESP_AES_GCM);
+}
+
 static void wrong_sas_are_refused(void **state)
 {
 	bad("ip xfrm state add " HOSTS "spi 255 " AEAD, "256");
@@ -111,7 +134,20 @@ static void wrong_sas_are_refused(void **state)
 		"hexadecimal");
 	bad(STATE "aead 'rfc4106(gcm(aes))'", "40 or 72");
 	bad(STATE "aead 'rfc7539esp(chacha20,poly1305)' " KEY16 " 128", "rfc4106");
-	bad(STATE "enc cbc(aes) " KEY16, "belongs to no parameter");
+	bad(STATE "enc cbc(des3_ede) " KEY16, "cbc(aes)");
+	bad(STATE "enc cbc(aes) 0x0011 " SHA1, "32 or 64");
+	bad(STATE "enc cbc(aes) 0x000102030405060708090a0b0c0d0e0g " SHA1, "hexadecimal");
+	bad(STATE "enc ecb(cipher_null) " CBC16 " " SHA1, "expected ''");
+	bad(STATE "enc ecb(cipher_null)", "expected ''");
+	bad(STATE "enc cbc(aes) " CBC16, "\"auth-trunc\"");
+	bad(STATE AEAD " " SHA1, "\"auth-trunc\"");
+	bad(STATE AEAD " enc cbc(aes) " CBC16, "one \"aead\" or \"enc\"");
+	bad(STATE SHA1, "\"aead\" is missing");
+	bad(STATE SHA1 " " SHA1, "one \"auth-trunc\"");
+	bad(STATE "enc cbc(aes) " CBC16 " auth-trunc hmac(md5) " CBC16 " 96", "hmac(sha256)");
+	bad(STATE "enc cbc(aes) " CBC16 " auth-trunc hmac(sha1) " CBC16 " 96", "40");
+	bad(STATE "enc cbc(aes) " CBC16 " auth-trunc hmac(sha1) " KEY16 " 128", "from 96 to 96");
+	bad(STATE "enc cbc(aes) " CBC16 " auth-trunc hmac(sha256) " CBC32 " 96", "from 128");
 	bad(STATE AEAD " encap espintcp 4500 4500 0.0.0.0", "espinudp");
 	bad(STATE AEAD " encap espinudp 0 4500 0.0.0.0", "from 1");
 	bad(STATE AEAD " limit time-hard 5", "packet-hard");
@@ -193,6 +229,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_sa_has_what_its_line_says),
 		cmocka_unit_test(an_sa_has_the_defaults_of_ip_xfrm),
+		cmocka_unit_test(algorithms_are_what_the_line_says),
 		cmocka_unit_test(wrong_sas_are_refused),
 		cmocka_unit_test(a_policy_has_what_its_line_says),
 		cmocka_unit_test(wrong_policies_are_refused),
