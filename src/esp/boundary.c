@@ -16,6 +16,9 @@
 #define PATH_LEN 1024
 #define WHY_LEN  512
 
+/** Between two looks at the file because of packets: strangers can send those, too. */
+#define LOOK_GAP_NS UINT64_C(1000000)
+
 struct esp_boundary {
 	struct ip_ipsec ops;
 	struct rte_mempool *pool;
@@ -23,6 +26,7 @@ struct esp_boundary {
 	struct ip_stack *ip;
 	char path[PATH_LEN];
 	struct secret_file_stamp stamp; /**< of the file, when it was last tried */
+	uint64_t next_look;             /**< the earliest, because of a packet */
 	struct esp_stats stats;
 	struct esp_database db;
 };
@@ -238,9 +242,26 @@ static enum esp_udp_kind esp_boundary_udp_kind(const struct esp_boundary *b,
 	return esp_udp_kind(rte_pktmbuf_mtod_offset(m, const uint8_t *, at), len);
 }
 
+/**
+ * The SA of an ESP packet. A peer may use one as soon as it is in the file, so who has written that
+ * loses nothing.
+ */
+static struct esp_sa *esp_boundary_find(
+	struct esp_boundary *b, const struct ip_flow *f, uint32_t spi, uint64_t now)
+{
+	struct esp_sa *sa = esp_database_find(&b->db, &f->dst, spi);
+
+	if (sa || now < b->next_look)
+		return sa;
+	b->next_look = now + LOOK_GAP_NS;
+	esp_boundary_look(b);
+	return esp_database_find(&b->db, &f->dst, spi);
+}
+
 /** @param at where ESP begins. */
 static enum ip_ipsec_verdict esp_boundary_open_packet(struct esp_boundary *b,
-	const struct ip_flow *f, struct rte_mbuf **m, uint16_t at, const void **secured)
+	const struct ip_flow *f, struct rte_mbuf **m, uint16_t at, const void **secured,
+	uint64_t now)
 {
 	struct esp_buffer buffer;
 	enum esp_verdict v;
@@ -251,8 +272,8 @@ static enum ip_ipsec_verdict esp_boundary_open_packet(struct esp_boundary *b,
 		return IP_IPSEC_DROPPED;
 	if ((*m)->data_len - (size_t)at < ESP_IV)
 		return esp_boundary_drop(b, *m, &b->stats.rx_short, f, "short");
-	sa = esp_database_find(
-		&b->db, &f->dst, load_be32(rte_pktmbuf_mtod_offset(*m, const uint8_t *, at)));
+	sa = esp_boundary_find(
+		b, f, load_be32(rte_pktmbuf_mtod_offset(*m, const uint8_t *, at)), now);
 	if (!sa)
 		return esp_boundary_drop(
 			b, *m, &b->stats.rx_no_sa, f, "there is no SA for an ESP packet");
@@ -287,7 +308,7 @@ static enum ip_ipsec_verdict esp_boundary_arrive(struct esp_boundary *b, const s
 }
 
 static enum ip_ipsec_verdict esp_boundary_input(void *ctx, const struct ip_flow *f,
-	struct rte_mbuf **m, uint16_t l4_off, const void **secured)
+	struct rte_mbuf **m, uint16_t l4_off, const void **secured, uint64_t now)
 {
 	struct esp_boundary *b = ctx;
 
@@ -295,7 +316,7 @@ static enum ip_ipsec_verdict esp_boundary_input(void *ctx, const struct ip_flow 
 	if (*secured)
 		return esp_boundary_arrive(b, f, *m, *secured);
 	if (f->proto == ESP_PROTO)
-		return esp_boundary_open_packet(b, f, m, l4_off, secured);
+		return esp_boundary_open_packet(b, f, m, l4_off, secured, now);
 	switch (esp_boundary_udp_kind(b, f, *m, l4_off)) {
 	case ESP_UDP_IKE:
 		return esp_boundary_arrive(b, f, *m, NULL);
@@ -303,7 +324,8 @@ static enum ip_ipsec_verdict esp_boundary_input(void *ctx, const struct ip_flow 
 		rte_pktmbuf_free(*m);
 		return IP_IPSEC_DROPPED;
 	default:
-		return esp_boundary_open_packet(b, f, m, (uint16_t)(l4_off + UDP_LEN), secured);
+		return esp_boundary_open_packet(
+			b, f, m, (uint16_t)(l4_off + UDP_LEN), secured, now);
 	}
 }
 

@@ -46,7 +46,7 @@ struct ip_ipsec {
 	 *        the place of a protected one comes by here again, with what is set here.
 	 */
 	enum ip_ipsec_verdict (*input)(void *ctx, const struct ip_flow *f, struct rte_mbuf **m,
-		uint16_t l4_off, const void **secured);
+		uint16_t l4_off, const void **secured, uint64_t now);
 	/**
 	 * The longest packet from @p src to @p dst that is at most @p mtu long as it leaves.
 	 * @param[out] to where it goes then: @p dst, or the other end of a tunnel.

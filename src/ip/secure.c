@@ -110,7 +110,7 @@ struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f,
 	if (ip_secure_exempts(m, proto, l4_off))
 		return m;
 	ip_flow_ports(&flow, m, l4_off);
-	switch (x->input(x->ctx, &flow, &m, l4_off, &inner.secured)) {
+	switch (x->input(x->ctx, &flow, &m, l4_off, &inner.secured, now)) {
 	case IP_IPSEC_PASS:
 		return m;
 	case IP_IPSEC_CHANGED:

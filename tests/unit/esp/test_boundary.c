@@ -558,6 +558,30 @@ static void a_new_file_is_in_force_and_a_wrong_one_is_not(void **state)
 	end();
 }
 
+static void a_new_sa_is_taken_as_soon_as_it_is_used(void **state)
+{
+	char *text = both_ways("", ""), next[8192];
+	int len = snprintf(next, sizeof next, "%s", text);
+
+	begin(text, text);
+	for (uint32_t spi = 0x1001; spi < 0x1004; spi++) {
+		/* As strangers, too, may send what there is no SA for, the third comes too early.
+		 */
+		now += spi == 0x1003 ? SECOND / 2000 : SECOND;
+		len += snprintf(
+			next + len, sizeof next - (size_t)len, SA, "10.0.0.1", "10.0.0.2", spi, "");
+		write_file(a.path, next);
+		write_file(b.path, next);
+		esp_boundary_look(a.esp);
+		assert_int_equal(send_one(&a, SEGMENT), 0);
+		give(&b, take(&a));
+	}
+	assert_int_equal(stats(&b)->reloads, 2);
+	assert_int_equal(stats(&b)->rx_no_sa, 1);
+	expect_delivered(&b, 2);
+	end();
+}
+
 static void without_buffers_packets_are_dropped(void **state)
 {
 	char *text = both_ways("", "");
@@ -601,6 +625,7 @@ int main(void)
 		cmocka_unit_test(tunnels_go_from_end_to_end),
 		cmocka_unit_test(the_path_mtu_knows_what_esp_takes),
 		cmocka_unit_test(a_new_file_is_in_force_and_a_wrong_one_is_not),
+		cmocka_unit_test(a_new_sa_is_taken_as_soon_as_it_is_used),
 		cmocka_unit_test(without_buffers_packets_are_dropped),
 	};
 
