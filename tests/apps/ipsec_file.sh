@@ -13,8 +13,10 @@ cd "$(dirname "$0")/.." && echo "$2" >>asked && exec cat "$2"
 END
 chmod +x "$work/bin/ip"
 short=0x000102030405060708090a0b0c0d0e0f10111213 long=0x000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20212223
+digest=0x000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f
 
-# As iproute2 of Debian 12 and of later ones says it: with ESN, in UDP, another algorithm, one that is still negotiated.
+# As iproute2 of Debian 12 and of later ones says it, the newest first: with ESN, in UDP, other algorithms, one that is
+# still negotiated.
 cat >"$work/state" <<END
 src 10.0.0.1 dst 10.0.0.2
 	proto esp spi 0xc2a3a1c9 reqid 1 mode transport
@@ -35,8 +37,18 @@ src 10.0.0.2 dst 10.0.0.1
 src 10.0.0.9 dst 10.0.0.1
 	proto esp spi 0xcd0f0a34 reqid 2 mode tunnel
 	replay-window 32
-	auth-trunc hmac(sha256) 0x55 128
-	enc cbc(aes) 0x55
+	auth-trunc hmac(sha256) $digest 128
+	enc cbc(des3_ede) 0x55
+src 10.0.0.8 dst 10.0.0.1
+	proto esp spi 0xcd0f0a36 reqid 4 mode tunnel
+	replay-window 32
+	auth-trunc hmac(sha256) $digest 128
+	enc cbc(aes) $digest
+src 10.0.0.1 dst 10.0.0.8
+	proto esp spi 0xcd0f0a37 reqid 4 mode tunnel
+	replay-window 0
+	auth-trunc hmac(sha1) $short 96
+	enc ecb(cipher_null) 
 src fd00::2 dst fd00::1
 	proto esp spi 0x00000101 reqid 0 mode transport
 	replay-window 0
@@ -65,9 +77,11 @@ src 10.0.0.0/8 dst 10.0.0.1/32
 	dir in action block priority 400000 ptype main 
 END
 cat >"$work/wanted" <<END
-ip xfrm state add src 10.0.0.1 dst 10.0.0.2 proto esp spi 0xc2a3a1c9 reqid 1 mode transport aead 'rfc4106(gcm(aes))' $long 128 replay-window 32 flag esn sel src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp
-ip xfrm state add src 10.0.0.2 dst 10.0.0.1 proto esp spi 0xcd0f0a33 reqid 1 mode tunnel aead 'rfc4106(gcm(aes))' $short 128 replay-window 64 flag esn encap espinudp 4500 4501 0.0.0.0
 ip xfrm state add src fd00::2 dst fd00::1 proto esp spi 0x00000101 reqid 0 mode transport aead 'rfc4106(gcm(aes))' $short 128
+ip xfrm state add src 10.0.0.1 dst 10.0.0.8 proto esp spi 0xcd0f0a37 reqid 4 mode tunnel auth-trunc 'hmac(sha1)' $short 96 enc 'ecb(cipher_null)' 0x
+ip xfrm state add src 10.0.0.8 dst 10.0.0.1 proto esp spi 0xcd0f0a36 reqid 4 mode tunnel auth-trunc 'hmac(sha256)' $digest 128 enc 'cbc(aes)' $digest replay-window 32
+ip xfrm state add src 10.0.0.2 dst 10.0.0.1 proto esp spi 0xcd0f0a33 reqid 1 mode tunnel aead 'rfc4106(gcm(aes))' $short 128 replay-window 64 flag esn encap espinudp 4500 4501 0.0.0.0
+ip xfrm state add src 10.0.0.1 dst 10.0.0.2 proto esp spi 0xc2a3a1c9 reqid 1 mode transport aead 'rfc4106(gcm(aes))' $long 128 replay-window 32 flag esn sel src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp
 ip xfrm policy add src 10.0.0.1/32 dst 10.0.0.2/32 proto tcp dir out priority 372351 tmpl proto esp spi 0xc2a3a1c9 reqid 1 mode transport
 ip xfrm policy add src 10.0.0.2/32 dst 10.0.0.1/32 proto tcp dport 7174 dir in priority 372351 tmpl src 10.0.0.2 dst 10.0.0.1 proto esp mode tunnel
 ip xfrm policy add src 10.0.0.0/8 dst 10.0.0.1/32 dir in action block priority 400000
@@ -81,7 +95,7 @@ written() {
 	ipsec_file --once "$work/ipsec" 2>"$case_dir/errors" || { say "it ended with status $?"; return 1; }
 	diff "$work/wanted" "$work/ipsec" || { say "the file is another"; return 1; }
 	[[ $(stat -c %a "$work/ipsec") == 600 ]] || { say "others may read it"; return 1; }
-	[[ $(<"$case_dir/errors") == *"10.0.0.9 dst 10.0.0.1 has enc cbc(aes)"* ]] || { say "nothing is said of the other algorithm"; return 1; }
+	[[ $(<"$case_dir/errors") == *"10.0.0.9 dst 10.0.0.1 has enc cbc(des3_ede)"* ]] || { say "nothing is said of the other algorithm"; return 1; }
 }
 run_case written written
 
