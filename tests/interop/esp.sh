@@ -9,14 +9,24 @@ outside_ends=("${outside_addresses[@]}") guest_ends=("${guest_addresses[@]}") ga
 
 # ---- both ends' SAs and policies ------------------------------------------------------------------
 
-# Of the cases that follow: octets of the key, mode, more words of an SA and of a policy's selector.
-key_len=16 mode=transport more='' selector=''
+# Of the cases that follow: what encrypts, octets of its key, mode, more words of an SA and of a policy's selector.
+encryption=gcm key_len=16 mode=transport more='' selector=''
+
+algorithms() {
+	local hmac
+	hmac="auth-trunc 'hmac(sha1)' 0x$(openssl rand -hex 20) 96"
+	case $encryption in
+	gcm) say "aead 'rfc4106(gcm(aes))' 0x$(openssl rand -hex $((key_len + 4))) 128" ;;
+	cbc) say "enc 'cbc(aes)' 0x$(openssl rand -hex "$key_len") $hmac" ;;
+	null) say "enc 'ecb(cipher_null)' '' $hmac" ;;
+	esac
+}
 
 # One SA. They are told by number: even ones are to the guest.
 state() { # FAMILY NUMBER
 	local ends=("${outside_ends[$1]}" "${guest_ends[$1]}")
 	say "ip xfrm state add src ${ends[$2 % 2]} dst ${ends[1 - $2 % 2]} proto esp spi $((4096 + $2)) mode $mode" \
-		"aead 'rfc4106(gcm(aes))' 0x$(openssl rand -hex $((key_len + 4))) 128 $more"
+		"$(algorithms) $more"
 }
 
 # The policies of an end; a gateway has a direction of its own for what it passes on.
@@ -108,6 +118,12 @@ strangers='' key_len=32 more='replay-window 1024 flag esn'
 both_ways esn-256 secured 0 verified 16384
 more='encap espinudp 4500 4500 0.0.0.0'
 both_ways in-udp secured 0 verified 16384
+# What RFC 7146 wants besides.
+more='replay-window 32' encryption=cbc key_len=16
+both_ways cbc-sha1 secured 0 verified 65535
+more='replay-window 64 flag esn' encryption=null
+both_ways null-sha1-esn secured 0 verified 16384
+encryption=gcm key_len=32
 # Linux's policies are for neighbour discovery, too: so these are for TCP.
 more='' selector='proto 6'
 both_ways v6-256 secured 1 verified 65535
@@ -130,4 +146,6 @@ key_len=32
 both_ways gateway-v6-256 behind_gateway 1 verified 65535
 more='replay-window 4096 flag esn encap espinudp 4500 4500 0.0.0.0'
 both_ways gateway-esn-in-udp behind_gateway 0 verified 16384
+more='replay-window 64' encryption=cbc key_len=16
+both_ways gateway-cbc-sha1 behind_gateway 0 verified 16384
 plan_done
