@@ -49,7 +49,7 @@ static bool telemetry_client_send(const struct telemetry_client *c, const char *
 	return n >= 0;
 }
 
-/** @return bytes, or 0: it has gone. */
+/** @return bytes, or 0: it has gone or, by errno, is slow. */
 static size_t telemetry_client_receive(struct telemetry_client *c)
 {
 	ssize_t n = -1;
@@ -57,7 +57,19 @@ static size_t telemetry_client_receive(struct telemetry_client *c)
 	errno = EAGAIN;
 	for (unsigned i = 0; i < CLIENT_SLICES && n < 0 && telemetry_client_is_slow(); i++)
 		n = recv(c->fd, c->text, c->room, MSG_TRUNC);
+	if (n >= 0)
+		errno = 0;
 	return n <= 0 || (size_t)n > c->room ? 0 : (size_t)n;
+}
+
+/** Nothing came. One that was waited for needs not be waited for again when it is connected to. */
+static void telemetry_client_lose(struct telemetry_client *c)
+{
+	bool slow = telemetry_client_is_slow();
+
+	telemetry_client_drop(c);
+	c->waited = slow;
+	c->fd = slow ? -EAGAIN : -1;
 }
 
 static json_t *telemetry_client_hear(struct telemetry_client *c)
@@ -103,9 +115,9 @@ json_t *telemetry_client_ask(struct telemetry_client *c, const char *command)
 		answer = telemetry_client_hear(c);
 	value = json_is_object(answer) ? json_object_iter_value(json_object_iter(answer)) : NULL;
 	json_incref(value);
-	json_decref(answer);
 	if (!value)
-		telemetry_client_drop(c);
+		telemetry_client_lose(c);
+	json_decref(answer);
 	return value;
 }
 
@@ -145,7 +157,7 @@ bool telemetry_client_read(struct telemetry_client *c, const char *command, stru
 	if (n && json_reader_object(r) && json_reader_member(r, &key))
 		return true;
 	if (c->greeted)
-		telemetry_client_drop(c);
+		telemetry_client_lose(c);
 	return false;
 }
 
