@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/priority.h"
 
+#include <sched.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -37,6 +38,9 @@ void priority_ask(void)
 	int nice;
 
 	prctl(PR_SET_TIMERSLACK, 1);
+	/* One of another class, such as idle or FIFO, is where its user has put it. */
+	if (sched_getscheduler(tid) != SCHED_OTHER)
+		return;
 	a.nice = getpriority(PRIO_PROCESS, (id_t)tid);
 	if (syscall(SYS_sched_setattr, tid, &a, 0))
 		return;
