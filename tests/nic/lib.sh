@@ -6,7 +6,7 @@ set -- -t nic -o "$(dirname "${BASH_SOURCE[0]}")/../../out/test/nic" "$@"
 source "$(dirname "${BASH_SOURCE[0]}")/../apps/lib.sh"
 
 # An emulated guest may get no processor for long. Nobody waits longer than for what he waits for.
-patience=120 limit=120
+patience=120 limit=300
 
 # Told to the cases: the NIC, and the driver of Linux's that hands it over.
 nic='' handed_by=''
