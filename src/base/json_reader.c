@@ -11,7 +11,7 @@
 
 void json_reader_init(struct json_reader *r, const char *text, size_t len)
 {
-	*r = (struct json_reader){.at = text, .end = text + len};
+	*r = (struct json_reader){.at = text, .end = len ? text + len : text};
 }
 
 /** @return false, for the caller to return. */

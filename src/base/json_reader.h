@@ -36,7 +36,7 @@ struct json_reader_key {
 	size_t len;
 };
 
-/** Begin at the first of @p len bytes at @p text, which stay the caller's. */
+/** Begin at the first of @p len bytes at @p text, which stay the caller's. None: it may be NULL. */
 void json_reader_init(struct json_reader *r, const char *text, size_t len);
 
 /** Enter an object. @return false: the value is something else, and is skipped. */

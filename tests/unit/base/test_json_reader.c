@@ -208,9 +208,18 @@ static void depth_has_a_limit(void **state)
 	assert_false(json_reader_end(&r));
 }
 
+/** As from a peer that has not answered. */
+static void no_text_is_no_json(void **state)
+{
+	json_reader_init(&r, NULL, 0);
+	assert_false(json_reader_object(&r));
+	assert_false(json_reader_end(&r));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_text_is_no_json),
 		cmocka_unit_test(a_row_is_read),
 		cmocka_unit_test(other_kinds_are_passed_over),
 		cmocka_unit_test(escapes_become_what_they_mean),
