@@ -97,6 +97,13 @@ void port_drop(struct port *p)
 		rte_pktmbuf_free(p->queue[p->head++ & (PORT_QUEUE - 1)]);
 }
 
+static unsigned port_send(struct port *p, struct rte_mbuf **pkts, unsigned n)
+{
+	unsigned sent = p->memif_tx.map.ring ? memif_tx_burst(&p->memif_tx, pkts, n) : 0;
+
+	return sent ? sent : rte_eth_tx_burst(p->id, 0, pkts, (uint16_t)n);
+}
+
 /** Hand to the driver what it takes; the rest stays. */
 static void port_queue_send(struct port *p)
 {
@@ -105,7 +112,7 @@ static void port_queue_send(struct port *p)
 		unsigned n = RTE_MIN(p->tail - p->head, PORT_QUEUE - at);
 		unsigned sent;
 
-		sent = rte_eth_tx_burst(p->id, 0, p->queue + at, (uint16_t)RTE_MIN(n, PORT_BURST));
+		sent = port_send(p, p->queue + at, RTE_MIN(n, PORT_BURST));
 		p->head += sent;
 		p->stats.tx_packets += sent;
 		if (!sent)
@@ -279,7 +286,7 @@ static void port_watch_interrupt(struct port *p)
 		return;
 	if (!p->link_up)
 		p->memif_silent = false;
-	if (i->ring && !(p->link_up && memif_interrupt_is_current(i, p->id)))
+	if (memif_interrupt_is_open(i) && !(p->link_up && memif_interrupt_is_current(i, p->id)))
 		port_rx_forget(p);
 	if (p->link_up && p->rx_fd < 0 && !p->memif_silent &&
 		memif_interrupt_open(i, p->id, p->pool) == 0) {
@@ -288,12 +295,29 @@ static void port_watch_interrupt(struct port *p)
 	}
 }
 
+/** So is its ring. */
+static void port_watch_ring(struct port *p)
+{
+	struct memif_tx *t = &p->memif_tx;
+
+	if (!p->is_memif)
+		return;
+	if (t->map.ring && !(p->link_up && memif_tx_is_current(t, p->id))) {
+		memif_tx_close(t);
+		p->memif_tx_asked = false;
+	}
+	if (p->link_up && !t->map.ring && !p->memif_tx_asked)
+		(void)memif_tx_open(t, p->id);
+	p->memif_tx_asked = p->link_up;
+}
+
 bool port_watch(struct port *p)
 {
 	intr_gate_pass(p->intr_gate);
 	port_take_error(p);
 	port_link(p, NULL);
 	port_watch_interrupt(p);
+	port_watch_ring(p);
 	if (p->link_up) {
 		p->downs = 0;
 		intr_gate_shut(p->intr_gate);
@@ -331,7 +355,7 @@ int port_rx_fd(const struct port *p)
 
 void port_rx_arm(struct port *p)
 {
-	if (p->memif_interrupt.ring)
+	if (memif_interrupt_is_open(&p->memif_interrupt))
 		memif_interrupt_arm(&p->memif_interrupt);
 	else if (p->rx_event)
 		rte_eth_dev_rx_intr_enable(p->id, 0);
@@ -341,7 +365,7 @@ void port_rx_woken(struct port *p)
 {
 	uint64_t events;
 
-	if (p->memif_interrupt.ring) {
+	if (memif_interrupt_is_open(&p->memif_interrupt)) {
 		memif_interrupt_mask(&p->memif_interrupt);
 		return;
 	}
@@ -366,7 +390,7 @@ void port_rx_disbelieve(struct port *p, unsigned look_ms)
 		p->device ? rte_dev_name(p->device) : "", p->caps.driver, look_ms,
 		p->legacy_helps ? ", unless \"eal = --vfio-intr=legacy\" makes it come" : "");
 	port_rx_woken(p);
-	p->memif_silent = p->memif_interrupt.ring != NULL;
+	p->memif_silent = memif_interrupt_is_open(&p->memif_interrupt);
 	port_rx_forget(p);
 	p->caps.rx_interrupt = false;
 }

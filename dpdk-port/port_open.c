@@ -159,7 +159,8 @@ static int port_probe(struct opening *o)
 	snprintf(o->p->caps.driver, sizeof o->p->caps.driver, "%s", o->info.driver_name);
 	/* The kernel takes tags out of what packet sockets receive. */
 	o->p->sorts = o->cfg->vlan || (port_driver_is(o->p, "net_af_packet") && !o->cfg->wire);
-	o->p->connects = port_is_memif(o->p) && !strstr(o->cfg->device, "role=server") &&
+	o->p->is_memif = port_is_memif(o->p);
+	o->p->connects = o->p->is_memif && !strstr(o->cfg->device, "role=server") &&
 			 !strstr(o->cfg->device, "role=master");
 	if (o->info.if_index)
 		if_indextoname(o->info.if_index, o->ifname);
@@ -524,6 +525,7 @@ static void port_shut_down(struct port *p, void (*how)(void *port))
 static void port_dismantle(struct port *p)
 {
 	memif_interrupt_close(&p->memif_interrupt);
+	memif_tx_close(&p->memif_tx);
 	intr_gate_destroy(p->intr_gate);
 	if (p->id < RTE_MAX_ETHPORTS) {
 		rte_eth_dev_callback_unregister(p->id, RTE_ETH_EVENT_INTR_RMV, port_on_removal, p);

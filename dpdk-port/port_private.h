@@ -5,6 +5,7 @@
 
 #include "dpdk-port/holding.h"
 #include "dpdk-port/memif_interrupt.h"
+#include "dpdk-port/memif_tx.h"
 #include "dpdk-port/port.h"
 #include "dpdk-port/rxfd.h"
 #include "dpdk-port/tso.h"
@@ -23,12 +24,15 @@
 struct port {
 	uint16_t id;
 	bool link_up;
-	_Atomic bool gone;           /**< removed; set by the EAL's interrupt thread, too */
-	unsigned if_index;           /**< AF_PACKET: the interface, for its carrier; or 0 */
-	bool started;                /**< false: the driver must not be called */
+	_Atomic bool gone; /**< removed; set by the EAL's interrupt thread, too */
+	unsigned if_index; /**< AF_PACKET: the interface, for its carrier; or 0 */
+	bool started;      /**< false: the driver must not be called */
+	bool is_memif;
 	bool connects;               /**< a memif client, which connects only when it is started */
 	struct intr_gate *intr_gate; /**< memif: keeps disconnects out of the bursts */
 	struct memif_interrupt memif_interrupt; /**< while its link is up */
+	struct memif_tx memif_tx;               /**< the same */
+	bool memif_tx_asked;                    /**< once for each link */
 	unsigned downs;                         /**< checks in a row that found the link down */
 	bool rx_event;                          /**< rx_fd is an interrupt, which must be armed */
 	bool legacy_helps;                      /**< a legacy interrupt may work instead */

@@ -142,7 +142,7 @@ static void a_peer_that_came_back_unseen(void **state)
 	}
 	connect_both();
 	assert_true(memif_interrupt_is_current(&server->memif_interrupt, server->id));
-	assert_true(old.ino != server->memif_interrupt.ino);
+	assert_true(old.map.ino != server->memif_interrupt.map.ino);
 	armed_it_tells_of_frames(state);
 }
 
@@ -160,7 +160,7 @@ static void another_port_has_none(void **state)
 	struct memif_interrupt i;
 
 	assert_int_not_equal(memif_interrupt_open(&i, server->id, port_pool(client)), 0);
-	assert_null(i.ring);
+	assert_null(i.map.ring);
 	assert_int_equal(i.fd, -1);
 	memif_interrupt_arm(&i);
 	memif_interrupt_mask(&i);

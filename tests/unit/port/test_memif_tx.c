@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/port_private.h"
+#include "support/limit.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Both ends of a memif in one process. */
+static struct port *server, *client;
+static time_t end;
+
+static struct port *open_port(const char *device)
+{
+	struct port_config cfg = {.device = device, .memory_mib = 8};
+	struct port_error e = {""};
+	struct port *p = NULL;
+
+	if (port_open(&cfg, &p, &e))
+		fail_msg("%s", e.text);
+	return p;
+}
+
+static void open_client(void)
+{
+	client = open_port("net_memif1,role=client,rsize=4,socket=@uiwarp-test-tx");
+}
+
+static void nap(void)
+{
+	assert_true(time(NULL) < end);
+	usleep(10000);
+}
+
+/** One driver's thread serves both ends, at each end's watch. */
+static bool both_are_up(void)
+{
+	bool c = port_watch(client), s = port_watch(server);
+
+	return c && s;
+}
+
+static void connect_both(void)
+{
+	while (!both_are_up())
+		nap();
+}
+
+static uint8_t octet(unsigned seed, unsigned i)
+{
+	return (uint8_t)(seed * 31 + i);
+}
+
+/** A frame of @p len octets, in @p pieces mbufs. */
+static struct rte_mbuf *frame(struct port *p, unsigned seed, unsigned len, unsigned pieces)
+{
+	struct rte_mbuf *first = NULL, *last = NULL;
+
+	for (unsigned at = 0, k = 0; k < pieces; k++) {
+		unsigned n = k + 1 < pieces ? len / pieces : len - at;
+		struct rte_mbuf *m = rte_pktmbuf_alloc(port_pool(p));
+		uint8_t *text;
+
+		assert_non_null(m);
+		text = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)n);
+		assert_non_null(text);
+		for (unsigned i = 0; i < n; i++, at++)
+			text[i] = octet(seed, at);
+		if (!first) {
+			first = m;
+		} else {
+			last->next = m;
+			first->nb_segs++;
+			first->pkt_len += n;
+		}
+		last = m;
+	}
+	return first;
+}
+
+static void assert_is_frame(struct rte_mbuf *m, unsigned seed, unsigned len)
+{
+	uint8_t copy[4096];
+	const uint8_t *text = rte_pktmbuf_read(m, 0, m->pkt_len, copy);
+
+	assert_int_equal(m->pkt_len, len);
+	for (unsigned i = 0; i < len; i++)
+		assert_int_equal(text[i], octet(seed, i));
+}
+
+/** Frames of @p len octets, a burst, which @p to gets as they are. */
+static void assert_burst_arrives(
+	struct port *from, struct port *to, unsigned n, unsigned len, unsigned pieces)
+{
+	struct rte_mbuf *got[32];
+	unsigned have;
+
+	for (unsigned i = 0; i < n; i++)
+		port_tx(from, frame(from, len + i, len, pieces));
+	port_flush(from);
+	have = port_rx(to, got, 32);
+	assert_int_equal(have, n);
+	for (unsigned i = 0; i < n; i++)
+		assert_is_frame(got[i], len + i, len);
+	rte_pktmbuf_free_bulk(got, have);
+}
+
+/** A server sends into buffers that the client offers when it receives. */
+static void offer(struct port *p)
+{
+	struct rte_mbuf *got[32];
+
+	assert_int_equal(port_rx(p, got, 32), 0);
+}
+
+/** Both ways to copy, all lengths of a last line, the ring around several times. */
+static void assert_all_arrive(struct port *from, struct port *to)
+{
+	struct memif_tx *t = &from->memif_tx;
+
+	assert_non_null(t->map.ring);
+	offer(to);
+	for (unsigned way = 0; way < MEMIF_TX_WAYS; way++)
+		for (unsigned len = 60; len < 1530; len += len < 640 || len > 1400 ? 1 : 61) {
+			t->way = way;
+			t->bursts = 0; /* the other is not tried */
+			assert_burst_arrives(from, to, 1 + len % 8, len, 1);
+		}
+}
+
+static void a_clients_frames_arrive(void **state)
+{
+	assert_true(client->memif_tx.client);
+	assert_all_arrive(client, server);
+}
+
+static void a_servers_frames_arrive(void **state)
+{
+	assert_false(server->memif_tx.client);
+	assert_all_arrive(server, client);
+}
+
+/** The driver's part: what lies in pieces, and what takes more than one buffer. */
+static void others_are_the_drivers(void **state)
+{
+	struct port *ends[] = {client, server};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct port *from = ends[i], *to = ends[1 - i];
+
+		for (unsigned len = 60; len < 1500; len += 97) {
+			assert_burst_arrives(from, to, 3, len, 3);
+			assert_burst_arrives(from, to, 3, len, 1);
+		}
+	}
+}
+
+static void what_has_no_room_waits(void **state)
+{
+	struct rte_mbuf *got[32];
+	unsigned have = 0, n;
+
+	for (unsigned i = 0; i < 40; i++)
+		port_tx(client, frame(client, i, 1000, 1));
+	port_flush(client);
+	assert_true(port_backlog(client) > 0);
+	while ((n = port_rx(server, got, 32)) > 0) {
+		for (unsigned i = 0; i < n; i++)
+			assert_is_frame(got[i], have + i, 1000);
+		rte_pktmbuf_free_bulk(got, n);
+		have += n;
+		port_flush(client);
+	}
+	assert_int_equal(have, 40);
+	assert_int_equal(port_backlog(client), 0);
+}
+
+static enum memif_tx_way way_after_a_burst(void)
+{
+	assert_burst_arrives(client, server, 8, 1500, 1);
+	return client->memif_tx.way;
+}
+
+/** The other way is tried for a while now and then, and taken if it costs less. */
+static void the_faster_way_is_taken(void **state)
+{
+	struct memif_tx *t = &client->memif_tx;
+
+	for (unsigned i = 0; i < 4; i++) {
+		enum memif_tx_way way = t->way, other = MEMIF_TX_WAYS - 1 - way;
+		bool wins = i & 1;
+
+		t->bursts = MEMIF_TX_BURSTS_PER_TRY;
+		t->cost[other] = 0;
+		for (unsigned n = 1; n < MEMIF_TX_BURSTS_OF_TRY; n++)
+			assert_int_equal(way_after_a_burst(), way);
+		assert_true(t->cost[other] > 0);
+		t->cost[way] = wins ? UINT64_MAX : 1;
+		assert_int_equal(way_after_a_burst(), wins ? other : way);
+		assert_int_equal(t->bursts, 0);
+	}
+}
+
+/** Every connection has memory of its own. */
+static void it_goes_and_comes_with_the_peer(void **state)
+{
+	port_close(client);
+	while (port_watch(server))
+		nap();
+	assert_null(server->memif_tx.map.ring);
+	open_client();
+	connect_both();
+	assert_all_arrive(client, server);
+	assert_all_arrive(server, client);
+}
+
+static int open_both(void **state)
+{
+	end = time(NULL) + LIMIT_S;
+	server = open_port("net_memif0,role=server,socket=@uiwarp-test-tx");
+	open_client();
+	connect_both();
+	return 0;
+}
+
+static int close_both(void **state)
+{
+	port_close(client);
+	port_close(server);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_clients_frames_arrive),
+		cmocka_unit_test(a_servers_frames_arrive),
+		cmocka_unit_test(others_are_the_drivers),
+		cmocka_unit_test(what_has_no_room_waits),
+		cmocka_unit_test(the_faster_way_is_taken),
+		cmocka_unit_test(it_goes_and_comes_with_the_peer),
+	};
+
+	return cmocka_run_group_tests(tests, open_both, close_both);
+}
