@@ -75,12 +75,12 @@ static const EVP_CIPHER *esp_cipher_kind(const struct esp_cipher_config *cfg)
 	return cfg->key_len == 32 ? EVP_aes_256_cbc() : EVP_aes_128_cbc();
 }
 
-static int esp_cipher_prepare(struct esp_cipher *c, const struct esp_cipher_config *cfg)
+static int esp_cipher_prepare(struct esp_cipher *c, const struct esp_cipher_config *cfg, bool seal)
 {
 	if (cfg->encryption != ESP_NULL) {
 		c->ctx = EVP_CIPHER_CTX_new();
 		if (!c->ctx || EVP_CipherInit_ex(c->ctx, esp_cipher_kind(cfg), NULL, cfg->key, NULL,
-				       cfg->seal) != 1)
+				       seal) != 1)
 			return -ENOMEM;
 		/* ESP's own is in the text. */
 		EVP_CIPHER_CTX_set_padding(c->ctx, 0);
@@ -88,7 +88,7 @@ static int esp_cipher_prepare(struct esp_cipher *c, const struct esp_cipher_conf
 	return cfg->encryption == ESP_AES_GCM ? 0 : esp_cipher_prepare_mac(c, cfg);
 }
 
-int esp_cipher_create(const struct esp_cipher_config *cfg, struct esp_cipher **out)
+int esp_cipher_create(const struct esp_cipher_config *cfg, bool seal, struct esp_cipher **out)
 {
 	bool lengths = cfg->encryption == ESP_NULL ? cfg->key_len == 0
 						   : cfg->key_len == 16 || cfg->key_len == 32;
@@ -106,7 +106,7 @@ int esp_cipher_create(const struct esp_cipher_config *cfg, struct esp_cipher **o
 	if (c->has_gcm)
 		gcm_expand(cfg->gcm, &c->key, cfg->key, cfg->key_len);
 	else
-		rc = esp_cipher_prepare(c, cfg);
+		rc = esp_cipher_prepare(c, cfg, seal);
 	if (rc) {
 		esp_cipher_destroy(c);
 		return rc;
@@ -259,7 +259,7 @@ bool esp_cipher_open(struct esp_cipher *c, const struct esp_cipher_packet *p)
 
 #else
 
-int esp_cipher_create(const struct esp_cipher_config *cfg, struct esp_cipher **out)
+int esp_cipher_create(const struct esp_cipher_config *cfg, bool seal, struct esp_cipher **out)
 {
 	return -ENOTSUP;
 }

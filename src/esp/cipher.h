@@ -45,7 +45,7 @@ size_t esp_auth_key_len(enum esp_integrity i);
 
 struct esp_cipher;
 
-/** Keys are read by esp_cipher_create() only. */
+/** Keys and salt are read by esp_cipher_create() only. */
 struct esp_cipher_config {
 	enum esp_encryption encryption;
 	const uint8_t *key; /**< 16 or 32 octets; ESP_NULL: none */
@@ -54,11 +54,13 @@ struct esp_cipher_config {
 	const uint8_t *salt;   /**< of AES-GCM, ESP_SALT_LEN octets */
 	enum esp_integrity integrity;
 	const uint8_t *auth_key; /**< esp_auth_key_len() octets */
-	bool seal;               /**< for packets that we send; else for those that come */
 };
 
-/** @return 0, -EINVAL (another length), -ENOMEM, -ENOTSUP (built without OpenSSL). */
-int esp_cipher_create(const struct esp_cipher_config *cfg, struct esp_cipher **out);
+/**
+ * @param seal for packets that we send; else for those that come.
+ * @return 0, -EINVAL (another length), -ENOMEM, -ENOTSUP (built without OpenSSL).
+ */
+int esp_cipher_create(const struct esp_cipher_config *cfg, bool seal, struct esp_cipher **out);
 
 /** NULL is allowed. */
 void esp_cipher_destroy(struct esp_cipher *c);

@@ -62,12 +62,13 @@ static int esp_database_create(const struct esp_database *db, const struct esp_s
 {
 	struct esp_sa_config c = {.spi = s->spi,
 		.outbound = outbound,
-		.encryption = s->encryption,
-		.gcm = db->has_gcm ? &db->gcm : NULL,
-		.key = s->key,
-		.key_len = s->key_len,
-		.integrity = s->integrity,
-		.auth_key = s->auth_key,
+		.cipher = {.encryption = s->encryption,
+			.key = s->key,
+			.key_len = s->key_len,
+			.gcm = db->has_gcm ? &db->gcm : NULL,
+			.salt = s->salt,
+			.integrity = s->integrity,
+			.auth_key = s->auth_key},
 		.esn = s->esn,
 		.window = s->window,
 		.max_packets = s->max_packets,
@@ -78,13 +79,9 @@ static int esp_database_create(const struct esp_database *db, const struct esp_s
 		.udp = s->udp,
 		.udp_src = s->udp_src,
 		.udp_dst = s->udp_dst};
-	int rc;
 
-	memcpy(c.salt, s->salt, sizeof c.salt);
 	db->random.fill(db->random.ctx, &c.iv_base, sizeof c.iv_base);
-	rc = esp_sa_create(&c, out);
-	explicit_bzero(&c, sizeof c);
-	return rc;
+	return esp_sa_create(&c, out);
 }
 
 /** The SAs of a new file, before it is known whether all of them can be had. */
@@ -318,7 +315,6 @@ static size_t esp_policy_room(const struct esp_database *db, const struct esp_po
 	const struct ip_addr *src, const struct ip_addr *dst, size_t mtu)
 {
 	struct esp_sa_config c = {.tunnel = p->tmpl.tunnel, .src = p->tmpl.src};
-	struct esp_shape shape = esp_shape_of(c.encryption, c.integrity);
 	bool v4 = ip_addr_is_v4(src);
 	size_t least = SIZE_MAX;
 
@@ -328,13 +324,13 @@ static size_t esp_policy_room(const struct esp_database *db, const struct esp_po
 			s->tunnel || (ip_addr_equal(&s->src, src) && ip_addr_equal(&s->dst, dst));
 
 		if (db->sa[i] && theirs && esp_template_fits(&p->tmpl, s)) {
-			size_t room = esp_room(&db->sa[i]->config, &db->sa[i]->shape, v4, mtu);
+			size_t room = esp_room(&db->sa[i]->config, v4, mtu);
 
 			least = room < least ? room : least;
 		}
 	}
 	/* An SA may come yet. */
-	return least == SIZE_MAX ? esp_room(&c, &shape, v4, mtu) : least;
+	return least == SIZE_MAX ? esp_room(&c, v4, mtu) : least;
 }
 
 size_t esp_database_room(const struct esp_database *db, const struct ip_addr *src,

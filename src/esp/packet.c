@@ -175,15 +175,16 @@ static size_t esp_outer_len(const struct esp_sa_config *c)
 	return (c->tunnel ? ip : 0) + (c->udp ? UDP_LEN : 0);
 }
 
-size_t esp_room(const struct esp_sa_config *c, const struct esp_shape *shape, bool v4, size_t mtu)
+size_t esp_room(const struct esp_sa_config *c, bool v4, size_t mtu)
 {
+	const struct esp_shape s = esp_shape_of(c->cipher.encryption, c->cipher.integrity);
 	/* Transport mode: the header is before ESP. */
-	size_t clear = c->tunnel ? 0 : v4 ? IPV4_LEN : IPV6_LEN, align = shape->align;
-	size_t fixed = clear + esp_outer_len(c) + ESP_IV + shape->iv_len + shape->icv_len;
+	size_t clear = c->tunnel ? 0 : v4 ? IPV4_LEN : IPV6_LEN;
+	size_t fixed = clear + esp_outer_len(c) + ESP_IV + s.iv_len + s.icv_len;
 
-	if (mtu < fixed + align)
+	if (mtu < fixed + s.align)
 		return 0;
-	return clear + (mtu - fixed) / align * align - ESP_TRAILER_LEN;
+	return clear + (mtu - fixed) / s.align * s.align - ESP_TRAILER_LEN;
 }
 
 /** ESP behind the first @p clear octets, which stay as they are, and UDP before it. */

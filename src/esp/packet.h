@@ -33,7 +33,7 @@ enum esp_verdict esp_decapsulate(struct esp_sa *sa, struct esp_buffer *b, size_t
  * The longest IP packet without options and extension headers that fits @p mtu after
  * esp_encapsulate(). 0: none does.
  */
-size_t esp_room(const struct esp_sa_config *c, const struct esp_shape *shape, bool v4, size_t mtu);
+size_t esp_room(const struct esp_sa_config *c, bool v4, size_t mtu);
 
 /** What came to UDP port 4500 (RFC 3948 section 2). */
 enum esp_udp_kind {

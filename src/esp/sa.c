@@ -48,22 +48,14 @@ int esp_sa_create(const struct esp_sa_config *c, struct esp_sa **out)
 	sa = calloc(1, sizeof *sa);
 	if (!sa)
 		return -ENOMEM;
-	rc = esp_cipher_create(&(struct esp_cipher_config){.encryption = c->encryption,
-				       .key = c->key,
-				       .key_len = c->key_len,
-				       .gcm = c->gcm,
-				       .salt = c->salt,
-				       .integrity = c->integrity,
-				       .auth_key = c->auth_key,
-				       .seal = c->outbound},
-		&sa->cipher);
+	rc = esp_cipher_create(&c->cipher, c->outbound, &sa->cipher);
 	if (rc) {
 		free(sa);
 		return rc;
 	}
 	sa->config = *c;
-	sa->config.key = sa->config.auth_key = NULL;
-	sa->shape = esp_shape_of(c->encryption, c->integrity);
+	sa->config.cipher.key = sa->config.cipher.auth_key = sa->config.cipher.salt = NULL;
+	sa->shape = esp_shape_of(c->cipher.encryption, c->cipher.integrity);
 	sa->sequence = c->sequence;
 	if (!c->outbound) {
 		esp_window_init(&sa->window, c->window, c->esn);
@@ -78,7 +70,6 @@ void esp_sa_destroy(struct esp_sa *sa)
 	if (!sa)
 		return;
 	esp_cipher_destroy(sa->cipher);
-	explicit_bzero(sa->config.salt, sizeof sa->config.salt);
 	free(sa);
 }
 

@@ -37,14 +37,7 @@ const char *esp_verdict_name(enum esp_verdict v);
 struct esp_sa_config {
 	uint32_t spi; /**< 256 or more: lower ones are reserved (RFC 4303 section 2.1) */
 	bool outbound;
-	/** These are as for esp_cipher_create(); keys are read by esp_sa_create() only. */
-	enum esp_encryption encryption;
-	const struct gcm *gcm;
-	const uint8_t *key;
-	size_t key_len;
-	uint8_t salt[ESP_SALT_LEN];
-	enum esp_integrity integrity;
-	const uint8_t *auth_key;
+	struct esp_cipher_config cipher; /**< its keys are read by esp_sa_create() only */
 	bool esn;
 	uint32_t window; /**< inbound: as of esp_window_init() */
 	/**
@@ -66,7 +59,7 @@ struct esp_sa_config {
 };
 
 struct esp_sa {
-	struct esp_sa_config config; /**< keys are NULL */
+	struct esp_sa_config config; /**< keys and salt are NULL */
 	struct esp_cipher *cipher;
 	struct esp_shape shape;
 	struct esp_window window; /**< inbound */

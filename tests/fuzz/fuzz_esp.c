@@ -13,7 +13,7 @@
 #define SPI        0x1000
 #define GCM_FRONT  (ESP_IV + ESP_GCM_IV_LEN)
 
-static const uint8_t key[32] = {7, 3, 5};
+static const uint8_t key[32] = {7, 3, 5}, salt[ESP_SALT_LEN];
 static struct gcm gcm;
 static bool has_gcm;
 
@@ -125,8 +125,10 @@ static void friend(struct world *w, uint8_t bits)
 /** Authentic text of a peer that is mad. */
 static void mad_peer(struct world *w, uint8_t bits)
 {
-	struct esp_sa_config c = {
-		.spi = SPI, .key = key, .key_len = 16, .window = 32, .esn = w->out->config.esn};
+	struct esp_sa_config c = {.spi = SPI,
+		.cipher = {.key = key, .key_len = 16, .salt = salt},
+		.window = 32,
+		.esn = w->out->config.esn};
 	size_t len;
 	const uint8_t *text = fuzz_bytes(w->in, fuzz_u8(w->in) & ~3u, &len);
 	uint8_t room[GCM_FRONT + 256 + ESP_GCM_ICV_LEN], aad[ESP_AAD_MAX] = {0}, next;
@@ -140,10 +142,7 @@ static void mad_peer(struct world *w, uint8_t bits)
 	memcpy(room + GCM_FRONT, text, len);
 	store_be32(aad, SPI);
 	store_be32(aad + (c.esn ? 8 : 4), 1);
-	MUST(!esp_cipher_create(
-		&(struct esp_cipher_config){
-			.key = key, .key_len = 16, .salt = c.salt, .seal = true},
-		&cipher));
+	MUST(!esp_cipher_create(&c.cipher, true, &cipher));
 	MUST(esp_cipher_seal(cipher, &(struct esp_cipher_packet){.iv = room + ESP_IV,
 					     .aad = aad,
 					     .aad_len = c.esn ? 12 : 8,
@@ -173,11 +172,12 @@ static void world_start(struct world *w, struct fuzz *in)
 	uint8_t bits = fuzz_u8(in);
 	uint16_t more = fuzz_u16(in);
 	struct esp_sa_config c = {.spi = SPI,
-		.key = key,
-		.key_len = bits & 1 ? 32 : 16,
+		.cipher = {.key = key,
+			.key_len = bits & 1 ? 32 : 16,
+			.salt = salt,
+			.auth_key = key},
 		.esn = bits & 2,
 		.window = 32 + more % (4096 - 31),
-		.auth_key = key,
 		.tunnel = bits & 4,
 		.udp = bits & 8,
 		.outbound = true};
@@ -189,15 +189,15 @@ static void world_start(struct world *w, struct fuzz *in)
 	w->udp = c.udp;
 	c.sequence = bits & 32 ? UINT32_MAX - 20 : 0;
 	if (more & 0x8000) {
-		c.encryption = more & 0x4000 ? ESP_NULL : ESP_AES_CBC;
-		c.integrity = more & 0x2000 ? ESP_HMAC_SHA1_96 : ESP_HMAC_SHA256_128;
-		c.key_len = more & 0x4000 ? 0 : c.key_len;
+		c.cipher.encryption = more & 0x4000 ? ESP_NULL : ESP_AES_CBC;
+		c.cipher.integrity = more & 0x2000 ? ESP_HMAC_SHA1_96 : ESP_HMAC_SHA256_128;
+		c.cipher.key_len = more & 0x4000 ? 0 : c.cipher.key_len;
 	}
 	c.src = c.dst = w->v4 ? ip_addr_from_v4(address) : ip_addr_from_v6(address);
-	c.gcm = has_gcm && bits & 64 ? &gcm : NULL;
+	c.cipher.gcm = has_gcm && bits & 64 ? &gcm : NULL;
 	MUST(!esp_sa_create(&c, &w->out));
 	c.outbound = false;
-	c.gcm = has_gcm && bits & 128 ? &gcm : NULL;
+	c.cipher.gcm = has_gcm && bits & 128 ? &gcm : NULL;
 	MUST(!esp_sa_create(&c, &w->back));
 }
 

@@ -17,11 +17,10 @@ static void refuses(void **state)
 	const struct esp_cipher_packet nothing = {0};
 	struct esp_cipher *c = NULL;
 
-	assert_int_equal(
-		esp_cipher_create(
-			&(struct esp_cipher_config){
-				.key = key, .key_len = sizeof key, .salt = salt, .seal = true},
-			&c),
+	assert_int_equal(esp_cipher_create(
+				 &(struct esp_cipher_config){
+					 .key = key, .key_len = sizeof key, .salt = salt},
+				 true, &c),
 		-ENOTSUP);
 	assert_null(c);
 	assert_false(esp_cipher_seal(c, &nothing));

@@ -40,8 +40,8 @@ static int create(size_t key_len, bool seal, struct esp_cipher **out)
 {
 	return esp_cipher_create(
 		&(struct esp_cipher_config){
-			.key = key, .key_len = key_len, .gcm = used, .salt = salt, .seal = seal},
-		out);
+			.key = key, .key_len = key_len, .gcm = used, .salt = salt},
+		seal, out);
 }
 
 static void both_lengths_of_key(void **state)
@@ -93,9 +93,9 @@ static void other_lengths_are_refused(void **state)
 			.encryption = ESP_NULL, .key_len = len, .auth_key = key};
 
 		if (len != 16 && len != 32)
-			assert_int_equal(esp_cipher_create(&cbc, &c), -EINVAL);
+			assert_int_equal(esp_cipher_create(&cbc, false, &c), -EINVAL);
 		if (len)
-			assert_int_equal(esp_cipher_create(&null, &c), -EINVAL);
+			assert_int_equal(esp_cipher_create(&null, false, &c), -EINVAL);
 	}
 	assert_null(c);
 	esp_cipher_destroy(NULL);

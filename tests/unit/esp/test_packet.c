@@ -31,14 +31,16 @@ struct pair {
 	uint8_t room[ROOM];
 };
 
-static const uint8_t auth_key[ESP_AUTH_KEY_MAX] = {9, 8, 7};
+static const uint8_t salt[ESP_SALT_LEN], auth_key[ESP_AUTH_KEY_MAX] = {9, 8, 7};
 
 enum how { PLAIN = 0, TUNNEL = 1, OUTER_V6 = 2, IN_UDP = 4, CBC = 8, ALL = 16 };
 
 static void pair_open(struct pair *p, unsigned how)
 {
-	p->c = (struct esp_sa_config){
-		.spi = 0x1000, .key = key, .key_len = 16, .window = 64, .outbound = true};
+	p->c = (struct esp_sa_config){.spi = 0x1000,
+		.cipher = {.key = key, .key_len = 16, .salt = salt},
+		.window = 64,
+		.outbound = true};
 	if (how & TUNNEL) {
 		p->c.tunnel = true;
 		p->c.src =
@@ -51,9 +53,9 @@ static void pair_open(struct pair *p, unsigned how)
 		p->c.udp_src = p->c.udp_dst = ESP_UDP_PORT;
 	}
 	if (how & CBC) {
-		p->c.encryption = ESP_AES_CBC;
-		p->c.integrity = ESP_HMAC_SHA1_96;
-		p->c.auth_key = auth_key;
+		p->c.cipher.encryption = ESP_AES_CBC;
+		p->c.cipher.integrity = ESP_HMAC_SHA1_96;
+		p->c.cipher.auth_key = auth_key;
 	}
 	assert_int_equal(esp_sa_create(&p->c, &p->out), 0);
 	p->c.outbound = false;
@@ -214,7 +216,7 @@ static void room_is_exact(void **state)
 
 			pair_open(&p, how);
 			for (size_t mtu = 0; mtu < 1600; mtu++) {
-				size_t room = esp_room(&p.out->config, &p.out->shape, v4, mtu);
+				size_t room = esp_room(&p.out->config, v4, mtu);
 				struct esp_buffer b;
 
 				if (mtu >= 200)

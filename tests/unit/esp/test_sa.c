@@ -27,12 +27,11 @@
 static const uint8_t key[32] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
 	20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
 
+static const uint8_t salt[ESP_SALT_LEN] = {0xa, 0xb, 0xc, 0xd};
 static const uint8_t auth_key[ESP_AUTH_KEY_MAX] = {0xa, 0xb, 0xc};
 
 static const struct esp_sa_config usual = {.spi = SPI,
-	.key = key,
-	.key_len = 16,
-	.salt = {0xa, 0xb, 0xc, 0xd},
+	.cipher = {.key = key, .key_len = 16, .salt = salt},
 	.window = 64,
 	.iv_base = UINT64_C(0xfffffffffffffff0)};
 
@@ -55,10 +54,10 @@ static struct esp_sa_config with(unsigned i, bool esn)
 {
 	struct esp_sa_config c = usual;
 
-	c.encryption = apart[i].encryption;
-	c.integrity = apart[i].integrity;
-	c.key_len = apart[i].key_len;
-	c.auth_key = auth_key;
+	c.cipher.encryption = apart[i].encryption;
+	c.cipher.integrity = apart[i].integrity;
+	c.cipher.key_len = apart[i].key_len;
+	c.cipher.auth_key = auth_key;
 	c.esn = esn;
 	return c;
 }
@@ -67,10 +66,10 @@ static struct esp_sa *sa_of(struct esp_sa_config c, bool outbound)
 {
 	struct esp_sa *sa;
 
-	c.gcm = used;
+	c.cipher.gcm = used;
 	c.outbound = outbound;
 	assert_int_equal(esp_sa_create(&c, &sa), 0);
-	assert_null(sa->config.key);
+	assert_null(sa->config.cipher.key);
 	return sa;
 }
 
@@ -117,17 +116,19 @@ static const char known_text[] = "fecf537e729d5b07dc30df528dd22b768d1b98736696a6
 static void known_packet(void **state)
 {
 	struct esp_sa_config c = usual;
-	uint8_t room[ROOM], known[16], clear[KNOWN_CLEAR], text[88], next = 0;
+	uint8_t room[ROOM], known[16], known_salt[ESP_SALT_LEN], clear[KNOWN_CLEAR], text[88],
+		next = 0;
 	struct esp_sa *out, *in;
 	struct esp_buffer b;
 
 	hex(known_key, known, sizeof known);
 	hex(known_clear, clear, sizeof clear);
 	hex(known_text, text, sizeof text);
-	c.key = known;
+	c.cipher.key = known;
 	c.spi = 0x4321;
 	c.esn = true;
-	hex("2e443b68", c.salt, sizeof c.salt);
+	hex("2e443b68", known_salt, sizeof known_salt);
+	c.cipher.salt = known_salt;
 	c.sequence = UINT64_C(0x8765432100000000) - 1;
 	c.iv_base = UINT64_C(0x4956ed7e3b244cfe) - (c.sequence + 1);
 	out = sa_of(c, true);
@@ -189,7 +190,7 @@ static void every_length(void **state)
 	there_and_back(c);
 	c.esn = true;
 	there_and_back(c);
-	c.key_len = 32;
+	c.cipher.key_len = 32;
 	there_and_back(c);
 	c.esn = false;
 	there_and_back(c);
@@ -214,8 +215,8 @@ static void hmac(const struct esp_sa_config *c, const struct esp_buffer *b, uint
 		store_be32(all + len, high);
 		len += 4;
 	}
-	assert_non_null(HMAC(c->integrity == ESP_HMAC_SHA1_96 ? EVP_sha1() : EVP_sha256(),
-		c->auth_key, (int)esp_auth_key_len(c->integrity), all, len, out, &n));
+	assert_non_null(HMAC(c->cipher.integrity == ESP_HMAC_SHA1_96 ? EVP_sha1() : EVP_sha256(),
+		c->cipher.auth_key, (int)esp_auth_key_len(c->cipher.integrity), all, len, out, &n));
 }
 
 static void decrypt(const struct esp_sa_config *c, const uint8_t *iv, const uint8_t *text,
@@ -224,12 +225,13 @@ static void decrypt(const struct esp_sa_config *c, const uint8_t *iv, const uint
 	EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
 	int n;
 
-	if (c->encryption == ESP_NULL) {
+	if (c->cipher.encryption == ESP_NULL) {
 		memcpy(out, text, len);
 	} else {
-		assert_int_equal(EVP_DecryptInit_ex(ctx,
-					 c->key_len == 32 ? EVP_aes_256_cbc() : EVP_aes_128_cbc(),
-					 NULL, c->key, iv),
+		assert_int_equal(
+			EVP_DecryptInit_ex(ctx,
+				c->cipher.key_len == 32 ? EVP_aes_256_cbc() : EVP_aes_128_cbc(),
+				NULL, c->cipher.key, iv),
 			1);
 		EVP_CIPHER_CTX_set_padding(ctx, 0);
 		assert_int_equal(EVP_DecryptUpdate(ctx, out, &n, text, (int)len), 1);
@@ -254,7 +256,7 @@ static void apart_is_as_openssl_has_it(void **state)
 			size_t front = esp_sa_front(out), icv_len = out->shape.icv_len, inside;
 
 			assert_int_equal(esp_sa_seal(out, &b, TCP), ESP_OK);
-			assert_int_equal(front, c.encryption == ESP_NULL ? 8 : 24);
+			assert_int_equal(front, c.cipher.encryption == ESP_NULL ? 8 : 24);
 			b.len -= icv_len;
 			hmac(&c, &b, (uint32_t)(out->sequence >> 32), want);
 			assert_memory_equal(b.data + b.len, want, icv_len);
@@ -263,7 +265,7 @@ static void apart_is_as_openssl_has_it(void **state)
 			assert_memory_equal(clear, text, len);
 			assert_int_equal(clear[inside - 1], TCP);
 			assert_int_equal(clear[inside - 2], inside - 2 - len);
-			if (c.encryption != ESP_AES_CBC)
+			if (c.cipher.encryption != ESP_AES_CBC)
 				continue;
 			/* No IV tells of the next one. */
 			for (size_t at = 0; at < sizeof last; at += 4)
@@ -555,7 +557,7 @@ static void bad_configurations(void **state)
 	c.sequence = UINT64_C(1) << 32;
 	assert_int_equal(esp_sa_create(&c, &sa), -EINVAL);
 	c = usual;
-	c.key_len = 24;
+	c.cipher.key_len = 24;
 	assert_int_equal(esp_sa_create(&c, &sa), -EINVAL);
 	c = usual;
 	c.tunnel = true;
