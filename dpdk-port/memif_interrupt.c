@@ -7,16 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct memif_queue *memif_interrupt_queue(uint16_t id)
-{
-	return rte_eth_fp_ops[id].rxq.data ? memif_ring_queue(rte_eth_fp_ops[id].rxq.data[0], id)
-					   : NULL;
-}
-
 int memif_interrupt_open(
 	struct memif_interrupt *interrupt, uint16_t id, const struct rte_mempool *pool)
 {
-	const struct memif_queue *q = memif_interrupt_queue(id);
+	const struct memif_queue *q = memif_ring_queue(rte_eth_fp_ops[id].rxq.data, id);
 	int r;
 
 	memset(interrupt, 0, sizeof *interrupt);
@@ -37,7 +31,7 @@ bool memif_interrupt_is_open(const struct memif_interrupt *interrupt)
 
 bool memif_interrupt_is_current(const struct memif_interrupt *interrupt, uint16_t id)
 {
-	const struct memif_queue *q = memif_interrupt_queue(id);
+	const struct memif_queue *q = memif_ring_queue(rte_eth_fp_ops[id].rxq.data, id);
 
 	return q && rte_intr_fd_get(q->interrupt) == interrupt->fd &&
 	       memif_ring_is_current(&interrupt->map);

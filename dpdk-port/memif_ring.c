@@ -16,13 +16,14 @@
 _Static_assert(offsetof(struct memif_ring, desc) == 128, "two cache lines, then descriptors");
 _Static_assert(sizeof(struct memif_desc) == 16, "four in a cache line");
 
-const struct memif_queue *memif_ring_queue(const void *data, uint16_t id)
+const struct memif_queue *memif_ring_queue(void *const *queues, uint16_t id)
 {
-	const struct memif_queue *q = data;
+	const struct memif_queue *q;
 
-	if (rte_version_year() != 22 || rte_version_month() != 11 || !q)
+	if (rte_version_year() != 22 || rte_version_month() != 11 || !queues)
 		return NULL;
-	return q->port == id && q->region == 0 ? q : NULL;
+	q = queues[0];
+	return q && q->port == id && q->region == 0 ? q : NULL;
 }
 
 static bool memif_ring_is_file(int fd)

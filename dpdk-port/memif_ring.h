@@ -64,8 +64,9 @@ struct memif_ring_map {
 	ino_t ino;
 };
 
-/** The queue @p data of port @p id, as rte_eth_fp_ops has it; NULL: it is none that is known. */
-const struct memif_queue *memif_ring_queue(const void *data, uint16_t id);
+/** The first of port @p id's @p queues, as rte_eth_fp_ops has them; NULL: it is none that is known.
+ */
+const struct memif_queue *memif_ring_queue(void *const *queues, uint16_t id);
 
 /**
  * Map @p size bytes of the ring of queue @p q. If the process has several memifs with different

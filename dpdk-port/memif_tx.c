@@ -21,15 +21,9 @@
 /** Bytes of a burst that tell how fast it was. */
 #define TELLING 8192u
 
-static const struct memif_queue *memif_tx_queue(uint16_t id)
-{
-	return rte_eth_fp_ops[id].txq.data ? memif_ring_queue(rte_eth_fp_ops[id].txq.data[0], id)
-					   : NULL;
-}
-
 int memif_tx_open(struct memif_tx *t, uint16_t id)
 {
-	const struct memif_queue *q = memif_tx_queue(id);
+	const struct memif_queue *q = memif_ring_queue(rte_eth_fp_ops[id].txq.data, id);
 	size_t ring_len;
 	int r;
 
@@ -55,7 +49,7 @@ int memif_tx_open(struct memif_tx *t, uint16_t id)
 
 bool memif_tx_is_current(const struct memif_tx *t, uint16_t id)
 {
-	return memif_tx_queue(id) && memif_ring_is_current(&t->map);
+	return memif_ring_queue(rte_eth_fp_ops[id].txq.data, id) && memif_ring_is_current(&t->map);
 }
 
 void memif_tx_close(struct memif_tx *t)
