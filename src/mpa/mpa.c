@@ -149,6 +149,12 @@ static size_t mpa_keep_start(
 	return total;
 }
 
+/** The peer's start-up frame has yet to come, or to be whole. */
+static bool mpa_is_starting(const struct mpa *m)
+{
+	return m->state == MPA_WAIT_REQUEST || m->state == MPA_WAIT_REPLY;
+}
+
 /** @return bytes done with; the frame may have ended the connection. */
 static size_t mpa_input_start(
 	struct mpa *m, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
@@ -211,7 +217,7 @@ static size_t mpa_input(
 		mpa_fail_start(m, "data out of turn");
 		return total;
 	}
-	if (m->state == MPA_WAIT_REQUEST || m->state == MPA_WAIT_REPLY) {
+	if (mpa_is_starting(m)) {
 		used = mpa_input_start(m, v, n, total, need);
 		if (*gone || m->rx_off)
 			return total;
@@ -294,11 +300,10 @@ static void mpa_on_writable(void *user)
 static void mpa_on_eof(void *user)
 {
 	struct mpa *m = user;
-	bool starting = m->state == MPA_WAIT_REQUEST || m->state == MPA_WAIT_REPLY;
 
 	m->eof = true;
 	/* FPDUs that wait for a user to take them come before it. */
-	if (!m->rx_off && !m->rx_paused && (starting || !m->rx_partial || m->ops->ulpdu))
+	if (!m->rx_off && !m->rx_paused && (mpa_is_starting(m) || !m->rx_partial || m->ops->ulpdu))
 		mpa_tell_eof(m);
 }
 
