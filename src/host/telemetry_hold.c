@@ -25,10 +25,15 @@ int telemetry_hold_begin(struct telemetry_hold *h, struct engine *e)
 	return 0;
 }
 
+uint64_t telemetry_hold_age(const struct telemetry_hold *h)
+{
+	return telemetry_hold_clock(CLOCK_MONOTONIC) - h->begun;
+}
+
 void telemetry_hold_end(struct telemetry_hold *h, struct telemetry_costs *costs)
 {
 	uint64_t took = telemetry_hold_clock(CLOCK_THREAD_CPUTIME_ID) - h->begun_cpu;
-	uint64_t elapsed = telemetry_hold_clock(CLOCK_MONOTONIC) - h->begun;
+	uint64_t elapsed = telemetry_hold_age(h);
 
 	engine_unlock(h->engine);
 	costs->slices++;

@@ -13,6 +13,9 @@ struct telemetry_hold {
 /** @return 0; -EBUSY: the engine is held by somebody who does not let go. */
 int telemetry_hold_begin(struct telemetry_hold *h, struct engine *e);
 
+/** @return for how long, ns. */
+uint64_t telemetry_hold_age(const struct telemetry_hold *h);
+
 /** Let go, and count what it has cost. */
 void telemetry_hold_end(struct telemetry_hold *h, struct telemetry_costs *costs);
 

@@ -15,14 +15,6 @@
 /** After a slice others have the engine for so long: the application comes first. */
 #define SLICE_PAUSE_NS 50000
 
-static uint64_t telemetry_snapshot_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 /** Memory for a slice, touched: under the lock there is no time for the kernel to find pages. */
 static bool telemetry_snapshot_make_room(struct telemetry_snapshot *s)
 {
@@ -42,10 +34,11 @@ static bool telemetry_snapshot_make_room(struct telemetry_snapshot *s)
 }
 
 /** Steps with the lock held. @return false: that was the last. */
-static bool telemetry_snapshot_steps(struct telemetry_snapshot *s, void *cursor)
+static bool telemetry_snapshot_steps(
+	struct telemetry_snapshot *s, void *cursor, const struct telemetry_hold *hold)
 {
 	const struct telemetry_list *l = s->command->list;
-	uint64_t end = telemetry_snapshot_now() + TELEMETRY_SLICE_NS;
+	uint64_t end = telemetry_hold_age(hold) + TELEMETRY_SLICE_NS;
 	size_t begun = s->count;
 	enum walk found;
 
@@ -57,7 +50,7 @@ static bool telemetry_snapshot_steps(struct telemetry_snapshot *s, void *cursor)
 		if (found == WALK_END)
 			return false;
 	} while (found == WALK_HELD ||
-		 (s->count - begun <= SLICE_ITEMS - SLICE_HELD && telemetry_snapshot_now() < end));
+		 (s->count - begun <= SLICE_ITEMS - SLICE_HELD && telemetry_hold_age(hold) < end));
 	return true;
 }
 
@@ -72,7 +65,7 @@ static int telemetry_snapshot_slice(struct telemetry_snapshot *s, void *cursor, 
 		return -EBUSY;
 	if (first && s->command->list->begin)
 		s->command->list->begin(s->ctx);
-	more = telemetry_snapshot_steps(s, cursor);
+	more = telemetry_snapshot_steps(s, cursor, &hold);
 	telemetry_hold_end(&hold, costs);
 	return more;
 }
