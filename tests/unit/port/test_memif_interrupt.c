@@ -1,60 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/intr_gate.h"
-#include "dpdk-port/port_private.h"
-#include "support/limit.h"
+#include "memif_pair.h"
 
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
-/* Both ends of a memif in one process. The gate, and with it the interrupt, is the first one's. */
-static struct port *server, *client;
-static time_t end;
-
-static struct port *open_port(const char *device)
-{
-	struct port_config cfg = {.device = device, .memory_mib = 8};
-	struct port_error e = {""};
-	struct port *p = NULL;
-
-	if (port_open(&cfg, &p, &e))
-		fail_msg("%s", e.text);
-	return p;
-}
-
-static void open_client(void)
-{
-	client = open_port("net_memif1,role=client,socket=@uiwarp-test-interrupt");
-}
-
-/**
- * One driver's thread serves both ends, at each end's watch: a client that tries again and again
- * while nobody watches the server would fill its backlog and wait in connect() for ever.
- */
-static bool both_are_up(void)
-{
-	bool c = port_watch(client), s = port_watch(server);
-
-	return c && s;
-}
-
-static void nap(void)
-{
-	assert_true(time(NULL) < end);
-	usleep(10000);
-}
-
-/** Until both ends have their link, and the server its interrupt. */
+/** The interrupt is there with the link. */
 static void connect_both(void)
 {
-	while (!both_are_up())
-		nap();
+	memif_pair_connect();
 	assert_true(port_rx_fd(server) >= 0);
 	assert_true(port_rx_is_interrupt(server));
 }
@@ -118,12 +77,12 @@ static void it_goes_and_comes_with_the_peer(void **state)
 {
 	port_close(client);
 	while (port_watch(server))
-		nap();
+		memif_pair_nap();
 	assert_int_equal(port_rx_fd(server), -1);
 	assert_false(port_rx_is_interrupt(server));
 	port_rx_arm(server);
 	port_rx_woken(server);
-	open_client();
+	memif_pair_open_client();
 	connect_both();
 	armed_it_tells_of_frames(state);
 }
@@ -134,11 +93,11 @@ static void a_peer_that_came_back_unseen(void **state)
 
 	assert_true(memif_interrupt_is_current(&old, server->id));
 	port_close(client);
-	open_client();
+	memif_pair_open_client();
 	/* The server looks after its link again only when there is another one. */
 	while (!port_watch(client)) {
 		intr_gate_pass(server->intr_gate);
-		nap();
+		memif_pair_nap();
 	}
 	connect_both();
 	assert_true(memif_interrupt_is_current(&server->memif_interrupt, server->id));
@@ -169,17 +128,14 @@ static void another_port_has_none(void **state)
 
 static int setup(void **state)
 {
-	end = time(NULL) + LIMIT_S;
-	server = open_port("net_memif0,role=server,socket=@uiwarp-test-interrupt");
-	open_client();
+	memif_pair_open("@uiwarp-test-interrupt", "");
 	connect_both();
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	port_close(client);
-	port_close(server);
+	memif_pair_close();
 	return 0;
 }
 

@@ -1,55 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dpdk-port/port_private.h"
-#include "support/limit.h"
+#include "memif_pair.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <cmocka.h>
-
-/* Both ends of a memif in one process. */
-static struct port *server, *client;
-static time_t end;
-
-static struct port *open_port(const char *device)
-{
-	struct port_config cfg = {.device = device, .memory_mib = 8};
-	struct port_error e = {""};
-	struct port *p = NULL;
-
-	if (port_open(&cfg, &p, &e))
-		fail_msg("%s", e.text);
-	return p;
-}
-
-static void open_client(void)
-{
-	client = open_port("net_memif1,role=client,rsize=4,socket=@uiwarp-test-tx");
-}
-
-static void nap(void)
-{
-	assert_true(time(NULL) < end);
-	usleep(10000);
-}
-
-/** One driver's thread serves both ends, at each end's watch. */
-static bool both_are_up(void)
-{
-	bool c = port_watch(client), s = port_watch(server);
-
-	return c && s;
-}
-
-static void connect_both(void)
-{
-	while (!both_are_up())
-		nap();
-}
 
 static uint8_t octet(unsigned seed, unsigned i)
 {
@@ -211,27 +168,23 @@ static void it_goes_and_comes_with_the_peer(void **state)
 {
 	port_close(client);
 	while (port_watch(server))
-		nap();
+		memif_pair_nap();
 	assert_null(server->memif_tx.map.ring);
-	open_client();
-	connect_both();
+	memif_pair_open_client();
+	memif_pair_connect();
 	assert_all_arrive(client, server);
 	assert_all_arrive(server, client);
 }
 
 static int open_both(void **state)
 {
-	end = time(NULL) + LIMIT_S;
-	server = open_port("net_memif0,role=server,socket=@uiwarp-test-tx");
-	open_client();
-	connect_both();
+	memif_pair_open("@uiwarp-test-tx", ",rsize=4");
 	return 0;
 }
 
 static int close_both(void **state)
 {
-	port_close(client);
-	port_close(server);
+	memif_pair_close();
 	return 0;
 }
 
