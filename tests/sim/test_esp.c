@@ -126,6 +126,13 @@ static const struct esp_stats *stats(const struct rdma_side *side)
 
 /* ---- bad paths --------------------------------------------------------------------------- */
 
+/* What a path may do, all of it. */
+#define EVERYTHING                                                                                \
+	{                                                                                         \
+		.queue = {.rate = GBIT / 5}, .delay = 5 * SIM_MS, .loss = {.chance.good = 0.005}, \
+		.reorder = {0.01, 3 * SIM_MS}, .duplicate = 0.01, .corrupt = 0.005                \
+	}
+
 static const struct esp_case cases[] = {
 	{.name = "clean", .sa = "", .path = {.queue = {.rate = 10 * GBIT}, .delay = 10 * SIM_US}},
 	{.name = "loss, tunnel v6 in UDP",
@@ -156,22 +163,12 @@ static const struct esp_case cases[] = {
 		.apart = true,
 		.replays = true,
 		.forged = true,
-		.path = {.queue = {.rate = GBIT / 5},
-			.delay = 5 * SIM_MS,
-			.loss = {.chance.good = 0.005},
-			.reorder = {0.01, 3 * SIM_MS},
-			.duplicate = 0.01,
-			.corrupt = 0.005}},
+		.path = EVERYTHING},
 	{.name = "everything",
 		.sa = "replay-window 4096",
 		.replays = true,
 		.forged = true,
-		.path = {.queue = {.rate = GBIT / 5},
-			.delay = 5 * SIM_MS,
-			.loss = {.chance.good = 0.005},
-			.reorder = {0.01, 3 * SIM_MS},
-			.duplicate = 0.01,
-			.corrupt = 0.005}},
+		.path = EVERYTHING},
 };
 
 /** Write there, and read it back. */
