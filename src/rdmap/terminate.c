@@ -107,8 +107,9 @@ void rdmap_terminate(struct rdmap *r, uint8_t layer, uint8_t etype, uint8_t code
 
 /* What a received Terminate quotes of our message. */
 struct quoted {
-	bool known, tagged;
+	bool known, tagged, last, sized;
 	uint32_t qn, msn, stag;
+	uint32_t len; /* if sized: the DDP Segment Length */
 	uint64_t to;
 };
 
@@ -128,9 +129,32 @@ static enum rdmap_wc_status rdmap_terminate_status_of(const struct rdmap_end *e)
 	return RDMAP_WC_REM_OP_ERR;
 }
 
+/*
+ * May @p len bytes from @p at on be a segment of the Write? The one that ends it is the last, and
+ * those before another are full, so not shorter.
+ */
+static bool rdmap_terminate_is_segment(
+	const struct quoted *q, const struct rdmap_wqe *w, uint64_t at, uint64_t len)
+{
+	uint64_t left = w->length - at;
+
+	return (at == 0 || at >= len) && (q->last ? len == left : len < left);
+}
+
+/*
+ * A tagged header has no number of its message, and the Write that it is about has often completed
+ * already. So one that overlaps is not blamed for it: the segment must be one of its own. Linux siw
+ * has the payload alone as the DDP Segment Length; by RFC 5040 section 4.8 the header counts, too.
+ */
 static bool rdmap_terminate_names_write(const struct quoted *q, const struct rdmap_wqe *w)
 {
-	return q->tagged && q->stag == w->remote_stag && q->to - w->remote_to <= w->length;
+	uint64_t at = q->to - w->remote_to;
+
+	if (!q->tagged || q->stag != w->remote_stag || at > w->length)
+		return false;
+	return !q->sized || rdmap_terminate_is_segment(q, w, at, q->len) ||
+	       (q->len >= DDP_TAGGED_LEN &&
+		       rdmap_terminate_is_segment(q, w, at, q->len - DDP_TAGGED_LEN));
 }
 
 static bool rdmap_terminate_names_untagged(
@@ -183,11 +207,14 @@ static void rdmap_terminate_blame(
 	}
 }
 
+/* @p p: the DDP header, with the DDP Segment Length before it. */
 static void rdmap_terminate_parse_quoted(struct quoted *q, const uint8_t *p, size_t len)
 {
 	if (len < DDP_TAGGED_LEN)
 		return;
+	q->len = load_be16(p - RDMAP_TERM_LENGTH_LEN);
 	q->tagged = p[DDP_AT_CONTROL] & DDP_CONTROL_TAGGED;
+	q->last = p[DDP_AT_CONTROL] & DDP_CONTROL_LAST;
 	if (q->tagged) {
 		q->stag = load_be32(p + DDP_AT_STAG);
 		q->to = load_be64(p + DDP_AT_TO);
@@ -220,6 +247,7 @@ void rdmap_on_terminate(struct rdmap *r, struct ddp_segment *s)
 		end.etype = t.etype;
 		end.code = t.code;
 		end.swapped = t.swapped;
+		q.sized = t.length_valid;
 		if (t.ddp_header && len > quote)
 			rdmap_terminate_parse_quoted(&q, buf + quote, len - quote);
 	}

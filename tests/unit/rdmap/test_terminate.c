@@ -214,25 +214,54 @@ static void test_receive_names_read(void **state)
 	qp_net_done(&n);
 }
 
-/* A Write and a Send that wait behind a Read can still be blamed. */
+#define QUOTED_WRITE(control, to) control "\x40\x00\x00\xab\xcd\x00\x00\x00\x00\x00\x00" to
+
+/* A Write that waits behind Reads can still be blamed, for a segment that is its own. */
 static void test_receive_names_write(void **state)
 {
-	struct qp_net n;
-	struct rdmap_wqe *w;
+	static const struct {
+		const char *terminate;
+		enum rdmap_wc_status status;
+	} t[] = {
+#define WRITE(hdrct, len, control, to, status) \
+	{TERMINATE QUOTE("\x11\x01", hdrct, len) QUOTED_WRITE(control, to), status}
+		WRITE("\xc0", "\x12", "\xc1", "\x10\x00", RDMAP_WC_REM_ACCESS_ERR),
+		/* segments of it, the first and the last */
+		WRITE("\xc0", "\x11", "\x81", "\x10\x00", RDMAP_WC_REM_ACCESS_ERR),
+		WRITE("\xc0", "\x10", "\xc1", "\x10\x02", RDMAP_WC_REM_ACCESS_ERR),
+		/* as Linux siw counts */
+		WRITE("\xc0", "\x04", "\xc1", "\x10\x00", RDMAP_WC_REM_ACCESS_ERR),
+		/* the length is not told */
+		WRITE("\x40", "\x00", "\xc1", "\x10\x03", RDMAP_WC_REM_ACCESS_ERR),
+		/* of one that has completed and overlaps: beyond it, to within it, from before it
+		 */
+		WRITE("\xc0", "\x16", "\xc1", "\x10\x02", RDMAP_WC_WR_FLUSH_ERR),
+		WRITE("\xc0", "\x10", "\xc1", "\x10\x00", RDMAP_WC_WR_FLUSH_ERR),
+		WRITE("\xc0", "\x12", "\xc1", "\x0f\xfe", RDMAP_WC_WR_FLUSH_ERR),
+		/* to its end, behind a segment that would not have been full */
+		WRITE("\xc0", "\x11", "\xc1", "\x10\x01", RDMAP_WC_WR_FLUSH_ERR),
+		/* it would have to go on, and has no more */
+		WRITE("\xc0", "\x12", "\x81", "\x10\x00", RDMAP_WC_WR_FLUSH_ERR),
+#undef WRITE
+	};
 
-	post_three(&n);
-	w = qp_wqe(n.a, 3, RDMAP_WR_WRITE, 0);
-	qp_wqe_inline(w, "abcd", 4);
-	w->remote_stag = 0xabcd;
-	w->remote_to = 0x1000;
-	qp_post(n.a);
-	qp_run(n.a);
-	FEED(&n, TERMINATE QUOTE("\x11\x01", "\xc0",
-			 "\x12") "\xc1\x40\x00\x00\xab\xcd\x00\x00\x00\x00\x00\x00\x10\x00");
-	qp_expect_wc(n.a, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
-	qp_expect_wc(n.a, 2, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
-	qp_expect_wc(n.a, 3, RDMAP_WC_REM_ACCESS_ERR, RDMAP_WC_WRITE, 0);
-	qp_net_done(&n);
+	for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++) {
+		struct rdmap_wqe *w;
+		struct qp_net n;
+
+		post_three(&n);
+		w = qp_wqe(n.a, 3, RDMAP_WR_WRITE, 0);
+		qp_wqe_inline(w, "abcd", 4);
+		w->remote_stag = 0xabcd;
+		w->remote_to = 0x1000;
+		qp_post(n.a);
+		qp_run(n.a);
+		qp_net_feed(&n, t[i].terminate, 18 + 6 + 14);
+		qp_expect_wc(n.a, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
+		qp_expect_wc(n.a, 2, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
+		qp_expect_wc(n.a, 3, t[i].status, RDMAP_WC_WRITE, 0);
+		qp_net_done(&n);
+	}
 }
 
 static void names_send(const char *type_code, enum rdmap_wc_status status)
