@@ -52,7 +52,8 @@ static void fill(void *ctx, void *buf, size_t len)
 	memset(buf, 0x5a, len);
 }
 
-static struct host *host_create(bool offload, bool no_link)
+/** @param wish what is not as on any port: its offloads, no link, an IPsec boundary. */
+static struct host *host_create(const struct ip_stack_config *wish)
 {
 	static struct rte_mempool *pool;
 	struct host *h = calloc(1, sizeof *h);
@@ -81,9 +82,10 @@ static struct host *host_create(bool offload, bool no_link)
 					 .log = &h->log,
 					 .transmit = transmit,
 					 .transmit_ctx = h,
-					 .tx_ipv4_cksum = offload,
-					 .tx_tcp_cksum = offload,
-					 .no_link = no_link,
+					 .tx_ipv4_cksum = wish->tx_ipv4_cksum,
+					 .tx_tcp_cksum = wish->tx_tcp_cksum,
+					 .no_link = wish->no_link,
+					 .ipsec = wish->ipsec,
 				 },
 				 h->now, &h->ip),
 		0);
@@ -93,17 +95,22 @@ static struct host *host_create(bool offload, bool no_link)
 
 struct host *host_new(void)
 {
-	return host_create(false, false);
+	return host_create(&(struct ip_stack_config){.mtu = 0});
 }
 
 struct host *host_new_offload(void)
 {
-	return host_create(true, false);
+	return host_create(&(struct ip_stack_config){.tx_ipv4_cksum = true, .tx_tcp_cksum = true});
 }
 
 struct host *host_new_no_link(void)
 {
-	return host_create(false, true);
+	return host_create(&(struct ip_stack_config){.no_link = true});
+}
+
+struct host *host_new_ipsec(const struct ip_ipsec *x, bool no_link)
+{
+	return host_create(&(struct ip_stack_config){.ipsec = x, .no_link = no_link});
 }
 
 struct host *host_new_v4(void)
