@@ -362,7 +362,7 @@ static void membership_note_querier(
 static void membership_answer_older(
 	struct membership *ms, struct membership_group *g, uint64_t most, uint64_t now)
 {
-	if (g->answer_at == TIMER_NEVER || g->answer_at - now > most)
+	if (g->answer_at > now + most)
 		g->answer_at = now + membership_random(ms, most);
 }
 

@@ -233,6 +233,82 @@ static void older_answers_do_not_wait_longer(void **state)
 	host_free(h);
 }
 
+/**
+ * However many ask, an answer that is due is sent: it is not put off by the query that is handled
+ * before the timer is.
+ */
+static void older_answers_are_not_put_off(void **state)
+{
+	struct host *h = host_new_v6();
+	struct membership *ms = start(h);
+	struct membership_query q = {.version = 1, .max_response = SECOND};
+	uint64_t at;
+
+	join(h, ms, 1);
+	membership_query(ms, &q, h->now);
+	at = ms->group[0].answer_at;
+	for (unsigned i = 0; i < 3; i++) {
+		membership_query(ms, &q, at + i);
+		assert_true(ms->group[0].answer_at == at);
+	}
+	host_run(h, SECOND);
+	assert_int_equal(n_sent, 1);
+	assert_int_equal(sent_type[0], 2);
+	/* And one that leaves no time is answered now. */
+	n_sent = 0;
+	q.max_response = 0;
+	membership_query(ms, &q, h->now);
+	host_run(h, 0);
+	assert_int_equal(n_sent, 1);
+	membership_fini(ms);
+	host_free(h);
+}
+
+/** What waits to be told again is, as if it had just been joined; what is being left is not. */
+static void groups_in_use_are_repeated(void **state)
+{
+	struct host *h = host_new_v6();
+	struct membership *ms = start(h);
+	struct ip_addr a = group(0), b = group(1);
+
+	join(h, ms, 2);
+	host_run(h, 3 * SECOND);
+	membership_leave(ms, &a, h->now);
+	n_sent = 0;
+	membership_repeat(ms, h->now);
+	assert_int_equal(n_sent, 1);
+	assert_int_equal(sent_records[0], 1);
+	assert_false(membership_has(ms, &a));
+	assert_true(membership_has(ms, &b));
+	membership_heard(ms, &a, h->now); /* in the newest version it says nothing */
+	host_run(h, 3 * SECOND);
+	assert_int_equal(ms->n, 1);
+	membership_fini(ms);
+	host_free(h);
+}
+
+/** Only a packet's own room is less than the MTU of a link with jumbo frames. */
+static void reports_fit_the_packet(void **state)
+{
+	struct host *h = host_new_v6();
+	struct membership *ms = start(h);
+	unsigned records = 0;
+
+	h->ip->mtu_v6 = 9000;
+	join(h, ms, MEMBERSHIP_GROUPS);
+	host_run(h, 2 * SECOND);
+	n_sent = 0;
+	membership_query(
+		ms, &(struct membership_query){.version = 2, .max_response = SECOND}, h->now);
+	host_run(h, SECOND + 1000000);
+	assert_int_equal(n_sent, 3);
+	for (unsigned i = 0; i < n_sent; i++)
+		records += sent_records[i];
+	assert_int_equal(records, MEMBERSHIP_GROUPS);
+	membership_fini(ms);
+	host_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +318,9 @@ int main(void)
 		cmocka_unit_test(answers_are_merged),
 		cmocka_unit_test(change_of_version_drops_what_waits),
 		cmocka_unit_test(older_answers_do_not_wait_longer),
+		cmocka_unit_test(older_answers_are_not_put_off),
+		cmocka_unit_test(groups_in_use_are_repeated),
+		cmocka_unit_test(reports_fit_the_packet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
