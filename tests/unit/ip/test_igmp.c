@@ -340,6 +340,124 @@ static void version_1_has_no_leave(void **state)
 	host_free(h);
 }
 
+/** RFC 3376 section 4.2.13: as long as there is none of IPv4, from nobody. */
+static void reports_have_the_source_that_there_is(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr v6 = host_addr("fd00::1"), v4 = host_addr("10.0.0.7");
+
+	group_a = host_addr("239.1.2.3");
+	for (unsigned i = 0; i < 3; i++) {
+		if (i)
+			assert_int_equal(ip_addr_add(h->ip, i == 1 ? &v6 : &v4, 24, h->now), 0);
+		host_run(h, 20 * SECOND);
+		host_forget(h);
+		assert_int_equal(ip_group_join(h->ip, &group_a, h->now), 0);
+		assert_int_equal(h->n_tx, 1);
+		assert_memory_equal(rte_pktmbuf_mtod_offset(h->tx[0], uint8_t *, 14 + 12),
+			i == 2 ? "\x0a\0\0\x07" : "\0\0\0\0", 4);
+		ip_group_leave(h->ip, &group_a, h->now);
+	}
+	host_free(h);
+}
+
+/** RFC 3376 section 4.1.1: a code of 0 leaves no time; what is asked of us alone is for us. */
+static void queries_in_a_hurry_and_to_us_alone_are_answered(void **state)
+{
+	struct host *h = start();
+	struct bytes b =
+		message(PEER, "0a 00 00 01", "01", ALERT, "11 64 00 00 00 00 00 00 02 7d 00 00");
+
+	ip_group_join(h->ip, &group_a, h->now);
+	host_run(h, 5 * SECOND);
+	host_forget(h);
+	query(h, ALL_SYSTEMS, "11 00 00 00 00 00 00 00 02 7d 00 00");
+	host_run(h, 0); /* not all members at once */
+	host_expect_nothing(h);
+	host_run(h, TENTH);
+	assert_int_equal(h->n_tx, 1);
+	host_forget(h);
+	memcpy(b.b, bytes("02 00 00 00 00 01").b, 6);
+	host_input(h, &b, 0);
+	host_run(h, 10 * SECOND);
+	assert_int_equal(h->n_tx, 1);
+	host_free(h);
+}
+
+/** Version 2 is kept for the interval that the querier of version 3 told; for 125 s if for none. */
+static void queriers_interval_may_be_untold(void **state)
+{
+	for (unsigned told = 0; told < 2; told++) {
+		struct host *h = start();
+
+		query(h, ALL_SYSTEMS,
+			told ? "11 64 00 00 00 00 00 00 02 0a 00 00"
+			     : "11 64 00 00 00 00 00 00 02 00 00 00");
+		query(h, ALL_SYSTEMS, "11 64 00 00 00 00 00 00");
+		host_run(h, 31 * SECOND);
+		ip_group_join(h->ip, &group_a, h->now);
+		assert_int_equal(h->n_tx, 1);
+		assert_int_equal(*rte_pktmbuf_mtod_offset(h->tx[0], uint8_t *, 38),
+			told ? IGMP_V3_REPORT : IGMP_V2_REPORT);
+		host_free(h);
+	}
+}
+
+/** Reports that are sent elsewhere than to their group, of groups that are not ours, and of one
+ * that we have left: none of them speaks for us. */
+static void version_2_hears_no_others(void **state)
+{
+	static const struct {
+		const char *dst, *hex;
+		bool counts;
+	} reports[] = {
+		{GROUP, "16 00 00 00" GROUP, true},
+		{GROUP, "12 00 00 00" GROUP, true},
+		{GROUP, "16 00 00 00" OTHER, false},
+		{ALL_SYSTEMS, "16 00 00 00" GROUP, false},
+		{OTHER, "16 00 00 00" OTHER, false},
+	};
+
+	for (unsigned i = 0; i < sizeof reports / sizeof reports[0]; i++) {
+		struct host *h = start();
+
+		query(h, ALL_SYSTEMS, "11 64 00 00 00 00 00 00");
+		ip_group_join(h->ip, &group_a, h->now);
+		ip_group_join(h->ip, &group_b, h->now);
+		host_run(h, 20 * SECOND);
+		ip_group_leave(h->ip, &group_b, h->now);
+		host_run(h, 20 * SECOND);
+		host_forget(h);
+		query(h, ALL_SYSTEMS, "11 64 00 00 00 00 00 00");
+		query(h, reports[i].dst, reports[i].hex);
+		host_run(h, 20 * SECOND);
+		assert_int_equal(h->n_tx, !reports[i].counts);
+		host_free(h);
+	}
+}
+
+/** Groups that are being left: another leave, a report and a query of them change nothing. */
+static void groups_that_are_left_stay_so(void **state)
+{
+	struct host *h = start();
+
+	ip_group_leave(h->ip, &group_a, h->now);
+	host_expect_nothing(h);
+	ip_group_join(h->ip, &group_a, h->now);
+	host_run(h, 5 * SECOND);
+	ip_group_leave(h->ip, &group_a, h->now);
+	host_forget(h);
+	ip_group_leave(h->ip, &group_a, h->now);
+	query(h, GROUP, "11 01 00 00" GROUP "02 7d 00 00");
+	query(h, GROUP, "16 00 00 00" GROUP);
+	query(h, ALL_SYSTEMS, "11 01 00 00 00 00 00 00 02 7d 00 00");
+	host_run(h, 5 * SECOND);
+	/* The leave once more, and no answer. */
+	expect(h, OUT("00 00 16", "28", "e0 00 00 16") "22 00 00 00 00 00 00 01 03 00 00 00" GROUP);
+	host_expect_nothing(h);
+	host_free(h);
+}
+
 static void nothing_is_told_without_a_link_or_about_all_systems(void **state)
 {
 	struct host *h = start();
@@ -374,6 +492,11 @@ int main(void)
 		cmocka_unit_test(version_2_is_spoken_to_its_querier),
 		cmocka_unit_test(version_2_hears_the_others),
 		cmocka_unit_test(version_1_has_no_leave),
+		cmocka_unit_test(reports_have_the_source_that_there_is),
+		cmocka_unit_test(queries_in_a_hurry_and_to_us_alone_are_answered),
+		cmocka_unit_test(queriers_interval_may_be_untold),
+		cmocka_unit_test(version_2_hears_no_others),
+		cmocka_unit_test(groups_that_are_left_stay_so),
 		cmocka_unit_test(nothing_is_told_without_a_link_or_about_all_systems),
 	};
 

@@ -7,6 +7,7 @@
 #define ALL    "ff 02 00 00 00 00 00 00 00 00 00 00 00 00 00 01 "
 #define LL2    "fe 80 00 00 00 00 00 00 00 00 00 00 00 00 00 02 "
 #define LL_US  "fe 80 00 00 00 00 00 00 00 00 00 ff fe 00 00 01 "
+#define FD2    "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 02 "
 #define FF0216 "ff 02 00 00 00 00 00 00 00 00 00 00 00 00 00 16 "
 #define SOL1   "ff 02 00 00 00 00 00 00 00 00 00 01 ff 00 00 01 "
 
@@ -17,6 +18,7 @@
 
 struct message {
 	const char *ttl, *from, *to /* NULL: all nodes */, *hex;
+	const char *mac /* NULL: all nodes' */;
 	bool no_alert;
 };
 
@@ -25,6 +27,8 @@ static void message(struct host *h, const struct message *q)
 	struct bytes b = bytes("33 33 00 00 00 01 02 00 00 00 00 02 86 dd 60 00 00 00 00 00 3a");
 	struct bytes out;
 
+	if (q->mac)
+		memcpy(b.b, bytes(q->mac).b, 6);
 	store_be16(b.b + 18, (uint16_t)bytes(q->hex).len);
 	bytes_add(&b, q->ttl);
 	bytes_add(&b, q->from);
@@ -197,6 +201,91 @@ static void version_1_is_spoken_to_its_querier(void **state)
 	host_free(h);
 }
 
+/** RFC 3810 section 5.1.3: a code of 0 leaves no time; what is asked of us alone is for us. */
+static void queries_in_a_hurry_and_to_us_alone_are_answered(void **state)
+{
+	static const struct message queries[] = {
+		{.hex = "82 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00"
+			"02 7d 00 00"},
+		{.hex = "82 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00"},
+		{.to = LL_US,
+			.mac = "02 00 00 00 00 01",
+			.hex = "82 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
+			       "00 00 02 7d 00 00"},
+	};
+
+	for (unsigned i = 0; i < sizeof queries / sizeof queries[0]; i++) {
+		struct host *h = host_new_v6();
+
+		struct message q = queries[i];
+
+		q.ttl = "01";
+		q.from = LL2;
+		message(h, &q);
+		host_run(h, 0); /* not all members at once */
+		host_expect_nothing(h);
+		host_run(h, SECOND / 1000);
+		assert_int_equal(h->n_tx, 1);
+		host_free(h);
+	}
+}
+
+/** RFC 3810 section 6: all nodes are in that group, whoever joins it. */
+static void all_nodes_is_not_reported(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr all = host_addr("ff02::1");
+
+	assert_int_equal(ip_group_join(h->ip, &all, h->now), 0);
+	host_run(h, 5 * SECOND);
+	host_expect_nothing(h);
+	query(h, "01", LL2);
+	host_run(h, 10 * SECOND);
+	expect(h,
+		OUT("00 00 00 16", "24", LL_US, FF0216) "8f 00 00 00 00 00 00 01 02 00 00 00" SOL1);
+	host_expect_nothing(h);
+	host_free(h);
+}
+
+/** Reports from beyond the link, to another group than they tell of, and without their alert. */
+static void unbelievable_reports_are_not_heard(void **state)
+{
+	static const struct {
+		const char *ttl, *from, *to, *hex;
+		bool no_alert, counts;
+	} reports[] = {
+		{"01", LL2, FF0E, "83 00 00 00 00 00 00 00" FF0E, false, true},
+		{"01", FD2, FF0E, "83 00 00 00 00 00 00 00" FF0E, false, false},
+		{"01", LL2, NULL, "83 00 00 00 00 00 00 00" FF0E, false, false},
+		{"01", LL2, FF0E, "83 00 00 00 00 00 00 00" SOL1, false, false},
+		{"02", LL2, FF0E, "83 00 00 00 00 00 00 00" FF0E, false, false},
+		{"01", LL2, FF0E, "83 00 00 00 00 00 00 00" FF0E, true, false},
+	};
+
+	for (unsigned i = 0; i < sizeof reports / sizeof reports[0]; i++) {
+		struct host *h = host_new_v6();
+		struct ip_addr group = host_addr("ff0e::1234");
+		const struct message asked = {.ttl = "01",
+			.from = LL2,
+			.to = FF0E,
+			.hex = "82 00 00 00 27 10 00 00" FF0E};
+
+		message(h, &asked);
+		ip_group_join(h->ip, &group, h->now);
+		host_run(h, 20 * SECOND);
+		host_forget(h);
+		message(h, &asked);
+		message(h, &(struct message){.ttl = reports[i].ttl,
+				   .from = reports[i].from,
+				   .to = reports[i].to,
+				   .hex = reports[i].hex,
+				   .no_alert = reports[i].no_alert});
+		host_run(h, 20 * SECOND);
+		assert_int_equal(h->n_tx, !reports[i].counts);
+		host_free(h);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +294,9 @@ int main(void)
 		cmocka_unit_test(bad_queries_are_not),
 		cmocka_unit_test(groups_of_programs_are_reported),
 		cmocka_unit_test(version_1_is_spoken_to_its_querier),
+		cmocka_unit_test(queries_in_a_hurry_and_to_us_alone_are_answered),
+		cmocka_unit_test(all_nodes_is_not_reported),
+		cmocka_unit_test(unbelievable_reports_are_not_heard),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
