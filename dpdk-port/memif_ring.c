@@ -3,12 +3,14 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <rte_version.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define RING_COOKIE 0x3E31F20u
@@ -105,6 +107,37 @@ int memif_ring_open(struct memif_ring_map *m, const struct memif_queue *q, size_
 	return m->ring ? 0 : -ENOENT;
 }
 
+/** Is it a mapping of the file? @p line is one of /proc/self/maps. */
+static bool memif_ring_is_mapping(
+	const struct memif_ring_map *m, const char *line, uintptr_t *from, uintptr_t *to)
+{
+	unsigned major, minor;
+	uintmax_t inode;
+
+	return sscanf(line, "%" SCNxPTR "-%" SCNxPTR " rw%*s %*s %x:%x %ju", from, to, &major,
+		       &minor, &inode) == 5 &&
+	       makedev(major, minor) == m->dev && inode == m->ino;
+}
+
+/**
+ * Have the kernel back all pages now, and map them, here and where the driver has them. Else each
+ * frame of the first way around the ring waits for a page at both ends, and that is a thousand of
+ * them. Where there is no memory for it, or the kernel is older than 5.14, pages come as they are
+ * used; the same if the driver unmaps its meanwhile.
+ */
+static void memif_ring_populate(const struct memif_ring_map *m)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	uintptr_t from, to;
+	char line[256];
+
+	while (f && fgets(line, sizeof line, f))
+		if (memif_ring_is_mapping(m, line, &from, &to))
+			(void)madvise((void *)from, to - from, MADV_POPULATE_WRITE);
+	if (f)
+		fclose(f);
+}
+
 int memif_ring_open_all(struct memif_ring_map *m, const struct memif_queue *q, size_t size)
 {
 	int r = memif_ring_open(m, q, size);
@@ -120,6 +153,7 @@ int memif_ring_open_all(struct memif_ring_map *m, const struct memif_queue *q, s
 	if (m->map == MAP_FAILED)
 		return -errno;
 	m->ring = (struct memif_ring *)(void *)((char *)m->map + q->ring_offset);
+	memif_ring_populate(m);
 	return 0;
 }
 

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -163,6 +165,28 @@ static void the_faster_way_is_taken(void **state)
 	}
 }
 
+static unsigned pages_that_are_there(const struct memif_ring_map *m, unsigned *pages)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char there[4096];
+	unsigned n = 0;
+
+	*pages = (unsigned)((m->len + page - 1) / page);
+	assert_in_range(*pages, 2, sizeof there);
+	assert_int_equal(mincore(m->map, m->len, there), 0);
+	for (unsigned i = 0; i < *pages; i++)
+		n += there[i] & 1;
+	return n;
+}
+
+/** The first frames wait for no pages, though nothing has been sent yet. */
+static void assert_is_populated(const struct port *p)
+{
+	unsigned pages, n = pages_that_are_there(&p->memif_tx.map, &pages);
+
+	assert_int_equal(n, pages);
+}
+
 /** Every connection has memory of its own. */
 static void it_goes_and_comes_with_the_peer(void **state)
 {
@@ -172,6 +196,8 @@ static void it_goes_and_comes_with_the_peer(void **state)
 	assert_null(server->memif_tx.map.ring);
 	memif_pair_open_client();
 	memif_pair_connect();
+	assert_is_populated(client);
+	assert_is_populated(server);
 	assert_all_arrive(client, server);
 	assert_all_arrive(server, client);
 }
