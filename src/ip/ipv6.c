@@ -29,35 +29,38 @@ struct walk {
 enum step { STEP_ON, STEP_UPPER, STEP_DROP, STEP_DONE /* the packet is gone */ };
 
 /*
- * The protocol behind the extension headers, if it can be found. It is needed because no error may
- * be sent about an ICMPv6 error (RFC 4443 section 2.4(e.1)).
+ * The protocol behind the extension headers. No error may be sent about an ICMPv6 error (RFC 4443
+ * section 2.4(e.1)), nor about what may be one. @return false: it cannot be found.
  */
-static void ipv6_find_upper(const struct walk *w, struct icmp_about *about)
+static bool ipv6_find_upper(const struct walk *w, struct icmp_about *about)
 {
-	const uint8_t *h = rte_pktmbuf_mtod(w->m, const uint8_t *);
+	const uint8_t *h = rte_pktmbuf_mtod(w->m, const uint8_t *), *p;
 
 	for (unsigned i = 0; i < EXT_MAX; i++) {
 		uint8_t kind = about->proto;
 
-		if ((kind != IPV6_NH_HOP_BY_HOP && kind != IPV6_NH_DEST_OPTIONS &&
-			    kind != IPV6_NH_ROUTING && kind != IPV6_NH_FRAGMENT) ||
-			w->m->data_len - about->l4_off < 8)
-			return;
-		about->proto = h[about->l4_off + IPV6_EXT_NEXT];
-		about->l4_off += kind == IPV6_NH_FRAGMENT
-					 ? IPV6_FRAGMENT_LEN
-					 : (h[about->l4_off + IPV6_EXT_LENGTH] + 1U) * 8;
-		if (about->l4_off > w->m->data_len)
-			about->l4_off = w->m->data_len;
+		if (kind != IPV6_NH_HOP_BY_HOP && kind != IPV6_NH_DEST_OPTIONS &&
+			kind != IPV6_NH_ROUTING && kind != IPV6_NH_FRAGMENT)
+			return true;
+		if (about->l4_off + 8 > w->m->data_len)
+			return false;
+		p = h + about->l4_off;
+		if (kind == IPV6_NH_FRAGMENT &&
+			load_be16(p + IPV6_FRAGMENT_OFFSET) & IPV6_FRAGMENT_OFFSET_MASK)
+			return false; /* the middle of a packet */
+		about->proto = p[IPV6_EXT_NEXT];
+		about->l4_off += kind == IPV6_NH_FRAGMENT ? IPV6_FRAGMENT_LEN
+							  : (p[IPV6_EXT_LENGTH] + 1U) * 8;
 	}
+	return false;
 }
 
 static void ipv6_parameter_problem(struct walk *w, uint8_t code, uint32_t pointer)
 {
 	struct icmp_about about = {.rx = w->rx, .m = w->m, .proto = w->next, .l4_off = w->off};
 
-	ipv6_find_upper(w, &about);
-	icmpv6_error(w->s, &about, ICMPV6_PARAMETER, code, pointer, w->now);
+	if (ipv6_find_upper(w, &about))
+		icmpv6_error(w->s, &about, ICMPV6_PARAMETER, code, pointer, w->now);
 }
 
 /* RFC 8200 section 4.2. */

@@ -242,6 +242,60 @@ static void send_writes_the_header(void **state)
 	host_free(h);
 }
 
+#define DEST_OPTIONS(next) next " 00 01 04 00 00 00 00 "
+#define BAD_OPTION(next)   next " 00 9e 04 00 00 00 00 " /* which asks for an error */
+#define MORE               DEST_OPTIONS("3c")
+#define DEST_OPTIONS_7     MORE MORE MORE MORE MORE MORE MORE
+#define ECHO               "80 00 00 00 00 01 00 01 "
+#define UNREACHABLE        "01 00 00 00 00 00 00 00 "
+
+/** RFC 4443 section 2.4(e.1): nothing is said about errors, however many headers hide them. */
+static void errors_behind_headers_are_not_answered(void **state)
+{
+	static const struct {
+		const char *hex;
+		bool answered;
+	} packets[] = {
+		{BAD_OPTION("3a") ECHO, true},
+		{BAD_OPTION("3a") UNREACHABLE, false},
+		{BAD_OPTION("2b") "3a 00 00 00 00 00 00 00" ECHO, true},
+		{BAD_OPTION("2b") "3a 00 00 00 00 00 00 00" UNREACHABLE, false},
+		/* The first fragment, whole or not; and others, which have no header. */
+		{BAD_OPTION("2c") "3a 00 00 00 00 00 00 07" ECHO, true},
+		{BAD_OPTION("2c") "3a 00 00 01 00 00 00 07" ECHO, true},
+		{BAD_OPTION("2c") "3a 00 00 01 00 00 00 07" UNREACHABLE, false},
+		{BAD_OPTION("2c") "3a 00 00 08 00 00 00 07" ECHO, false},
+		/* As many headers as are looked at, and one more. */
+		{BAD_OPTION("3c") DEST_OPTIONS_7 DEST_OPTIONS("3a") ECHO, false},
+		{BAD_OPTION("3c") DEST_OPTIONS_7 "3a", false},
+		{BAD_OPTION("3c") DEST_OPTIONS("3c") DEST_OPTIONS("3c") DEST_OPTIONS("3c")
+				DEST_OPTIONS("3c") DEST_OPTIONS("3c") DEST_OPTIONS("3a") ECHO,
+			true},
+		{BAD_OPTION("3c") DEST_OPTIONS("3c") DEST_OPTIONS("3c") DEST_OPTIONS(
+			 "3c") DEST_OPTIONS("3c") DEST_OPTIONS("3c") DEST_OPTIONS("3a") UNREACHABLE,
+			false},
+		/* Headers that are cut off, that claim more than there is, and that end it. */
+		{BAD_OPTION("3c") "3a 00 01 04 00 00 00", false},
+		{BAD_OPTION("3c") "3a ff 01 04 00 00 00 00" ECHO, false},
+		{BAD_OPTION("3a"), false},
+		{BAD_OPTION("84"), true},
+	};
+
+	for (unsigned i = 0; i < sizeof packets / sizeof packets[0]; i++) {
+		struct host *h = start();
+		struct bytes b = bytes(ETH "60 00 00 00 00 00 3c 40" FROM TO);
+
+		bytes_add(&b, packets[i].hex);
+		store_be16(b.b + 14 + 4, (uint16_t)(b.len - 54));
+		host_input(h, &b, 0);
+		assert_int_equal(h->n_tx, packets[i].answered);
+		if (packets[i].answered)
+			assert_memory_equal(
+				rte_pktmbuf_mtod_offset(h->tx[0], uint8_t *, 54), "\x04\x02", 2);
+		host_free(h);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +309,7 @@ int main(void)
 		cmocka_unit_test(udp_without_listener),
 		cmocka_unit_test(walking_has_limits),
 		cmocka_unit_test(send_writes_the_header),
+		cmocka_unit_test(errors_behind_headers_are_not_answered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
