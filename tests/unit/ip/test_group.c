@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "host.h"
 #include "ip/udp.h"
+#include "support/eal.h"
 
 #include <errno.h>
 
@@ -204,6 +205,87 @@ static void transports_do_not_send_to_groups(void **state)
 	host_free(h);
 }
 
+/** Who is in no group: all systems and all nodes are groups of hosts with such an address. */
+static void hosts_are_in_all_systems_of_their_family(void **state)
+{
+	struct ip_addr systems = host_addr("224.0.0.1"), nodes = host_addr("ff02::1");
+	struct host *h = host_new_v6();
+
+	assert_false(ip_group_has(h->ip, &systems));
+	assert_true(ip_group_has(h->ip, &nodes));
+	host_free(h);
+}
+
+/** What members hear of themselves is lost when its queue is full; what is on the wire is not. */
+static void full_loop_drops_our_own_alone(void **state)
+{
+	const struct ip_transport none = {.min_len = 1};
+	struct host *h = host_new_v4();
+	struct rte_mempool *mine = h->pool, *large = test_pool("loop", 4095, 128);
+	struct ip_addr us = host_addr("10.0.0.1"), group = host_addr("239.1.2.3");
+	struct ip_path p = {.mtu = 0};
+	struct member v;
+
+	open_port(h, &v);
+	assert_int_equal(ip_group_join(h->ip, &group, h->now), 0);
+	host_run(h, 5 * SECOND);
+	host_forget(h);
+	ip_set_transport(h->ip, 200, &none);
+	assert_int_equal(ip_path_init(h->ip, &p, &us, &us, h->now), 0);
+	h->pool = large;
+	for (unsigned i = 0; i < 2048; i++)
+		assert_int_equal(ip_send(h->ip, &p, 200, host_segment(h, 1), h->now), 0);
+	assert_int_equal(say(h, "10.0.0.1", "239.1.2.3", 0), 0);
+	assert_int_equal(h->n_tx, 1);
+	assert_int_equal(ip_stack_stats(h->ip)->loop_full, 1);
+	assert_int_equal(ip_input(h->ip, NULL, 0, h->now), 2048);
+	assert_int_equal(v.n, 0);
+	/* And the next one is heard. */
+	host_forget(h);
+	assert_int_equal(say(h, "10.0.0.1", "239.1.2.3", 0), 0);
+	ip_input(h->ip, NULL, 0, h->now);
+	assert_int_equal(v.n, 1);
+	while (ip_is_looping(h->ip)) /* answers to what nobody knows */
+		ip_input(h->ip, NULL, 0, h->now);
+	assert_int_equal(test_pool_missing(large), 0);
+	h->pool = mine;
+	rte_mempool_free(large);
+	host_free(h);
+}
+
+/** IGMP is the link's: from ourselves, or without a link, it is a protocol that nobody speaks. */
+static void igmp_is_of_a_link(void **state)
+{
+	static const char query[] = "02 00 00 00 00 01 02 00 00 00 00 02 08 00"
+				    "46 00 00 20 00 00 00 00 01 02 00 00 0a 00 00 02 0a 00 00 01"
+				    "94 04 00 00 11 64 00 00 00 00 00 00";
+	struct host *h = host_new_no_link();
+	struct ip_addr a = host_addr("10.0.0.1"), group = host_addr("239.1.2.3");
+	struct ip_path p = {.to_group = true};
+	struct bytes b = bytes(query);
+
+	fix_v4(&b);
+	memmove(b.b, b.b + 14, b.len -= 14);
+	assert_int_equal(ip_addr_add(h->ip, &a, 24, h->now), 0);
+	host_run(h, SECOND);
+	host_input(h, &b, 0);
+	assert_int_equal(h->n_tx, 1);
+	assert_memory_equal(rte_pktmbuf_mtod_offset(h->tx[0], uint8_t *, 20), "\x03\x02", 2);
+	assert_int_equal(ip_stack_stats(h->ip)->igmp_rx, 0);
+	host_free(h);
+	h = host_new_v4();
+	assert_int_equal(ip_group_join(h->ip, &group, h->now), 0);
+	host_run(h, 5 * SECOND);
+	assert_int_equal(ip_path_init(h->ip, &p, &a, &group, h->now), 0);
+	assert_int_equal(ip_send(h->ip, &p, 2, host_segment(h, 8), h->now), 0);
+	host_forget(h);
+	assert_int_equal(ip_input(h->ip, NULL, 0, h->now), 1);
+	assert_int_equal(ip_stack_stats(h->ip)->igmp_rx, 0);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_unknown_proto, 1);
+	host_expect_nothing(h); /* no error about what went to a group */
+	host_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +295,9 @@ int main(void)
 		cmocka_unit_test(members_hear_themselves),
 		cmocka_unit_test(without_a_link_there_is_no_frame),
 		cmocka_unit_test(transports_do_not_send_to_groups),
+		cmocka_unit_test(hosts_are_in_all_systems_of_their_family),
+		cmocka_unit_test(full_loop_drops_our_own_alone),
+		cmocka_unit_test(igmp_is_of_a_link),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

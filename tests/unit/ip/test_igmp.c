@@ -416,6 +416,7 @@ static void version_2_hears_no_others(void **state)
 		{GROUP, "16 00 00 00" OTHER, false},
 		{ALL_SYSTEMS, "16 00 00 00" GROUP, false},
 		{OTHER, "16 00 00 00" OTHER, false},
+		{ALL_SYSTEMS, "16 00 00 00" ALL_SYSTEMS, false},
 	};
 
 	for (unsigned i = 0; i < sizeof reports / sizeof reports[0]; i++) {
@@ -448,7 +449,7 @@ static void groups_that_are_left_stay_so(void **state)
 	ip_group_leave(h->ip, &group_a, h->now);
 	host_forget(h);
 	ip_group_leave(h->ip, &group_a, h->now);
-	query(h, GROUP, "11 01 00 00" GROUP "02 7d 00 00");
+	query(h, ALL_SYSTEMS, "11 01 00 00" GROUP "02 7d 00 00");
 	query(h, GROUP, "16 00 00 00" GROUP);
 	query(h, ALL_SYSTEMS, "11 01 00 00 00 00 00 00 02 7d 00 00");
 	host_run(h, 5 * SECOND);
@@ -466,6 +467,9 @@ static void nothing_is_told_without_a_link_or_about_all_systems(void **state)
 	assert_int_equal(ip_group_join(h->ip, &all, h->now), 0);
 	host_run(h, 5 * SECOND);
 	query(h, ALL_SYSTEMS, "11 64 00 00 00 00 00 00 02 7d 00 00");
+	host_run(h, 20 * SECOND);
+	host_expect_nothing(h);
+	query(h, ALL_SYSTEMS, "11 64 00 00 00 00 00 00");
 	host_run(h, 20 * SECOND);
 	host_expect_nothing(h);
 	host_free(h);

@@ -370,6 +370,23 @@ static void path_follows_the_route_table(void **state)
 	host_free(h);
 }
 
+/** Frames that come together, for a transport that does not look ahead. */
+static void bursts_need_no_look_ahead(void **state)
+{
+	static const char frame[] = "02 00 00 00 00 01 02 00 00 00 00 02 08 00"
+				    "45 00 00 28 00 00 40 00 40 06 26 ce 0a 00 00 02 0a 00 00 01"
+				    "00 00 00 00 00 00 00 00 00 00 00 00 50 00 00 00 9b e2 00 00";
+	struct host *h = host_new_v4();
+	struct bytes b = bytes(frame);
+	struct rte_mbuf *burst[40];
+
+	for (unsigned i = 0; i < 40; i++)
+		burst[i] = test_packet(h->pool, b.b, b.len);
+	assert_int_equal(ip_input(h->ip, burst, 40, h->now), 40);
+	assert_int_equal(h->n_rx, 40);
+	host_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -387,6 +404,7 @@ int main(void)
 		cmocka_unit_test(peek_sees_whole_packets_alone),
 		cmocka_unit_test(frames_for_others_are_dropped),
 		cmocka_unit_test(path_follows_the_route_table),
+		cmocka_unit_test(bursts_need_no_look_ahead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

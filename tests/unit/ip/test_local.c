@@ -97,6 +97,7 @@ static void duplicate_ipv6_address_is_given_up(void **state)
 	struct rte_mbuf *m;
 
 	assert_int_equal(add(h, "fd00::1", 64), 0);
+	assert_int_equal(add(h, "fd00::5", 64), 0);
 	assert_int_equal(ip_path_init(h->ip, &p, &a, &dst, h->now), 0);
 	/* fd00::1 advertised by 02:..:09. */
 	struct bytes na = bytes("33 33 00 00 00 01 02 00 00 00 00 09 86 dd 60 00 00 00 00 20 3a ff"
@@ -105,6 +106,12 @@ static void duplicate_ipv6_address_is_given_up(void **state)
 				"00 00 00 01 88 00 00 00 20 00 00 00 fd 00 00 00 00 00 00 00 00 00 "
 				"00 00 00 00 00 01"
 				"02 01 02 00 00 00 00 09");
+	struct bytes ns = bytes("02 00 00 00 00 01 02 00 00 00 00 09 86 dd 60 00 00 00 00 20 3a ff"
+				"fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 09"
+				"fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 05 87 00 00 00 00 00 "
+				"00 00"
+				"fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01"
+				"01 01 02 00 00 00 00 09");
 	fix_v6(&na);
 	host_input(h, &na, 0);
 	assert_false(ip_addr_is_local(h->ip, &a));
@@ -112,6 +119,17 @@ static void duplicate_ipv6_address_is_given_up(void **state)
 	assert_non_null(strstr(h->log_text, "cannot be used"));
 	m = host_segment(h, 20);
 	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, m, h->now), -EADDRNOTAVAIL);
+	/* Nothing leaves from it, and who asks for it is not answered. */
+	expect_source(h, "fd00::2", "fd00::5");
+	host_run(h, 20 * SECOND);
+	host_forget(h);
+	fix_v6(&ns);
+	host_input(h, &ns, 0);
+	host_expect_nothing(h);
+	ns.b[14 + 40 + 23] = ns.b[14 + 39] = 5;
+	fix_v6(&ns);
+	host_input(h, &ns, 0);
+	assert_int_equal(h->n_tx, 1);
 	host_free(h);
 }
 
@@ -135,6 +153,9 @@ static void source_by_subnet_scope_and_prefix(void **state)
 	expect_source(h, "fd00::5", "fd00::1");
 	expect_source(h, "2001:db8:5::5", "2001:db8::1");
 	expect_source(h, "fd99::5", "fd00::1");
+	/* Groups of the link from the address of the link, and others not. */
+	expect_source(h, "ff02::1234", "fe80::ff:fe00:1");
+	expect_source(h, "ff0e::1234", "fd00::1");
 	host_free(h);
 }
 
@@ -174,6 +195,47 @@ static void broadcast_of_everything(void **state)
 	host_free(h);
 }
 
+/** Without room in the table of routes for its subnet an address is not ours. */
+static void subnet_needs_a_route(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr a = host_addr("10.77.0.1");
+	char text[32];
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0; i++) {
+		struct ip_addr net;
+
+		snprintf(text, sizeof text, "10.1.%u.0", i);
+		net = host_addr(text);
+		rc = ip_route_add(h->ip, &net, 24, NULL);
+	}
+	assert_int_equal(rc, -ENOSPC);
+	assert_int_equal(add(h, "10.77.0.1", 24), -ENOSPC);
+	assert_false(ip_addr_is_local(h->ip, &a));
+	/* In a subnet that is there, it is. */
+	assert_int_equal(add(h, "10.1.0.1", 24), 0);
+	host_free(h);
+}
+
+/** Its solicited-node group has no place any more: it works, and that is told. */
+static void address_without_its_group_is_told(void **state)
+{
+	struct host *h = host_new();
+	struct ip_addr group = host_addr("ff0e::1"), a = host_addr("fd00::1");
+
+	for (unsigned i = 0; i < 256; i++) {
+		group.b[14] = (uint8_t)i;
+		assert_int_equal(ip_group_join(h->ip, &group, h->now), 0);
+		host_forget(h);
+	}
+	assert_int_equal(add(h, "fd00::1", 64), 0);
+	assert_non_null(strstr(h->log_text, "too many groups"));
+	assert_true(ip_addr_is_local(h->ip, &a));
+	host_forget(h);
+	host_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +246,8 @@ int main(void)
 		cmocka_unit_test(source_by_subnet_scope_and_prefix),
 		cmocka_unit_test(broadcast_addresses),
 		cmocka_unit_test(broadcast_of_everything),
+		cmocka_unit_test(subnet_needs_a_route),
+		cmocka_unit_test(address_without_its_group_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

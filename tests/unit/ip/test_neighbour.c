@@ -78,6 +78,7 @@ static void queue_keeps_the_youngest(void **state)
 static void stale_delay_probe_and_back(void **state)
 {
 	struct host *h = host_new_v4();
+	struct ip_addr dst = host_addr("10.0.0.2");
 	struct ip_path p = {.tos = 0};
 
 	send_to(h, &p);
@@ -89,8 +90,11 @@ static void stale_delay_probe_and_back(void **state)
 	assert_int_equal(entry(h)->state, NEIGHBOUR_DELAY);
 	assert_int_equal(h->n_tx, 1); /* the packet itself, at once */
 	host_forget(h);
+	assert_int_equal(ip_reach(h->ip, &dst, h->now), 0);
+	host_expect_nothing(h);
 	host_run(h, 5 * SECOND + SECOND / 10);
 	assert_int_equal(entry(h)->state, NEIGHBOUR_PROBE);
+	assert_int_equal(ip_reach(h->ip, &dst, h->now), 0);
 	host_expect(h, POLL); /* unicast: RFC 1122 section 2.3.2.1 (2) */
 	host_input_hex(h, REPLY);
 	assert_int_equal(entry(h)->state, NEIGHBOUR_REACHABLE);
@@ -180,12 +184,20 @@ static void learning_follows_rfc_4861(void **state)
 	neighbour_learn(h->ip, n, &b, h->now);
 	assert_int_equal(n->state, NEIGHBOUR_STALE);
 	assert_memory_equal(n->eth, mac_a, 6);
+	neighbour_learn(h->ip, n, &b, h->now);
+	assert_int_equal(n->state, NEIGHBOUR_STALE);
+	assert_memory_equal(n->eth, mac_a, 6);
 	neighbour_learn(h->ip, n, &none, h->now);
 	assert_int_equal(n->state, NEIGHBOUR_REACHABLE);
 	b.override = true;
 	neighbour_learn(h->ip, n, &b, h->now);
 	assert_int_equal(n->state, NEIGHBOUR_STALE);
 	assert_memory_equal(n->eth, mac_b, 6);
+	/* An answer with another address, where nobody uses the entry: it is believed. */
+	a.override = true;
+	neighbour_learn(h->ip, n, &a, h->now);
+	assert_int_equal(n->state, NEIGHBOUR_REACHABLE);
+	assert_memory_equal(n->eth, mac_a, 6);
 	host_free(h);
 }
 

@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "host.h"
 #include "ip/echo.h"
+#include "ip/udp.h"
 #include "support/alloc_fault.h"
 #include "support/eal.h"
 
@@ -282,6 +283,116 @@ static void packets_without_headroom_are_of_no_use(void **state)
 	host_free(h);
 }
 
+/* ---- packets that are long, in pieces ------------------------------------------------------- */
+
+static unsigned n_datagrams;
+
+static void datagram(void *ctx, const struct ip_endpoint *from, const struct ip_endpoint *to,
+	const uint8_t *data, size_t len, uint64_t now)
+{
+	n_datagrams++;
+}
+
+/* The headers are there, and what is behind them does not become contiguous: the packet is lost. */
+static void long_packets_need_memory(void **state)
+{
+	static const struct {
+		const char *hex;
+		unsigned len;
+	} packets[] = {
+		{ETH "45 00 00 00 12 34 00 00 40 11 00 00 0a 00 00 02 0a 00 00 01"
+		     "00 07 00 09 01 2c 00 00",
+			34 + 300},
+		{ETH "46 00 00 00 12 34 00 00 01 02 00 00 0a 00 00 02 0a 00 00 01"
+		     "94 04 00 00 11 01 00 00 00 00 00 00 02 7d 00 00",
+			38 + 300},
+		{ETH_V6 "60 00 00 00 00 00 3c 40" FD2 FD1 "84 20 01 fe", 54 + 264 + 8},
+	};
+
+	for (unsigned i = 0; i < sizeof packets / sizeof packets[0]; i++) {
+		struct host *h = start();
+		struct ip_addr group = host_addr("239.1.2.3");
+		struct rte_mbuf *m = frame(h, NS, 0);
+		char hex[4096];
+
+		snprintf(hex, sizeof hex, "%s", packets[i].hex);
+		for (unsigned at = bytes(hex).len; at < packets[i].len; at++)
+			strcat(hex, "00");
+		n_datagrams = 0;
+		assert_int_equal(ip_input(h->ip, &m, 1, h->now), 1);
+		assert_int_equal(
+			udp_open(h->ip, 9, &(struct udp_user){.input = datagram, .max = 512}), 0);
+		assert_int_equal(ip_group_join(h->ip, &group, h->now), 0);
+		host_run(h, 5 * SECOND);
+		host_forget(h);
+		for (unsigned again = 0; again < 2; again++) {
+			m = frame(h, hex, 140);
+			if (!again)
+				empty_pool(h);
+			assert_int_equal(ip_input(h->ip, &m, 1, h->now), 1);
+			refill_pool();
+			host_run(h, SECOND);
+			assert_int_equal(h->n_tx + n_datagrams, again);
+			assert_int_equal(ip_stack_stats(h->ip)->rx_no_memory, 1);
+		}
+		host_free(h);
+	}
+}
+
+/* Without a link, one octet says which family it is: none is there in the first piece. */
+static void first_octet_needs_memory(void **state)
+{
+	static const char segment[] =
+		ETH "45 00 00 00 00 00 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01"
+		    "00 00 00 00 00 00 00 00 00 00 00 00 50 00 00 00 00 00 00 00";
+	struct host *h = host_new_no_link();
+	struct ip_addr a = host_addr("10.0.0.1");
+
+	assert_int_equal(ip_addr_add(h->ip, &a, 24, h->now), 0);
+	for (unsigned again = 0; again < 2; again++) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(h->pool), *rest = frame(h, segment, 0);
+
+		rte_pktmbuf_adj(rest, 14);
+		assert_int_equal(rte_pktmbuf_chain(m, rest), 0);
+		if (!again)
+			empty_pool(h);
+		assert_int_equal(ip_input(h->ip, &m, 1, h->now), 1);
+		refill_pool();
+		assert_int_equal(h->n_rx, again);
+	}
+	host_free(h);
+}
+
+/* A datagram is not begun; and an older version's report is sent when it is due again. */
+static void datagrams_and_older_reports_need_packets(void **state)
+{
+	const struct udp_datagram d = {.from = {.addr = host_addr("10.0.0.1"), .port = 7},
+		.to = {.addr = host_addr("10.0.0.2"), .port = 9},
+		.len = 1};
+	struct host *h = start();
+	struct ip_addr group = host_addr("239.1.2.3");
+	struct rte_mbuf *m = frame(h,
+		ETH "46 00 00 00 12 34 00 00 01 02 00 00 0a 00 00 02 0a 00 00 01"
+		    "94 04 00 00 11 64 00 00 00 00 00 00",
+		0);
+	struct udp_out o;
+	uint8_t *room;
+
+	assert_int_equal(ip_input(h->ip, &m, 1, h->now), 1);
+	host_forget(h);
+	empty_pool(h);
+	assert_int_equal(udp_begin(h->ip, &o, &d, &room, h->now), -ENOMEM);
+	assert_int_equal(ip_group_join(h->ip, &group, h->now), 0);
+	host_expect_nothing(h);
+	refill_pool();
+	assert_int_equal(udp_begin(h->ip, &o, &d, &room, h->now), 0);
+	udp_cancel(&o);
+	host_run(h, 10 * SECOND);
+	assert_int_equal(h->n_tx, 1);
+	assert_int_equal(*rte_pktmbuf_mtod_offset(h->tx[0], uint8_t *, 38), 0x16);
+	host_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +402,9 @@ int main(void)
 		cmocka_unit_test(answer_to_a_shared_packet_needs_one),
 		cmocka_unit_test(request_needs_a_packet),
 		cmocka_unit_test(packets_without_headroom_are_of_no_use),
+		cmocka_unit_test(long_packets_need_memory),
+		cmocka_unit_test(first_octet_needs_memory),
+		cmocka_unit_test(datagrams_and_older_reports_need_packets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -413,8 +413,65 @@ static void a_user_may_take_more(void **state)
 	udp_cancel(&o);
 	d.len = 60000;
 	assert_int_equal(udp_begin(h->ip, &o, &d, &room, h->now), -EMSGSIZE);
+	d.len = UINT16_MAX + 1u; /* in 16 bits it would be nothing */
+	assert_int_equal(udp_begin(h->ip, &o, &d, &room, h->now), -EMSGSIZE);
 	d.from = at("10.0.0.9", 7);
 	assert_int_equal(udp_begin(h->ip, &o, &d, &room, h->now), -EADDRNOTAVAIL);
+	host_free(h);
+}
+
+/** Ports may close in any order: those that stay are served, and places are used again. */
+static void ports_close_in_any_order(void **state)
+{
+	struct service v, other = {.n = 0};
+	struct host *h = start_v4(&v);
+	struct udp_user u = user_of(&other);
+	struct bytes b = bytes(DATAGRAM4);
+
+	fix_v4(&b);
+	for (uint16_t port = 1; port < UDP_PORTS_MAX; port++)
+		assert_int_equal(udp_open(h->ip, port, &u), 0);
+	udp_close(h->ip, 1);
+	udp_close(h->ip, PORT);
+	host_input(h, &b, 0);
+	assert_int_equal(v.n, 0);
+	assert_int_equal(h->n_tx, 1); /* port unreachable */
+	host_forget(h);
+	assert_int_equal(udp_open(h->ip, PORT, &u), 0);
+	assert_int_equal(udp_open(h->ip, 1, &u), 0);
+	assert_int_equal(udp_open(h->ip, UDP_PORTS_MAX, &u), -ENOSPC);
+	host_input(h, &b, 0);
+	assert_int_equal(other.n, 1);
+	for (uint16_t port = 1; port < UDP_PORTS_MAX; port++)
+		udp_close(h->ip, port);
+	host_input(h, &b, 0);
+	assert_int_equal(other.n, 2);
+	udp_close(h->ip, PORT);
+	host_input(h, &b, 0);
+	assert_int_equal(other.n, 2);
+	assert_int_equal(h->n_tx, 1);
+	for (uint16_t port = 1; port <= UDP_PORTS_MAX; port++)
+		assert_int_equal(udp_open(h->ip, port, &u), 0);
+	host_free(h);
+}
+
+/** A user that does not care is told of no error. */
+static void errors_may_be_unwanted(void **state)
+{
+	struct host *h = host_new_v4();
+	struct service v = {.n = 0};
+	const struct udp_user u = {.input = service_input, .ctx = &v};
+	struct bytes b = bytes(ETH4 "45 00 00 38 12 34 00 00 40 01 00 00 0a 00 00 02 0a 00 00 01"
+				    "03 03 00 00 00 00 00 00"
+				    "45 00 00 1f 00 00 40 00 40 11 26 cc 0a 00 00 01 0a 00 00 02"
+				    "0f 5f 00 35 00 0b 17 df");
+
+	assert_int_equal(udp_open(h->ip, PORT, &u), 0);
+	fix_v4(&b);
+	host_input(h, &b, 0);
+	assert_int_equal(ip_stack_stats(h->ip)->icmp_errors_rx, 1);
+	assert_int_equal(v.n + v.n_errors, 0);
+	host_expect_nothing(h);
 	host_free(h);
 }
 
@@ -433,6 +490,8 @@ int main(void)
 		cmocka_unit_test(we_may_speak_to_ourselves),
 		cmocka_unit_test(what_cannot_be_is_refused),
 		cmocka_unit_test(a_user_may_take_more),
+		cmocka_unit_test(ports_close_in_any_order),
+		cmocka_unit_test(errors_may_be_unwanted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
