@@ -41,6 +41,8 @@ static void on_operational(void *user)
 
 	assert_int_equal(u->ulpdus, 0);
 	u->operational++;
+	if (u->on_open != NULL)
+		u->on_open(u);
 }
 
 static void on_ulpdu(void *user, const struct mpa_ulpdu *p)

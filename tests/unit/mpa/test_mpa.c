@@ -306,6 +306,28 @@ static void test_responder_waits_for_first_fpdu(void **state)
 	mpa_user_free(u);
 }
 
+static void abort_it(struct mpa_user *u)
+{
+	mpa_abort(u->m);
+}
+
+/* Who aborts when he is told that it is open does not hear of the FPDU that opened it. */
+static void test_abort_when_open(void **state)
+{
+	struct mpa_user *u = mpa_user_new();
+
+	u->on_open = abort_it;
+	mpa_user_respond(u);
+	FEED(u, REQ "\x00\x01\x00\x00");
+	assert_int_equal(mpa_accept(u->m, 0, 0, 0, NULL, 0), 0);
+	FEED(u, "\x00\x02hi\x00\x00\x00\x00");
+	assert_int_equal(u->operational, 1);
+	assert_int_equal(u->ulpdus, 0);
+	assert_int_equal(u->rx_dones, 0);
+	assert_int_equal(u->errors, 0);
+	mpa_user_free(u);
+}
+
 /* A first FPDU that is not valid does not open our direction (RFC 5044 7.1.2 rule 4). */
 /* No message may follow it, but the answer that says why. */
 static void test_bad_first_fpdu(void **state)
@@ -627,6 +649,7 @@ int main(void)
 		cmocka_unit_test(test_request_for_markers),
 		cmocka_unit_test(test_reply_for_markers),
 		cmocka_unit_test(test_responder_waits_for_first_fpdu),
+		cmocka_unit_test(test_abort_when_open),
 		cmocka_unit_test(test_bad_first_fpdu),
 		cmocka_unit_test(test_request_revision_2),
 		cmocka_unit_test(test_request_revision_1),

@@ -446,6 +446,31 @@ static void test_send_wrong(void **state)
 	FEED(&n, SEND("\x03") "b"); /* there was one */
 	EXPECT_TERMINATE(&n, "\x02\x06\xc0\x00\x00\x13" SEND("\x03"));
 	qp_net_done(&n);
+	setup_responder(&n);
+	FEED(&n, SEND_IMM(DUE, "\x00", "\x01") "a");
+	FEED(&n, IMM("\x48", "\x02") DATA);
+	expect_send_imm(n.b, 1, 1, 0);
+	FEED(&n, SEND_IMM(BEFORE, "\x02", "\x03") "b"); /* there were not two */
+	EXPECT_TERMINATE(&n, "\x02\x06\xc0\x00\x00\x13" SEND_IMM(BEFORE, "\x02", "\x03"));
+	qp_net_done(&n);
+}
+
+/* No Immediate Data is due behind a Send with Invalidate, whatever it says. */
+static void test_send_with_invalidate(void **state)
+{
+	const struct rdmap_wc *wc;
+	struct qp_region *g;
+	struct qp_net n;
+
+	setup_responder(&n);
+	g = qp_region_add(n.b, 5, 0, 8, REMOTE);
+	FEED(&n, "\x41\x64\x00\x00\x00\x05" ZERO4 "\x00\x00\x00\x01" ZERO4 "a");
+	wc = qp_expect_wc(n.b, 1, RDMAP_WC_SUCCESS, RDMAP_WC_RECV, 1);
+	assert_int_equal(wc->flags, RDMAP_WC_WITH_INV);
+	assert_true(g->invalid);
+	FEED(&n, IMM("\x48", "\x02") DATA);
+	expect_imm(n.b, 2, 0, 0);
+	qp_net_done(&n);
 }
 
 /* The stream ends between the two: the message has not come. */
@@ -494,6 +519,7 @@ int main(void)
 		cmocka_unit_test(test_send_receive),
 		cmocka_unit_test(test_send_reserved_bits),
 		cmocka_unit_test(test_send_wrong),
+		cmocka_unit_test(test_send_with_invalidate),
 		cmocka_unit_test(test_send_cut_off),
 		cmocka_unit_test(test_send_waits),
 		cmocka_unit_test(test_put),

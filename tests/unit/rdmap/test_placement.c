@@ -76,6 +76,18 @@ static void test_write(void **state)
 	qp_net_done(&n);
 }
 
+/* Of an empty Write there is nothing to place, and nothing of its memory to look at. */
+static void test_empty_write(void **state)
+{
+	struct qp_net n;
+
+	setup(&n);
+	assert_int_equal(EARLY(&n, "\xc1\x40" AT9("\x04")), 14);
+	PLACED(&n, "\xc1\x40" AT9("\x04"));
+	assert_int_equal(n.b->endeds, 0);
+	qp_net_done(&n);
+}
+
 /* To ask is not to place: another FPDU of the segment may be refused. */
 static void test_asking_copies_nothing(void **state)
 {
@@ -474,6 +486,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_write),
+		cmocka_unit_test(test_empty_write),
 		cmocka_unit_test(test_asking_copies_nothing),
 		cmocka_unit_test(test_placing_failed),
 		cmocka_unit_test(test_errors_wait),

@@ -240,6 +240,8 @@ static void test_receive_names_write(void **state)
 		WRITE("\xc0", "\x12", "\xc1", "\x0f\xfe", RDMAP_WC_WR_FLUSH_ERR),
 		/* to its end, behind a segment that would not have been full */
 		WRITE("\xc0", "\x11", "\xc1", "\x10\x01", RDMAP_WC_WR_FLUSH_ERR),
+		/* shorter than it, and than any header */
+		WRITE("\xc0", "\x03", "\xc1", "\x10\x00", RDMAP_WC_WR_FLUSH_ERR),
 		/* it would have to go on, and has no more */
 		WRITE("\xc0", "\x12", "\x81", "\x10\x00", RDMAP_WC_WR_FLUSH_ERR),
 #undef WRITE

@@ -193,6 +193,30 @@ static void test_crc_comes_with_the_text(void **state)
 	host_end(&h);
 }
 
+/**
+ * Not where text is in pieces, nor where its user says more than it was shown: all of the segment
+ * is summed then, and to that the double says that it is wrong.
+ */
+static void test_no_crc_of_pieces_or_of_too_much(void **state)
+{
+	struct rte_mbuf *m;
+
+	crc_start();
+	covers = 4;
+	hear(&(struct ip_rx){0}, segment("abc"));
+	assert_int_equal(tcp_stack_stats(h.tcp)->bad_cksum, 1);
+	covers = 3;
+	m = segment("abc");
+	assert_int_equal(rte_pktmbuf_chain(m, test_packet(h.pool, "def", 3)), 0);
+	hear(&(struct ip_rx){0}, m);
+	assert_int_equal(tcp_stack_stats(h.tcp)->bad_cksum, 2);
+	assert_int_equal(known, 0);
+	hear(&(struct ip_rx){0}, segment("abc"));
+	assert_int_equal(tcp_stack_stats(h.tcp)->bad_cksum, 2);
+	assert_int_equal(known, 1);
+	host_end(&h);
+}
+
 static void test_crc_goes_with_what_is_cut_off(void **state)
 {
 	crc_start();
@@ -253,6 +277,7 @@ int main(void)
 		cmocka_unit_test(test_chains_cut_anywhere),
 		cmocka_unit_test(test_both_roads_agree),
 		cmocka_unit_test(test_crc_comes_with_the_text),
+		cmocka_unit_test(test_no_crc_of_pieces_or_of_too_much),
 		cmocka_unit_test(test_crc_goes_with_what_is_cut_off),
 		cmocka_unit_test(test_crc_is_true_wherever_text_comes_from),
 	};

@@ -435,6 +435,39 @@ static void test_cuttings_do_not_fill_the_pool(void **state)
 	host_end(&h);
 }
 
+/** A round's end waits while one connection has nothing to do but its books. */
+static void test_rounds_end_may_wait(void **state)
+{
+	struct tcp_conn other = {.state = TCP_ESTABLISHED};
+	struct tcp_stack *s;
+
+	start(TCP_HAS_MSS);
+	s = h.tcp;
+	assert_false(tcp_round_end_may_wait(s)); /* there is nothing that waits */
+	tcp_conn_mark_dirty(c);
+	assert_true(tcp_round_end_may_wait(s));
+	c->dirty_next = &other;
+	assert_false(tcp_round_end_may_wait(s));
+	c->dirty_next = NULL;
+	s->tx_wanted = 1;
+	assert_false(tcp_round_end_may_wait(s));
+	s->tx_wanted = 0;
+	s->rx_wanted = 1;
+	assert_false(tcp_round_end_may_wait(s));
+	s->rx_wanted = 0;
+	c->ack_now = true;
+	assert_false(tcp_round_end_may_wait(s));
+	c->ack_now = false;
+	c->fin_owed = true;
+	assert_false(tcp_round_end_may_wait(s));
+	c->fin_owed = false;
+	c->persist = true;
+	assert_false(tcp_round_end_may_wait(s));
+	c->persist = false;
+	assert_true(tcp_round_end_may_wait(s));
+	host_end(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -458,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_network_refuses),
 		cmocka_unit_test(test_empty_pool_is_survived),
 		cmocka_unit_test(test_cuttings_do_not_fill_the_pool),
+		cmocka_unit_test(test_rounds_end_may_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

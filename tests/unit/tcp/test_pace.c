@@ -270,6 +270,19 @@ static void test_unpaced_without_a_sample(void **state)
 	host_end(&h);
 }
 
+/** Where a configuration wants none, the window is all that counts, on a long path too. */
+static void test_pacing_may_be_off(void **state)
+{
+	c = host_accepted(&h, &p, TCP_HAS_MSS | TCP_HAS_SACK_PERMITTED | TCP_HAS_WSCALE,
+		&(struct tcp_stack_config){.no_pacing = true});
+	c->rto.srtt = RTT;
+	c->cc.cwnd = 100 * c->emss;
+	c->cc.ssthresh = c->cc.cwnd;
+	queue(60);
+	assert_int_equal(sent(), 60);
+	host_end(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,6 +299,7 @@ int main(void)
 		cmocka_unit_test(test_a_pause_frees_a_few),
 		cmocka_unit_test(test_nothing_in_flight_never_waits),
 		cmocka_unit_test(test_unpaced_without_a_sample),
+		cmocka_unit_test(test_pacing_may_be_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

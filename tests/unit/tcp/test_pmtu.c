@@ -317,7 +317,7 @@ static void test_raise_is_probed(void **state)
 /** The answer to a probe is taken out of the SACK option, and nothing else is. */
 static void test_answer_is_taken_out(void **state)
 {
-	struct tcp_segment seg = {.n_sack = 2};
+	struct tcp_segment seg = {.n_sack = 2}, again;
 
 	start(OPTIONS, 1500, 1500);
 	h.ip.path_mtu = 1300;
@@ -332,11 +332,19 @@ static void test_answer_is_taken_out(void **state)
 	tcp_pmtu_sack(c, &seg);
 	assert_int_equal(seg.n_sack, 2);
 	assert_int_equal(c->mtu, 1300);
+	/* Of a probe that has ended: it is no news, and nobody else is to hear of it. */
 	seg.sack[0].right++;
+	again = seg;
+	c->pmtu->size = 0;
+	tcp_pmtu_sack(c, &again);
+	assert_int_equal(again.n_sack, 1);
+	assert_int_equal(c->mtu, 1300);
+	c->pmtu->size = 1500;
 	tcp_pmtu_sack(c, &seg);
 	assert_int_equal(seg.n_sack, 1);
 	assert_int_equal(seg.sack[0].left, 7);
 	assert_int_equal(c->mtu, 1500);
+	assert_int_equal(tcp_stack_stats(h.tcp)->pmtu_raised, 1);
 	host_end(&h);
 }
 
