@@ -88,6 +88,7 @@ struct tcp_conn {
 	bool write_refused : 1; /**< writable() is owed */
 	bool in_readable : 1, resume : 1;
 	bool persist : 1;       /**< the retransmission timer probes a closed window */
+	bool wnd_moved : 1;     /**< that window has changed since the last probe */
 	uint8_t ca_state : 2;   /**< enum tcp_ca_state (recovery.h) */
 	bool rtx_first : 1;     /**< the next lost record goes out whatever cwnd and pacing say */
 	bool closing_early : 1; /**< closed before it was established: the timer tells */
@@ -133,7 +134,7 @@ struct tcp_conn {
 	uint32_t segments_out, segments_in;
 
 	/* Send sequence variables. */
-	uint32_t snd_max; /**< beyond snd_nxt only by a window probe */
+	uint32_t snd_max; /**< beyond snd_nxt only by a FIN that probes a window */
 	uint32_t snd_wnd, snd_wl1, snd_wl2, max_snd_wnd;
 	uint32_t push_seq;     /**< the user has let go of what begins before this */
 	uint32_t cwnd_limited; /**< snd_nxt when cwnd last held us back */

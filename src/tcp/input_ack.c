@@ -83,7 +83,7 @@ static void tcp_ack_confirm_path(struct tcp_conn *c, const struct tcp_ack_info *
 static void tcp_ack_advanced(struct tcp_conn *c, const struct tcp_ack_info *n, uint32_t una)
 {
 	if (seq_gt(c->snd_una, c->snd_nxt))
-		c->snd_nxt = c->snd_una; /* a window probe was taken */
+		c->snd_nxt = c->snd_una; /* a FIN behind the window was taken */
 	c->bytes_acked += c->snd_una - una;
 	tcp_rto_progress(&c->rto);
 	c->progress_at = c->rec.rto_from = c->s->now; /* RFC 6298 sections 5.2 and 5.3 */
@@ -209,6 +209,7 @@ void tcp_ack_arrives(struct tcp_conn *c, const struct tcp_segment *seg)
 		      !(seg->flags & (TCP_SYN | TCP_FIN));
 	if (seq_gt(seg->ack, c->snd_una) || seg->n_sack || n.duplicate)
 		tcp_ack_process(c, &n);
+	c->wnd_moved |= window_changed;
 	/* Not for a window that is nearly closed: a peer that changes it all the time would restart
 	 * the wait each time, and never count as stalled (stall.h). */
 	if (c->persist && window_changed && tcp_may_send_new(c)) {

@@ -2,6 +2,7 @@
 #include "tcp/output.h"
 
 #include "base/probe.h"
+#include "tcp/control.h"
 #include "tcp/ecn.h"
 #include "tcp/input.h"
 #include "tcp/loss.h"
@@ -367,15 +368,56 @@ int tcp_send_loss_probe(struct tcp_conn *c)
 	return again;
 }
 
-void tcp_send_window_probe(struct tcp_conn *c)
+/** Only the FIN is outside of the window. It goes all the same: peers take it, as it needs no room.
+ */
+static void tcp_output_send_fin_early(struct tcp_conn *c)
 {
 	struct tcp_sendq *q = &c->sendq;
 	struct tcp_record *r;
 
-	if (q->nxt >= q->count || tcp_output_send_record(c, q->nxt))
+	if (tcp_output_send_record(c, q->nxt))
 		return;
-	/* SND.NXT stays: the window forbids it. But the peer may have opened it and take this. */
+	/* SND.NXT stays: the window forbids it. */
 	r = tcp_sendq_at(q, q->nxt);
 	r->flags |= TCP_REC_KARN;
 	c->snd_max = seq_max(c->snd_max, tcp_record_end(r));
+}
+
+/**
+ * The window has room, but for less than the next record: that much goes, if it has stayed so.
+ * @return false: nothing goes.
+ */
+static bool tcp_output_cut_to_window(struct tcp_conn *c)
+{
+	struct tcp_stack *s = c->s;
+
+	if (c->snd_wnd == 0 || c->wnd_moved)
+		return false;
+	if (tcp_sendq_split(&c->sendq, c->sendq.nxt, c->snd_wnd, s->cfg.pool)) {
+		s->stats.pool_empty++;
+		return false;
+	}
+	s->tx_held++;
+	return true;
+}
+
+void tcp_send_window_probe(struct tcp_conn *c)
+{
+	const struct tcp_sendq *q = &c->sendq;
+	const struct tcp_record *r;
+
+	if (q->nxt >= q->count)
+		return;
+	r = tcp_sendq_at(q, q->nxt);
+	if (r->len <= c->snd_wnd && !tcp_output_window_allows(c)) {
+		tcp_output_send_fin_early(c);
+		return;
+	}
+	if (!tcp_output_window_allows(c) && !tcp_output_cut_to_window(c)) {
+		tcp_send_keepalive(c);
+		c->wnd_moved = false;
+		return;
+	}
+	c->persist = false;
+	tcp_output(c);
 }

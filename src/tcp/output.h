@@ -8,7 +8,13 @@
 /** Send what the windows allow: lost records first, then new ones; keeps the timer running. */
 void tcp_output(struct tcp_conn *c);
 
-/** The first record beyond the window, whole: at least one octet (RFC 9293 section 3.8.6.1). */
+/**
+ * Ask a peer whose window has had no room for long (RFC 9293 section 3.8.6.1), by a segment that it
+ * answers and that has no text, one before SND.NXT, as Linux does: of an octet or a record that it
+ * might take a part of, the rest would begin within an FPDU, in a segment of its own (RFC 5044
+ * section 4.3). If the window has had room for a part since the last one, that part goes
+ * (section 3.8.6.2.1); and so does a FIN, which needs none.
+ */
 void tcp_send_window_probe(struct tcp_conn *c);
 
 /**

@@ -25,6 +25,7 @@ void tcp_timers_keepalive(struct tcp_conn *c)
 void tcp_timers_start_persist(struct tcp_conn *c)
 {
 	c->persist = true;
+	c->wnd_moved = false;
 	/* Without a user, closing and opening the window is no sign of progress. */
 	if (!c->orphan)
 		c->progress_at = c->s->now;
@@ -100,7 +101,9 @@ static void tcp_timers_persist_timeout(struct tcp_conn *c)
 		tcp_conn_doubt_path(c);
 	tcp_rto_expired(&c->rto);
 	tcp_send_window_probe(c);
-	tcp_timers_set_rtx(c, u64_min(c->s->now + tcp_rto_get(&c->rto), tcp_stall_deadline(c)));
+	if (c->persist && c->state != TCP_CLOSED)
+		tcp_timers_set_rtx(
+			c, u64_min(c->s->now + tcp_rto_get(&c->rto), tcp_stall_deadline(c)));
 }
 
 /** The retransmission timer must not run past the deadline of a stall. */

@@ -44,7 +44,9 @@ static void window_probes_are_not(struct script *s)
 	accepted_with_ecn(s);
 	peer(s, ". 1 ack 1 win 0");
 	writes(s, 100);
-	host_within(s, SEC, "P. 1:101 ack 1 not-ect");
+	host_within(s, SEC, ". 0 ack 1 not-ect");
+	peer(s, ". 1 ack 1 win 65535");
+	host(s, "P. 1:101 ack 1 ect0");
 }
 
 /* Section 6.1.3: a mark is echoed by every ACK until the peer says that it has slowed down. */

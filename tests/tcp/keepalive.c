@@ -124,7 +124,7 @@ static void not_while_the_window_is_closed(struct script *s)
 	while (uiwarp_tcp_next(s->h) < until) {
 		uiwarp_tcp_advance(s->h, uiwarp_tcp_next(s->h));
 		while (uiwarp_tcp_output_time(s->h) != UIWARP_TCP_NEVER) {
-			host(s, "P. 1:11 ack 1");
+			host(s, ". 0 ack 1");
 			peer(s, ". 1 ack 1 win 0");
 		}
 	}

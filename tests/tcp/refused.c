@@ -254,7 +254,8 @@ static void meet(struct script *s, const struct tcb *t, struct event *e)
 		e->rcv_nxt = c->state == TCP_SYN_SENT ? 1 : number(s, c->rcv_nxt, s->base.ack);
 		e->edge = c->state == TCP_SYN_SENT ? 65536 : number(s, c->rcv_adv, s->base.ack);
 		e->snd_una = number(s, c->snd_una, s->base.seq);
-		e->snd_nxt = number(s, c->snd_max, s->base.seq); /* a window probe is sent, too */
+		e->snd_nxt =
+			number(s, c->snd_max, s->base.seq); /* a FIN may be, behind the window */
 		e->tsval = c->ts_recent;
 	} else {
 		e->rcv_nxt = 1;

@@ -144,7 +144,8 @@ static void the_sender_stops_at_the_edge(struct script *s)
 
 /*
  * Section 3.8.6.1: a closed window is probed, the first time after an RTO, then more and more
- * rarely, for as long as the peer answers.
+ * rarely, for as long as the peer answers. As Linux's, the probe is an octet that the peer has, and
+ * no text: a part of a record that is taken would cut an FPDU in two.
  */
 static void probes_of_a_closed_window(struct script *s)
 {
@@ -157,7 +158,7 @@ static void probes_of_a_closed_window(struct script *s)
 	for (unsigned i = 0; i < 12; i++) {
 		uint64_t from = uiwarp_tcp_now(s->h), took;
 
-		host_within(s, 61 * SEC, "P. 1:101 ack 1");
+		host_within(s, 61 * SEC, ". 0 ack 1");
 		took = uiwarp_tcp_now(s->h) - from;
 		check(s, took + MS >= before);
 		check(s, took <= 60 * SEC + MS);
@@ -179,9 +180,32 @@ static void a_lost_window_update(struct script *s)
 	accepted(s);
 	peer(s, ". 1 ack 1 win 0");
 	writes(s, 2000);
-	host_within(s, SEC, ". 1:%u ack 1", 1 + script_info(s).emss);
-	peer(s, ". 1 ack %u win 65535", 1 + script_info(s).emss);
+	host_within(s, SEC, ". 0 ack 1");
+	peer(s, ". 1 ack 1 win 65535");
+	host(s, ". 1:%u ack 1", 1 + script_info(s).emss);
 	host(s, "P. %u:2001 ack 1", 1 + script_info(s).emss);
+}
+
+/*
+ * Section 3.8.6.2.1: a window that has room, but for less than what is next, gets that much when
+ * an RTO has passed, each time.
+ */
+static void a_narrow_window(struct script *s)
+{
+	unsigned win = s->way & WS ? 1 : 128;
+
+	accepted(s);
+	peer(s, ". 1 ack 1 win %u", win);
+	writes(s, 500);
+	nothing(s);
+	host_within(s, SEC, ". 1:129 ack 1");
+	peer(s, ". 1 ack 129 win %u", win);
+	nothing(s);
+	host_within(s, SEC, ". 129:257 ack 1");
+	peer(s, ". 1 ack 257 win 65535");
+	host(s, "P. 257:501 ack 1");
+	peer(s, ". 1 ack 501");
+	silence(s, 200 * SEC);
 }
 
 /* A peer that never answers a probe is gone (section 3.8.3 bounds it). */
@@ -262,6 +286,18 @@ static void old_acks_bring_no_window(struct script *s)
 	check(s, script_info(s).snd_wnd == 200u << scale);
 }
 
+/* The sender's FIN does not wait for a window that has no room for text. */
+static void a_fin_for_a_closed_window(struct script *s)
+{
+	accepted(s);
+	peer(s, ". 1 ack 1 win 0");
+	closes(s);
+	pass(s, 0);
+	host_within(s, SEC, "F. 1 ack 1");
+	peer(s, ". 1 ack 2 win 0");
+	state_is(s, "FIN-WAIT-2");
+}
+
 /* The receiver takes a FIN, which needs no room, through a closed window's edge. */
 static void a_fin_at_a_closed_window(struct script *s)
 {
@@ -292,11 +328,13 @@ const struct script_test script_tests[] = {
 	SCRIPT(the_sender_stops_at_the_edge, "RFC 9293 section 3.8.6", WAYS, 0),
 	SCRIPT(probes_of_a_closed_window, "RFC 9293 section 3.8.6.1", WAYS, 0),
 	SCRIPT(a_lost_window_update, "RFC 9293 section 3.8.6.1", WAYS, 0),
+	SCRIPT(a_narrow_window, "RFC 9293 section 3.8.6.2.1", WAYS, 0),
 	SCRIPT(probes_without_an_answer, "RFC 9293 section 3.8.6.1", WAYS, 0),
 	SCRIPT(the_peer_shrinks_its_window, "RFC 9293 section 3.8.6", WAYS, 0),
 	SCRIPT(old_windows_do_not_count, "RFC 9293 section 3.10.7.4", WAYS, 0),
 	SCRIPT(overtaken_windows_do_not_count, "RFC 9293 section 3.10.7.4", WAYS, 0),
 	SCRIPT(old_acks_bring_no_window, "RFC 9293 section 3.10.7.4", WAYS, 0),
+	SCRIPT(a_fin_for_a_closed_window, "RFC 9293 section 3.8.6", WAYS, 0),
 	SCRIPT_WITH(a_fin_at_a_closed_window, "RFC 9293 section 3.8.6", WAYS, 0, &small),
 	SCRIPTS_END,
 };

@@ -256,7 +256,18 @@ static void test_the_peers_window_is_not_the_network(void **state)
 	host_end(&h);
 }
 
-static void test_closed_window_is_probed_with_the_whole_record(void **state)
+/** The next segment has no text, and is one before what the peer expects. */
+static void expect_probe(void)
+{
+	struct heard a;
+
+	host_expect(&h, &a);
+	assert_int_equal(a.len, 0);
+	assert_int_equal(a.h.flags, TCP_ACK);
+	assert_int_equal(a.h.seq, p.ack - 1);
+}
+
+static void test_closed_window_is_probed_without_text(void **state)
 {
 	start(TCP_HAS_MSS);
 	p.wnd = 0;
@@ -264,13 +275,14 @@ static void test_closed_window_is_probed_with_the_whole_record(void **state)
 	app_send_pattern(&h.app, 0, 700);
 	host_expect_none(&h);
 	host_advance(&h, 500 * MS);
-	expect_text(p.ack, 700);
+	expect_probe();
 	host_expect_none(&h);
 	peer_send(&p, 0, NULL, 0); /* still closed */
 	host_advance(&h, 5000 * MS);
 	assert_in_range(ip_double_pending(&h.ip), 2, 6); /* ever more slowly */
 	ip_double_drain(&h.ip);
-	p.wnd = 5000; /* it opens: the record goes out again, whole */
+	assert_int_equal(tcp_stack_stats(h.tcp)->bytes_out, 0);
+	p.wnd = 5000; /* it opens: the record goes out, whole */
 	peer_send(&p, 0, NULL, 0);
 	expect_text(p.ack, 700);
 	p.ack += 700;
@@ -279,23 +291,92 @@ static void test_closed_window_is_probed_with_the_whole_record(void **state)
 	host_end(&h);
 }
 
-static void test_probe_may_be_taken(void **state)
+/** One that would never open for a whole record, as with a small buffer, gets what it has room for.
+ */
+static void test_narrow_window_gets_what_fits(void **state)
 {
+	start(TCP_HAS_MSS);
+	p.wnd = 300;
+	peer_send(&p, 0, NULL, 0);
+	app_send_pattern(&h.app, 0, 700);
+	host_expect_none(&h);
+	for (unsigned i = 0; i < 2; i++) {
+		host_advance(&h, 500 * MS);
+		expect_text(p.ack, 300);
+		host_expect_none(&h);
+		p.ack += 300;
+		peer_send(&p, 0, NULL, 0);
+	}
+	expect_text(p.ack, 100);
+	p.ack += 100;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(llp_unacked(h.app.llp), 0);
+	host_end(&h);
+}
+
+/** One that has changed since the last probe may be about to open: nothing is cut for it yet. */
+static void test_narrow_window_that_moves_is_probed(void **state)
+{
+	start(TCP_HAS_MSS);
+	p.wnd = 300;
+	peer_send(&p, 0, NULL, 0);
+	app_send_pattern(&h.app, 0, 700);
+	p.wnd = 310;
+	peer_send(&p, 0, NULL, 0);
+	host_advance(&h, 300 * MS);
+	expect_probe();
+	host_advance(&h, 1000 * MS);
+	expect_text(p.ack, 310);
+	llp_abort(h.app.llp);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
+static void test_narrow_window_without_a_packet_is_probed(void **state)
+{
+	struct rte_mbuf *taken[4096];
+	unsigned n = 0;
+
+	start(TCP_HAS_MSS);
+	p.wnd = 300;
+	peer_send(&p, 0, NULL, 0);
+	app_send_pattern(&h.app, 0, 700);
+	while (rte_mempool_avail_count(h.pool) > 1) {
+		assert_true(n < 4096);
+		taken[n] = rte_pktmbuf_alloc(h.pool);
+		if (!taken[n])
+			break;
+		n++;
+	}
+	host_advance(&h, 500 * MS);
+	rte_pktmbuf_free_bulk(taken, n);
+	ip_double_drain(&h.ip);
+	host_advance(&h, 1000 * MS);
+	expect_text(p.ack, 300);
+	llp_abort(h.app.llp);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
+/** A FIN needs no room: it goes to a closed window. The peer may take it. */
+static void test_fin_goes_to_a_closed_window(void **state)
+{
+	struct heard a;
+
 	start(TCP_HAS_MSS);
 	p.wnd = 0;
 	peer_send(&p, 0, NULL, 0);
-	app_send_pattern(&h.app, 0, 700);
+	llp_shutdown(h.app.llp);
+	host_expect_none(&h);
 	host_advance(&h, 500 * MS);
-	expect_text(p.ack, 700);
-	p.ack += 300; /* in part */
+	host_expect(&h, &a);
+	assert_int_equal(a.h.seq, p.ack);
+	assert_int_equal(a.h.flags, TCP_FIN | TCP_ACK);
+	p.ack++;
 	peer_send(&p, 0, NULL, 0);
-	assert_int_equal(llp_unacked(h.app.llp), 400);
-	p.wnd = 1000;
-	peer_send(&p, 0, NULL, 0);
-	expect_text(p.ack, 400);
-	p.ack += 400;
-	peer_send(&p, 0, NULL, 0);
-	assert_int_equal(llp_unacked(h.app.llp), 0);
+	host_expect_none(&h);
+	assert_int_equal(c->state, TCP_FIN_WAIT_2);
+	assert_int_equal(c->snd_nxt, c->snd_una);
 	host_end(&h);
 }
 
@@ -482,8 +563,11 @@ int main(void)
 		cmocka_unit_test(test_initial_window),
 		cmocka_unit_test(test_window_is_not_cut_to),
 		cmocka_unit_test(test_the_peers_window_is_not_the_network),
-		cmocka_unit_test(test_closed_window_is_probed_with_the_whole_record),
-		cmocka_unit_test(test_probe_may_be_taken),
+		cmocka_unit_test(test_closed_window_is_probed_without_text),
+		cmocka_unit_test(test_narrow_window_gets_what_fits),
+		cmocka_unit_test(test_narrow_window_that_moves_is_probed),
+		cmocka_unit_test(test_narrow_window_without_a_packet_is_probed),
+		cmocka_unit_test(test_fin_goes_to_a_closed_window),
 		cmocka_unit_test(test_packet_with_the_port_is_not_touched),
 		cmocka_unit_test(test_retransmission_after_ip_headers),
 		cmocka_unit_test(test_a_segment_of_a_chain_leaves_it),

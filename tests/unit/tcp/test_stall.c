@@ -131,12 +131,24 @@ static void test_slow_is_not_stalled(void **state)
 	end();
 }
 
+/** The peer of l[0] opens its window for one record, and takes it back, unless it has some. */
+static void get_a_record(void)
+{
+	if (tcp_flight(container_of(l[0], struct tcp_conn, llp)))
+		return;
+	p[0].wnd = 10;
+	peer_send(&p[0], 0, NULL, 0);
+	p[0].wnd = 0;
+	peer_send(&p[0], 0, NULL, 0);
+}
+
 /** The peer of l[0] takes a little now and then, @p most times. @return bytes when it is over. */
 static unsigned take_little(unsigned most)
 {
 	unsigned taken = 0;
 
 	for (unsigned i = 0; i < most && l[0] && h.tcp->stalls.peers.count; i++) {
+		get_a_record();
 		host_advance(&h, 500 * MS);
 		ip_double_drain(&h.ip);
 		p[0].ack += 2;
