@@ -3,17 +3,12 @@
  * Regions are plain virtual memory that is not pinned. Here we check that the memory exists. A
  * kernel device would find that by pinning, or by the fault in an on-demand region.
  */
+#include "base/populate.h"
 #include "provider/verbs/objects.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <unistd.h>
-
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ  22
-#define MADV_POPULATE_WRITE 23
-#endif
 
 /*
  * Regions up to this size are faulted in at registration. Larger ones, such as files or arenas,
