@@ -275,7 +275,7 @@ static struct tcp_record *tcp_conn_fin_carrier(const struct tcp_conn *c)
 {
 	struct tcp_record *r = tcp_sendq_unsent_tail(&c->sendq);
 
-	if (!r || seq_lt(r->seq, c->snd_max) || seq_geq(tcp_record_end(r), c->snd_una + c->snd_wnd))
+	if (!r || seq_geq(tcp_record_end(r), c->snd_una + c->snd_wnd))
 		return NULL;
 	return r;
 }

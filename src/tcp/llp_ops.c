@@ -45,9 +45,8 @@ static void *tcp_llp_join_room(struct tcp_conn *c, uint32_t len)
 {
 	struct tcp_record *r = tcp_sendq_unsent_tail(&c->sendq);
 
-	if (!r || !r->m || seq_lt(r->seq, c->snd_max) || rte_mbuf_refcnt_read(r->m) != 1 ||
-		r->len >= c->emss || len > c->emss - r->len ||
-		len > (uint32_t)r->m->buf_len - r->off - r->len)
+	if (!r || !r->m || rte_mbuf_refcnt_read(r->m) != 1 || r->len >= c->emss ||
+		len > c->emss - r->len || len > (uint32_t)r->m->buf_len - r->off - r->len)
 		return NULL;
 	return tcp_record_text(r) + r->len;
 }

@@ -94,6 +94,15 @@ int tcp_send_copy(struct tcp_conn *c, uint32_t seq, uint32_t len)
 	return tcp_segment_send(c, m, (struct ip_text_sum){0});
 }
 
+/** Cut record @p i behind its first @p len bytes. @return 0, -ENOMEM. */
+static int tcp_output_cut(struct tcp_conn *c, uint32_t i, uint32_t len)
+{
+	if (tcp_sendq_split(&c->sendq, i, len, c->s->cfg.pool))
+		return -ENOMEM;
+	c->s->tx_held++;
+	return 0;
+}
+
 /** Make record @p i fit for sending: not larger than a segment, nor still with the port. */
 static int tcp_output_ready_record(struct tcp_conn *c, uint32_t i)
 {
@@ -105,9 +114,8 @@ static int tcp_output_ready_record(struct tcp_conn *c, uint32_t i)
 		 * waits until one of those in flight is acknowledged. */
 		if (s->tx_held >= s->tx_limit && tcp_flight(c))
 			return -ENOMEM;
-		if (tcp_sendq_split(&c->sendq, i, c->emss, s->cfg.pool))
+		if (tcp_output_cut(c, i, c->emss))
 			return -ENOMEM;
-		s->tx_held++;
 		r = tcp_sendq_at(&c->sendq, i);
 	}
 	if (rte_mbuf_refcnt_read(r->m) > 1 && tcp_sendq_renew(&c->sendq, i, s->cfg.pool))
@@ -389,35 +397,30 @@ static void tcp_output_send_fin_early(struct tcp_conn *c)
  */
 static bool tcp_output_cut_to_window(struct tcp_conn *c)
 {
-	struct tcp_stack *s = c->s;
-
 	if (c->snd_wnd == 0 || c->wnd_moved)
 		return false;
-	if (tcp_sendq_split(&c->sendq, c->sendq.nxt, c->snd_wnd, s->cfg.pool)) {
-		s->stats.pool_empty++;
+	if (tcp_output_cut(c, c->sendq.nxt, c->snd_wnd)) {
+		c->s->stats.pool_empty++;
 		return false;
 	}
-	s->tx_held++;
 	return true;
 }
 
 void tcp_send_window_probe(struct tcp_conn *c)
 {
 	const struct tcp_sendq *q = &c->sendq;
-	const struct tcp_record *r;
+	bool allowed;
 
 	if (q->nxt >= q->count)
 		return;
-	r = tcp_sendq_at(q, q->nxt);
-	if (r->len <= c->snd_wnd && !tcp_output_window_allows(c)) {
+	allowed = tcp_output_window_allows(c);
+	if (!allowed && tcp_sendq_at(q, q->nxt)->len <= c->snd_wnd) {
 		tcp_output_send_fin_early(c);
-		return;
-	}
-	if (!tcp_output_window_allows(c) && !tcp_output_cut_to_window(c)) {
+	} else if (allowed || tcp_output_cut_to_window(c)) {
+		c->persist = false;
+		tcp_output(c);
+	} else {
 		tcp_send_keepalive(c);
 		c->wnd_moved = false;
-		return;
 	}
-	c->persist = false;
-	tcp_output(c);
 }

@@ -277,8 +277,8 @@ void tcp_sendq_ack(struct tcp_sendq *q, uint32_t ack, struct tcp_delivery *d)
 			ambiguous = true;
 		if (!(r->flags & TCP_REC_SACKED))
 			d->delivered += tcp_record_space(r);
-		if (q->nxt &&
-			!(r->flags & TCP_REC_SACKED)) /* a FIN behind the window was never sent */
+		/* A FIN behind the window was never sent. */
+		if (q->nxt && !(r->flags & TCP_REC_SACKED))
 			tcp_sendq_account_delivered(d, r, &newest);
 		tcp_sendq_drop_head(q, r, d->mbuf_cache);
 	}
