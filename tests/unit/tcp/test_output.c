@@ -256,6 +256,33 @@ static void test_the_peers_window_is_not_the_network(void **state)
 	host_end(&h);
 }
 
+static struct rte_mbuf *taken[4096];
+static unsigned n_taken;
+
+/** Of the pool's packets @p left are left. */
+static void take_packets(unsigned left)
+{
+	for (n_taken = 0; rte_mempool_avail_count(h.pool) > left; n_taken++) {
+		assert_true(n_taken < 4096);
+		taken[n_taken] = rte_pktmbuf_alloc(h.pool);
+		assert_non_null(taken[n_taken]);
+	}
+}
+
+static void give_packets_back(void)
+{
+	rte_pktmbuf_free_bulk(taken, n_taken);
+}
+
+/** The peer has a window of @p wnd for a record of 700 bytes. */
+static void send_into_window(uint16_t wnd)
+{
+	start(TCP_HAS_MSS);
+	p.wnd = wnd;
+	peer_send(&p, 0, NULL, 0);
+	app_send_pattern(&h.app, 0, 700);
+}
+
 /** The next segment has no text, and is one before what the peer expects. */
 static void expect_probe(void)
 {
@@ -269,10 +296,7 @@ static void expect_probe(void)
 
 static void test_closed_window_is_probed_without_text(void **state)
 {
-	start(TCP_HAS_MSS);
-	p.wnd = 0;
-	peer_send(&p, 0, NULL, 0);
-	app_send_pattern(&h.app, 0, 700);
+	send_into_window(0);
 	host_expect_none(&h);
 	host_advance(&h, 500 * MS);
 	expect_probe();
@@ -295,10 +319,7 @@ static void test_closed_window_is_probed_without_text(void **state)
  */
 static void test_narrow_window_gets_what_fits(void **state)
 {
-	start(TCP_HAS_MSS);
-	p.wnd = 300;
-	peer_send(&p, 0, NULL, 0);
-	app_send_pattern(&h.app, 0, 700);
+	send_into_window(300);
 	host_expect_none(&h);
 	for (unsigned i = 0; i < 2; i++) {
 		host_advance(&h, 500 * MS);
@@ -317,10 +338,7 @@ static void test_narrow_window_gets_what_fits(void **state)
 /** One that has changed since the last probe may be about to open: nothing is cut for it yet. */
 static void test_narrow_window_that_moves_is_probed(void **state)
 {
-	start(TCP_HAS_MSS);
-	p.wnd = 300;
-	peer_send(&p, 0, NULL, 0);
-	app_send_pattern(&h.app, 0, 700);
+	send_into_window(300);
 	p.wnd = 310;
 	peer_send(&p, 0, NULL, 0);
 	host_advance(&h, 300 * MS);
@@ -334,22 +352,12 @@ static void test_narrow_window_that_moves_is_probed(void **state)
 
 static void test_narrow_window_without_a_packet_is_probed(void **state)
 {
-	struct rte_mbuf *taken[4096];
-	unsigned n = 0;
-
-	start(TCP_HAS_MSS);
-	p.wnd = 300;
-	peer_send(&p, 0, NULL, 0);
-	app_send_pattern(&h.app, 0, 700);
-	while (rte_mempool_avail_count(h.pool) > 1) {
-		assert_true(n < 4096);
-		taken[n] = rte_pktmbuf_alloc(h.pool);
-		if (!taken[n])
-			break;
-		n++;
-	}
+	send_into_window(300);
+	take_packets(0);
 	host_advance(&h, 500 * MS);
-	rte_pktmbuf_free_bulk(taken, n);
+	assert_true(tcp_stack_stats(h.tcp)->pool_empty > 0);
+	assert_int_equal(c->sendq.count, 1); /* it is not cut */
+	give_packets_back();
 	ip_double_drain(&h.ip);
 	host_advance(&h, 1000 * MS);
 	expect_text(p.ack, 300);
@@ -470,21 +478,16 @@ static void test_network_refuses(void **state)
 
 static void test_empty_pool_is_survived(void **state)
 {
-	static struct rte_mbuf *all[4096];
-	unsigned n = 0;
-
 	start(TCP_HAS_MSS);
 	queue(100, false);
-	while ((all[n] = rte_pktmbuf_alloc(h.pool)))
-		n++;
+	take_packets(0);
 	assert_null(llp_reserve(h.app.llp, 10, false));
 	llp_push(h.app.llp); /* needs no packet */
 	expect_text(p.ack, 100);
 	llp_shutdown(h.app.llp);
 	host_expect_none(&h);
 	assert_true(tcp_stack_stats(h.tcp)->pool_empty > 0);
-	while (n)
-		rte_pktmbuf_free(all[--n]);
+	give_packets_back();
 	host_round(&h);
 	{
 		struct heard a;
