@@ -134,11 +134,20 @@ void model_established(struct model_qp *qp)
 		qp->made = qp->peer->made = true;
 }
 
+/**
+ * One side may have closed in good order: by its program's wish; as a stream cut off seems to have;
+ * or for its own queue, where it may not say so, as the initiator has not spoken yet (RFC 5044
+ * section 7.1.2). The other then sends what was posted, in SQD too, and closes as well.
+ */
+static bool may_have_closed(const struct model_qp *qp)
+{
+	return reason_all(qp) & (MODEL_BY_PROGRAM | MODEL_BY_NETWORK | MODEL_BY_QUEUE);
+}
+
 void model_disconnected(struct model_qp *qp, bool in_order)
 {
 	/* The end of all that was posted, by its program's wish or the peer's. */
-	if (in_order && qp->peer &&
-		!(reason_all(qp) & (MODEL_BY_PROGRAM | MODEL_BY_NETWORK | MODEL_BY_QUEUE)))
+	if (in_order && qp->peer && !may_have_closed(qp))
 		model_fail(qp->m, "host %u: a stream ended in good order for no reason", qp->host);
 }
 
@@ -336,7 +345,7 @@ static void request_good(struct model_qp *qp, struct model_wr *w)
 	if (qp->sq_failed)
 		model_fail(m, "host %u: request %#jx succeeded behind one that failed", qp->host,
 			(uintmax_t)w->id);
-	if (qp->held && w->signalled && !(reason_all(qp) & MODEL_BY_PROGRAM))
+	if (qp->held && w->signalled && !may_have_closed(qp))
 		model_fail(m, "host %u: request %#jx succeeded in SQD, after its end", qp->host,
 			(uintmax_t)w->id);
 	if (!qp->told)
