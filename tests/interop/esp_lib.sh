@@ -12,8 +12,9 @@ only_over siw-fixed
 	exit 0
 }
 ours=(--set "ipsec=$work/ipsec") capture_is=esp
-# What SAs have besides, whether a gateway is before the guest's host, and whether SAs end before all knew of it.
-family=0 sas=() more='' gateway='' strangers='' sudden=''
+# What SAs have besides, whether a gateway is before the guest's host, and whether SAs end before all knew of it. Lower
+# SPIs than $spis are of cases before.
+family=0 sas=() more='' gateway='' strangers='' sudden='' spis=0
 
 # Our end reads these lines, as soon as it sees that they have changed.
 we_have() { # LINE...
@@ -26,6 +27,7 @@ we_have() { # LINE...
 protected() { # FUNCTION [ARGUMENT]...
 	our_side=client
 	[[ $guest_side == server ]] || our_side=server
+	of_linux >"$case_dir/of_linux" || return 1
 	"$@" || return 1
 	[[ $sudden ]] || linux_is_content || return 1
 	[[ $strangers ]] || wire_is_protected
@@ -70,18 +72,24 @@ wire_is_protected() {
 	mapfile -t keys < <(sas_for_tshark)
 	all=$(packets '(ip || ipv6) && !esp && !icmpv6 && !igmp')
 	((!all)) || { say "$all packets are in the clear"; return 1; }
-	all=esp
-	[[ $more != *espinudp* ]] || all='esp && udp.port == 4500'
-	all=$(packets "$all") inside=$(packets 'esp && (tcp.port || udp.port == 3935)')
+	all="esp.spi >= $spis"
+	inside=$(packets "$all && (tcp.port || udp.port == 3935)")
+	[[ $more != *espinudp* ]] || all+=' && udp.port == 4500'
+	all=$(packets "$all")
 	((all && all == inside)) || { say "of $all packets of ESP tshark reads $inside"; return 1; }
 	inside=$(packets 'esp && iwarp_mpa.ulpdulength')
 	((inside)) || { say "tshark sees no MPA inside"; return 1; }
 }
 
+# What Linux has dropped, a reason and a count each, of all cases that this guest has seen.
+of_linux() {
+	guest control "${gateway:+ip netns exec gateway }cat /proc/net/xfrm_stat"
+}
+
+# Nothing is dropped there since the case has begun ($case_dir/of_linux).
 linux_is_content() {
-	local found
-	found=$(guest control "${gateway:+ip netns exec gateway }grep -v '[^0-9]0\$' /proc/net/xfrm_stat")
-	[[ ! $found ]] || { say "Linux counts: $found"; return 1; }
+	of_linux >"$case_dir/of_linux.now" || return 1
+	diff "$case_dir/of_linux" "$case_dir/of_linux.now" || { say "Linux has dropped packets"; return 1; }
 }
 
 # Of the process of our end.
@@ -92,6 +100,20 @@ metrics() {
 # What ESP has dropped, a reason and a count each.
 drops() {
 	metrics | sed -n 's/^uiwarp_drops_total{.*reason="esp_\([a-z_]*\)".*} \(.*\)/\1 \2/p' | grep -v ' 0$' | sort
+}
+
+told_are() { # FILE
+	diff "$1" <(drops) >/dev/null
+}
+
+sum_of() { # FILE...
+	awk '{ n[$1] += $2 } END { for (reason in n) print reason, n[reason] }' "$@" | sort
+}
+
+# The transfer goes on, so all that had waited in the wire before this case has come. Its SAs are gone.
+only_unknown_before() {
+	drops >"$case_dir/drops"
+	! grep -v '^rx_no_sa ' "$case_dir/drops" || { say "packets were dropped before"; return 1; }
 }
 
 # ---- what programs do ------------------------------------------------------------------------------
@@ -111,7 +133,7 @@ verified() { # SIZE
 meanwhile() { # FUNCTION [ARGUMENT]...
 	local server_job client_job job
 	start_both "rping -s -a %4 -S 1000" "rping -c -a %4 -v -V -S 1000" || return 1
-	goes_on && "$@" && goes_on || return 1
+	goes_on && only_unknown_before && "$@" && goes_on || return 1
 	guest control end
 	job=${our_side}_job
 	wait "${!job}" || true
