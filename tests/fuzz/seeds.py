@@ -416,6 +416,69 @@ write("esp_file", "tunnel", esp_files([ESP_SA % (1, 9, 5) + " mode tunnel reqid 
 write("esp_file", "default", esp_files(["# all", "ip xfrm policy setdefault in accept out block", ESP_POLICY % (1, 2, "out") + " action block"]))
 write("esp_file", "wrong", esp_files([ESP_SA % (1, 2, 1), ESP_SA % (1, 2, 1)], ["ip xfrm state add spi"], ["ip route", "'"]))
 
+# ---- fuzz_ipsec: port, then operations --------------------------------------------------------------
+
+
+def sealed(sa, protocol, payload, bits=1, piece=0, more=""):
+    """By one of six SAs: 0 IPv4, 1 IPv6 with ESN, 2 and 3 tunnels, 4 in UDP, 5 CBC with SHA-1."""
+    data = h(payload)
+    return bytes([0, sa, bits, protocol, piece]) + be16(len(data)) + data + h(more)
+
+
+def clear(hexes, bits=3, piece=0):
+    return b"\x04" + frame(hexes, bits, piece)[1:]
+
+
+def inner(proto, payload, **how):
+    return v4(proto, payload, **{"src": "c0000207", **how})[28:]
+
+
+def inner6(proto, payload):
+    return v6(proto, payload, src="20010db8" + "00" * 11 + "07")[28:]
+
+
+UDP_OPEN = "13880f5f000c000061626364"
+REPLY4 = b"\x04\x00\x00" + be16(42) + h("020000000001" + PEER + "0806" + ARP.format(op="02", target=OURS))
+IPSEC_SEEDS = {
+    "tcp": sealed(0, 6, TCP_SYN),
+    "udp": sealed(0, 17, UDP_OPEN) + sealed(4, 17, UDP_OPEN) + sealed(5, 17, UDP_OPEN) + sealed(1, 17, UDP_OPEN),
+    "tcp6": sealed(1, 6, TCP_SYN, 3, 30),
+    "in-udp": sealed(4, 6, TCP_SYN),
+    "cbc": sealed(5, 6, TCP_SYN),
+    "tunnel": sealed(2, 4, inner("06", TCP_SYN)) + sealed(2, 4, inner("11", UDP_OPEN), 65, 0, "03"),
+    "tunnel6": sealed(3, 41, inner6("06", TCP_SYN)) + sealed(3, 41, inner6("11", UDP_OPEN), 65, 0, "03"),
+    "tunnel-as-transport": sealed(2, 6, TCP_SYN) + sealed(3, 6, TCP_SYN),
+    "transport-as-tunnel": sealed(0, 4, inner("06", TCP_SYN)) + sealed(1, 41, inner6("06", TCP_SYN)),
+    "not-its-address": sealed(2, 4, inner("06", TCP_SYN, src="0a000002")) + sealed(2, 4, inner("06", TCP_SYN, src="0a000009")),
+    "not-ours": sealed(2, 4, inner("06", TCP_SYN, dst="0a000009")),
+    "anothers": sealed(0, 6, TCP_SYN, 33, 0, "05") + sealed(5, 6, TCP_SYN, 33, 0, "00"),
+    "twice": sealed(0, 6, TCP_SYN, 9) + sealed(1, 6, TCP_SYN, 9),
+    "changed": sealed(0, 6, TCP_SYN, 5, 0, "001801") + sealed(5, 6, TCP_SYN, 5, 0, "000301"),
+    "ahead": sealed(0, 6, TCP_SYN, 17, 0, "0100") + sealed(1, 6, TCP_SYN, 17, 0, "ffff") * 2,
+    "dummy": sealed(0, 59, "00" * 20),
+    "within": sealed(0, 50, "00001000" + "00000001" + "00" * 32),
+    "fragment": sealed(2, 4, inner("06", TCP_SYN, frag="2000")) +
+                clear(v4("06", "61" * 16, src="c0000207", frag="0002")),
+    "fragments": (clear(v4("06", "61" * 16, src="c0000207", frag="0050")) +
+                  sealed(2, 4, inner("06", TCP_SYN + "61" * 620, frag="2000"))),
+    "fragments6": (clear(v6("2c", "060004d000000007" + "61" * 16, src="20010db8" + "00" * 11 + "07")) +
+                   sealed(3, 41, inner6("2c", "0600000100000007" + TCP_SYN + "61" * 1212))),
+    "fragment6": sealed(1, 44, "0600000100000007" + TCP_SYN + "00" * 4),
+    "echo": sealed(0, 1, "0800000000010001" + "61" * 16) + REPLY4,
+    "options6": sealed(1, 60, "0600010400000000" + TCP_SYN),
+    "clear": clear(v4("06", TCP_SYN)) + clear(v6("06", TCP_SYN)) + clear(v4("06", TCP_SYN, src="0a000009")),
+    "clear-fragments": clear(v4("06", TCP_SYN[:32], frag="2000")) + clear(v4("06", TCP_SYN[32:] + "00" * 4, frag="0002")),
+    "ike": clear(v4("11", "11941194000d000000000000aa", src="0a000004")) + clear(v4("11", "119411940009000" + "0ff", src="0a000004")),
+    "sent": b"\x05\x00\x00\x00" + REPLY4 + b"\x05\x00\x00\x08" + b"\x05\x02\x01\x00" + b"\x05\x06\x02\x00",
+    "too-big": b"\x05\x00\x00\x00" + REPLY4 +
+               clear(v4("01", "03040000000003e8" + QUOTE4[:18] + "32" + QUOTE4[20:40] + "0000200000000001")) +
+               b"\x05\x00\x00\x08",
+    "files": sealed(0, 6, TCP_SYN) + b"\x07\x01" + sealed(0, 6, TCP_SYN) + b"\x07\x02" + sealed(0, 6, TCP_SYN) +
+             clear(v4("06", TCP_SYN, src="0a000009")) + b"\x07\x00" + sealed(0, 6, TCP_SYN),
+}
+for name, ops in IPSEC_SEEDS.items():
+    write("ipsec", name, b"\x04" + ops)
+
 # ---- fuzz_ud: operations -------------------------------------------------------------------------
 
 UD_RECEIVE = b"\x00" + be16(0) + be16(1000)
