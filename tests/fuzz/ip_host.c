@@ -125,6 +125,13 @@ void ip_host_start(struct ip_host *h, uint8_t bits, const struct ip_ipsec *ipsec
 
 /* ---- frames ------------------------------------------------------------------------------ */
 
+/** Of other protocols the octets there are something else: a fragment's offset, or ESP's SPI. */
+static void fix_l4(uint8_t *l4, size_t len, uint8_t proto, uint32_t pseudo)
+{
+	if (proto == 1 || proto == 2 || proto == 6 || proto == 17 || proto == 58)
+		plain_sum_fix_l4(l4, len, proto, pseudo);
+}
+
 void ip_host_fix_v4(uint8_t *h, size_t left)
 {
 	size_t hlen = (h[0] & 15) * 4u, total = load_be16(h + 2);
@@ -133,7 +140,7 @@ void ip_host_fix_v4(uint8_t *h, size_t left)
 		return;
 	store_be16(h + 10, 0);
 	if (total >= hlen && total <= left && !(load_be16(h + 6) & 0x3fff))
-		plain_sum_fix_l4(h + hlen, total - hlen, h[9],
+		fix_l4(h + hlen, total - hlen, h[9],
 			h[9] == 6 || h[9] == 17
 				? plain_sum(h + 12, 8, h[9] + (uint32_t)(total - hlen))
 				: 0);
@@ -153,7 +160,7 @@ void ip_host_fix_v6(uint8_t *h, size_t left)
 		options = (h[41] + 1u) * 8;
 		len -= options;
 	}
-	plain_sum_fix_l4(h + 40 + options, len, proto, plain_sum(h + 8, 32, proto + (uint32_t)len));
+	fix_l4(h + 40 + options, len, proto, plain_sum(h + 8, 32, proto + (uint32_t)len));
 }
 
 void ip_host_fix(uint8_t *frame, size_t len, uint8_t bits)
