@@ -56,6 +56,7 @@ static void side_event(const struct rnic_ep_event *ev)
 		break;
 	case RNIC_EP_DISCONNECTED:
 		side->disconnected = true;
+		side->status = ev->status;
 		side_changed(side);
 		break;
 	case RNIC_EP_ADDR_RESOLVED:

@@ -27,6 +27,7 @@ struct rdma_side {
 	struct rnic_ep *ep, *request;
 	uint8_t *buf;
 	bool established, disconnected, failed;
+	int status; /**< of disconnected */
 	/** When it changes: it is established or over, or has a completion after rdma_arm(). Called
 	 *  outside of the host's engine, at the same virtual time. May be NULL. */
 	void (*changed)(void *ctx);

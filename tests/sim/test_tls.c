@@ -10,6 +10,7 @@
 #include "sim/rdma_writes.h"
 #include "sim/split.h"
 #include "sim/tap.h"
+#include "tcp/tcp_wire.h"
 #include "tls/tls_wire.h"
 
 #include <setjmp.h>
@@ -18,6 +19,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -264,6 +266,161 @@ static void a_forged_handshake_is_no_connection(void **state)
 	}
 }
 
+/** Ends the stream behind the text that it happens to, and nothing follows. */
+static void cut_input(struct sim_element *e, struct rte_mbuf *m)
+{
+	struct sim_some *x = sim_some_of(e);
+	struct sim_headers h;
+
+	if (!sim_headers_find(m, &h) || !h.is_tcp || h.end == h.text) {
+		sim_pass(e, m);
+		return;
+	}
+	if (x->count == 0 && sim_some_chance(x)) {
+		x->count++;
+		m = sim_packet_own(e->sim, m);
+		assert_non_null(m);
+		assert_true(sim_headers_find(m, &h));
+		h.frame[h.l4 + TCP_OFF_FLAGS] |= TCP_FIN;
+		sim_headers_checksum(&h);
+		sim_pass(e, m);
+	} else if (x->count != 0) {
+		rte_pktmbuf_free(m);
+	} else {
+		sim_pass(e, m);
+	}
+}
+
+static const struct sim_element_ops cut_ops = {cut_input, sim_element_free};
+
+/** A FIN of somebody else's is no orderly end: the program is told. */
+static void a_forged_end_is_an_error(void **state)
+{
+	const struct sim_path_config good = {.queue = {.rate = GBIT}, .delay = SIM_MS};
+	struct sim_some *cutter;
+
+	begin(&good, false, 5);
+	assert_true(rdma_pair_connect(&pair, 30 * SIM_S));
+	exchange();
+	cutter = sim_some_create(s, &cut_ops, 1);
+	sim_link_prepend(&pair.link, &cutter->element, NULL);
+	rdma_post_recv(&pair.b, 0, 100);
+	rdma_post(&pair, &pair.a, RDMAP_WR_SEND, 0, 0, 100);
+	assert_true(rdma_complete(&pair, &pair.b, 1, 10 * SIM_S));
+	sim_run(s, 10 * SIM_S, NULL, NULL);
+	assert_int_equal(cutter->count, 1);
+	assert_true(pair.b.disconnected);
+	assert_int_equal(pair.b.status, -ECONNRESET);
+	assert_int_equal(tls_stack_stats(sim_host_tls(pair.b.host))->truncated, 1);
+	end();
+}
+
+/* ---- a crowd ----------------------------------------------------------------------------- */
+
+/** More than may be at their start-up. */
+#define STRANGERS 1200
+
+struct stranger {
+	struct llp *llp;
+	bool ended;
+};
+
+static struct stranger strangers[STRANGERS];
+
+/** Nothing, a byte, or a record without its end. */
+static void stranger_connected(void *user)
+{
+	static const uint8_t hello[100] = {TLS_HANDSHAKE, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3};
+	static const size_t lens[] = {0, 1, sizeof hello};
+	struct stranger *x = user;
+	size_t len = lens[(x - strangers) % 3];
+	void *room;
+
+	if (len == 0)
+		return;
+	room = llp_reserve(x->llp, (uint32_t)len, false);
+	assert_non_null(room);
+	memcpy(room, hello, len);
+	llp_commit(x->llp, (uint32_t)len);
+	llp_push(x->llp);
+}
+
+static size_t stranger_readable(
+	void *user, const struct llp_iov *v, unsigned n, size_t total, size_t *need)
+{
+	return total;
+}
+
+static void stranger_eof(void *user)
+{
+	((struct stranger *)user)->ended = true;
+}
+
+static void stranger_closed(void *user, int error)
+{
+	struct stranger *x = user;
+
+	x->llp = NULL;
+	x->ended = true;
+}
+
+static const struct llp_user_ops stranger_ops = {.connected = stranger_connected,
+	.readable = stranger_readable,
+	.eof = stranger_eof,
+	.closed = stranger_closed};
+
+static void stranger_comes(void *ctx)
+{
+	struct stranger *x = ctx;
+	const struct llp_connect_params p = {.remote = {sim_host_address(pair.b.host), 7174}};
+
+	assert_int_equal(llp_connect(tcp_llp_stack(sim_host_tcp(pair.a.host)), &p, &stranger_ops, x,
+				 &x->llp),
+		0);
+}
+
+static void stranger_goes(void *ctx)
+{
+	struct stranger *x = ctx;
+
+	if (x->llp)
+		llp_abort(x->llp);
+	x->llp = NULL;
+}
+
+/** Handshakes that are begun and not gone on with: the oldest give way, and all end in time. */
+static void half_handshakes_end(void **state)
+{
+	const struct sim_path_config good = {.queue = {.rate = 10 * GBIT}, .delay = 10 * SIM_US};
+	unsigned ended = 0;
+
+	memset(strangers, 0, sizeof strangers);
+	begin(&good, false, 6);
+	rdma_pair_listen(&pair);
+	for (unsigned i = 0; i < STRANGERS; i++) {
+		sim_host_call(pair.a.host, stranger_comes, &strangers[i]);
+		sim_run(s, 50 * SIM_US, NULL, NULL);
+	}
+	sim_run(s, 100 * SIM_MS, NULL, NULL);
+	for (unsigned i = 0; i < STRANGERS; i++)
+		ended += strangers[i].ended;
+	assert_in_range(ended, 1, STRANGERS - 1);
+	assert_true(strangers[0].ended);
+	assert_false(strangers[STRANGERS - 1].ended);
+	rdma_pair_connect_only(&pair);
+	sim_run(s, SIM_S, NULL, NULL);
+	assert_true(pair.a.established && pair.b.established);
+	exchange();
+	sim_run(s, 11 * SIM_S, NULL, NULL);
+	for (unsigned i = 0; i < STRANGERS; i++)
+		assert_true(strangers[i].ended);
+	exchange();
+	assert_int_equal(tls_stack_stats(sim_host_tls(pair.b.host))->handshakes, 1);
+	for (unsigned i = 0; i < STRANGERS; i++)
+		sim_host_call(pair.a.host, stranger_goes, &strangers[i]);
+	end();
+}
+
 #define N_PATHS (sizeof paths / sizeof paths[0])
 
 int main(void)
@@ -272,6 +429,8 @@ int main(void)
 		cmocka_unit_test(a_record_is_a_segment),
 		cmocka_unit_test(what_is_forged_ends_it),
 		cmocka_unit_test(a_forged_handshake_is_no_connection),
+		cmocka_unit_test(a_forged_end_is_an_error),
+		cmocka_unit_test(half_handshakes_end),
 	};
 	struct CMUnitTest on_paths[N_PATHS];
 

@@ -291,6 +291,39 @@ static void an_older_version_is_refused(void **state)
 	end();
 }
 
+static void a_server_of_an_older_version_is_refused(void **state)
+{
+	begin_as_client();
+	assert_int_equal(SSL_set_max_proto_version(theirs.ssl, TLS1_2_VERSION), 1);
+	tls_end_run(&theirs, mem);
+	assert_true(ours.closed && !ours.connected);
+	assert_int_equal(ours.error, -EKEYREJECTED);
+	end();
+}
+
+/** Somebody in the middle takes TLS 1.3 out of what a client offers. */
+static void a_downgrade_is_refused(void **state)
+{
+	/* supported_versions (RFC 8446 section 4.2.1): 1.3 and 1.2. */
+	static const uint8_t offer[] = {0, 43, 0, 5, 4, 3, 4, 3, 3};
+	uint8_t hello[2000], *at;
+	size_t len;
+
+	begin_as_server(0);
+	assert_int_equal(SSL_set_min_proto_version(theirs.ssl, TLS1_2_VERSION), 1);
+	(void)tls_end_work(&theirs);
+	len = tls_end_take(&theirs, hello, sizeof hello);
+	at = memmem(hello, len, offer, sizeof offer);
+	assert_non_null(at);
+	at[6] = 3;
+	llp_mem_send_raw(theirs.raw.llp, hello, len);
+	tls_end_run(&theirs, mem);
+	assert_true(ours.closed && !ours.connected);
+	assert_int_equal(ours.error, -EKEYREJECTED);
+	assert_int_equal(theirs.alert, 70); /* protocol_version */
+	end();
+}
+
 static void a_client_without_a_certificate_is_refused(void **state)
 {
 	their_config.certificate[0] = '\0';
@@ -370,6 +403,8 @@ int main(void)
 		TEST(lengths_out_of_bounds_are_refused),
 		TEST(a_cut_stream_is_an_error),
 		TEST(an_older_version_is_refused),
+		TEST(a_server_of_an_older_version_is_refused),
+		TEST(a_downgrade_is_refused),
 		TEST(a_client_without_a_certificate_is_refused),
 		TEST(a_client_without_a_certificate_is_taken_if_it_may),
 		TEST(an_endless_handshake_ends),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Strangers that begin a handshake and go no further: what each costs us, and what others notice.
- */
+/* Strangers that begin a handshake and go no further, or say what is wrong: what each costs us,
+ * and what others notice. */
 /* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -109,6 +109,7 @@ static int set_up(void **state)
 	tls_files_open(&files);
 	tls_files_issue(&files, "one", "IP:10.0.0.1", 10);
 	tls_files_issue(&files, "two", "IP:10.0.0.2", 10);
+	tls_files_issue(&files, "three", "IP:10.0.0.3", 10);
 	tls_files_config(&files, "one", &client_config);
 	tls_files_config(&files, "two", &server_config);
 	mem = llp_mem_create();
@@ -245,18 +246,19 @@ static void a_long_message_is_bounded(void **state)
 }
 
 /** A client of OpenSSL's, with as many certificates as make a message of about @p len bytes. */
-static SSL *stranger_ssl(size_t len)
+static SSL *stranger_ssl(const char *name, size_t len)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
-	char path[TLS_MAX_PATH];
+	char path[TLS_MAX_PATH], file[16];
 	SSL *ssl;
 
 	assert_int_equal(SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION), 1);
+	snprintf(file, sizeof file, "%s.pem", name);
 	assert_int_equal(
-		SSL_CTX_use_certificate_chain_file(ctx, tls_files_path(&files, "one.pem", path)),
-		1);
+		SSL_CTX_use_certificate_chain_file(ctx, tls_files_path(&files, file, path)), 1);
+	snprintf(file, sizeof file, "%s.key", name);
 	assert_int_equal(SSL_CTX_use_PrivateKey_file(
-				 ctx, tls_files_path(&files, "one.key", path), SSL_FILETYPE_PEM),
+				 ctx, tls_files_path(&files, file, path), SSL_FILETYPE_PEM),
 		1);
 	for (int size = i2d_X509(files.ca, NULL); len > (size_t)size; len -= (size_t)size)
 		assert_int_equal(SSL_CTX_add1_chain_cert(ctx, files.ca), 1);
@@ -271,7 +273,7 @@ static SSL *stranger_ssl(size_t len)
 /** @return the length of a ClientHello, in @p bytes. */
 static size_t put_hello(uint8_t *bytes, size_t room)
 {
-	SSL *ssl = stranger_ssl(0);
+	SSL *ssl = stranger_ssl("one", 0);
 	int len = BIO_read(SSL_get_wbio(ssl), bytes, (int)room);
 
 	assert_true(len > 100);
@@ -307,17 +309,23 @@ static void send_all_but(struct llp_mem_peer *p, SSL *ssl, size_t less)
 	llp_mem_run(mem, STEPS);
 }
 
-/** Everything of a handshake but its last byte, with certificates of @p len bytes. */
-static void almost_all(struct llp_mem_peer *p, size_t len)
+/** Their part of a handshake, but for @p less bytes at its end. */
+static void shake_hands(struct llp_mem_peer *p, SSL *ssl, size_t less)
 {
-	SSL *ssl = stranger_ssl(len);
-
 	send_all_but(p, ssl, 0);
 	assert_true(p->rx_len > 0);
 	assert_int_equal(BIO_write(SSL_get_rbio(ssl), p->rx, (int)p->rx_len), p->rx_len);
 	llp_mem_peer_consume(p, p->rx_len);
 	assert_int_equal(SSL_do_handshake(ssl), 1);
-	send_all_but(p, ssl, 1);
+	send_all_but(p, ssl, less);
+}
+
+/** Everything of a handshake but its last byte, with certificates of @p len bytes. */
+static void almost_all(struct llp_mem_peer *p, size_t len)
+{
+	SSL *ssl = stranger_ssl("one", len);
+
+	shake_hands(p, ssl, 1);
 	SSL_free(ssl);
 }
 
@@ -355,6 +363,66 @@ static void more_certificates_are_refused(void **state)
 	end(1, before);
 }
 
+/* ---- what is wrong ----------------------------------------------------------------------- */
+
+/** Each hears an alert, and is gone. */
+static void random_bytes_end_in_an_alert(void **state)
+{
+	struct ip_endpoint to = llp_mem_endpoint(mem, 1, STRANGER_PORT);
+	const unsigned n = 300;
+	uint32_t x = 12345;
+	size_t before;
+
+	begin();
+	before = allocated;
+	for (unsigned i = 0; i < n; i++) {
+		uint8_t bytes[TLS_HEADER_LEN + 100];
+
+		put_record(bytes, sizeof bytes - TLS_HEADER_LEN);
+		for (size_t k = TLS_HEADER_LEN; k < sizeof bytes; k++) {
+			x = x * 1664525u + 1013904223u;
+			bytes[k] = (uint8_t)(x >> 24);
+		}
+		llp_mem_peer_connect(&stranger[i], mem, 2, &to);
+		llp_mem_run(mem, STEPS);
+		llp_mem_send_raw(stranger[i].llp, bytes, sizeof bytes);
+		llp_mem_run(mem, STEPS);
+		assert_null(held[i]);
+		assert_int_equal(stranger[i].rx_len, TLS_HEADER_LEN + TLS_ALERT_LEN);
+		assert_int_equal(stranger[i].rx[0], TLS_ALERT);
+		assert_int_equal(stranger[i].rx[TLS_HEADER_LEN], TLS_ALERT_FATAL);
+		assert_true(stranger[i].closed || stranger[i].eof);
+	}
+	end(n, before);
+}
+
+/** Who is believed, and sends what is not what he has sealed, ends his own connection alone. */
+static void a_bad_record_ends_its_connection_alone(void **state)
+{
+	struct ip_endpoint to = llp_mem_endpoint(mem, 1, STRANGER_PORT);
+	SSL *ssl = stranger_ssl("three", 0);
+	uint8_t record[200];
+	size_t before;
+	int len;
+
+	begin();
+	before = allocated;
+	llp_mem_peer_connect(&stranger[0], mem, 2, &to);
+	llp_mem_run(mem, STEPS);
+	shake_hands(&stranger[0], ssl, 0);
+	assert_int_equal(tls_stack_stats(server.stack)->handshakes, 2);
+	assert_int_equal(SSL_write(ssl, "text", 4), 4);
+	len = BIO_read(SSL_get_wbio(ssl), record, sizeof record);
+	assert_int_equal(len, 4 + TLS_RECORD_OVERHEAD);
+	record[len - 1] ^= 1;
+	llp_mem_send_raw(stranger[0].llp, record, (size_t)len);
+	llp_mem_run(mem, STEPS);
+	assert_null(held[0]);
+	assert_int_equal(tls_stack_stats(server.stack)->records_bad, 1);
+	SSL_free(ssl);
+	end(1, before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -366,6 +434,8 @@ int main(void)
 		cmocka_unit_test(a_hello_and_a_record_without_an_end_are_bounded),
 		cmocka_unit_test(many_certificates_are_bounded),
 		cmocka_unit_test(more_certificates_are_refused),
+		cmocka_unit_test(random_bytes_end_in_an_alert),
+		cmocka_unit_test(a_bad_record_ends_its_connection_alone),
 	};
 
 	if (CRYPTO_set_mem_functions(counted_malloc, counted_realloc, counted_free) != 1)

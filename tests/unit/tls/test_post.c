@@ -189,6 +189,19 @@ static void other_types_are_refused(void **state)
 	expect_refusal(&client, &server, "a record of a type that may not be here");
 }
 
+/** Its length would do for padding; but it has none. */
+static void more_content_than_a_record_has_is_refused(void **state)
+{
+	static uint8_t record[TLS_CONTENT_MAX + 1 + TLS_RECORD_OVERHEAD];
+	struct tls_conn *c = tls_conn_of(client.llp);
+
+	assert_true(tls_record_seal(&c->tx, record, TLS_APPLICATION_DATA, TLS_CONTENT_MAX + 1));
+	llp_mem_send_raw(c->below, record, sizeof record);
+	llp_mem_run(mem, STEPS);
+	assert_int_equal(server.rx_len, 0);
+	expect_refusal(&client, &server, "a record that is too long");
+}
+
 static void an_alert_of_a_wrong_length_is_refused(void **state)
 {
 	static const uint8_t alert[] = {1, 0, 0};
@@ -212,6 +225,7 @@ int main(void)
 		TEST(two_key_updates_in_a_record_are_refused),
 		TEST(data_within_a_message_are_refused),
 		TEST(other_types_are_refused),
+		TEST(more_content_than_a_record_has_is_refused),
 		TEST(an_alert_of_a_wrong_length_is_refused),
 	};
 
