@@ -22,11 +22,13 @@ enum tls_conn_state {
 	TLS_CONN_OVER,      /**< the user was told, or has given it up */
 };
 
-/** What of a message after the handshake has come (post.h). */
+/** Messages after the handshake (post.h): what of one has come, and how many there were. */
 struct tls_post {
 	uint8_t header[TLS_MESSAGE_HEADER_LEN];
 	uint8_t header_len;
 	uint32_t body_left;
+	int64_t updates_at; /**< the second of the last KeyUpdate */
+	unsigned updates;   /**< that have come in it */
 };
 
 /** Content that the user has left, in memory of its own; see input.c. */

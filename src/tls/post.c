@@ -30,6 +30,18 @@ static bool tls_post_begin(struct tls_conn *c)
 		c, TLS_ALERT_UNEXPECTED_MESSAGE, "a handshake message behind the handshake");
 }
 
+/** Is this one more than a peer may have us make keys for? */
+static bool tls_post_is_flooded(struct tls_conn *c)
+{
+	struct tls_post *p = &c->post;
+	int64_t now = c->stack->time();
+
+	if (p->updates_at != now)
+		p->updates = 0;
+	p->updates_at = now;
+	return ++p->updates > TLS_UPDATES_MAX;
+}
+
 /** RFC 8446 section 4.6.3. @param last nothing follows in this record. */
 static bool tls_post_take_update(struct tls_conn *c, uint8_t request, bool last)
 {
@@ -41,6 +53,8 @@ static bool tls_post_take_update(struct tls_conn *c, uint8_t request, bool last)
 	if (!last)
 		return tls_post_refuse(
 			c, TLS_ALERT_UNEXPECTED_MESSAGE, "a KeyUpdate that is not the last");
+	if (tls_post_is_flooded(c))
+		return tls_post_refuse(c, TLS_ALERT_UNEXPECTED_MESSAGE, "KeyUpdates without end");
 	if (!tls_suite_next_secret(c->rx.suite, c->secrets->rx) ||
 		!tls_direction_key(&c->rx, c->rx.suite, c->secrets->rx, false))
 		return tls_post_refuse(c, TLS_ALERT_INTERNAL_ERROR, "OpenSSL makes no keys");

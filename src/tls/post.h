@@ -6,8 +6,14 @@
 #include "tls/conn.h"
 
 /**
+ * KeyUpdates of a peer in a second. An honest one sends one in millions of records; but to make
+ * keys costs us as much as some hundred records do, and the peer 27 bytes.
+ */
+#define TLS_UPDATES_MAX 100
+
+/**
  * Take the content of a record of handshake messages. Tickets are ignored. A KeyUpdate changes the
- * keys of what follows.
+ * keys of what follows; more than TLS_UPDATES_MAX of them are refused.
  * @return false: the connection has failed.
  */
 bool tls_post_input(struct tls_conn *c, const uint8_t *bytes, size_t len);

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 /* clang-format on */
 #include "tls/conn.h"
+#include "tls/post.h"
 #include "tls_user.h"
 
 #include <errno.h>
@@ -112,6 +113,38 @@ static void a_key_update_may_be_cut(void **state)
 	assert_int_equal(server.error, -EBADMSG);
 }
 
+static int64_t clock_now;
+
+static int64_t clock_read(void)
+{
+	return clock_now;
+}
+
+/** So many KeyUpdates, each of which asks for ours, if @p ask. */
+static void renew_keys(struct tls_user *from, unsigned n, bool ask)
+{
+	struct tls_conn *c = tls_conn_of(from->llp);
+
+	for (unsigned i = 0; i < n; i++) {
+		c->update_asks = ask;
+		assert_true(tls_post_send_update(c));
+		llp_push(c->below);
+		llp_mem_run(mem, STEPS);
+	}
+}
+
+static void keys_may_be_renewed_for_ever(void **state)
+{
+	server.stack->time = clock_read;
+	for (clock_now = 1000; clock_now < 1020; clock_now++) {
+		renew_keys(&client, TLS_UPDATES_MAX, false);
+		assert_false(server.closed);
+	}
+	assert_int_equal(tls_stack_stats(server.stack)->updates_received, 20 * TLS_UPDATES_MAX);
+	assert_int_equal(tls_stack_stats(server.stack)->updates_sent, 0);
+	expect_passing();
+}
+
 /* ---- and the others ---------------------------------------------------------------------- */
 
 static void refuse_from_client(const uint8_t *bytes, size_t len, const char *reason)
@@ -171,6 +204,23 @@ static void two_key_updates_in_a_record_are_refused(void **state)
 	refuse_from_client(updates, sizeof updates, "a KeyUpdate that is not the last");
 }
 
+/** Whatever comes between them: bytes are cheap. */
+static void key_updates_without_end_are_refused(void **state)
+{
+	server.stack->time = clock_read;
+	for (unsigned i = 0; i < TLS_UPDATES_MAX; i++) {
+		renew_keys(&client, 1, true);
+		assert_true(tls_user_send(&client, "x", 1));
+	}
+	llp_mem_run(mem, STEPS);
+	assert_false(server.closed);
+	assert_int_equal(server.rx_len, TLS_UPDATES_MAX);
+	renew_keys(&client, 1, true);
+	expect_refusal(&client, &server, "KeyUpdates without end");
+	assert_int_equal(tls_stack_stats(server.stack)->updates_received, TLS_UPDATES_MAX);
+	assert_int_equal(tls_stack_stats(server.stack)->updates_sent, TLS_UPDATES_MAX);
+}
+
 static void data_within_a_message_are_refused(void **state)
 {
 	static const uint8_t half[] = {24, 0, 0};
@@ -216,6 +266,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(tickets_are_ignored_however_they_are_cut),
 		TEST(a_key_update_may_be_cut),
+		TEST(keys_may_be_renewed_for_ever),
 		TEST(renegotiation_is_refused),
 		TEST(a_servers_renegotiation_is_refused),
 		TEST(authentication_behind_the_handshake_is_refused),
@@ -223,6 +274,7 @@ int main(void)
 		TEST(a_long_key_update_is_refused),
 		TEST(a_key_update_that_asks_for_more_is_refused),
 		TEST(two_key_updates_in_a_record_are_refused),
+		TEST(key_updates_without_end_are_refused),
 		TEST(data_within_a_message_are_refused),
 		TEST(other_types_are_refused),
 		TEST(more_content_than_a_record_has_is_refused),
