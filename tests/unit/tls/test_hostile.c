@@ -281,11 +281,14 @@ static size_t put_hello(uint8_t *bytes, size_t room)
 	return (size_t)len;
 }
 
+/** So many come with one. */
+static unsigned hellos = 1000;
+
 static void a_hello_without_more_is_bounded(void **state)
 {
 	uint8_t bytes[2000];
 
-	strangers_come(1000, bytes, put_hello(bytes, sizeof bytes));
+	strangers_come(hellos, bytes, put_hello(bytes, sizeof bytes));
 }
 
 static void a_hello_and_a_record_without_an_end_are_bounded(void **state)
@@ -423,7 +426,8 @@ static void a_bad_record_ends_its_connection_alone(void **state)
 	end(1, before);
 }
 
-int main(void)
+/** test_tls_hostile [HELLOS] */
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(silent_ones_cost_next_to_nothing),
@@ -438,6 +442,8 @@ int main(void)
 		cmocka_unit_test(a_bad_record_ends_its_connection_alone),
 	};
 
+	if (argc > 1)
+		hellos = (unsigned)strtoul(argv[1], NULL, 10);
 	if (CRYPTO_set_mem_functions(counted_malloc, counted_realloc, counted_free) != 1)
 		return 1;
 	return cmocka_run_group_tests(tests, set_up, tear_down);
