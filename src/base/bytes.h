@@ -54,6 +54,17 @@ static inline void store_be64(void *p, uint64_t v)
 	memcpy(p, &v, sizeof v);
 }
 
+/**
+ * Four words of 32 bits, as they are, by one store. For what is soon read whole: a load of what
+ * several stores wrote waits until all have left the processor, behind whatever misses the cache.
+ */
+static inline void store_words(void *p, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+	typedef uint32_t words __attribute__((vector_size(16)));
+
+	memcpy(p, &(words){a, b, c, d}, 16);
+}
+
 /** For the CRC field of RFC 5044: it has the byte order of iSCSI, least significant byte first. */
 static inline void store_le32(void *p, uint32_t v)
 {

@@ -68,14 +68,16 @@ static struct rte_mbuf *esp_mbuf_own(
 	return copy;
 }
 
-static struct esp_buffer esp_mbuf_buffer(struct rte_mbuf *m)
+/** Field by field, as each is soon read: a copy of the whole would wait for all stores before. */
+static void esp_mbuf_buffer(struct rte_mbuf *m, struct esp_buffer *buffer)
 {
 	size_t headroom = rte_pktmbuf_headroom(m);
 
-	return (struct esp_buffer){.data = rte_pktmbuf_mtod(m, uint8_t *),
-		.len = m->data_len,
-		.headroom = headroom > ETH_LEN ? headroom - ETH_LEN : 0,
-		.tailroom = rte_pktmbuf_tailroom(m)};
+	buffer->data = rte_pktmbuf_mtod(m, uint8_t *);
+	buffer->len = m->data_len;
+	buffer->headroom = headroom > ETH_LEN ? headroom - ETH_LEN : 0;
+	buffer->tailroom = rte_pktmbuf_tailroom(m);
+	buffer->from = NULL;
 }
 
 /** TCP keeps what it sends: it can be encrypted from there to elsewhere, and is not copied first.
@@ -98,7 +100,7 @@ static struct rte_mbuf *esp_mbuf_beside(
 		return NULL;
 	}
 	out->data_len = m->data_len;
-	*buffer = esp_mbuf_buffer(out);
+	esp_mbuf_buffer(out, buffer);
 	buffer->from = rte_pktmbuf_mtod(m, uint8_t *);
 	return out;
 }
@@ -186,7 +188,7 @@ static enum ip_ipsec_verdict esp_boundary_protect(struct esp_boundary *b, struct
 		*m = esp_mbuf_own(b, *m, (uint16_t)(esp_sa_trailer_room(sa) + sa->shape.icv_len),
 			&b->stats.tx_no_memory);
 		if (*m)
-			buffer = esp_mbuf_buffer(*m);
+			esp_mbuf_buffer(*m, &buffer);
 	}
 	if (!*m) {
 		rte_pktmbuf_free(clear);
@@ -277,12 +279,15 @@ static enum ip_ipsec_verdict esp_boundary_open_packet(struct esp_boundary *b,
 	if (!sa)
 		return esp_boundary_drop(
 			b, *m, &b->stats.rx_no_sa, f, "there is no SA for an ESP packet");
-	buffer = esp_mbuf_buffer(*m);
+	esp_mbuf_buffer(*m, &buffer);
 	v = esp_decapsulate(sa, &buffer, at);
 	if (v != ESP_OK)
 		return esp_boundary_drop(
 			b, *m, esp_boundary_rx_counter(b, v), f, esp_verdict_name(v));
 	esp_mbuf_finish(*m, &buffer);
+	/* In transport mode it has the header that was checked as it came, and was kept right. */
+	if (!sa->config.tunnel)
+		(*m)->ol_flags = RTE_MBUF_F_RX_IP_CKSUM_GOOD;
 	b->stats.rx_packets++;
 	b->stats.rx_bytes += buffer.len;
 	*secured = sa;

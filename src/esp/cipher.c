@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "esp/cipher.h"
 
+#include "base/bytes.h"
 #include "base/secret_memory.h"
 
 #include <errno.h>
@@ -35,6 +36,8 @@ size_t esp_auth_key_len(enum esp_integrity i)
 #include <openssl/params.h>
 
 #define HASH_MAX 32
+/** So that one store can write it. */
+#define NONCE_ROOM 16
 
 _Static_assert(ESP_SALT_LEN + ESP_GCM_IV_LEN == GCM_NONCE_LEN, "RFC 4106 section 4");
 
@@ -42,10 +45,11 @@ struct esp_cipher {
 	enum esp_encryption encryption;
 	struct esp_shape shape;
 	bool has_gcm;
-	struct gcm_key key;           /**< if there is gcm */
-	EVP_CIPHER_CTX *ctx;          /**< else; not of ESP_NULL */
-	EVP_MAC_CTX *mac;             /**< of what is not ESP_AES_GCM */
-	uint8_t nonce[GCM_NONCE_LEN]; /**< of ESP_AES_GCM: salt and IV */
+	struct gcm_key key;        /**< if there is gcm */
+	EVP_CIPHER_CTX *ctx;       /**< else; not of ESP_NULL */
+	EVP_MAC_CTX *mac;          /**< of what is not ESP_AES_GCM */
+	uint32_t salt;             /**< of ESP_AES_GCM, as it lies in memory */
+	uint8_t nonce[NONCE_ROOM]; /**< and with the IV */
 };
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -112,7 +116,7 @@ int esp_cipher_create(const struct esp_cipher_config *cfg, bool seal, struct esp
 		return rc;
 	}
 	if (cfg->encryption == ESP_AES_GCM)
-		memcpy(c->nonce, cfg->salt, ESP_SALT_LEN);
+		memcpy(&c->salt, cfg->salt, ESP_SALT_LEN);
 	*out = c;
 	return 0;
 }
@@ -130,7 +134,11 @@ void esp_cipher_destroy(struct esp_cipher *c)
 
 static struct gcm_terms esp_gcm_terms(struct esp_cipher *c, const struct esp_cipher_packet *p)
 {
-	memcpy(c->nonce + ESP_SALT_LEN, p->iv, ESP_GCM_IV_LEN);
+	uint32_t high, low;
+
+	memcpy(&high, p->iv, sizeof high);
+	memcpy(&low, p->iv + sizeof high, sizeof low);
+	store_words(c->nonce, c->salt, high, low, 0);
 	return (struct gcm_terms){.nonce = c->nonce, .aad = p->aad, .aad_len = p->aad_len};
 }
 

@@ -9,6 +9,7 @@ enum {
 	ESP_IV = 8,          /**< or what is encrypted, if there is none */
 	ESP_TRAILER_LEN = 2, /**< pad length and next header */
 	ESP_AAD_MAX = 12,    /**< SPI and a sequence number of 64 bits (RFC 4106 section 5) */
+	ESP_AAD_ROOM = 16,   /**< so that one store can write it */
 };
 
 /** What depends on the algorithms. */

@@ -91,16 +91,44 @@ static void esp_cksum_v4(uint8_t *h)
 		(uint16_t)~cksum_fold(cksum_bytes(h, (h[IPV4_VERSION_IHL] & 15) * 4U)));
 }
 
+/** A word of a header changes, and its checksum with it (RFC 1624). */
+static void esp_headers_change(uint8_t *h, size_t at, uint16_t value)
+{
+	uint16_t was = load_be16(h + at), field;
+
+	memcpy(&field, h + IPV4_CKSUM, sizeof field);
+	cksum_store(h + IPV4_CKSUM,
+		(uint16_t)~cksum_fold((uint64_t)(uint16_t)~field + cksum_word((uint16_t)~was) +
+				      cksum_word(value)));
+	store_be16(h + at, value);
+}
+
 /** The packet has a new length, and perhaps another protocol: tell its header. */
 static void esp_headers_finish(struct esp_buffer *b, size_t next_field, uint8_t next)
 {
-	b->data[next_field] = next;
+	uint8_t *h = b->data;
+
 	if (!esp_is_v4(b)) {
-		store_be16(b->data + IPV6_PAYLOAD_LENGTH, (uint16_t)(b->len - IPV6_LEN));
+		h[next_field] = next;
+		store_be16(h + IPV6_PAYLOAD_LENGTH, (uint16_t)(b->len - IPV6_LEN));
 		return;
 	}
-	store_be16(b->data + IPV4_TOTAL_LENGTH, (uint16_t)b->len);
-	esp_cksum_v4(b->data);
+	esp_headers_change(h, IPV4_TOTAL_LENGTH, (uint16_t)b->len);
+	esp_headers_change(h, IPV4_TTL, (uint16_t)(h[IPV4_TTL] << 8 | next));
+}
+
+/**
+ * To a lower place. By pieces as ipv4_store() writes them: what it wrote has not left the processor
+ * yet.
+ */
+static void esp_headers_copy(uint8_t *to, const uint8_t *from, size_t len)
+{
+	if (len != IPV4_LEN) {
+		memmove(to, from, len);
+		return;
+	}
+	memmove(to, from, 16);
+	memmove(to + 16, from + 16, 4);
 }
 
 static uint8_t esp_tos(const uint8_t *h)
@@ -119,11 +147,13 @@ static void esp_headers_push(
 	esp_buffer_push(b, v4 ? IPV4_LEN : IPV6_LEN);
 	h = b->data;
 	if (v4) {
+		memset(h, 0, IPV4_LEN);
 		store_be16(h + IPV4_VERSION_IHL, 0x4500 | tos);
 		store_be32(h + IPV4_ID, IPV4_DF);
 		h[IPV4_TTL] = TTL;
 		memcpy(h + IPV4_SRC, src->b + 12, 4);
 		memcpy(h + IPV4_DST, dst->b + 12, 4);
+		esp_cksum_v4(h);
 	} else {
 		store_be32(h + IPV6_VERSION_CLASS_FLOW, UINT32_C(6) << 28 | (uint32_t)tos << 20);
 		h[IPV6_HOP_LIMIT] = TTL;
@@ -197,7 +227,7 @@ static enum esp_verdict esp_cover(
 
 	if (b->headroom < front || b->tailroom < back || b->len > UINT16_MAX - front - back)
 		return ESP_NO_ROOM;
-	memmove(b->data - front, esp_buffer_from(b), clear);
+	esp_headers_copy(b->data - front, esp_buffer_from(b), clear);
 	esp_buffer_pull(b, clear);
 	if (b->from)
 		b->from += clear;

@@ -93,14 +93,16 @@ static bool esp_sa_over_limit(const struct esp_sa *sa, size_t len)
 }
 
 /** @return its length (RFC 4106 section 5). */
-static size_t esp_sa_aad(const struct esp_sa *sa, uint64_t sequence, uint8_t aad[ESP_AAD_MAX])
+static size_t esp_sa_aad(const struct esp_sa *sa, uint64_t sequence, uint8_t aad[ESP_AAD_ROOM])
 {
-	store_be32(aad, sa->config.spi);
+	uint32_t spi = __builtin_bswap32(sa->config.spi);
+	uint32_t low = __builtin_bswap32((uint32_t)sequence);
+
 	if (!sa->config.esn) {
-		store_be32(aad + 4, (uint32_t)sequence);
+		store_words(aad, spi, low, 0, 0);
 		return 8;
 	}
-	store_be64(aad + 4, sequence);
+	store_words(aad, spi, __builtin_bswap32((uint32_t)(sequence >> 32)), low, 0);
 	return ESP_AAD_MAX;
 }
 
@@ -116,7 +118,7 @@ static void esp_sa_put_iv(const struct esp_sa *sa, uint8_t *iv)
 enum esp_verdict esp_sa_seal(struct esp_sa *sa, struct esp_buffer *b, uint8_t next)
 {
 	size_t payload = b->len, padding = esp_sa_padding(sa, payload), front = esp_sa_front(sa);
-	uint8_t aad[ESP_AAD_MAX], *from = esp_buffer_from(b), *at = from + payload;
+	uint8_t aad[ESP_AAD_ROOM], *from = esp_buffer_from(b), *at = from + payload;
 	struct esp_cipher_packet p;
 
 	if (sa->sequence == (sa->config.esn ? UINT64_MAX : UINT32_MAX) ||
@@ -168,7 +170,7 @@ static enum esp_verdict esp_sa_open_trailer(struct esp_buffer *b, uint8_t *next)
 enum esp_verdict esp_sa_open(struct esp_sa *sa, struct esp_buffer *b, uint8_t *next)
 {
 	size_t front = esp_sa_front(sa), icv_len = sa->shape.icv_len;
-	uint8_t aad[ESP_AAD_MAX];
+	uint8_t aad[ESP_AAD_ROOM];
 	struct esp_cipher_packet p;
 	enum esp_verdict v;
 	uint64_t sequence;

@@ -74,16 +74,19 @@ int esp_sa_create(const struct esp_sa_config *c, struct esp_sa **out);
 /** NULL is allowed. */
 void esp_sa_destroy(struct esp_sa *sa);
 
-/** Octets in memory of the caller, which is free before and behind them. */
+/**
+ * Octets in memory of the caller, which is free before and behind them. Fields that change together
+ * are not neighbours: compilers would change both by one load of what two stores have written.
+ */
 struct esp_buffer {
 	uint8_t *data;
-	size_t len;
-	size_t headroom, tailroom;
+	size_t tailroom, headroom;
 	/**
 	 * What is to be sealed lies here, and is left as it is; esp_sa_trailer_room() octets behind
 	 * it are written to. NULL: it is at data.
 	 */
 	uint8_t *from;
+	size_t len;
 };
 
 /** Octets before the payload, with the IV. */

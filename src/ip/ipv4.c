@@ -148,20 +148,16 @@ static bool ipv4_check_addresses(struct ip_stack *s, const struct ip_frame *f, c
 	return true;
 }
 
-/**
- * ip_addr_from_v4(), written by one store: it is soon read whole, and a load of what several stores
- * wrote waits until all have left the processor, behind whatever misses the cache.
- */
+/** ip_addr_from_v4(), written by one store. */
 static inline struct ip_addr ipv4_in_one(const uint8_t *v4)
 {
-	typedef uint32_t words __attribute__((vector_size(16)));
 	static const uint8_t prefix[4] = {0, 0, 0xff, 0xff};
 	uint32_t mapped, word;
 	struct ip_addr a;
 
 	memcpy(&mapped, prefix, sizeof mapped);
 	memcpy(&word, v4, sizeof word);
-	memcpy(a.b, &(words){0, 0, mapped, word}, sizeof a.b);
+	store_words(a.b, 0, 0, mapped, word);
 	return a;
 }
 

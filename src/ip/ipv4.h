@@ -20,14 +20,14 @@ static inline void ipv4_store(uint8_t *h, const struct ip_path *p, uint8_t proto
 {
 	uint64_t sum = p->addr_sum + cksum_word(0x4500 | p->tos) + cksum_word(total) +
 		       cksum_word(IPV4_DF) + cksum_word((uint16_t)(ttl << 8 | proto));
+	uint16_t cksum = hw_cksum ? 0 : (uint16_t)~cksum_fold(sum);
+	uint32_t src;
 
-	store_be16(h + IPV4_VERSION_IHL, 0x4500 | p->tos);
-	store_be16(h + IPV4_TOTAL_LENGTH, total);
-	store_be32(h + IPV4_ID, IPV4_DF);
-	h[IPV4_TTL] = ttl;
-	h[IPV4_PROTOCOL] = proto;
-	cksum_store(h + IPV4_CKSUM, hw_cksum ? 0 : (uint16_t)~cksum_fold(sum));
-	memcpy(h + IPV4_SRC, p->src.b + 12, 4);
+	memcpy(&src, p->src.b + 12, 4);
+	/* IPsec reads it at once. */
+	store_words(h, __builtin_bswap32((0x4500u | p->tos) << 16 | total),
+		__builtin_bswap32(IPV4_DF),
+		(uint32_t)cksum << 16 | cksum_word((uint16_t)(ttl << 8 | proto)), src);
 	memcpy(h + IPV4_DST, p->dst.b + 12, 4);
 }
 

@@ -105,12 +105,13 @@ struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f,
 {
 	const struct ip_ipsec *x = s->cfg.ipsec;
 	struct ip_flow flow = {.src = rx->src, .dst = rx->dst, .proto = proto};
-	struct ip_frame inner = *f;
+	const void *secured = f->secured;
+	struct ip_frame inner;
 
 	if (ip_secure_exempts(m, proto, l4_off))
 		return m;
 	ip_flow_ports(&flow, m, l4_off);
-	switch (x->input(x->ctx, &flow, &m, l4_off, &inner.secured, now)) {
+	switch (x->input(x->ctx, &flow, &m, l4_off, &secured, now)) {
 	case IP_IPSEC_PASS:
 		return m;
 	case IP_IPSEC_CHANGED:
@@ -118,6 +119,8 @@ struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f,
 	default:
 		return NULL;
 	}
+	inner = *f;
+	inner.secured = secured;
 	inner.group = false;
 	if (*rte_pktmbuf_mtod(m, const uint8_t *) >> 4 == 4)
 		ipv4_input(s, &inner, m, now);

@@ -288,6 +288,43 @@ static void packets_are_protected_each_way(void **state)
 	v6 = false;
 }
 
+/** A fragment of the IPv4 packet @p m: @p len octets of it from @p at on, which is in units of 8.
+ */
+static struct rte_mbuf *fragment(struct rte_mbuf *m, unsigned at, unsigned len, bool more)
+{
+	struct rte_mbuf *f = rte_pktmbuf_alloc(pool);
+	uint8_t *h;
+
+	assert_non_null(f);
+	h = (uint8_t *)rte_pktmbuf_append(f, (uint16_t)(V4 + len));
+	memcpy(h, octets(m), V4);
+	memcpy(h + V4, octets(m) + V4 + at * 8, len);
+	store_be16(h + 2, (uint16_t)(V4 + len));
+	store_be16(h + 6, (uint16_t)(at | (more ? 0x2000 : 0)));
+	store_be16(h + 10, 0);
+	store_be16(h + 10, (uint16_t)~plain_sum(h, V4, 0));
+	return f;
+}
+
+/** As a tunnel on the way may have cut it; what is put together has no checksum of its own. */
+static void a_packet_in_fragments_is_taken(void **state)
+{
+	char *text = both_ways("", "");
+	struct rte_mbuf *m;
+
+	begin(text, text);
+	assert_int_equal(send_one(&a, 1000), 0);
+	m = take(&a);
+	give(&b, fragment(m, 0, 512, true));
+	assert_int_equal(b.n_in, 0);
+	give(&b, fragment(m, 512 / 8, m->pkt_len - V4 - 512, false));
+	assert_int_equal(b.n_in, 1);
+	assert_int_equal(b.in_len, 1000);
+	assert_int_equal(ip_stack_stats(b.ip)->reassembled, 1);
+	rte_pktmbuf_free(m);
+	end();
+}
+
 /** What TCP sends, and keeps. */
 static struct rte_mbuf *kept_segment(void)
 {
@@ -616,6 +653,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packets_are_protected_each_way),
+		cmocka_unit_test(a_packet_in_fragments_is_taken),
 		cmocka_unit_test(octets_of_others_are_not_written_to),
 		cmocka_unit_test(what_is_wrong_is_counted_by_its_reason),
 		cmocka_unit_test(what_must_be_protected_does_not_come_in_the_clear),
