@@ -6,6 +6,9 @@
 #include <openssl/crypto.h>
 #include <string.h>
 
+/** So that one store can write it. */
+#define NONCE_ROOM 16
+
 /* ---- keys -------------------------------------------------------------------------------- */
 
 bool tls_direction_key(
@@ -35,18 +38,20 @@ void tls_direction_clear(struct tls_direction *d)
 }
 
 /** Section 5.3: the sequence number, padded to the left, exclusive-or'ed with the IV. */
-static void tls_record_nonce(const struct tls_direction *d, uint8_t nonce[TLS_NONCE_LEN])
+static void tls_record_nonce(const struct tls_direction *d, uint8_t nonce[NONCE_ROOM])
 {
-	memcpy(nonce, d->iv, TLS_NONCE_LEN);
-	for (unsigned i = 0; i < 8; i++)
-		nonce[TLS_NONCE_LEN - 1 - i] ^= (uint8_t)(d->seq >> (8 * i));
+	uint32_t iv[TLS_NONCE_LEN / sizeof(uint32_t)];
+
+	memcpy(iv, d->iv, sizeof iv);
+	store_words(nonce, iv[0], iv[1] ^ __builtin_bswap32((uint32_t)(d->seq >> 32)),
+		iv[2] ^ __builtin_bswap32((uint32_t)d->seq), 0);
 }
 
 /* ---- seal -------------------------------------------------------------------------------- */
 
 bool tls_record_seal(struct tls_direction *d, uint8_t *record, uint8_t type, uint32_t len)
 {
-	uint8_t nonce[TLS_NONCE_LEN], *text = record + TLS_HEADER_LEN;
+	uint8_t nonce[NONCE_ROOM], *text = record + TLS_HEADER_LEN;
 	int inner = (int)len + TLS_TYPE_LEN, n;
 
 	record[0] = TLS_APPLICATION_DATA;
@@ -115,7 +120,7 @@ static void tls_record_open_gcm(const struct tls_direction *d, const uint8_t *no
 bool tls_record_open(struct tls_direction *d, const uint8_t *header, struct tls_cursor *c,
 	uint32_t body, uint8_t *out, uint32_t *len)
 {
-	uint8_t nonce[TLS_NONCE_LEN], tag[TLS_TAG_LEN], want[TLS_TAG_LEN];
+	uint8_t nonce[NONCE_ROOM], tag[TLS_TAG_LEN], want[TLS_TAG_LEN];
 	size_t left = body - TLS_TAG_LEN, run;
 	bool good;
 	int n;
