@@ -68,6 +68,8 @@ class Chaos:
 
     def goes_on(self):
         with self.lock:
+            if self.options.round:
+                return True
             if self.options.kills and self.kills >= self.options.kills:
                 return False
             if self.options.rounds and self.passed + self.failed >= self.options.rounds:
@@ -170,17 +172,28 @@ class Chaos:
         if lane.rounds % REST == 0:
             self.rest(lane)
 
+    def some_rounds(self, lane):
+        """Those of --round alone: what a round draws is of its seed, lane and number."""
+        lane.up()
+        for lane.rounds in self.options.round:
+            self.round(lane, lane.rounds)
+
     def work(self):
         """Lane by lane, a round of each."""
+        done = []
         while self.goes_on():
             try:
                 lane = self.waiting.get_nowait()
             except queue.Empty:
-                return
-            if self.guarded(lane, self.next_round):
-                self.waiting.put(lane)
-            else:
+                break
+            if not self.guarded(lane, self.some_rounds if self.options.round else self.next_round):
                 lane.down()
+            elif self.options.round:
+                done.append(lane)
+            else:
+                self.waiting.put(lane)
+        for lane in done:
+            self.waiting.put(lane)
 
     def last(self, lane):
         """A victim that leaves in order, too: the port, the claim and the slot are there for it."""
@@ -246,6 +259,7 @@ def main():
     parser.add_argument("--kills", type=int)
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--time", type=float)
+    parser.add_argument("--round", type=int, action="append")
     parser.add_argument("--only", action="append", choices=sorted(fault.KINDS))
     parser.add_argument("--lane", action="append", choices=sorted(LANES))
     parser.add_argument("--jobs", type=int, default=2)
@@ -253,7 +267,7 @@ def main():
     parser.add_argument("--deliberate", choices=["lost", "flip", "leak", "slot"])
     parser.add_argument("--isolated", action="store_true")
     options = parser.parse_args()
-    if not (options.kills or options.rounds or options.time):
+    if not (options.kills or options.rounds or options.time or options.round):
         options.kills = 1000
     root = pathlib.Path(__file__).resolve().parents[2]
     out = root / "out/chaos" / str(options.seed)

@@ -102,6 +102,10 @@ class Round:
         if self.victim:
             self.victim.close()
 
+    def serves_nobody(self):
+        """A server cannot tell its program of a connection that there was no descriptor for; the stack does."""
+        return self.lane.other == "server" and self.victim.find("uiwarp: .*no descriptor is left")
+
     def may_lack(self):
         """Under a limit: either it works, or it ends and says why. @return True: it works."""
         match = self.victim.wait_line("works|wrong|lacks|uiwarp: ", PATIENCE)
@@ -110,6 +114,10 @@ class Round:
             if self.victim.find("works"):
                 return True
             status = self.victim.wait_end(0.2)
+            if status is None and self.serves_nobody():
+                self.note += ", has no descriptor for a connection"
+                self.kill()
+                return False
             if status is None:
                 continue
             if status in (-signal.SIGKILL, -signal.SIGXFSZ):
@@ -441,13 +449,16 @@ def path(r):
     before = len(r.victim.lines)
     r.lane.path.restart()
     r.kills += 1
-    # The connection may last, if it was short enough; if not, the next one works.
+    # The connection may last, if it was short enough; if not, the next one works. It may come to that while the former
+    # one is looked at, whose end is no fault then.
     end = time.monotonic() + PATIENCE
     while True:
+        works = r.victim.find("works", before)
         try:
             r.goes_on()
             break
         except Wrong:
-            if r.victim.wait_line("works", 0.1, before) or time.monotonic() > end:
+            if works or time.monotonic() > end:
                 raise
+            r.victim.wait_line("works", 0.1, before)
     r.kill()
