@@ -20,10 +20,13 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EAL_MAX_ARGS 64
 #define EAL_TEXT     2048
+/** How long a driver may keep the interrupt thread from what is tried there. */
+#define TURN_PATIENCE_NS 500000000
 
 /* The EAL is a singleton of the process, hence this. */
 static struct {
@@ -338,18 +341,56 @@ static void eal_take_turn(void *arg)
 	sem_post(&t->over);
 }
 
+/** @return false: there is no memory for it. */
+static bool eal_queue_turn(struct turn *t)
+{
+	if (sem_init(&t->over, 0, 0) || rte_eal_alarm_set(1, eal_take_turn, t))
+		return false;
+	intr_gate_let_go();
+	return true;
+}
+
+static void eal_await_turn(struct turn *t)
+{
+	while (sem_wait(&t->over))
+		; /* a signal of the program's */
+	sem_destroy(&t->over);
+}
+
 void eal_call_in_turn(void (*fn)(void *arg), void *arg)
 {
 	struct turn t = {.fn = fn, .arg = arg};
 
-	if (sem_init(&t.over, 0, 0) || rte_eal_alarm_set(1, eal_take_turn, &t)) {
-		fn(arg); /* no memory for it: out of turn is better than not at all */
-		return;
+	if (eal_queue_turn(&t))
+		eal_await_turn(&t);
+	else
+		fn(arg); /* out of turn is better than not at all */
+}
+
+bool eal_try_in_turn(void (*fn)(void *arg), void *arg)
+{
+	struct turn t = {.fn = fn, .arg = arg};
+	struct timespec end;
+	int r;
+
+	if (!eal_queue_turn(&t))
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_nsec += TURN_PATIENCE_NS;
+	end.tv_sec += end.tv_nsec / 1000000000;
+	end.tv_nsec %= 1000000000;
+	do
+		r = sem_clockwait(&t.over, CLOCK_MONOTONIC, &end);
+	while (r && errno == EINTR);
+	if (r && rte_eal_alarm_cancel(eal_take_turn, &t) == 1) {
+		sem_destroy(&t.over);
+		return false;
 	}
-	intr_gate_let_go();
-	while (sem_wait(&t.over))
-		; /* a signal of the program's */
-	sem_destroy(&t.over);
+	if (r)
+		eal_await_turn(&t); /* it has begun meanwhile */
+	else
+		sem_destroy(&t.over);
+	return true;
 }
 
 const struct clock_sample *eal_clock_sample(void)

@@ -28,6 +28,12 @@ bool eal_is_software(const char *device);
  */
 void eal_call_in_turn(void (*fn)(void *arg), void *arg);
 
+/**
+ * The same, for half a second at most: a driver's handler may wait for another process.
+ * @return false if its turn has not come: @p fn was not called, and will not be.
+ */
+bool eal_try_in_turn(void (*fn)(void *arg), void *arg);
+
 /** When we started the EAL, to calibrate a clock; NULL: it was there before. */
 const struct clock_sample *eal_clock_sample(void);
 

@@ -1,172 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/memif_ring.h"
 
-#include "base/populate.h"
-
-#include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
-#include <rte_version.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
+#include <fcntl.h>
+#include <rte_interrupts.h>
 
-#define RING_COOKIE 0x3E31F20u
+#define MEMIF_RING_COOKIE 0x3E31F20u
+/** The driver takes no larger ones. */
+#define MEMIF_RING_LOG2_MAX 14
 
 _Static_assert(offsetof(struct memif_ring, desc) == 128, "two cache lines, then descriptors");
 _Static_assert(sizeof(struct memif_desc) == 16, "four in a cache line");
 
-const struct memif_queue *memif_ring_queue(void *const *queues, uint16_t id)
+struct memif_ring *memif_ring_at(
+	const struct memif_regions *r, const struct memif_queue *q, uint16_t *mask)
 {
-	const struct memif_queue *q;
+	struct memif_ring *ring;
+	size_t n;
 
-	if (rte_version_year() != 22 || rte_version_month() != 11 || !queues)
+	if (q->log2_size > MEMIF_RING_LOG2_MAX || q->ring_offset % sizeof(struct memif_desc))
 		return NULL;
-	q = queues[0];
-	return q && q->port == id && q->region == 0 ? q : NULL;
+	n = (size_t)1 << q->log2_size;
+	ring = (struct memif_ring *)(void *)memif_regions_at(
+		r, q->region, q->ring_offset, sizeof *ring + n * sizeof ring->desc[0]);
+	if (!ring || atomic_load_explicit(&ring->cookie, memory_order_relaxed) != MEMIF_RING_COOKIE)
+		return NULL;
+	*mask = (uint16_t)(n - 1);
+	return ring;
 }
 
-static bool memif_ring_is_file(int fd)
+uint32_t memif_ring_room(const struct memif_ring *ring, uint16_t mask)
 {
-	char path[32], name[16];
-	ssize_t n;
-
-	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	n = readlink(path, name, sizeof name);
-	return n > 7 && !memcmp(name, "/memfd:", 7);
+	return mask ? ring->desc[1].offset - ring->desc[0].offset : ring->desc[0].length;
 }
 
-static void memif_ring_unmap(struct memif_ring_map *m)
+int memif_ring_interrupt(const struct memif_queue *q)
 {
-	munmap(m->map, m->len);
-	m->ring = NULL;
-}
+	int fd = rte_intr_fd_get(q->interrupt);
 
-/** Map what is at @p offset of @p fd. @return 0, or -errno; -ENOENT: no ring. */
-static int memif_ring_map_at(int fd, uint32_t offset, size_t size, struct memif_ring_map *m)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), from = offset & ~(page - 1);
-
-	m->len = offset - from + size;
-	m->map = mmap(NULL, m->len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)from);
-	if (m->map == MAP_FAILED)
-		return -errno;
-	m->ring = (struct memif_ring *)(void *)((char *)m->map + (offset - from));
-	if (atomic_load_explicit(&m->ring->cookie, memory_order_relaxed) == RING_COOKIE)
-		return 0;
-	memif_ring_unmap(m);
-	return -ENOENT;
-}
-
-static bool memif_ring_is_file_of(const struct memif_ring_map *m, const struct stat *st)
-{
-	return st->st_dev == m->dev && st->st_ino == m->ino;
-}
-
-/** Look at one descriptor. @return as memif_ring_map_at(); -ENOTUNIQ: another has a ring, too. */
-static int memif_ring_try(int fd, uint32_t offset, size_t size, struct memif_ring_map *m)
-{
-	struct memif_ring_map other = {0};
-	struct stat st;
-
-	/* The size is the peer's choice, and may change; the driver takes the same risk. */
-	if (!memif_ring_is_file(fd) || fstat(fd, &st) ||
-		(uint64_t)st.st_size < (uint64_t)offset + size)
-		return -ENOENT;
-	if (!m->ring) {
-		m->file = fd;
-		m->dev = st.st_dev;
-		m->ino = st.st_ino;
-		return memif_ring_map_at(fd, offset, size, m);
-	}
-	/* Both ends of one connection may be in this process. */
-	if (memif_ring_is_file_of(m, &st) || memif_ring_map_at(fd, offset, size, &other))
-		return -ENOENT;
-	memif_ring_unmap(&other);
-	return -ENOTUNIQ;
-}
-
-int memif_ring_open(struct memif_ring_map *m, const struct memif_queue *q, size_t size)
-{
-	DIR *d = opendir("/proc/self/fd");
-	struct dirent *de;
-	int r = 0;
-
-	memset(m, 0, sizeof *m);
-	if (!d)
-		return -errno;
-	while (r != -ENOTUNIQ && (de = readdir(d))) {
-		if (de->d_name[0] != '.')
-			r = memif_ring_try(atoi(de->d_name), q->ring_offset, size, m);
-	}
-	closedir(d);
-	if (r == -ENOTUNIQ)
-		memif_ring_unmap(m);
-	return m->ring ? 0 : -ENOENT;
-}
-
-/** Is it a mapping of the file? @p line is one of /proc/self/maps. */
-static bool memif_ring_is_mapping(
-	const struct memif_ring_map *m, const char *line, uintptr_t *from, uintptr_t *to)
-{
-	unsigned major, minor;
-	uintmax_t inode;
-
-	return sscanf(line, "%" SCNxPTR "-%" SCNxPTR " rw%*s %*s %x:%x %ju", from, to, &major,
-		       &minor, &inode) == 5 &&
-	       makedev(major, minor) == m->dev && inode == m->ino;
-}
-
-/**
- * Have the kernel back all pages now, and map them, here and where the driver has them. Else each
- * frame of the first way around the ring waits for a page at both ends, and that is a thousand of
- * them. Where there is no memory for it, or the kernel is older than 5.14, pages come as they are
- * used; the same if the driver unmaps its meanwhile.
- */
-static void memif_ring_populate(const struct memif_ring_map *m)
-{
-	FILE *f = fopen("/proc/self/maps", "re");
-	uintptr_t from, to;
-	char line[256];
-
-	while (f && fgets(line, sizeof line, f))
-		if (memif_ring_is_mapping(m, line, &from, &to))
-			(void)madvise((void *)from, to - from, MADV_POPULATE_WRITE);
-	if (f)
-		fclose(f);
-}
-
-int memif_ring_open_all(struct memif_ring_map *m, const struct memif_queue *q, size_t size)
-{
-	int r = memif_ring_open(m, q, size);
-	struct stat st;
-
-	if (r)
-		return r;
-	memif_ring_unmap(m);
-	if (fstat(m->file, &st))
-		return -errno;
-	m->len = (size_t)st.st_size;
-	m->map = mmap(NULL, m->len, PROT_READ | PROT_WRITE, MAP_SHARED, m->file, 0);
-	if (m->map == MAP_FAILED)
-		return -errno;
-	m->ring = (struct memif_ring *)(void *)((char *)m->map + q->ring_offset);
-	memif_ring_populate(m);
-	return 0;
-}
-
-bool memif_ring_is_current(const struct memif_ring_map *m)
-{
-	struct stat st;
-
-	return fstat(m->file, &st) == 0 && memif_ring_is_file_of(m, &st);
-}
-
-void memif_ring_close(struct memif_ring_map *m)
-{
-	if (m->ring)
-		memif_ring_unmap(m);
+	/* One of our own, as the driver may close its any time. */
+	if (fd >= 0)
+		fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	else
+		errno = ENOENT;
+	return fd < 0 ? -errno : fd;
 }

@@ -1,28 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
  * @file memif_ring.h
- * A memif's ring, reached beside its driver. Rings and frames lie in a file that both ends map
- * (memif protocol 2.0). Where is the driver's secret: this knows DPDK 22.11, asks for that version,
- * and else finds none. A ring is mapped once more, by the file, so it does not go away when the
- * driver unmaps it.
- *
- * All functions are called by one thread at a time.
+ * A ring of a memif (protocol 2.0): descriptors of frames, behind two indices. The client sends by
+ * the head and the server follows with the tail; the other way the client offers buffers by the
+ * head and the server fills them by the tail.
  */
 #ifndef DPDK_PORT_MEMIF_RING_H
 #define DPDK_PORT_MEMIF_RING_H
 
+#include "dpdk-port/memif_regions.h"
+
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
 
-struct rte_mempool;
-struct rte_intr_handle;
-
+/** Of a ring: its receiver wants no interrupts. */
 #define MEMIF_RING_MASK_INT 1u
+/** Of a descriptor: the frame goes on in the next. */
+#define MEMIF_DESC_NEXT 1u
 
-/** Where a frame lies. */
+/** Where a frame, or a part of it, lies. */
 struct memif_desc {
 	uint16_t flags, region;
 	uint32_t length, offset, metadata;
@@ -39,49 +34,24 @@ struct memif_ring {
 	struct memif_desc desc[];
 };
 
-/** How a queue of the driver begins in DPDK 22.11. */
-struct memif_queue {
-	const struct rte_mempool *pool;
-	void *device;
-	uint32_t type;   /**< 0: the client's to send by, the server's to receive by */
-	uint16_t region; /**< number of the file; rings are in the first */
-	uint16_t port;
-	uint32_t ring_offset; /**< in the file */
-	uint16_t last_head, last_tail;
-	void *buffers;
-	uint64_t packets, octets;
-	const struct rte_intr_handle *interrupt;
-	uint8_t log2_size; /**< descriptors of its ring */
-};
-
-/** Zero-initialised: there is none. */
-struct memif_ring_map {
-	struct memif_ring *ring; /**< NULL: there is none */
-	void *map;
-	size_t len; /**< of map */
-	int file;   /**< the driver's; of the shared memory */
-	dev_t dev;  /**< its identity */
-	ino_t ino;
-};
-
-/** The first of port @p id's @p queues, as rte_eth_fp_ops has them; NULL: it is none that is known.
- */
-const struct memif_queue *memif_ring_queue(void *const *queues, uint16_t id);
-
 /**
- * Map @p size bytes of the ring of queue @p q. If the process has several memifs with different
- * peers, none is found: the driver does not say which file is whose.
- * @return 0, -ENOENT (not found), or the error of mmap().
+ * The ring of queue @p q.
+ * @param mask  descriptors of it, minus 1
+ * @return NULL: there is none.
  */
-int memif_ring_open(struct memif_ring_map *m, const struct memif_queue *q, size_t size);
+struct memif_ring *memif_ring_at(
+	const struct memif_regions *r, const struct memif_queue *q, uint16_t *mask);
 
-/** The same, with the whole file mapped, at its beginning. */
-int memif_ring_open_all(struct memif_ring_map *m, const struct memif_queue *q, size_t size);
+/** The room of each buffer of a client's ring: its driver has laid them out, all alike. */
+uint32_t memif_ring_room(const struct memif_ring *ring, uint16_t mask);
 
-/** True if the file is still the driver's. */
-bool memif_ring_is_current(const struct memif_ring_map *m);
+/** A descriptor of our own of what makes the interrupts of queue @p q. @return it, or -errno. */
+int memif_ring_interrupt(const struct memif_queue *q);
 
-/** Forget it. Nothing is done where there is none. */
-void memif_ring_close(struct memif_ring_map *m);
+/** @p d as it is now: the peer may change it. */
+static inline struct memif_desc memif_ring_read(const struct memif_desc *d)
+{
+	return *(const volatile struct memif_desc *)d;
+}
 
 #endif

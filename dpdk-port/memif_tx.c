@@ -2,10 +2,8 @@
 #include "dpdk-port/memif_tx.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <rte_cycles.h>
-#include <rte_ethdev.h>
-#include <rte_interrupts.h>
+#include <rte_mbuf.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,49 +12,35 @@
 #endif
 
 #define LINE 64u
-/** The driver takes no larger ones. */
-#define LOG2_SIZE_MAX 14
 /** Smaller frames may be waited for, and are few lines: by the caches they are there sooner. */
 #define LARGE 512u
 /** Bytes of a burst that tell how fast it was. */
 #define TELLING 8192u
 
-int memif_tx_open(struct memif_tx *t, uint16_t id)
+int memif_tx_open(struct memif_tx *t, const struct memif_regions *regions, uint16_t id)
 {
-	const struct memif_queue *q = memif_ring_queue(rte_eth_fp_ops[id].txq.data, id);
-	size_t ring_len;
-	int r;
+	const struct memif_queue *q = memif_driver_tx_queue(id);
 
 	memset(t, 0, sizeof *t);
-	t->fd = -1;
-	if (!q || q->type > 1 || q->log2_size > LOG2_SIZE_MAX || rte_intr_fd_get(q->interrupt) < 0)
+	t->ring = q && q->type <= 1 ? memif_ring_at(regions, q, &t->mask) : NULL;
+	if (!t->ring)
 		return -ENOENT;
-	t->mask = (uint16_t)((1u << q->log2_size) - 1);
+	t->regions = regions;
 	t->client = q->type == 0;
-	ring_len = sizeof *t->map.ring + ((size_t)t->mask + 1) * sizeof t->map.ring->desc[0];
-	r = memif_ring_open_all(&t->map, q, ring_len);
-	if (r)
-		return r;
-	/* One behind the other, all alike: the client's driver has laid them out. */
-	if (t->client && t->mask)
-		t->room = t->map.ring->desc[1].offset - t->map.ring->desc[0].offset;
-	/* One of our own, as the driver may close its any time. */
-	t->fd = fcntl(rte_intr_fd_get(q->interrupt), F_DUPFD_CLOEXEC, 0);
-	if (t->fd < 0)
-		memif_tx_close(t);
-	return t->fd < 0 ? -errno : 0;
-}
-
-bool memif_tx_is_current(const struct memif_tx *t, uint16_t id)
-{
-	return memif_ring_queue(rte_eth_fp_ops[id].txq.data, id) && memif_ring_is_current(&t->map);
+	if (t->client)
+		t->room = memif_ring_room(t->ring, t->mask);
+	t->fd = memif_ring_interrupt(q);
+	if (t->fd >= 0)
+		return 0;
+	t->ring = NULL;
+	return t->fd;
 }
 
 void memif_tx_close(struct memif_tx *t)
 {
-	if (t->map.ring && t->fd >= 0)
+	if (t->ring)
 		close(t->fd);
-	memif_ring_close(&t->map);
+	t->ring = NULL;
 }
 
 /** Whole lines: @p to has room for them. */
@@ -80,45 +64,98 @@ static void memif_tx_copy_past(uint8_t *to, const uint8_t *from, uint32_t len)
 #endif
 }
 
-/** The buffer for the frame @p m in @p d; NULL: there is none for it, or the driver knows where. */
-static uint8_t *memif_tx_buffer(
-	const struct memif_tx *t, const struct memif_desc *d, const struct rte_mbuf *m)
+/** What descriptor @p d has room for. */
+static uint32_t memif_tx_room(const struct memif_tx *t, const struct memif_desc *d)
 {
-	/* Once: the peer may change them. */
-	uint32_t offset = *(const volatile uint32_t *)&d->offset;
-	uint32_t room = t->client ? t->room : *(const volatile uint32_t *)&d->length;
-	uint32_t need = RTE_ALIGN_CEIL((uint32_t)m->data_len, LINE);
-
-	if (m->nb_segs != 1 || d->region != 0 || need > room || offset % LINE ||
-		offset > t->map.len || t->map.len - offset < need)
-		return NULL;
-	return (uint8_t *)t->map.map + offset;
+	return t->client ? t->room : memif_ring_read(d).length;
 }
 
-static unsigned memif_tx_copy_burst(struct memif_tx *t, enum memif_tx_way way, uint16_t slot,
-	struct rte_mbuf **pkts, unsigned n, uint32_t *large)
+/** How many of @p free buffers from @p slot on take @p len octets; 0: there are too few. */
+static unsigned memif_tx_need(const struct memif_tx *t, uint16_t slot, unsigned free, uint32_t len)
 {
-	unsigned i;
+	uint64_t room = 0;
+	unsigned n = 0;
 
-	for (i = 0; i < n; i++, slot++) {
-		struct memif_desc *d = &t->map.ring->desc[slot & t->mask];
-		const struct rte_mbuf *m = pkts[i];
-		uint8_t *to = memif_tx_buffer(t, d, m);
+	do {
+		if (n == free)
+			return 0;
+		room += memif_tx_room(t, &t->ring->desc[(slot + n++) & t->mask]);
+	} while (room < len);
+	return n;
+}
 
-		if (!to)
+/** A part of a frame, to a buffer with @p room for it. */
+static void memif_tx_copy(
+	enum memif_tx_way way, uint8_t *to, const uint8_t *from, uint32_t len, uint32_t room)
+{
+	if (len < LARGE || way == MEMIF_TX_CACHED || (uintptr_t)to % LINE ||
+		room < RTE_ALIGN_CEIL(len, LINE))
+		memcpy(to, from, len);
+	else
+		memif_tx_copy_past(to, from, len);
+}
+
+/** Where the next octet of a frame goes. */
+struct memif_tx_place {
+	struct memif_desc *desc;
+	uint8_t *to;
+	uint32_t room;
+};
+
+/** Begin with descriptor @p slot. @return false: it has no buffer. */
+static bool memif_tx_begin(const struct memif_tx *t, struct memif_tx_place *p, uint16_t slot)
+{
+	struct memif_desc *desc = &t->ring->desc[slot & t->mask];
+	struct memif_desc d = memif_ring_read(desc);
+
+	p->desc = desc;
+	p->room = t->client ? t->room : d.length;
+	p->to = memif_regions_at(t->regions, d.region, d.offset, p->room);
+	desc->flags = 0;
+	desc->length = 0;
+	return p->to;
+}
+
+/** Put segment @p m at @p p, and on into the descriptors after @p slot. */
+static bool memif_tx_segment(const struct memif_tx *t, enum memif_tx_way way, uint16_t *slot,
+	uint16_t last, struct memif_tx_place *p, const struct rte_mbuf *m)
+{
+	const uint8_t *from = rte_pktmbuf_mtod(m, const uint8_t *);
+	uint32_t left = m->data_len;
+
+	while (left) {
+		uint32_t len = RTE_MIN(left, p->room);
+
+		memif_tx_copy(way, p->to, from, len, p->room);
+		p->desc->length += len;
+		p->to += len;
+		p->room -= len;
+		from += len;
+		left -= len;
+		if (!left)
 			break;
-		if (m->data_len < LARGE || way == MEMIF_TX_CACHED)
-			memcpy(to, rte_pktmbuf_mtod(m, const void *), m->data_len);
-		else
-			memif_tx_copy_past(to, rte_pktmbuf_mtod(m, const void *), m->data_len);
-		*large += m->data_len < LARGE ? 0 : m->data_len;
-		d->flags = 0;
-		d->length = m->data_len;
+		if (*slot == last)
+			return false;
+		p->desc->flags = MEMIF_DESC_NEXT;
+		if (!memif_tx_begin(t, p, ++*slot))
+			return false;
 	}
-#if defined(__x86_64__)
-	_mm_sfence(); /* such stores are not in order with others */
-#endif
-	return i;
+	return true;
+}
+
+/**
+ * Put frame @p m into the @p n buffers from @p slot on, which have the room for it. A peer that
+ * takes them back meanwhile gets less.
+ */
+static void memif_tx_frame(const struct memif_tx *t, enum memif_tx_way way, uint16_t slot,
+	unsigned n, const struct rte_mbuf *m)
+{
+	uint16_t last = (uint16_t)(slot + n - 1);
+	struct memif_tx_place p;
+	bool there = memif_tx_begin(t, &p, slot);
+
+	for (; m && there; m = m->next)
+		there = memif_tx_segment(t, way, &slot, last, &p, m);
 }
 
 /** The other way, if it is its turn. */
@@ -146,23 +183,26 @@ static void memif_tx_learn(
 		t->way = way;
 }
 
-/** Where the next frame goes. @return how many have room. */
-static uint16_t memif_tx_place(const struct memif_tx *t, uint16_t *slot)
+/** Where the next frame goes. @return how many buffers there are for it. */
+static unsigned memif_tx_free(const struct memif_tx *t, uint16_t *slot)
 {
-	struct memif_ring *r = t->map.ring;
+	struct memif_ring *r = t->ring;
+	uint16_t free;
 
 	if (t->client) {
 		*slot = atomic_load_explicit(&r->head, memory_order_relaxed);
-		return (uint16_t)(t->mask + 1 - *slot +
+		free = (uint16_t)(t->mask + 1 - *slot +
 				  atomic_load_explicit(&r->tail, memory_order_acquire));
+	} else {
+		*slot = atomic_load_explicit(&r->tail, memory_order_relaxed);
+		free = (uint16_t)(atomic_load_explicit(&r->head, memory_order_acquire) - *slot);
 	}
-	*slot = atomic_load_explicit(&r->tail, memory_order_relaxed);
-	return (uint16_t)(atomic_load_explicit(&r->head, memory_order_acquire) - *slot);
+	return RTE_MIN(free, t->mask + 1u);
 }
 
 static void memif_tx_publish(const struct memif_tx *t, uint16_t slot)
 {
-	struct memif_ring *r = t->map.ring;
+	struct memif_ring *r = t->ring;
 	uint64_t one = 1;
 
 	atomic_store_explicit(t->client ? &r->head : &r->tail, slot, memory_order_release);
@@ -172,21 +212,41 @@ static void memif_tx_publish(const struct memif_tx *t, uint16_t slot)
 		return; /* the counter is full: it is awake */
 }
 
-unsigned memif_tx_burst(struct memif_tx *t, struct rte_mbuf **pkts, unsigned n)
+/** @return how many of @p pkts are in the ring now, behind @p slot. */
+static unsigned memif_tx_frames(struct memif_tx *t, enum memif_tx_way way, uint16_t *slot,
+	unsigned free, struct rte_mbuf **pkts, unsigned n)
 {
-	enum memif_tx_way way = memif_tx_choose(t);
+	uint64_t begin = rte_rdtsc();
 	uint32_t large = 0;
-	uint64_t begin;
-	uint16_t slot;
-	unsigned sent = RTE_MIN(n, (unsigned)memif_tx_place(t, &slot));
+	unsigned sent, used;
 
-	begin = rte_rdtsc();
-	sent = memif_tx_copy_burst(t, way, slot, pkts, sent, &large);
+	for (sent = 0; sent < n; sent++) {
+		used = memif_tx_need(t, *slot, free, pkts[sent]->pkt_len);
+		if (!used)
+			break;
+		memif_tx_frame(t, way, *slot, used, pkts[sent]);
+		large += pkts[sent]->pkt_len < LARGE ? 0 : pkts[sent]->pkt_len;
+		*slot = (uint16_t)(*slot + used);
+		free -= used;
+	}
+#if defined(__x86_64__)
+	_mm_sfence(); /* such stores are not in order with others */
+#endif
 	if (large >= TELLING)
 		memif_tx_learn(t, way, large, rte_rdtsc() - begin);
-	if (!sent)
-		return 0;
-	memif_tx_publish(t, (uint16_t)(slot + sent));
+	return sent;
+}
+
+unsigned memif_tx_burst(struct memif_tx *t, struct rte_mbuf **pkts, unsigned n)
+{
+	uint16_t slot;
+	unsigned free = memif_tx_free(t, &slot);
+	unsigned sent = memif_tx_frames(t, memif_tx_choose(t), &slot, free, pkts, n);
+
+	if (sent)
+		memif_tx_publish(t, slot);
+	else if (free > t->mask)
+		sent = 1; /* it never fits */
 	for (unsigned i = 0; i < sent; i++)
 		rte_pktmbuf_free(pkts[i]);
 	return sent;

@@ -7,8 +7,7 @@
  * that go past the caches fetch nothing. Which of the two is faster is the machine's affair, and
  * may change while it runs: now and then the other way is tried for a burst.
  *
- * Where the ring is not found, and for frames that have no room in one buffer, there is the driver.
- * Both go by the ring's own indices, so they may take turns.
+ * All functions are called by one thread at a time.
  */
 #ifndef DPDK_PORT_MEMIF_TX_H
 #define DPDK_PORT_MEMIF_TX_H
@@ -25,26 +24,31 @@ enum memif_tx_way { MEMIF_TX_CACHED, MEMIF_TX_PAST, MEMIF_TX_WAYS };
 
 /** Zero-initialised: there is none. */
 struct memif_tx {
-	struct memif_ring_map map; /**< of the whole file */
-	uint16_t mask;             /**< descriptors of the ring, minus 1 */
-	bool client;               /**< it sends by the ring's head, a server by its tail */
-	uint32_t room;             /**< of a client's buffers; a server is told of each */
-	int fd;                    /**< to wake the peer */
-	unsigned bursts;           /**< of large frames, since the other way was tried */
+	struct memif_ring *ring;
+	const struct memif_regions *regions;
+	uint16_t mask;   /**< descriptors of the ring, minus 1 */
+	bool client;     /**< it sends by the ring's head, a server by its tail */
+	uint32_t room;   /**< of a client's buffers; a server is told of each */
+	int fd;          /**< to wake the peer */
+	unsigned bursts; /**< of large frames, since the other way was tried */
 	enum memif_tx_way way;
 	uint64_t cost[MEMIF_TX_WAYS]; /**< of such bursts lately, in cycles for 1024 bytes */
 };
 
-/** Port @p id is a memif whose link is up. @return 0, or -errno: its driver sends. */
-int memif_tx_open(struct memif_tx *t, uint16_t id);
-
-/** True if port @p id still has the connection that @p t belongs to. */
-bool memif_tx_is_current(const struct memif_tx *t, uint16_t id);
+/**
+ * Port @p id is a memif with a connection, whose @p regions are as long-lived as @p t. In the EAL's
+ * interrupt thread (eal_try_in_turn()).
+ * @return 0, or -errno; -ENOENT: no ring was found.
+ */
+int memif_tx_open(struct memif_tx *t, const struct memif_regions *regions, uint16_t id);
 
 /** Nothing is done where there is none. */
 void memif_tx_close(struct memif_tx *t);
 
-/** Send and free what goes. @return how many; those that follow do not fit, or are the driver's. */
+/**
+ * Send and free what goes. A frame that would not fit into the empty ring is freed alone.
+ * @return how many; there is no room yet for those that follow.
+ */
 unsigned memif_tx_burst(struct memif_tx *t, struct rte_mbuf **pkts, unsigned n);
 
 #endif

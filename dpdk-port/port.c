@@ -43,9 +43,18 @@ void port_set_now(struct port *p, uint64_t now)
 /** Bursts of nothing but frames of other VLANs that are looked at before others get their turn. */
 #define PORT_BURSTS_OF_OTHERS 8
 
+static unsigned port_burst(struct port *p, struct rte_mbuf **pkts, unsigned n)
+{
+	if (memif_link_is_open(&p->memif))
+		return memif_rx_burst(&p->memif.rx, pkts, n);
+	if (p->is_memif && !p->memif.by_driver)
+		return 0;
+	return rte_eth_rx_burst(p->id, 0, pkts, (uint16_t)n);
+}
+
 static unsigned port_receive(struct port *p, struct rte_mbuf **pkts, unsigned n)
 {
-	unsigned got = rte_eth_rx_burst(p->id, 0, pkts, (uint16_t)n);
+	unsigned got = port_burst(p, pkts, n);
 
 	if (unlikely(p->capture))
 		for (unsigned i = 0; i < got; i++) {
@@ -99,9 +108,11 @@ void port_drop(struct port *p)
 
 static unsigned port_send(struct port *p, struct rte_mbuf **pkts, unsigned n)
 {
-	unsigned sent = p->memif_tx.map.ring ? memif_tx_burst(&p->memif_tx, pkts, n) : 0;
-
-	return sent ? sent : rte_eth_tx_burst(p->id, 0, pkts, (uint16_t)n);
+	if (memif_link_is_open(&p->memif))
+		return memif_tx_burst(&p->memif.tx, pkts, n);
+	if (p->is_memif && !p->memif.by_driver)
+		return 0;
+	return rte_eth_tx_burst(p->id, 0, pkts, (uint16_t)n);
 }
 
 /** Hand to the driver what it takes; the rest stays. */
@@ -269,46 +280,16 @@ static void port_restart(void *port)
 	p->started = rte_eth_dev_start(p->id) == 0;
 }
 
-/** From now on there is no descriptor to sleep on. */
-static void port_rx_forget(struct port *p)
+/** A memif's interrupt is there as long as its connection, each of which has one of its own. */
+static void port_watch_memif(struct port *p)
 {
-	memif_interrupt_close(&p->memif_interrupt);
-	p->rx_event = false;
-	p->rx_fd = -1;
-}
+	struct memif_link *l = &p->memif;
 
-/** A memif's interrupt is there as long as its connection. */
-static void port_watch_interrupt(struct port *p)
-{
-	struct memif_interrupt *i = &p->memif_interrupt;
-
-	if (!p->intr_gate)
-		return;
+	memif_link_watch(l, p->id, p->link_up, p->copies);
 	if (!p->link_up)
 		p->memif_silent = false;
-	if (memif_interrupt_is_open(i) && !(p->link_up && memif_interrupt_is_current(i, p->id)))
-		port_rx_forget(p);
-	if (p->link_up && p->rx_fd < 0 && !p->memif_silent &&
-		memif_interrupt_open(i, p->id, p->pool) == 0) {
-		p->rx_fd = i->fd;
-		p->rx_event = true;
-	}
-}
-
-/** So is its ring. */
-static void port_watch_ring(struct port *p)
-{
-	struct memif_tx *t = &p->memif_tx;
-
-	if (!p->is_memif)
-		return;
-	if (t->map.ring && !(p->link_up && memif_tx_is_current(t, p->id))) {
-		memif_tx_close(t);
-		p->memif_tx_asked = false;
-	}
-	if (p->link_up && !t->map.ring && !p->memif_tx_asked)
-		(void)memif_tx_open(t, p->id);
-	p->memif_tx_asked = p->link_up;
+	p->rx_event = memif_link_is_open(l) && !p->memif_silent;
+	p->rx_fd = p->rx_event ? l->rx.fd : -1;
 }
 
 bool port_watch(struct port *p)
@@ -316,20 +297,22 @@ bool port_watch(struct port *p)
 	intr_gate_pass(p->intr_gate);
 	port_take_error(p);
 	port_link(p, NULL);
-	port_watch_interrupt(p);
-	port_watch_ring(p);
+	if (p->is_memif)
+		port_watch_memif(p);
+	if (p->memif.by_driver)
+		intr_gate_shut(p->intr_gate);
+	else
+		intr_gate_open(p->intr_gate);
 	if (p->link_up) {
 		p->downs = 0;
-		intr_gate_shut(p->intr_gate);
 		return true;
 	}
-	intr_gate_open(p->intr_gate);
 	p->downs++;
 	if (p->connects && port_is_overdue(p)) {
 		eal_log_quiet(true);
-		eal_call_in_turn(port_restart, p);
+		if (eal_try_in_turn(port_restart, p))
+			p->downs = 0;
 		eal_log_quiet(false);
-		p->downs = 0;
 	}
 	return false;
 }
@@ -345,7 +328,7 @@ uint64_t port_rx_missed(struct port *p)
 	if (!p->rx_event && p->rx_fd >= 0 &&
 		getsockopt(p->rx_fd, SOL_PACKET, PACKET_STATISTICS, &kernel, &len) == 0)
 		p->kernel_missed += kernel.tp_drops;
-	return s.imissed + s.rx_nombuf + p->kernel_missed;
+	return s.imissed + s.rx_nombuf + p->kernel_missed + p->memif.rx.dropped;
 }
 
 int port_rx_fd(const struct port *p)
@@ -355,8 +338,8 @@ int port_rx_fd(const struct port *p)
 
 void port_rx_arm(struct port *p)
 {
-	if (memif_interrupt_is_open(&p->memif_interrupt))
-		memif_interrupt_arm(&p->memif_interrupt);
+	if (p->rx_event && p->is_memif)
+		memif_rx_arm(&p->memif.rx);
 	else if (p->rx_event)
 		rte_eth_dev_rx_intr_enable(p->id, 0);
 }
@@ -365,12 +348,12 @@ void port_rx_woken(struct port *p)
 {
 	uint64_t events;
 
-	if (memif_interrupt_is_open(&p->memif_interrupt)) {
-		memif_interrupt_mask(&p->memif_interrupt);
-		return;
-	}
 	if (!p->rx_event)
 		return;
+	if (p->is_memif) {
+		memif_rx_mask(&p->memif.rx);
+		return;
+	}
 	rte_eth_dev_rx_intr_disable(p->id, 0);
 	/* An eventfd stays readable until it is read; it was set non-blocking at open. */
 	if (read(p->rx_fd, &events, sizeof events) < 0)
@@ -390,7 +373,8 @@ void port_rx_disbelieve(struct port *p, unsigned look_ms)
 		p->device ? rte_dev_name(p->device) : "", p->caps.driver, look_ms,
 		p->legacy_helps ? ", unless \"eal = --vfio-intr=legacy\" makes it come" : "");
 	port_rx_woken(p);
-	p->memif_silent = memif_interrupt_is_open(&p->memif_interrupt);
-	port_rx_forget(p);
+	p->memif_silent = p->is_memif;
+	p->rx_event = false;
+	p->rx_fd = -1;
 	p->caps.rx_interrupt = false;
 }

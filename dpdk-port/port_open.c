@@ -119,6 +119,20 @@ static bool port_is_memif(const struct port *p)
 	return port_driver_is(p, "net_memif");
 }
 
+/** Drivers that copy each frame in this process. A memif without copies shows its peer the EAL's.
+ */
+static bool port_copies(const struct opening *o)
+{
+	static const char *const drivers[] = {"net_af_packet", "net_null", "net_tap"};
+
+	if (port_is_memif(o->p))
+		return !strstr(o->cfg->device, "zero-copy=yes");
+	for (size_t i = 0; i < RTE_DIM(drivers); i++)
+		if (port_driver_is(o->p, drivers[i]))
+			return true;
+	return false;
+}
+
 static int port_check_file_limit(struct opening *o)
 {
 	uint64_t size = memif_file_size(o->cfg->device);
@@ -160,6 +174,7 @@ static int port_probe(struct opening *o)
 	/* The kernel takes tags out of what packet sockets receive. */
 	o->p->sorts = o->cfg->vlan || (port_driver_is(o->p, "net_af_packet") && !o->cfg->wire);
 	o->p->is_memif = port_is_memif(o->p);
+	o->p->copies = port_copies(o);
 	o->p->connects = o->p->is_memif && !strstr(o->cfg->device, "role=server") &&
 			 !strstr(o->cfg->device, "role=master");
 	if (o->info.if_index)
@@ -313,20 +328,6 @@ static int port_on_removal(uint16_t id, enum rte_eth_event_type type, void *arg,
 	return 0;
 }
 
-/** Drivers that copy each frame in this process. A memif without copies shows its peer the EAL's.
- */
-static bool port_copies(const struct opening *o)
-{
-	static const char *const drivers[] = {"net_af_packet", "net_null", "net_tap"};
-
-	if (port_is_memif(o->p))
-		return !strstr(o->cfg->device, "zero-copy=yes");
-	for (size_t i = 0; i < RTE_DIM(drivers); i++)
-		if (port_driver_is(o->p, drivers[i]))
-			return true;
-	return false;
-}
-
 static int port_setup_queues(struct opening *o)
 {
 	struct port *p = o->p;
@@ -335,7 +336,7 @@ static int port_setup_queues(struct opening *o)
 	int socket = rte_eth_dev_socket_id(p->id), r;
 
 	snprintf(name, sizeof name, "uiwarp-%u", p->id);
-	p->pool = pool_create(name, o->frame, o->cfg->memory_mib, socket, port_copies(o));
+	p->pool = pool_create(name, o->frame, o->cfg->memory_mib, socket, p->copies);
 	if (!p->pool)
 		return port_fail(o, -rte_errno, "no %s for its packet buffers",
 			eal_is_software(o->cfg->device) ? "memory" : "hugepages");
@@ -524,8 +525,7 @@ static void port_shut_down(struct port *p, void (*how)(void *port))
 /** Undo what port_open() did, as far as it came. */
 static void port_dismantle(struct port *p)
 {
-	memif_interrupt_close(&p->memif_interrupt);
-	memif_tx_close(&p->memif_tx);
+	memif_link_close(&p->memif);
 	intr_gate_destroy(p->intr_gate);
 	if (p->id < RTE_MAX_ETHPORTS) {
 		rte_eth_dev_callback_unregister(p->id, RTE_ETH_EVENT_INTR_RMV, port_on_removal, p);

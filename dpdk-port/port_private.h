@@ -4,8 +4,7 @@
 #define DPDK_PORT_PORT_PRIVATE_H
 
 #include "dpdk-port/holding.h"
-#include "dpdk-port/memif_interrupt.h"
-#include "dpdk-port/memif_tx.h"
+#include "dpdk-port/memif_link.h"
 #include "dpdk-port/port.h"
 #include "dpdk-port/rxfd.h"
 #include "dpdk-port/tso.h"
@@ -28,15 +27,14 @@ struct port {
 	unsigned if_index; /**< AF_PACKET: the interface, for its carrier; or 0 */
 	bool started;      /**< false: the driver must not be called */
 	bool is_memif;
+	bool copies;                 /**< its driver copies each frame in this process */
 	bool connects;               /**< a memif client, which connects only when it is started */
-	struct intr_gate *intr_gate; /**< memif: keeps disconnects out of the bursts */
-	struct memif_interrupt memif_interrupt; /**< while its link is up */
-	struct memif_tx memif_tx;               /**< the same */
-	bool memif_tx_asked;                    /**< once for each link */
-	unsigned downs;                         /**< checks in a row that found the link down */
-	bool rx_event;                          /**< rx_fd is an interrupt, which must be armed */
-	bool legacy_helps;                      /**< a legacy interrupt may work instead */
-	bool memif_silent;                      /**< memif: its interrupt was disbelieved */
+	struct intr_gate *intr_gate; /**< memif: keeps disconnects out of the driver's bursts */
+	struct memif_link memif;     /**< while its link is up */
+	unsigned downs;              /**< checks in a row that found the link down */
+	bool rx_event;               /**< rx_fd is an interrupt, which must be armed */
+	bool legacy_helps;           /**< a legacy interrupt may work instead */
+	bool memif_silent;           /**< memif: its interrupt was disbelieved */
 	int rx_fd;
 	/** The signal that the driver waits for; it was turned off */
 	struct rxfd_signal rx_signal;

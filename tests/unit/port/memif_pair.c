@@ -14,6 +14,7 @@
 
 struct port *server, *client;
 static char client_device[128];
+static const char *socket_name;
 static time_t end;
 
 static struct port *memif_pair_open_port(const char *device)
@@ -27,6 +28,12 @@ static struct port *memif_pair_open_port(const char *device)
 	return p;
 }
 
+void memif_pair_client_arguments(const char *arguments)
+{
+	snprintf(client_device, sizeof client_device, "net_memif1,role=client,socket=%s%s",
+		socket_name, arguments);
+}
+
 void memif_pair_open_client(void)
 {
 	client = memif_pair_open_port(client_device);
@@ -36,9 +43,9 @@ void memif_pair_open_client(void)
  * One driver's thread serves both ends, at each end's watch: a client that tries again and again
  * while nobody watches the server would fill its backlog and wait in connect() for ever.
  */
-static bool memif_pair_is_up(void)
+static bool memif_pair_is_up(struct port *server_end, struct port *client_end)
 {
-	bool c = port_watch(client), s = port_watch(server);
+	bool c = port_watch(client_end), s = port_watch(server_end);
 
 	return c && s;
 }
@@ -51,7 +58,7 @@ void memif_pair_nap(void)
 
 void memif_pair_connect(void)
 {
-	while (!memif_pair_is_up())
+	while (!memif_pair_is_up(server, client))
 		memif_pair_nap();
 }
 
@@ -61,11 +68,23 @@ void memif_pair_open(const char *socket, const char *client_arguments)
 
 	end = time(NULL) + LIMIT_S;
 	snprintf(device, sizeof device, "net_memif0,role=server,socket=%s", socket);
-	snprintf(client_device, sizeof client_device, "net_memif1,role=client,socket=%s%s", socket,
-		client_arguments);
+	socket_name = socket;
+	memif_pair_client_arguments(client_arguments);
 	server = memif_pair_open_port(device);
 	memif_pair_open_client();
 	memif_pair_connect();
+}
+
+void memif_pair_open_second(const char *socket, struct port *ends[2])
+{
+	char device[128];
+
+	snprintf(device, sizeof device, "net_memif2,id=1,role=server,socket=%s", socket);
+	ends[0] = memif_pair_open_port(device);
+	snprintf(device, sizeof device, "net_memif3,id=1,role=client,socket=%s", socket);
+	ends[1] = memif_pair_open_port(device);
+	while (!memif_pair_is_up(ends[0], ends[1]))
+		memif_pair_nap();
 }
 
 void memif_pair_close(void)

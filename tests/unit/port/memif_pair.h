@@ -5,7 +5,6 @@
 
 #include "dpdk-port/port_private.h"
 
-/** The gate is the first one's, the server's. */
 extern struct port *server, *client;
 
 /**
@@ -14,6 +13,9 @@ extern struct port *server, *client;
  * @param client_arguments of its device, more of them: ",rsize=4", or "".
  */
 void memif_pair_open(const char *socket, const char *client_arguments);
+
+/** What the next client is opened with, beside its role and the socket. */
+void memif_pair_client_arguments(const char *arguments);
 
 /** The client once more, as it was. */
 void memif_pair_open_client(void);
@@ -24,6 +26,9 @@ void memif_pair_connect(void);
 /** Between two looks at what another thread brings about; at most so many of them that LIMIT_S is
  * over. */
 void memif_pair_nap(void);
+
+/** Another pair beside it, a server and its client, which the caller closes. */
+void memif_pair_open_second(const char *socket, struct port *ends[2]);
 
 void memif_pair_close(void);
 

@@ -7,6 +7,7 @@
 #include <rte_eal_memconfig.h>
 #include <rte_lcore.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -176,6 +177,46 @@ static void software_devices_are_known(void **state)
 	assert_false(eal_is_software("03:00.0,txq_inline=1"));
 }
 
+static sem_t inside, go_on;
+static unsigned turns;
+
+static void take_a_long_turn(void *arg)
+{
+	sem_post(&inside);
+	while (sem_wait(&go_on))
+		;
+}
+
+static void *wait_for_a_long_turn(void *arg)
+{
+	eal_call_in_turn(take_a_long_turn, NULL);
+	return NULL;
+}
+
+static void count_a_turn(void *arg)
+{
+	*(unsigned *)arg += 1;
+}
+
+/** A handler that waits for another process does not hold up who only tries. */
+static void a_turn_that_does_not_come_is_given_up(void **state)
+{
+	pthread_t thread;
+
+	assert_true(eal_try_in_turn(count_a_turn, &turns));
+	assert_int_equal(turns, 1);
+	assert_int_equal(sem_init(&inside, 0, 0), 0);
+	assert_int_equal(sem_init(&go_on, 0, 0), 0);
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_a_long_turn, NULL), 0);
+	assert_int_equal(sem_wait(&inside), 0);
+	assert_false(eal_try_in_turn(count_a_turn, &turns));
+	sem_post(&go_on);
+	pthread_join(thread, NULL);
+	/* It is never made up for. */
+	eal_call_in_turn(count_a_turn, &turns);
+	assert_int_equal(turns, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +225,7 @@ int main(void)
 		cmocka_unit_test(zero_copy_has_its_memory_in_one_file),
 		cmocka_unit_test(start_leaves_the_caller_as_it_was),
 		cmocka_unit_test(a_second_start_is_the_first),
+		cmocka_unit_test(a_turn_that_does_not_come_is_given_up),
 		cmocka_unit_test(log_lines_go_to_the_sink_in_force),
 		cmocka_unit_test(software_devices_are_known),
 	};

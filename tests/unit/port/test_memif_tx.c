@@ -69,21 +69,23 @@ static void assert_burst_arrives(
 	rte_pktmbuf_free_bulk(got, have);
 }
 
-/** A server sends into buffers that the client offers when it receives. */
-static void offer(struct port *p)
+/** Another connection, of a client with @p arguments. */
+static void reopen(const char *arguments)
 {
-	struct rte_mbuf *got[32];
-
-	assert_int_equal(port_rx(p, got, 32), 0);
+	port_close(client);
+	while (port_watch(server))
+		memif_pair_nap();
+	memif_pair_client_arguments(arguments);
+	memif_pair_open_client();
+	memif_pair_connect();
 }
 
 /** Both ways to copy, all lengths of a last line, the ring around several times. */
 static void assert_all_arrive(struct port *from, struct port *to)
 {
-	struct memif_tx *t = &from->memif_tx;
+	struct memif_tx *t = &from->memif.tx;
 
-	assert_non_null(t->map.ring);
-	offer(to);
+	assert_non_null(t->ring);
 	for (unsigned way = 0; way < MEMIF_TX_WAYS; way++)
 		for (unsigned len = 60; len < 1530; len += len < 640 || len > 1400 ? 1 : 61) {
 			t->way = way;
@@ -94,18 +96,18 @@ static void assert_all_arrive(struct port *from, struct port *to)
 
 static void a_clients_frames_arrive(void **state)
 {
-	assert_true(client->memif_tx.client);
+	assert_true(client->memif.tx.client);
 	assert_all_arrive(client, server);
 }
 
 static void a_servers_frames_arrive(void **state)
 {
-	assert_false(server->memif_tx.client);
+	assert_false(server->memif.tx.client);
 	assert_all_arrive(server, client);
 }
 
-/** The driver's part: what lies in pieces, and what takes more than one buffer. */
-static void others_are_the_drivers(void **state)
+/** What lies in pieces, and what takes more than one buffer of the ring. */
+static void frames_in_pieces_arrive(void **state)
 {
 	struct port *ends[] = {client, server};
 
@@ -117,6 +119,64 @@ static void others_are_the_drivers(void **state)
 			assert_burst_arrives(from, to, 3, len, 1);
 		}
 	}
+}
+
+/** Buffers of 512 octets, 16 of them: both ways, all positions in the ring. */
+static void frames_go_into_small_buffers(void **state)
+{
+	struct port *ends[] = {client, server};
+
+	reopen(",rsize=4,bsize=512");
+	for (unsigned i = 0; i < 2; i++) {
+		struct port *from = ends[i] == server ? server : client;
+		struct port *to = from == server ? client : server;
+
+		for (unsigned len = 500; len < 2040; len += 31)
+			for (unsigned pieces = 1; pieces < 4; pieces++) {
+				from->memif.tx.way = len & 1;
+				from->memif.tx.bursts = 0;
+				assert_burst_arrives(from, to, 4, len, pieces);
+			}
+	}
+	reopen(",rsize=4");
+}
+
+/** A frame that the whole ring has no room for does not keep the others back. */
+static void what_never_fits_is_dropped(void **state)
+{
+	reopen(",rsize=1,bsize=512");
+	for (unsigned i = 0; i < 2; i++) {
+		struct port *from = i ? server : client, *to = i ? client : server;
+		struct rte_mbuf *got[4];
+
+		port_tx(from, frame(from, 1, 1500, 1));
+		port_tx(from, frame(from, 2, 1000, 1));
+		port_flush(from);
+		assert_false(port_has_queued(from));
+		assert_int_equal(port_rx(to, got, 4), 1);
+		assert_is_frame(got[0], 2, 1000);
+		rte_pktmbuf_free(got[0]);
+	}
+	reopen(",rsize=4");
+}
+
+/** A server whose peer takes buffers back, or points elsewhere. */
+static void a_peers_buffers_may_be_anything(void **state)
+{
+	static const struct memif_desc bad[] = {{.region = 7, .length = 2048},
+		{.offset = UINT32_MAX, .length = 2048}, {.length = UINT32_MAX}, {.length = 0}};
+	struct memif_tx *t = &server->memif.tx;
+	uint16_t slot = atomic_load(&t->ring->tail);
+
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		t->ring->desc[slot & t->mask] = bad[i];
+		port_tx(server, frame(server, 1, 100, 1));
+		port_flush(server);
+		port_drop(server);
+		slot = atomic_load(&t->ring->tail);
+	}
+	reopen(",rsize=4");
+	assert_all_arrive(server, client);
 }
 
 static void what_has_no_room_waits(void **state)
@@ -142,13 +202,13 @@ static void what_has_no_room_waits(void **state)
 static enum memif_tx_way way_after_a_burst(void)
 {
 	assert_burst_arrives(client, server, 8, 1500, 1);
-	return client->memif_tx.way;
+	return client->memif.tx.way;
 }
 
 /** The other way is tried for a while now and then, and taken if it costs less. */
 static void the_faster_way_is_taken(void **state)
 {
-	struct memif_tx *t = &client->memif_tx;
+	struct memif_tx *t = &client->memif.tx;
 
 	for (unsigned i = 0; i < 4; i++) {
 		enum memif_tx_way way = t->way, other = MEMIF_TX_WAYS - 1 - way;
@@ -168,12 +228,12 @@ static void the_faster_way_is_taken(void **state)
 /** The first frames wait for no pages, though nothing has been sent yet. */
 static void assert_is_populated(const struct port *p)
 {
-	const struct memif_ring_map *m = &p->memif_tx.map;
+	const struct memif_region *m = &p->memif.regions.region[0];
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (m->len + page - 1) / page;
 	unsigned char there[4096];
 
 	assert_in_range(pages, 2, sizeof there);
-	assert_int_equal(mincore(m->map, m->len, there), 0);
+	assert_int_equal(mincore(m->memory, m->len, there), 0);
 	for (size_t i = 0; i < pages; i++)
 		assert_true(there[i] & 1);
 }
@@ -184,7 +244,7 @@ static void it_goes_and_comes_with_the_peer(void **state)
 	port_close(client);
 	while (port_watch(server))
 		memif_pair_nap();
-	assert_null(server->memif_tx.map.ring);
+	assert_null(server->memif.tx.ring);
 	memif_pair_open_client();
 	memif_pair_connect();
 	assert_is_populated(client);
@@ -210,7 +270,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_clients_frames_arrive),
 		cmocka_unit_test(a_servers_frames_arrive),
-		cmocka_unit_test(others_are_the_drivers),
+		cmocka_unit_test(frames_in_pieces_arrive),
+		cmocka_unit_test(frames_go_into_small_buffers),
+		cmocka_unit_test(what_never_fits_is_dropped),
+		cmocka_unit_test(a_peers_buffers_may_be_anything),
 		cmocka_unit_test(what_has_no_room_waits),
 		cmocka_unit_test(the_faster_way_is_taken),
 		cmocka_unit_test(it_goes_and_comes_with_the_peer),

@@ -177,7 +177,7 @@ static pid_t fork_server(int go, int ready)
 	if (write(ready, &x, 1) != 1)
 		_exit(1);
 	while (!port_rx(p, &m, 1))
-		;
+		port_watch(p);
 	_exit(number_of(m) != 7);
 }
 

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/memif_rx.h"
+
+#include <errno.h>
+#include <rte_mbuf.h>
+#include <string.h>
+#include <unistd.h>
+
+/** Offer all buffers that have been read. */
+static void memif_rx_offer(struct memif_rx *rx)
+{
+	uint16_t end = (uint16_t)(rx->slot + rx->mask + 1);
+
+	for (; rx->offered != end; rx->offered++)
+		rx->ring->desc[rx->offered & rx->mask].length = rx->room;
+	atomic_store_explicit(&rx->ring->head, end, memory_order_release);
+}
+
+/** Tell the peer what has been read. */
+static void memif_rx_release(struct memif_rx *rx)
+{
+	if (rx->client)
+		memif_rx_offer(rx);
+	else
+		atomic_store_explicit(&rx->ring->tail, rx->slot, memory_order_release);
+}
+
+int memif_rx_open(struct memif_rx *rx, const struct memif_regions *regions, uint16_t id)
+{
+	const struct memif_queue *q = memif_driver_rx_queue(id);
+
+	*rx = (struct memif_rx){.dropped = rx->dropped};
+	rx->ring = q && q->type <= 1 ? memif_ring_at(regions, q, &rx->mask) : NULL;
+	if (!rx->ring)
+		return -ENOENT;
+	rx->regions = regions;
+	rx->pool = q->pool;
+	rx->port = id;
+	rx->client = q->type == 1;
+	rx->slot = rx->client ? q->last_tail : q->last_head;
+	rx->fd = memif_ring_interrupt(q);
+	if (rx->fd < 0) {
+		rx->ring = NULL;
+		return rx->fd;
+	}
+	if (rx->client) {
+		rx->room = memif_ring_room(rx->ring, rx->mask);
+		rx->offered = atomic_load_explicit(&rx->ring->head, memory_order_relaxed);
+		if ((uint16_t)(rx->offered - rx->slot) > rx->mask + 1)
+			rx->offered = rx->slot;
+		memif_rx_offer(rx);
+	}
+	return 0;
+}
+
+void memif_rx_close(struct memif_rx *rx)
+{
+	if (rx->ring)
+		close(rx->fd);
+	rx->ring = NULL;
+}
+
+void memif_rx_arm(const struct memif_rx *rx)
+{
+	atomic_fetch_and(&rx->ring->flags, (uint16_t)~MEMIF_RING_MASK_INT);
+}
+
+static void memif_rx_take_interrupt(const struct memif_rx *rx)
+{
+	uint64_t n;
+
+	if (read(rx->fd, &n, sizeof n) < 0)
+		return; /* it has not come */
+}
+
+void memif_rx_mask(const struct memif_rx *rx)
+{
+	atomic_fetch_or(&rx->ring->flags, MEMIF_RING_MASK_INT);
+	memif_rx_take_interrupt(rx);
+}
+
+static bool memif_rx_append(
+	const struct memif_rx *rx, struct rte_mbuf *m, const struct memif_desc *d)
+{
+	const uint8_t *from = memif_regions_at(rx->regions, d->region, d->offset, d->length);
+
+	if (!from || d->length > rte_pktmbuf_tailroom(m))
+		return false;
+	memcpy(rte_pktmbuf_mtod_offset(m, uint8_t *, m->data_len), from, d->length);
+	m->data_len = (uint16_t)(m->data_len + d->length);
+	m->pkt_len = m->data_len;
+	return true;
+}
+
+/** Read a frame of at most @p have descriptors into @p m. @return how many it had. */
+static unsigned memif_rx_frame(struct memif_rx *rx, struct rte_mbuf *m, unsigned have, bool *whole)
+{
+	bool good = true, more;
+	unsigned used = 0;
+
+	do {
+		struct memif_desc d = memif_ring_read(&rx->ring->desc[rx->slot++ & rx->mask]);
+
+		more = d.flags & MEMIF_DESC_NEXT;
+		good = good && memif_rx_append(rx, m, &d);
+	} while (++used < have && more);
+	*whole = good && !more && m->data_len;
+	return used;
+}
+
+/** Read as many frames as there are, and as @p pkts has room for: @p n. @return how many. */
+static unsigned memif_rx_frames(
+	struct memif_rx *rx, struct rte_mbuf **pkts, unsigned n, unsigned have)
+{
+	unsigned got = 0;
+	bool whole;
+
+	while (got < n && have) {
+		struct rte_mbuf *m = pkts[got];
+
+		m->port = rx->port;
+		have -= memif_rx_frame(rx, m, have, &whole);
+		if (likely(whole)) {
+			got++;
+		} else {
+			rx->dropped++;
+			rte_pktmbuf_reset(m);
+		}
+	}
+	return got;
+}
+
+/** Up to @p n buffers: what a small pool has left. */
+static unsigned memif_rx_alloc(struct memif_rx *rx, struct rte_mbuf **pkts, unsigned n)
+{
+	while (n && rte_pktmbuf_alloc_bulk(rx->pool, pkts, n))
+		n /= 2;
+	return n;
+}
+
+unsigned memif_rx_burst(struct memif_rx *rx, struct rte_mbuf **pkts, unsigned n)
+{
+	struct memif_ring *ring = rx->ring;
+	unsigned have, got;
+	uint16_t there;
+
+	if (unlikely(!(atomic_load_explicit(&ring->flags, memory_order_relaxed) &
+		       MEMIF_RING_MASK_INT)))
+		memif_rx_take_interrupt(rx);
+	there = atomic_load_explicit(rx->client ? &ring->tail : &ring->head, memory_order_acquire);
+	have = (uint16_t)(there - rx->slot);
+	if (!have)
+		return 0;
+	have = RTE_MIN(have, rx->mask + 1u);
+	n = memif_rx_alloc(rx, pkts, RTE_MIN(n, have));
+	got = memif_rx_frames(rx, pkts, n, have);
+	rte_pktmbuf_free_bulk(pkts + got, n - got);
+	memif_rx_release(rx);
+	return got;
+}

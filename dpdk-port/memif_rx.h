@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/**
+ * @file memif_rx.h
+ * Bursts out of the ring of a memif, beside its driver, and the interrupt of that ring. The
+ * protocol has one: a receiver clears a flag in the head of its ring, and from then on the sender
+ * writes to an eventfd after each burst. DPDK's driver obeys that flag as a sender, but as a
+ * receiver it sets it and offers nothing else.
+ *
+ * All functions are called by one thread at a time.
+ */
+#ifndef DPDK_PORT_MEMIF_RX_H
+#define DPDK_PORT_MEMIF_RX_H
+
+#include "dpdk-port/memif_ring.h"
+
+struct rte_mbuf;
+
+/** Zero-initialised: there is none. */
+struct memif_rx {
+	struct memif_ring *ring;
+	const struct memif_regions *regions;
+	struct rte_mempool *pool;
+	uint16_t port, mask;
+	uint16_t slot;    /**< the next descriptor to read */
+	bool client;      /**< it offers buffers by the ring's head */
+	uint16_t offered; /**< a client's head */
+	uint32_t room;    /**< of a client's buffers */
+	int fd;           /**< readable after a burst while it is armed, until memif_rx_burst() */
+	uint64_t dropped; /**< frames that were no frames, or larger than the pool's buffers */
+};
+
+/**
+ * Port @p id is a memif with a connection, whose @p regions are as long-lived as @p rx. In the
+ * EAL's interrupt thread (eal_try_in_turn()). The interrupt is masked.
+ * @return 0, or -errno; -ENOENT: no ring was found.
+ */
+int memif_rx_open(struct memif_rx *rx, const struct memif_regions *regions, uint16_t id);
+
+/** Nothing is done where there is none. */
+void memif_rx_close(struct memif_rx *rx);
+
+/**
+ * Receive at most @p n frames. The caller owns them.
+ * @return how many; 0: the ring is empty, or the pool is.
+ */
+unsigned memif_rx_burst(struct memif_rx *rx, struct rte_mbuf **pkts, unsigned n);
+
+/**
+ * The peer writes to the eventfd from now on. It may not do so for frames that it sends at this
+ * very moment: receive after this, twice, and then sleep.
+ */
+void memif_rx_arm(const struct memif_rx *rx);
+
+/** The peer need not write any more; what it has written is taken. */
+void memif_rx_mask(const struct memif_rx *rx);
+
+#endif
