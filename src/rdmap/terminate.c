@@ -186,15 +186,23 @@ static bool rdmap_terminate_names(const struct quoted *q, const struct rdmap_wqe
 	}
 }
 
+/* Is some of the request that is sent now with the LLP? It may have waited for room from the start.
+ */
+static bool rdmap_terminate_has_begun(const struct rdmap *r)
+{
+	return r->tx == RDMAP_TX_SQ && (r->tx_offset || r->tx_imm);
+}
+
 /*
  * Give the oldest work request that the Terminate names its status; rdmap_flush_sq() completes it
- * in its turn. A Write or Send has often completed already: its data was in the LLP.
+ * in its turn. A Write or Send has often completed already: its data was in the LLP. It is not
+ * about one of which the peer has seen nothing.
  */
 static void rdmap_terminate_blame(
 	struct rdmap *r, const struct quoted *q, enum rdmap_wc_status status)
 {
 	uint32_t i = atomic_load_explicit(&r->sq->tail, memory_order_relaxed);
-	uint32_t end = r->sq->next + (r->tx == RDMAP_TX_SQ);
+	uint32_t end = r->sq->next + rdmap_terminate_has_begun(r);
 
 	for (; i != end; i++) {
 		struct rdmap_wqe *w = rdmap_sq_at(r->sq, i);

@@ -299,6 +299,55 @@ static void test_receive_names_send(void **state)
 	names_send("\x01\x09", RDMAP_WC_REM_INV_REQ_ERR);
 }
 
+/* At once, while the LLP has no room. */
+static void receive_ulpdu(struct qp *q, const char *ulpdu, size_t len)
+{
+	const struct llp_iov v = {.base = (const uint8_t *)ulpdu, .len = len};
+	const struct mpa_ulpdu u = {.at = {.v = &v, .n = 1}, .len = (uint32_t)len};
+
+	q->m->ops->ulpdu(q->m->user, &u);
+}
+
+/* A request that waits for room in the LLP looks like the one before it, which has completed. */
+static void names_unsent(enum rdmap_wr_op op, const char *quoted, size_t len)
+{
+	enum rdmap_wr_op first = op == RDMAP_WR_WRITE ? RDMAP_WR_WRITE : RDMAP_WR_SEND;
+	struct rdmap_wqe *w;
+	struct qp_net n;
+
+	qp_net_init(&n);
+	qp_net_raw_initiator(&n);
+	n.a->r.send_imm = true;
+	llp_mem_set_buffer(n.mem, 1);
+	for (unsigned i = 1; i <= 2; i++) {
+		w = qp_wqe(n.a, i, i == 1 ? first : op, RDMAP_WR_SIGNALED);
+		qp_wqe_inline(w, "abcd", 4);
+		w->remote_stag = 0xabcd;
+		w->remote_to = 0x1000;
+		qp_post(n.a);
+	}
+	qp_run(n.a);
+	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, first == op ? RDMAP_WC_WRITE : RDMAP_WC_SEND, 4);
+	qp_expect_no_wc(n.a);
+	receive_ulpdu(n.a, quoted, len);
+	qp_expect_end(n.a, RDMAP_END_TERMINATE_RX, 0, 0, 1, 1);
+	qp_expect_wc(
+		n.a, 2, RDMAP_WC_WR_FLUSH_ERR, first == op ? RDMAP_WC_WRITE : RDMAP_WC_SEND, 0);
+	qp_expect_no_wc(n.a);
+	qp_net_done(&n);
+}
+
+static void test_receive_names_what_was_not_sent(void **state)
+{
+	static const char write[] =
+		TERMINATE QUOTE("\x01\x01", "\xc0", "\x12") QUOTED_WRITE("\xc1", "\x10\x00");
+	static const char send[] = TERMINATE QUOTE(
+		"\x01\x01", "\xc0", "\x16") "\x41\x43" ZERO4 ZERO4 "\x00\x00\x00\x01" ZERO4;
+
+	names_unsent(RDMAP_WR_WRITE, write, sizeof write - 1);
+	names_unsent(RDMAP_WR_SEND_IMM, send, sizeof send - 1);
+}
+
 /* The 13 reserved bits are ignored (RFC 5040 section 4.8). */
 static void test_receive_reserved(void **state)
 {
@@ -448,6 +497,7 @@ int main(void)
 		cmocka_unit_test(test_receive_names_read),
 		cmocka_unit_test(test_receive_names_write),
 		cmocka_unit_test(test_receive_names_send),
+		cmocka_unit_test(test_receive_names_what_was_not_sent),
 		cmocka_unit_test(test_receive_reserved),
 		cmocka_unit_test(test_receive_odd),
 		cmocka_unit_test(test_receive_all),
