@@ -13,8 +13,8 @@ struct memif_link_opening {
 
 void memif_link_close(struct memif_link *l)
 {
-	memif_rx_close(&l->rx);
-	memif_tx_close(&l->tx);
+	memif_ring_close(&l->rx.end);
+	memif_ring_close(&l->tx.end);
 	memif_regions_close(&l->regions);
 	l->by_driver = false;
 }

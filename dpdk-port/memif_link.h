@@ -33,7 +33,7 @@ void memif_link_watch(struct memif_link *l, uint16_t id, bool up, bool copy);
 /** True if frames go past the driver. */
 static inline bool memif_link_is_open(const struct memif_link *l)
 {
-	return l->rx.ring != NULL;
+	return l->rx.end.ring != NULL;
 }
 
 /** Forget it. Nothing is done where there is none. */

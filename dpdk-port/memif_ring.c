@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <rte_interrupts.h>
+#include <string.h>
+#include <unistd.h>
 
 #define MEMIF_RING_COOKIE 0x3E31F20u
 /** The driver takes no larger ones. */
@@ -12,7 +14,8 @@
 _Static_assert(offsetof(struct memif_ring, desc) == 128, "two cache lines, then descriptors");
 _Static_assert(sizeof(struct memif_desc) == 16, "four in a cache line");
 
-struct memif_ring *memif_ring_at(
+/** The ring of queue @p q. @param mask descriptors of it, minus 1. @return NULL: there is none. */
+static struct memif_ring *memif_ring_at(
 	const struct memif_regions *r, const struct memif_queue *q, uint16_t *mask)
 {
 	struct memif_ring *ring;
@@ -29,12 +32,13 @@ struct memif_ring *memif_ring_at(
 	return ring;
 }
 
-uint32_t memif_ring_room(const struct memif_ring *ring, uint16_t mask)
+static uint32_t memif_ring_room(const struct memif_ring *ring, uint16_t mask)
 {
 	return mask ? ring->desc[1].offset - ring->desc[0].offset : ring->desc[0].length;
 }
 
-int memif_ring_interrupt(const struct memif_queue *q)
+/** A descriptor of our own of what makes the interrupts of queue @p q. @return it, or -errno. */
+static int memif_ring_interrupt(const struct memif_queue *q)
 {
 	int fd = rte_intr_fd_get(q->interrupt);
 
@@ -44,4 +48,29 @@ int memif_ring_interrupt(const struct memif_queue *q)
 	else
 		errno = ENOENT;
 	return fd < 0 ? -errno : fd;
+}
+
+int memif_ring_open(struct memif_ring_end *e, const struct memif_regions *regions,
+	const struct memif_queue *q, bool sends)
+{
+	memset(e, 0, sizeof *e);
+	e->ring = q && q->type <= 1 ? memif_ring_at(regions, q, &e->mask) : NULL;
+	if (!e->ring)
+		return -ENOENT;
+	e->regions = regions;
+	e->client = (q->type == 0) == sends;
+	if (e->client)
+		e->room = memif_ring_room(e->ring, e->mask);
+	e->fd = memif_ring_interrupt(q);
+	if (e->fd >= 0)
+		return 0;
+	e->ring = NULL;
+	return e->fd;
+}
+
+void memif_ring_close(struct memif_ring_end *e)
+{
+	if (e->ring)
+		close(e->fd);
+	e->ring = NULL;
 }

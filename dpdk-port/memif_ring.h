@@ -34,19 +34,28 @@ struct memif_ring {
 	struct memif_desc desc[];
 };
 
+/** Our end of a ring. Zero-initialised: there is none. */
+struct memif_ring_end {
+	struct memif_ring *ring;
+	const struct memif_regions *regions;
+	uint16_t mask; /**< descriptors of the ring, minus 1 */
+	bool client;   /**< the client's, whose index is the head; a server's is the tail */
+	uint32_t room; /**< of a client's buffers: its driver has laid them out, all alike */
+	int fd;        /**< of our own: an interrupt of the peer's for a receiver, or to wake it */
+};
+
 /**
- * The ring of queue @p q.
- * @param mask  descriptors of it, minus 1
- * @return NULL: there is none.
+ * Open queue @p q of a connection's @p regions, which are as long-lived as @p e. In the EAL's
+ * interrupt thread (eal_try_in_turn()).
+ * @param q      NULL: nothing is known of it
+ * @param sends  it is to send by
+ * @return 0, or -errno; -ENOENT: no ring was found.
  */
-struct memif_ring *memif_ring_at(
-	const struct memif_regions *r, const struct memif_queue *q, uint16_t *mask);
+int memif_ring_open(struct memif_ring_end *e, const struct memif_regions *regions,
+	const struct memif_queue *q, bool sends);
 
-/** The room of each buffer of a client's ring: its driver has laid them out, all alike. */
-uint32_t memif_ring_room(const struct memif_ring *ring, uint16_t mask);
-
-/** A descriptor of our own of what makes the interrupts of queue @p q. @return it, or -errno. */
-int memif_ring_interrupt(const struct memif_queue *q);
+/** Nothing is done where there is none. */
+void memif_ring_close(struct memif_ring_end *e);
 
 /** @p d as it is now: the peer may change it. */
 static inline struct memif_desc memif_ring_read(const struct memif_desc *d)

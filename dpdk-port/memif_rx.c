@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/memif_rx.h"
 
-#include <errno.h>
 #include <rte_mbuf.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,80 +8,65 @@
 /** Offer all buffers that have been read. */
 static void memif_rx_offer(struct memif_rx *rx)
 {
-	uint16_t end = (uint16_t)(rx->slot + rx->mask + 1);
+	uint16_t end = (uint16_t)(rx->slot + rx->end.mask + 1);
 
 	for (; rx->offered != end; rx->offered++)
-		rx->ring->desc[rx->offered & rx->mask].length = rx->room;
-	atomic_store_explicit(&rx->ring->head, end, memory_order_release);
+		rx->end.ring->desc[rx->offered & rx->end.mask].length = rx->end.room;
+	atomic_store_explicit(&rx->end.ring->head, end, memory_order_release);
 }
 
 /** Tell the peer what has been read. */
 static void memif_rx_release(struct memif_rx *rx)
 {
-	if (rx->client)
+	if (rx->end.client)
 		memif_rx_offer(rx);
 	else
-		atomic_store_explicit(&rx->ring->tail, rx->slot, memory_order_release);
+		atomic_store_explicit(&rx->end.ring->tail, rx->slot, memory_order_release);
 }
 
 int memif_rx_open(struct memif_rx *rx, const struct memif_regions *regions, uint16_t id)
 {
 	const struct memif_queue *q = memif_driver_rx_queue(id);
+	struct memif_ring_end *e = &rx->end;
+	int r = memif_ring_open(e, regions, q, false);
 
-	*rx = (struct memif_rx){.dropped = rx->dropped};
-	rx->ring = q && q->type <= 1 ? memif_ring_at(regions, q, &rx->mask) : NULL;
-	if (!rx->ring)
-		return -ENOENT;
-	rx->regions = regions;
+	if (r)
+		return r;
 	rx->pool = q->pool;
 	rx->port = id;
-	rx->client = q->type == 1;
-	rx->slot = rx->client ? q->last_tail : q->last_head;
-	rx->fd = memif_ring_interrupt(q);
-	if (rx->fd < 0) {
-		rx->ring = NULL;
-		return rx->fd;
-	}
-	if (rx->client) {
-		rx->room = memif_ring_room(rx->ring, rx->mask);
-		rx->offered = atomic_load_explicit(&rx->ring->head, memory_order_relaxed);
-		if ((uint16_t)(rx->offered - rx->slot) > rx->mask + 1)
+	rx->slot = e->client ? q->last_tail : q->last_head;
+	if (e->client) {
+		rx->offered = atomic_load_explicit(&e->ring->head, memory_order_relaxed);
+		if ((uint16_t)(rx->offered - rx->slot) > e->mask + 1)
 			rx->offered = rx->slot;
 		memif_rx_offer(rx);
 	}
 	return 0;
 }
 
-void memif_rx_close(struct memif_rx *rx)
-{
-	if (rx->ring)
-		close(rx->fd);
-	rx->ring = NULL;
-}
-
 void memif_rx_arm(const struct memif_rx *rx)
 {
-	atomic_fetch_and(&rx->ring->flags, (uint16_t)~MEMIF_RING_MASK_INT);
+	atomic_fetch_and(&rx->end.ring->flags, (uint16_t)~MEMIF_RING_MASK_INT);
 }
 
 static void memif_rx_take_interrupt(const struct memif_rx *rx)
 {
 	uint64_t n;
 
-	if (read(rx->fd, &n, sizeof n) < 0)
+	if (read(rx->end.fd, &n, sizeof n) < 0)
 		return; /* it has not come */
 }
 
 void memif_rx_mask(const struct memif_rx *rx)
 {
-	atomic_fetch_or(&rx->ring->flags, MEMIF_RING_MASK_INT);
+	atomic_fetch_or(&rx->end.ring->flags, MEMIF_RING_MASK_INT);
 	memif_rx_take_interrupt(rx);
 }
 
 static bool memif_rx_append(
 	const struct memif_rx *rx, struct rte_mbuf *m, const struct memif_desc *d)
 {
-	const uint8_t *from = memif_regions_at(rx->regions, d->region, d->offset, d->length);
+	const uint8_t *from = memif_regions_at(rx->end.regions, d->region, d->offset, d->length);
 
 	if (!from || d->length > rte_pktmbuf_tailroom(m))
 		return false;
@@ -99,7 +83,8 @@ static unsigned memif_rx_frame(struct memif_rx *rx, struct rte_mbuf *m, unsigned
 	unsigned used = 0;
 
 	do {
-		struct memif_desc d = memif_ring_read(&rx->ring->desc[rx->slot++ & rx->mask]);
+		struct memif_desc d =
+			memif_ring_read(&rx->end.ring->desc[rx->slot++ & rx->end.mask]);
 
 		more = d.flags & MEMIF_DESC_NEXT;
 		good = good && memif_rx_append(rx, m, &d);
@@ -140,18 +125,19 @@ static unsigned memif_rx_alloc(struct memif_rx *rx, struct rte_mbuf **pkts, unsi
 
 unsigned memif_rx_burst(struct memif_rx *rx, struct rte_mbuf **pkts, unsigned n)
 {
-	struct memif_ring *ring = rx->ring;
+	struct memif_ring *ring = rx->end.ring;
 	unsigned have, got;
 	uint16_t there;
 
 	if (unlikely(!(atomic_load_explicit(&ring->flags, memory_order_relaxed) &
 		       MEMIF_RING_MASK_INT)))
 		memif_rx_take_interrupt(rx);
-	there = atomic_load_explicit(rx->client ? &ring->tail : &ring->head, memory_order_acquire);
+	there = atomic_load_explicit(
+		rx->end.client ? &ring->tail : &ring->head, memory_order_acquire);
 	have = (uint16_t)(there - rx->slot);
 	if (!have)
 		return 0;
-	have = RTE_MIN(have, rx->mask + 1u);
+	have = RTE_MIN(have, rx->end.mask + 1u);
 	n = memif_rx_alloc(rx, pkts, RTE_MIN(n, have));
 	got = memif_rx_frames(rx, pkts, n, have);
 	rte_pktmbuf_free_bulk(pkts + got, n - got);

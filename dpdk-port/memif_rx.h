@@ -17,27 +17,20 @@ struct rte_mbuf;
 
 /** Zero-initialised: there is none. */
 struct memif_rx {
-	struct memif_ring *ring;
-	const struct memif_regions *regions;
+	struct memif_ring_end
+		end; /**< its descriptor is readable after a burst while it is armed */
 	struct rte_mempool *pool;
-	uint16_t port, mask;
+	uint16_t port;
 	uint16_t slot;    /**< the next descriptor to read */
-	bool client;      /**< it offers buffers by the ring's head */
 	uint16_t offered; /**< a client's head */
-	uint32_t room;    /**< of a client's buffers */
-	int fd;           /**< readable after a burst while it is armed, until memif_rx_burst() */
 	uint64_t dropped; /**< frames that were no frames, or larger than the pool's buffers */
 };
 
 /**
- * Port @p id is a memif with a connection, whose @p regions are as long-lived as @p rx. In the
- * EAL's interrupt thread (eal_try_in_turn()). The interrupt is masked.
- * @return 0, or -errno; -ENOENT: no ring was found.
+ * Port @p id is a memif with a connection: see memif_ring_open(). The interrupt is masked. What was
+ * dropped before still counts.
  */
 int memif_rx_open(struct memif_rx *rx, const struct memif_regions *regions, uint16_t id);
-
-/** Nothing is done where there is none. */
-void memif_rx_close(struct memif_rx *rx);
 
 /**
  * Receive at most @p n frames. The caller owns them.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/memif_tx.h"
 
-#include <errno.h>
 #include <rte_cycles.h>
 #include <rte_mbuf.h>
 #include <string.h>
@@ -19,28 +18,8 @@
 
 int memif_tx_open(struct memif_tx *t, const struct memif_regions *regions, uint16_t id)
 {
-	const struct memif_queue *q = memif_driver_tx_queue(id);
-
 	memset(t, 0, sizeof *t);
-	t->ring = q && q->type <= 1 ? memif_ring_at(regions, q, &t->mask) : NULL;
-	if (!t->ring)
-		return -ENOENT;
-	t->regions = regions;
-	t->client = q->type == 0;
-	if (t->client)
-		t->room = memif_ring_room(t->ring, t->mask);
-	t->fd = memif_ring_interrupt(q);
-	if (t->fd >= 0)
-		return 0;
-	t->ring = NULL;
-	return t->fd;
-}
-
-void memif_tx_close(struct memif_tx *t)
-{
-	if (t->ring)
-		close(t->fd);
-	t->ring = NULL;
+	return memif_ring_open(&t->end, regions, memif_driver_tx_queue(id), true);
 }
 
 /** Whole lines: @p to has room for them. */
@@ -64,10 +43,10 @@ static void memif_tx_copy_past(uint8_t *to, const uint8_t *from, uint32_t len)
 #endif
 }
 
-/** What descriptor @p d has room for. */
-static uint32_t memif_tx_room(const struct memif_tx *t, const struct memif_desc *d)
+/** What descriptor @p d has room for: a server is told of each. */
+static uint32_t memif_tx_room(const struct memif_tx *t, struct memif_desc d)
 {
-	return t->client ? t->room : memif_ring_read(d).length;
+	return t->end.client ? t->end.room : d.length;
 }
 
 /** How many of @p free buffers from @p slot on take @p len octets; 0: there are too few. */
@@ -79,7 +58,8 @@ static unsigned memif_tx_need(const struct memif_tx *t, uint16_t slot, unsigned 
 	do {
 		if (n == free)
 			return 0;
-		room += memif_tx_room(t, &t->ring->desc[(slot + n++) & t->mask]);
+		room += memif_tx_room(
+			t, memif_ring_read(&t->end.ring->desc[(slot + n++) & t->end.mask]));
 	} while (room < len);
 	return n;
 }
@@ -105,12 +85,12 @@ struct memif_tx_place {
 /** Begin with descriptor @p slot. @return false: it has no buffer. */
 static bool memif_tx_begin(const struct memif_tx *t, struct memif_tx_place *p, uint16_t slot)
 {
-	struct memif_desc *desc = &t->ring->desc[slot & t->mask];
+	struct memif_desc *desc = &t->end.ring->desc[slot & t->end.mask];
 	struct memif_desc d = memif_ring_read(desc);
 
 	p->desc = desc;
-	p->room = t->client ? t->room : d.length;
-	p->to = memif_regions_at(t->regions, d.region, d.offset, p->room);
+	p->room = memif_tx_room(t, d);
+	p->to = memif_regions_at(t->end.regions, d.region, d.offset, p->room);
 	desc->flags = 0;
 	desc->length = 0;
 	return p->to;
@@ -186,29 +166,29 @@ static void memif_tx_learn(
 /** Where the next frame goes. @return how many buffers there are for it. */
 static unsigned memif_tx_free(const struct memif_tx *t, uint16_t *slot)
 {
-	struct memif_ring *r = t->ring;
+	struct memif_ring *r = t->end.ring;
 	uint16_t free;
 
-	if (t->client) {
+	if (t->end.client) {
 		*slot = atomic_load_explicit(&r->head, memory_order_relaxed);
-		free = (uint16_t)(t->mask + 1 - *slot +
+		free = (uint16_t)(t->end.mask + 1 - *slot +
 				  atomic_load_explicit(&r->tail, memory_order_acquire));
 	} else {
 		*slot = atomic_load_explicit(&r->tail, memory_order_relaxed);
 		free = (uint16_t)(atomic_load_explicit(&r->head, memory_order_acquire) - *slot);
 	}
-	return RTE_MIN(free, t->mask + 1u);
+	return RTE_MIN(free, t->end.mask + 1u);
 }
 
 static void memif_tx_publish(const struct memif_tx *t, uint16_t slot)
 {
-	struct memif_ring *r = t->ring;
+	struct memif_ring *r = t->end.ring;
 	uint64_t one = 1;
 
-	atomic_store_explicit(t->client ? &r->head : &r->tail, slot, memory_order_release);
+	atomic_store_explicit(t->end.client ? &r->head : &r->tail, slot, memory_order_release);
 	if (atomic_load_explicit(&r->flags, memory_order_relaxed) & MEMIF_RING_MASK_INT)
 		return;
-	if (write(t->fd, &one, sizeof one) < 0)
+	if (write(t->end.fd, &one, sizeof one) < 0)
 		return; /* the counter is full: it is awake */
 }
 
@@ -245,7 +225,7 @@ unsigned memif_tx_burst(struct memif_tx *t, struct rte_mbuf **pkts, unsigned n)
 
 	if (sent)
 		memif_tx_publish(t, slot);
-	else if (free > t->mask)
+	else if (free > t->end.mask)
 		sent = 1; /* it never fits */
 	for (unsigned i = 0; i < sent; i++)
 		rte_pktmbuf_free(pkts[i]);

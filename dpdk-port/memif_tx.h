@@ -24,26 +24,14 @@ enum memif_tx_way { MEMIF_TX_CACHED, MEMIF_TX_PAST, MEMIF_TX_WAYS };
 
 /** Zero-initialised: there is none. */
 struct memif_tx {
-	struct memif_ring *ring;
-	const struct memif_regions *regions;
-	uint16_t mask;   /**< descriptors of the ring, minus 1 */
-	bool client;     /**< it sends by the ring's head, a server by its tail */
-	uint32_t room;   /**< of a client's buffers; a server is told of each */
-	int fd;          /**< to wake the peer */
+	struct memif_ring_end end;
 	unsigned bursts; /**< of large frames, since the other way was tried */
 	enum memif_tx_way way;
 	uint64_t cost[MEMIF_TX_WAYS]; /**< of such bursts lately, in cycles for 1024 bytes */
 };
 
-/**
- * Port @p id is a memif with a connection, whose @p regions are as long-lived as @p t. In the EAL's
- * interrupt thread (eal_try_in_turn()).
- * @return 0, or -errno; -ENOENT: no ring was found.
- */
+/** Port @p id is a memif with a connection: see memif_ring_open(). */
 int memif_tx_open(struct memif_tx *t, const struct memif_regions *regions, uint16_t id);
-
-/** Nothing is done where there is none. */
-void memif_tx_close(struct memif_tx *t);
 
 /**
  * Send and free what goes. A frame that would not fit into the empty ring is freed alone.

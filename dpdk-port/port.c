@@ -43,13 +43,17 @@ void port_set_now(struct port *p, uint64_t now)
 /** Bursts of nothing but frames of other VLANs that are looked at before others get their turn. */
 #define PORT_BURSTS_OF_OTHERS 8
 
+/** A memif's connection that was not looked at yet (memif_link_watch()) has no bursts. */
+static bool port_driver_bursts(const struct port *p)
+{
+	return !p->is_memif || p->memif.by_driver;
+}
+
 static unsigned port_burst(struct port *p, struct rte_mbuf **pkts, unsigned n)
 {
 	if (memif_link_is_open(&p->memif))
 		return memif_rx_burst(&p->memif.rx, pkts, n);
-	if (p->is_memif && !p->memif.by_driver)
-		return 0;
-	return rte_eth_rx_burst(p->id, 0, pkts, (uint16_t)n);
+	return port_driver_bursts(p) ? rte_eth_rx_burst(p->id, 0, pkts, (uint16_t)n) : 0;
 }
 
 static unsigned port_receive(struct port *p, struct rte_mbuf **pkts, unsigned n)
@@ -110,9 +114,7 @@ static unsigned port_send(struct port *p, struct rte_mbuf **pkts, unsigned n)
 {
 	if (memif_link_is_open(&p->memif))
 		return memif_tx_burst(&p->memif.tx, pkts, n);
-	if (p->is_memif && !p->memif.by_driver)
-		return 0;
-	return rte_eth_tx_burst(p->id, 0, pkts, (uint16_t)n);
+	return port_driver_bursts(p) ? rte_eth_tx_burst(p->id, 0, pkts, (uint16_t)n) : 0;
 }
 
 /** Hand to the driver what it takes; the rest stays. */
@@ -289,7 +291,7 @@ static void port_watch_memif(struct port *p)
 	if (!p->link_up)
 		p->memif_silent = false;
 	p->rx_event = memif_link_is_open(l) && !p->memif_silent;
-	p->rx_fd = p->rx_event ? l->rx.fd : -1;
+	p->rx_fd = p->rx_event ? l->rx.end.fd : -1;
 }
 
 bool port_watch(struct port *p)

@@ -23,9 +23,9 @@ static void *close_client(void *arg)
 /** The peer sends without end, as far as the server can tell. */
 static void feed(struct port *p)
 {
-	struct memif_ring *ring = p->memif.rx.ring;
+	struct memif_ring *ring = p->memif.rx.end.ring;
 
-	for (unsigned i = 0; i <= p->memif.rx.mask; i++)
+	for (unsigned i = 0; i <= p->memif.rx.end.mask; i++)
 		ring->desc[i].length = 1500;
 	atomic_store(&ring->head, (uint16_t)(atomic_load(&ring->tail) + BURST));
 }

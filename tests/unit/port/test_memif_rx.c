@@ -121,14 +121,14 @@ static struct memif_desc *desc_of(struct port *to, unsigned i)
 {
 	struct memif_rx *rx = &to->memif.rx;
 
-	return &rx->ring->desc[(rx->slot + i) & rx->mask];
+	return &rx->end.ring->desc[(rx->slot + i) & rx->end.mask];
 }
 
 /** The peer says that it has sent @p n descriptors more than there are. */
 static void publish(struct port *to, unsigned n)
 {
 	struct memif_rx *rx = &to->memif.rx;
-	_Atomic uint16_t *index = rx->client ? &rx->ring->tail : &rx->ring->head;
+	_Atomic uint16_t *index = rx->end.client ? &rx->end.ring->tail : &rx->end.ring->head;
 
 	atomic_store(index, (uint16_t)(atomic_load(index) + n));
 }
@@ -157,8 +157,8 @@ static void what_is_no_frame_is_dropped(void **state)
 			desc_of(ends[e], 0)->offset |= before.offset;
 			assert_int_equal(take_all(ends[e]), 0);
 			assert_int_equal(port_rx_missed(ends[e]), dropped + 1);
-			before.length = rx->room;
-			rx->ring->desc[(rx->slot - 1) & rx->mask] = before;
+			before.length = rx->end.room;
+			rx->end.ring->desc[(rx->slot - 1) & rx->end.mask] = before;
 			/* The next is not harmed. */
 			send_one(ends[1 - e]);
 			assert_int_equal(take_all(ends[e]), 1);
@@ -181,7 +181,8 @@ static void those_beside_it_arrive(void **state)
 		assert_int_equal(*rte_pktmbuf_mtod(got[i], uint8_t *), 0x5a);
 	}
 	rte_pktmbuf_free_bulk(got, 2);
-	server->memif.rx.ring->desc[(server->memif.rx.slot - 2) & server->memif.rx.mask] = before;
+	server->memif.rx.end.ring->desc[(server->memif.rx.slot - 2) & server->memif.rx.end.mask] =
+		before;
 }
 
 /** What a burst has no room for is there for the next. */
@@ -227,7 +228,7 @@ static void nothing_in_a_ring_does_harm(void **state)
 	for (unsigned round = 0; round < 20000; round++) {
 		struct port *p = round & 1 ? client : server;
 		struct memif_rx *rx = &p->memif.rx;
-		struct memif_desc *d = &rx->ring->desc[rand_r(&seed) & rx->mask];
+		struct memif_desc *d = &rx->end.ring->desc[rand_r(&seed) & rx->end.mask];
 		unsigned n;
 
 		switch (rand_r(&seed) % 4) {
@@ -261,7 +262,7 @@ static void nothing_is_received_before_the_link_was_seen(void **state)
 {
 	struct memif_rx none = {0};
 
-	memif_rx_close(&none);
+	memif_ring_close(&none.end);
 	port_close(client);
 	while (port_watch(server))
 		memif_pair_nap();
@@ -282,7 +283,7 @@ static void without_regions_there_is_no_ring(void **state)
 	assert_int_equal(memif_regions_open(&regions, RTE_MAX_ETHPORTS - 1), -ENOENT);
 	assert_false(memif_regions_are_current(&regions));
 	assert_int_equal(memif_rx_open(&rx, &none, server->id), -ENOENT);
-	assert_null(rx.ring);
+	assert_null(rx.end.ring);
 }
 
 static int setup(void **state)

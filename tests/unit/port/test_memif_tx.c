@@ -85,7 +85,7 @@ static void assert_all_arrive(struct port *from, struct port *to)
 {
 	struct memif_tx *t = &from->memif.tx;
 
-	assert_non_null(t->ring);
+	assert_non_null(t->end.ring);
 	for (unsigned way = 0; way < MEMIF_TX_WAYS; way++)
 		for (unsigned len = 60; len < 1530; len += len < 640 || len > 1400 ? 1 : 61) {
 			t->way = way;
@@ -96,13 +96,13 @@ static void assert_all_arrive(struct port *from, struct port *to)
 
 static void a_clients_frames_arrive(void **state)
 {
-	assert_true(client->memif.tx.client);
+	assert_true(client->memif.tx.end.client);
 	assert_all_arrive(client, server);
 }
 
 static void a_servers_frames_arrive(void **state)
 {
-	assert_false(server->memif.tx.client);
+	assert_false(server->memif.tx.end.client);
 	assert_all_arrive(server, client);
 }
 
@@ -166,14 +166,14 @@ static void a_peers_buffers_may_be_anything(void **state)
 	static const struct memif_desc bad[] = {{.region = 7, .length = 2048},
 		{.offset = UINT32_MAX, .length = 2048}, {.length = UINT32_MAX}, {.length = 0}};
 	struct memif_tx *t = &server->memif.tx;
-	uint16_t slot = atomic_load(&t->ring->tail);
+	uint16_t slot = atomic_load(&t->end.ring->tail);
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-		t->ring->desc[slot & t->mask] = bad[i];
+		t->end.ring->desc[slot & t->end.mask] = bad[i];
 		port_tx(server, frame(server, 1, 100, 1));
 		port_flush(server);
 		port_drop(server);
-		slot = atomic_load(&t->ring->tail);
+		slot = atomic_load(&t->end.ring->tail);
 	}
 	reopen(",rsize=4");
 	assert_all_arrive(server, client);
@@ -244,7 +244,7 @@ static void it_goes_and_comes_with_the_peer(void **state)
 	port_close(client);
 	while (port_watch(server))
 		memif_pair_nap();
-	assert_null(server->memif.tx.ring);
+	assert_null(server->memif.tx.end.ring);
 	memif_pair_open_client();
 	memif_pair_connect();
 	assert_is_populated(client);
