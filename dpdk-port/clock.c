@@ -15,6 +15,14 @@ uint64_t clock_kernel_ns(void)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
+struct timespec clock_after(uint64_t ns)
+{
+	uint64_t end = clock_kernel_ns() + ns;
+
+	return (struct timespec){.tv_sec = (time_t)(end / UINT64_C(1000000000)),
+		.tv_nsec = (long)(end % UINT64_C(1000000000))};
+}
+
 struct clock_sample clock_sample_now(void)
 {
 	struct clock_sample best = {0}, s;

@@ -36,6 +36,9 @@ void clock_init(struct port_clock *c, const struct clock_sample *since);
 /** CLOCK_MONOTONIC in ns, by the kernel. */
 uint64_t clock_kernel_ns(void);
 
+/** CLOCK_MONOTONIC @p ns from now, for who waits until then. */
+struct timespec clock_after(uint64_t ns);
+
 /** Nanoseconds at @p tsc cycles, which must not be before the clock's start. */
 static inline uint64_t clock_at(const struct port_clock *c, uint64_t tsc)
 {

@@ -20,7 +20,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define EAL_MAX_ARGS 64
@@ -375,10 +374,7 @@ bool eal_try_in_turn(void (*fn)(void *arg), void *arg)
 
 	if (!eal_queue_turn(&t))
 		return false;
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_nsec += TURN_PATIENCE_NS;
-	end.tv_sec += end.tv_nsec / 1000000000;
-	end.tv_nsec %= 1000000000;
+	end = clock_after(TURN_PATIENCE_NS);
 	do
 		r = sem_clockwait(&t.over, CLOCK_MONOTONIC, &end);
 	while (r && errno == EINTR);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/intr_gate.h"
 
+#include "dpdk-port/clock.h"
+
 #include <pthread.h>
 #include <rte_interrupts.h>
 #include <stdbool.h>
@@ -60,12 +62,8 @@ static void intr_gate_call(struct intr_gate *g)
 /** With the lock held. */
 static void intr_gate_wait_until_inside(struct intr_gate *g)
 {
-	struct timespec end;
+	struct timespec end = clock_after(PATIENCE_NS);
 
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_nsec += PATIENCE_NS;
-	end.tv_sec += end.tv_nsec / 1000000000;
-	end.tv_nsec %= 1000000000;
 	while (!g->inside && pthread_cond_timedwait(&g->changed, &g->lock, &end) == 0)
 		;
 }

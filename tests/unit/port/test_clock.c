@@ -55,6 +55,17 @@ static void without_an_invariant_counter_asks_the_kernel(void **state)
 	assert_in_range(now, before, clock_kernel_ns());
 }
 
+static void tells_a_time_to_wait_until(void **state)
+{
+	uint64_t before = clock_kernel_ns(), after;
+	struct timespec t = clock_after(1999999999);
+
+	after = clock_kernel_ns();
+	assert_in_range(t.tv_nsec, 0, 999999999);
+	assert_in_range((uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec, before + 1999999999,
+		after + 1999999999);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -62,6 +73,7 @@ int main(void)
 		cmocka_unit_test(measures_against_an_earlier_sample),
 		cmocka_unit_test(continues_the_kernels_clock),
 		cmocka_unit_test(without_an_invariant_counter_asks_the_kernel),
+		cmocka_unit_test(tells_a_time_to_wait_until),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
