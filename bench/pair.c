@@ -3,12 +3,12 @@
 
 #include "dpdk-port/port_private.h"
 #include "host/net_priv.h"
+#include "ip/stack.h"
 #include "rnic/ep.h"
 #include "sample.h"
 
 #include <err.h>
 #include <rte_cycles.h>
-#include <rte_ethdev.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,14 +24,13 @@ void pair_must(int r, const char *what)
 
 /* ---- two ends ----------------------------------------------------------------------------- */
 
-static uint16_t pair_on_transmit(
-	uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, void *ctx)
+static void pair_on_transmit(void *end, struct rte_mbuf *m)
 {
-	struct pair_end *d = ctx;
+	struct pair_end *d = end;
 
 	d->handed = rte_rdtsc();
-	d->frames += n;
-	return n;
+	d->frames++;
+	port_tx(d->net->port, m);
 }
 
 static void pair_on_event(const struct rnic_ep_event *ev)
@@ -87,8 +86,8 @@ static void pair_open_net(struct pair_end *d, const char *role, const char *sock
 		pair_set(&c, *settings);
 	if (net_open(&c, &d->net, &e))
 		errx(1, "%s", e.text);
-	if (!rte_eth_add_tx_callback(d->net->port->id, 0, pair_on_transmit, d))
-		errx(1, "this DPDK has no callbacks");
+	d->net->ip->cfg.transmit = pair_on_transmit;
+	d->net->ip->cfg.transmit_ctx = d;
 }
 
 static void pair_open_qp(struct pair_end *d)
@@ -122,11 +121,10 @@ static void pair_open_qp(struct pair_end *d)
 	pair_must(rnic_ep_create(d->rnic, pair_on_event, d, &d->ep), "endpoint");
 }
 
-static void pair_watch(struct pair_end *d)
+/** @return true when it has a link, by which frames go. */
+static bool pair_watch(struct pair_end *d)
 {
-	engine_lock(net_engine(d->net));
-	port_watch(d->net->port);
-	engine_unlock(net_engine(d->net));
+	return ENGINE_LOCKED(net_engine(d->net), port_watch(d->net->port));
 }
 
 void pair_drive(struct pair_end *d)
@@ -138,13 +136,14 @@ static void pair_join(struct pair_end *a, struct pair_end *b)
 {
 	struct ip_endpoint at = {.port = PORT};
 	struct rnic_conn_param cp = {.ird = 4, .ord = 4};
+	bool both;
 
 	pair_must(ip_addr_parse("10.77.0.1", &at.addr), "address");
-	while (!net_has_link(a->net) || !net_has_link(b->net)) {
-		pair_watch(a);
-		pair_watch(b);
+	do {
 		usleep(20000);
-	}
+		both = pair_watch(a);
+		both = pair_watch(b) && both;
+	} while (!both);
 	pair_must(rnic_ep_bind(b->ep, &at, false, false), "bind");
 	pair_must(rnic_ep_listen(b->ep, 4), "listen");
 	pair_must(rnic_ep_resolve(a->ep, &at, 0), "resolve");

@@ -30,7 +30,7 @@ struct pair_end {
 	struct rnic_ep *ep, *request;
 	uint8_t *memory;
 	bool asked, established;
-	uint64_t handed; /**< cycles, when the driver last got a frame */
+	uint64_t handed; /**< cycles, when the port last got a frame */
 	uint64_t frames;
 };
 

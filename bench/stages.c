@@ -4,7 +4,7 @@
  * on the two ends of a memif, driven by one thread in turn. So no cache line travels between cores,
  * and a busy machine shows in the tail alone. One line of JSON, in ns:
  *
- *     post_wire  from the post of an 8-byte Send to the frame in the driver's hands
+ *     post_wire  from the post of an 8-byte Send to the frame in the port's hands
  *     post       to the return from the post
  *     complete   of the peer's poll that finds the frame and returns its completion
  *     own        of the sender's own poll, which finds the Send done

@@ -94,6 +94,7 @@ bool port_is_gone(const struct port *p);
 /**
  * Check the link. Call it about every 100 ms. It reconnects a memif client, which the driver does
  * not do. A memif has the descriptor of port_rx_fd() while its link is up: ask for it afterwards.
+ * Frames of a memif go from the call on that finds its link up; port_link() alone begins nothing.
  * @return true when the link is up.
  */
 bool port_watch(struct port *p);
