@@ -148,7 +148,7 @@ const struct counter counters[] = {
 	SOCK(bytes_out, "bytes sent"),
 	SOCK(receives, "system calls to receive"),
 	SOCK(sends, "system calls to send"),
-	SOCK(paused_evicted, "such connections ended for others"),
+	SOCK(buffers_evicted, "connections that held buffers ended for others"),
 	SOCK(zero_window_timeouts, "connections ended because their window stayed closed"),
 	SOCK(no_descriptor, "sockets that could not be had", .drop = true),
 	TLS(handshakes, "handshakes that succeeded"),

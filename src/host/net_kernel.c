@@ -41,7 +41,7 @@ static int net_kernel_open_sock(struct net *n, struct config_error *e)
 		.user_timeout_ms = c->patience.user_timeout,
 		.zero_window_timeout_ms = c->patience.zero_window_timeout,
 		.keepalive_ms = c->patience.keepalive,
-		.paused_memory = (uint64_t)c->memory << 20,
+		.memory = (uint64_t)c->memory << 20,
 		.random = &net_random,
 	};
 	int r;

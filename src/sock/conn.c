@@ -2,6 +2,7 @@
 #include "sock/conn.h"
 
 #include "sock/address.h"
+#include "sock/held.h"
 #include "sock/option.h"
 
 #include <errno.h>
@@ -132,13 +133,11 @@ void sock_conn_drop(struct sock_conn *c)
 	c->state = SOCK_OVER;
 	sock_unwatch(&c->source);
 	timer_stop(s->cfg.wheel, &c->timer);
-	peer_set_remove(&s->paused, &c->paused);
 	sock_conn_unmark_ready(c);
 	sock_conn_unmark_dirty(c);
 	sock_conn_unhold(c);
-	sock_buffer_give(&s->buffers, c->rx);
-	sock_buffer_give(&s->buffers, c->tx);
-	c->rx = c->tx = NULL;
+	sock_rx_give(c);
+	sock_tx_give(c);
 	if (s->walk == c)
 		s->walk = LIST_NEXT(c, link);
 	if (s->lone == c) {

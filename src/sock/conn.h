@@ -21,7 +21,8 @@ struct sock_conn {
 	struct ip_endpoint local, remote;
 	struct sock_buffer *rx, *tx; /**< NULL: nothing is in them */
 	struct timer timer;          /**< while something is unacknowledged, or an orphan lingers */
-	struct peer_charge paused;   /**< while its user leaves what has come */
+	struct peer_charge rx_wait;  /**< while its user leaves what has come, or needs more */
+	struct peer_charge tx_wait;  /**< while the kernel has no room for what goes */
 	uint64_t unacked_since;      /**< when the timer was started */
 	uint64_t acked;              /**< bytes, the last time that enough was acknowledged */
 	uint64_t acked_at;           /**< when that was, or something began to wait */

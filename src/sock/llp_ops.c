@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sock/address.h"
 #include "sock/conn.h"
+#include "sock/held.h"
 #include "sock/listen.h"
 #include "sock/option.h"
 #include "sock/ports.h"
@@ -32,9 +33,7 @@ static void *sock_llp_reserve(struct llp *l, uint32_t len, bool join)
 	if (c->state == SOCK_OVER || c->error || c->broken || c->fin_wanted || len == 0 ||
 		len > SOCK_BUFFER)
 		return NULL;
-	if (!c->tx)
-		c->tx = sock_buffer_take(&c->s->buffers);
-	if (!c->tx || len > sock_buffer_tail_room(c->tx))
+	if ((!c->tx && !sock_tx_take(c, len)) || len > sock_buffer_tail_room(c->tx))
 		return sock_llp_refuse(c);
 	return sock_buffer_tail(c->tx);
 }
@@ -48,8 +47,7 @@ static void sock_llp_commit(struct llp *l, uint32_t len, uint32_t sum)
 	c->tx->len += len;
 	if (c->tx->len)
 		return;
-	sock_buffer_give(&c->s->buffers, c->tx);
-	c->tx = NULL;
+	sock_tx_give(c);
 }
 
 static void sock_llp_push(struct llp *l)
@@ -103,8 +101,7 @@ static void sock_llp_let_go(struct sock_conn *c)
 {
 	c->llp.user_ops = NULL;
 	c->orphan = true;
-	sock_buffer_give(&c->s->buffers, c->rx);
-	c->rx = NULL;
+	sock_rx_give(c);
 }
 
 static void sock_llp_abort(struct llp *l)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* From the kernel to the user: into the connection's ring, and shown from there. */
 #include "sock/conn.h"
+#include "sock/held.h"
 #include "sock/option.h"
 
 #include <errno.h>
@@ -10,10 +11,8 @@
 
 static void sock_give_back_if_empty(struct sock_conn *c)
 {
-	if (!c->rx || c->rx->len)
-		return;
-	sock_buffer_give(&c->s->buffers, c->rx);
-	c->rx = NULL;
+	if (c->rx && c->rx->len == 0)
+		sock_rx_give(c);
 }
 
 /** @return how many bytes the user is done with. */
@@ -34,29 +33,6 @@ static size_t sock_show_once(struct sock_conn *c)
 	return used;
 }
 
-/**
- * Its user wants nothing more for now, whatever may come. What has come is acknowledged and stays,
- * in a buffer of ours: that is bounded for all such connections together.
- */
-static void sock_show_paused(struct sock_conn *c)
-{
-	struct sock_stack *s = c->s;
-	struct peer_charge *out;
-
-	if (c->paused.peer)
-		return;
-	out = peer_set_in_the_way(&s->paused, &c->remote.addr, sock_stack_paused_most(s), 0);
-	if (out) {
-		struct sock_conn *victim = container_of(out, struct sock_conn, paused);
-
-		peer_set_remove(&s->paused, out);
-		s->stats.paused_evicted++;
-		victim->error = -ECONNABORTED;
-		sock_conn_mark_dirty(victim);
-	}
-	(void)peer_set_add(&s->paused, &c->paused, &c->remote.addr);
-}
-
 void sock_show(struct sock_conn *c)
 {
 	bool again = true;
@@ -69,16 +45,16 @@ void sock_show(struct sock_conn *c)
 		/* It may have ended in there. */
 		if (c->state == SOCK_OVER || c->orphan)
 			return;
+		if (used)
+			sock_rx_went_on(c);
 		sock_buffer_consume(c->rx, used);
 		again = used && c->resume;
 		if (again)
 			c->need = 0;
 		sock_give_back_if_empty(c);
 	}
-	if (c->rx && c->need == 0 && !c->error)
-		sock_show_paused(c);
-	else
-		peer_set_remove(&c->s->paused, &c->paused);
+	if (c->rx && !c->error)
+		sock_rx_keep(c);
 }
 
 /* ---- read -------------------------------------------------------------------------------- */
@@ -100,9 +76,7 @@ static ssize_t sock_read_in(struct sock_conn *c)
 	size_t room;
 	ssize_t n;
 
-	if (!c->rx)
-		c->rx = sock_buffer_take(&c->s->buffers);
-	if (c->rx)
+	if (sock_rx_take(c))
 		m.msg_iovlen = sock_buffer_space(c->rx, v);
 	if (!m.msg_iovlen) {
 		errno = ENOBUFS;
@@ -143,7 +117,7 @@ static void sock_read_failed(struct sock_conn *c, int error)
 		break;
 	case ENOBUFS:
 		/* The user has left what it needs more for, or does not want any: sock_resume(). */
-		if (!c->rx)
+		if (!c->rx || c->rx->size < SOCK_BUFFER)
 			sock_conn_mark_ready(c); /* no memory now */
 		break;
 	default:
@@ -156,7 +130,7 @@ void sock_read(struct sock_conn *c)
 {
 	ssize_t n;
 
-	if (!c->more || c->eof || c->state != SOCK_OPEN)
+	if (!c->more || c->eof || c->error || c->state != SOCK_OPEN)
 		return;
 	n = c->orphan ? sock_read_away(c) : sock_read_in(c);
 	if (n > 0) {

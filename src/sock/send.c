@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* From the user to the kernel: all records that are queued in one system call. */
 #include "sock/conn.h"
+#include "sock/held.h"
 #include "sock/option.h"
 
 #include <errno.h>
@@ -53,9 +54,15 @@ static void sock_send_broken(struct sock_conn *c, int error)
 		return;
 	}
 	c->broken = c->hangup = c->more = true;
-	sock_buffer_give(&c->s->buffers, c->tx);
-	c->tx = NULL;
+	sock_tx_give(c);
 	sock_conn_mark_ready(c);
+}
+
+/** The kernel has no room for the rest. */
+static void sock_send_wait(struct sock_conn *c)
+{
+	c->blocked = true;
+	sock_tx_keep(c);
 }
 
 /** @return false: the kernel has no room, or an error. */
@@ -69,7 +76,7 @@ static bool sock_send_once(struct sock_conn *c)
 	c->s->stats.sends++;
 	if (n < 0) {
 		if (errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ENOMEM)
-			c->blocked = true;
+			sock_send_wait(c);
 		else
 			sock_send_broken(c, errno);
 		return false;
@@ -83,11 +90,10 @@ static bool sock_send_once(struct sock_conn *c)
 	b->head += (uint32_t)n;
 	b->len -= (uint32_t)n;
 	if (b->len) {
-		c->blocked = true;
+		sock_send_wait(c);
 		return false;
 	}
-	sock_buffer_give(&c->s->buffers, b);
-	c->tx = NULL;
+	sock_tx_give(c);
 	return true;
 }
 

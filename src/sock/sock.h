@@ -40,11 +40,11 @@ struct sock_stack_config {
 	uint32_t zero_window_timeout_ms;
 	uint32_t keepalive_ms; /**< idle time before probes; 0: off */
 	/**
-	 * Bytes of buffers that connections may hold together whose users do not take what has
-	 * come. For one more, the oldest such connection gives way of the peer that has most.
-	 * 0: 64 MiB
+	 * Bytes of buffers that connections may have together: half of them for what has come and
+	 * is not taken, or not whole yet, and half for what goes. For more, the connection that
+	 * waits longest gives way of the peer that has most. 0: 64 MiB
 	 */
-	uint64_t paused_memory;
+	uint64_t memory;
 	const struct random_source *random;
 };
 
@@ -89,8 +89,8 @@ bool sock_is_parting(const struct sock_stack *s);
 struct sock_stats {
 	uint64_t connects, accepts, connections; /**< connections: now */
 	uint64_t bytes_in, bytes_out, receives, sends;
-	uint64_t no_descriptor;                        /**< sockets that could not be had */
-	uint64_t paused_evicted, zero_window_timeouts; /**< connections ended for that */
+	uint64_t no_descriptor;                         /**< sockets that could not be had */
+	uint64_t buffers_evicted, zero_window_timeouts; /**< connections ended for that */
 };
 
 const struct sock_stats *sock_stack_stats(const struct sock_stack *s);

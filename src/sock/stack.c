@@ -3,6 +3,7 @@
 
 #include "base/fd_room.h"
 #include "sock/conn.h"
+#include "sock/held.h"
 #include "sock/listen.h"
 #include "sock/option.h"
 #include "sock/ports.h"
@@ -27,7 +28,7 @@
 #define LONE_STREAK 4
 
 #define USER_TIMEOUT_MS 30000
-#define PAUSED_MEMORY   (UINT64_C(64) << 20)
+#define MEMORY          (UINT64_C(64) << 20)
 
 /* ---- descriptors ------------------------------------------------------------------------- */
 
@@ -53,13 +54,6 @@ bool sock_is_ours(const struct sock_stack *s, const struct ip_addr *a)
 	return s->cfg.num_addresses == 0;
 }
 
-uint32_t sock_stack_paused_most(const struct sock_stack *s)
-{
-	uint64_t most = s->cfg.paused_memory / SOCK_BUFFER;
-
-	return most == 0 ? 1 : most > UINT16_MAX ? UINT16_MAX : (uint32_t)most;
-}
-
 /* ---- life -------------------------------------------------------------------------------- */
 
 static void sock_stack_configure(struct sock_stack *s, const struct sock_stack_config *cfg)
@@ -72,16 +66,25 @@ static void sock_stack_configure(struct sock_stack *s, const struct sock_stack_c
 	s->cfg.addresses = s->addresses;
 	if (!s->cfg.user_timeout_ms)
 		s->cfg.user_timeout_ms = USER_TIMEOUT_MS;
-	if (!s->cfg.paused_memory)
-		s->cfg.paused_memory = PAUSED_MEMORY;
+	if (!s->cfg.memory)
+		s->cfg.memory = MEMORY;
 }
 
-static int sock_stack_init_paused(struct sock_stack *s)
+static int sock_stack_init_held(struct sock_stack *s)
 {
 	struct siphash_key key;
+	int rc;
 
 	s->cfg.random->fill(s->cfg.random->ctx, &key, sizeof key);
-	return peer_set_init(&s->paused, sock_stack_paused_most(s), &key);
+	rc = sock_held_init(&s->rx, s->cfg.memory / 2, &key);
+	return rc ? rc : sock_held_init(&s->tx, s->cfg.memory / 2, &key);
+}
+
+static void sock_stack_fini_held(struct sock_stack *s)
+{
+	sock_held_fini(&s->rx);
+	sock_held_fini(&s->tx);
+	sock_buffers_fini(&s->buffers);
 }
 
 /** sock_flush(), at the end of this round, does what there is to do. */
@@ -104,15 +107,11 @@ int sock_stack_create(const struct sock_stack_config *cfg, uint64_t now, struct 
 	TAILQ_INIT(&s->accepting);
 	TAILQ_INIT(&s->held);
 	timer_init(&s->held_timer, sock_stack_on_held);
-	rc = sock_stack_init_paused(s);
-	if (rc) {
-		free(s);
-		return rc;
-	}
-	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	rc = sock_stack_init_held(s);
+	s->epoll = rc ? -1 : epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0) {
-		rc = -errno;
-		peer_set_fini(&s->paused);
+		rc = rc ? rc : -errno;
+		sock_stack_fini_held(s);
 		free(s);
 		return rc;
 	}
@@ -157,8 +156,7 @@ void sock_stack_destroy(struct sock_stack *s)
 	while (!LIST_EMPTY(&s->udps))
 		sock_udp_close(LIST_FIRST(&s->udps));
 	sock_stack_bury(s);
-	peer_set_fini(&s->paused);
-	sock_buffers_fini(&s->buffers);
+	sock_stack_fini_held(s);
 	close(s->epoll);
 	if (s->spare_fd >= 0)
 		close(s->spare_fd);

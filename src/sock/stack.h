@@ -23,6 +23,12 @@ struct sock_source {
 	void (*ready)(struct sock_source *source, uint32_t events);
 };
 
+/** Buffers of one direction (held.h). */
+struct sock_held {
+	struct peer_set waiting; /**< connections with something in one */
+	uint64_t bytes, most;    /**< of all that connections have; and may */
+};
+
 struct sock_stack {
 	struct llp_stack llp;
 	struct sock_stack_config cfg;
@@ -31,6 +37,7 @@ struct sock_stack {
 	int spare_fd; /**< closed to accept and refuse a connection when there are no others */
 	uint64_t now;
 	struct sock_buffers buffers;
+	struct sock_held rx, tx;
 	LIST_HEAD(, sock_conn) conns;
 	struct sock_conn *walk; /**< the next of a walk (inspect.h); NULL: it is over */
 	LIST_HEAD(, llp_listener) listeners;
@@ -50,8 +57,7 @@ struct sock_stack {
 	 * of, between two looks. NULL: none, or a past one; not used but with its streak.
 	 */
 	struct sock_conn *lone;
-	unsigned lone_streak;   /**< times in a row */
-	struct peer_set paused; /**< connections whose users do not take what has come */
+	unsigned lone_streak; /**< times in a row */
 	/** Listeners with more connections to accept. */
 	TAILQ_HEAD(, llp_listener) accepting;
 	/** To be freed at the end of the round: a caller may be inside of them. */
@@ -67,9 +73,6 @@ int sock_watch(struct sock_stack *s, struct sock_source *source, uint32_t events
 
 /** Close the descriptor of @p source, if it has one. */
 void sock_unwatch(struct sock_source *source);
-
-/** Connections whose users may leave what has come, at most. */
-uint32_t sock_stack_paused_most(const struct sock_stack *s);
 
 /** True if @p a is ours: the host's, and among those of the configuration. */
 bool sock_is_ours(const struct sock_stack *s, const struct ip_addr *a);

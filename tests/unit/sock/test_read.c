@@ -119,9 +119,9 @@ static bool has_two_more(struct fixture *x)
 }
 
 /** What nobody takes is bounded for all together; the oldest of the peer that has most goes. */
-static void paused_users_hold_so_many_buffers(void **state)
+static void paused_users_hold_so_many_bytes(void **state)
 {
-	const struct sock_stack_config cfg = {.paused_memory = 2 * SOCK_BUFFER};
+	const struct sock_stack_config cfg = {.memory = 2 * 2};
 	struct ip_endpoint at, remote;
 	struct llp *first;
 	int more[2];
@@ -155,7 +155,7 @@ static void paused_users_hold_so_many_buffers(void **state)
 	fixture_until(&f, fixture_is_closed);
 	assert_int_equal(f.seen.closes, 1);
 	assert_int_equal(f.seen.error, -ECONNABORTED);
-	assert_int_equal(sock_stack_stats(f.s)->paused_evicted, 1);
+	assert_int_equal(sock_stack_stats(f.s)->buffers_evicted, 1);
 	assert_int_equal(recv(f.peer_fd, &byte, 1, 0), -1);
 	assert_int_equal(errno, ECONNRESET);
 	assert_int_equal(sock_stack_stats(f.s)->connections, 2);
@@ -239,7 +239,7 @@ int main(void)
 		cmocka_unit_test(what_is_left_is_shown_again_with_more),
 		cmocka_unit_test(nothing_is_shown_before_it_is_enough),
 		cmocka_unit_test(a_paused_user_holds_one_buffer),
-		cmocka_unit_test(paused_users_hold_so_many_buffers),
+		cmocka_unit_test(paused_users_hold_so_many_bytes),
 		cmocka_unit_test(resuming_inside_shows_the_rest_at_once),
 		cmocka_unit_test(a_user_may_end_it_inside),
 		cmocka_unit_test(the_end_comes_behind_all_bytes),
