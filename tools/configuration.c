@@ -2,6 +2,7 @@
 #include "tools/configuration.h"
 
 #include "host/config_kernel.h"
+#include "host/config_value.h"
 #include "tools/commands.h"
 
 #include <errno.h>
@@ -128,4 +129,31 @@ int configuration_check_port(const struct config *c, const char *command)
 	return configuration_complain(command, "\"port\" is kernel",
 		"the host's TCP is not ours to drive; expected DPDK device arguments, such as "
 		"port=net_memif0,role=server,socket=/tmp/uiwarp.sock");
+}
+
+/* Words as in a usage message, which nothing else is: completions take them. */
+static void configuration_print_values(const struct config_key *k, FILE *out)
+{
+	struct config_phrase p;
+
+	if (!k->words || k->expected) {
+		fputs(config_value_plain(k, &p), out);
+		return;
+	}
+	for (const struct config_word *w = k->words; w->name && !w->old; w++)
+		fprintf(out, "%s%s", w == k->words ? "" : "|", w->name);
+}
+
+void configuration_print_keys(FILE *out)
+{
+	fprintf(out, "Keys of the configuration with their defaults, and what they take. "
+		     "uiwarp.conf(5) tells what they do.\n\n");
+	for (unsigned i = 0; i < config_num_keys; i++) {
+		const struct config_key *k = &config_keys[i];
+		int room = 32 - (int)strlen(k->name);
+
+		fprintf(out, "  %s=%-*s ", k->name, room, k->initial ? k->initial : "");
+		configuration_print_values(k, out);
+		fputc('\n', out);
+	}
 }

@@ -10,6 +10,7 @@
 
 #include <argp.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 /** The input of configuration_argp; zero-initialise it. */
 struct configuration {
@@ -42,5 +43,8 @@ int configuration_check_port(const struct config *c, const char *command);
 
 /** @p a and @p b with @p separator between them, malloc()ed; either may be NULL. Never NULL. */
 char *configuration_join(const char *a, const char *separator, const char *b);
+
+/** Tell each key, its default and its values, a line for each: words with "|" between them. */
+void configuration_print_keys(FILE *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host/libraries.h"
 #include "tools/commands.h"
+#include "tools/configuration.h"
 #include "tools/help.h"
 
 #include <argp.h>
@@ -29,7 +30,7 @@ static const struct command {
 static void uiwarp_usage(FILE *out)
 {
 	fprintf(out, "Usage: uiwarp COMMAND [ARGUMENT...]\n"
-		     "       uiwarp help [COMMAND]\n"
+		     "       uiwarp help [COMMAND | keys]\n"
 		     "       uiwarp --version\n"
 		     "RDMA verbs over TCP/IP in user space.\n\nCommands:\n");
 	for (size_t i = 0; i < NUM_COMMANDS; i++)
@@ -57,6 +58,10 @@ static int uiwarp_help(int argc, char **argv)
 
 	if (argc < 3 || help_is_asked(argv[2])) {
 		uiwarp_usage(stdout);
+		return EXIT_SUCCESS;
+	}
+	if (strcmp(argv[2], "keys") == 0) {
+		configuration_print_keys(stdout);
 		return EXIT_SUCCESS;
 	}
 	c = uiwarp_find_command(argv[2]);

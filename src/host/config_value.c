@@ -58,8 +58,7 @@ const char *config_value_expected(const struct config_key *k, struct config_phra
 	return p->text;
 }
 
-/* Without its markup. */
-static const char *config_value_plain(const struct config_key *k, struct config_phrase *p)
+const char *config_value_plain(const struct config_key *k, struct config_phrase *p)
 {
 	const char *from = config_value_expected(k, p);
 	size_t n = 0;

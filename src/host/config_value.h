@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file config_value.h Parses the values of keys, and describes them. Private to config*.c. */
+/** @file config_value.h Parses the values of keys, and describes them. */
 #ifndef HOST_CONFIG_VALUE_H
 #define HOST_CONFIG_VALUE_H
 
@@ -12,6 +12,9 @@ struct config_phrase {
 
 /** Describe the values of @p k, with the table's markup. @return the text in @p p. */
 const char *config_value_expected(const struct config_key *k, struct config_phrase *p);
+
+/** The same without markup. */
+const char *config_value_plain(const struct config_key *k, struct config_phrase *p);
 
 /**
  * Store one value, or one element of a list. It is trimmed and not empty.

@@ -61,6 +61,18 @@ static void help_of_a_command_is_its_own(void **state)
 	assert_string_equal(strstr(c.out, "PROGRAM"), strstr(text, "PROGRAM"));
 }
 
+/** With words as completions take them. */
+static void help_lists_the_keys(void **state)
+{
+	RUN("help", "keys");
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.err, "");
+	assert_non_null(strstr(c.out, "\n  crc=preferred  "));
+	assert_non_null(strstr(c.out, " preferred|required|off\n"));
+	assert_non_null(strstr(c.out, "\n  mtu=  "));
+	assert_non_null(strstr(c.out, " a number of bytes from 576 to 65535\n"));
+}
+
 /** -h as well as --help, everywhere, and among other options. */
 static void minus_h_helps(void **state)
 {
@@ -125,6 +137,7 @@ int main(void)
 		cmocka_unit_test(without_a_command_it_says_how_to_use_it),
 		cmocka_unit_test(help_goes_to_stdout),
 		cmocka_unit_test(help_of_a_command_is_its_own),
+		cmocka_unit_test(help_lists_the_keys),
 		cmocka_unit_test(minus_h_helps),
 		cmocka_unit_test(the_version_is_that_of_the_project),
 		cmocka_unit_test(an_unknown_command_is_named),
