@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /** As src/host/telemetry_snapshot.c has them. */
-#define SLICE_NS 15000
+#define SLICE_NS 8000
 #define PAUSE_NS 50000
 
 /** A screen of `uiwarp top`, as telemetry.py has it shown: two lists of so many objects. */

@@ -9,7 +9,7 @@
 #include "host/telemetry.h"
 
 /** The engine is held no longer for one slice, but for what the step beyond it takes, ns. */
-#define TELEMETRY_SLICE_NS 15000
+#define TELEMETRY_SLICE_NS 8000
 
 /** Zero-initialised is empty. */
 struct telemetry_snapshot {
