@@ -62,6 +62,38 @@ rpm_recipe() {
 	[[ ! $missing ]] || { say "not there:$missing"; return 1; }
 }
 
+# What Debian's packages bring beside their documents, it brings too: each of its lists' patterns, and nothing else,
+# says where. rpmbuild itself refuses a file that none names, and a pattern that names none.
+rpm_files() {
+	local lists=() files=() list file missing=
+	mapfile -t lists < <(rpmspec --parse -D '_sysusersdir /usr/lib/sysusers.d' "$root/packaging/rpm/uiwarp.spec" |
+		sed -n '/^%files/,/^%changelog/s,^\(%config([a-z]*) \)\?/,/,p')
+	mapfile -t files < <(for file in "$work"/packages/1/*.deb; do dpkg-deb --fsys-tarfile "$file" | tar -t; done |
+		grep -v -e '/$' -e '^./usr/share/doc/' -e '^./usr/share/lintian/' |
+		sed -e 's/^.//' -e "s,^/usr/lib/$(gcc -print-multiarch)/,$(rpm -E %_libdir)/," -e s,/vendor-completions/,/site-functions/,)
+	for file in "${files[@]}"; do named_by "$file" "${lists[@]}" || missing+=" $file"; done
+	[[ ! $missing ]] || { say "in no list:$missing"; return 1; }
+	for list in "${lists[@]}"; do
+		names "$list" "${files[@]}" || missing+=" $list"
+	done
+	[[ ! $missing ]] || { say "there is nothing like:$missing"; return 1; }
+}
+
+# shellcheck disable=SC2053 # patterns
+named_by() { # FILE PATTERN...
+	local file=$1 pattern
+	shift
+	for pattern in "$@"; do [[ $file != $pattern && $file != ${pattern%/}/* ]] || return 0; done
+	return 1
+}
+
+names() { # PATTERN FILE...
+	local pattern=$1 file
+	shift
+	for file in "$@"; do ! named_by "$file" "$pattern" || return 0; done
+	return 1
+}
+
 # Debian's packages that the recipe names in its fields of this name, for an architecture, with commas between.
 packages_named() { # FIELD ARCHITECTURE
 	sed -n "/^$1:/,/^[^ ]/{s/^$1://;/^[A-Z]/d;p}" "$root/packaging/debian/control" | tr , '\n' |
@@ -142,6 +174,7 @@ result arm64-depends arm64_depends || true
 if result source source_package && result built-twice built_twice; then
 	result same-bytes same_bytes || true
 	result lintian no_complaint || true
+	result rpm-files rpm_files || true
 	result used-and-removed used_and_removed || true
 	say_time
 	result autopkgtest as_debian_tests || true
