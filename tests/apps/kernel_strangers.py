@@ -5,6 +5,7 @@
 usage: kernel_strangers.py rubbish ADDRESS PORT PID COUNT   COUNT of each kind; then none may be left of them
        kernel_strangers.py crowd ADDRESS PORT FROM COUNT    so many who say nothing stay until the input ends
        kernel_strangers.py asking ADDRESS PORT FROM COUNT   the same, with a good MPA request each and no more
+       kernel_strangers.py half ADDRESS PORT FROM COUNT     the same, with most of a long FPDU behind it
 
 rubbish has a fixed seed. Its exit status is 1 if the process keeps descriptors of those who have gone.
 """
@@ -89,12 +90,19 @@ def send_rubbish(at, pid, count):
     return f"{descriptors(pid) - before} descriptors are left of strangers"
 
 
-def crowd(at, source, count, text):
+# Most of the longest: as it is not whole, nobody looks at what is in it.
+HALF = struct.pack(">H", 65535) + bytes(40000)
+
+
+def crowd(at, source, count, text, behind=b""):
     held = []
     for _ in range(count):
         try:
             held.append(socket.create_connection(at, PATIENCE, (source, 0)))
             held[-1].sendall(text)
+            if behind:
+                held[-1].recv(len(REPLY))
+                held[-1].sendall(behind)
         except ConnectionError:  # there is no room
             pass
     print(f"{count} have come", flush=True)
@@ -103,6 +111,8 @@ def crowd(at, source, count, text):
 
 def main(what, address, port, *rest):
     at = address, int(port)
+    if what == "half":
+        return crowd(at, rest[0], int(rest[1]), GOOD, HALF)
     if what != "rubbish":
         return crowd(at, rest[0], int(rest[1]), GOOD if what == "asking" else b"")
     return send_rubbish(at, int(rest[0]), int(rest[1]))

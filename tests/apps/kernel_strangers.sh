@@ -39,7 +39,7 @@ rubbish() {
 run_case rubbish rubbish
 
 # A crowd at a server with so many descriptors; its job is in $crowd, and it stays while $until is open.
-crowd_at() { # DESCRIPTORS crowd|asking COUNT
+crowd_at() { # DESCRIPTORS crowd|asking|half COUNT
 	start server bash -c "ulimit -n $1 && exec $echo $port 1000000"
 	wait_listening "$started" || return 1
 	mkfifo "$case_dir/until"
@@ -59,6 +59,19 @@ crowd() {
 	wait "$crowd"
 }
 run_case crowd crowd
+
+# What each leaves half-said adds up to more than `memory` allows: the first give way, and others are served.
+half() {
+	local crowd until clients=0
+	server_extra+=(--set memory=8)
+	crowd_at 2000 half 300 || return 1
+	served || return 1
+	transport_in server "$uiwarp" stat --json "$(program_pid server)" >"$(log_of stat)" 2>&1 || return 1
+	has_line "$(log_of stat)" '"buffers_evicted": ?(19[6-9]|2[0-9][0-9])' || { say "not as many ended as must"; return 1; }
+	exec {until}>&-
+	wait "$crowd"
+}
+run_case half half
 
 # With no descriptors left those who come are told at once, and the server goes on for those it has, and for those who
 # come when there are some again.
