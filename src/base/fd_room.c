@@ -14,7 +14,9 @@ static int fd_room_end(void)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 2 >= FD_ROOM)
 		return FD_ROOM;
-	return (int)(limit.rlim_cur / 2);
+	if (limit.rlim_cur / 2 >= FD_ROOM_LEFT)
+		return (int)(limit.rlim_cur / 2);
+	return limit.rlim_cur <= FD_ROOM_LEFT ? 0 : (int)(limit.rlim_cur - FD_ROOM_LEFT);
 }
 
 void fd_room_keep(struct fd_room *r)

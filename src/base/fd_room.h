@@ -11,6 +11,9 @@
 /** Descriptors below this number are kept for the program. */
 #define FD_ROOM 128u
 
+/** So many numbers are left to the stack, however low the limit. */
+#define FD_ROOM_LEFT 40u
+
 /** The descriptors that occupy the numbers. */
 struct fd_room {
 	unsigned count;
@@ -19,8 +22,9 @@ struct fd_room {
 
 /**
  * Occupy all free numbers below FD_ROOM, or below half of the process's limit if that is less, with
- * descriptors that are closed on exec. If another thread opens a file meanwhile it gets a higher
- * number. If no more descriptors can be opened the rest stays free.
+ * descriptors that are closed on exec. All but FD_ROOM_LEFT of a limit of less than twice that. If
+ * another thread opens a file meanwhile it gets a higher number. If no more descriptors can be
+ * opened the rest stays free.
  */
 void fd_room_keep(struct fd_room *r);
 
