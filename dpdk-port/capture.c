@@ -45,7 +45,7 @@ struct capture {
 	const struct log_sink *log;
 };
 
-/** Map @p size bytes of memory twice, one after the other. @return NULL on failure. */
+/** Map @p size bytes of memory twice, one after the other. @return NULL on failure, with errno. */
 static uint8_t *capture_ring_map(size_t size)
 {
 	int fd = memfd_create("uiwarp-capture", MFD_CLOEXEC);
@@ -258,9 +258,11 @@ int capture_open(const char *path, const char *ifname, uint64_t now, const struc
 	c->ifname = strdup(ifname);
 	r = c->path && c->ifname ? capture_create(c) : -ENOMEM;
 	c->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	c->ring = capture_ring_map(RING_SIZE);
-	if (!r && (!c->ring || c->wake_fd < 0))
-		r = -ENOMEM;
+	if (!r && c->wake_fd < 0)
+		r = -errno;
+	c->ring = r ? NULL : capture_ring_map(RING_SIZE);
+	if (!r && !c->ring)
+		r = -errno;
 	if (!r)
 		r = spawn_thread(&c->thread, NULL, capture_thread, c);
 	if (r) {
