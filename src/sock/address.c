@@ -102,8 +102,9 @@ bool sock_address_is_host(const struct ip_addr *a)
 	int fd = socket(sock_family(a), SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	bool is;
 
+	/* What is wrong is not the address: the socket that it is for fails by that itself. */
 	if (fd < 0)
-		return false;
+		return errno == EMFILE || errno == ENFILE;
 	is = bind(fd, (struct sockaddr *)&sa, len) == 0;
 	close(fd);
 	return is;

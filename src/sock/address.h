@@ -25,7 +25,7 @@ int sock_address_remote(int fd, struct ip_endpoint *e);
 /** Find the host's address for connections to @p remote. @return 0, -ENETUNREACH, or -errno. */
 int sock_address_source(const struct ip_addr *remote, struct ip_addr *local);
 
-/** True if @p a is one of the host's. */
+/** True if @p a is one of the host's, also if there is no descriptor to ask by. */
 bool sock_address_is_host(const struct ip_addr *a);
 
 #endif

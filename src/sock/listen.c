@@ -19,6 +19,9 @@
 /** Connections that are accepted before others have their turn. */
 #define ACCEPT_BURST 16
 
+/** Until a listener that lacks a descriptor looks again. */
+#define ACCEPT_AGAIN_NS UINT64_C(50000000)
+
 /* ---- accept ------------------------------------------------------------------------------ */
 
 static int sock_accept_fd(const struct llp_listener *l)
@@ -31,20 +34,22 @@ static int sock_accept_fd(const struct llp_listener *l)
 /**
  * No descriptor is left. A peer that waits in the kernel for an answer that never comes is worse
  * off than one that is reset: a descriptor is kept for that.
+ * @return false: another thread has that one, too.
  */
-static void sock_accept_refuse(struct llp_listener *l, int rc)
+static bool sock_accept_refuse(struct llp_listener *l, int rc)
 {
 	struct sock_stack *s = l->s;
 	int fd;
 
 	(void)sock_no_descriptor(s, rc);
 	if (s->spare_fd < 0)
-		return;
+		return false;
 	close(s->spare_fd);
 	fd = sock_accept_fd(l);
 	if (fd >= 0)
 		close(fd);
 	s->spare_fd = eventfd(0, EFD_CLOEXEC);
+	return true;
 }
 
 static void sock_accept_take(struct llp_listener *l, int fd)
@@ -59,6 +64,8 @@ static void sock_accept_take(struct llp_listener *l, int fd)
 		return;
 	}
 	l->s->stats.accepts++;
+	if (l->s->spare_fd < 0)
+		l->s->spare_fd = eventfd(0, EFD_CLOEXEC);
 }
 
 void sock_accept(struct llp_listener *l)
@@ -68,10 +75,12 @@ void sock_accept(struct llp_listener *l)
 
 		if (fd == -EAGAIN)
 			return;
-		if (fd == -EMFILE || fd == -ENFILE)
-			sock_accept_refuse(l, fd);
-		else if (fd >= 0)
+		if (fd >= 0)
 			sock_accept_take(l, fd);
+		else if ((fd == -EMFILE || fd == -ENFILE) && !sock_accept_refuse(l, fd)) {
+			timer_start(l->s->cfg.wheel, &l->again, l->s->now + ACCEPT_AGAIN_NS);
+			return;
+		}
 		/* Other errors are those of one connection: accept(2). */
 	}
 	if (l->source.fd < 0 || l->is_accepting)
@@ -83,6 +92,12 @@ void sock_accept(struct llp_listener *l)
 static void sock_listen_on_events(struct sock_source *source, uint32_t events)
 {
 	sock_accept(container_of(source, struct llp_listener, source));
+}
+
+/** epoll has told of it once, and does not tell again. */
+static void sock_listen_again(struct timer *t, uint64_t now)
+{
+	sock_accept(container_of(t, struct llp_listener, again));
 }
 
 /* ---- listen ------------------------------------------------------------------------------ */
@@ -97,6 +112,7 @@ int sock_listen(struct sock_stack *s, const struct ip_endpoint *local, unsigned 
 		return -ENOMEM;
 	*l = (struct llp_listener){
 		.s = s, .accept = accept, .user = user, .source = {.ready = sock_listen_on_events}};
+	timer_init(&l->again, sock_listen_again);
 	rc = l->source.fd = sock_port_take(s, local);
 	if (rc >= 0)
 		rc = listen(rc, backlog > INT_MAX ? INT_MAX : (int)backlog) ? -errno : 0;
@@ -115,6 +131,7 @@ int sock_listen(struct sock_stack *s, const struct ip_endpoint *local, unsigned 
 void sock_unlisten(struct llp_listener *l)
 {
 	sock_unwatch(&l->source);
+	timer_stop(l->s->cfg.wheel, &l->again);
 	if (l->is_accepting)
 		TAILQ_REMOVE(&l->s->accepting, l, accepting_link);
 	l->is_accepting = false;

@@ -12,7 +12,8 @@ struct llp_listener {
 	TAILQ_ENTRY(llp_listener) accepting_link;
 	llp_accept_fn *accept;
 	void *user;
-	bool is_accepting; /**< in that list */
+	struct timer again; /**< to look at what could not be accepted */
+	bool is_accepting;  /**< in that list */
 };
 
 /** llp_listen(). */

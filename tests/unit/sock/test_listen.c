@@ -158,6 +158,34 @@ static void without_descriptors_a_peer_is_reset(void **state)
 	fixture_close(&f);
 }
 
+/**
+ * Another thread has the one that is kept for that, too: the peer waits, the listener does not
+ * spin, and takes it as soon as there is a descriptor.
+ */
+static void without_a_spare_one_a_peer_waits(void **state)
+{
+	struct ip_endpoint at = fixture_at("127.0.0.1", 0);
+	struct rlimit before, none;
+
+	fixture_open(&f, NULL);
+	assert_int_equal(llp_port_reserve(f.llp, &at, 0), 0);
+	assert_int_equal(llp_listen(f.llp, &at, 8, count, &f, &f.listener), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	f.peer_fd = fixture_plain_connect(&at);
+	f.listen_fd = fixture_plain_connect(&at);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	/* With the first the one that was kept is gone. */
+	while (sock_stack_stats(f.s)->no_descriptor < 2)
+		fixture_round(&f);
+	assert_false(sock_flush(f.s));
+	assert_int_equal(f.accepts, 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	fixture_until(&f, has_two);
+	fixture_close(&f);
+}
+
 static void it_stops(void **state)
 {
 	struct ip_endpoint at = fixture_at("127.0.0.1", 0);
@@ -182,6 +210,7 @@ int main(void)
 		cmocka_unit_test(to_an_address_that_is_not_ours_nobody_connects),
 		cmocka_unit_test(a_full_backlog_is_accepted_in_turns),
 		cmocka_unit_test(without_descriptors_a_peer_is_reset),
+		cmocka_unit_test(without_a_spare_one_a_peer_waits),
 		cmocka_unit_test(it_stops),
 	};
 
