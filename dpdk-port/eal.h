@@ -44,6 +44,9 @@ const struct clock_sample *eal_clock_sample(void);
  */
 void eal_log_to(const struct log_sink *log);
 
+/** DPDK waits for a descriptor (fd_wait.h): say so in its log, once. Any thread. */
+void eal_log_descriptor_wanted(void);
+
 /** Stop sending lines to @p log, which is about to be freed. */
 void eal_log_release(const struct log_sink *log);
 

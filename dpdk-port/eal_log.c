@@ -22,6 +22,7 @@ static struct {
 	size_t len;
 	char reason[LINE_MAX_LEN];
 	bool watching, quiet;
+	bool told_wanted; /**< that a descriptor is */
 } eal_log = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void eal_log_line_done(int dpdk_level)
@@ -65,6 +66,17 @@ void eal_log_to(const struct log_sink *log)
 {
 	pthread_mutex_lock(&eal_log.lock);
 	eal_log.sink = log;
+	pthread_mutex_unlock(&eal_log.lock);
+}
+
+void eal_log_descriptor_wanted(void)
+{
+	pthread_mutex_lock(&eal_log.lock);
+	if (!eal_log.told_wanted)
+		log_printf(eal_log.sink, LOG_LEVEL_WARNING,
+			"no descriptor is left for the port, which waits for one: raise \"ulimit "
+			"-n\"");
+	eal_log.told_wanted = true;
 	pthread_mutex_unlock(&eal_log.lock);
 }
 

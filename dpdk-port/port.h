@@ -36,7 +36,8 @@ struct port_error {
 
 /**
  * Start the EAL if necessary (eal_start()), probe the device, configure and start it.
- * @return 0, or negative errno with @p e filled in.
+ * @return 0, or negative errno with @p e filled in; -EMFILE before anything was begun if there are
+ *         too few descriptors (descriptors.h).
  */
 int port_open(const struct port_config *cfg, struct port **out, struct port_error *e);
 

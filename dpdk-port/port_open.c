@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/descriptors.h"
 #include "dpdk-port/device_args.h"
 #include "dpdk-port/eal.h"
 #include "dpdk-port/intr_gate.h"
@@ -551,6 +552,23 @@ void port_close(struct port *p)
 	pthread_mutex_unlock(&port_open_lock);
 }
 
+/** What a driver, or the EAL, makes of too few is not said in words. */
+static int port_check_descriptors(const struct port_config *cfg, struct port_error *e)
+{
+	unsigned free;
+	int r = descriptors_check(DESCRIPTORS_OF_PORT, &free);
+
+	if (r == -EMFILE)
+		snprintf(e->text, sizeof e->text,
+			"port \"%.100s\": it needs %u descriptors, of which %u are free: raise "
+			"\"ulimit "
+			"-n\", which is %ju",
+			cfg->device, DESCRIPTORS_OF_PORT, free, descriptors_limit());
+	else if (r)
+		snprintf(e->text, sizeof e->text, "port \"%.100s\": %s", cfg->device, strerror(-r));
+	return r;
+}
+
 int port_open(const struct port_config *config, struct port **out, struct port_error *e)
 {
 	char device[DEVICE_MAX], rest[2], wrong[256];
@@ -573,7 +591,9 @@ int port_open(const struct port_config *config, struct port **out, struct port_e
 		snprintf(e->text, sizeof e->text, "port \"%.100s\": %s", config->device, wrong);
 		return -EINVAL;
 	}
-	r = eal_start(cfg, e);
+	r = port_check_descriptors(config, e);
+	if (!r)
+		r = eal_start(cfg, e);
 	if (r)
 		return r;
 	o.p = rte_zmalloc("port", sizeof *o.p, RTE_CACHE_LINE_SIZE);

@@ -8,6 +8,7 @@
 #include "base/cancel.h"
 #include "base/fd_room.h"
 #include "base/guarded.h"
+#include "dpdk-port/eal.h"
 #include "host/config_kernel.h"
 #include "host/guid.h"
 #include "provider/cm/ucma.h"
@@ -36,6 +37,7 @@ static struct {
 	struct config config; /* settled as soon as the device has a GUID */
 	struct config next;   /* what it will be: a child of fork() finds either whole */
 	_Atomic int state;
+	int failure; /* why, once it is PROCESS_FAILED: what programs are told */
 	struct device *device;
 	struct ucma *ucma;
 } provider_process = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -109,6 +111,8 @@ static void provider_interface_address(const struct config_address *a, struct pr
 
 static int provider_fail(int rc, const struct config_error *e)
 {
+	/* Programs know these two, and that they can do something about them. */
+	provider_process.failure = rc == -EMFILE || rc == -ENFILE ? rc : -ENODEV;
 	atomic_store(&provider_process.state, PROCESS_FAILED);
 	return provider_say(rc, e);
 }
@@ -199,18 +203,18 @@ static int provider_settle(struct device *d, void (*step)(struct device *d))
 {
 	struct cancel_hold hold = cancel_hold();
 	int saved = errno;
-	bool failed = atomic_load(&d->orphan);
+	int rc = -ENODEV;
 
-	if (!failed) {
+	if (!atomic_load(&d->orphan)) {
 		pthread_mutex_lock(&provider_process.lock);
 		if (atomic_load(&provider_process.state) == PROCESS_CONFIGURED)
 			step(d);
-		failed = atomic_load(&provider_process.state) == PROCESS_FAILED;
+		rc = provider_process.failure;
 		pthread_mutex_unlock(&provider_process.lock);
 	}
 	errno = saved;
 	cancel_release(hold);
-	return failed ? -ENODEV : 0;
+	return rc;
 }
 
 static int provider_start_device(struct device *d)
@@ -321,6 +325,7 @@ static const struct provider provider_table = {
 	.addresses = provider_addresses,
 	.before_end = stack_before_end,
 	.end_by = stack_end_by,
+	.descriptor_wanted = eal_log_descriptor_wanted,
 	.resume = guarded_resume,
 	.cm_open = provider_cm_open,
 	.cm_write = provider_cm_write,

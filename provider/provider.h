@@ -19,7 +19,7 @@
 #include <sys/types.h>
 
 /** Both libraries must have the same version of the table. */
-#define PROVIDER_VERSION 10
+#define PROVIDER_VERSION 11
 
 #define PROVIDER_MAX_ADDRESSES 16
 
@@ -47,7 +47,7 @@ struct provider {
 	 * Read the configuration. Called once. Errors are reported on stderr. The stack starts with
 	 * the first verb that needs more than the configuration: an object, the port, its GIDs,
 	 * events, the CM. If it cannot start, that is reported once, and each such verb fails with
-	 * ENODEV.
+	 * ENODEV; with EMFILE or ENFILE, if descriptors were all that it lacked.
 	 * @return 0 with our device, or a negative errno.
 	 */
 	int (*start)(const struct provider_host *host, struct ibv_device **device);
@@ -73,6 +73,9 @@ struct provider {
 
 	/** stack_end_by(), for a signal handler. */
 	bool (*end_by)(int sig);
+
+	/** eal_log_descriptor_wanted(). */
+	void (*descriptor_wanted)(void);
 
 	/** guarded_resume(): where to go on after a fault at @p pc, or 0: it is not the provider's.
 	 */

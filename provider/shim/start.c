@@ -160,6 +160,15 @@ static void shim_stack_started(void)
 	atomic_store(&shim_state.owner, getpid());
 }
 
+/*
+ * glibc loads it for the first pthread_exit() or pthread_cancel(), and ends the process if there is
+ * no descriptor for that any more, which may be our doing.
+ */
+static void shim_load_unwinder(void)
+{
+	(void)dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
+}
+
 static int shim_start(void)
 {
 	static const struct provider_host host = {.real_verbs = shim_find_verbs,
@@ -174,6 +183,7 @@ static int shim_start(void)
 
 	if (!h)
 		return -ENOENT;
+	shim_load_unwinder();
 	entry = (const struct provider *(*)(uint32_t))shim_dlsym(h, "uiwarp_provider");
 	shim_state.provider = !entry ? NULL : entry(PROVIDER_VERSION);
 	if (!shim_state.provider) {

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Calls of DPDK's, in front of libc: dpdk-port/memif_send.h and fd_wait.h have the reasons. */
+#include "dpdk-port/fd_wait.h"
+#include "dpdk-port/memif_send.h"
+#include "provider/shim/shim.h"
+
+#include <sys/epoll.h>
+
+typedef ssize_t sendmsg_fn(int, const struct msghdr *, int);
+typedef ssize_t recvmsg_fn(int, struct msghdr *, int);
+typedef int accept_fn(int, struct sockaddr *, socklen_t *);
+typedef int epoll_create_fn(int);
+
+static void driver_tell_waiting(void)
+{
+	const struct provider *p = shim_running();
+
+	if (p)
+		p->descriptor_wanted();
+}
+
+/** Of a call by DPDK that gave @p result. */
+static bool driver_shall_wait(int result, const void *caller)
+{
+	return result < 0 && fd_wait_helps(errno) && shim_is_below(caller);
+}
+
+SHIM_EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+{
+	static shim_slot real;
+	ssize_t n = ((sendmsg_fn *)shim_real_libc(&real, "sendmsg"))(fd, m, flags);
+
+	if (n < 0 && shim_is_below(__builtin_return_address(0)))
+		return memif_send_told(fd, m, n);
+	return n;
+}
+
+SHIM_EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)
+{
+	static shim_slot real;
+
+	if (fd_wait_takes_one(m) && shim_is_below(__builtin_return_address(0)))
+		fd_wait_for_one(fd, driver_tell_waiting);
+	return ((recvmsg_fn *)shim_real_libc(&real, "recvmsg"))(fd, m, flags);
+}
+
+SHIM_EXPORT int accept(int fd, __SOCKADDR_ARG addr, socklen_t *len)
+{
+	static shim_slot real;
+	int rc = ((accept_fn *)shim_real_libc(&real, "accept"))(fd, addr.__sockaddr__, len);
+
+	/* Who calls comes again. */
+	if (driver_shall_wait(rc, __builtin_return_address(0)))
+		fd_wait(driver_tell_waiting);
+	return rc;
+}
+
+SHIM_EXPORT int epoll_create(int size)
+{
+	static shim_slot real;
+	int rc = ((epoll_create_fn *)shim_real_libc(&real, "epoll_create"))(size);
+
+	while (driver_shall_wait(rc, __builtin_return_address(0))) {
+		fd_wait(driver_tell_waiting);
+		rc = ((epoll_create_fn *)shim_real_libc(&real, "epoll_create"))(size);
+	}
+	return rc;
+}

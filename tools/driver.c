@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Calls of DPDK's, in front of libc: dpdk-port/memif_send.h and fd_wait.h have the reasons. */
+#include "dpdk-port/eal.h"
+#include "dpdk-port/fd_wait.h"
+#include "dpdk-port/memif_send.h"
+
+#include <dlfcn.h>
+
+typedef ssize_t sendmsg_fn(int, const struct msghdr *, int);
+typedef ssize_t recvmsg_fn(int, struct msghdr *, int);
+typedef int accept_fn(int, struct sockaddr *, socklen_t *);
+typedef int epoll_create_fn(int);
+
+/* The program exports them to its libraries, under the names that they look for, in front of libc.
+ */
+#define DRIVER_EXPORT __attribute__((visibility("default")))
+ssize_t sendmsg_for_driver(int fd, const struct msghdr *m, int flags) __asm__("sendmsg");
+ssize_t recvmsg_for_driver(int fd, struct msghdr *m, int flags) __asm__("recvmsg");
+int accept_for_driver(int fd, struct sockaddr *addr, socklen_t *len) __asm__("accept");
+int epoll_create_for_driver(int size) __asm__("epoll_create");
+
+/** The real function of this name, looked up once. */
+#define DRIVER_REAL(name)                                             \
+	({                                                            \
+		static name##_fn *_Atomic real_;                      \
+		if (!real_)                                           \
+			real_ = (name##_fn *)dlsym(RTLD_NEXT, #name); \
+		real_;                                                \
+	})
+
+DRIVER_EXPORT ssize_t sendmsg_for_driver(int fd, const struct msghdr *m, int flags)
+{
+	return memif_send_told(fd, m, DRIVER_REAL(sendmsg)(fd, m, flags));
+}
+
+DRIVER_EXPORT ssize_t recvmsg_for_driver(int fd, struct msghdr *m, int flags)
+{
+	if (fd_wait_takes_one(m))
+		fd_wait_for_one(fd, eal_log_descriptor_wanted);
+	return DRIVER_REAL(recvmsg)(fd, m, flags);
+}
+
+DRIVER_EXPORT int accept_for_driver(int fd, struct sockaddr *addr, socklen_t *len)
+{
+	int rc = DRIVER_REAL(accept)(fd, addr, len);
+
+	/* Who calls comes again. */
+	if (rc < 0 && fd_wait_helps(errno))
+		fd_wait(eal_log_descriptor_wanted);
+	return rc;
+}
+
+DRIVER_EXPORT int epoll_create_for_driver(int size)
+{
+	int rc = DRIVER_REAL(epoll_create)(size);
+
+	while (rc < 0 && fd_wait_helps(errno)) {
+		fd_wait(eal_log_descriptor_wanted);
+		rc = DRIVER_REAL(epoll_create)(size);
+	}
+	return rc;
+}
