@@ -156,6 +156,12 @@ static void pair_asked(const struct rdma_cm_event *event)
 	}
 }
 
+/** Who lacks descriptors himself need not try for ever. */
+static void pair_note_lack(int error)
+{
+	pair.lacks += error == EMFILE || error == ENFILE;
+}
+
 static void pair_resolved(struct link *l)
 {
 	struct rdma_conn_param param;
@@ -167,6 +173,7 @@ static void pair_resolved(struct link *l)
 	}
 	param = pair_param(l);
 	if (rdma_connect(l->id, &param)) {
+		pair_note_lack(errno);
 		printf("refused: connect: %s\n", strerror(errno));
 		link_end(l);
 	}
@@ -232,6 +239,7 @@ static void pair_event(const struct rdma_cm_event *event)
 			link_wrong(
 				l, "%s of an established connection", rdma_event_str(event->event));
 		printf("refused: %s, status %d\n", rdma_event_str(event->event), event->status);
+		pair_note_lack(-event->status);
 		link_end(l);
 		break;
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
