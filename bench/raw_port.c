@@ -277,7 +277,8 @@ static int run(const struct options *o)
 		fprintf(stderr, "%s\n", e.text);
 		return 2;
 	}
-	/* Frames are the driver's, so the gate keeps the end of a memif's connection out of bursts. */
+	/* Frames are the driver's, so the gate keeps the end of a memif's connection out of bursts.
+	 */
 	b.port->copies = false;
 	clock_init(&b.clock, eal_clock_sample());
 	lcore = lcore_reserve();
