@@ -5,6 +5,7 @@
 #include "dpdk-port/memif_send.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 
 typedef ssize_t sendmsg_fn(int, const struct msghdr *, int);
 typedef ssize_t recvmsg_fn(int, struct msghdr *, int);
@@ -25,7 +26,7 @@ int epoll_create_for_driver(int size) __asm__("epoll_create");
 		static name##_fn *_Atomic real_;                      \
 		if (!real_)                                           \
 			real_ = (name##_fn *)dlsym(RTLD_NEXT, #name); \
-		real_;                                                \
+		atomic_load(&real_);                                  \
 	})
 
 DRIVER_EXPORT ssize_t sendmsg_for_driver(int fd, const struct msghdr *m, int flags)
