@@ -62,14 +62,14 @@ rpm_recipe() {
 	[[ ! $missing ]] || { say "not there:$missing"; return 1; }
 }
 
-# What Debian's packages bring beside their documents, it brings too: each of its lists' patterns, and nothing else,
-# says where. rpmbuild itself refuses a file that none names, and a pattern that names none.
+# Its lists have what Debian's packages bring beside documents and symbols for debuggers, and nothing else. rpmbuild
+# itself refuses a file that none names, and a pattern that names none.
 rpm_files() {
 	local lists=() files=() list file missing=
 	mapfile -t lists < <(rpmspec --parse -D '_sysusersdir /usr/lib/sysusers.d' "$root/packaging/rpm/uiwarp.spec" |
 		sed -n '/^%files/,/^%changelog/s,^\(%config([a-z]*) \)\?/,/,p')
 	mapfile -t files < <(for file in "$work"/packages/1/*.deb; do dpkg-deb --fsys-tarfile "$file" | tar -t; done |
-		grep -v -e '/$' -e '^./usr/share/doc/' -e '^./usr/share/lintian/' |
+		grep -v -e '/$' -e '^./usr/share/doc/' -e '^./usr/share/lintian/' -e '^./usr/lib/debug/' |
 		sed -e 's/^.//' -e "s,^/usr/lib/$(gcc -print-multiarch)/,$(rpm -E %_libdir)/," -e s,/vendor-completions/,/site-functions/,)
 	for file in "${files[@]}"; do named_by "$file" "${lists[@]}" || missing+=" $file"; done
 	[[ ! $missing ]] || { say "in no list:$missing"; return 1; }
