@@ -9,21 +9,16 @@
  *     holds [-s SCREENS]
  */
 #include "base/number.h"
+#include "host/telemetry_snapshot.h"
 #include "sample.h"
 
 #include <string.h>
 #include <unistd.h>
 
-/** As src/host/telemetry_snapshot.c has them. */
-#define SLICE_NS 8000
-#define PAUSE_NS 50000
-
 /** A screen of `uiwarp top`, as telemetry.py has it shown: two lists of so many objects. */
 #define OBJECTS   20000
 #define SCREEN_NS 500000000
 
-/** What a hold must not take longer than. */
-#define LIMIT_NS 50000
 
 /** About what a queue pair or a connection has, and what is copied of it. */
 struct object {
@@ -52,7 +47,7 @@ static const struct object *nth(size_t i)
 static size_t hold(size_t from)
 {
 	uint64_t begun = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID), took;
-	uint64_t end = sample_now_ns() + SLICE_NS;
+	uint64_t end = sample_now_ns() + TELEMETRY_SLICE_NS;
 	size_t i = from;
 
 	do
@@ -61,7 +56,7 @@ static size_t hold(size_t from)
 	took = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 	all.slices++;
 	all.longest = took > all.longest ? took : all.longest;
-	all.beyond += took > LIMIT_NS;
+	all.beyond += took > TELEMETRY_LONG_HOLD;
 	return i;
 }
 
@@ -94,7 +89,7 @@ int main(int argc, char **argv)
 		begun = sample_now_ns();
 		for (size_t at = 0; at < OBJECTS;) {
 			at = hold(at);
-			wait_until(sample_now_ns() + PAUSE_NS);
+			wait_until(sample_now_ns() + TELEMETRY_PAUSE_NS);
 		}
 		write_text();
 		wait_until(begun + SCREEN_NS);

@@ -12,9 +12,6 @@
 #define SLICE_ITEMS 256
 #define SLICE_HELD  64
 
-/** After a slice others have the engine for so long: the application comes first. */
-#define SLICE_PAUSE_NS 50000
-
 /** Memory for a slice, touched: under the lock there is no time for the kernel to find pages. */
 static bool telemetry_snapshot_make_room(struct telemetry_snapshot *s)
 {
@@ -73,7 +70,7 @@ static int telemetry_snapshot_slice(struct telemetry_snapshot *s, void *cursor, 
 int telemetry_snapshot_take(struct telemetry_snapshot *s, const struct telemetry_command *c,
 	void *ctx, struct engine *e, struct telemetry_costs *costs)
 {
-	const struct timespec pause = {.tv_nsec = SLICE_PAUSE_NS};
+	const struct timespec pause = {.tv_nsec = TELEMETRY_PAUSE_NS};
 	_Alignas(8) uint8_t cursor[TELEMETRY_CURSOR] = {0};
 	bool first = true;
 	int rc;

@@ -11,6 +11,9 @@
 /** The engine is held no longer for one slice, but for what the step beyond it takes, ns. */
 #define TELEMETRY_SLICE_NS 8000
 
+/** After a slice others have the engine for so long: the application comes first. */
+#define TELEMETRY_PAUSE_NS 50000
+
 /** Zero-initialised is empty. */
 struct telemetry_snapshot {
 	const struct telemetry_command *command;
