@@ -69,4 +69,26 @@ static inline void fd_wait_for_one(int fd, fd_wait_tell_fn *tell)
 	errno = error;
 }
 
+/** accept() for DPDK gave @p result: who had no descriptor comes again, but not at once. @return
+ * it.
+ */
+static inline int fd_wait_accepted(int result, fd_wait_tell_fn *tell)
+{
+	if (result < 0 && fd_wait_helps(errno))
+		fd_wait(tell);
+	return result;
+}
+
+/** epoll_create() for DPDK, by the @p real one. @return never -1 for want of a descriptor. */
+static inline int fd_wait_epoll_create(int (*real)(int), int size, fd_wait_tell_fn *tell)
+{
+	int fd = real(size);
+
+	while (fd < 0 && fd_wait_helps(errno)) {
+		fd_wait(tell);
+		fd = real(size);
+	}
+	return fd;
+}
+
 #endif

@@ -43,21 +43,10 @@ DRIVER_EXPORT ssize_t recvmsg_for_driver(int fd, struct msghdr *m, int flags)
 
 DRIVER_EXPORT int accept_for_driver(int fd, struct sockaddr *addr, socklen_t *len)
 {
-	int rc = DRIVER_REAL(accept)(fd, addr, len);
-
-	/* Who calls comes again. */
-	if (rc < 0 && fd_wait_helps(errno))
-		fd_wait(eal_log_descriptor_wanted);
-	return rc;
+	return fd_wait_accepted(DRIVER_REAL(accept)(fd, addr, len), eal_log_descriptor_wanted);
 }
 
 DRIVER_EXPORT int epoll_create_for_driver(int size)
 {
-	int rc = DRIVER_REAL(epoll_create)(size);
-
-	while (rc < 0 && fd_wait_helps(errno)) {
-		fd_wait(eal_log_descriptor_wanted);
-		rc = DRIVER_REAL(epoll_create)(size);
-	}
-	return rc;
+	return fd_wait_epoll_create(DRIVER_REAL(epoll_create), size, eal_log_descriptor_wanted);
 }

@@ -19,12 +19,6 @@ static void driver_tell_waiting(void)
 		p->descriptor_wanted();
 }
 
-/** Of a call by DPDK that gave @p result. */
-static bool driver_shall_wait(int result, const void *caller)
-{
-	return result < 0 && fd_wait_helps(errno) && shim_is_below(caller);
-}
-
 SHIM_EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
 	static shim_slot real;
@@ -49,20 +43,17 @@ SHIM_EXPORT int accept(int fd, __SOCKADDR_ARG addr, socklen_t *len)
 	static shim_slot real;
 	int rc = ((accept_fn *)shim_real_libc(&real, "accept"))(fd, addr.__sockaddr__, len);
 
-	/* Who calls comes again. */
-	if (driver_shall_wait(rc, __builtin_return_address(0)))
-		fd_wait(driver_tell_waiting);
+	if (rc < 0 && shim_is_below(__builtin_return_address(0)))
+		return fd_wait_accepted(rc, driver_tell_waiting);
 	return rc;
 }
 
 SHIM_EXPORT int epoll_create(int size)
 {
 	static shim_slot real;
-	int rc = ((epoll_create_fn *)shim_real_libc(&real, "epoll_create"))(size);
+	epoll_create_fn *fn = (epoll_create_fn *)shim_real_libc(&real, "epoll_create");
 
-	while (driver_shall_wait(rc, __builtin_return_address(0))) {
-		fd_wait(driver_tell_waiting);
-		rc = ((epoll_create_fn *)shim_real_libc(&real, "epoll_create"))(size);
-	}
-	return rc;
+	if (shim_is_below(__builtin_return_address(0)))
+		return fd_wait_epoll_create(fn, size, driver_tell_waiting);
+	return fn(size);
 }

@@ -2,6 +2,7 @@
 #include "dpdk-port/fd_wait.h"
 
 #include <netinet/in.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 
 #include <setjmp.h>
@@ -73,6 +74,34 @@ static void a_message_does_not_wait_without_end(void **state)
 	assert_int_equal(told, FD_WAIT_LOOKS);
 }
 
+static void one_that_cannot_accept_waits_and_is_told(void **state)
+{
+	told = 0;
+	errno = EMFILE;
+	assert_int_equal(fd_wait_accepted(-1, tell), -1);
+	assert_int_equal(errno, EMFILE);
+	assert_int_equal(told, 1);
+	errno = ECONNABORTED;
+	assert_int_equal(fd_wait_accepted(-1, tell), -1);
+	errno = EMFILE;
+	assert_int_equal(fd_wait_accepted(7, tell), 7);
+	assert_int_equal(told, 1);
+}
+
+static void an_epoll_comes_when_there_is_a_descriptor(void **state)
+{
+	int fd;
+
+	take_all();
+	fd = fd_wait_epoll_create(epoll_create, 1, give_one);
+	assert_true(fd >= 0);
+	assert_int_equal(told, 1);
+	close(fd);
+	assert_int_equal(fd_wait_epoll_create(epoll_create, 0, tell), -1);
+	assert_int_equal(errno, EINVAL);
+	assert_int_equal(told, 1);
+}
+
 static void with_descriptors_nothing_waits(void **state)
 {
 	int fd = dup(STDERR_FILENO);
@@ -107,6 +136,8 @@ int main(void)
 		cmocka_unit_test(a_wait_keeps_errno),
 		cmocka_unit_test(a_message_waits_for_a_descriptor),
 		cmocka_unit_test(a_message_does_not_wait_without_end),
+		cmocka_unit_test(one_that_cannot_accept_waits_and_is_told),
+		cmocka_unit_test(an_epoll_comes_when_there_is_a_descriptor),
 		cmocka_unit_test(with_descriptors_nothing_waits),
 		cmocka_unit_test(messages_of_memif_take_one),
 	};
