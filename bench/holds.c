@@ -19,7 +19,6 @@
 #define OBJECTS   20000
 #define SCREEN_NS 500000000
 
-
 /** About what a queue pair or a connection has, and what is copied of it. */
 struct object {
 	char state[1024];
