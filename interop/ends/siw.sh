@@ -19,7 +19,7 @@ rtr-read-client) parameters=(peer_to_peer=1 rtr_types=0x4000) ;;
 esac
 
 in_guest() { # PROGRAM ARGUMENT...
-	guest program "program 80 $*"
+	guest program "program $limit $*"
 }
 
 # The end of a connection before siw has told iw_cm of its start is a BUG of the guest's kernel: another one, then.
@@ -29,7 +29,8 @@ may_have_fallen() {
 }
 
 siw() { # GUEST VARIANT
-	work=$(mktemp -d) out=$LOGS patience=60 limit=60
+	# Who runs this end ends it where nothing goes on any more.
+	work=$(mktemp -d) out=$LOGS patience=60 limit=86400
 	guest_files=$root/out/interop/$1
 	# shellcheck source=scripts/lib/guest.sh
 	source "$root/scripts/lib/guest.sh"

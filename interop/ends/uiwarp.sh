@@ -6,7 +6,8 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/probe.sh"
 build=${UIWARP_BUILD:-$(dirname "${BASH_SOURCE[0]}")/../../build}
 
-keys=()
+# A peer that is slow, as a guest is on a busy machine, is not gone.
+keys=(--set startup_timeout=86400000 --set user_timeout=86400000 --set keepalive=0)
 case $TESTCASE in
 crc-off) keys+=(--set crc=off) ;;
 markers) keys+=(--set markers=on) ;;

@@ -20,14 +20,26 @@ guest_missing() { # BUILDER
 	[[ -s $guest_files/initrd ]] || say "no guest: run $1"
 }
 
+# Seconds that the guest has had: what its processor waited for one of this machine is no delay of its. In $had.
+guest_clock() {
+	local delay most=0 thread
+	for thread in "/proc/$guest_job/task"/*/schedstat; do
+		{ read -r _ delay _ <"$thread"; } 2>/dev/null && ((delay > most)) && most=$delay
+	done
+	had=$((SECONDS - most / 1000000000))
+}
+
 # One order at a time on each port. What a program says that was ended meanwhile has another number.
 guest() { # program|control COMMAND
-	local port=$1 number=$((++guest_orders)) line begun='' in out end=$((SECONDS + limit + patience))
+	local port=$1 number=$((++guest_orders)) line begun='' in out had end
+	guest_clock
+	end=$((had + limit + patience))
 	exec {in}>"$guest_work/$port.in" {out}<"$guest_work/$port.out"
 	printf '%s %s\n' "$number" "$2" >&"$in"
-	while ((SECONDS < end)) && is_alive "$guest_job"; do
+	while ((had < end)) && is_alive "$guest_job"; do
 		# A second may be over in the middle of a line.
 		if ! IFS= read -r -t 1 line <&"$out"; then
+			guest_clock
 			begun+=$line
 			continue
 		fi
@@ -77,9 +89,20 @@ guest_boot() { # WORDS-FOR-ITS-KERNEL QEMU-ARGUMENT...
 
 # The agents of both ports have come. A guest that shares a busy processor takes minutes.
 guest_ready() {
-	local line port
+	local line part port had end agent
+	guest_clock
+	end=$((had + limit + 2 * patience))
 	for port in program control; do
-		IFS= read -r -t "$((limit + 2 * patience))" line <"$guest_work/$port.out" && [[ $line == *ready* ]] || return 1
+		# Also for writing: who only reads waits for who writes before any clock is looked at.
+		exec {agent}<>"$guest_work/$port.out"
+		line=''
+		until [[ $line == *ready* ]]; do
+			guest_clock
+			((had < end)) && is_alive "$guest_job" || return 1
+			IFS= read -r -t 1 part <&"$agent" || true
+			line+=$part
+		done
+		exec {agent}<&-
 	done
 }
 

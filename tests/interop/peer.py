@@ -407,7 +407,10 @@ def tcp_of(case, role, address, peer, port):
         print("ready", flush=True)
         s = s.accept()[0]
     s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    s.settimeout(60)
+    # The kernel of a peer that is slow answers; of one that is gone, none does.
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 10), (socket.TCP_KEEPCNT, 9)):
+        s.setsockopt(socket.IPPROTO_TCP, option, value)
     return s
 
 
