@@ -4,7 +4,7 @@
  * holds, as telemetry holds the engine for them, and as it does in bursts, with pauses between the
  * slices and text written after the last one. There is no engine here and nobody waits for it.
  * Interrupts, another process on the core, and a hypervisor that takes the core away are counted as
- * our own processor time. One line of JSON.
+ * our own processor time. One line of JSON, with the counts of each screen.
  *
  *     holds [-s SCREENS]
  */
@@ -18,6 +18,7 @@
 /** A screen of `uiwarp top`, as telemetry.py has it shown: two lists of so many objects. */
 #define OBJECTS   20000
 #define SCREEN_NS 500000000
+#define SCREENS   1000
 
 /** About what a queue pair or a connection has, and what is copied of it. */
 struct object {
@@ -32,9 +33,7 @@ static struct object object[OBJECTS];
 static struct item item[OBJECTS];
 static char text[12 << 20];
 
-static struct {
-	uint64_t slices, longest, beyond;
-} all;
+static uint64_t slices[SCREENS], beyond[SCREENS], longest;
 
 /** Where objects lie does not follow their order. The factor has no divisor with OBJECTS. */
 static const struct object *nth(size_t i)
@@ -43,7 +42,7 @@ static const struct object *nth(size_t i)
 }
 
 /** @return the object after the last one. */
-static size_t hold(size_t from)
+static size_t hold(size_t screen, size_t from)
 {
 	uint64_t begun = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID), took;
 	uint64_t end = sample_now_ns() + TELEMETRY_SLICE_NS;
@@ -53,9 +52,9 @@ static size_t hold(size_t from)
 		memcpy(&item[i], nth(i), sizeof item[i]);
 	while (++i < OBJECTS && sample_now_ns() < end);
 	took = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
-	all.slices++;
-	all.longest = took > all.longest ? took : all.longest;
-	all.beyond += took > TELEMETRY_LONG_HOLD;
+	slices[screen]++;
+	longest = took > longest ? took : longest;
+	beyond[screen] += took > TELEMETRY_LONG_HOLD;
 	return i;
 }
 
@@ -74,27 +73,36 @@ static void wait_until(uint64_t when)
 	nanosleep(&pause, NULL);
 }
 
+static void print(const char *name, const uint64_t *of, size_t screens)
+{
+	printf("\"%s\": [", name);
+	for (size_t i = 0; i < screens; i++)
+		printf("%s%llu", i ? ", " : "", (unsigned long long)of[i]);
+	printf("], ");
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t screens = 20, begun;
 	int opt;
 
 	while ((opt = getopt(argc, argv, "s:")) != -1)
-		if (opt != 's' || !number_parse(optarg, 1, UINT32_MAX, &screens))
+		if (opt != 's' || !number_parse(optarg, 1, SCREENS, &screens))
 			errx(2, "usage: holds [-s SCREENS]");
 	memset(object, 1, sizeof object);
 	memset(item, 1, sizeof item);
 	for (uint64_t i = 0; i < screens; i++) {
 		begun = sample_now_ns();
 		for (size_t at = 0; at < OBJECTS;) {
-			at = hold(at);
+			at = hold(i, at);
 			wait_until(sample_now_ns() + TELEMETRY_PAUSE_NS);
 		}
 		write_text();
 		wait_until(begun + SCREEN_NS);
 	}
-	printf("{\"slices\": %llu, \"longest_ns\": %llu, \"long\": %llu}\n",
-		(unsigned long long)all.slices, (unsigned long long)all.longest,
-		(unsigned long long)all.beyond);
+	putchar('{');
+	print("slices", slices, screens);
+	print("long", beyond, screens);
+	printf("\"longest_ns\": %llu}\n", (unsigned long long)longest);
 	return 0;
 }

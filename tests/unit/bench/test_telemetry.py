@@ -32,8 +32,10 @@ def costs(on=1000, width=50, ask=200000):
 
 
 def screens(longest=30, long=0, others=0, process=50):
-    return {"process_ms": [process], "top_ms": [50], "hold_us": [longest], "long": [long], "slices": [2000],
-            "machine_long": [others], "machine_slices": [50000]}
+    """Of each of 40 screens, or as many figures as there are, how many slices were long."""
+    long, others = ([x] * 40 if isinstance(x, int) else x for x in (long, others))
+    return {"process_ms": [process], "top_ms": [50], "hold_us": [longest], "long": long, "slices": [500] * len(long),
+            "machine_long": others, "machine_slices": [625] * len(others)}
 
 
 def judged(runs):
@@ -70,21 +72,36 @@ class Bars(unittest.TestCase):
 
 
 class Holds(unittest.TestCase):
-    def test_a_long_one_where_the_machine_has_none_is_missed(self):
-        # One for each of 20 screens.
-        self.assertEqual(judged(screens(60, 20, 0))[0], 1)
+    def test_a_long_one_in_each_screen_where_the_machine_has_none_is_missed(self):
+        self.assertEqual(judged(screens(60, 1, 0))[0], 1)
+
+    def test_none_that_is_too_long_misses_nothing(self):
+        self.assertEqual(judged(screens(50, 1, 0))[0], 0)
 
     def test_long_ones_as_often_as_in_slices_of_nothing_are_the_machine(self):
-        self.assertEqual(judged(screens(60, 4, 100))[0], 0)
+        self.assertEqual(judged(screens(60, [0, 4] * 20, 5))[0], 0)
 
-    def test_many_more_than_in_slices_of_nothing_are_missed(self):
-        self.assertEqual(judged(screens(60, 20, 100))[0], 1)
+    def test_a_clump_is_the_machine(self):
+        # Pooled, 60 beside none would be as good as never.
+        self.assertEqual(judged(screens(60, [0] * 38 + [30, 30], 0))[0], 0)
 
-    def test_chance(self):
-        self.assertAlmostEqual(telemetry.chance(0, 1, 0, 1), 1)
-        self.assertAlmostEqual(telemetry.chance(1, 1, 0, 1), 0.5)
-        self.assertAlmostEqual(telemetry.chance(2, 1, 1, 1), 0.5)
-        self.assertAlmostEqual(telemetry.chance(2000, 1, 2000, 1), 0.5, 1)
+    def test_a_few_more_in_most_screens_are_missed(self):
+        self.assertEqual(judged(screens(60, [3, 3, 3, 1] * 10, [2, 2, 1, 3] * 10))[0], 1)
+
+    def test_fewer_than_the_machine_are_not_missed(self):
+        self.assertEqual(judged(screens(60, 1, 3))[0], 0)
+
+    def test_chance_of_few_is_exact(self):
+        for differences, p in (([], 1), ([0, 0], 1), ([1], 1 / 2), ([-1], 1), ([1, 1, 0, 1], 1 / 8), ([3, 1, -2], 3 / 8),
+                               ([0.1, 0.2, -0.3], 5 / 8)):
+            self.assertAlmostEqual(telemetry.chance(differences), p, msg=str(differences))
+
+    def test_chance_of_many_is_the_same_each_time(self):
+        differences = [(-1) ** i * i for i in range(40)]
+        self.assertEqual(telemetry.chance(differences), telemetry.chance(differences))
+        self.assertAlmostEqual(telemetry.chance([1] * 40), 1 / (telemetry.FLIPS + 1))
+        # An even number of equal ones: half, and half of the ties.
+        self.assertAlmostEqual(telemetry.chance([1, -1] * 20), 0.5627, delta=0.015)
 
 
 if __name__ == "__main__":
