@@ -148,7 +148,7 @@ static void measure_all(
 int main(int argc, char **argv)
 {
 	static struct pair_end end[2];
-	uint64_t turns = 600;
+	uint64_t turns = 3000;
 	int opt;
 
 	while ((opt = getopt(argc, argv, "n:")) != -1)

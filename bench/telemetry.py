@@ -46,7 +46,7 @@ FLIPS, SEED = 20000, 1
 
 def arguments():
     p = argparse.ArgumentParser(prog="scripts/bench telemetry", description=__doc__)
-    p.add_argument("--runs", type=int, default=600, metavar="N", help="turns of each (default 600)")
+    p.add_argument("--runs", type=int, default=3000, metavar="N", help="turns of each (default 3000)")
     p.add_argument("--quick", action="store_true", help="100 turns: too few to show the bar")
     p.add_argument("--only", default="cost,qps", metavar="LIST", help="some of cost,qps")
     p.add_argument("--build", default="build-release", metavar="DIR",
