@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/telemetry_client.h"
 
+#include "base/tasks.h"
 #include "host/slot.h"
 
 #include <errno.h>
@@ -9,15 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 /**
- * A process that says nothing for 3 s is stopped, or its engine is stuck. In slices: of time in
- * which we stood still, and it perhaps too, one at most passes.
+ * How long a process that says nothing is waited for: it may have no core, or the engine's lock is
+ * with a thread that has none. In slices: of time in which we stood still, and it perhaps too, one
+ * at most passes.
  */
-#define CLIENT_SLICES   60
-#define CLIENT_SLICE_US 50000
+#define CLIENT_SLICE_MS 50
+#define CLIENT_SLICES   600
+
+/**
+ * It is stopped, or stuck, when nothing in it has run, or wanted to, for so many. More than it
+ * waits itself for an engine that is stuck (telemetry_hold.c).
+ */
+#define CLIENT_SLICES_ASLEEP 40
 
 /** For the greeting, and for answers if it does not tell. */
 #define CLIENT_ROOM     65536
@@ -33,43 +40,64 @@ static void telemetry_client_drop(struct telemetry_client *c)
 	c->greeted = false;
 }
 
-/** By errno. A socket with a time-out is interrupted by a stop and a continuation, too. */
-static bool telemetry_client_is_slow(void)
+/** There is something to read, or its end; or room to write. */
+static bool telemetry_client_is_ready(const struct telemetry_client *c, short events, int ms)
 {
-	return errno == EAGAIN || errno == EINTR;
+	struct pollfd p = {.fd = c->fd, .events = events};
+
+	return poll(&p, 1, ms) == 1;
 }
 
-static bool telemetry_client_send(const struct telemetry_client *c, const char *command)
+/** Without a connection it has not accepted any of many others, either. */
+static bool telemetry_client_is_asleep(const struct telemetry_client *c)
 {
-	ssize_t n = -1;
+	struct ucred peer = {.pid = 0};
+	socklen_t len = sizeof peer;
 
-	errno = EAGAIN;
-	for (unsigned i = 0; i < CLIENT_SLICES && n < 0 && telemetry_client_is_slow(); i++)
-		n = send(c->fd, command, strlen(command), MSG_NOSIGNAL);
-	return n >= 0;
+	/* Its number here: that in the socket's name is of its own PID namespace. */
+	return c->fd < 0 || (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
+				    peer.pid > 0 && tasks_sleep(peer.pid, 0));
 }
 
-/** @return bytes, or 0: it has gone or, by errno, is slow. */
+/** Nothing has come in another slice. @return false: it is not waited for any more. */
+static bool telemetry_client_may_come(struct telemetry_client *c)
+{
+	c->slices++;
+	c->asleep = telemetry_client_is_asleep(c) ? c->asleep + 1 : 0;
+	c->waited = c->slices >= CLIENT_SLICES || c->asleep >= CLIENT_SLICES_ASLEEP;
+	return !c->waited;
+}
+
+static bool telemetry_client_await(struct telemetry_client *c, short events)
+{
+	c->slices = c->asleep = 0;
+	while (!telemetry_client_is_ready(c, events, CLIENT_SLICE_MS))
+		if (!telemetry_client_may_come(c))
+			return false;
+	return true;
+}
+
+static bool telemetry_client_send(struct telemetry_client *c, const char *command)
+{
+	return telemetry_client_await(c, POLLOUT) &&
+	       send(c->fd, command, strlen(command), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+}
+
+/** @return bytes, or 0: it has gone, is waited for in vain, or says too much. */
 static size_t telemetry_client_receive(struct telemetry_client *c)
 {
 	ssize_t n = -1;
 
-	errno = EAGAIN;
-	for (unsigned i = 0; i < CLIENT_SLICES && n < 0 && telemetry_client_is_slow(); i++)
-		n = recv(c->fd, c->text, c->room, MSG_TRUNC);
-	if (n >= 0)
-		errno = 0;
+	if (telemetry_client_await(c, POLLIN))
+		n = recv(c->fd, c->text, c->room, MSG_TRUNC | MSG_DONTWAIT);
 	return n <= 0 || (size_t)n > c->room ? 0 : (size_t)n;
 }
 
-/** Nothing came. One that was waited for needs not be waited for again when it is connected to. */
+/** One that was waited for needs not be waited for again when it is connected to. */
 static void telemetry_client_lose(struct telemetry_client *c)
 {
-	bool slow = telemetry_client_is_slow();
-
 	telemetry_client_drop(c);
-	c->waited = slow;
-	c->fd = slow ? -EAGAIN : -1;
+	c->fd = c->waited ? -EAGAIN : -1;
 }
 
 static json_t *telemetry_client_hear(struct telemetry_client *c)
@@ -82,12 +110,10 @@ static json_t *telemetry_client_hear(struct telemetry_client *c)
 /** Read the greeting, which has come. @return false: it is none. */
 static bool telemetry_client_begin(struct telemetry_client *c)
 {
-	const struct timeval patience = {.tv_usec = CLIENT_SLICE_US};
 	json_t *greeting;
 	json_int_t room;
 
-	setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-	setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+	c->waited = false;
 	c->room = CLIENT_ROOM;
 	c->text = malloc(c->room);
 	greeting = c->text ? telemetry_client_hear(c) : NULL;
@@ -261,41 +287,46 @@ static void telemetry_clients_add(void *ctx, const char *name)
 	c->client[c->n++] = new;
 }
 
-/** Something has come, or the connection has ended. Without one it only waits. */
-static bool telemetry_client_hears(const struct telemetry_client *c, int ms)
+/**
+ * Look for the greeting of one, which perhaps is not connected yet.
+ * @param passed a slice has, since the last look.
+ * @return it is to be waited for.
+ */
+static bool telemetry_clients_look(
+	const struct telemetry_clients *c, struct telemetry_client *one, bool passed)
 {
-	struct pollfd p = {.fd = c->fd, .events = POLLIN};
-
-	return poll(&p, 1, ms) == 1;
-}
-
-/** As telemetry_client_hears(), of one that is perhaps not connected yet. */
-static bool telemetry_clients_hears(
-	const struct telemetry_clients *c, struct telemetry_client *one, int ms)
-{
+	if (one->greeted)
+		return false;
 	if (one->fd == -EAGAIN)
 		one->fd = telemetry_socket_connect(c->directory, one->name);
-	return telemetry_client_hears(one, ms);
+	if (one->fd >= 0 && telemetry_client_is_ready(one, POLLIN, 0)) {
+		if (!telemetry_client_begin(one))
+			telemetry_client_drop(one);
+		return false;
+	}
+	return telemetry_client_is_there(one) && !one->waited &&
+	       (!passed || telemetry_client_may_come(one));
 }
 
-/** Wait for all together as long as for one, and for each of them once. */
+/** Wait for all together, and for each of them once. Without memory nobody is waited for. */
 static void telemetry_clients_greet(struct telemetry_clients *c)
 {
-	unsigned slices = CLIENT_SLICES;
+	struct pollfd *p = calloc(c->n ? c->n : 1, sizeof *p);
+	bool passed = false, wanted;
 
-	for (unsigned i = 0; i < c->n; i++) {
-		struct telemetry_client *one = &c->client[i];
-		bool hears;
+	do {
+		wanted = false;
+		for (unsigned i = 0; i < c->n; i++) {
+			bool waits = telemetry_clients_look(c, &c->client[i], passed);
 
-		if (one->greeted)
-			continue;
-		hears = telemetry_clients_hears(c, one, 0);
-		for (; !hears && telemetry_client_is_there(one) && !one->waited && slices; slices--)
-			hears = telemetry_clients_hears(c, one, CLIENT_SLICE_US / 1000);
-		one->waited = true;
-		if (hears && !telemetry_client_begin(one))
-			telemetry_client_drop(one);
-	}
+			wanted = wanted || waits;
+			if (p)
+				p[i] = (struct pollfd){
+					.fd = waits ? c->client[i].fd : -1, .events = POLLIN};
+		}
+		passed = p && wanted && poll(p, c->n, CLIENT_SLICE_MS) <= 0;
+	} while (p && wanted);
+	free(p);
 }
 
 static int telemetry_clients_compare(const void *a, const void *b)
@@ -311,7 +342,7 @@ void telemetry_clients_renew(struct telemetry_clients *c)
 
 	for (unsigned i = 0; i < c->n; i++) {
 		/* Nothing was asked. */
-		if (c->client[i].greeted && telemetry_client_hears(&c->client[i], 0))
+		if (c->client[i].greeted && telemetry_client_is_ready(&c->client[i], POLLIN, 0))
 			telemetry_client_drop(&c->client[i]);
 		if (telemetry_client_is_there(&c->client[i]))
 			c->client[kept++] = c->client[i];

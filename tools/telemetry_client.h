@@ -15,9 +15,10 @@ struct telemetry_client {
 	char name[TELEMETRY_NAME];
 	int fd;       /**< -1: the connection is over; -EAGAIN: too many others wait for one */
 	bool greeted; /**< else it says nothing: it is stopped, or stuck */
-	bool waited;  /**< for its greeting, which may come later */
+	bool waited;  /**< in vain; its greeting may come later */
 	size_t room;  /**< the longest answer */
 	char *text;
+	unsigned slices, asleep; /**< private: how long it is waited for */
 };
 
 /** All processes that are there, by their numbers. */
@@ -44,6 +45,11 @@ int telemetry_clients_open(struct telemetry_clients *c, const char *directory, c
 void telemetry_clients_renew(struct telemetry_clients *c);
 
 void telemetry_clients_close(struct telemetry_clients *c);
+
+/*
+ * One that runs, or wants to, is waited for half a minute; one that is stopped, or of which all
+ * threads sleep, for two seconds.
+ */
 
 /**
  * The value that answers @p command. The caller owns it.

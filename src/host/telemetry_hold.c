@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host/telemetry_hold.h"
 
+#include "base/tasks.h"
+
 #include <errno.h>
 #include <time.h>
+#include <unistd.h>
 
-/** How long to wait for the engine before it is taken for stuck, ms. */
-#define TELEMETRY_PATIENCE_MS 1000
+/** How long the engine is waited for, in slices: who has it may have no core. */
+#define TELEMETRY_HOLD_MS     50
+#define TELEMETRY_HOLD_SLICES 200
+
+/** It is stuck when all other threads have slept for so many: nobody is about to release it. */
+#define TELEMETRY_HOLD_ASLEEP 20
 
 static uint64_t telemetry_hold_clock(clockid_t clock)
 {
@@ -15,9 +22,21 @@ static uint64_t telemetry_hold_clock(clockid_t clock)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
+static bool telemetry_hold_lock(struct engine *e)
+{
+	unsigned asleep = 0;
+
+	for (unsigned i = 0; i < TELEMETRY_HOLD_SLICES && asleep < TELEMETRY_HOLD_ASLEEP; i++) {
+		if (engine_lock_within(e, TELEMETRY_HOLD_MS))
+			return true;
+		asleep = tasks_sleep(getpid(), gettid()) ? asleep + 1 : 0;
+	}
+	return false;
+}
+
 int telemetry_hold_begin(struct telemetry_hold *h, struct engine *e)
 {
-	if (!engine_lock_within(e, TELEMETRY_PATIENCE_MS))
+	if (!telemetry_hold_lock(e))
 		return -EBUSY;
 	h->engine = e;
 	h->begun = telemetry_hold_clock(CLOCK_MONOTONIC);

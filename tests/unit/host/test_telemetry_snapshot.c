@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -222,6 +223,33 @@ static json_t *page(size_t from, size_t room, size_t *len)
 	return value;
 }
 
+/** For longer than an engine is waited for when nobody is about to release it. */
+static void *hold_and_work(void *arg)
+{
+	pthread_barrier_t *held = arg;
+
+	engine_lock(&engine);
+	pthread_barrier_wait(held);
+	spend(UINT64_C(2500000000));
+	engine_unlock(&engine);
+	return NULL;
+}
+
+static void an_engine_that_is_released_late(void **state)
+{
+	struct objects o = {.pattern = "i", .total = 3};
+	pthread_barrier_t held;
+	pthread_t thread;
+
+	pthread_barrier_init(&held, NULL, 2);
+	assert_int_equal(pthread_create(&thread, NULL, hold_and_work, &held), 0);
+	pthread_barrier_wait(&held);
+	assert_int_equal(telemetry_snapshot_take(&s, &command, &o, &engine, &costs), 0);
+	assert_int_equal(s.count, 3);
+	pthread_join(thread, NULL);
+	pthread_barrier_destroy(&held);
+}
+
 static void pages_fill_their_room(void **state)
 {
 	struct objects o = {.pattern = "i", .total = 1000};
@@ -273,6 +301,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_elapses_in_a_hold_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_is_a_list_too, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_engine_that_is_not_released, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_engine_that_is_released_late, setup, teardown),
 		cmocka_unit_test_setup_teardown(pages_fill_their_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_smallest_page_goes_on, setup, teardown),
 	};

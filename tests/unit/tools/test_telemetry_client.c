@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The client of uiwarp stat, top and ctl, and processes that answer as a script has it. */
+#include "tools/telemetry_client.h"
+
+#include "support/limit.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* After the four that it needs. */
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define GREETING "{\"version\":\"x\",\"pid\":1,\"max_output_len\":65536}"
+#define SERVERS  16
+
+static char directory[64];
+static struct telemetry_clients clients;
+
+/* ---- the other side ---------------------------------------------------------------------- */
+
+/** What one does on each connection: it says the texts, each but the first when it is asked. */
+struct script {
+	const char *say[12];
+	size_t len;  /**< of the one after the greeting, if it is not that of a string */
+	bool greets; /**< false: it only listens */
+	int stops_before, spins_before; /**< the text of this number; 0: none */
+};
+
+static struct {
+	pid_t pid;
+	char name[TELEMETRY_NAME];
+} server[SERVERS];
+static unsigned servers;
+
+/** For longer than one that sleeps is waited for. */
+static void spin(void)
+{
+	struct timespec begun, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while (now.tv_sec - begun.tv_sec < 4);
+}
+
+static void serve(const struct script *s, int fd)
+{
+	char request[64];
+
+	for (int i = 0; s->say[i]; i++) {
+		size_t len = i == 1 && s->len ? s->len : strlen(s->say[i]);
+
+		if (i > 0 && recv(fd, request, sizeof request, 0) <= 0)
+			break;
+		if (i > 0 && i == s->stops_before)
+			raise(SIGSTOP);
+		if (i > 0 && i == s->spins_before)
+			spin();
+		if (send(fd, s->say[i], len, MSG_NOSIGNAL) < 0)
+			break;
+	}
+	close(fd);
+}
+
+static void server_main(const struct script *s, int ready)
+{
+	char name[TELEMETRY_NAME] = "";
+	int listener = telemetry_socket_listen(directory, name);
+
+	alarm(LIMIT_S);
+	fcntl(listener, F_SETFL, 0); /* one that waits sleeps */
+	if (write(ready, name, sizeof name) != sizeof name)
+		_exit(1);
+	while (!s->greets)
+		pause();
+	for (;;)
+		serve(s, accept(listener, NULL, NULL));
+}
+
+/** @return its number. */
+static unsigned begin(struct script s)
+{
+	unsigned n = servers;
+	int ready[2];
+
+	assert_true(n < SERVERS);
+	assert_int_equal(pipe(ready), 0);
+	server[n].pid = fork();
+	if (server[n].pid == 0)
+		server_main(&s, ready[1]);
+	assert_true(server[n].pid > 0);
+	servers++;
+	close(ready[1]);
+	assert_int_equal(
+		read(ready[0], server[n].name, sizeof server[n].name), sizeof server[n].name);
+	close(ready[0]);
+	return n;
+}
+
+static void end(unsigned n)
+{
+	int status;
+
+	if (server[n].pid == 0)
+		return;
+	assert_int_equal(kill(server[n].pid, SIGKILL), 0);
+	assert_int_equal(waitpid(server[n].pid, &status, 0), server[n].pid);
+	server[n].pid = 0;
+}
+
+static int setup(void **state)
+{
+	snprintf(directory, sizeof directory, "/tmp/uiw-client.XXXXXX");
+	assert_non_null(mkdtemp(directory));
+	servers = 0;
+	return 0;
+}
+
+/** The sockets of the dead are removed by whoever comes by. */
+static int teardown(void **state)
+{
+	telemetry_clients_close(&clients);
+	for (unsigned i = 0; i < servers; i++)
+		end(i);
+	assert_int_equal(telemetry_clients_open(&clients, directory, NULL), 0);
+	assert_int_equal(clients.n, 0);
+	telemetry_clients_close(&clients);
+	return rmdir(directory);
+}
+
+/* ---- this side --------------------------------------------------------------------------- */
+
+static void open_all(unsigned n)
+{
+	assert_int_equal(telemetry_clients_open(&clients, directory, NULL), 0);
+	assert_int_equal(clients.n, n);
+}
+
+static struct telemetry_client *of(unsigned n)
+{
+	for (unsigned i = 0; i < clients.n; i++)
+		if (clients.client[i].pid == server[n].pid)
+			return &clients.client[i];
+	fail_msg("process %d is not there", (int)server[n].pid);
+	return NULL;
+}
+
+/** Until it has greeted again. */
+static struct telemetry_client *renewed(unsigned n)
+{
+	do
+		telemetry_clients_renew(&clients);
+	while (!of(n)->greeted);
+	return of(n);
+}
+
+static bool count(void *ctx, struct json_reader *r)
+{
+	json_reader_skip(r);
+	++*(unsigned *)ctx;
+	return true;
+}
+
+/* ---- what is said ------------------------------------------------------------------------ */
+
+static void a_value_is_answered(void **state)
+{
+	unsigned n = begin((struct script){.say = {GREETING, "{\"/a\":{\"b\":7}}",
+						   "{\"/c\":{\"error\":\"no\"}}", "{\"/d\":[8]}"},
+		.greets = true});
+	struct json_reader r;
+	uint64_t number = 0;
+	json_t *answer;
+
+	open_all(1);
+	answer = telemetry_client_ask(of(n), "/a");
+	assert_int_equal(json_integer_value(json_object_get(answer, "b")), 7);
+	assert_null(telemetry_client_error(answer));
+	json_decref(answer);
+	answer = telemetry_client_ask(of(n), "/c");
+	assert_string_equal(telemetry_client_error(answer), "no");
+	json_decref(answer);
+	assert_true(telemetry_client_read(of(n), "/d", &r));
+	assert_true(json_reader_array(&r) && json_reader_element(&r));
+	assert_true(json_reader_number(&r, &number));
+	assert_int_equal(number, 8);
+	/* It has said all that it says. */
+	assert_null(telemetry_client_ask(of(n), "/e"));
+	assert_int_equal(of(n)->fd, -1);
+}
+
+static void pages_are_put_together(void **state)
+{
+	static const char first[] = "{\"/l\":{\"total\":3,\"items\":[1,{\"a\":[]}],\"next\":2}}",
+			  second[] = "{\"/l\":{\"items\":[3]}}";
+	unsigned n = begin((struct script){
+		.say = {GREETING, first, second, first, second, "{\"/l\":{\"error\":\"no\"}}",
+			"{\"/l\":{\"error\":\"no\"}}"},
+		.greets = true});
+	unsigned items = 0;
+	json_t *list;
+
+	open_all(1);
+	list = telemetry_client_list(of(n), "/l");
+	assert_int_equal(json_array_size(list), 3);
+	json_decref(list);
+	assert_true(telemetry_client_each(of(n), "/l", count, &items));
+	assert_int_equal(items, 3);
+	/* One that has no such list is asked for more. */
+	list = telemetry_client_list(of(n), "/l");
+	assert_int_equal(json_array_size(list), 0);
+	json_decref(list);
+	assert_true(telemetry_client_each(of(n), "/l", count, &items));
+	assert_int_equal(items, 3);
+}
+
+/** Who goes round in circles is not followed. */
+static void pages_end(void **state)
+{
+	static const char *const answers[] = {"{\"/l\":{\"items\":[1],\"next\":5}}",
+		"{\"/l\":{\"items\":[2],\"next\":5}}", "{\"/l\":{\"items\":[3],\"next\":-1}}"};
+	unsigned n = begin((struct script){
+		.say = {GREETING, answers[0], answers[1], answers[2], answers[0], answers[1]},
+		.greets = true});
+	unsigned items = 0;
+	json_t *list;
+
+	open_all(1);
+	list = telemetry_client_list(of(n), "/l");
+	assert_int_equal(json_array_size(list), 2);
+	json_decref(list);
+	list = telemetry_client_list(of(n), "/l");
+	assert_int_equal(json_array_size(list), 1);
+	json_decref(list);
+	assert_true(telemetry_client_each(of(n), "/l", count, &items));
+	assert_int_equal(items, 2);
+}
+
+/** @param greets as its greeting has it, or nonsense. */
+static bool can_say(const char *greets, size_t len)
+{
+	char greeting[128], *text = malloc(len);
+	json_t *answer;
+	unsigned n;
+
+	assert_non_null(text);
+	memset(text, ' ', len);
+	memcpy(text, "{\"/a\":1}", 8);
+	snprintf(greeting, sizeof greeting, "{\"max_output_len\":%s}", greets);
+	n = begin((struct script){.say = {greeting, text}, .len = len, .greets = true});
+	open_all(1);
+	answer = telemetry_client_ask(of(n), "/a");
+	/* It is not asked further, but is no slow one. */
+	assert_true(answer || of(n)->fd == -1);
+	telemetry_clients_close(&clients);
+	end(n);
+	free(text);
+	json_decref(answer);
+	return answer;
+}
+
+static void answers_are_as_long_as_was_said(void **state)
+{
+	assert_true(can_say("100000", 100000));
+	assert_false(can_say("100000", 100001));
+	assert_true(can_say("65536", 65536));
+	assert_false(can_say("65536", 65537));
+	/* What makes no sense leaves it as it is. */
+	for (unsigned i = 0; i < 6; i++) {
+		static const char *const greets[] = {
+			"0", "-1", "9223372036854775807", "1e9", "\"100000\"", "null"};
+
+		assert_true(can_say(greets[i], 65536));
+		assert_false(can_say(greets[i], 65537));
+	}
+}
+
+/** Who says no JSON, or no object, is not asked further. */
+static void what_is_no_answer_is_none(void **state)
+{
+	static char deep[60000];
+	static const struct {
+		const char *say;
+		size_t len;
+	} bad[] = {{"", 0}, {"{", 0}, {"{}", 0}, {"[]", 0}, {"null", 0}, {"7", 0}, {"\"a\"", 0},
+		{"{\"a\":}", 0}, {"{\"a\":1", 0}, {"{\"a\":1}}", 0}, {"{\"a\":1}\0", 8},
+		{"{\"a\":\"\xff\xfe\"}", 0}, {"{\"a\":\"\\ud800\"}", 0}, {"{\"a\":1e999}", 0},
+		{"\0\0\0\0", 4}, {deep, sizeof deep - 1}};
+	struct json_reader r;
+
+	memset(deep, '[', sizeof deep - 1);
+	memcpy(deep, "{\"a\":", 5);
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		unsigned n = begin((struct script){
+				 .say = {GREETING, bad[i].say}, .len = bad[i].len, .greets = true}),
+			 items = 0;
+
+		open_all(1);
+		assert_null(telemetry_client_ask(of(n), "/a"));
+		assert_false(of(n)->greeted);
+		assert_null(telemetry_client_ask(of(n), "/a"));
+		assert_false(telemetry_client_read(of(n), "/a", &r));
+		/* The other reader takes what is whole as far as it is read, and has no tree. */
+		renewed(n);
+		if (!telemetry_client_each(of(n), "/a", count, &items))
+			assert_false(of(n)->greeted);
+		assert_int_equal(items, 0);
+		telemetry_clients_close(&clients);
+		end(n);
+	}
+}
+
+static void a_page_that_is_cut_off_ends_a_list(void **state)
+{
+	static const char cut[] = "{\"/l\":{\"items\":[1,2,",
+			  whole[] = "{\"/l\":{\"items\":[1,2]}}";
+	unsigned n = begin((struct script){.say = {GREETING, cut}, .greets = true}), items = 0;
+	unsigned other = begin((struct script){.say = {GREETING, whole}, .greets = true});
+
+	open_all(2);
+	assert_false(telemetry_client_each(of(n), "/l", count, &items));
+	assert_false(of(n)->greeted);
+	assert_true(telemetry_client_each(of(other), "/l", count, &items));
+	assert_null(telemetry_client_list(of(n), "/l"));
+	assert_null(telemetry_client_list(renewed(n), "/l"));
+}
+
+static void who_greets_with_nonsense_is_left(void **state)
+{
+	static const char *const say[] = {"", "{", "null,", "\xff"};
+
+	for (unsigned i = 0; i < sizeof say / sizeof say[0]; i++)
+		begin((struct script){.say = {say[i]}, .greets = true});
+	assert_int_equal(telemetry_clients_open(&clients, directory, NULL), 0);
+	for (unsigned i = 0; i < servers; i++) {
+		assert_false(of(i)->greeted);
+		assert_int_equal(of(i)->fd, -1);
+		assert_null(telemetry_client_ask(of(i), "/a"));
+	}
+}
+
+/** In the middle of a list; it serves others, and perhaps us again. */
+static void who_ends_the_connection_is_asked_again(void **state)
+{
+	unsigned n = begin((struct script){
+		.say = {GREETING, "{\"/l\":{\"items\":[1,2],\"next\":2}}"}, .greets = true});
+	unsigned items = 0;
+
+	open_all(1);
+	assert_null(telemetry_client_list(of(n), "/l"));
+	assert_int_equal(of(n)->fd, -1);
+	assert_false(telemetry_client_each(renewed(n), "/l", count, &items));
+	assert_int_equal(items, 2);
+	renewed(n);
+	end(n);
+	assert_null(telemetry_client_ask(&clients.client[0], "/l"));
+	telemetry_clients_renew(&clients);
+	telemetry_clients_renew(&clients);
+	assert_int_equal(clients.n, 0);
+}
+
+/* ---- who says nothing ---------------------------------------------------------------------- */
+
+static void await_stop(unsigned n)
+{
+	int status;
+
+	assert_int_equal(waitpid(server[n].pid, &status, WUNTRACED), server[n].pid);
+	assert_true(WIFSTOPPED(status));
+}
+
+/** It is left, and comes again when it is continued; the others are there all the time. */
+static void one_that_is_stopped_is_passed_over(void **state)
+{
+	static const struct script s = {
+		.say = {GREETING, "{\"/a\":1}", "{\"/a\":2}"}, .greets = true};
+	struct script stops = s;
+	unsigned n, other = begin(s);
+
+	stops.stops_before = 1;
+	n = begin(stops);
+	open_all(2);
+	assert_true(of(n)->greeted && of(other)->greeted);
+	assert_null(telemetry_client_ask(of(n), "/a"));
+	await_stop(n);
+	assert_int_equal(of(n)->fd, -EAGAIN);
+	for (unsigned i = 0; i < 100; i++)
+		telemetry_clients_renew(&clients);
+	assert_false(of(n)->greeted);
+	assert_true(of(n)->fd >= 0);
+	json_decref(telemetry_client_ask(of(other), "/a"));
+	assert_true(of(other)->greeted);
+	assert_int_equal(kill(server[n].pid, SIGCONT), 0);
+	renewed(n);
+}
+
+/** Stopped before they greet, and nobody else. */
+static void those_that_are_stopped_are_told_of(void **state)
+{
+	pid_t pids[4] = {0};
+
+	for (unsigned i = 0; i < 3; i++) {
+		begin((struct script){.say = {GREETING}, .greets = true});
+		pids[i] = server[i].pid;
+		assert_int_equal(kill(server[i].pid, SIGSTOP), 0);
+		await_stop(i);
+	}
+	open_all(3);
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(!of(i)->greeted && of(i)->waited);
+	telemetry_clients_close(&clients);
+	assert_int_equal(kill(server[1].pid, SIGCONT), 0);
+	assert_int_equal(telemetry_clients_open(&clients, directory, pids), -ESRCH);
+	assert_int_equal(clients.n, 3);
+	assert_false(of(0)->greeted || of(2)->greeted);
+	assert_true(of(1)->greeted);
+	telemetry_clients_close(&clients);
+	pids[0] = pids[1];
+	pids[1] = 0;
+	assert_int_equal(telemetry_clients_open(&clients, directory, pids), 0);
+	assert_int_equal(clients.n, 1);
+}
+
+/** Nothing in it will ever say something. */
+static void one_that_sleeps_is_passed_over(void **state)
+{
+	unsigned n = begin((struct script){.greets = false});
+
+	open_all(1);
+	assert_true(!of(n)->greeted && of(n)->waited);
+}
+
+/** It has work, or no core, and answers late. */
+static void one_that_is_busy_is_waited_for(void **state)
+{
+	struct script s = {.say = {GREETING, "{\"/a\":1}"}, .greets = true, .spins_before = 1};
+	unsigned n = begin(s);
+	json_t *answer;
+
+	open_all(1);
+	answer = telemetry_client_ask(of(n), "/a");
+	assert_int_equal(json_integer_value(answer), 1);
+	json_decref(answer);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_value_is_answered, setup, teardown),
+		cmocka_unit_test_setup_teardown(pages_are_put_together, setup, teardown),
+		cmocka_unit_test_setup_teardown(pages_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(answers_are_as_long_as_was_said, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_no_answer_is_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_page_that_is_cut_off_ends_a_list, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_greets_with_nonsense_is_left, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			who_ends_the_connection_is_asked_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			one_that_is_stopped_is_passed_over, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			those_that_are_stopped_are_told_of, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_that_sleeps_is_passed_over, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_that_is_busy_is_waited_for, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
