@@ -1,25 +1,35 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# VLANs (802.1Q) on one interface, between processes of ours; tests/nic/vlan.sh has Linux's VLAN interface
-# at the other end.
-# shellcheck source=tests/netns/lib.sh
+# VLANs (802.1Q), between processes of ours over a memif and on one interface; tests/nic/vlan.sh has Linux's VLAN
+# interface at the other end.
+# shellcheck disable=SC2154 # of the transport
+# shellcheck source=tests/apps/lib.sh
 source "$(dirname "$0")/lib.sh"
-
-only_over af_packet
+[[ $transport == memif || $transport == af_packet ]] || only_over af_packet
 
 # As docs/deploy.md has it of neighbours on an interface: the client is on the server's, too.
-vlan_of_client=5
-transport_in() {
-	shift
-	netns_in server "$@"
-}
+if [[ $transport == af_packet ]]; then
+	transport_in() {
+		shift
+		netns_in server "$@"
+	}
 
+	port_settings() { # SIDE
+		local n=2
+		[[ $1 == server ]] || n=3
+		settings=(--set "port=net_af_packet0,iface=uiw0,qdisc_bypass=0" --set "mac=02:00:00:00:70:0$n"
+			--set "address=10.1.0.$n/24" --set "address=fd01::$n/64")
+	}
+else
+	eval "port_settings() $(declare -f transport_settings | sed 1d)"
+fi
+
+vlan_of_client=5
 transport_settings() { # SIDE
-	local n=2 vlan=5
-	[[ $1 == server ]] || n=3 vlan=$vlan_of_client
-	settings=(--set "port=net_af_packet0,iface=uiw0,qdisc_bypass=0" --set "mac=02:00:00:00:70:0$n"
-		--set "vlan=$vlan" --set "address=10.1.0.$n/24" --set "address=fd01::$n/64"
-		--set "capture=$out/$case_name.$1.pcapng")
+	local vlan=5
+	[[ $1 == server ]] || vlan=$vlan_of_client
+	port_settings "$1"
+	settings+=(--set "vlan=$vlan" --set "mtu=1500" --set "capture=$out/$case_name.$1.pcapng")
 }
 
 # Every frame of what both captured has the tag, and the checker joins the streams behind it.
@@ -47,9 +57,23 @@ full() {
 }
 run_case full-frames full
 
+# The priority in the tag is the precedence of the connection's type of service; that of other connections is 0.
+prioritized() { # PORT PRIORITY SERVER CLIENT
+	local is
+	exchange "$3" "$4" || return 1
+	is=$(tshark -r "$out/$case_name.client.pcapng" -Y "tcp.dstport == $1 && tcp.len > 1000" -T fields \
+		-e vlan.priority 2>/dev/null | sort -u | paste -sd ' ')
+	[[ $is == "$2" ]] || { say "the priorities are $is"; return 1; }
+}
+writes="ib_write_bw -R -F -s 65536 -n 20"
+messages="ucmatose -S 4096 -C 10"
+run_case priority prioritized 18515 5 "$writes --tos=160" "$writes --tos=160 %4"
+run_case priority-none prioritized 18515 0 "$writes" "$writes %4"
+run_case priority-v6 prioritized 7471 3 "$messages -b %6" "$messages -t 96 -s %6"
+
 # What has another tag reaches nobody, and is counted.
 dropped() {
-	netns_in server "$uiwarp" stat --json "$(program_pid server)" >"$(log_of stat)" 2>&1
+	transport_in server "$uiwarp" stat --json "$(program_pid server)" >"$(log_of stat)" 2>&1
 	(($(grep -oE '"rx_other_vlan": *[0-9]+' "$(log_of stat)" | grep -oE '[0-9]+') >= 1))
 }
 
