@@ -49,6 +49,28 @@ run_case contained-rping-v6 contained "rping -s -a ::0 -v -C 10" "rping -c -a %6
 run_case contained-write_bw contained "ib_write_bw -R -F -n 1000" "ib_write_bw -R -F -n 1000 %4" client 1 '^ 65536 '
 run_case contained-send_lat contained "ib_send_lat -F -n 100" "ib_send_lat -F -n 100 %4" client 1 '^ 2 '
 
+# A container that shares the server's network finds the port taken, though its user is another; one with a network of
+# its own has it.
+in_use() {
+	local server_job second status=0 elsewhere
+	start server rping -s -P -a ::0
+	server_job=$started
+	wait_listening "$server_job" || return 1
+	second=("$sandbox" --calls "$allowed" "$tree" "${uid_of[client]}" uiwarp run rping -s -C 1 -a "$server_v4")
+	transport_in server timeout -k 3 "$limit" "${second[@]}" >"$(log_of second)" 2>&1 </dev/null || status=$?
+	((status && status != 124)) || { say "a second listener there $(status_text "$status")"; return 1; }
+	has_line "$(log_of second)" 'rdma_bind_addr: Address already in use' || return 1
+	start client rping -s -P -a ::0
+	elsewhere=$started
+	wait_for "$patience" listens_elsewhere || { say "a network of its own does not have the port"; return 1; }
+	is_alive "$server_job" && is_alive "$elsewhere"
+}
+
+listens_elsewhere() {
+	[[ $(transport_in client ss -ltnH) == *:7174* ]]
+}
+run_case contained-in_use in_use
+
 # Those that are listed, and io_uring is none of them, which runtimes filter.
 calls() {
 	local used side traced=yes
