@@ -265,6 +265,10 @@ static int cmd_stat_table(struct telemetry_clients *c)
 	}
 	stat_print_table(stdout, &s);
 	telemetry_sample_free(&s);
+	for (unsigned i = 0; i < c->n; i++)
+		if (c->client[i].refused[0])
+			fprintf(stderr, "uiwarp stat: process %d: %s\n", (int)c->client[i].pid,
+				c->client[i].refused);
 	return EXIT_SUCCESS;
 }
 

@@ -172,6 +172,17 @@ json_t *telemetry_client_list(struct telemetry_client *c, const char *command)
 	}
 }
 
+/** Keep the text of an error, for people, if that is what @p r will read. */
+static void telemetry_client_note(struct telemetry_client *c, struct json_reader r)
+{
+	struct json_reader_key key;
+
+	c->refused[0] = '\0';
+	if (json_reader_object(&r) && json_reader_member(&r, &key) &&
+		json_reader_key_is(&key, "error"))
+		json_reader_string(&r, c->refused, sizeof c->refused);
+}
+
 bool telemetry_client_read(struct telemetry_client *c, const char *command, struct json_reader *r)
 {
 	struct json_reader_key key;
@@ -180,8 +191,10 @@ bool telemetry_client_read(struct telemetry_client *c, const char *command, stru
 	if (c->greeted && telemetry_client_send(c, command))
 		n = telemetry_client_receive(c);
 	json_reader_init(r, c->text, n);
-	if (n && json_reader_object(r) && json_reader_member(r, &key))
+	if (n && json_reader_object(r) && json_reader_member(r, &key)) {
+		telemetry_client_note(c, *r);
 		return true;
+	}
 	if (c->greeted)
 		telemetry_client_lose(c);
 	return false;

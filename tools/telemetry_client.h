@@ -13,10 +13,11 @@
 struct telemetry_client {
 	pid_t pid;
 	char name[TELEMETRY_NAME];
-	int fd;       /**< -1: the connection is over; -EAGAIN: too many others wait for one */
-	bool greeted; /**< else it says nothing: it is stopped, or stuck */
-	bool waited;  /**< in vain; its greeting may come later */
-	size_t room;  /**< the longest answer */
+	int fd;           /**< -1: the connection is over; -EAGAIN: too many others wait for one */
+	bool greeted;     /**< else it says nothing: it is stopped, or stuck */
+	bool waited;      /**< in vain; its greeting may come later */
+	size_t room;      /**< the longest answer */
+	char refused[80]; /**< the error that telemetry_client_read() has got last, or "" */
 	char *text;
 	unsigned slices, asleep; /**< private: how long it is waited for */
 };

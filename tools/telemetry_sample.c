@@ -141,14 +141,14 @@ static int telemetry_sample_join(struct telemetry_sample_source *from)
 	return rc;
 }
 
-/** Add the rows of one process. One that has gone has none. */
+/** Add the rows of one process. One that has gone, or does not tell even who it is, has none. */
 static int telemetry_sample_process(struct telemetry_sample *s, struct telemetry_client *c)
 {
 	struct telemetry_sample_source from = {.s = s, .first = s->n};
 	struct json_reader j;
 	int rc = 0;
 
-	if (!telemetry_client_read(c, "/uiwarp/info", &j))
+	if (!telemetry_client_read(c, "/uiwarp/info", &j) || c->refused[0])
 		return 0;
 	s->processes++;
 	telemetry_row_read(&from.process, &j);

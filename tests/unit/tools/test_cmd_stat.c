@@ -56,9 +56,13 @@ static const struct engine_ops ops = {.clock = op_clock,
 	.flush = op_nothing,
 	.wake = op_nothing};
 
+static atomic_bool stuck; /**< its engine is */
+
 static void answer_info(void *ctx, const char *parameters, struct json_text *j)
 {
 	json_text_object(j, NULL);
+	if (stuck)
+		json_text_string(j, "error", "the engine is not released");
 	json_text_number(j, "pid", (uint64_t)getpid());
 	json_text_string(j, "program", "a \"b\"\n\x1b[2J");
 	json_text_string(j, "device", "uiw7");
@@ -205,6 +209,21 @@ static void it_is_a_table(void **state)
 	assert_non_null(strstr(c.out, "10.0.0.2:1000"));
 	/* Names from elsewhere do nothing to a terminal. */
 	assert_null(strchr(c.out, '\033'));
+}
+
+/** It has no rows, and is told of. */
+static void one_that_is_stuck_is_named(void **state)
+{
+	char expected[80];
+
+	snprintf(expected, sizeof expected, "uiwarp stat: process %s: the engine is not released\n",
+		pid);
+	stuck = true;
+	RUN("stat");
+	stuck = false;
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.err, expected);
+	assert_null(strstr(c.out, "10.0.0.2"));
 }
 
 static void a_qp_is_followed(void **state)
@@ -581,6 +600,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_a_table),
+		cmocka_unit_test(one_that_is_stuck_is_named),
 		cmocka_unit_test(a_qp_is_followed),
 		cmocka_unit_test(it_is_metrics),
 		cmocka_unit_test(samples_are_recorded),

@@ -177,8 +177,10 @@ static bool count(void *ctx, struct json_reader *r)
 
 static void a_value_is_answered(void **state)
 {
-	unsigned n = begin((struct script){.say = {GREETING, "{\"/a\":{\"b\":7}}",
-						   "{\"/c\":{\"error\":\"no\"}}", "{\"/d\":[8]}"},
+	unsigned n = begin((struct script){
+		.say = {GREETING, "{\"/a\":{\"b\":7}}", "{\"/c\":{\"error\":\"no\"}}",
+			"{\"/d\":[8]}", "{\"/e\":{\"error\":\"not now\",\"b\":7}}",
+			"{\"/f\":{\"error\":8}}"},
 		.greets = true});
 	struct json_reader r;
 	uint64_t number = 0;
@@ -196,8 +198,13 @@ static void a_value_is_answered(void **state)
 	assert_true(json_reader_array(&r) && json_reader_element(&r));
 	assert_true(json_reader_number(&r, &number));
 	assert_int_equal(number, 8);
+	assert_string_equal(of(n)->refused, "");
+	assert_true(telemetry_client_read(of(n), "/e", &r));
+	assert_string_equal(of(n)->refused, "not now");
+	assert_true(telemetry_client_read(of(n), "/f", &r));
+	assert_string_equal(of(n)->refused, "");
 	/* It has said all that it says. */
-	assert_null(telemetry_client_ask(of(n), "/e"));
+	assert_null(telemetry_client_ask(of(n), "/g"));
 	assert_int_equal(of(n)->fd, -1);
 }
 
