@@ -91,6 +91,9 @@ void proof_startup_canonical(void)
 		mask |= MPA_FLAG_REJECT;
 	if (st.revision == 2)
 		mask |= MPA_FLAG_ENHANCED;
+	/* Reserved bits are dropped, but for one word of them each way. */
+	if (st.send_imm)
+		mask |= MPA_FLAGS_RESERVED;
 	assert(out[MPA_AT_FLAGS] == (in[MPA_AT_FLAGS] & mask));
 	assert(out[MPA_AT_REVISION] == in[MPA_AT_REVISION]);
 	assert(load_be16(out + MPA_AT_PD_LENGTH) == load_be16(in + MPA_AT_PD_LENGTH));
