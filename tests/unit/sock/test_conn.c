@@ -4,6 +4,8 @@
 #include "tests/unit/sock/fixture.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -39,6 +41,26 @@ static void it_connects_and_tells_its_endpoints(void **state)
 		assert_int_equal(f.seen.connected, 1);
 		fixture_close(&f);
 	}
+}
+
+static bool is_connected(struct fixture *x)
+{
+	return x->seen.connected != 0;
+}
+
+/** Options of TCP's header take their part of what the peer takes. */
+static void a_record_fits_a_segment_of_the_peers(void **state)
+{
+	const int most = 1400;
+	uint16_t port;
+
+	fixture_open(&f, NULL);
+	port = fixture_peer_listens(&f, "127.0.0.1");
+	assert_int_equal(setsockopt(f.listen_fd, IPPROTO_TCP, TCP_MAXSEG, &most, sizeof most), 0);
+	assert_int_equal(fixture_begin(&f, fixture_at("127.0.0.1", port)), 0);
+	fixture_until(&f, is_connected);
+	assert_in_range(llp_emss(f.seen.llp), most - 40, most);
+	fixture_close(&f);
 }
 
 static void a_larger_record_may_be_asked_for(void **state)
@@ -267,6 +289,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_connects_and_tells_its_endpoints),
+		cmocka_unit_test(a_record_fits_a_segment_of_the_peers),
 		cmocka_unit_test(a_larger_record_may_be_asked_for),
 		cmocka_unit_test(a_refusal_is_told_after_the_call),
 		cmocka_unit_test(what_cannot_be_reached_is_said_at_once),
