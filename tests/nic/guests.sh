@@ -153,36 +153,49 @@ skipped_without() { # DEVICE
 	! wanted "$nic-$handed_by" || result ok "$suite-$nic-$handed_by" "SKIP this QEMU has no $1"
 }
 
+# All of perftest's operations, by throughput in both roles, by latency in one.
+perftest_in_guest() {
+	for program in ib_write_bw ib_send_bw ib_read_bw; do
+		both_ways "$program" begun_anew perftest_of "$program" 16384
+	done
+	for program in ib_write_lat ib_send_lat ib_read_lat; do
+		in_guest "$program" server begun_anew perftest_of "$program" 64
+	done
+	for program in ib_atomic_bw ib_atomic_lat; do
+		in_guest "$program" server begun_anew atomics_of "$program"
+	done
+}
+
 guests_with() { # NIC QEMU'S-DEVICE OFFLOADS-REGEX
 	local limit=$limit patience=$patience
 	nic=$1 handed_by=vfio
 	if ! skipped_without "$2"; then
-		both_ways rping rping_of %4 1400
+		everything
 		in_guest rping-v6 server rping_of %6 1400
-		for program in ib_write_bw ib_send_bw ib_read_bw; do
-			both_ways "$program" begun_anew perftest_of "$program" 16384
-		done
-		for program in ib_write_lat ib_send_lat ib_read_lat; do
-			in_guest "$program" server begun_anew perftest_of "$program" 64
-		done
-		for program in ib_atomic_bw ib_atomic_lat; do
-			in_guest "$program" server begun_anew atomics_of "$program"
-		done
-		both_ways operations operations
 		in_guest corrupted server corrupted
 		in_guest offloads server offloads "$3"
 		[[ $3 != *segmentation* ]] || in_guest segmentation client segmented
-		both_ways mtu-9000 jumbo
-		in_guest link server flap
-		in_guest events server events
 	fi
 	handed_by=uio
 	# Interrupts of QEMU's e1000 are nobody's for Linux: it takes 100,000 of them before it goes without.
 	[[ $1 != e1000 ]] || limit=400 patience=400
-	if ! skipped_without "$2"; then
+	if skipped_without "$2"; then
+		return
+	elif [[ $1 == virtio ]]; then
+		everything
+	else
 		both_ways rping rping_of %4 1400
 		in_guest link server flap
 	fi
+}
+
+everything() {
+	both_ways rping rping_of %4 1400
+	perftest_in_guest
+	both_ways operations operations
+	both_ways mtu-9000 jumbo
+	in_guest link server flap
+	in_guest events server events
 }
 
 # Programs of our own, outside; they are in the guest too.
