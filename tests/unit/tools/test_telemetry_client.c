@@ -208,6 +208,14 @@ static void a_value_is_answered(void **state)
 	assert_int_equal(of(n)->fd, -1);
 }
 
+static void assert_listed(struct telemetry_client *c, size_t size)
+{
+	json_t *list = telemetry_client_list(c, "/l");
+
+	assert_int_equal(json_array_size(list), size);
+	json_decref(list);
+}
+
 static void pages_are_put_together(void **state)
 {
 	static const char first[] = "{\"/l\":{\"total\":3,\"items\":[1,{\"a\":[]}],\"next\":2}}",
@@ -217,18 +225,13 @@ static void pages_are_put_together(void **state)
 			"{\"/l\":{\"error\":\"no\"}}"},
 		.greets = true});
 	unsigned items = 0;
-	json_t *list;
 
 	open_all(1);
-	list = telemetry_client_list(of(n), "/l");
-	assert_int_equal(json_array_size(list), 3);
-	json_decref(list);
+	assert_listed(of(n), 3);
 	assert_true(telemetry_client_each(of(n), "/l", count, &items));
 	assert_int_equal(items, 3);
 	/* One that has no such list is asked for more. */
-	list = telemetry_client_list(of(n), "/l");
-	assert_int_equal(json_array_size(list), 0);
-	json_decref(list);
+	assert_listed(of(n), 0);
 	assert_true(telemetry_client_each(of(n), "/l", count, &items));
 	assert_int_equal(items, 3);
 }
@@ -242,15 +245,10 @@ static void pages_end(void **state)
 		.say = {GREETING, answers[0], answers[1], answers[2], answers[0], answers[1]},
 		.greets = true});
 	unsigned items = 0;
-	json_t *list;
 
 	open_all(1);
-	list = telemetry_client_list(of(n), "/l");
-	assert_int_equal(json_array_size(list), 2);
-	json_decref(list);
-	list = telemetry_client_list(of(n), "/l");
-	assert_int_equal(json_array_size(list), 1);
-	json_decref(list);
+	assert_listed(of(n), 2);
+	assert_listed(of(n), 1);
 	assert_true(telemetry_client_each(of(n), "/l", count, &items));
 	assert_int_equal(items, 2);
 }
