@@ -18,7 +18,9 @@
 /** A screen of `uiwarp top`, as telemetry.py has it shown: two lists of so many objects. */
 #define OBJECTS   20000
 #define SCREEN_NS 500000000
-#define SCREENS   1000
+
+/** It counts for no more of them. */
+#define SCREENS_MAX 1000
 
 /** About what a queue pair or a connection has, and what is copied of it. */
 struct object {
@@ -33,7 +35,7 @@ static struct object object[OBJECTS];
 static struct item item[OBJECTS];
 static char text[12 << 20];
 
-static uint64_t slices[SCREENS], beyond[SCREENS], longest;
+static uint64_t slices[SCREENS_MAX], beyond[SCREENS_MAX], longest;
 
 /** Where objects lie does not follow their order. The factor has no divisor with OBJECTS. */
 static const struct object *nth(size_t i)
@@ -87,7 +89,7 @@ int main(int argc, char **argv)
 	int opt;
 
 	while ((opt = getopt(argc, argv, "s:")) != -1)
-		if (opt != 's' || !number_parse(optarg, 1, SCREENS, &screens))
+		if (opt != 's' || !number_parse(optarg, 1, SCREENS_MAX, &screens))
 			errx(2, "usage: holds [-s SCREENS]");
 	memset(object, 1, sizeof object);
 	memset(item, 1, sizeof item);

@@ -47,13 +47,9 @@ void telemetry_clients_renew(struct telemetry_clients *c);
 
 void telemetry_clients_close(struct telemetry_clients *c);
 
-/*
- * One that runs, or wants to, is waited for half a minute; one that is stopped, or of which all
- * threads sleep, for two seconds.
- */
-
 /**
- * The value that answers @p command. The caller owns it.
+ * The value that answers @p command. The caller owns it. A process that runs, or wants to, is
+ * waited for half a minute; one that is stopped, or of which all threads sleep, for two seconds.
  * @return NULL: the process has gone or does not answer; it is not asked any more until
  * telemetry_clients_renew().
  */
