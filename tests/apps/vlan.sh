@@ -7,22 +7,8 @@
 source "$(dirname "$0")/lib.sh"
 [[ $transport == memif || $transport == af_packet ]] || only_over af_packet
 
-# As docs/deploy.md has it of neighbours on an interface: the client is on the server's, too.
-if [[ $transport == af_packet ]]; then
-	transport_in() {
-		shift
-		netns_in server "$@"
-	}
-
-	port_settings() { # SIDE
-		local n=2
-		[[ $1 == server ]] || n=3
-		settings=(--set "port=net_af_packet0,iface=uiw0,qdisc_bypass=0" --set "mac=02:00:00:00:70:0$n"
-			--set "address=10.1.0.$n/24" --set "address=fd01::$n/64")
-	}
-else
-	eval "port_settings() $(declare -f transport_settings | sed 1d)"
-fi
+[[ $transport != af_packet ]] || transport_of_neighbours
+eval "port_settings() $(declare -f transport_settings | sed 1d)"
 
 vlan_of_client=5
 transport_settings() { # SIDE

@@ -57,22 +57,11 @@ run_case jumbo-framesz-alone jumbo 6000 --set port=net_af_packet0,iface=uiw0,fra
 
 # ---- two processes on one interface --------------------------------------------------------------
 
-# As docs/deploy.md has it: the client is on the server's interface.
-# shellcheck disable=SC2317 # exchange calls these
+# shellcheck disable=SC2317 # run_case calls this
 neighbours() { # ARGUMENT-OF-exchange...
 	local status=0
 	(
-		port=net_af_packet0,iface=uiw0,qdisc_bypass=0
-		transport_in() {
-			shift
-			netns_in server "$@"
-		}
-		transport_settings() { # SIDE
-			local n=2
-			[[ $1 == server ]] || n=3
-			settings=(--set "port=$port" --set "mac=02:00:00:00:70:0$n"
-				--set "address=10.1.0.$n/24" --set "address=fd01::$n/64")
-		}
+		transport_of_neighbours
 		trap stop_all EXIT
 		exchange "$@"
 	) || status=$?

@@ -25,6 +25,21 @@ transport_settings() { # SIDE; fills the array `settings`
 	netns_settings "$1" "$routed_port"
 }
 
+# From here on both sides are on the server's interface, by AF_PACKET, as docs/deploy.md has it of neighbours.
+# shellcheck disable=SC2317 # lib.sh calls these
+transport_of_neighbours() {
+	transport_in() {
+		shift
+		netns_in server "$@"
+	}
+	transport_settings() { # SIDE
+		local n=2
+		[[ $1 == server ]] || n=3
+		settings=(--set "port=net_af_packet0,iface=uiw0,qdisc_bypass=0" --set "mac=02:00:00:00:70:0$n"
+			--set "address=10.1.0.$n/24" --set "address=fd01::$n/64")
+	}
+}
+
 transport_reset() { :; }
 transport_ready() { :; }
 
