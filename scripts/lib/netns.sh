@@ -85,6 +85,20 @@ netns_attach_tap() { # SIDE
 	netns_address "$side" tap0 "10.$n.0.1/24" "fd0$n::1/64" fe80::1/64
 }
 
+# Stacks will sit on them, as neighbours.
+netns_bridge_taps() { # SIDE TAP...
+	local side=$1 device
+	netns_in "$side" ip link add bridge0 type bridge
+	for device in "${@:2}"; do
+		netns_in "$side" ip tuntap add dev "$device" mode tap multi_queue
+		netns_in "$side" ip link set "$device" master bridge0
+	done
+	for device in bridge0 "${@:2}"; do
+		netns_in "$side" sh -c "echo 1 >/proc/sys/net/ipv6/conf/$device/disable_ipv6"
+		netns_in "$side" ip link set "$device" up
+	done
+}
+
 netns_up() { # PREFIX af_packet|tap
 	local side
 	netns_prefix=$1

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# VLANs (802.1Q), between processes of ours over a memif and on one interface; tests/nic/vlan.sh has Linux's VLAN
-# interface at the other end.
+# VLANs (802.1Q), between processes of ours over a memif, on one interface and on TAPs of one bridge; tests/nic/vlan.sh
+# has Linux's VLAN interface at the other end.
 # shellcheck disable=SC2154 # of the transport
 # shellcheck source=tests/apps/lib.sh
 source "$(dirname "$0")/lib.sh"
-[[ $transport == memif || $transport == af_packet ]] || only_over af_packet
+[[ $transport == memif || $transport == tap ]] || only_over af_packet
 
-[[ $transport != af_packet ]] || transport_of_neighbours
+[[ $transport == memif ]] || transport_of_neighbours
 eval "port_settings() $(declare -f transport_settings | sed 1d)"
 
 vlan_of_client=5

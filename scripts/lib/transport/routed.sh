@@ -25,9 +25,11 @@ transport_settings() { # SIDE; fills the array `settings`
 	netns_settings "$1" "$routed_port"
 }
 
-# From here on both sides are on the server's interface, by AF_PACKET, as docs/deploy.md has it of neighbours.
+# From here on both sides are neighbours, as docs/deploy.md has it: on the server's interface by AF_PACKET, or on
+# TAPs of one bridge.
 # shellcheck disable=SC2317 # lib.sh calls these
 transport_of_neighbours() {
+	[[ $routed_port != tap ]] || netns_bridge_taps server tap2 tap3
 	transport_in() {
 		shift
 		netns_in server "$@"
@@ -35,8 +37,11 @@ transport_of_neighbours() {
 	transport_settings() { # SIDE
 		local n=2
 		[[ $1 == server ]] || n=3
-		settings=(--set "port=net_af_packet0,iface=uiw0,qdisc_bypass=0" --set "mac=02:00:00:00:70:0$n"
-			--set "address=10.1.0.$n/24" --set "address=fd01::$n/64")
+		case $routed_port in
+		af_packet) settings=(--set "port=net_af_packet0,iface=uiw0,qdisc_bypass=0" --set "mac=02:00:00:00:70:0$n") ;;
+		tap) settings=(--set "port=net_tap0,iface=tap$n") ;;
+		esac
+		settings+=(--set "address=10.1.0.$n/24" --set "address=fd01::$n/64")
 	}
 }
 
