@@ -79,7 +79,7 @@ guest_boot() { # WORDS-FOR-ITS-KERNEL QEMU-ARGUMENT...
 	"${guest_within[@]}" qemu-system-x86_64 -accel tcg -cpu max -no-reboot \
 		-nodefaults -no-user-config -display none -serial "file:$out/$guest_log.log" \
 		-kernel "$guest_files/vmlinuz" -initrd "$guest_files/initrd" \
-		-append "console=ttyS0 quiet panic=-1 oops=panic tsc=reliable clocksource=acpi_pm mitigations=off random.trust_cpu=on $1" \
+		-append "console=ttyS0 quiet panic=-1 oops=panic tsc=reliable clocksource=acpi_pm no_timer_check mitigations=off random.trust_cpu=on $1" \
 		-device virtio-serial-pci \
 		-chardev "pipe,id=program,path=$guest_work/program" -device virtserialport,chardev=program \
 		-chardev "pipe,id=control,path=$guest_work/control" -device virtserialport,chardev=control \
