@@ -6,6 +6,7 @@ It shares no line with the RNIC, so that a misreading of the RFCs shows. One con
 case; what it does, and what it does wrong on order, the environment says: interop/README.md.
 """
 import os
+import signal
 import socket
 import ssl
 import struct
@@ -228,6 +229,8 @@ class Server:
 
     def run(self):
         if self.begin():
+            if FAULT == "deaf":
+                signal.pause()
             self.serve()
             self.judge()
         self.stream.drain()
