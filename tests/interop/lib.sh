@@ -70,8 +70,7 @@ once() { # FUNCTION [ARGUMENT]...
 	[[ $capture_is == esp ]] || { decoded && compared && checked; }
 }
 
-# A stack of ours captures by itself. Where it is the kernel's, what passes its interface is captured, up to a word to
-# all who are on it.
+# A stack of ours captures by itself. Where it is the kernel's, what passes its interface is captured.
 captured() { # FUNCTION [ARGUMENT]...
 	local status=0 dumpcap_job capture=$out/$case_name.pcapng
 	if [[ ! ${siw_captured_on-} ]]; then
@@ -82,11 +81,27 @@ captured() { # FUNCTION [ARGUMENT]...
 	"${guest_within[@]}" dumpcap -q -i "$siw_captured_on" -w "$capture" >"$case_dir/dumpcap" 2>&1 </dev/null &
 	dumpcap_job=$!
 	wait_for "$patience" has_line "$case_dir/dumpcap" '^File: ' && "$@" || status=$?
-	transport_in server bash -c "echo 'so much for this case' >'/dev/udp/ff02::1%$siw_captured_on/9'"
-	wait_for "$patience" has_line "$capture" 'so much for this case' || status=1
+	captured_so_far || status=1
 	kill "$dumpcap_job" 2>/dev/null || true
 	wait "$dumpcap_job" || true
 	return "$status"
+}
+
+# All that passed is in the file: dumpcap writes when it likes, a stack of ours when its program ends.
+captured_so_far() {
+	[[ ${siw_captured_on-} ]] || return 0
+	local word="so far: $EPOCHREALTIME"
+	transport_in server bash -c "echo '$word.' >'/dev/udp/ff02::1%$siw_captured_on/9'"
+	wait_for "$patience" has_line "$out/$case_name.pcapng" "$word\." || { say "dumpcap does not write"; return 1; }
+}
+
+# What the capture has: a line for each frame that a case asks for, with these fields of tshark's.
+frames() { # FILTER FIELD...
+	local field fields=()
+	for field in "${@:2}"; do
+		fields+=(-e "$field")
+	done
+	captured_so_far >&2 && tshark -r "$out/$case_name.pcapng" -Y "$1" -T fields "${fields[@]}" 2>/dev/null
 }
 
 # The first FPDUs and the end of a connection, by FIN or by what siw refuses, before siw has told iw_cm that

@@ -17,8 +17,7 @@ with_iwpmd() { # FUNCTION [ARGUMENT]...
 
 # Messages of a kind between both port mappers: 0 Request, 1 Accept, 2 Ack, 3 Reject.
 messages() { # KIND
-	tshark -r "$out/$case_name.pcapng" -Y "udp.port == 3935" -T fields -e udp.payload 2>/dev/null |
-		grep -cE "^$1[46]" || true
+	frames "udp.port == 3935" udp.payload | grep -cE "^$1[46]" || true
 }
 
 mapped() { # [4|6]
@@ -56,8 +55,8 @@ elsewhere() {
 	wait "$started" || true
 	rm -f "$case_dir/client.pid"
 	(($(messages 2) >= 1)) || { say "no acknowledgment"; return 1; }
-	[[ $(tshark -r "$out/$case_name.pcapng" -Y 'tcp.flags.syn == 1 && tcp.flags.ack == 0' -T fields -e tcp.dstport \
-		2>/dev/null | sort -u) == "$port" ]] || { say "not to port $port"; return 1; }
+	[[ $(frames 'tcp.flags.syn == 1 && tcp.flags.ack == 0' tcp.dstport | sort -u) == "$port" ]] ||
+		{ say "not to port $port"; return 1; }
 }
 siw_serves elsewhere elsewhere
 ours=() capture_is=crc
@@ -78,8 +77,8 @@ median() { # FILE
 }
 
 from_request_to_syn() { # milliseconds, a line each; only Requests have 64 octets
-	tshark -r "$out/$case_name.pcapng" -Y 'udp.dstport == 3935 && udp.length == 72 || tcp.flags.syn == 1 && tcp.flags.ack == 0' \
-		-T fields -e frame.time_relative -e udp.length 2>/dev/null |
+	frames 'udp.dstport == 3935 && udp.length == 72 || tcp.flags.syn == 1 && tcp.flags.ack == 0' \
+		frame.time_relative udp.length |
 		awk '$2 && !asked { asked = 1; at = $1 } !$2 && asked { asked = 0; printf "%.1f\n", 1000 * ($1 - at) }'
 }
 
