@@ -10,8 +10,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 uiwarp=${UIWARP:-$root/build/tools/uiwarp}
 out=${out:-$root/out}
 case_name=case
-# Seconds that one program may take, though the machine stand still for minutes; and that we wait for one
-# thing to happen, in looks of wait_for.
+# Seconds that one program may take, as timeout counts them; and that we wait for one thing to happen, in
+# looks of wait_for.
 limit=300
 patience=30
 jobs=()
@@ -77,7 +77,7 @@ on_stack() { # SIDE COMMAND...
 		settings+=("${client_extra[@]}")
 	fi
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	transport_in "$side" timeout -k 3 "$limit" \
+	transport_in "$side" "$root/scripts/lib/timeout" "$limit" \
 		bash -c 'echo $$ >"$0"; exec "$@"' "$case_dir/$side.pid" \
 		"$uiwarp" run "${settings[@]}" -- "$@"
 }

@@ -37,7 +37,7 @@ told() {
 	[[ ! -s $work/told ]] || return 0
 	cp -r "$tests_of" "$work/tests"
 	gunzip -f "$work"/tests/*.gz
-	timeout -k 3 "$limit" "$uiwarp" run --set port=net_null0,no-rx=1 --set mac=02:00:00:00:00:01 \
+	"$root/scripts/lib/timeout" "$limit" "$uiwarp" run --set port=net_null0,no-rx=1 --set mac=02:00:00:00:00:01 \
 		--set address=10.99.0.1/24 -- \
 		"$python" "$root/tests/applications/pyverbs_tests.py" "$work" \
 		>"$work/told.part" 2>"$(errors_of client)" || { say "they ended with status $?"; return 1; }

@@ -25,8 +25,8 @@ transport_run() { # SIDE COMMAND...
 	# Either refused or seen.
 	[[ ! ${traced:-} ]] || filter=() tracer=(strace -f -qq -o "$out/$case_name.$side.calls")
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	transport_in "$side" "${tracer[@]}" timeout -k 3 "$limit" bash -c 'echo $$ >"$0"; exec "$@"' "$case_dir/$side.pid" \
-		"$sandbox" "${filter[@]}" "$tree" "${uid_of[$side]}" uiwarp run "$@"
+	transport_in "$side" "$root/scripts/lib/timeout" "$limit" "${tracer[@]}" \
+		bash -c 'echo $$ >"$0"; exec "$@"' "$case_dir/$side.pid" "$sandbox" "${filter[@]}" "$tree" "${uid_of[$side]}" uiwarp run "$@"
 }
 
 transport_listening() {
@@ -57,7 +57,7 @@ in_use() {
 	server_job=$started
 	wait_listening "$server_job" || return 1
 	second=("$sandbox" --calls "$allowed" "$tree" "${uid_of[client]}" uiwarp run rping -s -C 1 -a "$server_v4")
-	transport_in server timeout -k 3 "$limit" "${second[@]}" >"$(log_of second)" 2>&1 </dev/null || status=$?
+	transport_in server "$root/scripts/lib/timeout" "$limit" "${second[@]}" >"$(log_of second)" 2>&1 </dev/null || status=$?
 	((status && status != 124)) || { say "a second listener there $(status_text "$status")"; return 1; }
 	has_line "$(log_of second)" 'rdma_bind_addr: Address already in use' || return 1
 	start client rping -s -P -a ::0
@@ -122,7 +122,7 @@ ranks() {
 	chmod +x "$tree/usr/local/bin/enter"
 	# libfabric takes the first address that there is, and that of lo leads nowhere: each has its own only.
 	transport_in client env PATH="$tree/usr/local/bin:$PATH" OMPI_ALLOW_RUN_AS_ROOT=1 \
-		OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout -k 3 "$limit" mpirun \
+		OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$root/scripts/lib/timeout" "$limit" mpirun \
 		--mca plm_rsh_agent enter --mca plm_rsh_no_tree_spawn 1 --mca mpi_yield_when_idle 1 \
 		--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include "verbs;ofi_rxm" \
 		--host server -n 1 /usr/local/bin/uiwarp run --set "address=$server_v4/24" -- /usr/local/bin/ranks 5 : \

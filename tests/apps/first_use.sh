@@ -15,7 +15,7 @@ socket() {
 on_memif() {
 	local role=$1 address=$2
 	shift 2
-	timeout -k 3 "$limit" "$uiwarp" run \
+	"$root/scripts/lib/timeout" "$limit" "$uiwarp" run \
 		--set "port=net_memif0,role=$role,socket=$(socket),socket-abstract=no" \
 		--set "address=$address" "${extra[@]}" -- "$@"
 }
@@ -73,7 +73,7 @@ two_servers() {
 wrong_port() { # PORT WORD...
 	local port=$1
 	shift
-	timeout -k 3 "$limit" "$uiwarp" run --set "port=$port" --set address=10.0.0.1/24 -- \
+	"$root/scripts/lib/timeout" "$limit" "$uiwarp" run --set "port=$port" --set address=10.0.0.1/24 -- \
 		rping -c -C 1 -a 10.0.0.2 >"$(log_of client)" 2>"$(errors_of client)" </dev/null &&
 		{ say "the program ended well"; return 1; }
 	one_sentence client "$@"

@@ -8,7 +8,7 @@ only_over kernel
 
 unset UIWARP_CONFIG UIWARP_SET
 inside() { # COMMAND...
-	transport_in any timeout -k 3 "$limit" "$@"
+	transport_in any "$root/scripts/lib/timeout" "$limit" "$@"
 }
 
 # A client that fails, and says why with each of WORDS.

@@ -76,7 +76,7 @@ half_done() {
 	local crowd
 	start server rping -s -P -a "$server_v4" -p 7174
 	wait_listening "$started" || return 1
-	transport_in client timeout -k 3 "$limit" "$root/tests/apps/tls_strangers.py" "$server_v4" 7174 200 \
+	transport_in client "$root/scripts/lib/timeout" "$limit" "$root/tests/apps/tls_strangers.py" "$server_v4" 7174 200 \
 		>"$(log_of crowd)" 2>"$(errors_of crowd)" </dev/null &
 	crowd=$!
 	jobs+=("$crowd")
@@ -98,7 +98,7 @@ doctored() { # COUNT REGEX...
 	start server rping -s -P -a "$server_v4" -p 7174
 	wait_listening "$started" || return 1
 	transport_settings client
-	transport_in client timeout -k 3 "$limit" "$uiwarp" doctor "${settings[@]}" "${client_extra[@]}" \
+	transport_in client "$root/scripts/lib/timeout" "$limit" "$uiwarp" doctor "${settings[@]}" "${client_extra[@]}" \
 		"$server_v4" 7174 >"$(log_of client)" 2>"$(errors_of client)" || status=$?
 	((status == (count > 0))) || { say "exit status $status"; return 1; }
 	(($(lines_of client '^WRONG') == count)) || { say "not $count findings"; return 1; }

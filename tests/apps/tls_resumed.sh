@@ -19,7 +19,7 @@ serve() {
 }
 
 s_client() { # OPTION...
-	transport_in client timeout -k 3 "$limit" openssl s_client -connect "$server_v4:7174" -tls1_3 -alpn iwarp \
+	transport_in client "$root/scripts/lib/timeout" "$limit" openssl s_client -connect "$server_v4:7174" -tls1_3 -alpn iwarp \
 		-CAfile "$pki/ours.pem" -cert "$pki/client.pem" -key "$pki/client.key" -verify_return_error "$@"
 }
 

@@ -74,7 +74,7 @@ start_terminator() { # stunnel|haproxy server|client NAME
 	haproxy) command=(haproxy -db -f "$config") ;;
 	esac
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	transport_in server timeout -k 3 "$limit" bash -c 'echo $$ >"$0"; exec "$@"' \
+	transport_in server "$root/scripts/lib/timeout" "$limit" bash -c 'echo $$ >"$0"; exec "$@"' \
 		"$case_dir/terminator.pid" "${command[@]}" >"$(log_of terminator)" 2>&1 </dev/null &
 	jobs+=("$!")
 	wait_for "$patience" terminator_listens || { say "$1 does not listen"; return 1; }

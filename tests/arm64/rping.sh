@@ -22,7 +22,7 @@ transport_run() { # SIDE COMMAND...
 	fi
 	settings=port=kernel$'\n'log=info$'\n'log_file=$(stack_log_of "$side")
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	transport_in "$side" timeout -k 3 "$limit" bash -c 'echo $$ >"$0"; exec "$@"' "$case_dir/$side.pid" \
+	transport_in "$side" "$root/scripts/lib/timeout" "$limit" bash -c 'echo $$ >"$0"; exec "$@"' "$case_dir/$side.pid" \
 		qemu-aarch64 -L "$there" -E "LD_PRELOAD=$preload" -E "UIWARP_SET=$settings" "$there/usr/bin/$program" "$@"
 }
 

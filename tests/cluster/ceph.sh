@@ -101,7 +101,7 @@ daemon() { # NAME COMMAND...
 }
 
 client() { # COMMAND...
-	timeout -k 3 "$limit" ip netns exec "$ns" "$uiwarp" run --config "$store/uiwarp.conf" -- "$@" \
+	"$root/scripts/lib/timeout" "$limit" ip netns exec "$ns" "$uiwarp" run --config "$store/uiwarp.conf" -- "$@" \
 		>>"$(log_of client)" 2>>"$(errors_of client)" || { say "$1 ${*: -1} $(status_text $?)"; return 1; }
 }
 

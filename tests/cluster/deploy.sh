@@ -21,12 +21,12 @@ trap 'ovs_down; ip netns del "$ns" 2>/dev/null || true; clean_up' EXIT
 several() { # CLIENTS CONFIGURATION-FILE SERVER-ADDRESS [COMMAND-BEFORE...]
 	local count=$1 file=$2 address=$3 i clients=()
 	shift 3
-	"$@" timeout -k 3 "$limit" "$uiwarp" run --config "$file" -- "$echo" 7174 "$count" >"$(log_of server)" 2>&1 &
+	"$@" "$root/scripts/lib/timeout" "$limit" "$uiwarp" run --config "$file" -- "$echo" 7174 "$count" >"$(log_of server)" 2>&1 &
 	jobs+=("$!")
 	wait_for "$patience" has_line "$(stack_log_of all)" 'listening' ||
 		{ say "the server does not listen"; return 1; }
 	for ((i = 1; i <= count; i++)); do
-		"$@" timeout -k 3 "$limit" "$uiwarp" run --config "$file" -- "$echo" 7174 "$address" \
+		"$@" "$root/scripts/lib/timeout" "$limit" "$uiwarp" run --config "$file" -- "$echo" 7174 "$address" \
 			>"$(log_of "client$i")" 2>&1 &
 		jobs+=("$!")
 		clients+=("$!")

@@ -28,7 +28,7 @@ pingpong() { # PROVIDER ENDPOINT
 	server_log=$(log_of server) client_log=$(log_of client)
 	server_line=$(printf '%q ' "${server[@]}") client_line=$(printf '%q ' "${client[@]}")
 	# shellcheck disable=SC2016 # for the inner shell
-	private timeout -k 3 "$limit" bash -c '
+	private "$root/scripts/lib/timeout" "$limit" bash -c '
 		ip link set lo up
 		ip addr add 10.77.0.1/32 dev lo
 		ip addr add 10.77.0.2/32 dev lo

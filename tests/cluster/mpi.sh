@@ -84,7 +84,7 @@ launch() { # RANKS MPIRUN-OPTION...
 	write_agent
 	write_configuration
 	ip netns exec "$prefix-0" unshare --uts sh -c 'hostname n0; exec "$@"' - \
-		env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout -k 3 "$limit" mpirun \
+		env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$root/scripts/lib/timeout" "$limit" mpirun \
 		--mca plm_rsh_agent "$work/agent" --host "$hosts" -n "$n" --mca oob_tcp_if_include 10.51.0.0/24 \
 		--mca mpi_yield_when_idle 1 "$@" \
 		"$uiwarp" run --config "$work/ranks.conf" -- "$work/ranks" 5 \

@@ -15,7 +15,7 @@ examined() { # STATUS ARGUMENT...
 	shift
 	transport_settings client
 	((!${#own_settings[@]})) || settings=("${own_settings[@]}")
-	transport_in client timeout -k 3 "$limit" "$uiwarp" doctor "${settings[@]}" "${client_extra[@]}" "$@" \
+	transport_in client "$root/scripts/lib/timeout" "$limit" "$uiwarp" doctor "${settings[@]}" "${client_extra[@]}" "$@" \
 		>"$(log_of client)" 2>"$(errors_of client)" || status=$?
 	((status == wanted)) || { say "exit status $status, not $wanted"; return 1; }
 }

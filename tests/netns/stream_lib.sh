@@ -18,7 +18,7 @@ ours_start() { # ROLE ARGUMENT...
 	ours_settings
 	rm -f "$(log_of ours)" "$(errors_of ours)"
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	netns_in server timeout -k 3 "$limit" \
+	netns_in server "$root/scripts/lib/timeout" "$limit" \
 		bash -c 'echo $$ >"$0"; exec "$@"' "$case_dir/ours.pid" \
 		"$uiwarp" tcp "$@" --json "${settings[@]}" "${server_extra[@]}" \
 		>"$(log_of ours)" 2>"$(errors_of ours)" </dev/null &

@@ -66,7 +66,7 @@ followed() {
 
 transport_run() { # SIDE WORD...
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	transport_in "$1" timeout -k 3 "$limit" bash -c 'echo $$ >"$0"; exec "$@"' "$case_dir/$1.pid" \
+	transport_in "$1" "$root/scripts/lib/timeout" "$limit" bash -c 'echo $$ >"$0"; exec "$@"' "$case_dir/$1.pid" \
 		"$root/tests/apps/sandbox" --name "$1" --image --tmp --launch "$case_dir/launch" "$image" "$user" \
 		env "${@:2}"
 }
