@@ -149,6 +149,7 @@ const struct counter counters[] = {
 	SOCK(receives, "system calls to receive"),
 	SOCK(sends, "system calls to send"),
 	SOCK(buffers_evicted, "connections that held buffers ended for others"),
+	SOCK(orphans_recycled, "closed connections given up early for want of descriptors"),
 	SOCK(zero_window_timeouts, "connections ended because their window stayed closed"),
 	SOCK(no_descriptor, "sockets that could not be had", .drop = true),
 	TLS(handshakes, "handshakes that succeeded"),

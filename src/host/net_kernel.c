@@ -25,6 +25,16 @@ static int net_kernel_open_engine(struct net *n, struct config_error *e)
 	return r;
 }
 
+/** Each connection has a descriptor: of those that are closed already a quarter is enough. */
+static uint32_t net_kernel_max_orphans(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur / 4 > UINT32_MAX)
+		return UINT32_MAX;
+	return files.rlim_cur < 4 ? 1 : (uint32_t)(files.rlim_cur / 4);
+}
+
 static int net_kernel_open_sock(struct net *n, struct config_error *e)
 {
 	const struct config *c = &n->config;
@@ -42,6 +52,7 @@ static int net_kernel_open_sock(struct net *n, struct config_error *e)
 		.zero_window_timeout_ms = c->patience.zero_window_timeout,
 		.keepalive_ms = c->patience.keepalive,
 		.memory = (uint64_t)c->memory << 20,
+		.max_orphans = net_kernel_max_orphans(),
 		.random = &net_random,
 	};
 	int r;

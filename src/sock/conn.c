@@ -138,6 +138,7 @@ void sock_conn_drop(struct sock_conn *c)
 	sock_conn_unhold(c);
 	sock_rx_give(c);
 	sock_tx_give(c);
+	peer_set_remove(&s->orphans, &c->parting);
 	if (s->walk == c)
 		s->walk = LIST_NEXT(c, link);
 	if (s->lone == c) {
@@ -147,6 +148,30 @@ void sock_conn_drop(struct sock_conn *c)
 	LIST_REMOVE(c, link);
 	LIST_INSERT_HEAD(&s->dead, c, link);
 	s->stats.connections--;
+}
+
+/** What has been sent goes on without us: the kernel waits for its acknowledgement and for the FIN.
+ */
+static void sock_conn_recycle_orphan(struct sock_conn *c)
+{
+	c->s->stats.orphans_recycled++;
+	sock_conn_drop(c);
+}
+
+void sock_conn_orphan(struct sock_conn *c)
+{
+	struct sock_stack *s = c->s;
+	struct peer_charge *out =
+		s->cfg.max_orphans
+			? peer_set_in_the_way(&s->orphans, &c->remote.addr, s->cfg.max_orphans, 0)
+			: NULL;
+
+	if (out)
+		sock_conn_recycle_orphan(container_of(out, struct sock_conn, parting));
+	/* One that cannot be accounted for ends by its own time. */
+	(void)peer_set_add(&s->orphans, &c->parting, &c->remote.addr);
+	c->unacked_since = s->now;
+	sock_conn_expect_ack(c);
 }
 
 void sock_conn_end(struct sock_conn *c, int error)

@@ -23,6 +23,7 @@ struct sock_conn {
 	struct timer timer;          /**< while something is unacknowledged, or an orphan lingers */
 	struct peer_charge rx_wait;  /**< while its user leaves what has come, or needs more */
 	struct peer_charge tx_wait;  /**< while the kernel has no room for what goes */
+	struct peer_charge parting;  /**< an orphan is */
 	uint64_t unacked_since;      /**< when the timer was started */
 	uint64_t acked;              /**< bytes, the last time that enough was acknowledged */
 	uint64_t acked_at;           /**< when that was, or something began to wait */
@@ -81,6 +82,9 @@ void sock_conn_unmark_ready(struct sock_conn *c);
 
 /** Close the descriptor, free what it holds, and the rest at the end of the round. */
 void sock_conn_drop(struct sock_conn *c);
+
+/** Nobody is to be told of it any more: see to it that it does not last. */
+void sock_conn_orphan(struct sock_conn *c);
 
 /** It is over: drop it and tell closed(). @param error 0 or negative. */
 void sock_conn_end(struct sock_conn *c, int error);

@@ -124,8 +124,7 @@ static void sock_llp_release(struct llp *l)
 		return;
 	}
 	c->fin_wanted = true;
-	sock_conn_expect_ack(c);
-	c->unacked_since = c->s->now;
+	sock_conn_orphan(c);
 	sock_conn_mark_dirty(c);
 	if (c->more)
 		sock_conn_mark_ready(c);

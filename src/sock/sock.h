@@ -45,6 +45,12 @@ struct sock_stack_config {
 	 * waits longest gives way of the peer that has most. 0: 64 MiB
 	 */
 	uint64_t memory;
+	/**
+	 * Connections that are released and that their peer has not closed: each has its descriptor
+	 * for up to a minute. For one more, the oldest is let go of the peer that has most. 0: any
+	 * number
+	 */
+	uint32_t max_orphans;
 	const struct random_source *random;
 };
 
@@ -91,6 +97,7 @@ struct sock_stats {
 	uint64_t bytes_in, bytes_out, receives, sends;
 	uint64_t no_descriptor;                         /**< sockets that could not be had */
 	uint64_t buffers_evicted, zero_window_timeouts; /**< connections ended for that */
+	uint64_t orphans_recycled; /**< released ones that were let go before their time */
 };
 
 const struct sock_stats *sock_stack_stats(const struct sock_stack *s);

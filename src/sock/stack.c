@@ -27,6 +27,9 @@
 /** Times that epoll has told of one connection alone before it is read without. */
 #define LONE_STREAK 4
 
+/** Peers with orphans, expected. */
+#define ORPHAN_PEERS 1024
+
 #define USER_TIMEOUT_MS 30000
 #define MEMORY          (UINT64_C(64) << 20)
 
@@ -76,7 +79,8 @@ static int sock_stack_init_held(struct sock_stack *s)
 	int rc;
 
 	s->cfg.random->fill(s->cfg.random->ctx, &key, sizeof key);
-	rc = sock_held_init(&s->rx, s->cfg.memory / 2, &key);
+	rc = peer_set_init(&s->orphans, ORPHAN_PEERS, &key);
+	rc = rc ? rc : sock_held_init(&s->rx, s->cfg.memory / 2, &key);
 	return rc ? rc : sock_held_init(&s->tx, s->cfg.memory / 2, &key);
 }
 
@@ -84,6 +88,7 @@ static void sock_stack_fini_held(struct sock_stack *s)
 {
 	sock_held_fini(&s->rx);
 	sock_held_fini(&s->tx);
+	peer_set_fini(&s->orphans);
 	sock_buffers_fini(&s->buffers);
 }
 

@@ -38,6 +38,7 @@ struct sock_stack {
 	uint64_t now;
 	struct sock_buffers buffers;
 	struct sock_held rx, tx;
+	struct peer_set orphans;
 	LIST_HEAD(, sock_conn) conns;
 	struct sock_conn *walk; /**< the next of a walk (inspect.h); NULL: it is over */
 	LIST_HEAD(, llp_listener) listeners;

@@ -5,6 +5,7 @@
 usage: kernel_strangers.py rubbish ADDRESS PORT PID COUNT   COUNT of each kind; then none may be left of them
        kernel_strangers.py crowd ADDRESS PORT FROM COUNT    so many who say nothing stay until the input ends
        kernel_strangers.py asking ADDRESS PORT FROM COUNT   the same, with a good MPA request each and no more
+       kernel_strangers.py parting ADDRESS PORT FROM COUNT  the same, who are told that they are wrong, and stay
        kernel_strangers.py half ADDRESS PORT FROM COUNT     the same, with most of a long FPDU behind it
 
 rubbish has a fixed seed. Its exit status is 1 if the process keeps descriptors of those who have gone.
@@ -90,6 +91,9 @@ def send_rubbish(at, pid, count):
     return f"{descriptors(pid) - before} descriptors are left of strangers"
 
 
+# It is answered with a rejection, behind which our side closes.
+REJECTED = frame(revision=255)
+
 # Most of the longest: as it is not whole, nobody looks at what is in it.
 HALF = struct.pack(">H", 65535) + bytes(40000)
 
@@ -114,7 +118,7 @@ def main(what, address, port, *rest):
     if what == "half":
         return crowd(at, rest[0], int(rest[1]), GOOD, HALF)
     if what != "rubbish":
-        return crowd(at, rest[0], int(rest[1]), GOOD if what == "asking" else b"")
+        return crowd(at, rest[0], int(rest[1]), {"asking": GOOD, "parting": REJECTED}.get(what, b""))
     return send_rubbish(at, int(rest[0]), int(rest[1]))
 
 

@@ -39,7 +39,7 @@ rubbish() {
 run_case rubbish rubbish
 
 # A crowd at a server with so many descriptors; its job is in $crowd, and it stays while $until is open.
-crowd_at() { # DESCRIPTORS crowd|asking|half COUNT
+crowd_at() { # DESCRIPTORS crowd|asking|parting|half COUNT
 	start server bash -c "ulimit -n $1 && exec $echo $port 1000000"
 	wait_listening "$started" || return 1
 	mkfifo "$case_dir/until"
@@ -59,6 +59,16 @@ crowd() {
 	wait "$crowd"
 }
 run_case crowd crowd
+
+# Each is rejected, and does not close its side: what we have closed already keeps nobody out.
+parting() {
+	local crowd until clients=0
+	crowd_at 300 parting 600 || return 1
+	served || return 1
+	exec {until}>&-
+	wait "$crowd"
+}
+run_case parting parting
 
 # What each leaves half-said adds up to more than `memory` allows: the first give way, and others are served.
 half() {

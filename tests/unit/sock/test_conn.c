@@ -250,6 +250,40 @@ static void a_release_delivers_all_that_is_queued(void **state)
 	fixture_close(&f);
 }
 
+static bool is_accepted(struct fixture *x)
+{
+	return x->seen.llp != NULL;
+}
+
+/** Of those that we have closed and their peer has not the oldest goes for one more. */
+static void so_many_wait_for_their_peer_at_most(void **state)
+{
+	const struct sock_stack_config cfg = {.max_orphans = 2};
+	struct ip_endpoint at, remote;
+	int fd[4];
+	char byte;
+
+	fixture_open(&f, &cfg);
+	fixture_accept(&f, "127.0.0.1");
+	llp_endpoints(f.seen.llp, &at, &remote);
+	for (unsigned i = 0; i < 4; i++) {
+		fd[i] = i ? fixture_plain_connect(&at) : f.peer_fd;
+		assert_true(fd[i] >= 0);
+		fixture_until(&f, is_accepted);
+		llp_release(f.seen.llp);
+		f.seen.llp = NULL;
+		fixture_round(&f);
+		assert_int_equal(recv(fd[i], &byte, 1, 0), 0);
+		assert_int_equal(sock_stack_stats(f.s)->connections, i ? 2 : 1);
+	}
+	assert_int_equal(sock_stack_stats(f.s)->orphans_recycled, 2);
+	for (unsigned i = 0; i < 4; i++)
+		close(fd[i]);
+	f.peer_fd = -1;
+	fixture_until(&f, nothing_is_open);
+	fixture_close(&f);
+}
+
 static void unacknowledged_bytes_are_counted(void **state)
 {
 	uint8_t next = 0;
@@ -300,6 +334,7 @@ int main(void)
 		cmocka_unit_test(what_came_before_a_reset_is_shown),
 		cmocka_unit_test(an_abort_resets_and_tells_nothing),
 		cmocka_unit_test(a_release_delivers_all_that_is_queued),
+		cmocka_unit_test(so_many_wait_for_their_peer_at_most),
 		cmocka_unit_test(unacknowledged_bytes_are_counted),
 		cmocka_unit_test(the_end_of_the_process_resets),
 		cmocka_unit_test(errors_are_those_of_the_interface),
