@@ -55,4 +55,6 @@ siw() { # GUEST VARIANT
 		guest control mapper
 	fi
 	run_probe in_guest probe || may_have_fallen
+	# Its last words are on their way: if they are lost, there must be a guest to say them again.
+	wait_for "$limit" guest control "! grep -qE '^ *[0-9]+: [^ ]+ [^ ]+ (04|09|0B) ' /proc/net/tcp"
 }
