@@ -285,9 +285,13 @@ static enum ip_ipsec_verdict esp_boundary_open_packet(struct esp_boundary *b,
 		return esp_boundary_drop(
 			b, *m, esp_boundary_rx_counter(b, v), f, esp_verdict_name(v));
 	esp_mbuf_finish(*m, &buffer);
-	/* In transport mode it has the header that was checked as it came, and was kept right. */
+	/*
+	 * In transport mode it has the header that was checked as it came, and was kept right. Its
+	 * addresses must be the SA's, and the ICV says of the rest what a checksum would (RFC 3948
+	 * section 3.1.2).
+	 */
 	if (!sa->config.tunnel)
-		(*m)->ol_flags = RTE_MBUF_F_RX_IP_CKSUM_GOOD;
+		(*m)->ol_flags = RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_GOOD;
 	b->stats.rx_packets++;
 	b->stats.rx_bytes += buffer.len;
 	*secured = sa;

@@ -234,7 +234,7 @@ static struct esp_sa *esp_database_choose(
 	return NULL;
 }
 
-static const struct esp_flow_entry *esp_database_look_up(
+static struct esp_flow_entry *esp_database_look_up(
 	struct esp_database *db, const struct ip_flow *f, bool outbound)
 {
 	struct esp_flow_entry *e = esp_flow_place(db, f, outbound);
@@ -275,16 +275,20 @@ static const struct esp_state *esp_database_state(
 enum esp_arrival esp_database_input(
 	struct esp_database *db, const struct ip_flow *f, const struct esp_sa *secured)
 {
-	const struct esp_flow_entry *e = esp_database_look_up(db, f, false);
+	struct esp_flow_entry *e = esp_database_look_up(db, f, false);
 	const struct esp_state *s;
 
 	if (e->action == ESP_DISCARD)
 		return ESP_REFUSED;
 	if (!secured)
 		return e->action == ESP_PROTECT ? ESP_CLEAR : ESP_ARRIVED;
+	if (secured == e->arrived)
+		return ESP_ARRIVED;
 	s = e->action == ESP_PROTECT ? esp_database_state(db, secured) : NULL;
-	return s && esp_template_fits(e->tmpl, s) && esp_state_has(s, f) ? ESP_ARRIVED
-									 : ESP_MISMATCH;
+	if (!s || !esp_template_fits(e->tmpl, s) || !esp_state_has(s, f))
+		return ESP_MISMATCH;
+	e->arrived = secured;
+	return ESP_ARRIVED;
 }
 
 static struct esp_sa *esp_database_find_in(

@@ -21,6 +21,7 @@ struct esp_flow_entry {
 	enum esp_action action;
 	const struct esp_template *tmpl; /**< ESP_PROTECT */
 	struct esp_sa *sa;               /**< outbound; NULL: there is none */
+	const struct esp_sa *arrived;    /**< inbound: the last that was for it */
 };
 
 struct esp_database {

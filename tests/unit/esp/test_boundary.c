@@ -279,6 +279,7 @@ static void packets_are_protected_each_way(void **state)
 			assert_int_equal(send_one(&b, SEGMENT), 0);
 			give(&a, take(&b));
 			expect_delivered(&a, n);
+			assert_true(a.rx.l4_cksum_good && b.rx.l4_cksum_good);
 		}
 		assert_int_equal(stats(&a)->tx_packets, 3);
 		assert_int_equal(stats(&a)->rx_packets, 3);
@@ -489,6 +490,7 @@ static void tunnels_go_from_end_to_end(void **state)
 	give(&b, again(m));
 	expect_delivered(&b, 1);
 	assert_true(ip_addr_equal(&b.rx.dst, &inner));
+	assert_false(b.rx.l4_cksum_good);
 	rte_pktmbuf_free(m);
 	/* A packet that says it is inside, and is not. */
 	end_destroy(&a);

@@ -143,8 +143,11 @@ static void what_must_be_protected_comes_by_its_sa_alone(void **state)
 		0);
 	assert_int_equal(arrives(PEER, 6, 0), ESP_CLEAR);
 	assert_int_equal(arrives(PEER, 6, 0x200), ESP_ARRIVED);
-	/* The key of another peer. */
+	/* The key of another peer, and again of the right one, which is remembered. */
 	assert_int_equal(arrives(PEER, 6, 0x300), ESP_MISMATCH);
+	assert_int_equal(arrives(PEER, 6, 0x200), ESP_ARRIVED);
+	assert_int_equal(arrives(PEER, 6, 0x300), ESP_MISMATCH);
+	assert_int_equal(arrives(PEER, 6, 0), ESP_CLEAR);
 	assert_int_equal(arrives("10.0.0.3", 6, 0x300), ESP_REFUSED);
 	assert_int_equal(update(PAIR BACK "dir in\n"), 0);
 	assert_int_equal(arrives(PEER, 6, 0), ESP_ARRIVED);
