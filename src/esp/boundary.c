@@ -6,6 +6,8 @@
 #include "esp/packet.h"
 #include "ip/eth_wire.h"
 #include "ip/ip.h"
+#include "ip/ipv4_wire.h"
+#include "ip/ipv6_wire.h"
 #include "ip/udp.h"
 #include "ip/udp_wire.h"
 
@@ -260,6 +262,14 @@ static struct esp_sa *esp_boundary_find(
 	return esp_database_find(&b->db, &f->dst, spi);
 }
 
+/** @return that the packet @p m, without extension headers, is TCP's. */
+static bool esp_mbuf_is_tcp(const struct rte_mbuf *m)
+{
+	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	return (h[0] >> 4 == 4 ? h[IPV4_PROTOCOL] : h[IPV6_NEXT_HEADER]) == IP_PROTO_TCP;
+}
+
 /** @param at where ESP begins. */
 static enum ip_ipsec_verdict esp_boundary_open_packet(struct esp_boundary *b,
 	const struct ip_flow *f, struct rte_mbuf **m, uint16_t at, const void **secured,
@@ -285,17 +295,18 @@ static enum ip_ipsec_verdict esp_boundary_open_packet(struct esp_boundary *b,
 		return esp_boundary_drop(
 			b, *m, esp_boundary_rx_counter(b, v), f, esp_verdict_name(v));
 	esp_mbuf_finish(*m, &buffer);
+	b->stats.rx_packets++;
+	b->stats.rx_bytes += buffer.len;
+	*secured = sa;
+	if (sa->config.tunnel)
+		return IP_IPSEC_CHANGED;
 	/*
 	 * In transport mode it has the header that was checked as it came, and was kept right. Its
 	 * addresses must be the SA's, and the ICV says of the rest what a checksum would (RFC 3948
 	 * section 3.1.2).
 	 */
-	if (!sa->config.tunnel)
-		(*m)->ol_flags = RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_GOOD;
-	b->stats.rx_packets++;
-	b->stats.rx_bytes += buffer.len;
-	*secured = sa;
-	return IP_IPSEC_CHANGED;
+	(*m)->ol_flags = RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_GOOD;
+	return esp_mbuf_is_tcp(*m) ? IP_IPSEC_OPENED : IP_IPSEC_CHANGED;
 }
 
 static enum ip_ipsec_verdict esp_boundary_arrive(struct esp_boundary *b, const struct ip_flow *f,

@@ -24,6 +24,7 @@ struct ip_flow {
 enum ip_ipsec_verdict {
 	IP_IPSEC_PASS,    /**< it goes on as it is */
 	IP_IPSEC_CHANGED, /**< it is another one now, beginning at its IP header */
+	IP_IPSEC_OPENED,  /**< of input(): as TCP's, it is behind the headers that it came with */
 	IP_IPSEC_DROPPED, /**< it is gone, and counted */
 };
 
@@ -43,7 +44,9 @@ struct ip_ipsec {
 	 * @param l4_off of what is behind its headers.
 	 * @param[in,out] m as for output().
 	 * @param[in,out] secured what has protected it; NULL: nothing has. The packet that takes
-	 *        the place of a protected one comes by here again, with what is set here.
+	 *        the place of a protected one comes by here again, with what is set here. Of one
+	 *        that was opened the headers tell the new length and protocol, and are else as IP
+	 *        has checked them.
 	 */
 	enum ip_ipsec_verdict (*input)(void *ctx, const struct ip_flow *f, struct rte_mbuf **m,
 		uint16_t l4_off, const void **secured, uint64_t now);

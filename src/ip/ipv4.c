@@ -237,7 +237,7 @@ void ipv4_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	proto = h[IPV4_PROTOCOL];
 	group = ipv4_is_group(h + IPV4_DST);
 	if (unlikely(s->cfg.ipsec) && !f->from_self) {
-		m = ip_secure_input(s, f, &rx, proto, hlen, m, now);
+		m = ip_secure_input(s, f, &rx, &proto, hlen, m, now);
 		if (!m)
 			return;
 	}

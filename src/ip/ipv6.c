@@ -179,7 +179,7 @@ static struct rte_mbuf *ipv6_head(struct ip_stack *s, struct rte_mbuf *m, uint16
 	return m;
 }
 
-static void ipv6_deliver(struct walk *w)
+static void ipv6_hand_up(struct walk *w)
 {
 	struct ip_stack *s = w->s;
 	const struct ip_transport *t = &s->transport[w->next];
@@ -187,11 +187,6 @@ static void ipv6_deliver(struct walk *w)
 		.rx = w->rx, .m = w->m, .proto = w->next, .l4_off = w->off};
 	bool group = ip_addr_is_multicast(&w->rx->dst);
 
-	if (unlikely(s->cfg.ipsec) && !w->f->from_self) {
-		w->m = ip_secure_input(s, w->f, w->rx, w->next, w->off, w->m, w->now);
-		if (!w->m)
-			return;
-	}
 	if (likely(t->input && !group)) {
 		packet_skip(w->m, w->off);
 		t->input(t->ctx, w->rx, w->m, w->now);
@@ -211,6 +206,14 @@ static void ipv6_deliver(struct walk *w)
 	else if (!t->input)
 		ipv6_parameter_problem(w, ICMPV6_PARAMETER_NEXT_HEADER, w->next_field);
 	rte_pktmbuf_free(w->m);
+}
+
+static void ipv6_deliver(struct walk *w)
+{
+	if (unlikely(w->s->cfg.ipsec) && !w->f->from_self)
+		w->m = ip_secure_input(w->s, w->f, w->rx, &w->next, w->off, w->m, w->now);
+	if (likely(w->m))
+		ipv6_hand_up(w);
 }
 
 /* A packet with extension headers. */

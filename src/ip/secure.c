@@ -100,20 +100,35 @@ static bool ip_secure_exempts(const struct rte_mbuf *m, uint8_t proto, uint16_t 
 	return (type >= ICMPV6_MLD_QUERY && type <= ICMPV6_REDIRECT) || type == ICMPV6_MLDV2_REPORT;
 }
 
-struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f,
-	const struct ip_rx *rx, uint8_t proto, uint16_t l4_off, struct rte_mbuf *m, uint64_t now)
+/** It need not be received again to be TCP's: all that is left to ask is whether it may come. */
+static struct rte_mbuf *ip_secure_opened(const struct ip_ipsec *x, struct ip_flow *flow,
+	struct ip_rx *rx, uint8_t *proto, uint16_t l4_off, struct rte_mbuf *m, const void *secured,
+	uint64_t now)
+{
+	rx->l4_cksum_good =
+		(m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_GOOD;
+	rx->l4_cksum_bad = false;
+	*proto = flow->proto = IP_PROTO_TCP;
+	ip_flow_ports(flow, m, l4_off);
+	return x->input(x->ctx, flow, &m, l4_off, &secured, now) == IP_IPSEC_PASS ? m : NULL;
+}
+
+struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f, struct ip_rx *rx,
+	uint8_t *proto, uint16_t l4_off, struct rte_mbuf *m, uint64_t now)
 {
 	const struct ip_ipsec *x = s->cfg.ipsec;
-	struct ip_flow flow = {.src = rx->src, .dst = rx->dst, .proto = proto};
+	struct ip_flow flow = {.src = rx->src, .dst = rx->dst, .proto = *proto};
 	const void *secured = f->secured;
 	struct ip_frame inner;
 
-	if (ip_secure_exempts(m, proto, l4_off))
+	if (ip_secure_exempts(m, *proto, l4_off))
 		return m;
 	ip_flow_ports(&flow, m, l4_off);
 	switch (x->input(x->ctx, &flow, &m, l4_off, &secured, now)) {
 	case IP_IPSEC_PASS:
 		return m;
+	case IP_IPSEC_OPENED:
+		return ip_secure_opened(x, &flow, rx, proto, l4_off, m, secured, now);
 	case IP_IPSEC_CHANGED:
 		break;
 	default:

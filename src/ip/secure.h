@@ -25,10 +25,11 @@ struct rte_mbuf *ip_secure_output(struct ip_stack *s, const struct ip_path *p, u
 /**
  * A whole packet has come for us, not from us. Owns @p m, whose data is at its IP header.
  * @param l4_off of what is behind its headers.
- * @return the packet as it was, if it may go on; NULL: it was dropped, or was protected and has
- * been received again without that.
+ * @param[in,out] rx, proto change with a packet that was opened.
+ * @return the packet, if it may go on; NULL: it was dropped, or was protected and has been received
+ * again without that.
  */
-struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f,
-	const struct ip_rx *rx, uint8_t proto, uint16_t l4_off, struct rte_mbuf *m, uint64_t now);
+struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f, struct ip_rx *rx,
+	uint8_t *proto, uint16_t l4_off, struct rte_mbuf *m, uint64_t now);
 
 #endif

@@ -56,12 +56,17 @@ static enum ip_ipsec_verdict input(void *ctx, const struct ip_flow *f, struct rt
 	boundary.in = *f;
 	boundary.n_in++;
 	boundary.secured = *secured;
-	if (f->proto != ESP || boundary.in_verdict == IP_IPSEC_PASS)
+	if (f->proto != ESP && boundary.inner_verdict == IP_IPSEC_DROPPED)
+		rte_pktmbuf_free(*m);
+	if (f->proto != ESP)
+		return boundary.inner_verdict;
+	if (boundary.in_verdict == IP_IPSEC_PASS)
 		return IP_IPSEC_PASS;
 	rte_pktmbuf_free(*m);
-	if (boundary.in_verdict == IP_IPSEC_CHANGED) {
+	if (boundary.in_verdict != IP_IPSEC_DROPPED) {
 		inside = frame(boundary.inside);
 		*m = test_packet(boundary.host->pool, inside.b + 14, inside.len - 14);
+		(*m)->ol_flags = boundary.inside_flags;
 		*secured = &boundary;
 	}
 	return boundary.in_verdict;

@@ -37,11 +37,13 @@ struct boundary {
 	struct ip_flow out, in; /**< of the last packet each way */
 	unsigned n_out, n_in, n_room;
 	enum ip_ipsec_verdict out_verdict;
-	enum ip_ipsec_verdict in_verdict; /**< of ESP; all else passes */
-	struct ip_addr tunnel;            /**< its other end; any address: transport mode */
+	enum ip_ipsec_verdict in_verdict;    /**< of ESP */
+	enum ip_ipsec_verdict inner_verdict; /**< of all else */
+	struct ip_addr tunnel;               /**< its other end; any address: transport mode */
 	uint16_t overhead;
-	const char *inside;  /**< what was protected, with a link's header */
-	const void *secured; /**< what the last packet is said to be protected by */
+	const char *inside;    /**< what was protected, with a link's header */
+	uint64_t inside_flags; /**< of its mbuf */
+	const void *secured;   /**< what the last packet is said to be protected by */
 	struct host *host;
 };
 

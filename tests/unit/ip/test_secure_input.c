@@ -42,6 +42,53 @@ static void what_was_protected_is_received_again(void **state)
 	}
 }
 
+static const struct {
+	const char *esp, *inside;
+} opened[] = {
+	{SECURED_V4, ETH_V4 V4("06", PEER, OURS) TCP},
+	{SECURED_V6, ETH_V6 V6("06", "40", FD2, FD1) TCP},
+};
+
+/** By what is said of it now, not by what the port has said of the packet that came. */
+static void what_was_opened_goes_on(void **state)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		struct host *h = boundary_host(true);
+		bool good = i / 2;
+
+		boundary.inside = opened[i % 2].inside;
+		boundary.inside_flags = good ? RTE_MBUF_F_RX_L4_CKSUM_GOOD : 0;
+		boundary.in_verdict = IP_IPSEC_OPENED;
+		boundary_received(h, opened[i % 2].esp);
+		assert_int_equal(boundary.n_in, 2);
+		assert_ptr_equal(boundary.secured, &boundary);
+		assert_int_equal(boundary.in.proto, 6);
+		assert_int_equal(boundary.in.src_port, 5000);
+		assert_int_equal(boundary.in.dst_port, 50000);
+		assert_int_equal(h->n_rx, 1);
+		assert_int_equal(h->rx[0]->pkt_len, 20);
+		assert_int_equal(h->rx_info[0].l4_cksum_good, good);
+		assert_false(h->rx_info[0].l4_cksum_bad);
+		host_free(h);
+	}
+}
+
+static void what_was_opened_may_be_refused(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct host *h = boundary_host(true);
+
+		boundary.inside = opened[i].inside;
+		boundary.in_verdict = IP_IPSEC_OPENED;
+		boundary.inner_verdict = IP_IPSEC_DROPPED;
+		boundary_received(h, opened[i].esp);
+		assert_int_equal(boundary.n_in, 2);
+		assert_int_equal(h->n_rx, 0);
+		host_expect_nothing(h);
+		host_free(h);
+	}
+}
+
 /** What comes out of a tunnel is no better than what comes from a wire. */
 static void what_was_protected_may_be_nonsense(void **state)
 {
@@ -193,6 +240,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_protected_is_received_again),
+		cmocka_unit_test(what_was_opened_goes_on),
+		cmocka_unit_test(what_was_opened_may_be_refused),
 		cmocka_unit_test(what_was_protected_may_be_nonsense),
 		cmocka_unit_test(protected_fragments_are_refused),
 		cmocka_unit_test(dropped_packets_are_gone),
