@@ -123,7 +123,7 @@ void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
 bool rdmap_sq_suspend(struct rdmap *r)
 {
 	r->sq_held = true;
-	r->draining = rdmap_alive(r) && !rdmap_sq_is_drained(r);
+	r->draining = !rdmap_sq_is_drained(r);
 	return !r->draining;
 }
 

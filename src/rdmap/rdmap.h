@@ -379,7 +379,8 @@ void rdmap_run(struct rdmap *r);
 /**
  * Start no more work requests. Those that have started are finished. Receiving and answering go on.
  * May be called before there is a connection.
- * @return true: none had started; false: ops->drained() follows, unless the stream ends before.
+ * @return true: none had started; false: ops->drained() follows, unless the stream ends before, or
+ * has ended.
  */
 bool rdmap_sq_suspend(struct rdmap *r);
 

@@ -216,6 +216,22 @@ static void test_abort_instead_of_drained(void **state)
 	qp_net_done(&n);
 }
 
+/* The end of the stream does not finish what had started: that waits for who says how it ended. */
+static void test_not_drained_by_the_end(void **state)
+{
+	struct qp_net n;
+
+	setup(&n);
+	post_read(n.a, 3, qp_region_add(n.a, 7, 0x1000, 4, LOCAL), RDMAP_WR_SIGNALED);
+	qp_run(n.a);
+	rdmap_abort(&n.a->r);
+	assert_false(rdmap_sq_suspend(&n.a->r));
+	rdmap_flush_sq(&n.a->r);
+	qp_expect_wc(n.a, 3, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
+	assert_int_equal(n.a->draineds, 0);
+	qp_net_done(&n);
+}
+
 /* The oldest that is not done says why; what was done behind it is flushed with the rest. */
 static void test_fail_oldest(void **state)
 {
@@ -251,6 +267,7 @@ int main(void)
 		cmocka_unit_test(test_drained),
 		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_abort_instead_of_drained),
+		cmocka_unit_test(test_not_drained_by_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
