@@ -18,6 +18,8 @@ static const struct config_word config_crc[] = {{"preferred", MPA_CRC_PREFERRED,
 	{"on", MPA_CRC_PREFERRED, true}, {0}};
 static const struct config_word config_placement[] = {
 	{"auto", false, false}, {"in-order", true, false}, {0}};
+static const struct config_word config_completion[] = {
+	{"local", false, false}, {"acked", true, false}, {0}};
 static const struct config_word config_connect_mode[] = {
 	{"auto", false, false}, {"rdma_cm", true, false}, {0}};
 static const struct config_word config_ud[] = {{"subnet", CONFIG_UD_SUBNET, false},
@@ -130,6 +132,14 @@ const struct config_key config_keys[] = {
 			"At once costs less memory on lossy paths. Completions come in order "
 			"either way, but a program that watches memory instead of waiting for "
 			"them may see later bytes first; see [placement.md](placement.md)."},
+	{"completion", CONFIG_IS_WORD(mpa.tell_acked, config_completion), .of_peer = true,
+		.initial = "local",
+		.text = "When a Send or Write is complete. `local`: when TCP has a copy of it. "
+			"`acked`: when the peer's TCP has acknowledged its last byte. A success "
+			"then means that it has reached the peer's host, and not that a program "
+			"has seen it. It comes a round trip later, and up to the time that the "
+			"peer delays its ACKs (40 ms) when the peer says nothing else; with "
+			"`port = kernel` up to 1 ms more. See [verbs.md](verbs.md)."},
 	{"mpa_revision", CONFIG_IS_NUMBER(mpa.revision, 1, 2), .of_peer = true,
 		.expected = "`1` (RFC 5044) or `2` (RFC 6581)", .initial = "2",
 		.text = "The MPA revision to request with. A peer that closes, resets or "

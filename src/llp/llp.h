@@ -95,6 +95,9 @@ struct llp_user_ops {
 	/** llp_reserve() has failed before, and there is room now. */
 	void (*writable)(void *user);
 
+	/** After llp_watch_acks(): llp_acked() may have moved on. Not NULL then. */
+	void (*acked)(void *user);
+
 	/**
 	 * The peer closed its direction. All bytes before that were shown by readable(). Those that
 	 * the user left unread are shown again as usual. Sending still works.
@@ -119,6 +122,9 @@ struct llp_ops {
 	void (*resume)(struct llp *l);
 	bool (*took_ooo)(const struct llp *l);
 	size_t (*unacked)(const struct llp *l);
+	uint64_t (*queued)(const struct llp *l);
+	uint64_t (*acked)(const struct llp *l);
+	void (*watch_acks)(struct llp *l);
 	void (*shutdown)(struct llp *l);
 	void (*abort)(struct llp *l);
 	void (*release)(struct llp *l);
@@ -209,6 +215,35 @@ static inline bool llp_took_ooo(const struct llp *l)
 static inline size_t llp_unacked(const struct llp *l)
 {
 	return l->ops->unacked(l);
+}
+
+/** A position that is never reached: one of the records was lost in the LLP itself. */
+#define LLP_NEVER_ACKED UINT64_MAX
+
+/**
+ * Where the records end that are queued by now: a position in the stream, to be compared with
+ * llp_acked() and with other positions. An LLP that adds bytes of its own counts them.
+ */
+static inline uint64_t llp_queued(const struct llp *l)
+{
+	return l->ops->queued(l);
+}
+
+/** The peer's TCP has acknowledged all before this position. It may be read inside closed(), too.
+ */
+static inline uint64_t llp_acked(const struct llp *l)
+{
+	return l->ops->acked(l);
+}
+
+/**
+ * From now on acked() tells, once for many segments: before readable() shows what came with it, and
+ * at the end of a round. The kernel does not tell of itself: there it is found out by looking,
+ * at most 1 ms later.
+ */
+static inline void llp_watch_acks(struct llp *l)
+{
+	l->ops->watch_acks(l);
 }
 
 /**

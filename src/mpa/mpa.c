@@ -297,6 +297,14 @@ static void mpa_on_writable(void *user)
 		m->ops->writable(m->user);
 }
 
+static void mpa_on_acked(void *user)
+{
+	struct mpa *m = user;
+
+	if (m->ops->acked)
+		m->ops->acked(m->user);
+}
+
 static void mpa_on_eof(void *user)
 {
 	struct mpa *m = user;
@@ -311,6 +319,8 @@ static void mpa_on_closed(void *user, int error)
 {
 	struct mpa *m = user;
 
+	if (m->config.tell_acked)
+		m->acked = llp_acked(m->llp);
 	m->llp = NULL;
 	m->state = MPA_CLOSED;
 	m->ops->closed(m->user, error);
@@ -323,6 +333,7 @@ static const struct llp_user_ops mpa_llp_user_ops = {
 	.taken = mpa_on_taken,
 	.crc_covers = mpa_on_crc_covers,
 	.writable = mpa_on_writable,
+	.acked = mpa_on_acked,
 	.eof = mpa_on_eof,
 	.closed = mpa_on_closed,
 };

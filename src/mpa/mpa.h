@@ -46,6 +46,7 @@ struct mpa_config {
 	uint8_t legacy;       /**< enum mpa_legacy, for the user */
 	bool in_order;        /**< no placement out of order (docs/placement.md) */
 	bool send_imm;        /**< Send with Immediate, with uiwarps (docs/connect.md) */
+	bool tell_acked;      /**< acked() comes, and mpa_acked() may be asked */
 };
 
 /**
@@ -143,6 +144,8 @@ struct mpa_user_ops {
 	void (*rx_done)(void *user);
 	/** mpa_reserve() has failed before, and there is room now. */
 	void (*writable)(void *user);
+	/** Only with mpa_config.tell_acked: mpa_acked() may have moved on. May be NULL. */
+	void (*acked)(void *user);
 	/** The peer closed its direction between FPDUs (or during start-up). */
 	void (*eof)(void *user);
 	/**
@@ -185,8 +188,11 @@ struct mpa {
 	uint8_t rx_aligned; /**< times in a row, up to MPA_ALIGNED_ENOUGH */
 	uint32_t tx_len;    /**< length of the ULPDU that is being built */
 	bool *gone;         /**< set when the user ends the connection inside readable() */
-	uint8_t *tx_room;   /**< the FPDU that is being built */
-	uint8_t *kept;      /**< start-up: memory from keep() */
+	union {
+		uint8_t *tx_room; /**< the FPDU that is being built */
+		uint64_t acked;   /**< what mpa_acked() tells once llp is gone */
+	};
+	uint8_t *kept; /**< start-up: memory from keep() */
 };
 
 /** Start an initiator. @p m becomes the user of @p llp. */
@@ -271,6 +277,24 @@ static inline bool mpa_may_send(const struct mpa *m)
 static inline bool mpa_gather(struct mpa *m, uint8_t *to, const void *from, uint32_t len)
 {
 	return mpa_enframe_gather(&m->tx, to, from, len);
+}
+
+/** With mpa_config.tell_acked: have the LLP tell what the peer's TCP has. */
+static inline void mpa_watch_acks(struct mpa *m)
+{
+	llp_watch_acks(m->llp);
+}
+
+/** Where the FPDUs end that are queued by now: a position in the LLP's stream (llp_queued()). */
+static inline uint64_t mpa_queued(const struct mpa *m)
+{
+	return llp_queued(m->llp);
+}
+
+/** The peer's TCP has acknowledged all before this position. It stays known after the end. */
+static inline uint64_t mpa_acked(const struct mpa *m)
+{
+	return m->llp ? llp_acked(m->llp) : m->acked;
 }
 
 /** Complete the FPDU with length, pad, markers and CRC, and queue it. */

@@ -178,7 +178,9 @@ void rdmap_on_atomic_response(struct rdmap *r, struct ddp_segment *s)
 		rdmap_fail_ddp(r, DDP_ERROR_NO_BUFFER, s);
 		return;
 	}
-	w = rdmap_oldest_waiting(r);
+	w = rdmap_sq_answered(r);
+	if (!w)
+		return;
 	if (r->rtr_read || !rdmap_atomic_is_atomic(w)) { /* the answer to a Read is due */
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, s);
 		return;

@@ -3,6 +3,8 @@
 
 void rdmap_end(struct rdmap *r, const struct rdmap_end *e)
 {
+	if (rdmap_alive(r))
+		rdmap_sq_take_acked(r);
 	if (r->ended)
 		return;
 	r->ended = true;
@@ -36,6 +38,14 @@ static void rdmap_on_writable(void *user)
 	rdmap_run(r);
 }
 
+static void rdmap_on_acked(void *user)
+{
+	struct rdmap *r = user;
+
+	if (rdmap_alive(r))
+		rdmap_sq_take_acked(r);
+}
+
 static void rdmap_on_eof(void *user)
 {
 	struct rdmap *r = user;
@@ -65,6 +75,8 @@ static void rdmap_on_closed(void *user, int error)
 {
 	struct rdmap *r = user;
 
+	if (rdmap_alive(r))
+		rdmap_sq_take_acked(r);
 	r->mpa = NULL;
 	if (error != 0)
 		rdmap_end(r, &(struct rdmap_end){.kind = RDMAP_END_LOST, .error = error});
@@ -80,6 +92,7 @@ static const struct mpa_user_ops rdmap_mpa_ops = {
 	.placed = rdmap_on_placed,
 	.rx_done = rdmap_on_rx_done,
 	.writable = rdmap_on_writable,
+	.acked = rdmap_on_acked,
 	.eof = rdmap_on_eof,
 	.error = rdmap_on_error,
 	.closed = rdmap_on_closed,
@@ -108,6 +121,9 @@ void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
 	r->ord = ord;
 	r->irq = irq;
 	r->send_imm = m->send_imm;
+	r->by_acks = m->config.tell_acked;
+	if (r->by_acks)
+		mpa_watch_acks(m);
 	if (m->role == MPA_INITIATOR)
 		r->rtr_send = rtr;
 	else

@@ -76,6 +76,7 @@ struct rdmap_wqe {
 	bool done;      /**< finished out of order; completes after those before it */
 	uint32_t msn;   /**< of its (first) untagged message, once it has started; 0: none */
 	union {
+		uint64_t end;               /**< SEND*, WRITE*: where it ends in the LLP's stream */
 		struct rdmap_atomic atomic; /**< FETCH_ADD, CMP_SWAP */
 		uint64_t local_arg[4];      /**< BIND_MW, Sends of UD QPs: private to the rnic */
 	};
@@ -302,6 +303,7 @@ struct rdmap {
 	struct rdmap_sq *sq;
 	struct ddp ddp;
 	bool operational;
+	bool by_acks;            /**< Sends and Writes complete when they are acknowledged */
 	bool ended;              /**< ended() was called, or must not be called any more */
 	bool closing;            /**< rdmap_close() under way */
 	bool sq_held;            /**< no work request starts */
@@ -372,7 +374,7 @@ void rdmap_refuse(struct rdmap *r, struct mpa *m, enum mpa_error code);
 /**
  * Answer inbound Reads and send work requests, as far as the LLP has room. Called at a doorbell. It
  * is cheap when there is nothing to do. Sends and Writes complete once they are copied into the
- * LLP.
+ * LLP, or with mpa_config.tell_acked once the peer's has acknowledged their last byte.
  */
 void rdmap_run(struct rdmap *r);
 
@@ -389,6 +391,9 @@ void rdmap_sq_resume(struct rdmap *r);
 
 /** Is a work request under way, or may one start? While suspended, none may. */
 bool rdmap_sq_is_busy(const struct rdmap *r);
+
+/** Has all that was posted been given to the LLP, and every Read and Atomic its answer? */
+bool rdmap_sq_is_sent(const struct rdmap *r);
 
 /**
  * Close in good order: finish what was posted, then close our direction (RFC 5040 section 6.2).

@@ -44,6 +44,15 @@ bool rdmap_sq_is_drained(const struct rdmap *r);
 /** @p w is finished. It completes when all before it have completed. */
 void rdmap_sq_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status status);
 
+/** Sends and Writes complete of which the LLP knows that they have arrived. */
+void rdmap_sq_take_acked(struct rdmap *r);
+
+/**
+ * An answer has come: to the oldest Read or Atomic. All before that has arrived, then, whatever the
+ * LLP knows, and completes. @return the Read or Atomic; NULL: the stream has ended meanwhile.
+ */
+struct rdmap_wqe *rdmap_sq_answered(struct rdmap *r);
+
 /** Complete the receive element that is taken. @p wc->op: RDMAP_WC_RECV or RDMAP_WC_RECV_IMM. */
 void rdmap_recv_complete(struct rdmap *r, struct rdmap_wc *wc);
 
@@ -68,12 +77,6 @@ static inline bool rdmap_wr_waits(const struct rdmap_wqe *w)
 {
 	return w->op == RDMAP_WR_READ || w->op == RDMAP_WR_READ_INV ||
 	       w->op == RDMAP_WR_FETCH_ADD || w->op == RDMAP_WR_CMP_SWAP;
-}
-
-/** The oldest of them. It is the element at the tail, because all before it are completed. */
-static inline struct rdmap_wqe *rdmap_oldest_waiting(const struct rdmap *r)
-{
-	return rdmap_sq_at(r->sq, atomic_load_explicit(&r->sq->tail, memory_order_relaxed));
 }
 
 enum rdmap_progress {

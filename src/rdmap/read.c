@@ -220,7 +220,9 @@ void rdmap_on_read_response(struct rdmap *r, struct ddp_segment *s)
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, s);
 		return;
 	}
-	w = rdmap_oldest_waiting(r);
+	w = rdmap_sq_answered(r);
+	if (!w)
+		return;
 	if (w->op != RDMAP_WR_READ && w->op != RDMAP_WR_READ_INV) { /* an Atomic's answer is due */
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, s);
 		return;

@@ -45,25 +45,59 @@ void rdmap_sq_complete_oldest(struct rdmap *r)
 	rdmap_sq_complete_tail(r, tail, RDMAP_WC_SUCCESS);
 }
 
-void rdmap_sq_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status status)
+/* Among those that have started. What is not done waits for its answer, or for an ACK. */
+static bool rdmap_sq_has_succeeded(const struct rdmap_wqe *w, uint64_t acked)
+{
+	if (w->done)
+		return w->status == RDMAP_WC_SUCCESS;
+	return !rdmap_wr_waits(w) && w->end <= acked;
+}
+
+/* RFC 5040 section 5.5 rule 15: completed in the order in which they were submitted. */
+static void rdmap_sq_advance(struct rdmap *r)
 {
 	struct rdmap_sq *q = r->sq;
+	uint64_t acked = r->by_acks ? mpa_acked(r->mpa) : 0;
 
-	w->done = true;
-	w->status = (uint8_t)status;
-	/* RFC 5040 section 5.5 rule 15: completed in the order in which they were submitted. */
 	while (rdmap_alive(r)) {
 		uint32_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
 
-		w = rdmap_sq_at(q, tail);
-		if (tail == q->next || !w->done)
+		if (tail == q->next || !rdmap_sq_has_succeeded(rdmap_sq_at(q, tail), acked))
 			break;
-		rdmap_sq_complete_tail(r, tail, w->status);
+		rdmap_sq_complete_tail(r, tail, RDMAP_WC_SUCCESS);
 	}
 	if (r->draining && rdmap_alive(r) && rdmap_sq_is_drained(r)) {
 		r->draining = false;
 		r->ops->drained(r->user);
 	}
+}
+
+void rdmap_sq_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status status)
+{
+	w->done = true;
+	w->status = (uint8_t)status;
+	rdmap_sq_advance(r);
+}
+
+void rdmap_sq_take_acked(struct rdmap *r)
+{
+	if (r->by_acks)
+		rdmap_sq_advance(r);
+}
+
+struct rdmap_wqe *rdmap_sq_answered(struct rdmap *r)
+{
+	struct rdmap_sq *q = r->sq;
+
+	while (rdmap_alive(r)) {
+		uint32_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
+		struct rdmap_wqe *w = rdmap_sq_at(q, tail);
+
+		if (rdmap_wr_waits(w))
+			return w;
+		rdmap_sq_complete_tail(r, tail, RDMAP_WC_SUCCESS);
+	}
+	return NULL;
 }
 
 bool rdmap_sq_is_drained(const struct rdmap *r)
@@ -78,6 +112,12 @@ bool rdmap_sq_is_busy(const struct rdmap *r)
 		return !rdmap_sq_is_drained(r);
 	return atomic_load_explicit(&r->sq->tail, memory_order_relaxed) !=
 	       atomic_load_explicit(&r->sq->head, memory_order_acquire);
+}
+
+bool rdmap_sq_is_sent(const struct rdmap *r)
+{
+	return r->tx != RDMAP_TX_SQ && r->reads_out == 0 &&
+	       r->sq->next == atomic_load_explicit(&r->sq->head, memory_order_acquire);
 }
 
 void rdmap_recv_complete(struct rdmap *r, struct rdmap_wc *wc)

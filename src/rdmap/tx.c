@@ -29,6 +29,17 @@ static enum rdmap_progress rdmap_tx_finish_wqe(struct rdmap *r, struct rdmap_wqe
 	return rdmap_alive(r) ? RDMAP_MORE : RDMAP_OVER;
 }
 
+/* The last of a Send or Write is with the LLP. */
+static enum rdmap_progress rdmap_tx_finish_message(struct rdmap *r, struct rdmap_wqe *w)
+{
+	if (!r->by_acks)
+		return rdmap_tx_finish_wqe(r, w);
+	w->end = mpa_queued(r->mpa);
+	r->sq->next++;
+	r->tx = RDMAP_TX_NONE;
+	return RDMAP_MORE;
+}
+
 /* ---- messages with payload --------------------------------------------------------------- */
 
 static enum rdmap_progress rdmap_tx_fill_segment(
@@ -43,7 +54,7 @@ static enum rdmap_progress rdmap_tx_fill_segment(
 	if (r->tx_offset != w->length)
 		return RDMAP_MORE;
 	if (w->op != RDMAP_WR_WRITE_IMM && w->op != RDMAP_WR_SEND_IMM)
-		return rdmap_tx_finish_wqe(r, w);
+		return rdmap_tx_finish_message(r, w);
 	r->tx_imm = true;
 	return RDMAP_MORE;
 }
@@ -66,7 +77,7 @@ static enum rdmap_progress rdmap_tx_send_write_imm(struct rdmap *r, struct rdmap
 {
 	if (!r->tx_imm)
 		return rdmap_tx_send_write(r, w);
-	return rdmap_put_immediate(r, w) ? rdmap_tx_finish_wqe(r, w) : RDMAP_BLOCKED;
+	return rdmap_put_immediate(r, w) ? rdmap_tx_finish_message(r, w) : RDMAP_BLOCKED;
 }
 
 static uint8_t rdmap_tx_send_opcode(const struct rdmap_wqe *w)
@@ -105,7 +116,7 @@ static enum rdmap_progress rdmap_tx_send_send_imm(struct rdmap *r, struct rdmap_
 		return rdmap_tx_fail_wqe(r, w, RDMAP_WC_LOC_QP_OP_ERR);
 	if (!r->tx_imm)
 		return rdmap_tx_send_send(r, w);
-	return rdmap_put_immediate(r, w) ? rdmap_tx_finish_wqe(r, w) : RDMAP_BLOCKED;
+	return rdmap_put_immediate(r, w) ? rdmap_tx_finish_message(r, w) : RDMAP_BLOCKED;
 }
 
 /* ---- the others -------------------------------------------------------------------------- */
@@ -248,14 +259,14 @@ static enum rdmap_progress rdmap_tx_step(struct rdmap *r)
 	return rdmap_tx_senders[w->op](r, w);
 }
 
-/* RFC 5040 section 6.2: when all that was posted is finished, our direction closes. */
+/*
+ * RFC 5040 section 6.2: when all that was posted is finished, our direction closes. ACKs that are
+ * due may come behind the FIN.
+ */
 static void rdmap_tx_close_if_idle(struct rdmap *r)
 {
-	const struct rdmap_sq *q = r->sq;
-
 	if (r->tx == RDMAP_TX_NONE && r->irq_count == 0 && r->rtr_send == 0 && !r->rtr_answer &&
-		atomic_load_explicit(&q->tail, memory_order_relaxed) ==
-			atomic_load_explicit(&q->head, memory_order_acquire))
+		rdmap_sq_is_sent(r))
 		mpa_shutdown(r->mpa);
 }
 

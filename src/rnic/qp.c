@@ -168,16 +168,10 @@ void rnic_qp_query(struct rnic_qp *qp, struct rnic_qp_attr *attr, struct rnic_qp
 	engine_unlock(e);
 }
 
-/** All that was posted to the send queue has completed. */
-static bool qp_sq_is_done(const struct rnic_qp *qp)
-{
-	return atomic_load(&qp->sq.head) == atomic_load(&qp->sq.tail);
-}
-
 void qp_drop_connection(struct rnic_qp *qp)
 {
 	struct conn *c = qp->conn;
-	bool in_order = qp->closing || qp_sq_is_done(qp);
+	bool in_order = qp->closing || rdmap_sq_is_sent(&qp->rdmap);
 
 	if (qp_has_stream(qp)) {
 		if (in_order)

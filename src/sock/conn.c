@@ -130,9 +130,12 @@ void sock_conn_drop(struct sock_conn *c)
 
 	if (c->state == SOCK_OVER)
 		return;
+	if (c->acks_watched)
+		(void)sock_acks_to(c); /* the last look that there is */
 	c->state = SOCK_OVER;
 	sock_unwatch(&c->source);
 	timer_stop(s->cfg.wheel, &c->timer);
+	timer_stop(s->cfg.wheel, &c->acks_timer);
 	sock_conn_unmark_ready(c);
 	sock_conn_unmark_dirty(c);
 	sock_conn_unhold(c);

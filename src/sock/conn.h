@@ -29,6 +29,10 @@ struct sock_conn {
 	uint64_t acked_at;           /**< when that was, or something began to wait */
 	uint64_t sent_at;            /**< time of the last send */
 	unsigned series;             /**< sends since there was a pause between two */
+	uint64_t taken;              /**< bytes that the kernel has taken */
+	uint64_t acked_to;           /**< of them, the peer's, when it was looked at last */
+	uint64_t acks_look;          /**< time from that look to the next */
+	struct timer acks_timer;     /**< for it; acks.c */
 	size_t need;                 /**< unread bytes until they are shown again */
 	uint32_t emss;
 	int error; /**< to be told at the end of the round, negative; 0: none */
@@ -42,12 +46,13 @@ struct sock_conn {
 	bool showing; /**< inside readable() */
 	bool resume;  /**< llp_resume() in there */
 	/* Sending. */
-	bool heard;   /**< something has come since the last send */
-	bool pushed;  /**< all that is queued may go */
-	bool refused; /**< a reservation was: tell writable() */
-	bool blocked; /**< the kernel has no room; epoll tells */
-	bool corked;  /**< the last piece may wait in the kernel for more */
-	bool broken;  /**< the kernel takes no more: what has come is read, then it is over */
+	bool heard;        /**< something has come since the last send */
+	bool pushed;       /**< all that is queued may go */
+	bool refused;      /**< a reservation was: tell writable() */
+	bool blocked;      /**< the kernel has no room; epoll tells */
+	bool corked;       /**< the last piece may wait in the kernel for more */
+	bool acks_watched; /**< the user is told of acknowledgements */
+	bool broken;       /**< the kernel takes no more: what has come is read, then it is over */
 	bool fin_wanted, fin_sent;
 };
 
@@ -128,6 +133,20 @@ static inline uint32_t sock_queued(const struct sock_conn *c)
 {
 	return c->tx ? c->tx->len : 0;
 }
+
+/* acks.c */
+
+/** The user wants to be told of acknowledgements. */
+void sock_acks_watch(struct sock_conn *c);
+
+/** Look, and tell the user if it wants that and there is more. @return there was. */
+bool sock_acks_tell(struct sock_conn *c);
+
+/** Something was sent: look, soon, whether it is acknowledged. */
+void sock_acks_expect(struct sock_conn *c);
+
+/** Look. @return the position before which all is acknowledged. */
+uint64_t sock_acks_to(struct sock_conn *c);
 
 /* llp_ops.c */
 

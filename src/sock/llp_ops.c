@@ -87,6 +87,23 @@ static size_t sock_llp_unacked(const struct llp *l)
 	return sock_queued(c) + sock_option_unacked(c->source.fd);
 }
 
+static uint64_t sock_llp_queued(const struct llp *l)
+{
+	const struct sock_conn *c = sock_conn_of(l);
+
+	return c->taken + sock_queued(c);
+}
+
+static uint64_t sock_llp_acked(const struct llp *l)
+{
+	return sock_acks_to(sock_conn_of(l));
+}
+
+static void sock_llp_watch_acks(struct llp *l)
+{
+	sock_acks_watch(sock_conn_of(l));
+}
+
 static void sock_llp_shutdown(struct llp *l)
 {
 	struct sock_conn *c = sock_conn_of(l);
@@ -147,6 +164,9 @@ const struct llp_ops sock_llp_ops = {
 	.resume = sock_llp_resume,
 	.took_ooo = sock_llp_took_ooo,
 	.unacked = sock_llp_unacked,
+	.queued = sock_llp_queued,
+	.acked = sock_llp_acked,
+	.watch_acks = sock_llp_watch_acks,
 	.shutdown = sock_llp_shutdown,
 	.abort = sock_llp_abort,
 	.release = sock_llp_release,

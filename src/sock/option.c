@@ -112,9 +112,19 @@ uint32_t sock_option_mss(int fd)
 
 uint32_t sock_option_unacked(int fd)
 {
-	int n = 0;
+	uint32_t n;
 
-	return ioctl(fd, SIOCOUTQ, &n) || n < 0 ? 0 : (uint32_t)n;
+	return sock_option_outq(fd, &n) ? n : 0;
+}
+
+bool sock_option_outq(int fd, uint32_t *n)
+{
+	int told = -1;
+
+	if (ioctl(fd, SIOCOUTQ, &told) || told < 0)
+		return false;
+	*n = (uint32_t)told;
+	return true;
 }
 
 int sock_option_error(int fd)

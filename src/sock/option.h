@@ -36,6 +36,9 @@ uint32_t sock_option_mss(int fd);
 /** Bytes that the peer has not acknowledged. */
 uint32_t sock_option_unacked(int fd);
 
+/** The same. @return false: it is not known. */
+bool sock_option_outq(int fd, uint32_t *n);
+
 /** The error that waits on the socket. @return 0 or a negative errno. */
 int sock_option_error(int fd);
 

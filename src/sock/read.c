@@ -21,14 +21,17 @@ static size_t sock_show_once(struct sock_conn *c)
 	struct iovec content[2];
 	struct llp_iov v[2];
 	unsigned n = sock_buffer_content(c->rx, content);
-	size_t used;
+	size_t used = c->rx->len;
 
 	for (unsigned i = 0; i < n; i++)
 		v[i] = (struct llp_iov){.base = content[i].iov_base, .len = content[i].iov_len};
 	c->need = 0;
 	c->resume = false;
 	c->showing = true;
-	used = c->llp.user_ops->readable(c->llp.user, v, n, c->rx->len, &c->need);
+	/* First: programs expect that what an answer is to has completed. */
+	sock_acks_tell(c);
+	if (c->llp.user_ops)
+		used = c->llp.user_ops->readable(c->llp.user, v, n, c->rx->len, &c->need);
 	c->showing = false;
 	return used;
 }

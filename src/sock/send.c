@@ -86,7 +86,9 @@ static bool sock_send_once(struct sock_conn *c)
 	c->heard = false;
 	c->sent_at = c->s->now;
 	c->series++;
+	c->taken += (uint64_t)n;
 	sock_conn_expect_ack(c);
+	sock_acks_expect(c);
 	b->head += (uint32_t)n;
 	b->len -= (uint32_t)n;
 	if (b->len) {

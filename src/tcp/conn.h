@@ -71,8 +71,9 @@ struct tcp_conn {
 	uint8_t quick_acks;  /**< segments still to be acknowledged at once */
 	uint8_t dupacks;
 	uint8_t keepalive_probes : 7;
-	bool stalled : 1;   /**< stall tells since when (stall.h) */
-	uint8_t syn_sent_n; /**< transmissions of our SYN */
+	bool stalled : 1;       /**< stall tells since when (stall.h) */
+	uint8_t syn_sent_n : 7; /**< transmissions of our SYN */
+	bool acks_watched : 1;  /**< the user is told of them (llp_watch_acks()) */
 	uint8_t challenges;
 	uint8_t ring_log2 : 7; /**< how large a ring to begin with */
 	bool eof_owed : 1;     /**< the user has not been shown all before the FIN */

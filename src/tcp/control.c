@@ -78,7 +78,7 @@ void tcp_send_syn(struct tcp_conn *c)
 				  (c->sack_on ? TCP_HAS_SACK_PERMITTED : 0) |
 				  (c->ts_on ? TCP_HAS_TS : 0));
 	}
-	if (c->syn_sent_n < UINT8_MAX)
+	if (c->syn_sent_n < UINT8_MAX / 2)
 		c->syn_sent_n++;
 	c->hop_dead = tcp_segment_send_bare(c, &h) == -EHOSTUNREACH;
 	if (c->hop_dead)

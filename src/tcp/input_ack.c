@@ -172,8 +172,8 @@ void tcp_ack_arrives_with_text(struct tcp_conn *c, const struct tcp_segment *seg
 	struct tcp_stack *s = c->s;
 
 	/* An answer beside what is acknowledged would need a ring in each of many connections. */
-	if (seg->ack == c->snd_una || c->write_refused || c->sendq.nxt != c->sendq.count ||
-		s->table.count >= TCP_TABLE_MANY) {
+	if (seg->ack == c->snd_una || c->write_refused || c->acks_watched ||
+		c->sendq.nxt != c->sendq.count || s->table.count >= TCP_TABLE_MANY) {
 		tcp_ack_arrives(c, seg);
 		return;
 	}

@@ -2,6 +2,7 @@
 #include "tcp/buffer.h"
 #include "tcp/control.h"
 #include "tcp/input.h"
+#include "tcp/llp_ops.h"
 #include "tcp/timers.h"
 #include "tcp/unread.h"
 
@@ -65,11 +66,14 @@ static void tcp_data_consider_window_update(struct tcp_conn *c)
 /** @return how many of the @p total bytes the user is done with. */
 static size_t tcp_data_show(struct tcp_conn *c, const struct llp_iov *v, unsigned n, size_t total)
 {
-	size_t need = 0, taken;
+	size_t need = 0, taken = total;
 
 	c->resume = false;
 	c->in_readable = true;
-	taken = c->llp.user_ops->readable(c->llp.user, v, n, total, &need);
+	/* First: programs expect that what an answer is to has completed. */
+	tcp_tell_acked(c);
+	if (c->llp.user_ops)
+		taken = c->llp.user_ops->readable(c->llp.user, v, n, total, &need);
 	c->in_readable = false;
 	c->read_need = need < UINT32_MAX ? (uint32_t)need : UINT32_MAX;
 	return taken < total ? taken : total;

@@ -148,6 +148,23 @@ static size_t tcp_llp_unacked(const struct llp *l)
 	return tcp_conn_of(l)->sendq.bytes;
 }
 
+static uint64_t tcp_llp_queued(const struct llp *l)
+{
+	const struct tcp_conn *c = tcp_conn_of(l);
+
+	return c->bytes_acked + (tcp_llp_end_of_queue(c) - c->snd_una);
+}
+
+static uint64_t tcp_llp_acked(const struct llp *l)
+{
+	return tcp_conn_of(l)->bytes_acked;
+}
+
+static void tcp_llp_watch_acks(struct llp *l)
+{
+	tcp_conn_of(l)->acks_watched = true;
+}
+
 static void tcp_llp_shutdown_sending(struct llp *l)
 {
 	struct tcp_conn *c = tcp_conn_of(l);
@@ -216,6 +233,9 @@ const struct llp_ops tcp_llp_ops = {
 	.resume = tcp_llp_resume,
 	.took_ooo = tcp_llp_took_ooo,
 	.unacked = tcp_llp_unacked,
+	.queued = tcp_llp_queued,
+	.acked = tcp_llp_acked,
+	.watch_acks = tcp_llp_watch_acks,
 	.shutdown = tcp_llp_shutdown_sending,
 	.abort = tcp_llp_abort_connection,
 	.release = tcp_llp_release,
@@ -234,6 +254,12 @@ void tcp_consider_writable(struct tcp_conn *c)
 	c->write_refused = false;
 	if (c->llp.user_ops && c->llp.user_ops->writable)
 		c->llp.user_ops->writable(c->llp.user);
+}
+
+void tcp_tell_acked(struct tcp_conn *c)
+{
+	if (c->acks_watched && c->llp.user_ops)
+		c->llp.user_ops->acked(c->llp.user);
 }
 
 /* ---- the stack's side -------------------------------------------------------------------- */

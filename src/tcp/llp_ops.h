@@ -11,4 +11,7 @@ extern const struct llp_stack_ops tcp_llp_stack_ops;
 /** writable() is owed and there is room: tell. */
 void tcp_consider_writable(struct tcp_conn *c);
 
+/** Before text is shown, and at the end of a round: tell acked() to a user that wants it. */
+void tcp_tell_acked(struct tcp_conn *c);
+
 #endif

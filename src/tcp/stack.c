@@ -177,6 +177,7 @@ static void tcp_stack_end_round_for(struct tcp_conn *c)
 	if (c->state == TCP_CLOSED)
 		return;
 	tcp_consider_writable(c);
+	tcp_tell_acked(c);
 	if (unlikely(c->fin_owed))
 		tcp_conn_queue_fin(c);
 	tcp_output(c);
@@ -197,8 +198,8 @@ bool tcp_round_end_may_wait(const struct tcp_stack *s)
 	const struct tcp_conn *c = s->dirty;
 
 	return c && !c->dirty_next && c->state == TCP_ESTABLISHED && !s->dead && !s->tx_wanted &&
-	       !s->rx_wanted && !c->ack_now && !c->write_refused && !c->fin_owed && !c->persist &&
-	       !c->ooo_state && c->sendq.nxt == c->sendq.count;
+	       !s->rx_wanted && !c->ack_now && !c->write_refused && !c->acks_watched &&
+	       !c->fin_owed && !c->persist && !c->ooo_state && c->sendq.nxt == c->sendq.count;
 }
 
 void tcp_round_end(struct tcp_stack *s)

@@ -249,6 +249,16 @@ out:
 	tls_conn_leave(c);
 }
 
+static void tls_conn_on_acked(void *user)
+{
+	struct tls_conn *c = user;
+
+	tls_conn_enter(c);
+	if (!c->dead && c->llp.user_ops)
+		c->llp.user_ops->acked(c->llp.user);
+	tls_conn_leave(c);
+}
+
 static void tls_conn_on_eof(void *user)
 {
 	struct tls_conn *c = user;
@@ -273,6 +283,7 @@ const struct llp_user_ops tls_conn_below_ops = {
 	.connected = tls_conn_on_connected,
 	.readable = tls_conn_on_readable,
 	.writable = tls_conn_on_writable,
+	.acked = tls_conn_on_acked,
 	.eof = tls_conn_on_eof,
 	.closed = tls_conn_on_closed,
 };

@@ -56,6 +56,7 @@ struct tls_conn {
 	bool update_asks;   /**< and asks for the peer's */
 	bool close_owed;    /**< a close_notify is to be sent */
 	bool tx_closed;     /**< the user has closed its direction */
+	bool tx_broken;     /**< a record was lost: nothing more is sent, or acknowledged */
 
 	/* Receiving. */
 	struct tls_post post;

@@ -27,7 +27,7 @@ static uint32_t tls_llp_emss(const struct llp *l)
 static void tls_llp_break(struct tls_conn *c)
 {
 	log_printf(c->stack->log, LOG_LEVEL_ERROR, "tls: OpenSSL does not encrypt");
-	c->tx_closed = true;
+	c->tx_closed = c->tx_broken = true;
 	c->update_owed = c->close_owed = false;
 	llp_shutdown(c->below);
 }
@@ -200,6 +200,23 @@ static size_t tls_llp_unacked(const struct llp *l)
 	return llp_unacked(tls_conn_of(l)->below);
 }
 
+static uint64_t tls_llp_queued(const struct llp *l)
+{
+	const struct tls_conn *c = tls_conn_of(l);
+
+	return c->tx_broken ? LLP_NEVER_ACKED : llp_queued(c->below);
+}
+
+static uint64_t tls_llp_acked(const struct llp *l)
+{
+	return llp_acked(tls_conn_of(l)->below);
+}
+
+static void tls_llp_watch_acks(struct llp *l)
+{
+	llp_watch_acks(tls_conn_of(l)->below);
+}
+
 static bool tls_llp_protects(const struct llp *l)
 {
 	return tls_conn_of(l)->state == TLS_CONN_OPEN;
@@ -267,6 +284,9 @@ const struct llp_ops tls_conn_ops = {
 	.resume = tls_llp_resume,
 	.took_ooo = tls_llp_took_ooo,
 	.unacked = tls_llp_unacked,
+	.queued = tls_llp_queued,
+	.acked = tls_llp_acked,
+	.watch_acks = tls_llp_watch_acks,
 	.shutdown = tls_llp_shutdown,
 	.abort = tls_llp_abort,
 	.release = tls_llp_release,

@@ -147,6 +147,7 @@ static void mem_commit(struct llp *l, uint32_t len, uint32_t sum)
 		return;
 	}
 	p->len = len;
+	e->queued += len;
 	if (e->join && last != NULL && !last->pushed && last->len + len <= emss) {
 		append(last, p);
 		e->tx.bytes += len;
@@ -187,6 +188,27 @@ static bool mem_took_ooo(const struct llp *l)
 static size_t mem_unacked(const struct llp *l)
 {
 	return end_of(l)->tx.bytes;
+}
+
+static uint64_t mem_queued(const struct llp *l)
+{
+	return end_of(l)->queued;
+}
+
+static uint64_t mem_acked(const struct llp *l)
+{
+	return end_of(l)->acked;
+}
+
+static void mem_watch_acks(struct llp *l)
+{
+	end_of(l)->watched = true;
+}
+
+static void mem_acknowledge(struct mem_end *e, size_t len)
+{
+	e->acked += len;
+	e->tell_acked = e->watched;
 }
 
 static void mem_shutdown(struct llp *l)
@@ -252,6 +274,9 @@ static const struct llp_ops mem_ops = {
 	.resume = mem_resume,
 	.took_ooo = mem_took_ooo,
 	.unacked = mem_unacked,
+	.queued = mem_queued,
+	.acked = mem_acked,
+	.watch_acks = mem_watch_acks,
 	.shutdown = mem_shutdown,
 	.abort = mem_abort,
 	.release = mem_release,
@@ -297,10 +322,13 @@ static void tell_closed(struct mem_end *e, int error)
 {
 	const struct llp_user_ops *ops = e->handle->llp.user_ops;
 	void *user = e->handle->llp.user;
+	struct handle *h = e->handle; /* may be read until closed() returns */
 
+	e->handle = NULL;
+	ops->closed(user, error);
+	free(h);
 	let_go(e);
 	fifo_clear(&e->tx);
-	ops->closed(user, error);
 }
 
 /* Which listener a connection finds: the specific address before the any-address. */
@@ -400,6 +428,7 @@ static void deliver_taken(struct mem_end *e, struct piece *p)
 	struct mem_end *o = other(e);
 	const struct llp_note note = *p->note;
 
+	mem_acknowledge(e, p->len);
 	fifo_drop_head(&e->tx);
 	e->conn->m->segments++;
 	if (o->handle != NULL)
@@ -430,6 +459,7 @@ static void deliver(struct mem_end *e)
 	copy = piece_new(n);
 	memcpy(copy->data, p->data + p->at, n);
 	fifo_consume(&e->tx, n);
+	mem_acknowledge(e, n);
 	e->conn->m->segments++;
 	if (o->handle == NULL) {
 		piece_free(copy);
@@ -459,6 +489,11 @@ static bool step_end(struct mem_end *e)
 		e->look_again = false;
 		if (e->rx.bytes != 0)
 			show(e);
+		return true;
+	}
+	if (h != NULL && e->tell_acked) {
+		e->tell_acked = false;
+		h->llp.user_ops->acked(h->llp.user);
 		return true;
 	}
 	if (e->tx.head != NULL && e->tx.head->pushed && !e->hold && !silent &&

@@ -36,6 +36,8 @@ struct mem_end {
 	struct handle *handle; /* NULL: the user is through with it */
 	struct ip_endpoint local, remote;
 	struct fifo tx, rx;
+	uint64_t queued, acked; /* bytes: what was delivered is acknowledged */
+	bool watched, tell_acked;
 	size_t need;
 	struct piece *reserved;
 	bool join;

@@ -95,6 +95,7 @@ static void profile_generate(struct profile *p, uint64_t seed, unsigned version,
 	p->send_imm = version >= 5 && prng_chance(r, 0.6);
 	p->tls = version >= 5 && prng_chance(r, 0.2);
 	p->driven = version >= 6 && prng_chance(r, 0.4);
+	p->acked = version >= 7 && prng_chance(r, 0.4);
 }
 
 static double weight(const struct profile *p, unsigned kind)

@@ -74,6 +74,7 @@ struct profile {
 	bool small_cq;          /**< there is a CQ that may overflow */
 	bool send_imm;          /**< streams made by rdma_cm agree on Send with Immediate */
 	bool tls;               /**< under all streams */
+	bool acked;             /**< Sends and Writes complete when they are acknowledged */
 	bool driven;            /**< progress is made by polls; hosts look but once a millisecond */
 	double offences;        /**< share of requests that must fail */
 	double pairs;           /**< share of connections that are made without rdma_cm */
@@ -88,7 +89,7 @@ struct program {
 };
 
 /** What new steps and new choices begin with, so that a seed keeps the program that it had. */
-#define PROGRAM_VERSION 6
+#define PROGRAM_VERSION 7
 
 /** @param n steps. @param version of the generator. */
 void program_generate(struct program *p, uint64_t seed, unsigned n, unsigned version);

@@ -60,6 +60,7 @@ static struct sim_host *host_create(const struct world *w, unsigned i)
 				 .markers = p->markers,
 				 .peer_to_peer = p->peer_to_peer,
 				 .in_order = p->in_order,
+				 .tell_acked = p->acked,
 				 .send_imm = p->send_imm,
 				 .rtr = MPA_RTR_WRITE | MPA_RTR_READ},
 			.rnr_timeout_ms = p->waits ? WAITS_MS : 0,

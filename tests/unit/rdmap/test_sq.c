@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "qp.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define RESPONSE(lo) "\xc1\x42\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x10\x00" lo
@@ -255,6 +256,170 @@ static void test_fail_oldest(void **state)
 	qp_net_done(&n);
 }
 
+/* ---- completion by acknowledgements ------------------------------------------------------ */
+
+static void setup_by_acks(struct qp_net *n)
+{
+	qp_net_init(n);
+	n->a->config.tell_acked = true;
+	qp_net_raw_initiator(n);
+}
+
+static void post_send(struct qp *q, uint64_t wr_id, const char *text, unsigned flags)
+{
+	qp_wqe_inline(qp_wqe(q, wr_id, RDMAP_WR_SEND, flags), text, (uint32_t)strlen(text));
+	qp_post(q);
+}
+
+/* In order, only what is signalled, each once all of it has come. */
+static void test_acked(void **state)
+{
+	struct qp_region *g;
+	struct qp_net n;
+
+	setup_by_acks(&n);
+	g = qp_region_add(n.a, 7, 0x1000, 3000, LOCAL);
+	llp_mem_set_segment(n.mem, 1400);
+	post_write(n.a, 1, RDMAP_WR_SIGNALED);
+	post_send(n.a, 2, "text", 0);
+	qp_wqe_sge(qp_wqe(n.a, 3, RDMAP_WR_WRITE, RDMAP_WR_SIGNALED), g, 0, 3000);
+	qp_post(n.a);
+	qp_wqe(n.a, 4, RDMAP_WR_BIND_MW, RDMAP_WR_SIGNALED);
+	qp_post(n.a);
+	qp_run(n.a);
+	assert_int_equal(n.a->local_ops, 1);
+	qp_expect_no_wc(n.a);
+	assert_int_equal(atomic_load(&n.a->sq.tail), 0);
+	assert_true(rdmap_sq_is_busy(&n.a->r));
+	assert_true(rdmap_sq_is_sent(&n.a->r));
+	while (n.a->wcs == 0)
+		assert_true(llp_mem_step(n.mem));
+	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
+	qp_expect_no_wc(n.a);
+	assert_int_equal(atomic_load(&n.a->sq.tail), 2);
+	qp_net_run(&n);
+	qp_expect_wc(n.a, 3, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 3000);
+	qp_expect_wc(n.a, 4, RDMAP_WC_SUCCESS, RDMAP_WC_BIND_MW, 0);
+	qp_expect_no_wc(n.a);
+	assert_int_equal(atomic_load(&n.a->sq.silent), 1);
+	qp_net_done(&n);
+}
+
+/* The peer cannot have answered what it has not got. */
+static void test_answer_acknowledges(void **state)
+{
+	struct qp_net n;
+
+	setup_by_acks(&n);
+	post_write(n.a, 1, RDMAP_WR_SIGNALED);
+	post_read(n.a, 2, qp_region_add(n.a, 7, 0x1000, 4, LOCAL), RDMAP_WR_SIGNALED);
+	post_write(n.a, 3, RDMAP_WR_SIGNALED);
+	llp_mem_hold(mpa_llp(n.a->m), true);
+	qp_run(n.a);
+	FEED(&n, RESPONSE("abcd"));
+	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
+	qp_expect_wc(n.a, 2, RDMAP_WC_SUCCESS, RDMAP_WC_READ, 4);
+	qp_expect_no_wc(n.a);
+	llp_mem_hold(mpa_llp(n.a->m), false);
+	qp_net_run(&n);
+	qp_expect_wc(n.a, 3, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
+	qp_net_done(&n);
+}
+
+/* A reset: what has come succeeds though nobody told of it yet, the rest is flushed. */
+static void test_reset_by_acks(void **state)
+{
+	struct qp_net n;
+
+	setup_by_acks(&n);
+	post_write(n.a, 1, RDMAP_WR_SIGNALED);
+	qp_run(n.a);
+	assert_true(llp_mem_step(n.mem)); /* it comes, and is acknowledged */
+	qp_expect_no_wc(n.a);
+	post_write(n.a, 2, 0);
+	post_send(n.a, 3, "text", RDMAP_WR_SIGNALED);
+	llp_mem_hold(mpa_llp(n.a->m), true);
+	qp_run(n.a);
+	llp_mem_fail(mpa_llp(n.a->m), -ECONNRESET);
+	qp_net_run(&n);
+	assert_int_equal(n.a->endeds, 1);
+	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
+	rdmap_flush_sq(&n.a->r);
+	qp_expect_wc(n.a, 2, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_WRITE, 0);
+	qp_expect_wc(n.a, 3, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_SEND, 0);
+	qp_expect_no_wc(n.a);
+	qp_net_done(&n);
+}
+
+/* One that cannot be done fails in its turn: none behind it succeeds, acknowledged or not. */
+static void test_failure_by_acks(void **state)
+{
+	struct qp_net n;
+
+	setup_by_acks(&n);
+	post_write(n.a, 1, RDMAP_WR_SIGNALED);
+	qp_run(n.a);
+	assert_true(llp_mem_step(n.mem));
+	qp_wqe(n.a, 2, RDMAP_WR_WRITE, 0)->length = UINT32_MAX;
+	qp_post(n.a);
+	post_write(n.a, 3, RDMAP_WR_SIGNALED);
+	qp_run(n.a);
+	assert_int_equal(n.a->endeds, 1);
+	rdmap_flush_sq(&n.a->r);
+	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
+	qp_expect_wc(n.a, 2, RDMAP_WC_LOC_LEN_ERR, RDMAP_WC_WRITE, 0);
+	qp_expect_wc(n.a, 3, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_WRITE, 0);
+	qp_net_run(&n);
+	qp_expect_no_wc(n.a);
+	qp_net_done(&n);
+}
+
+/* The peer refuses one before it acknowledges any: the Terminate's own status is for that one. */
+static void test_refusal_by_acks(void **state)
+{
+	struct qp_net n;
+
+	setup_by_acks(&n);
+	for (unsigned i = 1; i <= 3; i++)
+		post_send(n.a, i, "text", RDMAP_WR_SIGNALED);
+	llp_mem_hold(mpa_llp(n.a->m), true);
+	qp_run(n.a);
+	/* DDP: no buffer for Send 2. */
+	FEED(&n, "\x41\x47\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x00"
+		 "\x12\x02\xc0\x00\x00\x16"
+		 "\x41\x43\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x00");
+	assert_int_equal(n.a->endeds, 1);
+	rdmap_flush_sq(&n.a->r);
+	qp_expect_wc(n.a, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_SEND, 0);
+	qp_expect_wc(n.a, 2, RDMAP_WC_REM_OP_ERR, RDMAP_WC_SEND, 0);
+	qp_expect_wc(n.a, 3, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_SEND, 0);
+	qp_expect_no_wc(n.a);
+	qp_net_done(&n);
+}
+
+/* A drain ends when all is acknowledged. Our direction closes before: the FIN is sent behind. */
+static void test_close_by_acks(void **state)
+{
+	struct qp_net n;
+
+	setup_by_acks(&n);
+	post_write(n.a, 1, RDMAP_WR_SIGNALED);
+	qp_run(n.a);
+	assert_false(rdmap_sq_suspend(&n.a->r));
+	qp_net_run(&n);
+	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
+	assert_int_equal(n.a->draineds, 1);
+	rdmap_sq_resume(&n.a->r);
+	post_write(n.a, 2, RDMAP_WR_SIGNALED);
+	rdmap_close(&n.a->r);
+	qp_expect_no_wc(n.a);
+	assert_true(n.a->m->tx_closed);
+	qp_net_run(&n);
+	qp_expect_wc(n.a, 2, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
+	assert_true(n.peer.eof);
+	qp_net_done(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +433,12 @@ int main(void)
 		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_abort_instead_of_drained),
 		cmocka_unit_test(test_not_drained_by_the_end),
+		cmocka_unit_test(test_acked),
+		cmocka_unit_test(test_answer_acknowledges),
+		cmocka_unit_test(test_reset_by_acks),
+		cmocka_unit_test(test_failure_by_acks),
+		cmocka_unit_test(test_refusal_by_acks),
+		cmocka_unit_test(test_close_by_acks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

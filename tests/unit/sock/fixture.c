@@ -64,6 +64,11 @@ static void seen_writable(void *user)
 	((struct seen *)user)->writables++;
 }
 
+static void seen_acked(void *user)
+{
+	((struct seen *)user)->ackeds++;
+}
+
 static void seen_eof(void *user)
 {
 	((struct seen *)user)->eofs++;
@@ -75,6 +80,7 @@ static void seen_closed(void *user, int error)
 
 	s->closes++;
 	s->error = error;
+	s->acked = llp_acked(s->llp);
 	s->llp = NULL;
 }
 
@@ -82,6 +88,7 @@ const struct llp_user_ops seen_ops = {
 	.connected = seen_connected,
 	.readable = seen_readable,
 	.writable = seen_writable,
+	.acked = seen_acked,
 	.eof = seen_eof,
 	.closed = seen_closed,
 };

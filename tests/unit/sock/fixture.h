@@ -19,8 +19,9 @@
 /** What a connection's upcalls have told. */
 struct seen {
 	struct llp *llp;
-	unsigned connected, eofs, closes, writables, shows;
+	unsigned connected, eofs, closes, writables, shows, ackeds;
 	int error;
+	uint64_t acked; /**< of llp_acked(), when it closed */
 	uint8_t *bytes; /**< all that was taken */
 	size_t len;
 	size_t take;  /**< at most so much of each list; SIZE_MAX: all */

@@ -36,6 +36,7 @@ static size_t on_readable(
 	size_t left = total < a->take ? total : a->take, taken = left;
 
 	a->shows++;
+	a->acked_before = a->acked;
 	a->shown = total;
 	a->pieces = n;
 	*need = a->need;
@@ -56,6 +57,11 @@ static size_t on_readable(
 		left -= k;
 	}
 	return taken;
+}
+
+static void on_acked(void *user)
+{
+	((struct app *)user)->acked++;
 }
 
 static void on_writable(void *user)
@@ -86,6 +92,7 @@ static void on_closed(void *user, int error)
 const struct llp_user_ops app_ops = {.connected = on_connected,
 	.readable = on_readable,
 	.writable = on_writable,
+	.acked = on_acked,
 	.eof = on_eof,
 	.closed = on_closed};
 

@@ -24,7 +24,7 @@
 /** A user of connections that records what it is told. */
 struct app {
 	struct llp *llp;
-	unsigned connected, accepted, eof, closed, writable, shows;
+	unsigned connected, accepted, eof, closed, writable, acked, acked_before, shows;
 	int error;
 	uint8_t *got; /**< every byte taken */
 	size_t n_got, cap_got;

@@ -26,6 +26,12 @@ static unsigned fill(uint32_t len)
 	return n;
 }
 
+static void fill_once(uint32_t len)
+{
+	memset(llp_reserve(h.app.llp, len, false), 'f', len);
+	llp_commit(h.app.llp, len);
+}
+
 static void test_buffer_fills_and_empties(void **state)
 {
 	const struct tcp_stack_config cfg = {.send_buffer = 64 * 1024};
@@ -77,6 +83,63 @@ static void test_reserve_bounds(void **state)
 	assert_non_null(llp_reserve(h.app.llp, 100, true));
 	llp_commit(h.app.llp, 0);
 	assert_int_equal(llp_unacked(h.app.llp), 60);
+	host_end(&h);
+}
+
+/** Positions: of what is queued, also in a record that others share, and of what is acknowledged.
+ */
+static void test_acknowledged_up_to(void **state)
+{
+	uint64_t first, begin;
+
+	start(NULL);
+	begin = llp_queued(h.app.llp);
+	assert_int_equal(llp_acked(h.app.llp), begin);
+	app_send(&h.app, "hello", 5);
+	first = llp_queued(h.app.llp);
+	assert_int_equal(first, begin + 5);
+	p.ack = c->snd_nxt;
+	peer_send(&p, 0, NULL, 0);
+	assert_int_equal(llp_acked(h.app.llp), first);
+	assert_int_equal(h.app.acked, 0); /* nobody asked */
+	llp_watch_acks(h.app.llp);
+	fill_once(10);
+	memset(llp_reserve(h.app.llp, 20, true), 'j', 20);
+	llp_commit(h.app.llp, 20);
+	assert_int_equal(llp_queued(h.app.llp), first + 30);
+	llp_push(h.app.llp);
+	host_round(&h);
+	assert_int_equal(llp_acked(h.app.llp), first);
+	h.app.acked = 0;
+	p.ack += 10; /* a part of it */
+	peer_send(&p, 0, NULL, 0);
+	assert_true(h.app.acked > 0);
+	assert_int_equal(llp_acked(h.app.llp), first + 10);
+	p.ack += 20;
+	h.app.acked = 0;
+	/* With text the ACK is not put off: the user waits for it. */
+	peer_send(&p, 0, "x", 1);
+	assert_int_equal(llp_acked(h.app.llp), first + 30);
+	assert_int_equal(llp_acked(h.app.llp), llp_queued(h.app.llp));
+	assert_true(h.app.acked_before > 0);
+	host_end(&h);
+}
+
+/** A FIN is no byte that was queued before it. */
+static void test_acknowledged_before_fin(void **state)
+{
+	uint64_t end;
+
+	start(NULL);
+	llp_watch_acks(h.app.llp);
+	app_send(&h.app, "bye", 3);
+	end = llp_queued(h.app.llp);
+	llp_shutdown(h.app.llp);
+	host_round(&h);
+	assert_true(llp_acked(h.app.llp) < end);
+	p.ack = c->snd_nxt;
+	peer_send(&p, 0, NULL, 0);
+	assert_true(llp_acked(h.app.llp) >= end);
 	host_end(&h);
 }
 
@@ -410,6 +473,8 @@ int main(void)
 		cmocka_unit_test(test_many_small_records_are_bounded),
 		cmocka_unit_test(test_pool_share),
 		cmocka_unit_test(test_reserve_bounds),
+		cmocka_unit_test(test_acknowledged_up_to),
+		cmocka_unit_test(test_acknowledged_before_fin),
 		cmocka_unit_test(test_headers_behind_the_headroom),
 		cmocka_unit_test(test_reservation_dies_with_the_connection),
 		cmocka_unit_test(test_nothing_after_shutdown),

@@ -542,6 +542,9 @@ static void test_rounds_end_may_wait(void **state)
 	c->ack_now = true;
 	assert_false(tcp_round_end_may_wait(s));
 	c->ack_now = false;
+	c->acks_watched = true;
+	assert_false(tcp_round_end_may_wait(s));
+	c->acks_watched = false;
 	c->fin_owed = true;
 	assert_false(tcp_round_end_may_wait(s));
 	c->fin_owed = false;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 /* clang-format on */
+#include "tls/conn.h"
 #include "tls_user.h"
 
 #include <errno.h>
@@ -476,6 +477,45 @@ static void a_change_for_the_worse_is_not_used(void **state)
 	close_both();
 }
 
+/** The positions are those of the LLP below, whose records carry ours. */
+static void positions_of_acks_are_those_below(void **state)
+{
+	uint64_t end;
+
+	connect_both(0);
+	llp_watch_acks(client.llp);
+	assert_true(tls_user_send(&client, "hello", 5));
+	end = llp_queued(client.llp);
+	assert_true(llp_acked(client.llp) < end);
+	llp_mem_run(mem, STEPS);
+	assert_int_equal(llp_acked(client.llp), end);
+	assert_true(client.acked != 0);
+	close_both();
+}
+
+/** OpenSSL fails: what was not sent never counts as acknowledged, whatever comes of the FIN. */
+static void a_record_that_was_lost_is_never_acknowledged(void **state)
+{
+	struct tls_conn *c;
+	uint64_t end;
+
+	connect_both(0);
+	assert_true(tls_user_send(&client, "hello", 5));
+	end = llp_queued(client.llp);
+	c = tls_conn_of(client.llp);
+	c->tx.gcm = NULL;
+	EVP_CIPHER_CTX_free(c->tx.ctx);
+	c->tx.ctx = EVP_CIPHER_CTX_new(); /* it has no cipher */
+	assert_true(tls_user_send(&client, "lost", 4));
+	assert_true(llp_queued(client.llp) > end);
+	assert_false(tls_user_send(&client, "more", 4));
+	server.pause = true;
+	while (llp_acked(client.llp) < end || llp_unacked(client.llp) != 0)
+		assert_true(llp_mem_step(mem));
+	assert_true(llp_queued(client.llp) > llp_acked(client.llp));
+	close_both();
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -505,6 +545,8 @@ int main(void)
 		TEST(bad_files_are_refused_in_a_sentence),
 		TEST(changed_files_are_read_again),
 		TEST(a_change_for_the_worse_is_not_used),
+		TEST(positions_of_acks_are_those_below),
+		TEST(a_record_that_was_lost_is_never_acknowledged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,6 +50,11 @@ static size_t user_readable(
 	return take;
 }
 
+static void user_acked(void *user)
+{
+	((struct tls_user *)user)->acked++;
+}
+
 static void user_writable(void *user)
 {
 	((struct tls_user *)user)->writable++;
@@ -77,6 +82,7 @@ static const struct llp_user_ops user_ops = {
 	.connected = user_connected,
 	.readable = user_readable,
 	.writable = user_writable,
+	.acked = user_acked,
 	.eof = user_eof,
 	.closed = user_closed,
 };
