@@ -42,6 +42,7 @@ void tcp_rto_sample_often(struct tcp_rto *r, uint64_t rtt, unsigned log2)
 	r->base = r->srtt + (var > TCP_RTO_MIN ? var : TCP_RTO_MIN);
 	if (r->base > TCP_RTO_MAX)
 		r->base = TCP_RTO_MAX;
+	r->backoff = 0;
 }
 
 uint64_t tcp_rto_get(const struct tcp_rto *r)

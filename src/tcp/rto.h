@@ -24,14 +24,16 @@
 struct tcp_rto {
 	uint64_t srtt, rttvar, base;               /**< srtt 0: no sample yet */
 	uint64_t srtt_frac : 20, rttvar_frac : 20; /**< of ns, in 2^-20 */
-	uint64_t backoff : 8;                      /**< doublings since the last progress */
+	uint64_t backoff : 8; /**< doublings since the last progress or sample */
 };
 
 void tcp_rto_init(struct tcp_rto *r);
 
 /**
  * A round trip was measured (RFC 6298 sections 2.2 and 2.3), as it is 2^@p log2 times in each: so
- * much less it weighs, lest the history be forgotten within one (RFC 7323 appendix G).
+ * much less it weighs, lest the history be forgotten within one (RFC 7323 appendix G). It ends the
+ * doubling (the end of RFC 6298 section 5): an old timeout on top of a slow round trip is no sign
+ * of either.
  */
 void tcp_rto_sample_often(struct tcp_rto *r, uint64_t rtt, unsigned log2);
 

@@ -86,6 +86,20 @@ static void test_doubles_until_progress(void **state)
 	assert_int_equal(tcp_rto_get(&r), 1000 * MS);
 }
 
+/* The end of RFC 6298 section 5: also when it tells of nothing but what lies behind a loss. */
+static void test_doubles_until_a_sample(void **state)
+{
+	struct tcp_rto r;
+
+	tcp_rto_init(&r);
+	tcp_rto_sample(&r, 400 * MS);
+	for (int i = 0; i < 3; i++)
+		tcp_rto_expired(&r);
+	assert_int_equal(tcp_rto_get(&r), 8 * 1200 * MS);
+	tcp_rto_sample(&r, 400 * MS);
+	assert_int_equal(tcp_rto_get(&r), 1000 * MS); /* 3/4 of the deviation */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -95,6 +109,7 @@ int main(void)
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_many_samples_weigh_little),
 		cmocka_unit_test(test_doubles_until_progress),
+		cmocka_unit_test(test_doubles_until_a_sample),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
