@@ -45,7 +45,7 @@ static void go_on(void)
 	stopped = 0;
 }
 
-static void die(const char *why)
+static _Noreturn void die(const char *why)
 {
 	go_on();
 	fprintf(stderr, "acked: %s\n", why);
