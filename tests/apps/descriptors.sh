@@ -17,7 +17,7 @@ limited() { # SIDE NUMBER COMMAND...
 	rm -f "$(log_of "$side")" "$(errors_of "$side")"
 	rm -f "$case_dir/$side.pid"
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	transport_in "$side" "$root/scripts/lib/timeout" 60 bash -c 'echo $$ >"$0" && ulimit -n "$1" && shift && exec "$@"' \
+	transport_in "$side" "$root/scripts/lib/timeout" "$limit" bash -c 'echo $$ >"$0" && ulimit -n "$1" && shift && exec "$@"' \
 		"$case_dir/$side.pid" "$number" "$uiwarp" run "${settings[@]}" --set log=info -- "$@" \
 		>"$(log_of "$side")" 2>"$(errors_of "$side")" </dev/null &
 	started=$!
