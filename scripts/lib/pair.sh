@@ -39,6 +39,9 @@ trap 'exit 130' INT TERM
 
 transport_down() { :; }
 
+# Make ready for both ends once more, where one may have come too late for the other.
+transport_again() { false; }
+
 use_transport() { # NAME
 	[[ -f $root/scripts/lib/transport/$1.sh ]] || die "there is no transport '$1'"
 	# shellcheck source=scripts/lib/transport/memif.sh
@@ -215,13 +218,14 @@ start_both() { # SERVER CLIENT
 
 # A server and a client, each ending by itself with status 0; then what must be in their output.
 # A server of perftest listens for its client's second connection only after it has told the client to come. If it is
-# late, the host's TCP refuses the client, which crashes. That is perftest's, and both begin anew.
+# late, the client is refused, and crashes. That is perftest's, and both begin anew over a transport that knows of it.
 exchange() { # SERVER CLIENT [SIDE COUNT REGEX]...
 	local tries=3
 	until exchange_once "$@"; do
-		[[ ${transport-} == kernel* && $2 == *ib_*' -R '* ]] && ((--tries)) &&
-			has_lines client '^Event: RDMA_CM_EVENT_REJECTED; error: -111' 1 || return 1
+		[[ $2 == *ib_*' -R '* ]] && ((--tries)) &&
+			has_lines client '^(ERRNO: Connection refused|Event: RDMA_CM_EVENT_REJECTED; error: -111)' 1 || return 1
 		stop_all
+		transport_again || return 1
 		rm -f "$(log_of server)" "$(log_of client)" "$(errors_of server)" "$(errors_of client)"
 	done
 }

@@ -12,6 +12,7 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -130,6 +131,7 @@ static bool stands_still(pid_t pid, const char *thread)
 	return state == 'T';
 }
 
+/* Who only sleeps might still wake, so all have to be stopped. */
 static bool all_stand_still(pid_t pid)
 {
 	char path[64];
@@ -153,7 +155,7 @@ static void stop(pid_t pid)
 		die("cannot stop the peer");
 	stopped = pid;
 	while (!all_stand_still(pid))
-		usleep(1000);
+		sched_yield();
 }
 
 static void post(struct rdma_cm_id *id, const struct ibv_mr *mr, const struct place *peer)

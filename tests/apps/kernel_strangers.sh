@@ -50,25 +50,18 @@ crowd_at() { # DESCRIPTORS crowd|asking|parting|half COUNT
 	wait_for "$patience" has_line "$(log_of crowd)" " have come" || { say "the strangers do not come"; return 1; }
 }
 
-# One host's strangers hold all that a process may have of connections that say nothing. Another host is served.
-crowd() {
+# One host's strangers keep nobody out of another host.
+keeps_nobody_out() { # crowd|parting
 	local crowd until clients=0
-	crowd_at 300 crowd 600 || return 1
+	crowd_at 300 "$1" 600 || return 1
 	served || return 1
 	exec {until}>&-
 	wait "$crowd"
 }
-run_case crowd crowd
-
-# Each is rejected, and does not close its side: what we have closed already keeps nobody out.
-parting() {
-	local crowd until clients=0
-	crowd_at 300 parting 600 || return 1
-	served || return 1
-	exec {until}>&-
-	wait "$crowd"
-}
-run_case parting parting
+# They hold all that a process may have of connections that say nothing.
+run_case crowd keeps_nobody_out crowd
+# Each is rejected, and does not close its side: what we have closed already stays.
+run_case parting keeps_nobody_out parting
 
 # What each leaves half-said adds up to more than `memory` allows: the first give way, and others are served.
 half() {

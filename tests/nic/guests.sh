@@ -156,13 +156,13 @@ skipped_without() { # DEVICE
 # All of perftest's operations, by throughput in both roles, by latency in one.
 perftest_in_guest() {
 	for program in ib_write_bw ib_send_bw ib_read_bw; do
-		both_ways "$program" begun_anew perftest_of "$program" 16384
+		both_ways "$program" perftest_of "$program" 16384
 	done
 	for program in ib_write_lat ib_send_lat ib_read_lat; do
-		in_guest "$program" server begun_anew perftest_of "$program" 64
+		in_guest "$program" server perftest_of "$program" 64
 	done
 	for program in ib_atomic_bw ib_atomic_lat; do
-		in_guest "$program" server begun_anew atomics_of "$program"
+		in_guest "$program" server atomics_of "$program"
 	done
 }
 

@@ -18,6 +18,17 @@ static const struct {
 	{SECURED_V6, ETH_V6 V6("2c", "40", FD2, FD1) V6_FRAGMENT("06", "00 00") TCP, true},
 };
 
+static void expect_tcp_from_inside(const struct host *h)
+{
+	assert_int_equal(boundary.n_in, 2);
+	assert_ptr_equal(boundary.secured, &boundary);
+	assert_int_equal(boundary.in.proto, 6);
+	assert_int_equal(boundary.in.src_port, 5000);
+	assert_int_equal(boundary.in.dst_port, 50000);
+	assert_int_equal(h->n_rx, 1);
+	assert_int_equal(h->rx[0]->pkt_len, 20);
+}
+
 static void what_was_protected_is_received_again(void **state)
 {
 	for (unsigned i = 0; i < sizeof protected / sizeof protected[0]; i++) {
@@ -28,13 +39,7 @@ static void what_was_protected_is_received_again(void **state)
 		boundary.inside = protected[i].inside;
 		boundary.in_verdict = IP_IPSEC_CHANGED;
 		boundary_received(h, protected[i].esp);
-		assert_int_equal(boundary.n_in, 2);
-		assert_ptr_equal(boundary.secured, &boundary);
-		assert_int_equal(boundary.in.proto, 6);
-		assert_int_equal(boundary.in.src_port, 5000);
-		assert_int_equal(boundary.in.dst_port, 50000);
-		assert_int_equal(h->n_rx, 1);
-		assert_int_equal(h->rx[0]->pkt_len, 20);
+		expect_tcp_from_inside(h);
 		assert_true(ip_addr_equal(&h->rx_info[0].src, &peer));
 		assert_true(ip_addr_equal(&h->rx_info[0].dst, &ours));
 		assert_false(h->rx_info[0].l4_cksum_good);
@@ -60,13 +65,7 @@ static void what_was_opened_goes_on(void **state)
 		boundary.inside_flags = good ? RTE_MBUF_F_RX_L4_CKSUM_GOOD : 0;
 		boundary.in_verdict = IP_IPSEC_OPENED;
 		boundary_received(h, opened[i % 2].esp);
-		assert_int_equal(boundary.n_in, 2);
-		assert_ptr_equal(boundary.secured, &boundary);
-		assert_int_equal(boundary.in.proto, 6);
-		assert_int_equal(boundary.in.src_port, 5000);
-		assert_int_equal(boundary.in.dst_port, 50000);
-		assert_int_equal(h->n_rx, 1);
-		assert_int_equal(h->rx[0]->pkt_len, 20);
+		expect_tcp_from_inside(h);
 		assert_int_equal(h->rx_info[0].l4_cksum_good, good);
 		assert_false(h->rx_info[0].l4_cksum_bad);
 		host_free(h);
