@@ -165,43 +165,64 @@ static double cmd_top_clock(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/** Wait for keys until @p until; each is answered at once. @return false: the terminal has gone. */
-static bool cmd_top_wait(struct cmd_top *t, double until)
+static void cmd_top_draw(struct cmd_top *t)
+{
+	cmd_top_measure(&t->view);
+	top_view_arrange(&t->view, &t->shown);
+	top_view_draw(&t->view, &t->shown, stdout);
+	fflush(stdout);
+}
+
+/** Wait for keys for @p ms at most, and answer them. Without a terminal that is the end. */
+static void cmd_top_wait(struct cmd_top *t, int ms)
 {
 	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
-	double left = until - cmd_top_clock();
 	char text[64];
 	ssize_t n;
 	int key;
 
-	if (poll(&p, 1, left > 0 ? (int)(left * 1000) + 1 : 0) <= 0)
-		return true;
+	if (poll(&p, 1, ms) <= 0)
+		return;
 	n = read(STDIN_FILENO, text, sizeof text);
-	if (n <= 0)
-		return n < 0 && (errno == EINTR || errno == EAGAIN);
-	for (size_t at = 0; at < (size_t)n;) {
+	if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
+		t->view.quit = true;
+	for (size_t at = 0; n > 0 && at < (size_t)n;) {
 		at += top_view_parse_key(text + at, (size_t)n - at, &key);
 		top_view_key(&t->view, &t->shown, key);
 	}
-	return true;
+	cmd_top_draw(t);
+}
+
+static bool cmd_top_goes_on(const struct cmd_top *t)
+{
+	return !t->view.quit && !cmd_top_ended && !ferror(stdout);
+}
+
+/** A process does not answer: keys are answered none the less. */
+static bool cmd_top_meanwhile(void *ctx)
+{
+	struct cmd_top *t = ctx;
+
+	cmd_top_wait(t, 0);
+	return cmd_top_goes_on(t);
 }
 
 static int cmd_top_loop(struct cmd_top *t)
 {
-	double next = 0;
+	double next = 0, left;
 	int rc = 0;
 
-	while (!rc && !t->view.quit && !cmd_top_ended && !ferror(stdout)) {
-		if (cmd_top_clock() >= next) {
-			next = cmd_top_clock() + t->options->interval;
-			rc = t->view.paused ? 0 : cmd_top_sample(t);
+	t->clients.meanwhile = cmd_top_meanwhile;
+	t->clients.ctx = t;
+	while (!rc && cmd_top_goes_on(t)) {
+		left = next - cmd_top_clock();
+		if (left > 0) {
+			cmd_top_wait(t, (int)(left * 1000) + 1);
+			continue;
 		}
-		cmd_top_measure(&t->view);
-		top_view_arrange(&t->view, &t->shown);
-		top_view_draw(&t->view, &t->shown, stdout);
-		fflush(stdout);
-		if (!rc && !cmd_top_wait(t, next))
-			break;
+		next = cmd_top_clock() + t->options->interval;
+		rc = t->view.paused ? 0 : cmd_top_sample(t);
+		cmd_top_draw(t);
 	}
 	return rc;
 }

@@ -64,7 +64,8 @@ static bool telemetry_client_may_come(struct telemetry_client *c)
 {
 	c->slices++;
 	c->asleep = telemetry_client_is_asleep(c) ? c->asleep + 1 : 0;
-	c->waited = c->slices >= CLIENT_SLICES || c->asleep >= CLIENT_SLICES_ASLEEP;
+	c->waited = c->slices >= CLIENT_SLICES || c->asleep >= CLIENT_SLICES_ASLEEP ||
+		    (c->all->meanwhile && !c->all->meanwhile(c->all->ctx));
 	return !c->waited;
 }
 
@@ -280,7 +281,7 @@ static bool telemetry_clients_wants(const struct telemetry_clients *c, pid_t pid
 static void telemetry_clients_add(void *ctx, const char *name)
 {
 	struct telemetry_clients *c = ctx;
-	struct telemetry_client new = {.fd = -1}, *more;
+	struct telemetry_client new = {.fd = -1, .all = c}, *more;
 
 	if (telemetry_clients_has(c, name) || !telemetry_socket_is_name(name, &new.pid) ||
 		!telemetry_clients_wants(c, new.pid))

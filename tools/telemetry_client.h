@@ -19,7 +19,8 @@ struct telemetry_client {
 	size_t room;      /**< the longest answer */
 	char refused[80]; /**< the error that telemetry_client_read() has got last, or "" */
 	char *text;
-	unsigned slices, asleep; /**< private: how long it is waited for */
+	unsigned slices, asleep;             /**< private: how long it is waited for */
+	const struct telemetry_clients *all; /**< private */
 };
 
 /** All processes that are there, by their numbers. */
@@ -28,12 +29,18 @@ struct telemetry_clients {
 	unsigned n;
 	const pid_t *pids; /**< ends with 0: no others; or NULL */
 	char directory[1024];
+	/** What the caller does, 20 times a second at least, while one is waited for. May be NULL.
+	 * @return false: it is waited for no more, as if in vain. */
+	bool (*meanwhile)(void *ctx);
+	void *ctx;
 };
 
 /**
  * Connect to the processes of this user, or to those of @p pids.
  * @param directory of the sockets; NULL: this user's.
  * @param pids ends with 0, and is the caller's until the end; NULL or none: all.
+ * @param c stays where it is until telemetry_clients_close(). Its `meanwhile` is to be set after
+ * this.
  * @return 0, or a negative errno; -ESRCH: one of @p pids is not there or says nothing, and that was
  * told.
  */

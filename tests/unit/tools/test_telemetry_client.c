@@ -411,6 +411,30 @@ static void one_that_is_stopped_is_passed_over(void **state)
 	renewed(n);
 }
 
+static bool twice(void *ctx)
+{
+	unsigned *calls = ctx;
+
+	return ++*calls < 2;
+}
+
+/** The caller has its turns while one is waited for, and then wants no more of it. */
+static void the_caller_ends_a_wait(void **state)
+{
+	unsigned calls = 0,
+		 n = begin((struct script){
+			 .say = {GREETING, "{\"/a\":1}"}, .greets = true, .stops_before = 1});
+
+	open_all(1);
+	clients.meanwhile = twice;
+	clients.ctx = &calls;
+	assert_null(telemetry_client_ask(of(n), "/a"));
+	assert_int_equal(calls, 2);
+	telemetry_clients_renew(&clients);
+	assert_int_equal(calls, 2);
+	await_stop(n);
+}
+
 /** Stopped before they greet, and nobody else. */
 static void those_that_are_stopped_are_told_of(void **state)
 {
@@ -475,6 +499,7 @@ int main(void)
 			who_ends_the_connection_is_asked_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			one_that_is_stopped_is_passed_over, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_caller_ends_a_wait, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			those_that_are_stopped_are_told_of, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_sleeps_is_passed_over, setup, teardown),
