@@ -96,7 +96,9 @@ static void check_read_add(struct check_fpdu *x, struct reads_request *q)
 		reads_remove(r, &r->list[0]);
 	/*
 	 * A response that the capture has not seen yet may have arrived where the request was sent
-	 * when frames are out of order; but not when nothing is missing.
+	 * when frames are out of order; but not when nothing is missing. The responder's ORD is
+	 * what it uses; the initiator's was a first value, and may be as much as the responder's
+	 * IRD (RFC 6581 section 9.1).
 	 */
 	if (q->rtr || !check_read_is_sure(r) || !check_has_parsed(x))
 		return;
@@ -105,8 +107,8 @@ static void check_read_add(struct check_fpdu *x, struct reads_request *q)
 			"%u Reads and Atomic Operations are under way; the "
 			"peer's IRD is %u",
 			r->counted, limit);
-	else if (mine->seen && mine->st.enhanced && mine->st.ord != MPA_DEPTH_UNKNOWN &&
-		 r->counted > mine->st.ord)
+	else if (!stream_is_initiator(x->s) && mine->seen && mine->st.enhanced &&
+		 mine->st.ord != MPA_DEPTH_UNKNOWN && r->counted > mine->st.ord)
 		check_fail(x, REQ_RDMAP_6_1_4,
 			"%u Reads and Atomic Operations are under way; its own ORD is %u",
 			r->counted, mine->st.ord);

@@ -29,8 +29,18 @@ static void as_many_reads(struct cap_maker *m)
 static void more_than_own_ord(struct cap_maker *m)
 {
 	request(m, 0x50, 2, 8, 2);
-	reply(m, 0x50, 2, 8, 8);
+	reply(m, 0x50, 2, 8, 2);
+	cap_maker_read_request(m, 0, 1, 8);
 	for (uint32_t i = 1; i <= 3; i++)
+		cap_maker_read_request(m, 1, i, 8);
+}
+
+/* The initiator's was what it asked for, and it was given more. */
+static void more_than_was_asked_for(struct cap_maker *m)
+{
+	request(m, 0x50, 2, 8, 2);
+	reply(m, 0x50, 2, 8, 8);
+	for (uint32_t i = 1; i <= 8; i++)
 		cap_maker_read_request(m, 0, i, 8);
 }
 
@@ -96,6 +106,7 @@ static const struct check_case cases[] = {
 		{"> 4148 00000000 00000000 00000002 00000000 01020304"}},
 	{"length of a Read Request", NULL, "RDMAP-4.4-1", {"> " READ("00000001") "00000000"}},
 	{"more Reads than IRD", too_many_reads, "RDMAP-6.1-4", {NULL}},
+	{"as many as the IRD that was offered", more_than_was_asked_for, "", {NULL}},
 	{"more Reads than its own ORD", more_than_own_ord, "RDMAP-6.1-4", {NULL}},
 	{"an answer to a broken request", answer_to_broken, "RDMAP-4.1-9", {NULL}},
 	{"a response to nothing", stray_response, "RDMAP-5.2-1", {NULL}},
