@@ -291,8 +291,12 @@ class Client:
             self.answered(0)
 
     def ask(self, size, stag=None, base=None):
+        if FAULT == "hasty":  # request and FIN leave together
+            self.stream.tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
         self.stream.put_untagged(READ_REQUEST, 1, struct.pack(
             ">IQIIQ", SINK, 0, size, self.stag if stag is None else stag, base or self.base))
+        if FAULT == "hasty":
+            os._exit(0)
 
     def answered(self, size):
         data, last = b"", False

@@ -11,7 +11,7 @@ TAGGED, LAST = 0x80, 0x40  # RFC 5041 section 4.1
 SEGMENT = 1400  # of a message, in each FPDU
 INTERVAL = 512  # of markers: RFC 5044 section 4.3
 
-FAULT = os.environ.get("FAULT", "")  # msn, length, pattern, version or deaf: what is done wrong on order
+FAULT = os.environ.get("FAULT", "")  # msn, length, pattern, version, deaf or hasty: what is done wrong on order
 
 
 class Wrong(Exception):
