@@ -7,6 +7,7 @@ says, or raises Failure.
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import time
@@ -231,22 +232,50 @@ class Connections:
 
 
 class Qps:
-    """(f) Memory of a connected QP, one of 10,000 between two processes, each of which has moved
-    data. All that either process keeps for it: librdmacm's part and its send queue of one are in it."""
+    """(f) Connected QPs, 10,000 between two processes: memory of one, each of which has moved data (all that
+    either process keeps for it: librdmacm's part and its send queue of one are in it); what a Write on one of
+    them costs beside one on one of ten; and how many rdma_cm makes in a second."""
 
     def __init__(self, ours, build):
-        self.ours = ours
-        self.program = os.path.join(build, "bench", "qps")
+        self.ours, self.build = ours, build
+
+    def program(self, name):
+        return os.path.join(self.build, "bench", name)
 
     def missing(self):
-        return None if os.access(self.program, os.X_OK) else "bench/qps is not built"
+        return next((f"bench/{name} is not built" for name in ("qps", "qps_random", "cm_connects")
+                     if not os.access(self.program(name), os.X_OK)), None)
 
     def measure(self):
-        s, c = self.ours.start("qps", [self.program], [self.program, self.ours.address])
+        return {**self.memory(), **self.random(), "cm_connects": connects(self.ours, self.build, 20000)}
+
+    def memory(self):
+        program = self.program("qps")
+        s, c = self.ours.start("qps", [program], [program, self.ours.address])
         client = json_in(self.ours.runner.finish(c))["bytes_used"]
         server = json_in(self.ours.runner.finish(s))["bytes_used"]
         return {"qp_bytes_server": server, "qp_bytes_client": client,
                 "qp_bytes_both": server + client}
+
+    def random(self):
+        program = self.program("qps_random")
+        s, c = self.ours.start("qps_random", [program], [program, self.ours.address])
+        figures = json_in(self.ours.runner.finish(c))
+        self.ours.runner.finish(s)
+        return {f"qp_{what}_{size}": figures[f"{what}_{size}"]
+                for size in (8, 4096) for what in ("ns_few", "ns_many", "ratio")}
+
+
+def connects(ours, build, count):
+    """Connections of rdma_cm, made and ended, in a second: each side has a core."""
+    program = os.path.join(build, "bench", "cm_connects")
+    s, c = ours.start("connects", [program, "-s"], [program, "-n", str(count), "-w", "64", ours.address])
+    text = ours.runner.finish(c)
+    ours.runner.stop(s)
+    found = re.search(r"([0-9.]+) per second", text)
+    if not found:
+        raise Failure(f"cm_connects printed no rate: {text[-200:]!r}")
+    return float(found[1])
 
 
 class Kernel:

@@ -39,6 +39,13 @@ METRICS = {
     "qp_bytes_server": ("memory of a connected, idle QP, side that listens", "B"),
     "qp_bytes_client": ("memory of a connected, idle QP, side that connects", "B"),
     "qp_bytes_both": ("... of both ends", "B"),
+    "qp_ns_few_8": ("8-byte Write on one of 10 QPs", "ns"),
+    "qp_ns_many_8": ("8-byte Write on one of 10,000 QPs", "ns"),
+    "qp_ratio_8": ("... as many times the cost of ten", ""),
+    "qp_ns_few_4096": ("4-KiB Write on one of 10 QPs", "ns"),
+    "qp_ns_many_4096": ("4-KiB Write on one of 10,000 QPs", "ns"),
+    "qp_ratio_4096": ("... as many times the cost of ten", ""),
+    "cm_connects": ("connections of rdma_cm, made and ended", "1/s"),
     "tcp_lat_8": ("kernel TCP ping-pong 8 B, one way", "us"),
     "tcp_rate_8": ("kernel TCP, send() of 8 B", "M/s"),
     "tcp_gbit": ("kernel TCP, iperf3", "Gbit/s"),
@@ -120,6 +127,9 @@ BARS = (
     Bar("50,000 connections: a packet's cost to that with ten", "conn_ratio", "<=", 1.2),
     Bar("an idle TCP connection", "conn_bytes", "<=", 1024),
     Bar("both ends of an idle QP, one of 10,000", "qp_bytes_both", "<=", 8192),
+    Bar("8-byte Write on one of 10,000 QPs: its cost to that of ten", "qp_ratio_8", "<=", 1.3),
+    Bar("4-KiB Write on one of 10,000 QPs: its cost to that of ten", "qp_ratio_4096", "<=", 1.3),
+    Bar("connections of rdma_cm in a second", "cm_connects", ">=", 20000),
     Bar("idle with a connected QP", "our_idle_cpu", "<", 2),
 )
 

@@ -90,20 +90,6 @@ def openssl_speed(runner, core, size):
     return float(found[1]) * 1000 * 8 / 1e9
 
 
-def handshakes(ends, build):
-    """Connections of rdma_cm, made and ended, in a second: each side has a core."""
-    program = os.path.join(build, "bench", "cm_connects")
-    s, c = ends.start("handshakes", [program, "-s"],
-                      [program, "-n", "2000", "-w", "64", ends.address],
-                      (ends.cores[0], ends.cores[1]))
-    text = ends.runner.finish(c)
-    ends.runner.stop(s)
-    found = re.search(r"([0-9.]+) (?:connections )?(?:a second|per second|/s)", text)
-    if not found:
-        raise Failure(f"cm_connects printed no rate: {text[-200:]!r}")
-    return float(found[1])
-
-
 def handshakes_alone(runner, work, core, build, count):
     """What each side has done in a second of the processor, in handshakes, without connections."""
     path = lambda name: os.path.join(work, name)
@@ -162,8 +148,8 @@ def measure_all(runner, work, cores, args, runs):
                 ends.send_latency()["our_send_lat_typical"])
     for name, settings in sides.items():
         ends = measure.Ours(runner, work, cores, args.build, 1500, settings)
-        runs[f"{name}_memory"] = [measure.Qps(ends, args.build).measure()["qp_bytes_server"]]
-    runs["handshakes"] = [handshakes(ends, args.build)]
+        runs[f"{name}_memory"] = [measure.Qps(ends, args.build).memory()["qp_bytes_server"]]
+    runs["handshakes"] = [measure.connects(ends, args.build, 2000)]
     for _ in range(args.runs):
         for side, rate in handshakes_alone(runner, work, cores[0], args.build, 500).items():
             runs.setdefault(f"alone_{side}", []).append(rate)

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a message costs when there are many connected queue pairs, beside the same with ten: Writes
+ * of the client's, each on a queue pair drawn at random, a few of them under way at any time. Few
+ * and many take turns; a ratio is the median of neighbours'. One line of JSON.
+ *
+ *     qps_random [-n QPS] [ADDRESS]    without an address: the side that is written to
+ */
+#include "base/number.h"
+#include "base/prng.h"
+#include "completion.h"
+#include "many_qps.h"
+#include "sample.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define FEW       10
+#define TURNS     7
+#define MESSAGES  100000
+#define UNDER_WAY 16
+
+static struct many_qps many = {.depth = UNDER_WAY};
+static struct prng draws;
+
+static void write_on(struct ibv_qp *qp, uint32_t size)
+{
+	struct ibv_sge sge = {(uintptr_t)many.block, size, many.block_mr->lkey};
+	struct ibv_send_wr wr = {.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.wr.rdma = {many.target.addr, many.target.rkey}};
+
+	completion_post_send(qp, &wr);
+}
+
+/** Nanoseconds for each of @p count Writes on the first @p n. */
+static double turn(unsigned n, uint32_t size, unsigned count)
+{
+	uint64_t begin = sample_now_ns();
+	unsigned sent = 0, done = 0;
+	struct ibv_wc wc[UNDER_WAY];
+
+	while (done < count) {
+		for (; sent < count && sent - done < UNDER_WAY; sent++)
+			write_on(many.id[prng_below(&draws, n)]->qp, size);
+		done += completion_reap(many.cq, wc, UNDER_WAY);
+	}
+	return (double)(sample_now_ns() - begin) / count;
+}
+
+static void measure(uint32_t size)
+{
+	double few[TURNS], all[TURNS], ratio[TURNS];
+
+	/* Each has been used before. */
+	turn(FEW, size, MESSAGES);
+	turn(many.n, size, MESSAGES);
+	for (unsigned i = 0; i < TURNS; i++) {
+		few[i] = turn(FEW, size, MESSAGES);
+		all[i] = turn(many.n, size, MESSAGES);
+		ratio[i] = all[i] / few[i];
+	}
+	printf(", \"ns_few_%u\": %.1f, \"ns_many_%u\": %.1f, \"ratio_%u\": %.3f", size,
+		sample_median(few, TURNS), size, sample_median(all, TURNS), size,
+		sample_median(ratio, TURNS));
+}
+
+/** The side that is written to polls until it is told that this is over. */
+static void serve(void)
+{
+	struct ibv_wc wc;
+
+	while (!completion_reap(many.cq, &wc, 1))
+		;
+}
+
+static void usage(void)
+{
+	fprintf(stderr, "usage: qps_random [-n COUNT] [ADDRESS], COUNT of %u and more\n", FEW);
+	exit(2);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t n = 10000, begin;
+	int opt;
+
+	while ((opt = getopt(argc, argv, "n:")) != -1)
+		if (opt != 'n' || !number_parse(optarg, FEW, UINT32_MAX, &n))
+			usage();
+	if (optind + 1 < argc)
+		usage();
+	many.n = (unsigned)n;
+	many_qps_open(&many, argv[optind]);
+	begin = sample_now_ns();
+	many_qps_connect(&many, many.n);
+	if (many.client) {
+		printf("{\"qps\": %u, \"connects_s\": %.0f", many.n,
+			many.n * 1e9 / (double)(sample_now_ns() - begin));
+		measure(8);
+		measure(MANY_QPS_BLOCK);
+		printf("}\n");
+		fflush(stdout);
+		many_qps_send(&many, many.id[0]->qp);
+	} else {
+		serve();
+	}
+	many_qps_close(&many);
+	return 0;
+}
