@@ -247,7 +247,7 @@ class Qps:
                      if not os.access(self.program(name), os.X_OK)), None)
 
     def measure(self):
-        return {**self.memory(), **self.random(), "cm_connects": connects(self.ours, self.build, 20000)}
+        return {**self.memory(), **self.random(), "cm_connects": connects(self.ours, self.build, 10000)}
 
     def memory(self):
         program = self.program("qps")

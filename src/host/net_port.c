@@ -242,20 +242,25 @@ static uint16_t net_port_mtu(const struct net *n)
 
 /* ---- ends --------------------------------------------------------------------------------- */
 
+/** What a QP that closes has yet to send follows what is in flight, and then its FIN. */
+static bool net_port_parts(const struct tcp_info *info)
+{
+	return info->flight || !strcmp(info->state, "FIN-WAIT-1") ||
+	       !strcmp(info->state, "FIN-WAIT-2") || !strcmp(info->state, "CLOSING") ||
+	       !strcmp(info->state, "LAST-ACK");
+}
+
 /** True while a peer has yet to acknowledge what we sent before we closed. */
 static bool net_port_is_parting(struct net *n)
 {
-	struct ip_endpoint local, remote;
-	struct tcp_info info;
-	bool parting = false;
+	struct tcp_walk w = {{0}};
+	struct tcp_walk_item item;
+	enum walk found;
 
-	for (unsigned i = 0; !parting && tcp_connection_get(n->tcp, i, &local, &remote, &info); i++)
-		/* What a QP that closes has yet to send follows what is in flight, and then its
-		 * FIN. */
-		parting = info.flight || !strcmp(info.state, "FIN-WAIT-1") ||
-			  !strcmp(info.state, "FIN-WAIT-2") || !strcmp(info.state, "CLOSING") ||
-			  !strcmp(info.state, "LAST-ACK");
-	return parting;
+	while ((found = tcp_connection_walk(n->tcp, &w, &item)) != WALK_END)
+		if (found == WALK_HELD && net_port_parts(&item.info))
+			return true;
+	return false;
 }
 
 /** What a person wants to know of a run that was slower than it should be. */

@@ -7,14 +7,15 @@
 #ifndef RNIC_ID_TABLE_H
 #define RNIC_ID_TABLE_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 struct id_table {
-	void **slot;   /**< [size]; slot 0 is never used */
-	uint32_t size; /**< a power of two, or 0 */
-	uint32_t count;
-	uint32_t max;  /**< objects at most */
-	uint32_t next; /**< where the search for a free slot begins */
+	void **slot;            /**< [size]; slot 0 is never used */
+	uint32_t size;          /**< a power of two, or 0 */
+	_Atomic uint32_t count; /**< others may read it without the table's lock */
+	uint32_t max;           /**< objects at most */
+	uint32_t next;          /**< where the search for a free slot begins */
 };
 
 /** @param max limit of objects (1 to 2^22: numbers fit 24 bits). */

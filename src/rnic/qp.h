@@ -20,6 +20,8 @@ struct pairing;
 struct rnic_qp {
 	/* Used by posting. */
 	struct rnic *rnic;
+	/** Of the stream, or of one that is over, or NULL: what a post fetches into the cache. */
+	void *_Atomic mpa_ahead, *_Atomic llp_ahead;
 	_Atomic int state; /**< enum rnic_qp_state; changed under the engine's lock */
 	bool sig_all;
 	_Atomic bool paired;     /**< it connects without rdma_cm; sends may be posted in RTR */

@@ -7,8 +7,27 @@
 #include <errno.h>
 #include <string.h>
 
+/** Of so many QPs little of the next one is in the cache. */
+#define QP_POST_MANY 256
+
+/** All that a post goes through, down to the packet, at once: else it waits for line after line.
+ */
+static void qp_post_prefetch(const struct rnic_qp *qp)
+{
+	const char *mpa = atomic_load_explicit(&qp->mpa_ahead, memory_order_relaxed);
+
+	if (!mpa || atomic_load_explicit(&qp->rnic->qps.count, memory_order_relaxed) < QP_POST_MANY)
+		return;
+	llp_prefetch(atomic_load_explicit(&qp->llp_ahead, memory_order_relaxed));
+	for (size_t i = 0; i < sizeof(struct mpa); i += LLP_CACHE_LINE)
+		__builtin_prefetch(mpa + i, 1, 3);
+	for (size_t i = LLP_CACHE_LINE; i < offsetof(struct rnic_qp, windows); i += LLP_CACHE_LINE)
+		__builtin_prefetch((const char *)qp + i, 1, 3);
+}
+
 int rnic_sq_begin(struct rnic_qp *qp)
 {
+	qp_post_prefetch(qp);
 	pthread_spin_lock(&qp->sq_lock);
 	switch (qp_state(qp)) {
 	case RNIC_QP_RTR:
