@@ -34,7 +34,8 @@ guest() { # program|control COMMAND
 	local port=$1 number=$((++guest_orders)) line begun='' in out had end
 	guest_clock
 	end=$((had + limit + patience))
-	exec {in}>"$guest_work/$port.in" {out}<"$guest_work/$port.out"
+	# Both both ways: to open one way waits for who has the other, and a guest may have ended.
+	exec {in}<>"$guest_work/$port.in" {out}<>"$guest_work/$port.out"
 	printf '%s %s\n' "$number" "$2" >&"$in"
 	while ((had < end)) && is_alive "$guest_job"; do
 		# A second may be over in the middle of a line.

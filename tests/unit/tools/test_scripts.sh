@@ -30,3 +30,15 @@ fails="exec"
 expect "none can be entered" "this system does not let us enter network namespaces" "$(why_no_namespaces)"
 is_root() { false; }
 expect "not root" "needs root" "$(why_no_namespaces)"
+
+# An order to a guest that has ended does not wait for it.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+limit=60 patience=60
+# shellcheck source=scripts/lib/guest.sh
+source "$root/scripts/lib/guest.sh"
+mkfifo "$work"/control.{in,out}
+true &
+guest_job=$!
+wait "$guest_job"
+expect "an order to a guest that has ended" "the guest does not answer" "$(guest control end)"
