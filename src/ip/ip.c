@@ -304,7 +304,8 @@ static int ip_send_secured(struct ip_stack *s, const struct ip_path *p, uint8_t 
 	return ip_send_by(s, p, m, now);
 }
 
-int ip_send_summed(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m,
+/* Checksum and IP's header, if the packet may leave by the path as it is; else @m is freed. */
+static inline int ip_push(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m,
 	struct ip_text_sum text, uint64_t now)
 {
 	const struct ip_transport *t = &s->transport[proto];
@@ -328,9 +329,88 @@ int ip_send_summed(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct 
 		ip_push_v4(s, p, proto, m, h);
 	else
 		ip_push_v6(p, proto, m, h);
+	return 0;
+}
+
+/* What ip_push() made goes out. */
+static inline int ip_send_pushed(struct ip_stack *s, const struct ip_path *p, uint8_t proto,
+	struct rte_mbuf *m, uint64_t now)
+{
 	if (unlikely(s->cfg.ipsec) && !p->loop)
 		return ip_send_secured(s, p, proto, m, now);
 	return ip_send_by(s, p, m, now);
+}
+
+int ip_send_summed(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m,
+	struct ip_text_sum text, uint64_t now)
+{
+	int rc = ip_push(s, p, proto, m, text, now);
+
+	return unlikely(rc < 0) ? rc : ip_send_pushed(s, p, proto, m, now);
+}
+
+_Static_assert(RTE_PKTMBUF_HEADROOM >= IP_PATTERN_ROOM, "a pattern fits the headroom");
+
+/* Are the headers of @m, which ip_push() made, all that its frame will have but the link's? */
+static bool ip_may_be_pattern(const struct ip_stack *s, const struct ip_path *p,
+	const struct rte_mbuf *m, struct ip_text_sum text)
+{
+	return text.len && rte_pktmbuf_is_contiguous(m) && !m->ol_flags && !s->cfg.ipsec &&
+	       p->neighbour && p->neighbour->direct &&
+	       m->data_len - text.len + ETH_LEN <= IP_PATTERN_ROOM;
+}
+
+static void ip_pattern_take(struct ip_pattern *o, const struct ip_path *p,
+	const struct ip_transport *t, const struct rte_mbuf *m, struct ip_text_sum text,
+	unsigned word)
+{
+	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);
+	uint16_t len = m->data_len - text.len, l4 = len - m->l3_len, cksum;
+	uint32_t v;
+
+	memcpy(&v, h + m->l3_len + word, sizeof v);
+	memcpy(&cksum, h + m->l3_len + t->cksum_off, sizeof cksum);
+	o->text = text.len;
+	o->head = len + ETH_LEN;
+	o->word = (uint16_t)(l4 - word);
+	o->cksum = l4 - t->cksum_off;
+	/* RFC 1624: the checksum tells the sum of all; what is not for the others is subtracted. */
+	o->sum = (uint64_t)(uint16_t)~cksum + (uint16_t)~text.sum + (uint32_t)~v;
+	o->tx_offload = rte_mbuf_tx_offload(ETH_LEN, m->l3_len, 0, 0, 0, 0, 0);
+	o->neighbour = p->neighbour;
+	memcpy(o->headers + IP_PATTERN_ROOM - o->head, p->neighbour->eth, ETH_LEN);
+	memcpy(o->headers + IP_PATTERN_ROOM - len, h, len);
+}
+
+int ip_send_first(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m,
+	struct ip_text_sum text, unsigned word, struct ip_pattern *pattern, uint64_t now)
+{
+	int rc = ip_push(s, p, proto, m, text, now);
+
+	pattern->text = 0;
+	if (unlikely(rc < 0))
+		return rc;
+	if (ip_may_be_pattern(s, p, m, text))
+		ip_pattern_take(pattern, p, &s->transport[proto], m, text, word);
+	return ip_send_pushed(s, p, proto, m, now);
+}
+
+void ip_send_alike(struct ip_stack *s, const struct ip_pattern *pattern, struct rte_mbuf *m,
+	uint32_t word, uint16_t sum, uint64_t now)
+{
+	uint8_t *text = rte_pktmbuf_mtod(m, uint8_t *);
+
+	/* What is copied before the headers is nobody's, and a length that is known is no call. */
+	memcpy(text - IP_PATTERN_ROOM, pattern->headers, IP_PATTERN_ROOM);
+	memcpy(text - pattern->word, &word, sizeof word);
+	cksum_store(text - pattern->cksum, (uint16_t)~cksum_fold(pattern->sum + word + sum));
+	m->data_off = (uint16_t)(m->data_off - pattern->head);
+	m->data_len = (uint16_t)(pattern->head + pattern->text);
+	m->pkt_len = m->data_len;
+	m->ol_flags = 0;
+	m->tx_offload = pattern->tx_offload;
+	pattern->neighbour->used = now;
+	ip_transmit(s, m);
 }
 
 void ip_expedite(struct ip_stack *s)

@@ -232,6 +232,41 @@ struct ip_text_sum {
 int ip_send_summed(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m,
 	struct ip_text_sum text, uint64_t now);
 
+/** Headers of a frame, the link's included, that a pattern has room for. */
+#define IP_PATTERN_ROOM 96
+
+/**
+ * The headers of a packet that was just sent, for those that follow it at once and differ in one
+ * word of the transport's header and in their text, which is as long.
+ */
+struct ip_pattern {
+	uint16_t text; /**< bytes of that; 0: there is no pattern */
+	/* The rest is private. */
+	uint16_t head, word, cksum; /**< where these begin: bytes before the text */
+	uint64_t sum; /**< of all that the checksum covers but the word and the text */
+	uint64_t tx_offload;
+	struct ip_neighbour *neighbour;
+	uint8_t headers[IP_PATTERN_ROOM]; /**< at its end */
+};
+
+/**
+ * As ip_send_summed(). @p pattern has the packet's headers then, or tells that there is none: the
+ * port has more to do than to send it, it waits for its neighbour, is protected, or loops back.
+ * @param word where the word that differs begins in the transport's header.
+ */
+int ip_send_first(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m,
+	struct ip_text_sum text, unsigned word, struct ip_pattern *pattern, uint64_t now);
+
+/**
+ * Send a packet with the headers of @p pattern, which was made in this very call of the transport.
+ * @param m    a single mbuf with pattern->text bytes of text, and IP_PATTERN_ROOM of headroom,
+ *             which may be written to. Owns it.
+ * @param word in place of the pattern's.
+ * @param sum  of the text.
+ */
+void ip_send_alike(struct ip_stack *s, const struct ip_pattern *pattern, struct rte_mbuf *m,
+	uint32_t word, uint16_t sum, uint64_t now);
+
 /** Is what @p proto sends on this path summed here? Else the port does it, or nobody. */
 bool ip_sums(const struct ip_stack *s, const struct ip_path *p, uint8_t proto);
 

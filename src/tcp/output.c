@@ -34,9 +34,59 @@ static void tcp_output_leave_chain(struct rte_mbuf *m)
 	m->nb_segs = 1;
 }
 
-/** Put the header before record @p r's text, in the mbuf's headroom, and send a reference. */
-static int tcp_output_send_text(struct tcp_conn *c, struct tcp_record *r, bool last)
+/**
+ * Does record @p i make a segment like all others of its kind that leave before anything else
+ * happens, but for SEQ and the text?
+ */
+static bool tcp_output_is_plain(const struct tcp_conn *c, uint32_t i)
 {
+	const struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
+
+	return i + 1 < c->sendq.count && /* it would have PSH */
+	       (r->flags & (TCP_REC_SUM | TCP_REC_FIN)) == TCP_REC_SUM &&
+	       tcp_output_is_new_text(c, r) && !c->cwr_pending && !c->ooo_state;
+}
+
+/** Has the record behind record @p i the same headers? */
+static bool tcp_output_is_first(const struct tcp_conn *c, uint32_t i)
+{
+	const struct tcp_sendq *q = &c->sendq;
+
+	return tcp_output_is_plain(c, i) &&
+	       tcp_sendq_at(q, i + 1)->len == tcp_sendq_at(q, i)->len &&
+	       tcp_output_is_plain(c, i + 1);
+}
+
+/** Text of record @p r leaves: it and what its segment acknowledges. */
+static void tcp_output_count_text(struct tcp_conn *c, const struct tcp_record *r)
+{
+	tcp_segment_acknowledged(c);
+	c->bytes_sent += r->len;
+	c->s->stats.bytes_out += r->len;
+}
+
+/** Put the headers of @p pattern before record @p r's text, and send a reference. */
+static void tcp_output_send_alike(
+	struct tcp_conn *c, const struct tcp_record *r, const struct ip_pattern *pattern)
+{
+	struct rte_mbuf *m = r->m;
+
+	m->data_off = r->off;
+	if (unlikely(m->nb_segs != 1))
+		tcp_output_leave_chain(m);
+	rte_mbuf_refcnt_update(m, 1);
+	tcp_output_count_text(c, r);
+	tcp_segment_send_alike(c, pattern, m, r->seq, r->sum);
+}
+
+/**
+ * Put the header before record @p i's text, in the mbuf's headroom, and send a reference.
+ * @param pattern as for tcp_output_send_record().
+ */
+static int tcp_output_send_text(struct tcp_conn *c, uint32_t i, struct ip_pattern *pattern)
+{
+	struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
+	bool first = pattern && tcp_output_is_first(c, i), last = i + 1 == c->sendq.count;
 	bool ect = tcp_ecn_capable(c) && tcp_output_is_new_text(c, r);
 	int err;
 
@@ -62,11 +112,10 @@ static int tcp_output_send_text(struct tcp_conn *c, struct tcp_record *r, bool l
 		tcp_output_leave_chain(m);
 	tcp_wire_emit(&h, rte_pktmbuf_mtod(m, uint8_t *));
 	rte_mbuf_refcnt_update(m, 1);
-	tcp_segment_acknowledged(c);
-	c->bytes_sent += r->len;
-	c->s->stats.bytes_out += r->len;
+	tcp_output_count_text(c, r);
 	c->path.tos |= ect ? TCP_ECN_ECT0 : 0;
-	err = tcp_segment_send(c, m, tcp_output_text_sum(r));
+	err = first ? tcp_segment_send_first(c, m, tcp_output_text_sum(r), pattern)
+		    : tcp_segment_send(c, m, tcp_output_text_sum(r));
 	c->path.tos &= (uint8_t)~TCP_ECN_MASK;
 	return err;
 }
@@ -136,29 +185,38 @@ static int tcp_output_send_fin(struct tcp_conn *c, const struct tcp_record *r)
 	return err;
 }
 
-/** Send record @p i. What the network refuses counts as sent: the timer brings it back. */
-static int tcp_output_send_record(struct tcp_conn *c, uint32_t i)
+/** Send record @p i, which has text. @return as ip_send(), or -ENOMEM. */
+static int tcp_output_send_text_record(struct tcp_conn *c, uint32_t i, struct ip_pattern *pattern)
 {
-	struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
 	int err;
 
-	if (!r->m) {
-		err = tcp_output_send_fin(c, r);
-	} else {
-		if (tcp_output_ready_record(c, i)) {
-			c->s->stats.pool_empty++;
-			return -ENOMEM;
-		}
-		r = tcp_sendq_at(&c->sendq, i);
-		err = tcp_output_send_text(c, r, i + 1 == c->sendq.count);
-		if (err == -EMSGSIZE) { /* the path shrank under us: cut and try once more */
-			tcp_pmtu_path_changed(c);
-			if (tcp_output_ready_record(c, i))
-				return -ENOMEM;
-			r = tcp_sendq_at(&c->sendq, i);
-			err = tcp_output_send_text(c, r, i + 1 == c->sendq.count);
-		}
+	if (tcp_output_ready_record(c, i)) {
+		c->s->stats.pool_empty++;
+		return -ENOMEM;
 	}
+	if (pattern && pattern->text == tcp_sendq_at(&c->sendq, i)->len &&
+		tcp_output_is_plain(c, i)) {
+		tcp_output_send_alike(c, tcp_sendq_at(&c->sendq, i), pattern);
+		return 0;
+	}
+	err = tcp_output_send_text(c, i, pattern);
+	if (err != -EMSGSIZE)
+		return err;
+	/* The path shrank under us: cut and try once more. */
+	tcp_pmtu_path_changed(c);
+	return tcp_output_ready_record(c, i) ? -ENOMEM : tcp_output_send_text(c, i, pattern);
+}
+
+/**
+ * Send record @p i. What the network refuses counts as sent: the timer brings it back.
+ * @param pattern of others that were sent since the last event, to use or to fill in; NULL: it is
+ *        sent alone.
+ */
+static int tcp_output_send_record(struct tcp_conn *c, uint32_t i, struct ip_pattern *pattern)
+{
+	const struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
+	int err = r->m ? tcp_output_send_text_record(c, i, pattern) : tcp_output_send_fin(c, r);
+
 	if (err == -ENOMEM)
 		return err;
 	if (err)
@@ -313,14 +371,16 @@ static void tcp_output_settle(struct tcp_conn *c)
 /** @return false if what waits, waits for its time. */
 static bool tcp_output_send_allowed(struct tcp_conn *c, bool *sent)
 {
+	struct ip_pattern pattern;
 	uint32_t i;
 
+	pattern.text = 0; /* and no more: few packets have another behind them */
 	while (tcp_output_next_record(c, &i)) {
 		if (i < c->sendq.nxt && tcp_pmtu_suspect(c, i))
 			continue;
 		if (!tcp_output_is_time(c, i))
 			return false;
-		if (tcp_output_send_record(c, i)) {
+		if (tcp_output_send_record(c, i, &pattern)) {
 			tcp_conn_mark_dirty(c); /* no packet: again in the next round */
 			break;
 		}
@@ -329,6 +389,7 @@ static bool tcp_output_send_allowed(struct tcp_conn *c, bool *sent)
 			ip_expedite(c->s->cfg.ip);
 		if (c->s->owed_ack.c == c) {
 			tcp_output_settle(c);
+			pattern.text = 0;
 			i = c->sendq.nxt; /* what was acknowledged has left the queue */
 		}
 		if (tcp_ca_reducing(c))
@@ -370,7 +431,7 @@ int tcp_send_loss_probe(struct tcp_conn *c)
 	bool again = !tcp_may_send_new(c);
 	uint32_t i = c->sendq.nxt - again;
 
-	if (!tcp_in(c, TCP_STATES_SENDING) || !tcp_flight(c) || tcp_output_send_record(c, i))
+	if (!tcp_in(c, TCP_STATES_SENDING) || !tcp_flight(c) || tcp_output_send_record(c, i, NULL))
 		return -1;
 	tcp_output_account_sent(c, i);
 	return again;
@@ -383,7 +444,7 @@ static void tcp_output_send_fin_early(struct tcp_conn *c)
 	struct tcp_sendq *q = &c->sendq;
 	struct tcp_record *r;
 
-	if (tcp_output_send_record(c, q->nxt))
+	if (tcp_output_send_record(c, q->nxt, NULL))
 		return;
 	/* SND.NXT stays: the window forbids it. */
 	r = tcp_sendq_at(q, q->nxt);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/segment.h"
 
+#include "base/bytes.h"
 #include "tcp/buffer.h"
 
 #include <errno.h>
@@ -66,11 +67,34 @@ void tcp_segment_add_sack(struct tcp_conn *c, struct tcp_segment *h, uint32_t ro
 	tcp_sack_emit(&c->ooo_state->sack, &c->ooo_state->ooo, h, u32_min((room - 4) / 8, most));
 }
 
-int tcp_segment_send(struct tcp_conn *c, struct rte_mbuf *m, struct ip_text_sum text)
+static void tcp_segment_count(struct tcp_conn *c)
 {
 	c->segments_out++;
 	c->s->stats.segments_out++;
+}
+
+int tcp_segment_send(struct tcp_conn *c, struct rte_mbuf *m, struct ip_text_sum text)
+{
+	tcp_segment_count(c);
 	return ip_send_summed(c->s->cfg.ip, &c->path, IP_PROTO_TCP, m, text, c->s->now);
+}
+
+int tcp_segment_send_first(
+	struct tcp_conn *c, struct rte_mbuf *m, struct ip_text_sum text, struct ip_pattern *pattern)
+{
+	tcp_segment_count(c);
+	return ip_send_first(
+		c->s->cfg.ip, &c->path, IP_PROTO_TCP, m, text, TCP_OFF_SEQ, pattern, c->s->now);
+}
+
+void tcp_segment_send_alike(struct tcp_conn *c, const struct ip_pattern *pattern,
+	struct rte_mbuf *m, uint32_t seq, uint16_t sum)
+{
+	uint32_t word;
+
+	store_be32(&word, seq);
+	tcp_segment_count(c);
+	ip_send_alike(c->s->cfg.ip, pattern, m, word, sum, c->s->now);
 }
 
 int tcp_segment_send_bare(struct tcp_conn *c, const struct tcp_segment *h)

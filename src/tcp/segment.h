@@ -27,6 +27,17 @@ void tcp_segment_acknowledged(struct tcp_conn *c);
  */
 int tcp_segment_send(struct tcp_conn *c, struct rte_mbuf *m, struct ip_text_sum text);
 
+/**
+ * The same, and have its headers in @p pattern, if they can be, for text as long that is sent
+ * before anything else happens.
+ */
+int tcp_segment_send_first(struct tcp_conn *c, struct rte_mbuf *m, struct ip_text_sum text,
+	struct ip_pattern *pattern);
+
+/** Count and send the text @p m, which begins at @p seq, by @p pattern; owns it. */
+void tcp_segment_send_alike(struct tcp_conn *c, const struct ip_pattern *pattern,
+	struct rte_mbuf *m, uint32_t seq, uint16_t sum);
+
 /** Send @p h and no text. @return as ip_send(), or -ENOMEM. */
 int tcp_segment_send_bare(struct tcp_conn *c, const struct tcp_segment *h);
 

@@ -169,6 +169,37 @@ int ip_send_summed(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct 
 	return 0;
 }
 
+int ip_send_first(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m,
+	struct ip_text_sum text, unsigned word, struct ip_pattern *pattern, uint64_t now)
+{
+	const uint8_t *header = rte_pktmbuf_mtod(m, const uint8_t *);
+	uint16_t len = m->data_len - text.len;
+	int err;
+
+	memcpy(pattern->headers, header, len);
+	err = ip_send_summed(s, p, proto, m, text, now);
+	pattern->text = err ? 0 : text.len;
+	pattern->head = len;
+	pattern->word = (uint16_t)word;
+	s->pattern_path = p;
+	return err;
+}
+
+void ip_send_alike(struct ip_stack *s, const struct ip_pattern *pattern, struct rte_mbuf *m,
+	uint32_t word, uint16_t sum, uint64_t now)
+{
+	uint8_t *header = rte_pktmbuf_mtod(m, uint8_t *) - pattern->head;
+
+	m->data_off -= pattern->head;
+	m->data_len = pattern->head + pattern->text;
+	m->pkt_len = m->data_len;
+	memcpy(header, pattern->headers, pattern->head);
+	memcpy(header + pattern->word, &word, sizeof word);
+	s->alike++;
+	(void)ip_send_summed(
+		s, s->pattern_path, 0, m, (struct ip_text_sum){pattern->text, sum}, now);
+}
+
 bool ip_path_waits(const struct ip_path *p)
 {
 	return false;

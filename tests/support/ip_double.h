@@ -32,6 +32,9 @@ struct ip_stack {
 	bool unsettled; /**< returned by ip_doubt() */
 	/** Called by ip_expedite(); NULL: it does nothing */
 	void (*expedite)(struct ip_stack *s);
+	unsigned alike; /**< packets of ip_send_alike() */
+	/** Of the last pattern: what is sent alike has no path. */
+	struct ip_path *pattern_path;
 };
 
 void ip_double_init(struct ip_stack *s, uint16_t mtu, const char *addr);

@@ -18,6 +18,15 @@
 	"02 00 00 00 00 01 02 00 00 00 00 02 08 06 00 01 08 00 06 04 00 02" \
 	"02 00 00 00 00 02 0a 00 00 02 02 00 00 00 00 01 0a 00 00 01"
 
+/* The same of fd00::2, but for its checksum. */
+#define ND_REPLY                                                    \
+	ETH_TO_US "86 dd 60 00 00 00 00 20 3a ff"                   \
+		  "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 02" \
+		  "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01" \
+		  "88 00 00 00 60 00 00 00"                         \
+		  "fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 02" \
+		  "02 01 02 00 00 00 00 02"
+
 /* A TCP header of zeros but for its length, checksum by hand: 10.0.0.1 -> 10.0.0.2. */
 #define SENT_SEGMENT                                                  \
 	"02 00 00 00 00 02 02 00 00 00 00 01 08 00"                   \
@@ -75,6 +84,134 @@ static void send_believes_what_is_known(void **state)
 		       "00 00 00 00 00 00 00 00 00 00 00 00 50 00 00 00 89 ac 00 00 00 00");
 	p.loop = true;
 	assert_false(ip_sums(h->ip, &p, IP_PROTO_TCP));
+	host_free(h);
+}
+
+#define PATTERN_HEAD 32u
+#define PATTERN_TEXT 101u
+
+/** A segment with room before it, and with what @p n gives in its text and in the word at 4. */
+static struct rte_mbuf *pattern_segment(struct host *h, uint32_t n, struct ip_text_sum *text)
+{
+	struct rte_mbuf *m = host_segment(h, PATTERN_HEAD + PATTERN_TEXT);
+	uint8_t *p = rte_pktmbuf_mtod(m, uint8_t *);
+
+	store_be32(p + 4, n * UINT32_C(2654435761));
+	p[12] = 0x80;
+	for (unsigned i = 20; i < PATTERN_HEAD; i++)
+		p[i] = (uint8_t)(i * 77);
+	for (unsigned i = 0; i < PATTERN_TEXT; i++)
+		p[PATTERN_HEAD + i] = (uint8_t)(n * i + (n >> 3));
+	*text = (struct ip_text_sum){
+		PATTERN_TEXT, cksum_fold(cksum_bytes(p + PATTERN_HEAD, PATTERN_TEXT))};
+	return m;
+}
+
+static void expect_same_frame(const struct rte_mbuf *a, const struct rte_mbuf *b)
+{
+	assert_int_equal(a->data_len, b->data_len);
+	assert_int_equal(a->pkt_len, b->pkt_len);
+	assert_int_equal(a->ol_flags, b->ol_flags);
+	assert_int_equal(a->tx_offload, b->tx_offload);
+	assert_memory_equal(
+		rte_pktmbuf_mtod(a, const void *), rte_pktmbuf_mtod(b, const void *), a->data_len);
+}
+
+/** Frame @p n: by ip_send_summed(), and by @p pattern. */
+static void send_both_ways(
+	struct host *h, struct ip_path *p, const struct ip_pattern *pattern, uint32_t n)
+{
+	struct ip_text_sum text;
+	struct rte_mbuf *m = pattern_segment(h, n, &text);
+	uint32_t word;
+
+	assert_int_equal(ip_send_summed(h->ip, p, IP_PROTO_TCP, m, text, h->now), 0);
+	m = pattern_segment(h, n, &text);
+	memcpy(&word, rte_pktmbuf_mtod_offset(m, const void *, 4), sizeof word);
+	memset(rte_pktmbuf_mtod(m, void *), 0xee, PATTERN_HEAD);
+	rte_pktmbuf_adj(m, PATTERN_HEAD);
+	m->ol_flags = RTE_MBUF_F_TX_TCP_CKSUM;
+	m->tx_offload = 0x77;
+	ip_send_alike(h->ip, pattern, m, word, text.sum, h->now);
+	assert_int_equal(h->n_tx, 2);
+	expect_same_frame(h->tx[0], h->tx[1]);
+	host_forget(h);
+}
+
+static void send_alike_makes_the_same_frames(
+	struct host *h, const char *dst, const struct bytes *reply)
+{
+	struct ip_pattern pattern;
+	struct ip_text_sum text;
+	struct ip_path p;
+	struct rte_mbuf *m;
+
+	path_to(h, &p, dst);
+	p.tos = 0x6a;
+	/* Its neighbour is not known: the first waits, and is no pattern. */
+	m = pattern_segment(h, 1, &text);
+	assert_int_equal(ip_send_first(h->ip, &p, IP_PROTO_TCP, m, text, 4, &pattern, h->now), 0);
+	assert_int_equal(pattern.text, 0);
+	host_input(h, reply, 0);
+	host_forget(h);
+	m = pattern_segment(h, 1, &text);
+	assert_int_equal(ip_send_first(h->ip, &p, IP_PROTO_TCP, m, text, 4, &pattern, h->now), 0);
+	assert_int_equal(pattern.text, PATTERN_TEXT);
+	host_forget(h);
+	for (uint32_t n = 0; n < 3000; n++)
+		send_both_ways(h, &p, &pattern, n);
+	/* Without the sum there is none. */
+	m = pattern_segment(h, 1, &text);
+	text.len = 0;
+	assert_int_equal(ip_send_first(h->ip, &p, IP_PROTO_TCP, m, text, 4, &pattern, h->now), 0);
+	assert_int_equal(pattern.text, 0);
+	p.mtu = 60;
+	m = pattern_segment(h, 1, &text);
+	pattern.text = 1;
+	assert_int_equal(
+		ip_send_first(h->ip, &p, IP_PROTO_TCP, m, text, 4, &pattern, h->now), -EMSGSIZE);
+	assert_int_equal(pattern.text, 0);
+	/* To ourselves. */
+	assert_int_equal(ip_path_init(h->ip, &p, &p.src, &p.src, h->now), 0);
+	m = pattern_segment(h, 1, &text);
+	assert_int_equal(ip_send_first(h->ip, &p, IP_PROTO_TCP, m, text, 4, &pattern, h->now), 0);
+	assert_int_equal(pattern.text, 0);
+	host_forget(h);
+	host_free(h);
+}
+
+static void frames_alike_v4(void **state)
+{
+	const struct bytes reply = bytes(ARP_REPLY);
+
+	send_alike_makes_the_same_frames(host_new_v4(), "10.0.0.2", &reply);
+}
+
+static void frames_alike_v6(void **state)
+{
+	struct bytes reply = bytes(ND_REPLY);
+
+	fix_v6(&reply);
+	send_alike_makes_the_same_frames(host_new_v6(), "fd00::2", &reply);
+}
+
+static void frames_for_ports_that_sum_are_no_pattern(void **state)
+{
+	struct host *h = host_new_offload();
+	struct ip_addr a = host_addr("10.0.0.1");
+	struct ip_pattern pattern;
+	struct ip_text_sum text;
+	struct ip_path p;
+	struct rte_mbuf *m = pattern_segment(h, 1, &text);
+
+	assert_int_equal(ip_addr_add(h->ip, &a, 24, h->now), 0);
+	host_run(h, 20 * SECOND);
+	path_to(h, &p, "10.0.0.2");
+	(void)send_one(h, &p);
+	host_input_hex(h, ARP_REPLY);
+	assert_int_equal(ip_send_first(h->ip, &p, IP_PROTO_TCP, m, text, 4, &pattern, h->now), 0);
+	assert_int_equal(pattern.text, 0);
+	host_forget(h);
 	host_free(h);
 }
 
@@ -392,6 +529,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(send_waits_for_the_neighbour),
 		cmocka_unit_test(send_believes_what_is_known),
+		cmocka_unit_test(frames_alike_v4),
+		cmocka_unit_test(frames_alike_v6),
+		cmocka_unit_test(frames_for_ports_that_sum_are_no_pattern),
 		cmocka_unit_test(send_asks_the_port_for_checksums),
 		cmocka_unit_test(transport_says_where_its_checksum_is),
 		cmocka_unit_test(send_errors),

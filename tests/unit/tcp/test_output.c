@@ -51,6 +51,102 @@ static void expect_known(uint32_t seq, uint32_t len, uint32_t known)
 	assert_int_equal(h.ip.text_sum.len, known);
 }
 
+/** The segments of one push have the header of the first, but for what tells of the text. */
+static void expect_alike(const uint16_t *len, unsigned n)
+{
+	struct heard first, a;
+	uint32_t seq = p.ack;
+
+	for (unsigned i = 0; i < n; i++) {
+		host_expect(&h, &a);
+		if (i == 0)
+			first = a;
+		assert_int_equal(a.h.seq, seq);
+		assert_int_equal(a.len, len[i]);
+		assert_int_equal(a.h.flags, i + 1 < n ? TCP_ACK : TCP_ACK | TCP_PSH);
+		assert_int_equal(a.h.sport, PORT);
+		assert_int_equal(a.h.dport, RPORT);
+		assert_int_equal(a.h.ack, p.seq);
+		assert_int_equal(a.h.wnd, first.h.wnd);
+		assert_int_equal(a.h.has, first.h.has);
+		if (a.h.has & TCP_HAS_TS) {
+			assert_int_equal(a.h.tsval, first.h.tsval);
+			assert_int_equal(a.h.tsecr, first.h.tsecr);
+		}
+		for (uint32_t k = 0; k < a.len; k++)
+			assert_int_equal(a.text[k], (uint8_t)(a.len + k * 5));
+		seq += a.len;
+	}
+	host_expect_none(&h);
+	assert_int_equal(c->segments_out, n);
+	assert_int_equal(c->bytes_sent, seq - p.ack);
+}
+
+static void test_segments_alike(void **state)
+{
+	/* The second, third and fourth like the first; the eighth like the seventh; the last has
+	 * PSH. */
+	static const uint16_t len[] = {1400, 1400, 1400, 1400, 600, 500, 700, 700, 700};
+	static const unsigned options[] = {TCP_HAS_MSS, TCP_HAS_MSS | TCP_HAS_TS};
+
+	for (unsigned k = 0; k < 2; k++) {
+		start(options[k]);
+		c->segments_out = 0;
+		for (unsigned i = 0; i < sizeof len / sizeof *len; i++)
+			queue_summed(len[i], false);
+		llp_push(h.app.llp);
+		assert_int_equal(h.ip.alike, 4);
+		expect_alike(len, sizeof len / sizeof *len);
+		host_end(&h);
+	}
+}
+
+static unsigned alike_of(unsigned n)
+{
+	h.ip.alike = 0;
+	for (unsigned i = 0; i < n; i++)
+		queue_summed(500, false);
+	llp_push(h.app.llp);
+	ip_double_drain(&h.ip);
+	p.ack += n * 500;
+	return h.ip.alike;
+}
+
+static void test_what_has_a_header_of_its_own(void **state)
+{
+	start(TCP_HAS_MSS | TCP_HAS_SACK_PERMITTED);
+	assert_int_equal(alike_of(5), 3);
+	peer_send(&p, 0, NULL, 0);
+	/* The first after a reduction has CWR. */
+	c->ecn.on = true;
+	c->cwr_pending = true;
+	assert_int_equal(alike_of(5), 2);
+	assert_false(c->cwr_pending);
+	peer_send(&p, 0, NULL, 0);
+	/* A sum that is not known. */
+	h.ip.alike = 0;
+	for (unsigned i = 0; i < 4; i++)
+		queue(500, false);
+	llp_push(h.app.llp);
+	assert_int_equal(h.ip.alike, 0);
+	ip_double_drain(&h.ip);
+	p.ack += 2000;
+	peer_send(&p, 0, NULL, 0);
+	/* All that has been sent before. */
+	assert_int_equal(alike_of(4), 2);
+	h.ip.alike = 0;
+	host_advance(&h, 5000 * MS);
+	assert_true(c->retransmits >= 1);
+	assert_int_equal(h.ip.alike, 0);
+	ip_double_drain(&h.ip);
+	peer_send(&p, 0, NULL, 0);
+	/* There is something to tell by SACK. */
+	peer_send_at(&p, TCP_ACK, p.seq + 100, p.ack, "x", 1);
+	ip_double_drain(&h.ip);
+	assert_int_equal(alike_of(4), 0);
+	host_end(&h);
+}
+
 static unsigned expedited, expedited_from;
 
 /** When the frame could be on its way, what it means for the connection is not yet written down. */
@@ -560,6 +656,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_record_is_a_segment),
 		cmocka_unit_test(test_the_last_record_is_expedited),
+		cmocka_unit_test(test_segments_alike),
+		cmocka_unit_test(test_what_has_a_header_of_its_own),
 		cmocka_unit_test(test_a_sum_stays_with_its_record),
 		cmocka_unit_test(test_sums_of_records_that_join),
 		cmocka_unit_test(test_a_record_that_is_cut_has_no_sum),
