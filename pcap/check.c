@@ -61,6 +61,14 @@ bool check_has_all(const struct stream *s)
 	       !cap_reassembly_behind(&s->tcp);
 }
 
+bool check_has_parsed(const struct check_fpdu *x)
+{
+	const struct stream *peer = stream_peer(x->s);
+
+	return peer->phase == STREAM_FPDU && !cap_reassembly_behind(&peer->tcp) &&
+	       (int32_t)(x->f->ack - stream_next_seq(peer)) <= 0;
+}
+
 static void check_on_opened(void *user, struct connection *c)
 {
 	struct check_connection *own = calloc(1, sizeof *own);

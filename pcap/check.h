@@ -19,7 +19,9 @@
 #define CHECK_QUOTABLE 64
 
 struct check_quotable {
+	uint32_t doubted; /**< octets of the header that its sender got wrong, a bit each */
 	uint16_t ulpdu_len;
+	bool bad_crc;       /**< the length may be wrong, too */
 	uint8_t header_len; /**< 0: none */
 	uint8_t header[DDP_HEADER_MAX];
 	bool read; /**< a Read Request, with its header */
@@ -99,9 +101,10 @@ struct check_fpdu {
 	struct check_side *me, *peer;
 	const struct stream_fpdu *f;
 	uint8_t opcode;
-	uint32_t unseen_requests; /**< that were sent before it, by its MSN, and not seen */
-	const uint8_t *bytes;     /**< its first octets, as on the wire */
-	size_t len;               /**< of them, at most CHECK_BYTES */
+	uint32_t unseen_requests;    /**< that were sent before it, by its MSN, and not seen */
+	const uint8_t *bytes;        /**< its first octets, as on the wire */
+	size_t len;                  /**< of them, at most CHECK_BYTES */
+	struct check_quotable *kept; /**< NULL: out of memory */
 };
 
 /** The sender of an FPDU did not meet a demand. */
@@ -109,6 +112,13 @@ struct check_fpdu {
 	report_violation(&(x)->k->report,                                                          \
 		&(struct report_place){(x)->s, (x)->f->frame, (x)->f->time, (x)->bytes, (x)->len}, \
 		id, check_told((x)->s, id), __VA_ARGS__)
+
+/** The same, and @p n octets of its DDP header from @p at on are what is wrong. */
+#define check_fail_header(x, at, n, id, ...)    \
+	do {                                    \
+		check_doubt(x, at, n);          \
+		check_fail(x, id, __VA_ARGS__); \
+	} while (0)
 
 #define check_note(x, ...)                                                                         \
 	report_note(&(x)->k->report,                                                               \
@@ -151,6 +161,9 @@ bool check_reads_known(const struct stream *s);
 /** True if all that was sent before in the direction of @p s was seen, from its start-up on. */
 bool check_has_all(const struct stream *s);
 
+/** True if all that the FPDU acknowledges is in FPDUs that were seen. */
+bool check_has_parsed(const struct check_fpdu *x);
+
 /** check_terminate.c */
 void check_terminate(struct check_fpdu *x);
 
@@ -159,5 +172,8 @@ void check_forget_quotable(struct check_side *side);
 
 /** check_terminate.c: keep headers, as a Terminate of the peer may quote them. */
 void check_remember(struct check_fpdu *x);
+
+/** check_terminate.c: a quote of it need not have these octets of its header. */
+void check_doubt(struct check_fpdu *x, unsigned at, unsigned n);
 
 #endif

@@ -90,7 +90,8 @@ static void check_no_stag(struct check_fpdu *x)
 		x->opcode == RDMAP_OP_SEND_SE_INV ||
 		(s->ulp & RDMAP_CONTROL_IMM_BEFORE && check_is_send_imm(x)))
 		return;
-	check_fail(x, check_message_is_7306(x->opcode) ? REQ_RDMAX_4_1_4 : REQ_RDMAP_4_1_11,
+	check_fail_header(x, DDP_AT_ULP32, 4,
+		check_message_is_7306(x->opcode) ? REQ_RDMAX_4_1_4 : REQ_RDMAP_4_1_11,
 		"Invalidate STag 0x%x in %s", s->ulp32, rdmap_opcode_info(x->opcode)->name);
 }
 
@@ -103,7 +104,8 @@ static bool check_control(struct check_fpdu *x)
 	if (!check_version(x))
 		return false;
 	if (s->ulp & CONTROL_RESERVED && !check_is_send_imm(x))
-		check_fail(x, REQ_RDMAP_4_1_10, "RDMAP's control octet is 0x%02x", s->ulp);
+		check_fail_header(x, DDP_AT_ULP, 1, REQ_RDMAP_4_1_10,
+			"RDMAP's control octet is 0x%02x", s->ulp);
 	if (!info) {
 		check_fail(x, REQ_RDMAP_4_1_6, "opcode %u", x->opcode);
 		return false;

@@ -23,15 +23,6 @@ void check_forget_reads(struct stream *s)
 	peer->reads.unsure = true;
 }
 
-/* True if all that the FPDU acknowledges is in FPDUs that were seen. */
-static bool check_has_parsed(const struct check_fpdu *x)
-{
-	const struct stream *peer = stream_peer(x->s);
-
-	return peer->phase == STREAM_FPDU && !cap_reassembly_behind(&peer->tcp) &&
-	       (int32_t)(x->f->ack - stream_next_seq(peer)) <= 0;
-}
-
 /* True if all that is under way is in the list, and nothing else. */
 static bool check_read_is_sure(const struct reads *r)
 {
@@ -266,10 +257,12 @@ static struct reads_request *check_read_mismatch(struct check_fpdu *x, struct re
 		return other;
 	}
 	if (s->stag != q->sink_stag)
-		check_fail(x, REQ_RDMAP_4_4_2, "STag 0x%x; the Read of frame %llu has 0x%x",
-			s->stag, (unsigned long long)q->frame, q->sink_stag);
+		check_fail_header(x, DDP_AT_STAG, 4, REQ_RDMAP_4_4_2,
+			"STag 0x%x; the Read of frame %llu has 0x%x", s->stag,
+			(unsigned long long)q->frame, q->sink_stag);
 	else
-		check_fail(x, REQ_DDP_5_2_8, "TO 0x%llx; the Read of frame %llu goes on at 0x%llx",
+		check_fail_header(x, DDP_AT_TO, 8, REQ_DDP_5_2_8,
+			"TO 0x%llx; the Read of frame %llu goes on at 0x%llx",
 			(unsigned long long)s->to, (unsigned long long)q->frame,
 			(unsigned long long)(q->sink_to + q->placed));
 	return q;

@@ -31,16 +31,17 @@ static void check_sequence(struct check_fpdu *x)
 	x->me->queue_known[s->qn] = true;
 	switch (ddp_check_untagged(&x->me->ddp, s)) {
 	case DDP_ERROR_MSN_RANGE:
-		check_fail(x, q->msn == 1 ? REQ_DDP_4_3_9 : REQ_DDP_4_3_8,
+		check_fail_header(x, DDP_AT_MSN, 4, q->msn == 1 ? REQ_DDP_4_3_9 : REQ_DDP_4_3_8,
 			"MSN %u on queue %u; %u is due%s", s->msn, s->qn, q->msn,
 			check_msn_meaning(x, s, q->msn));
 		break;
 	case DDP_ERROR_INVALID_MO:
-		check_fail(x, q->mo == 0 ? REQ_DDP_4_3_12 : REQ_DDP_5_2_6,
+		check_fail_header(x, DDP_AT_MO, 4, q->mo == 0 ? REQ_DDP_4_3_12 : REQ_DDP_5_2_6,
 			"MO %u on queue %u; %u is due", s->mo, s->qn, q->mo);
 		break;
 	case DDP_ERROR_TOO_LONG:
-		check_fail(x, REQ_DDP_5_2_3, "MO %u and %u octets of payload", s->mo, s->len);
+		check_fail_header(x, DDP_AT_MO, 4, REQ_DDP_5_2_3, "MO %u and %u octets of payload",
+			s->mo, s->len);
 		break;
 	default:
 		break;
@@ -61,7 +62,7 @@ static void check_untagged(struct check_fpdu *x)
 	check_sequence(x);
 	x->me->messages[s->qn] += s->last;
 	if (m->open && s->mo != 0 && (m->ulp != s->ulp || m->ulp32 != s->ulp32))
-		check_fail(x, REQ_DDP_4_3_4,
+		check_fail_header(x, DDP_AT_ULP, 5, REQ_DDP_4_3_4,
 			"RsvdULP %02x %08x, in the same message %02x %08x before", s->ulp, s->ulp32,
 			m->ulp, m->ulp32);
 	*m = (struct check_message){.open = !s->last, .ulp = s->ulp, .ulp32 = s->ulp32};
@@ -77,14 +78,15 @@ static void check_tagged(struct check_fpdu *x)
 			(unsigned long long)s->to, s->len);
 	if (m->open && s->len != 0) {
 		if (s->ulp != m->ulp)
-			check_fail(x, REQ_DDP_4_2_4,
+			check_fail_header(x, DDP_AT_ULP, 1, REQ_DDP_4_2_4,
 				"RsvdULP %02x, in the same message %02x before", s->ulp, m->ulp);
 		else if (s->stag != m->ulp32)
-			check_fail(x, REQ_DDP_4_2_8, "STag 0x%x, in the same message 0x%x before",
-				s->stag, m->ulp32);
+			check_fail_header(x, DDP_AT_STAG, 4, REQ_DDP_4_2_8,
+				"STag 0x%x, in the same message 0x%x before", s->stag, m->ulp32);
 		else if (s->to != m->next)
-			check_fail(x, REQ_DDP_5_2_8, "TO 0x%llx; 0x%llx is due",
-				(unsigned long long)s->to, (unsigned long long)m->next);
+			check_fail_header(x, DDP_AT_TO, 8, REQ_DDP_5_2_8,
+				"TO 0x%llx; 0x%llx is due", (unsigned long long)s->to,
+				(unsigned long long)m->next);
 	}
 	*m = (struct check_message){
 		.open = !s->last, .ulp = s->ulp, .ulp32 = s->stag, .next = s->to + s->len};
@@ -106,7 +108,8 @@ bool check_segment(struct check_fpdu *x)
 		return false;
 	}
 	if (control & DDP_CONTROL_RESERVED)
-		check_fail(x, REQ_DDP_4_1_8, "DDP's control octet is 0x%02x", control);
+		check_fail_header(x, DDP_AT_CONTROL, 1, REQ_DDP_4_1_8,
+			"DDP's control octet is 0x%02x", control);
 	if (s->len == 0 && !s->last && (s->tagged ? !x->me->tagged.open : s->mo == 0))
 		check_fail(x, REQ_DDP_5_2_9,
 			"a segment without payload begins a message and does "

@@ -51,11 +51,13 @@ void check_forget_quotable(struct check_side *side)
 
 void check_remember(struct check_fpdu *x)
 {
-	struct check_quotable *q = check_quotable_next(x->me);
+	struct check_quotable *q = x->kept = check_quotable_next(x->me);
 	const struct ddp_segment *s = &x->f->segment;
 
 	if (!q)
 		return;
+	q->bad_crc = x->f->result == MPA_DEFRAME_CRC;
+	q->doubted = 0;
 	q->header_len = 0;
 	if (!x->f->header || x->f->ddp == DDP_ERROR_SHORT)
 		return;
@@ -67,6 +69,12 @@ void check_remember(struct check_fpdu *x)
 			  sizeof q->read_header;
 }
 
+void check_doubt(struct check_fpdu *x, unsigned at, unsigned n)
+{
+	if (x->kept)
+		x->kept->doubted |= ((1u << n) - 1) << at;
+}
+
 /* ---- the quote ------------------------------------------------------------------------------ */
 
 struct quote {
@@ -75,6 +83,26 @@ struct quote {
 	size_t header_len;
 	const uint8_t *read_header; /**< NULL: none */
 };
+
+static bool check_terminate_is_of(
+	const struct check_quotable *c, const struct quote *q, uint32_t doubted)
+{
+	if (c->header_len != q->header_len)
+		return false;
+	for (unsigned i = 0; i < c->header_len; i++)
+		if (c->header[i] != q->header[i] && !(doubted >> i & 1))
+			return false;
+	return true;
+}
+
+/* What its sender got wrong may be quoted as it should have been: that is nobody's second error. */
+static bool check_terminate_is_doubtful(const struct check_side *peer, const struct quote *q)
+{
+	for (unsigned i = 0; i < peer->cap_quotable && i < peer->quoted; i++)
+		if (check_terminate_is_of(&peer->quotable[i], q, peer->quotable[i].doubted))
+			return true;
+	return false;
+}
 
 /* A tagged segment may come again with another length: one that has the quoted length is meant. */
 static const struct check_quotable *check_terminate_find(
@@ -85,8 +113,7 @@ static const struct check_quotable *check_terminate_find(
 	for (unsigned i = 0; i < peer->cap_quotable && i < peer->quoted; i++) {
 		const struct check_quotable *c = &peer->quotable[i];
 
-		if (c->header_len != q->header_len ||
-			memcmp(c->header, q->header, q->header_len) != 0)
+		if (!check_terminate_is_of(c, q, 0))
 			continue;
 		if (c->ulpdu_len == q->length)
 			return c;
@@ -112,15 +139,17 @@ static void check_quote(struct check_fpdu *x, const struct quote *q)
 	const struct check_quotable *c = check_terminate_find(x->peer, q);
 	bool read = q->read_header != NULL;
 
+	if (!c && check_terminate_is_doubtful(x->peer, q))
+		return;
 	if (!c) {
 		/* It may be older than what was kept, or lie in a hole. */
 		if (x->peer->quoted <= CHECK_QUOTABLE && x->peer->unseen == 0 &&
-			check_has_all(stream_peer(x->s)))
+			check_has_all(stream_peer(x->s)) && check_has_parsed(x))
 			check_fail(x, read ? REQ_RDMAP_7_1_5 : REQ_RDMAP_7_1_4,
 				"the DDP header that it quotes was not sent");
 		return;
 	}
-	if (q->length != c->ulpdu_len)
+	if (q->length != c->ulpdu_len && !c->bad_crc)
 		check_fail(x, REQ_RDMAP_4_8_8, "DDP Segment Length %u; the segment has %u%s",
 			q->length, c->ulpdu_len,
 			q->length + c->header_len == c->ulpdu_len ? " with its header" : "");

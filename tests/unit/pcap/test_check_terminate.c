@@ -40,6 +40,25 @@ static void after_62(struct cap_maker *m)
 		cap_maker_send(m, 0, 2 + i, 4);
 }
 
+/* A Send with the MSN 2 and 4 octets of payload, whose length says that it has as many. */
+static void after_length(struct cap_maker *m, uint8_t len)
+{
+	uint8_t p[2 + 22 + 4] = {0, len, 0x41, 0x43, [15] = 2};
+
+	running(m);
+	cap_maker_text(m, 0, p, sizeof p);
+}
+
+static void after_too_long(struct cap_maker *m)
+{
+	after_length(m, 26);
+}
+
+static void after_too_short(struct cap_maker *m)
+{
+	after_length(m, 18);
+}
+
 static const struct check_case cases[] = {
 	{"Terminate: quotes the last but 63", after_63, "RDMAP-4.8-8",
 		{"< " TERMINATE "1100 c000 0002 c140 00000033 0000000000000200"}},
@@ -76,6 +95,35 @@ static const struct check_case cases[] = {
 		{"< " TERMINATE "1100 c000 0002 c140 00000033 0000000000000200"}},
 	{"Terminate: untrue", after_write, "RDMAP-7.1-4",
 		{"< " TERMINATE "1100 c000 0010 c140 00000034 0000000000000200"}},
+	/* It quotes what should have been sent: its sender is not to blame. */
+	{"Terminate: quotes no DDP reserved bits", NULL, "DDP-4.1-8",
+		{"> 4543 00000000 00000000 00000002 00000000 aaaaaaaa",
+			"< " TERMINATE "1202 c000 0016 " SEND("00000002")}},
+	{"Terminate: quotes no RDMAP reserved bits", NULL, "RDMAP-4.1-10",
+		{"> 4153 00000000 00000000 00000002 00000000 aaaaaaaa",
+			"< " TERMINATE "1202 c000 0016 " SEND("00000002")}},
+	{"Terminate: quotes no Invalidate STag", NULL, "RDMAP-4.1-11",
+		{"> 4143 00000001 00000000 00000002 00000000 aaaaaaaa",
+			"< " TERMINATE "1202 c000 0016 " SEND("00000002")}},
+	{"Terminate: quotes the MSN that is due", NULL, "DDP-4.3-8",
+		{"> " SEND("02000000") "aaaaaaaa",
+			"< " TERMINATE "1202 c000 0016 " SEND("00000002")}},
+	{"Terminate: quotes the MO that is due", NULL, "DDP-4.3-12",
+		{"> 4143 00000000 00000000 00000002 00000004 aaaaaaaa",
+			"< " TERMINATE "1202 c000 0016 " SEND("00000002")}},
+	{"Terminate: quotes the TO that is due", NULL, "DDP-5.2-8",
+		{"> 8140 00000011 0000000000000100 aaaa", "> c140 00000011 0000000000000104 aaaa",
+			"< " TERMINATE "1100 c000 0010 c140 00000011 0000000000000102"}},
+	{"Terminate: quotes what is wrong, and untrue", NULL, "RDMAP-4.1-11 RDMAP-7.1-4",
+		{"> 4143 00000001 00000000 00000002 00000000 aaaaaaaa",
+			"< " TERMINATE "1202 c000 0016 " SEND("00000003")}},
+	{"Terminate: quotes the wrong as it came", NULL, "DDP-4.3-8 RDMAP-4.8-8",
+		{"> " SEND("00000009") "aaaaaaaa",
+			"< " TERMINATE "1202 c000 0002 " SEND("00000009")}},
+	{"Terminate: quotes what does not end", after_too_long, "",
+		{"< " TERMINATE "1202 c000 0016 " SEND("00000002")}},
+	{"Terminate: quotes what was longer", after_too_short, "MPA-4.4-11",
+		{"< " TERMINATE "1202 c000 0016 " SEND("00000002")}},
 	{"Terminate: cut", after_write, "RDMAP-4.8-10", {"< " TERMINATE "1100 c000 0010 c140"}},
 	{"Terminate: more than it tells", NULL, "RDMAP-4.8-1", {"< " TERMINATE "0207 0000 0000"}},
 	{"Terminate: no DDP header", NULL, "RDMAP-4.8-5", {"< " TERMINATE "1100 0000"}},
