@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ip/ipv4.h"
 
+#include "ip/eth_wire.h"
 #include "ip/icmp.h"
 #include "ip/icmp_wire.h"
 #include "ip/igmp.h"
@@ -206,6 +207,27 @@ static struct rte_mbuf *ipv4_head(struct ip_stack *s, struct rte_mbuf *m)
 	return m;
 }
 
+/** Headers that come for the second time in a row: the next packet with them skips all this. */
+static void ipv4_remember(struct ip_stack *s, const struct ip_frame *f,
+	const struct ip_transport *t, const uint8_t *h, const struct ip_rx *rx, uint64_t flags)
+{
+	struct ip_seen *seen = &s->seen;
+
+	if (memcmp(seen->last, h, sizeof seen->last) != 0) {
+		memcpy(seen->last, h, sizeof seen->last);
+		return;
+	}
+	seen->generation = s->generation;
+	seen->len = load_be16(h + IPV4_TOTAL_LENGTH);
+	seen->cksum = flags & IP_RX_CKSUM_FLAGS;
+	seen->transport = t;
+	seen->rx = *rx;
+	seen->rx.src_mac = seen->src_mac;
+	memcpy(seen->src_mac, f->src_mac, ETH_ADDR_LEN);
+	eth_store(seen->headers, s->cfg.mac, f->src_mac, ETH_TYPE_IPV4);
+	memcpy(seen->headers + ETH_LEN, h, IPV4_LEN);
+}
+
 void ipv4_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m, uint64_t now)
 {
 	const struct ip_transport *t;
@@ -213,7 +235,7 @@ void ipv4_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	struct ip_rx rx;
 	uint16_t hlen;
 	uint8_t proto;
-	bool group;
+	bool group, whole;
 
 	m = ipv4_head(s, m);
 	if (unlikely(!m))
@@ -224,7 +246,8 @@ void ipv4_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 		rte_pktmbuf_free(m);
 		return;
 	}
-	if (unlikely(load_be16(h + IPV4_FRAGMENT) & (IPV4_MF | IPV4_OFFSET_MASK))) {
+	whole = !(load_be16(h + IPV4_FRAGMENT) & (IPV4_MF | IPV4_OFFSET_MASK));
+	if (unlikely(!whole)) {
 		/* What is protected and what is not must not become one packet. */
 		m = f->secured ? reassembly_refuse(s, m) : reassembly_v4(s, m, hlen, now);
 		m = m ? ipv4_head(s, m) : NULL;
@@ -243,6 +266,8 @@ void ipv4_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	}
 	t = &s->transport[proto];
 	if (likely(t->input && !group)) {
+		if (whole && hlen == IPV4_LEN && !f->from_self && !s->cfg.ipsec && !s->cfg.no_link)
+			ipv4_remember(s, f, t, h, &rx, m->ol_flags);
 		packet_skip(m, hlen);
 		t->input(t->ctx, &rx, m, now);
 	} else if (proto == ICMP_PROTO && !group) {

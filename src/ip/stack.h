@@ -4,7 +4,9 @@
 #define IP_STACK_H
 
 #include "base/siphash.h"
+#include "ip/eth_wire.h"
 #include "ip/ip.h"
+#include "ip/ipv4_wire.h"
 #include "ip/local.h"
 #include "ip/membership.h"
 #include "ip/neighbour.h"
@@ -31,8 +33,28 @@ struct udp_port {
 	struct udp_user user;
 };
 
+/**
+ * The headers of a whole IPv4 packet for a transport that came twice in a row, and what was found
+ * about them: full segments of one stream all have them, if their sender leaves the ID alone
+ * (RFC 6864 section 4.1). Not with IPsec.
+ */
+struct ip_seen {
+	uint32_t generation; /**< of the stack; 0: there are none */
+	uint16_t len;        /**< of the packet, by its header */
+	uint64_t cksum;      /**< what the port said of its checksums, IP_RX_CKSUM_FLAGS */
+	struct ip_rx rx;
+	const struct ip_transport *transport;
+	uint8_t src_mac[ETH_ADDR_LEN];
+	uint8_t headers[ETH_LEN + IPV4_LEN]; /**< the link's and IPv4's */
+	uint8_t last[IPV4_DST];              /**< of the last such packet, up to its destination */
+};
+
+/** All that a port says of a packet's checksums. */
+#define IP_RX_CKSUM_FLAGS (RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK)
+
 struct ip_stack {
 	struct ip_stack_config cfg;
+	struct ip_seen seen;
 	uint32_t generation; /**< changes when paths must be resolved again; never 0 */
 	uint16_t mtu_v6; /**< the link's, perhaps lowered by a router (RFC 4861 section 6.3.4) */
 	struct ip_transport transport[256];

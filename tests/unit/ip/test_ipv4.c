@@ -2,6 +2,7 @@
 #include "host.h"
 
 #include "base/bytes.h"
+#include "ip/stack.h"
 
 #define ETH     "02 00 00 00 00 01 02 00 00 00 00 02 08 00 "
 #define SEGMENT "00 01 00 02 00 00 00 03 00 00 00 04 50 02 10 00 00 00 00 00 "
@@ -186,6 +187,120 @@ static void impossible_sources(void **state)
 	host_free(h);
 }
 
+#define STREAM ETH "45 02 00 28 00 00 40 00 40 06 00 00 0a 00 00 02 0a 00 00 01" SEGMENT
+
+/** Let the stack have seen the headers of @p b. */
+static void see(struct host *h, const struct bytes *b)
+{
+	for (unsigned i = 0; i < 2; i++)
+		host_input(h, b, 0);
+	assert_int_equal(h->ip->seen.generation, h->ip->generation);
+	host_forget(h);
+}
+
+static void see_nothing(struct host *h)
+{
+	memset(&h->ip->seen, 0, sizeof h->ip->seen);
+}
+
+static void expect_stream(const struct host *h, unsigned i, unsigned len)
+{
+	const struct ip_rx *rx = &h->rx_info[i];
+
+	assert_int_equal(h->rx[i]->pkt_len, len);
+	assert_int_equal(h->rx[i]->data_len, len);
+	assert_int_equal(rte_pktmbuf_mtod(h->rx[i], uint8_t *)[3], 2);
+	assert_int_equal(rx->tos, 2);
+	assert_int_equal(rx->ttl, 64);
+	assert_int_equal(rx->src.b[15], 2);
+	assert_int_equal(rx->dst.b[15], 1);
+	assert_false(rx->l4_cksum_good || rx->l4_cksum_bad || rx->from_self || rx->router_alert);
+}
+
+static void headers_of_a_stream_are_known(void **state)
+{
+	struct host *h = host_new_v4();
+	struct bytes b = bytes(STREAM), padded;
+	struct ip_addr other = host_addr("10.0.1.1");
+
+	fix_v4(&b);
+	padded = b;
+	bytes_add(&padded, "ee ee ee ee ee ee");
+	host_input(h, &b, 0);
+	assert_int_equal(h->ip->seen.generation, 0); /* it may be the only one */
+	see(h, &b);
+	host_input(h, &b, 0);
+	host_input(h, &padded, 0);
+	host_input(h, &b, 30); /* in pieces: the other way */
+	assert_int_equal(h->n_rx, 3);
+	for (unsigned i = 0; i < 3; i++)
+		expect_stream(h, i, 20);
+	host_forget(h);
+	/* Cut short. */
+	b.len--;
+	host_input(h, &b, 0);
+	assert_int_equal(h->n_rx, 0);
+	assert_int_equal(ip_stack_stats(h->ip)->rx_bad_header, 1);
+	b.len++;
+	/* What is known of the stack has changed. */
+	assert_int_equal(ip_addr_add(h->ip, &other, 24, h->now), 0);
+	assert_int_not_equal(h->ip->seen.generation, h->ip->generation);
+	host_forget(h);
+	host_input(h, &b, 0);
+	assert_int_equal(h->n_rx, 1);
+	expect_stream(h, 0, 20);
+	host_free(h);
+}
+
+/** What becomes of frame @p b. */
+static struct ip_stats fate(struct host *h, const struct bytes *b, unsigned *up, struct ip_rx *rx)
+{
+	struct ip_stats before = *ip_stack_stats(h->ip), after;
+
+	host_input(h, b, 0);
+	after = *ip_stack_stats(h->ip);
+	*up = h->n_rx;
+	if (h->n_rx)
+		*rx = h->rx_info[0];
+	host_forget(h);
+	return (struct ip_stats){.rx_bad_header = after.rx_bad_header - before.rx_bad_header,
+		.rx_bad_cksum = after.rx_bad_cksum - before.rx_bad_cksum,
+		.rx_not_ours = after.rx_not_ours - before.rx_not_ours,
+		.rx_martian = after.rx_martian - before.rx_martian,
+		.rx_unknown_proto = after.rx_unknown_proto - before.rx_unknown_proto};
+}
+
+/** One other bit, and the packet takes the whole way; with its header's sum right, and wrong. */
+static void every_bit_of_known_headers_counts(void **state)
+{
+	struct host *h = host_new_v4();
+	struct bytes good = bytes(STREAM);
+
+	fix_v4(&good);
+	for (unsigned bit = 0; bit < 2 * 8 * 34; bit++) {
+		struct bytes b = good;
+		struct ip_rx rx = {0}, rx_known = {0};
+		struct ip_stats known, unknown;
+		unsigned up, up_known;
+
+		b.b[bit / 2 / 8] ^= (uint8_t)(1 << (bit / 2 % 8));
+		if (bit % 2 && (b.b[14] & 15) == 5)
+			fix_v4_header(&b);
+		see_nothing(h);
+		unknown = fate(h, &b, &up, &rx);
+		see_nothing(h);
+		see(h, &good);
+		known = fate(h, &b, &up_known, &rx_known);
+		assert_int_equal(up_known, up);
+		assert_memory_equal(&known, &unknown, sizeof known);
+		assert_memory_equal(&rx_known.src, &rx.src, sizeof rx.src);
+		assert_memory_equal(&rx_known.dst, &rx.dst, sizeof rx.dst);
+		assert_int_equal(rx_known.tos, rx.tos);
+		assert_int_equal(rx_known.ttl, rx.ttl);
+	}
+	host_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +311,8 @@ int main(void)
 		cmocka_unit_test(options_are_skipped_but_source_routes_refused),
 		cmocka_unit_test(groups_and_others_do_not_reach_tcp),
 		cmocka_unit_test(impossible_sources),
+		cmocka_unit_test(headers_of_a_stream_are_known),
+		cmocka_unit_test(every_bit_of_known_headers_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
