@@ -140,19 +140,8 @@ struct llp {
 	void *user;
 };
 
-#define LLP_CACHE_LINE 64
-/** Octets at the begin of a connection that a message may need. */
+/** Octets at the begin of a connection that a message to be sent may need. */
 #define LLP_HOT 1024
-
-/**
- * A message is about to be sent on @p l, of which perhaps nothing is in the cache: fetch it. @p l
- * may be gone, or be going: only its address is used.
- */
-static inline void llp_prefetch(const void *l)
-{
-	for (unsigned i = 0; i < LLP_HOT; i += LLP_CACHE_LINE)
-		__builtin_prefetch((const char *)l + i, 1, 3);
-}
 
 /** Hand the connection to another user, as the CM endpoint hands it to MPA. */
 static inline void llp_set_user(struct llp *l, const struct llp_user_ops *ops, void *user)

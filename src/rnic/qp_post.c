@@ -2,6 +2,7 @@
 /* Posting: any thread, under the queue's own lock, never waiting for the engine. */
 #include "rnic/qp.h"
 
+#include "base/prefetch.h"
 #include "base/probe.h"
 
 #include <errno.h>
@@ -14,15 +15,13 @@
  */
 static void qp_post_prefetch(const struct rnic_qp *qp)
 {
-	const char *mpa = atomic_load_explicit(&qp->mpa_ahead, memory_order_relaxed);
+	const void *mpa = atomic_load_explicit(&qp->mpa_ahead, memory_order_relaxed);
 
 	if (!mpa || atomic_load_explicit(&qp->rnic->qps.count, memory_order_relaxed) < QP_POST_MANY)
 		return;
-	llp_prefetch(atomic_load_explicit(&qp->llp_ahead, memory_order_relaxed));
-	for (size_t i = 0; i < sizeof(struct mpa); i += LLP_CACHE_LINE)
-		__builtin_prefetch(mpa + i, 1, 3);
-	for (size_t i = LLP_CACHE_LINE; i < offsetof(struct rnic_qp, windows); i += LLP_CACHE_LINE)
-		__builtin_prefetch((const char *)qp + i, 1, 3);
+	prefetch_range(atomic_load_explicit(&qp->llp_ahead, memory_order_relaxed), LLP_HOT);
+	prefetch_range(mpa, sizeof(struct mpa));
+	prefetch_range(qp, offsetof(struct rnic_qp, windows));
 }
 
 int rnic_sq_begin(struct rnic_qp *qp)

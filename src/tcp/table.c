@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tcp/table.h"
 
+#include "base/prefetch.h"
 #include "tcp/conn.h"
 
 #include <errno.h>
@@ -62,13 +63,6 @@ static struct tcp_conn *tcp_table_find_slot(
 
 /* ---- what is expected ---------------------------------------------------------------------- */
 
-/** Into the first cache: a prefetch for the others may do nothing where the TLB misses as well. */
-static void tcp_table_fetch(const void *p, size_t len)
-{
-	for (size_t i = 0; i < len; i += TCP_CACHE_LINE)
-		__builtin_prefetch((const char *)p + i, 1, 3);
-}
-
 /** First step: which connection has @p hash? Its slot is here by now. */
 static struct tcp_conn *tcp_table_look_up(const struct tcp_table *t, uint32_t hash)
 {
@@ -78,7 +72,7 @@ static struct tcp_conn *tcp_table_look_up(const struct tcp_table *t, uint32_t ha
 	while ((s = t->slot[k]).line && s.hash != hash)
 		k = (k + 1) & t->mask;
 	if (s.line)
-		tcp_table_fetch(tcp_slot_conn(s), TCP_CONN_HOT);
+		prefetch_range(tcp_slot_conn(s), TCP_CONN_HOT);
 	return tcp_slot_conn(s);
 }
 
