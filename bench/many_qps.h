@@ -14,9 +14,8 @@
 #define MANY_QPS_PORT      "7480"
 #define MANY_QPS_UNDER_WAY 32
 #define MANY_QPS_MESSAGE   64
-#define MANY_QPS_BUFFERS \
-	256 /**< receives that the SRQ has; what is sent is of the one behind them */
-#define MANY_QPS_BLOCK 4096
+#define MANY_QPS_BUFFERS   256 /**< receives that the SRQ has; one more is sent */
+#define MANY_QPS_BLOCK     4096
 
 /** Where the client may write to: private data of the server's. */
 struct many_qps_target {
