@@ -70,19 +70,27 @@ static void cmd_top_on_signal(int sig)
 
 static void cmd_top_on_resize(int sig)
 {
-	/* It only interrupts the wait. */
+	/* It only ends the wait. */
 }
 
-/** Signals that would leave the terminal as it is. */
-static void cmd_top_watch_signals(void)
+/**
+ * Signals that would leave the terminal as it is, and that of another size. They come in a wait
+ * alone: one right before it would be slept over.
+ * @param[out] waiting the mask of a wait.
+ */
+static void cmd_top_watch_signals(sigset_t *waiting)
 {
-	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	struct sigaction a = {.sa_handler = cmd_top_on_signal};
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH};
+	struct sigaction a = {.sa_flags = 0};
+	sigset_t held;
 
-	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-		sigaction(ends[i], &a, NULL);
-	a.sa_handler = cmd_top_on_resize;
-	sigaction(SIGWINCH, &a, NULL);
+	sigemptyset(&held);
+	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+		a.sa_handler = signals[i] == SIGWINCH ? cmd_top_on_resize : cmd_top_on_signal;
+		sigaction(signals[i], &a, NULL);
+		sigaddset(&held, signals[i]);
+	}
+	sigprocmask(SIG_BLOCK, &held, waiting);
 }
 
 static int cmd_top_begin(struct termios *saved)
@@ -127,6 +135,7 @@ struct cmd_top {
 	struct telemetry_sample before; /**< the same, in its own order */
 	struct top_view view;
 	const struct cmd_top_options *options;
+	sigset_t waiting;
 };
 
 static int cmd_top_copy(const struct telemetry_sample *from, struct telemetry_sample *to)
@@ -173,24 +182,34 @@ static void cmd_top_draw(struct cmd_top *t)
 	fflush(stdout);
 }
 
-/** Wait for keys for @p ms at most, and answer them. Without a terminal that is the end. */
-static void cmd_top_wait(struct cmd_top *t, int ms)
+/** Answer the keys that have come. Without a terminal that is the end. */
+static void cmd_top_answer(struct cmd_top *t)
 {
-	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
 	char text[64];
-	ssize_t n;
+	ssize_t n = read(STDIN_FILENO, text, sizeof text);
 	int key;
 
-	if (poll(&p, 1, ms) <= 0)
-		return;
-	n = read(STDIN_FILENO, text, sizeof text);
 	if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
 		t->view.quit = true;
 	for (size_t at = 0; n > 0 && at < (size_t)n;) {
 		at += top_view_parse_key(text + at, (size_t)n - at, &key);
 		top_view_key(&t->view, &t->shown, key);
 	}
-	cmd_top_draw(t);
+}
+
+/** Wait for @p seconds at most, for keys or another size of the terminal. */
+static void cmd_top_wait(struct cmd_top *t, double seconds)
+{
+	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+	struct timespec most = {.tv_sec = (time_t)seconds};
+	int n;
+
+	most.tv_nsec = (long)((seconds - (double)most.tv_sec) * 1e9);
+	n = ppoll(&p, 1, &most, &t->waiting);
+	if (n > 0)
+		cmd_top_answer(t);
+	if (n != 0)
+		cmd_top_draw(t);
 }
 
 static bool cmd_top_goes_on(const struct cmd_top *t)
@@ -217,7 +236,7 @@ static int cmd_top_loop(struct cmd_top *t)
 	while (!rc && cmd_top_goes_on(t)) {
 		left = next - cmd_top_clock();
 		if (left > 0) {
-			cmd_top_wait(t, (int)(left * 1000) + 1);
+			cmd_top_wait(t, left);
 			continue;
 		}
 		next = cmd_top_clock() + t->options->interval;
@@ -244,7 +263,7 @@ int cmd_top(int argc, char **argv)
 	rc = telemetry_options_open(&o.asked, name, &t.clients);
 	if (rc)
 		return rc;
-	cmd_top_watch_signals();
+	cmd_top_watch_signals(&t.waiting);
 	rc = cmd_top_begin(&saved);
 	if (!rc) {
 		rc = cmd_top_loop(&t);

@@ -105,29 +105,52 @@ watched shown shown
 # ---- top ----------------------------------------------------------------------------------------
 
 # In a terminal of its own: each screen must come, and the end must be a good one.
-top_in_a_terminal() {
-	at_work || return 1
-	transport_in client timeout "$limit" python3 - "$uiwarp" "$server_pid" "$client_pid" <<-'END'
-		import os, pty, sys
+in_a_terminal() { # INTERVAL STEPS-IN-PYTHON
+	transport_in client timeout "$limit" python3 - "$uiwarp" "$1" "$2" "$server_pid" "$client_pid" <<-'END'
+		import fcntl, os, pty, struct, sys, termios
 		pid, terminal = pty.fork()
 		if pid == 0:
 		    os.environ["COLUMNS"] = "200"
-		    os.execv(sys.argv[1], ["uiwarp", "top", "--interval", "0.1", *sys.argv[2:]])
+		    os.execv(sys.argv[1], ["uiwarp", "top", "--interval", sys.argv[2], *sys.argv[4:]])
 
-		def awaited(text, seen=b""):
+		seen = b"" # and not awaited yet
+
+		def awaited(text):
+		    global seen
 		    while text not in seen:
 		        seen = seen[-65536:] + os.read(terminal, 4096)
+		    seen = seen[seen.index(text) + len(text):]
+
+		def resize(rows, columns):
+		    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", rows, columns, 0, 0))
+
+		def press(key, screen):
+		    os.write(terminal, key)
+		    awaited(screen)
 
 		awaited(b"2 processes, 2 QPs and connections, by bytes")
 		awaited(b"rping")
-		for key, screen in ((b"o", b"by operations"), (b"\r", b"one connection"), (b"x", b"by operations"),
-		                    (b"?", b"uiwarp: keys"), (b" ", b"by operations"), (b"x", b"\x1b[?1049l")):
-		    os.write(terminal, key)
-		    awaited(screen)
+		awaited(b"? help") # the last of a screen
+		exec(sys.argv[3])
+		press(b"x", b"\x1b[?1049l")
 		sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 	END
 }
+
+top_in_a_terminal() {
+	at_work || return 1
+	in_a_terminal 0.1 'for key, screen in ((b"o", b"by operations"), (b"\r", b"one connection"), (b"x", b"by operations"),
+	    (b"?", b"uiwarp: keys"), (b" ", b"by operations")): press(key, screen)'
+}
 watched top top_in_a_terminal
+
+# It is drawn anew at once, and not with the next figures.
+top_of_another_size() {
+	at_work || return 1
+	in_a_terminal 3600 'resize(30, 120); awaited(b"rping"); awaited(b"? help"); press(b"o", b"by operations"); awaited(b"? help")
+resize(40, 100); awaited(b"by operations")'
+}
+watched top_resized top_of_another_size
 
 # ---- ctl ----------------------------------------------------------------------------------------
 
