@@ -165,6 +165,16 @@ static void send_alike_makes_the_same_frames(
 	text.len = 0;
 	assert_int_equal(ip_send_first(h->ip, &p, IP_PROTO_TCP, m, text, 4, &pattern, h->now), 0);
 	assert_int_equal(pattern.text, 0);
+	/* Nor of headers that are too long for it, or where the text goes on in another mbuf. */
+	m = pattern_segment(h, 1, &text);
+	text.len = 20;
+	assert_int_equal(ip_send_first(h->ip, &p, IP_PROTO_TCP, m, text, 4, &pattern, h->now), 0);
+	assert_int_equal(pattern.text, 0);
+	m = pattern_segment(h, 1, &text);
+	assert_int_equal(rte_pktmbuf_chain(m, host_segment(h, 20)), 0);
+	assert_int_equal(ip_send_first(h->ip, &p, IP_PROTO_TCP, m, text, 4, &pattern, h->now), 0);
+	assert_int_equal(pattern.text, 0);
+	host_forget(h);
 	p.mtu = 60;
 	m = pattern_segment(h, 1, &text);
 	pattern.text = 1;

@@ -265,6 +265,11 @@ static void setup_by_acks(struct qp_net *n)
 	qp_net_raw_initiator(n);
 }
 
+static void abort_when_told(struct qp *q, const struct rdmap_wc *wc)
+{
+	rdmap_abort(&q->r);
+}
+
 static void post_send(struct qp *q, uint64_t wr_id, const char *text, unsigned flags)
 {
 	qp_wqe_inline(qp_wqe(q, wr_id, RDMAP_WR_SEND, flags), text, (uint32_t)strlen(text));
@@ -324,6 +329,37 @@ static void test_answer_acknowledges(void **state)
 	qp_net_run(&n);
 	qp_expect_wc(n.a, 3, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
 	qp_net_done(&n);
+}
+
+/* What an answer acknowledges completes before it, and that may end the stream. */
+static void ends_before_answer(enum rdmap_wr_op op, const char *answer, size_t len)
+{
+	struct qp_region *g;
+	struct qp_net n;
+
+	setup_by_acks(&n);
+	g = qp_region_add(n.a, 7, 0x1000, 8, LOCAL);
+	n.a->on_complete = abort_when_told;
+	post_write(n.a, 1, RDMAP_WR_SIGNALED);
+	qp_wqe_sge(qp_wqe(n.a, 2, op, RDMAP_WR_SIGNALED), g, 0, 8);
+	qp_post(n.a);
+	llp_mem_hold(mpa_llp(n.a->m), true);
+	qp_run(n.a);
+	memset(g->mem, 0x77, 8);
+	qp_net_feed(&n, answer, len);
+	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
+	qp_expect_no_wc(n.a);
+	assert_memory_equal(g->mem, "wwwwwwww", 8);
+	qp_net_done(&n);
+}
+
+static void test_end_before_answer(void **state)
+{
+	static const char atomic[] =
+		"\x41\x4b" ZERO4 "\x00\x00\x00\x03" MSN("\x01") ZERO4 MSN("\x01") "abcdefgh";
+
+	ends_before_answer(RDMAP_WR_READ, RESPONSE("abcdefgh"), sizeof(RESPONSE("abcdefgh")) - 1);
+	ends_before_answer(RDMAP_WR_FETCH_ADD, atomic, sizeof atomic - 1);
 }
 
 /* A reset: what has come succeeds though nobody told of it yet, the rest is flushed. */
@@ -435,6 +471,7 @@ int main(void)
 		cmocka_unit_test(test_not_drained_by_the_end),
 		cmocka_unit_test(test_acked),
 		cmocka_unit_test(test_answer_acknowledges),
+		cmocka_unit_test(test_end_before_answer),
 		cmocka_unit_test(test_reset_by_acks),
 		cmocka_unit_test(test_failure_by_acks),
 		cmocka_unit_test(test_refusal_by_acks),

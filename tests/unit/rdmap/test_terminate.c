@@ -348,6 +348,34 @@ static void test_receive_names_what_was_not_sent(void **state)
 	names_unsent(RDMAP_WR_SEND_IMM, send, sizeof send - 1);
 }
 
+/* Of one whose Immediate Data waits, the peer has seen the Send, however long that is. */
+static void names_begun(uint32_t len)
+{
+	static const char send[] = TERMINATE QUOTE(
+		"\x01\x01", "\xc0", "\x16") "\x41\x43" ZERO4 ZERO4 "\x00\x00\x00\x01" ZERO4;
+	struct qp_net n;
+
+	qp_net_init(&n);
+	qp_net_raw_initiator(&n);
+	n.a->r.send_imm = true;
+	llp_mem_set_buffer(n.mem, 1);
+	qp_wqe_inline(qp_wqe(n.a, 1, RDMAP_WR_SEND_IMM, RDMAP_WR_SIGNALED), "abcd", len);
+	qp_post(n.a);
+	qp_run(n.a);
+	qp_expect_no_wc(n.a);
+	receive_ulpdu(n.a, send, sizeof send - 1);
+	qp_expect_end(n.a, RDMAP_END_TERMINATE_RX, 0, 0, 1, 1);
+	qp_expect_wc(n.a, 1, RDMAP_WC_REM_ACCESS_ERR, RDMAP_WC_SEND, 0);
+	qp_expect_no_wc(n.a);
+	qp_net_done(&n);
+}
+
+static void test_receive_names_what_has_begun(void **state)
+{
+	names_begun(4);
+	names_begun(0);
+}
+
 /* The 13 reserved bits are ignored (RFC 5040 section 4.8). */
 static void test_receive_reserved(void **state)
 {
@@ -498,6 +526,7 @@ int main(void)
 		cmocka_unit_test(test_receive_names_write),
 		cmocka_unit_test(test_receive_names_send),
 		cmocka_unit_test(test_receive_names_what_was_not_sent),
+		cmocka_unit_test(test_receive_names_what_has_begun),
 		cmocka_unit_test(test_receive_reserved),
 		cmocka_unit_test(test_receive_odd),
 		cmocka_unit_test(test_receive_all),

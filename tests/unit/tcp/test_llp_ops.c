@@ -240,6 +240,37 @@ static void test_abort(void **state)
 	host_end(&h);
 }
 
+static void fill_and_abort(void *user)
+{
+	(void)fill(1024);
+	llp_abort(h.app.llp);
+}
+
+/** In a round's end, when it is due again in the next: it is there until then. */
+static void test_abort_when_writable(void **state)
+{
+	const struct tcp_stack_config cfg = {.send_buffer = 16 * 1024};
+	struct llp_user_ops ops = app_ops;
+	struct heard a;
+
+	start(&cfg);
+	ops.writable = fill_and_abort;
+	llp_set_user(h.app.llp, &ops, &h.app);
+	(void)fill(1024);
+	llp_push(h.app.llp);
+	while (ip_double_pending(&h.ip)) {
+		host_expect(&h, &a);
+		p.ack += a.len;
+	}
+	peer_send(&p, 0, NULL, 0);
+	assert_ptr_equal(h.tcp->dead, c);
+	assert_ptr_equal(h.tcp->dirty, c);
+	host_round(&h);
+	assert_null(h.tcp->dead);
+	ip_double_drain(&h.ip);
+	host_end(&h);
+}
+
 static void test_give_up_connecting(void **state)
 {
 	host_init(&h, LOCAL, NULL);
@@ -482,6 +513,7 @@ int main(void)
 		cmocka_unit_test(test_release_delivers),
 		cmocka_unit_test(test_release_in_eof),
 		cmocka_unit_test(test_abort),
+		cmocka_unit_test(test_abort_when_writable),
 		cmocka_unit_test(test_give_up_connecting),
 		cmocka_unit_test(test_queued_before_the_connection),
 		cmocka_unit_test(test_connect_errors),

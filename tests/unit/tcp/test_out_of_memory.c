@@ -47,20 +47,26 @@ static void test_fin_waits(void **state)
 	host_end(&h);
 }
 
-/** What was sent is acknowledged before there is memory for the FIN: that is not acknowledged. */
-static void test_fin_waits_behind_acked(void **state)
+static void waits_behind_acked(uint8_t flags)
 {
 	struct tcp_conn *c = one_is_out();
 
 	alloc_fault_chance(1, 0);
 	llp_shutdown(h.app.llp);
 	p.ack += 100;
-	peer_send(&p, 0, NULL, 0);
+	peer_send(&p, flags, NULL, 0);
 	assert_int_equal(h.app.closed, 0);
 	alloc_fault_chance(0, 0);
 	host_round(&h);
 	expect_fin(c);
 	host_end(&h);
+}
+
+/** What was sent is acknowledged before there is memory for the FIN: that is not acknowledged. */
+static void test_fin_waits_behind_acked(void **state)
+{
+	waits_behind_acked(0);
+	waits_behind_acked(TCP_ECE); /* not by header prediction */
 }
 
 static void test_released_fin_waits(void **state)
