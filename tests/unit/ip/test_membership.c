@@ -193,10 +193,12 @@ static void change_of_version_drops_what_waits(void **state)
 	struct membership *ms = start(h);
 	struct ip_addr a = group(0), b = group(1);
 	struct membership_query older = {.version = 1, .group = group(77), .max_response = SECOND};
+	const struct membership_query newest = {.version = 2, .max_response = 4 * SECOND};
 
 	join(h, ms, 2);
 	membership_leave(ms, &a, h->now);
 	n_sent = 0;
+	membership_query(ms, &newest, h->now);
 	membership_query(ms, &older, h->now);
 	host_run(h, 5 * SECOND);
 	assert_int_equal(n_sent, 0);

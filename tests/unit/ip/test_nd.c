@@ -5,6 +5,7 @@
 #include "ip/nd.h"
 #include "ip/stack.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #define ETH     "02 00 00 00 00 01 02 00 00 00 00 02 86 dd "
@@ -261,6 +262,24 @@ static void router_advertisement_gives_routes_and_mtu(void **state)
 	host_free(h);
 }
 
+static void advertised_mtu_is_that_of_known_paths(void **state)
+{
+	struct host *h = host_new_v6();
+	struct ip_addr far = host_addr("2001:db8:9::1"), src = host_addr("fd00::1");
+	struct ip_path p = {.tos = 0};
+
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA SLLA, 0);
+	assert_int_equal(ip_path_init(h->ip, &p, &src, &far, h->now), 0);
+	assert_int_equal(ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 1460), h->now), 0);
+	host_forget(h);
+	input_fixed(h, ETH_ALL HEAD LL2 ALL RA SLLA MTU, 0);
+	assert_int_equal(
+		ip_send(h->ip, &p, IP_PROTO_TCP, host_segment(h, 1460), h->now), -EMSGSIZE);
+	assert_int_equal(p.mtu, 1400);
+	host_expect_nothing(h);
+	host_free(h);
+}
+
 static void router_that_becomes_a_host_is_no_gateway(void **state)
 {
 	struct host *h = host_new_v6();
@@ -460,6 +479,7 @@ int main(void)
 		cmocka_unit_test(advertisements_make_no_entries),
 		cmocka_unit_test(routers_are_solicited_three_times),
 		cmocka_unit_test(router_advertisement_gives_routes_and_mtu),
+		cmocka_unit_test(advertised_mtu_is_that_of_known_paths),
 		cmocka_unit_test(router_that_becomes_a_host_is_no_gateway),
 		cmocka_unit_test(bad_router_advertisements),
 		cmocka_unit_test(lifetime_may_be_endless),

@@ -105,6 +105,7 @@ static void advertised_routes_live_and_die(void **state)
 		.origin = ROUTE_ADVERTISED,
 		.expires = h->now + 10 * SECOND,
 	};
+	uint32_t before;
 
 	route_advertise(h->ip, &r);
 	expect_hop(h, "2001:db8::1", "fe80::2");
@@ -113,7 +114,9 @@ static void advertised_routes_live_and_die(void **state)
 	route_advertise(h->ip, &r);
 	host_run(h, 9 * SECOND);
 	expect_hop(h, "2001:db8::1", "fe80::2");
+	before = h->ip->generation;
 	host_run(h, 2 * SECOND);
+	assert_true(h->ip->generation != before);
 	assert_int_equal(route_next_hop(h->ip, &far, &hop), -ENETUNREACH);
 	r.expires = TIMER_NEVER;
 	route_advertise(h->ip, &r);
