@@ -6,8 +6,9 @@
 #include "tcp/timers.h"
 #include "tcp/unread.h"
 
-/** RFC 9293 section 3.8.6.3: less than 0.5 s; ours must not wait longer than this. */
-#define DELAYED_ACK (40 * TCP_MS)
+/** RFC 9293 section 3.8.6.3: less than 0.5 s; ours waits no longer than this, and no less than that. */
+#define DELAYED_ACK_MAX (40 * TCP_MS)
+#define DELAYED_ACK_MIN TCP_MS
 /** Pieces shown in one call; mbufs.h says why they are more than an FPDU needs. */
 #define SHOW_MAX 128
 /** Packets that every connection may hold out of order, while there are any. */
@@ -31,6 +32,21 @@ static bool tcp_data_is_draining(const struct tcp_conn *c)
 }
 
 /**
+ * How long an ACK may wait for text that takes it along, or for more to acknowledge. The peer has its
+ * copy of the text until then, a packet for each small message: with many connections it would run out
+ * of them long before 40 ms. A quarter of the round trip makes that no more than a quarter longer, and
+ * few ACKs where they are dear.
+ */
+static uint64_t tcp_data_ack_delay(const struct tcp_conn *c)
+{
+	uint64_t rtt = tcp_min_rtt_get(&c->rec.min_rtt);
+
+	if (!rtt && !(rtt = c->rto.srtt)) /* it has sent nothing since its SYN */
+		return DELAYED_ACK_MAX;
+	return u64_max(DELAYED_ACK_MIN, u64_min(rtt / 4, DELAYED_ACK_MAX));
+}
+
+/**
  * RFC 5681 section 4.2: at least every second full segment, and not later than the timer. What came
  * in one burst has one ACK, at the round's end, as behind receive offload (RFC 9293 section
  * 3.8.6.3): also while ACKs are quick, as a second one would tell nothing.
@@ -43,7 +59,7 @@ static void tcp_data_owe_ack(struct tcp_conn *c)
 	} else if (c->rcv_nxt - c->last_ack_sent >= 2 * c->rcv_mss) {
 		c->ack_now = true;
 	} else if (c->delack_at == TIMER_NEVER) {
-		c->delack_at = c->s->now + DELAYED_ACK; /* armed when the round ends */
+		c->delack_at = c->s->now + tcp_data_ack_delay(c); /* armed when the round ends */
 	}
 	tcp_conn_mark_dirty(c);
 }

@@ -46,17 +46,33 @@ static void test_text_goes_up_and_is_acknowledged(void **state)
 	host_end(&h);
 }
 
+/** An ACK waits a quarter of the round trip, from 1 to 40 ms; without one it waits long. */
 static void test_delayed_ack(void **state)
 {
-	start(0);
-	settle();
-	peer_send(&p, 0, "hello", 5);
-	host_expect_none(&h);
-	host_advance(&h, 39 * MS);
-	host_expect_none(&h);
-	host_advance(&h, 2 * MS);
-	expect_ack(p.seq);
-	host_end(&h);
+	static const struct {
+		uint64_t min_rtt, srtt, delay;
+	} cases[] = {
+		{0, 0, 40 * MS},
+		{MS / 5, 70 * MS, MS},
+		{80 * MS, 0, 20 * MS},
+		{80 * MS, 400 * MS, 20 * MS},
+		{400 * MS, 0, 40 * MS},
+		{0, 80 * MS, 20 * MS},
+	};
+
+	for (size_t i = 0; i < RTE_DIM(cases); i++) {
+		start(0);
+		settle();
+		c->rto.srtt = cases[i].srtt;
+		if (cases[i].min_rtt)
+			tcp_min_rtt_sample(&c->rec.min_rtt, cases[i].min_rtt, h.tcp->now_ms);
+		peer_send(&p, 0, "hello", 5);
+		host_advance(&h, cases[i].delay - MS / 10);
+		host_expect_none(&h);
+		host_advance(&h, MS / 5);
+		expect_ack(p.seq);
+		host_end(&h);
+	}
 }
 
 static void test_every_second_full_segment(void **state)
