@@ -240,17 +240,21 @@ void tcp_conn_update_emss(struct tcp_conn *c)
 int tcp_conn_lend_ring(struct tcp_conn *c)
 {
 	struct tcp_sendq *q = &c->sendq;
+	uint32_t cap, had = q->cap, n = had > 1 ? 2 * had : u32_max(1u << c->ring_log2, 2);
 	struct tcp_record *ring;
-	uint32_t cap;
 
-	if (q->cap != 1) /* none at all, or one from the pool */
-		return tcp_sendq_room(q);
-	ring = tcp_conn_pool_ring(
-		&c->s->conn_pool, u32_max(1u << c->ring_log2, 2), sizeof *ring, &cap);
+	if (!had) {
+		tcp_sendq_take_ring(q, &q->one, 1);
+		return 0;
+	}
+	ring = tcp_conn_pool_ring(&c->s->conn_pool, n, sizeof *ring, &cap);
 	if (!ring)
 		return -ENOMEM;
-	tcp_sendq_take_ring(q, ring, cap);
-	c->queued_most = 0;
+	ring = tcp_sendq_take_ring(q, ring, cap);
+	if (ring)
+		tcp_conn_pool_ring_free(&c->s->conn_pool, ring, had, sizeof *ring);
+	else
+		c->queued_most = 0;
 	return 0;
 }
 

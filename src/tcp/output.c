@@ -146,7 +146,7 @@ int tcp_send_copy(struct tcp_conn *c, uint32_t seq, uint32_t len)
 /** Cut record @p i behind its first @p len bytes. @return 0, -ENOMEM. */
 static int tcp_output_cut(struct tcp_conn *c, uint32_t i, uint32_t len)
 {
-	if (tcp_sendq_split(&c->sendq, i, len, c->s->cfg.pool))
+	if (tcp_conn_send_room(c) || tcp_sendq_split(&c->sendq, i, len, c->s->cfg.pool))
 		return -ENOMEM;
 	c->s->tx_held++;
 	return 0;

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_CAP 8
 
 /* ---- chains -------------------------------------------------------------------------------- */
 
@@ -101,37 +100,15 @@ static void tcp_sendq_rtx_queue_add(struct tcp_sendq *q, uint32_t id)
 
 /* ---- the ring ------------------------------------------------------------------------------ */
 
-static void tcp_sendq_free_ring(struct tcp_sendq *q)
+struct tcp_record *tcp_sendq_take_ring(struct tcp_sendq *q, struct tcp_record *ring, uint32_t cap)
 {
-	if (q->ring != &q->one)
-		free(q->ring);
-}
+	struct tcp_record *before = q->ring == &q->one ? NULL : q->ring;
 
-void tcp_sendq_take_ring(struct tcp_sendq *q, struct tcp_record *ring, uint32_t cap)
-{
 	for (uint32_t id = q->head; id != q->head + q->count; id++)
 		ring[id & (cap - 1)] = *tcp_sendq_by_id(q, id);
-	tcp_sendq_free_ring(q);
 	q->ring = ring;
 	q->cap = cap;
-}
-
-int tcp_sendq_room(struct tcp_sendq *q)
-{
-	uint32_t cap = u32_max(2 * q->cap, FIRST_CAP);
-	struct tcp_record *ring;
-
-	if (q->count < q->cap)
-		return 0;
-	if (!q->cap) {
-		tcp_sendq_take_ring(q, &q->one, 1);
-		return 0;
-	}
-	ring = malloc(cap * sizeof *ring);
-	if (!ring)
-		return -ENOMEM;
-	tcp_sendq_take_ring(q, ring, cap);
-	return 0;
+	return before;
 }
 
 void tcp_sendq_push(struct tcp_sendq *q, struct rte_mbuf *m, uint16_t off, uint32_t len,
@@ -476,8 +453,6 @@ int tcp_sendq_split(struct tcp_sendq *q, uint32_t i, uint32_t len, struct rte_me
 	struct rte_mbuf *m;
 	uint32_t id;
 
-	if (tcp_sendq_room(q))
-		return -ENOMEM;
 	r = tcp_sendq_at(q, i);
 	m = tcp_sendq_copy_text(pool, tcp_record_text(r) + len, r->len - len);
 	if (!m)
@@ -519,6 +494,7 @@ void tcp_sendq_clear(struct tcp_sendq *q)
 	for (uint32_t i = 0; i < q->count; i++)
 		if (tcp_sendq_at(q, i)->m)
 			rte_pktmbuf_free_seg(tcp_sendq_at(q, i)->m);
-	tcp_sendq_free_ring(q);
+	if (q->ring != &q->one)
+		free(q->ring);
 	*q = (struct tcp_sendq){0};
 }

@@ -133,16 +133,14 @@ static inline bool tcp_sent_after(uint64_t t1, uint32_t end1, uint64_t t2, uint3
 	return t1 > t2 || (t1 == t2 && seq_gt(end1, end2));
 }
 
-/** Make room for one more, so that the next push cannot fail. @return 0 or -ENOMEM. */
-int tcp_sendq_room(struct tcp_sendq *q);
-
 /**
- * Let @p q have @p ring, of @p cap records, which are more than it had; what had been its ring, if
- * not its own, is freed.
+ * Let @p q have @p ring, of @p cap records (a power of two), which are more than it had: `one`, or what
+ * tcp_sendq_clear() may free(). @return the ring that it had, now the caller's; NULL: none but `one`.
  */
-void tcp_sendq_take_ring(struct tcp_sendq *q, struct tcp_record *ring, uint32_t cap);
+struct tcp_record *tcp_sendq_take_ring(
+	struct tcp_sendq *q, struct tcp_record *ring, uint32_t cap);
 
-/** Append a record; owns @p m (NULL: a FIN alone). Needs tcp_sendq_room() first. */
+/** Append a record; owns @p m (NULL: a FIN alone). There is room: count is less than cap. */
 void tcp_sendq_push(struct tcp_sendq *q, struct rte_mbuf *m, uint16_t off, uint32_t len,
 	uint32_t seq, uint8_t flags);
 
@@ -188,7 +186,7 @@ static inline uint32_t tcp_sendq_oldest(const struct tcp_sendq *q)
 
 /**
  * Cut record @p i, which is not SACKed, after @p len bytes; the rest is copied into an mbuf of
- * @p pool. Moves the records before or after it, whichever are fewer.
+ * @p pool. Moves the records before or after it, whichever are fewer. There is room for one more.
  * @return 0 or -ENOMEM.
  */
 int tcp_sendq_split(struct tcp_sendq *q, uint32_t i, uint32_t len, struct rte_mempool *pool);

@@ -346,3 +346,14 @@ void peer_sack(struct peer *p, uint32_t ack, const struct tcp_range *r, unsigned
 	host_hear(p->h, p->lport, &s, NULL);
 	host_round(p->h);
 }
+
+void sendq_room(struct tcp_sendq *q)
+{
+	struct tcp_record *ring;
+
+	if (q->count < q->cap)
+		return;
+	ring = malloc(2 * (q->cap + 1) * sizeof *ring);
+	assert_non_null(ring);
+	free(tcp_sendq_take_ring(q, ring, q->cap ? 2 * q->cap : 1));
+}

@@ -117,6 +117,9 @@ void peer_send_at(
 /** The same with SACK blocks. */
 void peer_sack(struct peer *p, uint32_t ack, const struct tcp_range *r, unsigned n);
 
+/** See that one more record can be pushed. */
+void sendq_room(struct tcp_sendq *q);
+
 /** Put @p len bytes into the connection as one record and push. */
 void app_send(struct app *a, const void *text, uint32_t len);
 

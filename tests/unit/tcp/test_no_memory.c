@@ -246,11 +246,33 @@ static void everything_gets_across(void **state)
 	assert_true(n > 10);
 }
 
+/** The ring of a send queue grows into those that bursts before it have left. */
+static void bursts_find_their_rings(void **state)
+{
+	struct host h;
+	struct peer p = {.h = &h, .lport = PORT, .wnd = 65535 >> 7, .ts = true, .tsval = 7000};
+	struct tcp_conn *c = host_accepted(&h, &p, TCP_HAS_MSS, NULL);
+
+	for (unsigned burst = 0; burst < 2; burst++) {
+		c->ring_log2 = 0; /* nothing is expected */
+		alloc_fault_at(0);
+		for (unsigned i = 0; i < 20; i++)
+			app_send(&h.app, text, 100);
+		assert_true((alloc_fault_seen() == 0) == (burst == 1));
+		assert_int_equal(c->sendq.cap, 32);
+		peer_send_at(&p, TCP_ACK, p.seq, c->snd_nxt, NULL, 0);
+		ip_double_drain(&h.ip);
+		assert_int_equal(c->sendq.cap, 1);
+	}
+	host_end(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stack_is_not_made),
 		cmocka_unit_test(everything_gets_across),
+		cmocka_unit_test(bursts_find_their_rings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

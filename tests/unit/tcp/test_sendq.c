@@ -7,8 +7,14 @@ static void push(struct tcp_sendq *q, uint32_t seq, const char *text)
 {
 	struct rte_mbuf *m = test_packet(pool, text, (unsigned)strlen(text));
 
-	assert_int_equal(tcp_sendq_room(q), 0);
+	sendq_room(q);
 	tcp_sendq_push(q, m, m->data_off, (uint32_t)strlen(text), seq, 0);
+}
+
+static void split(struct tcp_sendq *q, uint32_t i, uint32_t len)
+{
+	sendq_room(q);
+	assert_int_equal(tcp_sendq_split(q, i, len, pool), 0);
 }
 
 /** Ten records of ten bytes from @p seq on, all sent at times 1, 2, ... */
@@ -162,7 +168,7 @@ static void test_split_and_renew(void **state)
 	struct rte_mbuf *held;
 
 	push_ten(&q, 100);
-	assert_int_equal(tcp_sendq_split(&q, 2, 4, pool), 0);
+	split(&q, 2, 4);
 	assert_int_equal(q.count, 11);
 	assert_int_equal(q.nxt, 11);
 	assert_int_equal(q.bytes, 100);
@@ -186,7 +192,7 @@ static void test_split_of_the_unsent(void **state)
 
 	push(&q, 100, "0123456789");
 	assert_non_null(tcp_sendq_unsent_tail(&q));
-	assert_int_equal(tcp_sendq_split(&q, 0, 1, pool), 0);
+	split(&q, 0, 1);
 	assert_int_equal(q.nxt, 0);
 	tcp_sendq_sent(&q, 0, 1);
 	tcp_sendq_sent(&q, 1, 1);
@@ -198,7 +204,7 @@ static void test_fin_takes_one(void **state)
 {
 	struct tcp_sendq q = {0};
 
-	assert_int_equal(tcp_sendq_room(&q), 0);
+	sendq_room(&q);
 	tcp_sendq_push(&q, NULL, 0, 0, 77, TCP_REC_FIN);
 	tcp_sendq_sent(&q, 0, 5);
 	assert_int_equal(tcp_record_end(tcp_sendq_at(&q, 0)), 78);
@@ -216,7 +222,7 @@ static void test_fin_behind_text(void **state)
 	push(&q, 70, "abcdefg");
 	tcp_sendq_at(&q, 0)->flags |= TCP_REC_FIN;
 	assert_int_equal(tcp_record_end(tcp_sendq_at(&q, 0)), 78);
-	assert_int_equal(tcp_sendq_split(&q, 0, 4, pool), 0);
+	split(&q, 0, 4);
 	assert_int_equal(tcp_record_end(tcp_sendq_at(&q, 0)), 74);
 	assert_int_equal(tcp_record_end(tcp_sendq_at(&q, 1)), 78);
 	tcp_sendq_sent(&q, 0, 5);
@@ -345,7 +351,7 @@ static void step(struct tcp_sendq *q, uint32_t *end, uint64_t now)
 		i = tcp_sendq_first_lost(q);
 		if (i < q->nxt) {
 			if (tcp_sendq_at(q, i)->len > 1 && below(3) == 0)
-				assert_int_equal(tcp_sendq_split(q, i, 1, pool), 0);
+				split(q, i, 1);
 			tcp_sendq_sent(q, i, now);
 		}
 		break;
