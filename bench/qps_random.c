@@ -12,6 +12,7 @@
 #include "many_qps.h"
 #include "sample.h"
 
+#include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 #define UNDER_WAY 16
 
 static struct many_qps many = {.depth = UNDER_WAY};
+static struct ibv_qp **qps; /* of their own: what leads to them is not what is measured */
 static struct prng draws;
 
 static void write_on(struct ibv_qp *qp, uint32_t size)
@@ -44,7 +46,7 @@ static double turn(unsigned n, uint32_t size)
 
 	while (done < MESSAGES) {
 		for (; sent < MESSAGES && sent - done < UNDER_WAY; sent++)
-			write_on(many.id[prng_below(&draws, n)]->qp, size);
+			write_on(qps[prng_below(&draws, n)], size);
 		done += completion_reap(many.cq, wc, UNDER_WAY);
 	}
 	return (double)(sample_now_ns() - begin) / MESSAGES;
@@ -65,6 +67,15 @@ static void measure(uint32_t size)
 	printf(", \"ns_few_%u\": %.1f, \"ns_many_%u\": %.1f, \"ratio_%u\": %.3f", size,
 		sample_median(few, TURNS), size, sample_median(all, TURNS), size,
 		sample_median(ratio, TURNS));
+}
+
+static void collect_qps(void)
+{
+	qps = calloc(many.n, sizeof(struct ibv_qp *));
+	if (!qps)
+		err(1, "%u pointers", many.n);
+	for (unsigned i = 0; i < many.n; i++)
+		qps[i] = many.id[i]->qp;
 }
 
 /** The side that is written to polls until it is told that this is over. */
@@ -96,6 +107,7 @@ int main(int argc, char **argv)
 	many_qps_open(&many, argv[optind]);
 	many_qps_connect(&many, many.n);
 	if (many.client) {
+		collect_qps();
 		printf("{\"qps\": %u", many.n);
 		measure(8);
 		measure(MANY_QPS_BLOCK);
@@ -106,5 +118,6 @@ int main(int argc, char **argv)
 		serve();
 	}
 	many_qps_close(&many);
+	free(qps);
 	return 0;
 }
