@@ -6,7 +6,8 @@
 #include "tcp/timers.h"
 #include "tcp/unread.h"
 
-/** RFC 9293 section 3.8.6.3: less than 0.5 s; ours waits no longer than this, and no less than that. */
+/** RFC 9293 section 3.8.6.3: less than 0.5 s; ours waits no longer than this, and no less than
+ * that. */
 #define DELAYED_ACK_MAX (40 * TCP_MS)
 #define DELAYED_ACK_MIN TCP_MS
 /** Pieces shown in one call; mbufs.h says why they are more than an FPDU needs. */
@@ -32,10 +33,10 @@ static bool tcp_data_is_draining(const struct tcp_conn *c)
 }
 
 /**
- * How long an ACK may wait for text that takes it along, or for more to acknowledge. The peer has its
- * copy of the text until then, a packet for each small message: with many connections it would run out
- * of them long before 40 ms. A quarter of the round trip makes that no more than a quarter longer, and
- * few ACKs where they are dear.
+ * How long an ACK may wait for text that takes it along, or for more to acknowledge. The peer has
+ * its copy of the text until then, a packet for each small message: with many connections it would
+ * run out of them long before 40 ms. A quarter of the round trip makes that no more than a quarter
+ * longer, and few ACKs where they are dear.
  */
 static uint64_t tcp_data_ack_delay(const struct tcp_conn *c)
 {

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* ---- chains -------------------------------------------------------------------------------- */
 
 static void tcp_sendq_chain_append(struct tcp_sendq *q, struct tcp_chain *ch, uint32_t id)

@@ -134,11 +134,11 @@ static inline bool tcp_sent_after(uint64_t t1, uint32_t end1, uint64_t t2, uint3
 }
 
 /**
- * Let @p q have @p ring, of @p cap records (a power of two), which are more than it had: `one`, or what
- * tcp_sendq_clear() may free(). @return the ring that it had, now the caller's; NULL: none but `one`.
+ * Let @p q have @p ring, of @p cap records (a power of two), which are more than it had: `one`, or
+ * what tcp_sendq_clear() may free(). @return the ring that it had, now the caller's; NULL: none but
+ * `one`.
  */
-struct tcp_record *tcp_sendq_take_ring(
-	struct tcp_sendq *q, struct tcp_record *ring, uint32_t cap);
+struct tcp_record *tcp_sendq_take_ring(struct tcp_sendq *q, struct tcp_record *ring, uint32_t cap);
 
 /** Append a record; owns @p m (NULL: a FIN alone). There is room: count is less than cap. */
 void tcp_sendq_push(struct tcp_sendq *q, struct rte_mbuf *m, uint16_t off, uint32_t len,
