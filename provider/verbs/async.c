@@ -35,7 +35,7 @@ static void async_put(struct context *c, const struct ibv_async_event *event, ui
 		free(r);
 	} else {
 		TAILQ_INSERT_TAIL(&c->events, r, link);
-		mailbox_post(&c->async);
+		mailbox_post(&c->async, c->device->rnic ? rnic_engine(c->device->rnic) : NULL);
 	}
 	pthread_mutex_unlock(&c->async.lock);
 }
@@ -169,4 +169,6 @@ void async_end(struct context *c)
 	mailbox_end(&c->async);
 	mailbox_close(&c->async);
 	pthread_mutex_unlock(&c->async.lock);
+	if (c->device->rnic)
+		engine_settle(rnic_engine(c->device->rnic));
 }

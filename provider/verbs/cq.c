@@ -36,6 +36,8 @@ int channel_destroy(struct ibv_comp_channel *ibv)
 		return fail_errno(-EBUSY);
 	context_withdraw(context, &ch->object);
 	mailbox_close(&ch->box);
+	/* The last notification of a CQ that is gone. */
+	engine_settle(rnic_engine(device_of(context)->rnic));
 	mailbox_fini(&ch->box);
 	free(ch);
 	context_put(context);
@@ -53,7 +55,7 @@ static void cq_channel_notify(void *arg)
 	pthread_mutex_lock(&ch->box.lock);
 	if (cq->unread++ == 0)
 		TAILQ_INSERT_TAIL(&ch->ready, cq, link);
-	mailbox_post(&ch->box);
+	mailbox_post(&ch->box, rnic_engine(device_of(cq->ibv.context)->rnic));
 	pthread_mutex_unlock(&ch->box.lock);
 }
 

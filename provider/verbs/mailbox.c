@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/verbs/objects.h"
 
+#include "base/container_of.h"
+
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+static void mailbox_add_due(struct engine_doorbell *wakeup);
+
 int mailbox_open(struct mailbox *m)
 {
+	m->due = 0;
+	m->wakeup = (struct engine_doorbell){.serve = mailbox_add_due};
 	m->fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
 	if (m->fd < 0)
 		return -errno;
@@ -22,6 +28,8 @@ int mailbox_inherit(struct mailbox *m)
 	int fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
 	int rc = 0;
 
+	m->due = 0;
+	m->wakeup = (struct engine_doorbell){.serve = mailbox_add_due};
 	pthread_mutex_init(&m->lock, NULL);
 	atomic_store(&m->users, 1); /* the waiters are the parent's threads */
 	if (flags < 0 || fd < 0 || fcntl(fd, F_SETFL, flags) < 0 || dup3(fd, m->fd, O_CLOEXEC) < 0)
@@ -70,10 +78,32 @@ void mailbox_end(struct mailbox *m)
 	eventfd_write(m->fd, (eventfd_t)1 << 62);
 }
 
-void mailbox_post(struct mailbox *m)
+static void mailbox_add(struct mailbox *m)
 {
+	if (m->due == 0 || !mailbox_enter(m))
+		return;
 	/* Blocks at 2^64 - 2 tokens only, and fails only when a program closed the descriptor. */
-	eventfd_write(m->fd, 1);
+	eventfd_write(m->fd, m->due);
+	m->due = 0;
+	mailbox_leave(m);
+}
+
+static void mailbox_add_due(struct engine_doorbell *wakeup)
+{
+	struct mailbox *m = container_of(wakeup, struct mailbox, wakeup);
+
+	pthread_mutex_lock(&m->lock);
+	mailbox_add(m);
+	pthread_mutex_unlock(&m->lock);
+}
+
+void mailbox_post(struct mailbox *m, struct engine *e)
+{
+	m->due++;
+	if (e)
+		engine_wake_after(e, &m->wakeup);
+	else
+		mailbox_add(m);
 }
 
 int mailbox_wait(struct mailbox *m)
@@ -94,6 +124,10 @@ int mailbox_wait(struct mailbox *m)
 
 void mailbox_retract(struct mailbox *m, unsigned n)
 {
+	unsigned due = n < m->due ? n : (unsigned)m->due;
+
+	m->due -= due;
+	n -= due;
 	while (n-- > 0) {
 		eventfd_t v;
 		struct iovec iov = {.iov_base = &v, .iov_len = sizeof v};

@@ -60,9 +60,11 @@ struct device {
 /** Counts the items of a queue in a pollable descriptor: one token for each. */
 struct mailbox {
 	pthread_mutex_t lock;
-	int fd;                 /**< EFD_SEMAPHORE eventfd */
-	_Atomic unsigned users; /**< 1 until it is closed, plus 1 for each waiting thread */
-	_Atomic bool ended;     /**< threads that wait, now or later, get -EIO */
+	int fd;                        /**< EFD_SEMAPHORE eventfd */
+	uint64_t due;                  /**< tokens that are added when the engine is free */
+	struct engine_doorbell wakeup; /**< does it */
+	_Atomic unsigned users;        /**< 1 until it is closed, plus 1 for each waiting thread */
+	_Atomic bool ended;            /**< threads that wait, now or later, get -EIO */
 };
 
 struct async_record {
@@ -335,9 +337,14 @@ int mailbox_open(struct mailbox *m);
 int mailbox_inherit(struct mailbox *m);
 /** Close its descriptor, after the last waiter. Waiters are not woken. */
 void mailbox_close(struct mailbox *m);
+/** After engine_settle(), if a token was ever added under the engine's lock. */
 void mailbox_fini(struct mailbox *m);
-/** Add one token: the descriptor becomes readable. Never blocks. */
-void mailbox_post(struct mailbox *m);
+/**
+ * Add one token: the descriptor becomes readable. Never blocks. With the mailbox's lock.
+ * @param e NULL, or the engine, whose lock is held: the token is added when it is free. Who is
+ *          woken would only wait for it else.
+ */
+void mailbox_post(struct mailbox *m, struct engine *e);
 /**
  * Take one token. It waits unless the descriptor has O_NONBLOCK, and is a cancellation point.
  * @return 0 or -errno; -EBADF: closed.
@@ -345,7 +352,7 @@ void mailbox_post(struct mailbox *m);
 int mailbox_wait(struct mailbox *m);
 /** No token comes any more: all waiters, now and later, get -EIO. */
 void mailbox_end(struct mailbox *m);
-/** Remove up to @p n tokens, without waiting. */
+/** Remove up to @p n tokens, without waiting. With the mailbox's lock. */
 void mailbox_retract(struct mailbox *m, unsigned n);
 
 /* ---- async.c ------------------------------------------------------------------------------ */

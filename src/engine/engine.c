@@ -23,12 +23,16 @@ void engine_init(struct engine *e, const struct engine_ops *ops, void *ctx)
 	atomic_init(&e->open, false);
 	atomic_init(&e->away, false);
 	atomic_init(&e->handed_over, false);
+	atomic_init(&e->wakeups, NULL);
+	pthread_mutex_init(&e->waking, NULL);
+	atomic_init(&e->woken, 0);
 	atomic_init(&e->visits.rounds, 0);
 	atomic_init(&e->visits.others, 0);
 }
 
 void engine_fini(struct engine *e)
 {
+	pthread_mutex_destroy(&e->waking);
 	pthread_mutex_destroy(&e->lock);
 }
 
@@ -58,26 +62,33 @@ bool engine_trylock(struct engine *e)
 	return !atomic_load(&e->waiting) && engine_try(e);
 }
 
-/** Take all that rang. Newest first, as they were pushed. */
-static struct engine_doorbell *engine_doorbells_take(struct engine *e)
+/** Take all of a list. Newest first, as they were pushed. */
+static struct engine_doorbell *engine_list_take(struct engine_doorbell *_Atomic *list)
 {
-	if (!atomic_load(&e->doorbells))
+	if (!atomic_load(list))
 		return NULL;
-	return atomic_exchange(&e->doorbells, NULL);
+	return atomic_exchange(list, NULL);
 }
 
-static void engine_doorbell_push(struct engine *e, struct engine_doorbell *d)
+static void engine_list_push(struct engine_doorbell *_Atomic *list, struct engine_doorbell *d)
 {
-	struct engine_doorbell *old = atomic_load(&e->doorbells);
+	struct engine_doorbell *old = atomic_load(list);
 
 	do
 		atomic_store(&d->next, old);
-	while (!atomic_compare_exchange_weak(&e->doorbells, &old, d));
+	while (!atomic_compare_exchange_weak(list, &old, d));
 }
 
-static void engine_doorbells_serve(struct engine *e)
+/** If it is queued already, it has yet to be served, and sees what is new by then. */
+static void engine_list_add(struct engine_doorbell *_Atomic *list, struct engine_doorbell *d)
 {
-	struct engine_doorbell *d = engine_doorbells_take(e), *first = NULL, *next;
+	if (!atomic_exchange(&d->queued, true))
+		engine_list_push(list, d);
+}
+
+static void engine_list_serve(struct engine_doorbell *_Atomic *list)
+{
+	struct engine_doorbell *d = engine_list_take(list), *first = NULL, *next;
 
 	/* Oldest first: nobody is overtaken for ever. */
 	for (; d; d = next) {
@@ -91,6 +102,11 @@ static void engine_doorbells_serve(struct engine *e)
 		atomic_store(&d->queued, false);
 		d->serve(d);
 	}
+}
+
+static void engine_doorbells_serve(struct engine *e)
+{
+	engine_list_serve(&e->doorbells);
 }
 
 void engine_lock(struct engine *e)
@@ -143,7 +159,35 @@ bool engine_lock_within(struct engine *e, unsigned ms)
 	return true;
 }
 
-/** Release the lock, and no more. @return the next deadline, which is published. */
+/**
+ * A thread that finds another here has pushed before: that one sees it when it has let go. So no
+ * thread that has had the engine waits for one that wakes.
+ */
+static void engine_wake(struct engine *e)
+{
+	while (atomic_load(&e->wakeups) && !pthread_mutex_trylock(&e->waking)) {
+		engine_list_serve(&e->wakeups);
+		pthread_mutex_unlock(&e->waking);
+	}
+}
+
+void engine_wake_after(struct engine *e, struct engine_doorbell *d)
+{
+	engine_list_add(&e->wakeups, d);
+}
+
+void engine_settle(struct engine *e)
+{
+	struct cancel_hold hold = cancel_hold();
+
+	pthread_mutex_lock(&e->waking);
+	engine_list_serve(&e->wakeups);
+	pthread_mutex_unlock(&e->waking);
+	engine_wake(e);
+	cancel_release(hold);
+}
+
+/** Release the lock, and wake whom it is due. @return the next deadline, which is published. */
 static uint64_t engine_let_go(struct engine *e)
 {
 	uint64_t deadline = timer_wheel_next(&e->wheel);
@@ -156,6 +200,7 @@ static uint64_t engine_let_go(struct engine *e)
 	e->ops->leave(e->ctx);
 	atomic_store_explicit(&e->held, false, memory_order_relaxed);
 	pthread_mutex_unlock(&e->lock);
+	engine_wake(e);
 	return deadline;
 }
 
@@ -242,9 +287,7 @@ int engine_drive_for(struct engine *e, bool (*has_come)(const void *arg), const 
 
 void engine_defer(struct engine *e, struct engine_doorbell *d)
 {
-	/* If it is queued already, the holder has yet to serve it, and sees what is new by then. */
-	if (!atomic_exchange(&d->queued, true))
-		engine_doorbell_push(e, d);
+	engine_list_add(&e->doorbells, d);
 }
 
 void engine_ring(struct engine *e, struct engine_doorbell *d)
@@ -289,10 +332,10 @@ void engine_doorbell_cancel(struct engine *e, struct engine_doorbell *d)
 
 	if (!atomic_load(&d->queued))
 		return;
-	for (b = engine_doorbells_take(e); b; b = next) {
+	for (b = engine_list_take(&e->doorbells); b; b = next) {
 		next = atomic_load(&b->next);
 		if (b != d)
-			engine_doorbell_push(e, b);
+			engine_list_push(&e->doorbells, b);
 	}
 	atomic_store(&d->queued, false);
 }

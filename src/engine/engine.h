@@ -79,7 +79,11 @@ struct engine {
 	_Atomic bool open; /**< a round waits for its flush; see engine_drive_for() */
 	/** Set by the engine's thread while it leaves the driving to the application */
 	_Atomic bool away;
-	_Atomic bool handed_over; /**< see engine_hand_over() */
+	_Atomic bool handed_over;                /**< see engine_hand_over() */
+	struct engine_doorbell *_Atomic wakeups; /**< see engine_wake_after() */
+	pthread_mutex_t waking;                  /**< of who serves them */
+	/** How often threads of the program were woken that slept; see engine_has_woken() */
+	_Atomic uint64_t woken;
 	/** What application threads did. The engine's thread decides by it. */
 	struct engine_visits {
 		/** Rounds and doorbells; the lock's holder writes it */
@@ -188,6 +192,30 @@ static inline bool engine_has_doorbells(struct engine *e)
 static inline bool engine_is_expectant(struct engine *e)
 {
 	return atomic_load(&e->open) || atomic_load(&e->doorbells);
+}
+
+/**
+ * Serve @p d soon after this thread has released the lock, by whichever thread: there the program
+ * is woken, which then finds the engine free. Not under the lock, so engine_settle() comes before
+ * the object that embeds @p d is freed. The lock must be held.
+ */
+void engine_wake_after(struct engine *e, struct engine_doorbell *d);
+
+/**
+ * When this returns, all is served that engine_wake_after() was called for before. Without the
+ * lock, and without any that serve() takes.
+ */
+void engine_settle(struct engine *e);
+
+/** For serve() after engine_wake_after(): a thread slept, which drives when it has the core. */
+static inline void engine_has_woken(struct engine *e)
+{
+	atomic_fetch_add_explicit(&e->woken, 1, memory_order_relaxed);
+}
+
+static inline uint64_t engine_count_woken(const struct engine *e)
+{
+	return atomic_load_explicit(&e->woken, memory_order_relaxed);
 }
 
 /** Serve @p d when this thread releases the lock. The lock must be held. */

@@ -399,6 +399,80 @@ static void a_late_doorbell_ends_an_open_round(void **state)
 	engine_fini(&p.e);
 }
 
+/** Whom the program's threads wait for: a thread that is woken wants the engine next. */
+static void on_wake(struct engine_doorbell *d)
+{
+	struct doorbell *b = container_of(d, struct doorbell, d);
+
+	b->served++;
+	b->order = ++served_total;
+	assert_false(engine_is_held(&b->port->e));
+	assert_true(engine_trylock(&b->port->e));
+	if (b->ring_when_served) {
+		engine_wake_after(&b->port->e, b->ring_when_served);
+		b->ring_when_served = NULL;
+	}
+	engine_unlock(&b->port->e);
+	engine_has_woken(&b->port->e);
+}
+
+static void who_is_woken_finds_the_engine_free(void **state)
+{
+	struct doorbell a, b;
+	struct port p;
+
+	start(&p);
+	a = b = doorbell(&p);
+	a.d.serve = b.d.serve = on_wake;
+	engine_lock(&p.e);
+	engine_wake_after(&p.e, &a.d);
+	engine_wake_after(&p.e, &b.d);
+	engine_wake_after(&p.e, &a.d);
+	assert_int_equal(served_total, 0);
+	engine_unlock(&p.e);
+	assert_int_equal(a.served, 1);
+	assert_int_equal(a.order, 1);
+	assert_int_equal(b.order, 2);
+	assert_int_equal(engine_count_woken(&p.e), 2);
+	/* What comes while somebody is woken is served by the same thread. */
+	a.ring_when_served = &b.d;
+	engine_lock(&p.e);
+	engine_wake_after(&p.e, &a.d);
+	engine_unlock(&p.e);
+	assert_int_equal(a.served, 2);
+	assert_int_equal(b.served, 2);
+	engine_fini(&p.e);
+}
+
+/** A round that is left open lets go of the lock all the same. */
+static unsigned op_poll_that_wakes(void *ctx, uint64_t now)
+{
+	struct port *p = ctx;
+
+	engine_wake_after(&p->e, p->ring_at_leave);
+	p->ring_at_leave = NULL;
+	return 1;
+}
+
+static void a_round_left_open_wakes(void **state)
+{
+	struct engine_ops waking = ops;
+	const bool yes = true;
+	struct doorbell a;
+	struct port p;
+
+	start(&p);
+	a = doorbell(&p);
+	a.d.serve = on_wake;
+	waking.poll = op_poll_that_wakes;
+	p.e.ops = &waking;
+	p.may_wait = true;
+	p.ring_at_leave = &a.d;
+	engine_drive_for(&p.e, has_come, &yes);
+	assert_int_equal(a.served, 1);
+	engine_fini(&p.e);
+}
+
 #define THREADS 3
 #define RINGS   20000
 
@@ -448,6 +522,38 @@ static void no_ring_of_any_thread_is_lost(void **state)
 	engine_fini(&p.e);
 }
 
+static void *wake_often(void *arg)
+{
+	struct worker *w = arg;
+
+	for (unsigned i = 0; i < RINGS; i++) {
+		atomic_fetch_add(&w->posted, 1);
+		engine_lock(w->e);
+		engine_wake_after(w->e, &w->d);
+		engine_unlock(w->e);
+	}
+	return NULL;
+}
+
+static void no_wake_up_of_any_thread_is_lost(void **state)
+{
+	struct port p;
+	struct worker w[THREADS];
+	pthread_t t[THREADS];
+
+	start(&p);
+	for (unsigned i = 0; i < THREADS; i++) {
+		w[i] = (struct worker){.d.serve = on_work, .e = &p.e};
+		assert_int_equal(pthread_create(&t[i], NULL, wake_often, &w[i]), 0);
+	}
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+	engine_settle(&p.e);
+	for (unsigned i = 0; i < THREADS; i++)
+		assert_int_equal(w[i].seen, RINGS);
+	engine_fini(&p.e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -465,6 +571,9 @@ int main(void)
 		cmocka_unit_test(a_late_doorbell_ends_an_open_round),
 		cmocka_unit_test(a_nearer_deadline_wakes_the_sleeper),
 		cmocka_unit_test(no_ring_of_any_thread_is_lost),
+		cmocka_unit_test(who_is_woken_finds_the_engine_free),
+		cmocka_unit_test(a_round_left_open_wakes),
+		cmocka_unit_test(no_wake_up_of_any_thread_is_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

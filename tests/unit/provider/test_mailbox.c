@@ -55,7 +55,7 @@ static void test_one_token_for_each(void **state)
 	struct mailbox *m = *state;
 
 	for (int i = 0; i < 3; i++)
-		mailbox_post(m);
+		mailbox_post(m, NULL);
 	for (int i = 0; i < 3; i++) {
 		assert_true(is_readable(m));
 		assert_int_equal(mailbox_wait(m), 0);
@@ -70,7 +70,7 @@ static void test_nonblocking(void **state)
 
 	set_nonblocking(m);
 	assert_int_equal(mailbox_wait(m), -EAGAIN);
-	mailbox_post(m);
+	mailbox_post(m, NULL);
 	assert_int_equal(mailbox_wait(m), 0);
 	assert_int_equal(mailbox_wait(m), -EAGAIN);
 }
@@ -80,7 +80,7 @@ static void test_retract(void **state)
 	struct mailbox *m = *state;
 
 	for (int i = 0; i < 3; i++)
-		mailbox_post(m);
+		mailbox_post(m, NULL);
 	mailbox_retract(m, 0);
 	mailbox_retract(m, 2);
 	assert_true(is_readable(m));
@@ -93,13 +93,33 @@ static void test_retract_too_many(void **state)
 {
 	struct mailbox *m = *state;
 
-	mailbox_post(m);
+	mailbox_post(m, NULL);
 	mailbox_retract(m, 5);
 	assert_false(is_readable(m));
 	set_nonblocking(m);
-	mailbox_post(m);
+	mailbox_post(m, NULL);
 	mailbox_retract(m, 5);
 	assert_int_equal(mailbox_wait(m), -EAGAIN);
+}
+
+/* Under the engine's lock they are held back; those retracted meanwhile never come. */
+static void test_with_the_engine(void **state)
+{
+	struct mailbox *m = *state;
+	struct engine e = {0};
+
+	for (int i = 0; i < 3; i++)
+		mailbox_post(m, &e);
+	assert_false(is_readable(m));
+	assert_ptr_equal(atomic_load(&e.wakeups), &m->wakeup);
+	mailbox_retract(m, 1);
+	m->wakeup.serve(&m->wakeup);
+	assert_int_equal(mailbox_wait(m), 0);
+	assert_int_equal(mailbox_wait(m), 0);
+	assert_false(is_readable(m));
+	/* Served once more for what was retracted. */
+	m->wakeup.serve(&m->wakeup);
+	assert_false(is_readable(m));
 }
 
 static void *wait_for_token(void *arg)
@@ -113,7 +133,7 @@ static void test_wait_is_woken(void **state)
 	void *rc;
 
 	assert_int_equal(pthread_create(&thread, NULL, wait_for_token, *state), 0);
-	mailbox_post(*state);
+	mailbox_post(*state, NULL);
 	assert_int_equal(pthread_join(thread, &rc), 0);
 	assert_int_equal((intptr_t)rc, 0);
 	assert_false(is_readable(*state));
@@ -133,7 +153,7 @@ static void test_end(void **state)
 		assert_int_equal(pthread_join(thread[i], &rc), 0);
 		assert_int_equal((intptr_t)rc, -EIO);
 	}
-	mailbox_post(m);
+	mailbox_post(m, NULL);
 	mailbox_retract(m, 1);
 	assert_true(is_readable(m));
 	for (int i = 0; i < 10; i++)
@@ -151,6 +171,7 @@ int main(void)
 		BOX(test_nonblocking),
 		BOX(test_retract),
 		BOX(test_retract_too_many),
+		BOX(test_with_the_engine),
 		BOX(test_wait_is_woken),
 		BOX(test_end),
 	};
