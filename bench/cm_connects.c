@@ -7,7 +7,8 @@
  *     cm_connects -b [...] ADDRESS                            both, in one process
  *
  * Each connection has ids, QPs and private data of its own, and ends before another takes its
- * place; all of a process share a CQ.
+ * place; all of a process share a CQ. One more, before, finds the way to the peer. More than about
+ * 16,000 within the time that TCP keeps ended ones (TIME-WAIT) use up the local ports.
  */
 #include "base/number.h"
 #include "sample.h"
@@ -159,19 +160,30 @@ static void step(struct client *c)
 	}
 }
 
+static void run(struct client *c, unsigned count, unsigned at_once)
+{
+	c->begun = c->ended = 0;
+	c->wanted = count;
+	while (c->begun < at_once && c->begun < c->wanted)
+		begin(c);
+	while (c->ended < c->wanted)
+		step(c);
+}
+
 static void measure(struct client *c, unsigned at_once)
 {
+	unsigned count = c->wanted;
 	uint64_t from;
 	double took;
 
 	c->side.channel = rdma_create_event_channel();
 	if (c->side.channel == NULL)
 		die("rdma_create_event_channel");
+	/* The first one finds the peer: what was asked before the port was up is asked again after
+	 * a second. */
+	run(c, 1, 1);
 	from = sample_now_ns();
-	while (c->begun < at_once && c->begun < c->wanted)
-		begin(c);
-	while (c->ended < c->wanted)
-		step(c);
+	run(c, count, at_once);
 	took = (double)(sample_now_ns() - from) / 1e9;
 	printf("%u connections, %u at once: %.2f s, %.0f per second\n", c->wanted, at_once, took,
 		c->wanted / took);
