@@ -9,7 +9,7 @@
 struct ucma {
 	struct rnic *rnic;
 	uint64_t guid;    /**< network byte order */
-	pid_t pid;        /**< in a child after fork() nothing may be used */
+	unsigned forks;   /**< of the process, when it began: in a child nothing may be used */
 	ucma_gid_fn *gid; /**< or NULL */
 	void *gid_ctx;
 	/**
@@ -18,6 +18,8 @@ struct ucma {
 	 */
 	pthread_mutex_t lock;
 	struct ucma_channels channels;
+	struct ucma_channel_list due; /**< channels to be told of when the engine is free */
+	struct engine_doorbell tell;  /**< does it */
 	struct ucma_id_table ids;
 	LIST_HEAD(, ucma_multicast) multicasts; /**< of all ids */
 	uint32_t next_multicast;                /**< the number of the next one, if it is free */

@@ -38,10 +38,32 @@ static int ucma_make_room(struct ucma_channels *t, int fd)
  * this number is above those of the program. */
 static int ucma_open_fd(int flags)
 {
-	int fd = eventfd(0, EFD_SEMAPHORE | (flags & O_CLOEXEC ? EFD_CLOEXEC : 0) |
-				    (flags & O_NONBLOCK ? EFD_NONBLOCK : 0));
+	int fd = eventfd(
+		0, (flags & O_CLOEXEC ? EFD_CLOEXEC : 0) | (flags & O_NONBLOCK ? EFD_NONBLOCK : 0));
 
 	return fd < 0 ? -1 : fd_move_up(fd);
+}
+
+/*
+ * By syscall(), not by write(): that would be a cancellation point, and our own hook of write()
+ * lies before it.
+ */
+static void ucma_count(const struct ucma_channel *ch)
+{
+	uint64_t one = 1;
+
+	syscall(SYS_write, ch->own_fd, &one, sizeof one);
+}
+
+/** Read all counts, without ever waiting, whatever O_NONBLOCK says. @return how many, or -errno. */
+static int64_t ucma_uncount(const struct ucma_channel *ch)
+{
+	uint64_t n;
+	struct iovec v = {&n, sizeof n};
+
+	if (syscall(SYS_preadv2, ch->own_fd, &v, 1, -1L, -1L, RWF_NOWAIT) != sizeof n)
+		return -errno;
+	return (int64_t)n;
 }
 
 int ucma_channel_open(struct ucma_channels *t, int flags, struct ucma_channel **out)
@@ -67,6 +89,7 @@ int ucma_channel_open(struct ucma_channels *t, int flags, struct ucma_channel **
 		return err;
 	}
 	ch->refs = 1;
+	ch->clears = ucma_uncount(ch) == -EAGAIN;
 	TAILQ_INIT(&ch->events);
 	TAILQ_INIT(&ch->ids);
 	t->by_fd[ch->fd] = ch;
@@ -99,16 +122,6 @@ void ucma_channel_unref(struct ucma_channel *ch)
 	free(ch);
 }
 
-/*
- * By syscall(), not by write(): that would be a cancellation point while the engine's lock is
- * held, and our own hook of write() lies before it.
- */
-static void ucma_count(const struct ucma_channel *ch, uint64_t n)
-{
-	if (n)
-		syscall(SYS_write, ch->own_fd, &n, sizeof n);
-}
-
 struct ucma_event *ucma_event_alloc(uint8_t room)
 {
 	/* Not less than the type's size, which is rounded up. */
@@ -123,39 +136,91 @@ struct ucma_event *ucma_event_alloc(uint8_t room)
 void ucma_channel_push(struct ucma_channel *ch, struct ucma_event *ev)
 {
 	TAILQ_INSERT_TAIL(&ch->events, ev, link);
-	ucma_count(ch, 1);
 }
 
-int ucma_channel_wait(const struct ucma_channel *ch)
+static void ucma_account(struct ucma_channel *ch, uint64_t counts)
 {
-	uint64_t one;
-
-	return read(ch->own_fd, &one, sizeof one) == sizeof one ? 0 : -errno;
-}
-
-void ucma_channel_unwait(const struct ucma_channel *ch)
-{
-	ucma_count(ch, 1);
+	ch->told -= counts < ch->told ? counts : ch->told;
 }
 
 /*
- * Take back at most n counts without ever waiting, whatever O_NONBLOCK says. Where the kernel
- * cannot do that (before 5.12) the counts stay: a reader finds no event for them and waits again.
+ * What cannot be read now was read by a thread that sleeps no more, and will account for it. Where
+ * the kernel cannot read without waiting, counts of events that were removed stay: a reader finds
+ * no event for them and waits again.
  */
-static void ucma_uncount(const struct ucma_channel *ch, unsigned n)
+static void ucma_clear(struct ucma_channel *ch)
 {
-	uint64_t one;
-	struct iovec v = {&one, sizeof one};
+	int64_t n = ch->clears ? ucma_uncount(ch) : 0;
 
-	while (n-- && syscall(SYS_preadv2, ch->own_fd, &v, 1, -1L, -1L, RWF_NOWAIT) == sizeof one)
-		;
+	if (n > 0)
+		ucma_account(ch, (uint64_t)n);
+}
+
+void ucma_channel_tell(struct ucma_channel *ch)
+{
+	if (ch->looking)
+		return;
+	if (TAILQ_EMPTY(&ch->events)) {
+		if (ch->told)
+			ucma_clear(ch);
+		return;
+	}
+	/* A thread that was woken may have read what was told, and take one event alone. */
+	if (!ch->told || ch->sleeping) {
+		ucma_count(ch);
+		ch->told++;
+	}
+}
+
+bool ucma_channel_is_read_first(const struct ucma_channel *ch)
+{
+	return !ch->clears && ch->told;
+}
+
+bool ucma_channel_may_sleep(const struct ucma_channel *ch)
+{
+	int flags = fcntl(ch->own_fd, F_GETFL);
+
+	return flags >= 0 && !(flags & O_NONBLOCK);
+}
+
+int ucma_channel_wait(const struct ucma_channel *ch, uint64_t *counts)
+{
+	ssize_t n = read(ch->own_fd, counts, sizeof *counts);
+
+	if (n == sizeof *counts)
+		return 0;
+	*counts = 0;
+	return -errno;
+}
+
+void ucma_channel_begin_wait(struct ucma_channel *ch)
+{
+	ch->sleeping++;
+}
+
+void ucma_channel_end_wait(struct ucma_channel *ch, uint64_t counts)
+{
+	ch->sleeping--;
+	ucma_account(ch, counts);
+}
+
+void ucma_channel_cancel_wait(struct ucma_channel *ch)
+{
+	ch->sleeping--;
+	if (!ch->told)
+		return;
+	ucma_clear(ch);
+	/* What is left over nobody else can have read. */
+	if (!ch->sleeping)
+		ch->told = 0;
+	ucma_channel_tell(ch);
 }
 
 void ucma_channel_purge(
 	struct ucma_channel *ch, const struct ucma_id *id, const struct ucma_multicast *multicast)
 {
 	struct ucma_event *ev, *next;
-	unsigned n = 0;
 
 	for (ev = TAILQ_FIRST(&ch->events); ev; ev = next) {
 		next = TAILQ_NEXT(ev, link);
@@ -163,15 +228,13 @@ void ucma_channel_purge(
 			continue;
 		TAILQ_REMOVE(&ch->events, ev, link);
 		free(ev);
-		n++;
 	}
-	ucma_uncount(ch, n);
+	ucma_channel_tell(ch);
 }
 
 void ucma_channel_move(struct ucma_channel *from, struct ucma_channel *to, const struct ucma_id *id)
 {
 	struct ucma_event *ev, *next;
-	unsigned n = 0;
 
 	if (from == to)
 		return;
@@ -181,8 +244,7 @@ void ucma_channel_move(struct ucma_channel *from, struct ucma_channel *to, const
 			continue;
 		TAILQ_REMOVE(&from->events, ev, link);
 		TAILQ_INSERT_TAIL(&to->events, ev, link);
-		n++;
 	}
-	ucma_uncount(from, n);
-	ucma_count(to, n);
+	ucma_channel_tell(from);
+	ucma_channel_tell(to);
 }

@@ -3,10 +3,11 @@
  * @file channel.h
  * An event channel: one open rdma_cm descriptor with the ids that live on it and their events.
  *
- * The descriptor is an eventfd that counts the events. A reader takes one count and then an event.
- * A thread that removes an unread event tries to take a count, too. If a reader took it before,
- * that reader finds no event and waits again. So the count may be too high for a moment, but is
- * never too low.
+ * The descriptor is an eventfd that is readable while there are events. It is written with the
+ * first of them and read when the last one is gone, so events that come and go together cost
+ * nothing each. Threads that wait for an event sleep in read(), which takes what was written: a
+ * thread that has slept, and found or left more than its own event, writes again. If another took
+ * its event, it sleeps again.
  *
  * The program may close its descriptor at any time, and the number may then be another file's. So a
  * duplicate is used for reading and counting.
@@ -58,12 +59,19 @@ struct ucma_ud {
 
 TAILQ_HEAD(ucma_events, ucma_event);
 TAILQ_HEAD(ucma_ids, ucma_id);
+TAILQ_HEAD(ucma_channel_list, ucma_channel);
 
 struct ucma_channel {
-	int fd;        /**< the program's; it names the channel */
-	int own_fd;    /**< our duplicate */
-	unsigned refs; /**< one for the table, one for each call in progress */
-	bool closed;   /**< no ids may be added any more */
+	int fd;            /**< the program's; it names the channel */
+	int own_fd;        /**< our duplicate */
+	unsigned refs;     /**< one for the table, one for each call in progress */
+	bool closed;       /**< no ids may be added any more */
+	bool due;          /**< in the ucma's list of channels to be told of */
+	bool clears;       /**< the kernel can read it without ever waiting (Linux 5.12) */
+	unsigned looking;  /**< threads that look for an event next, and tell of what they leave */
+	unsigned sleeping; /**< threads in ucma_channel_wait(), or on the way there or back */
+	uint64_t told;     /**< counts that were written and that nobody is known to have read */
+	TAILQ_ENTRY(ucma_channel) due_link;
 	struct ucma_events events;
 	struct ucma_ids ids;
 };
@@ -95,19 +103,38 @@ void ucma_channel_unref(struct ucma_channel *ch);
  * memory. */
 struct ucma_event *ucma_event_alloc(uint8_t room);
 
-/** Append @p ev and count it. Wakes readers and pollers. */
+/**
+ * After events have come or gone: make the descriptor readable, or not, as there are any. Wakes
+ * readers and pollers. Nothing to do while a thread looks for an event: it does this after.
+ */
+void ucma_channel_tell(struct ucma_channel *ch);
+
+/** Append @p ev, without telling of it. */
 void ucma_channel_push(struct ucma_channel *ch, struct ucma_event *ev);
 
 /**
- * Take one count, as read() on the descriptor does. It blocks unless the descriptor has O_NONBLOCK,
- * and is a cancellation point. Call it WITHOUT the lock. If the channel is closed meanwhile it
+ * True: where the kernel cannot clear what was told, a thread reads it first, by waiting, and
+ * takes an event then.
+ */
+bool ucma_channel_is_read_first(const struct ucma_channel *ch);
+
+/** The descriptor has no O_NONBLOCK. Without the lock. */
+bool ucma_channel_may_sleep(const struct ucma_channel *ch);
+
+/**
+ * Wait until the descriptor is readable, and read it. It blocks unless the descriptor has
+ * O_NONBLOCK, and is a cancellation point. Call it WITHOUT the lock, between
+ * ucma_channel_begin_wait() and ucma_channel_end_wait(). If the channel is closed meanwhile it
  * waits for ever, as in the kernel.
+ * @param counts what was read; 0 with an error.
  * @return 0, -EAGAIN, -EINTR.
  */
-int ucma_channel_wait(const struct ucma_channel *ch);
+int ucma_channel_wait(const struct ucma_channel *ch, uint64_t *counts);
+void ucma_channel_begin_wait(struct ucma_channel *ch);
+void ucma_channel_end_wait(struct ucma_channel *ch, uint64_t counts);
 
-/** Give a count back, because its event could not be delivered. */
-void ucma_channel_unwait(const struct ucma_channel *ch);
+/** As ucma_channel_end_wait(), for a thread that was cancelled, and may have read something. */
+void ucma_channel_cancel_wait(struct ucma_channel *ch);
 
 /** Remove and free the unread events of @p id; of its join @p multicast alone, if not NULL. */
 void ucma_channel_purge(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/cm/event.h"
 
+#include "base/container_of.h"
 #include "provider/cm/multicast.h"
 
 #include <errno.h>
@@ -98,6 +99,34 @@ static int ucma_status_of(const struct rnic_ep_event *e, const struct ucma_event
 	return e->type == RNIC_EP_DISCONNECTED ? 0 : e->status;
 }
 
+static void ucma_push_later(struct ucma_channel *ch, struct ucma *u, struct ucma_event *ev)
+{
+	ucma_channel_push(ch, ev);
+	if (!ch->due) {
+		ch->due = true;
+		ucma_channel_ref(ch);
+		TAILQ_INSERT_TAIL(&u->due, ch, due_link);
+	}
+	engine_wake_after(rnic_engine(u->rnic), &u->tell);
+}
+
+void ucma_tell_due(struct engine_doorbell *tell)
+{
+	struct ucma *u = container_of(tell, struct ucma, tell);
+	struct ucma_channel *ch;
+
+	pthread_mutex_lock(&u->lock);
+	while ((ch = TAILQ_FIRST(&u->due))) {
+		TAILQ_REMOVE(&u->due, ch, due_link);
+		ch->due = false;
+		ucma_channel_tell(ch);
+		if (ch->sleeping && !TAILQ_EMPTY(&ch->events) && !ch->looking)
+			engine_has_woken(rnic_engine(u->rnic));
+		ucma_channel_unref(ch);
+	}
+	pthread_mutex_unlock(&u->lock);
+}
+
 static void ucma_take_event(struct ucma_id *id, const struct rnic_ep_event *e)
 {
 	struct ucma_event *ev;
@@ -114,7 +143,7 @@ static void ucma_take_event(struct ucma_id *id, const struct rnic_ep_event *e)
 		return;
 	ev->request = e->request;
 	ev->status = (uint32_t)ucma_status_of(e, ev);
-	ucma_channel_push(id->channel, ev);
+	ucma_push_later(id->channel, id->ucma, ev);
 }
 
 void ucma_on_ep_event(const struct rnic_ep_event *e)
@@ -135,8 +164,10 @@ int ucma_event_post(struct ucma_id *id, enum ucma_event_type type)
 
 	pthread_mutex_lock(&u->lock);
 	ev = ucma_event_begin(ucma_event_alloc(0), id, type);
-	if (ev)
+	if (ev) {
 		ucma_channel_push(id->channel, ev);
+		ucma_channel_tell(id->channel);
+	}
 	pthread_mutex_unlock(&u->lock);
 	return ev ? 0 : -ENOMEM;
 }
@@ -168,31 +199,37 @@ static uint32_t *ucma_events_reported(const struct ucma *u, const struct ucma_ev
 	return m ? &m->events_reported : &ev->id->events_reported;
 }
 
+/** An event that was read. */
+struct ucma_taken {
+	struct ucma_event *event;
+	struct ucma_id *adopted; /**< the id of a request, or NULL */
+};
+
 /*
  * Take the first event. While a request is being adopted its listener is held: destroying it now
  * would reset the request. Called with the lock.
  */
-static int ucma_take_first(struct ucma_call *c, struct ucma_event **out, struct ucma_id **adopted)
+static int ucma_take_first(struct ucma_call *c, struct ucma_taken *t)
 {
 	struct ucma *u = c->u;
 	struct ucma_event *ev;
 
-	*adopted = NULL;
+	t->adopted = NULL;
 	do {
 		ev = TAILQ_FIRST(&c->ch->events);
 		if (!ev)
 			return -ENODATA;
 	} while (ev->request && !ucma_id_hold_or_wait(&u->ids, &u->lock, ev->id));
 	if (ev->request) {
-		*adopted = ucma_adopt(c, ev);
-		if (!*adopted) {
+		t->adopted = ucma_adopt(c, ev);
+		if (!t->adopted) {
 			ucma_id_release(&u->ids, ev->id);
 			return -ENOMEM;
 		}
 	}
 	TAILQ_REMOVE(&c->ch->events, ev, link);
 	*ucma_events_reported(u, ev) += 1;
-	*out = ev;
+	t->event = ev;
 	return 0;
 }
 
@@ -209,23 +246,24 @@ static void ucma_finish_adoption(struct ucma *u, struct ucma_id *listener, struc
 	pthread_mutex_unlock(&u->lock);
 }
 
-static void ucma_unref_channel(void *arg)
+static void ucma_cancel_wait(void *arg)
 {
 	struct ucma_call *c = arg;
 
 	pthread_mutex_lock(&c->u->lock);
+	ucma_channel_cancel_wait(c->ch);
 	ucma_channel_unref(c->ch);
 	pthread_mutex_unlock(&c->u->lock);
 }
 
 /* The one place where a command waits, and where its thread may be cancelled (rping does it). */
-static int ucma_wait_for_event(struct ucma_call *c)
+static int ucma_wait_for_event(struct ucma_call *c, uint64_t *counts)
 {
 	int err;
 
-	pthread_cleanup_push(ucma_unref_channel, c);
+	pthread_cleanup_push(ucma_cancel_wait, c);
 	pthread_setcancelstate(c->cancel_state, NULL);
-	err = ucma_channel_wait(c->ch);
+	err = ucma_channel_wait(c->ch, counts);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	pthread_cleanup_pop(0);
 	return err;
@@ -287,27 +325,87 @@ static void ucma_event_tell(const struct ucma_call *c, const struct ucma_event *
 	ucma_respond(c, &r, sizeof r);
 }
 
-int ucma_get_event(struct ucma_call *c)
+/** Take the first event, and tell of those that are left. Called with the lock. */
+static int ucma_take(struct ucma_call *c, struct ucma_taken *t)
 {
-	struct ucma_event *ev;
-	struct ucma_id *adopted;
+	int err = -ENODATA;
+
+	if (!ucma_channel_is_read_first(c->ch))
+		err = ucma_take_first(c, t);
+	ucma_channel_tell(c->ch);
+	return err;
+}
+
+static int ucma_look_for_event(struct ucma_call *c, struct ucma_taken *t)
+{
 	int err;
 
-	do {
-		err = ucma_wait_for_event(c);
-		if (err)
-			return err;
-		pthread_mutex_lock(&c->u->lock);
-		err = ucma_take_first(c, &ev, &adopted);
-		if (err == -ENOMEM)
-			ucma_channel_unwait(c->ch);
-		pthread_mutex_unlock(&c->u->lock);
-	} while (err == -ENODATA);
+	pthread_mutex_lock(&c->u->lock);
+	err = ucma_take(c, t);
+	pthread_mutex_unlock(&c->u->lock);
+	return err;
+}
+
+/**
+ * Before a thread sleeps it drives a round: what it waits for may have come, and then nobody need
+ * wake it.
+ */
+static int ucma_drive_for_event(struct ucma_call *c, struct ucma_taken *t)
+{
+	int err;
+
+	pthread_mutex_lock(&c->u->lock);
+	c->ch->looking++;
+	pthread_mutex_unlock(&c->u->lock);
+	engine_drive(rnic_engine(c->u->rnic));
+	pthread_mutex_lock(&c->u->lock);
+	c->ch->looking--;
+	err = ucma_take(c, t);
+	pthread_mutex_unlock(&c->u->lock);
+	return err;
+}
+
+static int ucma_sleep_for_event(struct ucma_call *c, struct ucma_taken *t)
+{
+	uint64_t counts;
+	int err;
+
+	err = ucma_wait_for_event(c, &counts);
+	pthread_mutex_lock(&c->u->lock);
+	ucma_channel_end_wait(c->ch, counts);
+	if (!err)
+		err = ucma_take(c, t);
+	pthread_mutex_unlock(&c->u->lock);
+	return err;
+}
+
+static int ucma_await_event(struct ucma_call *c, struct ucma_taken *t)
+{
+	bool sleeps = ucma_channel_may_sleep(c->ch);
+	int err = sleeps ? ucma_drive_for_event(c, t) : -ENODATA;
+
+	if (err != -ENODATA)
+		return err;
+	pthread_mutex_lock(&c->u->lock);
+	ucma_channel_begin_wait(c->ch);
+	pthread_mutex_unlock(&c->u->lock);
+	if (sleeps)
+		engine_hand_over(rnic_engine(c->u->rnic));
+	return ucma_sleep_for_event(c, t);
+}
+
+int ucma_get_event(struct ucma_call *c)
+{
+	struct ucma_taken t;
+	int err = ucma_look_for_event(c, &t);
+
+	while (err == -ENODATA)
+		err = ucma_await_event(c, &t);
 	if (err)
 		return err;
-	if (adopted)
-		ucma_finish_adoption(c->u, ev->id, adopted);
-	ucma_event_tell(c, ev);
-	free(ev);
+	if (t.adopted)
+		ucma_finish_adoption(c->u, t.event->id, t.adopted);
+	ucma_event_tell(c, t.event);
+	free(t.event);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef PROVIDER_CM_EVENT_H
 #define PROVIDER_CM_EVENT_H
 
+#include "engine/engine.h"
 #include "provider/cm/call.h"
 
 /** enum rdma_cm_event_type; <rdma/rdma_cma.h> and <rdma/rdma_user_cm.h> exclude each other. */
@@ -31,6 +32,12 @@ struct ucma_event *ucma_event_begin(
 
 /** Queue an event without parameters. Takes the ucma's lock. @return 0, -ENOMEM. */
 int ucma_event_post(struct ucma_id *id, enum ucma_event_type type);
+
+/**
+ * Tell of events that endpoints have brought: serve() of the ucma's doorbell, when the engine is
+ * free. Else the program would be woken to wait for it in its next command.
+ */
+void ucma_tell_due(struct engine_doorbell *tell);
 
 ucma_handler ucma_get_event;
 

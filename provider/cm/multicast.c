@@ -85,6 +85,7 @@ static void ucma_multicast_tell(
 	ev->uid = m->uid;
 	ev->number = m->number;
 	ucma_channel_push(m->id->channel, ev);
+	ucma_channel_tell(m->id->channel);
 	pthread_mutex_unlock(&c->u->lock);
 }
 

@@ -27,7 +27,7 @@ typedef int ucma_gid_fn(void *ctx, const struct ip_addr *a);
 void ucma_set_gids(struct ucma *u, ucma_gid_fn *fn, void *ctx);
 
 /**
- * Open a channel: an EFD_SEMAPHORE eventfd, so that O_NONBLOCK, poll, select and epoll are native.
+ * Open a channel: an eventfd, so that O_NONBLOCK, poll, select and epoll are native.
  * @return the descriptor, or -1 with errno.
  */
 int ucma_open(struct ucma *u, int flags);

@@ -60,6 +60,13 @@ struct idle_step idle_away(struct idle *p, uint64_t now)
 	return (struct idle_step){.sleep = p->watch};
 }
 
+struct idle_step idle_has_woken(struct idle *p, uint64_t now)
+{
+	p->last_packet = now;
+	p->trying = true;
+	return idle_away(p, now);
+}
+
 void idle_recall(struct idle *p, uint64_t now, uint64_t visits)
 {
 	p->away = p->trying = false;

@@ -20,6 +20,8 @@
  *   millisecond. When the application has paused, the thread drives.
  * - What an application does that was interrupted for each packet says little. So now and then,
  *   when one was seen, the thread tries: it pauses for 50 us and looks what has come of it.
+ * - The thread has woken one that slept until something came: that one has the core now, and will
+ *   drive. The thread pauses as for a trial.
  * - Another thread has the engine: it is left alone, for longer and longer. Its holder may be
  *   waiting for this very core, which each look takes away from it.
  * - Some drivers have a descriptor that can be armed without an error, but no interrupt ever comes.
@@ -107,6 +109,12 @@ bool idle_look(struct idle *p, uint64_t now, uint64_t visits, bool held);
 
 /** The next sleep after idle_look() has returned true. */
 struct idle_step idle_away(struct idle *p, uint64_t now);
+
+/**
+ * The round before has woken a thread of the application, which will drive.
+ * @return as idle_away().
+ */
+struct idle_step idle_has_woken(struct idle *p, uint64_t now);
 
 /** The application is about to sleep: the thread is needed, whatever was seen before @p visits. */
 void idle_recall(struct idle *p, uint64_t now, uint64_t visits);

@@ -21,6 +21,7 @@ struct engine_thread {
 	struct idle idle;
 	uint64_t slept; /**< ns, on an interrupt that is to be judged by the next look; or 0 */
 	bool woken;     /**< by that */
+	bool has_woken; /**< a thread of the application that slept, in its rounds since it slept */
 	bool link_up;
 	uint64_t next_housekeeping; /**< UINT64_MAX: never */
 	_Atomic bool stop;
@@ -76,6 +77,7 @@ static struct engine_thread_round engine_thread_drive(struct engine_thread *t, b
 {
 	struct poller *p = t->cfg.poller;
 	struct engine_thread_round r = {0};
+	uint64_t woken;
 
 	/* To wait for the lock here would make the application's thread wake this one. */
 	if (!engine_trylock(p->engine)) {
@@ -86,7 +88,9 @@ static struct engine_thread_round engine_thread_drive(struct engine_thread *t, b
 	}
 	idle_tried(&t->idle, true);
 	r = engine_thread_round(t, arm);
+	woken = engine_count_woken(p->engine);
 	engine_unlock(p->engine);
+	t->has_woken |= engine_count_woken(p->engine) != woken;
 	return r;
 }
 
@@ -201,17 +205,17 @@ out:
 }
 
 /** The application drives. Who hands the engine over from here on wakes this thread. */
-static void engine_thread_stay_away(struct engine_thread *t, uint64_t now)
+static void engine_thread_stay_away(
+	struct engine_thread *t, const struct idle_step *s, uint64_t now)
 {
 	struct engine *e = t->cfg.poller->engine;
-	struct idle_step s = idle_away(&t->idle, now);
 
 	engine_thread_count(&t->stats.away);
 	t->slept = 0;
 	engine_thread_serve_held(t);
 	atomic_store(&e->away, true);
 	if (!atomic_load(&e->handed_over))
-		engine_thread_sleep_on(t, &s, now);
+		engine_thread_sleep_on(t, s, now);
 	atomic_store(&e->away, false);
 }
 
@@ -230,11 +234,18 @@ static void engine_thread_look(struct engine_thread *t)
 	if (engine_is_handed_over(e))
 		idle_recall(&t->idle, now, engine_count_visits(e));
 	if (idle_look(&t->idle, now, engine_count_visits(e), engine_is_held(e))) {
-		engine_thread_stay_away(t, now);
+		s = idle_away(&t->idle, now);
+		engine_thread_stay_away(t, &s, now);
 		return;
 	}
 	r = engine_thread_drive(t, false);
 	now = clock_ns(&p->clock);
+	if (t->has_woken) {
+		t->has_woken = false;
+		s = idle_has_woken(&t->idle, now);
+		engine_thread_stay_away(t, &s, now);
+		return;
+	}
 	s = idle_after(&t->idle, now, r.handled, r.backlog, atomic_load(&e->deadline));
 	if (s.sleep < r.missed)
 		s.sleep = r.missed;

@@ -45,7 +45,32 @@ void engine_lock(struct engine *e)
 
 void engine_unlock(struct engine *e)
 {
+	struct engine_doorbell *d = atomic_exchange(&e->wakeups, NULL);
+
 	pthread_mutex_unlock(&e->lock);
+	if (d)
+		d->serve(d);
+}
+
+/** There is one, of one ucma. */
+void engine_wake_after(struct engine *e, struct engine_doorbell *d)
+{
+	atomic_store(&e->wakeups, d);
+}
+
+int engine_drive(struct engine *e)
+{
+	struct rnic_ep *ep = atomic_exchange(&ep_fake.drive_emits, NULL);
+
+	ep_fake.drives++;
+	if (ep)
+		ep_fake_emit(ep, RNIC_EP_ADDR_RESOLVED, 0);
+	return 0;
+}
+
+void engine_hand_over(struct engine *e)
+{
+	ep_fake.handed_over++;
 }
 
 struct rnic_qp *rnic_qp_find(struct rnic *r, uint32_t qp_num)

@@ -22,15 +22,18 @@ struct ep_fake {
 	struct rnic_conn_param param; /**< of the last connect or accept; private data is below */
 	uint8_t private_data[512];
 	uint16_t private_len;
-	uint64_t patience;      /**< of the last resolve */
-	bool resolve_at_once;   /**< emit ADDR_RESOLVED inside the call */
-	bool establish_at_once; /**< emit ESTABLISHED inside accept */
-	bool has_ud;            /**< there are UD QPs */
-	unsigned uds;           /**< endpoints for them that were created */
-	unsigned joined;        /**< groups, by all */
-	struct ip_addr group;   /**< of the last join or leave */
-	uint8_t group_ttl;      /**< the most that a message to a group has */
-	bool has_scopes;        /**< link-local addresses have to say of which interface they are */
+	uint64_t patience;                    /**< of the last resolve */
+	bool resolve_at_once;                 /**< emit ADDR_RESOLVED inside the call */
+	bool establish_at_once;               /**< emit ESTABLISHED inside accept */
+	bool has_ud;                          /**< there are UD QPs */
+	unsigned uds;                         /**< endpoints for them that were created */
+	unsigned joined;                      /**< groups, by all */
+	struct ip_addr group;                 /**< of the last join or leave */
+	uint8_t group_ttl;                    /**< the most that a message to a group has */
+	_Atomic unsigned drives, handed_over; /**< of the engine */
+	/** ADDR_RESOLVED, in the next round that is driven; or NULL */
+	struct rnic_ep *_Atomic drive_emits;
+	bool has_scopes; /**< link-local addresses have to say of which interface they are */
 };
 
 extern struct ep_fake ep_fake;

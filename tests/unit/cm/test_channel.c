@@ -14,6 +14,19 @@ static void push(struct ucma_channel *ch, struct ucma_id *id, uint32_t mark)
 	ev->id = id;
 	ev->number = mark;
 	ucma_channel_push(ch, ev);
+	ucma_channel_tell(ch);
+}
+
+/** Sleep as a command does. @return 0 or -errno. */
+static int wait_for(struct ucma_channel *ch)
+{
+	uint64_t counts;
+	int err;
+
+	ucma_channel_begin_wait(ch);
+	err = ucma_channel_wait(ch, &counts);
+	ucma_channel_end_wait(ch, counts);
+	return err;
 }
 
 static uint32_t pop(struct ucma_channel *ch)
@@ -22,10 +35,10 @@ static uint32_t pop(struct ucma_channel *ch)
 	uint32_t mark;
 
 	assert_non_null(ev);
-	assert_int_equal(ucma_channel_wait(ch), 0);
 	TAILQ_REMOVE(&ch->events, ev, link);
 	mark = ev->number;
 	free(ev);
+	ucma_channel_tell(ch);
 	return mark;
 }
 
@@ -85,21 +98,133 @@ static void the_table_grows(void **state)
 	ucma_channels_fini(&t);
 }
 
-static void each_event_is_one_count(void **state)
+static void it_is_readable_while_there_are_events(void **state)
 {
 	struct ucma_channels t = {0};
 	struct ucma_channel *ch;
 
 	assert_int_equal(ucma_channel_open(&t, O_NONBLOCK, &ch), 0);
-	assert_int_equal(ucma_channel_wait(ch), -EAGAIN);
+	assert_true(ch->clears);
+	assert_int_equal(wait_for(ch), -EAGAIN);
 	push(ch, &a, 1);
 	push(ch, &b, 2);
+	assert_int_equal(ch->told, 1);
+	assert_int_equal(pop(ch), 1);
+	assert_true(client_readable(ch->fd));
+	assert_int_equal(pop(ch), 2);
+	assert_false(client_readable(ch->fd));
+	assert_int_equal(wait_for(ch), -EAGAIN);
+	/* Who has slept takes one event, and leaves the others told of. */
+	push(ch, &a, 3);
+	push(ch, &b, 4);
+	assert_int_equal(wait_for(ch), 0);
+	assert_false(client_readable(ch->fd));
+	assert_int_equal(pop(ch), 3);
+	assert_true(client_readable(ch->fd));
+	assert_int_equal(pop(ch), 4);
+	assert_false(client_readable(ch->fd));
+	end(&t, ch);
+	ucma_channels_fini(&t);
+}
+
+static void who_looks_tells_of_what_it_leaves(void **state)
+{
+	struct ucma_channels t = {0};
+	struct ucma_channel *ch;
+
+	assert_int_equal(ucma_channel_open(&t, 0, &ch), 0);
+	ch->looking++;
+	push(ch, &a, 1);
+	push(ch, &a, 2);
+	assert_false(client_readable(ch->fd));
+	ch->looking--;
+	assert_int_equal(pop(ch), 1);
+	assert_true(client_readable(ch->fd));
+	assert_int_equal(pop(ch), 2);
+	assert_false(client_readable(ch->fd));
+	end(&t, ch);
+	ucma_channels_fini(&t);
+}
+
+/* It has read what was told, but not come back yet: another event is for another sleeper. */
+static void a_sleeper_on_its_way_back_takes_one_event(void **state)
+{
+	struct ucma_channels t = {0};
+	struct ucma_channel *ch;
+	uint64_t counts;
+
+	assert_int_equal(ucma_channel_open(&t, 0, &ch), 0);
+	push(ch, &a, 1);
+	ucma_channel_begin_wait(ch);
+	assert_int_equal(ucma_channel_wait(ch, &counts), 0);
+	push(ch, &a, 2);
+	assert_true(client_readable(ch->fd));
+	ucma_channel_end_wait(ch, counts);
 	assert_int_equal(pop(ch), 1);
 	assert_int_equal(pop(ch), 2);
-	assert_int_equal(ucma_channel_wait(ch), -EAGAIN);
-	ucma_channel_unwait(ch);
+	assert_false(client_readable(ch->fd));
+	assert_int_equal(ch->told, 0);
+	end(&t, ch);
+	ucma_channels_fini(&t);
+}
+
+/* A cancellation may have come between the kernel's answer and the thread. */
+static void what_a_cancelled_sleeper_has_read_is_told_again(void **state)
+{
+	struct ucma_channels t = {0};
+	struct ucma_channel *ch;
+	uint64_t counts;
+
+	assert_int_equal(ucma_channel_open(&t, 0, &ch), 0);
+	push(ch, &a, 1);
+	ucma_channel_begin_wait(ch);
+	assert_int_equal(ucma_channel_wait(ch, &counts), 0);
+	ucma_channel_cancel_wait(ch);
 	assert_true(client_readable(ch->fd));
-	assert_int_equal(ucma_channel_wait(ch), 0);
+	assert_int_equal(pop(ch), 1);
+	assert_false(client_readable(ch->fd));
+	/* Nor is it told of nothing. */
+	push(ch, &a, 2);
+	ucma_channel_begin_wait(ch);
+	assert_int_equal(pop(ch), 2);
+	ucma_channel_cancel_wait(ch);
+	assert_false(client_readable(ch->fd));
+	assert_int_equal(ch->told, 0);
+	end(&t, ch);
+	ucma_channels_fini(&t);
+}
+
+/* Before Linux 5.12 only who waits can read an eventfd that others may read, too. */
+static void where_it_cannot_be_cleared_it_is_read_before_an_event_is_taken(void **state)
+{
+	struct ucma_channels t = {0};
+	struct ucma_channel *ch;
+
+	assert_int_equal(ucma_channel_open(&t, 0, &ch), 0);
+	ch->clears = false;
+	assert_false(ucma_channel_is_read_first(ch));
+	for (uint32_t i = 1; i <= 2; i++)
+		push(ch, &a, i);
+	for (uint32_t i = 1; i <= 2; i++) {
+		assert_true(ucma_channel_is_read_first(ch));
+		assert_int_equal(wait_for(ch), 0);
+		assert_false(ucma_channel_is_read_first(ch));
+		assert_int_equal(pop(ch), i);
+	}
+	assert_false(client_readable(ch->fd));
+	end(&t, ch);
+	ucma_channels_fini(&t);
+}
+
+static void o_nonblock_is_asked_for_each_time(void **state)
+{
+	struct ucma_channels t = {0};
+	struct ucma_channel *ch;
+
+	assert_int_equal(ucma_channel_open(&t, 0, &ch), 0);
+	assert_true(ucma_channel_may_sleep(ch));
+	assert_int_equal(fcntl(ch->fd, F_SETFL, O_NONBLOCK), 0);
+	assert_false(ucma_channel_may_sleep(ch));
 	end(&t, ch);
 	ucma_channels_fini(&t);
 }
@@ -125,12 +250,16 @@ static void purge_survives_a_reader_who_was_faster(void **state)
 {
 	struct ucma_channels t = {0};
 	struct ucma_channel *ch;
+	uint64_t counts;
 
 	assert_int_equal(ucma_channel_open(&t, 0, &ch), 0);
 	push(ch, &a, 1);
-	assert_int_equal(ucma_channel_wait(ch), 0);
+	ucma_channel_begin_wait(ch);
+	assert_int_equal(ucma_channel_wait(ch, &counts), 0);
 	ucma_channel_purge(ch, &a, NULL);
+	ucma_channel_end_wait(ch, counts);
 	assert_true(TAILQ_EMPTY(&ch->events));
+	assert_int_equal(ch->told, 0);
 	assert_false(client_readable(ch->fd));
 	end(&t, ch);
 	ucma_channels_fini(&t);
@@ -190,13 +319,14 @@ static void nothing_is_read_from_or_written_to_the_number_s_next_owner(void **st
 	close(pipefd[0]);
 	pipefd[0] = fd;
 	assert_int_equal(write(pipefd[1], "stranger", 8), 8);
-	assert_int_equal(ucma_channel_wait(ch), -EAGAIN);
+	assert_int_equal(wait_for(ch), -EAGAIN);
 	assert_int_equal(read(pipefd[0], &eight, sizeof eight), 8);
 	assert_memory_equal(&eight, "stranger", 8);
-	/* And the other way: what is counted late is not written into the pipe. */
+	/* And the other way: what is told late is not written into the pipe. */
 	assert_int_equal(dup2(pipefd[1], fd), fd);
-	ucma_channel_unwait(ch);
-	assert_int_equal(ucma_channel_wait(ch), 0);
+	push(ch, &a, 1);
+	assert_int_equal(wait_for(ch), 0);
+	assert_int_equal(pop(ch), 1);
 	ucma_channel_unref(ch);
 	close(fd);
 	close(pipefd[1]);
@@ -251,7 +381,12 @@ int main(void)
 		cmocka_unit_test(flags_are_those_of_open),
 		cmocka_unit_test(find_knows_its_own_descriptors_only),
 		cmocka_unit_test(the_table_grows),
-		cmocka_unit_test(each_event_is_one_count),
+		cmocka_unit_test(it_is_readable_while_there_are_events),
+		cmocka_unit_test(who_looks_tells_of_what_it_leaves),
+		cmocka_unit_test(a_sleeper_on_its_way_back_takes_one_event),
+		cmocka_unit_test(what_a_cancelled_sleeper_has_read_is_told_again),
+		cmocka_unit_test(where_it_cannot_be_cleared_it_is_read_before_an_event_is_taken),
+		cmocka_unit_test(o_nonblock_is_asked_for_each_time),
 		cmocka_unit_test(purge_takes_the_counts_of_a_blocking_channel_too),
 		cmocka_unit_test(purge_survives_a_reader_who_was_faster),
 		cmocka_unit_test(move_keeps_order_and_counts),

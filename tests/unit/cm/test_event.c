@@ -301,6 +301,60 @@ static void several_readers_share_a_blocking_channel(void **state)
 	client_close(&c);
 }
 
+/* What a thread is about to wait for may be there: it looks itself, without a wake-up. */
+static void a_reader_drives_before_it_sleeps(void **state)
+{
+	struct client c = client_open();
+	struct client blocking = {c.u, ucma_open(c.u, 0)};
+	struct ucma_channel *ch = ucma_channel_find(&c.u->channels, blocking.fd);
+	struct rdma_ucm_event_resp r;
+
+	ep_fake.resolve_at_once = false;
+	assert_int_equal(client_resolve(&blocking, client_create(&blocking, 1), "10.0.0.2"), 0);
+	ep_fake.drive_emits = ep_fake.last;
+	client_expect(&blocking, UCMA_EVENT_ADDR_RESOLVED, 1);
+	assert_int_equal(ep_fake.drives, 1);
+	assert_int_equal(ep_fake.handed_over, 0);
+	assert_int_equal(ch->told, 0);
+	/* Who polls leaves the driving to the engine's thread, which is to wake him. */
+	assert_int_equal(client_event(&c, &r), -EAGAIN);
+	assert_int_equal(ep_fake.drives, 1);
+	ucma_close(c.u, blocking.fd);
+	close(blocking.fd);
+	client_close(&c);
+}
+
+/* It drives, finds nothing, says that it goes to sleep, and is woken. */
+static void a_reader_that_sleeps_hands_over_and_is_known_to_be_woken(void **state)
+{
+	struct client c = client_open();
+	struct client blocking = {c.u, ucma_open(c.u, 0)};
+	struct ucma_channel *ch = ucma_channel_find(&c.u->channels, blocking.fd);
+	struct engine *e = rnic_engine(ep_fake_rnic());
+	struct reader r = {&c, blocking.fd, 0, 0};
+	uint64_t woken = engine_count_woken(e);
+	unsigned sleeping;
+	pthread_t t;
+
+	pthread_create(&t, NULL, read_one, &r);
+	do {
+		sched_yield();
+		pthread_mutex_lock(&c.u->lock);
+		sleeping = ch->sleeping;
+		pthread_mutex_unlock(&c.u->lock);
+	} while (!sleeping);
+	client_resolve(&blocking, client_create(&blocking, 1), "10.0.0.2");
+	pthread_join(t, NULL);
+	assert_int_equal(r.err, 0);
+	assert_int_equal(r.got, 1);
+	assert_int_equal(ep_fake.handed_over, 1);
+	assert_int_equal(engine_count_woken(e), woken + 1);
+	assert_false(client_readable(blocking.fd));
+	ucma_close(c.u, blocking.fd);
+	close(blocking.fd);
+	client_close(&c);
+}
+
 /* Without a heap block of its own, which would be lost. */
 static void *cancelled_reader(void *arg)
 {
@@ -334,22 +388,23 @@ static void a_blocked_reader_can_be_cancelled(void **state)
 	struct client blocking = {c.u, ucma_open(c.u, 0)};
 	struct ucma_channel *ch = ucma_channel_find(&c.u->channels, blocking.fd);
 	struct reader r = {&c, blocking.fd, 0, 0};
-	unsigned refs;
+	unsigned sleeping;
 	pthread_t t;
 	void *result;
 
 	pthread_create(&t, NULL, cancelled_reader, &r);
-	/* Until it has reached the channel: it takes a reference before it waits. */
+	/* Until it is about to sleep. */
 	do {
 		sched_yield();
 		pthread_mutex_lock(&c.u->lock);
-		refs = ch->refs;
+		sleeping = ch->sleeping;
 		pthread_mutex_unlock(&c.u->lock);
-	} while (refs == 1);
+	} while (!sleeping);
 	pthread_cancel(t);
 	pthread_join(t, &result);
 	assert_ptr_equal(result, PTHREAD_CANCELED);
 	assert_int_equal(ch->refs, 1);
+	assert_int_equal(ch->sleeping, 0);
 	client_create(&blocking, 1);
 	ucma_close(c.u, blocking.fd);
 	close(blocking.fd);
@@ -373,6 +428,8 @@ int main(void)
 		cmocka_unit_test(a_connected_id_keeps_one_small_event),
 		cmocka_unit_test(the_answer_may_be_shorter),
 		cmocka_unit_test(several_readers_share_a_blocking_channel),
+		cmocka_unit_test(a_reader_drives_before_it_sleeps),
+		cmocka_unit_test(a_reader_that_sleeps_hands_over_and_is_known_to_be_woken),
 		cmocka_unit_test(a_blocked_reader_can_be_cancelled),
 	};
 

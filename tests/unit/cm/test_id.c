@@ -159,6 +159,7 @@ static void migrate_takes_the_events_along(void **state)
 
 	ev->id = id;
 	ucma_channel_push(f->ch, ev);
+	ucma_channel_tell(f->ch);
 	ucma_id_migrate(id, f->other);
 	assert_ptr_equal(id->channel, f->other);
 	assert_true(TAILQ_EMPTY(&f->ch->ids));

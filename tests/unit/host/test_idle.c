@@ -304,6 +304,31 @@ static void an_application_that_goes_to_sleep_is_served(void **state)
 	assert_false(idle_look(&p, now + 20000, visits, false));
 }
 
+/** It has the core now: to wait for packets would take that from it for each of them. */
+static void an_application_that_was_woken_is_left_alone(void **state)
+{
+	struct idle p = {.tells = true, .next_trial = UINT64_MAX};
+	uint64_t now = START, visits = 0;
+	struct idle_step s;
+
+	idle_look(&p, now, visits, false);
+	s = idle_has_woken(&p, now);
+	assert_int_equal(s.sleep, IDLE_TRIAL_NS);
+	assert_false(s.wait_rx);
+	/* It drives, and goes on doing so. */
+	now += IDLE_TRIAL_NS;
+	visits += IDLE_TRIAL_NS / IDLE_POLL_NS;
+	assert_true(idle_look(&p, now, visits, false));
+	assert_true(p.away);
+	/* It sleeps, is woken again, and computes. */
+	idle_recall(&p, now, visits);
+	assert_false(idle_look(&p, now, visits, false));
+	idle_has_woken(&p, now);
+	now += IDLE_TRIAL_NS;
+	assert_false(idle_look(&p, now, visits, false));
+	assert_true(idle_after(&p, now, 0, false, TIMER_NEVER).wait_rx);
+}
+
 static void an_application_that_polls_now_and_then_is_helped(void **state)
 {
 	struct idle p = {.next_trial = UINT64_MAX};
@@ -412,6 +437,7 @@ int main(void)
 		cmocka_unit_test(beside_an_application_it_does_not_spin),
 		cmocka_unit_test(frames_that_wait_for_room_are_not_slept_on),
 		cmocka_unit_test(an_application_that_goes_to_sleep_is_served),
+		cmocka_unit_test(an_application_that_was_woken_is_left_alone),
 		cmocka_unit_test(an_application_that_polls_now_and_then_is_helped),
 		cmocka_unit_test(who_has_the_engine_is_left_alone),
 	};

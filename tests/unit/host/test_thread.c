@@ -165,6 +165,38 @@ static void an_application_that_goes_to_sleep_is_served(void **state)
 	engine_thread_stop(t);
 }
 
+static void serve_a_wake_up(struct engine_doorbell *d)
+{
+	engine_has_woken(&engine);
+}
+
+static struct engine_doorbell wake_up = {.serve = serve_a_wake_up};
+
+static void on_timer_wake(struct timer *t, uint64_t now)
+{
+	engine_wake_after(&engine, &wake_up);
+}
+
+/** No application has come by: that it was woken is enough to leave the core to it. */
+static void an_application_that_was_woken_is_left_alone(void **state)
+{
+	struct engine_thread *t = start(false, -1);
+	static struct timer timer;
+	uint64_t away;
+
+	/* What applications of other tests did it has seen by then. */
+	while (engine_thread_stats(t).looks < 3)
+		sched_yield();
+	away = engine_thread_stats(t).away;
+	timer_init(&timer, on_timer_wake);
+	engine_lock(&engine);
+	timer_start(&engine.wheel, &timer, engine.now + 1000000);
+	engine_unlock(&engine);
+	while (engine_thread_stats(t).away == away)
+		sched_yield();
+	engine_thread_stop(t);
+}
+
 static bool may_wait(void *ctx)
 {
 	return true;
@@ -295,6 +327,7 @@ int main(void)
 		cmocka_unit_test(what_a_peer_sent_is_taken_before_it_is_found_to_have_ended),
 		cmocka_unit_test(a_polling_application_is_left_alone),
 		cmocka_unit_test(an_application_that_goes_to_sleep_is_served),
+		cmocka_unit_test(an_application_that_was_woken_is_left_alone),
 		cmocka_unit_test(a_round_left_open_is_ended),
 		cmocka_unit_test(an_interrupt_that_never_comes_is_not_waited_for),
 		cmocka_unit_test(dedicated_polls_without_a_pause),
