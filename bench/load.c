@@ -3,10 +3,13 @@
  * How long messages take when there are many: a sender to which messages come at random times, so
  * many a second on the average, and a receiver on the same host, that poll. A message's time begins
  * when it was to be sent, also if the sender could not (else those who wait would not be seen), and
- * ends when the receiver has it. The receiver prints one line of JSON.
+ * ends when the receiver has it. Each prints one line of JSON: the receiver these times, the sender
+ * what of them had passed when it got to send.
  *
  *     load [-t verbs|tcp|ucx] [-p PORT] [-q CONNECTIONS] [-l BYTES]                        receiver
  *     load ... [-n COUNT] [-r MESSAGES-PER-SECOND] ADDRESS        sender; without -r: as many as go
+ *
+ * load_port is the same over a DPDK port alone: PORT and ADDRESS are the devices of the two ends.
  */
 #include "load.h"
 
@@ -22,8 +25,18 @@
 #define LOAD_END  UINT64_MAX
 #define LOAD_WARM 0
 
-/** As many on each connection find all caches cold. */
-#define LOAD_WARM_UP 200
+/** Of the messages that are counted, as many come before: at the same times, so that none waits for
+ * what came faster. */
+#define LOAD_WARM_UP(count) ((count) / 8)
+
+/** Times between two messages, of which one is drawn: as many as fit into a small part of a cache,
+ * and cost the same with and without a rate. */
+#define LOAD_PAUSES 2048
+
+struct load_pauses {
+	uint64_t random;
+	float mean_1[LOAD_PAUSES]; /**< as likely as each other, 1 on the average */
+};
 
 struct load_receiver {
 	struct histogram times;
@@ -32,12 +45,31 @@ struct load_receiver {
 };
 
 static const struct load_transport *const load_transports[] = {
+#ifdef LOAD_PORT
+	&load_port,
+#else
 	&load_verbs,
 	&load_tcp,
 #ifdef LOAD_UCX
 	&load_ucx,
 #endif
+#endif
 };
+
+/* ---- figures ------------------------------------------------------------------------------ */
+
+static double load_us(const struct histogram *h, uint32_t ppm)
+{
+	return (double)histogram_quantile(h, ppm) / 1e3;
+}
+
+static void load_print(const struct histogram *h, double per_second)
+{
+	printf("{\"messages\": %llu, \"per_second\": %.0f, \"us_p50\": %.3f, \"us_p99\": %.3f, "
+	       "\"us_p999\": %.3f, \"us_p9999\": %.3f, \"us_max\": %.3f}\n",
+		(unsigned long long)h->count, per_second, load_us(h, 500000), load_us(h, 990000),
+		load_us(h, 999000), load_us(h, 999900), (double)h->max / 1e3);
+}
 
 /* ---- receiver ----------------------------------------------------------------------------- */
 
@@ -58,11 +90,6 @@ static void load_on_message(void *ctx, uint64_t stamp)
 	histogram_add(&r->times, now > stamp ? now - stamp : 0);
 }
 
-static double load_us(const struct load_receiver *r, uint32_t ppm)
-{
-	return (double)histogram_quantile(&r->times, ppm) / 1e3;
-}
-
 static void load_receive(
 	const struct load_transport *t, void *transport, const struct load_options *o)
 {
@@ -72,12 +99,7 @@ static void load_receive(
 		t->poll(transport, load_on_message, &r);
 	if (r.times.count < 2)
 		errx(1, "nothing has come");
-	printf("{\"messages\": %llu, \"per_second\": %.0f, \"us_p50\": %.3f, \"us_p99\": %.3f, "
-	       "\"us_p999\": %.3f, \"us_p9999\": %.3f, \"us_max\": %.3f}\n",
-		(unsigned long long)r.times.count,
-		(double)(r.times.count - 1) * 1e9 / (double)(r.last - r.first), load_us(&r, 500000),
-		load_us(&r, 990000), load_us(&r, 999000), load_us(&r, 999900),
-		(double)r.times.max / 1e3);
+	load_print(&r.times, (double)(r.times.count - 1) * 1e9 / (double)(r.last - r.first));
 }
 
 /* ---- sender ------------------------------------------------------------------------------- */
@@ -93,29 +115,50 @@ static void load_send_one(
 		t->poll(transport, load_nothing, NULL);
 }
 
-/** Nanoseconds to the next message: those of a Poisson process, always the same ones. */
-static double load_pause(double per_second)
+/** The quantiles of an exponential distribution: what a Poisson process has between its events. */
+static void load_pauses_init(struct load_pauses *p)
 {
-	return -log(1 - drand48()) * 1e9 / per_second;
+	double sum = 0;
+
+	p->random = 1;
+	for (unsigned i = 0; i < LOAD_PAUSES; i++) {
+		p->mean_1[i] = (float)-log(1 - (i + 0.5) / LOAD_PAUSES);
+		sum += (double)p->mean_1[i];
+	}
+	for (unsigned i = 0; i < LOAD_PAUSES; i++)
+		p->mean_1[i] *= (float)(LOAD_PAUSES / sum);
+}
+
+/** The next one, 1 on the average; always the same ones. */
+static double load_pause(struct load_pauses *p)
+{
+	p->random = p->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (double)p->mean_1[p->random >> 33 & (LOAD_PAUSES - 1)];
 }
 
 static void load_send(const struct load_transport *t, void *transport, const struct load_options *o,
-	uint64_t count, uint64_t per_second)
+	uint64_t count, double per_second)
 {
-	double due;
+	const uint64_t warm_up = LOAD_WARM_UP(count);
+	const double mean = per_second > 0 ? 1e9 / per_second : 0;
+	static struct load_pauses pauses;
+	static struct histogram late;
+	double due = (double)sample_now_ns(), begin = due;
 
-	for (unsigned i = 0; i < LOAD_WARM_UP * o->connections; i++)
-		load_send_one(t, transport, i % o->connections, LOAD_WARM);
-	srand48(1);
-	due = (double)sample_now_ns();
-	for (uint64_t i = 0; i < count; i++) {
-		uint64_t now = sample_now_ns();
+	load_pauses_init(&pauses);
+	for (uint64_t i = 0; i < warm_up + count; i++) {
+		double now = (double)sample_now_ns();
 
-		due = per_second ? due + load_pause((double)per_second) : (double)now;
-		for (; (double)now < due; now = sample_now_ns())
+		due = mean > 0 ? due + mean * load_pause(&pauses) : now + 0 * load_pause(&pauses);
+		begin = i == warm_up ? due : begin;
+		for (; now < due; now = (double)sample_now_ns())
 			t->poll(transport, load_nothing, NULL);
-		load_send_one(t, transport, (unsigned)(i % o->connections), (uint64_t)due);
+		if (i >= warm_up)
+			histogram_add(&late, (uint64_t)(now - due));
+		load_send_one(t, transport, (unsigned)(i % o->connections),
+			i < warm_up ? LOAD_WARM : (uint64_t)due);
 	}
+	load_print(&late, (double)count * 1e9 / (due - begin));
 	for (unsigned i = 0; i < o->connections; i++)
 		load_send_one(t, transport, i, LOAD_END);
 }
@@ -138,7 +181,7 @@ static const struct load_transport *load_transport_named(const char *name)
 
 int main(int argc, char **argv)
 {
-	const struct load_transport *t = &load_verbs;
+	const struct load_transport *t = load_transports[0];
 	uint64_t count = 1000000, per_second = 0, connections = 1, size = 64;
 	struct load_options o = {.port = "7483"};
 	void *transport;
@@ -162,7 +205,7 @@ int main(int argc, char **argv)
 	o.size = size;
 	transport = t->open(&o);
 	if (o.address)
-		load_send(t, transport, &o, count, per_second);
+		load_send(t, transport, &o, count, (double)per_second);
 	else
 		load_receive(t, transport, &o);
 	fflush(stdout);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file load.h What carries the messages of the load: verbs, the kernel's TCP, or UCX. */
+/** @file load.h What carries the load: verbs, the kernel's TCP, UCX, or a port alone. */
 #ifndef BENCH_LOAD_H
 #define BENCH_LOAD_H
 
@@ -32,6 +32,6 @@ struct load_transport {
 	void (*close)(void *transport);
 };
 
-extern const struct load_transport load_verbs, load_tcp, load_ucx;
+extern const struct load_transport load_verbs, load_tcp, load_ucx, load_port;
 
 #endif

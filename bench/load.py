@@ -1,37 +1,42 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
 Times of messages under load: 64-byte and 4-KiB Sends at 10 to 95 % of the rate that saturates, over one
-queue pair and over 64, beside the same over the kernel's TCP and over UCX tcp, and the bare port's echo. The
-raw figures are in out/bench/load.json, a plot is out/bench/load.svg. Exit status 2: something failed.
+queue pair and over 64, beside the same over the kernel's TCP and over UCX tcp, and over the port alone, at the
+rates of ours. The raw figures are in out/bench/load.json, a plot is out/bench/load.svg. Exit status 2:
+something failed.
 """
 
 import argparse
 import json
 import os
-import shutil
-import subprocess
+import statistics
 import sys
 
+import load_report
 import measure
+from load_report import TEXTS
 from programs import Failure, end, listens, verdict, workplace
 from veth import Veth
 
 SIZES, CONNECTIONS = (64, 4096), (1, 64)
 # Of the rate that saturates.
 SHARES = (0.10, 0.25, 0.50, 0.75, 0.90, 0.95)
-QUANTILES = ("us_p50", "us_p99", "us_p999", "us_p9999")
-# Ten messages are beyond the last of them.
+# Ten messages are beyond the last of the quantiles.
 LEAST = 100000
 # What fills a rate's queues, and what does not take minutes.
-SATURATING = {64: 1000000, 4096: 200000}
-TEXTS = {"verbs": "uiwarp, Send over memif", "tcp": "kernel TCP over veth", "ucx": "UCX tcp over veth"}
-COLOURS = {"verbs": "#2060c0", "tcp": "#d08030", "ucx": "#208040"}
+SATURATING = {64: 400000, 4096: 100000}
+
+
+def numbers(text):
+    return [int(word) for word in text.split(",")]
 
 
 def arguments():
     p = argparse.ArgumentParser(prog="scripts/bench load", description=__doc__)
     p.add_argument("--seconds", type=float, default=2, metavar="S", help="of each rate (default 2)")
-    p.add_argument("--only", default=",".join(TEXTS), metavar="LIST", help="some of verbs,tcp,ucx")
+    p.add_argument("--only", default=",".join(TEXTS), metavar="LIST", help=f"some of {','.join(TEXTS)}")
+    p.add_argument("--sizes", type=numbers, default=SIZES, metavar="LIST", help="of messages, in bytes")
+    p.add_argument("--connections", type=numbers, default=CONNECTIONS, metavar="LIST", help="how many")
     p.add_argument("--build", default="build-release", metavar="DIR",
                    help="where uiwarp is built (default build-release)")
     p.add_argument("--out", default="out/bench", metavar="DIR")
@@ -40,6 +45,12 @@ def arguments():
         p.error("--seconds: more than 0")
     a.only = a.only.split(",")
     return a
+
+
+def figures(receiver, sender):
+    """The receiver's, and how late the sender was with its messages."""
+    late = {f"late_{name}": value for name, value in measure.json_in(sender).items() if name.startswith("us_")}
+    return {**measure.json_in(receiver), **late}
 
 
 class OverVerbs:
@@ -52,8 +63,30 @@ class OverVerbs:
     def run(self, options, sender):
         command = [self.program, *options]
         s, c = self.ours.start("load", command, [*command, *sender, self.ours.address])
-        self.ours.runner.finish(c)
-        return measure.json_in(self.ours.runner.finish(s))
+        text = self.ours.runner.finish(c)
+        return figures(self.ours.runner.finish(s), text)
+
+
+class OverPort:
+    """The same program over frames of a port, as the stack drives it: what the machine takes."""
+
+    def __init__(self, runner, work, cores, build):
+        self.runner, self.cores = runner, cores
+        self.socket = os.path.join(work, "load")
+        self.program = os.path.join(build, "bench", "load_port")
+
+    def _device(self, role):
+        return f"net_memif0,role={role},socket={self.socket},socket-abstract=no"
+
+    def run(self, options, sender):
+        if os.path.exists(self.socket):
+            os.unlink(self.socket)
+        s = self.runner.start([self.program, *options, "-p", self._device("server")], self.cores[0], "port-receiver")
+        self.runner.wait_until(lambda: os.path.exists(self.socket), s)
+        c = self.runner.start([self.program, *options, *sender, self._device("client")], self.cores[1],
+                              "port-sender")
+        text = self.runner.finish(c)
+        return figures(self.runner.finish(s), text)
 
 
 class OverKernel:
@@ -73,83 +106,66 @@ class OverKernel:
         self.runner.wait_until(lambda: listens(self.veth.server, self.port), s)
         c = self.runner.start([*command, *sender, self.veth.address], self.cores[1],
                               f"{self.transport}-sender", env, self.veth.client)
-        self.runner.finish(c)
-        return measure.json_in(self.runner.finish(s))
+        text = self.runner.finish(c)
+        return figures(self.runner.finish(s), text)
 
 
-def measure_case(over, size, connections, seconds):
-    """The rate that saturates, and the quantiles at shares of it."""
+def saturate(over, options, size):
+    """Messages a second, of a sender that never waits: the median of three."""
+    return statistics.median(over.run(options, ["-n", str(SATURATING[size])])["per_second"] for _ in range(3))
+
+
+def measure_case(over, size, connections, seconds, most=None):
+    """The rate that saturates, unless it is given, and the quantiles at shares of it."""
     options = ["-q", str(connections), "-l", str(size)]
-    most = over.run(options, ["-n", str(SATURATING[size])])["per_second"]
+    most = most or saturate(over, options, size)
     rows = []
     for share in SHARES:
         rate = max(int(most * share), 1)
         count = max(int(rate * seconds), LEAST)
         rows.append({"share": share, **over.run(options, ["-n", str(count), "-r", str(rate)])})
-    return {"per_second": most, "rows": rows}
+    return {"size": size, "connections": connections, "per_second": most, "rows": rows}
 
 
-def show(name, size, connections, case):
-    print(f"\n{TEXTS[name]}: {size} B, {connections} connection{'s' if connections > 1 else ''}, "
-          f"at most {case['per_second'] / 1e6:.3f} M/s")
-    print(f"  {'of that':>8} {'M/s':>8} {'p50':>10} {'p99':>10} {'p99.9':>10} {'p99.99':>10} {'longest':>10}  us")
-    for row in case["rows"]:
-        print(f"  {row['share']:8.0%} {row['per_second'] / 1e6:8.3f} " +
-              " ".join(f"{row[q]:10.1f}" for q in (*QUANTILES, "us_max")), flush=True)
-
-
-def plot(cases, path):
-    """A panel for each size and number of connections; p50 drawn through, p99.9 broken."""
-    panels = []
-    for size in SIZES:
-        for connections in CONNECTIONS:
-            blocks, lines = [], []
-            for name in TEXTS:
-                case = cases.get((name, size, connections))
-                if not case:
-                    continue
-                block = f"$d{len(blocks)}"
-                blocks.append(f"{block} << EOD\n" + "\n".join(
-                    f"{100 * r['share']} {r['us_p50']} {r['us_p999']}" for r in case["rows"]) + "\nEOD")
-                lines += [f'{block} using 1:{column} with linespoints lc rgb "{COLOURS[name]}" dt {dash} '
-                          f'title "{TEXTS[name]}, {what}"'
-                          for column, dash, what in ((2, 1, "p50"), (3, 2, "p99.9"))]
-            if lines:
-                panels.append("\n".join(blocks) + f'\nset title "{size} B, {connections} connections"\n'
-                              f"plot {', '.join(lines)}\n")
-    script = f"""set terminal svg size 1100,800 font "sans,11" background "white"
-set output "{path}"
-set multiplot layout 2,2 title "One way under load (us), by share of the rate that saturates (%)"
-set logscale y
-set key left top font ",8"
-set grid
-{"".join(panels)}unset multiplot
-"""
-    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+def make_all(runner, work, cores, args, veth):
+    """What is to be measured, by name. Ours comes before the port, which has its rates."""
+    made = {}
+    for name in TEXTS:
+        if name not in args.only:
+            continue
+        if name == "verbs":
+            made[name] = OverVerbs(runner, work, cores, args.build)
+        elif name == "port":
+            made[name] = OverPort(runner, work, cores, args.build)
+        else:
+            made[name] = OverKernel(runner, cores, args.build, veth, name)
+    return made
 
 
 def measure_all(runner, work, cores, args, cases, failed):
     with Veth() as veth:
-        over = {name: OverVerbs(runner, work, cores, args.build) if name == "verbs"
-                else OverKernel(runner, cores, args.build, veth, name) for name in args.only}
-        for size in SIZES:
-            for connections in CONNECTIONS:
+        over = make_all(runner, work, cores, args, veth)
+        for size in args.sizes:
+            for connections in args.connections:
+                most = None
                 for name, transport in over.items():
                     try:
-                        case = measure_case(transport, size, connections, args.seconds)
+                        case = measure_case(transport, size, connections, args.seconds,
+                                            most if name == "port" else None)
                     except Failure as e:
-                        failed.append(f"{TEXTS[name]}, {size} B, {connections} connections: {e}")
+                        failed.append(f"{TEXTS[name]}, {load_report.title(size, connections)}: {e}")
                         print(f"FAILED: {failed[-1]}", flush=True)
                         runner.stop_all()
                         continue
-                    cases[(name, size, connections)] = case
-                    show(name, size, connections, case)
+                    most = case["per_second"]
+                    cases.append({"transport": name, **case})
+                    print("\n".join(["", *load_report.table(cases[-1:])]), flush=True)
 
 
 def main():
     args = arguments()
     args.build = os.path.abspath(args.build)
-    cases, echo, failed = {}, {}, []
+    cases, echo, failed = [], {}, []
     unknown = set(args.only) - set(TEXTS)
     missing = f"nothing is called {unknown.pop()}" if unknown else Veth.missing()
     if missing:
@@ -167,10 +183,8 @@ def main():
         commands = runner.commands
     with open(os.path.join(args.out, "load.json"), "w", encoding="utf-8") as file:
         json.dump({"load_average": os.getloadavg()[0], "echo": echo, "failed": failed, "commands": commands,
-                   "cases": [{"transport": t, "size": s, "connections": c, **case}
-                             for (t, s, c), case in cases.items()]}, file, indent=1)
-    if cases and shutil.which("gnuplot"):
-        plot(cases, os.path.join(args.out, "load.svg"))
+                   "cases": cases}, file, indent=1)
+    load_report.plot(cases, os.path.join(args.out, "load.svg"))
     return verdict(False, failed)
 
 

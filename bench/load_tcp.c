@@ -137,8 +137,12 @@ static void tcp_poll(void *transport, load_arrived_fn *arrived, void *ctx)
 	struct epoll_event e[16];
 	int n;
 
-	if (t->sender)
+	if (t->sender) {
+		for (unsigned i = 0; i < t->n; i++)
+			if (t->connection[i].unsent)
+				tcp_push(t, &t->connection[i]);
 		return;
+	}
 	if (t->n == 1) {
 		tcp_take(t, t->connection, arrived, ctx);
 		return;

@@ -42,7 +42,7 @@ class Runner:
             log.flush()
             process = subprocess.Popen(
                 pinned, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                env={**os.environ, **(env or {})}, start_new_session=True)
+                env={**os.environ, **(env or {})}, process_group=0)
         process.log = path
         process.name = name
         self.running.append(process)
@@ -68,7 +68,7 @@ class Runner:
         return self.output(process)
 
     def stop(self, process):
-        """End it and what it has started: they are a session of their own."""
+        """End it and what it has started: they are a process group of their own."""
         for sig in (signal.SIGTERM, signal.SIGKILL):
             try:
                 os.killpg(process.pid, sig)
