@@ -107,8 +107,12 @@ void rdmap_init(struct rdmap *r, struct rdmap_sq *sq, const struct rdmap_ops *op
 
 static void rdmap_put_on(struct rdmap *r, struct mpa *m)
 {
-	*r = (struct rdmap){
-		.mpa = m, .ops = r->ops, .user = r->user, .sq = r->sq, .sq_held = r->sq_held};
+	*r = (struct rdmap){.mpa = m,
+		.ops = r->ops,
+		.user = r->user,
+		.sq = r->sq,
+		.sq_held = r->sq_held,
+		.mulpdu_least = MPA_MULPDU_MAX};
 	ddp_init(&r->ddp);
 	mpa_set_user(m, &rdmap_mpa_ops, r);
 }

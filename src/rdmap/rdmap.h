@@ -323,9 +323,10 @@ struct rdmap {
 	uint64_t rtr_sink_to;
 	/* The message being sent */
 	enum rdmap_tx tx;
-	bool response_turn; /**< take turns between Read responses and the SQ */
-	uint32_t mulpdu;    /**< during one rdmap_run() */
-	uint32_t tx_offset; /**< bytes of sq->next already sent */
+	bool response_turn;    /**< take turns between Read responses and the SQ */
+	uint16_t mulpdu_least; /**< of all since the stream began */
+	uint32_t mulpdu;       /**< during one rdmap_run() */
+	uint32_t tx_offset;    /**< bytes of sq->next already sent */
 	struct rdmap_sge_at tx_at;
 	bool tx_imm; /**< Write or Send with Immediate: the Write or Send is sent */
 	/* Send with Immediate */

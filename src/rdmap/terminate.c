@@ -133,12 +133,13 @@ static enum rdmap_wc_status rdmap_terminate_status_of(const struct rdmap_end *e)
  * May @p len bytes from @p at on be a segment of the Write? The one that ends it is the last, and
  * those before another are full, so not shorter.
  */
-static bool rdmap_terminate_is_segment(
-	const struct quoted *q, const struct rdmap_wqe *w, uint64_t at, uint64_t len)
+static bool rdmap_terminate_is_segment(const struct rdmap *r, const struct quoted *q,
+	const struct rdmap_wqe *w, uint64_t at, uint64_t len)
 {
-	uint64_t left = w->length - at;
+	uint64_t left = w->length - at, full = r->mulpdu_least - DDP_TAGGED_LEN;
 
-	return (at == 0 || at >= len) && (q->last ? len == left : len < left);
+	return (at == 0 || (at >= len && at >= full)) &&
+	       (q->last ? len == left : len < left && len >= full);
 }
 
 /*
@@ -146,15 +147,16 @@ static bool rdmap_terminate_is_segment(
  * already. So one that overlaps is not blamed for it: the segment must be one of its own. Linux siw
  * has the payload alone as the DDP Segment Length; by RFC 5040 section 4.8 the header counts, too.
  */
-static bool rdmap_terminate_names_write(const struct quoted *q, const struct rdmap_wqe *w)
+static bool rdmap_terminate_names_write(
+	const struct rdmap *r, const struct quoted *q, const struct rdmap_wqe *w)
 {
 	uint64_t at = q->to - w->remote_to;
 
 	if (!q->tagged || q->stag != w->remote_stag || at > w->length)
 		return false;
-	return !q->sized || rdmap_terminate_is_segment(q, w, at, q->len) ||
+	return !q->sized || rdmap_terminate_is_segment(r, q, w, at, q->len) ||
 	       (q->len >= DDP_TAGGED_LEN &&
-		       rdmap_terminate_is_segment(q, w, at, q->len - DDP_TAGGED_LEN));
+		       rdmap_terminate_is_segment(r, q, w, at, q->len - DDP_TAGGED_LEN));
 }
 
 static bool rdmap_terminate_names_untagged(
@@ -163,13 +165,14 @@ static bool rdmap_terminate_names_untagged(
 	return !q->tagged && q->qn == qn && q->msn == w->msn;
 }
 
-static bool rdmap_terminate_names(const struct quoted *q, const struct rdmap_wqe *w)
+static bool rdmap_terminate_names(
+	const struct rdmap *r, const struct quoted *q, const struct rdmap_wqe *w)
 {
 	switch (w->op) {
 	case RDMAP_WR_WRITE:
-		return rdmap_terminate_names_write(q, w);
+		return rdmap_terminate_names_write(r, q, w);
 	case RDMAP_WR_WRITE_IMM:
-		return rdmap_terminate_names_write(q, w) ||
+		return rdmap_terminate_names_write(r, q, w) ||
 		       rdmap_terminate_names_untagged(q, w, RDMAP_QN_SEND);
 	case RDMAP_WR_READ:
 	case RDMAP_WR_READ_INV:
@@ -207,7 +210,7 @@ static void rdmap_terminate_blame(
 	for (; i != end; i++) {
 		struct rdmap_wqe *w = rdmap_sq_at(r->sq, i);
 
-		if (!rdmap_terminate_names(q, w))
+		if (!rdmap_terminate_names(r, q, w))
 			continue;
 		w->done = true;
 		w->status = (uint8_t)status;

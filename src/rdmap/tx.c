@@ -280,6 +280,8 @@ void rdmap_run(struct rdmap *r)
 	r->running = true;
 	r->wake = false;
 	r->mulpdu = mpa_mulpdu(r->mpa);
+	if (r->mulpdu < r->mulpdu_least)
+		r->mulpdu_least = (uint16_t)r->mulpdu;
 	if (r->rtr_send != 0)
 		p = rdmap_tx_send_rtr(r);
 	if (p == RDMAP_MORE && r->rtr_answer)

@@ -264,11 +264,13 @@ static void rig_terminate(struct rig *g, unsigned which)
 	}
 	t[RDMAP_AT_TERM_TYPE] = RDMAP_LAYER_RDMA << 4 | RDMAP_ETYPE_PROTECTION;
 	t[RDMAP_AT_TERM_HDRCT] = RDMAP_HDRCT_M | RDMAP_HDRCT_D;
-	if (tagged)
+	if (tagged) {
+		store_be16(t + RDMAP_TERM_HEADER_LEN, (uint16_t)g->r.mulpdu);
 		ddp_put_tagged(quote, false, RDMAP_CONTROL(RDMAP_OP_WRITE), STAG(which), 0);
-	else
+	} else {
 		ddp_put_untagged(quote, true, RDMAP_CONTROL(RDMAP_OP_SEND), 0,
 			w->op == RDMAP_WR_SEND ? RDMAP_QN_SEND : RDMAP_QN_READ, w->msn, 0);
+	}
 	rig_receive(g, b, (size_t)(quote - b) + (tagged ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN));
 }
 

@@ -216,6 +216,28 @@ static void test_receive_names_read(void **state)
 
 #define QUOTED_WRITE(control, to) control "\x40\x00\x00\xab\xcd\x00\x00\x00\x00\x00\x00" to
 
+/* A Write of @p len bytes to TO 0x1000, then the Terminate. */
+static void names_write(uint32_t len, const char *terminate, enum rdmap_wc_status status)
+{
+	static const uint8_t text[300];
+	struct rdmap_wqe *w;
+	struct qp_net n;
+
+	post_three(&n);
+	llp_mem_set_emss(n.mem, 128);
+	w = qp_wqe(n.a, 3, RDMAP_WR_WRITE, 0);
+	qp_wqe_inline(w, text, len);
+	w->remote_stag = 0xabcd;
+	w->remote_to = 0x1000;
+	qp_post(n.a);
+	qp_run(n.a);
+	qp_net_feed(&n, terminate, 18 + 6 + 14);
+	qp_expect_wc(n.a, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
+	qp_expect_wc(n.a, 2, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
+	qp_expect_wc(n.a, 3, status, RDMAP_WC_WRITE, 0);
+	qp_net_done(&n);
+}
+
 /* A Write that waits behind Reads can still be blamed, for a segment that is its own. */
 static void test_receive_names_write(void **state)
 {
@@ -226,9 +248,6 @@ static void test_receive_names_write(void **state)
 #define WRITE(hdrct, len, control, to, status) \
 	{TERMINATE QUOTE("\x11\x01", hdrct, len) QUOTED_WRITE(control, to), status}
 		WRITE("\xc0", "\x12", "\xc1", "\x10\x00", RDMAP_WC_REM_ACCESS_ERR),
-		/* segments of it, the first and the last */
-		WRITE("\xc0", "\x11", "\x81", "\x10\x00", RDMAP_WC_REM_ACCESS_ERR),
-		WRITE("\xc0", "\x10", "\xc1", "\x10\x02", RDMAP_WC_REM_ACCESS_ERR),
 		/* as Linux siw counts */
 		WRITE("\xc0", "\x04", "\xc1", "\x10\x00", RDMAP_WC_REM_ACCESS_ERR),
 		/* the length is not told */
@@ -242,28 +261,36 @@ static void test_receive_names_write(void **state)
 		WRITE("\xc0", "\x11", "\xc1", "\x10\x01", RDMAP_WC_WR_FLUSH_ERR),
 		/* shorter than it, and than any header */
 		WRITE("\xc0", "\x03", "\xc1", "\x10\x00", RDMAP_WC_WR_FLUSH_ERR),
+		/* parts of it, which is too short to be cut */
+		WRITE("\xc0", "\x11", "\x81", "\x10\x00", RDMAP_WC_WR_FLUSH_ERR),
+		WRITE("\xc0", "\x10", "\xc1", "\x10\x02", RDMAP_WC_WR_FLUSH_ERR),
 		/* it would have to go on, and has no more */
 		WRITE("\xc0", "\x12", "\x81", "\x10\x00", RDMAP_WC_WR_FLUSH_ERR),
+	};
+
+	for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++)
+		names_write(4, t[i].terminate, t[i].status);
+}
+
+/* One of 300 bytes in segments of 114, but the last. */
+static void test_receive_names_segment(void **state)
+{
+	static const struct {
+		const char *terminate;
+		enum rdmap_wc_status status;
+	} t[] = {
+		WRITE("\xc0", "\x80", "\x81", "\x10\x00", RDMAP_WC_REM_ACCESS_ERR),
+		WRITE("\xc0", "\x80", "\x81", "\x10\x72", RDMAP_WC_REM_ACCESS_ERR),
+		WRITE("\xc0", "\x56", "\xc1", "\x10\xe4", RDMAP_WC_REM_ACCESS_ERR),
+		/* not full, though another would follow */
+		WRITE("\xc0", "\x7f", "\x81", "\x10\x72", RDMAP_WC_WR_FLUSH_ERR),
+		/* behind one that is not full */
+		WRITE("\xc0", "\x80", "\x81", "\x10\x71", RDMAP_WC_WR_FLUSH_ERR),
 #undef WRITE
 	};
 
-	for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++) {
-		struct rdmap_wqe *w;
-		struct qp_net n;
-
-		post_three(&n);
-		w = qp_wqe(n.a, 3, RDMAP_WR_WRITE, 0);
-		qp_wqe_inline(w, "abcd", 4);
-		w->remote_stag = 0xabcd;
-		w->remote_to = 0x1000;
-		qp_post(n.a);
-		qp_run(n.a);
-		qp_net_feed(&n, t[i].terminate, 18 + 6 + 14);
-		qp_expect_wc(n.a, 1, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
-		qp_expect_wc(n.a, 2, RDMAP_WC_WR_FLUSH_ERR, RDMAP_WC_READ, 0);
-		qp_expect_wc(n.a, 3, t[i].status, RDMAP_WC_WRITE, 0);
-		qp_net_done(&n);
-	}
+	for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++)
+		names_write(300, t[i].terminate, t[i].status);
 }
 
 static void names_send(const char *type_code, enum rdmap_wc_status status)
@@ -524,6 +551,7 @@ int main(void)
 		cmocka_unit_test(test_send_after_close),
 		cmocka_unit_test(test_receive_names_read),
 		cmocka_unit_test(test_receive_names_write),
+		cmocka_unit_test(test_receive_names_segment),
 		cmocka_unit_test(test_receive_names_send),
 		cmocka_unit_test(test_receive_names_what_was_not_sent),
 		cmocka_unit_test(test_receive_names_what_has_begun),
