@@ -66,7 +66,7 @@ def plot(cases, path):
 set output "{path}"
 set multiplot layout {(len(panels) + 1) // 2},2 title "One way under load (us), by messages a second (M/s)"
 set logscale xy
-set key bottom right font ",8"
+set key below font ",8"
 set grid
 {"".join(panels)}unset multiplot
 """
