@@ -76,6 +76,8 @@ static void net_link_changed(void *ctx, bool up)
 
 	log_printf(&n->log.sink, LOG_LEVEL_INFO, "port %s: link %s", n->config.port,
 		up ? "up" : "down");
+	if (up && n->ops->link_up)
+		n->ops->link_up(n);
 	if (n->events.link_changed && n->ops->has_carrier(n))
 		n->events.link_changed(n->events.ctx, up);
 }

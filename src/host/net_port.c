@@ -212,6 +212,12 @@ static bool net_port_link(struct net *n, uint32_t *speed)
 	return port_link(n->port, speed);
 }
 
+/** Packets were dropped until now, as nobody was there: a memif's peer, perhaps. */
+static void net_port_link_up(struct net *n)
+{
+	ip_link_up(n->ip, net_now(n));
+}
+
 static bool net_port_is_gone(const struct net *n)
 {
 	return port_is_gone(n->port);
@@ -337,6 +343,7 @@ const struct net_ops net_port_ops = {
 	.llp = net_port_llp,
 	.has_carrier = net_port_has_carrier,
 	.link = net_port_link,
+	.link_up = net_port_link_up,
 	.is_gone = net_port_is_gone,
 	.housekeeping = net_port_housekeeping,
 	.mac = net_port_mac,

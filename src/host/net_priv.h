@@ -42,6 +42,7 @@ struct net_ops {
 	struct llp_stack *(*llp)(struct net *n);
 	bool (*has_carrier)(const struct net *n); /**< its link can be down */
 	bool (*link)(struct net *n, uint32_t *speed);
+	void (*link_up)(struct net *n);       /**< it has come up; NULL: no matter */
 	bool (*is_gone)(const struct net *n); /**< for good */
 	void (*housekeeping)(struct net *n);
 	void (*mac)(const struct net *n, uint8_t mac[6]);

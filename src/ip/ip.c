@@ -139,6 +139,11 @@ void ip_path_confirm(struct ip_stack *s, struct ip_path *p, uint64_t sent_at, ui
 		neighbour_confirm(s, p->neighbour, sent_at, now);
 }
 
+void ip_link_up(struct ip_stack *s, uint64_t now)
+{
+	neighbour_ask_again(s, now);
+}
+
 bool ip_doubt(struct ip_stack *s, const struct ip_addr *dst, uint64_t now)
 {
 	struct ip_neighbour *n;

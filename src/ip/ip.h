@@ -288,6 +288,12 @@ void ip_path_confirm(struct ip_stack *s, struct ip_path *p, uint64_t sent_at, ui
 bool ip_doubt(struct ip_stack *s, const struct ip_addr *dst, uint64_t now);
 
 /**
+ * The link has come up. Nobody heard what was asked while it was down: ask again at once for the
+ * neighbours whose answers packets wait for (RFC 4861 section 7.2.2), instead of after a second.
+ */
+void ip_link_up(struct ip_stack *s, uint64_t now);
+
+/**
  * Process a checked Packet Too Big: lower the path MTU of all connections to p->dst for ten minutes
  * (RFC 1191 section 6.3, RFC 8201 section 4), to at least 576 (v4) or 1280 (v6).
  * @return the path MTU now.

@@ -522,6 +522,13 @@ int neighbour_output(struct ip_stack *s, struct ip_neighbour *n, struct rte_mbuf
 	return 0;
 }
 
+void neighbour_ask_again(struct ip_stack *s, uint64_t now)
+{
+	for (unsigned i = 0; i < NEIGHBOUR_MAX; i++)
+		if (s->neighbours.e[i].state == NEIGHBOUR_INCOMPLETE)
+			neighbour_start_resolution(&s->neighbours.e[i], now);
+}
+
 bool neighbour_ask(struct ip_neighbour *n, uint64_t now)
 {
 	switch ((enum neighbour_state)n->state) {

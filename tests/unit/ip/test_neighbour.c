@@ -102,6 +102,33 @@ static void stale_delay_probe_and_back(void **state)
 	host_free(h);
 }
 
+/** Who is being asked for is asked for again when the link comes up, as often as from the start. */
+static void link_that_comes_up_asks_again(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_path p = {.tos = 0};
+
+	ip_link_up(h->ip, h->now);
+	host_expect_nothing(h);
+	send_to(h, &p);
+	host_expect(h, REQUEST);
+	host_run(h, 2 * SECOND + SECOND / 2);
+	host_forget(h);
+	ip_link_up(h->ip, h->now);
+	host_expect(h, REQUEST);
+	host_run(h, SECOND - SECOND / 10);
+	host_expect_nothing(h);
+	host_run(h, 2 * SECOND);
+	host_expect(h, REQUEST);
+	host_expect(h, REQUEST);
+	assert_int_equal(entry(h)->state, NEIGHBOUR_INCOMPLETE);
+	host_input_hex(h, REPLY);
+	host_forget(h); /* the packet */
+	ip_link_up(h->ip, h->now);
+	host_expect_nothing(h);
+	host_free(h);
+}
+
 static void dead_neighbour_is_asked_for_by_broadcast_then_given_up(void **state)
 {
 	struct host *h = host_new_v4();
@@ -384,6 +411,7 @@ int main(void)
 		cmocka_unit_test(resolution_retries_and_fails),
 		cmocka_unit_test(queue_keeps_the_youngest),
 		cmocka_unit_test(stale_delay_probe_and_back),
+		cmocka_unit_test(link_that_comes_up_asks_again),
 		cmocka_unit_test(dead_neighbour_is_asked_for_by_broadcast_then_given_up),
 		cmocka_unit_test(forward_progress_saves_the_probes),
 		cmocka_unit_test(unused_entries_expire),
