@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 /** An end with one request to send, a shared CQ and a shared SRQ. */
-#define END_MOST 2600
-#define PAIRS    64
+#define END_MOST 2650
+#define PAIRS    128
 /** Larger ones are tables and pools, which grow by leaps. */
 #define BLOCK_MOST 4096
 
