@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/stack.h"
 
+#include "base/forks.h"
 #include "host/net.h"
 #include "provider/failure.h"
 #include "provider/telemetry.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,6 @@ struct stack {
 static struct {
 	pthread_mutex_t lock;
 	struct stack *open;
-	_Atomic unsigned forks;
 	bool hooked;
 } stack_process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -147,7 +146,6 @@ bool stack_end_by(int sig)
 
 static void stack_in_child(void)
 {
-	atomic_fetch_add(&stack_process.forks, 1);
 	pthread_mutex_init(&stack_process.lock, NULL);
 	for (struct stack *s = stack_process.open; s; s = s->next)
 		net_let_go(s->net);
@@ -161,7 +159,8 @@ static void stack_process_add(struct stack *s)
 		pthread_atfork(NULL, NULL, stack_in_child);
 		atexit(stack_at_exit);
 	}
-	s->forks = atomic_load(&stack_process.forks);
+	forks_watch();
+	s->forks = forks_count();
 	s->next = stack_process.open;
 	stack_process.open = s;
 	pthread_mutex_unlock(&stack_process.lock);
@@ -185,7 +184,7 @@ static bool stack_process_remove(struct stack *s)
 
 bool stack_is_orphan(const struct stack *s)
 {
-	return s->forks != atomic_load_explicit(&stack_process.forks, memory_order_relaxed);
+	return s->forks != forks_count();
 }
 
 /* ---- the interface ------------------------------------------------------------------------ */

@@ -1,42 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "provider/cm/ucma.h"
 
+#include "base/forks.h"
 #include "provider/cm/event.h"
 #include "provider/cm/lifetime.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/** How often this process was forked off since the first ucma was created. */
-static _Atomic unsigned ucma_forks;
-
-static void ucma_in_child(void)
-{
-	atomic_fetch_add_explicit(&ucma_forks, 1, memory_order_relaxed);
-}
-
-static void ucma_watch_forks(void)
-{
-	pthread_atfork(NULL, NULL, ucma_in_child);
-}
-
 int ucma_create(struct rnic *r, uint64_t guid, struct ucma **out)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct ucma *u = calloc(1, sizeof *u);
 
 	if (!u)
 		return -ENOMEM;
-	pthread_once(&once, ucma_watch_forks);
 	if (ucma_id_table_init(&u->ids)) {
 		free(u);
 		return -ENOMEM;
 	}
 	u->rnic = r;
 	u->guid = guid;
-	u->forks = atomic_load_explicit(&ucma_forks, memory_order_relaxed);
+	forks_watch();
+	u->forks = forks_count();
 	TAILQ_INIT(&u->due);
 	u->tell.serve = ucma_tell_due;
 	pthread_mutex_init(&u->lock, NULL);
@@ -53,7 +39,7 @@ void ucma_set_gids(struct ucma *u, ucma_gid_fn *fn, void *ctx)
 /* After fork() the child has our memory, but nothing that drives it; a lock may be held forever. */
 bool ucma_is_orphan(const struct ucma *u)
 {
-	return u->forks != atomic_load_explicit(&ucma_forks, memory_order_relaxed);
+	return u->forks != forks_count();
 }
 
 int ucma_open(struct ucma *u, int flags)
