@@ -156,20 +156,21 @@ static void ucma_clear(struct ucma_channel *ch)
 		ucma_account(ch, (uint64_t)n);
 }
 
-void ucma_channel_tell(struct ucma_channel *ch)
+bool ucma_channel_tell(struct ucma_channel *ch)
 {
 	if (ch->looking)
-		return;
+		return false;
 	if (TAILQ_EMPTY(&ch->events)) {
 		if (ch->told)
 			ucma_clear(ch);
-		return;
+		return false;
 	}
 	/* A thread that was woken may have read what was told, and take one event alone. */
 	if (!ch->told || ch->sleeping) {
 		ucma_count(ch);
 		ch->told++;
 	}
+	return ch->sleeping;
 }
 
 bool ucma_channel_is_read_first(const struct ucma_channel *ch)

@@ -106,8 +106,9 @@ struct ucma_event *ucma_event_alloc(uint8_t room);
 /**
  * After events have come or gone: make the descriptor readable, or not, as there are any. Wakes
  * readers and pollers. Nothing to do while a thread looks for an event: it does this after.
+ * @return a thread that sleeps is woken.
  */
-void ucma_channel_tell(struct ucma_channel *ch);
+bool ucma_channel_tell(struct ucma_channel *ch);
 
 /** Append @p ev, without telling of it. */
 void ucma_channel_push(struct ucma_channel *ch, struct ucma_event *ev);

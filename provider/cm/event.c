@@ -119,8 +119,7 @@ void ucma_tell_due(struct engine_doorbell *tell)
 	while ((ch = TAILQ_FIRST(&u->due))) {
 		TAILQ_REMOVE(&u->due, ch, due_link);
 		ch->due = false;
-		ucma_channel_tell(ch);
-		if (ch->sleeping && !TAILQ_EMPTY(&ch->events) && !ch->looking)
+		if (ucma_channel_tell(ch))
 			engine_has_woken(rnic_engine(u->rnic));
 		ucma_channel_unref(ch);
 	}
