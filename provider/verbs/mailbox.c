@@ -10,15 +10,21 @@
 
 static void mailbox_add_due(struct engine_doorbell *wakeup);
 
-int mailbox_open(struct mailbox *m)
+/** All but the descriptor. */
+static void mailbox_begin(struct mailbox *m)
 {
+	pthread_mutex_init(&m->lock, NULL);
 	m->due = 0;
 	m->wakeup = (struct engine_doorbell){.serve = mailbox_add_due};
+	atomic_store(&m->users, 1);
+}
+
+int mailbox_open(struct mailbox *m)
+{
 	m->fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
 	if (m->fd < 0)
 		return -errno;
-	pthread_mutex_init(&m->lock, NULL);
-	atomic_store(&m->users, 1);
+	mailbox_begin(m);
 	return 0;
 }
 
@@ -28,10 +34,7 @@ int mailbox_inherit(struct mailbox *m)
 	int fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
 	int rc = 0;
 
-	m->due = 0;
-	m->wakeup = (struct engine_doorbell){.serve = mailbox_add_due};
-	pthread_mutex_init(&m->lock, NULL);
-	atomic_store(&m->users, 1); /* the waiters are the parent's threads */
+	mailbox_begin(m); /* the waiters are the parent's threads */
 	if (flags < 0 || fd < 0 || fcntl(fd, F_SETFL, flags) < 0 || dup3(fd, m->fd, O_CLOEXEC) < 0)
 		rc = -errno;
 	if (fd >= 0)
