@@ -50,6 +50,24 @@ static void end(struct ucma_channels *t, struct ucma_channel *ch)
 	close(fd);
 }
 
+static struct ucma_channels table_of_one;
+
+/** The only channel of its table. */
+static struct ucma_channel *alone(int flags)
+{
+	struct ucma_channel *ch;
+
+	table_of_one = (struct ucma_channels){0};
+	assert_int_equal(ucma_channel_open(&table_of_one, flags, &ch), 0);
+	return ch;
+}
+
+static void end_alone(struct ucma_channel *ch)
+{
+	end(&table_of_one, ch);
+	ucma_channels_fini(&table_of_one);
+}
+
 static void flags_are_those_of_open(void **state)
 {
 	struct ucma_channels t = {0};
@@ -100,10 +118,8 @@ static void the_table_grows(void **state)
 
 static void it_is_readable_while_there_are_events(void **state)
 {
-	struct ucma_channels t = {0};
-	struct ucma_channel *ch;
+	struct ucma_channel *ch = alone(O_NONBLOCK);
 
-	assert_int_equal(ucma_channel_open(&t, O_NONBLOCK, &ch), 0);
 	assert_true(ch->clears);
 	assert_int_equal(wait_for(ch), -EAGAIN);
 	push(ch, &a, 1);
@@ -123,16 +139,13 @@ static void it_is_readable_while_there_are_events(void **state)
 	assert_true(client_readable(ch->fd));
 	assert_int_equal(pop(ch), 4);
 	assert_false(client_readable(ch->fd));
-	end(&t, ch);
-	ucma_channels_fini(&t);
+	end_alone(ch);
 }
 
 static void who_looks_tells_of_what_it_leaves(void **state)
 {
-	struct ucma_channels t = {0};
-	struct ucma_channel *ch;
+	struct ucma_channel *ch = alone(0);
 
-	assert_int_equal(ucma_channel_open(&t, 0, &ch), 0);
 	ch->looking++;
 	push(ch, &a, 1);
 	push(ch, &a, 2);
@@ -142,18 +155,15 @@ static void who_looks_tells_of_what_it_leaves(void **state)
 	assert_true(client_readable(ch->fd));
 	assert_int_equal(pop(ch), 2);
 	assert_false(client_readable(ch->fd));
-	end(&t, ch);
-	ucma_channels_fini(&t);
+	end_alone(ch);
 }
 
 /* It has read what was told, but not come back yet: another event is for another sleeper. */
 static void a_sleeper_on_its_way_back_takes_one_event(void **state)
 {
-	struct ucma_channels t = {0};
-	struct ucma_channel *ch;
+	struct ucma_channel *ch = alone(0);
 	uint64_t counts;
 
-	assert_int_equal(ucma_channel_open(&t, 0, &ch), 0);
 	push(ch, &a, 1);
 	ucma_channel_begin_wait(ch);
 	assert_int_equal(ucma_channel_wait(ch, &counts), 0);
@@ -164,18 +174,15 @@ static void a_sleeper_on_its_way_back_takes_one_event(void **state)
 	assert_int_equal(pop(ch), 2);
 	assert_false(client_readable(ch->fd));
 	assert_int_equal(ch->told, 0);
-	end(&t, ch);
-	ucma_channels_fini(&t);
+	end_alone(ch);
 }
 
 /* A cancellation may have come between the kernel's answer and the thread. */
 static void what_a_cancelled_sleeper_has_read_is_told_again(void **state)
 {
-	struct ucma_channels t = {0};
-	struct ucma_channel *ch;
+	struct ucma_channel *ch = alone(0);
 	uint64_t counts;
 
-	assert_int_equal(ucma_channel_open(&t, 0, &ch), 0);
 	push(ch, &a, 1);
 	ucma_channel_begin_wait(ch);
 	assert_int_equal(ucma_channel_wait(ch, &counts), 0);
@@ -190,17 +197,14 @@ static void what_a_cancelled_sleeper_has_read_is_told_again(void **state)
 	ucma_channel_cancel_wait(ch);
 	assert_false(client_readable(ch->fd));
 	assert_int_equal(ch->told, 0);
-	end(&t, ch);
-	ucma_channels_fini(&t);
+	end_alone(ch);
 }
 
 /* Before Linux 5.12 only who waits can read an eventfd that others may read, too. */
 static void where_it_cannot_be_cleared_it_is_read_before_an_event_is_taken(void **state)
 {
-	struct ucma_channels t = {0};
-	struct ucma_channel *ch;
+	struct ucma_channel *ch = alone(0);
 
-	assert_int_equal(ucma_channel_open(&t, 0, &ch), 0);
 	ch->clears = false;
 	assert_false(ucma_channel_is_read_first(ch));
 	for (uint32_t i = 1; i <= 2; i++)
@@ -212,47 +216,38 @@ static void where_it_cannot_be_cleared_it_is_read_before_an_event_is_taken(void 
 		assert_int_equal(pop(ch), i);
 	}
 	assert_false(client_readable(ch->fd));
-	end(&t, ch);
-	ucma_channels_fini(&t);
+	end_alone(ch);
 }
 
 static void o_nonblock_is_asked_for_each_time(void **state)
 {
-	struct ucma_channels t = {0};
-	struct ucma_channel *ch;
+	struct ucma_channel *ch = alone(0);
 
-	assert_int_equal(ucma_channel_open(&t, 0, &ch), 0);
 	assert_true(ucma_channel_may_sleep(ch));
 	assert_int_equal(fcntl(ch->fd, F_SETFL, O_NONBLOCK), 0);
 	assert_false(ucma_channel_may_sleep(ch));
-	end(&t, ch);
-	ucma_channels_fini(&t);
+	end_alone(ch);
 }
 
 static void purge_takes_the_counts_of_a_blocking_channel_too(void **state)
 {
-	struct ucma_channels t = {0};
-	struct ucma_channel *ch;
+	struct ucma_channel *ch = alone(0);
 
-	assert_int_equal(ucma_channel_open(&t, 0, &ch), 0);
 	push(ch, &a, 1);
 	push(ch, &b, 2);
 	push(ch, &a, 3);
 	ucma_channel_purge(ch, &a, NULL);
 	assert_int_equal(pop(ch), 2);
 	assert_false(client_readable(ch->fd));
-	end(&t, ch);
-	ucma_channels_fini(&t);
+	end_alone(ch);
 }
 
 /* A reader has its count already, and the event is gone before it looks: nobody may hang. */
 static void purge_survives_a_reader_who_was_faster(void **state)
 {
-	struct ucma_channels t = {0};
-	struct ucma_channel *ch;
+	struct ucma_channel *ch = alone(0);
 	uint64_t counts;
 
-	assert_int_equal(ucma_channel_open(&t, 0, &ch), 0);
 	push(ch, &a, 1);
 	ucma_channel_begin_wait(ch);
 	assert_int_equal(ucma_channel_wait(ch, &counts), 0);
@@ -261,8 +256,7 @@ static void purge_survives_a_reader_who_was_faster(void **state)
 	assert_true(TAILQ_EMPTY(&ch->events));
 	assert_int_equal(ch->told, 0);
 	assert_false(client_readable(ch->fd));
-	end(&t, ch);
-	ucma_channels_fini(&t);
+	end_alone(ch);
 }
 
 static void move_keeps_order_and_counts(void **state)

@@ -324,6 +324,19 @@ static void a_reader_drives_before_it_sleeps(void **state)
 	client_close(&c);
 }
 
+/** Or is about to. */
+static void until_a_reader_sleeps(struct client *c, const struct ucma_channel *ch)
+{
+	unsigned sleeping;
+
+	do {
+		sched_yield();
+		pthread_mutex_lock(&c->u->lock);
+		sleeping = ch->sleeping;
+		pthread_mutex_unlock(&c->u->lock);
+	} while (!sleeping);
+}
+
 /* It drives, finds nothing, says that it goes to sleep, and is woken. */
 static void a_reader_that_sleeps_hands_over_and_is_known_to_be_woken(void **state)
 {
@@ -333,16 +346,10 @@ static void a_reader_that_sleeps_hands_over_and_is_known_to_be_woken(void **stat
 	struct engine *e = rnic_engine(ep_fake_rnic());
 	struct reader r = {&c, blocking.fd, 0, 0};
 	uint64_t woken = engine_count_woken(e);
-	unsigned sleeping;
 	pthread_t t;
 
 	pthread_create(&t, NULL, read_one, &r);
-	do {
-		sched_yield();
-		pthread_mutex_lock(&c.u->lock);
-		sleeping = ch->sleeping;
-		pthread_mutex_unlock(&c.u->lock);
-	} while (!sleeping);
+	until_a_reader_sleeps(&c, ch);
 	client_resolve(&blocking, client_create(&blocking, 1), "10.0.0.2");
 	pthread_join(t, NULL);
 	assert_int_equal(r.err, 0);
@@ -388,18 +395,11 @@ static void a_blocked_reader_can_be_cancelled(void **state)
 	struct client blocking = {c.u, ucma_open(c.u, 0)};
 	struct ucma_channel *ch = ucma_channel_find(&c.u->channels, blocking.fd);
 	struct reader r = {&c, blocking.fd, 0, 0};
-	unsigned sleeping;
 	pthread_t t;
 	void *result;
 
 	pthread_create(&t, NULL, cancelled_reader, &r);
-	/* Until it is about to sleep. */
-	do {
-		sched_yield();
-		pthread_mutex_lock(&c.u->lock);
-		sleeping = ch->sleeping;
-		pthread_mutex_unlock(&c.u->lock);
-	} while (!sleeping);
+	until_a_reader_sleeps(&c, ch);
 	pthread_cancel(t);
 	pthread_join(t, &result);
 	assert_ptr_equal(result, PTHREAD_CANCELED);

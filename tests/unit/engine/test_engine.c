@@ -503,8 +503,9 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/** No thread drives the engine after the last ring: each must have been served by somebody. */
-static void no_ring_of_any_thread_is_lost(void **state)
+/** When no thread drives the engine any more, each thread's last must have been served by somebody.
+ */
+static void nothing_is_lost_of(void *(*thread)(void *worker))
 {
 	struct port p;
 	struct worker w[THREADS];
@@ -513,13 +514,19 @@ static void no_ring_of_any_thread_is_lost(void **state)
 	start(&p);
 	for (unsigned i = 0; i < THREADS; i++) {
 		w[i] = (struct worker){.d.serve = on_work, .e = &p.e};
-		assert_int_equal(pthread_create(&t[i], NULL, work, &w[i]), 0);
+		assert_int_equal(pthread_create(&t[i], NULL, thread, &w[i]), 0);
 	}
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(t[i], NULL);
+	engine_settle(&p.e);
 	for (unsigned i = 0; i < THREADS; i++)
 		assert_int_equal(w[i].seen, RINGS);
 	engine_fini(&p.e);
+}
+
+static void no_ring_of_any_thread_is_lost(void **state)
+{
+	nothing_is_lost_of(work);
 }
 
 static void *wake_often(void *arg)
@@ -537,21 +544,7 @@ static void *wake_often(void *arg)
 
 static void no_wake_up_of_any_thread_is_lost(void **state)
 {
-	struct port p;
-	struct worker w[THREADS];
-	pthread_t t[THREADS];
-
-	start(&p);
-	for (unsigned i = 0; i < THREADS; i++) {
-		w[i] = (struct worker){.d.serve = on_work, .e = &p.e};
-		assert_int_equal(pthread_create(&t[i], NULL, wake_often, &w[i]), 0);
-	}
-	for (unsigned i = 0; i < THREADS; i++)
-		pthread_join(t[i], NULL);
-	engine_settle(&p.e);
-	for (unsigned i = 0; i < THREADS; i++)
-		assert_int_equal(w[i].seen, RINGS);
-	engine_fini(&p.e);
+	nothing_is_lost_of(wake_often);
 }
 
 int main(void)

@@ -349,11 +349,13 @@ void peer_sack(struct peer *p, uint32_t ack, const struct tcp_range *r, unsigned
 
 void sendq_room(struct tcp_sendq *q)
 {
-	struct tcp_record *ring;
+	struct tcp_record *ring = &q->one;
+	uint32_t cap = q->cap ? 2 * q->cap : 1;
 
 	if (q->count < q->cap)
 		return;
-	ring = malloc(2 * (q->cap + 1) * sizeof *ring);
+	if (cap > 1)
+		ring = malloc(cap * sizeof *ring);
 	assert_non_null(ring);
-	free(tcp_sendq_take_ring(q, ring, q->cap ? 2 * q->cap : 1));
+	free(tcp_sendq_take_ring(q, ring, cap));
 }
