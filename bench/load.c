@@ -15,6 +15,7 @@
 
 #include "base/histogram.h"
 #include "base/number.h"
+#include "base/prng.h"
 #include "sample.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@
 #define LOAD_PAUSES 2048
 
 struct load_pauses {
-	uint64_t random;
+	struct prng draws;
 	float mean_1[LOAD_PAUSES]; /**< as likely as each other, 1 on the average */
 };
 
@@ -120,7 +121,7 @@ static void load_pauses_init(struct load_pauses *p)
 {
 	double sum = 0;
 
-	p->random = 1;
+	p->draws = (struct prng){1};
 	for (unsigned i = 0; i < LOAD_PAUSES; i++) {
 		p->mean_1[i] = (float)-log(1 - (i + 0.5) / LOAD_PAUSES);
 		sum += (double)p->mean_1[i];
@@ -132,8 +133,7 @@ static void load_pauses_init(struct load_pauses *p)
 /** The next one, 1 on the average; always the same ones. */
 static double load_pause(struct load_pauses *p)
 {
-	p->random = p->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (double)p->mean_1[p->random >> 33 & (LOAD_PAUSES - 1)];
+	return (double)p->mean_1[prng_below(&p->draws, LOAD_PAUSES)];
 }
 
 static void load_send(const struct load_transport *t, void *transport, const struct load_options *o,

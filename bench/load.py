@@ -47,10 +47,11 @@ def arguments():
     return a
 
 
-def figures(receiver, sender):
-    """The receiver's, and how late the sender was with its messages."""
-    late = {f"late_{name}": value for name, value in measure.json_in(sender).items() if name.startswith("us_")}
-    return {**measure.json_in(receiver), **late}
+def figures(runner, receiver, sender):
+    """When both have ended: the receiver's, and how late the sender was with its messages."""
+    text = runner.finish(sender)
+    late = {f"late_{name}": value for name, value in measure.json_in(text).items() if name.startswith("us_")}
+    return {**measure.json_in(runner.finish(receiver)), **late}
 
 
 class OverVerbs:
@@ -63,8 +64,7 @@ class OverVerbs:
     def run(self, options, sender):
         command = [self.program, *options]
         s, c = self.ours.start("load", command, [*command, *sender, self.ours.address])
-        text = self.ours.runner.finish(c)
-        return figures(self.ours.runner.finish(s), text)
+        return figures(self.ours.runner, s, c)
 
 
 class OverPort:
@@ -85,8 +85,7 @@ class OverPort:
         self.runner.wait_until(lambda: os.path.exists(self.socket), s)
         c = self.runner.start([self.program, *options, *sender, self._device("client")], self.cores[1],
                               "port-sender")
-        text = self.runner.finish(c)
-        return figures(self.runner.finish(s), text)
+        return figures(self.runner, s, c)
 
 
 class OverKernel:
@@ -106,8 +105,7 @@ class OverKernel:
         self.runner.wait_until(lambda: listens(self.veth.server, self.port), s)
         c = self.runner.start([*command, *sender, self.veth.address], self.cores[1],
                               f"{self.transport}-sender", env, self.veth.client)
-        text = self.runner.finish(c)
-        return figures(self.runner.finish(s), text)
+        return figures(self.runner, s, c)
 
 
 def saturate(over, options, size):

@@ -139,10 +139,8 @@ const struct config_key config_keys[] = {
 			"then means that it has reached the peer's host, and not that a program "
 			"has seen it. It comes a round trip later, and up to the time that the "
 			"peer delays its ACKs (ours a quarter of the round trip, at least 1 ms; "
-			"Linux's "
-			"40 ms) when the peer says nothing else; with `port = kernel` up to 1 ms "
-			"more. "
-			"See [verbs.md](verbs.md)."},
+			"Linux's 40 ms) when the peer says nothing else; with `port = kernel` "
+			"up to 1 ms more. See [verbs.md](verbs.md)."},
 	{"mpa_revision", CONFIG_IS_NUMBER(mpa.revision, 1, 2), .of_peer = true,
 		.expected = "`1` (RFC 5044) or `2` (RFC 6581)", .initial = "2",
 		.text = "The MPA revision to request with. A peer that closes, resets or "

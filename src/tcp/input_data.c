@@ -6,8 +6,7 @@
 #include "tcp/timers.h"
 #include "tcp/unread.h"
 
-/** RFC 9293 section 3.8.6.3: less than 0.5 s; ours waits no longer than this, and no less than
- * that. */
+/** How long an ACK waits, at most and at least (RFC 9293 section 3.8.6.3: less than 0.5 s). */
 #define DELAYED_ACK_MAX (40 * TCP_MS)
 #define DELAYED_ACK_MIN TCP_MS
 /** Pieces shown in one call; mbufs.h says why they are more than an FPDU needs. */
