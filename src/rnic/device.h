@@ -6,6 +6,7 @@
 #include "base/peer_set.h"
 #include "rnic/id_table.h"
 #include "rnic/inspect.h"
+#include "rnic/post_batch.h"
 #include "rnic/rnic.h"
 #include "rnic/stag_table.h"
 #include "rnic/ud.h"
@@ -27,7 +28,7 @@ struct pairing_service;
 struct rnic_ep;
 struct sidr_service;
 
-/** All but the constants are under the engine's lock. */
+/** All but the constants and post_thread are under the engine's lock. */
 struct rnic {
 	struct engine *engine;
 	struct llp_stack *net;
@@ -76,6 +77,7 @@ struct rnic {
 	uint32_t next_cq_num;
 	struct rnic_term_counts terminates;
 	uint32_t pd_count, mr_count, mw_count, cq_count, srq_count;
+	struct rnic_post_thread post_thread;
 };
 
 /** Report an asynchronous event, if there is a handler. */

@@ -91,11 +91,13 @@ static bool qp_post_is_armed(const struct rnic_cq *cq)
  */
 static bool qp_post_may_wait(struct rnic_qp *qp)
 {
-	const struct engine *e = qp->rnic->engine;
+	struct rnic *r = qp->rnic;
+	const struct engine *e = r->engine;
 
 	return e->ops->clock_unlocked && qp_state(qp) == RNIC_QP_RTS &&
 	       !qp_post_is_armed(qp->send_cq) && !qp_post_is_armed(qp->recv_cq) &&
-	       rnic_post_batch_add(&qp->post_batch, e->ops->clock_unlocked(e->ctx), qp->sq.size);
+	       rnic_post_batch_add(&qp->post_batch, &r->post_thread, (uintptr_t)pthread_self(),
+		       e->ops->clock_unlocked(e->ctx), qp->sq.size);
 }
 
 void rnic_sq_end(struct rnic_qp *qp)
@@ -111,7 +113,8 @@ void rnic_sq_end(struct rnic_qp *qp)
 	}
 	engine_ring(e, &qp->doorbell);
 	if (e->ops->clock_unlocked)
-		rnic_post_batch_sent(&qp->post_batch, e->ops->clock_unlocked(e->ctx));
+		rnic_post_batch_sent(
+			&qp->post_batch, &qp->rnic->post_thread, e->ops->clock_unlocked(e->ctx));
 }
 
 void rnic_sq_abort(struct rnic_qp *qp)

@@ -168,17 +168,26 @@ static void write_8(struct pair *p)
 		rnic_mr_stag(p->b.mr));
 }
 
+static int setup_batching(void **state)
+{
+	static struct engine_ops batching;
+	struct pair *p;
+
+	setup(state);
+	p = *state;
+	batching = *p->engine.ops;
+	batching.clock_unlocked = clock_unlocked;
+	p->engine.ops = &batching;
+	pair_connect(p);
+	return 0;
+}
+
 /** A series: its first go at once, the others when the program polls, whatever it finds. */
 static void posts_batch_until_a_poll(void **state)
 {
 	struct pair *p = *state;
-	struct engine_ops batching = *p->engine.ops;
-	const struct engine_ops *before = p->engine.ops;
 	struct rnic_wc wc;
 
-	batching.clock_unlocked = clock_unlocked;
-	p->engine.ops = &batching;
-	pair_connect(p);
 	for (unsigned i = 0; i < RNIC_POST_BATCH_FIRST + 3; i++)
 		write_8(p);
 	assert_int_equal(p->a.qp->sq.tail, RNIC_POST_BATCH_FIRST);
@@ -188,7 +197,27 @@ static void posts_batch_until_a_poll(void **state)
 	rnic_cq_arm(p->a.cq, true);
 	write_8(p);
 	assert_int_equal(p->a.qp->sq.tail, RNIC_POST_BATCH_FIRST + 4);
-	p->engine.ops = before;
+}
+
+/** A thread's posts are a series whichever queues they are for. */
+static void posts_to_several_queues_batch(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_qp *other = pair_qp(&p->a, p->a.cq, NULL);
+	struct rnic_wc wc;
+
+	pair_go(other, RNIC_QP_INIT);
+	pair_go(other, RNIC_QP_RTR);
+	pair_go(other, RNIC_QP_RTS);
+	for (unsigned i = 0; i < RNIC_POST_BATCH_FIRST; i++) {
+		assert_int_equal(rnic_sq_begin(other), 0);
+		rnic_sq_end(other);
+	}
+	write_8(p);
+	assert_int_equal(p->a.qp->sq.tail, 0);
+	assert_int_equal(rnic_cq_poll(p->a.cq, 1, &wc), 1);
+	assert_int_equal(p->a.qp->sq.tail, 1);
+	assert_int_equal(rnic_qp_destroy(other), 0);
 }
 
 int main(void)
@@ -200,7 +229,9 @@ int main(void)
 			elements_are_clean_and_shown_together, setup, teardown),
 		cmocka_unit_test_setup_teardown(signalled_when_all_are, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_busy_engine_serves_later, setup, teardown),
-		cmocka_unit_test_setup_teardown(posts_batch_until_a_poll, setup, teardown),
+		cmocka_unit_test_setup_teardown(posts_batch_until_a_poll, setup_batching, teardown),
+		cmocka_unit_test_setup_teardown(
+			posts_to_several_queues_batch, setup_batching, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
