@@ -30,6 +30,9 @@
  * what came faster. */
 #define LOAD_WARM_UP(count) ((count) / 8)
 
+/** What is sent at most without a look at what has come, which lets go of more. */
+#define LOAD_UNPOLLED (64 * 1024)
+
 /** Times between two messages, of which one is drawn: as many as fit into a small part of a cache,
  * and cost the same with and without a rate. */
 #define LOAD_PAUSES 2048
@@ -144,6 +147,7 @@ static void load_send(const struct load_transport *t, void *transport, const str
 	static struct load_pauses pauses;
 	static struct histogram late;
 	double due = (double)sample_now_ns(), begin = due;
+	size_t unpolled = 0;
 
 	load_pauses_init(&pauses);
 	for (uint64_t i = 0; i < warm_up + count; i++) {
@@ -151,12 +155,15 @@ static void load_send(const struct load_transport *t, void *transport, const str
 
 		due = mean > 0 ? due + mean * load_pause(&pauses) : now + 0 * load_pause(&pauses);
 		begin = i == warm_up ? due : begin;
-		for (; now < due; now = (double)sample_now_ns())
+		for (; now < due || unpolled >= LOAD_UNPOLLED; now = (double)sample_now_ns()) {
 			t->poll(transport, load_nothing, NULL);
+			unpolled = 0;
+		}
 		if (i >= warm_up)
 			histogram_add(&late, (uint64_t)(now - due));
 		load_send_one(t, transport, (unsigned)(i % o->connections),
 			i < warm_up ? LOAD_WARM : (uint64_t)due);
+		unpolled += o->size;
 	}
 	load_print(&late, (double)count * 1e9 / (due - begin));
 	for (unsigned i = 0; i < o->connections; i++)
