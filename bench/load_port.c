@@ -5,14 +5,13 @@
 
 #include "dpdk-port/lcore.h"
 #include "dpdk-port/port.h"
+#include "link.h"
 
 #include <err.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define PORT_BURST   32
-#define PORT_WATCHES 1000 /**< of 20 ms, until there is a link */
+#define PORT_BURST 32
 
 /** A frame: a header of Ethernet, whether it is a message's last one, the stamp, the rest. */
 #define PORT_LAST   14
@@ -43,11 +42,8 @@ static void *port_end_open(const struct load_options *o)
 		errx(1, "%s", e.text);
 	p->lcore = lcore_reserve();
 	p->had = lcore_enter(p->lcore);
-	for (unsigned i = 0; !port_watch(p->port); i++) {
-		if (i == PORT_WATCHES)
-			errx(1, "the link does not come up");
-		usleep(20000);
-	}
+	if (!link_wait(p->port))
+		errx(1, "the link does not come up");
 	return p;
 }
 

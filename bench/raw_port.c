@@ -10,6 +10,7 @@
 #include "dpdk-port/port_private.h"
 
 #include "base/argument.h"
+#include "link.h"
 #include "sample.h"
 
 #include <argp.h>
@@ -18,8 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BURST       32
-#define LINK_WAIT_S 20
+#define BURST 32
 /** Without a frame for so long the other side is gone. */
 #define QUIET_NS UINT64_C(2000000000)
 
@@ -85,17 +85,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
-}
-
-static bool wait_for_link(struct bench *b)
-{
-	for (int i = 0; i < LINK_WAIT_S * 20; i++) {
-		if (port_watch(b->port))
-			return true;
-		usleep(50000);
-	}
-	fprintf(stderr, "the link of %s does not come up\n", b->o->port);
-	return false;
 }
 
 static struct rte_mbuf *frame(struct bench *b)
@@ -271,7 +260,7 @@ static int run(const struct options *o)
 	struct bench b = {.o = o};
 	struct port_error e = {""};
 	unsigned lcore, had;
-	int r;
+	int r = 1;
 
 	if (port_open(&cfg, &b.port, &e)) {
 		fprintf(stderr, "%s\n", e.text);
@@ -283,8 +272,8 @@ static int run(const struct options *o)
 	clock_init(&b.clock, eal_clock_sample());
 	lcore = lcore_reserve();
 	had = lcore_enter(lcore);
-	if (!wait_for_link(&b))
-		r = 1;
+	if (!link_wait(b.port))
+		fprintf(stderr, "the link of %s does not come up\n", o->port);
 	else if (o->role == ROLE_SERVER)
 		r = o->mode == MODE_ECHO ? echo_server(&b) : oneway_server(&b);
 	else
