@@ -13,8 +13,8 @@ import subprocess
 import sys
 
 TEXTS = {"verbs": "uiwarp, Send over memif", "port": "the port alone, uiwarp's rates",
-         "tcp": "kernel TCP over veth", "ucx": "UCX tcp over veth"}
-COLOURS = {"verbs": "#2060c0", "port": "#909090", "tcp": "#d08030", "ucx": "#208040"}
+         "bare": "the port alone, shares of its own most", "tcp": "kernel TCP over veth", "ucx": "UCX tcp over veth"}
+COLOURS = {"verbs": "#2060c0", "port": "#909090", "bare": "#404040", "tcp": "#d08030", "ucx": "#208040"}
 QUANTILES = {"us_p50": "p50", "us_p99": "p99", "us_p999": "p99.9", "us_p9999": "p99.99"}
 
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs")
