@@ -103,6 +103,32 @@ static inline bool is_any(const struct ip_addr *a)
 	return ip_addr_equal(a, &any6) || ip_addr_equal(a, &any4);
 }
 
+/* llp_mem_piece.c */
+/** A piece of @p len bytes, which are whatever malloc() gives. */
+struct piece *mem_piece_new(size_t len);
+void mem_piece_free(struct piece *p);
+void mem_fifo_init(struct fifo *f);
+void mem_fifo_put(struct fifo *f, struct piece *p);
+void mem_fifo_drop_head(struct fifo *f);
+/** Take @p len bytes, or all, from its front. */
+void mem_fifo_consume(struct fifo *f, size_t len);
+void mem_fifo_clear(struct fifo *f);
+/** @return NULL: it is empty. */
+struct piece *mem_fifo_last(struct fifo *f);
+
+/* llp_mem_conn.c */
+struct mem_end *mem_end_of(const struct llp *l);
+struct mem_end *mem_end_other(struct mem_end *e);
+/** Its user is through with it. */
+void mem_end_let_go(struct mem_end *e);
+/** @p len more bytes of @p e have arrived. */
+void mem_end_acknowledge(struct mem_end *e, size_t len);
+void mem_conn_free(struct mem_conn *c);
+
+/* llp_mem_event.c */
+/** What is left of a piece, as its receiver is shown it. */
+struct llp_iov mem_piece_iov(const struct handle *h, const struct piece *p);
+
 /** The host that has this address, or NULL. */
 struct host *llp_mem_host_by_addr(struct llp_mem *m, const struct ip_addr *a);
 
