@@ -65,12 +65,16 @@ int engine_drive(struct engine *e)
 	ep_fake.drives++;
 	if (ep)
 		ep_fake_emit(ep, RNIC_EP_ADDR_RESOLVED, 0);
+	if (ep_fake.on_drive)
+		ep_fake.on_drive();
 	return 0;
 }
 
 void engine_hand_over(struct engine *e)
 {
 	ep_fake.handed_over++;
+	if (ep_fake.on_hand_over)
+		ep_fake.on_hand_over();
 }
 
 struct rnic_qp *rnic_qp_find(struct rnic *r, uint32_t qp_num)

@@ -31,6 +31,8 @@ struct ep_fake {
 	struct ip_addr group;                 /**< of the last join or leave */
 	uint8_t group_ttl;                    /**< the most that a message to a group has */
 	_Atomic unsigned drives, handed_over; /**< of the engine */
+	void (*on_hand_over)(void);           /**< or NULL */
+	void (*on_drive)(void);               /**< after what the round emits, or NULL */
 	/** ADDR_RESOLVED, in the next round that is driven; or NULL */
 	struct rnic_ep *_Atomic drive_emits;
 	bool has_scopes; /**< link-local addresses have to say of which interface they are */

@@ -6,7 +6,7 @@
 /* Two ids are enough to tell their events apart; a channel never looks into them. */
 static struct ucma_id a, b;
 
-static void push(struct ucma_channel *ch, struct ucma_id *id, uint32_t mark)
+static void put(struct ucma_channel *ch, struct ucma_id *id, uint32_t mark)
 {
 	struct ucma_event *ev = ucma_event_alloc(0);
 
@@ -14,6 +14,11 @@ static void push(struct ucma_channel *ch, struct ucma_id *id, uint32_t mark)
 	ev->id = id;
 	ev->number = mark;
 	ucma_channel_push(ch, ev);
+}
+
+static void push(struct ucma_channel *ch, struct ucma_id *id, uint32_t mark)
+{
+	put(ch, id, mark);
 	ucma_channel_tell(ch);
 }
 
@@ -155,6 +160,26 @@ static void who_looks_tells_of_what_it_leaves(void **state)
 	assert_true(client_readable(ch->fd));
 	assert_int_equal(pop(ch), 2);
 	assert_false(client_readable(ch->fd));
+	end_alone(ch);
+}
+
+/* Who polls, or finds an event without sleeping, was not woken, and need not be left the core. */
+static void a_woken_sleeper_is_told_from_others(void **state)
+{
+	struct ucma_channel *ch = alone(0);
+
+	ucma_channel_begin_wait(ch);
+	assert_false(ucma_channel_tell(ch));
+	ucma_channel_cancel_wait(ch);
+	put(ch, &a, 1);
+	assert_false(ucma_channel_tell(ch));
+	ucma_channel_begin_wait(ch);
+	assert_true(ucma_channel_tell(ch));
+	ch->looking++;
+	assert_false(ucma_channel_tell(ch));
+	ch->looking--;
+	ucma_channel_cancel_wait(ch);
+	assert_int_equal(pop(ch), 1);
 	end_alone(ch);
 }
 
@@ -377,6 +402,7 @@ int main(void)
 		cmocka_unit_test(the_table_grows),
 		cmocka_unit_test(it_is_readable_while_there_are_events),
 		cmocka_unit_test(who_looks_tells_of_what_it_leaves),
+		cmocka_unit_test(a_woken_sleeper_is_told_from_others),
 		cmocka_unit_test(a_sleeper_on_its_way_back_takes_one_event),
 		cmocka_unit_test(what_a_cancelled_sleeper_has_read_is_told_again),
 		cmocka_unit_test(where_it_cannot_be_cleared_it_is_read_before_an_event_is_taken),

@@ -301,6 +301,20 @@ static void several_readers_share_a_blocking_channel(void **state)
 	client_close(&c);
 }
 
+static const struct ucma_channel *of_the_reader;
+static unsigned sleeping_then;
+static bool told_then;
+
+static void look_at_the_sleeper(void)
+{
+	sleeping_then = of_the_reader->sleeping;
+}
+
+static void look_at_the_driver(void)
+{
+	told_then = of_the_reader->told || client_readable(of_the_reader->fd);
+}
+
 /* What a thread is about to wait for may be there: it looks itself, without a wake-up. */
 static void a_reader_drives_before_it_sleeps(void **state)
 {
@@ -312,10 +326,15 @@ static void a_reader_drives_before_it_sleeps(void **state)
 	ep_fake.resolve_at_once = false;
 	assert_int_equal(client_resolve(&blocking, client_create(&blocking, 1), "10.0.0.2"), 0);
 	ep_fake.drive_emits = ep_fake.last;
+	of_the_reader = ch;
+	ep_fake.on_drive = look_at_the_driver;
+	told_then = true;
 	client_expect(&blocking, UCMA_EVENT_ADDR_RESOLVED, 1);
 	assert_int_equal(ep_fake.drives, 1);
 	assert_int_equal(ep_fake.handed_over, 0);
 	assert_int_equal(ch->told, 0);
+	assert_false(told_then);
+	ep_fake.on_drive = NULL;
 	/* Who polls leaves the driving to the engine's thread, which is to wake him. */
 	assert_int_equal(client_event(&c, &r), -EAGAIN);
 	assert_int_equal(ep_fake.drives, 1);
@@ -348,6 +367,8 @@ static void a_reader_that_sleeps_hands_over_and_is_known_to_be_woken(void **stat
 	uint64_t woken = engine_count_woken(e);
 	pthread_t t;
 
+	of_the_reader = ch;
+	ep_fake.on_hand_over = look_at_the_sleeper;
 	pthread_create(&t, NULL, read_one, &r);
 	until_a_reader_sleeps(&c, ch);
 	client_resolve(&blocking, client_create(&blocking, 1), "10.0.0.2");
@@ -355,6 +376,8 @@ static void a_reader_that_sleeps_hands_over_and_is_known_to_be_woken(void **stat
 	assert_int_equal(r.err, 0);
 	assert_int_equal(r.got, 1);
 	assert_int_equal(ep_fake.handed_over, 1);
+	/* Who has the engine next must know that it wakes one that slept. */
+	assert_int_equal(sleeping_then, 1);
 	assert_int_equal(engine_count_woken(e), woken + 1);
 	assert_false(client_readable(blocking.fd));
 	ucma_close(c.u, blocking.fd);

@@ -197,6 +197,35 @@ static void an_application_that_was_woken_is_left_alone(void **state)
 	engine_thread_stop(t);
 }
 
+#define LATER 20
+
+/** It computes: the thread serves it as before, instead of looking again and again whether it
+ * drives. */
+static void one_wake_up_is_one_absence(void **state)
+{
+	static struct timer wake, later[LATER];
+	struct engine_thread *t = start(false, -1);
+	uint64_t away;
+
+	while (engine_thread_stats(t).looks < 3)
+		sched_yield();
+	away = engine_thread_stats(t).away;
+	atomic_store(&fired, 0);
+	timer_init(&wake, on_timer_wake);
+	engine_lock(&engine);
+	timer_start(&engine.wheel, &wake, engine.now + 1000000);
+	for (unsigned i = 0; i < LATER; i++) {
+		timer_init(&later[i], on_timer);
+		timer_start(&engine.wheel, &later[i], engine.now + (2 + i) * 1000000);
+	}
+	engine_unlock(&engine);
+	while (atomic_load(&fired) < LATER)
+		sched_yield();
+	away = engine_thread_stats(t).away - away;
+	engine_thread_stop(t);
+	assert_in_range(away, 1, LATER / 2);
+}
+
 static bool may_wait(void *ctx)
 {
 	return true;
@@ -328,6 +357,7 @@ int main(void)
 		cmocka_unit_test(a_polling_application_is_left_alone),
 		cmocka_unit_test(an_application_that_goes_to_sleep_is_served),
 		cmocka_unit_test(an_application_that_was_woken_is_left_alone),
+		cmocka_unit_test(one_wake_up_is_one_absence),
 		cmocka_unit_test(a_round_left_open_is_ended),
 		cmocka_unit_test(an_interrupt_that_never_comes_is_not_waited_for),
 		cmocka_unit_test(dedicated_polls_without_a_pause),
