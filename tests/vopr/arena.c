@@ -104,7 +104,7 @@ void arena_resolve(struct model *m, unsigned host, unsigned i)
 
 	m->resolved++;
 	if (c.incoming)
-		h->placed = c.off, h->placed_len = c.len;
+		h->placed[h->n_placed++ % MODEL_PLACES] = (struct model_place){c.off, c.len};
 	memcpy(h->known + c.off, c.data, c.len);
 	c.wr->refs++;
 	arena_forget(h, i);

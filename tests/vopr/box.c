@@ -14,6 +14,10 @@
 #define REPEAT_MOST (60 * SIM_S)
 #define REPEAT_P    0.02
 #define REPEATS     64
+/** From a quarter of a millisecond on. */
+#define AGAIN_MOST   (4 * SIM_S)
+#define AGAIN_SCALES 15
+#define AGAINS       256
 /** The least ephemeral port, and the bits that a translation changes: it stays one (RFC 6335
  * section 6). */
 #define PORT_LEAST 49152
@@ -26,6 +30,7 @@ struct box {
 	uint16_t translation; /**< the difference of inside and outside ports */
 	struct sim_fifo held;
 	struct sim_event release;
+	double again; /**< share of what comes again soon */
 	struct sim_heap old;
 	struct sim_event repeat; /**< of the first of them */
 };
@@ -68,17 +73,15 @@ static void repeated(struct sim_event *e)
 }
 
 /** Bytes of its own: the sender may use its memory again by then. */
-static void keep_for_later(struct box *x, struct rte_mbuf *m)
+static void keep_for_later(struct box *x, struct rte_mbuf *m, uint64_t most)
 {
 	struct rte_mbuf *copy;
 
-	if (x->old.n == REPEATS || !prng_chance(&x->rng, REPEAT_P))
-		return;
 	copy = sim_packet_copy(x->out.sim, m);
 	copy = copy ? sim_packet_own(x->out.sim, copy) : NULL;
 	if (!copy)
 		return;
-	sim_packet(copy)->at = x->out.sim->now + 1 + prng_below(&x->rng, REPEAT_MOST);
+	sim_packet(copy)->at = x->out.sim->now + 1 + prng_below(&x->rng, most);
 	sim_heap_push(&x->old, copy);
 	repeat_next(x);
 }
@@ -179,8 +182,11 @@ static void out_input(struct sim_element *e, struct rte_mbuf *m)
 		m = rewrite(x, m, true);
 	if (!m)
 		return;
-	if (x->acts & BOX_REPEAT)
-		keep_for_later(x, m);
+	if (x->acts & BOX_REPEAT && x->old.n != REPEATS && prng_chance(&x->rng, REPEAT_P))
+		keep_for_later(x, m, REPEAT_MOST);
+	/* As often within milliseconds as within seconds. */
+	if (x->again > 0 && x->old.n < AGAINS && prng_chance(&x->rng, x->again))
+		keep_for_later(x, m, AGAIN_MOST >> prng_below(&x->rng, AGAIN_SCALES));
 	if (x->acts & BOX_HOLD)
 		hold(x, m);
 	else
@@ -236,6 +242,11 @@ void box_set(struct box *x, unsigned acts)
 	x->acts = acts;
 	if (!(acts & BOX_HOLD))
 		let_go(x);
+}
+
+void box_repeat(struct box *x, double p)
+{
+	x->again = p;
 }
 
 void box_rebind(struct box *x)

@@ -35,6 +35,9 @@ struct sim_element *box_in(struct box *x);
 /** @param acts of enum box_act, from now on. */
 void box_set(struct box *x, unsigned acts);
 
+/** Besides, this share of all comes again within seconds, as often within milliseconds. */
+void box_repeat(struct box *x, double p);
+
 /** All connections that the host has made go on from other ports. */
 void box_rebind(struct box *x);
 

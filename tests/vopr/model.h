@@ -22,6 +22,7 @@
 #define MODEL_HOSTS   8
 #define MODEL_ARENA   131072u
 #define MODEL_PIECES  4
+#define MODEL_PLACES  16u
 #define MODEL_NOWHERE UINT32_MAX
 
 enum model_op {
@@ -175,7 +176,10 @@ struct model_claim {
 struct model_host {
 	uint8_t *memory; /**< the arena, the program's */
 	uint8_t *known;
-	uint32_t placed, placed_len; /**< where a peer has written last */
+	struct model_place {
+		uint32_t off, len;
+	} placed[MODEL_PLACES]; /**< where peers have written last */
+	unsigned n_placed;
 	struct model_claim *claim;
 	unsigned n, room;
 };

@@ -72,6 +72,8 @@ static void profile_generate(struct profile *p, uint64_t seed, unsigned version,
 	static const double weights[] = {0, 0.3, 1, 3};
 	static const uint16_t mtus[] = {1500, 1500, 1500, 9000, 576, 1280};
 	static const double pairs[] = {0, 0, 0.3, 1};
+	static const double again[] = {0, 0, 0.05, 0.3};
+	static const uint32_t delays[] = {50, 50, 50, 50, 1000};
 	static const char *const controls[] = {NULL, "cubic", "bbr", "newreno"};
 
 	*p = (struct profile){.seed = seed, .version = version};
@@ -96,6 +98,13 @@ static void profile_generate(struct profile *p, uint64_t seed, unsigned version,
 	p->tls = version >= 5 && prng_chance(r, 0.2);
 	p->driven = version >= 6 && prng_chance(r, 0.4);
 	p->acked = version >= 7 && prng_chance(r, 0.4);
+	p->again = version >= 8 ? again[prng_below(r, 4)] : 0;
+	p->delay = version >= 8 ? delays[prng_below(r, 5)] : delays[0];
+	p->hasty = version >= 8 && p->pairs > 0 && prng_chance(r, 0.3);
+	if (p->hasty) {
+		p->delay = 5000;
+		p->faults = p->changes = 0;
+	}
 }
 
 static double weight(const struct profile *p, unsigned kind)

@@ -71,6 +71,7 @@ struct profile {
 	uint32_t least;      /**< bytes of a receive */
 	bool waits, in_order, markers, crc_off, peer_to_peer, software_checksums, small_pool;
 	uint16_t mtu;
+	uint32_t delay;         /**< us from a host to the switch, and on */
 	bool small_cq;          /**< there is a CQ that may overflow */
 	bool send_imm;          /**< streams made by rdma_cm agree on Send with Immediate */
 	bool tls;               /**< under all streams */
@@ -78,6 +79,8 @@ struct profile {
 	bool driven;            /**< progress is made by polls; hosts look but once a millisecond */
 	double offences;        /**< share of requests that must fail */
 	double pairs;           /**< share of connections that are made without rdma_cm */
+	bool hasty;             /**< pairs end before they have spoken, and nothing else happens */
+	double again;           /**< share of packets that come a second time, later */
 	double faults, changes; /**< weight of such steps */
 	const char *congestion_control;
 };
@@ -89,7 +92,7 @@ struct program {
 };
 
 /** What new steps and new choices begin with, so that a seed keeps the program that it had. */
-#define PROGRAM_VERSION 7
+#define PROGRAM_VERSION 8
 
 /** @param n steps. @param version of the generator. */
 void program_generate(struct program *p, uint64_t seed, unsigned n, unsigned version);

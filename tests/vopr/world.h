@@ -91,12 +91,14 @@ struct world_qp {
 	struct world_cq *send_cq, *recv_cq;
 	struct world_srq *srq;
 	struct world_end *end;
-	bool linked;      /**< the model knows of its connection */
-	unsigned far;     /**< the host at its other end, which stays when the peer is gone */
-	uint64_t paired;  /**< the attempt to connect it without rdma_cm; 0: none */
-	bool told_joined; /**< that its stream stands, while it was in RTR */
-	bool endless;     /**< what it posts waits for its peer for ever */
-	bool drained;     /**< in SQD by its program */
+	bool linked;       /**< the model knows of its connection */
+	unsigned far;      /**< the host at its other end, which stays when the peer is gone */
+	uint64_t paired;   /**< the attempt to connect it without rdma_cm; 0: none */
+	bool told_joined;  /**< that its stream stands, while it was in RTR */
+	uint64_t patience; /**< ns; of a pair that is not endless */
+	uint64_t left_at;  /**< its peer had ended, and something waited for it; 0: not so */
+	bool endless;      /**< what it posts waits for its peer for ever */
+	bool drained;      /**< in SQD by its program */
 	bool told_drained;
 	bool asked;   /**< which wants to be told when all that had begun has ended */
 	bool garbled; /**< the network changed what its stream carries, or may have */
@@ -147,6 +149,7 @@ struct world {
 	bool disturbed;  /**< packets may have overtaken each other since the beginning */
 	bool deliberate; /**< see world_options */
 	bool over;       /**< nothing is left of the hosts' objects */
+	bool still;      /**< no program runs, as a host stands still */
 	bool ending;     /**< the program is over; what is posted is to end it */
 	FILE *trace;     /**< NULL: none */
 	struct sim_pcapng *pcap;
@@ -217,6 +220,8 @@ struct world_qp *world_working_qp(struct world_host *h);
 
 /* world_post.c */
 void world_post(struct world_host *h);
+/** Until its send queue is full. */
+void world_post_all(struct world_qp *q);
 void world_recv(struct world_host *h);
 /** Enough receives for what is on its way. */
 void world_feed(struct world_host *h);
@@ -250,6 +255,8 @@ void world_pair_joined(struct world_qp *q);
 bool world_pair_is_left(const struct world_qp *q);
 /** Likewise, and nobody need notice: docs/connect.md. */
 bool world_pair_is_forgotten(const struct world_qp *q);
+/** Look whether what it has posted waits for longer than it may. */
+void world_pair_notice(struct world_qp *q);
 
 /* world_fault.c */
 void world_network_create(struct world *w, const char *pcap);

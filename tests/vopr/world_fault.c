@@ -93,6 +93,7 @@ static void plug_in_boxes(struct world *w, struct world_host *h)
 	h->split = sim_split_create(w->s, UINT32_MAX);
 	h->coalesce = sim_coalesce_create(w->s, 0, 0);
 	h->box = box_create(w->s);
+	box_repeat(h->box, w->program->profile.again);
 	h->forge = forge_create(h->host, forged, w);
 	h->forge->text = !w->program->profile.crc_off;
 	h->mangle = mangle_create(w->s, mangled, w);
@@ -108,10 +109,17 @@ static void plug_in_boxes(struct world *w, struct world_host *h)
 	sim_path_append(&h->down, overlap_in(h->overlap));
 }
 
+static uint64_t path_delay(const struct world *w)
+{
+	return w->program->profile.delay * SIM_US;
+}
+
 static void plug_in(struct world *w, struct world_host *h)
 {
-	const struct sim_path_config path = {
-		.queue.rate = 1000000000, .delay = 50 * SIM_US, .duplicate = 1e-9, .corrupt = 1e-9};
+	const struct sim_path_config path = {.queue.rate = 1000000000,
+		.delay = path_delay(w),
+		.duplicate = 1e-9,
+		.corrupt = 1e-9};
 
 	sim_path_create(w->s, &path, sim_switch_element(w->sw), &h->up);
 	sim_path_create(w->s, &path, sim_host_port(h->host), &h->down);
@@ -133,6 +141,7 @@ void world_network_create(struct world *w, const char *pcap)
 			perror(pcap);
 	}
 	w->sw = sim_switch_create(w->s);
+	w->disturbed = w->program->profile.again > 0;
 	for (unsigned i = 0; i < w->n; i++)
 		plug_in(w, &w->host[i]);
 }
@@ -149,8 +158,8 @@ static void calm(struct world_host *h)
 {
 	calm_path(&h->up);
 	calm_path(&h->down);
-	sim_delay_set(h->up.delay, 50 * SIM_US);
-	sim_delay_set(h->down.delay, 50 * SIM_US);
+	sim_delay_set(h->up.delay, path_delay(h->w));
+	sim_delay_set(h->down.delay, path_delay(h->w));
 	h->resplit = false;
 	h->mangle->p = h->forge->p = 0;
 	box_set(h->box, 0);
@@ -168,8 +177,10 @@ static void hog_end(struct world *w)
 
 void world_calm(struct world *w)
 {
-	for (unsigned i = 0; i < w->n; i++)
+	for (unsigned i = 0; i < w->n; i++) {
 		calm(&w->host[i]);
+		box_repeat(w->host[i].box, 0);
+	}
 	hog_end(w);
 	alloc_fault_chance(0, 0);
 }
@@ -222,7 +233,7 @@ static void stall_end(void *ctx)
 {
 	struct world_host *h = ctx;
 
-	sim_delay_set(h->down.delay, 50 * SIM_US);
+	sim_delay_set(h->down.delay, path_delay(h->w));
 }
 
 /** It hears of nothing for a while, then of all at once. */
@@ -376,7 +387,9 @@ static void freeze(struct world_host *h)
 	if (t >= PATIENCE)
 		excuse_waiting(w);
 	sim_host_freeze(h->host, t);
+	w->still = true;
 	sim_run(w->s, t, NULL, NULL);
+	w->still = false;
 }
 
 /** Messages that it has got and keeps for a receive have waited for so long. */

@@ -400,7 +400,7 @@ static void qp_forget(struct world_qp *q)
 	windows_end(q);
 	model_gone(&q->model);
 	q->linked = q->drained = q->asked = q->last = q->garbled = q->told_joined = false;
-	q->paired = 0, q->endless = false;
+	q->paired = 0, q->endless = false, q->left_at = 0;
 	if (e)
 		e->qp = NULL;
 	q->end = NULL;
@@ -509,6 +509,16 @@ void world_qp_reset_any(struct world_host *h)
 	world_qp_reset(q);
 }
 
+/** The peer has ended. Where that must be noticed, a program of today waits for it. */
+static bool is_given_up(const struct world_qp *q)
+{
+	struct world *w = q->h->w;
+
+	return q->qp && world_pair_is_left(q) &&
+	       (world_pair_is_forgotten(q) || w->program->profile.version < 8) &&
+	       world_chance(w, 0.3);
+}
+
 void world_renew(struct world_host *h)
 {
 	for (unsigned i = 0; i < h->w->cqs; i++)
@@ -516,7 +526,7 @@ void world_renew(struct world_host *h)
 	for (unsigned i = 0; i < WORLD_QPS; i++) {
 		struct world_qp *q = &h->qp[i];
 
-		if (q->qp && world_pair_is_left(q) && world_chance(h->w, 0.3)) {
+		if (is_given_up(q)) {
 			world_trace(h->w, "host %u: qp %u to RESET, as it is left", h->index, i);
 			world_qp_reset(q);
 		}

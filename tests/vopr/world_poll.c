@@ -157,6 +157,8 @@ void world_notice(struct world *w)
 		for (unsigned i = 0; i < WORLD_QPS; i++) {
 			struct world_qp *q = &w->host[h].qp[i];
 
+			if (q->qp)
+				world_pair_notice(q);
 			if (!q->qp || !q->linked || q->model.dead ||
 				rnic_qp_get_state(q->qp) != RNIC_QP_ERROR)
 				continue;

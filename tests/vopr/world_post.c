@@ -470,6 +470,13 @@ void world_post(struct world_host *h)
 		post_one(q);
 }
 
+void world_post_all(struct world_qp *q)
+{
+	/* A request that finds no memory of its own is none. */
+	for (unsigned i = 0; i < 2 * WORLD_DEPTH && may_post(q); i++)
+		post_one(q);
+}
+
 void world_post_last(struct world_qp *q)
 {
 	struct world *w = q->h->w;
@@ -582,17 +589,30 @@ void world_feed(struct world_host *h)
 	}
 }
 
+static void scribble_over(struct world_host *h, struct model_place at)
+{
+	struct world *w = h->w;
+
+	if (model_free(&w->m, h->index, at.off, at.len, true))
+		model_fill(&w->m, h->index, at.off, at.len, prng_u64(&w->r));
+}
+
 /** A program changes memory that is its own. */
 void world_scribble(struct world_host *h)
 {
 	struct world *w = h->w;
 	uint32_t len = 1 + (uint32_t)world_below(w, 4096);
-	uint32_t off = (uint32_t)world_below(w, MODEL_ARENA - len + 1);
+	struct model_place at = {(uint32_t)world_below(w, MODEL_ARENA - len + 1), len};
 	const struct model_host *m = &w->m.host[h->index];
+	unsigned more = 0;
 
 	/* What a peer has just written: if that is placed once more, it shows. */
-	if (m->placed_len && world_chance_since(w, 3, 0.7))
-		off = m->placed, len = m->placed_len;
-	if (model_free(&w->m, h->index, off, len, true))
-		model_fill(&w->m, h->index, off, len, prng_u64(&w->r));
+	if (m->n_placed && world_chance_since(w, 3, 0.7)) {
+		at = m->placed[(m->n_placed - 1) % MODEL_PLACES];
+		if (world_chance_since(w, 8, 0.5))
+			more = RTE_MIN(m->n_placed, MODEL_PLACES) - 1;
+	}
+	scribble_over(h, at);
+	for (unsigned i = m->n_placed - 1; more; more--)
+		scribble_over(h, m->placed[--i % MODEL_PLACES]);
 }
