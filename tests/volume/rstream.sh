@@ -10,8 +10,8 @@ limit=36000
 row='^[0-9a-z_]+ +[0-9.]+[kmg]? +[0-9]+[kmg]? '
 # Of each family and placement.
 megabytes=$((${VOLUME_GB:-100} * 1000 / 4))
-# So many messages to one side, and then as many to the other.
-turn=200
+# So many messages to one side, at most, and then as many to the other.
+longest_turn=200
 
 # They take what is left, and no more: a pair that waits for its turn among them waits for hours.
 busy=()
@@ -30,7 +30,9 @@ verified() { # SERVER CLIENT
 }
 
 of_size() { # BYTES MEGABYTES
-	local rounds=$(($2 * 1000000 / (2 * turn * $1) + 1))
+	local messages=$(($2 * 1000000 / (2 * $1) + 1))
+	local turn=$((messages < longest_turn ? messages : longest_turn))
+	local rounds=$(((messages + turn - 1) / turn))
 	local options="-T v -B 1048576 -f $family -S $1 -C $turn -I $rounds"
 	run_case "$family-$placement-$1" verified "rstream $options -b $address" "rstream $options -s $address"
 }
