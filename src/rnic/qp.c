@@ -194,11 +194,11 @@ int rnic_qp_destroy(struct rnic_qp *qp)
 	engine_lock(e);
 	pairing_end(qp);
 	mcast_detach_all(qp);
-	ud_halt(qp);
-	qp_drop_connection(qp);
 	/* A post in progress ends first. A later one is the caller's mistake. */
 	pthread_spin_lock(&qp->sq_lock);
 	pthread_spin_unlock(&qp->sq_lock);
+	ud_end(qp);
+	qp_drop_connection(qp);
 	LIST_REMOVE(qp, send_cq_link);
 	LIST_REMOVE(qp, recv_cq_link);
 	cq_purge(qp->send_cq, qp);

@@ -301,10 +301,17 @@ int ud_init(struct rnic_qp *qp)
 	return 0;
 }
 
-void ud_halt(struct rnic_qp *qp)
+void ud_end(struct rnic_qp *qp)
 {
-	if (qp->ud)
-		timer_stop(&qp->rnic->engine->wheel, &qp->ud->again);
+	uint64_t sent;
+
+	if (!qp->ud)
+		return;
+	do {
+		sent = qp->rnic->ud.stats.sent;
+		ud_serve(qp);
+	} while (qp->rnic->ud.stats.sent != sent && ud_has_sends(qp));
+	timer_stop(&qp->rnic->engine->wheel, &qp->ud->again);
 }
 
 uint32_t rnic_ud_max_message(const struct rnic *r)

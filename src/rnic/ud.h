@@ -48,8 +48,12 @@ void ud_service_close(struct rnic *r);
 /** Make @p qp, which is new, a UD QP. @return 0, -ENOMEM. */
 int ud_init(struct rnic_qp *qp);
 
-/** The QP is destroyed: nothing goes on. Of other QPs, too. */
-void ud_halt(struct rnic_qp *qp);
+/**
+ * The QP is destroyed: nothing goes on. Of other QPs, too. What has been posted is sent first, as
+ * far as there is room: from a device's queue it would have left by now, and there are programs
+ * (mckey) that send without signals and end.
+ */
+void ud_end(struct rnic_qp *qp);
 
 /** There may be sends. */
 void ud_serve(struct rnic_qp *qp);

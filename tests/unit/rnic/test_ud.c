@@ -473,11 +473,11 @@ static void test_waits(void **state)
 	expect_sent(9, RDMAP_WC_SUCCESS);
 }
 
-/* More than a burst goes on by itself. */
-static void test_burst(void **state)
+/* So many Sends without signals, in one post. */
+static void send_many(unsigned n)
 {
 	begin_to(0, 10, &to_b)->flags = 0;
-	for (unsigned i = 1; i < 2 * UD_BURST; i++) {
+	for (unsigned i = 1; i < n; i++) {
 		struct rdmap_wqe *first = rdmap_sq_at(&qp[0]->sq, qp[0]->sq_posted), *w;
 
 		rnic_sq_commit(qp[0]);
@@ -486,7 +486,26 @@ static void test_burst(void **state)
 		memcpy(w, first, sizeof *w + sizeof w->sge[0]);
 	}
 	end();
+}
+
+/* More than a burst goes on by itself. */
+static void test_burst(void **state)
+{
+	send_many(2 * UD_BURST);
 	assert_int_equal(wire[0].commits, UD_BURST);
+	pair_advance(&pair, 1);
+	assert_int_equal(wire[0].commits, 2 * UD_BURST);
+}
+
+/* A program that ends does not take back what it has posted. */
+static void test_destroyed(void **state)
+{
+	send_many(2 * UD_BURST);
+	assert_int_equal(wire[0].commits, UD_BURST);
+	assert_int_equal(rnic_qp_destroy(qp[0]), 0);
+	qp[0] = NULL;
+	assert_int_equal(wire[0].commits, 2 * UD_BURST);
+	assert_true(wire[0].flushes != 0);
 	pair_advance(&pair, 1);
 	assert_int_equal(wire[0].commits, 2 * UD_BURST);
 }
@@ -548,6 +567,7 @@ int main(void)
 		TEST(test_no_way),
 		TEST(test_waits),
 		TEST(test_burst),
+		TEST(test_destroyed),
 		TEST(test_sqd),
 		TEST(test_not_there),
 	};
