@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/memif_rx.h"
 
+#include "base/prefetch.h"
+
 #include <rte_mbuf.h>
 #include <string.h>
 #include <unistd.h>
+
+/**
+ * So many bytes of a burst are on their way from the peer's core, or from memory, before their
+ * turn. Where the two cores are far from each other a copy alone waits for them most of its time.
+ */
+#define AHEAD 6144u
+/** A frame is copied in such pieces, and as much of what follows is fetched before each. */
+#define PIECE 2048u
 
 /** Offer all buffers that have been read. */
 static void memif_rx_offer(struct memif_rx *rx)
@@ -63,14 +73,60 @@ void memif_rx_mask(const struct memif_rx *rx)
 	memif_rx_take_interrupt(rx);
 }
 
-static bool memif_rx_append(
-	const struct memif_rx *rx, struct rte_mbuf *m, const struct memif_desc *d)
+/** What descriptor @p d tells of. @return NULL: there is nothing. */
+static const uint8_t *memif_rx_at(const struct memif_rx *rx, const struct memif_desc *d)
 {
-	const uint8_t *from = memif_regions_at(rx->end.regions, d->region, d->offset, d->length);
+	return memif_regions_at(rx->end.regions, d->region, d->offset, d->length);
+}
+
+/** Fetch the next @p len bytes of the burst. */
+static void memif_rx_fetch(struct memif_rx *rx, uint32_t len)
+{
+	struct memif_rx_ahead *a = &rx->ahead;
+
+	while (len && (a->left || a->slot != a->end)) {
+		uint32_t n = RTE_MIN(len, a->left);
+
+		if (!a->left) {
+			struct memif_desc d =
+				memif_ring_read(&rx->end.ring->desc[a->slot++ & rx->end.mask]);
+
+			a->from = memif_rx_at(rx, &d);
+			a->left = a->from ? d.length : 0;
+			continue;
+		}
+		prefetch_to_read(a->from, n);
+		a->from += n;
+		a->left -= n;
+		len -= n;
+	}
+}
+
+/** The burst is of @p have descriptors. */
+static void memif_rx_fetch_first(struct memif_rx *rx, unsigned have)
+{
+	rx->ahead = (struct memif_rx_ahead){.slot = rx->slot, .end = (uint16_t)(rx->slot + have)};
+	memif_rx_fetch(rx, AHEAD);
+}
+
+static void memif_rx_copy(struct memif_rx *rx, uint8_t *to, const uint8_t *from, uint32_t len)
+{
+	for (uint32_t n; len; len -= n) {
+		n = RTE_MIN(len, PIECE);
+		memif_rx_fetch(rx, n);
+		memcpy(to, from, n);
+		to += n;
+		from += n;
+	}
+}
+
+static bool memif_rx_append(struct memif_rx *rx, struct rte_mbuf *m, const struct memif_desc *d)
+{
+	const uint8_t *from = memif_rx_at(rx, d);
 
 	if (!from || d->length > rte_pktmbuf_tailroom(m))
 		return false;
-	memcpy(rte_pktmbuf_mtod_offset(m, uint8_t *, m->data_len), from, d->length);
+	memif_rx_copy(rx, rte_pktmbuf_mtod_offset(m, uint8_t *, m->data_len), from, d->length);
 	m->data_len = (uint16_t)(m->data_len + d->length);
 	m->pkt_len = m->data_len;
 	return true;
@@ -100,6 +156,7 @@ static unsigned memif_rx_frames(
 	unsigned got = 0;
 	bool whole;
 
+	memif_rx_fetch_first(rx, have);
 	while (got < n && have) {
 		struct rte_mbuf *m = pkts[got];
 

@@ -15,6 +15,13 @@
 
 struct rte_mbuf;
 
+/** What of a burst has not been fetched into the cache yet. */
+struct memif_rx_ahead {
+	const uint8_t *from; /**< the rest of a descriptor's */
+	uint32_t left;       /**< of it, bytes */
+	uint16_t slot, end;  /**< the descriptors after that */
+};
+
 /** Zero-initialised: there is none. */
 struct memif_rx {
 	struct memif_ring_end
@@ -23,6 +30,7 @@ struct memif_rx {
 	uint16_t port;
 	uint16_t slot;    /**< the next descriptor to read */
 	uint16_t offered; /**< a client's head */
+	struct memif_rx_ahead ahead;
 	uint64_t dropped; /**< frames that were no frames, or larger than the pool's buffers */
 };
 

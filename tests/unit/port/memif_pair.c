@@ -17,9 +17,9 @@ static char client_device[128];
 static const char *socket_name;
 static time_t end;
 
-static struct port *memif_pair_open_port(const char *device)
+static struct port *memif_pair_open_port(const char *device, uint16_t mtu)
 {
-	struct port_config cfg = {.device = device, .memory_mib = 8};
+	struct port_config cfg = {.device = device, .memory_mib = 8, .mtu = mtu};
 	struct port_error e = {""};
 	struct port *p = NULL;
 
@@ -36,7 +36,7 @@ void memif_pair_client_arguments(const char *arguments)
 
 void memif_pair_open_client(void)
 {
-	client = memif_pair_open_port(client_device);
+	client = memif_pair_open_port(client_device, 0);
 }
 
 /**
@@ -70,19 +70,22 @@ void memif_pair_open(const char *socket, const char *client_arguments)
 	snprintf(device, sizeof device, "net_memif0,role=server,socket=%s", socket);
 	socket_name = socket;
 	memif_pair_client_arguments(client_arguments);
-	server = memif_pair_open_port(device);
+	server = memif_pair_open_port(device, 0);
 	memif_pair_open_client();
 	memif_pair_connect();
 }
 
-void memif_pair_open_second(const char *socket, struct port *ends[2])
+void memif_pair_open_second(const char *socket, uint16_t mtu, struct port *ends[2])
 {
+	const char *arguments = mtu > 2000 ? ",bsize=16384" : "";
 	char device[128];
 
-	snprintf(device, sizeof device, "net_memif2,id=1,role=server,socket=%s", socket);
-	ends[0] = memif_pair_open_port(device);
-	snprintf(device, sizeof device, "net_memif3,id=1,role=client,socket=%s", socket);
-	ends[1] = memif_pair_open_port(device);
+	snprintf(device, sizeof device, "net_memif2,id=1,role=server,socket=%s%s", socket,
+		arguments);
+	ends[0] = memif_pair_open_port(device, mtu);
+	snprintf(device, sizeof device, "net_memif3,id=1,role=client,socket=%s%s", socket,
+		arguments);
+	ends[1] = memif_pair_open_port(device, mtu);
 	while (!memif_pair_is_up(ends[0], ends[1]))
 		memif_pair_nap();
 }

@@ -27,8 +27,9 @@ void memif_pair_connect(void);
  * over. */
 void memif_pair_nap(void);
 
-/** Another pair beside it, a server and its client, which the caller closes. */
-void memif_pair_open_second(const char *socket, struct port *ends[2]);
+/** Another pair beside it, a server and its client, which the caller closes. @p mtu 0: the port's.
+ */
+void memif_pair_open_second(const char *socket, uint16_t mtu, struct port *ends[2]);
 
 void memif_pair_close(void);
 

@@ -144,7 +144,7 @@ static void each_of_several_has_its_own(void **state)
 	struct port *first[] = {server, client};
 	struct port *end[2];
 
-	memif_pair_open_second("@uiwarp-test-link-2", end);
+	memif_pair_open_second("@uiwarp-test-link-2", 0, end);
 	assert_true(end[0]->memif.regions.ino == end[1]->memif.regions.ino);
 	assert_true(end[0]->memif.regions.ino != server->memif.regions.ino);
 	for (uint8_t i = 0; i < 2; i++) {

@@ -12,7 +12,7 @@
 
 static uint8_t octet(unsigned seed, unsigned i)
 {
-	return (uint8_t)(seed * 31 + i);
+	return (uint8_t)(seed * 31 + i + i / 256);
 }
 
 /** A frame of @p len octets, in @p pieces mbufs. */
@@ -44,7 +44,7 @@ static struct rte_mbuf *frame(struct port *p, unsigned seed, unsigned len, unsig
 
 static void assert_is_frame(struct rte_mbuf *m, unsigned seed, unsigned len)
 {
-	uint8_t copy[4096];
+	static uint8_t copy[16384];
 	const uint8_t *text = rte_pktmbuf_read(m, 0, m->pkt_len, copy);
 
 	assert_int_equal(m->pkt_len, len);
@@ -119,6 +119,21 @@ static void frames_in_pieces_arrive(void **state)
 			assert_burst_arrives(from, to, 3, len, 1);
 		}
 	}
+}
+
+/** Frames that a receiver copies in several pieces. */
+static void large_frames_arrive(void **state)
+{
+	struct port *ends[2];
+
+	memif_pair_open_second("@uiwarp-test-tx-2", 9000, ends);
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned len = 2000; len <= 9014; len += 167) {
+			assert_burst_arrives(ends[i], ends[1 - i], 1, len, 1);
+			assert_burst_arrives(ends[i], ends[1 - i], 7, len, 1);
+		}
+	port_close(ends[1]);
+	port_close(ends[0]);
 }
 
 /** Buffers of 512 octets, 16 of them: both ways, all positions in the ring. */
@@ -271,6 +286,7 @@ int main(void)
 		cmocka_unit_test(a_clients_frames_arrive),
 		cmocka_unit_test(a_servers_frames_arrive),
 		cmocka_unit_test(frames_in_pieces_arrive),
+		cmocka_unit_test(large_frames_arrive),
 		cmocka_unit_test(frames_go_into_small_buffers),
 		cmocka_unit_test(what_never_fits_is_dropped),
 		cmocka_unit_test(a_peers_buffers_may_be_anything),
