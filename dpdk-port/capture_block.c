@@ -2,6 +2,7 @@
 #include "dpdk-port/capture_block.h"
 
 #include "base/bytes.h"
+#include "base/guarded.h"
 
 #include <string.h>
 
@@ -160,7 +161,9 @@ void capture_packet_block(
 	capture_block_put32(&w, m->pkt_len);
 	frame = w.at;
 	for (const struct rte_mbuf *s = m; s; s = s->next) {
-		memcpy(w.at, rte_pktmbuf_mtod(s, const void *), s->data_len);
+		/* It may be the program's memory, and be gone. */
+		if (!guarded_copy_from(w.at, rte_pktmbuf_mtod(s, const void *), s->data_len))
+			memset(w.at, 0, s->data_len);
 		w.at += s->data_len;
 	}
 	if (dir == CAPTURE_OUT && (m->ol_flags & asked))

@@ -10,6 +10,8 @@
 #define POOL_ROOM_MIN 2048u
 #define POOL_MIN_BUFS 2048u
 #define POOL_MAX_BUFS (UINT64_C(1) << 30)
+/** References to memory are counted in 16 bits; as many packets as a port's queue holds. */
+#define POOL_EXTERNAL 16383u
 
 static void pool_unmap(struct rte_mempool_memhdr *h, void *opaque)
 {
@@ -58,6 +60,19 @@ static struct rte_mempool *pool_create_private(
 	return NULL;
 }
 
+/** In the EAL's memory. */
+static struct rte_mempool *pool_create_shared(
+	const char *name, unsigned n, uint32_t room, int socket)
+{
+	struct rte_mempool *p = rte_pktmbuf_pool_create_by_ops(
+		name, n, POOL_CACHE, 0, (uint16_t)room, socket, "stack");
+
+	/* An application's own EAL may have been built or started without the stack driver. */
+	if (!p && rte_errno != ENOMEM)
+		p = rte_pktmbuf_pool_create(name, n, POOL_CACHE, 0, (uint16_t)room, socket);
+	return p;
+}
+
 struct rte_mempool *pool_create(
 	const char *name, uint32_t frame, uint32_t mib, int socket, bool private)
 {
@@ -74,11 +89,10 @@ struct rte_mempool *pool_create(
 		p = pool_create_private(name, n, room + RTE_PKTMBUF_HEADROOM, socket);
 	if (p)
 		return p;
-	p = rte_pktmbuf_pool_create_by_ops(
-		name, n, POOL_CACHE, 0, room + RTE_PKTMBUF_HEADROOM, socket, "stack");
-	/* An application's own EAL may have been built or started without the stack driver. */
-	if (!p && rte_errno != ENOMEM)
-		p = rte_pktmbuf_pool_create(
-			name, n, POOL_CACHE, 0, room + RTE_PKTMBUF_HEADROOM, socket);
-	return p;
+	return pool_create_shared(name, n, room + RTE_PKTMBUF_HEADROOM, socket);
+}
+
+struct rte_mempool *pool_create_external(const char *name, int socket)
+{
+	return pool_create_shared(name, POOL_EXTERNAL, 0, socket);
 }

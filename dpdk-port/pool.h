@@ -27,6 +27,9 @@
 struct rte_mempool *pool_create(
 	const char *name, uint32_t frame, uint32_t mib, int socket, bool private);
 
+/** A pool of buffers without memory of their own. @return NULL with rte_errno set. */
+struct rte_mempool *pool_create_external(const char *name, int socket);
+
 /** Bytes of the largest frame with @p mtu: Ethernet header, two tags and CRC included. */
 static inline uint32_t pool_frame_size(uint16_t mtu)
 {

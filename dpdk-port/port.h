@@ -25,7 +25,8 @@ struct port_config {
 	uint16_t mtu;        /**< wanted; 0: the port's */
 	uint16_t vlan;       /**< frames have tags of this VLAN; 0: none */
 	uint32_t memory_mib; /**< for packet buffers; 0: default */
-	bool wire;           /**< receive frames for all addresses, but none that the host sends */
+	bool gather; /**< frames may have parts in the program's memory, if the device can */
+	bool wire;   /**< receive frames for all addresses, but none that the host sends */
 	const struct log_sink *log;
 };
 
@@ -60,7 +61,8 @@ struct port_caps {
 	uint8_t mac[6];
 	uint16_t mtu;
 	bool tx_ipv4_cksum, tx_tcp_cksum, rx_cksum, rx_interrupt;
-	bool tx_tso; /**< segments that follow each other are handed over together, see tso.h */
+	bool external; /**< with port_config.gather: port_map() works */
+	bool tx_tso;   /**< segments that follow each other are handed over together, see tso.h */
 	char driver[32];
 };
 
@@ -68,6 +70,24 @@ const struct port_caps *port_get_caps(const struct port *p);
 
 /** The pool of receive and transmit buffers. */
 struct rte_mempool *port_pool(struct port *p);
+
+/** The pool of buffers without memory of their own, for parts of frames. NULL: it does not gather.
+ */
+struct rte_mempool *port_external_pool(struct port *p);
+
+/**
+ * Let the device read memory of the program's, by its own addresses. It is pinned. Whole pages are
+ * mapped, and none twice. Any thread may call these.
+ * @return 0, or a negative errno: it cannot, or some of it is mapped already.
+ */
+int port_map(struct port *p, const void *addr, size_t len);
+void port_unmap(struct port *p, const void *addr, size_t len);
+
+/**
+ * Let the driver give back what it has sent. @return false: it has no function for that, or has
+ * been stopped.
+ */
+bool port_settle(struct port *p);
 
 /**
  * Receive at most @p n frames. The caller owns them. @return how many; 0 while the port is stopped.

@@ -2,6 +2,7 @@
 #include "dpdk-port/descriptors.h"
 #include "dpdk-port/device_args.h"
 #include "dpdk-port/eal.h"
+#include "dpdk-port/external.h"
 #include "dpdk-port/intr_gate.h"
 #include "dpdk-port/memif.h"
 #include "dpdk-port/packet.h"
@@ -175,6 +176,7 @@ static int port_probe(struct opening *o)
 	/* The kernel takes tags out of what packet sockets receive. */
 	o->p->sorts = o->cfg->vlan || (port_driver_is(o->p, "net_af_packet") && !o->cfg->wire);
 	o->p->is_memif = port_is_memif(o->p);
+	o->p->is_tap = port_driver_is(o->p, "net_tap");
 	o->p->copies = port_copies(o);
 	o->p->connects = o->p->is_memif && !strstr(o->cfg->device, "role=server") &&
 			 !strstr(o->cfg->device, "role=master");
@@ -258,14 +260,25 @@ static void port_choose_offloads(struct opening *o, struct rte_eth_conf *conf)
 	conf->rxmode.offloads = o->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
 	conf->txmode.offloads = o->info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	/* TAP's are computed by its driver in software, and cost it a copy. */
-	if (port_driver_is(o->p, "net_tap"))
-		return;
-	conf->rxmode.offloads |= o->info.rx_offload_capa & rx;
-	conf->txmode.offloads |= o->info.tx_offload_capa & tx;
+	if (!o->p->is_tap)
+		conf->rxmode.offloads |= o->info.rx_offload_capa & rx;
+	if (!o->p->is_tap || o->cfg->gather)
+		conf->txmode.offloads |= o->info.tx_offload_capa & tx;
 	o->p->caps.rx_cksum = conf->rxmode.offloads & RTE_ETH_RX_OFFLOAD_TCP_CKSUM;
 	o->p->caps.tx_ipv4_cksum = conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM;
 	o->p->caps.tx_tcp_cksum = conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
-	port_choose_tso(o, conf);
+	if (!o->p->is_tap)
+		port_choose_tso(o, conf);
+}
+
+static void port_choose_external(struct opening *o, uint64_t tx_offloads)
+{
+	const char *why = external_refusal(o->cfg->device, tx_offloads);
+
+	o->p->caps.external = o->cfg->gather && !why;
+	if (o->cfg->gather && why)
+		log_printf(o->cfg->log, LOG_LEVEL_WARNING,
+			"port %s: gather is on and has no effect: %s", o->cfg->device, why);
 }
 
 /** Software devices have no interrupt but by their kernel descriptors, see port_find_rx_fd(), and a
@@ -278,7 +291,7 @@ static bool port_want_interrupt(const struct opening *o)
 /** A kernel's interface keeps its own MAC address beside the port's: see port_learn_mac(). */
 static bool port_keeps_mac(const struct port *p)
 {
-	return port_driver_is(p, "net_tap") || port_driver_is(p, "net_af_packet");
+	return p->is_tap || port_driver_is(p, "net_af_packet");
 }
 
 static int port_configure(struct opening *o)
@@ -288,6 +301,7 @@ static int port_configure(struct opening *o)
 	int r;
 
 	port_choose_offloads(o, &conf);
+	port_choose_external(o, conf.txmode.offloads);
 	/* Drivers that know only the standard frame take no other number here. */
 	if (o->mtu <= o->info.max_mtu && most && most >= (uint32_t)o->mtu + RTE_ETHER_HDR_LEN)
 		conf.rxmode.mtu = o->mtu;
@@ -341,6 +355,9 @@ static int port_setup_queues(struct opening *o)
 	if (!p->pool)
 		return port_fail(o, -rte_errno, "no %s for its packet buffers",
 			eal_is_software(o->cfg->device) ? "memory" : "hugepages");
+	snprintf(name, sizeof name, "uiwarp-%u-external", p->id);
+	if (p->caps.external && !(p->external = pool_create_external(name, socket)))
+		return port_fail(o, -rte_errno, "no memory for buffers of parts of frames");
 	r = rte_eth_dev_adjust_nb_rx_tx_desc(p->id, &rx, &tx);
 	if (r)
 		return port_fail(o, r, "it has no room for descriptors");
@@ -433,7 +450,7 @@ static int port_learn_mac(struct opening *o)
 	memcpy(p->caps.mac, mac.addr_bytes, 6);
 	/* At the other end of a TAP is the kernel's interface: a neighbour with an address of its
 	 * own, to which its driver would give ours. */
-	if (port_driver_is(p, "net_tap"))
+	if (p->is_tap)
 		p->caps.mac[5] ^= 1;
 	if (!o->cfg->mac || !port_keeps_mac(p))
 		return 0;
@@ -452,7 +469,7 @@ static int port_start_device(struct opening *o)
 	struct port *p = o->p;
 	int r;
 
-	if (port_driver_is(o->p, "net_tap"))
+	if (o->p->is_tap)
 		p->rx_fd = rxfd_tap_quiet(o->ifname, &p->rx_signal);
 	if (port_is_memif(o->p))
 		p->intr_gate = intr_gate_create();
@@ -535,6 +552,7 @@ static void port_dismantle(struct port *p)
 	if (p->device && port_can_be_closed(p))
 		rte_dev_remove(p->device);
 	rte_mempool_free(p->pool);
+	rte_mempool_free(p->external);
 	eal_log_release(p->log);
 	rte_free(p);
 }
@@ -615,14 +633,15 @@ int port_open(const struct port_config *config, struct port **out, struct port_e
 	if (r)
 		return r;
 	log_printf(cfg->log, LOG_LEVEL_INFO,
-		"port %s: %s, mtu %u, %02x:%02x:%02x:%02x:%02x:%02x%s%s%s%s", cfg->device,
+		"port %s: %s, mtu %u, %02x:%02x:%02x:%02x:%02x:%02x%s%s%s%s%s", cfg->device,
 		o.p->caps.driver, o.p->caps.mtu, o.p->caps.mac[0], o.p->caps.mac[1],
 		o.p->caps.mac[2], o.p->caps.mac[3], o.p->caps.mac[4], o.p->caps.mac[5],
 		o.p->caps.rx_interrupt ? ", sleeps on receive" : "",
 		o.p->caps.rx_cksum ? ", receive checksums" : "",
 		o.p->caps.tx_tcp_cksum ? ", transmit checksums" : "",
-		o.p->caps.tx_tso ? ", TCP segmentation" : "");
-	o.p->holding = holding_of(cfg->device, port_driver_is(o.p, "net_tap") ? o.ifname : "");
+		o.p->caps.tx_tso ? ", TCP segmentation" : "",
+		o.p->caps.external ? ", gathers" : "");
+	o.p->holding = holding_of(cfg->device, o.p->is_tap ? o.ifname : "");
 	holding_keep_private(&o.p->holding);
 	*out = o.p;
 	return 0;

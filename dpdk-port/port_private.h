@@ -26,7 +26,7 @@ struct port {
 	_Atomic bool gone; /**< removed; set by the EAL's interrupt thread, too */
 	unsigned if_index; /**< AF_PACKET: the interface, for its carrier; or 0 */
 	bool started;      /**< false: the driver must not be called */
-	bool is_memif;
+	bool is_memif, is_tap;
 	bool copies;                 /**< its driver copies each frame in this process */
 	bool connects;               /**< a memif client, which connects only when it is started */
 	struct intr_gate *intr_gate; /**< memif: keeps disconnects out of the driver's bursts */
@@ -38,9 +38,10 @@ struct port {
 	int rx_fd;
 	/** The signal that the driver waits for; it was turned off */
 	struct rxfd_signal rx_signal;
-	uint16_t vlan; /**< ours; 0: none */
-	bool sorts;    /**< frames may be of other VLANs, see vlan_pop() */
-	bool gathers;  /**< as caps.tx_tso, beside what is read for each frame */
+	_Atomic bool map_failed; /**< port_map() has told of it */
+	uint16_t vlan;           /**< ours; 0: none */
+	bool sorts;              /**< frames may be of other VLANs, see vlan_pop() */
+	bool gathers;            /**< as caps.tx_tso, beside what is read for each frame */
 	struct capture *capture;
 	uint64_t now;
 	unsigned head, tail; /**< of queue, free running */
@@ -48,7 +49,7 @@ struct port {
 	struct port_stats stats;
 	/** Lost by a packet socket, which resets its count when it is read */
 	uint64_t kernel_missed;
-	struct rte_mempool *pool;
+	struct rte_mempool *pool, *external; /**< external: NULL unless it gathers */
 	struct rte_device *device;
 	struct port_caps caps;
 	struct tso tso; /**< while it gathers: what comes before it goes to the queue */

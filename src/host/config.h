@@ -79,6 +79,7 @@ struct config {
 	char log_file[CONFIG_MAX_PATH];       /**< empty: stderr */
 	bool telemetry;                       /**< show what runs to "uiwarp top" and others */
 	uint32_t send_buffer, receive_buffer; /**< bytes; 0: default */
+	bool gather;                          /**< payload may leave from the program's memory */
 	uint32_t memory;                      /**< MiB for packet buffers; 0: default */
 	uint8_t settle;                       /**< seconds from link up until programs go on */
 	bool list_addresses;                  /**< "interface": add the addresses to getifaddrs() */

@@ -104,6 +104,12 @@ const struct config_key config_keys[] = {
 		.text = "Memory for packet buffers. All connections share it: 3/8 may hold what "
 			"waits to be sent or acknowledged, 3/8 what waits to be read. Each has "
 			"a sixth more, kept for connections that hold little."},
+	{"gather", CONFIG_IS_SWITCH(gather), .initial = "off",
+		.text = "Send the payload of large messages from the program's memory, without a "
+			"copy. That needs a NIC on vfio-pci that makes TCP's checksum, or a TAP, "
+			"and a connection without CRC; elsewhere it has no effect. Memory "
+			"registered for a NIC is pinned then. See "
+			"[placement.md](placement.md#sending-without-a-copy)."},
 	{"progress", CONFIG_IS_OTHER(config_value_progress),
 		.expected = "`auto`, `relaxed`, `dedicated`, or `dedicated:CORE` with CORE from 0 "
 			    "to 1023",

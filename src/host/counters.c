@@ -141,6 +141,7 @@ const struct counter counters[] = {
 	TCP(black_holes, "paths that dropped large packets silently"),
 	TCP(pmtu_probes, "probes for a larger path MTU"),
 	TCP(pmtu_raised, "path MTUs raised"),
+	TCP(external_out, "segments sent from the program's memory"),
 	SOCK(connects, "connections begun by us"),
 	SOCK(accepts, "connections begun by peers"),
 	SOCK(connections, "connections now", .gauge = true),

@@ -41,6 +41,7 @@ static int net_open_port(struct net *n, struct config_error *e)
 		.mtu = c->mtu,
 		.vlan = c->vlan,
 		.memory_mib = c->memory,
+		.gather = c->gather,
 		.log = &n->log.sink,
 	};
 	struct port_error pe = {""};
@@ -147,10 +148,30 @@ static int net_open_ip(struct net *n, struct config_error *e)
 	return r;
 }
 
+static int net_map(void *port, const void *addr, size_t len)
+{
+	return port_map(port, addr, len);
+}
+
+static void net_unmap(void *port, const void *addr, size_t len)
+{
+	port_unmap(port, addr, len);
+}
+
+static bool net_settle(void *port)
+{
+	return port_settle(port);
+}
+
 static int net_open_tcp(struct net *n, struct config_error *e)
 {
 	const struct config *c = &n->config;
 	struct tcp_stack_config cfg = {
+		.external = {.pool = port_external_pool(n->port),
+			.map = net_map,
+			.unmap = net_unmap,
+			.settle = net_settle,
+			.ctx = n->port},
 		.ip = n->ip,
 		.wheel = &n->engine.wheel,
 		.pool = port_pool(n->port),

@@ -242,6 +242,11 @@ bool ip_sums(const struct ip_stack *s, const struct ip_path *p, uint8_t proto)
 	return t->cksum_off && !t->tx_cksum && !p->loop;
 }
 
+bool ip_gathers(const struct ip_stack *s, const struct ip_path *p, uint8_t proto)
+{
+	return s->transport[proto].tx_cksum && !p->loop && !s->cfg.ipsec;
+}
+
 int ip_send(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct rte_mbuf *m, uint64_t now)
 {
 	return ip_send_summed(s, p, proto, m, (struct ip_text_sum){0}, now);

@@ -267,6 +267,12 @@ int ip_send_first(struct ip_stack *s, struct ip_path *p, uint8_t proto, struct r
 void ip_send_alike(struct ip_stack *s, const struct ip_pattern *pattern, struct rte_mbuf *m,
 	uint32_t word, uint16_t sum, uint64_t now);
 
+/**
+ * Does nobody but the port look at what @p proto sends on this path behind its headers? Then it may
+ * be a chain, as ports are asked for both.
+ */
+bool ip_gathers(const struct ip_stack *s, const struct ip_path *p, uint8_t proto);
+
 /** Is what @p proto sends on this path summed here? Else the port does it, or nobody. */
 bool ip_sums(const struct ip_stack *s, const struct ip_path *p, uint8_t proto);
 

@@ -113,11 +113,25 @@ struct llp_user_ops {
 	void (*closed)(void *user, int error);
 };
 
+/** Memory of the program's that the LLP may send from where it lies (llp_memory_add()). */
+struct llp_memory;
+
+/** Bytes in such memory. */
+struct llp_external {
+	struct llp_memory *memory;
+	const void *from;
+	uint32_t len;
+};
+
 struct llp_ops {
 	uint32_t (*emss)(const struct llp *l);
 	void *(*reserve)(struct llp *l, uint32_t len, bool join);
 	bool (*sums)(const struct llp *l); /* may be NULL */
 	void (*commit)(struct llp *l, uint32_t len, uint32_t sum);
+	bool (*takes_external)(const struct llp *l); /* may be NULL, and then the next two are */
+	bool (*commit_external)(
+		struct llp *l, uint32_t len, uint32_t head, const struct llp_external *e);
+	bool (*own_external)(struct llp *l);
 	void (*push)(struct llp *l);
 	void (*resume)(struct llp *l);
 	bool (*took_ooo)(const struct llp *l);
@@ -194,6 +208,35 @@ static inline void llp_commit(struct llp *l, uint32_t len)
 static inline void llp_commit_summed(struct llp *l, uint32_t len, uint32_t sum)
 {
 	l->ops->commit(l, len, sum);
+}
+
+/** Is there a use for llp_commit_external()? It does not change while the connection lives. */
+static inline bool llp_takes_external(const struct llp *l)
+{
+	return l->ops->takes_external && l->ops->takes_external(l);
+}
+
+/**
+ * Queue the last reservation as a record of @p len bytes: @p head bytes as they were written there,
+ * then @p e, then zeros. Those of @p e are read where they lie when the record is sent, and once
+ * more if it is sent again: until they are acknowledged, or llp_own_external(). Only where
+ * llp_takes_external() says so.
+ * @return false: nothing is queued, as that memory is not there. Then llp_commit() with 0.
+ */
+static inline bool llp_commit_external(
+	struct llp *l, uint32_t len, uint32_t head, const struct llp_external *e)
+{
+	return l->ops->commit_external(l, len, head, e);
+}
+
+/**
+ * The program is about to use its memory for something else, though not all was acknowledged: copy
+ * what is queued from there.
+ * @return false: some of it could not be copied, and the connection will end.
+ */
+static inline bool llp_own_external(struct llp *l)
+{
+	return !llp_takes_external(l) || l->ops->own_external(l);
 }
 
 /** Send what is queued, as far as the windows allow. Without it, records wait to be joined. */
@@ -330,6 +373,8 @@ struct llp_stack_ops {
 	uint16_t (*port_choose)(
 		struct llp_stack *s, const struct ip_addr *local, const struct ip_endpoint *remote);
 	bool (*has_scopes)(const struct llp_stack *s); /* may be NULL */
+	struct llp_memory *(*memory_add)(struct llp_stack *s, void *addr, size_t len); /* NULL */
+	void (*memory_remove)(struct llp_stack *s, struct llp_memory *m);
 };
 
 /** The common head of every LLP stack. */
@@ -413,6 +458,25 @@ static inline void llp_port_release(struct llp_stack *s, const struct ip_endpoin
 static inline bool llp_has_scopes(const struct llp_stack *s)
 {
 	return s->ops->has_scopes && s->ops->has_scopes(s);
+}
+
+/**
+ * Let records be sent from this memory where it lies. It is pinned until llp_memory_remove(). May
+ * be called without the engine's lock.
+ * @return NULL: they cannot, or not from here.
+ */
+static inline struct llp_memory *llp_memory_add(struct llp_stack *s, void *addr, size_t len)
+{
+	return s->ops->memory_add ? s->ops->memory_add(s, addr, len) : NULL;
+}
+
+/**
+ * From now on nothing is sent from there: what is queued is copied. A connection that has no room
+ * for that ends.
+ */
+static inline void llp_memory_remove(struct llp_stack *s, struct llp_memory *m)
+{
+	s->ops->memory_remove(s, m);
 }
 
 /**

@@ -138,6 +138,21 @@ static inline uint32_t mpa_enframe_finish(struct mpa_enframe *e, uint8_t *room, 
 	return LLP_SUM_UNKNOWN;
 }
 
+/**
+ * May a part of the ULPDU stay where it lies? Not if a CRC is made: it would be of what was there
+ * before the device reads it, and the program may write meanwhile. Not among markers.
+ */
+static inline bool mpa_enframe_takes_external(const struct mpa_enframe *e)
+{
+	return !e->crc && !e->markers;
+}
+
+/** The FPDU is queued, without mpa_enframe_finish(): the length was written, and zeros follow. */
+static inline void mpa_enframe_pass(struct mpa_enframe *e, uint32_t len)
+{
+	e->at += mpa_fpdu_len(len);
+}
+
 /** The MULPDU for segments of @p emss octets (section 4.5). 128 to 64,768. */
 uint32_t mpa_enframe_mulpdu(const struct mpa_enframe *e, uint32_t emss);
 

@@ -319,7 +319,7 @@ static void mpa_on_closed(void *user, int error)
 {
 	struct mpa *m = user;
 
-	if (m->config.tell_acked)
+	if (m->acks_watched)
 		m->acked = llp_acked(m->llp);
 	m->llp = NULL;
 	m->state = MPA_CLOSED;
@@ -465,6 +465,18 @@ void mpa_commit(struct mpa *m)
 	uint32_t sum = mpa_enframe_finish(&m->tx, m->tx_room, m->tx_len);
 
 	llp_commit_summed(m->llp, total, sum);
+}
+
+bool mpa_commit_external(struct mpa *m, const struct llp_external *e)
+{
+	uint32_t total = mpa_enframe_len(&m->tx, m->tx_len);
+	uint32_t head = MPA_FPDU_HEADER_LEN + m->tx_len - e->len;
+
+	store_be16(m->tx_room, (uint16_t)m->tx_len);
+	if (!llp_commit_external(m->llp, total, head, e))
+		return false;
+	mpa_enframe_pass(&m->tx, m->tx_len);
+	return true;
 }
 
 void mpa_cancel(struct mpa *m)

@@ -46,7 +46,7 @@ struct mpa_config {
 	uint8_t legacy;       /**< enum mpa_legacy, for the user */
 	bool in_order;        /**< no placement out of order (docs/placement.md) */
 	bool send_imm;        /**< Send with Immediate, with uiwarps (docs/connect.md) */
-	bool tell_acked;      /**< acked() comes, and mpa_acked() may be asked */
+	bool tell_acked; /**< the user is to complete what the peer's TCP has (docs/verbs.md) */
 };
 
 /**
@@ -144,7 +144,7 @@ struct mpa_user_ops {
 	void (*rx_done)(void *user);
 	/** mpa_reserve() has failed before, and there is room now. */
 	void (*writable)(void *user);
-	/** Only with mpa_config.tell_acked: mpa_acked() may have moved on. May be NULL. */
+	/** Only after mpa_watch_acks(): mpa_acked() may have moved on. May be NULL. */
 	void (*acked)(void *user);
 	/** The peer closed its direction between FPDUs (or during start-up). */
 	void (*eof)(void *user);
@@ -180,6 +180,7 @@ struct mpa {
 	bool peer_p2p;      /**< its frame had the A flag */
 	bool send_imm;      /**< both sides know Send with Immediate; valid in full operation */
 	bool told_operational;
+	bool acks_watched;  /**< mpa_watch_acks() was called */
 	bool tx_closed;     /**< mpa_shutdown() was called */
 	bool rx_off;        /**< an error was reported, or mpa_drop_input() */
 	bool eof;           /**< the peer closed its direction */
@@ -279,9 +280,10 @@ static inline bool mpa_gather(struct mpa *m, uint8_t *to, const void *from, uint
 	return mpa_enframe_gather(&m->tx, to, from, len);
 }
 
-/** With mpa_config.tell_acked: have the LLP tell what the peer's TCP has. */
+/** Have the LLP tell what the peer's TCP has. */
 static inline void mpa_watch_acks(struct mpa *m)
 {
+	m->acks_watched = true;
 	llp_watch_acks(m->llp);
 }
 
@@ -299,6 +301,26 @@ static inline uint64_t mpa_acked(const struct mpa *m)
 
 /** Complete the FPDU with length, pad, markers and CRC, and queue it. */
 void mpa_commit(struct mpa *m);
+
+/** May payload be sent from where it lies? It is known in full operation, and does not change. */
+static inline bool mpa_takes_external(const struct mpa *m)
+{
+	return m->llp && mpa_enframe_takes_external(&m->tx) && llp_takes_external(m->llp);
+}
+
+/**
+ * The same as mpa_commit(), and @p e is the last part of the ULPDU, which was not written. The
+ * program must leave it as it is until it is acknowledged (mpa_acked()).
+ * @return false: that memory is not there; then mpa_cancel().
+ */
+bool mpa_commit_external(struct mpa *m, const struct llp_external *e);
+
+/** llp_own_external(). */
+static inline void mpa_own_external(struct mpa *m)
+{
+	if (m->llp)
+		(void)llp_own_external(m->llp);
+}
 
 /** Give an unused reservation back. */
 void mpa_cancel(struct mpa *m);

@@ -48,6 +48,28 @@ int rdmap_gather(struct rdmap *r, const struct rdmap_wqe *w, uint8_t *to, uint32
 	return 0;
 }
 
+bool rdmap_lend(struct rdmap *r, const struct rdmap_wqe *w, uint32_t len)
+{
+	const struct rdmap_sge *sge;
+	struct llp_external e = {.len = len};
+	uint8_t *mem;
+
+	if (w->flags & RDMAP_WR_INLINE ||
+		rdmap_buffer_next_part(w->sge, w->num_sge, &r->tx_at, len) != len)
+		return false;
+	sge = &w->sge[r->tx_at.index];
+	if (r->ops->stag_check(r->user, sge->stag, sge->addr + r->tx_at.offset, len,
+		    RDMAP_ACCESS_LOCAL_READ, &mem) != 0)
+		return false; /* the copy will say why */
+	e.memory = r->ops->stag_memory(r->user, sge->stag);
+	e.from = mem;
+	if (!e.memory || !mpa_commit_external(r->mpa, &e))
+		return false;
+	r->tx_at.offset += len;
+	r->tx_external = true;
+	return true;
+}
+
 struct rdmap_sge_at rdmap_sge_seek(const struct rdmap_rqe *q, uint32_t offset)
 {
 	struct rdmap_sge_at at = {.offset = offset};

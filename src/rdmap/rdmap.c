@@ -126,7 +126,8 @@ void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
 	r->irq = irq;
 	r->send_imm = m->send_imm;
 	r->by_acks = m->config.tell_acked;
-	if (r->by_acks)
+	r->external = mpa_takes_external(m);
+	if (r->by_acks || r->external)
 		mpa_watch_acks(m);
 	if (m->role == MPA_INITIATOR)
 		r->rtr_send = rtr;

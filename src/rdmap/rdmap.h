@@ -212,6 +212,11 @@ struct rdmap_ops {
 	int (*stag_check)(void *user, uint32_t stag, uint64_t to, uint32_t len, unsigned access,
 		uint8_t **mem);
 	/**
+	 * After stag_check() has allowed to read there: what the LLP knows the memory of @p stag
+	 * by. NULL: it does not.
+	 */
+	struct llp_memory *(*stag_memory)(void *user, uint32_t stag);
+	/**
 	 * Invalidate by Send with Invalidate (@p remote) or by a local request. @return as above.
 	 */
 	int (*stag_invalidate)(void *user, uint32_t stag, bool remote);
@@ -304,6 +309,7 @@ struct rdmap {
 	struct ddp ddp;
 	bool operational;
 	bool by_acks;            /**< Sends and Writes complete when they are acknowledged */
+	bool external;           /**< payload may be sent from where it lies */
 	bool ended;              /**< ended() was called, or must not be called any more */
 	bool closing;            /**< rdmap_close() under way */
 	bool sq_held;            /**< no work request starts */
@@ -328,7 +334,8 @@ struct rdmap {
 	uint32_t mulpdu;       /**< during one rdmap_run() */
 	uint32_t tx_offset;    /**< bytes of sq->next already sent */
 	struct rdmap_sge_at tx_at;
-	bool tx_imm; /**< Write or Send with Immediate: the Write or Send is sent */
+	bool tx_imm;      /**< Write or Send with Immediate: the Write or Send is sent */
+	bool tx_external; /**< some of it is read where it lies, until it is acknowledged */
 	/* Send with Immediate */
 	bool send_imm;      /**< agreed to */
 	bool imm_due;       /**< the Send of rqe is whole, and its Immediate Data has not come */
@@ -375,7 +382,8 @@ void rdmap_refuse(struct rdmap *r, struct mpa *m, enum mpa_error code);
 /**
  * Answer inbound Reads and send work requests, as far as the LLP has room. Called at a doorbell. It
  * is cheap when there is nothing to do. Sends and Writes complete once they are copied into the
- * LLP, or with mpa_config.tell_acked once the peer's has acknowledged their last byte.
+ * LLP. With mpa_config.tell_acked, and where payload is not copied, they complete once the peer's
+ * has acknowledged their last byte.
  */
 void rdmap_run(struct rdmap *r);
 

@@ -24,6 +24,25 @@ void rdmap_end(struct rdmap *r, const struct rdmap_end *e);
  */
 int rdmap_gather(struct rdmap *r, const struct rdmap_wqe *w, uint8_t *to, uint32_t len);
 
+/** Messages of less are always copied. */
+#define RDMAP_EXTERNAL_MIN 4096
+
+/**
+ * May the next @p len bytes of a message of @p whole be sent from where they lie? Only what fills a
+ * segment: what shares one with others is copied, so that segments do not depend on it.
+ */
+static inline bool rdmap_may_lend(const struct rdmap *r, uint32_t whole, uint32_t len, uint32_t max)
+{
+	return r->external && whole >= RDMAP_EXTERNAL_MIN && len == max;
+}
+
+/**
+ * Instead of rdmap_gather() and mpa_commit(): the same bytes, if they lie in one piece that the LLP
+ * can send from.
+ * @return false: nothing was done.
+ */
+bool rdmap_lend(struct rdmap *r, const struct rdmap_wqe *w, uint32_t len);
+
 /** The position of byte @p offset in a receive element, or its end. */
 struct rdmap_sge_at rdmap_sge_seek(const struct rdmap_rqe *q, uint32_t offset);
 

@@ -57,7 +57,7 @@ static bool rdmap_sq_has_succeeded(const struct rdmap_wqe *w, uint64_t acked)
 static void rdmap_sq_advance(struct rdmap *r)
 {
 	struct rdmap_sq *q = r->sq;
-	uint64_t acked = r->by_acks ? mpa_acked(r->mpa) : 0;
+	uint64_t acked = r->by_acks || r->external ? mpa_acked(r->mpa) : 0;
 
 	while (rdmap_alive(r)) {
 		uint32_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
@@ -81,7 +81,7 @@ void rdmap_sq_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status st
 
 void rdmap_sq_take_acked(struct rdmap *r)
 {
-	if (r->by_acks)
+	if (r->by_acks || r->external)
 		rdmap_sq_advance(r);
 }
 
@@ -164,6 +164,9 @@ void rdmap_flush_sq(struct rdmap *r)
 	r->tx = RDMAP_TX_NONE;
 	r->imm_due = false;
 	r->reads_out = 0;
+	/* The program has its memory back. */
+	if (r->external && r->mpa)
+		mpa_own_external(r->mpa);
 	for (;;) {
 		uint32_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
 

@@ -32,7 +32,7 @@ static enum rdmap_progress rdmap_tx_finish_wqe(struct rdmap *r, struct rdmap_wqe
 /* The last of a Send or Write is with the LLP. */
 static enum rdmap_progress rdmap_tx_finish_message(struct rdmap *r, struct rdmap_wqe *w)
 {
-	if (!r->by_acks)
+	if (!r->by_acks && !r->tx_external)
 		return rdmap_tx_finish_wqe(r, w);
 	w->end = mpa_queued(r->mpa);
 	r->sq->next++;
@@ -42,14 +42,17 @@ static enum rdmap_progress rdmap_tx_finish_message(struct rdmap *r, struct rdmap
 
 /* ---- messages with payload --------------------------------------------------------------- */
 
+/* Of at most @max bytes of payload. */
 static enum rdmap_progress rdmap_tx_fill_segment(
-	struct rdmap *r, struct rdmap_wqe *w, uint8_t *payload, uint32_t n)
+	struct rdmap *r, struct rdmap_wqe *w, uint8_t *payload, uint32_t n, uint32_t max)
 {
-	if (rdmap_gather(r, w, payload, n) != 0) {
-		mpa_cancel(r->mpa);
-		return rdmap_tx_fail_wqe(r, w, RDMAP_WC_LOC_PROT_ERR);
+	if (!rdmap_may_lend(r, w->length, n, max) || !rdmap_lend(r, w, n)) {
+		if (rdmap_gather(r, w, payload, n) != 0) {
+			mpa_cancel(r->mpa);
+			return rdmap_tx_fail_wqe(r, w, RDMAP_WC_LOC_PROT_ERR);
+		}
+		mpa_commit(r->mpa);
 	}
-	mpa_commit(r->mpa);
 	r->tx_offset += n;
 	if (r->tx_offset != w->length)
 		return RDMAP_MORE;
@@ -69,7 +72,7 @@ static enum rdmap_progress rdmap_tx_send_write(struct rdmap *r, struct rdmap_wqe
 		return RDMAP_BLOCKED;
 	ddp_put_tagged(p, n == left, RDMAP_CONTROL(RDMAP_OP_WRITE), w->remote_stag,
 		w->remote_to + r->tx_offset);
-	return rdmap_tx_fill_segment(r, w, p + DDP_TAGGED_LEN, n);
+	return rdmap_tx_fill_segment(r, w, p + DDP_TAGGED_LEN, n, max);
 }
 
 /* Nothing comes between the two, so that the peer can tell how long the Write was. */
@@ -106,7 +109,7 @@ static enum rdmap_progress rdmap_tx_send_send(struct rdmap *r, struct rdmap_wqe 
 		w->op == RDMAP_WR_SEND_INV ? w->inv_stag : r->imms_sent, RDMAP_QN_SEND, w->msn,
 		r->tx_offset);
 	r->ddp.tx_msn[RDMAP_QN_SEND] = w->msn + (n == left);
-	return rdmap_tx_fill_segment(r, w, p + DDP_UNTAGGED_LEN, n);
+	return rdmap_tx_fill_segment(r, w, p + DDP_UNTAGGED_LEN, n, max);
 }
 
 /* Nothing comes between the two on their queue. */
@@ -239,7 +242,7 @@ static bool rdmap_tx_choose(struct rdmap *r)
 	r->tx = response && (!sq || r->response_turn) ? RDMAP_TX_RESPONSE : RDMAP_TX_SQ;
 	r->response_turn = r->tx == RDMAP_TX_SQ;
 	r->tx_offset = 0;
-	r->tx_imm = false;
+	r->tx_imm = r->tx_external = false;
 	r->tx_at = (struct rdmap_sge_at){0};
 	return true;
 }

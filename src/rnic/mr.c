@@ -53,6 +53,27 @@ static int mr_enroll(struct rnic_mr *mr)
 	return rc;
 }
 
+/** What may be missing until it is used is not there for a device. */
+static void mr_lend(struct rnic_mr *mr)
+{
+	if (!(mr->access & (RNIC_ACCESS_ON_DEMAND | MR_NULL)))
+		mr->memory = llp_memory_add(mr->pd->rnic->net, mr->mem, mr->len);
+}
+
+void mr_withdraw(struct rnic_mr *mr)
+{
+	if (mr->memory)
+		llp_memory_remove(mr->pd->rnic->net, mr->memory);
+	mr->memory = NULL;
+}
+
+struct llp_memory *mr_memory(const struct rnic_qp *qp, uint32_t stag)
+{
+	const struct rnic_mr *mr = stag_table_get(&qp->rnic->stags, stag);
+
+	return mr && mr->valid ? mr->memory : NULL;
+}
+
 int rnic_mr_reg(struct rnic_pd *pd, void *addr, size_t len, uint64_t iova, unsigned access,
 	struct rnic_mr **out)
 {
@@ -69,11 +90,16 @@ int rnic_mr_reg(struct rnic_pd *pd, void *addr, size_t len, uint64_t iova, unsig
 		return -ENOMEM;
 	*mr = (struct rnic_mr){
 		.pd = pd, .mem = addr, .iova = iova, .len = len, .access = access, .valid = true};
+	mr_lend(mr);
 	rc = mr_enroll(mr);
-	if (rc)
-		free(mr);
-	else
+	if (!rc) {
 		*out = mr;
+		return 0;
+	}
+	engine_lock(r->engine);
+	mr_withdraw(mr);
+	engine_unlock(r->engine);
+	free(mr);
 	return rc;
 }
 
@@ -108,6 +134,7 @@ int rnic_mr_dereg(struct rnic_mr *mr)
 	engine_lock(r->engine);
 	busy = mr->windows != 0;
 	if (!busy) {
+		mr_withdraw(mr);
 		stag_table_remove(&r->stags, mr->stag);
 		if (r->walk_mr == mr)
 			r->walk_mr = LIST_NEXT(mr, link);
@@ -123,12 +150,18 @@ int rnic_mr_dereg(struct rnic_mr *mr)
 	return 0;
 }
 
+static void mr_revoke(struct rnic_mr *mr)
+{
+	mr->valid = false;
+	mr_withdraw(mr);
+}
+
 void rnic_mr_revoke(struct rnic_mr *mr)
 {
 	struct engine *e = mr->pd->rnic->engine;
 
 	engine_lock(e);
-	mr->valid = false;
+	mr_revoke(mr);
 	engine_unlock(e);
 }
 
@@ -169,6 +202,7 @@ int rnic_mr_rereg(struct rnic_mr *mr, unsigned what, struct rnic_pd *pd, void *a
 	 */
 	stag_table_remove(&r->stags, mr->stag);
 	rc = stag_table_add(&r->stags, mr, &mr->stag);
+	mr_withdraw(mr);
 	mr->pd->users--;
 	new.pd->users++;
 	mr->pd = new.pd;
@@ -177,6 +211,7 @@ int rnic_mr_rereg(struct rnic_mr *mr, unsigned what, struct rnic_pd *pd, void *a
 	mr->len = new.len;
 	mr->access = new.access;
 	mr->valid = true;
+	mr_lend(mr);
 	engine_unlock(r->engine);
 	return rc;
 }
@@ -307,6 +342,6 @@ int mr_invalidate(const struct rnic_qp *qp, uint32_t stag, bool remote)
 	if (mr->window)
 		mw_unbind(mw_of(mr));
 	else
-		mr->valid = false;
+		mr_revoke(mr);
 	return 0;
 }

@@ -22,7 +22,8 @@ struct rnic_mr {
 	bool window;
 	/** Window of type 2: the only QP that may use it; NULL: all of its PD */
 	const struct rnic_qp *only;
-	uint8_t *null; /**< MR_NULL: zeros to read, then memory for writes */
+	struct llp_memory *memory; /**< what the LLP may send from; NULL: it gets copies */
+	uint8_t *null;             /**< MR_NULL: zeros to read, then memory for writes */
 };
 
 /** In rnic_mr.access: the null region. */
@@ -35,6 +36,12 @@ struct rnic_mr {
  */
 int mr_check(const struct rnic_qp *qp, uint32_t stag, uint64_t to, uint32_t len, unsigned access,
 	uint8_t **mem);
+
+/** What the LLP knows the memory of @p stag by, or NULL. As stag_memory() of rdmap_ops. */
+struct llp_memory *mr_memory(const struct rnic_qp *qp, uint32_t stag);
+
+/** The LLP sends nothing any more from the memory of @p mr. Under the engine's lock. */
+void mr_withdraw(struct rnic_mr *mr);
 
 /**
  * Invalidate a region, or a window of type 2. A peer may do so only if peers have access to the

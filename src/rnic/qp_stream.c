@@ -19,6 +19,11 @@ static int qp_stream_stag_check(
 	return mr_check(qp, stag, to, len, access, mem);
 }
 
+static struct llp_memory *qp_stream_stag_memory(void *user, uint32_t stag)
+{
+	return mr_memory(user, stag);
+}
+
 static int qp_stream_stag_invalidate(void *user, uint32_t stag, bool remote)
 {
 	const struct rnic_qp *qp = user;
@@ -189,6 +194,7 @@ static void qp_stream_ended(void *user, const struct rdmap_end *e)
 
 const struct rdmap_ops qp_stream_ops = {
 	.stag_check = qp_stream_stag_check,
+	.stag_memory = qp_stream_stag_memory,
 	.stag_invalidate = qp_stream_stag_invalidate,
 	.local_op = qp_stream_local_op,
 	.recv_take = qp_stream_recv_take,

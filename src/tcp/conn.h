@@ -88,15 +88,16 @@ struct tcp_conn {
 	bool ack_now : 1;
 	bool write_refused : 1; /**< writable() is owed */
 	bool in_readable : 1, resume : 1;
-	bool persist : 1;       /**< the retransmission timer probes a closed window */
-	bool wnd_moved : 1;     /**< that window has changed since the last probe */
-	uint8_t ca_state : 2;   /**< enum tcp_ca_state (recovery.h) */
-	bool rtx_first : 1;     /**< the next lost record goes out whatever cwnd and pacing say */
-	bool closing_early : 1; /**< closed before it was established: the timer tells */
-	bool hop_dead : 1;      /**< the IP layer could not resolve the next hop */
-	bool accept_again : 1;  /**< the user could not take it yet: closed, not accepted */
-	bool cwr_pending : 1;   /**< the next new text carries CWR */
-	bool passive : 1;       /**< not accepted yet: listener tells by which it shall be */
+	bool persist : 1;     /**< the retransmission timer probes a closed window */
+	bool wnd_moved : 1;   /**< that window has changed since the last probe */
+	uint8_t ca_state : 2; /**< enum tcp_ca_state (recovery.h) */
+	bool rtx_first : 1;   /**< the next lost record goes out whatever cwnd and pacing say */
+	/** Closed before it was established, or its text is gone (external.h): the timer tells. */
+	bool closing_early : 1;
+	bool hop_dead : 1;     /**< the IP layer could not resolve the next hop */
+	bool accept_again : 1; /**< the user could not take it yet: closed, not accepted */
+	bool cwr_pending : 1;  /**< the next new text carries CWR */
+	bool passive : 1;      /**< not accepted yet: listener tells by which it shall be */
 
 	uint32_t snd_una, snd_nxt, rcv_nxt;
 	uint32_t rcv_adv;       /**< right edge of the window that we have told */

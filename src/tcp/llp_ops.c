@@ -2,14 +2,17 @@
 #include "tcp/llp_ops.h"
 
 #include "base/container_of.h"
+#include "base/guarded.h"
 #include "tcp/buffer.h"
 #include "tcp/control.h"
+#include "tcp/external.h"
 #include "tcp/input.h"
 #include "tcp/listen.h"
 #include "tcp/output.h"
 #include "tcp/timers.h"
 
 #include <errno.h>
+#include <string.h>
 
 /** writable() comes when so much room is there: buffers are best filled many at a time.
  */
@@ -45,8 +48,9 @@ static void *tcp_llp_join_room(struct tcp_conn *c, uint32_t len)
 {
 	struct tcp_record *r = tcp_sendq_unsent_tail(&c->sendq);
 
-	if (!r || !r->m || rte_mbuf_refcnt_read(r->m) != 1 || r->len >= c->emss ||
-		len > c->emss - r->len || len > (uint32_t)r->m->buf_len - r->off - r->len)
+	if (!r || !r->m || (r->flags & TCP_REC_EXTERNAL) || rte_mbuf_refcnt_read(r->m) != 1 ||
+		r->len >= c->emss || len > c->emss - r->len ||
+		len > (uint32_t)r->m->buf_len - r->off - r->len)
 		return NULL;
 	return tcp_record_text(r) + r->len;
 }
@@ -111,6 +115,49 @@ static void tcp_llp_commit(struct llp *l, uint32_t len, uint32_t sum)
 		sum == LLP_SUM_UNKNOWN ? 0 : TCP_REC_SUM);
 	tcp_sendq_at(&c->sendq, c->sendq.count - 1)->sum = (uint16_t)sum;
 	c->s->tx_held++;
+}
+
+static bool tcp_llp_takes_external(const struct llp *l)
+{
+	return tcp_external_is_taken(tcp_conn_of(l));
+}
+
+/** There is no chain to be had: the text is copied after all. */
+static bool tcp_llp_copy_external(
+	struct llp *l, uint8_t *room, uint32_t len, uint32_t head, const struct llp_external *e)
+{
+	memset(room + head + e->len, 0, len - head - e->len);
+	if (!guarded_copy_from(room + head, e->from, e->len))
+		return false;
+	tcp_llp_commit(l, len, LLP_SUM_UNKNOWN);
+	return true;
+}
+
+static bool tcp_llp_commit_external(
+	struct llp *l, uint32_t len, uint32_t head, const struct llp_external *e)
+{
+	struct tcp_conn *c = tcp_conn_of(l);
+	struct tcp_record *last;
+
+	if (c->reserved_join) {
+		last = tcp_sendq_at(&c->sendq, c->sendq.count - 1);
+		return tcp_llp_copy_external(l, tcp_record_text(last) + last->len, len, head, e);
+	}
+	if (!c->reserved)
+		return true; /* the connection ended in between */
+	if (!tcp_external_chain(c->s, c->reserved, len, head, e))
+		return tcp_llp_copy_external(
+			l, rte_pktmbuf_mtod(c->reserved, uint8_t *), len, head, e);
+	tcp_llp_commit(l, len, LLP_SUM_UNKNOWN);
+	last = tcp_sendq_at(&c->sendq, c->sendq.count - 1);
+	last->flags |= TCP_REC_EXTERNAL;
+	last->sum = 0;
+	return true;
+}
+
+static bool tcp_llp_own_external(struct llp *l)
+{
+	return tcp_external_own(tcp_conn_of(l), NULL);
 }
 
 static void tcp_llp_push(struct llp *l)
@@ -202,6 +249,7 @@ static void tcp_llp_release(struct llp *l)
 	struct tcp_conn *c = tcp_conn_of(l);
 
 	tcp_llp_let_go(c);
+	(void)tcp_external_own(c, NULL);
 	c->progress_at = c->s->now; /* from here on, it has the user timeout */
 	if (c->state == TCP_SYN_SENT) {
 		tcp_conn_close(c, -ECONNABORTED);
@@ -229,6 +277,9 @@ const struct llp_ops tcp_llp_ops = {
 	.reserve = tcp_llp_reserve,
 	.sums = tcp_llp_sums,
 	.commit = tcp_llp_commit,
+	.takes_external = tcp_llp_takes_external,
+	.commit_external = tcp_llp_commit_external,
+	.own_external = tcp_llp_own_external,
 	.push = tcp_llp_push,
 	.resume = tcp_llp_resume,
 	.took_ooo = tcp_llp_took_ooo,
@@ -415,6 +466,16 @@ static void tcp_llp_port_release(struct llp_stack *ls, const struct ip_endpoint 
 	tcp_ports_release(&tcp_llp_stack_of(ls)->ports, local);
 }
 
+static struct llp_memory *tcp_llp_memory_add(struct llp_stack *s, void *addr, size_t len)
+{
+	return tcp_external_add(tcp_llp_stack_of(s), addr, len);
+}
+
+static void tcp_llp_memory_remove(struct llp_stack *s, struct llp_memory *m)
+{
+	tcp_external_remove(tcp_llp_stack_of(s), m);
+}
+
 const struct llp_stack_ops tcp_llp_stack_ops = {
 	.connect = tcp_llp_connect,
 	.listen = tcp_llp_listen,
@@ -425,4 +486,6 @@ const struct llp_stack_ops tcp_llp_stack_ops = {
 	.port_reserve = tcp_llp_port_reserve,
 	.port_release = tcp_llp_port_release,
 	.port_choose = tcp_llp_port_choose,
+	.memory_add = tcp_llp_memory_add,
+	.memory_remove = tcp_llp_memory_remove,
 };

@@ -4,6 +4,7 @@
 #include "base/probe.h"
 #include "tcp/control.h"
 #include "tcp/ecn.h"
+#include "tcp/external.h"
 #include "tcp/input.h"
 #include "tcp/loss.h"
 #include "tcp/pmtu.h"
@@ -105,13 +106,18 @@ static int tcp_output_send_text(struct tcp_conn *c, uint32_t i, struct ip_patter
 		tcp_segment_add_sack(c, &h, c->emss - r->len);
 	hlen = tcp_wire_len(&h);
 	m->data_off = (uint16_t)(r->off - hlen);
-	m->data_len = (uint16_t)(hlen + r->len);
-	m->pkt_len = m->data_len;
+	m->data_len = (uint16_t)(hlen + tcp_record_head(r));
+	m->pkt_len = hlen + r->len;
 	m->ol_flags = 0;
-	if (unlikely(m->nb_segs != 1))
+	if (unlikely(m->nb_segs != 1) && !(r->flags & TCP_REC_EXTERNAL))
 		tcp_output_leave_chain(m);
 	tcp_wire_emit(&h, rte_pktmbuf_mtod(m, uint8_t *));
-	rte_mbuf_refcnt_update(m, 1);
+	if (unlikely(r->flags & TCP_REC_EXTERNAL)) {
+		rte_pktmbuf_refcnt_update(m, 1);
+		c->s->stats.external_out++;
+	} else {
+		rte_mbuf_refcnt_update(m, 1);
+	}
 	tcp_output_count_text(c, r);
 	c->path.tos |= ect ? TCP_ECN_ECT0 : 0;
 	err = first ? tcp_segment_send_first(c, m, tcp_output_text_sum(r), pattern)
@@ -134,6 +140,10 @@ int tcp_send_copy(struct tcp_conn *c, uint32_t seq, uint32_t len)
 		const struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
 		uint32_t from = seq + done - r->seq, n = u32_min(r->len - from, len - done);
 
+		if (tcp_external_own_record(c, i)) {
+			rte_pktmbuf_free(m);
+			return -ENOMEM;
+		}
 		memcpy(p + done, tcp_record_text(r) + from, n);
 		done += n;
 	}
@@ -146,10 +156,20 @@ int tcp_send_copy(struct tcp_conn *c, uint32_t seq, uint32_t len)
 /** Cut record @p i behind its first @p len bytes. @return 0, -ENOMEM. */
 static int tcp_output_cut(struct tcp_conn *c, uint32_t i, uint32_t len)
 {
-	if (tcp_conn_send_room(c) || tcp_sendq_split(&c->sendq, i, len, c->s->cfg.pool))
+	if (tcp_conn_send_room(c) || tcp_external_own_record(c, i) ||
+		tcp_sendq_split(&c->sendq, i, len, c->s->cfg.pool))
 		return -ENOMEM;
 	c->s->tx_held++;
 	return 0;
+}
+
+/** Record @p i, which is external, fits a segment and was never sent. */
+static bool tcp_output_is_untouched(const struct tcp_conn *c, uint32_t i)
+{
+	const struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
+
+	return !c->closing_early && i >= c->sendq.nxt && r->len <= c->emss &&
+	       !(r->flags & TCP_REC_KARN) && rte_mbuf_refcnt_read(r->m) == 1;
 }
 
 /** Make record @p i fit for sending: not larger than a segment, nor still with the port. */
@@ -158,6 +178,9 @@ static int tcp_output_ready_record(struct tcp_conn *c, uint32_t i)
 	struct tcp_stack *s = c->s;
 	struct tcp_record *r = tcp_sendq_at(&c->sendq, i);
 
+	if ((r->flags & TCP_REC_EXTERNAL) && !tcp_output_is_untouched(c, i) &&
+		tcp_external_own_record(c, i))
+		return -ENOMEM;
 	if (r->len > c->emss) {
 		/* A peer with a tiny MSS must not have us fill the pool with cuttings: the next
 		 * waits until one of those in flight is acknowledged. */

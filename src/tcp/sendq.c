@@ -2,6 +2,7 @@
 #include "tcp/sendq.h"
 
 #include "base/digest.h"
+#include "base/guarded.h"
 #include "llp/llp.h"
 
 #include <errno.h>
@@ -192,6 +193,15 @@ void tcp_record_append(struct tcp_record *r, uint32_t len, uint32_t sum)
 	r->len = (uint16_t)(r->len + len);
 }
 
+/** The packet of record @p r is done with. @p mbuf_cache as tcp_mbuf_cache_put(). */
+static void tcp_record_free(const struct tcp_record *r, struct tcp_mbuf_cache *mbuf_cache)
+{
+	if (unlikely(r->flags & TCP_REC_EXTERNAL))
+		rte_pktmbuf_free(r->m);
+	else
+		tcp_mbuf_cache_put(mbuf_cache, r->m);
+}
+
 /** The record at the head loses its first @p n bytes, which the peer has. */
 static void tcp_sendq_cut_front(
 	struct tcp_sendq *q, struct tcp_record *r, uint32_t n, struct tcp_delivery *d)
@@ -203,11 +213,14 @@ static void tcp_sendq_cut_front(
 	r->off = (uint16_t)(r->off + n);
 	r->len = (uint16_t)(r->len - n);
 	r->flags &= (uint8_t)~TCP_REC_SUM;
+	if (r->flags & TCP_REC_EXTERNAL)
+		r->sum = (uint16_t)(r->sum + n);
 	q->bytes -= n;
 	d->acked += n;
 	if (r->len == 0) { /* what remains is the FIN */
-		tcp_mbuf_cache_put(d->mbuf_cache, r->m);
+		tcp_record_free(r, d->mbuf_cache);
 		r->m = NULL;
+		r->flags &= (uint8_t)~TCP_REC_EXTERNAL;
 	}
 }
 
@@ -226,7 +239,7 @@ static void tcp_sendq_drop_head(
 		q->nxt--;
 	}
 	if (r->m)
-		tcp_mbuf_cache_put(mbuf_cache, r->m);
+		tcp_record_free(r, mbuf_cache);
 	q->bytes -= r->len;
 	q->head++;
 	q->count--;
@@ -488,11 +501,66 @@ int tcp_sendq_renew(struct tcp_sendq *q, uint32_t i, struct rte_mempool *pool)
 	return 0;
 }
 
+/** Put the text of external record @p r, which has @p head bytes in its first mbuf, behind those.
+ */
+static bool tcp_sendq_copy_external(const struct tcp_record *r, uint8_t *text, uint32_t head)
+{
+	const struct rte_mbuf *payload = r->m->next, *zeros = payload->next;
+
+	memset(text + head + payload->data_len, 0, zeros->data_len);
+	return guarded_copy_from(
+		text + head, rte_pktmbuf_mtod(payload, const void *), payload->data_len);
+}
+
+/** The copy is in the record's own mbuf, and nobody else holds that. */
+static void tcp_sendq_unchain(struct tcp_record *r)
+{
+	struct rte_mbuf *rest = r->m->next;
+
+	r->m->next = NULL;
+	r->m->nb_segs = 1;
+	rte_pktmbuf_free(rest);
+}
+
+int tcp_sendq_own(struct tcp_sendq *q, uint32_t i, struct rte_mempool *pool)
+{
+	struct tcp_record *r = tcp_sendq_at(q, i);
+	uint32_t whole, head;
+	struct rte_mbuf *m;
+	uint8_t *text;
+
+	if (!(r->flags & TCP_REC_EXTERNAL))
+		return 0;
+	whole = (uint32_t)r->len + r->sum;
+	head = whole - r->m->next->data_len - r->m->next->next->data_len;
+	text = tcp_record_text(r) - r->sum;
+	if (rte_mbuf_refcnt_read(r->m) == 1) {
+		if (!tcp_sendq_copy_external(r, text, head))
+			return -EFAULT;
+		tcp_sendq_unchain(r);
+	} else {
+		m = tcp_sendq_copy_text(pool, text, head);
+		if (!m || whole > rte_pktmbuf_tailroom(m)) {
+			rte_pktmbuf_free(m);
+			return -ENOMEM;
+		}
+		if (!tcp_sendq_copy_external(r, rte_pktmbuf_mtod(m, uint8_t *), head)) {
+			rte_pktmbuf_free(m);
+			return -EFAULT;
+		}
+		rte_pktmbuf_free(r->m);
+		r->m = m;
+		r->off = (uint16_t)(m->data_off + r->sum);
+	}
+	r->flags &= (uint8_t)~TCP_REC_EXTERNAL;
+	return 0;
+}
+
 void tcp_sendq_clear(struct tcp_sendq *q)
 {
 	for (uint32_t i = 0; i < q->count; i++)
 		if (tcp_sendq_at(q, i)->m)
-			rte_pktmbuf_free_seg(tcp_sendq_at(q, i)->m);
+			tcp_record_free(tcp_sendq_at(q, i), NULL);
 	if (q->ring != &q->one)
 		free(q->ring);
 	*q = (struct tcp_sendq){0};

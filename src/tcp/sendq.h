@@ -29,7 +29,8 @@ enum {
 	TCP_REC_REXMIT = 8,       /**< sent again, and that transmission may still arrive */
 	TCP_REC_KARN = 16,        /**< was ever sent twice: ambiguous (RFC 6298 section 3) */
 	TCP_REC_APP_LIMITED = 32, /**< sent while the application, not the window, was the limit */
-	TCP_REC_SUM = 64          /**< its sum is known */
+	TCP_REC_SUM = 64,         /**< its sum is known */
+	TCP_REC_EXTERNAL = 128    /**< its text lies in a chain of mbufs (external.h) */
 };
 
 /** One segment's worth. 64 bytes: a cache line, for there may be 90,000 in flight. */
@@ -43,7 +44,9 @@ struct tcp_record {
 	/** Neighbours in a chain, as ids. SACKed: next is an id beyond, all between are SACKed. */
 	uint32_t prev, next;
 	uint16_t len;
-	uint16_t sum;  /**< with TCP_REC_SUM: of the text, for its checksum (llp_commit_summed()) */
+	/** With TCP_REC_SUM: of the text, for its checksum (llp_commit_summed()). With
+	 *  TCP_REC_EXTERNAL: how much of the text was acknowledged. */
+	uint16_t sum;
 	uint16_t off;  /**< of the text from m->buf_addr */
 	uint8_t flags; /**< TCP_REC_* */
 	uint8_t rexmits;
@@ -116,6 +119,15 @@ static inline uint32_t tcp_record_end(const struct tcp_record *r)
 	return r->seq + tcp_record_space(r);
 }
 
+/** So many bytes of its text, which was not sent yet, are in its first mbuf. */
+static inline uint32_t tcp_record_head(const struct tcp_record *r)
+{
+	if (!(r->flags & TCP_REC_EXTERNAL))
+		return r->len;
+	return (uint32_t)r->len - r->m->next->data_len - r->m->next->next->data_len;
+}
+
+/** Not of an external one. */
 static inline uint8_t *tcp_record_text(const struct tcp_record *r)
 {
 	return (uint8_t *)r->m->buf_addr + r->off;
@@ -185,14 +197,21 @@ static inline uint32_t tcp_sendq_oldest(const struct tcp_sendq *q)
 }
 
 /**
- * Cut record @p i, which is not SACKed, after @p len bytes; the rest is copied into an mbuf of
- * @p pool. Moves the records before or after it, whichever are fewer. There is room for one more.
+ * Cut record @p i, which is not SACKed nor external, after @p len bytes; the rest is copied into an
+ * mbuf of @p pool. Moves the records before or after it, whichever are fewer. There is room for one
+ * more.
  * @return 0 or -ENOMEM.
  */
 int tcp_sendq_split(struct tcp_sendq *q, uint32_t i, uint32_t len, struct rte_mempool *pool);
 
 /** Copy the text of record @p i into a fresh mbuf, for the port still holds the old one. */
 int tcp_sendq_renew(struct tcp_sendq *q, uint32_t i, struct rte_mempool *pool);
+
+/**
+ * Copy the text of record @p i, if it is external, into its own mbuf, or into one of @p pool if the
+ * port still holds that. @return 0, -ENOMEM; -EFAULT: the program's memory is not there.
+ */
+int tcp_sendq_own(struct tcp_sendq *q, uint32_t i, struct rte_mempool *pool);
 
 /** Free all records, and the ring. */
 void tcp_sendq_clear(struct tcp_sendq *q);

@@ -4,6 +4,7 @@
 #include "tcp/buffer.h"
 #include "tcp/control.h"
 #include "tcp/ecn.h"
+#include "tcp/external.h"
 #include "tcp/input.h"
 #include "tcp/listen.h"
 #include "tcp/llp_ops.h"
@@ -89,10 +90,14 @@ int tcp_stack_create(const struct tcp_stack_config *cfg, uint64_t now, struct tc
 		goto no_unreads;
 	if (tcp_table_init(&s->table, &s->table.key))
 		goto no_table;
+	if (tcp_external_init(s))
+		goto no_zeros;
 	t.ctx = s;
 	ip_set_transport(cfg->ip, IP_PROTO_TCP, &t);
 	*out = s;
 	return 0;
+no_zeros:
+	tcp_table_fini(&s->table);
 no_table:
 	tcp_unreads_fini(s);
 no_unreads:
@@ -130,6 +135,7 @@ void tcp_stack_destroy(struct tcp_stack *s)
 		c->dirty = false;
 	tcp_conn_reap(s);
 	tcp_mbuf_cache_flush(&s->mbuf_cache);
+	tcp_external_fini(s);
 	tcp_table_fini(&s->table);
 	tcp_conn_pool_fini(&s->conn_pool);
 	tcp_synq_fini(&s->synq);

@@ -86,6 +86,7 @@ struct tcp_stack {
 	uint8_t rcv_wscale;
 	struct tcp_stats stats;
 	struct tcp_owed_ack owed_ack;
+	struct tcp_external_zeros *zeros; /**< NULL: all text is copied */
 };
 
 /** The stack's time, also back; see tcp_set_now(). */

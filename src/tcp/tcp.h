@@ -21,7 +21,20 @@
 struct tcp_stack;
 struct tcp_cc_ops;
 
+/** Text that leaves from the program's memory (external.h). */
+struct tcp_external_config {
+	struct rte_mempool *pool; /**< mbufs without room of their own, at most 32,767; NULL: off */
+	/** Let the port's device read that memory, by its own addresses. May be called without the
+	 *  engine's lock. @return 0: it does. */
+	int (*map)(void *ctx, const void *addr, size_t len);
+	void (*unmap)(void *ctx, const void *addr, size_t len);
+	/** Let the port give back what it has sent. @return false: it is no use to ask again. */
+	bool (*settle)(void *ctx);
+	void *ctx;
+};
+
 struct tcp_stack_config {
+	struct tcp_external_config external;
 	struct ip_stack *ip;
 	struct timer_wheel *wheel;
 	struct rte_mempool *pool; /**< data and header packets; data room for MTU + headers */
@@ -170,6 +183,7 @@ struct tcp_stats {
 	uint64_t syn_cookies_sent, syn_cookies_received, syn_cookies_failed;
 	uint64_t connects, accepts, accept_overflows, connections, pool_empty, icmp_ignored;
 	uint64_t path_too_big, black_holes, pmtu_probes, pmtu_raised;
+	uint64_t external_out; /**< segments with text in the program's memory (external.h) */
 };
 
 const struct tcp_stats *tcp_stack_stats(const struct tcp_stack *s);

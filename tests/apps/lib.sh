@@ -133,6 +133,12 @@ pair() {
 	run_case "$name" exchange "$@"
 }
 
+# What came, compared byte for byte by SIDE, which says so. The probe (tests/interop) is in PATH.
+probed_right() { # ACT SIDE REGEX
+	exchange "probe listen %4 7471" "probe connect %4 7471 act=$1 size=16000 count=4" || return 1
+	has_lines "$2" "$3" 1 || { say "the $2 did not say '$3'"; return 1; }
+}
+
 # mckey, of rdmacm-utils: so many members of the receiver's join a multicast group, and then the sender comes, who tells
 # nobody when it is over. Both end by themselves.
 members=1

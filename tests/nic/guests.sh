@@ -20,15 +20,9 @@ atomics_of() { # PROGRAM
 	exchange "$1 -R -F -n 20" "$1 -R -F -n 20 %4" client 1 '^ *8 +20 '
 }
 
-# Programs that compare what came, byte for byte, at the end that has it.
-compared() { # ACT SIDE REGEX
-	exchange "probe listen %4 7471" "probe connect %4 7471 act=$1 size=16000 count=4" || return 1
-	has_lines "$2" "$3" 1 || { say "the $2 did not say '$3'"; return 1; }
-}
-
 operations() {
-	compared send server 'received: 16000 bytes right' && compared write server 'buffer: right' &&
-		compared read client 'read: right' || return 1
+	probed_right send server 'received: 16000 bytes right' && probed_right write server 'buffer: right' &&
+		probed_right read client 'read: right' || return 1
 	exchange "rfc7306 -p 7306" "rfc7306 -p 7306 %4" client 6 '^written ' client 1 '^added 1000' server 6 '^arrived ' \
 		server 1 '^counted 2000' server 1 '^sent with immediate'
 }
@@ -63,6 +57,24 @@ jumbo() {
 offloads() { # REGEX
 	exchange "rping -s -a %4 -C 1" "rping -c -a %4 -V -C 1" || return 1
 	guest_says "$1" || { say "its offloads are not used"; return 1; }
+}
+
+# Payload goes from the memory of the program, and comes as it is there.
+gathered() { # MTU
+	# shellcheck disable=SC2034 # for the transport
+	local nic_mtu=$1 nic_keys="gather=on crc=off" nic_more=(--set crc=off)
+	rping_of %4 $(($1 - 100)) || return 1
+	gathering || return 1
+	probed_right send server 'received: 16000 bytes right' && probed_right write server 'buffer: right' &&
+		probed_right read client 'read: right'
+}
+
+gathering() {
+	local server_job client_job
+	start_both "ib_write_bw -R -F -s 65536 -n 3000" "ib_write_bw -R -F -s 65536 -n 3000 %4" || return 1
+	wait_for "$patience" guest control "uiwarp stat --json | grep -qE '\"external_out\": ?[1-9]'" ||
+		{ say "nothing is sent from the program's memory"; return 1; }
+	finish client "$client_job" && finish server "$server_job"
 }
 
 # Segments go to the NIC in chains, which it cuts, here by means of the host. Behind it each FPDU lies in one segment,
@@ -179,6 +191,8 @@ guests_with() { # NIC QEMU'S-DEVICE OFFLOADS-REGEX
 		in_guest rping-v6 server rping_of %6 1400
 		in_guest corrupted server corrupted
 		in_guest offloads server offloads "$3"
+		both_ways gather gathered 1500
+		both_ways gather-9000 gathered 9000
 		[[ $3 != *segmentation* ]] || in_guest segmentation client segmented
 	done
 }

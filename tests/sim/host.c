@@ -32,6 +32,7 @@ struct sim_host {
 	uint64_t ahead; /**< of the simulation's time: all times of the engine are */
 	uint64_t frozen_until;
 	unsigned index;
+	unsigned mapped; /**< regions that the port may read */
 	bool in_round;
 };
 
@@ -261,11 +262,41 @@ static void ip_create(struct sim_host *h, const struct sim_host_config *cfg)
 	must(ip_route_add(h->ip, &any, 0, &gw), "ip_route_add");
 }
 
+static int host_map(void *ctx, const void *addr, size_t len)
+{
+	struct sim_host *h = ctx;
+
+	h->mapped++;
+	return 0;
+}
+
+static void host_unmap(void *ctx, const void *addr, size_t len)
+{
+	struct sim_host *h = ctx;
+
+	h->mapped--;
+}
+
+static bool host_settle(void *ctx)
+{
+	struct sim_host *h = ctx;
+
+	sim_nic_flush(h->nic);
+	sim_nic_settle(h->nic);
+	return false;
+}
+
 static void tcp_create(struct sim_host *h, const struct sim_host_config *cfg)
 {
 	struct sim *s = h->port.sim;
 	struct tcp_stack_config tc = cfg->tcp;
 
+	if (cfg->gather)
+		tc.external = (struct tcp_external_config){.pool = s->external,
+			.map = host_map,
+			.unmap = host_unmap,
+			.settle = host_settle,
+			.ctx = h};
 	tc.ip = h->ip;
 	tc.wheel = &h->engine.wheel;
 	tc.pool = s->pool;
@@ -341,6 +372,10 @@ static void host_destroy(struct sim_host *h)
 		sim_nic_flush(h->nic);
 	sim_nic_destroy(h->nic);
 	h->nic = NULL;
+	if (h->mapped) {
+		fprintf(stderr, "sim: %u regions are mapped at the end\n", h->mapped);
+		abort();
+	}
 	sim_fifo_free(&h->rx);
 	engine_fini(&h->engine);
 	esp_boundary_destroy(h->esp);
@@ -391,6 +426,11 @@ struct tls_stack *sim_host_tls(struct sim_host *h)
 struct rnic *sim_host_rnic(struct sim_host *h)
 {
 	return h->rnic;
+}
+
+unsigned sim_host_mapped(const struct sim_host *h)
+{
+	return h->mapped;
 }
 
 struct sim *sim_host_sim(struct sim_host *h)

@@ -25,6 +25,7 @@ struct sim_host_config {
 	uint64_t poll;
 	bool no_offload;             /**< the stack computes and verifies checksums itself */
 	bool tso;                    /**< the port makes all checksums, and cuts segments: nic.h */
+	bool gather;                 /**< with tso: payload may leave from the program's memory */
 	bool no_rnic;                /**< TCP alone: saves memory where there are many hosts */
 	struct tcp_stack_config tcp; /**< sizes and options; the rest is filled in */
 	struct rnic_config rnic;     /**< likewise */
@@ -43,6 +44,9 @@ struct tls_stack *sim_host_tls(struct sim_host *h);    /**< NULL without */
 struct rnic *sim_host_rnic(struct sim_host *h);        /**< NULL with no_rnic */
 struct sim *sim_host_sim(struct sim_host *h);
 const struct sim_nic *sim_host_nic(const struct sim_host *h); /**< NULL without tso */
+
+/** Regions of memory that its port may read. */
+unsigned sim_host_mapped(const struct sim_host *h);
 
 /** Its address, the first one. */
 struct ip_addr sim_host_address(const struct sim_host *h);

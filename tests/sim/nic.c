@@ -132,6 +132,11 @@ static void nic_segment(struct sim_nic *n, struct rte_mbuf *m)
 static void nic_send_one(struct sim_nic *n, struct rte_mbuf *m)
 {
 	nic_check(m);
+	if (m->nb_segs > 1) {
+		n->stats.gathered++;
+		rte_pktmbuf_refcnt_update(m, 1);
+		nic_keep(n, m);
+	}
 	m = sim_packet_launch(n->port->sim, m);
 	if (m)
 		m = sim_packet_own(n->port->sim, m);
@@ -158,6 +163,12 @@ void sim_nic_send(struct sim_nic *n, struct rte_mbuf *m)
 		nic_send_one(n, m);
 }
 
+void sim_nic_settle(struct sim_nic *n)
+{
+	for (unsigned i = 0; i < NIC_RING; i++)
+		nic_keep(n, NULL);
+}
+
 bool sim_nic_has_queued(const struct sim_nic *n)
 {
 	return n->tso.head != NULL;
@@ -173,7 +184,6 @@ void sim_nic_destroy(struct sim_nic *n)
 	if (!n)
 		return;
 	rte_pktmbuf_free(tso_take(&n->tso));
-	for (unsigned i = 0; i < NIC_RING; i++)
-		rte_pktmbuf_free(n->ring[i]);
+	sim_nic_settle(n);
 	free(n);
 }

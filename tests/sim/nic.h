@@ -14,6 +14,7 @@ struct sim_nic;
 
 struct sim_nic_stats {
 	uint64_t chains, segments; /**< cut; and what came of it */
+	uint64_t gathered;         /**< frames that came in parts */
 };
 
 /** Frames leave as from @p port. Never NULL. */
@@ -24,6 +25,9 @@ void sim_nic_send(struct sim_nic *n, struct rte_mbuf *m);
 
 /** The round ends: what was gathered leaves. */
 void sim_nic_flush(struct sim_nic *n);
+
+/** What has left is given back. */
+void sim_nic_settle(struct sim_nic *n);
 
 /** Is there something that waits for that? */
 bool sim_nic_has_queued(const struct sim_nic *n);

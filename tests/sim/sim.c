@@ -51,6 +51,7 @@ struct sim *sim_create(const struct sim_config *cfg)
 	s->pool = cfg->no_packet ? sim_pool_create(n, room, cfg->no_packet)
 				 : pool_create("host", n, room);
 	s->references = pool_create("ref", n, 0);
+	s->external = pool_create("external", 4095, 0);
 	s->copies = pool_create("copy", cfg->copies ? cfg->copies : 16383, room);
 	s->rng.state = cfg->seed;
 	s->now = SIM_S;
@@ -176,6 +177,7 @@ void sim_destroy(struct sim *s)
 	sim_events_fini(&s->events);
 	pool_destroy(s->references);
 	pool_destroy(s->copies);
+	pool_destroy(s->external);
 	pool_destroy(s->pool);
 	free(s);
 }

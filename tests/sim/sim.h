@@ -43,7 +43,8 @@ struct sim {
 	struct rte_mempool *pool;       /**< of the hosts' stacks */
 	struct rte_mempool *references; /**< packet.h */
 	struct rte_mempool *copies;
-	uint64_t no_packet; /**< packets lost because one of the last two was empty */
+	struct rte_mempool *external; /**< of hosts that gather */
+	uint64_t no_packet;           /**< packets lost because one of the last two was empty */
 	struct sim_element *elements;
 	struct appointment *appointments; /**< of sim_at() */
 	struct sim_host *hosts;

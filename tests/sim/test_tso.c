@@ -3,7 +3,7 @@
  * TCP segmentation offload between two whole hosts: the NIC cuts chains (sim/nic.h), and on the
  * wire is the same, bit for bit and at the same time, as without it. Each segment begins with an
  * FPDU and ends with one, and of bulk each is one; checksums and CRCs are good; and so it is with
- * what is sent again.
+ * what is sent again. The same of payload that is sent from the program's memory.
  */
 #include "base/bytes.h"
 #include "mpa/crc.h"
@@ -36,6 +36,7 @@ struct seen {
 struct way {
 	struct seen packet[MOST];
 	unsigned n, fpdus, full, again;
+	bool no_crc;
 	bool begun;   /**< the first text has come */
 	uint32_t end; /**< the highest sequence number behind a text */
 	uint32_t longest;
@@ -44,6 +45,7 @@ struct way {
 struct stage {
 	const char *name;
 	bool v6;
+	bool gather; /**< what is compared is not TSO, but payload that is sent where it lies */
 	struct sim_path_config path;
 };
 
@@ -58,8 +60,8 @@ static bool is_startup(const uint8_t *text, uint32_t len)
 						memcmp(text, MPA_REPLY_KEY, MPA_KEY_LEN) == 0);
 }
 
-/** @return FPDUs in a text, all of them whole and with a good CRC. */
-static unsigned assert_fpdus(const uint8_t *text, uint32_t len)
+/** @return FPDUs in a text, all of them whole and with a good CRC, or without one. */
+static unsigned assert_fpdus(const uint8_t *text, uint32_t len, bool crc)
 {
 	unsigned n = 0;
 
@@ -73,7 +75,7 @@ static unsigned assert_fpdus(const uint8_t *text, uint32_t len)
 		if (!ulpdu || len - at < body + MPA_CRC_LEN)
 			fail_msg("an FPDU of %u bytes, and %u are left", ulpdu, len - at);
 		assert_int_equal(load_le32(text + at + body),
-			mpa_crc_end(mpa_crc_add(MPA_CRC_START, text + at, body)));
+			crc ? mpa_crc_end(mpa_crc_add(MPA_CRC_START, text + at, body)) : 0);
 		at += body + MPA_CRC_LEN;
 	}
 	return n;
@@ -82,7 +84,7 @@ static unsigned assert_fpdus(const uint8_t *text, uint32_t len)
 static void look_at_text(struct way *w, const struct sim_headers *h)
 {
 	uint32_t seq = load_be32(h->frame + h->l4 + TCP_OFF_SEQ), len = h->end - h->text;
-	unsigned n = assert_fpdus(h->frame + h->text, len);
+	unsigned n = assert_fpdus(h->frame + h->text, len, !w->no_crc);
 
 	w->again += w->begun && seq_lt(seq, w->end);
 	if (!w->begun || seq_gt(seq + len, w->end))
@@ -138,10 +140,18 @@ static void transfer(struct rdma_pair *p)
 	assert_memory_equal(p->a.buf + SIZE / 2, p->a.buf, SIZE / 2);
 }
 
-static struct sim_host *host(struct sim *s, const char *address, bool tso)
+static struct sim_host *host(
+	struct sim *s, const struct stage *stage, const char *v4, const char *v6, bool with)
 {
-	return sim_host_create(
-		s, &(struct sim_host_config){.address = address, .tso = tso, .no_offload = !tso});
+	struct sim_host_config c = {.address = stage->v6 ? v6 : v4,
+		.tso = with || stage->gather,
+		.gather = with && stage->gather,
+		.no_offload = !with && !stage->gather};
+
+	if (stage->gather)
+		c.rnic.mpa = (struct mpa_config){
+			.revision = 2, .crc = MPA_CRC_OFF, .rtr = MPA_RTR_WRITE | MPA_RTR_READ};
+	return sim_host_create(s, &c);
 }
 
 static void assert_chains(const struct sim_host *h)
@@ -152,21 +162,32 @@ static void assert_chains(const struct sim_host *h)
 	assert_true(n->segments > 2 * n->chains);
 }
 
-static void run(const struct stage *stage, bool tso, struct way *w)
+static void assert_gathered(const struct sim_host *h, bool with)
+{
+	const struct sim_nic_stats *n = sim_nic_get_stats(sim_host_nic(h));
+
+	assert_true(with ? n->gathered > SIZE / 2 / 1500 - 20 : n->gathered == 0);
+}
+
+static void run(const struct stage *stage, bool with, struct way *w)
 {
 	struct sim *s = sim_create(&(struct sim_config){.seed = 1071});
 	struct rdma_pair p;
 
 	memset(w, 0, 2 * sizeof *w);
-	rdma_pair_create_on(&p, host(s, stage->v6 ? "fd00::1/64" : "10.0.0.1/24", tso),
-		host(s, stage->v6 ? "fd00::2/64" : "10.0.0.2/24", tso), 7174, SIZE);
+	w[0].no_crc = w[1].no_crc = stage->gather;
+	rdma_pair_create_on(&p, host(s, stage, "10.0.0.1/24", "fd00::1/64", with),
+		host(s, stage, "10.0.0.2/24", "fd00::2/64", with), 7174, SIZE);
 	sim_join(p.a.host, p.b.host, &stage->path, NULL, &p.link);
 	sim_link_prepend(&p.link, sim_tap_create(s, note, &w[0]), sim_tap_create(s, note, &w[1]));
 	assert_true(rdma_pair_connect(&p, 30 * SIM_S));
 	transfer(&p);
 	rnic_ep_disconnect(p.a.ep);
 	sim_run(s, 120 * SIM_S, NULL, NULL);
-	if (tso) {
+	if (stage->gather) {
+		assert_gathered(p.a.host, with);
+		assert_gathered(p.b.host, with);
+	} else if (with) {
 		assert_chains(p.a.host);
 		assert_chains(p.b.host);
 	}
@@ -210,6 +231,16 @@ static const struct stage stages[] = {
 		.path = {.queue = {.rate = GBIT}, .delay = SIM_MS, .loss = {.chance.good = 0.03}}},
 	{.name = "loss v6",
 		.v6 = true,
+		.path = {.queue = {.rate = GBIT}, .delay = SIM_MS, .loss = {.chance.good = 0.03}}},
+	{.name = "gather",
+		.gather = true,
+		.path = {.queue = {.rate = 10 * GBIT}, .delay = 10 * SIM_US}},
+	{.name = "gather v6",
+		.gather = true,
+		.v6 = true,
+		.path = {.queue = {.rate = 10 * GBIT}, .delay = 10 * SIM_US}},
+	{.name = "gather, loss",
+		.gather = true,
 		.path = {.queue = {.rate = GBIT}, .delay = SIM_MS, .loss = {.chance.good = 0.03}}},
 };
 

@@ -111,6 +111,11 @@ int ip_path_init(struct ip_stack *s, struct ip_path *p, const struct ip_addr *sr
 	return 0;
 }
 
+bool ip_gathers(const struct ip_stack *s, const struct ip_path *p, uint8_t proto)
+{
+	return s->no_sums;
+}
+
 bool ip_sums(const struct ip_stack *s, const struct ip_path *p, uint8_t proto)
 {
 	return !s->no_sums;

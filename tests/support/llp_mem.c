@@ -64,6 +64,26 @@ void llp_mem_set_emss(struct llp_mem *m, uint32_t emss)
 	m->emss = emss;
 }
 
+void llp_mem_set_external(struct llp_mem *m)
+{
+	m->external = true;
+}
+
+unsigned llp_mem_externals(const struct llp_mem *m)
+{
+	return m->externals;
+}
+
+unsigned llp_mem_owned(const struct llp_mem *m)
+{
+	return m->owned;
+}
+
+unsigned llp_mem_memories(const struct llp_mem *m)
+{
+	return m->memories;
+}
+
 void llp_mem_set_segment(struct llp_mem *m, size_t bytes)
 {
 	m->segment = bytes;

@@ -33,6 +33,16 @@ struct ip_endpoint llp_mem_endpoint(const struct llp_mem *m, unsigned host, uint
 /** Set the EMSS of all connections. */
 void llp_mem_set_emss(struct llp_mem *m, uint32_t emss);
 
+/** All connections take external memory, which is read when it is committed. */
+void llp_mem_set_external(struct llp_mem *m);
+
+/** Records that had some, and calls of llp_own_external(). */
+unsigned llp_mem_externals(const struct llp_mem *m);
+unsigned llp_mem_owned(const struct llp_mem *m);
+
+/** Regions of llp_memory_add() that are not removed. */
+unsigned llp_mem_memories(const struct llp_mem *m);
+
 /** Deliver in pieces of at most @p bytes; 0: segments as they were sent. */
 void llp_mem_set_segment(struct llp_mem *m, size_t bytes);
 

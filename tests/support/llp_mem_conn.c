@@ -190,11 +190,39 @@ static void mem_endpoints(
 	*remote = mem_end_of(l)->remote;
 }
 
+static bool mem_takes_external(const struct llp *l)
+{
+	return mem_end_of(l)->conn->m->external;
+}
+
+static bool mem_commit_external(
+	struct llp *l, uint32_t len, uint32_t head, const struct llp_external *e)
+{
+	struct piece *p = mem_end_of(l)->reserved;
+
+	if (p == NULL || len > p->len || head + e->len > len || e->memory == NULL)
+		abort();
+	memcpy(p->data + head, e->from, e->len);
+	memset(p->data + head + e->len, 0, len - head - e->len);
+	mem_end_of(l)->conn->m->externals++;
+	mem_commit(l, len, LLP_SUM_UNKNOWN);
+	return true;
+}
+
+static bool mem_own_external(struct llp *l)
+{
+	mem_end_of(l)->conn->m->owned++;
+	return true;
+}
+
 static const struct llp_ops mem_ops = {
 	.emss = mem_emss,
 	.reserve = mem_reserve,
 	.sums = mem_sums,
 	.commit = mem_commit,
+	.takes_external = mem_takes_external,
+	.commit_external = mem_commit_external,
+	.own_external = mem_own_external,
 	.push = mem_push,
 	.resume = mem_resume,
 	.took_ooo = mem_took_ooo,

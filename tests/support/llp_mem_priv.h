@@ -85,6 +85,8 @@ struct llp_mem {
 	size_t segment, buffer;
 	uint32_t random; /* 0: fixed segments */
 	unsigned segments;
+	bool external;
+	unsigned externals, owned, memories;
 };
 
 extern const struct llp_stack_ops llp_mem_stack_ops;

@@ -145,6 +145,21 @@ static uint16_t mem_port_choose(
 	return host_of(s)->next_port++;
 }
 
+/* An allocation each, so that one that is used after its end is seen. */
+static struct llp_memory *mem_memory_add(struct llp_stack *s, void *addr, size_t len)
+{
+	if (!host_of(s)->m->external)
+		return NULL;
+	host_of(s)->m->memories++;
+	return must(malloc(1));
+}
+
+static void mem_memory_remove(struct llp_stack *s, struct llp_memory *memory)
+{
+	host_of(s)->m->memories--;
+	free(memory);
+}
+
 const struct llp_stack_ops llp_mem_stack_ops = {
 	.connect = mem_connect,
 	.listen = mem_listen,
@@ -155,4 +170,6 @@ const struct llp_stack_ops llp_mem_stack_ops = {
 	.port_reserve = mem_port_reserve,
 	.port_release = mem_port_release,
 	.port_choose = mem_port_choose,
+	.memory_add = mem_memory_add,
+	.memory_remove = mem_memory_remove,
 };

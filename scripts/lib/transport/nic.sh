@@ -14,10 +14,11 @@ guest_files=$root/out/nic/guest
 guest_addresses=(10.67.0.2 fd67::2) outside_addresses=(10.67.0.1 fd67::1)
 nic_namespace=uiw-nic-$$
 nic_address=0000:00:03.0
-# Told by a program: another port of the guest's stack than the NIC, with EAL arguments.
+# Told by a program: another port of the guest's stack than the NIC, with EAL arguments; further keys, without blanks, of
+# that stack (nic_keys) and as arguments of the one outside (nic_more).
 nic_port=$nic_address nic_eal=''
 guest_within=(ip netns exec "$nic_namespace")
-nic_more=() nic_mtu=1500 nic_booted='' nic_driver=''
+nic_keys='' nic_more=() nic_mtu=1500 nic_booted='' nic_driver=''
 bulk=20 control_host=''
 
 transport_missing() {
@@ -82,7 +83,7 @@ nic_boot() { # NIC vfio|uio|linux [ADDRESS]
 	nic_booted='' nic_driver=$2
 	# Under emulation its timer does not come through the IOMMU in time for Linux's check of it.
 	case $2 in
-	vfio) iommu=(-device "intel-iommu,intremap=on") words='intel_iommu=on no_timer_check' ;;
+	vfio) iommu=(-device "intel-iommu,intremap=on,aw-bits=48") words='intel_iommu=on no_timer_check' ;;
 	uio) driver=uio_pci_generic ;;
 	linux) driver='' ;;
 	esac
@@ -124,6 +125,7 @@ guest_command() { # PROGRAM...
 	local command="uiwarp run --set port=$nic_port --set mtu=$nic_mtu" eal=$nic_eal
 	[[ $nic_booted != e1000*vfio ]] || eal+=" --vfio-intr=legacy"
 	[[ ! $eal ]] || command+=" --set eal=\"$eal\""
+	[[ ! $nic_keys ]] || command+=" --set ${nic_keys// / --set }"
 	say "$command --set address=${guest_addresses[0]}/24 --set address=${guest_addresses[1]}/64" \
 		"--set log=info --set log_file=/tmp/stack.log -- $*"
 }

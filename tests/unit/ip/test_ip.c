@@ -87,6 +87,21 @@ static void send_believes_what_is_known(void **state)
 	host_free(h);
 }
 
+/* Behind its headers, nobody looks at what a port sums: but for ESP, and for ourselves. */
+static void what_the_port_sums_may_be_gathered(void **state)
+{
+	struct host *h = host_new_v4();
+	struct ip_path p = {.loop = false};
+
+	assert_false(ip_gathers(h->ip, &p, IP_PROTO_TCP));
+	host_free(h);
+	h = host_new_offload();
+	assert_true(ip_gathers(h->ip, &p, IP_PROTO_TCP));
+	p.loop = true;
+	assert_false(ip_gathers(h->ip, &p, IP_PROTO_TCP));
+	host_free(h);
+}
+
 #define PATTERN_HEAD 32u
 #define PATTERN_TEXT 101u
 
@@ -539,6 +554,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(send_waits_for_the_neighbour),
 		cmocka_unit_test(send_believes_what_is_known),
+		cmocka_unit_test(what_the_port_sums_may_be_gathered),
 		cmocka_unit_test(frames_alike_v4),
 		cmocka_unit_test(frames_alike_v6),
 		cmocka_unit_test(frames_for_ports_that_sum_are_no_pattern),

@@ -34,6 +34,16 @@ static int stag_check(
 	return -ENOENT;
 }
 
+static struct llp_memory *stag_memory(void *user, uint32_t stag)
+{
+	struct qp *q = user;
+
+	for (unsigned i = 0; i < q->regions; i++)
+		if (q->region[i].stag == stag && !q->region[i].invalid && q->region[i].lent)
+			return (struct llp_memory *)(void *)&q->region[i];
+	return NULL;
+}
+
 static int stag_invalidate(void *user, uint32_t stag, bool remote)
 {
 	struct qp *q = user;
@@ -247,6 +257,7 @@ static void ended(void *user, const struct rdmap_end *e)
 
 static const struct rdmap_ops ops = {
 	.stag_check = stag_check,
+	.stag_memory = stag_memory,
 	.stag_invalidate = stag_invalidate,
 	.local_op = local_op,
 	.recv_take = recv_take,

@@ -31,6 +31,7 @@ struct qp_region {
 	uint32_t len;
 	unsigned access;
 	bool invalid, foreign; /* invalidated; of another PD */
+	bool lent;             /* the LLP may send from it */
 };
 
 struct qp {

@@ -428,6 +428,66 @@ static void revoke(void **state)
 	assert_int_equal(rnic_mr_dereg(mr), 0);
 }
 
+static struct llp_memory *lent(struct pair *p, const struct rnic_mr *mr)
+{
+	return mr_memory(user(p->a.rnic, p->a.pd, RW), rnic_mr_stag(mr));
+}
+
+/** The LLP may send from a region as long as the region is valid. */
+static void lent_to_the_llp(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_mr *mr[5], *none;
+
+	assert_null(lent(p, mr[0] = reg(p, RW)));
+	llp_mem_set_external(p->mem);
+	for (unsigned i = 1; i < 5; i++)
+		assert_non_null(lent(p, mr[i] = reg(p, RW)));
+	assert_int_equal(llp_mem_memories(p->mem), 4);
+	assert_int_equal(rnic_mr_dereg(mr[1]), 0);
+	assert_int_equal(llp_mem_memories(p->mem), 3);
+	rnic_mr_revoke(mr[2]);
+	assert_null(lent(p, mr[2]));
+	assert_int_equal(llp_mem_memories(p->mem), 2);
+	assert_int_equal(
+		mr_invalidate(user(p->a.rnic, p->a.pd, RW), rnic_mr_stag(mr[3]), false), 0);
+	assert_null(lent(p, mr[3]));
+	assert_int_equal(llp_mem_memories(p->mem), 1);
+	assert_int_equal(rnic_mr_rereg(mr[4], RNIC_REREG_TRANSLATION, NULL, memory, 8, 0), 0);
+	assert_non_null(lent(p, mr[4]));
+	assert_int_equal(llp_mem_memories(p->mem), 1);
+	/* It may be missing, and a NIC cannot ask for it; or it is the same for all. */
+	assert_int_equal(
+		rnic_mr_reg(p->a.pd, NULL, SIZE_MAX, 0, RW | RNIC_ACCESS_ON_DEMAND, &none), 0);
+	assert_null(lent(p, none));
+	rnic_mr_dereg(none);
+	assert_int_equal(rnic_mr_alloc_null(p->a.pd, &none), 0);
+	assert_null(lent(p, none));
+	rnic_mr_dereg(none);
+	rnic_mr_dereg(mr[0]);
+	for (unsigned i = 2; i < 5; i++)
+		rnic_mr_dereg(mr[i]);
+	assert_int_equal(llp_mem_memories(p->mem), 0);
+}
+
+/** One that could not be registered is not lent either. */
+static void not_lent_beyond_the_limit(void **state)
+{
+	struct rnic_config cfg = {.mpa.revision = 2, .limits.max_mr = 1};
+	struct pair p;
+	struct rnic_mr *mr, *more;
+
+	pair_engine_init(&p);
+	pair_rnic(&p, &p.a, 0, &cfg);
+	llp_mem_set_external(p.mem);
+	assert_int_equal(rnic_pd_alloc(p.a.rnic, &p.a.pd), 0);
+	mr = reg(&p, RW);
+	assert_int_equal(rnic_mr_reg(p.a.pd, memory, 1, 0, RW, &more), -ENOMEM);
+	assert_int_equal(llp_mem_memories(p.mem), 1);
+	rnic_mr_dereg(mr);
+	pair_fini(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -446,6 +506,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(reregister, setup, teardown),
 		cmocka_unit_test_setup_teardown(revoke, setup, teardown),
 		cmocka_unit_test(limit_is_kept),
+		cmocka_unit_test_setup_teardown(lent_to_the_llp, setup, teardown),
+		cmocka_unit_test(not_lent_beyond_the_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

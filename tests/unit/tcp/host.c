@@ -232,13 +232,16 @@ void host_hear(struct host *h, uint16_t lport, const struct tcp_segment *seg, co
 void host_expect(struct host *h, struct heard *out)
 {
 	struct rte_mbuf *m = ip_double_take(&h->ip);
+	const void *text;
 
 	assert_non_null(m);
 	assert_int_equal(
 		tcp_wire_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, m->pkt_len, &out->h),
 		0);
 	out->len = out->h.len;
-	memcpy(out->text, rte_pktmbuf_mtod_offset(m, uint8_t *, out->h.header_len), out->len);
+	text = rte_pktmbuf_read(m, out->h.header_len, out->len, out->text);
+	if (text && text != out->text)
+		memcpy(out->text, text, out->len);
 	rte_pktmbuf_free(m);
 }
 

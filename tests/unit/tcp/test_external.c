@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host.h"
+
+#include "tcp/external.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define HEAD 20
+#define LEN  1000
+#define TAIL 4
+#define SIZE (HEAD + LEN + TAIL)
+
+static struct host h;
+static struct peer p;
+static struct tcp_conn *c;
+static struct rte_mempool *pool;
+static struct llp_memory *memory;
+static uint8_t *bytes; /* of the program's */
+static unsigned mapped, settled;
+static int map_error;
+static struct rte_mbuf *with_device; /* what the port lets go of when it is asked to */
+
+/* ---- a port that gathers ------------------------------------------------------------------- */
+
+static int map(void *ctx, const void *addr, size_t len)
+{
+	mapped += map_error == 0;
+	return map_error;
+}
+
+static void unmap(void *ctx, const void *addr, size_t len)
+{
+	assert_non_null(addr);
+	assert_int_equal(len, 2 * LEN);
+	mapped--;
+}
+
+static bool settle(void *ctx)
+{
+	settled++;
+	rte_pktmbuf_free(with_device);
+	with_device = NULL;
+	return settled < 3;
+}
+
+/** The text of a record, as the peer should see it. */
+static void expected(uint8_t *out)
+{
+	memset(out, 'h', HEAD);
+	memcpy(out + HEAD, bytes, LEN);
+	memset(out + HEAD + LEN, 0, TAIL);
+}
+
+static void start(unsigned mbufs)
+{
+	const struct tcp_stack_config tweak = {
+		.external = {.map = map, .unmap = unmap, .settle = settle}};
+	struct tcp_stack_config t = tweak;
+
+	test_eal_init();
+	pool = t.external.pool = test_pool("external", mbufs, 0);
+	settled = 0;
+	map_error = 0;
+	c = host_accepted(&h, &p, TCP_HAS_MSS | TCP_HAS_SACK_PERMITTED, &t);
+	h.ip.no_sums = true;
+	assert_true(llp_takes_external(h.app.llp));
+	bytes = malloc(2 * LEN);
+	for (unsigned i = 0; i < 2 * LEN; i++)
+		bytes[i] = (uint8_t)(i * 7);
+	memory = llp_memory_add(h.llp, bytes, 2 * LEN);
+	assert_non_null(memory);
+	assert_int_equal(mapped, 1);
+}
+
+static void finish(void)
+{
+	if (memory)
+		llp_memory_remove(h.llp, memory);
+	memory = NULL;
+	host_end(&h);
+	assert_int_equal(mapped, 0);
+	assert_int_equal(test_pool_missing(pool), 0);
+	rte_mempool_free(pool);
+	free(bytes);
+	bytes = NULL;
+}
+
+static bool commit(bool join)
+{
+	uint8_t *room = llp_reserve(h.app.llp, SIZE, join);
+
+	assert_non_null(room);
+	memset(room, 'h', HEAD);
+	return llp_commit_external(
+		h.app.llp, SIZE, HEAD, &(struct llp_external){memory, bytes, LEN});
+}
+
+static void send_one(void)
+{
+	assert_true(commit(false));
+	llp_push(h.app.llp);
+}
+
+/** A frame with the text of @p from, cut by @p skip bytes in front. */
+static void expect_text(const uint8_t *text, uint32_t seq, uint32_t skip, uint32_t len)
+{
+	struct heard a;
+
+	host_expect(&h, &a);
+	assert_int_equal(a.h.seq, seq + skip);
+	assert_int_equal(a.len, len);
+	assert_memory_equal(a.text, text + skip, len);
+}
+
+static unsigned references(void)
+{
+	return test_pool_missing(pool);
+}
+
+static bool is_external(uint32_t i)
+{
+	return tcp_sendq_at(&c->sendq, i)->flags & TCP_REC_EXTERNAL;
+}
+
+/* ---- tests --------------------------------------------------------------------------------- */
+
+static void test_sent_from_where_it_lies(void **state)
+{
+	uint8_t text[SIZE];
+	uint32_t seq;
+
+	start(63);
+	seq = p.ack;
+	expected(text);
+	send_one();
+	assert_true(is_external(0));
+	assert_int_equal(tcp_stack_stats(h.tcp)->external_out, 1);
+	assert_int_equal(references(), 2);
+	expect_text(text, seq, 0, SIZE);
+	peer_send_at(&p, TCP_ACK, p.seq, seq + SIZE, NULL, 0);
+	assert_int_equal(references(), 0);
+	assert_int_equal(c->sendq.count, 0);
+	finish();
+}
+
+/** What is committed reads the memory when it is sent, not before. */
+static void test_read_when_it_is_sent(void **state)
+{
+	uint8_t text[SIZE];
+	uint32_t seq;
+
+	start(63);
+	seq = p.ack;
+	assert_true(commit(false));
+	memset(bytes, 0x5a, LEN);
+	expected(text);
+	llp_push(h.app.llp);
+	expect_text(text, seq, 0, SIZE);
+	finish();
+}
+
+static void test_sent_again_from_a_copy(void **state)
+{
+	uint8_t text[SIZE];
+	uint32_t seq;
+
+	start(63);
+	seq = p.ack;
+	expected(text);
+	send_one();
+	expect_text(text, seq, 0, SIZE);
+	host_advance(&h, 2000 * MS);
+	assert_false(is_external(0));
+	assert_int_equal(tcp_stack_stats(h.tcp)->external_out, 1);
+	assert_int_equal(references(), 0);
+	expect_text(text, seq, 0, SIZE);
+	ip_double_drain(&h.ip);
+	finish();
+}
+
+/** The port has not sent it yet: it keeps what it has, and the memory with it. */
+static void test_sent_again_while_the_port_has_it(void **state)
+{
+	uint8_t text[SIZE];
+	uint32_t seq;
+
+	start(63);
+	seq = p.ack;
+	expected(text);
+	send_one();
+	host_advance(&h, 2000 * MS);
+	assert_false(is_external(0));
+	assert_int_equal(references(), 2);
+	expect_text(text, seq, 0, SIZE);
+	assert_int_equal(references(), 0);
+	expect_text(text, seq, 0, SIZE);
+	ip_double_drain(&h.ip);
+	finish();
+}
+
+/** A part of it is acknowledged: of its head, and beyond. */
+static void test_acknowledged_in_part(void **state)
+{
+	static const uint32_t parts[] = {5, HEAD, HEAD + 1, HEAD + LEN, HEAD + LEN + 1};
+	uint8_t text[SIZE];
+	uint32_t seq;
+
+	for (unsigned i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+		start(63);
+		seq = p.ack;
+		expected(text);
+		send_one();
+		expect_text(text, seq, 0, SIZE);
+		peer_send_at(&p, TCP_ACK, p.seq, seq + parts[i], NULL, 0);
+		host_advance(&h, 3000 * MS);
+		expect_text(text, seq, parts[i], SIZE - parts[i]);
+		ip_double_drain(&h.ip);
+		finish();
+	}
+}
+
+/** The path takes less than it did: what waits is cut, of what was sent there is a copy. */
+static void test_cut(void **state)
+{
+	uint8_t text[SIZE];
+	uint32_t seq;
+
+	start(63);
+	seq = p.ack;
+	expected(text);
+	assert_true(commit(false));
+	h.ip.path_mtu = 600;
+	llp_push(h.app.llp);
+	expect_text(text, seq, 0, 560);
+	expect_text(text, seq, 560, SIZE - 560);
+	assert_int_equal(references(), 0);
+	ip_double_drain(&h.ip);
+	finish();
+}
+
+static void test_nothing_joins_it(void **state)
+{
+	uint32_t seq;
+	uint8_t text[SIZE];
+	struct heard a;
+
+	start(63);
+	seq = p.ack;
+	expected(text);
+	assert_true(commit(false));
+	assert_non_null(llp_reserve(h.app.llp, 10, true));
+	llp_commit(h.app.llp, 10);
+	assert_int_equal(c->sendq.count, 2);
+	llp_push(h.app.llp);
+	expect_text(text, seq, 0, SIZE);
+	host_expect(&h, &a);
+	assert_int_equal(a.len, 10);
+	finish();
+}
+
+/** It joins others only as a copy. */
+static void test_joins_as_a_copy(void **state)
+{
+	uint8_t text[SIZE];
+	struct heard a;
+
+	start(63);
+	expected(text);
+	assert_non_null(llp_reserve(h.app.llp, 10, false));
+	llp_commit(h.app.llp, 10);
+	assert_true(commit(true));
+	assert_int_equal(c->sendq.count, 1);
+	assert_int_equal(references(), 0);
+	llp_push(h.app.llp);
+	host_expect(&h, &a);
+	assert_int_equal(a.len, 10 + SIZE);
+	assert_memory_equal(a.text + 10, text, SIZE);
+	finish();
+}
+
+static void test_copies_without_mbufs(void **state)
+{
+	uint8_t text[SIZE];
+	uint32_t seq;
+
+	start(1);
+	seq = p.ack;
+	expected(text);
+	send_one();
+	assert_false(is_external(0));
+	expect_text(text, seq, 0, SIZE);
+	finish();
+}
+
+/** Nobody reads the memory after that: the address sanitizer would tell. */
+static void test_removed_under_way(void **state)
+{
+	uint8_t text[SIZE];
+	uint32_t seq;
+
+	start(63);
+	seq = p.ack;
+	expected(text);
+	send_one();
+	with_device = ip_double_take(&h.ip);
+	llp_memory_remove(h.llp, memory);
+	memory = NULL;
+	assert_int_equal(settled, 1);
+	assert_int_equal(mapped, 0);
+	assert_int_equal(references(), 0);
+	free(bytes);
+	bytes = NULL;
+	host_advance(&h, 2000 * MS);
+	expect_text(text, seq, 0, SIZE);
+	ip_double_drain(&h.ip);
+	finish();
+}
+
+/** A driver keeps it: the mapping stays until that is over. */
+static void test_removed_and_kept_by_the_port(void **state)
+{
+	struct rte_mbuf *kept;
+
+	start(63);
+	send_one();
+	kept = ip_double_take(&h.ip);
+	llp_memory_remove(h.llp, memory);
+	memory = NULL;
+	assert_int_equal(settled, 3);
+	assert_int_equal(mapped, 1);
+	rte_pktmbuf_free(kept);
+	assert_int_equal(mapped, 0);
+	finish();
+}
+
+/** There is no memory for the copy: the stream cannot go on, and its peer hears so. */
+static void test_no_room_for_the_copy(void **state)
+{
+	struct rte_mbuf *all[4095], *kept;
+	struct heard a;
+	unsigned n = 0;
+
+	start(63);
+	send_one();
+	kept = ip_double_take(&h.ip);
+	while ((all[n] = rte_pktmbuf_alloc(h.pool)))
+		n++;
+	llp_memory_remove(h.llp, memory);
+	memory = NULL;
+	assert_int_equal(mapped, 1);
+	for (unsigned i = 0; i < n; i++)
+		rte_pktmbuf_free(all[i]);
+	host_advance(&h, 100 * MS);
+	assert_int_equal(h.app.closed, 1);
+	assert_int_equal(h.app.error, -ECONNABORTED);
+	host_expect(&h, &a);
+	assert_true(a.h.flags & TCP_RST);
+	rte_pktmbuf_free(kept);
+	assert_int_equal(mapped, 0);
+	finish();
+}
+
+static void test_own(void **state)
+{
+	uint8_t text[SIZE];
+	uint32_t seq;
+
+	start(63);
+	seq = p.ack;
+	expected(text);
+	assert_true(commit(false));
+	assert_true(commit(false));
+	assert_int_equal(references(), 4);
+	assert_true(llp_own_external(h.app.llp));
+	assert_int_equal(references(), 0);
+	memset(bytes, 0x5a, LEN);
+	llp_push(h.app.llp);
+	expect_text(text, seq, 0, SIZE);
+	expect_text(text, seq + SIZE, 0, SIZE);
+	finish();
+}
+
+static void test_release(void **state)
+{
+	uint8_t text[SIZE];
+	struct heard a;
+	uint32_t seq;
+
+	start(63);
+	seq = p.ack;
+	expected(text);
+	send_one();
+	expect_text(text, seq, 0, SIZE);
+	llp_release(h.app.llp);
+	assert_int_equal(references(), 0);
+	memset(bytes, 0x5a, LEN);
+	ip_double_drain(&h.ip); /* the FIN */
+	host_advance(&h, 2000 * MS);
+	do /* and once more */
+		host_expect(&h, &a);
+	while (!a.len);
+	assert_int_equal(a.len, SIZE);
+	assert_memory_equal(a.text, text, SIZE);
+	ip_double_drain(&h.ip);
+	finish();
+}
+
+static void test_abort(void **state)
+{
+	start(63);
+	assert_true(commit(false));
+	llp_abort(h.app.llp);
+	assert_int_equal(references(), 0);
+	finish();
+}
+
+static void test_not_mapped(void **state)
+{
+	start(63);
+	map_error = -EBUSY;
+	assert_null(llp_memory_add(h.llp, bytes, 2 * LEN));
+	assert_int_equal(mapped, 1);
+	finish();
+}
+
+static void test_off(void **state)
+{
+	c = host_accepted(&h, &p, 0, NULL);
+	h.ip.no_sums = true;
+	assert_false(llp_takes_external(h.app.llp));
+	assert_true(llp_own_external(h.app.llp));
+	assert_null(llp_memory_add(h.llp, &h, sizeof h));
+	host_end(&h);
+}
+
+/** Then the sum would have to be made here, of what may change. */
+static void test_not_where_we_sum(void **state)
+{
+	start(63);
+	h.ip.no_sums = false;
+	assert_false(llp_takes_external(h.app.llp));
+	h.ip.no_sums = true;
+	finish();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sent_from_where_it_lies),
+		cmocka_unit_test(test_read_when_it_is_sent),
+		cmocka_unit_test(test_sent_again_from_a_copy),
+		cmocka_unit_test(test_sent_again_while_the_port_has_it),
+		cmocka_unit_test(test_acknowledged_in_part),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_nothing_joins_it),
+		cmocka_unit_test(test_joins_as_a_copy),
+		cmocka_unit_test(test_copies_without_mbufs),
+		cmocka_unit_test(test_removed_under_way),
+		cmocka_unit_test(test_removed_and_kept_by_the_port),
+		cmocka_unit_test(test_no_room_for_the_copy),
+		cmocka_unit_test(test_own),
+		cmocka_unit_test(test_release),
+		cmocka_unit_test(test_abort),
+		cmocka_unit_test(test_not_mapped),
+		cmocka_unit_test(test_off),
+		cmocka_unit_test(test_not_where_we_sum),
+	};
+
+	return cmocka_run_group_tests_name("tcp-external", tests, NULL, NULL);
+}
