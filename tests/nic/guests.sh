@@ -69,9 +69,11 @@ gathered() { # MTU
 		probed_right read client 'read: right'
 }
 
+# The guest sends: as a client it Writes, and as a server it is read from.
 gathering() {
-	local server_job client_job
-	start_both "ib_write_bw -R -F -s 65536 -n 3000" "ib_write_bw -R -F -s 65536 -n 3000 %4" || return 1
+	local server_job client_job command="ib_write_bw -R -F -s 65536 -n 3000"
+	[[ $guest_side == client ]] || command=${command/write/read}
+	start_both "$command" "$command %4" || return 1
 	wait_for "$patience" guest control "uiwarp stat --json | grep -qE '\"external_out\": ?[1-9]'" ||
 		{ say "nothing is sent from the program's memory"; return 1; }
 	finish client "$client_job" && finish server "$server_job"
