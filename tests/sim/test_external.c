@@ -64,6 +64,15 @@ static void cut(struct stage *t, double chance)
 	sim_loss_config(t->p.link.ab.loss)->chance.good = chance;
 }
 
+/** Post a Write of 12,000 bytes, which leave from where they lie, and none of which arrives. */
+static void lose_a_write(struct stage *t)
+{
+	cut(t, 1);
+	rdma_post(&t->p, &t->p.a, RDMAP_WR_WRITE, 0, 0, 12000);
+	sim_run(t->sim, SIM_MS, NULL, NULL);
+	assert_true(gathered(&t->p.a) >= 8);
+}
+
 /** One completion is there now. */
 static bool polls(struct rdma_side *d, enum rdmap_wc_status status)
 {
@@ -127,10 +136,7 @@ static void what_is_sent_again_is_read_again(void **state)
 	struct stage t;
 
 	stage_open(&t, MPA_CRC_OFF);
-	cut(&t, 1);
-	rdma_post(&t.p, &t.p.a, RDMAP_WR_WRITE, 0, 0, 12000);
-	sim_run(t.sim, SIM_MS, NULL, NULL);
-	assert_true(gathered(&t.p.a) >= 8);
+	lose_a_write(&t);
 	memset(t.p.a.buf, 0x5a, 12000);
 	cut(&t, 0);
 	assert_true(rdma_complete(&t.p, &t.p.a, 1, 10 * SIM_S));
@@ -158,10 +164,7 @@ static void memory_may_go_while_it_is_under_way(void **state)
 
 	stage_open(&t, MPA_CRC_OFF);
 	memcpy(sent, t.p.a.buf, SIZE);
-	cut(&t, 1);
-	rdma_post(&t.p, &t.p.a, RDMAP_WR_WRITE, 0, 0, 12000);
-	sim_run(t.sim, SIM_MS, NULL, NULL);
-	assert_true(gathered(&t.p.a) >= 8);
+	lose_a_write(&t);
 	withdraw(&t.p.a);
 	cut(&t, 0);
 	assert_true(rdma_complete(&t.p, &t.p.a, 1, 10 * SIM_S));
@@ -194,10 +197,7 @@ static void a_flush_gives_memory_back(void **state)
 	struct stage t;
 
 	stage_open(&t, MPA_CRC_OFF);
-	cut(&t, 1);
-	rdma_post(&t.p, &t.p.a, RDMAP_WR_WRITE, 0, 0, 12000);
-	sim_run(t.sim, SIM_MS, NULL, NULL);
-	assert_true(gathered(&t.p.a) >= 8);
+	lose_a_write(&t);
 	assert_int_equal(rnic_qp_modify(t.p.a.qp, RNIC_QP_STATE,
 				 &(struct rnic_qp_attr){.state = RNIC_QP_ERROR}),
 		0);
@@ -217,10 +217,7 @@ static void a_queue_pair_may_go_with_its_memory(void **state)
 	struct stage t;
 
 	stage_open(&t, MPA_CRC_OFF);
-	cut(&t, 1);
-	rdma_post(&t.p, &t.p.a, RDMAP_WR_WRITE, 0, 0, 12000);
-	sim_run(t.sim, SIM_MS, NULL, NULL);
-	assert_true(gathered(&t.p.a) >= 8);
+	lose_a_write(&t);
 	assert_int_equal(rnic_qp_destroy(t.p.a.qp), 0);
 	t.p.a.qp = NULL;
 	withdraw(&t.p.a);

@@ -20,6 +20,8 @@ static uint8_t *bytes; /* of the program's */
 static unsigned mapped, settled;
 static int map_error;
 static struct rte_mbuf *with_device; /* what the port lets go of when it is asked to */
+static uint8_t text[SIZE];           /* of a record, as the peer should see it */
+static uint32_t seq;                 /* of the first */
 
 /* ---- a port that gathers ------------------------------------------------------------------- */
 
@@ -44,12 +46,12 @@ static bool settle(void *ctx)
 	return settled < 3;
 }
 
-/** The text of a record, as the peer should see it. */
-static void expected(uint8_t *out)
+/** What a record has now. */
+static void expect_bytes(void)
 {
-	memset(out, 'h', HEAD);
-	memcpy(out + HEAD, bytes, LEN);
-	memset(out + HEAD + LEN, 0, TAIL);
+	memset(text, 'h', HEAD);
+	memcpy(text + HEAD, bytes, LEN);
+	memset(text + HEAD + LEN, 0, TAIL);
 }
 
 static void start(unsigned mbufs)
@@ -63,11 +65,13 @@ static void start(unsigned mbufs)
 	settled = 0;
 	map_error = 0;
 	c = host_accepted(&h, &p, TCP_HAS_MSS | TCP_HAS_SACK_PERMITTED, &t);
+	seq = p.ack;
 	h.ip.no_sums = true;
 	assert_true(llp_takes_external(h.app.llp));
 	bytes = malloc(2 * LEN);
 	for (unsigned i = 0; i < 2 * LEN; i++)
 		bytes[i] = (uint8_t)(i * 7);
+	expect_bytes();
 	memory = llp_memory_add(h.llp, bytes, 2 * LEN);
 	assert_non_null(memory);
 	assert_int_equal(mapped, 1);
@@ -102,13 +106,13 @@ static void send_one(void)
 	llp_push(h.app.llp);
 }
 
-/** A frame with the text of @p from, cut by @p skip bytes in front. */
-static void expect_text(const uint8_t *text, uint32_t seq, uint32_t skip, uint32_t len)
+/** A frame of the record that begins at @p begin, cut by @p skip bytes in front. */
+static void expect_text(uint32_t begin, uint32_t skip, uint32_t len)
 {
 	struct heard a;
 
 	host_expect(&h, &a);
-	assert_int_equal(a.h.seq, seq + skip);
+	assert_int_equal(a.h.seq, begin + skip);
 	assert_int_equal(a.len, len);
 	assert_memory_equal(a.text, text + skip, len);
 }
@@ -127,17 +131,12 @@ static bool is_external(uint32_t i)
 
 static void test_sent_from_where_it_lies(void **state)
 {
-	uint8_t text[SIZE];
-	uint32_t seq;
-
 	start(63);
-	seq = p.ack;
-	expected(text);
 	send_one();
 	assert_true(is_external(0));
 	assert_int_equal(tcp_stack_stats(h.tcp)->external_out, 1);
 	assert_int_equal(references(), 2);
-	expect_text(text, seq, 0, SIZE);
+	expect_text(seq, 0, SIZE);
 	peer_send_at(&p, TCP_ACK, p.seq, seq + SIZE, NULL, 0);
 	assert_int_equal(references(), 0);
 	assert_int_equal(c->sendq.count, 0);
@@ -147,34 +146,25 @@ static void test_sent_from_where_it_lies(void **state)
 /** What is committed reads the memory when it is sent, not before. */
 static void test_read_when_it_is_sent(void **state)
 {
-	uint8_t text[SIZE];
-	uint32_t seq;
-
 	start(63);
-	seq = p.ack;
 	assert_true(commit(false));
 	memset(bytes, 0x5a, LEN);
-	expected(text);
+	expect_bytes();
 	llp_push(h.app.llp);
-	expect_text(text, seq, 0, SIZE);
+	expect_text(seq, 0, SIZE);
 	finish();
 }
 
 static void test_sent_again_from_a_copy(void **state)
 {
-	uint8_t text[SIZE];
-	uint32_t seq;
-
 	start(63);
-	seq = p.ack;
-	expected(text);
 	send_one();
-	expect_text(text, seq, 0, SIZE);
+	expect_text(seq, 0, SIZE);
 	host_advance(&h, 2000 * MS);
 	assert_false(is_external(0));
 	assert_int_equal(tcp_stack_stats(h.tcp)->external_out, 1);
 	assert_int_equal(references(), 0);
-	expect_text(text, seq, 0, SIZE);
+	expect_text(seq, 0, SIZE);
 	ip_double_drain(&h.ip);
 	finish();
 }
@@ -182,19 +172,14 @@ static void test_sent_again_from_a_copy(void **state)
 /** The port has not sent it yet: it keeps what it has, and the memory with it. */
 static void test_sent_again_while_the_port_has_it(void **state)
 {
-	uint8_t text[SIZE];
-	uint32_t seq;
-
 	start(63);
-	seq = p.ack;
-	expected(text);
 	send_one();
 	host_advance(&h, 2000 * MS);
 	assert_false(is_external(0));
 	assert_int_equal(references(), 2);
-	expect_text(text, seq, 0, SIZE);
+	expect_text(seq, 0, SIZE);
 	assert_int_equal(references(), 0);
-	expect_text(text, seq, 0, SIZE);
+	expect_text(seq, 0, SIZE);
 	ip_double_drain(&h.ip);
 	finish();
 }
@@ -203,18 +188,14 @@ static void test_sent_again_while_the_port_has_it(void **state)
 static void test_acknowledged_in_part(void **state)
 {
 	static const uint32_t parts[] = {5, HEAD, HEAD + 1, HEAD + LEN, HEAD + LEN + 1};
-	uint8_t text[SIZE];
-	uint32_t seq;
 
 	for (unsigned i = 0; i < sizeof parts / sizeof parts[0]; i++) {
 		start(63);
-		seq = p.ack;
-		expected(text);
 		send_one();
-		expect_text(text, seq, 0, SIZE);
+		expect_text(seq, 0, SIZE);
 		peer_send_at(&p, TCP_ACK, p.seq, seq + parts[i], NULL, 0);
 		host_advance(&h, 3000 * MS);
-		expect_text(text, seq, parts[i], SIZE - parts[i]);
+		expect_text(seq, parts[i], SIZE - parts[i]);
 		ip_double_drain(&h.ip);
 		finish();
 	}
@@ -223,17 +204,12 @@ static void test_acknowledged_in_part(void **state)
 /** The path takes less than it did: what waits is cut, of what was sent there is a copy. */
 static void test_cut(void **state)
 {
-	uint8_t text[SIZE];
-	uint32_t seq;
-
 	start(63);
-	seq = p.ack;
-	expected(text);
 	assert_true(commit(false));
 	h.ip.path_mtu = 600;
 	llp_push(h.app.llp);
-	expect_text(text, seq, 0, 560);
-	expect_text(text, seq, 560, SIZE - 560);
+	expect_text(seq, 0, 560);
+	expect_text(seq, 560, SIZE - 560);
 	assert_int_equal(references(), 0);
 	ip_double_drain(&h.ip);
 	finish();
@@ -241,19 +217,15 @@ static void test_cut(void **state)
 
 static void test_nothing_joins_it(void **state)
 {
-	uint32_t seq;
-	uint8_t text[SIZE];
 	struct heard a;
 
 	start(63);
-	seq = p.ack;
-	expected(text);
 	assert_true(commit(false));
 	assert_non_null(llp_reserve(h.app.llp, 10, true));
 	llp_commit(h.app.llp, 10);
 	assert_int_equal(c->sendq.count, 2);
 	llp_push(h.app.llp);
-	expect_text(text, seq, 0, SIZE);
+	expect_text(seq, 0, SIZE);
 	host_expect(&h, &a);
 	assert_int_equal(a.len, 10);
 	finish();
@@ -262,11 +234,9 @@ static void test_nothing_joins_it(void **state)
 /** It joins others only as a copy. */
 static void test_joins_as_a_copy(void **state)
 {
-	uint8_t text[SIZE];
 	struct heard a;
 
 	start(63);
-	expected(text);
 	assert_non_null(llp_reserve(h.app.llp, 10, false));
 	llp_commit(h.app.llp, 10);
 	assert_true(commit(true));
@@ -281,27 +251,17 @@ static void test_joins_as_a_copy(void **state)
 
 static void test_copies_without_mbufs(void **state)
 {
-	uint8_t text[SIZE];
-	uint32_t seq;
-
 	start(1);
-	seq = p.ack;
-	expected(text);
 	send_one();
 	assert_false(is_external(0));
-	expect_text(text, seq, 0, SIZE);
+	expect_text(seq, 0, SIZE);
 	finish();
 }
 
 /** Nobody reads the memory after that: the address sanitizer would tell. */
 static void test_removed_under_way(void **state)
 {
-	uint8_t text[SIZE];
-	uint32_t seq;
-
 	start(63);
-	seq = p.ack;
-	expected(text);
 	send_one();
 	with_device = ip_double_take(&h.ip);
 	llp_memory_remove(h.llp, memory);
@@ -312,7 +272,7 @@ static void test_removed_under_way(void **state)
 	free(bytes);
 	bytes = NULL;
 	host_advance(&h, 2000 * MS);
-	expect_text(text, seq, 0, SIZE);
+	expect_text(seq, 0, SIZE);
 	ip_double_drain(&h.ip);
 	finish();
 }
@@ -363,12 +323,7 @@ static void test_no_room_for_the_copy(void **state)
 
 static void test_own(void **state)
 {
-	uint8_t text[SIZE];
-	uint32_t seq;
-
 	start(63);
-	seq = p.ack;
-	expected(text);
 	assert_true(commit(false));
 	assert_true(commit(false));
 	assert_int_equal(references(), 4);
@@ -376,22 +331,18 @@ static void test_own(void **state)
 	assert_int_equal(references(), 0);
 	memset(bytes, 0x5a, LEN);
 	llp_push(h.app.llp);
-	expect_text(text, seq, 0, SIZE);
-	expect_text(text, seq + SIZE, 0, SIZE);
+	expect_text(seq, 0, SIZE);
+	expect_text(seq + SIZE, 0, SIZE);
 	finish();
 }
 
 static void test_release(void **state)
 {
-	uint8_t text[SIZE];
 	struct heard a;
-	uint32_t seq;
 
 	start(63);
-	seq = p.ack;
-	expected(text);
 	send_one();
-	expect_text(text, seq, 0, SIZE);
+	expect_text(seq, 0, SIZE);
 	llp_release(h.app.llp);
 	assert_int_equal(references(), 0);
 	memset(bytes, 0x5a, LEN);
