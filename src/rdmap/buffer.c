@@ -48,10 +48,17 @@ int rdmap_gather(struct rdmap *r, const struct rdmap_wqe *w, uint8_t *to, uint32
 	return 0;
 }
 
+bool rdmap_commit_external(struct rdmap *r, uint32_t stag, const uint8_t *mem, uint32_t len)
+{
+	const struct llp_external e = {
+		.memory = r->ops->stag_memory(r->user, stag), .from = mem, .len = len};
+
+	return e.memory && mpa_commit_external(r->mpa, &e);
+}
+
 bool rdmap_lend(struct rdmap *r, const struct rdmap_wqe *w, uint32_t len)
 {
 	const struct rdmap_sge *sge;
-	struct llp_external e = {.len = len};
 	uint8_t *mem;
 
 	if (w->flags & RDMAP_WR_INLINE ||
@@ -61,9 +68,7 @@ bool rdmap_lend(struct rdmap *r, const struct rdmap_wqe *w, uint32_t len)
 	if (r->ops->stag_check(r->user, sge->stag, sge->addr + r->tx_at.offset, len,
 		    RDMAP_ACCESS_LOCAL_READ, &mem) != 0)
 		return false; /* the copy will say why */
-	e.memory = r->ops->stag_memory(r->user, sge->stag);
-	e.from = mem;
-	if (!e.memory || !mpa_commit_external(r->mpa, &e))
+	if (!rdmap_commit_external(r, sge->stag, mem, len))
 		return false;
 	r->tx_at.offset += len;
 	r->tx_external = true;

@@ -127,7 +127,7 @@ void rdmap_attach(struct rdmap *r, struct mpa *m, uint16_t ird, uint16_t ord,
 	r->send_imm = m->send_imm;
 	r->by_acks = m->config.tell_acked;
 	r->external = mpa_takes_external(m);
-	if (r->by_acks || r->external)
+	if (rdmap_heeds_acks(r))
 		mpa_watch_acks(m);
 	if (m->role == MPA_INITIATOR)
 		r->rtr_send = rtr;

@@ -36,6 +36,18 @@ static inline bool rdmap_may_lend(const struct rdmap *r, uint32_t whole, uint32_
 	return r->external && whole >= RDMAP_EXTERNAL_MIN && len == max;
 }
 
+/** Do requests complete, all or some, when the peer's TCP has them? */
+static inline bool rdmap_heeds_acks(const struct rdmap *r)
+{
+	return r->by_acks || r->external;
+}
+
+/**
+ * Instead of mpa_commit(): the last @p len bytes are @p mem, which @p stag was checked for.
+ * @return false: nothing was done; the LLP cannot send from there.
+ */
+bool rdmap_commit_external(struct rdmap *r, uint32_t stag, const uint8_t *mem, uint32_t len);
+
 /**
  * Instead of rdmap_gather() and mpa_commit(): the same bytes, if they lie in one piece that the LLP
  * can send from.

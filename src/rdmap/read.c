@@ -35,18 +35,6 @@ static void rdmap_read_fail_response(struct rdmap *r, const struct rdmap_irqe *q
 			      .read_header = header});
 }
 
-/* As rdmap_lend(): what is read may be sent from where it lies. */
-static bool rdmap_read_lend(
-	struct rdmap *r, const struct rdmap_irqe *q, const uint8_t *mem, uint32_t n, uint32_t max)
-{
-	struct llp_external e = {.from = mem, .len = n};
-
-	if (!rdmap_may_lend(r, q->len, n, max))
-		return false;
-	e.memory = r->ops->stag_memory(r->user, q->src_stag);
-	return e.memory && mpa_commit_external(r->mpa, &e);
-}
-
 enum rdmap_progress rdmap_send_read_response(struct rdmap *r)
 {
 	struct rdmap_irqe *q = &r->irq[r->irq_head];
@@ -68,7 +56,7 @@ enum rdmap_progress rdmap_send_read_response(struct rdmap *r)
 		return RDMAP_BLOCKED;
 	ddp_put_tagged(p, n == left, RDMAP_CONTROL(RDMAP_OP_READ_RESPONSE), q->sink_stag,
 		q->sink_to + q->sent);
-	if (!rdmap_read_lend(r, q, mem, n, max)) {
+	if (!rdmap_may_lend(r, q->len, n, max) || !rdmap_commit_external(r, q->src_stag, mem, n)) {
 		if (n != 0 && !mpa_gather(r->mpa, p + DDP_TAGGED_LEN, mem, n)) {
 			mpa_cancel(r->mpa);
 			rdmap_read_fail_response(r, q, -ERANGE);

@@ -57,7 +57,7 @@ static bool rdmap_sq_has_succeeded(const struct rdmap_wqe *w, uint64_t acked)
 static void rdmap_sq_advance(struct rdmap *r)
 {
 	struct rdmap_sq *q = r->sq;
-	uint64_t acked = r->by_acks || r->external ? mpa_acked(r->mpa) : 0;
+	uint64_t acked = rdmap_heeds_acks(r) ? mpa_acked(r->mpa) : 0;
 
 	while (rdmap_alive(r)) {
 		uint32_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
@@ -81,7 +81,7 @@ void rdmap_sq_done(struct rdmap *r, struct rdmap_wqe *w, enum rdmap_wc_status st
 
 void rdmap_sq_take_acked(struct rdmap *r)
 {
-	if (r->by_acks || r->external)
+	if (rdmap_heeds_acks(r))
 		rdmap_sq_advance(r);
 }
 

@@ -42,7 +42,7 @@ static enum rdmap_progress rdmap_tx_finish_message(struct rdmap *r, struct rdmap
 
 /* ---- messages with payload --------------------------------------------------------------- */
 
-/* Of at most @max bytes of payload. */
+/** Of @p max bytes of payload at most. */
 static enum rdmap_progress rdmap_tx_fill_segment(
 	struct rdmap *r, struct rdmap_wqe *w, uint8_t *payload, uint32_t n, uint32_t max)
 {
