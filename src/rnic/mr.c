@@ -92,15 +92,15 @@ int rnic_mr_reg(struct rnic_pd *pd, void *addr, size_t len, uint64_t iova, unsig
 		.pd = pd, .mem = addr, .iova = iova, .len = len, .access = access, .valid = true};
 	mr_lend(mr);
 	rc = mr_enroll(mr);
-	if (!rc) {
-		*out = mr;
-		return 0;
+	if (rc) {
+		engine_lock(r->engine);
+		mr_withdraw(mr);
+		engine_unlock(r->engine);
+		free(mr);
+		return rc;
 	}
-	engine_lock(r->engine);
-	mr_withdraw(mr);
-	engine_unlock(r->engine);
-	free(mr);
-	return rc;
+	*out = mr;
+	return 0;
 }
 
 int rnic_mr_alloc_null(struct rnic_pd *pd, struct rnic_mr **out)

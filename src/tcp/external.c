@@ -182,5 +182,5 @@ void tcp_external_fini(struct tcp_stack *s)
 {
 	/* The port may have some mbufs still. */
 	if (s->zeros && rte_mbuf_ext_refcnt_update(&s->zeros->shared, -1) == 0)
-		rte_free(s->zeros);
+		tcp_external_zeros_free(NULL, s->zeros);
 }

@@ -192,10 +192,11 @@ static void tcp_timers_life_timeout(struct tcp_conn *c, uint64_t due)
 		if (tcp_synchronized(c))
 			tcp_send_rst(c);
 		tcp_conn_close(c, -ECONNABORTED);
-	} else if (c->state == TCP_TIME_WAIT || (c->state == TCP_FIN_WAIT_2 && c->orphan))
+	} else if (c->state == TCP_TIME_WAIT || (c->state == TCP_FIN_WAIT_2 && c->orphan)) {
 		tcp_conn_close(c, 0);
-	else if (tcp_synchronized(c) && c->s->cfg.keepalive_ms)
+	} else if (tcp_synchronized(c) && c->s->cfg.keepalive_ms) {
 		tcp_timers_keepalive_timeout(c, due);
+	}
 }
 
 /** See that the timer runs for what comes next. */
