@@ -182,6 +182,7 @@ status_text() { # STATUS
 	124 | 137) say "took more than $limit s, or was killed" ;;
 	139) say "crashed (SIGSEGV)" ;;
 	134) say "aborted" ;;
+	159) say "used a system call that it may not (SIGSYS)" ;;
 	*) say "ended with status $1" ;;
 	esac
 }

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Run a command with system calls filtered, as the default profiles of container runtimes do it: those
-that are listed are let through, clone3 is not known, and all others are not permitted.
+that are listed are let through, clone3 is not known, and all others are not permitted. Or so that others
+end the process, by SIGSYS.
 
 usage: filtered.py NUMBER,NUMBER... COMMAND...      the calls that are listed, by number
+       filtered.py --kill NUMBER,NUMBER... COMMAND...
        filtered.py --numbers FILE                   print the numbers of the names in FILE
 """
 import ctypes
@@ -33,16 +35,16 @@ def numbers(path):
     return [known[name] for name in names if name in known]
 
 
-def program(calls):
+def program(calls, kill):
     def instruction(code, yes, no, k):
         return struct.pack('=HBBI', code, yes, no, k)
 
     words = [instruction(LOAD, 0, 0, 4), instruction(JUMP_EQUAL, 1, 0, AUDIT_ARCH[platform.machine()]),
              instruction(RETURN, 0, 0, KILL), instruction(LOAD, 0, 0, 0)]
-    answers = [(CLONE3, ERRNO | ENOSYS)] + [(call, ALLOW) for call in calls]
-    for call, answer in answers:
+    unknown = [] if kill else [(CLONE3, ERRNO | ENOSYS)]
+    for call, answer in unknown + [(call, ALLOW) for call in calls]:
         words += [instruction(JUMP_EQUAL, 0, 1, call), instruction(RETURN, 0, 0, answer)]
-    words.append(instruction(RETURN, 0, 0, ERRNO | EPERM))
+    words.append(instruction(RETURN, 0, 0, KILL if kill else ERRNO | EPERM))
     return words
 
 
@@ -61,8 +63,10 @@ def main():
     if sys.argv[1] == '--numbers':
         print(','.join(numbers(sys.argv[2])))
         return
-    install(program([int(n) for n in sys.argv[1].split(',')]))
-    os.execvp(sys.argv[2], sys.argv[2:])
+    kill = sys.argv[1] == '--kill'
+    calls, *command = sys.argv[1 + kill:]
+    install(program([int(n) for n in calls.split(',')], kill))
+    os.execvp(command[0], command)
 
 
 main()
