@@ -305,11 +305,18 @@ static void mpa_on_acked(void *user)
 		m->ops->acked(m->user);
 }
 
+static void mpa_tell_eof_waits(struct mpa *m)
+{
+	if (m->eof && m->rx_paused && m->ops->eof_waits)
+		m->ops->eof_waits(m->user);
+}
+
 static void mpa_on_eof(void *user)
 {
 	struct mpa *m = user;
 
 	m->eof = true;
+	mpa_tell_eof_waits(m);
 	/* FPDUs that wait for a user to take them come before it. */
 	if (!m->rx_off && !m->rx_paused && (mpa_is_starting(m) || !m->rx_partial || m->ops->ulpdu))
 		mpa_tell_eof(m);
@@ -496,6 +503,7 @@ void mpa_push(struct mpa *m)
 bool mpa_rx_pause(struct mpa *m)
 {
 	m->rx_paused = !llp_took_ooo(m->llp);
+	mpa_tell_eof_waits(m);
 	return m->rx_paused;
 }
 

@@ -149,6 +149,12 @@ struct mpa_user_ops {
 	/** The peer closed its direction between FPDUs (or during start-up). */
 	void (*eof)(void *user);
 	/**
+	 * The peer closed its direction, and FPDUs are before that, which wait for
+	 * mpa_rx_resume(): eof() follows when the user has taken them. It may come again. May be
+	 * NULL.
+	 */
+	void (*eof_waits)(void *user);
+	/**
 	 * A protocol error (RFC 5044 section 8). @p code goes into a Terminate. During start-up
 	 * (MPA_ERROR_START, MPA_ERROR_CLOSED) there is no Terminate, and it is only a reason.
 	 * MPA_ERROR_CATASTROPHIC: the peer's reply is not acceptable to us. No more input is taken.

@@ -62,6 +62,14 @@ static void rdmap_on_eof(void *user)
 		r->ops->peer_closed(r->user);
 }
 
+static void rdmap_on_eof_waits(void *user)
+{
+	const struct rdmap *r = user;
+
+	if (rdmap_alive(r) && !r->closing && r->ops->peer_closing)
+		r->ops->peer_closing(r->user);
+}
+
 static void rdmap_on_error(void *user, enum mpa_error code, const char *reason)
 {
 	struct rdmap *r = user;
@@ -94,6 +102,7 @@ static const struct mpa_user_ops rdmap_mpa_ops = {
 	.writable = rdmap_on_writable,
 	.acked = rdmap_on_acked,
 	.eof = rdmap_on_eof,
+	.eof_waits = rdmap_on_eof_waits,
 	.error = rdmap_on_error,
 	.closed = rdmap_on_closed,
 };

@@ -253,6 +253,11 @@ struct rdmap_ops {
 	/** The peer closed its direction; ours is still open. */
 	void (*peer_closed)(void *user);
 	/**
+	 * The peer closed its direction behind a message that waits for a receive element: no more
+	 * will come than what it has sent. It may come again. May be NULL.
+	 */
+	void (*peer_closing)(void *user);
+	/**
 	 * After rdmap_sq_suspend() has returned false: what had started is finished. Called once.
 	 */
 	void (*drained)(void *user);

@@ -136,6 +136,10 @@ void pairing_serve(struct pairing *p)
 		if (p->patience && !timer_running(&p->deadline))
 			pairing_start(p, &p->deadline, p->patience);
 		break;
+	case PAIRING_JOINED:
+		if (!p->closing)
+			break;
+		/* fall through */
 	case PAIRING_PARTED:
 		if (!timer_running(&p->deadline))
 			pairing_start(p, &p->deadline, p->retries);
@@ -153,8 +157,11 @@ static void pairing_on_deadline(struct timer *t, uint64_t now)
 		pairing_serve(p);
 		return;
 	}
-	pairing_fail(p, p->state == PAIRING_PARTED ? "it has ended the one there was"
-						   : "not within its retries' time");
+	/* A stream takes what is to be sent, also where nobody reads it any more. */
+	if (p->state == PAIRING_JOINED && !rdmap_sq_is_busy(&p->qp->rdmap))
+		return;
+	pairing_fail(p, p->state == PAIRING_PARTED || p->closing ? "it has ended the one there was"
+								 : "not within its retries' time");
 }
 
 /* ---- what both sides do ------------------------------------------------------------------ */
@@ -176,6 +183,7 @@ static void pairing_joined(struct pairing *p)
 	struct rnic_qp *qp = p->qp;
 
 	p->state = PAIRING_JOINED;
+	p->closing = false;
 	p->backoff_ms = BACKOFF_FIRST_MS;
 	timer_stop(pairing_wheel_of(p), &p->deadline);
 	if (qp_state(qp) == RNIC_QP_RTR)
@@ -381,6 +389,13 @@ static void pairing_on_event(const struct rnic_ep_event *ev)
 		pairing_joined(p);
 }
 
+/** The peer has ended the stream in good order. */
+static void pairing_part(struct pairing *p)
+{
+	p->state = PAIRING_PARTED;
+	timer_stop(pairing_wheel_of(p), &p->deadline);
+}
+
 bool pairing_outlives(struct pairing *p, const struct rdmap_end *e)
 {
 	bool lost = e->kind == RDMAP_END_LOST, closed = e->kind == RDMAP_END_CLOSED;
@@ -388,13 +403,17 @@ bool pairing_outlives(struct pairing *p, const struct rdmap_end *e)
 	bool left = e->kind == RDMAP_END_TERMINATE_RX && e->layer == RDMAP_LAYER_RDMA &&
 		    e->etype == RDMAP_ETYPE_CATASTROPHIC;
 
+	/* In the middle of an answer that we wait for. */
+	bool cut = e->kind == RDMAP_END_TERMINATE_TX && e->layer == RDMAP_LAYER_LLP &&
+		   e->etype == RDMAP_ETYPE_MPA && e->code == MPA_ERROR_CLOSED;
+
 	if (p->state == PAIRING_ANSWERED && (lost || closed))
 		return true;
-	if (!lost && !closed && !left)
+	if (!lost && !closed && !left && !cut)
 		return false;
-	if (pairing_fail_sends(p) || p->state != PAIRING_JOINED || lost)
+	if (pairing_fail_sends(p) || cut || p->state != PAIRING_JOINED || lost)
 		return false;
-	p->state = PAIRING_PARTED;
+	pairing_part(p);
 	return true;
 }
 
@@ -404,9 +423,15 @@ void pairing_peer_closed(struct pairing *p)
 	struct conn *c = qp->conn;
 
 	if (p->state == PAIRING_JOINED)
-		p->state = PAIRING_PARTED;
+		pairing_part(p);
 	rdmap_release(&qp->rdmap);
 	conn_over(c, &(struct conn_end){.status = 0});
+	pairing_serve(p);
+}
+
+void pairing_peer_closing(struct pairing *p)
+{
+	p->closing = true;
 	pairing_serve(p);
 }
 

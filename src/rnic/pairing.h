@@ -40,8 +40,9 @@ struct pairing {
 	uint64_t patience;   /**< ns from the first send to giving up; 0: for ever */
 	uint64_t retries;    /**< likewise, once the peer has ended the stream */
 	uint32_t backoff_ms; /**< before the next attempt */
+	bool closing;        /**< the peer has closed, behind a message that waits */
 	struct timer attempt;
-	struct timer deadline; /**< runs while something may be sent and there is no stream */
+	struct timer deadline; /**< runs while something may be sent and no peer will answer */
 };
 
 #define PAIRING_PSN_UNKNOWN UINT32_MAX
@@ -66,7 +67,7 @@ void pairing_end(struct rnic_qp *qp);
 /** The QP is in ERROR: stop trying. */
 void pairing_halt(struct pairing *p);
 
-/** There may be sends, but there is no stream. */
+/** There may be sends, but there is no stream, or one that has no peer any more. */
 void pairing_serve(struct pairing *p);
 
 /** Check whether @p request is from the QP's peer. @return PAIRING_TAKEN: call pairing_answer(). */
@@ -85,5 +86,11 @@ bool pairing_outlives(struct pairing *p, const struct rdmap_end *e);
 
 /** The peer has closed its direction. */
 void pairing_peer_closed(struct pairing *p);
+
+/**
+ * The peer has closed its direction behind a message that waits for a receive element. Should there
+ * be one in time, the stream ends as usual.
+ */
+void pairing_peer_closing(struct pairing *p);
 
 #endif

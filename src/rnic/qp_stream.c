@@ -98,6 +98,14 @@ static void qp_stream_peer_closed(void *user)
 		qp_close(qp);
 }
 
+static void qp_stream_peer_closing(void *user)
+{
+	const struct rnic_qp *qp = user;
+
+	if (qp->pairing)
+		pairing_peer_closing(qp->pairing);
+}
+
 static void qp_stream_drained(void *user)
 {
 	qp_drained(user);
@@ -204,6 +212,7 @@ const struct rdmap_ops qp_stream_ops = {
 	.complete = qp_stream_complete,
 	.operational = qp_stream_operational,
 	.peer_closed = qp_stream_peer_closed,
+	.peer_closing = qp_stream_peer_closing,
 	.drained = qp_stream_drained,
 	.ended = qp_stream_ended,
 };

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* QPs without rdma_cm, and messages that wait for a receive element. */
+#include "paired.h"
+#include "rnic/pairing.h"
+#include "rnic/qp.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct pair p;
+
+static int setup(void **state)
+{
+	paired_init(&p);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	pair_fini(&p);
+	return 0;
+}
+
+/* A message waits for its receive element, and so does the peer's end behind it. */
+static void test_message_waits(void **state)
+{
+	paired_connect(&p);
+	paired_send(&p.a, 1, '1');
+	pair_expect(&p, &p.a, 1, RDMAP_WC_SUCCESS);
+	paired_send(&p.a, 2, '2');
+	pair_expect(&p, &p.a, 2, RDMAP_WC_SUCCESS);
+	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
+	p.a.qp = NULL;
+	pair_advance(&p, 1000);
+	pair_expect_none(&p, &p.b);
+	paired_recv(&p.b, 3);
+	paired_expect_message(&p.b, 3, '1');
+	pair_expect_none(&p, &p.b);
+	paired_recv(&p.b, 4);
+	paired_expect_message(&p.b, 4, '2');
+	assert_int_equal(paired_state(&p.b), RNIC_QP_RTS);
+	paired_send(&p.b, 5, 'y');
+	paired_expect_retries(&p.b);
+	pair_expect(&p, &p.b, 5, RDMAP_WC_RETRY_EXC_ERR);
+}
+
+/** The last message of a peer that is gone waits at b. */
+static void last_message_waits(uint64_t wr_id)
+{
+	paired_connect(&p);
+	paired_send(&p.a, wr_id, 'l');
+	pair_expect(&p, &p.a, wr_id, RDMAP_WC_SUCCESS);
+	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
+	p.a.qp = NULL;
+	pair_advance(&p, 1000);
+}
+
+static void post_read(uint64_t wr_id)
+{
+	pair_post(
+		&p.b, p.b.qp, wr_id, RDMAP_WR_READ, 0, 8, (uintptr_t)p.a.buf, rnic_mr_stag(p.a.mr));
+}
+
+/* The peer's end waits behind a message; what needs an answer does not wait for both. */
+static void test_end_behind_a_message(void **state)
+{
+	last_message_waits(1);
+	post_read(2);
+	paired_expect_retries(&p.b);
+	pair_expect(&p, &p.b, 2, RDMAP_WC_RETRY_EXC_ERR);
+	assert_int_equal(paired_state(&p.b), RNIC_QP_ERROR);
+}
+
+/* Posted before the peer's end came. */
+static void test_end_behind_a_message_comes_later(void **state)
+{
+	paired_connect(&p);
+	p.quiet = true;
+	paired_send(&p.a, 1, 'l');
+	post_read(2);
+	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
+	p.a.qp = NULL;
+	p.quiet = false;
+	paired_expect_retries(&p.b);
+	pair_expect(&p, &p.b, 2, RDMAP_WC_RETRY_EXC_ERR);
+}
+
+/* An element in time: the message arrives, and the peer's end with it. */
+static void test_end_behind_a_message_is_reached(void **state)
+{
+	last_message_waits(1);
+	post_read(2);
+	pair_advance(&p, 400);
+	paired_recv(&p.b, 3);
+	paired_expect_message(&p.b, 3, 'l');
+	pair_expect(&p, &p.b, 2, RDMAP_WC_RETRY_EXC_ERR);
+	assert_int_equal(paired_state(&p.b), RNIC_QP_ERROR);
+}
+
+/* What needs no answer does not end it; what comes later has a time of its own. */
+static void test_end_behind_a_message_and_nothing_owed(void **state)
+{
+	last_message_waits(1);
+	pair_advance(&p, 60000);
+	pair_expect_none(&p, &p.b);
+	assert_int_equal(paired_state(&p.b), RNIC_QP_RTS);
+	paired_recv(&p.b, 3);
+	paired_expect_message(&p.b, 3, 'l');
+	assert_int_equal(paired_state(&p.b), RNIC_QP_RTS);
+	paired_send(&p.b, 4, 'y');
+	paired_expect_retries(&p.b);
+	pair_expect(&p, &p.b, 4, RDMAP_WC_RETRY_EXC_ERR);
+}
+
+/** A receive element of 16 bytes at @p at of b's buffer. */
+static void post_shared(struct rnic_srq *srq, uint64_t wr_id, uint32_t at)
+{
+	struct rdmap_rqe *w;
+
+	assert_int_equal(rnic_srq_begin(srq), 0);
+	w = rnic_srq_next(srq);
+	w->wr_id = wr_id;
+	w->length = 16;
+	w->num_sge = 1;
+	w->sge[0] = (struct rdmap_sge){(uintptr_t)p.b.buf + at, 16, rnic_mr_stag(p.b.mr)};
+	rnic_srq_commit(srq);
+	rnic_srq_end(srq);
+}
+
+/* Two QPs wait at one SRQ: each element serves one, and a QP that finds none waits on. */
+static void test_messages_wait_at_an_srq(void **state)
+{
+	struct rnic_qp *single[2] = {p.a.qp, p.b.qp}, *second[2] = {NULL};
+	struct rnic_srq *srq;
+
+	assert_int_equal(rnic_srq_create(p.b.pd, 8, 1, 0, NULL, &srq), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		p.a.qp = pair_qp(&p.a, p.a.cq, NULL);
+		p.b.qp = pair_qp(&p.b, p.b.cq, srq);
+		paired_connect(&p);
+		paired_send(&p.a, 10 + i, (uint8_t)('0' + i));
+		pair_expect(&p, &p.a, 10 + i, RDMAP_WC_SUCCESS);
+		if (i == 0) {
+			second[0] = p.a.qp;
+			second[1] = p.b.qp;
+		}
+	}
+	pair_expect_none(&p, &p.b);
+	for (unsigned i = 0; i < 2; i++) {
+		post_shared(srq, 20 + i, 64 * i);
+		pair_expect(&p, &p.b, 20 + i, RDMAP_WC_SUCCESS);
+		pair_expect_none(&p, &p.b);
+	}
+	assert_int_equal(p.b.buf[0] ^ p.b.buf[64], '0' ^ '1');
+	/* One still waits when it is destroyed. */
+	paired_send(&p.a, 30, '2');
+	pair_expect(&p, &p.a, 30, RDMAP_WC_SUCCESS);
+	assert_int_equal(rnic_qp_destroy(p.b.qp), 0);
+	assert_true(LIST_EMPTY(&srq->waiting));
+	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
+	assert_int_equal(rnic_qp_destroy(second[0]), 0);
+	assert_int_equal(rnic_qp_destroy(second[1]), 0);
+	pair_run(&p);
+	assert_int_equal(rnic_srq_destroy(srq), 0);
+	p.a.qp = single[0];
+	p.b.qp = single[1];
+}
+
+/* What it waits for is taken by another QP before its turn comes: it waits for the next. */
+static void test_another_was_faster(void **state)
+{
+	struct rnic_qp *single = p.b.qp;
+	struct rdmap_rqe *taken = calloc(1, sizeof *taken + sizeof taken->sge[0]);
+	struct rnic_srq *srq;
+
+	assert_int_equal(rnic_srq_create(p.b.pd, 8, 1, 0, NULL, &srq), 0);
+	p.b.qp = pair_qp(&p.b, p.b.cq, srq);
+	paired_connect(&p);
+	paired_send(&p.a, 10, 'm');
+	pair_expect(&p, &p.a, 10, RDMAP_WC_SUCCESS);
+	pair_expect_none(&p, &p.b);
+	/* While another thread has the engine a post is served later. */
+	engine_lock(&p.engine);
+	post_shared(srq, 20, 0);
+	assert_true(srq_take(srq, taken));
+	engine_unlock(&p.engine);
+	assert_int_equal(taken->wr_id, 20);
+	pair_expect_none(&p, &p.b);
+	post_shared(srq, 21, 64);
+	pair_expect(&p, &p.b, 21, RDMAP_WC_SUCCESS);
+	assert_int_equal(p.b.buf[64], 'm');
+	free(taken);
+	assert_int_equal(rnic_qp_destroy(p.b.qp), 0);
+	p.b.qp = single;
+	pair_run(&p);
+	assert_int_equal(rnic_srq_destroy(srq), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_message_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_end_behind_a_message, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_end_behind_a_message_comes_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_end_behind_a_message_is_reached, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_end_behind_a_message_and_nothing_owed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_messages_wait_at_an_srq, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_another_was_faster, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
