@@ -14,6 +14,8 @@
 #define STORES  16
 #define STEP_NS 5 /**< of an access */
 #define FOREVER UINT64_MAX
+/** Of all together, until it counts as endless. What comes to an end has less than a million. */
+#define ACCESSES_MOST UINT64_C(5000000)
 
 /** A store that others do not see yet. */
 struct interleave_pending {
@@ -38,7 +40,7 @@ struct interleave_fiber {
 
 static struct {
 	struct prng r;
-	uint64_t now, switches;
+	uint64_t now, switches, accesses;
 	double change; /**< chance that another goes on */
 	double drain;  /**< chance that a store becomes visible */
 	struct interleave_fiber fiber[INTERLEAVE_FIBERS];
@@ -145,11 +147,19 @@ static void change_to_other(void)
 		go_on_with(f);
 }
 
+/** Those that only look take no end by themselves: main has to see it. */
+static void step(void)
+{
+	all.now += STEP_NS;
+	if (++all.accesses > ACCESSES_MOST)
+		go_on_with(NULL);
+}
+
 void interleave_point(void)
 {
 	if (!all.current)
 		return;
-	all.now += STEP_NS;
+	step();
 	drain_some();
 	if (prng_chance(&all.r, all.change))
 		change_to_other();
@@ -158,9 +168,10 @@ void interleave_point(void)
 void interleave_yield(void)
 {
 	flush(all.current);
-	all.now += STEP_NS;
-	if (all.current)
-		change_to_other();
+	if (!all.current)
+		return;
+	step();
+	change_to_other();
 }
 
 uint64_t interleave_first_wake(void)
@@ -224,7 +235,7 @@ void interleave_begin(uint64_t seed, uint64_t now)
 
 	all.r.state = seed;
 	all.now = now;
-	all.switches = 0;
+	all.switches = all.accesses = 0;
 	all.change = changes[prng_below(&all.r, 4)];
 	all.drain = drains[prng_below(&all.r, 3)];
 	all.n = 0;
@@ -253,7 +264,7 @@ bool interleave_run(uint64_t patience)
 	uint64_t end = all.now + patience;
 	unsigned left = all.n;
 
-	while (left && all.now < end) {
+	while (left && all.now < end && all.accesses <= ACCESSES_MOST) {
 		struct interleave_fiber *f = any_other(NULL);
 
 		if (f) {

@@ -388,9 +388,25 @@ static void test_all_orders_end_well(void **state)
 		(uintmax_t)((longest - 1000 * MS) / 1000));
 }
 
+static void look_for_ever(void *arg)
+{
+	for (;;)
+		interleave_yield();
+}
+
+/* Who polls for what never comes sleeps at no time. */
+static void test_endless_orders_are_noticed(void **state)
+{
+	interleave_begin(1, 1000 * MS);
+	interleave_spawn(look_for_ever, NULL);
+	interleave_spawn(look_for_ever, NULL);
+	assert_false(interleave_run(PATIENCE));
+}
+
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_orders_end_well)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_orders_end_well),
+		cmocka_unit_test(test_endless_orders_are_noticed)};
 	char *end;
 
 	if (argc > 1) {
