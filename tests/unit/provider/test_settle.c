@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is freed while another thread is about to wake its reader; the objects are bare. */
+#include "base/container_of.h"
+#include "provider/verbs/objects.h"
+#include "unit/rnic/pair.h"
+
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct {
+	struct pair pair;
+	struct device device;
+	struct context context;
+	/* A thread in the middle of waking. */
+	struct engine_doorbell wake;
+	pthread_t thread;
+	_Atomic bool begun, awaited, done;
+} t;
+
+static void on_wake(struct engine_doorbell *d)
+{
+	atomic_store(&t.begun, true);
+	while (!atomic_load(&t.awaited))
+		sched_yield();
+	/* Who does not wait for this is back by now. */
+	for (unsigned i = 0; i < 1000; i++)
+		sched_yield();
+	atomic_store(&t.done, true);
+}
+
+static void *wake_slowly(void *arg)
+{
+	engine_lock(&t.pair.engine);
+	engine_wake_after(&t.pair.engine, &t.wake);
+	engine_unlock(&t.pair.engine);
+	return NULL;
+}
+
+static int setup(void **state)
+{
+	memset(&t, 0, sizeof t);
+	pair_init(&t.pair, NULL);
+	pthread_mutex_init(&t.device.lock, NULL);
+	t.device.started = true;
+	t.device.rnic = t.pair.a.rnic;
+	t.context.device = &t.device;
+	t.context.ibv.device = &t.device.ibv;
+	atomic_init(&t.context.refs, 1);
+	TAILQ_INIT(&t.context.events);
+	pthread_mutex_init(&t.context.objects_lock, NULL);
+	LIST_INSERT_HEAD(&t.device.contexts, &t.context, link);
+	assert_int_equal(mailbox_open(&t.context.async), 0);
+	t.wake.serve = on_wake;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	pthread_mutex_destroy(&t.context.objects_lock);
+	pthread_mutex_destroy(&t.device.lock);
+	pair_fini(&t.pair);
+	return 0;
+}
+
+static void someone_wakes(void)
+{
+	assert_int_equal(pthread_create(&t.thread, NULL, wake_slowly, NULL), 0);
+	while (!atomic_load(&t.begun))
+		sched_yield();
+	atomic_store(&t.awaited, true);
+}
+
+static void who_wakes_was_waited_for(void)
+{
+	assert_true(atomic_load(&t.done));
+	pthread_join(t.thread, NULL);
+}
+
+static void test_channel(void **state)
+{
+	struct channel *ch = calloc(1, sizeof *ch);
+
+	assert_non_null(ch);
+	assert_int_equal(mailbox_open(&ch->box), 0);
+	TAILQ_INIT(&ch->ready);
+	ch->ibv.context = &t.context.ibv;
+	context_add(&t.context.ibv, &ch->object, OBJECT_CHANNEL);
+	someone_wakes();
+	assert_int_equal(channel_destroy(&ch->ibv), 0);
+	who_wakes_was_waited_for();
+	async_end(&t.context);
+	mailbox_fini(&t.context.async);
+}
+
+static void test_asynchronous_events(void **state)
+{
+	someone_wakes();
+	async_end(&t.context);
+	who_wakes_was_waited_for();
+	mailbox_fini(&t.context.async);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_channel, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_asynchronous_events, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
