@@ -188,6 +188,12 @@ void rdmap_recv_posted(struct rdmap *r)
 		mpa_rx_resume(r->mpa);
 }
 
+void rdmap_take_answers_only(struct rdmap *r)
+{
+	r->answers_only = true;
+	rdmap_recv_posted(r);
+}
+
 static void rdmap_let_go(struct rdmap *r)
 {
 	r->mpa = NULL;

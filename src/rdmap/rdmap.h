@@ -348,6 +348,7 @@ struct rdmap {
 	uint32_t imms_received; /**< likewise */
 	/* The messages being received */
 	bool heard;                  /**< a message has come */
+	bool answers_only;           /**< others are dropped */
 	const struct rdmap_rqe *rqe; /**< receive element of the Send under way */
 	struct rdmap_sge_at rx_at;
 	uint32_t read_placed; /**< received bytes of the oldest Read's response */
@@ -432,6 +433,13 @@ static inline bool rdmap_terminate_waits(const struct rdmap *r)
 
 /** A receive element was posted: a message may wait for it. */
 void rdmap_recv_posted(struct rdmap *r);
+
+/**
+ * The peer has closed behind a message that waits for a receive element, which is waited for no
+ * longer: it is dropped, and so is what follows, but answers to requests and a Terminate. Then
+ * ended() or peer_closed() tells what the stream ended by. Only after peer_closing().
+ */
+void rdmap_take_answers_only(struct rdmap *r);
 
 /** Reset the connection. ended() is not called. */
 void rdmap_abort(struct rdmap *r);

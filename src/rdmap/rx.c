@@ -139,6 +139,22 @@ bool rdmap_opcode_fits(const struct ddp_segment *s)
 	       (s->tagged || info->qn == s->qn);
 }
 
+static bool rdmap_rx_is_answer(uint8_t opcode)
+{
+	return opcode == RDMAP_OP_READ_RESPONSE || opcode == RDMAP_OP_ATOMIC_RESPONSE ||
+	       opcode == RDMAP_OP_TERMINATE;
+}
+
+static void rdmap_rx_handle(struct rdmap *r, struct ddp_segment *s)
+{
+	uint8_t opcode = s->ulp & RDMAP_CONTROL_OPCODE;
+
+	if (!r->answers_only || rdmap_rx_is_answer(opcode))
+		rdmap_rx_handlers[opcode](r, s);
+	else if (!s->tagged)
+		ddp_advance(&r->ddp, s);
+}
+
 static void rdmap_rx_receive(struct rdmap *r, const struct mpa_ulpdu *u, bool placed, bool whole)
 {
 	struct ddp_segment s;
@@ -168,7 +184,7 @@ static void rdmap_rx_receive(struct rdmap *r, const struct mpa_ulpdu *u, bool pl
 		rdmap_fail_rdma(r, RDMAP_ETYPE_OPERATION, RDMAP_CODE_OPCODE, &s);
 		return;
 	}
-	rdmap_rx_handlers[s.ulp & RDMAP_CONTROL_OPCODE](r, &s);
+	rdmap_rx_handle(r, &s);
 	r->rtr_expect = 0; /* only the first may be one */
 	r->heard = true;
 }

@@ -149,6 +149,21 @@ void pairing_serve(struct pairing *p)
 	}
 }
 
+/**
+ * The peer has answered before it ended, or has said why, or neither. A stream takes what is to be
+ * sent, also where nobody reads it any more: then nothing waits for an end.
+ */
+static void pairing_seek_end(struct pairing *p)
+{
+	struct rnic_qp *qp = p->qp;
+
+	if (!rdmap_sq_is_busy(&qp->rdmap))
+		return;
+	p->state = PAIRING_ENDING;
+	recv_wait_end(qp);
+	rdmap_take_answers_only(&qp->rdmap);
+}
+
 static void pairing_on_deadline(struct timer *t, uint64_t now)
 {
 	struct pairing *p = container_of(t, struct pairing, deadline);
@@ -157,11 +172,11 @@ static void pairing_on_deadline(struct timer *t, uint64_t now)
 		pairing_serve(p);
 		return;
 	}
-	/* A stream takes what is to be sent, also where nobody reads it any more. */
-	if (p->state == PAIRING_JOINED && !rdmap_sq_is_busy(&p->qp->rdmap))
-		return;
-	pairing_fail(p, p->state == PAIRING_PARTED || p->closing ? "it has ended the one there was"
-								 : "not within its retries' time");
+	if (p->state == PAIRING_JOINED)
+		pairing_seek_end(p);
+	else
+		pairing_fail(p, p->state == PAIRING_PARTED ? "it has ended the one there was"
+							   : "not within its retries' time");
 }
 
 /* ---- what both sides do ------------------------------------------------------------------ */
@@ -403,15 +418,15 @@ bool pairing_outlives(struct pairing *p, const struct rdmap_end *e)
 	bool left = e->kind == RDMAP_END_TERMINATE_RX && e->layer == RDMAP_LAYER_RDMA &&
 		    e->etype == RDMAP_ETYPE_CATASTROPHIC;
 
-	/* In the middle of an answer that we wait for. */
-	bool cut = e->kind == RDMAP_END_TERMINATE_TX && e->layer == RDMAP_LAYER_LLP &&
-		   e->etype == RDMAP_ETYPE_MPA && e->code == MPA_ERROR_CLOSED;
+	/* It has closed, and owes us answers. */
+	bool owed = p->state == PAIRING_ENDING && e->kind == RDMAP_END_TERMINATE_TX &&
+		    e->layer == RDMAP_LAYER_LLP && e->code == MPA_ERROR_CLOSED;
 
 	if (p->state == PAIRING_ANSWERED && (lost || closed))
 		return true;
-	if (!lost && !closed && !left && !cut)
+	if (!lost && !closed && !left && !owed)
 		return false;
-	if (pairing_fail_sends(p) || cut || p->state != PAIRING_JOINED || lost)
+	if (pairing_fail_sends(p) || p->state != PAIRING_JOINED || lost)
 		return false;
 	pairing_part(p);
 	return true;
@@ -422,8 +437,12 @@ void pairing_peer_closed(struct pairing *p)
 	struct rnic_qp *qp = p->qp;
 	struct conn *c = qp->conn;
 
-	if (p->state == PAIRING_JOINED)
+	if (p->state == PAIRING_JOINED) {
 		pairing_part(p);
+	} else if (p->state == PAIRING_ENDING) {
+		pairing_fail_sends(p);
+		qp_enter_error(qp);
+	}
 	rdmap_release(&qp->rdmap);
 	conn_over(c, &(struct conn_end){.status = 0});
 	pairing_serve(p);

@@ -25,6 +25,7 @@ enum pairing_state {
 	PAIRING_WAITING,  /**< it waits to be connected */
 	PAIRING_ANSWERED, /**< it has accepted, and nothing has come yet */
 	PAIRING_JOINED,   /**< the stream is established */
+	PAIRING_ENDING,   /**< the peer has, behind messages that are waited for no longer */
 	PAIRING_PARTED,   /**< the peer has ended the stream; reported at the next send */
 	PAIRING_FAILED,   /**< the QP is in ERROR */
 };

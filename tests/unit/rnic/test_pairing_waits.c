@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -98,8 +99,44 @@ static void test_end_behind_a_message_is_reached(void **state)
 	pair_advance(&p, 400);
 	paired_recv(&p.b, 3);
 	paired_expect_message(&p.b, 3, 'l');
-	pair_expect(&p, &p.b, 2, RDMAP_WC_RETRY_EXC_ERR);
+	pair_expect(&p, &p.b, 2, RDMAP_WC_WR_FLUSH_ERR);
 	assert_int_equal(paired_state(&p.b), RNIC_QP_ERROR);
+}
+
+/* The answer is behind the message as well. */
+static void test_answer_behind_a_message(void **state)
+{
+	paired_connect(&p);
+	paired_send(&p.a, 1, 'l');
+	pair_expect(&p, &p.a, 1, RDMAP_WC_SUCCESS);
+	memset(p.a.buf, 'r', 8);
+	post_read(2);
+	pair_run(&p);
+	post_read(3);
+	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
+	p.a.qp = NULL;
+	paired_expect_retries(&p.b);
+	pair_expect(&p, &p.b, 2, RDMAP_WC_SUCCESS);
+	assert_int_equal(p.b.buf[7], 'r');
+	pair_expect(&p, &p.b, 3, RDMAP_WC_RETRY_EXC_ERR);
+	pair_expect_none(&p, &p.b);
+}
+
+/* And so is what the peer did not like. */
+static void test_terminate_behind_a_message(void **state)
+{
+	paired_connect(&p);
+	paired_recv(&p.b, 1);
+	paired_send(&p.a, 2, 'f');
+	paired_send(&p.a, 3, 'l');
+	paired_send(&p.a, 4, 'm');
+	paired_expect_message(&p.b, 1, 'f');
+	pair_post(&p.b, p.b.qp, 5, RDMAP_WR_READ, 0, 8, (uintptr_t)p.a.buf,
+		rnic_mr_stag(p.a.mr) ^ 0xff00);
+	paired_expect_retries(&p.b);
+	pair_expect(&p, &p.b, 5, RDMAP_WC_REM_ACCESS_ERR);
+	assert_int_equal(paired_state(&p.b), RNIC_QP_ERROR);
+	assert_int_equal(pair_count_async(&p.b, RNIC_EVENT_QP_FATAL), 1);
 }
 
 /* What needs no answer does not end it; what comes later has a time of its own. */
@@ -208,6 +245,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_end_behind_a_message, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_end_behind_a_message_comes_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_answer_behind_a_message, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_terminate_behind_a_message, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_end_behind_a_message_is_reached, setup, teardown),
 		cmocka_unit_test_setup_teardown(
