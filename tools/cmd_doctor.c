@@ -75,6 +75,29 @@ static const struct argp cmd_doctor_argp = {cmd_doctor_argp_options, cmd_doctor_
 	"is.",
 	cmd_doctor_argp_children, NULL, NULL};
 
+/** @return true: there is a way to d->host, which d->peer is the address of. */
+static bool cmd_doctor_find_peer(struct doctor *d)
+{
+	char why[TCP_RESOLVE_MAX];
+	int rc = tcp_resolve(d->net, d->host, &d->peer, why);
+
+	if (rc == 0)
+		return true;
+	doctor_wrong(d, "%s", why);
+	if (rc == -ENOENT)
+		doctor_advise(d, "see to its spelling, or give its address");
+	else if (rc == -EINVAL)
+		doctor_advise(
+			d, "put '%%' and the interface behind it that leads there (\"ip link\")");
+	else if (config_is_kernel(d->config))
+		doctor_advise(d, "see \"ip route get %s\"", d->host);
+	else
+		doctor_advise(d,
+			"give an address, and a \"gateway\" if it is not in the network of an "
+			"\"address\"");
+	return false;
+}
+
 /** Over the host's own TCP: what is below is the host's to look at. */
 static void cmd_doctor_examine_kernel(struct doctor *d)
 {
@@ -83,12 +106,15 @@ static void cmd_doctor_examine_kernel(struct doctor *d)
 	for (unsigned i = 0; i < d->config->num_addresses; i++)
 		doctor_good(d, "the host has address %s",
 			ip_addr_format(&d->config->address[i].addr, text));
-	if (d->host && tcp_resolve(d->net, "uiwarp doctor", d->host, &d->peer) != 0) {
-		doctor_wrong(d, "the host has no way to %s", d->host);
-		doctor_advise(d, "see \"ip route get %s\"", d->host);
-	} else if (d->host && d->port != 0) {
+	if (!d->host || !cmd_doctor_find_peer(d))
+		return;
+	if (d->port != 0)
 		doctor_look_at_peer(d);
-	}
+	else
+		doctor_note(d,
+			"whether %s answers is not tried: the way there is the host's (\"ping\"); "
+			"give the port of its program, too",
+			d->host);
 }
 
 /** All that needs the port. */
@@ -100,14 +126,8 @@ static void cmd_doctor_examine(struct doctor *d)
 	}
 	doctor_look_at_port(d);
 	doctor_look_at_neighbours(d);
-	if (d->host && tcp_resolve(d->net, "uiwarp doctor", d->host, &d->peer) != 0) {
-		doctor_wrong(d, "there is no way to %s", d->host);
-		doctor_advise(d,
-			"give an address, and a \"gateway\" if it is not in the network of an "
-			"\"address\"");
-	} else if (d->host && doctor_look_at_path(d) && d->port != 0) {
+	if (d->host && cmd_doctor_find_peer(d) && doctor_look_at_path(d) && d->port != 0)
 		doctor_look_at_peer(d);
-	}
 	doctor_look_at_frames(d);
 	doctor_look_at_esp(d);
 }

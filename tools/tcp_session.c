@@ -195,11 +195,16 @@ static int tcp_session_start_connecting(struct tcp_session *s)
 {
 	const struct tcp_options *o = s->options;
 	struct llp_connect_params p = {.remote.port = o->port};
-	char text[IP_ADDR_STRLEN];
-	int r = 0;
+	char why[TCP_RESOLVE_MAX], text[IP_ADDR_STRLEN];
+	int r = tcp_resolve(s->net, o->host, &p.remote.addr, why);
 
-	if (tcp_resolve(s->net, "uiwarp tcp", o->host, &p.remote.addr) != 0)
+	if (r != 0) {
+		fprintf(stderr, "uiwarp tcp: %s%s\n", why,
+			r == -EHOSTUNREACH ? "; expected it in the network of an \"address\", or "
+					     "a \"gateway\""
+					   : "");
 		return EXIT_FAILURE;
+	}
 	tcp_session_await_link(s);
 	engine_lock(s->engine);
 	for (unsigned i = 0; i < o->parallel && r == 0; i++)

@@ -68,6 +68,25 @@ no_answer() {
 }
 run_case no_answer no_answer
 
+# The doctor takes the addresses that the sentences have, and says what an address lacks.
+finds() { # WHAT ARGUMENT...
+	inside "$uiwarp" doctor "${@:2}" >"$(log_of doctor)" 2>&1
+	has_line "$(log_of doctor)" "$1" || { cat "$(log_of doctor)"; return 1; }
+}
+
+link_local() {
+	inside ip addr add fe80::7/64 dev veth0 nodad || return 1
+	finds '^WRONG .*fe80::7%[0-9]+ refuses connections to port 7174' fe80::7%veth0 7174 &&
+		finds '^nothing is wrong' fe80::7%veth0 &&
+		finds '^WRONG .*fe80::7 is link-local and does not say of which interface' fe80::7
+}
+run_case link_local link_local
+
+no_host() {
+	finds '^WRONG .*"host.invalid" is no host' host.invalid
+}
+run_case no_host no_host
+
 no_interface() {
 	! inside unshare -n "$uiwarp" run -- rping -s >"$(log_of client)" 2>"$(errors_of client)" </dev/null ||
 		{ say "the program ended well"; return 1; }
