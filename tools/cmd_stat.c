@@ -290,7 +290,7 @@ static int cmd_stat_all(struct telemetry_clients *c, bool prometheus)
 	if (!prometheus)
 		putchar('\n');
 	json_decref(all);
-	return rc || ferror(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+	return rc ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int cmd_stat(int argc, char **argv)
@@ -314,7 +314,5 @@ int cmd_stat(int argc, char **argv)
 	else
 		rc = cmd_stat_table(&c);
 	telemetry_clients_close(&c);
-	if (fflush(stdout) != 0)
-		rc = EXIT_FAILURE;
 	return rc;
 }

@@ -5,9 +5,11 @@
 #include "tools/help.h"
 
 #include <argp.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command {
 	const char *name;
@@ -43,6 +45,22 @@ static const struct command *uiwarp_find_command(const char *name)
 		if (strcmp(uiwarp_commands[i].name, name) == 0)
 			return &uiwarp_commands[i];
 	return NULL;
+}
+
+/** The exit status of a command whose output is lost: 1 of pcap means something else. */
+static int uiwarp_output_lost = EXIT_FAILURE;
+
+/** At the end, however it comes: argp ends the process by itself behind its help. */
+static void uiwarp_check_output(void)
+{
+	bool lost = ferror(stdout) != 0;
+
+	errno = 0;
+	if (fflush(stdout) == 0 && !lost)
+		return;
+	fprintf(stderr, "uiwarp: standard output cannot be written%s%s\n", errno != 0 ? ": " : "",
+		errno != 0 ? strerror(errno) : "");
+	_exit(uiwarp_output_lost);
 }
 
 static int uiwarp_unknown(const char *name)
@@ -86,6 +104,7 @@ int main(int argc, char **argv)
 
 	/* Whatever is wrong with the command line has one exit status. */
 	argp_err_exit_status = EXIT_USAGE;
+	atexit(uiwarp_check_output);
 	if (argc < 2) {
 		uiwarp_usage(stderr);
 		return EXIT_USAGE;
@@ -97,5 +116,7 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "help") == 0 || help_is_asked(argv[1]))
 		return uiwarp_help(argc, argv);
 	c = uiwarp_find_command(argv[1]);
+	if (c && c->run == cmd_pcap)
+		uiwarp_output_lost = EXIT_USAGE;
 	return !c ? uiwarp_unknown(argv[1]) : c->run(argc - 1, argv + 1);
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 /* After the four that it needs. */
@@ -115,6 +116,43 @@ static void the_version_is_that_of_the_project(void **state)
 	assert_string_equal(c.err, "");
 }
 
+/** Output that is lost, of any command and of its help, is no success. */
+static void output_that_is_lost_is_told(void **state)
+{
+	static const struct {
+		const char *arguments;
+		int status;
+	} runs[] = {
+		{"help", 1},
+		{"help keys", 1},
+		{"--version", 1},
+		{"run --help", 1},
+		{"stat", 1},
+		{"stat --json", 1},
+		{"tcp --help", 1},
+		{"pcap --help", 2},
+		{"pcap check --help", 2},
+	};
+	static const char said[] = "uiwarp: standard output cannot be written";
+	char command[512];
+
+	for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+		snprintf(command, sizeof command, "exec " UIWARP " %s >/dev/full",
+			runs[i].arguments);
+		child_run(&c, (const char *const[]){"/bin/sh", "-c", command, NULL}, NULL);
+		assert_int_equal(child_exit(&c), runs[i].status);
+		/* The reason is behind it, unless more than a buffer was lost. */
+		assert_int_equal(strncmp(c.err, said, sizeof said - 1), 0);
+		assert_int_equal(child_count(c.err, "\n"), 1);
+	}
+	/* Without output it may be closed. */
+	child_run(&c,
+		(const char *const[]){"/bin/sh", "-c", "exec " UIWARP " run -- true >&-", NULL},
+		NULL);
+	assert_int_equal(child_exit(&c), 0);
+	assert_string_equal(c.err, "");
+}
+
 static void an_unknown_command_is_named(void **state)
 {
 	static const char expected[] =
@@ -140,6 +178,7 @@ int main(void)
 		cmocka_unit_test(help_lists_the_keys),
 		cmocka_unit_test(minus_h_helps),
 		cmocka_unit_test(the_version_is_that_of_the_project),
+		cmocka_unit_test(output_that_is_lost_is_told),
 		cmocka_unit_test(an_unknown_command_is_named),
 	};
 
