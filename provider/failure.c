@@ -147,8 +147,10 @@ static void failure_of_peer(
 			peer, f->remote.port);
 		break;
 	case -ECONNRESET:
-		snprintf(text, FAILURE_MAX, "%s reset the connection to port %u", peer,
-			f->remote.port);
+		snprintf(text, FAILURE_MAX,
+			"%s reset the connection to port %u: no RDMA program listens there, or it "
+			"has ended, or one end has \"tls\" and the other has not",
+			peer, f->remote.port);
 		break;
 	case -ETIMEDOUT:
 		snprintf(text, FAILURE_MAX,
@@ -170,6 +172,12 @@ static void failure_of_peer(
 			"what port %u of %s answers is not understood: no RDMA program listens "
 			"there, or one end has \"tls\" and the other has not",
 			f->remote.port, peer);
+		break;
+	case -EKEYREJECTED:
+		snprintf(text, FAILURE_MAX,
+			"%s, port %u, and this host do not believe each other: the line of \"tls\" "
+			"before this one says why",
+			peer, f->remote.port);
 		break;
 	default:
 		snprintf(text, FAILURE_MAX, "%s, port %u: %s", peer, f->remote.port,

@@ -78,6 +78,9 @@ static const struct {
 	{"hostname mismatch",
 		"let the peer's certificate name the address that we connect to, or give "
 		"a name that it has as \"tls_peer_name\""},
+	/* Of the alerts of a peer that has looked at us. */
+	{"alert \"certificate expired", "renew this host's \"tls_certificate\", or see to the "
+					"peer's clock"},
 	{"expired", "renew the peer's certificate, or see to this host's clock"},
 	{"not yet valid", "see to the clocks of both hosts (\"date\")"},
 	{"certificate: ", "let \"tls_ca\" have the certificate of the CA that issued the peer's"},

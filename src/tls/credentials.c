@@ -209,12 +209,30 @@ static void tls_credentials_build_chain(SSL_CTX *ctx)
 			     SSL_BUILD_CHAIN_FLAG_IGNORE_ERROR | SSL_BUILD_CHAIN_FLAG_CLEAR_ERROR);
 }
 
+/** What OpenSSL tells of a file is "PEM lib", or where in its sources it is. */
+static int tls_credentials_blame(struct tls_error *e, const char *what, const char *path)
+{
+	unsigned long error = ERR_peek_last_error();
+	FILE *f = fopen(path, "re");
+	const char *why = NULL;
+
+	if (!f || (fgetc(f) == EOF && ferror(f)))
+		why = strerror(errno);
+	else if (ERR_GET_LIB(error) == ERR_LIB_PEM || ERR_GET_REASON(error) == ERR_R_PEM_LIB ||
+		 (ERR_GET_LIB(error) == ERR_LIB_X509 &&
+			 ERR_GET_REASON(error) == X509_R_NO_CERTIFICATE_OR_CRL_FOUND))
+		why = "it has no whole certificate in PEM";
+	if (f)
+		fclose(f);
+	return tls_credentials_complain(e, what, path, why);
+}
+
 static int tls_credentials_load(SSL_CTX *ctx, const struct tls_config *c, struct tls_error *e)
 {
 	if (SSL_CTX_use_certificate_chain_file(ctx, c->certificate) != 1)
-		return tls_credentials_complain(e, "tls_certificate", c->certificate, NULL);
+		return tls_credentials_blame(e, "tls_certificate", c->certificate);
 	if (*c->ca != '\0' && SSL_CTX_load_verify_locations(ctx, c->ca, NULL) != 1)
-		return tls_credentials_complain(e, "tls_ca", c->ca, NULL);
+		return tls_credentials_blame(e, "tls_ca", c->ca);
 	tls_credentials_build_chain(ctx);
 	return tls_credentials_load_key(ctx, c->key, e);
 }

@@ -52,17 +52,44 @@ static void tls_handshake_fail(struct tls_handshake *h, const char *reason)
 	snprintf(h->reason, sizeof h->reason, "%s", reason);
 }
 
-/** Why OpenSSL does not go on, in its words, which people look for. */
+/** An alert that has come is an error of OpenSSL's, in words that name SSL 3. */
+static bool tls_handshake_is_alert(unsigned long error)
+{
+	return ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) >= SSL_AD_REASON_OFFSET;
+}
+
+/** Where OpenSSL blames what it came to in the end. @return NULL: not of a pre-shared key. */
+static const char *tls_handshake_psk_reason(const struct tls_handshake *h, unsigned long error)
+{
+	if (!h->credentials->psk || ERR_GET_LIB(error) != ERR_LIB_SSL)
+		return NULL;
+	switch (ERR_GET_REASON(error)) {
+	case SSL_R_BINDER_DOES_NOT_VERIFY:
+		return "the peer's pre-shared key is not ours of that identity";
+	case SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM:
+		return "the peer offers no pre-shared key whose identity we have";
+	default:
+		return NULL;
+	}
+}
+
+/** Why OpenSSL does not go on, mostly in its words, which people look for. */
 static void tls_handshake_explain(struct tls_handshake *h)
 {
 	long verified = SSL_get_verify_result(h->ssl);
-	const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+	unsigned long error = ERR_peek_last_error();
+	const char *reason = tls_handshake_psk_reason(h, error);
 
+	h->state = TLS_HANDSHAKE_FAILED;
 	if (verified != X509_V_OK) {
-		h->state = TLS_HANDSHAKE_FAILED;
 		snprintf(h->reason, sizeof h->reason, "the peer's certificate: %s",
 			X509_verify_cert_error_string(verified));
+	} else if (tls_handshake_is_alert(error)) {
+		snprintf(h->reason, sizeof h->reason, "the peer sent the alert \"%s\"",
+			SSL_alert_desc_string_long(ERR_GET_REASON(error) - SSL_AD_REASON_OFFSET));
 	} else {
+		if (!reason)
+			reason = ERR_reason_error_string(error);
 		tls_handshake_fail(h, reason ? reason : "no reason given");
 	}
 }

@@ -31,7 +31,9 @@ static void what_tcp_says(void **state)
 {
 	expect(-ECONNREFUSED, RNIC_MAPPER_NONE,
 		"192.0.2.7 refuses: no program listens there at port 7174");
-	expect(-ECONNRESET, RNIC_MAPPER_NONE, "192.0.2.7 reset the connection to port 7174");
+	expect(-ECONNRESET, RNIC_MAPPER_NONE,
+		"192.0.2.7 reset the connection to port 7174: no RDMA program listens there, or it "
+		"has ended, or one end has \"tls\" and the other has not");
 	expect(-ETIMEDOUT, RNIC_MAPPER_NONE,
 		"192.0.2.7 does not answer at port 7174: its host or program is down, or "
 		"something on the way drops the packets");
@@ -44,7 +46,8 @@ static void what_tcp_says(void **state)
 		"what port 7174 of 192.0.2.7 answers is not understood: no RDMA program listens "
 		"there, or one end has \"tls\" and the other has not");
 	expect(-EKEYREJECTED, RNIC_MAPPER_NONE,
-		"192.0.2.7, port 7174: Key was rejected by service");
+		"192.0.2.7, port 7174, and this host do not believe each other: the line of "
+		"\"tls\" before this one says why");
 }
 
 /** Not that no program listens at the port: it has not been tried. */

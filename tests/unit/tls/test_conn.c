@@ -64,7 +64,8 @@ static void close_both(void)
 	tls_user_close(&server);
 }
 
-static void expect_refused(int client_error, int server_error)
+static void expect_refused_because(
+	int client_error, int server_error, const char *client_says, const char *server_says)
 {
 	open_both(0);
 	llp_mem_run(mem, STEPS);
@@ -73,7 +74,16 @@ static void expect_refused(int client_error, int server_error)
 	assert_true(client.closed);
 	assert_int_equal(client.error, client_error);
 	assert_int_equal(tls_stack_stats(server.stack)->handshakes, 0);
+	if (!strstr(tls_stack_reason(client.stack), client_says))
+		fail_msg("client: %s", tls_stack_reason(client.stack));
+	if (!strstr(tls_stack_reason(server.stack), server_says))
+		fail_msg("server: %s", tls_stack_reason(server.stack));
 	close_both();
+}
+
+static void expect_refused(int client_error, int server_error)
+{
+	expect_refused_because(client_error, server_error, "", "");
 }
 
 /* ---- data -------------------------------------------------------------------------------- */
@@ -389,9 +399,11 @@ static void another_key_is_refused(void **state)
 {
 	use_psk(&client_config, "client.psk", "node1:" KEY_A "\n");
 	use_psk(&server_config, "server.psk", "node1:" KEY_B "\n");
-	expect_refused(-EKEYREJECTED, -EKEYREJECTED);
+	expect_refused_because(-EKEYREJECTED, -EKEYREJECTED, "the peer sent the alert \"",
+		"the peer's pre-shared key is not ours of that identity");
 	use_psk(&server_config, "server.psk", "node2:" KEY_A "\n");
-	expect_refused(-EKEYREJECTED, -EKEYREJECTED);
+	expect_refused_because(-EKEYREJECTED, -EKEYREJECTED, "the peer sent the alert \"",
+		"the peer offers no pre-shared key whose identity we have");
 }
 
 static void a_certificate_is_no_shared_key(void **state)
@@ -433,9 +445,15 @@ static void bad_files_are_refused_in_a_sentence(void **state)
 	client_config = good;
 	tls_files_path(&files, "none", client_config.certificate);
 	expect_no_stack(-EINVAL, "tls_certificate \"");
+	expect_no_stack(-EINVAL, "none\": No such file");
+	tls_files_path(&files, "one.key", client_config.certificate);
+	expect_no_stack(-EINVAL, "one.key\": it has no whole certificate in PEM");
+	tls_files_path(&files, ".", client_config.certificate);
+	expect_no_stack(-EINVAL, ".\": Is a directory");
 	client_config = good;
 	tls_files_path(&files, "one.key", client_config.ca);
 	expect_no_stack(-EINVAL, "tls_ca \"");
+	expect_no_stack(-EINVAL, "one.key\": it has no whole certificate in PEM");
 	use_psk(&client_config, "bad.psk", "node1:0011\n");
 	expect_no_stack(-EINVAL, "line 1: expected a key of 32 to 128 hexadecimal digits");
 	use_psk(&client_config, "bad.psk", "\nnode1\n");

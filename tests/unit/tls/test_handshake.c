@@ -257,6 +257,7 @@ static void a_failure_says_why(void **state)
 	assert_int_equal(client->state, TLS_HANDSHAKE_FAILED);
 	assert_non_null(strstr(client->reason, "the peer's certificate: hostname mismatch"));
 	assert_int_equal(server->state, TLS_HANDSHAKE_FAILED);
+	assert_string_equal(server->reason, "the peer sent the alert \"bad certificate\"");
 	end();
 }
 
