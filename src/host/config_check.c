@@ -2,6 +2,7 @@
 /* What only the whole configuration can tell. */
 #include "host/config_error.h"
 #include "host/config_kernel.h"
+#include "host/config_key.h"
 
 #include <errno.h>
 
@@ -81,13 +82,37 @@ static int config_check_gateway(
 	return 0;
 }
 
+/** Whose keys lie there believes that they are used. Who says `tls = off` knows better. */
+static int config_check_no_tls(const struct config *c, struct config_error *e)
+{
+	const struct tls_config *t = &c->tls;
+	const struct {
+		const char *key, *value;
+	} keys[] = {
+		{"tls_certificate", t->certificate},
+		{"tls_key", t->key},
+		{"tls_ca", t->ca},
+		{"tls_psk", t->psk},
+	};
+
+	if ((c->given >> (config_key_find("tls") - config_keys) & 1) != 0)
+		return 0;
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		if (*keys[i].value != '\0')
+			return config_complain(e, -EINVAL, NULL,
+				"\"%s\" is given, but \"tls\" is not, so nothing would be "
+				"encrypted; expected on or required, or else off",
+				keys[i].key);
+	return 0;
+}
+
 /** TLS needs to know who we are and who is believed. */
 static int config_check_tls(const struct config *c, struct config_error *e)
 {
 	const struct tls_config *t = &c->tls;
 
 	if (t->mode == TLS_OFF)
-		return 0;
+		return config_check_no_tls(c, e);
 	if (!tls_is_available())
 		return config_complain(e, -EINVAL, NULL,
 			"\"tls\" is not off, but this uiwarp was built without OpenSSL; expected "

@@ -17,6 +17,7 @@
 #define NETWORK   ", which names the network or its broadcast; expected the address of a host in it"
 #define ROUTER    ", which names the network of an \"address\" or its broadcast; expected a router's"
 #define OURS      ", which is our own address; expected a router's"
+#define CLEAR     ", so nothing would be encrypted; expected on or required, or else off"
 #define ELSEWHERE ", which no \"address\" has in its network; expected a neighbour"
 
 struct check_case {
@@ -71,8 +72,14 @@ static const struct check_case cases[] = {
 		"\"mtu\" is 576, but the IPv6 address fd00::2 needs at least 1280"},
 	{{"port=net_null0", "address=fd00::1/64", "mtu=1280"}, NULL},
 	{{"port=net_null0", "address=10.0.0.1/24", "mtu=576"}, NULL},
-	/* What is not used is not looked at. */
-	{{"port=net_null0", "address=10.0.0.1/24", "tls_certificate=/c"}, NULL},
+	/* Keys that are not used have to be said to be so. */
+	{{"port=net_null0", "address=10.0.0.1/24", "tls_certificate=/c"},
+		"\"tls_certificate\" is given, but \"tls\" is not" CLEAR},
+	{{"port=net_null0", "address=10.0.0.1/24", "tls_key=/k"},
+		"\"tls_key\" is given, but \"tls\" is not" CLEAR},
+	{{"address=127.0.0.1/8", "tls_ca=/c"}, "\"tls_ca\" is given, but \"tls\" is not" CLEAR},
+	{{"address=127.0.0.1/8", "tls_psk=/p"}, "\"tls_psk\" is given, but \"tls\" is not" CLEAR},
+	{{"address=127.0.0.1/8", "tls_psk=/p", "tls=off"}, NULL},
 	/* A gateway is a neighbour, and another host. */
 	{{"port=net_null0", "address=10.0.0.1/24", "gateway=10.0.1.1"},
 		"\"gateway\" is 10.0.1.1" ELSEWHERE},
