@@ -105,6 +105,25 @@ static bool cmd_pcap_filter(struct pcap_options *o, struct cmd_pcap_input *in,
 	return r == FRAME_FILTER_TAKE;
 }
 
+/** Nothing was looked at: that is no good news. */
+static void cmd_pcap_warn_nothing(const char *file, const struct follow_counters *n, bool selects)
+{
+	fprintf(stderr,
+		"uiwarp pcap: %s: no iWARP connection%s in %llu frames, %llu of them of TCP\n",
+		file, selects ? " that was selected" : "", (unsigned long long)n->frames,
+		(unsigned long long)n->kind[PACKET_TCP]);
+	for (unsigned i = 0; i < FOLLOW_UNREAD_MAX && n->unread[i].name; i++)
+		fprintf(stderr,
+			"uiwarp pcap: %s: %llu frames have %s, which is not read, first frame "
+			"%llu\n",
+			file, (unsigned long long)n->unread[i].frames, n->unread[i].name,
+			(unsigned long long)n->unread[i].first);
+	if (n->kind[PACKET_OTHER] != n->unknown_links)
+		fprintf(stderr, "uiwarp pcap: %s: %llu frames carry no TCP, first frame %llu\n",
+			file, (unsigned long long)(n->kind[PACKET_OTHER] - n->unknown_links),
+			(unsigned long long)n->first[PACKET_OTHER]);
+}
+
 /** @param[out] w is finished afterwards, and tells its counters. */
 static void cmd_pcap_follow(struct pcap_options *o, struct cmd_pcap_input *in, struct follow *w,
 	const struct connection_ops *ops, void *user)
@@ -135,6 +154,9 @@ static void cmd_pcap_follow(struct pcap_options *o, struct cmd_pcap_input *in, s
 			"uiwarp pcap: %s: %llu TLS connections whose secrets are not in the key "
 			"log\n",
 			in->name, (unsigned long long)w->shared.sealed);
+	/* Of a file that is none, that was said. */
+	if (o->select.connections == 0 && (in->status == EXIT_SUCCESS || w->counters.frames != 0))
+		cmd_pcap_warn_nothing(in->name, &w->counters, w->shared.connections != 0);
 }
 
 static int cmd_pcap_worse(int status, int other)
@@ -149,25 +171,6 @@ static int cmd_pcap_show(struct pcap_options *o, struct cmd_pcap_input *in)
 
 	cmd_pcap_follow(o, in, &w, &show_ops, &s);
 	return in->status;
-}
-
-/* Nothing was checked: that is no good news. */
-static void cmd_pcap_warn_nothing(const char *file, const struct follow_counters *n, bool selects)
-{
-	fprintf(stderr,
-		"uiwarp pcap: %s: no iWARP connection%s in %llu frames, %llu of them of TCP\n",
-		file, selects ? " that was selected" : "", (unsigned long long)n->frames,
-		(unsigned long long)n->kind[PACKET_TCP]);
-	for (unsigned i = 0; i < FOLLOW_UNREAD_MAX && n->unread[i].name; i++)
-		fprintf(stderr,
-			"uiwarp pcap: %s: %llu frames have %s, which is not read, first frame "
-			"%llu\n",
-			file, (unsigned long long)n->unread[i].frames, n->unread[i].name,
-			(unsigned long long)n->unread[i].first);
-	if (n->kind[PACKET_OTHER] != n->unknown_links)
-		fprintf(stderr, "uiwarp pcap: %s: %llu frames carry no TCP, first frame %llu\n",
-			file, (unsigned long long)(n->kind[PACKET_OTHER] - n->unknown_links),
-			(unsigned long long)n->first[PACKET_OTHER]);
 }
 
 static int cmd_pcap_check(struct pcap_options *o, struct cmd_pcap_input *in)
@@ -185,8 +188,6 @@ static int cmd_pcap_check(struct pcap_options *o, struct cmd_pcap_input *in)
 	cmd_pcap_follow(o, in, &w, &check_ops, &k);
 	report_summary(&k.report, in->name, o->select.connections, w.counters.frames);
 	o->connections += o->select.connections;
-	if (o->select.connections == 0)
-		cmd_pcap_warn_nothing(in->name, &w.counters, w.shared.connections != 0);
 	return cmd_pcap_worse(
 		in->status, k.report.violations != 0 ? EXIT_VIOLATIONS : EXIT_SUCCESS);
 }

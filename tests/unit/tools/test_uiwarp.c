@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 /* After the four that it needs. */
 #include <cmocka.h>
 
@@ -153,6 +154,30 @@ static void output_that_is_lost_is_told(void **state)
 	assert_string_equal(c.err, "");
 }
 
+/** A capture with a header alone, as one of another interface. */
+static void a_capture_without_iwarp_is_told_of(void **state)
+{
+	static const uint32_t header[] = {0xa1b2c3d4, 2 | 4 << 16, 0, 0, 65535, 1};
+	static const char *const commands[] = {"check", "show", "stats", "replay"};
+	char path[] = "/tmp/uiw-capture.XXXXXX", expected[256];
+	int fd = mkstemp(path);
+
+	assert_int_equal(write(fd, header, sizeof header), sizeof header);
+	close(fd);
+	snprintf(expected, sizeof expected,
+		"uiwarp pcap: %s: no iWARP connection in 0 frames, 0 of them of TCP\n", path);
+	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+		RUN("pcap", commands[i], path);
+		assert_int_equal(child_exit(&c), i == 0 ? 3 : 0);
+		assert_string_equal(c.err, expected);
+	}
+	unlink(path);
+	/* One that cannot be read is one fault. */
+	RUN("pcap", "check", "/no/such");
+	assert_int_equal(child_exit(&c), 2);
+	assert_string_equal(c.err, "uiwarp pcap: /no/such: No such file or directory\n");
+}
+
 static void an_unknown_command_is_named(void **state)
 {
 	static const char expected[] =
@@ -179,6 +204,7 @@ int main(void)
 		cmocka_unit_test(minus_h_helps),
 		cmocka_unit_test(the_version_is_that_of_the_project),
 		cmocka_unit_test(output_that_is_lost_is_told),
+		cmocka_unit_test(a_capture_without_iwarp_is_told_of),
 		cmocka_unit_test(an_unknown_command_is_named),
 	};
 
