@@ -94,6 +94,14 @@ static void cmd_wan_set_stats(struct argp_state *state, struct cmd_wan_options *
 	o->stats = time.delay;
 }
 
+/** Two devices of DPDK's of one name are one, and the driver's complaint is of something else. */
+static bool cmd_wan_is_same(const char *a, const char *b)
+{
+	size_t len = strcspn(a, ",");
+
+	return len == strcspn(b, ",") && strncmp(a, b, len) == 0;
+}
+
 static void cmd_wan_finish(struct argp_state *state, struct cmd_wan_options *o)
 {
 	struct wan_options_error e;
@@ -109,6 +117,11 @@ static void cmd_wan_finish(struct argp_state *state, struct cmd_wan_options *o)
 			if (wan_options_parse(&o->path[d], o->list[d][i], &e) != 0)
 				argp_error(state, "--%s: %s", d == 0 ? "a-to-b" : "b-to-a", e.text);
 	}
+	if (cmd_wan_is_same(o->device[0], o->device[1]))
+		argp_error(state,
+			"--a and --b are both the device %.*s; expected two, with another number "
+			"behind the name of one",
+			(int)strcspn(o->device[0], ","), o->device[0]);
 	for (unsigned d = 0; d < 2; d++) {
 		o->finished[d] = o->path[d];
 		if (wan_options_finish(&o->finished[d], &o->path[1 - d], &e) != 0)

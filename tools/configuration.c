@@ -80,8 +80,11 @@ static int configuration_export(struct configuration *c, const char *command)
 		/* The program may change its directory before it comes to verbs. */
 		char *path = realpath(c->file, NULL);
 
-		if (!path)
-			return configuration_complain(command, c->file, strerror(errno));
+		if (!path) {
+			fprintf(stderr, "%s: %s: cannot read the configuration: %s\n", command,
+				c->file, strerror(errno));
+			return EXIT_USAGE;
+		}
 		setenv("UIWARP_CONFIG", path, 1);
 		free(path);
 	}

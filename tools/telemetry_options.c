@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 pid_t telemetry_options_pid(const char *text)
 {
@@ -48,8 +49,14 @@ const struct argp telemetry_options_argp = {
 int telemetry_options_open(
 	const struct telemetry_options *o, const char *command, struct telemetry_clients *c)
 {
-	int rc = telemetry_clients_open(c, o->directory, o->pid);
+	int rc;
 
+	/* Without one that is named, it is no fault that there is none: nothing ran yet. */
+	if (o->directory && access(o->directory, R_OK | X_OK) != 0) {
+		fprintf(stderr, "%s: %s: %s\n", command, o->directory, strerror(errno));
+		return EXIT_FAILURE;
+	}
+	rc = telemetry_clients_open(c, o->directory, o->pid);
 	if (rc && rc != -ESRCH)
 		fprintf(stderr, "%s: the directory of the sockets: %s\n", command, strerror(-rc));
 	for (unsigned i = 0; !rc && i < c->n; i++)

@@ -73,6 +73,8 @@ bool esp_number(struct esp_line *l, const char *of, uint64_t min, uint64_t max, 
 	} else if (w && number_parse(w, min, max, out)) {
 		return true;
 	}
+	if (min == max)
+		return esp_refuse(l, "expected %llu behind \"%s\"", (unsigned long long)min, of);
 	return esp_refuse(l, "expected a number from %llu to %llu behind \"%s\"",
 		(unsigned long long)min, (unsigned long long)max, of);
 }

@@ -55,7 +55,7 @@ no_route() {
 	examined 1 "$server_v4"
 	local status=$?
 	own_settings=()
-	((status == 0)) && says 1 "^WRONG .*no way to $server_v4"
+	((status == 0)) && says 1 "^WRONG .*no route to $server_v4"
 }
 run_case no-route no_route
 

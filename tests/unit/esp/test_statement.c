@@ -146,8 +146,10 @@ static void wrong_sas_are_refused(void **state)
 	bad(STATE SHA1 " " SHA1, "one \"auth-trunc\"");
 	bad(STATE "enc cbc(aes) " CBC16 " auth-trunc hmac(md5) " CBC16 " 96", "hmac(sha256)");
 	bad(STATE "enc cbc(aes) " CBC16 " auth-trunc hmac(sha1) " CBC16 " 96", "40");
-	bad(STATE "enc cbc(aes) " CBC16 " auth-trunc hmac(sha1) " KEY16 " 128", "from 96 to 96");
-	bad(STATE "enc cbc(aes) " CBC16 " auth-trunc hmac(sha256) " CBC32 " 96", "from 128");
+	bad(STATE "enc cbc(aes) " CBC16 " auth-trunc hmac(sha1) " KEY16 " 128",
+		"expected 96 behind");
+	bad(STATE "enc cbc(aes) " CBC16 " auth-trunc hmac(sha256) " CBC32 " 96",
+		"expected 128 behind");
 	bad(STATE AEAD " encap espintcp 4500 4500 0.0.0.0", "espinudp");
 	bad(STATE AEAD " encap espinudp 0 4500 0.0.0.0", "from 1");
 	bad(STATE AEAD " limit time-hard 5", "packet-hard");

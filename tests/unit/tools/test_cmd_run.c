@@ -196,7 +196,8 @@ static void a_file_is_found_from_any_directory(void **state)
 static void a_wrong_configuration_is_2(void **state)
 {
 	RUN("--config", "/no/such/file", self, "exit", "0");
-	assert_refused(2, "uiwarp run: /no/such/file: No such file or directory\n");
+	assert_refused(2, "uiwarp run: /no/such/file: cannot read the configuration: No such "
+			  "file or directory\n");
 	RUN("--set", "color=blue", self, "exit", "0");
 	assert_int_equal(child_exit(&c), 2);
 	assert_int_equal(strncmp(c.err, "uiwarp run: ", 12), 0);

@@ -288,6 +288,9 @@ static void samples_are_recorded(void **state)
 	assert_int_equal(lines_with(page, "<svg "), 1);
 	unlink(page);
 	unlink(file);
+	child_run(&c, (const char *const[]){UIWARP, "stat", "-d", "/no/such", NULL}, NULL);
+	assert_int_equal(child_exit(&c), 1);
+	assert_string_equal(c.err, "uiwarp stat: /no/such: No such file or directory\n");
 	RUN("stat", "--record", "/no/such", "-c", "1");
 	assert_int_equal(child_exit(&c), 1);
 	assert_string_equal(c.err, "uiwarp stat: /no/such: No such file or directory\n");

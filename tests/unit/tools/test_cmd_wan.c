@@ -38,6 +38,9 @@ static void both_ports_must_be_there(void **state)
 		       "net_af_packet1,iface=veth1\n");
 	RUN(PORTS, "--a", "net_null2");
 	assert_refused("--a is given twice; expected it once\n");
+	RUN("--a", "net_null0,size=64", "--b", "net_null0");
+	assert_refused("--a and --b are both the device net_null0; expected two, with another "
+		       "number behind the name of one\n");
 }
 
 static void each_wrong_value_has_a_sentence(void **state)
