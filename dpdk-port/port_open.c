@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "dpdk-port/capability.h"
 #include "dpdk-port/descriptors.h"
 #include "dpdk-port/device_args.h"
 #include "dpdk-port/eal.h"
@@ -147,6 +148,16 @@ static int port_check_file_limit(struct opening *o)
 		(uintmax_t)limit.rlim_cur, (uintmax_t)size);
 }
 
+/** Drivers say which call failed, not what the process may not. */
+static int port_fail_by_driver(struct opening *o, int error, const char *what)
+{
+	const char *missing = capability_missing(o->cfg->device);
+
+	if (!missing)
+		return port_fail(o, error, "%s", what);
+	return port_fail(o, error, "%s without the capability %s", what, missing);
+}
+
 static int port_probe(struct opening *o)
 {
 	char name[RTE_DEV_NAME_MAX_LEN];
@@ -165,7 +176,7 @@ static int port_probe(struct opening *o)
 		return port_fail(o, -EADDRINUSE,
 			"another process is the server at its socket; this end needs role=client");
 	if (r && r != -EEXIST)
-		return port_fail(o, r, "DPDK cannot open it");
+		return port_fail_by_driver(o, r, "DPDK cannot open it");
 	if (!port_find(name, &o->p->id))
 		return port_fail(o, -ENODEV, "DPDK has no Ethernet port for it");
 	r = rte_eth_dev_info_get(o->p->id, &o->info);
@@ -363,7 +374,7 @@ static int port_setup_queues(struct opening *o)
 		return port_fail(o, r, "it has no room for descriptors");
 	r = rte_eth_rx_queue_setup(p->id, 0, rx, (unsigned)socket, NULL, p->pool);
 	if (r)
-		return port_fail(o, r, "it has no receive queue");
+		return port_fail_by_driver(o, r, "it has no receive queue");
 	r = rte_eth_tx_queue_setup(p->id, 0, tx, (unsigned)socket, NULL);
 	if (r)
 		return port_fail(o, r, "it has no transmit queue");

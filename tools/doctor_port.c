@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/wait_limit.h"
+#include "dpdk-port/capability.h"
 #include "dpdk-port/eal.h"
 #include "tools/doctor.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
-#include <linux/capability.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -43,27 +43,14 @@ static bool doctor_port_argument(const struct doctor *d, const char *key, char *
 
 /* ---- before it is opened ------------------------------------------------------------------ */
 
-static bool doctor_port_has_capability(unsigned number)
+static void doctor_port_look_at_capability(struct doctor *d)
 {
-	unsigned long long effective = 0;
-	char line[256];
-	FILE *f = fopen("/proc/self/status", "re");
+	const char *missing = capability_missing(d->config->port);
 
-	if (!f)
-		return true; /* no look, no complaint */
-	while (fgets(line, sizeof line, f))
-		if (sscanf(line, "CapEff: %llx", &effective) == 1)
-			break;
-	fclose(f);
-	return (effective >> number & 1) != 0;
-}
-
-static void doctor_port_need_capability(
-	struct doctor *d, unsigned number, const char *name, const char *what)
-{
-	if (doctor_port_has_capability(number))
+	if (!missing)
 		return;
-	doctor_wrong(d, "this process has not the capability %s, which %s needs", name, what);
+	doctor_wrong(d, "this process has not the capability %s, which this kind of port needs",
+		missing);
 	doctor_advise(d, "start it as root, or with that capability in its ambient set (setpriv, "
 			 "systemd's AmbientCapabilities=)");
 }
@@ -174,10 +161,7 @@ static void doctor_port_kernel_addresses(struct doctor *d)
 
 void doctor_look_at_system(struct doctor *d)
 {
-	if (doctor_port_is(d, "net_af_packet"))
-		doctor_port_need_capability(d, CAP_NET_RAW, "CAP_NET_RAW", "an AF_PACKET port");
-	if (doctor_port_is(d, "net_tap") || doctor_port_is(d, "net_af_xdp"))
-		doctor_port_need_capability(d, CAP_NET_ADMIN, "CAP_NET_ADMIN", "this kind of port");
+	doctor_port_look_at_capability(d);
 	if (!eal_is_software(d->config->port)) {
 		struct doctor_pci_host host = doctor_pci_this_host();
 
@@ -189,12 +173,34 @@ void doctor_look_at_system(struct doctor *d)
 
 /* ---- open, or not -------------------------------------------------------------------------- */
 
+/** A memif's socket is a file in a directory, unless it is abstract. @return false: it is there. */
+static bool doctor_port_lacks_directory(const struct doctor *d, char *directory, size_t size)
+{
+	char *slash;
+
+	if (!doctor_port_is(d, "net_memif") || !strstr(d->config->port, "socket-abstract=no") ||
+		!doctor_port_argument(d, "socket", directory, size))
+		return false;
+	slash = strrchr(directory, '/');
+	if (!slash || slash == directory)
+		return false;
+	*slash = '\0';
+	return access(directory, W_OK | X_OK) != 0;
+}
+
 void doctor_explain_port(struct doctor *d)
 {
 	char socket_path[CONFIG_MAX_PORT];
 	char name[IFNAMSIZ];
 
-	if (doctor_port_is(d, "net_memif") && strstr(d->config->port, "role=client"))
+	if (capability_missing(d->config->port))
+		doctor_advise(d, "give it the capability first, see above");
+	else if (doctor_port_lacks_directory(d, socket_path, sizeof socket_path))
+		doctor_advise(d,
+			"put the socket into a directory that is there and that this user may "
+			"write to; %s is not",
+			socket_path);
+	else if (doctor_port_is(d, "net_memif") && strstr(d->config->port, "role=client"))
 		doctor_advise(d,
 			"start the process with role=server and the same socket first; both "
 			"say socket-abstract=no, or neither");

@@ -5,6 +5,7 @@
 #include "support/limit.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <rte_ethdev.h>
 #include <rte_mempool.h>
@@ -14,6 +15,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 /* After the four that it needs. */
@@ -127,6 +129,28 @@ static void an_interface_that_is_not_there(void **state)
 	struct port_config cfg = config_of("net_af_packet7,iface=nosuchif");
 
 	assert_refused(&cfg, ANY, "port \"net_af_packet7,iface=nosuchif\": DPDK cannot open it: *");
+}
+
+/** The driver names the call that failed. */
+static void what_the_process_may_not_is_named(void **state)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3], none[2];
+	struct port_config cfg = config_of("net_af_packet6,iface=lo,framesz=2048");
+
+	assert_int_equal(syscall(SYS_capget, &header, data), 0);
+	memcpy(none, data, sizeof none);
+	none[0].effective = none[1].effective = 0;
+	assert_int_equal(syscall(SYS_capset, &header, none), 0);
+	assert_refused(&cfg, ANY,
+		"port \"net_af_packet6,iface=lo,framesz=2048\": DPDK cannot open it without the "
+		"capability "
+		"CAP_NET_RAW: *");
+	cfg.device = "net_tap6,iface=uiwt6";
+	assert_refused(&cfg, ANY,
+		"port \"net_tap6,iface=uiwt6\": DPDK cannot open it without the capability "
+		"CAP_NET_ADMIN: *");
+	assert_int_equal(syscall(SYS_capset, &header, data), 0);
 }
 
 static void an_mtu_out_of_the_port_s_range(void **state)
@@ -303,6 +327,7 @@ int main(void)
 		cmocka_unit_test(a_long_name_is_cut_in_the_sentence),
 		cmocka_unit_test(arguments_that_the_driver_refuses),
 		cmocka_unit_test(an_interface_that_is_not_there),
+		cmocka_unit_test(what_the_process_may_not_is_named),
 		cmocka_unit_test(an_mtu_out_of_the_port_s_range),
 		cmocka_unit_test(a_device_that_was_there_already_gets_no_false_reason),
 		cmocka_unit_test(an_mtu_that_the_frames_or_the_interface_cannot_carry),
