@@ -146,12 +146,6 @@ static void output_that_is_lost_is_told(void **state)
 		assert_int_equal(strncmp(c.err, said, sizeof said - 1), 0);
 		assert_int_equal(child_count(c.err, "\n"), 1);
 	}
-	/* Without output it may be closed. */
-	child_run(&c,
-		(const char *const[]){"/bin/sh", "-c", "exec " UIWARP " run -- true >&-", NULL},
-		NULL);
-	assert_int_equal(child_exit(&c), 0);
-	assert_string_equal(c.err, "");
 }
 
 /** A capture with a header alone, as one of another interface. */
