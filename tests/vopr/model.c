@@ -210,6 +210,13 @@ static bool owes_requests(const struct model_qp *qp)
 	return false;
 }
 
+uint64_t model_oldest(const struct model_qp *qp)
+{
+	const struct model_wr *w = TAILQ_FIRST(&qp->sq);
+
+	return w ? w->id : 0;
+}
+
 bool model_owes(const struct model_qp *qp)
 {
 	if (!qp->sq_lost && owes_requests(qp))

@@ -284,6 +284,9 @@ void model_fill(struct model *m, unsigned host, uint32_t off, uint32_t len, uint
 /** Look at all memory. */
 void model_look(struct model *m);
 
+/** The id of the oldest request that has not completed; 0: there is none. */
+uint64_t model_oldest(const struct model_qp *qp);
+
 /** Must there still be a completion, if nothing more happens? */
 bool model_owes(const struct model_qp *qp);
 /** Is there nothing that must still happen on it? */

@@ -96,7 +96,8 @@ struct world_qp {
 	uint64_t paired;   /**< the attempt to connect it without rdma_cm; 0: none */
 	bool told_joined;  /**< that its stream stands, while it was in RTR */
 	uint64_t patience; /**< ns; of a pair that is not endless */
-	uint64_t left_at;  /**< its peer had ended, and something waited for it; 0: not so */
+	uint64_t left_at;  /**< its peer had ended, and left_wr waited for it; 0: not so */
+	uint64_t left_wr;  /**< the oldest request then */
 	bool endless;      /**< what it posts waits for its peer for ever */
 	bool drained;      /**< in SQD by its program */
 	bool told_drained;

@@ -203,7 +203,10 @@ static bool pair_is_overdue(struct world_qp *q)
 		q->left_at = 0;
 		return false;
 	}
-	q->left_at = q->left_at ? q->left_at : now;
+	/* One that was done, but not polled, has not waited. */
+	if (!q->left_at || q->left_wr != model_oldest(&q->model))
+		q->left_at = now;
+	q->left_wr = model_oldest(&q->model);
 	return now > q->left_at + patience + SIM_S;
 }
 
