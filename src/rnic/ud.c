@@ -303,14 +303,14 @@ int ud_init(struct rnic_qp *qp)
 
 void ud_end(struct rnic_qp *qp)
 {
-	uint64_t sent;
+	uint32_t tail;
 
 	if (!qp->ud)
 		return;
 	do {
-		sent = qp->rnic->ud.stats.sent;
+		tail = atomic_load(&qp->sq.tail);
 		ud_serve(qp);
-	} while (qp->rnic->ud.stats.sent != sent && ud_has_sends(qp));
+	} while (atomic_load(&qp->sq.tail) != tail && ud_has_sends(qp));
 	timer_stop(&qp->rnic->engine->wheel, &qp->ud->again);
 }
 

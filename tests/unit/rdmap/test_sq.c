@@ -387,6 +387,22 @@ static void test_reset_by_acks(void **state)
 	qp_net_done(&n);
 }
 
+/* The peer's end is told before what its packet acknowledges. */
+static void test_end_by_acks(void **state)
+{
+	struct qp_net n;
+
+	setup_by_acks(&n);
+	post_write(n.a, 1, RDMAP_WR_SIGNALED);
+	qp_run(n.a);
+	assert_true(llp_mem_step(n.mem));
+	qp_expect_no_wc(n.a);
+	n.a->m->ops->eof(n.a->m->user);
+	assert_int_equal(n.a->peer_closeds, 1);
+	qp_expect_wc(n.a, 1, RDMAP_WC_SUCCESS, RDMAP_WC_WRITE, 1);
+	qp_net_done(&n);
+}
+
 /* One that cannot be done fails in its turn: none behind it succeeds, acknowledged or not. */
 static void test_failure_by_acks(void **state)
 {
@@ -473,6 +489,7 @@ int main(void)
 		cmocka_unit_test(test_answer_acknowledges),
 		cmocka_unit_test(test_end_before_answer),
 		cmocka_unit_test(test_reset_by_acks),
+		cmocka_unit_test(test_end_by_acks),
 		cmocka_unit_test(test_failure_by_acks),
 		cmocka_unit_test(test_refusal_by_acks),
 		cmocka_unit_test(test_close_by_acks),

@@ -106,7 +106,7 @@ static struct rnic_qp *ud_qp(struct side *s, struct rnic_srq *srq)
 	struct rnic_qp_init init = {.send_cq = s->cq,
 		.recv_cq = s->cq,
 		.srq = srq,
-		.max_send_wr = 64,
+		.max_send_wr = 128,
 		.max_recv_wr = srq ? 0 : 64,
 		.max_send_sge = 2,
 		.max_recv_sge = srq ? 0 : 2,
@@ -510,6 +510,18 @@ static void test_destroyed(void **state)
 	assert_int_equal(wire[0].commits, 2 * UD_BURST);
 }
 
+/* Many that have no way do not keep back what is behind them. */
+static void test_destroyed_without_a_way(void **state)
+{
+	uint64_t before = rnic_ud_get_stats(pair.a.rnic).no_way;
+
+	send_many(3 * UD_BURST);
+	wire[0].begin_rc = -EHOSTUNREACH;
+	assert_int_equal(rnic_qp_destroy(qp[0]), 0);
+	qp[0] = NULL;
+	assert_int_equal(rnic_ud_get_stats(pair.a.rnic).no_way - before, 2 * UD_BURST);
+}
+
 /* In SQD nothing is sent; what waits is sent in RTS. */
 static void test_sqd(void **state)
 {
@@ -568,6 +580,7 @@ int main(void)
 		TEST(test_waits),
 		TEST(test_burst),
 		TEST(test_destroyed),
+		TEST(test_destroyed_without_a_way),
 		TEST(test_sqd),
 		TEST(test_not_there),
 	};
