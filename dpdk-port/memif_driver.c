@@ -57,8 +57,10 @@ unsigned memif_driver_files(uint16_t id, int fds[MEMIF_REGIONS_MAX])
 
 	if (memif_driver_is_known() && rte_eth_dev_get_name_by_port(id, name) == 0)
 		device = rte_eth_dev_get_by_name(name);
-	if (!device || device->private->n > MEMIF_REGIONS_MAX)
+	if (!device)
 		return 0;
+	if (device->private->n > MEMIF_REGIONS_MAX)
+		return device->private->n;
 	for (n = 0; n < device->private->n; n++) {
 		if (!device->private->regions[n])
 			return 0;

@@ -40,7 +40,8 @@ const struct memif_queue *memif_driver_tx_queue(uint16_t id);
 /**
  * The files of port @p id's connection, by the numbers that descriptors have for them. They are the
  * driver's, which closes them. In the EAL's interrupt thread (eal_try_in_turn()).
- * @return how many; 0: no connection, or nothing is known of it.
+ * @return how many; 0: no connection, or nothing is known of it. More than MEMIF_REGIONS_MAX: none
+ * is told.
  */
 unsigned memif_driver_files(uint16_t id, int fds[MEMIF_REGIONS_MAX]);
 

@@ -39,6 +39,8 @@ int memif_regions_open(struct memif_regions *r, uint16_t id)
 	memset(r, 0, sizeof *r);
 	if (!n)
 		return -ENOENT;
+	if (n > MEMIF_REGIONS_MAX)
+		return -EPROTO;
 	for (unsigned i = 0; i < n && !err; i++)
 		err = memif_regions_map(r, fds[i]);
 	if (err)

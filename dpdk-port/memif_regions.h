@@ -35,7 +35,7 @@ struct memif_regions {
  * Map the regions of port @p id's connection. The pages of the first, which has the rings, are all
  * there then: else each frame of the first way around a ring would wait for one at both ends. In
  * the EAL's interrupt thread (eal_try_in_turn()).
- * @return 0, -ENOENT: not found, or the error of fstat() or mmap().
+ * @return 0, -ENOENT: not found; -EPROTO: the peer has too many; or the error of fstat() or mmap().
  */
 int memif_regions_open(struct memif_regions *r, uint16_t id);
 

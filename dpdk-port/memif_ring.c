@@ -54,9 +54,12 @@ int memif_ring_open(struct memif_ring_end *e, const struct memif_regions *region
 	const struct memif_queue *q, bool sends)
 {
 	memset(e, 0, sizeof *e);
-	e->ring = q && q->type <= 1 ? memif_ring_at(regions, q, &e->mask) : NULL;
-	if (!e->ring)
+	if (!q || q->type > 1)
 		return -ENOENT;
+	/* The peer's doing, not another driver: it is not left to one that looks at nothing. */
+	e->ring = memif_ring_at(regions, q, &e->mask);
+	if (!e->ring)
+		return -EPROTO;
 	e->regions = regions;
 	e->client = (q->type == 0) == sends;
 	if (e->client)

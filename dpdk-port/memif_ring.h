@@ -49,7 +49,7 @@ struct memif_ring_end {
  * interrupt thread (eal_try_in_turn()).
  * @param q      NULL: nothing is known of it
  * @param sends  it is to send by
- * @return 0, or -errno; -ENOENT: no ring was found.
+ * @return 0, or -errno; -ENOENT: nothing is known of the queue; -EPROTO: its peer has made no ring.
  */
 int memif_ring_open(struct memif_ring_end *e, const struct memif_regions *regions,
 	const struct memif_queue *q, bool sends);

@@ -87,6 +87,23 @@ static void a_driver_that_does_not_copy_does_it_all(void **state)
 	assert_false(l.by_driver);
 }
 
+/** A peer that spoils its rings is not left to the driver, which believes what they say. */
+static void a_spoilt_ring_is_not_the_driver_s(void **state)
+{
+	struct memif_ring *ring = server->memif.rx.end.ring;
+	struct memif_link l = {0};
+
+	assert_non_null(ring);
+	atomic_fetch_xor(&ring->cookie, 1);
+	memif_link_watch(&l, server->id, true, true);
+	assert_false(l.by_driver);
+	assert_false(memif_link_is_open(&l));
+	atomic_fetch_xor(&ring->cookie, 1);
+	memif_link_watch(&l, server->id, true, true);
+	assert_true(memif_link_is_open(&l));
+	memif_link_close(&l);
+}
+
 static struct rte_mbuf *taken(struct port *p)
 {
 	struct rte_mbuf *m = NULL;
@@ -180,6 +197,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_peer_goes_while_it_is_sent_to),
 		cmocka_unit_test(a_driver_that_does_not_copy_does_it_all),
+		cmocka_unit_test(a_spoilt_ring_is_not_the_driver_s),
 		cmocka_unit_test(each_of_several_has_its_own),
 		cmocka_unit_test(frames_go_by_the_driver),
 	};
