@@ -197,6 +197,17 @@ struct rdmap_end {
 };
 
 /**
+ * One side closed in the middle of something that the other had begun, and the other says so.
+ * Nothing was wrong with what came until then.
+ */
+static inline bool rdmap_end_is_cut_off(const struct rdmap_end *e)
+{
+	return (e->kind == RDMAP_END_TERMINATE_TX || e->kind == RDMAP_END_TERMINATE_RX) &&
+	       e->layer == RDMAP_LAYER_LLP && e->etype == RDMAP_ETYPE_MPA &&
+	       e->code == MPA_ERROR_CLOSED;
+}
+
+/**
  * The upcalls of a stream to its QP. Inside an upcall the QP may call any function of this file for
  * the same stream. It must not free the struct rdmap before the upcall has returned.
  */

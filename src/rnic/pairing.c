@@ -417,10 +417,9 @@ bool pairing_outlives(struct pairing *p, const struct rdmap_end *e)
 	/* What a program says that moves its own QP to ERROR. */
 	bool left = e->kind == RDMAP_END_TERMINATE_RX && e->layer == RDMAP_LAYER_RDMA &&
 		    e->etype == RDMAP_ETYPE_CATASTROPHIC;
-
 	/* It has closed, and owes us answers. */
 	bool owed = p->state == PAIRING_ENDING && e->kind == RDMAP_END_TERMINATE_TX &&
-		    e->layer == RDMAP_LAYER_LLP && e->code == MPA_ERROR_CLOSED;
+		    rdmap_end_is_cut_off(e);
 
 	if (p->state == PAIRING_ANSWERED && (lost || closed))
 		return true;

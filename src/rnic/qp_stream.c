@@ -124,17 +124,6 @@ static bool qp_stream_is_request_error(const struct rdmap_end *e)
 }
 
 /**
- * One side closed in the middle of something that the other had begun, and the other says so.
- * Nothing was wrong with what came until then.
- */
-static bool qp_stream_is_cut_off(const struct rdmap_end *e)
-{
-	return (e->kind == RDMAP_END_TERMINATE_TX || e->kind == RDMAP_END_TERMINATE_RX) &&
-	       e->layer == RDMAP_LAYER_LLP && e->etype == RDMAP_ETYPE_MPA &&
-	       e->code == MPA_ERROR_CLOSED;
-}
-
-/**
  * The asynchronous event for a Terminate: an error in what the peer did to us is an access or
  * request error, as verbs have it at the responder. A connection that merely went away is the CM's
  * to tell; so is "local catastrophic" from a peer: its program moved its QP to ERROR.
@@ -143,7 +132,7 @@ static void qp_stream_raise_end(const struct rnic_qp *qp, const struct rdmap_end
 {
 	enum rnic_event_type type = RNIC_EVENT_QP_FATAL;
 
-	if (qp_stream_is_cut_off(e))
+	if (rdmap_end_is_cut_off(e))
 		return;
 	if (e->kind == RDMAP_END_TERMINATE_RX) {
 		if (e->layer == RDMAP_LAYER_RDMA && e->etype == RDMAP_ETYPE_CATASTROPHIC)
@@ -184,7 +173,7 @@ static void qp_stream_ended(void *user, const struct rdmap_end *e)
 	PROBE4(ended, qp->num, e->kind, e->layer << 12 | e->etype << 8 | e->code, e->error);
 	if (e->kind == RDMAP_END_LOST)
 		end.status = e->error;
-	else if (qp_stream_is_cut_off(e))
+	else if (rdmap_end_is_cut_off(e))
 		end.status = -ECONNRESET;
 	else if (e->kind != RDMAP_END_CLOSED)
 		end.status = -EPROTO;
