@@ -290,26 +290,39 @@ void engine_defer(struct engine *e, struct engine_doorbell *d)
 	engine_list_add(&e->doorbells, d);
 }
 
-void engine_ring(struct engine *e, struct engine_doorbell *d)
+enum engine_rung engine_ring_begin(struct engine *e, struct engine_doorbell *d)
 {
 	if (engine_trylock(e)) {
 		engine_add_one(&e->visits.rounds);
-		d->serve(d);
-		engine_unlock(e);
-		return;
+		return ENGINE_RUNG_MINE;
 	}
 	engine_defer(e, d);
-	if (engine_trylock(e))
-		engine_unlock(e);
+	return ENGINE_RUNG_QUEUED;
 }
 
-void engine_ring_lazy(struct engine *e, struct engine_doorbell *d)
+enum engine_rung engine_ring_begin_lazy(struct engine *e, struct engine_doorbell *d)
 {
 	engine_add_one(&e->visits.others);
 	engine_defer(e, d);
+	return ENGINE_RUNG_LAZY;
+}
+
+void engine_ring_end(struct engine *e, enum engine_rung rung)
+{
 	/* The thread, before it sleeps long, says so and then looks at the doorbells. */
-	if (atomic_load(&e->sleeping_until) && engine_trylock(e))
+	if (rung == ENGINE_RUNG_LAZY && !atomic_load(&e->sleeping_until))
+		return;
+	if (rung == ENGINE_RUNG_MINE || engine_trylock(e))
 		engine_unlock(e);
+}
+
+void engine_ring(struct engine *e, struct engine_doorbell *d)
+{
+	enum engine_rung rung = engine_ring_begin(e, d);
+
+	if (rung == ENGINE_RUNG_MINE)
+		d->serve(d);
+	engine_ring_end(e, rung);
 }
 
 void engine_hand_over(struct engine *e)

@@ -45,7 +45,7 @@ struct engine_ops {
 	void (*wake)(void *ctx);
 	/**
 	 * Nanoseconds on the same clock, for any thread, without the lock. It may be a little
-	 * behind or ahead of clock(). NULL: engine_ring_lazy() must not be used.
+	 * behind or ahead of clock(). NULL: engine_ring_begin_lazy() must not be used.
 	 */
 	uint64_t (*clock_unlocked)(void *ctx);
 	/**
@@ -141,12 +141,31 @@ int engine_drive_for(struct engine *e, bool (*has_come)(const void *arg), const 
 /** Ring @p d: serve it now if the engine is free, else the holder of the lock does. Any thread. */
 void engine_ring(struct engine *e, struct engine_doorbell *d);
 
+/** What engine_ring_begin() has done, for engine_ring_end(). */
+enum engine_rung {
+	ENGINE_RUNG_MINE,   /**< the caller has the engine, and is to serve the doorbell */
+	ENGINE_RUNG_QUEUED, /**< who has the engine serves it */
+	ENGINE_RUNG_LAZY,   /**< the next who has it does */
+};
+
 /**
- * Ring @p d without urgency: the next holder of the lock serves it. That is the caller when it
- * polls, or else the engine's thread, which looks after at most 1 ms (IDLE_AWAY_NS). If that thread
- * may sleep longer, @p d is served at once. Any thread. Needs ops->clock_unlocked.
+ * The first half of engine_ring(), for an owner of @p d that may be destroyed by another thread as
+ * soon as it has been served. Called under a lock of the owner's own, which is let go before the
+ * second half, and which its destruction takes once, with the engine's lock held: from then on the
+ * owner may be touched only if this returned ENGINE_RUNG_MINE, and only until the second half.
+ * Never waits. Any thread.
  */
-void engine_ring_lazy(struct engine *e, struct engine_doorbell *d);
+enum engine_rung engine_ring_begin(struct engine *e, struct engine_doorbell *d);
+
+/**
+ * The same without urgency: the next holder of the lock serves @p d. That is the caller when it
+ * polls, or else the engine's thread, which looks after at most 1 ms (IDLE_AWAY_NS). If that thread
+ * may sleep longer, @p d is served at once, by engine_ring_end(). Needs ops->clock_unlocked.
+ */
+enum engine_rung engine_ring_begin_lazy(struct engine *e, struct engine_doorbell *d);
+
+/** The second half: the engine goes on. @param rung what the first half returned. */
+void engine_ring_end(struct engine *e, enum engine_rung rung);
 
 /**
  * The caller is an application thread that is about to sleep: from now on the engine's thread

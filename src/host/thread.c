@@ -95,8 +95,8 @@ static struct engine_thread_round engine_thread_drive(struct engine_thread *t, b
 }
 
 /**
- * The application drives; but what it has posted last may wait for a look (engine_ring_lazy()), and
- * so may the end of its last round (engine_drive_for()).
+ * The application drives; but what it has posted last may wait for a look
+ * (engine_ring_begin_lazy()), and so may the end of its last round (engine_drive_for()).
  */
 static void engine_thread_serve_held(struct engine_thread *t)
 {

@@ -5,7 +5,7 @@
  * turn of the engine's lock, a burst of the port, and a packet. A few together cost hardly more
  * than one: to one queue they share all three, to several the first two. So the first few posts of
  * a series go at once. The others wait until there are enough of them or the program polls. If it
- * never polls, see engine_ring_lazy().
+ * never polls, see engine_ring_begin_lazy().
  *
  * A series is of one queue, whoever posts, or of one thread, to whichever queues of the RNIC.
  */
@@ -31,7 +31,7 @@ struct rnic_post_batch {
 	_Atomic uint8_t first;  /**< posts of the series that went at once */
 	_Atomic uint8_t held;   /**< posts that wait; a queue's: since turn, if it is short */
 	_Atomic uint16_t turns; /**< posts that did not wait; a queue's: the RNIC's then */
-	uint32_t bytes;         /**< of the post being made */
+	uint32_t bytes;         /**< of the post being made, which begins with 0 */
 };
 
 struct rnic_post_thread {
@@ -100,7 +100,6 @@ static inline bool rnic_post_batch_add(struct rnic_post_batch *g, struct rnic_po
 	bool series =
 		rnic_post_thread_is_series(t, thread, now) || rnic_post_batch_is_series(g, now);
 
-	g->bytes = 0;
 	if (small && series && rnic_post_batch_hold(g, &t->all, room / 2))
 		return true;
 	RNIC_POST_SET(t->all.held, 0);
@@ -110,7 +109,7 @@ static inline bool rnic_post_batch_add(struct rnic_post_batch *g, struct rnic_po
 
 /**
  * A post that did not wait has been sent. To send takes longer than many a pause: the pause before
- * the next post begins here. Without the queue's lock.
+ * the next post begins here. The caller has the engine: without the queue's lock.
  * @param now ns, as in rnic_post_batch_add().
  */
 static inline void rnic_post_batch_sent(

@@ -197,6 +197,8 @@ int rnic_qp_destroy(struct rnic_qp *qp)
 	/* A post in progress ends first. A later one is the caller's mistake. */
 	pthread_spin_lock(&qp->sq_lock);
 	pthread_spin_unlock(&qp->sq_lock);
+	if (!qp->srq)
+		recv_queue_wait_for_posts(&qp->rq);
 	ud_end(qp);
 	qp_drop_connection(qp);
 	LIST_REMOVE(qp, send_cq_link);
@@ -267,7 +269,7 @@ static bool qp_stop(struct rnic_qp *qp)
 	qp->in_error = true;
 	if (qp->pairing)
 		pairing_halt(qp->pairing);
-	/* Before the queues are looked at: see recv_queue_end(). */
+	/* Before the queues are looked at: see recv_queue_publish(). */
 	atomic_store(&qp->state, RNIC_QP_ERROR);
 	qp_flush(qp);
 	return true;

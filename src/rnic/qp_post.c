@@ -28,6 +28,7 @@ int rnic_sq_begin(struct rnic_qp *qp)
 {
 	qp_post_prefetch(qp);
 	pthread_spin_lock(&qp->sq_lock);
+	qp->post_batch.bytes = 0;
 	switch (qp_state(qp)) {
 	case RNIC_QP_RTR:
 		if (atomic_load(&qp->paired))
@@ -100,27 +101,36 @@ static bool qp_post_may_wait(struct rnic_qp *qp)
 		       e->ops->clock_unlocked(e->ctx), qp->sq.size);
 }
 
-void rnic_sq_end(struct rnic_qp *qp)
+/** This thread has the engine: nobody destroys the QP yet. */
+static void qp_post_send(struct rnic_qp *qp)
 {
-	struct engine *e = qp->rnic->engine;
-	bool wait = qp_post_may_wait(qp);
+	const struct engine *e = qp->rnic->engine;
 
-	atomic_store_explicit(&qp->sq.head, qp->sq_posted, memory_order_release);
-	pthread_spin_unlock(&qp->sq_lock);
-	if (wait) {
-		engine_ring_lazy(e, &qp->doorbell);
-		return;
-	}
-	engine_ring(e, &qp->doorbell);
+	qp->doorbell.serve(&qp->doorbell);
 	if (e->ops->clock_unlocked)
 		rnic_post_batch_sent(
 			&qp->post_batch, &qp->rnic->post_thread, e->ops->clock_unlocked(e->ctx));
 }
 
+void rnic_sq_end(struct rnic_qp *qp)
+{
+	struct engine *e = qp->rnic->engine;
+	bool wait = qp_post_may_wait(qp);
+	enum engine_rung rung;
+
+	atomic_store_explicit(&qp->sq.head, qp->sq_posted, memory_order_release);
+	rung = wait ? engine_ring_begin_lazy(e, &qp->doorbell)
+		    : engine_ring_begin(e, &qp->doorbell);
+	/* From here on another thread may poll the completion and destroy the QP. */
+	pthread_spin_unlock(&qp->sq_lock);
+	if (rung == ENGINE_RUNG_MINE)
+		qp_post_send(qp);
+	engine_ring_end(e, rung);
+}
+
 void rnic_sq_abort(struct rnic_qp *qp)
 {
 	qp->sq_posted = atomic_load_explicit(&qp->sq.head, memory_order_relaxed);
-	qp->post_batch.bytes = 0;
 	pthread_spin_unlock(&qp->sq_lock);
 }
 
@@ -147,9 +157,11 @@ void rnic_rq_commit(struct rnic_qp *qp)
 
 void rnic_rq_end(struct rnic_qp *qp)
 {
-	recv_queue_end(&qp->rq);
+	bool ring;
+
+	recv_queue_publish(&qp->rq);
 	/* Nobody takes it any more, so it must be flushed; or a message waits for it. Else the next
 	 * Send finds it. */
-	if (qp_state(qp) == RNIC_QP_ERROR || atomic_load(&qp->recv_waits))
-		engine_ring(qp->rnic->engine, &qp->doorbell);
+	ring = qp_state(qp) == RNIC_QP_ERROR || atomic_load(&qp->recv_waits);
+	recv_queue_end(&qp->rq, qp->rnic->engine, ring ? &qp->doorbell : NULL);
 }

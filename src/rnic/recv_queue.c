@@ -55,11 +55,31 @@ void recv_queue_commit(struct recv_queue *q)
 	q->posted++;
 }
 
-void recv_queue_end(struct recv_queue *q)
+void recv_queue_publish(struct recv_queue *q)
 {
 	/* Sequentially consistent: the poster looks at the QP's state next, while a thread that
 	 * moves the QP to ERROR looks at the head next. One of the two sees the other. */
 	atomic_store(&q->head, q->posted);
+}
+
+void recv_queue_end(struct recv_queue *q, struct engine *e, struct engine_doorbell *owner)
+{
+	enum engine_rung rung;
+
+	if (!owner) {
+		pthread_spin_unlock(&q->lock);
+		return;
+	}
+	rung = engine_ring_begin(e, owner);
+	pthread_spin_unlock(&q->lock);
+	if (rung == ENGINE_RUNG_MINE)
+		owner->serve(owner);
+	engine_ring_end(e, rung);
+}
+
+void recv_queue_wait_for_posts(struct recv_queue *q)
+{
+	pthread_spin_lock(&q->lock);
 	pthread_spin_unlock(&q->lock);
 }
 

@@ -7,6 +7,7 @@
 #ifndef RNIC_RECV_QUEUE_H
 #define RNIC_RECV_QUEUE_H
 
+#include "engine/engine.h"
 #include "rdmap/rdmap.h"
 
 #include <pthread.h>
@@ -37,8 +38,17 @@ void recv_queue_begin(struct recv_queue *q);
 struct rdmap_rqe *recv_queue_next(struct recv_queue *q);
 void recv_queue_commit(struct recv_queue *q);
 
-/** Publish the committed elements, and unlock. */
-void recv_queue_end(struct recv_queue *q);
+/** Publish the committed elements. The queue's owner may be looked at until recv_queue_end(). */
+void recv_queue_publish(struct recv_queue *q);
+
+/**
+ * Unlock, and ring @p owner, or nobody if that is NULL. Another thread may have polled by now what
+ * was published, and destroy the owner: it is not touched any more.
+ */
+void recv_queue_end(struct recv_queue *q, struct engine *e, struct engine_doorbell *owner);
+
+/** A post in progress ends first. Before the owner is destroyed, engine's lock held. */
+void recv_queue_wait_for_posts(struct recv_queue *q);
 
 /** Remove all elements. Engine's lock held. */
 void recv_queue_clear(struct recv_queue *q);

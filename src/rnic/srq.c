@@ -67,6 +67,7 @@ int rnic_srq_destroy(struct rnic_srq *srq)
 	engine_lock(r->engine);
 	busy = srq->users != 0;
 	if (!busy) {
+		recv_queue_wait_for_posts(&srq->rq);
 		r->srq_count--;
 		srq->pd->users--;
 		LIST_REMOVE(srq, link);
@@ -121,9 +122,9 @@ void rnic_srq_commit(struct rnic_srq *srq)
 
 void rnic_srq_end(struct rnic_srq *srq)
 {
-	recv_queue_end(&srq->rq);
-	if (atomic_load(&srq->hungry))
-		engine_ring(srq->pd->rnic->engine, &srq->doorbell);
+	recv_queue_publish(&srq->rq);
+	recv_queue_end(
+		&srq->rq, srq->pd->rnic->engine, atomic_load(&srq->hungry) ? &srq->doorbell : NULL);
 }
 
 bool srq_take(struct rnic_srq *srq, struct rdmap_rqe *to)

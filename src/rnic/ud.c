@@ -129,10 +129,10 @@ void ud_serve(struct rnic_qp *qp)
 		/* What is behind it does not succeed. */
 		rdmap_fail_oldest(&qp->rdmap, (enum rdmap_wc_status)rc);
 		qp_enter_error(qp);
-	} else if (!sent || ud_has_sends(qp)) {
+	}
+	if (!sent || ud_has_sends(qp))
 		timer_start(&qp->rnic->engine->wheel, &qp->ud->again,
 			qp->rnic->engine->now + UD_AGAIN_NS);
-	}
 }
 
 static void ud_on_again(struct timer *t, uint64_t now)

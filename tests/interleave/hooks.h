@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 /** The type of what @p p points to, which is not atomic. */
 #define HOOK_TYPE(p) __typeof__((void)0, *(p))
@@ -93,6 +94,7 @@
 #define pthread_spin_destroy(l)       ((void)(l))
 #define pthread_spin_lock(l)          interleave_lock(l)
 #define pthread_spin_unlock(l)        interleave_unlock(l, true)
+#define free(p)                       interleave_free(p)
 #define pthread_setname_np(t, name)   ((void)(t))
 #define pthread_join(t, result)       interleave_join((unsigned)(t))
 #define sched_yield()                 interleave_yield()

@@ -3,6 +3,7 @@
 
 #include "base/prng.h"
 
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,9 @@
 #define STORES  16
 #define STEP_NS 5 /**< of an access */
 #define FOREVER UINT64_MAX
+#define FREED   64
+/** Of a thread that loses its core, at most: others come a long way meanwhile. */
+#define STALL_NS 50000
 /** Of all together, until it counts as endless. What comes to an end has less than a million. */
 #define ACCESSES_MOST UINT64_C(5000000)
 
@@ -36,6 +40,7 @@ struct interleave_fiber {
 	void *awake_arg;
 	struct interleave_pending store[STORES];
 	unsigned n_stores;
+	unsigned stall_in; /**< accesses, until it loses its core */
 };
 
 static struct {
@@ -47,13 +52,51 @@ static struct {
 	unsigned n;
 	struct interleave_fiber *current; /**< NULL: nobody, but who set them up */
 	bool readable[INTERLEAVE_FDS];
+	void *freed[FREED]; /**< while they ran; it is not free before the next begin */
+	unsigned n_freed;
+	bool touched_freed;
 	ucontext_t main;
 } all;
+
+/* ---- memory ------------------------------------------------------------------------------- */
+
+static void look_if_freed(const volatile void *at)
+{
+	for (unsigned i = 0; i < all.n_freed; i++)
+		if ((uintptr_t)at - (uintptr_t)all.freed[i] < malloc_usable_size(all.freed[i]))
+			all.touched_freed = true;
+}
+
+void interleave_free(void *memory)
+{
+	if (!memory)
+		return;
+	if (!all.current) {
+		free(memory);
+		return;
+	}
+	if (all.n_freed == FREED)
+		abort();
+	all.freed[all.n_freed++] = memory;
+}
+
+static void free_all(void)
+{
+	while (all.n_freed)
+		free(all.freed[--all.n_freed]);
+	all.touched_freed = false;
+}
+
+bool interleave_touched_freed(void)
+{
+	return all.touched_freed;
+}
 
 /* ---- stores ------------------------------------------------------------------------------- */
 
 static void put(volatile void *at, size_t n, uint64_t value)
 {
+	look_if_freed(at);
 	memcpy((void *)(uintptr_t)at, &value, n);
 }
 
@@ -61,6 +104,7 @@ static uint64_t get(const volatile void *at, size_t n)
 {
 	uint64_t value = 0;
 
+	look_if_freed(at);
 	memcpy(&value, (const void *)(uintptr_t)at, n);
 	return value;
 }
@@ -155,16 +199,6 @@ static void step(void)
 		go_on_with(NULL);
 }
 
-void interleave_point(void)
-{
-	if (!all.current)
-		return;
-	step();
-	drain_some();
-	if (prng_chance(&all.r, all.change))
-		change_to_other();
-}
-
 void interleave_yield(void)
 {
 	flush(all.current);
@@ -216,6 +250,18 @@ static bool sleep_until(uint64_t until, bool (*awake)(void *arg), void *arg)
 	return awake && awake(arg);
 }
 
+void interleave_point(void)
+{
+	if (!all.current)
+		return;
+	step();
+	drain_some();
+	if (all.current->stall_in && --all.current->stall_in == 0)
+		sleep_until(all.now + prng_below(&all.r, STALL_NS), NULL, NULL);
+	else if (prng_chance(&all.r, all.change))
+		change_to_other();
+}
+
 static void fiber_main(unsigned id)
 {
 	struct interleave_fiber *f = &all.fiber[id];
@@ -233,6 +279,7 @@ void interleave_begin(uint64_t seed, uint64_t now)
 	static const double changes[] = {0.5, 0.2, 0.05, 0.02};
 	static const double drains[] = {1, 0.3, 0.05};
 
+	free_all();
 	all.r.state = seed;
 	all.now = now;
 	all.switches = all.accesses = 0;
@@ -289,6 +336,11 @@ uint64_t interleave_now(void)
 uint64_t interleave_switches(void)
 {
 	return all.switches;
+}
+
+void interleave_stall_within(unsigned accesses)
+{
+	all.current->stall_in = 1 + (unsigned)prng_below(&all.r, accesses);
 }
 
 static bool is_set(void *arg)

@@ -48,11 +48,17 @@ uint64_t interleave_first_wake(void);
 /** How often another fiber went on, since interleave_begin(). */
 uint64_t interleave_switches(void);
 
+/** Has anybody looked at memory that was freed before, by an atomic or a lock? */
+bool interleave_touched_freed(void);
+
 /** Another may go on here. */
 void interleave_point(void);
 
 /** Sleep until *@p flag is not 0, which is set to 0, or for @p ns. @return it was not 0. */
 bool interleave_sleep(unsigned *flag, uint64_t ns);
+
+/** The caller loses its core at one of its next accesses, for a time in which others come far. */
+void interleave_stall_within(unsigned accesses);
 
 /** Descriptor @p fd, from 0, is readable, or not. */
 void interleave_set_readable(int fd, bool readable);
@@ -79,6 +85,9 @@ bool interleave_swap(volatile void *at, size_t n, uint64_t *expected, uint64_t v
 void interleave_lock(volatile void *lock);
 bool interleave_trylock(volatile void *lock);
 void interleave_unlock(volatile void *lock, bool spin);
+
+/** The memory stays as it is until interleave_begin(): who touches it is noticed. */
+void interleave_free(void *memory);
 
 void interleave_yield(void);
 int interleave_ppoll(

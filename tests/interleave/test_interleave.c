@@ -44,11 +44,16 @@ struct order {
 	struct engine_thread *thread;
 	struct rnic_cq *cq; /**< of both posters' QPs, and their receives */
 	struct rnic_qp *qp[POSTERS];
+	uint32_t num[POSTERS];
 	bool sleeps;           /**< the consumer does, until it is notified */
 	bool fails;            /**< somebody moves the first QP to ERROR meanwhile */
+	bool destroys;         /**< the consumer destroys each QP as soon as all is completed */
 	unsigned posted, done; /**< requests and receives */
 	unsigned posters_left;
-	unsigned next[POSTERS]; /**< the wr_id that has to be completed next */
+	unsigned left[POSTERS];  /**< requests and receives that are not completed */
+	bool last_post[POSTERS]; /**< all is posted; the poster may still be about it */
+	bool second_is_done;     /**< it posts receives to the first QP, too */
+	unsigned next[POSTERS];  /**< the wr_id that has to be completed next */
 	uint64_t posted_at[POSTERS][POSTS];
 	unsigned told; /**< the CQ has notified */
 	unsigned last; /**< the first poster has only a receive left to post */
@@ -164,6 +169,14 @@ static void pause_some(void)
 		interleave_sleep(&never, ns);
 }
 
+/** What if all is completed before it comes back? */
+static void begin_last_post(unsigned who)
+{
+	order.last_post[who] = true;
+	if (order.destroys)
+		interleave_stall_within(20);
+}
+
 static bool post_send(unsigned who, unsigned n)
 {
 	struct side *a = &order.pair.a, *b = &order.pair.b;
@@ -187,13 +200,16 @@ static bool post_send(unsigned who, unsigned n)
 		(struct rdmap_sge){(uintptr_t)a->buf + 1024 * who + 8 * n, 8, rnic_mr_stag(a->mr)};
 	rnic_sq_commit(order.qp[who]);
 	order.posted++;
+	order.left[who]++;
 	order.posted_at[who][n] = interleave_now();
+	if (n == POSTS - 1 && !(order.fails && who == 0))
+		begin_last_post(who);
 	rnic_sq_end(order.qp[who]);
 	return true;
 }
 
 /** Into the queue of the QP that fails: each must come back. */
-static void post_recv(void)
+static void post_recv(bool last)
 {
 	struct rdmap_rqe *w;
 
@@ -204,7 +220,10 @@ static void post_recv(void)
 		w->wr_id = UINT32_MAX;
 		rnic_rq_commit(order.qp[0]);
 		order.posted++;
+		order.left[0]++;
 	}
+	if (last)
+		begin_last_post(0);
 	rnic_rq_end(order.qp[0]);
 }
 
@@ -215,7 +234,7 @@ static void run_poster(void *arg)
 	for (unsigned n = 0; n < POSTS;) {
 		pause_some();
 		for (unsigned k = 0; order.fails && k < 2; k++)
-			post_recv();
+			post_recv(false);
 		if (post_send(who, n))
 			n++;
 		else
@@ -223,9 +242,11 @@ static void run_poster(void *arg)
 	}
 	if (who == 0)
 		order.last = 1;
+	else
+		order.second_is_done = true;
 	if (order.fails && who == 0) {
 		interleave_sleep(&never, prng_below(&order.r, 1500));
-		post_recv();
+		post_recv(true);
 	}
 	/* The last look of a consumer that sleeps may have been before the last post. */
 	if (--order.posters_left == 0)
@@ -246,9 +267,10 @@ static void run_failure(void *arg)
 
 static void consume(const struct rnic_wc *wc)
 {
-	unsigned who = wc->qp_num == rnic_qp_num(order.qp[1]);
+	unsigned who = wc->qp_num == order.num[1];
 
 	order.done++;
+	order.left[who]--;
 	if (wc->wc.op == RDMAP_WC_RECV)
 		return;
 	if (wc->wc.wr_id != order.next[who]++)
@@ -257,6 +279,21 @@ static void consume(const struct rnic_wc *wc)
 		order_wrong("a completion is late", who, wc->wc.wr_id);
 	if (wc->wc.status != RDMAP_WC_SUCCESS && (!order.fails || who))
 		order_wrong("a request failed", who, wc->wc.status);
+}
+
+static bool is_done_with(unsigned who)
+{
+	return order.last_post[who] && !order.left[who] &&
+	       (who || !order.fails || order.second_is_done);
+}
+
+static void destroy_what_is_done(void)
+{
+	for (unsigned i = 0; i < POSTERS; i++)
+		if (order.destroys && order.qp[i] && is_done_with(i)) {
+			rnic_qp_destroy(order.qp[i]);
+			order.qp[i] = NULL;
+		}
 }
 
 static bool consume_some(void)
@@ -268,6 +305,7 @@ static bool consume_some(void)
 		order_wrong("poll", 0, (uint64_t)-n);
 	for (int i = 0; i < n; i++)
 		consume(&wc[i]);
+	destroy_what_is_done();
 	return n > 0;
 }
 
@@ -323,6 +361,7 @@ static void order_begin(uint64_t seed)
 	interleave_begin(seed, 1000 * MS);
 	order.sleeps = prng_chance(&order.r, 0.6);
 	order.fails = prng_chance(&order.r, 0.3);
+	order.destroys = prng_chance(&order.r, 0.5);
 	order.posters_left = POSTERS;
 	pair_init(p, NULL);
 	order.ops = *p->engine.ops;
@@ -336,6 +375,7 @@ static void order_begin(uint64_t seed)
 	assert_int_equal(rnic_cq_create(p->a.rnic, 128, told, NULL, &order.cq), 0);
 	for (unsigned i = 0; i < POSTERS; i++) {
 		order.qp[i] = pair_qp(&p->a, order.cq, NULL);
+		order.num[i] = rnic_qp_num(order.qp[i]);
 		order_connect(&p->a, i);
 	}
 	for (unsigned i = 0; i < PAIR_BUF; i++)
@@ -367,6 +407,8 @@ static void order_run(uint64_t seed)
 		interleave_spawn(run_failure, NULL);
 	if (!interleave_run(PATIENCE))
 		order_wrong("it does not come to an end", order.posted, order.done);
+	if (interleave_touched_freed())
+		order_wrong("memory is used that was freed", order.posted, order.done);
 	for (unsigned i = order.fails ? 1 : 0; i < POSTERS && !order.wrong[0]; i++)
 		if (memcmp(order.pair.a.buf + 1024 * i, order.pair.b.buf + 1024 * i, 8 * POSTS))
 			order_wrong("other bytes", i, 0);

@@ -199,6 +199,21 @@ static void posts_batch_until_a_poll(void **state)
 	assert_int_equal(p->a.qp->sq.tail, RNIC_POST_BATCH_FIRST + 4);
 }
 
+/** What was not asked whether it may wait, as the CQ was armed, makes no later post go at once. */
+static void a_large_post_does_not_hurry_the_next(void **state)
+{
+	struct pair *p = *state;
+
+	rnic_cq_arm(p->a.cq, false);
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_WRITE, 0, RNIC_POST_BATCH_BYTES + 1,
+		(uintptr_t)p->b.buf, rnic_mr_stag(p->b.mr));
+	pair_run(p);
+	pair_expect(p, &p->a, 1, RDMAP_WC_SUCCESS);
+	for (unsigned i = 0; i < RNIC_POST_BATCH_FIRST + 1; i++)
+		write_8(p);
+	assert_int_equal(p->a.qp->sq.tail, 1 + RNIC_POST_BATCH_FIRST);
+}
+
 /** A thread's posts are a series whichever queues they are for. */
 static void posts_to_several_queues_batch(void **state)
 {
@@ -230,6 +245,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(signalled_when_all_are, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_busy_engine_serves_later, setup, teardown),
 		cmocka_unit_test_setup_teardown(posts_batch_until_a_poll, setup_batching, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_large_post_does_not_hurry_the_next, setup_batching, teardown),
 		cmocka_unit_test_setup_teardown(
 			posts_to_several_queues_batch, setup_batching, teardown),
 	};

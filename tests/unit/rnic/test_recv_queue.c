@@ -21,7 +21,8 @@ static void post(struct recv_queue *q, uint64_t wr_id)
 	e->num_sge = 1;
 	e->sge[0] = (struct rdmap_sge){1, 2, 3};
 	recv_queue_commit(q);
-	recv_queue_end(q);
+	recv_queue_publish(q);
+	recv_queue_end(q, NULL, NULL);
 }
 
 static void first_in_first_out_round_the_ring(void **state)
@@ -58,12 +59,14 @@ static void full_when_all_are_in_use(void **state)
 		post(&q, i);
 	recv_queue_begin(&q);
 	assert_null(recv_queue_next(&q));
-	recv_queue_end(&q);
+	recv_queue_publish(&q);
+	recv_queue_end(&q, NULL, NULL);
 	/* Not yet when one is done: when the program knows. */
 	recv_queue_pop(&q);
 	recv_queue_begin(&q);
 	assert_null(recv_queue_next(&q));
-	recv_queue_end(&q);
+	recv_queue_publish(&q);
+	recv_queue_end(&q, NULL, NULL);
 	recv_queue_release(&q);
 	post(&q, 5);
 	recv_queue_fini(&q);
@@ -80,7 +83,8 @@ static void shown_at_the_end_only(void **state)
 	assert_null(recv_queue_first(&q));
 	/* Asked for and not committed: as if never asked for. */
 	assert_non_null(recv_queue_next(&q));
-	recv_queue_end(&q);
+	recv_queue_publish(&q);
+	recv_queue_end(&q, NULL, NULL);
 	assert_int_equal(recv_queue_count(&q), 1);
 	recv_queue_clear(&q);
 	assert_null(recv_queue_first(&q));
