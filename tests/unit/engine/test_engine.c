@@ -3,6 +3,7 @@
 
 #include "base/container_of.h"
 #include "support/engine_round.h"
+#include "support/slow_waker.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +12,6 @@
 
 #include <cmocka.h>
 #include <errno.h>
-#include <sched.h>
 
 struct port {
 	struct engine e;
@@ -479,58 +479,24 @@ static void a_round_left_open_wakes(void **state)
 	engine_fini(&p.e);
 }
 
-/** One that takes its time to wake, on a thread of its own. */
-struct slow {
-	struct engine_doorbell d;
-	struct port *port;
-	_Atomic bool begun, awaited, done;
-};
-
-static void on_slow_wake(struct engine_doorbell *d)
-{
-	struct slow *s = container_of(d, struct slow, d);
-
-	atomic_store(&s->begun, true);
-	while (!atomic_load(&s->awaited))
-		sched_yield();
-	/* Who does not wait for this is back by now. */
-	for (unsigned i = 0; i < 1000; i++)
-		sched_yield();
-	atomic_store(&s->done, true);
-}
-
-static void *wake_slowly(void *arg)
-{
-	struct slow *s = arg;
-
-	engine_lock(&s->port->e);
-	engine_wake_after(&s->port->e, &s->d);
-	engine_unlock(&s->port->e);
-	return NULL;
-}
-
 /** What is woken may be freed then; and what came meanwhile was left to the thread that wakes. */
 static void who_settles_waits_for_who_wakes(void **state)
 {
 	struct port p;
-	struct slow slow = {.d.serve = on_slow_wake, .port = &p};
+	struct slow_waker slow;
 	struct doorbell later;
-	pthread_t t;
 
 	start(&p);
 	later = doorbell(&p);
-	assert_int_equal(pthread_create(&t, NULL, wake_slowly, &slow), 0);
-	while (!atomic_load(&slow.begun))
-		sched_yield();
+	slow_waker_begin(&slow, &p.e);
 	engine_lock(&p.e);
 	engine_wake_after(&p.e, &later.d);
 	engine_unlock(&p.e);
 	assert_int_equal(later.served, 0);
-	atomic_store(&slow.awaited, true);
+	slow_waker_await(&slow);
 	engine_settle(&p.e);
-	assert_true(atomic_load(&slow.done));
+	slow_waker_end(&slow);
 	assert_int_equal(later.served, 1);
-	pthread_join(t, NULL);
 	engine_fini(&p.e);
 }
 

@@ -2,10 +2,10 @@
 /* Each way in which a port does not open has a sentence of its own, and leaves nothing behind. */
 #include "dpdk-port/port.h"
 
+#include "support/capabilities.h"
 #include "support/limit.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <pthread.h>
 #include <rte_ethdev.h>
 #include <rte_mempool.h>
@@ -15,9 +15,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 /* After the four that it needs. */
 #include <cmocka.h>
 
@@ -134,14 +132,10 @@ static void an_interface_that_is_not_there(void **state)
 /** The driver names the call that failed. */
 static void what_the_process_may_not_is_named(void **state)
 {
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3], none[2];
+	uint32_t before = capabilities_get().effective;
 	struct port_config cfg = config_of("net_af_packet6,iface=lo,framesz=2048");
 
-	assert_int_equal(syscall(SYS_capget, &header, data), 0);
-	memcpy(none, data, sizeof none);
-	none[0].effective = none[1].effective = 0;
-	assert_int_equal(syscall(SYS_capset, &header, none), 0);
+	capabilities_set_effective(0);
 	assert_refused(&cfg, ANY,
 		"port \"net_af_packet6,iface=lo,framesz=2048\": DPDK cannot open it without the "
 		"capability "
@@ -150,7 +144,7 @@ static void what_the_process_may_not_is_named(void **state)
 	assert_refused(&cfg, ANY,
 		"port \"net_tap6,iface=uiwt6\": DPDK cannot open it without the capability "
 		"CAP_NET_ADMIN: *");
-	assert_int_equal(syscall(SYS_capset, &header, data), 0);
+	capabilities_set_effective(before);
 }
 
 static void an_mtu_out_of_the_port_s_range(void **state)

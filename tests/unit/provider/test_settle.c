@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is freed while another thread is about to wake its reader; the objects are bare. */
-#include "base/container_of.h"
 #include "provider/verbs/objects.h"
+#include "support/slow_waker.h"
 #include "unit/rnic/pair.h"
 
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,30 +16,8 @@ static struct {
 	struct pair pair;
 	struct device device;
 	struct context context;
-	/* A thread in the middle of waking. */
-	struct engine_doorbell wake;
-	pthread_t thread;
-	_Atomic bool begun, awaited, done;
+	struct slow_waker waker;
 } t;
-
-static void on_wake(struct engine_doorbell *d)
-{
-	atomic_store(&t.begun, true);
-	while (!atomic_load(&t.awaited))
-		sched_yield();
-	/* Who does not wait for this is back by now. */
-	for (unsigned i = 0; i < 1000; i++)
-		sched_yield();
-	atomic_store(&t.done, true);
-}
-
-static void *wake_slowly(void *arg)
-{
-	engine_lock(&t.pair.engine);
-	engine_wake_after(&t.pair.engine, &t.wake);
-	engine_unlock(&t.pair.engine);
-	return NULL;
-}
 
 static int setup(void **state)
 {
@@ -56,7 +33,6 @@ static int setup(void **state)
 	pthread_mutex_init(&t.context.objects_lock, NULL);
 	LIST_INSERT_HEAD(&t.device.contexts, &t.context, link);
 	assert_int_equal(mailbox_open(&t.context.async), 0);
-	t.wake.serve = on_wake;
 	return 0;
 }
 
@@ -70,16 +46,8 @@ static int teardown(void **state)
 
 static void someone_wakes(void)
 {
-	assert_int_equal(pthread_create(&t.thread, NULL, wake_slowly, NULL), 0);
-	while (!atomic_load(&t.begun))
-		sched_yield();
-	atomic_store(&t.awaited, true);
-}
-
-static void who_wakes_was_waited_for(void)
-{
-	assert_true(atomic_load(&t.done));
-	pthread_join(t.thread, NULL);
+	slow_waker_begin(&t.waker, &t.pair.engine);
+	slow_waker_await(&t.waker);
 }
 
 static void test_channel(void **state)
@@ -93,7 +61,7 @@ static void test_channel(void **state)
 	context_add(&t.context.ibv, &ch->object, OBJECT_CHANNEL);
 	someone_wakes();
 	assert_int_equal(channel_destroy(&ch->ibv), 0);
-	who_wakes_was_waited_for();
+	slow_waker_end(&t.waker);
 	async_end(&t.context);
 	mailbox_fini(&t.context.async);
 }
@@ -102,7 +70,7 @@ static void test_asynchronous_events(void **state)
 {
 	someone_wakes();
 	async_end(&t.context);
-	who_wakes_was_waited_for();
+	slow_waker_end(&t.waker);
 	mailbox_fini(&t.context.async);
 }
 
