@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 /* After the four that it needs. */
 #include <cmocka.h>
 
