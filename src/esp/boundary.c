@@ -409,6 +409,17 @@ static bool esp_boundary_is_local(void *ctx, const struct ip_addr *a)
 	return ip_addr_is_local(b->ip, a);
 }
 
+/** As a file may be that was forgotten, or whose keys have yet to be agreed on. */
+static void esp_boundary_tell_without_policy(const struct esp_boundary *b, const struct esp_file *f)
+{
+	if (f->n_policies)
+		return;
+	log_printf(b->log, LOG_LEVEL_WARNING,
+		"ipsec \"%s\" has no policy: packets in are %s, packets out are %s", b->path,
+		f->accept_in ? "taken in the clear" : "discarded",
+		f->accept_out ? "sent in the clear" : "discarded");
+}
+
 static int esp_boundary_read(struct esp_boundary *b, char *why, size_t size)
 {
 	char reason[WHY_LEN] = "";
@@ -429,6 +440,7 @@ static int esp_boundary_read(struct esp_boundary *b, char *why, size_t size)
 	b->stats.sas_out = b->db.outbound;
 	b->stats.policies = f->n_policies;
 	ip_ipsec_changed(b->ip);
+	esp_boundary_tell_without_policy(b, f);
 	return 0;
 }
 

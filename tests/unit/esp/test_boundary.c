@@ -42,7 +42,7 @@ struct end {
 	unsigned n_out, n_in, in_len, log_lines;
 	uint8_t in[2048]; /* the last segment that came up */
 	struct ip_rx rx;
-	char log_text[512];
+	char log_text[512], log_before[512];
 	struct log_sink log;
 };
 
@@ -94,6 +94,7 @@ static void log_line(void *ctx, enum log_level level, const char *text)
 	struct end *e = ctx;
 
 	e->log_lines++;
+	memcpy(e->log_before, e->log_text, sizeof e->log_before);
 	snprintf(e->log_text, sizeof e->log_text, "%s", text);
 }
 
@@ -597,6 +598,24 @@ static void a_new_file_is_in_force_and_a_wrong_one_is_not(void **state)
 	end();
 }
 
+static void a_file_without_a_policy_says_what_becomes_of_packets(void **state)
+{
+	char *text = both_ways("", "");
+
+	begin(text, text);
+	write_file(a.path, "");
+	esp_boundary_look(a.esp);
+	assert_non_null(strstr(a.log_text, "was read again"));
+	assert_string_equal(strstr(a.log_before, "has no policy"),
+		"has no policy: packets in are discarded, packets out are discarded");
+	write_file(a.path, "ip xfrm policy setdefault in accept out accept\n");
+	esp_boundary_look(a.esp);
+	assert_string_equal(strstr(a.log_before, "has no policy"),
+		"has no policy: packets in are taken in the clear, packets out are sent in the "
+		"clear");
+	end();
+}
+
 static void a_new_sa_is_taken_as_soon_as_it_is_used(void **state)
 {
 	char *text = both_ways("", ""), next[8192];
@@ -665,6 +684,7 @@ int main(void)
 		cmocka_unit_test(tunnels_go_from_end_to_end),
 		cmocka_unit_test(the_path_mtu_knows_what_esp_takes),
 		cmocka_unit_test(a_new_file_is_in_force_and_a_wrong_one_is_not),
+		cmocka_unit_test(a_file_without_a_policy_says_what_becomes_of_packets),
 		cmocka_unit_test(a_new_sa_is_taken_as_soon_as_it_is_used),
 		cmocka_unit_test(without_buffers_packets_are_dropped),
 	};
