@@ -31,6 +31,7 @@ int epoll_create_for_driver(int size) __asm__("epoll_create");
 
 DRIVER_EXPORT ssize_t sendmsg_for_driver(int fd, const struct msghdr *m, int flags)
 {
+	flags = memif_send_flags(fd, flags);
 	return memif_send_told(fd, m, DRIVER_REAL(sendmsg)(fd, m, flags));
 }
 

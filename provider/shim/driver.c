@@ -22,11 +22,13 @@ static void driver_tell_waiting(void)
 SHIM_EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
 	static shim_slot real;
-	ssize_t n = ((sendmsg_fn *)shim_real_libc(&real, "sendmsg"))(fd, m, flags);
+	sendmsg_fn *fn = (sendmsg_fn *)shim_real_libc(&real, "sendmsg");
+	ssize_t n;
 
-	if (n < 0 && shim_is_below(__builtin_return_address(0)))
-		return memif_send_told(fd, m, n);
-	return n;
+	if (!memif_send_is_message(m) || !shim_is_below(__builtin_return_address(0)))
+		return fn(fd, m, flags);
+	n = fn(fd, m, memif_send_flags(fd, flags));
+	return memif_send_told(fd, m, n);
 }
 
 SHIM_EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)

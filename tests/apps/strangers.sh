@@ -7,8 +7,8 @@ source "$(dirname "$0")/lib.sh"
 
 only_over memif
 
-come_and_go() { # SOCKET
-	timeout "$limit" python3 "$root/tests/apps/strangers.py" "$1" 300
+come_and_go() { # SOCKET [ID]
+	timeout "$limit" python3 "$root/tests/apps/strangers.py" "$1" 300 "${2:-0}"
 }
 
 program() {
@@ -32,7 +32,7 @@ emulator() {
 	jobs+=("$!")
 	wait_for "$patience" has_line "$(log_of wan)" '"ready"' || { say "it does not start"; return 1; }
 	for n in 1 2; do
-		come_and_go "$case_dir/wan$n" || return 1
+		come_and_go "$case_dir/wan$n" "$n" || return 1
 	done
 	is_alive "$(program_pid wan)" || { say "the emulator is gone"; return 1; }
 }
