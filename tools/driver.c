@@ -2,6 +2,7 @@
 /* Calls of DPDK's, in front of libc: dpdk-port/memif_send.h and fd_wait.h have the reasons. */
 #include "dpdk-port/eal.h"
 #include "dpdk-port/fd_wait.h"
+#include "dpdk-port/memif_file.h"
 #include "dpdk-port/memif_send.h"
 
 #include <dlfcn.h>
@@ -11,6 +12,7 @@ typedef ssize_t sendmsg_fn(int, const struct msghdr *, int);
 typedef ssize_t recvmsg_fn(int, struct msghdr *, int);
 typedef int accept_fn(int, struct sockaddr *, socklen_t *);
 typedef int epoll_create_fn(int);
+typedef int memfd_create_fn(const char *, unsigned);
 
 /* The program exports them to its libraries, under the names that they look for, in front of libc.
  */
@@ -19,6 +21,7 @@ ssize_t sendmsg_for_driver(int fd, const struct msghdr *m, int flags) __asm__("s
 ssize_t recvmsg_for_driver(int fd, struct msghdr *m, int flags) __asm__("recvmsg");
 int accept_for_driver(int fd, struct sockaddr *addr, socklen_t *len) __asm__("accept");
 int epoll_create_for_driver(int size) __asm__("epoll_create");
+int memfd_create_for_driver(const char *name, unsigned flags) __asm__("memfd_create");
 
 /** The real function of this name, looked up once. */
 #define DRIVER_REAL(name)                                             \
@@ -50,4 +53,9 @@ DRIVER_EXPORT int accept_for_driver(int fd, struct sockaddr *addr, socklen_t *le
 DRIVER_EXPORT int epoll_create_for_driver(int size)
 {
 	return fd_wait_epoll_create(DRIVER_REAL(epoll_create), size, eal_log_descriptor_wanted);
+}
+
+DRIVER_EXPORT int memfd_create_for_driver(const char *name, unsigned flags)
+{
+	return DRIVER_REAL(memfd_create)(name, memif_file_flags(flags));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Calls of DPDK's, in front of libc: dpdk-port/memif_send.h and fd_wait.h have the reasons. */
 #include "dpdk-port/fd_wait.h"
+#include "dpdk-port/memif_file.h"
 #include "dpdk-port/memif_send.h"
 #include "provider/shim/shim.h"
 
@@ -10,6 +11,7 @@ typedef ssize_t sendmsg_fn(int, const struct msghdr *, int);
 typedef ssize_t recvmsg_fn(int, struct msghdr *, int);
 typedef int accept_fn(int, struct sockaddr *, socklen_t *);
 typedef int epoll_create_fn(int);
+typedef int memfd_create_fn(const char *, unsigned);
 
 static void driver_tell_waiting(void)
 {
@@ -58,4 +60,13 @@ SHIM_EXPORT int epoll_create(int size)
 	if (shim_is_below(__builtin_return_address(0)))
 		return fd_wait_epoll_create(fn, size, driver_tell_waiting);
 	return fn(size);
+}
+
+SHIM_EXPORT int memfd_create(const char *name, unsigned flags)
+{
+	static shim_slot real;
+
+	if (shim_is_below(__builtin_return_address(0)))
+		flags = memif_file_flags(flags);
+	return ((memfd_create_fn *)shim_real_libc(&real, "memfd_create"))(name, flags);
 }

@@ -27,4 +27,11 @@ persistent() {
 	is_alive "$(program_pid server)" || { say "the server is gone"; return 1; }
 }
 run_case persistent persistent
+
+# A memif's client that shows its peer its packet buffers: the file of them has to be one that can be sealed.
+zero_copy() {
+	local client_extra=(--set "port=net_memif0,role=client,socket=$case_dir/memif,socket-abstract=no,zero-copy=yes")
+	exchange "rping -s -a %4 -v -C 10" "rping -c -a %4 -v -V -C 10" client 10 'ping data: rdma-ping'
+}
+[[ $transport != memif ]] || run_case zero-copy zero_copy
 plan_done
