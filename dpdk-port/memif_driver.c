@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/memif_driver.h"
 
+#include <errno.h>
 #include <rte_ethdev.h>
+#include <rte_interrupts.h>
 #include <rte_version.h>
 
 /** How a region of the driver begins. */
@@ -17,10 +19,26 @@ struct memif_driver_private {
 	uint16_t n;
 };
 
+/** How the private data of the driver's port begins. */
+struct memif_driver_internals {
+	uint32_t id, role, flags;
+	const char *socket;
+	char secret[24];
+	const struct rte_intr_handle *const *channel;
+};
+
+/** How the shared data of an Ethernet port of DPDK begins. */
+struct memif_driver_data {
+	char name[64];
+	void *queues[2];
+	uint16_t n_queues[2], sriov[3];
+	const struct memif_driver_internals *internals;
+};
+
 /** How an Ethernet port of DPDK begins. */
 struct memif_driver_device {
 	void *functions[6];
-	void *data;
+	const struct memif_driver_data *data;
 	const struct memif_driver_private *private;
 };
 
@@ -49,22 +67,38 @@ const struct memif_queue *memif_driver_tx_queue(uint16_t id)
 	return memif_driver_queue(rte_eth_fp_ops[id].txq.data, id);
 }
 
-unsigned memif_driver_files(uint16_t id, int fds[MEMIF_REGIONS_MAX])
+/** Port @p id. @return NULL: nothing is known of it. */
+static const struct memif_driver_device *memif_driver_device(uint16_t id)
 {
-	const struct memif_driver_device *device = NULL;
 	char name[RTE_ETH_NAME_MAX_LEN];
-	unsigned n;
 
-	if (memif_driver_is_known() && rte_eth_dev_get_name_by_port(id, name) == 0)
-		device = rte_eth_dev_get_by_name(name);
+	if (!memif_driver_is_known() || rte_eth_dev_get_name_by_port(id, name))
+		return NULL;
+	return rte_eth_dev_get_by_name(name);
+}
+
+int memif_driver_files(uint16_t id, int fds[MEMIF_REGIONS_MAX])
+{
+	const struct memif_driver_device *device = memif_driver_device(id);
+	int n;
+
 	if (!device)
-		return 0;
-	if (device->private->n > MEMIF_REGIONS_MAX)
-		return device->private->n;
+		return -ENOENT;
+	if (device->private->n == 0 || device->private->n > MEMIF_REGIONS_MAX)
+		return -EPROTO;
 	for (n = 0; n < device->private->n; n++) {
 		if (!device->private->regions[n])
-			return 0;
+			return -EPROTO;
 		fds[n] = device->private->regions[n]->fd;
 	}
 	return n;
+}
+
+int memif_driver_channel(uint16_t id)
+{
+	const struct memif_driver_device *device = memif_driver_device(id);
+	const struct rte_intr_handle *const *channel =
+		device ? device->data->internals->channel : NULL;
+
+	return channel ? rte_intr_fd_get(*channel) : -1;
 }

@@ -40,9 +40,15 @@ const struct memif_queue *memif_driver_tx_queue(uint16_t id);
 /**
  * The files of port @p id's connection, by the numbers that descriptors have for them. They are the
  * driver's, which closes them. In the EAL's interrupt thread (eal_try_in_turn()).
- * @return how many; 0: no connection, or nothing is known of it. More than MEMIF_REGIONS_MAX: none
- * is told.
+ * @return how many; -ENOENT: nothing is known of them; -EPROTO: the peer has sent none, or more
+ * than MEMIF_REGIONS_MAX.
  */
-unsigned memif_driver_files(uint16_t id, int fds[MEMIF_REGIONS_MAX]);
+int memif_driver_files(uint16_t id, int fds[MEMIF_REGIONS_MAX]);
+
+/**
+ * The socket of port @p id's connection, which is the driver's. In the EAL's interrupt thread.
+ * @return -1: there is no connection, or nothing is known of it.
+ */
+int memif_driver_channel(uint16_t id);
 
 #endif

@@ -14,12 +14,17 @@
 #include "dpdk-port/memif_rx.h"
 #include "dpdk-port/memif_tx.h"
 
+struct log_sink;
+
 /** Zero-initialised: nothing is known of a connection. */
 struct memif_link {
 	bool by_driver; /**< there is one, of which bursts are left to the driver */
 	struct memif_regions regions;
 	struct memif_rx rx;
 	struct memif_tx tx;
+	struct memif_waker waker; /**< for all connections */
+	int refused;              /**< why the present one is, or 0 */
+	uint64_t refusals;        /**< until now */
 };
 
 /**
@@ -27,8 +32,10 @@ struct memif_link {
  * @param id    a memif's port
  * @param up    its link
  * @param copy  the driver copies frames
+ * @param log   is told why a connection is refused: it stays, and no frames go
  */
-void memif_link_watch(struct memif_link *l, uint16_t id, bool up, bool copy);
+void memif_link_watch(
+	struct memif_link *l, uint16_t id, bool up, bool copy, const struct log_sink *log);
 
 /** True if frames go past the driver. */
 static inline bool memif_link_is_open(const struct memif_link *l)
@@ -38,5 +45,8 @@ static inline bool memif_link_is_open(const struct memif_link *l)
 
 /** Forget it. Nothing is done where there is none. */
 void memif_link_close(struct memif_link *l);
+
+/** There will be no other. */
+void memif_link_free(struct memif_link *l);
 
 #endif

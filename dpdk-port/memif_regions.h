@@ -15,7 +15,6 @@
 #include "dpdk-port/memif_driver.h"
 
 #include <stddef.h>
-#include <sys/types.h>
 
 struct memif_region {
 	uint8_t *memory;
@@ -25,19 +24,39 @@ struct memif_region {
 /** Zero-initialised: there are none. */
 struct memif_regions {
 	unsigned n;
-	int file; /**< the driver's; of the first */
-	dev_t dev;
-	ino_t ino;
+	int channel;     /**< the driver's: the socket of the connection */
+	uint64_t cookie; /**< of that socket; no other ever has the same */
 	struct memif_region region[MEMIF_REGIONS_MAX];
 };
 
 /**
- * Map the regions of port @p id's connection. The pages of the first, which has the rings, are all
- * there then: else each frame of the first way around a ring would wait for one at both ends. In
- * the EAL's interrupt thread (eal_try_in_turn()).
- * @return 0, -ENOENT: not found; -EPROTO: the peer has too many; or the error of fstat() or mmap().
+ * All regions of a connection together, as their sizes are the peer's word: what a client of DPDK's
+ * with the largest rings of the largest buffers has, which is 2 GiB and their descriptors.
+ */
+#define MEMIF_REGIONS_BYTES_MAX ((UINT64_C(2) << 30) + (1 << 20))
+
+/** What memif_regions_populate() fills at most. */
+#define MEMIF_REGIONS_POPULATED_MAX ((size_t)64 << 20)
+
+/**
+ * Map the regions of port @p id's connection. In the EAL's interrupt thread (eal_try_in_turn()).
+ *
+ * A file that gets shorter, or whose pages cannot come back, is a fault (SIGBUS) when it is read.
+ * So they are sealed against that here, if the peer has not done so: DPDK's clients, libmemif and
+ * VPP do. What cannot be sealed is refused: a file of a file system, a memfd that was made without
+ * MFD_ALLOW_SEALING, and one of huge pages, of which a hole may find none left.
+ *
+ * @return 0, -ENOENT: nothing is known of them; -ENOTCONN: the connection is over; -EPROTO: the
+ * peer has sent none, too many or an empty one; -EPERM: one cannot be sealed; -EFBIG: they are too
+ * large; or the error of mmap().
  */
 int memif_regions_open(struct memif_regions *r, uint16_t id);
+
+/**
+ * Have pages of the first, which has the rings and mostly all buffers, from its beginning: else
+ * each frame of the first way around a ring would wait for one at both ends.
+ */
+void memif_regions_populate(const struct memif_regions *r);
 
 /** True if the driver still has the connection that they belong to. */
 bool memif_regions_are_current(const struct memif_regions *r);

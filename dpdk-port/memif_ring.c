@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/memif_ring.h"
 
+#include "dpdk-port/memif_eventfd.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <rte_interrupts.h>
@@ -32,43 +34,54 @@ static struct memif_ring *memif_ring_at(
 	return ring;
 }
 
+/** The size of a client's buffers, which its server may have changed already. @return 0: it has. */
 static uint32_t memif_ring_room(const struct memif_ring *ring, uint16_t mask)
 {
-	return mask ? ring->desc[1].offset - ring->desc[0].offset : ring->desc[0].length;
+	uint32_t room = mask ? ring->desc[1].offset - ring->desc[0].offset : ring->desc[0].length;
+
+	return room > UINT16_MAX ? 0 : room;
 }
 
-/** A descriptor of our own of what makes the interrupts of queue @p q. @return it, or -errno. */
-static int memif_ring_interrupt(const struct memif_queue *q)
+/** See memif_ring_end for what descriptor queue @p q is used by. @return it, or -errno. */
+static int memif_ring_interrupt(const struct memif_queue *q, bool sends)
 {
-	int fd = rte_intr_fd_get(q->interrupt);
+	int fd = rte_intr_fd_get(q->interrupt), err;
 
+	if (fd < 0)
+		return -EPROTO;
+	err = memif_eventfd_check(fd);
+	if (err)
+		return err;
+	if (!sends)
+		return memif_eventfd_watch(fd);
 	/* One of our own, as the driver may close its any time. */
-	if (fd >= 0)
-		fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	else
-		errno = ENOENT;
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	return fd < 0 ? -errno : fd;
 }
 
 int memif_ring_open(struct memif_ring_end *e, const struct memif_regions *regions,
 	const struct memif_queue *q, bool sends)
 {
+	struct memif_ring *ring;
+
 	memset(e, 0, sizeof *e);
 	if (!q || q->type > 1)
 		return -ENOENT;
 	/* The peer's doing, not another driver: it is not left to one that looks at nothing. */
-	e->ring = memif_ring_at(regions, q, &e->mask);
-	if (!e->ring)
+	ring = memif_ring_at(regions, q, &e->mask);
+	if (!ring)
 		return -EPROTO;
 	e->regions = regions;
 	e->client = (q->type == 0) == sends;
 	if (e->client)
-		e->room = memif_ring_room(e->ring, e->mask);
-	e->fd = memif_ring_interrupt(q);
-	if (e->fd >= 0)
-		return 0;
-	e->ring = NULL;
-	return e->fd;
+		e->room = memif_ring_room(ring, e->mask);
+	if (e->client && !e->room)
+		return -EPROTO;
+	e->fd = memif_ring_interrupt(q, sends);
+	if (e->fd < 0)
+		return e->fd;
+	e->ring = ring;
+	return 0;
 }
 
 void memif_ring_close(struct memif_ring_end *e)

@@ -41,7 +41,8 @@ struct memif_ring_end {
 	uint16_t mask; /**< descriptors of the ring, minus 1 */
 	bool client;   /**< the client's, whose index is the head; a server's is the tail */
 	uint32_t room; /**< of a client's buffers: its driver has laid them out, all alike */
-	int fd;        /**< of our own: an interrupt of the peer's for a receiver, or to wake it */
+	int fd;        /**< of our own: a receiver's is readable after an interrupt of the peer's, a
+			  sender's is the eventfd to wake it by */
 };
 
 /**
@@ -49,7 +50,9 @@ struct memif_ring_end {
  * interrupt thread (eal_try_in_turn()).
  * @param q      NULL: nothing is known of it
  * @param sends  it is to send by
- * @return 0, or -errno; -ENOENT: nothing is known of the queue; -EPROTO: its peer has made no ring.
+ * @return 0, or -errno; -ENOENT: nothing is known of the queue; -EPROTO: its peer has made no ring,
+ * or buffers that are none; -EBADFD: what makes its interrupts is no eventfd;
+ * -ENOSYS: or it cannot be told without /proc.
  */
 int memif_ring_open(struct memif_ring_end *e, const struct memif_regions *regions,
 	const struct memif_queue *q, bool sends);

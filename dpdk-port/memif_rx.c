@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dpdk-port/memif_rx.h"
 
+#include "dpdk-port/memif_eventfd.h"
+
 #include "base/prefetch.h"
 
 #include <rte_mbuf.h>
 #include <string.h>
-#include <unistd.h>
 
 /**
  * So many bytes of a burst are on their way from the peer's core, or from memory, before their
@@ -42,6 +43,7 @@ int memif_rx_open(struct memif_rx *rx, const struct memif_regions *regions, uint
 
 	if (r)
 		return r;
+	rx->armed = false;
 	rx->pool = q->pool;
 	rx->port = id;
 	rx->slot = e->client ? q->last_tail : q->last_head;
@@ -54,23 +56,17 @@ int memif_rx_open(struct memif_rx *rx, const struct memif_regions *regions, uint
 	return 0;
 }
 
-void memif_rx_arm(const struct memif_rx *rx)
+void memif_rx_arm(struct memif_rx *rx)
 {
+	rx->armed = true;
 	atomic_fetch_and(&rx->end.ring->flags, (uint16_t)~MEMIF_RING_MASK_INT);
 }
 
-static void memif_rx_take_interrupt(const struct memif_rx *rx)
+void memif_rx_mask(struct memif_rx *rx)
 {
-	uint64_t n;
-
-	if (read(rx->end.fd, &n, sizeof n) < 0)
-		return; /* it has not come */
-}
-
-void memif_rx_mask(const struct memif_rx *rx)
-{
+	rx->armed = false;
 	atomic_fetch_or(&rx->end.ring->flags, MEMIF_RING_MASK_INT);
-	memif_rx_take_interrupt(rx);
+	memif_eventfd_take(rx->end.fd);
 }
 
 /** What descriptor @p d tells of. @return NULL: there is nothing. */
@@ -186,9 +182,8 @@ unsigned memif_rx_burst(struct memif_rx *rx, struct rte_mbuf **pkts, unsigned n)
 	unsigned have, got;
 	uint16_t there;
 
-	if (unlikely(!(atomic_load_explicit(&ring->flags, memory_order_relaxed) &
-		       MEMIF_RING_MASK_INT)))
-		memif_rx_take_interrupt(rx);
+	if (unlikely(rx->armed))
+		memif_eventfd_take(rx->end.fd);
 	there = atomic_load_explicit(
 		rx->end.client ? &ring->tail : &ring->head, memory_order_acquire);
 	have = (uint16_t)(there - rx->slot);

@@ -26,6 +26,7 @@ struct memif_rx_ahead {
 struct memif_rx {
 	struct memif_ring_end
 		end; /**< its descriptor is readable after a burst while it is armed */
+	bool armed;  /**< its ring says so, too, but that is the peer's to change */
 	struct rte_mempool *pool;
 	uint16_t port;
 	uint16_t slot;    /**< the next descriptor to read */
@@ -50,9 +51,9 @@ unsigned memif_rx_burst(struct memif_rx *rx, struct rte_mbuf **pkts, unsigned n)
  * The peer writes to the eventfd from now on. It may not do so for frames that it sends at this
  * very moment: receive after this, twice, and then sleep.
  */
-void memif_rx_arm(const struct memif_rx *rx);
+void memif_rx_arm(struct memif_rx *rx);
 
 /** The peer need not write any more; what it has written is taken. */
-void memif_rx_mask(const struct memif_rx *rx);
+void memif_rx_mask(struct memif_rx *rx);
 
 #endif

@@ -4,7 +4,6 @@
 #include <rte_cycles.h>
 #include <rte_mbuf.h>
 #include <string.h>
-#include <unistd.h>
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
@@ -16,9 +15,11 @@
 /** Bytes of a burst that tell how fast it was. */
 #define TELLING 8192u
 
-int memif_tx_open(struct memif_tx *t, const struct memif_regions *regions, uint16_t id)
+int memif_tx_open(struct memif_tx *t, const struct memif_regions *regions, uint16_t id,
+	struct memif_waker *waker)
 {
 	memset(t, 0, sizeof *t);
+	t->waker = waker;
 	return memif_ring_open(&t->end, regions, memif_driver_tx_queue(id), true);
 }
 
@@ -183,13 +184,10 @@ static unsigned memif_tx_free(const struct memif_tx *t, uint16_t *slot)
 static void memif_tx_publish(const struct memif_tx *t, uint16_t slot)
 {
 	struct memif_ring *r = t->end.ring;
-	uint64_t one = 1;
 
 	atomic_store_explicit(t->end.client ? &r->head : &r->tail, slot, memory_order_release);
-	if (atomic_load_explicit(&r->flags, memory_order_relaxed) & MEMIF_RING_MASK_INT)
-		return;
-	if (write(t->end.fd, &one, sizeof one) < 0)
-		return; /* the counter is full: it is awake */
+	if (!(atomic_load_explicit(&r->flags, memory_order_relaxed) & MEMIF_RING_MASK_INT))
+		memif_waker_wake(t->waker, t->end.fd);
 }
 
 /** @return how many of @p pkts are in the ring now, behind @p slot. */

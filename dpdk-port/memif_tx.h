@@ -13,6 +13,7 @@
 #define DPDK_PORT_MEMIF_TX_H
 
 #include "dpdk-port/memif_ring.h"
+#include "dpdk-port/memif_waker.h"
 
 struct rte_mbuf;
 
@@ -25,13 +26,15 @@ enum memif_tx_way { MEMIF_TX_CACHED, MEMIF_TX_PAST, MEMIF_TX_WAYS };
 /** Zero-initialised: there is none. */
 struct memif_tx {
 	struct memif_ring_end end;
+	struct memif_waker *waker;
 	unsigned bursts; /**< of large frames, since the other way was tried */
 	enum memif_tx_way way;
 	uint64_t cost[MEMIF_TX_WAYS]; /**< of such bursts lately, in cycles for 1024 bytes */
 };
 
-/** Port @p id is a memif with a connection: see memif_ring_open(). */
-int memif_tx_open(struct memif_tx *t, const struct memif_regions *regions, uint16_t id);
+/** Port @p id is a memif with a connection: see memif_ring_open(). @p waker is as long-lived. */
+int memif_tx_open(struct memif_tx *t, const struct memif_regions *regions, uint16_t id,
+	struct memif_waker *waker);
 
 /**
  * Send and free what goes. A frame that would not fit into the empty ring is freed alone.

@@ -287,7 +287,7 @@ static void port_watch_memif(struct port *p)
 {
 	struct memif_link *l = &p->memif;
 
-	memif_link_watch(l, p->id, p->link_up, p->copies);
+	memif_link_watch(l, p->id, p->link_up, p->copies, p->log);
 	if (!p->link_up)
 		p->memif_silent = false;
 	p->rx_event = memif_link_is_open(l) && !p->memif_silent;

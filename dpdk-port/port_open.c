@@ -554,7 +554,7 @@ static void port_shut_down(struct port *p, void (*how)(void *port))
 /** Undo what port_open() did, as far as it came. */
 static void port_dismantle(struct port *p)
 {
-	memif_link_close(&p->memif);
+	memif_link_free(&p->memif);
 	intr_gate_destroy(p->intr_gate);
 	if (p->id < RTE_MAX_ETHPORTS) {
 		rte_eth_dev_callback_unregister(p->id, RTE_ETH_EVENT_INTR_RMV, port_on_removal, p);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "memif_pair.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,14 +77,14 @@ static void a_driver_that_does_not_copy_does_it_all(void **state)
 {
 	struct memif_link l = {0};
 
-	memif_link_watch(&l, server->id, false, false);
+	memif_link_watch(&l, server->id, false, false, NULL);
 	assert_false(l.by_driver);
-	memif_link_watch(&l, server->id, true, false);
+	memif_link_watch(&l, server->id, true, false, NULL);
 	assert_true(l.by_driver);
 	assert_false(memif_link_is_open(&l));
-	memif_link_watch(&l, server->id, true, false);
+	memif_link_watch(&l, server->id, true, false, NULL);
 	assert_true(l.by_driver);
-	memif_link_watch(&l, server->id, false, false);
+	memif_link_watch(&l, server->id, false, false, NULL);
 	assert_false(l.by_driver);
 }
 
@@ -95,13 +96,35 @@ static void a_spoilt_ring_is_not_the_driver_s(void **state)
 
 	assert_non_null(ring);
 	atomic_fetch_xor(&ring->cookie, 1);
-	memif_link_watch(&l, server->id, true, true);
+	memif_link_watch(&l, server->id, true, true, NULL);
 	assert_false(l.by_driver);
 	assert_false(memif_link_is_open(&l));
 	atomic_fetch_xor(&ring->cookie, 1);
-	memif_link_watch(&l, server->id, true, true);
+	memif_link_watch(&l, server->id, true, true, NULL);
 	assert_true(memif_link_is_open(&l));
-	memif_link_close(&l);
+	memif_link_free(&l);
+}
+
+/** A server may spoil what its client finds of its own. */
+static void buffers_that_are_none_are_refused(void **state)
+{
+	static const uint32_t bad[] = {0, UINT16_MAX + 1, UINT32_MAX};
+	struct memif_ring *ring = client->memif.rx.end.ring;
+	uint32_t before = ring->desc[1].offset;
+	struct memif_link l = {0};
+
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		ring->desc[1].offset = ring->desc[0].offset + bad[i];
+		memif_link_watch(&l, client->id, true, true, NULL);
+		assert_int_equal(l.refused, -EPROTO);
+		assert_false(l.by_driver);
+		assert_false(memif_link_is_open(&l));
+	}
+	ring->desc[1].offset = before;
+	memif_link_watch(&l, client->id, true, true, NULL);
+	assert_true(memif_link_is_open(&l));
+	assert_int_equal(l.refused, 0);
+	memif_link_free(&l);
 }
 
 static struct rte_mbuf *taken(struct port *p)
@@ -162,8 +185,10 @@ static void each_of_several_has_its_own(void **state)
 	struct port *end[2];
 
 	memif_pair_open_second("@uiwarp-test-link-2", 0, end);
-	assert_true(end[0]->memif.regions.ino == end[1]->memif.regions.ino);
-	assert_true(end[0]->memif.regions.ino != server->memif.regions.ino);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_true(end[i]->memif.regions.cookie != server->memif.regions.cookie);
+		assert_true(end[i]->memif.regions.cookie != client->memif.regions.cookie);
+	}
 	for (uint8_t i = 0; i < 2; i++) {
 		struct rte_mbuf *m;
 
@@ -198,6 +223,7 @@ int main(void)
 		cmocka_unit_test(a_peer_goes_while_it_is_sent_to),
 		cmocka_unit_test(a_driver_that_does_not_copy_does_it_all),
 		cmocka_unit_test(a_spoilt_ring_is_not_the_driver_s),
+		cmocka_unit_test(buffers_that_are_none_are_refused),
 		cmocka_unit_test(each_of_several_has_its_own),
 		cmocka_unit_test(frames_go_by_the_driver),
 	};
