@@ -105,6 +105,13 @@ struct llp_user_ops {
 	void (*eof)(void *user);
 
 	/**
+	 * The peer closed its direction, but not all bytes before that were shown, as the user has
+	 * left too many unread: eof() follows when it has taken them, or closed() if the stream was
+	 * cut off there. It may come again. May be NULL.
+	 */
+	void (*eof_waits)(void *user);
+
+	/**
 	 * The connection is over. The handle may be read until this returns, such as by
 	 * tcp_get_info(), and must not be used afterwards. @p error is 0 after an orderly close of
 	 * both directions, else -ECONNREFUSED, -ECONNRESET, -ETIMEDOUT, -EHOSTUNREACH,

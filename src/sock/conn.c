@@ -222,6 +222,15 @@ static size_t sock_conn_info(const struct sock_conn *c, struct tcp_info *info)
 	return getsockopt(c->source.fd, IPPROTO_TCP, TCP_INFO, info, &len) == 0 ? len : 0;
 }
 
+bool sock_conn_is_lost(const struct sock_conn *c)
+{
+	struct tcp_info info;
+
+	/* What has closed in good order was closed by us, too. */
+	return c->broken ||
+	       (!c->fin_sent && sock_conn_info(c, &info) && info.tcpi_state == STATE_CLOSE);
+}
+
 void sock_conn_end_if_closed(struct sock_conn *c)
 {
 	struct tcp_info info;

@@ -97,6 +97,9 @@ void sock_conn_end(struct sock_conn *c, int error);
 /** End it if both directions are closed, and the peer has acknowledged that. */
 void sock_conn_end_if_closed(struct sock_conn *c);
 
+/** Was it reset, or given up by the kernel? */
+bool sock_conn_is_lost(const struct sock_conn *c);
+
 /** What the LLP's users know an error of the kernel as. */
 int sock_conn_error(int error);
 

@@ -111,6 +111,19 @@ static void sock_read_end(struct sock_conn *c)
 		sock_conn_end_if_closed(c);
 }
 
+/** The peer has closed behind more than there is room for, unless it is lost. */
+static void sock_read_end_waits(struct sock_conn *c)
+{
+	int error;
+
+	if (sock_conn_is_lost(c)) {
+		error = sock_conn_error(sock_option_error(c->source.fd));
+		sock_conn_end(c, error ? error : -ECONNRESET);
+	} else if (c->llp.user_ops && c->llp.user_ops->eof_waits) {
+		c->llp.user_ops->eof_waits(c->llp.user);
+	}
+}
+
 static void sock_read_failed(struct sock_conn *c, int error)
 {
 	switch (error) {
@@ -150,8 +163,12 @@ void sock_read(struct sock_conn *c)
 		else
 			sock_read_failed(c, error);
 	}
-	if (c->state == SOCK_OPEN && c->more && !c->eof && !(c->rx && c->rx->len == SOCK_BUFFER))
+	if (c->state != SOCK_OPEN || !c->more || c->eof)
+		return;
+	if (!c->rx || c->rx->len < SOCK_BUFFER)
 		sock_conn_mark_ready(c);
+	else if (c->hangup && !c->error)
+		sock_read_end_waits(c);
 }
 
 bool sock_read_try(struct sock_conn *c)

@@ -129,6 +129,12 @@ static void tcp_data_tell_eof(struct tcp_conn *c)
 		c->llp.user_ops->eof(c->llp.user);
 }
 
+static void tcp_data_tell_eof_waits(const struct tcp_conn *c)
+{
+	if (c->llp.user_ops && c->llp.user_ops->eof_waits)
+		c->llp.user_ops->eof_waits(c->llp.user);
+}
+
 void tcp_show_unread(struct tcp_conn *c)
 {
 	struct llp_iov v[SHOW_MAX];
@@ -158,8 +164,12 @@ void tcp_show_unread(struct tcp_conn *c)
 			tcp_unread_moves(c);
 	} while (taken && (taken == total || c->resume || (!all && c->read_need > total - taken)));
 	tcp_data_consider_window_update(c);
-	if (c->eof_owed && all)
+	if (!c->eof_owed)
+		return;
+	if (all)
 		tcp_data_tell_eof(c);
+	else
+		tcp_data_tell_eof_waits(c);
 }
 
 /** To the user without a stop in the queue. Owns @p m. */

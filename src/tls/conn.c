@@ -269,6 +269,16 @@ static void tls_conn_on_eof(void *user)
 	tls_conn_leave(c);
 }
 
+static void tls_conn_on_eof_waits(void *user)
+{
+	struct tls_conn *c = user;
+
+	tls_conn_enter(c);
+	if (!c->released)
+		tls_input_eof_waits(c);
+	tls_conn_leave(c);
+}
+
 static void tls_conn_on_closed(void *user, int error)
 {
 	struct tls_conn *c = user;
@@ -285,5 +295,6 @@ const struct llp_user_ops tls_conn_below_ops = {
 	.writable = tls_conn_on_writable,
 	.acked = tls_conn_on_acked,
 	.eof = tls_conn_on_eof,
+	.eof_waits = tls_conn_on_eof_waits,
 	.closed = tls_conn_on_closed,
 };

@@ -442,7 +442,9 @@ static void tls_input_stream(struct tls_conn *c, struct tls_input_bytes *b, size
 		b->left = 0; /* section 6.1: ignored */
 	else
 		tls_input_ask_update(c);
-	if (c->below_eof && !c->rx_stalled)
+	if (c->below_eof && c->rx_stalled)
+		tls_input_eof_waits(c);
+	else if (c->below_eof)
 		tls_input_eof(c);
 }
 
@@ -494,6 +496,14 @@ size_t tls_input(
 	return total - b.left;
 }
 
+void tls_input_eof_waits(struct tls_conn *c)
+{
+	if (c->rx_closed || c->dead || (c->state != TLS_CONN_OPEN && c->state != TLS_CONN_CLEAR))
+		return;
+	if (c->llp.user_ops && c->llp.user_ops->eof_waits)
+		c->llp.user_ops->eof_waits(c->llp.user);
+}
+
 void tls_input_eof(struct tls_conn *c)
 {
 	c->below_eof = true;
@@ -506,7 +516,9 @@ void tls_input_eof(struct tls_conn *c)
 	} else if (c->starved) {
 		tls_input_feed(c);
 		llp_resume(c->below);
-	} else if (!c->rx_stalled) {
+	} else if (c->rx_stalled) {
+		tls_input_eof_waits(c);
+	} else {
 		c->stack->stats.truncated++;
 		tls_conn_fail(c, -1, -ECONNRESET,
 			"the stream was cut off: there was no close_notify before its end");

@@ -30,4 +30,7 @@ void tls_input_show_kept(struct tls_conn *c);
 /** The LLP's stream has ended, or has ended before and more of it was read now. */
 void tls_input_eof(struct tls_conn *c);
 
+/** Likewise, but records of it wait until the user takes what is kept. */
+void tls_input_eof_waits(struct tls_conn *c);
+
 #endif

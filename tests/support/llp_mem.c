@@ -101,6 +101,11 @@ void llp_mem_set_buffer(struct llp_mem *m, size_t bytes)
 	m->buffer = bytes;
 }
 
+void llp_mem_set_unread(struct llp_mem *m, size_t bytes)
+{
+	m->unread = bytes;
+}
+
 void llp_mem_set_silent(struct llp_mem *m, unsigned host, bool silent)
 {
 	m->host[host].silent = silent;

@@ -52,6 +52,12 @@ void llp_mem_set_random_segment(struct llp_mem *m, size_t bytes, uint32_t seed);
 /** Bytes that a connection can hold until they are delivered. */
 void llp_mem_set_buffer(struct llp_mem *m, size_t bytes);
 
+/**
+ * A connection holds at most @p bytes that its user leaves unread, and one piece: the rest stays
+ * where it is, and its user is told of an end behind that. 0: any.
+ */
+void llp_mem_set_unread(struct llp_mem *m, size_t bytes);
+
 /** Make a host silent: connections to it hang. */
 void llp_mem_set_silent(struct llp_mem *m, unsigned host, bool silent);
 

@@ -88,6 +88,7 @@ static void show(struct mem_end *e)
 
 	for (struct piece *p = e->rx.head; p != NULL; p = p->next)
 		n++;
+	e->told_eof_waits = false;
 	v = must(calloc(n + 1, sizeof *v));
 	n = 0;
 	for (struct piece *p = e->rx.head; p != NULL; p = p->next)
@@ -159,6 +160,26 @@ static void deliver(struct mem_end *e)
 		show(o);
 }
 
+/* Its user has left too much to be shown more. */
+static bool is_full(const struct mem_end *e)
+{
+	size_t most = e->conn->m->unread;
+
+	return e->handle != NULL && most != 0 && e->rx.bytes >= most && e->rx.bytes >= e->need;
+}
+
+static bool tell_eof_waits(struct mem_end *e)
+{
+	const struct piece *last = mem_fifo_last(&mem_end_other(e)->tx);
+	const struct llp_user_ops *ops = e->handle->llp.user_ops;
+
+	if (!last->fin || e->told_eof_waits || ops->eof_waits == NULL)
+		return false;
+	e->told_eof_waits = true;
+	ops->eof_waits(e->handle->llp.user);
+	return true;
+}
+
 static bool step_end(struct mem_end *e)
 {
 	struct handle *h = e->handle;
@@ -187,8 +208,12 @@ static bool step_end(struct mem_end *e)
 	}
 	if (e->tx.head != NULL && e->tx.head->pushed && !e->hold && !silent &&
 		!mem_end_other(e)->tell_connected) {
-		deliver(e);
-		return true;
+		if (!is_full(mem_end_other(e))) {
+			deliver(e);
+			return true;
+		}
+		if (tell_eof_waits(mem_end_other(e)))
+			return true;
 	}
 	if (h != NULL && e->tell_writable && e->tx.bytes <= e->conn->m->buffer / 2) {
 		e->tell_writable = false;

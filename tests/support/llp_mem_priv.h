@@ -43,7 +43,8 @@ struct mem_end {
 	bool join;
 	bool tell_connected, tell_writable, look_again, hold;
 	bool fin_queued, fin_delivered, eof;
-	int fail; /* closed() with it at the next step */
+	bool told_eof_waits; /* since it was shown something */
+	int fail;            /* closed() with it at the next step */
 };
 
 struct mem_conn {
@@ -83,6 +84,7 @@ struct llp_mem {
 	struct mem_conn *conns;
 	uint32_t emss;
 	size_t segment, buffer;
+	size_t unread;   /* 0: any */
 	uint32_t random; /* 0: fixed segments */
 	unsigned segments;
 	bool external;

@@ -74,6 +74,11 @@ static void seen_eof(void *user)
 	((struct seen *)user)->eofs++;
 }
 
+static void seen_eof_waits(void *user)
+{
+	((struct seen *)user)->eof_waits++;
+}
+
 static void seen_closed(void *user, int error)
 {
 	struct seen *s = user;
@@ -90,6 +95,7 @@ const struct llp_user_ops seen_ops = {
 	.writable = seen_writable,
 	.acked = seen_acked,
 	.eof = seen_eof,
+	.eof_waits = seen_eof_waits,
 	.closed = seen_closed,
 };
 

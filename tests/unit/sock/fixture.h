@@ -19,7 +19,7 @@
 /** What a connection's upcalls have told. */
 struct seen {
 	struct llp *llp;
-	unsigned connected, eofs, closes, writables, shows, ackeds;
+	unsigned connected, eofs, eof_waits, closes, writables, shows, ackeds;
 	int error;
 	uint64_t acked; /**< of llp_acked(), when it closed */
 	uint8_t *bytes; /**< all that was taken */

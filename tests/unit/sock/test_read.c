@@ -232,6 +232,115 @@ static void the_end_comes_behind_all_bytes(void **state)
 	end();
 }
 
+static bool is_full_of_some(struct fixture *x)
+{
+	return x->seen.last_total == SOCK_BUFFER;
+}
+
+static bool end_waits(struct fixture *x)
+{
+	return x->seen.eof_waits != 0;
+}
+
+/** The user leaves a full buffer, behind which the peer has sent @p more bytes. */
+static void leave_a_full_buffer(size_t more)
+{
+	begin();
+	f.seen.take = 0;
+	while (sent < SOCK_BUFFER + more) {
+		peer_sends(SOCK_BUFFER + more);
+		fixture_round(&f);
+	}
+	fixture_until(&f, is_full_of_some);
+	for (unsigned i = 0; i < 20; i++)
+		fixture_round(&f);
+	assert_int_equal(f.seen.eof_waits, 0);
+}
+
+/** It is known to the kernel, but nothing is read that would tell. */
+static void the_end_waits_behind_a_full_buffer(void **state)
+{
+	static const size_t more[] = {0, 10000};
+
+	for (unsigned i = 0; i < 2; i++) {
+		leave_a_full_buffer(more[i]);
+		shutdown(f.peer_fd, SHUT_WR);
+		fixture_until(&f, end_waits);
+		for (unsigned k = 0; k < 20; k++)
+			fixture_round(&f);
+		assert_int_equal(f.seen.eof_waits, 1);
+		assert_int_equal(f.seen.eofs, 0);
+		f.seen.take = SIZE_MAX;
+		llp_resume(f.seen.llp);
+		fixture_until(&f, has_eof);
+		assert_int_equal(f.seen.len, SOCK_BUFFER + more[i]);
+		assert_int_equal(f.seen.eof_waits, 1);
+		end();
+	}
+}
+
+/** And each time that some was taken and more was read, but not all. */
+static void the_end_waits_again(void **state)
+{
+	leave_a_full_buffer(10000);
+	shutdown(f.peer_fd, SHUT_WR);
+	fixture_until(&f, end_waits);
+	f.seen.take = 5000;
+	llp_resume(f.seen.llp);
+	f.seen.take = 0;
+	f.seen.eof_waits = 0;
+	fixture_until(&f, end_waits);
+	assert_int_equal(f.seen.eofs, 0);
+	f.seen.take = 5000 + 1; /* now less than a buffer waits */
+	llp_resume(f.seen.llp);
+	f.seen.take = 0;
+	fixture_until(&f, has_eof);
+	assert_int_equal(f.seen.len, 10001);
+	end();
+}
+
+/** As over our own TCP: a peer that is lost is told of at once. */
+static void a_reset_does_not_wait_behind_a_full_buffer(void **state)
+{
+	const struct linger reset = {.l_onoff = 1};
+
+	for (unsigned closed_first = 0; closed_first < 2; closed_first++) {
+		leave_a_full_buffer(10000);
+		if (closed_first) {
+			shutdown(f.peer_fd, SHUT_WR);
+			fixture_until(&f, end_waits);
+		}
+		setsockopt(f.peer_fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+		close(f.peer_fd);
+		f.peer_fd = -1;
+		fixture_until(&f, fixture_is_closed);
+		assert_int_equal(f.seen.error, -ECONNRESET);
+		assert_int_equal(f.seen.eofs, 0);
+		assert_int_equal(f.seen.eof_waits, closed_first);
+		end();
+	}
+}
+
+/** Our direction was closed before: nothing is lost, though the kernel has nothing more to do. */
+static void both_ends_wait_behind_a_full_buffer(void **state)
+{
+	leave_a_full_buffer(10000);
+	llp_shutdown(f.seen.llp);
+	for (unsigned i = 0; i < 20; i++)
+		fixture_round(&f);
+	shutdown(f.peer_fd, SHUT_WR);
+	fixture_until(&f, end_waits);
+	for (unsigned i = 0; i < 20; i++)
+		fixture_round(&f);
+	assert_int_equal(f.seen.closes, 0);
+	f.seen.take = SIZE_MAX;
+	llp_resume(f.seen.llp);
+	fixture_until(&f, fixture_is_closed);
+	assert_int_equal(f.seen.len, SOCK_BUFFER + 10000);
+	assert_int_equal(f.seen.error, 0);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +352,10 @@ int main(void)
 		cmocka_unit_test(resuming_inside_shows_the_rest_at_once),
 		cmocka_unit_test(a_user_may_end_it_inside),
 		cmocka_unit_test(the_end_comes_behind_all_bytes),
+		cmocka_unit_test(the_end_waits_behind_a_full_buffer),
+		cmocka_unit_test(the_end_waits_again),
+		cmocka_unit_test(a_reset_does_not_wait_behind_a_full_buffer),
+		cmocka_unit_test(both_ends_wait_behind_a_full_buffer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

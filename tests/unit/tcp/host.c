@@ -80,6 +80,15 @@ static void on_eof(void *user)
 		llp_release(a->llp);
 }
 
+static void on_eof_waits(void *user)
+{
+	struct app *a = user;
+
+	a->eof_waits++;
+	if (a->abort_on_eof_waits)
+		llp_abort(a->llp);
+}
+
 static void on_closed(void *user, int error)
 {
 	struct app *a = user;
@@ -94,6 +103,7 @@ const struct llp_user_ops app_ops = {.connected = on_connected,
 	.writable = on_writable,
 	.acked = on_acked,
 	.eof = on_eof,
+	.eof_waits = on_eof_waits,
 	.closed = on_closed};
 
 int host_accept(void *user, struct llp *l)

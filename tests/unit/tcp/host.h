@@ -24,7 +24,7 @@
 /** A user of connections that records what it is told. */
 struct app {
 	struct llp *llp;
-	unsigned connected, accepted, eof, closed, writable, acked, acked_before, shows;
+	unsigned connected, accepted, eof, eof_waits, closed, writable, acked, acked_before, shows;
 	int error;
 	uint8_t *got; /**< every byte taken */
 	size_t n_got, cap_got;
@@ -34,6 +34,7 @@ struct app {
 	size_t need; /**< to ask for */
 	bool reply;  /**< send what comes back, from inside the upcall */
 	bool shutdown_on_eof, release_on_eof, abort_in_readable, release_in_readable;
+	bool abort_on_eof_waits;
 	int refuse; /**< what accept answers */
 };
 

@@ -116,6 +116,61 @@ static void test_eof_in_the_midst_of_what_was_unread(void **state)
 	host_end(&h);
 }
 
+/** It stands behind more than one call lists: the user may want to know. */
+static void test_eof_waits_behind_what_is_unread(void **state)
+{
+	leave_many_unread(300);
+	assert_int_equal(h.app.eof_waits, 0);
+	peer_send(&p, TCP_FIN, NULL, 0);
+	assert_int_equal(h.app.eof_waits, 1);
+	h.app.take = 100 * 1460;
+	llp_resume(h.app.llp);
+	assert_int_equal(h.app.n_got, 100 * 1460);
+	assert_int_equal(h.app.eof_waits, 2);
+	assert_int_equal(h.app.eof, 0);
+	h.app.take = SIZE_MAX;
+	llp_resume(h.app.llp);
+	assert_int_equal(h.app.n_got, 300 * 1460);
+	assert_int_equal(h.app.eof, 1);
+	assert_int_equal(h.app.eof_waits, 2);
+	host_end(&h);
+}
+
+/** What is shown at once stands before no end that waits. */
+static void test_eof_does_not_wait_behind_what_is_shown(void **state)
+{
+	leave_many_unread(129); /* one more than is shown */
+	h.app.take = 1460;
+	llp_resume(h.app.llp);
+	h.app.take = 0;
+	peer_send(&p, TCP_FIN, NULL, 0);
+	assert_int_equal(h.app.eof_waits, 0);
+	assert_int_equal(h.app.eof, 1);
+	host_end(&h);
+}
+
+static void test_reset_behind_what_is_unread(void **state)
+{
+	leave_many_unread(300);
+	peer_send(&p, TCP_FIN, NULL, 0);
+	peer_send_at(&p, TCP_RST, p.seq, p.ack, NULL, 0);
+	assert_int_equal(h.app.eof_waits, 1);
+	assert_int_equal(h.app.eof, 0);
+	assert_int_equal(h.app.closed, 1);
+	assert_int_equal(h.app.error, -ECONNRESET);
+	host_end(&h);
+}
+
+static void test_abort_when_eof_waits(void **state)
+{
+	leave_many_unread(300);
+	h.app.abort_on_eof_waits = true;
+	peer_send(&p, TCP_FIN, NULL, 0);
+	assert_int_equal(h.app.eof_waits, 1);
+	assert_int_equal(h.app.closed, 0);
+	host_end(&h);
+}
+
 static void test_single_bytes_do_not_pin_the_pool(void **state)
 {
 	start(0);
@@ -207,6 +262,10 @@ int main(void)
 		cmocka_unit_test(test_eof_follows_all_that_was_unread),
 		cmocka_unit_test(test_all_that_was_unread_is_shown),
 		cmocka_unit_test(test_eof_in_the_midst_of_what_was_unread),
+		cmocka_unit_test(test_eof_waits_behind_what_is_unread),
+		cmocka_unit_test(test_eof_does_not_wait_behind_what_is_shown),
+		cmocka_unit_test(test_reset_behind_what_is_unread),
+		cmocka_unit_test(test_abort_when_eof_waits),
 		cmocka_unit_test(test_single_bytes_do_not_pin_the_pool),
 		cmocka_unit_test(test_single_bytes_out_of_order_are_bounded),
 		cmocka_unit_test(test_unread_text_of_others_stops_nobody_who_reads),

@@ -193,6 +193,93 @@ static void nor_that_the_stream_was_cut_off(void **state)
 	tls_user_expect(&server, 1000);
 }
 
+static void go_on(void)
+{
+	server.pause = false;
+	llp_resume(server.llp);
+	llp_mem_run(mem, STEPS);
+}
+
+/** @p len bytes of the stream, and its end, with a close_notify or without. */
+static void bring_the_end(size_t len, bool notify)
+{
+	server.pause = true;
+	tls_user_stream(&client, 0, len, 1400);
+	llp_shutdown(notify ? client.llp : tls_conn_of(client.llp)->below);
+	llp_mem_run(mem, STEPS);
+	tls_user_expect(&server, 0);
+	assert_false(server.closed);
+}
+
+/** Enough is kept, the rest is not opened: whether there was a close_notify is not known yet. */
+static void the_end_waits_behind_records(void **state)
+{
+	begin(0);
+	bring_the_end(100000, true);
+	assert_false(server.eof);
+	assert_int_equal(server.eof_waits, 1);
+	go_on();
+	tls_user_expect(&server, 100000);
+	assert_true(server.eof);
+	assert_int_equal(server.eof_waits, 1);
+}
+
+static void so_does_one_that_was_cut_off(void **state)
+{
+	begin(0);
+	bring_the_end(100000, false);
+	assert_int_equal(server.eof_waits, 1);
+	go_on();
+	tls_user_expect(&server, 100000);
+	assert_false(server.eof);
+	assert_true(server.closed);
+	assert_int_equal(server.error, -ECONNRESET);
+}
+
+static void what_was_opened_stands_before_no_end_that_waits(void **state)
+{
+	begin(0);
+	bring_the_end(10000, true);
+	assert_true(server.eof);
+	assert_int_equal(server.eof_waits, 0);
+	go_on();
+	tls_user_expect(&server, 10000);
+}
+
+/** The LLP below has not shown all, either. */
+static void the_end_waits_below(void **state)
+{
+	begin(0);
+	llp_mem_set_unread(mem, 20000);
+	bring_the_end(100000, true);
+	assert_false(server.eof);
+	assert_true(server.eof_waits >= 1);
+	go_on();
+	tls_user_expect(&server, 100000);
+	assert_true(server.eof);
+}
+
+/** Nothing is kept, as there is no memory. */
+static void the_end_waits_for_memory(void **state)
+{
+	for (unsigned notify = 0; notify < 2; notify++) {
+		begin(0);
+		have_memory(false);
+		bring_the_end(10000, notify);
+		assert_true(server.eof_waits >= 1);
+		assert_false(server.eof);
+		have_memory(true);
+		go_on();
+		tls_user_expect(&server, 10000);
+		assert_int_equal(server.eof, notify);
+		assert_int_equal(server.closed, !notify);
+		if (notify)
+			break;
+		tls_user_close(&client);
+		tls_user_close(&server);
+	}
+}
+
 /** What waits for memory may be gone before there is some. */
 static void who_waits_may_end(void **state)
 {
@@ -220,6 +307,11 @@ int main(void)
 		TEST(keys_are_renewed_behind_what_waits),
 		TEST(half_an_fpdu_does_not_hide_the_end),
 		TEST(nor_that_the_stream_was_cut_off),
+		TEST(the_end_waits_behind_records),
+		TEST(so_does_one_that_was_cut_off),
+		TEST(what_was_opened_stands_before_no_end_that_waits),
+		TEST(the_end_waits_below),
+		TEST(the_end_waits_for_memory),
 		TEST(who_waits_may_end),
 	};
 

@@ -68,6 +68,14 @@ static void user_eof(void *user)
 	u->eof = true;
 }
 
+static void user_eof_waits(void *user)
+{
+	struct tls_user *u = user;
+
+	assert_false(u->eof);
+	u->eof_waits++;
+}
+
 static void user_closed(void *user, int error)
 {
 	struct tls_user *u = user;
@@ -84,6 +92,7 @@ static const struct llp_user_ops user_ops = {
 	.writable = user_writable,
 	.acked = user_acked,
 	.eof = user_eof,
+	.eof_waits = user_eof_waits,
 	.closed = user_closed,
 };
 

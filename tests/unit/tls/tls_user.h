@@ -15,7 +15,7 @@ struct tls_user {
 	struct llp_listener *listener;
 	bool connected, eof, closed, protected_;
 	int error;
-	unsigned writable, acked, shown;
+	unsigned writable, acked, shown, eof_waits;
 	size_t chunk; /**< take only multiples of it, and ask for so many; 0: all */
 	bool pause;   /**< take nothing */
 	bool abort_in_readable;
