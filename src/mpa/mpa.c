@@ -258,7 +258,7 @@ static size_t mpa_on_readable(
 	if (gone)
 		return total;
 	mpa_watch(m, NULL);
-	if (m->eof && !m->rx_off && !m->rx_paused && m->ops->ulpdu)
+	if (m->eof == MPA_EOF_SHOWN && !m->rx_off && !m->rx_paused && m->ops->ulpdu)
 		mpa_tell_eof(m);
 	return used;
 }
@@ -307,7 +307,7 @@ static void mpa_on_acked(void *user)
 
 static void mpa_tell_eof_waits(struct mpa *m)
 {
-	if (m->eof && m->rx_paused && m->ops->eof_waits)
+	if (m->eof != MPA_EOF_NONE && m->rx_paused && m->ops->eof_waits)
 		m->ops->eof_waits(m->user);
 }
 
@@ -315,11 +315,20 @@ static void mpa_on_eof(void *user)
 {
 	struct mpa *m = user;
 
-	m->eof = true;
+	m->eof = MPA_EOF_SHOWN;
 	mpa_tell_eof_waits(m);
 	/* FPDUs that wait for a user to take them come before it. */
 	if (!m->rx_off && !m->rx_paused && (mpa_is_starting(m) || !m->rx_partial || m->ops->ulpdu))
 		mpa_tell_eof(m);
+}
+
+/* What was shown last is not the last: of an FPDU that is there in part, the rest may be, too. */
+static void mpa_on_eof_waits(void *user)
+{
+	struct mpa *m = user;
+
+	m->eof = MPA_EOF_BEHIND;
+	mpa_tell_eof_waits(m);
 }
 
 static void mpa_on_closed(void *user, int error)
@@ -342,6 +351,7 @@ static const struct llp_user_ops mpa_llp_user_ops = {
 	.writable = mpa_on_writable,
 	.acked = mpa_on_acked,
 	.eof = mpa_on_eof,
+	.eof_waits = mpa_on_eof_waits,
 	.closed = mpa_on_closed,
 };
 

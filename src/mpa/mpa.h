@@ -150,8 +150,8 @@ struct mpa_user_ops {
 	void (*eof)(void *user);
 	/**
 	 * The peer closed its direction, and FPDUs are before that, which wait for
-	 * mpa_rx_resume(): eof() follows when the user has taken them. It may come again. May be
-	 * NULL.
+	 * mpa_rx_resume(): eof() follows when the user has taken them. It may come again. The user
+	 * does not end the connection in here. May be NULL.
 	 */
 	void (*eof_waits)(void *user);
 	/**
@@ -171,6 +171,13 @@ struct mpa_user_ops {
  */
 #define MPA_ALIGNED_ENOUGH 16
 
+/** Has the peer closed its direction? */
+enum mpa_eof {
+	MPA_EOF_NONE,
+	MPA_EOF_BEHIND, /**< yes, behind octets that the LLP has not shown */
+	MPA_EOF_SHOWN,  /**< yes, and all octets before that were shown */
+};
+
 struct mpa {
 	struct llp *llp; /**< NULL once gone */
 	const struct mpa_user_ops *ops;
@@ -189,7 +196,7 @@ struct mpa {
 	bool acks_watched;  /**< mpa_watch_acks() was called */
 	bool tx_closed;     /**< mpa_shutdown() was called */
 	bool rx_off;        /**< an error was reported, or mpa_drop_input() */
-	bool eof;           /**< the peer closed its direction */
+	uint8_t eof;        /**< enum mpa_eof */
 	bool rx_partial;    /**< bytes of an incomplete FPDU or frame wait in the LLP */
 	bool rx_paused;     /**< mpa_rx_pause(): the FPDU in front waits for mpa_rx_resume() */
 	uint8_t rx_aligned; /**< times in a row, up to MPA_ALIGNED_ENOUGH */

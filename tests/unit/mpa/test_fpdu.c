@@ -112,6 +112,88 @@ static void test_hold(void **state)
 	mpa_user_free(u);
 }
 
+static unsigned eof_waits;
+
+static void on_eof_waits(void *user)
+{
+	eof_waits++;
+}
+
+static void hold(struct mpa_user *u)
+{
+	mpa_rx_pause(u->m);
+}
+
+static void hold_second(struct mpa_user *u)
+{
+	if (u->ulpdus == 3)
+		mpa_rx_pause(u->m);
+}
+
+/* The peer's end is behind so much that the LLP cannot show it. */
+static void test_eof_behind_what_is_shown(void **state)
+{
+	struct mpa_user *u = operational(false);
+	struct mpa_user_ops ops = mpa_user_ops;
+
+	ops.eof_waits = on_eof_waits;
+	eof_waits = 0;
+	mpa_set_user(u->m, &ops, u);
+	llp_mem_set_unread(u->net, 1);
+	u->on_ulpdu = hold;
+	FEED(u, "\x00\x05hello\x00\xde\xad\xbe\xef");
+	FEED(u, "\x00\x05world\x00\xde\xad\xbe\xef");
+	assert_int_equal(eof_waits, 0);
+	llp_shutdown(u->peer.llp);
+	llp_mem_run(u->net, 100);
+	assert_int_equal(eof_waits, 1);
+	u->on_ulpdu = hold_second;
+	mpa_rx_resume(u->m);
+	llp_mem_run(u->net, 100);
+	assert_int_equal(u->ulpdus, 3);
+	assert_true(eof_waits >= 2);
+	assert_int_equal(u->eofs, 0);
+	mpa_rx_resume(u->m);
+	llp_mem_run(u->net, 100);
+	assert_int_equal(u->ulpdus, 4);
+	assert_memory_equal(u->rx, "hellohelloworldworld", 20);
+	assert_int_equal(u->eofs, 1);
+	assert_int_equal(u->errors, 0);
+	mpa_user_free(u);
+}
+
+/* The LLP has told of it while there was no user, and need not again. */
+static void test_eof_behind_what_waits_for_a_user(void **state)
+{
+	struct mpa_user *u = operational(false);
+	struct mpa_user_ops ops = mpa_user_ops;
+
+	ops.eof_waits = on_eof_waits;
+	ops.ulpdu = NULL;
+	eof_waits = 0;
+	mpa_set_user(u->m, &ops, u);
+	llp_mem_set_unread(u->net, 1);
+	FEED(u, "\x00\x05hello\x00\xde\xad\xbe\xef");
+	FEED(u, "\x00\x05wor");
+	llp_shutdown(u->peer.llp);
+	llp_mem_run(u->net, 100);
+	assert_int_equal(eof_waits, 0);
+	assert_int_equal(u->errors, 0);
+	ops.ulpdu = mpa_user_ops.ulpdu;
+	u->on_ulpdu = hold;
+	mpa_rx_resume(u->m);
+	assert_true(llp_mem_step(u->net));
+	assert_int_equal(u->ulpdus, 1);
+	assert_int_equal(eof_waits, 1);
+	u->on_ulpdu = NULL;
+	mpa_rx_resume(u->m);
+	llp_mem_run(u->net, 100);
+	assert_int_equal(u->ulpdus, 2);
+	assert_int_equal(u->errors, 1);
+	assert_int_equal(u->error, MPA_ERROR_CLOSED);
+	mpa_user_free(u);
+}
+
 /* RFC 5044 section 4.1: only the CRC looks at the pad. */
 static void test_pad_is_ignored(void **state)
 {
@@ -339,6 +421,8 @@ int main(void)
 		cmocka_unit_test(test_every_wrong_byte),
 		cmocka_unit_test(test_crc_off),
 		cmocka_unit_test(test_hold),
+		cmocka_unit_test(test_eof_behind_what_is_shown),
+		cmocka_unit_test(test_eof_behind_what_waits_for_a_user),
 		cmocka_unit_test(test_pad_is_ignored),
 		cmocka_unit_test(test_wrong_marker),
 		cmocka_unit_test(test_empty_ulpdu),

@@ -21,6 +21,14 @@ static int setup(void **state)
 	return 0;
 }
 
+/* What is behind a message that waits stays in the LLP, and so does the peer's end. */
+static int setup_full(void **state)
+{
+	paired_init(&p);
+	llp_mem_set_unread(p.mem, 1);
+	return 0;
+}
+
 static int teardown(void **state)
 {
 	pair_fini(&p);
@@ -101,6 +109,27 @@ static void test_end_behind_a_message_is_reached(void **state)
 	paired_expect_message(&p.b, 3, 'l');
 	pair_expect(&p, &p.b, 2, RDMAP_WC_WR_FLUSH_ERR);
 	assert_int_equal(paired_state(&p.b), RNIC_QP_ERROR);
+}
+
+/* An element in time for the first of two messages: the time is over all the same. */
+static void test_end_behind_two_messages(void **state)
+{
+	paired_connect(&p);
+	paired_send(&p.a, 1, 'l');
+	pair_expect(&p, &p.a, 1, RDMAP_WC_SUCCESS);
+	paired_send(&p.a, 2, 'm');
+	pair_expect(&p, &p.a, 2, RDMAP_WC_SUCCESS);
+	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
+	p.a.qp = NULL;
+	pair_advance(&p, 1000);
+	post_read(2);
+	pair_advance(&p, 400);
+	paired_recv(&p.b, 3);
+	paired_expect_message(&p.b, 3, 'l');
+	pair_advance(&p, 90);
+	pair_expect_none(&p, &p.b);
+	pair_advance(&p, 20);
+	pair_expect(&p, &p.b, 2, RDMAP_WC_RETRY_EXC_ERR);
 }
 
 /* The answer is behind the message as well. */
@@ -241,18 +270,27 @@ static void test_another_was_faster(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_message_waits, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_end_behind_a_message, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_end_behind_a_message_comes_later, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_answer_behind_a_message, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_terminate_behind_a_message, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_end_behind_a_message_is_reached, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_end_behind_a_message_and_nothing_owed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_messages_wait_at_an_srq, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_another_was_faster, setup, teardown),
+#define TEST(t)      cmocka_unit_test_setup_teardown(t, setup, teardown)
+#define TEST_FULL(t) {#t "_full", t, setup_full, teardown, NULL}
+		TEST(test_message_waits),
+		TEST_FULL(test_message_waits),
+		TEST(test_end_behind_a_message),
+		TEST_FULL(test_end_behind_a_message),
+		TEST(test_end_behind_a_message_comes_later),
+		TEST_FULL(test_end_behind_a_message_comes_later),
+		TEST(test_end_behind_two_messages),
+		TEST_FULL(test_end_behind_two_messages),
+		TEST(test_answer_behind_a_message),
+		TEST_FULL(test_answer_behind_a_message),
+		TEST(test_terminate_behind_a_message),
+		TEST_FULL(test_terminate_behind_a_message),
+		TEST(test_end_behind_a_message_is_reached),
+		TEST_FULL(test_end_behind_a_message_is_reached),
+		TEST(test_end_behind_a_message_and_nothing_owed),
+		TEST_FULL(test_end_behind_a_message_and_nothing_owed),
+		TEST(test_messages_wait_at_an_srq),
+		TEST_FULL(test_messages_wait_at_an_srq),
+		TEST(test_another_was_faster),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
