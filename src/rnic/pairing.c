@@ -157,8 +157,14 @@ static void pairing_seek_end(struct pairing *p)
 {
 	struct rnic_qp *qp = p->qp;
 
-	if (!rdmap_sq_is_busy(&qp->rdmap))
+	recv_wait_serve(qp); /* one may have been posted in this very round */
+	if (p->state != PAIRING_JOINED || !rdmap_sq_is_busy(&qp->rdmap))
 		return;
+	if (!qp->wait.held) {
+		/* The message was taken, and the LLP has more to show before the end. */
+		pairing_serve(p);
+		return;
+	}
 	p->state = PAIRING_ENDING;
 	recv_wait_end(qp);
 	rdmap_take_answers_only(&qp->rdmap);

@@ -3,6 +3,7 @@
 #include "paired.h"
 #include "rnic/pairing.h"
 #include "rnic/qp.h"
+#include "support/engine_round.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -109,6 +110,36 @@ static void test_end_behind_a_message_is_reached(void **state)
 	paired_expect_message(&p.b, 3, 'l');
 	pair_expect(&p, &p.b, 2, RDMAP_WC_WR_FLUSH_ERR);
 	assert_int_equal(paired_state(&p.b), RNIC_QP_ERROR);
+}
+
+/* One that is posted in the round in which the time is over is not passed by. */
+static void test_element_at_the_deadline(void **state)
+{
+	last_message_waits(1);
+	post_read(2);
+	pair_advance(&p, 490);
+	engine_lock(&p.engine); /* so that it is served later */
+	paired_recv(&p.b, 3);
+	p.clock += 20 * PAIR_MS;
+	timer_wheel_run(&p.engine.wheel, p.clock);
+	engine_unlock(&p.engine);
+	paired_expect_message(&p.b, 3, 'l');
+	pair_expect(&p, &p.b, 2, RDMAP_WC_WR_FLUSH_ERR);
+}
+
+/* Nor is one that the LLP has yet to show the message to. */
+static void test_element_before_the_deadline(void **state)
+{
+	last_message_waits(1);
+	post_read(2);
+	pair_advance(&p, 490);
+	p.quiet = true;
+	paired_recv(&p.b, 3);
+	p.clock += 20 * PAIR_MS;
+	engine_round(&p.engine);
+	p.quiet = false;
+	paired_expect_message(&p.b, 3, 'l');
+	pair_expect(&p, &p.b, 2, RDMAP_WC_WR_FLUSH_ERR);
 }
 
 /* An element in time for the first of two messages: the time is over all the same. */
@@ -280,6 +311,10 @@ int main(void)
 		TEST_FULL(test_end_behind_a_message_comes_later),
 		TEST(test_end_behind_two_messages),
 		TEST_FULL(test_end_behind_two_messages),
+		TEST(test_element_at_the_deadline),
+		TEST_FULL(test_element_at_the_deadline),
+		TEST(test_element_before_the_deadline),
+		TEST_FULL(test_element_before_the_deadline),
 		TEST(test_answer_behind_a_message),
 		TEST_FULL(test_answer_behind_a_message),
 		TEST(test_terminate_behind_a_message),
