@@ -204,11 +204,12 @@ static void pairing_joined(struct pairing *p)
 	struct rnic_qp *qp = p->qp;
 
 	p->state = PAIRING_JOINED;
-	p->closing = false;
 	p->backoff_ms = BACKOFF_FIRST_MS;
 	timer_stop(pairing_wheel_of(p), &p->deadline);
 	if (qp_state(qp) == RNIC_QP_RTR)
 		rnic_raise(qp->rnic, RNIC_EVENT_QP_ESTABLISHED, qp->context);
+	/* What the peer sent too early, with its end, may wait for a receive already. */
+	pairing_serve(p);
 }
 
 void pairing_modify(struct pairing *p, unsigned mask, const struct rnic_qp_attr *attr)
@@ -273,6 +274,7 @@ static int pairing_try_once(struct pairing *p)
 		.private_len = sizeof data,
 		.tos = p->path.tos};
 
+	p->closing = false;
 	p->ep = ep_new(r, pairing_on_event, p);
 	if (!p->ep)
 		return -ENOMEM;
@@ -365,6 +367,7 @@ void pairing_answer(struct pairing *p, struct rnic_ep *request, const struct pai
 		.private_len = sizeof data};
 
 	p->ep = request;
+	p->closing = false;
 	p->peer_psn = hello->psn;
 	p->state = PAIRING_ANSWERED;
 	ep_adopt(request, pairing_on_event, p);

@@ -163,6 +163,40 @@ static void test_end_behind_two_messages(void **state)
 	pair_expect(&p, &p.b, 2, RDMAP_WC_RETRY_EXC_ERR);
 }
 
+/* A peer that says too much too early may be known to have ended before its stream is. */
+static void test_end_is_told_before_the_stream(void **state)
+{
+	const struct pairing *b;
+
+	p.quiet = true;
+	paired_rtr(&p.a);
+	paired_rtr(&p.b);
+	paired_rts(&p.a);
+	paired_rts(&p.b);
+	b = p.b.qp->pairing;
+	for (unsigned i = 0; i < 1000 && b->state != PAIRING_ANSWERED; i++) {
+		p.clock += PAIR_MS;
+		engine_round(&p.engine);
+		engine_lock(&p.engine);
+		llp_mem_step(p.mem);
+		engine_unlock(&p.engine);
+	}
+	assert_int_equal(b->state, PAIRING_ANSWERED);
+	engine_lock(&p.engine);
+	pairing_peer_closing(p.b.qp->pairing);
+	engine_unlock(&p.engine);
+	p.quiet = false;
+	pair_advance(&p, 100);
+	assert_int_equal(b->state, PAIRING_JOINED);
+	paired_send(&p.a, 1, 'l');
+	pair_expect(&p, &p.a, 1, RDMAP_WC_SUCCESS);
+	llp_mem_set_silent(p.mem, 0, true);
+	post_read(2);
+	pair_advance(&p, 510);
+	assert_int_equal(b->state, PAIRING_ENDING);
+	llp_mem_set_silent(p.mem, 0, false);
+}
+
 /* The answer is behind the message as well. */
 static void test_answer_behind_a_message(void **state)
 {
@@ -315,6 +349,7 @@ int main(void)
 		TEST_FULL(test_element_at_the_deadline),
 		TEST(test_element_before_the_deadline),
 		TEST_FULL(test_element_before_the_deadline),
+		TEST(test_end_is_told_before_the_stream),
 		TEST(test_answer_behind_a_message),
 		TEST_FULL(test_answer_behind_a_message),
 		TEST(test_terminate_behind_a_message),
