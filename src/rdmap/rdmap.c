@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rdmap/rdmap_priv.h"
 
-void rdmap_end(struct rdmap *r, const struct rdmap_end *e)
+void rdmap_take_acked(struct rdmap *r)
 {
 	if (rdmap_alive(r))
 		rdmap_sq_take_acked(r);
+}
+
+void rdmap_end(struct rdmap *r, const struct rdmap_end *e)
+{
+	rdmap_take_acked(r);
 	if (r->ended)
 		return;
 	r->ended = true;
@@ -40,10 +45,7 @@ static void rdmap_on_writable(void *user)
 
 static void rdmap_on_acked(void *user)
 {
-	struct rdmap *r = user;
-
-	if (rdmap_alive(r))
-		rdmap_sq_take_acked(r);
+	rdmap_take_acked(user);
 }
 
 static void rdmap_on_eof(void *user)
@@ -51,8 +53,7 @@ static void rdmap_on_eof(void *user)
 	struct rdmap *r = user;
 
 	/* What the last packet acknowledges, or one before it, may not have been told yet. */
-	if (rdmap_alive(r))
-		rdmap_sq_take_acked(r);
+	rdmap_take_acked(r);
 	if (!rdmap_alive(r))
 		return;
 	if (!ddp_at_boundary(&r->ddp) || r->rqe || r->reads_out != 0) {
@@ -85,8 +86,7 @@ static void rdmap_on_closed(void *user, int error)
 {
 	struct rdmap *r = user;
 
-	if (rdmap_alive(r))
-		rdmap_sq_take_acked(r);
+	rdmap_take_acked(r);
 	r->mpa = NULL;
 	if (error != 0)
 		rdmap_end(r, &(struct rdmap_end){.kind = RDMAP_END_LOST, .error = error});

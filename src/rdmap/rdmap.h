@@ -452,6 +452,12 @@ void rdmap_recv_posted(struct rdmap *r);
  */
 void rdmap_take_answers_only(struct rdmap *r);
 
+/**
+ * Complete what the peer's TCP is known to have, where requests complete by that, though the LLP
+ * has not told of it yet. Call it before rdmap_fail_oldest() and rdmap_abort() of a stream.
+ */
+void rdmap_take_acked(struct rdmap *r);
+
 /** Reset the connection. ended() is not called. */
 void rdmap_abort(struct rdmap *r);
 

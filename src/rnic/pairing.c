@@ -89,6 +89,7 @@ static void pairing_log_failure(const struct pairing *p, const char *why)
 /** What waited for the peer says so. What SQD holds back did not, and is flushed with the rest. */
 static bool pairing_fail_sends(const struct pairing *p)
 {
+	rdmap_take_acked(&p->qp->rdmap);
 	if (!rdmap_sq_is_busy(&p->qp->rdmap))
 		return false;
 	rdmap_fail_oldest(&p->qp->rdmap, RDMAP_WC_RETRY_EXC_ERR);

@@ -321,6 +321,7 @@ void qp_abort(struct rnic_qp *qp, int status)
 {
 	struct conn *c = qp->conn;
 
+	rdmap_take_acked(&qp->rdmap);
 	rdmap_abort(&qp->rdmap);
 	qp_enter_error(qp);
 	conn_over(c, &(struct conn_end){.status = status});

@@ -2,6 +2,7 @@
 #include "rnic/ep.h"
 
 #include "pair.h"
+#include "rnic/conn.h"
 #include "rnic/ep_priv.h"
 #include "rnic/qp.h"
 #include "support/engine_round.h"
@@ -350,6 +351,36 @@ static void disconnect_drains(void **state)
 	is_over(p);
 }
 
+/** With completion = acked: what has arrived was done, also if the peer's end then never comes. */
+static void what_has_arrived_was_done(void **state)
+{
+	const struct rnic_config cfg = {
+		.mpa = {.revision = 2, .crc = true, .tell_acked = true}, .close_timeout_ms = 1000};
+	struct pair p;
+	const struct llp *llp;
+
+	pair_init(&p, &cfg);
+	pair_connect(&p);
+	llp = mpa_llp(&p.a.qp->conn->mpa);
+	pair_post_recv(&p.b, p.b.qp, 1, 0, 64);
+	p.quiet = true;
+	pair_post(&p.a, p.a.qp, 2, RDMAP_WR_SEND, 0, 11, 0, 0);
+	engine_lock(&p.engine);
+	for (unsigned i = 0; i < 100 && llp_acked(llp) != llp_queued(llp); i++)
+		llp_mem_step(p.mem);
+	engine_unlock(&p.engine);
+	assert_int_equal(rnic_ep_disconnect(p.a.ep), 0);
+	for (unsigned i = 0; i < 10000 && rnic_qp_get_state(p.a.qp) != RNIC_QP_ERROR; i++) {
+		p.clock += PAIR_MS;
+		engine_round(&p.engine);
+	}
+	assert_int_equal(rnic_qp_get_state(p.a.qp), RNIC_QP_ERROR);
+	p.quiet = false;
+	pair_expect(&p, &p.a, 2, RDMAP_WC_SUCCESS);
+	pair_expect(&p, &p.b, 1, RDMAP_WC_SUCCESS);
+	pair_fini(&p);
+}
+
 /**
  * Disconnect and destroy at once, as many programs do: what completed is on its way and must
  * arrive.
@@ -616,6 +647,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(passive_disconnects, setup_connected, teardown),
 		cmocka_unit_test_setup_teardown(both_disconnect, setup_connected, teardown),
 		cmocka_unit_test_setup_teardown(disconnect_drains, setup_connected, teardown),
+		cmocka_unit_test(what_has_arrived_was_done),
 		cmocka_unit_test_setup_teardown(posted_after_disconnect, setup_connected, teardown),
 		cmocka_unit_test_setup_teardown(
 			nobody_answers_the_close, setup_connected, teardown),

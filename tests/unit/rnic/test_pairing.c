@@ -370,6 +370,35 @@ static void test_other_psn_later(void **state)
 	expect_refused(&p.b);
 }
 
+/* With completion = acked: what has arrived was done, though nobody has told of it yet. */
+static void test_other_psn_behind_what_has_arrived(void **state)
+{
+	const struct rnic_config config = {
+		.mpa = {.revision = 2, .crc = MPA_CRC_PREFERRED, .tell_acked = true},
+		.pairing_port = PAIRED_PORT};
+	struct llp *llp;
+
+	pair_fini(&p);
+	pair_init(&p, &config);
+	paired_rtr(&p.b);
+	paired_rtr(&p.a);
+	paired_recv(&p.a, 1);
+	pair_run(&p);
+	llp = mpa_llp(&p.b.qp->conn->mpa);
+	p.quiet = true;
+	paired_send(&p.b, 2, 'x');
+	engine_lock(&p.engine);
+	for (unsigned i = 0; i < 100 && llp_acked(llp) != llp_queued(llp); i++)
+		llp_mem_step(p.mem);
+	engine_unlock(&p.engine);
+	paired_send(&p.b, 3, 'y');
+	paired_rts_with(&p.b, PAIRED_PSN_B + 1);
+	p.quiet = false;
+	pair_expect(&p, &p.b, 2, RDMAP_WC_SUCCESS);
+	pair_expect(&p, &p.b, 3, RDMAP_WC_RETRY_EXC_ERR);
+	pair_expect(&p, &p.a, 1, RDMAP_WC_SUCCESS);
+}
+
 static void test_path_is_wrong(void **state)
 {
 	struct rnic_qp_attr good = paired_rtr_attr(&p.a), attr = good;
@@ -454,6 +483,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_other_qp, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_psn, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_psn_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_other_psn_behind_what_has_arrived, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_path_is_wrong, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ended_while_it_tries, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_depths, setup, teardown),
