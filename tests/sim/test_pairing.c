@@ -8,7 +8,11 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define SIZE  (256u << 10)
 #define GBIT  UINT64_C(1000000000)
@@ -18,10 +22,13 @@
 static struct rdma_pair p;
 static struct sim *s;
 
-static void begin(const struct sim_path_config *path, bool v6, uint64_t seed)
+static void begin_under(
+	const struct tls_config *tls, const struct sim_path_config *path, bool v6, uint64_t seed)
 {
-	struct sim_host_config h = {
-		.rnic.pairing_port = 61525, .address = v6 ? "fd00::1/64" : "10.0.0.1/24"};
+	struct sim_host_config h = {.tls = tls,
+		.tcp.receive_buffer = 1 << 20,
+		.rnic.pairing_port = 61525,
+		.address = v6 ? "fd00::1/64" : "10.0.0.1/24"};
 	struct sim_host *a, *b;
 
 	s = sim_create(&(struct sim_config){.seed = seed, .packets = 4095, .copies = 2047});
@@ -30,6 +37,11 @@ static void begin(const struct sim_path_config *path, bool v6, uint64_t seed)
 	b = sim_host_create(s, &h);
 	rdma_pair_create_on(&p, a, b, 7174, SIZE);
 	sim_join(a, b, path, NULL, &p.link);
+}
+
+static void begin(const struct sim_path_config *path, bool v6, uint64_t seed)
+{
+	begin_under(NULL, path, v6, seed);
 }
 
 static void end(void)
@@ -131,6 +143,70 @@ static void after_an_outage(void **state)
 	end();
 }
 
+/* ---- a peer that ends behind messages without receives ----------------------------------------
+ */
+
+static void expect_next(const struct rdma_side *side, unsigned op, unsigned status)
+{
+	struct rnic_wc wc;
+
+	assert_int_equal(rnic_cq_poll(side->cq, 1, &wc), 1);
+	assert_int_equal(wc.wc.op, op);
+	assert_int_equal(wc.wc.status, status);
+}
+
+static void expect_no_more(const struct rdma_side *side)
+{
+	struct rnic_wc wc;
+
+	assert_int_equal(rnic_cq_poll(side->cq, 1, &wc), 0);
+}
+
+/** More waits than TCP or TLS shows: the peer's end is known all the same. */
+static void end_behind_much(const struct tls_config *tls)
+{
+	begin_under(tls, &(struct sim_path_config){.queue.rate = GBIT, .delay = SIM_MS}, false, 7);
+	pair_up(&p.a);
+	pair_up(&p.b);
+	for (unsigned i = 0; i < 300; i++) {
+		rdma_post(&p, &p.a, RDMAP_WR_SEND, 0, 0, 1300);
+		assert_true(rdma_complete(&p, &p.a, 1, 120 * SIM_S));
+	}
+	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
+	p.a.qp = NULL;
+	sim_run(s, SIM_S, NULL, NULL);
+	expect_next(&p.b, RDMAP_WC_RECV, RDMAP_WC_SUCCESS);
+	rdma_post(&p, &p.b, RDMAP_WR_READ, 0, 0, 8);
+	sim_run(s, 9 * SIM_S, NULL, NULL);
+	expect_no_more(&p.b);
+	sim_run(s, 2 * SIM_S, NULL, NULL);
+	expect_next(&p.b, RDMAP_WC_READ, RDMAP_WC_RETRY_EXC_ERR);
+	assert_int_equal(rnic_qp_get_state(p.b.qp), RNIC_QP_ERROR);
+	end();
+}
+
+static void ends_behind_much(void **state)
+{
+	end_behind_much(NULL);
+}
+
+static void ends_behind_much_under_tls(void **state)
+{
+	static const char key[] = "sim:00112233445566778899aabbccddeeff\n";
+	struct tls_config tls = {.mode = TLS_REQUIRED};
+	int fd;
+
+	if (!tls_is_available())
+		skip();
+	fd = memfd_create("key", MFD_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(fchmod(fd, 0600), 0);
+	assert_int_equal(write(fd, key, strlen(key)), strlen(key));
+	snprintf(tls.psk, sizeof tls.psk, "/proc/self/fd/%d", fd);
+	end_behind_much(&tls);
+	close(fd);
+}
+
 /* ---- a QP that is its own peer -----------------------------------------------------------------
  */
 
@@ -190,6 +266,8 @@ int main(void)
 		cmocka_unit_test(over_loss),
 		cmocka_unit_test(over_all_else),
 		cmocka_unit_test(after_an_outage),
+		cmocka_unit_test(ends_behind_much),
+		cmocka_unit_test(ends_behind_much_under_tls),
 		cmocka_unit_test(of_its_own),
 	};
 
