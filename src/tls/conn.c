@@ -232,13 +232,21 @@ static size_t tls_conn_on_readable(
 	return used;
 }
 
+/** There is room for the rest of the handshake. What came behind it was left below until now. */
+static void tls_conn_finish_handshake(struct tls_conn *c)
+{
+	tls_conn_continue(c);
+	if (!c->dead && c->state == TLS_CONN_OPEN)
+		llp_resume(c->below);
+}
+
 static void tls_conn_on_writable(void *user)
 {
 	struct tls_conn *c = user;
 
 	tls_conn_enter(c);
 	if (c->state == TLS_CONN_HANDSHAKE)
-		tls_conn_continue(c);
+		tls_conn_finish_handshake(c);
 	else if (c->state == TLS_CONN_OPEN && !tls_conn_send_owed(c))
 		goto out; /* it comes again */
 	if (!c->dead && c->write_refused && !c->tx_closed && c->llp.user_ops->writable) {

@@ -96,6 +96,24 @@ static void the_second_connection_resumes(void **state)
 	close_both();
 }
 
+/** Where the tickets wait for room, what came meanwhile waits for them and for no more. */
+static void content_waits_for_room_for_the_tickets(void **state)
+{
+	llp_mem_set_emss(mem, 60);
+	open_both();
+	tls_user_connect(&client, mem, 1, PORT);
+	llp_mem_set_buffer(mem, 1);
+	while (!client.connected)
+		assert_true(llp_mem_step(mem));
+	llp_mem_set_buffer(mem, 1 << 20);
+	tls_user_stream(&client, 0, 30, 30);
+	llp_mem_set_buffer(mem, 1);
+	llp_mem_run(mem, STEPS);
+	assert_true(server.connected);
+	tls_user_expect(&server, 30);
+	close_both();
+}
+
 static void segments_of_any_size_do(void **state)
 {
 	for (size_t segment = 1; segment < 40; segment += 6) {
@@ -272,6 +290,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(the_second_connection_resumes),
+		TEST(content_waits_for_room_for_the_tickets),
 		TEST(segments_of_any_size_do),
 		TEST(an_unknown_ticket_is_no_obstacle),
 		TEST(other_credentials_forget_sessions),
