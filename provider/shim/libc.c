@@ -323,8 +323,11 @@ SHIM_EXPORT ssize_t write(int fd, const void *buf, size_t n)
 static void shim_end_cm(int fd)
 {
 	const struct provider *p = shim_running();
-	struct cancel_hold hold = cancel_hold();
+	struct cancel_hold hold;
 
+	if (p && shim_is_vfork_child())
+		return; /* the descriptor is a copy; the channel goes on */
+	hold = cancel_hold();
 	if ((fcntl(fd, F_GETFL) & O_NONBLOCK) == 0)
 		atomic_store_explicit(&shim_cm_was_closed, true, memory_order_relaxed);
 	/* The mark goes before the descriptor: the number may be in use again at once. */

@@ -38,6 +38,9 @@ struct ibv_device *shim_device(void);
  */
 bool shim_is_orphan(void);
 
+/** True in a child of vfork(), which has our memory but descriptors and an end of its own. */
+bool shim_is_vfork_child(void);
+
 /** True if exit() has begun on this thread and the process has the RNIC. */
 bool shim_is_leaving(void);
 

@@ -204,11 +204,16 @@ const struct provider *shim_running(void)
 		       : NULL;
 }
 
+bool shim_is_vfork_child(void)
+{
+	return !shim_is_orphan() && atomic_load(&shim_state.owner) != getpid();
+}
+
 void shim_before_end(void)
 {
 	const struct provider *p = shim_running();
 
-	if (p && !shim_is_orphan() && atomic_load(&shim_state.owner) == getpid())
+	if (p && !shim_is_orphan() && !shim_is_vfork_child())
 		p->before_end();
 }
 

@@ -109,6 +109,7 @@ static struct cq *cq_create_common(struct ibv_context *context, uint32_t cqe, vo
 	cq->ibv.cq_context = cq_context;
 	pthread_mutex_init(&cq->ibv.mutex, NULL);
 	pthread_cond_init(&cq->ibv.cond, NULL);
+	pthread_mutex_init(&cq->polling, NULL);
 	rc = rnic_cq_create(d->rnic, cqe, cq_channel_notify, cq, &cq->rnic);
 	if (rc != 0) {
 		free(cq);
@@ -145,7 +146,7 @@ struct ibv_cq *cq_create(struct ibv_context *context, int cqe, void *cq_context,
 
 #define CQ_INIT_MASK (IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD)
 
-/* Both only give permissions: no locking, no overrun check. Neither is made use of. */
+/* Both only give permissions: no locking, no overrun check. The second is not made use of. */
 #define CREATE_FLAGS (IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)
 
 static int cq_extended_verify(
@@ -184,6 +185,8 @@ struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_a
 		cq->domain = OBJECT_OF(pd, attr->parent_domain);
 		pd_hold(attr->parent_domain);
 	}
+	cq->single_threaded = (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 &&
+			      (attr->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0;
 	cq_set_poll_ops(cq);
 	return &cq->ex;
 }
@@ -247,6 +250,7 @@ int cq_destroy(struct ibv_cq *ibv)
 	pthread_mutex_unlock(&ibv->mutex);
 	pthread_mutex_destroy(&ibv->mutex);
 	pthread_cond_destroy(&ibv->cond);
+	pthread_mutex_destroy(&cq->polling);
 	if (cq->domain)
 		pd_put(&cq->domain->ibv);
 	context_withdraw(context, &cq->object);

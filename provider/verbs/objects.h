@@ -170,8 +170,11 @@ struct cq {
 	uint32_t async_reported; /**< under the context's async lock */
 	struct pd *domain;       /**< the parent domain that it was created with, or NULL */
 	bool timed;              /**< its completions have times */
-	uint64_t time;           /**< of wc, on the device's clock */
-	struct ibv_wc wc;        /**< the completion that ibv_wc_read_*() read */
+	/** From ibv_start_poll() to ibv_end_poll(): what is read meanwhile is of one thread. */
+	pthread_mutex_t polling;
+	bool single_threaded; /**< polling is not taken */
+	uint64_t time;        /**< of wc, on the device's clock */
+	struct ibv_wc wc;     /**< the completion that ibv_wc_read_*() read */
 };
 
 struct srq {

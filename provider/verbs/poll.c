@@ -102,13 +102,29 @@ static int poll_next(struct ibv_cq_ex *ex)
 	return 0;
 }
 
-static int poll_start(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
-{
-	return attr->comp_mask != 0 ? EINVAL : poll_next(ex);
-}
-
 static void poll_end(struct ibv_cq_ex *ex)
 {
+	struct cq *cq = OBJECT_OF(cq, ex);
+
+	if (!cq->single_threaded)
+		pthread_mutex_unlock(&cq->polling);
+}
+
+static int poll_start(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
+{
+	struct cq *cq = OBJECT_OF(cq, ex);
+	int rc;
+
+	if (attr->comp_mask != 0)
+		return EINVAL;
+	if (atomic_load_explicit(&device_of(cq->ibv.context)->orphan, memory_order_relaxed))
+		return ENODEV; /* who had the lock at fork() is not here */
+	if (!cq->single_threaded)
+		pthread_mutex_lock(&cq->polling);
+	rc = poll_next(ex);
+	if (rc != 0)
+		poll_end(ex);
+	return rc;
 }
 
 static enum ibv_wc_opcode poll_read_opcode(struct ibv_cq_ex *ex)

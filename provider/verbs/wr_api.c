@@ -20,8 +20,12 @@ static void wr_start(struct ibv_qp_ex *ex)
 	bool orphan = atomic_load_explicit(&qp->device->orphan, memory_order_relaxed);
 	int rc = orphan ? -ENODEV : rnic_sq_begin(qp->rnic);
 
+	/* What follows is this thread's alone until complete or abort, also when nothing can be
+	 * posted. */
+	if (rc != 0 && !orphan)
+		rnic_sq_hold(qp->rnic);
 	qp->building = NULL;
-	qp->begun = rc == 0;
+	qp->begun = !orphan;
 	qp->build_error = -rc;
 }
 
@@ -29,19 +33,24 @@ static void wr_abort(struct ibv_qp_ex *ex)
 {
 	struct qp *qp = wr_api_qp_of_ex(ex);
 
+	bool begun = qp->begun;
+
 	qp->building = NULL;
-	if (qp->begun)
-		rnic_sq_abort(qp->rnic);
 	qp->begun = false;
+	/* From here on all that is another thread's. */
+	if (begun)
+		rnic_sq_abort(qp->rnic);
 }
 
 static int wr_complete(struct ibv_qp_ex *ex)
 {
 	struct qp *qp = wr_api_qp_of_ex(ex);
 
-	if (qp->build_error != 0) {
+	int error = qp->build_error;
+
+	if (error != 0) {
 		wr_abort(ex);
-		return qp->build_error;
+		return error;
 	}
 	if (qp->building)
 		rnic_sq_commit(qp->rnic);

@@ -150,6 +150,9 @@ bool engine_lock_within(struct engine *e, unsigned ms)
 		locked = engine_mutex_within(&e->lock, ms / LOCK_SLICES + 1);
 	atomic_fetch_sub(&e->waiting, 1);
 	if (!locked) {
+		/* Who let go meanwhile has left to this thread what was rung. */
+		if (atomic_load(&e->doorbells) && engine_try(e))
+			engine_unlock(e);
 		cancel_release(hold);
 		return false;
 	}

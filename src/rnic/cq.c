@@ -238,7 +238,7 @@ static int cq_pop(struct rnic_cq *cq, int n, struct rnic_wc *wc, uint64_t *time)
 		wc[i] = (struct rnic_wc){.wc = e->wc, .qp_num = e->qp->num};
 		cq_release_place(e);
 	}
-	if (time && cq->times)
+	if (time && cq->times && count)
 		*time = cq->times[tail & cq->mask];
 	atomic_store_explicit(&cq->tail, tail + count, memory_order_release);
 	pthread_spin_unlock(&cq->lock);

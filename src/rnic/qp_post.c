@@ -44,6 +44,11 @@ int rnic_sq_begin(struct rnic_qp *qp)
 	return -EINVAL;
 }
 
+void rnic_sq_hold(struct rnic_qp *qp)
+{
+	pthread_spin_lock(&qp->sq_lock);
+}
+
 bool rnic_qp_takes_send_imm(const struct rnic_qp *qp)
 {
 	return atomic_load_explicit(&qp->send_imm, memory_order_relaxed);

@@ -88,7 +88,7 @@
 #define pthread_mutex_destroy(m)      ((void)(m))
 #define pthread_mutex_lock(m)         interleave_lock(m)
 #define pthread_mutex_trylock(m)      (!interleave_trylock(m))
-#define pthread_mutex_timedlock(m, t) (interleave_lock(m), 0)
+#define pthread_mutex_timedlock(m, t) (!interleave_lock_awhile(m))
 #define pthread_mutex_unlock(m)       interleave_unlock(m, false)
 #define pthread_spin_init(l, shared)  ((void)(*(volatile uint32_t *)(l) = 0))
 #define pthread_spin_destroy(l)       ((void)(l))

@@ -454,6 +454,11 @@ void interleave_lock(volatile void *lock)
 	}
 }
 
+bool interleave_lock_awhile(volatile void *lock)
+{
+	return interleave_trylock(lock);
+}
+
 void interleave_unlock(volatile void *lock, bool spin)
 {
 	if (spin) {

@@ -84,6 +84,8 @@ bool interleave_swap(volatile void *at, size_t n, uint64_t *expected, uint64_t v
 /** Locks of 32 bits; 0: free. A spin lock's release waits in the buffer, as on x86. */
 void interleave_lock(volatile void *lock);
 bool interleave_trylock(volatile void *lock);
+/** Give up after some time. @return true: it is locked. */
+bool interleave_lock_awhile(volatile void *lock);
 void interleave_unlock(volatile void *lock, bool spin);
 
 /** The memory stays as it is until interleave_begin(): who touches it is noticed. */

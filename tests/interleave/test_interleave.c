@@ -47,6 +47,7 @@ struct order {
 	uint32_t num[POSTERS];
 	bool sleeps;           /**< the consumer does, until it is notified */
 	bool fails;            /**< somebody moves the first QP to ERROR meanwhile */
+	bool looks;            /**< somebody takes the engine now and then, or gives it up */
 	bool destroys;         /**< the consumer destroys each QP as soon as all is completed */
 	unsigned posted, done; /**< requests and receives */
 	unsigned posters_left;
@@ -253,6 +254,19 @@ static void run_poster(void *arg)
 		order.told = 1;
 }
 
+/** As those who only look: they take no engine that is not to be had soon. */
+static void run_look(void *arg)
+{
+	unsigned never = 0;
+
+	for (unsigned i = 0; i < 20 && order.posters_left; i++) {
+		interleave_stall_within(50);
+		if (engine_lock_within(&order.pair.engine, 1))
+			engine_unlock(&order.pair.engine);
+		interleave_sleep(&never, prng_below(&order.r, 2000));
+	}
+}
+
 static void run_failure(void *arg)
 {
 	unsigned never = 0;
@@ -362,6 +376,7 @@ static void order_begin(uint64_t seed)
 	order.sleeps = prng_chance(&order.r, 0.6);
 	order.fails = prng_chance(&order.r, 0.3);
 	order.destroys = prng_chance(&order.r, 0.5);
+	order.looks = prng_chance(&order.r, 0.3);
 	order.posters_left = POSTERS;
 	pair_init(p, NULL);
 	order.ops = *p->engine.ops;
@@ -405,6 +420,8 @@ static void order_run(uint64_t seed)
 	interleave_spawn(run_consumer, NULL);
 	if (order.fails)
 		interleave_spawn(run_failure, NULL);
+	if (order.looks)
+		interleave_spawn(run_look, NULL);
 	if (!interleave_run(PATIENCE))
 		order_wrong("it does not come to an end", order.posted, order.done);
 	if (interleave_touched_freed())

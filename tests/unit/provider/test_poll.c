@@ -2,6 +2,7 @@
 /* Completions as the RNIC gives them, and as programs read them. The RNIC is a double. */
 #include "provider/verbs/objects.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include <setjmp.h>
@@ -232,6 +233,78 @@ static void test_extended(void **state)
 	ibv_end_poll(cq);
 }
 
+/* ---- two threads ------------------------------------------------------------------------------
+ */
+
+static struct {
+	_Atomic bool begun, started;
+	uint64_t wr_id;
+} other;
+
+static void *poll_one(void *arg)
+{
+	struct ibv_poll_cq_attr attr = {0};
+
+	atomic_store(&other.begun, true);
+	if (ibv_start_poll(&t.cq.ex, &attr) != 0)
+		return NULL;
+	atomic_store(&other.started, true);
+	other.wr_id = t.cq.ex.wr_id;
+	ibv_end_poll(&t.cq.ex);
+	return NULL;
+}
+
+static pthread_t let_another_poll(void)
+{
+	pthread_t thread;
+
+	atomic_store(&other.begun, false);
+	atomic_store(&other.started, false);
+	assert_int_equal(pthread_create(&thread, NULL, poll_one, NULL), 0);
+	while (!atomic_load(&other.begun))
+		sched_yield();
+	return thread;
+}
+
+/* What one reads is of the completion that it took. */
+static void test_threads_poll_in_turns(void **state)
+{
+	struct ibv_poll_cq_attr attr = {0};
+	pthread_t thread;
+
+	add(1, RDMAP_WC_SUCCESS, RDMAP_WC_SEND);
+	add(2, RDMAP_WC_SUCCESS, RDMAP_WC_SEND);
+	assert_int_equal(ibv_start_poll(&t.cq.ex, &attr), 0);
+	thread = let_another_poll();
+	/* Who does not wait has polled by now. */
+	for (unsigned i = 0; i < 1000; i++)
+		sched_yield();
+	assert_false(atomic_load(&other.started));
+	assert_int_equal(t.cq.ex.wr_id, 1);
+	ibv_end_poll(&t.cq.ex);
+	pthread_join(thread, NULL);
+	assert_true(other.started);
+	assert_int_equal(other.wr_id, 2);
+	/* What found nothing is no turn. */
+	assert_int_equal(ibv_start_poll(&t.cq.ex, &attr), ENOENT);
+	assert_int_equal(ibv_start_poll(&t.cq.ex, &attr), ENOENT);
+}
+
+static void test_a_single_thread_takes_no_lock(void **state)
+{
+	struct ibv_poll_cq_attr attr = {0};
+	pthread_t thread;
+
+	t.cq.single_threaded = true;
+	add(1, RDMAP_WC_SUCCESS, RDMAP_WC_SEND);
+	add(2, RDMAP_WC_SUCCESS, RDMAP_WC_SEND);
+	assert_int_equal(ibv_start_poll(&t.cq.ex, &attr), 0);
+	thread = let_another_poll();
+	pthread_join(thread, NULL);
+	assert_true(other.started);
+	ibv_end_poll(&t.cq.ex);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +316,8 @@ int main(void)
 		cmocka_unit_test_setup(test_orphan, setup),
 		cmocka_unit_test_setup(test_arm, setup),
 		cmocka_unit_test_setup(test_extended, setup),
+		cmocka_unit_test_setup(test_threads_poll_in_turns, setup),
+		cmocka_unit_test_setup(test_a_single_thread_takes_no_lock, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,6 +218,28 @@ static int program_end(void)
 	_exit(ours && WEXITSTATUS(child) == 3 && WEXITSTATUS(twin) == 4 ? 6 : 1);
 }
 
+/* What a child of vfork() closes, as Python's subprocess does, is not its parent's. */
+static int program_vfork_closes(void)
+{
+	int fd = open(CM_PATH, O_RDWR | O_CLOEXEC), null = open("/dev/null", O_RDWR);
+	unsigned calls = reach_provider()->stub.calls;
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		dup2(null, fd);
+		close(fd);
+		close_range(3, ~0U, 0);
+		closefrom(3);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	printf("calls %u ", reach_provider()->stub.calls - calls);
+	printf("write %d ", (int)write(fd, "x", 1));
+	close(fd);
+	printf("calls %u", reach_provider()->stub.calls - calls);
+	return 0;
+}
+
 static int program_end_in_c(void)
 {
 	_Exit(count_devices("uiw0") == 1 ? 6 : 1);
@@ -243,6 +265,7 @@ static const struct program {
 	{"fork-first", program_fork_first},
 	{"fork-listed", program_fork_listed},
 	{"fork-used", program_fork_used},
+	{"vfork-closes", program_vfork_closes},
 	{"end", program_end},
 	{"end-in-c", program_end_in_c},
 	{"end-idle", program_end_idle},
@@ -408,6 +431,12 @@ static void a_forked_child_has_no_device_of_ours(void **state)
 	assert_says(0, "toldchild 0 parent 1", "");
 }
 
+static void a_child_of_vfork_closes_nothing_of_its_parent_s(void **state)
+{
+	run("vfork-closes", CONFIGURED, NULL);
+	assert_says(0, "calls 0 write 1 calls 2", "");
+}
+
 static void a_child_begins_anew_what_its_parent_has_only_listed(void **state)
 {
 	run("fork-listed", CONFIGURED, "STUB_START=lazy");
@@ -446,6 +475,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_provider_that_is_missing_or_broken_is_one_sentence),
 		cmocka_unit_test(at_exit_our_objects_answer_enodev),
 		cmocka_unit_test(a_forked_child_has_no_device_of_ours),
+		cmocka_unit_test(a_child_of_vfork_closes_nothing_of_its_parent_s),
 		cmocka_unit_test(a_child_begins_anew_what_its_parent_has_only_listed),
 		cmocka_unit_test(an_end_without_exit_is_told_once),
 	};

@@ -5,6 +5,7 @@
 #include "support/limit.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -128,6 +129,43 @@ static void test_abort(void **state)
 	ibv_wr_set_sge(ex, 0, 0, 0);
 	ibv_wr_abort(ex);
 	close_with(&l, 2, 7);
+}
+
+static _Atomic bool aborting;
+
+static void *abort_again_and_again(void *ex)
+{
+	while (atomic_load(&aborting)) {
+		ibv_wr_start(ex);
+		ibv_wr_send(ex);
+		ibv_wr_abort(ex);
+	}
+	return NULL;
+}
+
+/* From start to complete or abort a QP is one thread's: none learns of the other's error. */
+static void test_threads_build_in_turns(void **state)
+{
+	struct ibv_qp_ex *ex;
+	pthread_t thread;
+	unsigned posted = 0;
+	struct lone l;
+
+	open_waiting(&l);
+	ex = ibv_qp_to_qp_ex(l.qp);
+	atomic_store(&aborting, true);
+	assert_int_equal(pthread_create(&thread, NULL, abort_again_and_again, ex), 0);
+	for (unsigned i = 0; i < 300000; i++) {
+		ibv_wr_start(ex);
+		ex->wr_id = 1 + posted;
+		ibv_wr_send(ex);
+		if (ibv_wr_complete(ex) == 0)
+			posted++;
+	}
+	atomic_store(&aborting, false);
+	pthread_join(thread, NULL);
+	assert_int_equal(posted, l.cap.max_send_wr);
+	close_with(&l, (int)posted, 1);
 }
 
 static void test_full(void **state)
@@ -400,6 +438,7 @@ int main(void)
 		OPENED(test_send_imm_without_peer),
 		OPENED(test_nothing_built),
 		OPENED(test_abort),
+		OPENED(test_threads_build_in_turns),
 		OPENED(test_full),
 		OPENED(test_errors),
 		CONNECTED(test_write_and_read),

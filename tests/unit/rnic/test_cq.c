@@ -412,9 +412,39 @@ static void overflow_fails_the_qps(void **state)
 	pair_fini(&p);
 }
 
+static void serve_nothing(struct engine_doorbell *d)
+{
+}
+
+/* Also when the caller drives, as something waits to be done, and finds one more behind it. */
+static void a_time_is_that_of_its_completion(void **state)
+{
+	struct pair *p = *state;
+	struct engine_doorbell waits = {.serve = serve_nothing};
+	unsigned notified = 0;
+	struct rnic_cq *cq = create(p, 4, &notified);
+	uint64_t first, time = 0;
+	struct rnic_wc wc;
+
+	assert_int_equal(rnic_cq_keep_times(cq), 0);
+	push(cq, 1);
+	first = p->engine.now;
+	p->clock += PAIR_MS;
+	push(cq, 2);
+	engine_defer(&p->engine, &waits);
+	assert_int_equal(rnic_cq_poll_timed(cq, &wc, &time), 1);
+	assert_int_equal(wc.wc.wr_id, 1);
+	assert_int_equal(time, first);
+	assert_int_equal(rnic_cq_poll_timed(cq, &wc, &time), 1);
+	assert_int_equal(wc.wc.wr_id, 2);
+	assert_int_equal(time, first + PAIR_MS);
+	assert_int_equal(rnic_cq_destroy(cq), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_time_is_that_of_its_completion, setup, teardown),
 		cmocka_unit_test_setup_teardown(sizes, setup, teardown),
 		cmocka_unit_test(limit_is_kept),
 		cmocka_unit_test_setup_teardown(in_order_and_several_at_once, setup, teardown),
