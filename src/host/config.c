@@ -185,6 +185,16 @@ struct config_reading {
 	int rc; /* the first error; what follows is not looked at */
 };
 
+/** inih ends a value at a blank and ";", not at a blank and "#". A name may hold either. */
+static void config_cut_comment(char *line)
+{
+	for (char *at = line; (at = strchr(at, '#')) != NULL; at++)
+		if (at > line && isspace((unsigned char)at[-1])) {
+			*at = '\0';
+			return;
+		}
+}
+
 /* inih's reader: one line, checked for what inih would pass over or cut in silence. */
 static char *config_read_line(char *buf, int num, void *arg)
 {
@@ -228,6 +238,7 @@ static char *config_read_line(char *buf, int num, void *arg)
 	if (ch == EOF && n == 0)
 		return NULL;
 	buf[n] = '\0';
+	config_cut_comment(buf);
 	if (buf[0] == '[') {
 		r->rc = config_complain(r->e, -EINVAL, &r->where,
 			"a section; expected only lines of the form key = value");

@@ -193,6 +193,33 @@ static void test_file_hostile_bytes(void **state)
 	assert_null(strchr(e.text, '\033'));
 }
 
+/** "#" ends a value as ";" does, behind a blank; a name may hold either. */
+static void test_file_comments_behind_values(void **state)
+{
+	static const struct {
+		const char *line, *value;
+	} cases[] = {
+		{"log_file = /var/log/u.log # where", "/var/log/u.log"},
+		{"log_file = /var/log/u.log ; where", "/var/log/u.log"},
+		{"log_file = /var/log/u.log\t# where", "/var/log/u.log"},
+		{"log_file = /var/log/u.log # where ; why", "/var/log/u.log"},
+		{"log_file = /var/log/u.log ; where # why", "/var/log/u.log"},
+		{"log_file = /var/log/u#1.log #", "/var/log/u#1.log"},
+		{"log_file = /var/log/u;1.log ;", "/var/log/u;1.log"},
+	};
+	struct config_error e;
+	struct config c;
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		assert_int_equal(read_text(&c, &e, cases[i].line), 0);
+		assert_string_equal(c.log_file, cases[i].value);
+	}
+	assert_int_equal(read_text(&c, &e, "\nlog_file = # where\n"), -EINVAL);
+	assert_says(&e, "line 2: \"log_file\" has no value");
+	assert_int_equal(read_text(&c, &e, "\nlog_file # = where\n"), -EINVAL);
+	assert_says(&e, "line 2: expected key = value");
+}
+
 static void test_file_longest_line(void **state)
 {
 	char line[256] = "capture = /";
@@ -297,6 +324,7 @@ int main(void)
 		cmocka_unit_test(test_file_syntax),
 		cmocka_unit_test(test_file_indented_line_is_its_own),
 		cmocka_unit_test(test_file_hostile_bytes),
+		cmocka_unit_test(test_file_comments_behind_values),
 		cmocka_unit_test(test_file_longest_line),
 		cmocka_unit_test(test_file_too_many_lines),
 		cmocka_unit_test(test_file_unreadable),
