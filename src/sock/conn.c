@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /** A peer that never closes its direction does not hold a released connection for longer. */
 #define ORPHAN_NS UINT64_C(60000000000)
@@ -35,7 +36,8 @@ int sock_conn_new(struct sock_stack *s, int fd, enum sock_state state, struct so
 	int rc;
 
 	if (!c) {
-		sock_unwatch(&(struct sock_source){.fd = fd});
+		sock_option_disconnect(fd);
+		close(fd);
 		return -ENOMEM;
 	}
 	c->llp.ops = &sock_llp_ops;
@@ -45,7 +47,7 @@ int sock_conn_new(struct sock_stack *s, int fd, enum sock_state state, struct so
 	timer_init(&c->timer, sock_conn_on_timer);
 	rc = sock_watch(s, &c->source, EPOLLIN | EPOLLOUT | EPOLLRDHUP);
 	if (rc) {
-		sock_unwatch(&c->source);
+		sock_conn_close(c);
 		free(c);
 		return rc;
 	}
@@ -124,6 +126,14 @@ void sock_conn_unmark_ready(struct sock_conn *c)
 	TAILQ_REMOVE(&c->s->ready, c, ready_link);
 }
 
+void sock_conn_close(struct sock_conn *c)
+{
+	/* What was closed in good order goes on without us. */
+	if (!c->fin_sent || c->aborted)
+		sock_option_disconnect(c->source.fd);
+	sock_unwatch(c->s, &c->source);
+}
+
 void sock_conn_drop(struct sock_conn *c)
 {
 	struct sock_stack *s = c->s;
@@ -133,7 +143,7 @@ void sock_conn_drop(struct sock_conn *c)
 	if (c->acks_watched)
 		(void)sock_acks_to(c); /* the last look that there is */
 	c->state = SOCK_OVER;
-	sock_unwatch(&c->source);
+	sock_conn_close(c);
 	timer_stop(s->cfg.wheel, &c->timer);
 	timer_stop(s->cfg.wheel, &c->acks_timer);
 	sock_conn_unmark_ready(c);

@@ -54,6 +54,7 @@ struct sock_conn {
 	bool acks_watched; /**< the user is told of acknowledgements */
 	bool broken;       /**< the kernel takes no more: what has come is read, then it is over */
 	bool fin_wanted, fin_sent;
+	bool aborted; /**< it is reset, also after that */
 };
 
 static inline struct sock_conn *sock_conn_of(const struct llp *l)
@@ -84,6 +85,9 @@ void sock_conn_unhold(struct sock_conn *c);
 /** The kernel has more of it that epoll will not tell of. */
 void sock_conn_mark_ready(struct sock_conn *c);
 void sock_conn_unmark_ready(struct sock_conn *c);
+
+/** Reset it, unless it was closed in good order, and close the descriptor. Allocates nothing. */
+void sock_conn_close(struct sock_conn *c);
 
 /** Close the descriptor, free what it holds, and the rest at the end of the round. */
 void sock_conn_drop(struct sock_conn *c);

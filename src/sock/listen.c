@@ -46,8 +46,10 @@ static bool sock_accept_refuse(struct llp_listener *l, int rc)
 		return false;
 	close(s->spare_fd);
 	fd = sock_accept_fd(l);
-	if (fd >= 0)
+	if (fd >= 0) {
+		sock_option_disconnect(fd);
 		close(fd);
+	}
 	s->spare_fd = eventfd(0, EFD_CLOEXEC);
 	return true;
 }
@@ -102,6 +104,12 @@ static void sock_listen_again(struct timer *t, uint64_t now)
 
 /* ---- listen ------------------------------------------------------------------------------ */
 
+void sock_listener_close(struct llp_listener *l)
+{
+	sock_option_disconnect(l->source.fd);
+	sock_unwatch(l->s, &l->source);
+}
+
 int sock_listen(struct sock_stack *s, const struct ip_endpoint *local, unsigned backlog,
 	llp_accept_fn *accept, void *user, struct llp_listener **out)
 {
@@ -119,7 +127,7 @@ int sock_listen(struct sock_stack *s, const struct ip_endpoint *local, unsigned 
 	if (!rc)
 		rc = sock_watch(s, &l->source, EPOLLIN);
 	if (rc) {
-		sock_unwatch(&l->source);
+		sock_listener_close(l);
 		free(l);
 		return rc;
 	}
@@ -130,7 +138,7 @@ int sock_listen(struct sock_stack *s, const struct ip_endpoint *local, unsigned 
 
 void sock_unlisten(struct llp_listener *l)
 {
-	sock_unwatch(&l->source);
+	sock_listener_close(l);
 	timer_stop(l->s->cfg.wheel, &l->again);
 	if (l->is_accepting)
 		TAILQ_REMOVE(&l->s->accepting, l, accepting_link);

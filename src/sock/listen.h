@@ -20,6 +20,9 @@ struct llp_listener {
 int sock_listen(struct sock_stack *s, const struct ip_endpoint *local, unsigned backlog,
 	llp_accept_fn *accept, void *user, struct llp_listener **out);
 
+/** End it for its peers, and close the descriptor. */
+void sock_listener_close(struct llp_listener *l);
+
 /** llp_unlisten(). */
 void sock_unlisten(struct llp_listener *l);
 

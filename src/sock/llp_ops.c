@@ -128,6 +128,7 @@ static void sock_llp_abort(struct llp *l)
 	sock_llp_let_go(c);
 	if (c->fin_sent && c->state == SOCK_OPEN)
 		sock_option_reset_on_close(c->source.fd, true);
+	c->aborted = true;
 	sock_conn_drop(c);
 }
 

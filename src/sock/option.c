@@ -28,6 +28,14 @@ void sock_option_reset_on_close(int fd, bool reset)
 	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof l);
 }
 
+void sock_option_disconnect(int fd)
+{
+	const struct sockaddr none = {.sa_family = AF_UNSPEC};
+
+	if (fd >= 0)
+		(void)connect(fd, &none, sizeof none);
+}
+
 void sock_option_tos(int fd, int family, uint8_t tos)
 {
 	if (!tos)

@@ -24,6 +24,12 @@ int sock_option(int fd, int level, int name, int value);
 /** What closing it does: reset the connection, or end it in good order. */
 void sock_option_reset_on_close(int fd, bool reset);
 
+/**
+ * Reset the connection of @p fd, or end its listening, now: closing it does that only when no child
+ * has a copy of the descriptor, which it has until it executes another program.
+ */
+void sock_option_disconnect(int fd);
+
 /** DSCP << 2. */
 void sock_option_tos(int fd, int family, uint8_t tos);
 

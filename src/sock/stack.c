@@ -42,11 +42,19 @@ int sock_watch(struct sock_stack *s, struct sock_source *source, uint32_t events
 	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, source->fd, &e) ? -errno : 0;
 }
 
-void sock_unwatch(struct sock_source *source)
+void sock_let_go_of(struct sock_source *source)
 {
 	if (source->fd >= 0)
 		close(source->fd);
 	source->fd = -1;
+}
+
+void sock_unwatch(struct sock_stack *s, struct sock_source *source)
+{
+	/* close() alone does not take it from epoll while a child has a copy, until it executes. */
+	if (source->fd >= 0)
+		(void)epoll_ctl(s->epoll, EPOLL_CTL_DEL, source->fd, NULL);
+	sock_let_go_of(source);
 }
 
 bool sock_is_ours(const struct sock_stack *s, const struct ip_addr *a)
@@ -294,20 +302,24 @@ void sock_reset_all(struct sock_stack *s)
 	struct sock_conn *c;
 	struct llp_listener *l;
 
-	/* Those that were closed in good order have no linger option any more, and are not reset.
-	 */
 	LIST_FOREACH (c, &s->conns, link)
-		sock_unwatch(&c->source);
+		sock_conn_close(c);
 	LIST_FOREACH (l, &s->listeners, link)
-		sock_unwatch(&l->source);
+		sock_listener_close(l);
 }
 
 void sock_let_go(struct sock_stack *s)
 {
+	struct sock_conn *c;
+	struct llp_listener *l;
 	struct sock_port *p;
 	struct sock_udp *u;
 
-	sock_reset_all(s); /* the parent has its own descriptors: nothing is reset */
+	/* Sockets and epoll are the parent's, too: only the descriptors may go. */
+	LIST_FOREACH (c, &s->conns, link)
+		sock_let_go_of(&c->source);
+	LIST_FOREACH (l, &s->listeners, link)
+		sock_let_go_of(&l->source);
 	LIST_FOREACH (p, &s->ports, link)
 		if (p->fd >= 0)
 			close(p->fd);

@@ -72,8 +72,11 @@ struct sock_stack {
 /** Have epoll tell of @p source. @return 0 or -errno. */
 int sock_watch(struct sock_stack *s, struct sock_source *source, uint32_t events);
 
-/** Close the descriptor of @p source, if it has one. */
-void sock_unwatch(struct sock_source *source);
+/** Have epoll tell of @p source no more, and close its descriptor, if it has one. */
+void sock_unwatch(struct sock_stack *s, struct sock_source *source);
+
+/** In a child after fork(), which has epoll in common with its parent: only close it. */
+void sock_let_go_of(struct sock_source *source);
 
 /** True if @p a is ours: the host's, and among those of the configuration. */
 bool sock_is_ours(const struct sock_stack *s, const struct ip_addr *a);

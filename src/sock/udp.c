@@ -216,7 +216,7 @@ int sock_udp_open(struct sock_stack *s, uint16_t port, const struct sock_udp_use
 		rc = sock_udp_open_family(u, &u->socket[i], i == 0);
 		/* A host may be without one of the families. */
 		if (rc == -EAFNOSUPPORT || rc == -EADDRNOTAVAIL) {
-			sock_unwatch(&u->socket[i].source);
+			sock_unwatch(s, &u->socket[i].source);
 			rc = 0;
 		}
 	}
@@ -230,8 +230,8 @@ int sock_udp_open(struct sock_stack *s, uint16_t port, const struct sock_udp_use
 
 void sock_udp_let_go(struct sock_udp *u)
 {
-	sock_unwatch(&u->socket[0].source);
-	sock_unwatch(&u->socket[1].source);
+	sock_let_go_of(&u->socket[0].source);
+	sock_let_go_of(&u->socket[1].source);
 }
 
 /** Its memory stays until the round is over: epoll may have told of it in the same one. */
@@ -239,7 +239,8 @@ void sock_udp_close(struct sock_udp *u)
 {
 	if (!u)
 		return;
-	sock_udp_let_go(u);
+	sock_unwatch(u->s, &u->socket[0].source);
+	sock_unwatch(u->s, &u->socket[1].source);
 	LIST_REMOVE(u, link);
 	LIST_INSERT_HEAD(&u->s->dead_udps, u, link);
 }

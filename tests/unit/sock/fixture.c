@@ -8,8 +8,12 @@
 #include <linux/tcp.h> /* libc's tcp_info is older */
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -184,6 +188,31 @@ static int plain_socket(const struct ip_addr *a)
 
 	assert_true(fd >= 0);
 	return fd;
+}
+
+pid_t fixture_child(void)
+{
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (child)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+}
+
+void fixture_end_child(pid_t child)
+{
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+void fixture_assert_untold(struct fixture *f)
+{
+	struct epoll_event e;
+
+	assert_int_equal(epoll_wait(sock_fd(f->s), &e, 1, 0), 0);
 }
 
 uint16_t fixture_peer_listens(struct fixture *f, const char *address)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include <cmocka.h>
 
@@ -81,6 +82,16 @@ int fixture_plain_connect(const struct ip_endpoint *to);
 /** Queue @p len bytes of a pattern in records of at most @p record; pushes. @return bytes queued.
  */
 size_t fixture_queue(struct fixture *f, size_t len, uint32_t record, uint8_t *next);
+
+/**
+ * A child with a copy of each descriptor, as between vfork() and exec(), which no handler of fork()
+ * is told of. @return to be ended by fixture_end_child().
+ */
+pid_t fixture_child(void);
+void fixture_end_child(pid_t child);
+
+/** Epoll has nothing to tell. */
+void fixture_assert_untold(struct fixture *f);
 
 /** True after closed(). */
 bool fixture_is_closed(struct fixture *f);

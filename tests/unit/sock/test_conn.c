@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sock/conn.h"
 
+#include "support/limit.h"
 #include "tests/unit/sock/fixture.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct fixture f;
 
 static const char *const loopbacks[] = {"127.0.0.1", "::1"};
+
+static bool has_come(struct fixture *x)
+{
+	return x->seen.len == 4;
+}
 
 static bool has_eof(struct fixture *x)
 {
@@ -218,6 +226,41 @@ static void an_abort_resets_and_tells_nothing(void **state)
 	}
 }
 
+static bool peer_was_reset(void)
+{
+	struct pollfd p = {.fd = f.peer_fd, .events = POLLIN};
+	uint8_t byte;
+
+	return poll(&p, 1, LIMIT_MS) == 1 && recv(f.peer_fd, &byte, 1, 0) < 0 &&
+	       errno == ECONNRESET;
+}
+
+/** A child that has yet to execute its program holds what the parent closes. */
+static void an_abort_does_not_wait_for_a_child(void **state)
+{
+	for (unsigned shut = 0; shut < 2; shut++) {
+		pid_t child;
+		uint8_t byte;
+
+		fixture_open(&f, NULL);
+		fixture_connect(&f, "127.0.0.1");
+		child = fixture_child();
+		if (shut) {
+			llp_shutdown(f.seen.llp);
+			fixture_round(&f);
+			assert_int_equal(peer_reads(&byte, 1), 0);
+		}
+		llp_abort(f.seen.llp);
+		fixture_assert_untold(&f);
+		if (shut)
+			assert_int_equal(send(f.peer_fd, "x", 1, MSG_NOSIGNAL), -1);
+		else
+			assert_true(peer_was_reset());
+		fixture_end_child(child);
+		fixture_close(&f);
+	}
+}
+
 static bool nothing_is_open(struct fixture *x)
 {
 	return sock_stack_stats(x->s)->connections == 0;
@@ -284,6 +327,39 @@ static void so_many_wait_for_their_peer_at_most(void **state)
 	fixture_close(&f);
 }
 
+/** What ended in good order and is let go is not told of either, while a child holds it. */
+static void one_for_too_many_is_not_told_of_again(void **state)
+{
+	const struct sock_stack_config cfg = {.max_orphans = 1};
+	struct ip_endpoint at, remote;
+	int fd[2];
+	pid_t child;
+	char byte;
+
+	fixture_open(&f, &cfg);
+	fixture_accept(&f, "127.0.0.1");
+	llp_endpoints(f.seen.llp, &at, &remote);
+	child = fixture_child();
+	for (unsigned i = 0; i < 2; i++) {
+		fd[i] = i ? fixture_plain_connect(&at) : f.peer_fd;
+		assert_true(fd[i] >= 0);
+		fixture_until(&f, is_accepted);
+		llp_release(f.seen.llp);
+		f.seen.llp = NULL;
+		fixture_round(&f);
+		assert_int_equal(recv(fd[i], &byte, 1, 0), 0);
+	}
+	assert_int_equal(sock_stack_stats(f.s)->orphans_recycled, 1);
+	fixture_round(&f);
+	assert_int_equal(send(fd[0], "x", 1, MSG_NOSIGNAL), 1);
+	fixture_assert_untold(&f);
+	fixture_end_child(child);
+	close(fd[0]);
+	close(fd[1]);
+	f.peer_fd = -1;
+	fixture_close(&f);
+}
+
 static void unacknowledged_bytes_are_counted(void **state)
 {
 	uint8_t next = 0;
@@ -310,6 +386,40 @@ static void the_end_of_the_process_resets(void **state)
 	fixture_close(&f);
 }
 
+static void the_end_of_the_process_does_not_wait_for_a_child(void **state)
+{
+	pid_t child;
+
+	fixture_open(&f, NULL);
+	fixture_connect(&f, "127.0.0.1");
+	child = fixture_child();
+	sock_reset_all(f.s);
+	assert_true(peer_was_reset());
+	fixture_end_child(child);
+	fixture_close(&f);
+}
+
+/** A child that is told of fork() has its parent's sockets and its epoll: it changes neither. */
+static void a_child_lets_go_of_what_is_its_parents(void **state)
+{
+	int status;
+	pid_t child;
+
+	fixture_open(&f, NULL);
+	fixture_connect(&f, "127.0.0.1");
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		sock_let_go(f.s);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(send(f.peer_fd, "here", 4, 0), 4);
+	fixture_until(&f, has_come);
+	fixture_close(&f);
+}
+
 static void errors_are_those_of_the_interface(void **state)
 {
 	assert_int_equal(sock_conn_error(0), 0);
@@ -333,6 +443,10 @@ int main(void)
 		cmocka_unit_test(a_reset_is_told),
 		cmocka_unit_test(what_came_before_a_reset_is_shown),
 		cmocka_unit_test(an_abort_resets_and_tells_nothing),
+		cmocka_unit_test(an_abort_does_not_wait_for_a_child),
+		cmocka_unit_test(the_end_of_the_process_does_not_wait_for_a_child),
+		cmocka_unit_test(a_child_lets_go_of_what_is_its_parents),
+		cmocka_unit_test(one_for_too_many_is_not_told_of_again),
 		cmocka_unit_test(a_release_delivers_all_that_is_queued),
 		cmocka_unit_test(so_many_wait_for_their_peer_at_most),
 		cmocka_unit_test(unacknowledged_bytes_are_counted),

@@ -200,6 +200,28 @@ static void it_stops(void **state)
 	fixture_close(&f);
 }
 
+/** A child that has yet to execute its program holds the listener, and a connection for it. */
+static void it_stops_while_a_child_holds_it(void **state)
+{
+	struct ip_endpoint at = fixture_at("127.0.0.1", 0);
+	pid_t child;
+
+	fixture_open(&f, NULL);
+	assert_int_equal(llp_port_reserve(f.llp, &at, 0), 0);
+	assert_int_equal(llp_listen(f.llp, &at, 8, count, &f, &f.listener), 0);
+	child = fixture_child();
+	f.peer_fd = fixture_plain_connect(&at);
+	assert_true(f.peer_fd >= 0);
+	llp_unlisten(f.llp, f.listener);
+	f.listener = NULL;
+	fixture_assert_untold(&f);
+	assert_int_equal(fixture_plain_connect(&at), -ECONNREFUSED);
+	fixture_assert_untold(&f);
+	fixture_end_child(child);
+	assert_int_equal(f.accepts, 0);
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +234,7 @@ int main(void)
 		cmocka_unit_test(without_descriptors_a_peer_is_reset),
 		cmocka_unit_test(without_a_spare_one_a_peer_waits),
 		cmocka_unit_test(it_stops),
+		cmocka_unit_test(it_stops_while_a_child_holds_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

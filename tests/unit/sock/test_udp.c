@@ -133,6 +133,27 @@ static void a_datagram_is_answered_from_where_it_went(void **state)
 	fixture_close(&v.f);
 }
 
+/** The socket that a child has from before it executes its program. */
+static void what_a_child_holds_is_not_told_of(void **state)
+{
+	struct ip_endpoint at, us;
+	pid_t child;
+	int fd;
+
+	service_open(NULL);
+	us = fixture_at("127.0.0.1", free_port());
+	assert_int_equal(sock_udp_open(v.f.s, us.port, &user, &v.udp), 0);
+	child = fixture_child();
+	sock_udp_close(v.udp);
+	fixture_round(&v.f);
+	fd = plain("127.0.0.1", &at);
+	say(fd, &us, "late", 4);
+	fixture_assert_untold(&v.f);
+	fixture_end_child(child);
+	close(fd);
+	fixture_close(&v.f);
+}
+
 /** The kernel says what ICMP has said, with the datagram that it was about. */
 static void a_closed_port_is_told(void **state)
 {
@@ -201,6 +222,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_datagram_is_answered_from_where_it_went),
+		cmocka_unit_test(what_a_child_holds_is_not_told_of),
 		cmocka_unit_test(a_closed_port_is_told),
 		cmocka_unit_test(a_port_belongs_to_one),
 		cmocka_unit_test(some_are_not_taken),
