@@ -494,6 +494,12 @@ static inline void ah_aim(
 	rnic_ud_aim(w, &to);
 }
 
+/** Has ah_aim() been called? No handle leads to the unspecified address. */
+static inline bool ah_is_aimed(const struct rdmap_wqe *w)
+{
+	return w->local_arg[2] != 0 || w->local_arg[3] != 0;
+}
+
 /* ---- path.c ------------------------------------------------------------------------------- */
 
 /**

@@ -42,18 +42,28 @@ static void wr_abort(struct ibv_qp_ex *ex)
 		rnic_sq_abort(qp->rnic);
 }
 
+/** The element that is being built, if there is one, is complete. */
+static void wr_api_commit(struct qp *qp)
+{
+	if (!qp->building || qp->build_error != 0)
+		return;
+	if (qp->ud && !ah_is_aimed(qp->building))
+		qp->build_error = EINVAL; /* ibv_wr_set_ud_addr() was not called */
+	else
+		rnic_sq_commit(qp->rnic);
+}
+
 static int wr_complete(struct ibv_qp_ex *ex)
 {
 	struct qp *qp = wr_api_qp_of_ex(ex);
+	int error;
 
-	int error = qp->build_error;
-
+	wr_api_commit(qp);
+	error = qp->build_error;
 	if (error != 0) {
 		wr_abort(ex);
 		return error;
 	}
-	if (qp->building)
-		rnic_sq_commit(qp->rnic);
 	qp->building = NULL;
 	qp->begun = false;
 	rnic_sq_end(qp->rnic);
@@ -66,10 +76,9 @@ static struct rdmap_wqe *wr_api_begin(struct ibv_qp_ex *ex, enum rdmap_wr_op op)
 	struct qp *qp = wr_api_qp_of_ex(ex);
 	struct rdmap_wqe *w;
 
+	wr_api_commit(qp);
 	if (qp->build_error != 0)
 		return NULL;
-	if (qp->building)
-		rnic_sq_commit(qp->rnic);
 	w = rnic_sq_next(qp->rnic);
 	qp->building = w;
 	if (!w) {

@@ -248,6 +248,15 @@ static void test_bad_requests(void **state)
 	ibv_wr_send(ex);
 	ibv_wr_set_ud_addr(ex, NULL, 1, QKEY);
 	assert_int_equal(ibv_wr_complete(ex), EINVAL);
+	/* To nobody: the last, and one before it. */
+	ibv_wr_start(ex);
+	ibv_wr_send(ex);
+	assert_int_equal(ibv_wr_complete(ex), EINVAL);
+	ibv_wr_start(ex);
+	ibv_wr_send(ex);
+	ibv_wr_send(ex);
+	ibv_wr_set_ud_addr(ex, ah, 1, QKEY);
+	assert_int_equal(ibv_wr_complete(ex), EINVAL);
 	/* As long as the port's MTU, and one octet more. */
 	assert_int_equal(ibv_query_port(fx.context, 1, &port), 0);
 	wr = to_b(&sge, ah, 128u << port.active_mtu);
