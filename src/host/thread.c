@@ -157,25 +157,46 @@ static uint64_t engine_thread_arm(struct engine_thread *t, uint64_t sleep)
 	return sleep;
 }
 
+static struct timespec engine_thread_timespec(uint64_t ns)
+{
+	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+}
+
+/**
+ * The program has closed what it did not open, or the kernel has no memory: ppoll() does not sleep.
+ * Nobody can wake this thread now, so look again soon.
+ */
+static void engine_thread_nap(uint64_t sleep)
+{
+	struct timespec ts = engine_thread_timespec(sleep < IDLE_BLIND_NS ? sleep : IDLE_BLIND_NS);
+
+	nanosleep(&ts, NULL);
+}
+
 /** Sleep on descriptors for at most @p sleep. */
 static void engine_thread_wait(struct engine_thread *t, uint64_t sleep, bool wait_rx)
 {
 	struct poller *p = t->cfg.poller;
-	struct timespec ts = {(time_t)(sleep / 1000000000), (long)(sleep % 1000000000)};
+	struct timespec ts = engine_thread_timespec(sleep);
 	struct pollfd fds[2] = {{.fd = p->wake_fd, .events = POLLIN},
 		{.fd = wait_rx ? p->source->fd(p) : -1, .events = POLLIN}};
 	uint64_t visits = engine_count_visits(p->engine);
+	int r;
 
 	engine_thread_count(&t->stats.sleeps);
-	ppoll(fds, wait_rx ? 2 : 1, &ts, NULL);
+	r = ppoll(fds, wait_rx ? 2 : 1, &ts, NULL);
+	if (fds[0].revents & POLLIN)
+		poller_wake_clear(p);
+	if ((r < 0 && errno != EINTR) || ((fds[0].revents | fds[1].revents) & POLLNVAL)) {
+		engine_thread_nap(sleep);
+		return;
+	}
 	/* An application that came by may have taken the packet and what told of it. As long as was
 	 * meant, not as it took: packets that came while the core was another's prove nothing. */
 	t->woken = wait_rx && fds[1].revents != 0;
 	if (wait_rx && p->source->is_interrupt(p) &&
 		(t->woken || engine_count_visits(p->engine) == visits))
 		t->slept = sleep;
-	if (fds[0].revents)
-		poller_wake_clear(p);
 }
 
 static void engine_thread_sleep_on(struct engine_thread *t, const struct idle_step *s, uint64_t now)

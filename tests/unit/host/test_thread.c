@@ -3,6 +3,7 @@
 #include "host/thread.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -13,6 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -312,6 +315,62 @@ static void an_interrupt_that_never_comes_is_not_waited_for(void **state)
 	assert_false(port_get_caps(port)->rx_interrupt);
 }
 
+static _Atomic unsigned naps;
+
+/** In place of libc's: sleeps that no descriptor ends are counted. */
+int nanosleep(const struct timespec *t, struct timespec *left)
+{
+	atomic_fetch_add(&naps, 1);
+	return (int)syscall(SYS_nanosleep, t, left);
+}
+
+/** A descriptor that was open once. */
+static int closed_fd(void)
+{
+	int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 500);
+
+	assert_true(fd >= 500);
+	close(fd);
+	return fd;
+}
+
+/** As closefrom() leaves it: a poll that ends at once is no sleep, and timers go on. */
+static void a_program_may_close_our_descriptors(void **state)
+{
+	const int wake_fd = poller.wake_fd, rx_fd = port->rx_fd;
+
+	for (unsigned which = 0; which < 2; which++) {
+		struct engine_thread *t;
+		struct timer timer;
+		uint64_t sleeps;
+
+		if (which == 0)
+			poller.wake_fd = closed_fd();
+		else
+			port->rx_fd = closed_fd();
+		atomic_store(&naps, 0);
+		t = start(false, -1);
+		timer_init(&timer, on_timer);
+		for (unsigned i = 0; i < 3; i++) {
+			unsigned before = atomic_load(&fired);
+
+			engine_lock(&engine);
+			timer_start(&engine.wheel, &timer, engine.now + 1000000);
+			engine_unlock(&engine);
+			while (atomic_load(&fired) == before)
+				sched_yield();
+		}
+		while (engine_thread_stats(t).sleeps < 20)
+			sched_yield();
+		sleeps = engine_thread_stats(t).sleeps;
+		engine_thread_stop(t);
+		poller.wake_fd = wake_fd;
+		port->rx_fd = rx_fd;
+		/* It does not always wait for packets. */
+		assert_true(atomic_load(&naps) >= (which == 0 ? sleeps : sleeps / 2));
+	}
+}
+
 static void dedicated_polls_without_a_pause(void **state)
 {
 	struct engine_thread *t = start(true, 0);
@@ -360,6 +419,7 @@ int main(void)
 		cmocka_unit_test(one_wake_up_is_one_absence),
 		cmocka_unit_test(a_round_left_open_is_ended),
 		cmocka_unit_test(an_interrupt_that_never_comes_is_not_waited_for),
+		cmocka_unit_test(a_program_may_close_our_descriptors),
 		cmocka_unit_test(dedicated_polls_without_a_pause),
 		cmocka_unit_test(a_core_that_is_not_there_is_refused),
 	};
