@@ -6,7 +6,8 @@
  * has UDP port 3935 of the host. If the host's iwpmd has it, peers are told that it does not know
  * our ports, and connect to them as they are, which is right. It learns of ports by netlink from
  * the kernel's RDMA alone, so we could not tell it of ours. If nobody has it, the first of us that
- * listens takes it, and answers for all: each port of the host is what it is.
+ * listens takes it, and answers for all: each port of the host is what it is. When who has it goes,
+ * another of us that listens takes it.
  */
 #include "host/net_priv.h"
 #include "ip/udp.h"
@@ -51,15 +52,15 @@ static void net_mapper_port_send(void *ctx, const struct ip_endpoint *from,
 	(void)udp_send(n->ip, from, to, data, len, now);
 }
 
-static void net_mapper_port_serve(void *ctx, bool on)
+static bool net_mapper_port_serve(void *ctx, bool on)
 {
 	struct net *n = ctx;
 	struct udp_user user = net_mapper_user(n);
 
 	if (on)
-		(void)udp_open(n->ip, IWPM_PORT, &user);
-	else
-		udp_close(n->ip, IWPM_PORT);
+		return udp_open(n->ip, IWPM_PORT, &user) == 0;
+	udp_close(n->ip, IWPM_PORT);
+	return true;
 }
 
 int net_mapper_open_port(struct net *n, struct iwpm_config *cfg)
@@ -99,7 +100,7 @@ static struct sock_udp_user net_mapper_sock_user(struct net *n)
 		.input = net_mapper_input, .error = net_mapper_kernel_error, .ctx = n};
 }
 
-static void net_mapper_kernel_serve(void *ctx, bool on)
+static bool net_mapper_kernel_serve(void *ctx, bool on)
 {
 	struct net *n = ctx;
 	struct sock_udp_user user = net_mapper_sock_user(n);
@@ -108,13 +109,16 @@ static void net_mapper_kernel_serve(void *ctx, bool on)
 	if (!on) {
 		sock_udp_close(n->mapper_server);
 		n->mapper_server = NULL;
-		return;
+		return true;
 	}
 	rc = sock_udp_open(n->sock, IWPM_PORT, &user, &n->mapper_server);
-	if (rc)
+	/* Not each time that it is tried. */
+	if (rc && !n->mapper_refused)
 		log_printf(&n->log.sink, LOG_LEVEL_INFO,
 			"UDP port %u is not ours (%s): whoever has it answers for the host",
 			IWPM_PORT, strerror(-rc));
+	n->mapper_refused = rc != 0;
+	return rc == 0;
 }
 
 int net_mapper_open_kernel(struct net *n, struct iwpm_config *cfg)

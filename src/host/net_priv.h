@@ -91,7 +91,8 @@ struct net {
 	struct tls_stack *tls;   /**< NULL: off */
 	struct sock_stack *sock; /**< over the kernel's sockets */
 	struct sock_udp *mapper_client, *mapper_server;
-	struct ud_net ud; /**< net_ud.c */
+	bool mapper_refused; /**< IWPM_PORT, and that was told */
+	struct ud_net ud;    /**< net_ud.c */
 	ud_input_fn *ud_input;
 	void *ud_user;
 	struct net_ud_groups ud_groups;

@@ -2,10 +2,36 @@
 /* The mapper, and its role as accepting peer. query.c has that of the connecting peer. */
 #include "iwpm/mapper.h"
 
+#include "base/container_of.h"
 #include "iwpm/mapper_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+/** Listeners are there: have their peers answered, now or when who does it has gone. */
+static void iwpm_serve(struct iwpm *m, uint64_t now)
+{
+	if (m->serving || !m->cfg.serve)
+		return;
+	m->serving = m->cfg.serve(m->cfg.ctx, true);
+	if (m->serving)
+		timer_stop(m->cfg.wheel, &m->serve_again);
+	else
+		timer_start(m->cfg.wheel, &m->serve_again, now + IWPM_SERVE_AGAIN_NS);
+}
+
+static void iwpm_on_serve_again(struct timer *t, uint64_t now)
+{
+	iwpm_serve(container_of(t, struct iwpm, serve_again), now);
+}
+
+static void iwpm_serve_no_more(struct iwpm *m)
+{
+	timer_stop(m->cfg.wheel, &m->serve_again);
+	if (m->serving)
+		(void)m->cfg.serve(m->cfg.ctx, false);
+	m->serving = false;
+}
 
 int iwpm_create(const struct iwpm_config *cfg, struct iwpm **out)
 {
@@ -14,6 +40,7 @@ int iwpm_create(const struct iwpm_config *cfg, struct iwpm **out)
 	if (!m)
 		return -ENOMEM;
 	m->cfg = *cfg;
+	timer_init(&m->serve_again, iwpm_on_serve_again);
 	cfg->random.fill(cfg->random.ctx, &m->hosts.key, sizeof m->hosts.key);
 	*out = m;
 	return 0;
@@ -43,14 +70,11 @@ void iwpm_send(struct iwpm *m, const struct ip_endpoint *from, const struct ip_e
 void iwpm_listen(
 	struct iwpm *m, struct iwpm_listener *l, const struct ip_endpoint *local, bool v6only)
 {
-	bool first = LIST_EMPTY(&m->listeners);
-
 	l->mapper = m;
 	l->local = *local;
 	l->v6only = v6only;
 	LIST_INSERT_HEAD(&m->listeners, l, link);
-	if (first && m->cfg.serve)
-		m->cfg.serve(m->cfg.ctx, true);
+	iwpm_serve(m, m->cfg.wheel->now);
 }
 
 void iwpm_unlisten(struct iwpm_listener *l)
@@ -61,8 +85,8 @@ void iwpm_unlisten(struct iwpm_listener *l)
 		return;
 	l->mapper = NULL;
 	LIST_REMOVE(l, link);
-	if (LIST_EMPTY(&m->listeners) && m->cfg.serve)
-		m->cfg.serve(m->cfg.ctx, false);
+	if (LIST_EMPTY(&m->listeners))
+		iwpm_serve_no_more(m);
 }
 
 static bool iwpm_listener_takes(const struct iwpm_listener *l, const struct ip_endpoint *at)

@@ -25,6 +25,9 @@
 
 #include <sys/queue.h>
 
+/** How long nobody may answer at IWPM_PORT after who had it has gone. */
+#define IWPM_SERVE_AGAIN_NS UINT64_C(5000000000)
+
 struct iwpm;
 
 struct iwpm_config {
@@ -43,8 +46,12 @@ struct iwpm_config {
 	 */
 	void (*send)(void *ctx, const struct ip_endpoint *from, const struct ip_endpoint *to,
 		const void *data, size_t len, uint64_t now);
-	/** Begin or cease to serve IWPM_PORT: there is a first listener, or none any more. */
-	void (*serve)(void *ctx, bool on);
+	/**
+	 * Begin or cease to serve IWPM_PORT: there is a first listener, or none any more.
+	 * @return false: another has it. It is tried again with each listener and every
+	 * IWPM_SERVE_AGAIN_NS, until there is no listener any more.
+	 */
+	bool (*serve)(void *ctx, bool on);
 	void *ctx;
 };
 

@@ -20,6 +20,8 @@ struct iwpm_answered {
 struct iwpm {
 	struct iwpm_config cfg;
 	LIST_HEAD(, iwpm_listener) listeners;
+	bool serving;
+	struct timer serve_again; /**< runs while there are listeners and another has IWPM_PORT */
 	/** By handle: these are random, so no stranger can make one list long. */
 	LIST_HEAD(, iwpm_query) queries[IWPM_BUCKETS];
 	struct iwpm_answered answered[IWPM_ANSWERED];

@@ -200,11 +200,12 @@ static void peers_are_answered_while_there_is_a_listener(void **state)
 	unlisten(&one);
 }
 
-/** As iwpmd's: then it answers for the host, and we listen all the same. */
+/** As iwpmd's: then it answers for the host, and we listen all the same; when it goes, we answer.
+ */
 static void the_port_may_be_anothers(void **state)
 {
 	int fd = plain("127.0.0.1", IWPM_PORT);
-	struct iwpm_listener l;
+	struct iwpm_listener l, other;
 	uint8_t data[IWPM_MESSAGE_MAX];
 	struct asked a;
 
@@ -214,8 +215,12 @@ static void the_port_may_be_anothers(void **state)
 	engine_lock(net_engine(n));
 	iwpm_cancel(&a.query);
 	engine_unlock(net_engine(n));
-	unlisten(&l);
 	close(fd);
+	listen_at(&other, "127.0.0.1");
+	assert_int_equal(answered("127.0.0.1"), IWPM_ACCEPT);
+	unlisten(&other);
+	assert_int_equal(answered("127.0.0.1"), IWPM_ACCEPT);
+	unlisten(&l);
 }
 
 static int open_with(enum config_port_mapper mapper)

@@ -90,6 +90,39 @@ static void nobody_is_served_without_listeners(void **state)
 	world_fini(&w);
 }
 
+/** Each listener and each five seconds try again, and nothing does when there is no listener. */
+static void the_port_is_taken_over(void **state)
+{
+	struct ip_endpoint one = world_at("10.0.0.1", 7174);
+	struct iwpm_listener a = {.mapper = NULL}, b = {.mapper = NULL};
+	struct world w;
+
+	world_init(&w, false);
+	w.port_taken = true;
+	iwpm_listen(w.mapper, &a, &one, false);
+	assert_int_equal(w.refused, 1);
+	world_run(&w, 2 * IWPM_SERVE_AGAIN_NS + WORLD_MS);
+	assert_int_equal(w.refused, 3);
+	w.port_taken = false;
+	world_run(&w, IWPM_SERVE_AGAIN_NS);
+	assert_true(w.serving);
+	assert_true(timer_wheel_next(&w.wheel) == TIMER_NEVER);
+	iwpm_unlisten(&a);
+	assert_false(w.serving);
+	w.port_taken = true;
+	iwpm_listen(w.mapper, &a, &one, false);
+	w.port_taken = false;
+	iwpm_listen(w.mapper, &b, &one, false);
+	assert_true(w.serving);
+	assert_true(timer_wheel_next(&w.wheel) == TIMER_NEVER);
+	iwpm_unlisten(&a);
+	iwpm_unlisten(&b);
+	w.port_taken = true;
+	iwpm_listen(w.mapper, &a, &one, false);
+	iwpm_unlisten(&a);
+	world_fini(&w);
+}
+
 /** On the kernel's ports there are listeners of whom we do not know. */
 static void every_port_may_be_accepted(void **state)
 {
@@ -170,6 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(listeners_are_on_their_own_ports),
 		cmocka_unit_test(nobody_is_served_without_listeners),
+		cmocka_unit_test(the_port_is_taken_over),
 		cmocka_unit_test(every_port_may_be_accepted),
 		cmocka_unit_test(requests_may_be_repeated),
 		cmocka_unit_test(the_address_that_was_asked_for_comes_back),

@@ -17,12 +17,17 @@ static void world_send(void *ctx, const struct ip_endpoint *from, const struct i
 	assert_true(iwpm_message_get(&s->msg, s->data, len));
 }
 
-static void world_serve(void *ctx, bool on)
+static bool world_serve(void *ctx, bool on)
 {
 	struct world *w = ctx;
 
 	assert_int_not_equal(w->serving, on);
+	if (on && w->port_taken) {
+		w->refused++;
+		return false;
+	}
 	w->serving = on;
+	return true;
 }
 
 static void world_random(void *ctx, void *buf, size_t len)

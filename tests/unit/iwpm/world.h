@@ -29,7 +29,8 @@ struct world {
 	uint64_t now, random;
 	struct world_sent sent[WORLD_KEEP];
 	unsigned n_sent;
-	bool serving;
+	bool serving, port_taken;
+	unsigned refused; /**< times that the port was taken */
 	enum iwpm_outcome outcome[WORLD_KEEP];
 	unsigned n_outcomes;
 };
