@@ -268,17 +268,23 @@ void sock_conn_expect_ack(struct sock_conn *c)
 {
 	if (timer_running(&c->timer))
 		return;
-	c->unacked_since = c->acked_at = c->s->now;
+	c->unacked_since = c->acked_at = c->asked_at = c->s->now;
 	timer_start(c->s->cfg.wheel, &c->timer, c->s->now + sock_conn_look(c));
 }
 
-/** RFC 9293 section 3.8.3. An answer to a probe of a closed window is one. */
-static bool sock_conn_is_silent(
-	const struct sock_conn *c, const struct tcp_info *info, uint64_t now)
+/**
+ * RFC 9293 section 3.8.3. An answer to a probe of a closed window is one; and between two of them,
+ * which may be two minutes, nothing is asked.
+ */
+static bool sock_conn_is_silent(struct sock_conn *c, const struct tcp_info *info, uint64_t now)
 {
 	uint32_t ms = c->s->cfg.user_timeout_ms;
 
-	return now - c->unacked_since >= ms * MS && info->tcpi_last_ack_recv >= ms;
+	if (info->tcpi_unacked == 0 && info->tcpi_probes == 0)
+		c->asked_at = 0;
+	else if (!c->asked_at)
+		c->asked_at = now;
+	return c->asked_at && now - c->asked_at >= ms * MS && info->tcpi_last_ack_recv >= ms;
 }
 
 /** What a peer must take for its window not to count as closed: a quarter of what waits, or that.
@@ -304,12 +310,13 @@ static bool sock_conn_end_if_dead(struct sock_conn *c, uint64_t now)
 {
 	struct tcp_info info = {0};
 	size_t told = sock_conn_info(c, &info);
-	bool stalled;
+	bool stalled, silent;
 
 	if (!told)
 		return false;
 	stalled = told >= SOCK_CONN_INFO_STALL && sock_conn_is_stalled(c, &info, now);
-	if (!stalled && !sock_conn_is_silent(c, &info, now))
+	silent = sock_conn_is_silent(c, &info, now);
+	if (!stalled && !silent)
 		return false;
 	c->s->stats.zero_window_timeouts += stalled;
 	sock_conn_end(c, -ETIMEDOUT);

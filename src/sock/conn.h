@@ -25,6 +25,7 @@ struct sock_conn {
 	struct peer_charge tx_wait;  /**< while the kernel has no room for what goes */
 	struct peer_charge parting;  /**< an orphan is */
 	uint64_t unacked_since;      /**< when the timer was started */
+	uint64_t asked_at;           /**< first look that found an answer missing; 0: none is */
 	uint64_t acked;              /**< bytes, the last time that enough was acknowledged */
 	uint64_t acked_at;           /**< when that was, or something began to wait */
 	uint64_t sent_at;            /**< time of the last send */

@@ -17,6 +17,8 @@ int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
 static struct fixture f;
 /** The kernel tells so much of tcp_info. */
 static socklen_t info_told = UINT16_MAX;
+/** What it tells is made into this; NULL: it is as it is. */
+static void (*info_made)(struct tcp_info *info);
 static uint8_t next_out, next_in;
 static size_t read_in;
 
@@ -204,7 +206,103 @@ int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 		memset((uint8_t *)value + info_told, 0, *len - info_told);
 		*len = info_told;
 	}
+	if (rc == 0 && level == IPPROTO_TCP && name == TCP_INFO && info_made)
+		info_made(value);
 	return rc;
+}
+
+/** The last answer to a probe of its closed window is long past, and the next one not sent. */
+static void info_between_probes(struct tcp_info *info)
+{
+	info->tcpi_unacked = info->tcpi_probes = 0;
+	info->tcpi_last_ack_recv = 90000;
+}
+
+static void info_probed(struct tcp_info *info)
+{
+	info_between_probes(info);
+	info->tcpi_probes = 1;
+}
+
+static void info_sent(struct tcp_info *info)
+{
+	info_between_probes(info);
+	info->tcpi_unacked = 1;
+}
+
+/** More than the kernel takes, for a peer that reads nothing. @return the time. */
+static uint64_t begin_filled(const struct sock_stack_config *cfg)
+{
+	uint64_t now;
+
+	next_out = next_in = 0;
+	read_in = 0;
+	fixture_open(&f, cfg);
+	fixture_connect(&f, "127.0.0.1");
+	now = f.wheel.now;
+	while (fixture_queue(&f, 200000, 50000, &next_out) == 200000)
+		round_at(now);
+	return now;
+}
+
+/** Rounds for @p ms of the stack's time. */
+static void rounds_for(uint64_t *now, unsigned ms)
+{
+	for (unsigned i = 0; i < ms / 10; i++)
+		round_at(*now += 10000000);
+}
+
+/** The kernel asks less and less often, and a peer that answers each time is not silent. */
+static void a_closed_window_is_not_silence(void **state)
+{
+	const struct sock_stack_config cfg = {.user_timeout_ms = 1000};
+	uint64_t now;
+
+	if (!fixture_has_tcp_info())
+		skip();
+	now = begin_filled(&cfg);
+	info_made = info_between_probes;
+	rounds_for(&now, 120000);
+	assert_int_equal(f.seen.closes, 0);
+	/* Probed again and again, and answered in between. */
+	for (unsigned i = 0; i < 100; i++) {
+		info_made = info_probed;
+		rounds_for(&now, 500);
+		info_made = info_between_probes;
+		rounds_for(&now, 500);
+	}
+	assert_int_equal(f.seen.closes, 0);
+	info_made = NULL;
+	while (llp_unacked(f.seen.llp)) {
+		round_at(now += 10000);
+		peer_reads();
+	}
+	peer_reads();
+	assert_int_equal((uint8_t)read_in, next_out);
+	fixture_close(&f);
+}
+
+/** From when it was asked. */
+static void what_is_asked_in_vain_ends_it(void **state)
+{
+	const struct sock_stack_config cfg = {.user_timeout_ms = 1000};
+
+	if (!fixture_has_tcp_info())
+		skip();
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t now = begin_filled(&cfg);
+
+		info_made = info_between_probes;
+		rounds_for(&now, 5000);
+		info_made = i ? info_sent : info_probed;
+		rounds_for(&now, 900);
+		assert_int_equal(f.seen.closes, 0);
+		rounds_for(&now, 1000);
+		assert_int_equal(f.seen.closes, 1);
+		assert_int_equal(f.seen.error, -ETIMEDOUT);
+		info_made = NULL;
+		fixture_close(&f);
+	}
 }
 
 static void a_closed_window_ends_it_after_its_time(void **state)
@@ -260,6 +358,8 @@ int main(void)
 		cmocka_unit_test(a_series_of_small_ones_is_gathered),
 		cmocka_unit_test(an_answer_is_not_held_back),
 		cmocka_unit_test(a_closed_window_ends_it_after_its_time),
+		cmocka_unit_test(a_closed_window_is_not_silence),
+		cmocka_unit_test(what_is_asked_in_vain_ends_it),
 		cmocka_unit_test(who_is_told_little_ends_nothing),
 	};
 
