@@ -16,6 +16,7 @@
 #define PORT      61525
 #define STRANGERS 3
 #define SENDS_MAX 64
+#define KNOWN_MAX 64
 #define PSN_OURS  7u
 #define PSN_PEER  9u
 
@@ -33,8 +34,11 @@ struct world {
 	bool active; /**< ours is the lesser pair: it connects */
 	struct stranger s[STRANGERS];
 	struct rnic_path path;
-	bool told;  /**< the QP has been told its peer */
-	bool known; /**< somebody has said what only that peer knows */
+	bool told; /**< the QP has been told its peer */
+	/** Who somebody has said to be, in words that were right. It may be long on its way: what
+	 * comes before a RESET may be for what the QP is told after it. */
+	uint32_t known[KNOWN_MAX];
+	unsigned n_known;
 	uint64_t wr_id;
 	uint8_t open[SENDS_MAX]; /**< requests, by wr_id, that have not completed */
 };
@@ -149,7 +153,7 @@ static void modify(struct world *w)
 	}
 	if (steps[k].state == RNIC_QP_RESET) {
 		forget_requests(w); /* their completions are taken out of the CQ */
-		w->told = w->known = false;
+		w->told = false;
 	}
 }
 
@@ -173,11 +177,19 @@ static struct pairing_hello any_hello(struct world *w, bool reply)
 	return h;
 }
 
-static bool is_right(const struct world *w, const struct pairing_hello *h)
+static bool is_known(const struct world *w, uint32_t from_qp)
 {
-	/* Before RTS nobody compares PSNs; after it the wrong one fails the QP. */
-	return h->to_qp == rnic_qp_num(w->us->qp) && !h->refusal &&
-	       (!w->told || h->from_qp == w->path.remote_qp);
+	for (unsigned i = 0; i < w->n_known && i < KNOWN_MAX; i++)
+		if (w->known[i] == from_qp)
+			return true;
+	return false;
+}
+
+/** Before RTS nobody compares PSNs; after it the wrong one fails the QP. */
+static void note_if_right(struct world *w, const struct pairing_hello *h)
+{
+	if (h->to_qp == rnic_qp_num(w->us->qp) && !h->refusal && !is_known(w, h->from_qp))
+		w->known[w->n_known++ % KNOWN_MAX] = h->from_qp;
 }
 
 /** A start-up frame that carries a hello, all right but for what the input makes of it. */
@@ -204,8 +216,8 @@ static void send_hello(struct world *w, struct stranger *s, bool reply)
 		data[fuzz_u8(w->in) % sizeof data] = fuzz_u8(w->in);
 	n = mpa_startup_build(reply ? MPA_FRAME_REPLY : MPA_FRAME_REQUEST, &st, frame);
 	MUST(n > 0);
-	if (pairing_get_hello(data, st.private_len, &h) && is_right(w, &h))
-		w->known = true;
+	if (pairing_get_hello(data, st.private_len, &h))
+		note_if_right(w, &h);
 	if (bits & 16)
 		n = fuzz_u8(w->in) % n;
 	if (n)
@@ -339,7 +351,7 @@ static void check(struct world *w)
 	bool alone = w->told && w->path.remote_qp == rnic_qp_num(w->us->qp);
 
 	if (qp_has_stream(w->us->qp) && !alone)
-		MUST(w->told && w->known);
+		MUST(w->told && is_known(w, w->path.remote_qp));
 	w->us->n_events = w->us->n_ep_events = 0;
 }
 
