@@ -43,10 +43,10 @@ static const struct rdmap_rqe *qp_stream_recv_take(void *user)
 
 	if (!qp->srq)
 		e = recv_queue_first(&qp->rq);
-	else if (!srq_take(qp->srq, qp->srq_rqe))
+	else if (!recv_wait_has_turn(qp) || !srq_take(qp->srq, qp->srq_rqe))
 		e = NULL;
 	if (e)
-		qp->wait.over = false; /* posted at the last moment */
+		recv_wait_taken(qp);
 	return e;
 }
 

@@ -14,40 +14,112 @@ static bool recv_wait_has_recv(const struct rnic_qp *qp)
 	return recv_queue_count(qp->srq ? &qp->srq->rq : &qp->rq) != 0;
 }
 
+/** Whom a post wakes: an SRQ wakes those whose turn it is. */
+static struct engine_doorbell *recv_wait_doorbell_of(struct rnic_qp *qp)
+{
+	return qp->srq ? &qp->srq->doorbell : &qp->doorbell;
+}
+
+static void recv_wait_set_told(struct rnic_qp *qp, bool told)
+{
+	if (qp->wait.told == told)
+		return;
+	qp->wait.told = told;
+	if (told)
+		qp->srq->told++;
+	else
+		qp->srq->told--;
+}
+
 static void recv_wait_listen_for_posts(struct rnic_qp *qp)
 {
-	atomic_store(&qp->recv_waits, true);
-	if (qp->srq) {
-		LIST_INSERT_HEAD(&qp->srq->waiting, qp, wait.hungry_link);
+	recv_wait_set_told(qp, false);
+	if (!atomic_exchange(&qp->recv_waits, true) && qp->srq) {
+		/* Last: one that has had an element does not go before those that have not. */
+		TAILQ_INSERT_TAIL(&qp->srq->waiting, qp, wait.hungry_link);
 		atomic_store(&qp->srq->hungry, true);
 	}
 	/* Posted since we looked: the poster may not have seen that we wait. */
 	if (recv_wait_has_recv(qp))
-		engine_defer(qp->rnic->engine, &qp->doorbell);
+		engine_defer(qp->rnic->engine, recv_wait_doorbell_of(qp));
 }
 
-void recv_wait_told(struct rnic_qp *qp)
+static void recv_wait_leave_srq(struct rnic_qp *qp)
+{
+	struct rnic_srq *srq = qp->srq;
+
+	TAILQ_REMOVE(&srq->waiting, qp, wait.hungry_link);
+	recv_wait_set_told(qp, false);
+	if (TAILQ_EMPTY(&srq->waiting))
+		atomic_store(&srq->hungry, false);
+	else if (recv_wait_has_recv(qp))
+		/* For the next: this one took fewer than there are, or none. */
+		engine_defer(qp->rnic->engine, &srq->doorbell);
+}
+
+static void recv_wait_stop_listening(struct rnic_qp *qp)
 {
 	if (!atomic_load(&qp->recv_waits))
 		return;
 	atomic_store(&qp->recv_waits, false);
 	if (qp->srq)
-		LIST_REMOVE(qp, wait.hungry_link);
+		recv_wait_leave_srq(qp);
 }
 
-void recv_wait_end(struct rnic_qp *qp)
+void recv_wait_tell(struct rnic_srq *srq, uint32_t n)
 {
-	recv_wait_told(qp);
+	struct rnic_qp *qp;
+
+	TAILQ_FOREACH (qp, &srq->waiting, wait.hungry_link) {
+		if (n-- == 0)
+			break;
+		recv_wait_set_told(qp, true);
+		engine_defer(qp->rnic->engine, &qp->doorbell);
+	}
+}
+
+static void recv_wait_let_go(struct rnic_qp *qp)
+{
 	qp->wait.held = qp->wait.over = false;
 	timer_stop(recv_wait_wheel_of(qp), &qp->wait.timer);
 }
 
-/** The message looks again; finds it no element, it comes back to recv_wait_begin(). */
+void recv_wait_end(struct rnic_qp *qp)
+{
+	recv_wait_stop_listening(qp);
+	recv_wait_let_go(qp);
+}
+
+/**
+ * The message looks again, now or in the LLP's next turn. It then ends in recv_wait_taken(), or
+ * finds no element and comes back to recv_wait_begin(), or the connection ends. Until then the QP
+ * keeps its place at the SRQ.
+ */
 static void recv_wait_look_again(struct rnic_qp *qp, bool over)
 {
-	recv_wait_end(qp);
+	if (!qp->srq)
+		recv_wait_stop_listening(qp);
+	recv_wait_let_go(qp);
 	qp->wait.over = over;
 	rdmap_recv_posted(&qp->rdmap);
+}
+
+static bool recv_wait_may(const struct rnic_qp *qp)
+{
+	return qp->pairing || (qp->rnic->rnr_timeout && !qp->wait.over);
+}
+
+bool recv_wait_has_turn(const struct rnic_qp *qp)
+{
+	return qp->wait.told || recv_queue_count(&qp->srq->rq) > qp->srq->told ||
+	       !recv_wait_may(qp);
+}
+
+void recv_wait_taken(struct rnic_qp *qp)
+{
+	qp->wait.over = false; /* posted at the last moment */
+	if (qp->srq)
+		recv_wait_stop_listening(qp);
 }
 
 static void recv_wait_on_time_over(struct timer *t, uint64_t now)
@@ -64,14 +136,11 @@ void recv_wait_init(struct rnic_qp *qp)
 
 bool recv_wait_begin(struct rnic_qp *qp)
 {
-	uint64_t patience = qp->rnic->rnr_timeout;
-
-	if (!qp->pairing) {
-		if (!patience || qp->wait.over)
-			return false;
-		timer_start(
-			recv_wait_wheel_of(qp), &qp->wait.timer, qp->rnic->engine->now + patience);
-	}
+	if (!recv_wait_may(qp))
+		return false;
+	if (!qp->pairing)
+		timer_start(recv_wait_wheel_of(qp), &qp->wait.timer,
+			qp->rnic->engine->now + qp->rnic->rnr_timeout);
 	qp->wait.held = true;
 	recv_wait_listen_for_posts(qp);
 	return true;
@@ -79,10 +148,7 @@ bool recv_wait_begin(struct rnic_qp *qp)
 
 void recv_wait_serve(struct rnic_qp *qp)
 {
-	if (!qp->wait.held)
-		return;
-	if (recv_wait_has_recv(qp))
+	/* Its doorbell rings for its sends, too, and that is no turn. */
+	if (qp->wait.held && recv_wait_has_recv(qp) && (!qp->srq || recv_wait_has_turn(qp)))
 		recv_wait_look_again(qp, false);
-	else if (!atomic_load(&qp->recv_waits))
-		recv_wait_listen_for_posts(qp); /* another QP of the SRQ was faster */
 }

@@ -16,15 +16,18 @@
 #include "base/timer.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/queue.h>
 
 struct rnic_qp;
+struct rnic_srq;
 
 struct recv_wait {
 	bool held; /**< a message waits */
 	bool over; /**< the time is over: without an element the message is an error now */
 	struct timer timer;
-	LIST_ENTRY(rnic_qp) hungry_link; /**< in the SRQ's list, while posts wake this QP */
+	bool told; /**< it is this QP's turn at the SRQ's elements; its doorbell rings */
+	TAILQ_ENTRY(rnic_qp) hungry_link; /**< in the SRQ's list, while rnic_qp.recv_waits */
 };
 
 void recv_wait_init(struct rnic_qp *qp);
@@ -36,11 +39,22 @@ void recv_wait_init(struct rnic_qp *qp);
  */
 bool recv_wait_begin(struct rnic_qp *qp);
 
-/** The SRQ has elements again. Posts do not wake this QP until it waits again. */
-void recv_wait_told(struct rnic_qp *qp);
+/** The SRQ has elements: the first @p n QPs that wait look again, and keep their places till then.
+ */
+void recv_wait_tell(struct rnic_srq *srq, uint32_t n);
 
-/** The doorbell rang. If a message waits, try again to take an element for it. */
+/** The doorbell rang. A message that waits, and whose turn it is, tries again to take an element.
+ */
 void recv_wait_serve(struct rnic_qp *qp);
+
+/**
+ * May a message of this QP, which has an SRQ, take an element now? Not one that is another's: a QP
+ * with many messages would take them all. One that may not wait may.
+ */
+bool recv_wait_has_turn(const struct rnic_qp *qp);
+
+/** A message has its receive element: this QP's turn is over. */
+void recv_wait_taken(struct rnic_qp *qp);
 
 /** The connection is over: no message waits any more. */
 void recv_wait_end(struct rnic_qp *qp);

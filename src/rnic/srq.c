@@ -8,17 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Each waiting QP looks again, and waits again if it finds nothing. */
+/** As many look again as there are elements: the others need not, however many they are. */
 static void srq_serve(struct engine_doorbell *d)
 {
 	struct rnic_srq *srq = container_of(d, struct rnic_srq, doorbell);
-	struct rnic_qp *qp;
 
-	atomic_store(&srq->hungry, false);
-	while ((qp = LIST_FIRST(&srq->waiting)) != NULL) {
-		recv_wait_told(qp);
-		engine_defer(qp->rnic->engine, &qp->doorbell);
-	}
+	recv_wait_tell(srq, recv_queue_count(&srq->rq));
 }
 
 int rnic_srq_create(struct rnic_pd *pd, uint32_t max_wr, uint32_t max_sge, uint32_t limit,
@@ -38,6 +33,7 @@ int rnic_srq_create(struct rnic_pd *pd, uint32_t max_wr, uint32_t max_sge, uint3
 	srq->context = context;
 	srq->limit = limit;
 	srq->doorbell.serve = srq_serve;
+	TAILQ_INIT(&srq->waiting);
 	rc = recv_queue_init(&srq->rq, max_wr, max_sge);
 	if (!rc) {
 		engine_lock(r->engine);

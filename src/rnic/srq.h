@@ -12,10 +12,11 @@ struct rnic_srq {
 	struct rnic_pd *pd;
 	void *context;
 	struct recv_queue rq;
-	uint32_t limit;               /**< raise the event when fewer are left; 0: never */
-	uint32_t users;               /**< QPs */
-	_Atomic bool hungry;          /**< waiting is not empty */
-	LIST_HEAD(, rnic_qp) waiting; /**< QPs that wait for an element */
+	uint32_t limit;      /**< raise the event when fewer are left; 0: never */
+	uint32_t users;      /**< QPs */
+	_Atomic bool hungry; /**< waiting is not empty */
+	TAILQ_HEAD(rnic_srq_waiting, rnic_qp) waiting; /**< for an element, the longest first */
+	uint32_t told; /**< of them: whose turn it is; so many elements are theirs */
 	struct engine_doorbell doorbell;
 };
 

@@ -292,7 +292,7 @@ static void test_messages_wait_at_an_srq(void **state)
 	paired_send(&p.a, 30, '2');
 	pair_expect(&p, &p.a, 30, RDMAP_WC_SUCCESS);
 	assert_int_equal(rnic_qp_destroy(p.b.qp), 0);
-	assert_true(LIST_EMPTY(&srq->waiting));
+	assert_true(TAILQ_EMPTY(&srq->waiting));
 	assert_int_equal(rnic_qp_destroy(p.a.qp), 0);
 	assert_int_equal(rnic_qp_destroy(second[0]), 0);
 	assert_int_equal(rnic_qp_destroy(second[1]), 0);
@@ -332,6 +332,147 @@ static void test_another_was_faster(void **state)
 	assert_int_equal(rnic_srq_destroy(srq), 0);
 }
 
+#define FLOWS    3
+#define MESSAGES 20
+
+/* FLOWS pairs whose receivers share an SRQ. */
+struct flows {
+	struct rnic_qp *single[2], *a[FLOWS], *b[FLOWS];
+	struct rnic_srq *srq;
+	unsigned got[FLOWS]; /* messages of each */
+};
+
+static void flows_begin(struct flows *f)
+{
+	*f = (struct flows){.single = {p.a.qp, p.b.qp}};
+	assert_int_equal(rnic_srq_create(p.b.pd, 16, 1, 0, NULL, &f->srq), 0);
+	for (unsigned i = 0; i < FLOWS; i++) {
+		f->a[i] = p.a.qp = pair_qp(&p.a, p.a.cq, NULL);
+		f->b[i] = p.b.qp = pair_qp(&p.b, p.b.cq, f->srq);
+		paired_connect(&p);
+		for (unsigned n = 0; n < MESSAGES; n++) {
+			paired_send(&p.a, n, 'm');
+			pair_expect(&p, &p.a, n, RDMAP_WC_SUCCESS);
+		}
+	}
+	pair_expect_none(&p, &p.b);
+}
+
+/* Post @p n receives, before anybody looks, and count who gets them. */
+static void flows_post(struct flows *f, unsigned n)
+{
+	struct rnic_wc wc;
+
+	engine_lock(&p.engine);
+	for (unsigned i = 0; i < n; i++)
+		post_shared(f->srq, i, 0);
+	engine_unlock(&p.engine);
+	pair_run(&p);
+	for (unsigned i = 0; i < n; i++) {
+		assert_int_equal(rnic_cq_poll(p.b.cq, 1, &wc), 1);
+		assert_int_equal(wc.wc.status, RDMAP_WC_SUCCESS);
+		for (unsigned j = 0; j < FLOWS; j++)
+			f->got[j] += f->b[j] && wc.qp_num == rnic_qp_num(f->b[j]);
+	}
+	pair_expect_none(&p, &p.b);
+}
+
+/* None has had two messages more than another. */
+static void flows_expect_even(const struct flows *f)
+{
+	for (unsigned i = 0; i < FLOWS; i++)
+		for (unsigned j = 0; j < FLOWS; j++)
+			assert_true(f->got[i] <= f->got[j] + 1);
+}
+
+static void flows_end(struct flows *f)
+{
+	for (unsigned i = 0; i < FLOWS; i++) {
+		assert_int_equal(rnic_qp_destroy(f->a[i]), 0);
+		if (f->b[i])
+			assert_int_equal(rnic_qp_destroy(f->b[i]), 0);
+	}
+	assert_true(TAILQ_EMPTY(&f->srq->waiting));
+	assert_false(f->srq->hungry);
+	pair_run(&p);
+	assert_int_equal(rnic_srq_destroy(f->srq), 0);
+	p.a.qp = f->single[0];
+	p.b.qp = f->single[1];
+}
+
+/* Who has had an element waits behind those that have not. */
+static void test_an_srq_serves_in_turn(void **state)
+{
+	struct flows f;
+
+	flows_begin(&f);
+	for (unsigned n = 0; n < FLOWS * MESSAGES; n++) {
+		flows_post(&f, 1);
+		flows_expect_even(&f);
+	}
+	flows_end(&f);
+}
+
+/* One that finds several takes its own, and leaves the others theirs. */
+static void test_an_srq_serves_batches_in_turn(void **state)
+{
+	struct flows f;
+
+	flows_begin(&f);
+	for (unsigned n = 0; n < FLOWS * MESSAGES; n += 2) {
+		flows_post(&f, 2);
+		flows_expect_even(&f);
+	}
+	flows_end(&f);
+}
+
+/* A send of a QP that waits rings its doorbell, too: that takes nobody's turn. */
+static void test_a_send_is_no_turn_at_an_srq(void **state)
+{
+	struct flows f;
+
+	flows_begin(&f);
+	p.b.qp = f.b[FLOWS - 1];
+	pair_post_recv(&p.a, f.a[FLOWS - 1], 7, 0, 16);
+	engine_lock(&p.engine);
+	paired_send(&p.b, 8, 's');
+	post_shared(f.srq, 9, 0);
+	engine_unlock(&p.engine);
+	pair_expect(&p, &p.a, 7, RDMAP_WC_SUCCESS);
+	pair_expect(&p, &p.b, 8, RDMAP_WC_SUCCESS);
+	assert_int_equal(pair_expect(&p, &p.b, 9, RDMAP_WC_SUCCESS).qp_num, rnic_qp_num(f.b[0]));
+	flows_end(&f);
+}
+
+/* It is the first one's turn, and it fails or ends before it looks. The element is the next's. */
+static void test_a_turn_at_an_srq_passes_on(void **state)
+{
+	struct flows f;
+
+	flows_begin(&f);
+	for (unsigned i = 0; i < FLOWS - 1; i++) {
+		engine_lock(&p.engine);
+		post_shared(f.srq, 30 + i, 0);
+		engine_doorbell_cancel(&p.engine, &f.srq->doorbell);
+		f.srq->doorbell.serve(&f.srq->doorbell);
+		assert_true(f.b[i]->wait.told);
+		assert_false(f.b[i + 1]->wait.told);
+		qp_fail(f.b[i]);
+		engine_unlock(&p.engine);
+		assert_int_equal(pair_expect(&p, &p.b, 30 + i, RDMAP_WC_SUCCESS).qp_num,
+			rnic_qp_num(f.b[i + 1]));
+		assert_int_equal(rnic_qp_destroy(f.b[i]), 0);
+		f.b[i] = NULL;
+		/* Next time the other one is the first: it waits already, and alone with the last.
+		 */
+		if (i == 0) {
+			post_shared(f.srq, 40, 0);
+			pair_expect(&p, &p.b, 40, RDMAP_WC_SUCCESS);
+		}
+	}
+	flows_end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +502,11 @@ int main(void)
 		TEST(test_messages_wait_at_an_srq),
 		TEST_FULL(test_messages_wait_at_an_srq),
 		TEST(test_another_was_faster),
+		TEST(test_an_srq_serves_in_turn),
+		TEST_FULL(test_an_srq_serves_in_turn),
+		TEST(test_an_srq_serves_batches_in_turn),
+		TEST(test_a_send_is_no_turn_at_an_srq),
+		TEST(test_a_turn_at_an_srq_passes_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

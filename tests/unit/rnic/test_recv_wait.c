@@ -145,6 +145,89 @@ static void ends_with_the_connection(void **state)
 	assert_int_equal(rnic_qp_get_state(p->a.qp), RNIC_QP_ERROR);
 }
 
+#define FLOWS    3
+#define MESSAGES 20
+
+struct flow {
+	struct rnic_ep *ep, *request;
+	struct rnic_qp *a, *b;
+};
+
+static void flow_begin(struct pair *p, struct flow *f, struct rnic_srq *srq)
+{
+	struct ip_endpoint to = llp_mem_endpoint(p->mem, 1, PAIR_PORT);
+	struct rnic_conn_param cp = {.ird = 4, .ord = 4};
+
+	f->a = cp.qp = pair_qp(&p->a, p->a.cq, NULL);
+	assert_int_equal(rnic_ep_create(p->a.rnic, pair_ep_event, &p->a, &f->ep), 0);
+	assert_int_equal(rnic_ep_resolve(f->ep, &to, 0), 0);
+	assert_int_equal(rnic_ep_connect(f->ep, &cp), 0);
+	pair_run(p);
+	f->request = p->b.request;
+	rnic_ep_set_context(f->request, pair_ep_event, &p->b);
+	f->b = cp.qp = pair_qp(&p->b, p->b.cq, srq);
+	assert_int_equal(rnic_ep_accept(f->request, &cp), 0);
+	pair_run(p);
+	for (unsigned i = 0; i < MESSAGES; i++) {
+		pair_post(&p->a, f->a, i, RDMAP_WR_SEND, 0, 8, 0, 0);
+		pair_expect(p, &p->a, i, RDMAP_WC_SUCCESS);
+	}
+}
+
+static void flow_end(struct flow *f)
+{
+	rnic_ep_destroy(f->ep);
+	rnic_ep_destroy(f->request);
+	assert_int_equal(rnic_qp_destroy(f->a), 0);
+	assert_int_equal(rnic_qp_destroy(f->b), 0);
+}
+
+static void post_shared(struct side *s, struct rnic_srq *srq, uint64_t wr_id)
+{
+	struct rdmap_rqe *w;
+
+	assert_int_equal(rnic_srq_begin(srq), 0);
+	w = rnic_srq_next(srq);
+	assert_non_null(w);
+	w->wr_id = wr_id;
+	w->length = 64;
+	w->num_sge = 1;
+	w->sge[0] = (struct rdmap_sge){(uintptr_t)s->buf, 64, rnic_mr_stag(s->mr)};
+	rnic_srq_commit(srq);
+	rnic_srq_end(srq);
+}
+
+/* A receive now and then is enough for all that share an SRQ, if each has its turn. */
+static void has_its_turn_at_an_srq(void **state)
+{
+	struct pair *p = *state;
+	struct rnic_ep *first = p->b.request;
+	struct flow flows[FLOWS];
+	unsigned got[FLOWS] = {0};
+	struct rnic_srq *srq;
+	struct rnic_wc wc;
+
+	assert_int_equal(rnic_srq_create(p->b.pd, 16, 1, 0, NULL, &srq), 0);
+	for (unsigned i = 0; i < FLOWS; i++)
+		flow_begin(p, &flows[i], srq);
+	p->b.request = first;
+	for (unsigned i = 0; i < FLOWS * MESSAGES; i++) {
+		pair_advance(p, PATIENCE / (FLOWS + 1));
+		post_shared(&p->b, srq, i);
+		wc = pair_expect(p, &p->b, i, RDMAP_WC_SUCCESS);
+		for (unsigned j = 0; j < FLOWS; j++)
+			got[j] += wc.qp_num == rnic_qp_num(flows[j].b);
+		for (unsigned j = 0; j < FLOWS; j++)
+			assert_in_range(got[j], i / FLOWS, i / FLOWS + 1);
+	}
+	for (unsigned i = 0; i < FLOWS; i++) {
+		assert_int_equal(rnic_qp_get_state(flows[i].b), RNIC_QP_RTS);
+		flow_end(&flows[i]);
+	}
+	pair_run(p);
+	assert_int_equal(rnic_srq_destroy(srq), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +238,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(need_not_wait, setup_without_patience, teardown),
 		cmocka_unit_test_setup_teardown(ends_with_its_qp, setup, teardown),
 		cmocka_unit_test_setup_teardown(ends_with_the_connection, setup, teardown),
+		cmocka_unit_test_setup_teardown(has_its_turn_at_an_srq, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
