@@ -323,10 +323,20 @@ static bool sock_conn_end_if_dead(struct sock_conn *c, uint64_t now)
 	return true;
 }
 
+/** Nothing of what @p c waits for had a chance for so long. */
+static void sock_conn_stood_still(struct sock_conn *c, uint64_t stood)
+{
+	c->unacked_since += stood;
+	c->acked_at += stood;
+	c->asked_at += c->asked_at ? stood : 0;
+}
+
 static void sock_conn_on_timer(struct timer *t, uint64_t now)
 {
 	struct sock_conn *c = container_of(t, struct sock_conn, timer);
+	uint64_t stood = timer_stood_still(t, now);
 
+	sock_conn_stood_still(c, stood);
 	/* The path may have changed. */
 	c->emss = sock_conn_emss(c);
 	if (!sock_queued(c) && !sock_option_unacked(c->source.fd)) {
@@ -336,7 +346,8 @@ static void sock_conn_on_timer(struct timer *t, uint64_t now)
 			timer_start(c->s->cfg.wheel, &c->timer, now + ORPHAN_NS / ACK_LOOKS);
 		return;
 	}
-	if (!sock_conn_end_if_dead(c, now))
+	/* The kernel's own times went on: what they tell is known at the next look. */
+	if (stood || !sock_conn_end_if_dead(c, now))
 		timer_start(c->s->cfg.wheel, &c->timer, now + sock_conn_look(c));
 }
 

@@ -347,6 +347,57 @@ static void who_is_told_little_ends_nothing(void **state)
 	info_told = UINT16_MAX;
 }
 
+/** The process, or the machine, stood still: what the peer had no time for is no silence of it. */
+static void to_stand_still_is_nobodys_silence(void **state)
+{
+	const struct sock_stack_config cfg = {
+		.user_timeout_ms = 1000, .zero_window_timeout_ms = 1000};
+
+	if (!fixture_has_tcp_info())
+		skip();
+	/* Something is sent and not acknowledged; or all is behind a closed window. */
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t now = begin_filled(&cfg);
+
+		info_made = i ? info_between_probes : info_sent;
+		rounds_for(&now, 500);
+		for (unsigned stops = 0; stops < 3; stops++) {
+			round_at(now += UINT64_C(60000000000));
+			assert_int_equal(f.seen.closes, 0);
+		}
+		rounds_for(&now, 200);
+		assert_int_equal(f.seen.closes, 0);
+		rounds_for(&now, 1000);
+		assert_int_equal(f.seen.closes, 1);
+		assert_int_equal(f.seen.error, -ETIMEDOUT);
+		info_made = NULL;
+		fixture_close(&f);
+	}
+}
+
+/** Nor does it take of the time that a released connection waits for its peer's end. */
+static void to_stand_still_ends_no_orphan(void **state)
+{
+	uint64_t now;
+	char byte;
+
+	begin();
+	now = f.wheel.now;
+	llp_release(f.seen.llp);
+	f.seen.llp = NULL;
+	round_at(now += 10000000);
+	assert_int_equal(recv(f.peer_fd, &byte, 1, 0), 0);
+	while (sock_is_parting(f.s))
+		poll(NULL, 0, 1); /* the kernel delays the acknowledgement */
+	rounds_for(&now, 20000);
+	round_at(now += UINT64_C(600000000000));
+	rounds_for(&now, 20000);
+	assert_int_equal(sock_stack_stats(f.s)->connections, 1);
+	rounds_for(&now, 60000);
+	assert_int_equal(sock_stack_stats(f.s)->connections, 0);
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -360,6 +411,8 @@ int main(void)
 		cmocka_unit_test(a_closed_window_ends_it_after_its_time),
 		cmocka_unit_test(a_closed_window_is_not_silence),
 		cmocka_unit_test(what_is_asked_in_vain_ends_it),
+		cmocka_unit_test(to_stand_still_is_nobodys_silence),
+		cmocka_unit_test(to_stand_still_ends_no_orphan),
 		cmocka_unit_test(who_is_told_little_ends_nothing),
 	};
 
