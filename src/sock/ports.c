@@ -157,9 +157,11 @@ int sock_port_take(struct sock_stack *s, const struct ip_endpoint *local)
 	} else {
 		fd = sock_port_bound(s, &at, p ? p->flags : 0);
 	}
-	/* What it accepts has the option too, and does not keep the port in TIME-WAIT. */
-	if (fd >= 0)
-		(void)sock_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (fd < 0)
+		return fd;
+	/* What it accepts has these, too, and does not keep the port in TIME-WAIT. */
+	(void)sock_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	sock_option_congestion_control(s, fd, s->cfg.congestion_control);
 	return fd;
 }
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "sock/conn.h"
+
 #include "tests/unit/sock/fixture.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -200,6 +204,51 @@ static void it_stops(void **state)
 	fixture_close(&f);
 }
 
+/** What new sockets have. */
+static void default_congestion_control(char name[16])
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t len = 16;
+
+	assert_true(fd >= 0);
+	assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &len), 0);
+	close(fd);
+}
+
+static void what_it_accepts_has_the_congestion_control(void **state)
+{
+	struct sock_stack_config cfg = {.congestion_control = "newreno"};
+	const char *expected = "reno";
+	char name[16] = "";
+	socklen_t len = sizeof name;
+
+	default_congestion_control(name);
+	if (!strcmp(name, "reno"))
+		cfg.congestion_control = expected = "cubic";
+	fixture_open(&f, &cfg);
+	fixture_accept(&f, "127.0.0.1");
+	if (f.lines) {
+		fixture_close(&f);
+		skip(); /* the kernel has but one */
+	}
+	assert_int_equal(getsockopt(sock_conn_of(f.seen.llp)->source.fd, IPPROTO_TCP,
+				 TCP_CONGESTION, name, &len),
+		0);
+	assert_string_equal(name, expected);
+	fixture_close(&f);
+}
+
+static void a_congestion_control_that_is_not_there_is_told_of(void **state)
+{
+	const struct sock_stack_config cfg = {.congestion_control = "none such"};
+
+	fixture_open(&f, &cfg);
+	fixture_accept(&f, "127.0.0.1");
+	assert_int_equal(f.lines, 1);
+	assert_non_null(strstr(f.log, "\"none such\""));
+	fixture_close(&f);
+}
+
 /** A child that has yet to execute its program holds the listener, and a connection for it. */
 static void it_stops_while_a_child_holds_it(void **state)
 {
@@ -233,6 +282,8 @@ int main(void)
 		cmocka_unit_test(a_full_backlog_is_accepted_in_turns),
 		cmocka_unit_test(without_descriptors_a_peer_is_reset),
 		cmocka_unit_test(without_a_spare_one_a_peer_waits),
+		cmocka_unit_test(what_it_accepts_has_the_congestion_control),
+		cmocka_unit_test(a_congestion_control_that_is_not_there_is_told_of),
 		cmocka_unit_test(it_stops),
 		cmocka_unit_test(it_stops_while_a_child_holds_it),
 	};
