@@ -90,6 +90,37 @@ int sock_no_descriptor(struct sock_stack *s, int rc)
 	return rc;
 }
 
+/** The kernel keeps twice of what it takes, and takes no more than a sysctl says. */
+static void sock_option_check_buffer(
+	const struct sock_stack *s, int fd, int name, uint32_t bytes, const char *sysctl)
+{
+	int got = 0;
+	socklen_t len = sizeof got;
+
+	if (getsockopt(fd, SOL_SOCKET, name, &got, &len) || got < 0 ||
+		(uint64_t)got >= UINT64_C(2) * bytes)
+		return;
+	log_printf(s->cfg.log, LOG_LEVEL_WARNING,
+		"the kernel makes %s %d bytes, not %u: raise the sysctl %s",
+		name == SO_SNDBUF ? "send_buffer" : "receive_buffer", got / 2, (unsigned)bytes,
+		sysctl);
+}
+
+static void sock_option_buffers(struct sock_stack *s, int fd)
+{
+	uint32_t out = s->cfg.send_buffer, in = s->cfg.receive_buffer;
+
+	if (out)
+		(void)sock_option(fd, SOL_SOCKET, SO_SNDBUF, (int)out);
+	if (in)
+		(void)sock_option(fd, SOL_SOCKET, SO_RCVBUF, (int)in);
+	if (s->checked_buffers)
+		return;
+	s->checked_buffers = true;
+	sock_option_check_buffer(s, fd, SO_SNDBUF, out, "net.core.wmem_max");
+	sock_option_check_buffer(s, fd, SO_RCVBUF, in, "net.core.rmem_max");
+}
+
 int sock_open(struct sock_stack *s, int family)
 {
 	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
@@ -101,10 +132,7 @@ int sock_open(struct sock_stack *s, int family)
 	(void)sock_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	sock_option_reset_on_close(fd, true);
 	sock_option_keepalive(fd, &s->cfg);
-	if (s->cfg.send_buffer)
-		(void)sock_option(fd, SOL_SOCKET, SO_SNDBUF, (int)s->cfg.send_buffer);
-	if (s->cfg.receive_buffer)
-		(void)sock_option(fd, SOL_SOCKET, SO_RCVBUF, (int)s->cfg.receive_buffer);
+	sock_option_buffers(s, fd);
 	return fd;
 }
 

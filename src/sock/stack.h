@@ -67,6 +67,7 @@ struct sock_stack {
 	LIST_HEAD(, sock_udp) dead_udps;
 	struct sock_stats stats;
 	bool told_congestion_control;
+	bool checked_buffers; /**< what the kernel makes of their configured sizes */
 };
 
 /** Have epoll tell of @p source. @return 0 or -errno. */

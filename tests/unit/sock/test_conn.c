@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -420,6 +421,48 @@ static void a_child_lets_go_of_what_is_its_parents(void **state)
 	fixture_close(&f);
 }
 
+static bool kernel_has_sysctl_below(const char *path, unsigned long long bytes)
+{
+	FILE *file = fopen(path, "r");
+	unsigned long long most = bytes;
+
+	if (!file)
+		return false;
+	if (fscanf(file, "%llu", &most) != 1)
+		most = bytes;
+	fclose(file);
+	return most < bytes;
+}
+
+/** Once, however many sockets there are. */
+static void a_buffer_that_the_kernel_does_not_give_is_told_of(void **state)
+{
+	static const char *const sysctl[] = {"wmem_max", "rmem_max"};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct sock_stack_config cfg = {0};
+		char path[64];
+
+		snprintf(path, sizeof path, "/proc/sys/net/core/%s", sysctl[i]);
+		if (!kernel_has_sysctl_below(path, 1023u << 20))
+			skip();
+		*(i ? &cfg.receive_buffer : &cfg.send_buffer) = 1023u << 20;
+		fixture_open(&f, &cfg);
+		fixture_connect(&f, "127.0.0.1");
+		assert_int_equal(f.lines, 1);
+		assert_non_null(strstr(f.log, sysctl[i]));
+		assert_int_equal(fixture_begin(&f, fixture_at("127.0.0.1", 1)), 0);
+		assert_int_equal(f.lines, 1);
+		fixture_close(&f);
+		/* What it gives is not told of. */
+		*(i ? &cfg.receive_buffer : &cfg.send_buffer) = 16384;
+		fixture_open(&f, &cfg);
+		fixture_connect(&f, "127.0.0.1");
+		assert_int_equal(f.lines, 0);
+		fixture_close(&f);
+	}
+}
+
 static void errors_are_those_of_the_interface(void **state)
 {
 	assert_int_equal(sock_conn_error(0), 0);
@@ -451,6 +494,7 @@ int main(void)
 		cmocka_unit_test(so_many_wait_for_their_peer_at_most),
 		cmocka_unit_test(unacknowledged_bytes_are_counted),
 		cmocka_unit_test(the_end_of_the_process_resets),
+		cmocka_unit_test(a_buffer_that_the_kernel_does_not_give_is_told_of),
 		cmocka_unit_test(errors_are_those_of_the_interface),
 	};
 
