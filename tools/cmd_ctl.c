@@ -84,16 +84,15 @@ static const struct argp cmd_ctl_argp = {NULL, cmd_ctl_parse_option, "PID... KEY
 static int cmd_ctl_tell(struct telemetry_client *c, const char *command)
 {
 	json_t *answer = telemetry_client_ask(c, command);
-	const char *error =
-		answer ? telemetry_client_error(answer) : "the process has gone or does not answer";
-
+	char error[PATH_MAX + 128] = "the process has gone or does not answer";
 	/* Begun, and over already: a full disk, perhaps. */
-	if (!error)
-		error = json_string_value(json_object_get(answer, "failed"));
-	if (error)
+	bool wrong = !answer || telemetry_client_error(answer, "error", error, sizeof error) ||
+		     telemetry_client_error(answer, "failed", error, sizeof error);
+
+	if (wrong)
 		fprintf(stderr, "uiwarp ctl: process %d: %s\n", (int)c->pid, error);
 	json_decref(answer);
-	return error ? EXIT_FAILURE : 0;
+	return wrong ? EXIT_FAILURE : 0;
 }
 
 /** The process may have another working directory. */

@@ -3,6 +3,7 @@
 
 #include "base/tasks.h"
 #include "host/slot.h"
+#include "tools/terminal_text.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -148,29 +149,68 @@ json_t *telemetry_client_ask(struct telemetry_client *c, const char *command)
 	return value;
 }
 
+/** How far a list has come. */
+struct telemetry_client_pages {
+	struct telemetry_client *client;
+	const char *command;
+	char request[128];
+	uint64_t at; /**< the first item of the page */
+	unsigned pages, items;
+	bool (*item)(void *ctx, struct json_reader *r);
+	void *ctx;
+};
+
+static void telemetry_client_first_page(struct telemetry_client_pages *p)
+{
+	snprintf(p->request, sizeof p->request, "%s", p->command);
+}
+
+/** @return false: that was the last page. */
+static bool telemetry_client_next_page(struct telemetry_client_pages *p, uint64_t next)
+{
+	if (next <= p->at)
+		return false;
+	p->at = next;
+	snprintf(p->request, sizeof p->request, "%s,%llu", p->command, (unsigned long long)next);
+	return true;
+}
+
+/** Who has told more than a list may have is not listened to any more. */
+static bool telemetry_client_is_endless(const struct telemetry_client_pages *p)
+{
+	struct telemetry_client *c = p->client;
+
+	if (p->items <= TELEMETRY_CLIENT_ITEMS && p->pages <= TELEMETRY_CLIENT_PAGES)
+		return false;
+	snprintf(c->refused, sizeof c->refused, "its list has no end");
+	telemetry_client_drop(c);
+	return true;
+}
+
 json_t *telemetry_client_list(struct telemetry_client *c, const char *command)
 {
+	struct telemetry_client_pages p = {.client = c, .command = command};
 	json_t *all = json_array();
-	char request[128];
-	json_int_t at = 0, next;
+	json_int_t next;
 
-	snprintf(request, sizeof request, "%s", command);
-	for (;;) {
-		json_t *page = telemetry_client_ask(c, request);
+	telemetry_client_first_page(&p);
+	do {
+		json_t *page = telemetry_client_ask(c, p.request);
+		json_t *items = json_object_get(page, "items");
 
-		if (!page) {
+		p.pages++;
+		p.items += (unsigned)json_array_size(items);
+		if (!page || telemetry_client_is_endless(&p)) {
+			json_decref(page);
 			json_decref(all);
 			return NULL;
 		}
 		/* A process without an RNIC has no such list. */
-		json_array_extend(all, json_object_get(page, "items"));
+		json_array_extend(all, items);
 		next = json_integer_value(json_object_get(page, "next"));
 		json_decref(page);
-		if (next <= at)
-			return all;
-		at = next;
-		snprintf(request, sizeof request, "%s,%lld", command, (long long)next);
-	}
+	} while (telemetry_client_next_page(&p, next > 0 ? (uint64_t)next : 0));
+	return all;
 }
 
 /** Keep the text of an error, for people, if that is what @p r will read. */
@@ -182,6 +222,7 @@ static void telemetry_client_note(struct telemetry_client *c, struct json_reader
 	if (json_reader_object(&r) && json_reader_member(&r, &key) &&
 		json_reader_key_is(&key, "error"))
 		json_reader_string(&r, c->refused, sizeof c->refused);
+	terminal_text(c->refused);
 }
 
 bool telemetry_client_read(struct telemetry_client *c, const char *command, struct json_reader *r)
@@ -202,12 +243,13 @@ bool telemetry_client_read(struct telemetry_client *c, const char *command, stru
 }
 
 /** Read a page. @param[out] next that of the next one, or 0. @return false: no more is wanted. */
-static bool telemetry_client_page(struct json_reader *r, uint64_t *next,
-	bool (*item)(void *ctx, struct json_reader *r), void *ctx)
+static bool telemetry_client_page(
+	struct telemetry_client_pages *p, struct json_reader *r, uint64_t *next)
 {
 	struct json_reader_key key;
 
 	*next = 0;
+	p->pages++;
 	if (!json_reader_object(r))
 		return true;
 	while (json_reader_member(r, &key)) {
@@ -217,7 +259,7 @@ static bool telemetry_client_page(struct json_reader *r, uint64_t *next,
 			json_reader_skip(r);
 		} else if (json_reader_array(r)) {
 			while (json_reader_element(r))
-				if (!item(ctx, r))
+				if (++p->items > TELEMETRY_CLIENT_ITEMS || !p->item(p->ctx, r))
 					return false;
 		}
 	}
@@ -227,29 +269,36 @@ static bool telemetry_client_page(struct json_reader *r, uint64_t *next,
 bool telemetry_client_each(struct telemetry_client *c, const char *command,
 	bool (*item)(void *ctx, struct json_reader *r), void *ctx)
 {
+	struct telemetry_client_pages p = {
+		.client = c, .command = command, .item = item, .ctx = ctx};
 	struct json_reader r;
-	char request[128];
-	uint64_t at = 0, next;
+	uint64_t next;
+	bool wanted;
 
-	snprintf(request, sizeof request, "%s", command);
-	for (;;) {
-		if (!telemetry_client_read(c, request, &r) ||
-			!telemetry_client_page(&r, &next, item, ctx))
+	telemetry_client_first_page(&p);
+	do {
+		if (!telemetry_client_read(c, p.request, &r))
+			return false;
+		wanted = telemetry_client_page(&p, &r, &next);
+		if (telemetry_client_is_endless(&p) || !wanted)
 			return false;
 		if (r.failed) {
 			telemetry_client_drop(c);
 			return false;
 		}
-		if (next <= at)
-			return true;
-		at = next;
-		snprintf(request, sizeof request, "%s,%llu", command, (unsigned long long)next);
-	}
+	} while (telemetry_client_next_page(&p, next));
+	return true;
 }
 
-const char *telemetry_client_error(const json_t *answer)
+bool telemetry_client_error(const json_t *answer, const char *key, char *text, size_t size)
 {
-	return json_string_value(json_object_get(answer, "error"));
+	const char *error = json_string_value(json_object_get(answer, key));
+
+	if (!error)
+		return false;
+	snprintf(text, size, "%s", error);
+	terminal_text(text);
+	return true;
 }
 
 /* ---- all of them ------------------------------------------------------------------------- */

@@ -62,7 +62,17 @@ void telemetry_clients_close(struct telemetry_clients *c);
  */
 json_t *telemetry_client_ask(struct telemetry_client *c, const char *command);
 
-/** All items of a list, from all of its pages. As telemetry_client_ask(). */
+/**
+ * What a list may have: the directory may be another user's, and who answers there be no process
+ * of ours. Ours has some hundred items in a page.
+ */
+#define TELEMETRY_CLIENT_ITEMS (1u << 20)
+#define TELEMETRY_CLIENT_PAGES (1u << 16)
+
+/**
+ * All items of a list, from all of its pages. @return as telemetry_client_ask(); NULL also: it has
+ * more than a list may have. `refused` tells, and the process is not asked any more.
+ */
 json_t *telemetry_client_list(struct telemetry_client *c, const char *command);
 
 /**
@@ -73,12 +83,15 @@ bool telemetry_client_read(struct telemetry_client *c, const char *command, stru
 
 /**
  * Read the items of a list, from all of its pages, without keeping them: @p item reads one, and
- * returns false to stop. @return false: it did, or as telemetry_client_ask().
+ * returns false to stop. @return false: it did, or as telemetry_client_list().
  */
 bool telemetry_client_each(struct telemetry_client *c, const char *command,
 	bool (*item)(void *ctx, struct json_reader *r), void *ctx);
 
-/** The text of an answer's error, or NULL: it is none. */
-const char *telemetry_client_error(const json_t *answer);
+/**
+ * Get the text of an answer's error, for a terminal: as much of it as fits.
+ * @param key of the error in the answer. @return false: it has none.
+ */
+bool telemetry_client_error(const json_t *answer, const char *key, char *text, size_t size);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/telemetry_row.h"
 
+#include "tools/terminal_text.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -69,11 +71,8 @@ static const struct telemetry_row_member *telemetry_row_find(
 
 static void telemetry_row_read_text(struct json_reader *j, char *to, size_t size)
 {
-	if (!json_reader_string(j, to, size))
-		return;
-	for (; *to; to++)
-		if (*to < 0x20 || *to >= 0x7f)
-			*to = '?';
+	if (json_reader_string(j, to, size))
+		terminal_text(to);
 }
 
 static void telemetry_row_read_number(struct json_reader *j, void *to, size_t size)

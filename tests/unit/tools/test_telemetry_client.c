@@ -33,8 +33,9 @@ static struct telemetry_clients clients;
 /** What one does on each connection: it says the texts, each but the first when it is asked. */
 struct script {
 	const char *say[12];
-	size_t len;  /**< of the one after the greeting, if it is not that of a string */
-	bool greets; /**< false: it only listens */
+	size_t len;        /**< of the one after the greeting, if it is not that of a string */
+	bool greets;       /**< false: it only listens */
+	const char *grows; /**< these items again and again, each time with a greater "next" */
 	int stops_before, spins_before; /**< the text of this number; 0: none */
 };
 
@@ -69,6 +70,14 @@ static void serve(const struct script *s, int fd)
 		if (i > 0 && i == s->spins_before)
 			spin();
 		if (send(fd, s->say[i], len, MSG_NOSIGNAL) < 0)
+			break;
+	}
+	for (unsigned i = 1; s->grows && recv(fd, request, sizeof request, 0) > 0; i++) {
+		static char page[65537];
+		int len = snprintf(
+			page, sizeof page, "{\"/l\":{\"items\":[%s],\"next\":%u}}", s->grows, i);
+
+		if (send(fd, page, (size_t)len, MSG_NOSIGNAL) < 0)
 			break;
 	}
 	close(fd);
@@ -185,14 +194,16 @@ static void a_value_is_answered(void **state)
 	struct json_reader r;
 	uint64_t number = 0;
 	json_t *answer;
+	char text[8];
 
 	open_all(1);
 	answer = telemetry_client_ask(of(n), "/a");
 	assert_int_equal(json_integer_value(json_object_get(answer, "b")), 7);
-	assert_null(telemetry_client_error(answer));
+	assert_false(telemetry_client_error(answer, "error", text, sizeof text));
 	json_decref(answer);
 	answer = telemetry_client_ask(of(n), "/c");
-	assert_string_equal(telemetry_client_error(answer), "no");
+	assert_true(telemetry_client_error(answer, "error", text, sizeof text));
+	assert_string_equal(text, "no");
 	json_decref(answer);
 	assert_true(telemetry_client_read(of(n), "/d", &r));
 	assert_true(json_reader_array(&r) && json_reader_element(&r));
@@ -251,6 +262,55 @@ static void pages_end(void **state)
 	assert_listed(of(n), 1);
 	assert_true(telemetry_client_each(of(n), "/l", count, &items));
 	assert_int_equal(items, 2);
+}
+
+/** Of a hostile user, perhaps: neither pages nor items are followed for ever. */
+static void a_list_without_an_end_is_left(void **state)
+{
+	static char many[65400];
+	const char *const items[] = {"", "7", many};
+
+	for (size_t i = 0; i + 1 < sizeof many; i++)
+		many[i] = i % 2 ? ',' : '7';
+	for (unsigned i = 0; i < sizeof items / sizeof items[0]; i++) {
+		unsigned count_of = 0,
+			 n = begin((struct script){
+				 .say = {GREETING}, .grows = items[i], .greets = true});
+
+		open_all(1);
+		assert_false(telemetry_client_each(of(n), "/l", count, &count_of));
+		assert_string_equal(of(n)->refused, "its list has no end");
+		assert_false(of(n)->greeted);
+		assert_in_range(count_of, 0, TELEMETRY_CLIENT_ITEMS);
+		assert_null(telemetry_client_list(renewed(n), "/l"));
+		assert_string_equal(of(n)->refused, "its list has no end");
+		assert_false(of(n)->greeted);
+		telemetry_clients_close(&clients);
+		end(n);
+	}
+}
+
+/** It has no words for a terminal. */
+static void an_error_is_plain_text(void **state)
+{
+	static const char says[] =
+		"{\"/a\":{\"error\":\"\\u001b[2Jno\\u009b\\n\",\"failed\":\"\\u0007\"}}";
+	unsigned n = begin((struct script){.say = {GREETING, says, says}, .greets = true});
+	struct json_reader r;
+	char text[32];
+	json_t *answer;
+
+	open_all(1);
+	assert_true(telemetry_client_read(of(n), "/a", &r));
+	assert_string_equal(of(n)->refused, "?[2Jno???");
+	answer = telemetry_client_ask(of(n), "/a");
+	assert_true(telemetry_client_error(answer, "error", text, sizeof text));
+	assert_string_equal(text, "?[2Jno???");
+	assert_true(telemetry_client_error(answer, "failed", text, 1));
+	assert_string_equal(text, "");
+	assert_true(telemetry_client_error(answer, "failed", text, sizeof text));
+	assert_string_equal(text, "?");
+	json_decref(answer);
 }
 
 /** @param greets as its greeting has it, or nonsense. */
@@ -490,6 +550,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_value_is_answered, setup, teardown),
 		cmocka_unit_test_setup_teardown(pages_are_put_together, setup, teardown),
 		cmocka_unit_test_setup_teardown(pages_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_list_without_an_end_is_left, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_error_is_plain_text, setup, teardown),
 		cmocka_unit_test_setup_teardown(answers_are_as_long_as_was_said, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_answer_is_none, setup, teardown),
 		cmocka_unit_test_setup_teardown(
