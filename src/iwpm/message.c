@@ -54,8 +54,11 @@ bool iwpm_message_get(struct iwpm_message *m, const uint8_t *data, size_t len)
 static void iwpm_message_put_endpoint(
 	uint8_t *addr, uint8_t *port, const struct ip_endpoint *e, bool v4)
 {
+	/* The interface in it means nothing to a peer. */
+	struct ip_addr bare = ip_addr_with_scope(&e->addr, 0);
+
 	store_be16(port, e->port);
-	memcpy(addr, v4 ? e->addr.b + 12 : e->addr.b, v4 ? 4 : 16);
+	memcpy(addr, v4 ? bare.b + 12 : bare.b, v4 ? 4 : 16);
 }
 
 size_t iwpm_message_put(const struct iwpm_message *m, uint8_t out[IWPM_MESSAGE_MAX])

@@ -139,11 +139,14 @@ static bool query_acknowledge_again(struct iwpm *m, const struct ip_endpoint *fr
 
 /**
  * Is it an endpoint that we may connect to? The port alone is the mapper's to choose: the way to
- * the address was found before, and no host may send us to another.
+ * the address was found before, and no host may send us to another. That of the message has no
+ * scope.
  */
 static bool query_may_connect(const struct iwpm_query *q, const struct ip_endpoint *to)
 {
-	return to->port && (ip_addr_equal(&to->addr, &q->remote.addr) || ip_addr_is_any(&to->addr));
+	struct ip_addr bare = ip_addr_with_scope(&q->remote.addr, 0);
+
+	return to->port && (ip_addr_equal(&to->addr, &bare) || ip_addr_is_any(&to->addr));
 }
 
 bool iwpm_query_answered(struct iwpm *m, const struct ip_endpoint *from,

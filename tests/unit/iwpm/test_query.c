@@ -59,6 +59,39 @@ static void an_accept_is_acknowledged_and_told(void **state)
 	}
 }
 
+/** The interface of a link-local address is ours to know: no message has it. */
+static void a_scope_stays_here(void **state)
+{
+	const struct ip_endpoint local = world_at("fe80::1", 40000),
+				 remote = world_at("fe80::2", 7174);
+	struct ip_endpoint from = {.addr = ip_addr_with_scope(&remote.addr, 5), .port = IWPM_PORT};
+	struct ip_endpoint to = {.addr = ip_addr_with_scope(&local.addr, 5), .port = WORLD_CLIENT};
+	struct ip_endpoint near = {.addr = to.addr, .port = 40000};
+	struct ip_endpoint far = {.addr = from.addr, .port = 7174};
+	struct world_query q = {.q = {.mapper = NULL}};
+	struct iwpm_message accept;
+	struct world w;
+
+	world_init(&w, false);
+	q.world = &w;
+	iwpm_ask(w.mapper, &q.q, &near, &far, world_on_outcome, w.now);
+	assert_true(world_same(&w.sent[0].from, &to));
+	assert_true(world_same(&w.sent[0].to, &from));
+	assert_true(world_same(&w.sent[0].msg.accepting, &remote));
+	assert_true(world_same(&w.sent[0].msg.connecting, &local));
+	assert_true(world_same(&w.sent[0].msg.mapped, &local));
+	accept = w.sent[0].msg;
+	accept.type = IWPM_ACCEPT;
+	accept.accepting.port = 33781;
+	world_receive(&w, &from, &to, &accept);
+	assert_int_equal(w.n_outcomes, 1);
+	assert_int_equal(w.outcome[0], IWPM_MAPPED);
+	assert_int_equal(q.q.mapped.port, 33781);
+	assert_true(ip_addr_equal(&q.q.mapped.addr, &from.addr));
+	assert_int_equal(w.n_sent, 2);
+	world_fini(&w);
+}
+
 /** iwpmd repeats its Accept each second until it is acknowledged, ten times. */
 static void an_accept_that_is_repeated_is_acknowledged_again(void **state)
 {
@@ -296,6 +329,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_accept_is_acknowledged_and_told),
+		cmocka_unit_test(a_scope_stays_here),
 		cmocka_unit_test(an_accept_that_is_repeated_is_acknowledged_again),
 		cmocka_unit_test(a_reject_is_told),
 		cmocka_unit_test(requests_are_repeated),

@@ -94,7 +94,7 @@ void world_receive(struct world *w, const struct ip_endpoint *from, const struct
 	iwpm_input(w->mapper, from, to, data, len, w->now);
 }
 
-static void world_on_outcome(struct iwpm_query *q, enum iwpm_outcome outcome)
+void world_on_outcome(struct iwpm_query *q, enum iwpm_outcome outcome)
 {
 	struct world *w = container_of(q, struct world_query, q)->world;
 

@@ -56,6 +56,7 @@ struct world_query {
 	struct world *world;
 };
 
+void world_on_outcome(struct iwpm_query *q, enum iwpm_outcome outcome);
 uint64_t world_ask(struct world *w, struct world_query *q, const char *local, const char *remote);
 
 #endif
