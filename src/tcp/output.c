@@ -182,9 +182,10 @@ static int tcp_output_ready_record(struct tcp_conn *c, uint32_t i)
 		tcp_external_own_record(c, i))
 		return -ENOMEM;
 	if (r->len > c->emss) {
-		/* A peer with a tiny MSS must not have us fill the pool with cuttings: the next
-		 * waits until one of those in flight is acknowledged. */
-		if (s->tx_held >= s->tx_limit && tcp_flight(c))
+		/* A peer with a tiny MSS must not have us fill the pool with cuttings. Beyond the
+		 * limit there is one at a time, of the oldest text: the next waits until that is
+		 * acknowledged. The oldest must not wait, as all behind it may be lost, too. */
+		if (s->tx_held >= s->tx_limit && i != 0)
 			return -ENOMEM;
 		if (tcp_output_cut(c, i, c->emss))
 			return -ENOMEM;

@@ -22,9 +22,10 @@ static struct {
 	unsigned dropped, largest;
 } path;
 
-static void start(unsigned options, uint16_t link, uint16_t mtu)
+/** @p budget packets may wait to be sent, of all connections. */
+static void start_with_budget(unsigned options, uint16_t link, uint16_t mtu, unsigned budget)
 {
-	const struct tcp_stack_config cfg = {.user_timeout_ms = 10000000};
+	const struct tcp_stack_config cfg = {.user_timeout_ms = 10000000, .send_packets = budget};
 
 	host_init(&h, LOCAL, &cfg);
 	h.ip.mtu = link;
@@ -34,6 +35,11 @@ static void start(unsigned options, uint16_t link, uint16_t mtu)
 	path.mtu = mtu;
 	path.irs = path.nxt = p.ack;
 	path.dsacks = true;
+}
+
+static void start(unsigned options, uint16_t link, uint16_t mtu)
+{
+	start_with_budget(options, link, mtu, 0);
 }
 
 static struct tcp_range arrive(const struct heard *a)
@@ -291,6 +297,65 @@ static void test_peer_without_dsack(void **state)
 	host_end(&h);
 }
 
+/* ---- no packets for cuttings ---------------------------------------------------------------- */
+
+/** Connections with little in their queue may have it between the two. */
+static void budget_is_full(void)
+{
+	assert_true(h.tcp->tx_held >= h.tcp->tx_limit);
+}
+
+/** All that is in flight is lost and too large, and the budget is full of it. */
+static void test_black_hole_with_a_full_budget(void **state)
+{
+	start_with_budget(OPTIONS, 1500, 1400, 6);
+	send_records(7, 1460);
+	assert_int_equal(c->sendq.count, 7);
+	budget_is_full();
+	all_arrived();
+	assert_int_equal(tcp_stack_stats(h.tcp)->black_holes, 1);
+	host_end(&h);
+}
+
+static void test_black_hole_without_sack_with_a_full_budget(void **state)
+{
+	start_with_budget(TCP_HAS_MSS, 1500, 1400, 6);
+	send_records(7, 1460);
+	budget_is_full();
+	all_arrived();
+	host_end(&h);
+}
+
+/** The neighbour has the budget and gives nothing back: its peer's window is closed. */
+static void test_black_hole_beside_a_full_queue(void **state)
+{
+	struct llp *mine;
+	struct peer other;
+	uint32_t held;
+
+	start_with_budget(OPTIONS, 1500, 1400, 6);
+	mine = h.app.llp;
+	h.app.connected = 0;
+	peer_connected(&other, &h, OPTIONS);
+	other.wnd = 0;
+	peer_send(&other, 0, NULL, 0);
+	for (unsigned i = 0; i < 3; i++)
+		app_send_pattern(&h.app, 0, 1000);
+	h.app.llp = mine;
+	send_records(4, 1460);
+	assert_int_equal(c->sendq.count, 4);
+	budget_is_full();
+	held = h.tcp->tx_held;
+	for (int i = 0; i < 100 && c->sendq.count; i++) {
+		carry();
+		host_advance(&h, 100 * MS);
+		assert_true(h.tcp->tx_held <= held + 1); /* one cutting at a time */
+	}
+	all_arrived();
+	assert_int_equal(h.tcp->tx_held, 3);
+	host_end(&h);
+}
+
 /* ---- the IP layer's value ------------------------------------------------------------------- */
 
 static void test_raise_is_probed(void **state)
@@ -386,7 +451,7 @@ static void test_little_text_probes_little(void **state)
 
 /* ---- messages ------------------------------------------------------------------------------ */
 
-static void too_big(uint32_t seq, uint16_t mtu)
+static void too_big_for(uint16_t lport, uint32_t seq, uint16_t mtu)
 {
 	uint8_t l4[20] = {0};
 	struct ip_error e = {.src = addr(LOCAL),
@@ -396,10 +461,15 @@ static void too_big(uint32_t seq, uint16_t mtu)
 		.l4 = l4,
 		.l4_len = 8};
 
-	store_be16(l4, PORT);
+	store_be16(l4, lport);
 	store_be16(l4 + 2, RPORT);
 	store_be32(l4 + 4, seq);
 	h.ip.transport.error(h.ip.transport.ctx, &e, h.now);
+}
+
+static void too_big(uint32_t seq, uint16_t mtu)
+{
+	too_big_for(PORT, seq, mtu);
 }
 
 /** RFC 5927 section 7.2: what has passed must first be lost. */
@@ -483,6 +553,48 @@ static void test_storm_of_messages_costs_nothing(void **state)
 	host_end(&h);
 }
 
+/** The path of several connections shrinks, all of whose text is lost. */
+static void test_message_with_a_full_budget(void **state)
+{
+	struct tcp_conn *conn[3];
+	struct peer peer[3];
+	struct heard a;
+
+	host_init(&h, LOCAL, &(struct tcp_stack_config){.send_packets = 14});
+	for (int i = 0; i < 3; i++) {
+		h.app.connected = 0;
+		peer_connected(&peer[i], &h, OPTIONS);
+		conn[i] = tcp_conn_of(h.app.llp);
+	}
+	for (int i = 0; i < 3; i++) {
+		h.app.llp = &conn[i]->llp;
+		for (int k = 0; k < 5; k++)
+			app_send_pattern(&h.app, 0, 1460);
+	}
+	budget_is_full();
+	ip_double_drain(&h.ip);
+	for (int i = 0; i < 3; i++)
+		too_big_for(peer[i].lport, conn[i]->snd_una, 1300);
+	for (int n = 0; n < 200 && h.tcp->tx_held; n++) {
+		host_advance(&h, 50 * MS);
+		while (ip_double_pending(&h.ip)) {
+			struct peer *to = peer;
+
+			host_expect(&h, &a);
+			while (to->lport != a.h.sport)
+				to++;
+			if (!a.len || a.h.seq != to->ack)
+				continue;
+			assert_true(a.len <= 1260);
+			to->ack += a.len;
+			peer_send(to, 0, NULL, 0);
+		}
+	}
+	assert_int_equal(h.app.closed, 0);
+	assert_int_equal(h.tcp->tx_held, 0);
+	host_end(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -494,6 +606,9 @@ int main(void)
 		cmocka_unit_test(test_path_gets_wider_later),
 		cmocka_unit_test(test_without_sack_it_is_tried_later),
 		cmocka_unit_test(test_peer_without_dsack),
+		cmocka_unit_test(test_black_hole_with_a_full_budget),
+		cmocka_unit_test(test_black_hole_without_sack_with_a_full_budget),
+		cmocka_unit_test(test_black_hole_beside_a_full_queue),
 		cmocka_unit_test(test_raise_is_probed),
 		cmocka_unit_test(test_answer_is_taken_out),
 		cmocka_unit_test(test_our_mss_is_the_links),
@@ -503,6 +618,7 @@ int main(void)
 		cmocka_unit_test(test_message_without_a_size),
 		cmocka_unit_test(test_message_about_a_probe),
 		cmocka_unit_test(test_storm_of_messages_costs_nothing),
+		cmocka_unit_test(test_message_with_a_full_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
