@@ -186,6 +186,8 @@ void tcp_mbuf_trim_back(struct rte_mbuf *m, uint32_t n)
 		last = last->next;
 		segs++;
 	}
+	if (n)
+		tcp_mbuf_forget_crc(m); /* other bytes may come where these were */
 	last->data_len = (uint16_t)keep;
 	m->nb_segs = segs;
 	if (last->next)

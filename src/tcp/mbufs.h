@@ -29,7 +29,7 @@ struct tcp_mbufs {
 /**
  * The CRC32c of a received packet's first bytes of text, if it was made while they were summed
  * (llp_iov). It is where a port may leave the packet's hash, which we do not use, with the place of
- * the text: so it is forgotten where that is cut off in front.
+ * the text: so it is forgotten where that is cut off in front. Who cuts off at the end forgets it.
  */
 static inline void tcp_mbuf_set_crc(struct rte_mbuf *m, uint32_t len, uint32_t crc)
 {

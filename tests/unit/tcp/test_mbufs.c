@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/digest.h"
 #include "host.h"
 #include "tcp/mbufs.h"
 
@@ -215,6 +216,35 @@ static void test_trim_back_of_a_chain(void **state)
 	assert_int_equal(test_pool_missing(pool), 0);
 }
 
+static void know_crc(struct rte_mbuf *m, uint32_t len)
+{
+	struct digest d = {.crc = DIGEST_CRC_START};
+
+	digest_add(&d, DIGEST_CRC, rte_pktmbuf_mtod(m, uint8_t *), len);
+	tcp_mbuf_set_crc(m, len, d.crc);
+}
+
+/** What is known of the CRC is of other bytes, once some are cut off and others come there. */
+static void test_trim_back_forgets_the_crc(void **state)
+{
+	for (uint32_t n = 0; n <= 100; n++) {
+		struct tcp_mbufs l = {0};
+		struct rte_mbuf *m = packet(1, 200);
+		struct llp_iov v;
+		size_t total;
+
+		know_crc(m, 150);
+		tcp_mbuf_trim_back(m, n);
+		tcp_mbufs_push(&l, m);
+		if (n)
+			tcp_mbufs_push(&l, packet(2, n));
+		assert_int_equal(tcp_mbufs_show(&l, &v, 1, &total), 1);
+		assert_int_equal(total, 200);
+		assert_int_equal(v.crc_len, n ? 0 : 150);
+		tcp_mbufs_free(&l);
+	}
+}
+
 static void test_show(void **state)
 {
 	struct tcp_mbufs l = {0};
@@ -251,6 +281,7 @@ int main(void)
 		cmocka_unit_test(test_long_list_is_packed),
 		cmocka_unit_test(test_trim_front_of_a_chain),
 		cmocka_unit_test(test_trim_back_of_a_chain),
+		cmocka_unit_test(test_trim_back_forgets_the_crc),
 		cmocka_unit_test(test_show),
 	};
 
