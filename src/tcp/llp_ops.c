@@ -31,7 +31,7 @@ static uint32_t tcp_llp_emss(const struct llp *l)
 
 static bool tcp_llp_can_queue(const struct tcp_conn *c)
 {
-	return !c->fin_queued &&
+	return !c->fin_queued && !c->closing_early &&
 	       tcp_in(c, TCP_STATE_BIT(TCP_SYN_SENT) | TCP_STATE_BIT(TCP_SYN_RECEIVED) |
 				 TCP_STATE_BIT(TCP_ESTABLISHED) | TCP_STATE_BIT(TCP_CLOSE_WAIT));
 }

@@ -18,7 +18,7 @@
 
 void tcp_timers_keepalive(struct tcp_conn *c)
 {
-	if (c->s->cfg.keepalive_ms)
+	if (c->s->cfg.keepalive_ms && !c->closing_early) /* that has the timer */
 		tcp_timers_set_life(c, c->s->now + c->s->cfg.keepalive_ms * TCP_MS);
 }
 

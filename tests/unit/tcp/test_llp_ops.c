@@ -289,6 +289,32 @@ static void test_give_up_connecting(void **state)
 	host_end(&h);
 }
 
+/** The peer answers the SYN before the user is told that it gave up: it is told all the same. */
+static void test_give_up_connecting_as_the_answer_comes(void **state)
+{
+	const struct tcp_stack_config cfg = {.keepalive_ms = 10000};
+	struct tcp_segment syn = {.seq = 9, .flags = TCP_SYN | TCP_ACK, .wnd = 5000};
+	struct heard a;
+
+	host_init(&h, LOCAL, &cfg);
+	host_connect(&h);
+	host_expect(&h, &a);
+	llp_shutdown(h.app.llp);
+	assert_null(llp_reserve(h.app.llp, 10, false));
+	syn.ack = a.h.seq + 1;
+	host_hear(&h, a.h.sport, &syn, NULL);
+	assert_null(llp_reserve(h.app.llp, 10, false));
+	host_round(&h);
+	host_advance(&h, MS);
+	assert_int_equal(h.app.closed, 1);
+	assert_int_equal(h.app.error, -ECONNABORTED);
+	host_expect(&h, &a);
+	while (ip_double_pending(&h.ip))
+		host_expect(&h, &a);
+	assert_true(a.h.flags & TCP_RST);
+	host_end(&h);
+}
+
 static void test_queued_before_the_connection(void **state)
 {
 	struct heard a;
@@ -515,6 +541,7 @@ int main(void)
 		cmocka_unit_test(test_abort),
 		cmocka_unit_test(test_abort_when_writable),
 		cmocka_unit_test(test_give_up_connecting),
+		cmocka_unit_test(test_give_up_connecting_as_the_answer_comes),
 		cmocka_unit_test(test_queued_before_the_connection),
 		cmocka_unit_test(test_connect_errors),
 		cmocka_unit_test(test_endpoints_and_addresses),
