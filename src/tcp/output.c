@@ -373,13 +373,14 @@ static bool tcp_output_is_time(struct tcp_conn *c, uint32_t i)
 
 /**
  * The ACK that is owed has no say in what is sent: one record is all that waits, and as things
- * stand it may go at once.
+ * stand it may go at once. No repair goes before it.
  */
 static bool tcp_output_is_free(const struct tcp_conn *c)
 {
 	const struct tcp_sendq *q = &c->sendq;
 
-	return q->nxt + 1 == q->count && c->path.mtu == c->path_mtu && tcp_may_send_new(c) &&
+	return q->nxt + 1 == q->count && !q->rtx_queue.n && c->path.mtu == c->path_mtu &&
+	       tcp_may_send_new(c) &&
 	       tcp_pipe(c) + u32_min(tcp_sendq_at(q, q->nxt)->len, c->emss) <= c->cc.cwnd &&
 	       c->s->now >= c->pace.at;
 }

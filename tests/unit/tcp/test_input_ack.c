@@ -335,6 +335,31 @@ static void test_an_owed_ack_that_lets_text_go_is_settled_first(void **state)
 	host_end(&h);
 }
 
+/** What goes first is a repair: the books name it, and the new text goes as well, once. */
+static void test_an_owed_ack_is_settled_before_a_repair(void **state)
+{
+	static const char expected[] = "bc";
+	struct heard a;
+
+	start_with_flight();
+	app_send(&h.app, "b", 1);
+	ip_double_drain(&h.ip);
+	tcp_sendq_lose(&c->sendq, 1);
+	answer("x");
+	assert_ptr_equal(h.tcp->owed_ack.c, c);
+	app_send(&h.app, "c", 1);
+	for (unsigned i = 0; i < 2; i++) {
+		host_expect(&h, &a);
+		assert_int_equal(a.len, 1);
+		assert_int_equal(a.text[0], expected[i]);
+	}
+	host_expect_none(&h);
+	assert_int_equal(c->retransmits, 1);
+	assert_int_equal(c->snd_nxt, p.ack + 2);
+	host_round(&h);
+	host_end(&h);
+}
+
 static void test_ack_that_lets_text_go_is_not_owed(void **state)
 {
 	start_with_flight();
@@ -381,6 +406,7 @@ int main(void)
 		cmocka_unit_test(test_owed_ack_is_settled_before_a_timer),
 		cmocka_unit_test(test_a_reply_leaves_before_the_owed_ack),
 		cmocka_unit_test(test_an_owed_ack_that_lets_text_go_is_settled_first),
+		cmocka_unit_test(test_an_owed_ack_is_settled_before_a_repair),
 		cmocka_unit_test(test_ack_that_lets_text_go_is_not_owed),
 		cmocka_unit_test(test_nothing_is_owed_to_what_is_closed),
 	};
