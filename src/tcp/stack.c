@@ -184,6 +184,8 @@ static void tcp_stack_end_round_for(struct tcp_conn *c)
 		return;
 	tcp_consider_writable(c);
 	tcp_tell_acked(c);
+	if (c->state == TCP_CLOSED) /* by its user, in one of these */
+		return;
 	if (unlikely(c->fin_owed))
 		tcp_conn_queue_fin(c);
 	tcp_output(c);

@@ -62,6 +62,9 @@ void tcp_stall_begin(struct tcp_conn *c)
 		return;
 	if (most && peer_set_count(&all->peers, &c->id.remote) >= most)
 		tcp_stall_make_room(c);
+	/* The other's user was told, and may have ended this one. */
+	if (c->state == TCP_CLOSED || c->orphan)
+		return;
 	t = malloc(sizeof *t);
 	if (!t)
 		return;

@@ -56,7 +56,7 @@ static uint64_t tcp_timers_waiting_since(const struct tcp_conn *c)
 	return c->orphan ? c->progress_at : u64_max(c->heard_at, c->progress_at);
 }
 
-/** The window is closed. @return true: that has lasted for too long. */
+/** The window is closed. @return true: that has lasted for too long. @p c may end in here. */
 static bool tcp_timers_stall_timeout(struct tcp_conn *c)
 {
 	tcp_stall_begin(c);
@@ -97,6 +97,8 @@ static void tcp_timers_persist_timeout(struct tcp_conn *c)
 		tcp_timers_give_up(c);
 		return;
 	}
+	if (c->state == TCP_CLOSED)
+		return;
 	if (c->rto.backoff && c->s->now - c->heard_at > tcp_rto_get(&c->rto))
 		tcp_conn_doubt_path(c);
 	tcp_rto_expired(&c->rto);
@@ -146,6 +148,8 @@ static void tcp_timers_retransmit_timeout(struct tcp_conn *c)
 		tcp_timers_give_up(c);
 		return;
 	}
+	if (c->state == TCP_CLOSED)
+		return;
 	tcp_loss_timer(c);
 	if (c->state != TCP_CLOSED)
 		tcp_timers_stall_bound_timer(c);

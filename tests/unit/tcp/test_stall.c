@@ -12,6 +12,7 @@ static struct host h;
 static struct peer p[PEERS];
 static struct llp *l[PEERS];
 static unsigned closed;
+static struct llp **also; /**< the user of one that ends ends this one too */
 static int last_error;
 
 static void on_closed(void *user, int error)
@@ -19,6 +20,11 @@ static void on_closed(void *user, int error)
 	closed++;
 	last_error = error;
 	*(struct llp **)user = NULL;
+	if (also) {
+		llp_abort(*also);
+		*also = NULL;
+		also = NULL;
+	}
 }
 
 static void on_nothing(void *user)
@@ -40,6 +46,7 @@ static const struct llp_user_ops ops = {.connected = on_nothing,
 static void start(const struct tcp_stack_config *cfg)
 {
 	closed = 0;
+	also = NULL;
 	host_init(&h, LOCAL, cfg);
 	for (unsigned i = 0; i < PEERS; i++) {
 		h.app.connected = 0;
@@ -242,6 +249,33 @@ static void test_one_peer_has_so_many(void **state)
 	end();
 }
 
+/** Room is made for one whose user ends it when told of that. */
+static void test_one_that_is_to_have_room_ends(void **state)
+{
+	const struct tcp_stack_config cfg = {.max_stalled_per_peer = 2};
+
+	for (unsigned in_flight = 0; in_flight < 2; in_flight++) {
+		start(&cfg);
+		queue(l[0], 2);
+		queue(l[1], 3);
+		if (in_flight)
+			queue(l[2], 1);
+		stall(2);
+		also = &l[2];
+		if (!in_flight) { /* then the window is probed, not the text sent again */
+			p[2].wnd = 0;
+			peer_send(&p[2], 0, NULL, 0);
+			queue(l[2], 1);
+		}
+		stall(3);
+		assert_int_equal(closed, 1);
+		assert_null(l[1]);
+		assert_null(l[2]);
+		assert_int_equal(h.tcp->stalls.peers.count, 1);
+		end();
+	}
+}
+
 /** What waits for a window that is closed from the beginning, or closes. */
 static void test_closed_window_holds_little(void **state)
 {
@@ -277,6 +311,7 @@ int main(void)
 		cmocka_unit_test(test_slow_is_left_when_told),
 		cmocka_unit_test(test_flapping_window_is_closed),
 		cmocka_unit_test(test_one_peer_has_so_many),
+		cmocka_unit_test(test_one_that_is_to_have_room_ends),
 		cmocka_unit_test(test_closed_window_holds_little),
 	};
 
