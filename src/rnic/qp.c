@@ -192,6 +192,7 @@ int rnic_qp_destroy(struct rnic_qp *qp)
 	struct engine *e = qp->rnic->engine;
 
 	engine_lock(e);
+	qp->leaving = true;
 	pairing_end(qp);
 	mcast_detach_all(qp);
 	/* A post in progress ends first. A later one is the caller's mistake. */
@@ -236,12 +237,22 @@ struct rnic_qp *rnic_qp_find(struct rnic *r, uint32_t qp_num)
 
 /* ---- flushing ---------------------------------------------------------------------------- */
 
+void qp_complete(struct rnic_qp *qp, const struct rdmap_wc *wc)
+{
+	bool recv = wc->op >= RDMAP_WC_RECV;
+
+	if (!qp->leaving)
+		cq_push(recv ? qp->recv_cq : qp->send_cq, wc, qp);
+	else if (recv && qp->srq)
+		/* It lives on for other QPs. The room of the QP's own queues goes with them. */
+		recv_queue_release_shared(&qp->srq->rq);
+}
+
 static void qp_flush_one(struct rnic_qp *qp, const struct rdmap_rqe *e)
 {
-	cq_push(qp->recv_cq,
+	qp_complete(qp,
 		&(struct rdmap_wc){
-			.wr_id = e->wr_id, .status = RDMAP_WC_WR_FLUSH_ERR, .op = RDMAP_WC_RECV},
-		qp);
+			.wr_id = e->wr_id, .status = RDMAP_WC_WR_FLUSH_ERR, .op = RDMAP_WC_RECV});
 }
 
 /** Complete everything that is posted, flushed. Again and again: later posts are flushed too. */

@@ -41,6 +41,7 @@ struct rnic_qp {
 	struct rnic_srq *srq;
 	struct rdmap_rqe *srq_rqe; /**< copy of the element under way, with an SRQ */
 	bool cq_failed;            /**< a CQ overflowed: the QP is about to fail */
+	bool leaving;              /**< destroyed or reset: makes no completions */
 	bool failing;              /**< the program moves it to ERROR: raise no event */
 	bool in_error;             /**< flushed, and events raised */
 	bool closing;              /**< the orderly close has begun; the state is SQD */
@@ -62,6 +63,12 @@ struct rnic_qp {
 };
 
 extern const struct rdmap_ops qp_stream_ops;
+
+/**
+ * Add a completion to the CQ of its queue. One that is being destroyed or reset makes none, as with
+ * an adapter: a CQ need not have room for all that is posted, but for what may complete.
+ */
+void qp_complete(struct rnic_qp *qp, const struct rdmap_wc *wc);
 
 /** A CQ lost a completion of this QP. The QP fails when the lock is released. */
 void qp_cq_failed(struct rnic_qp *qp);

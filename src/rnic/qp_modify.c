@@ -36,6 +36,7 @@ static bool qp_modify_transition_ok(const struct rnic_qp *qp, enum rnic_qp_state
 
 static void qp_modify_reset(struct rnic_qp *qp)
 {
+	qp->leaving = true;
 	pairing_end(qp);
 	qp_drop_connection(qp);
 	/* First, as each completion that is polled counts. */
@@ -58,6 +59,7 @@ static void qp_modify_reset(struct rnic_qp *qp)
 	mw_unbind_all(qp);
 	qp->cq_failed = qp->in_error = qp->closing = qp->drain_notify = false;
 	rdmap_init(&qp->rdmap, &qp->sq, &qp_stream_ops, qp);
+	qp->leaving = false;
 }
 
 void qp_drained(struct rnic_qp *qp)

@@ -72,9 +72,7 @@ static void qp_stream_recv_done(void *user)
 
 static void qp_stream_complete(void *user, const struct rdmap_wc *wc)
 {
-	struct rnic_qp *qp = user;
-
-	cq_push(wc->op >= RDMAP_WC_RECV ? qp->recv_cq : qp->send_cq, wc, qp);
+	qp_complete(user, wc);
 }
 
 static void qp_stream_operational(void *user)

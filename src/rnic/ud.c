@@ -226,7 +226,7 @@ static void ud_deliver(struct rnic_qp *qp, const struct ud_path *path, const str
 		qp->rnic->ud.stats.received++;
 	if (!qp->srq)
 		recv_queue_pop(&qp->rq);
-	cq_push(qp->recv_cq, &wc, qp);
+	qp_complete(qp, &wc);
 	if (wc.status != RDMAP_WC_SUCCESS)
 		qp_enter_error(qp);
 }

@@ -91,6 +91,7 @@ struct world_qp {
 	struct world_cq *send_cq, *recv_cq;
 	struct world_srq *srq;
 	struct world_end *end;
+	bool leaving;      /**< in the call that destroys or resets it */
 	bool linked;       /**< the model knows of its connection */
 	unsigned far;      /**< the host at its other end, which stays when the peer is gone */
 	uint64_t paired;   /**< the attempt to connect it without rdma_cm; 0: none */

@@ -205,8 +205,10 @@ void world_cq_failed(struct world_cq *q)
 
 		if (!qp->qp)
 			continue;
-		most += (qp->send_cq == q ? qp->model.count : 0) +
-			(qp->recv_cq == q ? qp->rq.count : 0);
+		/* One that is destroyed or reset makes no completions. */
+		if (!qp->leaving)
+			most += (qp->send_cq == q ? qp->model.count : 0) +
+				(qp->recv_cq == q ? qp->rq.count : 0);
 		cq_lose(q, qp);
 	}
 	if (most <= rnic_cq_size(q->cq))
@@ -410,7 +412,9 @@ void world_qp_end(struct world_qp *q)
 {
 	world_trace(q->h->w, "host %u: qp %u ends", q->h->index, q->slot);
 	model_leave(&q->model, rnic_qp_get_state(q->qp) == RNIC_QP_ERROR);
+	q->leaving = true;
 	world_must(q->h->w, rnic_qp_destroy(q->qp), "qp_destroy");
+	q->leaving = false;
 	qp_forget(q);
 	model_qp_fini(&q->model);
 	if (q->srq)
@@ -432,7 +436,9 @@ void world_qp_reset(struct world_qp *q)
 	const struct rnic_qp_attr a = {.state = RNIC_QP_RESET};
 
 	model_leave(&q->model, rnic_qp_get_state(q->qp) == RNIC_QP_ERROR);
+	q->leaving = true;
 	world_must(q->h->w, rnic_qp_modify(q->qp, RNIC_QP_STATE, &a), "RESET");
+	q->leaving = false;
 	qp_forget(q);
 	qp_init(q);
 }

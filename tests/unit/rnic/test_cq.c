@@ -441,6 +441,71 @@ static void a_time_is_that_of_its_completion(void **state)
 	assert_int_equal(rnic_cq_destroy(cq), 0);
 }
 
+/** B's QP has more posted, at a CQ that another shares, than fits there; so has the other. */
+static void leaves_quietly(struct pair *p, bool reset)
+{
+	struct rnic_qp *other;
+	struct rnic_wc wc;
+	unsigned n;
+
+	pair_init(p, NULL);
+	assert_int_equal(rnic_cq_resize(p->b.cq, PAIR_DEPTH / 2), 0);
+	other = pair_qp(&p->b, p->b.cq, NULL);
+	pair_connect(p);
+	for (unsigned i = 0; i < PAIR_DEPTH; i++) {
+		pair_post_recv(&p->b, p->b.qp, i, 0, 8);
+		pair_post_recv(&p->b, other, i, 0, 8);
+	}
+	/* One completion is due already, and a request is under way. */
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_SEND, 0, 8, 0, 0);
+	pair_run(p);
+	p->quiet = true;
+	pair_post(&p->b, p->b.qp, 20, RDMAP_WR_READ, 0, 8, (uintptr_t)p->a.buf,
+		rnic_mr_stag(p->a.mr));
+	n = p->b.notified;
+	assert_int_equal(rnic_cq_arm(p->b.cq, false), 0);
+	if (reset) {
+		assert_int_equal(pair_go(p->b.qp, RNIC_QP_RESET), 0);
+	} else {
+		assert_int_equal(rnic_qp_destroy(p->b.qp), 0);
+		p->b.qp = NULL;
+	}
+	assert_int_equal(pair_count_async(&p->b, RNIC_EVENT_CQ_ERROR), 0);
+	assert_int_equal(rnic_qp_get_state(other), RNIC_QP_INIT);
+	assert_int_equal(rnic_cq_poll(p->b.cq, 1, &wc), 0);
+	assert_int_equal(p->b.notified, n);
+	assert_int_equal(atomic_load(&p->b.cq->armed), CQ_ARM_NEXT);
+	p->quiet = false;
+	pair_run(p);
+	if (reset) {
+		/* It is as new, and completes again what is flushed. */
+		assert_int_equal(pair_go(p->b.qp, RNIC_QP_INIT), 0);
+		for (unsigned i = 0; i < PAIR_DEPTH / 2; i++)
+			pair_post_recv(&p->b, p->b.qp, 30 + i, 0, 8);
+		assert_int_equal(pair_go(p->b.qp, RNIC_QP_ERROR), 0);
+		assert_int_equal(p->b.notified, n + 1);
+		for (unsigned i = 0; i < PAIR_DEPTH / 2; i++)
+			pair_expect(p, &p->b, 30 + i, RDMAP_WC_WR_FLUSH_ERR);
+		pair_expect_none(p, &p->b);
+	}
+	assert_int_equal(rnic_qp_destroy(other), 0);
+	pair_fini(p);
+}
+
+static void a_qp_that_is_destroyed_completes_nothing(void **state)
+{
+	static struct pair p;
+
+	leaves_quietly(&p, false);
+}
+
+static void a_qp_that_is_reset_completes_nothing(void **state)
+{
+	static struct pair p;
+
+	leaves_quietly(&p, true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -459,6 +524,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(overflow_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_follows_what_is_lost, setup, teardown),
 		cmocka_unit_test(overflow_fails_the_qps),
+		cmocka_unit_test(a_qp_that_is_destroyed_completes_nothing),
+		cmocka_unit_test(a_qp_that_is_reset_completes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,6 +158,48 @@ static void an_error_leaves_the_srq_alone(void **state)
 	finish(p, srq);
 }
 
+/** Half of a message has an element, and its QP leaves: the element's room is there again. */
+static void who_leaves_gives_its_room_back(struct pair *p, bool reset)
+{
+	struct rnic_srq *srq = with_srq(p);
+	struct rnic_wc wc;
+
+	pair_connect(p);
+	for (unsigned i = 0; i < 8; i++)
+		post(&p->b, srq, 20 + i, 0, 30000);
+	llp_mem_set_buffer(p->mem, 10000);
+	p->quiet = true;
+	pair_post(&p->a, p->a.qp, 1, RDMAP_WR_SEND, 0, 30000, 0, 0);
+	engine_lock(&p->engine);
+	for (unsigned i = 0; i < 4; i++)
+		llp_mem_step(p->mem);
+	engine_unlock(&p->engine);
+	assert_int_equal(recv_queue_count(&srq->rq), 7);
+	if (reset) {
+		assert_int_equal(pair_go(p->b.qp, RNIC_QP_RESET), 0);
+	} else {
+		assert_int_equal(rnic_qp_destroy(p->b.qp), 0);
+		p->b.qp = pair_qp(&p->b, p->b.cq, srq);
+	}
+	assert_int_equal(rnic_cq_poll(p->b.cq, 1, &wc), 0);
+	post(&p->b, srq, 30, 0, 100);
+	rnic_srq_begin(srq);
+	assert_null(rnic_srq_next(srq));
+	rnic_srq_end(srq);
+	p->quiet = false;
+	finish(p, srq);
+}
+
+static void a_qp_that_is_destroyed_gives_its_room_back(void **state)
+{
+	who_leaves_gives_its_room_back(*state, false);
+}
+
+static void a_qp_that_is_reset_gives_its_room_back(void **state)
+{
+	who_leaves_gives_its_room_back(*state, true);
+}
+
 /** Verbs: the event of the last WQE is of a QP that goes to the error state, and comes once. */
 static void only_a_qp_in_error_tells_of_its_last(void **state)
 {
@@ -215,6 +257,10 @@ int main(void)
 			only_a_qp_in_error_tells_of_its_last, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_qp_that_is_destroyed_tells_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_qp_that_is_destroyed_gives_its_room_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_qp_that_is_reset_gives_its_room_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_empty_srq_ends_the_stream, setup, teardown),
 	};
 

@@ -474,9 +474,9 @@ static void test_waits(void **state)
 }
 
 /* So many Sends without signals, in one post. */
-static void send_many(unsigned n)
+static void send_many_as(unsigned n, unsigned flags)
 {
-	begin_to(0, 10, &to_b)->flags = 0;
+	begin_to(0, 10, &to_b)->flags = (uint8_t)flags;
 	for (unsigned i = 1; i < n; i++) {
 		struct rdmap_wqe *first = rdmap_sq_at(&qp[0]->sq, qp[0]->sq_posted), *w;
 
@@ -486,6 +486,11 @@ static void send_many(unsigned n)
 		memcpy(w, first, sizeof *w + sizeof w->sge[0]);
 	}
 	end();
+}
+
+static void send_many(unsigned n)
+{
+	send_many_as(n, 0);
 }
 
 /* More than a burst goes on by itself. */
@@ -508,6 +513,23 @@ static void test_destroyed(void **state)
 	assert_true(wire[0].flushes != 0);
 	pair_advance(&pair, 1);
 	assert_int_equal(wire[0].commits, 2 * UD_BURST);
+}
+
+/* Its completions, which nobody will poll, take no room from the others at its CQ. */
+static void test_destroyed_at_a_full_cq(void **state)
+{
+	struct rnic_qp *other = ud_qp(&pair.a, NULL);
+
+	go(other);
+	assert_int_equal(rnic_cq_resize(pair.a.cq, UD_BURST), 0);
+	send_many_as(2 * UD_BURST, RDMAP_WR_SIGNALED);
+	assert_int_equal(rnic_qp_destroy(qp[0]), 0);
+	qp[0] = NULL;
+	assert_int_equal(wire[0].commits, 2 * UD_BURST);
+	pair_expect_none(&pair, &pair.a);
+	assert_int_equal(pair_count_async(&pair.a, RNIC_EVENT_CQ_ERROR), 0);
+	assert_int_equal(rnic_qp_get_state(other), RNIC_QP_RTS);
+	assert_int_equal(rnic_qp_destroy(other), 0);
 }
 
 /* Many that have no way do not keep back what is behind them. */
@@ -580,6 +602,7 @@ int main(void)
 		TEST(test_waits),
 		TEST(test_burst),
 		TEST(test_destroyed),
+		TEST(test_destroyed_at_a_full_cq),
 		TEST(test_destroyed_without_a_way),
 		TEST(test_sqd),
 		TEST(test_not_there),
