@@ -181,7 +181,7 @@ void icmp_unreachable(
 		.type = ICMP_UNREACHABLE, .code = code, .quote_max = ICMP_QUOTE_MAX};
 
 	/* Groups never get here: ipv4_input() takes nothing for them. */
-	if (!icmp_is_error(about) && icmp_take_token(s, now))
+	if (!about->rx->secured && !icmp_is_error(about) && icmp_take_token(s, now))
 		icmp_send_error(s, &r, &e, about->m, now);
 }
 

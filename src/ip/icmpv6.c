@@ -16,7 +16,7 @@ static bool icmpv6_may_answer(const struct icmp_about *about, uint8_t type, uint
 	const struct ip_rx *rx = about->rx;
 
 	/* Nothing from a group gets here: ipv6_check_addresses(). */
-	if (ip_addr_is_any(&rx->src))
+	if (ip_addr_is_any(&rx->src) || rx->secured)
 		return false;
 	/* Packets to groups only for Too Big and for options that ask for it. */
 	if (ip_addr_is_multicast(&rx->dst) &&
@@ -110,7 +110,7 @@ static void icmpv6_echo(
 
 void icmpv6_input(struct ip_stack *s, const struct ip_rx *rx, struct rte_mbuf *m, uint64_t now)
 {
-	bool from_link = !rx->from_self && !s->cfg.no_link;
+	bool from_link = !rx->from_self && !rx->tunnelled && !s->cfg.no_link;
 	const uint8_t *p;
 
 	m = icmp_receive(s, IPV6_NH_ICMP, rx, m, ICMPV6_HEAD_MAX);

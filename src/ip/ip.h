@@ -66,10 +66,12 @@ struct ip_rx {
 	struct ip_addr dst; /**< one of our addresses, or a group */
 	uint8_t tos;        /**< traffic class; the low two bits are ECN */
 	uint8_t ttl;
-	bool l4_cksum_good;     /**< verified by the port, or looped back by us */
-	bool l4_cksum_bad;      /**< wrong, according to the port */
-	bool from_self;         /**< looped back by us, never on a wire */
-	bool router_alert;      /**< with that option (RFC 2113, RFC 2711) */
+	bool l4_cksum_good; /**< verified by the port, or looped back by us */
+	bool l4_cksum_bad;  /**< wrong, according to the port */
+	bool from_self;     /**< looped back by us, never on a wire */
+	bool secured;       /**< by IPsec: no error may quote it, as that might be in the clear */
+	bool tunnelled;     /**< was inside another packet: its hop limit tells of no link */
+	bool router_alert;  /**< with that option (RFC 2113, RFC 2711) */
 	const uint8_t *src_mac; /**< of the frame; valid during the upcall; zeros with no_link */
 };
 

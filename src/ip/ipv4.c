@@ -171,6 +171,8 @@ static void ipv4_fill_rx(
 	rx->tos = h[IPV4_TOS];
 	rx->ttl = h[IPV4_TTL];
 	rx->from_self = f->from_self;
+	rx->secured = f->secured != NULL;
+	rx->tunnelled = f->tunnelled;
 	rx->router_alert =
 		unlikely(hlen > IPV4_LEN) && ipv4_has_router_alert(h + IPV4_LEN, hlen - IPV4_LEN);
 	rx->l4_cksum_good = f->from_self || flags == RTE_MBUF_F_RX_L4_CKSUM_GOOD;
@@ -185,7 +187,7 @@ static void ipv4_unknown_proto(struct ip_stack *s, const struct ip_rx *rx, uint8
 
 	if (proto == UDP_PROTO && udp_input(s, rx, hlen, m, now))
 		return;
-	if (proto == IGMP_PROTO && !rx->from_self && !s->cfg.no_link) {
+	if (proto == IGMP_PROTO && !rx->from_self && !rx->tunnelled && !s->cfg.no_link) {
 		packet_skip(m, hlen);
 		igmp_input(s, rx, m, now);
 		return;

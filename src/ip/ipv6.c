@@ -305,6 +305,8 @@ void ipv6_input(struct ip_stack *s, const struct ip_frame *f, struct rte_mbuf *m
 	rx.tos = (uint8_t)(load_be16(h + IPV6_VERSION_CLASS_FLOW) >> 4);
 	rx.ttl = h[IPV6_HOP_LIMIT];
 	rx.from_self = f->from_self;
+	rx.secured = f->secured != NULL;
+	rx.tunnelled = f->tunnelled;
 	rx.router_alert = false;
 	rx.l4_cksum_good = f->from_self || flags == RTE_MBUF_F_RX_L4_CKSUM_GOOD;
 	rx.l4_cksum_bad = flags == RTE_MBUF_F_RX_L4_CKSUM_BAD;

@@ -86,7 +86,7 @@ struct rte_mbuf *ip_secure_output(struct ip_stack *s, const struct ip_path *p, u
 
 /**
  * What a link needs before there can be IPsec on it: ND, and the reports of groups. Each checks
- * that it comes from the link itself.
+ * that it comes from the link itself. What came by an SA is for the policies, as all else is.
  */
 static bool ip_secure_exempts(const struct rte_mbuf *m, uint8_t proto, uint16_t l4_off)
 {
@@ -108,9 +108,25 @@ static struct rte_mbuf *ip_secure_opened(const struct ip_ipsec *x, struct ip_flo
 	rx->l4_cksum_good =
 		(m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_GOOD;
 	rx->l4_cksum_bad = false;
+	rx->secured = true;
 	*proto = flow->proto = IP_PROTO_TCP;
 	ip_flow_ports(flow, m, l4_off);
 	return x->input(x->ctx, flow, &m, l4_off, &secured, now) == IP_IPSEC_PASS ? m : NULL;
+}
+
+/** In transport mode a packet has the source that it had outside. */
+static bool ip_secure_is_from(const struct rte_mbuf *m, const struct ip_addr *src)
+{
+	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct ip_addr inner;
+
+	if (*h >> 4 == 4 && m->data_len >= IPV4_LEN)
+		inner = ip_addr_from_v4(h + IPV4_SRC);
+	else if (m->data_len >= IPV6_LEN)
+		inner = ip_addr_from_v6(h + IPV6_SRC);
+	else
+		return false;
+	return ip_addr_equal(&inner, src);
 }
 
 struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f, struct ip_rx *rx,
@@ -121,7 +137,7 @@ struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f, s
 	const void *secured = f->secured;
 	struct ip_frame inner;
 
-	if (ip_secure_exempts(m, *proto, l4_off))
+	if (!f->secured && ip_secure_exempts(m, *proto, l4_off))
 		return m;
 	ip_flow_ports(&flow, m, l4_off);
 	switch (x->input(x->ctx, &flow, &m, l4_off, &secured, now)) {
@@ -137,6 +153,7 @@ struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f, s
 	inner = *f;
 	inner.secured = secured;
 	inner.group = false;
+	inner.tunnelled = f->tunnelled || !ip_secure_is_from(m, &rx->src);
 	if (*rte_pktmbuf_mtod(m, const uint8_t *) >> 4 == 4)
 		ipv4_input(s, &inner, m, now);
 	else

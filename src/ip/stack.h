@@ -105,6 +105,7 @@ void ip_reply(struct ip_stack *s, const struct ip_reply *r, struct rte_mbuf *m, 
 struct ip_frame {
 	bool from_self;      /**< looped back */
 	bool group;          /**< link-layer multicast or broadcast */
+	bool tunnelled;      /**< it was inside another packet */
 	const void *secured; /**< what has protected it, for struct ip_ipsec; NULL: nothing */
 	uint8_t src_mac[6];
 };

@@ -235,6 +235,57 @@ static void boundary_is_not_asked_of_the_links_own(void **state)
 	host_free(h);
 }
 
+/* Who has an SA with us may be far away, and is on no link of ours. */
+static void the_link_s_own_is_not_exempt_inside(void **state)
+{
+	static const char *const inside[] = {"82", "83", "84", "85", "86", "87", "88", "89", "8f"};
+
+	for (unsigned i = 0; i < 8 * sizeof inside / sizeof inside[0]; i++) {
+		struct host *h = boundary_host(false);
+		bool refused = i & 1, other = i & 2, v4 = i & 4;
+		char hex[512];
+
+		snprintf(hex, sizeof hex,
+			ETH_V6 "60 00 00 00 00 00 3a ff %s" FD1 "%s 00 00 00 00 00 00 00 " FD1,
+			other ? FD9 : FD2, inside[i / 8]);
+		boundary.inside = hex;
+		boundary.in_verdict = IP_IPSEC_CHANGED;
+		boundary.inner_verdict = refused ? IP_IPSEC_DROPPED : IP_IPSEC_PASS;
+		boundary_received(h, v4 ? SECURED_V4 : SECURED_V6);
+		assert_int_equal(boundary.n_in, 2);
+		if (refused || other || v4)
+			host_expect_nothing(h);
+		else if (strcmp(inside[i / 8], "87") == 0)
+			assert_true(h->n_tx > 0); /* in transport mode who asks is on the link */
+		host_forget(h);
+		host_free(h);
+	}
+}
+
+/** An error would be a new flow, with what was protected in it. */
+static void no_error_quotes_what_was_protected(void **state)
+{
+	static const char *const inside[] = {
+		ETH_V4 V4("11", PEER, OURS) "13 88 c3 50 00 09 00 00 73",
+		ETH_V4 V4("63", PEER, OURS) "73 65 63 72 65 74",
+		ETH_V6 V6("11", "40", FD2, FD1) "13 88 c3 50 00 09 00 00 73",
+		ETH_V6 V6("63", "40", FD2, FD1) "73 65 63 72 65 74",
+		ETH_V6 V6("3c", "40", FD2, FD1) "3a 00 9e 00 00 00 00 00 73",
+	};
+
+	for (unsigned i = 0; i < sizeof inside / sizeof inside[0]; i++) {
+		struct host *h = boundary_host(true);
+
+		boundary.inside = inside[i];
+		boundary.in_verdict = IP_IPSEC_CHANGED;
+		boundary_received(h, SECURED_V4);
+		assert_in_range(boundary.n_in, 1, 2);
+		assert_int_equal(boundary.n_out, 0);
+		host_expect_nothing(h);
+		host_free(h);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +297,8 @@ int main(void)
 		cmocka_unit_test(dropped_packets_are_gone),
 		cmocka_unit_test(ports_are_read_where_they_are),
 		cmocka_unit_test(boundary_is_not_asked_of_the_links_own),
+		cmocka_unit_test(the_link_s_own_is_not_exempt_inside),
+		cmocka_unit_test(no_error_quotes_what_was_protected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
