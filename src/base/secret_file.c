@@ -14,6 +14,9 @@ void secret_file_stamp_take(struct secret_file_stamp *t, const char *path)
 	if (*path == '\0' || stat(path, &st) != 0)
 		return;
 	t->changed = st.st_mtim;
+	t->mode = st.st_mode;
+	t->owner = st.st_uid;
+	t->group = st.st_gid;
 	t->device = st.st_dev;
 	t->inode = st.st_ino;
 	t->size = st.st_size;
@@ -22,7 +25,8 @@ void secret_file_stamp_take(struct secret_file_stamp *t, const char *path)
 bool secret_file_stamp_differs(const struct secret_file_stamp *a, const struct secret_file_stamp *b)
 {
 	return a->changed.tv_sec != b->changed.tv_sec || a->changed.tv_nsec != b->changed.tv_nsec ||
-	       a->device != b->device || a->inode != b->inode || a->size != b->size;
+	       a->device != b->device || a->inode != b->inode || a->size != b->size ||
+	       a->mode != b->mode || a->owner != b->owner || a->group != b->group;
 }
 
 FILE *secret_file_open(const char *path, const char *what, int *rc, char *text, size_t size)

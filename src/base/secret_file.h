@@ -3,6 +3,7 @@
 #ifndef BASE_SECRET_FILE_H
 #define BASE_SECRET_FILE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -10,6 +11,9 @@
 /** To see that a file has changed. */
 struct secret_file_stamp {
 	struct timespec changed;
+	mode_t mode; /**< who may read it, with its owner: one is refused for that */
+	uid_t owner;
+	gid_t group;
 	dev_t device;
 	ino_t inode;
 	off_t size;
@@ -17,6 +21,15 @@ struct secret_file_stamp {
 
 /** The present state of a file; zeros if it is not there. */
 void secret_file_stamp_take(struct secret_file_stamp *t, const char *path);
+
+/**
+ * After a file was refused with @p rc: was that for a passing reason, such as too few descriptors?
+ * Then it is worth another try as it is.
+ */
+static inline bool secret_file_try_again(int rc)
+{
+	return rc != -EINVAL && rc != -EACCES;
+}
 
 /** True if two states differ. */
 bool secret_file_stamp_differs(

@@ -28,6 +28,7 @@ struct esp_boundary {
 	struct ip_stack *ip;
 	char path[PATH_LEN];
 	struct secret_file_stamp stamp; /**< of the file, when it was last tried */
+	char refused[WHY_LEN];          /**< why it was, the last time; it is told once */
 	uint64_t next_look;             /**< the earliest, because of a packet */
 	struct esp_stats stats;
 	struct esp_database db;
@@ -450,20 +451,32 @@ int esp_boundary_open(struct esp_boundary *b, struct ip_stack *ip, char *why, si
 	return esp_boundary_read(b, why, size);
 }
 
+static void esp_boundary_tell_refused(struct esp_boundary *b, const char *why)
+{
+	if (strcmp(b->refused, why) == 0)
+		return;
+	snprintf(b->refused, sizeof b->refused, "%s", why);
+	log_printf(b->log, LOG_LEVEL_WARNING, "%s; what was read before stays in force", why);
+}
+
 void esp_boundary_look(struct esp_boundary *b)
 {
 	struct secret_file_stamp now;
 	char why[WHY_LEN] = "";
+	int rc;
 
 	secret_file_stamp_take(&now, b->path);
 	if (!secret_file_stamp_differs(&now, &b->stamp))
 		return;
-	if (esp_boundary_read(b, why, sizeof why) != 0) {
+	rc = esp_boundary_read(b, why, sizeof why);
+	if (rc) {
 		b->stats.reloads_failed++;
-		log_printf(
-			b->log, LOG_LEVEL_WARNING, "%s; what was read before stays in force", why);
+		esp_boundary_tell_refused(b, why);
+		if (secret_file_try_again(rc))
+			memset(&b->stamp, 0, sizeof b->stamp);
 		return;
 	}
+	b->refused[0] = '\0';
 	b->stats.reloads++;
 	log_printf(b->log, LOG_LEVEL_INFO, "ipsec \"%s\" was read again: %llu SAs in, %llu out",
 		b->path, (unsigned long long)b->stats.sas_in, (unsigned long long)b->stats.sas_out);

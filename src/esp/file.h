@@ -24,7 +24,7 @@ struct esp_file {
 /**
  * Read the file at @p path, which only its owner and perhaps a group may read.
  * @param[out] why if that fails: a sentence with the path and the line, in @p size octets.
- * @return 0; -EINVAL: a statement is wrong; -ENOMEM; or why it cannot be opened.
+ * @return 0; -EINVAL: a statement is wrong; -EIO; -ENOMEM; or why it cannot be opened.
  */
 int esp_file_read(const char *path, struct esp_file **out, char *why, size_t size);
 

@@ -335,22 +335,35 @@ static bool tls_credentials_changed(struct tls_credentials_source *s)
 	return changed;
 }
 
+static void tls_credentials_tell_refused(
+	struct tls_credentials_source *s, const struct tls_error *e)
+{
+	if (strcmp(s->refused.text, e->text) == 0)
+		return;
+	s->refused = *e;
+	log_printf(s->log, LOG_LEVEL_WARNING, "tls: the changed files are not used: %s", e->text);
+}
+
 struct tls_credentials *tls_credentials_get(struct tls_credentials_source *s)
 {
 	struct tls_credentials *fresh;
 	struct tls_error e = {""};
+	int rc;
 
 	if (tls_credentials_changed(s)) {
 		ERR_set_mark();
-		if (tls_credentials_make(s->config, &fresh, &e) == 0) {
+		rc = tls_credentials_make(s->config, &fresh, &e);
+		if (rc == 0) {
+			s->refused.text[0] = '\0';
 			tls_credentials_put(s->now);
 			s->now = fresh;
 			s->reloads++;
 			log_printf(s->log, LOG_LEVEL_INFO,
 				"tls: certificates or keys have changed and were read again");
 		} else {
-			log_printf(s->log, LOG_LEVEL_WARNING,
-				"tls: the changed files are not used: %s", e.text);
+			tls_credentials_tell_refused(s, &e);
+			if (secret_file_try_again(rc))
+				memset(s->stamp, 0, sizeof s->stamp);
 		}
 		ERR_pop_to_mark();
 	}

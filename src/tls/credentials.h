@@ -36,7 +36,8 @@ struct tls_credentials_source {
 	const struct log_sink *log;
 	struct tls_credentials *now;
 	struct secret_file_stamp stamp[TLS_CREDENTIAL_FILES]; /**< as they were last tried */
-	int keylog;                                           /**< a descriptor, or -1 */
+	struct tls_error refused; /**< why they were, the last time; it is told once */
+	int keylog;               /**< a descriptor, or -1 */
 	uint64_t reloads;
 };
 

@@ -49,6 +49,9 @@ static const char *tls_psk_parse(char *line, struct tls_psk *p)
 	return NULL;
 }
 
+/** Half a file would be another file. */
+static const char tls_psk_unreadable[] = "what follows cannot be read";
+
 /** @return what is wrong in line @p number, or NULL. */
 static const char *tls_psk_read_lines(FILE *f, struct tls_psk_list *l, unsigned *number)
 {
@@ -75,7 +78,7 @@ static const char *tls_psk_read_lines(FILE *f, struct tls_psk_list *l, unsigned 
 		l->n++;
 	}
 	OPENSSL_cleanse(line, sizeof line);
-	return why;
+	return why ? why : ferror(f) ? tls_psk_unreadable : NULL;
 }
 
 int tls_psk_read(const char *path, struct tls_psk_list **out, struct tls_error *e)
@@ -108,7 +111,7 @@ int tls_psk_read(const char *path, struct tls_psk_list **out, struct tls_error *
 			e->text, sizeof e->text, "tls_psk \"%.300s\": there is no key in it", path);
 	tls_psk_free(*out);
 	*out = NULL;
-	return -EINVAL;
+	return why == tls_psk_unreadable ? -EIO : -EINVAL;
 }
 
 void tls_psk_free(struct tls_psk_list *l)

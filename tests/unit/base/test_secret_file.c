@@ -161,6 +161,15 @@ static void another_time_size_or_file_differs(void **state)
 	assert_true(has_changed());
 }
 
+/* Our sentence about one that others may read says to do this. */
+static void another_mode_differs(void **state)
+{
+	assert_int_equal(chmod(path, 0644), 0);
+	secret_file_stamp_take(&before, path);
+	assert_int_equal(chmod(path, 0600), 0);
+	assert_true(has_changed());
+}
+
 static void coming_and_going_differs(void **state)
 {
 	secret_file_stamp_take(&before, path);
@@ -190,6 +199,7 @@ int main(void)
 		TEST(a_long_path_is_cut_in_the_sentence),
 		TEST(a_file_that_stays_does_not_differ),
 		TEST(another_time_size_or_file_differs),
+		TEST(another_mode_differs),
 		TEST(coming_and_going_differs),
 		TEST(no_path_is_no_file),
 	};

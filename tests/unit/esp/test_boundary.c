@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -616,6 +617,36 @@ static void a_file_without_a_policy_says_what_becomes_of_packets(void **state)
 	end();
 }
 
+/* Refused for a passing reason, told once, and taken as it is when that has passed. */
+static void a_file_is_tried_again(void **state)
+{
+	char *text = both_ways("", "");
+	struct rlimit all, none;
+	unsigned lines;
+
+	begin(text, text);
+	write_file(a.path, "");
+	assert_int_equal(chmod(a.path, 0644), 0);
+	esp_boundary_look(a.esp);
+	assert_int_equal(stats(&a)->reloads_failed, 1);
+	assert_int_equal(chmod(a.path, 0600), 0);
+	esp_boundary_look(a.esp);
+	assert_int_equal(stats(&a)->reloads, 1);
+	write_file(a.path, text);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+	none = (struct rlimit){0, all.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	esp_boundary_look(a.esp);
+	lines = a.log_lines;
+	esp_boundary_look(a.esp);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+	assert_int_equal(stats(&a)->reloads_failed, 3);
+	assert_int_equal(a.log_lines, lines);
+	esp_boundary_look(a.esp);
+	assert_int_equal(stats(&a)->reloads, 2);
+	end();
+}
+
 static void a_new_sa_is_taken_as_soon_as_it_is_used(void **state)
 {
 	char *text = both_ways("", ""), next[8192];
@@ -685,6 +716,7 @@ int main(void)
 		cmocka_unit_test(the_path_mtu_knows_what_esp_takes),
 		cmocka_unit_test(a_new_file_is_in_force_and_a_wrong_one_is_not),
 		cmocka_unit_test(a_file_without_a_policy_says_what_becomes_of_packets),
+		cmocka_unit_test(a_file_is_tried_again),
 		cmocka_unit_test(a_new_sa_is_taken_as_soon_as_it_is_used),
 		cmocka_unit_test(without_buffers_packets_are_dropped),
 	};

@@ -51,6 +51,35 @@ static void bad(const char *text, const char *reason)
 		fail_msg("\"%s\" does not say \"%s\"", why, reason);
 }
 
+static ssize_t read_a_line_then_fail(void *cookie, char *to, size_t len)
+{
+	static const char line[] = "ip xfrm policy setdefault in accept out accept\n";
+	bool *begun = cookie;
+
+	if (*begun) {
+		errno = EIO;
+		return -1;
+	}
+	*begun = true;
+	assert_true(len >= sizeof line - 1);
+	memcpy(to, line, sizeof line - 1);
+	return sizeof line - 1;
+}
+
+/* What follows might have been the policies. */
+static void half_a_file_is_none(void **state)
+{
+	bool begun = false;
+	FILE *in = fopencookie(&begun, "r", (cookie_io_functions_t){.read = read_a_line_then_fail});
+	struct esp_file *f;
+
+	assert_non_null(in);
+	assert_int_equal(esp_file_parse(in, "the/path", &f, why, sizeof why), -EIO);
+	assert_null(f);
+	assert_string_equal(why, "ipsec \"the/path\" line 1: what follows cannot be read");
+	fclose(in);
+}
+
 static void sas_are_in_the_order_of_the_file(void **state)
 {
 	struct esp_file *f = good(
@@ -127,6 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sas_are_in_the_order_of_the_file),
+		cmocka_unit_test(half_a_file_is_none),
 		cmocka_unit_test(policies_are_by_priority_and_then_in_order),
 		cmocka_unit_test(errors_name_the_line),
 		cmocka_unit_test(only_its_owner_may_read_it),

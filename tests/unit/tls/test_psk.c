@@ -161,9 +161,20 @@ static void a_stamp_tells_every_change(void **state)
 	assert_true(secret_file_stamp_differs(&a, &b));
 }
 
+/* Of the same kind is a disk that fails. */
+static void half_a_file_is_none(void **state)
+{
+	struct tls_psk_list *l;
+	struct tls_error e;
+
+	assert_int_equal(tls_psk_read("/proc/self/mem", &l, &e), -EIO);
+	assert_non_null(strstr(e.text, "what follows cannot be read"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(half_a_file_is_none),
 		cmocka_unit_test(good_files_are_read),
 		cmocka_unit_test(bad_lines_are_named),
 		cmocka_unit_test(too_many_are_refused),
