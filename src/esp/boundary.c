@@ -300,7 +300,7 @@ static enum ip_ipsec_verdict esp_boundary_open_packet(struct esp_boundary *b,
 	b->stats.rx_bytes += buffer.len;
 	*secured = sa;
 	if (sa->config.tunnel)
-		return IP_IPSEC_CHANGED;
+		return IP_IPSEC_TUNNELLED;
 	/*
 	 * In transport mode it has the header that was checked as it came, and was kept right. Its
 	 * addresses must be the SA's, and the ICV says of the rest what a checksum would (RFC 3948

@@ -22,10 +22,11 @@ struct ip_flow {
 
 /** What became of a packet at the boundary. */
 enum ip_ipsec_verdict {
-	IP_IPSEC_PASS,    /**< it goes on as it is */
-	IP_IPSEC_CHANGED, /**< it is another one now, beginning at its IP header */
-	IP_IPSEC_OPENED,  /**< of input(): as TCP's, it is behind the headers that it came with */
-	IP_IPSEC_DROPPED, /**< it is gone, and counted */
+	IP_IPSEC_PASS,      /**< it goes on as it is */
+	IP_IPSEC_CHANGED,   /**< it is another one now, beginning at its IP header */
+	IP_IPSEC_TUNNELLED, /**< of input(): so is this, which was inside a tunnel */
+	IP_IPSEC_OPENED,    /**< of input(): as TCP's, it is behind the headers that it came with */
+	IP_IPSEC_DROPPED,   /**< it is gone, and counted */
 };
 
 struct ip_ipsec {

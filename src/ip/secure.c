@@ -114,21 +114,6 @@ static struct rte_mbuf *ip_secure_opened(const struct ip_ipsec *x, struct ip_flo
 	return x->input(x->ctx, flow, &m, l4_off, &secured, now) == IP_IPSEC_PASS ? m : NULL;
 }
 
-/** In transport mode a packet has the source that it had outside. */
-static bool ip_secure_is_from(const struct rte_mbuf *m, const struct ip_addr *src)
-{
-	const uint8_t *h = rte_pktmbuf_mtod(m, const uint8_t *);
-	struct ip_addr inner;
-
-	if (*h >> 4 == 4 && m->data_len >= IPV4_LEN)
-		inner = ip_addr_from_v4(h + IPV4_SRC);
-	else if (m->data_len >= IPV6_LEN)
-		inner = ip_addr_from_v6(h + IPV6_SRC);
-	else
-		return false;
-	return ip_addr_equal(&inner, src);
-}
-
 struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f, struct ip_rx *rx,
 	uint8_t *proto, uint16_t l4_off, struct rte_mbuf *m, uint64_t now)
 {
@@ -136,6 +121,7 @@ struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f, s
 	struct ip_flow flow = {.src = rx->src, .dst = rx->dst, .proto = *proto};
 	const void *secured = f->secured;
 	struct ip_frame inner;
+	bool tunnelled = false;
 
 	if (!f->secured && ip_secure_exempts(m, *proto, l4_off))
 		return m;
@@ -145,6 +131,9 @@ struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f, s
 		return m;
 	case IP_IPSEC_OPENED:
 		return ip_secure_opened(x, &flow, rx, proto, l4_off, m, secured, now);
+	case IP_IPSEC_TUNNELLED:
+		tunnelled = true;
+		break;
 	case IP_IPSEC_CHANGED:
 		break;
 	default:
@@ -153,7 +142,7 @@ struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f, s
 	inner = *f;
 	inner.secured = secured;
 	inner.group = false;
-	inner.tunnelled = f->tunnelled || !ip_secure_is_from(m, &rx->src);
+	inner.tunnelled = f->tunnelled || tunnelled;
 	if (*rte_pktmbuf_mtod(m, const uint8_t *) >> 4 == 4)
 		ipv4_input(s, &inner, m, now);
 	else

@@ -49,6 +49,15 @@ static const char *tls_psk_parse(char *line, struct tls_psk *p)
 	return NULL;
 }
 
+/** The key behind the last has the identity of one before it, which alone would be found. */
+static bool tls_psk_is_there_twice(const struct tls_psk_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->psk[i].identity, l->psk[l->n].identity) == 0)
+			return true;
+	return false;
+}
+
 /** Half a file would be another file. */
 static const char tls_psk_unreadable[] = "what follows cannot be read";
 
@@ -75,6 +84,10 @@ static const char *tls_psk_read_lines(FILE *f, struct tls_psk_list *l, unsigned 
 		why = tls_psk_parse(line, &l->psk[l->n]);
 		if (why)
 			break;
+		if (tls_psk_is_there_twice(l)) {
+			why = "another key has this identity already";
+			break;
+		}
 		l->n++;
 	}
 	OPENSSL_cleanse(line, sizeof line);

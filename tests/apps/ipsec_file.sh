@@ -99,6 +99,19 @@ written() {
 }
 run_case written written
 
+# Without what the kernel has, uiwarp goes on with what it had.
+kept() {
+	local broken
+	for broken in state policy; do
+		mv "$work/$broken" "$work/$broken.away"
+		ipsec_file --once "$work/ipsec" 2>"$case_dir/errors" && { say "it ended well without $broken"; return 1; }
+		mv "$work/$broken.away" "$work/$broken"
+		diff "$work/wanted" "$work/ipsec" || { say "the file is another without $broken"; return 1; }
+		grep -q 'ip xfrm has failed' "$case_dir/errors" || { say "nothing is said"; return 1; }
+	done
+}
+run_case kept kept
+
 # Our stack finds no fault with it; or it was built without OpenSSL.
 taken() {
 	local said

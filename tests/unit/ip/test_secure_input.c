@@ -242,18 +242,18 @@ static void the_link_s_own_is_not_exempt_inside(void **state)
 
 	for (unsigned i = 0; i < 8 * sizeof inside / sizeof inside[0]; i++) {
 		struct host *h = boundary_host(false);
-		bool refused = i & 1, other = i & 2, v4 = i & 4;
+		bool refused = i & 1, other = i & 2, tunnel = i & 4;
 		char hex[512];
 
 		snprintf(hex, sizeof hex,
 			ETH_V6 "60 00 00 00 00 00 3a ff %s" FD1 "%s 00 00 00 00 00 00 00 " FD1,
 			other ? FD9 : FD2, inside[i / 8]);
 		boundary.inside = hex;
-		boundary.in_verdict = IP_IPSEC_CHANGED;
+		boundary.in_verdict = tunnel ? IP_IPSEC_TUNNELLED : IP_IPSEC_CHANGED;
 		boundary.inner_verdict = refused ? IP_IPSEC_DROPPED : IP_IPSEC_PASS;
-		boundary_received(h, v4 ? SECURED_V4 : SECURED_V6);
+		boundary_received(h, SECURED_V6);
 		assert_int_equal(boundary.n_in, 2);
-		if (refused || other || v4)
+		if (refused || tunnel)
 			host_expect_nothing(h);
 		else if (strcmp(inside[i / 8], "87") == 0)
 			assert_true(h->n_tx > 0); /* in transport mode who asks is on the link */

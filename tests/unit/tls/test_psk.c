@@ -77,6 +77,8 @@ static void bad_lines_are_named(void **state)
 	char text[600];
 
 	expect_bad("", "there is no key in it");
+	expect_bad("a:" KEY "\nb:" KEY "\na:" KEY "\n",
+		"line 3: another key has this identity already");
 	expect_bad("# none\n", "there is no key in it");
 	expect_bad("a:" KEY "\n" KEY "\n", "line 2: expected identity:key");
 	expect_bad(":" KEY "\n", "line 1: expected identity:key");
@@ -94,11 +96,11 @@ static void bad_lines_are_named(void **state)
 
 static void too_many_are_refused(void **state)
 {
-	static char text[4097 * 36 + 1];
+	static char text[4097 * 40 + 1];
 	char *end = text;
 
 	for (unsigned i = 0; i < 4096; i++)
-		end += sprintf(end, "a:" KEY "\n");
+		end += sprintf(end, "%u:" KEY "\n", i);
 	expect_good(text);
 	sprintf(end, "a:" KEY "\n");
 	expect_bad(text, "line 4097: expected at most 4096 keys");
