@@ -25,8 +25,8 @@ struct rnic_srq;
 struct recv_wait {
 	bool held; /**< a message waits */
 	bool over; /**< the time is over: without an element the message is an error now */
-	struct timer timer;
 	bool told; /**< it is this QP's turn at the SRQ's elements; its doorbell rings */
+	struct timer timer;
 	TAILQ_ENTRY(rnic_qp) hungry_link; /**< in the SRQ's list, while rnic_qp.recv_waits */
 };
 
