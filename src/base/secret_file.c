@@ -29,6 +29,26 @@ bool secret_file_stamp_differs(const struct secret_file_stamp *a, const struct s
 	       a->mode != b->mode || a->owner != b->owner || a->group != b->group;
 }
 
+bool secret_file_refused(char *last, size_t size, const char *why)
+{
+	if (strcmp(last, why) == 0)
+		return false;
+	snprintf(last, size, "%s", why);
+	return true;
+}
+
+static const char secret_file_unreadable[] = "what follows cannot be read";
+
+const char *secret_file_end(FILE *f)
+{
+	return ferror(f) ? secret_file_unreadable : NULL;
+}
+
+int secret_file_error(const char *wrong)
+{
+	return wrong == secret_file_unreadable ? -EIO : -EINVAL;
+}
+
 FILE *secret_file_open(const char *path, const char *what, int *rc, char *text, size_t size)
 {
 	/* Not to wait for a pipe's writer. */

@@ -22,18 +22,34 @@ struct secret_file_stamp {
 /** The present state of a file; zeros if it is not there. */
 void secret_file_stamp_take(struct secret_file_stamp *t, const char *path);
 
+/** True if two states differ. */
+bool secret_file_stamp_differs(
+	const struct secret_file_stamp *a, const struct secret_file_stamp *b);
+
 /**
  * After a file was refused with @p rc: was that for a passing reason, such as too few descriptors?
- * Then it is worth another try as it is.
+ * Then it is worth another try as it is. The stamp tells when another reason may have gone.
  */
 static inline bool secret_file_try_again(int rc)
 {
 	return rc != -EINVAL && rc != -EACCES;
 }
 
-/** True if two states differ. */
-bool secret_file_stamp_differs(
-	const struct secret_file_stamp *a, const struct secret_file_stamp *b);
+/**
+ * A file was refused because of @p why. Was it for that the last time, too? It is told once.
+ * @param last keeps it, in @p size octets; empty: it was not refused.
+ * @return true: it is to be told.
+ */
+bool secret_file_refused(char *last, size_t size, const char *why);
+
+/**
+ * No line follows, or none that can be read: half a file would be another file.
+ * @return NULL, or what is wrong, for secret_file_error().
+ */
+const char *secret_file_end(FILE *f);
+
+/** @return -EIO: @p wrong is of secret_file_end(); else -EINVAL. */
+int secret_file_error(const char *wrong);
 
 /**
  * Open a file for reading, if it belongs to its owner, and perhaps a group, alone.

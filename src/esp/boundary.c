@@ -451,14 +451,6 @@ int esp_boundary_open(struct esp_boundary *b, struct ip_stack *ip, char *why, si
 	return esp_boundary_read(b, why, size);
 }
 
-static void esp_boundary_tell_refused(struct esp_boundary *b, const char *why)
-{
-	if (strcmp(b->refused, why) == 0)
-		return;
-	snprintf(b->refused, sizeof b->refused, "%s", why);
-	log_printf(b->log, LOG_LEVEL_WARNING, "%s; what was read before stays in force", why);
-}
-
 void esp_boundary_look(struct esp_boundary *b)
 {
 	struct secret_file_stamp now;
@@ -471,7 +463,9 @@ void esp_boundary_look(struct esp_boundary *b)
 	rc = esp_boundary_read(b, why, sizeof why);
 	if (rc) {
 		b->stats.reloads_failed++;
-		esp_boundary_tell_refused(b, why);
+		if (secret_file_refused(b->refused, sizeof b->refused, why))
+			log_printf(b->log, LOG_LEVEL_WARNING,
+				"%s; what was read before stays in force", why);
 		if (secret_file_try_again(rc))
 			memset(&b->stamp, 0, sizeof b->stamp);
 		return;

@@ -58,9 +58,6 @@ static const char *esp_file_add(struct esp_file *f, const struct esp_statement *
 	return NULL;
 }
 
-/** Half a file would be another file. */
-static const char esp_file_unreadable[] = "what follows cannot be read";
-
 /** @return what is wrong in line @p number, or NULL. */
 static const char *esp_file_read_lines(
 	FILE *in, struct esp_reader *r, struct esp_file *f, unsigned *number)
@@ -75,7 +72,7 @@ static const char *esp_file_read_lines(
 			return r->why;
 		why = esp_file_add(f, &r->statement);
 	}
-	return why ? why : ferror(in) ? esp_file_unreadable : NULL;
+	return why ? why : secret_file_end(in);
 }
 
 int esp_file_parse(FILE *in, const char *path, struct esp_file **out, char *why, size_t size)
@@ -91,7 +88,7 @@ int esp_file_parse(FILE *in, const char *path, struct esp_file **out, char *why,
 		wrong = esp_file_read_lines(in, r, f, &number);
 		/* The buffer ends before the file does. */
 		setvbuf(in, NULL, _IONBF, 0);
-		rc = wrong == esp_file_unreadable ? -EIO : wrong ? -EINVAL : 0;
+		rc = wrong ? secret_file_error(wrong) : 0;
 	}
 	if (wrong) {
 		snprintf(why, size, "ipsec \"%.300s\" line %u: %s", path, number, wrong);

@@ -335,15 +335,6 @@ static bool tls_credentials_changed(struct tls_credentials_source *s)
 	return changed;
 }
 
-static void tls_credentials_tell_refused(
-	struct tls_credentials_source *s, const struct tls_error *e)
-{
-	if (strcmp(s->refused.text, e->text) == 0)
-		return;
-	s->refused = *e;
-	log_printf(s->log, LOG_LEVEL_WARNING, "tls: the changed files are not used: %s", e->text);
-}
-
 struct tls_credentials *tls_credentials_get(struct tls_credentials_source *s)
 {
 	struct tls_credentials *fresh;
@@ -361,7 +352,9 @@ struct tls_credentials *tls_credentials_get(struct tls_credentials_source *s)
 			log_printf(s->log, LOG_LEVEL_INFO,
 				"tls: certificates or keys have changed and were read again");
 		} else {
-			tls_credentials_tell_refused(s, &e);
+			if (secret_file_refused(s->refused.text, sizeof s->refused.text, e.text))
+				log_printf(s->log, LOG_LEVEL_WARNING,
+					"tls: the changed files are not used: %s", e.text);
 			if (secret_file_try_again(rc))
 				memset(s->stamp, 0, sizeof s->stamp);
 		}

@@ -49,17 +49,14 @@ static const char *tls_psk_parse(char *line, struct tls_psk *p)
 	return NULL;
 }
 
-/** The key behind the last has the identity of one before it, which alone would be found. */
-static bool tls_psk_is_there_twice(const struct tls_psk_list *l)
+/** @return the key of this identity, or NULL. */
+static const struct tls_psk *tls_psk_of(const struct tls_psk_list *l, const void *id, size_t len)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (strcmp(l->psk[i].identity, l->psk[l->n].identity) == 0)
-			return true;
-	return false;
+		if (strlen(l->psk[i].identity) == len && !memcmp(l->psk[i].identity, id, len))
+			return &l->psk[i];
+	return NULL;
 }
-
-/** Half a file would be another file. */
-static const char tls_psk_unreadable[] = "what follows cannot be read";
 
 /** @return what is wrong in line @p number, or NULL. */
 static const char *tls_psk_read_lines(FILE *f, struct tls_psk_list *l, unsigned *number)
@@ -84,14 +81,14 @@ static const char *tls_psk_read_lines(FILE *f, struct tls_psk_list *l, unsigned 
 		why = tls_psk_parse(line, &l->psk[l->n]);
 		if (why)
 			break;
-		if (tls_psk_is_there_twice(l)) {
+		if (tls_psk_of(l, l->psk[l->n].identity, strlen(l->psk[l->n].identity))) {
 			why = "another key has this identity already";
 			break;
 		}
 		l->n++;
 	}
 	OPENSSL_cleanse(line, sizeof line);
-	return why ? why : ferror(f) ? tls_psk_unreadable : NULL;
+	return why ? why : secret_file_end(f);
 }
 
 int tls_psk_read(const char *path, struct tls_psk_list **out, struct tls_error *e)
@@ -124,7 +121,7 @@ int tls_psk_read(const char *path, struct tls_psk_list **out, struct tls_error *
 			e->text, sizeof e->text, "tls_psk \"%.300s\": there is no key in it", path);
 	tls_psk_free(*out);
 	*out = NULL;
-	return why == tls_psk_unreadable ? -EIO : -EINVAL;
+	return secret_file_error(why);
 }
 
 void tls_psk_free(struct tls_psk_list *l)
@@ -181,18 +178,10 @@ static int tls_psk_offer(
 
 static int tls_psk_find(SSL *ssl, const unsigned char *id, size_t len, SSL_SESSION **out)
 {
-	const struct tls_psk_list *l = tls_psk_list_of(ssl);
+	const struct tls_psk *p = tls_psk_of(tls_psk_list_of(ssl), id, len);
 
-	*out = NULL;
-	for (size_t i = 0; i < l->n; i++) {
-		const struct tls_psk *p = &l->psk[i];
-
-		if (strlen(p->identity) == len && memcmp(p->identity, id, len) == 0) {
-			*out = tls_psk_session(ssl, p);
-			return *out != NULL;
-		}
-	}
-	return 1;
+	*out = p ? tls_psk_session(ssl, p) : NULL;
+	return !p || *out;
 }
 
 bool tls_psk_use(struct tls_psk_list *l, SSL_CTX *ctx)
