@@ -120,20 +120,19 @@ struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f, s
 	const struct ip_ipsec *x = s->cfg.ipsec;
 	struct ip_flow flow = {.src = rx->src, .dst = rx->dst, .proto = *proto};
 	const void *secured = f->secured;
+	enum ip_ipsec_verdict verdict;
 	struct ip_frame inner;
-	bool tunnelled = false;
 
 	if (!f->secured && ip_secure_exempts(m, *proto, l4_off))
 		return m;
 	ip_flow_ports(&flow, m, l4_off);
-	switch (x->input(x->ctx, &flow, &m, l4_off, &secured, now)) {
+	verdict = x->input(x->ctx, &flow, &m, l4_off, &secured, now);
+	switch (verdict) {
 	case IP_IPSEC_PASS:
 		return m;
 	case IP_IPSEC_OPENED:
 		return ip_secure_opened(x, &flow, rx, proto, l4_off, m, secured, now);
 	case IP_IPSEC_TUNNELLED:
-		tunnelled = true;
-		break;
 	case IP_IPSEC_CHANGED:
 		break;
 	default:
@@ -141,8 +140,8 @@ struct rte_mbuf *ip_secure_input(struct ip_stack *s, const struct ip_frame *f, s
 	}
 	inner = *f;
 	inner.secured = secured;
+	inner.tunnelled = verdict == IP_IPSEC_TUNNELLED;
 	inner.group = false;
-	inner.tunnelled = f->tunnelled || tunnelled;
 	if (*rte_pktmbuf_mtod(m, const uint8_t *) >> 4 == 4)
 		ipv4_input(s, &inner, m, now);
 	else
