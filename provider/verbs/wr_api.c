@@ -32,7 +32,6 @@ static void wr_start(struct ibv_qp_ex *ex)
 static void wr_abort(struct ibv_qp_ex *ex)
 {
 	struct qp *qp = wr_api_qp_of_ex(ex);
-
 	bool begun = qp->begun;
 
 	qp->building = NULL;

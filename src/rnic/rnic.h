@@ -465,12 +465,12 @@ uint8_t rnic_ud_group_ttl(const struct rnic *r);
  * @return -EINVAL in RESET, INIT, and RTR without a path, for sends; RESET for receives. 0 else.
  */
 int rnic_sq_begin(struct rnic_qp *qp);
+/** After rnic_sq_begin() has failed: lock the queue all the same, until rnic_sq_abort(). */
+void rnic_sq_hold(struct rnic_qp *qp);
 /**
  * @return whether RDMAP_WR_SEND_IMM may be posted: the peer has agreed to it, or the QP is paired
  *         and not connected yet. If that peer does not agree, the request fails.
  */
-/** After rnic_sq_begin() has failed: lock the queue all the same, until rnic_sq_abort(). */
-void rnic_sq_hold(struct rnic_qp *qp);
 bool rnic_qp_takes_send_imm(const struct rnic_qp *qp);
 /**
  * @return NULL: the queue is full. An element is in use until its completion is polled, or until it
